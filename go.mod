@@ -1,0 +1,3 @@
+module github.com/aeon-lang/aeon
+
+go 1.26
