@@ -1,0 +1,107 @@
+// Package event names the things that messages between nodes talk about:
+// actors, events, their attempts, clients and partitions.
+package event
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// PartitionID is the unit of ownership of storage. The number of partitions is
+// fixed when a cluster is created.
+type PartitionID uint32
+
+// Partitions is the number of partitions of a system that was not told otherwise.
+const Partitions = 64
+
+// ActorID identifies an actor for ever: the partition it was born in, and a
+// serial number or, for a named actor, a hash of its class and name.
+// The zero value is the null reference.
+type ActorID struct {
+	Birth  PartitionID
+	Serial uint64
+}
+
+// IsNull reports whether id names no actor.
+func (id ActorID) IsNull() bool { return id == ActorID{} }
+
+// Named reports whether the id was derived from a class and a name.
+func (id ActorID) Named() bool { return id.Serial&namedBit != 0 }
+
+// Less orders ids by partition, then serial number; it is the order of actor
+// keys in containers and the order in which virtual nodes latch their children.
+func (id ActorID) Less(o ActorID) bool {
+	if id.Birth != o.Birth {
+		return id.Birth < o.Birth
+	}
+	return id.Serial < o.Serial
+}
+
+// String prints the id as partition:serial.
+func (id ActorID) String() string { return fmt.Sprintf("%d:%x", id.Birth, id.Serial) }
+
+// namedBit tells the serials of named actors from those that are counted.
+const namedBit = 1 << 63
+
+// NamedActor returns the id of the actor of class with the given name. incarnation
+// counts the deletions of that name.
+func NamedActor(class, name string, partitions int) ActorID {
+	h := hashString(hashString(0x9e3779b97f4a7c15, class), name)
+	return ActorID{Birth: PartitionID(h % uint64(partitions)), Serial: h | namedBit}
+}
+
+// SerialActor returns the id of the n-th actor born in partition p.
+func SerialActor(p PartitionID, n uint64) ActorID {
+	return ActorID{Birth: p, Serial: n &^ namedBit}
+}
+
+// EventID identifies an event. A client's events are numbered within its
+// session; the id of a sub-event or timer event follows from its parent's.
+type EventID struct {
+	Origin uint64
+	Seq    uint64
+}
+
+// String prints the id as origin-sequence.
+func (id EventID) String() string { return fmt.Sprintf("%x-%x", id.Origin, id.Seq) }
+
+// Child returns the id of the index-th event that id gave rise to. It is a
+// function of its arguments only, so a repeated attempt gives the same ids.
+func (id EventID) Child(index int) EventID {
+	a := mix(id.Origin^0xa0761d6478bd642f, id.Seq+uint64(index)*0xe7037ed1a0b428db)
+	b := mix(id.Seq^0x8ebc6af09c88c6e3, a+uint64(index))
+	return EventID{Origin: a | derivedBit, Seq: b}
+}
+
+// Of returns the id of the tick-th firing of a timer which id set.
+func (id ActorID) TimerEvent(generation, tick uint64) EventID {
+	e := EventID{Origin: mix(uint64(id.Birth)+0x589965cc75374cc3, id.Serial), Seq: generation}
+	e = e.Child(int(tick & (1<<62 - 1)))
+	return e
+}
+
+// Seed returns the seed of the event's random numbers, equal in every attempt.
+func (id EventID) Seed() uint64 { return mix(id.Origin^0x1d8e4e27c47d124f, id.Seq) }
+
+// derivedBit tells derived origins from client sessions, which are counted.
+const derivedBit = 1 << 63
+
+// ClientID identifies a client session.
+type ClientID uint64
+
+// Attempt numbers the runs of one event. Locks are keyed by (event, attempt).
+type Attempt uint32
+
+func mix(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a^0x2d358dccaa6c78a5, b^0x8bb84b93962eacc9)
+	return hi ^ lo
+}
+
+func hashString(h uint64, s string) uint64 {
+	h = mix(h, uint64(len(s)))
+	for i := 0; i < len(s); i++ {
+		h = (h ^ uint64(s[i])) * 0x100000001b3
+		h ^= h >> 29
+	}
+	return mix(h, 0x9fb21c651e98df25)
+}

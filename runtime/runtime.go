@@ -1,0 +1,138 @@
+// Package runtime is the API that generated code calls; it is imported there as
+// aeonrt. It adds nothing of its own: the work is done by runtime/exec and the
+// packages below it.
+package runtime
+
+import (
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/exec"
+)
+
+// Identity of actors and events.
+type (
+	ActorID = event.ActorID
+	EventID = event.EventID
+)
+
+// Descriptors and state of actors.
+type (
+	Class     = exec.Class
+	Field     = exec.Field
+	Method    = exec.Method
+	ClassMode = exec.ClassMode
+	Footprint = exec.Footprint
+	Mode      = exec.Mode
+	Below     = exec.Below
+	Args      = exec.Args
+	Object    = exec.Object
+	Self      = exec.Self
+	Ref       = exec.Ref
+)
+
+// Execution.
+type (
+	Cx     = exec.Cx
+	System = exec.System
+	Config = exec.Config
+	Client = exec.Client
+	Future = exec.Future
+)
+
+// Client objects.
+type (
+	ClientObject = exec.ClientObject
+	ClientRef    = exec.ClientRef
+	ClientMethod = exec.ClientMethod
+)
+
+// Modes of access.
+const (
+	NoAccess = exec.NoAccess
+	Read     = exec.Read
+	Write    = exec.Write
+)
+
+// Kinds of footprint below an actor.
+const (
+	None  = exec.None
+	Exact = exec.Exact
+	Any   = exec.Any
+)
+
+// Enter begins a sync call of m on target. It acquires the lock of target in the
+// method's mode unless the event holds it; null and a deleted actor are faults.
+// ok is false if target is on another host: then CallRemote makes the call.
+// Leave ends the call.
+func Enter[T Object](cx *Cx, target Ref, m *Method) (self T, ok bool) {
+	return exec.Enter[T](cx, target, m)
+}
+
+// CallRemote calls m on an actor of another host: it encodes args, waits, and decodes the result into args.
+func CallRemote(cx *Cx, target Ref, m *Method, args Args) { exec.CallRemote(cx, target, m, args) }
+
+// Async begins an async call of m on target: it runs in parallel with what follows
+// where the two have nothing in common, otherwise before it.
+func Async(cx *Cx, target Ref, m *Method, args Args) { exec.Async(cx, target, m, args) }
+
+// New creates an actor of class c. Its constructor body runs next, on the result,
+// and Constructed ends it.
+func New[T Object](cx *Cx, c *Class) T { return exec.New[T](cx, c) }
+
+// Constructed ends the construction that New began.
+func Constructed(cx *Cx) { exec.Constructed(cx) }
+
+// Delete deletes target: later calls are faults, later sub-events dead letters.
+func Delete(cx *Cx, target Ref) { exec.Delete(cx, target) }
+
+// Named returns the actor of class c with the given name. It is created by the first event on it.
+func Named(in exec.Namer, c *Class, name string) Ref { return exec.Named(in, c, name) }
+
+// Abort ends the event; everything it did is undone, and whoever awaits it gets msg.
+func Abort(cx *Cx, msg string) { exec.Abort(cx, msg) }
+
+// Require aborts with msg unless cond holds.
+func Require(cx *Cx, cond bool, msg string) {
+	if !cond {
+		exec.Abort(cx, msg)
+	}
+}
+
+// Fault aborts because of a run-time fault, such as an overflow.
+func Fault(cx *Cx, msg string) { exec.Fault(cx, msg) }
+
+// Log notes the value of field p before it is assigned. It serves undo and redo, and
+// allocates nothing for numbers, strings, references and containers.
+func Log[T any](cx *Cx, self *Self, field uint16, p *T) { exec.Log(cx, self, field, p) }
+
+// LogOwned notes the value of a field that holds plain actor references before v is
+// assigned to it, removes the edges to what it held and adds those to what v holds.
+func LogOwned[T any](cx *Cx, self *Self, field uint16, p *T, v T) {
+	exec.LogOwned(cx, self, field, p, v)
+}
+
+// NewClientObject makes self, which embeds o, an object of client cl.
+func NewClientObject(cl *Client, o *ClientObject, self any) ClientRef {
+	return exec.NewClientObject(cl, o, self)
+}
+
+// Open starts a system. The caller closes it.
+func Open(cfg Config) *System { return exec.Open(cfg) }
+
+// Pending is the result of an event that a client issued and may await.
+type Pending[T any] struct {
+	future *exec.Future
+	result func() T
+}
+
+// Issue submits an event; result reads its result from args once it has committed.
+func Issue[T any](cl *Client, target Ref, m *Method, args Args, result func() T) Pending[T] {
+	return Pending[T]{future: cl.Issue(target, m, args), result: result}
+}
+
+// Await returns the result of the event when it has ended.
+func (p Pending[T]) Await() (ret T, err error) {
+	if err = p.future.Wait(); err == nil && p.result != nil {
+		ret = p.result()
+	}
+	return ret, err
+}
