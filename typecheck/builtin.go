@@ -1,0 +1,50 @@
+package typecheck
+
+// BuiltinID names a predeclared function.
+type BuiltinID uint8
+
+// The predeclared functions.
+const (
+	NoBuiltin    BuiltinID = iota
+	MinFunc                // T min(T, T…)
+	MaxFunc                // T max(T, T…)
+	AbsFunc                // T abs(T)
+	NowFunc                // time now()
+	RandomFunc             // int random(), never negative
+	EventIDFunc            // string eventid()
+	LogFunc                // void log(any…)
+	PrintFunc              // void print(any…)
+	LenFunc                // int len(string, bytes, vector, map or set)
+	StrFunc                // string str(any)
+	ParseIntFunc           // int? parseInt(string)
+	SplitFunc              // vector<string> split(string, string)
+	JoinFunc               // string join(vector<string>, string)
+	ContainsFunc           // bool contains(string, string)
+	ReplaceFunc            // string replace(string, string, string)
+)
+
+// LibraryID names a method of a library type.
+type LibraryID uint8
+
+// The methods of the library types. The receiver's type tells which they are
+// of: HasMethod of a map takes a key, that of a set an element.
+const (
+	NoLibrary      LibraryID = iota
+	PushMethod               // vector: push(T)
+	PopMethod                // vector: T pop(), aborts if empty
+	InsertMethod             // vector: insert(int, T); set: insert(T)
+	RemoveMethod             // vector: T remove(int); map: bool remove(K); set: bool remove(T)
+	SizeMethod               // all containers, string and bytes: int size()
+	ClearMethod              // all containers
+	SortMethod               // vector of an ordered type: sort()
+	ContainsMethod           // vector: bool contains(T); string: bool contains(string)
+	SliceMethod              // vector: vector<T> slice(int, int); string, bytes
+	HasMethod                // map: bool has(K); set: bool has(T)
+	GetMethod                // map: V? get(K)
+	KeysMethod               // map: vector<K> keys(); set: vector<T> keys()
+	ValuesMethod             // map: vector<V> values(); set: vector<T> values()
+	SplitMethod              // string: vector<string> split(string)
+	JoinMethod               // vector<string>: string join(string)
+	ReplaceMethod            // string: string replace(string, string)
+	ParseIntMethod           // string: int? parseInt()
+)
