@@ -1,0 +1,69 @@
+package value
+
+import (
+	"bytes"
+	"strings"
+)
+
+// Bytes is the value bytes. The zero Bytes is empty. Copy it with Share.
+type Bytes struct{ v Vector[byte] }
+
+// BytesKey is what bytes are as a key of a map or set: comparable, and ordered as bytes.
+type BytesKey string
+
+// Compare implements Ordered.
+func (k BytesKey) Compare(other BytesKey) int { return strings.Compare(string(k), string(other)) }
+
+// Bytes returns the key as a value of its own.
+func (k BytesKey) Bytes() Bytes { return BytesOf([]byte(k)) }
+
+// BytesOf returns bytes with the content b, which it takes over.
+func BytesOf(b []byte) Bytes { return Bytes{v: VectorOf(b...)} }
+
+// Key returns b as a key.
+func (b Bytes) Key() BytesKey { return BytesKey(b.v.Items()) }
+
+// Data returns the content for reading.
+func (b Bytes) Data() []byte { return b.v.Items() }
+
+// Share returns a copy of b in O(1).
+func (b Bytes) Share() Bytes {
+	b.v.MarkShared()
+	return b
+}
+
+// MarkShared implements Sharer.
+func (b Bytes) MarkShared() { b.v.MarkShared() }
+
+// Size returns the number of bytes.
+func (b Bytes) Size() int64 { return b.v.Size() }
+
+// At returns byte i, or faults.
+func (b Bytes) At(i int64) uint8 { return b.v.At(i) }
+
+// Ref returns the address of byte i for writing, or faults.
+func (b *Bytes) Ref(i int64) *uint8 { return b.v.Ref(i) }
+
+// Set replaces byte i and returns the old one, or faults.
+func (b *Bytes) Set(i int64, c uint8) (old uint8) { return b.v.Set(i, c) }
+
+// Push appends c. Its inverse is Pop.
+func (b *Bytes) Push(c uint8) { b.v.Push(c) }
+
+// Pop removes and returns the last byte, or faults.
+func (b *Bytes) Pop() uint8 { return b.v.Pop() }
+
+// Clear empties b and returns what it was.
+func (b *Bytes) Clear() (old Bytes) { return Bytes{v: b.v.Clear()} }
+
+// Slice returns a copy of the bytes from i to j, j excluded, or faults.
+func (b Bytes) Slice(i, j int64) Bytes { return Bytes{v: b.v.Slice(i, j)} }
+
+// Equal reports whether both have the same content.
+func (b Bytes) Equal(c Bytes) bool { return bytes.Equal(b.Data(), c.Data()) }
+
+// Compare implements Ordered.
+func (b Bytes) Compare(c Bytes) int { return bytes.Compare(b.Data(), c.Data()) }
+
+// Str returns the content as a string.
+func (b Bytes) Str() string { return string(b.Data()) }

@@ -1,0 +1,135 @@
+package value
+
+// Opt is the value T? of a type T that has no null of its own. The zero Opt is null.
+type Opt[T any] struct {
+	v  T
+	ok bool
+}
+
+// Some returns an Opt that holds v.
+func Some[T any](v T) Opt[T] { return Opt[T]{v: v, ok: true} }
+
+// SomeIf returns an Opt that holds v when ok, else null.
+func SomeIf[T any](v T, ok bool) Opt[T] {
+	if !ok {
+		return Opt[T]{}
+	}
+	return Opt[T]{v: v, ok: true}
+}
+
+// IsNull reports whether o holds no value.
+func (o Opt[T]) IsNull() bool { return !o.ok }
+
+// Must returns the value, or faults when there is none.
+func (o Opt[T]) Must() T {
+	if !o.ok {
+		Fail(MsgNull)
+	}
+	return o.v
+}
+
+// Value returns the value, or the zero value when there is none. Generated code uses it
+// where the checker has proved that there is one.
+func (o Opt[T]) Value() T { return o.v }
+
+// Get returns the value and whether there is one.
+func (o Opt[T]) Get() (T, bool) { return o.v, o.ok }
+
+// Ref returns the address of the value for writing through a path, or faults.
+func (o *Opt[T]) Ref() *T {
+	if !o.ok {
+		Fail(MsgNull)
+	}
+	return &o.v
+}
+
+// Share returns a copy of o.
+func (o Opt[T]) Share() Opt[T] {
+	o.MarkShared()
+	return o
+}
+
+// MarkShared implements Sharer.
+func (o *Opt[T]) MarkShared() { markOne(&o.v) }
+
+// Equal reports whether both are null, or both hold equal values.
+func (o Opt[T]) Equal(p Opt[T], eq func(a, b T) bool) bool {
+	return o.ok == p.ok && (!o.ok || eq(o.v, p.v))
+}
+
+// Str returns the text of the value, or null.
+func (o Opt[T]) Str(str func(T) string) string {
+	if !o.ok {
+		return "null"
+	}
+	return str(o.v)
+}
+
+// Box is the value T? of a class T that contains itself. The zero Box is null. What a box
+// holds never changes, so copies may refer to one box; a write through a path makes a new one.
+type Box[T any] struct{ p *T }
+
+// BoxOf returns a Box that holds v.
+func BoxOf[T any](v T) Box[T] { return Box[T]{p: &v} }
+
+// BoxIf returns a Box that holds v when ok, else null.
+func BoxIf[T any](v T, ok bool) Box[T] {
+	if !ok {
+		return Box[T]{}
+	}
+	return Box[T]{p: &v}
+}
+
+// IsNull reports whether b holds no value.
+func (b Box[T]) IsNull() bool { return b.p == nil }
+
+// Must returns the value, or faults when there is none. Share what it contains before
+// writing to it.
+func (b Box[T]) Must() T {
+	if b.p == nil {
+		Fail(MsgNull)
+	}
+	return *b.p
+}
+
+// Value returns the value, or the zero value when there is none.
+func (b Box[T]) Value() (v T) {
+	if b.p != nil {
+		v = *b.p
+	}
+	return v
+}
+
+// Get returns the value and whether there is one.
+func (b Box[T]) Get() (v T, ok bool) { return b.Value(), b.p != nil }
+
+// Ref returns the address of a fresh copy of the value for writing through a path, or
+// faults when there is none.
+func (b *Box[T]) Ref() *T {
+	v := b.Must()
+	markOne(&v)
+	b.p = &v
+	return b.p
+}
+
+// Share returns a copy of b.
+func (b Box[T]) Share() Box[T] { return b }
+
+// MarkShared implements Sharer: a box is immutable, whoever writes rebuilds it.
+func (b Box[T]) MarkShared() {}
+
+// Equal reports whether both are null, or both hold equal values.
+func (b Box[T]) Equal(c Box[T], eq func(a, b T) bool) bool {
+	if b.p == c.p {
+		return true
+	}
+	return b.p != nil && c.p != nil && eq(*b.p, *c.p)
+}
+
+// Str returns the text of the value, or null.
+func (b Box[T]) Str(str func(T) string) string {
+	if b.p == nil {
+		return "null"
+	}
+	return str(*b.p)
+}

@@ -1,0 +1,71 @@
+package value
+
+import "strings"
+
+// Set is the value set<K>. The zero Set is empty. Copy it with Share.
+type Set[K comparable] struct{ m Map[K, struct{}] }
+
+// SetOf returns a set of the given elements.
+func SetOf[K comparable](elems ...K) (s Set[K]) {
+	for _, e := range elems {
+		s.Insert(e)
+	}
+	return s
+}
+
+// Share returns a copy of s in O(1).
+func (s Set[K]) Share() Set[K] {
+	s.m.MarkShared()
+	return s
+}
+
+// MarkShared implements Sharer.
+func (s Set[K]) MarkShared() { s.m.MarkShared() }
+
+// Size returns the number of elements.
+func (s Set[K]) Size() int64 { return s.m.Size() }
+
+// Has reports whether k is in the set.
+func (s Set[K]) Has(k K) bool { return s.m.Has(k) }
+
+// Insert puts k into the set and reports whether it was not there before. Its inverse,
+// where it returned true, is Remove.
+func (s *Set[K]) Insert(k K) bool {
+	if s.m.Has(k) {
+		return false
+	}
+	s.m.Set(k, struct{}{})
+	return true
+}
+
+// Remove takes k out of the set and reports whether it was there. Its inverse, where
+// it returned true, is Insert.
+func (s *Set[K]) Remove(k K) bool {
+	_, had := s.m.Remove(k)
+	return had
+}
+
+// Clear empties the set and returns what it was.
+func (s *Set[K]) Clear() (old Set[K]) { return Set[K]{m: s.m.Clear()} }
+
+// Keys returns the elements in ascending order.
+func (s Set[K]) Keys() Vector[K] { return s.m.Keys() }
+
+// Equal reports whether both sets have the same elements.
+func (s Set[K]) Equal(t Set[K]) bool {
+	return s.m.Equal(t.m, Eq[struct{}])
+}
+
+// Str returns the text of the set, such as {1, 2}.
+func (s Set[K]) Str(key func(K) string) string {
+	var sb strings.Builder
+	sb.WriteByte('{')
+	for i, k := range s.Keys().Items() {
+		if i > 0 {
+			sb.WriteString(", ")
+		}
+		sb.WriteString(key(k))
+	}
+	sb.WriteByte('}')
+	return sb.String()
+}
