@@ -1,0 +1,16 @@
+package lock
+
+// faults are bugs that the tests plant, to show that they would be found. Nothing
+// but tests sets them, before any queue is used. They are looked at off the fast
+// path only.
+var faults struct {
+	overtake      bool // a blocked head does not stop those behind it
+	shareLazy     bool // two lazy readers share a node
+	noTombstone   bool // a commit's release that comes before its enqueue is forgotten
+	forgetDead    bool // the same for a withdrawn attempt
+	noNumbers     bool // enqueues are admitted as they arrive
+	noRevalidate  bool // direct entries are not checked at their admission
+	thawCoverage  bool // a settled hold goes on acquiring
+	ignoreMode    bool // conflicting modes share
+	keepStrangers bool // enqueues of a former T-parent are accepted
+}

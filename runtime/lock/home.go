@@ -1,0 +1,268 @@
+package lock
+
+import "github.com/aeon-lang/aeon/internal/assert"
+
+// Home is the event's side of the protocol, at the event's home: the nodes that the
+// current attempt visits and what it found out in earlier ones. It decides what an
+// access to an actor needs. It is guarded by a latch of its own (see the package
+// comment), as branches of the event and grants from elsewhere meet in it. The zero
+// Home must be started before use; Start makes it new again and keeps its memory.
+type Home[E, N comparable] struct {
+	id        ID[E]
+	visits    []visit[N]
+	inline    [visitsInline]visit[N]
+	index     map[N]int32
+	asks      []ask[N]
+	carried   []Claim[N]
+	sequencer N // of this attempt's direct entry; zero if it passes a virtual node here
+}
+
+const (
+	visitsInline = 4
+	visitScanMax = 16 // visits up to which a search is linear
+)
+
+// visitState is what the home knows of a node.
+type visitState uint8
+
+const (
+	asked visitState = iota
+	settled
+	lazily
+	wentBy // passed
+)
+
+// visit is one node on which the attempt was enqueued.
+type visit[N comparable] struct {
+	node  N
+	ref   Ref
+	mode  Mode
+	state visitState
+	entry bool // enqueued by the home itself, which releases it
+}
+
+// ask is a lazy request under way.
+type ask[N comparable] struct{ at, want N }
+
+// Claim is an actor that an attempt has discovered to be in the footprint. The next
+// attempt adds it; its footprint is that of the program and all claims.
+type Claim[N comparable] struct {
+	Node N
+	Mode Mode
+}
+
+// Start begins attempt 1 of event e.
+func (h *Home[E, N]) Start(e E) {
+	h.id = ID[E]{Event: e, Attempt: 1}
+	clear(h.carried)
+	h.carried = h.carried[:0]
+	h.restart()
+}
+
+func (h *Home[E, N]) restart() {
+	var none N
+	if h.visits == nil || len(h.visits) > visitScanMax {
+		h.visits = h.inline[:0]
+	}
+	h.visits, h.asks = h.visits[:0], h.asks[:0]
+	h.index, h.sequencer = nil, none
+}
+
+// ID returns the current attempt. Messages about another one are dropped.
+func (h *Home[E, N]) ID() ID[E] { return h.id }
+
+// Claims returns what earlier attempts have discovered. Valid until the next Withdraw or Start.
+func (h *Home[E, N]) Claims() []Claim[N] { return h.carried }
+
+// Sequencer returns the node the last Enter named, the zero N before.
+func (h *Home[E, N]) Sequencer() N { return h.sequencer }
+
+// Enter notes an entry that the home makes itself: at the sequencer, or at each child
+// of a virtual node it passes in one process (then several). Ref is what Queue.Enter,
+// Try or Enqueue returned, zero if it is not known.
+func (h *Home[E, N]) Enter(x N, ref Ref) {
+	h.sequencer = x
+	v := h.visit(x)
+	v.entry = true
+	if ref.Valid() {
+		v.ref = ref
+	}
+}
+
+// Hold notes a grant that the caller of Queue.Try got: settled, in mode m (None: passed).
+func (h *Home[E, N]) Hold(x N, m Mode, ref Ref) {
+	v := h.visit(x)
+	v.mode, v.ref, v.state = m, ref, settled
+	if m == None {
+		v.state = wentBy
+	}
+}
+
+// Fresh is RULE-8 for an actor that this attempt has created: it is held for writing
+// with all below it, and needs no queue until the event has ended.
+func (h *Home[E, N]) Fresh(x N) {
+	v := h.visit(x)
+	v.mode, v.state = Write, lazily
+}
+
+// Deliver notes an Admitted or Enqueue effect of this event; others of an attempt that
+// is over are dropped, and false is returned.
+func (h *Home[E, N]) Deliver(f *Effect[E, N]) bool {
+	if f.ID != h.id {
+		return false
+	}
+	switch f.Kind {
+	case Enqueue:
+		h.visit(f.To)
+	case Admitted:
+		v := h.visit(f.At)
+		v.mode, v.ref = f.Mode, f.Ref
+		switch {
+		case f.Lazy:
+			v.state = lazily
+		case f.Mode == None:
+			v.state = wentBy
+		default:
+			v.state = settled
+		}
+	default:
+		assert.Unreachable("lock: %v delivered as a visit", f.Kind)
+	}
+	return true
+}
+
+// Entries calls yield for each entry that the home has made and must release, with the
+// handle if it is known. What queues have enqueued they release themselves.
+func (h *Home[E, N]) Entries(yield func(x N, ref Ref) bool) {
+	for i := range h.visits {
+		if v := &h.visits[i]; v.entry && !yield(v.node, v.ref) {
+			return
+		}
+	}
+}
+
+// Visited calls yield for each node the attempt has been enqueued on, passes
+// included, as far as the home knows.
+func (h *Home[E, N]) Visited(yield func(x N) bool) {
+	for i := range h.visits {
+		if !yield(h.visits[i].node) {
+			return
+		}
+	}
+}
+
+// Holds returns the mode in which x is held now, None if it is not.
+func (h *Home[E, N]) Holds(x N) Mode {
+	v := h.lookup(x)
+	if v == nil || v.state == asked {
+		return None
+	}
+	return v.mode
+}
+
+// Access decides what an access to actor y in mode m needs (RULE-3, RULE-6).
+func (h *Home[E, N]) Access(r Router[N], y N, m Mode) Decision[N] {
+	u := y
+	v := h.lookup(u)
+	var none N
+	slow, odd := u, false // stale pieces of T may form a loop
+	for v == nil {
+		u = r.Parent(u)
+		if u == none || u == slow {
+			return Decision[N]{Act: Withdraw, Reason: Uncovered}
+		}
+		if odd {
+			slow = r.Parent(slow)
+		}
+		odd = !odd
+		v = h.lookup(u)
+	}
+	d := Decision[N]{At: u, Ref: v.ref}
+	switch {
+	case v.state == asked:
+		d.Act = Wait
+	case v.state == wentBy, u == y && v.mode == None:
+		d.Act, d.Reason = Withdraw, Passed
+	case u == y && v.mode < m:
+		d.Act, d.Reason = Withdraw, Upgrade
+	case u == y:
+		d.Act = Run
+	case v.state == settled && !faults.thawCoverage:
+		d.Act, d.Reason = Withdraw, Settled
+	default:
+		d.Act = Wait
+		if h.ask(u, y) {
+			d.Act = Ask
+		}
+	}
+	return d
+}
+
+// ask notes that y is asked for at u, and reports whether it was not before.
+func (h *Home[E, N]) ask(u, y N) bool {
+	a := ask[N]{at: u, want: y}
+	for _, b := range h.asks {
+		if a == b {
+			return false
+		}
+	}
+	h.asks = append(h.asks, a)
+	return true
+}
+
+// Withdraw is WITHDRAW at the home: the current attempt is over, and the next begins
+// with y, wanted in mode m, among its claims (the zero N: nothing was discovered). The
+// caller has released the Entries, as withdrawn, and has stopped the event's branches; it
+// undoes the attempt at each node in the step that drops the hold.
+func (h *Home[E, N]) Withdraw(y N, m Mode) {
+	var none N
+	if y != none {
+		h.claim(y, m)
+	}
+	h.id.Attempt++
+	h.restart()
+}
+
+func (h *Home[E, N]) claim(y N, m Mode) {
+	for i := range h.carried {
+		if c := &h.carried[i]; c.Node == y {
+			c.Mode = max(c.Mode, m)
+			return
+		}
+	}
+	h.carried = append(h.carried, Claim[N]{Node: y, Mode: m})
+}
+
+// lookup returns the visit of x, nil if there is none; valid until the next visit.
+func (h *Home[E, N]) lookup(x N) *visit[N] {
+	if h.index != nil {
+		if i, ok := h.index[x]; ok {
+			return &h.visits[i]
+		}
+		return nil
+	}
+	for i := range h.visits {
+		if h.visits[i].node == x {
+			return &h.visits[i]
+		}
+	}
+	return nil
+}
+
+// visit returns the visit of x, made if need be.
+func (h *Home[E, N]) visit(x N) *visit[N] {
+	if v := h.lookup(x); v != nil {
+		return v
+	}
+	h.visits = append(h.visits, visit[N]{node: x})
+	n := int32(len(h.visits))
+	if h.index != nil {
+		h.index[x] = n - 1
+	} else if n > visitScanMax {
+		h.index = make(map[N]int32, 2*n)
+		for i := range h.visits {
+			h.index[h.visits[i].node] = int32(i)
+		}
+	}
+	return &h.visits[n-1]
+}

@@ -1,0 +1,139 @@
+package lock
+
+import (
+	"fmt"
+	"testing"
+)
+
+// tableView is a view whose footprints are written down, for tests of one queue. Nodes and
+// events are numbers; 0 is no node.
+type tableView struct {
+	want   map[int]Want[int]      // by event
+	expand map[int]Expansion[int] // by event
+	parent map[int]int
+	remote bool
+}
+
+func (v tableView) Footprint(_ int, id ID[int]) Want[int] { return v.want[id.Event] }
+func (v tableView) Expand(_ int, id ID[int], _ Mode, _ []int) Expansion[int] {
+	return v.expand[id.Event]
+}
+func (v tableView) Parent(x int) int     { return v.parent[x] }
+func (v tableView) Remote(_, _ int) bool { return v.remote }
+func (v tableView) Toward(x, y int) (int, bool) {
+	for y != 0 && v.parent[y] != x {
+		y = v.parent[y]
+	}
+	return y, y != 0
+}
+
+func newTestQueue(x int) *Queue[int, int] {
+	q := &Queue[int, int]{}
+	q.Reset(x)
+	return q
+}
+
+func first(e int) ID[int] { return ID[int]{Event: e, Attempt: 1} }
+
+func admitted(out []Effect[int, int]) string {
+	s := ""
+	for _, f := range out {
+		if f.Kind == Admitted {
+			s += fmt.Sprint(f.ID.Event, " ")
+		}
+	}
+	return s
+}
+
+func TestReadersShareAndWritersWaitInOrder(t *testing.T) {
+	v := tableView{want: map[int]Want[int]{1: {Mode: Read}, 2: {Mode: Read}, 3: {Mode: Write}, 4: {Mode: Read}}}
+	q := newTestQueue(1)
+	var refs [5]Ref
+	var out []Effect[int, int]
+	for e := 1; e <= 4; e++ {
+		refs[e], out = q.Enter(v, first(e), out)
+	}
+	if got := admitted(out); got != "1 2 " {
+		t.Fatalf("admitted %q, want the two readers in front", got)
+	}
+	if h, w := q.Len(); h != 2 || w != 2 {
+		t.Errorf("Len = %d, %d; want 2, 2", h, w)
+	}
+	out = q.Release(v, refs[1], false, out[:0])
+	out = q.Release(v, refs[2], false, out)
+	if got := admitted(out); got != "3 " {
+		t.Fatalf("after the readers %q was admitted, want the writer", got)
+	}
+	out = q.Release(v, refs[3], false, out[:0])
+	if got := admitted(out); got != "4 " {
+		t.Fatalf("after the writer %q was admitted, want the reader behind it", got)
+	}
+	q.Release(v, refs[4], false, out)
+	if !q.Idle() {
+		t.Error("queue is not idle after all releases")
+	}
+}
+
+func TestReleaseBeforeItsEnqueueLeavesNothing(t *testing.T) {
+	v := tableView{want: map[int]Want[int]{1: {Mode: Write}}, parent: map[int]int{2: 1}}
+	q := newTestQueue(2)
+	out := q.ReleaseID(v, 1, first(1), false, nil)
+	if q.Idle() {
+		t.Fatal("the release was forgotten")
+	}
+	_, out = q.Enqueue(v, Sent[int]{From: 1}, first(1), out)
+	if len(out) != 0 || !q.Idle() {
+		t.Errorf("the late enqueue had effects %v, idle %v", out, q.Idle())
+	}
+}
+
+func TestNumbersRestoreTheSendersOrder(t *testing.T) {
+	v := tableView{want: map[int]Want[int]{1: {Mode: Write}, 2: {Mode: Write}, 3: {Mode: Write}}, parent: map[int]int{2: 1}}
+	q := newTestQueue(2)
+	var out []Effect[int, int]
+	for _, n := range []int{3, 2, 1} {
+		_, out = q.Enqueue(v, Sent[int]{From: 1, Number: uint64(n)}, first(n), out)
+	}
+	for _, e := range []int{1, 2, 3} {
+		out = q.ReleaseID(v, 1, first(e), false, out)
+	}
+	if got := admitted(out); got != "1 2 3 " {
+		t.Errorf("admitted %q", got)
+	}
+}
+
+func TestLongQueuesAreReleasedByKeyWithoutSearch(t *testing.T) {
+	v := tableView{want: map[int]Want[int]{}}
+	q := newTestQueue(1)
+	const n = 10_000
+	var out []Effect[int, int]
+	for e := 1; e <= n; e++ {
+		v.want[e] = Want[int]{Mode: Write}
+		_, out = q.Enter(v, first(e), out[:0])
+	}
+	for e := n; e >= 1; e-- {
+		out = q.ReleaseID(v, 0, first(e), true, out[:0])
+	}
+	if !q.Idle() {
+		t.Error("entries are left")
+	}
+}
+
+func TestWaitsNamesHoldersAndPredecessors(t *testing.T) {
+	v := tableView{
+		want:   map[int]Want[int]{1: {Mode: Read, Below: true}, 2: {Mode: Read, Below: true}, 3: {Mode: Read}},
+		expand: map[int]Expansion[int]{1: {Lazy: true}},
+	}
+	q := newTestQueue(1)
+	for e := 1; e <= 3; e++ {
+		q.Enter(v, first(e), nil)
+	}
+	got := ""
+	q.Waits(func(w WaitEdge[int]) bool {
+		got += fmt.Sprintf("%d for %d: %v; ", w.Waiter.Event, w.For.Event, w.Why)
+		return true
+	})
+	if want := "2 for 1: holder is lazy; 3 for 2: behind; "; got != want {
+		t.Errorf("Waits: %q, want %q", got, want)
+	}
+}
