@@ -1,0 +1,51 @@
+package dominator
+
+import "github.com/aeon-lang/aeon/internal/assert"
+
+// Delete removes the actor n: all its edges go, whatever their multiplicity. It
+// reports whether n has left T. While actors hang below it in T, n stays there,
+// to be passed and never held like a virtual node, because moving them is an
+// event for each (protocol rule 10): Pending proposes those moves, and the MoveT
+// of the last reports n as gone. The caller holds n, and nobody else uses n to
+// create or own anything afterwards.
+func (g *Graph) Delete(n *Node) (gone bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	assert.That(!n.virtual && n.parent.Load() != nil, "node %d cannot be deleted", n.ID)
+	assert.That(!n.has(markDead), "node %d is deleted twice", n.ID)
+	for n.inLen() > 0 {
+		e := *n.inAt(0)
+		g.drop(e.owner, e.outPos)
+	}
+	for n.outAt(0) != nil {
+		g.drop(n, 0)
+	}
+	n.set(markDead)
+	for c := n.firstChild(); c != nil; c = c.next {
+		g.markDirty(c)
+	}
+	g.tightenSome()
+	return len(g.reap(n)) > 0
+}
+
+// Deleted reports whether n was deleted.
+func (g *Graph) Deleted(n *Node) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return n.has(markDead)
+}
+
+// reap takes n out of T if it was deleted and has no T-children, and then its
+// T-parent in the same way. The pointers upwards stay, for readers that still
+// hold the node.
+func (g *Graph) reap(n *Node) (gone []*Node) {
+	for n.has(markDead) && n.firstChild() == nil {
+		up := n.parent.Load()
+		up.mu.Lock()
+		up.delist(n)
+		up.mu.Unlock()
+		gone = append(gone, n)
+		n = up
+	}
+	return gone
+}

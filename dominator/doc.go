@@ -1,0 +1,53 @@
+// Package dominator keeps the ownership DAG of actors and the sequencing tree
+// over it, and answers where an event has to enter.
+//
+// Two structures share one node per actor:
+//
+//   - Omega, the ownership DAG: an edge p -> c for every pair where p holds
+//     references to c in plain fields, with the number of references as its
+//     multiplicity ("units"). reach(x) is x and everything below it.
+//   - T, the sequencing tree: rooted in TOP, with a virtual node per partition
+//     below it. It is stored, never recomputed: it changes by placing a fresh
+//     leaf, by [Graph.MoveT] and by taking out a deleted leaf, and by nothing
+//     else. Safety of the protocol does not depend on which tree it is; its
+//     fixpoint under maintenance is the dominator tree of Omega (protocol rules
+//     9 and 10; AEON §4.1 with definition 5 replaced, see below).
+//
+// top(x), the nearest common T-ancestor of reach(x), is what an event whose
+// footprint is reach(x) enters at. One pointer per node stores it, never a set
+// of descendants, and it is maintained on every edit.
+//
+// The dissertation's definition 5 takes a least upper bound in the ownership
+// order; that bound is not unique and can deadlock. Dominators of the flow
+// graph (the nodes on every path from TOP) do not, and need no iteration: in a
+// tree every node is its own sequencer.
+//
+// # Concurrency
+//
+// All methods may be called from any goroutine. In detail:
+//
+//   - Lock-free reads: NCA, IsAncestor, Child, Parent, Depth, Top, Sequencer.
+//     They retry while a MoveT changes the tree and, after a few attempts, wait
+//     for it. The answer was true at one moment of the call and may be stale
+//     when it arrives; the protocol checks coverage again at admission and at
+//     access. A node that was deleted gives some common ancestor, TOP at worst.
+//   - NewChild and NewRoot lock the parent alone, for a constant time. The
+//     caller must hold the creator (W): it must not be deleted meanwhile.
+//   - Everything else takes the graph's mutex: AddEdge, RemoveEdge, Apply,
+//     PlaceFresh, Delete, MoveT, Desired, Pending, Tighten and the listings.
+//     The caller holds the owner (W) of every edge it edits, so that nobody else
+//     edits the same edges.
+//   - Validate and Dump want quiet: no NewChild and no NewRoot beside them.
+//
+// Lock order: the graph's mutex, then the mutex of one node; never two nodes.
+//
+// # Costs
+//
+// NCA, IsAncestor, Child: O(log depth), by jump pointers. NewChild, NewRoot:
+// O(1). Edge edits: O(1) amortised at any degree, plus one step for every owner
+// of a node whose top changes, plus the cycle check, which is O(log depth) when
+// c owns nothing, when p has no owner or when p lies outside T-subtree(top(c)),
+// and otherwise at most twice the smaller of the two pruned searches, forward
+// from c and backward from p. MoveT: the size of the subtree moved and of the
+// edges at it. Nothing here enumerates a region because an event runs in it.
+package dominator
