@@ -1,0 +1,98 @@
+// Package aeon carries the source of the runtime inside the tools, so that an
+// installed aeonc and a Go toolchain are enough to compile a program: nothing
+// is downloaded and no copy of this repository is needed.
+package aeon
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+)
+
+// ModulePath is the path of the module that the runtime belongs to. Generated
+// code imports ModulePath + "/runtime".
+const ModulePath = "github.com/aeon-lang/aeon"
+
+// Every package that generated code reaches must be embedded here and may
+// import the standard library only; a test compares this with the imports.
+//
+//go:embed go.mod internal/assert runtime
+var embedded embed.FS
+
+// SourceFile is one file of the embedded runtime.
+type SourceFile struct {
+	Path string // relative to the module's root, with slashes
+	Data []byte
+}
+
+// Runtime is the embedded source of the runtime.
+type Runtime struct {
+	Files     []SourceFile // in ascending order of Path, without tests; does not include a go.mod
+	GoVersion string       // the oldest Go toolchain that compiles it, as in go.mod: "1.26"
+	Hash      string       // identifies Files and GoVersion, in hexadecimal
+}
+
+// RuntimeSource returns the embedded runtime. The result is shared and must not
+// be changed; any goroutine may call it.
+var RuntimeSource = sync.OnceValue(loadRuntime)
+
+func loadRuntime() Runtime {
+	var rt Runtime
+	err := fs.WalkDir(embedded, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if d.Name() == "testdata" {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		data, err := embedded.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		switch {
+		case name == "go.mod":
+			rt.GoVersion = goVersionOf(data)
+		case path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go"):
+			rt.Files = append(rt.Files, SourceFile{name, data})
+		}
+		return nil
+	})
+	assert.That(err == nil, "the embedded runtime is unreadable: %v", err)
+	assert.That(rt.GoVersion != "", "the embedded go.mod has no go line")
+	slices.SortFunc(rt.Files, func(a, b SourceFile) int { return strings.Compare(a.Path, b.Path) })
+	rt.Hash = hashOf(rt)
+	return rt
+}
+
+// goVersionOf returns the argument of go.mod's go line, cut to major.minor:
+// what decides is the language version, not the patch level.
+func goVersionOf(mod []byte) string {
+	for line := range bytes.Lines(mod) {
+		if v, ok := strings.CutPrefix(strings.TrimSpace(string(line)), "go "); ok {
+			parts := strings.SplitN(v, ".", 3)
+			return strings.Join(parts[:min(2, len(parts))], ".")
+		}
+	}
+	return ""
+}
+
+func hashOf(rt Runtime) string {
+	h := sha256.New()
+	h.Write([]byte(rt.GoVersion + "\n"))
+	for _, f := range rt.Files {
+		sum := sha256.Sum256(f.Data)
+		h.Write([]byte(f.Path + "\n" + hex.EncodeToString(sum[:]) + "\n"))
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

@@ -1,0 +1,264 @@
+package build
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aeon-lang/aeon"
+	"github.com/aeon-lang/aeon/internal/assert"
+)
+
+// File is a generated file. Name is relative, with slashes.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// Package is one generated Go package.
+type Package struct {
+	Name  string // the Go package name
+	Dir   string // absolute directory of its sources: gives the package its identity from one build to the next
+	Files []File // names without directories
+}
+
+// Kind says what an executable does.
+type Kind uint8
+
+// The kinds of executable.
+const (
+	Program Kind = iota // runs main of its one package
+	Tests               // runs the tests of all its packages
+)
+
+// Request describes one executable.
+type Request struct {
+	Kind     Kind
+	Packages []Package // exactly one for Program
+	Name     string    // base name of the executable
+	Debug    bool      // keep what a debugger needs: the link takes longer
+}
+
+// GeneratedCodeError says that Go refused what aeonc generated: always a bug of aeonc.
+type GeneratedCodeError struct {
+	Dir    string // where the generated code was kept
+	Output string // what the Go compiler said
+}
+
+// Error implements error.
+func (e *GeneratedCodeError) Error() string {
+	return fmt.Sprintf("the generated Go does not compile; this is a bug in aeonc, not in the program\n"+
+		"\tplease report it with the generated code, which is kept in %s\n%s", e.Dir, strings.TrimRight(e.Output, "\n"))
+}
+
+// Result is an executable in the cache.
+type Result struct {
+	Path   string
+	Cached bool          // it was there already
+	Took   time.Duration // what making it took
+}
+
+// Builder makes executables. Its fields are set before use and not changed;
+// any goroutine may then call Build.
+type Builder struct {
+	Cache   *Cache
+	Runtime aeon.Runtime // what programs are compiled against: aeon.RuntimeSource()
+	// Progress is told in a few words what is about to take time.
+	Progress func(msg string)
+}
+
+// Build returns the executable for req, from the cache if it was made before
+// from the same input. The errors are *CacheError, *ToolchainError,
+// *GeneratedCodeError, and ctx's.
+func (b *Builder) Build(ctx context.Context, req Request) (Result, error) {
+	assert.That(req.Kind == Tests || len(req.Packages) == 1, "a program has one package, not %d", len(req.Packages))
+	start := time.Now()
+	rt := b.Runtime
+	golang, err := findGo(rt.GoVersion)
+	if err != nil {
+		return Result{}, err
+	}
+	lay := layOut(req)
+	dir := filepath.Join(b.Cache.dir, "build", digest(append(lay.identity(), golang.id, rt.Hash)...)[:32])
+	exe := filepath.Join(dir, req.Name+exeSuffix())
+	if isFile(exe) {
+		b.Cache.touch(dir)
+		return Result{Path: exe, Cached: true, Took: time.Since(start)}, nil
+	}
+	if err := golang.checkVersion(ctx, b.Cache, rt.GoVersion); err != nil {
+		return Result{}, err
+	}
+	module, err := b.Cache.install(rt)
+	if err != nil {
+		return Result{}, err
+	}
+	if err := b.keepSource(dir, lay, module); err != nil {
+		return Result{}, err
+	}
+	if b.Progress != nil {
+		b.Progress("compiling")
+	}
+	if err := b.compile(ctx, golang, dir, exe, module, lay.mainDir, req.Debug); err != nil {
+		return Result{}, err
+	}
+	b.Cache.trim(time.Now())
+	return Result{Path: exe, Took: time.Since(start)}, nil
+}
+
+// keepSource stores the generated files and their overlay, so that a compile
+// error can be looked at and a debugger finds the Go beside the executable.
+func (b *Builder) keepSource(dir string, lay layout, module string) error {
+	replace := map[string]string{}
+	for _, f := range lay.files {
+		replace[filepath.Join(module, filepath.FromSlash(f.Name))] = filepath.Join(dir, "src", filepath.FromSlash(f.Name))
+	}
+	overlay, err := json.MarshalIndent(map[string]any{"Replace": replace}, "", "\t")
+	assert.That(err == nil, "an overlay of strings marshals: %v", err)
+	files := []File{{"overlay.json", overlay}}
+	for _, f := range lay.files {
+		files = append(files, File{"src/" + f.Name, f.Data})
+	}
+	return b.Cache.store(dir, files)
+}
+
+func (b *Builder) compile(ctx context.Context, golang toolchain, dir, exe, module, mainDir string, debug bool) error {
+	staged, err := b.Cache.stage()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(staged)
+	out := filepath.Join(staged, filepath.Base(exe))
+	args := []string{"build", "-overlay", filepath.Join(dir, "overlay.json"), "-buildvcs=false", "-o", out}
+	if !debug {
+		args = append(args, "-ldflags=-s -w") // tables of the debugger only: positions in failures stay
+	}
+	cmd := golang.command(ctx, b.Cache, append(args, "./"+mainDir)...)
+	cmd.Dir = module
+	var output bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &output, &output
+	err = cmd.Run()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err == nil:
+		if err := os.Rename(out, exe); err != nil {
+			return &CacheError{b.Cache.dir, err}
+		}
+		return nil
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 1 && blamesGenerated(output.String()) {
+		return &GeneratedCodeError{Dir: filepath.Join(dir, "src"), Output: output.String()}
+	}
+	return &ToolchainError{fmt.Sprintf("go build failed: %v\n%s", err, strings.TrimRight(output.String(), "\n"))}
+}
+
+// blamesGenerated tells a compile error from a toolchain that is broken, out of
+// disk or misconfigured: go prints "# package" in front of what the compiler or
+// linker says about a package.
+func blamesGenerated(output string) bool {
+	return strings.HasPrefix(output, "# "+programModule) || strings.Contains(output, "\n# "+programModule) ||
+		strings.HasPrefix(output, "# "+aeon.ModulePath) || strings.Contains(output, "\n# "+aeon.ModulePath)
+}
+
+// CopyTo copies the executable to name, atomically, and makes it executable.
+func (r Result) CopyTo(name string) (err error) {
+	src, err := os.Open(r.Path)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	tmp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(tmp.Name())
+		}
+	}()
+	_, err = io.Copy(tmp, src)
+	err = errors.Join(err, tmp.Chmod(0o755), tmp.Close())
+	if err != nil {
+		return err
+	}
+	return os.Rename(tmp.Name(), name)
+}
+
+// layout is where the files of a request lie in the program module.
+type layout struct {
+	files   []File // named relative to the module, sorted
+	mainDir string // the main package, relative to the module
+	debug   bool
+	exe     string
+}
+
+// layOut places every package in a directory named after its source directory,
+// and the main package that starts them beside it.
+func layOut(req Request) layout {
+	lay := layout{debug: req.Debug, exe: req.Name}
+	var imports []string
+	dirs := []string{}
+	for _, p := range req.Packages {
+		assert.That(token.IsIdentifier(p.Name), "%q is no Go package name", p.Name)
+		dir := path.Join("p"+digest(p.Dir)[:16], p.Name)
+		for _, f := range p.Files {
+			lay.files = append(lay.files, File{path.Join(dir, f.Name), f.Data})
+		}
+		imports = append(imports, programModule+"/"+dir)
+		dirs = append(dirs, p.Dir)
+	}
+	slices.Sort(dirs)
+	lay.mainDir = "m" + digest(append(dirs, fmt.Sprint(req.Kind))...)[:16]
+	lay.files = append(lay.files, File{lay.mainDir + "/main.go", mainSource(req.Kind, imports)})
+	slices.SortFunc(lay.files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	return lay
+}
+
+// identity returns what decides the executable, apart from toolchain and runtime.
+func (l layout) identity() []string {
+	parts := []string{l.mainDir, l.exe, fmt.Sprint(l.debug)}
+	for _, f := range l.files {
+		parts = append(parts, f.Name, string(f.Data))
+	}
+	return parts
+}
+
+// mainSource returns the main package: it hands the descriptors of the packages to the runtime.
+func mainSource(kind Kind, imports []string) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "// Code generated by aeonc; DO NOT EDIT.\n\npackage main\n\nimport (\n\taeonrt %q\n\n", aeon.ModulePath+"/runtime")
+	for i, imp := range imports {
+		fmt.Fprintf(&b, "\tp%d %q\n", i, imp)
+	}
+	start := map[Kind]string{Program: "Main", Tests: "MainTest"}[kind]
+	fmt.Fprintf(&b, ")\n\nfunc main() {\n\taeonrt.%s(\n", start)
+	for i := range imports {
+		fmt.Fprintf(&b, "\t\t&p%d.AeonPackage,\n", i)
+	}
+	b.WriteString("\t)\n}\n")
+	return b.Bytes()
+}
+
+func exeSuffix() string {
+	goos := os.Getenv("GOOS")
+	if goos == "" {
+		goos = runtime.GOOS
+	}
+	if goos == "windows" {
+		return ".exe"
+	}
+	return ""
+}

@@ -1,0 +1,226 @@
+package build_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aeon-lang/aeon"
+	"github.com/aeon-lang/aeon/build"
+)
+
+// tinyRuntime stands in for the runtime where a test is about building.
+func tinyRuntime() aeon.Runtime {
+	return aeon.Runtime{
+		GoVersion: "1.26",
+		Hash:      strings.Repeat("0123456789abcdef", 4),
+		Files: []aeon.SourceFile{{Path: "runtime/runtime.go", Data: []byte(`package runtime
+
+import "fmt"
+
+type Package struct{ Name string }
+
+func Main(p *Package)         { fmt.Println("main of", p.Name) }
+func MainTest(ps ...*Package) { for _, p := range ps { fmt.Println("tests of", p.Name) } }
+`)}},
+	}
+}
+
+func packageNamed(name, dir, extra string) build.Package {
+	src := "package " + name + "\n\nimport aeonrt \"github.com/aeon-lang/aeon/runtime\"\n\nvar AeonPackage = aeonrt.Package{Name: \"" + name + "\"}\n" + extra
+	return build.Package{Name: name, Dir: dir, Files: []build.File{{Name: "a.go", Data: []byte(src)}}}
+}
+
+func newBuilder(t *testing.T) *build.Builder {
+	return &build.Builder{Cache: build.NewCache(filepath.Join(t.TempDir(), "cache")), Runtime: tinyRuntime()}
+}
+
+func output(t *testing.T, r build.Result) string {
+	t.Helper()
+	out, err := exec.Command(r.Path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func TestBuildMakesAProgramOnce(t *testing.T) {
+	b := newBuilder(t)
+	req := build.Request{Packages: []build.Package{packageNamed("bank", "/src/bank", "")}, Name: "bank"}
+	first, err := b.Build(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := output(t, first); first.Cached || got != "main of bank\n" {
+		t.Errorf("first build: cached %v, output %q", first.Cached, got)
+	}
+	second, err := b.Build(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !second.Cached || second.Path != first.Path {
+		t.Errorf("second build: cached %v, %s instead of %s", second.Cached, second.Path, first.Path)
+	}
+	req.Packages[0] = packageNamed("bank", "/src/bank", "var X = 1\n")
+	if edited, err := b.Build(t.Context(), req); err != nil || edited.Cached {
+		t.Errorf("after an edit: cached %v, error %v", edited.Cached, err)
+	}
+}
+
+func TestBuildPutsManyTestPackagesInOneExecutable(t *testing.T) {
+	b := newBuilder(t)
+	// Two packages of one name in two directories are two packages.
+	r, err := b.Build(t.Context(), build.Request{Kind: build.Tests, Name: "tests", Packages: []build.Package{
+		packageNamed("bank", "/a/bank", ""), packageNamed("bank", "/b/bank", ""), packageNamed("tree", "/a/tree", ""),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := output(t, r); got != "tests of bank\ntests of bank\ntests of tree\n" {
+		t.Errorf("output %q", got)
+	}
+}
+
+func TestConcurrentBuildsShareACache(t *testing.T) {
+	b := newBuilder(t)
+	var wg sync.WaitGroup
+	for i := range 6 {
+		wg.Go(func() {
+			name := []string{"ann", "bob"}[i%2]
+			r, err := b.Build(context.Background(), build.Request{Packages: []build.Package{packageNamed(name, "/src/"+name, "")}, Name: name})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if out, err := exec.Command(r.Path).Output(); err != nil || string(out) != "main of "+name+"\n" {
+				t.Errorf("%s: output %q, error %v", name, out, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestBuildRepairsADamagedCache(t *testing.T) {
+	b := newBuilder(t)
+	req := build.Request{Packages: []build.Package{packageNamed("bank", "/src/bank", "")}, Name: "bank"}
+	r, err := b.Build(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var damaged int
+	err = filepath.WalkDir(b.Cache.Dir(), func(name string, d os.DirEntry, err error) error {
+		if err == nil && (filepath.Base(name) == "runtime.go" || filepath.Base(name) == "a.go") {
+			damaged++
+			return os.WriteFile(name, []byte("broken"), 0o666)
+		}
+		return err
+	})
+	if err != nil || damaged != 2 {
+		t.Fatalf("damaged %d files: %v", damaged, err)
+	}
+	if err := os.Remove(r.Path); err != nil {
+		t.Fatal(err)
+	}
+	again, err := b.Build(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := output(t, again); got != "main of bank\n" {
+		t.Errorf("output %q", got)
+	}
+}
+
+func TestGeneratedCodeThatDoesNotCompileIsKept(t *testing.T) {
+	b := newBuilder(t)
+	_, err := b.Build(t.Context(), build.Request{Packages: []build.Package{packageNamed("bank", "/src/bank", "var x int = \"s\"\n")}, Name: "bank"})
+	var bug *build.GeneratedCodeError
+	if !errors.As(err, &bug) {
+		t.Fatalf("error %v", err)
+	}
+	kept, _ := filepath.Glob(filepath.Join(bug.Dir, "*", "bank", "a.go"))
+	if len(kept) != 1 || !strings.Contains(bug.Output, "cannot use \"s\"") {
+		t.Errorf("kept %v, output %q", kept, bug.Output)
+	}
+}
+
+func TestMissingAndOldToolchainsNameTheRemedy(t *testing.T) {
+	req := build.Request{Packages: []build.Package{packageNamed("bank", "/src/bank", "")}, Name: "bank"}
+	bin := t.TempDir()
+	t.Setenv("PATH", bin)
+	check := func(want string) {
+		t.Helper()
+		_, err := newBuilder(t).Build(t.Context(), req)
+		var missing *build.ToolchainError
+		if !errors.As(err, &missing) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "https://go.dev/dl/") {
+			t.Errorf("error %v, want one with %q and where to get Go", err, want)
+		}
+	}
+	check("no Go toolchain found")
+	if err := os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\necho go1.19.3\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	check("is go1.19.3, and aeonc needs Go 1.26 or newer")
+}
+
+func TestAnUnusableCacheNamesTheRemedy(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	b := &build.Builder{Cache: build.NewCache(filepath.Join(file, "cache")), Runtime: tinyRuntime()}
+	_, err := b.Build(t.Context(), build.Request{Packages: []build.Package{packageNamed("bank", "/src/bank", "")}, Name: "bank"})
+	var unusable *build.CacheError
+	if !errors.As(err, &unusable) || !strings.Contains(err.Error(), build.EnvCache) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestCleanDeletesOnlyACache(t *testing.T) {
+	b := newBuilder(t)
+	if _, err := b.Build(t.Context(), build.Request{Packages: []build.Package{packageNamed("bank", "/src/bank", "")}, Name: "bank"}); err != nil {
+		t.Fatal(err)
+	}
+	if freed, err := b.Cache.Clean(); err != nil || freed < 1<<20 {
+		t.Errorf("freed %d bytes, error %v", freed, err)
+	}
+	if _, err := os.Stat(b.Cache.Dir()); !os.IsNotExist(err) {
+		t.Errorf("the cache is still there: %v", err)
+	}
+	home := t.TempDir()
+	precious := filepath.Join(home, "thesis.txt")
+	if err := os.WriteFile(precious, []byte("years"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := build.NewCache(home).Clean(); err == nil {
+		t.Error("a directory that is no cache was deleted")
+	}
+	if _, err := os.Stat(precious); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCopyToReplacesWholeFiles(t *testing.T) {
+	b := newBuilder(t)
+	r, err := b.Build(t.Context(), build.Request{Packages: []build.Package{packageNamed("bank", "/src/bank", "")}, Name: "bank"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "bank")
+	if err := os.WriteFile(out, []byte("older"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.CopyTo(out); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := exec.Command(out).Output(); err != nil || string(got) != "main of bank\n" {
+		t.Errorf("output %q, error %v", got, err)
+	}
+	if err := r.CopyTo(filepath.Join(t.TempDir(), "missing", "bank")); err == nil {
+		t.Error("copied into a directory that does not exist")
+	}
+}

@@ -1,0 +1,36 @@
+package build
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/aeon-lang/aeon"
+)
+
+// programModule is the path of the module that programs are compiled in. The
+// name is reserved, so no real module can have it.
+const programModule = "aeon.invalid"
+
+// install makes sure that the cache holds the runtime's source, intact, and
+// returns the directory of the module to compile programs in.
+func (c *Cache) install(rt aeon.Runtime) (moduleDir string, err error) {
+	dir := filepath.Join(c.dir, "runtime", rt.Hash[:32])
+	if err := c.store(dir, runtimeFiles(rt)); err != nil {
+		return "", err
+	}
+	return filepath.Join(dir, "program"), nil
+}
+
+// runtimeFiles lists the two modules of a runtime entry: the runtime's own, and
+// the one that programs are compiled in, which replaces the first by its copy.
+func runtimeFiles(rt aeon.Runtime) []File {
+	files := []File{
+		{"aeon/go.mod", fmt.Appendf(nil, "module %s\n\ngo %s\n", aeon.ModulePath, rt.GoVersion)},
+		{"program/go.mod", fmt.Appendf(nil, "module %s\n\ngo %s\n\nrequire %[3]s v0.0.0\n\nreplace %[3]s => ../aeon\n",
+			programModule, rt.GoVersion, aeon.ModulePath)},
+	}
+	for _, f := range rt.Files {
+		files = append(files, File{"aeon/" + f.Path, f.Data})
+	}
+	return files
+}
