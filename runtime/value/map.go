@@ -176,3 +176,11 @@ func (m Map[K, V]) Str(key func(K) string, val func(V) string) string {
 	sb.WriteByte('}')
 	return sb.String()
 }
+
+// EachElem calls f for every key and every value, in ascending order of the keys.
+func (m Map[K, V]) EachElem(f func(any)) {
+	for _, k := range m.Keys().Items() {
+		f(k)
+		f(m.body.entries[k])
+	}
+}

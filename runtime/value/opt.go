@@ -65,6 +65,13 @@ func (o Opt[T]) Str(str func(T) string) string {
 	return str(o.v)
 }
 
+// EachElem calls f for the value, if there is one.
+func (o Opt[T]) EachElem(f func(any)) {
+	if o.ok {
+		f(o.v)
+	}
+}
+
 // Box is the value T? of a class T that contains itself. The zero Box is null. What a box
 // holds never changes, so copies may refer to one box; a write through a path makes a new one.
 type Box[T any] struct{ p *T }
@@ -132,4 +139,11 @@ func (b Box[T]) Str(str func(T) string) string {
 		return "null"
 	}
 	return str(*b.p)
+}
+
+// EachElem calls f for the value, if there is one.
+func (b Box[T]) EachElem(f func(any)) {
+	if b.p != nil {
+		f(*b.p)
+	}
 }

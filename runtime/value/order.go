@@ -63,3 +63,19 @@ func sorted[K any](keys []K) []K {
 	slices.SortFunc(keys, orderOf[K]())
 	return keys
 }
+
+// Min returns the smaller of a and b by the method Compare of their type.
+func Min[K Ordered[K]](a, b K) K {
+	if b.Compare(a) < 0 {
+		return b
+	}
+	return a
+}
+
+// Max returns the larger of a and b by the method Compare of their type.
+func Max[K Ordered[K]](a, b K) K {
+	if b.Compare(a) > 0 {
+		return b
+	}
+	return a
+}

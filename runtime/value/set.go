@@ -69,3 +69,6 @@ func (s Set[K]) Str(key func(K) string) string {
 	sb.WriteByte('}')
 	return sb.String()
 }
+
+// EachElem calls f for every element, in ascending order.
+func (s Set[K]) EachElem(f func(any)) { s.Keys().EachElem(f) }

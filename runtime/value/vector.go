@@ -189,3 +189,10 @@ func (v Vector[T]) Str(str func(T) string) string {
 	sb.WriteByte(']')
 	return sb.String()
 }
+
+// EachElem calls f for every element.
+func (v Vector[T]) EachElem(f func(any)) {
+	for _, e := range v.Items() {
+		f(e)
+	}
+}

@@ -1,0 +1,125 @@
+package runtime
+
+import (
+	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/value"
+)
+
+// Values of the language; package value documents them.
+type (
+	Vector[T any]            = value.Vector[T]
+	Map[K comparable, V any] = value.Map[K, V]
+	Set[K comparable]        = value.Set[K]
+	Opt[T any]               = value.Opt[T]
+	Box[T any]               = value.Box[T]
+	Bytes                    = value.Bytes
+	BytesKey                 = value.BytesKey
+	Time                     = value.Time
+	Duration                 = value.Duration
+	Integer                  = value.Integer
+)
+
+// Encoder and Decoder write and read messages; package codec documents them.
+type (
+	Encoder = codec.Encoder
+	Decoder = codec.Decoder
+)
+
+// Fail aborts with a message: a run-time fault in code of actors and of clients.
+func Fail(msg string) { value.Fail(msg) }
+
+// Add returns a + b, or faults on overflow.
+func Add[T Integer](a, b T) T { return value.Add(a, b) }
+
+// Sub returns a - b, or faults on overflow.
+func Sub[T Integer](a, b T) T { return value.Sub(a, b) }
+
+// Mul returns a * b, or faults on overflow.
+func Mul[T Integer](a, b T) T { return value.Mul(a, b) }
+
+// Div returns a / b, or faults.
+func Div[T Integer](a, b T) T { return value.Div(a, b) }
+
+// Mod returns a % b, or faults when b is zero.
+func Mod[T Integer](a, b T) T { return value.Mod(a, b) }
+
+// Neg returns -a, or faults on overflow.
+func Neg[T Integer](a T) T { return value.Neg(a) }
+
+// Shl returns a << n, or faults when n is out of range.
+func Shl[T, N Integer](a T, n N) T { return value.Shl(a, n) }
+
+// Shr returns a >> n, or faults when n is out of range.
+func Shr[T, N Integer](a T, n N) T { return value.Shr(a, n) }
+
+// Convert returns x as another integer type, or faults when it does not fit.
+func Convert[To, From Integer](x From) To { return value.Convert[To](x) }
+
+// Trunc returns f without its fraction as an integer, or faults when it does not fit.
+func Trunc[To Integer](f float64) To { return value.Trunc[To](f) }
+
+// Abs returns the absolute value of a, or faults on overflow.
+func Abs[T Integer](a T) T { return value.Abs(a) }
+
+// AbsFloat returns the absolute value of f.
+func AbsFloat(f float64) float64 { return value.AbsFloat(f) }
+
+// Min returns the smaller of two values that have a method Compare.
+func Min[K value.Ordered[K]](a, b K) K { return value.Min(a, b) }
+
+// Max returns the larger of two values that have a method Compare.
+func Max[K value.Ordered[K]](a, b K) K { return value.Max(a, b) }
+
+// Eq is the equality of comparable types as a function.
+func Eq[T comparable](a, b T) bool { return a == b }
+
+// VectorOf returns a vector of elems, which it takes over.
+func VectorOf[T any](elems ...T) Vector[T] { return value.VectorOf(elems...) }
+
+// BytesOf returns bytes with the content b, which it takes over.
+func BytesOf(b []byte) Bytes { return value.BytesOf(b) }
+
+// Some returns an optional value that holds v.
+func Some[T any](v T) Opt[T] { return value.Some(v) }
+
+// SomeIf returns an optional value that holds v when ok, else null.
+func SomeIf[T any](v T, ok bool) Opt[T] { return value.SomeIf(v, ok) }
+
+// BoxOf returns an optional value of a recursive class that holds v.
+func BoxOf[T any](v T) Box[T] { return value.BoxOf(v) }
+
+// BoxIf returns an optional value of a recursive class that holds v when ok, else null.
+func BoxIf[T any](v T, ok bool) Box[T] { return value.BoxIf(v, ok) }
+
+// StrInt returns the decimal text of n.
+func StrInt[T Integer](n T) string { return value.StrInt(n) }
+
+// StrFloat returns the shortest text that reads back as f.
+func StrFloat(f float64) string { return value.StrFloat(f) }
+
+// StrBool returns true or false.
+func StrBool(b bool) string { return value.StrBool(b) }
+
+// StrString returns s.
+func StrString(s string) string { return s }
+
+// ParseInt returns the integer that s is in decimal notation, or null.
+func ParseInt(s string) Opt[int64] { return value.ParseInt(s) }
+
+// StringAt returns byte i of s, or faults.
+func StringAt(s string, i int64) uint8 { return value.StringAt(s, i) }
+
+// StringSlice returns the bytes of s from a to b, b excluded, or faults.
+func StringSlice(s string, a, b int64) string { return value.StringSlice(s, a, b) }
+
+// Split returns the parts of s between the separators.
+func Split(s, sep string) Vector[string] { return value.Split(s, sep) }
+
+// Join returns the parts with sep between them.
+func Join(parts Vector[string], sep string) string { return value.Join(parts, sep) }
+
+// Contains reports whether part occurs in s.
+func Contains(s, part string) bool { return value.Contains(s, part) }
+
+// Replace returns s with every occurrence of old replaced.
+func Replace(s, old, by string) string { return value.Replace(s, old, by) }
