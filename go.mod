@@ -3,3 +3,5 @@ module github.com/aeon-lang/aeon
 go 1.26
 
 require pgregory.net/rapid v1.3.0
+
+require github.com/google/go-cmp v0.7.0
