@@ -5,3 +5,5 @@ go 1.26
 require pgregory.net/rapid v1.3.0
 
 require github.com/google/go-cmp v0.7.0
+
+require github.com/alecthomas/participle/v2 v2.1.4

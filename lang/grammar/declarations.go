@@ -1,0 +1,273 @@
+package grammar
+
+import (
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/lang/diag"
+)
+
+func (p *parser) class(lex *lexer.PeekingLexer) (ast.Decl, error) {
+	start := p.cur
+	d := &ast.ClassDecl{Doc: p.doc(start)}
+	name := start + 1
+	switch p.kind(start) {
+	case Actorclass:
+		d.Kind = ast.ActorClass
+	case Client:
+		d.Kind = ast.ClientClass
+		name++
+	}
+	p.className = p.text(name)
+	g, err := run(p, p.prods.class, lex)
+	if err != nil {
+		return nil, err
+	}
+	d.Loc, d.Name, d.Members = p.loc(start), *g.Name.(*ast.Name), g.Members
+	d.TypeParams = typeParamList(g.Params)
+	return d, nil
+}
+
+func typeParamList(n typeParamsNode) []*ast.TypeParam {
+	if n == nil {
+		return nil
+	}
+	return n.(*typeParams).list
+}
+
+// parseTypeParams reads `<T, U>` behind a declared name.
+func (p *parser) parseTypeParams(lex *lexer.PeekingLexer) (typeParamsNode, error) {
+	p.enter(lex)
+	start := p.cur
+	if p.kind(start) != Less {
+		return nil, participle.NextMatch
+	}
+	g, err := run(p, p.prods.typeParams, lex)
+	if err != nil {
+		return nil, err
+	}
+	t := &typeParams{Loc: p.loc(start)}
+	for _, n := range append([]nameNode{g.First}, g.Rest...) {
+		name := n.(*ast.Name)
+		t.list = append(t.list, &ast.TypeParam{Loc: name.Loc, Name: *name})
+	}
+	return t, nil
+}
+
+func (p *parser) enum(lex *lexer.PeekingLexer) (ast.Decl, error) {
+	start := p.cur
+	g, err := run(p, p.prods.enum, lex)
+	if err != nil {
+		return nil, err
+	}
+	d := &ast.EnumDecl{Loc: p.loc(start), Doc: p.doc(start), Name: *g.Name.(*ast.Name)}
+	for _, v := range g.Values {
+		if v, ok := v.(*ast.EnumValue); ok { // else it was wrong and has been reported
+			d.Values = append(d.Values, v)
+		}
+	}
+	return d, nil
+}
+
+// parseEnumValue reads one value of an enum with the comma behind it.
+func (p *parser) parseEnumValue(lex *lexer.PeekingLexer) (enumValueNode, error) {
+	p.enter(lex)
+	start, open := p.cur, len(p.open)
+	if k := p.kind(start); k == RBrace || k == EOF {
+		return nil, participle.NextMatch
+	}
+	g, err := run(p, p.prods.enumValue, lex)
+	if err == nil {
+		v := &ast.EnumValue{Loc: p.loc(start), Doc: p.doc(start), Name: *g.Name.(*ast.Name)}
+		if g.Payload != nil {
+			v.Payload = g.Payload.(*params).list
+			if v.Payload == nil {
+				v.Payload = []*ast.Param{}
+			}
+		}
+		switch k := p.kind(p.cur); {
+		case k == Comma:
+			p.cur++
+			p.leave(lex)
+			return v, nil
+		case k == RBrace, k == EOF:
+			return v, nil
+		case k.IsName():
+			before := p.at(p.cur - 1)
+			p.note(p.cur, p.expected(p.cur, "`,` or `}`").WithFix("insert ,", diag.InsertAfter(before, ",")))
+			return v, nil
+		}
+		err = p.fail(p.cur, p.expected(p.cur, "`,` or `}`"))
+	}
+	if err := p.recover(lex, start, open, err); err != nil {
+		return nil, err
+	}
+	return &marker{p.loc(start)}, nil
+}
+
+func (p *parser) constant(lex *lexer.PeekingLexer) (ast.Decl, error) {
+	start := p.cur
+	if p.kind(start+1).IsName() && p.kind(start+2) == Assign {
+		g, err := run(p, p.prods.untypedConst, lex)
+		if err != nil {
+			return nil, err
+		}
+		return &ast.ConstDecl{Loc: p.loc(start), Doc: p.doc(start), Name: *g.Name.(*ast.Name), Value: g.Value}, nil
+	}
+	g, err := run(p, p.prods.constant, lex)
+	if err != nil {
+		return nil, err
+	}
+	return &ast.ConstDecl{Loc: p.loc(start), Doc: p.doc(start), Type: g.Type, Name: *g.Name.(*ast.Name), Value: g.Value}, nil
+}
+
+func (p *parser) test(lex *lexer.PeekingLexer) (ast.Decl, error) {
+	start := p.cur
+	g, err := run(p, p.prods.test, lex)
+	if err != nil {
+		return nil, err
+	}
+	return &ast.TestDecl{Loc: p.loc(start), Doc: p.doc(start), Name: g.Name.(*ast.StringLit), Body: g.Body.(*ast.Block)}, nil
+}
+
+func (p *parser) extern(lex *lexer.PeekingLexer) (ast.Decl, error) {
+	start := p.cur
+	g, err := run(p, p.prods.extern, lex)
+	if err != nil {
+		return nil, err
+	}
+	d := &ast.ExternGoDecl{Loc: p.loc(start), Doc: p.doc(start), Path: g.Path.(*ast.StringLit)}
+	for _, f := range g.Funcs {
+		if f, ok := f.(*ast.ExternFunc); ok { // else it was wrong and has been reported
+			d.Funcs = append(d.Funcs, f)
+		}
+	}
+	return d, nil
+}
+
+// parseExternFunc reads one bound Go function.
+func (p *parser) parseExternFunc(lex *lexer.PeekingLexer) (externNode, error) {
+	p.enter(lex)
+	start, open := p.cur, len(p.open)
+	if k := p.kind(start); k == RBrace || k == EOF {
+		return nil, participle.NextMatch
+	}
+	f := &ast.ExternFunc{Doc: p.doc(start)}
+	err := p.modifiers(lex, &f.Signature)
+	if err == nil {
+		var g *externFuncProd
+		if g, err = run(p, p.prods.externFunc, lex); err == nil {
+			f.Result, f.Name, f.Params = g.Result, *g.Name.(*ast.Name), g.Params.(*params).list
+			if g.Error != nil {
+				name := p.name(g.Error.Pos.Offset)
+				f.Error = &name
+			}
+			f.Loc = p.loc(start)
+			return f, nil
+		}
+	}
+	if err := p.recover(lex, start, open, err); err != nil {
+		return nil, err
+	}
+	return &marker{p.loc(start)}, nil
+}
+
+// modifiers reads `ro`, `pure` and `yield` in any order, each once.
+func (p *parser) modifiers(lex *lexer.PeekingLexer, s *ast.Signature) error {
+	for {
+		i := p.cur
+		var to *ast.Span
+		switch p.kind(i) {
+		case Ro:
+			to = &s.RO
+		case Yield:
+			to = &s.Yield
+		case Pure:
+			if name, ok := p.declaresVar(i + 1); ok && name > i+1 || p.kind(i+1) == Ro || p.kind(i+1) == Yield {
+				to = &s.Pure
+			}
+		}
+		if to == nil {
+			p.leave(lex)
+			return nil
+		}
+		if to.IsValid() {
+			p.note(i, diag.New(diag.MisplacedModifier, p.at(i), "a second `%s`", p.kind(i)).
+				With(*to, "the first one").
+				WithFix("remove it", diag.Replace(p.at(i).To(p.at(i+1).AtStart()), "")))
+		}
+		*to = p.at(i)
+		p.cur++
+	}
+}
+
+// declWords start a declaration.
+var declWords = []string{"actorclass", "class", "enum", "const", "extern", "test", "client", "import"}
+
+func (p *parser) function(lex *lexer.PeekingLexer) (ast.Decl, error) {
+	start := p.cur
+	d := &ast.FuncDecl{Doc: p.doc(start)}
+	if err := p.modifiers(lex, &d.Signature); err != nil {
+		return nil, err
+	}
+	if name, ok := p.declaresVar(p.cur); !ok || p.kind(p.cur) == Var {
+		what := p.expected(start, "a declaration")
+		if p.cur > start || name > p.cur && p.kind(name).IsKeyword() {
+			what = p.expected(max(name, p.cur), "the result type and name of a function")
+		}
+		if p.kind(start) == Var || p.kind(start) == If || p.kind(start) == For || p.kind(start) == Return {
+			what = what.WithHelp("statements stand in functions: void main() { … }")
+		}
+		return nil, p.fail(start, p.suggest(what, start, declWords...))
+	} else if k := p.kind(name + 1); k != LParen && k != Less {
+		d := p.expected(name+1, "`(` and parameters")
+		if k == Semi || k == Assign {
+			d = diag.New(diag.UnexpectedToken, p.at(name), "a variable cannot stand outside of a class or function").
+				WithHelp("state lives in actors; what never changes is declared with const")
+		}
+		return nil, p.fail(name+1, p.suggest(d, start, declWords...))
+	}
+	body, err := p.signature(lex, &d.Signature)
+	if err != nil {
+		return nil, err
+	}
+	d.Loc, d.Body, d.GoBody = p.loc(start), body.block, body.goBody
+	return d, nil
+}
+
+// signature reads a function or method from its result type on.
+func (p *parser) signature(lex *lexer.PeekingLexer, s *ast.Signature) (*body, error) {
+	g, err := run(p, p.prods.function, lex)
+	if err != nil {
+		return nil, err
+	}
+	s.Result, s.Name, s.TypeParams, s.Params = g.Result, *g.Name.(*ast.Name), typeParamList(g.TypeParams), g.Params.(*params).list
+	return g.Body.(*body), nil
+}
+
+// parseBody reads `{ … }` or `= go;`.
+func (p *parser) parseBody(lex *lexer.PeekingLexer) (bodyNode, error) {
+	p.enter(lex)
+	start := p.cur
+	switch p.kind(start) {
+	case LBrace:
+		block, err := p.block(lex)
+		if err != nil {
+			return nil, err
+		}
+		return &body{Loc: p.loc(start), block: block}, nil
+	case Assign:
+		p.cur++
+		if p.kind(p.cur) != Go {
+			return nil, p.fail(p.cur, p.expected(p.cur, "`go`").WithHelp("a body is `{ … }`, or `= go;` if it is written in Go"))
+		}
+		p.cur++
+		if _, err := p.semi(); err != nil {
+			return nil, err
+		}
+		p.leave(lex)
+		return &body{Loc: p.loc(start), goBody: true}, nil
+	}
+	return nil, participle.NextMatch
+}

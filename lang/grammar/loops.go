@@ -1,0 +1,101 @@
+package grammar
+
+import (
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/lang/diag"
+)
+
+// parseForHead reads the parentheses of a for: which of the three loops it is
+// shows only behind the variable.
+func (p *parser) parseForHead(lex *lexer.PeekingLexer) (forHeadNode, error) {
+	p.enter(lex)
+	var s ast.Stmt
+	err := p.inParens(lex, func() (err error) {
+		s, err = p.forHead()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		s = &ast.For{}
+	}
+	return s, nil
+}
+
+func (p *parser) forHead() (ast.Stmt, error) {
+	if p.kind(p.cur) == Yield {
+		return nil, p.fail(p.cur, diag.New(diag.MisplacedModifier, p.at(p.cur), "a local takes no `yield`").
+			WithHelp("a local is yield if anything assigned to it is").
+			WithFix("remove it", diag.Replace(p.at(p.cur).To(p.at(p.cur+1).AtStart()), "")))
+	}
+	if _, ok := p.declaresVar(p.cur); !ok {
+		var init ast.Stmt
+		if p.kind(p.cur) != Semi {
+			var err error
+			if init, err = p.expressionStmt(p.cur); err != nil {
+				return nil, err
+			}
+		}
+		return p.forRest(init)
+	}
+	v, err := p.loopVar()
+	if err != nil {
+		return nil, err
+	}
+	switch p.kind(p.cur) {
+	case Colon:
+		p.cur++
+		x, err := p.expr()
+		return &ast.ForEach{Type: v.Type, Name: v.Name, X: x}, err
+	case Semi:
+		return p.forRest(v)
+	case Assign:
+		p.cur++
+	default:
+		d := p.expected(p.cur, "`:` or `=` behind the loop variable")
+		if p.kind(p.cur) == Ident && (p.text(p.cur) == "in" || p.text(p.cur) == "of") {
+			d = d.WithFix("write :", diag.Replace(p.at(p.cur), ":"))
+		}
+		return nil, p.fail(p.cur, d)
+	}
+	if v.Init, err = p.expr(); err != nil {
+		return nil, err
+	}
+	if p.kind(p.cur) != Upto {
+		v.Range = v.Range.To(v.Init.Span())
+		return p.forRest(v)
+	}
+	p.cur++
+	to, err := p.expr()
+	return &ast.ForUpto{Type: v.Type, Name: v.Name, From: v.Init, To: to}, err
+}
+
+// forRest reads `; cond; post`.
+func (p *parser) forRest(init ast.Stmt) (ast.Stmt, error) {
+	s := &ast.For{Init: init}
+	if p.kind(p.cur) != Semi {
+		what := "`;`"
+		if init != nil {
+			what = "`;` or `upto`"
+		}
+		return nil, p.fail(p.cur, p.suggest(p.expected(p.cur, what), p.cur, "upto"))
+	}
+	p.cur++
+	var err error
+	if p.kind(p.cur) != Semi {
+		if s.Cond, err = p.cond(); err != nil {
+			return nil, err
+		}
+	}
+	if p.kind(p.cur) != Semi {
+		return nil, p.fail(p.cur, p.expected(p.cur, "`;` behind the condition of the loop"))
+	}
+	p.cur++
+	if p.kind(p.cur) != RParen {
+		s.Post, err = p.expressionStmt(p.cur)
+	}
+	return s, err
+}

@@ -1,0 +1,161 @@
+package grammar
+
+import (
+	"errors"
+
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/lang/diag"
+)
+
+// parseMember reads one member of a class. What is wrong with it is reported
+// here and leaves a BadMember; only a fatal error is returned.
+func (p *parser) parseMember(lex *lexer.PeekingLexer) (ast.Member, error) {
+	p.enter(lex)
+	start, open := p.cur, len(p.open)
+	if k := p.kind(start); k == RBrace || k == EOF {
+		return nil, participle.NextMatch
+	}
+	m, err := p.member(lex)
+	if err == nil {
+		return m, nil
+	}
+	if err := p.recover(lex, start, open, err); err != nil {
+		return nil, err
+	}
+	return &ast.BadMember{Loc: p.loc(start)}, nil
+}
+
+func (p *parser) member(lex *lexer.PeekingLexer) (ast.Member, error) {
+	start := p.cur
+	m := &ast.MethodDecl{Doc: p.doc(start)}
+	if err := p.modifiers(lex, &m.Signature); err != nil {
+		return nil, err
+	}
+	if p.kind(p.cur).IsName() && p.kind(p.cur+1) == LParen {
+		return p.ctor(lex, start, &m.Signature)
+	}
+	name, ok := p.declaresVar(p.cur)
+	switch {
+	case p.kind(p.cur) == Var:
+		return nil, p.fail(p.cur, diag.New(diag.UnexpectedToken, p.at(p.cur), "a field is declared with its type, not with `var`"))
+	case !ok && name > 0 && p.kind(name).IsKeyword() && p.endsName(name+1): // parseName reports it
+	case !ok:
+		return nil, p.fail(p.cur, p.noMember(name))
+	}
+	if k := p.kind(name + 1); k != LParen && k != Less {
+		return p.field(lex, start, &m.Signature)
+	}
+	body, err := p.signature(lex, &m.Signature)
+	if err != nil {
+		return nil, err
+	}
+	m.Loc, m.Body, m.GoBody = p.loc(start), body.block, body.goBody
+	return m, nil
+}
+
+// noMember is the error that no member starts at the current token; name is
+// the index behind the type, or -1.
+func (p *parser) noMember(name int) diag.Diagnostic {
+	switch k := p.kind(p.cur); k {
+	case Class, Actorclass, Enum, Const, Extern:
+		return diag.New(diag.NestedDeclaration, p.at(p.cur), "`%s` cannot be declared within a class", k).
+			WithHelp("move it out of the class; is a `}` missing above?")
+	case Async, Event:
+		return diag.New(diag.MisplacedModifier, p.at(p.cur), "`%s` decorates calls, not methods", k).
+			WithHelp("whoever calls a method says how").
+			WithFix("remove it", diag.Replace(p.at(p.cur).To(p.at(p.cur+1).AtStart()), ""))
+	}
+	if name > 0 {
+		return p.expected(name, "the name of a field or method")
+	}
+	d := p.expected(p.cur, "a field, a constructor, a method or `}`")
+	if word := p.text(p.cur); word == "public" || word == "private" || word == "static" {
+		d = d.WithHelp("there is no `%s`", word)
+	}
+	return d
+}
+
+func (p *parser) field(lex *lexer.PeekingLexer, start int, s *ast.Signature) (ast.Member, error) {
+	for _, m := range []ast.Span{s.RO, s.Pure} {
+		if m.IsValid() {
+			p.note(start, diag.New(diag.MisplacedModifier, m, "`%s` is for methods, not for fields", m.Text()).
+				WithFix("remove it", diag.Replace(m, "")))
+		}
+	}
+	g, err := run(p, p.prods.field, lex)
+	if err != nil {
+		return nil, err
+	}
+	return &ast.FieldDecl{Loc: p.loc(start), Doc: p.doc(start), Yield: s.Yield, Type: g.Type, Name: *g.Name.(*ast.Name), Init: g.Init}, nil
+}
+
+func (p *parser) ctor(lex *lexer.PeekingLexer, start int, s *ast.Signature) (ast.Member, error) {
+	at := p.cur
+	for _, m := range []ast.Span{s.RO, s.Pure, s.Yield} {
+		if m.IsValid() {
+			p.note(start, diag.New(diag.MisplacedModifier, m, "a constructor takes no `%s`", m.Text()).
+				WithFix("remove it", diag.Replace(m, "")))
+		}
+	}
+	if word := p.text(at); word != p.className {
+		p.note(at, diag.New(diag.ConstructorName, p.at(at), "a method needs a result type, and the constructor is called `%s`", p.className).
+			WithHelp("write `void %s(…)` if this is a method", word).
+			WithFix("make it a method without result", diag.InsertBefore(p.at(at), "void ")))
+	}
+	g, err := run(p, p.prods.ctor, lex)
+	if err != nil {
+		return nil, err
+	}
+	return &ast.CtorDecl{Loc: p.loc(start), Doc: p.doc(start), Name: *g.Name.(*ast.Name), Params: g.Params.(*params).list, Body: g.Body.(*ast.Block)}, nil
+}
+
+// parseParams reads `(T a, yield U b)`. An error in it is reported and
+// skipped up to the `)`, so that the body is read all the same.
+func (p *parser) parseParams(lex *lexer.PeekingLexer) (paramsNode, error) {
+	p.enter(lex)
+	start := p.cur
+	if p.kind(start) != LParen {
+		return nil, participle.NextMatch
+	}
+	list := &params{}
+	g, err := run(p, p.prods.params, lex)
+	if err != nil {
+		var e *syntaxError
+		end := p.headEnd(start)
+		if end == 0 || !errors.As(err, &e) || e.fatal || e.index > end {
+			return nil, err
+		}
+		p.report(e)
+		p.cur = max(p.cur, end)
+		p.leave(lex)
+	} else {
+		for _, n := range g.List {
+			list.list = append(list.list, n.(*ast.Param))
+		}
+	}
+	list.Loc = p.loc(start)
+	return list, nil
+}
+
+// parseParam reads `[yield] T name`.
+func (p *parser) parseParam(lex *lexer.PeekingLexer) (paramNode, error) {
+	p.enter(lex)
+	start := p.cur
+	param := &ast.Param{}
+	if p.kind(start) == Yield {
+		param.Yield = p.at(start)
+		p.cur++
+		p.leave(lex)
+	} else if !startsType(p.kind(start)) {
+		return nil, participle.NextMatch
+	}
+	g, err := run(p, p.prods.param, lex)
+	if err != nil {
+		return nil, err
+	}
+	param.Loc, param.Type, param.Name = p.loc(start), g.Type, *g.Name.(*ast.Name)
+	return param, nil
+}

@@ -1,0 +1,158 @@
+package grammar
+
+import (
+	"github.com/alecthomas/participle/v2"
+	"github.com/alecthomas/participle/v2/lexer"
+
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/lang/diag"
+)
+
+// parseName reads a declared name. A reserved word in its place is reported
+// and taken for the name if what follows fits.
+func (p *parser) parseName(lex *lexer.PeekingLexer) (nameNode, error) {
+	p.enter(lex)
+	i := p.cur
+	switch k := p.kind(i); {
+	case k.IsName():
+	case k.IsKeyword() && p.endsName(i+1):
+		p.note(i, p.reserved(i))
+	case k.IsKeyword():
+		return nil, p.fail(i, p.expected(i, "a name"))
+	default:
+		return nil, participle.NextMatch
+	}
+	p.cur++
+	p.leave(lex)
+	name := p.name(i)
+	return &name, nil
+}
+
+// endsName reports whether token i may follow a declared name.
+func (p *parser) endsName(i int) bool {
+	switch p.kind(i) {
+	case Assign, Semi, Comma, LParen, RParen, LBrace, Colon, Greater:
+		return true
+	}
+	return false
+}
+
+// reserved is the error that a keyword is used as a name.
+func (p *parser) reserved(i int) diag.Diagnostic {
+	word := p.text(i)
+	return diag.New(diag.ReservedWord, p.at(i), "`%s` is a keyword and cannot be a name", word).
+		WithFix("rename it", diag.Replace(p.at(i), word+"_"))
+}
+
+// parsePlainString reads a string that may not be interpolated.
+func (p *parser) parsePlainString(lex *lexer.PeekingLexer) (plainString, error) {
+	p.enter(lex)
+	switch i := p.cur; p.kind(i) {
+	case String, RawString:
+		x, err := p.literal()
+		p.leave(lex)
+		return x, err
+	case StrHead:
+		return nil, p.fail(i, diag.New(diag.UnexpectedToken, p.at(i), "expected a plain string here, found an interpolated one").
+			WithHelp(`write \{ for a brace that is text`))
+	}
+	return nil, participle.NextMatch
+}
+
+// parseSemi reads the `;` that ends a statement or member. If it is missing at
+// the end of a line it is reported and parsing goes on as if it were there.
+func (p *parser) parseSemi(lex *lexer.PeekingLexer) (semiNode, error) {
+	p.enter(lex)
+	m, err := p.semi()
+	p.leave(lex)
+	return m, err
+}
+
+func (p *parser) semi() (*marker, error) {
+	i := p.cur
+	if p.kind(i) == Semi {
+		p.cur++
+		return &marker{p.loc(i)}, nil
+	}
+	if i > p.base && (p.kind(i) == RBrace || p.kind(i) == EOF || p.startsLine(i)) {
+		before := p.at(i - 1)
+		if !p.tok(i - 1).Bad {
+			p.note(i, diag.New(diag.MissingSemicolon, before.AtEnd(), "missing `;`").
+				WithFix("insert ;", diag.InsertAfter(before, ";")))
+		}
+		return &marker{ast.At(before.AtEnd())}, nil
+	}
+	return nil, p.fail(i, p.instead(i, p.expected(i, "`;`")))
+}
+
+// instead adds to the error that a statement does not end at token i what the
+// author may have meant.
+func (p *parser) instead(i int, d diag.Diagnostic) diag.Diagnostic {
+	foreign := func(span ast.Span, format, help string) diag.Diagnostic {
+		return diag.New(diag.ForeignOperator, span, "%s", format).WithHelp("%s", help)
+	}
+	switch k := p.kind(i); {
+	case k == Comma:
+		return d.WithHelp("declare each variable in a statement of its own")
+	case k == Quest, k == Colon && p.kindBefore(i, Quest):
+		return foreign(p.at(i), "there is no `?:` operator", "use if and else; `x ?? y` is y when x is null")
+	case k == Minus && p.touches(i, Greater), k == Greater && p.touches(i-1, Greater) && p.kind(i-1) == Minus:
+		start := i
+		if k == Greater {
+			start = i - 1
+		}
+		arrow := p.span(start, start+2)
+		return foreign(arrow, "there is no `->` operator", "fields and methods are reached with `.`").
+			WithFix("write .", diag.Replace(arrow, "."))
+	case k == PlusPlus || k == MinusMinus:
+		return foreign(p.at(i), "`"+k.String()+"` is no operator in an expression", "make it a statement of its own: x"+k.String()+";")
+	case k == Assign:
+		return foreign(p.at(i), "an assignment is no expression", "make it a statement of its own")
+	case k == Ident && i > p.base && (p.text(i) == "and" || p.text(i) == "or"):
+		op := map[string]string{"and": "&&", "or": "||"}[p.text(i)]
+		return foreign(p.at(i), "there is no operator `"+p.text(i)+"`", "write "+op).WithFix("write "+op, diag.Replace(p.at(i), op))
+	case k == LBrace:
+		return p.misspelt(d)
+	}
+	return d
+}
+
+// kindBefore reports whether a token of kind k stands a little before i on its line.
+func (p *parser) kindBefore(i int, k Kind) bool {
+	for j := i - 1; j >= max(p.base, i-32) && !p.startsLine(j+1); j-- {
+		if p.kind(j) == k {
+			return true
+		}
+	}
+	return false
+}
+
+// parseOpen reads a `{` and remembers it for the `}` that closes it.
+func (p *parser) parseOpen(lex *lexer.PeekingLexer) (openNode, error) {
+	p.enter(lex)
+	i := p.cur
+	if p.kind(i) != LBrace {
+		return nil, p.fail(i, p.expected(i, "`{`"))
+	}
+	p.open = append(p.open, i)
+	p.cur++
+	p.leave(lex)
+	return &marker{p.loc(i)}, nil
+}
+
+// parseClose reads the `}` of the innermost `{`. Where it was found missing it
+// is reported and parsing goes on as if it were there.
+func (p *parser) parseClose(lex *lexer.PeekingLexer) (closeNode, error) {
+	p.enter(lex)
+	open := p.open[len(p.open)-1]
+	p.open = p.open[:len(p.open)-1]
+	if i := p.cur; p.kind(i) == RBrace && !p.bare[open] {
+		p.cur++
+	} else {
+		p.note(open, diag.New(diag.UnclosedBracket, p.at(open), "`{` is not closed").
+			With(p.at(i), "expected its `}` before this").
+			WithFix("close it", diag.InsertAfter(p.at(max(i-1, open)), "\n}")))
+	}
+	p.leave(lex)
+	return &marker{p.loc(open)}, nil
+}
