@@ -10,7 +10,7 @@ const (
 	MaxFunc                // T max(T, T…)
 	AbsFunc                // T abs(T)
 	NowFunc                // time now()
-	RandomFunc             // int random(), never negative
+	RandomFunc             // float random(), in [0, 1)
 	EventIDFunc            // string eventid()
 	LogFunc                // void log(any…)
 	PrintFunc              // void print(any…)

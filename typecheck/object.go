@@ -174,6 +174,8 @@ type Func struct {
 	// Context: who runs it. Methods of actor classes are ActorContext, those
 	// of client classes, main and tests ClientContext.
 	Context Context
+	// ByClient and ByActor: some code of a client, of an actor, may run it.
+	ByClient, ByActor bool
 	// ImplicitFields are the fields that the parameters of an implicit
 	// constructor set, one per parameter.
 	ImplicitFields []*Var
@@ -226,8 +228,9 @@ func (b *Builtin) Span() ast.Span { return ast.Span{} }
 // PkgName is an imported package under its name in one file.
 type PkgName struct {
 	Decl *ast.ImportDecl
-	Pkg  *Package
+	Pkg  *Package // nil if it could not be imported
 	name string
+	used bool
 }
 
 // Name implements Object.

@@ -105,6 +105,9 @@ type Class struct {
 	// Owns lists the actor classes this one has an ownership edge to, itself
 	// excluded, by name.
 	Owns []*Class
+
+	members map[string]Object
+	index   int // order of declaration in the package
 }
 
 // Enum is an enum: a type and the object that declares it.

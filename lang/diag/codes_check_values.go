@@ -1,0 +1,3 @@
+package diag
+
+var valueCodes = []Info{}

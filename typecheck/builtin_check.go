@@ -1,0 +1,144 @@
+package typecheck
+
+import (
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/lang/diag"
+)
+
+// fixedBuiltins has the predeclared functions whose parameters are fixed.
+var fixedBuiltins = map[BuiltinID]struct {
+	params []Type
+	result Type
+}{
+	NowFunc:      {nil, Time},
+	RandomFunc:   {nil, Float},
+	EventIDFunc:  {nil, String},
+	ParseIntFunc: {[]Type{String}, &Optional{Int}},
+	SplitFunc:    {[]Type{String, String}, &Vector{String}},
+	JoinFunc:     {[]Type{&Vector{String}, String}, String},
+	ContainsFunc: {[]Type{String, String}, Bool},
+	ReplaceFunc:  {[]Type{String, String, String}, String},
+}
+
+// builtin checks a call of a predeclared function.
+func (b *body) builtin(x *ast.Call, f *Builtin, want Type) operand {
+	b.undecorated(x, "a function")
+	info := &Call{Kind: BuiltinCall, Builtin: f.ID, Result: Invalid}
+	switch f.ID {
+	case MinFunc, MaxFunc:
+		return b.minMax(x, f, info, want)
+	case AbsFunc:
+		return b.abs(x, info, want)
+	case PrintFunc, LogFunc:
+		for _, a := range x.Args {
+			b.printable(a)
+			info.Params = append(info.Params, b.info.TypeOf(a))
+		}
+		info.Result = Void
+	case StrFunc:
+		if b.builtinCount(x, f.name, 1) {
+			b.printable(x.Args[0])
+			info.Params = []Type{b.info.TypeOf(x.Args[0])}
+		}
+		info.Result = String
+	case LenFunc:
+		if b.builtinCount(x, f.name, 1) {
+			info.Params = []Type{b.lenArg(x.Args[0])}
+		}
+		info.Result = Int
+	default:
+		fixed := fixedBuiltins[f.ID]
+		if b.builtinCount(x, f.name, len(fixed.params)) {
+			for i, p := range fixed.params {
+				b.assign(x.Args[i], p, "argument "+plainNumber(i+1)+" of "+f.name)
+			}
+		}
+		info.Params, info.Result = fixed.params, fixed.result
+	}
+	return b.recordCall(x, info)
+}
+
+// builtinCount checks the number of arguments; if it is wrong it checks them loosely.
+func (b *body) builtinCount(x *ast.Call, name string, want int) bool {
+	if len(x.Args) == want {
+		return true
+	}
+	b.errorf(diag.BadArgCount, x, "%s takes %s, but %d %s given", name, plural(want, "argument"), len(x.Args), wasWere(len(x.Args)))
+	for _, a := range x.Args {
+		b.value(a, nil)
+	}
+	return false
+}
+
+func (b *body) lenArg(x ast.Expr) Type {
+	op := b.value(x, nil)
+	switch t := op.typ.(type) {
+	case *Vector, *Map, *Set:
+	case *Optional:
+		b.report(maybeNull(x, "this may be null, so it has no length"))
+	default:
+		if t != Invalid && t != String && t != Bytes {
+			b.errorf(diag.TypeMismatch, x, "len works on strings, bytes, vectors, maps and sets, but this is %s", aType(t))
+		}
+	}
+	return op.typ
+}
+
+// minMax checks min and max: one or more ordered values of one type. Untyped
+// constants take the type of the others.
+func (b *body) minMax(x *ast.Call, f *Builtin, info *Call, want Type) operand {
+	if len(x.Args) == 0 {
+		b.errorf(diag.BadArgCount, x, "%s needs an argument", f.name)
+		return invalid
+	}
+	if want == nil || !isOrdered(want) || IsUntyped(want) {
+		want = nil
+	}
+	ops := make([]operand, len(x.Args))
+	var t Type
+	for i, a := range x.Args {
+		ops[i] = b.expr(a, want)
+		if ops[i].typ == Void || ops[i].typ == Null {
+			ops[i] = b.settle(a, ops[i])
+		}
+		if t == nil && !IsUntyped(ops[i].typ) {
+			t = ops[i].typ
+		}
+	}
+	if t == nil {
+		if t = want; t == nil {
+			t = Int
+			for _, op := range ops {
+				if op.typ == UntypedFloat {
+					t = Float
+				}
+			}
+		}
+	}
+	for i, a := range x.Args {
+		b.fit(a, ops[i], t, "argument "+plainNumber(i+1)+" of "+f.name)
+		info.Params = append(info.Params, t)
+	}
+	if t != Invalid && !isOrdered(t) {
+		b.errorf(diag.TypeMismatch, x, "%s works on numbers, strings, bytes, time and duration, but this is %s", f.name, aType(t))
+		return invalid
+	}
+	info.Result = t
+	return b.recordCall(x, info)
+}
+
+func (b *body) abs(x *ast.Call, info *Call, want Type) operand {
+	if !b.builtinCount(x, "abs", 1) {
+		return invalid
+	}
+	op := b.value(x.Args[0], want)
+	if op.typ == Invalid {
+		return invalid
+	}
+	if !IsNumeric(op.typ) && op.typ != Duration {
+		b.errorf(diag.TypeMismatch, x.Args[0], "abs works on numbers, but this is %s", aType(op.typ))
+		return invalid
+	}
+	info.Params, info.Result = []Type{op.typ}, op.typ
+	return b.recordCall(x, info)
+}

@@ -1,0 +1,96 @@
+package typecheck
+
+import (
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/lang/diag"
+)
+
+// Options parametrise Check. The zero value checks a package without imports.
+type Options struct {
+	// Path is the import path of the package; only for messages and Package.Path.
+	Path string
+	// Import returns the checked package for an import path, or an error that
+	// says why there is none. Nil: there are no packages to import.
+	Import func(path string) (*Package, error)
+}
+
+// checker holds what the passes share.
+type checker struct {
+	opts  Options
+	info  *Info
+	pkg   *Package
+	diags []diag.Diagnostic
+
+	consts    map[*Const]*constState
+	files     map[*ast.File]*fileScope
+	fileOf    map[ast.Decl]*fileScope
+	values    map[string][]*EnumValue // enum values by bare name
+	poisoned  map[string]bool         // class names whose types are of a later version
+	facts     map[*Func]*bodyFacts
+	owning    map[*Class]bool // does it hold an actor reference in a plain field? see holdsActors
+	suggests  int             // how many suggestions were computed
+	textTotal int             // bytes of constant strings made by +
+}
+
+// Check checks the files of one package. The diagnostics are sorted; the Info
+// is complete if none of them is an error. Files with syntax errors may be
+// checked too: what the parser could not read is passed over silently. Check
+// does not change the trees, and may run concurrently with itself.
+func Check(files []*ast.File, opts Options) (*Info, []diag.Diagnostic) {
+	c := &checker{
+		opts:     opts,
+		info:     newInfo(files, opts),
+		consts:   make(map[*Const]*constState),
+		files:    make(map[*ast.File]*fileScope),
+		fileOf:   make(map[ast.Decl]*fileScope),
+		values:   make(map[string][]*EnumValue),
+		poisoned: make(map[string]bool),
+		facts:    make(map[*Func]*bodyFacts),
+		owning:   make(map[*Class]bool),
+	}
+	c.pkg = c.info.Package
+
+	c.collect()   // resolve.go: names at the top level, imports
+	c.members()   // decl.go: types of fields, parameters and results
+	c.layout()    // decl.go: value classes that contain themselves
+	c.allConsts() // constdecl.go: values of constants
+	c.bodies()    // body.go: types of all expressions, null narrowing
+	return c.info, diag.Sort(c.diags)
+}
+
+func newInfo(files []*ast.File, opts Options) *Info {
+	nodes := 0
+	for _, f := range files {
+		nodes += len(f.Src.Text) / 8
+	}
+	return &Info{
+		Package:    &Package{Path: opts.Path, Files: files, scope: make(map[string]Object)},
+		Types:      make(map[ast.Expr]TypeAndValue, nodes),
+		TypeExprs:  make(map[ast.Type]Type),
+		Defs:       make(map[ast.Node]Object),
+		Uses:       make(map[ast.Expr]Object, nodes/2),
+		Wraps:      make(map[ast.Expr]*Optional),
+		Calls:      make(map[*ast.Call]*Call),
+		News:       make(map[*ast.New]*New),
+		Awaits:     make(map[*ast.Await]*Await),
+		Patterns:   make(map[*ast.Pattern]*EnumValue),
+		Stores:     make(map[ast.Node]*Store),
+		CopyLoops:  make(map[*ast.ForEach]bool),
+		Exhaustive: make(map[*ast.Switch]bool),
+		Graph:      &Graph{},
+	}
+}
+
+// report adds a diagnostic.
+func (c *checker) report(d diag.Diagnostic) { c.diags = append(c.diags, d) }
+
+// errorf reports an error without further ado and returns its place for
+// adding labels, help and fix: c.errorf(…).Help = ….
+func (c *checker) errorf(code diag.Code, at ast.Node, format string, args ...any) *diag.Diagnostic {
+	return c.errorAt(code, at.Span(), format, args...)
+}
+
+func (c *checker) errorAt(code diag.Code, at ast.Span, format string, args ...any) *diag.Diagnostic {
+	c.diags = append(c.diags, diag.New(code, at, format, args...))
+	return &c.diags[len(c.diags)-1]
+}

@@ -1,0 +1,180 @@
+package typecheck
+
+import (
+	"strconv"
+
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/lang/diag"
+)
+
+// libSig is the signature of a library method of one receiver type.
+type libSig struct {
+	id      LibraryID
+	params  []Type
+	result  Type
+	mutates bool
+}
+
+// libraryMethod finds the method name of a library type.
+func libraryMethod(t Type, name string) (libSig, bool) {
+	switch t := t.(type) {
+	case *Vector:
+		return vectorMethod(t, name)
+	case *Map:
+		return mapMethod(t, name)
+	case *Set:
+		return setMethod(t, name)
+	case *Basic:
+		switch t {
+		case String:
+			return stringMethod(name)
+		case Bytes:
+			return bytesMethod(name)
+		}
+	}
+	return libSig{}, false
+}
+
+func vectorMethod(t *Vector, name string) (libSig, bool) {
+	switch name {
+	case "push":
+		return libSig{PushMethod, []Type{t.Elem}, Void, true}, true
+	case "pop":
+		return libSig{PopMethod, nil, t.Elem, true}, true
+	case "insert":
+		return libSig{InsertMethod, []Type{Int, t.Elem}, Void, true}, true
+	case "remove":
+		return libSig{RemoveMethod, []Type{Int}, t.Elem, true}, true
+	case "size":
+		return libSig{SizeMethod, nil, Int, false}, true
+	case "clear":
+		return libSig{ClearMethod, nil, Void, true}, true
+	case "sort":
+		return libSig{SortMethod, nil, Void, true}, isOrdered(t.Elem)
+	case "contains":
+		return libSig{ContainsMethod, []Type{t.Elem}, Bool, false}, comparable(t.Elem)
+	case "slice":
+		return libSig{SliceMethod, []Type{Int, Int}, t, false}, true
+	case "join":
+		return libSig{JoinMethod, []Type{String}, String, false}, t.Elem == String
+	}
+	return libSig{}, false
+}
+
+func mapMethod(t *Map, name string) (libSig, bool) {
+	switch name {
+	case "has":
+		return libSig{HasMethod, []Type{t.Key}, Bool, false}, true
+	case "get":
+		return libSig{GetMethod, []Type{t.Key}, makeOptional(t.Value), false}, true
+	case "keys":
+		return libSig{KeysMethod, nil, &Vector{t.Key}, false}, true
+	case "values":
+		return libSig{ValuesMethod, nil, &Vector{t.Value}, false}, true
+	case "remove":
+		return libSig{RemoveMethod, []Type{t.Key}, Bool, true}, true
+	case "size":
+		return libSig{SizeMethod, nil, Int, false}, true
+	case "clear":
+		return libSig{ClearMethod, nil, Void, true}, true
+	}
+	return libSig{}, false
+}
+
+func setMethod(t *Set, name string) (libSig, bool) {
+	switch name {
+	case "has":
+		return libSig{HasMethod, []Type{t.Elem}, Bool, false}, true
+	case "insert":
+		return libSig{InsertMethod, []Type{t.Elem}, Bool, true}, true
+	case "remove":
+		return libSig{RemoveMethod, []Type{t.Elem}, Bool, true}, true
+	case "keys":
+		return libSig{KeysMethod, nil, &Vector{t.Elem}, false}, true
+	case "values":
+		return libSig{ValuesMethod, nil, &Vector{t.Elem}, false}, true
+	case "size":
+		return libSig{SizeMethod, nil, Int, false}, true
+	case "clear":
+		return libSig{ClearMethod, nil, Void, true}, true
+	}
+	return libSig{}, false
+}
+
+func stringMethod(name string) (libSig, bool) {
+	switch name {
+	case "size":
+		return libSig{SizeMethod, nil, Int, false}, true
+	case "split":
+		return libSig{SplitMethod, []Type{String}, &Vector{String}, false}, true
+	case "contains":
+		return libSig{ContainsMethod, []Type{String}, Bool, false}, true
+	case "replace":
+		return libSig{ReplaceMethod, []Type{String, String}, String, false}, true
+	case "parseInt":
+		return libSig{ParseIntMethod, nil, &Optional{Int}, false}, true
+	}
+	return libSig{}, false
+}
+
+func bytesMethod(name string) (libSig, bool) {
+	switch name {
+	case "size":
+		return libSig{SizeMethod, nil, Int, false}, true
+	case "push":
+		return libSig{PushMethod, []Type{Uint8}, Void, true}, true
+	case "pop":
+		return libSig{PopMethod, nil, Uint8, true}, true
+	case "clear":
+		return libSig{ClearMethod, nil, Void, true}, true
+	}
+	return libSig{}, false
+}
+
+// libraryCall checks a method of a library type.
+func (b *body) libraryCall(x *ast.Call, recv ast.Expr, name ast.Name, t Type, optional bool) operand {
+	sig, ok := libraryMethod(t, name.Text)
+	if !ok {
+		b.noLibraryMethod(t, name, sig)
+		b.looseArgs(x)
+		return invalid
+	}
+	b.undecorated(x, "a method of a value")
+	info := &Call{Kind: LibraryCall, Library: sig.id, Recv: recv, RecvType: t, Optional: optional, Params: sig.params, Result: sig.result}
+	full := t.String() + "." + name.Text
+	if b.builtinCount(x, full, len(sig.params)) {
+		for i, p := range sig.params {
+			b.assign(x.Args[i], p, "argument "+plainNumber(i+1)+" of "+full)
+		}
+	}
+	if optional {
+		info.Result = makeOptional(sig.result)
+	}
+	if sig.mutates {
+		if store, ok := b.path(recv); ok {
+			if optional {
+				store.Steps = append(store.Steps, Step{Kind: NonNullStep, Expr: recv})
+			} else if v := b.wholeLocal(recv); v != nil {
+				if _, opt := v.typ.(*Optional); opt {
+					store.Steps = append(store.Steps, Step{Kind: NonNullStep, Expr: recv})
+				}
+			}
+			b.addStore(x, store)
+		}
+	}
+	return b.recordCall(x, info)
+}
+
+func plainNumber(n int) string { return strconv.Itoa(n) }
+
+func (b *body) noLibraryMethod(t Type, name ast.Name, sig libSig) {
+	switch {
+	case sig.id == SortMethod:
+		d := b.errorAt(diag.UnknownMember, name.Span(), "%s cannot be sorted: its elements have no order", t)
+		d.Help = "numbers, strings, bytes, time and duration have an order"
+	case sig.id == JoinMethod:
+		b.errorAt(diag.UnknownMember, name.Span(), "%s has no method join: only a vector<string> has", t)
+	default:
+		b.noMember(t, name, true)
+	}
+}

@@ -1,0 +1,100 @@
+package typecheck
+
+import "github.com/aeon-lang/aeon/lang/ast"
+
+// Null narrowing: a condition tells of which locals and parameters it is known
+// that they are not null where it is true, and where it is false. Fields are
+// not narrowed, since any call in between might change them.
+
+// implied returns what the truth and the falsehood of a condition say.
+func (b *body) implied(cond ast.Expr) (whenTrue, whenFalse []*Var) {
+	switch x := cond.(type) {
+	case *ast.Paren:
+		return b.implied(x.X)
+	case *ast.Unary:
+		if x.Op == ast.OpNot {
+			whenFalse, whenTrue = b.implied(x.X)
+			return whenTrue, whenFalse
+		}
+	case *ast.Binary:
+		switch x.Op {
+		case ast.OpNe:
+			return b.comparedWithNull(x), nil
+		case ast.OpEq:
+			return nil, b.comparedWithNull(x)
+		case ast.OpAnd, ast.OpOr:
+			return b.impliedByChain(x)
+		}
+	}
+	return nil, nil
+}
+
+func (b *body) impliedByChain(x *ast.Binary) (whenTrue, whenFalse []*Var) {
+	var e ast.Expr = x
+	for {
+		bin, ok := e.(*ast.Binary)
+		if !ok || bin.Op != x.Op {
+			break
+		}
+		t, f := b.implied(bin.Y)
+		whenTrue, whenFalse = append(whenTrue, t...), append(whenFalse, f...)
+		e = bin.X
+	}
+	t, f := b.implied(e)
+	whenTrue, whenFalse = append(whenTrue, t...), append(whenFalse, f...)
+	if x.Op == ast.OpAnd {
+		return whenTrue, nil
+	}
+	return nil, whenFalse
+}
+
+// comparedWithNull returns the variable of x in `x != null`.
+func (b *body) comparedWithNull(x *ast.Binary) []*Var {
+	e := x.X
+	if _, null := ast.Unparen(x.Y).(*ast.NullLit); !null {
+		if _, null := ast.Unparen(x.X).(*ast.NullLit); !null {
+			return nil
+		}
+		e = x.Y
+	}
+	if v := b.wholeLocal(e); v != nil {
+		if _, optional := v.typ.(*Optional); optional {
+			return []*Var{v}
+		}
+	}
+	return nil
+}
+
+func (b *body) know(vars []*Var) {
+	for _, v := range vars {
+		b.null.set(v, true)
+	}
+}
+
+// forgetAssigned drops what is known of the locals that n assigns: before a
+// loop, whose body may have run already.
+func (b *body) forgetAssigned(nodes ...ast.Node) {
+	if len(b.null.known) == 0 {
+		return
+	}
+	for _, n := range nodes {
+		ast.Inspect(n, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Assign:
+				b.forgetName(n.LHS)
+			case *ast.IncDec:
+				b.forgetName(n.X)
+			}
+			return true
+		})
+	}
+}
+
+// forgetName goes by the name, since the body of the loop is not checked yet.
+func (b *body) forgetName(lhs ast.Expr) {
+	if id, ok := ast.Unparen(lhs).(*ast.Ident); ok {
+		for bind := b.scope.byName[id.Name]; bind != nil; bind = bind.outer {
+			b.null.set(bind.v, false)
+		}
+	}
+}

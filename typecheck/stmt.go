@@ -1,0 +1,470 @@
+package typecheck
+
+import (
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/lang/diag"
+)
+
+// target is a loop or switch that break may leave.
+type target struct {
+	mark   factMark
+	breaks []delta // what was known at each break
+	loop   bool
+}
+
+func (b *body) block(s *ast.Block) {
+	if s == nil {
+		return
+	}
+	b.scope.open()
+	b.stmts(s.Stmts)
+	b.scope.close()
+}
+
+func (b *body) stmts(list []ast.Stmt) {
+	for _, s := range list {
+		b.stmt(s)
+	}
+}
+
+func (b *body) stmt(s ast.Stmt) {
+	switch s := s.(type) {
+	case *ast.Block:
+		b.block(s)
+	case *ast.VarDecl:
+		b.varDecl(s)
+	case *ast.Assign:
+		b.checkAssign(s)
+	case *ast.IncDec:
+		b.incDec(s)
+	case *ast.If:
+		b.ifStmt(s)
+	case *ast.Switch:
+		b.switchStmt(s)
+	case *ast.Match:
+		b.matchStmt(s)
+	case *ast.Return:
+		b.returnStmt(s)
+	case *ast.Break:
+		b.breakStmt(s)
+	case *ast.Continue:
+		b.continueStmt(s)
+	case *ast.ExprStmt:
+		b.exprStmt(s)
+	case *ast.BadStmt:
+		b.bf.markBad()
+		if s.X != nil {
+			b.expr(s.X, nil)
+		}
+	case *ast.While, *ast.For, *ast.ForUpto, *ast.ForEach:
+		b.loopStmt(s)
+	default:
+		b.effectStmt(s)
+	}
+}
+
+// effectStmt checks the statements that are commands of their own.
+func (b *body) effectStmt(s ast.Stmt) {
+	switch s := s.(type) {
+	case *ast.Require:
+		b.cond(s.Cond, "require")
+		b.message(s.Msg)
+		whenTrue, _ := b.implied(s.Cond)
+		b.know(whenTrue)
+	case *ast.Assert:
+		b.cond(s.Cond, "assert")
+		b.message(s.Msg)
+		whenTrue, _ := b.implied(s.Cond)
+		b.know(whenTrue)
+	case *ast.Abort:
+		b.message(s.Msg)
+		b.null.dead = true
+	case *ast.Delete:
+		b.deleteStmt(s)
+	case *ast.Cancel:
+		b.needActor(s.Span(), "cancel")
+		b.bf.cancels = append(b.bf.cancels, s)
+		b.timerName(s.Name)
+	case *ast.TryCatch:
+		b.tryStmt(s)
+	case *ast.Settle:
+		b.needClient(s.Span(), "settle")
+	case *ast.Sleep:
+		b.needClient(s.Span(), "sleep")
+		b.assign(s.D, Duration, "sleep")
+	case *ast.Advance:
+		b.needClient(s.Span(), "advance")
+		b.assign(s.D, Duration, "advance")
+	}
+}
+
+func (b *body) timerName(x ast.Expr) {
+	if op := b.value(x, String); op.typ != Invalid && op.typ != String {
+		b.errorf(diag.BadTimer, x, "the name of a timer is a string, but this is %s", aType(op.typ))
+	}
+}
+
+// cond checks a condition.
+func (b *body) cond(x ast.Expr, what string) operand {
+	op := b.expr(x, Bool)
+	b.wantBool(x, op, what)
+	return op
+}
+
+func (b *body) message(x ast.Expr) {
+	if x != nil {
+		b.assign(x, String, "the message")
+	}
+}
+
+func (b *body) newVar(kind VarKind, decl ast.Node, name ast.Name, t Type) *Var {
+	v := &Var{Kind: kind, Decl: decl, name: name.Text, typ: t, span: name.Span()}
+	v.Used = kind != LocalVar
+	b.info.Defs[decl] = v
+	return v
+}
+
+func (b *body) varDecl(s *ast.VarDecl) {
+	var t Type
+	var from Type // of the initial value
+	switch {
+	case s.Type != nil:
+		t = b.typ(b.file, s.Type)
+		if s.Init != nil {
+			op := b.expr(s.Init, t)
+			b.fit(s.Init, op, t, "variable "+s.Name.Text)
+			from = op.typ
+		}
+	case s.Init != nil:
+		op := b.value(s.Init, nil)
+		t, from = op.typ, op.typ
+	default:
+		t = Invalid
+	}
+	v := b.newVar(LocalVar, s, s.Name, t)
+	b.declare(v)
+	b.null.set(v, false)
+	if from != nil {
+		b.nowHolds(v, from)
+	}
+}
+
+func (b *body) ifStmt(s *ast.If) {
+	b.scope.open()
+	var whenTrue, whenFalse []*Var
+	if s.Decl != nil {
+		b.ifDecl(s.Decl)
+	} else {
+		b.cond(s.Cond, "if")
+		whenTrue, whenFalse = b.implied(s.Cond)
+	}
+	m := b.null.mark()
+	b.know(whenTrue)
+	b.block(s.Then)
+	then := b.null.take(m)
+	b.scope.close()
+
+	b.know(whenFalse)
+	if s.Else != nil {
+		b.stmt(s.Else)
+	}
+	b.null.join(then, b.null.take(m))
+}
+
+// ifDecl checks `if (V v = e)`: e may be null, and v is not.
+func (b *body) ifDecl(d *ast.VarDecl) {
+	var t, want Type
+	if d.Type != nil {
+		if t = b.typ(b.file, d.Type); t != Invalid {
+			want = makeOptional(t)
+		}
+	}
+	op := b.value(d.Init, want)
+	o, ok := op.typ.(*Optional)
+	switch {
+	case op.typ == Invalid:
+		if t == nil {
+			t = Invalid
+		}
+	case !ok:
+		b.report(diag.New(diag.NeverNull, d.Init.Span(), "%s is never null, so this `if` has nothing to test", op.typ).
+			WithHelp("declare the variable in a statement of its own"))
+		if t == nil {
+			t = op.typ
+		}
+	case t == nil:
+		t = o.Elem
+	case t != Invalid && !Identical(nonNull(t), o.Elem):
+		b.report(b.mismatch(d.Init, operand{typ: o.Elem}, t, "variable "+d.Name.Text))
+	case t != Invalid && !Identical(t, o.Elem):
+		b.report(diag.New(diag.BadTypeUse, d.Type.Span(), "in this branch %s is not null: its type is %s", d.Name.Text, o.Elem).
+			WithFix("write "+o.Elem.String(), diag.Replace(d.Type.Span(), o.Elem.String())))
+		t = o.Elem
+	}
+	b.declare(b.newVar(LocalVar, d, d.Name, t))
+}
+
+func (b *body) loopStmt(s ast.Stmt) {
+	b.scope.open()
+	defer b.scope.close()
+	switch s := s.(type) {
+	case *ast.While:
+		b.conditionLoop(s.Cond, nil, s.Body)
+	case *ast.For:
+		if s.Init != nil {
+			b.stmt(s.Init)
+		}
+		b.conditionLoop(s.Cond, s.Post, s.Body)
+	case *ast.ForUpto:
+		b.uptoLoop(s)
+	case *ast.ForEach:
+		b.eachLoop(s)
+	}
+}
+
+// conditionLoop checks while and C-style for loops.
+func (b *body) conditionLoop(cond ast.Expr, post ast.Stmt, loopBody *ast.Block) {
+	b.forgetAssigned(condNode(cond), postNode(post), loopBody)
+	var whenTrue, whenFalse []*Var
+	endless := cond == nil
+	if cond != nil {
+		op := b.cond(cond, "the condition of a loop")
+		endless = isTrue(op.val)
+		whenTrue, whenFalse = b.implied(cond)
+	}
+	m := b.null.mark()
+	b.know(whenTrue)
+	broken := b.loopBody(loopBody, m)
+	b.null.undo(m)
+	if post != nil {
+		b.stmt(post)
+		b.null.undo(m)
+	}
+	switch {
+	case broken:
+	case endless:
+		b.null.dead = true
+	default:
+		b.know(whenFalse)
+	}
+}
+
+func condNode(x ast.Expr) ast.Node {
+	if x == nil {
+		return (*ast.BadExpr)(nil)
+	}
+	return x
+}
+
+func postNode(s ast.Stmt) ast.Node {
+	if s == nil {
+		return (*ast.BadStmt)(nil)
+	}
+	return s
+}
+
+// loopBody checks the body and reports whether a break leaves the loop.
+func (b *body) loopBody(body *ast.Block, m factMark) (broken bool) {
+	b.targets = append(b.targets, target{mark: m, loop: true})
+	b.block(body)
+	last := b.targets[len(b.targets)-1]
+	b.targets = b.targets[:len(b.targets)-1]
+	return len(last.breaks) > 0
+}
+
+func (b *body) uptoLoop(s *ast.ForUpto) {
+	var t Type
+	if s.Type != nil {
+		t = b.typ(b.file, s.Type)
+		if t != Invalid && !IsInteger(t) {
+			b.errorf(diag.TypeMismatch, s.Type, "the variable of an upto loop is an integer, not %s", aType(t))
+			t = Invalid
+		}
+		b.assign(s.From, t, "variable "+s.Name.Text)
+		b.assign(s.To, t, "the bound of the loop")
+	} else {
+		from, to := b.expr(s.From, nil), b.expr(s.To, nil)
+		t = Type(Int)
+		if from.typ != Invalid && !IsUntyped(from.typ) {
+			t = from.typ
+		} else if to.typ != Invalid && !IsUntyped(to.typ) {
+			t = to.typ
+		}
+		if !IsInteger(t) {
+			b.errorf(diag.TypeMismatch, s.From, "an upto loop counts integers, but this is %s", aType(t))
+			t = Invalid
+		}
+		b.fit(s.From, from, t, "variable "+s.Name.Text)
+		b.fit(s.To, to, t, "the bound of the loop")
+	}
+	b.forgetAssigned(s.Body)
+	b.declare(b.newVar(LoopVar, s, s.Name, t))
+	m := b.null.mark()
+	b.loopBody(s.Body, m)
+	b.null.undo(m)
+}
+
+func (b *body) eachLoop(s *ast.ForEach) {
+	op := b.value(s.X, nil)
+	elem := b.elementType(s, op)
+	t := elem
+	if s.Type != nil {
+		t = b.typ(b.file, s.Type)
+		if t != Invalid && elem != Invalid && !Identical(t, elem) {
+			b.report(diag.New(diag.TypeMismatch, s.Type.Span(), "the elements are %s, not %s", elem, t).
+				WithFix("write "+elem.String(), diag.Replace(s.Type.Span(), elem.String())))
+		}
+	}
+	b.forgetAssigned(s.Body)
+	b.declare(b.newVar(LoopVar, s, s.Name, t))
+	if b.bf != nil {
+		b.bf.loops = append(b.bf.loops, s)
+	}
+	m := b.null.mark()
+	b.loopBody(s.Body, m)
+	b.null.undo(m)
+}
+
+func (b *body) elementType(s *ast.ForEach, op operand) Type {
+	switch t := op.typ.(type) {
+	case *Vector:
+		return t.Elem
+	case *Set:
+		return t.Elem
+	case *Map:
+		d := diag.New(diag.BadIteration, s.X.Span(), "a loop over a map goes over its keys or its values: say which")
+		b.report(d.WithHelp("write %s.keys() or %s.values()", s.X.Span().Text(), s.X.Span().Text()).
+			WithFix("loop over the keys", diag.InsertAfter(s.X.Span(), ".keys()")))
+		return t.Key
+	case *Optional:
+		b.report(maybeNull(s.X, "this may be null, so a loop has nothing to go over"))
+	case *Basic:
+		switch {
+		case t == Invalid:
+		case IsInteger(t):
+			b.errorf(diag.BadIteration, s.X, "a loop cannot go over %s", aType(t)).Help = "to count, write `for (int i = 0 upto n)`"
+		default:
+			b.errorf(diag.BadIteration, s.X, "a loop cannot go over %s", aType(t)).Help = "vectors and sets can be looped over"
+		}
+	default:
+		b.errorf(diag.BadIteration, s.X, "a loop cannot go over %s", aType(t)).Help = "vectors and sets can be looped over"
+	}
+	return Invalid
+}
+
+func (b *body) breakStmt(s *ast.Break) {
+	if len(b.targets) == 0 {
+		b.errorf(diag.BadJump, s, "break outside of a loop or switch")
+		return
+	}
+	t := &b.targets[len(b.targets)-1]
+	if t.loop {
+		t.breaks = append(t.breaks, delta{}) // only that there is one matters
+	} else if !b.null.dead {
+		t.breaks = append(t.breaks, b.null.peek(t.mark))
+	}
+	b.null.dead = true
+}
+
+func (b *body) continueStmt(s *ast.Continue) {
+	for i := len(b.targets) - 1; i >= 0; i-- {
+		if b.targets[i].loop {
+			b.null.dead = true
+			return
+		}
+	}
+	b.errorf(diag.BadJump, s, "continue outside of a loop")
+}
+
+func (b *body) returnStmt(s *ast.Return) {
+	f := b.fn
+	switch {
+	case s.X == nil:
+		if f.Result != Void && f.Result != Invalid {
+			b.report(diag.New(diag.BadReturn, s.Span(), "%s returns %s, so return needs a value", f.FullName(), aType(f.Result)).
+				With(f.span, "declared here"))
+		}
+	case f.Result == Void:
+		op := b.expr(s.X, nil)
+		if op.typ != Invalid {
+			d := diag.New(diag.BadReturn, s.X.Span(), "%s has no result, so return takes no value", f.FullName())
+			b.report(d.With(f.span, "declared here"))
+		}
+	default:
+		b.assign(s.X, f.Result, "the result of "+f.FullName())
+	}
+	b.null.dead = true
+}
+
+func (b *body) deleteStmt(s *ast.Delete) {
+	op := b.value(s.X, nil)
+	if o, ok := op.typ.(*Optional); ok {
+		b.report(maybeNull(s.X, "this may be null, so it cannot be deleted"))
+		op.typ = o.Elem
+	}
+	if op.typ == Invalid {
+		return
+	}
+	if !IsActor(op.typ) {
+		d := b.errorf(diag.BadDelete, s.X, "only actors are deleted; this is %s", aType(op.typ))
+		d.Help = "values go away by themselves; elements are removed with remove(…)"
+		return
+	}
+	b.bf.deletes = append(b.bf.deletes, s)
+}
+
+func (b *body) tryStmt(s *ast.TryCatch) {
+	b.needClient(ast.Span{Src: s.Range.Src, Start: s.Range.Start, End: s.Range.Start + 3}, "try")
+	b.forgetAssigned(s.Body)
+	m := b.null.mark()
+	b.block(s.Body)
+	tried := b.null.take(m)
+	if s.Catch == nil {
+		b.null.join(tried)
+		return
+	}
+	b.scope.open()
+	t := Type(String)
+	if s.Catch.Type != nil {
+		if t = b.typ(b.file, s.Catch.Type); t != String && t != Invalid {
+			b.report(diag.New(diag.BadTypeUse, s.Catch.Type.Span(), "what is caught is the message, a string, not %s", aType(t)).
+				WithFix("write string", diag.Replace(s.Catch.Type.Span(), "string")))
+			t = String
+		}
+	}
+	b.declare(b.newVar(CatchVar, s.Catch, s.Catch.Name, t))
+	b.block(s.Catch.Body)
+	b.scope.close()
+	b.null.join(tried, b.null.take(m))
+}
+
+func (b *body) exprStmt(s *ast.ExprStmt) {
+	x := ast.Unparen(s.X)
+	call, ok := x.(*ast.Call)
+	if !ok {
+		b.expr(s.X, nil)
+		return
+	}
+	b.depth++
+	op := b.call(call, nil, valueUnused)
+	b.depth--
+	b.retype(s.X, op)
+	b.record(call, op)
+	if info := b.info.Calls[call]; info != nil && isPure(info) {
+		b.errorf(diag.UnusedExpression, s.X, "the result of this call is not used, and it does nothing else")
+	}
+}
+
+// isPure reports whether a call only computes its result.
+func isPure(c *Call) bool {
+	switch c.Kind {
+	case ConversionCall:
+		return true
+	case BuiltinCall:
+		return c.Builtin != PrintFunc && c.Builtin != LogFunc
+	case LibraryCall:
+		sig, ok := libraryMethod(c.RecvType, c.Library.String())
+		return ok && !sig.mutates
+	}
+	return false
+}

@@ -1,0 +1,48 @@
+package typecheck
+
+// universe is the outermost scope. Everything in it may be shadowed.
+var universe = func() map[string]Object {
+	u := make(map[string]Object)
+	for _, t := range []*Basic{Void, Bool, Int, Int8, Int16, Int32, Uint8, Uint16, Uint32, Uint64, Float, String, Bytes, Time, Duration} {
+		u[t.name] = &basicName{t.name, t}
+	}
+	u["int64"] = &basicName{"int64", Int}
+	for id, name := range builtinNames {
+		if name != "" {
+			u[name] = &Builtin{ID: BuiltinID(id), name: name}
+		}
+	}
+	return u
+}()
+
+var builtinNames = [...]string{
+	MinFunc: "min", MaxFunc: "max", AbsFunc: "abs", NowFunc: "now", RandomFunc: "random", EventIDFunc: "eventid",
+	LogFunc: "log", PrintFunc: "print", LenFunc: "len", StrFunc: "str", ParseIntFunc: "parseInt", SplitFunc: "split",
+	JoinFunc: "join", ContainsFunc: "contains", ReplaceFunc: "replace",
+}
+
+// String returns the function's name.
+func (id BuiltinID) String() string { return builtinNames[id] }
+
+var libraryNames = [...]string{
+	PushMethod: "push", PopMethod: "pop", InsertMethod: "insert", RemoveMethod: "remove", SizeMethod: "size",
+	ClearMethod: "clear", SortMethod: "sort", ContainsMethod: "contains", SliceMethod: "slice", HasMethod: "has",
+	GetMethod: "get", KeysMethod: "keys", ValuesMethod: "values", SplitMethod: "split", JoinMethod: "join",
+	ReplaceMethod: "replace", ParseIntMethod: "parseInt",
+}
+
+// String returns the method's name.
+func (id LibraryID) String() string { return libraryNames[id] }
+
+// foreignTypes maps names that newcomers bring along to ours.
+var foreignTypes = map[string]string{
+	"float64": "float", "float32": "float", "double": "float", "boolean": "bool", "byte": "uint8", "char": "uint8",
+	"long": "int", "short": "int16", "uint": "uint64", "String": "string", "str": "string", "list": "vector", "array": "vector",
+	"integer": "int", "number": "int", "rune": "int32", "unsigned": "uint64", "dict": "map",
+}
+
+// foreignNames does the same for names in expressions.
+var foreignNames = map[string]string{
+	"NULL": "null", "nil": "null", "None": "null", "nullptr": "null", "True": "true", "False": "false", "self": "this",
+	"println": "print", "printf": "print", "rand": "random",
+}
