@@ -126,3 +126,20 @@ func (c *Cache) ownGoCache() string {
 	}
 	return filepath.Join(c.dir, "go-build")
 }
+
+// DescribeToolchain says in one line which go command would compile programs,
+// or why none can.
+func DescribeToolchain(wantVersion string) string {
+	golang, err := findGo(wantVersion)
+	if err != nil {
+		return "missing: " + strings.ReplaceAll(err.Error(), "\n\t", "; ")
+	}
+	if err := golang.checkVersion(context.Background(), &Cache{os.TempDir()}, wantVersion); err != nil {
+		return "unusable: " + strings.ReplaceAll(err.Error(), "\n\t", "; ")
+	}
+	out, err := golang.command(context.Background(), &Cache{os.TempDir()}, "version").Output()
+	if err != nil {
+		return fmt.Sprintf("unusable: %v", err)
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(out)), "go version ") + " (" + golang.path + ")"
+}

@@ -34,7 +34,7 @@ func (g Graph) dot() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "digraph %s {\n\tnode [shape=box, style=rounded, fontname=\"sans-serif\"];\n\tedge [fontname=\"sans-serif\", fontsize=10];\n", strconv.Quote(g.Name))
 	for _, n := range g.Nodes {
-		fmt.Fprintf(&b, "\t%s;\n", n.Name)
+		fmt.Fprintf(&b, "\t%s;\n", strconv.Quote(n.Name))
 	}
 	for _, e := range g.Edges {
 		style := ""
@@ -44,7 +44,7 @@ func (g Graph) dot() string {
 		if e.Cycle {
 			style += ", color=red"
 		}
-		fmt.Fprintf(&b, "\t%s -> %s [label=%s%s];\n", e.From, e.To, strconv.Quote(e.Label()), style)
+		fmt.Fprintf(&b, "\t%s -> %s [label=%s%s];\n", strconv.Quote(e.From), strconv.Quote(e.To), strconv.Quote(e.Label()), style)
 	}
 	b.WriteString("}\n")
 	return b.String()
