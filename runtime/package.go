@@ -1,0 +1,17 @@
+package runtime
+
+// Package is what the runtime and the tools need to know of a generated package.
+type Package struct {
+	Name    string
+	Classes []*Class
+	Main    func(cl *Client) // nil if the package has no main
+	Tests   []Test
+}
+
+// Test is one test block of a package.
+type Test struct {
+	Name string
+	File string // of its declaration
+	Line int
+	Run  func(cl *Client)
+}
