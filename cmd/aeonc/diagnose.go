@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/aeon-lang/aeon/lang/diag"
+	"github.com/aeon-lang/aeon/program"
+)
+
+// diagnosticFormats are what --format takes.
+var diagnosticFormats = []string{"human", "short"}
+
+// diagnosticsMax bounds how many are shown to people; machines get all.
+const diagnosticsMax = 100
+
+// diagnose shows the diagnostics of all packages in one of diagnosticFormats. It
+// returns an error if one of them is an error.
+func (e *environment) diagnose(packages []*program.Package, format string) error {
+	var all []diag.Diagnostic
+	files := map[string]bool{}
+	for _, p := range packages {
+		all = append(all, p.Diagnostics...)
+	}
+	errors := 0
+	for _, d := range all {
+		if d.Severity == diag.Error {
+			errors++
+			files[d.Span.Pos().File()] = true
+		}
+	}
+	if err := e.writeDiagnostics(all, format); err != nil {
+		return err
+	}
+	if errors == 0 {
+		return nil
+	}
+	if format == "human" {
+		e.say("%s in %s", plural(errors, "error"), plural(len(files), "file"))
+	}
+	return codeError(exitDiagnostics)
+}
+
+func (e *environment) writeDiagnostics(all []diag.Diagnostic, format string) error {
+	switch format {
+	case "short":
+		return diag.WriteShort(e.stderr, all)
+	default:
+		shown, left := diag.Cap(all, diagnosticsMax)
+		if err := diag.WriteShort(e.stderr, shown); err != nil {
+			return err
+		}
+		if left > 0 {
+			e.say("%s more are not shown; --format=short shows all", plural(left, "diagnostic"))
+		}
+		return nil
+	}
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// colours reports whether w shows colours: it is a terminal that can, and
+// nobody has asked for none (https://no-color.org).
+func colours(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	info, err := f.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		return false
+	}
+	null, err := os.Stat(os.DevNull) // a character device, too
+	return err != nil || !os.SameFile(info, null)
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/aeon-lang/aeon/graph"
+)
+
+func graphCommand() *command {
+	return &command{
+		name:  "graph",
+		args:  "[--format F] [-o FILE] [PACKAGE]",
+		short: "draw which actor class owns which",
+		long: `
+Graph draws the ownership graph of a package: an arrow from A to B says that an A
+may hold, call, create or delete a B within an event. The graph has no cycles but
+self-loops; a program in which it has gets them drawn in red. Dashed arrows are
+yield references, through which only events go.
+
+	aeonc graph -o shop.svg             a picture for a browser
+	aeonc graph --format=mermaid shop   text that GitHub draws
+	aeonc graph --format=json | jq .    for other programs
+
+Without -o the graph goes to standard output, as svg.`,
+		setup: func(fs *flag.FlagSet) action {
+			format := fs.String("format", "", "the `format`: svg, dot, mermaid or json (default: by the ending of -o, else svg)")
+			out := fs.String("o", "", "write to `file` instead of standard output")
+			return func(env *environment, args []string) error {
+				chosen, err := graphFormat(*format, *out)
+				if err != nil {
+					return err
+				}
+				return drawGraph(env, args, chosen, *out)
+			}
+		},
+	}
+}
+
+func graphFormat(format, out string) (string, error) {
+	if format == "" {
+		endings := map[string]string{".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid", ".json": "json"}
+		if format = endings[filepath.Ext(out)]; format == "" {
+			format = "svg"
+		}
+	}
+	if !slices.Contains(graph.Formats, format) {
+		return "", usagef("there is no graph format %q%s; the formats are %s", format, didYouMean(format, graph.Formats, ""), strings.Join(graph.Formats, ", "))
+	}
+	return format, nil
+}
+
+func drawGraph(env *environment, args []string, format, out string) error {
+	loader, named, err := load(args)
+	if err != nil {
+		return err
+	}
+	if len(named) != 1 {
+		return usagef("one package at a time, not %d", len(named))
+	}
+	failed := env.diagnose(loader.Packages(), "human")
+	g := graph.Ownership(named[0].Info)
+	if failed != nil && !g.Cyclic() {
+		return failed // only a cycle is worth a drawing of a wrong program
+	}
+	var text bytes.Buffer
+	if err := g.Write(&text, format); err != nil {
+		return err
+	}
+	if out == "" {
+		if _, err := env.stdout.Write(text.Bytes()); err != nil {
+			return err
+		}
+		return failed
+	}
+	if err := os.WriteFile(out, text.Bytes(), 0o666); err != nil {
+		return err
+	}
+	env.say("wrote %s", out)
+	return failed
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// topics are help texts that belong to no command.
+var topics = map[string]string{
+	"exit-codes": `The exit codes of aeonc:
+
+	0  clean: nothing to complain about
+	1  errors in the program, failed tests, files that are not formatted; also
+	   a program that aeonc run has started, if its main failed
+	2  the command line is wrong, or an argument names no sources
+	3  the surroundings are wrong: no Go toolchain, a cache or an output that
+	   cannot be written, a file that cannot be read
+	4  a bug in aeonc: an internal error, or generated Go that does not compile
+	128+N  ended by signal N; 130 after Ctrl-C
+
+Standard output belongs to the program, and to what was asked for, such as a
+graph. Progress and diagnostics go to standard error.
+`,
+	"environment": `Environment variables that aeonc obeys:
+
+	AEONCACHE  where generated Go and finished programs are cached; default: aeon
+	           in the user's cache directory
+	NO_COLOR   if it is set and not empty, output has no colours
+	PATH       leads to the go command that compiles the programs
+	GOOS, GOARCH, GOEXPERIMENT, …  as for go build
+
+Go modules, workspaces and proxies take no part in compiling a program: nothing
+is downloaded, and no go.mod is read or written.
+`,
+	"packages": `How sources are named:
+
+	(nothing)    the current directory
+	DIR          the package in the directory DIR: all its .aeon files
+	FILE.aeon …  files of one directory, together one package
+	DIR/...      every package in and below DIR; directories named testdata, and
+	             those that begin with . or _, are left out
+
+A program is a package with a main function. Packages it imports are found by
+path: "./cook" and "../cook" are relative to the importing directory; inside a Go
+module, "example.com/shop/cook" leads to the module's directory cook.
+`,
+}
+
+func overview(w io.Writer) {
+	fmt.Fprint(w, "aeonc compiles, runs, tests and formats aeon programs.\n\nusage: aeonc COMMAND [flags] [arguments]\n\nThe commands are:\n\n")
+	for _, c := range commands() {
+		fmt.Fprintf(w, "\t%-8s %s\n", c.name, c.short)
+	}
+	fmt.Fprint(w, `
+A start:
+
+	mkdir shop && cd shop
+	aeonc init          # writes a first program
+	aeonc run           # runs it
+	aeonc test          # runs its tests
+
+"aeonc help COMMAND" tells more about a command. Further topics: packages,
+environment, exit-codes.
+`)
+}
+
+// help is `aeonc help [COMMAND]`.
+func help(args []string, env *environment) int {
+	if len(args) == 0 {
+		overview(env.stdout)
+		return exitClean
+	}
+	if text, ok := topics[args[0]]; ok {
+		fmt.Fprint(env.stdout, text)
+		return exitClean
+	}
+	if c := findCommand(args[0]); c != nil {
+		c.help(env.stdout)
+		return exitClean
+	}
+	var names []string
+	for _, c := range commands() {
+		names = append(names, c.name)
+	}
+	for t := range topics {
+		names = append(names, t)
+	}
+	env.say("there is no help on %q%s\n\t`aeonc help` lists the commands", args[0], didYouMean(args[0], names, ""))
+	return exitUsage
+}
+
+// help writes everything there is to know about a command.
+func (c *command) help(w io.Writer) {
+	fmt.Fprintf(w, "usage: aeonc %s\n\n%s\n", strings.TrimSpace(c.name+" "+c.args), strings.TrimSpace(c.long))
+	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
+	c.setup(fs)
+	first := true
+	fs.VisitAll(func(f *flag.Flag) {
+		if first {
+			fmt.Fprint(w, "\nFlags:\n\n")
+			first = false
+		}
+		value, usage := flag.UnquoteUsage(f)
+		name := "--" + f.Name
+		if len(f.Name) == 1 {
+			name = "-" + f.Name
+		}
+		if value != "" {
+			name += " " + value
+		}
+		fmt.Fprintf(w, "\t%-20s %s\n", name, usage)
+	})
+}

@@ -1,0 +1,48 @@
+// Command aeonc compiles, runs, tests and formats aeon programs. `aeonc help`
+// tells how.
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+)
+
+// The exit codes of aeonc, as `aeonc help exit-codes` documents them. A program
+// that `run` has started decides its own.
+const (
+	exitClean       = 0
+	exitDiagnostics = 1 // errors in the program, failed tests, files that are not formatted
+	exitUsage       = 2 // the command line is wrong
+	exitEnvironment = 3 // no Go toolchain, no cache, a file that cannot be read or written
+	exitBug         = 4 // aeonc itself is wrong
+)
+
+// environment is what a command may use of the world.
+type environment struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+}
+
+// say writes a line of progress to standard error.
+func (e *environment) say(format string, args ...any) {
+	fmt.Fprintf(e.stderr, "aeonc: "+format+"\n", args...)
+}
+
+func main() {
+	os.Exit(run(os.Args[1:], &environment{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}))
+}
+
+// run executes one command line and returns the exit code. A panic is a bug of
+// the compiler, and said to be one.
+func run(args []string, env *environment) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			env.say("internal error: %v", p)
+			env.say("this is a bug in aeonc, not in the program; please report it with the stack below\n%s", debug.Stack())
+			code = exitBug
+		}
+	}()
+	return dispatch(args, env)
+}
