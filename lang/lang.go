@@ -6,6 +6,7 @@ package lang
 import (
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
+	"github.com/aeon-lang/aeon/lang/format"
 	"github.com/aeon-lang/aeon/lang/grammar"
 )
 
@@ -14,4 +15,20 @@ import (
 // errors there are no Bad nodes. Parse may be called from any goroutine.
 func Parse(filename string, src []byte) (*ast.File, []diag.Diagnostic) {
 	return grammar.Parse(ast.NewSource(filename, string(src)))
+}
+
+// Format prints a file in the canonical layout. If the file has syntax errors
+// they are returned and the text is nil. What Format returns has been parsed
+// again and is the same program; should it not be, the only diagnostic is
+// AE0000 and the text is nil too.
+func Format(filename string, src []byte) ([]byte, []diag.Diagnostic) {
+	source := ast.NewSource(filename, string(src))
+	out, diags, err := format.Source(source)
+	if err != nil {
+		return nil, []diag.Diagnostic{diag.New(diag.Internal, ast.Span{Src: source}, "%v", err)}
+	}
+	if diag.HasErrors(diags) {
+		return nil, diags
+	}
+	return []byte(out), diags
 }

@@ -8,6 +8,7 @@ import (
 // Code names one kind of diagnostic for ever: AE and four digits. Codes are
 // declared append-only, one table per phase; a code that is retired stays.
 //
+//	AE0000         a bug of the compiler
 //	AE0001-AE0099  syntax              codes_syntax.go
 //	AE0101-AE0999  types and ownership codes_check.go
 type Code string
@@ -43,6 +44,7 @@ type phase struct {
 // phases lists every table; a new phase adds its line here.
 func phases() []phase {
 	return []phase{
+		{"internal", "AE0000", "AE0000", internalCodes},
 		{"syntax", "AE0001", "AE0099", syntaxCodes},
 		{"check", "AE0101", "AE0999", checkCodes},
 	}
@@ -67,7 +69,7 @@ func All() []Info {
 	return all
 }
 
-// Phase returns the codes of one phase, "syntax" or "check", in ascending order.
+// Phase returns the codes of one phase, "internal", "syntax" or "check", in ascending order.
 func Phase(name string) []Info {
 	for _, p := range phases() {
 		if p.name == name {

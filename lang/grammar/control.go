@@ -230,6 +230,9 @@ func (p *parser) loopVar() (*ast.VarDecl, error) {
 		}
 		v.Type = t
 	}
+	if p.kind(p.cur).IsKeyword() {
+		p.note(p.cur, p.reserved(p.cur))
+	}
 	v.Name = p.name(p.cur)
 	p.cur++
 	v.Loc = p.loc(start)

@@ -96,7 +96,7 @@ func (p *parser) declaration(from, to int) {
 			// Participle panics on a production that consumes nothing, which the
 			// fuzz targets look for; a user still gets a place and no crash.
 			p.end, p.cur = to, to
-			p.fatal(from, to, p.fail(from, diag.New(diag.UnexpectedToken, p.at(from), "%s %v", internalError, r)))
+			p.fatal(from, to, p.fail(from, diag.New(diag.Internal, p.at(from), "the compiler failed on this declaration: %v", r)))
 		}
 	}()
 	if err := p.tooLarge(from, to); err != nil {
@@ -118,9 +118,6 @@ func (p *parser) declaration(from, to int) {
 	}
 	p.cur = to
 }
-
-// internalError starts the message for a declaration whose reading panicked.
-const internalError = "the compiler failed on this declaration, which is its fault:"
 
 // fatal reports an error that the whole declaration is lost to.
 func (p *parser) fatal(from, to int, err error) {

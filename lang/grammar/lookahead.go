@@ -101,7 +101,14 @@ func (p *parser) declaresVar(i int) (name int, ok bool) {
 		return i + 1, true
 	}
 	name = p.skipType(i, NestingMax)
-	return name, name >= 0 && p.kind(name).IsName()
+	return name, name >= 0 && (p.kind(name).IsName() || p.misnamed(name))
+}
+
+// misnamed reports whether token i is a keyword that stands where a name must
+// have been meant. What reads the name reports it.
+func (p *parser) misnamed(i int) bool {
+	k := p.kind(i)
+	return k.IsKeyword() && p.endsName(i+1) && (!startsStmt[k] || p.kind(i+1) == Assign)
 }
 
 // declaresFunc reports whether token i starts `T name(` or `T name<`.

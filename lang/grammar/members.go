@@ -41,7 +41,6 @@ func (p *parser) member(lex *lexer.PeekingLexer) (ast.Member, error) {
 	switch {
 	case p.kind(p.cur) == Var:
 		return nil, p.fail(p.cur, diag.New(diag.UnexpectedToken, p.at(p.cur), "a field is declared with its type, not with `var`"))
-	case !ok && name > 0 && p.kind(name).IsKeyword() && p.endsName(name+1): // parseName reports it
 	case !ok:
 		return nil, p.fail(p.cur, p.noMember(name))
 	}

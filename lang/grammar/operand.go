@@ -130,7 +130,7 @@ func (p *parser) unclosedOr(open int, d diag.Diagnostic) error {
 			With(p.at(p.cur), "found %s instead of `%s`", p.describe(p.cur), closingOf[opening]).
 			WithFix("close it", diag.InsertAfter(before, closingOf[opening].String()))
 	}
-	return p.fail(p.cur, d)
+	return p.fail(p.cur, p.instead(p.cur, d))
 }
 
 var closingOf = map[Kind]Kind{LParen: RParen, LBrack: RBrack, LBrace: RBrace, Less: Greater}
@@ -214,7 +214,7 @@ func (p *parser) operand() (ast.Expr, error) {
 		return &ast.NullLit{Loc: p.loc(start)}, nil
 	}
 	p.cur--
-	return nil, p.fail(start, p.expected(start, "an expression"))
+	return nil, p.fail(start, p.instead(start, p.expected(start, "an expression")))
 }
 
 func (p *parser) paren() (ast.Expr, error) {

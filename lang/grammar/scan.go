@@ -27,6 +27,7 @@ type scanner struct {
 	toks  []Token
 	diags []diag.Diagnostic
 	holes []hole // the interpolations that are open, outermost first
+	gap   bool   // something was skipped before the next token
 }
 
 // hole is an open `{…}` in a string.
@@ -40,14 +41,20 @@ func (s *scanner) span(start, end int) ast.Span {
 }
 
 func (s *scanner) emit(k Kind, start int) {
-	s.toks = append(s.toks, Token{Kind: k, Start: int32(start), End: int32(s.pos)})
+	s.toks = append(s.toks, Token{Kind: k, Bad: s.gap, Start: int32(start), End: int32(s.pos)})
+	s.gap = false
 }
 
 func (s *scanner) emitBad(k Kind, start int) {
-	s.toks = append(s.toks, Token{Kind: k, Bad: true, Start: int32(start), End: int32(s.pos)})
+	s.gap = true
+	s.emit(k, start)
 }
 
-func (s *scanner) report(d diag.Diagnostic) { s.diags = append(s.diags, d) }
+func (s *scanner) report(d diag.Diagnostic) {
+	if len(s.diags) <= errorsMax {
+		s.diags = append(s.diags, d)
+	}
+}
 
 func (s *scanner) byteAt(i int) byte {
 	if i < len(s.text) {
@@ -213,24 +220,49 @@ var lookalikes = map[rune]string{
 }
 
 // stray reports a run of characters that start no token, once, and skips it.
+// The token behind it is marked, because an error there follows from this one.
 func (s *scanner) stray(start int) {
 	r, n := utf8.DecodeRuneInString(s.text[start:])
 	s.pos += n
 	d := diag.New(diag.StrayCharacter, s.span(start, s.pos), "unexpected character %q", r)
-	switch plain, ok := lookalikes[r]; {
+	plain, known := lookalikes[r]
+	switch {
 	case r == utf8.RuneError && n == 1:
 		d = diag.New(diag.StrayCharacter, s.span(start, s.pos), "the byte 0x%02x is not UTF-8 text", s.text[start]).
 			WithHelp("save the file as UTF-8")
-	case ok:
+	case known:
 		d = d.WithHelp("write %q", plain).WithFix("replace it", diag.Replace(s.span(start, s.pos), plain))
 	case unicode.IsLetter(r):
 		d = d.WithHelp("names consist of the letters a-z, A-Z, digits and _")
 	}
 	s.report(d)
+	switch {
+	case plain == `"` || plain == "'":
+		s.curlyString(start)
+	case puncts[plain] != 0:
+		s.emitBad(puncts[plain], start)
+	default:
+		s.skipStray()
+		s.gap = true
+	}
+}
+
+// curlyString skips a string between typographic quotation marks.
+func (s *scanner) curlyString(start int) {
+	rest, _, _ := strings.Cut(s.text[s.pos:], "\n")
+	for i, r := range rest {
+		if q := lookalikes[r]; q == `"` || q == "'" {
+			s.pos += i + utf8.RuneLen(r)
+			break
+		}
+	}
+	s.emitBad(String, start)
+}
+
+func (s *scanner) skipStray() {
 	for s.pos < len(s.text) {
 		r, n := utf8.DecodeRuneInString(s.text[s.pos:])
-		if r < utf8.RuneSelf && (r == '\n' || r == ' ' || r == '\t' || r == '\r' || r == '"' || r == '`' || r == '\'' ||
-			isLetter(byte(r)) || isDigit(byte(r)) || puncts[string(r)] != 0) {
+		if r < utf8.RuneSelf && (strings.ContainsRune(" \n\t\r\"`'", r) || isLetter(byte(r)) || isDigit(byte(r)) || puncts[string(r)] != 0) {
 			return
 		}
 		s.pos += n

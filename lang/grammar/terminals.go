@@ -92,14 +92,14 @@ func (p *parser) instead(i int, d diag.Diagnostic) diag.Diagnostic {
 		return diag.New(diag.ForeignOperator, span, "%s", format).WithHelp("%s", help)
 	}
 	switch k := p.kind(i); {
-	case k == Comma:
+	case k == Comma && d.Help == "":
 		return d.WithHelp("declare each variable in a statement of its own")
 	case k == Quest, k == Colon && p.kindBefore(i, Quest):
 		return foreign(p.at(i), "there is no `?:` operator", "use if and else; `x ?? y` is y when x is null")
 	case k == Minus && p.touches(i, Greater), k == Greater && p.touches(i-1, Greater) && p.kind(i-1) == Minus:
 		start := i
 		if k == Greater {
-			start = i - 1
+			start--
 		}
 		arrow := p.span(start, start+2)
 		return foreign(arrow, "there is no `->` operator", "fields and methods are reached with `.`").

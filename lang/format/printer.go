@@ -1,0 +1,269 @@
+package format
+
+import (
+	"strings"
+
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/lang/grammar"
+)
+
+// printer writes the tokens of a file with canonical white space.
+type printer struct {
+	src   *ast.Source
+	toks  []grammar.Token
+	roles []role
+	match []int          // for an open bracket the index of its partner
+	ends  map[int32]bool // offsets where a package clause or import ends
+	out   strings.Builder
+
+	open       []bracket // that are open at the current token
+	lineIndent int       // of the line that is being written
+	last       int       // index of the last token that is no comment; -1 before the first
+
+	broken bool // the grammar wants a line break before the next token
+	empty  bool // … and an empty line
+	fresh  bool // a comment has started a new line since the last token
+}
+
+// bracket is an open bracket.
+type bracket struct {
+	kind    grammar.Kind
+	role    role
+	content int  // indent of the lines within
+	close   int  // indent of the closing bracket
+	oneLine bool // braces that stay on one line
+}
+
+func newPrinter(src *ast.Source, file *ast.File, toks []grammar.Token) *printer {
+	p := &printer{src: src, toks: toks, roles: roles(file, toks), match: partners(toks), ends: map[int32]bool{}, last: -1, broken: true}
+	p.ends[file.Package.Range.End] = true
+	for _, d := range file.Imports {
+		p.ends[d.Range.End] = true
+	}
+	return p
+}
+
+// partners pairs the brackets of a file without syntax errors.
+func partners(toks []grammar.Token) []int {
+	match := make([]int, len(toks))
+	var open []int
+	for i, t := range toks {
+		switch t.Kind {
+		case grammar.LBrace, grammar.LParen, grammar.LBrack, grammar.StrHead:
+			open = append(open, i)
+		case grammar.RBrace, grammar.RParen, grammar.RBrack, grammar.StrTail:
+			match[open[len(open)-1]] = i
+			open = open[:len(open)-1]
+		}
+	}
+	return match
+}
+
+func (p *printer) print() string {
+	for i := 0; i < len(p.toks); i++ {
+		if p.kind(i) == grammar.Comment {
+			p.comment(i)
+			continue
+		}
+		p.separate(i)
+		last := i
+		if p.kind(i) == grammar.StrHead {
+			last = p.match[i] // what stands within a string stays as it is
+		}
+		p.out.WriteString(p.src.Text[p.toks[i].Start:p.toks[last].End])
+		p.nest(i)
+		i = last
+		p.last, p.fresh = i, false
+		p.after(i)
+	}
+	p.out.WriteByte('\n')
+	return p.out.String()
+}
+
+// kind returns the kind of token i, EOF outside of the table.
+func (p *printer) kind(i int) grammar.Kind {
+	if i < 0 || i >= len(p.toks) {
+		return grammar.EOF
+	}
+	return p.toks[i].Kind
+}
+
+// newlines counts the line breaks before token i in the original, up to two.
+func (p *printer) newlines(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return min(2, strings.Count(p.src.Text[p.toks[i-1].End:p.toks[i].Start], "\n"))
+}
+
+// nextToken returns the index of the first token from i on that is no comment.
+func (p *printer) nextToken(i int) int {
+	for p.kind(i) == grammar.Comment {
+		i++
+	}
+	return i
+}
+
+// top returns the innermost open bracket; its zero value is the file.
+func (p *printer) top() bracket {
+	if n := len(p.open); n > 0 {
+		return p.open[n-1]
+	}
+	return bracket{}
+}
+
+// breakLine starts a new line, after an empty one if wanted.
+func (p *printer) breakLine(indent int, emptyLine bool) {
+	p.lineIndent, p.empty = indent, false
+	if p.out.Len() == 0 {
+		return
+	}
+	p.out.WriteByte('\n')
+	if emptyLine {
+		p.out.WriteByte('\n')
+	}
+	for range indent {
+		p.out.WriteByte('\t')
+	}
+}
+
+// mayLeaveEmptyLine reports whether an empty line before token i is kept:
+// between statements and declarations, but not behind what opens a block.
+func (p *printer) mayLeaveEmptyLine(i int) bool {
+	if i == 0 || !p.broken || p.kind(i) == grammar.RBrace {
+		return false
+	}
+	switch p.kind(i - 1) {
+	case grammar.LBrace, grammar.Colon:
+		return false
+	}
+	return true
+}
+
+// comment writes a comment: behind what precedes it if it was on that line,
+// else on a line of its own.
+func (p *printer) comment(i int) {
+	text := canonical(p.src, p.toks[i])
+	switch newlines := p.newlines(i); {
+	case newlines > 0:
+		p.breakLine(p.indent(p.nextToken(i), true), p.mayLeaveEmptyLine(i) && (newlines == 2 || p.empty))
+		p.fresh = true
+	case i == 0, strings.HasPrefix(text, "/*") && (p.kind(i-1) == grammar.LParen || p.kind(i-1) == grammar.LBrack):
+	default:
+		p.out.WriteByte(' ')
+	}
+	p.out.WriteString(text)
+}
+
+// separate writes the white space before token i.
+func (p *printer) separate(i int) {
+	newlines, behindComment := p.newlines(i), p.kind(i-1) == grammar.Comment
+	switch {
+	case p.broken && !p.fresh,
+		p.broken && p.kind(i) == grammar.RBrace,
+		behindComment && (newlines > 0 || strings.HasPrefix(p.src.Text[p.toks[i-1].Start:], "//")),
+		newlines > 0 && p.keepsBreak(i):
+		p.breakLine(p.indent(i, false), p.mayLeaveEmptyLine(i) && (newlines == 2 || p.empty))
+	case behindComment:
+		if k := p.kind(i); k != grammar.RParen && k != grammar.RBrack && k != grammar.Comma && k != grammar.Semi {
+			p.out.WriteByte(' ')
+		}
+	case p.spaced(i):
+		p.out.WriteByte(' ')
+	}
+}
+
+// indent is the indent of a line that starts with token i, or with a comment
+// before it.
+func (p *printer) indent(i int, isComment bool) int {
+	top := p.top()
+	switch k := p.kind(i); {
+	case k == grammar.Case || k == grammar.Default, k == grammar.RBrace && !isComment:
+		return top.close
+	case (k == grammar.RParen || k == grammar.RBrack) && !isComment:
+		return top.close
+	case top.kind == grammar.LParen || top.kind == grammar.LBrack || top.role == listBrace:
+		return top.content
+	case p.broken || k == grammar.Else || k == grammar.Catch || k == grammar.EOF || k == grammar.RBrace:
+		return top.content
+	}
+	return top.content + 1 // a statement goes on
+}
+
+// keepsBreak reports whether a line that the author broke before token i,
+// within a statement, stays so.
+func (p *printer) keepsBreak(i int) bool {
+	prev, k := p.kind(p.last), p.kind(i)
+	if prev == grammar.LParen && k == grammar.RParen || prev == grammar.LBrack && k == grammar.RBrack {
+		return false
+	}
+	switch prev {
+	case grammar.LParen, grammar.LBrack, grammar.Comma:
+		return true
+	}
+	switch k {
+	case grammar.RParen, grammar.RBrack, grammar.Dot, grammar.QuestDot:
+		return true
+	}
+	return p.infix(p.last) || p.infix(i) && !p.joins(i) || p.roles[i] == clause
+}
+
+// nest keeps the stack of open brackets.
+func (p *printer) nest(i int) {
+	switch k := p.kind(i); k {
+	case grammar.LParen, grammar.LBrack:
+		p.open = append(p.open, bracket{kind: k, content: p.lineIndent + 1, close: p.lineIndent})
+	case grammar.LBrace:
+		block := p.top().content
+		p.open = append(p.open, bracket{kind: k, role: p.roles[i], content: block + 1, close: block, oneLine: p.oneLine(i)})
+	case grammar.RParen, grammar.RBrack, grammar.RBrace:
+		p.open = p.open[:len(p.open)-1]
+	}
+}
+
+// oneLine reports whether the braces that open at token i stay on one line:
+// bodies and lists that the author wrote so, without blocks and comments
+// within, and anything that is empty.
+func (p *printer) oneLine(i int) bool {
+	end := p.match[i]
+	if end > i+1 && p.roles[i] != bodyBrace && p.roles[i] != listBrace {
+		return false
+	}
+	for _, t := range p.toks[i+1 : end] {
+		if t.Kind == grammar.LBrace || t.Kind == grammar.Comment {
+			return false
+		}
+	}
+	return !strings.Contains(p.src.Text[p.toks[i].End:p.toks[end].Start], "\n")
+}
+
+// after decides about a line break behind token i.
+func (p *printer) after(i int) {
+	top, next := p.top(), p.kind(p.nextToken(i+1))
+	p.broken = false
+	switch p.kind(i) {
+	case grammar.LBrace:
+		p.broken = !top.oneLine
+	case grammar.RBrace:
+		p.broken = next != grammar.Else && next != grammar.Catch
+		p.empty = len(p.open) == 0
+	case grammar.Semi:
+		p.broken = !top.oneLine && top.kind != grammar.LParen
+	case grammar.Colon:
+		p.broken = top.role == caseBrace
+	case grammar.Comma:
+		j := p.nextToken(i + 1)
+		p.broken = top.role == listBrace && !top.oneLine && strings.Contains(p.src.Text[p.toks[i].End:p.toks[j].Start], "\n")
+	default:
+		if top.role == listBrace && !top.oneLine && next == grammar.RBrace {
+			p.broken = true
+		}
+	}
+	if len(p.open) == 0 && p.ends[p.toks[i].End] {
+		p.broken = true
+		p.empty = p.empty || next != grammar.Import
+	}
+	if next == grammar.RBrace && top.kind == grammar.LBrace && !top.oneLine {
+		p.broken = true
+	}
+}
