@@ -7,3 +7,5 @@ require pgregory.net/rapid v1.3.0
 require github.com/google/go-cmp v0.7.0
 
 require github.com/alecthomas/participle/v2 v2.1.4
+
+require go.uber.org/goleak v1.3.0
