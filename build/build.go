@@ -46,7 +46,8 @@ const (
 // Request describes one executable.
 type Request struct {
 	Kind     Kind
-	Packages []Package // exactly one for Program
+	Packages []Package // what is started; exactly one for Program
+	Imported []Package // what those import, directly or not
 	Name     string    // base name of the executable
 	Debug    bool      // keep what a debugger needs: the link takes longer
 }
@@ -209,15 +210,15 @@ type layout struct {
 // and the main package that starts them beside it.
 func layOut(req Request) layout {
 	lay := layout{debug: req.Debug, exe: req.Name}
-	var imports []string
-	dirs := []string{}
-	for _, p := range req.Packages {
+	var imports, dirs []string
+	for _, p := range slices.Concat(req.Packages, req.Imported) {
 		assert.That(token.IsIdentifier(p.Name), "%q is no Go package name", p.Name)
-		dir := path.Join("p"+digest(p.Dir)[:16], p.Name)
 		for _, f := range p.Files {
-			lay.files = append(lay.files, File{path.Join(dir, f.Name), f.Data})
+			lay.files = append(lay.files, File{path.Join(packageDir(p.Dir, p.Name), f.Name), f.Data})
 		}
-		imports = append(imports, programModule+"/"+dir)
+	}
+	for _, p := range req.Packages {
+		imports = append(imports, ImportPath(p.Dir, p.Name))
 		dirs = append(dirs, p.Dir)
 	}
 	slices.Sort(dirs)
@@ -226,6 +227,14 @@ func layOut(req Request) layout {
 	slices.SortFunc(lay.files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	return lay
 }
+
+// ImportPath returns the path under which generated code of one build imports
+// the package name that is made from the sources in the absolute directory dir.
+func ImportPath(dir, name string) string { return programModule + "/" + packageDir(dir, name) }
+
+// packageDir returns where a package lies in the program module. It depends on
+// nothing else, so that Go's build cache knows the package again.
+func packageDir(dir, name string) string { return path.Join("p"+digest(dir)[:16], name) }
 
 // identity returns what decides the executable, apart from toolchain and runtime.
 func (l layout) identity() []string {

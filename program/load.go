@@ -110,7 +110,7 @@ func (l *Loader) load(dir, path string, names []string) (*Package, error) {
 	l.loading = append(l.loading, dir)
 	defer func() { l.loading = l.loading[:len(l.loading)-1] }()
 	for _, name := range names {
-		src, err := readSource(name)
+		src, err := ReadSource(name)
 		if err != nil {
 			return nil, err
 		}
@@ -161,7 +161,7 @@ func (l *Loader) imported(dir, path string) (*Package, error) {
 	}
 	named := target
 	if target, err = canonical(named); err != nil {
-		return nil, fmt.Errorf("there is no directory %s", relative(named))
+		return nil, fmt.Errorf("there is no directory %s", Relative(named))
 	}
 	p, known := l.loaded[target]
 	if known && p != nil {
@@ -173,12 +173,12 @@ func (l *Loader) imported(dir, path string) (*Package, error) {
 	if len(l.loading) > maxImportDepth {
 		return nil, fmt.Errorf("imports nest more than %d deep", maxImportDepth)
 	}
-	files, err := sourcesIn(relative(target))
+	files, err := sourcesIn(Relative(target))
 	if err != nil {
 		return nil, readError{err}
 	}
 	if len(files) == 0 {
-		return nil, fmt.Errorf("there are no %s files in %s", Extension, relative(target))
+		return nil, fmt.Errorf("there are no %s files in %s", Extension, Relative(target))
 	}
 	return l.load(target, path, files)
 }
@@ -234,7 +234,9 @@ type readError struct{ error }
 
 func (e readError) Unwrap() error { return e.error }
 
-func readSource(name string) ([]byte, error) {
+// ReadSource reads a source file. What is far beyond the size of any program is
+// cut off; the parser refuses the rest for its size.
+func ReadSource(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, readError{err}
@@ -256,8 +258,9 @@ func canonical(dir string) (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
-// relative shortens an absolute path for messages, if it lies below the current directory.
-func relative(path string) string {
+// Relative shortens an absolute path for messages, if it lies below the current
+// directory; any other path is returned as it is.
+func Relative(path string) string {
 	wd, err := os.Getwd()
 	if err != nil {
 		return path

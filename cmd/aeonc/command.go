@@ -31,7 +31,7 @@ type action func(env *environment, args []string) error
 // commands returns all commands in the order of the overview.
 func commands() []*command {
 	return []*command{
-		initCommand(), checkCommand(),
+		initCommand(), checkCommand(), fmtCommand(),
 		graphCommand(), explainCommand(), versionCommand(), cleanCommand(),
 	}
 }

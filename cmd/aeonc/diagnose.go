@@ -15,23 +15,30 @@ var diagnosticFormats = []string{"human", "short"}
 // diagnosticsMax bounds how many are shown to people; machines get all.
 const diagnosticsMax = 100
 
-// diagnose shows the diagnostics of all packages in one of diagnosticFormats. It
-// returns an error if one of them is an error.
+// diagnose shows what is wrong with packages, in one of diagnosticFormats. It
+// returns an error if one of the diagnostics is one.
 func (e *environment) diagnose(packages []*program.Package, format string) error {
 	var all []diag.Diagnostic
-	files := map[string]bool{}
 	for _, p := range packages {
 		all = append(all, p.Diagnostics...)
 	}
-	errors := 0
+	return e.showDiagnostics(all, format)
+}
+
+func (e *environment) showDiagnostics(all []diag.Diagnostic, format string) error {
+	if err := e.writeDiagnostics(all, format); err != nil {
+		return err
+	}
+	errors, code := 0, exitDiagnostics
+	files := map[string]bool{}
 	for _, d := range all {
 		if d.Severity == diag.Error {
 			errors++
 			files[d.Span.Pos().File()] = true
 		}
-	}
-	if err := e.writeDiagnostics(all, format); err != nil {
-		return err
+		if d.Code == diag.Internal {
+			code = exitBug
+		}
 	}
 	if errors == 0 {
 		return nil
@@ -39,7 +46,7 @@ func (e *environment) diagnose(packages []*program.Package, format string) error
 	if format == "human" {
 		e.say("%s in %s", plural(errors, "error"), plural(len(files), "file"))
 	}
-	return codeError(exitDiagnostics)
+	return codeError(code)
 }
 
 func (e *environment) writeDiagnostics(all []diag.Diagnostic, format string) error {

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"github.com/aeon-lang/aeon/lang"
+	"github.com/aeon-lang/aeon/lang/diag"
+	"github.com/aeon-lang/aeon/program"
+)
+
+func fmtCommand() *command {
+	return &command{
+		name:  "fmt",
+		args:  "[-l] [-d] [-w] [--check] [PACKAGES | -]",
+		short: "format sources",
+		long: `
+Fmt prints sources in the one canonical layout. Without flags the formatted text
+goes to standard output and the files stay as they are. A file with syntax errors is
+left alone.
+
+	aeonc fmt -w ./...        formats everything below this directory
+	aeonc fmt -l ./...        lists the files that are not formatted
+	aeonc fmt -d shop.aeon    shows what would change
+	aeonc fmt --check ./...   for continuous integration: exit code 1 if a file is not formatted
+	aeonc fmt - < shop.aeon   formats standard input, for editors`,
+		setup: func(fs *flag.FlagSet) action {
+			var f formatter
+			fs.BoolVar(&f.list, "l", false, "list files whose layout differs")
+			fs.BoolVar(&f.diff, "d", false, "show what differs")
+			fs.BoolVar(&f.write, "w", false, "write the result to the files")
+			fs.BoolVar(&f.check, "check", false, "list files whose layout differs and exit with 1 if there are any")
+			return func(env *environment, args []string) error {
+				f.env = env
+				return f.format(args)
+			}
+		},
+	}
+}
+
+// formatter is one run of fmt.
+type formatter struct {
+	list, diff, write, check bool
+	env                      *environment
+
+	differing int
+	wrong     []diag.Diagnostic // of the files that cannot be formatted
+}
+
+func (f *formatter) format(args []string) error {
+	if slices.Contains(args, "-") {
+		if len(args) > 1 || f.write {
+			return usagef("standard input is formatted alone, and not with -w")
+		}
+		src, err := io.ReadAll(f.env.stdin)
+		if err != nil {
+			return err
+		}
+		if err := f.source("<standard input>", "", src); err != nil {
+			return err
+		}
+		return f.verdict()
+	}
+	units, err := program.Find(args)
+	if err != nil {
+		return err
+	}
+	for _, u := range units {
+		for _, name := range u.Files {
+			src, err := program.ReadSource(name)
+			if err == nil {
+				err = f.source(name, name, src)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return f.verdict()
+}
+
+func (f *formatter) verdict() error {
+	if err := f.env.showDiagnostics(f.wrong, "human"); err != nil {
+		return err
+	}
+	if f.check && f.differing > 0 {
+		f.env.say("%s not formatted; `aeonc fmt -w` formats", plural(f.differing, "file"))
+		return codeError(exitDiagnostics)
+	}
+	return nil
+}
+
+// source formats one text; file is where -w writes.
+func (f *formatter) source(name, file string, src []byte) error {
+	out, diags := lang.Format(name, src)
+	if out == nil {
+		f.wrong = append(f.wrong, diags...)
+		return nil
+	}
+	changed := string(out) != string(src)
+	if changed {
+		f.differing++
+	}
+	if changed && (f.list || f.check) {
+		fmt.Fprintln(f.env.stdout, name)
+	}
+	if changed && f.diff {
+		f.env.stdout.Write(diff.Diff(name+" (as it is)", src, name+" (formatted)", out))
+	}
+	if changed && f.write {
+		return replaceFile(file, out)
+	}
+	if !f.list && !f.check && !f.diff && !f.write {
+		_, err := f.env.stdout.Write(out)
+		return err
+	}
+	return nil
+}
+
+// replaceFile replaces the contents of a file as a whole: whoever reads it, or
+// looks after a crash, finds the old text or the new. A link stays a link.
+func replaceFile(name string, text []byte) (err error) {
+	if name, err = filepath.EvalSymlinks(name); err != nil {
+		return err
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(text)
+	if err = errors.Join(err, tmp.Chmod(info.Mode().Perm()), tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), name)
+	}
+	if err != nil {
+		os.Remove(tmp.Name())
+	}
+	return err
+}
