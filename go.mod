@@ -8,7 +8,10 @@ require github.com/google/go-cmp v0.7.0
 
 require github.com/alecthomas/participle/v2 v2.1.4
 
-require github.com/rogpeppe/go-internal v1.14.1
+require (
+	github.com/rogpeppe/go-internal v1.14.1
+	go.uber.org/goleak v1.3.0
+)
 
 require (
 	golang.org/x/sys v0.26.0 // indirect

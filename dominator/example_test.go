@@ -2,6 +2,8 @@ package dominator_test
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/aeon-lang/aeon/dominator"
@@ -205,4 +207,28 @@ func TestDeleteKeepsAPassageWhileNeeded(t *testing.T) {
 		t.Error("a deleted leaf stayed in T")
 	}
 	g.settle()
+}
+
+func TestDump(t *testing.T) {
+	g := newNamed(t, "bank", "account")
+	g.partition.ID = 9
+	g.own("bank", "account", "account")
+	var b strings.Builder
+	if err := g.Dump(&b, func(n *dominator.Node) string { return fmt.Sprintf("actor %d", n.ID) }); err != nil {
+		t.Fatal(err)
+	}
+	want := `digraph dominator {
+	n0 [shape=box, label="TOP", tooltip="n0"];
+	n1 [shape=box, label="actor 9", tooltip="n1"];
+	n0 -> n1;
+	n2 [shape=ellipse, label="actor 2", tooltip="n2"];
+	n1 -> n2;
+	n3 [shape=ellipse, label="actor 1\ntop n1", tooltip="n3"];
+	n1 -> n3;
+	n3 -> n2 [style=dashed, constraint=false, label="2"];
+}
+`
+	if got := b.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
 }

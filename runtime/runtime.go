@@ -4,6 +4,8 @@
 package runtime
 
 import (
+	"time"
+
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
 )
@@ -114,6 +116,25 @@ func LogOwned[T any](cx *Cx, self *Self, field uint16, p *T, v T) {
 func NewClientObject(cl *Client, o *ClientObject, self any) ClientRef {
 	return exec.NewClientObject(cl, o, self)
 }
+
+// Clocks of a system: the machine's, and one that Client.Advance moves.
+type (
+	Clock     = exec.Clock
+	RealClock = exec.RealClock
+	SimClock  = exec.SimClock
+)
+
+// NewSimClock returns a simulated clock that stands at start.
+func NewSimClock(start time.Time) *SimClock { return exec.NewSimClock(start) }
+
+// Failures and what is counted.
+type (
+	AbortError = exec.AbortError
+	LimitError = exec.LimitError
+	Frame      = exec.Frame
+	DeadLetter = exec.DeadLetter
+	Stats      = exec.Stats
+)
 
 // Open starts a system. The caller closes it.
 func Open(cfg Config) *System { return exec.Open(cfg) }

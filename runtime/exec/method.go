@@ -157,6 +157,9 @@ func (r Ref) String() string {
 	return fmt.Sprintf("%s(%s)", r.h.class.Name, r.h.id)
 }
 
+// Namer is a Cx or a Client: what can look up a named actor.
+type Namer interface{ system() *System }
+
 // RefHolder is a value that may contain plain actor references.
 type RefHolder interface{ EachRef(f func(Ref)) }
 

@@ -1,6 +1,10 @@
 package lock
 
-import "github.com/aeon-lang/aeon/internal/assert"
+import (
+	"slices"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+)
 
 // Home is the event's side of the protocol, at the event's home: the nodes that the
 // current attempt visits and what it found out in earlier ones. It decides what an
@@ -116,7 +120,10 @@ func (h *Home[E, N]) Deliver(f *Effect[E, N]) bool {
 		h.visit(f.To)
 	case Admitted:
 		v := h.visit(f.At)
-		v.mode, v.ref = f.Mode, f.Ref
+		v.mode = f.Mode
+		if f.Ref.Valid() { // not from another host
+			v.ref = f.Ref
+		}
 		switch {
 		case f.Lazy:
 			v.state = lazily
@@ -160,8 +167,17 @@ func (h *Home[E, N]) Holds(x N) Mode {
 	return v.mode
 }
 
-// Access decides what an access to actor y in mode m needs (RULE-3, RULE-6).
+// Access decides what an access to actor y in mode m needs (RULE-3, RULE-6). If the
+// answer is Ask, the home notes that it was asked, and will answer Wait.
 func (h *Home[E, N]) Access(r Router[N], y N, m Mode) Decision[N] {
+	d := h.decide(r, y, m)
+	if d.Act == Ask {
+		h.asks = append(h.asks, ask[N]{at: d.At, want: y})
+	}
+	return d
+}
+
+func (h *Home[E, N]) decide(r Router[N], y N, m Mode) Decision[N] {
 	u := y
 	v := h.lookup(u)
 	var none N
@@ -189,25 +205,12 @@ func (h *Home[E, N]) Access(r Router[N], y N, m Mode) Decision[N] {
 		d.Act = Run
 	case v.state == settled && !faults.thawCoverage:
 		d.Act, d.Reason = Withdraw, Settled
-	default:
+	case slices.Contains(h.asks, ask[N]{at: u, want: y}):
 		d.Act = Wait
-		if h.ask(u, y) {
-			d.Act = Ask
-		}
+	default:
+		d.Act = Ask
 	}
 	return d
-}
-
-// ask notes that y is asked for at u, and reports whether it was not before.
-func (h *Home[E, N]) ask(u, y N) bool {
-	a := ask[N]{at: u, want: y}
-	for _, b := range h.asks {
-		if a == b {
-			return false
-		}
-	}
-	h.asks = append(h.asks, a)
-	return true
 }
 
 // Withdraw is WITHDRAW at the home: the current attempt is over, and the next begins

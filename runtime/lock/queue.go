@@ -128,7 +128,7 @@ func (q *Queue[E, N]) arrive(v View[E, N], s Sent[N], id ID[E], out []Effect[E, 
 	e := q.slot(i)
 	e.acquired = s.Acquired
 	var direct N
-	if s.From != direct && v.Parent(q.self) != s.From && !faults.keepStrangers {
+	if s.From != direct && !faults.keepStrangers && q.stranger(v, s.From) {
 		out = q.refuse(e, i, Stranger, q.self, None, out)
 		return q.refOf(i), out
 	}
@@ -137,6 +137,13 @@ func (q *Queue[E, N]) arrive(v View[E, N], s Sent[N], id ID[E], out []Effect[E, 
 		out = q.pump(v, out)
 	}
 	return q.refOf(i), out
+}
+
+// stranger reports whether from is known not to be the T-parent.
+func (q *Queue[E, N]) stranger(v View[E, N], from N) bool {
+	var undecided N
+	p := v.Parent(q.self)
+	return p != from && p != undecided
 }
 
 // refuse makes entry e spent and asks its home to withdraw the attempt.
@@ -158,15 +165,15 @@ func (q *Queue[E, N]) Refresh(v View[E, N], out []Effect[E, N]) []Effect[E, N] {
 	return q.pump(v, out)
 }
 
-// Moved is RULE-10: this node now has another T-parent (View.Parent). Entries of the
-// former parent that still wait are refused, as later ones will be.
+// Moved is RULE-10: a move of this node has ended, and View.Parent is decided again; it
+// is called before the move's hold is released, also if the move was withdrawn.
+// Entries of a former parent that still wait are refused, as later ones will be.
 func (q *Queue[E, N]) Moved(v View[E, N], out []Effect[E, N]) []Effect[E, N] {
 	var direct N
-	parent := v.Parent(q.self)
 	for i := q.head; i != 0; {
 		e := q.slot(i)
 		next := e.next
-		if e.from != direct && e.from != parent && !faults.keepStrangers {
+		if e.from != direct && !faults.keepStrangers && q.stranger(v, e.from) {
 			q.unlink(i)
 			out = q.refuse(e, i, Stranger, q.self, None, out)
 		}

@@ -22,7 +22,8 @@ type View[E, N comparable] interface {
 	Expand(x N, id ID[E], held Mode, children []N) Expansion[N]
 
 	// Parent returns the T-parent of x, authoritative at x's host. RULE-10: enqueues
-	// from any other node are refused.
+	// from any other node are refused. While a move of x holds x the answer is the zero N,
+	// undecided: enqueues from anywhere wait, until Queue.Moved sorts them out.
 	Parent(x N) N
 
 	// Toward returns the T-child of x that is a T-ancestor-or-self of y; false if the

@@ -1,0 +1,132 @@
+package runtime
+
+import "github.com/aeon-lang/aeon/runtime/exec"
+
+// The functions of this file write one element of a container in a field of an actor;
+// exec documents them. They note undo and redo element by element; the Owned variants
+// are for elements that hold plain actor references, and move ownership edges.
+
+// MapSet is m[k] = v.
+func MapSet[K comparable, V any](cx *Cx, self *Self, field uint16, m *Map[K, V], k K, v V) {
+	exec.MapSet(cx, self, field, m, k, v)
+}
+
+// MapRemove is m.remove(k); it reports whether there was an entry.
+func MapRemove[K comparable, V any](cx *Cx, self *Self, field uint16, m *Map[K, V], k K) bool {
+	return exec.MapRemove(cx, self, field, m, k)
+}
+
+// MapSetOwned is MapSet where keys or values hold plain actor references.
+func MapSetOwned[K comparable, V any](cx *Cx, self *Self, field uint16, m *Map[K, V], k K, v V) {
+	exec.MapSetOwned(cx, self, field, m, k, v)
+}
+
+// MapRemoveOwned is MapRemove where keys or values hold plain actor references.
+func MapRemoveOwned[K comparable, V any](cx *Cx, self *Self, field uint16, m *Map[K, V], k K) bool {
+	return exec.MapRemoveOwned(cx, self, field, m, k)
+}
+
+// MapClear is m.clear().
+func MapClear[K comparable, V any](cx *Cx, self *Self, field uint16, m *Map[K, V]) {
+	exec.MapClear(cx, self, field, m)
+}
+
+// MapClearOwned is MapClear where keys or values hold plain actor references.
+func MapClearOwned[K comparable, V any](cx *Cx, self *Self, field uint16, m *Map[K, V]) {
+	exec.MapClearOwned(cx, self, field, m)
+}
+
+// SetAdd is s.add(k); it reports whether k was not there before.
+func SetAdd[K comparable](cx *Cx, self *Self, field uint16, s *Set[K], k K) bool {
+	return exec.SetAdd(cx, self, field, s, k)
+}
+
+// SetRemove is s.remove(k); it reports whether k was there.
+func SetRemove[K comparable](cx *Cx, self *Self, field uint16, s *Set[K], k K) bool {
+	return exec.SetRemove(cx, self, field, s, k)
+}
+
+// SetAddOwned is SetAdd where the elements hold plain actor references.
+func SetAddOwned[K comparable](cx *Cx, self *Self, field uint16, s *Set[K], k K) bool {
+	return exec.SetAddOwned(cx, self, field, s, k)
+}
+
+// SetRemoveOwned is SetRemove where the elements hold plain actor references.
+func SetRemoveOwned[K comparable](cx *Cx, self *Self, field uint16, s *Set[K], k K) bool {
+	return exec.SetRemoveOwned(cx, self, field, s, k)
+}
+
+// SetClear is s.clear().
+func SetClear[K comparable](cx *Cx, self *Self, field uint16, s *Set[K]) {
+	exec.SetClear(cx, self, field, s)
+}
+
+// SetClearOwned is SetClear where the elements hold plain actor references.
+func SetClearOwned[K comparable](cx *Cx, self *Self, field uint16, s *Set[K]) {
+	exec.SetClearOwned(cx, self, field, s)
+}
+
+// VectorSet is v[i] = e.
+func VectorSet[T any](cx *Cx, self *Self, field uint16, v *Vector[T], i int64, e T) {
+	exec.VectorSet(cx, self, field, v, i, e)
+}
+
+// VectorPush is v.push(e).
+func VectorPush[T any](cx *Cx, self *Self, field uint16, v *Vector[T], e T) {
+	exec.VectorPush(cx, self, field, v, e)
+}
+
+// VectorPop is v.pop().
+func VectorPop[T any](cx *Cx, self *Self, field uint16, v *Vector[T]) T {
+	return exec.VectorPop(cx, self, field, v)
+}
+
+// VectorInsert is v.insert(i, e).
+func VectorInsert[T any](cx *Cx, self *Self, field uint16, v *Vector[T], i int64, e T) {
+	exec.VectorInsert(cx, self, field, v, i, e)
+}
+
+// VectorRemove is v.remove(i); it returns the element.
+func VectorRemove[T any](cx *Cx, self *Self, field uint16, v *Vector[T], i int64) T {
+	return exec.VectorRemove(cx, self, field, v, i)
+}
+
+// VectorClear is v.clear().
+func VectorClear[T any](cx *Cx, self *Self, field uint16, v *Vector[T]) {
+	exec.VectorClear(cx, self, field, v)
+}
+
+// VectorSort is v.sort(); the order of elements changes no ownership.
+func VectorSort[T any](cx *Cx, self *Self, field uint16, v *Vector[T]) {
+	exec.VectorSort(cx, self, field, v)
+}
+
+// VectorSetOwned is VectorSet where the elements hold plain actor references.
+func VectorSetOwned[T any](cx *Cx, self *Self, field uint16, v *Vector[T], i int64, e T) {
+	exec.VectorSetOwned(cx, self, field, v, i, e)
+}
+
+// VectorPushOwned is VectorPush where the elements hold plain actor references.
+func VectorPushOwned[T any](cx *Cx, self *Self, field uint16, v *Vector[T], e T) {
+	exec.VectorPushOwned(cx, self, field, v, e)
+}
+
+// VectorPopOwned is VectorPop where the elements hold plain actor references.
+func VectorPopOwned[T any](cx *Cx, self *Self, field uint16, v *Vector[T]) T {
+	return exec.VectorPopOwned(cx, self, field, v)
+}
+
+// VectorInsertOwned is VectorInsert where the elements hold plain actor references.
+func VectorInsertOwned[T any](cx *Cx, self *Self, field uint16, v *Vector[T], i int64, e T) {
+	exec.VectorInsertOwned(cx, self, field, v, i, e)
+}
+
+// VectorRemoveOwned is VectorRemove where the elements hold plain actor references.
+func VectorRemoveOwned[T any](cx *Cx, self *Self, field uint16, v *Vector[T], i int64) T {
+	return exec.VectorRemoveOwned(cx, self, field, v, i)
+}
+
+// VectorClearOwned is VectorClear where the elements hold plain actor references.
+func VectorClearOwned[T any](cx *Cx, self *Self, field uint16, v *Vector[T]) {
+	exec.VectorClearOwned(cx, self, field, v)
+}

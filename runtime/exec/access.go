@@ -1,0 +1,80 @@
+package exec
+
+import (
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
+
+// access returns when the event may touch h in mode, or unwinds: with a fault if h
+// is null or deleted, with a withdrawal if the entry does not cover it.
+func (cx *Cx) access(h *Handle, mode Mode) {
+	if h == nil {
+		Fault(cx, msgNull)
+	}
+	st := h.state.Load()
+	if st&(deleted|dying|fresh) != 0 {
+		if st&(deleted|dying) != 0 {
+			Fault(cx, msgDeleted(h))
+		}
+		return // fresh: nobody else knows it
+	}
+	ev := cx.ev
+	if st&created == 0 {
+		mode = Write // to run its constructor
+	}
+	if len(cx.branches) > 0 {
+		cx.waitFor(print{target: h, self: mode})
+	}
+	if !ev.parallel {
+		// Nobody else looks at home: what others granted came before this.
+		if d := ev.home.Access(ev.sys.view, h, lockMode(mode)); d.Act != lock.Run {
+			ev.mu.Lock()
+			ev.acquire(h, mode, d)
+		}
+	} else {
+		ev.mu.Lock()
+		ev.acquire(h, mode, ev.home.Access(ev.sys.view, h, lockMode(mode)))
+	}
+	if h.is(deleted) {
+		Fault(cx, msgDeleted(h))
+	}
+	if h.lastPos > cx.maxPos {
+		cx.maxPos = h.lastPos
+	}
+	if h.obj == nil {
+		cx.construct(h)
+	}
+}
+
+// acquire goes down to h one lazy hold at a time (protocol rule 6), after Access has
+// decided d for it. Caller holds ev.mu, which acquire releases.
+func (ev *Event) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
+	defer ev.mu.Unlock()
+	for d.Act != lock.Run {
+		switch d.Act {
+		case lock.Withdraw:
+			panic(withdrawal{member{h: h, mode: mode}})
+		case lock.Ask:
+			ev.mu.Unlock()
+			drv := takeDriver(ev.sys)
+			d.At.latch.Lock()
+			drv.out = d.At.queue.Acquire(ev.sys.view, d.Ref, ev.home.ID(), h, drv.out)
+			drv.execute(d.At, 0)
+			d.At.unlatch()
+			drv.finish()
+			ev.mu.Lock()
+		case lock.Wait:
+			ev.sys.parked.add(ev)
+			ev.cond.Wait()
+			ev.sys.parked.remove(ev)
+		}
+		if ev.refusal.Kind != 0 {
+			m := member{h: h, mode: mode}
+			panic(withdrawal{m})
+		}
+		d = ev.home.Access(ev.sys.view, h, lockMode(mode))
+	}
+}
+
+// withdrawal unwinds an attempt that touched what its entry does not cover; the
+// next attempt carries the actor.
+type withdrawal struct{ claim member }

@@ -1,0 +1,267 @@
+package exec
+
+import (
+	"slices"
+
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
+
+// enter takes the locks of the attempt's entry (protocol rule 1) and returns when
+// all of them are granted. Attempts that end on the way, because ownership
+// changed or because the narrowed footprint lies elsewhere, are followed by the
+// next; no code of the program has run in them.
+func (ev *Event) enter() error {
+	for {
+		if ev.class != nil {
+			return nil // a client's new: the actor is fresh, nobody knows it
+		}
+		if ev.target.is(deleted) {
+			return ev.deadTarget()
+		}
+		if ev.enterFast() {
+			return nil
+		}
+		ev.gather()
+		if err := ev.room(ev.target); err != nil {
+			return err
+		}
+		if z := ev.sequencer(); z.is(virtual) {
+			ev.pass()
+		} else {
+			ev.enterAt(z)
+		}
+		if ev.await() {
+			return nil
+		}
+		r := &ev.refusal
+		if r.Kind == lock.Refused && r.Mode != lock.None && r.To != nil {
+			ev.claim(member{h: r.To, mode: Mode(r.Mode)})
+		}
+		ev.client.stats.reroutes.Add(1)
+		ev.withdraw()
+		ev.attempt++
+	}
+}
+
+// enterFast enters an event that needs the target alone, or the target and
+// direct T-children of it, without evaluating a view. It reports false, having
+// changed nothing, when the general way has to be taken.
+func (ev *Event) enterFast() bool {
+	m, t := ev.method, ev.target
+	if m.ArgRefs != nil || len(ev.claims) > 0 || t.state.Load() != created {
+		return false
+	}
+	switch m.Below {
+	case None:
+		t.latch.Lock()
+		ref, ok := t.locked().Try(ev.home.ID(), nil, lockMode(m.Self), nil)
+		t.unlatch()
+		if ok {
+			ev.home.Enter(t, ref)
+			ev.home.Hold(t, lockMode(m.Self), ref)
+		}
+		return ok
+	case Exact:
+		return ev.enterExact()
+	}
+	return false
+}
+
+// enterExact is enterFast for an Exact footprint whose members are T-children
+// of the target.
+func (ev *Event) enterExact() bool {
+	s, m, t := ev.sys, ev.method, ev.target
+	id, mode := ev.home.ID(), lockMode(m.Self)
+	t.latch.Lock()
+	q := t.locked()
+	ref, ok := q.Try(id, nil, mode, nil)
+	if !ok {
+		t.unlatch()
+		return false
+	}
+	// The target is held now, so its fields may be read.
+	ev.narrow()
+	ok = !ev.coarse
+	var list [fanOutMax]*Handle
+	children := list[:0]
+	for i := range ev.narrowed.members {
+		c := &ev.narrowed.members[i]
+		if c.h == t {
+			continue
+		}
+		ok = ok && !c.tree && s.parentOf(c.h) == t && c.mode != NoAccess
+		if ok {
+			children = append(children, c.h)
+		}
+	}
+	// Nobody waits here, or Try had failed: these releases wake no one.
+	if !ok || len(children) > 0 {
+		q.Release(s.view, ref, true, nil)
+	}
+	if ok && len(children) > 0 {
+		// Below another event's lazy hold it has to wait: the general way.
+		ref, ok = q.Try(id, nil, mode, children)
+	}
+	if !ok {
+		t.unlatch()
+		ev.narrowed.reset()
+		ev.isNarrow, ev.coarse, ev.reaching = false, false, false
+		return false
+	}
+	ev.home.Enter(t, ref)
+	ev.home.Hold(t, mode, ref)
+	waits := false
+	for k, c := range children {
+		waits = ev.enqueueKnown(t, ref, int32(k), c, ev.narrowed.find(c).mode) || waits
+	}
+	t.unlatch()
+	if waits && !ev.await() {
+		// The fast way ends here; the refusal is dealt with as any other.
+		ev.withdraw()
+		ev.attempt++
+		return false
+	}
+	return true
+}
+
+// enqueueKnown enqueues ev on T-child c of w, whose latch is held and on which the
+// event was granted entry ref with c as edge k; nothing below c is wanted. It
+// reports whether the event has to wait.
+func (ev *Event) enqueueKnown(w *Handle, ref lock.Ref, k int32, c *Handle, mode Mode) (waits bool) {
+	id := ev.home.ID()
+	c.latch.Lock()
+	q := c.locked()
+	cref, ok := q.Try(id, w, lockMode(mode), nil)
+	if ok {
+		ev.mu.Lock()
+		ev.home.Hold(c, lockMode(mode), cref)
+		ev.mu.Unlock()
+	} else {
+		d := takeDriver(ev.sys)
+		ev.deliver(&effect{Kind: lock.Enqueue, At: w, To: c, ID: id})
+		cref, d.out = q.Enqueue(ev.sys.view, lock.Sent[*Handle]{From: w}, id, d.out)
+		d.execute(c, 0)
+		d.finish()
+	}
+	w.queue.Bind(ref, k, cref)
+	c.unlatch()
+	return !ok
+}
+
+// enterAt enters at actor z.
+func (ev *Event) enterAt(z *Handle) {
+	d := takeDriver(ev.sys)
+	ev.mu.Lock()
+	ev.home.Enter(z, lock.Ref{})
+	ev.pending++
+	ev.mu.Unlock()
+	z.latch.Lock()
+	ref, out := z.locked().Enter(ev.sys.view, ev.home.ID(), d.out)
+	d.out = out
+	ev.mu.Lock()
+	ev.home.Enter(z, ref)
+	ev.mu.Unlock()
+	d.execute(z, 0)
+	z.unlatch()
+	d.finish()
+}
+
+// pass enters by passing the virtual nodes: it latches all their T-children that
+// the footprint needs, in the order of their ids, enqueues on each, and
+// unlatches them. This is one step for everybody who does the same.
+func (ev *Event) pass() {
+	s := ev.sys
+	d := takeDriver(s)
+	for {
+		ev.passed = ev.roots(ev.passed[:0])
+		if s.latchAll(ev.passed) {
+			break
+		}
+	}
+	id := ev.home.ID()
+	ev.mu.Lock()
+	for _, r := range ev.passed {
+		ev.home.Enter(r, lock.Ref{})
+		ev.pending++
+	}
+	ev.mu.Unlock()
+	for _, r := range ev.passed {
+		start := len(d.out)
+		ref, out := r.locked().Enqueue(s.view, lock.Sent[*Handle]{From: s.parentOf(r)}, id, d.out)
+		d.out = out
+		ev.mu.Lock()
+		ev.home.Enter(r, ref)
+		ev.mu.Unlock()
+		d.execute(r, start)
+	}
+	for _, r := range ev.passed {
+		r.unlatch()
+	}
+	clear(ev.passed)
+	d.finish()
+}
+
+// latchAll latches the given T-children of virtual nodes, which are in order, and
+// reports whether all of them still are; if not it has unlatched them.
+func (s *System) latchAll(roots []*Handle) bool {
+	for i, r := range roots {
+		r.latch.Lock()
+		if p := s.parentOf(r); p == nil || !p.is(virtual) {
+			for _, o := range roots[:i+1] {
+				o.unlatch()
+			}
+			return false
+		}
+	}
+	return true
+}
+
+// roots lists the T-children of virtual nodes through which the footprint can be
+// reached, ordered by id: those of the listed members, and of what tree members
+// reach as long as that is not too much.
+func (ev *Event) roots(list []*Handle) []*Handle {
+	s := ev.sys
+	for i := range ev.members.members {
+		m := &ev.members.members[i]
+		list = append(list, s.rootOf(m.h))
+		if m.tree && ev.moveTo == nil {
+			list = ev.treeRoots(m.h, list)
+		}
+	}
+	slices.SortFunc(list, func(a, b *Handle) int {
+		switch {
+		case a == b:
+			return 0
+		case a.id.Less(b.id):
+			return -1
+		}
+		return 1
+	})
+	return slices.Compact(list)
+}
+
+// treeRoots appends the roots of what m reaches outside its own.
+func (ev *Event) treeRoots(m *Handle, list []*Handle) []*Handle {
+	s := ev.sys
+	stack, seen := []*Handle{m}, map[*Handle]bool{m: true}
+	for len(stack) > 0 && len(seen) <= 4*fanOutMax {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		list = append(list, s.rootOf(n))
+		if t := s.handleOf(s.graph.Top(&n.node)); !t.is(virtual) {
+			continue // all that n reaches lies below one root
+		}
+		for _, o := range s.graph.Owned(nil, &n.node) {
+			if h := s.handleOf(o); !seen[h] {
+				seen[h] = true
+				stack = append(stack, h)
+			}
+		}
+	}
+	return list
+}
+
+// deadTarget is the failure of an event on an actor that was deleted.
+func (ev *Event) deadTarget() error {
+	return &AbortError{Msg: msgDeleted(ev.target), Event: ev.id, Fault: true}
+}

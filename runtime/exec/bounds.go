@@ -1,0 +1,109 @@
+package exec
+
+import (
+	"sync"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
+
+// Bounds are taken at admission only, before the first lock: what was admitted is never
+// refused. A full queue makes a client wait; with Config.AdmissionWaitMax it gets a
+// *LimitError that names the bound after that time. Sub-events, timers and maintenance
+// are never refused.
+
+// turnstile lets so many pass at a time.
+type turnstile struct {
+	limit string
+	what  string
+	max   int
+	mu    struct {
+		sync.Mutex
+		in      int
+		waiters []chan struct{}
+	}
+}
+
+// enter waits for room; patience 0 is for ever.
+func (t *turnstile) enter(patience time.Duration) error {
+	t.mu.Lock()
+	if t.mu.in < t.max {
+		t.mu.in++
+		t.mu.Unlock()
+		return nil
+	}
+	ch := make(chan struct{}, 1)
+	t.mu.waiters = append(t.mu.waiters, ch)
+	t.mu.Unlock()
+	if patience <= 0 {
+		<-ch
+		return nil
+	}
+	alarm := time.NewTimer(patience)
+	defer alarm.Stop()
+	select {
+	case <-ch:
+		return nil
+	case <-alarm.C:
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i, w := range t.mu.waiters {
+		if w == ch {
+			t.mu.waiters = append(t.mu.waiters[:i], t.mu.waiters[i+1:]...)
+			return &LimitError{Limit: t.limit, Max: int64(t.max), what: t.what}
+		}
+	}
+	return nil // let in at the last moment
+}
+
+// leave makes room.
+func (t *turnstile) leave() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.mu.waiters) > 0 {
+		t.mu.waiters[0] <- struct{}{}
+		t.mu.waiters = t.mu.waiters[1:]
+		return
+	}
+	t.mu.in--
+}
+
+func (s *System) admitIssue() error {
+	if s.closing.Load() {
+		return ErrClosed
+	}
+	return s.issued.enter(s.cfg.AdmissionWaitMax)
+}
+
+// room waits until the queue at h has room for a client's event.
+func (ev *Event) room(h *Handle) error {
+	s := ev.sys
+	if !ev.bounded || ev.attempt > 1 {
+		return nil
+	}
+	var deadline time.Time
+	for pause := 20 * time.Microsecond; ; pause = min(2*pause, time.Millisecond) {
+		h.latch.Lock()
+		full := h.queue != nil && depth(h.queue) >= s.cfg.QueueDepthMax
+		h.latch.Unlock()
+		if !full {
+			return nil
+		}
+		now := time.Now()
+		if deadline.IsZero() {
+			deadline = now.Add(s.cfg.AdmissionWaitMax)
+		}
+		if s.cfg.AdmissionWaitMax > 0 && now.After(deadline) {
+			return &LimitError{Limit: "QueueDepthMax", Max: int64(s.cfg.QueueDepthMax),
+				what: "events waiting for " + h.String()}
+		}
+		s.stats.admissionWaits.Add(1)
+		time.Sleep(pause)
+	}
+}
+
+func depth(q *lock.Queue[*Event, *Handle]) int {
+	_, waiting := q.Len()
+	return waiting
+}

@@ -1,0 +1,266 @@
+package exec
+
+import (
+	"runtime"
+
+	"github.com/aeon-lang/aeon/dominator"
+)
+
+// print is the footprint of a call, as wide as it is known before the call: what
+// decides whether it may run beside another one.
+type print struct {
+	target *Handle
+	self   Mode
+	method *Method // nil: the target alone
+	args   []member
+}
+
+func (p *print) open() bool {
+	if p.method == nil {
+		return false
+	}
+	if p.method.Below != None {
+		return true
+	}
+	for i := range p.args {
+		if p.args[i].tree {
+			return true
+		}
+	}
+	return false
+}
+
+// mode returns the strongest mode in which the call may touch h.
+func (p *print) mode(h *Handle) Mode {
+	var m Mode
+	if p.target == h {
+		m = p.self
+	}
+	for i := range p.args {
+		if p.args[i].h == h {
+			m = max(m, p.args[i].mode)
+		}
+	}
+	if p.open() {
+		m = max(m, p.method.modeOf(h.class))
+	}
+	return m
+}
+
+func clash(a, b Mode) bool { return a == Write && b != NoAccess || b == Write && a != NoAccess }
+
+// conflicts reports whether p and q may touch one actor, one of them writing. It errs
+// on the side of yes.
+func (s *System) conflicts(p, q *print, settledGraph bool) bool {
+	if settledGraph && s.apart(p, q) {
+		return false
+	}
+	if clash(p.mode(q.target), q.self) || clash(q.mode(p.target), p.self) {
+		return true
+	}
+	for i := range q.args {
+		if clash(p.mode(q.args[i].h), q.args[i].mode) {
+			return true
+		}
+	}
+	for i := range p.args {
+		if clash(q.mode(p.args[i].h), p.args[i].mode) {
+			return true
+		}
+	}
+	if p.open() && q.open() {
+		for _, t := range p.method.Touches {
+			if clash(t.Mode, q.method.modeOf(t.Class)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// apart reports whether T proves that the two calls have no actor in common: all
+// that they reach lies in disjoint subtrees. Uncommitted edges are not in T, so it is
+// asked only by events that have none.
+func (s *System) apart(p, q *print) bool {
+	for _, x := range p.span(s) {
+		for _, y := range q.span(s) {
+			if x == nil || y == nil || s.graph.IsAncestor(x, y) || s.graph.IsAncestor(y, x) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// span returns T-subtree roots that cover the call; nil among them for unknown.
+func (p *print) span(s *System) []*dominator.Node {
+	var buf [4]*dominator.Node
+	list := buf[:0]
+	add := func(h *Handle, tree bool) {
+		switch {
+		case h.is(fresh):
+			list = append(list, nil)
+		case tree:
+			list = append(list, s.graph.Top(&h.node))
+		default:
+			list = append(list, &h.node)
+		}
+	}
+	add(p.target, p.method != nil && p.method.Below != None)
+	for i := range p.args {
+		add(p.args[i].h, p.args[i].tree)
+	}
+	return list
+}
+
+// branch is an async call that runs in a goroutine of its own.
+type branch struct {
+	cx     *Cx
+	print  print
+	target *Handle
+	args   Args
+	spawn  []uintptr // the stack of the call, for the call path of a failure
+	done   bool      // guarded by ev.mu
+	out    outcome   // valid once done
+}
+
+// Async begins an async call of m on target. An idle worker takes it, if there is one
+// and the call shares nothing with the actors whose code is running; otherwise it
+// runs at once, which is what it would have to be equal to anyway.
+func Async(cx *Cx, target Ref, m *Method, args Args) {
+	h := target.h
+	if h == nil {
+		Fault(cx, msgNull)
+	}
+	ev := cx.ev
+	p := print{target: h, self: m.Self, method: m}
+	if m.ArgRefs != nil {
+		var f Footprint
+		m.ArgRefs(args, &f)
+		p.args = f.members
+	}
+	if len(cx.branches) > 0 {
+		cx.waitFor(p)
+	}
+	if !cx.separable(&p) || !ev.sys.workers.reserve() {
+		mine := cx.draw() | 1
+		mine, cx.random = cx.random, mine
+		cx.enter(h, m)
+		m.Run(cx, h.obj, args)
+		cx.Leave()
+		cx.random = mine
+		return
+	}
+	b := &branch{cx: &Cx{ev: ev, fuel: cx.fuel, random: cx.draw() | 1}, print: p, target: h, args: args}
+	var pcs [32]uintptr
+	b.spawn = append(b.spawn, pcs[:runtime.Callers(2, pcs[:])]...)
+	ev.mu.Lock()
+	ev.parallel = true
+	ev.mu.Unlock()
+	cx.branches = append(cx.branches, b)
+	cx.ops = append(cx.ops, op{kind: opBranch, branch: b})
+	ev.sys.workers.run(b.run)
+}
+
+// separable reports whether a call may run beside the code that issues it: it
+// touches none of the actors on the stack.
+func (cx *Cx) separable(p *print) bool {
+	if !p.target.is(created) {
+		return false
+	}
+	for i := range cx.frames {
+		if p.mode(cx.frames[i].h) != NoAccess {
+			return false
+		}
+	}
+	return true
+}
+
+// run runs the branch to its end.
+func (b *branch) run() {
+	ev := b.cx.ev
+	defer func() { // also on runtime.Goexit
+		ev.mu.Lock()
+		b.done = true
+		ev.sys.workers.unreserve()
+		ev.cond.Broadcast()
+		ev.mu.Unlock()
+	}()
+	b.out = outcome{kind: aborted, err: &AbortError{Msg: msgGoexit, Event: ev.id}}
+	b.out = b.cx.body(b.target, b.print.method, b.args)
+}
+
+// waitFor waits for the earlier branches that conflict with a call about to be made,
+// and takes over their logs, so that what the call logs comes after them. If one of
+// them has failed the call must not be made.
+func (cx *Cx) waitFor(p print) {
+	ev := cx.ev
+	settled := ev.settledGraph()
+	kept := cx.branches[:0:0]
+	for i, b := range cx.branches {
+		if !ev.sys.conflicts(&b.print, &p, settled) {
+			kept = append(kept, b)
+			continue
+		}
+		b.wait()
+		if b.out.kind != ended {
+			cx.branches = append(kept, cx.branches[i:]...)
+			panic(branchFailed{})
+		}
+		cx.absorb(b)
+	}
+	cx.branches = kept
+}
+
+// branchFailed unwinds a branch one of whose own branches has failed.
+type branchFailed struct{}
+
+func (b *branch) wait() {
+	ev := b.cx.ev
+	ev.mu.Lock()
+	defer ev.mu.Unlock()
+	for !b.done {
+		ev.cond.Wait()
+	}
+}
+
+// settledGraph reports whether the committed graph is all there is to this event.
+func (ev *Event) settledGraph() bool {
+	if ev.parallel {
+		ev.mu.Lock()
+		defer ev.mu.Unlock()
+	}
+	return len(ev.edges) == 0 && len(ev.fresh) == 0
+}
+
+// absorb appends the logs of a branch that has ended to those of cx. Its ops keep
+// their place in program order by way of opBranch.
+func (cx *Cx) absorb(b *branch) {
+	cx.log = append(cx.log, b.cx.log...)
+	cx.reads = append(cx.reads, b.cx.reads...)
+	cx.maxPos = max(cx.maxPos, b.cx.maxPos)
+	cx.fuel = min(cx.fuel, b.cx.fuel)
+	b.cx.log = nil
+}
+
+// join waits for all branches and returns the outcome of the whole: the first failure
+// in program order. A branch was issued before whatever cx itself did later, so it
+// comes first.
+func (cx *Cx) join(out outcome) outcome {
+	for _, b := range cx.branches {
+		b.wait()
+	}
+	var first *branch
+	for _, b := range cx.branches {
+		cx.absorb(b)
+		if first == nil && b.out.kind != ended {
+			first = b
+		}
+	}
+	cx.branches = nil
+	if first != nil {
+		out = first.out
+		out.addPath(first.spawn)
+	}
+	return out
+}

@@ -1,0 +1,91 @@
+package exec
+
+import "github.com/aeon-lang/aeon/internal/assert"
+
+// Enter begins a sync call of m on target. It acquires the actor's lock in the
+// method's mode unless the event holds it. Null and a deleted actor are faults. ok is
+// false if target is on another host; on the one node there is now it never is.
+func Enter[T Object](cx *Cx, target Ref, m *Method) (self T, ok bool) {
+	cx.enter(target.h, m)
+	return target.h.obj.(T), true
+}
+
+func (cx *Cx) enter(h *Handle, m *Method) {
+	cx.access(h, m.Self)
+	cx.push(h, m)
+	if cx.ev.sys.tracer != nil {
+		cx.reads = append(cx.reads, h)
+	}
+}
+
+// CallRemote calls m on an actor of another host. There is one host, so reaching it
+// is a bug of the caller: Enter has said that the actor is here.
+func CallRemote(_ *Cx, target Ref, m *Method, _ Args) {
+	assert.Unreachable("remote call of %v on %v in a system of one node", m, target)
+}
+
+// construct runs the constructor of a named actor in its first event, which holds it
+// for writing.
+func (cx *Cx) construct(h *Handle) {
+	ev, c := cx.ev, h.class
+	if c.New == nil || c.Construct == nil {
+		Fault(cx, "class "+c.Name+" has no parameterless constructor: its actors cannot be named")
+	}
+	obj := c.New()
+	obj.ActorSelf().h = h
+	h.obj = obj
+	if ev.parallel {
+		ev.mu.Lock()
+		defer ev.mu.Unlock()
+	}
+	ev.born = append(ev.born, h)
+	cx.push(h, c.Construct)
+	if ev.parallel {
+		ev.mu.Unlock()
+		defer ev.mu.Lock()
+	}
+	c.Construct.Run(cx, obj, c.Construct.NewArgs())
+	cx.Leave()
+}
+
+// New creates an actor of class c in the partition of the current one, and makes it
+// current: its constructor body runs next, on the result, and Constructed ends it.
+func New[T Object](cx *Cx, c *Class) T {
+	h := cx.newActor(c)
+	return h.obj.(T)
+}
+
+// Constructed ends the construction that New began.
+func Constructed(cx *Cx) { cx.Leave() }
+
+func (cx *Cx) newActor(c *Class) *Handle {
+	ev := cx.ev
+	p := ev.birth
+	if len(cx.frames) > 0 {
+		p = cx.this().id.Birth
+	}
+	h := ev.sys.newHandle(c, ev.sys.ids.next(ev, p), fresh)
+	h.obj = c.New()
+	h.obj.ActorSelf().h = h
+	if ev.parallel {
+		ev.mu.Lock()
+		defer ev.mu.Unlock()
+	}
+	ev.fresh = append(ev.fresh, h)
+	cx.push(h, nil)
+	return h
+}
+
+// Delete deletes target when the event commits: calls from then on are faults,
+// sub-events to it dead letters.
+func Delete(cx *Cx, target Ref) {
+	h := target.h
+	cx.access(h, Write)
+	ev := cx.ev
+	if ev.parallel {
+		ev.mu.Lock()
+		defer ev.mu.Unlock()
+	}
+	h.set(dying)
+	ev.deletes = append(ev.deletes, h)
+}

@@ -1,0 +1,140 @@
+package exec
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+)
+
+// ClientObject is embedded by the state of every client class.
+type ClientObject struct {
+	client *Client
+	self   any
+}
+
+// ClientRef is a reference to a client object; the zero ClientRef is null. It is
+// comparable.
+type ClientRef struct{ o *ClientObject }
+
+// IsNull reports whether the reference is null.
+func (r ClientRef) IsNull() bool { return r.o == nil }
+
+// Self returns the object behind the reference, nil for null.
+func (r ClientRef) Self() any {
+	if r.o == nil {
+		return nil
+	}
+	return r.o.self
+}
+
+// ClientMethod describes one method of a client class.
+type ClientMethod struct {
+	Class string
+	Name  string
+	Run   func(cl *Client, self any, args Args)
+}
+
+// NewClientObject makes self, which embeds o, an object of client cl.
+func NewClientObject(cl *Client, o *ClientObject, self any) ClientRef {
+	o.client, o.self = cl, self
+	return ClientRef{o: o}
+}
+
+// Ref returns the reference to the object, null before NewClientObject.
+func (o *ClientObject) Ref() ClientRef {
+	if o.client == nil {
+		return ClientRef{}
+	}
+	return ClientRef{o: o}
+}
+
+type callback struct {
+	object *ClientObject
+	method *ClientMethod
+	args   Args
+}
+
+// mailbox holds the callbacks of one client: they run one at a time, in the order in
+// which the events that issued them committed.
+type mailbox struct {
+	mu struct {
+		sync.Mutex
+		queue   []callback
+		running bool
+		gone    bool
+	}
+}
+
+// post appends a callback and reports whether somebody has to start the mailbox. A
+// callback to a client that has gone is dropped.
+func (cl *Client) post(c callback) (start bool) {
+	m := &cl.box
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.mu.gone {
+		return false
+	}
+	cl.sys.live.add(1)
+	m.mu.queue = append(m.mu.queue, c)
+	start = !m.mu.running
+	m.mu.running = true
+	return start
+}
+
+func (cl *Client) nextCallback() (c callback, ok bool) {
+	m := &cl.box
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.mu.queue) == 0 {
+		m.mu.running = false
+		return c, false
+	}
+	c = m.mu.queue[0]
+	m.mu.queue = m.mu.queue[1:]
+	return c, true
+}
+
+// drain runs the client's callbacks until there is none left.
+func (cl *Client) drain() {
+	finished := false
+	defer func() {
+		if !finished { // runtime.Goexit in a callback
+			cl.sys.live.add(-1)
+			cl.sys.workers.run(cl.drain)
+		}
+	}()
+	for {
+		c, ok := cl.nextCallback()
+		if !ok {
+			finished = true
+			return
+		}
+		cl.call(c)
+		cl.sys.live.add(-1)
+	}
+}
+
+// call runs one callback. Its failure concerns nobody but the client itself.
+func (cl *Client) call(c callback) {
+	defer func() {
+		if p := recover(); p != nil {
+			err, ok := p.(error)
+			if !ok {
+				err = fmt.Errorf("%v", p)
+			}
+			cl.sys.log.Error("callback failed", "method", c.method.Class+"."+c.method.Name, "error", err.Error(), "stack", string(debug.Stack()))
+			cl.sys.stats.callbackFailures.Add(1)
+		}
+	}()
+	c.method.Run(cl, c.object.self, c.args)
+}
+
+// Gone ends the session: callbacks that wait, and later ones, are dropped.
+func (cl *Client) Gone() {
+	m := &cl.box
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.mu.gone = true
+	cl.sys.live.add(-len(m.mu.queue))
+	m.mu.queue = nil
+}

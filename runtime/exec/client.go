@@ -1,0 +1,248 @@
+package exec
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// Client is a session that issues events. Any goroutine may use it; those that use
+// different clients share nothing on the way of an uncontended event.
+type Client struct {
+	sys   *System
+	id    event.ClientID
+	seq   atomic.Uint64
+	stats counters
+	box   mailbox
+	_     [64]byte // clients do not share cache lines
+}
+
+func (cl *Client) system() *System { return cl.sys }
+
+// System returns the system the client belongs to.
+func (cl *Client) System() *System { return cl.sys }
+
+func (cl *Client) nextID() event.EventID {
+	return event.EventID{Origin: uint64(cl.id), Seq: cl.seq.Add(1)}
+}
+
+// Await runs an event in the calling goroutine and returns when it has committed (nil)
+// or was undone (the failure: an *AbortError, a *LimitError or ErrClosed).
+func (cl *Client) Await(target Ref, m *Method, args Args) error {
+	s := cl.sys
+	if target.h == nil {
+		return &AbortError{Msg: msgNull, Fault: true}
+	}
+	if s.closing.Load() {
+		return ErrClosed
+	}
+	ev := s.takeEvent(cl, cl.nextID(), target.h, m, args)
+	ev.bounded = true
+	err := ev.perform()
+	s.giveBack(ev)
+	return err
+}
+
+// Future is the outcome of an event that was issued and not awaited yet.
+type Future struct {
+	sys    *System
+	done   chan struct{}
+	err    error
+	target *Handle
+	method *Method
+	id     event.EventID
+}
+
+// Wait returns the outcome of the event when it has ended.
+func (f *Future) Wait() error {
+	<-f.done
+	if f.err != nil {
+		f.sys.unclaimed.claim(f)
+	}
+	return f.err
+}
+
+// Issue submits an event that runs in a worker. It waits while there are
+// Config.EventsMax such events. An abort that nobody awaits until the system closes
+// becomes a dead letter.
+func (cl *Client) Issue(target Ref, m *Method, args Args) *Future {
+	s := cl.sys
+	f := &Future{sys: s, done: make(chan struct{}), target: target.h, method: m}
+	if target.h == nil {
+		f.err = &AbortError{Msg: msgNull, Fault: true}
+		close(f.done)
+		return f
+	}
+	f.id = cl.nextID()
+	if err := s.admitIssue(); err != nil {
+		f.err = err
+		close(f.done)
+		return f
+	}
+	cl.launch(f, args, func(err error) {
+		if err != nil {
+			f.err = err
+			s.unclaimed.put(f)
+		}
+		close(f.done)
+	})
+	return f
+}
+
+// Send submits an event that nobody will await; its abort is a dead letter at once.
+func (cl *Client) Send(target Ref, m *Method, args Args) {
+	s := cl.sys
+	f := &Future{sys: s, target: target.h, method: m, id: cl.nextID()}
+	if target.h == nil {
+		s.deadLetter(f.id, nil, m.String(), &AbortError{Msg: msgNull, Fault: true})
+		return
+	}
+	if err := s.admitIssue(); err != nil {
+		s.deadLetter(f.id, f.target, m.String(), err)
+		return
+	}
+	cl.launch(f, args, func(err error) {
+		if err != nil {
+			s.deadLetter(f.id, f.target, m.String(), err)
+		}
+	})
+}
+
+// launch runs an admitted event in a worker and calls ended with its failure.
+func (cl *Client) launch(f *Future, args Args, ended func(error)) {
+	s := cl.sys
+	s.live.add(1)
+	s.workers.run(func() {
+		err := error(&AbortError{Msg: msgGoexit, Event: f.id, Fault: true})
+		defer func() { // also on runtime.Goexit
+			ended(err)
+			s.issued.leave()
+			s.live.add(-1)
+		}()
+		ev := s.takeEvent(cl, f.id, f.target, f.method, args)
+		ev.bounded = true
+		err = ev.perform()
+		s.giveBack(ev)
+	})
+}
+
+// New creates an unnamed root actor of class c; m is its constructor. It is an event.
+func (cl *Client) New(c *Class, m *Method, args Args) (Ref, error) {
+	s := cl.sys
+	if s.closing.Load() {
+		return Ref{}, ErrClosed
+	}
+	ev := s.takeEvent(cl, cl.nextID(), nil, m, args)
+	ev.class, ev.birth = c, s.nextPartition(cl)
+	err := ev.perform()
+	var r Ref
+	if err == nil {
+		r = Ref{h: ev.target}
+	}
+	s.giveBack(ev)
+	return r, err
+}
+
+// methodDelete deletes its target.
+var methodDelete = Method{Name: "delete", Self: Write}
+
+func init() {
+	methodDelete.Run = func(cx *Cx, _ any, _ Args) { Delete(cx, Ref{h: cx.this()}) }
+}
+
+// Delete deletes an actor. It is an event.
+func (cl *Client) Delete(target Ref) error { return cl.Await(target, &methodDelete, nil) }
+
+// Settle waits until no event that was issued, sub-event or callback is left. Timers
+// do not count, nor do events that other goroutines are awaiting.
+func (cl *Client) Settle() { cl.sys.settle() }
+
+func (s *System) settle() {
+	for ch := s.live.wait(); ch != nil; ch = s.live.wait() {
+		<-ch
+	}
+}
+
+// Sleep pauses for d. With a simulated clock it advances it.
+func (cl *Client) Sleep(d time.Duration) {
+	if _, sim := cl.sys.clock.(*SimClock); sim {
+		cl.Advance(d)
+		return
+	}
+	time.Sleep(d)
+}
+
+// Advance moves simulated time by d: it fires what becomes due in order of due time and
+// lets the system settle after each. It panics on a real clock.
+func (cl *Client) Advance(d time.Duration) {
+	s := cl.sys
+	c, sim := s.clock.(*SimClock)
+	if !sim {
+		panic(abortSignal{msg: "advance needs a simulated clock"})
+	}
+	end := c.Now().Add(d)
+	s.settle()
+	for {
+		due, ok := s.timers.next()
+		if !ok || due.After(end) {
+			break
+		}
+		c.set(due)
+		s.timers.fireDue(due)
+		s.settle()
+	}
+	c.set(end)
+}
+
+// Print writes a line to standard output at once.
+func (cl *Client) Print(text string) {
+	cl.sys.out.add(text)
+	cl.sys.out.flush()
+}
+
+// unclaimed keeps the failed futures that nobody has awaited yet.
+type unclaimed struct {
+	mu struct {
+		sync.Mutex
+		futures map[*Future]struct{}
+	}
+}
+
+func (u *unclaimed) put(f *Future) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.mu.futures == nil {
+		u.mu.futures = make(map[*Future]struct{})
+	}
+	u.mu.futures[f] = struct{}{}
+}
+
+func (u *unclaimed) claim(f *Future) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.mu.futures, f)
+}
+
+func (u *unclaimed) takeAll() (list []*Future) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for f := range u.mu.futures {
+		list = append(list, f)
+	}
+	u.mu.futures = nil
+	return list
+}
+
+// Now returns the time in nanoseconds since 1970.
+func (cl *Client) Now() int64 { return cl.sys.clock.Now().UnixNano() }
+
+// Random returns a number in [0, 1). A client draws from a sequence of its own, which
+// its number seeds.
+func (cl *Client) Random() float64 {
+	return float64(cl.nextID().Seed()>>11) / (1 << 53)
+}
+
+// Log writes a line to the log.
+func (cl *Client) Log(text string) { cl.sys.log.Info(text, "client", uint64(cl.id)) }

@@ -1,0 +1,48 @@
+package exec
+
+import (
+	"sync"
+	"time"
+)
+
+// Clock is the time of a system.
+type Clock interface {
+	Now() time.Time
+}
+
+// RealClock is the clock of the machine.
+type RealClock struct{}
+
+// Now implements Clock.
+func (RealClock) Now() time.Time { return time.Now() }
+
+// SimClock is a clock that stands still until Client.Advance moves it. Any goroutine may
+// read it.
+type SimClock struct {
+	mu struct {
+		sync.Mutex
+		now time.Time
+	}
+}
+
+// NewSimClock returns a clock that stands at start.
+func NewSimClock(start time.Time) *SimClock {
+	c := &SimClock{}
+	c.mu.now = start
+	return c
+}
+
+// Now implements Clock.
+func (c *SimClock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.mu.now
+}
+
+func (c *SimClock) set(t time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t.After(c.mu.now) {
+		c.mu.now = t
+	}
+}

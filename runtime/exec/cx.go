@@ -1,0 +1,192 @@
+package exec
+
+import (
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// Cx is the context of one branch of one event. Only the goroutine that runs the
+// branch may use it.
+type Cx struct {
+	ev     *Event
+	fuel   int64
+	frames []frame // the actors called, innermost last
+	log    []undoEntry
+	ops    []op
+	// branches are the async calls of this branch that run elsewhere and were not
+	// joined yet, in program order.
+	branches []*branch
+	maxPos   store.Position // largest lastPos seen
+	random   uint64         // state of the random numbers, 0 if not seeded
+	reads    []*Handle      // traced systems only
+}
+
+// frame is one call in progress.
+type frame struct {
+	h *Handle
+	m *Method // nil for a call within the same actor
+}
+
+func (cx *Cx) reset() {
+	clear(cx.frames)
+	cx.frames = cx.frames[:0]
+	if len(cx.log) > 0 {
+		clear(cx.log)
+		cx.log = cx.log[:0]
+	}
+	if len(cx.ops) > 0 {
+		clear(cx.ops)
+		cx.ops = cx.ops[:0]
+	}
+	cx.branches, cx.reads, cx.maxPos, cx.random = nil, nil, 0, 0
+}
+
+func (cx *Cx) system() *System { return cx.ev.sys }
+
+// this returns the handle of the actor whose code runs.
+func (cx *Cx) this() *Handle { return cx.frames[len(cx.frames)-1].h }
+
+func (cx *Cx) push(h *Handle, m *Method) {
+	if len(cx.frames) >= cx.ev.sys.cfg.DepthMax {
+		cx.tooDeep()
+	}
+	cx.frames = append(cx.frames, frame{h, m})
+}
+
+func (cx *Cx) tooDeep() {
+	panic(&LimitError{Limit: "DepthMax", Max: int64(cx.ev.sys.cfg.DepthMax), what: "call depth"})
+}
+
+// Step begins a call of another method on the same actor; Leave ends it.
+func (cx *Cx) Step() { cx.push(cx.this(), nil) }
+
+// Leave ends what Enter, Step or New began.
+func (cx *Cx) Leave() { cx.frames = cx.frames[:len(cx.frames)-1] }
+
+// Spend takes one unit of fuel; loops call it at their back-edges. An event that has
+// spent Config.FuelMax aborts, since an endless loop would hold its locks for ever.
+func (cx *Cx) Spend() {
+	if cx.fuel--; cx.fuel < 0 {
+		cx.spent()
+	}
+}
+
+func (cx *Cx) spent() {
+	panic(&LimitError{Limit: "FuelMax", Max: cx.ev.sys.cfg.FuelMax, what: "loop iterations"})
+}
+
+// EventID returns the id of the event.
+func (cx *Cx) EventID() event.EventID { return cx.ev.id }
+
+// Now returns the time of the event in nanoseconds since 1970; it is fixed when the
+// event first asks for it.
+func (cx *Cx) Now() int64 {
+	ev := cx.ev
+	if ev.parallel {
+		ev.mu.Lock()
+		defer ev.mu.Unlock()
+	}
+	if ev.now == 0 {
+		ev.now = ev.sys.clock.Now().UnixNano()
+	}
+	return ev.now
+}
+
+// Random returns a number in [0, 1). The generator (splitmix64) is seeded by the
+// event's id, and an async call has one of its own, seeded by its issuer's: every
+// attempt draws the same, whoever runs the branch.
+func (cx *Cx) Random() float64 { return float64(cx.draw()>>11) / (1 << 53) }
+
+func (cx *Cx) draw() uint64 {
+	if cx.random == 0 {
+		cx.random = cx.ev.id.Seed() | 1
+	}
+	cx.random += 0x9e3779b97f4a7c15
+	z := cx.random
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// opKind says what an op does once its event has committed.
+type opKind uint8
+
+const (
+	opEmit opKind = iota
+	opCallback
+	opTimer
+	opCancel
+	opPrint
+	opLog
+	opBranch
+)
+
+// op is something that happens after the commit, in program order.
+type op struct {
+	kind   opKind
+	issuer *Handle
+	target *Handle
+	method *Method
+	args   Args
+	name   string // of a timer; text of a print
+	delay  time.Duration
+	every  bool
+	object *ClientObject
+	call   *ClientMethod
+	branch *branch // its ops belong here
+}
+
+func (cx *Cx) emit(o op) {
+	o.issuer = cx.this()
+	cx.ops = append(cx.ops, o)
+}
+
+// Emit issues a sub-event of the current actor. It is admitted after this event has
+// committed, in order among those of this actor to the same target.
+func (cx *Cx) Emit(target Ref, m *Method, args Args) {
+	if target.h == nil {
+		Fault(cx, msgNull)
+	}
+	cx.emit(op{kind: opEmit, target: target.h, method: m, args: args})
+}
+
+// EmitAfter issues an event on target that becomes due d after the commit. A name, if
+// not empty, replaces this actor's timer of that name.
+func (cx *Cx) EmitAfter(d time.Duration, name string, target Ref, m *Method, args Args) {
+	if target.h == nil {
+		Fault(cx, msgNull)
+	}
+	cx.emit(op{kind: opTimer, target: target.h, method: m, args: args, delay: d, name: name})
+}
+
+// EmitEvery issues an event on target every d, until cancelled; it replaces this
+// actor's timer of that name. Ticks that were missed coalesce into one.
+func (cx *Cx) EmitEvery(d time.Duration, name string, target Ref, m *Method, args Args) {
+	if target.h == nil {
+		Fault(cx, msgNull)
+	}
+	if d <= 0 {
+		Fault(cx, "timer period must be positive")
+	}
+	cx.emit(op{kind: opTimer, target: target.h, method: m, args: args, delay: d, name: name, every: true})
+}
+
+// Cancel removes the current actor's timer of that name, if there is one.
+func (cx *Cx) Cancel(name string) { cx.emit(op{kind: opCancel, name: name}) }
+
+// Callback calls a method of a client object after the commit, in order with the
+// callbacks of this actor to that client. It is dropped if the client has gone.
+func (cx *Cx) Callback(target ClientRef, m *ClientMethod, args Args) {
+	if target.o == nil {
+		Fault(cx, msgNull)
+	}
+	cx.emit(op{kind: opCallback, object: target.o, call: m, args: args})
+}
+
+// Print writes a line to standard output when the event commits.
+func (cx *Cx) Print(s string) { cx.emit(op{kind: opPrint, name: s}) }
+
+// Log writes a line to the log when the event commits.
+func (cx *Cx) Log(s string) { cx.emit(op{kind: opLog, name: s}) }

@@ -1,0 +1,138 @@
+package exec
+
+import (
+	"sync"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
+
+// driver executes the effects of the queues. One is used by one goroutine for
+// one step and what follows from it.
+type driver struct {
+	sys      *System
+	out      []effect
+	releases []effect
+}
+
+var driverPool = sync.Pool{New: func() any { return new(driver) }}
+
+func takeDriver(s *System) *driver {
+	d := driverPool.Get().(*driver)
+	d.sys = s
+	return d
+}
+
+// execute carries out the effects from d.out[start:] of a step at h, whose latch is
+// held: enqueues at once, latching downwards; news to the events' homes; releases are
+// kept for finish.
+func (d *driver) execute(h *Handle, start int) {
+	for i := start; i < len(d.out); i++ {
+		f := d.out[i]
+		ev := f.ID.Event
+		switch f.Kind {
+		case lock.Enqueue:
+			ev.deliver(&f)
+			c := f.To
+			c.latch.Lock()
+			next := len(d.out)
+			ref, out := c.locked().Enqueue(d.sys.view, lock.Sent[*Handle]{From: h, Acquired: f.Lazy}, f.ID, d.out)
+			d.out = out
+			d.execute(c, next)
+			h.queue.Bind(f.Ref, f.Edge, ref)
+			c.unlatch()
+		case lock.Admitted:
+			ev.deliver(&f)
+		case lock.Bounced, lock.Refused:
+			ev.refuse(&f)
+		case lock.Release:
+			d.releases = append(d.releases, f)
+		default:
+			assert.Unreachable("exec: effect %v", f.Kind)
+		}
+	}
+	clear(d.out[start:])
+	d.out = d.out[:start]
+}
+
+// finish carries out the releases that are left, with no latch held, and gives the
+// driver back.
+func (d *driver) finish() {
+	for i := 0; i < len(d.releases); i++ {
+		f := d.releases[i]
+		h := f.To
+		h.latch.Lock()
+		start := len(d.out)
+		d.out = h.queue.Release(d.sys.view, f.Ref, f.Withdrawn, d.out)
+		d.execute(h, start)
+		h.unlatch()
+	}
+	clear(d.releases)
+	d.releases, d.sys = d.releases[:0], nil
+	driverPool.Put(d)
+}
+
+// deliver tells the event's home what a queue has done for it.
+func (ev *Event) deliver(f *effect) {
+	ev.mu.Lock()
+	defer ev.mu.Unlock()
+	if !ev.home.Deliver(f) {
+		return
+	}
+	if f.Kind == lock.Enqueue {
+		ev.pending++
+		return
+	}
+	ev.pending--
+	if f.Lazy && ev.lazyAt == nil {
+		ev.lazyAt = f.At
+	}
+	if ev.pending == 0 || ev.parallel {
+		ev.cond.Broadcast()
+	}
+}
+
+// refuse notes that the attempt cannot go on.
+func (ev *Event) refuse(f *effect) {
+	ev.mu.Lock()
+	defer ev.mu.Unlock()
+	if f.ID != ev.home.ID() {
+		return
+	}
+	if ev.refusal.Kind == 0 {
+		ev.refusal = *f
+	}
+	ev.cond.Broadcast()
+}
+
+// await waits until everything the attempt asked for is granted, and reports
+// false if it was refused.
+func (ev *Event) await() bool {
+	ev.mu.Lock()
+	defer ev.mu.Unlock()
+	if ev.pending > 0 && ev.refusal.Kind == 0 {
+		ev.sys.parked.add(ev)
+		for ev.pending > 0 && ev.refusal.Kind == 0 {
+			ev.cond.Wait()
+		}
+		ev.sys.parked.remove(ev)
+	}
+	return ev.refusal.Kind == 0
+}
+
+// release drops everything the attempt holds or waits for (protocol rule 7).
+func (ev *Event) release(withdrawn bool) {
+	var d *driver
+	for x, ref := range ev.home.Entries {
+		x.latch.Lock()
+		if d == nil {
+			d = takeDriver(ev.sys)
+		}
+		d.out = x.queue.Release(ev.sys.view, ref, withdrawn, d.out)
+		d.execute(x, 0)
+		x.unlatch()
+	}
+	if d != nil {
+		d.finish()
+	}
+}

@@ -1,0 +1,185 @@
+package exec
+
+import (
+	"sync"
+
+	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// Event is one event on its home. Events are pooled; an event is owned by the
+// goroutine that performs it, and the fields under mu are shared with whoever
+// grants it something.
+type Event struct {
+	sys    *System
+	client *Client // on whose behalf; counters and callbacks
+	id     event.EventID
+	target *Handle
+	method *Method
+	args   Args
+	class  *Class // of the actor that a client's new creates; else nil
+	birth  event.PartitionID
+	traced *Traced // traced systems only
+	moveTo *Handle // of a move in T: the new parent; else nil
+	idNext uint64  // ids for new actors, kept by the pooled object
+	idEnd  uint64
+
+	root Cx // the root branch
+
+	mu   sync.Mutex // guards what follows; a leaf in the latch order
+	cond sync.Cond  // on mu: something was admitted, refused or finished
+	home home
+	// pending counts the enqueues of this attempt that were not admitted yet.
+	pending int
+	// refusal is what ended the attempt from outside, Kind 0 if nothing did.
+	refusal  effect
+	members  Footprint // known before any hold
+	narrowed Footprint // found under the hold on the target
+	isNarrow bool      // narrowed was evaluated
+	reaching bool      // some member is a tree
+	coarse   bool      // an Exact footprint with too many members: treated as a tree
+	lazyAt   *Handle   // the first lazy hold
+	entries  int       // entries that the home has made itself
+	parallel bool      // branches run: home is read under mu
+	waiting  *Handle   // for dumps: what the event waits for
+
+	claims  []member // discovered by earlier attempts
+	attempt event.Attempt
+	batch   store.Batch
+	bounded bool           // admission may make it wait: issued by a client
+	maxPos  store.Position // largest lastPos seen
+	passed  []*Handle      // scratch of pass
+
+	fresh   []*Handle        // created by this attempt
+	deletes []*Handle        // deleted by this attempt
+	born    []*Handle        // named actors constructed by this attempt
+	now     int64            // time of the event, 0 if not asked for yet
+	edges   []edgeDelta      // changes of ownership
+	edits   []dominator.Edit // scratch of the commit
+	extra   []member         // carried if the attempt is withdrawn now
+}
+
+func newEvent() any {
+	ev := &Event{}
+	ev.cond.L = &ev.mu
+	ev.root.ev = ev
+	return ev
+}
+
+var eventPool = sync.Pool{New: newEvent}
+
+// takeEvent returns a fresh event on target.
+func (s *System) takeEvent(cl *Client, id event.EventID, target *Handle, m *Method, args Args) *Event {
+	ev := eventPool.Get().(*Event)
+	ev.sys, ev.client, ev.id = s, cl, id
+	ev.target, ev.method, ev.args = target, m, args
+	return ev
+}
+
+// giveBack returns ev, which holds nothing any more, to the pool.
+func (s *System) giveBack(ev *Event) {
+	if s.tracer != nil {
+		s.tracer.reply(ev)
+	}
+	ev.endAttempt()
+	if len(ev.claims) > 0 {
+		clear(ev.claims)
+		ev.claims = ev.claims[:0]
+	}
+	ev.sys, ev.client, ev.target, ev.method, ev.args, ev.class, ev.moveTo = nil, nil, nil, nil, nil, nil, nil
+	ev.attempt, ev.maxPos, ev.bounded = 0, 0, false
+	eventPool.Put(ev)
+}
+
+// endAttempt clears what belongs to one attempt.
+func (ev *Event) endAttempt() {
+	ev.root.reset()
+	if len(ev.members.members) > 0 {
+		ev.members.reset()
+	}
+	if ev.isNarrow {
+		ev.narrowed.reset()
+	}
+	if len(ev.fresh)+len(ev.deletes)+len(ev.born) > 0 {
+		clear(ev.fresh)
+		clear(ev.deletes)
+		clear(ev.born)
+		ev.fresh, ev.deletes, ev.born = ev.fresh[:0], ev.deletes[:0], ev.born[:0]
+	}
+	ev.pending, ev.entries, ev.refusal = 0, 0, effect{}
+	ev.isNarrow, ev.reaching, ev.coarse, ev.parallel = false, false, false, false
+	ev.lazyAt, ev.waiting = nil, nil
+	ev.now = 0
+	if len(ev.edges) > 0 {
+		clear(ev.edges)
+		ev.edges = ev.edges[:0]
+	}
+}
+
+// perform runs ev to its end in the calling goroutine and returns its failure.
+// It is the life of one event: attempts until one commits or aborts.
+func (ev *Event) perform() error {
+	s := ev.sys
+	ev.home.Start(ev)
+	if s.tracer != nil {
+		s.tracer.begin(ev)
+	}
+	for {
+		ev.attempt++
+		if err := ev.enter(); err != nil {
+			return ev.failed(err)
+		}
+		switch out := ev.run(); out.kind {
+		case ended:
+			if err := ev.commit(); err != nil {
+				return ev.failed(err)
+			}
+			return nil
+		case aborted:
+			ev.undo()
+			if s.tracer != nil {
+				s.tracer.end(ev, out.err)
+			}
+			ev.release(true)
+			return ev.failed(out.err)
+		case withdrawn:
+			ev.undo()
+			ev.claim(out.claim)
+			ev.withdraw()
+			ev.client.stats.withdrawals.Add(1)
+		}
+	}
+}
+
+// claim adds m to what later attempts enter with.
+func (ev *Event) claim(m member) {
+	if m.h == nil {
+		return
+	}
+	for i := range ev.claims {
+		if c := &ev.claims[i]; c.h == m.h {
+			c.mode, c.tree = max(c.mode, m.mode), c.tree || m.tree
+			return
+		}
+	}
+	ev.claims = append(ev.claims, m)
+}
+
+// withdraw releases everything the attempt visited, as withdrawn, and prepares
+// the next one. What was narrowed is carried along, so that the next entry
+// covers all of it at once.
+func (ev *Event) withdraw() {
+	for i := range ev.narrowed.members {
+		ev.claim(ev.narrowed.members[i])
+	}
+	for _, m := range ev.extra {
+		ev.claim(m)
+	}
+	ev.extra = ev.extra[:0]
+	ev.release(true)
+	ev.mu.Lock()
+	ev.home.Withdraw(nil, 0)
+	ev.mu.Unlock()
+	ev.endAttempt()
+}

@@ -1,0 +1,256 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/value"
+)
+
+const (
+	msgNull   = "call through a null reference"
+	msgGoexit = "runtime.Goexit called in an event"
+)
+
+func msgDeleted(h *Handle) string { return "actor " + h.String() + " was deleted" }
+
+// Frame is one place in a program.
+type Frame struct {
+	Func string
+	File string
+	Line int
+}
+
+// String returns file:line (func).
+func (f Frame) String() string { return fmt.Sprintf("%s:%d (%s)", f.File, f.Line, f.Func) }
+
+// AbortError is the failure of an event: by abort, a failed require, or a fault.
+type AbortError struct {
+	// Msg is what the program gets to see in catch, no more and no less.
+	Msg string
+	// Event is the event that was undone.
+	Event event.EventID
+	// Fault is set for a run-time fault, unset for abort, require and assert.
+	Fault bool
+	// Path leads from where the abort happened outwards through the methods of all
+	// actors that the event was in, across async calls. Frames of the runtime are left out.
+	Path []Frame
+	// Cause is what a panic in Go code had carried, if it was an error.
+	Cause error
+}
+
+// Error returns the message alone.
+func (e *AbortError) Error() string { return e.Msg }
+
+// AbortMessage returns the message that a client's catch gets.
+func (e *AbortError) AbortMessage() string { return e.Msg }
+
+// Unwrap returns the cause.
+func (e *AbortError) Unwrap() error { return e.Cause }
+
+// Pos returns where the abort happened, the zero Frame if it is not known.
+func (e *AbortError) Pos() Frame {
+	if len(e.Path) == 0 {
+		return Frame{}
+	}
+	return e.Path[0]
+}
+
+// Trace returns the call path, one frame a line, innermost first.
+func (e *AbortError) Trace() string {
+	var b strings.Builder
+	for _, f := range e.Path {
+		fmt.Fprintf(&b, "\t%s\n", f)
+	}
+	return b.String()
+}
+
+// ErrClosed is the failure of an event on a system that is closing.
+var ErrClosed = errors.New("the system is closed")
+
+// LimitError says that an event exceeded a bound.
+type LimitError struct {
+	Limit string // the name of the bound in Config
+	Max   int64
+	what  string
+}
+
+// Error names the bound and how to change it.
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("too many %s: the limit %s is %d", e.what, e.Limit, e.Max)
+}
+
+// AbortMessage returns the message that a client's catch gets.
+func (e *LimitError) AbortMessage() string { return e.Error() }
+
+// abortSignal is what Abort and Fault unwind with.
+type abortSignal struct {
+	msg   string
+	fault bool
+}
+
+// Abort ends the event: everything it did is undone, and whoever awaits it gets msg.
+func Abort(_ *Cx, msg string) { panic(abortSignal{msg: msg}) }
+
+// Require aborts with msg unless cond holds.
+func Require(cx *Cx, cond bool, msg string) {
+	if !cond {
+		Abort(cx, msg)
+	}
+}
+
+// Fault ends the event because of a run-time fault.
+func Fault(_ *Cx, msg string) { panic(abortSignal{msg: msg, fault: true}) }
+
+// outcome is how a branch has ended.
+type outcome struct {
+	kind  outcomeKind
+	err   *AbortError
+	claim member // of a withdrawal
+}
+
+type outcomeKind uint8
+
+const (
+	ended outcomeKind = iota
+	aborted
+	withdrawn
+	follows // a branch of this branch has failed; the join knows how
+)
+
+// addPath appends the place that a failed branch was issued from.
+func (o *outcome) addPath(pcs []uintptr) {
+	if o.err != nil {
+		o.err.Path = append(o.err.Path, frames(pcs)...)
+	}
+}
+
+// run runs the attempt's method in the calling goroutine, all branches included.
+func (ev *Event) run() (out outcome) {
+	cx := &ev.root
+	cx.fuel = ev.sys.cfg.FuelMax
+	if ev.class == nil {
+		return cx.body(ev.target, ev.method, ev.args)
+	}
+	return cx.body(nil, ev.method, ev.args)
+}
+
+// body is the boundary of a branch: the only place that recovers. What unwinds it, be it
+// an abort, a fault, a panic in Go code or runtime.Goexit, becomes its outcome. A nil
+// target is the actor that a client's new creates.
+func (cx *Cx) body(target *Handle, m *Method, args Args) (out outcome) {
+	done := false
+	defer func() {
+		if done && len(cx.branches) == 0 {
+			return
+		}
+		gone := false
+		if !done {
+			out, gone = cx.caught(recover())
+		}
+		if len(cx.branches) > 0 {
+			out = cx.join(out)
+		}
+		if gone && cx == &cx.ev.root {
+			cx.ev.abandon(out.err)
+		}
+	}()
+	if target == nil {
+		target = cx.newActor(cx.ev.class)
+		cx.ev.target = target
+	} else {
+		cx.access(target, m.Self)
+		cx.push(target, m)
+	}
+	if cx.ev.sys.tracer != nil {
+		cx.reads = append(cx.reads, target)
+	}
+	if planted.releaseEarly && cx == &cx.ev.root {
+		cx.ev.release(false)
+	}
+	m.Run(cx, target.obj, args)
+	done = true
+	return out
+}
+
+// caught turns what unwound a branch into its outcome; nil is runtime.Goexit, and
+// then the goroutine is going away.
+func (cx *Cx) caught(p any) (out outcome, gone bool) {
+	e := &AbortError{Event: cx.ev.id}
+	switch p := p.(type) {
+	case nil:
+		e.Msg, e.Fault, gone = msgGoexit, true, true
+	case withdrawal:
+		return outcome{kind: withdrawn, claim: p.claim}, false
+	case branchFailed:
+		return outcome{kind: follows}, false
+	case abortSignal:
+		e.Msg, e.Fault = p.msg, p.fault
+	case value.Fault:
+		e.Msg, e.Fault = p.Msg, true
+	case *LimitError:
+		e.Msg, e.Fault, e.Cause = p.Error(), true, p
+	case assert.Failure:
+		cx.ev.sys.log.Error("bug", "event", cx.ev.id.String(), "error", p.Error(), "stack", string(debug.Stack()))
+		e.Msg, e.Fault, e.Cause = p.Error(), true, p
+	case error:
+		e.Msg, e.Fault, e.Cause = p.Error(), true, p
+	default:
+		e.Msg, e.Fault = fmt.Sprint(p), true
+	}
+	var pcs [128]uintptr
+	e.Path = frames(pcs[:runtime.Callers(2, pcs[:])])
+	return outcome{kind: aborted, err: e}, gone
+}
+
+// abandon ends an event whose goroutine is going away.
+func (ev *Event) abandon(err *AbortError) {
+	ev.undo()
+	ev.release(true)
+	_ = ev.failed(err)
+}
+
+// runtimePackages are skipped in call paths.
+var runtimePackages = []string{
+	"runtime.", "github.com/aeon-lang/aeon/runtime.",
+	"github.com/aeon-lang/aeon/runtime/exec.", "github.com/aeon-lang/aeon/runtime/value.",
+	"github.com/aeon-lang/aeon/internal/assert.",
+}
+
+// frames resolves a stack to the frames of the program. Generated dispatch code has no
+// line in an .aeon file; where a stack has .aeon lines only those count.
+func frames(pcs []uintptr) []Frame {
+	var all, aeon []Frame
+	it := runtime.CallersFrames(pcs)
+	for {
+		f, more := it.Next()
+		if f.Function != "" && !skipped(f.Function) {
+			g := Frame{Func: f.Function, File: f.File, Line: f.Line}
+			all = append(all, g)
+			if strings.HasSuffix(f.File, ".aeon") {
+				aeon = append(aeon, g)
+			}
+		}
+		if !more {
+			break
+		}
+	}
+	if len(aeon) > 0 {
+		return aeon
+	}
+	return all
+}
+
+func skipped(fn string) bool {
+	for _, p := range runtimePackages {
+		if strings.HasPrefix(fn, p) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,211 @@
+package exec
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/aeon-lang/aeon/runtime/value"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// The classes below are written as codegen would: Account, and Bank, which owns
+// accounts by name.
+
+type account struct {
+	Self
+	balance int64
+	owner   string
+}
+
+func (a *account) setBalance(cx *Cx, v int64) {
+	Log(cx, &a.Self, 0, &a.balance)
+	a.balance = v
+}
+
+func (a *account) setOwner(cx *Cx, v string) {
+	Log(cx, &a.Self, 1, &a.owner)
+	a.owner = v
+}
+
+func (a *account) deposit(cx *Cx, n int64) int64 {
+	a.setBalance(cx, a.balance+n)
+	Require(cx, a.balance >= 0, "not enough money")
+	return a.balance
+}
+
+type accountRef struct{ Ref }
+
+func (r accountRef) callDeposit(cx *Cx, n int64) (ret int64) {
+	a, ok := Enter[*account](cx, r.Ref, &methodDeposit)
+	if !ok {
+		args := depositArgs{amount: n}
+		CallRemote(cx, r.Ref, &methodDeposit, &args)
+		return args.ret
+	}
+	ret = a.deposit(cx, n)
+	cx.Leave()
+	return ret
+}
+
+func (r accountRef) callBalance(cx *Cx) (ret int64) {
+	a, _ := Enter[*account](cx, r.Ref, &methodBalance)
+	ret = a.balance
+	cx.Leave()
+	return ret
+}
+
+func (r accountRef) Deposit(cl *Client, n int64) (int64, error) {
+	args := &depositArgs{amount: n}
+	err := cl.Await(r.Ref, &methodDeposit, args)
+	return args.ret, err
+}
+
+func (r accountRef) Balance(cl *Client) (int64, error) {
+	args := &depositArgs{}
+	err := cl.Await(r.Ref, &methodBalance, args)
+	return args.ret, err
+}
+
+type depositArgs struct{ amount, ret int64 }
+
+type payArgs struct {
+	to     accountRef
+	amount int64
+}
+
+type bank struct {
+	Self
+	accounts value.Map[string, accountRef]
+	made     int64
+}
+
+type bankRef struct{ Ref }
+
+type openArgs struct {
+	name string
+	ret  accountRef
+}
+
+type transferArgs struct {
+	from, to string
+	amount   int64
+}
+
+func (b *bank) open(cx *Cx, name string) accountRef {
+	a := New[*account](cx, &classAccount)
+	a.setOwner(cx, name)
+	Constructed(cx)
+	r := accountRef{a.Self.Ref()}
+	MapSetOwned(cx, &b.Self, 0, &b.accounts, name, r)
+	Log(cx, &b.Self, 1, &b.made)
+	b.made++
+	return r
+}
+
+func (b *bank) transfer(cx *Cx, x *transferArgs) {
+	from, to := b.accounts.Lookup(x.from), b.accounts.Lookup(x.to)
+	Require(cx, !from.IsNull() && !to.IsNull(), "no such account")
+	to.callDeposit(cx, x.amount)
+	from.callDeposit(cx, -x.amount)
+}
+
+func (b *bank) audit(cx *Cx) (sum int64) {
+	for _, k := range b.accounts.Keys().Items() {
+		sum += b.accounts.Lookup(k).callBalance(cx)
+	}
+	return sum
+}
+
+func (r bankRef) Open(cl *Client, name string) (accountRef, error) {
+	args := &openArgs{name: name}
+	err := cl.Await(r.Ref, &methodOpen, args)
+	return args.ret, err
+}
+
+func (r bankRef) Transfer(cl *Client, from, to string, n int64) error {
+	return cl.Await(r.Ref, &methodTransfer, &transferArgs{from, to, n})
+}
+
+func (r bankRef) Audit(cl *Client) (int64, error) {
+	args := &depositArgs{}
+	err := cl.Await(r.Ref, &methodAudit, args)
+	return args.ret, err
+}
+
+var (
+	classAccount = Class{Package: "bank", Name: "Account", Fields: []Field{{Name: "balance"}, {Name: "owner"}}}
+	classBank    = Class{Package: "bank", Name: "Bank", Fields: []Field{{Name: "accounts", Owning: true}, {Name: "made"}}}
+
+	methodDeposit  = Method{Class: &classAccount, Name: "deposit", Self: Write}
+	methodBalance  = Method{Class: &classAccount, Name: "balance", Self: Read, ReadOnly: true}
+	methodPay      = Method{Class: &classAccount, Name: "pay", Self: Write}
+	methodOpen     = Method{Class: &classBank, Name: "open", Self: Write}
+	methodTransfer = Method{Class: &classBank, Name: "transfer", Self: Read, Below: Exact, BelowMode: Write,
+		Touches: []ClassMode{{&classAccount, Write}}}
+	methodAudit = Method{Class: &classBank, Name: "audit", Self: Read, Below: Exact, BelowMode: Read, ReadOnly: true,
+		Touches: []ClassMode{{&classAccount, Read}}}
+	methodBank = Method{Class: &classBank, Name: "Bank", Self: Write}
+)
+
+func init() {
+	classAccount.New = func() Object { return &account{} }
+	classBank.New = func() Object { return &bank{} }
+	classBank.Construct = &methodBank
+	methodBank.NewArgs = func() Args { return nil }
+	methodBank.Run = func(*Cx, any, Args) {}
+	methodDeposit.Run = func(cx *Cx, self any, args Args) {
+		x := args.(*depositArgs)
+		x.ret = self.(*account).deposit(cx, x.amount)
+	}
+	methodBalance.Run = func(_ *Cx, self any, args Args) { args.(*depositArgs).ret = self.(*account).balance }
+	methodPay.ArgRefs = func(args Args, f *Footprint) { f.Add(args.(*payArgs).to.Ref, Write) }
+	methodPay.Run = func(cx *Cx, self any, args Args) {
+		x := args.(*payArgs)
+		self.(*account).deposit(cx, -x.amount)
+		x.to.callDeposit(cx, x.amount)
+	}
+	methodOpen.Run = func(cx *Cx, self any, args Args) {
+		x := args.(*openArgs)
+		x.ret = self.(*bank).open(cx, x.name)
+	}
+	methodTransfer.Narrow = func(self any, args Args, f *Footprint) {
+		b, x := self.(*bank), args.(*transferArgs)
+		f.Add(b.accounts.Lookup(x.from).Ref, Write)
+		f.Add(b.accounts.Lookup(x.to).Ref, Write)
+	}
+	methodTransfer.Run = func(cx *Cx, self any, args Args) { self.(*bank).transfer(cx, args.(*transferArgs)) }
+	methodAudit.Narrow = func(self any, _ Args, f *Footprint) {
+		for _, a := range self.(*bank).accounts.Values().Items() {
+			f.Add(a.Ref, Read)
+		}
+	}
+	methodAudit.Run = func(cx *Cx, self any, args Args) { args.(*depositArgs).ret = self.(*bank).audit(cx) }
+}
+
+// mustNot fails the test on an error.
+func mustNot(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// openBank returns a bank with accounts a0, a1, … of 1000 each.
+func openBank(t testing.TB, s *System, name string, n int) (bankRef, []accountRef) {
+	t.Helper()
+	cl := s.Client()
+	b := bankRef{Named(cl, &classBank, name)}
+	var list []accountRef
+	for i := range n {
+		a, err := b.Open(cl, "a"+itoa(i))
+		mustNot(t, err)
+		_, err = a.Deposit(cl, 1000)
+		mustNot(t, err)
+		list = append(list, a)
+	}
+	return b, list
+}
+
+func itoa(i int) string { return value.StrInt(int64(i)) }

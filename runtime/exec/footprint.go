@@ -1,0 +1,205 @@
+package exec
+
+import (
+	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
+
+// member is one actor of a footprint; tree says that anything below it is in
+// the footprint, too.
+type member struct {
+	h    *Handle
+	mode Mode
+	tree bool
+}
+
+// Footprint collects the actors that a method may touch apart from its target.
+type Footprint struct {
+	members []member
+	index   map[*Handle]int // of members, when they are many
+}
+
+const footprintScanMax = 24 // members up to which a search is linear
+
+// Add says that the method may touch the actor r itself, in mode, and nothing
+// below it. Null is ignored.
+func (f *Footprint) Add(r Ref, mode Mode) { f.add(r.h, mode, false) }
+
+// AddTree says that the method may touch r in mode, and anything reachable from
+// it in the modes of Method.Touches. Null is ignored.
+func (f *Footprint) AddTree(r Ref, mode Mode) { f.add(r.h, mode, true) }
+
+func (f *Footprint) add(h *Handle, mode Mode, tree bool) {
+	if h == nil || h.is(deleted|fresh) {
+		return
+	}
+	if !h.is(created) {
+		mode = Write // its constructor will run
+	}
+	if m := f.find(h); m != nil {
+		m.mode, m.tree = max(m.mode, mode), m.tree || tree
+		return
+	}
+	f.members = append(f.members, member{h: h, mode: mode, tree: tree})
+	n := len(f.members)
+	if f.index != nil {
+		f.index[h] = n - 1
+	} else if n > footprintScanMax {
+		f.index = make(map[*Handle]int, 2*n)
+		for i := range f.members {
+			f.index[f.members[i].h] = i
+		}
+	}
+}
+
+func (f *Footprint) find(h *Handle) *member {
+	if f.index != nil {
+		if i, ok := f.index[h]; ok {
+			return &f.members[i]
+		}
+		return nil
+	}
+	for i := range f.members {
+		if f.members[i].h == h {
+			return &f.members[i]
+		}
+	}
+	return nil
+}
+
+func (f *Footprint) reset() {
+	clear(f.members)
+	f.members, f.index = f.members[:0], nil
+}
+
+// gather computes the footprint of the coming attempt, as far as it is known
+// without reading any actor: the target, the plain arguments, and what earlier
+// attempts have discovered.
+func (ev *Event) gather() {
+	ev.members.reset()
+	ev.narrowed.reset()
+	ev.reaching = ev.method.Below == Any
+	ev.members.add(ev.target, ev.method.Self, ev.reaching)
+	if ev.method.ArgRefs != nil {
+		ev.method.ArgRefs(ev.args, &ev.members)
+	}
+	for _, c := range ev.claims {
+		ev.members.add(c.h, c.mode, c.tree)
+	}
+	for i := range ev.members.members {
+		ev.reaching = ev.reaching || ev.members.members[i].tree
+	}
+}
+
+// sequencer returns the nearest common T-ancestor of the gathered footprint
+// (protocol rule 1). An Exact footprint enters on its gathered part alone: if
+// what Narrow then lists lies elsewhere, the attempt is withdrawn before any code
+// has run and enters again with those actors. This locks less than covering
+// everything the target may own, and reads no field without a hold on it.
+func (ev *Event) sequencer() *Handle {
+	s := ev.sys
+	if ev.moveTo != nil {
+		return ev.moveFrom()
+	}
+	if len(ev.members.members) == 1 && !ev.members.members[0].tree {
+		return ev.members.members[0].h
+	}
+	var exactBuf, wholeBuf [8]*dominator.Node
+	exact, whole := exactBuf[:0], wholeBuf[:0]
+	for i := range ev.members.members {
+		m := &ev.members.members[i]
+		if n := s.nodeOf(m.h); m.tree {
+			whole = append(whole, n)
+		} else {
+			exact = append(exact, n)
+		}
+	}
+	if len(exact)+len(whole) == 0 {
+		return ev.target
+	}
+	return s.handleOf(s.graph.Sequencer(exact, whole))
+}
+
+// below reports whether the class of h may own anything.
+func (h *Handle) owns() bool {
+	for i := range h.class.Fields {
+		if h.class.Fields[i].Owning {
+			return true
+		}
+	}
+	return false
+}
+
+// wanted returns the member of the footprint that x is, and whether it is one.
+// Caller holds ev.mu.
+func (ev *Event) wanted(x *Handle) (m member, ok bool) {
+	if p := ev.members.find(x); p != nil {
+		m, ok = *p, true
+	}
+	if p := ev.narrowed.find(x); p != nil {
+		m = member{h: x, mode: max(m.mode, p.mode), tree: m.tree || p.tree}
+		ok = true
+	}
+	return m, ok
+}
+
+// want answers View.Footprint: how x is wanted, and whether anything below it.
+func (ev *Event) want(x *Handle, direct bool) (w lock.Want[*Handle]) {
+	ev.mu.Lock()
+	defer ev.mu.Unlock()
+	if ev.moveTo != nil {
+		return ev.wantMove(x, direct)
+	}
+	s := ev.sys
+	if direct {
+		if z := ev.sequencer(); z != x && !s.above(x, z) {
+			w.Enter = z
+		}
+	}
+	m, ok := ev.wanted(x)
+	switch {
+	case x.is(virtual | deleted):
+	case ok:
+		w.Mode = lockMode(m.mode)
+		if m.tree && x.owns() || x == ev.target && ev.method.Below == Exact && !ev.isNarrow {
+			w.Below = true
+			return w
+		}
+	case ev.mayReach(x):
+		// Neither listed nor above the target: reached by lazy acquisition.
+		w.Mode = lockMode(ev.modeOf(x.class))
+		if x.owns() {
+			w.Below = true
+			return w
+		}
+	}
+	w.Below = ev.anyBelow(x)
+	return w
+}
+
+func lockMode(m Mode) lock.Mode { return lock.Mode(m) }
+
+// modeOf returns the strongest mode in which the event may touch actors of class c.
+func (ev *Event) modeOf(c *Class) Mode { return ev.method.modeOf(c) }
+
+// mayReach reports whether x, which is not listed, may be one of the actors that
+// an event touches without having listed them: some part of the footprint is
+// open, and x is not merely on the way to it.
+func (ev *Event) mayReach(x *Handle) bool {
+	if !ev.reaching && !ev.coarse {
+		return false
+	}
+	return x != ev.target && !ev.sys.above(x, ev.target)
+}
+
+// anyBelow reports whether a member lies strictly below x in T. Caller holds ev.mu.
+func (ev *Event) anyBelow(x *Handle) bool {
+	for _, f := range [...]*Footprint{&ev.members, &ev.narrowed} {
+		for i := range f.members {
+			if h := f.members[i].h; h != x && ev.sys.above(x, h) {
+				return true
+			}
+		}
+	}
+	return false
+}

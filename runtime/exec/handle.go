@@ -1,0 +1,201 @@
+package exec
+
+import (
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/lock"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// The protocol core, on the node's own pointers: nothing is looked up.
+type (
+	queue  = lock.Queue[*Event, *Handle]
+	effect = lock.Effect[*Event, *Handle]
+	home   = lock.Home[*Event, *Handle]
+	lockID = lock.ID[*Event]
+)
+
+// States of a handle; bits of Handle.state.
+const (
+	created uint32 = 1 << iota // the constructor has committed
+	deleted                    // a delete has committed; final
+	fresh                      // created by an event that has not ended: nobody else knows it
+	dying                      // deleted by the event that holds it for writing
+	virtual                    // no actor: TOP or the node of a partition
+)
+
+// Handle is what the runtime keeps of one actor: its place in the ownership
+// graph and the sequencing tree, its lock, its state. There is one per actor
+// and process, so that references are pointers to it.
+type Handle struct {
+	node dominator.Node // Invariant: first, so that a handle is found from its node
+
+	id    event.ActorID
+	class *Class
+	// obj is the actor's state, nil before it is constructed. Like everything in
+	// it, it is guarded by the actor's lock.
+	obj Object
+
+	latch sync.Mutex // guards queue and what is in it; order in the package comment
+	queue *queue     // nil while nobody holds the actor or waits for it
+
+	state   atomic.Uint32
+	timers  atomic.Int32   // timers set by this actor
+	lastPos store.Position // of the last write; guarded by the actor's lock
+}
+
+func (h *Handle) is(bits uint32) bool { return h.state.Load()&bits != 0 }
+
+func (h *Handle) set(bits uint32) {
+	for {
+		old := h.state.Load()
+		if h.state.CompareAndSwap(old, old|bits) {
+			return
+		}
+	}
+}
+
+func (h *Handle) unset(bits uint32) {
+	for {
+		old := h.state.Load()
+		if h.state.CompareAndSwap(old, old&^bits) {
+			return
+		}
+	}
+}
+
+// String returns Class(id).
+func (h *Handle) String() string {
+	switch {
+	case h == nil:
+		return "null"
+	case h.class == nil:
+		return "virtual(" + h.id.String() + ")"
+	}
+	return h.class.Name + "(" + h.id.String() + ")"
+}
+
+// locked returns the handle's queue, taken from the pool if need be. Caller
+// holds the latch.
+func (h *Handle) locked() *queue {
+	if h.queue == nil {
+		q := queuePool.Get().(*queue)
+		q.Reset(h)
+		h.queue = q
+	}
+	return h.queue
+}
+
+// unlatch gives an idle queue back and releases the latch.
+func (h *Handle) unlatch() {
+	if q := h.queue; q != nil && q.Idle() {
+		h.queue = nil
+		h.latch.Unlock()
+		queuePool.Put(q)
+		return
+	}
+	h.latch.Unlock()
+}
+
+var queuePool = sync.Pool{New: func() any { return new(queue) }}
+
+// handleOf returns the handle that node n is part of.
+func (s *System) handleOf(n *dominator.Node) *Handle {
+	if n == nil {
+		return nil
+	}
+	if n == s.graph.TOP() {
+		return s.top
+	}
+	return (*Handle)(unsafe.Pointer(n))
+}
+
+// nodeOf is the inverse of handleOf.
+func (s *System) nodeOf(h *Handle) *dominator.Node {
+	if h == s.top {
+		return s.graph.TOP()
+	}
+	return &h.node
+}
+
+// parentOf returns h's parent in the sequencing tree.
+func (s *System) parentOf(h *Handle) *Handle {
+	return s.handleOf(s.graph.Parent(s.nodeOf(h)))
+}
+
+// childTowards returns the T-child of x that is y or above it, nil if y is not
+// strictly below x.
+func (s *System) childTowards(x, y *Handle) *Handle {
+	return s.handleOf(s.graph.Child(s.nodeOf(x), s.nodeOf(y)))
+}
+
+// rootOf returns the T-ancestor-or-self of h that hangs below a virtual node.
+func (s *System) rootOf(h *Handle) *Handle {
+	for {
+		p := s.parentOf(h)
+		if p == nil || p.is(virtual) {
+			return h
+		}
+		// One step to the partition, one to the root; a move in T may interfere.
+		if part := s.childTowards(s.top, h); part != nil && part.is(virtual) {
+			if r := s.childTowards(part, h); r != nil {
+				return r
+			}
+		}
+	}
+}
+
+func (s *System) above(x, y *Handle) bool {
+	return s.graph.IsAncestor(s.nodeOf(x), s.nodeOf(y))
+}
+
+const directoryShards = 64
+
+// directory finds named actors. Every shard has a lock of its own.
+type directory [directoryShards]struct {
+	mu struct {
+		sync.Mutex
+		named map[nameKey]*Handle
+	}
+	_ [40]byte // a shard per cache line
+}
+
+type nameKey struct {
+	class *Class
+	name  string
+}
+
+// named returns the handle of the actor of class c with the given name. It is
+// placed in the sequencing tree, but its constructor runs in its first event.
+func (s *System) named(c *Class, name string) *Handle {
+	id := event.NamedActor(c.Package+"."+c.Name, name, len(s.partitions))
+	sh := &s.directory[id.Serial%directoryShards]
+	key := nameKey{class: c, name: name}
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if h := sh.mu.named[key]; h != nil && !h.is(deleted) {
+		return h
+	}
+	h := s.newHandle(c, id, 0)
+	s.graph.NewRoot(&h.node, &s.partitions[id.Birth].node)
+	if sh.mu.named == nil {
+		sh.mu.named = make(map[nameKey]*Handle)
+	}
+	sh.mu.named[key] = h
+	return h
+}
+
+func (s *System) newHandle(c *Class, id event.ActorID, state uint32) *Handle {
+	h := &Handle{id: id, class: c}
+	h.node.ID = id.Serial
+	h.state.Store(state)
+	return h
+}
+
+// Named returns the actor of class c with the given name; the first event on it
+// runs its constructor.
+func Named(in Namer, c *Class, name string) Ref { return Ref{h: in.system().named(c, name)} }

@@ -1,0 +1,109 @@
+package exec
+
+import (
+	"sync"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// subEvent is an event that waits for its turn in a lane.
+type subEvent struct {
+	id     event.EventID
+	target *Handle
+	method *Method
+	args   Args
+}
+
+// lane is the queue of the sub-events of one issuer to one target. The next one is
+// admitted when the one before has ended. It exists while it has any.
+type lane struct {
+	key   laneKey
+	queue []subEvent
+	head  int
+}
+
+type laneKey struct{ issuer, target *Handle }
+
+const laneShards = 64
+
+// lanes holds all lanes. A lane is filled by events that hold the issuer, so its order
+// is their commit order, then program order.
+type lanes [laneShards]struct {
+	mu struct {
+		sync.Mutex
+		byKey map[laneKey]*lane
+	}
+	_ [40]byte // a shard per cache line
+}
+
+func (ls *lanes) shard(k laneKey) *struct {
+	mu struct {
+		sync.Mutex
+		byKey map[laneKey]*lane
+	}
+	_ [40]byte
+} {
+	h := k.issuer.id.Serial*0x9e3779b97f4a7c15 + k.target.id.Serial
+	return &ls[(h>>32)%laneShards]
+}
+
+// push appends a sub-event and returns the lane if somebody has to start it.
+func (ls *lanes) push(s *System, issuer *Handle, e subEvent) (start *lane) {
+	s.live.add(1)
+	k := laneKey{issuer, e.target}
+	sh := ls.shard(k)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	l := sh.mu.byKey[k]
+	if l == nil {
+		l = &lane{key: k}
+		if sh.mu.byKey == nil {
+			sh.mu.byKey = make(map[laneKey]*lane)
+		}
+		sh.mu.byKey[k] = l
+		start = l
+	}
+	l.queue = append(l.queue, e)
+	return start
+}
+
+// next takes the head of the lane; a lane without one is gone.
+func (ls *lanes) next(l *lane) (e subEvent, ok bool) {
+	sh := ls.shard(l.key)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if l.head == len(l.queue) {
+		delete(sh.mu.byKey, l.key)
+		return e, false
+	}
+	e = l.queue[l.head]
+	l.queue[l.head] = subEvent{}
+	if l.head++; l.head == len(l.queue) {
+		l.queue, l.head = l.queue[:0], 0
+	}
+	return e, true
+}
+
+// drain runs the sub-events of a lane until there is none left.
+func (s *System) drain(l *lane) {
+	finished := false
+	defer func() {
+		if !finished { // runtime.Goexit in an event: its worker is going away
+			s.live.add(-1)
+			s.workers.run(func() { s.drain(l) })
+		}
+	}()
+	for {
+		e, ok := s.lanes.next(l)
+		if !ok {
+			finished = true
+			return
+		}
+		ev := s.takeEvent(s.inner, e.id, e.target, e.method, e.args)
+		if err := ev.perform(); err != nil {
+			s.deadLetter(e.id, e.target, e.method.String(), err)
+		}
+		s.giveBack(ev)
+		s.live.add(-1)
+	}
+}

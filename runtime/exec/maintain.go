@@ -1,0 +1,172 @@
+package exec
+
+import (
+	"sync"
+
+	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
+
+// maintainer tightens the sequencing tree after ownership has changed (protocol rule
+// 10). Every move is an event of the protocol; nobody waits for one.
+type maintainer struct {
+	sys *System
+	mu  struct {
+		sync.Mutex
+		running bool
+		again   bool
+		closed  bool
+		done    chan struct{}
+	}
+}
+
+// kick makes the maintainer look for moves.
+func (m *maintainer) kick() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.mu.closed {
+		return
+	}
+	if m.mu.running {
+		m.mu.again = true
+		return
+	}
+	m.mu.running, m.mu.done = true, make(chan struct{})
+	m.sys.workers.run(m.loop)
+}
+
+func (m *maintainer) loop() {
+	for {
+		for _, mv := range m.sys.graph.Pending(16) {
+			if !m.sys.moveT(mv) {
+				m.sys.graph.Reconsider(mv.Node)
+			}
+			m.mu.Lock()
+			m.mu.again = true
+			m.mu.Unlock()
+		}
+		m.mu.Lock()
+		if !m.mu.again || m.mu.closed {
+			m.mu.running = false
+			close(m.mu.done)
+			m.mu.Unlock()
+			return
+		}
+		m.mu.again = false
+		m.mu.Unlock()
+	}
+}
+
+// wait returns when no move is pending or running. Tests use it.
+func (m *maintainer) wait() {
+	for {
+		m.mu.Lock()
+		running, done := m.mu.running, m.mu.done
+		m.mu.Unlock()
+		if !running {
+			return
+		}
+		<-done
+	}
+}
+
+func (m *maintainer) close() {
+	m.mu.Lock()
+	m.mu.closed = true
+	m.mu.Unlock()
+	m.wait()
+}
+
+// methodMove stands for a move in T in dumps and errors.
+var methodMove = Method{Name: "move", Self: Write, Below: Any}
+
+const moveAttemptsMax = 8
+
+// moveT performs one move: W on the nearest common T-ancestor of the old and the new
+// parent, unless that is virtual, then down the T-path to the node. It reports false if
+// it has been withdrawn too often.
+func (s *System) moveT(mv dominator.Move) bool {
+	c := s.handleOf(mv.Node)
+	ev := s.takeEvent(s.inner, event.EventID{Origin: uint64(s.inner.id), Seq: s.inner.seq.Add(1)}, c, &methodMove, nil)
+	defer s.giveBack(ev)
+	ev.moveTo = s.handleOf(mv.Parent)
+	ev.home.Start(ev)
+	for range moveAttemptsMax {
+		ev.attempt++
+		ev.gatherMove()
+		if z := ev.sequencer(); z.is(virtual) {
+			ev.pass()
+		} else {
+			ev.enterAt(z)
+		}
+		if ev.await() && ev.descend(c) {
+			s.relink(c, mv)
+			ev.release(false)
+			s.stats.moves.Add(1)
+			return true
+		}
+		ev.withdraw()
+	}
+	return false
+}
+
+// relink changes T while the event holds c, and refuses those who still come from the
+// former parent.
+func (s *System) relink(c *Handle, mv dominator.Move) {
+	d := takeDriver(s)
+	c.latch.Lock()
+	// A move that has become impossible is dropped: the graph will propose another.
+	_, _ = s.graph.MoveT(mv.Node, mv.Parent)
+	d.out = c.locked().Moved(s.view, d.out)
+	d.execute(c, 0)
+	c.unlatch()
+	d.finish()
+}
+
+// gatherMove computes the footprint of a move: the node, and the place from which both
+// its old and its new parent are seen.
+func (ev *Event) gatherMove() {
+	ev.members.reset()
+	ev.members.members = append(ev.members.members, member{h: ev.target, mode: Write, tree: true})
+	ev.reaching = true
+}
+
+// moveFrom returns the sequencer of a move.
+func (ev *Event) moveFrom() *Handle {
+	s := ev.sys
+	old := s.graph.Parent(&ev.target.node)
+	return s.handleOf(s.graph.NCA(old, s.nodeOf(ev.moveTo)))
+}
+
+// wantMove answers View.Footprint for a move.
+func (ev *Event) wantMove(x *Handle, direct bool) (w lock.Want[*Handle]) {
+	if z := ev.moveFrom(); direct && z != x && !ev.sys.above(x, z) {
+		w.Enter = z
+	}
+	if !x.is(virtual | deleted) {
+		w.Mode = lock.Write
+	}
+	w.Below = true
+	return w
+}
+
+// descend acquires the T-path down to c and reports false if the attempt has to be
+// withdrawn.
+func (ev *Event) descend(c *Handle) (ok bool) {
+	defer func() {
+		if p := recover(); p != nil {
+			if _, is := p.(withdrawal); !is {
+				panic(p)
+			}
+			ok = false
+		}
+	}()
+	mode := lock.Write
+	if c.is(deleted) {
+		mode = lock.None
+	}
+	ev.mu.Lock()
+	ev.acquire(c, Mode(mode), ev.home.Access(ev.sys.view, c, mode))
+	return true
+}

@@ -1,0 +1,213 @@
+package exec
+
+import (
+	"fmt"
+	"io"
+	"sort"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
+
+// counters count what became of the events of one client.
+type counters struct {
+	commits     atomic.Uint64
+	aborts      atomic.Uint64
+	withdrawals atomic.Uint64
+	reroutes    atomic.Uint64
+}
+
+type systemCounters struct {
+	deadLetters      atomic.Uint64
+	callbackFailures atomic.Uint64
+	moves            atomic.Uint64
+	admissionWaits   atomic.Uint64
+}
+
+// Stats are the counters of a system, summed over its clients.
+type Stats struct {
+	Commits          uint64 // events that committed
+	Aborts           uint64 // events that failed and were undone
+	Withdrawals      uint64 // attempts withdrawn after code of the program had run
+	Reroutes         uint64 // attempts withdrawn before any code had run
+	DeadLetters      uint64 // failures that nobody awaited
+	CallbackFailures uint64 // callbacks that panicked
+	Moves            uint64 // moves in the sequencing tree
+	AdmissionWaits   uint64 // pauses of clients before full queues
+}
+
+// Stats returns the counters as they are now. Any goroutine.
+func (s *System) Stats() Stats {
+	t := Stats{
+		DeadLetters:      s.stats.deadLetters.Load(),
+		CallbackFailures: s.stats.callbackFailures.Load(),
+		Moves:            s.stats.moves.Load(),
+		AdmissionWaits:   s.stats.admissionWaits.Load(),
+	}
+	s.clients.Lock()
+	defer s.clients.Unlock()
+	for _, c := range s.clients.list {
+		t.Commits += c.stats.commits.Load()
+		t.Aborts += c.stats.aborts.Load()
+		t.Withdrawals += c.stats.withdrawals.Load()
+		t.Reroutes += c.stats.reroutes.Load()
+	}
+	return t
+}
+
+// DeadLetter is the failure of an event that nobody awaited.
+type DeadLetter struct {
+	Event  event.EventID
+	Target Ref
+	Method string
+	Err    error
+	At     time.Time
+}
+
+const lettersMax = 1024 // dead letters kept for inspection, the newest
+
+type letters struct {
+	mu struct {
+		sync.Mutex
+		list []DeadLetter
+	}
+}
+
+func (s *System) deadLetter(id event.EventID, target *Handle, method string, err error) {
+	s.stats.deadLetters.Add(1)
+	s.log.Warn("dead letter", "event", id.String(), "actor", target.String(), "method", method, "error", err.Error())
+	l := &s.letters
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.mu.list) >= lettersMax {
+		l.mu.list = append(l.mu.list[:0], l.mu.list[lettersMax/2:]...)
+	}
+	l.mu.list = append(l.mu.list, DeadLetter{Event: id, Target: Ref{h: target}, Method: method, Err: err, At: s.clock.Now()})
+}
+
+// DeadLetters returns the newest dead letters, oldest first.
+func (s *System) DeadLetters() []DeadLetter {
+	s.letters.mu.Lock()
+	defer s.letters.mu.Unlock()
+	return append([]DeadLetter(nil), s.letters.mu.list...)
+}
+
+const parkedShards = 16
+
+// parked lists the events that wait for a lock now.
+type parked [parkedShards]struct {
+	mu struct {
+		sync.Mutex
+		events map[*Event]time.Time
+	}
+	_ [40]byte
+}
+
+func (p *parked) add(ev *Event) {
+	sh := &p[ev.id.Seq%parkedShards]
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if sh.mu.events == nil {
+		sh.mu.events = make(map[*Event]time.Time)
+	}
+	sh.mu.events[ev] = time.Now()
+}
+
+func (p *parked) remove(ev *Event) {
+	sh := &p[ev.id.Seq%parkedShards]
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	delete(sh.mu.events, ev)
+}
+
+// WriteWaits writes the wait-for graph: a line for every event that waits for another
+// at an actor. It may run at any time; what it shows is true node by node.
+func (s *System) WriteWaits(w io.Writer) {
+	nodes := make(map[*Handle]bool)
+	for i := range s.parked {
+		sh := &s.parked[i]
+		sh.mu.Lock()
+		for ev, since := range sh.mu.events {
+			ev.mu.Lock()
+			fmt.Fprintf(w, "event %v attempt %d: %v on %v waits since %v\n", ev.id, ev.attempt, ev.method, ev.target,
+				time.Since(since).Round(time.Millisecond))
+			for h := range ev.home.Visited {
+				nodes[h] = true
+			}
+			ev.mu.Unlock()
+		}
+		sh.mu.Unlock()
+	}
+	list := make([]*Handle, 0, len(nodes))
+	for h := range nodes {
+		list = append(list, h)
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].id.Less(list[j].id) })
+	for _, h := range list {
+		h.latch.Lock()
+		if h.queue != nil {
+			for e := range h.queue.Waits {
+				writeWait(w, h, e)
+			}
+		}
+		h.latch.Unlock()
+	}
+}
+
+func writeWait(w io.Writer, h *Handle, e lock.WaitEdge[*Event]) {
+	fmt.Fprintf(w, "  at %v: %v.%d wants %v, waits for %v.%d (%v): %v\n", h, e.Waiter.Event.id, e.Waiter.Attempt, e.Mode,
+		e.For.Event.id, e.For.Attempt, e.Held, e.Why)
+}
+
+// Progress returns a number that grows whenever an event ends. A watchdog that sees it
+// stand still while events wait has found a deadlock.
+func (s *System) Progress() uint64 {
+	t := s.Stats()
+	return t.Commits + t.Aborts + t.Withdrawals + t.Reroutes + t.Moves
+}
+
+// Waiting returns how many events wait for a lock now.
+func (s *System) Waiting() (n int) {
+	for i := range s.parked {
+		sh := &s.parked[i]
+		sh.mu.Lock()
+		n += len(sh.mu.events)
+		sh.mu.Unlock()
+	}
+	return n
+}
+
+// Watch checks every interval that something progresses while events wait, until stop is
+// closed; if not, it calls stuck with the wait-for graph, once. The caller runs it in a
+// goroutine and joins it.
+func (s *System) Watch(interval time.Duration, stop <-chan struct{}, stuck func(waits string)) {
+	t := time.NewTicker(interval)
+	defer t.Stop()
+	last := s.Progress()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-t.C:
+		}
+		now := s.Progress()
+		if now == last && s.Waiting() > 0 {
+			var b lineBuffer
+			s.WriteWaits(&b)
+			stuck(string(b))
+			return
+		}
+		last = now
+	}
+}
+
+type lineBuffer []byte
+
+// Write implements io.Writer.
+func (b *lineBuffer) Write(p []byte) (int, error) {
+	*b = append(*b, p...)
+	return len(p), nil
+}

@@ -1,0 +1,272 @@
+package exec
+
+import (
+	"errors"
+
+	"github.com/aeon-lang/aeon/dominator"
+)
+
+// edgeDelta is a change of the number of references that p holds to c.
+type edgeDelta struct {
+	p, c  *Handle
+	units int
+}
+
+type edgeKey struct{ p, c *Handle }
+
+// LogOwned notes the value of field p, which holds plain actor references, before v is
+// assigned to it, removes the edges to what it held and adds those to what v holds.
+func LogOwned[T any](cx *Cx, self *Self, field uint16, p *T, v T) {
+	cx.moveEdges(self, any(*p), any(v))
+	Log(cx, self, field, p)
+}
+
+// eachRef calls f for every reference in v, which is a reference, a value class or a
+// container.
+func eachRef(v any, f func(Ref)) {
+	switch v := v.(type) {
+	case nil:
+	case RefHolder:
+		v.EachRef(f)
+	case ElemHolder:
+		v.EachElem(func(e any) { eachRef(e, f) })
+	}
+}
+
+// moveEdges takes the edges from self to what old holds and adds those to what v holds.
+func (cx *Cx) moveEdges(self *Self, old, v any) {
+	p := self.h
+	// Additions are checked after removals, so that an edge may be turned round.
+	eachRef(old, func(r Ref) { cx.edge(p, r.h, -1) })
+	eachRef(v, func(r Ref) { cx.edge(p, r.h, 1) })
+}
+
+// edge notes that p holds units more references to c.
+func (cx *Cx) edge(p, c *Handle, units int) {
+	if units > 0 && c.class.SelfRecursive {
+		cx.checkCycle(p, c)
+	}
+	ev := cx.ev
+	if ev.parallel {
+		ev.mu.Lock()
+		defer ev.mu.Unlock()
+	}
+	ev.edges = append(ev.edges, edgeDelta{p, c, units})
+}
+
+// netEdges returns the net changes of the event so far.
+func (ev *Event) netEdges() map[edgeKey]int {
+	if ev.parallel {
+		ev.mu.Lock()
+		defer ev.mu.Unlock()
+	}
+	net := make(map[edgeKey]int, len(ev.edges))
+	for _, e := range ev.edges {
+		net[edgeKey{e.p, e.c}] += e.units
+	}
+	return net
+}
+
+// checkCycle faults if an edge p -> c would close a cycle in the instance graph, the
+// event's own changes included. It holds all of reach(c) for reading then (protocol
+// rule 8): otherwise another event might add the other half of a cycle meanwhile.
+func (cx *Cx) checkCycle(p, c *Handle) {
+	ev := cx.ev
+	if p == c {
+		Fault(cx, msgCycle)
+	}
+	if p.is(fresh) && !ev.ownsFresh(p) {
+		return // nobody can reach p
+	}
+	net := ev.netEdges()
+	for {
+		reach := ev.reach(c, net)
+		for _, h := range reach {
+			if h == p {
+				Fault(cx, msgCycle)
+			}
+		}
+		if cx.holdAll(reach) {
+			return // what is held cannot change
+		}
+	}
+}
+
+const msgCycle = "ownership cycle: an actor would own itself"
+
+// ownsFresh reports whether this event has stored a reference to h.
+func (ev *Event) ownsFresh(h *Handle) bool {
+	if ev.parallel {
+		ev.mu.Lock()
+		defer ev.mu.Unlock()
+	}
+	for i := range ev.edges {
+		if ev.edges[i].c == h {
+			return true
+		}
+	}
+	return false
+}
+
+// reach lists c and everything below it, by the committed edges and net.
+func (ev *Event) reach(c *Handle, net map[edgeKey]int) []*Handle {
+	s := ev.sys
+	own := make(map[*Handle][]*Handle)
+	for k, n := range net {
+		if n > 0 {
+			own[k.p] = append(own[k.p], k.c)
+		}
+	}
+	list, seen := []*Handle{c}, map[*Handle]bool{c: true}
+	var owned []*dominator.Node
+	for i := 0; i < len(list); i++ {
+		p := list[i]
+		visit := func(h *Handle) {
+			if !seen[h] {
+				seen[h] = true
+				list = append(list, h)
+			}
+		}
+		for _, h := range own[p] {
+			visit(h)
+		}
+		if p.is(fresh | deleted) {
+			continue
+		}
+		owned = s.graph.Owned(owned[:0], &p.node)
+		for _, o := range owned {
+			h := s.handleOf(o)
+			if n := net[edgeKey{p, h}]; n < 0 && s.graph.Units(&p.node, o)+n <= 0 {
+				continue
+			}
+			visit(h)
+		}
+	}
+	return list
+}
+
+// holdAll acquires every actor of the list for reading and reports whether all of
+// them were held before. If the entry does not cover them the attempt is withdrawn,
+// and the next one carries all of them.
+func (cx *Cx) holdAll(list []*Handle) (held bool) {
+	ev := cx.ev
+	held = true
+	ev.mu.Lock()
+	for _, h := range list {
+		if h.is(fresh|deleted|dying) || ev.home.Holds(h) != 0 {
+			continue
+		}
+		held = false
+		ev.extra = append(ev.extra, member{h: h, mode: Read})
+	}
+	ev.mu.Unlock()
+	if held {
+		return true
+	}
+	for _, h := range list {
+		if !h.is(fresh | deleted | dying) {
+			cx.access(h, Read)
+		}
+	}
+	ev.mu.Lock()
+	ev.extra = ev.extra[:0]
+	ev.mu.Unlock()
+	return false
+}
+
+// commitOwnership brings the event's ownership changes and fresh actors into the
+// graph. The event still holds every owner whose edges change. It fails only on a cycle,
+// and then has changed nothing.
+func (ev *Event) commitOwnership() error {
+	if len(ev.fresh) == 0 && len(ev.edges) == 0 && len(ev.deletes) == 0 {
+		return nil
+	}
+	s := ev.sys
+	net := ev.netEdges()
+	owners := make(map[*Handle][]*Handle, len(ev.fresh))
+	for _, e := range ev.edges { // in program order, for a reproducible tree
+		k := edgeKey{e.p, e.c}
+		if e.c.is(fresh) && !e.c.is(dying) && net[k] > 0 && !e.p.is(dying) {
+			owners[e.c] = appendNew(owners[e.c], e.p)
+		}
+	}
+	for _, h := range ev.fresh {
+		if !h.is(dying) {
+			ev.place(h, owners, net)
+		}
+	}
+	edits := ev.edits[:0]
+	for _, e := range ev.edges {
+		k := edgeKey{e.p, e.c}
+		n := net[k]
+		delete(net, k)
+		if n != 0 && !e.p.is(dying) && !e.c.is(dying|deleted) {
+			edits = append(edits, dominator.Edit{Owner: &e.p.node, Child: &e.c.node, Units: n})
+		}
+	}
+	if len(edits) > 0 {
+		err := s.graph.Apply(edits)
+		clear(edits)
+		ev.edits = edits[:0]
+		if err != nil {
+			return ev.unplace(err)
+		}
+		s.maintainer.kick()
+	}
+	for _, h := range ev.deletes {
+		if !h.is(fresh) {
+			s.graph.Delete(&h.node)
+			s.maintainer.kick()
+		}
+		h.set(deleted)
+	}
+	for _, h := range ev.fresh {
+		h.unset(fresh)
+	}
+	return nil
+}
+
+// place puts the fresh actor h, whose owners are listed, into the graph, its fresh
+// owners before it.
+func (ev *Event) place(h *Handle, owners map[*Handle][]*Handle, net map[edgeKey]int) {
+	s := ev.sys
+	if s.graph.Parent(&h.node) != nil {
+		return
+	}
+	list := owners[h]
+	for _, p := range list {
+		if p.is(fresh) {
+			ev.place(p, owners, net)
+		}
+	}
+	h.set(created)
+	switch len(list) {
+	case 0:
+		s.graph.NewRoot(&h.node, &s.partitions[int(h.id.Birth)%len(s.partitions)].node)
+	case 1:
+		s.graph.NewChild(&list[0].node, &h.node)
+	default:
+		nodes := make([]*dominator.Node, len(list))
+		for i, p := range list {
+			nodes[i] = &p.node
+		}
+		s.graph.PlaceFresh(&h.node, nodes)
+	}
+	for _, p := range list {
+		net[edgeKey{p, h}]-- // the unit that placing has given
+	}
+}
+
+// unplace takes fresh actors out of the graph again, after a cycle was found.
+func (ev *Event) unplace(err error) error {
+	for _, h := range ev.fresh {
+		if ev.sys.graph.Parent(&h.node) != nil {
+			ev.sys.graph.Delete(&h.node)
+		}
+	}
+	var cycle *dominator.CycleError
+	if errors.As(err, &cycle) {
+		return &AbortError{Msg: msgCycle, Event: ev.id, Fault: true, Cause: err}
+	}
+	return err
+}

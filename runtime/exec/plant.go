@@ -1,0 +1,10 @@
+package exec
+
+// planted are bugs that the tests plant, to show that they would be found. Nothing but
+// tests sets them, before a system is opened.
+var planted struct {
+	skipLock     bool // an access runs without its lock
+	releaseEarly bool // locks go before the method has ended
+	forgetUndo   bool // the last write of an aborted event stays
+	narrowAtPass bool // a path through a field is narrowed without a hold on it
+}

@@ -1,0 +1,229 @@
+package exec
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// Config configures a system; zero fields take the defaults named.
+type Config struct {
+	Clock   Clock         // RealClock
+	Stdout  io.Writer     // os.Stdout
+	Log     *slog.Logger  // to standard error, warnings and above
+	Journal store.Journal // store.Memory
+
+	Partitions       int           // event.Partitions
+	QueueDepthMax    int           // 100 000 events waiting for one actor, before clients wait
+	EventsMax        int           // 100 000 events issued and not awaited, before clients wait
+	AdmissionWaitMax time.Duration // 0: clients wait for ever; else they then get a *LimitError
+	DepthMax         int           // 10 000 nested calls in one branch
+	FuelMax          int64         // 4 000 000 000 loop iterations in one branch
+	BranchWorkers    int           // GOMAXPROCS - 1 async calls run beside their callers
+
+	// Trace, if set, is called for every event that ends, in commit order per actor,
+	// while the event still holds its locks. It must not call into the system.
+	Trace func(*Traced)
+}
+
+func (c *Config) defaults() {
+	setDefault := func(p *int, n int) {
+		if *p <= 0 {
+			*p = n
+		}
+	}
+	if c.Clock == nil {
+		c.Clock = RealClock{}
+	}
+	if c.Stdout == nil {
+		c.Stdout = os.Stdout
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
+	if c.Journal == nil {
+		c.Journal = store.Memory{}
+	}
+	setDefault(&c.Partitions, event.Partitions)
+	setDefault(&c.QueueDepthMax, 100_000)
+	setDefault(&c.EventsMax, 100_000)
+	setDefault(&c.DepthMax, 10_000)
+	setDefault(&c.BranchWorkers, runtime.GOMAXPROCS(0)-1)
+	if c.FuelMax <= 0 {
+		c.FuelMax = 4_000_000_000
+	}
+}
+
+// System runs events on one node. All methods may be called from any goroutine.
+type System struct {
+	cfg     Config
+	clock   Clock
+	log     *slog.Logger
+	journal store.Journal
+	records bool
+	view    view
+	graph   *dominator.Graph
+	tracer  *tracer
+
+	top        *Handle // stands for the graph's TOP
+	partitions []*Handle
+	directory  directory
+	ids        actorIDs
+
+	workers    workers
+	lanes      lanes
+	timers     timers
+	maintainer maintainer
+	live       live
+	issued     turnstile
+	unclaimed  unclaimed
+	parked     parked
+	out        output
+	letters    letters
+	stats      systemCounters
+	closing    atomic.Bool
+	closed     sync.Once
+
+	inner   *Client // on whose behalf sub-events and timers run
+	clients struct {
+		sync.Mutex
+		list []*Client
+		last event.ClientID
+	}
+}
+
+// Open starts a system. The caller closes it.
+func Open(cfg Config) *System {
+	cfg.defaults()
+	s := &System{cfg: cfg, clock: cfg.Clock, log: cfg.Log, journal: cfg.Journal, graph: dominator.New()}
+	s.records = s.journal.Records()
+	s.view = view{s}
+	s.top = &Handle{}
+	s.top.state.Store(virtual)
+	s.partitions = make([]*Handle, cfg.Partitions)
+	for i := range s.partitions {
+		h := &Handle{id: event.ActorID{Birth: event.PartitionID(i)}}
+		h.state.Store(virtual)
+		h.node.ID = uint64(i)
+		s.graph.NewPartition(&h.node)
+		s.partitions[i] = h
+	}
+	s.workers.open(cfg.BranchWorkers)
+	s.timers.open(s)
+	s.maintainer.sys = s
+	s.issued.limit, s.issued.what, s.issued.max = "EventsMax", "events issued", cfg.EventsMax
+	s.out.w = bufio.NewWriter(cfg.Stdout)
+	if cfg.Trace != nil {
+		s.tracer = newTracer(s, cfg.Trace)
+	}
+	s.inner = s.Client()
+	return s
+}
+
+// Client returns a new client session.
+func (s *System) Client() *Client {
+	s.clients.Lock()
+	defer s.clients.Unlock()
+	s.clients.last++
+	cl := &Client{sys: s, id: s.clients.last}
+	s.clients.list = append(s.clients.list, cl)
+	return cl
+}
+
+// Quiesce waits until no event, sub-event, callback or one-shot timer is left.
+func (s *System) Quiesce(ctx context.Context) error {
+	for {
+		ch := s.live.wait()
+		if ch == nil {
+			if ch = s.timers.waitOneShots(); ch == nil {
+				if s.live.wait() == nil {
+					return nil
+				}
+				continue
+			}
+		}
+		select {
+		case <-ch:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Close refuses new events, lets those that run end, drops timers, and joins every
+// goroutine of the system. Failures that nobody has awaited become dead letters.
+func (s *System) Close() {
+	s.closed.Do(func() {
+		s.closing.Store(true)
+		s.timers.close()
+		s.settle()
+		s.maintainer.close()
+		s.workers.close()
+		for _, f := range s.unclaimed.takeAll() {
+			s.deadLetter(f.id, f.target, f.method.String(), f.err)
+		}
+		s.out.flush()
+	})
+}
+
+// Graph returns the ownership graph, for inspection.
+func (s *System) Graph() *dominator.Graph { return s.graph }
+
+// nextPartition spreads unnamed roots over the partitions.
+func (s *System) nextPartition(cl *Client) event.PartitionID {
+	return event.PartitionID((uint64(cl.id)*31 + cl.seq.Load()) % uint64(len(s.partitions)))
+}
+
+// actorIDs numbers actors, in blocks so that creators share no cache line.
+type actorIDs struct{ last atomic.Uint64 }
+
+const idBlock = 256
+
+// next returns the id of a new actor in partition p.
+func (a *actorIDs) next(ev *Event, p event.PartitionID) event.ActorID {
+	if ev.idNext == ev.idEnd {
+		ev.idEnd = a.last.Add(idBlock)
+		ev.idNext = ev.idEnd - idBlock
+	}
+	ev.idNext++
+	return event.SerialActor(p, ev.idNext)
+}
+
+// output collects lines in commit order and writes them outside of locks.
+type output struct {
+	mu struct {
+		sync.Mutex
+		lines []byte
+	}
+	write sync.Mutex // held while writing; taken before mu
+	w     *bufio.Writer
+}
+
+func (o *output) add(line string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.mu.lines = append(append(o.mu.lines, line...), '\n')
+}
+
+func (o *output) flush() {
+	o.write.Lock()
+	defer o.write.Unlock()
+	o.mu.Lock()
+	lines := o.mu.lines
+	o.mu.lines = nil
+	o.mu.Unlock()
+	if len(lines) > 0 {
+		_, _ = o.w.Write(lines)
+		_ = o.w.Flush()
+	}
+}

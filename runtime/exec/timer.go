@@ -1,0 +1,338 @@
+package exec
+
+import (
+	"container/heap"
+	"sync"
+	"time"
+)
+
+// timer is one pending `after` or `every`. Its fields are guarded by timers.mu, except
+// those that never change.
+type timer struct {
+	issuer     *Handle
+	name       string
+	target     *Handle
+	method     *Method
+	args       Args
+	every      time.Duration // 0 for a one-shot timer
+	generation uint64
+
+	due     time.Time
+	tick    uint64
+	slot    int  // in the heap, -1 outside
+	off     bool // cancelled, replaced or done
+	firings int  // on their way; later ticks coalesce with it
+}
+
+type timerKey struct {
+	issuer *Handle
+	name   string
+}
+
+// timers holds what is to happen later. Firing is an event on the issuer, which checks
+// under the issuer's lock that the timer has not been cancelled, and emits the event
+// proper. With a real clock a goroutine waits for the next due time; with a simulated
+// one Client.Advance fires.
+type timers struct {
+	sys  *System
+	kick chan struct{}
+	stop chan struct{}
+	done chan struct{}
+	mu   struct {
+		sync.Mutex
+		heap     timerHeap
+		named    map[timerKey]*timer
+		last     uint64 // generation
+		oneShots int    // one-shot timers that are pending or firing
+		idle     chan struct{}
+		running  bool // the goroutine was started
+		closed   bool
+	}
+}
+
+func (ts *timers) open(s *System) {
+	ts.sys = s
+	ts.kick = make(chan struct{}, 1)
+	ts.stop, ts.done = make(chan struct{}), make(chan struct{})
+	ts.mu.named = make(map[timerKey]*timer)
+}
+
+// set adds the timer that o describes. The event that issued it still holds the issuer.
+func (ts *timers) set(o *op) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if o.name != "" {
+		ts.drop(ts.mu.named[timerKey{o.issuer, o.name}])
+	}
+	ts.mu.last++
+	t := &timer{issuer: o.issuer, name: o.name, target: o.target, method: o.method, args: o.args,
+		generation: ts.mu.last, due: ts.sys.clock.Now().Add(o.delay)}
+	if o.every {
+		t.every = o.delay
+	} else {
+		ts.mu.oneShots++
+	}
+	if o.name != "" {
+		ts.mu.named[timerKey{o.issuer, o.name}] = t
+	}
+	heap.Push(&ts.mu.heap, t)
+}
+
+// cancel removes a timer by name.
+func (ts *timers) cancel(issuer *Handle, name string) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	ts.drop(ts.mu.named[timerKey{issuer, name}])
+}
+
+// drop ends t, if it is not nil and not over. Caller holds mu.
+func (ts *timers) drop(t *timer) {
+	if t == nil || t.off {
+		return
+	}
+	t.off = true
+	if t.slot >= 0 {
+		heap.Remove(&ts.mu.heap, t.slot)
+	}
+	if t.name != "" {
+		delete(ts.mu.named, timerKey{t.issuer, t.name})
+	}
+	if t.every == 0 && t.firings == 0 {
+		ts.lessOneShot()
+	}
+}
+
+func (ts *timers) lessOneShot() {
+	ts.mu.oneShots--
+	if ts.mu.oneShots == 0 && ts.mu.idle != nil {
+		close(ts.mu.idle)
+		ts.mu.idle = nil
+	}
+}
+
+// wake makes the goroutine look at the heap again; it starts it at the first timer.
+func (ts *timers) wake() {
+	if _, sim := ts.sys.clock.(*SimClock); sim {
+		return
+	}
+	ts.mu.Lock()
+	start := !ts.mu.running && !ts.mu.closed && len(ts.mu.heap) > 0
+	ts.mu.running = ts.mu.running || start
+	running := ts.mu.running
+	ts.mu.Unlock()
+	if start {
+		go ts.loop()
+		return
+	}
+	if running {
+		select {
+		case ts.kick <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// loop fires timers by the real clock until close.
+func (ts *timers) loop() {
+	defer close(ts.done)
+	for {
+		var wait <-chan time.Time
+		var alarm *time.Timer
+		if d, ok := ts.fireDue(ts.sys.clock.Now()); ok {
+			alarm = time.NewTimer(d)
+			wait = alarm.C
+		}
+		select {
+		case <-ts.stop:
+			if alarm != nil {
+				alarm.Stop()
+			}
+			return
+		case <-ts.kick:
+		case <-wait:
+		}
+		if alarm != nil {
+			alarm.Stop()
+		}
+	}
+}
+
+func (ts *timers) close() {
+	ts.mu.Lock()
+	ts.mu.closed = true
+	running := ts.mu.running
+	ts.mu.Unlock()
+	close(ts.stop)
+	if running {
+		<-ts.done
+	}
+}
+
+// next returns the earliest due time.
+func (ts *timers) next() (due time.Time, ok bool) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if len(ts.mu.heap) == 0 {
+		return due, false
+	}
+	return ts.mu.heap[0].due, true
+}
+
+// fireDue fires everything due at now, in order of due time, and returns how long it
+// is to the next.
+func (ts *timers) fireDue(now time.Time) (wait time.Duration, ok bool) {
+	for {
+		t, wait, ok := ts.pop(now)
+		if t == nil {
+			return wait, ok
+		}
+		ts.fire(t)
+	}
+}
+
+// pop takes the first timer that is due, and puts a periodic one back: at its next
+// tick after now, so that missed ticks become one.
+func (ts *timers) pop(now time.Time) (t *timer, wait time.Duration, ok bool) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	for len(ts.mu.heap) > 0 {
+		t := ts.mu.heap[0]
+		if t.due.After(now) {
+			return nil, t.due.Sub(now), true
+		}
+		heap.Pop(&ts.mu.heap)
+		busy := t.firings > 0
+		if t.every > 0 {
+			missed := now.Sub(t.due) / t.every
+			t.due = t.due.Add((missed + 1) * t.every)
+			heap.Push(&ts.mu.heap, t)
+		}
+		if busy {
+			continue // the tick before has not been handled yet: they coalesce
+		}
+		t.firings++
+		t.tick++
+		return t, 0, true
+	}
+	return nil, 0, false
+}
+
+// fireArgs are the arguments of the event that a timer fires on its issuer.
+type fireArgs struct {
+	ts *timers
+	t  *timer
+}
+
+// methodFire checks under the issuer's lock that the timer is still set, and emits.
+var methodFire = Method{Name: "timer", Self: Read, ReadOnly: true}
+
+func init() {
+	methodFire.Run = func(cx *Cx, _ any, args Args) {
+		a := args.(*fireArgs)
+		a.ts.mu.Lock()
+		off := a.t.off
+		a.ts.mu.Unlock()
+		if !off {
+			cx.Emit(Ref{h: a.t.target}, a.t.method, a.t.args)
+		}
+	}
+}
+
+// fire runs the firing of t in a worker. What it emits is counted as live before the
+// firing itself is done.
+func (ts *timers) fire(t *timer) {
+	s := ts.sys
+	s.live.add(1)
+	id := t.issuer.id.TimerEvent(t.generation, t.tick)
+	s.workers.run(func() {
+		defer s.live.add(-1)
+		defer ts.fired(t)
+		ev := s.takeEvent(s.inner, id, t.issuer, &methodFire, &fireArgs{ts, t})
+		if err := ev.perform(); err != nil {
+			s.deadLetter(id, t.issuer, methodFire.Name, err)
+		}
+		s.giveBack(ev)
+	})
+}
+
+// fired notes that a firing has ended.
+func (ts *timers) fired(t *timer) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	t.firings--
+	if t.every > 0 {
+		return
+	}
+	if !t.off {
+		t.off = true
+		if t.name != "" && ts.mu.named[timerKey{t.issuer, t.name}] == t {
+			delete(ts.mu.named, timerKey{t.issuer, t.name})
+		}
+	}
+	ts.lessOneShot()
+}
+
+// forget drops the timers of an actor that was deleted.
+func (ts *timers) forget(issuer *Handle) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	var gone []*timer
+	for _, t := range ts.mu.heap {
+		if t.issuer == issuer {
+			gone = append(gone, t)
+		}
+	}
+	for _, t := range gone {
+		ts.drop(t)
+	}
+}
+
+// waitOneShots returns a channel closed when no one-shot timer is left, nil if none is.
+func (ts *timers) waitOneShots() <-chan struct{} {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if ts.mu.oneShots == 0 {
+		return nil
+	}
+	if ts.mu.idle == nil {
+		ts.mu.idle = make(chan struct{})
+	}
+	return ts.mu.idle
+}
+
+// timerHeap orders timers by due time, then by the order in which they were set.
+type timerHeap []*timer
+
+// Len implements heap.Interface.
+func (h timerHeap) Len() int { return len(h) }
+
+// Less implements heap.Interface.
+func (h timerHeap) Less(i, j int) bool {
+	if !h[i].due.Equal(h[j].due) {
+		return h[i].due.Before(h[j].due)
+	}
+	return h[i].generation < h[j].generation
+}
+
+// Swap implements heap.Interface.
+func (h timerHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].slot, h[j].slot = i, j
+}
+
+// Push implements heap.Interface.
+func (h *timerHeap) Push(x any) {
+	t := x.(*timer)
+	t.slot = len(*h)
+	*h = append(*h, t)
+}
+
+// Pop implements heap.Interface.
+func (h *timerHeap) Pop() any {
+	old := *h
+	t := old[len(old)-1]
+	old[len(old)-1] = nil
+	*h = old[:len(old)-1]
+	t.slot = -1
+	return t
+}

@@ -1,0 +1,155 @@
+package exec
+
+import (
+	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
+
+// fanOutMax is up to how many T-children a hold or pass enqueues on at its
+// grant. Beyond it a real node stays lazy (coarse mode, protocol rule 5); a
+// virtual node, which cannot, passes to the listed members only and leaves the
+// rest to withdrawal.
+const fanOutMax = 64
+
+// view is the host's view of the one node: footprints, routing and expansion.
+// Invariant: it takes no latch, only the mutex of the event it is asked about.
+type view struct{ sys *System }
+
+// Footprint implements lock.View.
+func (v view) Footprint(x *Handle, id lockID) lock.Want[*Handle] {
+	return id.Event.want(x, true)
+}
+
+// Parent implements lock.View and lock.Router.
+func (v view) Parent(x *Handle) *Handle { return v.sys.parentOf(x) }
+
+// Toward implements lock.View.
+func (v view) Toward(x, y *Handle) (*Handle, bool) {
+	c := v.sys.childTowards(x, y)
+	return c, c != nil
+}
+
+// Remote implements lock.View: all actors are on this host.
+func (v view) Remote(_, _ *Handle) bool { return false }
+
+// Expand implements lock.View.
+func (v view) Expand(x *Handle, id lockID, held lock.Mode, children []*Handle) lock.Expansion[*Handle] {
+	ev := id.Event
+	ev.mu.Lock()
+	defer ev.mu.Unlock()
+	if ev.moveTo != nil {
+		return lock.Expansion[*Handle]{Lazy: true}
+	}
+	if x == ev.target && ev.method.Below == Exact && !ev.isNarrow && held != lock.None {
+		ev.narrow()
+		if ev.coarse {
+			return lock.Expansion[*Handle]{Lazy: true}
+		}
+		if m := ev.outside(x); m != nil {
+			return lock.Expansion[*Handle]{Outside: true, Node: m.h, Mode: lockMode(m.mode)}
+		}
+	}
+	m, listed := ev.wanted(x)
+	if listed && m.tree || !listed && ev.mayReach(x) {
+		return lock.Expansion[*Handle]{Lazy: true}
+	}
+	for _, f := range [...]*Footprint{&ev.members, &ev.narrowed} {
+		for i := range f.members {
+			m := &f.members[i]
+			if c := v.sys.childTowards(x, m.h); c != nil {
+				children = appendNew(children, c)
+			}
+			if m.tree && v.sys.above(x, m.h) {
+				var whole bool
+				if children, whole = ev.crossing(x, m.h, children); !whole {
+					return lock.Expansion[*Handle]{Lazy: true}
+				}
+			}
+		}
+	}
+	if len(children) > fanOutMax {
+		return lock.Expansion[*Handle]{Lazy: true}
+	}
+	return lock.Expansion[*Handle]{Children: children}
+}
+
+// narrow evaluates the Exact footprint of the event's target, on which the event
+// has a hold. Caller holds ev.mu.
+func (ev *Event) narrow() {
+	ev.isNarrow = true
+	if ev.target.obj == nil || ev.method.Narrow == nil {
+		return
+	}
+	func() {
+		// A fault in the paths is the method's own to meet: it will abort there.
+		defer func() { _ = recover() }()
+		ev.method.Narrow(ev.target.obj, ev.args, &ev.narrowed)
+	}()
+	for i := range ev.narrowed.members {
+		ev.reaching = ev.reaching || ev.narrowed.members[i].tree
+	}
+	if len(ev.narrowed.members) > fanOutMax {
+		ev.coarse = true
+	}
+}
+
+// outside returns a member that the narrowed footprint lists, which neither
+// lies below x nor is covered by what the event entered with; nil if there is none.
+func (ev *Event) outside(x *Handle) *member {
+	for i := range ev.narrowed.members {
+		m := &ev.narrowed.members[i]
+		if m.h == x || ev.sys.above(x, m.h) && (!m.tree || ev.sys.above(x, ev.sys.handleOf(ev.sys.graph.Top(&m.h.node)))) {
+			continue
+		}
+		if k := ev.members.find(m.h); k != nil && k.mode >= m.mode && (k.tree || !m.tree) {
+			continue
+		}
+		if z := ev.lazyAt; z != nil && ev.sys.above(z, m.h) {
+			continue
+		}
+		return m
+	}
+	return nil
+}
+
+// crossing appends the T-children of x through which tree member m may reach
+// actors outside the T-child of x that m itself lies in. It reports whether it
+// listed all: not if they are too many to look at.
+func (ev *Event) crossing(x, m *Handle, children []*Handle) (_ []*Handle, whole bool) {
+	s := ev.sys
+	stack := append(make([]*Handle, 0, 16), m)
+	seen := map[*Handle]bool{m: true}
+	var owned []*dominator.Node
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		c := s.childTowards(x, n)
+		if c == nil {
+			continue // x itself, or outside: an access there is withdrawn
+		}
+		children = appendNew(children, c)
+		if s.above(c, s.handleOf(s.graph.Top(&n.node))) {
+			continue // all that n reaches lies below c
+		}
+		owned = s.graph.Owned(owned[:0], &n.node)
+		for _, o := range owned {
+			if h := s.handleOf(o); !seen[h] {
+				seen[h] = true
+				stack = append(stack, h)
+			}
+		}
+		if len(seen) > 4*fanOutMax || len(children) > fanOutMax {
+			return children, false
+		}
+	}
+	return children, true
+}
+
+func appendNew(list []*Handle, h *Handle) []*Handle {
+	for _, o := range list {
+		if o == h {
+			return list
+		}
+	}
+	return append(list, h)
+}

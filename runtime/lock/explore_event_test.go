@@ -1,0 +1,431 @@
+package lock
+
+// This file runs the events' programs: what a driver's home does.
+
+// advance runs all that events can do by themselves: messages to homes on the same
+// host, calls to actors they hold.
+func (w *world) advance() {
+	for again := true; again && w.bad == ""; {
+		for len(w.todo) > 0 && w.bad == "" {
+			g := w.todo[0]
+			w.todo = append(w.todo[:0], w.todo[1:]...)
+			w.handle(g)
+		}
+		again = false
+		for e := range w.c.events {
+			for w.bad == "" && w.runs[e].status == 1 && w.advanceEvent(event(e)) {
+				again = true
+			}
+		}
+		again = again || len(w.todo) > 0
+	}
+	w.out = w.out[:0]
+}
+
+// handle is the arrival of a node's message at the event's home.
+func (w *world) handle(g msg) {
+	e := g.event
+	r := &w.runs[e]
+	if r.status != 1 || r.home.ID() != g.id() {
+		return
+	}
+	switch g.effect {
+	case Admitted:
+		f := xeffect{Kind: Admitted, At: g.from, ID: g.id(), Mode: g.mode, Lazy: g.lazy}
+		r.home.Deliver(&f)
+		g.kids.each(func(c node) {
+			r.home.Deliver(&xeffect{Kind: Enqueue, ID: g.id(), At: g.from, To: c})
+		})
+	case Bounced:
+		w.withdraw(e, 0, None, g.to, "bounced")
+	case Refused:
+		m := max(g.mode, w.mode(e, g.to))
+		w.withdraw(e, g.to, m, 0, g.reason.String())
+	}
+}
+
+// withdraw ends the attempt of e and enters again with y, if set, among its claims.
+func (w *world) withdraw(e event, y node, m Mode, up node, why string) {
+	r := &w.runs[e]
+	w.trace("  e%d.%d is withdrawn: %s %d", e, r.home.ID().Attempt, why, y)
+	w.withdrawn++
+	if w.c.still() {
+		w.fail("e%d is withdrawn (%s %d) although nothing changes", e, why, y)
+		return
+	}
+	if r.home.ID().Attempt >= attemptsMax {
+		w.fail("livelock: e%d has made %d attempts", e, attemptsMax)
+		return
+	}
+	w.leave(e, true)
+	for x := range w.readers {
+		w.readers[x] &^= 1 << e
+		w.writers[x] &^= 1 << e
+	}
+	w.precede[e] = r.after
+	w.edges[nodeFresh+e] = 0
+	if y != 0 {
+		w.learnPath(w.homeHost(e), y)
+	}
+	r.home.Withdraw(y, m)
+	high := r.entered
+	if up != 0 {
+		high = hostView{w, w.homeHost(e)}.nearest(bit(up) | bit(high))
+	}
+	r.high, r.entered = high, 0
+	r.started, r.done, r.pending, r.reach, r.read = 0, 0, 0, 0, 0
+	clear(r.pc[:])
+	clear(r.block[:])
+	r.begin(&w.c.events[e])
+	w.enter(e)
+}
+
+// learnPath tells the home and the hosts on the T-path to y how it runs: the home has
+// asked y's host, and the request that enters again carries it.
+func (w *world) learnPath(home uint8, y node) {
+	var path mask
+	for x := y; x != 0; x = w.parents[x] {
+		path |= bit(x)
+	}
+	path.each(func(x node) {
+		path.each(func(u node) {
+			w.tview[w.c.host[x]][u] = w.parents[u]
+			w.tview[home][u] = w.parents[u]
+		})
+	})
+}
+
+// leave releases all that the home has entered.
+func (w *world) leave(e event, withdrawn bool) {
+	r := &w.runs[e]
+	h := w.homeHost(e)
+	type made struct {
+		x   node
+		ref Ref
+	}
+	var entries []made
+	r.home.Entries(func(x node, ref Ref) bool {
+		entries = append(entries, made{x, ref})
+		return true
+	})
+	for _, m := range entries {
+		g := msg{kind: msgRelease, event: e, attempt: uint8(r.home.ID().Attempt), to: m.x, withdrawn: withdrawn}
+		if m.x != r.entered {
+			g.from = w.parents[m.x] // entered past a virtual node
+		}
+		if w.c.host[m.x] != h {
+			w.msgs = append(w.msgs, g)
+		} else {
+			w.release(g, m.ref)
+		}
+	}
+}
+
+func (r *run) begin(p *program) {
+	if p.move == 0 {
+		r.pending = bit(p.target)
+	}
+}
+
+// advanceEvent does one thing that e can do without waiting; false if there is none.
+func (w *world) advanceEvent(e event) bool {
+	r := &w.runs[e]
+	p := &w.c.events[e]
+	for m := w.wanted(e); m != 0; m &= m - 1 {
+		y := m.first()
+		mode := w.wantedMode(e, y)
+		d := w.decide(e, y, mode)
+		if d.Act == Run {
+			w.access(e, y, mode)
+			w.arrive(e, y)
+			return true
+		}
+	}
+	for m := r.started &^ r.done; m != 0; m &= m - 1 {
+		if w.stepMethod(e, p, m.first()) {
+			return true
+		}
+	}
+	return false
+}
+
+// wanted returns the actors that e wants to access now and has not.
+func (w *world) wanted(e event) mask {
+	r := &w.runs[e]
+	p := &w.c.events[e]
+	if p.move != 0 {
+		if !w.moveValid(p) {
+			return 0
+		}
+		return w.movePath(p) &^ r.read
+	}
+	return r.pending | r.reach&^r.read
+}
+
+func (w *world) wantedMode(e event, y node) Mode {
+	r := &w.runs[e]
+	if r.pending.has(y) || w.c.events[e].move != 0 {
+		return w.mode(e, y)
+	}
+	return Read
+}
+
+// movePath is what RULE-10 holds: from the nearest common T-ancestor down to the node
+// and to its new parent, without virtual nodes.
+func (w *world) movePath(p *program) mask {
+	z := w.nearestTrue(bit(w.parents[p.move]) | bit(p.below))
+	var m mask
+	for _, x := range []node{p.move, p.below} {
+		for ; x != z && x != 0; x = w.parents[x] {
+			m |= bit(x)
+		}
+	}
+	return (m | bit(z)) &^ virtualNodes
+}
+
+// moveValid reports whether the new parent is not below the node that is to move.
+func (w *world) moveValid(p *program) bool {
+	for x := p.below; x != 0; x = w.parents[x] {
+		if x == p.move {
+			return false
+		}
+	}
+	return true
+}
+
+func (w *world) nearestTrue(m mask) node {
+	var paths [nodeCount]uint8
+	n := uint8(0)
+	m.each(func(x node) {
+		n++
+		for ; x != 0; x = w.parents[x] {
+			paths[x]++
+		}
+	})
+	for x := m.first(); x != 0; x = w.parents[x] {
+		if paths[x] == n {
+			return x
+		}
+	}
+	return nodeTop
+}
+
+func (w *world) decide(e event, y node, m Mode) Decision[node] {
+	d := w.runs[e].home.decide(router{&w.tview[w.homeHost(e)]}, y, m)
+	if viewFaults.skipLock && d.Act != Run && w.runs[e].started != 0 {
+		d.Act = Run
+	}
+	if viewFaults.noOutside && d.Act == Withdraw {
+		d.Act = Run
+	}
+	return d
+}
+
+// arrive notes that access to y was granted.
+func (w *world) arrive(e event, y node) {
+	r := &w.runs[e]
+	if r.pending.has(y) {
+		r.pending &^= bit(y)
+		r.started |= bit(y)
+		return
+	}
+	r.read |= bit(y)
+	if w.c.events[e].move == 0 {
+		r.reach |= w.edges[y]
+	}
+}
+
+// stepMethod runs one step of the method at x, if it is not blocked.
+func (w *world) stepMethod(e event, p *program, x node) bool {
+	r := &w.runs[e]
+	if b := r.block[x]; b != 0 {
+		if !r.done.has(b) {
+			return false
+		}
+		r.block[x] = 0
+	}
+	if int(r.pc[x]) == len(p.ops[x]) {
+		r.done |= bit(x)
+		return true
+	}
+	o := &p.ops[x][r.pc[x]]
+	y := o.to
+	switch o.kind {
+	case opCall:
+		if w.edges[x].has(y) {
+			w.call(e, x, y, o.async)
+		}
+	case opCallArg:
+		w.call(e, x, y, o.async)
+	case opSlot:
+		if y = w.slots[x]; w.edges[x].has(y) {
+			w.call(e, x, y, o.async)
+		}
+	case opSet:
+		if w.edges[x].has(y) {
+			w.change(e, x)
+			w.slots[x] = y
+		}
+	case opRemove:
+		w.change(e, x)
+		w.edges[x] &^= bit(y)
+	case opAdd:
+		r.reach |= bit(y)
+		if r.reach&^r.read != 0 {
+			return false
+		}
+		if !reach(&w.edges, bit(y)).has(x) {
+			w.change(e, x)
+			w.edges[x] |= bit(y)
+		}
+	case opCreate:
+		w.change(e, x)
+		f := nodeFresh + e
+		w.edges[x] |= bit(f)
+		r.home.Fresh(f)
+		w.call(e, x, f, o.async)
+	}
+	r.pc[x]++
+	return true
+}
+
+func (w *world) call(e event, x, y node, async bool) {
+	r := &w.runs[e]
+	w.trace("  e%d: %d calls %d", e, x, y)
+	if r.started.has(y) { // called again: the event holds it, the call runs at once
+		w.access(e, y, w.mode(e, y))
+		return
+	}
+	r.pending |= bit(y)
+	if !async {
+		r.block[x] = y
+	}
+}
+
+// change logs the undo of a write at x.
+func (w *world) change(e event, x node) {
+	r := &w.runs[e]
+	w.access(e, x, Write)
+	if a := uint8(r.home.ID().Attempt); r.undoAt[x] != a {
+		if r.undoAt[x] != 0 {
+			w.fail("e%d writes %d while the undo of attempt %d is due", e, x, r.undoAt[x])
+		}
+		r.undoAt[x], r.undoEdges[x], r.undoSlot[x] = a, w.edges[x], w.slots[x]
+	}
+}
+
+// access is what everything is about: event e touches actor y. It must hold it in a
+// sufficient mode, no other may hold it in a conflicting one, and the order must
+// remain acyclic.
+func (w *world) access(e event, y node, m Mode) {
+	id := w.runs[e].home.ID()
+	if y >= nodeFresh && w.parents[y] == 0 && y == nodeFresh+e {
+		return // made by this event, unknown to others
+	}
+	got, any := None, false
+	w.queues[y].Holders(func(h Holder[event]) bool {
+		if h.ID == id {
+			got, any = max(got, h.Mode), true
+		} else if h.Mode.Conflicts(m) {
+			w.fail("conflicting holds at %d: e%d accesses it in mode %v, e%d holds it in mode %v", y, e, m, h.ID.Event, h.Mode)
+		}
+		return true
+	})
+	if !any || got < m {
+		w.fail("e%d accesses %d in mode %v without a hold (has %v)", e, y, m, got)
+	}
+	before := w.writers[y]
+	if m == Write {
+		before |= w.readers[y]
+		w.writers[y] |= 1 << e
+	} else {
+		w.readers[y] |= 1 << e
+	}
+	w.after(e, before)
+}
+
+// after notes that the events of set come before e, and checks that the order is acyclic.
+func (w *world) after(e event, set uint8) {
+	set &^= 1 << e
+	if w.precede[e]|set == w.precede[e] {
+		return
+	}
+	w.precede[e] |= set
+	p := w.precede
+	for k := range p {
+		for i := range p {
+			if p[i]>>k&1 != 0 {
+				p[i] |= p[k]
+			}
+		}
+	}
+	for i := range p {
+		if p[i]>>i&1 != 0 {
+			w.fail("not strictly serialisable: e%d comes before itself", i)
+			return
+		}
+	}
+}
+
+// finished reports whether e can commit.
+func (w *world) finished(e event) bool {
+	r := &w.runs[e]
+	if w.c.events[e].move != 0 {
+		return w.wanted(e) == 0
+	}
+	return r.pending == 0 && r.started != 0 && r.started == r.done
+}
+
+// commit ends e: its changes become visible, its holds are released.
+func (w *world) commit(e event) {
+	r := &w.runs[e]
+	p := &w.c.events[e]
+	h := w.homeHost(e)
+	if p.move != 0 {
+		if w.moveValid(p) && w.movePath(p)&^r.read == 0 {
+			w.parents[p.move] = p.below
+		}
+	} else {
+		for x := range w.edges {
+			if r.undoAt[x] == uint8(r.home.ID().Attempt) {
+				w.committed[x] = w.edges[x]
+				r.undoAt[x], r.undoEdges[x], r.undoSlot[x] = 0, 0, 0
+			}
+		}
+		if f := nodeFresh + e; r.started.has(f) {
+			w.parents[f] = w.owner(f)
+		}
+	}
+	w.checkOwnership()
+	r.status = 2
+	w.carry(h, e)
+	if !r.early {
+		w.leave(e, false)
+	}
+	r.home.restart()
+}
+
+func (w *world) owner(f node) node {
+	for x := range w.committed {
+		if w.committed[x].has(f) {
+			return node(x)
+		}
+	}
+	return nodeTop
+}
+
+// checkOwnership checks that Omega and T have no cycle.
+func (w *world) checkOwnership() {
+	for x := nodeActor; x < nodeCount; x++ {
+		if reach(&w.committed, w.committed[x]).has(x) {
+			w.fail("ownership has a cycle through %d", x)
+		}
+		u := x
+		for range nodeCount {
+			u = w.parents[u]
+		}
+		if u != 0 {
+			w.fail("T has a cycle above %d", x)
+		}
+	}
+}

@@ -1,0 +1,353 @@
+package lock
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"slices"
+	"strings"
+)
+
+// moveKind is a transition of the world.
+type moveKind uint8
+
+const (
+	moveStart    moveKind = iota
+	moveDeliver           // message i
+	moveAsk               // event e asks for, or withdraws over, actor y
+	moveCommit            //
+	moveWithdraw          // arbitrarily
+	moveLearn             // host h learns of node y: 0 its edges, 1 its T-parent
+	moveEarly             // planted bug
+)
+
+type move struct {
+	kind moveKind
+	e, y uint8
+	i    uint16
+}
+
+// moves lists what can happen next.
+func (w *world) moves(l []move) []move {
+	l = l[:0]
+	if w.bad != "" {
+		return l
+	}
+	for i, g := range w.msgs {
+		if !slices.Contains(w.msgs[:i], g) {
+			l = append(l, move{kind: moveDeliver, i: uint16(i)})
+		}
+	}
+	var committed uint8
+	for e := range w.c.events {
+		if w.runs[e].status == 2 {
+			committed |= 1 << e
+		}
+	}
+	for i := range w.c.events {
+		e, r := event(i), &w.runs[i]
+		switch r.status {
+		case 0:
+			if w.c.events[e].after&^committed == 0 {
+				l = append(l, move{kind: moveStart, e: e})
+			}
+		case 1:
+			for m := w.wanted(e); m != 0; m &= m - 1 {
+				y := m.first()
+				if d := w.decide(e, y, w.wantedMode(e, y)); d.Act == Ask || d.Act == Withdraw {
+					l = append(l, move{kind: moveAsk, e: e, y: y})
+				}
+			}
+			if w.finished(e) {
+				l = append(l, move{kind: moveCommit, e: e})
+			}
+			if w.c.arb>>e&1 == 1 && r.arb == 0 {
+				l = append(l, move{kind: moveWithdraw, e: e})
+			}
+			if viewFaults.releaseEarly && !r.early && r.done != 0 && !w.finished(e) && r.home.allAdmitted() {
+				l = append(l, move{kind: moveEarly, e: e})
+			}
+		}
+	}
+	for h := range w.c.hosts {
+		for y := nodeActor; y < nodeCount; y++ {
+			if w.view[h][y] != w.committed[y] {
+				l = append(l, move{kind: moveLearn, e: uint8(h), y: y})
+			}
+			if w.tview[h][y] != w.parents[y] {
+				l = append(l, move{kind: moveLearn, e: uint8(h), y: y, i: 1})
+			}
+		}
+	}
+	return l
+}
+
+func (h *Home[E, N]) allAdmitted() bool {
+	for _, v := range h.visits {
+		if v.state == asked {
+			return false
+		}
+	}
+	return true
+}
+
+// apply makes a move. An assertion of the core that fails is a finding.
+func (w *world) apply(m move) {
+	defer func() {
+		if r := recover(); r != nil {
+			w.fail("panic: %v", r)
+			if !strings.Contains(fmt.Sprint(r), "assertion failed") {
+				w.bad += "\n" + string(debug.Stack())
+			}
+		}
+	}()
+	w.trace("%s", w.describe(m))
+	switch m.kind {
+	case moveStart:
+		r := &w.runs[m.e]
+		r.status = 1
+		for e := range w.c.events {
+			if w.runs[e].status == 2 {
+				r.after |= 1 << e
+			}
+		}
+		r.begin(&w.c.events[m.e])
+		w.after(m.e, r.after)
+		w.enter(m.e)
+	case moveDeliver:
+		g := w.msgs[m.i]
+		w.msgs = slices.Delete(w.msgs, int(m.i), int(m.i)+1)
+		w.deliver(g)
+	case moveAsk:
+		w.ask(m.e, m.y)
+	case moveCommit:
+		w.commit(m.e)
+	case moveWithdraw:
+		w.runs[m.e].arb = 1
+		w.withdraw(m.e, 0, None, 0, "arbitrarily")
+	case moveLearn:
+		if m.i == 0 {
+			w.view[m.e][m.y] = w.committed[m.y]
+		} else {
+			w.tview[m.e][m.y] = w.parents[m.y]
+		}
+	case moveEarly:
+		w.runs[m.e].early = true
+		w.leave(m.e, false)
+	}
+	w.advance()
+}
+
+// ask does what the access of e to y needs: a lazy request, or a withdrawal.
+func (w *world) ask(e event, y node) {
+	r := &w.runs[e]
+	h := w.homeHost(e)
+	m := w.wantedMode(e, y)
+	d := r.home.Access(router{&w.tview[h]}, y, m)
+	if d.Act == Withdraw {
+		w.withdraw(e, y, m, 0, d.Reason.String())
+		return
+	}
+	g := w.knows(h, r.home.ID())
+	g.kind, g.from, g.to = msgAcquire, y, d.At
+	if m == Write {
+		g.writes |= bit(y)
+	} else if !g.writes.has(y) {
+		g.reads |= bit(y)
+	}
+	g.reads &^= g.writes
+	if w.c.host[d.At] != h {
+		w.msgs = append(w.msgs, g)
+		return
+	}
+	w.deliver(g)
+}
+
+func (w *world) describe(m move) string {
+	switch m.kind {
+	case moveStart:
+		return fmt.Sprintf("e%d starts", m.e)
+	case moveDeliver:
+		g := w.msgs[m.i]
+		s := [...]string{"enter", "enqueue", "ask", "release", "home"}[g.kind]
+		if g.kind == msgHome {
+			s = g.effect.String()
+		}
+		return fmt.Sprintf("deliver %s e%d.%d %d -> %d #%d", s, g.event, g.attempt, g.from, g.to, g.number)
+	case moveAsk:
+		return fmt.Sprintf("e%d needs %d: %v", m.e, m.y, w.decide(m.e, m.y, w.wantedMode(m.e, m.y)))
+	case moveCommit:
+		return fmt.Sprintf("e%d commits", m.e)
+	case moveWithdraw:
+		return fmt.Sprintf("e%d is withdrawn", m.e)
+	case moveLearn:
+		return fmt.Sprintf("host %d learns of %d", m.e, m.y)
+	}
+	return fmt.Sprintf("e%d releases early", m.e)
+}
+
+// end checks a state in which nothing can happen any more.
+func (w *world) end() {
+	for e := range w.c.events {
+		if w.runs[e].status != 2 {
+			s := ""
+			for x := range w.queues {
+				w.queues[x].Waits(func(d WaitEdge[event]) bool {
+					s += fmt.Sprintf("; at %d e%d waits for e%d: %v", x, d.Waiter.Event, d.For.Event, d.Why)
+					return true
+				})
+			}
+			w.fail("deadlock: e%d has not committed%s", e, s)
+			return
+		}
+	}
+	for x := range w.queues {
+		q := &w.queues[x]
+		if q.live != 0 {
+			w.fail("an entry is left at %d", x)
+		}
+		if q.far != nil && len(q.far.early)+len(q.far.tombs) != 0 {
+			w.fail("%d early enqueues and %d tombstones are left at %d", len(q.far.early), len(q.far.tombs), x)
+		}
+	}
+}
+
+// finding is a violation with the moves that lead to it.
+type finding struct {
+	c     *config
+	moves []move
+	what  string
+}
+
+// search explores one config at a time; it is reused, for its memory.
+type search struct {
+	stack     []*world
+	lists     [][]move
+	seen      map[uint64]struct{}
+	buf       []byte
+	states    int
+	limit     int
+	withdrawn int // attempts withdrawn on the paths taken
+}
+
+func (s *search) level(d int) *world {
+	for len(s.stack) <= d {
+		s.stack = append(s.stack, &world{})
+		s.lists = append(s.lists, nil)
+	}
+	return s.stack[d]
+}
+
+// explore visits all states of c depth first, up to the limit; it reports whether
+// that was all of them, and the first finding.
+func (s *search) explore(c *config) (bool, *finding) {
+	if s.seen == nil {
+		s.seen = make(map[uint64]struct{})
+	}
+	clear(s.seen)
+	s.states = 0
+	w := s.level(0)
+	w.reset(c)
+	var path []move
+	return s.visit(0, &path)
+}
+
+func (s *search) visit(d int, path *[]move) (bool, *finding) {
+	w := s.level(d)
+	s.level(d + 1)
+	s.states++
+	s.lists[d] = w.moves(s.lists[d])
+	if len(s.lists[d]) == 0 {
+		if w.bad == "" {
+			w.end()
+		}
+		if w.bad != "" {
+			return false, &finding{c: w.c, moves: slices.Clone(*path), what: w.bad}
+		}
+	}
+	all := true
+	for _, m := range s.lists[d] {
+		if s.states >= s.limit {
+			return false, nil
+		}
+		n := s.stack[d+1]
+		n.copyFrom(w)
+		n.apply(m)
+		var h uint64
+		if n.bad == "" {
+			h, s.buf = n.hash(s.buf)
+			if _, ok := s.seen[h]; ok {
+				continue
+			}
+			s.seen[h] = struct{}{}
+		}
+		s.withdrawn += n.withdrawn - w.withdrawn
+		*path = append(*path, m)
+		ok, f := s.visit(d+1, path)
+		*path = (*path)[:len(*path)-1]
+		if f != nil {
+			return false, f
+		}
+		all = all && ok
+	}
+	return all, nil
+}
+
+// random runs one schedule to its end.
+func (s *search) random(c *config, r *rand.Rand) *finding {
+	w := s.level(0)
+	w.reset(c)
+	var path []move
+	// half of the schedules prefer some kinds of moves over others
+	var weight [moveEarly + 1]int
+	for k := range weight {
+		weight[k] = 1
+		if r.IntN(2) == 0 {
+			weight[k] = 1 + r.IntN(8)
+		}
+	}
+	for {
+		s.lists[0] = w.moves(s.lists[0])
+		l := s.lists[0]
+		if len(l) == 0 {
+			if w.bad == "" {
+				w.end()
+			}
+			if w.bad != "" {
+				return &finding{c: c, moves: path, what: w.bad}
+			}
+			return nil
+		}
+		sum := 0
+		for _, m := range l {
+			sum += weight[m.kind]
+		}
+		k := r.IntN(sum)
+		i := 0
+		for k -= weight[l[0].kind]; k >= 0; k -= weight[l[i].kind] {
+			i++
+		}
+		m := l[i]
+		w.apply(m)
+		path = append(path, m)
+		s.states++
+		if len(path) > 5000 {
+			return &finding{c: c, moves: path, what: "schedule does not end"}
+		}
+	}
+}
+
+// replay runs the moves of a finding again and returns the transcript.
+func (f *finding) replay() string {
+	var b strings.Builder
+	w := &world{log: func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }}
+	w.reset(f.c)
+	for _, m := range f.moves {
+		w.apply(m)
+	}
+	if w.bad == "" {
+		w.end()
+	}
+	fmt.Fprintf(&b, "=> %s\n", w.bad)
+	return b.String()
+}

@@ -1,0 +1,330 @@
+package lock
+
+import "fmt"
+
+// This file is the explorer's driver: it executes effects as the package comment asks,
+// at once on one host, by messages in any order between hosts.
+
+func (w *world) fail(format string, args ...any) {
+	if w.bad == "" {
+		w.bad = fmt.Sprintf(format, args...)
+	}
+}
+
+func (w *world) trace(format string, args ...any) {
+	if w.log != nil {
+		w.log(format, args...)
+	}
+}
+
+func (w *world) at(x node) hostView { return hostView{w, w.c.host[x]} }
+
+// homeHost returns the host of an event's home.
+func (w *world) homeHost(e event) uint8 {
+	p := &w.c.events[e]
+	if p.move != 0 {
+		return w.c.host[p.move]
+	}
+	return w.c.host[p.target]
+}
+
+// learn merges what a message says of a footprint into what host h knows.
+func (w *world) learn(h uint8, g msg) {
+	k := &w.know[h][g.event]
+	if k.attempt > g.attempt {
+		return
+	}
+	if k.attempt < g.attempt {
+		*k = known{attempt: g.attempt}
+	}
+	k.reads |= g.reads
+	k.writes |= g.writes
+	k.reads &^= k.writes
+}
+
+// knows returns a message about e with the footprint that h knows.
+func (w *world) knows(h uint8, id xid) msg {
+	g := msg{event: id.Event, attempt: uint8(id.Attempt)}
+	g.reads, g.writes = hostView{w, h}.footprint(id.Event, 0)
+	return g
+}
+
+// process executes the effects of a step at x from start on: enqueues first, under x's
+// latch, then the rest.
+func (w *world) process(x node, start int) {
+	h := w.c.host[x]
+	end := len(w.out)
+	for i := start; i < end; i++ {
+		f := w.out[i]
+		if w.log != nil {
+			w.log("    %v", f)
+		}
+		if f.Kind == Enqueue {
+			w.sendEnqueue(x, h, f)
+		}
+	}
+	for i := start; i < end; i++ {
+		switch f := w.out[i]; f.Kind {
+		case Release:
+			g := msg{kind: msgRelease, event: f.ID.Event, attempt: uint8(f.ID.Attempt), from: x, to: f.To, withdrawn: f.Withdrawn}
+			if w.c.host[f.To] != h {
+				w.msgs = append(w.msgs, g)
+			} else {
+				w.release(g, f.Ref)
+			}
+		case Admitted, Bounced, Refused:
+			w.sendHome(h, i)
+		}
+	}
+}
+
+func (w *world) sendEnqueue(x node, h uint8, f xeffect) {
+	c := f.To
+	w.orders[c] = append(w.orders[c], order{id: f.ID, from: x})
+	g := w.knows(h, f.ID)
+	g.kind, g.from, g.to, g.lazy, g.number = msgEnqueue, x, c, f.Lazy, uint8(f.Number)
+	if w.c.host[c] != h {
+		if f.Number == 0 {
+			w.fail("enqueue %v -> %v to another host has no number", x, c)
+		}
+		w.msgs = append(w.msgs, g)
+		return
+	}
+	w.learn(h, g)
+	n := len(w.out)
+	var ref Ref
+	ref, w.out = w.queues[c].Enqueue(w.at(c), Sent[node]{From: x, Acquired: f.Lazy}, f.ID, w.out)
+	w.process(c, n)
+	if ref.Valid() {
+		w.queues[x].Bind(f.Ref, f.Edge, ref)
+	}
+}
+
+// sendHome turns the effect in w.out[i] into a message to the event's home.
+func (w *world) sendHome(h uint8, i int) {
+	f := w.out[i]
+	g := msg{kind: msgHome, effect: f.Kind, event: f.ID.Event, attempt: uint8(f.ID.Attempt), from: f.At, to: f.To,
+		mode: f.Mode, lazy: f.Lazy, reason: f.Reason}
+	for k := 1; k <= int(f.Count); k++ {
+		g.kids |= bit(w.out[i+k].To)
+	}
+	if f.Kind != Bounced {
+		w.checkOrder(f)
+	}
+	if w.homeHost(g.event) != h {
+		w.msgs = append(w.msgs, g)
+		return
+	}
+	w.todo = append(w.todo, g)
+}
+
+// checkOrder checks that admission follows the order in which one T-parent sent, and
+// that an admitted direct entry covers its footprint (RULE-1).
+func (w *world) checkOrder(f xeffect) {
+	q := &w.queues[f.At]
+	from := q.at(f.Ref).from
+	if from == 0 && f.Kind == Admitted {
+		if z := w.at(f.At).Footprint(f.At, f.ID).Enter; z != 0 {
+			w.fail("e%d is admitted at %d, which does not cover its footprint; %d does", f.ID.Event, f.At, z)
+		}
+	}
+	l := w.orders[f.At]
+	for i := range l {
+		if l[i].id != f.ID || l[i].from != from || l[i].done {
+			continue
+		}
+		l[i].done = true
+		for k := range i {
+			if f.Kind == Admitted && l[k].from == from && !l[k].done {
+				w.fail("admission at %d is not FIFO: e%d overtakes e%d", f.At, f.ID.Event, l[k].id.Event)
+			}
+		}
+	}
+}
+
+// release executes a release at its node: undo or learn first, under the latch.
+func (w *world) release(g msg, ref Ref) {
+	x, e := g.to, g.event
+	r := &w.runs[e]
+	if g.withdrawn {
+		if r.undoAt[x] == g.attempt {
+			r.undoAt[x] = 0
+			w.edges[x], w.slots[x] = r.undoEdges[x], r.undoSlot[x]
+			r.undoEdges[x], r.undoSlot[x] = 0, 0
+		}
+	} else {
+		w.carry(w.c.host[x], e)
+	}
+	kept := w.orders[x][:0]
+	for _, o := range w.orders[x] {
+		if o.id != g.id() || o.from != g.from {
+			kept = append(kept, o)
+		}
+	}
+	w.orders[x] = kept
+	q, v := &w.queues[x], w.at(x)
+	start := len(w.out)
+	if w.c.events[e].move == x && q.holder(Ref{}, g.id()) != 0 {
+		w.decided = x
+		w.out = q.Moved(v, w.out)
+	}
+	if ref.Valid() {
+		w.out = q.Release(v, ref, g.withdrawn, w.out)
+	} else {
+		w.out = q.ReleaseID(v, g.from, g.id(), g.withdrawn, w.out)
+	}
+	w.process(x, start)
+	w.decided = 0
+}
+
+// carry tells a host what the committed event e has changed.
+func (w *world) carry(h uint8, e event) {
+	p := &w.c.events[e]
+	if p.move != 0 {
+		w.tview[h][p.move] = w.parents[p.move]
+		return
+	}
+	for x := range p.ops {
+		if len(p.ops[x]) > 0 {
+			w.view[h][x] = w.committed[x]
+		}
+	}
+	if f := nodeFresh + e; w.parents[f] != 0 {
+		w.view[h][f], w.tview[h][f] = w.committed[f], w.parents[f]
+	}
+}
+
+// deliver executes a message at its host.
+func (w *world) deliver(g msg) {
+	switch g.kind {
+	case msgHome:
+		w.todo = append(w.todo, g)
+		return
+	case msgRelease:
+		w.release(g, Ref{})
+		return
+	}
+	x := g.to
+	q, v := &w.queues[x], w.at(x)
+	start := len(w.out)
+	switch g.kind {
+	case msgEnter:
+		w.learn(v.h, g)
+		_, w.out = q.Enter(v, g.id(), w.out)
+	case msgEnqueue:
+		w.learn(v.h, g)
+		_, w.out = q.Enqueue(v, Sent[node]{From: g.from, Number: uint64(g.number), Acquired: g.lazy}, g.id(), w.out)
+	case msgAcquire:
+		w.learn(v.h, g)
+		w.out = q.Acquire(v, Ref{}, g.id(), g.from, w.out)
+	}
+	w.process(x, start)
+}
+
+// enter sends the current attempt of e to its sequencer, as its home sees it.
+func (w *world) enter(e event) {
+	r := &w.runs[e]
+	h := w.homeHost(e)
+	id := r.home.ID()
+	k := known{attempt: uint8(id.Attempt)}
+	for _, c := range r.home.Claims() {
+		if c.Mode == Write {
+			k.writes |= bit(c.Node)
+		} else {
+			k.reads |= bit(c.Node)
+		}
+	}
+	w.know[h][e] = k
+	v := hostView{w, h}
+	g := w.knows(h, id)
+	f := g.reads | g.writes
+	if r.high != 0 {
+		f |= bit(r.high)
+	}
+	z := v.nearest(f)
+	r.entered = z
+	g.kind, g.to = msgEnter, z
+	w.learn(h, g)
+	if w.c.fanout && virtualNodes.has(z) {
+		w.fanout(e, z)
+		return
+	}
+	if w.c.host[z] != h {
+		r.home.Enter(z, Ref{})
+		w.msgs = append(w.msgs, g)
+		return
+	}
+	if w.c.try && w.tryEnter(e, z) {
+		return
+	}
+	start := len(w.out)
+	var ref Ref
+	ref, w.out = w.queues[z].Enter(v, id, w.out)
+	r.home.Enter(z, ref)
+	w.process(z, start)
+}
+
+// tryEnter is the fast path of a driver in one process.
+func (w *world) tryEnter(e event, z node) bool {
+	v, r := w.at(z), &w.runs[e]
+	id := r.home.ID()
+	t := v.Footprint(z, id)
+	if t.Enter != 0 {
+		return false
+	}
+	var x Expansion[node]
+	if t.Below {
+		if t.Mode != None && w.queues[z].writers > 0 {
+			return false // fields of z may not be read
+		}
+		if x = v.Expand(z, id, t.Mode, nil); x.Lazy || x.Outside {
+			return false
+		}
+		for _, c := range x.Children {
+			if w.c.host[c] != v.h {
+				return false
+			}
+		}
+	}
+	ref, ok := w.queues[z].Try(id, 0, t.Mode, x.Children)
+	if !ok {
+		return false
+	}
+	w.trace("    fast path at %d: %v, children %v", z, t.Mode, x.Children)
+	r.home.Enter(z, ref)
+	r.home.Hold(z, t.Mode, ref)
+	for i, c := range x.Children {
+		w.enqueueLocal(e, z, c, ref, int32(i))
+	}
+	return true
+}
+
+// enqueueLocal enqueues on child c on behalf of parent, or of the home if parent's
+// entry is none.
+func (w *world) enqueueLocal(e event, parent, c node, entry Ref, i int32) {
+	r := &w.runs[e]
+	start := len(w.out)
+	w.orders[c] = append(w.orders[c], order{id: r.home.ID(), from: parent})
+	ref, out := w.queues[c].Enqueue(w.at(c), Sent[node]{From: parent}, r.home.ID(), w.out)
+	w.out = out
+	if entry.Valid() {
+		w.queues[parent].Bind(entry, i, ref)
+		r.home.Deliver(&xeffect{Kind: Enqueue, ID: r.home.ID(), At: parent, To: c})
+	} else {
+		r.home.Enter(c, ref)
+	}
+	w.process(c, start)
+}
+
+// fanout passes virtual node z without a queue.
+func (w *world) fanout(e event, z node) {
+	v := hostView{w, w.homeHost(e)}
+	x := v.Expand(z, w.runs[e].home.ID(), None, nil)
+	for _, c := range x.Children {
+		if virtualNodes.has(c) {
+			w.fanout(e, c)
+			continue
+		}
+		w.enqueueLocal(e, z, c, Ref{}, 0)
+	}
+}

@@ -1,0 +1,315 @@
+package lock
+
+// opKind is a step of a method.
+type opKind uint8
+
+const (
+	opCall    opKind = iota // call child `to`, if it is owned
+	opCallArg               // call argument `to`
+	opSlot                  // call the child that the slot names: this.field[k]
+	opSet                   // slot = to, if it is owned; no change of ownership
+	opAdd                   // own `to` (RULE-8)
+	opRemove                // disown `to` (RULE-9)
+	opCreate                // new child, then call it
+)
+
+type op struct {
+	kind  opKind
+	to    node
+	async bool
+}
+
+// program is what an event does: at each actor it calls, a list of steps.
+type program struct {
+	target node
+	writes mask // actors written; the others are read
+	full   bool // footprint: all that is reachable, instead of the paths
+	ops    [nodeCount][]op
+	after  uint8 // starts after these events have committed
+	move   node  // if set, the event moves this node in T, below `below`
+	below  node
+}
+
+// sets reports whether the method at x may change its slot or what it owns: then
+// paths through them are not narrowed.
+func (p *program) sets(x node) bool {
+	for _, o := range p.ops[x] {
+		if o.kind == opSet || o.kind == opAdd || o.kind == opRemove {
+			return true
+		}
+	}
+	return false
+}
+
+// config is the start of an exploration.
+type config struct {
+	name    string
+	hosts   int
+	host    [nodeCount]uint8
+	actors  mask
+	edges   [nodeCount]mask
+	slots   [nodeCount]node
+	parents [nodeCount]node
+	events  []program
+	lazy    [eventsMax]mask // nodes where the view does not expand
+	arb     uint8           // events that are withdrawn once, at any time
+	try     bool            // use the fast paths
+	fanout  bool            // homes pass virtual nodes themselves (one host)
+}
+
+// still reports whether neither ownership nor T changes and nobody withdraws: then
+// nothing may ever be withdrawn or bounced.
+func (c *config) still() bool {
+	if c.arb != 0 {
+		return false
+	}
+	for i := range c.events {
+		p := &c.events[i]
+		if p.move != 0 {
+			return false
+		}
+		for _, ops := range p.ops {
+			for _, o := range ops {
+				if o.kind == opAdd || o.kind == opRemove || o.kind == opCreate {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}
+
+// viewFaults are bugs planted in the driver's side of the explorer.
+var viewFaults struct {
+	narrowAtPass bool // a path through a field is narrowed without a hold
+	skipLock     bool // an access does not wait for its hold
+	releaseEarly bool // an event releases before its end
+	noOutside    bool // an uncovered access goes on instead of withdrawing
+}
+
+// hostView is the View of one host.
+type hostView struct {
+	w *world
+	h uint8
+}
+
+func (v hostView) ancestor(u, x node) bool {
+	for range nodeCount { // stale pieces of T may form a loop
+		if x == u {
+			return true
+		}
+		if x == 0 {
+			return false
+		}
+		x = v.w.tview[v.h][x]
+	}
+	return false
+}
+
+// nearest returns the nearest common T-ancestor of the nodes of m.
+func (v hostView) nearest(m mask) node {
+	z := m.first()
+	for range nodeCount {
+		ok := true
+		m.each(func(x node) { ok = ok && v.ancestor(z, x) })
+		if ok {
+			return z
+		}
+		z = v.w.tview[v.h][z]
+		if z == 0 {
+			break
+		}
+	}
+	return nodeTop
+}
+
+// path returns the actors on the T-path from z to x.
+func (v hostView) path(z, x node) (m mask) {
+	for range nodeCount {
+		if x == 0 {
+			break
+		}
+		m |= bit(x)
+		if x == z {
+			break
+		}
+		x = v.w.tview[v.h][x]
+	}
+	return m &^ virtualNodes
+}
+
+// footprint evaluates the event's footprint with what this host knows; held is the actor,
+// if any, that the event holds and whose slot may be read.
+func (v hostView) footprint(e event, held node) (reads, writes mask) {
+	w, p := v.w, &v.w.c.events[e]
+	k := &w.know[v.h][e]
+	if p.move != 0 {
+		z := v.nearest(bit(w.tview[v.h][p.move]) | bit(p.below))
+		return k.reads, k.writes | v.path(z, p.move) | v.path(z, p.below)
+	}
+	edges := &w.view[v.h]
+	f := bit(p.target)
+	todo := f
+	var full mask
+	for todo != 0 {
+		x := todo.first()
+		todo &= todo - 1
+		var more mask
+		for i := range p.ops[x] {
+			more |= v.callees(p, x, &p.ops[x][i], held == x)
+			if o := &p.ops[x][i]; o.kind == opAdd {
+				full |= reach(edges, bit(o.to))
+			}
+		}
+		if p.full {
+			more |= edges[x]
+		}
+		todo |= more &^ f
+		f |= more
+	}
+	writes = f & p.writes
+	f |= full | k.reads | k.writes
+	writes |= k.writes
+	return f &^ writes &^ virtualNodes, writes &^ virtualNodes
+}
+
+// callees returns what step o of the method at x may call.
+func (v hostView) callees(p *program, x node, o *op, held bool) mask {
+	owned := v.w.view[v.h][x]
+	switch o.kind {
+	case opCall:
+		for _, b := range p.ops[x] {
+			if b.kind == opAdd {
+				owned |= bit(b.to)
+			}
+		}
+		return owned & bit(o.to)
+	case opCallArg:
+		return bit(o.to)
+	case opSlot:
+		if (held || viewFaults.narrowAtPass) && !p.sets(x) {
+			return owned & bit(v.w.slots[x])
+		}
+		return owned
+	}
+	return 0
+}
+
+func reach(edges *[nodeCount]mask, m mask) mask {
+	for {
+		o := m
+		o.each(func(x node) { m |= edges[x] })
+		if o == m {
+			return m
+		}
+	}
+}
+
+// Footprint implements View.
+func (v hostView) Footprint(x node, id xid) Want[node] {
+	e := id.Event
+	reads, writes := v.footprint(e, 0)
+	var t Want[node]
+	switch {
+	case virtualNodes.has(x):
+	case writes.has(x):
+		t.Mode = Write
+	case reads.has(x):
+		t.Mode = Read
+	}
+	if z := v.nearest(reads | writes | bit(x)); z != x {
+		t.Enter = z
+	}
+	t.Below = v.below(x, reads|writes) != 0 || v.w.c.events[e].move == x
+	return t
+}
+
+func (v hostView) below(x node, f mask) (m mask) {
+	(f &^ bit(x)).each(func(y node) {
+		if v.ancestor(x, y) {
+			m |= bit(y)
+		}
+	})
+	return m
+}
+
+// Expand implements View.
+func (v hostView) Expand(x node, id xid, held Mode, children []node) Expansion[node] {
+	e := id.Event
+	p := &v.w.c.events[e]
+	narrow := node(0)
+	if held != None {
+		narrow = x
+	}
+	reads, writes := v.footprint(e, narrow)
+	f := reads | writes
+	down := v.below(x, f)
+	if !virtualNodes.has(x) && (v.w.c.lazy[e].has(x) || p.move != 0) {
+		return Expansion[node]{Lazy: true}
+	}
+	var seen mask
+	for m := down; m != 0; m &= m - 1 {
+		if c, ok := v.Toward(x, m.first()); ok && !seen.has(c) {
+			seen |= bit(c)
+			children = append(children, c)
+		}
+	}
+	if p.move == 0 && f.has(x) {
+		// x's own out-edges that lead outside what the entry was told
+		var own mask
+		for i := range p.ops[x] {
+			own |= v.callees(p, x, &p.ops[x][i], narrow == x)
+		}
+		k := &v.w.know[v.h][e]
+		if out := own &^ down &^ bit(x) &^ k.reads &^ k.writes; out != 0 && k.attempt == uint8(id.Attempt) {
+			y := out.first()
+			return Expansion[node]{Outside: true, Node: y, Mode: v.w.mode(e, y)}
+		}
+	}
+	return Expansion[node]{Children: children}
+}
+
+// Parent implements View: undecided while a move holds x.
+func (v hostView) Parent(x node) node {
+	if v.w.decided != x && v.w.movers != 0 {
+		q := &v.w.queues[x]
+		for i := range q.entries {
+			if e := &q.entries[i]; e.state == held && v.w.c.events[e.id.Event].move == x {
+				return 0
+			}
+		}
+	}
+	return v.w.tview[v.h][x]
+}
+
+// Toward implements View.
+func (v hostView) Toward(x, y node) (node, bool) {
+	for range nodeCount {
+		p := v.w.tview[v.h][y]
+		if p == x {
+			return y, true
+		}
+		if p == 0 {
+			break
+		}
+		y = p
+	}
+	return 0, false
+}
+
+// Remote implements View.
+func (v hostView) Remote(x, c node) bool { return v.w.c.host[x] != v.w.c.host[c] }
+
+// router is what a home's host knows of T.
+type router struct{ parents *[nodeCount]node }
+
+func (r router) Parent(x node) node { return r.parents[x] }
+
+// mode is the mode in which event e needs actor y for a call.
+func (w *world) mode(e event, y node) Mode {
+	p := &w.c.events[e]
+	if p.writes.has(y) || p.move != 0 {
+		return Write
+	}
+	return Read
+}

@@ -1,0 +1,7 @@
+//go:build race
+
+package lock
+
+// raceDetector is on: the core has no concurrency of its own to check, so the explorer
+// runs a twentieth.
+const raceDetector = true
