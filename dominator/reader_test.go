@@ -6,8 +6,8 @@ import (
 )
 
 // A reader that starts while a move is half done answers when it is done. The
-// test stands still in the middle of one: c hangs below b2 already, with the
-// depth it had below a. Then it takes the half move back.
+// test stands still in the middle of one: c hangs below b already, which
+// no other store of the move has followed. Then it takes the half move back.
 func TestReaderWaitsForTheMove(t *testing.T) {
 	g := New()
 	nodes := make([]Node, 6)
@@ -27,8 +27,8 @@ func TestReaderWaitsForTheMove(t *testing.T) {
 	for name, read := range readers {
 		g.mu.Lock()
 		g.seq.Add(1)
-		c.parent.Store(b2)
-		c.jump.Store(b2)
+		c.parent.Store(b)
+		c.jump.Store(b)
 		done := make(chan bool, 1)
 		go func() { done <- read() }()
 		for range 1000 {
