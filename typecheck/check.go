@@ -50,11 +50,17 @@ func Check(files []*ast.File, opts Options) (*Info, []diag.Diagnostic) {
 	}
 	c.pkg = c.info.Package
 
-	c.collect()   // resolve.go: names at the top level, imports
-	c.members()   // decl.go: types of fields, parameters and results
-	c.layout()    // decl.go: value classes that contain themselves
-	c.allConsts() // constdecl.go: values of constants
-	c.bodies()    // body.go: types of all expressions, null narrowing
+	c.collect()    // resolve.go: names at the top level, imports
+	c.members()    // decl.go: types of fields, parameters and results
+	c.layout()     // decl.go: value classes that contain themselves
+	c.allConsts()  // constdecl.go: values of constants
+	c.bodies()     // body.go: types of all expressions, null narrowing
+	c.mutation()   // mutating.go: which methods and variables are written
+	c.flow()       // flow.go: definite assignment, returns, unreachable code, unused names
+	c.contexts()   // context.go: which code is run by clients, which by actors
+	c.yields()     // yield.go: plain and yield references
+	c.checkCalls() // calltable_check.go: which calls are allowed; ro
+	c.ownership()  // ownership.go: the class graph and its cycles
 	return c.info, diag.Sort(c.diags)
 }
 

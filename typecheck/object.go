@@ -49,6 +49,8 @@ type Var struct {
 	// Used: some expression reads it.
 	Used bool
 
+	inHead bool // declared in the head of an if
+
 	name string
 	typ  Type
 	span ast.Span

@@ -201,7 +201,9 @@ func (b *body) ifDecl(d *ast.VarDecl) {
 			WithFix("write "+o.Elem.String(), diag.Replace(d.Type.Span(), o.Elem.String())))
 		t = o.Elem
 	}
-	b.declare(b.newVar(LocalVar, d, d.Name, t))
+	v := b.newVar(LocalVar, d, d.Name, t)
+	v.inHead = true
+	b.declare(v)
 }
 
 func (b *body) loopStmt(s ast.Stmt) {

@@ -1,0 +1,137 @@
+package typecheck
+
+import (
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/lang/diag"
+)
+
+// checkCalls checks every call against the table, and that ro methods write
+// nothing.
+func (c *checker) checkCalls() {
+	ro := newReadOnly(c)
+	c.eachFunc(func(f *Func, bf *bodyFacts) {
+		row := byActor
+		switch {
+		case f.Context == ClientContext:
+			row = byClient
+		case f.RO && f.IsMethodOf(ast.ActorClass):
+			row = byReadOnly
+		}
+		for _, x := range bf.calls {
+			c.checkCall(row, f, x, ro)
+		}
+		if row == byReadOnly {
+			ro.checkWrites(f, bf)
+		}
+		if f.Context != ClientContext {
+			c.plainReceivers(bf)
+		}
+	})
+}
+
+// checkCall looks one call up.
+func (c *checker) checkCall(row caller, f *Func, x *ast.Call, ro *readOnly) {
+	info := c.info.Calls[x]
+	if info.Func == nil {
+		return
+	}
+	switch info.Kind {
+	case SelfCall:
+		if f.Class.Kind == ast.ValueClass {
+			return
+		}
+		info.Through = ThroughThis
+	case ActorCall, ClientCall:
+		info.Through = c.through(info, row)
+	default:
+		if row == byReadOnly {
+			ro.checkHelper(f, info.Func, x.Span())
+		}
+		return
+	}
+	key := cell{row, x.Mode, info.Through, anyMethod}
+	if info.Func.RO {
+		key.callee = roMethod
+	}
+	switch v := callTable[key]; diag.Code(v) {
+	case "":
+	case diag.ClientCallsPlain:
+		c.clientCalls(x, info)
+	case diag.YieldCalled:
+		c.yieldCalled(x, info)
+	case diag.ClientRefCalled:
+		c.clientRefCalled(x, info)
+	case diag.ReadOnlyCalls:
+		ro.report(f, info.Func, x)
+	}
+}
+
+// through classifies the receiver.
+func (c *checker) through(info *Call, row caller) Through {
+	onThis := info.Recv == nil
+	if !onThis {
+		_, onThis = ast.Unparen(info.Recv).(*ast.This)
+	}
+	switch {
+	case onThis:
+		return ThroughThis
+	case info.Kind == ClientCall:
+		return ThroughClient
+	case row == byClient || c.isYield(info.Recv):
+		return ThroughYield
+	}
+	return ThroughPlain
+}
+
+func (c *checker) clientCalls(x *ast.Call, info *Call) {
+	d := diag.New(diag.ClientCallsPlain, x.Span(), "a client cannot call %s directly: clients issue events", info.Func.FullName()).
+		WithHelp("`await event` waits for the result")
+	if x.Mode == ast.Async {
+		d = d.WithFix("issue an event", diag.Replace(x.ModePos, "event"))
+	} else {
+		d = d.WithFix("await an event", diag.InsertBefore(x.Span(), "await event "))
+	}
+	c.report(d)
+}
+
+func (c *checker) yieldCalled(x *ast.Call, info *Call) {
+	d := diag.New(diag.YieldCalled, x.Span(), "%s is reached through a yield reference, which takes only event calls", info.Func.FullName()).
+		WithLabel("a %s call", x.Mode)
+	d = c.why(d, info.Recv).WithHelp("issue an event, which runs after this one; or hold the actor in a plain field, which owns it")
+	if x.Mode == ast.Async {
+		d = d.WithFix("issue an event", diag.Replace(x.ModePos, "event"))
+	} else if info.Func.Result == Void {
+		d = d.WithFix("issue an event", diag.InsertBefore(x.Span(), "event "))
+	}
+	c.report(d)
+}
+
+func (c *checker) clientRefCalled(x *ast.Call, info *Call) {
+	d := diag.New(diag.ClientRefCalled, x.Span(), "%s belongs to a client, which takes only event calls", info.Func.FullName()).
+		WithHelp("the callback runs at the client after this event has committed")
+	switch {
+	case x.Mode == ast.Async:
+		d = d.WithFix("issue an event", diag.Replace(x.ModePos, "event"))
+	case info.Func.Result == Void:
+		d = d.WithFix("issue an event", diag.InsertBefore(x.Span(), "event "))
+	}
+	c.report(d)
+}
+
+// plainReceivers reports what else needs a plain reference: delete, and
+// methods of values that call the actors in them.
+func (c *checker) plainReceivers(bf *bodyFacts) {
+	for _, s := range bf.deletes {
+		if c.isYield(s.X) {
+			c.report(c.why(diag.New(diag.BadDelete, s.X.Span(), "an actor behind a yield reference cannot be deleted here"), s.X).
+				WithHelp("issue an event to an actor that owns it, or to itself, and delete it there"))
+		}
+	}
+	for _, x := range bf.calls {
+		info := c.info.Calls[x]
+		if info.Kind == ValueCall && info.Func.Context == ActorContext && c.isYield(info.Recv) {
+			c.report(c.why(diag.New(diag.YieldCalled, x.Span(), "%s calls actors, but the references in this value are yield", info.Func.FullName()), info.Recv).
+				WithHelp("yield references take only event calls"))
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package typecheck
+
+import (
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/lang/diag"
+)
+
+// Helpers are free functions and the methods and constructors of value
+// classes. They run as part of whoever calls them. What a helper needs, its
+// callers need: await and the like are for clients, sync and async calls are
+// for actors.
+
+// helper reports whether f runs as part of its caller.
+func helper(f *Func) bool {
+	return f.Kind == FreeFunc && !(f.Pkg.Main == f) || f.IsMethodOf(ast.ValueClass)
+}
+
+// need is why a helper can only be run by clients, or only by actors.
+type need struct {
+	at   ast.Span
+	what string
+	next *Func // the helper called there that has the need; nil if it is at `at` itself
+}
+
+// contexts finds out who runs every helper.
+func (c *checker) contexts() {
+	client, actor := make(map[*Func]*need), make(map[*Func]*need)
+	callers := make(map[*Func][]callSite)
+	c.eachFunc(func(f *Func, bf *bodyFacts) {
+		c.eachHelperCall(bf, func(callee *Func, at ast.Span) {
+			callers[callee] = append(callers[callee], callSite{f, at})
+		})
+		if !helper(f) {
+			return
+		}
+		if len(bf.clientOnly) > 0 {
+			client[f] = &need{at: bf.clientOnly[0].at, what: bf.clientOnly[0].what}
+		}
+		actor[f] = c.actorNeed(bf)
+		if actor[f] == nil {
+			delete(actor, f)
+		}
+	})
+	spread(client, callers)
+	spread(actor, callers)
+	c.contextErrors(client, actor, callers)
+	c.settleContexts(client, actor, callers)
+}
+
+type callSite struct {
+	from *Func
+	at   ast.Span
+}
+
+// eachHelperCall visits the calls of helpers, constructors of value classes included.
+func (c *checker) eachHelperCall(bf *bodyFacts, visit func(callee *Func, at ast.Span)) {
+	for _, x := range bf.calls {
+		if f := c.info.Calls[x].Func; f != nil && helper(f) {
+			visit(f, x.Span())
+		}
+	}
+	for _, x := range bf.news {
+		if f := c.info.News[x].Ctor; f != nil && helper(f) {
+			visit(f, x.Span())
+		}
+	}
+}
+
+// actorNeed returns the first thing in a helper that only actors can do.
+func (c *checker) actorNeed(bf *bodyFacts) *need {
+	for _, x := range bf.calls {
+		if info := c.info.Calls[x]; info.Kind == ActorCall && x.Mode != ast.Event {
+			return &need{at: x.Span(), what: "a " + x.Mode.String() + " call"}
+		}
+	}
+	if len(bf.actorOnly) > 0 {
+		return &need{at: bf.actorOnly[0].at, what: bf.actorOnly[0].what}
+	}
+	return nil
+}
+
+// spread gives every caller the needs of the helpers it calls.
+func spread(needs map[*Func]*need, callers map[*Func][]callSite) {
+	var work []*Func
+	for f := range needs {
+		work = append(work, f)
+	}
+	sortFuncs(work)
+	for len(work) > 0 {
+		f := work[0]
+		work = work[1:]
+		for _, site := range callers[f] {
+			if helper(site.from) && needs[site.from] == nil {
+				needs[site.from] = &need{at: site.at, what: needs[f].what, next: f}
+				work = append(work, site.from)
+			}
+		}
+	}
+}
+
+// contextErrors reports helpers with both needs, and calls from the wrong side.
+func (c *checker) contextErrors(client, actor map[*Func]*need, callers map[*Func][]callSite) {
+	c.eachFunc(func(f *Func, bf *bodyFacts) {
+		if helper(f) {
+			if client[f] != nil && actor[f] != nil && client[f].next == nil {
+				d := clientOnly(client[f].at, client[f].what)
+				d.Help = ""
+				c.report(explain(d.With(actor[f].at, "but %s also contains %s, which only actors can make", f.FullName(), actor[f].what), actor[f], actor))
+			}
+			return
+		}
+		c.eachHelperCall(bf, func(callee *Func, at ast.Span) {
+			switch {
+			case f.Context == ActorContext && client[callee] != nil:
+				d := diag.New(diag.ClientOnly, at, "%s is for clients only: it contains %s", callee.FullName(), client[callee].what)
+				c.report(explain(d, client[callee], client))
+			case f.Context == ClientContext && actor[callee] != nil && client[callee] == nil:
+				d := diag.New(diag.ActorOnly, at, "%s is for actors only: it contains %s", callee.FullName(), actor[callee].what)
+				c.report(explain(d, actor[callee], actor).WithHelp("clients issue events: write a method of an actor that does this, and call it with `event`"))
+			}
+		})
+	})
+}
+
+// explainMax bounds the chain of calls that a message shows.
+const explainMax = 8
+
+// explain adds the chain of calls that leads to a need.
+func explain(d diag.Diagnostic, n *need, needs map[*Func]*need) diag.Diagnostic {
+	for i := 0; n != nil && i < explainMax; i++ {
+		if n.next == nil {
+			return d.With(n.at, "%s", n.what)
+		}
+		d = d.With(n.at, "by way of %s", n.next.FullName())
+		n = needs[n.next]
+	}
+	return d
+}
+
+// settleContexts follows the calls from clients and from actors.
+func (c *checker) settleContexts(client, actor map[*Func]*need, callers map[*Func][]callSite) {
+	c.reachHelpers(ClientContext, func(f *Func) *bool { return &f.ByClient })
+	c.reachHelpers(ActorContext, func(f *Func) *bool { return &f.ByActor })
+	c.eachFunc(func(f *Func, bf *bodyFacts) {
+		if helper(f) {
+			switch {
+			case client[f] != nil, f.ByClient && !f.ByActor && actor[f] == nil:
+				f.Context = ClientContext
+			case actor[f] != nil, f.ByActor && !f.ByClient:
+				f.Context = ActorContext
+			}
+		} else {
+			f.ByClient, f.ByActor = f.Context == ClientContext, f.Context == ActorContext
+		}
+		for _, x := range bf.news {
+			c.info.News[x].Client = f.Context == ClientContext
+		}
+	})
+}
+
+// reachHelpers marks the helpers that code of one context may run.
+func (c *checker) reachHelpers(from Context, mark func(*Func) *bool) {
+	var work []*Func
+	visit := func(callee *Func, _ ast.Span) {
+		if m := mark(callee); !*m && callee.Pkg == c.pkg {
+			*m = true
+			work = append(work, callee)
+		}
+	}
+	c.eachFunc(func(f *Func, bf *bodyFacts) {
+		if !helper(f) && f.Context == from {
+			c.eachHelperCall(bf, visit)
+		}
+	})
+	for len(work) > 0 {
+		f := work[len(work)-1]
+		work = work[:len(work)-1]
+		if bf := c.facts[f]; bf != nil {
+			c.eachHelperCall(bf, visit)
+		}
+	}
+}

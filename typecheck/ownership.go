@@ -1,0 +1,265 @@
+package typecheck
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/lang/diag"
+)
+
+// ownership builds the class graph (AEON §3.4.4, figure 3.10): A -> B if B
+// occurs in a plain field of A, or code of A, helpers included, calls B sync
+// or async, creates or deletes one. Apart from self-loops it must be acyclic.
+func (c *checker) ownership() {
+	g := &graphBuilder{checker: c, edges: make(map[[2]*Class]*Edge)}
+	for _, class := range c.pkg.Classes {
+		if class.Kind == ast.ActorClass {
+			c.info.Graph.Classes = append(c.info.Graph.Classes, class)
+			g.class(class)
+		}
+	}
+	g.finish()
+	for _, cycle := range c.info.Graph.Cycles {
+		c.report(c.cycleError(cycle))
+	}
+}
+
+type graphBuilder struct {
+	*checker
+	edges map[[2]*Class]*Edge
+}
+
+func (g *graphBuilder) add(from, to *Class, r Reason) {
+	key := [2]*Class{from, to}
+	e := g.edges[key]
+	if e == nil {
+		e = &Edge{From: from, To: to}
+		g.edges[key] = e
+		g.info.Graph.Edges = append(g.info.Graph.Edges, e)
+	}
+	e.Reasons = append(e.Reasons, r)
+}
+
+// class adds the edges of one actor class.
+func (g *graphBuilder) class(class *Class) {
+	for _, f := range class.Fields {
+		if f.Yield {
+			continue
+		}
+		eachActor(f.typ, func(to *Class) {
+			g.add(class, to, Reason{Kind: FieldReason, Span: f.Field().Type.Span(), Field: f})
+		})
+	}
+	seen := make(map[*Func]bool)
+	work := slices.Clone(class.Methods)
+	if class.Ctor != nil {
+		work = append([]*Func{class.Ctor}, work...)
+	}
+	for _, f := range work {
+		seen[f] = true
+	}
+	for len(work) > 0 {
+		f := work[0]
+		work = work[1:]
+		bf := g.facts[f]
+		if bf == nil {
+			g.imported(class, f)
+			continue
+		}
+		g.code(class, f, bf)
+		g.eachHelperCall(bf, func(callee *Func, _ ast.Span) {
+			if !seen[callee] {
+				seen[callee] = true
+				work = append(work, callee)
+			}
+		})
+	}
+}
+
+// imported adds the edges of a helper of another package, by its effects.
+func (g *graphBuilder) imported(class *Class, f *Func) {
+	if f.Effects == nil {
+		return
+	}
+	for _, m := range f.Effects.Classes {
+		g.add(class, m.Class, Reason{Kind: CallReason, Span: f.span, In: f})
+	}
+}
+
+// code adds the edges that one function makes for a class.
+func (g *graphBuilder) code(class *Class, f *Func, bf *bodyFacts) {
+	for _, x := range bf.calls {
+		info := g.info.Calls[x]
+		if info.Kind == ActorCall && x.Mode != ast.Event && info.Through == ThroughPlain {
+			g.add(class, info.Func.Class, Reason{Kind: CallReason, Span: x.Span(), In: f})
+		}
+	}
+	for _, x := range bf.news {
+		if to, ok := g.info.News[x].Type.(*Class); ok && to.Kind == ast.ActorClass {
+			g.add(class, to, Reason{Kind: CreateReason, Span: x.Span(), In: f})
+		}
+	}
+	for _, s := range bf.deletes {
+		if to, ok := nonNull(g.info.TypeOf(s.X)).(*Class); ok && to.Kind == ast.ActorClass {
+			g.add(class, to, Reason{Kind: DeleteReason, Span: s.Span(), In: f})
+		}
+	}
+}
+
+// finish orders the edges, sets what classes know of the graph, and finds the cycles.
+func (g *graphBuilder) finish() {
+	graph := g.info.Graph
+	slices.SortStableFunc(graph.Edges, func(a, b *Edge) int {
+		return cmp.Or(cmp.Compare(a.From.index, b.From.index), cmp.Compare(a.To.Pkg.Path, b.To.Pkg.Path), cmp.Compare(a.To.index, b.To.index))
+	})
+	out := make(map[*Class][]*Edge)
+	for _, e := range graph.Edges {
+		slices.SortStableFunc(e.Reasons, func(a, b Reason) int { return compareSpans(a.Span, b.Span) })
+		if e.From == e.To {
+			e.From.SelfRecursive = slices.ContainsFunc(e.Reasons, func(r Reason) bool { return r.Kind == FieldReason })
+			continue
+		}
+		out[e.From] = append(out[e.From], e)
+		e.From.Owns = append(e.From.Owns, e.To)
+	}
+	for _, class := range graph.Classes {
+		slices.SortFunc(class.Owns, func(a, b *Class) int { return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.Pkg.Path, b.Pkg.Path)) })
+	}
+	for _, component := range components(graph.Classes, out) {
+		if len(component) > 1 {
+			graph.Cycles = append(graph.Cycles, shortestCycle(component, out))
+		}
+	}
+	slices.SortFunc(graph.Cycles, func(a, b []*Edge) int { return cmp.Compare(a[0].From.index, b[0].From.index) })
+}
+
+// components returns the strongly connected components (Tarjan).
+func components(classes []*Class, out map[*Class][]*Edge) [][]*Class {
+	type state struct {
+		index, low int
+		onStack    bool
+	}
+	states := make(map[*Class]*state)
+	var stack []*Class
+	var found [][]*Class
+	var visit func(*Class) *state
+	visit = func(v *Class) *state {
+		s := &state{index: len(states), low: len(states), onStack: true}
+		states[v] = s
+		stack = append(stack, v)
+		for _, e := range out[v] {
+			if w := states[e.To]; w == nil {
+				s.low = min(s.low, visit(e.To).low)
+			} else if w.onStack {
+				s.low = min(s.low, w.index)
+			}
+		}
+		if s.low != s.index {
+			return s
+		}
+		var component []*Class
+		for {
+			w := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			states[w].onStack = false
+			component = append(component, w)
+			if w == v {
+				found = append(found, component)
+				return s
+			}
+		}
+	}
+	for _, class := range classes {
+		if states[class] == nil {
+			visit(class)
+		}
+	}
+	return found
+}
+
+// shortestCycle returns a shortest cycle through the first declared class of a
+// component, starting there.
+func shortestCycle(component []*Class, out map[*Class][]*Edge) []*Edge {
+	in := make(map[*Class]bool)
+	first := component[0]
+	for _, class := range component {
+		in[class] = true
+		if class.index < first.index {
+			first = class
+		}
+	}
+	by := make(map[*Class]*Edge)
+	work := []*Class{first}
+	for len(work) > 0 {
+		v := work[0]
+		work = work[1:]
+		for _, e := range out[v] {
+			if e.To == first {
+				cycle := []*Edge{e}
+				for at := v; at != first; at = by[at].From {
+					cycle = append([]*Edge{by[at]}, cycle...)
+				}
+				return cycle
+			}
+			if in[e.To] && by[e.To] == nil {
+				by[e.To] = e
+				work = append(work, e.To)
+			}
+		}
+	}
+	return nil
+}
+
+// cycleError shows the whole cycle, one span per edge, and the yield that
+// would break it.
+func (c *checker) cycleError(cycle []*Edge) diag.Diagnostic {
+	first := cycle[0].From
+	path := first.name
+	for i, e := range cycle {
+		if i == cycleShown {
+			path += " -> …"
+			break
+		}
+		path += " -> " + e.To.name
+	}
+	d := diag.New(diag.OwnershipCycle, first.Span(), "ownership goes in a circle: %s", path).
+		WithLabel("%s would own itself", first.name)
+	var candidates []*Var
+	for _, e := range cycle {
+		r := e.Reasons[0]
+		d = d.With(r.Span, "%s", r.describe(e))
+		if len(e.Reasons) == 1 && r.Kind == FieldReason {
+			candidates = append(candidates, r.Field)
+		}
+	}
+	if len(candidates) == 0 {
+		return d.WithHelp("one of these has to become an event call, which makes no edge: replace the sync or async call with `event`")
+	}
+	if len(candidates) > 1 {
+		help := "declare one of these fields `yield`; a yield field is not owned and takes only event calls: "
+		for i, f := range candidates {
+			if i > 0 {
+				help += ", "
+			}
+			help += f.Class.name + "." + f.name
+		}
+		return d.WithHelp("%s", help)
+	}
+	f := candidates[0]
+	return d.WithHelp("declare %s.%s `yield`: it is not owned then, and takes only event calls", f.Class.name, f.name).
+		WithFix("declare "+f.name+" yield", diag.InsertBefore(f.Field().Type.Span(), "yield "))
+}
+
+// cycleShown bounds how many classes of a cycle the message names.
+const cycleShown = 12
+
+func (r Reason) describe(e *Edge) string {
+	switch r.Kind {
+	case FieldReason:
+		return fmt.Sprintf("%s owns %s: it holds it in the plain field %s", e.From.name, e.To.name, r.Field.name)
+	default:
+		return fmt.Sprintf("%s must be above %s: %s %s %s", e.From.name, e.To.name, r.In.FullName(), r.Kind, aType(e.To))
+	}
+}
