@@ -50,7 +50,7 @@ const (
 	NullNotHere Code = "AE0152"
 
 	// Values and paths: codes_check_values.go.
-	CannotAssign    Code = "AE0160"
+	CannotAssign     Code = "AE0160"
 	TemporaryWritten Code = "AE0161"
 
 	// Initialisation and flow: codes_check_flow.go.
