@@ -47,10 +47,10 @@ func (w *world) handle(g msg) {
 // withdraw ends the attempt of e and enters again with y, if set, among its claims.
 func (w *world) withdraw(e event, y node, m Mode, up node, why string) {
 	r := &w.runs[e]
-	w.trace("  e%d.%d is withdrawn: %s %d", e, r.home.ID().Attempt, why, y)
+	w.trace("  e%d.%d is withdrawn: %s %v", e, r.home.ID().Attempt, why, y)
 	w.withdrawn++
 	if w.c.still() {
-		w.fail("e%d is withdrawn (%s %d) although nothing changes", e, why, y)
+		w.fail("e%d is withdrawn (%s %v) although nothing changes", e, why, y)
 		return
 	}
 	if r.home.ID().Attempt >= attemptsMax {
@@ -63,7 +63,7 @@ func (w *world) withdraw(e event, y node, m Mode, up node, why string) {
 		w.writers[x] &^= 1 << e
 	}
 	w.precede[e] = r.after
-	w.edges[nodeFresh+e] = 0
+	w.edges[nodeFresh+node(e)] = 0
 	if y != 0 {
 		w.learnPath(w.homeHost(e), y)
 	}
@@ -280,7 +280,7 @@ func (w *world) stepMethod(e event, p *program, x node) bool {
 		}
 	case opCreate:
 		w.change(e, x)
-		f := nodeFresh + e
+		f := nodeFresh + node(e)
 		w.edges[x] |= bit(f)
 		r.home.Fresh(f)
 		w.call(e, x, f, o.async)
@@ -291,7 +291,7 @@ func (w *world) stepMethod(e event, p *program, x node) bool {
 
 func (w *world) call(e event, x, y node, async bool) {
 	r := &w.runs[e]
-	w.trace("  e%d: %d calls %d", e, x, y)
+	w.trace("  e%d: %v calls %v", e, x, y)
 	if r.started.has(y) { // called again: the event holds it, the call runs at once
 		w.access(e, y, w.mode(e, y))
 		return
@@ -308,7 +308,7 @@ func (w *world) change(e event, x node) {
 	w.access(e, x, Write)
 	if a := uint8(r.home.ID().Attempt); r.undoAt[x] != a {
 		if r.undoAt[x] != 0 {
-			w.fail("e%d writes %d while the undo of attempt %d is due", e, x, r.undoAt[x])
+			w.fail("e%d writes %v while the undo of attempt %d is due", e, x, r.undoAt[x])
 		}
 		r.undoAt[x], r.undoEdges[x], r.undoSlot[x] = a, w.edges[x], w.slots[x]
 	}
@@ -319,7 +319,7 @@ func (w *world) change(e event, x node) {
 // remain acyclic.
 func (w *world) access(e event, y node, m Mode) {
 	id := w.runs[e].home.ID()
-	if y >= nodeFresh && w.parents[y] == 0 && y == nodeFresh+e {
+	if y >= nodeFresh && w.parents[y] == 0 && y == nodeFresh+node(e) {
 		return // made by this event, unknown to others
 	}
 	got, any := None, false
@@ -327,12 +327,12 @@ func (w *world) access(e event, y node, m Mode) {
 		if h.ID == id {
 			got, any = max(got, h.Mode), true
 		} else if h.Mode.Conflicts(m) {
-			w.fail("conflicting holds at %d: e%d accesses it in mode %v, e%d holds it in mode %v", y, e, m, h.ID.Event, h.Mode)
+			w.fail("conflicting holds at %v: e%d accesses it in mode %v, e%d holds it in mode %v", y, e, m, h.ID.Event, h.Mode)
 		}
 		return true
 	})
 	if !any || got < m {
-		w.fail("e%d accesses %d in mode %v without a hold (has %v)", e, y, m, got)
+		w.fail("e%d accesses %v in mode %v without a hold (has %v)", e, y, m, got)
 	}
 	before := w.writers[y]
 	if m == Write {
@@ -392,7 +392,7 @@ func (w *world) commit(e event) {
 				r.undoAt[x], r.undoEdges[x], r.undoSlot[x] = 0, 0, 0
 			}
 		}
-		if f := nodeFresh + e; r.started.has(f) {
+		if f := nodeFresh + node(e); r.started.has(f) && w.parents[f] == 0 {
 			w.parents[f] = w.owner(f)
 		}
 	}
@@ -418,14 +418,14 @@ func (w *world) owner(f node) node {
 func (w *world) checkOwnership() {
 	for x := nodeActor; x < nodeCount; x++ {
 		if reach(&w.committed, w.committed[x]).has(x) {
-			w.fail("ownership has a cycle through %d", x)
+			w.fail("ownership has a cycle through %v", x)
 		}
 		u := x
 		for range nodeCount {
 			u = w.parents[u]
 		}
 		if u != 0 {
-			w.fail("T has a cycle above %d", x)
+			w.fail("T has a cycle above %v", x)
 		}
 	}
 }

@@ -199,7 +199,7 @@ func (c *config) genEvent(r *rand.Rand, e event, o genOptions) program {
 		p.after = 1 << r.IntN(int(e))
 	}
 	p.full = r.IntN(4) == 0
-	c.host[nodeFresh+e] = c.host[p.target]
+	c.host[nodeFresh+node(e)] = c.host[p.target]
 	var arg node
 	if r.IntN(3) == 0 {
 		arg = pick(r, c.actors)

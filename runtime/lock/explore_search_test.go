@@ -23,7 +23,9 @@ const (
 
 type move struct {
 	kind moveKind
-	e, y uint8
+	e    event
+	y    node
+	h    uint8
 	i    uint16
 }
 
@@ -72,10 +74,10 @@ func (w *world) moves(l []move) []move {
 	for h := range w.c.hosts {
 		for y := nodeActor; y < nodeCount; y++ {
 			if w.view[h][y] != w.committed[y] {
-				l = append(l, move{kind: moveLearn, e: uint8(h), y: y})
+				l = append(l, move{kind: moveLearn, y: y, h: uint8(h)})
 			}
 			if w.tview[h][y] != w.parents[y] {
-				l = append(l, move{kind: moveLearn, e: uint8(h), y: y, i: 1})
+				l = append(l, move{kind: moveLearn, y: y, h: uint8(h), i: 1})
 			}
 		}
 	}
@@ -127,9 +129,9 @@ func (w *world) apply(m move) {
 		w.withdraw(m.e, 0, None, 0, "arbitrarily")
 	case moveLearn:
 		if m.i == 0 {
-			w.view[m.e][m.y] = w.committed[m.y]
+			w.view[m.h][m.y] = w.committed[m.y]
 		} else {
-			w.tview[m.e][m.y] = w.parents[m.y]
+			w.tview[m.h][m.y] = w.parents[m.y]
 		}
 	case moveEarly:
 		w.runs[m.e].early = true
@@ -173,15 +175,15 @@ func (w *world) describe(m move) string {
 		if g.kind == msgHome {
 			s = g.effect.String()
 		}
-		return fmt.Sprintf("deliver %s e%d.%d %d -> %d #%d", s, g.event, g.attempt, g.from, g.to, g.number)
+		return fmt.Sprintf("deliver %s e%d.%d %v -> %v #%d", s, g.event, g.attempt, g.from, g.to, g.number)
 	case moveAsk:
-		return fmt.Sprintf("e%d needs %d: %v", m.e, m.y, w.decide(m.e, m.y, w.wantedMode(m.e, m.y)))
+		return fmt.Sprintf("e%d needs %v: %v", m.e, m.y, w.decide(m.e, m.y, w.wantedMode(m.e, m.y)))
 	case moveCommit:
 		return fmt.Sprintf("e%d commits", m.e)
 	case moveWithdraw:
 		return fmt.Sprintf("e%d is withdrawn", m.e)
 	case moveLearn:
-		return fmt.Sprintf("host %d learns of %d", m.e, m.y)
+		return fmt.Sprintf("host %d learns of %v", m.h, m.y)
 	}
 	return fmt.Sprintf("e%d releases early", m.e)
 }
@@ -193,7 +195,7 @@ func (w *world) end() {
 			s := ""
 			for x := range w.queues {
 				w.queues[x].Waits(func(d WaitEdge[event]) bool {
-					s += fmt.Sprintf("; at %d e%d waits for e%d: %v", x, d.Waiter.Event, d.For.Event, d.Why)
+					s += fmt.Sprintf("; at %v e%d waits for e%d: %v", node(x), d.Waiter.Event, d.For.Event, d.Why)
 					return true
 				})
 			}
@@ -204,10 +206,10 @@ func (w *world) end() {
 	for x := range w.queues {
 		q := &w.queues[x]
 		if q.live != 0 {
-			w.fail("an entry is left at %d", x)
+			w.fail("an entry is left at %v", x)
 		}
 		if q.far != nil && len(q.far.early)+len(q.far.tombs) != 0 {
-			w.fail("%d early enqueues and %d tombstones are left at %d", len(q.far.early), len(q.far.tombs), x)
+			w.fail("%d early enqueues and %d tombstones are left at %v", len(q.far.early), len(q.far.tombs), x)
 		}
 	}
 }

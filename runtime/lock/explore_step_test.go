@@ -125,7 +125,7 @@ func (w *world) checkOrder(f xeffect) {
 	from := q.at(f.Ref).from
 	if from == 0 && f.Kind == Admitted {
 		if z := w.at(f.At).Footprint(f.At, f.ID).Enter; z != 0 {
-			w.fail("e%d is admitted at %d, which does not cover its footprint; %d does", f.ID.Event, f.At, z)
+			w.fail("e%d is admitted at %v, which does not cover its footprint; %v does", f.ID.Event, f.At, z)
 		}
 	}
 	l := w.orders[f.At]
@@ -136,7 +136,7 @@ func (w *world) checkOrder(f xeffect) {
 		l[i].done = true
 		for k := range i {
 			if f.Kind == Admitted && l[k].from == from && !l[k].done {
-				w.fail("admission at %d is not FIFO: e%d overtakes e%d", f.At, f.ID.Event, l[k].id.Event)
+				w.fail("admission at %v is not FIFO: e%d overtakes e%d", f.At, f.ID.Event, l[k].id.Event)
 			}
 		}
 	}
@@ -189,7 +189,7 @@ func (w *world) carry(h uint8, e event) {
 			w.view[h][x] = w.committed[x]
 		}
 	}
-	if f := nodeFresh + e; w.parents[f] != 0 {
+	if f := nodeFresh + node(e); w.parents[f] != 0 {
 		w.view[h][f], w.tview[h][f] = w.committed[f], w.parents[f]
 	}
 }
@@ -290,7 +290,7 @@ func (w *world) tryEnter(e event, z node) bool {
 	if !ok {
 		return false
 	}
-	w.trace("    fast path at %d: %v, children %v", z, t.Mode, x.Children)
+	w.trace("    fast path at %v: %v, children %v", z, t.Mode, x.Children)
 	r.home.Enter(z, ref)
 	r.home.Hold(z, t.Mode, ref)
 	for i, c := range x.Children {

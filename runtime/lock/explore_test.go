@@ -71,7 +71,7 @@ func TestExplore(t *testing.T) {
 	}
 	sets := *exploreSets
 	if raceDetector || testing.Short() {
-		sets = max(1, sets/20)
+		sets = max(1, sets/25)
 	}
 	start := time.Now()
 	var sum tally

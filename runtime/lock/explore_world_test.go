@@ -3,6 +3,7 @@ package lock
 import (
 	"hash/maphash"
 	"math/bits"
+	"strconv"
 )
 
 // The explorer drives the production core, and nothing but it, through all
@@ -11,10 +12,20 @@ import (
 // state consists of.
 
 type (
-	node  = uint8
-	event = uint8
+	node  uint8
+	event uint8
 	mask  uint16 // set of nodes
 )
+
+// nodeNames are used by transcripts; elsewhere nodes are numbers.
+var nodeNames [nodeCount]string
+
+func (x node) String() string {
+	if n := nodeNames[x]; n != "" {
+		return n
+	}
+	return strconv.Itoa(int(x))
+}
 
 // Nodes of a world. 0 is no node; which of the others exist is up to the config.
 const (
@@ -25,7 +36,7 @@ const (
 	nodeFresh node = 8 // first of those that events create, one per event
 	nodeCount      = 12
 
-	eventsMax   = 3
+	eventsMax   = 4
 	hostsMax    = 3
 	attemptsMax = 10 // more is a livelock
 )
@@ -222,12 +233,12 @@ func (w *world) hash(buf []byte) (uint64, []byte) {
 	for x := range w.edges {
 		u(w.edges[x])
 		u(w.committed[x])
-		b = append(b, w.slots[x], w.parents[x], w.readers[x], w.writers[x])
+		b = append(b, byte(w.slots[x]), byte(w.parents[x]), w.readers[x], w.writers[x])
 	}
 	for h := range w.c.hosts {
 		for x := range w.edges {
 			u(w.view[h][x])
-			b = append(b, w.tview[h][x])
+			b = append(b, byte(w.tview[h][x]))
 		}
 		for e := range w.c.events {
 			k := &w.know[h][e]
@@ -252,7 +263,7 @@ func (w *world) hash(buf []byte) (uint64, []byte) {
 
 func (r *run) append(b []byte) []byte {
 	u := func(m mask) { b = append(b, byte(m), byte(m>>8)) }
-	b = append(b, r.status, byte(r.home.id.Attempt), r.entered, r.high, r.arb, r.after)
+	b = append(b, r.status, byte(r.home.id.Attempt), byte(r.entered), byte(r.high), r.arb, r.after)
 	if r.early {
 		b = append(b, 1)
 	}
@@ -260,11 +271,13 @@ func (r *run) append(b []byte) []byte {
 		u(m)
 	}
 	b = append(b, r.pc[:]...)
-	b = append(b, r.block[:]...)
+	for _, y := range r.block {
+		b = append(b, byte(y))
+	}
 	b = append(b, r.undoAt[:]...)
 	for x := range r.undoEdges {
 		u(r.undoEdges[x])
-		b = append(b, r.undoSlot[x])
+		b = append(b, byte(r.undoSlot[x]))
 	}
 	var visits [nodeCount][2]byte
 	for _, v := range r.home.visits {
@@ -282,7 +295,7 @@ func (r *run) append(b []byte) []byte {
 		u(asks[x])
 	}
 	for _, c := range r.home.carried {
-		b = append(b, c.Node, byte(c.Mode))
+		b = append(b, byte(c.Node), byte(c.Mode))
 	}
 	return append(b, 0xff)
 }
@@ -317,11 +330,11 @@ func appendQueue(q *xqueue, b []byte, set uint64) ([]byte, uint64) {
 	}
 	for x := node(1); x < nodeCount; x++ {
 		if l := q.far.links[x]; l != nil {
-			b = append(b, x, byte(l.sent), byte(l.received))
+			b = append(b, byte(x), byte(l.sent), byte(l.received))
 		}
 	}
 	for _, e := range q.far.early {
-		b = append(b, 0xfd, e.id.Event, byte(e.id.Attempt), e.sent.From, byte(e.sent.Number))
+		b = append(b, 0xfd, byte(e.id.Event), byte(e.id.Attempt), byte(e.sent.From), byte(e.sent.Number))
 	}
 	for _, t := range q.far.tombs {
 		set += maphash.Comparable(hashSeed, struct {

@@ -3,5 +3,5 @@
 package lock
 
 // raceDetector is on: the core has no concurrency of its own to check, so the explorer
-// runs a twentieth.
+// runs a part.
 const raceDetector = true

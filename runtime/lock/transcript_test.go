@@ -1,0 +1,246 @@
+package lock
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the transcripts")
+
+// TestTranscripts replays the scenarios of testdata: each command is followed by what the
+// core answered. They read as documentation of the protocol. A file has
+//
+//	actor NAME below PARENT [owns A B] [slot A] [host N]
+//	event NAME at TARGET [writes A B] [lazy A B] [does X.call(Y) X.add(Y) …]
+//
+// and then commands (start, deliver, need, commit, queues), each with its answer below
+// ----. Top is the virtual root; events are called e0, e1, … in order.
+func TestTranscripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no transcripts in testdata", err)
+	}
+	for _, f := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(f), ".txt"), func(t *testing.T) {
+			data, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { nodeNames = [nodeCount]string{} }()
+			p := newPlayer(t)
+			got := p.play(string(data))
+			if p.w.bad != "" {
+				t.Errorf("the scenario violates the protocol: %s", p.w.bad)
+			}
+			if got == string(data) {
+				return
+			}
+			if !*update {
+				t.Fatalf("%s differs; run with -update. Got:\n%s", f, got)
+			}
+			if err := os.WriteFile(f, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// player runs a transcript.
+type player struct {
+	t       *testing.T
+	c       *config
+	w       *world
+	answer  strings.Builder
+	started bool
+}
+
+func newPlayer(t *testing.T) *player {
+	p := &player{t: t, c: &config{hosts: 1, name: t.Name()}}
+	nodeNames = [nodeCount]string{nodeTop: "top"}
+	p.w = &world{log: func(format string, args ...any) { fmt.Fprintf(&p.answer, format+"\n", args...) }}
+	return p
+}
+
+// play returns the text with the answers of this run.
+func (p *player) play(text string) string {
+	var out strings.Builder
+	lines := strings.Split(text, "\n")
+	for i := 0; i < len(lines); i++ {
+		line := lines[i]
+		f := strings.Fields(line)
+		if i == len(lines)-1 && line == "" {
+			break
+		}
+		out.WriteString(line + "\n")
+		if len(f) == 0 || f[0] == "#" {
+			continue
+		}
+		switch f[0] {
+		case "actor":
+			p.actor(f[1:])
+			continue
+		case "event":
+			p.event(f[1:])
+			continue
+		}
+		if !p.started {
+			p.started = true
+			p.w.reset(p.c)
+		}
+		p.answer.Reset()
+		p.command(f)
+		out.WriteString("----\n" + p.answer.String())
+		for i+1 < len(lines) && lines[i+1] != "" { // the former answer
+			i++
+		}
+	}
+	return out.String()
+}
+
+func (p *player) node(name string) node {
+	i := slices.Index(nodeNames[:], name)
+	if i < 0 {
+		p.t.Fatalf("no actor %q", name)
+	}
+	return node(i)
+}
+
+// clauses splits "k a b k2 c" at the given keywords.
+func clauses(f []string, keys ...string) map[string][]string {
+	m := map[string][]string{}
+	key := ""
+	for _, s := range f {
+		if slices.Contains(keys, s) {
+			key = s
+			m[key] = []string{}
+			continue
+		}
+		m[key] = append(m[key], s)
+	}
+	return m
+}
+
+func (p *player) actor(f []string) {
+	// actors are declared before they are owned, so from the leaves upwards or not
+	m := clauses(f, "below", "owns", "slot", "host")
+	declare := func(name string) node {
+		if i := slices.Index(nodeNames[:], name); i >= 0 {
+			return node(i)
+		}
+		for x := nodeActor; x < nodeCount; x++ {
+			if nodeNames[x] == "" {
+				nodeNames[x] = name
+				p.c.actors |= bit(x)
+				return x
+			}
+		}
+		p.t.Fatal("too many actors")
+		return 0
+	}
+	x := declare(m[""][0])
+	p.c.parents[x] = declare(m["below"][0])
+	for _, c := range m["owns"] {
+		p.c.edges[x] |= bit(declare(c))
+	}
+	for _, c := range m["slot"] {
+		p.c.slots[x] = declare(c)
+	}
+	for _, h := range m["host"] {
+		p.c.host[x] = h[0] - '0'
+		p.c.hosts = max(p.c.hosts, int(p.c.host[x])+1)
+	}
+}
+
+func (p *player) event(f []string) {
+	m := clauses(f, "at", "writes", "lazy", "does")
+	var e program
+	e.target = p.node(m["at"][0])
+	for _, y := range m["writes"] {
+		e.writes |= bit(p.node(y))
+	}
+	for _, y := range m["lazy"] {
+		p.c.lazy[len(p.c.events)] |= bit(p.node(y))
+	}
+	for _, s := range m["does"] {
+		at, rest, _ := strings.Cut(s, ".")
+		what, to, _ := strings.Cut(strings.TrimSuffix(rest, ")"), "(")
+		o := op{}
+		what, o.async = strings.TrimPrefix(what, "async-"), strings.HasPrefix(what, "async-")
+		k := slices.Index([]string{"call", "callArg", "callSlot", "setSlot", "add", "remove"}, what)
+		if k < 0 {
+			p.t.Fatalf("unknown step %q", s)
+		}
+		o.kind = opKind(k)
+		if to != "" {
+			o.to = p.node(to)
+		}
+		x := p.node(at)
+		e.ops[x] = append(e.ops[x], o)
+	}
+	p.c.events = append(p.c.events, e)
+}
+
+// command makes the one move that f describes.
+func (p *player) command(f []string) {
+	if f[0] == "queues" {
+		p.queues()
+		return
+	}
+	want := strings.Join(f, " ")
+	var have []string
+	for _, m := range p.w.moves(nil) {
+		d, _, _ := strings.Cut(p.w.describe(m), " #")
+		d, _, _ = strings.Cut(d, ":")
+		have = append(have, d)
+		if d == want {
+			log := p.w.log
+			p.w.log = nil
+			detail := p.w.describe(m)
+			p.w.log = log
+			p.w.apply(m)
+			s := strings.TrimPrefix(p.answer.String(), detail+"\n")
+			if s == "" {
+				s = "    (nothing yet)\n"
+			}
+			if _, act, ok := strings.Cut(detail, ": "); ok {
+				s = "    " + act + "\n" + s
+			}
+			p.answer.Reset()
+			p.answer.WriteString(s)
+			return
+		}
+	}
+	p.t.Errorf("%q cannot happen now; possible are\n%s", want, strings.Join(have, "\n"))
+}
+
+// queues dumps who holds what, and who waits for whom.
+func (p *player) queues() {
+	for x := range p.w.queues {
+		q := &p.w.queues[x]
+		if h, n := q.Len(); h+n == 0 {
+			continue
+		}
+		fmt.Fprintf(&p.answer, "    %v:", node(x))
+		q.Holders(func(h Holder[event]) bool {
+			s := "settled"
+			if h.Lazy {
+				s = "lazy"
+			}
+			fmt.Fprintf(&p.answer, " e%d.%d holds %v %s;", h.ID.Event, h.ID.Attempt, h.Mode, s)
+			return true
+		})
+		q.Waits(func(d WaitEdge[event]) bool {
+			fmt.Fprintf(&p.answer, " e%d.%d waits for e%d: %v;", d.Waiter.Event, d.Waiter.Attempt, d.For.Event, d.Why)
+			return true
+		})
+		p.answer.WriteString("\n")
+	}
+	if p.answer.Len() == 0 {
+		p.answer.WriteString("    all idle\n")
+	}
+}
