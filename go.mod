@@ -11,9 +11,7 @@ require github.com/alecthomas/participle/v2 v2.1.4
 require (
 	github.com/rogpeppe/go-internal v1.14.1
 	go.uber.org/goleak v1.3.0
+	golang.org/x/tools v0.26.0
 )
 
-require (
-	golang.org/x/sys v0.26.0 // indirect
-	golang.org/x/tools v0.26.0 // indirect
-)
+require golang.org/x/sys v0.26.0 // indirect

@@ -155,11 +155,7 @@ func TestReadsAreNotTorn(t *testing.T) {
 			}
 		})
 	}
-	moves := 20_000
-	if testing.Short() { // the race detector makes a move a hundred times slower
-		moves = 2_000
-	}
-	for i := range moves {
+	for i := range 4_000 {
 		to, want := b[len(b)-1], root
 		if i%2 == 1 {
 			to, want = a[len(a)-1], a[77]

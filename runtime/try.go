@@ -3,6 +3,7 @@ package runtime
 import (
 	"errors"
 
+	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -20,12 +21,6 @@ func Check(err error) {
 	}
 }
 
-// aborted is the failure of an event: its message is exactly what the program gave.
-type aborted interface {
-	error
-	AbortMessage() string
-}
-
 // Try runs body, which is code of a client, and reports a failure of it: of an
 // awaited event, or a fault of the body itself. A bug of the system is not caught.
 func Try(body func()) (why string, failed bool) {
@@ -35,13 +30,16 @@ func Try(body func()) (why string, failed bool) {
 			return
 		}
 		err, _ := r.(error)
-		var abort aborted
+		var abort *exec.AbortError
 		var fault value.Fault
+		var limit *exec.LimitError
 		switch {
 		case errors.As(err, &abort):
-			why, failed = abort.AbortMessage(), true
+			why, failed = abort.Msg, true
 		case errors.As(err, &fault):
 			why, failed = fault.Msg, true
+		case errors.As(err, &limit):
+			why, failed = limit.Error(), true
 		default:
 			panic(r)
 		}

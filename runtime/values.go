@@ -123,3 +123,9 @@ func Contains(s, part string) bool { return value.Contains(s, part) }
 
 // Replace returns s with every occurrence of old replaced.
 func Replace(s, old, by string) string { return value.Replace(s, old, by) }
+
+// NonNull returns the reference r, or faults when it is null.
+func NonNull[R interface{ IsNull() bool }](r R) R { return value.NonNull(r) }
+
+// BytesVector returns the keys of a map or set of bytes as values of their own.
+func BytesVector(keys Vector[BytesKey]) Vector[Bytes] { return value.BytesVector(keys) }

@@ -16,6 +16,10 @@ var ErrCorrupt = errors.New("corrupt encoding")
 // only; ask Err at the end. The input may be hostile: nothing is allocated that the input
 // does not pay for.
 type Decoder struct {
+	// Context is what the values of the message need to be read, such as the system that references
+	// to actors are resolved in. The decoder only carries it.
+	Context any
+
 	buf   []byte // the message up to the end of the innermost open field
 	pos   int
 	outer []int // ends of the fields around the innermost one
@@ -42,6 +46,9 @@ func (d *Decoder) Close() error {
 	}
 	return d.err
 }
+
+// Fail makes the decoder fail unless it has failed already.
+func (d *Decoder) Fail(format string, args ...any) { d.fail(format, args...) }
 
 func (d *Decoder) fail(format string, args ...any) {
 	if d.err == nil {

@@ -67,3 +67,12 @@ func (b Bytes) Compare(c Bytes) int { return bytes.Compare(b.Data(), c.Data()) }
 
 // Str returns the content as a string.
 func (b Bytes) Str() string { return string(b.Data()) }
+
+// BytesVector returns keys as values of their own.
+func BytesVector(keys Vector[BytesKey]) Vector[Bytes] {
+	list := make([]Bytes, 0, keys.Size())
+	for _, k := range keys.Items() {
+		list = append(list, k.Bytes())
+	}
+	return VectorOf(list...)
+}

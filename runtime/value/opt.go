@@ -35,6 +35,14 @@ func (o Opt[T]) Value() T { return o.v }
 // Get returns the value and whether there is one.
 func (o Opt[T]) Get() (T, bool) { return o.v, o.ok }
 
+// Or returns the value, or v when there is none.
+func (o Opt[T]) Or(v T) T {
+	if o.ok {
+		return o.v
+	}
+	return v
+}
+
 // Ref returns the address of the value for writing through a path, or faults.
 func (o *Opt[T]) Ref() *T {
 	if !o.ok {
@@ -110,6 +118,14 @@ func (b Box[T]) Value() (v T) {
 // Get returns the value and whether there is one.
 func (b Box[T]) Get() (v T, ok bool) { return b.Value(), b.p != nil }
 
+// Or returns the value, or v when there is none.
+func (b Box[T]) Or(v T) T {
+	if b.p != nil {
+		return *b.p
+	}
+	return v
+}
+
 // Ref returns the address of a fresh copy of the value for writing through a path, or
 // faults when there is none.
 func (b *Box[T]) Ref() *T {
@@ -146,4 +162,12 @@ func (b Box[T]) EachElem(f func(any)) {
 	if b.p != nil {
 		f(*b.p)
 	}
+}
+
+// NonNull returns the reference r, or faults when it is null.
+func NonNull[R interface{ IsNull() bool }](r R) R {
+	if r.IsNull() {
+		Fail(MsgNull)
+	}
+	return r
 }

@@ -1,0 +1,128 @@
+package codegen
+
+import (
+	"strings"
+
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/typecheck"
+)
+
+// builtin lowers a call of a predeclared function.
+func (f *fn) builtin(x *ast.Call, c *typecheck.Call) val {
+	vals := f.reads(x.Args...)
+	out := func(code string) val { return fresh(c.Result, code) }
+	switch c.Builtin {
+	case typecheck.MinFunc, typecheck.MaxFunc:
+		return f.minMax(c.Builtin.String(), c.Result, vals)
+	case typecheck.AbsFunc:
+		if c.Result == typecheck.Float {
+			return out("aeonrt.AbsFloat(" + vals[0].code + ")")
+		}
+		return out("aeonrt.Abs(" + f.typed(vals[0]) + ")")
+	case typecheck.NowFunc:
+		return out("aeonrt.Time(" + f.ctx() + ".Now())")
+	case typecheck.RandomFunc:
+		return out(f.ctx() + ".Random()")
+	case typecheck.EventIDFunc:
+		if f.by == byClient {
+			f.unsupported(x, "eventid() outside of an event")
+		}
+		return out("cx.EventID().String()")
+	case typecheck.PrintFunc:
+		return out(f.ctx() + ".Print(" + f.line(vals) + ")")
+	case typecheck.LogFunc:
+		return out(f.ctx() + ".Log(" + f.line(vals) + ")")
+	case typecheck.LenFunc:
+		return out(f.size(vals[0]))
+	case typecheck.StrFunc:
+		return out(f.textOf(vals[0]))
+	case typecheck.ParseIntFunc:
+		return out("aeonrt.ParseInt(" + codes(vals) + ")")
+	case typecheck.SplitFunc:
+		return out("aeonrt.Split(" + codes(vals) + ")")
+	case typecheck.JoinFunc:
+		return out("aeonrt.Join(" + codes(vals) + ")")
+	case typecheck.ContainsFunc:
+		return out("aeonrt.Contains(" + codes(vals) + ")")
+	case typecheck.ReplaceFunc:
+		return out("aeonrt.Replace(" + codes(vals) + ")")
+	}
+	panic("codegen: no emitter for the function " + c.Builtin.String())
+}
+
+// line returns the text that print and log write: the texts of the arguments with spaces between.
+func (f *fn) line(vals []val) string {
+	if len(vals) == 0 {
+		return `""`
+	}
+	var parts []string
+	for _, v := range vals {
+		parts = append(parts, f.textOf(v))
+	}
+	return strings.Join(parts, ` + " " + `)
+}
+
+func (f *fn) size(v val) string {
+	if v.typ == typecheck.String {
+		return "int64(len(" + v.code + "))"
+	}
+	return side(v.code) + ".Size()"
+}
+
+// minMax uses Go's own min and max, except for bytes, which Go does not order.
+func (f *fn) minMax(name string, t typecheck.Type, vals []val) val {
+	if t != typecheck.Bytes {
+		vals[0].code = f.typed(vals[0])
+		return fresh(t, name+"("+codes(vals)+")")
+	}
+	code := vals[0].code
+	for _, v := range vals[1:] {
+		code = "aeonrt." + upperFirst(name) + "(" + code + ", " + v.code + ")"
+	}
+	return val{code: code, typ: t}
+}
+
+// conversion lowers T(x).
+func (f *fn) conversion(x *ast.Call, c *typecheck.Call) val {
+	v := f.expr(x.Args[0])
+	from, to := v.typ, c.Result
+	g := f.goType(to)
+	switch {
+	case typecheck.Identical(from, to):
+		return v
+	case to == typecheck.String && from == typecheck.Bytes:
+		return fresh(to, side(v.code)+".Str()")
+	case to == typecheck.Bytes && from == typecheck.String:
+		return fresh(to, "aeonrt.BytesOf([]byte("+v.code+"))")
+	case to == typecheck.String:
+		return fresh(to, f.textOf(v))
+	case typecheck.IsInteger(to) && from == typecheck.Float:
+		return fresh(to, "aeonrt.Trunc["+g+"]("+v.code+")")
+	case typecheck.IsInteger(to) && typecheck.IsInteger(from):
+		if widens(from, to) {
+			return fresh(to, g+"("+v.code+")")
+		}
+		return fresh(to, "aeonrt.Convert["+g+"]("+f.typed(v)+")")
+	}
+	return fresh(to, g+"("+v.code+")")
+}
+
+// widens reports whether every value of integer type from is one of type to.
+func widens(from, to typecheck.Type) bool {
+	bits := func(t typecheck.Type) int {
+		switch t {
+		case typecheck.Int8, typecheck.Uint8:
+			return 8
+		case typecheck.Int16, typecheck.Uint16:
+			return 16
+		case typecheck.Int32, typecheck.Uint32:
+			return 32
+		}
+		return 64
+	}
+	fu, tu := typecheck.IsUnsigned(from), typecheck.IsUnsigned(to)
+	if fu == tu {
+		return bits(from) <= bits(to)
+	}
+	return fu && bits(from) < bits(to)
+}

@@ -1,0 +1,221 @@
+package codegen
+
+import (
+	"strings"
+
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/typecheck"
+)
+
+// call lowers a call of any kind.
+func (f *fn) call(x *ast.Call) val {
+	c := f.info.Calls[x]
+	if c == nil {
+		panic("codegen: call without meaning")
+	}
+	switch c.Kind {
+	case typecheck.ConversionCall:
+		return f.conversion(x, c)
+	case typecheck.BuiltinCall:
+		return f.builtin(x, c)
+	case typecheck.LibraryCall:
+		return f.library(x, c)
+	case typecheck.FuncCall:
+		args := f.binders(x.Args)
+		return f.plainCall(c.Func, f.funcName(x, c.Func), args)
+	case typecheck.SelfCall:
+		args := f.binders(x.Args)
+		return f.plainCall(c.Func, "self."+f.methodName(c.Func), args)
+	case typecheck.ValueCall:
+		return f.valueCall(x, c)
+	case typecheck.ActorCall:
+		return f.actorCall(x, c)
+	case typecheck.ClientCall:
+		return f.clientCall(x, c)
+	}
+	panic("codegen: no emitter for this call")
+}
+
+// funcName returns the Go function for a free function, in the version for this runner.
+func (f *fn) funcName(x ast.Node, g *typecheck.Func) string {
+	if f.plan[g] == nil {
+		f.unsupported(x, "a call into another package")
+	}
+	if f.ofClient(g) {
+		return f.gen(g, "client")
+	}
+	return f.names.obj[g]
+}
+
+// methodName is funcName for methods.
+func (f *fn) methodName(g *typecheck.Func) string {
+	if f.ofClient(g) {
+		return f.gen(g, "client")
+	}
+	return f.names.obj[g]
+}
+
+// ofClient reports whether clients run a version of g of their own: where g needs a context and
+// actors run it, too.
+func (f *fn) ofClient(g *typecheck.Func) bool {
+	return f.by == byClient && f.plan[g].context && f.plan[g].runners == byActor|byClient
+}
+
+// withContext puts the context before the arguments if g takes one.
+func (f *fn) withContext(g *typecheck.Func, args []val) string {
+	list := codes(args)
+	if !f.plan[g].context {
+		return list
+	}
+	if list == "" {
+		return f.ctx()
+	}
+	return f.ctx() + ", " + list
+}
+
+func (f *fn) plainCall(g *typecheck.Func, name string, args []val) val {
+	return fresh(g.Result, name+"("+f.withContext(g, args)+")")
+}
+
+// valueCall lowers a call of a method of a value class on some value.
+func (f *fn) valueCall(x *ast.Call, c *typecheck.Call) val {
+	if f.plan[c.Func] == nil {
+		f.unsupported(x, "a call into another package")
+	}
+	if st := f.info.Stores[x]; st != nil {
+		return f.mutate(x, st, c)
+	}
+	if c.Optional {
+		recv := f.expr(c.Recv)
+		if len(x.Args) > 0 && !recv.stable {
+			recv = f.spill(recv)
+		}
+		return f.unlessNull(recv, c.Result, func(v val) val {
+			return f.plainCall(c.Func, v.code+"."+f.methodName(c.Func), f.binders(x.Args))
+		})
+	}
+	vals := f.operands(f.receiverFirst, append([]ast.Expr{c.Recv}, x.Args...)...)
+	return f.plainCall(c.Func, side(vals[0].code)+"."+f.methodName(c.Func), vals[1:])
+}
+
+// receiverFirst lowers the receiver of a call for reading and the arguments for storing.
+func (f *fn) receiverFirst(i int, x ast.Expr) val {
+	if i == 0 {
+		return f.expr(x)
+	}
+	return f.bind(x)
+}
+
+// actorCall lowers a call of a method of an actor.
+func (f *fn) actorCall(x *ast.Call, c *typecheck.Call) val {
+	if f.plan[c.Func] == nil {
+		f.unsupported(x, "a call into another package")
+	}
+	if c.Optional {
+		recv := f.expr(c.Recv)
+		if len(x.Args) > 0 && !recv.stable {
+			recv = f.spill(recv)
+		}
+		t := c.Result
+		if x.Mode != ast.Sync && f.by == byActor {
+			t = typecheck.Void
+		}
+		return f.unlessNull(recv, t, func(v val) val { return f.issue(x, c, v, f.binders(x.Args), nil) })
+	}
+	list := append([]ast.Expr{c.Recv}, x.Args...)
+	list = append(list, x.After, x.Every, x.Name)
+	n := len(x.Args) + 1
+	if c.Recv == nil {
+		list[0] = nil
+	}
+	vals := f.operands(f.receiverFirst, list...)
+	if c.Recv == nil {
+		vals[0] = f.this(c.RecvType)
+	}
+	return f.issue(x, c, vals[0], vals[1:n], vals[n:])
+}
+
+// issue makes the call on a lowered receiver; timer has the clauses after, every and as.
+func (f *fn) issue(x *ast.Call, c *typecheck.Call, recv val, args, timer []val) val {
+	g := c.Func
+	recv.code = side(recv.code)
+	switch {
+	case f.by == byClient && c.Unawaited:
+		return fresh(typecheck.Void, "cl.Send("+recv.code+".Ref, &"+f.gen(g, "method")+", "+f.argsLiteral(g, args)+")")
+	case f.by == byClient:
+		return fresh(c.Result, recv.code+"."+f.gen(g, "event")+"("+withFirst("cl", args)+")")
+	case x.Mode == ast.Sync:
+		return fresh(g.Result, recv.code+"."+f.gen(g, "call")+"("+withFirst("cx", args)+")")
+	}
+	target := recv.code + ".Ref, &" + f.gen(g, "method") + ", " + f.argsLiteral(g, args)
+	if x.Mode == ast.Async {
+		return fresh(typecheck.Void, "aeonrt.Async(cx, "+target+")")
+	}
+	name := `""`
+	if len(timer) == 3 && x.Name != nil {
+		name = timer[2].code
+	}
+	switch {
+	case x.Every != nil && x.After == nil:
+		return fresh(typecheck.Void, "cx.EmitEvery(time.Duration("+timer[1].code+"), "+name+", "+target+")")
+	case x.Every != nil:
+		f.unsupported(x, "a timer with both after and every")
+	case x.After != nil:
+		return fresh(typecheck.Void, "cx.EmitAfter(time.Duration("+timer[0].code+"), "+name+", "+target+")")
+	}
+	return fresh(typecheck.Void, "cx.Emit("+target+")")
+}
+
+func withFirst(first string, args []val) string {
+	if len(args) == 0 {
+		return first
+	}
+	return first + ", " + codes(args)
+}
+
+// argsLiteral returns the argument struct of a call.
+func (p *pkg) argsLiteral(g *typecheck.Func, args []val) string {
+	var sb strings.Builder
+	sb.WriteString("&" + p.gen(g, "args") + "{")
+	for i, name := range paramFields(g) {
+		if i > 0 {
+			sb.WriteString(", ")
+		}
+		sb.WriteString(name + ": " + args[i].code)
+	}
+	sb.WriteString("}")
+	return sb.String()
+}
+
+// clientCall lowers a callback to a client object.
+func (f *fn) clientCall(x *ast.Call, c *typecheck.Call) val {
+	if f.by == byClient {
+		f.unsupported(x, "a callback issued by a client")
+	}
+	if x.After != nil || x.Every != nil {
+		f.unsupported(x, "a timed callback")
+	}
+	use := func(recv val, args []val) val {
+		return fresh(typecheck.Void, "cx.Callback("+side(recv.code)+".ClientRef, &"+f.gen(c.Func, "method")+", "+f.argsLiteral(c.Func, args)+")")
+	}
+	if c.Optional {
+		recv := f.expr(c.Recv)
+		if len(x.Args) > 0 && !recv.stable {
+			recv = f.spill(recv)
+		}
+		return f.unlessNull(recv, typecheck.Void, func(v val) val { return use(v, f.binders(x.Args)) })
+	}
+	vals := f.operands(f.receiverFirst, append([]ast.Expr{c.Recv}, x.Args...)...)
+	return use(vals[0], vals[1:])
+}
+
+// actorRef lowers actor<T>(key).
+func (f *fn) actorRef(x *ast.ActorRef) val {
+	t := f.info.TypeOf(x)
+	c := t.(*typecheck.Class)
+	if f.names.obj[c] == "" {
+		f.unsupported(x, "an actor of another package")
+	}
+	key := f.expr(x.Key)
+	return fresh(t, f.gen(c, "ref")+"{aeonrt.Named("+f.ctx()+", &"+f.gen(c, "class")+", "+key.code+")}")
+}

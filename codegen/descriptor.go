@@ -1,0 +1,210 @@
+package codegen
+
+import (
+	"strings"
+
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/typecheck"
+)
+
+// descriptors generates the file that tells the runtime what the package contains, and how to call, copy and encode it.
+func (p *pkg) descriptors() (File, error) {
+	w := p.writer()
+	p.packageVar(w)
+	for _, c := range p.info.Package.Classes {
+		switch c.Kind {
+		case ast.ActorClass:
+			p.actorPlumbing(w, c)
+			p.classVar(w, c)
+			for _, m := range p.methods(c) {
+				p.methodVar(w, c, m)
+			}
+		case ast.ClientClass:
+			for _, m := range c.Methods {
+				p.argsStruct(w, m)
+				p.clientMethodVar(w, c, m)
+			}
+		default:
+			p.valuePlumbing(w, c)
+		}
+	}
+	p.initFunc(w)
+	return p.assemble("aeon_package.go", w)
+}
+
+// methods returns the methods of an actor class and, last, its constructor.
+func (p *pkg) methods(c *typecheck.Class) []*typecheck.Func {
+	list := append([]*typecheck.Func(nil), c.Methods...)
+	if c.Ctor != nil {
+		list = append(list, c.Ctor)
+	}
+	return list
+}
+
+func (p *pkg) packageVar(w *writer) {
+	pk := p.info.Package
+	w.add("// AeonPackage is what the runtime and the tools need to know of this package.")
+	w.add("var AeonPackage = aeonrt.Package{")
+	w.add("Name: %s,", quote(pk.Name))
+	w.add("}")
+	w.add("")
+}
+
+func (p *pkg) classVar(w *writer, c *typecheck.Class) {
+	w.add("var %s = aeonrt.Class{", p.gen(c, "class"))
+	w.add("Package: %s,", quote(p.info.Package.Name))
+	w.add("Name: %s,", quote(c.Name()))
+	if len(c.Fields) > 0 {
+		w.add("Fields: []aeonrt.Field{")
+		for _, f := range c.Fields {
+			if owning(f) {
+				w.add("{Name: %s, Owning: true},", quote(f.Name()))
+			} else {
+				w.add("{Name: %s},", quote(f.Name()))
+			}
+		}
+		w.add("},")
+	}
+	if c.SelfRecursive {
+		w.add("SelfRecursive: true,")
+	}
+	w.add("}")
+	w.add("")
+}
+
+var modeNames = [...]string{typecheck.NoMode: "aeonrt.NoAccess", typecheck.Read: "aeonrt.Read", typecheck.Write: "aeonrt.Write"}
+
+var belowNames = [...]string{typecheck.BelowNone: "aeonrt.None", typecheck.BelowExact: "aeonrt.Exact", typecheck.BelowAny: "aeonrt.Any"}
+
+func (p *pkg) methodVar(w *writer, c *typecheck.Class, m *typecheck.Func) {
+	w.add("var %s = aeonrt.Method{", p.gen(m, "method"))
+	w.add("Class: &%s,", p.gen(c, "class"))
+	w.add("Name: %s,", quote(m.Name()))
+	if m.Kind == typecheck.Constructor {
+		w.add("Index: %d,", len(c.Methods))
+	} else {
+		w.add("Index: %d,", m.Index)
+	}
+	if m.RO {
+		w.add("ReadOnly: true,")
+	}
+	e := m.Effects
+	if e == nil { // code that the checker has not analysed touches anything
+		w.add("Self: aeonrt.Write,")
+		w.add("Below: aeonrt.Any,")
+		w.add("BelowMode: aeonrt.Write,")
+	} else {
+		self := e.Self
+		if m.Kind == typecheck.Constructor {
+			self = typecheck.Write
+		}
+		w.add("Self: %s,", modeNames[self])
+		w.add("Below: %s,", belowNames[e.Below])
+		w.add("BelowMode: %s,", modeNames[e.BelowMode])
+		p.touches(w, e.Touches)
+	}
+	w.add("}")
+	w.add("")
+}
+
+func (p *pkg) touches(w *writer, list []typecheck.ClassMode) {
+	var parts []string
+	for _, t := range list {
+		if p.names.obj[t.Class] == "" {
+			panic(unsupported{at: t.Class.Span(), what: "an actor class of another package"})
+		}
+		parts = append(parts, "{Class: &"+p.gen(t.Class, "class")+", Mode: "+modeNames[t.Mode]+"}")
+	}
+	if len(parts) > 0 {
+		w.add("Touches: []aeonrt.ClassMode{%s},", strings.Join(parts, ", "))
+	}
+}
+
+func (p *pkg) clientMethodVar(w *writer, c *typecheck.Class, m *typecheck.Func) {
+	w.add("var %s = aeonrt.ClientMethod{", p.gen(m, "method"))
+	w.add("Class: %s,", quote(c.Name()))
+	w.add("Name: %s,", quote(m.Name()))
+	w.add("}")
+	w.add("")
+}
+
+// initFunc emits what Go does not let the descriptors say themselves, since functions that they name refer back to them.
+func (p *pkg) initFunc(w *writer) {
+	pk := p.info.Package
+	w.add("func init() {")
+	var classes []string
+	for _, c := range pk.Classes {
+		switch c.Kind {
+		case ast.ActorClass:
+			classes = append(classes, "&"+p.gen(c, "class"))
+			p.initClass(w, c)
+		case ast.ClientClass:
+			for _, m := range c.Methods {
+				w.add("%s.Run = func(cl *aeonrt.Client, self any, args aeonrt.Args) {", p.gen(m, "method"))
+				p.run(w, c, m, "cl")
+				w.add("}")
+			}
+		}
+	}
+	if len(classes) > 0 {
+		w.add("AeonPackage.Classes = []*aeonrt.Class{%s}", strings.Join(classes, ", "))
+	}
+	if pk.Main != nil {
+		w.add("AeonPackage.Main = aeonMain")
+	}
+	if len(pk.Tests) > 0 {
+		w.add("AeonPackage.Tests = []aeonrt.Test{")
+		for _, t := range pk.Tests {
+			pos := t.Span().Pos()
+			name := p.opts.SourceName(pos.Src)
+			if name == "" {
+				name = pos.File()
+			}
+			w.add("{Name: %s, File: %s, Line: %d, Run: %s},", quote(t.Name()), quote(name), pos.Line(), p.gen(t, "test"))
+		}
+		w.add("}")
+	}
+	w.add("}")
+}
+
+func (p *pkg) initClass(w *writer, c *typecheck.Class) {
+	class, name := p.gen(c, "class"), p.names.obj[c]
+	w.add("%s.New = func() aeonrt.Object { return new(%s) }", class, name)
+	var list []string
+	for _, m := range c.Methods {
+		list = append(list, "&"+p.gen(m, "method"))
+	}
+	w.add("%s.Methods = []*aeonrt.Method{%s}", class, strings.Join(list, ", "))
+	if c.Ctor != nil && len(c.Ctor.Params) == 0 {
+		w.add("%s.Construct = &%s", class, p.gen(c.Ctor, "method"))
+	}
+	for _, m := range p.methods(c) {
+		method := p.gen(m, "method")
+		w.add("%s.NewArgs = func() aeonrt.Args { return new(%s) }", method, p.gen(m, "args"))
+		w.add("%s.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {", method)
+		p.run(w, c, m, "cx")
+		w.add("}")
+		p.narrow(w, c, m)
+		p.argRefs(w, m)
+	}
+}
+
+// run emits the body of a descriptor's Run: the call with the arguments from their struct.
+func (p *pkg) run(w *writer, c *typecheck.Class, m *typecheck.Func, ctx string) {
+	var list strings.Builder
+	for _, f := range paramFields(m) {
+		list.WriteString(", x." + f)
+	}
+	name := p.names.obj[m]
+	if m.Kind == typecheck.Constructor {
+		name = "construct"
+	}
+	call := "self.(*" + p.names.obj[c] + ")." + name + "(" + ctx + list.String() + ")"
+	if len(m.Params) > 0 || !isVoid(m.Result) {
+		w.add("x := args.(*%s)", p.gen(m, "args"))
+	}
+	if !isVoid(m.Result) {
+		call = "x.ret = " + call
+	}
+	w.add("%s", call)
+}

@@ -1,0 +1,146 @@
+package codegen
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+
+	aeon "github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/typecheck"
+)
+
+// file generates the Go file for one source file.
+func (p *pkg) file(src *aeon.File) (File, error) {
+	w := p.writer()
+	for _, d := range src.Decls {
+		p.decl(w, d)
+	}
+	return p.assemble(fileName(src.Src, p.files), w)
+}
+
+func (p *pkg) writer() *writer { return &writer{name: p.opts.SourceName} }
+
+// decl emits a top-level declaration. Every kind of declaration has its line here.
+func (p *pkg) decl(w *writer, d aeon.Decl) {
+	switch d := d.(type) {
+	case *aeon.ClassDecl:
+		c := p.info.Defs[d].(*typecheck.Class)
+		switch d.Kind {
+		case aeon.ActorClass:
+			p.actorClass(w, c)
+		case aeon.ClientClass:
+			p.clientClass(w, c)
+		default:
+			p.valueClass(w, c)
+		}
+	case *aeon.EnumDecl:
+		p.enum(w, p.info.Defs[d].(*typecheck.Enum))
+	case *aeon.ConstDecl:
+		p.constDecl(w, p.info.Defs[d].(*typecheck.Const))
+	case *aeon.FuncDecl:
+		p.function(w, p.info.Defs[d].(*typecheck.Func), d)
+	case *aeon.TestDecl:
+		p.test(w, p.info.Defs[d].(*typecheck.Func))
+	case *aeon.ExternGoDecl:
+		panic(unsupported{at: d.Span(), what: "extern go"})
+	case *aeon.BadDecl:
+		panic("codegen: asked to compile a package with errors")
+	default:
+		panic("codegen: no emitter for this declaration")
+	}
+}
+
+// assemble puts the head of a file before its declarations.
+func (p *pkg) assemble(name string, w *writer) (File, error) {
+	head := header + "\npackage " + GoPackageName(p.info.Package.Name) + "\n\n"
+	body := w.buf.String()
+	f, err := parser.ParseFile(token.NewFileSet(), name, head+body, parser.SkipObjectResolution)
+	if err != nil {
+		return File{}, fmt.Errorf("codegen: generated Go does not parse: %w\n%s", err, numbered([]byte(head+body)))
+	}
+	used := map[string]bool{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if id, ok := s.X.(*ast.Ident); ok {
+				used[id.Name] = true
+			}
+		}
+		return true
+	})
+	imports := ""
+	if used["time"] {
+		imports += "\t\"time\"\n\n"
+	}
+	if used["aeonrt"] {
+		imports += "\taeonrt \"" + runtimePath + "\"\n"
+	}
+	if imports != "" {
+		imports = "import (\n" + imports + ")\n\n"
+	}
+	return p.finish(name, []byte(head+imports+body))
+}
+
+func (p *pkg) constDecl(w *writer, c *typecheck.Const) {
+	w.doc1(c.Decl.Doc.Text())
+	t := ""
+	if c.Type() != typecheck.UntypedInt && c.Type() != typecheck.UntypedFloat {
+		t = " " + p.goType(c.Type())
+	}
+	if e, ok := c.Type().(*typecheck.Enum); ok {
+		i, _ := intConst(c.Value)
+		w.add("const %s = %s", p.names.obj[c], p.names.obj[e.Values[i]])
+		return
+	}
+	w.add("const %s%s = %s", p.names.obj[c], t, p.literal(c.Type(), c.Value))
+	w.add("")
+}
+
+// doc1 writes a doc comment if there is one.
+func (w *writer) doc1(text string) {
+	if text != "" {
+		w.doc(text)
+	}
+}
+
+// function emits a free function: once for all who run it if it only computes, else once per kind.
+func (p *pkg) function(w *writer, f *typecheck.Func, d *aeon.FuncDecl) {
+	if d.GoBody {
+		panic(unsupported{at: d.Span(), what: "a function implemented in Go"})
+	}
+	w.doc1(d.Doc.Text())
+	if f == p.info.Package.Main {
+		e := p.newFn(f, byClient, w)
+		e.body("func aeonMain("+e.params(true)+")", nil, f.Body, f.Result, "")
+		return
+	}
+	p.versions(f, func(by runner, client bool) {
+		name := p.names.obj[f]
+		if client {
+			name = p.gen(f, "client")
+			w.add("// %s is %s as clients run it.", name, p.names.obj[f])
+		}
+		e := p.newFn(f, by, w)
+		e.body("func "+name+"("+e.params(p.plan[f].context)+")"+p.resultType(f.Result), nil, f.Body, f.Result, "")
+	})
+}
+
+// versions calls emit for every version of a function that is needed; client is set for a second one.
+func (p *pkg) versions(f *typecheck.Func, emit func(by runner, client bool)) {
+	pl := p.plan[f]
+	switch {
+	case pl.runners == byClient:
+		emit(byClient, false)
+	case pl.context && pl.runners&byClient != 0:
+		emit(byActor, false)
+		emit(byClient, true)
+	default:
+		emit(byActor, false)
+	}
+}
+
+func (p *pkg) test(w *writer, f *typecheck.Func) {
+	e := p.newFn(f, byClient, w)
+	w.add("// %s is the test %s.", p.gen(f, "test"), quote(f.Name()))
+	e.body("func "+p.gen(f, "test")+"(cl *aeonrt.Client)", nil, f.Body, typecheck.Void, "")
+}

@@ -1,0 +1,109 @@
+package codegen
+
+import (
+	"bytes"
+	"fmt"
+	"go/format"
+	"strconv"
+	"strings"
+
+	"github.com/aeon-lang/aeon/lang/ast"
+)
+
+// Marks stand in generated text for what is known only later.
+const (
+	// markHere on a line by itself ends the stretch that is mapped to a source: what follows is ours.
+	markHere = "//aeon:here"
+	// markUse begins a line that uses a variable so that Go does not call it unused; the line goes if
+	// the program uses it. The variable's number follows.
+	markUse = "\x00use "
+)
+
+// writer collects Go text.
+type writer struct {
+	buf  bytes.Buffer
+	name func(*ast.Source) string
+}
+
+// add writes one line of Go that has no counterpart in the source.
+func (w *writer) add(format string, args ...any) {
+	fmt.Fprintf(&w.buf, format, args...)
+	w.buf.WriteByte('\n')
+}
+
+// at makes the next line of Go report the position of span.
+func (w *writer) at(span ast.Span) {
+	if !span.IsValid() {
+		return
+	}
+	if name := w.name(span.Src); name != "" && strings.IndexFunc(name, control) < 0 {
+		line, col := span.Pos().LineCol()
+		fmt.Fprintf(&w.buf, "//line %s:%d:%d\n", name, line, col)
+	}
+}
+
+// here ends the stretch that at began.
+func (w *writer) here() {
+	if w.buf.Len() > 0 {
+		w.buf.WriteString(markHere + "\n")
+	}
+}
+
+// finish formats the text of a file and resolves its marks.
+func (p *pkg) finish(name string, text []byte) (File, error) {
+	formatted, err := format.Source(text)
+	if err != nil {
+		return File{}, fmt.Errorf("codegen: generated Go does not parse: %w\n%s", err, numbered(text))
+	}
+	var out bytes.Buffer
+	mapped := false // is the current line mapped to a source?
+	line := 0
+	for text := range bytes.Lines(formatted) {
+		trimmed := bytes.TrimSpace(text)
+		switch {
+		case string(trimmed) == markHere:
+			if mapped {
+				line++
+				fmt.Fprintf(&out, "//line %s:%d:1\n", name, line+1)
+			}
+			mapped = false
+			continue
+		case bytes.HasPrefix(text, []byte("//line ")):
+			mapped = true
+		}
+		line++
+		out.Write(text)
+	}
+	return File{Name: name, Content: out.Bytes()}, nil
+}
+
+func numbered(text []byte) string {
+	var sb strings.Builder
+	for i, l := range strings.Split(string(text), "\n") {
+		fmt.Fprintf(&sb, "%4d %s\n", i+1, l)
+	}
+	return sb.String()
+}
+
+// quote returns s as a Go string literal. Everything a program can say ends up in one of these or in a
+// name that names.go has admitted.
+func quote(s string) string { return strconv.Quote(s) }
+
+// doc writes a doc comment.
+func (w *writer) doc(text string) {
+	for _, l := range strings.Split(strings.TrimSpace(text), "\n") {
+		// A space behind the slashes keeps the comment from being a directive.
+		w.add("%s", strings.TrimRight("// "+strings.Map(printable, l), " "))
+	}
+}
+
+// printable drops what could end a comment or confuse an editor.
+func printable(r rune) rune {
+	if r < ' ' && r != '\t' || r == 0x7f || r == '\u2028' || r == '\u2029' || r == 0xfeff {
+		return -1
+	}
+	return r
+}
+
+// control reports whether r cannot be a part of a //line directive.
+func control(r rune) bool { return r < ' ' || r == 0x7f }

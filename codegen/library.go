@@ -1,0 +1,144 @@
+package codegen
+
+import (
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/typecheck"
+)
+
+// library lowers a call of a method of a library type.
+func (f *fn) library(x *ast.Call, c *typecheck.Call) val {
+	if st := f.info.Stores[x]; st != nil {
+		if c.Optional {
+			return f.mutateUnlessNull(x, st, c)
+		}
+		return f.mutate(x, st, c)
+	}
+	if c.Optional {
+		recv := f.expr(c.Recv)
+		if len(x.Args) > 0 && !recv.stable {
+			recv = f.spill(recv)
+		}
+		return f.unlessNull(recv, c.Result, func(v val) val {
+			return f.readMethod(c, v, f.reads(x.Args...), innerResult(c))
+		})
+	}
+	vals := f.reads(append([]ast.Expr{c.Recv}, x.Args...)...)
+	return f.readMethod(c, vals[0], vals[1:], c.Result)
+}
+
+// innerResult returns the type of the call behind `?.` itself. Where that is optional already, both agree.
+func innerResult(c *typecheck.Call) typecheck.Type {
+	if c.Library == typecheck.GetMethod || c.Library == typecheck.ParseIntMethod {
+		return c.Result
+	}
+	return nonNull(c.Result)
+}
+
+// readMethod lowers a method that does not change its receiver.
+func (f *fn) readMethod(c *typecheck.Call, recv val, args []val, result typecheck.Type) val {
+	r := side(recv.code)
+	out := func(code string) val { return fresh(result, code) }
+	if recv.typ == typecheck.String {
+		return f.stringMethod(c, recv, args, result)
+	}
+	switch c.Library {
+	case typecheck.SizeMethod:
+		return out(r + ".Size()")
+	case typecheck.ContainsMethod:
+		elem := recv.typ.(*typecheck.Vector).Elem
+		return out(r + ".Contains(" + args[0].code + ", " + f.equalFunc(elem) + ")")
+	case typecheck.SliceMethod:
+		return out(r + ".Slice(" + f.position(args[0]) + ", " + f.position(args[1]) + ")")
+	case typecheck.HasMethod:
+		return out(r + ".Has(" + f.key(keyOf(recv.typ), args[0]) + ")")
+	case typecheck.GetMethod:
+		return f.get(recv, args[0], result)
+	case typecheck.KeysMethod, typecheck.ValuesMethod:
+		return f.keysOrValues(c, recv, result)
+	case typecheck.JoinMethod:
+		return out("aeonrt.Join(" + recv.code + ", " + args[0].code + ")")
+	}
+	panic("codegen: no emitter for the method " + c.Library.String())
+}
+
+func (f *fn) stringMethod(c *typecheck.Call, recv val, args []val, result typecheck.Type) val {
+	all := codes(append([]val{recv}, args...))
+	switch c.Library {
+	case typecheck.SizeMethod:
+		return fresh(result, f.size(recv))
+	case typecheck.SliceMethod:
+		return fresh(result, "aeonrt.StringSlice("+recv.code+", "+f.position(args[0])+", "+f.position(args[1])+")")
+	case typecheck.ContainsMethod:
+		return fresh(result, "aeonrt.Contains("+all+")")
+	case typecheck.SplitMethod:
+		return fresh(result, "aeonrt.Split("+all+")")
+	case typecheck.ReplaceMethod:
+		return fresh(result, "aeonrt.Replace("+all+")")
+	case typecheck.ParseIntMethod:
+		return fresh(result, "aeonrt.ParseInt("+all+")")
+	}
+	panic("codegen: no emitter for the string method " + c.Library.String())
+}
+
+// keyOf returns the key type of a map or the element type of a set.
+func keyOf(t typecheck.Type) typecheck.Type {
+	switch t := t.(type) {
+	case *typecheck.Map:
+		return t.Key
+	case *typecheck.Set:
+		return t.Elem
+	}
+	return nil
+}
+
+// get lowers m.get(k), whose result is V?.
+func (f *fn) get(recv, k val, result typecheck.Type) val {
+	m := recv.typ.(*typecheck.Map)
+	r, key := side(recv.code), f.key(m.Key, k)
+	out := val{typ: result}
+	_, optional := m.Value.(*typecheck.Optional)
+	switch {
+	case optional || typecheck.IsRef(m.Value): // the zero value is null
+		out.code = r + ".Lookup(" + key + ")"
+	case f.boxed(m.Value):
+		out.code = "aeonrt.BoxIf(" + r + ".Find(" + key + "))"
+	default:
+		out.code = r + ".Get(" + key + ")"
+	}
+	return out
+}
+
+func (f *fn) keysOrValues(c *typecheck.Call, recv val, result typecheck.Type) val {
+	set, isSet := recv.typ.(*typecheck.Set)
+	if c.Library == typecheck.ValuesMethod && !isSet {
+		return fresh(result, side(recv.code)+".Values()")
+	}
+	code := side(recv.code) + ".Keys()"
+	key := keyOf(recv.typ)
+	if isSet {
+		key = set.Elem
+	}
+	if key == typecheck.Bytes {
+		code = "aeonrt.BytesVector(" + code + ")"
+	}
+	return fresh(result, code)
+}
+
+// mutator has the methods of the runtime's containers that change their receiver.
+var mutator = map[typecheck.LibraryID]string{
+	typecheck.PushMethod: "Push", typecheck.PopMethod: "Pop", typecheck.InsertMethod: "Insert", typecheck.RemoveMethod: "Remove",
+	typecheck.ClearMethod: "Clear", typecheck.SortMethod: "Sort",
+}
+
+// writeArgs returns the arguments of a mutating method as the runtime takes them.
+func (f *fn) writeArgs(c *typecheck.Call, t typecheck.Type, args []val) []val {
+	list := append([]val(nil), args...)
+	_, vector := t.(*typecheck.Vector)
+	switch {
+	case vector && (c.Library == typecheck.InsertMethod || c.Library == typecheck.RemoveMethod):
+		list[0] = val{code: f.position(args[0]), typ: typecheck.Int}
+	case !vector && len(args) > 0 && keyOf(t) != nil:
+		list[0] = val{code: f.key(keyOf(t), args[0])}
+	}
+	return list
+}

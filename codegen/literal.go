@@ -1,0 +1,76 @@
+package codegen
+
+import (
+	"go/constant"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/typecheck"
+)
+
+func floatLit(n float64) string {
+	s := strconv.FormatFloat(n, 'g', -1, 64)
+	if math.Trunc(n) == n && !strings.ContainsAny(s, ".e") {
+		s += ".0" // so that Go does not take it for an integer
+	}
+	return s
+}
+
+// durationLit writes a duration in nanoseconds, with its parts where that is easier to read.
+func durationLit(c constant.Value) string {
+	n, exact := constant.Int64Val(constant.ToInt(c))
+	if !exact || n == 0 {
+		return constant.ToInt(c).ExactString()
+	}
+	for _, u := range []struct {
+		unit time.Duration
+		name string
+	}{{time.Hour, "time.Hour"}, {time.Minute, "time.Minute"}, {time.Second, "time.Second"}, {time.Millisecond, "time.Millisecond"}} {
+		if n%int64(u.unit) == 0 {
+			return "aeonrt.Duration(" + strconv.FormatInt(n/int64(u.unit), 10) + " * " + u.name + ")"
+		}
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func (f *fn) interpolated(x *ast.InterpolatedString) val {
+	parts := f.reads(x.Parts...)
+	var list []string
+	for i, part := range parts {
+		if lit, ok := x.Parts[i].(*ast.StringLit); ok {
+			list = append(list, quote(lit.Value))
+			continue
+		}
+		list = append(list, f.textOf(part))
+	}
+	return val{code: strings.Join(list, " + "), typ: typecheck.String, fresh: true}
+}
+
+// textOf returns the text of a value as Go: an operand of +.
+func (f *fn) textOf(v val) string {
+	code := f.typed(v)
+	switch t := v.typ.(type) {
+	case *typecheck.Basic:
+		if t.Kind == typecheck.BytesKind || t.Kind == typecheck.TimeKind || t.Kind == typecheck.DurationKind {
+			code = side(code)
+		}
+	default:
+		code = side(code)
+	}
+	return f.text(v.typ, code)
+}
+
+func (f *fn) vectorLit(x *ast.VectorLit) val {
+	t := f.info.TypeOf(x)
+	vec, ok := t.(*typecheck.Vector)
+	if !ok {
+		panic("codegen: vector literal of type " + t.String())
+	}
+	if len(x.Elems) == 0 {
+		return fresh(t, f.zero(t))
+	}
+	return fresh(t, "aeonrt.VectorOf["+f.goType(vec.Elem)+"]("+codes(f.binders(x.Elems))+")")
+}

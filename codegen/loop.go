@@ -1,0 +1,171 @@
+package codegen
+
+import (
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/typecheck"
+)
+
+// loopBody emits the body of a loop; an actor pays for every round.
+func (f *fn) loopBody(b *ast.Block) {
+	if f.by == byActor {
+		f.w.add("cx.Spend()")
+	}
+	f.inLoop(func() { f.block(b) })
+}
+
+// condition lowers the condition of a loop: in Go's head where it is one expression, else as the
+// first statements of the body.
+func (f *fn) condition(s ast.Node, cond ast.Expr) (head, first string) {
+	if cond == nil || f.endless(cond) {
+		return "", ""
+	}
+	var v val
+	first = f.capture(func() { v = f.expr(cond) })
+	if first == "" {
+		return v.code, ""
+	}
+	first += f.capture(func() {
+		f.w.at(s.Span())
+		f.w.add("if !(%s) {", v.code)
+		f.w.add("break")
+		f.w.add("}")
+	})
+	return "", first
+}
+
+func (f *fn) while(s *ast.While) {
+	head, first := f.condition(s, s.Cond)
+	f.w.at(s.Span())
+	f.w.add("for %s {", head)
+	f.w.buf.WriteString(first)
+	f.loopBody(s.Body)
+	f.w.add("}")
+}
+
+func (f *fn) forStmt(s *ast.For) {
+	f.push()
+	defer f.pop()
+	init := f.simple(s.Init)
+	head, first := f.condition(s, s.Cond)
+	post := f.simple(s.Post)
+	wrap := init != "" && !oneLine(init)
+	if wrap {
+		f.w.add("{")
+		f.w.buf.WriteString(init)
+		init = ""
+	}
+	if post != "" && !oneLine(post) || first != "" && post != "" {
+		f.forWithSteps(s, init, head, first, post)
+	} else {
+		f.w.at(s.Span())
+		if init == "" && post == "" {
+			f.w.add("for %s {", head)
+		} else {
+			f.w.add("for %s; %s; %s {", lastLine(init), head, lastLine(post))
+		}
+		f.w.buf.WriteString(first)
+		f.loopBody(s.Body)
+		f.w.add("}")
+	}
+	if wrap {
+		f.w.add("}")
+	}
+}
+
+// forWithSteps emits a loop whose step takes more than Go's head has room for.
+func (f *fn) forWithSteps(s *ast.For, init, head, first, post string) {
+	if init != "" {
+		f.w.add("{")
+		f.w.buf.WriteString(init)
+	}
+	again := f.temp()
+	f.w.at(s.Span())
+	f.w.add("for %s := false; ; %s = true {", again, again)
+	f.w.add("if %s {", again)
+	f.w.buf.WriteString(post)
+	f.w.add("}")
+	f.w.buf.WriteString(first)
+	if head != "" {
+		f.w.at(s.Span())
+		f.w.add("if !(%s) {", head)
+		f.w.add("break")
+		f.w.add("}")
+	}
+	f.loopBody(s.Body)
+	f.w.add("}")
+	if init != "" {
+		f.w.add("}")
+	}
+}
+
+// simple emits a statement of the head of a for loop into text of its own.
+func (f *fn) simple(s ast.Stmt) string {
+	if s == nil {
+		return ""
+	}
+	return f.capture(func() { f.stmt(s) })
+}
+
+func (f *fn) forUpto(s *ast.ForUpto) {
+	f.push()
+	defer f.pop()
+	v := f.info.Defs[s].(*typecheck.Var)
+	vals := f.reads(s.From, s.To)
+	vals[0].typ = v.Type()
+	name := f.declare(v)
+	from, end := f.typed(vals[0]), vals[1].code
+	f.w.at(s.Span())
+	if vals[1].konst || vals[1].stable {
+		f.w.add("for %s := %s; %s < %s; %s++ {", name, from, name, end, name)
+	} else {
+		t := f.temp()
+		f.w.add("for %s, %s := %s, %s; %s < %s; %s++ {", name, t, from, end, name, t, name)
+	}
+	f.loopBody(s.Body)
+	f.w.add("}")
+}
+
+func (f *fn) forEach(s *ast.ForEach) {
+	f.push()
+	defer f.pop()
+	v := f.info.Defs[s].(*typecheck.Var)
+	xs := f.expr(s.X)
+	code := xs.code
+	if f.info.CopyLoops[s] {
+		code = f.share(xs)
+	}
+	code = compositeSide(side(code))
+	elem, isKey := v.Type(), true
+	switch xs.typ.(type) {
+	case *typecheck.Vector:
+		code, isKey = code+".Items()", false
+	case *typecheck.Map, *typecheck.Set:
+		code += ".Keys().Items()"
+	default:
+		if xs.typ == typecheck.Bytes {
+			code, isKey = code+".Data()", false
+		} else {
+			code, isKey = "[]byte("+code+")", false
+		}
+	}
+	name := f.declare(v)
+	text := f.capture(func() {
+		f.keepUsed(v)
+		switch {
+		case isKey && elem == typecheck.Bytes:
+			f.w.add("%s := %s.Bytes()", name, name)
+		case v.Mutated && f.shares(elem): // the loop's own copy is written
+			f.w.add("%s := %s.Share()", name, name)
+		}
+		f.loopBody(s.Body)
+	})
+	f.w.at(s.Span())
+	if f.used[f.numbers[v]] {
+		f.w.add("for _, %s := range %s {", name, code)
+	} else {
+		f.w.add("for range %s {", code)
+		text = dropFirstLine(text)
+	}
+	f.w.buf.WriteString(text)
+	f.w.add("}")
+}

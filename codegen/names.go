@@ -1,0 +1,212 @@
+package codegen
+
+import (
+	"strings"
+
+	"github.com/aeon-lang/aeon/typecheck"
+)
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		m[w] = true
+	}
+	return m
+}
+
+var goKeywords = set(`break case chan const continue default defer else fallthrough for func go goto if
+	import interface map package range return select struct switch type var`)
+
+var predeclared = set(`any bool byte comparable complex64 complex128 error float32 float64 int int8 int16 int32
+	int64 rune string uint uint8 uint16 uint32 uint64 uintptr true false iota nil append cap clear close complex
+	copy delete imag len make max min new panic print println real recover`)
+
+// ours are the names that generated code uses for itself in any scope.
+var ours = set(`aeonrt strconv time init main _ self cx cl ret ok v x e d f n m err args mark AeonPackage aeonMain failed exit result`)
+
+// refMethods are the methods that a typed reference has from the runtime or from us, by the
+// names that stubs must not take.
+var refMethods = set(`IsNull ID EachRef CompareKey Compare String Ref ClientRef`)
+
+// structNames are the fields and methods that the structs of classes have from the runtime or from us.
+var structNames = set(`Self Ref ActorSelf ClientObject ClientObj construct this Share MarkShared EachRef EachElem Equal Str Encode Decode
+	EncodeState DecodeState`)
+
+func reserved(name string) bool {
+	return goKeywords[name] || predeclared[name] || ours[name] || isTemporary(name)
+}
+
+// isTemporary reports whether name has the form of our temporaries: tmp1, tmp2, …
+func isTemporary(name string) bool {
+	digits, ok := strings.CutPrefix(name, "tmp")
+	return ok && strings.Trim(digits, "0123456789") == ""
+}
+
+// scope hands out names that are unique within it. It never hands out a reserved name, so that no
+// identifier of a program can change the meaning of ours.
+type scope struct {
+	taken  map[string]bool
+	refuse func(string) bool
+}
+
+func newScope(refuse func(string) bool) *scope {
+	return &scope{taken: map[string]bool{}, refuse: refuse}
+}
+
+// take returns want, or want with as many underscores as it needs to be free.
+func (s *scope) take(want string) string {
+	for s.taken[want] || s.refuse(want) {
+		want += "_"
+	}
+	s.taken[want] = true
+	return want
+}
+
+// names holds the Go names of everything declared at package level.
+type names struct {
+	top *scope
+	obj map[any]string       // of typecheck objects: classes, enums and their values, constants, functions
+	gen map[generated]string // of what we add to an object
+	// members has, per class, the fields and methods of its Go struct and of its reference type.
+	members map[*typecheck.Class]*scope
+	stubs   map[*typecheck.Class]*scope
+}
+
+// generated is something that we declare for an object of the program.
+type generated struct {
+	of   any
+	kind string
+}
+
+// nameAll names the declarations of a package: first those of the program, so that they keep their
+// names where they can, then ours.
+func nameAll(p *pkg) *names {
+	n := &names{top: newScope(reserved), obj: map[any]string{}, gen: map[generated]string{},
+		members: map[*typecheck.Class]*scope{}, stubs: map[*typecheck.Class]*scope{}}
+	pk := p.info.Package
+	for _, c := range pk.Classes {
+		n.obj[c] = n.top.take(c.Name())
+	}
+	for _, e := range pk.Enums {
+		n.obj[e] = n.top.take(e.Name())
+	}
+	for _, fn := range pk.Funcs {
+		if fn != pk.Main {
+			n.obj[fn] = n.top.take(fn.Name())
+		}
+	}
+	for _, c := range pk.Consts {
+		n.obj[c] = n.top.take(c.Name())
+	}
+	for _, e := range pk.Enums {
+		for _, v := range e.Values {
+			n.obj[v] = n.top.take(n.obj[e] + v.Name())
+		}
+		n.add(e, "names", lowerFirst(n.obj[e])+"Names")
+	}
+	for _, fn := range pk.Funcs {
+		n.add(fn, "client", n.obj[fn]+"Client")
+	}
+	for i, t := range pk.Tests {
+		n.add(t, "test", "aeonTest"+itoa(i+1))
+	}
+	for _, c := range pk.Classes {
+		n.class(c)
+	}
+	return n
+}
+
+// add names something generated for an object at package level.
+func (n *names) add(of any, kind, want string) { n.gen[generated{of, kind}] = n.top.take(want) }
+
+func (n *names) class(c *typecheck.Class) {
+	name := n.obj[c]
+	s := newScope(func(w string) bool { return structNames[w] || goKeywords[w] || w == "_" })
+	n.members[c] = s
+	for _, f := range c.Fields {
+		n.obj[f] = s.take(f.Name())
+	}
+	for _, m := range c.Methods {
+		n.obj[m] = s.take(m.Name())
+	}
+	for _, m := range c.Methods {
+		n.gen[generated{m, "client"}] = s.take(n.obj[m] + "Client")
+	}
+	switch {
+	case typecheck.IsValueClass(c):
+		for _, kind := range []string{"put", "get", "new"} {
+			n.add(c, kind, kind+upperFirst(name))
+		}
+		n.add(c, "newClient", "new"+upperFirst(name)+"Client")
+	case typecheck.IsActor(c):
+		n.actor(c, s)
+	default:
+		n.client(c)
+	}
+}
+
+func (n *names) actor(c *typecheck.Class, s *scope) {
+	name := n.obj[c]
+	n.add(c, "ref", name+"Ref")
+	n.add(c, "class", "class"+upperFirst(name))
+	n.add(c, "create", "create"+upperFirst(name))
+	n.add(c, "new", "New"+upperFirst(name))
+	for _, f := range c.Fields {
+		n.add(f, "index", "field"+upperFirst(name)+upperFirst(f.Name()))
+		n.gen[generated{f, "set"}] = s.take("set" + upperFirst(f.Name()))
+	}
+	stubs := newScope(func(w string) bool { return refMethods[w] || goKeywords[w] || w == "_" })
+	n.stubs[c] = stubs
+	for _, m := range append(c.Methods[:len(c.Methods):len(c.Methods)], c.Ctor) {
+		if m == nil {
+			continue
+		}
+		title := upperFirst(m.Name())
+		if m.Kind == typecheck.Constructor {
+			title = "New"
+		} else {
+			n.gen[generated{m, "await"}] = stubs.take(title)
+			n.gen[generated{m, "event"}] = stubs.take(title + "Event")
+			n.gen[generated{m, "call"}] = stubs.take("call" + title)
+		}
+		n.add(m, "args", lowerFirst(name)+title+"Args")
+		n.add(m, "method", "method"+upperFirst(name)+title)
+	}
+}
+
+func (n *names) client(c *typecheck.Class) {
+	name := n.obj[c]
+	n.add(c, "ref", name+"Ref")
+	n.add(c, "new", "new"+upperFirst(name))
+	for _, m := range c.Methods {
+		title := upperFirst(m.Name())
+		n.add(m, "args", lowerFirst(name)+title+"Args")
+		n.add(m, "method", "method"+upperFirst(name)+title)
+	}
+}
+
+// params returns the names of a function's parameters as fields of its argument struct.
+func paramFields(fn *typecheck.Func) []string {
+	s := newScope(func(w string) bool {
+		return structNames[w] || goKeywords[w] || w == "_" || w == "ret" || w == "EncodeResult" || w == "DecodeResult"
+	})
+	var list []string
+	for _, p := range fn.Params {
+		list = append(list, s.take(p.Name()))
+	}
+	return list
+}
+
+func upperFirst(s string) string {
+	if s != "" && 'a' <= s[0] && s[0] <= 'z' {
+		return string(s[0]-'a'+'A') + s[1:]
+	}
+	return s
+}
+
+func lowerFirst(s string) string {
+	if s != "" && 'A' <= s[0] && s[0] <= 'Z' {
+		return string(s[0]-'A'+'a') + s[1:]
+	}
+	return s
+}

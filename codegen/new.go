@@ -1,0 +1,52 @@
+package codegen
+
+import (
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/typecheck"
+)
+
+// new lowers `new T(args)`.
+func (f *fn) new(x *ast.New) val {
+	made := f.info.News[x]
+	c, ok := made.Type.(*typecheck.Class)
+	if !ok {
+		return fresh(made.Type, f.zero(made.Type))
+	}
+	if f.names.obj[c] == "" {
+		f.unsupported(x, "an object of a class of another package")
+	}
+	switch {
+	case c.Kind == ast.ValueClass:
+		return f.newValue(x, c, made)
+	case c.Kind == ast.ClientClass:
+		return fresh(c, f.gen(c, "new")+"("+withFirst("cl", f.binders(x.Args))+")")
+	case f.by == byClient:
+		return fresh(c, "aeonrt.Must("+f.gen(c, "new")+"("+withFirst("cl", f.binders(x.Args))+"))")
+	}
+	return fresh(c, f.gen(c, "create")+"("+withFirst("cx", f.binders(x.Args))+")")
+}
+
+func (f *fn) newValue(x *ast.New, c *typecheck.Class, made *typecheck.New) val {
+	if c.Ctor != nil && c.Ctor.Decl != nil {
+		name := f.gen(c, "new")
+		if f.ofClient(c.Ctor) {
+			name = f.gen(c, "newClient")
+		}
+		return fresh(c, name+"("+f.withContext(c.Ctor, f.binders(x.Args))+")")
+	}
+	set := append([]*typecheck.Var(nil), made.Fields...)
+	list := append([]ast.Expr(nil), x.Args...)
+	for _, field := range c.Fields {
+		if d := field.Field(); d.Init != nil {
+			set, list = append(set, field), append(list, d.Init)
+		}
+	}
+	code := f.names.obj[c] + "{"
+	for i, v := range f.binders(list) {
+		if i > 0 {
+			code += ", "
+		}
+		code += f.names.obj[set[i]] + ": " + v.code
+	}
+	return fresh(c, code+"}")
+}

@@ -1,0 +1,221 @@
+package codegen
+
+import (
+	"strings"
+
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/typecheck"
+)
+
+// checked has the runtime functions for the integer operators that can fail.
+var checked = map[ast.Op]string{
+	ast.OpAdd: "aeonrt.Add", ast.OpSub: "aeonrt.Sub", ast.OpMul: "aeonrt.Mul", ast.OpDiv: "aeonrt.Div", ast.OpRem: "aeonrt.Mod",
+	ast.OpShl: "aeonrt.Shl", ast.OpShr: "aeonrt.Shr",
+}
+
+func (f *fn) unary(x *ast.Unary) val {
+	v := f.expr(x.X)
+	t := f.info.TypeOf(x)
+	switch {
+	case x.Op == ast.OpAdd:
+		return v
+	case x.Op == ast.OpNot:
+		return val{code: "!" + operandText(v.code), typ: t, fresh: true, loads: v.loads}
+	case x.Op == ast.OpBitXor:
+		return val{code: "^" + operandText(v.code), typ: t, fresh: true, loads: v.loads}
+	case t == typecheck.Float:
+		return val{code: "-" + operandText(v.code), typ: t, fresh: true, loads: v.loads}
+	}
+	return fresh(t, "aeonrt.Neg("+f.typed(v)+")")
+}
+
+// operandText puts parentheses around what would not bind tighter than a unary operator.
+func operandText(code string) string {
+	if strings.ContainsAny(code, " -^!+") && !wrapped(code) {
+		return "(" + code + ")"
+	}
+	return code
+}
+
+// wrapped reports whether code is one call or one parenthesised expression that spans the text.
+func wrapped(code string) bool {
+	if !strings.HasSuffix(code, ")") {
+		return false
+	}
+	depth, quoted := 0, byte(0)
+	start := strings.IndexByte(code, '(')
+	if strings.ContainsAny(code[:start], " -^!+\"") {
+		return false
+	}
+	for i := start; i < len(code); i++ {
+		c := code[i]
+		switch {
+		case quoted != 0:
+			if c == '\\' && quoted == '"' {
+				i++
+			} else if c == quoted {
+				quoted = 0
+			}
+		case c == '"':
+			quoted = c
+		case c == '(':
+			depth++
+		case c == ')':
+			if depth--; depth == 0 && i != len(code)-1 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (f *fn) binary(x *ast.Binary) val {
+	if x.Op == ast.OpAnd || x.Op == ast.OpOr {
+		return f.logical(x)
+	}
+	if x.Op == ast.OpEq || x.Op == ast.OpNe {
+		return f.equality(x, x.Op)
+	}
+	vals := f.reads(x.X, x.Y)
+	return f.operate(x.Op, f.info.TypeOf(x), vals[0], vals[1])
+}
+
+// operate applies an operator other than && || == != to two lowered operands.
+func (f *fn) operate(op ast.Op, t typecheck.Type, a, b val) val {
+	loads := a.loads | b.loads
+	native := func(result typecheck.Type) val {
+		return val{code: side(a.code) + " " + op.String() + " " + side(b.code), typ: result, fresh: true, loads: loads}
+	}
+	switch {
+	case op.IsComparison():
+		if a.typ == typecheck.Bytes {
+			return fresh(t, side(a.code)+".Compare("+b.code+") "+op.String()+" 0")
+		}
+		return native(t)
+	case a.typ == typecheck.Time || b.typ == typecheck.Time:
+		return f.timeOperator(op, t, a, b)
+	case a.typ == typecheck.Duration || b.typ == typecheck.Duration:
+		return f.durationOperator(op, t, a, b)
+	case t == typecheck.Float:
+		v := native(t)
+		if op == ast.OpMul {
+			v.code = "float64(" + v.code + ")" // Go may otherwise fuse it with an addition, which rounds once
+		}
+		return v
+	case t == typecheck.String, checked[op] == "":
+		return native(t)
+	}
+	if op == ast.OpShl || op == ast.OpShr {
+		return fresh(t, checked[op]+"("+f.typed(a)+", "+f.typed(b)+")")
+	}
+	if a.konst && b.konst {
+		a = val{code: f.typed(a), typ: a.typ}
+	}
+	return fresh(t, checked[op]+"("+a.code+", "+b.code+")")
+}
+
+// side returns an operand of a native Go operator, in parentheses unless it binds by itself.
+func side(code string) string {
+	if strings.Contains(code, " ") && !wrapped(code) && !isLiteral(code) {
+		return "(" + code + ")"
+	}
+	return code
+}
+
+func isLiteral(code string) bool {
+	return strings.HasPrefix(code, `"`) && strings.Count(code, `"`) == 2 && strings.HasSuffix(code, `"`)
+}
+
+func (f *fn) timeOperator(op ast.Op, t typecheck.Type, a, b val) val {
+	if a.typ == typecheck.Duration {
+		a, b = b, a // duration + time: neither operand has effects that are not in temporaries or calls
+	}
+	switch {
+	case t == typecheck.Duration:
+		return fresh(t, f.typed(a)+".Sub("+b.code+")")
+	case op == ast.OpAdd:
+		return fresh(t, f.typed(a)+".Add("+b.code+")")
+	}
+	return fresh(t, f.typed(a)+".SubDuration("+b.code+")")
+}
+
+func (f *fn) durationOperator(op ast.Op, t typecheck.Type, a, b val) val {
+	convert := func(v val) string {
+		if v.typ == typecheck.Duration {
+			return f.typed(v)
+		}
+		return "aeonrt.Duration(" + v.code + ")"
+	}
+	code := checked[op] + "(" + convert(a) + ", " + convert(b) + ")"
+	if t != typecheck.Duration {
+		code = f.goType(t) + "(" + code + ")"
+	}
+	return fresh(t, code)
+}
+
+// logical lowers && and ||: the right side is evaluated only where it counts.
+func (f *fn) logical(x *ast.Binary) val {
+	left := f.expr(x.X)
+	var right val
+	pre := f.capture(func() { right = f.expr(x.Y) })
+	if pre == "" && left.loads&f.writes(x.Y) == 0 {
+		return val{code: side(left.code) + " " + x.Op.String() + " " + side(right.code), typ: typecheck.Bool, fresh: true, loads: left.loads | right.loads}
+	}
+	t := f.temp()
+	f.w.add("%s := %s", t, left.code)
+	if x.Op == ast.OpAnd {
+		f.w.add("if %s {", t)
+	} else {
+		f.w.add("if !%s {", t)
+	}
+	f.w.buf.WriteString(pre)
+	f.w.add("%s = %s", t, right.code)
+	f.w.add("}")
+	return val{code: t, typ: typecheck.Bool, fresh: true, stable: true}
+}
+
+func isNull(x ast.Expr) bool {
+	_, ok := ast.Unparen(x).(*ast.NullLit)
+	return ok
+}
+
+// equality lowers the operands of x compared with op, which is == or !=.
+func (f *fn) equality(x *ast.Binary, op ast.Op) val {
+	not := ""
+	if op == ast.OpNe {
+		not = "!"
+	}
+	switch {
+	case isNull(x.Y):
+		return f.isNull(not, x.X)
+	case isNull(x.X):
+		return f.isNull(not, x.Y)
+	}
+	vals := f.reads(x.X, x.Y)
+	return f.same(op, vals[0], vals[1])
+}
+
+// same compares two lowered values of one type with == or !=.
+func (f *fn) same(op ast.Op, a, b val) val {
+	if f.comparable(a.typ) {
+		return val{code: side(a.code) + " " + op.String() + " " + compositeSide(side(b.code)), typ: typecheck.Bool, fresh: true, loads: a.loads | b.loads}
+	}
+	code := f.equal(a.typ, side(a.code), b.code)
+	if op == ast.OpNe {
+		code = "!" + code
+	}
+	return fresh(typecheck.Bool, code)
+}
+
+// compositeSide puts a composite literal in parentheses, which Go wants in the head of a statement.
+func compositeSide(code string) string {
+	if strings.HasSuffix(code, "}") {
+		return "(" + code + ")"
+	}
+	return code
+}
+
+func (f *fn) isNull(not string, x ast.Expr) val {
+	v := f.narrowedAsDeclared(x)
+	return val{code: not + side(v.code) + ".IsNull()", typ: typecheck.Bool, fresh: true, loads: v.loads}
+}

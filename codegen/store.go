@@ -1,0 +1,356 @@
+package codegen
+
+import (
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/typecheck"
+)
+
+// Containers, classes and bytes are values, so something is changed by writing to a path. Where the path starts
+// from a variable, or from a field of a value, it is written in place. The fields of an actor are written through
+// the runtime, which logs undo and redo: containers by element, anything deeper by changing a copy of the element
+// or field and storing that.
+
+// place is a path that is written.
+type place struct {
+	root  *typecheck.Var
+	steps []typecheck.Step
+	index []val // of the index steps, lowered and stable
+}
+
+// leaf is what is done at the end of a path.
+type leaf struct {
+	// set assigns this value; "" if call is set.
+	set string
+	// call is a method call without its receiver, as in "Push(x)".
+	call string
+	// result is the type of what the call returns, Void if that is dropped; second picks the
+	// second of two results.
+	result typecheck.Type
+	second bool
+	// owned has the arguments for the runtime's element-wise functions.
+	owned     string
+	operation string
+}
+
+// place lowers the operands of a path.
+func (f *fn) place(st *typecheck.Store) place {
+	p := place{root: st.Root, steps: st.Steps}
+	var list []ast.Expr
+	for _, s := range st.Steps {
+		list = append(list, s.Index) // nil for the other steps
+	}
+	p.index = f.operands(func(_ int, x ast.Expr) val { return f.expr(x) }, list...)
+	for i, v := range p.index {
+		if list[i] != nil && !v.stable && !v.konst {
+			p.index[i] = f.spill(v)
+		}
+	}
+	return p
+}
+
+// viaRuntime reports whether the root is a field whose writes the runtime has to know of.
+func (f *fn) viaRuntime(root *typecheck.Var) bool {
+	if root == nil || root.Kind != typecheck.FieldVar || !f.f.IsMethodOf(ast.ActorClass) {
+		return false
+	}
+	return !f.building || owning(root)
+}
+
+// base returns the Go variable that the path starts from.
+func (f *fn) base(root *typecheck.Var) string {
+	if root.Kind == typecheck.FieldVar {
+		return "self." + f.names.obj[root]
+	}
+	if name, ok := f.locals[root]; ok {
+		return name
+	}
+	panic("codegen: undeclared local " + root.Name())
+}
+
+// read returns the current value at the end of the path.
+func (f *fn) read(p place) val {
+	v := val{code: f.base(p.root), typ: p.root.Type(), loads: localVars}
+	if p.root.Kind == typecheck.FieldVar {
+		v.loads = fields
+	} else {
+		f.local(p.root)
+	}
+	for i, s := range p.steps {
+		v = f.readStep(v, s, p.index[i])
+	}
+	return v
+}
+
+func (f *fn) readStep(v val, s typecheck.Step, i val) val {
+	switch s.Kind {
+	case typecheck.FieldStep:
+		return val{code: v.code + "." + f.names.obj[s.Field], typ: s.Field.Type(), loads: v.loads}
+	case typecheck.NonNullStep:
+		return val{code: v.code + ".Must()", typ: nonNull(v.typ)}
+	}
+	return val{code: v.code + ".At(" + f.stepKey(v.typ, i) + ")", typ: elemOf(v.typ)}
+}
+
+func elemOf(t typecheck.Type) typecheck.Type {
+	switch t := t.(type) {
+	case *typecheck.Vector:
+		return t.Elem
+	case *typecheck.Map:
+		return t.Value
+	}
+	return typecheck.Uint8
+}
+
+// stepKey returns the lowered index of a step into a container of type t.
+func (f *fn) stepKey(t typecheck.Type, i val) string {
+	if m, ok := t.(*typecheck.Map); ok {
+		return f.key(m.Key, i)
+	}
+	return f.position(i)
+}
+
+// write emits what l does at the end of p, and returns the result, if there is one.
+func (f *fn) write(at ast.Node, p place, l leaf) val {
+	if f.viaRuntime(p.root) {
+		return f.writeField(at, p, l)
+	}
+	if p.root.Kind != typecheck.FieldVar && len(p.steps) > 0 {
+		f.local(p.root)
+	}
+	return f.writeSteps(at, f.base(p.root), p.root.Type(), p.steps, p.index, l)
+}
+
+// writeSteps writes in place, from the addressable Go expression base on.
+func (f *fn) writeSteps(at ast.Node, base string, t typecheck.Type, steps []typecheck.Step, index []val, l leaf) val {
+	pointer := false
+	for i, s := range steps {
+		last := i == len(steps)-1
+		switch s.Kind {
+		case typecheck.FieldStep:
+			base, t, pointer = base+"."+f.names.obj[s.Field], s.Field.Type(), false
+			continue
+		case typecheck.NonNullStep:
+			base, t, pointer = base+".Ref()", nonNull(t), true
+			continue
+		}
+		key := f.stepKey(t, index[i])
+		if last && l.set != "" {
+			f.w.at(at.Span())
+			f.w.add("%s.Set(%s, %s)", base, key, l.set)
+			return val{}
+		}
+		if m, ok := t.(*typecheck.Map); ok {
+			return f.update(at, base, key, m.Value, steps[i+1:], index[i+1:], l)
+		}
+		base, t, pointer = base+".Ref("+key+")", elemOf(t), true
+	}
+	if l.set != "" {
+		if pointer {
+			base = "*" + base
+		}
+		f.w.at(at.Span())
+		f.w.add("%s = %s", base, l.set)
+		return val{}
+	}
+	return f.finishCall(at, base, l)
+}
+
+// finishCall emits or returns the call of a mutating method.
+func (f *fn) finishCall(at ast.Node, base string, l leaf) val {
+	code := base + "." + l.call
+	if !l.second || isVoid(l.result) {
+		return fresh(l.result, code)
+	}
+	t := f.temp()
+	f.w.at(at.Span())
+	f.w.add("_, %s := %s", t, code)
+	return val{code: t, typ: l.result, fresh: true, stable: true}
+}
+
+// update writes below an element of a map.
+func (f *fn) update(at ast.Node, base, key string, t typecheck.Type, steps []typecheck.Step, index []val, l leaf) val {
+	result := ""
+	if !isVoid(l.result) {
+		result = f.temp()
+		f.w.add("var %s %s", result, f.goType(l.result))
+	}
+	elem := f.temp()
+	f.w.at(at.Span())
+	f.w.add("%s.Update(%s, func(%s *%s) {", base, key, elem, f.goType(t))
+	var v val
+	if len(steps) == 0 && l.set != "" {
+		f.w.add("*%s = %s", elem, l.set)
+	} else {
+		v = f.writeSteps(at, elem, t, steps, index, l)
+	}
+	f.keep(at, v, result)
+	f.w.add("})")
+	return val{code: result, typ: l.result, fresh: true, stable: true}
+}
+
+// keep emits a call whose result is wanted in a variable, or not at all.
+func (f *fn) keep(at ast.Node, v val, result string) {
+	if v.code == "" {
+		return
+	}
+	f.w.at(at.Span())
+	if result == "" {
+		f.w.add("%s", v.code)
+	} else {
+		f.w.add("%s = %s", result, v.code)
+	}
+}
+
+// writeField writes to a field of an actor.
+func (f *fn) writeField(at ast.Node, p place, l leaf) val {
+	field := p.root
+	t := field.Type()
+	where := "cx, &self.Self, " + f.gen(field, "index") + ", &self." + f.names.obj[field]
+	kind := containerName(t)
+	switch {
+	case len(p.steps) == 0 && l.set != "":
+		f.w.at(at.Span())
+		f.w.add("self.%s(cx, %s)", f.setter(field), l.set)
+		return val{}
+	case len(p.steps) == 0 && kind != "" && l.operation != "":
+		return fresh(l.result, "aeonrt."+kind+l.operation+f.ownedSuffix(field, l.operation)+"("+where+l.owned+")")
+	case len(p.steps) > 0 && p.steps[0].Kind == typecheck.IndexStep && kind != "":
+		key := f.stepKey(t, p.index[0])
+		store := "aeonrt." + kind + "Set" + f.ownedSuffix(field, "Set") + "(" + where + ", " + key + ", "
+		if len(p.steps) == 1 && l.set != "" {
+			f.w.at(at.Span())
+			f.w.add("%s%s)", store, l.set)
+			return val{}
+		}
+		elem := f.readStep(val{code: "self." + f.names.obj[field], typ: t}, p.steps[0], p.index[0])
+		return f.viaCopy(at, elem, p.steps[1:], p.index[1:], l, func(c string) { f.w.add("%s%s)", store, c) })
+	}
+	whole := val{code: "self." + f.names.obj[field], typ: t}
+	return f.viaCopy(at, whole, p.steps, p.index, l, func(c string) { f.w.add("self.%s(cx, %s)", f.setter(field), c) })
+}
+
+// viaCopy changes a copy of v and stores it with put.
+func (f *fn) viaCopy(at ast.Node, v val, steps []typecheck.Step, index []val, l leaf, put func(string)) val {
+	c := f.temp()
+	f.w.at(at.Span())
+	f.w.add("%s := %s", c, f.share(v))
+	out := f.writeSteps(at, c, v.typ, steps, index, l)
+	result := ""
+	if out.code != "" {
+		if !isVoid(l.result) {
+			result = f.temp()
+			f.w.at(at.Span())
+			f.w.add("%s := %s", result, out.code)
+		} else if !out.stable {
+			f.w.at(at.Span())
+			f.w.add("%s", out.code)
+		}
+	}
+	f.w.at(at.Span())
+	put(c)
+	return val{code: result, typ: l.result, fresh: true, stable: true}
+}
+
+// containerName returns how the runtime's element-wise functions for a type begin.
+func containerName(t typecheck.Type) string {
+	switch t.(type) {
+	case *typecheck.Vector:
+		return "Vector"
+	case *typecheck.Map:
+		return "Map"
+	case *typecheck.Set:
+		return "Set"
+	}
+	return ""
+}
+
+// ownedSuffix tells the functions that move ownership edges from those that do not.
+func (f *fn) ownedSuffix(field *typecheck.Var, operation string) string {
+	if owning(field) && operation != "Sort" {
+		return "Owned"
+	}
+	return ""
+}
+
+// mutate lowers a call of a method that changes its receiver.
+func (f *fn) mutate(x *ast.Call, st *typecheck.Store, c *typecheck.Call) val {
+	drop := f.dropped == x
+	if st.Root == nil {
+		args := f.binders(x.Args)
+		return f.plainCall(c.Func, "self."+f.methodName(c.Func), args)
+	}
+	var list []ast.Expr
+	for _, s := range st.Steps {
+		list = append(list, s.Index)
+	}
+	n := len(list)
+	vals := f.operands(func(i int, x ast.Expr) val {
+		if i < n {
+			return f.expr(x)
+		}
+		return f.bind(x)
+	}, append(list, x.Args...)...)
+	p := place{root: st.Root, steps: st.Steps, index: vals[:n]}
+	args := vals[n:]
+	if n > 0 || c.Kind != typecheck.LibraryCall && f.viaRuntime(st.Root) {
+		for i := range vals {
+			if i >= n || list[i] != nil {
+				vals[i] = f.settle(vals[i])
+			}
+		}
+	}
+	l := f.mutation(c, args)
+	if drop {
+		l.result = typecheck.Void
+	}
+	return f.write(x, p, l)
+}
+
+// mutation describes the call of a mutating method.
+func (f *fn) mutation(c *typecheck.Call, args []val) leaf {
+	if c.Kind != typecheck.LibraryCall {
+		return leaf{call: f.methodName(c.Func) + "(" + f.withContext(c.Func, args) + ")", result: c.Func.Result}
+	}
+	t := nonNull(c.RecvType)
+	args = f.writeArgs(c, t, args)
+	l := leaf{operation: mutator[c.Library], result: c.Result}
+	l.call = l.operation + "(" + codes(args) + ")"
+	if len(args) > 0 {
+		l.owned = ", " + codes(args)
+	}
+	switch t.(type) {
+	case *typecheck.Map:
+		l.second = c.Library == typecheck.RemoveMethod
+	case *typecheck.Set:
+		if l.operation == "Insert" {
+			l.owned, l.operation = ", "+codes(args), "Add"
+		}
+	}
+	return l
+}
+
+// mutateUnlessNull lowers x?.m() for a method that changes its receiver.
+func (f *fn) mutateUnlessNull(x *ast.Call, st *typecheck.Store, c *typecheck.Call) val {
+	recv := f.narrowedAsDeclared(c.Recv)
+	result := ""
+	if f.dropped != x && !isVoid(c.Result) {
+		result = f.temp()
+		f.w.add("var %s %s", result, f.goType(c.Result))
+	}
+	f.w.at(x.Span())
+	f.w.add("if !%s.IsNull() {", side(recv.code))
+	v := f.mutate(x, st, c)
+	if opt, ok := c.Result.(*typecheck.Optional); ok && result != "" {
+		v.typ = opt.Elem
+		v = f.wrap(v, opt)
+	}
+	f.keep(x, v, result)
+	f.w.add("}")
+	return val{code: result, typ: c.Result, fresh: true, stable: true}
+}
+
+// setter returns the name of a field's setter, which is emitted if it is used.
+func (f *fn) setter(field *typecheck.Var) string {
+	f.setters[field] = true
+	return f.gen(field, "set")
+}
