@@ -10,7 +10,7 @@ import (
 )
 
 // diagnosticFormats are what --format takes.
-var diagnosticFormats = []string{"human", "short"}
+var diagnosticFormats = []string{"human", "short", "json", "sarif"}
 
 // diagnosticsMax bounds how many are shown to people; machines get all.
 const diagnosticsMax = 100
@@ -49,19 +49,18 @@ func (e *environment) showDiagnostics(all []diag.Diagnostic, format string) erro
 	return codeError(code)
 }
 
+// writeDiagnostics writes to standard error for people, and to standard output
+// for programs that have asked for data.
 func (e *environment) writeDiagnostics(all []diag.Diagnostic, format string) error {
 	switch format {
 	case "short":
 		return diag.WriteShort(e.stderr, all)
+	case "json":
+		return diag.WriteJSON(e.stdout, all)
+	case "sarif":
+		return diag.WriteSARIF(e.stdout, all)
 	default:
-		shown, left := diag.Cap(all, diagnosticsMax)
-		if err := diag.WriteShort(e.stderr, shown); err != nil {
-			return err
-		}
-		if left > 0 {
-			e.say("%s more are not shown; --format=short shows all", plural(left, "diagnostic"))
-		}
-		return nil
+		return diag.WriteHuman(e.stderr, all, diag.HumanOptions{Color: colours(e.stderr), Max: diagnosticsMax})
 	}
 }
 
