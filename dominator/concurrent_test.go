@@ -155,7 +155,11 @@ func TestReadsAreNotTorn(t *testing.T) {
 			}
 		})
 	}
-	for i := range 4_000 {
+	moves := 20_000
+	if testing.Short() { // the race detector makes a move a hundred times slower
+		moves = 2_000
+	}
+	for i := range moves {
 		to, want := b[len(b)-1], root
 		if i%2 == 1 {
 			to, want = a[len(a)-1], a[77]

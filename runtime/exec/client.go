@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -121,11 +122,25 @@ func (cl *Client) launch(f *Future, args Args, ended func(error)) {
 			s.issued.leave()
 			s.live.add(-1)
 		}()
+		s.scatter(f.id)
 		ev := s.takeEvent(cl, f.id, f.target, f.method, args)
 		ev.bounded = true
 		err = ev.perform()
 		s.giveBack(ev)
 	})
+}
+
+// scatterMax bounds by how many turns an event lets others go first.
+const scatterMax = 8
+
+// scatter lets other goroutines go first, as often as the seed says.
+func (s *System) scatter(id event.EventID) {
+	if s.cfg.Seed == 0 {
+		return
+	}
+	for range (id.Seed() ^ s.cfg.Seed) >> 32 % scatterMax {
+		runtime.Gosched()
+	}
 }
 
 // New creates an unnamed root actor of class c; m is its constructor. It is an event.
@@ -241,7 +256,7 @@ func (cl *Client) Now() int64 { return cl.sys.clock.Now().UnixNano() }
 // Random returns a number in [0, 1). A client draws from a sequence of its own, which
 // its number seeds.
 func (cl *Client) Random() float64 {
-	return float64(cl.nextID().Seed()>>11) / (1 << 53)
+	return float64((cl.nextID().Seed()^cl.sys.cfg.Seed)>>11) / (1 << 53)
 }
 
 // Log writes a line to the log.

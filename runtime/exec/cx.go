@@ -101,7 +101,7 @@ func (cx *Cx) Random() float64 { return float64(cx.draw()>>11) / (1 << 53) }
 
 func (cx *Cx) draw() uint64 {
 	if cx.random == 0 {
-		cx.random = cx.ev.id.Seed() | 1
+		cx.random = (cx.ev.id.Seed() ^ cx.ev.sys.cfg.Seed) | 1
 	}
 	cx.random += 0x9e3779b97f4a7c15
 	z := cx.random

@@ -215,6 +215,13 @@ func (ev *Event) abandon(err *AbortError) {
 	_ = ev.failed(err)
 }
 
+// CallPath returns the places of the program on the stack of its caller, innermost
+// first. Called in a deferred function it also sees where a panic came from.
+func CallPath() []Frame {
+	var pcs [128]uintptr
+	return frames(pcs[:runtime.Callers(2, pcs[:])])
+}
+
 // runtimePackages are skipped in call paths.
 var runtimePackages = []string{
 	"runtime.", "github.com/aeon-lang/aeon/runtime.",

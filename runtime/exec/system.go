@@ -31,6 +31,10 @@ type Config struct {
 	FuelMax          int64         // 4 000 000 000 loop iterations in one branch
 	BranchWorkers    int           // GOMAXPROCS - 1 async calls run beside their callers
 
+	// Seed, if not 0, goes into every random(), and scatters the order in which
+	// issued events start. Tests use it to see other schedules.
+	Seed uint64
+
 	// Trace, if set, is called for every event that ends, in commit order per actor,
 	// while the event still holds its locks. It must not call into the system.
 	Trace func(*Traced)
@@ -59,6 +63,7 @@ func (c *Config) defaults() {
 	setDefault(&c.EventsMax, 100_000)
 	setDefault(&c.DepthMax, 10_000)
 	setDefault(&c.BranchWorkers, runtime.GOMAXPROCS(0)-1)
+	c.Seed *= 0x9e3779b97f4a7c15 // odd, so 0 stays the only 0; neighbouring seeds differ in all bits
 	if c.FuelMax <= 0 {
 		c.FuelMax = 4_000_000_000
 	}

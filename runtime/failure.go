@@ -1,0 +1,100 @@
+package runtime
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/exec"
+)
+
+// failure is what has left main or a test.
+type failure struct {
+	msg   string
+	path  []Frame // the places of the program, innermost first
+	stack string  // of Go, if the failure is a bug of the system
+}
+
+// call runs code of a client and returns its failure, nil if there is none.
+func call(body func(*Client), cl *Client) (f *failure) {
+	ended := make(chan struct{})
+	go func() { // runtime.Goexit in Go code must not take main's goroutine with it
+		defer close(ended)
+		f = &failure{msg: "runtime.Goexit was called"}
+		defer func() {
+			if p := recover(); p != nil {
+				f = failureOf(p)
+			}
+		}()
+		body(cl)
+		f = nil
+	}()
+	<-ended
+	return f
+}
+
+// failureOf describes what code of a client panicked with. It is called by the
+// deferred function that recovered, whose stack still shows where.
+func failureOf(p any) *failure {
+	f := &failure{msg: fmt.Sprint(p), path: exec.CallPath()}
+	err, _ := p.(error)
+	var abort *AbortError
+	if errors.As(err, &abort) {
+		if len(abort.Path) > 0 {
+			f.path = abort.Path
+		}
+		err = abort.Cause
+	}
+	var bug assert.Failure
+	if errors.As(err, &bug) {
+		f.stack = string(debug.Stack())
+	}
+	return f
+}
+
+// String returns the message, and a line for every place of the call path.
+func (f *failure) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", f.msg)
+	for _, frame := range f.path {
+		fmt.Fprintf(&b, "\tat %s:%d %s\n", shortFile(frame.File), frame.Line, shortFunc(frame.Func))
+	}
+	if f.stack != "" {
+		fmt.Fprintf(&b, "this is a bug of the runtime, not of the program; its stack:\n%s\n", f.stack)
+	}
+	return b.String()
+}
+
+// shortFile names a file relative to the current directory, if it lies below it.
+func shortFile(file string) string {
+	wd, err := os.Getwd()
+	if err != nil {
+		return file
+	}
+	if rel, err := filepath.Rel(wd, file); err == nil && !strings.HasPrefix(rel, "..") {
+		return rel
+	}
+	return file
+}
+
+// shortFunc turns the name that Go gives to a method into that of the program:
+// path/bank.(*Account).withdraw.func1 is Account.withdraw.
+func shortFunc(name string) string {
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	if _, rest, ok := strings.Cut(name, "."); ok {
+		name = rest
+	}
+	for {
+		i := strings.LastIndex(name, ".func")
+		if i < 0 {
+			break
+		}
+		name = name[:i]
+	}
+	name = strings.NewReplacer("(*", "", ")", "").Replace(name)
+	return name
+}

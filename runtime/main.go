@@ -1,0 +1,110 @@
+package runtime
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// The exit codes of a program; after a signal it is 128 and its number.
+const (
+	exitClean  = 0
+	exitFailed = 1
+	exitUsage  = 2
+	signalBase = 128
+)
+
+// graceMax is how long running events may take to end after a signal.
+const graceMax = 5 * time.Second
+
+// Main is the main function of a program: it runs p.Main on a new system, waits
+// until no event, sub-event or one-shot timer is left, and ends the process. A
+// failure that leaves p.Main is written to standard error and makes the exit
+// code 1.
+func Main(p *Package) {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	os.Exit(runMain(p, os.Args[1:], os.Stdout, os.Stderr, signals))
+}
+
+func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan os.Signal) int {
+	fs := flag.NewFlagSet(p.Name, flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	summary := fs.Bool("summary", false, "write what was done to standard error at the end")
+	seed := fs.Uint64("seed", 0, "`number` that goes into every random()")
+	switch err := fs.Parse(args); {
+	case err == flag.ErrHelp:
+		return exitClean
+	case err != nil:
+		return exitUsage
+	case fs.NArg() > 0:
+		fmt.Fprintf(stderr, "%s: the program takes no arguments, but %q was given\n", p.Name, fs.Arg(0))
+		return exitUsage
+	case p.Main == nil:
+		fmt.Fprintf(stderr, "%s: the package has no main function\n", p.Name)
+		return exitUsage
+	}
+	start := time.Now()
+	s := Open(Config{Stdout: stdout, Seed: *seed, Log: slog.New(slog.NewTextHandler(stderr, nil))})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	ended := make(chan *failure, 1)
+	go func() { // ends with main and its events, or with the process
+		f := call(p.Main, s.Client())
+		if f == nil && s.Quiesce(ctx) != nil {
+			f = &failure{msg: "interrupted"}
+		}
+		ended <- f
+	}()
+	code := exitClean
+	select {
+	case f := <-ended:
+		s.Close()
+		if f != nil {
+			fmt.Fprintf(stderr, "%s: main failed: %s", p.Name, f)
+			code = exitFailed
+		}
+	case sig := <-signals:
+		cancel()
+		code = interrupted(p, s, sig, stderr, signals)
+	}
+	if *summary {
+		writeSummary(stderr, p, s.Stats(), time.Since(start))
+	}
+	return code
+}
+
+// interrupted lets the events that run end; a second signal, or their taking too
+// long, ends the process without them.
+func interrupted(p *Package, s *System, sig os.Signal, stderr io.Writer, signals <-chan os.Signal) int {
+	fmt.Fprintf(stderr, "%s: %v: waiting for the events that run\n", p.Name, sig)
+	closed := make(chan struct{})
+	go func() { // ends with the events, or with the process
+		s.Close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-signals:
+	case <-time.After(graceMax):
+		fmt.Fprintf(stderr, "%s: events still run after %v; ending without them\n", p.Name, graceMax)
+	}
+	if n, ok := sig.(syscall.Signal); ok {
+		return signalBase + int(n)
+	}
+	return exitFailed
+}
+
+func writeSummary(w io.Writer, p *Package, t Stats, took time.Duration) {
+	fmt.Fprintf(w, "%s: ended after %.2f s: %d events committed, %d undone", p.Name, took.Seconds(), t.Commits, t.Aborts)
+	if t.DeadLetters > 0 {
+		fmt.Fprintf(w, ", %d dead letters (failures that nobody awaited)", t.DeadLetters)
+	}
+	fmt.Fprintln(w)
+}

@@ -1,0 +1,185 @@
+package runtime
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/aeon-lang/aeon/runtime/value"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// runAsMain runs body as the main function of a program.
+func runAsMain(t *testing.T, body func(*Client), args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = runMain(&Package{Name: "demo", Main: body}, args, &out, &err, make(chan os.Signal))
+	return code, out.String(), err.String()
+}
+
+func TestMainPrintsAndEnds(t *testing.T) {
+	code, out, err := runAsMain(t, func(cl *Client) { cl.Print("hello") })
+	if code != 0 || out != "hello\n" || err != "" {
+		t.Errorf("code %d, stdout %q, stderr %q", code, out, err)
+	}
+}
+
+func TestAFailureThatLeavesMainHasCodeOne(t *testing.T) {
+	code, out, err := runAsMain(t, func(cl *Client) {
+		cl.Print("before")
+		value.Fail("no more steaks")
+	})
+	if code != 1 || out != "before\n" {
+		t.Errorf("code %d, stdout %q", code, out)
+	}
+	if err != "demo: main failed: no more steaks\n" { // places in this package are the runtime's own
+		t.Errorf("stderr %q", err)
+	}
+}
+
+func TestMainSummarises(t *testing.T) {
+	_, _, err := runAsMain(t, func(*Client) {}, "-summary")
+	if !strings.HasPrefix(err, "demo: ended after 0.") || !strings.HasSuffix(err, "0 events committed, 0 undone\n") {
+		t.Errorf("stderr %q", err)
+	}
+}
+
+func TestMainRefusesWhatItDoesNotKnow(t *testing.T) {
+	ran := false
+	for _, args := range [][]string{{"-nosuch"}, {"file"}} {
+		if code, _, err := runAsMain(t, func(*Client) { ran = true }, args...); code != 2 || err == "" || ran {
+			t.Errorf("%v: code %d, stderr %q, ran %v", args, code, err, ran)
+		}
+	}
+	if code, _, err := runAsMain(t, nil); code != 2 || !strings.Contains(err, "no main function") {
+		t.Errorf("without main: code %d, stderr %q", code, err)
+	}
+	if code, _, err := runAsMain(t, func(*Client) { ran = true }, "-h"); code != 0 || ran || !strings.Contains(err, "-seed") {
+		t.Errorf("-h: code %d, stderr %q, ran %v", code, err, ran)
+	}
+}
+
+func TestASignalEndsTheProgram(t *testing.T) {
+	signals := make(chan os.Signal, 1)
+	stop := make(chan struct{})
+	var err bytes.Buffer
+	code := runMain(&Package{Name: "demo", Main: func(*Client) {
+		signals <- syscall.SIGTERM
+		<-stop // main itself takes no notice
+	}}, nil, io.Discard, &err, signals)
+	close(stop)
+	if code != 128+15 || !strings.Contains(err.String(), "terminated") {
+		t.Errorf("code %d, stderr %q", code, err.String())
+	}
+}
+
+// events runs a test executable in this process and decodes what it writes.
+func events(t *testing.T, packages []*Package, args ...string) (code int, list []testEvent) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = runMainTest(packages, args, &out, &err)
+	if err.Len() > 0 {
+		t.Errorf("stderr %q", err.String())
+	}
+	for line := range strings.Lines(out.String()) {
+		var e testEvent
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		list = append(list, e)
+	}
+	return code, list
+}
+
+// brief writes events as one word each.
+func brief(list []testEvent) string {
+	var words []string
+	for _, e := range list {
+		w := e.Action
+		if e.Test != "" {
+			w += ":" + e.Test
+		}
+		words = append(words, w)
+	}
+	return strings.Join(words, " ")
+}
+
+func testPackages() []*Package {
+	return []*Package{
+		{Name: "a", Tests: []Test{
+			{Name: "good", File: "a.aeon", Line: 3, Run: func(*Client) {}},
+			{Name: "bad", File: "a.aeon", Line: 7, Run: func(cl *Client) { cl.Print("said"); value.Fail("1 is not 2") }},
+		}},
+		{Name: "b"},
+		{Name: "c", Tests: []Test{{Name: "time", Run: func(cl *Client) {
+			cl.Sleep(time.Hour)
+			if cl.Now() != testEpoch.Add(time.Hour).UnixNano() {
+				value.Fail("a test lives in simulated time")
+			}
+		}}}},
+	}
+}
+
+func TestMainTestWritesEvents(t *testing.T) {
+	code, list := events(t, testPackages())
+	const want = "start run:good pass:good run:bad output:bad output:bad fail:bad pass start pass start run:time pass:time pass finished"
+	if got := brief(list); code != 1 || got != want {
+		t.Errorf("code %d\n got %s\nwant %s", code, got, want)
+	}
+	if list[4].Output != "said\n" || !strings.HasPrefix(list[5].Output, "1 is not 2\n") || !strings.Contains(list[5].Output, "seed ") {
+		t.Errorf("output %q, %q", list[4].Output, list[5].Output)
+	}
+	if list[3].File != "a.aeon" || list[3].Line != 7 || list[3].Unit != 0 || *list[3].Index != 1 {
+		t.Errorf("run event %+v", list[3])
+	}
+}
+
+func TestMainTestFiltersAndGoesOn(t *testing.T) {
+	if code, list := events(t, testPackages(), "-run", "^(good|time)$"); code != 0 || brief(list) != "start run:good pass:good pass start pass start run:time pass:time pass finished" {
+		t.Errorf("-run: code %d, %s", code, brief(list))
+	}
+	if _, list := events(t, testPackages(), "-after", "0/1"); brief(list) != "start pass start pass start run:time pass:time pass finished" {
+		t.Errorf("-after: %s", brief(list))
+	}
+}
+
+func TestMainTestRunsEverySchedule(t *testing.T) {
+	var runs atomic.Int32
+	seen := map[float64]bool{}
+	p := &Package{Name: "a", Tests: []Test{{Name: "t", Run: func(cl *Client) {
+		runs.Add(1)
+		seen[cl.Random()] = true
+		if runs.Load() == 5 {
+			value.Fail("the fifth")
+		}
+	}}}}
+	_, list := events(t, []*Package{p}, "-seed", "10", "-repeat", "8")
+	if runs.Load() != 5 || len(seen) != 5 {
+		t.Errorf("%d runs, %d different numbers drawn", runs.Load(), len(seen))
+	}
+	if out := list[2].Output; !strings.Contains(out, "seed 14\n") {
+		t.Errorf("output %q does not name the seed", out)
+	}
+}
+
+func TestNamesOfFunctionsAreThoseOfTheProgram(t *testing.T) {
+	for in, want := range map[string]string{
+		"aeon.invalid/p12/bank.(*Account).withdraw":       "Account.withdraw",
+		"aeon.invalid/p12/bank.(*Account).withdraw.func1": "Account.withdraw",
+		"aeon.invalid/p12/bank.aeonMain.func2.1":          "aeonMain",
+		"main.main":                                       "main",
+	} {
+		if got := shortFunc(in); got != want {
+			t.Errorf("%s is shown as %s, want %s", in, got, want)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package runtime
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"sync"
+	"time"
+)
+
+// testEpoch is where the simulated clock of a test stands at its beginning.
+var testEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// testEvent is a line that MainTest writes; package suite of the compiler reads it.
+type testEvent struct {
+	Action  string   // start, run, output, pass, fail or finished
+	Unit    int      // of the package in the executable
+	Index   *int     `json:",omitempty"` // of the test in the package
+	Test    string   `json:",omitempty"`
+	File    string   `json:",omitempty"`
+	Line    int      `json:",omitempty"`
+	Elapsed *float64 `json:",omitempty"` // seconds
+	Output  string   `json:",omitempty"`
+}
+
+// testRun is one run of a test executable.
+type testRun struct {
+	out struct {
+		sync.Mutex
+		io.Writer
+	}
+	filter *regexp.Regexp
+	seed   uint64
+	repeat int
+	failed bool
+}
+
+// MainTest is the main function of a test executable: it runs the tests of the
+// packages and writes events as lines of JSON to standard output. `aeonc test`
+// reads them.
+func MainTest(packages ...*Package) {
+	os.Exit(runMainTest(packages, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+func runMainTest(packages []*Package, args []string, stdout, stderr io.Writer) int {
+	fs := flag.NewFlagSet("test", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	r := &testRun{}
+	r.out.Writer = stdout
+	filter := fs.String("run", "", "run only tests whose names match `regexp`")
+	after := fs.String("after", "-1/-1", "start behind this `package/test`")
+	fs.Uint64Var(&r.seed, "seed", 0, "seed of the first schedule; 0 draws one")
+	fs.IntVar(&r.repeat, "repeat", 1, "how many schedules each test is run with")
+	if err := fs.Parse(args); err != nil {
+		return exitUsage
+	}
+	var err error
+	if r.filter, err = regexp.Compile(*filter); err != nil {
+		fmt.Fprintln(stderr, err)
+		return exitUsage
+	}
+	var unit, index int
+	if _, err := fmt.Sscanf(*after, "%d/%d", &unit, &index); err != nil {
+		fmt.Fprintln(stderr, "-after:", err)
+		return exitUsage
+	}
+	for u := max(unit, 0); u < len(packages); u++ {
+		first := 0
+		if u == unit {
+			first = index + 1
+		}
+		r.runPackage(packages[u], u, first)
+	}
+	r.say(testEvent{Action: "finished"})
+	if r.failed {
+		return exitFailed
+	}
+	return exitClean
+}
+
+func (r *testRun) runPackage(p *Package, unit, first int) {
+	r.say(testEvent{Action: "start", Unit: unit})
+	for i := first; i < len(p.Tests); i++ {
+		if t := p.Tests[i]; r.filter.MatchString(t.Name) {
+			r.runTest(&t, testEvent{Unit: unit, Index: &i, Test: t.Name, File: t.File, Line: t.Line})
+		}
+	}
+	r.say(testEvent{Action: "pass", Unit: unit})
+}
+
+// runTest runs a test with each of its seeds until it fails.
+func (r *testRun) runTest(t *Test, e testEvent) {
+	e.Action = "run"
+	r.say(e)
+	start := time.Now()
+	e.Action = "pass"
+	for i := range r.repeat {
+		seed := r.seed + uint64(i)
+		if r.seed == 0 {
+			seed = rand.Uint64()>>32 + 1 // short enough to be typed
+		}
+		if f := r.once(t, e, seed); f != nil {
+			e.Action = "fail"
+			r.failed = true
+			r.output(e, fmt.Sprintf("%sseed %d\n", f, seed))
+			break
+		}
+	}
+	elapsed := time.Since(start).Seconds()
+	e.Elapsed = &elapsed
+	r.say(e)
+}
+
+// once runs a test on a system of its own.
+func (r *testRun) once(t *Test, e testEvent, seed uint64) *failure {
+	out := &testOutput{r, e}
+	s := Open(Config{
+		Clock: NewSimClock(testEpoch), Stdout: out, Seed: seed,
+		Log: slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{ReplaceAttr: withoutTime})),
+	})
+	defer s.Close()
+	return call(t.Run, s.Client())
+}
+
+// withoutTime drops the real time from log lines; a test lives in simulated time.
+func withoutTime(groups []string, a slog.Attr) slog.Attr {
+	if len(groups) == 0 && a.Key == slog.TimeKey {
+		return slog.Attr{}
+	}
+	return a
+}
+
+// testOutput turns what a test prints into events.
+type testOutput struct {
+	run  *testRun
+	test testEvent
+}
+
+func (o *testOutput) Write(p []byte) (int, error) {
+	o.run.output(o.test, string(p))
+	return len(p), nil
+}
+
+func (r *testRun) output(e testEvent, text string) {
+	e.Action, e.Output, e.File, e.Line, e.Elapsed = "output", text, "", 0, nil
+	r.say(e)
+}
+
+// say writes an event; any goroutine may call it.
+func (r *testRun) say(e testEvent) {
+	line, err := json.Marshal(e)
+	if err != nil {
+		panic(err) // strings and numbers always marshal
+	}
+	r.out.Lock()
+	defer r.out.Unlock()
+	_, _ = r.out.Write(append(line, '\n')) // nobody is left to tell
+}
