@@ -133,7 +133,7 @@ func BenchmarkOneActorWithHome(b *testing.B) {
 			b.Fatal("refused")
 		}
 		e.home.Enter(n, ref)
-		e.home.Hold(n, Write, ref)
+		e.home.Hold(n, Write, ref, nil)
 		if e.home.Access(nil, n, Write).Act != Run {
 			b.Fatal("not held")
 		}

@@ -18,7 +18,8 @@ const (
 	Release
 	// Admitted tells the home that At granted a hold (Mode, Lazy), or was passed
 	// (Mode None, not Lazy). It is followed in the buffer by Count Enqueue effects:
-	// the nodes At has enqueued on. Fields: Mode, Lazy, Count, Ref.
+	// the nodes At has enqueued on. They are one report: Home.Deliver takes them
+	// together, a message to another host carries them all. Fields: Mode, Lazy, Count, Ref.
 	Admitted
 	// Bounced tells the home that At no longer covers the footprint: the home
 	// releases the entry at At and enters at To with its next attempt (RULE-1).

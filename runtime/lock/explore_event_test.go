@@ -31,11 +31,12 @@ func (w *world) handle(g msg) {
 	}
 	switch g.effect {
 	case Admitted:
-		f := xeffect{Kind: Admitted, At: g.from, ID: g.id(), Mode: g.mode, Lazy: g.lazy}
-		r.home.Deliver(&f)
+		report := []xeffect{{Kind: Admitted, At: g.from, ID: g.id(), Mode: g.mode, Lazy: g.lazy}}
 		g.kids.each(func(c node) {
-			r.home.Deliver(&xeffect{Kind: Enqueue, ID: g.id(), At: g.from, To: c})
+			report = append(report, xeffect{Kind: Enqueue, ID: g.id(), At: g.from, To: c})
+			report[0].Count++
 		})
+		r.home.Deliver(report)
 	case Bounced:
 		w.withdraw(e, 0, None, g.to, "bounced")
 	case Refused:

@@ -292,7 +292,7 @@ func (w *world) tryEnter(e event, z node) bool {
 	}
 	w.trace("    fast path at %v: %v, children %v", z, t.Mode, x.Children)
 	r.home.Enter(z, ref)
-	r.home.Hold(z, t.Mode, ref)
+	r.home.Hold(z, t.Mode, ref, x.Children)
 	for i, c := range x.Children {
 		w.enqueueLocal(e, z, c, ref, int32(i))
 	}
@@ -309,7 +309,6 @@ func (w *world) enqueueLocal(e event, parent, c node, entry Ref, i int32) {
 	w.out = out
 	if entry.Valid() {
 		w.queues[parent].Bind(entry, i, ref)
-		r.home.Deliver(&xeffect{Kind: Enqueue, ID: r.home.ID(), At: parent, To: c})
 	} else {
 		r.home.Enter(c, ref)
 	}

@@ -10,7 +10,8 @@ import (
 // current attempt visits and what it found out in earlier ones. It decides what an
 // access to an actor needs. It is guarded by a latch of its own (see the package
 // comment), as branches of the event and grants from elsewhere meet in it. The zero
-// Home must be started before use; Start makes it new again and keeps its memory.
+// Home must be started before use; Start makes it new again and keeps its memory. A Home
+// must not be copied.
 type Home[E, N comparable] struct {
 	id        ID[E]
 	visits    []visit[N]
@@ -55,9 +56,11 @@ type Claim[N comparable] struct {
 	Mode Mode
 }
 
-// Start begins attempt 1 of event e.
+// Start begins the first attempt of event e. Attempts go on counting from the former use
+// of this Home: if the driver reuses events, and E with them, a report that comes
+// late is still known to be of an attempt that is over.
 func (h *Home[E, N]) Start(e E) {
-	h.id = ID[E]{Event: e, Attempt: 1}
+	h.id = ID[E]{Event: e, Attempt: h.id.Attempt + 1}
 	clear(h.carried)
 	h.carried = h.carried[:0]
 	h.restart()
@@ -93,8 +96,12 @@ func (h *Home[E, N]) Enter(x N, ref Ref) {
 	}
 }
 
-// Hold notes a grant that the caller of Queue.Try got: settled, in mode m (None: passed).
-func (h *Home[E, N]) Hold(x N, m Mode, ref Ref) {
+// Hold notes a grant that the caller of Queue.Try got: settled on children, in mode m
+// (None: passed).
+func (h *Home[E, N]) Hold(x N, m Mode, ref Ref, children []N) {
+	for _, c := range children {
+		h.visit(c)
+	}
 	v := h.visit(x)
 	v.mode, v.ref, v.state = m, ref, settled
 	if m == None {
@@ -109,9 +116,13 @@ func (h *Home[E, N]) Fresh(x N) {
 	v.mode, v.state = Write, lazily
 }
 
-// Deliver notes an Admitted or Enqueue effect of this event; others of an attempt that
-// is over are dropped, and false is returned.
-func (h *Home[E, N]) Deliver(f *Effect[E, N]) bool {
+// Deliver notes an Admitted effect of this event, which is report[0], together with the
+// Count Enqueue effects that follow it: under one latch of the home, as an access in
+// between would find a hold that covers too little. An Enqueue that follows no Admitted (of
+// Queue.Acquire) may be delivered alone. Reports of an attempt that is over are dropped,
+// and false is returned.
+func (h *Home[E, N]) Deliver(report []Effect[E, N]) bool {
+	f := &report[0]
 	if f.ID != h.id {
 		return false
 	}
@@ -119,6 +130,11 @@ func (h *Home[E, N]) Deliver(f *Effect[E, N]) bool {
 	case Enqueue:
 		h.visit(f.To)
 	case Admitted:
+		for i := range f.Count {
+			k := &report[1+i]
+			assert.That(k.Kind == Enqueue && k.ID == f.ID, "lock: a report without its enqueues")
+			h.visit(k.To)
+		}
 		v := h.visit(f.At)
 		v.mode = f.Mode
 		if f.Ref.Valid() { // not from another host

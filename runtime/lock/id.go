@@ -2,8 +2,8 @@ package lock
 
 import "fmt"
 
-// ID names one attempt of an event. Attempts count from 1; an attempt that is
-// withdrawn is followed by the next.
+// ID names one attempt of an event. Attempts count upwards from 1 and are never reused
+// for one E; an attempt that is withdrawn is followed by the next.
 type ID[E comparable] struct {
 	Event   E
 	Attempt uint32
