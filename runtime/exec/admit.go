@@ -58,7 +58,7 @@ func (ev *Event) enterFast() bool {
 		t.unlatch()
 		if ok {
 			ev.home.Enter(t, ref)
-			ev.home.Hold(t, lockMode(m.Self), ref)
+			ev.home.Hold(t, lockMode(m.Self), ref, nil)
 		}
 		return ok
 	case Exact:
@@ -109,7 +109,7 @@ func (ev *Event) enterExact() bool {
 		return false
 	}
 	ev.home.Enter(t, ref)
-	ev.home.Hold(t, mode, ref)
+	ev.home.Hold(t, mode, ref, children)
 	waits := false
 	for k, c := range children {
 		waits = ev.enqueueKnown(t, ref, int32(k), c, ev.narrowed.find(c).mode) || waits
@@ -134,11 +134,11 @@ func (ev *Event) enqueueKnown(w *Handle, ref lock.Ref, k int32, c *Handle, mode 
 	cref, ok := q.Try(id, w, lockMode(mode), nil)
 	if ok {
 		ev.mu.Lock()
-		ev.home.Hold(c, lockMode(mode), cref)
+		ev.home.Hold(c, lockMode(mode), cref, nil)
 		ev.mu.Unlock()
 	} else {
 		d := takeDriver(ev.sys)
-		ev.deliver(&effect{Kind: lock.Enqueue, At: w, To: c, ID: id})
+		ev.deliver([]effect{{Kind: lock.Enqueue, At: w, To: c, ID: id}})
 		cref, d.out = q.Enqueue(ev.sys.view, lock.Sent[*Handle]{From: w}, id, d.out)
 		d.execute(c, 0)
 		d.finish()

@@ -27,12 +27,15 @@ func takeDriver(s *System) *driver {
 // held: enqueues at once, latching downwards; news to the events' homes; releases are
 // kept for finish.
 func (d *driver) execute(h *Handle, start int) {
+	told := -1 // index of the last enqueue that was delivered with its grant
 	for i := start; i < len(d.out); i++ {
 		f := d.out[i]
 		ev := f.ID.Event
 		switch f.Kind {
 		case lock.Enqueue:
-			ev.deliver(&f)
+			if i > told {
+				ev.deliver(d.out[i : i+1])
+			}
 			c := f.To
 			c.latch.Lock()
 			next := len(d.out)
@@ -42,7 +45,8 @@ func (d *driver) execute(h *Handle, start int) {
 			h.queue.Bind(f.Ref, f.Edge, ref)
 			c.unlatch()
 		case lock.Admitted:
-			ev.deliver(&f)
+			told = i + int(f.Count)
+			ev.deliver(d.out[i : told+1])
 		case lock.Bounced, lock.Refused:
 			ev.refuse(&f)
 		case lock.Release:
@@ -72,18 +76,20 @@ func (d *driver) finish() {
 	driverPool.Put(d)
 }
 
-// deliver tells the event's home what a queue has done for it.
-func (ev *Event) deliver(f *effect) {
+// deliver tells the event's home what a queue has done for it: a grant with the
+// enqueues it made, or an enqueue alone.
+func (ev *Event) deliver(report []effect) {
 	ev.mu.Lock()
 	defer ev.mu.Unlock()
-	if !ev.home.Deliver(f) {
+	if !ev.home.Deliver(report) {
 		return
 	}
+	f := &report[0]
 	if f.Kind == lock.Enqueue {
 		ev.pending++
 		return
 	}
-	ev.pending--
+	ev.pending += int(f.Count) - 1
 	if f.Lazy && ev.lazyAt == nil {
 		ev.lazyAt = f.At
 	}
