@@ -31,8 +31,8 @@ type action func(env *environment, args []string) error
 // commands returns all commands in the order of the overview.
 func commands() []*command {
 	return []*command{
-		initCommand(), checkCommand(), fmtCommand(),
-		graphCommand(), explainCommand(), versionCommand(), cleanCommand(),
+		initCommand(), checkCommand(), runCommand(), testCommand(), fmtCommand(),
+		buildCommand(), genCommand(), graphCommand(), explainCommand(), versionCommand(), cleanCommand(),
 	}
 }
 

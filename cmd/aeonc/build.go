@@ -1,0 +1,59 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+
+	"github.com/aeon-lang/aeon/build"
+	"github.com/aeon-lang/aeon/program"
+)
+
+func buildCommand() *command {
+	return &command{
+		name:  "build",
+		args:  "[-o FILE] [PROGRAM]",
+		short: "compile a program to an executable",
+		long: `
+Build compiles a program to one static executable that needs nothing else. It is
+named after the package and put into the current directory, or where -o says.
+
+	aeonc build
+	aeonc build -o bin/shop ./shop
+	GOOS=linux GOARCH=arm64 aeonc build
+
+The executable keeps what a debugger needs, with positions in the .aeon files.`,
+		setup: func(fs *flag.FlagSet) action {
+			out := fs.String("o", "", "write the executable to `file`, or into it if it is a directory")
+			return func(env *environment, args []string) error {
+				return buildProgram(env, args, *out)
+			}
+		},
+	}
+}
+
+func buildProgram(env *environment, args []string, out string) error {
+	p, err := loadProgram(env, args)
+	if err != nil {
+		return err
+	}
+	made, err := compile(env, build.Program, []*program.Package{p}, p.Name(), true, false)
+	if err != nil {
+		return err
+	}
+	name := filepath.Base(made.Path)
+	switch info, err := os.Stat(out); {
+	case out == "":
+		out = name
+		if info, err := os.Stat(out); err == nil && info.IsDir() {
+			return usagef("%s is a directory; name the executable with -o", out)
+		}
+	case err == nil && info.IsDir():
+		out = filepath.Join(out, name)
+	}
+	if err := made.CopyTo(out); err != nil {
+		return err
+	}
+	env.say("wrote %s", out)
+	return nil
+}

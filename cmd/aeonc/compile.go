@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"path/filepath"
+
+	"github.com/aeon-lang/aeon"
+	"github.com/aeon-lang/aeon/build"
+	"github.com/aeon-lang/aeon/codegen"
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/program"
+)
+
+// compile makes an executable of checked packages: of one program, or of the
+// tests of all of them. Ctrl-C ends it.
+func compile(env *environment, kind build.Kind, named []*program.Package, name string, debug, quiet bool) (build.Result, error) {
+	req := build.Request{Kind: kind, Name: name, Debug: debug}
+	done := map[*program.Package]bool{}
+	for _, root := range named {
+		done[root] = true
+		p, err := generate(root)
+		if err != nil {
+			return build.Result{}, err
+		}
+		req.Packages = append(req.Packages, p)
+	}
+	for _, root := range named {
+		for _, p := range root.Closure() {
+			if done[p] {
+				continue
+			}
+			done[p] = true
+			imported, err := generate(p)
+			if err != nil {
+				return build.Result{}, err
+			}
+			req.Imported = append(req.Imported, imported)
+		}
+	}
+	cache, err := build.DefaultCache()
+	if err != nil {
+		return build.Result{}, err
+	}
+	b := build.Builder{Cache: cache, Runtime: aeon.RuntimeSource()}
+	if !quiet {
+		b.Progress = func(msg string) { env.say("%s %s", msg, name) }
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	return b.Build(ctx, req)
+}
+
+// generate turns a package into Go that says where in the .aeon files it comes from.
+func generate(p *program.Package) (build.Package, error) {
+	files, err := codegen.Generate(p.Info, codegen.Options{SourceName: absoluteName})
+	if err != nil {
+		return build.Package{}, err
+	}
+	out := build.Package{Name: codegen.GoPackageName(p.Name()), Dir: p.Dir}
+	for _, f := range files {
+		out.Files = append(out.Files, build.File{Name: f.Name, Data: f.Content})
+	}
+	return out, nil
+}
+
+func absoluteName(src *ast.Source) string {
+	abs, err := filepath.Abs(src.Name)
+	if err != nil {
+		return src.Name
+	}
+	return abs
+}
+
+// loadProgram loads the one package that has a main function and reports what is
+// wrong with it.
+func loadProgram(env *environment, args []string) (*program.Package, error) {
+	loader, named, err := load(args)
+	if err != nil {
+		return nil, err
+	}
+	if err := env.diagnose(loader.Packages(), "human"); err != nil {
+		return nil, err
+	}
+	if len(named) != 1 {
+		return nil, usagef("one program at a time, not %d", len(named))
+	}
+	if named[0].Info.Package.Main == nil {
+		env.say("package %s has no main function, so there is nothing to run\n\twrite one: void main() { … }; `aeonc test` runs the tests of a package without main", named[0].Name())
+		return nil, codeError(exitDiagnostics)
+	}
+	return named[0], nil
+}

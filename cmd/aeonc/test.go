@@ -1,0 +1,115 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aeon-lang/aeon/build"
+	"github.com/aeon-lang/aeon/program"
+	"github.com/aeon-lang/aeon/suite"
+)
+
+func testCommand() *command {
+	return &command{
+		name:  "test",
+		args:  "[-run REGEXP] [-seed N] [-schedules N] [-v] [-json] [PACKAGES]",
+		short: "run the tests of packages",
+		long: `
+Test runs the test blocks of packages, each on a fresh and empty system, and tells
+the result as go test does. The packages are compiled together.
+
+	aeonc test                        the tests in this directory
+	aeonc test ./...                  and everything below it
+	aeonc test -run 'refused|undone'  those whose names match
+	aeonc test -schedules 100         each with 100 seeds
+	aeonc test -seed 7 -run refused   again as it failed with seed 7
+	aeonc test -json ./...            in the format of go test -json
+
+What a test prints is shown if it fails, or with -v. The exit code is 1 if a test
+failed.`,
+		setup: func(fs *flag.FlagSet) action {
+			var o testOptions
+			fs.StringVar(&o.filter, "run", "", "run only tests whose name matches `regexp`")
+			fs.StringVar(&o.seed, "seed", "", "seed of the first schedule; a `number` (default: random)")
+			fs.IntVar(&o.schedules, "schedules", 1, "run each test with this `number` of seeds, one after the other")
+			fs.DurationVar(&o.max, "timeout", time.Minute, "how long one test may take, a `duration`")
+			fs.BoolVar(&o.verbose, "v", false, "show passed tests and what they print")
+			fs.BoolVar(&o.json, "json", false, "write JSON, in the format of go test -json")
+			return func(env *environment, args []string) error { return testPackages(env, args, o) }
+		},
+	}
+}
+
+// testOptions are the flags of test.
+type testOptions struct {
+	filter, seed  string
+	schedules     int
+	max           time.Duration
+	verbose, json bool
+}
+
+func (o testOptions) check() error {
+	if _, err := regexp.Compile(o.filter); err != nil {
+		return usagef("-run: %v", err)
+	}
+	if o.seed != "" {
+		if _, err := strconv.ParseUint(o.seed, 10, 64); err != nil {
+			return usagef("-seed: %q is not a number from 0 to 2^64-1", o.seed)
+		}
+	}
+	if o.schedules < 1 {
+		return usagef("-schedules: there is at least 1, not %d", o.schedules)
+	}
+	if o.max <= 0 {
+		return usagef("-timeout: %v is not a time that a test can take", o.max)
+	}
+	return nil
+}
+
+func testPackages(env *environment, args []string, o testOptions) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	loader, named, err := load(args)
+	if err != nil {
+		return err
+	}
+	if err := env.diagnose(loader.Packages(), "human"); err != nil {
+		return err
+	}
+	name := "tests"
+	if len(named) == 1 {
+		name = named[0].Name() + ".test"
+	}
+	made, err := compile(env, build.Tests, named, name, false, o.json)
+	if err != nil {
+		return err
+	}
+	cfg := suite.Config{
+		Executable: made.Path, Filter: o.filter, Seed: o.seed, Repeat: o.schedules, TestMax: o.max,
+		JSON: o.json, Verbose: o.verbose, Stdout: env.stdout, Place: program.Relative,
+	}
+	for _, p := range named {
+		cfg.Packages = append(cfg.Packages, filepath.ToSlash(program.Relative(p.Dir)))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	result, err := suite.Run(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if result.Failed > 0 {
+		return codeError(exitDiagnostics)
+	}
+	if result.Passed == 0 && o.filter != "" {
+		env.say("no test matches %s", strings.TrimSpace(o.filter))
+	}
+	return nil
+}
