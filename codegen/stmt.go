@@ -123,10 +123,16 @@ func (f *fn) exprStmt(s *ast.ExprStmt) {
 		return
 	}
 	code := v.code
-	if !isCall(code) {
+	if !isCall(code) && !f.isVoid(x) {
 		code = "_ = " + code // Go wants the value of a literal or builtin used
 	}
 	f.line1(s, code)
+}
+
+// isVoid reports whether x is a call without a result.
+func (f *fn) isVoid(x ast.Expr) bool {
+	c, ok := x.(*ast.Call)
+	return ok && f.info.Calls[c] != nil && f.info.Calls[c].Result == typecheck.Void
 }
 
 // isCall reports whether Go admits code as a statement.
