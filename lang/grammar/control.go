@@ -90,7 +90,7 @@ func (p *parser) inParens(lex *lexer.PeekingLexer, f func() error) error {
 	}
 	p.leave(lex)
 	var e *syntaxError
-	if end := p.headEnd(open); end > 0 && errors.As(err, &e) && !e.fatal && e.index <= end {
+	if end := p.headEnd(open); end > 0 && errors.As(err, &e) && p.gaveUp == nil && e.index <= end {
 		p.report(e)
 		p.cur = end
 		p.leave(lex)

@@ -90,12 +90,12 @@ func (p *parser) declEnd(i int) int {
 // the file. If it cannot be read the error is reported and a BadDecl added.
 func (p *parser) declaration(from, to int) {
 	p.base, p.cur, p.end = from, from, to
-	p.depth, p.height, p.open, p.inCases, p.className = 0, 0, p.open[:0], false, ""
+	p.depth, p.height, p.open, p.inCases, p.className, p.gaveUp = 0, 0, p.open[:0], false, "", nil
 	defer func() {
 		if r := recover(); r != nil {
 			// Participle panics on a production that consumes nothing, which the
 			// fuzz targets look for; a user still gets a place and no crash.
-			p.end, p.cur = to, to
+			p.end, p.cur, p.gaveUp = to, to, nil
 			p.fatal(from, to, p.fail(from, diag.New(diag.Internal, p.at(from), "the compiler failed on this declaration: %v", r)))
 		}
 	}()
@@ -106,10 +106,10 @@ func (p *parser) declaration(from, to int) {
 	lex := p.upgrade(from, to)
 	p.enter(lex)
 	decl, err := p.decl(lex)
-	if err == nil && p.cur < to {
+	if err == nil && p.cur < to && p.gaveUp == nil {
 		err = p.fail(p.cur, p.expected(p.cur, "the end of the declaration"))
 	}
-	if err != nil {
+	if err != nil || p.gaveUp != nil {
 		p.fatal(from, to, err)
 		return
 	}
@@ -125,7 +125,12 @@ func (p *parser) fatal(from, to int, err error) {
 	if !errors.As(err, &e) {
 		e = &syntaxError{diag: p.expected(p.cur, "something else"), index: p.cur}
 	}
-	p.report(e)
+	if p.gaveUp != nil {
+		e, p.gaveUp = p.gaveUp, nil
+	}
+	if from > 0 || p.kind(0) == Package { // else the file has no package clause, and that is the error
+		p.report(e)
+	}
 	p.cur = to
 	p.file.Decls = append(p.file.Decls, &ast.BadDecl{Loc: p.loc(from)})
 }

@@ -5,17 +5,15 @@ package grammar
 // would be a type. Skipping is iterative and allocates nothing.
 
 // skipType returns the index behind the type that starts at token i, or -1 if
-// there is none, looking at most through deep levels of type arguments.
-func (p *parser) skipType(i, deep int) int {
+// there is none.
+func (p *parser) skipType(i int) int {
 	level := 0
 	for {
 		if i = p.skipTypeHead(i); i < 0 {
 			return -1
 		}
 		if p.kind(i) == Less {
-			if level++; level > deep {
-				return -1
-			}
+			level++
 			i++
 			continue
 		}
@@ -100,7 +98,7 @@ func (p *parser) declaresVar(i int) (name int, ok bool) {
 	if p.kind(i) == Var && p.kind(i+1).IsName() {
 		return i + 1, true
 	}
-	name = p.skipType(i, NestingMax)
+	name = p.skipType(i)
 	return name, name >= 0 && (p.kind(name).IsName() || p.misnamed(name))
 }
 

@@ -124,7 +124,7 @@ func (p *parser) parseParams(lex *lexer.PeekingLexer) (paramsNode, error) {
 	if err != nil {
 		var e *syntaxError
 		end := p.headEnd(start)
-		if end == 0 || !errors.As(err, &e) || e.fatal || e.index > end {
+		if end == 0 || !errors.As(err, &e) || p.gaveUp != nil || e.index > end {
 			return nil, err
 		}
 		p.report(e)
@@ -150,6 +150,14 @@ func (p *parser) parseParam(lex *lexer.PeekingLexer) (paramNode, error) {
 		p.leave(lex)
 	} else if !startsType(p.kind(start)) {
 		return nil, participle.NextMatch
+	}
+	if i := p.cur; p.kind(i).IsName() && (p.kind(i+1) == Comma || p.kind(i+1) == RParen) {
+		p.note(i, p.expected(i+1, "a parameter with type and name").WithHelp("write `int %s`, or whatever its type is", p.text(i)))
+		param.Type, param.Name = &ast.BadType{Loc: ast.At(p.at(i).AtStart())}, p.name(i)
+		p.cur++
+		p.leave(lex)
+		param.Loc = p.loc(start)
+		return param, nil
 	}
 	g, err := run(p, p.prods.param, lex)
 	if err != nil {

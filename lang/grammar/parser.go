@@ -30,15 +30,16 @@ type parser struct {
 	base, end int
 	cur       int // index in sig of the next token; see enter and leave
 	lex       *lexer.PeekingLexer
-	depth     int     // of the recursion
-	height    int     // of the tree that the last expression function returned
-	className string  // of the class whose members are read
-	reported  int     // index in sig of the last token an error was reported at
-	inCases   bool    // `case` ends the statements that are read
-	stmtStart int     // index in sig of the statement that is read
-	match     []int32 // see matchBraces
-	open      []int   // indices in sig of the braces that are open
-	bare      braces  // where braces of the declaration are missing
+	depth     int          // of the recursion
+	height    int          // of the tree that the last expression function returned
+	className string       // of the class whose members are read
+	reported  int          // index in sig of the last token an error was reported at
+	inCases   bool         // `case` ends the statements that are read
+	gaveUp    *syntaxError // the error that the declaration is lost to
+	stmtStart int          // index in sig of the statement that is read
+	match     []int32      // see matchBraces
+	open      []int        // indices in sig of the braces that are open
+	bare      braces       // where braces of the declaration are missing
 }
 
 var pool = sync.Pool{New: func() any {
@@ -144,6 +145,9 @@ func (p *parser) enter(lex *lexer.PeekingLexer) { p.lex, p.cur = lex, p.base+lex
 
 // leave hands back to participle, which goes on behind what has been read.
 func (p *parser) leave(lex *lexer.PeekingLexer) {
+	if p.gaveUp != nil {
+		p.cur = p.end // an optional part must not be tried again from where it failed
+	}
 	for p.base+lex.Cursor() < p.cur {
 		lex.Next()
 	}
@@ -163,8 +167,7 @@ func (p *parser) upgrade(from, to int) *lexer.PeekingLexer {
 // syntaxError carries a diagnostic up to the dispatcher that recovers.
 type syntaxError struct {
 	diag  diag.Diagnostic
-	index int  // of the token in sig
-	fatal bool // the declaration is given up: no recovery within it
+	index int // of the token in sig
 }
 
 // Error implements error.
@@ -176,6 +179,9 @@ func (p *parser) fail(i int, d diag.Diagnostic) error { return &syntaxError{diag
 // report adds the diagnostic of an error, unless it follows from another one:
 // of the scanner about the same token, or of the parser about the same token.
 func (p *parser) report(e *syntaxError) {
+	if p.gaveUp != nil {
+		return
+	}
 	if i := e.index; p.tok(i).Bad || i == p.reported || i > p.base && p.tok(i).Kind == EOF && p.tok(i-1).Bad {
 		return
 	}
@@ -200,5 +206,14 @@ func (p *parser) pop() { p.depth-- }
 func (p *parser) tooDeep(i int) error {
 	d := diag.New(diag.NestingTooDeep, p.at(i), "nested more than %d levels deep", NestingMax).
 		WithHelp("name parts of it: locals, functions or classes of their own")
-	return &syntaxError{diag: d, index: i, fatal: true}
+	return p.giveUp(&syntaxError{diag: d, index: i})
+}
+
+// giveUp makes an error fatal: nothing more is read or reported of the
+// declaration, which is lost to this error.
+func (p *parser) giveUp(e *syntaxError) error {
+	if p.gaveUp == nil {
+		p.gaveUp = e
+	}
+	return p.gaveUp
 }

@@ -334,6 +334,10 @@ var allowTrailing = participle.AllowTrailing(true)
 func run[G any](p *parser, prod *participle.Parser[G], lex *lexer.PeekingLexer) (*G, error) {
 	g, err := prod.ParseFromLexer(lex, allowTrailing)
 	p.enter(lex)
+	if p.gaveUp != nil {
+		p.leave(lex)
+		return nil, p.gaveUp
+	}
 	if err != nil {
 		return nil, p.convert(err)
 	}

@@ -17,11 +17,12 @@ func (p *parser) recover(lex *lexer.PeekingLexer, start, open int, err error) er
 	if !errors.As(err, &e) {
 		e = &syntaxError{diag: p.expected(p.cur, "something else"), index: p.cur}
 	}
-	if e.fatal || len(p.diags) > errorsMax {
-		e.fatal = true
-		return e
-	}
 	p.report(e)
+	if p.gaveUp != nil || len(p.diags) > errorsMax {
+		err := p.giveUp(e)
+		p.leave(lex)
+		return err
+	}
 	p.open = p.open[:open]
 	p.cur = p.resync(start, max(e.index, start))
 	p.leave(lex)

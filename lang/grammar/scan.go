@@ -249,8 +249,10 @@ func (s *scanner) stray(start int) {
 
 // curlyString skips a string between typographic quotation marks.
 func (s *scanner) curlyString(start int) {
-	rest, _, _ := strings.Cut(s.text[s.pos:], "\n")
-	for i, r := range rest {
+	for i, r := range s.text[s.pos:] {
+		if r == '\n' {
+			break
+		}
 		if q := lookalikes[r]; q == `"` || q == "'" {
 			s.pos += i + utf8.RuneLen(r)
 			break

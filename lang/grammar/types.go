@@ -20,6 +20,12 @@ func (p *parser) parseType(lex *lexer.PeekingLexer) (ast.Type, error) {
 		return nil, err
 	}
 	defer p.pop()
+	t, err := p.suffixes(lex, start)
+	p.leave(lex)
+	return t, err
+}
+
+func (p *parser) suffixes(lex *lexer.PeekingLexer, start int) (ast.Type, error) {
 	t, err := p.baseType(lex)
 	if err != nil {
 		return nil, err
@@ -38,7 +44,6 @@ func (p *parser) parseType(lex *lexer.PeekingLexer) (ast.Type, error) {
 			p.cur += 2
 			t = &ast.VectorType{Loc: p.loc(start), Elem: t, Suffix: true}
 		default:
-			p.leave(lex)
 			return t, nil
 		}
 	}
