@@ -51,8 +51,10 @@
 //     that its T-parent is still virtual, else unlatch all and start again),
 //     enqueue on each with number 0, unlatch. The home keeps these edges itself.
 //  3. [Release] effects are executed after the latch of the sender is released,
-//     in any order. [Admitted], [Bounced] and [Refused] go to the event's
-//     home, in any order, latch held or not. Whoever releases only wakes the next.
+//     in any order. [Admitted] with the enqueues that belong to it, [Bounced] and
+//     [Refused] are reports to the event's home; they may be delivered in any order,
+//     latch held or not, but an Admitted and its enqueues together: Home.Deliver.
+//     Whoever releases only wakes the next.
 //  4. A Home is guarded by its own latch, taken after any node's latch and never
 //     while asking for one.
 //
@@ -60,8 +62,9 @@
 //
 //	Reset(self N)                                        // take from a pool; Idle() allows to put back
 //	Try(id, from N, mode, children []N) (Ref, bool)      // fast path, no View: grant at once, settled on the children, or do nothing
+//	Settle(Ref, children []N) bool                       // adds children to what Try granted in this step
 //	Enter(v, id, out) (Ref, out)                         // RULE-1, direct entry
-//	Enqueue(v, from N, number, id, out) (Ref, out)       // RULE-2; number 0 if sent under from's latch
+//	Enqueue(v, Sent, id, out) (Ref, out)                 // RULE-2; number 0 if sent under the T-parent's latch
 //	Bind(entry Ref, edge int32, child Ref)               // after a local Enqueue: makes the release O(1)
 //	Acquire(v, Ref, id, towards N, out) out              // RULE-6, at a lazy hold
 //	Release(v, Ref, withdrawn bool, out) out             // RULE-7, by handle

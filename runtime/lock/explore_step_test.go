@@ -264,30 +264,28 @@ func (w *world) enter(e event) {
 	w.process(z, start)
 }
 
-// tryEnter is the fast path of a driver in one process.
+// tryEnter is the fast path of a driver in one process: hold, narrow, settle.
 func (w *world) tryEnter(e event, z node) bool {
-	v, r := w.at(z), &w.runs[e]
+	v, r, q := w.at(z), &w.runs[e], &w.queues[z]
 	id := r.home.ID()
 	t := v.Footprint(z, id)
-	if t.Enter != 0 {
+	if t.Enter != 0 || t.Mode == None {
+		return false
+	}
+	ref, ok := q.Try(id, 0, t.Mode, nil)
+	if !ok {
 		return false
 	}
 	var x Expansion[node]
 	if t.Below {
-		if t.Mode != None && w.queues[z].writers > 0 {
-			return false // fields of z may not be read
-		}
-		if x = v.Expand(z, id, t.Mode, nil); x.Lazy || x.Outside {
-			return false
-		}
+		x = v.Expand(z, id, t.Mode, nil)
+		ok = !x.Lazy && !x.Outside
 		for _, c := range x.Children {
-			if w.c.host[c] != v.h {
-				return false
-			}
+			ok = ok && w.c.host[c] == v.h
 		}
 	}
-	ref, ok := w.queues[z].Try(id, 0, t.Mode, x.Children)
-	if !ok {
+	if !ok || !q.Settle(ref, x.Children) {
+		w.out = q.Release(v, ref, true, w.out)
 		return false
 	}
 	w.trace("    fast path at %v: %v, children %v", z, t.Mode, x.Children)

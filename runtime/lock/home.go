@@ -13,13 +13,12 @@ import (
 // Home must be started before use; Start makes it new again and keeps its memory. A Home
 // must not be copied.
 type Home[E, N comparable] struct {
-	id        ID[E]
-	visits    []visit[N]
-	inline    [visitsInline]visit[N]
-	index     map[N]int32
-	asks      []ask[N]
-	carried   []Claim[N]
-	sequencer N // of this attempt's direct entry; zero if it passes a virtual node here
+	id      ID[E]
+	visits  []visit[N]
+	inline  [visitsInline]visit[N]
+	index   map[N]int32
+	asks    []ask[N]
+	carried []Claim[N]
 }
 
 const (
@@ -67,12 +66,12 @@ func (h *Home[E, N]) Start(e E) {
 }
 
 func (h *Home[E, N]) restart() {
-	var none N
 	if h.visits == nil || len(h.visits) > visitScanMax {
 		h.visits = h.inline[:0]
 	}
+	clear(h.visits)
 	h.visits, h.asks = h.visits[:0], h.asks[:0]
-	h.index, h.sequencer = nil, none
+	h.index = nil
 }
 
 // ID returns the current attempt. Messages about another one are dropped.
@@ -81,14 +80,10 @@ func (h *Home[E, N]) ID() ID[E] { return h.id }
 // Claims returns what earlier attempts have discovered. Valid until the next Withdraw or Start.
 func (h *Home[E, N]) Claims() []Claim[N] { return h.carried }
 
-// Sequencer returns the node the last Enter named, the zero N before.
-func (h *Home[E, N]) Sequencer() N { return h.sequencer }
-
 // Enter notes an entry that the home makes itself: at the sequencer, or at each child
 // of a virtual node it passes in one process (then several). Ref is what Queue.Enter,
 // Try or Enqueue returned, zero if it is not known.
 func (h *Home[E, N]) Enter(x N, ref Ref) {
-	h.sequencer = x
 	v := h.visit(x)
 	v.entry = true
 	if ref.Valid() {

@@ -137,3 +137,105 @@ func TestWaitsNamesHoldersAndPredecessors(t *testing.T) {
 		t.Errorf("Waits: %q, want %q", got, want)
 	}
 }
+
+func TestAcquireIsDeniedOrDropped(t *testing.T) {
+	v := tableView{
+		want: map[int]Want[int]{
+			1: {Mode: Write, Below: true}, 2: {Mode: Read}, 3: {Mode: Read, Below: true}},
+		expand: map[int]Expansion[int]{1: {Lazy: true}, 3: {Children: []int{2}}},
+		parent: map[int]int{2: 1, 3: 2},
+	}
+	q := newTestQueue(1)
+	one, _ := q.Enter(v, first(1), nil)
+	out := q.Acquire(v, one, first(1), 3, nil)
+	if len(out) != 1 || out[0].Kind != Enqueue || out[0].To != 2 || !out[0].Lazy {
+		t.Errorf("towards 3: %v", out)
+	}
+	if out = q.Acquire(v, Ref{}, first(1), 2, nil); len(out) != 0 {
+		t.Errorf("a second request below the same child: %v", out)
+	}
+	out = q.Acquire(v, one, first(1), 9, nil)
+	if len(out) != 1 || out[0].Kind != Refused || out[0].Reason != Unrouted || out[0].To != 9 {
+		t.Errorf("towards a stranger: %v", out)
+	}
+	out = q.Release(v, one, false, nil)
+	if len(out) != 1 || out[0].Kind != Release || out[0].To != 2 {
+		t.Errorf("release: %v", out)
+	}
+	for _, ref := range []Ref{one, {}} {
+		if out = q.Acquire(v, ref, first(1), 3, nil); len(out) != 0 {
+			t.Errorf("a request after the release: %v", out)
+		}
+	}
+	three, _ := q.Enter(v, first(3), nil)
+	out = q.Acquire(v, three, first(3), 3, nil)
+	if len(out) != 1 || out[0].Reason != Settled {
+		t.Errorf("below a settled hold: %v", out)
+	}
+}
+
+func TestTryTakesTheFastPathOnlyIfNobodyIsInTheWay(t *testing.T) {
+	v := tableView{want: map[int]Want[int]{1: {Mode: Read, Below: true}, 9: {Mode: Write}}, expand: map[int]Expansion[int]{1: {Lazy: true}}}
+	q := newTestQueue(1)
+	lazy, _ := q.Enter(v, first(1), nil)
+	two, ok := q.Try(first(2), 0, Read, nil)
+	if !ok {
+		t.Fatal("a reader was kept out by a reader")
+	}
+	if q.Settle(two, []int{5}) {
+		t.Error("settled below another event's lazy hold")
+	}
+	if _, ok := q.Try(first(3), 0, Read, []int{5}); ok {
+		t.Error("granted with children below a lazy hold")
+	}
+	if _, ok := q.Try(first(3), 0, Write, nil); ok {
+		t.Error("a writer was let in to readers")
+	}
+	q.Release(v, lazy, false, nil)
+	if !q.Settle(two, []int{5, 6, 7}) {
+		t.Error("not settled, although nobody is lazy")
+	}
+	q.Enter(v, first(9), nil)
+	if _, ok := q.Try(first(4), 0, Read, nil); ok {
+		t.Error("a reader overtook a waiting writer")
+	}
+	out := q.Release(v, two, false, nil)
+	n := 0
+	for _, f := range out {
+		if f.Kind == Release {
+			n++
+		}
+	}
+	if n != 3 || admitted(out) != "9 " {
+		t.Errorf("release of a hold with three edges: %v", out)
+	}
+}
+
+func TestStaleHandleIsABug(t *testing.T) {
+	q := newTestQueue(1)
+	ref, _ := q.Try(first(1), 0, Write, nil)
+	q.Release(tableView{}, ref, false, nil)
+	q.Try(first(2), 0, Write, nil)
+	defer func() {
+		if recover() == nil {
+			t.Error("an entry was released twice, and nobody noticed")
+		}
+	}()
+	q.Release(tableView{}, ref, false, nil)
+}
+
+func TestRefreshSeesTheNewView(t *testing.T) {
+	v := tableView{want: map[int]Want[int]{1: {Mode: Write}, 2: {Mode: Write}}}
+	q := newTestQueue(1)
+	q.Enter(v, first(1), nil)
+	two, _ := q.Enter(v, first(2), nil)
+	v.want[2] = Want[int]{Enter: 7}
+	out := q.Refresh(v, nil)
+	if len(out) != 1 || out[0].Kind != Bounced || out[0].To != 7 {
+		t.Fatalf("effects %v, want it to be sent to 7", out)
+	}
+	if h, w := q.Len(); h != 1 || w != 0 {
+		t.Errorf("Len = %d, %d", h, w)
+	}
+	q.Release(v, two, true, nil)
+}
