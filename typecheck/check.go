@@ -61,6 +61,9 @@ func Check(files []*ast.File, opts Options) (*Info, []diag.Diagnostic) {
 	c.yields()     // yield.go: plain and yield references
 	c.checkCalls() // calltable_check.go: which calls are allowed; ro
 	c.ownership()  // ownership.go: the class graph and its cycles
+	if !diag.HasErrors(c.diags) {
+		c.effects() // effects_infer.go: what functions of actors touch
+	}
 	return c.info, diag.Sort(c.diags)
 }
 

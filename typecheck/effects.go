@@ -68,12 +68,12 @@ func (b Below) String() string { return [...]string{"none", "exact", "any"}[b] }
 // to, how they are touched themselves, and what is wanted below them.
 type Member struct {
 	Path  Path
-	Class *Class
-	Mode  Mode // NoMode: the actor itself is not touched, only something below it
+	Class *Class // of the actors; nil if they may be of several classes (then ElemDeep)
+	Mode  Mode   // NoMode: the actors are not touched themselves, only something below them
 	// Below is BelowNone or BelowAny.
 	Below     Below
 	BelowMode Mode
-	Touches   []ClassMode // classes below it; empty if Below is BelowNone
+	Touches   []ClassMode // classes below them, by name; empty if Below is BelowNone
 }
 
 // Access is one entry of a footprint.
@@ -86,7 +86,8 @@ type Access struct {
 }
 
 // Path leads from the target or a parameter to actors: `this`, p, p.f,
-// p.f[*], p.f[k], p[*] or p[k].
+// p.f[*], p.f[k], p[*] or p[k]. If the value there holds actors deeper inside,
+// Elem is ElemDeep.
 type Path struct {
 	// Param is the parameter that the path starts from; nil: `this`.
 	Param *Var
@@ -105,8 +106,9 @@ type Elem uint8
 
 // The element steps.
 const (
-	NoElem   Elem = iota // the value itself (or what is in it, if it is optional)
+	NoElem   Elem = iota // the actor itself, also where the type is A?
 	ElemAt               // [k]: the element at one index or key; of a map, the value
 	ElemAll              // [*]: all elements; of a map, the values
 	ElemKeys             // the keys of a map
+	ElemDeep             // every actor of the class anywhere in the value
 )

@@ -187,6 +187,7 @@ type Func struct {
 
 	name string
 	span ast.Span
+	sum  *summary
 }
 
 // Name implements Object. It is the text of a test's name for tests.
