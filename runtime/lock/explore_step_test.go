@@ -164,7 +164,7 @@ func (w *world) release(g msg, ref Ref) {
 	w.orders[x] = kept
 	q, v := &w.queues[x], w.at(x)
 	start := len(w.out)
-	if w.c.events[e].move == x && q.holder(Ref{}, g.id()) != 0 {
+	if i := q.find(g.id(), g.from); w.c.events[e].move == x && i != 0 && q.slot(i).state == held {
 		w.decided = x
 		w.out = q.Moved(v, w.out)
 	}

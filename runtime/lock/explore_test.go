@@ -62,6 +62,13 @@ func (s *search) run(c *config, seed uint64, t *tally) *finding {
 	return f
 }
 
+// A run longer than CI's, of other configurations:
+//
+//	go test ./runtime/lock -run TestExplore -v -timeout 1h -explore.seed 100000 -explore.sets 1000 -explore.states 100000
+//
+// A configuration is drawn from its seed alone: -explore.only runs one again, with the
+// shortest trace to its violation.
+
 // TestExplore runs all ownership graphs up to four actors with seeded event sets on one
 // to three hosts through all interleavings of the production core.
 func TestExplore(t *testing.T) {

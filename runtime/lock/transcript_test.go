@@ -50,6 +50,56 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
+// TestTranscriptsInAnyOrder explores every order in which a scenario could have gone, with
+// each choice of nodes that are lazy.
+func TestTranscriptsInAnyOrder(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no transcripts in testdata", err)
+	}
+	defer func() { nodeNames = [nodeCount]string{} }()
+	s := &search{limit: 1_000_000}
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := newPlayer(t)
+		p.declare(string(data))
+		states := 0
+		for lazy := range 8 {
+			for e := range p.c.events {
+				p.c.lazy[e] = 0
+				if lazy>>min(e, 2)&1 == 1 {
+					p.c.lazy[e] = p.c.actors
+				}
+			}
+			all, found := s.explore(p.c)
+			if found != nil {
+				found = s.shrink(found)
+				t.Fatalf("%s, lazy %b:\n%v%s", f, lazy, found.c, found.replay())
+			}
+			if !all {
+				t.Errorf("%s: not exhausted in %d states", f, s.states)
+			}
+			states += s.states
+		}
+		t.Logf("%s: %d states", filepath.Base(f), states)
+	}
+}
+
+// declare reads the actors and events of a transcript.
+func (p *player) declare(text string) {
+	for line := range strings.Lines(text) {
+		switch f := strings.Fields(line); {
+		case len(f) > 0 && f[0] == "actor":
+			p.actor(f[1:])
+		case len(f) > 0 && f[0] == "event":
+			p.event(f[1:])
+		}
+	}
+}
+
 // player runs a transcript.
 type player struct {
 	t       *testing.T
