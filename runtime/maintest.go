@@ -8,8 +8,11 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"os/signal"
 	"regexp"
+	"runtime"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -44,7 +47,24 @@ type testRun struct {
 // packages and writes events as lines of JSON to standard output. `aeonc test`
 // reads them.
 func MainTest(packages ...*Package) {
+	quit := make(chan os.Signal, 1)
+	signal.Notify(quit, syscall.SIGQUIT)
+	go func() { // ends with the process
+		<-quit
+		_, _ = os.Stderr.Write(allStacks())
+		os.Exit(exitUsage)
+	}()
 	os.Exit(runMainTest(packages, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// stacksMax bounds a dump of all goroutines.
+const stacksMax = 1 << 20
+
+// allStacks returns the stacks of all goroutines. Go's own answer to SIGQUIT leaves
+// out those that are running just then, which is where a loop would show.
+func allStacks() []byte {
+	buf := make([]byte, stacksMax)
+	return buf[:runtime.Stack(buf, true)]
 }
 
 func runMainTest(packages []*Package, args []string, stdout, stderr io.Writer) int {

@@ -137,7 +137,7 @@ func (r *runner) event(e event) {
 // why says what happened to a process that ended within a test.
 func (r *runner) why(err error) string {
 	if r.timedOut.Load() {
-		return fmt.Sprintf("the test did not end within %v\n%s", r.cfg.TestMax, r.stderr.String())
+		return fmt.Sprintf("the test did not end within %v\n%s", r.cfg.TestMax, programStacks(r.stderr.String(), r.cfg.Place))
 	}
 	return fmt.Sprintf("the test took the process with it: %v\n%s", orExit(err), r.stderr.String())
 }

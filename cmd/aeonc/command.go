@@ -52,6 +52,12 @@ func (e usageError) Error() string { return e.msg }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
 
+// programError is what is wrong with a program beyond its diagnostics, such as a
+// construct that this version does not compile.
+type programError struct{ error }
+
+func (e programError) Unwrap() error { return e.error }
+
 // codeError ends aeonc with a code; what is to be said has been said.
 type codeError int
 
@@ -101,6 +107,7 @@ func dispatch(args []string, env *environment) int {
 func (c *command) report(err error, env *environment) int {
 	var (
 		code      codeError
+		rejected  programError
 		usage     usageError
 		missing   *program.NotFoundError
 		generated *build.GeneratedCodeError
@@ -110,6 +117,9 @@ func (c *command) report(err error, env *environment) int {
 		return exitClean
 	case errors.As(err, &code):
 		return int(code)
+	case errors.As(err, &rejected):
+		env.say("%v", err)
+		return exitDiagnostics
 	case errors.As(err, &usage):
 		env.say("%s: %v\n\tusage: aeonc %s %s\n\t`aeonc help %s` tells more", c.name, err, c.name, c.args, c.name)
 		return exitUsage

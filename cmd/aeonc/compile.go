@@ -56,7 +56,7 @@ func compile(env *environment, kind build.Kind, named []*program.Package, name s
 func generate(p *program.Package) (build.Package, error) {
 	files, err := codegen.Generate(p.Info, codegen.Options{SourceName: absoluteName})
 	if err != nil {
-		return build.Package{}, err
+		return build.Package{}, programError{err}
 	}
 	out := build.Package{Name: codegen.GoPackageName(p.Name()), Dir: p.Dir}
 	for _, f := range files {

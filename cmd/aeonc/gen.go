@@ -59,7 +59,7 @@ func generateFiles(env *environment, args []string, dir string) error {
 	}
 	files, err := codegen.Generate(named[0].Info, codegen.Options{})
 	if err != nil {
-		return err
+		return programError{err}
 	}
 	for _, f := range files {
 		if err := mayReplace(filepath.Join(dir, f.Name)); err != nil {

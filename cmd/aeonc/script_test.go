@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -34,6 +35,7 @@ func TestScripts(t *testing.T) {
 		Files:               scripts,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		Condition:           condition,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("AEONC", filepath.Join(filepath.SplitList(env.Getenv("PATH"))[0], "aeonc")) // for scripts that change PATH
 			env.Setenv("AEONCACHE", cache)
@@ -44,4 +46,12 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// condition knows [root]: permissions do not bind that user.
+func condition(cond string) (bool, error) {
+	if cond == "root" {
+		return os.Getuid() == 0, nil
+	}
+	return false, fmt.Errorf("there is no condition %q", cond)
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aeon-lang/aeon/build"
@@ -97,7 +96,11 @@ func testPackages(env *environment, args []string, o testOptions) error {
 		JSON: o.json, Verbose: o.verbose, Stdout: env.stdout, Place: program.Relative,
 	}
 	for _, p := range named {
-		cfg.Packages = append(cfg.Packages, filepath.ToSlash(program.Relative(p.Dir)))
+		name := filepath.ToSlash(program.Relative(p.Dir))
+		if name == "." {
+			name = p.Name()
+		}
+		cfg.Packages = append(cfg.Packages, name)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -108,8 +111,8 @@ func testPackages(env *environment, args []string, o testOptions) error {
 	if result.Failed > 0 {
 		return codeError(exitDiagnostics)
 	}
-	if result.Passed == 0 && o.filter != "" {
-		env.say("no test matches %s", strings.TrimSpace(o.filter))
+	if result.Passed == 0 && o.filter != "" && !o.json {
+		env.say("no test matches %q", o.filter)
 	}
 	return nil
 }
