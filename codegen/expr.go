@@ -21,6 +21,8 @@ type val struct {
 	konst bool
 	// stable: neither later operands nor the statement itself can change what the text means.
 	stable bool
+	// prec is the precedence of the binary operator that the text ends in, 0 if it is not known to be one.
+	prec int
 }
 
 // state is a set of what code may read or write.
@@ -149,7 +151,7 @@ func (f *fn) bare(x ast.Expr) val {
 
 func (f *fn) paren(x *ast.Paren) val {
 	v := f.expr(x.X)
-	if v.code != "" && !strings.HasPrefix(v.code, "(") && strings.Contains(v.code, " ") {
+	if !v.konst && !primary(v.code) {
 		v.code = "(" + v.code + ")"
 	}
 	return v

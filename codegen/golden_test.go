@@ -46,3 +46,14 @@ func TestGolden(t *testing.T) {
 		})
 	}
 }
+
+// TestSteakhouse compiles the listing of the dissertation with its elided parts filled in.
+func TestSteakhouse(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "testdata", "lang", "steakhouse.aeon"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newModule(t)
+	m.add(t, "steakhouse", generate(t, "steakhouse.aeon", string(text), true))
+	m.run(t, append([]string{"vet"}, m.pkgs...)...)
+}

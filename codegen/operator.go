@@ -29,44 +29,12 @@ func (f *fn) unary(x *ast.Unary) val {
 	return fresh(t, "aeonrt.Neg("+f.typed(v)+")")
 }
 
-// operandText puts parentheses around what would not bind tighter than a unary operator.
+// operandText returns the operand of a unary operator.
 func operandText(code string) string {
-	if strings.ContainsAny(code, " -^!+") && !wrapped(code) {
+	if !primary(code) {
 		return "(" + code + ")"
 	}
 	return code
-}
-
-// wrapped reports whether code is one call or one parenthesised expression that spans the text.
-func wrapped(code string) bool {
-	if !strings.HasSuffix(code, ")") {
-		return false
-	}
-	depth, quoted := 0, byte(0)
-	start := strings.IndexByte(code, '(')
-	if strings.ContainsAny(code[:start], " -^!+\"") {
-		return false
-	}
-	for i := start; i < len(code); i++ {
-		c := code[i]
-		switch {
-		case quoted != 0:
-			if c == '\\' && quoted == '"' {
-				i++
-			} else if c == quoted {
-				quoted = 0
-			}
-		case c == '"':
-			quoted = c
-		case c == '(':
-			depth++
-		case c == ')':
-			if depth--; depth == 0 && i != len(code)-1 {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 func (f *fn) binary(x *ast.Binary) val {
@@ -84,7 +52,7 @@ func (f *fn) binary(x *ast.Binary) val {
 func (f *fn) operate(op ast.Op, t typecheck.Type, a, b val) val {
 	loads := a.loads | b.loads
 	native := func(result typecheck.Type) val {
-		return val{code: side(a.code) + " " + op.String() + " " + side(b.code), typ: result, fresh: true, loads: loads}
+		return val{code: a.within(op, 0) + " " + op.String() + " " + b.within(op, 1), typ: result, fresh: true, loads: loads, prec: op.Precedence()}
 	}
 	switch {
 	case op.IsComparison():
@@ -99,7 +67,7 @@ func (f *fn) operate(op ast.Op, t typecheck.Type, a, b val) val {
 	case t == typecheck.Float:
 		v := native(t)
 		if op == ast.OpMul {
-			v.code = "float64(" + v.code + ")" // Go may otherwise fuse it with an addition, which rounds once
+			v.code, v.prec = "float64("+v.code+")", 0 // Go may otherwise fuse it with an addition, which rounds once
 		}
 		return v
 	case t == typecheck.String, checked[op] == "":
@@ -114,16 +82,15 @@ func (f *fn) operate(op ast.Op, t typecheck.Type, a, b val) val {
 	return fresh(t, checked[op]+"("+a.code+", "+b.code+")")
 }
 
-// side returns an operand of a native Go operator, in parentheses unless it binds by itself.
-func side(code string) string {
-	if strings.Contains(code, " ") && !wrapped(code) && !isLiteral(code) {
-		return "(" + code + ")"
-	}
-	return code
-}
+// side returns code as the operand of a Go operator or selector: in parentheses unless it binds by itself.
+func side(code string) string { return operandText(code) }
 
-func isLiteral(code string) bool {
-	return strings.HasPrefix(code, `"`) && strings.Count(code, `"`) == 2 && strings.HasSuffix(code, `"`)
+// within returns v as an operand of op; right is 1 for the right one, which has to bind tighter.
+func (v val) within(op ast.Op, right int) string {
+	if v.prec >= op.Precedence()+right {
+		return v.code
+	}
+	return side(v.code)
 }
 
 func (f *fn) timeOperator(op ast.Op, t typecheck.Type, a, b val) val {
@@ -159,7 +126,8 @@ func (f *fn) logical(x *ast.Binary) val {
 	var right val
 	pre := f.capture(func() { right = f.expr(x.Y) })
 	if pre == "" && left.loads&f.writes(x.Y) == 0 {
-		return val{code: side(left.code) + " " + x.Op.String() + " " + side(right.code), typ: typecheck.Bool, fresh: true, loads: left.loads | right.loads}
+		return val{code: left.within(x.Op, 0) + " " + x.Op.String() + " " + right.within(x.Op, 1), typ: typecheck.Bool, fresh: true,
+			loads: left.loads | right.loads, prec: x.Op.Precedence()}
 	}
 	t := f.temp()
 	f.w.add("%s := %s", t, left.code)
@@ -198,7 +166,8 @@ func (f *fn) equality(x *ast.Binary, op ast.Op) val {
 // same compares two lowered values of one type with == or !=.
 func (f *fn) same(op ast.Op, a, b val) val {
 	if f.comparable(a.typ) {
-		return val{code: side(a.code) + " " + op.String() + " " + compositeSide(side(b.code)), typ: typecheck.Bool, fresh: true, loads: a.loads | b.loads}
+		return val{code: a.within(op, 0) + " " + op.String() + " " + compositeSide(b.within(op, 1)), typ: typecheck.Bool, fresh: true,
+			loads: a.loads | b.loads, prec: op.Precedence()}
 	}
 	code := f.equal(a.typ, side(a.code), b.code)
 	if op == ast.OpNe {

@@ -124,7 +124,7 @@ func withPackage(text string) string {
 	if strings.HasPrefix(text, "package ") {
 		return text
 	}
-	return "package p; " + text
+	return "package p " + text
 }
 
 // TestPrograms compiles, vets and runs every program of testdata/codegen/run in one executable.
@@ -142,6 +142,9 @@ func TestPrograms(t *testing.T) {
 			fmt.Fprintf(&calls, "\trun(%q, &%s.AeonPackage)\n", id, id)
 			all = append(all, p)
 		}
+	}
+	if t.Failed() {
+		return
 	}
 	m.run(t, append([]string{"vet"}, m.pkgs...)...)
 	m.add(t, "main", []codegen.File{{Name: "main.go", Content: fmt.Appendf(nil, runnerSource, imports.String(), calls.String())}})

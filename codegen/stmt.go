@@ -1,6 +1,8 @@
 package codegen
 
 import (
+	goast "go/ast"
+	"go/parser"
 	"strings"
 
 	"github.com/aeon-lang/aeon/lang/ast"
@@ -123,27 +125,28 @@ func (f *fn) exprStmt(s *ast.ExprStmt) {
 		return
 	}
 	code := v.code
-	if !isCall(code) && !f.isVoid(x) {
-		code = "_ = " + code // Go wants the value of a literal or builtin used
+	if !isVoid(v.typ) && !isCall(code) {
+		code = "_ = " + code // Go wants the value of a conversion or built-in function used
 	}
 	f.line1(s, code)
 }
 
-// isVoid reports whether x is a call without a result.
-func (f *fn) isVoid(x ast.Expr) bool {
-	c, ok := x.(*ast.Call)
-	return ok && f.info.Calls[c] != nil && f.info.Calls[c].Result == typecheck.Void
-}
-
-// isCall reports whether Go admits code as a statement.
+// isCall reports whether Go admits an expression as a statement.
 func isCall(code string) bool {
-	if !wrapped(code) {
+	x, err := parser.ParseExpr(code)
+	if err != nil {
 		return false
 	}
-	for _, builtin := range []string{"min(", "max(", "int64(", "float64(", "string(", "aeonrt.Time(", "aeonrt.Duration(", "("} {
-		if len(code) > len(builtin) && code[:len(builtin)] == builtin {
-			return false
-		}
+	call, ok := x.(*goast.CallExpr)
+	if !ok {
+		return false
+	}
+	switch fun := call.Fun.(type) {
+	case *goast.Ident:
+		return !predeclared[fun.Name]
+	case *goast.SelectorExpr:
+		id, ok := fun.X.(*goast.Ident)
+		return !ok || id.Name != "aeonrt" || fun.Sel.Name != "Time" && fun.Sel.Name != "Duration"
 	}
 	return true
 }

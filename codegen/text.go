@@ -30,3 +30,37 @@ func dropFirstLine(text string) string {
 	_, rest, _ := strings.Cut(text, "\n")
 	return rest
 }
+
+// primary reports whether an expression is an operand by itself: it has no operator outside of brackets and
+// literals.
+func primary(code string) bool {
+	if code == "" || strings.IndexByte("-!^*&<+", code[0]) >= 0 {
+		return false
+	}
+	depth := 0
+	for i := 0; i < len(code); i++ {
+		switch c := code[i]; c {
+		case '"':
+			i = skipString(code, i)
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth--
+		case ' ':
+			if depth == 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// skipString returns the index of the quote that ends the string literal beginning at i.
+func skipString(code string, i int) int {
+	for i++; i < len(code) && code[i] != '"'; i++ {
+		if code[i] == '\\' {
+			i++
+		}
+	}
+	return i
+}
