@@ -53,9 +53,7 @@ func (p *pkg) member(w *writer, m *typecheck.Func, e typecheck.Member) {
 	case typecheck.ElemAt:
 		code, t = p.elementAt(m, e.Path, code, t)
 	case typecheck.ElemAll:
-		w.add("for _, v := range %s {", p.elements(code, t))
-		p.addRefs(w, elementType(t), "v", add)
-		w.add("}")
+		p.allElements(w, code, t, add)
 		return
 	case typecheck.ElemKeys:
 		w.add("for _, v := range %s.Keys().Items() {", code)
@@ -106,15 +104,20 @@ func (p *pkg) constantKey(t typecheck.Type, path typecheck.Path) val {
 	return val{code: p.literal(t, path.Key), typ: t, konst: true}
 }
 
-// elements returns the slice of the elements of a container; of a map, of the values.
-func (p *pkg) elements(code string, t typecheck.Type) string {
+// allElements adds the actors in all elements of a container; of a map, in all values.
+func (p *pkg) allElements(w *writer, code string, t typecheck.Type, add func(string) string) {
+	elem := "v"
 	switch t.(type) {
 	case *typecheck.Vector:
-		return code + ".Items()"
+		w.add("for _, v := range %s.Items() {", code)
 	case *typecheck.Set:
-		return code + ".Keys().Items()"
+		w.add("for _, v := range %s.Keys().Items() {", code)
+	default:
+		w.add("for _, k := range %s.Keys().Items() {", code)
+		elem = code + ".Lookup(k)"
 	}
-	return code + ".Values().Items()"
+	p.addRefs(w, elementType(t), elem, add)
+	w.add("}")
 }
 
 func elementType(t typecheck.Type) typecheck.Type {
