@@ -148,6 +148,7 @@ func (b *body) declare(v *Var) {
 	}
 	if old := b.scope.declare(v); old != nil {
 		b.redeclared(v.name, v.span, old.span)
+		v.Used, old.Used = true, true // which one is meant is not known
 	}
 }
 

@@ -81,6 +81,9 @@ func (b *body) callName(x *ast.Call, id *ast.Ident, want Type, use callUse) oper
 		b.report(d.WithFix("insert new", diag.InsertBefore(id.Span(), "new ")))
 	case *badObject:
 	default:
+		if v, ok := obj.(*Var); ok {
+			v.Used = true
+		}
 		b.report(diag.New(diag.NotCallable, id.Span(), "%s is %s and cannot be called", id.Name, describe(obj)))
 	}
 	b.looseArgs(x)

@@ -305,9 +305,12 @@ func (b *body) noMember(t Type, name ast.Name, call bool) {
 	b.didYouMean(d, name.Span(), b.similarMember(t, name.Text))
 }
 
-var foreignMethods = map[string]string{
-	"add": "insert", "append": "push", "push_back": "push", "length": "size", "len": "size", "count": "size", "erase": "remove",
-	"delete": "remove", "put": "insert", "includes": "contains", "containsKey": "has", "find": "get",
+// foreignMethods maps names that newcomers bring along to ours; the first that
+// the type has is meant.
+var foreignMethods = map[string][]string{
+	"add": {"push", "insert"}, "append": {"push"}, "push_back": {"push"}, "put": {"insert"}, "length": {"size"}, "len": {"size"},
+	"count": {"size"}, "erase": {"remove"}, "delete": {"remove"}, "includes": {"contains", "has"}, "contains": {"has"},
+	"containsKey": {"has"}, "find": {"get"},
 }
 
 func (b *body) similarMember(t Type, name string) string {
@@ -318,14 +321,9 @@ func (b *body) similarMember(t Type, name string) string {
 			}
 		})
 	}
-	if alias := foreignMethods[name]; alias != "" {
+	for _, alias := range foreignMethods[name] {
 		if _, ok := libraryMethod(t, alias); ok {
 			return alias
-		}
-		if alias = foreignMethods[alias]; alias != "" {
-			if _, ok := libraryMethod(t, alias); ok {
-				return alias
-			}
 		}
 	}
 	return b.similar(name, func(yield func(string)) {

@@ -1,3 +1,95 @@
 package diag
 
-var nameCodes = []Info{}
+// program is an example of a package with the given declarations.
+func program(decls string) string { return "package p\n\n" + decls + "\n" }
+
+// inMain is an example with statements in main.
+func inMain(stmts string) string { return program("void main() {\n\t" + stmts + "\n}") }
+
+// nameCodes documents the codes on names and declarations.
+var nameCodes = []Info{
+	{
+		Code: UndefinedName, Title: "name is not declared",
+		Explanation: `No local, parameter, member of the class, declaration of the package, import or
+predeclared name is called so. If one has a similar name, the message suggests it.`,
+		Bad: inMain("int total = 3;\n\tprint(totl, total);"), Good: inMain("int total = 3;\n\tprint(total, total);"),
+	},
+	{
+		Code: UndefinedType, Title: "there is no such type",
+		Explanation: `The name denotes no class, enum or predeclared type. The predeclared types are
+int, int8, int16, int32, uint8, uint16, uint32, uint64, float, bool, string,
+bytes, time and duration.`,
+		Bad: inMain("double d = 1.5;\n\tprint(d);"), Good: inMain("float d = 1.5;\n\tprint(d);"),
+	},
+	{
+		Code: UnknownMember, Title: "no such field, method or enum value",
+		Explanation: `The type has no member of this name.`,
+		Bad:         inMain("vector<int> xs = [1];\n\txs.add(2);"), Good: inMain("vector<int> xs = [1];\n\txs.push(2);"),
+	},
+	{
+		Code: Redeclared, Title: "declared twice",
+		Explanation: `A scope has each name once: there is no overloading, and a field and a method
+cannot share a name. An inner block may declare a name of an outer one again.`,
+		Bad: inMain("int n = 1;\n\tint n = 2;\n\tprint(n);"), Good: inMain("int n = 1;\n\tint m = 2;\n\tprint(n, m);"),
+	},
+	{
+		Code: UnusedLocal, Title: "local variable is not used",
+		Explanation: `A local that nothing reads is most often a mistake. Parameters, loop variables
+and caught messages may be unused.`,
+		Bad: inMain("int n = 1;\n\tprint(\"done\");"), Good: inMain("print(\"done\");"),
+	},
+	{
+		Code: NotExported, Title: "name is not exported",
+		Explanation: `Other packages see only names that start with a capital letter. This holds for
+fields and methods as well.`,
+		Bad: "package p\n\nimport \"example.com/shapes\"\n\nvoid main() {\n\tshapes.secret();\n}\n", Good: "package p\n\nimport \"example.com/shapes\"\n\nvoid main() {\n\tshapes.Open();\n}\n",
+	},
+	{
+		Code: BadImport, Title: "package cannot be imported",
+		Explanation: `There is no such package, or it has errors of its own. The path is that of a
+directory with .aeon files, below the path of its module.`,
+		Bad: "package p\n\nimport \"example.com/nothing\"\n\nvoid main() {\n}\n", Good: program("void main() {\n}"),
+	},
+	{
+		Code: UnusedImport, Title: "import is not used",
+		Explanation: `Nothing in the file mentions the package.`,
+		Bad:         "package p\n\nimport \"example.com/shapes\"\n\nvoid main() {\n}\n", Good: program("void main() {\n}"),
+	},
+	{
+		Code: AmbiguousName, Title: "value of more than one enum",
+		Explanation: `Two enums have a value of this name, and the place does not tell which is meant.
+Write the enum in front of it.`,
+		Bad:  program("enum Light { RED, GREEN }\n\nenum Fruit { RED, PLUM }\n\nvoid main() {\n\tprint(RED);\n}"),
+		Good: program("enum Light { RED, GREEN }\n\nenum Fruit { RED, PLUM }\n\nvoid main() {\n\tprint(Light.RED);\n}"),
+	},
+	{
+		Code: WrongKind, Title: "name denotes something of another kind",
+		Explanation: `A type stands where a value is wanted, a function where a field is, or the like.`,
+		Bad:         program("int twice(int n) {\n\treturn 2 * n;\n}\n\nvoid main() {\n\tprint(twice);\n}"),
+		Good:        program("int twice(int n) {\n\treturn 2 * n;\n}\n\nvoid main() {\n\tprint(twice(2));\n}"),
+	},
+	{
+		Code: PackageMismatch, Title: "files of one directory name different packages",
+		Explanation: `A directory is one package, so all of its files start with the same clause. (The
+example is two files.)`,
+		Bad: "package p\n\nvoid main() {\n}\n-- second.aeon --\npackage q\n", Good: "package p\n\nvoid main() {\n}\n-- second.aeon --\npackage p\n",
+	},
+	{
+		Code: BadMain, Title: "main is not declared as main is",
+		Explanation: `main is run by ` + "`aeonc run`" + `: it takes no parameters, has no result and is not
+called by the program.`,
+		Bad: program("int main() {\n\treturn 0;\n}"), Good: program("void main() {\n}"),
+	},
+	{
+		Code: ThisOutside, Title: "there is no `this` here",
+		Explanation: "`this` is the object whose method or constructor runs. Free functions and tests have none.",
+		Bad:         inMain("print(this);"), Good: program("class Point {\n\tint x;\n\tint get() {\n\t\treturn this.x;\n\t}\n}"),
+	},
+	{
+		Code: LaterVersion, Title: "comes with a later version",
+		Explanation: `The language has it, but this version of aeonc does not yet: payloads of enum
+values, generic classes and functions, and the parts that bind Go code.`,
+		Bad:  program("class Box<T> {\n\tT value;\n}"),
+		Good: program("class Box {\n\tint value;\n}"),
+	},
+}

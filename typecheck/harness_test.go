@@ -1,0 +1,133 @@
+package typecheck
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/aeon-lang/aeon/lang"
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/lang/diag"
+)
+
+// shapes is the package that tests may import.
+const shapes = `package shapes
+
+enum Colour { RED, GREEN }
+
+const Sides = 4;
+
+class Square {
+	int Side;
+	int secretSide = 0;
+	int Area() {
+		return Side * Side;
+	}
+	void Grow(int n) {
+		Side += n;
+	}
+}
+
+actorclass Store {
+	int squares = 0;
+	void Put(Square s) {
+		squares++;
+	}
+	ro int Count() {
+		return squares;
+	}
+}
+
+void Fill(Store s) {
+	s.Put(new Square(1));
+}
+
+int Open() {
+	return 1;
+}
+
+void secret() {
+}
+`
+
+// importer knows example.com/shapes.
+func importer(t testing.TB) func(string) (*Package, error) {
+	return func(path string) (*Package, error) {
+		if path != "example.com/shapes" {
+			return nil, errors.New("there is no such package")
+		}
+		info, diags := checkText(t, "shapes.aeon", shapes, Options{Path: path})
+		if len(diags) > 0 {
+			t.Fatalf("package shapes: %v", diags)
+		}
+		return info.Package, nil
+	}
+}
+
+// checkText parses and checks one file.
+func checkText(t testing.TB, name, text string, opts Options) (*Info, []diag.Diagnostic) {
+	t.Helper()
+	f, diags := lang.Parse(name, []byte(text))
+	if len(diags) > 0 {
+		t.Fatalf("syntax errors: %v\n%s", diags, text)
+	}
+	return Check([]*ast.File{f}, opts)
+}
+
+// checkProgram checks a program: one file, or a txtar archive whose comment is
+// the first file.
+func checkProgram(t testing.TB, text string) (*Info, []diag.Diagnostic) {
+	t.Helper()
+	info, diags, syntax := checkLoose(t, text)
+	if len(syntax) > 0 {
+		t.Fatalf("syntax errors: %v\n%s", syntax, text)
+	}
+	return info, diags
+}
+
+// checkLoose is checkProgram for programs that may have syntax errors.
+func checkLoose(t testing.TB, text string) (info *Info, diags, syntax []diag.Diagnostic) {
+	a := txtar.Parse([]byte(text))
+	list := append([]txtar.File{{Name: "first.aeon", Data: a.Comment}}, a.Files...)
+	var files []*ast.File
+	for _, f := range list {
+		if len(f.Data) == 0 || !strings.HasSuffix(f.Name, ".aeon") {
+			continue
+		}
+		tree, ds := lang.Parse(f.Name, f.Data)
+		syntax = append(syntax, ds...)
+		files = append(files, tree)
+	}
+	info, diags = Check(files, Options{Import: importer(t)})
+	return info, diags, syntax
+}
+
+func codesOf(list []diag.Diagnostic) []diag.Code {
+	var out []diag.Code
+	for _, d := range list {
+		out = append(out, d.Code)
+	}
+	return out
+}
+
+// show is the golden form of diagnostics: place, code, message, and below it
+// labels, help and fix.
+func show(diags []diag.Diagnostic) string {
+	var b strings.Builder
+	for _, d := range diags {
+		fmt.Fprintln(&b, d)
+		for _, s := range d.Secondary {
+			fmt.Fprintf(&b, "\t%s: %s\n", s.Span, s.Text)
+		}
+		if d.Help != "" {
+			fmt.Fprintf(&b, "\thelp: %s\n", d.Help)
+		}
+		if d.Fix != nil {
+			fmt.Fprintf(&b, "\tfix: %s\n", d.Fix.Text)
+		}
+	}
+	return b.String()
+}
