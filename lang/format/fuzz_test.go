@@ -1,8 +1,6 @@
 package format_test
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/aeon-lang/aeon/lang/ast"
@@ -14,18 +12,8 @@ import (
 // own proof (same tokens, same comments, same tree) holds, and that formatting
 // twice is formatting once.
 func FuzzFormat(f *testing.F) {
-	n := 0
-	err := filepath.WalkDir("../../testdata/lang", func(path string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		f.Add(string(text))
-		n++
-		return err
-	})
-	if err != nil || n == 0 {
-		f.Fatalf("%d seeds, %v", n, err)
+	for _, text := range programs(f) {
+		f.Add(text)
 	}
 	for _, info := range diag.Phase("syntax") {
 		f.Add(info.Good)

@@ -2,6 +2,7 @@ package format
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/grammar"
@@ -13,7 +14,7 @@ type printer struct {
 	toks  []grammar.Token
 	roles []role
 	match []int          // for an open bracket the index of its partner
-	ends  map[int32]bool // offsets where a package clause or import ends
+	ends  map[int32]bool // offsets where a package clause or import ends; true for an import
 	out   strings.Builder
 
 	open       []bracket // that are open at the current token
@@ -36,7 +37,7 @@ type bracket struct {
 
 func newPrinter(src *ast.Source, file *ast.File, toks []grammar.Token) *printer {
 	p := &printer{src: src, toks: toks, roles: roles(file, toks), match: partners(toks), ends: map[int32]bool{}, last: -1, broken: true}
-	p.ends[file.Package.Range.End] = true
+	p.ends[file.Package.Range.End] = false
 	for _, d := range file.Imports {
 		p.ends[d.Range.End] = true
 	}
@@ -146,7 +147,7 @@ func (p *printer) comment(i int) {
 	text := canonical(p.src, p.toks[i])
 	switch newlines := p.newlines(i); {
 	case newlines > 0:
-		p.breakLine(p.indent(p.nextToken(i), true), p.mayLeaveEmptyLine(i) && (newlines == 2 || p.empty))
+		p.breakLine(p.commentIndent(i), p.mayLeaveEmptyLine(i) && (newlines == 2 || p.empty))
 		p.fresh = true
 	case i == 0, strings.HasPrefix(text, "/*") && (p.kind(i-1) == grammar.LParen || p.kind(i-1) == grammar.LBrack):
 	default:
@@ -171,6 +172,23 @@ func (p *printer) separate(i int) {
 	case p.spaced(i):
 		p.out.WriteByte(' ')
 	}
+}
+
+// commentIndent is the indent of a comment on a line of its own: that of the
+// token that follows, or, before a `}` or case, of the statements above it. A
+// comment between two cases belongs to the one that it is aligned with.
+func (p *printer) commentIndent(i int) int {
+	next := p.nextToken(i)
+	if k := p.kind(next); (k == grammar.Case || k == grammar.Default) && p.column(i) > p.column(next) {
+		return p.top().content
+	}
+	return p.indent(next, true)
+}
+
+// column is the number of characters before token i on its line.
+func (p *printer) column(i int) int {
+	start := strings.LastIndexByte(p.src.Text[:p.toks[i].Start], '\n') + 1
+	return utf8.RuneCountInString(p.src.Text[start:p.toks[i].Start])
 }
 
 // indent is the indent of a line that starts with token i, or with a comment
@@ -249,6 +267,7 @@ func (p *printer) after(i int) {
 		p.empty = len(p.open) == 0
 	case grammar.Semi:
 		p.broken = !top.oneLine && top.kind != grammar.LParen
+		p.empty = len(p.open) == 0 && next != grammar.Const
 	case grammar.Colon:
 		p.broken = top.role == caseBrace
 	case grammar.Comma:
@@ -259,9 +278,8 @@ func (p *printer) after(i int) {
 			p.broken = true
 		}
 	}
-	if len(p.open) == 0 && p.ends[p.toks[i].End] {
-		p.broken = true
-		p.empty = p.empty || next != grammar.Import
+	if isImport, ok := p.ends[p.toks[i].End]; ok && len(p.open) == 0 {
+		p.broken, p.empty = true, !isImport || next != grammar.Import
 	}
 	if next == grammar.RBrace && top.kind == grammar.LBrace && !top.oneLine {
 		p.broken = true

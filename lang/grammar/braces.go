@@ -48,7 +48,7 @@ func (p *parser) missingBraces(from int) (bare braces, end int) {
 	for i := from; i < len(p.sig); i++ {
 		k := p.toks[p.sig[i]].Kind
 		starts := p.startsLine(i)
-		if len(open) > 0 && starts && i > from && topLevel[k] && p.indent(i) <= open[0].indent {
+		if len(open) > 0 && starts && i > from && p.startsDecl(i) && p.indent(i) <= open[0].indent {
 			end = i
 			break
 		}
@@ -73,6 +73,24 @@ func (p *parser) missingBraces(from int) (bare braces, end int) {
 		bare[o.index] = true
 	}
 	return bare, end
+}
+
+// startsDecl reports whether token i can only be the start of a declaration.
+func (t *table) startsDecl(i int) bool {
+	kind := func(i int) Kind {
+		if i < 0 || i >= len(t.sig) {
+			return EOF
+		}
+		return t.toks[t.sig[i]].Kind
+	}
+	switch k := kind(i); k {
+	case Client:
+		return kind(i+1) == Class
+	case Class:
+		return kind(i-1) != Client
+	default:
+		return topLevel[k]
+	}
 }
 
 // topLevel holds the words that start a declaration and nothing else.

@@ -137,6 +137,12 @@ func (p *parser) caseHead(isDefault bool, value func() error) error {
 	} else {
 		p.cur++
 	}
+	if p.kind(p.cur) != Colon && p.startsLine(p.cur) {
+		before := p.at(p.cur - 1)
+		p.note(p.cur, diag.New(diag.UnexpectedToken, before.AtEnd(), "expected `:` behind the case").
+			WithFix("insert :", diag.InsertAfter(before, ":")))
+		return nil
+	}
 	if p.kind(p.cur) != Colon {
 		return p.fail(p.cur, p.expected(p.cur, "`:` behind the case"))
 	}

@@ -211,7 +211,7 @@ func (p *parser) function(lex *lexer.PeekingLexer) (ast.Decl, error) {
 	if err := p.modifiers(lex, &d.Signature); err != nil {
 		return nil, err
 	}
-	if name, ok := p.declaresVar(p.cur); !ok || p.kind(p.cur) == Var {
+	if name, ok := p.declaresVar(p.cur); !ok && !(name > 0 && p.kind(name).IsKeyword() && p.kind(name+1) == LParen) || p.kind(p.cur) == Var {
 		what := p.expected(start, "a declaration")
 		if p.cur > start || name > p.cur && p.kind(name).IsKeyword() {
 			what = p.expected(max(name, p.cur), "the result type and name of a function")

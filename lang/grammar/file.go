@@ -14,7 +14,11 @@ import (
 func (p *parser) parseFile() {
 	i := 0
 	p.end = len(p.sig)
-	if p.kind(0) != Package {
+	hasPackage := false
+	for _, t := range p.toks {
+		hasPackage = hasPackage || t.Kind == Package
+	}
+	if !hasPackage {
 		p.note(0, p.missingPackage())
 	}
 	for i < len(p.sig) && len(p.diags) <= errorsMax {
@@ -79,7 +83,7 @@ func (p *parser) declEnd(i int) int {
 			return j + 1
 		case k == RBrace:
 			return max(j, i+1)
-		case j > i && topLevel[k] && p.startsLine(j) && !(k == Class && p.kind(j-1) == Client):
+		case j > i && p.startsDecl(j) && p.startsLine(j):
 			return j
 		}
 	}
@@ -128,7 +132,7 @@ func (p *parser) fatal(from, to int, err error) {
 	if p.gaveUp != nil {
 		e, p.gaveUp = p.gaveUp, nil
 	}
-	if from > 0 || p.kind(0) == Package { // else the file has no package clause, and that is the error
+	if from > 0 || p.reported != 0 { // else the file has no package clause, and that is the error
 		p.report(e)
 	}
 	p.cur = to
@@ -158,6 +162,7 @@ func (p *parser) tooLarge(from, to int) error {
 
 // decl reads the declaration at p.cur.
 func (p *parser) decl(lex *lexer.PeekingLexer) (ast.Decl, error) {
+	p.foreignModifiers()
 	start := p.cur
 	switch k := p.kind(start); {
 	case k == Package:
@@ -184,11 +189,19 @@ func (p *parser) packageClause(lex *lexer.PeekingLexer) error {
 	if err != nil {
 		return err
 	}
-	if start > 0 {
-		return p.fail(start, diag.New(diag.MisplacedClause, p.span(start, p.cur), "the package clause must come first, and only once").
-			WithFix("remove it", diag.Replace(p.span(start, p.cur), "")))
+	first := p.file.Package == nil
+	if first {
+		p.file.Package = &ast.PackageClause{Loc: p.loc(start), Name: *g.Name.(*ast.Name), Doc: p.doc(start)}
 	}
-	p.file.Package = &ast.PackageClause{Loc: p.loc(start), Name: *g.Name.(*ast.Name), Doc: p.doc(start)}
+	if start > 0 {
+		d := diag.New(diag.MisplacedClause, p.span(start, p.cur), "the package clause must come first, and only once")
+		if first {
+			d = d.WithHelp("move it to the top")
+		} else {
+			d = d.With(p.file.Package.Range, "the first one").WithFix("remove it", diag.Replace(p.span(start, p.cur), ""))
+		}
+		p.note(start, d)
+	}
 	return nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
 	"github.com/aeon-lang/aeon/lang/grammar"
@@ -22,6 +24,9 @@ func addSeeds(f *testing.F) {
 			return err
 		}
 		text, err := os.ReadFile(path)
+		if strings.HasSuffix(path, ".txtar") {
+			text = txtar.Parse(text).Files[0].Data
+		}
 		f.Add(string(text))
 		n++
 		return err

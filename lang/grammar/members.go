@@ -31,6 +31,7 @@ func (p *parser) parseMember(lex *lexer.PeekingLexer) (ast.Member, error) {
 func (p *parser) member(lex *lexer.PeekingLexer) (ast.Member, error) {
 	start := p.cur
 	m := &ast.MethodDecl{Doc: p.doc(start)}
+	p.foreignModifiers()
 	if err := p.modifiers(lex, &m.Signature); err != nil {
 		return nil, err
 	}
@@ -41,8 +42,8 @@ func (p *parser) member(lex *lexer.PeekingLexer) (ast.Member, error) {
 	switch {
 	case p.kind(p.cur) == Var:
 		return nil, p.fail(p.cur, diag.New(diag.UnexpectedToken, p.at(p.cur), "a field is declared with its type, not with `var`"))
-	case !ok:
-		return nil, p.fail(p.cur, p.noMember(name))
+	case !ok && !(name > 0 && p.kind(name).IsKeyword() && p.endsName(name+1)): // parseName reports a keyword
+		return nil, p.fail(max(name, p.cur), p.noMember(name))
 	}
 	if k := p.kind(name + 1); k != LParen && k != Less {
 		return p.field(lex, start, &m.Signature)
@@ -70,11 +71,43 @@ func (p *parser) noMember(name int) diag.Diagnostic {
 	if name > 0 {
 		return p.expected(name, "the name of a field or method")
 	}
-	d := p.expected(p.cur, "a field, a constructor, a method or `}`")
-	if word := p.text(p.cur); word == "public" || word == "private" || word == "static" {
-		d = d.WithHelp("there is no `%s`", word)
+	return p.expected(p.cur, "a field, a constructor, a method or `}`")
+}
+
+// foreign are modifiers of other languages.
+var foreign = map[string]string{
+	"public":    "a name that starts with a capital letter is exported",
+	"private":   "fields are private to their actor, and a name that starts with a small letter to its package",
+	"protected": "there is no inheritance",
+	"export":    "a name that starts with a capital letter is exported",
+	"static":    "functions stand outside of classes, and state lives in actors",
+	"final":     "a constant is declared with const",
+	"abstract":  "there is no inheritance",
+	"virtual":   "there is no overriding",
+}
+
+// foreignModifiers reports the modifiers of other languages at the current
+// token and skips them, if a declaration follows.
+func (p *parser) foreignModifiers() {
+	for {
+		i := p.cur
+		help, ok := foreign[p.text(i)]
+		if next := p.kind(i + 1); !ok || p.kind(i) != Ident || !startsType(next) && !topLevel[next] && next != Ro && next != Yield ||
+			next.IsName() && p.declaresNothing(i+2) {
+			return
+		}
+		p.note(i, p.expected(i, "a declaration").WithHelp("there is no `%s`: %s", p.text(i), help).
+			WithFix("remove it", diag.Replace(p.at(i).To(p.at(i+1).AtStart()), "")))
+		p.cur++
+		p.leave(p.lex)
 	}
-	return d
+}
+
+// declaresNothing reports whether token i ends a declaration whose name stands
+// before it.
+func (p *parser) declaresNothing(i int) bool {
+	k := p.kind(i)
+	return k == Semi || k == Assign || k == EOF
 }
 
 func (p *parser) field(lex *lexer.PeekingLexer, start int, s *ast.Signature) (ast.Member, error) {

@@ -214,7 +214,11 @@ func (p *parser) operand() (ast.Expr, error) {
 		return &ast.NullLit{Loc: p.loc(start)}, nil
 	}
 	p.cur--
-	return nil, p.fail(start, p.instead(start, p.expected(start, "an expression")))
+	d := p.expected(start, "an expression")
+	if k == Greater {
+		d = p.instead(start, d) // the second half of ->
+	}
+	return nil, p.fail(start, d)
 }
 
 func (p *parser) paren() (ast.Expr, error) {

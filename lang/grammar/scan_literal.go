@@ -171,7 +171,7 @@ func (s *scanner) unterminated(start int, whole Kind) {
 	for end > start+1 && (s.text[end-1] == '\r' || s.text[end-1] == ' ' || s.text[end-1] == ';' || s.text[end-1] == ')') {
 		end--
 	}
-	s.report(diag.New(diag.UnterminatedString, s.span(start, s.pos), "string is not closed on its line").
+	s.report(diag.New(diag.UnterminatedString, s.span(start, end), "string is not closed on its line").
 		WithHelp("end it with \", or write text of several lines between backquotes").
 		WithFix("close the string", diag.InsertAfter(s.span(start, end), `"`)))
 	// The tail of the line most likely is not part of the string.

@@ -96,6 +96,12 @@ func (p *parser) instead(i int, d diag.Diagnostic) diag.Diagnostic {
 		return d.WithHelp("declare each variable in a statement of its own")
 	case k == Quest, k == Colon && p.kindBefore(i, Quest):
 		return foreign(p.at(i), "there is no `?:` operator", "use if and else; `x ?? y` is y when x is null")
+	case k == Colon && p.touches(i, Assign):
+		d = foreign(p.span(i, i+2), "there is no `:=` operator", "a local is declared with its type, or with var: var x = 1;")
+		if i == p.stmtStart+1 {
+			return d.WithFix("declare it with var", diag.InsertBefore(p.at(i-1), "var "), diag.Replace(p.at(i), ""))
+		}
+		return d
 	case k == Minus && p.touches(i, Greater), k == Greater && p.touches(i-1, Greater) && p.kind(i-1) == Minus:
 		start := i
 		if k == Greater {
