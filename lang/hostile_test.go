@@ -62,7 +62,7 @@ func TestDeepNestingIsOneError(t *testing.T) {
 			if len(diags) != 1 || diags[0].Code != c.code {
 				t.Errorf("got %d errors: %.300v", len(diags), diags)
 			}
-			if took > 2*time.Second {
+			if took > 10*time.Second {
 				t.Errorf("took %v", took)
 			}
 			if limit := uint64(400 * (len(c.text) + 1<<20)); bytes > limit {
@@ -119,7 +119,7 @@ func TestRepetitionEnds(t *testing.T) {
 			const size = 1 << 15
 			text := head + strings.Repeat(u, (size-len(head))/len(u))
 			diags, took, _ := measure(text)
-			if took > 3*time.Second || len(diags) > 21_000 {
+			if took > 10*time.Second || len(diags) > 21_000 {
 				t.Errorf("%q after %q: %v, %d errors", u, head, took, len(diags))
 			}
 			for _, d := range diags {

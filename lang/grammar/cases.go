@@ -102,16 +102,11 @@ func (p *parser) caseClause(lex *lexer.PeekingLexer, loc *ast.Loc, isDefault *bo
 	inCases := p.inCases
 	p.inCases = true
 	defer func() { p.inCases = inCases }()
-	for {
-		s, err := p.parseStmt(lex)
-		if err == participle.NextMatch {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		*body = append(*body, s)
+	list, err := p.parseStmts(lex)
+	if err != nil {
+		return err
 	}
+	*body = list.(*stmts).list
 	p.enter(lex)
 	*loc = p.loc(start)
 	return nil

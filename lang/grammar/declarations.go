@@ -24,7 +24,7 @@ func (p *parser) class(lex *lexer.PeekingLexer) (ast.Decl, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Loc, d.Name, d.Members = p.loc(start), *g.Name.(*ast.Name), g.Members
+	d.Loc, d.Name, d.Members = p.loc(start), *g.Name.(*ast.Name), g.Members.(*members).list
 	d.TypeParams = typeParamList(g.Params)
 	return d, nil
 }

@@ -10,6 +10,22 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
+// parseMembers reads the members of a class; see parseStmts.
+func (p *parser) parseMembers(lex *lexer.PeekingLexer) (membersNode, error) {
+	p.enter(lex)
+	n := &members{Loc: ast.At(p.at(p.cur).AtStart())}
+	for {
+		m, err := p.parseMember(lex)
+		if err == participle.NextMatch {
+			return n, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		n.list = append(n.list, m)
+	}
+}
+
 // parseMember reads one member of a class. What is wrong with it is reported
 // here and leaves a BadMember; only a fatal error is returned.
 func (p *parser) parseMember(lex *lexer.PeekingLexer) (ast.Member, error) {

@@ -2,7 +2,6 @@ package grammar
 
 import (
 	"fmt"
-	"sync"
 
 	"github.com/alecthomas/participle/v2/lexer"
 
@@ -18,8 +17,8 @@ const (
 	declTokensMax  = 1 << 20 // per top-level declaration
 )
 
-// parser reads one file. It is reused for the next file through a pool,
-// because building the participle productions costs more than most files.
+// parser reads one file. It is reused for the next file, because building the
+// participle productions costs more than most files.
 type parser struct {
 	*table
 	prods productions
@@ -42,11 +41,29 @@ type parser struct {
 	bare      braces       // where braces of the declaration are missing
 }
 
-var pool = sync.Pool{New: func() any {
-	p := &parser{}
-	p.prods = p.build()
-	return p
-}}
+// idle holds parsers that read nothing. It is no sync.Pool, because that is
+// emptied by every garbage collection.
+var idle = make(chan *parser, 16)
+
+// acquire returns a parser; release makes it available again.
+func acquire() *parser {
+	select {
+	case p := <-idle:
+		return p
+	default:
+		p := &parser{}
+		p.prods = p.build()
+		return p
+	}
+}
+
+func (p *parser) release() {
+	*p = parser{prods: p.prods}
+	select {
+	case idle <- p:
+	default:
+	}
+}
 
 // Parse reads a file. The tree is never nil; where the source is wrong it
 // holds Bad nodes, and the diagnostics say why, in source order.
@@ -56,24 +73,29 @@ func Parse(src *ast.Source) (*ast.File, []diag.Diagnostic) {
 }
 
 // ParseWithTokens is Parse and also returns the token table, for tools that
-// need comments and layout.
-func ParseWithTokens(src *ast.Source) (*ast.File, []Token, []diag.Diagnostic) {
-	whole := ast.Span{Src: src, End: int32(len(src.Text))}
+// need comments and layout. Should reading panic, the tree holds nothing but a
+// BadDecl and the error is diag.Internal.
+func ParseWithTokens(src *ast.Source) (file *ast.File, toks []Token, diags []diag.Diagnostic) {
+	whole := ast.At(ast.Span{Src: src, End: int32(len(src.Text))})
 	if len(src.Text) > SourceBytesMax {
 		d := diag.New(diag.FileTooLarge, ast.Span{Src: src}, "the file has %d bytes; at most %d are compiled", len(src.Text), SourceBytesMax).
 			WithHelp("split the file: all files of a directory form one package")
-		return &ast.File{Loc: ast.At(whole), Src: src}, nil, []diag.Diagnostic{d}
+		return &ast.File{Loc: ast.At(ast.Span{Src: src}), Src: src}, nil, []diag.Diagnostic{d}
 	}
-	toks, diags := Scan(src)
-	p := pool.Get().(*parser)
-	defer pool.Put(p)
+	defer func() {
+		if r := recover(); r != nil {
+			file = &ast.File{Loc: whole, Src: src, Decls: []ast.Decl{&ast.BadDecl{Loc: whole}}}
+			diags = []diag.Diagnostic{diag.New(diag.Internal, whole.Range.AtStart(), "the compiler failed on this file: %v", r)}
+		}
+	}()
+	toks, diags = Scan(src)
+	p := acquire()
+	defer p.release()
 	*p = parser{prods: p.prods, table: newTable(src, toks), diags: diags, reported: -1}
 	p.match = p.matchBraces()
-	p.file = &ast.File{Loc: ast.At(whole), Src: src, Comments: comments(src, toks)}
+	p.file = &ast.File{Loc: whole, Src: src, Comments: comments(src, toks)}
 	p.parseFile()
-	file, diags := p.file, diag.Sort(p.diags)
-	*p = parser{prods: p.prods}
-	return file, toks, diags
+	return p.file, toks, diag.Sort(p.diags)
 }
 
 func comments(src *ast.Source, toks []Token) []*ast.Comment {

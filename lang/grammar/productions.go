@@ -29,11 +29,21 @@ type (
 	matchCaseNode  interface{ ast.Node } // one case of a match
 	enumValueNode  interface{ ast.Node } // one value of an enum
 	externNode     interface{ ast.Node } // one function of an extern block
+	stmtsNode      interface{ ast.Node } // the statements of a block: *stmts
+	membersNode    interface{ ast.Node } // the members of a class: *members
 	plainString    interface{ ast.Expr } // a string without interpolation: *ast.StringLit
 	fieldInit      interface{ ast.Expr } // `= e`
 	paramNode      interface{ ast.Node } // `[yield] T name`: *ast.Param
 	marker         struct{ ast.Loc }     // a token that only has a place
-	typeParams     struct {
+	stmts          struct {
+		ast.Loc
+		list []ast.Stmt
+	}
+	members struct {
+		ast.Loc
+		list []ast.Member
+	}
+	typeParams struct {
 		ast.Loc
 		list []*ast.TypeParam
 	}
@@ -69,7 +79,7 @@ type (
 		Name    nameNode       `parser:"( 'actorclass' | 'client' 'class' | 'class' ) @@"`
 		Params  typeParamsNode `parser:"@@?"`
 		Open    openNode       `parser:"@@"`
-		Members []ast.Member   `parser:"@@*"`
+		Members membersNode    `parser:"@@"`
 		Close   closeNode      `parser:"@@"`
 	}
 	enumProd struct {
@@ -162,9 +172,9 @@ type (
 
 type (
 	blockProd struct {
-		Open  openNode   `parser:"@@"`
-		Stmts []ast.Stmt `parser:"@@*"`
-		Close closeNode  `parser:"@@"`
+		Open  openNode  `parser:"@@"`
+		Stmts stmtsNode `parser:"@@"`
+		Close closeNode `parser:"@@"`
 	}
 	varProd struct {
 		Name nameNode `parser:"'var' @@"`
@@ -291,7 +301,7 @@ type productions struct {
 func (p *parser) build() productions {
 	o := []participle.Option{
 		participle.Lexer(definition{}), participle.UseLookahead(0),
-		participle.ParseTypeWith(p.parseMember), participle.ParseTypeWith(p.parseStmt),
+		participle.ParseTypeWith(p.parseMembers), participle.ParseTypeWith(p.parseStmts),
 		participle.ParseTypeWith(p.parseType), participle.ParseTypeWith(p.parseExpr),
 		participle.ParseTypeWith(p.parseName), participle.ParseTypeWith(p.parseTypeParams),
 		participle.ParseTypeWith(p.parseParams), participle.ParseTypeWith(p.parseParam),

@@ -8,6 +8,23 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
+// parseStmts reads the statements of a block. The loop is here and not in the
+// production because participle's repetition costs more than most statements.
+func (p *parser) parseStmts(lex *lexer.PeekingLexer) (stmtsNode, error) {
+	p.enter(lex)
+	n := &stmts{Loc: ast.At(p.at(p.cur).AtStart())}
+	for {
+		s, err := p.parseStmt(lex)
+		if err == participle.NextMatch {
+			return n, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		n.list = append(n.list, s)
+	}
+}
+
 // parseStmt reads one statement of a block. What is wrong with it is reported
 // here and leaves a BadStmt; only a fatal error is returned.
 func (p *parser) parseStmt(lex *lexer.PeekingLexer) (ast.Stmt, error) {
@@ -118,7 +135,7 @@ func (p *parser) block(lex *lexer.PeekingLexer) (*ast.Block, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ast.Block{Loc: p.loc(start), Stmts: g.Stmts}, nil
+	return &ast.Block{Loc: p.loc(start), Stmts: g.Stmts.(*stmts).list}, nil
 }
 
 // parseBlock reads the body of a function.
