@@ -57,7 +57,7 @@ func (ev *Event) enterFast() bool {
 		ref, ok := t.locked().Try(ev.home.ID(), nil, lockMode(m.Self), nil)
 		t.unlatch()
 		if ok {
-			ev.home.Enter(t, ref)
+			ev.entered(t, ref)
 			ev.home.Hold(t, lockMode(m.Self), ref, nil)
 		}
 		return ok
@@ -108,7 +108,7 @@ func (ev *Event) enterExact() bool {
 		ev.isNarrow, ev.coarse, ev.reaching = false, false, false
 		return false
 	}
-	ev.home.Enter(t, ref)
+	ev.entered(t, ref)
 	ev.home.Hold(t, mode, ref, children)
 	waits := false
 	for k, c := range children {
@@ -158,9 +158,7 @@ func (ev *Event) enterAt(z *Handle) {
 	z.latch.Lock()
 	ref, out := z.locked().Enter(ev.sys.view, ev.home.ID(), d.out)
 	d.out = out
-	ev.mu.Lock()
-	ev.home.Enter(z, ref)
-	ev.mu.Unlock()
+	ev.entered(z, ref)
 	d.execute(z, 0)
 	z.unlatch()
 	d.finish()
@@ -189,9 +187,7 @@ func (ev *Event) pass() {
 		start := len(d.out)
 		ref, out := r.locked().Enqueue(s.view, lock.Sent[*Handle]{From: s.parentOf(r)}, id, d.out)
 		d.out = out
-		ev.mu.Lock()
-		ev.home.Enter(r, ref)
-		ev.mu.Unlock()
+		ev.entered(r, ref)
 		d.execute(r, start)
 	}
 	for _, r := range ev.passed {

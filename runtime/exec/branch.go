@@ -154,9 +154,9 @@ func Async(cx *Cx, target Ref, m *Method, args Args) {
 	b := &branch{cx: &Cx{ev: ev, fuel: cx.fuel, random: cx.draw() | 1}, print: p, target: h, args: args}
 	var pcs [32]uintptr
 	b.spawn = append(b.spawn, pcs[:runtime.Callers(2, pcs[:])]...)
-	ev.mu.Lock()
-	ev.parallel = true
-	ev.mu.Unlock()
+	if !ev.parallel { // else other branches are reading it
+		ev.parallel = true
+	}
 	cx.branches = append(cx.branches, b)
 	cx.ops = append(cx.ops, op{kind: opBranch, branch: b})
 	ev.sys.workers.run(b.run)

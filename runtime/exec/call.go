@@ -14,7 +14,7 @@ func (cx *Cx) enter(h *Handle, m *Method) {
 	cx.access(h, m.Self)
 	cx.push(h, m)
 	if cx.ev.sys.tracer != nil {
-		cx.reads = append(cx.reads, h)
+		cx.ev.sys.tracer.read(cx, h)
 	}
 }
 

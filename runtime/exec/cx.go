@@ -20,7 +20,7 @@ type Cx struct {
 	branches []*branch
 	maxPos   store.Position // largest lastPos seen
 	random   uint64         // state of the random numbers, 0 if not seeded
-	reads    []*Handle      // traced systems only
+	reads    []readNote     // traced systems only
 }
 
 // frame is one call in progress.

@@ -129,12 +129,13 @@ func (ev *Event) await() bool {
 // release drops everything the attempt holds or waits for (protocol rule 7).
 func (ev *Event) release(withdrawn bool) {
 	var d *driver
-	for x, ref := range ev.home.Entries {
+	for _, e := range ev.entries {
+		x := e.h
 		x.latch.Lock()
 		if d == nil {
 			d = takeDriver(ev.sys)
 		}
-		d.out = x.queue.Release(ev.sys.view, ref, withdrawn, d.out)
+		d.out = x.queue.Release(ev.sys.view, e.ref, withdrawn, d.out)
 		d.execute(x, 0)
 		x.unlatch()
 	}

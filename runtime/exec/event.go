@@ -5,6 +5,7 @@ import (
 
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/lock"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -40,7 +41,6 @@ type Event struct {
 	reaching bool      // some member is a tree
 	coarse   bool      // an Exact footprint with too many members: treated as a tree
 	lazyAt   *Handle   // the first lazy hold
-	entries  int       // entries that the home has made itself
 	parallel bool      // branches run: home is read under mu
 	waiting  *Handle   // for dumps: what the event waits for
 
@@ -50,6 +50,10 @@ type Event struct {
 	bounded bool           // admission may make it wait: issued by a client
 	maxPos  store.Position // largest lastPos seen
 	passed  []*Handle      // scratch of pass
+	// entries are the enqueues that the event has made itself. A node may occur twice in
+	// an attempt, directly and below another, if it is moved in T meanwhile: the home,
+	// which knows nodes, would take the one for the other.
+	entries []entry
 
 	fresh   []*Handle        // created by this attempt
 	deletes []*Handle        // deleted by this attempt
@@ -67,11 +71,20 @@ func newEvent() any {
 	return ev
 }
 
-var eventPool = sync.Pool{New: newEvent}
+// entry is an enqueue that the event has to release itself.
+type entry struct {
+	h   *Handle
+	ref lock.Ref
+}
+
+// entered notes an entry at h. Only the event's own goroutine calls it.
+func (ev *Event) entered(h *Handle, ref lock.Ref) {
+	ev.entries = append(ev.entries, entry{h, ref})
+}
 
 // takeEvent returns a fresh event on target.
 func (s *System) takeEvent(cl *Client, id event.EventID, target *Handle, m *Method, args Args) *Event {
-	ev := eventPool.Get().(*Event)
+	ev := s.events.Get().(*Event)
 	ev.sys, ev.client, ev.id = s, cl, id
 	ev.target, ev.method, ev.args = target, m, args
 	return ev
@@ -89,7 +102,7 @@ func (s *System) giveBack(ev *Event) {
 	}
 	ev.sys, ev.client, ev.target, ev.method, ev.args, ev.class, ev.moveTo = nil, nil, nil, nil, nil, nil, nil
 	ev.attempt, ev.maxPos, ev.bounded = 0, 0, false
-	eventPool.Put(ev)
+	s.events.Put(ev)
 }
 
 // endAttempt clears what belongs to one attempt.
@@ -107,7 +120,9 @@ func (ev *Event) endAttempt() {
 		clear(ev.born)
 		ev.fresh, ev.deletes, ev.born = ev.fresh[:0], ev.deletes[:0], ev.born[:0]
 	}
-	ev.pending, ev.entries, ev.refusal = 0, 0, effect{}
+	clear(ev.entries)
+	ev.entries = ev.entries[:0]
+	ev.pending, ev.refusal = 0, effect{}
 	ev.isNarrow, ev.reaching, ev.coarse, ev.parallel = false, false, false, false
 	ev.lazyAt, ev.waiting = nil, nil
 	ev.now = 0
@@ -128,6 +143,9 @@ func (ev *Event) perform() error {
 	for {
 		ev.attempt++
 		if err := ev.enter(); err != nil {
+			if e, ok := err.(*AbortError); ok && s.tracer != nil {
+				s.tracer.end(ev, e)
+			}
 			return ev.failed(err)
 		}
 		switch out := ev.run(); out.kind {

@@ -168,7 +168,7 @@ func (cx *Cx) body(target *Handle, m *Method, args Args) (out outcome) {
 		cx.push(target, m)
 	}
 	if cx.ev.sys.tracer != nil {
-		cx.reads = append(cx.reads, target)
+		cx.ev.sys.tracer.read(cx, target)
 	}
 	if planted.releaseEarly && cx == &cx.ev.root {
 		cx.ev.release(false)

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"log/slog"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -209,3 +210,6 @@ func openBank(t testing.TB, s *System, name string, n int) (bankRef, []accountRe
 }
 
 func itoa(i int) string { return value.StrInt(int64(i)) }
+
+// quiet drops log lines.
+var quiet = slog.New(slog.DiscardHandler)

@@ -133,19 +133,22 @@ func (s *System) childTowards(x, y *Handle) *Handle {
 	return s.handleOf(s.graph.Child(s.nodeOf(x), s.nodeOf(y)))
 }
 
-// rootOf returns the T-ancestor-or-self of h that hangs below a virtual node.
+// rootOf returns the T-ancestor-or-self of h that hangs below a virtual node: a
+// partition, or TOP where the owners are in several partitions.
 func (s *System) rootOf(h *Handle) *Handle {
 	for {
 		p := s.parentOf(h)
 		if p == nil || p.is(virtual) {
 			return h
 		}
-		// One step to the partition, one to the root; a move in T may interfere.
-		if part := s.childTowards(s.top, h); part != nil && part.is(virtual) {
-			if r := s.childTowards(part, h); r != nil {
-				return r
-			}
+		r := s.childTowards(s.top, h)
+		if r != nil && r.is(virtual) {
+			r = s.childTowards(r, h)
 		}
+		if r != nil {
+			return r
+		}
+		h = p // a move in T interferes: from one further up
 	}
 }
 

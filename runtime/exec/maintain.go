@@ -84,8 +84,10 @@ var methodMove = Method{Name: "move", Self: Write, Below: Any}
 const moveAttemptsMax = 8
 
 // moveT performs one move: W on the nearest common T-ancestor of the old and the new
-// parent, unless that is virtual, then down the T-path to the node. It reports false if
-// it has been withdrawn too often.
+// parent, unless that is virtual, then down the T-paths to the node and to its new
+// parent. Without the latter, an event that has passed the node and still waits on the
+// new path would meet the node's subtree a second time, below itself. It reports false
+// if it has been withdrawn too often.
 func (s *System) moveT(mv dominator.Move) bool {
 	c := s.handleOf(mv.Node)
 	ev := s.takeEvent(s.inner, event.EventID{Origin: uint64(s.inner.id), Seq: s.inner.seq.Add(1)}, c, &methodMove, nil)
@@ -100,7 +102,7 @@ func (s *System) moveT(mv dominator.Move) bool {
 		} else {
 			ev.enterAt(z)
 		}
-		if ev.await() && ev.descend(c) {
+		if ev.await() && ev.descend(c) && (ev.moveTo.is(virtual) || ev.descend(ev.moveTo)) {
 			s.relink(c, mv)
 			ev.release(false)
 			s.stats.moves.Add(1)
@@ -129,6 +131,9 @@ func (s *System) relink(c *Handle, mv dominator.Move) {
 func (ev *Event) gatherMove() {
 	ev.members.reset()
 	ev.members.members = append(ev.members.members, member{h: ev.target, mode: Write, tree: true})
+	if !ev.moveTo.is(virtual) {
+		ev.members.members = append(ev.members.members, member{h: ev.moveTo, mode: Write, tree: true})
+	}
 	ev.reaching = true
 }
 

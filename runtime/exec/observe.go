@@ -134,9 +134,18 @@ func (s *System) WriteWaits(w io.Writer) {
 			ev.mu.Lock()
 			fmt.Fprintf(w, "event %v attempt %d: %v on %v waits since %v\n", ev.id, ev.attempt, ev.method, ev.target,
 				time.Since(since).Round(time.Millisecond))
+			fmt.Fprintf(w, "   footprint")
+			for _, f := range [...]*Footprint{&ev.members, &ev.narrowed} {
+				for _, m := range f.members {
+					fmt.Fprintf(w, " %v:%v", m.h, m.mode)
+				}
+			}
+			fmt.Fprintf(w, "; visits")
 			for h := range ev.home.Visited {
 				nodes[h] = true
+				fmt.Fprintf(w, " %v:%v", h, ev.home.Holds(h))
 			}
+			fmt.Fprintln(w)
 			ev.mu.Unlock()
 		}
 		sh.mu.Unlock()
@@ -149,6 +158,7 @@ func (s *System) WriteWaits(w io.Writer) {
 	for _, h := range list {
 		h.latch.Lock()
 		if h.queue != nil {
+			fmt.Fprintf(w, "  %v, below %v in the sequencing tree\n", h, s.parentOf(h))
 			for e := range h.queue.Waits {
 				writeWait(w, h, e)
 			}

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/aeon-lang/aeon/dominator"
 )
@@ -81,14 +82,13 @@ func (cx *Cx) checkCycle(p, c *Handle) {
 	net := ev.netEdges()
 	for {
 		reach := ev.reach(c, net)
-		for _, h := range reach {
-			if h == p {
-				Fault(cx, msgCycle)
-			}
+		if !cx.holdAll(reach) {
+			continue // it may have changed before it was held
 		}
-		if cx.holdAll(reach) {
-			return // what is held cannot change
+		if slices.Contains(reach, p) {
+			Fault(cx, msgCycle)
 		}
+		return
 	}
 }
 

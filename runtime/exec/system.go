@@ -84,6 +84,7 @@ type System struct {
 	partitions []*Handle
 	directory  directory
 	ids        actorIDs
+	events     sync.Pool // of this system: an event keeps a block of actor ids
 
 	workers    workers
 	lanes      lanes
@@ -112,6 +113,7 @@ func Open(cfg Config) *System {
 	cfg.defaults()
 	s := &System{cfg: cfg, clock: cfg.Clock, log: cfg.Log, journal: cfg.Journal, graph: dominator.New()}
 	s.records = s.journal.Records()
+	s.events.New = newEvent
 	s.view = view{s}
 	s.top = &Handle{}
 	s.top.state.Store(virtual)

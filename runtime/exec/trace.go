@@ -27,7 +27,7 @@ type Traced struct {
 	Start   int64
 	Order   int64
 	End     int64 // set when the answer leaves, after Trace was called
-	Reads   []Access
+	Reads   []Access // every call, with the version found
 	Writes  []Access // versions after the event
 }
 
@@ -65,12 +65,8 @@ func (t *tracer) end(ev *Event, err *AbortError) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r.Order = t.tick.Add(1)
-	seen := make(map[*Handle]bool)
-	for _, h := range ev.root.reads {
-		if !seen[h] {
-			seen[h] = true
-			r.Reads = append(r.Reads, Access{h.id, t.mu.versions[h]})
-		}
+	for _, a := range ev.root.reads {
+		r.Reads = append(r.Reads, Access{a.h.id, a.version})
 	}
 	if err == nil {
 		written := make(map[*Handle]bool)
@@ -91,6 +87,19 @@ func (t *tracer) end(ev *Event, err *AbortError) {
 		}
 	}
 	t.call(r)
+}
+
+// read notes that the branch has reached h, in its present version.
+func (t *tracer) read(cx *Cx, h *Handle) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	cx.reads = append(cx.reads, readNote{h, t.mu.versions[h]})
+}
+
+// readNote is an access as it happens.
+type readNote struct {
+	h       *Handle
+	version uint64
 }
 
 func (t *tracer) reply(ev *Event) {

@@ -1,0 +1,229 @@
+package exec
+
+import (
+	"runtime"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/value"
+)
+
+// The actors of the random workload: nodes of one self-recursive class that own other
+// nodes, and run small scripts on themselves, on what they own, and on arguments. A
+// script notes what it saw; model_test.go replays it and compares.
+
+type wnode struct {
+	Self
+	value int64
+	kids  value.Vector[wref]
+}
+
+type wref struct{ Ref }
+
+func (n *wnode) set(cx *Cx, v int64) {
+	Log(cx, &n.Self, 0, &n.value)
+	n.value = v
+}
+
+// wop is one step of a script.
+type wop uint8
+
+const (
+	wAdd      wop = iota // value += n
+	wGet                 // note value
+	wCall                // sync call of run on kid k
+	wAsync               // async call of run on kid k
+	wEmit                // sub-event run on kid k
+	wAdopt               // kids.push(ref)
+	wDrop                // kids.remove(k)
+	wNew                 // kids.push(new, with value n)
+	wNewLoose            // new, not stored
+	wDelete              // delete kid k
+	wAbort
+	wFault   // index out of range
+	wPause   // let others run
+	wCallRef // sync call of run on ref
+	wMove    // kids[k] = kids[k+1]: units move
+	wRandom  // note a random number
+)
+
+type wstep struct {
+	op  wop
+	k   int
+	n   int64
+	ref wref
+	sub []wstep
+}
+
+// wargs are the arguments and the observations of one call of run.
+type wargs struct {
+	steps []wstep
+	// What the last attempt saw.
+	notes []int64
+	calls []*wargs // sync and async calls made, in program order
+	made  []event.ActorID
+	sent  []*wargs         // sub-events issued
+	lane  [2]event.ActorID // of a sub-event: issuer and target
+}
+
+var (
+	classNode = Class{Package: "w", Name: "Node", SelfRecursive: true,
+		Fields: []Field{{Name: "value"}, {Name: "kids", Owning: true}}}
+
+	touchNodes = []ClassMode{{&classNode, Write}}
+	readNodes  = []ClassMode{{&classNode, Read}}
+
+	// methodScript may do anything at all: lazy locking.
+	methodScript = Method{Class: &classNode, Name: "script", Self: Write, Below: Any, BelowMode: Write, Touches: touchNodes}
+	// methodLocal runs scripts without calls below.
+	methodLocal = Method{Class: &classNode, Name: "local", Self: Write}
+	// methodPeek reads the target alone.
+	methodPeek = Method{Class: &classNode, Name: "peek", Self: Read, ReadOnly: true}
+	// methodKids reads the target and writes listed kids.
+	methodKids = Method{Class: &classNode, Name: "kids", Self: Read, Below: Exact, BelowMode: Write, Touches: touchNodes}
+	// methodLook reads the target and all kids.
+	methodLook = Method{Class: &classNode, Name: "look", Self: Read, Below: Exact, BelowMode: Read, Touches: readNodes, ReadOnly: true}
+	// methodWalk reads the whole tree.
+	methodWalk = Method{Class: &classNode, Name: "walk", Self: Read, Below: Any, BelowMode: Read, Touches: readNodes, ReadOnly: true}
+	// methodPair writes the target and the arguments.
+	methodPair = Method{Class: &classNode, Name: "pair", Self: Write}
+	// methodAdopt writes the target, which becomes an owner of the arguments.
+	methodAdopt = Method{Class: &classNode, Name: "adopt", Self: Write}
+
+	nodeMethods = []*Method{&methodScript, &methodLocal, &methodPeek, &methodKids, &methodLook, &methodWalk, &methodPair, &methodAdopt}
+)
+
+func init() {
+	classNode.New = func() Object { return &wnode{} }
+	for _, m := range nodeMethods {
+		m.NewArgs = func() Args { return &wargs{} }
+		m.Run = func(cx *Cx, self any, args Args) { self.(*wnode).run(cx, args.(*wargs)) }
+	}
+	refs := func(mode Mode) func(Args, *Footprint) {
+		return func(args Args, f *Footprint) {
+			for _, st := range args.(*wargs).steps {
+				if st.ref.h != nil {
+					f.Add(st.ref.Ref, mode)
+				}
+			}
+		}
+	}
+	methodPair.ArgRefs = refs(Write)
+	methodAdopt.ArgRefs = refs(Read)
+	kids := func(self any, args Args, f *Footprint) {
+		n := self.(*wnode)
+		for _, st := range args.(*wargs).steps {
+			if size := n.kids.Size(); size > 0 && (st.op == wCall || st.op == wAsync) {
+				f.Add(n.kids.At(int64(st.k)%size).Ref, Write)
+			}
+		}
+	}
+	methodKids.Narrow = kids
+	methodLook.Narrow = func(self any, _ Args, f *Footprint) {
+		for _, r := range self.(*wnode).kids.Items() {
+			f.Add(r.Ref, Read)
+		}
+	}
+}
+
+func (n *wnode) kid(k int) wref {
+	if n.kids.Size() == 0 {
+		return wref{}
+	}
+	return n.kids.At(int64(k) % n.kids.Size())
+}
+
+func (n *wnode) run(cx *Cx, x *wargs) {
+	x.notes, x.calls, x.made, x.sent = nil, nil, nil, nil
+	for _, st := range x.steps {
+		n.step(cx, x, st)
+	}
+}
+
+// methodFor is what a call inside of a script calls: with steps of its own, anything;
+// with simple ones, what needs the target alone.
+func methodFor(steps []wstep) *Method {
+	m := &methodPeek
+	for _, st := range steps {
+		switch st.op {
+		case wGet, wPause, wRandom:
+		case wAdd, wAbort, wFault:
+			if m == &methodPeek {
+				m = &methodLocal
+			}
+		default:
+			return &methodScript
+		}
+	}
+	return m
+}
+
+func (n *wnode) step(cx *Cx, x *wargs, st wstep) {
+	kid := n.kid(st.k)
+	switch st.op {
+	case wAdd:
+		n.set(cx, n.value+st.n)
+	case wGet:
+		x.notes = append(x.notes, n.value)
+	case wCall:
+		if !kid.IsNull() {
+			kid.call(cx, x, st.sub)
+		}
+	case wCallRef:
+		if !st.ref.IsNull() {
+			st.ref.call(cx, x, st.sub)
+		}
+	case wAsync:
+		if !kid.IsNull() {
+			y := &wargs{steps: st.sub}
+			x.calls = append(x.calls, y)
+			Async(cx, kid.Ref, methodFor(st.sub), y)
+		}
+	case wEmit:
+		if !kid.IsNull() {
+			y := &wargs{steps: st.sub}
+			y.lane = [2]event.ActorID{n.Self.Ref().ID(), kid.ID()}
+			x.sent = append(x.sent, y)
+			cx.Emit(kid.Ref, methodFor(st.sub), y)
+		}
+	case wAdopt:
+		if !st.ref.IsNull() {
+			VectorPushOwned(cx, &n.Self, 1, &n.kids, st.ref)
+		}
+	case wDrop:
+		if n.kids.Size() > 0 {
+			VectorRemoveOwned(cx, &n.Self, 1, &n.kids, int64(st.k)%n.kids.Size())
+		}
+	case wMove:
+		if n.kids.Size() > 1 {
+			VectorSetOwned(cx, &n.Self, 1, &n.kids, int64(st.k)%n.kids.Size(), n.kid(st.k+1))
+		}
+	case wNew, wNewLoose:
+		m := New[*wnode](cx, &classNode)
+		m.value = st.n
+		Constructed(cx)
+		x.made = append(x.made, m.Ref().ID())
+		if st.op == wNew {
+			VectorPushOwned(cx, &n.Self, 1, &n.kids, wref{m.Self.Ref()})
+		}
+	case wDelete:
+		if !kid.IsNull() {
+			Delete(cx, kid.Ref)
+		}
+	case wAbort:
+		Abort(cx, "abort "+itoa(int(st.n)))
+	case wFault:
+		n.kids.At(n.kids.Size())
+	case wPause:
+		runtime.Gosched()
+	case wRandom:
+		x.notes = append(x.notes, int64(cx.Random()*1e6))
+	}
+}
+
+func (r wref) call(cx *Cx, x *wargs, steps []wstep) {
+	y := &wargs{steps: steps}
+	x.calls = append(x.calls, y)
+	n, _ := Enter[*wnode](cx, r.Ref, methodFor(steps))
+	n.run(cx, y)
+	cx.Leave()
+}
