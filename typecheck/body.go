@@ -146,6 +146,9 @@ func (b *body) declare(v *Var) {
 			b.fn.Locals = append(b.fn.Locals, v)
 		}
 	}
+	if v.typ == Invalid {
+		v.Used = true // that it is not used may be due to the error
+	}
 	if old := b.scope.declare(v); old != nil {
 		b.redeclared(v.name, v.span, old.span)
 		v.Used, old.Used = true, true // which one is meant is not known

@@ -290,7 +290,7 @@ func (b *body) eventResult(x *ast.Call, info *Call, use callUse) {
 	case info.Kind == ClientCall:
 		b.report(diag.New(diag.EventResult, x.Span(), "a callback to a client has no result to use"))
 		info.Result = Invalid
-	case b.isActor():
+	case b.isActor() && use != awaited:
 		b.report(diag.New(diag.EventResult, x.Span(), "an event that an actor issues has no result: it runs after this event has committed").
 			WithHelp("call the method without `event` to get its result, or let the callee issue an event back"))
 		info.Result = Invalid
@@ -367,7 +367,11 @@ func argName(f *Func, i int) string {
 
 // argCount reports the wrong number of arguments.
 func (b *body) argCount(at ast.Node, args []ast.Expr, f *Func, want int) {
-	d := diag.New(diag.BadArgCount, at.Span(), "%s takes %s, but %d %s given", f.FullName(), plural(want, "argument"), len(args), wasWere(len(args)))
+	name := f.FullName()
+	if f.Kind == Constructor {
+		name = "new " + f.name
+	}
+	d := diag.New(diag.BadArgCount, at.Span(), "%s takes %s, but %d %s given", name, plural(want, "argument"), len(args), wasWere(len(args)))
 	if f.span.IsValid() {
 		d = d.With(f.span, "it is `%s`", f.Signature())
 	}

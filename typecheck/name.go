@@ -372,11 +372,21 @@ func (b *body) optionalField(x *ast.OptionalField) operand {
 
 // neverNull reports an operator for null on something that never is.
 func (b *body) neverNull(x ast.Expr, t Type, operator string, at ast.Span, instead string) {
-	d := diag.New(diag.NeverNull, x.Span(), "%s is never null, so %s has nothing to do", t, operator)
+	d := diag.New(diag.NeverNull, x.Span(), "%s, so %s has nothing to do", b.notNull(x, t), operator)
 	if at.IsValid() {
 		d = d.WithFix("write "+instead, diag.Replace(at, instead))
 	}
 	b.report(d)
+}
+
+// notNull says why x is not null: by its type, or by what is known of it here.
+func (b *body) notNull(x ast.Expr, t Type) string {
+	if v := b.wholeLocal(x); v != nil {
+		if _, optional := v.typ.(*Optional); optional {
+			return v.name + " is known not to be null here"
+		}
+	}
+	return t.String() + " is never null"
 }
 
 // nonNull checks x!.
@@ -390,7 +400,7 @@ func (b *body) nonNull(x *ast.NonNull, want Type) operand {
 		return operand{typ: t.Elem}
 	default:
 		if op.typ != Invalid {
-			d := diag.New(diag.NeverNull, x.Span(), "%s is never null, so ! has nothing to do", t).
+			d := diag.New(diag.NeverNull, x.Span(), "%s, so ! has nothing to do", b.notNull(x.X, t)).
 				WithFix("remove !", diag.Replace(ast.Span{Src: x.Range.Src, Start: x.X.Span().End, End: x.Range.End}, ""))
 			b.report(d)
 		}

@@ -187,7 +187,7 @@ func (b *body) ifDecl(d *ast.VarDecl) {
 			t = Invalid
 		}
 	case !ok:
-		b.report(diag.New(diag.NeverNull, d.Init.Span(), "%s is never null, so this `if` has nothing to test", op.typ).
+		b.report(diag.New(diag.NeverNull, d.Init.Span(), "%s, so this `if` has nothing to test", b.notNull(d.Init, op.typ)).
 			WithHelp("declare the variable in a statement of its own"))
 		if t == nil {
 			t = op.typ
@@ -337,7 +337,6 @@ func (b *body) elementType(s *ast.ForEach, op operand) Type {
 		d := diag.New(diag.BadIteration, s.X.Span(), "a loop over a map goes over its keys or its values: say which")
 		b.report(d.WithHelp("write %s.keys() or %s.values()", s.X.Span().Text(), s.X.Span().Text()).
 			WithFix("loop over the keys", diag.InsertAfter(s.X.Span(), ".keys()")))
-		return t.Key
 	case *Optional:
 		b.report(maybeNull(s.X, "this may be null, so a loop has nothing to go over"))
 	case *Basic:

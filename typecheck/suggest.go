@@ -13,7 +13,7 @@ func (c *checker) similar(name string, each func(yield func(string))) string {
 	if c.suggests > suggestMax || len(name) > 64 {
 		return ""
 	}
-	limit := max(1, len(name)/3)
+	limit := (len(name) + 1) / 3
 	best, bestDistance := "", limit+1
 	var ties []string
 	each(func(candidate string) {

@@ -44,9 +44,9 @@ func (c *checker) typWritten(fs *fileScope, t ast.Type, depth int) Type {
 	case *ast.VectorType:
 		return poison1(&Vector{c.elem(fs, t.Elem, depth)})
 	case *ast.SetType:
-		return poison1(&Set{c.key(fs, t.Elem, depth, "the elements of a set")})
+		return poison1(&Set{c.key(fs, t.Elem, depth, "element of a set")})
 	case *ast.MapType:
-		return poison1(&Map{c.key(fs, t.Key, depth, "the keys of a map"), c.elem(fs, t.Value, depth)})
+		return poison1(&Map{c.key(fs, t.Key, depth, "key of a map"), c.elem(fs, t.Value, depth)})
 	case *ast.OptionalType:
 		elem := c.elem(fs, t.Elem, depth)
 		if _, twice := elem.(*Optional); twice {
@@ -81,7 +81,7 @@ func (c *checker) elem(fs *fileScope, t ast.Type, depth int) Type {
 func (c *checker) key(fs *fileScope, t ast.Type, depth int, what string) Type {
 	got := c.elem(fs, t, depth)
 	if got != Invalid && !IsKey(got) {
-		c.report(diag.New(diag.BadKey, t.Span(), "%s cannot be %s", got, what).
+		c.report(diag.New(diag.BadKey, t.Span(), "a value of type %s cannot be the %s", got, what).
 			WithHelp("keys are integers, bool, string, bytes, enums, time, duration or actors"))
 		return Invalid
 	}
