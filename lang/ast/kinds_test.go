@@ -152,3 +152,56 @@ func TestPositions(t *testing.T) {
 }
 
 func typeName(n aeon.Node) string { return reflect.TypeOf(n).String() }
+
+// Children yields every node that a field of the parent holds: found here by
+// reflection, so that a child cannot be forgotten.
+func TestChildrenAreComplete(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "testdata", "lang", "everything.aeon"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, _ := lang.Parse("everything.aeon", text)
+	aeon.Inspect(file, func(n aeon.Node) bool {
+		var want, got []string
+		last := aeon.Span{}
+		fieldNodes(reflect.ValueOf(n).Elem(), func(c aeon.Node) { want = append(want, c.Span().String()+typeName(c)) })
+		aeon.Children(n, func(c aeon.Node) {
+			got = append(got, c.Span().String()+typeName(c))
+			if c.Span().Start < last.Start {
+				t.Errorf("%s at %s: children are out of order", typeName(n), n.Span())
+			}
+			last = c.Span()
+		})
+		slices.Sort(want)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s at %s: got %v, want %v", typeName(n), n.Span(), got, want)
+		}
+		return true
+	})
+}
+
+// fieldNodes calls f for the nodes that the fields of a struct hold, names,
+// comments and documentation excepted.
+func fieldNodes(v reflect.Value, f func(aeon.Node)) {
+	for i := range v.NumField() {
+		field := v.Field(i)
+		switch x := field.Interface().(type) {
+		case aeon.Name, *aeon.Name, []aeon.Name, []*aeon.Comment, *aeon.CommentGroup, aeon.Loc, aeon.Span, *aeon.Source:
+		case aeon.Signature:
+			fieldNodes(field, f)
+		case aeon.Node:
+			if !field.IsNil() {
+				f(x)
+			}
+		default:
+			if field.Kind() == reflect.Slice {
+				for j := range field.Len() {
+					if c, ok := field.Index(j).Interface().(aeon.Node); ok {
+						f(c)
+					}
+				}
+			}
+		}
+	}
+}

@@ -77,7 +77,7 @@ func (p *parser) loop(start int, g *forProd) ast.Stmt {
 func (p *parser) inParens(lex *lexer.PeekingLexer, f func() error) error {
 	open := p.cur
 	if p.kind(open) != LParen {
-		return participle.NextMatch
+		return p.bareHead(lex, f)
 	}
 	p.cur++
 	err := f()
@@ -97,6 +97,36 @@ func (p *parser) inParens(lex *lexer.PeekingLexer, f func() error) error {
 		return nil
 	}
 	return err
+}
+
+// bareHead reads with f what should stand in parentheses and does not, as Go
+// has it. What cannot be read is skipped up to the block.
+func (p *parser) bareHead(lex *lexer.PeekingLexer, f func() error) error {
+	start := p.cur
+	what := "`(`"
+	if p.kind(start) == LBrace {
+		what = "`(` and a condition"
+	}
+	d := p.expected(start, what)
+	if p.kind(start) != LBrace && f() == nil && p.kind(p.cur) == LBrace {
+		p.note(start, d.WithFix("add parentheses", diag.InsertBefore(p.at(start), "("), diag.InsertAfter(p.at(p.cur-1), ")")))
+		p.leave(lex)
+		return nil
+	}
+	if p.gaveUp != nil {
+		return p.gaveUp
+	}
+	i := start
+	for p.kind(i) != LBrace && p.kind(i) != RBrace && p.kind(i) != EOF && !p.startsLine(i+1) {
+		i++
+	}
+	if p.kind(i) != LBrace {
+		return p.fail(start, d)
+	}
+	p.note(start, d)
+	p.cur = max(i, p.base+lex.Cursor())
+	p.leave(lex)
+	return nil
 }
 
 // headEnd returns the index behind the `)` that belongs to the `(` at token

@@ -216,6 +216,11 @@ func (p *parser) function(lex *lexer.PeekingLexer) (ast.Decl, error) {
 		if p.cur > start || name > p.cur && p.kind(name).IsKeyword() {
 			what = p.expected(max(name, p.cur), "the result type and name of a function")
 		}
+		if p.kind(p.cur).IsName() && p.kind(p.cur+1) == LParen {
+			return nil, p.fail(p.cur, diag.New(diag.UnexpectedToken, p.at(p.cur), "expected the result type of the function before its name").
+				WithHelp("a function that returns nothing is declared `void`").
+				WithFix("declare it void", diag.InsertBefore(p.at(p.cur), "void ")))
+		}
 		if p.kind(start) == Var || p.kind(start) == If || p.kind(start) == For || p.kind(start) == Return {
 			what = what.WithHelp("statements stand in functions: void main() { … }")
 		}
