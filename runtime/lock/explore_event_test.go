@@ -71,6 +71,9 @@ func (w *world) withdraw(e event, y node, m Mode, up node, why string) {
 	r.home.Withdraw(y, m)
 	high := r.entered
 	if up != 0 {
+		// the report carries how T runs there, or they might disagree for ever
+		w.learnPath(w.homeHost(e), up)
+		w.learnPath(w.homeHost(e), r.entered)
 		high = hostView{w, w.homeHost(e)}.nearest(bit(up) | bit(high))
 	}
 	r.high, r.entered = high, 0
@@ -111,8 +114,8 @@ func (w *world) leave(e event, withdrawn bool) {
 	})
 	for _, m := range entries {
 		g := msg{kind: msgRelease, event: e, attempt: uint8(r.home.ID().Attempt), to: m.x, withdrawn: withdrawn}
-		if m.x != r.entered {
-			g.from = w.parents[m.x] // entered past a virtual node
+		if m.x != r.entered { // entered past a virtual node, on this host
+			g.from = w.queues[m.x].at(m.ref).from
 		}
 		if w.c.host[m.x] != h {
 			w.msgs = append(w.msgs, g)
@@ -174,6 +177,9 @@ func (w *world) wantedMode(e event, y node) Mode {
 // movePath is what RULE-10 holds: from the nearest common T-ancestor down to the node
 // and to its new parent, without virtual nodes.
 func (w *world) movePath(p *program) mask {
+	if w.c.light {
+		return bit(p.move)
+	}
 	z := w.nearestTrue(bit(w.parents[p.move]) | bit(p.below))
 	var m mask
 	for _, x := range []node{p.move, p.below} {

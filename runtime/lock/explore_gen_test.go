@@ -69,7 +69,8 @@ func permutations(n int) (l [][]int) {
 type genOptions struct {
 	hosts  int // 0: drawn
 	still  bool
-	events int // 0: drawn, 2 or 3
+	events int  // 0: drawn, 2 or 3
+	moves  bool // half of the events move nodes in T
 }
 
 // generate draws a config over g.
@@ -109,6 +110,7 @@ func generate(g dag, r *rand.Rand, o genOptions) *config {
 	}
 	c.try = r.IntN(2) == 0
 	c.fanout = c.hosts == 1 && r.IntN(2) == 0
+	c.light = r.IntN(2) == 0
 	return c
 }
 
@@ -183,7 +185,7 @@ func (c *config) dominator(x node) node {
 // genEvent draws what event e does.
 func (c *config) genEvent(r *rand.Rand, e event, o genOptions) program {
 	var p program
-	if !o.still && r.IntN(10) == 0 {
+	if !o.still && (r.IntN(10) == 0 || o.moves && r.IntN(2) == 0) {
 		p.move = pick(r, c.actors)
 		p.below = pick(r, c.actors&^bit(p.move)|bit(c.root(p.move)))
 		return p
@@ -268,7 +270,7 @@ func (c *config) root(x node) node {
 // String describes the config as a reader needs it.
 func (c *config) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s; %d hosts, try %v, fanout %v, arb %b\n", c.name, c.hosts, c.try, c.fanout, c.arb)
+	fmt.Fprintf(&b, "%s; %d hosts, try %v, fanout %v, light %v, arb %b\n", c.name, c.hosts, c.try, c.fanout, c.light, c.arb)
 	for x := node(1); x < nodeFresh; x++ {
 		if c.parents[x] != 0 {
 			fmt.Fprintf(&b, "  %d: below %d, owns %v, slot %d, host %d\n", x, c.parents[x], c.edges[x], c.slots[x], c.host[x])

@@ -73,6 +73,7 @@ func (c *config) smaller() (l []*config) {
 	}
 	try(func(d *config) bool { ok := d.arb != 0; d.arb = 0; return ok })
 	try(func(d *config) bool { ok := d.try; d.try = false; return ok })
+	try(func(d *config) bool { ok := d.light; d.light = false; return ok })
 	try(func(d *config) bool { ok := d.fanout; d.fanout = false; return ok })
 	return l
 }

@@ -237,7 +237,7 @@ func (w *world) enter(e event) {
 	w.know[h][e] = k
 	v := hostView{w, h}
 	g := w.knows(h, id)
-	f := g.reads | g.writes
+	f := g.reads | g.writes | v.ends(&w.c.events[e])
 	if r.high != 0 {
 		f |= bit(r.high)
 	}

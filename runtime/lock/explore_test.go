@@ -15,6 +15,7 @@ var (
 	exploreSets  = flag.Int("explore.sets", 100, "event sets per ownership graph")
 	exploreLimit = flag.Int("explore.states", 4000, "states per configuration, before random schedules")
 	exploreSeed  = flag.Uint64("explore.seed", 1, "first seed")
+	exploreMoves = flag.Bool("explore.moves", false, "half of the events move nodes in T")
 	exploreOnly  = flag.Uint64("explore.only", 0, "run this one seed, and show the trace if it fails")
 )
 
@@ -98,7 +99,7 @@ func TestExplore(t *testing.T) {
 				if seed >= end {
 					break
 				}
-				if f := s.run(seeded(graphs, seed, genOptions{}), seed, &sum); f != nil {
+				if f := s.run(seeded(graphs, seed, genOptions{moves: *exploreMoves}), seed, &sum); f != nil {
 					f = s.shrink(f)
 					t.Errorf("run with -explore.only=%d; shrunk to:\n%v%s", seed, f.c, f.replay())
 				}

@@ -54,6 +54,7 @@ type config struct {
 	lazy    [eventsMax]mask // nodes where the view does not expand
 	arb     uint8           // events that are withdrawn once, at any time
 	try     bool            // use the fast paths
+	light   bool            // moves hold the path down to the node lazily, without a mode
 	fanout  bool            // homes pass virtual nodes themselves (one host)
 }
 
@@ -144,7 +145,10 @@ func (v hostView) footprint(e event, held node) (reads, writes mask) {
 	w, p := v.w, &v.w.c.events[e]
 	k := &w.know[v.h][e]
 	if p.move != 0 {
-		z := v.nearest(bit(w.tview[v.h][p.move]) | bit(p.below))
+		if w.c.light {
+			return k.reads, k.writes | bit(p.move)
+		}
+		z := v.nearest(v.ends(p))
 		return k.reads, k.writes | v.path(z, p.move) | v.path(z, p.below)
 	}
 	edges := &w.view[v.h]
@@ -171,6 +175,15 @@ func (v hostView) footprint(e event, held node) (reads, writes mask) {
 	f |= full | k.reads | k.writes
 	writes |= k.writes
 	return f &^ writes &^ virtualNodes, writes &^ virtualNodes
+}
+
+// ends returns the old and the new T-parent of the node that p moves: its sequencer lies
+// above both (RULE-10).
+func (v hostView) ends(p *program) mask {
+	if p.move == 0 {
+		return 0
+	}
+	return bit(v.w.tview[v.h][p.move]) | bit(p.below)
 }
 
 // callees returns what step o of the method at x may call.
@@ -217,7 +230,7 @@ func (v hostView) Footprint(x node, id xid) Want[node] {
 	case reads.has(x):
 		t.Mode = Read
 	}
-	if z := v.nearest(reads | writes | bit(x)); z != x {
+	if z := v.nearest(reads | writes | bit(x) | v.ends(&v.w.c.events[e])); z != x {
 		t.Enter = z
 	}
 	t.Below = v.below(x, reads|writes) != 0 || v.w.c.events[e].move == x
