@@ -103,7 +103,9 @@ func (w *world) apply(m move) {
 			}
 		}
 	}()
-	w.trace("%s", w.describe(m))
+	if w.log != nil {
+		w.log("%s", w.describe(m))
+	}
 	switch m.kind {
 	case moveStart:
 		r := &w.runs[m.e]

@@ -195,18 +195,26 @@ func copyQueue(d, s *xqueue) {
 			entries[i].more = nil
 		}
 	}
+	f := d.far
 	*d = *s
 	d.entries, d.scratch, d.index = entries, nil, nil
-	if s.far != nil {
-		f := &far[event, node]{
-			early: append([]early[event, node](nil), s.far.early...),
-			tombs: append([]entryKey[event, node](nil), s.far.tombs...),
-		}
-		for x, l := range s.far.links {
-			*f.link(x) = *l
-		}
-		d.far = f
+	if s.far == nil {
+		return
 	}
+	if f == nil {
+		f = &far[event, node]{links: map[node]*link[node]{}}
+	}
+	f.early = append(f.early[:0], s.far.early...)
+	f.tombs = append(f.tombs[:0], s.far.tombs...)
+	for x := range f.links {
+		if s.far.links[x] == nil {
+			delete(f.links, x)
+		}
+	}
+	for x, l := range s.far.links {
+		*f.link(x) = *l
+	}
+	d.far = f
 }
 
 func copyHome(d, s *xhome) {
@@ -328,10 +336,8 @@ func appendQueue(q *xqueue, b []byte, set uint64) ([]byte, uint64) {
 	if q.far == nil {
 		return append(b, 0xfe), set
 	}
-	for x := node(1); x < nodeCount; x++ {
-		if l := q.far.links[x]; l != nil {
-			b = append(b, byte(x), byte(l.sent), byte(l.received))
-		}
+	for x, l := range q.far.links {
+		set += uint64(q.self)<<32 + uint64(x)*0x9e3779b97f4a7c15 ^ (uint64(l.sent)<<8|uint64(l.received))*0xbf58476d1ce4e5b9
 	}
 	for _, e := range q.far.early {
 		b = append(b, 0xfd, byte(e.id.Event), byte(e.id.Attempt), byte(e.sent.From), byte(e.sent.Number))
