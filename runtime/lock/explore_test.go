@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -81,6 +82,7 @@ func TestExplore(t *testing.T) {
 	if raceDetector || testing.Short() {
 		sets = max(1, sets/25)
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(800)) // the heap is small and its garbage steady
 	start := time.Now()
 	var sum tally
 	var next atomic.Uint64
