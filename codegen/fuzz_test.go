@@ -1,0 +1,114 @@
+package codegen_test
+
+import (
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aeon-lang/aeon/codegen"
+	"github.com/aeon-lang/aeon/lang"
+	aeon "github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/typecheck"
+)
+
+// goChecker type-checks generated packages in process, which takes milliseconds where a build takes seconds.
+type goChecker struct {
+	mu   sync.Mutex
+	fset *token.FileSet
+	imp  types.Importer
+}
+
+var sharedChecker = sync.OnceValue(func() *goChecker {
+	fset := token.NewFileSet()
+	return &goChecker{fset: fset, imp: importer.ForCompiler(fset, "source", nil)}
+})
+
+// check returns what is wrong with the files as a Go package, or "".
+func (c *goChecker) check(files []codegen.File) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var parsed []*ast.File
+	for _, f := range files {
+		g, err := parser.ParseFile(c.fset, f.Name, f.Content, parser.ParseComments)
+		if err != nil {
+			return err.Error()
+		}
+		if bad := foreign(g); bad != "" {
+			return bad
+		}
+		parsed = append(parsed, g)
+	}
+	conf := types.Config{Importer: c.imp}
+	if _, err := conf.Check("generated", c.fset, parsed, nil); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+// foreign reports imports and directives that no program can ask for.
+func foreign(f *ast.File) string {
+	for _, i := range f.Imports {
+		if i.Path.Value != `"time"` && i.Path.Value != `"github.com/aeon-lang/aeon/runtime"` {
+			return "import of " + i.Path.Value
+		}
+	}
+	for _, g := range f.Comments {
+		for _, c := range g.List {
+			for _, directive := range []string{"//go:", "//line ", "/*line ", "//export ", "//extern ", "//sys"} {
+				if strings.HasPrefix(c.Text, directive) {
+					return "directive " + c.Text
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// FuzzGenerate: whatever the checker accepts becomes Go that compiles, imports nothing else and contains no
+// directives; or an error says what cannot be compiled yet.
+func FuzzGenerate(f *testing.F) {
+	for _, folder := range []string{"run", "golden"} {
+		for _, file := range archives(f, folder) {
+			for _, x := range readArchive(f, file).Files {
+				if strings.HasSuffix(x.Name, ".aeon") {
+					f.Add(withPackage(string(x.Data)))
+				}
+			}
+		}
+	}
+	text, err := os.ReadFile(filepath.Join("..", "testdata", "lang", "steakhouse.aeon"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(string(text))
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 20_000 {
+			return
+		}
+		file, diags := lang.Parse("fuzz.aeon", []byte(text))
+		if failed(diags) {
+			return
+		}
+		info, diags := typecheck.Check([]*aeon.File{file}, typecheck.Options{})
+		if failed(diags) {
+			return
+		}
+		files, err := codegen.Generate(info, codegen.Options{})
+		if err != nil {
+			if !strings.HasSuffix(err.Error(), "cannot be compiled yet") {
+				t.Fatal(err)
+			}
+			return
+		}
+		if bad := sharedChecker().check(files); bad != "" {
+			t.Fatal(bad)
+		}
+	})
+}

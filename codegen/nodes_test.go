@@ -1,0 +1,85 @@
+package codegen_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// parseFolder parses the Go files of a folder, tests excluded.
+func parseFolder(t *testing.T, dir string) (files []*ast.File) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no Go files in %s (%v)", dir, err)
+	}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	return files
+}
+
+// nodeKinds returns the types of package ast that have the marker method, such as expr().
+func nodeKinds(t *testing.T, marker string) (kinds []string) {
+	for _, f := range parseFolder(t, "../lang/ast") {
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Recv == nil || fn.Name.Name != marker {
+				continue
+			}
+			if star, ok := fn.Recv.List[0].Type.(*ast.StarExpr); ok {
+				kinds = append(kinds, star.X.(*ast.Ident).Name)
+			}
+		}
+	}
+	if len(kinds) == 0 {
+		t.Fatalf("package ast has no nodes with the method %s", marker)
+	}
+	slices.Sort(kinds)
+	return kinds
+}
+
+// handled returns the node types in the cases of the type switches of one method of codegen.
+func handled(t *testing.T, method string) (kinds []string) {
+	for _, f := range parseFolder(t, ".") {
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Name.Name != method {
+				continue
+			}
+			ast.Inspect(fn, func(n ast.Node) bool {
+				if c, ok := n.(*ast.CaseClause); ok {
+					for _, x := range c.List {
+						if star, ok := x.(*ast.StarExpr); ok {
+							kinds = append(kinds, star.X.(*ast.SelectorExpr).Sel.Name)
+						}
+					}
+				}
+				return true
+			})
+		}
+	}
+	slices.Sort(kinds)
+	return kinds
+}
+
+// TestEveryNodeHasAnEmitter fails when the syntax tree has a kind of node that nobody taught the generator.
+func TestEveryNodeHasAnEmitter(t *testing.T) {
+	for marker, method := range map[string]string{"expr": "bare", "stmt": "stmt", "decl": "decl"} {
+		nodes, cases := nodeKinds(t, marker), handled(t, method)
+		if !slices.Equal(nodes, cases) {
+			t.Errorf("nodes with %s(): %v\nbut %s handles %v", marker, nodes, method, cases)
+		}
+	}
+}
