@@ -192,8 +192,11 @@ func (p *pkg) initClass(w *writer, c *typecheck.Class) {
 // run emits the body of a descriptor's Run: the call with the arguments from their struct.
 func (p *pkg) run(w *writer, c *typecheck.Class, m *typecheck.Func, ctx string) {
 	var list strings.Builder
-	for _, f := range paramFields(m) {
+	for i, f := range paramFields(m) {
 		list.WriteString(", x." + f)
+		if p.shares(m.Params[i].Type()) {
+			list.WriteString(".Share()") // the arguments may be used again: by another attempt, or by the next tick of a timer
+		}
 	}
 	name := p.names.obj[m]
 	if m.Kind == typecheck.Constructor {

@@ -1,6 +1,8 @@
 package codegen
 
 import (
+	"strings"
+
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/typecheck"
 )
@@ -207,6 +209,9 @@ func (f *fn) writeField(at ast.Node, p place, l leaf) val {
 	t := field.Type()
 	where := "cx, &self.Self, " + f.gen(field, "index") + ", &self." + f.names.obj[field]
 	kind := containerName(t)
+	if t == typecheck.Bytes {
+		where = strings.Replace(where, "&self."+f.names.obj[field], "self."+f.names.obj[field]+".Vector()", 1)
+	}
 	switch {
 	case len(p.steps) == 0 && l.set != "":
 		f.w.at(at.Span())
@@ -260,6 +265,10 @@ func containerName(t typecheck.Type) string {
 		return "Map"
 	case *typecheck.Set:
 		return "Set"
+	case *typecheck.Basic:
+		if t == typecheck.Bytes {
+			return "Vector"
+		}
 	}
 	return ""
 }

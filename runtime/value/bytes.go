@@ -26,6 +26,9 @@ func (b Bytes) Key() BytesKey { return BytesKey(b.v.Items()) }
 // Data returns the content for reading.
 func (b Bytes) Data() []byte { return b.v.Items() }
 
+// Vector returns the content as a vector, through which it may be written.
+func (b *Bytes) Vector() *Vector[byte] { return &b.v }
+
 // Share returns a copy of b in O(1).
 func (b Bytes) Share() Bytes {
 	b.v.MarkShared()
