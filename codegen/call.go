@@ -147,7 +147,11 @@ func (f *fn) issue(x *ast.Call, c *typecheck.Call, recv val, args, timer []val) 
 	case x.Mode == ast.Sync:
 		return fresh(g.Result, recv.code+"."+f.gen(g, "call")+"("+withFirst("cx", args)+")")
 	}
-	target := recv.code + ".Ref, &" + f.gen(g, "method") + ", " + f.argsLiteral(g, args)
+	target := recv.code + ".Ref, &"
+	if f.f.IsMethodOf(ast.ActorClass) && recv.code == f.this(c.RecvType).code {
+		target = "self.Ref(), &"
+	}
+	target += f.gen(g, "method") + ", " + f.argsLiteral(g, args)
 	if x.Mode == ast.Async {
 		return fresh(typecheck.Void, "aeonrt.Async(cx, "+target+")")
 	}
@@ -157,11 +161,11 @@ func (f *fn) issue(x *ast.Call, c *typecheck.Call, recv val, args, timer []val) 
 	}
 	switch {
 	case x.Every != nil && x.After == nil:
-		return fresh(typecheck.Void, "cx.EmitEvery(time.Duration("+timer[1].code+"), "+name+", "+target+")")
+		return fresh(typecheck.Void, "cx.EmitEvery("+goDuration(timer[1])+", "+name+", "+target+")")
 	case x.Every != nil:
 		f.unsupported(x, "a timer with both after and every")
 	case x.After != nil:
-		return fresh(typecheck.Void, "cx.EmitAfter(time.Duration("+timer[0].code+"), "+name+", "+target+")")
+		return fresh(typecheck.Void, "cx.EmitAfter("+goDuration(timer[0])+", "+name+", "+target+")")
 	}
 	return fresh(typecheck.Void, "cx.Emit("+target+")")
 }

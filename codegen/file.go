@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"strings"
 
 	aeon "github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/typecheck"
@@ -92,7 +93,11 @@ func (p *pkg) constDecl(w *writer, c *typecheck.Const) {
 		w.add("const %s = %s", p.names.obj[c], p.names.obj[e.Values[i]])
 		return
 	}
-	w.add("const %s%s = %s", p.names.obj[c], t, p.literal(c.Type(), c.Value))
+	text := p.literal(c.Type(), c.Value)
+	if strings.HasPrefix(text, "aeonrt.") {
+		t = "" // the value says it
+	}
+	w.add("const %s%s = %s", p.names.obj[c], t, text)
 	w.add("")
 }
 

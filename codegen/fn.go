@@ -53,7 +53,7 @@ func (f *fn) pop()  { f.scopes = f.scopes[:len(f.scopes)-1] }
 // free reports whether a local may have the name: nothing of the package has it, and no variable
 // of a block around.
 func (f *fn) free(name string) bool {
-	if reserved(name) || f.names.top.taken[name] {
+	if goKeywords[name] || predeclared[name] || oursLocal[name] || isTemporary(name) || f.names.top.taken[name] {
 		return false
 	}
 	for _, s := range f.scopes {

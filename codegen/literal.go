@@ -36,6 +36,14 @@ func durationLit(c constant.Value) string {
 	return strconv.FormatInt(n, 10)
 }
 
+// goDuration returns a duration as the standard library's type.
+func goDuration(v val) string {
+	if lit, ok := strings.CutPrefix(v.code, "aeonrt.Duration("); ok && v.konst {
+		return strings.TrimSuffix(lit, ")")
+	}
+	return "time.Duration(" + v.code + ")"
+}
+
 func (f *fn) interpolated(x *ast.InterpolatedString) val {
 	parts := f.reads(x.Parts...)
 	var list []string

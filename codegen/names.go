@@ -24,6 +24,9 @@ var predeclared = set(`any bool byte comparable complex64 complex128 error float
 // ours are the names that generated code uses for itself in any scope.
 var ours = set(`aeonrt strconv time init main _ self cx cl ret ok v x e d f n m err args mark AeonPackage aeonMain failed exit result`)
 
+// oursLocal are those of them that stand in the bodies of functions of the program.
+var oursLocal = set(`aeonrt time self cx cl ok failed init main _ AeonPackage aeonMain`)
+
 // refMethods are the methods that a typed reference has from the runtime or from us, by the
 // names that stubs must not take.
 var refMethods = set(`IsNull ID EachRef CompareKey Compare String Ref ClientRef`)

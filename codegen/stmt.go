@@ -75,10 +75,10 @@ func (f *fn) stmt(s ast.Stmt) {
 		f.line1(s, "cl.Settle()")
 	case *ast.Sleep:
 		d := f.expr(s.D)
-		f.line1(s, "cl.Sleep(time.Duration("+d.code+"))")
+		f.line1(s, "cl.Sleep("+goDuration(d)+")")
 	case *ast.Advance:
 		d := f.expr(s.D)
-		f.line1(s, "cl.Advance(time.Duration("+d.code+"))")
+		f.line1(s, "cl.Advance("+goDuration(d)+")")
 	case *ast.ExprStmt:
 		f.exprStmt(s)
 	case *ast.BadStmt:
