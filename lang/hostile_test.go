@@ -139,6 +139,27 @@ func TestTooLargeFileIsRefused(t *testing.T) {
 	}
 }
 
+func TestTooLargeDeclarationIsRefused(t *testing.T) {
+	text := "package p\n\nconst A = [" + strings.Repeat("1,", 600_000) + "];\n\nconst B = ;\n"
+	diags, took, bytes := measure(text)
+	if len(diags) != 2 || diags[0].Code != diag.FileTooLarge || diags[1].Span.Pos().Line() != 5 || took > 5*time.Second || bytes > 256<<20 {
+		t.Errorf("%v in %v with %d bytes", diags, took, bytes)
+	}
+}
+
+// Files as other systems write them: with a byte order mark and CR LF.
+func TestForeignLineEnds(t *testing.T) {
+	text := "\ufeffpackage p\r\n\r\n// c\r\nvoid f() {\r\n\tg(); // d \r\n}\r\n"
+	file, diags := lang.Parse("crlf.aeon", []byte(text))
+	if len(diags) > 0 || len(file.Comments) != 2 || file.Comments[0].Text != "// c" {
+		t.Fatalf("%v %v", diags, file.Comments)
+	}
+	out, diags := lang.Format("crlf.aeon", []byte(text))
+	if want := "package p\n\n// c\nvoid f() {\n\tg(); // d\n}\n"; len(diags) > 0 || string(out) != want {
+		t.Errorf("%v %q", diags, out)
+	}
+}
+
 func TestClassWithTenThousandMethods(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("package p\n\nactorclass Big {\n\tint n = 0;\n")
