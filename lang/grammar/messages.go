@@ -109,7 +109,27 @@ func (p *parser) suggest(d diag.Diagnostic, i int, words ...string) diag.Diagnos
 			return d.WithHelp("did you mean `%s`?", w).WithFix("write "+w, diag.Replace(p.at(i), w))
 		}
 	}
+	if help, ok := foreignWords[p.text(i)]; ok && d.Help == "" {
+		return d.WithHelp("%s", help)
+	}
 	return d
+}
+
+// foreignWords start statements and declarations of other languages.
+var foreignWords = map[string]string{
+	"struct":    "a value is declared with `class`",
+	"record":    "a value is declared with `class`",
+	"interface": "there are no interfaces",
+	"type":      "types are declared with `class`, `actorclass` and `enum`",
+	"typedef":   "types are declared with `class`, `actorclass` and `enum`",
+	"func":      "a function starts with its result type: `int f(int x) { … }`",
+	"function":  "a function starts with its result type: `int f(int x) { … }`",
+	"def":       "a function starts with its result type: `int f(int x) { … }`",
+	"do":        "write `while (true) { … }` and leave it with `break`",
+	"throw":     "an event is undone with `abort \"message\";`",
+	"raise":     "an event is undone with `abort \"message\";`",
+	"panic":     "an event is undone with `abort \"message\";`",
+	"let":       "a local is declared with its type, or with `var`",
 }
 
 // near reports whether a word is at most two edits away from a keyword (one,

@@ -113,7 +113,7 @@ func (p *parser) expectClosing(open int, closing Kind) error {
 		return nil
 	}
 	d := p.expected(p.cur, "`"+closing.String()+"`")
-	if startsExpr(p.kind(p.cur)) && !p.startsLine(p.cur) {
+	if startsExpr(p.kind(p.cur)) {
 		d = p.expected(p.cur, "`,` or `"+closing.String()+"`")
 	}
 	return p.unclosedOr(open, d)
@@ -122,8 +122,9 @@ func (p *parser) expectClosing(open int, closing Kind) error {
 // unclosedOr is the error d at the current token, or, where the statement ends
 // there, that the bracket at token open is not closed.
 func (p *parser) unclosedOr(open int, d diag.Diagnostic) error {
-	switch k := p.kind(p.cur); k {
-	case Semi, EOF, RBrace, LBrace:
+	k := p.kind(p.cur)
+	ends := k == Semi || k == EOF || k == RBrace || k == LBrace
+	if ends || p.startsLine(p.cur) && (k.IsName() || startsStmt[k]) && !p.closesLater(p.cur) {
 		opening := p.kind(open)
 		before := p.span(open, p.cur)
 		d = diag.New(diag.UnclosedBracket, p.at(open), "`%s` is not closed", opening).
@@ -131,6 +132,25 @@ func (p *parser) unclosedOr(open int, d diag.Diagnostic) error {
 			WithFix("close it", diag.InsertAfter(before, closingOf[opening].String()))
 	}
 	return p.fail(p.cur, p.instead(p.cur, d))
+}
+
+// closesLater reports whether a bracket that is open before token i is closed
+// before the statement ends, looking a little ahead.
+func (p *parser) closesLater(i int) bool {
+	level := 0
+	for end := i + 100; i < end; i++ {
+		switch p.kind(i) {
+		case LParen, LBrack, StrHead:
+			level++
+		case RParen, RBrack, StrTail:
+			if level--; level < 0 {
+				return true
+			}
+		case Semi, LBrace, RBrace, EOF:
+			return false
+		}
+	}
+	return false
 }
 
 var closingOf = map[Kind]Kind{LParen: RParen, LBrack: RBrack, LBrace: RBrace, Less: Greater}

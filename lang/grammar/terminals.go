@@ -120,7 +120,7 @@ func (p *parser) instead(i int, d diag.Diagnostic) diag.Diagnostic {
 	case k == LBrace:
 		return p.misspelt(d)
 	}
-	return d
+	return p.suggest(d, p.stmtStart)
 }
 
 // kindBefore reports whether a token of kind k stands a little before i on its line.
