@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/aeon-lang/aeon/program"
+	"github.com/aeon-lang/aeon/typecheck"
 )
 
 func checkCommand() *command {
@@ -48,7 +49,7 @@ func check(env *environment, args []string, format string, effects bool) error {
 	}
 	if effects {
 		for _, p := range named {
-			if err := writeEffects(env.stdout, p.Info); err != nil {
+			if err := typecheck.PrintEffects(env.stdout, p.Info); err != nil {
 				return err
 			}
 		}
