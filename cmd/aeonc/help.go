@@ -42,9 +42,12 @@ is downloaded, and no go.mod is read or written.
 	DIR/...      every package in and below DIR; directories named testdata, and
 	             those that begin with . or _, are left out
 
-A program is a package with a main function. Packages it imports are found by
-path: "./cook" and "../cook" are relative to the importing directory; inside a Go
-module, "example.com/shop/cook" leads to the module's directory cook.
+A program is a package with a main function.
+
+Imports are found by path: "./cook" and "../cook" are relative to the importing
+directory; inside a Go module, "example.com/shop/cook" leads to the module's
+directory cook. This version checks programs of several packages, and compiles
+programs of one.
 `,
 }
 
