@@ -22,6 +22,10 @@ func (ev *Event) enter() error {
 			return nil
 		}
 		ev.gather()
+		if planted.narrowAtPass && ev.method.Below == Exact && ev.target.is(created) {
+			ev.narrow() // no hold, so what it reads may be gone when it is used
+			ev.members.members = append(ev.members.members, ev.narrowed.members...)
+		}
 		if err := ev.room(ev.target); err != nil {
 			return err
 		}
@@ -53,6 +57,10 @@ func (ev *Event) enterFast() bool {
 	}
 	switch m.Below {
 	case None:
+		if planted.skipLock {
+			ev.home.Hold(t, lockMode(m.Self), lock.Ref{}, nil)
+			return true
+		}
 		t.latch.Lock()
 		ref, ok := t.locked().Try(ev.home.ID(), nil, lockMode(m.Self), nil)
 		t.unlatch()
@@ -151,6 +159,7 @@ func (ev *Event) enqueueKnown(w *Handle, ref lock.Ref, k int32, c *Handle, mode 
 // enterAt enters at actor z.
 func (ev *Event) enterAt(z *Handle) {
 	d := takeDriver(ev.sys)
+	ev.entry = z
 	ev.mu.Lock()
 	ev.home.Enter(z, lock.Ref{})
 	ev.pending++

@@ -206,7 +206,6 @@ func (cl *Client) Advance(d time.Duration) {
 		}
 		c.set(due)
 		s.timers.fireDue(due)
-		s.settle()
 	}
 	c.set(end)
 }

@@ -29,9 +29,7 @@ func (ev *Event) commit() error {
 		next = follow{ev: ev}
 		next.add(cx.ops)
 	}
-	if !planted.releaseEarly {
-		ev.release(false)
-	}
+	ev.release(false)
 	if len(cx.ops) > 0 {
 		next.start()
 	}

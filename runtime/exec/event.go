@@ -42,7 +42,6 @@ type Event struct {
 	coarse   bool      // an Exact footprint with too many members: treated as a tree
 	lazyAt   *Handle   // the first lazy hold
 	parallel bool      // branches run: home is read under mu
-	waiting  *Handle   // for dumps: what the event waits for
 
 	claims  []member // discovered by earlier attempts
 	attempt event.Attempt
@@ -54,6 +53,7 @@ type Event struct {
 	// an attempt, directly and below another, if it is moved in T meanwhile: the home,
 	// which knows nodes, would take the one for the other.
 	entries []entry
+	entry   *Handle // the actor entered at directly; nil if virtual nodes were passed
 
 	fresh   []*Handle        // created by this attempt
 	deletes []*Handle        // deleted by this attempt
@@ -124,7 +124,7 @@ func (ev *Event) endAttempt() {
 	ev.entries = ev.entries[:0]
 	ev.pending, ev.refusal = 0, effect{}
 	ev.isNarrow, ev.reaching, ev.coarse, ev.parallel = false, false, false, false
-	ev.lazyAt, ev.waiting = nil, nil
+	ev.lazyAt, ev.entry = nil, nil
 	ev.now = 0
 	if len(ev.edges) > 0 {
 		clear(ev.edges)
@@ -186,8 +186,10 @@ func (ev *Event) claim(m member) {
 
 // withdraw releases everything the attempt visited, as withdrawn, and prepares
 // the next one. What was narrowed is carried along, so that the next entry
-// covers all of it at once.
+// covers all of it at once. Until the release others may still grant the attempt
+// something, so its footprint is read afterwards.
 func (ev *Event) withdraw() {
+	ev.release(true)
 	for i := range ev.narrowed.members {
 		ev.claim(ev.narrowed.members[i])
 	}
@@ -195,7 +197,6 @@ func (ev *Event) withdraw() {
 		ev.claim(m)
 	}
 	ev.extra = ev.extra[:0]
-	ev.release(true)
 	ev.mu.Lock()
 	ev.home.Withdraw(nil, 0)
 	ev.mu.Unlock()

@@ -170,8 +170,9 @@ func (cx *Cx) body(target *Handle, m *Method, args Args) (out outcome) {
 	if cx.ev.sys.tracer != nil {
 		cx.ev.sys.tracer.read(cx, target)
 	}
-	if planted.releaseEarly && cx == &cx.ev.root {
+	if planted.releaseEarly && cx == &cx.ev.root && cx.ev.lazyAt == nil {
 		cx.ev.release(false)
+		cx.ev.entries = cx.ev.entries[:0]
 	}
 	m.Run(cx, target.obj, args)
 	done = true

@@ -4,12 +4,8 @@ import (
 	"log/slog"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/aeon-lang/aeon/runtime/value"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // The classes below are written as codegen would: Account, and Bank, which owns
 // accounts by name.

@@ -179,14 +179,19 @@ func (ts *timers) next() (due time.Time, ok bool) {
 }
 
 // fireDue fires everything due at now, in order of due time, and returns how long it
-// is to the next.
+// is to the next. In simulated time each firing settles before the next, so that a
+// test sees one order.
 func (ts *timers) fireDue(now time.Time) (wait time.Duration, ok bool) {
+	_, sim := ts.sys.clock.(*SimClock)
 	for {
 		t, wait, ok := ts.pop(now)
 		if t == nil {
 			return wait, ok
 		}
 		ts.fire(t)
+		if sim {
+			ts.sys.settle()
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ type Traced struct {
 	Err     error // nil for a commit
 	Start   int64
 	Order   int64
-	End     int64 // set when the answer leaves, after Trace was called
+	End     int64    // set when the answer leaves, after Trace was called
 	Reads   []Access // every call, with the version found
 	Writes  []Access // versions after the event
 }

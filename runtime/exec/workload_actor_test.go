@@ -47,11 +47,12 @@ const (
 )
 
 type wstep struct {
-	op  wop
-	k   int
-	n   int64
-	ref wref
-	sub []wstep
+	op   wop
+	k    int
+	n    int64
+	ref  wref
+	sub  []wstep
+	hook func() // of a pause
 }
 
 // wargs are the arguments and the observations of one call of run.
@@ -214,7 +215,11 @@ func (n *wnode) step(cx *Cx, x *wargs, st wstep) {
 	case wFault:
 		n.kids.At(n.kids.Size())
 	case wPause:
-		runtime.Gosched()
+		if st.hook != nil {
+			st.hook()
+		} else {
+			runtime.Gosched()
+		}
 	case wRandom:
 		x.notes = append(x.notes, int64(cx.Random()*1e6))
 	}

@@ -1,5 +1,16 @@
 package lock
 
+// Plant plants the bug of that name for the tests of the packages above, which run it in
+// a process of its own. It must be called before any queue is used.
+func Plant(name string) {
+	switch name {
+	case "shareLazy":
+		faults.shareLazy = true
+	default:
+		panic("lock: no such bug: " + name)
+	}
+}
+
 // faults are bugs that the tests plant, to show that they would be found. Nothing
 // but tests sets them, before any queue is used. They are looked at off the fast
 // path only.

@@ -1,0 +1,160 @@
+package exec
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
+
+// plantEnv names the bug that this process runs with, see TestPlantedBugsAreCaught.
+const plantEnv = "AEON_EXEC_PLANT"
+
+// TestMain runs the tests under goleak, or, in a child of TestPlantedBugsAreCaught, the
+// workload with a planted bug, whose effects may well be a crash or a deadlock.
+func TestMain(m *testing.M) {
+	if name := os.Getenv(plantEnv); name != "" {
+		os.Exit(runPlanted(name))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// plants are the bugs, each with the runs that must find it.
+var plants = map[string]struct {
+	plant func()
+	runs  []workload
+}{
+	"none": {func() {}, []workload{{goroutines: 16, events: 4_000, nodes: 5, edges: 10, changes: 5}}},
+	"skip a lock": {func() { planted.skipLock = true },
+		[]workload{{goroutines: 16, events: 20_000, nodes: 3, edges: 3, changes: 0}}},
+	"release early": {func() { planted.releaseEarly = true },
+		[]workload{{goroutines: 16, events: 20_000, nodes: 3, edges: 3, changes: 0}}},
+	"forget an undo": {func() { planted.forgetUndo = true },
+		[]workload{{goroutines: 4, events: 8_000, nodes: 5, edges: 8, changes: 5}}},
+	"narrow through a field at a pass": {func() { planted.narrowAtPass = true },
+		[]workload{{goroutines: 16, events: 20_000, nodes: 4, edges: 6, changes: 30}}},
+}
+
+const (
+	exitCaught = 3
+	exitMissed = 4
+)
+
+// runPlanted runs the workloads with a bug and says whether they noticed.
+func runPlanted(name string) int {
+	switch name {
+	case "let a lazy reader share":
+		lock.Plant("shareLazy")
+		return lazyReaders()
+	case "none: lazy readers":
+		return lazyReaders()
+	}
+	p := plants[name]
+	p.plant()
+	for _, w := range p.runs {
+		w.seed = 1
+		_, err := w.run(Config{BranchWorkers: 4}, func(waits string) {
+			fmt.Println("caught: no progress\n" + waits)
+			os.Exit(exitCaught)
+		})
+		if err != nil {
+			fmt.Println("caught:", err)
+			return exitCaught
+		}
+	}
+	return exitMissed
+}
+
+// lazyReaders builds the deadlock that lazy readers run into if they share a node: two
+// of them hold the root, each holds one child and wants the other, and behind each child's
+// holder a direct writer waits, whom the other reader may not overtake.
+func lazyReaders() int {
+	s := Open(Config{Log: quiet})
+	nodes, err := workload{nodes: 3}.plant(s)
+	if err != nil {
+		fmt.Println(err)
+		return exitMissed
+	}
+	root, a, b := nodes[0], nodes[1], nodes[2]
+	setup := s.Client()
+	for _, c := range []wref{a, b} {
+		if err := setup.Await(root.Ref, &methodAdopt, &wargs{steps: []wstep{{op: wAdopt, ref: c}}}); err != nil {
+			fmt.Println(err)
+			return exitMissed
+		}
+	}
+	s.maintainer.wait() // the children hang below the root in T now
+	stop := make(chan struct{})
+	defer close(stop)
+	go s.Watch(time.Second, stop, func(waits string) {
+		fmt.Println("caught: no progress\n" + waits)
+		os.Exit(exitCaught)
+	})
+	// The readers meet in their first child before they go to the second.
+	meet, wrote := make(chan struct{}), make(chan struct{})
+	read := func(first, second int) {
+		_ = s.Client().Await(root.Ref, &methodWalk, &wargs{steps: []wstep{
+			{op: wCall, k: first, sub: []wstep{{op: wGet}}},
+			{op: wPause, hook: func() {
+				select {
+				case meet <- struct{}{}:
+				case <-meet:
+				case <-time.After(200 * time.Millisecond): // the other cannot come: it waits, as it should
+				}
+				<-wrote
+			}},
+			{op: wCall, k: second, sub: []wstep{{op: wGet}}},
+		}})
+	}
+	done := make(chan struct{}, 4)
+	go func() { read(0, 1); done <- struct{}{} }()
+	go func() { read(1, 0); done <- struct{}{} }()
+	time.Sleep(100 * time.Millisecond) // both readers are where they are going to be
+	for _, c := range []wref{a, b} {
+		go func() {
+			_ = s.Client().Await(c.Ref, &methodLocal, &wargs{steps: []wstep{{op: wAdd, n: 1}}})
+			done <- struct{}{}
+		}()
+	}
+	for s.Waiting() < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	close(wrote)
+	for range 4 {
+		<-done
+	}
+	return exitMissed
+}
+
+func TestPlantedBugsAreCaught(t *testing.T) {
+	names := []string{"none", "none: lazy readers", "skip a lock", "release early", "forget an undo",
+		"narrow through a field at a pass", "let a lazy reader share"}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.Command(os.Args[0])
+			cmd.Env = append(os.Environ(), plantEnv+"="+name)
+			out, err := cmd.CombinedOutput()
+			code := cmd.ProcessState.ExitCode()
+			// A crash of the child is a catch as well: an assertion of the lock core.
+			crashed := strings.Contains(string(out), "assertion failed") || strings.Contains(string(out), "DATA RACE")
+			sound := strings.HasPrefix(name, "none")
+			caught := code == exitCaught || crashed
+			switch {
+			case sound && code != exitMissed:
+				t.Errorf("the sound system was accused: %v\n%s", err, out)
+			case !sound && !caught:
+				t.Errorf("missed (exit %d): %v\n%s", code, err, out)
+			case caught:
+				line, _, _ := strings.Cut(string(out), "\n")
+				t.Log(line)
+			}
+		})
+	}
+}
