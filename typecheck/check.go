@@ -28,6 +28,7 @@ type checker struct {
 	poisoned  map[string]bool         // class names whose types are of a later version
 	facts     map[*Func]*bodyFacts
 	owning    map[*Class]bool // does it hold an actor reference in a plain field? see holdsActors
+	closure   *closure        // of the ownership graph
 	suggests  int             // how many suggestions were computed
 	textTotal int             // bytes of constant strings made by +
 }

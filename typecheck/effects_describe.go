@@ -98,12 +98,16 @@ func comparePaths(a, b Path) int {
 		}
 		return v.Index
 	}
-	return cmp.Or(
-		cmp.Compare(index(a.Param), index(b.Param)),
-		cmp.Compare(index(a.Field), index(b.Field)),
-		strings.Compare(a.String(), b.String()),
-		cmp.Compare(a.Elem, b.Elem),
-	)
+	key := func(p Path) string {
+		if p.Key == nil {
+			return ""
+		}
+		return keyText(p.Key)
+	}
+	if c := cmp.Or(cmp.Compare(index(a.Param), index(b.Param)), cmp.Compare(index(a.Field), index(b.Field)), cmp.Compare(a.Elem, b.Elem)); c != 0 || a.Elem != ElemAt {
+		return c
+	}
+	return cmp.Or(cmp.Compare(index(a.KeyParam), index(b.KeyParam)), strings.Compare(key(a), key(b)))
 }
 
 // below derives the shape that the descriptor of a method wants.

@@ -15,12 +15,12 @@ type effectAnalysis struct {
 	callers map[*Func][]*Func
 	queued  map[*Func]bool
 	work    []*Func
-	under   map[[2]*Class]bool // see isBelow
+	closure *closure
 }
 
 // effects runs the analysis on the functions that actors may run.
 func (c *checker) effects() {
-	a := &effectAnalysis{checker: c, keys: make(map[string]constant.Value), callers: make(map[*Func][]*Func), queued: make(map[*Func]bool), under: make(map[[2]*Class]bool)}
+	a := &effectAnalysis{checker: c, keys: make(map[string]constant.Value), callers: make(map[*Func][]*Func), queued: make(map[*Func]bool), closure: c.closure}
 	order := a.bottomUp()
 	for _, f := range order {
 		f.sum = newSummary()
@@ -179,23 +179,10 @@ func (w *effectWalk) leadsTo(p ipath, class *Class) bool {
 // isBelow reports whether an actor of class top can own one of class c,
 // directly or not.
 func (a *effectAnalysis) isBelow(c, top *Class) bool {
-	key := [2]*Class{c, top}
-	if known, ok := a.under[key]; ok {
-		return known
+	if c == top {
+		return top.SelfRecursive
 	}
-	result := c == top && top.SelfRecursive
-	seen := map[*Class]bool{top: true}
-	for work := []*Class{top}; len(work) > 0 && !result; work = work[1:] {
-		for _, next := range work[0].Owns {
-			result = result || next == c
-			if !seen[next] {
-				seen[next] = true
-				work = append(work, next)
-			}
-		}
-	}
-	a.under[key] = result
-	return result
+	return a.closure.has(top, c)
 }
 
 // coarsen replaces a footprint that has grown too long by what is reachable.
@@ -239,11 +226,8 @@ func (w *effectWalk) close() {
 
 // downward adds class and everything below it in the class graph.
 func (a *effectAnalysis) downward(class *Class, to map[*Class]bool) {
-	if to[class] {
-		return
-	}
-	to[class] = true
-	for _, c := range class.Owns {
-		a.downward(c, to)
+	if !to[class] {
+		to[class] = true
+		a.closure.each(class, func(c *Class) { to[c] = true })
 	}
 }

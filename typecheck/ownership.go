@@ -24,6 +24,9 @@ func (c *checker) ownership() {
 	for _, cycle := range c.info.Graph.Cycles {
 		c.report(c.cycleError(cycle))
 	}
+	if len(c.info.Graph.Cycles) == 0 {
+		c.closeGraph()
+	}
 }
 
 type graphBuilder struct {

@@ -43,6 +43,7 @@ const (
 	ConstCycle       Code = "AE0139"
 	ConstIndex       Code = "AE0140"
 	UnusedExpression Code = "AE0141"
+	TooLarge         Code = "AE0142"
 
 	// Null: codes_check_types.go.
 	MaybeNull   Code = "AE0150"

@@ -1,6 +1,9 @@
 package diag
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // typeCodes documents the codes on types, constants and null.
 var typeCodes = []Info{
@@ -132,6 +135,22 @@ optional, or a vector: then the chain can end.`,
 		Code: UnusedExpression, Title: "result is not used",
 		Explanation: `The call only computes a value, and nothing takes it.`,
 		Bad:         inMain("min(1, 2);"), Good: inMain("print(min(1, 2));"),
+	},
+	{
+		Code: TooLarge, Title: "ownership graph is too large",
+		Explanation: `A package, with what it imports, has at most 4096 actor classes, and at most a
+million pairs of a class and one below it in the ownership graph. No person writes
+that; a program that generates source can use one class with a field that tells
+its kind.`,
+		Bad: "package p\n\nactorclass C0 {\n\tC1? next;\n}\n\n// … up to C5000\n", Good: program("actorclass C {\n\tint kind = 0;\n\tC? next;\n}"),
+		BadGen: func() string {
+			var b strings.Builder
+			b.WriteString("package p\n\n")
+			for i := range 5000 {
+				fmt.Fprintf(&b, "actorclass C%d {\n\tC%d? next;\n}\n\n", i, i+1)
+			}
+			return b.String() + "actorclass C5000 {\n}\n"
+		},
 	},
 	{
 		Code: MaybeNull, Title: "this may be null",
