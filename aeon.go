@@ -24,7 +24,7 @@ const ModulePath = "github.com/aeon-lang/aeon"
 // Every package that generated code reaches must be embedded here and may
 // import the standard library only; a test compares this with the imports.
 //
-//go:embed go.mod dominator internal/assert runtime
+//go:embed go.mod dominator/*.go internal/assert runtime
 var embedded embed.FS
 
 // SourceFile is one file of the embedded runtime.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"go/token"
-	"io"
 	"os"
 	"os/exec"
 	"path"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/aeon-lang/aeon"
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/internal/atomicfile"
 )
 
 // File is a generated file. Name is relative, with slashes.
@@ -174,28 +174,14 @@ func blamesGenerated(output string) bool {
 		strings.HasPrefix(output, "# "+aeon.ModulePath) || strings.Contains(output, "\n# "+aeon.ModulePath)
 }
 
-// CopyTo copies the executable to name, atomically, and makes it executable.
-func (r Result) CopyTo(name string) (err error) {
+// CopyTo copies the executable to name, as a whole.
+func (r Result) CopyTo(name string) error {
 	src, err := os.Open(r.Path)
 	if err != nil {
 		return err
 	}
 	defer src.Close()
-	tmp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			os.Remove(tmp.Name())
-		}
-	}()
-	_, err = io.Copy(tmp, src)
-	err = errors.Join(err, tmp.Chmod(0o755), tmp.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), name)
+	return atomicfile.Write(name, src, 0o755)
 }
 
 // layout is where the files of a request lie in the program module.

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"errors"
+	"bytes"
 	"flag"
 	"fmt"
 	"io"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
+	"github.com/aeon-lang/aeon/internal/atomicfile"
 	"github.com/aeon-lang/aeon/lang"
 	"github.com/aeon-lang/aeon/lang/diag"
 	"github.com/aeon-lang/aeon/program"
@@ -124,26 +125,16 @@ func (f *formatter) source(name, file string, src []byte) error {
 	return nil
 }
 
-// replaceFile replaces the contents of a file as a whole: whoever reads it, or
-// looks after a crash, finds the old text or the new. A link stays a link.
-func replaceFile(name string, text []byte) (err error) {
-	if name, err = filepath.EvalSymlinks(name); err != nil {
+// replaceFile replaces the contents of a file and keeps its permissions. A link
+// stays a link.
+func replaceFile(name string, text []byte) error {
+	name, err := filepath.EvalSymlinks(name)
+	if err != nil {
 		return err
 	}
 	info, err := os.Stat(name)
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = tmp.Write(text)
-	if err = errors.Join(err, tmp.Chmod(info.Mode().Perm()), tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), name)
-	}
-	if err != nil {
-		os.Remove(tmp.Name())
-	}
-	return err
+	return atomicfile.Write(name, bytes.NewReader(text), info.Mode().Perm())
 }

@@ -21,10 +21,14 @@ var layers = []struct {
 	may    []string
 }{
 	{"lang", nil},
-	{"typecheck", []string{"lang"}},
+	{"typecheck", []string{"lang", "internal/similar"}},
 	{"codegen", []string{"lang", "typecheck"}},
 	{"dominator", nil},
 	{"runtime", []string{"dominator", "internal/vfs"}},
+	{"program", []string{"lang", "typecheck"}},
+	{"graph", []string{"lang", "typecheck"}},
+	{"process", nil},
+	{"suite", nil},
 	{"internal/assert", nil},
 }
 
