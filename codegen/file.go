@@ -56,9 +56,21 @@ func (p *pkg) decl(w *writer, d aeon.Decl) {
 func (p *pkg) assemble(name string, w *writer) (File, error) {
 	head := header + "\npackage " + GoPackageName(p.info.Package.Name) + "\n\n"
 	body := w.buf.String()
-	f, err := parser.ParseFile(token.NewFileSet(), name, head+body, parser.SkipObjectResolution)
+	imports, err := p.imports(name, head+body)
 	if err != nil {
-		return File{}, fmt.Errorf("codegen: generated Go does not parse: %w\n%s", err, numbered([]byte(head+body)))
+		return File{}, err
+	}
+	return p.finish(name, []byte(head+imports+body))
+}
+
+// imports returns the import declaration for a file, whose text begins with its head.
+func (p *pkg) imports(name, text string) (string, error) {
+	if p.mapped { // nobody reads it, so it need not be found out what is used
+		return "import (\n\"time\"\n\naeonrt \"" + runtimePath + "\"\n)\n\nvar _ time.Duration\nvar _ aeonrt.Mode\n\n", nil
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
+	if err != nil {
+		return "", fmt.Errorf("codegen: generated Go does not parse: %w\n%s", err, numbered([]byte(text)))
 	}
 	used := map[string]bool{}
 	ast.Inspect(f, func(n ast.Node) bool {
@@ -69,17 +81,17 @@ func (p *pkg) assemble(name string, w *writer) (File, error) {
 		}
 		return true
 	})
-	imports := ""
+	list := ""
 	if used["time"] {
-		imports += "\t\"time\"\n\n"
+		list += "\t\"time\"\n\n"
 	}
 	if used["aeonrt"] {
-		imports += "\taeonrt \"" + runtimePath + "\"\n"
+		list += "\taeonrt \"" + runtimePath + "\"\n"
 	}
-	if imports != "" {
-		imports = "import (\n" + imports + ")\n\n"
+	if list == "" {
+		return "", nil
 	}
-	return p.finish(name, []byte(head+imports+body))
+	return "import (\n" + list + ")\n\n", nil
 }
 
 func (p *pkg) constDecl(w *writer, c *typecheck.Const) {

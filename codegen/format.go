@@ -49,11 +49,15 @@ func (w *writer) here() {
 	}
 }
 
-// finish formats the text of a file and resolves its marks.
+// finish resolves the marks in the text of a file. Text for people to read is formatted first; formatting takes most
+// of the time, and text with positions of the source is for the Go compiler alone.
 func (p *pkg) finish(name string, text []byte) (File, error) {
-	formatted, err := format.Source(text)
-	if err != nil {
-		return File{}, fmt.Errorf("codegen: generated Go does not parse: %w\n%s", err, numbered(text))
+	formatted := text
+	if !p.mapped {
+		var err error
+		if formatted, err = format.Source(text); err != nil {
+			return File{}, fmt.Errorf("codegen: generated Go does not parse: %w\n%s", err, numbered(text))
+		}
 	}
 	var out bytes.Buffer
 	mapped := false // is the current line mapped to a source?

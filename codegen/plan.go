@@ -7,12 +7,14 @@ import (
 
 // pkg is what the emitters share about one package.
 type pkg struct {
-	info  *typecheck.Info
-	opts  Options
-	names *names
-	boxes map[*typecheck.Class]bool
-	files map[string]bool // names of generated files
-	plan  map[*typecheck.Func]*plan
+	info *typecheck.Info
+	opts Options
+	// mapped: positions are those of the sources, so that the text is for the Go compiler alone.
+	mapped bool
+	names  *names
+	boxes  map[*typecheck.Class]bool
+	files  map[string]bool // names of generated files
+	plan   map[*typecheck.Func]*plan
 	// setters are the fields whose setter is used.
 	setters map[*typecheck.Var]bool
 }
@@ -39,6 +41,9 @@ type plan struct {
 func newPackage(info *typecheck.Info, opts Options) *pkg {
 	p := &pkg{info: info, opts: opts, boxes: map[*typecheck.Class]bool{}, files: map[string]bool{"aeon_package.go": true},
 		plan: map[*typecheck.Func]*plan{}, setters: map[*typecheck.Var]bool{}}
+	for _, f := range info.Package.Files {
+		p.mapped = p.mapped || opts.SourceName(f.Src) != ""
+	}
 	var all []*typecheck.Func
 	info.Package.AllFuncs(func(f *typecheck.Func) {
 		p.plan[f] = p.inspect(f)
