@@ -83,6 +83,9 @@ func (f *fn) valueCall(x *ast.Call, c *typecheck.Call) val {
 		f.unsupported(x, "a call into another package")
 	}
 	if st := f.info.Stores[x]; st != nil {
+		if c.Optional {
+			return f.mutateUnlessNull(x, st, c)
+		}
 		return f.mutate(x, st, c)
 	}
 	if c.Optional {

@@ -47,13 +47,18 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestSteakhouse compiles the listing of the dissertation with its elided parts filled in.
-func TestSteakhouse(t *testing.T) {
+// TestPlainFilesAreVetClean compiles and vets what `aeonc gen` writes: of the goldens, and of the listing of the
+// dissertation with its elided parts filled in.
+func TestPlainFilesAreVetClean(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "testdata", "lang", "steakhouse.aeon"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := newModule(t)
-	m.add(t, "steakhouse", generate(t, "steakhouse.aeon", string(text), true))
+	m.add(t, "steakhouse", generate(t, "steakhouse.aeon", string(text), false))
+	for _, file := range archives(t, "golden") {
+		program := readArchive(t, file).Files[0]
+		m.add(t, strings.TrimSuffix(program.Name, ".aeon"), generate(t, program.Name, string(program.Data), false))
+	}
 	m.run(t, append([]string{"vet"}, m.pkgs...)...)
 }
