@@ -1,0 +1,68 @@
+// Package examples checks that every example is formatted, passes its own tests
+// and runs to its end, as the README says.
+package examples
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// says has what a run of each example must print, whatever the order of its events.
+var says = map[string][]string{
+	"bank":       {"in the bank: 400", "refused: ann has ", "eve: 30, fay: 70"},
+	"binarytree": {"planted: 1023 nodes", "took 9010 steps, and the nodes counted 9010 visits"},
+	"metadata":   {"  home/eve/note1 (100 bytes)", "  tmp/note2 (200 bytes)", "refused: ownership cycle"},
+	"queue":      {"job 5, 0 left\nempty\n"},
+	"steakhouse": {"the house is open: 10 grills, 4 cooks", "an order was undone: only 1 of 3 grills are free",
+		"orders undone: 3, steaks ordered: 9, served: 9, on the grills: 0"},
+}
+
+func TestExamples(t *testing.T) {
+	aeonc := filepath.Join(t.TempDir(), "aeonc")
+	if out, err := exec.Command("go", "build", "-o", aeonc, "../cmd/aeonc").CombinedOutput(); err != nil {
+		t.Fatalf("building aeonc: %v\n%s", err, out)
+	}
+	aeon := func(args ...string) (stdout string) {
+		t.Helper()
+		var out, diagnostics bytes.Buffer
+		cmd := exec.Command(aeonc, args...)
+		cmd.Stdout, cmd.Stderr = &out, &diagnostics
+		if err := cmd.Run(); err != nil {
+			t.Errorf("aeonc %s: %v\n%s%s", strings.Join(args, " "), err, out.String(), diagnostics.String())
+		}
+		return out.String()
+	}
+	aeon("fmt", "--check", "./...")
+	if out := aeon("test", "./..."); !strings.Contains(out, ", 0 failed in 5 packages") {
+		t.Errorf("aeonc test ./...:\n%s", out)
+	}
+	dirs, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, d := range dirs {
+		if !d.IsDir() {
+			continue
+		}
+		want, ok := says[d.Name()]
+		if !ok {
+			t.Errorf("says has no line for the example %s", d.Name())
+			continue
+		}
+		ran++
+		out := aeon("run", d.Name())
+		for _, w := range want {
+			if !strings.Contains(out, w) {
+				t.Errorf("aeonc run %s does not print %q:\n%s", d.Name(), w, out)
+			}
+		}
+	}
+	if ran != len(says) {
+		t.Errorf("%d examples ran, %d are listed", ran, len(says))
+	}
+}
