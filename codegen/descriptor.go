@@ -29,7 +29,7 @@ func (p *pkg) descriptors() (File, error) {
 		}
 	}
 	p.initFunc(w)
-	return p.assemble("aeon_package.go", w)
+	return p.assemble("aeon_package.go", p.packageComment(), w)
 }
 
 // methods returns the methods of an actor class and, last, its constructor.
@@ -210,4 +210,14 @@ func (p *pkg) run(w *writer, c *typecheck.Class, m *typecheck.Func, ctx string) 
 		call = "x.ret = " + call
 	}
 	w.add("%s", call)
+}
+
+// packageComment returns the comment that a package gets whose sources have none.
+func (p *pkg) packageComment() string {
+	for _, f := range p.info.Package.Files {
+		if f.Package.Doc.Text() != "" {
+			return ""
+		}
+	}
+	return "Package " + GoPackageName(p.info.Package.Name) + " was written in aeon."
 }

@@ -17,7 +17,7 @@ func (p *pkg) file(src *aeon.File) (File, error) {
 	for _, d := range src.Decls {
 		p.decl(w, d)
 	}
-	return p.assemble(fileName(src.Src, p.files), w)
+	return p.assemble(fileName(src.Src, p.files), src.Package.Doc.Text(), w)
 }
 
 func (p *pkg) writer() *writer { return &writer{name: p.opts.SourceName} }
@@ -52,9 +52,12 @@ func (p *pkg) decl(w *writer, d aeon.Decl) {
 	}
 }
 
-// assemble puts the head of a file before its declarations.
-func (p *pkg) assemble(name string, w *writer) (File, error) {
-	head := header + "\npackage " + GoPackageName(p.info.Package.Name) + "\n\n"
+// assemble puts the head of a file, with the package comment if it has one, before
+// its declarations.
+func (p *pkg) assemble(name, comment string, w *writer) (File, error) {
+	top := p.writer()
+	top.doc1(comment)
+	head := header + "\n" + top.buf.String() + "package " + GoPackageName(p.info.Package.Name) + "\n\n"
 	body := w.buf.String()
 	imports, err := p.imports(name, head+body)
 	if err != nil {
