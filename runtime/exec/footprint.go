@@ -17,6 +17,8 @@ type member struct {
 type Footprint struct {
 	members []member
 	index   map[*Handle]int // of members, when they are many
+	max     int             // if not 0, how many members are listed
+	over    bool            // there were more than max: the list is not complete
 }
 
 const footprintScanMax = 24 // members up to which a search is linear
@@ -38,6 +40,10 @@ func (f *Footprint) add(h *Handle, mode Mode, tree bool) {
 	}
 	if m := f.find(h); m != nil {
 		m.mode, m.tree = max(m.mode, mode), m.tree || tree
+		return
+	}
+	if f.max > 0 && len(f.members) == f.max {
+		f.over = true
 		return
 	}
 	f.members = append(f.members, member{h: h, mode: mode, tree: tree})
@@ -69,7 +75,7 @@ func (f *Footprint) find(h *Handle) *member {
 
 func (f *Footprint) reset() {
 	clear(f.members)
-	f.members, f.index = f.members[:0], nil
+	f.members, f.index, f.over = f.members[:0], nil, false
 }
 
 // gather computes the footprint of the coming attempt, as far as it is known

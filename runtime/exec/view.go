@@ -17,7 +17,7 @@ type view struct{ sys *System }
 
 // Footprint implements lock.View.
 func (v view) Footprint(x *Handle, id lockID) lock.Want[*Handle] {
-	return id.Event.want(x, x == id.Event.entry)
+	return id.Event.want(x, true)
 }
 
 // Parent implements lock.View and lock.Router.
@@ -77,6 +77,7 @@ func (v view) Expand(x *Handle, id lockID, held lock.Mode, children []*Handle) l
 // has a hold. Caller holds ev.mu.
 func (ev *Event) narrow() {
 	ev.isNarrow = true
+	ev.narrowed.max = fanOutMax
 	if ev.target.obj == nil || ev.method.Narrow == nil {
 		return
 	}
@@ -88,8 +89,11 @@ func (ev *Event) narrow() {
 	for i := range ev.narrowed.members {
 		ev.reaching = ev.reaching || ev.narrowed.members[i].tree
 	}
-	if len(ev.narrowed.members) > fanOutMax {
+	if ev.narrowed.over {
+		// Lazily, each is acquired in the mode of its class. A list of them all
+		// would be searched at each.
 		ev.coarse = true
+		ev.narrowed.reset()
 	}
 }
 
