@@ -61,12 +61,17 @@ func (f *failure) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", f.msg)
 	for _, frame := range f.path {
-		fmt.Fprintf(&b, "\tat %s:%d %s\n", shortFile(frame.File), frame.Line, shortFunc(frame.Func))
+		fmt.Fprintf(&b, "\tat %s\n", place(frame))
 	}
 	if f.stack != "" {
 		fmt.Fprintf(&b, "this is a bug of the runtime, not of the program; its stack:\n%s\n", f.stack)
 	}
 	return b.String()
+}
+
+// place writes a frame for people.
+func place(f Frame) string {
+	return fmt.Sprintf("%s:%d %s", shortFile(f.File), f.Line, shortFunc(f.Func))
 }
 
 // shortFile names a file relative to the current directory, if it lies below it.
@@ -96,5 +101,11 @@ func shortFunc(name string) string {
 		name = name[:i]
 	}
 	name = strings.NewReplacer("(*", "", ")", "").Replace(name)
+	switch { // names that the compiler gives
+	case name == "aeonMain":
+		return "main"
+	case strings.HasPrefix(name, "aeonTest"):
+		return "test"
+	}
 	return name
 }

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -51,7 +50,7 @@ func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan
 		return exitUsage
 	}
 	start := time.Now()
-	s := Open(Config{Stdout: stdout, Seed: *seed, Log: slog.New(slog.NewTextHandler(stderr, nil))})
+	s := Open(Config{Stdout: stdout, Seed: *seed, Log: newLog(stderr, true)})
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	ended := make(chan *failure, 1)

@@ -175,7 +175,8 @@ func TestNamesOfFunctionsAreThoseOfTheProgram(t *testing.T) {
 	for in, want := range map[string]string{
 		"aeon.invalid/p12/bank.(*Account).withdraw":       "Account.withdraw",
 		"aeon.invalid/p12/bank.(*Account).withdraw.func1": "Account.withdraw",
-		"aeon.invalid/p12/bank.aeonMain.func2.1":          "aeonMain",
+		"aeon.invalid/p12/bank.aeonMain.func2.1":          "main",
+		"aeon.invalid/p12/bank.aeonTest3":                 "test",
 		"main.main":                                       "main",
 	} {
 		if got := shortFunc(in); got != want {

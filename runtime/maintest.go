@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"math/rand/v2"
 	"os"
 	"os/signal"
@@ -139,20 +138,9 @@ func (r *testRun) runTest(t *Test, e testEvent) {
 // once runs a test on a system of its own.
 func (r *testRun) once(t *Test, e testEvent, seed uint64) *failure {
 	out := &testOutput{r, e}
-	s := Open(Config{
-		Clock: NewSimClock(testEpoch), Stdout: out, Seed: seed,
-		Log: slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{ReplaceAttr: withoutTime})),
-	})
+	s := Open(Config{Clock: NewSimClock(testEpoch), Stdout: out, Seed: seed, Log: newLog(out, false)})
 	defer s.Close()
 	return call(t.Run, s.Client())
-}
-
-// withoutTime drops the real time from log lines; a test lives in simulated time.
-func withoutTime(groups []string, a slog.Attr) slog.Attr {
-	if len(groups) == 0 && a.Key == slog.TimeKey {
-		return slog.Attr{}
-	}
-	return a
 }
 
 // testOutput turns what a test prints into events.

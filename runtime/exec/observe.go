@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"sort"
@@ -78,7 +79,12 @@ type letters struct {
 
 func (s *System) deadLetter(id event.EventID, target *Handle, method string, err error) {
 	s.stats.deadLetters.Add(1)
-	s.log.Warn("dead letter", "event", id.String(), "actor", target.String(), "method", method, "error", err.Error())
+	attrs := []any{"event", id.String(), "actor", target.String(), "method", method, "error", err.Error()}
+	var abort *AbortError
+	if errors.As(err, &abort) && len(abort.Path) > 0 {
+		attrs = append(attrs, "at", abort.Pos())
+	}
+	s.log.Warn("dead letter", attrs...)
 	l := &s.letters
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,0 +1,24 @@
+package runtime
+
+import (
+	"io"
+	"log/slog"
+)
+
+// newLog returns the log of a program or test: lines of text, with places in the
+// program as people write them. A test lives in simulated time, so the real one
+// is left out there.
+func newLog(w io.Writer, withTime bool) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+		if len(groups) > 0 {
+			return a
+		}
+		if a.Key == slog.TimeKey && !withTime {
+			return slog.Attr{}
+		}
+		if f, ok := a.Value.Any().(Frame); ok {
+			a.Value = slog.StringValue(place(f))
+		}
+		return a
+	}}))
+}
