@@ -55,6 +55,9 @@ type Event struct {
 	entries []entry
 	entry   *Handle // the actor entered at directly; nil if virtual nodes were passed
 
+	parkPrev, parkNext *Event // in parked, guarded by its shard
+	parkCount          int
+
 	fresh   []*Handle        // created by this attempt
 	deletes []*Handle        // deleted by this attempt
 	born    []*Handle        // named actors constructed by this attempt

@@ -40,8 +40,8 @@ type Handle struct {
 	// it, it is guarded by the actor's lock.
 	obj Object
 
-	latch sync.Mutex // guards queue and what is in it; order in the package comment
-	queue *queue     // nil while nobody holds the actor or waits for it
+	latch latch  // guards queue and what is in it; order in the package comment
+	queue *queue // nil while nobody holds the actor or waits for it
 
 	state   atomic.Uint32
 	timers  atomic.Int32   // timers set by this actor

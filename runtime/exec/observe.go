@@ -103,58 +103,67 @@ func (s *System) DeadLetters() []DeadLetter {
 
 const parkedShards = 16
 
-// parked lists the events that wait for a lock now.
+// parked lists the events that wait for a lock now, in rings: an event that parks for a
+// microsecond should not pay for a map.
 type parked [parkedShards]struct {
 	mu struct {
 		sync.Mutex
-		events map[*Event]time.Time
+		first *Event
+		n     int
 	}
 	_ [40]byte
 }
 
+// add lists ev once more: several branches of one event may wait.
 func (p *parked) add(ev *Event) {
 	sh := &p[ev.id.Seq%parkedShards]
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if sh.mu.events == nil {
-		sh.mu.events = make(map[*Event]time.Time)
+	sh.mu.n++
+	if ev.parkCount++; ev.parkCount > 1 {
+		return
 	}
-	sh.mu.events[ev] = time.Now()
+	ev.parkPrev, ev.parkNext = nil, sh.mu.first
+	if sh.mu.first != nil {
+		sh.mu.first.parkPrev = ev
+	}
+	sh.mu.first = ev
 }
 
 func (p *parked) remove(ev *Event) {
 	sh := &p[ev.id.Seq%parkedShards]
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	delete(sh.mu.events, ev)
+	sh.mu.n--
+	if ev.parkCount--; ev.parkCount > 0 {
+		return
+	}
+	if ev.parkPrev != nil {
+		ev.parkPrev.parkNext = ev.parkNext
+	} else {
+		sh.mu.first = ev.parkNext
+	}
+	if ev.parkNext != nil {
+		ev.parkNext.parkPrev = ev.parkPrev
+	}
+	ev.parkPrev, ev.parkNext = nil, nil
 }
 
 // WriteWaits writes the wait-for graph: a line for every event that waits for another
 // at an actor. It may run at any time; what it shows is true node by node.
 func (s *System) WriteWaits(w io.Writer) {
 	nodes := make(map[*Handle]bool)
+	var listed []*Event
 	for i := range s.parked {
 		sh := &s.parked[i]
 		sh.mu.Lock()
-		for ev, since := range sh.mu.events {
-			ev.mu.Lock()
-			fmt.Fprintf(w, "event %v attempt %d: %v on %v waits since %v\n", ev.id, ev.attempt, ev.method, ev.target,
-				time.Since(since).Round(time.Millisecond))
-			fmt.Fprintf(w, "   footprint")
-			for _, f := range [...]*Footprint{&ev.members, &ev.narrowed} {
-				for _, m := range f.members {
-					fmt.Fprintf(w, " %v:%v", m.h, m.mode)
-				}
-			}
-			fmt.Fprintf(w, "; visits")
-			for h := range ev.home.Visited {
-				nodes[h] = true
-				fmt.Fprintf(w, " %v:%v", h, ev.home.Holds(h))
-			}
-			fmt.Fprintln(w)
-			ev.mu.Unlock()
+		for ev := sh.mu.first; ev != nil; ev = ev.parkNext {
+			listed = append(listed, ev)
 		}
 		sh.mu.Unlock()
+	}
+	for _, ev := range listed {
+		ev.describe(w, nodes)
 	}
 	list := make([]*Handle, 0, len(nodes))
 	for h := range nodes {
@@ -171,6 +180,27 @@ func (s *System) WriteWaits(w io.Writer) {
 		}
 		h.latch.Unlock()
 	}
+}
+
+// describe writes what the event wants and has, unless it has gone on meanwhile.
+func (ev *Event) describe(w io.Writer, nodes map[*Handle]bool) {
+	ev.mu.Lock()
+	defer ev.mu.Unlock()
+	if ev.pending == 0 && !ev.parallel {
+		return
+	}
+	fmt.Fprintf(w, "event %v attempt %d: %v on %v\n   footprint", ev.id, ev.home.ID().Attempt, ev.method, ev.target)
+	for _, f := range [...]*Footprint{&ev.members, &ev.narrowed} {
+		for _, m := range f.members {
+			fmt.Fprintf(w, " %v:%v", m.h, m.mode)
+		}
+	}
+	fmt.Fprintf(w, "; visits")
+	for h := range ev.home.Visited {
+		nodes[h] = true
+		fmt.Fprintf(w, " %v:%v", h, ev.home.Holds(h))
+	}
+	fmt.Fprintln(w)
 }
 
 func writeWait(w io.Writer, h *Handle, e lock.WaitEdge[*Event]) {
@@ -190,7 +220,7 @@ func (s *System) Waiting() (n int) {
 	for i := range s.parked {
 		sh := &s.parked[i]
 		sh.mu.Lock()
-		n += len(sh.mu.events)
+		n += sh.mu.n
 		sh.mu.Unlock()
 	}
 	return n
