@@ -13,8 +13,8 @@ import (
 	"github.com/aeon-lang/aeon/codegen"
 )
 
-// runnerSource is the main package of the executable: it runs each program on a system of its own and reports
-// what the program printed and how it failed.
+// runnerSource is the main package of the executable: it runs main and each test of every program on a system of its own and reports
+// what was printed and how it failed.
 const runnerSource = `package main
 
 import (
@@ -33,8 +33,18 @@ func main() {
 %s}
 
 func run(name string, p *aeonrt.Package) {
+	fmt.Printf("-- %%s --\n", name)
+	if p.Main != nil {
+		fmt.Print(runBody(p.Main, aeonrt.RealClock{}))
+	}
+	for _, t := range p.Tests {
+		fmt.Printf("test %%s\n%%s", t.Name, runBody(t.Run, aeonrt.NewSimClock(time.Unix(0, 0))))
+	}
+}
+
+func runBody(body func(*aeonrt.Client), clock aeonrt.Clock) string {
 	var out bytes.Buffer
-	system := aeonrt.Open(aeonrt.Config{Stdout: &out, Log: slog.New(slog.DiscardHandler)})
+	system := aeonrt.Open(aeonrt.Config{Stdout: &out, Log: slog.New(slog.DiscardHandler), Clock: clock})
 	defer system.Close()
 	func() {
 		defer func() {
@@ -42,7 +52,7 @@ func run(name string, p *aeonrt.Package) {
 				fmt.Fprintf(&out, "failed: %%v%%s\n", r, where(r))
 			}
 		}()
-		p.Main(system.Client())
+		body(system.Client())
 	}()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
@@ -52,7 +62,7 @@ func run(name string, p *aeonrt.Package) {
 	for _, d := range system.DeadLetters() {
 		fmt.Fprintf(&out, "dead letter: %%v\n", d.Err)
 	}
-	fmt.Printf("-- %%s --\n%%s", name, out.String())
+	return out.String()
 }
 
 // where returns the lines of the program that a failure came through, innermost first.
