@@ -12,7 +12,8 @@ func TestNearest(t *testing.T) {
 		{"chekc", "check clean run", "check"},
 		{"grahp", "gen graph", "graph"},
 		{"Withdraw", "withdraw deposit", "withdraw"},
-		{"tset", "test set", "test"},
+		{"tset", "test run", "test"},
+		{"tset", "test set", "set"}, // equally near: the first in order
 		{"xyz", "check run", ""},
 		{"check", "check", ""},
 		{"ab", "b a", "a"},

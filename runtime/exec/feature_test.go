@@ -266,12 +266,19 @@ func TestGoexitIsAnAbort(t *testing.T) {
 func TestSubEventsComeAfterTheCommitInOrder(t *testing.T) {
 	s, cl := testSystem(t, Config{})
 	a, b := newDesk(t, cl), newDesk(t, cl)
+	var mu sync.Mutex // the sub-events of the event before may still run
 	var got []int64
 	for i := range int64(20) {
 		mustNot(t, a.await(cl, func(cx *Cx, d *desk) {
 			for j := range int64(5) {
-				cx.Emit(b.Ref, &methodWork, work(func(*Cx, *desk) { got = append(got, i*5+j) }))
+				cx.Emit(b.Ref, &methodWork, work(func(*Cx, *desk) {
+					mu.Lock()
+					defer mu.Unlock()
+					got = append(got, i*5+j)
+				}))
 			}
+			mu.Lock()
+			defer mu.Unlock()
 			if len(got) > 0 && got[len(got)-1] >= i*5 {
 				t.Error("a sub-event ran before its parent had committed")
 			}
