@@ -15,8 +15,8 @@ type closure struct {
 }
 
 const (
-	actorClassesMax = 4096      // of a package and those it imports
-	closureMax      = 1_000_000 // pairs of a class and one below it
+	actorClassesMax = 4096    // of a package and those it imports
+	closureMax      = 250_000 // pairs of a class and one below it
 )
 
 // closeGraph computes the closure, or reports that the graph is too large to

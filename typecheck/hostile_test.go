@@ -36,13 +36,13 @@ var hostile = map[string]func() string{
 			return s
 		})
 	},
-	"ownership chain of 1 200 classes": func() string {
+	"ownership chain of 600 classes": func() string {
 		var b strings.Builder
 		b.WriteString("package p\n")
-		for i := range 1_200 {
+		for i := range 600 {
 			fmt.Fprintf(&b, "actorclass C%d { C%d? next; void go(int n) { if (C%d c = next) { c.go(n); } } }\n", i, i+1, i+1)
 		}
-		b.WriteString("actorclass C1200 { int n = 0; void go(int k) { n = k; } }\n")
+		b.WriteString("actorclass C600 { int n = 0; void go(int k) { n = k; } }\n")
 		return b.String()
 	},
 	"everything owns everything below": func() string {

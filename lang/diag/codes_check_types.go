@@ -138,8 +138,8 @@ optional, or a vector: then the chain can end.`,
 	},
 	{
 		Code: TooLarge, Title: "ownership graph is too large",
-		Explanation: `A package, with what it imports, has at most 4096 actor classes, and at most a
-million pairs of a class and one below it in the ownership graph. No person writes
+		Explanation: `A package, with what it imports, has at most 4096 actor classes, and at most
+250 000 pairs of a class and one below it in the ownership graph. No person writes
 that; a program that generates source can use one class with a field that tells
 its kind.`,
 		Bad: "package p\n\nactorclass C0 {\n\tC1? next;\n}\n\n// … up to C5000\n", Good: program("actorclass C {\n\tint kind = 0;\n\tC? next;\n}"),
