@@ -29,9 +29,9 @@ func (f *fn) builtin(x *ast.Call, c *typecheck.Call) val {
 		}
 		return out("cx.EventID().String()")
 	case typecheck.PrintFunc:
-		return out(f.ctx() + ".Print(" + f.line(vals) + ")")
+		return out(f.ctx() + ".Print(" + f.printed(vals) + ")")
 	case typecheck.LogFunc:
-		return out(f.ctx() + ".Log(" + f.line(vals) + ")")
+		return out(f.ctx() + ".Log(" + f.printed(vals) + ")")
 	case typecheck.LenFunc:
 		return out(f.size(vals[0]))
 	case typecheck.StrFunc:
@@ -50,8 +50,8 @@ func (f *fn) builtin(x *ast.Call, c *typecheck.Call) val {
 	panic("codegen: no emitter for the function " + c.Builtin.String())
 }
 
-// line returns the text that print and log write: the texts of the arguments with spaces between.
-func (f *fn) line(vals []val) string {
+// printed returns the text that print and log write: the texts of the arguments with spaces between.
+func (f *fn) printed(vals []val) string {
 	if len(vals) == 0 {
 		return `""`
 	}

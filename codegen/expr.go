@@ -73,12 +73,34 @@ func (f *fn) bind(x ast.Expr) val {
 func (f *fn) expr(x ast.Expr) val {
 	opt := f.info.Wraps[x]
 	if opt == nil {
-		return f.bare(x)
+		return f.placed(x, f.bare(x))
 	}
 	if _, null := ast.Unparen(x).(*ast.NullLit); null {
 		return f.null(opt)
 	}
-	return f.wrap(f.bare(x), opt)
+	return f.wrap(f.placed(x, f.bare(x)), opt)
+}
+
+// placed makes a call that stands on another line than its statement report that line.
+func (f *fn) placed(x ast.Expr, v val) val {
+	if !f.mapped || v.konst || v.stable || strings.HasPrefix(v.code, "/*") || !strings.HasSuffix(v.code, ")") {
+		return v
+	}
+	span := x.Span()
+	switch x := x.(type) {
+	case *ast.Binary:
+		span = x.OpPos
+	case *ast.Call:
+		if fun, ok := x.Fun.(*ast.Field); ok {
+			span = fun.Name.Span()
+		}
+	case *ast.Paren:
+		return v
+	}
+	if line := span.Pos().Line(); line != 0 && line != f.line {
+		v.code = f.w.mark(span) + v.code
+	}
+	return v
 }
 
 // wrap turns a T into a T?.

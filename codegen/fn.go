@@ -23,6 +23,7 @@ type fn struct {
 	building bool
 	dropped  *ast.Call // the call whose result the current statement drops
 	tries    []*tryFrame
+	line     int // of the source, on which the current statement begins
 }
 
 func (p *pkg) newFn(f *typecheck.Func, by runner, w *writer) *fn {

@@ -42,6 +42,16 @@ func (w *writer) at(span ast.Span) {
 	}
 }
 
+// mark returns the comment that makes what follows on the same line of Go report the position of span.
+func (w *writer) mark(span ast.Span) string {
+	name := w.name(span.Src)
+	if name == "" || strings.IndexFunc(name, control) >= 0 || strings.Contains(name, "*/") {
+		return ""
+	}
+	line, col := span.Pos().LineCol()
+	return fmt.Sprintf("/*line %s:%d:%d*/", name, line, col)
+}
+
 // here ends the stretch that at began.
 func (w *writer) here() {
 	if w.buf.Len() > 0 {

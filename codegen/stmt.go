@@ -28,6 +28,9 @@ func (f *fn) block(b *ast.Block) {
 
 // stmt emits one statement. Every kind of statement has its line here.
 func (f *fn) stmt(s ast.Stmt) {
+	outer := f.line
+	f.line = s.Span().Pos().Line()
+	defer func() { f.line = outer }()
 	switch s := s.(type) {
 	case *ast.Block:
 		f.w.add("{")
