@@ -7,7 +7,7 @@ import "github.com/aeon-lang/aeon/lang/ast"
 type Graph struct {
 	Classes []*Class // in declaration order
 	Edges   []*Edge  // by (From, To) in declaration order
-	// Cycle has the edges of one cycle per strongly connected component that
+	// Cycles has the edges of one cycle per strongly connected component that
 	// is not just a self-loop; each is an error.
 	Cycles [][]*Edge
 }

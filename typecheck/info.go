@@ -20,7 +20,8 @@ type Info struct {
 
 	// Types has the type of every expression that has a value, and its value
 	// if it is constant (then a code generator needs to look no deeper). An
-	// untyped constant has the type its context gives it. The type of an
+	// untyped constant has the type its context gives it; the value of an enum
+	// constant is its index, that of a duration its nanoseconds. The type of an
 	// identifier is the narrowed one: where a local `V? x` is known not to be
 	// null, Types[x] is V and Uses[x].Type() is V?.
 	Types map[ast.Expr]TypeAndValue

@@ -119,7 +119,9 @@ func (b *body) matchStmt(s *ast.Match) {
 	for _, c := range s.Cases {
 		hasDefault = hasDefault || c.Default
 		for _, p := range c.Patterns {
-			b.pattern(p, e, seen)
+			if p != nil { // nil: a syntax error
+				b.pattern(p, e, seen)
+			}
 		}
 		b.scope.open()
 		b.stmts(c.Body)
