@@ -29,7 +29,9 @@ func (ev *Event) enter() error {
 		if err := ev.room(ev.target); err != nil {
 			return err
 		}
-		if z := ev.sequencer(); z.is(virtual) {
+		if ev.onlyRoots() {
+			ev.passKnown()
+		} else if z := ev.sequencer(); z.is(virtual) {
 			ev.pass()
 		} else {
 			ev.enterAt(z)
@@ -62,8 +64,8 @@ func (ev *Event) enterFast() bool {
 			return true
 		}
 		t.latch.Lock()
-		ref, ok := t.locked().Try(ev.home.ID(), nil, lockMode(m.Self), nil)
-		t.unlatch()
+		ref, ok := t.lockedBy(ev).Try(ev.home.ID(), nil, lockMode(m.Self), nil)
+		t.unlatchBy(ev)
 		if ok {
 			ev.entered(t, ref)
 			ev.home.Hold(t, lockMode(m.Self), ref, nil)
@@ -76,53 +78,36 @@ func (ev *Event) enterFast() bool {
 }
 
 // enterExact is enterFast for an Exact footprint whose members are T-children
-// of the target.
+// of the target. The children's entries are the event's own, as the target's is: what
+// the hold covers is known to the home, and each is released by itself.
 func (ev *Event) enterExact() bool {
-	s, m, t := ev.sys, ev.method, ev.target
-	id, mode := ev.home.ID(), lockMode(m.Self)
+	m, t := ev.method, ev.target
+	mode := lockMode(m.Self)
 	t.latch.Lock()
-	q := t.locked()
-	ref, ok := q.Try(id, nil, mode, nil)
+	q := t.lockedBy(ev)
+	ref, ok := q.Try(ev.home.ID(), nil, mode, nil)
 	if !ok {
-		t.unlatch()
+		t.unlatchBy(ev)
 		return false
 	}
 	// The target is held now, so its fields may be read.
 	ev.narrow()
-	ok = !ev.coarse
-	var list [fanOutMax]*Handle
-	children := list[:0]
-	for i := range ev.narrowed.members {
-		c := &ev.narrowed.members[i]
-		if c.h == t {
-			continue
-		}
-		ok = ok && !c.tree && s.parentOf(c.h) == t && c.mode != NoAccess
-		if ok {
-			children = append(children, c.h)
-		}
-	}
-	// Nobody waits here, or Try had failed: these releases wake no one.
-	if !ok || len(children) > 0 {
-		q.Release(s.view, ref, true, nil)
-	}
-	if ok && len(children) > 0 {
-		// Below another event's lazy hold it has to wait: the general way.
-		ref, ok = q.Try(id, nil, mode, children)
-	}
-	if !ok {
-		t.unlatch()
+	if !ev.direct() || len(ev.passed) > 0 && q.Lazies() > 0 {
+		q.Release(ev.sys.view, ref, true, nil) // nobody waits, or Try had failed: it wakes no one
+		t.unlatchBy(ev)
+		ev.passed = ev.passed[:0]
 		ev.narrowed.reset()
 		ev.isNarrow, ev.coarse, ev.reaching = false, false, false
 		return false
 	}
 	ev.entered(t, ref)
-	ev.home.Hold(t, mode, ref, children)
+	ev.home.Hold(t, mode, ref, ev.passed)
 	waits := false
-	for k, c := range children {
-		waits = ev.enqueueKnown(t, ref, int32(k), c, ev.narrowed.find(c).mode) || waits
+	for _, c := range ev.passed {
+		waits = ev.enqueueKnown(t, c, ev.narrowed.find(c).mode) || waits
 	}
 	t.unlatch()
+	ev.passed = ev.passed[:0]
 	if waits && !ev.await() {
 		// The fast way ends here; the refusal is dealt with as any other.
 		ev.withdraw()
@@ -132,26 +117,41 @@ func (ev *Event) enterExact() bool {
 	return true
 }
 
-// enqueueKnown enqueues ev on T-child c of w, whose latch is held and on which the
-// event was granted entry ref with c as edge k; nothing below c is wanted. It
-// reports whether the event has to wait.
-func (ev *Event) enqueueKnown(w *Handle, ref lock.Ref, k int32, c *Handle, mode Mode) (waits bool) {
+// direct lists the members of the narrowed footprint in ev.passed and reports whether
+// all of them are T-children of the target, wanted alone.
+func (ev *Event) direct() bool {
+	ev.passed = ev.passed[:0]
+	for i := range ev.narrowed.members {
+		c := &ev.narrowed.members[i]
+		switch {
+		case c.h == ev.target:
+		case c.tree || c.mode == NoAccess || ev.sys.parentOf(c.h) != ev.target:
+			return false
+		default:
+			ev.passed = append(ev.passed, c.h)
+		}
+	}
+	return !ev.coarse
+}
+
+// enqueueKnown enqueues ev on T-child c of w, whose latch is held and which the event
+// holds; nothing below c is wanted. It reports whether the event has to wait.
+func (ev *Event) enqueueKnown(w, c *Handle, mode Mode) (waits bool) {
 	id := ev.home.ID()
 	c.latch.Lock()
-	q := c.locked()
-	cref, ok := q.Try(id, w, lockMode(mode), nil)
+	ref, ok := c.lockedBy(ev).Try(id, w, lockMode(mode), nil)
 	if ok {
 		ev.mu.Lock()
-		ev.home.Hold(c, lockMode(mode), cref, nil)
+		ev.home.Hold(c, lockMode(mode), ref, nil)
 		ev.mu.Unlock()
 	} else {
 		d := takeDriver(ev.sys)
 		ev.deliver([]effect{{Kind: lock.Enqueue, At: w, To: c, ID: id}})
-		cref, d.out = q.Enqueue(ev.sys.view, lock.Sent[*Handle]{From: w}, id, d.out)
+		ref, d.out = c.queue.Enqueue(ev.sys.view, lock.Sent[*Handle]{From: w}, id, d.out)
 		d.execute(c, 0)
 		d.finish()
 	}
-	w.queue.Bind(ref, k, cref)
+	ev.entered(c, ref)
 	c.unlatch()
 	return !ok
 }
@@ -206,6 +206,69 @@ func (ev *Event) pass() {
 	d.finish()
 }
 
+// onlyRoots reports whether the footprint is known and consists of several actors that
+// hang below virtual nodes, wanted alone; it lists them in ev.passed, in order.
+func (ev *Event) onlyRoots() bool {
+	list := ev.members.members
+	if ev.method.Below != None || ev.reaching || len(list) < 2 || len(list) > footprintScanMax {
+		return false
+	}
+	ev.passed = ev.passed[:0]
+	for i := range list {
+		if p := ev.sys.parentOf(list[i].h); p == nil || !p.is(virtual) {
+			return false
+		}
+		ev.passed = append(ev.passed, list[i].h)
+	}
+	slices.SortFunc(ev.passed, compareIDs)
+	return true
+}
+
+// passKnown is pass for a footprint of roots, without evaluating a view where nobody is
+// in the way.
+func (ev *Event) passKnown() {
+	s := ev.sys
+	if !s.latchAll(ev.passed) {
+		ev.pass() // one of them has just been moved
+		return
+	}
+	id := ev.home.ID()
+	for _, r := range ev.passed {
+		mode := lockMode(ev.members.find(r).mode)
+		from := s.parentOf(r)
+		ref, ok := r.lockedBy(ev).Try(id, from, mode, nil)
+		if ok {
+			ev.mu.Lock()
+			ev.home.Hold(r, mode, ref, nil)
+			ev.mu.Unlock()
+		} else {
+			ev.mu.Lock()
+			ev.home.Enter(r, lock.Ref{})
+			ev.pending++
+			ev.mu.Unlock()
+			d := takeDriver(s)
+			ref, d.out = r.queue.Enqueue(s.view, lock.Sent[*Handle]{From: from}, id, d.out)
+			d.execute(r, 0)
+			d.finish()
+		}
+		ev.entered(r, ref)
+	}
+	for _, r := range ev.passed {
+		r.unlatchBy(ev)
+	}
+	ev.passed = ev.passed[:0]
+}
+
+func compareIDs(a, b *Handle) int {
+	switch {
+	case a == b:
+		return 0
+	case a.id.Less(b.id):
+		return -1
+	}
+	return 1
+}
+
 // latchAll latches the given T-children of virtual nodes, which are in order, and
 // reports whether all of them still are; if not it has unlatched them.
 func (s *System) latchAll(roots []*Handle) bool {
@@ -233,15 +296,7 @@ func (ev *Event) roots(list []*Handle) []*Handle {
 			list = ev.treeRoots(m.h, list)
 		}
 	}
-	slices.SortFunc(list, func(a, b *Handle) int {
-		switch {
-		case a == b:
-			return 0
-		case a.id.Less(b.id):
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(list, compareIDs)
 	return slices.Compact(list)
 }
 

@@ -128,18 +128,18 @@ func (ev *Event) await() bool {
 
 // release drops everything the attempt holds or waits for (protocol rule 7).
 func (ev *Event) release(withdrawn bool) {
-	var d *driver
+	if len(ev.entries) == 0 {
+		return
+	}
+	d := takeDriver(ev.sys)
 	for _, e := range ev.entries {
 		x := e.h
 		x.latch.Lock()
-		if d == nil {
-			d = takeDriver(ev.sys)
-		}
 		d.out = x.queue.Release(ev.sys.view, e.ref, withdrawn, d.out)
-		d.execute(x, 0)
-		x.unlatch()
+		if len(d.out) > 0 {
+			d.execute(x, 0)
+		}
+		x.unlatchBy(ev)
 	}
-	if d != nil {
-		d.finish()
-	}
+	d.finish()
 }

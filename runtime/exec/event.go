@@ -21,9 +21,10 @@ type Event struct {
 	args   Args
 	class  *Class // of the actor that a client's new creates; else nil
 	birth  event.PartitionID
-	traced *Traced // traced systems only
-	moveTo *Handle // of a move in T: the new parent; else nil
-	idNext uint64  // ids for new actors, kept by the pooled object
+	traced *Traced  // traced systems only
+	moveTo *Handle  // of a move in T: the new parent; else nil
+	spare  []*queue // idle queues; kept by the pooled object
+	idNext uint64   // ids for new actors, kept by the pooled object
 	idEnd  uint64
 
 	root Cx // the root branch
@@ -70,6 +71,7 @@ type Event struct {
 func newEvent() any {
 	ev := &Event{}
 	ev.cond.L = &ev.mu
+	ev.spare = make([]*queue, 0, 4)
 	ev.root.ev = ev
 	return ev
 }

@@ -101,6 +101,28 @@ func (h *Handle) unlatch() {
 	h.latch.Unlock()
 }
 
+// lockedBy is locked for ev's own goroutine, which keeps a few idle queues at hand: most
+// events give back as many as they take.
+func (h *Handle) lockedBy(ev *Event) *queue {
+	if n := len(ev.spare); h.queue == nil && n > 0 {
+		h.queue = ev.spare[n-1]
+		ev.spare = ev.spare[:n-1]
+		h.queue.Reset(h)
+	}
+	return h.locked()
+}
+
+// unlatchBy is unlatch for ev's own goroutine.
+func (h *Handle) unlatchBy(ev *Event) {
+	if q := h.queue; q != nil && len(ev.spare) < cap(ev.spare) && q.Idle() {
+		h.queue = nil
+		ev.spare = append(ev.spare, q)
+		h.latch.Unlock()
+		return
+	}
+	h.unlatch()
+}
+
 var queuePool = sync.Pool{New: func() any { return new(queue) }}
 
 // handleOf returns the handle that node n is part of.

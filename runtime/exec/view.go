@@ -17,7 +17,7 @@ type view struct{ sys *System }
 
 // Footprint implements lock.View.
 func (v view) Footprint(x *Handle, id lockID) lock.Want[*Handle] {
-	return id.Event.want(x, true)
+	return id.Event.want(x, x == id.Event.entry)
 }
 
 // Parent implements lock.View and lock.Router.

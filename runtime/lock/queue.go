@@ -54,6 +54,10 @@ func (q *Queue[E, N]) Idle() bool { return q.live == 0 && (q.far == nil || q.far
 // depth is the driver's, at the admission of whole events only.
 func (q *Queue[E, N]) Len() (holders, waiters int) { return int(q.holders), int(q.waiting) }
 
+// Lazies returns the number of lazy holds: while there are any, whoever wants something
+// below this node has to wait (RULE-4).
+func (q *Queue[E, N]) Lazies() int { return int(q.lazies) }
+
 // Try is the fast path for an event whose footprint the caller knows under this
 // latch: {x} alone, or x and children on this host, complete. It grants a hold (a
 // pass if mode is None) that is settled on children, or changes nothing and
