@@ -76,8 +76,9 @@ type Result struct {
 type Builder struct {
 	Cache   *Cache
 	Runtime aeon.Runtime // what programs are compiled against: aeon.RuntimeSource()
-	// Progress is told in a few words what is about to take time.
-	Progress func(msg string)
+	// Progress, if set, is called before a program is compiled; the first
+	// compilation also compiles the runtime, and takes longer.
+	Progress func(first bool)
 }
 
 // Build returns the executable for req, from the cache if it was made before
@@ -101,15 +102,15 @@ func (b *Builder) Build(ctx context.Context, req Request) (Result, error) {
 	if err := golang.checkVersion(ctx, b.Cache, rt.GoVersion); err != nil {
 		return Result{}, err
 	}
+	if b.Progress != nil {
+		b.Progress(!isDir(b.Cache.runtimeDir(rt)))
+	}
 	module, err := b.Cache.install(rt)
 	if err != nil {
 		return Result{}, err
 	}
 	if err := b.keepSource(dir, lay, module); err != nil {
 		return Result{}, err
-	}
-	if b.Progress != nil {
-		b.Progress("compiling")
 	}
 	if err := b.compile(ctx, golang, dir, exe, module, lay.mainDir, req.Debug); err != nil {
 		return Result{}, err

@@ -14,11 +14,15 @@ const programModule = "aeon.invalid"
 // install makes sure that the cache holds the runtime's source, intact, and
 // returns the directory of the module to compile programs in.
 func (c *Cache) install(rt aeon.Runtime) (moduleDir string, err error) {
-	dir := filepath.Join(c.dir, "runtime", rt.Hash[:32])
+	dir := c.runtimeDir(rt)
 	if err := c.store(dir, runtimeFiles(rt)); err != nil {
 		return "", err
 	}
 	return filepath.Join(dir, "program"), nil
+}
+
+func (c *Cache) runtimeDir(rt aeon.Runtime) string {
+	return filepath.Join(c.dir, "runtime", rt.Hash[:32])
 }
 
 // runtimeFiles lists the two modules of a runtime entry: the runtime's own, and

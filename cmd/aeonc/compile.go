@@ -45,7 +45,13 @@ func compile(env *environment, kind build.Kind, named []*program.Package, name s
 	}
 	b := build.Builder{Cache: cache, Runtime: aeon.RuntimeSource()}
 	if !quiet {
-		b.Progress = func(msg string) { env.say("%s %s", msg, name) }
+		b.Progress = func(first bool) {
+			if first {
+				env.say("compiling %s and, this once, the runtime", name)
+			} else {
+				env.say("compiling %s", name)
+			}
+		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
