@@ -173,26 +173,22 @@ func BenchmarkChildCreation(b *testing.B) {
 		b.Run(fmt.Sprintf("siblings=%d", siblings), func(b *testing.B) {
 			s := Open(Config{Log: quiet})
 			defer s.Close()
-			bk, _ := openBank(b, s, "main", siblings)
 			cl := s.Client()
+			r, err := cl.New(&classDesk, &methodDesk, work(nil))
+			mustNot(b, err)
+			hire := work(func(cx *Cx, d *desk) { d.hire(cx) })
+			for range siblings {
+				mustNot(b, cl.Await(r, &methodAlone, hire))
+			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := cl.Await(bk.Ref, &methodSpawn, nil); err != nil {
+				if err := cl.Await(r, &methodAlone, hire); err != nil {
 					b.Fatal(err)
 				}
 			}
 		})
 	}
 }
-
-// methodSpawn creates an account below the bank; it replaces the one before, so that
-// the map does not grow.
-var methodSpawn = Method{Class: &classBank, Name: "spawn", Self: Write, Run: func(cx *Cx, self any, _ Args) {
-	b := self.(*bank)
-	a := New[*account](cx, &classAccount)
-	Constructed(cx)
-	MapSetOwned(cx, &b.Self, 0, &b.accounts, "spawned", accountRef{a.Self.Ref()})
-}}
 
 func BenchmarkIdleActorBytes(b *testing.B) {
 	const n = 200_000

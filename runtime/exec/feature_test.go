@@ -355,6 +355,17 @@ func TestTimersFireReplaceCancelAndCoalesce(t *testing.T) {
 	if err := s.Quiesce(context.Background()); err != nil {
 		t.Error(err)
 	}
+	// The timers of an actor go with it.
+	mustNot(t, r.await(cl, func(cx *Cx, _ *desk) {
+		cx.EmitEvery(time.Second, "tick", r.Ref, &methodWork, note("tick"))
+		cx.EmitAfter(time.Second, "", r.Ref, &methodWork, note("once"))
+	}))
+	mustNot(t, cl.Delete(r.Ref))
+	cl.Advance(10 * time.Second)
+	if n := len(s.DeadLetters()); n > 0 || len(log) > 0 {
+		t.Errorf("timers of a deleted actor fired: %v, %d dead letters", log, n)
+	}
+	mustNot(t, s.Quiesce(context.Background()))
 }
 
 func TestRealTimersFire(t *testing.T) {

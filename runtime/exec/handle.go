@@ -44,7 +44,7 @@ type Handle struct {
 	queue *queue // nil while nobody holds the actor or waits for it
 
 	state   atomic.Uint32
-	timers  atomic.Int32   // timers set by this actor
+	timed   atomic.Bool    // the actor has set a timer
 	lastPos store.Position // of the last write; guarded by the actor's lock
 }
 

@@ -219,6 +219,9 @@ func (ev *Event) commitOwnership() error {
 			s.maintainer.kick()
 		}
 		h.set(deleted)
+		if h.timed.Load() {
+			s.timers.forget(h)
+		}
 	}
 	for _, h := range ev.fresh {
 		h.unset(fresh)

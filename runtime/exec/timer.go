@@ -64,6 +64,7 @@ func (ts *timers) set(o *op) {
 	if o.name != "" {
 		ts.drop(ts.mu.named[timerKey{o.issuer, o.name}])
 	}
+	o.issuer.timed.Store(true)
 	ts.mu.last++
 	t := &timer{issuer: o.issuer, name: o.name, target: o.target, method: o.method, args: o.args,
 		generation: ts.mu.last, due: ts.sys.clock.Now().Add(o.delay)}

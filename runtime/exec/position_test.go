@@ -1,0 +1,78 @@
+package exec_test
+
+import (
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/exec"
+)
+
+// The tests of this file are outside of package exec, as generated code is: its own frames
+// are left out of call paths.
+
+type clerk struct {
+	exec.Self
+	next exec.Ref
+}
+
+var (
+	classClerk  = exec.Class{Package: "p", Name: "Clerk", Fields: []exec.Field{{Name: "next", Owning: true}}, SelfRecursive: true}
+	methodPass  = exec.Method{Class: &classClerk, Name: "pass", Self: exec.Write, Below: exec.Any, BelowMode: exec.Write, Touches: []exec.ClassMode{{Class: &classClerk, Mode: exec.Write}}}
+	methodClerk = exec.Method{Class: &classClerk, Name: "Clerk", Self: exec.Write}
+)
+
+func init() {
+	classClerk.New = func() exec.Object { return &clerk{} }
+	methodClerk.Run = func(cx *exec.Cx, self any, _ exec.Args) { self.(*clerk).build(cx) }
+	methodPass.Run = func(cx *exec.Cx, self any, args exec.Args) { self.(*clerk).pass(cx, args.(bool)) }
+}
+
+func (c *clerk) build(cx *exec.Cx) {
+	n := exec.New[*clerk](cx, &classClerk)
+	exec.Constructed(cx)
+	exec.LogOwned(cx, &c.Self, 0, &c.next, n.Self.Ref())
+	c.next = n.Self.Ref()
+}
+
+func (c *clerk) pass(cx *exec.Cx, async bool) {
+	if c.next.IsNull() {
+		c.refuse(cx)
+	}
+	if async {
+		exec.Async(cx, c.next, &methodPass, async)
+		return
+	}
+	n, _ := exec.Enter[*clerk](cx, c.next, &methodPass)
+	n.pass(cx, async)
+	cx.Leave()
+}
+
+func (c *clerk) refuse(cx *exec.Cx) { exec.Abort(cx, "nobody left") }
+
+func TestFailurePathLeadsAcrossActors(t *testing.T) {
+	s := exec.Open(exec.Config{Log: slog.New(slog.DiscardHandler), BranchWorkers: 2})
+	defer s.Close()
+	cl := s.Client()
+	r, err := cl.New(&classClerk, &methodClerk, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, async := range []bool{false, true} {
+		err := cl.Await(r, &methodPass, async)
+		var abort *exec.AbortError
+		if !errors.As(err, &abort) || abort.Msg != "nobody left" || abort.Fault {
+			t.Fatalf("async %v: %v", async, err)
+		}
+		if pos := abort.Pos(); !strings.HasSuffix(pos.File, "position_test.go") || !strings.HasSuffix(pos.Func, "refuse") {
+			t.Errorf("async %v: position %v", async, pos)
+		}
+		if n := strings.Count(abort.Trace(), "(*clerk).pass"); n != 2 {
+			t.Errorf("async %v: %d calls of pass in the path, want one per actor\n%s", async, n, abort.Trace())
+		}
+		if strings.Contains(abort.Trace(), "runtime/exec.") {
+			t.Errorf("async %v: the path shows the runtime\n%s", async, abort.Trace())
+		}
+	}
+}
