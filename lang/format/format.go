@@ -7,7 +7,9 @@
 //
 // Lines are broken where the grammar says so, and within a statement where the
 // author has broken them behind an operator, a comma or a bracket. Nothing is
-// reflowed to a width. At most one empty line is kept.
+// reflowed to a width. At most one empty line is kept. Trailing comments of
+// neighbouring lines are aligned, and nothing else is. The code within strings
+// is spaced as elsewhere.
 package format
 
 import (

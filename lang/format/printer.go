@@ -16,6 +16,7 @@ type printer struct {
 	match []int          // for an open bracket the index of its partner
 	ends  map[int32]bool // offsets where a package clause or import ends; true for an import
 	out   strings.Builder
+	lines []line // that have been written
 
 	open       []bracket // that are open at the current token
 	lineIndent int       // of the line that is being written
@@ -36,7 +37,7 @@ type bracket struct {
 }
 
 func newPrinter(src *ast.Source, file *ast.File, toks []grammar.Token) *printer {
-	p := &printer{src: src, toks: toks, roles: roles(file, toks), match: partners(toks), ends: map[int32]bool{}, last: -1, broken: true}
+	p := &printer{src: src, toks: toks, roles: roles(file, toks), match: partners(toks), ends: map[int32]bool{}, last: -1, broken: true, lines: make([]line, 1, len(toks)/4+1)}
 	p.ends[file.Package.Range.End] = false
 	for _, d := range file.Imports {
 		p.ends[d.Range.End] = true
@@ -67,18 +68,17 @@ func (p *printer) print() string {
 			continue
 		}
 		p.separate(i)
-		last := i
-		if p.kind(i) == grammar.StrHead {
-			last = p.match[i] // what stands within a string stays as it is
+		l := &p.lines[len(p.lines)-1]
+		if l.first == grammar.EOF {
+			l.first = p.kind(i)
 		}
-		p.out.WriteString(p.src.Text[p.toks[i].Start:p.toks[last].End])
+		l.comment = 0 // what stood before this token trails nothing
+		p.out.WriteString(p.toks[i].Text(p.src))
 		p.nest(i)
-		i = last
 		p.last, p.fresh = i, false
 		p.after(i)
 	}
-	p.out.WriteByte('\n')
-	return p.out.String()
+	return p.aligned()
 }
 
 // kind returns the kind of token i, EOF outside of the table.
@@ -123,6 +123,7 @@ func (p *printer) breakLine(indent int, emptyLine bool) {
 	if emptyLine {
 		p.out.WriteByte('\n')
 	}
+	p.lines = append(p.lines, line{start: p.out.Len(), indent: indent})
 	for range indent {
 		p.out.WriteByte('\t')
 	}
@@ -149,8 +150,11 @@ func (p *printer) comment(i int) {
 	case newlines > 0:
 		p.breakLine(p.commentIndent(i), p.mayLeaveEmptyLine(i) && (newlines == 2 || p.empty))
 		p.fresh = true
-	case i == 0, strings.HasPrefix(text, "/*") && (p.kind(i-1) == grammar.LParen || p.kind(i-1) == grammar.LBrack):
+	case i == 0, strings.HasPrefix(text, "/*") && opens(p.kind(i-1)):
 	default:
+		if l := &p.lines[len(p.lines)-1]; l.comment == 0 && l.first != grammar.EOF {
+			l.comment = p.out.Len()
+		}
 		p.out.WriteByte(' ')
 	}
 	p.out.WriteString(text)
@@ -166,7 +170,7 @@ func (p *printer) separate(i int) {
 		newlines > 0 && p.keepsBreak(i):
 		p.breakLine(p.indent(i, false), p.mayLeaveEmptyLine(i) && (newlines == 2 || p.empty))
 	case behindComment:
-		if k := p.kind(i); k != grammar.RParen && k != grammar.RBrack && k != grammar.Comma && k != grammar.Semi {
+		if k := p.kind(i); !ends(k) && k != grammar.Comma && k != grammar.Semi {
 			p.out.WriteByte(' ')
 		}
 	case p.spaced(i):

@@ -54,9 +54,13 @@ func scramble(r *rand.Rand, text string) (string, int) {
 			continue
 		}
 		switch {
-		case holes > 0 && i > 0:
-			out.WriteString(text[toks[i-1].End:t.Start]) // a string stays as it is
 		case i > 0 && toks[i-1].End == t.Start && toks[i-1].Kind == grammar.Greater:
+		case holes > 0 && i > 0: // one line
+			out.WriteString([]string{text[toks[i-1].End:t.Start], " ", "\t "}[min(2, r.IntN(chance))])
+			if r.IntN(chance) == 0 {
+				comments++
+				fmt.Fprintf(&out, "/* %d */", comments)
+			}
 		default:
 			out.WriteString([]string{" ", "\n", "\n\n\n", " \t ", "\r\n"}[min(4, r.IntN(chance))])
 			for r.IntN(chance) == 0 {

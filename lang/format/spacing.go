@@ -15,12 +15,12 @@ func (p *printer) spaced(i int) bool {
 		return false
 	case prev == grammar.LBrace || k == grammar.RBrace || k == grammar.LBrace:
 		return true
-	case prev == grammar.LParen, prev == grammar.LBrack, prev == grammar.Dot, prev == grammar.QuestDot, prevRole == prefix:
+	case opens(prev), prev == grammar.Dot, prev == grammar.QuestDot, prevRole == prefix:
 		return prevRole == prefix && role == prefix && p.kind(p.last) == k && (k == grammar.Minus || k == grammar.Plus)
 	}
 	switch k {
-	case grammar.RParen, grammar.RBrack, grammar.Comma, grammar.Semi, grammar.Dot, grammar.QuestDot, grammar.Quest,
-		grammar.PlusPlus, grammar.MinusMinus:
+	case grammar.RParen, grammar.RBrack, grammar.StrMid, grammar.StrTail, grammar.Comma, grammar.Semi, grammar.Dot, grammar.QuestDot,
+		grammar.Quest, grammar.PlusPlus, grammar.MinusMinus:
 		return false
 	case grammar.Not:
 		return role == prefix
@@ -38,6 +38,17 @@ func (p *printer) spaced(i int) bool {
 		return p.top().kind != grammar.LBrack
 	}
 	return !p.joins(i)
+}
+
+// opens reports whether a token of kind k is an opening bracket that no space
+// stands behind, the braces of an interpolation among them.
+func opens(k grammar.Kind) bool {
+	return k == grammar.LParen || k == grammar.LBrack || k == grammar.StrHead || k == grammar.StrMid
+}
+
+// ends reports whether a token of kind k closes what opens is true of.
+func ends(k grammar.Kind) bool {
+	return k == grammar.RParen || k == grammar.RBrack || k == grammar.StrMid || k == grammar.StrTail
 }
 
 // called reports whether a `(` behind token i holds arguments or parameters,
