@@ -76,8 +76,11 @@ func (cx *Cx) checkCycle(p, c *Handle) {
 	if p == c {
 		Fault(cx, msgCycle)
 	}
-	if p.is(fresh) && !ev.ownsFresh(p) {
+	if p.is(fresh) && !ev.hasEdge(func(e *edgeDelta) bool { return e.c == p }) {
 		return // nobody can reach p
+	}
+	if c.is(fresh) && !ev.hasEdge(func(e *edgeDelta) bool { return e.p == c }) {
+		return // c reaches nobody
 	}
 	net := ev.netEdges()
 	for {
@@ -94,14 +97,14 @@ func (cx *Cx) checkCycle(p, c *Handle) {
 
 const msgCycle = "ownership cycle: an actor would own itself"
 
-// ownsFresh reports whether this event has stored a reference to h.
-func (ev *Event) ownsFresh(h *Handle) bool {
+// hasEdge reports whether this event has changed an edge that match accepts.
+func (ev *Event) hasEdge(match func(*edgeDelta) bool) bool {
 	if ev.parallel {
 		ev.mu.Lock()
 		defer ev.mu.Unlock()
 	}
 	for i := range ev.edges {
-		if ev.edges[i].c == h {
+		if match(&ev.edges[i]) {
 			return true
 		}
 	}
@@ -181,6 +184,9 @@ func (ev *Event) commitOwnership() error {
 	if len(ev.fresh) == 0 && len(ev.edges) == 0 && len(ev.deletes) == 0 {
 		return nil
 	}
+	if ev.commitChildren() {
+		return nil
+	}
 	s := ev.sys
 	net := ev.netEdges()
 	owners := make(map[*Handle][]*Handle, len(ev.fresh))
@@ -227,6 +233,42 @@ func (ev *Event) commitOwnership() error {
 		h.unset(fresh)
 	}
 	return nil
+}
+
+const childrenMax = 8 // fresh actors and edges up to which commitChildren looks at them
+
+// commitChildren is commitOwnership for an event that has only created actors, each
+// stored once, in an actor that was there before, or not at all.
+func (ev *Event) commitChildren() bool {
+	if len(ev.deletes) > 0 || len(ev.fresh) > childrenMax || len(ev.edges) > childrenMax {
+		return false
+	}
+	for i, e := range ev.edges {
+		if e.units != 1 || !e.c.is(fresh) || e.p.is(fresh) {
+			return false
+		}
+		for _, o := range ev.edges[:i] {
+			if o.c == e.c {
+				return false
+			}
+		}
+	}
+	s := ev.sys
+	for _, h := range ev.fresh {
+		h.state.Store(created)
+		var owner *Handle
+		for _, e := range ev.edges {
+			if e.c == h {
+				owner = e.p
+			}
+		}
+		if owner != nil {
+			s.graph.NewChild(&owner.node, &h.node)
+		} else {
+			s.graph.NewRoot(&h.node, &s.partitions[int(h.id.Birth)%len(s.partitions)].node)
+		}
+	}
+	return true
 }
 
 // place puts the fresh actor h, whose owners are listed, into the graph, its fresh
