@@ -110,7 +110,7 @@ func (p *pkg) reference(w *writer, c *typecheck.Class) {
 // signature returns the parameters of f as Go declares them, and as a list of arguments.
 func (p *pkg) signature(f *typecheck.Func) (params, args string) {
 	names := paramFields(f)
-	s := newScope(func(n string) bool { return reserved(n) || p.names.top.taken[n] || n == "r" || n == "a" })
+	s := newScope(p.refusedInStubs)
 	for i, v := range f.Params {
 		name := s.take(names[i])
 		params += ", " + name + " " + p.goType(v.Type())
@@ -119,10 +119,15 @@ func (p *pkg) signature(f *typecheck.Func) (params, args string) {
 	return params, args
 }
 
+// refusedInStubs reports whether a parameter of a stub must not have the name.
+func (p *pkg) refusedInStubs(name string) bool {
+	return goKeywords[name] || predeclared[name] || oursStub[name] || p.names.top.taken[name]
+}
+
 // fillArgs returns the literal of the argument struct of f, filled from the parameters of signature.
 func (p *pkg) fillArgs(f *typecheck.Func) string {
 	names := paramFields(f)
-	s := newScope(func(n string) bool { return reserved(n) || p.names.top.taken[n] || n == "r" || n == "a" })
+	s := newScope(p.refusedInStubs)
 	code := p.gen(f, "args") + "{"
 	for i := range f.Params {
 		if i > 0 {
