@@ -26,14 +26,23 @@ func (ev *Event) enter() error {
 			ev.narrow() // no hold, so what it reads may be gone when it is used
 			ev.members.members = append(ev.members.members, ev.narrowed.members...)
 		}
-		if err := ev.room(ev.target); err != nil {
+		roots, z := ev.onlyRoots(), ev.target
+		if !roots {
+			z = ev.sequencer()
+		}
+		gate := z
+		if z.is(virtual) {
+			gate = ev.target // a virtual node has no queue
+		}
+		if err := ev.room(gate); err != nil {
 			return err
 		}
-		if ev.onlyRoots() {
+		switch {
+		case roots:
 			ev.passKnown()
-		} else if z := ev.sequencer(); z.is(virtual) {
+		case z.is(virtual):
 			ev.pass()
-		} else {
+		default:
 			ev.enterAt(z)
 		}
 		if ev.await() {
