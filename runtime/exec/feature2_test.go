@@ -169,9 +169,7 @@ func TestFullQueueHoldsClientsBackAndNamesTheLimit(t *testing.T) {
 	for range 2 {
 		wg.Go(func() { mustNot(t, r.await(s.Client(), func(*Cx, *desk) {})) })
 	}
-	for s.Waiting() < 2 {
-		time.Sleep(time.Millisecond)
-	}
+	until(func() bool { return s.Waiting() >= 2 })
 	var limit *LimitError
 	if err := r.await(cl, func(*Cx, *desk) {}); !errors.As(err, &limit) || limit.Limit != "QueueDepthMax" {
 		t.Errorf("third in the queue: %v", err)
@@ -301,7 +299,7 @@ func TestEventsSeeOneTimeAndTheirOwnRandomNumbers(t *testing.T) {
 		Async(cx, a.Ref, &methodAlone, work(func(cx *Cx, _ *desk) { draw = append(draw, cx.Random()) }))
 		a.do(cx, func(*Cx, *desk) {})
 		draw = append(draw, cx.Random())
-		time.Sleep(time.Millisecond)
+		until(func() bool { return time.Now().UnixNano() > t0+1e6 })
 		if cx.Now() != t0 {
 			t.Error("time went on within an event")
 		}

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"log/slog"
+	"runtime"
 	"testing"
 
 	"github.com/aeon-lang/aeon/runtime/value"
@@ -203,6 +204,13 @@ func openBank(t testing.TB, s *System, name string, n int) (bankRef, []accountRe
 		list = append(list, a)
 	}
 	return b, list
+}
+
+// until lets others run until cond holds.
+func until(cond func() bool) {
+	for !cond() {
+		runtime.Gosched()
+	}
 }
 
 func itoa(i int) string { return value.StrInt(int64(i)) }

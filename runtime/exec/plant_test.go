@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -101,11 +102,13 @@ func lazyReaders() int {
 		os.Exit(exitCaught)
 	})
 	// The readers meet in their first child before they go to the second.
+	var inside atomic.Int32
 	meet, wrote := make(chan struct{}), make(chan struct{})
 	read := func(first, second int) {
 		_ = s.Client().Await(root.Ref, &methodWalk, &wargs{steps: []wstep{
 			{op: wCall, k: first, sub: []wstep{{op: wGet}}},
 			{op: wPause, hook: func() {
+				inside.Add(1)
 				select {
 				case meet <- struct{}{}:
 				case <-meet:
@@ -119,16 +122,14 @@ func lazyReaders() int {
 	done := make(chan struct{}, 4)
 	go func() { read(0, 1); done <- struct{}{} }()
 	go func() { read(1, 0); done <- struct{}{} }()
-	time.Sleep(100 * time.Millisecond) // both readers are where they are going to be
+	until(func() bool { return inside.Load() == 2 || inside.Load() == 1 && s.Waiting() == 1 })
 	for _, c := range []wref{a, b} {
 		go func() {
 			_ = s.Client().Await(c.Ref, &methodLocal, &wargs{steps: []wstep{{op: wAdd, n: 1}}})
 			done <- struct{}{}
 		}()
 	}
-	for s.Waiting() < 2 {
-		time.Sleep(time.Millisecond)
-	}
+	until(func() bool { return s.Waiting() >= 2 })
 	close(wrote)
 	for range 4 {
 		<-done
@@ -158,7 +159,8 @@ func staleField() int {
 	}
 	s.maintainer.wait()
 	inP, inB := make(chan struct{}), make(chan struct{})
-	goOn := make(chan struct{})
+	goOn, leaveB := make(chan struct{}), make(chan struct{})
+	var called atomic.Bool
 	var wg sync.WaitGroup
 	wg.Go(func() { // changes p's first kid from a to b
 		_ = s.Client().Await(p.Ref, &methodLocal, &wargs{steps: []wstep{
@@ -166,17 +168,22 @@ func staleField() int {
 	})
 	wg.Go(func() { // at work in b
 		_ = s.Client().Await(b.Ref, &methodLocal, &wargs{steps: []wstep{
-			{op: wAdd, n: 5}, {op: wPause, hook: func() { close(inB); time.Sleep(300 * time.Millisecond) }}, {op: wAdd, n: 6}}})
+			{op: wAdd, n: 5}, {op: wPause, hook: func() { close(inB); <-leaveB }}, {op: wAdd, n: 6}}})
 	})
 	<-inP
 	<-inB
 	wg.Go(func() { // calls p's first kid
 		_ = s.Client().Await(p.Ref, &methodKids, &wargs{steps: []wstep{{op: wCall, k: 0, sub: []wstep{{op: wGet}, {op: wAdd, n: 7}}}}})
+		called.Store(true)
 	})
-	for s.Waiting() == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	until(func() bool { return s.Waiting() > 0 })
 	close(goOn)
+	until(func() bool {
+		b.h.latch.Lock()
+		defer b.h.latch.Unlock()
+		return called.Load() || b.h.queue != nil && depth(b.h.queue) > 0
+	})
+	close(leaveB)
 	wg.Wait()
 	if err := replayAll(s, trace, nil); err != nil {
 		fmt.Println("caught:", err)
