@@ -1,6 +1,7 @@
 package build_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -75,13 +76,15 @@ func TestBuildMakesAProgramOnce(t *testing.T) {
 func TestBuildPutsManyTestPackagesInOneExecutable(t *testing.T) {
 	b := newBuilder(t)
 	// Two packages of one name in two directories are two packages.
+	other := packageNamed("bank", "/b/bank", "")
+	other.Files[0].Data = bytes.Replace(other.Files[0].Data, []byte(`"bank"`), []byte(`"the other bank"`), 1)
 	r, err := b.Build(t.Context(), build.Request{Kind: build.Tests, Name: "tests", Packages: []build.Package{
-		packageNamed("bank", "/a/bank", ""), packageNamed("bank", "/b/bank", ""), packageNamed("tree", "/a/tree", ""),
+		packageNamed("bank", "/a/bank", ""), other, packageNamed("tree", "/a/tree", ""),
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := output(t, r); got != "tests of bank\ntests of bank\ntests of tree\n" {
+	if got := output(t, r); got != "tests of bank\ntests of the other bank\ntests of tree\n" {
 		t.Errorf("output %q", got)
 	}
 }

@@ -29,6 +29,31 @@ func TestTrimDropsWhatIsOldAndKeepsWhatIsInUse(t *testing.T) {
 	}
 }
 
+func TestTrimMakesRoomButNotUnderARunningProcess(t *testing.T) {
+	c := NewCache(t.TempDir())
+	now := time.Now()
+	for name, age := range map[string]time.Duration{"build/idle": 2 * busyFor, "build/busy": busyFor / 2} {
+		dir := filepath.Join(c.dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(dir, "program")
+		if err := os.WriteFile(file, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(file, bytesMax+1); err != nil { // sparse: takes no room
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(dir, now.Add(-age), now.Add(-age)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.trim(now)
+	if isDir(filepath.Join(c.dir, "build", "idle")) || !isDir(filepath.Join(c.dir, "build", "busy")) {
+		t.Error("the idle entry should go and the busy one stay")
+	}
+}
+
 func TestVersionsAreComparedAsNumbers(t *testing.T) {
 	for _, tt := range []struct {
 		have, want string
