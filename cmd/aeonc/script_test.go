@@ -41,7 +41,9 @@ func TestScripts(t *testing.T) {
 			env.Setenv("AEONCACHE", cache)
 			env.Setenv("GOCACHE", goCache)
 			env.Setenv("GOPROXY", "off")
-			env.Setenv("GOFLAGS", "-mod=vendor") // a user's setting that must not matter
+			env.Setenv("GOFLAGS", "-mod=vendor") // settings of a user that must not matter
+			env.Setenv("GOWORK", filepath.Join(env.WorkDir, "nowhere", "go.work"))
+			env.Setenv("GO111MODULE", "off")
 			env.Setenv("NO_COLOR", "1")
 			return nil
 		},
