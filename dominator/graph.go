@@ -97,7 +97,9 @@ func (g *Graph) NewPartition(n *Node) {
 // node of its partition (or TOP). O(1).
 func (g *Graph) NewRoot(n, partition *Node) {
 	assertFresh(n)
-	assert.That(partition.virtual, "root %d placed below %d, which is not virtual", n.ID, partition.ID)
+	if !partition.virtual {
+		assert.Unreachable("root %d placed below %d, which is not virtual", n.ID, partition.ID)
+	}
 	n.top.Store(n)
 	partition.mu.Lock()
 	defer partition.mu.Unlock()
@@ -110,12 +112,16 @@ func (g *Graph) NewRoot(n, partition *Node) {
 // caller holds the creator. O(1).
 func (g *Graph) NewChild(creator, c *Node) {
 	assertFresh(c)
-	assert.That(!creator.virtual, "virtual node %d creates %d", creator.ID, c.ID)
+	if creator.virtual {
+		assert.Unreachable("virtual node %d creates %d", creator.ID, c.ID)
+	}
 	c.top.Store(c)
 	c.set(markCovered)
 	creator.mu.Lock()
 	defer creator.mu.Unlock()
-	assert.That(creator.parent.Load() != nil, "creator %d of %d is not placed", creator.ID, c.ID)
+	if creator.parent.Load() == nil {
+		assert.Unreachable("creator %d of %d is not placed", creator.ID, c.ID)
+	}
 	c.in0 = inEdge{owner: creator, outPos: creator.ensureEdges().push(outEdge{child: c, units: 1})}
 	creator.hang(c)
 }
@@ -150,5 +156,7 @@ func (g *Graph) PlaceFresh(c *Node, owners []*Node) {
 }
 
 func assertFresh(n *Node) {
-	assert.That(n.parent.Load() == nil && n.jump.Load() == nil, "node %d is placed twice", n.ID)
+	if n.parent.Load() != nil || n.jump.Load() != nil {
+		assert.Unreachable("node %d is placed twice", n.ID)
+	}
 }

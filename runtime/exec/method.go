@@ -130,6 +130,8 @@ func (r Ref) ID() event.ActorID {
 	return r.h.id
 }
 
+func (r Ref) handle() *Handle { return r.h }
+
 // EachRef calls f with r unless it is null. Value classes that contain actor
 // references have a method of this name, too.
 func (r Ref) EachRef(f func(Ref)) {

@@ -34,9 +34,41 @@ func eachRef(v any, f func(Ref)) {
 	}
 }
 
+// singleRef is implemented by references, also those that generated code wraps.
+type singleRef interface{ handle() *Handle }
+
+// singleRefs returns the actors that old and v refer to, nil for none, if each of them is
+// a reference or nothing: the common case, which needs no closure.
+func singleRefs(old, v any) (o, n *Handle, ok bool) {
+	if old != nil {
+		r, single := old.(singleRef)
+		if !single {
+			return nil, nil, false
+		}
+		o = r.handle()
+	}
+	if v != nil {
+		r, single := v.(singleRef)
+		if !single {
+			return nil, nil, false
+		}
+		n = r.handle()
+	}
+	return o, n, true
+}
+
 // moveEdges takes the edges from self to what old holds and adds those to what v holds.
 func (cx *Cx) moveEdges(self *Self, old, v any) {
 	p := self.h
+	if o, n, ok := singleRefs(old, v); ok {
+		if o != nil {
+			cx.edge(p, o, -1)
+		}
+		if n != nil {
+			cx.edge(p, n, 1)
+		}
+		return
+	}
 	// Additions are checked after removals, so that an edge may be turned round.
 	eachRef(old, func(r Ref) { cx.edge(p, r.h, -1) })
 	eachRef(v, func(r Ref) { cx.edge(p, r.h, 1) })
