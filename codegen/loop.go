@@ -160,7 +160,7 @@ func (f *fn) forEach(s *ast.ForEach) {
 		f.loopBody(s.Body)
 	})
 	f.w.at(s.Span())
-	if f.used[f.numbers[v]] {
+	if f.used[f.numbers[v]] || v.Mutated { // a mutating call names it, too
 		f.w.add("for _, %s := range %s {", name, code)
 	} else {
 		f.w.add("for range %s {", code)
