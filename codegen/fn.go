@@ -138,9 +138,9 @@ func (f *fn) unsupported(n ast.Node, what string) {
 func (f *fn) body(head string, prologue func(), block *ast.Block, result typecheck.Type, epilogue string) {
 	text := f.capture(func() {
 		f.w.add("%s {", head)
-		if f.plan[f.f].recursive && f.by == byActor {
-			f.w.add("cx.Step()")
-			f.w.add("defer cx.Leave()")
+		if f.plan[f.f].recursive {
+			f.w.add("%s.Step()", f.ctx())
+			f.w.add("defer %s.Leave()", f.ctx())
 		}
 		if prologue != nil {
 			prologue()

@@ -60,13 +60,31 @@ func failureOf(p any) *failure {
 func (f *failure) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", f.msg)
-	for _, frame := range f.path {
-		fmt.Fprintf(&b, "\tat %s\n", place(frame))
+	for _, line := range places(f.path) {
+		fmt.Fprintf(&b, "\tat %s\n", line)
 	}
 	if f.stack != "" {
 		fmt.Fprintf(&b, "this is a bug of the runtime, not of the program; its stack:\n%s\n", f.stack)
 	}
 	return b.String()
+}
+
+// places writes a path for people, innermost first. A place that follows itself, as in
+// endless recursion, is written once.
+func places(path []Frame) (lines []string) {
+	for i := 0; i < len(path); {
+		again := 1
+		for i+again < len(path) && path[i+again] == path[i] {
+			again++
+		}
+		line := place(path[i])
+		if again > 1 {
+			line += fmt.Sprintf(" (%d times)", again)
+		}
+		lines = append(lines, line)
+		i += again
+	}
+	return lines
 }
 
 // place writes a frame for people.

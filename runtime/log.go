@@ -3,6 +3,7 @@ package runtime
 import (
 	"io"
 	"log/slog"
+	"strings"
 )
 
 // newLog returns the log of a program or test: lines of text, with places in the
@@ -16,8 +17,11 @@ func newLog(w io.Writer, withTime bool) *slog.Logger {
 		if a.Key == slog.TimeKey && !withTime {
 			return slog.Attr{}
 		}
-		if f, ok := a.Value.Any().(Frame); ok {
-			a.Value = slog.StringValue(place(f))
+		switch v := a.Value.Any().(type) {
+		case Frame:
+			a.Value = slog.StringValue(place(v))
+		case []Frame:
+			a.Value = slog.StringValue(strings.Join(places(v), " < "))
 		}
 		return a
 	}}))

@@ -184,3 +184,12 @@ func TestNamesOfFunctionsAreThoseOfTheProgram(t *testing.T) {
 		}
 	}
 }
+
+func TestARepeatedPlaceIsWrittenOnce(t *testing.T) {
+	rec, m := Frame{Func: "p.rec", File: "/p.aeon", Line: 2}, Frame{Func: "p.aeonMain", File: "/p.aeon", Line: 9}
+	f := &failure{msg: "too deep", path: []Frame{rec, rec, rec, m, rec}}
+	want := "too deep\n\tat /p.aeon:2 rec (3 times)\n\tat /p.aeon:9 main\n\tat /p.aeon:2 rec\n"
+	if got := f.String(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -16,6 +16,7 @@ type Client struct {
 	id    event.ClientID
 	seq   atomic.Uint64
 	stats counters
+	depth atomic.Int64 // of calls that can recurse, those of main and of callbacks together
 	box   mailbox
 	_     [64]byte // clients do not share cache lines
 }
@@ -24,6 +25,19 @@ func (cl *Client) system() *System { return cl.sys }
 
 // System returns the system the client belongs to.
 func (cl *Client) System() *System { return cl.sys }
+
+// Step begins a call that can recurse in code of the client; Leave ends it. Too deep a
+// recursion fails there as it does in an event: Go's own stack must not run out, since
+// that cannot be caught.
+func (cl *Client) Step() {
+	if depth := int64(cl.sys.cfg.DepthMax); cl.depth.Add(1) > depth {
+		cl.depth.Add(-1)
+		panic(&LimitError{Limit: "DepthMax", Max: depth, what: "nested calls"})
+	}
+}
+
+// Leave ends what Step began.
+func (cl *Client) Leave() { cl.depth.Add(-1) }
 
 func (cl *Client) nextID() event.EventID {
 	return event.EventID{Origin: uint64(cl.id), Seq: cl.seq.Add(1)}

@@ -81,8 +81,8 @@ func (s *System) deadLetter(id event.EventID, target *Handle, method string, err
 	s.stats.deadLetters.Add(1)
 	attrs := []any{"event", id.String(), "actor", target.String(), "method", method, "error", err.Error()}
 	var abort *AbortError
-	if errors.As(err, &abort) && len(abort.Path) > 0 {
-		attrs = append(attrs, "at", abort.Pos())
+	if errors.As(err, &abort) {
+		attrs = append(attrs, places(err)...)
 	}
 	s.log.Warn("dead letter", attrs...)
 	l := &s.letters
