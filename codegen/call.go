@@ -114,6 +114,7 @@ func (f *fn) actorCall(x *ast.Call, c *typecheck.Call) val {
 	if f.plan[c.Func] == nil {
 		f.unsupported(x, "a call into another package")
 	}
+	n := len(x.Args) + 1
 	if c.Optional {
 		recv := f.expr(c.Recv)
 		if len(x.Args) > 0 && !recv.stable {
@@ -123,19 +124,23 @@ func (f *fn) actorCall(x *ast.Call, c *typecheck.Call) val {
 		if x.Mode != ast.Sync && f.by == byActor {
 			t = typecheck.Void
 		}
-		return f.unlessNull(recv, t, func(v val) val { return f.issue(x, c, v, f.binders(x.Args), nil) })
+		return f.unlessNull(recv, t, func(v val) val {
+			vals := f.issued(nil, x)
+			return f.issue(x, c, v, vals[1:n], vals[n:])
+		})
 	}
-	list := append([]ast.Expr{c.Recv}, x.Args...)
-	list = append(list, x.After, x.Every, x.Name)
-	n := len(x.Args) + 1
-	if c.Recv == nil {
-		list[0] = nil
-	}
-	vals := f.operands(f.receiverFirst, list...)
+	vals := f.issued(c.Recv, x)
 	if c.Recv == nil {
 		vals[0] = f.this(c.RecvType)
 	}
 	return f.issue(x, c, vals[0], vals[1:n], vals[n:])
+}
+
+// issued lowers the operands of an issued call in their order: the receiver, which may be nil, the
+// arguments, and the clauses after, every and as.
+func (f *fn) issued(recv ast.Expr, x *ast.Call) []val {
+	list := append(append(make([]ast.Expr, 0, len(x.Args)+4), recv), x.Args...)
+	return f.operands(f.receiverFirst, append(list, x.After, x.Every, x.Name)...)
 }
 
 // issue makes the call on a lowered receiver; timer has the clauses after, every and as.
@@ -159,14 +164,14 @@ func (f *fn) issue(x *ast.Call, c *typecheck.Call, recv val, args, timer []val) 
 		return fresh(typecheck.Void, "aeonrt.Async(cx, "+target+")")
 	}
 	name := `""`
-	if len(timer) == 3 && x.Name != nil {
+	if x.Name != nil {
 		name = timer[2].code
 	}
 	switch {
 	case x.Every != nil && x.After == nil:
 		return fresh(typecheck.Void, "cx.EmitEvery("+goDuration(timer[1])+", "+name+", "+target+")")
 	case x.Every != nil:
-		f.unsupported(x, "a timer with both after and every")
+		return fresh(typecheck.Void, "cx.EmitAfterEvery("+goDuration(timer[0])+", "+goDuration(timer[1])+", "+name+", "+target+")")
 	case x.After != nil:
 		return fresh(typecheck.Void, "cx.EmitAfter("+goDuration(timer[0])+", "+name+", "+target+")")
 	}
@@ -196,24 +201,42 @@ func (p *pkg) argsLiteral(g *typecheck.Func, args []val) string {
 
 // clientCall lowers a callback to a client object.
 func (f *fn) clientCall(x *ast.Call, c *typecheck.Call) val {
-	if f.by == byClient {
-		f.unsupported(x, "a callback issued by a client")
-	}
-	if x.After != nil || x.Every != nil {
-		f.unsupported(x, "a timed callback")
-	}
-	use := func(recv val, args []val) val {
-		return fresh(typecheck.Void, "cx.Callback("+side(recv.code)+".ClientRef, &"+f.gen(c.Func, "method")+", "+f.argsLiteral(c.Func, args)+")")
-	}
 	if c.Optional {
 		recv := f.expr(c.Recv)
 		if len(x.Args) > 0 && !recv.stable {
 			recv = f.spill(recv)
 		}
-		return f.unlessNull(recv, typecheck.Void, func(v val) val { return use(v, f.binders(x.Args)) })
+		return f.unlessNull(recv, typecheck.Void, func(v val) val {
+			vals := f.issued(nil, x)
+			vals[0] = v
+			return f.callback(x, c, vals)
+		})
 	}
-	vals := f.operands(f.receiverFirst, append([]ast.Expr{c.Recv}, x.Args...)...)
-	return use(vals[0], vals[1:])
+	vals := f.issued(c.Recv, x)
+	if c.Recv == nil {
+		vals[0] = f.this(c.RecvType)
+	}
+	return f.callback(x, c, vals)
+}
+
+// callback makes the call; vals are the receiver, the arguments, and the clauses after, every and as.
+func (f *fn) callback(x *ast.Call, c *typecheck.Call, vals []val) val {
+	n := len(x.Args) + 1
+	target := side(vals[0].code) + ".ClientRef, &" + f.gen(c.Func, "method") + ", " + f.argsLiteral(c.Func, vals[1:n])
+	after, every, name := vals[n], vals[n+1], `""`
+	if x.Name != nil {
+		name = vals[n+2].code
+	}
+	if x.After == nil {
+		after = every
+	}
+	switch {
+	case x.Every != nil:
+		return fresh(typecheck.Void, "cx.CallbackAfterEvery("+goDuration(after)+", "+goDuration(every)+", "+name+", "+target+")")
+	case x.After != nil:
+		return fresh(typecheck.Void, "cx.CallbackAfter("+goDuration(after)+", "+name+", "+target+")")
+	}
+	return fresh(typecheck.Void, f.ctx()+".Callback("+target+")")
 }
 
 // actorRef lowers actor<T>(key).

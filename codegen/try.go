@@ -134,9 +134,6 @@ func (f *fn) await(x *ast.Await) val {
 		return fresh(a.Result, check+"("+side(p.code)+".Await())")
 	}
 	c := f.info.Calls[a.Call]
-	if c.Optional {
-		f.unsupported(x, "an awaited call with ?.")
-	}
 	if isVoid(a.Result) {
 		check = "aeonrt.Check"
 	}

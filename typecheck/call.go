@@ -231,7 +231,11 @@ func (b *body) callOn(x *ast.Call, fun, recv ast.Expr, name ast.Name, t Type, us
 	op := b.callMethod(x, m, recv, class, use)
 	if info := b.info.Calls[x]; optional && info != nil {
 		info.Optional = true
-		if _, pending := info.Result.(*Pending); !pending {
+		if _, pending := info.Result.(*Pending); pending {
+			b.report(diag.New(diag.NotAwaitable, x.Span(), "where ?. finds null no event is issued, and there is nothing to await").
+				WithHelp("test for null first: `if (x != null) { … }`; or use `x!.%s(…)`", m.Name()))
+			info.Result = Invalid
+		} else {
 			info.Result = makeOptional(info.Result)
 		}
 		op.typ = info.Result

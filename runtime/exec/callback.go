@@ -1,9 +1,13 @@
 package exec
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/value"
 )
 
 // ClientObject is embedded by the state of every client class.
@@ -81,6 +85,17 @@ func (cl *Client) post(c callback) (start bool) {
 	return start
 }
 
+// Callback posts a call of a method of a client object, which may be the caller's own.
+// Nobody learns how it ends; it is dropped if that client has gone.
+func (cl *Client) Callback(target ClientRef, m *ClientMethod, args Args) {
+	if target.o == nil {
+		panic(value.Fault{Msg: msgNull})
+	}
+	if to := target.o.client; to.post(callback{target.o, m, args}) {
+		cl.sys.workers.run(to.drain)
+	}
+}
+
 func (cl *Client) nextCallback() (c callback, ok bool) {
 	m := &cl.box
 	m.mu.Lock()
@@ -122,11 +137,34 @@ func (cl *Client) call(c callback) {
 			if !ok {
 				err = fmt.Errorf("%v", p)
 			}
-			cl.sys.log.Error("callback failed", "method", c.method.Class+"."+c.method.Name, "error", err.Error(), "stack", string(debug.Stack()))
+			attrs := append([]any{"method", c.method.Class + "." + c.method.Name, "error", err.Error()}, places(err)...)
+			var bug assert.Failure
+			if errors.As(err, &bug) {
+				attrs = append(attrs, "stack", string(debug.Stack()))
+			}
+			cl.sys.log.Error("callback failed", attrs...)
 			cl.sys.stats.callbackFailures.Add(1)
 		}
 	}()
 	c.method.Run(cl, c.object.self, c.args)
+}
+
+// places returns the attributes that tell where err came from: the place where it
+// happened, and the whole way there where that is longer. Without a path of its own, it
+// came through the caller's stack.
+func places(err error) []any {
+	path := CallPath()
+	var abort *AbortError
+	if errors.As(err, &abort) {
+		path = abort.Path
+	}
+	switch len(path) {
+	case 0:
+		return nil
+	case 1:
+		return []any{"at", path[0]}
+	}
+	return []any{"at", path[0], "path", path}
 }
 
 // Gone ends the session: callbacks that wait, and later ones, are dropped.

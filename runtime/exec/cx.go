@@ -56,7 +56,7 @@ func (cx *Cx) push(h *Handle, m *Method) {
 }
 
 func (cx *Cx) tooDeep() {
-	panic(&LimitError{Limit: "DepthMax", Max: int64(cx.ev.sys.cfg.DepthMax), what: "call depth"})
+	panic(&LimitError{Limit: "DepthMax", Max: int64(cx.ev.sys.cfg.DepthMax), what: "nested calls"})
 }
 
 // Step begins a call of another method on the same actor; Leave ends it.
@@ -132,7 +132,7 @@ type op struct {
 	args   Args
 	name   string // of a timer; text of a print
 	delay  time.Duration
-	every  bool
+	every  time.Duration // period of a timer, 0 for a one-shot one
 	object *ClientObject
 	call   *ClientMethod
 	branch *branch // its ops belong here
@@ -164,13 +164,22 @@ func (cx *Cx) EmitAfter(d time.Duration, name string, target Ref, m *Method, arg
 // EmitEvery issues an event on target every d, until cancelled; it replaces this
 // actor's timer of that name. Ticks that were missed coalesce into one.
 func (cx *Cx) EmitEvery(d time.Duration, name string, target Ref, m *Method, args Args) {
+	cx.EmitAfterEvery(d, d, name, target, m, args)
+}
+
+// EmitAfterEvery is EmitEvery with a first tick that comes after another time.
+func (cx *Cx) EmitAfterEvery(first, d time.Duration, name string, target Ref, m *Method, args Args) {
 	if target.h == nil {
 		Fault(cx, msgNull)
 	}
+	cx.checkPeriod(d)
+	cx.emit(op{kind: opTimer, target: target.h, method: m, args: args, delay: first, name: name, every: d})
+}
+
+func (cx *Cx) checkPeriod(d time.Duration) {
 	if d <= 0 {
 		Fault(cx, "timer period must be positive")
 	}
-	cx.emit(op{kind: opTimer, target: target.h, method: m, args: args, delay: d, name: name, every: true})
 }
 
 // Cancel removes the current actor's timer of that name, if there is one.
@@ -183,6 +192,24 @@ func (cx *Cx) Callback(target ClientRef, m *ClientMethod, args Args) {
 		Fault(cx, msgNull)
 	}
 	cx.emit(op{kind: opCallback, object: target.o, call: m, args: args})
+}
+
+// CallbackAfter is Callback, d after the commit. A name, if not empty, replaces this
+// actor's timer of that name.
+func (cx *Cx) CallbackAfter(d time.Duration, name string, target ClientRef, m *ClientMethod, args Args) {
+	if target.o == nil {
+		Fault(cx, msgNull)
+	}
+	cx.emit(op{kind: opTimer, object: target.o, call: m, args: args, delay: d, name: name})
+}
+
+// CallbackAfterEvery is EmitAfterEvery for a callback.
+func (cx *Cx) CallbackAfterEvery(first, d time.Duration, name string, target ClientRef, m *ClientMethod, args Args) {
+	if target.o == nil {
+		Fault(cx, msgNull)
+	}
+	cx.checkPeriod(d)
+	cx.emit(op{kind: opTimer, object: target.o, call: m, args: args, delay: first, name: name, every: d})
 }
 
 // Print writes a line to standard output when the event commits.

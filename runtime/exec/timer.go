@@ -13,6 +13,8 @@ type timer struct {
 	name       string
 	target     *Handle
 	method     *Method
+	object     *ClientObject // of a callback, which has no target
+	call       *ClientMethod
 	args       Args
 	every      time.Duration // 0 for a one-shot timer
 	generation uint64
@@ -66,11 +68,9 @@ func (ts *timers) set(o *op) {
 	}
 	o.issuer.timed.Store(true)
 	ts.mu.last++
-	t := &timer{issuer: o.issuer, name: o.name, target: o.target, method: o.method, args: o.args,
-		generation: ts.mu.last, due: ts.sys.clock.Now().Add(o.delay)}
-	if o.every {
-		t.every = o.delay
-	} else {
+	t := &timer{issuer: o.issuer, name: o.name, target: o.target, method: o.method, object: o.object, call: o.call,
+		args: o.args, every: o.every, generation: ts.mu.last, due: ts.sys.clock.Now().Add(o.delay)}
+	if t.every == 0 {
 		ts.mu.oneShots++
 	}
 	if o.name != "" {
@@ -238,7 +238,11 @@ func init() {
 		a.ts.mu.Lock()
 		off := a.t.off
 		a.ts.mu.Unlock()
-		if !off {
+		switch {
+		case off:
+		case a.t.object != nil:
+			cx.Callback(ClientRef{o: a.t.object}, a.t.call, a.t.args)
+		default:
 			cx.Emit(Ref{h: a.t.target}, a.t.method, a.t.args)
 		}
 	}
