@@ -46,7 +46,7 @@ func TestDeepNestingIsOneError(t *testing.T) {
 		"type arguments":         {inFunc(rep("a<", n) + "int" + rep(">", n) + " x = 1;"), diag.NestingTooDeep},
 		"vector types":           {inFunc(rep("vector<", 900) + rep("vector<", 200) + "int" + rep(">", 1100) + " x = y;"), diag.NestingTooDeep},
 		"suffix types":           {inFunc("int" + rep("[]", n) + " x = y;"), diag.NestingTooDeep},
-		"optional types":         {inFunc("int" + rep("? ", n) + " x = y;"), diag.NestingTooDeep},
+		"optional types":         {inFunc("int" + rep("?[]", n) + " x = y;"), diag.NestingTooDeep},
 		"field types":            {"package p\n\nclass A {\n" + rep("a<", n) + "int" + rep(">", n) + " x;\n}\n", diag.NestingTooDeep},
 		"new":                    {inFunc("x = new " + rep("a<", n) + "int" + rep(">", n) + "();"), diag.NestingTooDeep},
 		"else if":                {inFunc("if (a) {\n}" + rep(" else if (a) {\n}", n)), diag.NestingTooDeep},

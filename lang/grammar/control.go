@@ -212,7 +212,7 @@ func (p *parser) parseIfHead(lex *lexer.PeekingLexer) (ifHeadNode, error) {
 	start := p.cur
 	h := &ifHead{}
 	err := p.inParens(lex, func() (err error) {
-		if _, ok := p.declaresVar(p.cur); ok {
+		if name, ok := p.declaresVar(p.cur); ok && !p.mayCompare(name) {
 			h.decl, err = p.headDecl()
 			return err
 		}
@@ -227,6 +227,13 @@ func (p *parser) parseIfHead(lex *lexer.PeekingLexer) (ifHeadNode, error) {
 		h.cond = &ast.BadExpr{Loc: h.Loc}
 	}
 	return h, nil
+}
+
+// mayCompare reports whether what reads as `T name` before a condition's end
+// may be an expression: `a ?? b` or `a<b>c`. Behind a declared name stands `=`.
+func (p *parser) mayCompare(name int) bool {
+	before := p.kind(name - 1)
+	return (before == QuestQuest || before == Greater) && p.kind(name+1) != Assign
 }
 
 // headDecl reads `T v = e` or `var v = e`.

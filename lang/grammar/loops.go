@@ -51,6 +51,9 @@ func (p *parser) forHead() (ast.Stmt, error) {
 		x, err := p.expr()
 		return &ast.ForEach{Type: v.Type, Name: v.Name, X: x}, err
 	case Semi:
+		if v.Type == nil {
+			return nil, p.fail(p.cur, p.expected(p.cur, "`=` and a value behind `var`"))
+		}
 		return p.forRest(v)
 	case Assign:
 		p.cur++

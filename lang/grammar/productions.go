@@ -65,105 +65,106 @@ type (
 
 // The productions. Each struct is one rule of the grammar: the tags read in
 // order are its right-hand side. Where a field is an interface, a dispatcher
-// with that result reads it.
+// with that result reads it. The comment names what it reads of
+// spec/grammar.md.
 type (
-	importProd struct {
+	importProd struct { // ImportDecl
 		Alias nameNode    `parser:"'import' @@?"`
 		Path  plainString `parser:"@@"`
 	}
-	packageProd struct {
+	packageProd struct { // PackageClause
 		Name nameNode `parser:"'package' @@"`
 	}
 
-	classProd struct {
+	classProd struct { // ClassDecl
 		Name    nameNode       `parser:"( 'actorclass' | 'client' 'class' | 'class' ) @@"`
 		Params  typeParamsNode `parser:"@@?"`
 		Open    openNode       `parser:"@@"`
 		Members membersNode    `parser:"@@"`
 		Close   closeNode      `parser:"@@"`
 	}
-	enumProd struct {
+	enumProd struct { // EnumDecl
 		Name   nameNode        `parser:"'enum' @@"`
 		Open   openNode        `parser:"@@"`
 		Values []enumValueNode `parser:"@@*"`
 		Close  closeNode       `parser:"@@"`
 	}
-	enumValueProd struct {
+	enumValueProd struct { // EnumValue
 		Name    nameNode   `parser:"@@"`
 		Payload paramsNode `parser:"@@?"`
 	}
-	constProd struct {
+	constProd struct { // ConstDecl; with a type
 		Type  ast.Type `parser:"'const' @@"`
 		Name  nameNode `parser:"@@"`
 		Value ast.Expr `parser:"'=' @@"`
 		Semi  semiNode `parser:"@@"`
 	}
-	untypedConstProd struct {
+	untypedConstProd struct { // ConstDecl; without a type
 		Name  nameNode `parser:"'const' @@"`
 		Value ast.Expr `parser:"'=' @@"`
 		Semi  semiNode `parser:"@@"`
 	}
-	testProd struct {
+	testProd struct { // TestDecl
 		Name plainString `parser:"'test' @@"`
 		Body blockNode   `parser:"@@"`
 	}
-	externProd struct {
+	externProd struct { // ExternGoDecl
 		Path  plainString  `parser:"'extern' 'go' @@"`
 		Open  openNode     `parser:"@@"`
 		Funcs []externNode `parser:"@@*"`
 		Close closeNode    `parser:"@@"`
 	}
-	externFuncProd struct {
+	externFuncProd struct { // ExternFunc; the modifiers have been read
 		Result ast.Type     `parser:"@@"`
 		Name   nameNode     `parser:"@@"`
 		Params paramsNode   `parser:"@@"`
 		Error  *lexer.Token `parser:"@'error'?"`
 		Semi   semiNode     `parser:"@@"`
 	}
-	funcProd struct { // also a method; the modifiers have been read
+	funcProd struct { // FuncDecl, MethodDecl; the modifiers have been read
 		Result     ast.Type       `parser:"@@"`
 		Name       nameNode       `parser:"@@"`
 		TypeParams typeParamsNode `parser:"@@?"`
 		Params     paramsNode     `parser:"@@"`
 		Body       bodyNode       `parser:"@@"`
 	}
-	fieldProd struct { // the modifiers have been read
+	fieldProd struct { // FieldDecl; the modifiers have been read
 		Type ast.Type  `parser:"@@"`
 		Name nameNode  `parser:"@@"`
 		Init fieldInit `parser:"@@?"`
 		Semi semiNode  `parser:"@@"`
 	}
-	ctorProd struct {
+	ctorProd struct { // CtorDecl
 		Name   nameNode   `parser:"@@"`
 		Params paramsNode `parser:"@@"`
 		Body   blockNode  `parser:"@@"`
 	}
-	typeParamsProd struct {
+	typeParamsProd struct { // TypeParams
 		First nameNode   `parser:"'<' @@"`
 		Rest  []nameNode `parser:"( ',' @@ )* '>'"`
 	}
-	paramsProd struct {
+	paramsProd struct { // Params
 		List []paramNode `parser:"'(' ( @@ ( ',' @@ )* )? ')'"`
 	}
-	paramProd struct { // yield has been read
+	paramProd struct { // Param; yield has been read
 		Type ast.Type `parser:"@@"`
 		Name nameNode `parser:"@@"`
 	}
 
-	vectorProd struct {
+	vectorProd struct { // VectorType; with type arguments
 		Elem ast.Type `parser:"'vector' '<' @@ '>'"`
 	}
-	setProd struct {
+	setProd struct { // SetType
 		Elem ast.Type `parser:"'set' '<' @@ '>'"`
 	}
-	pendingProd struct {
+	pendingProd struct { // PendingType
 		Elem ast.Type `parser:"'pending' '<' @@ '>'"`
 	}
-	mapProd struct {
+	mapProd struct { // MapType
 		Key   ast.Type `parser:"'map' '<' @@"`
 		Value ast.Type `parser:"',' @@ '>'"`
 	}
-	namedProd struct {
+	namedProd struct { // NamedType
 		Name nameNode   `parser:"@@"`
 		Sub  nameNode   `parser:"( '.' @@ )?"`
 		Args []ast.Type `parser:"( '<' @@ ( ',' @@ )* '>' )?"`
@@ -171,82 +172,82 @@ type (
 )
 
 type (
-	blockProd struct {
+	blockProd struct { // Block
 		Open  openNode  `parser:"@@"`
 		Stmts stmtsNode `parser:"@@"`
 		Close closeNode `parser:"@@"`
 	}
-	varProd struct {
+	varProd struct { // LocalDecl; with var
 		Name nameNode `parser:"'var' @@"`
 		Init ast.Expr `parser:"'=' @@"`
 		Semi semiNode `parser:"@@"`
 	}
-	typedVarProd struct {
+	typedVarProd struct { // LocalDecl; with a type
 		Type ast.Type  `parser:"@@"`
 		Name nameNode  `parser:"@@"`
 		Init fieldInit `parser:"@@?"`
 		Semi semiNode  `parser:"@@"`
 	}
-	ifProd struct {
+	ifProd struct { // If
 		Head ifHeadNode `parser:"'if' @@"`
 		Then branchNode `parser:"@@"`
 		Else elseNode   `parser:"@@?"`
 	}
-	whileProd struct {
+	whileProd struct { // While
 		Cond headNode   `parser:"'while' @@"`
 		Body branchNode `parser:"@@"`
 	}
-	forProd struct {
+	forProd struct { // For, ForUpto, ForEach
 		Head forHeadNode `parser:"'for' @@"`
 		Body branchNode  `parser:"@@"`
 	}
-	switchProd struct {
+	switchProd struct { // Switch
 		X     headNode   `parser:"'switch' @@"`
 		Open  openNode   `parser:"@@"`
 		Cases []caseNode `parser:"@@*"`
 		Close closeNode  `parser:"@@"`
 	}
-	matchProd struct {
+	matchProd struct { // Match
 		X     headNode        `parser:"'match' @@"`
 		Open  openNode        `parser:"@@"`
 		Cases []matchCaseNode `parser:"@@*"`
 		Close closeNode       `parser:"@@"`
 	}
-	patternProd struct {
+	patternProd struct { // Pattern
 		Name nameNode   `parser:"@@"`
 		Sub  nameNode   `parser:"( '.' @@ )?"`
 		Open bool       `parser:"( @'('"`
 		Bind []nameNode `parser:"( @@ ( ',' @@ )* )? ')' )?"`
 	}
-	returnProd struct {
+	returnProd struct { // Return
 		X    ast.Expr `parser:"'return' @@?"`
 		Semi semiNode `parser:"@@"`
 	}
-	jumpProd struct {
+	jumpProd struct { // Break, Continue
 		Semi semiNode `parser:"( 'break' | 'continue' ) @@"`
 	}
-	requireProd struct {
+	requireProd struct { // Require
 		Cond condNode `parser:"'require' '(' @@"`
 		Msg  ast.Expr `parser:"',' @@ ')'"`
 		Semi semiNode `parser:"@@"`
 	}
-	assertProd struct {
+	assertProd struct { // Assert
 		Cond condNode `parser:"'assert' '(' @@"`
 		Msg  ast.Expr `parser:"( ',' @@ )? ')'"`
 		Semi semiNode `parser:"@@"`
 	}
-	operandProd struct { // abort, delete and cancel
+	operandProd struct { // Abort, Delete, Cancel
 		X    ast.Expr `parser:"( 'abort' | 'delete' | 'cancel' ) @@"`
 		Semi semiNode `parser:"@@"`
 	}
-	durationProd struct { // sleep and advance
+	durationProd struct { // Sleep, Advance
 		D    ast.Expr `parser:"( 'sleep' | 'advance' ) '(' @@ ')'"`
 		Semi semiNode `parser:"@@"`
 	}
-	settleProd struct {
+	settleProd struct { // Settle
 		Semi semiNode `parser:"'settle' '(' ')' @@"`
 	}
-	tryProd struct {
+	tryProd struct { // TryCatch
 		Body  branchNode `parser:"'try' @@"`
 		Type  ast.Type   `parser:"'catch' '(' @@"`
 		Name  nameNode   `parser:"@@ ')'"`

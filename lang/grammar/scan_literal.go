@@ -18,7 +18,7 @@ func (s *scanner) number(start int) {
 		c := s.text[s.pos]
 		switch {
 		case isLetter(c) || isDigit(c):
-		case c == '.' && s.byteAt(s.pos+1) != '.' && !isLetter(s.byteAt(s.pos+1)):
+		case c == '.' && s.byteAt(s.pos+1) != '.' && (hex || !isLetter(s.byteAt(s.pos+1))):
 		case (c == '+' || c == '-') && s.pos > start && isExponent(s.text[s.pos-1]|0x20, hex, s.text[start:s.pos]):
 		case c >= utf8.RuneSelf && strings.HasPrefix(s.text[s.pos:], "µs"):
 			s.pos++
@@ -116,8 +116,13 @@ func parseFloat(text string) (float64, error) {
 }
 
 func underscoresStandBetweenDigits(text string) bool {
+	hex := len(text) > 1 && text[1]|0x20 == 'x'
 	digit := func(i int) bool {
-		return i >= 0 && i < len(text) && (isDigit(text[i]) || 'a' <= text[i]|0x20 && text[i]|0x20 <= 'f' || i == 1 && text[i]|0x20 == 'x')
+		if i < 0 || i >= len(text) {
+			return false
+		}
+		letter := text[i] | 0x20
+		return isDigit(text[i]) || hex && (i == 1 || 'a' <= letter && letter <= 'f')
 	}
 	for i := range len(text) {
 		if text[i] == '_' && (!digit(i-1) || !digit(i+1)) {

@@ -4,7 +4,7 @@
 // declarations, members, types and statements are participle productions that
 // never look ahead; the choice between them is made by dispatchers that switch
 // on the token. Expressions are read by a Pratt parser. It is the only package
-// that imports participle.
+// that imports participle. What is accepted is written down in spec/grammar.md.
 package grammar
 
 import "github.com/aeon-lang/aeon/lang/ast"

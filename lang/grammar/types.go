@@ -5,6 +5,7 @@ import (
 	"github.com/alecthomas/participle/v2/lexer"
 
 	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/lang/diag"
 )
 
 func startsType(k Kind) bool { return k.IsName() || k == Void || k == Pending }
@@ -30,19 +31,21 @@ func (p *parser) suffixes(lex *lexer.PeekingLexer, start int) (ast.Type, error) 
 	if err != nil {
 		return nil, err
 	}
+	optional := false
 	for height := p.depth; ; height++ {
 		if height > NestingMax {
 			return nil, p.tooDeep(p.cur)
 		}
 		switch k := p.kind(p.cur); {
-		case k == Quest:
+		case k == Quest && !optional:
 			p.cur++
-			t = &ast.OptionalType{Loc: p.loc(start), Elem: t}
-		case k == QuestQuest:
-			return nil, p.fail(p.cur, p.expected(p.cur, "a single `?`").WithHelp("a type that is optional already cannot be made so again"))
+			t, optional = &ast.OptionalType{Loc: p.loc(start), Elem: t}, true
+		case k == Quest || k == QuestQuest:
+			return nil, p.fail(p.cur, diag.New(diag.UnexpectedToken, p.at(p.cur), "a type that is optional already cannot be made so again").
+				WithHelp("write a single `?`"))
 		case k == LBrack && p.kind(p.cur+1) == RBrack:
 			p.cur += 2
-			t = &ast.VectorType{Loc: p.loc(start), Elem: t, Suffix: true}
+			t, optional = &ast.VectorType{Loc: p.loc(start), Elem: t, Suffix: true}, false
 		default:
 			return t, nil
 		}
