@@ -97,7 +97,7 @@ func TestDefinition5Counterexample(t *testing.T) {
 	g.wantTop("Y", "Y")
 }
 
-// Seed A3: a leaf that several own is its own sequencer, as it owns nothing.
+// A leaf that several own is its own sequencer, as it owns nothing.
 func TestSharedLeafIsItsOwnSequencer(t *testing.T) {
 	g := newNamed(t, "R", "a", "b", "leaf")
 	g.own("R", "a", "b")

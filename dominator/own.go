@@ -8,7 +8,7 @@ import (
 )
 
 // CycleError refuses an edge that would close a cycle in Omega. A user fault:
-// the event that stored the reference aborts (seed A22, language.md Ownership).
+// the event that stored the reference aborts (AEON leaves this open; docs/language.md, Ownership).
 type CycleError struct {
 	// Path leads from the child of the refused edge down to its owner, both
 	// included; the refused edge is the step back.

@@ -1,5 +1,5 @@
 // Package tidy holds the rules of style and of import direction that a machine
-// can check (architecture.md, conventions.md). Its test applies them to the
+// can check, of what CONTRIBUTING.md asks. Its test applies them to the
 // repository; each rule is proved on a small tree that breaks it.
 package tidy
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Every benchmark below runs its yardstick in the same process (conventions.md 17): for
+// Every benchmark below runs its yardstick in the same process as peers would: for
 // events that is a mutex locked and unlocked per actor touched.
 
 func BenchmarkEventUncontended(b *testing.B) {
