@@ -102,11 +102,11 @@ func (p *parser) caseClause(lex *lexer.PeekingLexer, loc *ast.Loc, isDefault *bo
 	inCases := p.inCases
 	p.inCases = true
 	defer func() { p.inCases = inCases }()
-	list, err := p.parseStmts(lex)
+	list, err := p.stmts(lex)
 	if err != nil {
 		return err
 	}
-	*body = list.(*stmts).list
+	*body = list
 	p.enter(lex)
 	*loc = p.loc(start)
 	return nil

@@ -169,8 +169,7 @@ func (p *parser) parseParams(lex *lexer.PeekingLexer) (paramsNode, error) {
 		return nil, participle.NextMatch
 	}
 	list := &params{}
-	g, err := run(p, p.prods.params, lex)
-	if err != nil {
+	if err := p.paramList(lex, list); err != nil {
 		var e *syntaxError
 		end := p.headEnd(start)
 		if end == 0 || !errors.As(err, &e) || p.gaveUp != nil || e.index > end {
@@ -178,40 +177,68 @@ func (p *parser) parseParams(lex *lexer.PeekingLexer) (paramsNode, error) {
 		}
 		p.report(e)
 		p.cur = max(p.cur, end)
-		p.leave(lex)
-	} else {
-		for _, n := range g.List {
-			list.list = append(list.list, n.(*ast.Param))
-		}
+		list.list = nil
 	}
+	p.leave(lex)
 	list.Loc = p.loc(start)
 	return list, nil
 }
 
-// parseParam reads `[yield] T name`.
-func (p *parser) parseParam(lex *lexer.PeekingLexer) (paramNode, error) {
-	p.enter(lex)
+// paramList reads the parameters and the `)` behind the current token.
+func (p *parser) paramList(lex *lexer.PeekingLexer, to *params) error {
+	p.cur++
+	p.leave(lex)
+	for first := true; first || p.kind(p.cur) == Comma; first = false {
+		if first && p.kind(p.cur) == RParen {
+			break
+		}
+		if !first {
+			p.cur++
+			p.leave(lex)
+		}
+		param, err := p.param(lex)
+		if err != nil {
+			return err
+		}
+		to.list = append(to.list, param)
+	}
+	if p.kind(p.cur) != RParen {
+		return p.fail(p.cur, p.expected(p.cur, "`,` or `)`"))
+	}
+	p.cur++
+	return nil
+}
+
+// param reads `[yield] T name`.
+func (p *parser) param(lex *lexer.PeekingLexer) (*ast.Param, error) {
 	start := p.cur
 	param := &ast.Param{}
 	if p.kind(start) == Yield {
 		param.Yield = p.at(start)
 		p.cur++
 		p.leave(lex)
-	} else if !startsType(p.kind(start)) {
-		return nil, participle.NextMatch
 	}
 	if i := p.cur; p.kind(i).IsName() && (p.kind(i+1) == Comma || p.kind(i+1) == RParen) {
 		p.note(i, p.expected(i+1, "a parameter with type and name").WithHelp("write `int %s`, or whatever its type is", p.text(i)))
 		param.Type, param.Name = &ast.BadType{Loc: ast.At(p.at(i).AtStart())}, p.name(i)
 		p.cur++
-		p.leave(lex)
 		param.Loc = p.loc(start)
 		return param, nil
 	}
-	g, err := run(p, p.prods.param, lex)
+	if !startsType(p.kind(p.cur)) {
+		return nil, p.fail(p.cur, p.expected(p.cur, "a parameter such as `int n`"))
+	}
+	t, err := p.typ()
 	if err != nil {
 		return nil, err
 	}
-	param.Loc, param.Type, param.Name = p.loc(start), g.Type, *g.Name.(*ast.Name)
+	name, err := p.parseName(lex)
+	if err == participle.NextMatch {
+		return nil, p.fail(p.cur, p.expected(p.cur, "a name"))
+	}
+	if err != nil {
+		return nil, err
+	}
+	param.Loc, param.Type, param.Name = p.loc(start), t, *name.(*ast.Name)
 	return param, nil
 }

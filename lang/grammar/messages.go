@@ -44,7 +44,7 @@ func (p *parser) describe(i int) string {
 var ruleNames = map[string]string{
 	"Expr": "an expression", "CondNode": "a condition", "Type": "a type", "NameNode": "a name", "PlainString": "a string",
 	"BlockNode": "`{`", "BranchNode": "`{`", "OpenNode": "`{`", "CloseNode": "`}`", "SemiNode": "`;`", "BodyNode": "a body `{ … }`",
-	"ParamsNode": "`(` and parameters", "ParamNode": "a parameter such as `int n`", "HeadNode": "`(` and a condition", "IfHeadNode": "`(` and a condition",
+	"ParamsNode": "`(` and parameters", "HeadNode": "`(` and a condition", "IfHeadNode": "`(` and a condition",
 	"ForHeadNode": "`(`", "TypeParamsNode": "type parameters",
 }
 

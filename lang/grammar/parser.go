@@ -1,8 +1,6 @@
 package grammar
 
 import (
-	"fmt"
-
 	"github.com/alecthomas/participle/v2/lexer"
 
 	"github.com/aeon-lang/aeon/lang/ast"
@@ -22,6 +20,7 @@ const (
 type parser struct {
 	*table
 	prods productions
+	view  view
 	file  *ast.File
 	diags []diag.Diagnostic
 
@@ -58,7 +57,8 @@ func acquire() *parser {
 }
 
 func (p *parser) release() {
-	*p = parser{prods: p.prods}
+	p.view.release()
+	*p = parser{prods: p.prods, view: p.view}
 	select {
 	case idle <- p:
 	default:
@@ -91,7 +91,7 @@ func ParseWithTokens(src *ast.Source) (file *ast.File, toks []Token, diags []dia
 	toks, diags = Scan(src)
 	p := acquire()
 	defer p.release()
-	*p = parser{prods: p.prods, table: newTable(src, toks), diags: diags, reported: -1}
+	*p = parser{prods: p.prods, view: p.view, table: newTable(src, toks), diags: diags, reported: -1}
 	p.match = p.matchBraces()
 	p.file = &ast.File{Loc: whole, Src: src, Comments: comments(src, toks)}
 	p.parseFile()
@@ -179,11 +179,7 @@ func (p *parser) leave(lex *lexer.PeekingLexer) {
 // current declaration.
 func (p *parser) upgrade(from, to int) *lexer.PeekingLexer {
 	p.base, p.cur, p.end = from, from, to
-	lex, err := lexer.Upgrade(&declLexer{table: p.table, next: from, end: to})
-	if err != nil {
-		panic(fmt.Sprintf("grammar: a token table failed to read: %v", err))
-	}
-	return lex
+	return p.view.of(p.table, from, to)
 }
 
 // syntaxError carries a diagnostic up to the dispatcher that recovers.

@@ -29,17 +29,11 @@ type (
 	matchCaseNode  interface{ ast.Node } // one case of a match
 	enumValueNode  interface{ ast.Node } // one value of an enum
 	externNode     interface{ ast.Node } // one function of an extern block
-	stmtsNode      interface{ ast.Node } // the statements of a block: *stmts
 	membersNode    interface{ ast.Node } // the members of a class: *members
 	plainString    interface{ ast.Expr } // a string without interpolation: *ast.StringLit
 	fieldInit      interface{ ast.Expr } // `= e`
-	paramNode      interface{ ast.Node } // `[yield] T name`: *ast.Param
 	marker         struct{ ast.Loc }     // a token that only has a place
-	stmts          struct {
-		ast.Loc
-		list []ast.Stmt
-	}
-	members struct {
+	members        struct {
 		ast.Loc
 		list []ast.Member
 	}
@@ -143,13 +137,6 @@ type (
 		First nameNode   `parser:"'<' @@"`
 		Rest  []nameNode `parser:"( ',' @@ )* '>'"`
 	}
-	paramsProd struct { // Params
-		List []paramNode `parser:"'(' ( @@ ( ',' @@ )* )? ')'"`
-	}
-	paramProd struct { // Param; yield has been read
-		Type ast.Type `parser:"@@"`
-		Name nameNode `parser:"@@"`
-	}
 
 	vectorProd struct { // VectorType; with type arguments
 		Elem ast.Type `parser:"'vector' '<' @@ '>'"`
@@ -172,11 +159,6 @@ type (
 )
 
 type (
-	blockProd struct { // Block
-		Open  openNode  `parser:"@@"`
-		Stmts stmtsNode `parser:"@@"`
-		Close closeNode `parser:"@@"`
-	}
 	varProd struct { // LocalDecl; with var
 		Name nameNode `parser:"'var' @@"`
 		Init ast.Expr `parser:"'=' @@"`
@@ -271,14 +253,11 @@ type productions struct {
 	field        *participle.Parser[fieldProd]
 	ctor         *participle.Parser[ctorProd]
 	typeParams   *participle.Parser[typeParamsProd]
-	params       *participle.Parser[paramsProd]
-	param        *participle.Parser[paramProd]
 	vector       *participle.Parser[vectorProd]
 	set          *participle.Parser[setProd]
 	pending      *participle.Parser[pendingProd]
 	mapType      *participle.Parser[mapProd]
 	named        *participle.Parser[namedProd]
-	block        *participle.Parser[blockProd]
 	varDecl      *participle.Parser[varProd]
 	typedVar     *participle.Parser[typedVarProd]
 	ifStmt       *participle.Parser[ifProd]
@@ -302,10 +281,10 @@ type productions struct {
 func (p *parser) build() productions {
 	o := []participle.Option{
 		participle.Lexer(definition{}), participle.UseLookahead(0),
-		participle.ParseTypeWith(p.parseMembers), participle.ParseTypeWith(p.parseStmts),
+		participle.ParseTypeWith(p.parseMembers),
 		participle.ParseTypeWith(p.parseType), participle.ParseTypeWith(p.parseExpr),
 		participle.ParseTypeWith(p.parseName), participle.ParseTypeWith(p.parseTypeParams),
-		participle.ParseTypeWith(p.parseParams), participle.ParseTypeWith(p.parseParam),
+		participle.ParseTypeWith(p.parseParams),
 		participle.ParseTypeWith(p.parseBody), participle.ParseTypeWith(p.parseBlock),
 		participle.ParseTypeWith(p.parseBranch), participle.ParseTypeWith(p.parseOpen),
 		participle.ParseTypeWith(p.parseClose), participle.ParseTypeWith(p.parseSemi),
@@ -324,10 +303,10 @@ func (p *parser) build() productions {
 		extern: participle.MustBuild[externProd](o...), externFunc: participle.MustBuild[externFuncProd](o...),
 		function: participle.MustBuild[funcProd](o...), field: participle.MustBuild[fieldProd](o...),
 		ctor: participle.MustBuild[ctorProd](o...), typeParams: participle.MustBuild[typeParamsProd](o...),
-		params: participle.MustBuild[paramsProd](o...), param: participle.MustBuild[paramProd](o...),
+
 		vector: participle.MustBuild[vectorProd](o...), set: participle.MustBuild[setProd](o...),
 		pending: participle.MustBuild[pendingProd](o...), mapType: participle.MustBuild[mapProd](o...),
-		named: participle.MustBuild[namedProd](o...), block: participle.MustBuild[blockProd](o...),
+		named:   participle.MustBuild[namedProd](o...),
 		varDecl: participle.MustBuild[varProd](o...), typedVar: participle.MustBuild[typedVarProd](o...),
 		ifStmt: participle.MustBuild[ifProd](o...), while: participle.MustBuild[whileProd](o...),
 		forStmt: participle.MustBuild[forProd](o...), switchStmt: participle.MustBuild[switchProd](o...),

@@ -8,20 +8,18 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-// parseStmts reads the statements of a block. The loop is here and not in the
-// production because participle's repetition costs more than most statements.
-func (p *parser) parseStmts(lex *lexer.PeekingLexer) (stmtsNode, error) {
-	p.enter(lex)
-	n := &stmts{Loc: ast.At(p.at(p.cur).AtStart())}
+// stmts reads the statements of a block or case.
+func (p *parser) stmts(lex *lexer.PeekingLexer) ([]ast.Stmt, error) {
+	var list []ast.Stmt
 	for {
 		s, err := p.parseStmt(lex)
 		if err == participle.NextMatch {
-			return n, nil
+			return list, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		n.list = append(n.list, s)
+		list = append(list, s)
 	}
 }
 
@@ -127,15 +125,24 @@ func (p *parser) nestedDecl(start int) error {
 	return p.fail(start, d)
 }
 
+// block reads `{ … }`. It has no production because half of all the
+// reflection would be spent on it.
 func (p *parser) block(lex *lexer.PeekingLexer) (*ast.Block, error) {
 	start, inCases := p.cur, p.inCases
+	defer func() { p.inCases = inCases }()
 	p.inCases = false
-	g, err := run(p, p.prods.block, lex)
-	p.inCases = inCases
+	if err := p.openBrace(lex); err != nil {
+		return nil, err
+	}
+	list, err := p.stmts(lex)
 	if err != nil {
 		return nil, err
 	}
-	return &ast.Block{Loc: p.loc(start), Stmts: g.Stmts.(*stmts).list}, nil
+	p.closeBrace(lex)
+	if p.gaveUp != nil {
+		return nil, p.gaveUp
+	}
+	return &ast.Block{Loc: p.loc(start), Stmts: list}, nil
 }
 
 // parseBlock reads the body of a function.

@@ -135,20 +135,34 @@ func (p *parser) kindBefore(i int, k Kind) bool {
 
 // parseOpen reads a `{` and remembers it for the `}` that closes it.
 func (p *parser) parseOpen(lex *lexer.PeekingLexer) (openNode, error) {
+	start := p.base + lex.Cursor()
+	if err := p.openBrace(lex); err != nil {
+		return nil, err
+	}
+	return &marker{p.loc(start)}, nil
+}
+
+func (p *parser) openBrace(lex *lexer.PeekingLexer) error {
 	p.enter(lex)
 	i := p.cur
 	if p.kind(i) != LBrace {
-		return nil, p.fail(i, p.expected(i, "`{`"))
+		return p.fail(i, p.expected(i, "`{`"))
 	}
 	p.open = append(p.open, i)
 	p.cur++
 	p.leave(lex)
-	return &marker{p.loc(i)}, nil
+	return nil
 }
 
 // parseClose reads the `}` of the innermost `{`. Where it was found missing it
 // is reported and parsing goes on as if it were there.
 func (p *parser) parseClose(lex *lexer.PeekingLexer) (closeNode, error) {
+	open := p.open[len(p.open)-1]
+	p.closeBrace(lex)
+	return &marker{p.loc(open)}, nil
+}
+
+func (p *parser) closeBrace(lex *lexer.PeekingLexer) {
 	p.enter(lex)
 	open := p.open[len(p.open)-1]
 	p.open = p.open[:len(p.open)-1]
@@ -160,5 +174,4 @@ func (p *parser) parseClose(lex *lexer.PeekingLexer) (closeNode, error) {
 			WithFix("close it", diag.InsertAfter(p.at(max(i-1, open)), "\n}")))
 	}
 	p.leave(lex)
-	return &marker{p.loc(open)}, nil
 }
