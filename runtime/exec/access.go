@@ -10,20 +10,35 @@ func (cx *Cx) access(h *Handle, mode Mode) {
 	if h == nil {
 		Fault(cx, msgNull)
 	}
-	st := h.state.Load()
-	if st&(deleted|dying|fresh) != 0 {
-		if st&(deleted|dying) != 0 {
-			Fault(cx, msgDeleted(h))
-		}
-		return // fresh: nobody else knows it
+	if h.is(deleted) {
+		Fault(cx, msgDeleted(h))
 	}
-	ev := cx.ev
-	if st&created == 0 {
+	if !h.is(created | fresh) {
 		mode = Write // to run its constructor
 	}
+	cx.hold(h, mode)
+	// What another event has deleted counts once it has committed, so only now.
+	if h.is(deleted | dying) {
+		Fault(cx, msgDeleted(h))
+	}
+	if h.lastPos > cx.maxPos {
+		cx.maxPos = h.lastPos
+	}
+	if h.obj == nil {
+		cx.construct(h)
+	}
+}
+
+// hold returns when the event holds h in mode, be h deleted or not, or unwinds with a
+// withdrawal.
+func (cx *Cx) hold(h *Handle, mode Mode) {
 	if len(cx.branches) > 0 {
 		cx.waitFor(print{target: h, self: mode})
 	}
+	if h.is(fresh) {
+		return // only this event knows it
+	}
+	ev := cx.ev
 	if !ev.parallel {
 		// Nobody else looks at home: what others granted came before this.
 		d := ev.home.Access(ev.sys.view, h, lockMode(mode))
@@ -37,15 +52,6 @@ func (cx *Cx) access(h *Handle, mode Mode) {
 	} else {
 		ev.mu.Lock()
 		ev.acquire(h, mode, ev.home.Access(ev.sys.view, h, lockMode(mode)))
-	}
-	if h.is(deleted) {
-		Fault(cx, msgDeleted(h))
-	}
-	if h.lastPos > cx.maxPos {
-		cx.maxPos = h.lastPos
-	}
-	if h.obj == nil {
-		cx.construct(h)
 	}
 }
 

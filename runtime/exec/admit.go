@@ -313,7 +313,7 @@ func (ev *Event) roots(list []*Handle) []*Handle {
 func (ev *Event) treeRoots(m *Handle, list []*Handle) []*Handle {
 	s := ev.sys
 	stack, seen := []*Handle{m}, map[*Handle]bool{m: true}
-	for len(stack) > 0 && len(seen) <= 4*fanOutMax {
+	for len(stack) > 0 && len(seen) <= ev.lookMax() {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		list = append(list, s.rootOf(n))

@@ -96,7 +96,7 @@ func (ev *Event) room(h *Handle) error {
 		}
 		if s.cfg.AdmissionWaitMax > 0 && now.After(deadline) {
 			return &LimitError{Limit: "QueueDepthMax", Max: int64(s.cfg.QueueDepthMax),
-				what: "events waiting for " + h.String()}
+				what: "events waiting for " + h.label()}
 		}
 		s.stats.admissionWaits.Add(1)
 		time.Sleep(pause)

@@ -135,7 +135,7 @@ func Async(cx *Cx, target Ref, m *Method, args Args) {
 	ev := cx.ev
 	p := print{target: h, self: m.Self, method: m}
 	if m.ArgRefs != nil {
-		var f Footprint
+		f := Footprint{fresh: true} // what this event has created is shared by its branches alone
 		m.ArgRefs(args, &f)
 		p.args = f.members
 	}

@@ -56,6 +56,7 @@ type callback struct {
 	object *ClientObject
 	method *ClientMethod
 	args   Args
+	timer  *timer // that has fired it, if one has
 }
 
 // mailbox holds the callbacks of one client: they run one at a time, in the order in
@@ -79,6 +80,7 @@ func (cl *Client) post(c callback) (start bool) {
 		return false
 	}
 	cl.sys.live.add(1)
+	cl.sys.timers.emitted(c.timer)
 	m.mu.queue = append(m.mu.queue, c)
 	start = !m.mu.running
 	m.mu.running = true
@@ -91,7 +93,7 @@ func (cl *Client) Callback(target ClientRef, m *ClientMethod, args Args) {
 	if target.o == nil {
 		panic(value.Fault{Msg: msgNull})
 	}
-	if to := target.o.client; to.post(callback{target.o, m, args}) {
+	if to := target.o.client; to.post(callback{target.o, m, args, nil}) {
 		cl.sys.workers.run(to.drain)
 	}
 }
@@ -112,19 +114,22 @@ func (cl *Client) nextCallback() (c callback, ok bool) {
 // drain runs the client's callbacks until there is none left.
 func (cl *Client) drain() {
 	finished := false
+	var c callback
 	defer func() {
 		if !finished { // runtime.Goexit in a callback
+			cl.sys.timers.fired(c.timer)
 			cl.sys.live.add(-1)
 			cl.sys.workers.run(cl.drain)
 		}
 	}()
 	for {
-		c, ok := cl.nextCallback()
-		if !ok {
+		var ok bool
+		if c, ok = cl.nextCallback(); !ok {
 			finished = true
 			return
 		}
 		cl.call(c)
+		cl.sys.timers.fired(c.timer)
 		cl.sys.live.add(-1)
 	}
 }
@@ -173,6 +178,9 @@ func (cl *Client) Gone() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.mu.gone = true
+	for i := range m.mu.queue {
+		cl.sys.timers.fired(m.mu.queue[i].timer)
+	}
 	cl.sys.live.add(-len(m.mu.queue))
 	m.mu.queue = nil
 }

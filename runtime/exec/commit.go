@@ -127,11 +127,12 @@ func (f *follow) add(ops []op) {
 		case opBranch:
 			f.add(o.branch.cx.ops)
 		case opEmit:
+			s.timers.emitted(o.timer)
 			if l := s.lanes.push(s, o.issuer, f.sub(o)); l != nil {
 				f.lanes = append(f.lanes, l)
 			}
 		case opCallback:
-			if o.object.client.post(callback{o.object, o.call, o.args}) {
+			if o.object.client.post(callback{o.object, o.call, o.args, o.timer}) {
 				f.boxes = append(f.boxes, o.object.client)
 			}
 		case opTimer:
@@ -149,7 +150,7 @@ func (f *follow) add(ops []op) {
 
 func (f *follow) sub(o *op) subEvent {
 	f.index++
-	return subEvent{id: f.ev.id.Child(f.index), target: o.target, method: o.method, args: o.args}
+	return subEvent{id: f.ev.id.Child(f.index), target: o.target, method: o.method, args: o.args, timer: o.timer}
 }
 
 func (f *follow) start() {

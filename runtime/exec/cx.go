@@ -136,6 +136,7 @@ type op struct {
 	object *ClientObject
 	call   *ClientMethod
 	branch *branch // its ops belong here
+	timer  *timer  // that has fired an opEmit, if one has
 }
 
 func (cx *Cx) emit(o op) {

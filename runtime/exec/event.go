@@ -129,6 +129,7 @@ func (ev *Event) endAttempt() {
 	ev.entries = ev.entries[:0]
 	ev.pending, ev.refusal = 0, effect{}
 	ev.isNarrow, ev.reaching, ev.coarse, ev.parallel = false, false, false, false
+	ev.extra = ev.extra[:0]
 	ev.lazyAt, ev.entry = nil, nil
 	ev.now = 0
 	if len(ev.edges) > 0 {
@@ -175,11 +176,19 @@ func (ev *Event) perform() error {
 	}
 }
 
+// attemptsExact is after how many attempts a claim covers what lies below it, too.
+const attemptsExact = 8
+
+// lookMax bounds how many actors are looked at to find out where a tree reaches to. It
+// grows with the attempts: what is not found is discovered by withdrawals, one at a time.
+func (ev *Event) lookMax() int { return 4 * fanOutMax << min(3*max(ev.attempt-1, 0), 15) }
+
 // claim adds m to what later attempts enter with.
 func (ev *Event) claim(m member) {
 	if m.h == nil {
 		return
 	}
+	m.tree = m.tree || ev.attempt > attemptsExact
 	for i := range ev.claims {
 		if c := &ev.claims[i]; c.h == m.h {
 			c.mode, c.tree = max(c.mode, m.mode), c.tree || m.tree
@@ -201,7 +210,10 @@ func (ev *Event) withdraw() {
 	for _, m := range ev.extra {
 		ev.claim(m)
 	}
-	ev.extra = ev.extra[:0]
+	if ev.coarse {
+		// Its members were too many to list, so they would be found one an attempt.
+		ev.claim(member{h: ev.target, mode: ev.method.Self, tree: true})
+	}
 	ev.mu.Lock()
 	ev.home.Withdraw(nil, 0)
 	ev.mu.Unlock()

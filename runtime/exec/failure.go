@@ -17,7 +17,7 @@ const (
 	msgGoexit = "runtime.Goexit called in an event"
 )
 
-func msgDeleted(h *Handle) string { return "actor " + h.String() + " was deleted" }
+func msgDeleted(h *Handle) string { return "actor " + h.label() + " was deleted" }
 
 // Frame is one place in a program.
 type Frame struct {

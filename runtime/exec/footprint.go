@@ -19,6 +19,7 @@ type Footprint struct {
 	index   map[*Handle]int // of members, when they are many
 	max     int             // if not 0, how many members are listed
 	over    bool            // there were more than max: the list is not complete
+	fresh   bool            // fresh actors are listed, too: no lock needs them
 }
 
 const footprintScanMax = 24 // members up to which a search is linear
@@ -32,7 +33,7 @@ func (f *Footprint) Add(r Ref, mode Mode) { f.add(r.h, mode, false) }
 func (f *Footprint) AddTree(r Ref, mode Mode) { f.add(r.h, mode, true) }
 
 func (f *Footprint) add(h *Handle, mode Mode, tree bool) {
-	if h == nil || h.is(deleted|fresh) {
+	if h == nil || h.is(deleted) || h.is(fresh) && !f.fresh {
 		return
 	}
 	if !h.is(created) {

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -36,6 +37,7 @@ type Handle struct {
 
 	id    event.ActorID
 	class *Class
+	name  *string // of a named actor; else nil
 	// obj is the actor's state, nil before it is constructed. Like everything in
 	// it, it is guarded by the actor's lock.
 	obj Object
@@ -77,6 +79,15 @@ func (h *Handle) String() string {
 		return "virtual(" + h.id.String() + ")"
 	}
 	return h.class.Name + "(" + h.id.String() + ")"
+}
+
+// label names the actor to the program: by class, and by name if it has one. Ids belong
+// to the log, as they differ from run to run.
+func (h *Handle) label() string {
+	if h.name == nil {
+		return h.class.Name
+	}
+	return h.class.Name + " " + strconv.Quote(*h.name)
 }
 
 // locked returns the handle's queue, taken from the pool if need be. Caller
@@ -206,12 +217,27 @@ func (s *System) named(c *Class, name string) *Handle {
 		return h
 	}
 	h := s.newHandle(c, id, 0)
+	h.name = &key.name
 	s.graph.NewRoot(&h.node, &s.partitions[id.Birth].node)
 	if sh.mu.named == nil {
 		sh.mu.named = make(map[nameKey]*Handle)
 	}
 	sh.mu.named[key] = h
 	return h
+}
+
+// forget takes an actor that was deleted out of the directory.
+func (s *System) forget(h *Handle) {
+	if h.name == nil {
+		return
+	}
+	key := nameKey{class: h.class, name: *h.name}
+	sh := &s.directory[h.id.Serial%directoryShards]
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if sh.mu.named[key] == h {
+		delete(sh.mu.named, key)
+	}
 }
 
 func (s *System) newHandle(c *Class, id event.ActorID, state uint32) *Handle {

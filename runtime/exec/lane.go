@@ -12,6 +12,7 @@ type subEvent struct {
 	target *Handle
 	method *Method
 	args   Args
+	timer  *timer // that has fired it, if one has
 }
 
 // lane is the queue of the sub-events of one issuer to one target. The next one is
@@ -63,6 +64,11 @@ func (ls *lanes) push(s *System, issuer *Handle, e subEvent) (start *lane) {
 		sh.mu.byKey[k] = l
 		start = l
 	}
+	if l.head > len(l.queue)/2 { // the lane of a busy target may never be empty
+		n := copy(l.queue, l.queue[l.head:])
+		clear(l.queue[n:])
+		l.queue, l.head = l.queue[:n], 0
+	}
 	l.queue = append(l.queue, e)
 	return start
 }
@@ -87,15 +93,17 @@ func (ls *lanes) next(l *lane) (e subEvent, ok bool) {
 // drain runs the sub-events of a lane until there is none left.
 func (s *System) drain(l *lane) {
 	finished := false
+	var e subEvent
 	defer func() {
 		if !finished { // runtime.Goexit in an event: its worker is going away
+			s.timers.fired(e.timer)
 			s.live.add(-1)
 			s.workers.run(func() { s.drain(l) })
 		}
 	}()
 	for {
-		e, ok := s.lanes.next(l)
-		if !ok {
+		var ok bool
+		if e, ok = s.lanes.next(l); !ok {
 			finished = true
 			return
 		}
@@ -104,6 +112,7 @@ func (s *System) drain(l *lane) {
 			s.deadLetter(e.id, e.target, e.method.String(), err)
 		}
 		s.giveBack(ev)
+		s.timers.fired(e.timer)
 		s.live.add(-1)
 	}
 }

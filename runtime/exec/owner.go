@@ -188,7 +188,7 @@ func (cx *Cx) holdAll(list []*Handle) (held bool) {
 	held = true
 	ev.mu.Lock()
 	for _, h := range list {
-		if h.is(fresh|deleted|dying) || ev.home.Holds(h) != 0 {
+		if h.is(fresh|deleted) || ev.home.Holds(h) != 0 {
 			continue
 		}
 		held = false
@@ -199,8 +199,8 @@ func (cx *Cx) holdAll(list []*Handle) (held bool) {
 		return true
 	}
 	for _, h := range list {
-		if !h.is(fresh | deleted | dying) {
-			cx.access(h, Read)
+		if !h.is(fresh | deleted) {
+			cx.hold(h, Read)
 		}
 	}
 	ev.mu.Lock()
@@ -224,12 +224,12 @@ func (ev *Event) commitOwnership() error {
 	owners := make(map[*Handle][]*Handle, len(ev.fresh))
 	for _, e := range ev.edges { // in program order, for a reproducible tree
 		k := edgeKey{e.p, e.c}
-		if e.c.is(fresh) && !e.c.is(dying) && net[k] > 0 && !e.p.is(dying) {
+		if e.c.is(fresh) && !ev.deleting(e.c) && net[k] > 0 && !ev.deleting(e.p) {
 			owners[e.c] = appendNew(owners[e.c], e.p)
 		}
 	}
 	for _, h := range ev.fresh {
-		if !h.is(dying) {
+		if !ev.deleting(h) {
 			ev.place(h, owners, net)
 		}
 	}
@@ -238,7 +238,7 @@ func (ev *Event) commitOwnership() error {
 		k := edgeKey{e.p, e.c}
 		n := net[k]
 		delete(net, k)
-		if n != 0 && !e.p.is(dying) && !e.c.is(dying|deleted) {
+		if n != 0 && !ev.deleting(e.p) && !ev.deleting(e.c) && !e.c.is(deleted) {
 			edits = append(edits, dominator.Edit{Owner: &e.p.node, Child: &e.c.node, Units: n})
 		}
 	}
@@ -257,6 +257,7 @@ func (ev *Event) commitOwnership() error {
 			s.maintainer.kick()
 		}
 		h.set(deleted)
+		s.forget(h)
 		if h.timed.Load() {
 			s.timers.forget(h)
 		}
@@ -266,6 +267,10 @@ func (ev *Event) commitOwnership() error {
 	}
 	return nil
 }
+
+// deleting reports whether this event deletes h. Another event may be deleting it, too,
+// and may yet be undone: what is owned is settled in the graph by who commits first.
+func (ev *Event) deleting(h *Handle) bool { return h.is(dying) && slices.Contains(ev.deletes, h) }
 
 const childrenMax = 8 // fresh actors and edges up to which commitChildren looks at them
 

@@ -23,7 +23,7 @@ type timer struct {
 	tick    uint64
 	slot    int  // in the heap, -1 outside
 	off     bool // cancelled, replaced or done
-	firings int  // on their way; later ticks coalesce with it
+	firings int  // firings, and what they have emitted, that have not ended: later ticks coalesce
 }
 
 type timerKey struct {
@@ -241,9 +241,9 @@ func init() {
 		switch {
 		case off:
 		case a.t.object != nil:
-			cx.Callback(ClientRef{o: a.t.object}, a.t.call, a.t.args)
+			cx.emit(op{kind: opCallback, object: a.t.object, call: a.t.call, args: a.t.args, timer: a.t})
 		default:
-			cx.Emit(Ref{h: a.t.target}, a.t.method, a.t.args)
+			cx.emit(op{kind: opEmit, target: a.t.target, method: a.t.method, args: a.t.args, timer: a.t})
 		}
 	}
 }
@@ -265,8 +265,22 @@ func (ts *timers) fire(t *timer) {
 	})
 }
 
-// fired notes that a firing has ended.
+// emitted notes that a firing of t, if it is one, has emitted the event or the callback
+// proper, which ends by itself.
+func (ts *timers) emitted(t *timer) {
+	if t == nil {
+		return
+	}
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	t.firings++
+}
+
+// fired notes that a firing of t, if it is one, or what it has emitted, has ended.
 func (ts *timers) fired(t *timer) {
+	if t == nil {
+		return
+	}
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	t.firings--
@@ -279,7 +293,9 @@ func (ts *timers) fired(t *timer) {
 			delete(ts.mu.named, timerKey{t.issuer, t.name})
 		}
 	}
-	ts.lessOneShot()
+	if t.firings == 0 {
+		ts.lessOneShot()
+	}
 }
 
 // forget drops the timers of an actor that was deleted.

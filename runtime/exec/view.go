@@ -142,7 +142,7 @@ func (ev *Event) crossing(x, m *Handle, children []*Handle) (_ []*Handle, whole 
 				stack = append(stack, h)
 			}
 		}
-		if len(seen) > 4*fanOutMax || len(children) > fanOutMax {
+		if len(seen) > ev.lookMax() || len(children) > fanOutMax {
 			return children, false
 		}
 	}

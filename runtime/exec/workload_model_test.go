@@ -95,7 +95,7 @@ type issuedBy struct {
 func (m *model) check(id event.ActorID) *mnode {
 	n := m.nodes[id]
 	if n == nil || n.deleted {
-		panic(mabort{"actor Node(" + id.String() + ") was deleted"})
+		panic(mabort{"actor Node was deleted"})
 	}
 	return n
 }

@@ -1,0 +1,305 @@
+package exec
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// parentAndKid returns a desk and one that it owns.
+func parentAndKid(t *testing.T, cl *Client) (p, k deskRef) {
+	t.Helper()
+	p = newDesk(t, cl)
+	mustNot(t, p.await(cl, func(cx *Cx, d *desk) { k = d.hire(cx) }))
+	return p, k
+}
+
+func TestDeleteThatIsUndoneIsSeenByNobody(t *testing.T) {
+	s, cl := testSystem(t, Config{})
+	p, k := parentAndKid(t, cl)
+	deleting, seen := make(chan struct{}), make(chan error, 1)
+	go func() {
+		<-deleting
+		seen <- p.await(s.Client(), func(cx *Cx, d *desk) { k.do(cx, func(cx *Cx, d *desk) { d.setN(cx, 7) }) })
+	}()
+	err := cl.Await(k.Ref, &methodAlone, work(func(cx *Cx, d *desk) {
+		Delete(cx, k.Ref)
+		close(deleting)
+		time.Sleep(20 * time.Millisecond)
+		Abort(cx, "not after all")
+	}))
+	if err == nil || err.Error() != "not after all" {
+		t.Fatal(err)
+	}
+	if err := <-seen; err != nil {
+		t.Errorf("an event met an actor whose deletion was undone: %v", err)
+	}
+	if n := k.see(t, cl); n != 7 {
+		t.Errorf("n = %d", n)
+	}
+}
+
+func TestOwnershipOfAnActorWhoseDeletionIsUndone(t *testing.T) {
+	s, cl := testSystem(t, Config{})
+	p := newLoose(t, cl)
+	r, err := cl.New(&classAccount, &methodLoose, nil)
+	mustNot(t, err)
+	a := accountRef{r}
+	for _, add := range []bool{true, false} {
+		deleting, stored := make(chan struct{}), make(chan error, 1)
+		go func() {
+			<-deleting
+			if add {
+				stored <- cl.Await(p.Ref, &methodStoreLoose, a)
+			} else {
+				stored <- cl.Await(p.Ref, &methodDropLoose, nil)
+			}
+		}()
+		_ = s.Client().Await(a.Ref, &methodRevoke, func(cx *Cx) {
+			Delete(cx, a.Ref)
+			close(deleting)
+			mustNot(t, <-stored)
+			Abort(cx, "not after all")
+		})
+		want := 0
+		if add {
+			want = 1
+		}
+		if n := s.graph.Units(&p.h.node, &a.h.node); n != want {
+			t.Errorf("add %v: the graph has %d references, the field %d", add, n, want)
+		}
+	}
+}
+
+// loose is an actor of a class that needs no cycle check: it owns an account.
+type loose struct {
+	Self
+	account accountRef
+}
+
+var (
+	classLoose       = Class{Package: "t", Name: "Loose", Fields: []Field{{Name: "account", Owning: true}}}
+	methodLoose      = Method{Class: &classLoose, Name: "Loose", Self: Write}
+	methodStoreLoose = Method{Class: &classLoose, Name: "store", Self: Write}
+	methodRevoke     = Method{Class: &classAccount, Name: "revoke", Self: Write}
+	methodDropLoose  = Method{Class: &classLoose, Name: "drop", Self: Write}
+)
+
+func init() {
+	classLoose.New = func() Object { return &loose{} }
+	methodRevoke.Run = func(cx *Cx, _ any, args Args) { args.(func(*Cx))(cx) }
+	methodLoose.Run = func(*Cx, any, Args) {}
+	set := func(cx *Cx, l *loose, r accountRef) {
+		LogOwned(cx, &l.Self, 0, &l.account, r)
+		l.account = r
+	}
+	methodStoreLoose.Run = func(cx *Cx, self any, args Args) { set(cx, self.(*loose), args.(accountRef)) }
+	methodDropLoose.Run = func(cx *Cx, self any, _ Args) { set(cx, self.(*loose), accountRef{}) }
+}
+
+func newLoose(t *testing.T, cl *Client) looseRef {
+	t.Helper()
+	r, err := cl.New(&classLoose, &methodLoose, nil)
+	mustNot(t, err)
+	return looseRef{r}
+}
+
+type looseRef struct{ Ref }
+
+func TestBranchesShareFreshActorsInProgramOrder(t *testing.T) {
+	_, cl := testSystem(t, Config{BranchWorkers: 8})
+	p := newDesk(t, cl)
+	var a, b deskRef
+	mustNot(t, p.await(cl, func(cx *Cx, d *desk) { a, b = d.hire(cx), d.hire(cx) }))
+	for range 200 {
+		var last, seen int64
+		err := p.await(cl, func(cx *Cx, d *desk) {
+			f := New[*desk](cx, &classDesk)
+			Constructed(cx)
+			r := deskRef{f.Self.Ref()}
+			for i, k := range []deskRef{a, b} {
+				Async(cx, k.Ref, &methodUse, &useArgs{r, int64(i + 1)})
+			}
+			e, _ := Enter[*desk](cx, r.Ref, &methodAlone)
+			seen = e.n
+			e.setN(cx, 3)
+			cx.Leave()
+			Async(cx, a.Ref, &methodUse, &useArgs{r, 4})
+			e, _ = Enter[*desk](cx, r.Ref, &methodAlone)
+			last = e.n
+			cx.Leave()
+		})
+		mustNot(t, err)
+		if seen != 2 || last != 4 {
+			t.Fatalf("async changed the result: seen %d, last %d; want 2, 4", seen, last)
+		}
+	}
+}
+
+// useArgs makes a method write its argument, nothing else below.
+type useArgs struct {
+	r deskRef
+	n int64
+}
+
+var methodUse = Method{Class: &classDesk, Name: "use", Self: Write}
+
+func init() {
+	methodUse.ArgRefs = func(args Args, f *Footprint) { f.Add(args.(*useArgs).r.Ref, Write) }
+	methodUse.Run = func(cx *Cx, self any, args Args) {
+		x := args.(*useArgs)
+		time.Sleep(time.Duration(3-x.n) * 50 * time.Microsecond)
+		d, _ := Enter[*desk](cx, x.r.Ref, &methodAlone)
+		d.setN(cx, x.n)
+		cx.Leave()
+	}
+}
+
+func TestTimersOfADeletedActorAreGone(t *testing.T) {
+	s, cl := testSystem(t, Config{Clock: NewSimClock(time.Unix(0, 0))})
+	a, b := newDesk(t, cl), newDesk(t, cl)
+	mustNot(t, a.await(cl, func(cx *Cx, d *desk) {
+		cx.EmitEvery(time.Second, "tick", b.Ref, &methodAlone, work(nil))
+		cx.EmitAfter(time.Hour, "", b.Ref, &methodAlone, work(nil))
+	}))
+	mustNot(t, cl.Delete(a.Ref))
+	cl.Advance(10 * time.Second)
+	if n := len(s.DeadLetters()); n > 0 {
+		t.Errorf("%d dead letters of timers whose issuer is gone: %v", n, s.DeadLetters()[0].Err)
+	}
+	if ch := s.timers.waitOneShots(); ch != nil {
+		t.Error("a timer of a deleted actor keeps the program from ending")
+	}
+}
+
+func TestTicksCoalesceWhileTheTargetIsBusy(t *testing.T) {
+	s, cl := testSystem(t, Config{Clock: RealClock{}})
+	a, b := newDesk(t, cl), newDesk(t, cl)
+	var runs atomic.Int64
+	slow := work(func(cx *Cx, d *desk) { runs.Add(1); time.Sleep(5 * time.Millisecond) })
+	mustNot(t, a.await(cl, func(cx *Cx, d *desk) { cx.EmitEvery(100*time.Microsecond, "tick", b.Ref, &methodAlone, slow) }))
+	time.Sleep(200 * time.Millisecond)
+	if n := s.live.n.Load(); n > 4 {
+		t.Errorf("%d events of one timer wait behind each other", n)
+	}
+	mustNot(t, a.await(cl, func(cx *Cx, d *desk) { cx.Cancel("tick") }))
+	cl.Settle()
+	if n := runs.Load(); n < 10 {
+		t.Errorf("only %d ticks", n)
+	}
+}
+
+func TestFailureMessagesNameNoActorIDs(t *testing.T) {
+	_, cl := testSystem(t, Config{QueueDepthMax: 1, AdmissionWaitMax: time.Millisecond})
+	a := newDesk(t, cl)
+	mustNot(t, cl.Delete(a.Ref))
+	err := a.await(cl, nil)
+	if err == nil || err.Error() != "actor Desk was deleted" {
+		t.Error(err)
+	}
+	b := deskRef{Named(cl, &classDesk, "front")}
+	mustNot(t, b.await(cl, nil))
+	var wg sync.WaitGroup
+	var full atomic.Pointer[error]
+	held := make(chan struct{})
+	wg.Go(func() {
+		mustNot(t, cl.Await(b.Ref, &methodAlone, work(func(*Cx, *desk) { close(held); time.Sleep(50 * time.Millisecond) })))
+	})
+	<-held
+	for range 4 {
+		wg.Go(func() {
+			if err := cl.Await(b.Ref, &methodAlone, work(nil)); err != nil {
+				full.Store(&err)
+			}
+		})
+	}
+	wg.Wait()
+	if p := full.Load(); p == nil || !strings.Contains((*p).Error(), `events waiting for Desk "front"`) || strings.Contains((*p).Error(), ":8") {
+		t.Errorf("%v", p)
+	}
+	mustNot(t, cl.Delete(b.Ref))
+	if err := b.await(cl, nil); err == nil || err.Error() != `actor Desk "front" was deleted` {
+		t.Error(err)
+	}
+}
+
+func TestLaneThatIsNeverEmptyDoesNotGrow(t *testing.T) {
+	s := &System{}
+	issuer, target := &Handle{}, &Handle{}
+	var ls lanes
+	l := ls.push(s, issuer, subEvent{target: target})
+	for range 100_000 {
+		ls.push(s, issuer, subEvent{target: target})
+		if _, ok := ls.next(l); !ok {
+			t.Fatal("empty")
+		}
+	}
+	if n := cap(l.queue); n > 1000 {
+		t.Errorf("a lane of one sub-event keeps room for %d", n)
+	}
+}
+
+func TestWideTraversalOfSharedActorsNeedsFewAttempts(t *testing.T) {
+	const n = 2000
+	for _, m := range []*Method{&methodWork, &methodCrowd} {
+		t.Run(m.Name, func(t *testing.T) {
+			s, cl := testSystem(t, Config{})
+			a, b := newDesk(t, cl), newDesk(t, cl)
+			var kids []deskRef
+			mustNot(t, a.await(cl, func(cx *Cx, d *desk) {
+				for range n {
+					kids = append(kids, d.hire(cx))
+				}
+			}))
+			mustNot(t, cl.Await(b.Ref, &methodTakeAll, kids))
+			s.maintainer.wait()
+			before := s.Stats()
+			start := time.Now()
+			mustNot(t, cl.Await(b.Ref, m, work(func(cx *Cx, d *desk) {
+				for _, k := range d.kids.Items() {
+					e, _ := Enter[*desk](cx, k.Ref, &methodAlone)
+					e.setN(cx, e.n+1)
+					cx.Leave()
+				}
+			})))
+			after := s.Stats()
+			if w := after.Withdrawals + after.Reroutes - before.Withdrawals - before.Reroutes; w > 8 {
+				t.Errorf("%d attempts were withdrawn, %v", w, time.Since(start))
+			}
+			for _, k := range kids[:3] {
+				if v := k.see(t, cl); v != 1 {
+					t.Errorf("n = %d", v)
+				}
+			}
+		})
+	}
+}
+
+var (
+	// methodCrowd lists what it touches, which is too much to list.
+	methodCrowd = Method{Class: &classDesk, Name: "crowd", Self: Write, Below: Exact, BelowMode: Write, Touches: []ClassMode{{&classDesk, Write}}}
+	// methodTakeAll becomes an owner of its arguments.
+	methodTakeAll = Method{Class: &classDesk, Name: "takeAll", Self: Write, Below: None}
+)
+
+func init() {
+	methodCrowd.Narrow = func(self any, _ Args, f *Footprint) {
+		for _, k := range self.(*desk).kids.Items() {
+			f.Add(k.Ref, Write)
+		}
+	}
+	methodCrowd.Run = methodWork.Run
+	methodTakeAll.ArgRefs = func(args Args, f *Footprint) {
+		for _, k := range args.([]deskRef) {
+			f.Add(k.Ref, Read)
+		}
+	}
+	methodTakeAll.Run = func(cx *Cx, self any, args Args) {
+		d := self.(*desk)
+		for _, k := range args.([]deskRef) {
+			VectorPushOwned(cx, &d.Self, 4, &d.kids, k)
+		}
+	}
+}
