@@ -138,7 +138,7 @@ func (l *Loader) load(dir, path string, names []string) (*Package, error) {
 		return nil, failed
 	}
 	p.Info = info
-	p.Diagnostics = diag.Sort(append(p.Diagnostics, diags...))
+	p.Diagnostics = diag.Sort(append(p.Diagnostics, diag.Outside(diags, p.Diagnostics)...))
 	l.loaded[dir] = p
 	l.order = append(l.order, p)
 	return p, nil

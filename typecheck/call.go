@@ -150,7 +150,8 @@ func (b *body) callField(x *ast.Call, fun *ast.Field, want Type, use callUse) op
 	recv := b.value(fun.X, nil)
 	if o, ok := recv.typ.(*Optional); ok {
 		d := maybeNull(fun.X, "this may be null, so "+fun.Name.Text+" cannot be called on it")
-		if v, ok := b.info.Uses[ast.Unparen(fun.X)].(*Var); ok && v.Kind == FieldVar {
+		v, _ := b.info.Uses[ast.Unparen(fun.X)].(*Var)
+		if _, bare := ast.Unparen(fun.X).(*ast.Ident); bare && v != nil && v.Kind == FieldVar {
 			d = d.WithHelp("a test does not narrow a field, as another call may change it; copy it: `if (%s x = %s) { … }`", o.Elem, v.name)
 		}
 		b.report(d)

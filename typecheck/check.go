@@ -65,7 +65,7 @@ func Check(files []*ast.File, opts Options) (*Info, []diag.Diagnostic) {
 	if !diag.HasErrors(c.diags) {
 		c.effects() // effects_infer.go: what functions of actors touch
 	}
-	return c.info, diag.Sort(c.diags)
+	return c.info, diag.Sort(withoutDerived(files, c.diags))
 }
 
 func newInfo(files []*ast.File, opts Options) *Info {

@@ -114,6 +114,16 @@ func Sort(list []Diagnostic) []Diagnostic {
 	return slices.CompactFunc(list, func(a, b Diagnostic) bool { return compare(a, b) == 0 })
 }
 
+// Outside returns the diagnostics of list that do not lie within the primary span of an
+// error in others: what the parser has objected to, the checker need not discuss.
+func Outside(list, others []Diagnostic) []Diagnostic {
+	return slices.DeleteFunc(slices.Clone(list), func(d Diagnostic) bool {
+		return slices.ContainsFunc(others, func(o Diagnostic) bool {
+			return o.Severity == Error && o.Span.Src == d.Span.Src && o.Span.Start <= d.Span.Start && d.Span.End <= o.Span.End
+		})
+	})
+}
+
 func compare(a, b Diagnostic) int {
 	return cmp.Or(
 		cmp.Compare(a.Span.Pos().File(), b.Span.Pos().File()),

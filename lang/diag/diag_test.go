@@ -53,3 +53,16 @@ func TestApplyFixesSkipsOverlaps(t *testing.T) {
 		t.Fatalf("%d fixes gave %q", n, text)
 	}
 }
+
+func TestOutsideDropsWhatLiesWithinAnError(t *testing.T) {
+	src := ast.NewSource("a.aeon", "one two three")
+	at := func(start, end int32) Diagnostic {
+		return New(UndefinedName, spanOf(src, start, end), "x")
+	}
+	warning := at(8, 13)
+	warning.Severity = Warning
+	got := Outside([]Diagnostic{at(0, 3), at(4, 6), at(4, 9), at(9, 11)}, []Diagnostic{at(4, 7), warning})
+	if len(got) != 3 || got[0].Span.Start != 0 || got[1].Span.End != 9 || got[2].Span.Start != 9 {
+		t.Errorf("got %v", got)
+	}
+}
