@@ -44,7 +44,7 @@ func (b *body) call(x *ast.Call, want Type, use callUse) operand {
 // looseArgs checks the arguments of a call that is wrong already.
 func (b *body) looseArgs(x *ast.Call) {
 	for _, a := range x.Args {
-		if op := b.expr(a, nil); op.typ == Void {
+		if op := b.expr(a, Invalid); op.typ == Void {
 			b.voidValue(a)
 		}
 	}

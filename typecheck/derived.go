@@ -1,6 +1,7 @@
 package typecheck
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/aeon-lang/aeon/lang/ast"
@@ -23,7 +24,7 @@ func withoutDerived(files []*ast.File, list []diag.Diagnostic) []diag.Diagnostic
 			switch d.Code {
 			case diag.UndefinedName, diag.UndefinedType, diag.UnknownMember:
 				if lost == nil {
-					lost = unreadWords(files)
+					lost = unreadNames(files)
 				}
 				if lost[d.Span.Text()] {
 					continue
@@ -35,9 +36,9 @@ func withoutDerived(files []*ast.File, list []diag.Diagnostic) []diag.Diagnostic
 	return kept
 }
 
-// unreadWords returns the words in what the parser passed over.
-func unreadWords(files []*ast.File) map[string]bool {
-	words := make(map[string]bool)
+// unreadNames returns the names that seem to be declared in what the parser passed over.
+func unreadNames(files []*ast.File) map[string]bool {
+	names := make(map[string]bool)
 	for _, f := range files {
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {
@@ -49,13 +50,32 @@ func unreadWords(files []*ast.File) map[string]bool {
 			default:
 				return true
 			}
-			for _, w := range strings.FieldsFunc(n.Span().Text(), func(r rune) bool {
-				return r != '_' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z')
-			}) {
-				words[w] = true
-			}
+			addDeclared(names, n.Span().Text())
 			return false
 		})
 	}
-	return words
+	return names
+}
+
+var word = regexp.MustCompile(`[A-Za-z_][A-Za-z_0-9]*`)
+
+// addDeclared adds the words that stand behind another word, as the name of a variable
+// stands behind its type, or behind what ends a type or an item of a list.
+func addDeclared(names map[string]bool, text string) {
+	end, before := 0, ""
+	for _, at := range word.FindAllStringIndex(text, -1) {
+		gap := strings.TrimSpace(text[end:at[0]])
+		w := text[at[0]:at[1]]
+		switch {
+		case gap == "" && end > 0:
+			switch before {
+			case "new", "return", "event", "async", "await", "delete":
+			default:
+				names[w] = true
+			}
+		case gap != "" && strings.ContainsRune("?>],", rune(gap[len(gap)-1])):
+			names[w] = true
+		}
+		end, before = at[1], w
+	}
 }

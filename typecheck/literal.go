@@ -62,6 +62,9 @@ func (b *body) vectorLit(x *ast.VectorLit, want Type) operand {
 		return operand{typ: v}
 	}
 	if len(x.Elems) == 0 {
+		if want == Invalid { // its type is wrong, which has been reported
+			return invalid
+		}
 		d := b.errorf(diag.CannotInfer, x, "the type of this empty vector is not known here")
 		d.Help = "declare the variable with its type: `vector<int> xs = [];`"
 		return invalid

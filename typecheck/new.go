@@ -11,7 +11,7 @@ func (b *body) new(x *ast.New) operand {
 	class, ok := t.(*Class)
 	if !ok {
 		for _, a := range x.Args {
-			b.value(a, nil)
+			b.expr(a, Invalid)
 		}
 		switch {
 		case t == Invalid:

@@ -178,7 +178,13 @@ func (c *checker) member(p *Package, name ast.Name) Object {
 
 func exported(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }
 
+var containerForms = map[string]string{"vector": "vector<int>", "set": "set<int>", "map": "map<string, int>"}
+
 func (c *checker) undefinedType(fs *fileScope, t *ast.NamedType) {
+	if form, ok := containerForms[t.Name.Text]; ok {
+		c.errorAt(diag.BadTypeUse, t.Name.Span(), "%s needs the types of what it holds, as in %s", t.Name.Text, form)
+		return
+	}
 	d := c.errorAt(diag.UndefinedType, t.Name.Span(), "there is no type %s", t.Name.Text)
 	if ours, ok := foreignTypes[t.Name.Text]; ok {
 		c.didYouMean(d, t.Name.Span(), ours)
