@@ -18,28 +18,28 @@ type CounterRef struct{ aeonrt.Ref }
 func (r CounterRef) Compare(other CounterRef) int { return r.Ref.CompareKey(other.Ref) }
 
 // callAdd calls add as a part of the current event.
-func (r CounterRef) callAdd(cx *aeonrt.Cx, n_ int64) (ret int64) {
+func (r CounterRef) callAdd(cx *aeonrt.Cx, n int64) (ret int64) {
 	self, ok := aeonrt.Enter[*Counter](cx, r.Ref, &methodCounterAdd)
 	if !ok { // the actor is on another host
-		args := counterAddArgs{n: n_}
+		args := counterAddArgs{n: n}
 		aeonrt.CallRemote(cx, r.Ref, &methodCounterAdd, &args)
 		return args.ret
 	}
-	ret = self.add(cx, n_)
+	ret = self.add(cx, n)
 	cx.Leave()
 	return ret
 }
 
 // Add runs add as an event and waits for its result.
-func (r CounterRef) Add(cl *aeonrt.Client, n_ int64) (ret int64, err error) {
-	args := &counterAddArgs{n: n_}
+func (r CounterRef) Add(cl *aeonrt.Client, n int64) (ret int64, err error) {
+	args := &counterAddArgs{n: n}
 	err = cl.Await(r.Ref, &methodCounterAdd, args)
 	return args.ret, err
 }
 
 // AddEvent issues add as an event.
-func (r CounterRef) AddEvent(cl *aeonrt.Client, n_ int64) aeonrt.Pending[int64] {
-	args := &counterAddArgs{n: n_}
+func (r CounterRef) AddEvent(cl *aeonrt.Client, n int64) aeonrt.Pending[int64] {
+	args := &counterAddArgs{n: n}
 	return aeonrt.Issue(cl, r.Ref, &methodCounterAdd, args, func() int64 { return args.ret })
 }
 
