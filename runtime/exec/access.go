@@ -11,6 +11,7 @@ func (cx *Cx) access(h *Handle, mode Mode) {
 		Fault(cx, msgNull)
 	}
 	if h.is(deleted) {
+		cx.maxPos = max(cx.maxPos, h.lastPos) // final, as the deletion is
 		Fault(cx, msgDeleted(h))
 	}
 	if !h.is(created | fresh) {
@@ -39,7 +40,7 @@ func (cx *Cx) hold(h *Handle, mode Mode) {
 		return // only this event knows it
 	}
 	ev := cx.ev
-	if !ev.parallel {
+	if !ev.parallel && !ev.expecting {
 		// Nobody else looks at home: what others granted came before this.
 		d := ev.home.Access(ev.sys.view, h, lockMode(mode))
 		if planted.narrowAtPass && d.Act == lock.Withdraw && ev.method.Below == Exact {
@@ -59,6 +60,7 @@ func (cx *Cx) hold(h *Handle, mode Mode) {
 // decided d for it. Caller holds ev.mu, which acquire releases.
 func (ev *Event) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
 	defer ev.mu.Unlock()
+	defer func() { ev.expecting = ev.pending > 0 }()
 	for d.Act != lock.Run {
 		switch d.Act {
 		case lock.Withdraw:

@@ -24,6 +24,7 @@ func (ev *Event) commit() error {
 	if s.tracer != nil {
 		s.tracer.end(ev, nil)
 	}
+	ev.bury()
 	var next follow
 	if len(cx.ops) > 0 {
 		next = follow{ev: ev}

@@ -43,6 +43,9 @@ type Event struct {
 	coarse   bool      // an Exact footprint with too many members: treated as a tree
 	lazyAt   *Handle   // the first lazy hold
 	parallel bool      // branches run: home is read under mu
+	// expecting: what was acquired has enqueued further down, where it still waits: home
+	// is read under mu. Of the event's own goroutine.
+	expecting bool
 
 	claims  []member // discovered by earlier attempts
 	attempt event.Attempt
@@ -128,7 +131,7 @@ func (ev *Event) endAttempt() {
 	clear(ev.entries)
 	ev.entries = ev.entries[:0]
 	ev.pending, ev.refusal = 0, effect{}
-	ev.isNarrow, ev.reaching, ev.coarse, ev.parallel = false, false, false, false
+	ev.isNarrow, ev.reaching, ev.coarse, ev.parallel, ev.expecting = false, false, false, false, false
 	ev.extra = ev.extra[:0]
 	ev.lazyAt, ev.entry = nil, nil
 	ev.now = 0
@@ -181,7 +184,7 @@ const attemptsExact = 8
 
 // lookMax bounds how many actors are looked at to find out where a tree reaches to. It
 // grows with the attempts: what is not found is discovered by withdrawals, one at a time.
-func (ev *Event) lookMax() int { return 4 * fanOutMax << min(3*max(ev.attempt-1, 0), 15) }
+func (ev *Event) lookMax() int { return 4 * ev.sys.cfg.fanOut << min(3*max(ev.attempt-1, 0), 15) }
 
 // claim adds m to what later attempts enter with.
 func (ev *Event) claim(m member) {

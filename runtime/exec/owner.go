@@ -256,16 +256,24 @@ func (ev *Event) commitOwnership() error {
 			s.graph.Delete(&h.node)
 			s.maintainer.kick()
 		}
+	}
+	for _, h := range ev.fresh {
+		h.unset(fresh)
+	}
+	return nil
+}
+
+// bury makes the event's deletions known. Others look without a lock whether an actor is
+// deleted, so the deletion must have its place in the journal by then.
+func (ev *Event) bury() {
+	s := ev.sys
+	for _, h := range ev.deletes {
 		h.set(deleted)
 		s.forget(h)
 		if h.timed.Load() {
 			s.timers.forget(h)
 		}
 	}
-	for _, h := range ev.fresh {
-		h.unset(fresh)
-	}
-	return nil
 }
 
 // deleting reports whether this event deletes h. Another event may be deleting it, too,

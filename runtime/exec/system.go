@@ -38,6 +38,8 @@ type Config struct {
 	// Trace, if set, is called for every event that ends, in commit order per actor,
 	// while the event still holds its locks. It must not call into the system.
 	Trace func(*Traced)
+
+	fanOut int // fanOutMax; tests make it smaller
 }
 
 func (c *Config) defaults() {
@@ -62,6 +64,7 @@ func (c *Config) defaults() {
 	setDefault(&c.QueueDepthMax, 100_000)
 	setDefault(&c.EventsMax, 100_000)
 	setDefault(&c.DepthMax, 10_000)
+	setDefault(&c.fanOut, fanOutMax)
 	setDefault(&c.BranchWorkers, runtime.GOMAXPROCS(0)-1)
 	c.Seed *= 0x9e3779b97f4a7c15 // odd, so 0 stays the only 0; neighbouring seeds differ in all bits
 	if c.FuelMax <= 0 {

@@ -67,7 +67,7 @@ func (v view) Expand(x *Handle, id lockID, held lock.Mode, children []*Handle) l
 			}
 		}
 	}
-	if len(children) > fanOutMax {
+	if len(children) > v.sys.cfg.fanOut {
 		return lock.Expansion[*Handle]{Lazy: true}
 	}
 	return lock.Expansion[*Handle]{Children: children}
@@ -77,7 +77,7 @@ func (v view) Expand(x *Handle, id lockID, held lock.Mode, children []*Handle) l
 // has a hold. Caller holds ev.mu.
 func (ev *Event) narrow() {
 	ev.isNarrow = true
-	ev.narrowed.max = fanOutMax
+	ev.narrowed.max = ev.sys.cfg.fanOut
 	if ev.target.obj == nil || ev.method.Narrow == nil {
 		return
 	}
@@ -142,7 +142,7 @@ func (ev *Event) crossing(x, m *Handle, children []*Handle) (_ []*Handle, whole 
 				stack = append(stack, h)
 			}
 		}
-		if len(seen) > ev.lookMax() || len(children) > fanOutMax {
+		if len(seen) > ev.lookMax() || len(children) > s.cfg.fanOut {
 			return children, false
 		}
 	}

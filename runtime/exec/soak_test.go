@@ -1,0 +1,60 @@
+package exec
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+)
+
+var soak = flag.Duration("soak", time.Second, "how long TestSoak runs workloads of random shapes")
+
+// soakWorkload draws the shape of a run, and bounds that are far too tight.
+func soakWorkload(rng *rand.Rand) (workload, Config) {
+	w := workload{
+		seed:       rng.Uint64(),
+		goroutines: 1 << rng.IntN(7),
+		events:     2_000,
+		nodes:      2 + rng.IntN(1<<rng.IntN(8)),
+		changes:    rng.IntN(40),
+	}
+	w.edges = rng.IntN(4 * w.nodes)
+	cfg := Config{BranchWorkers: 1 + rng.IntN(8), QueueDepthMax: 1 + rng.IntN(1<<rng.IntN(10)), Partitions: 1 + rng.IntN(8),
+		fanOut: 1 + rng.IntN(1<<rng.IntN(7))}
+	return w, cfg
+}
+
+// TestSoak checks strict serialisability of runs of random shapes, and that nothing is
+// left of them.
+func TestSoak(t *testing.T) {
+	end := time.Now().Add(*soak)
+	seed := uint64(time.Now().UnixNano())
+	rng := rand.New(rand.NewPCG(seed, 1))
+	t.Logf("seed %d", seed)
+	before := runtime.NumGoroutine()
+	var total Stats
+	for runs := 1; ; runs++ {
+		w, cfg := soakWorkload(rng)
+		st, err := w.run(cfg, func(waits string) { panic(fmt.Sprintf("%+v, fan-out %d: no progress\n%s", w, cfg.fanOut, waits)) })
+		if err != nil {
+			t.Fatalf("%+v, fan-out %d: %v", w, cfg.fanOut, err)
+		}
+		total.Commits += st.Commits
+		total.Aborts += st.Aborts
+		total.Withdrawals += st.Withdrawals
+		total.Moves += st.Moves
+		if time.Now().After(end) {
+			t.Logf("%d runs, %+v", runs, total)
+			break
+		}
+	}
+	for range 100 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+}
