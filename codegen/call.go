@@ -22,7 +22,7 @@ func (f *fn) call(x *ast.Call) val {
 		return f.library(x, c)
 	case typecheck.FuncCall:
 		args := f.binders(x.Args)
-		return f.plainCall(c.Func, f.funcName(x, c.Func), args)
+		return f.plainCall(c.Func, f.funcName(c.Func), args)
 	case typecheck.SelfCall:
 		args := f.binders(x.Args)
 		return f.plainCall(c.Func, "self."+f.methodName(c.Func), args)
@@ -37,10 +37,7 @@ func (f *fn) call(x *ast.Call) val {
 }
 
 // funcName returns the Go function for a free function, in the version for this runner.
-func (f *fn) funcName(x ast.Node, g *typecheck.Func) string {
-	if f.plan[g] == nil {
-		f.unsupported(x, "a call into another package")
-	}
+func (f *fn) funcName(g *typecheck.Func) string {
 	if f.ofClient(g) {
 		return f.gen(g, "client")
 	}
@@ -79,9 +76,6 @@ func (f *fn) plainCall(g *typecheck.Func, name string, args []val) val {
 
 // valueCall lowers a call of a method of a value class on some value.
 func (f *fn) valueCall(x *ast.Call, c *typecheck.Call) val {
-	if f.plan[c.Func] == nil {
-		f.unsupported(x, "a call into another package")
-	}
 	if st := f.info.Stores[x]; st != nil {
 		if c.Optional {
 			return f.mutateUnlessNull(x, st, c)
@@ -111,9 +105,6 @@ func (f *fn) receiverFirst(i int, x ast.Expr) val {
 
 // actorCall lowers a call of a method of an actor.
 func (f *fn) actorCall(x *ast.Call, c *typecheck.Call) val {
-	if f.plan[c.Func] == nil {
-		f.unsupported(x, "a call into another package")
-	}
 	n := len(x.Args) + 1
 	if c.Optional {
 		recv := f.expr(c.Recv)
@@ -243,9 +234,6 @@ func (f *fn) callback(x *ast.Call, c *typecheck.Call, vals []val) val {
 func (f *fn) actorRef(x *ast.ActorRef) val {
 	t := f.info.TypeOf(x)
 	c := t.(*typecheck.Class)
-	if f.names.obj[c] == "" {
-		f.unsupported(x, "an actor of another package")
-	}
 	key := f.expr(x.Key)
-	return fresh(t, f.gen(c, "ref")+"{aeonrt.Named("+f.ctx()+", &"+f.gen(c, "class")+", "+key.code+")}")
+	return fresh(t, f.refLit(c, "aeonrt.Named("+f.ctx()+", &"+f.gen(c, "class")+", "+key.code+")"))
 }

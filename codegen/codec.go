@@ -151,9 +151,9 @@ func (p *pkg) decode(t typecheck.Type) string {
 		case ast.ValueClass:
 			return p.gen(t, "get") + "(d)"
 		case ast.ActorClass:
-			return g + "{aeonrt.GetRef(d)}"
+			return p.refLit(t, "aeonrt.GetRef(d)")
 		}
-		return g + "{aeonrt.GetClientRef(d)}"
+		return p.refLit(t, "aeonrt.GetClientRef(d)")
 	}
 	panic("codegen: no codec for " + t.String())
 }

@@ -34,6 +34,9 @@ type Options struct {
 	// for code that is compiled from a cache. Nil, or an empty result, gives code without //line
 	// directives, for people who commit it.
 	SourceName func(*ast.Source) string
+	// Imports are all packages that the generated one imports, directly or not, each after what it imports
+	// itself.
+	Imports []Import
 }
 
 // File is one generated file.

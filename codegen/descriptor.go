@@ -11,6 +11,7 @@ import (
 func (p *pkg) descriptors() (File, error) {
 	w := p.writer()
 	p.packageVar(w)
+	p.aliases(w)
 	for _, c := range p.info.Package.Classes {
 		switch c.Kind {
 		case ast.ActorClass:
@@ -46,6 +47,13 @@ func (p *pkg) packageVar(w *writer) {
 	w.add("// AeonPackage is what the runtime and the tools need to know of this package.")
 	w.add("var AeonPackage = aeonrt.Package{")
 	w.add("Name: %s,", quote(pk.Name))
+	if len(p.imported) > 0 {
+		w.add("Imports: []*aeonrt.Package{")
+		for _, im := range p.imported {
+			w.add("&%s.AeonPackage,", im.alias)
+		}
+		w.add("},")
+	}
 	w.add("}")
 	w.add("")
 }
@@ -110,9 +118,6 @@ func (p *pkg) methodVar(w *writer, c *typecheck.Class, m *typecheck.Func) {
 func (p *pkg) touches(w *writer, list []typecheck.ClassMode) {
 	var parts []string
 	for _, t := range list {
-		if p.names.obj[t.Class] == "" {
-			panic(unsupported{at: t.Class.Span(), what: "an actor class of another package"})
-		}
 		parts = append(parts, "{Class: &"+p.gen(t.Class, "class")+", Mode: "+modeNames[t.Mode]+"}")
 	}
 	if len(parts) > 0 {

@@ -181,8 +181,9 @@ func (f *fn) paren(x *ast.Paren) val {
 
 // constant lowers an expression whose value the checker knows. A declared constant keeps its name.
 func (f *fn) constant(x ast.Expr, t typecheck.Type, c constant.Value) val {
-	if id, ok := x.(*ast.Ident); ok {
-		if k, ok := f.info.Uses[id].(*typecheck.Const); ok && f.names.obj[k] != "" && typecheck.Identical(k.Type(), t) {
+	switch x.(type) {
+	case *ast.Ident, *ast.Field:
+		if k, ok := f.info.Uses[x].(*typecheck.Const); ok && f.names.obj[k] != "" && typecheck.Identical(k.Type(), t) {
 			return val{code: f.names.obj[k], typ: t, fresh: true, stable: true}
 		}
 	}

@@ -69,7 +69,12 @@ func (p *pkg) assemble(name, comment string, w *writer) (File, error) {
 // imports returns the import declaration for a file, whose text begins with its head.
 func (p *pkg) imports(name, text string) (string, error) {
 	if p.mapped { // nobody reads it, so it need not be found out what is used
-		return "import (\n\"time\"\n\naeonrt \"" + runtimePath + "\"\n)\n\nvar _ time.Duration\nvar _ aeonrt.Mode\n\n", nil
+		list, uses := "", ""
+		for _, im := range p.imported {
+			list += im.alias + " " + quote(im.path) + "\n"
+			uses += "var _ = &" + im.alias + ".AeonPackage\n"
+		}
+		return "import (\n\"time\"\n\naeonrt \"" + runtimePath + "\"\n" + list + ")\n\nvar _ time.Duration\nvar _ aeonrt.Mode\n" + uses + "\n", nil
 	}
 	f, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
 	if err != nil {
@@ -91,7 +96,15 @@ func (p *pkg) imports(name, text string) (string, error) {
 	if used["aeonrt"] {
 		list += "\taeonrt \"" + runtimePath + "\"\n"
 	}
-	if list == "" {
+	for i, im := range p.imported {
+		if i == 0 {
+			list += "\n"
+		}
+		if used[im.alias] {
+			list += "\t" + im.alias + " " + quote(im.path) + "\n"
+		}
+	}
+	if strings.TrimSpace(list) == "" {
 		return "", nil
 	}
 	return "import (\n" + list + ")\n\n", nil

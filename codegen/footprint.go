@@ -44,7 +44,7 @@ func (p *pkg) member(w *writer, m *typecheck.Func, e typecheck.Member) {
 		if opt, ok := t.(*typecheck.Optional); ok {
 			code, t = code+".Value()", opt.Elem
 		}
-		code, t = code+"."+p.names.obj[e.Path.Field], e.Path.Field.Type()
+		code, t = p.fieldOf(code, e.Path.Field), e.Path.Field.Type()
 	}
 	if opt, ok := t.(*typecheck.Optional); ok && !typecheck.IsRef(opt.Elem) {
 		code, t = code+".Value()", opt.Elem
@@ -62,6 +62,14 @@ func (p *pkg) member(w *writer, m *typecheck.Func, e typecheck.Member) {
 		return
 	}
 	p.addRefs(w, t, code, add)
+}
+
+// fieldOf reads a field of an actor or value, which may be one that its package does not export.
+func (p *pkg) fieldOf(code string, f *typecheck.Var) string {
+	if p.foreign(f.Class) && !exported(p.names.obj[f]) {
+		return p.gen(f, "get") + "(" + code + ")"
+	}
+	return code + "." + p.names.obj[f]
 }
 
 func (p *pkg) pathRoot(m *typecheck.Func, path typecheck.Path) (string, typecheck.Type) {

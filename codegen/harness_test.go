@@ -2,6 +2,7 @@ package codegen_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/aeon-lang/aeon/lang"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
+	"github.com/aeon-lang/aeon/program"
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
@@ -61,6 +63,23 @@ func generate(t testing.TB, name, text string, mapped bool) []codegen.File {
 		t.Fatalf("%s: %v", name, err)
 	}
 	return files
+}
+
+// load loads one file as a program, with what it imports; errors in them fail the test.
+func load(t testing.TB, file string) *program.Package {
+	t.Helper()
+	p, err := program.NewLoader().Load(program.Unit{Dir: filepath.Dir(file), Files: []string{file}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range p.Closure() {
+		for _, d := range q.Diagnostics {
+			if d.Severity == diag.Error {
+				t.Fatal(d)
+			}
+		}
+	}
+	return p
 }
 
 // repository returns the folder of go.mod.
@@ -124,6 +143,29 @@ func (m *module) add(t testing.TB, name string, files []codegen.File) {
 		m.write(t, filepath.Join(name, f.Name), string(f.Content))
 	}
 	m.pkgs = append(m.pkgs, "generated/"+name)
+}
+
+// addProgram adds a program and what it imports as name, name/1, name/2, …; positions are reported as in /aeon if
+// mapped is set.
+func (m *module) addProgram(t testing.TB, name string, p *program.Package, mapped bool) {
+	t.Helper()
+	var opts codegen.Options
+	if mapped {
+		opts.SourceName = func(src *ast.Source) string { return "/aeon/" + filepath.Base(src.Name) }
+	}
+	all := p.Closure()
+	for i, q := range all {
+		files, err := codegen.Generate(q.Info, opts)
+		if err != nil {
+			t.Fatalf("%s: %v", q.Dir, err)
+		}
+		dir := name
+		if q != p {
+			dir = fmt.Sprintf("%s/%d", name, i+1)
+		}
+		opts.Imports = append(opts.Imports, codegen.Import{Info: q.Info, Path: "generated/" + dir})
+		m.add(t, dir, files)
+	}
 }
 
 // run runs a go command in the module and returns its output.

@@ -73,6 +73,9 @@ type names struct {
 	top *scope
 	obj map[any]string       // of typecheck objects: classes, enums and their values, constants, functions
 	gen map[generated]string // of what we add to an object
+	// topLevel has those of gen that stand at package level.
+	topLevel map[generated]bool
+	surface  map[typecheck.Type]bool
 	// members has, per class, the fields and methods of its Go struct and of its reference type.
 	members map[*typecheck.Class]*scope
 	stubs   map[*typecheck.Class]*scope
@@ -87,7 +90,7 @@ type generated struct {
 // nameAll names the declarations of a package: first those of the program, so that they keep their
 // names where they can, then ours.
 func nameAll(p *pkg) *names {
-	n := &names{top: newScope(reserved), obj: map[any]string{}, gen: map[generated]string{},
+	n := &names{top: newScope(reserved), obj: map[any]string{}, gen: map[generated]string{}, topLevel: map[generated]bool{}, surface: p.surface,
 		members: map[*typecheck.Class]*scope{}, stubs: map[*typecheck.Class]*scope{}}
 	pk := p.info.Package
 	for _, c := range pk.Classes {
@@ -109,6 +112,7 @@ func nameAll(p *pkg) *names {
 			n.obj[v] = n.top.take(n.obj[e] + v.Name())
 		}
 		n.add(e, "names", lowerFirst(n.obj[e])+"Names")
+		n.addAlias(e, "type", n.obj[e])
 	}
 	for _, fn := range pk.Funcs {
 		n.add(fn, "client", n.obj[fn]+"Client")
@@ -123,7 +127,25 @@ func nameAll(p *pkg) *names {
 }
 
 // add names something generated for an object at package level.
-func (n *names) add(of any, kind, want string) { n.gen[generated{of, kind}] = n.top.take(want) }
+func (n *names) add(of any, kind, want string) {
+	g := generated{of, kind}
+	n.gen[g], n.topLevel[g] = n.top.take(want), true
+}
+
+// addAlias names the alias of a type on the surface whose own name is not exported.
+func (n *names) addAlias(of typecheck.Type, kind, name string) {
+	if n.surface[of] && !exported(name) {
+		n.add(of, kind, "Aeon"+upperFirst(name))
+	}
+}
+
+// handle returns the name for something of ours that other packages use if public is set.
+func handle(public bool, what, name string) string {
+	if public {
+		return "Aeon" + upperFirst(what) + upperFirst(name)
+	}
+	return what + upperFirst(name)
+}
 
 func (n *names) class(c *typecheck.Class) {
 	name := n.obj[c]
@@ -141,9 +163,15 @@ func (n *names) class(c *typecheck.Class) {
 	switch {
 	case typecheck.IsValueClass(c):
 		for _, kind := range []string{"put", "get", "new"} {
-			n.add(c, kind, kind+upperFirst(name))
+			n.add(c, kind, handle(n.surface[c], kind, name))
 		}
-		n.add(c, "newClient", "new"+upperFirst(name)+"Client")
+		n.add(c, "newClient", handle(n.surface[c], "new", name)+"Client")
+		n.addAlias(c, "type", name)
+		for _, f := range c.Fields {
+			if n.surface[c] && !exported(n.obj[f]) && owning(f) {
+				n.add(f, "get", "AeonGet"+upperFirst(name)+upperFirst(f.Name()))
+			}
+		}
 	case typecheck.IsActor(c):
 		n.actor(c, s)
 	default:
@@ -154,8 +182,9 @@ func (n *names) class(c *typecheck.Class) {
 func (n *names) actor(c *typecheck.Class, s *scope) {
 	name := n.obj[c]
 	n.add(c, "ref", name+"Ref")
-	n.add(c, "class", "class"+upperFirst(name))
-	n.add(c, "create", "create"+upperFirst(name))
+	n.addAlias(c, "refType", name+"Ref")
+	n.add(c, "class", handle(n.surface[c], "class", name))
+	n.add(c, "create", handle(n.surface[c], "create", name))
 	n.add(c, "new", "New"+upperFirst(name))
 	for _, f := range c.Fields {
 		n.add(f, "index", "field"+upperFirst(name)+upperFirst(f.Name()))
@@ -173,32 +202,53 @@ func (n *names) actor(c *typecheck.Class, s *scope) {
 		} else {
 			n.gen[generated{m, "await"}] = stubs.take(title)
 			n.gen[generated{m, "event"}] = stubs.take(title + "Event")
-			n.gen[generated{m, "call"}] = stubs.take("call" + title)
+			call := "call" + title
+			if m.Public() {
+				call = "Call" + title
+			}
+			n.gen[generated{m, "call"}] = stubs.take(call)
 		}
-		n.add(m, "args", lowerFirst(name)+title+"Args")
-		n.add(m, "method", "method"+upperFirst(name)+title)
+		n.descriptor(c, m, title)
 	}
+}
+
+// descriptor names what describes a method of an actor or client class to the runtime.
+func (n *names) descriptor(c *typecheck.Class, m *typecheck.Func, title string) {
+	name := n.obj[c]
+	if n.surface[c] && m.Public() && m.Kind == typecheck.Method {
+		n.add(m, "args", "AeonArgs"+upperFirst(name)+title)
+		n.add(m, "method", "AeonMethod"+upperFirst(name)+title)
+		return
+	}
+	n.add(m, "args", lowerFirst(name)+title+"Args")
+	n.add(m, "method", "method"+upperFirst(name)+title)
 }
 
 func (n *names) client(c *typecheck.Class) {
 	name := n.obj[c]
 	n.add(c, "ref", name+"Ref")
-	n.add(c, "new", "new"+upperFirst(name))
+	n.addAlias(c, "refType", name+"Ref")
+	n.add(c, "new", handle(n.surface[c], "new", name))
 	for _, m := range c.Methods {
-		title := upperFirst(m.Name())
-		n.add(m, "args", lowerFirst(name)+title+"Args")
-		n.add(m, "method", "method"+upperFirst(name)+title)
+		n.descriptor(c, m, upperFirst(m.Name()))
 	}
 }
 
-// params returns the names of a function's parameters as fields of its argument struct.
+// paramFields returns the names of a function's parameters as fields of its argument struct, which other packages
+// fill if they can call the function.
 func paramFields(fn *typecheck.Func) []string {
 	s := newScope(func(w string) bool {
 		return structNames[w] || goKeywords[w] || w == "_" || w == "ret" || w == "EncodeResult" || w == "DecodeResult"
 	})
 	var list []string
 	for _, p := range fn.Params {
-		list = append(list, s.take(p.Name()))
+		name := p.Name()
+		if fn.Public() && fn.Kind == typecheck.Method {
+			if name = upperFirst(name); !exported(name) {
+				name = "X" + name
+			}
+		}
+		list = append(list, s.take(name))
 	}
 	return list
 }

@@ -1,6 +1,8 @@
 package codegen
 
 import (
+	"slices"
+
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/typecheck"
 )
@@ -11,9 +13,6 @@ func (f *fn) new(x *ast.New) val {
 	c, ok := made.Type.(*typecheck.Class)
 	if !ok {
 		return fresh(made.Type, f.zero(made.Type))
-	}
-	if f.names.obj[c] == "" {
-		f.unsupported(x, "an object of a class of another package")
 	}
 	switch {
 	case c.Kind == ast.ValueClass:
@@ -27,12 +26,16 @@ func (f *fn) new(x *ast.New) val {
 }
 
 func (f *fn) newValue(x *ast.New, c *typecheck.Class, made *typecheck.New) val {
-	if c.Ctor != nil && c.Ctor.Decl != nil {
+	if f.foreign(c) || c.Ctor != nil && c.Ctor.Decl != nil {
 		name := f.gen(c, "new")
 		if f.ofClient(c.Ctor) {
 			name = f.gen(c, "newClient")
 		}
-		return fresh(c, name+"("+f.withContext(c.Ctor, f.binders(x.Args))+")")
+		args := f.binders(x.Args)
+		if c.Ctor.Decl == nil {
+			args = f.implicitArgs(c.Ctor, made.Fields, args)
+		}
+		return fresh(c, name+"("+f.withContext(c.Ctor, args)+")")
 	}
 	set := append([]*typecheck.Var(nil), made.Fields...)
 	list := append([]ast.Expr(nil), x.Args...)
@@ -49,4 +52,18 @@ func (f *fn) newValue(x *ast.New, c *typecheck.Class, made *typecheck.New) val {
 		code += f.names.obj[set[i]] + ": " + v.code
 	}
 	return fresh(c, code+"}")
+}
+
+// implicitArgs returns the arguments of an implicit constructor, one per field, from those of a call that sets
+// only some.
+func (f *fn) implicitArgs(ctor *typecheck.Func, set []*typecheck.Var, args []val) []val {
+	list := make([]val, len(ctor.ImplicitFields))
+	for i, field := range ctor.ImplicitFields {
+		if j := slices.Index(set, field); j >= 0 {
+			list[i] = args[j]
+		} else {
+			list[i] = fresh(field.Type(), f.zero(field.Type()))
+		}
+	}
+	return list
 }

@@ -61,10 +61,7 @@ func (f *fn) dropTemp() { *f.temps-- }
 
 // optionalField lowers x?.name.
 func (f *fn) optionalField(x *ast.OptionalField) val {
-	field, ok := f.info.Uses[x].(*typecheck.Var)
-	if !ok || f.names.obj[field] == "" {
-		f.unsupported(x, "this name of another package")
-	}
+	field := f.info.Uses[x].(*typecheck.Var)
 	t := f.info.TypeOf(x)
 	return f.unlessNull(f.expr(x.X), t, func(v val) val {
 		return val{code: v.code + "." + f.names.obj[field], typ: field.Type()}

@@ -63,11 +63,7 @@ func (f *fn) enumValue(v *typecheck.EnumValue) val {
 	if v.Decl.Payload != nil {
 		panic(unsupported{at: v.Span(), what: "an enum value with a payload"})
 	}
-	name := f.names.obj[v]
-	if name == "" {
-		panic(unsupported{at: v.Span(), what: "an enum of another package"})
-	}
-	return val{code: name, typ: v.Enum, fresh: true, stable: true}
+	return val{code: f.names.obj[v], typ: v.Enum, fresh: true, stable: true}
 }
 
 // this lowers `this`: the reference to the current actor or client object, or the current value.
@@ -99,15 +95,11 @@ func (f *fn) field(x *ast.Field) val {
 			return f.narrow(f.variable(obj), f.info.TypeOf(x))
 		}
 		v := f.expr(x.X)
-		if f.names.obj[obj] == "" {
-			f.unsupported(x, "a class of another package")
-		}
 		v.code, v.typ = side(v.code)+"."+f.names.obj[obj], obj.Type()
 		v.konst = false
 		return f.narrow(v, f.info.TypeOf(x))
 	}
-	f.unsupported(x, "this name of another package")
-	return val{}
+	panic("codegen: field without meaning: " + x.Name.Text)
 }
 
 // index lowers x[i] as a value.

@@ -17,6 +17,9 @@ type pkg struct {
 	plan   map[*typecheck.Func]*plan
 	// setters are the fields whose setter is used.
 	setters map[*typecheck.Var]bool
+	// surface has the classes and enums that other packages may have to name.
+	surface  map[typecheck.Type]bool
+	imported []imported
 }
 
 // runner says who runs a piece of code.
@@ -39,21 +42,35 @@ type plan struct {
 }
 
 func newPackage(info *typecheck.Info, opts Options) *pkg {
-	p := &pkg{info: info, opts: opts, boxes: map[*typecheck.Class]bool{}, files: map[string]bool{"aeon_package.go": true},
-		plan: map[*typecheck.Func]*plan{}, setters: map[*typecheck.Var]bool{}}
-	for _, f := range info.Package.Files {
-		p.mapped = p.mapped || opts.SourceName(f.Src) != ""
+	p := emptyPackage(info, opts, map[*typecheck.Func]*plan{})
+	others := p.analyseImports()
+	p.analyse()
+	for i, q := range others {
+		p.adopt(q, opts.Imports[i].Path)
+	}
+	return p
+}
+
+func emptyPackage(info *typecheck.Info, opts Options, plans map[*typecheck.Func]*plan) *pkg {
+	return &pkg{info: info, opts: opts, boxes: map[*typecheck.Class]bool{}, files: map[string]bool{"aeon_package.go": true},
+		plan: plans, setters: map[*typecheck.Var]bool{}}
+}
+
+// analyse plans the functions of the package, those of its imports being planned already, and names its declarations.
+func (p *pkg) analyse() {
+	for _, f := range p.info.Package.Files {
+		p.mapped = p.mapped || p.opts.SourceName(f.Src) != ""
 	}
 	var all []*typecheck.Func
-	info.Package.AllFuncs(func(f *typecheck.Func) {
+	p.info.Package.AllFuncs(func(f *typecheck.Func) {
 		p.plan[f] = p.inspect(f)
 		all = append(all, f)
 	})
 	p.findRecursion(all)
 	p.spreadContext(all)
 	p.spreadRunners(all)
+	p.surface = findSurface(p.info.Package)
 	p.names = nameAll(p)
-	return p
 }
 
 // gen returns the name of something that is generated for an object of the program.
@@ -102,10 +119,19 @@ func (p *pkg) inspectNew(pl *plan, n *ast.New) {
 		return
 	}
 	if typecheck.IsValueClass(made.Type) {
-		pl.calls = append(pl.calls, made.Ctor)
+		p.addCall(pl, made.Ctor)
 	} else {
 		pl.context = true
 	}
+}
+
+// addCall adds a plain call. What a function of another package needs is known already.
+func (p *pkg) addCall(pl *plan, g *typecheck.Func) {
+	if g.Pkg != p.info.Package {
+		pl.context = pl.context || p.plan[g].context
+		return
+	}
+	pl.calls = append(pl.calls, g)
 }
 
 func (p *pkg) inspectCall(pl *plan, n *ast.Call) {
@@ -115,7 +141,7 @@ func (p *pkg) inspectCall(pl *plan, n *ast.Call) {
 	}
 	switch call.Kind {
 	case typecheck.FuncCall, typecheck.SelfCall, typecheck.ValueCall:
-		pl.calls = append(pl.calls, call.Func)
+		p.addCall(pl, call.Func)
 	case typecheck.ActorCall, typecheck.ClientCall:
 		pl.context = true
 	case typecheck.BuiltinCall:
@@ -229,6 +255,9 @@ func (p *pkg) spreadContext(all []*typecheck.Func) {
 	}
 }
 
+// publicRunners says who may run a function that other packages can call.
+var publicRunners = [...]runner{typecheck.AnyContext: byActor | byClient, typecheck.ActorContext: byActor, typecheck.ClientContext: byClient}
+
 // spreadRunners finds out who runs each function. One that nobody calls is emitted for those
 // who could call it.
 func (p *pkg) spreadRunners(all []*typecheck.Func) {
@@ -252,6 +281,8 @@ func (p *pkg) spreadRunners(all []*typecheck.Func) {
 			spread(f, byClient)
 		case f.IsMethodOf(ast.ActorClass):
 			spread(f, byActor)
+		case f.Public():
+			spread(f, publicRunners[f.Context])
 		}
 	}
 	for _, f := range all {

@@ -3,6 +3,7 @@ package codegen_test
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -92,8 +93,8 @@ func where(r any) string {
 }
 `
 
-// program is one .aeon file of an archive with what running it is to print.
-type program struct {
+// source is one .aeon file of an archive with what running it is to print. It may import those in directories.
+type source struct {
 	archive string
 	name    string // without suffix
 	text    string
@@ -101,7 +102,7 @@ type program struct {
 	out     int // index of the expected output in the archive's files, -1 if there is none
 }
 
-func programs(t testing.TB, a *txtar.Archive, archive string) (list []program) {
+func programs(t testing.TB, a *txtar.Archive, archive string) (list []source) {
 	t.Helper()
 	outs := map[string]int{}
 	for i, f := range a.Files {
@@ -111,10 +112,10 @@ func programs(t testing.TB, a *txtar.Archive, archive string) (list []program) {
 	}
 	for _, f := range a.Files {
 		name, ok := strings.CutSuffix(f.Name, ".aeon")
-		if !ok {
-			continue
+		if !ok || strings.Contains(name, "/") {
+			continue // a package that programs import
 		}
-		p := program{archive: archive, name: name, text: string(f.Data), out: -1}
+		p := source{archive: archive, name: name, text: string(f.Data), out: -1}
 		if i, ok := outs[name]; ok {
 			p.out, p.want = i, string(a.Files[i].Data)
 		} else if !*update {
@@ -137,17 +138,34 @@ func withPackage(text string) string {
 	return "package p " + text
 }
 
+// unpack writes the sources of an archive into a new folder.
+func unpack(t testing.TB, a *txtar.Archive) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, f := range a.Files {
+		name := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(withPackage(string(f.Data))), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
 // TestPrograms compiles, vets and runs every program of testdata/codegen/run in one executable.
 func TestPrograms(t *testing.T) {
 	m := newModule(t)
 	var imports, calls strings.Builder
-	var all []program
+	var all []source
 	parsed := map[string]*txtar.Archive{}
 	for _, file := range archives(t, "run") {
 		parsed[file] = readArchive(t, file)
+		dir := unpack(t, parsed[file])
 		for _, p := range programs(t, parsed[file], file) {
 			id := fmt.Sprintf("p%d", len(all))
-			m.add(t, id, generate(t, p.name+".aeon", withPackage(p.text), true))
+			m.addProgram(t, id, load(t, filepath.Join(dir, p.name+".aeon")), true)
 			fmt.Fprintf(&imports, "\t%s %q\n", id, m.pkgs[len(m.pkgs)-1])
 			fmt.Fprintf(&calls, "\trun(%q, &%s.AeonPackage)\n", id, id)
 			all = append(all, p)
@@ -167,7 +185,7 @@ func TestPrograms(t *testing.T) {
 	compare(t, all, parsed, txtar.Parse(out))
 }
 
-func compare(t *testing.T, all []program, parsed map[string]*txtar.Archive, got *txtar.Archive) {
+func compare(t *testing.T, all []source, parsed map[string]*txtar.Archive, got *txtar.Archive) {
 	if len(got.Files) != len(all) {
 		t.Fatalf("%d of %d programs ran", len(got.Files), len(all))
 	}

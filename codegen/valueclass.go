@@ -32,6 +32,8 @@ func (p *pkg) valuePlumbing(w *writer, c *typecheck.Class) {
 		p.eachRef(w, c)
 	}
 	p.recordCodec(w, c)
+	p.implicitConstructor(w, c)
+	p.accessors(w, c)
 }
 
 func (p *pkg) classDoc(w *writer, c *typecheck.Class, what string) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -128,6 +129,9 @@ func (l *Loader) load(dir, path string, names []string) (*Package, error) {
 			}
 			return nil, err
 		}
+		if one, other := p.namesakes(imported); one != nil {
+			return nil, fmt.Errorf("two packages of the program are named %s, in %s and %s; actors are known by the names of their package and class, so rename one", one.Name(), Relative(one.Dir), Relative(other.Dir))
+		}
 		p.addImport(imported)
 		if imported.HasErrors() {
 			return nil, fmt.Errorf("%s has errors of its own", path)
@@ -142,6 +146,21 @@ func (l *Loader) load(dir, path string, names []string) (*Package, error) {
 	l.loaded[dir] = p
 	l.order = append(l.order, p)
 	return p, nil
+}
+
+// namesakes returns a package that p has already, which may be p itself, and another one of the same name that
+// comes with the import of i; nil if there are none.
+func (p *Package) namesakes(i *Package) (one, other *Package) {
+	have := map[string]*Package{}
+	for _, q := range p.Closure() {
+		have[q.Name()] = q
+	}
+	for _, q := range i.Closure() {
+		if same := have[q.Name()]; same != nil && same != q {
+			return same, q
+		}
+	}
+	return nil, nil
 }
 
 func (p *Package) addImport(i *Package) {
@@ -227,6 +246,23 @@ func enclosingModule(dir string) (root, module string) {
 		}
 		dir = parent
 	}
+}
+
+// GoImportPath returns the path under which Go code imports the package in dir, which need not exist yet.
+func GoImportPath(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	root, module := enclosingModule(abs)
+	if module == "" {
+		return "", fmt.Errorf("%s lies in no Go module, so the generated packages could not import each other\n\t`go mod init` makes a module", dir)
+	}
+	rel, err := filepath.Rel(root, abs)
+	if err != nil {
+		return "", err
+	}
+	return path.Join(module, filepath.ToSlash(rel)), nil
 }
 
 // readError says that a file cannot be read, as opposed to what is wrong in it.

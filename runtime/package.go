@@ -6,6 +6,7 @@ type Package struct {
 	Classes []*Class
 	Main    func(cl *Client) // nil if the package has no main
 	Tests   []Test
+	Imports []*Package // what it imports, directly or not
 }
 
 // Test is one test block of a package.

@@ -29,6 +29,9 @@ func (c *checker) contexts() {
 	c.eachFunc(func(f *Func, bf *bodyFacts) {
 		c.eachHelperCall(bf, func(callee *Func, at ast.Span) {
 			callers[callee] = append(callers[callee], callSite{f, at})
+			if callee.Pkg != c.pkg {
+				callee.addNeeds(client, actor)
+			}
 		})
 		if !helper(f) {
 			return
@@ -43,9 +46,24 @@ func (c *checker) contexts() {
 	})
 	spread(client, callers)
 	spread(actor, callers)
+	c.eachFunc(func(f *Func, _ *bodyFacts) { f.forClient, f.forActor = client[f], actor[f] })
 	c.contextErrors(client, actor, callers)
 	c.settleContexts(client, actor, callers)
 }
+
+// addNeeds adds what a helper of an imported package needs.
+func (f *Func) addNeeds(client, actor map[*Func]*need) {
+	if f.forClient != nil {
+		client[f] = f.forClient
+	}
+	if f.forActor != nil {
+		actor[f] = f.forActor
+	}
+}
+
+// Public reports whether code of other packages may call f by its name: that
+// of a function, of a method, or of the class that it constructs.
+func (f *Func) Public() bool { return exported(f.name) && f.Kind != Test }
 
 type callSite struct {
 	from *Func
@@ -137,10 +155,11 @@ func explain(d diag.Diagnostic, n *need, needs map[*Func]*need) diag.Diagnostic 
 	return d
 }
 
-// settleContexts follows the calls from clients and from actors.
+// settleContexts follows the calls from clients and from actors. Those who
+// import the package may be either.
 func (c *checker) settleContexts(client, actor map[*Func]*need, callers map[*Func][]callSite) {
-	c.reachHelpers(ClientContext, func(f *Func) *bool { return &f.ByClient })
-	c.reachHelpers(ActorContext, func(f *Func) *bool { return &f.ByActor })
+	c.reachHelpers(ClientContext, actor, func(f *Func) *bool { return &f.ByClient })
+	c.reachHelpers(ActorContext, client, func(f *Func) *bool { return &f.ByActor })
 	c.eachFunc(func(f *Func, bf *bodyFacts) {
 		if helper(f) {
 			switch {
@@ -158,8 +177,9 @@ func (c *checker) settleContexts(client, actor map[*Func]*need, callers map[*Fun
 	})
 }
 
-// reachHelpers marks the helpers that code of one context may run.
-func (c *checker) reachHelpers(from Context, mark func(*Func) *bool) {
+// reachHelpers marks the helpers that code of one context may run; the others
+// are those that the other one alone can run.
+func (c *checker) reachHelpers(from Context, others map[*Func]*need, mark func(*Func) *bool) {
 	var work []*Func
 	visit := func(callee *Func, _ ast.Span) {
 		if m := mark(callee); !*m && callee.Pkg == c.pkg {
@@ -168,8 +188,11 @@ func (c *checker) reachHelpers(from Context, mark func(*Func) *bool) {
 		}
 	}
 	c.eachFunc(func(f *Func, bf *bodyFacts) {
-		if !helper(f) && f.Context == from {
+		switch {
+		case !helper(f) && f.Context == from:
 			c.eachHelperCall(bf, visit)
+		case helper(f) && f.Public() && others[f] == nil:
+			visit(f, ast.Span{})
 		}
 	})
 	for len(work) > 0 {

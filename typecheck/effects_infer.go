@@ -20,7 +20,7 @@ type effectAnalysis struct {
 
 // effects runs the analysis on the functions that actors may run.
 func (c *checker) effects() {
-	a := &effectAnalysis{checker: c, keys: make(map[string]constant.Value), callers: make(map[*Func][]*Func), queued: make(map[*Func]bool), closure: c.closure}
+	a := &effectAnalysis{checker: c, keys: c.importedKeys(), callers: make(map[*Func][]*Func), queued: make(map[*Func]bool), closure: c.closure}
 	order := a.bottomUp()
 	for _, f := range order {
 		f.sum = newSummary()
@@ -35,6 +35,20 @@ func (c *checker) effects() {
 	for _, f := range order {
 		f.Effects = a.describe(f)
 	}
+	c.pkg.keys = a.keys
+}
+
+// importedKeys returns the constant keys of the footprints of imported packages.
+func (c *checker) importedKeys() map[string]constant.Value {
+	keys := make(map[string]constant.Value)
+	for _, fs := range c.files {
+		for _, p := range fs.imports {
+			if p.Pkg != nil {
+				maps.Copy(keys, p.Pkg.keys)
+			}
+		}
+	}
+	return keys
 }
 
 func (a *effectAnalysis) enqueue(f *Func) {

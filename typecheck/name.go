@@ -228,10 +228,11 @@ func (b *body) qualifiedEnum(q *ast.Field) (*Enum, bool) {
 		return nil, false
 	}
 	e, ok := p.Pkg.scope[q.Name.Text].(*Enum)
-	if ok {
+	if ok && exported(q.Name.Text) {
 		b.info.Uses[id], b.info.Uses[q] = p, e
+		return e, true
 	}
-	return e, ok
+	return nil, false
 }
 
 func (b *body) enumMember(x *ast.Field, e *Enum) (Object, operand, bool) {

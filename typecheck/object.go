@@ -188,6 +188,9 @@ type Func struct {
 	name string
 	span ast.Span
 	sum  *summary
+	// forClient and forActor are why only clients, or only actors, can run a
+	// helper; nil if there is no reason. Importing packages ask for them.
+	forClient, forActor *need
 }
 
 // Name implements Object. It is the text of a test's name for tests.
@@ -258,6 +261,7 @@ type Package struct {
 	Main    *Func // nil if there is none
 
 	scope map[string]Object
+	keys  map[string]constant.Value // the constant keys in footprints, by keyText
 }
 
 // Lookup returns the object that name denotes at the top level, or nil.

@@ -110,9 +110,9 @@ func (x *counterReadArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
 // DecodeResult reads the result.
 func (x *counterReadArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
 
-// createCounter makes a new actor as a part of the current event.
-func createCounter(cx *aeonrt.Cx) CounterRef {
-	self := aeonrt.New[*Counter](cx, &classCounter)
+// AeonCreateCounter makes a new actor as a part of the current event.
+func AeonCreateCounter(cx *aeonrt.Cx) CounterRef {
+	self := aeonrt.New[*Counter](cx, &AeonClassCounter)
 	self.construct(cx)
 	aeonrt.Constructed(cx)
 	return CounterRef{self.Ref()}
@@ -120,7 +120,7 @@ func createCounter(cx *aeonrt.Cx) CounterRef {
 
 // NewCounter makes a new actor in an event of its own.
 func NewCounter(cl *aeonrt.Client) (CounterRef, error) {
-	ref, err := cl.New(&classCounter, &methodCounterNew, &counterNewArgs{})
+	ref, err := cl.New(&AeonClassCounter, &methodCounterNew, &counterNewArgs{})
 	return CounterRef{ref}, err
 }
 
@@ -162,7 +162,7 @@ func (self *Counter) DecodeState(d *aeonrt.Decoder) {
 	d.EndRecord()
 }
 
-var classCounter = aeonrt.Class{
+var AeonClassCounter = aeonrt.Class{
 	Package: "app",
 	Name:    "Counter",
 	Fields: []aeonrt.Field{
@@ -171,7 +171,7 @@ var classCounter = aeonrt.Class{
 }
 
 var methodCounterAdd = aeonrt.Method{
-	Class:     &classCounter,
+	Class:     &AeonClassCounter,
 	Name:      "add",
 	Index:     0,
 	Self:      aeonrt.Write,
@@ -180,7 +180,7 @@ var methodCounterAdd = aeonrt.Method{
 }
 
 var methodCounterRead = aeonrt.Method{
-	Class:     &classCounter,
+	Class:     &AeonClassCounter,
 	Name:      "read",
 	Index:     1,
 	ReadOnly:  true,
@@ -190,7 +190,7 @@ var methodCounterRead = aeonrt.Method{
 }
 
 var methodCounterNew = aeonrt.Method{
-	Class:     &classCounter,
+	Class:     &AeonClassCounter,
 	Name:      "Counter",
 	Index:     2,
 	Self:      aeonrt.Write,
@@ -363,9 +363,9 @@ func (x *accountPayToArgs) Decode(d *aeonrt.Decoder) {
 	x.amount = d.Int()
 }
 
-// createAccount makes a new actor as a part of the current event.
-func createAccount(cx *aeonrt.Cx, b int64) AccountRef {
-	self := aeonrt.New[*Account](cx, &classAccount)
+// AeonCreateAccount makes a new actor as a part of the current event.
+func AeonCreateAccount(cx *aeonrt.Cx, b int64) AccountRef {
+	self := aeonrt.New[*Account](cx, &AeonClassAccount)
 	self.construct(cx, b)
 	aeonrt.Constructed(cx)
 	return AccountRef{self.Ref()}
@@ -373,7 +373,7 @@ func createAccount(cx *aeonrt.Cx, b int64) AccountRef {
 
 // NewAccount makes a new actor in an event of its own.
 func NewAccount(cl *aeonrt.Client, b int64) (AccountRef, error) {
-	ref, err := cl.New(&classAccount, &methodAccountNew, &accountNewArgs{b: b})
+	ref, err := cl.New(&AeonClassAccount, &methodAccountNew, &accountNewArgs{b: b})
 	return AccountRef{ref}, err
 }
 
@@ -418,7 +418,7 @@ func (self *Account) DecodeState(d *aeonrt.Decoder) {
 	d.EndRecord()
 }
 
-var classAccount = aeonrt.Class{
+var AeonClassAccount = aeonrt.Class{
 	Package: "app",
 	Name:    "Account",
 	Fields: []aeonrt.Field{
@@ -427,7 +427,7 @@ var classAccount = aeonrt.Class{
 }
 
 var methodAccountBalanceNow = aeonrt.Method{
-	Class:     &classAccount,
+	Class:     &AeonClassAccount,
 	Name:      "balanceNow",
 	Index:     0,
 	ReadOnly:  true,
@@ -437,7 +437,7 @@ var methodAccountBalanceNow = aeonrt.Method{
 }
 
 var methodAccountDeposit = aeonrt.Method{
-	Class:     &classAccount,
+	Class:     &AeonClassAccount,
 	Name:      "deposit",
 	Index:     1,
 	Self:      aeonrt.Write,
@@ -446,7 +446,7 @@ var methodAccountDeposit = aeonrt.Method{
 }
 
 var methodAccountWithdraw = aeonrt.Method{
-	Class:     &classAccount,
+	Class:     &AeonClassAccount,
 	Name:      "withdraw",
 	Index:     2,
 	Self:      aeonrt.Write,
@@ -455,17 +455,17 @@ var methodAccountWithdraw = aeonrt.Method{
 }
 
 var methodAccountPayTo = aeonrt.Method{
-	Class:     &classAccount,
+	Class:     &AeonClassAccount,
 	Name:      "payTo",
 	Index:     3,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.Exact,
 	BelowMode: aeonrt.Write,
-	Touches:   []aeonrt.ClassMode{{Class: &classAccount, Mode: aeonrt.Write}},
+	Touches:   []aeonrt.ClassMode{{Class: &AeonClassAccount, Mode: aeonrt.Write}},
 }
 
 var methodAccountNew = aeonrt.Method{
-	Class:     &classAccount,
+	Class:     &AeonClassAccount,
 	Name:      "Account",
 	Index:     4,
 	Self:      aeonrt.Write,
@@ -607,9 +607,9 @@ func (x *bankTotalArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
 // DecodeResult reads the result.
 func (x *bankTotalArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
 
-// createBank makes a new actor as a part of the current event.
-func createBank(cx *aeonrt.Cx) BankRef {
-	self := aeonrt.New[*Bank](cx, &classBank)
+// AeonCreateBank makes a new actor as a part of the current event.
+func AeonCreateBank(cx *aeonrt.Cx) BankRef {
+	self := aeonrt.New[*Bank](cx, &AeonClassBank)
 	self.construct(cx)
 	aeonrt.Constructed(cx)
 	return BankRef{self.Ref()}
@@ -617,7 +617,7 @@ func createBank(cx *aeonrt.Cx) BankRef {
 
 // NewBank makes a new actor in an event of its own.
 func NewBank(cl *aeonrt.Client) (BankRef, error) {
-	ref, err := cl.New(&classBank, &methodBankNew, &bankNewArgs{})
+	ref, err := cl.New(&AeonClassBank, &methodBankNew, &bankNewArgs{})
 	return BankRef{ref}, err
 }
 
@@ -659,7 +659,7 @@ func (self *Bank) DecodeState(d *aeonrt.Decoder) {
 	d.EndRecord()
 }
 
-var classBank = aeonrt.Class{
+var AeonClassBank = aeonrt.Class{
 	Package: "app",
 	Name:    "Bank",
 	Fields: []aeonrt.Field{
@@ -668,7 +668,7 @@ var classBank = aeonrt.Class{
 }
 
 var methodBankOpen = aeonrt.Method{
-	Class:     &classBank,
+	Class:     &AeonClassBank,
 	Name:      "open",
 	Index:     0,
 	Self:      aeonrt.Write,
@@ -677,28 +677,28 @@ var methodBankOpen = aeonrt.Method{
 }
 
 var methodBankTransfer = aeonrt.Method{
-	Class:     &classBank,
+	Class:     &AeonClassBank,
 	Name:      "transfer",
 	Index:     1,
 	Self:      aeonrt.Read,
 	Below:     aeonrt.Exact,
 	BelowMode: aeonrt.Write,
-	Touches:   []aeonrt.ClassMode{{Class: &classAccount, Mode: aeonrt.Write}},
+	Touches:   []aeonrt.ClassMode{{Class: &AeonClassAccount, Mode: aeonrt.Write}},
 }
 
 var methodBankTotal = aeonrt.Method{
-	Class:     &classBank,
+	Class:     &AeonClassBank,
 	Name:      "total",
 	Index:     2,
 	ReadOnly:  true,
 	Self:      aeonrt.Read,
 	Below:     aeonrt.Exact,
 	BelowMode: aeonrt.Read,
-	Touches:   []aeonrt.ClassMode{{Class: &classAccount, Mode: aeonrt.Read}},
+	Touches:   []aeonrt.ClassMode{{Class: &AeonClassAccount, Mode: aeonrt.Read}},
 }
 
 var methodBankNew = aeonrt.Method{
-	Class:     &classBank,
+	Class:     &AeonClassBank,
 	Name:      "Bank",
 	Index:     3,
 	Self:      aeonrt.Write,
@@ -757,9 +757,9 @@ func (x *parentGrowArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
 // DecodeResult reads the result.
 func (x *parentGrowArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
 
-// createParent makes a new actor as a part of the current event.
-func createParent(cx *aeonrt.Cx) ParentRef {
-	self := aeonrt.New[*Parent](cx, &classParent)
+// AeonCreateParent makes a new actor as a part of the current event.
+func AeonCreateParent(cx *aeonrt.Cx) ParentRef {
+	self := aeonrt.New[*Parent](cx, &AeonClassParent)
 	self.construct(cx)
 	aeonrt.Constructed(cx)
 	return ParentRef{self.Ref()}
@@ -767,7 +767,7 @@ func createParent(cx *aeonrt.Cx) ParentRef {
 
 // NewParent makes a new actor in an event of its own.
 func NewParent(cl *aeonrt.Client) (ParentRef, error) {
-	ref, err := cl.New(&classParent, &methodParentNew, &parentNewArgs{})
+	ref, err := cl.New(&AeonClassParent, &methodParentNew, &parentNewArgs{})
 	return ParentRef{ref}, err
 }
 
@@ -809,7 +809,7 @@ func (self *Parent) DecodeState(d *aeonrt.Decoder) {
 	d.EndRecord()
 }
 
-var classParent = aeonrt.Class{
+var AeonClassParent = aeonrt.Class{
 	Package: "app",
 	Name:    "Parent",
 	Fields: []aeonrt.Field{
@@ -818,7 +818,7 @@ var classParent = aeonrt.Class{
 }
 
 var methodParentGrow = aeonrt.Method{
-	Class:     &classParent,
+	Class:     &AeonClassParent,
 	Name:      "grow",
 	Index:     0,
 	Self:      aeonrt.Write,
@@ -827,7 +827,7 @@ var methodParentGrow = aeonrt.Method{
 }
 
 var methodParentNew = aeonrt.Method{
-	Class:     &classParent,
+	Class:     &AeonClassParent,
 	Name:      "Parent",
 	Index:     1,
 	Self:      aeonrt.Write,
@@ -836,9 +836,9 @@ var methodParentNew = aeonrt.Method{
 }
 
 func init() {
-	classCounter.New = func() aeonrt.Object { return new(Counter) }
-	classCounter.Methods = []*aeonrt.Method{&methodCounterAdd, &methodCounterRead}
-	classCounter.Construct = &methodCounterNew
+	AeonClassCounter.New = func() aeonrt.Object { return new(Counter) }
+	AeonClassCounter.Methods = []*aeonrt.Method{&methodCounterAdd, &methodCounterRead}
+	AeonClassCounter.Construct = &methodCounterNew
 	methodCounterAdd.NewArgs = func() aeonrt.Args { return new(counterAddArgs) }
 	methodCounterAdd.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		x := args.(*counterAddArgs)
@@ -853,8 +853,8 @@ func init() {
 	methodCounterNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		self.(*Counter).construct(cx)
 	}
-	classAccount.New = func() aeonrt.Object { return new(Account) }
-	classAccount.Methods = []*aeonrt.Method{&methodAccountBalanceNow, &methodAccountDeposit, &methodAccountWithdraw, &methodAccountPayTo}
+	AeonClassAccount.New = func() aeonrt.Object { return new(Account) }
+	AeonClassAccount.Methods = []*aeonrt.Method{&methodAccountBalanceNow, &methodAccountDeposit, &methodAccountWithdraw, &methodAccountPayTo}
 	methodAccountBalanceNow.NewArgs = func() aeonrt.Args { return new(accountBalanceNowArgs) }
 	methodAccountBalanceNow.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		x := args.(*accountBalanceNowArgs)
@@ -888,9 +888,9 @@ func init() {
 		x := args.(*accountNewArgs)
 		self.(*Account).construct(cx, x.b)
 	}
-	classBank.New = func() aeonrt.Object { return new(Bank) }
-	classBank.Methods = []*aeonrt.Method{&methodBankOpen, &methodBankTransfer, &methodBankTotal}
-	classBank.Construct = &methodBankNew
+	AeonClassBank.New = func() aeonrt.Object { return new(Bank) }
+	AeonClassBank.Methods = []*aeonrt.Method{&methodBankOpen, &methodBankTransfer, &methodBankTotal}
+	AeonClassBank.Construct = &methodBankNew
 	methodBankOpen.NewArgs = func() aeonrt.Args { return new(bankOpenArgs) }
 	methodBankOpen.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		x := args.(*bankOpenArgs)
@@ -922,9 +922,9 @@ func init() {
 	methodBankNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		self.(*Bank).construct(cx)
 	}
-	classParent.New = func() aeonrt.Object { return new(Parent) }
-	classParent.Methods = []*aeonrt.Method{&methodParentGrow}
-	classParent.Construct = &methodParentNew
+	AeonClassParent.New = func() aeonrt.Object { return new(Parent) }
+	AeonClassParent.Methods = []*aeonrt.Method{&methodParentGrow}
+	AeonClassParent.Construct = &methodParentNew
 	methodParentGrow.NewArgs = func() aeonrt.Args { return new(parentGrowArgs) }
 	methodParentGrow.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		x := args.(*parentGrowArgs)
@@ -934,5 +934,5 @@ func init() {
 	methodParentNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		self.(*Parent).construct(cx)
 	}
-	AeonPackage.Classes = []*aeonrt.Class{&classCounter, &classAccount, &classBank, &classParent}
+	AeonPackage.Classes = []*aeonrt.Class{&AeonClassCounter, &AeonClassAccount, &AeonClassBank, &AeonClassParent}
 }

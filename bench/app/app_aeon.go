@@ -83,7 +83,7 @@ func (self *Bank) construct(cx *aeonrt.Cx) {
 func (self *Bank) open(cx *aeonrt.Cx, count int64, deposit int64) {
 	for i := int64(0); i < count; i++ {
 		cx.Spend()
-		aeonrt.VectorPushOwned(cx, &self.Self, fieldBankAccounts, &self.accounts, createAccount(cx, deposit))
+		aeonrt.VectorPushOwned(cx, &self.Self, fieldBankAccounts, &self.accounts, AeonCreateAccount(cx, deposit))
 	}
 }
 
@@ -114,6 +114,6 @@ func (self *Parent) construct(cx *aeonrt.Cx) {
 }
 
 func (self *Parent) grow(cx *aeonrt.Cx) int64 {
-	aeonrt.VectorPushOwned(cx, &self.Self, fieldParentChildren, &self.children, createAccount(cx, 1))
+	aeonrt.VectorPushOwned(cx, &self.Self, fieldParentChildren, &self.children, AeonCreateAccount(cx, 1))
 	return self.children.Size()
 }

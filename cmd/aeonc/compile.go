@@ -60,7 +60,13 @@ func compile(env *environment, kind build.Kind, named []*program.Package, name s
 
 // generate turns a package into Go that says where in the .aeon files it comes from.
 func generate(p *program.Package) (build.Package, error) {
-	files, err := codegen.Generate(p.Info, codegen.Options{SourceName: absoluteName})
+	opts := codegen.Options{SourceName: absoluteName}
+	for _, im := range p.Closure() {
+		if im != p {
+			opts.Imports = append(opts.Imports, codegen.Import{Info: im.Info, Path: build.ImportPath(im.Dir, codegen.GoPackageName(im.Name()))})
+		}
+	}
+	files, err := codegen.Generate(p.Info, opts)
 	if err != nil {
 		return build.Package{}, programError{err}
 	}

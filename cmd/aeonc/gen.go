@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/aeon-lang/aeon/codegen"
+	"github.com/aeon-lang/aeon/program"
 )
 
 // generatedMark is in the first line of every generated file.
@@ -25,6 +26,9 @@ generated are replaced; any other file with such a name is left alone, and gen
 writes nothing.
 
 	aeonc gen -o gen/bank ./bank
+
+The packages it imports go into directories below DIR, by their names; DIR then
+has to lie in a Go module, so that they can import each other.
 
 A program in Go that starts the package:
 
@@ -57,25 +61,51 @@ func generateFiles(env *environment, args []string, dir string) error {
 	if len(named) != 1 {
 		return usagef("one package at a time, not %d", len(named))
 	}
-	files, err := codegen.Generate(named[0].Info, codegen.Options{})
+	files, err := generatePlain(named[0], dir)
 	if err != nil {
-		return programError{err}
-	}
-	for _, f := range files {
-		if err := mayReplace(filepath.Join(dir, f.Name)); err != nil {
-			return err
-		}
-	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err
 	}
 	for _, f := range files {
-		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Content, 0o666); err != nil {
+		if err := mayReplace(f.Name); err != nil {
+			return err
+		}
+	}
+	for _, f := range files {
+		if err := os.MkdirAll(filepath.Dir(f.Name), 0o777); err != nil {
+			return err
+		}
+		if err := os.WriteFile(f.Name, f.Content, 0o666); err != nil {
 			return err
 		}
 	}
 	env.say("wrote %s to %s", plural(len(files), "file"), dir)
 	return nil
+}
+
+// generatePlain generates a package for dir, and what it imports for directories below; the names of the files
+// begin with dir.
+func generatePlain(root *program.Package, dir string) ([]codegen.File, error) {
+	var opts codegen.Options
+	var all []codegen.File
+	for _, p := range root.Closure() {
+		files, err := codegen.Generate(p.Info, opts)
+		if err != nil {
+			return nil, programError{err}
+		}
+		below := dir
+		if p != root {
+			below = filepath.Join(dir, codegen.GoPackageName(p.Name()))
+			path, err := program.GoImportPath(below)
+			if err != nil {
+				return nil, err
+			}
+			opts.Imports = append(opts.Imports, codegen.Import{Info: p.Info, Path: path})
+		}
+		for _, f := range files {
+			all = append(all, codegen.File{Name: filepath.Join(below, f.Name), Content: f.Content})
+		}
+	}
+	return all, nil
 }
 
 // mayReplace fails if there is a file that aeonc has not generated.

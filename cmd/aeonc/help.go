@@ -44,10 +44,19 @@ is downloaded, and no go.mod is read or written.
 
 A program is a package with a main function.
 
-Imports are found by path: "./cook" and "../cook" are relative to the importing
-directory; inside a Go module, "example.com/shop/cook" leads to the module's
-directory cook. This version checks programs of several packages, and compiles
-programs of one.
+A program is one package with main and the packages it imports:
+
+	import "./cook"            a directory, seen from that of the importing file
+	import "../cook"
+	import "example.com/shop/cook"
+	                           inside the Go module example.com/shop: its
+	                           directory cook; no other module is searched
+	import c "./cook"          under another name in this file
+
+What begins with a capital letter is exported: cook.Grill, cook.Heat(). Packages
+import each other without cycles, and no two packages of a program have the same
+name: an actor is known by the names of its package and class. A main of an
+imported package is not run.
 `,
 }
 
