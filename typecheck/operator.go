@@ -293,7 +293,9 @@ func (b *body) badOperands(x *ast.Binary, l, r operand) {
 	switch {
 	case x.Op == ast.OpAdd && (l.typ == String || r.typ == String):
 		d = d.WithHelp("write it into a string: `\"{x}\"`, or use str(…)")
-	case IsNumeric(l.typ) && IsNumeric(r.typ) && isConvertible(r.typ, l.typ):
+	case x.Op == ast.OpRem && (l.typ == Float || r.typ == Float):
+		d = d.WithHelp("%% is for integers")
+	case !Identical(l.typ, r.typ) && IsNumeric(l.typ) && IsNumeric(r.typ) && isConvertible(r.typ, l.typ):
 		d = d.WithHelp("numbers are not converted implicitly: write %s(…) around one of them", l.typ)
 	case l.typ == Duration && IsNumeric(r.typ) || r.typ == Duration && IsNumeric(l.typ):
 		d = d.WithHelp("a duration has a unit: `5s`, `50ms`; it can be multiplied and divided by an int")
