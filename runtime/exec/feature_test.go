@@ -384,3 +384,30 @@ func TestRealTimersFire(t *testing.T) {
 		t.Error("quiescent before the timer has fired")
 	}
 }
+
+// A loop that counts in fields logs each of them once; the undo ends with the first value.
+func TestALoopOverFieldsLogsThemOnce(t *testing.T) {
+	_, cl := testSystem(t, Config{})
+	r := newDesk(t, cl)
+	mustNot(t, r.await(cl, func(cx *Cx, d *desk) { d.setN(cx, 5) }))
+	entries := 0
+	err := r.await(cl, func(cx *Cx, d *desk) {
+		for i := range 1000 {
+			d.setN(cx, d.n+1)
+			Log(cx, &d.Self, 3, &d.rate)
+			d.rate = float64(i)
+			Log(cx, &d.Self, 1, &d.text)
+			d.text += "x"
+		}
+		entries = len(cx.log)
+		Abort(cx, "enough")
+	})
+	if err == nil || entries != 3 {
+		t.Errorf("error %v, %d entries in the undo log, want 3", err, entries)
+	}
+	mustNot(t, r.await(cl, func(_ *Cx, d *desk) {
+		if d.n != 5 || d.text != "" || d.rate != 0 {
+			t.Errorf("after the abort n = %d, text = %q, rate = %v", d.n, d.text, d.rate)
+		}
+	}))
+}

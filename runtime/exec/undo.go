@@ -24,7 +24,10 @@ type undoer interface{ undo() }
 // allocates nothing for numbers, strings, references and containers.
 func Log[T any](cx *Cx, self *Self, field uint16, p *T) {
 	e := undoEntry{self: self, field: field, place: p}
-	switch v := any(p).(type) {
+	if cx.loggedLately(e.place) {
+		return
+	}
+	switch v := e.place.(type) {
 	case *int64:
 		e.word = uint64(*v)
 	case *string:
@@ -49,6 +52,26 @@ func Log[T any](cx *Cx, self *Self, field uint16, p *T) {
 		e.old = *p
 	}
 	cx.log = append(cx.log, e)
+}
+
+// lookBack is how many entries Log looks through for an older value of the same field.
+const lookBack = 4
+
+// loggedLately reports whether one of the last entries already holds an older value of
+// the number, string or bool at place, which is the one that an undo has to end with:
+// a loop that counts in a field must not log every round. Containers do not
+// qualify, since undoers of their elements lie between.
+func (cx *Cx) loggedLately(place any) bool {
+	for i := len(cx.log) - 1; i >= 0 && i >= len(cx.log)-lookBack; i-- {
+		if cx.log[i].place == place {
+			switch place.(type) {
+			case *int64, *string, *bool, *value.Duration, *value.Time, *uint64, *uint32, *int32, *float64:
+				return true
+			}
+			return false
+		}
+	}
+	return false
 }
 
 func (cx *Cx) logUndo(self *Self, field uint16, u undoer) {
