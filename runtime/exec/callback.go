@@ -40,6 +40,9 @@ type ClientMethod struct {
 
 // NewClientObject makes self, which embeds o, an object of client cl.
 func NewClientObject(cl *Client, o *ClientObject, self any) ClientRef {
+	if cl.base != nil {
+		cl = cl.base
+	}
 	o.client, o.self = cl, self
 	return ClientRef{o: o}
 }
@@ -67,6 +70,7 @@ type mailbox struct {
 		queue   []callback
 		running bool
 		gone    bool
+		face    *Client // what callbacks get to see of the client
 	}
 }
 
@@ -111,6 +115,26 @@ func (cl *Client) nextCallback() (c callback, ok bool) {
 	return c, true
 }
 
+// inCallback returns the face of the client that its callbacks run with: it does not wait
+// for what includes the callback itself.
+func (cl *Client) inCallback() *Client {
+	m := &cl.box
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.mu.face == nil {
+		m.mu.face = cl.sys.Client()
+		m.mu.face.base = cl
+	}
+	return m.mu.face
+}
+
+// mayWait faults in a callback, which would wait for its own end.
+func (cl *Client) mayWait(what string) {
+	if cl.base != nil {
+		panic(value.Fault{Msg: what + " in a callback would wait for the callback itself"})
+	}
+}
+
 // drain runs the client's callbacks until there is none left.
 func (cl *Client) drain() {
 	finished := false
@@ -151,7 +175,7 @@ func (cl *Client) call(c callback) {
 			cl.sys.stats.callbackFailures.Add(1)
 		}
 	}()
-	c.method.Run(cl, c.object.self, c.args)
+	c.method.Run(cl.inCallback(), c.object.self, c.args)
 }
 
 // places returns the attributes that tell where err came from: the place where it

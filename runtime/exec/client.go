@@ -18,6 +18,7 @@ type Client struct {
 	stats counters
 	depth atomic.Int64 // of calls that can recurse, those of main and of callbacks together
 	box   mailbox
+	base  *Client  // of the face that callbacks of base see; else nil
 	_     [64]byte // clients do not share cache lines
 }
 
@@ -186,7 +187,10 @@ func (cl *Client) Delete(target Ref) error { return cl.Await(target, &methodDele
 
 // Settle waits until no event that was issued, sub-event or callback is left. Timers
 // do not count, nor do events that other goroutines are awaiting.
-func (cl *Client) Settle() { cl.sys.settle() }
+func (cl *Client) Settle() {
+	cl.mayWait("settle")
+	cl.sys.settle()
+}
 
 func (s *System) settle() {
 	for ch := s.live.wait(); ch != nil; ch = s.live.wait() {
@@ -206,6 +210,7 @@ func (cl *Client) Sleep(d time.Duration) {
 // Advance moves simulated time by d: it fires what becomes due in order of due time and
 // lets the system settle after each. It panics on a real clock.
 func (cl *Client) Advance(d time.Duration) {
+	cl.mayWait("advancing the clock")
 	s := cl.sys
 	c, sim := s.clock.(*SimClock)
 	if !sim {

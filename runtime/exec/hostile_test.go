@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/value"
 )
 
 // parentAndKid returns a desk and one that it owns.
@@ -301,5 +303,34 @@ func init() {
 		for _, k := range args.([]deskRef) {
 			VectorPushOwned(cx, &d.Self, 4, &d.kids, k)
 		}
+	}
+}
+
+func TestSettleInACallbackIsAFault(t *testing.T) {
+	s, cl := testSystem(t, Config{Log: quiet})
+	var o ClientObject
+	r := NewClientObject(cl, &o, nil)
+	ended, faults := 0, 0
+	m := &ClientMethod{Class: "Ear", Name: "hear", Run: func(in *Client, _ any, _ Args) {
+		defer func() {
+			if f, is := recover().(value.Fault); is && strings.Contains(f.Msg, "callback") {
+				faults++
+			}
+		}()
+		var mine ClientObject
+		if NewClientObject(in, &mine, nil).o.client != cl {
+			t.Error("an object made in a callback belongs to another client")
+		}
+		in.Settle()
+		ended++
+	}}
+	a := newDesk(t, cl)
+	mustNot(t, a.await(cl, func(cx *Cx, d *desk) {
+		cx.Callback(r, m, nil)
+		cx.Callback(r, m, nil)
+	}))
+	cl.Settle()
+	if ended != 0 || faults != 2 || s.live.n.Load() != 0 {
+		t.Errorf("%d callbacks settled, %d faulted", ended, faults)
 	}
 }
