@@ -24,9 +24,6 @@ func (f *fn) builtin(x *ast.Call, c *typecheck.Call) val {
 	case typecheck.RandomFunc:
 		return out(f.ctx() + ".Random()")
 	case typecheck.EventIDFunc:
-		if f.by == byClient {
-			f.unsupported(x, "eventid() outside of an event")
-		}
 		return out("cx.EventID().String()")
 	case typecheck.PrintFunc:
 		return out(f.ctx() + ".Print(" + f.printed(vals) + ")")

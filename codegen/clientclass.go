@@ -20,9 +20,6 @@ func (p *pkg) clientClass(w *writer, c *typecheck.Class) {
 	p.clientConstructor(w, c)
 	for _, m := range c.Methods {
 		d := m.Decl.(*ast.MethodDecl)
-		if d.GoBody {
-			panic(unsupported{at: d.Span(), what: "a method implemented in Go"})
-		}
 		w.doc1(d.Doc.Text())
 		e := p.newFn(m, byClient, w)
 		e.body("func (self *"+name+") "+p.names.obj[m]+"("+e.params(true)+")"+p.resultType(m.Result), nil, m.Body, m.Result, "")

@@ -48,20 +48,12 @@ type File struct {
 // Generate returns the Go files of a package that has been checked without errors: one per
 // source file, and aeon_package.go with the descriptors. The same input gives the same
 // output. It may be called from several goroutines.
-func Generate(info *typecheck.Info, opts Options) (files []File, err error) {
+func Generate(info *typecheck.Info, opts Options) ([]File, error) {
 	if opts.SourceName == nil {
 		opts.SourceName = func(*ast.Source) string { return "" }
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			u, ok := r.(unsupported)
-			if !ok {
-				panic(r)
-			}
-			files, err = nil, u
-		}
-	}()
 	p := newPackage(info, opts)
+	var files []File
 	for _, file := range info.Package.Files {
 		content, err := p.file(file)
 		if err != nil {
@@ -74,17 +66,6 @@ func Generate(info *typecheck.Info, opts Options) (files []File, err error) {
 		return nil, err
 	}
 	return append(files, content), nil
-}
-
-// unsupported is the error for a construct of the language that a later version compiles. It unwinds to
-// Generate, the only place that recovers it.
-type unsupported struct {
-	at   ast.Span
-	what string
-}
-
-func (u unsupported) Error() string {
-	return fmt.Sprintf("%v: %s cannot be compiled yet", u.at, u.what)
 }
 
 // GoPackageName returns the name of the Go package generated for an .aeon package. A Go

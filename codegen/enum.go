@@ -23,9 +23,6 @@ func (p *pkg) enum(w *writer, e *typecheck.Enum) {
 	w.add("const (")
 	var texts []string
 	for i, v := range e.Values {
-		if v.Decl.Payload != nil {
-			panic(unsupported{at: v.Span(), what: "an enum value with a payload"})
-		}
 		if i == 0 {
 			w.add("%s %s = iota", p.names.obj[v], name)
 		} else {

@@ -45,9 +45,6 @@ func (f *fn) delete(s *ast.Delete) {
 }
 
 func (f *fn) cancel(s *ast.Cancel) {
-	if f.by == byClient {
-		f.unsupported(s, "cancel outside of an actor")
-	}
 	name := f.expr(s.Name)
 	f.line1(s, "cx.Cancel("+name.code+")")
 }

@@ -43,9 +43,7 @@ func (p *pkg) decl(w *writer, d aeon.Decl) {
 		p.function(w, p.info.Defs[d].(*typecheck.Func), d)
 	case *aeon.TestDecl:
 		p.test(w, p.info.Defs[d].(*typecheck.Func))
-	case *aeon.ExternGoDecl:
-		panic(unsupported{at: d.Span(), what: "extern go"})
-	case *aeon.BadDecl:
+	case *aeon.ExternGoDecl, *aeon.BadDecl:
 		panic("codegen: asked to compile a package with errors")
 	default:
 		panic("codegen: no emitter for this declaration")
@@ -138,9 +136,6 @@ func (w *writer) doc1(text string) {
 
 // function emits a free function: once for all who run it if it only computes, else once per kind.
 func (p *pkg) function(w *writer, f *typecheck.Func, d *aeon.FuncDecl) {
-	if d.GoBody {
-		panic(unsupported{at: d.Span(), what: "a function implemented in Go"})
-	}
 	w.doc1(d.Doc.Text())
 	if f == p.info.Package.Main {
 		e := p.newFn(f, byClient, w)

@@ -129,11 +129,6 @@ func (f *fn) resolveUses(text string) string {
 	return sb.String()
 }
 
-// unsupported ends the generation with an error at n.
-func (f *fn) unsupported(n ast.Node, what string) {
-	panic(unsupported{at: n.Span(), what: what})
-}
-
 // body emits the statements of the function with its closing brace; head is the Go text up to the opening one.
 func (f *fn) body(head string, prologue func(), block *ast.Block, result typecheck.Type, epilogue string) {
 	text := f.capture(func() {

@@ -60,9 +60,6 @@ func (f *fn) narrowedAsDeclared(x ast.Expr) val {
 }
 
 func (f *fn) enumValue(v *typecheck.EnumValue) val {
-	if v.Decl.Payload != nil {
-		panic(unsupported{at: v.Span(), what: "an enum value with a payload"})
-	}
 	return val{code: f.names.obj[v], typ: v.Enum, fresh: true, stable: true}
 }
 

@@ -55,7 +55,7 @@ func (f *fn) stmt(s ast.Stmt) {
 	case *ast.Switch:
 		f.switchStmt(s)
 	case *ast.Match:
-		f.unsupported(s, "match")
+		f.matchStmt(s)
 	case *ast.Return:
 		f.returnStmt(s)
 	case *ast.Break:
@@ -288,6 +288,8 @@ func (f *fn) terminates(list []ast.Stmt) bool {
 		return (s.Cond == nil || f.endless(s.Cond)) && !breaks(s.Body)
 	case *ast.Switch:
 		return f.switchTerminates(s)
+	case *ast.Match:
+		return f.matchTerminates(s)
 	}
 	return false
 }

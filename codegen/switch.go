@@ -1,6 +1,7 @@
 package codegen
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/aeon-lang/aeon/lang/ast"
@@ -100,4 +101,42 @@ func (f *fn) switchTerminates(s *ast.Switch) bool {
 		}
 	}
 	return hasDefault && len(s.Cases) > 0
+}
+
+// matchStmt lowers a match, which names every value of its enum or has a default.
+func (f *fn) matchStmt(s *ast.Match) {
+	x := f.expr(s.X)
+	f.w.at(s.Span())
+	f.w.add("switch %s {", compositeSide(f.typed(x)))
+	hasDefault := false
+	for _, c := range s.Cases {
+		f.w.at(c.Span())
+		if c.Default {
+			hasDefault = true
+			f.w.add("default:")
+		} else {
+			var list []string
+			for _, p := range c.Patterns {
+				list = append(list, f.enumValue(f.info.Patterns[p]).code)
+			}
+			f.w.add("case %s:", strings.Join(list, ", "))
+		}
+		f.push()
+		f.inSwitch(func() { f.stmts(c.Body) })
+		f.pop()
+	}
+	if !hasDefault {
+		f.w.add("default:")
+		f.w.add("panic(%q)", "unreachable")
+	}
+	f.w.add("}")
+}
+
+func (f *fn) matchTerminates(s *ast.Match) bool {
+	for _, c := range s.Cases {
+		if !f.terminates(c.Body) || slices.ContainsFunc(c.Body, func(b ast.Stmt) bool { return breaks(b) }) {
+			return false
+		}
+	}
+	return true
 }

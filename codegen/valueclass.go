@@ -192,9 +192,6 @@ func (f *fn) fieldInits(c *typecheck.Class) {
 // valueMethod emits a method of a value class: on a pointer if it changes its receiver.
 func (p *pkg) valueMethod(w *writer, c *typecheck.Class, m *typecheck.Func) {
 	d := m.Decl.(*ast.MethodDecl)
-	if d.GoBody {
-		panic(unsupported{at: d.Span(), what: "a method implemented in Go"})
-	}
 	w.doc1(d.Doc.Text())
 	recv := p.names.obj[c]
 	if m.Mutating {

@@ -12,7 +12,6 @@ var fixedBuiltins = map[BuiltinID]struct {
 }{
 	NowFunc:      {nil, Time},
 	RandomFunc:   {nil, Float},
-	EventIDFunc:  {nil, String},
 	ParseIntFunc: {[]Type{String}, &Optional{Int}},
 	SplitFunc:    {[]Type{String, String}, &Vector{String}},
 	JoinFunc:     {[]Type{&Vector{String}, String}, String},
@@ -46,6 +45,10 @@ func (b *body) builtin(x *ast.Call, f *Builtin, want Type) operand {
 			info.Params = []Type{b.lenArg(x.Args[0])}
 		}
 		info.Result = Int
+	case EventIDFunc:
+		b.eventID(x)
+		b.builtinCount(x, f.name, 0)
+		info.Result = String
 	default:
 		fixed := fixedBuiltins[f.ID]
 		if b.builtinCount(x, f.name, len(fixed.params)) {
@@ -56,6 +59,15 @@ func (b *body) builtin(x *ast.Call, f *Builtin, want Type) operand {
 		info.Params, info.Result = fixed.params, fixed.result
 	}
 	return b.recordCall(x, info)
+}
+
+// eventID notes that eventid() needs an event, or reports that there is none.
+func (b *body) eventID(x *ast.Call) {
+	if b.isClient() {
+		b.errorf(diag.ActorOnly, x, "eventid() is for actors: a client runs in no event").Help = "return it from a method of an actor that runs in the event"
+		return
+	}
+	b.bf.actorOnly = append(b.bf.actorOnly, use{x.Span(), "eventid()"})
 }
 
 // builtinCount checks the number of arguments; if it is wrong it checks them loosely.

@@ -3,6 +3,8 @@ package typecheck
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,53 +15,17 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-// shapes is the package that tests may import.
-const shapes = `package shapes
-
-enum Colour { RED, GREEN }
-
-const Sides = 4;
-
-class Square {
-	int Side;
-	int secretSide = 0;
-	int Area() {
-		return Side * Side;
-	}
-	void Grow(int n) {
-		Side += n;
-	}
-}
-
-actorclass Store {
-	int squares = 0;
-	void Put(Square s) {
-		squares++;
-	}
-	ro int Count() {
-		return squares;
-	}
-}
-
-void Fill(Store s) {
-	s.Put(new Square(1));
-}
-
-int Open() {
-	return 1;
-}
-
-void secret() {
-}
-`
-
-// importer knows example.com/shapes.
+// importer knows example.com/shapes, the package that tests may import.
 func importer(t testing.TB) func(string) (*Package, error) {
 	return func(path string) (*Package, error) {
 		if path != "example.com/shapes" {
 			return nil, errors.New("there is no such package")
 		}
-		info, diags := checkText(t, "shapes.aeon", shapes, Options{Path: path})
+		text, err := os.ReadFile(filepath.Join("..", "testdata", "typecheck", "shapes.aeon"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, diags := checkText(t, "shapes.aeon", string(text), Options{Path: path})
 		if len(diags) > 0 {
 			t.Fatalf("package shapes: %v", diags)
 		}

@@ -57,7 +57,7 @@ result cannot be known here; let the callee issue an event back.`,
 	},
 	{
 		Code: ActorOnly, Title: "client calls a function for actors",
-		Explanation: `The function makes sync or async calls, or sets timers: that is part of an event.
+		Explanation: `The function makes sync or async calls, sets timers or asks for eventid(): that is part of an event.
 Clients issue events.`,
 		Bad:  program(lamp + "\nvoid off(Lamp l) {\n\tl.put(false);\n}\n\nvoid main() {\n\toff(new Lamp());\n}"),
 		Good: program(lamp + "\nvoid off(Lamp l) {\n\tawait event l.put(false);\n}\n\nvoid main() {\n\toff(new Lamp());\n}"),
