@@ -93,6 +93,9 @@ func (b *body) effectStmt(s ast.Stmt) {
 		b.needClient(s.Span(), "sleep")
 		b.assign(s.D, Duration, "sleep")
 	case *ast.Advance:
+		if b.fn != nil && b.fn == b.pkg.Main {
+			b.report(diag.New(diag.ClientOnly, s.Span(), "advance is for tests: the time of main is real").WithHelp("`sleep(…)` waits"))
+		}
 		b.needClient(s.Span(), "advance")
 		b.assign(s.D, Duration, "advance")
 	}

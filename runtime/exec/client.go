@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/value"
 )
 
 // Client is a session that issues events. Any goroutine may use it; those that use
@@ -214,7 +215,7 @@ func (cl *Client) Advance(d time.Duration) {
 	s := cl.sys
 	c, sim := s.clock.(*SimClock)
 	if !sim {
-		panic(abortSignal{msg: "advance needs a simulated clock"})
+		panic(value.Fault{Msg: "advance is for tests: the time of main is real"})
 	}
 	end := c.Now().Add(d)
 	s.settle()
