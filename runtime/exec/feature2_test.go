@@ -85,6 +85,54 @@ func TestOwnershipCycleAborts(t *testing.T) {
 	}
 }
 
+// A move within one actor needs no hold on what moves: it ends while another event has that for writing.
+func TestMovesWithinAnActorHoldNothingElse(t *testing.T) {
+	s, cl := testSystem(t, Config{})
+	r := newDesk(t, cl)
+	var kid deskRef
+	mustNot(t, r.await(cl, func(cx *Cx, d *desk) { kid = d.hire(cx) }))
+	entered, leave := make(chan struct{}), make(chan struct{})
+	busy := make(chan error)
+	go func() {
+		busy <- kid.await(s.Client(), func(*Cx, *desk) { close(entered); <-leave })
+	}()
+	<-entered
+	moved := make(chan error, 1)
+	go func() {
+		moved <- r.await(s.Client(), func(cx *Cx, d *desk) {
+			k := VectorPopOwned(cx, &d.Self, 4, &d.kids)
+			LogOwned(cx, &d.Self, 7, &d.boss, k)
+			d.boss = k
+			VectorPushOwned(cx, &d.Self, 4, &d.kids, k)
+		})
+	}()
+	select {
+	case err := <-moved:
+		mustNot(t, err)
+	case <-time.After(10 * time.Second):
+		t.Error("the move waits for the actor that it moves")
+	}
+	close(leave)
+	mustNot(t, <-busy)
+	if n := s.graph.Units(&r.h.node, &kid.h.node); n != 2 {
+		t.Errorf("%d references, want 2", n)
+	}
+	// While the edge is away, it can be turned round; putting it back closes a cycle then.
+	err := r.await(cl, func(cx *Cx, d *desk) {
+		LogOwned(cx, &d.Self, 7, &d.boss, deskRef{})
+		d.boss = deskRef{}
+		k := VectorPopOwned(cx, &d.Self, 4, &d.kids)
+		k.do(cx, func(cx *Cx, d *desk) {
+			LogOwned(cx, &d.Self, 7, &d.boss, r)
+			d.boss = r
+		})
+		VectorPushOwned(cx, &d.Self, 4, &d.kids, k)
+	})
+	if err == nil || err.Error() != msgCycle {
+		t.Errorf("a turned edge was put back: %v", err)
+	}
+}
+
 func TestHalvesOfACycleInTwoEventsNeverBothCommit(t *testing.T) {
 	s, cl := testSystem(t, Config{})
 	for range 200 {

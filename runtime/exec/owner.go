@@ -114,6 +114,9 @@ func (cx *Cx) checkCycle(p, c *Handle) {
 	if c.is(fresh) && !ev.hasEdge(func(e *edgeDelta) bool { return e.p == c }) {
 		return // c reaches nobody
 	}
+	if ev.owns(p, c) {
+		return // a reference moves within p: what it reaches does not grow
+	}
 	net := ev.netEdges()
 	for {
 		reach := ev.reach(c, net)
@@ -125,6 +128,27 @@ func (cx *Cx) checkCycle(p, c *Handle) {
 		}
 		return
 	}
+}
+
+// owns reports whether p owns c so that another edge closes no cycle and needs no
+// rule 8: by an edge that is there now, or by a committed one that the event has taken
+// away, if meanwhile it has given nothing to other owners, by which c could have come to
+// reach p. The committed edges of p are still, as the event holds p for writing.
+func (ev *Event) owns(p, c *Handle) bool {
+	units, others := 0, false
+	ev.hasEdge(func(e *edgeDelta) bool {
+		if e.p == p && e.c == c {
+			units += e.units
+		} else if e.p != p && e.units > 0 {
+			others = true
+		}
+		return false
+	})
+	if p.is(fresh|deleted) || c.is(fresh|deleted) {
+		return units > 0
+	}
+	committed := ev.sys.graph.Units(&p.node, &c.node)
+	return committed+units > 0 || committed > 0 && !others
 }
 
 const msgCycle = "ownership cycle: an actor would own itself"
