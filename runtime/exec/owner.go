@@ -117,9 +117,16 @@ func (cx *Cx) checkCycle(p, c *Handle) {
 	if ev.owns(p, c) {
 		return // a reference moves within p: what it reaches does not grow
 	}
-	net := ev.netEdges()
+	changed := ev.hasEdge(func(e *edgeDelta) bool { return e.p == c })
+	var net map[edgeKey]int
 	for {
-		reach := ev.reach(c, net)
+		reach := []*Handle{c}
+		if changed || len(ev.sys.graph.Owned(nil, &c.node)) > 0 {
+			if net == nil { // not for an event that only collects leaves, of which it may have many
+				net = ev.netEdges()
+			}
+			reach = ev.reach(c, net)
+		}
 		if !cx.holdAll(reach) {
 			continue // it may have changed before it was held
 		}
