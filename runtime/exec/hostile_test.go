@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,6 +19,17 @@ func parentAndKid(t *testing.T, cl *Client) (p, k deskRef) {
 	return p, k
 }
 
+// waiting returns how many branches of events wait for something.
+func waiting(s *System) (n int) {
+	for i := range s.parked {
+		sh := &s.parked[i]
+		sh.mu.Lock()
+		n += sh.mu.n
+		sh.mu.Unlock()
+	}
+	return n
+}
+
 func TestDeleteThatIsUndoneIsSeenByNobody(t *testing.T) {
 	s, cl := testSystem(t, Config{})
 	p, k := parentAndKid(t, cl)
@@ -29,7 +41,7 @@ func TestDeleteThatIsUndoneIsSeenByNobody(t *testing.T) {
 	err := cl.Await(k.Ref, &methodAlone, work(func(cx *Cx, d *desk) {
 		Delete(cx, k.Ref)
 		close(deleting)
-		time.Sleep(20 * time.Millisecond)
+		until(func() bool { return waiting(s) > 0 })
 		Abort(cx, "not after all")
 	}))
 	if err == nil || err.Error() != "not after all" {
@@ -152,7 +164,9 @@ func init() {
 	methodUse.ArgRefs = func(args Args, f *Footprint) { f.Add(args.(*useArgs).r.Ref, Write) }
 	methodUse.Run = func(cx *Cx, self any, args Args) {
 		x := args.(*useArgs)
-		time.Sleep(time.Duration(3-x.n) * 50 * time.Microsecond)
+		for range 50 * (3 - x.n) {
+			runtime.Gosched() // the later branches are the quicker ones
+		}
 		d, _ := Enter[*desk](cx, x.r.Ref, &methodAlone)
 		d.setN(cx, x.n)
 		cx.Leave()
@@ -180,17 +194,19 @@ func TestTicksCoalesceWhileTheTargetIsBusy(t *testing.T) {
 	s, cl := testSystem(t, Config{Clock: RealClock{}})
 	a, b := newDesk(t, cl), newDesk(t, cl)
 	var runs atomic.Int64
-	slow := work(func(cx *Cx, d *desk) { runs.Add(1); time.Sleep(5 * time.Millisecond) })
+	slow := work(func(cx *Cx, d *desk) {
+		runs.Add(1)
+		for began := time.Now(); time.Since(began) < 2*time.Millisecond; { // twenty ticks
+			runtime.Gosched()
+		}
+	})
 	mustNot(t, a.await(cl, func(cx *Cx, d *desk) { cx.EmitEvery(100*time.Microsecond, "tick", b.Ref, &methodAlone, slow) }))
-	time.Sleep(200 * time.Millisecond)
+	until(func() bool { return runs.Load() >= 10 })
 	if n := s.live.n.Load(); n > 4 {
 		t.Errorf("%d events of one timer wait behind each other", n)
 	}
 	mustNot(t, a.await(cl, func(cx *Cx, d *desk) { cx.Cancel("tick") }))
 	cl.Settle()
-	if n := runs.Load(); n < 10 {
-		t.Errorf("only %d ticks", n)
-	}
 }
 
 func TestFailureMessagesNameNoActorIDs(t *testing.T) {
@@ -207,7 +223,10 @@ func TestFailureMessagesNameNoActorIDs(t *testing.T) {
 	var full atomic.Pointer[error]
 	held := make(chan struct{})
 	wg.Go(func() {
-		mustNot(t, cl.Await(b.Ref, &methodAlone, work(func(*Cx, *desk) { close(held); time.Sleep(50 * time.Millisecond) })))
+		mustNot(t, cl.Await(b.Ref, &methodAlone, work(func(*Cx, *desk) {
+			close(held)
+			until(func() bool { return full.Load() != nil })
+		})))
 	})
 	<-held
 	for range 4 {

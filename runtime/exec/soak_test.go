@@ -50,11 +50,9 @@ func TestSoak(t *testing.T) {
 			break
 		}
 	}
-	for range 100 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+	late := time.Now().Add(10 * time.Second)
+	until(func() bool { return runtime.NumGoroutine() <= before || time.Now().After(late) })
+	if n := runtime.NumGoroutine(); n > before {
+		t.Errorf("%d goroutines before, %d after", before, n)
 	}
-	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
 }
