@@ -62,6 +62,7 @@ func TestOwnershipOfAnActorWhoseDeletionIsUndone(t *testing.T) {
 	mustNot(t, err)
 	a := accountRef{r}
 	for _, add := range []bool{true, false} {
+		s.maintainer.wait() // a move would hold p and wait for a, whose holder waits for an event on p
 		deleting, stored := make(chan struct{}), make(chan error, 1)
 		go func() {
 			<-deleting
