@@ -70,24 +70,27 @@ func (h *Handle) unset(bits uint32) {
 	}
 }
 
-// String returns Class(id).
+// String names the actor to the log: Class("name"), or Class(id) if it has no name.
 func (h *Handle) String() string {
 	switch {
 	case h == nil:
 		return "null"
 	case h.class == nil:
 		return "virtual(" + h.id.String() + ")"
+	case h.name != nil:
+		return h.label()
 	}
 	return h.class.Name + "(" + h.id.String() + ")"
 }
 
-// label names the actor to the program: by class, and by name if it has one. Ids belong
-// to the log, as they differ from run to run.
+// label names the actor to the program: Class("name"), or Class alone if it has no name.
+// Ids belong to the log: they differ from run to run, and nothing that a program can see
+// may depend on the schedule.
 func (h *Handle) label() string {
 	if h.name == nil {
 		return h.class.Name
 	}
-	return h.class.Name + " " + strconv.Quote(*h.name)
+	return h.class.Name + "(" + strconv.Quote(*h.name) + ")"
 }
 
 // locked returns the handle's queue, taken from the pool if need be. Caller

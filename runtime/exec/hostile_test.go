@@ -242,7 +242,7 @@ func TestFailureMessagesNameNoActorIDs(t *testing.T) {
 		t.Errorf("%v", p)
 	}
 	mustNot(t, cl.Delete(b.Ref))
-	if err := b.await(cl, nil); err == nil || err.Error() != `actor Desk "front" was deleted` {
+	if err := b.await(cl, nil); err == nil || err.Error() != `actor Desk("front") was deleted` {
 		t.Error(err)
 	}
 }

@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"fmt"
-
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
@@ -151,12 +149,13 @@ func (r Ref) CompareKey(o Ref) int {
 	return 1
 }
 
-// String prints the reference as Class(id).
+// String is the text that a program gets of the reference: Class("name"), or Class alone for
+// an actor without a name, so that it is the same in every run.
 func (r Ref) String() string {
 	if r.h == nil {
 		return "null"
 	}
-	return fmt.Sprintf("%s(%s)", r.h.class.Name, r.h.id)
+	return r.h.label()
 }
 
 // Namer is a Cx or a Client: what can look up a named actor.
