@@ -19,8 +19,9 @@ const (
 	signalBase = 128
 )
 
-// graceMax is how long running events may take to end after a signal.
-const graceMax = 5 * time.Second
+// graceMax is how long running events may take to end after a signal. It is short: whoever presses Ctrl-C
+// wants the program to stop, and an event that is cut off has not happened.
+const graceMax = 200 * time.Millisecond
 
 // Main is the main function of a program: it runs p.Main on a new system, waits
 // until no event, sub-event or one-shot timer is left, and ends the process. A
@@ -79,10 +80,10 @@ func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan
 	return code
 }
 
-// interrupted lets the events that run end; a second signal, or their taking too
-// long, ends the process without them.
+// interrupted lets the events that run end, if they do so at once; a second signal,
+// or their taking too long, ends the process without them.
 func interrupted(p *Package, s *System, sig os.Signal, stderr io.Writer, signals <-chan os.Signal) int {
-	fmt.Fprintf(stderr, "%s: %v: waiting for the events that run\n", p.Name, sig)
+	fmt.Fprintf(stderr, "%s: %v\n", p.Name, sig)
 	closed := make(chan struct{})
 	go func() { // ends with the events, or with the process
 		s.Close()
@@ -92,7 +93,7 @@ func interrupted(p *Package, s *System, sig os.Signal, stderr io.Writer, signals
 	case <-closed:
 	case <-signals:
 	case <-time.After(graceMax):
-		fmt.Fprintf(stderr, "%s: events still run after %v; ending without them\n", p.Name, graceMax)
+		fmt.Fprintf(stderr, "%s: ended without the events that still ran\n", p.Name)
 	}
 	if n, ok := sig.(syscall.Signal); ok {
 		return signalBase + int(n)

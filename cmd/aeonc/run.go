@@ -24,8 +24,8 @@ files. Without PROGRAM it runs the package in the current directory. What follow
 belongs to the program. An executable made by "aeonc build" can be run, too.
 
 The program ends when its main function has returned and no event, sub-event or
-one-shot timer is left. Its exit code is passed on: 1 if main failed. Ctrl-C asks it
-to end, a second Ctrl-C kills it.
+one-shot timer is left. Its exit code is passed on: 1 if main failed. Ctrl-C ends it
+at once, with exit code 130: events that still run are undone. A second Ctrl-C kills it.
 
 Compiled programs are cached; nothing is written beside the sources, and neither a
 go.mod nor the network is needed.

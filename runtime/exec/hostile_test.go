@@ -238,7 +238,7 @@ func TestFailureMessagesNameNoActorIDs(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if p := full.Load(); p == nil || !strings.Contains((*p).Error(), `events waiting for Desk "front"`) || strings.Contains((*p).Error(), ":8") {
+	if p := full.Load(); p == nil || !strings.Contains((*p).Error(), `events waiting for Desk("front")`) || strings.Contains((*p).Error(), ":8") {
 		t.Errorf("%v", p)
 	}
 	mustNot(t, cl.Delete(b.Ref))
