@@ -18,12 +18,12 @@ func (cx *Cx) access(h *Handle, mode Mode) {
 		mode = Write // to run its constructor
 	}
 	cx.hold(h, mode)
+	if h.lastPos > cx.maxPos {
+		cx.maxPos = h.lastPos // before any fault: that tells of the last write, too
+	}
 	// What another event has deleted counts once it has committed, so only now.
 	if h.is(deleted | dying) {
 		Fault(cx, msgDeleted(h))
-	}
-	if h.lastPos > cx.maxPos {
-		cx.maxPos = h.lastPos
 	}
 	if h.obj == nil {
 		cx.construct(h)

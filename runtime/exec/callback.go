@@ -196,15 +196,20 @@ func places(err error) []any {
 	return []any{"at", path[0], "path", path}
 }
 
-// Gone ends the session: callbacks that wait, and later ones, are dropped.
-func (cl *Client) Gone() {
+// Close ends the session: callbacks that wait, and later ones, are dropped. Events that it
+// has issued run on. A client that the program only drops needs no Close: its objects
+// receive callbacks for as long as an actor can reach them.
+func (cl *Client) Close() {
+	if cl.base != nil {
+		cl = cl.base
+	}
 	m := &cl.box
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.mu.gone = true
-	for i := range m.mu.queue {
-		cl.sys.timers.fired(m.mu.queue[i].timer)
+	dropped := m.mu.queue
+	m.mu.gone, m.mu.queue = true, nil
+	m.mu.Unlock()
+	for i := range dropped {
+		cl.sys.timers.fired(dropped[i].timer)
 	}
-	cl.sys.live.add(-len(m.mu.queue))
-	m.mu.queue = nil
+	cl.sys.live.add(-len(dropped))
 }

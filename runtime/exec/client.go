@@ -2,7 +2,6 @@ package exec
 
 import (
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -15,12 +14,11 @@ import (
 type Client struct {
 	sys   *System
 	id    event.ClientID
-	seq   atomic.Uint64
-	stats counters
-	depth atomic.Int64 // of calls that can recurse, those of main and of callbacks together
+	stats *counters     // outlive the client
+	draws atomic.Uint64 // random numbers drawn
+	depth atomic.Int64  // of calls that can recurse, those of main and of callbacks together
 	box   mailbox
-	base  *Client  // of the face that callbacks of base see; else nil
-	_     [64]byte // clients do not share cache lines
+	base  *Client // of the face that callbacks of base see; else nil
 }
 
 func (cl *Client) system() *System { return cl.sys }
@@ -42,43 +40,47 @@ func (cl *Client) Step() {
 func (cl *Client) Leave() { cl.depth.Add(-1) }
 
 func (cl *Client) nextID() event.EventID {
-	return event.EventID{Origin: uint64(cl.id), Seq: cl.seq.Add(1)}
+	return event.EventID{Origin: uint64(cl.id), Seq: cl.stats.begun.Add(1)}
 }
 
 // Await runs an event in the calling goroutine and returns when it has committed (nil)
 // or was undone (the failure: an *AbortError, a *LimitError or ErrClosed).
 func (cl *Client) Await(target Ref, m *Method, args Args) error {
-	s := cl.sys
 	if target.h == nil {
 		return &AbortError{Msg: msgNull, Fault: true}
 	}
-	if s.closing.Load() {
-		return ErrClosed
+	id := cl.nextID()
+	if cl.sys.closing.Load() { // after nextID: Close sees one or the other
+		return cl.refused(ErrClosed)
 	}
-	ev := s.takeEvent(cl, cl.nextID(), target.h, m, args)
+	ev := cl.sys.takeEvent(cl, id, target.h, m, args)
 	ev.bounded = true
-	err := ev.perform()
-	s.giveBack(ev)
+	_, err := cl.perform(ev)
 	return err
 }
 
-// Future is the outcome of an event that was issued and not awaited yet.
-type Future struct {
-	sys    *System
-	done   chan struct{}
-	err    error
-	target *Handle
-	method *Method
-	id     event.EventID
+// perform runs ev in the calling goroutine and returns its target and its failure.
+func (cl *Client) perform(ev *Event) (target *Handle, err error) {
+	s := cl.sys
+	done := false
+	defer func() {
+		if !done && !ev.gone { // a panic of the runtime itself
+			cl.stats.aborts.Add(1)
+		}
+		s.leave()
+	}()
+	err = ev.perform()
+	target = ev.target
+	s.giveBack(ev)
+	done = true
+	return target, err
 }
 
-// Wait returns the outcome of the event when it has ended.
-func (f *Future) Wait() error {
-	<-f.done
-	if f.err != nil {
-		f.sys.unclaimed.claim(f)
-	}
-	return f.err
+// refused counts an event that was not admitted.
+func (cl *Client) refused(err error) error {
+	cl.stats.aborts.Add(1)
+	cl.sys.leave()
+	return err
 }
 
 // Issue submits an event that runs in a worker. It waits while there are
@@ -86,22 +88,22 @@ func (f *Future) Wait() error {
 // becomes a dead letter.
 func (cl *Client) Issue(target Ref, m *Method, args Args) *Future {
 	s := cl.sys
-	f := &Future{sys: s, done: make(chan struct{}), target: target.h, method: m}
+	f := &Future{sys: s, done: make(chan struct{})}
 	if target.h == nil {
 		f.err = &AbortError{Msg: msgNull, Fault: true}
 		close(f.done)
 		return f
 	}
-	f.id = cl.nextID()
+	l := letter{id: cl.nextID(), target: target.h, method: m}
 	if err := s.admitIssue(); err != nil {
-		f.err = err
+		f.err = cl.refused(err)
 		close(f.done)
 		return f
 	}
-	cl.launch(f, args, func(err error) {
+	cl.launch(l, args, func(err error) {
 		if err != nil {
-			f.err = err
-			s.unclaimed.put(f)
+			l.err = err
+			f.fail(l)
 		}
 		close(f.done)
 	})
@@ -111,35 +113,36 @@ func (cl *Client) Issue(target Ref, m *Method, args Args) *Future {
 // Send submits an event that nobody will await; its abort is a dead letter at once.
 func (cl *Client) Send(target Ref, m *Method, args Args) {
 	s := cl.sys
-	f := &Future{sys: s, target: target.h, method: m, id: cl.nextID()}
-	if target.h == nil {
-		s.deadLetter(f.id, nil, m.String(), &AbortError{Msg: msgNull, Fault: true})
-		return
-	}
-	if err := s.admitIssue(); err != nil {
-		s.deadLetter(f.id, f.target, m.String(), err)
-		return
-	}
-	cl.launch(f, args, func(err error) {
+	l := letter{id: cl.nextID(), target: target.h, method: m}
+	ended := func(err error) {
 		if err != nil {
-			s.deadLetter(f.id, f.target, m.String(), err)
+			l.err = err
+			s.deadLetter(l)
 		}
-	})
+	}
+	if target.h == nil {
+		ended(cl.refused(&AbortError{Msg: msgNull, Fault: true}))
+	} else if err := s.admitIssue(); err != nil {
+		ended(cl.refused(err))
+	} else {
+		cl.launch(l, args, ended)
+	}
 }
 
 // launch runs an admitted event in a worker and calls ended with its failure.
-func (cl *Client) launch(f *Future, args Args, ended func(error)) {
+func (cl *Client) launch(l letter, args Args, ended func(error)) {
 	s := cl.sys
 	s.live.add(1)
 	s.workers.run(func() {
-		err := error(&AbortError{Msg: msgGoexit, Event: f.id, Fault: true})
+		err := error(&AbortError{Msg: msgGoexit, Event: l.id, Fault: true})
 		defer func() { // also on runtime.Goexit
 			ended(err)
 			s.issued.leave()
 			s.live.add(-1)
+			s.leave()
 		}()
-		s.scatter(f.id)
-		ev := s.takeEvent(cl, f.id, f.target, f.method, args)
+		s.scatter(l.id)
+		ev := s.takeEvent(cl, l.id, l.target, l.method, args)
 		ev.bounded = true
 		err = ev.perform()
 		s.giveBack(ev)
@@ -162,18 +165,17 @@ func (s *System) scatter(id event.EventID) {
 // New creates an unnamed root actor of class c; m is its constructor. It is an event.
 func (cl *Client) New(c *Class, m *Method, args Args) (Ref, error) {
 	s := cl.sys
+	id := cl.nextID()
 	if s.closing.Load() {
-		return Ref{}, ErrClosed
+		return Ref{}, cl.refused(ErrClosed)
 	}
-	ev := s.takeEvent(cl, cl.nextID(), nil, m, args)
+	ev := s.takeEvent(cl, id, nil, m, args)
 	ev.class, ev.birth = c, s.nextPartition(cl)
-	err := ev.perform()
-	var r Ref
-	if err == nil {
-		r = Ref{h: ev.target}
+	h, err := cl.perform(ev)
+	if err != nil {
+		return Ref{}, err
 	}
-	s.giveBack(ev)
-	return r, err
+	return Ref{h: h}, nil
 }
 
 // methodDelete deletes its target.
@@ -236,46 +238,14 @@ func (cl *Client) Print(text string) {
 	cl.sys.out.flush()
 }
 
-// unclaimed keeps the failed futures that nobody has awaited yet.
-type unclaimed struct {
-	mu struct {
-		sync.Mutex
-		futures map[*Future]struct{}
-	}
-}
-
-func (u *unclaimed) put(f *Future) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.mu.futures == nil {
-		u.mu.futures = make(map[*Future]struct{})
-	}
-	u.mu.futures[f] = struct{}{}
-}
-
-func (u *unclaimed) claim(f *Future) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	delete(u.mu.futures, f)
-}
-
-func (u *unclaimed) takeAll() (list []*Future) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for f := range u.mu.futures {
-		list = append(list, f)
-	}
-	u.mu.futures = nil
-	return list
-}
-
 // Now returns the time in nanoseconds since 1970.
 func (cl *Client) Now() int64 { return cl.sys.clock.Now().UnixNano() }
 
 // Random returns a number in [0, 1). A client draws from a sequence of its own, which
 // its number seeds.
 func (cl *Client) Random() float64 {
-	return float64((cl.nextID().Seed()^cl.sys.cfg.Seed)>>11) / (1 << 53)
+	draw := event.EventID{Origin: ^uint64(cl.id), Seq: cl.draws.Add(1)}
+	return float64((draw.Seed()^cl.sys.cfg.Seed)>>11) / (1 << 53)
 }
 
 // Log writes a line to the log.

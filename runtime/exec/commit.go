@@ -34,8 +34,8 @@ func (ev *Event) commit() error {
 	if len(cx.ops) > 0 {
 		next.start()
 	}
-	ev.client.stats.commits.Add(1)
 	s.answer(ev.maxPos)
+	ev.client.stats.commits.Add(1)
 	return nil
 }
 
@@ -43,8 +43,8 @@ func (ev *Event) commit() error {
 // err once the answer may leave the node: an abort, too, tells what the event has read.
 func (ev *Event) failed(err error) error {
 	ev.append(err)
-	ev.client.stats.aborts.Add(1)
 	ev.sys.answer(ev.maxPos)
+	ev.client.stats.aborts.Add(1)
 	return err
 }
 

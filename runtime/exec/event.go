@@ -51,6 +51,7 @@ type Event struct {
 	attempt event.Attempt
 	batch   store.Batch
 	bounded bool           // admission may make it wait: issued by a client
+	gone    bool           // runtime.Goexit took its goroutine: it is never given back
 	maxPos  store.Position // largest lastPos seen
 	passed  []*Handle      // scratch of pass
 	// entries are the enqueues that the event has made itself. A node may occur twice in

@@ -214,6 +214,7 @@ func (ev *Event) abandon(err *AbortError) {
 	ev.undo()
 	ev.release(true)
 	_ = ev.failed(err)
+	ev.gone = true
 }
 
 // CallPath returns the places of the program on the stack of its caller, innermost

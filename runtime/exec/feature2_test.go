@@ -290,7 +290,7 @@ func TestCallbacksRunOneAtATimeInCommitOrder(t *testing.T) {
 	if len(sc.got) == 0 {
 		t.Error("no callback has come")
 	}
-	cl.Gone()
+	cl.Close()
 	n := len(sc.got)
 	mustNot(t, r.await(s.Client(), func(cx *Cx, _ *desk) { cx.Callback(ref, show, int64(1)) }))
 	cl.Settle()

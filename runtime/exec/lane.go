@@ -109,7 +109,7 @@ func (s *System) drain(l *lane) {
 		}
 		ev := s.takeEvent(s.inner, e.id, e.target, e.method, e.args)
 		if err := ev.perform(); err != nil {
-			s.deadLetter(e.id, e.target, e.method.String(), err)
+			s.deadLetter(letter{id: e.id, target: e.target, method: e.method, err: err})
 		}
 		s.giveBack(ev)
 		s.timers.fired(e.timer)

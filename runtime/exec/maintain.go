@@ -4,7 +4,6 @@ import (
 	"sync"
 
 	"github.com/aeon-lang/aeon/dominator"
-	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
@@ -90,7 +89,7 @@ const moveAttemptsMax = 8
 // if it has been withdrawn too often.
 func (s *System) moveT(mv dominator.Move) bool {
 	c := s.handleOf(mv.Node)
-	ev := s.takeEvent(s.inner, event.EventID{Origin: uint64(s.inner.id), Seq: s.inner.seq.Add(1)}, c, &methodMove, nil)
+	ev := s.takeEvent(s.inner, s.inner.nextID(), c, &methodMove, nil)
 	defer s.giveBack(ev)
 	ev.moveTo = s.handleOf(mv.Parent)
 	ev.home.Start(ev)

@@ -15,10 +15,20 @@ import (
 
 // counters count what became of the events of one client.
 type counters struct {
+	begun       atomic.Uint64 // each ends as a commit or an abort, unless it is a move in T
 	commits     atomic.Uint64
 	aborts      atomic.Uint64
 	withdrawals atomic.Uint64
 	reroutes    atomic.Uint64
+	_           [64]byte // clients do not share cache lines
+}
+
+// addTo adds the counters to t.
+func (c *counters) addTo(t *Stats) {
+	t.Commits += c.commits.Load()
+	t.Aborts += c.aborts.Load()
+	t.Withdrawals += c.withdrawals.Load()
+	t.Reroutes += c.reroutes.Load()
 }
 
 type systemCounters struct {
@@ -50,11 +60,10 @@ func (s *System) Stats() Stats {
 	}
 	s.clients.Lock()
 	defer s.clients.Unlock()
-	for _, c := range s.clients.list {
-		t.Commits += c.stats.commits.Load()
-		t.Aborts += c.stats.aborts.Load()
-		t.Withdrawals += c.stats.withdrawals.Load()
-		t.Reroutes += c.stats.reroutes.Load()
+	past := &s.clients.past
+	t.Commits, t.Aborts, t.Withdrawals, t.Reroutes = past.Commits, past.Aborts, past.Withdrawals, past.Reroutes
+	for c := range s.clients.counters {
+		c.addTo(&t)
 	}
 	return t
 }
@@ -77,12 +86,13 @@ type letters struct {
 	}
 }
 
-func (s *System) deadLetter(id event.EventID, target *Handle, method string, err error) {
+func (s *System) deadLetter(f letter) {
 	s.stats.deadLetters.Add(1)
-	attrs := []any{"event", id.String(), "actor", target.String(), "method", method, "error", err.Error()}
+	method := f.method.String()
+	attrs := []any{"event", f.id.String(), "actor", f.target.String(), "method", method, "error", f.err.Error()}
 	var abort *AbortError
-	if errors.As(err, &abort) {
-		attrs = append(attrs, places(err)...)
+	if errors.As(f.err, &abort) {
+		attrs = append(attrs, places(f.err)...)
 	}
 	s.log.Warn("dead letter", attrs...)
 	l := &s.letters
@@ -91,7 +101,7 @@ func (s *System) deadLetter(id event.EventID, target *Handle, method string, err
 	if len(l.mu.list) >= lettersMax {
 		l.mu.list = append(l.mu.list[:0], l.mu.list[lettersMax/2:]...)
 	}
-	l.mu.list = append(l.mu.list, DeadLetter{Event: id, Target: Ref{h: target}, Method: method, Err: err, At: s.clock.Now()})
+	l.mu.list = append(l.mu.list, DeadLetter{Event: f.id, Target: Ref{h: f.target}, Method: method, Err: f.err, At: s.clock.Now()})
 }
 
 // DeadLetters returns the newest dead letters, oldest first.

@@ -227,6 +227,9 @@ func (cx *Cx) holdAll(list []*Handle) (held bool) {
 	}
 	ev.mu.Unlock()
 	if held {
+		for _, h := range list {
+			cx.maxPos = max(cx.maxPos, h.lastPos) // whether there is a cycle tells of the last change
+		}
 		return true
 	}
 	for _, h := range list {

@@ -102,12 +102,14 @@ type System struct {
 	stats      systemCounters
 	closing    atomic.Bool
 	closed     sync.Once
+	left       chan struct{} // an event of a client has ended while the system is closing
 
 	inner   *Client // on whose behalf sub-events and timers run
 	clients struct {
 		sync.Mutex
-		list []*Client
-		last event.ClientID
+		counters map[*counters]struct{} // of the clients that somebody can still use
+		past     Stats                  // of the others
+		last     event.ClientID
 	}
 }
 
@@ -136,18 +138,52 @@ func Open(cfg Config) *System {
 	if cfg.Trace != nil {
 		s.tracer = newTracer(s, cfg.Trace)
 	}
+	s.left = make(chan struct{}, 1)
+	s.clients.counters = make(map[*counters]struct{})
 	s.inner = s.Client()
 	return s
 }
 
-// Client returns a new client session.
+// Client returns a new client session. The system keeps nothing of a client that the
+// program has dropped but its share in the statistics.
 func (s *System) Client() *Client {
 	s.clients.Lock()
 	defer s.clients.Unlock()
 	s.clients.last++
-	cl := &Client{sys: s, id: s.clients.last}
-	s.clients.list = append(s.clients.list, cl)
+	cl := &Client{sys: s, id: s.clients.last, stats: &counters{}}
+	s.clients.counters[cl.stats] = struct{}{}
+	runtime.AddCleanup(cl, s.retire, cl.stats)
 	return cl
+}
+
+// retire adds up the counters of a client that has gone.
+func (s *System) retire(c *counters) {
+	s.clients.Lock()
+	defer s.clients.Unlock()
+	c.addTo(&s.clients.past)
+	delete(s.clients.counters, c)
+}
+
+// leave tells Close, if it is waiting, that an event which a client has begun has ended.
+func (s *System) leave() {
+	if s.closing.Load() {
+		select {
+		case s.left <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// idle reports whether no client has an event under way.
+func (s *System) idle() bool {
+	s.clients.Lock()
+	defer s.clients.Unlock()
+	for c := range s.clients.counters {
+		if c != s.inner.stats && c.commits.Load()+c.aborts.Load() < c.begun.Load() {
+			return false
+		}
+	}
+	return true
 }
 
 // Quiesce waits until no event, sub-event, callback or one-shot timer is left.
@@ -170,17 +206,21 @@ func (s *System) Quiesce(ctx context.Context) error {
 	}
 }
 
-// Close refuses new events, lets those that run end, drops timers, and joins every
-// goroutine of the system. Failures that nobody has awaited become dead letters.
+// Close refuses new events, lets those that run end, be they awaited or not, drops timers,
+// and joins every goroutine of the system. Failures that nobody has awaited become dead
+// letters. An event or a callback must not call it, as it would wait for itself.
 func (s *System) Close() {
 	s.closed.Do(func() {
 		s.closing.Store(true)
 		s.timers.close()
+		for !s.idle() {
+			<-s.left
+		}
 		s.settle()
 		s.maintainer.close()
 		s.workers.close()
-		for _, f := range s.unclaimed.takeAll() {
-			s.deadLetter(f.id, f.target, f.method.String(), f.err)
+		for _, l := range s.unclaimed.takeAll() {
+			s.deadLetter(*l)
 		}
 		s.out.flush()
 	})
@@ -191,7 +231,7 @@ func (s *System) Graph() *dominator.Graph { return s.graph }
 
 // nextPartition spreads unnamed roots over the partitions.
 func (s *System) nextPartition(cl *Client) event.PartitionID {
-	return event.PartitionID((uint64(cl.id)*31 + cl.seq.Load()) % uint64(len(s.partitions)))
+	return event.PartitionID((uint64(cl.id)*31 + cl.stats.begun.Load()) % uint64(len(s.partitions)))
 }
 
 // actorIDs numbers actors, in blocks so that creators share no cache line.

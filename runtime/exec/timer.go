@@ -259,7 +259,7 @@ func (ts *timers) fire(t *timer) {
 		defer ts.fired(t)
 		ev := s.takeEvent(s.inner, id, t.issuer, &methodFire, &fireArgs{ts, t})
 		if err := ev.perform(); err != nil {
-			s.deadLetter(id, t.issuer, methodFire.Name, err)
+			s.deadLetter(letter{id: id, target: t.issuer, method: &methodFire, err: err})
 		}
 		s.giveBack(ev)
 	})

@@ -1,0 +1,92 @@
+package exec
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// Future is the outcome of an event that was issued and not awaited yet.
+type Future struct {
+	sys    *System
+	done   chan struct{}
+	err    error
+	failed *letter // among the unclaimed, if the event has run and failed
+}
+
+// letter is the failure of an event, for whoever learns of it.
+type letter struct {
+	id     event.EventID
+	target *Handle
+	method *Method
+	err    error
+	order  uint64 // among the unclaimed
+}
+
+// Wait returns the outcome of the event when it has ended.
+func (f *Future) Wait() error {
+	<-f.done
+	if f.failed != nil {
+		f.sys.unclaimed.take(f.failed)
+	}
+	return f.err
+}
+
+// fail notes the failure of an event that may still be awaited. When nobody can any more,
+// since the program has dropped the future, it becomes a dead letter.
+func (f *Future) fail(l letter) {
+	f.err, f.failed = l.err, &l
+	f.sys.unclaimed.put(f.failed)
+	runtime.AddCleanup(f, f.sys.lost, f.failed)
+}
+
+// lost turns the failure of an event whose future was dropped into a dead letter, unless
+// it was awaited before.
+func (s *System) lost(l *letter) {
+	if s.unclaimed.take(l) {
+		s.deadLetter(*l)
+	}
+}
+
+// unclaimed keeps the failures that nobody has awaited yet.
+type unclaimed struct {
+	mu struct {
+		sync.Mutex
+		letters map[*letter]struct{}
+		last    uint64
+	}
+}
+
+func (u *unclaimed) put(l *letter) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.mu.letters == nil {
+		u.mu.letters = make(map[*letter]struct{})
+	}
+	u.mu.last++
+	l.order = u.mu.last
+	u.mu.letters[l] = struct{}{}
+}
+
+// take removes l and reports whether it was there.
+func (u *unclaimed) take(l *letter) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	_, ok := u.mu.letters[l]
+	delete(u.mu.letters, l)
+	return ok
+}
+
+// takeAll removes all letters and returns them, the oldest first.
+func (u *unclaimed) takeAll() (list []*letter) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for l := range u.mu.letters {
+		list = append(list, l)
+	}
+	u.mu.letters = nil
+	slices.SortFunc(list, func(a, b *letter) int { return int(a.order) - int(b.order) })
+	return list
+}

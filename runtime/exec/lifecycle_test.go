@@ -1,0 +1,188 @@
+package exec
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// collected collects garbage until cond holds.
+func collected(cond func() bool) {
+	until(func() bool {
+		runtime.GC()
+		return cond()
+	})
+}
+
+func TestFailureOfADroppedFutureBecomesADeadLetter(t *testing.T) {
+	s, cl := testSystem(t, Config{})
+	r := newDesk(t, cl)
+	fail := work(func(cx *Cx, _ *desk) { Abort(cx, "no") })
+	kept := cl.Issue(r.Ref, &methodAlone, fail)
+	for range 100 {
+		cl.Issue(r.Ref, &methodAlone, fail)
+	}
+	cl.Settle()
+	collected(func() bool { return s.Stats().DeadLetters == 100 })
+	s.unclaimed.mu.Lock()
+	left := len(s.unclaimed.mu.letters)
+	s.unclaimed.mu.Unlock()
+	if left != 1 {
+		t.Errorf("%d failures are kept, want that of the future which can be awaited", left)
+	}
+	if err := kept.Wait(); err == nil || err.Error() != "no" {
+		t.Errorf("awaited: %v", err)
+	}
+	s.Close()
+	if n := s.Stats().DeadLetters; n != 100 {
+		t.Errorf("%d dead letters, want 100", n)
+	}
+}
+
+func TestClientsLeaveNothingButTheirStatistics(t *testing.T) {
+	s, cl := testSystem(t, Config{})
+	r := newDesk(t, cl)
+	before := s.Stats().Commits
+	for range 100 {
+		mustNot(t, r.await(s.Client(), func(*Cx, *desk) {}))
+	}
+	known := func() int {
+		s.clients.Lock()
+		defer s.clients.Unlock()
+		return len(s.clients.counters)
+	}
+	collected(func() bool { return known() <= 2 }) // cl and the system's own
+	if n := s.Stats().Commits - before; n != 100 {
+		t.Errorf("%d commits, want 100", n)
+	}
+	runtime.KeepAlive(cl)
+}
+
+func TestCloseWaitsForEventsThatAreAwaited(t *testing.T) {
+	var out bytes.Buffer
+	s := Open(Config{Stdout: &out, Log: quiet})
+	cl := s.Client()
+	r := newDesk(t, cl)
+	entered := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		mustNot(t, r.await(cl, func(cx *Cx, d *desk) {
+			close(entered)
+			until(s.closing.Load)
+			for range 10_000 { // Close has time to be wrong
+				runtime.Gosched()
+			}
+			cx.Print("ended")
+			cx.Emit(r.Ref, &methodWork, work(func(cx *Cx, _ *desk) { cx.Print("and what it issued") }))
+		}))
+	})
+	<-entered
+	s.Close()
+	if got := out.String(); got != "ended\nand what it issued\n" {
+		t.Errorf("closed with %q printed", got)
+	}
+	wg.Wait()
+	if err := r.await(cl, func(*Cx, *desk) {}); err != ErrClosed {
+		t.Errorf("after Close: %v", err)
+	}
+	if err := cl.Issue(r.Ref, &methodWork, work(nil)).Wait(); err != ErrClosed {
+		t.Errorf("after Close: %v", err)
+	}
+}
+
+// slowJournal gives commits positions and notes up to where answers have waited.
+type slowJournal struct {
+	mu     sync.Mutex
+	last   store.Position
+	waited store.Position
+}
+
+func (*slowJournal) Records() bool { return false }
+
+func (j *slowJournal) Append(b *store.Batch) store.Position {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if b.Failed != nil {
+		return 0 // so that what an abort waits for is what it has seen
+	}
+	j.last++
+	return j.last
+}
+
+func (*slowJournal) Durable(p store.Position) bool { return p == 0 }
+
+func (j *slowJournal) Wait(_ context.Context, p store.Position) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.waited = max(j.waited, p)
+	return nil
+}
+
+// forget returns the last position and forgets what was waited for.
+func (j *slowJournal) forget() store.Position {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.waited = 0
+	return j.last
+}
+
+func TestAnswersWaitForTheDeletionTheyTellOf(t *testing.T) {
+	j := &slowJournal{}
+	s, cl := testSystem(t, Config{Journal: j})
+	expect := func(what string, err error, want store.Position) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), "was deleted") {
+			t.Errorf("%s: %v", what, err)
+		}
+		if j.waited != want {
+			t.Errorf("%s: waited for position %d, the deletion is %d", what, j.waited, want)
+		}
+	}
+	visit := func(p, k deskRef) error {
+		return p.await(s.Client(), func(cx *Cx, _ *desk) { k.do(cx, func(*Cx, *desk) {}) })
+	}
+	p, k := parentAndKid(t, cl)
+	mustNot(t, k.await(cl, func(cx *Cx, d *desk) { Delete(cx, k.Ref) }))
+	at := j.forget()
+	expect("after it", visit(p, k), at)
+	j.forget()
+	expect("as its target", k.await(cl, func(*Cx, *desk) {}), at)
+
+	// Deleted while the event waits for it.
+	p, k = parentAndKid(t, cl)
+	deleting, seen := make(chan struct{}), make(chan error)
+	go func() {
+		<-deleting
+		seen <- visit(p, k)
+	}()
+	mustNot(t, cl.Await(k.Ref, &methodAlone, work(func(cx *Cx, d *desk) {
+		Delete(cx, k.Ref)
+		close(deleting)
+		until(func() bool { return waiting(s) > 0 })
+	})))
+	err := <-seen
+	expect("while waiting", err, j.last)
+}
+
+func TestARefusedCycleWaitsForWhatItTellsOf(t *testing.T) {
+	j := &slowJournal{}
+	_, cl := testSystem(t, Config{Journal: j})
+	own := func(cx *Cx, d *desk, boss deskRef) {
+		LogOwned(cx, &d.Self, 7, &d.boss, boss)
+		d.boss = boss
+	}
+	a, b := newDesk(t, cl), newDesk(t, cl)
+	mustNot(t, a.await(cl, func(cx *Cx, d *desk) { own(cx, d, b) }))
+	at := j.forget()
+	if err := b.await(cl, func(cx *Cx, d *desk) { own(cx, d, a) }); err == nil || err.Error() != msgCycle {
+		t.Error(err)
+	}
+	if j.waited != at {
+		t.Errorf("waited for position %d, the edge that closes the cycle is %d", j.waited, at)
+	}
+}
