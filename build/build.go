@@ -46,20 +46,25 @@ const (
 // Request describes one executable.
 type Request struct {
 	Kind     Kind
-	Packages []Package // what is started; exactly one for Program
+	Packages []Package // what is started; exactly one for Program unless Main is set
 	Imported []Package // what those import, directly or not
 	Name     string    // base name of the executable
 	Debug    bool      // keep what a debugger needs: the link takes longer
+	Main     []byte    // source of the main package, which may import all of the above by ImportPath; nil: as Kind says
+	Quick    bool      // the generated code is compiled in little time rather than to run fast
 }
 
 // GeneratedCodeError says that Go refused what aeonc generated: always a bug of aeonc.
 type GeneratedCodeError struct {
-	Dir    string // where the generated code was kept
+	Dir    string // where the generated code was kept; "" if it was not
 	Output string // what the Go compiler said
 }
 
 // Error implements error.
 func (e *GeneratedCodeError) Error() string {
+	if e.Dir == "" {
+		return "go vet objects to the generated Go; this is a bug in aeonc, not in the program\n" + strings.TrimRight(e.Output, "\n")
+	}
 	return fmt.Sprintf("the generated Go does not compile; this is a bug in aeonc, not in the program\n"+
 		"\tplease report it with the generated code, which is kept in %s\n%s", e.Dir, strings.TrimRight(e.Output, "\n"))
 }
@@ -85,7 +90,7 @@ type Builder struct {
 // from the same input. The errors are *CacheError, *ToolchainError,
 // *GeneratedCodeError, and ctx's.
 func (b *Builder) Build(ctx context.Context, req Request) (Result, error) {
-	assert.That(req.Kind == Tests || len(req.Packages) == 1, "a program has one package, not %d", len(req.Packages))
+	assert.That(req.Kind == Tests || req.Main != nil || len(req.Packages) == 1, "a program has one package, not %d", len(req.Packages))
 	start := time.Now()
 	rt := b.Runtime
 	golang, err := findGo(rt.GoVersion)
@@ -112,7 +117,7 @@ func (b *Builder) Build(ctx context.Context, req Request) (Result, error) {
 	if err := b.keepSource(dir, lay, module); err != nil {
 		return Result{}, err
 	}
-	if err := b.compile(ctx, golang, dir, exe, module, lay.mainDir, req.Debug); err != nil {
+	if err := b.compile(ctx, golang, dir, exe, module, lay); err != nil {
 		return Result{}, err
 	}
 	b.Cache.trim(time.Now())
@@ -135,7 +140,7 @@ func (b *Builder) keepSource(dir string, lay layout, module string) error {
 	return b.Cache.store(dir, files)
 }
 
-func (b *Builder) compile(ctx context.Context, golang toolchain, dir, exe, module, mainDir string, debug bool) error {
+func (b *Builder) compile(ctx context.Context, golang toolchain, dir, exe, module string, lay layout) error {
 	staged, err := b.Cache.stage()
 	if err != nil {
 		return err
@@ -143,10 +148,13 @@ func (b *Builder) compile(ctx context.Context, golang toolchain, dir, exe, modul
 	defer os.RemoveAll(staged)
 	out := filepath.Join(staged, filepath.Base(exe))
 	args := []string{"build", "-overlay", filepath.Join(dir, "overlay.json"), "-buildvcs=false", "-o", out}
-	if !debug {
+	if lay.quick {
+		args = append(args, "-gcflags="+programModule+"/...=-N -l")
+	}
+	if !lay.debug {
 		args = append(args, "-ldflags=-s -w") // tables of the debugger only: positions in failures stay
 	}
-	cmd := golang.command(ctx, b.Cache, append(args, "./"+mainDir)...)
+	cmd := golang.command(ctx, b.Cache, append(args, "./"+lay.mainDir)...)
 	cmd.Dir = module
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
@@ -190,13 +198,14 @@ type layout struct {
 	files   []File // named relative to the module, sorted
 	mainDir string // the main package, relative to the module
 	debug   bool
+	quick   bool
 	exe     string
 }
 
 // layOut places every package in a directory named after its source directory,
 // and the main package that starts them beside it.
 func layOut(req Request) layout {
-	lay := layout{debug: req.Debug, exe: req.Name}
+	lay := layout{debug: req.Debug, quick: req.Quick, exe: req.Name}
 	var imports, dirs []string
 	for _, p := range slices.Concat(req.Packages, req.Imported) {
 		assert.That(token.IsIdentifier(p.Name), "%q is no Go package name", p.Name)
@@ -210,7 +219,11 @@ func layOut(req Request) layout {
 	}
 	slices.Sort(dirs)
 	lay.mainDir = "m" + digest(append(dirs, fmt.Sprint(req.Kind))...)[:16]
-	lay.files = append(lay.files, File{lay.mainDir + "/main.go", mainSource(req.Kind, imports)})
+	main := req.Main
+	if main == nil {
+		main = mainSource(req.Kind, imports)
+	}
+	lay.files = append(lay.files, File{lay.mainDir + "/main.go", main})
 	slices.SortFunc(lay.files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	return lay
 }
@@ -225,7 +238,7 @@ func packageDir(dir, name string) string { return path.Join("p"+digest(dir)[:16]
 
 // identity returns what decides the executable, apart from toolchain and runtime.
 func (l layout) identity() []string {
-	parts := []string{l.mainDir, l.exe, fmt.Sprint(l.debug)}
+	parts := []string{l.mainDir, l.exe, fmt.Sprint(l.debug, l.quick)}
 	for _, f := range l.files {
 		parts = append(parts, f.Name, string(f.Data))
 	}

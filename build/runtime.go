@@ -30,11 +30,17 @@ func (c *Cache) runtimeDir(rt aeon.Runtime) string {
 func runtimeFiles(rt aeon.Runtime) []File {
 	files := []File{
 		{"aeon/go.mod", fmt.Appendf(nil, "module %s\n\ngo %s\n", aeon.ModulePath, rt.GoVersion)},
-		{"program/go.mod", fmt.Appendf(nil, "module %s\n\ngo %s\n\nrequire %[3]s v0.0.0\n\nreplace %[3]s => ../aeon\n",
-			programModule, rt.GoVersion, aeon.ModulePath)},
 	}
+	mod := programMod(rt, "../aeon")
+	files = append(files, File{"program/" + mod.Name, mod.Data})
 	for _, f := range rt.Files {
 		files = append(files, File{"aeon/" + f.Path, f.Data})
 	}
 	return files
+}
+
+// programMod returns the go.mod of a module to compile programs in, which finds the runtime's module in the directory copied.
+func programMod(rt aeon.Runtime, copied string) File {
+	return File{"go.mod", fmt.Appendf(nil, "module %s\n\ngo %s\n\nrequire %[3]s v0.0.0\n\nreplace %[3]s => %[4]q\n",
+		programModule, rt.GoVersion, aeon.ModulePath, copied)}
 }

@@ -4,94 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"golang.org/x/tools/txtar"
 
-	"github.com/aeon-lang/aeon/codegen"
+	"github.com/aeon-lang/aeon/spec/batch"
 )
-
-// runnerSource is the main package of the executable: it runs main and each test of every program on a system of its own and reports
-// what was printed and how it failed.
-const runnerSource = `package main
-
-import (
-	"bytes"
-	"context"
-	"fmt"
-	"log/slog"
-	"runtime"
-	"strings"
-	"time"
-
-	aeonrt "github.com/aeon-lang/aeon/runtime"
-%s)
-
-func main() {
-%s}
-
-func run(name string, p *aeonrt.Package) {
-	fmt.Printf("-- %%s --\n", name)
-	if p.Main != nil {
-		fmt.Print(runBody(p.Main, aeonrt.RealClock{}))
-	}
-	for _, t := range p.Tests {
-		fmt.Printf("test %%s\n%%s", t.Name, runBody(t.Run, aeonrt.NewSimClock(time.Unix(0, 0))))
-	}
-}
-
-func runBody(body func(*aeonrt.Client), clock aeonrt.Clock) string {
-	var out bytes.Buffer
-	system := aeonrt.Open(aeonrt.Config{Stdout: &out, Log: slog.New(slog.DiscardHandler), Clock: clock})
-	defer system.Close()
-	func() {
-		defer func() {
-			if r := recover(); r != nil {
-				fmt.Fprintf(&out, "failed: %%v%%s\n", r, where(r))
-			}
-		}()
-		body(system.Client())
-	}()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	if err := system.Quiesce(ctx); err != nil {
-		fmt.Fprintf(&out, "not quiescent: %%v\n", err)
-	}
-	for _, d := range system.DeadLetters() {
-		fmt.Fprintf(&out, "dead letter: %%v\n", d.Err)
-	}
-	return out.String()
-}
-
-// where returns the lines of the program that a failure came through, innermost first.
-func where(r any) string {
-	var lines []string
-	add := func(file string, line int) {
-		if i := strings.LastIndexByte(file, '/'); strings.HasSuffix(file, ".aeon") {
-			lines = append(lines, fmt.Sprintf("%%s:%%d", file[i+1:], line))
-		}
-	}
-	if a, ok := r.(*aeonrt.AbortError); ok {
-		for _, f := range a.Path {
-			add(f.File, f.Line)
-		}
-		return " at " + strings.Join(lines, " < ")
-	}
-	pc := make([]uintptr, 100)
-	frames := runtime.CallersFrames(pc[:runtime.Callers(0, pc)])
-	for {
-		f, more := frames.Next()
-		add(f.File, f.Line)
-		if !more {
-			break
-		}
-	}
-	return " at " + strings.Join(lines, " < ")
-}
-`
 
 // source is one .aeon file of an archive with what running it is to print. It may import those in directories.
 type source struct {
@@ -100,6 +20,11 @@ type source struct {
 	text    string
 	want    string
 	out     int // index of the expected output in the archive's files, -1 if there is none
+}
+
+// label names the program among those of all archives.
+func (p source) label() string {
+	return strings.TrimSuffix(filepath.Base(p.archive), ".txtar") + "/" + p.name
 }
 
 func programs(t testing.TB, a *txtar.Archive, archive string) (list []source) {
@@ -156,41 +81,44 @@ func unpack(t testing.TB, a *txtar.Archive) string {
 
 // TestPrograms compiles, vets and runs every program of testdata/codegen/run in one executable.
 func TestPrograms(t *testing.T) {
-	m := newModule(t)
-	var imports, calls strings.Builder
 	var all []source
+	var compiled []batch.Program
 	parsed := map[string]*txtar.Archive{}
 	for _, file := range archives(t, "run") {
 		parsed[file] = readArchive(t, file)
 		dir := unpack(t, parsed[file])
 		for _, p := range programs(t, parsed[file], file) {
-			id := fmt.Sprintf("p%d", len(all))
-			m.addProgram(t, id, load(t, filepath.Join(dir, p.name+".aeon")), true)
-			fmt.Fprintf(&imports, "\t%s %q\n", id, m.pkgs[len(m.pkgs)-1])
-			fmt.Fprintf(&calls, "\trun(%q, &%s.AeonPackage)\n", id, id)
+			compiled = append(compiled, batch.Loaded(p.label(), load(t, filepath.Join(dir, p.name+".aeon"))))
 			all = append(all, p)
 		}
 	}
 	if t.Failed() {
 		return
 	}
-	m.run(t, append([]string{"vet"}, m.pkgs...)...)
-	m.add(t, "main", []codegen.File{{Name: "main.go", Content: fmt.Appendf(nil, runnerSource, imports.String(), calls.String())}})
-	bin := filepath.Join(t.TempDir(), "programs")
-	m.run(t, "build", "-o", bin, m.pkgs[len(m.pkgs)-1])
-	out, err := exec.Command(bin).CombinedOutput()
+	compiler := batch.Compiler{Vet: true}
+	x, err := compiler.Compile(t.Context(), compiled)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+		t.Fatal(err)
 	}
-	compare(t, all, parsed, txtar.Parse(out))
+	outcomes, err := x.Run(t.Context(), x.Jobs(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make([]strings.Builder, len(all))
+	for _, o := range outcomes {
+		b := &got[o.Job.Program]
+		if o.Job.Entry != batch.Main {
+			units := compiled[o.Job.Program].Units
+			fmt.Fprintf(b, "test %s\n", units[len(units)-1].Package.Tests[o.Job.Entry].Name())
+		}
+		b.WriteString(batch.Text(&o))
+	}
+	compare(t, all, parsed, got)
 }
 
-func compare(t *testing.T, all []source, parsed map[string]*txtar.Archive, got *txtar.Archive) {
-	if len(got.Files) != len(all) {
-		t.Fatalf("%d of %d programs ran", len(got.Files), len(all))
-	}
+func compare(t *testing.T, all []source, parsed map[string]*txtar.Archive, got []strings.Builder) {
 	for i, p := range all {
-		out := got.Files[i].Data
+		out := []byte(got[i].String())
 		if *update {
 			a := parsed[p.archive]
 			if p.out >= 0 {
@@ -200,7 +128,7 @@ func compare(t *testing.T, all []source, parsed map[string]*txtar.Archive, got *
 			}
 			continue
 		}
-		t.Run(strings.TrimSuffix(filepath.Base(p.archive), ".txtar")+"/"+p.name, func(t *testing.T) {
+		t.Run(p.label(), func(t *testing.T) {
 			if !bytes.Equal(out, []byte(p.want)) {
 				t.Errorf("printed\n%s\nwant\n%s", out, p.want)
 			}

@@ -1,0 +1,246 @@
+// Package driver is the main part of the executables that package batch makes: it runs the programs that are compiled
+// into one, each time on a fresh system, and reports what came of it. Its source is compiled into those
+// executables; package batch also uses its types.
+package driver
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/value"
+)
+
+// MainEntry is the Entry of a job that runs main; the tests of a program are numbered from 0.
+const MainEntry = -1
+
+// Job is one run of one program. It is sent to the executable as a line of JSON.
+type Job struct {
+	Program int    // index among the programs of the executable
+	Entry   int    // MainEntry, or the index of a test
+	Seed    uint64 // of the schedule and of random(); 0 is the undisturbed schedule
+	// Simulated gives main simulated time, in which timers that are due at the end fire at once. Tests always have it.
+	Simulated bool
+	LimitMS   int64 // how long the run may take
+}
+
+// Outcome is what came of a job, a line of JSON.
+type Outcome struct {
+	Job         Job
+	Output      string       // what the program printed
+	Failure     *Failure     `json:",omitempty"` // what left main or the test
+	DeadLetters []DeadLetter `json:",omitempty"` // failures that nobody awaited, those of pending values included
+	Unquiet     string       `json:",omitempty"` // why the system did not come to rest after main or the test
+	Hang        string       `json:",omitempty"` // the run took longer than its limit: who waits for whom, and all stacks
+	Crash       string       `json:",omitempty"` // the process ended; written by the parent
+	Commits     uint64       // events that committed
+	Aborts      uint64       // events that were undone
+	TookUS      int64        // how long the run took
+}
+
+// Failure is one failure of an event or of a client.
+type Failure struct {
+	Message string
+	Path    []Place `json:",omitempty"` // of the program, innermost first
+	Stack   string  `json:",omitempty"` // of Go, where the failure is none of those that a program can cause
+}
+
+// DeadLetter is the failure of an event that nobody awaited.
+type DeadLetter struct {
+	Method string // Class.method
+	Failure
+}
+
+// Place is a line of a program. File is without directory.
+type Place struct {
+	File string
+	Line int
+}
+
+// exitHung is the exit code of a process that gives up after a job has exceeded its limit.
+const exitHung = 3
+
+// epoch is where the simulated clock stands at first, as under `aeonc test`.
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// Main reads jobs from standard input, runs them one after the other, and writes their outcomes to standard output.
+func Main(programs ...*aeonrt.Package) {
+	in := bufio.NewScanner(os.Stdin)
+	out := json.NewEncoder(os.Stdout)
+	for in.Scan() {
+		var job Job
+		if err := json.Unmarshal(in.Bytes(), &job); err != nil {
+			panic(err)
+		}
+		o := runWithin(programs[job.Program], job)
+		if err := out.Encode(o); err != nil {
+			panic(err)
+		}
+		if o.Hang != "" {
+			os.Exit(exitHung) // what hangs cannot be stopped
+		}
+	}
+}
+
+// runWithin runs a job and gives up when its time is over.
+func runWithin(p *aeonrt.Package, job Job) *Outcome {
+	r := &run{job: job}
+	ended := make(chan *Outcome, 1)
+	start := time.Now()
+	go func() { ended <- r.perform(p) }() // ends with the job, or with the process
+	limit := time.NewTimer(time.Duration(job.LimitMS) * time.Millisecond)
+	defer limit.Stop()
+	var o *Outcome
+	select {
+	case o = <-ended:
+	case <-limit.C:
+		o = &Outcome{Job: job, Output: r.out.String(), Hang: r.dump()}
+	}
+	o.TookUS = time.Since(start).Microseconds()
+	return o
+}
+
+// run is one run of a program.
+type run struct {
+	job    Job
+	out    buffer
+	system struct {
+		sync.Mutex
+		*aeonrt.System
+	}
+}
+
+func (r *run) perform(p *aeonrt.Package) *Outcome {
+	body, simulated := p.Main, r.job.Simulated
+	if r.job.Entry != MainEntry {
+		body, simulated = p.Tests[r.job.Entry].Run, true
+	}
+	cfg := aeonrt.Config{Stdout: &r.out, Log: slog.New(slog.DiscardHandler), Seed: r.job.Seed, Clock: aeonrt.RealClock{}}
+	if simulated {
+		cfg.Clock = aeonrt.NewSimClock(epoch)
+	}
+	s := aeonrt.Open(cfg)
+	r.system.Lock()
+	r.system.System = s
+	r.system.Unlock()
+	o := &Outcome{Job: r.job}
+	o.Failure = call(body, s.Client())
+	switch {
+	case r.job.Entry != MainEntry:
+		s.Client().Settle()
+	case simulated:
+		o.Unquiet = fireAll(s)
+	default:
+		if err := s.Quiesce(context.Background()); err != nil {
+			o.Unquiet = err.Error()
+		}
+	}
+	stats := s.Stats()
+	s.Close()
+	o.Commits, o.Aborts = stats.Commits, stats.Aborts
+	o.Output = r.out.String()
+	for _, d := range s.DeadLetters() {
+		o.DeadLetters = append(o.DeadLetters, DeadLetter{Method: d.Method, Failure: *failureOf(d.Err, nil)})
+	}
+	return o
+}
+
+// fireAll advances simulated time until no one-shot timer is left, in growing steps since it is not known when
+// the next one is due.
+func fireAll(s *aeonrt.System) (unquiet string) {
+	cl := s.Client()
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	for d := time.Millisecond; d < 1<<20*time.Second; d *= 2 {
+		cl.Settle()
+		if s.Quiesce(gone) == nil {
+			return ""
+		}
+		cl.Advance(d)
+	}
+	return "timers are left"
+}
+
+// call runs code of a client and returns what left it, nil if nothing did.
+func call(body func(*aeonrt.Client), cl *aeonrt.Client) (f *Failure) {
+	defer func() {
+		if p := recover(); p != nil {
+			f = failureOf(p, exec.CallPath())
+		}
+	}()
+	body(cl)
+	return nil
+}
+
+// failureOf describes what code of a client panicked with, or an event failed with.
+func failureOf(p any, path []exec.Frame) *Failure {
+	f := &Failure{Message: fmt.Sprint(p)}
+	err, _ := p.(error)
+	var abort *aeonrt.AbortError
+	var limit *exec.LimitError
+	var fault value.Fault
+	switch {
+	case errors.As(err, &abort):
+		if len(abort.Path) > 0 {
+			path = abort.Path
+		}
+	case errors.As(err, &limit), errors.As(err, &fault):
+	default:
+		f.Stack = string(debug.Stack())
+	}
+	for _, frame := range path {
+		if i := strings.LastIndexByte(frame.File, '/'); strings.HasSuffix(frame.File, ".aeon") {
+			f.Path = append(f.Path, Place{frame.File[i+1:], frame.Line})
+		}
+	}
+	return f
+}
+
+// dump says who waits for whom, and where all goroutines are.
+func (r *run) dump() string {
+	var b strings.Builder
+	r.system.Lock()
+	if r.system.System != nil {
+		r.system.WriteWaits(&b)
+	}
+	r.system.Unlock()
+	stacks := make([]byte, 1<<20)
+	b.Write(stacks[:runtime.Stack(stacks, true)])
+	return b.String()
+}
+
+// buffer collects what a program prints.
+type buffer struct {
+	mu struct {
+		sync.Mutex
+		bytes.Buffer
+	}
+}
+
+var _ io.Writer = (*buffer)(nil)
+
+// Write implements io.Writer.
+func (b *buffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.mu.Buffer.Write(p)
+}
+
+func (b *buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.mu.Buffer.String()
+}
