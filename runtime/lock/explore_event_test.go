@@ -1,5 +1,7 @@
 package lock
 
+import "slices"
+
 // This file runs the events' programs: what a driver's home does.
 
 // advance runs all that events can do by themselves: messages to homes on the same
@@ -25,10 +27,10 @@ func (w *world) advance() {
 // handle is the arrival of a node's message at the event's home.
 func (w *world) handle(g msg) {
 	e := g.event
-	r := &w.runs[e]
-	if r.status != 1 || r.home.ID() != g.id() {
+	if r := &w.runs[e]; r.status != 1 || r.home.ID() != g.id() {
 		return
 	}
+	r := w.run(e)
 	switch g.effect {
 	case Admitted:
 		report := []xeffect{{Kind: Admitted, At: g.from, ID: g.id(), Mode: g.mode, Lazy: g.lazy}}
@@ -47,7 +49,7 @@ func (w *world) handle(g msg) {
 
 // withdraw ends the attempt of e and enters again with y, if set, among its claims.
 func (w *world) withdraw(e event, y node, m Mode, up node, why string) {
-	r := &w.runs[e]
+	r := w.run(e)
 	w.trace("  e%d.%d is withdrawn: %s %v", e, r.home.ID().Attempt, why, y)
 	w.withdrawn++
 	if w.c.still() {
@@ -59,6 +61,7 @@ func (w *world) withdraw(e event, y node, m Mode, up node, why string) {
 		return
 	}
 	w.leave(e, true)
+	w.deafen(e)
 	for x := range w.readers {
 		w.readers[x] &^= 1 << e
 		w.writers[x] &^= 1 << e
@@ -101,7 +104,7 @@ func (w *world) learnPath(home uint8, y node) {
 
 // leave releases all that the home has entered.
 func (w *world) leave(e event, withdrawn bool) {
-	r := &w.runs[e]
+	r := w.run(e)
 	h := w.homeHost(e)
 	type made struct {
 		x   node
@@ -230,7 +233,7 @@ func (w *world) decide(e event, y node, m Mode) Decision[node] {
 
 // arrive notes that access to y was granted.
 func (w *world) arrive(e event, y node) {
-	r := &w.runs[e]
+	r := w.run(e)
 	if r.pending.has(y) {
 		r.pending &^= bit(y)
 		r.started |= bit(y)
@@ -249,8 +252,10 @@ func (w *world) stepMethod(e event, p *program, x node) bool {
 		if !r.done.has(b) {
 			return false
 		}
+		r = w.run(e)
 		r.block[x] = 0
 	}
+	r = w.run(e)
 	if int(r.pc[x]) == len(p.ops[x]) {
 		r.done |= bit(x)
 		return true
@@ -297,7 +302,7 @@ func (w *world) stepMethod(e event, p *program, x node) bool {
 }
 
 func (w *world) call(e event, x, y node, async bool) {
-	r := &w.runs[e]
+	r := w.run(e)
 	w.trace("  e%d: %v calls %v", e, x, y)
 	if r.started.has(y) { // called again: the event holds it, the call runs at once
 		w.access(e, y, w.mode(e, y))
@@ -311,7 +316,7 @@ func (w *world) call(e event, x, y node, async bool) {
 
 // change logs the undo of a write at x.
 func (w *world) change(e event, x node) {
-	r := &w.runs[e]
+	r := w.run(e)
 	w.access(e, x, Write)
 	if a := uint8(r.home.ID().Attempt); r.undoAt[x] != a {
 		if r.undoAt[x] != 0 {
@@ -385,7 +390,7 @@ func (w *world) finished(e event) bool {
 
 // commit ends e: its changes become visible, its holds are released.
 func (w *world) commit(e event) {
-	r := &w.runs[e]
+	r := w.run(e)
 	p := &w.c.events[e]
 	h := w.homeHost(e)
 	if p.move != 0 {
@@ -409,7 +414,50 @@ func (w *world) commit(e event) {
 	if !r.early {
 		w.leave(e, false)
 	}
+	r.end()
+	w.deafen(e)
+	w.retire()
+}
+
+// end forgets what only matters while the event runs. What earlier attempts must undo may
+// be due still.
+func (r *run) end() {
 	r.home.restart()
+	clear(r.home.carried)
+	r.home.carried = r.home.carried[:0]
+	*r = run{status: r.status, home: r.home, undoAt: r.undoAt, undoEdges: r.undoEdges, undoSlot: r.undoSlot}
+}
+
+// deafen drops the messages to the home of e, which has ended an attempt: it would
+// drop them itself, whenever they come, so their order of arrival is nothing to explore.
+func (w *world) deafen(e event) {
+	w.msgs = slices.DeleteFunc(w.msgs, func(g msg) bool { return g.kind == msgHome && g.event == e })
+}
+
+// retire forgets the order of events that can be part of no cycle any more: they have
+// committed, so nothing new comes before them, and so has all that comes before them.
+func (w *world) retire() {
+	for again := true; again; {
+		again = false
+		for e := range w.c.events {
+			if w.retired>>e&1 == 0 && w.runs[e].status == 2 && w.precede[e]&^w.retired == 0 {
+				w.retired |= 1 << e
+				again = true
+			}
+		}
+	}
+	for x := range w.readers {
+		w.readers[x] &^= w.retired
+		w.writers[x] &^= w.retired
+	}
+	for e := range w.precede {
+		w.precede[e] &^= w.retired
+	}
+	for e := range event(len(w.c.events)) {
+		if w.runs[e].after&w.retired != 0 {
+			w.run(e).after &^= w.retired
+		}
+	}
 }
 
 func (w *world) owner(f node) node {

@@ -72,6 +72,9 @@ func (w *world) moves(l []move) []move {
 		}
 	}
 	for h := range w.c.hosts {
+		if w.view[h] == w.committed && w.tview[h] == w.parents {
+			continue
+		}
 		for y := nodeActor; y < nodeCount; y++ {
 			if w.view[h][y] != w.committed[y] {
 				l = append(l, move{kind: moveLearn, y: y, h: uint8(h)})
@@ -108,10 +111,10 @@ func (w *world) apply(m move) {
 	}
 	switch m.kind {
 	case moveStart:
-		r := &w.runs[m.e]
+		r := w.run(m.e)
 		r.status = 1
 		for e := range w.c.events {
-			if w.runs[e].status == 2 {
+			if w.runs[e].status == 2 && w.retired>>e&1 == 0 {
 				r.after |= 1 << e
 			}
 		}
@@ -127,7 +130,7 @@ func (w *world) apply(m move) {
 	case moveCommit:
 		w.commit(m.e)
 	case moveWithdraw:
-		w.runs[m.e].arb = 1
+		w.run(m.e).arb = 1
 		w.withdraw(m.e, 0, None, 0, "arbitrarily")
 	case moveLearn:
 		if m.i == 0 {
@@ -136,15 +139,16 @@ func (w *world) apply(m move) {
 			w.tview[m.h][m.y] = w.parents[m.y]
 		}
 	case moveEarly:
-		w.runs[m.e].early = true
+		w.run(m.e).early = true
 		w.leave(m.e, false)
 	}
 	w.advance()
+	w.forget()
 }
 
 // ask does what the access of e to y needs: a lazy request, or a withdrawal.
 func (w *world) ask(e event, y node) {
-	r := &w.runs[e]
+	r := w.run(e)
 	h := w.homeHost(e)
 	m := w.wantedMode(e, y)
 	d := r.home.Access(router{&w.tview[h]}, y, m)
@@ -227,16 +231,17 @@ type finding struct {
 type search struct {
 	stack     []*world
 	lists     [][]move
-	seen      map[uint64]struct{}
-	buf       []byte
+	seen      hashSet
+	clock     uint64
 	states    int
+	steps     int // all searches: states and revisits of states
 	limit     int
 	withdrawn int // attempts withdrawn on the paths taken
 }
 
 func (s *search) level(d int) *world {
 	for len(s.stack) <= d {
-		s.stack = append(s.stack, &world{})
+		s.stack = append(s.stack, &world{clock: &s.clock})
 		s.lists = append(s.lists, nil)
 	}
 	return s.stack[d]
@@ -245,10 +250,7 @@ func (s *search) level(d int) *world {
 // explore visits all states of c depth first, up to the limit; it reports whether
 // that was all of them, and the first finding.
 func (s *search) explore(c *config) (bool, *finding) {
-	if s.seen == nil {
-		s.seen = make(map[uint64]struct{})
-	}
-	clear(s.seen)
+	s.seen.reset()
 	s.states = 0
 	w := s.level(0)
 	w.reset(c)
@@ -277,13 +279,11 @@ func (s *search) visit(d int, path *[]move) (bool, *finding) {
 		n := s.stack[d+1]
 		n.copyFrom(w)
 		n.apply(m)
-		var h uint64
 		if n.bad == "" {
-			h, s.buf = n.hash(s.buf)
-			if _, ok := s.seen[h]; ok {
+			s.steps++
+			if !s.seen.add(n.hash()) {
 				continue
 			}
-			s.seen[h] = struct{}{}
 		}
 		s.withdrawn += n.withdrawn - w.withdrawn
 		*path = append(*path, m)
@@ -354,4 +354,58 @@ func (f *finding) replay() string {
 	}
 	fmt.Fprintf(&b, "=> %s\n", w.bad)
 	return b.String()
+}
+
+// hashSet is a set of hashes, which are not 0. Memory is kept from one search to the next, but
+// only as much is cleared as was used.
+type hashSet struct {
+	table []uint64
+	count int
+}
+
+const hashSetFirst = 1 << 10
+
+func (s *hashSet) reset() {
+	if s.table == nil {
+		s.table = make([]uint64, hashSetFirst)
+	}
+	s.table, s.count = s.table[:hashSetFirst], 0
+	clear(s.table)
+}
+
+// add adds h and reports whether it was not there.
+func (s *hashSet) add(h uint64) bool {
+	h |= 1
+	if s.count*2 >= len(s.table) {
+		old := slices.Clone(s.table)
+		if n := 2 * len(old); n <= cap(s.table) {
+			s.table = s.table[:n]
+			clear(s.table)
+		} else {
+			s.table = make([]uint64, n)
+		}
+		for _, o := range old {
+			if o != 0 {
+				*s.find(o) = o
+			}
+		}
+	}
+	p := s.find(h)
+	if *p == h {
+		return false
+	}
+	*p = h
+	s.count++
+	return true
+}
+
+func (s *hashSet) find(h uint64) *uint64 {
+	i := h >> 1
+	for {
+		p := &s.table[i&uint64(len(s.table)-1)]
+		if *p == 0 || *p == h {
+			return p
+		}
+		i++
+	}
 }

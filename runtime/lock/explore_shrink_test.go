@@ -127,7 +127,6 @@ func shortest(c *config, class string) *finding {
 	w.reset(c)
 	level := []step{{w: w}}
 	seen := map[uint64]bool{}
-	var buf []byte
 	for len(level) > 0 && len(seen) < 40_000 {
 		var next []step
 		for _, s := range level {
@@ -145,8 +144,7 @@ func shortest(c *config, class string) *finding {
 				n := &world{}
 				n.copyFrom(s.w)
 				n.apply(m)
-				h, b := n.hash(buf)
-				buf = b
+				h := n.hash()
 				if n.bad == "" && seen[h] {
 					continue
 				}

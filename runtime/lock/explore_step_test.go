@@ -80,6 +80,7 @@ func (w *world) process(x node, start int) {
 
 func (w *world) sendEnqueue(x node, h uint8, f xeffect) {
 	c := f.To
+	w.queue(c)
 	w.orders[c] = append(w.orders[c], order{id: f.ID, from: x})
 	g := w.knows(h, f.ID)
 	g.kind, g.from, g.to, g.lazy, g.number = msgEnqueue, x, c, f.Lazy, uint8(f.Number)
@@ -93,10 +94,10 @@ func (w *world) sendEnqueue(x node, h uint8, f xeffect) {
 	w.learn(h, g)
 	n := len(w.out)
 	var ref Ref
-	ref, w.out = w.queues[c].Enqueue(w.at(c), Sent[node]{From: x, Acquired: f.Lazy}, f.ID, w.out)
+	ref, w.out = w.queue(c).Enqueue(w.at(c), Sent[node]{From: x, Acquired: f.Lazy}, f.ID, w.out)
 	w.process(c, n)
 	if ref.Valid() {
-		w.queues[x].Bind(f.Ref, f.Edge, ref)
+		w.queue(x).Bind(f.Ref, f.Edge, ref)
 	}
 }
 
@@ -111,6 +112,9 @@ func (w *world) sendHome(h uint8, i int) {
 	if f.Kind != Bounced {
 		w.checkOrder(f)
 	}
+	if r := &w.runs[g.event]; r.status != 1 || r.home.ID() != g.id() {
+		return // it would be dropped there
+	}
 	if w.homeHost(g.event) != h {
 		w.msgs = append(w.msgs, g)
 		return
@@ -121,7 +125,7 @@ func (w *world) sendHome(h uint8, i int) {
 // checkOrder checks that admission follows the order in which one T-parent sent, and
 // that an admitted direct entry covers its footprint (RULE-1).
 func (w *world) checkOrder(f xeffect) {
-	q := &w.queues[f.At]
+	q := w.queue(f.At)
 	from := q.at(f.Ref).from
 	if from == 0 && f.Kind == Admitted {
 		if z := w.at(f.At).Footprint(f.At, f.ID).Enter; z != 0 {
@@ -145,9 +149,9 @@ func (w *world) checkOrder(f xeffect) {
 // release executes a release at its node: undo or learn first, under the latch.
 func (w *world) release(g msg, ref Ref) {
 	x, e := g.to, g.event
-	r := &w.runs[e]
 	if g.withdrawn {
-		if r.undoAt[x] == g.attempt {
+		if w.runs[e].undoAt[x] == g.attempt {
+			r := w.run(e)
 			r.undoAt[x] = 0
 			w.edges[x], w.slots[x] = r.undoEdges[x], r.undoSlot[x]
 			r.undoEdges[x], r.undoSlot[x] = 0, 0
@@ -162,7 +166,7 @@ func (w *world) release(g msg, ref Ref) {
 		}
 	}
 	w.orders[x] = kept
-	q, v := &w.queues[x], w.at(x)
+	q, v := w.queue(x), w.at(x)
 	start := len(w.out)
 	if i := q.find(g.id(), g.from); w.c.events[e].move == x && i != 0 && q.slot(i).state == held {
 		w.decided = x
@@ -205,7 +209,7 @@ func (w *world) deliver(g msg) {
 		return
 	}
 	x := g.to
-	q, v := &w.queues[x], w.at(x)
+	q, v := w.queue(x), w.at(x)
 	start := len(w.out)
 	switch g.kind {
 	case msgEnter:
@@ -223,7 +227,7 @@ func (w *world) deliver(g msg) {
 
 // enter sends the current attempt of e to its sequencer, as its home sees it.
 func (w *world) enter(e event) {
-	r := &w.runs[e]
+	r := w.run(e)
 	h := w.homeHost(e)
 	id := r.home.ID()
 	k := known{attempt: uint8(id.Attempt)}
@@ -259,14 +263,14 @@ func (w *world) enter(e event) {
 	}
 	start := len(w.out)
 	var ref Ref
-	ref, w.out = w.queues[z].Enter(v, id, w.out)
+	ref, w.out = w.queue(z).Enter(v, id, w.out)
 	r.home.Enter(z, ref)
 	w.process(z, start)
 }
 
 // tryEnter is the fast path of a driver in one process: hold, narrow, settle.
 func (w *world) tryEnter(e event, z node) bool {
-	v, r, q := w.at(z), &w.runs[e], &w.queues[z]
+	v, r, q := w.at(z), w.run(e), w.queue(z)
 	id := r.home.ID()
 	t := v.Footprint(z, id)
 	if t.Enter != 0 || t.Mode == None {
@@ -300,13 +304,13 @@ func (w *world) tryEnter(e event, z node) bool {
 // enqueueLocal enqueues on child c on behalf of parent, or of the home if parent's
 // entry is none.
 func (w *world) enqueueLocal(e event, parent, c node, entry Ref, i int32) {
-	r := &w.runs[e]
+	r := w.run(e)
 	start := len(w.out)
 	w.orders[c] = append(w.orders[c], order{id: r.home.ID(), from: parent})
-	ref, out := w.queues[c].Enqueue(w.at(c), Sent[node]{From: parent}, r.home.ID(), w.out)
+	ref, out := w.queue(c).Enqueue(w.at(c), Sent[node]{From: parent}, r.home.ID(), w.out)
 	w.out = out
 	if entry.Valid() {
-		w.queues[parent].Bind(entry, i, ref)
+		w.queue(parent).Bind(entry, i, ref)
 	} else {
 		r.home.Enter(c, ref)
 	}

@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"math/bits"
 	"strconv"
+	"unsafe"
 )
 
 // The explorer drives the production core, and nothing but it, through all
@@ -90,7 +91,7 @@ func (g msg) id() xid { return xid{Event: g.event, Attempt: uint32(g.attempt)} }
 
 // known is what a host has been told of an event's footprint.
 type known struct {
-	attempt       uint8
+	attempt, zero uint8 // zero: no padding, as facts are hashed as bytes
 	reads, writes mask
 }
 
@@ -123,9 +124,8 @@ type order struct {
 	done bool
 }
 
-// world is one state of the exploration.
-type world struct {
-	c         *config
+// facts is the part of a state without pointers: copied as one block of memory.
+type facts struct {
 	edges     [nodeCount]mask // Omega, with the changes of running events
 	slots     [nodeCount]node
 	committed [nodeCount]mask
@@ -133,57 +133,105 @@ type world struct {
 	view      [hostsMax][nodeCount]mask
 	tview     [hostsMax][nodeCount]node
 	know      [hostsMax][eventsMax]known
-	runs      [eventsMax]run
-	queues    [nodeCount]xqueue
-	msgs      []msg
 	precede   [eventsMax]uint8 // events before this one in the serial order
 	readers   [nodeCount]uint8
 	writers   [nodeCount]uint8
-	bad       string
+	retired   uint8 // events that can be part of no cycle of the order any more
+	gone      uint8 // events of which no entry, message or knowledge is left
+}
+
+// world is one state of the exploration. Queues and runs have versions: what has the
+// same version in two worlds is equal, so that a step from one state to the next copies
+// and hashes only what the step has touched.
+type world struct {
+	facts
+	c      *config
+	runs   [eventsMax]run
+	queues [nodeCount]xqueue
+	msgs   []msg
+	bad    string
+
+	queueAt [nodeCount]uint64 // versions
+	runAt   [eventsMax]uint64
+	sums    [nodeCount + eventsMax]uint64 // hashes of queues and runs, unless stale
+	stale   uint32
+	clock   *uint64 // gives versions, to all worlds of a search
 
 	// not part of the state
 	out       []xeffect
 	todo      []msg // for homes on the same host, handled after the step
 	orders    [nodeCount][]order
+	buf       []byte
 	withdrawn int
 	movers    uint8 // events that move nodes
 	decided   node  // the node whose move is being released
 	log       func(format string, args ...any)
 }
 
+// queue returns the queue of x to change it, and what belongs to it.
+func (w *world) queue(x node) *xqueue {
+	*w.clock++
+	w.queueAt[x] = *w.clock
+	w.stale |= 1 << x
+	return &w.queues[x]
+}
+
+// run returns the run of e to change it.
+func (w *world) run(e event) *run {
+	*w.clock++
+	w.runAt[e] = *w.clock
+	w.stale |= 1 << (nodeCount + e)
+	return &w.runs[e]
+}
+
 func (w *world) reset(c *config) {
-	*w = world{c: c, out: w.out[:0], msgs: w.msgs[:0], log: w.log}
+	if w.clock == nil {
+		w.clock = new(uint64)
+	}
+	*w = world{c: c, out: w.out[:0], msgs: w.msgs[:0], log: w.log, clock: w.clock, buf: w.buf}
 	w.edges, w.committed, w.slots, w.parents = c.edges, c.edges, c.slots, c.parents
 	for h := range w.view {
 		w.view[h], w.tview[h] = c.edges, c.parents
 	}
-	for x := range w.queues {
-		w.queues[x].Reset(node(x))
+	for x := range node(nodeCount) {
+		w.queue(x).Reset(x)
 	}
-	for e := range c.events {
-		if c.events[e].move != 0 {
+	for e := range event(eventsMax) {
+		if int(e) < len(c.events) && c.events[e].move != 0 {
 			w.movers |= 1 << e
 		}
-		w.runs[e].home.Start(event(e))
+		w.run(e).home.Start(e)
 	}
 }
 
 // copyFrom makes w equal to o, reusing w's memory.
 func (w *world) copyFrom(o *world) {
-	msgs, out, todo, queues, runs, orders, log := w.msgs, w.out, w.todo, w.queues, w.runs, w.orders, w.log
-	*w = *o
-	w.msgs = append(msgs[:0], o.msgs...)
-	w.out, w.todo, w.log = out[:0], todo[:0], log
-	for x := range queues {
-		copyQueue(&queues[x], &o.queues[x])
-		w.queues[x] = queues[x]
-		w.orders[x] = append(orders[x][:0], o.orders[x]...)
+	w.facts = o.facts
+	w.c, w.bad, w.clock, w.movers, w.withdrawn = o.c, o.bad, o.clock, o.movers, o.withdrawn
+	w.msgs = append(w.msgs[:0], o.msgs...)
+	w.out, w.todo, w.decided = w.out[:0], w.todo[:0], 0
+	w.sums, w.stale = o.sums, o.stale
+	for x := range w.queues {
+		if w.queueAt[x] != o.queueAt[x] {
+			w.queueAt[x] = o.queueAt[x]
+			copyQueue(&w.queues[x], &o.queues[x])
+			w.orders[x] = append(w.orders[x][:0], o.orders[x]...)
+		}
 	}
-	for i := range o.c.events {
-		copyHome(&runs[i].home, &o.runs[i].home)
-		w.runs[i].home = runs[i].home
-		w.runs[i].home.rebase()
+	for e := range w.runs {
+		if w.runAt[e] != o.runAt[e] {
+			w.runAt[e] = o.runAt[e]
+			copyRun(&w.runs[e], &o.runs[e])
+		}
 	}
+}
+
+func copyRun(d, s *run) {
+	h := &d.home
+	visits, asks, carried := h.visits, h.asks, h.carried
+	*d = *s
+	h.visits = append(visits[:0], s.home.visits...)
+	h.asks, h.carried = append(asks[:0], s.home.asks...), append(carried[:0], s.home.carried...)
 }
 
 func copyQueue(d, s *xqueue) {
@@ -217,56 +265,58 @@ func copyQueue(d, s *xqueue) {
 	d.far = f
 }
 
-func copyHome(d, s *xhome) {
-	asks, carried := append(d.asks[:0], s.asks...), append(d.carried[:0], s.carried...)
-	*d = *s
-	d.visits = append(d.inline[:0:len(d.inline)], s.visits...)
-	d.asks, d.carried = asks, carried
-}
-
-// rebase lets a copied home use its own memory.
-func (h *Home[E, N]) rebase() {
-	if len(h.visits) <= len(h.inline) {
-		h.visits = append(h.inline[:0:len(h.inline)], h.visits...)
-	}
-}
-
 var hashSeed = maphash.MakeSeed()
 
 // hash identifies the state. Entries are hashed in a canonical order, so that it does not
 // depend on slots; messages as a set.
-func (w *world) hash(buf []byte) (uint64, []byte) {
-	b := buf[:0]
-	u := func(m mask) { b = append(b, byte(m), byte(m>>8)) }
-	for x := range w.edges {
-		u(w.edges[x])
-		u(w.committed[x])
-		b = append(b, byte(w.slots[x]), byte(w.parents[x]), w.readers[x], w.writers[x])
-	}
-	for h := range w.c.hosts {
-		for x := range w.edges {
-			u(w.view[h][x])
-			b = append(b, byte(w.tview[h][x]))
-		}
-		for e := range w.c.events {
-			k := &w.know[h][e]
-			b = append(b, k.attempt)
-			u(k.reads)
-			u(k.writes)
+func (w *world) hash() uint64 {
+	for m := w.stale; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		if i < nodeCount {
+			b, set := appendQueue(&w.queues[i], w.buf[:0], 0)
+			w.buf, w.sums[i] = b, maphash.Bytes(hashSeed, b)+set
+		} else {
+			w.buf = w.runs[i-nodeCount].append(w.buf[:0])
+			w.sums[i] = maphash.Bytes(hashSeed, w.buf)
 		}
 	}
-	for e := range w.c.events {
-		b = w.runs[e].append(b)
-		b = append(b, w.precede[e])
-	}
+	w.stale = 0
 	var set uint64
-	for x := range w.queues {
-		b, set = appendQueue(&w.queues[x], b, set)
+	for i := range w.msgs {
+		set += w.msgs[i].hash()
 	}
-	for _, g := range w.msgs {
-		set += maphash.Comparable(hashSeed, g)
+	sum := maphash.Bytes(hashSeed, unsafe.Slice((*byte)(unsafe.Pointer(&w.facts)), unsafe.Sizeof(w.facts)))
+	for _, s := range w.sums {
+		sum = mix(sum ^ s)
 	}
-	return maphash.Bytes(hashSeed, b)*31 + set, b
+	return mix(sum + set)
+}
+
+// mix spreads the bits of x.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>32) * 0xd6e8feb86659fd93
+	x = (x ^ x>>29) * 0x9e3779b97f4a7c15
+	return x ^ x>>32
+}
+
+// hash packs the message into three words.
+func (g *msg) hash() uint64 {
+	u := func(l ...uint8) (n uint64) {
+		for _, v := range l {
+			n = n<<8 | uint64(v)
+		}
+		return n
+	}
+	var flags uint8
+	if g.lazy {
+		flags = 1
+	}
+	if g.withdrawn {
+		flags |= 2
+	}
+	a := u(uint8(g.kind), uint8(g.effect), uint8(g.event), g.attempt, uint8(g.from), uint8(g.to), uint8(g.mode), flags)
+	b := u(uint8(g.reason), g.number) | uint64(g.kids)<<16 | uint64(g.reads)<<32 | uint64(g.writes)<<48
+	return mix(mix(a) + b)
 }
 
 func (r *run) append(b []byte) []byte {

@@ -1,0 +1,152 @@
+package lock
+
+// This file takes out of the state what cannot matter any more, so that states that differ
+// in nothing else are visited once. Nothing here may guess: what is forgotten must be
+// read by nobody, whatever happens next, bugs in the core included.
+
+// forget is called after each move.
+func (w *world) forget() {
+	for e := range event(len(w.c.events)) {
+		if w.gone>>e&1 == 0 && w.runs[e].status == 2 && !w.traces(e) {
+			w.gone |= 1 << e
+			for h := range w.know {
+				w.know[h][e] = known{}
+			}
+			r := w.run(e)
+			r.home.id.Attempt = 0
+		}
+	}
+	edges, paths := w.relevant()
+	for h := range w.c.hosts {
+		if w.view[h] != w.committed {
+			for y := nodeActor; y < nodeCount; y++ {
+				if !edges.has(y) {
+					w.view[h][y] = w.committed[y]
+				}
+			}
+		}
+		if w.tview[h] != w.parents {
+			for y := nodeActor; y < nodeCount; y++ {
+				if !paths.has(y) {
+					w.tview[h][y] = w.parents[y]
+				}
+			}
+		}
+	}
+}
+
+// traces reports whether an entry, message or undo of e is left, which has committed.
+func (w *world) traces(e event) bool {
+	for i := range w.msgs {
+		if w.msgs[i].event == e {
+			return true
+		}
+	}
+	for x := range w.queues {
+		q := &w.queues[x]
+		if q.live > 0 {
+			for i := range q.entries {
+				if k := &q.entries[i]; k.state != free && k.id.Event == e {
+					return true
+				}
+			}
+		}
+		if q.far != nil {
+			for _, k := range q.far.early {
+				if k.id.Event == e {
+					return true
+				}
+			}
+			for _, k := range q.far.tombs {
+				if k.id.Event == e {
+					return true
+				}
+			}
+		}
+		if w.runs[e].undoAt[x] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// relevant returns the nodes whose edges, and those whose place in T, a footprint may
+// depend on that is still to be evaluated, as some host knows them.
+func (w *world) relevant() (edges, paths mask) {
+	if w.lagging() {
+		var wants mask
+		for e := range w.c.events {
+			if w.gone>>e&1 == 0 {
+				p := &w.c.events[e]
+				edges |= p.looksAt()
+				wants |= p.mayWant()
+			}
+		}
+		paths = w.aboveAnywhere(wants)
+	}
+	return edges, paths
+}
+
+func (w *world) lagging() bool {
+	for h := range w.c.hosts {
+		if w.view[h] != w.committed || w.tview[h] != w.parents {
+			return true
+		}
+	}
+	return false
+}
+
+const everyNode = mask(1<<nodeCount - 1)
+
+// looksAt returns the nodes whose edges may decide what p's footprint is.
+func (p *program) looksAt() (m mask) {
+	if p.move != 0 {
+		return 0
+	}
+	if p.full {
+		return everyNode
+	}
+	for x, l := range p.ops {
+		for _, o := range l {
+			if o.kind == opAdd {
+				return everyNode
+			}
+			m |= bit(node(x))
+		}
+	}
+	return m
+}
+
+// mayWant returns the nodes that may come to be in p's footprint.
+func (p *program) mayWant() (m mask) {
+	if p.full || p.move != 0 {
+		return everyNode
+	}
+	m = bit(p.target)
+	for _, l := range p.ops {
+		for _, o := range l {
+			if o.kind == opAdd || o.kind == opSlot {
+				return everyNode
+			}
+			m |= bit(o.to)
+		}
+	}
+	return m
+}
+
+// aboveAnywhere returns what lies above the nodes of m, or is one of them, in T as
+// anybody knows it.
+func (w *world) aboveAnywhere(m mask) mask {
+	for {
+		o := m
+		o.each(func(x node) {
+			m |= bit(w.parents[x])
+			for h := range w.c.hosts {
+				m |= bit(w.tview[h][x])
+			}
+		})
+		if o == m {
+			return m
+		}
+	}
+}
