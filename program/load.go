@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/aeon-lang/aeon/lang"
@@ -99,10 +100,21 @@ func (l *Loader) Load(u Unit) (*Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p := l.loaded[dir]; p != nil && len(p.Files) == len(u.Files) {
-		return p, nil
+	p := l.loaded[dir]
+	if p == nil {
+		return l.load(dir, "", u.Files)
 	}
-	return l.load(dir, "", u.Files)
+	if !p.is(u.Files) {
+		return nil, &NotFoundError{u.Dir, fmt.Sprintf("only some files of %s are named, but another package imports the whole of it; name the directory instead", u.Dir)}
+	}
+	return p, nil
+}
+
+// is reports whether p was made of these files and no others.
+func (p *Package) is(names []string) bool {
+	return slices.EqualFunc(p.Files, names, func(f *ast.File, name string) bool {
+		return filepath.Base(f.Src.Name) == filepath.Base(name)
+	})
 }
 
 func (l *Loader) load(dir, path string, names []string) (*Package, error) {
@@ -183,11 +195,11 @@ func (l *Loader) imported(dir, path string) (*Package, error) {
 		return nil, fmt.Errorf("there is no directory %s", Relative(named))
 	}
 	p, known := l.loaded[target]
-	if known && p != nil {
-		return p, nil
-	}
-	if known {
+	switch {
+	case known && p == nil:
 		return nil, l.cycle(target)
+	case known && p.Path != "": // imported before, and so whole
+		return p, nil
 	}
 	if len(l.loading) > maxImportDepth {
 		return nil, fmt.Errorf("imports nest more than %d deep", maxImportDepth)
@@ -195,6 +207,12 @@ func (l *Loader) imported(dir, path string) (*Package, error) {
 	files, err := sourcesIn(Relative(target))
 	if err != nil {
 		return nil, readError{err}
+	}
+	if known {
+		if !p.is(files) {
+			return nil, fmt.Errorf("only some files of %s were named to be compiled, and an import takes the whole of a package; name the directory instead", Relative(target))
+		}
+		return p, nil
 	}
 	if len(files) == 0 {
 		return nil, fmt.Errorf("there are no %s files in %s", Extension, Relative(target))

@@ -97,7 +97,7 @@ func (b *body) checkAssign(s *ast.Assign) {
 	}
 	target, ok := b.place(s.LHS, s)
 	if !ok {
-		b.value(s.RHS, nil)
+		b.loose(s.RHS)
 		return
 	}
 	op := b.expr(s.RHS, target)
@@ -131,7 +131,7 @@ func (b *body) nowHolds(v *Var, t Type) {
 func (b *body) compound(s *ast.Assign) {
 	target, ok := b.place(s.LHS, s)
 	if !ok {
-		b.value(s.RHS, nil)
+		b.loose(s.RHS)
 		return
 	}
 	want := target

@@ -77,7 +77,7 @@ func (b *body) builtinCount(x *ast.Call, name string, want int) bool {
 	}
 	b.errorf(diag.BadArgCount, x, "%s takes %s, but %d %s given", name, plural(want, "argument"), len(x.Args), wasWere(len(x.Args)))
 	for _, a := range x.Args {
-		b.value(a, nil)
+		b.loose(a)
 	}
 	return false
 }

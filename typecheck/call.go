@@ -44,11 +44,19 @@ func (b *body) call(x *ast.Call, want Type, use callUse) operand {
 // looseArgs checks the arguments of a call that is wrong already.
 func (b *body) looseArgs(x *ast.Call) {
 	for _, a := range x.Args {
-		if op := b.expr(a, Invalid); op.typ == Void {
-			b.voidValue(a)
-		}
+		b.loose(a)
 	}
 	b.timer(x)
+}
+
+// loose checks a value whose place is wrong already, so that nothing is known of
+// the type that it should have.
+func (b *body) loose(x ast.Expr) operand {
+	op := b.expr(x, Invalid)
+	if op.typ == Void {
+		return b.voidValue(x)
+	}
+	return op
 }
 
 func (b *body) callName(x *ast.Call, id *ast.Ident, want Type, use callUse) operand {
@@ -293,7 +301,16 @@ func (b *body) eventResult(x *ast.Call, info *Call, use callUse) {
 	case use == valueUnused:
 		info.Result, info.Unawaited = Void, true
 	case info.Kind == ClientCall:
-		b.report(diag.New(diag.EventResult, x.Span(), "a callback to a client has no result to use"))
+		d := diag.New(diag.EventResult, x.Span(), "a callback has no result, and nobody can wait for one: %s belongs to a client object", info.Func.FullName())
+		switch {
+		case b.isActor():
+			d = d.WithHelp("let the client issue an event back to this actor with what you want to know")
+		case b.class != nil: // a callback itself, which settle() would wait for
+			d = d.WithHelp("issue it alone, `event …;`: it runs after this callback")
+		default:
+			d = d.WithHelp("issue it alone, `event …;`; `settle();` waits until all callbacks have run")
+		}
+		b.report(d)
 		info.Result = Invalid
 	case b.isActor() && use != awaited:
 		b.report(diag.New(diag.EventResult, x.Span(), "an event that an actor issues has no result: it runs after this event has committed").
@@ -361,7 +378,7 @@ func (b *body) args(x *ast.Call, f *Func, info *Call) {
 		if i < len(f.Params) {
 			b.assign(a, f.Params[i].typ, argName(f, i))
 		} else {
-			b.value(a, nil)
+			b.loose(a)
 		}
 	}
 }

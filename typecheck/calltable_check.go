@@ -60,7 +60,7 @@ func (c *checker) checkCall(row caller, f *Func, x *ast.Call, ro *readOnly) {
 	case diag.YieldCalled:
 		c.yieldCalled(x, info)
 	case diag.ClientRefCalled:
-		c.clientRefCalled(x, info)
+		c.clientRefCalled(f, row, x, info)
 	case diag.ReadOnlyCalls:
 		ro.report(f, info.Func, x)
 	}
@@ -106,9 +106,18 @@ func (c *checker) yieldCalled(x *ast.Call, info *Call) {
 	c.report(d)
 }
 
-func (c *checker) clientRefCalled(x *ast.Call, info *Call) {
-	d := diag.New(diag.ClientRefCalled, x.Span(), "%s belongs to a client, which takes only event calls", info.Func.FullName()).
-		WithHelp("the callback runs at the client after this event has committed")
+func (c *checker) clientRefCalled(f *Func, row caller, x *ast.Call, info *Call) {
+	d := diag.New(diag.ClientRefCalled, x.Span(), "%s belongs to a client object, which takes only event calls", info.Func.FullName())
+	switch {
+	case row != byClient:
+		d = d.WithHelp("the callback runs at the client after this event has committed, and has no result")
+	case info.Through == ThroughThis:
+		d = d.WithHelp("a call of the object's own method runs here if it is written without `async`; with `event` it is a callback")
+	case f.Class != nil:
+		d = d.WithHelp("it runs as a callback, after this one, and has no result")
+	default:
+		d = d.WithHelp("it runs as a callback, after those before it, and has no result; `settle();` waits until all have run")
+	}
 	switch {
 	case x.Mode == ast.Async:
 		d = d.WithFix("issue an event", diag.Replace(x.ModePos, "event"))

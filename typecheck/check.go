@@ -25,7 +25,7 @@ type checker struct {
 	files     map[*ast.File]*fileScope
 	fileOf    map[ast.Decl]*fileScope
 	values    map[string][]*EnumValue // enum values by bare name
-	poisoned  map[string]bool         // class names whose types are of a later version
+	tests     map[string]*Func        // by name
 	facts     map[*Func]*bodyFacts
 	owning    map[*Class]bool // does it hold an actor reference in a plain field? see holdsActors
 	closure   *closure        // of the ownership graph
@@ -39,15 +39,15 @@ type checker struct {
 // does not change the trees, and may run concurrently with itself.
 func Check(files []*ast.File, opts Options) (*Info, []diag.Diagnostic) {
 	c := &checker{
-		opts:     opts,
-		info:     newInfo(files, opts),
-		consts:   make(map[*Const]*constState),
-		files:    make(map[*ast.File]*fileScope),
-		fileOf:   make(map[ast.Decl]*fileScope),
-		values:   make(map[string][]*EnumValue),
-		poisoned: make(map[string]bool),
-		facts:    make(map[*Func]*bodyFacts),
-		owning:   make(map[*Class]bool),
+		opts:   opts,
+		info:   newInfo(files, opts),
+		consts: make(map[*Const]*constState),
+		files:  make(map[*ast.File]*fileScope),
+		fileOf: make(map[ast.Decl]*fileScope),
+		values: make(map[string][]*EnumValue),
+		tests:  make(map[string]*Func),
+		facts:  make(map[*Func]*bodyFacts),
+		owning: make(map[*Class]bool),
 	}
 	c.pkg = c.info.Package
 

@@ -139,6 +139,10 @@ func spaceAfter(s ast.Span) int32 {
 func (c *checker) signature(f *Func, s *ast.Signature, fs *fileScope) {
 	f.Result = c.resultType(fs, s.Result)
 	f.YieldResult = s.IsYield()
+	if s.IsPure() && f.Body != nil {
+		c.report(diag.New(diag.BadPure, s.Pure, "pure is a promise of Go code; what %s does is found out from its body", f.FullName()).
+			WithFix("remove pure", diag.Replace(ast.Span{Src: s.Pure.Src, Start: s.Pure.Start, End: spaceAfter(s.Pure)}, "")))
+	}
 	c.params(f, s.Params, fs)
 }
 

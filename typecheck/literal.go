@@ -69,15 +69,20 @@ func (b *body) vectorLit(x *ast.VectorLit, want Type) operand {
 		d.Help = "declare the variable with its type: `vector<int> xs = [];`"
 		return invalid
 	}
-	first := b.value(x.Elems[0], nil)
+	var first operand
+	if want == Invalid {
+		first = b.loose(x.Elems[0])
+	} else {
+		first = b.value(x.Elems[0], nil)
+	}
 	for _, e := range x.Elems[1:] {
-		if first.typ == Invalid {
-			b.value(e, nil)
+		if first.typ == Invalid || want == Invalid {
+			b.loose(e)
 			continue
 		}
 		b.assign(e, first.typ, "an element of this vector")
 	}
-	if first.typ == Invalid {
+	if first.typ == Invalid || want == Invalid {
 		return invalid
 	}
 	return operand{typ: &Vector{first.typ}}
@@ -110,11 +115,11 @@ func (b *body) index(x *ast.Index) operand {
 			b.position(x.I)
 			return operand{typ: Uint8}
 		case Invalid:
-			b.value(x.I, nil)
+			b.loose(x.I)
 			return invalid
 		}
 	}
-	b.value(x.I, nil)
+	b.loose(x.I)
 	d := b.errorf(diag.NotIndexable, x.X, "%s has no elements to index", recv.typ)
 	if _, set := recv.typ.(*Set); set {
 		d.Help = "ask a set with has(…), or loop over it"

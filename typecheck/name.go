@@ -416,7 +416,7 @@ func (b *body) coalesce(x *ast.Coalesce, want Type) operand {
 	}
 	left := b.value(x.X, want)
 	if left.typ == Invalid {
-		b.value(x.Y, nil)
+		b.loose(x.Y)
 		return invalid
 	}
 	o, ok := left.typ.(*Optional)

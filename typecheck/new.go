@@ -49,7 +49,7 @@ func (b *body) newArgs(x *ast.New, class *Class, info *New) {
 				info.Params = append(info.Params, ctor.Params[i].typ)
 				b.assign(a, ctor.Params[i].typ, argName2(ctor, i))
 			} else {
-				b.value(a, nil)
+				b.loose(a)
 			}
 		}
 		if len(x.Args) != len(ctor.Params) {
@@ -64,7 +64,7 @@ func (b *body) newArgs(x *ast.New, class *Class, info *New) {
 			if i < len(ctor.ImplicitFields) {
 				b.assign(a, ctor.ImplicitFields[i].typ, "field "+ctor.ImplicitFields[i].name)
 			} else {
-				b.value(a, nil)
+				b.loose(a)
 			}
 		}
 		return

@@ -108,6 +108,7 @@ func (c *checker) collectDecl(d ast.Decl) {
 		if d.Name != nil {
 			f.name, f.span = d.Name.Value, d.Name.Span()
 		}
+		c.testNamed(f)
 		c.info.Defs[d] = f
 		c.pkg.Tests = append(c.pkg.Tests, f)
 	case *ast.ExternGoDecl:
@@ -118,10 +119,21 @@ func (c *checker) collectDecl(d ast.Decl) {
 	}
 }
 
+// testNamed reports a test whose name another one has.
+func (c *checker) testNamed(f *Func) {
+	old := c.tests[f.name]
+	if old == nil || f.name == "" {
+		c.tests[f.name] = f
+		return
+	}
+	c.report(diag.New(diag.Redeclared, f.span, "test %q is declared twice", f.name).
+		With(old.span, "first declared here").
+		WithHelp("reports and `aeonc test -run` know tests by their names: give each its own"))
+}
+
 func (c *checker) collectClass(d *ast.ClassDecl) {
 	if len(d.TypeParams) > 0 {
 		c.later(d.TypeParams[0].Span(), "generic classes")
-		c.poisoned[d.Name.Text] = true
 		c.declare(d.Name, &badObject{d.Name.Text, d.Name.Span()})
 		return
 	}

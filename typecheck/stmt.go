@@ -389,8 +389,8 @@ func (b *body) returnStmt(s *ast.Return) {
 				With(f.span, "declared here"))
 		}
 	case f.Result == Void:
-		op := b.expr(s.X, nil)
-		if op.typ != Invalid {
+		op := b.expr(s.X, Invalid)
+		if _, literal := ast.Unparen(s.X).(*ast.VectorLit); op.typ != Invalid || literal {
 			d := diag.New(diag.BadReturn, s.X.Span(), "%s has no result, so return takes no value", f.FullName())
 			b.report(d.With(f.span, "declared here"))
 		}

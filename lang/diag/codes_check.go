@@ -92,6 +92,7 @@ const (
 	// Read-only methods and ownership: codes_check_owner.go.
 	ReadOnlyWrites Code = "AE0230"
 	BadReadOnly    Code = "AE0231"
+	BadPure        Code = "AE0232"
 	OwnershipCycle Code = "AE0240"
 )
 

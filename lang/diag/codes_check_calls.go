@@ -24,7 +24,8 @@ var callCodes = []Info{
 	{
 		Code: ClientRefCalled, Title: "sync or async call of a client",
 		Explanation: `Objects of client classes live in the client. They are called back with
-` + "`event`" + `, after the event has committed.`,
+` + "`event`" + `, after the event has committed. A client calls other client objects in the same
+way: their callbacks run one at a time, in order. Only its own methods does it call directly.`,
 		Bad:  program(watcher + "\nactorclass Counter {\n\tWatcher? w;\n\tint n = 0;\n\tvoid add() {\n\t\tn++;\n\t\tw?.changed(n);\n\t}\n}"),
 		Good: program(watcher + "\nactorclass Counter {\n\tWatcher? w;\n\tint n = 0;\n\tvoid add() {\n\t\tn++;\n\t\tevent w?.changed(n);\n\t}\n}"),
 	},
@@ -43,9 +44,12 @@ yet. A call without ` + "`async`" + ` waits and returns it.`,
 		Good: program(lamp + "\nactorclass Room {\n\tLamp lamp = new Lamp();\n\tbool dark() {\n\t\treturn !lamp.isOn();\n\t}\n}"),
 	},
 	{
-		Code: EventResult, Title: "result of a sub-event is used",
+		Code: EventResult, Title: "result of a sub-event or callback is used",
 		Explanation: `An event that an actor issues runs after the current event has committed. Its
-result cannot be known here; let the callee issue an event back.`,
+result cannot be known here; let the callee issue an event back. A callback to a
+client object has no result either, nor can it be awaited: callbacks of a client
+run one at a time, so whoever waits for one could keep it from running. ` + "`settle();`" + `
+waits until all of them have run.`,
 		Bad:  program(lamp + "\nactorclass Room {\n\tLamp lamp = new Lamp();\n\tvoid show() {\n\t\tprint(event lamp.isOn());\n\t}\n}"),
 		Good: program(lamp + "\nactorclass Room {\n\tLamp lamp = new Lamp();\n\tvoid show() {\n\t\tprint(lamp.isOn());\n\t}\n}"),
 	},

@@ -29,7 +29,8 @@ bytes, time and duration.`,
 	{
 		Code: Redeclared, Title: "declared twice",
 		Explanation: `A scope has each name once: there is no overloading, and a field and a method
-cannot share a name. An inner block may declare a name of an outer one again.`,
+cannot share a name. An inner block may declare a name of an outer one again. The tests
+of a package differ in name, too, so that a report says which one has failed.`,
 		Bad: inMain("int n = 1;\n\tint n = 2;\n\tprint(n);"), Good: inMain("int n = 1;\n\tint m = 2;\n\tprint(n, m);"),
 	},
 	{

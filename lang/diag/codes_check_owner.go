@@ -17,6 +17,14 @@ classes the compiler finds out by itself what they change.`,
 		Good: program("class Point {\n\tint x;\n\tint get() {\n\t\treturn x;\n\t}\n}"),
 	},
 	{
+		Code: BadPure, Title: "pure does not belong here",
+		Explanation: `A Go function that is declared pure promises to compute its result from its
+arguments and to do nothing else; the compiler cannot see into it. What aeon code
+does, it finds out from the body, so there is nothing to promise.`,
+		Bad:  program("pure int twice(int n) {\n\treturn 2 * n;\n}"),
+		Good: program("int twice(int n) {\n\treturn 2 * n;\n}"),
+	},
+	{
 		Code: OwnershipCycle, Title: "ownership goes in a circle",
 		Explanation: `An actor class owns another if it holds it in a plain field, calls it sync or
 async, creates or deletes it. Events lock from owners to what they own; a circle

@@ -197,7 +197,7 @@ files of a directory form one package, so that a file can always be split.`,
 		Code:  MisplacedModifier,
 		Title: "modifier does not belong here",
 		Explanation: "`yield` marks fields, parameters and results; locals take no modifier, because a local is\n" +
-			"yield if anything assigned to it is. `ro` and `pure` mark methods and functions.\n" +
+			"yield if anything assigned to it is. `ro` marks methods of actors, `pure` Go functions.\n" +
 			"No modifier is written twice.",
 		Bad:  "package p\n\nvoid f(yield Cook a) {\n\tyield Cook b = a;\n\tb = a;\n}\n",
 		Good: "package p\n\nvoid f(yield Cook a) {\n\tCook b = a;\n\tb = a;\n}\n",
