@@ -9,6 +9,8 @@ import (
 	"os/signal"
 	"syscall"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
 // The exit codes of a program; after a signal it is 128 and its number.
@@ -38,6 +40,8 @@ func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan
 	fs.SetOutput(stderr)
 	summary := fs.Bool("summary", false, "write what was done to standard error at the end")
 	seed := fs.Uint64("seed", 0, "`number` that goes into every random()")
+	var tr tracing
+	tr.flags(fs)
 	switch err := fs.Parse(args); {
 	case err == flag.ErrHelp:
 		return exitClean
@@ -50,8 +54,12 @@ func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan
 		fmt.Fprintf(stderr, "%s: the package has no main function\n", p.Name)
 		return exitUsage
 	}
+	if err := tr.open(false); err != nil {
+		fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
+		return exitFailed
+	}
 	start := time.Now()
-	s := Open(Config{Stdout: stdout, Seed: *seed, Log: newLog(stderr, true)})
+	s := Open(tr.begin(Config{Stdout: stdout, Seed: *seed, Log: newLog(stderr, true)}, trace.Header{Program: p.Name, Seed: *seed}))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	ended := make(chan *failure, 1)
@@ -66,13 +74,18 @@ func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan
 	select {
 	case f := <-ended:
 		s.Close()
+		tr.end()
 		if f != nil {
 			fmt.Fprintf(stderr, "%s: main failed: %s", p.Name, f)
 			code = exitFailed
 		}
 	case sig := <-signals:
 		cancel()
-		code = interrupted(p, s, sig, stderr, signals)
+		code = interrupted(p, s, sig, stderr, signals, tr.end)
+	}
+	if err := tr.close(); err != nil {
+		fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
+		code = max(code, exitFailed)
 	}
 	if *summary {
 		writeSummary(stderr, p, s.Stats(), time.Since(start))
@@ -81,8 +94,8 @@ func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan
 }
 
 // interrupted lets the events that run end, if they do so at once; a second signal,
-// or their taking too long, ends the process without them.
-func interrupted(p *Package, s *System, sig os.Signal, stderr io.Writer, signals <-chan os.Signal) int {
+// or their taking too long, ends the process without them. It calls ended if they have.
+func interrupted(p *Package, s *System, sig os.Signal, stderr io.Writer, signals <-chan os.Signal, ended func()) int {
 	fmt.Fprintf(stderr, "%s: %v\n", p.Name, sig)
 	closed := make(chan struct{})
 	go func() { // ends with the events, or with the process
@@ -91,6 +104,7 @@ func interrupted(p *Package, s *System, sig os.Signal, stderr io.Writer, signals
 	}()
 	select {
 	case <-closed:
+		ended()
 	case <-signals:
 	case <-time.After(graceMax):
 		fmt.Fprintf(stderr, "%s: ended without the events that still ran\n", p.Name)

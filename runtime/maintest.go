@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
 // testEpoch is where the simulated clock of a test stands at its beginning.
@@ -39,6 +41,7 @@ type testRun struct {
 	filter *regexp.Regexp
 	seed   uint64
 	repeat int
+	trace  tracing
 	failed bool
 }
 
@@ -75,6 +78,7 @@ func runMainTest(packages []*Package, args []string, stdout, stderr io.Writer) i
 	after := fs.String("after", "-1/-1", "start behind this `package/test`")
 	fs.Uint64Var(&r.seed, "seed", 0, "seed of the first schedule; 0 draws one")
 	fs.IntVar(&r.repeat, "repeat", 1, "how many schedules each test is run with")
+	r.trace.flags(fs)
 	if err := fs.Parse(args); err != nil {
 		return exitUsage
 	}
@@ -88,12 +92,20 @@ func runMainTest(packages []*Package, args []string, stdout, stderr io.Writer) i
 		fmt.Fprintln(stderr, "-after:", err)
 		return exitUsage
 	}
+	if err := r.trace.open(unit >= 0); err != nil {
+		fmt.Fprintln(stderr, err)
+		return exitUsage
+	}
 	for u := max(unit, 0); u < len(packages); u++ {
 		first := 0
 		if u == unit {
 			first = index + 1
 		}
 		r.runPackage(packages[u], u, first)
+	}
+	if err := r.trace.close(); err != nil {
+		fmt.Fprintln(stderr, err)
+		return exitUsage
 	}
 	r.say(testEvent{Action: "finished"})
 	if r.failed {
@@ -106,14 +118,14 @@ func (r *testRun) runPackage(p *Package, unit, first int) {
 	r.say(testEvent{Action: "start", Unit: unit})
 	for i := first; i < len(p.Tests); i++ {
 		if t := p.Tests[i]; r.filter.MatchString(t.Name) {
-			r.runTest(&t, testEvent{Unit: unit, Index: &i, Test: t.Name, File: t.File, Line: t.Line})
+			r.runTest(p, &t, testEvent{Unit: unit, Index: &i, Test: t.Name, File: t.File, Line: t.Line})
 		}
 	}
 	r.say(testEvent{Action: "pass", Unit: unit})
 }
 
 // runTest runs a test with each of its seeds until it fails.
-func (r *testRun) runTest(t *Test, e testEvent) {
+func (r *testRun) runTest(p *Package, t *Test, e testEvent) {
 	e.Action = "run"
 	r.say(e)
 	start := time.Now()
@@ -123,7 +135,7 @@ func (r *testRun) runTest(t *Test, e testEvent) {
 		if r.seed == 0 {
 			seed = rand.Uint64()>>32 + 1 // short enough to be typed
 		}
-		if f := r.once(t, e, seed); f != nil {
+		if f := r.once(p, t, e, seed); f != nil {
 			e.Action = "fail"
 			r.failed = true
 			r.output(e, fmt.Sprintf("%sseed %d\n", f, seed))
@@ -136,9 +148,11 @@ func (r *testRun) runTest(t *Test, e testEvent) {
 }
 
 // once runs a test on a system of its own.
-func (r *testRun) once(t *Test, e testEvent, seed uint64) *failure {
+func (r *testRun) once(p *Package, t *Test, e testEvent, seed uint64) *failure {
 	out := &testOutput{r, e}
-	s := Open(Config{Clock: NewSimClock(testEpoch), Stdout: out, Seed: seed, Log: newLog(out, false)})
+	s := Open(r.trace.begin(Config{Clock: NewSimClock(testEpoch), Stdout: out, Seed: seed, Log: newLog(out, false)},
+		trace.Header{Program: p.Name, Test: t.Name, Seed: seed}))
+	defer r.trace.end()
 	defer s.Close()
 	return call(t.Run, s.Client())
 }

@@ -19,9 +19,10 @@ type Config struct {
 	Executable string
 	// Packages are the names to report, in the order in which the executable has them.
 	Packages []string
-	Filter   string // a regular expression that the names of the tests must match; "" runs all
-	Seed     string // "" lets the executable choose
-	Repeat   int    // how many schedules each test is run with
+	Filter   string   // a regular expression that the names of the tests must match; "" runs all
+	Seed     string   // "" lets the executable choose
+	Repeat   int      // how many schedules each test is run with
+	Trace    []string // flags that make the executable write a trace
 	// TestMax is how long one test may take before it is killed and fails.
 	TestMax time.Duration
 	JSON    bool // write the format of `go test -json`
@@ -91,6 +92,7 @@ func (r *runner) run(ctx context.Context, after testID) error {
 	if r.cfg.Seed != "" {
 		args = append(args, "-seed", r.cfg.Seed)
 	}
+	args = append(args, r.cfg.Trace...)
 	cmd := exec.CommandContext(ctx, r.cfg.Executable, args...)
 	cmd.Stderr = &r.stderr
 	cmd.WaitDelay = time.Second

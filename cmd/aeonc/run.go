@@ -15,7 +15,7 @@ import (
 func runCommand() *command {
 	return &command{
 		name:     "run",
-		args:     "[-q] [PROGRAM] [arguments]",
+		args:     "[-q] [--trace FILE] [PROGRAM] [arguments]",
 		short:    "compile and run a program",
 		trailing: true,
 		long: `
@@ -32,17 +32,20 @@ go.mod nor the network is needed.
 
 	aeonc run
 	aeonc run examples/steakhouse
-	aeonc run -q bank.aeon > balances.txt`,
+	aeonc run -q bank.aeon > balances.txt
+	aeonc run --trace bank.jsonl bank.aeon   records every event, for aeonc trace`,
 		setup: func(fs *flag.FlagSet) action {
 			quiet := fs.Bool("q", false, "say nothing but what the program says")
+			var trace traceFlags
+			trace.flags(fs)
 			return func(env *environment, args []string) error {
-				return runProgram(env, args, *quiet)
+				return runProgram(env, args, *quiet, trace)
 			}
 		},
 	}
 }
 
-func runProgram(env *environment, args []string, quiet bool) error {
+func runProgram(env *environment, args []string, quiet bool, trace traceFlags) error {
 	sources, rest := splitProgram(args)
 	exe := ""
 	if len(sources) == 1 && isExecutable(sources[0]) {
@@ -69,6 +72,7 @@ func runProgram(env *environment, args []string, quiet bool) error {
 	if !quiet {
 		rest = append([]string{"-summary"}, rest...)
 	}
+	rest = append(trace.arguments(), rest...)
 	cmd := exec.Command(exe, rest...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.stdin, env.stdout, env.stderr
 	code, err := process.Run(cmd)

@@ -18,7 +18,7 @@ import (
 func testCommand() *command {
 	return &command{
 		name:  "test",
-		args:  "[-run REGEXP] [-seed N] [-schedules N] [-v] [-json] [PACKAGES]",
+		args:  "[-run REGEXP] [-seed N] [-schedules N] [--trace FILE] [-v] [-json] [PACKAGES]",
 		short: "run the tests of packages",
 		long: `
 Test runs the test blocks of packages, each on a fresh and empty system, and tells
@@ -30,6 +30,7 @@ the result as go test does. The packages are compiled together.
 	aeonc test -schedules 100         each with 100 seeds
 	aeonc test -seed 7 -run refused   again as it failed with seed 7
 	aeonc test -json ./...            in the format of go test -json
+	aeonc test -trace t.jsonl         and record every event, for aeonc trace
 
 What a test prints is shown if it fails, or with -v. The exit code is 1 if a test
 failed.`,
@@ -41,6 +42,7 @@ failed.`,
 			fs.DurationVar(&o.max, "timeout", time.Minute, "how long one test may take, a `duration`")
 			fs.BoolVar(&o.verbose, "v", false, "show passed tests and what they print")
 			fs.BoolVar(&o.json, "json", false, "write JSON, in the format of go test -json")
+			o.trace.flags(fs)
 			return func(env *environment, args []string) error { return testPackages(env, args, o) }
 		},
 	}
@@ -52,6 +54,7 @@ type testOptions struct {
 	schedules     int
 	max           time.Duration
 	verbose, json bool
+	trace         traceFlags
 }
 
 func (o testOptions) check() error {
@@ -93,7 +96,7 @@ func testPackages(env *environment, args []string, o testOptions) error {
 	}
 	cfg := suite.Config{
 		Executable: made.Path, Filter: o.filter, Seed: o.seed, Repeat: o.schedules, TestMax: o.max,
-		JSON: o.json, Verbose: o.verbose, Stdout: env.stdout, Place: program.Relative,
+		Trace: o.trace.arguments(), JSON: o.json, Verbose: o.verbose, Stdout: env.stdout, Place: program.Relative,
 	}
 	for _, p := range named {
 		name := filepath.ToSlash(program.Relative(p.Dir))

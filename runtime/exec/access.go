@@ -12,6 +12,7 @@ func (cx *Cx) access(h *Handle, mode Mode) {
 	}
 	if h.is(deleted) {
 		cx.maxPos = max(cx.maxPos, h.lastPos) // final, as the deletion is
+		cx.ev.traceRead(h)
 		Fault(cx, msgDeleted(h))
 	}
 	if !h.is(created | fresh) {
@@ -20,6 +21,9 @@ func (cx *Cx) access(h *Handle, mode Mode) {
 	cx.hold(h, mode)
 	if h.lastPos > cx.maxPos {
 		cx.maxPos = h.lastPos // before any fault: that tells of the last write, too
+	}
+	if cx.ev.traced != nil {
+		cx.ev.traceRead(h)
 	}
 	// What another event has deleted counts once it has committed, so only now.
 	if h.is(deleted | dying) {

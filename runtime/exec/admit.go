@@ -333,5 +333,6 @@ func (ev *Event) treeRoots(m *Handle, list []*Handle) []*Handle {
 // deadTarget is the failure of an event on an actor that was deleted.
 func (ev *Event) deadTarget() error {
 	ev.maxPos = max(ev.maxPos, ev.target.lastPos)
+	ev.traceRead(ev.target)
 	return &AbortError{Msg: msgDeleted(ev.target), Event: ev.id, Fault: true}
 }

@@ -237,7 +237,6 @@ func (ev *Event) settledGraph() bool {
 // their place in program order by way of opBranch.
 func (cx *Cx) absorb(b *branch) {
 	cx.log = append(cx.log, b.cx.log...)
-	cx.reads = append(cx.reads, b.cx.reads...)
 	cx.maxPos = max(cx.maxPos, b.cx.maxPos)
 	cx.fuel = min(cx.fuel, b.cx.fuel)
 	b.cx.log = nil

@@ -13,9 +13,6 @@ func Enter[T Object](cx *Cx, target Ref, m *Method) (self T, ok bool) {
 func (cx *Cx) enter(h *Handle, m *Method) {
 	cx.access(h, m.Self)
 	cx.push(h, m)
-	if cx.ev.sys.tracer != nil {
-		cx.ev.sys.tracer.read(cx, h)
-	}
 }
 
 // CallRemote calls m on an actor of another host. There is one host, so reaching it

@@ -59,7 +59,8 @@ type callback struct {
 	object *ClientObject
 	method *ClientMethod
 	args   Args
-	timer  *timer // that has fired it, if one has
+	timer  *timer  // that has fired it, if one has
+	from   *origin // traced systems only; nil: a client has posted it
 }
 
 // mailbox holds the callbacks of one client: they run one at a time, in the order in
@@ -97,7 +98,7 @@ func (cl *Client) Callback(target ClientRef, m *ClientMethod, args Args) {
 	if target.o == nil {
 		panic(value.Fault{Msg: msgNull})
 	}
-	if to := target.o.client; to.post(callback{target.o, m, args, nil}) {
+	if to := target.o.client; to.post(callback{object: target.o, method: m, args: args}) {
 		cl.sys.workers.run(to.drain)
 	}
 }
@@ -175,6 +176,9 @@ func (cl *Client) call(c callback) {
 			cl.sys.stats.callbackFailures.Add(1)
 		}
 	}()
+	if t := cl.sys.tracer; t != nil {
+		t.called(cl, &c)
+	}
 	c.method.Run(cl.inCallback(), c.object.self, c.args)
 }
 
@@ -202,6 +206,9 @@ func places(err error) []any {
 func (cl *Client) Close() {
 	if cl.base != nil {
 		cl = cl.base
+	}
+	if t := cl.sys.tracer; t != nil {
+		t.gone(cl)
 	}
 	m := &cl.box
 	m.mu.Lock()

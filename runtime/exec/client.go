@@ -132,6 +132,10 @@ func (cl *Client) Send(target Ref, m *Method, args Args) {
 // launch runs an admitted event in a worker and calls ended with its failure.
 func (cl *Client) launch(l letter, args Args, ended func(error)) {
 	s := cl.sys
+	var from *origin
+	if s.tracer != nil {
+		from = s.tracer.issued()
+	}
 	s.live.add(1)
 	s.workers.run(func() {
 		err := error(&AbortError{Msg: msgGoexit, Event: l.id, Fault: true})
@@ -143,7 +147,7 @@ func (cl *Client) launch(l letter, args Args, ended func(error)) {
 		}()
 		s.scatter(l.id)
 		ev := s.takeEvent(cl, l.id, l.target, l.method, args)
-		ev.bounded = true
+		ev.bounded, ev.from = true, from
 		err = ev.perform()
 		s.giveBack(ev)
 	})

@@ -5,6 +5,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
 // commit ends an attempt whose code has run: ownership, the journal's position, what
@@ -14,21 +15,21 @@ func (ev *Event) commit() error {
 	s, cx := ev.sys, &ev.root
 	if err := ev.commitOwnership(); err != nil {
 		ev.undo()
+		if ev.traced != nil {
+			s.tracer.undone(ev, err)
+		}
 		ev.release(true)
 		return err
 	}
 	for _, h := range ev.born {
 		h.set(created)
 	}
-	ev.append(nil)
-	if s.tracer != nil {
-		s.tracer.end(ev, nil)
-	}
-	ev.bury()
+	pos := ev.append(nil)
 	var next follow
-	if len(cx.ops) > 0 {
-		next = follow{ev: ev}
-		next.add(cx.ops)
+	if ev.traced == nil {
+		ev.settle(&next)
+	} else {
+		s.tracer.committed(ev, pos, &next)
 	}
 	ev.release(false)
 	if len(cx.ops) > 0 {
@@ -37,6 +38,15 @@ func (ev *Event) commit() error {
 	s.answer(ev.maxPos)
 	ev.client.stats.commits.Add(1)
 	return nil
+}
+
+// settle makes the event's deletions known and queues what it has issued.
+func (ev *Event) settle(next *follow) {
+	ev.bury()
+	if len(ev.root.ops) > 0 {
+		next.ev = ev
+		next.add(ev.root.ops)
+	}
 }
 
 // failed counts an event that has been undone and holds nothing any more, and returns
@@ -49,7 +59,7 @@ func (ev *Event) failed(err error) error {
 }
 
 // append gives the event its place in the journal. An abort is an outcome, too.
-func (ev *Event) append(failed error) {
+func (ev *Event) append(failed error) store.Position {
 	s := ev.sys
 	b := &ev.batch
 	b.Event, b.Attempt, b.Failed = ev.id, ev.attempt, failed
@@ -60,7 +70,7 @@ func (ev *Event) append(failed error) {
 	b.Failed = nil
 	ev.maxPos = max(ev.maxPos, ev.root.maxPos, pos)
 	if pos == 0 || failed != nil {
-		return
+		return pos
 	}
 	for i := range ev.root.log {
 		ev.root.log[i].self.h.lastPos = pos
@@ -71,6 +81,7 @@ func (ev *Event) append(failed error) {
 	for _, h := range ev.deletes {
 		h.lastPos = pos
 	}
+	return pos
 }
 
 // fill lists what the batch has to record. A field that was written several times is
@@ -113,11 +124,12 @@ func (s *System) answer(p store.Position) {
 // follow is what happens after a commit: it is ordered while the event still holds its
 // locks, in program order, and started when they are gone.
 type follow struct {
-	ev    *Event
-	index int // of the next sub-event
-	lanes []*lane
-	boxes []*Client
-	print bool
+	ev        *Event
+	index     int // of the last sub-event
+	callbacks int // issued
+	lanes     []*lane
+	boxes     []*Client
+	print     bool
 }
 
 func (f *follow) add(ops []op) {
@@ -133,11 +145,11 @@ func (f *follow) add(ops []op) {
 				f.lanes = append(f.lanes, l)
 			}
 		case opCallback:
-			if o.object.client.post(callback{o.object, o.call, o.args, o.timer}) {
+			if o.object.client.post(callback{o.object, o.call, o.args, o.timer, f.called(o)}) {
 				f.boxes = append(f.boxes, o.object.client)
 			}
 		case opTimer:
-			s.timers.set(o)
+			s.timers.set(o, f.origin(o, trace.Timer, 0))
 		case opCancel:
 			s.timers.cancel(o.issuer, o.name)
 		case opPrint:
@@ -151,7 +163,22 @@ func (f *follow) add(ops []op) {
 
 func (f *follow) sub(o *op) subEvent {
 	f.index++
-	return subEvent{id: f.ev.id.Child(f.index), target: o.target, method: o.method, args: o.args, timer: o.timer}
+	return subEvent{id: f.ev.id.Child(f.index), target: o.target, method: o.method, args: o.args, timer: o.timer,
+		from: f.origin(o, trace.Sub, f.index)}
+}
+
+// origin returns where what o issues comes from, nil in a system that is not traced.
+func (f *follow) origin(o *op, kind trace.Kind, index int) *origin {
+	if f.ev.traced == nil {
+		return nil
+	}
+	return &origin{Origin: trace.Origin{Kind: kind, Parent: f.ev.id, Issuer: f.ev.sys.tracer.label(o.issuer), Index: index}}
+}
+
+// called is origin for a callback.
+func (f *follow) called(o *op) *origin {
+	f.callbacks++
+	return f.origin(o, "", f.callbacks)
 }
 
 func (f *follow) start() {

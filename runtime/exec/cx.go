@@ -20,7 +20,6 @@ type Cx struct {
 	branches []*branch
 	maxPos   store.Position // largest lastPos seen
 	random   uint64         // state of the random numbers, 0 if not seeded
-	reads    []readNote     // traced systems only
 }
 
 // frame is one call in progress.
@@ -40,7 +39,7 @@ func (cx *Cx) reset() {
 		clear(cx.ops)
 		cx.ops = cx.ops[:0]
 	}
-	cx.branches, cx.reads, cx.maxPos, cx.random = nil, nil, 0, 0
+	cx.branches, cx.maxPos, cx.random = nil, 0, 0
 }
 
 func (cx *Cx) system() *System { return cx.ev.sys }

@@ -21,10 +21,11 @@ type Event struct {
 	args   Args
 	class  *Class // of the actor that a client's new creates; else nil
 	birth  event.PartitionID
-	traced *Traced  // traced systems only
-	moveTo *Handle  // of a move in T: the new parent; else nil
-	spare  []*queue // idle queues; kept by the pooled object
-	idNext uint64   // ids for new actors, kept by the pooled object
+	traced *tracedEvent // traced systems only
+	from   *origin      // traced systems only; nil: a client issues it now
+	moveTo *Handle      // of a move in T: the new parent; else nil
+	spare  []*queue     // idle queues; kept by the pooled object
+	idNext uint64       // ids for new actors, kept by the pooled object
 	idEnd  uint64
 
 	root Cx // the root branch
@@ -102,7 +103,8 @@ func (s *System) takeEvent(cl *Client, id event.EventID, target *Handle, m *Meth
 // giveBack returns ev, which holds nothing any more, to the pool.
 func (s *System) giveBack(ev *Event) {
 	if s.tracer != nil {
-		s.tracer.reply(ev)
+		s.tracer.answered(ev)
+		ev.from = nil
 	}
 	ev.endAttempt()
 	if len(ev.claims) > 0 {
@@ -153,8 +155,8 @@ func (ev *Event) perform() error {
 	for {
 		ev.attempt++
 		if err := ev.enter(); err != nil {
-			if e, ok := err.(*AbortError); ok && s.tracer != nil {
-				s.tracer.end(ev, e)
+			if s.tracer != nil {
+				s.tracer.undone(ev, err)
 			}
 			return ev.failed(err)
 		}
@@ -167,7 +169,7 @@ func (ev *Event) perform() error {
 		case aborted:
 			ev.undo()
 			if s.tracer != nil {
-				s.tracer.end(ev, out.err)
+				s.tracer.undone(ev, out.err)
 			}
 			ev.release(true)
 			return ev.failed(out.err)
@@ -208,6 +210,9 @@ func (ev *Event) claim(m member) {
 // something, so its footprint is read afterwards.
 func (ev *Event) withdraw() {
 	ev.release(true)
+	if ev.traced != nil {
+		ev.traced.forget()
+	}
 	for i := range ev.narrowed.members {
 		ev.claim(ev.narrowed.members[i])
 	}

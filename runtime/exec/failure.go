@@ -167,9 +167,6 @@ func (cx *Cx) body(target *Handle, m *Method, args Args) (out outcome) {
 		cx.access(target, m.Self)
 		cx.push(target, m)
 	}
-	if cx.ev.sys.tracer != nil {
-		cx.ev.sys.tracer.read(cx, target)
-	}
 	if planted.releaseEarly && cx == &cx.ev.root && cx.ev.lazyAt == nil {
 		cx.ev.release(false)
 		cx.ev.entries = cx.ev.entries[:0]
@@ -212,6 +209,9 @@ func (cx *Cx) caught(p any) (out outcome, gone bool) {
 // abandon ends an event whose goroutine is going away.
 func (ev *Event) abandon(err *AbortError) {
 	ev.undo()
+	if ev.traced != nil {
+		ev.sys.tracer.undone(ev, err)
+	}
 	ev.release(true)
 	_ = ev.failed(err)
 	ev.gone = true

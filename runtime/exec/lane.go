@@ -12,7 +12,8 @@ type subEvent struct {
 	target *Handle
 	method *Method
 	args   Args
-	timer  *timer // that has fired it, if one has
+	timer  *timer  // that has fired it, if one has
+	from   *origin // traced systems only
 }
 
 // lane is the queue of the sub-events of one issuer to one target. The next one is
@@ -108,6 +109,7 @@ func (s *System) drain(l *lane) {
 			return
 		}
 		ev := s.takeEvent(s.inner, e.id, e.target, e.method, e.args)
+		ev.from = e.from
 		if err := ev.perform(); err != nil {
 			s.deadLetter(letter{id: e.id, target: e.target, method: e.method, err: err})
 		}

@@ -229,6 +229,7 @@ func (cx *Cx) holdAll(list []*Handle) (held bool) {
 	if held {
 		for _, h := range list {
 			cx.maxPos = max(cx.maxPos, h.lastPos) // whether there is a cycle tells of the last change
+			ev.traceRead(h)
 		}
 		return true
 	}

@@ -142,12 +142,12 @@ func lazyReaders() int {
 // one is at work in the actor that it will really call.
 func staleField() int {
 	var mu sync.Mutex
-	var trace []*Traced
-	s := Open(Config{Log: quiet, Trace: func(t *Traced) {
+	var trace []*traced
+	s := Open(Config{Log: quiet, Trace: traceFunc(func(t *traced) {
 		mu.Lock()
 		trace = append(trace, t)
 		mu.Unlock()
-	}})
+	})})
 	nodes, err := workload{nodes: 3}.plant(s)
 	if err != nil {
 		fmt.Println(err)

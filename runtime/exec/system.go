@@ -14,6 +14,7 @@ import (
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
 // Config configures a system; zero fields take the defaults named.
@@ -35,9 +36,10 @@ type Config struct {
 	// issued events start. Tests use it to see other schedules.
 	Seed uint64
 
-	// Trace, if set, is called for every event that ends, in commit order per actor,
-	// while the event still holds its locks. It must not call into the system.
-	Trace func(*Traced)
+	// Trace, if set, is told of every event and callback. TraceStates adds hashes of the
+	// fields of every actor that an event touches, which costs encoding them.
+	Trace       trace.Recorder
+	TraceStates bool
 
 	fanOut int // fanOutMax; tests make it smaller
 }
@@ -136,7 +138,7 @@ func Open(cfg Config) *System {
 	s.issued.limit, s.issued.what, s.issued.max = "EventsMax", "events issued", cfg.EventsMax
 	s.out.w = bufio.NewWriter(cfg.Stdout)
 	if cfg.Trace != nil {
-		s.tracer = newTracer(s, cfg.Trace)
+		s.tracer = newTracer(cfg.Trace, cfg.TraceStates)
 	}
 	s.left = make(chan struct{}, 1)
 	s.clients.counters = make(map[*counters]struct{})

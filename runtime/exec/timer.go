@@ -18,6 +18,7 @@ type timer struct {
 	args       Args
 	every      time.Duration // 0 for a one-shot timer
 	generation uint64
+	from       *origin // traced systems only
 
 	due     time.Time
 	tick    uint64
@@ -59,8 +60,8 @@ func (ts *timers) open(s *System) {
 	ts.mu.named = make(map[timerKey]*timer)
 }
 
-// set adds the timer that o describes. The event that issued it still holds the issuer.
-func (ts *timers) set(o *op) {
+// set adds the timer that o describes, which comes from an event. That event that issued it still holds the issuer.
+func (ts *timers) set(o *op, from *origin) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	if o.name != "" {
@@ -69,7 +70,7 @@ func (ts *timers) set(o *op) {
 	o.issuer.timed.Store(true)
 	ts.mu.last++
 	t := &timer{issuer: o.issuer, name: o.name, target: o.target, method: o.method, object: o.object, call: o.call,
-		args: o.args, every: o.every, generation: ts.mu.last, due: ts.sys.clock.Now().Add(o.delay)}
+		args: o.args, every: o.every, generation: ts.mu.last, from: from, due: ts.sys.clock.Now().Add(o.delay)}
 	if t.every == 0 {
 		ts.mu.oneShots++
 	}
@@ -254,10 +255,12 @@ func (ts *timers) fire(t *timer) {
 	s := ts.sys
 	s.live.add(1)
 	id := t.issuer.id.TimerEvent(t.generation, t.tick)
+	from := t.from.fired(t.tick)
 	s.workers.run(func() {
 		defer s.live.add(-1)
 		defer ts.fired(t)
 		ev := s.takeEvent(s.inner, id, t.issuer, &methodFire, &fireArgs{ts, t})
+		ev.from = from
 		if err := ev.perform(); err != nil {
 			s.deadLetter(letter{id: id, target: t.issuer, method: &methodFire, err: err})
 		}

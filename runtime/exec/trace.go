@@ -1,110 +1,333 @@
 package exec
 
 import (
+	"hash/fnv"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
+	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
-// Access is an actor as an event found it: Version counts the events that have written it.
-type Access struct {
-	Actor   event.ActorID
-	Version uint64
-}
-
-// Traced is what Config.Trace gets to know of an event that has ended. Start, Order and
-// End are drawn from one counter: when the event was issued, when it committed (or was
-// undone) with its locks still held, and when its answer left. Order is therefore the
-// serial order, and extends real time.
-type Traced struct {
-	Event   event.EventID
-	Attempt event.Attempt
-	Target  event.ActorID
-	Method  *Method
-	Args    Args
-	Err     error // nil for a commit
-	Start   int64
-	Order   int64
-	End     int64    // set when the answer leaves, after Trace was called
-	Reads   []Access // every call, with the version found
-	Writes  []Access // versions after the event
-}
-
-// tracer exists in traced systems only; others pay one branch per event.
+// tracer exists in traced systems only; others pay one branch per event and access.
 type tracer struct {
-	sys  *System
-	call func(*Traced)
-	tick atomic.Int64
-	mu   struct {
-		sync.Mutex
-		versions map[*Handle]uint64
+	rec    trace.Recorder
+	states bool // hash the fields
+	tick   atomic.Int64
+	actors [traceShards]struct {
+		mu struct {
+			sync.Mutex
+			byHandle map[*Handle]*tracedActor
+			named    map[event.ActorID]int // how many actors have had the name
+		}
+		_ [40]byte // a shard per cache line
+	}
+	// serial is held while an event takes its place in the order, and while what it has
+	// issued is queued: what follows from events is queued in their order.
+	serial sync.Mutex
+}
+
+const traceShards = 64
+
+// tracedActor is what the trace keeps of an actor.
+type tracedActor struct {
+	label   string
+	version atomic.Uint64 // guarded by the actor's lock, unless there is a bug to be found
+}
+
+// tracedEvent is what an event gathers for its record.
+type tracedEvent struct {
+	trace.Event
+	mu    sync.Mutex // branches of the event meet here
+	notes []readNote
+	last  map[*Handle]int // index of the last note of an actor, once there are many
+}
+
+// readNote is an actor as the event first reached it.
+type readNote struct {
+	h *Handle
+	a *tracedActor
+	trace.Access
+}
+
+func newTracer(rec trace.Recorder, states bool) *tracer { return &tracer{rec: rec, states: states} }
+
+// actor returns what the trace keeps of h. Numbers tell apart actors of one name, of which
+// all but the last were deleted.
+func (t *tracer) actor(h *Handle) *tracedActor {
+	sh := &t.actors[(h.id.Serial*0x9e3779b97f4a7c15)>>32%traceShards].mu
+	sh.Lock()
+	defer sh.Unlock()
+	if a := sh.byHandle[h]; a != nil {
+		return a
+	}
+	if sh.byHandle == nil {
+		sh.byHandle, sh.named = make(map[*Handle]*tracedActor), make(map[event.ActorID]int)
+	}
+	a := &tracedActor{}
+	class := "?"
+	if h.class != nil {
+		class = h.class.Package + "." + h.class.Name
+	}
+	if h.name == nil {
+		a.label = class + ":" + h.id.String()
+	} else {
+		sh.named[h.id]++
+		if n := sh.named[h.id]; n > 1 {
+			class += "@" + strconv.Itoa(n)
+		}
+		a.label = class + "/" + *h.name
+	}
+	sh.byHandle[h] = a
+	return a
+}
+
+func (t *tracer) label(h *Handle) string {
+	if h == nil {
+		return ""
+	}
+	return t.actor(h).label
+}
+
+// issued returns the origin of an event that a client hands to a worker now.
+func (t *tracer) issued() *origin { return &origin{start: t.tick.Add(1)} }
+
+// origin is where an event comes from, if a client has not issued it just now.
+type origin struct {
+	trace.Origin
+	start int64 // 0: when the event starts
+}
+
+// begin is called when ev starts.
+func (t *tracer) begin(ev *Event) {
+	r := &tracedEvent{}
+	r.ID, r.Method, r.Args = ev.id, ev.method.String(), ev.args
+	if ev.from != nil {
+		r.Origin, r.Start = ev.from.Origin, ev.from.start
+	}
+	if r.Origin.Kind == "" {
+		cl := ev.client
+		if cl.base != nil {
+			cl = cl.base
+		}
+		r.Origin.Kind, r.Origin.Client = trace.Client, cl.id
+	}
+	if r.Start == 0 {
+		r.Start = t.tick.Add(1)
+	}
+	ev.traced = r
+}
+
+// read notes that the event has reached h, which it holds or which is deleted for good, and
+// has not written yet. If h has changed under the event, that is noted, too.
+func (t *tracer) read(ev *Event, h *Handle) {
+	if h.is(fresh) {
+		return // only this event knows it
+	}
+	r := ev.traced
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := r.lastNote(h)
+	if last >= 0 && r.notes[last].Version == r.notes[last].a.version.Load() {
+		return
+	}
+	a := t.actor(h)
+	n := readNote{h, a, trace.Access{Actor: h.id, Label: a.label, Version: a.version.Load()}}
+	if last < 0 {
+		n.State = t.state(h)
+	}
+	if r.last != nil {
+		r.last[h] = len(r.notes)
+	}
+	r.notes = append(r.notes, n)
+}
+
+// lastNote returns the index of the last note of h, -1 if there is none. Caller holds mu.
+func (r *tracedEvent) lastNote(h *Handle) int {
+	if r.last != nil {
+		if i, ok := r.last[h]; ok {
+			return i
+		}
+		return -1
+	}
+	for i := len(r.notes) - 1; i >= 0; i-- {
+		if r.notes[i].h == h {
+			return i
+		}
+	}
+	if len(r.notes) > handleSetScanMax {
+		r.last = make(map[*Handle]int, 4*handleSetScanMax)
+		for i := range r.notes {
+			r.last[r.notes[i].h] = i
+		}
+	}
+	return -1
+}
+
+// forget drops what a withdrawn attempt has noted.
+func (r *tracedEvent) forget() { r.notes, r.last = r.notes[:0], nil }
+
+// traceRead is tracer.read for any event, also one that is not traced.
+func (ev *Event) traceRead(h *Handle) {
+	if ev.traced != nil {
+		ev.sys.tracer.read(ev, h)
 	}
 }
 
-func newTracer(s *System, call func(*Traced)) *tracer {
-	t := &tracer{sys: s, call: call}
-	t.mu.versions = make(map[*Handle]uint64)
-	return t
+// fired returns the origin of a tick of the timer that o has set.
+func (o *origin) fired(tick uint64) *origin {
+	if o == nil {
+		return nil
+	}
+	f := *o
+	f.Index = int(tick)
+	return &f
 }
 
-func (t *tracer) begin(ev *Event) {
-	ev.traced = &Traced{Event: ev.id, Method: ev.method, Args: ev.args, Start: t.tick.Add(1)}
+// gone is called when client cl is going.
+func (t *tracer) gone(cl *Client) {
+	t.serial.Lock()
+	defer t.serial.Unlock()
+	t.rec.Gone(cl.id)
 }
 
-// end reports the event; it still holds its locks.
-func (t *tracer) end(ev *Event, err *AbortError) {
+// state returns a hash of the fields of h, which is held.
+func (t *tracer) state(h *Handle) uint64 {
+	if !t.states || h.obj == nil || h.is(deleted) {
+		return 0
+	}
+	s, ok := h.obj.(interface{ EncodeState(*codec.Encoder) })
+	if !ok {
+		return 0
+	}
+	defer func() { _ = recover() }() // what nests too deeply to be encoded has no hash
+	e := codec.NewEncoder(nil)
+	s.EncodeState(e)
+	sum := fnv.New64a()
+	_, _ = sum.Write(e.Data()) // never fails
+	return sum.Sum64() | 1     // 0 is none
+}
+
+// undone reports an event that has failed and has been undone; it still holds its locks.
+func (t *tracer) undone(ev *Event, err error) {
+	r := ev.traced
+	r.Err = err
+	t.prepare(ev)
+	t.serial.Lock()
+	defer t.serial.Unlock()
+	r.Order = t.tick.Add(1)
+	t.rec.Ended(&r.Event)
+}
+
+// committed reports an event that commits, and queues what follows from it; it still
+// holds its locks.
+func (t *tracer) committed(ev *Event, pos store.Position, next *follow) {
+	r := ev.traced
+	r.Position = pos
+	t.writes(ev)
+	t.prepare(ev)
+	t.serial.Lock()
+	defer t.serial.Unlock()
+	r.Order = t.tick.Add(1)
+	ev.settle(next)
+	r.Subs, r.Callbacks = next.index, next.callbacks
+	t.rec.Ended(&r.Event)
+}
+
+// prepare completes the record, apart from its place in the order.
+func (t *tracer) prepare(ev *Event) {
 	r := ev.traced
 	r.Attempt = ev.attempt
 	if ev.target != nil {
-		r.Target = ev.target.id
+		r.Target, r.Label = ev.target.id, t.label(ev.target)
 	}
-	if err != nil {
-		r.Err = err
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	r.Order = t.tick.Add(1)
-	for _, a := range ev.root.reads {
-		r.Reads = append(r.Reads, Access{a.h.id, a.version})
-	}
-	if err == nil {
-		written := make(map[*Handle]bool)
-		write := func(h *Handle) {
-			if !written[h] {
-				written[h] = true
-				t.mu.versions[h]++
-				r.Writes = append(r.Writes, Access{h.id, t.mu.versions[h]})
-			}
-		}
-		for i := range ev.root.log {
-			write(ev.root.log[i].self.h)
-		}
-		for _, list := range [...][]*Handle{ev.fresh, ev.born, ev.deletes} {
-			for _, h := range list {
-				write(h)
-			}
+	if len(r.notes) > 0 {
+		r.Reads = make([]trace.Access, len(r.notes))
+		for i := range r.notes {
+			r.Reads[i] = r.notes[i].Access
 		}
 	}
-	t.call(r)
+	t.rec.Prepare(&r.Event)
 }
 
-// read notes that the branch has reached h, in its present version.
-func (t *tracer) read(cx *Cx, h *Handle) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	cx.reads = append(cx.reads, readNote{h, t.mu.versions[h]})
-}
-
-// readNote is an access as it happens.
-type readNote struct {
-	h       *Handle
-	version uint64
-}
-
-func (t *tracer) reply(ev *Event) {
-	if ev.traced != nil {
-		ev.traced.End = t.tick.Add(1)
-		ev.traced = nil
+// writes gives every actor that the event has changed its next version.
+func (t *tracer) writes(ev *Event) {
+	r := ev.traced
+	var done handleSet
+	write := func(h *Handle, dead bool) {
+		if !done.add(h) {
+			return
+		}
+		a := t.actor(h)
+		w := trace.Access{Actor: h.id, Label: a.label, Version: a.version.Add(1), Deleted: dead}
+		if !dead {
+			w.State = t.state(h)
+		}
+		r.Writes = append(r.Writes, w)
 	}
+	for _, h := range ev.deletes {
+		write(h, true)
+	}
+	for _, list := range [...][]*Handle{ev.fresh, ev.born} {
+		for _, h := range list {
+			write(h, false)
+		}
+	}
+	for i := range ev.root.log {
+		write(ev.root.log[i].self.h, false)
+	}
+}
+
+// answered is called when the answer of ev is about to leave.
+func (t *tracer) answered(ev *Event) {
+	if r := ev.traced; r != nil && r.Order != 0 {
+		r.End = t.tick.Add(1)
+		t.rec.Answered(&r.Event)
+	}
+	ev.traced = nil
+}
+
+// called is called when a callback is about to run in client cl.
+func (t *tracer) called(cl *Client, c *callback) {
+	r := &trace.Callback{Method: c.method.Class + "." + c.method.Name}
+	if c.from != nil {
+		r.Origin = c.from.Origin
+	}
+	r.Origin.Client = cl.id
+	t.serial.Lock()
+	defer t.serial.Unlock()
+	r.Start = t.tick.Add(1)
+	t.rec.Called(r)
+}
+
+// handleSet is a set that is small mostly.
+type handleSet struct {
+	list []*Handle
+	more map[*Handle]bool
+}
+
+const handleSetScanMax = 16
+
+// add reports whether h was not in the set.
+func (s *handleSet) add(h *Handle) bool {
+	if s.more != nil {
+		had := s.more[h]
+		s.more[h] = true
+		return !had
+	}
+	for i := len(s.list) - 1; i >= 0; i-- {
+		if s.list[i] == h {
+			return false
+		}
+	}
+	if s.list = append(s.list, h); len(s.list) > handleSetScanMax {
+		s.more = make(map[*Handle]bool, 4*handleSetScanMax)
+		for _, o := range s.list {
+			s.more[o] = true
+		}
+	}
+	return true
 }

@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -23,6 +24,12 @@ func (n *wnode) set(cx *Cx, v int64) {
 	Log(cx, &n.Self, 0, &n.value)
 	n.value = v
 }
+
+// What a traced run hands over.
+type (
+	traced    = trace.Event
+	traceFunc = trace.Func
+)
 
 // wop is one step of a script.
 type wop uint8

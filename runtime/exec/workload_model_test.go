@@ -36,18 +36,18 @@ func newModel() *model {
 type mabort struct{ msg string }
 
 // replay runs a traced event on the model and compares what it saw.
-func (m *model) replay(t *Traced, issued map[*wargs][2]event.ActorID) error {
+func (m *model) replay(t *traced, issued map[*wargs][2]event.ActorID) error {
 	m.replays++
 	x := t.Args.(*wargs)
 	if k, ok := issued[x]; ok {
 		// A sub-event: it must be the next of its lane.
 		l := m.lanes[k]
 		if len(l) == 0 || l[0] != x {
-			return fmt.Errorf("event %v (order %d): sub-event on %v out of turn", t.Event, t.Order, k)
+			return fmt.Errorf("event %v (order %d): sub-event on %v out of turn", t.ID, t.Order, k)
 		}
 		m.lanes[k] = l[1:]
 	}
-	m.undo, m.sent, m.event = nil, nil, t.Event
+	m.undo, m.sent, m.event = nil, nil, t.ID
 	why := m.attempt(t, x)
 	if why != "" {
 		for _, u := range slices.Backward(m.undo) {
@@ -59,7 +59,7 @@ func (m *model) replay(t *Traced, issued map[*wargs][2]event.ActorID) error {
 		got = t.Err.Error()
 	}
 	if why != got {
-		return fmt.Errorf("event %v (order %d) on %v: ended with %q, the model with %q", t.Event, t.Order, t.Target, got, why)
+		return fmt.Errorf("event %v (order %d) on %v: ended with %q, the model with %q", t.ID, t.Order, t.Target, got, why)
 	}
 	if why == "" {
 		for _, f := range m.sent {
@@ -69,7 +69,7 @@ func (m *model) replay(t *Traced, issued map[*wargs][2]event.ActorID) error {
 	return nil
 }
 
-func (m *model) attempt(t *Traced, x *wargs) (why string) {
+func (m *model) attempt(t *traced, x *wargs) (why string) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
@@ -229,7 +229,7 @@ func (m *model) adopt(p, c event.ActorID) {
 }
 
 // replayAll replays the trace in commit order and compares the final state.
-func replayAll(s *System, trace []*Traced, initial []wref) (err error) {
+func replayAll(s *System, trace []*traced, initial []wref) (err error) {
 	m := newModel()
 	defer func() {
 		if p := recover(); p != nil {
@@ -252,13 +252,13 @@ func replayAll(s *System, trace []*Traced, initial []wref) (err error) {
 	}
 	for _, t := range trace {
 		if t.Start >= t.Order || t.End != 0 && t.Order >= t.End {
-			return fmt.Errorf("event %v: order %d is not between its start %d and its answer %d", t.Event, t.Order, t.Start, t.End)
+			return fmt.Errorf("event %v: order %d is not between its start %d and its answer %d", t.ID, t.Order, t.Start, t.End)
 		}
 		if err := m.versions(t); err != nil {
 			return err
 		}
-		if _, ok := t.Args.(*wargs); !ok || t.Method == &methodBorn {
-			if t.Err == nil && t.Method == &methodBorn {
+		if _, ok := t.Args.(*wargs); !ok || t.Method == methodBorn.String() {
+			if t.Err == nil && t.Method == methodBorn.String() {
 				m.nodes[t.Target] = &mnode{}
 			}
 			continue
@@ -271,10 +271,10 @@ func replayAll(s *System, trace []*Traced, initial []wref) (err error) {
 }
 
 // versions checks that the event read what the event before it in the order had written.
-func (m *model) versions(t *Traced) error {
+func (m *model) versions(t *traced) error {
 	for _, r := range t.Reads {
 		if v := m.version[r.Actor]; v != r.Version {
-			return fmt.Errorf("event %v (order %d, attempt %d, %v on %v): read version %d of %v, which is at %d", t.Event, t.Order, t.Attempt, t.Method, t.Target, r.Version, r.Actor, v)
+			return fmt.Errorf("event %v (order %d, attempt %d, %v on %v): read version %d of %v, which is at %d", t.ID, t.Order, t.Attempt, t.Method, t.Target, r.Version, r.Actor, v)
 		}
 	}
 	for _, w := range t.Writes {
@@ -295,7 +295,7 @@ func noteIssued(_ event.ActorID, x *wargs, issued map[*wargs][2]event.ActorID) {
 
 // compare compares the final state of every actor, and of the ownership graph, with the
 // model.
-func (m *model) compare(s *System, trace []*Traced) error {
+func (m *model) compare(s *System, trace []*traced) error {
 	for k, l := range m.lanes {
 		if len(l) > 0 && !s.closing.Load() {
 			return fmt.Errorf("%d sub-events of %v were never run", len(l), k)

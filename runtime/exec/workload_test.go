@@ -141,12 +141,12 @@ func (g *generator) event() (wref, *Method, *wargs) {
 // run performs the workload and checks everything; stuck is called on a deadlock.
 func (w workload) run(cfg Config, stuck func(string)) (Stats, error) {
 	var mu sync.Mutex
-	var trace []*Traced
-	cfg.Trace = func(t *Traced) {
+	var trace []*traced
+	cfg.Trace = traceFunc(func(t *traced) {
 		mu.Lock()
 		trace = append(trace, t)
 		mu.Unlock()
-	}
+	})
 	cfg.Log = quiet
 	s := Open(cfg)
 	stop, done := make(chan struct{}), make(chan struct{})

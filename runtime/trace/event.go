@@ -1,0 +1,117 @@
+// Package trace is the record that a traced run leaves behind: what every event read and
+// wrote, in which place of the serial order, and when it was issued and answered.
+//
+// The file format is described in docs/trace.md, and spec/trace checks such files. This
+// package only writes: what it costs is paid by running programs.
+package trace
+
+import (
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// Kind says what has given rise to an event or a callback.
+type Kind string
+
+// The kinds.
+const (
+	Client Kind = "client" // a client issued it
+	Sub    Kind = "sub"    // an event issued it, and has committed
+	Timer  Kind = "timer"  // the firing of a timer, an event on the actor that has set it
+)
+
+// Access is an actor as an event found it or left it.
+type Access struct {
+	Actor event.ActorID
+	// Label is class and key, and tells apart the actors that have had one name, one
+	// after the other: what stands for the actor in a file.
+	Label string
+	// Version counts the events that have written the actor.
+	Version uint64
+	// State is a hash of the actor's fields, 0 if they were not looked at.
+	State uint64
+	// Deleted is set in writes: the event has deleted the actor, this version is the last.
+	Deleted bool
+}
+
+// Origin is where an event or a callback comes from.
+type Origin struct {
+	Kind   Kind
+	Client event.ClientID // of a client's event: whose; of a callback: whom it calls
+	Parent event.EventID  // of others, and of a callback that an event has issued: the event
+	Issuer string         // and the actor in that event that has issued it, by label
+	// Index counts the sub-events of the parent, or its callbacks, from 1 on; for the
+	// firings of a timer it is the tick.
+	Index int
+}
+
+// Event is what a Recorder gets to know of an event that has ended. Start, Order and
+// End are drawn from one counter: when the event was issued, when it committed (or was
+// undone) with its locks still held, and when its answer left. Order is therefore the
+// serial order, and extends real time.
+type Event struct {
+	ID      event.EventID
+	Attempt event.Attempt
+	Origin  Origin
+	Target  event.ActorID
+	Label   string // of the target
+	Method  string
+	Args    any   // as they were passed, with the result: not part of the file
+	Err     error // nil for a commit
+
+	Start int64
+	Order int64
+	End   int64 // set when the answer leaves, after Ended was called
+
+	Position store.Position // of a commit in its journal; 0 if that counts none
+	Reads    []Access       // every actor touched, in the version found
+	Writes   []Access       // in the versions that the event has made
+
+	Subs      int // sub-events that were issued by the commit
+	Callbacks int // callbacks that were issued by the commit
+
+	// Line belongs to the Recorder.
+	Line []byte
+}
+
+// Callback is a callback that is about to run in its client.
+type Callback struct {
+	Origin Origin
+	Method string
+	Start  int64 // drawn from the counter of the events
+}
+
+// Recorder is told what happens in a traced system. It must not call into the system.
+type Recorder interface {
+	// Prepare is called when an event has ended and Order, Subs and Callbacks are still
+	// missing, by any number of goroutines at once: what takes time belongs here.
+	Prepare(*Event)
+	// Ended is called next, for one event at a time, in serial order, while the event
+	// still holds its locks.
+	Ended(*Event)
+	// Answered is called when the answer of an event is about to leave; End is set. An
+	// event whose goroutine was taken from it is never answered. Any goroutine.
+	Answered(*Event)
+	// Called is called before a callback runs, in an order that fits Ended.
+	Called(*Callback)
+	// Gone is called when a client has gone: its callbacks are dropped from then on.
+	Gone(event.ClientID)
+}
+
+// Func is a Recorder that collects events.
+type Func func(*Event)
+
+// Prepare implements Recorder.
+func (Func) Prepare(*Event) {}
+
+// Ended calls f.
+func (f Func) Ended(e *Event) { f(e) }
+
+// Answered implements Recorder.
+func (Func) Answered(*Event) {}
+
+// Called implements Recorder.
+func (Func) Called(*Callback) {}
+
+// Gone implements Recorder.
+func (Func) Gone(event.ClientID) {}

@@ -1,0 +1,269 @@
+package trace
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// Version is the version of the format that Writer writes.
+const Version = 1
+
+const (
+	bufferBytesMax = 64 << 10               // then the buffer is written
+	flushInterval  = 200 * time.Millisecond // and so often, if anything is in it
+	answersMax     = 64                     // answers in one line
+)
+
+// Header tells what the records after it come from.
+type Header struct {
+	Program string `json:"program"`        // name of the package
+	Test    string `json:"test,omitempty"` // of a test: its name
+	Seed    uint64 `json:"seed,omitempty"`
+	// States says that reads and writes carry hashes of the fields.
+	States bool `json:"states,omitempty"`
+}
+
+// Writer is a Recorder that writes a file. It belongs to one system at a time, which
+// Begin and End enclose: a file has one section for each. What comes from a system whose
+// section has ended is dropped.
+type Writer struct {
+	file *os.File
+	stop chan struct{}
+	done chan struct{}
+	mu   struct {
+		sync.Mutex
+		buf     []byte
+		answers []byte // of the line to be written next
+		pending int    // answers in it
+		events  uint64 // of the section
+		inside  bool   // a section has begun and has not ended
+		err     error  // the first that the file system returned
+	}
+}
+
+// Create starts a file, or, to append, goes on with the sections of one that another
+// process has left. The caller closes it.
+func Create(name string, toAppend bool) (*Writer, error) {
+	flags := os.O_RDWR | os.O_CREATE
+	if !toAppend {
+		flags |= os.O_TRUNC
+	}
+	f, err := os.OpenFile(name, flags, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{file: f, stop: make(chan struct{}), done: make(chan struct{})}
+	if err := w.seekEnd(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	go w.flushLoop()
+	return w, nil
+}
+
+// seekEnd goes to the end of the file, and ends the line that a process which was killed
+// has left half done.
+func (w *Writer) seekEnd() error {
+	size, err := w.file.Seek(0, io.SeekEnd)
+	if err != nil || size == 0 {
+		return err
+	}
+	var last [1]byte
+	if _, err := w.file.ReadAt(last[:], size-1); err != nil {
+		return err
+	}
+	if last[0] != '\n' {
+		w.mu.buf = append(w.mu.buf, '\n')
+	}
+	return nil
+}
+
+// flushLoop writes what has been recorded, so that little is lost if the process is
+// killed, and a reader can follow. It ends with Close.
+func (w *Writer) flushLoop() {
+	defer close(w.done)
+	t := time.NewTicker(flushInterval)
+	defer t.Stop()
+	for {
+		select {
+		case <-w.stop:
+			return
+		case <-t.C:
+			w.mu.Lock()
+			w.flush()
+			w.mu.Unlock()
+		}
+	}
+}
+
+// flush writes the buffer. Caller holds mu.
+func (w *Writer) flush() {
+	if len(w.mu.buf) > 0 && w.mu.err == nil {
+		_, w.mu.err = w.file.Write(w.mu.buf)
+	}
+	w.mu.buf = w.mu.buf[:0]
+}
+
+// full writes the buffer if it is long. Caller holds mu.
+func (w *Writer) full() {
+	if len(w.mu.buf) >= bufferBytesMax {
+		w.flush()
+	}
+}
+
+// Begin starts the section of a system.
+func (w *Writer) Begin(h Header) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	line, err := json.Marshal(struct {
+		Trace int `json:"trace"`
+		Header
+		Started time.Time `json:"started"`
+	}{Version, h, time.Now().UTC()})
+	if err != nil {
+		panic(err) // a struct of strings and numbers always marshals
+	}
+	w.mu.events, w.mu.inside = 0, true
+	w.mu.buf = append(append(w.mu.buf, line...), '\n')
+}
+
+// End ends the section. how says whether the system has come to its end: "closed", or
+// "interrupted" if events may still have been running.
+func (w *Writer) End(how string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.mu.inside {
+		return
+	}
+	w.flushAnswers()
+	b := append(w.mu.buf, `{"end":`...)
+	b = appendString(b, how)
+	b = append(b, `,"events":`...)
+	b = strconv.AppendUint(b, w.mu.events, 10)
+	w.mu.buf = append(b, "}\n"...)
+	w.mu.inside = false
+}
+
+// Close writes what is left and closes the file. It returns the first error that there
+// was; then the file is not complete.
+func (w *Writer) Close() error {
+	close(w.stop)
+	<-w.done
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.flush()
+	return errors.Join(w.mu.err, w.file.Close())
+}
+
+// Prepare implements Recorder: it encodes all but what Ended adds.
+func (w *Writer) Prepare(e *Event) {
+	b := append(e.Line[:0], `,"event":"`...)
+	b = appendEventID(b, e.ID)
+	b = append(b, `","attempt":`...)
+	b = strconv.AppendUint(b, uint64(e.Attempt), 10)
+	b = e.Origin.append(b)
+	b = append(b, `,"target":`...)
+	b = appendString(b, e.Label)
+	b = append(b, `,"method":`...)
+	b = appendString(b, e.Method)
+	if e.Err != nil {
+		b = append(b, `,"abort":`...)
+		b = appendString(b, e.Err.Error())
+	}
+	if e.Position != 0 {
+		b = append(b, `,"position":`...)
+		b = strconv.AppendUint(b, uint64(e.Position), 10)
+	}
+	b = append(b, `,"start":`...)
+	b = strconv.AppendInt(b, e.Start, 10)
+	b = appendAccesses(b, `,"reads":[`, e.Reads)
+	b = appendAccesses(b, `,"writes":[`, e.Writes)
+	e.Line = append(b, "}\n"...)
+}
+
+// Ended implements Recorder.
+func (w *Writer) Ended(e *Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.mu.inside {
+		return
+	}
+	w.mu.events++
+	b := append(w.mu.buf, `{"order":`...)
+	b = strconv.AppendInt(b, e.Order, 10)
+	if e.Subs > 0 {
+		b = append(b, `,"subs":`...)
+		b = strconv.AppendInt(b, int64(e.Subs), 10)
+	}
+	if e.Callbacks > 0 {
+		b = append(b, `,"callbacks":`...)
+		b = strconv.AppendInt(b, int64(e.Callbacks), 10)
+	}
+	w.mu.buf = append(b, e.Line...)
+	w.full()
+}
+
+// Answered implements Recorder.
+func (w *Writer) Answered(e *Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.mu.inside {
+		return
+	}
+	b := w.mu.answers
+	if len(b) == 0 {
+		b = append(b, `{"answers":[[`...)
+	} else {
+		b = append(b, ",["...)
+	}
+	b = strconv.AppendInt(b, e.Order, 10)
+	b = append(b, ',')
+	b = strconv.AppendInt(b, e.End, 10)
+	w.mu.answers = append(b, ']')
+	if w.mu.pending++; w.mu.pending >= answersMax {
+		w.flushAnswers()
+		w.full()
+	}
+}
+
+// flushAnswers makes a line of the answers so far. Caller holds mu.
+func (w *Writer) flushAnswers() {
+	if w.mu.pending > 0 {
+		w.mu.buf = append(append(w.mu.buf, w.mu.answers...), "]}\n"...)
+		w.mu.answers, w.mu.pending = w.mu.answers[:0], 0
+	}
+}
+
+// Called implements Recorder.
+func (w *Writer) Called(c *Callback) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.mu.inside {
+		return
+	}
+	b := append(w.mu.buf, `{"callback":`...)
+	b = appendString(b, c.Method)
+	b = c.Origin.append(b)
+	b = append(b, `,"start":`...)
+	b = strconv.AppendInt(b, c.Start, 10)
+	w.mu.buf = append(b, "}\n"...)
+	w.full()
+}
+
+// Gone implements Recorder.
+func (w *Writer) Gone(c event.ClientID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.mu.inside {
+		return
+	}
+	b := append(w.mu.buf, `{"gone":`...)
+	b = strconv.AppendUint(b, uint64(c), 10)
+	w.mu.buf = append(b, "}\n"...)
+}

@@ -1,0 +1,63 @@
+package runtime
+
+import (
+	"flag"
+	"fmt"
+
+	"github.com/aeon-lang/aeon/runtime/trace"
+)
+
+// tracing is the trace that a program was told to write; the zero value writes none.
+type tracing struct {
+	file   string
+	states bool
+	writer *trace.Writer
+}
+
+// flags declares the flags.
+func (t *tracing) flags(fs *flag.FlagSet) {
+	fs.StringVar(&t.file, "trace", "", "write a record of every event to `file`")
+	fs.BoolVar(&t.states, "trace-states", false, "with --trace: add hashes of what each event found and left in its actors")
+}
+
+// open opens the file if one was named.
+func (t *tracing) open(toAppend bool) error {
+	if t.file == "" {
+		return nil
+	}
+	w, err := trace.Create(t.file, toAppend)
+	if err != nil {
+		return fmt.Errorf("the trace cannot be written: %w", err)
+	}
+	t.writer = w
+	return nil
+}
+
+// begin returns the configuration of a system that is traced; end ends its section.
+func (t *tracing) begin(c Config, h trace.Header) Config {
+	if t.writer != nil {
+		h.States = t.states
+		t.writer.Begin(h)
+		c.Trace, c.TraceStates = t.writer, t.states
+	}
+	return c
+}
+
+// end notes that the system has been closed.
+func (t *tracing) end() {
+	if t.writer != nil {
+		t.writer.End("closed")
+	}
+}
+
+// close closes the file. A system that has not been closed is not waited for.
+func (t *tracing) close() error {
+	if t.writer == nil {
+		return nil
+	}
+	t.writer.End("interrupted")
+	if err := t.writer.Close(); err != nil {
+		return fmt.Errorf("the trace is not complete: %w", err)
+	}
+	return nil
+}
