@@ -179,3 +179,55 @@ func TestReadsAreNotTorn(t *testing.T) {
 	wg.Wait()
 	settle(t, g)
 }
+
+// Nodes move between two parents below which others create children: none is lost.
+func TestMovesBesideCreation(t *testing.T) {
+	const made, movers = 100_000, 8
+	g := dominator.New()
+	partition := &dominator.Node{ID: 1}
+	g.NewPartition(partition)
+	root := chain(g, partition, 1)[0]
+	ends := [2]*dominator.Node{chain(g, root, 3)[2], chain(g, root, 7)[6]}
+	var moving []*dominator.Node
+	for range movers {
+		moving = append(moving, chain(g, ends[0], 2)[0])
+	}
+	var wg sync.WaitGroup
+	for _, p := range ends {
+		wg.Go(func() {
+			for range made {
+				g.NewChild(p, &dominator.Node{})
+			}
+		})
+	}
+	for _, m := range moving[:movers/2] { // and below what moves
+		wg.Go(func() {
+			for range made / 10 {
+				c := &dominator.Node{}
+				g.NewChild(m, c)
+				if !g.IsAncestor(root, c) {
+					t.Error("a fresh child does not lie below its creator")
+				}
+			}
+		})
+	}
+	var created atomic.Bool
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := 0; !created.Load(); i++ {
+			if _, err := g.MoveT(moving[i/2%movers], ends[(i+1)%2]); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	wg.Wait()
+	created.Store(true)
+	<-done
+	n := len(g.TChildren(nil, ends[0])) + len(g.TChildren(nil, ends[1]))
+	if want := 2*made + movers; n != want {
+		t.Errorf("%d T-children, want %d", n, want)
+	}
+	settle(t, g)
+}

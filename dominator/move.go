@@ -134,10 +134,9 @@ func (g *Graph) move(c, old, p *Node) {
 	p.enlist(c)
 	p.mu.Unlock()
 	walk(c, func(n *Node) {
-		// Under n.mu, so that a child placed below n meanwhile sees n as it
-		// was, and is walked next, or as it is.
-		n.mu.Lock()
-		defer n.mu.Unlock()
+		// A child placed below n meanwhile, under n.mu, needs no more than the lock
+		// with which walk then looks for n's children: it is in the list before, and is
+		// walked next, or is placed after, and sees n as it is.
 		up := n.parent.Load()
 		n.jump.Store(jumpFrom(up))
 		n.depth.Store(up.depth.Load() + 1)
