@@ -1,0 +1,261 @@
+package spec
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"slices"
+)
+
+// digest is a fingerprint of 128 bits. Digests of the members of a set are added, so that
+// their order does not matter.
+type digest struct{ a, b uint64 }
+
+func (d digest) plus(e digest) digest { return digest{d.a + e.a, d.b + e.b} }
+
+// writer collects bytes that tell one thing from another: everything begins with a tag, and
+// with its length where that varies.
+type encoder struct{ buf []byte }
+
+func (w *encoder) digest() digest {
+	sum := sha256.Sum256(w.buf)
+	return digest{binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:16])}
+}
+
+func (w *encoder) tag(b byte)       { w.buf = append(w.buf, b) }
+func (w *encoder) uint(n uint64)    { w.buf = binary.LittleEndian.AppendUint64(w.buf, n) }
+func (w *encoder) id(id eventID)    { w.uint(id.origin); w.uint(id.seq) }
+func (w *encoder) sum(d digest)     { w.uint(d.a); w.uint(d.b) }
+func (w *encoder) string(s string)  { w.uint(uint64(len(s))); w.buf = append(w.buf, s...) }
+func (w *encoder) bool(b bool)      { w.tag(byte(boolInt(b))) }
+func (w *encoder) values(l []value) { w.uint(uint64(len(l))); each(l, w.value) }
+
+func each[T any](list []T, f func(T)) {
+	for _, x := range list {
+		f(x)
+	}
+}
+
+func (w *encoder) value(v value) {
+	switch v := v.(type) {
+	case nil:
+		w.tag(0)
+	case bool:
+		w.tag(1)
+		w.bool(v)
+	case integer:
+		w.tag(2)
+		w.uint(uint64(v.bits))
+	case float64:
+		w.tag(3)
+		w.uint(math.Float64bits(v))
+	case string:
+		w.tag(4)
+		w.string(v)
+	case byteString:
+		w.tag(5)
+		w.string(string(v))
+	case instant:
+		w.tag(6)
+		w.uint(uint64(v))
+	case span:
+		w.tag(7)
+		w.uint(uint64(v))
+	case enumValue:
+		w.tag(8)
+		w.uint(uint64(v.of.Index))
+		if v.payload != nil {
+			w.values(v.payload.elems)
+		}
+	case *structure:
+		w.tag(9)
+		w.values(v.fields)
+	case *vector:
+		w.tag(10)
+		w.values(v.elems)
+	case *table:
+		w.tag(11)
+		w.uint(uint64(len(v.entries)))
+		for _, e := range v.entries {
+			w.value(e.key)
+			w.value(e.value)
+		}
+	case actorRef:
+		w.tag(12)
+		w.id(v.who.id)
+	case clientRef:
+		w.tag(13)
+		w.id(v.id)
+	case pendingRef:
+		w.tag(14)
+		w.id(v.id)
+	default:
+		panic(bug{"a value without a fingerprint"})
+	}
+}
+
+func (l *line) digest() digest {
+	w := &encoder{}
+	if l.before != nil {
+		w.sum(l.before.sum)
+	}
+	w.string(l.text)
+	return w.digest()
+}
+
+func (r *reply) digest() digest {
+	w := &encoder{}
+	w.sum(r.before.sum)
+	switch v := r.value.(type) {
+	case result:
+		w.result(v)
+	case *identity:
+		w.id(v.id)
+	default:
+		w.value(v)
+	}
+	return w.digest()
+}
+
+func (w *encoder) result(r result) {
+	w.bool(r.failure != nil)
+	if r.failure != nil {
+		w.string(r.failure.Msg)
+		w.bool(r.failure.Assert)
+	} else {
+		w.value(r.value)
+	}
+}
+
+func (a *actor) sum(keys bool) digest {
+	if a.digest != (digest{}) {
+		return a.digest
+	}
+	w := &encoder{}
+	w.id(a.who.id)
+	w.bool(a.deleted)
+	if keys {
+		w.uint(a.who.serial)
+	}
+	if !a.deleted {
+		w.values(a.fields)
+	}
+	a.digest = w.digest()
+	return a.digest
+}
+
+// Digest returns a fingerprint of the state: machines of one program and entry with the
+// same one have the same future, except for what they may yet print if Options.Observe is
+// not set.
+func (m *Machine) Digest() [2]uint64 {
+	st := m.st
+	var all digest
+	add := func(tag byte, f func(w *encoder)) {
+		w := &encoder{}
+		w.tag(tag)
+		f(w)
+		all = all.plus(w.digest())
+	}
+	for _, a := range st.actors {
+		if a.born || a.deleted {
+			all = all.plus(a.sum(m.p.actorKeys))
+		}
+	}
+	for key, n := range st.lost {
+		add(1, func(w *encoder) {
+			w.string(key.class.Pkg.Name)
+			w.string(key.class.Name())
+			w.string(key.name)
+			w.uint(uint64(n))
+		})
+	}
+	for _, i := range st.issued {
+		add(2, func(w *encoder) { w.id(i.id) }) // its arguments follow from the log of its issuer
+	}
+	for _, l := range st.lanes {
+		add(3, func(w *encoder) {
+			w.id(l.issuer.id)
+			w.id(l.target.id)
+			each(l.queue, func(e *subEvent) { w.id(e.id); w.string(e.method.Name()); w.values(e.args); w.id(e.timer) })
+		})
+	}
+	for id, r := range st.results {
+		add(4, func(w *encoder) { w.id(id); w.result(r); w.bool(r.awaited) })
+	}
+	for id, o := range st.objects {
+		add(5, func(w *encoder) { w.id(id); w.values(o.fields) })
+	}
+	add(6, func(w *encoder) {
+		w.uint(uint64(st.clock))
+		w.uint(st.callbackSeq)
+		each(st.mailbox, func(c *callback) { w.id(c.object.id); w.string(c.method.Name()); w.values(c.args); w.id(c.timer) })
+		w.tag(0)
+		each(st.threads, func(t *thread) { w.thread(t) })
+		w.timers(st)
+		if m.opts.Observe {
+			if st.output != nil {
+				w.sum(st.output.sum)
+			}
+		}
+	})
+	if m.opts.Observe {
+		m.letters(func(l Letter) {
+			add(7, func(w *encoder) { w.string(l.Target); w.string(l.Method); w.string(l.Failure.Msg) })
+		})
+	}
+	return [2]uint64{all.a, all.b}
+}
+
+func (w *encoder) thread(t *thread) {
+	w.uint(t.session)
+	w.uint(t.first)
+	w.sum(t.log.sum)
+	w.bool(t.ended)
+	w.bool(t.failure != nil)
+	if t.callback != nil {
+		w.id(t.callback.object.id)
+		w.string(t.callback.method.Name())
+		w.values(t.callback.args)
+		w.id(t.callback.timer)
+	}
+}
+
+// timers encodes the timers in the order in which they will fire. Where some are periodic,
+// the order in which they were set counts as well: they meet others at later times.
+func (w *encoder) timers(st *state) {
+	var generations []uint64
+	one := func(t *timer) {
+		w.id(t.id)
+		w.uint(uint64(t.due))
+		w.uint(uint64(t.tick))
+		if t.every > 0 {
+			for _, o := range st.timers {
+				generations = append(generations, o.generation)
+			}
+		}
+	}
+	each(st.timers, one)
+	w.tag(1)
+	each(st.fired, one)
+	w.tag(2)
+	if generations != nil {
+		slices.Sort(generations)
+		generations = slices.Compact(generations)
+		for _, t := range st.timers {
+			w.uint(uint64(slices.Index(generations, t.generation)))
+		}
+	}
+	var busy digest
+	for id, n := range st.busy {
+		b := &encoder{}
+		b.id(id)
+		b.uint(uint64(n))
+		busy = busy.plus(b.digest())
+	}
+	w.sum(busy)
+}
+
+// letters calls f for the dead letters so far.
+func (m *Machine) letters(f func(Letter)) {
+	each(m.st.letters, f)
+}

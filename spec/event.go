@@ -1,0 +1,307 @@
+package spec
+
+import (
+	"slices"
+
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/typecheck"
+)
+
+// event is an event that runs. It runs whole, on the state of the machine; what is only
+// to happen at the commit waits in ops.
+type event struct {
+	m       *Machine
+	id      eventID
+	random  randomState
+	started instant
+	fuel    int
+	made    int // actors created so far
+	timers  int // timers set so far
+	birth   uint64
+	ops     []op               // ω, in program order
+	fresh   map[eventID]bool   // created by this event
+	born    map[eventID]bool   // named actors whose constructor ran in this event
+	dying   map[eventID]bool   // deleted by this event
+	allowed map[eventID]access // the footprint; nil while it is not checked
+	touched map[eventID]access
+	before  *state // as it was when the event began
+}
+
+// op is something that happens at the commit.
+type op struct {
+	kind   opKind
+	issuer *identity
+	order  order
+	text   string  // of a print; the name of a cancel
+	timer  eventID // of a firing
+}
+
+type opKind uint8
+
+const (
+	emitOp opKind = iota
+	callbackOp
+	timerOp
+	cancelOp
+	printOp
+)
+
+// runEvent runs an event from start to commit or abort ([EVENT-START]); body is what it
+// does. The state is afterwards that of the commit, or exactly what it was ([ABORT]).
+func (m *Machine) runEvent(id eventID, body func(ev *event) value) (v value, failure *Failure) {
+	before, noted := m.st, m.uses()
+	m.st = before.clone()
+	ev := &event{m: m, id: id, started: m.st.clock, fuel: m.opts.FuelMax, before: before,
+		fresh: map[eventID]bool{}, born: map[eventID]bool{}, dying: map[eventID]bool{}, touched: map[eventID]access{}}
+	failure = caught(func() { v = body(ev) })
+	if failure != nil {
+		m.st = before.clone()
+		m.harmless(noted)
+	} else {
+		ev.checkFootprint()
+		ev.commit()
+	}
+	m.st.events++
+	return v, failure
+}
+
+// caught runs f and returns the failure that unwound it, if one has.
+func caught(f func()) (failure *Failure) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *Failure:
+			failure = p
+		default:
+			panic(p)
+		}
+	}()
+	f()
+	return nil
+}
+
+// commit lets what the event has issued happen, in program order ([COMMIT]).
+func (ev *event) commit() {
+	m := ev.m
+	st := m.st
+	for id := range ev.dying {
+		ev.bury(st.actors[id])
+	}
+	children := 0
+	for _, o := range ev.ops {
+		switch o.kind {
+		case emitOp:
+			children++
+			if o.timer != (eventID{}) {
+				st.busy[o.timer]++
+			}
+			m.note(write, resource{kind: laneResource, a: o.issuer.id, b: o.order.target.id})
+			st.queue(o.issuer, o.order.target, &subEvent{ev.id.child(children), o.order.method, o.order.args, o.timer})
+		case callbackOp:
+			if o.timer != (eventID{}) {
+				st.busy[o.timer]++
+			}
+			m.note(write, resource{kind: mailboxResource})
+			st.mailbox = with(st.mailbox, &callback{*o.order.object, o.order.method, o.order.args, o.timer})
+		case timerOp:
+			ev.timers++
+			m.setTimer(ev.id.child(ev.timers+2<<32), o.issuer, o.order)
+		case cancelOp:
+			m.cancelTimer(o.issuer, o.text)
+		case printOp:
+			m.notePrint()
+			st.print(o.text)
+		}
+	}
+}
+
+// bury makes a deletion take effect ([DELETE]): the name is free, the timers go, and
+// with the fields the edges.
+func (ev *event) bury(a *actor) {
+	st := ev.m.st
+	gone := *a
+	gone.deleted, gone.digest = true, digest{}
+	st.actors[a.who.id] = &gone
+	if key := (actorName{a.who.class, a.who.name}); a.who.named && st.names[key] == a.who.id {
+		ev.m.note(write, resource{kind: nameResource, name: key})
+		delete(st.names, key)
+		st.lost[key]++
+	}
+	ev.m.dropTimers(func(t *timer) bool { return t.issuer.id == a.who.id })
+}
+
+// enter makes sure that an actor can be called: it exists, and a named one that nobody has
+// called before is created ([NAMED-CREATE]).
+func (ev *event) enter(f *frame, who *identity, at ast.Node) {
+	if who == nil {
+		f.fail(at, msgNullCall)
+	}
+	ev.touch(who, readAccess)
+	a := ev.m.st.actors[who.id]
+	if a.deleted || ev.dying[who.id] {
+		f.fail(at, "actor "+who.label()+" was deleted")
+	}
+	if a.born || ev.fresh[who.id] || ev.born[who.id] {
+		return
+	}
+	ev.born[who.id] = true
+	ev.touch(who, writeAccess)
+	ev.construct(f, who, nil, at)
+}
+
+// construct runs the constructor of an actor.
+func (ev *event) construct(f *frame, who *identity, args []value, at ast.Node) {
+	c := who.class
+	fields := make([]value, len(c.Fields))
+	for i, v := range c.Fields {
+		fields[i] = zeroField(v.Type())
+	}
+	ev.m.st.actors[who.id] = &actor{who: who, fields: fields, born: true}
+	if c.Ctor == nil {
+		f.fail(at, "class "+c.Name()+" has no parameterless constructor: its actors cannot be named")
+	}
+	f.call(c.Ctor, callee{who: who}, args, at)
+}
+
+// syncCall is [SYNC-CALL], and [RE-ENTER] where the event is active on the actor already.
+func (ev *event) syncCall(f *frame, o order) value {
+	if o.target == nil {
+		f.fail(o.at, msgNullCall)
+	}
+	ev.enter(f, o.target, o.at)
+	return f.call(o.method, callee{who: o.target}, o.args, o.at)
+}
+
+// asyncCall is [ASYNC-CALL]: the call runs here, and its result is dropped. The first
+// failure in program order is thereby the event's ([ASYNC-JOIN]). Only random numbers
+// show the word: an async call has a sequence of its own.
+func (ev *event) asyncCall(f *frame, o order) {
+	if o.target == nil {
+		f.fail(o.at, msgNullCall)
+	}
+	own := randomState{ev.random.draw(ev.id, ev.m.seed()) | 1}
+	outer := ev.random
+	ev.random = own
+	ev.syncCall(f, o)
+	ev.random = outer
+}
+
+// newActor is [NEW-ACTOR].
+func (ev *event) newActor(f *frame, c *typecheck.Class, args []value, at ast.Node) value {
+	who := ev.identify(f, c)
+	ev.construct(f, who, args, at)
+	return actorRef{who}
+}
+
+// identify gives a new actor its identity.
+func (ev *event) identify(f *frame, c *typecheck.Class) *identity {
+	ev.made++
+	birth := ev.birth
+	for g := f; g != nil; g = g.caller {
+		if g.who != nil {
+			birth = g.who.birth
+			break
+		}
+	}
+	st := ev.m.st
+	st.serial++
+	who := &identity{id: ev.id.child(ev.made + 1<<32), class: c, birth: birth, serial: st.serial}
+	ev.fresh[who.id] = true
+	return who
+}
+
+// delete marks an actor as deleted, from the commit on for others ([DELETE]).
+func (f *frame) delete(at ast.Node, v value) {
+	var who *identity
+	if r, ok := v.(actorRef); ok {
+		who = r.who
+	}
+	if f.th != nil {
+		f.th.delete(f, who, at)
+		return
+	}
+	f.ev.delete(f, who, at)
+}
+
+func (ev *event) delete(f *frame, who *identity, at ast.Node) {
+	ev.enter(f, who, at)
+	ev.touch(who, writeAccess)
+	ev.dying[who.id] = true
+}
+
+// named is actor<C>(k).
+func (f *frame) named(c *typecheck.Class, name string) value {
+	if f.th != nil {
+		return actorRef{f.th.lookup(c, name)}
+	}
+	f.m.note(read, resource{kind: nameResource, name: actorName{c, name}})
+	return actorRef{f.m.st.lookup(c, name)}
+}
+
+// emit is [SUBEVENT], [TIMER-SET] and [CALLBACK-POST] up to the commit.
+func (ev *event) emit(f *frame, o order) {
+	if o.target == nil && o.object == nil {
+		f.fail(o.at, msgNullCall)
+	}
+	if o.periodic && o.every <= 0 {
+		f.fail(o.at, msgPeriod)
+	}
+	kind := emitOp
+	switch {
+	case o.timed:
+		kind = timerOp
+	case o.object != nil:
+		kind = callbackOp
+	}
+	ev.ops = append(ev.ops, op{kind: kind, issuer: f.issuer(), order: o})
+}
+
+// issuer is the actor whose code runs: helpers and value classes run on its behalf.
+func (f *frame) issuer() *identity {
+	for g := f; g != nil; g = g.caller {
+		if g.who != nil {
+			return g.who
+		}
+	}
+	panic(bug{"an event without an actor"})
+}
+
+// cancel is [TIMER-CANCEL] up to the commit.
+func (ev *event) cancel(f *frame, name string) {
+	ev.ops = append(ev.ops, op{kind: cancelOp, issuer: f.issuer(), text: name})
+}
+
+// print is [PRINT].
+func (ev *event) print(f *frame, text string) {
+	ev.ops = append(ev.ops, op{kind: printOp, text: text})
+}
+
+// now is [NOW].
+func (ev *event) now() value { return ev.started }
+
+// spend takes one unit of fuel for a round of a loop.
+func (ev *event) spend(f *frame, at ast.Node) {
+	if ev.fuel--; ev.fuel < 0 {
+		f.fail(at, limitText("loop iterations", "FuelMax", ev.m.opts.FuelMax))
+	}
+}
+
+// readField is [READ].
+func (ev *event) readField(who *identity, i int) value {
+	ev.touch(who, readAccess)
+	return ev.m.st.actors[who.id].fields[i]
+}
+
+// writeField stores the value of a field ([WRITE]); a plain field may change ownership.
+func (ev *event) writeField(f *frame, who *identity, v *typecheck.Var, x value, at ast.Node) {
+	ev.touch(who, writeAccess)
+	a := ev.m.st.actors[who.id]
+	if !v.Yield {
+		ev.changeOwnership(f, who, a.fields[v.Index], x, at)
+	}
+	changed := *a
+	changed.fields = slices.Clone(a.fields)
+	changed.fields[v.Index] = x
+	changed.digest = digest{}
+	ev.m.st.actors[who.id] = &changed
+}

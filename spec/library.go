@@ -1,0 +1,155 @@
+package spec
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/typecheck"
+)
+
+// library is a method of a library type that does not change its receiver.
+func (f *frame) library(x *ast.Call, c *typecheck.Call, recv value, args []value) value {
+	switch c.Library {
+	case typecheck.SizeMethod:
+		return intValue(sizeOf(recv))
+	case typecheck.SliceMethod:
+		return f.part(x, recv, args[0], args[1])
+	case typecheck.JoinMethod:
+		return join(recv, args[0])
+	}
+	switch r := recv.(type) {
+	case string:
+		return stringMethod(c.Library, r, args)
+	case *vector:
+		if c.Library == typecheck.ContainsMethod {
+			return slices.ContainsFunc(r.elems, func(e value) bool { return equal(e, args[0]) })
+		}
+	case *table:
+		switch c.Library {
+		case typecheck.HasMethod:
+			_, ok := r.find(args[0])
+			return ok
+		case typecheck.GetMethod:
+			v, _ := r.get(args[0])
+			return v
+		case typecheck.KeysMethod:
+			return r.keys()
+		case typecheck.ValuesMethod:
+			if r.set {
+				return r.keys()
+			}
+			return r.values()
+		}
+	}
+	panic(bug{"no rule for the method " + c.Library.String()})
+}
+
+func stringMethod(id typecheck.LibraryID, s string, args []value) value {
+	switch id {
+	case typecheck.SplitMethod:
+		return split(s, args[0].(string))
+	case typecheck.ContainsMethod:
+		return strings.Contains(s, args[0].(string))
+	case typecheck.ReplaceMethod:
+		return strings.ReplaceAll(s, args[0].(string), args[1].(string))
+	case typecheck.ParseIntMethod:
+		return parseInt(s)
+	}
+	panic(bug{"no rule for the method " + id.String()})
+}
+
+func split(s, sep string) value {
+	v := emptyVector()
+	for _, part := range strings.Split(s, sep) {
+		v.elems = append(v.elems, part)
+	}
+	return v
+}
+
+func join(parts, sep value) value {
+	var list []string
+	for _, p := range parts.(*vector).elems {
+		list = append(list, p.(string))
+	}
+	return strings.Join(list, sep.(string))
+}
+
+// parseInt takes an optional sign and decimal digits; anything else is null.
+func parseInt(s string) value {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return nil
+	}
+	return integer{typecheck.IntKind, n}
+}
+
+// change is a method of a library type that changes its receiver: the receiver as it is
+// afterwards, and the result.
+func (f *frame) change(x *ast.Call, c *typecheck.Call, recv value, args []value) (changed, result value) {
+	switch r := recv.(type) {
+	case *vector:
+		return f.changeVector(x, c.Library, r, args)
+	case *table:
+		return changeTable(c.Library, r, args)
+	case byteString:
+		switch c.Library {
+		case typecheck.PushMethod:
+			return r + byteString([]byte{byte(args[0].(integer).bits)}), nil
+		case typecheck.PopMethod:
+			if len(r) == 0 {
+				f.fail(x, msgEmpty)
+			}
+			return r[:len(r)-1], octet(r[len(r)-1])
+		case typecheck.ClearMethod:
+			return byteString(""), nil
+		}
+	case nil:
+		f.fail(x, msgNull)
+	}
+	panic(bug{"no rule for the method " + c.Library.String()})
+}
+
+func (f *frame) changeVector(x *ast.Call, id typecheck.LibraryID, v *vector, args []value) (changed, result value) {
+	elems := slices.Clone(v.elems)
+	switch id {
+	case typecheck.PushMethod:
+		return &vector{append(elems, args[0])}, nil
+	case typecheck.PopMethod:
+		n := len(elems)
+		if n == 0 {
+			f.fail(x, msgEmpty)
+		}
+		return &vector{elems[:n-1]}, elems[n-1]
+	case typecheck.InsertMethod:
+		i := f.position(x, args[0])
+		if i < 0 || i > int64(len(elems)) {
+			f.fail(x, indexText(i, len(elems)))
+		}
+		return &vector{slices.Insert(elems, int(i), args[1])}, nil
+	case typecheck.RemoveMethod:
+		i := f.inRange(x, args[0], len(elems))
+		return &vector{slices.Delete(elems, i, i+1)}, v.elems[i]
+	case typecheck.ClearMethod:
+		return emptyVector(), nil
+	case typecheck.SortMethod:
+		slices.SortFunc(elems, compare)
+		return &vector{elems}, nil
+	}
+	panic(bug{"no rule for the method " + id.String()})
+}
+
+func changeTable(id typecheck.LibraryID, t *table, args []value) (changed, result value) {
+	switch id {
+	case typecheck.InsertMethod:
+		_, had := t.find(args[0])
+		return t.with(args[0], nil), !had
+	case typecheck.RemoveMethod:
+		_, had := t.find(args[0])
+		return t.without(args[0]), had
+	case typecheck.ClearMethod:
+		return &table{set: t.set}, nil
+	}
+	panic(bug{"no rule for the method " + id.String()})
+}

@@ -1,0 +1,189 @@
+package spec
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+)
+
+// Chooser picks the next of the steps that the rules allow. There are at least two.
+type Chooser interface {
+	Choose(options []Step) int
+}
+
+// First is the Chooser that takes the first step.
+type First struct{}
+
+// Choose implements Chooser.
+func (First) Choose([]Step) int { return 0 }
+
+// Random is a Chooser that draws, the same for the same seed.
+type Random struct{ rng *rand.Rand }
+
+// NewRandom returns a Random.
+func NewRandom(seed uint64) *Random { return &Random{rand.New(rand.NewPCG(seed, 0x5eed))} }
+
+// Choose implements Chooser.
+func (r *Random) Choose(options []Step) int { return r.rng.IntN(len(options)) }
+
+// Replay is a Chooser that makes the choices of an Outcome again, and then takes the first step.
+type Replay struct {
+	Choices []int
+	// Wrong is set once a choice is not among the options: the program is not the one
+	// that the choices were made in.
+	Wrong bool
+	next  int
+}
+
+// Choose implements Chooser.
+func (r *Replay) Choose(options []Step) int {
+	if r.next >= len(r.Choices) {
+		return 0
+	}
+	n := r.Choices[r.next]
+	r.next++
+	if n < 0 || n >= len(options) {
+		r.Wrong = true
+		return 0
+	}
+	return n
+}
+
+// Outcome is how a run has ended.
+type Outcome struct {
+	// Output is what the program printed.
+	Output string
+	// Failure is what left main or the test, or a failed assert of an event that nobody
+	// awaits if Options.StopAtAssert is set; nil if there is none.
+	Failure *Failure
+	// DeadLetters are the failures of events that nobody has awaited, as they came; last
+	// those of events that could have been awaited.
+	DeadLetters []Letter
+	// CallbackFailures are the failures of callbacks.
+	CallbackFailures []*Failure
+	// Events counts the events that have run, failed ones included.
+	Events int
+	// Choices are what the Chooser chose; Replay makes them again.
+	Choices []int
+	// Steps are the steps of the run, for people.
+	Steps []string
+	// Exhausted says which bound the run has exceeded, if it has; it is not over then.
+	Exhausted string
+	// Bug says what is wrong with the checker or the interpreter, if the run has shown it.
+	Bug string
+}
+
+// Run runs an entry of the program, one event at a time, in the order that c picks.
+func (p *Program) Run(e Entry, c Chooser, o Options) *Outcome {
+	out := &Outcome{}
+	var m *Machine
+	ended := Guard(func() {
+		m = p.Start(e, o)
+		for {
+			options := m.Options()
+			if len(options) == 0 {
+				return
+			}
+			i := 0
+			if len(options) > 1 {
+				i = c.Choose(options)
+				out.Choices = append(out.Choices, i)
+			}
+			out.Steps = append(out.Steps, options[i].Text)
+			m.Do(options[i])
+		}
+	})
+	if m != nil {
+		m.Fill(out)
+		m.Close()
+	}
+	out.Exhausted, out.Bug = ended.Exhausted, ended.Bug
+	return out
+}
+
+// Ended says why a machine could not go on.
+type Ended struct{ Exhausted, Bug string }
+
+// Guard runs f, which uses machines, and returns what kept it from its end, if anything has.
+func Guard(f func()) (ended Ended) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case bug:
+			ended.Bug = p.msg
+		case exhausted:
+			ended.Exhausted = p.msg
+		default:
+			panic(p)
+		}
+	}()
+	f()
+	return ended
+}
+
+// Fill sets what the run has led to so far.
+func (m *Machine) Fill(out *Outcome) {
+	st := m.st
+	var lines []string
+	for l := st.output; l != nil; l = l.before {
+		lines = append(lines, l.text+"\n")
+	}
+	for i, j := 0, len(lines)-1; i < j; i, j = i+1, j-1 {
+		lines[i], lines[j] = lines[j], lines[i]
+	}
+	out.Output = strings.Join(lines, "")
+	out.Failure = m.Failure()
+	out.DeadLetters = append(out.DeadLetters, st.letters...)
+	if m.mainEnded() {
+		for _, r := range m.unclaimed() {
+			out.DeadLetters = append(out.DeadLetters, r)
+		}
+	}
+	out.CallbackFailures = st.failures
+	out.Events = st.events
+}
+
+// Failure returns what has left main or the test, or nil.
+func (m *Machine) Failure() *Failure {
+	if m.stop != nil {
+		return m.stop
+	}
+	return m.st.threads[0].failure
+}
+
+// unclaimed returns the failures that somebody could have awaited.
+func (m *Machine) unclaimed() []Letter {
+	var list []Letter
+	for _, id := range sortedIDs(m.st.results) {
+		if r := m.st.results[id]; r.failure != nil && !r.awaited {
+			l := Letter{Failure: r.failure, Method: "new"}
+			if r.target != nil {
+				l.Target = r.target.label()
+			}
+			if r.method != nil {
+				l.Method = r.method.Name()
+			}
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// String writes the outcome as the tests compare it: output, failure, dead letters.
+func (o *Outcome) String() string {
+	var b strings.Builder
+	b.WriteString(o.Output)
+	if o.Failure != nil {
+		fmt.Fprintf(&b, "failed: %s at %s\n", o.Failure.Msg, o.Failure.Trace())
+	}
+	for _, l := range o.DeadLetters {
+		fmt.Fprintf(&b, "dead letter: %s\n", l.Failure.Msg)
+	}
+	if o.Exhausted != "" {
+		fmt.Fprintf(&b, "exhausted: %s\n", o.Exhausted)
+	}
+	if o.Bug != "" {
+		fmt.Fprintf(&b, "bug: %s\n", o.Bug)
+	}
+	return b.String()
+}

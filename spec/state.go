@@ -1,0 +1,228 @@
+package spec
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/aeon-lang/aeon/typecheck"
+)
+
+// state is ⟨A, N, Ω, Q, B, Θ, K, n⟩ of semantics.md; Ω is a function of A and is not kept.
+//
+// What a state refers to is never changed: a step works on a clone, whose maps are its
+// own, and replaces records and lists as a whole. So a state that was kept stays as it was.
+type state struct {
+	actors map[eventID]*actor    // A
+	names  map[actorName]eventID // N: who has the name now
+	lost   map[actorName]int     // how often an actor of that name was deleted
+
+	issued  []*issue           // Q: events that clients have issued and that have not run
+	lanes   []*lane            // Q: sub-events, by issuer and target; none is empty
+	mailbox []*callback        // B
+	timers  []*timer           // Θ, by due time, then in the order in which they were set
+	fired   []*timer           // firings that have not run
+	busy    map[eventID]int    // by timer: firings, and what they issued, that have not ended
+	results map[eventID]result // of events with a pending value that have ended
+	threads []*thread          // K
+	objects map[eventID]*object
+	clock   instant // n
+
+	serial      uint64 // of the actor created last
+	generation  uint64 // of the timer set last
+	callbackSeq uint64 // of the last event that a callback has issued
+	callbacks   int    // that have begun
+
+	output   *line
+	letters  []Letter
+	failures []*Failure // of callbacks
+	events   int        // that have ended
+}
+
+type actorName struct {
+	class *typecheck.Class
+	name  string
+}
+
+// actor is the changing part of an actor.
+type actor struct {
+	who     *identity
+	fields  []value
+	born    bool // the constructor has run
+	deleted bool
+	digest  digest // of the rest; zero if it was not asked for
+}
+
+// object is an object of a client class.
+type object struct {
+	class  *typecheck.Class
+	fields []value
+}
+
+// issue is an event of a client that has not run: a method, a new or a delete.
+type issue struct {
+	id     eventID
+	kind   issueKind
+	target *identity        // of a call and a delete
+	class  *typecheck.Class // of a new
+	method *typecheck.Func
+	args   []value
+	birth  uint64
+	// awaited: the issuer waits for it on the spot, and its call path belongs to a failure.
+	awaited bool
+	path    []Place
+	// sent: nobody can await it.
+	sent bool
+}
+
+type issueKind uint8
+
+const (
+	callEvent issueKind = iota
+	newEvent
+	deleteEvent
+)
+
+// lane is the sub-events of one issuer to one target, in their order ([SUBEVENT]).
+type lane struct {
+	issuer, target *identity
+	queue          []*subEvent
+}
+
+type subEvent struct {
+	id     eventID
+	method *typecheck.Func
+	args   []value
+	timer  eventID // that has fired it; zero for none
+}
+
+// callback is a call of a client object that has not run.
+type callback struct {
+	object clientRef
+	method *typecheck.Func
+	args   []value
+	timer  eventID
+}
+
+// timer is one `after` or `every` that is set.
+type timer struct {
+	issuer     *identity
+	name       string
+	target     *identity // nil for a callback
+	object     *clientRef
+	method     *typecheck.Func
+	args       []value
+	due        instant
+	every      span
+	id         eventID
+	generation uint64 // its place in the order in which timers were set
+	tick       int
+}
+
+// result is the outcome of an event.
+type result struct {
+	value   value
+	failure *Failure
+	awaited bool // somebody has awaited it: no dead letter
+	method  *typecheck.Func
+	target  *identity
+}
+
+// line is a line of output and those before it.
+type line struct {
+	before *line
+	text   string
+	sum    digest
+}
+
+// Letter is a dead letter: the failure of an event that nobody awaits ([DEAD-LETTER]).
+type Letter struct {
+	Target  string // Class, or Class("name")
+	Method  string
+	Failure *Failure
+}
+
+func newState(start instant) *state {
+	return &state{actors: map[eventID]*actor{}, names: map[actorName]eventID{}, lost: map[actorName]int{}, busy: map[eventID]int{},
+		results: map[eventID]result{}, objects: map[eventID]*object{}, clock: start}
+}
+
+func (s *state) clone() *state {
+	t := *s
+	t.actors, t.names, t.lost = maps.Clone(s.actors), maps.Clone(s.names), maps.Clone(s.lost)
+	t.busy, t.results, t.objects = maps.Clone(s.busy), maps.Clone(s.results), maps.Clone(s.objects)
+	return &t
+}
+
+// with returns list with x behind it, in memory of its own.
+func with[T any](list []T, x T) []T { return append(slices.Clip(list), x) }
+
+// without returns list without element i, in memory of its own.
+func without[T any](list []T, i int) []T { return slices.Delete(slices.Clone(list), i, i+1) }
+
+// replaced returns list with x as element i, in memory of its own.
+func replaced[T any](list []T, i int, x T) []T {
+	list = slices.Clone(list)
+	list[i] = x
+	return list
+}
+
+// lookup returns the actor that has the name now; its constructor may not have run.
+// ([NAMED-CREATE] says when it does.)
+func (s *state) lookup(c *typecheck.Class, name string) *identity {
+	key := actorName{c, name}
+	if id, ok := s.names[key]; ok {
+		return s.actors[id].who
+	}
+	birth, serial := namedSerial(c, name)
+	id := eventID{serial | derived, mix(serial, uint64(s.lost[key])+1)}
+	who := &identity{id: id, class: c, name: name, named: true, birth: birth, serial: serial}
+	s.actors[id] = &actor{who: who}
+	s.names[key] = id
+	return who
+}
+
+// queue appends a sub-event to its lane.
+func (s *state) queue(issuer, target *identity, e *subEvent) {
+	i := slices.IndexFunc(s.lanes, func(l *lane) bool { return l.issuer.id == issuer.id && l.target.id == target.id })
+	if i < 0 {
+		s.lanes = with(s.lanes, &lane{issuer, target, []*subEvent{e}})
+		return
+	}
+	l := s.lanes[i]
+	s.lanes = replaced(s.lanes, i, &lane{issuer, target, with(l.queue, e)})
+}
+
+// settled reports whether no event, sub-event or callback is left, as [SETTLE] waits for.
+func (s *state) settled() bool {
+	if len(s.lanes)+len(s.mailbox)+len(s.fired) > 0 {
+		return false
+	}
+	for _, i := range s.issued {
+		if !i.awaited {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(s.threads, func(t *thread) bool { return t.callback != nil && !t.ended })
+}
+
+// print appends a line to the output.
+func (s *state) print(text string) {
+	l := &line{before: s.output, text: text}
+	l.sum = l.digest()
+	s.output = l
+}
+
+func (s *state) deadLetter(target *identity, method string, f *Failure) {
+	l := Letter{Method: method, Failure: f}
+	if target != nil {
+		l.Target = target.label()
+	}
+	s.letters = with(s.letters, l)
+}
+
+func sortedIDs[T any](m map[eventID]T) []eventID {
+	return slices.SortedFunc(maps.Keys(m), func(a, b eventID) int {
+		return cmp.Or(cmp.Compare(a.origin, b.origin), cmp.Compare(a.seq, b.seq))
+	})
+}

@@ -1,0 +1,184 @@
+package spec
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/aeon-lang/aeon/typecheck"
+)
+
+// StepKind tells what a step does.
+type StepKind uint8
+
+// The kinds of steps.
+const (
+	IssueStep    StepKind = iota // an event that a client has issued
+	SubStep                      // the first sub-event of an issuer to a target
+	FiringStep                   // the firing of a timer that is due
+	CallbackStep                 // the first callback of the client
+	ActionStep                   // a visible action of client code
+	TimeStep                     // time passes (main with FreeTime)
+)
+
+// StepKey names a step: the same in all orders in which it occurs.
+type StepKey struct {
+	kind StepKind
+	id   eventID
+}
+
+// Step is one of the steps that may come next.
+type Step struct {
+	Kind  StepKind
+	Key   StepKey
+	Text  string // for people, such as `ann.transfer("bob", 5)`
+	index int
+}
+
+// Options returns the steps that may come next, in a fixed order. There are none when the
+// run is over.
+func (m *Machine) Options() []Step {
+	if m.Over() {
+		return nil
+	}
+	return m.options()
+}
+
+// options are the steps without regard to whether the run is over.
+func (m *Machine) options() []Step {
+	st := m.st
+	var list []Step
+	add := func(kind StepKind, id eventID, index int, text func() string) {
+		list = append(list, Step{Kind: kind, Key: StepKey{kind, id}, Text: text(), index: index})
+	}
+	for i, e := range st.issued {
+		if m.sameAsEarlier(i) {
+			continue
+		}
+		add(IssueStep, e.id, i, e.text)
+	}
+	for i, l := range st.lanes {
+		e := l.queue[0]
+		add(SubStep, e.id, i, func() string { return callText(l.target, e.method, e.args) + ", issued by " + l.issuer.label() })
+	}
+	for i, t := range st.fired {
+		add(FiringStep, t.id.child(t.tick), i, func() string { return "a timer of " + t.issuer.label() + " fires" })
+	}
+	callback := m.callbackThread()
+	if len(st.mailbox) > 0 && callback == nil {
+		c := st.mailbox[0]
+		add(CallbackStep, eventID{uint64(st.callbacks), 0}, 0, func() string { return "callback " + c.method.FullName() + argsText(c.args) })
+	}
+	for i, t := range st.threads {
+		if t.waiting != nil && t.waiting.kind == actionWait {
+			add(ActionStep, eventID{uint64(i), t.log.sum.a}, i, func() string { return []string{"the client ", "the callback "}[i] + t.waiting.what })
+		}
+	}
+	if m.timeMay(len(list) == 0) {
+		add(TimeStep, eventID{uint64(st.clock), 0}, 0, func() string { return "time passes" })
+	}
+	return list
+}
+
+// timeMay reports whether it is a step that time passes in main: if some thread sleeps or a
+// timer is set, and nothing else can happen or time is free.
+func (m *Machine) timeMay(idle bool) bool {
+	if m.entry.Test || !idle && !m.opts.FreeTime {
+		return false
+	}
+	if m.mainEnded() {
+		return m.st.threads[0].failure == nil && m.st.oneShots()
+	}
+	for _, t := range m.st.threads {
+		if t.waiting != nil && t.waiting.kind == sleepWait {
+			return true
+		}
+	}
+	return m.opts.FreeTime && len(m.st.timers) > 0
+}
+
+// alone reports whether client code that runs now need not wait for its turn: there is
+// nothing else that could come before what it does.
+func (m *Machine) alone() bool { return len(m.options()) == 0 }
+
+// sameAsEarlier reports whether an event that nobody awaits is like an earlier one but for
+// its id, and nothing can tell ids apart: then one order stands for both.
+func (m *Machine) sameAsEarlier(i int) bool {
+	e := m.st.issued[i]
+	if !e.sent || m.p.usesIDs || m.p.actorKeys {
+		return false
+	}
+	for _, o := range m.st.issued[:i] {
+		if o.sent && o.method == e.method && o.target.id == e.target.id && equal(&vector{o.args}, &vector{e.args}) {
+			return true
+		}
+	}
+	return false
+}
+
+// Over reports whether the run has ended: the client code, and every event that it has led
+// to ([END]).
+func (m *Machine) Over() bool {
+	if m.stop != nil {
+		return true
+	}
+	return m.mainEnded() && len(m.options()) == 0
+}
+
+// Do makes a step, and lets client code go on that waited for it. It returns what the step
+// has read and written.
+func (m *Machine) Do(s Step) Access {
+	m.st = m.st.clone()
+	m.acc = Access{}
+	switch s.Kind {
+	case IssueStep:
+		m.runIssue(s.index)
+	case SubStep:
+		m.runSub(s.index)
+	case FiringStep:
+		m.runFiring(s.index)
+	case CallbackStep:
+		m.runCallback()
+	case ActionStep:
+		m.note(write, m.st.threads[s.index].waiting.on)
+		m.tell(s.index, nil)
+	case TimeStep:
+		m.passTime()
+	}
+	m.proceed()
+	return m.acc
+}
+
+func (i *issue) text() string {
+	switch i.kind {
+	case newEvent:
+		return "new " + i.class.Name() + argsText(i.args)
+	case deleteEvent:
+		return "delete " + i.target.label()
+	}
+	return callText(i.target, i.method, i.args)
+}
+
+// callText writes a call as it would stand in a program.
+func callText(target *identity, method *typecheck.Func, args []value) string {
+	return fmt.Sprintf("%s.%s%s", target.label(), method.Name(), argsText(args))
+}
+
+const argTextMax = 40
+
+func argsText(args []value) string {
+	var list []string
+	for _, v := range args {
+		s := text(v)
+		switch v := v.(type) {
+		case string:
+			s = fmt.Sprintf("%q", v)
+		case actorRef:
+			s = v.who.label()
+		}
+		if len(s) > argTextMax {
+			s = s[:argTextMax] + "…"
+		}
+		list = append(list, s)
+	}
+	return "(" + strings.Join(list, ", ") + ")"
+}

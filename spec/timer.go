@@ -1,0 +1,118 @@
+package spec
+
+import (
+	"cmp"
+	"slices"
+)
+
+// setTimer is [TIMER-SET] at the commit.
+func (m *Machine) setTimer(id eventID, issuer *identity, o order) {
+	st := m.st
+	if o.name != "" {
+		m.cancelTimer(issuer, o.name)
+	}
+	st.generation++
+	t := &timer{issuer: issuer, name: o.name, target: o.target, object: o.object, method: o.method, args: o.args,
+		due: st.clock + instant(o.after), id: id, generation: st.generation}
+	if o.periodic {
+		t.every = o.every
+	}
+	m.noteTimer(t)
+	st.timers = inserted(st.timers, t)
+}
+
+// noteTimer notes what the place of a timer among the others depends on: those due at the
+// same time fire in the order in which they were set, and a periodic one is due at many.
+func (m *Machine) noteTimer(t *timer) {
+	m.note(write, resource{kind: dueResource, a: eventID{uint64(t.due), 0}})
+	if t.every > 0 {
+		m.note(write, resource{kind: periodicResource})
+	} else {
+		m.note(read, resource{kind: periodicResource})
+	}
+}
+
+// inserted returns the list with t in its place: by due time, then by when it was set.
+func inserted(list []*timer, t *timer) []*timer {
+	i, _ := slices.BinarySearchFunc(list, t, func(a, b *timer) int {
+		return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.generation, b.generation))
+	})
+	return slices.Insert(slices.Clone(list), i, t)
+}
+
+// cancelTimer is [TIMER-CANCEL]: also of a timer that has fired and whose firing has not run.
+func (m *Machine) cancelTimer(issuer *identity, name string) {
+	m.note(write, resource{kind: timerResource, a: issuer.id, text: name})
+	m.dropTimers(func(t *timer) bool { return t.issuer.id == issuer.id && t.name == name && name != "" })
+}
+
+func (m *Machine) dropTimers(match func(*timer) bool) {
+	m.st.timers = slices.DeleteFunc(slices.Clone(m.st.timers), match)
+	m.st.fired = slices.DeleteFunc(slices.Clone(m.st.fired), func(t *timer) bool {
+		if match(t) {
+			m.st.ended(t.id)
+			return true
+		}
+		return false
+	})
+}
+
+// fire takes the first timer, which is due, and makes it a firing that is to run. A
+// periodic one is set again, at its next tick after now; its firing is left out if the
+// one before has not ended.
+func (m *Machine) fire() {
+	st := m.st
+	t := st.timers[0]
+	st.timers = without(st.timers, 0)
+	busy := st.busy[t.id] > 0
+	tick := *t
+	tick.tick++
+	if t.every > 0 {
+		again := tick
+		missed := (st.clock - t.due) / instant(t.every)
+		again.due += (missed + 1) * instant(t.every)
+		if busy {
+			again.tick--
+		}
+		st.timers = inserted(st.timers, &again)
+	}
+	if busy {
+		return
+	}
+	st.busy[t.id]++
+	st.fired = with(st.fired, &tick)
+}
+
+// ended notes that a firing of the timer, or what it has issued, has ended.
+func (s *state) ended(id eventID) {
+	if id == (eventID{}) {
+		return
+	}
+	if s.busy[id]--; s.busy[id] <= 0 {
+		delete(s.busy, id)
+	}
+}
+
+// runFiring is [TIMER-FIRE]: an event on the issuer, which issues the call proper as a
+// sub-event of the issuer. A timer that was cancelled meanwhile is not in the list.
+func (m *Machine) runFiring(i int) {
+	t := m.st.fired[i]
+	m.st.fired = without(m.st.fired, i)
+	m.note(read, resource{kind: timerResource, a: t.issuer.id, text: t.name})
+	m.runEvent(t.id.child(t.tick), func(ev *event) value {
+		ev.touch(t.issuer, readAccess)
+		o := op{kind: emitOp, issuer: t.issuer, timer: t.id, order: order{target: t.target, object: t.object, args: t.args, method: t.method}}
+		if t.object != nil {
+			o.kind = callbackOp
+		}
+		ev.ops = append(ev.ops, o)
+		return nil
+	})
+	m.st.ended(t.id)
+}
+
+// oneShots reports whether a timer without a period is left, for which a program waits
+// before it ends ([END]).
+func (s *state) oneShots() bool {
+	return slices.ContainsFunc(s.timers, func(t *timer) bool { return t.every == 0 })
+}
