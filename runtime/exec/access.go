@@ -75,7 +75,7 @@ func (ev *Event) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
 			d.At.latch.Lock()
 			drv.out = d.At.queue.Acquire(ev.sys.view, d.Ref, ev.home.ID(), h, drv.out)
 			drv.execute(d.At, 0)
-			d.At.unlatch()
+			d.At.unlatch(ev.sys)
 			drv.finish()
 			ev.mu.Lock()
 		case lock.Wait:

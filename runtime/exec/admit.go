@@ -58,113 +58,6 @@ func (ev *Event) enter() error {
 	}
 }
 
-// enterFast enters an event that needs the target alone, or the target and
-// direct T-children of it, without evaluating a view. It reports false, having
-// changed nothing, when the general way has to be taken.
-func (ev *Event) enterFast() bool {
-	m, t := ev.method, ev.target
-	if m.ArgRefs != nil || len(ev.claims) > 0 || t.state.Load() != created {
-		return false
-	}
-	switch m.Below {
-	case None:
-		if planted.skipLock {
-			ev.home.Hold(t, lockMode(m.Self), lock.Ref{}, nil)
-			return true
-		}
-		t.latch.Lock()
-		ref, ok := t.lockedBy(ev).Try(ev.home.ID(), nil, lockMode(m.Self), nil)
-		t.unlatchBy(ev)
-		if ok {
-			ev.entered(t, ref)
-			ev.home.Hold(t, lockMode(m.Self), ref, nil)
-		}
-		return ok
-	case Exact:
-		return ev.enterExact()
-	}
-	return false
-}
-
-// enterExact is enterFast for an Exact footprint whose members are T-children
-// of the target. The children's entries are the event's own, as the target's is: what
-// the hold covers is known to the home, and each is released by itself.
-func (ev *Event) enterExact() bool {
-	m, t := ev.method, ev.target
-	mode := lockMode(m.Self)
-	t.latch.Lock()
-	q := t.lockedBy(ev)
-	ref, ok := q.Try(ev.home.ID(), nil, mode, nil)
-	if !ok {
-		t.unlatchBy(ev)
-		return false
-	}
-	// The target is held now, so its fields may be read.
-	ev.narrow()
-	if !ev.direct() || len(ev.passed) > 0 && q.Lazies() > 0 {
-		q.Release(ev.sys.view, ref, true, nil) // nobody waits, or Try had failed: it wakes no one
-		t.unlatchBy(ev)
-		ev.passed = ev.passed[:0]
-		ev.narrowed.reset()
-		ev.isNarrow, ev.coarse, ev.reaching = false, false, false
-		return false
-	}
-	ev.entered(t, ref)
-	ev.home.Hold(t, mode, ref, ev.passed)
-	waits := false
-	for _, c := range ev.passed {
-		waits = ev.enqueueKnown(t, c, ev.narrowed.find(c).mode) || waits
-	}
-	t.unlatch()
-	ev.passed = ev.passed[:0]
-	if waits && !ev.await() {
-		// The fast way ends here; the refusal is dealt with as any other.
-		ev.withdraw()
-		ev.attempt++
-		return false
-	}
-	return true
-}
-
-// direct lists the members of the narrowed footprint in ev.passed and reports whether
-// all of them are T-children of the target, wanted alone.
-func (ev *Event) direct() bool {
-	ev.passed = ev.passed[:0]
-	for i := range ev.narrowed.members {
-		c := &ev.narrowed.members[i]
-		switch {
-		case c.h == ev.target:
-		case c.tree || c.mode == NoAccess || ev.sys.parentOf(c.h) != ev.target:
-			return false
-		default:
-			ev.passed = append(ev.passed, c.h)
-		}
-	}
-	return !ev.coarse
-}
-
-// enqueueKnown enqueues ev on T-child c of w, whose latch is held and which the event
-// holds; nothing below c is wanted. It reports whether the event has to wait.
-func (ev *Event) enqueueKnown(w, c *Handle, mode Mode) (waits bool) {
-	id := ev.home.ID()
-	c.latch.Lock()
-	ref, ok := c.lockedBy(ev).Try(id, w, lockMode(mode), nil)
-	if ok {
-		ev.mu.Lock()
-		ev.home.Hold(c, lockMode(mode), ref, nil)
-		ev.mu.Unlock()
-	} else {
-		d := takeDriver(ev.sys)
-		ev.deliver([]effect{{Kind: lock.Enqueue, At: w, To: c, ID: id}})
-		ref, d.out = c.queue.Enqueue(ev.sys.view, lock.Sent[*Handle]{From: w}, id, d.out)
-		d.execute(c, 0)
-		d.finish()
-	}
-	ev.entered(c, ref)
-	c.unlatch()
-	return !ok
-}
-
 // enterAt enters at actor z.
 func (ev *Event) enterAt(z *Handle) {
 	d := takeDriver(ev.sys)
@@ -178,7 +71,7 @@ func (ev *Event) enterAt(z *Handle) {
 	d.out = out
 	ev.entered(z, ref)
 	d.execute(z, 0)
-	z.unlatch()
+	z.unlatch(ev.sys)
 	d.finish()
 }
 
@@ -209,7 +102,7 @@ func (ev *Event) pass() {
 		d.execute(r, start)
 	}
 	for _, r := range ev.passed {
-		r.unlatch()
+		r.unlatch(s)
 	}
 	clear(ev.passed)
 	d.finish()
@@ -237,30 +130,19 @@ func (ev *Event) onlyRoots() bool {
 // in the way.
 func (ev *Event) passKnown() {
 	s := ev.sys
+	if ev.joinAll(&ev.members) {
+		if s.areRoots(ev.passed) {
+			ev.holdGuests(&ev.members)
+			return
+		}
+		ev.leaveAll(len(ev.passed), &ev.members)
+	}
 	if !s.latchAll(ev.passed) {
 		ev.pass() // one of them has just been moved
 		return
 	}
-	id := ev.home.ID()
 	for _, r := range ev.passed {
-		mode := lockMode(ev.members.find(r).mode)
-		from := s.parentOf(r)
-		ref, ok := r.lockedBy(ev).Try(id, from, mode, nil)
-		if ok {
-			ev.mu.Lock()
-			ev.home.Hold(r, mode, ref, nil)
-			ev.mu.Unlock()
-		} else {
-			ev.mu.Lock()
-			ev.home.Enter(r, lock.Ref{})
-			ev.pending++
-			ev.mu.Unlock()
-			d := takeDriver(s)
-			ref, d.out = r.queue.Enqueue(s.view, lock.Sent[*Handle]{From: from}, id, d.out)
-			d.execute(r, 0)
-			d.finish()
-		}
-		ev.entered(r, ref)
+		ev.enqueueKnown(s.parentOf(r), r, ev.members.find(r).mode)
 	}
 	for _, r := range ev.passed {
 		r.unlatchBy(ev)
@@ -281,12 +163,24 @@ func compareIDs(a, b *Handle) int {
 // latchAll latches the given T-children of virtual nodes, which are in order, and
 // reports whether all of them still are; if not it has unlatched them.
 func (s *System) latchAll(roots []*Handle) bool {
-	for i, r := range roots {
-		r.latch.Lock()
-		if p := s.parentOf(r); p == nil || !p.is(virtual) {
-			for _, o := range roots[:i+1] {
-				o.unlatch()
+	for i := range roots {
+		roots[i].latch.Lock()
+		// At once: who waits for a root's latch with that of one which has been moved below it
+		// waits for those who go down.
+		if !s.areRoots(roots[i : i+1]) {
+			for _, r := range roots[:i+1] {
+				r.latch.Unlock()
 			}
+			return false
+		}
+	}
+	return true
+}
+
+// areRoots reports whether all of the list are T-children of virtual nodes.
+func (s *System) areRoots(list []*Handle) bool {
+	for _, r := range list {
+		if p := s.parentOf(r); p == nil || !p.is(virtual) {
 			return false
 		}
 	}

@@ -43,7 +43,7 @@ func (d *driver) execute(h *Handle, start int) {
 			d.out = out
 			d.execute(c, next)
 			h.queue.Bind(f.Ref, f.Edge, ref)
-			c.unlatch()
+			c.unlatch(d.sys)
 		case lock.Admitted:
 			told = i + int(f.Count)
 			ev.deliver(d.out[i : told+1])
@@ -69,7 +69,7 @@ func (d *driver) finish() {
 		start := len(d.out)
 		d.out = h.queue.Release(d.sys.view, f.Ref, f.Withdrawn, d.out)
 		d.execute(h, start)
-		h.unlatch()
+		h.unlatch(d.sys)
 	}
 	clear(d.releases)
 	d.releases, d.sys = d.releases[:0], nil
@@ -131,8 +131,19 @@ func (ev *Event) release(withdrawn bool) {
 	if len(ev.entries) == 0 {
 		return
 	}
+	for _, e := range ev.entries {
+		if e.guest != lock.None {
+			ev.leave(e.h, e.guest)
+		}
+	}
+	if ev.queued == 0 {
+		return
+	}
 	d := takeDriver(ev.sys)
 	for _, e := range ev.entries {
+		if e.guest != lock.None {
+			continue
+		}
 		x := e.h
 		x.latch.Lock()
 		d.out = x.queue.Release(ev.sys.view, e.ref, withdrawn, d.out)

@@ -59,6 +59,7 @@ type Event struct {
 	// an attempt, directly and below another, if it is moved in T meanwhile: the home,
 	// which knows nodes, would take the one for the other.
 	entries []entry
+	queued  int     // those of entries that are no guest's
 	entry   *Handle // the actor entered at directly; nil if virtual nodes were passed
 
 	parkPrev, parkNext *Event // in parked, guarded by its shard
@@ -83,13 +84,15 @@ func newEvent() any {
 
 // entry is an enqueue that the event has to release itself.
 type entry struct {
-	h   *Handle
-	ref lock.Ref
+	h     *Handle
+	ref   lock.Ref
+	guest lock.Mode // not None: a hold without an entry in the queue
 }
 
 // entered notes an entry at h. Only the event's own goroutine calls it.
 func (ev *Event) entered(h *Handle, ref lock.Ref) {
-	ev.entries = append(ev.entries, entry{h, ref})
+	ev.entries = append(ev.entries, entry{h: h, ref: ref})
+	ev.queued++
 }
 
 // takeEvent returns a fresh event on target.
@@ -133,7 +136,7 @@ func (ev *Event) endAttempt() {
 	}
 	clear(ev.entries)
 	ev.entries = ev.entries[:0]
-	ev.pending, ev.refusal = 0, effect{}
+	ev.pending, ev.queued, ev.refusal = 0, 0, effect{}
 	ev.isNarrow, ev.reaching, ev.coarse, ev.parallel, ev.expecting = false, false, false, false, false
 	ev.extra = ev.extra[:0]
 	ev.lazyAt, ev.entry = nil, nil

@@ -42,8 +42,8 @@ type Handle struct {
 	// it, it is guarded by the actor's lock.
 	obj Object
 
-	latch latch  // guards queue and what is in it; order in the package comment
-	queue *queue // nil while nobody holds the actor or waits for it
+	latch latch  // guards queue and what is in it, and holds those who need no queue
+	queue *queue // nil while nobody but guests holds the actor or waits for it
 
 	state   atomic.Uint32
 	timed   atomic.Bool    // the actor has set a timer
@@ -93,26 +93,15 @@ func (h *Handle) label() string {
 	return h.class.Name + "(" + strconv.Quote(*h.name) + ")"
 }
 
-// locked returns the handle's queue, taken from the pool if need be. Caller
-// holds the latch.
+// locked returns the handle's queue, taken from the pool if need be, which has seen
+// the guests. Caller holds the latch.
 func (h *Handle) locked() *queue {
 	if h.queue == nil {
-		q := queuePool.Get().(*queue)
-		q.Reset(h)
-		h.queue = q
+		h.queue = queuePool.Get().(*queue)
+		h.queue.Reset(h)
 	}
+	h.queue.See(h.latch.load())
 	return h.queue
-}
-
-// unlatch gives an idle queue back and releases the latch.
-func (h *Handle) unlatch() {
-	if q := h.queue; q != nil && q.Idle() {
-		h.queue = nil
-		h.latch.Unlock()
-		queuePool.Put(q)
-		return
-	}
-	h.latch.Unlock()
 }
 
 // lockedBy is locked for ev's own goroutine, which keeps a few idle queues at hand: most
@@ -126,15 +115,54 @@ func (h *Handle) lockedBy(ev *Event) *queue {
 	return h.locked()
 }
 
+// unlatch gives an idle queue back and releases the latch.
+func (h *Handle) unlatch(s *System) {
+	if q := h.reopen(s); q != nil {
+		queuePool.Put(q)
+	}
+}
+
 // unlatchBy is unlatch for ev's own goroutine.
 func (h *Handle) unlatchBy(ev *Event) {
-	if q := h.queue; q != nil && len(ev.spare) < cap(ev.spare) && q.Idle() {
-		h.queue = nil
+	switch q := h.reopen(ev.sys); {
+	case q == nil:
+	case len(ev.spare) < cap(ev.spare):
 		ev.spare = append(ev.spare, q)
-		h.latch.Unlock()
-		return
+	default:
+		queuePool.Put(q)
 	}
-	h.unlatch()
+}
+
+// reopen sets the gate as the queue demands and releases the latch; it returns the
+// queue if it has become idle. Whom the guests that have gone meanwhile kept waiting
+// goes on here.
+func (h *Handle) reopen(s *System) (idle *queue) {
+	for {
+		w := h.latch.load()
+		if h.queue != nil && h.queue.Idle() {
+			idle, h.queue = h.queue, nil
+		}
+		if h.queue == nil {
+			if h.latch.swap(w, w.Free()) {
+				return idle
+			}
+			continue
+		}
+		next, ok := h.queue.Gate(w)
+		if !ok {
+			h.admit(s, w)
+		} else if h.latch.swap(w, next) {
+			return nil
+		}
+	}
+}
+
+// admit lets go on who waited for guests that have left h. Caller holds the latch.
+func (h *Handle) admit(s *System, w lock.Word) {
+	d := takeDriver(s)
+	d.out = h.queue.Left(s.view, w, d.out)
+	d.execute(h, 0)
+	d.finish()
 }
 
 var queuePool = sync.Pool{New: func() any { return new(queue) }}

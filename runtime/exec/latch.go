@@ -4,24 +4,34 @@ import (
 	"runtime"
 	"sync/atomic"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
 // latch guards the lock of one actor for the few hundred nanoseconds of a step of the
-// protocol. Whoever holds one never waits for an event, so it is worth trying again
-// before anything else; under contention a sync.Mutex parks its callers and hands over
-// in order, which on a hot actor cost more than the steps themselves. Order among
-// events is the queue's matter, not the latch's.
-type latch struct{ held atomic.Uint32 }
+// protocol, and holds the guests of the actor (lock.Word). Whoever has one never waits for an event,
+// so it is worth trying again before anything else; under contention a sync.Mutex parks its
+// callers and hands over in order, which on a hot actor cost more than the steps
+// themselves. Order among events is the queue's matter, not the latch's.
+type latch struct{ word atomic.Uint32 }
 
 const (
 	latchSpins   = 40 // looks at the latch between yields
 	latchYields  = 64 // yields before sleeping: the holder has lost its processor
 	latchNapTime = 20 * time.Microsecond
+	joinSpinsMax = 200 // looks at a word before an event queues: the holds of guests are short
 )
+
+func (l *latch) load() lock.Word { return lock.Word(l.word.Load()) }
+
+func (l *latch) swap(old, next lock.Word) bool {
+	return l.word.CompareAndSwap(uint32(old), uint32(next))
+}
 
 // Lock takes the latch.
 func (l *latch) Lock() {
-	if !l.held.CompareAndSwap(0, 1) {
+	w := l.load()
+	if next, ok := w.Latch(); !ok || !l.swap(w, next) {
 		l.lockSlow()
 	}
 }
@@ -29,7 +39,8 @@ func (l *latch) Lock() {
 func (l *latch) lockSlow() {
 	for round := 0; ; round++ {
 		for range latchSpins {
-			if l.held.Load() == 0 && l.held.CompareAndSwap(0, 1) {
+			w := l.load()
+			if next, ok := w.Latch(); ok && l.swap(w, next) {
 				return
 			}
 		}
@@ -41,5 +52,44 @@ func (l *latch) lockSlow() {
 	}
 }
 
-// Unlock gives the latch back.
-func (l *latch) Unlock() { l.held.Store(0) }
+// Unlock gives the latch back; the queue has not been changed.
+func (l *latch) Unlock() {
+	for {
+		if w := l.load(); l.swap(w, w.Unlatched()) {
+			return
+		}
+	}
+}
+
+// join makes the caller a guest in mode m, or reports false. It looks again up to spins
+// times while that may help.
+func (l *latch) join(m lock.Mode, spins int) bool {
+	w := l.load()
+	for {
+		next, ok := w.Join(m)
+		if ok {
+			if l.swap(w, next) {
+				return true
+			}
+		} else if spins--; spins < 0 || !w.Brief() {
+			return false
+		}
+		w = l.load()
+	}
+}
+
+// joinLatched is join for whoever has the latch.
+func (l *latch) joinLatched(m lock.Mode) bool {
+	for {
+		w := l.load()
+		next, ok := w.JoinLatched(m)
+		if !ok || l.swap(w, next) {
+			return ok
+		}
+	}
+}
+
+// leave ends the guest's hold in mode m, and reports whether the queue is to be told.
+func (l *latch) leave(m lock.Mode) bool {
+	return lock.Word(l.word.Add(-uint32(m.Guest()))).Awaited()
+}

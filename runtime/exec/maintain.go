@@ -121,7 +121,7 @@ func (s *System) relink(c *Handle, mv dominator.Move) {
 	_, _ = s.graph.MoveT(mv.Node, mv.Parent)
 	d.out = c.locked().Moved(s.view, d.out)
 	d.execute(c, 0)
-	c.unlatch()
+	c.unlatch(s)
 	d.finish()
 }
 

@@ -214,6 +214,10 @@ func (ev *Event) describe(w io.Writer, nodes map[*Handle]bool) {
 }
 
 func writeWait(w io.Writer, h *Handle, e lock.WaitEdge[*Event]) {
+	if e.For.Event == nil {
+		fmt.Fprintf(w, "  at %v: %v.%d wants %v, waits for %v (%v)\n", h, e.Waiter.Event.id, e.Waiter.Attempt, e.Mode, e.Why, e.Held)
+		return
+	}
 	fmt.Fprintf(w, "  at %v: %v.%d wants %v, waits for %v.%d (%v): %v\n", h, e.Waiter.Event.id, e.Waiter.Attempt, e.Mode,
 		e.For.Event.id, e.For.Attempt, e.Held, e.Why)
 }

@@ -37,6 +37,8 @@ var plants = map[string]struct {
 		[]workload{{goroutines: 16, events: 20_000, nodes: 3, edges: 3, changes: 0}}},
 	"release early": {func() { planted.releaseEarly = true },
 		[]workload{{goroutines: 16, events: 20_000, nodes: 3, edges: 3, changes: 0}}},
+	"a guest ignores the gate": {func() { lock.Plant("guestIntrudes") },
+		[]workload{{goroutines: 16, events: 20_000, nodes: 3, edges: 3, changes: 0}}},
 	"forget an undo": {func() { planted.forgetUndo = true },
 		[]workload{{goroutines: 4, events: 8_000, nodes: 5, edges: 8, changes: 5}}},
 }
@@ -57,6 +59,11 @@ func runPlanted(name string) int {
 	case "narrow through a field at a pass":
 		planted.narrowAtPass = true
 		return staleField()
+	case "an expansion does not wait for guests":
+		lock.Plant("passGuests")
+		return familyVisits()
+	case "none: guests linger":
+		return familyVisits()
 	case "none: stale field":
 		return staleField()
 	}
@@ -137,6 +144,48 @@ func lazyReaders() int {
 	return exitMissed
 }
 
+// familyVisits has guests of one actor write two of its children, in both orders, beside
+// lazy readers of the same. Guests take their time between their hold and their enqueues.
+func familyVisits() int {
+	planted.linger = true
+	s := Open(Config{Log: quiet})
+	nodes, err := workload{nodes: 3}.plant(s)
+	if err != nil {
+		fmt.Println(err)
+		return exitMissed
+	}
+	for _, c := range nodes[1:] {
+		_ = s.Client().Await(nodes[0].Ref, &methodAdopt, &wargs{steps: []wstep{{op: wAdopt, ref: c}}})
+	}
+	s.maintainer.wait() // the children hang below the root in T now
+	stop := make(chan struct{})
+	defer close(stop)
+	go s.Watch(2*time.Second, stop, func(waits string) {
+		fmt.Println("caught: no progress\n" + waits)
+		os.Exit(exitCaught)
+	})
+	visit := func(k int, op wstep) []wstep {
+		sub := []wstep{op, {op: wPause}}
+		return []wstep{{op: wCall, k: k, sub: sub}, {op: wPause}, {op: wCall, k: 1 - k, sub: sub}}
+	}
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			cl := s.Client()
+			for j := range 1000 {
+				if i > 0 {
+					_ = cl.Await(nodes[0].Ref, &methodKids, &wargs{steps: visit((i+j/3)%2, wstep{op: wAdd, n: 1})})
+				} else if j%5 == 0 { // seldom: there are no guests where a lazy reader waits
+					_ = cl.Await(nodes[0].Ref, &methodWalk, &wargs{steps: visit(1, wstep{op: wGet})})
+					time.Sleep(100 * time.Microsecond)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return exitMissed
+}
+
 // staleField builds the case of protocol.md: an event reads whom it will call from a
 // field that another event, which holds the field's actor, is about to change; and a third
 // one is at work in the actor that it will really call.
@@ -194,6 +243,7 @@ func staleField() int {
 
 func TestPlantedBugsAreCaught(t *testing.T) {
 	names := []string{"none", "none: lazy readers", "none: stale field", "skip a lock", "release early", "forget an undo",
+		"none: guests linger", "a guest ignores the gate", "an expansion does not wait for guests",
 		"narrow through a field at a pass", "let a lazy reader share"}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {

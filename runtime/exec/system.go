@@ -83,7 +83,9 @@ type System struct {
 	records bool
 	view    view
 	graph   *dominator.Graph
-	tracer  *tracer
+	// joinSpins is how often an event looks at a word before it queues; 0 on one processor.
+	joinSpins int
+	tracer    *tracer
 
 	top        *Handle // stands for the graph's TOP
 	partitions []*Handle
@@ -131,6 +133,9 @@ func Open(cfg Config) *System {
 		h.node.ID = uint64(i)
 		s.graph.NewPartition(&h.node)
 		s.partitions[i] = h
+	}
+	if runtime.GOMAXPROCS(0) > 1 {
+		s.joinSpins = joinSpinsMax
 	}
 	s.workers.open(cfg.BranchWorkers)
 	s.timers.open(s)

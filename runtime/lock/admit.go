@@ -3,9 +3,9 @@ package lock
 import "github.com/aeon-lang/aeon/internal/assert"
 
 // blocked is RULE-4 by counts: does any holder keep an event waiting that wants mode
-// m here, and something below?
+// m here, and something below? Guests, who may still be about to enqueue below, count as lazy.
 func (q *Queue[E, N]) blocked(m Mode, below bool) bool {
-	if below && q.lazies > 0 {
+	if below && (q.lazies > 0 || q.guests != None && !faults.passGuests) || m.Conflicts(q.guests) {
 		return true
 	}
 	return q.writers > 0 && m != None || m == Write && q.readers > 0
@@ -24,7 +24,7 @@ func (q *Queue[E, N]) count(e *entry[E, N], n int32) {
 		q.lazies += n
 	}
 	// Invariant: a writer is alone among the holders that have a mode.
-	assert.That(q.writers == 0 || q.writers == 1 && q.readers == 0 || faults.ignoreMode || faults.overtake,
+	assert.That(q.writers == 0 || q.writers == 1 && q.readers == 0 && q.guests == None || faults.ignoreMode || faults.overtake,
 		"lock: conflicting holds")
 }
 
@@ -83,7 +83,7 @@ func (q *Queue[E, N]) admit(v View[E, N], i int32, out []Effect[E, N]) ([]Effect
 // planted reports whether a fault lets e through although it is blocked.
 func (q *Queue[E, N]) planted(e *entry[E, N]) bool {
 	if faults.ignoreMode {
-		return !(e.below && q.lazies > 0)
+		return !(e.below && (q.lazies > 0 || q.guests != None))
 	}
 	return faults.shareLazy && e.mode == Read && q.writers == 0
 }

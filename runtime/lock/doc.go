@@ -71,6 +71,8 @@
 //	ReleaseID(v, from N, id, withdrawn bool, out) out    // RULE-7, by key; leaves a tombstone if need be
 //	Moved(v, out) out                                    // RULE-10, the T-parent has changed
 //	Refresh(v, out) out                                  // try the head anew after the view has changed
+//	See(Word); Gate(Word) (Word, ok); Left(v, Word, out) out // GUEST: before an entry; to unlatch; guests have gone
+//	See(Word); Gate(Word) (Word, ok); Left(v, Word, out) out // GUEST: before an entry; to unlatch; guests have gone
 //	Idle() bool; Len() (holders, waiting int); Waits(…)  // bounds, pool, watchdog
 //
 // From is the T-parent that sent the enqueue, the zero N for a direct entry.

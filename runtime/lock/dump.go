@@ -11,17 +11,19 @@ const (
 	LazyHolder
 	// Behind: the other waits in front; nobody overtakes.
 	Behind
+	// Guests: holders without an entry; who they are is not known here.
+	Guests
 )
 
 // String returns the reason in a few words.
 func (w Why) String() string {
-	return [...]string{"?", "modes conflict", "holder is lazy", "behind"}[w]
+	return [...]string{"?", "modes conflict", "holder is lazy", "behind", "holders without an entry"}[w]
 }
 
 // WaitEdge is one edge of the wait-for graph.
 type WaitEdge[E comparable] struct {
-	Waiter, For ID[E]
-	Mode, Held  Mode // wanted by the waiter, as evaluated last; held by the other
+	Waiter, For ID[E] // For is zero if Why is Guests
+	Mode, Held  Mode  // wanted by the waiter, as evaluated last; held by the other
 	Why         Why
 }
 
@@ -33,6 +35,11 @@ func (q *Queue[E, N]) Waits(yield func(WaitEdge[E]) bool) {
 		return
 	}
 	h := q.slot(q.head)
+	if q.guests.Conflicts(h.mode) || q.guests != None && h.below {
+		if !yield(WaitEdge[E]{Waiter: h.id, Mode: h.mode, Held: q.guests, Why: Guests}) {
+			return
+		}
+	}
 	for i := range q.entries {
 		a := &q.entries[i]
 		w := WaitEdge[E]{Waiter: h.id, For: a.id, Mode: h.mode, Held: a.mode, Why: ModesConflict}

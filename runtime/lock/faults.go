@@ -6,14 +6,18 @@ func Plant(name string) {
 	switch name {
 	case "shareLazy":
 		faults.shareLazy = true
+	case "guestIntrudes":
+		faults.guestIntrudes = true
+	case "passGuests":
+		faults.passGuests = true
 	default:
 		panic("lock: no such bug: " + name)
 	}
 }
 
 // faults are bugs that the tests plant, to show that they would be found. Nothing
-// but tests sets them, before any queue is used. They are looked at off the fast
-// path only.
+// but tests sets them, before any queue is used. They are looked at where a
+// fast path ends, except for those of guests.
 var faults struct {
 	overtake      bool // a blocked head does not stop those behind it
 	shareLazy     bool // two lazy readers share a node
@@ -23,5 +27,7 @@ var faults struct {
 	noRevalidate  bool // direct entries are not checked at their admission
 	thawCoverage  bool // a settled hold goes on acquiring
 	ignoreMode    bool // conflicting modes share
+	guestIntrudes bool // a guest joins although the gate is closed
+	passGuests    bool // what wants something below does not wait for guests
 	keepStrangers bool // enqueues of a former T-parent are accepted
 }

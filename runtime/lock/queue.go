@@ -27,6 +27,7 @@ type Queue[E, N comparable] struct {
 	readers   int32 // holds in mode Read
 	writers   int32 // holds in mode Write
 	lazies    int32 // lazy holds, of any mode
+	guests    Mode  // strongest mode of holders without an entry, see Word
 	scratch   []N
 	index     map[entryKey[E, N]]int32
 	far       *far[E, N] // what only several hosts need; nil in one process
@@ -40,7 +41,7 @@ func (q *Queue[E, N]) Reset(self N) {
 		q.entries, q.freeSlots = nil, 0
 	}
 	q.index, q.far = nil, nil
-	q.self = self
+	q.self, q.guests = self, None
 }
 
 // Node returns the node q was last Reset for.
@@ -86,12 +87,12 @@ func (q *Queue[E, N]) Try(id ID[E], from N, mode Mode, children []N) (Ref, bool)
 
 // Settle adds children to an entry that Try has granted without any, in the same step:
 // in between the caller may read the fields of x (NARROW) to find them. If the event
-// has to wait because of a lazy holder it changes nothing and reports false; then the
+// has to wait because of a lazy holder or a guest it changes nothing and reports false; then the
 // caller releases the entry and uses Enter. The children are enqueued on as for Try.
 func (q *Queue[E, N]) Settle(ref Ref, children []N) bool {
 	e := q.at(ref)
 	assert.That(q.head == 0 && e.edgeCount == 0 && !e.lazy, "lock: settled after the step of its grant")
-	if q.lazies > 0 && len(children) > 0 {
+	if (q.lazies > 0 || q.guests != None) && len(children) > 0 {
 		return false
 	}
 	for _, c := range children {
