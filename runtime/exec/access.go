@@ -71,12 +71,7 @@ func (ev *Event) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
 			panic(withdrawal{member{h: h, mode: mode}})
 		case lock.Ask:
 			ev.mu.Unlock()
-			drv := takeDriver(ev.sys)
-			d.At.latch.Lock()
-			drv.out = d.At.queue.Acquire(ev.sys.view, d.Ref, ev.home.ID(), h, drv.out)
-			drv.execute(d.At, 0)
-			d.At.unlatch(ev.sys)
-			drv.finish()
+			ev.ask(h, d)
 			ev.mu.Lock()
 		case lock.Wait:
 			ev.sys.parked.add(ev)
@@ -89,6 +84,17 @@ func (ev *Event) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
 		}
 		d = ev.home.Access(ev.sys.view, h, lockMode(mode))
 	}
+}
+
+// ask acquires the next node towards h below the lazy hold that d names.
+func (ev *Event) ask(h *Handle, d lock.Decision[*Handle]) {
+	defer endOnBug() // before the event's boundary, which would take it for the program's
+	drv := takeDriver(ev.sys)
+	d.At.latch.Lock()
+	drv.out = d.At.queue.Acquire(ev.sys.view, d.Ref, ev.home.ID(), h, drv.out)
+	drv.execute(d.At, 0)
+	d.At.unlatch(ev.sys)
+	drv.finish()
 }
 
 // withdrawal unwinds an attempt that touched what its entry does not cover; the

@@ -206,6 +206,17 @@ func (cx *Cx) caught(p any) (out outcome, gone bool) {
 	return outcome{kind: aborted, err: e}, gone
 }
 
+// endOnBug, deferred, ends the process if a step of the protocol or of a commit panics: its
+// latches are taken, and nobody knows who holds what. Whoever calls the runtime
+// must not be able to recover that.
+func endOnBug() {
+	if p := recover(); p != nil {
+		stack := debug.Stack()
+		go panic(fmt.Sprintf("bug in the runtime: %v\n%s", p, stack))
+		select {}
+	}
+}
+
 // abandon ends an event whose goroutine is going away.
 func (ev *Event) abandon(err *AbortError) {
 	ev.undo()

@@ -97,6 +97,9 @@ func (ev *Event) enterBelow() (waits bool) {
 		ev.holdGuests(&ev.narrowed)
 		return false
 	}
+	if planted.oneByOne != nil {
+		return ev.enterOneByOne()
+	}
 	for _, c := range ev.passed {
 		c.latch.Lock()
 	}

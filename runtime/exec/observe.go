@@ -163,18 +163,21 @@ func (p *parked) remove(ev *Event) {
 // at an actor. It may run at any time; what it shows is true node by node.
 func (s *System) WriteWaits(w io.Writer) {
 	nodes := make(map[*Handle]bool)
-	var listed []*Event
+	var text lineBuffer
 	for i := range s.parked {
 		sh := &s.parked[i]
 		sh.mu.Lock()
 		for ev := sh.mu.first; ev != nil; ev = ev.parkNext {
-			listed = append(listed, ev)
+			// While it is listed it stays what it is. Who has its mutex may be listing it: so only a
+			// try, and an event that is just being granted something is left out.
+			if ev.mu.TryLock() {
+				ev.describe(&text, nodes)
+				ev.mu.Unlock()
+			}
 		}
 		sh.mu.Unlock()
 	}
-	for _, ev := range listed {
-		ev.describe(w, nodes)
-	}
+	_, _ = w.Write(text)
 	list := make([]*Handle, 0, len(nodes))
 	for h := range nodes {
 		list = append(list, h)
@@ -192,10 +195,9 @@ func (s *System) WriteWaits(w io.Writer) {
 	}
 }
 
-// describe writes what the event wants and has, unless it has gone on meanwhile.
+// describe writes what the event, which is parked, wants and has, unless it may go on.
+// Caller holds ev.mu.
 func (ev *Event) describe(w io.Writer, nodes map[*Handle]bool) {
-	ev.mu.Lock()
-	defer ev.mu.Unlock()
 	if ev.pending == 0 && !ev.parallel {
 		return
 	}

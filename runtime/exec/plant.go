@@ -3,9 +3,22 @@ package exec
 // planted are bugs that the tests plant, to show that they would be found. Nothing but
 // tests sets them, before a system is opened.
 var planted struct {
-	skipLock     bool // an access runs without its lock
-	releaseEarly bool // locks go before the method has ended
-	forgetUndo   bool // the last write of an aborted event stays
-	linger       bool // no bug: others run between the steps of guests, which shows theirs
-	narrowAtPass bool // a path through a field is narrowed without a hold on it
+	skipLock     bool   // an access runs without its lock
+	releaseEarly bool   // locks go before the method has ended
+	forgetUndo   bool   // the last write of an aborted event stays
+	linger       bool   // no bug: others run between the steps of guests, which shows theirs
+	oneByOne     func() // a guest enqueues on his children in several steps, and calls this between them
+	narrowAtPass bool   // a path through a field is narrowed without a hold on it
+}
+
+// enterOneByOne is enterBelow with a planted bug: others may enqueue in between.
+func (ev *Event) enterOneByOne() (waits bool) {
+	for _, c := range ev.passed {
+		c.latch.Lock()
+		waits = ev.enqueueKnown(ev.target, c, ev.narrowed.find(c).mode) || waits
+		c.unlatchBy(ev)
+		planted.oneByOne()
+	}
+	ev.passed = ev.passed[:0]
+	return waits
 }

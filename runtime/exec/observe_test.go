@@ -1,0 +1,60 @@
+package exec
+
+import (
+	"strings"
+	"sync"
+	"testing"
+)
+
+// TestWaitsCanBeWrittenAtAnyTime writes the wait-for graph while events come, wait, go and
+// are used again; the race detector looks on.
+func TestWaitsCanBeWrittenAtAnyTime(t *testing.T) {
+	s := Open(Config{Log: quiet})
+	defer s.Close()
+	nodes, err := workload{nodes: 2}.plant(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, leave := make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_ = s.Client().Await(nodes[0].Ref, &methodLocal, &wargs{steps: []wstep{
+			{op: wAdd, n: 1}, {op: wPause, hook: func() { close(in); <-leave }}}})
+	})
+	<-in
+	for range 2 {
+		wg.Go(func() { _ = s.Client().Await(nodes[0].Ref, &methodLocal, &wargs{steps: []wstep{{op: wAdd, n: 1}}}) })
+	}
+	until(func() bool { return s.Waiting() == 2 })
+	var b lineBuffer
+	until(func() bool { // one that is just being listed is left out
+		b = b[:0]
+		s.WriteWaits(&b)
+		return strings.Count(string(b), "event ") == 2
+	})
+	for _, want := range []string{"holders without an entry", "behind"} {
+		if !strings.Contains(string(b), want) {
+			t.Errorf("nobody waits because of %q in\n%s", want, b)
+		}
+	}
+	close(leave)
+	for range 8 {
+		wg.Go(func() {
+			cl := s.Client()
+			for range 300 {
+				_ = cl.Await(nodes[0].Ref, &methodPair, &wargs{steps: []wstep{{op: wAdd, n: 1}, {op: wPause}, {op: wCallRef, ref: nodes[1], sub: []wstep{{op: wGet}}}}})
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { wg.Wait(); close(done) }()
+	for {
+		s.WriteWaits(&b)
+		b = b[:0]
+		select {
+		case <-done:
+			return
+		default:
+		}
+	}
+}
