@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -82,8 +83,15 @@ func TestASignalEndsTheProgram(t *testing.T) {
 	}
 }
 
-// events runs a test executable in this process and decodes what it writes.
+// events runs a test executable in this process and decodes what it writes, but for the
+// seeds of the schedules.
 func events(t *testing.T, packages []*Package, args ...string) (code int, list []testEvent) {
+	t.Helper()
+	code, list, _ = seededEvents(t, packages, args...)
+	return code, list
+}
+
+func seededEvents(t *testing.T, packages []*Package, args ...string) (code int, list []testEvent, seeds []uint64) {
 	t.Helper()
 	var out, err bytes.Buffer
 	code = runMainTest(packages, args, &out, &err)
@@ -95,9 +103,13 @@ func events(t *testing.T, packages []*Package, args ...string) (code int, list [
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			t.Fatalf("%v: %s", err, line)
 		}
+		if e.Action == "seed" {
+			seeds = append(seeds, e.Seed)
+			continue
+		}
 		list = append(list, e)
 	}
-	return code, list
+	return code, list, seeds
 }
 
 // brief writes events as one word each.
@@ -162,7 +174,10 @@ func TestMainTestRunsEverySchedule(t *testing.T) {
 			value.Fail("the fifth")
 		}
 	}}}}
-	_, list := events(t, []*Package{p}, "-seed", "10", "-repeat", "8")
+	_, list, seeds := seededEvents(t, []*Package{p}, "-seed", "10", "-repeat", "8")
+	if !slices.Equal(seeds, []uint64{10, 11, 12, 13, 14}) {
+		t.Errorf("announced the seeds %v", seeds)
+	}
 	if runs.Load() != 5 || len(seen) != 5 {
 		t.Errorf("%d runs, %d different numbers drawn", runs.Load(), len(seen))
 	}

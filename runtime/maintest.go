@@ -22,7 +22,7 @@ var testEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // testEvent is a line that MainTest writes; package suite of the compiler reads it.
 type testEvent struct {
-	Action  string   // start, run, output, pass, fail or finished
+	Action  string   // start, run, seed, output, pass, fail or finished
 	Unit    int      // of the package in the executable
 	Index   *int     `json:",omitempty"` // of the test in the package
 	Test    string   `json:",omitempty"`
@@ -30,6 +30,7 @@ type testEvent struct {
 	Line    int      `json:",omitempty"`
 	Elapsed *float64 `json:",omitempty"` // seconds
 	Output  string   `json:",omitempty"`
+	Seed    uint64   `json:",omitempty"` // of the schedule that begins
 }
 
 // testRun is one run of a test executable.
@@ -38,11 +39,12 @@ type testRun struct {
 		sync.Mutex
 		io.Writer
 	}
-	filter *regexp.Regexp
-	seed   uint64
-	repeat int
-	trace  tracing
-	failed bool
+	filter   *regexp.Regexp
+	seed     uint64
+	repeat   int
+	parallel bool
+	trace    tracing
+	failed   bool
 }
 
 // MainTest is the main function of a test executable: it runs the tests of the
@@ -78,6 +80,7 @@ func runMainTest(packages []*Package, args []string, stdout, stderr io.Writer) i
 	after := fs.String("after", "-1/-1", "start behind this `package/test`")
 	fs.Uint64Var(&r.seed, "seed", 0, "seed of the first schedule; 0 draws one")
 	fs.IntVar(&r.repeat, "repeat", 1, "how many schedules each test is run with")
+	fs.BoolVar(&r.parallel, "parallel", false, "leave the schedule to the machine")
 	r.trace.flags(fs)
 	if err := fs.Parse(args); err != nil {
 		return exitUsage
@@ -147,10 +150,13 @@ func (r *testRun) runTest(p *Package, t *Test, e testEvent) {
 	r.say(e)
 }
 
-// once runs a test on a system of its own.
+// once runs a test on a system of its own, one goroutine at a time in an order that the
+// seed chooses, so that the seed of a failure shows it again.
 func (r *testRun) once(p *Package, t *Test, e testEvent, seed uint64) *failure {
+	e.Action, e.Seed = "seed", seed
+	r.say(e)
 	out := &testOutput{r, e}
-	s := Open(r.trace.begin(Config{Clock: NewSimClock(testEpoch), Stdout: out, Seed: seed, Log: newLog(out, false)},
+	s := Open(r.trace.begin(Config{Clock: NewSimClock(testEpoch), Stdout: out, Seed: seed, Log: newLog(out, false), Scheduled: !r.parallel},
 		trace.Header{Program: p.Name, Test: t.Name, Seed: seed}))
 	defer r.trace.end()
 	defer s.Close()
@@ -169,7 +175,7 @@ func (o *testOutput) Write(p []byte) (int, error) {
 }
 
 func (r *testRun) output(e testEvent, text string) {
-	e.Action, e.Output, e.File, e.Line, e.Elapsed = "output", text, "", 0, nil
+	e.Action, e.Output, e.File, e.Line, e.Elapsed, e.Seed = "output", text, "", 0, nil, 0
 	r.say(e)
 }
 

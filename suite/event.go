@@ -13,7 +13,7 @@ import (
 // place of the test added.
 type event struct {
 	Time    time.Time `json:",omitzero"`
-	Action  string    // start, run, output, pass or fail
+	Action  string    // start, run, seed, output, pass or fail
 	Package string    `json:",omitempty"`
 	Test    string    `json:",omitempty"`
 	Elapsed *float64  `json:",omitempty"` // seconds; of pass and fail
@@ -24,6 +24,7 @@ type event struct {
 	Index *int   `json:",omitempty"`
 	File  string `json:",omitempty"` // of the test's declaration
 	Line  int    `json:",omitempty"`
+	Seed  uint64 `json:",omitempty"` // of the schedule that begins
 }
 
 // id identifies a test.

@@ -22,6 +22,7 @@ type Config struct {
 	Filter   string   // a regular expression that the names of the tests must match; "" runs all
 	Seed     string   // "" lets the executable choose
 	Repeat   int      // how many schedules each test is run with
+	Parallel bool     // events run in parallel, as the machine likes; seeds do not replay then
 	Trace    []string // flags that make the executable write a trace
 	// TestMax is how long one test may take before it is killed and fails.
 	TestMax time.Duration
@@ -77,6 +78,7 @@ type runner struct {
 	cfg      Config
 	rep      *reporter
 	current  *event // the test that is running
+	seed     uint64 // of its schedule
 	finished bool
 	timedOut atomic.Bool
 	stderr   tail
@@ -88,6 +90,9 @@ func (r *runner) run(ctx context.Context, after testID) error {
 	args := []string{"-after", after.String(), "-repeat", fmt.Sprint(max(r.cfg.Repeat, 1))}
 	if r.cfg.Filter != "" {
 		args = append(args, "-run", r.cfg.Filter)
+	}
+	if r.cfg.Parallel {
+		args = append(args, "-parallel")
 	}
 	if r.cfg.Seed != "" {
 		args = append(args, "-seed", r.cfg.Seed)
@@ -128,6 +133,9 @@ func (r *runner) event(e event) {
 	case e.Action == "finished":
 		r.finished = true
 		return
+	case e.Action == "seed":
+		r.seed = e.Seed
+		return
 	case e.Action == "run":
 		r.current = &e
 	case e.Test != "" && (e.Action == "pass" || e.Action == "fail"):
@@ -138,10 +146,11 @@ func (r *runner) event(e event) {
 
 // why says what happened to a process that ended within a test.
 func (r *runner) why(err error) string {
+	why := fmt.Sprintf("the test took the process with it: %v\n%s", orExit(err), r.stderr.String())
 	if r.timedOut.Load() {
-		return fmt.Sprintf("the test did not end within %v\n%s", r.cfg.TestMax, programStacks(r.stderr.String(), r.cfg.Place))
+		why = fmt.Sprintf("the test did not end within %v\n%s", r.cfg.TestMax, programStacks(r.stderr.String(), r.cfg.Place))
 	}
-	return fmt.Sprintf("the test took the process with it: %v\n%s", orExit(err), r.stderr.String())
+	return fmt.Sprintf("%s\nseed %d\n", strings.TrimRight(why, "\n"), r.seed)
 }
 
 // tail keeps the first and the last bytes of a stream. Any goroutine may write.

@@ -28,6 +28,7 @@ case "$2" in
 	say '{"Action":"output","Unit":0,"Index":0,"Test":"one","Output":"seen only with -v\n"}'
 	say '{"Action":"pass","Unit":0,"Index":0,"Test":"one","Elapsed":0.25}'
 	say '{"Action":"run","Unit":0,"Index":1,"Test":"two","File":"/src/bank.aeon","Line":9}'
+	say '{"Action":"seed","Unit":0,"Index":1,"Test":"two","Seed":7}'
 	say '{"Action":"output","Unit":0,"Index":1,"Test":"two","Output":"printed before\n"}'
 	echo 'fatal error: stack overflow' >&2
 	exit 2;;
@@ -36,6 +37,7 @@ case "$2" in
 	say '{"Action":"pass","Unit":0}'
 	say '{"Action":"start","Unit":1}'
 	say '{"Action":"run","Unit":1,"Index":0,"Test":"three","File":"/src/tree.aeon","Line":4}'
+	say '{"Action":"seed","Unit":1,"Index":0,"Test":"three","Seed":8}'
 	exec sleep 60;;
 1/0)
 	say '{"Action":"start","Unit":1}'
@@ -77,9 +79,11 @@ func TestRunReportsAsGoDoes(t *testing.T) {
     printed before
     the test took the process with it: exit status 2
     fatal error: stack overflow
+    seed 7
 FAIL	examples/bank	0.25s
 --- FAIL: three (tree.aeon:4) (0.00s)
     the test did not end within 300ms
+    seed 8
 --- FAIL: four (tree.aeon:8) (0.50s)
     tree.aeon:9: 1 is not 2
 FAIL	examples/tree	0.50s

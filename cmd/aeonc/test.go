@@ -18,7 +18,7 @@ import (
 func testCommand() *command {
 	return &command{
 		name:  "test",
-		args:  "[-run REGEXP] [-seed N] [-schedules N] [--trace FILE] [-v] [-json] [PACKAGES]",
+		args:  "[-run REGEXP] [-seed N] [-schedules N] [-parallel] [--trace FILE] [-v] [-json] [PACKAGES]",
 		short: "run the tests of packages",
 		long: `
 Test runs the test blocks of packages, each on a fresh and empty system, and tells
@@ -27,10 +27,18 @@ the result as go test does. The packages are compiled together.
 	aeonc test                        the tests in this directory
 	aeonc test ./...                  and everything below it
 	aeonc test -run 'refused|undone'  those whose names match
-	aeonc test -schedules 100         each with 100 seeds
+	aeonc test -schedules 100         each under 100 schedules
 	aeonc test -seed 7 -run refused   again as it failed with seed 7
+	aeonc test -parallel              events in parallel, as in production
 	aeonc test -json ./...            in the format of go test -json
 	aeonc test -trace t.jsonl         and record every event, for aeonc trace
+
+A test runs one event step at a time, and its seed chooses whose step is next: wherever an
+event begins, waits for a lock, goes down to another, issues a branch or ends, and before
+every callback. So a seed is one schedule: a test that fails says its seed, and fails in
+the same way whenever it is run with it. With -parallel the machine chooses, several
+events run at once, and a failure need not come again. Go code that waits for another
+event of the test needs that.
 
 What a test prints is shown if it fails, or with -v. The exit code is 1 if a test
 failed.`,
@@ -39,6 +47,7 @@ failed.`,
 			fs.StringVar(&o.filter, "run", "", "run only tests whose name matches `regexp`")
 			fs.StringVar(&o.seed, "seed", "", "seed of the first schedule; a `number` (default: random)")
 			fs.IntVar(&o.schedules, "schedules", 1, "run each test with this `number` of seeds, one after the other")
+			fs.BoolVar(&o.parallel, "parallel", false, "run events in parallel; the seed then does not fix the schedule")
 			fs.DurationVar(&o.max, "timeout", time.Minute, "how long one test may take, a `duration`")
 			fs.BoolVar(&o.verbose, "v", false, "show passed tests and what they print")
 			fs.BoolVar(&o.json, "json", false, "write JSON, in the format of go test -json")
@@ -52,6 +61,7 @@ failed.`,
 type testOptions struct {
 	filter, seed  string
 	schedules     int
+	parallel      bool
 	max           time.Duration
 	verbose, json bool
 	trace         traceFlags
@@ -95,7 +105,7 @@ func testPackages(env *environment, args []string, o testOptions) error {
 		return err
 	}
 	cfg := suite.Config{
-		Executable: made.Path, Filter: o.filter, Seed: o.seed, Repeat: o.schedules, TestMax: o.max,
+		Executable: made.Path, Filter: o.filter, Seed: o.seed, Repeat: o.schedules, Parallel: o.parallel, TestMax: o.max,
 		Trace: o.trace.arguments(), JSON: o.json, Verbose: o.verbose, Stdout: env.stdout, Place: program.Relative,
 	}
 	for _, p := range named {

@@ -71,11 +71,12 @@ func (ev *Event) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
 			panic(withdrawal{member{h: h, mode: mode}})
 		case lock.Ask:
 			ev.mu.Unlock()
+			ev.sys.yield()
 			ev.ask(h, d)
 			ev.mu.Lock()
 		case lock.Wait:
 			ev.sys.parked.add(ev)
-			ev.cond.Wait()
+			ev.sleep()
 			ev.sys.parked.remove(ev)
 		}
 		if ev.refusal.Kind != 0 {

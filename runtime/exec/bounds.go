@@ -14,6 +14,7 @@ import (
 
 // turnstile lets so many pass at a time.
 type turnstile struct {
+	sys   *System
 	limit string
 	what  string
 	max   int
@@ -32,11 +33,11 @@ func (t *turnstile) enter(patience time.Duration) error {
 		t.mu.Unlock()
 		return nil
 	}
-	ch := make(chan struct{}, 1)
+	ch := make(chan struct{})
 	t.mu.waiters = append(t.mu.waiters, ch)
 	t.mu.Unlock()
-	if patience <= 0 {
-		<-ch
+	if patience <= 0 || t.sys.baton != nil { // no real time passes in a scheduled system
+		t.sys.wait(ch)
 		return nil
 	}
 	alarm := time.NewTimer(patience)
@@ -62,7 +63,7 @@ func (t *turnstile) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.mu.waiters) > 0 {
-		t.mu.waiters[0] <- struct{}{}
+		close(t.mu.waiters[0])
 		t.mu.waiters = t.mu.waiters[1:]
 		return
 	}
@@ -82,12 +83,18 @@ func (ev *Event) room(h *Handle) error {
 	if !ev.bounded || ev.attempt > 1 {
 		return nil
 	}
+	full := func() bool {
+		h.latch.Lock()
+		defer h.latch.Unlock()
+		return h.queue != nil && depth(h.queue) >= s.cfg.QueueDepthMax
+	}
+	if s.baton != nil {
+		s.baton.until(func() bool { return !full() })
+		return nil
+	}
 	var deadline time.Time
 	for pause := 20 * time.Microsecond; ; pause = min(2*pause, time.Millisecond) {
-		h.latch.Lock()
-		full := h.queue != nil && depth(h.queue) >= s.cfg.QueueDepthMax
-		h.latch.Unlock()
-		if !full {
+		if !full() {
 			return nil
 		}
 		now := time.Now()

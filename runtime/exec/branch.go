@@ -160,6 +160,7 @@ func Async(cx *Cx, target Ref, m *Method, args Args) {
 	cx.branches = append(cx.branches, b)
 	cx.ops = append(cx.ops, op{kind: opBranch, branch: b})
 	ev.sys.workers.run(b.run)
+	ev.sys.yield()
 }
 
 // separable reports whether a call may run beside the code that issues it: it
@@ -183,7 +184,7 @@ func (b *branch) run() {
 		ev.mu.Lock()
 		b.done = true
 		ev.sys.workers.unreserve()
-		ev.cond.Broadcast()
+		ev.rouse()
 		ev.mu.Unlock()
 	}()
 	b.out = outcome{kind: aborted, err: &AbortError{Msg: msgGoexit, Event: ev.id}}
@@ -220,7 +221,7 @@ func (b *branch) wait() {
 	ev.mu.Lock()
 	defer ev.mu.Unlock()
 	for !b.done {
-		ev.cond.Wait()
+		ev.sleep()
 	}
 }
 

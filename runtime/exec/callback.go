@@ -153,6 +153,7 @@ func (cl *Client) drain() {
 			finished = true
 			return
 		}
+		cl.sys.yield()
 		cl.call(c)
 		cl.sys.timers.fired(c.timer)
 		cl.sys.live.add(-1)

@@ -55,25 +55,12 @@ func (cl *Client) Await(target Ref, m *Method, args Args) error {
 	}
 	ev := cl.sys.takeEvent(cl, id, target.h, m, args)
 	ev.bounded = true
-	_, err := cl.perform(ev)
+	err := ev.perform()
+	cl.sys.giveBack(ev)
+	if cl.sys.closing.Load() {
+		cl.sys.leave()
+	}
 	return err
-}
-
-// perform runs ev in the calling goroutine and returns its target and its failure.
-func (cl *Client) perform(ev *Event) (target *Handle, err error) {
-	s := cl.sys
-	done := false
-	defer func() {
-		if !done && !ev.gone { // a panic of the runtime itself
-			cl.stats.aborts.Add(1)
-		}
-		s.leave()
-	}()
-	err = ev.perform()
-	target = ev.target
-	s.giveBack(ev)
-	done = true
-	return target, err
 }
 
 // refused counts an event that was not admitted.
@@ -158,7 +145,7 @@ const scatterMax = 8
 
 // scatter lets other goroutines go first, as often as the seed says.
 func (s *System) scatter(id event.EventID) {
-	if s.cfg.Seed == 0 {
+	if s.cfg.Seed == 0 || s.baton != nil {
 		return
 	}
 	for range (id.Seed() ^ s.cfg.Seed) >> 32 % scatterMax {
@@ -175,11 +162,14 @@ func (cl *Client) New(c *Class, m *Method, args Args) (Ref, error) {
 	}
 	ev := s.takeEvent(cl, id, nil, m, args)
 	ev.class, ev.birth = c, s.nextPartition(cl)
-	h, err := cl.perform(ev)
-	if err != nil {
-		return Ref{}, err
+	err := ev.perform()
+	var r Ref
+	if err == nil {
+		r = Ref{h: ev.target}
 	}
-	return Ref{h: h}, nil
+	s.giveBack(ev)
+	s.leave()
+	return r, err
 }
 
 // methodDelete deletes its target.
@@ -201,7 +191,7 @@ func (cl *Client) Settle() {
 
 func (s *System) settle() {
 	for ch := s.live.wait(); ch != nil; ch = s.live.wait() {
-		<-ch
+		s.wait(ch)
 	}
 }
 

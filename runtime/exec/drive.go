@@ -94,7 +94,7 @@ func (ev *Event) deliver(report []effect) {
 		ev.lazyAt = f.At
 	}
 	if ev.pending == 0 || ev.parallel {
-		ev.cond.Broadcast()
+		ev.rouse()
 	}
 }
 
@@ -108,7 +108,7 @@ func (ev *Event) refuse(f *effect) {
 	if ev.refusal.Kind == 0 {
 		ev.refusal = *f
 	}
-	ev.cond.Broadcast()
+	ev.rouse()
 }
 
 // await waits until everything the attempt asked for is granted, and reports
@@ -119,7 +119,7 @@ func (ev *Event) await() bool {
 	if ev.pending > 0 && ev.refusal.Kind == 0 {
 		ev.sys.parked.add(ev)
 		for ev.pending > 0 && ev.refusal.Kind == 0 {
-			ev.cond.Wait()
+			ev.sleep()
 		}
 		ev.sys.parked.remove(ev)
 	}

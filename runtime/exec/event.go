@@ -14,6 +14,7 @@ import (
 // grants it something.
 type Event struct {
 	sys    *System
+	baton  *baton  // of a scheduled system; kept by the pooled object
 	client *Client // on whose behalf; counters and callbacks
 	id     event.EventID
 	target *Handle
@@ -52,7 +53,6 @@ type Event struct {
 	attempt event.Attempt
 	batch   store.Batch
 	bounded bool           // admission may make it wait: issued by a client
-	gone    bool           // runtime.Goexit took its goroutine: it is never given back
 	maxPos  store.Position // largest lastPos seen
 	passed  []*Handle      // scratch of pass
 	// entries are the enqueues that the event has made itself. A node may occur twice in
@@ -74,8 +74,8 @@ type Event struct {
 	extra   []member         // carried if the attempt is withdrawn now
 }
 
-func newEvent() any {
-	ev := &Event{}
+func (s *System) newEvent() any {
+	ev := &Event{baton: s.baton}
 	ev.cond.L = &ev.mu
 	ev.spare = make([]*queue, 0, 4)
 	ev.root.ev = ev
@@ -117,6 +117,7 @@ func (s *System) giveBack(ev *Event) {
 	ev.sys, ev.client, ev.target, ev.method, ev.args, ev.class, ev.moveTo = nil, nil, nil, nil, nil, nil, nil
 	ev.attempt, ev.maxPos, ev.bounded = 0, 0, false
 	s.events.Put(ev)
+	s.yield()
 }
 
 // endAttempt clears what belongs to one attempt.
@@ -156,6 +157,7 @@ func (ev *Event) perform() error {
 	if s.tracer != nil {
 		s.tracer.begin(ev)
 	}
+	s.yield()
 	for {
 		ev.attempt++
 		if err := ev.enter(); err != nil {

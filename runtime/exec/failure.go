@@ -225,7 +225,7 @@ func (ev *Event) abandon(err *AbortError) {
 	}
 	ev.release(true)
 	_ = ev.failed(err)
-	ev.gone = true
+	ev.sys.leave()
 }
 
 // CallPath returns the places of the program on the stack of its caller, innermost

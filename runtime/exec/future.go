@@ -27,7 +27,7 @@ type letter struct {
 
 // Wait returns the outcome of the event when it has ended.
 func (f *Future) Wait() error {
-	<-f.done
+	f.sys.wait(f.done)
 	if f.failed != nil {
 		f.sys.unclaimed.take(f.failed)
 	}
@@ -39,7 +39,9 @@ func (f *Future) Wait() error {
 func (f *Future) fail(l letter) {
 	f.err, f.failed = l.err, &l
 	f.sys.unclaimed.put(f.failed)
-	runtime.AddCleanup(f, f.sys.lost, f.failed)
+	if f.sys.baton == nil { // else the collector would decide when the dead letter is written
+		runtime.AddCleanup(f, f.sys.lost, f.failed)
+	}
 }
 
 // lost turns the failure of an event whose future was dropped into a dead letter, unless

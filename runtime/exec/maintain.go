@@ -66,7 +66,7 @@ func (m *maintainer) wait() {
 		if !running {
 			return
 		}
-		<-done
+		m.sys.wait(done)
 	}
 }
 
@@ -93,6 +93,7 @@ func (s *System) moveT(mv dominator.Move) bool {
 	defer s.giveBack(ev)
 	ev.moveTo = s.handleOf(mv.Parent)
 	ev.home.Start(ev)
+	s.yield()
 	for range moveAttemptsMax {
 		ev.attempt++
 		ev.gatherMove()

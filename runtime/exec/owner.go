@@ -183,6 +183,9 @@ func (ev *Event) reach(c *Handle, net map[edgeKey]int) []*Handle {
 			own[k.p] = append(own[k.p], k.c)
 		}
 	}
+	for _, list := range own {
+		slices.SortFunc(list, compareIDs) // locks are asked for in this order: not in that of a map
+	}
 	list, seen := []*Handle{c}, map[*Handle]bool{c: true}
 	var owned []*dominator.Node
 	for i := 0; i < len(list); i++ {

@@ -35,6 +35,12 @@ type Config struct {
 	// Seed, if not 0, goes into every random(), and scatters the order in which
 	// issued events start. Tests use it to see other schedules.
 	Seed uint64
+	// Scheduled makes the system run one goroutine at a time, in an order that Seed
+	// chooses: a run of the same program with the same Seed is the same to the letter.
+	// Only the goroutine that opens the system may then use it from outside, and it must
+	// not wait for the system by other means. The clock is a *SimClock, which is the
+	// default; Open panics on any other. Durations of waiting are without limit.
+	Scheduled bool
 
 	// Trace, if set, is told of every event and callback. TraceStates adds hashes of the
 	// fields of every actor that an event touches, which costs encoding them.
@@ -44,11 +50,23 @@ type Config struct {
 	fanOut int // fanOutMax; tests make it smaller
 }
 
+// schedulableBranches is BranchWorkers of a scheduled system: it must not depend on the machine.
+const schedulableBranches = 4
+
 func (c *Config) defaults() {
 	setDefault := func(p *int, n int) {
 		if *p <= 0 {
 			*p = n
 		}
+	}
+	if c.Scheduled {
+		if c.Clock == nil {
+			c.Clock = NewSimClock(time.Unix(0, 0).UTC())
+		}
+		if _, sim := c.Clock.(*SimClock); !sim {
+			panic("exec: a scheduled system has a simulated clock")
+		}
+		setDefault(&c.BranchWorkers, schedulableBranches)
 	}
 	if c.Clock == nil {
 		c.Clock = RealClock{}
@@ -86,6 +104,7 @@ type System struct {
 	// joinSpins is how often an event looks at a word before it queues; 0 on one processor.
 	joinSpins int
 	tracer    *tracer
+	baton     *baton // nil unless scheduled
 
 	top        *Handle // stands for the graph's TOP
 	partitions []*Handle
@@ -122,7 +141,10 @@ func Open(cfg Config) *System {
 	cfg.defaults()
 	s := &System{cfg: cfg, clock: cfg.Clock, log: cfg.Log, journal: cfg.Journal, graph: dominator.New()}
 	s.records = s.journal.Records()
-	s.events.New = newEvent
+	if cfg.Scheduled {
+		s.baton = newBaton(s, cfg.Seed)
+	}
+	s.events.New = s.newEvent
 	s.view = view{s}
 	s.top = &Handle{}
 	s.top.state.Store(virtual)
@@ -134,10 +156,11 @@ func Open(cfg Config) *System {
 		s.graph.NewPartition(&h.node)
 		s.partitions[i] = h
 	}
-	if runtime.GOMAXPROCS(0) > 1 {
+	if runtime.GOMAXPROCS(0) > 1 && !cfg.Scheduled {
 		s.joinSpins = joinSpinsMax
 	}
 	s.workers.open(cfg.BranchWorkers)
+	s.workers.baton, s.issued.sys = s.baton, s
 	s.timers.open(s)
 	s.maintainer.sys = s
 	s.issued.limit, s.issued.what, s.issued.max = "EventsMax", "events issued", cfg.EventsMax
@@ -205,6 +228,10 @@ func (s *System) Quiesce(ctx context.Context) error {
 				continue
 			}
 		}
+		if s.baton != nil {
+			s.wait(ch)
+			continue
+		}
 		select {
 		case <-ch:
 		case <-ctx.Done():
@@ -221,10 +248,17 @@ func (s *System) Close() {
 		s.closing.Store(true)
 		s.timers.close()
 		for !s.idle() {
+			if s.baton != nil {
+				s.baton.until(s.idle)
+				continue
+			}
 			<-s.left
 		}
 		s.settle()
 		s.maintainer.close()
+		if s.baton != nil {
+			s.baton.until(func() bool { return s.baton.tasks == 1 })
+		}
 		s.workers.close()
 		for _, l := range s.unclaimed.takeAll() {
 			s.deadLetter(*l)
@@ -248,6 +282,9 @@ const idBlock = 256
 
 // next returns the id of a new actor in partition p.
 func (a *actorIDs) next(ev *Event, p event.PartitionID) event.ActorID {
+	if ev.baton != nil { // blocks stay with pooled objects, which come back as the collector likes
+		return event.SerialActor(p, a.last.Add(1))
+	}
 	if ev.idNext == ev.idEnd {
 		ev.idEnd = a.last.Add(idBlock)
 		ev.idNext = ev.idEnd - idBlock

@@ -14,6 +14,7 @@ type workers struct {
 	branchMax int32
 	wg        sync.WaitGroup
 	running   atomic.Int32 // branches
+	baton     *baton       // of a scheduled system
 	mu        struct {
 		sync.Mutex
 		idle   []chan func()
@@ -27,6 +28,10 @@ func (w *workers) open(branches int) {
 
 // run runs task in a worker.
 func (w *workers) run(task func()) {
+	if w.baton != nil {
+		w.baton.start(w, task)
+		return
+	}
 	w.mu.Lock()
 	if n := len(w.mu.idle); n > 0 {
 		ch := w.mu.idle[n-1]

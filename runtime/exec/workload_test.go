@@ -140,6 +140,12 @@ func (g *generator) event() (wref, *Method, *wargs) {
 
 // run performs the workload and checks everything; stuck is called on a deadlock.
 func (w workload) run(cfg Config, stuck func(string)) (Stats, error) {
+	st, _, err := w.traced(cfg, stuck)
+	return st, err
+}
+
+// traced is run, and returns the trace, too.
+func (w workload) traced(cfg Config, stuck func(string)) (Stats, []*traced, error) {
 	var mu sync.Mutex
 	var trace []*traced
 	cfg.Trace = traceFunc(func(t *traced) {
@@ -156,23 +162,20 @@ func (w workload) run(cfg Config, stuck func(string)) (Stats, error) {
 	}()
 	nodes, err := w.plant(s)
 	if err != nil {
-		return Stats{}, err
+		return Stats{}, nil, err
 	}
-	var wg sync.WaitGroup
-	for i := range w.goroutines {
-		wg.Go(func() {
-			cl := s.Client()
-			g := &generator{rng: rand.New(rand.NewPCG(w.seed, uint64(i)+100)), nodes: slices.Clone(nodes), w: w}
-			for range w.events / w.goroutines {
-				r, m, x := g.event()
-				err := cl.Await(r.Ref, m, x)
-				if err != nil && strings.HasSuffix(err.Error(), "deleted") && g.rng.IntN(2) == 0 {
-					g.renew(cl)
-				}
+	wait := s.beside(w.goroutines, func(i int) {
+		cl := s.Client()
+		g := &generator{rng: rand.New(rand.NewPCG(w.seed, uint64(i)+100)), nodes: slices.Clone(nodes), w: w}
+		for range w.events / w.goroutines {
+			r, m, x := g.event()
+			err := cl.Await(r.Ref, m, x)
+			if err != nil && strings.HasSuffix(err.Error(), "deleted") && g.rng.IntN(2) == 0 {
+				g.renew(cl)
 			}
-		})
-	}
-	wg.Wait()
+		}
+	})
+	wait()
 	s.settle()
 	s.maintainer.wait()
 	close(stop)
@@ -186,7 +189,27 @@ func (w workload) run(cfg Config, stuck func(string)) (Stats, error) {
 	if err == nil && s.Waiting() > 0 {
 		err = fmt.Errorf("%d events are still waiting", s.Waiting())
 	}
-	return st, err
+	return st, trace, err
+}
+
+// beside runs n clients beside each other, scheduled or not; wait returns when all have ended.
+func (s *System) beside(n int, client func(i int)) (wait func()) {
+	var wg sync.WaitGroup
+	left := n
+	for i := range n {
+		if s.baton == nil {
+			wg.Go(func() { client(i) })
+			continue
+		}
+		s.workers.run(func() {
+			defer func() { left-- }()
+			client(i)
+		})
+	}
+	if s.baton == nil {
+		return wg.Wait
+	}
+	return func() { s.baton.until(func() bool { return left == 0 }) }
 }
 
 // plant creates the nodes and the edges, by events like any others.
