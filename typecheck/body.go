@@ -305,6 +305,9 @@ func (b *body) await(x *ast.Await) operand {
 		return operand{typ: p.Elem}
 	}
 	op := b.expr(x.X, nil)
+	if b.isActor() {
+		return invalid // that await is for clients is the mistake
+	}
 	switch t := op.typ.(type) {
 	case *Pending:
 		b.info.Awaits[x] = &Await{Result: t.Elem}
@@ -316,7 +319,12 @@ func (b *body) await(x *ast.Await) operand {
 	}
 	d := diag.New(diag.NotAwaitable, x.X.Span(), "await needs a pending result; this is %s", aType(op.typ))
 	if call, ok := ast.Unparen(x.X).(*ast.Call); ok && call.Mode == ast.Sync {
-		d = d.WithHelp("issue an event and await it: `await event …`").WithFix("insert event", diag.InsertBefore(call.Span(), "event "))
+		switch info := b.info.Calls[call]; {
+		case info != nil && info.Kind == ActorCall:
+			d = d.WithHelp("issue an event and await it: `await event …`").WithFix("insert event", diag.InsertBefore(call.Span(), "event "))
+		default:
+			d = d.WithHelp("this runs here and has ended when it returns: call it without `await`")
+		}
 	}
 	b.report(d)
 	return invalid

@@ -149,7 +149,9 @@ func (c *checker) signature(f *Func, s *ast.Signature, fs *fileScope) {
 func (c *checker) params(f *Func, params []*ast.Param, fs *fileScope) {
 	for i, p := range params {
 		v := &Var{Kind: ParamVar, Decl: p, Owner: f, Index: i, Yield: p.IsYield(), Used: true, name: p.Name.Text, span: p.Name.Span()}
-		v.typ = c.typ(fs, p.Type)
+		if v.typ = Invalid; !c.typeBehindName(fs, p.Type, p.Name) {
+			v.typ = c.typ(fs, p.Type)
+		}
 		f.Params = append(f.Params, v)
 		c.info.Defs[p] = v
 	}

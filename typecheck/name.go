@@ -123,6 +123,10 @@ func (b *body) undefined(id *ast.Ident) {
 		b.didYouMean(d, id.Span(), ours)
 		return
 	}
+	if help, ok := foreignNameHelp[id.Name]; ok {
+		d.Help = help
+		return
+	}
 	name := b.similar(id.Name, func(yield func(string)) {
 		for n := range b.scope.byName {
 			yield(n)
@@ -303,15 +307,19 @@ func (b *body) noMember(t Type, name ast.Name, call bool) {
 		kind = "method"
 	}
 	d := b.errorAt(diag.UnknownMember, name.Span(), "%s has no %s %s", t, kind, name.Text)
-	b.didYouMean(d, name.Span(), b.similarMember(t, name.Text))
-}
-
-// foreignMethods maps names that newcomers bring along to ours; the first that
-// the type has is meant.
-var foreignMethods = map[string][]string{
-	"add": {"push", "insert"}, "append": {"push"}, "push_back": {"push"}, "put": {"insert"}, "length": {"size"}, "len": {"size"},
-	"count": {"size"}, "erase": {"remove"}, "delete": {"remove"}, "includes": {"contains", "has"}, "contains": {"has"},
-	"containsKey": {"has"}, "find": {"get"},
+	if _, class := t.(*Class); !class {
+		if help := foreignMethodHelp(t, name.Text); help != "" {
+			d.Help = help
+			return
+		}
+	}
+	ours := b.similarMember(t, name.Text)
+	if _, method := libraryMethod(t, ours); method && !call {
+		ours += "()"
+	}
+	if b.didYouMean(d, name.Span(), ours); ours == "" {
+		d.Help = libraryHelp(t)
+	}
 }
 
 func (b *body) similarMember(t Type, name string) string {

@@ -113,6 +113,9 @@ func (c *checker) namedType(fs *fileScope, t *ast.NamedType, depth int) Type {
 		return obj.Type()
 	default:
 		d := diag.New(diag.WrongKind, t.Name.Span(), "%s is %s, not a type", t.Name.Text, describe(obj))
+		if _, builtin := obj.(*Builtin); builtin && foreignTypes[t.Name.Text] != "" {
+			c.didYouMean(&d, t.Name.Span(), foreignTypes[t.Name.Text])
+		}
 		if obj.Span().IsValid() {
 			d = d.With(obj.Span(), "declared here")
 		}
@@ -188,6 +191,10 @@ func (c *checker) undefinedType(fs *fileScope, t *ast.NamedType) {
 	d := c.errorAt(diag.UndefinedType, t.Name.Span(), "there is no type %s", t.Name.Text)
 	if ours, ok := foreignTypes[t.Name.Text]; ok {
 		c.didYouMean(d, t.Name.Span(), ours)
+		return
+	}
+	if help, ok := foreignTypeHelp[t.Name.Text]; ok {
+		d.Help = help
 		return
 	}
 	c.didYouMean(d, t.Name.Span(), c.similar(t.Name.Text, func(yield func(string)) {

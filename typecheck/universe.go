@@ -33,16 +33,3 @@ var libraryNames = [...]string{
 
 // String returns the method's name.
 func (id LibraryID) String() string { return libraryNames[id] }
-
-// foreignTypes maps names that newcomers bring along to ours.
-var foreignTypes = map[string]string{
-	"float64": "float", "float32": "float", "double": "float", "boolean": "bool", "byte": "uint8", "char": "uint8",
-	"long": "int", "short": "int16", "uint": "uint64", "String": "string", "str": "string", "list": "vector", "array": "vector",
-	"integer": "int", "number": "int", "rune": "int32", "unsigned": "uint64", "dict": "map",
-}
-
-// foreignNames does the same for names in expressions.
-var foreignNames = map[string]string{
-	"NULL": "null", "nil": "null", "None": "null", "nullptr": "null", "True": "true", "False": "false", "self": "this",
-	"println": "print", "printf": "print", "rand": "random",
-}

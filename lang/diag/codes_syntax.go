@@ -33,6 +33,7 @@ const (
 	NotAssignable         Code = "AE0027"
 	DuplicateDefault      Code = "AE0028"
 	ForeignOperator       Code = "AE0029"
+	ForeignWord           Code = "AE0030"
 )
 
 // in puts statements into a program that is otherwise correct.
@@ -273,5 +274,15 @@ closing brace above.`,
 			"have no value.",
 		Bad:  in("x = y->z;"),
 		Good: in("x = y.z;"),
+	},
+	{
+		Code:  ForeignWord,
+		Title: "word of another language",
+		Explanation: "The word means something in other languages and nothing here; the message says what aeon\n" +
+			"has instead. There is no inheritance, so no `extends` and no `interface`; there are no modifiers\n" +
+			"of access, since a name that starts with a capital letter is exported; functions start with the\n" +
+			"type of their result, locals with theirs or with `var`; a failure is an `abort`.",
+		Bad:  in("if (x < 0) {\n\tthrow \"negative\";\n}"),
+		Good: in("if (x < 0) {\n\tabort \"negative\";\n}"),
 	},
 }

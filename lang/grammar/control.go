@@ -19,6 +19,7 @@ func (p *parser) compound(lex *lexer.PeekingLexer) (ast.Stmt, error) {
 		if err != nil {
 			return nil, err
 		}
+		p.nameLocal(*g.Name.(*ast.Name))
 		return &ast.VarDecl{Loc: p.loc(start), Name: *g.Name.(*ast.Name), Init: g.Init}, nil
 	case If:
 		g, err := run(p, p.prods.ifStmt, lex)
@@ -119,6 +120,9 @@ func (p *parser) bareHead(lex *lexer.PeekingLexer, f func() error) error {
 	i := start
 	for p.kind(i) != LBrace && p.kind(i) != RBrace && p.kind(i) != EOF && !p.startsLine(i+1) {
 		i++
+	}
+	if p.kind(start-1) == For {
+		d = d.WithHelp("the loops are `for (T x : xs)`, `for (int i = 0 upto n)` and `for (int i = 0; i < n; i++)`")
 	}
 	if p.kind(i) != LBrace {
 		return p.fail(start, d)
@@ -271,6 +275,7 @@ func (p *parser) loopVar() (*ast.VarDecl, error) {
 		p.note(p.cur, p.reserved(p.cur))
 	}
 	v.Name = p.name(p.cur)
+	p.nameLocal(v.Name)
 	p.cur++
 	v.Loc = p.loc(start)
 	return v, nil

@@ -1,6 +1,8 @@
 package grammar
 
 import (
+	"errors"
+
 	"github.com/alecthomas/participle/v2"
 	"github.com/alecthomas/participle/v2/lexer"
 
@@ -22,11 +24,21 @@ func (p *parser) class(lex *lexer.PeekingLexer) (ast.Decl, error) {
 	p.className = p.text(name)
 	g, err := run(p, p.prods.class, lex)
 	if err != nil {
-		return nil, err
+		return nil, p.classHead(name, err)
 	}
 	d.Loc, d.Name, d.Members = p.loc(start), *g.Name.(*ast.Name), g.Members.(*members).list
 	d.TypeParams = typeParamList(g.Params)
 	return d, nil
+}
+
+// classHead improves the error that is met before the `{` of a class.
+func (p *parser) classHead(name int, err error) error {
+	var e *syntaxError
+	if i := name + 1; errors.As(err, &e) && e.index == i && p.kind(name).IsName() && p.kind(i) != LBrace {
+		p.cur = i
+		e.diag = p.inheritance(e.diag)
+	}
+	return err
 }
 
 func typeParamList(n typeParamsNode) []*ast.TypeParam {
@@ -216,6 +228,9 @@ func (p *parser) function(lex *lexer.PeekingLexer) (ast.Decl, error) {
 		if p.cur > start || name > p.cur && p.kind(name).IsKeyword() {
 			what = p.expected(max(name, p.cur), "the result type and name of a function")
 		}
+		if p.kind(p.cur).IsName() && p.kind(p.cur+1) == LParen && !p.bodyFollows(p.cur+1) {
+			return nil, p.fail(p.cur, what.WithHelp("statements stand in functions: void main() { … }"))
+		}
 		if p.kind(p.cur).IsName() && p.kind(p.cur+1) == LParen {
 			return nil, p.fail(p.cur, diag.New(diag.UnexpectedToken, p.at(p.cur), "expected the result type of the function before its name").
 				WithHelp("a function that returns nothing is declared `void`").
@@ -233,9 +248,13 @@ func (p *parser) function(lex *lexer.PeekingLexer) (ast.Decl, error) {
 		}
 		return nil, p.fail(name+1, p.suggest(d, start, declWords...))
 	}
+	foreign, at := p.functionWord(), p.cur
 	body, err := p.signature(lex, &d.Signature)
 	if err != nil {
 		return nil, err
+	}
+	if foreign {
+		p.noteFunctionWord(at, functionHelp, &d.Signature)
 	}
 	d.Loc, d.Body, d.GoBody = p.loc(start), body.block, body.goBody
 	return d, nil

@@ -66,10 +66,17 @@ func (p *parser) declEnd(i int) int {
 	case Package:
 		return min(i+2, len(p.sig))
 	case Import:
-		if p.kind(i + 1).IsName() {
+		if p.kind(i+1).IsName() && p.isString(i+2) {
 			return min(i+3, len(p.sig))
 		}
-		return min(i+2, len(p.sig))
+		if p.isString(i + 1) {
+			return min(i+2, len(p.sig))
+		}
+		j := i + 1
+		for j < len(p.sig) && !p.startsLine(j) {
+			j++
+		}
+		return j
 	}
 	for j := i; j < len(p.sig); j++ {
 		switch k := p.kind(j); {
@@ -95,6 +102,7 @@ func (p *parser) declEnd(i int) int {
 func (p *parser) declaration(from, to int) {
 	p.base, p.cur, p.end = from, from, to
 	p.depth, p.height, p.open, p.inCases, p.className, p.gaveUp = 0, 0, p.open[:0], false, "", nil
+	p.nullNames = nil
 	defer func() {
 		if r := recover(); r != nil {
 			// Participle panics on a production that consumes nothing, which the
@@ -162,7 +170,16 @@ func (p *parser) tooLarge(from, to int) error {
 
 // decl reads the declaration at p.cur.
 func (p *parser) decl(lex *lexer.PeekingLexer) (ast.Decl, error) {
-	p.foreignModifiers()
+	p.skipModifiers()
+	start, known := p.cur, len(p.diags)
+	d, err := p.declAt(lex)
+	if err != nil {
+		return nil, p.blame(start, known, foreignDecls, err)
+	}
+	return d, nil
+}
+
+func (p *parser) declAt(lex *lexer.PeekingLexer) (ast.Decl, error) {
 	start := p.cur
 	switch k := p.kind(start); {
 	case k == Package:
@@ -205,10 +222,20 @@ func (p *parser) packageClause(lex *lexer.PeekingLexer) error {
 	return nil
 }
 
+// isString reports whether token i is a string.
+func (p *parser) isString(i int) bool {
+	k := p.kind(i)
+	return k == String || k == RawString || k == StrHead
+}
+
 func (p *parser) importDecl(lex *lexer.PeekingLexer) error {
 	start := p.cur
 	g, err := run(p, p.prods.importDecl, lex)
 	if err != nil {
+		var e *syntaxError
+		if errors.As(err, &e) && e.diag.Help == "" {
+			e.diag = e.diag.WithHelp("%s", importHelp)
+		}
 		return err
 	}
 	if len(p.file.Decls) > 0 {

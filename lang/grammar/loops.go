@@ -59,8 +59,11 @@ func (p *parser) forHead() (ast.Stmt, error) {
 		p.cur++
 	default:
 		d := p.expected(p.cur, "`:` or `=` behind the loop variable")
-		if p.kind(p.cur) == Ident && (p.text(p.cur) == "in" || p.text(p.cur) == "of") {
-			d = d.WithFix("write :", diag.Replace(p.at(p.cur), ":"))
+		switch before := p.cur - 1; {
+		case p.kind(p.cur) == Ident && (p.text(p.cur) == "in" || p.text(p.cur) == "of"):
+			d = d.WithHelp("a loop over a vector or set: `for (T x : xs) { … }`").WithFix("write :", diag.Replace(p.at(p.cur), ":"))
+		case p.text(before) == "in" || p.text(before) == "of": // for (x in xs)
+			d = d.WithHelp("a loop over a vector or set: `for (T %s : %s) { … }`", p.text(before-1), p.text(p.cur))
 		}
 		return nil, p.fail(p.cur, d)
 	}

@@ -34,10 +34,12 @@ func (p *parser) parseMember(lex *lexer.PeekingLexer) (ast.Member, error) {
 	if k := p.kind(start); k == RBrace || k == EOF {
 		return nil, participle.NextMatch
 	}
+	known := len(p.diags)
 	m, err := p.member(lex)
 	if err == nil {
 		return m, nil
 	}
+	err = p.blame(start, known, foreignMembers, err)
 	if err := p.recover(lex, start, open, err); err != nil {
 		return nil, err
 	}
@@ -47,7 +49,7 @@ func (p *parser) parseMember(lex *lexer.PeekingLexer) (ast.Member, error) {
 func (p *parser) member(lex *lexer.PeekingLexer) (ast.Member, error) {
 	start := p.cur
 	m := &ast.MethodDecl{Doc: p.doc(start)}
-	p.foreignModifiers()
+	p.skipModifiers()
 	if err := p.modifiers(lex, &m.Signature); err != nil {
 		return nil, err
 	}
@@ -64,9 +66,13 @@ func (p *parser) member(lex *lexer.PeekingLexer) (ast.Member, error) {
 	if k := p.kind(name + 1); k != LParen && k != Less {
 		return p.field(lex, start, &m.Signature)
 	}
+	foreign, at := p.functionWord(), p.cur
 	body, err := p.signature(lex, &m.Signature)
 	if err != nil {
 		return nil, err
+	}
+	if foreign {
+		p.noteFunctionWord(at, methodHelp, &m.Signature)
 	}
 	m.Loc, m.Body, m.GoBody = p.loc(start), body.block, body.goBody
 	return m, nil
@@ -88,42 +94,6 @@ func (p *parser) noMember(name int) diag.Diagnostic {
 		return p.expected(name, "the name of a field or method")
 	}
 	return p.expected(p.cur, "a field, a constructor, a method or `}`")
-}
-
-// foreign are modifiers of other languages.
-var foreign = map[string]string{
-	"public":    "a name that starts with a capital letter is exported",
-	"private":   "fields are private to their actor, and a name that starts with a small letter to its package",
-	"protected": "there is no inheritance",
-	"export":    "a name that starts with a capital letter is exported",
-	"static":    "functions stand outside of classes, and state lives in actors",
-	"final":     "a constant is declared with const",
-	"abstract":  "there is no inheritance",
-	"virtual":   "there is no overriding",
-}
-
-// foreignModifiers reports the modifiers of other languages at the current
-// token and skips them, if a declaration follows.
-func (p *parser) foreignModifiers() {
-	for {
-		i := p.cur
-		help, ok := foreign[p.text(i)]
-		if next := p.kind(i + 1); !ok || p.kind(i) != Ident || !startsType(next) && !topLevel[next] && next != Ro && next != Yield ||
-			next.IsName() && p.declaresNothing(i+2) {
-			return
-		}
-		p.note(i, p.expected(i, "a declaration").WithHelp("there is no `%s`: %s", p.text(i), help).
-			WithFix("remove it", diag.Replace(p.at(i).To(p.at(i+1).AtStart()), "")))
-		p.cur++
-		p.leave(p.lex)
-	}
-}
-
-// declaresNothing reports whether token i ends a declaration whose name stands
-// before it.
-func (p *parser) declaresNothing(i int) bool {
-	k := p.kind(i)
-	return k == Semi || k == Assign || k == EOF
 }
 
 func (p *parser) field(lex *lexer.PeekingLexer, start int, s *ast.Signature) (ast.Member, error) {
@@ -148,7 +118,9 @@ func (p *parser) ctor(lex *lexer.PeekingLexer, start int, s *ast.Signature) (ast
 				WithFix("remove it", diag.Replace(m, "")))
 		}
 	}
-	if word := p.text(at); word != p.className {
+	if word := p.text(at); word != p.className && foreignMembers[word] == constructor {
+		p.note(at, foreignWord(p.at(at), constructor).WithFix("name it "+p.className, diag.Replace(p.at(at), p.className)))
+	} else if word != p.className {
 		p.note(at, diag.New(diag.ConstructorName, p.at(at), "a method needs a result type, and the constructor is called `%s`", p.className).
 			WithHelp("write `void %s(…)` if this is a method", word).
 			WithFix("make it a method without result", diag.InsertBefore(p.at(at), "void ")))
@@ -240,5 +212,6 @@ func (p *parser) param(lex *lexer.PeekingLexer) (*ast.Param, error) {
 		return nil, err
 	}
 	param.Loc, param.Type, param.Name = p.loc(start), t, *name.(*ast.Name)
+	p.nameLocal(param.Name)
 	return param, nil
 }

@@ -64,8 +64,11 @@ func (p *parser) convert(err error) error {
 		what = expectation(strings.TrimSuffix(rest, ")"))
 	}
 	d := p.expected(i, what)
+	if what == "an expression" {
+		d = p.noOperand(i, d)
+	}
 	if p.kind(i).IsName() {
-		if word, ok := strings.CutPrefix(what, "`"); ok {
+		if word, ok := strings.CutPrefix(what, "`"); ok && len(word) > 2 { // no punctuation
 			if word = strings.TrimSuffix(word, "`"); near(p.text(i), word) {
 				d = d.WithHelp("did you mean `%s`?", word).WithFix("write "+word, diag.Replace(p.at(i), word))
 			}
@@ -109,27 +112,7 @@ func (p *parser) suggest(d diag.Diagnostic, i int, words ...string) diag.Diagnos
 			return d.WithHelp("did you mean `%s`?", w).WithFix("write "+w, diag.Replace(p.at(i), w))
 		}
 	}
-	if help, ok := foreignWords[p.text(i)]; ok && d.Help == "" {
-		return d.WithHelp("%s", help)
-	}
 	return d
-}
-
-// foreignWords start statements and declarations of other languages.
-var foreignWords = map[string]string{
-	"struct":    "a value is declared with `class`",
-	"record":    "a value is declared with `class`",
-	"interface": "there are no interfaces",
-	"type":      "types are declared with `class`, `actorclass` and `enum`",
-	"typedef":   "types are declared with `class`, `actorclass` and `enum`",
-	"func":      "a function starts with its result type: `int f(int x) { … }`",
-	"function":  "a function starts with its result type: `int f(int x) { … }`",
-	"def":       "a function starts with its result type: `int f(int x) { … }`",
-	"do":        "write `while (true) { … }` and leave it with `break`",
-	"throw":     "an event is undone with `abort \"message\";`",
-	"raise":     "an event is undone with `abort \"message\";`",
-	"panic":     "an event is undone with `abort \"message\";`",
-	"let":       "a local is declared with its type, or with `var`",
 }
 
 // near reports whether a word is at most two edits away from a keyword (one,

@@ -101,7 +101,7 @@ func (p *parser) exprList(open, closing Kind) ([]ast.Expr, error) {
 
 func (p *parser) element(open int, closing Kind) (ast.Expr, error) {
 	if !startsExpr(p.kind(p.cur)) {
-		return nil, p.unclosedOr(open, p.expected(p.cur, "an expression or `"+closing.String()+"`"))
+		return nil, p.unclosedOr(open, p.noOperand(p.cur, p.expected(p.cur, "an expression or `"+closing.String()+"`")))
 	}
 	return p.expr()
 }
@@ -116,6 +116,9 @@ func (p *parser) expectClosing(open int, closing Kind) error {
 	if startsExpr(p.kind(p.cur)) {
 		d = p.expected(p.cur, "`,` or `"+closing.String()+"`")
 	}
+	if p.kind(p.cur) == Colon && p.kind(open) == LParen {
+		d = d.WithHelp("%s", namesHelp)
+	}
 	return p.unclosedOr(open, d)
 }
 
@@ -123,6 +126,9 @@ func (p *parser) expectClosing(open int, closing Kind) error {
 // there, that the bracket at token open is not closed.
 func (p *parser) unclosedOr(open int, d diag.Diagnostic) error {
 	k := p.kind(p.cur)
+	if k == LBrace && p.kind(p.cur-1).IsName() && p.kind(p.cur+1).IsName() && p.kind(p.cur+2) == Colon {
+		return p.fail(p.cur, d.WithHelp("an object is made with `new %s(…)`: the arguments of the constructor, or the fields in order", p.text(p.cur-1)))
+	}
 	ends := k == Semi || k == EOF || k == RBrace || k == LBrace
 	if ends || p.startsLine(p.cur) && (k.IsName() || startsStmt[k]) && !p.closesLater(p.cur) {
 		opening := p.kind(open)
@@ -215,7 +221,7 @@ func (p *parser) operand() (ast.Expr, error) {
 		}
 	}
 	if k.IsName() {
-		if text := p.text(start); nullWords[text] && p.kind(start+1) != LParen {
+		if text := p.text(start); nullWords[text] && p.kind(start+1) != LParen && !p.nullNames[text] {
 			p.note(start, diag.New(diag.NullSpelling, p.at(start), "`%s` is written `null`", text).
 				WithFix("write null", diag.Replace(p.at(start), "null")))
 			p.cur++
@@ -234,11 +240,7 @@ func (p *parser) operand() (ast.Expr, error) {
 		return &ast.NullLit{Loc: p.loc(start)}, nil
 	}
 	p.cur--
-	d := p.expected(start, "an expression")
-	if k == Greater {
-		d = p.instead(start, d) // the second half of ->
-	}
-	return nil, p.fail(start, d)
+	return nil, p.fail(start, p.noOperand(start, p.expected(start, "an expression")))
 }
 
 func (p *parser) paren() (ast.Expr, error) {
@@ -264,8 +266,25 @@ func (p *parser) newExpr() (ast.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.kind(p.cur) != LParen {
+		return nil, p.fail(p.cur, p.newWithoutParens(start))
+	}
 	args, err := p.exprList(LParen, RParen)
 	return &ast.New{Loc: p.loc(start), Type: t, Args: args}, err
+}
+
+// newWithoutParens is the error that no `(` stands behind the type that `new` at token
+// start makes an object of.
+func (p *parser) newWithoutParens(start int) diag.Diagnostic {
+	d := p.expected(p.cur, "`(`")
+	t := p.span(start+1, p.cur).Text()
+	switch p.kind(p.cur) {
+	case LBrack:
+		return d.WithHelp("a vector starts empty and grows: `vector<%s> v = [];` and `v.push(…);`", t)
+	case LBrace:
+		return d.WithHelp("an object is made with `new %s(…)`: the arguments of the constructor, or the fields in order; a vector is written `[1, 2]`", t)
+	}
+	return d.WithFix("insert ()", diag.InsertAfter(p.at(p.cur-1), "()"))
 }
 
 func (p *parser) actorRef() (ast.Expr, error) {

@@ -28,16 +28,17 @@ type parser struct {
 	base, end int
 	cur       int // index in sig of the next token; see enter and leave
 	lex       *lexer.PeekingLexer
-	depth     int          // of the recursion
-	height    int          // of the tree that the last expression function returned
-	className string       // of the class whose members are read
-	reported  int          // index in sig of the last token an error was reported at
-	inCases   bool         // `case` ends the statements that are read
-	gaveUp    *syntaxError // the error that the declaration is lost to
-	stmtStart int          // index in sig of the statement that is read
-	match     []int32      // see matchBraces
-	open      []int        // indices in sig of the braces that are open
-	bare      braces       // where braces of the declaration are missing
+	depth     int             // of the recursion
+	height    int             // of the tree that the last expression function returned
+	className string          // of the class whose members are read
+	reported  int             // index in sig of the last token an error was reported at
+	inCases   bool            // `case` ends the statements that are read
+	gaveUp    *syntaxError    // the error that the declaration is lost to
+	stmtStart int             // index in sig of the statement that is read
+	match     []int32         // see matchBraces
+	open      []int           // indices in sig of the braces that are open
+	bare      braces          // where braces of the declaration are missing
+	nullNames map[string]bool // words for null that the declaration uses as names; see nameLocal
 }
 
 // idle holds parsers that read nothing. It is no sync.Pool, because that is

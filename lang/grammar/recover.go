@@ -51,6 +51,12 @@ func (p *parser) resync(start, bad int) int {
 				return max(i, start+1)
 			}
 			if level--; level == 0 && i >= bad && p.kind(i+1) != Else && p.kind(i+1) != Catch {
+				switch k := p.kind(i + 1); {
+				case parens > 0 && (k == RParen || k == Comma):
+					continue // braces within an expression
+				case k == Semi && !p.startsLine(i+1):
+					i++ // it ends what was wrong
+				}
 				return i + 1
 			}
 		case LParen, LBrack, StrHead:

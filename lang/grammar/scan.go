@@ -219,6 +219,12 @@ var lookalikes = map[rune]string{
 	'≤': "<=", '≥': ">=", '≠': "!=", ';': ";", '：': ":", '；': ";", '，': ",", '（': "(", '）': ")", '\u00a0': " ",
 }
 
+// strayHelp says what aeon has instead of characters that mean something elsewhere.
+var strayHelp = map[rune]string{
+	'@': "there are no annotations", '#': "a comment starts with //, and there is no preprocessor", '$': "values stand in braces in a string: \"{x}\"",
+	'~': "the complement of x is `^x`; nothing runs when an object goes, and `delete a` ends an actor",
+}
+
 // stray reports a run of characters that start no token, once, and skips it.
 // The token behind it is marked, because an error there follows from this one.
 func (s *scanner) stray(start int) {
@@ -232,6 +238,8 @@ func (s *scanner) stray(start int) {
 			WithHelp("save the file as UTF-8")
 	case known:
 		d = d.WithHelp("write %q", plain).WithFix("replace it", diag.Replace(s.span(start, s.pos), plain))
+	case strayHelp[r] != "":
+		d = d.WithHelp("%s", strayHelp[r])
 	case unicode.IsLetter(r):
 		d = d.WithHelp("names consist of the letters a-z, A-Z, digits and _")
 	}

@@ -37,12 +37,14 @@ func (p *parser) parseStmt(lex *lexer.PeekingLexer) (ast.Stmt, error) {
 	defer p.pop()
 	open, stmtStart, inCases := len(p.open), p.stmtStart, p.inCases
 	p.stmtStart = start
+	known := len(p.diags)
 	s, err := p.stmt(lex)
 	p.stmtStart, p.inCases = stmtStart, inCases
 	if err == nil {
 		p.leave(lex)
 		return s, nil
 	}
+	err = p.blame(start, known, foreignStmts, err)
 	if err := p.recover(lex, start, open, err); err != nil {
 		return nil, err
 	}
@@ -75,6 +77,9 @@ func (p *parser) stmt(lex *lexer.PeekingLexer) (ast.Stmt, error) {
 	if name, ok := p.declaresVar(start); ok {
 		if p.declaresFunc(start) && p.bodyFollows(name+1) {
 			return nil, p.nestedDecl(start)
+		}
+		if err, done := p.foreignLocal(name); done {
+			return nil, err
 		}
 		return p.typedVar(lex)
 	}
@@ -192,7 +197,15 @@ func (p *parser) typedVar(lex *lexer.PeekingLexer) (ast.Stmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ast.VarDecl{Loc: p.loc(start), Type: g.Type, Name: *g.Name.(*ast.Name), Init: g.Init}, nil
+	d := &ast.VarDecl{Loc: p.loc(start), Type: g.Type, Name: *g.Name.(*ast.Name), Init: g.Init}
+	p.nameLocal(d.Name)
+	if p.kind(start).IsName() && p.kind(start+1).IsName() && localWords[p.text(start)] {
+		p.note(start, foreignWord(p.at(start), localHelp).WithFix("write var", diag.Replace(p.at(start), "var")))
+		if d.Type = nil; d.Init == nil {
+			d.Type = &ast.BadType{Loc: ast.At(p.at(start))}
+		}
+	}
+	return d, nil
 }
 
 // parseFieldInit reads `= e`.

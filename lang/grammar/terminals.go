@@ -44,6 +44,20 @@ func (p *parser) reserved(i int) diag.Diagnostic {
 		WithFix("rename it", diag.Replace(p.at(i), word+"_"))
 }
 
+// nameLocal reports a local or parameter whose name would be read as null. Where the
+// declaration goes on to use the name, that has been said.
+func (p *parser) nameLocal(name ast.Name) {
+	if !nullWords[name.Text] {
+		return
+	}
+	if p.nullNames == nil {
+		p.nullNames = make(map[string]bool)
+	}
+	p.nullNames[name.Text] = true
+	p.diags = append(p.diags, diag.New(diag.ReservedWord, name.Span(), "`%s` cannot be a name: it would be taken for null", name.Text).
+		WithFix("rename it", diag.Replace(name.Span(), name.Text+"_")))
+}
+
 // parsePlainString reads a string that may not be interpolated.
 func (p *parser) parsePlainString(lex *lexer.PeekingLexer) (plainString, error) {
 	p.enter(lex)
@@ -83,54 +97,6 @@ func (p *parser) semi() (*marker, error) {
 		return &marker{ast.At(before.AtEnd())}, nil
 	}
 	return nil, p.fail(i, p.instead(i, p.expected(i, "`;`")))
-}
-
-// instead adds to the error that a statement does not end at token i what the
-// author may have meant.
-func (p *parser) instead(i int, d diag.Diagnostic) diag.Diagnostic {
-	foreign := func(span ast.Span, format, help string) diag.Diagnostic {
-		return diag.New(diag.ForeignOperator, span, "%s", format).WithHelp("%s", help)
-	}
-	switch k := p.kind(i); {
-	case k == Comma && d.Help == "":
-		return d.WithHelp("declare each variable in a statement of its own")
-	case k == Quest, k == Colon && p.kindBefore(i, Quest):
-		return foreign(p.at(i), "there is no `?:` operator", "use if and else; `x ?? y` is y when x is null")
-	case k == Colon && p.touches(i, Assign):
-		d = foreign(p.span(i, i+2), "there is no `:=` operator", "a local is declared with its type, or with var: var x = 1;")
-		if i == p.stmtStart+1 {
-			return d.WithFix("declare it with var", diag.InsertBefore(p.at(i-1), "var "), diag.Replace(p.at(i), ""))
-		}
-		return d
-	case k == Minus && p.touches(i, Greater), k == Greater && p.touches(i-1, Greater) && p.kind(i-1) == Minus:
-		start := i
-		if k == Greater {
-			start--
-		}
-		arrow := p.span(start, start+2)
-		return foreign(arrow, "there is no `->` operator", "fields and methods are reached with `.`").
-			WithFix("write .", diag.Replace(arrow, "."))
-	case k == PlusPlus || k == MinusMinus:
-		return foreign(p.at(i), "`"+k.String()+"` is no operator in an expression", "make it a statement of its own: x"+k.String()+";")
-	case k == Assign:
-		return foreign(p.at(i), "an assignment is no expression", "make it a statement of its own")
-	case k == Ident && i > p.base && (p.text(i) == "and" || p.text(i) == "or"):
-		op := map[string]string{"and": "&&", "or": "||"}[p.text(i)]
-		return foreign(p.at(i), "there is no operator `"+p.text(i)+"`", "write "+op).WithFix("write "+op, diag.Replace(p.at(i), op))
-	case k == LBrace:
-		return p.misspelt(d)
-	}
-	return p.suggest(d, p.stmtStart)
-}
-
-// kindBefore reports whether a token of kind k stands a little before i on its line.
-func (p *parser) kindBefore(i int, k Kind) bool {
-	for j := i - 1; j >= max(p.base, i-32) && !p.startsLine(j+1); j-- {
-		if p.kind(j) == k {
-			return true
-		}
-	}
-	return false
 }
 
 // parseOpen reads a `{` and remembers it for the `}` that closes it.

@@ -1,0 +1,145 @@
+package typecheck
+
+import (
+	"strings"
+
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/lang/diag"
+)
+
+// foreignTypes maps names that newcomers bring along to ours.
+var foreignTypes = map[string]string{
+	"float64": "float", "float32": "float", "double": "float", "Double": "float", "Float": "float", "f64": "float", "f32": "float",
+	"boolean": "bool", "Boolean": "bool", "Bool": "bool", "byte": "uint8", "char": "uint8", "rune": "int32",
+	"long": "int", "Long": "int", "short": "int16", "integer": "int", "Integer": "int", "number": "int", "Number": "int", "Int": "int",
+	"usize": "int", "isize": "int", "i64": "int", "i32": "int32", "i16": "int16", "i8": "int8",
+	"uint": "uint64", "unsigned": "uint64", "u64": "uint64", "u32": "uint32", "u16": "uint16", "u8": "uint8",
+	"String": "string", "str": "string", "list": "vector", "List": "vector", "ArrayList": "vector", "MutableList": "vector", "LinkedList": "vector", "Vec": "vector", "Vector": "vector",
+	"array": "vector", "Array": "vector", "dict": "map", "Dictionary": "map", "Map": "map", "HashMap": "map", "TreeMap": "map",
+	"MutableMap": "map", "Set": "set", "HashSet": "set", "TreeSet": "set", "Instant": "time", "Date": "time", "DateTime": "time", "Void": "void", "unit": "void", "Unit": "void",
+}
+
+// What aeon has instead of the types and names of other languages.
+const (
+	optionalHelp  = "a value that may be missing has the type `T?`, and is null or not"
+	anyHelp       = "every value has one type; alternatives are an enum"
+	failureHelp   = "a failure is a message: `abort \"why\";` undoes the event, and `catch (string why)` takes it"
+	pendingHelp   = "the result of an event that is not there yet is a `pending<T>`, and `await` takes it"
+	threadHelp    = "actors run in parallel: `event a.m();` issues an event"
+	lockHelp      = "an event has its actors to itself until it ends, so there is nothing to lock"
+	functionsHelp = "functions are no values: write a loop, or a function with a name"
+	tupleHelp     = "declare a class with a field for each value"
+	printHelp     = "text is printed with `print(…)`"
+	inheritHelp   = "there is no inheritance: hold the other object in a field, and call it"
+	interpolate   = "values stand in braces in a string: `\"{x} of {y}\"`"
+)
+
+var foreignTypeHelp = map[string]string{
+	"Option": optionalHelp, "Optional": optionalHelp, "Maybe": optionalHelp, "any": anyHelp, "Any": anyHelp, "Object": anyHelp, "object": anyHelp, "dynamic": anyHelp, "interface": anyHelp,
+	"auto": "`var` takes the type of the value: `var x = 1;`", "error": failureHelp, "Error": failureHelp, "Exception": failureHelp, "Throwable": failureHelp,
+	"RuntimeException": failureHelp, "Result": failureHelp, "Promise": pendingHelp, "Future": pendingHelp, "CompletableFuture": pendingHelp, "Task": pendingHelp,
+	"Thread": threadHelp, "Runnable": threadHelp, "chan": threadHelp, "Channel": threadHelp, "Mutex": lockHelp, "Lock": lockHelp, "ReentrantLock": lockHelp, "AtomicInteger": lockHelp,
+	"AtomicLong": lockHelp, "Function": functionsHelp, "Func": functionsHelp, "Callable": functionsHelp, "Action": functionsHelp, "Pair": tupleHelp, "Tuple": tupleHelp, "tuple": tupleHelp,
+	"record": "a value is declared with `class`", "struct": "a value is declared with `class`",
+}
+
+// foreignNames does the same for names in expressions.
+var foreignNames = map[string]string{
+	"NULL": "null", "Null": "null", "nil": "null", "None": "null", "nullptr": "null", "True": "true", "TRUE": "true", "False": "false", "FALSE": "false", "self": "this",
+	"println": "print", "printf": "print", "puts": "print", "echo": "print", "rand": "random", "length": "len", "size": "len", "toString": "str", "string_of": "str", "atoi": "parseInt",
+}
+
+var foreignNameHelp = map[string]string{
+	"System": printHelp, "console": printHelp, "fmt": printHelp, "std": printHelp, "panic": failureHelp, "error": failureHelp, "Error": failureHelp, "raise": failureHelp,
+	"super": inheritHelp, "base": inheritHelp, "Math": "`min`, `max` and `abs` are functions", "math": "`min`, `max` and `abs` are functions",
+	"range": "a loop that counts: `for (int i = 0 upto n) { … }`", "append": "a vector grows with `xs.push(x);`", "make": "`new map<K, V>()` makes a map, `[]` is an empty vector",
+	"sprintf": interpolate, "format": interpolate, "exit": "a program ends when main has returned and no event is left", "Some": optionalHelp, "Ok": optionalHelp, "Err": failureHelp,
+	"Thread": threadHelp, "thread": threadHelp, "spawn": threadHelp, "launch": threadHelp, "setTimeout": "`event a.m() after 1s;` within an actor sets a timer", "typeof": anyHelp, "isinstance": anyHelp,
+}
+
+// foreignMethods maps names of methods to ours; the first that the type has is meant.
+var foreignMethods = map[string][]string{
+	"add": {"push", "insert"}, "append": {"push"}, "push_back": {"push"}, "put": {"insert"}, "length": {"size"}, "len": {"size"},
+	"count": {"size"}, "erase": {"remove"}, "delete": {"remove"}, "includes": {"contains", "has"}, "contains": {"has"}, "containsKey": {"has"}, "contains_key": {"has"},
+	"find": {"get"}, "removeAt": {"remove"}, "replaceAll": {"replace"}, "toInt": {"parseInt"}, "parse": {"parseInt"}, "popBack": {"pop"}, "removeLast": {"pop"},
+	"keySet": {"keys"}, "subList": {"slice"}, "removeAll": {"clear"}, "sorted": {"sort"}, "addAll": {"push"}, "get_or_default": {"get"}, "getOrDefault": {"get"},
+}
+
+// foreignMethodHelp says what there is instead of a method, by kind of receiver.
+func foreignMethodHelp(t Type, name string) string {
+	switch t := t.(type) {
+	case *Vector:
+		switch name {
+		case "get", "at", "elementAt":
+			return "an element is `xs[i]`"
+		case "set":
+			return "an element is set with `xs[i] = x;`"
+		case "first", "front", "last", "back":
+			return "the first element is `xs[0]`, the last one `xs[xs.size() - 1]`"
+		}
+	case *Map:
+		switch name {
+		case "put", "set", "insert", "add":
+			return "an entry is set with `m[k] = v;`"
+		case "entries", "items", "entrySet", "iter":
+			return "loop over `m.keys()`, and take `m[k]`"
+		}
+	case *Basic:
+		if t == String || t == Bytes {
+			switch name {
+			case "slice", "substring", "substr", "sub", "subSequence":
+				return "a part is `s[a:b]`, b excluded"
+			case "charAt", "at", "get", "codePointAt":
+				return "a byte is `s[i]`"
+			case "concat", "append", "add", "push":
+				return "texts are joined with `+`, or in one string: `\"{a}{b}\"`"
+			case "format", "formatted":
+				return interpolate
+			case "equals", "compareTo", "equalsIgnoreCase":
+				return "`==` compares the contents, and `<` orders"
+			}
+		}
+		if name == "toString" || name == "to_string" {
+			return "`str(x)` is the text of any value, and `\"{x}\"` has it in a string"
+		}
+	}
+	switch name {
+	case "map", "filter", "forEach", "for_each", "reduce", "fold", "stream", "iter", "any", "all", "each", "collect":
+		return functionsHelp
+	case "isEmpty", "empty", "is_empty":
+		return "compare `size()` with 0"
+	case "equals":
+		return "`==` compares the contents"
+	case "clone", "copy":
+		return "an assignment copies: `T y = x;`"
+	}
+	return ""
+}
+
+// libraryHelp lists the methods of a library type.
+func libraryHelp(t Type) string {
+	var have []string
+	for _, n := range libraryNames {
+		if _, ok := libraryMethod(t, n); ok && n != "" {
+			have = append(have, n)
+		}
+	}
+	if len(have) == 0 {
+		return ""
+	}
+	return "it has " + strings.Join(have, ", ")
+}
+
+// typeBehindName reports a declaration in the order of Go, Rust or Kotlin, where what
+// stands for the type is undeclared and the name is that of a type; false if it is none.
+func (c *checker) typeBehindName(fs *fileScope, t ast.Type, name ast.Name) bool {
+	n, ok := t.(*ast.NamedType)
+	if !ok || n.Pkg != nil || len(n.Args) > 0 || c.lookupTop(fs, n.Name.Text) != nil || c.lookupTop(fs, name.Text) == nil || !isTypeObject(c.lookupTop(fs, name.Text)) {
+		return false
+	}
+	both := n.Span().To(name.Span())
+	c.report(diag.New(diag.UndefinedType, n.Span(), "there is no type %s", n.Name.Text).
+		WithHelp("the type stands before the name: `%s %s`", name.Text, n.Name.Text).
+		WithFix("swap them", diag.Replace(both, name.Text+" "+n.Name.Text)))
+	return true
+}
