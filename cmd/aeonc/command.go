@@ -32,7 +32,7 @@ type action func(env *environment, args []string) error
 func commands() []*command {
 	return []*command{
 		initCommand(), checkCommand(), runCommand(), testCommand(), fmtCommand(),
-		buildCommand(), genCommand(), graphCommand(), explainCommand(), versionCommand(), cleanCommand(),
+		buildCommand(), genCommand(), graphCommand(), traceCommand(), explainCommand(), versionCommand(), cleanCommand(),
 	}
 }
 

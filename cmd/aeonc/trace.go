@@ -1,6 +1,13 @@
 package main
 
-import "flag"
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/aeon-lang/aeon/spec/trace"
+)
 
 // traceFlags are the flags with which a program writes a trace.
 type traceFlags struct {
@@ -23,4 +30,78 @@ func (t *traceFlags) arguments() []string {
 		args = append(args, "-trace-states")
 	}
 	return args
+}
+
+func traceCommand() *command {
+	return &command{
+		name:  "trace",
+		args:  "check FILE...",
+		short: "check what a run has recorded",
+		long: `
+Trace check reads what programs and tests have recorded with --trace and decides
+whether it is strictly serialisable: in the order of the commits every event has
+read what was written last, and no event comes before one that had been answered
+when it was issued. What events have issued follows them, each once and in order.
+The check takes time linear in the length of the file.
+
+	aeonc run --trace t.jsonl examples/bank
+	aeonc trace check t.jsonl
+	aeonc test --trace t.jsonl --trace-states ./...
+	aeonc trace check t.jsonl
+
+With --trace-states the record holds a hash of the fields of every actor that an
+event touches, so that the check also finds a change that nobody has committed. It
+costs encoding these actors at every event.
+
+A program that is killed leaves a record of all but the last moments, which is
+checked as far as it goes. The format is described in docs/trace.md. The exit code
+is 1 if there is a violation.`,
+		setup: func(*flag.FlagSet) action {
+			return func(env *environment, args []string) error {
+				if len(args) == 0 || args[0] != "check" {
+					return usagef("the only thing to do with a trace is check")
+				}
+				if len(args) == 1 {
+					return usagef("check which file?")
+				}
+				return checkTraces(env, args[1:])
+			}
+		},
+	}
+}
+
+// checkTraces checks files and reports to standard output.
+func checkTraces(env *environment, names []string) error {
+	violated := false
+	for _, name := range names {
+		rep, err := checkTrace(name)
+		if err != nil {
+			return err
+		}
+		if len(names) > 1 {
+			if _, err := fmt.Fprintf(env.stdout, "%s: ", name); err != nil {
+				return err
+			}
+		}
+		if err := rep.Write(env.stdout); err != nil {
+			return err
+		}
+		violated = violated || rep.Violated() > 0
+	}
+	if violated {
+		return codeError(exitDiagnostics)
+	}
+	return nil
+}
+
+func checkTrace(name string) (*trace.Report, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	rep, err := trace.Check(f)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return rep, errors.Join(err, f.Close())
 }

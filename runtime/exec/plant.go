@@ -22,3 +22,16 @@ func (ev *Event) enterOneByOne() (waits bool) {
 	ev.passed = ev.passed[:0]
 	return waits
 }
+
+// Plant plants the bug of that name for the tests of the packages above, which run it in
+// a process of its own. It must be called before a system is opened.
+func Plant(name string) {
+	bug := map[string]*bool{
+		"skipLock": &planted.skipLock, "releaseEarly": &planted.releaseEarly,
+		"forgetUndo": &planted.forgetUndo, "narrowAtPass": &planted.narrowAtPass,
+	}[name]
+	if bug == nil {
+		panic("exec: no such bug: " + name)
+	}
+	*bug = true
+}

@@ -1,0 +1,339 @@
+package trace
+
+import (
+	"fmt"
+)
+
+// Rule names what a violation breaks.
+type Rule string
+
+// The rules. Serial order is the order of the records.
+const (
+	Order    Rule = "ORDER"     // records stand in serial order
+	Read     Rule = "READ"      // a read sees the version written last
+	State    Rule = "STATE"     // the fields are as they were left by the last write
+	Write    Rule = "WRITE"     // a write makes the next version, and none follows a deletion
+	Undone   Rule = "UNDONE"    // an event that was undone has written and issued nothing
+	RealTime Rule = "REAL-TIME" // no event comes before one that was answered before it was issued
+	Once     Rule = "ONCE"      // an event ends once
+	Cause    Rule = "CAUSE"     // what an event issues follows its commit
+	Lane     Rule = "LANE"      // sub-events of one issuer to one target keep their order
+	Client   Rule = "CLIENT"    // the callbacks of one client keep their order
+	Lost     Rule = "LOST"      // a trace that has been closed is complete
+)
+
+// Violation is one thing that a trace shows and a strictly serialisable system cannot do.
+type Violation struct {
+	Rule   Rule
+	Line   int
+	Events []EventID // the one at fault first
+	Actor  string    // that it is about, if it is about one
+	Text   string    // what was found and what was expected
+}
+
+// String is the violation in a line.
+func (v *Violation) String() string { return fmt.Sprintf("line %d: %s: %s", v.Line, v.Rule, v.Text) }
+
+// violationsMax is how many violations of a section are kept. What follows from the first
+// is often a crowd.
+const violationsMax = 20
+
+// Counts says what a section holds.
+type Counts struct {
+	Events, Commits, Aborts          int
+	Subs, Timers, Callbacks, Answers int
+	Actors, Reads, Writes            int
+}
+
+// Section is the verdict on the trace of one system.
+type Section struct {
+	Header   Header
+	Counts   Counts
+	How      string // as in End; "" if the process was killed, and the tail may be missing
+	Violated int    // how many violations there are
+	First    []Violation
+}
+
+// actor is what the checker knows of an actor.
+type actor struct {
+	version uint64
+	state   uint64
+	deleted bool
+	by      brief // who has written this version
+}
+
+// brief is what reports say of an event that has gone by.
+type brief struct {
+	id     EventID
+	order  int64
+	method string
+	target string
+}
+
+func (b brief) String() string {
+	if b.method == "" {
+		return "nobody"
+	}
+	return fmt.Sprintf("event %v (%s on %s, order %d)", b.id, b.method, b.target, b.order)
+}
+
+// issuer is what the checker keeps of an event that may have issued something.
+type issuer struct {
+	order     int64
+	committed bool
+	subs      int // issued and not seen yet
+	callbacks int
+	issued    [2]int // in all: sub-events, callbacks
+}
+
+// place is a position among what committed events have issued: by the order of the
+// event, then its own.
+type place struct {
+	order int64
+	index int
+}
+
+func (p place) before(q place) bool {
+	return p.order < q.order || p.order == q.order && p.index < q.index
+}
+
+// interval is an event that has not been answered yet.
+type interval struct {
+	event EventID
+	start int64
+	// latest is the event that was issued last of those up to here.
+	latest      EventID
+	latestStart int64
+}
+
+type lane struct{ issuer, target string }
+
+// Checker checks the section of one system, record by record. One goroutine uses it.
+type Checker struct {
+	// Line is the line of the record that comes next; reports carry it.
+	Line int
+
+	section Section
+	order   int64
+	latest  interval
+	actors  map[string]*actor
+	events  map[EventID]*issuer
+	open    map[int64]interval // by order
+	lanes   map[lane]place
+	boxes   map[uint64]place
+	gone    bool
+	pending [2]int // sub-events and callbacks issued and not seen
+}
+
+// NewChecker returns a Checker of a section.
+func NewChecker(h Header) *Checker {
+	return &Checker{
+		section: Section{Header: h},
+		actors:  make(map[string]*actor), events: make(map[EventID]*issuer), open: make(map[int64]interval),
+		lanes: make(map[lane]place), boxes: make(map[uint64]place),
+	}
+}
+
+func (c *Checker) violate(rule Rule, actor string, events []EventID, format string, args ...any) {
+	c.section.Violated++
+	if len(c.section.First) < violationsMax {
+		c.section.First = append(c.section.First,
+			Violation{Rule: rule, Line: c.Line, Events: events, Actor: actor, Text: fmt.Sprintf(format, args...)})
+	}
+}
+
+// Event takes the next event in serial order. It keeps nothing of e.
+func (c *Checker) Event(e *Event) {
+	n := &c.section.Counts
+	n.Events++
+	if e.Aborted {
+		n.Aborts++
+	} else {
+		n.Commits++
+	}
+	if e.Order <= c.order {
+		c.violate(Order, "", []EventID{e.ID}, "%v comes after order %d", e, c.order)
+	}
+	c.order = max(c.order, e.Order)
+	c.issued(e)
+	c.cause(e)
+	n.Reads += len(e.Reads)
+	for i := range e.Reads {
+		c.read(e, &e.Reads[i])
+	}
+	if e.Aborted && (len(e.Writes) > 0 || e.Subs > 0 || e.Callbacks > 0) {
+		c.violate(Undone, "", []EventID{e.ID}, "%v has %d writes, %d sub-events and %d callbacks, but nothing must be left of it",
+			e, len(e.Writes), e.Subs, e.Callbacks)
+		return
+	}
+	n.Writes += len(e.Writes)
+	for i := range e.Writes {
+		c.write(e, &e.Writes[i])
+	}
+}
+
+// issued notes when e was issued, and that it has ended.
+func (c *Checker) issued(e *Event) {
+	if c.events[e.ID] != nil {
+		c.violate(Once, "", []EventID{e.ID}, "%v has ended before, with order %d", e, c.events[e.ID].order)
+	}
+	i := &issuer{order: e.Order, committed: !e.Aborted}
+	if !e.Aborted {
+		i.subs, i.callbacks, i.issued = e.Subs, e.Callbacks, [2]int{e.Subs, e.Callbacks}
+		c.pending[0] += e.Subs
+		c.pending[1] += e.Callbacks
+	}
+	c.events[e.ID] = i
+	if e.Start > c.latest.start {
+		c.latest = interval{event: e.ID, start: e.Start}
+	}
+	c.open[e.Order] = interval{e.ID, e.Start, c.latest.event, c.latest.start}
+}
+
+func (c *Checker) actor(name string) *actor {
+	a := c.actors[name]
+	if a == nil {
+		a = &actor{}
+		c.actors[name] = a
+	}
+	return a
+}
+
+func (c *Checker) read(e *Event, r *Access) {
+	a := c.actor(r.Actor)
+	switch {
+	case r.Version != a.version:
+		c.violate(Read, r.Actor, []EventID{e.ID, a.by.id}, "%v read version %d of %s, which was at %d, written by %v",
+			e, r.Version, r.Actor, a.version, a.by)
+	case r.State != 0 && a.state != 0 && r.State != a.state:
+		c.violate(State, r.Actor, []EventID{e.ID, a.by.id}, "%v found version %d of %s in state %x, but %v had left it in %x",
+			e, r.Version, r.Actor, r.State, a.by, a.state)
+	case r.State != 0 && a.state == 0:
+		a.state = r.State // it was constructed without a hash, or is not written in this trace
+	}
+}
+
+func (c *Checker) write(e *Event, w *Access) {
+	a := c.actor(w.Actor)
+	switch {
+	case a.deleted:
+		c.violate(Write, w.Actor, []EventID{e.ID, a.by.id}, "%v wrote %s, which was deleted by %v", e, w.Actor, a.by)
+	case w.Version != a.version+1:
+		c.violate(Write, w.Actor, []EventID{e.ID, a.by.id}, "%v wrote version %d of %s, but the one to be written next was %d; the one before was written by %v",
+			e, w.Version, w.Actor, a.version+1, a.by)
+	}
+	*a = actor{version: w.Version, state: w.State, deleted: w.Deleted || a.deleted, by: brief{e.ID, e.Order, e.Method, e.Target}}
+}
+
+// cause checks that e follows from the event that has issued it.
+func (c *Checker) cause(e *Event) {
+	o := &e.Origin
+	switch o.Kind {
+	case "sub":
+		c.section.Counts.Subs++
+		p := c.parent(e, o, 0)
+		if p == nil {
+			return
+		}
+		if p.subs--; p.subs >= 0 {
+			c.pending[0]--
+		}
+		l, at := lane{o.Issuer, e.Target}, place{p.order, o.Index}
+		if last, ok := c.lanes[l]; ok && !last.before(at) {
+			c.violate(Lane, e.Target, []EventID{e.ID}, "%v is sub-event %d of the event of order %d from %s to %s, but number %d of order %d came before it",
+				e, o.Index, p.order, o.Issuer, e.Target, last.index, last.order)
+		}
+		c.lanes[l] = at
+	case "timer":
+		c.section.Counts.Timers++
+		if p := c.events[o.Parent]; p == nil || !p.committed {
+			c.violate(Cause, "", []EventID{e.ID, o.Parent}, "%v is the firing of a timer that event %v has set, which has not committed before", e, o.Parent)
+		}
+	}
+}
+
+// parent returns the event that has issued what o describes, nil if it cannot have done so.
+// what is 0 for a sub-event and 1 for a callback.
+func (c *Checker) parent(what fmt.Stringer, o *Origin, kind int) *issuer {
+	p := c.events[o.Parent]
+	if p == nil || !p.committed {
+		c.violate(Cause, "", []EventID{o.Parent}, "%v was issued by event %v, which has not committed before", what, o.Parent)
+		return nil
+	}
+	if o.Index < 1 || o.Index > p.issued[kind] {
+		c.violate(Cause, "", []EventID{o.Parent}, "%v is number %d of event %v (order %d), which has issued %d", what, o.Index, o.Parent, p.order, p.issued[kind])
+		return nil
+	}
+	return p
+}
+
+// String names the callback in reports.
+func (k *Callback) String() string {
+	return fmt.Sprintf("callback %s of client %d", k.Method, k.Origin.Client)
+}
+
+// Callback takes a callback that is about to run.
+func (c *Checker) Callback(k *Callback) {
+	c.section.Counts.Callbacks++
+	o := &k.Origin
+	if o.Parent == (EventID{}) {
+		return // posted by a client
+	}
+	p := c.parent(k, o, 1)
+	if p == nil {
+		return
+	}
+	if p.callbacks--; p.callbacks >= 0 {
+		c.pending[1]--
+	}
+	at := place{p.order, o.Index}
+	if last, ok := c.boxes[o.Client]; ok && !last.before(at) {
+		c.violate(Client, "", []EventID{o.Parent}, "%v is number %d of the event of order %d, but number %d of order %d came before it",
+			k, o.Index, p.order, last.index, last.order)
+	}
+	c.boxes[o.Client] = at
+}
+
+// Gone takes that a client has gone: its callbacks may be dropped.
+func (c *Checker) Gone(uint64) { c.gone = true }
+
+// Answer takes that the answer of an event has left.
+func (c *Checker) Answer(a Answer) {
+	c.section.Counts.Answers++
+	i, ok := c.open[a.Order]
+	if !ok {
+		c.violate(Lost, "", nil, "an answer left for order %d, which no event has, or which was answered before", a.Order)
+		return
+	}
+	delete(c.open, a.Order)
+	if a.End <= i.start {
+		c.violate(RealTime, "", []EventID{i.event}, "event %v (order %d) was answered at %d and issued at %d", i.event, a.Order, a.End, i.start)
+	} else if a.End < i.latestStart {
+		c.violate(RealTime, "", []EventID{i.event, i.latest}, "event %v (order %d) was answered at %d, before event %v was issued at %d, but comes after it",
+			i.event, a.Order, a.End, i.latest, i.latestStart)
+	}
+}
+
+// End takes the end of the section, nil if the file or the section ends without one, and
+// returns the verdict.
+func (c *Checker) End(end *End) Section {
+	s := &c.section
+	s.Counts.Actors = len(c.actors)
+	if end == nil {
+		return *s
+	}
+	s.How = end.How
+	if end.Events != uint64(s.Counts.Events) {
+		c.violate(Lost, "", nil, "the section ends with %d events, but %d were found", end.Events, s.Counts.Events)
+	}
+	if end.How != "closed" {
+		return *s
+	}
+	if c.pending[0] > 0 {
+		c.violate(Lost, "", nil, "%d sub-events were issued and have not ended", c.pending[0])
+	}
+	if c.pending[1] > 0 && !c.gone {
+		c.violate(Lost, "", nil, "%d callbacks were issued and have not run", c.pending[1])
+	}
+	return *s
+}

@@ -1,0 +1,106 @@
+// Package trace reads the traces that programs write with --trace, and decides whether
+// what they tell is strictly serialisable.
+//
+// A trace is a certificate: it names the serial order. So nothing is searched for, and one
+// pass decides, in time linear in the length of the file: in that order every event must
+// have read what was written last, every write makes the next version, no event comes
+// before one that had been answered when it was issued, and what an event has issued
+// follows it, each once and in order. The format is described in docs/trace.md; this
+// package has a reader of its own and shares nothing with the runtime that writes it.
+package trace
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Version is the newest version of the format that this package reads.
+const Version = 1
+
+// Header begins a section: the trace of one system.
+type Header struct {
+	Version int
+	Program string
+	Test    string // of a test: its name
+	Seed    uint64
+	States  bool // accesses carry states
+	Started string
+}
+
+// EventID identifies an event.
+type EventID struct{ Origin, Seq uint64 }
+
+// String prints the id as the file has it.
+func (id EventID) String() string {
+	return strconv.FormatUint(id.Origin, 16) + "-" + strconv.FormatUint(id.Seq, 16)
+}
+
+// Access is an actor in one of its versions.
+type Access struct {
+	Actor   string
+	Version uint64
+	State   uint64 // hash of its fields, 0 if unknown
+	Deleted bool   // written for the last time
+}
+
+// Origin is where an event or a callback comes from.
+type Origin struct {
+	Kind   string // of an event: client, sub or timer
+	Client uint64
+	Parent EventID
+	Index  int
+	Issuer string
+}
+
+// Event is the record of one event that has ended.
+type Event struct {
+	ID       EventID
+	Attempt  uint64
+	Origin   Origin
+	Target   string
+	Method   string
+	Aborted  bool
+	Why      string // of an abort
+	Position uint64
+
+	Start, Order int64
+	Reads        []Access
+	Writes       []Access
+
+	Subs, Callbacks int // issued by the commit
+}
+
+// String names the event in reports.
+func (e *Event) String() string {
+	how := ""
+	if e.Aborted {
+		how = ", aborted"
+	}
+	return fmt.Sprintf("event %v (%s on %s, order %d%s)", e.ID, e.Method, e.Target, e.Order, how)
+}
+
+// Callback is the record of a callback that is about to run.
+type Callback struct {
+	Method string
+	Origin Origin
+	Start  int64
+}
+
+// Answer says when the answer of the event with that order left.
+type Answer struct{ Order, End int64 }
+
+// End closes a section.
+type End struct {
+	How    string // closed: all events had ended. interrupted: some may not have
+	Events uint64
+}
+
+// Record is one line of a trace: exactly one of its members is set.
+type Record struct {
+	Header   *Header
+	Event    *Event
+	Answers  []Answer
+	Callback *Callback
+	Gone     uint64 // a client that has gone
+	End      *End
+}
