@@ -40,6 +40,13 @@ the same way whenever it is run with it. With -parallel the machine chooses, sev
 events run at once, and a failure need not come again. Go code that waits for another
 event of the test needs that.
 
+Golden files (.txtar, or a folder of them) are programs with all outcomes that the
+orders of their events allow. The reference interpreter runs each in every order, and
+the compiled program runs with many seeds: an outcome that no order gives is a failure.
+
+	aeonc test testdata/semantics            all golden files of a folder
+	aeonc test -update new.txtar             write down what may come out; read it
+
 What a test prints is shown if it fails, or with -v. The exit code is 1 if a test
 failed.`,
 		setup: func(fs *flag.FlagSet) action {
@@ -52,6 +59,7 @@ failed.`,
 			fs.BoolVar(&o.verbose, "v", false, "show passed tests and what they print")
 			fs.BoolVar(&o.json, "json", false, "write JSON, in the format of go test -json")
 			o.trace.flags(fs)
+			fs.BoolVar(&o.update, "update", false, "write the outcomes of golden files into them; read them before you keep them")
 			return func(env *environment, args []string) error { return testPackages(env, args, o) }
 		},
 	}
@@ -64,6 +72,7 @@ type testOptions struct {
 	parallel      bool
 	max           time.Duration
 	verbose, json bool
+	update        bool
 	trace         traceFlags
 }
 
@@ -88,6 +97,14 @@ func (o testOptions) check() error {
 func testPackages(env *environment, args []string, o testOptions) error {
 	if err := o.check(); err != nil {
 		return err
+	}
+	if paths, ok, err := goldenPaths(args); err != nil {
+		return err
+	} else if ok {
+		return testGolden(env, paths, o)
+	}
+	if o.update {
+		return usagef("-update is for golden files; tests of packages say what they expect")
 	}
 	loader, named, err := load(args)
 	if err != nil {

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aeon-lang/aeon/program"
+	"github.com/aeon-lang/aeon/spec/golden"
+)
+
+// goldenSeeds is how often a golden program runs compiled if -schedules does not say so:
+// often enough that most of its orders come up.
+const goldenSeeds = 20
+
+// goldenPaths returns the golden files that the arguments of test name: .txtar files, or
+// folders that contain some and no sources. ok is false if they name packages.
+func goldenPaths(args []string) (paths []string, ok bool, err error) {
+	packages := 0
+	for _, arg := range args {
+		if !namesGolden(arg) {
+			packages++
+			continue
+		}
+		found, err := golden.Find([]string{arg})
+		if err != nil {
+			return nil, false, usagef("%v", err)
+		}
+		paths = append(paths, found...)
+	}
+	if packages > 0 && len(paths) > 0 {
+		return nil, false, usagef("golden files (%s) and packages are tested by separate commands", golden.Extension)
+	}
+	return paths, packages == 0 && len(paths) > 0, nil
+}
+
+func namesGolden(arg string) bool {
+	if filepath.Ext(arg) == golden.Extension {
+		return true
+	}
+	files, err := golden.Find([]string{arg})
+	if err != nil || len(files) == 0 {
+		return false
+	}
+	_, err = program.Find([]string{arg})
+	return err != nil // it has sources as well: then they are meant
+}
+
+// testGolden runs golden files and reports them as tests.
+func testGolden(env *environment, paths []string, o testOptions) error {
+	filter := regexp.MustCompile(o.filter)
+	var cases []*golden.Case
+	for _, p := range paths {
+		c, err := golden.Load(p)
+		if err != nil {
+			return usagef("%v", err)
+		}
+		if filter.MatchString(c.Name()) {
+			cases = append(cases, c)
+		}
+	}
+	if len(cases) == 0 {
+		env.say("no golden file matches %q", o.filter)
+		return nil
+	}
+	opts := golden.Options{Seeds: o.schedules, Update: o.update}
+	if o.schedules == 1 && o.seed == "" {
+		opts.Seeds = goldenSeeds
+	}
+	if o.seed != "" {
+		opts.First, _ = strconv.ParseUint(o.seed, 10, 64) // o.check has parsed it
+	}
+	if !o.json {
+		env.say("running %s in every order, and compiled with %s", plural(len(cases), "program"), plural(opts.Seeds, "seed"))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	results, err := golden.Run(ctx, cases, opts)
+	if err != nil {
+		return err
+	}
+	r := goldenReport{out: env.stdout, json: o.json, verbose: o.verbose}
+	for i := range results {
+		if err := r.result(&results[i]); err != nil {
+			return err
+		}
+	}
+	return r.end()
+}
+
+// goldenReport writes results as `aeonc test` does.
+type goldenReport struct {
+	out                  io.Writer
+	json, verbose        bool
+	passed, failed       int
+	orders, states, runs int
+	packages             []string
+}
+
+func (r *goldenReport) result(g *golden.Result) error {
+	r.orders += g.Orders
+	r.states += g.States
+	r.runs += g.Runs
+	dir := filepath.ToSlash(program.Relative(filepath.Dir(g.Case.Path)))
+	if !slices.Contains(r.packages, dir) {
+		r.packages = append(r.packages, dir)
+	}
+	failed := len(g.Problems) > 0
+	if failed {
+		r.failed++
+	} else {
+		r.passed++
+	}
+	said := strings.Join(g.Problems, "\n")
+	switch {
+	case r.json:
+		return r.events(dir, g.Case.Name(), said, failed)
+	case failed:
+		fmt.Fprintf(r.out, "FAIL\t%s\n%s\n", program.Relative(g.Case.Path), said)
+	case r.verbose:
+		fmt.Fprintf(r.out, "ok  \t%s\t%s\n", program.Relative(g.Case.Path), g.Summary())
+	}
+	return nil
+}
+
+// events writes one test in the format of go test -json.
+func (r *goldenReport) events(dir, name, said string, failed bool) error {
+	type event struct {
+		Action, Package, Test string
+		Output                string `json:",omitempty"`
+	}
+	enc := json.NewEncoder(r.out)
+	list := []event{{"run", dir, name, ""}}
+	end := "pass"
+	if failed {
+		list, end = append(list, event{"output", dir, name, said + "\n"}), "fail"
+	}
+	for _, e := range append(list, event{end, dir, name, ""}) {
+		if err := enc.Encode(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *goldenReport) end() error {
+	if !r.json {
+		fmt.Fprintf(r.out, "%d passed, %d failed: %s, %s, %s\n", r.passed, r.failed,
+			plural(r.orders, "serial order"), plural(r.states, "state"), plural(r.runs, "compiled run"))
+	}
+	if r.failed > 0 {
+		return codeError(exitDiagnostics)
+	}
+	return nil
+}

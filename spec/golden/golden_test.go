@@ -1,0 +1,63 @@
+package golden_test
+
+import (
+	"flag"
+	"path/filepath"
+	"testing"
+
+	"github.com/aeon-lang/aeon/spec/golden"
+)
+
+var (
+	update = flag.Bool("update", false, "write the outcomes into the golden files")
+	seeds  = flag.Int("seeds", 20, "how often each compiled program runs")
+)
+
+// programsMin is how many golden programs there are at least.
+const programsMin = 150
+
+// TestGoldenPrograms runs testdata/semantics in every order, and compiled with many seeds.
+func TestGoldenPrograms(t *testing.T) {
+	cases := load(t)
+	if len(cases) < programsMin {
+		t.Errorf("there are %d golden programs, and should be at least %d", len(cases), programsMin)
+	}
+	results, err := golden.Run(t.Context(), cases, golden.Options{Seeds: *seeds, Update: *update})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var orders, states, runs, allowed, seen int
+	for i := range results {
+		r := &results[i]
+		orders, states, runs, allowed, seen = orders+r.Orders, states+r.States, runs+r.Runs, allowed+len(r.Case.Outcomes), seen+r.Outcomes
+		t.Run(r.Case.Name(), func(t *testing.T) {
+			for _, p := range r.Problems {
+				t.Error(p)
+			}
+			t.Log(r.Summary())
+		})
+	}
+	t.Logf("%d programs, %d serial orders, %d states, %d compiled runs, which had %d of the %d allowed outcomes", len(cases), orders, states, runs, seen, allowed)
+}
+
+func load(t *testing.T) (cases []*golden.Case) {
+	t.Helper()
+	paths, err := golden.Find([]string{filepath.Join("..", "..", "testdata", "semantics")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range paths {
+		c, err := golden.Load(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(c.Rules) == 0 {
+			t.Errorf("%s names no rule in its comment", p)
+		}
+		if c.Outcomes == nil && c.Errors == "" && !*update {
+			t.Errorf("%s expects nothing; -update writes what the interpreter says", p)
+		}
+		cases = append(cases, c)
+	}
+	return cases
+}

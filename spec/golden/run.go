@@ -1,0 +1,145 @@
+package golden
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aeon-lang/aeon/spec/batch"
+	"github.com/aeon-lang/aeon/typecheck"
+)
+
+// Options say how cases are run.
+type Options struct {
+	Seeds    int    // how often the compiled program runs, each time with another schedule
+	First    uint64 // the first seed; 0 is the undisturbed schedule
+	Update   bool   // write what the interpreter and the checker say into the files
+	Compiler batch.Compiler
+}
+
+// Result is what came of one case.
+type Result struct {
+	Case     *Case
+	Problems []string // empty: it has passed
+	Orders   int      // serial orders that the interpreter has run
+	States   int      // states that it has seen
+	Runs     int      // of the compiled program
+	Outcomes int      // different outcomes that these had
+}
+
+// Run runs all cases; the results are in their order. The error says that running was not possible.
+func Run(ctx context.Context, cases []*Case, o Options) ([]Result, error) {
+	results := make([]Result, len(cases))
+	var programs []batch.Program
+	var owner []*Result // of programs
+	for i, c := range cases {
+		r := &results[i]
+		r.Case = c
+		info, said, err := c.check()
+		switch {
+		case err != nil:
+			r.problem("%v", err)
+			continue
+		case info == nil || said != "":
+			if err := r.refused(said, o.Update); err != nil {
+				return nil, err
+			}
+		}
+		if info == nil {
+			continue
+		}
+		if err := r.interpret(info, o.Update); err != nil {
+			return nil, err
+		}
+		programs = append(programs, batch.Program{Name: fmt.Sprintf("golden/%s", c.Name()), Units: []*typecheck.Info{info}})
+		owner = append(owner, r)
+	}
+	if len(programs) == 0 || o.Seeds == 0 {
+		return results, nil
+	}
+	x, err := o.Compiler.Compile(ctx, programs)
+	if err != nil {
+		return nil, err
+	}
+	seeds := make([]uint64, o.Seeds)
+	for i := range seeds {
+		seeds[i] = o.First + uint64(i)
+	}
+	jobs := x.Jobs(seeds...)
+	for i := range jobs {
+		jobs[i].Simulated = true
+	}
+	outcomes, err := x.Run(ctx, jobs)
+	if err != nil {
+		return nil, err
+	}
+	seen := make([]map[string]bool, len(programs))
+	for i := range outcomes {
+		p := jobs[i].Program
+		if seen[p] == nil {
+			seen[p] = map[string]bool{}
+		}
+		owner[p].compiled(&outcomes[i], seen[p])
+	}
+	return results, nil
+}
+
+func (r *Result) problem(format string, args ...any) {
+	r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
+}
+
+// refused compares what the checker says of a program.
+func (r *Result) refused(said string, update bool) error {
+	if said == r.Case.Errors {
+		return nil
+	}
+	if update {
+		r.Case.Errors, r.Case.Outcomes = said, nil
+		return r.Case.write(nil, said)
+	}
+	r.problem("the checker says\n%sand is expected to say\n%s", indent(said), indent(r.Case.Errors))
+	return nil
+}
+
+// compiled checks one run of the compiled program.
+func (r *Result) compiled(o *batch.Outcome, seen map[string]bool) {
+	r.Runs++
+	got := compiledText(o)
+	if seen[got] {
+		return
+	}
+	seen[got] = true
+	r.Outcomes++
+	if !slices.Contains(r.Case.Outcomes, got) {
+		r.problem("compiled, with seed %d: no order of the events allows the outcome\n%s", o.Job.Seed, indent(got))
+	}
+}
+
+// compiledText is batch.Text with the dead letters in an order that does not depend on the schedule.
+func compiledText(o *batch.Outcome) string {
+	sorted := *o
+	sorted.DeadLetters = slices.SortedFunc(slices.Values(o.DeadLetters), func(a, b batch.DeadLetter) int {
+		return strings.Compare(a.Message, b.Message)
+	})
+	return batch.Text(&sorted)
+}
+
+func indent(text string) string {
+	if text == "" {
+		return "    (nothing)\n"
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString("    " + strings.TrimSuffix(line, "\n") + "\n")
+	}
+	return b.String()
+}
+
+// Summary says what was done, in a few words.
+func (r *Result) Summary() string {
+	if r.Case.Errors != "" && r.Runs == 0 {
+		return "refused, as expected"
+	}
+	return fmt.Sprintf("%d allowed, %d seen; orders %d, states %d, runs %d", len(r.Case.Outcomes), r.Outcomes, r.Orders, r.States, r.Runs)
+}
