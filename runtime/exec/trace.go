@@ -16,6 +16,8 @@ import (
 type tracer struct {
 	rec    trace.Recorder
 	states bool // hash the fields
+	reuse  bool // the recorder keeps nothing of an event that was answered
+	pool   sync.Pool
 	tick   atomic.Int64
 	actors [traceShards]struct {
 		mu struct {
@@ -44,6 +46,7 @@ type tracedEvent struct {
 	mu    sync.Mutex // branches of the event meet here
 	notes []readNote
 	last  map[*Handle]int // index of the last note of an actor, once there are many
+	wrote handleSet
 }
 
 // readNote is an actor as the event first reached it.
@@ -53,7 +56,12 @@ type readNote struct {
 	trace.Access
 }
 
-func newTracer(rec trace.Recorder, states bool) *tracer { return &tracer{rec: rec, states: states} }
+func newTracer(rec trace.Recorder, states bool) *tracer {
+	t := &tracer{rec: rec, states: states}
+	_, t.reuse = rec.(trace.Transient)
+	t.pool.New = func() any { return new(tracedEvent) }
+	return t
+}
 
 // actor returns what the trace keeps of h. Numbers tell apart actors of one name, of which
 // all but the last were deleted.
@@ -103,7 +111,7 @@ type origin struct {
 
 // begin is called when ev starts.
 func (t *tracer) begin(ev *Event) {
-	r := &tracedEvent{}
+	r := t.pool.Get().(*tracedEvent)
 	r.ID, r.Method, r.Args = ev.id, ev.method.String(), ev.args
 	if ev.from != nil {
 		r.Origin, r.Start = ev.from.Origin, ev.from.start
@@ -165,6 +173,14 @@ func (r *tracedEvent) lastNote(h *Handle) int {
 		}
 	}
 	return -1
+}
+
+// noted is tracer.actor for an actor that r has probably noted.
+func (t *tracer) noted(r *tracedEvent, h *Handle) *tracedActor {
+	if i := r.lastNote(h); i >= 0 {
+		return r.notes[i].a
+	}
+	return t.actor(h)
 }
 
 // forget drops what a withdrawn attempt has noted.
@@ -242,13 +258,10 @@ func (t *tracer) prepare(ev *Event) {
 	r := ev.traced
 	r.Attempt = ev.attempt
 	if ev.target != nil {
-		r.Target, r.Label = ev.target.id, t.label(ev.target)
+		r.Target, r.Label = ev.target.id, t.noted(r, ev.target).label
 	}
-	if len(r.notes) > 0 {
-		r.Reads = make([]trace.Access, len(r.notes))
-		for i := range r.notes {
-			r.Reads[i] = r.notes[i].Access
-		}
+	for i := range r.notes {
+		r.Reads = append(r.Reads, r.notes[i].Access)
 	}
 	t.rec.Prepare(&r.Event)
 }
@@ -256,12 +269,11 @@ func (t *tracer) prepare(ev *Event) {
 // writes gives every actor that the event has changed its next version.
 func (t *tracer) writes(ev *Event) {
 	r := ev.traced
-	var done handleSet
 	write := func(h *Handle, dead bool) {
-		if !done.add(h) {
+		if !r.wrote.add(h) {
 			return
 		}
-		a := t.actor(h)
+		a := t.noted(r, h)
 		w := trace.Access{Actor: h.id, Label: a.label, Version: a.version.Add(1), Deleted: dead}
 		if !dead {
 			w.State = t.state(h)
@@ -286,9 +298,27 @@ func (t *tracer) answered(ev *Event) {
 	if r := ev.traced; r != nil && r.Order != 0 {
 		r.End = t.tick.Add(1)
 		t.rec.Answered(&r.Event)
+		if t.reuse {
+			r.clear()
+			t.pool.Put(r)
+		}
 	}
 	ev.traced = nil
 }
+
+// clear makes r ready for another event. It keeps the memory of what is small.
+func (r *tracedEvent) clear() {
+	clear(r.notes)
+	clear(r.wrote.list)
+	r.wrote = handleSet{list: r.wrote.list[:0]}
+	r.forget()
+	r.Event = trace.Event{Line: r.Line[:0], Reads: r.Reads[:0], Writes: r.Writes[:0]}
+	if cap(r.Line) > lineKeptMax {
+		*r = tracedEvent{}
+	}
+}
+
+const lineKeptMax = 4 << 10 // bytes
 
 // called is called when a callback is about to run in client cl.
 func (t *tracer) called(cl *Client, c *callback) {

@@ -98,6 +98,12 @@ type Recorder interface {
 	Gone(event.ClientID)
 }
 
+// Transient is a Recorder that keeps nothing of an event once Answered has returned.
+type Transient interface {
+	Recorder
+	Transient()
+}
+
 // Func is a Recorder that collects events.
 type Func func(*Event)
 

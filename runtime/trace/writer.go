@@ -187,6 +187,9 @@ func (w *Writer) Prepare(e *Event) {
 	e.Line = append(b, "}\n"...)
 }
 
+// Transient says that an event may be used again.
+func (w *Writer) Transient() {}
+
 // Ended implements Recorder.
 func (w *Writer) Ended(e *Event) {
 	w.mu.Lock()

@@ -1,0 +1,122 @@
+package trace
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+func transfer(order int64) *Event {
+	return &Event{
+		ID: event.EventID{Origin: 2, Seq: 0x1f}, Attempt: 3, Origin: Origin{Kind: Client, Client: 2},
+		Label: `bank.Account/"eve"`, Method: "Account.pay", Start: order - 1, Order: order,
+		Reads:  []Access{{Label: "bank.Account:1:2", Version: 4, State: 0xab}},
+		Writes: []Access{{Label: "bank.Account:1:2", Version: 5, State: 0xcd}, {Label: "x", Version: 1, Deleted: true}},
+		Subs:   2, Callbacks: 1,
+	}
+}
+
+func write(t *testing.T, name string, toAppend bool, use func(w *Writer)) []string {
+	t.Helper()
+	w, err := Create(name, toAppend)
+	if err != nil {
+		t.Fatal(err)
+	}
+	use(w)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+}
+
+func TestWriterWritesTheDocumentedFormat(t *testing.T) {
+	lines := write(t, t.TempDir()+"/t", false, func(w *Writer) {
+		w.Ended(transfer(1)) // before any section: dropped
+		w.Begin(Header{Program: "bank", Test: "t\u2028", Seed: 7, States: true})
+		e := transfer(9)
+		w.Prepare(e)
+		w.Ended(e)
+		w.Called(&Callback{Origin: Origin{Client: 4, Parent: e.ID, Index: 1, Issuer: "bank.Bank/b"}, Method: "Guest.hear", Start: 10})
+		e.End = 11
+		w.Answered(e)
+		f := transfer(13)
+		f.Err, f.Reads, f.Writes, f.Subs, f.Callbacks, f.Position = errors.New("no\xff"), nil, nil, 0, 0, 6
+		f.Origin = Origin{Kind: Sub, Parent: e.ID, Index: 2, Issuer: "bank.Bank/b"}
+		w.Prepare(f)
+		w.Ended(f)
+		w.Gone(4)
+		w.End("closed")
+		w.End("interrupted") // the section has ended
+		w.Answered(f)
+	})
+	want := []string{
+		`{"order":9,"subs":2,"callbacks":1,"event":"2-1f","attempt":3,"kind":"client","client":2,"target":"bank.Account/\"eve\"","method":"Account.pay","start":8,"reads":[["bank.Account:1:2",4,"ab"]],"writes":[["bank.Account:1:2",5,"cd"],["x",1,"deleted"]]}`,
+		`{"callback":"Guest.hear","client":4,"parent":"2-1f","index":1,"issuer":"bank.Bank/b","start":10}`,
+		`{"order":13,"event":"2-1f","attempt":3,"kind":"sub","parent":"2-1f","index":2,"issuer":"bank.Bank/b","target":"bank.Account/\"eve\"","method":"Account.pay","abort":"no\ufffd","position":6,"start":12}`,
+		`{"gone":4}`,
+		`{"answers":[[9,11]]}`,
+		`{"end":"closed","events":2}`,
+	}
+	if !strings.HasPrefix(lines[0], `{"trace":1,"program":"bank","test":"t\u2028","seed":7,"states":true,"started":"2`) {
+		t.Errorf("header %s", lines[0])
+	}
+	if got := strings.Join(lines[1:], "\n"); got != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", got, strings.Join(want, "\n"))
+	}
+}
+
+func TestWriterGoesOnBehindATornLine(t *testing.T) {
+	name := t.TempDir() + "/t"
+	if err := os.WriteFile(name, []byte("{\"trace\":1}\n{\"ord"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	lines := write(t, name, true, func(w *Writer) { w.Begin(Header{Program: "p"}) })
+	if len(lines) != 3 || lines[1] != `{"ord` || !strings.HasPrefix(lines[2], `{"trace":1,"program":"p"`) {
+		t.Errorf("%q", lines)
+	}
+	if lines := write(t, name, false, func(*Writer) {}); len(lines) != 1 || lines[0] != "" {
+		t.Errorf("a new trace begins with what was there: %q", lines)
+	}
+}
+
+func TestWriterReportsAFullDisk(t *testing.T) {
+	w, err := Create(t.TempDir()+"/t", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Begin(Header{Program: "p"})
+	if err := w.file.Close(); err != nil { // as if the disk had gone
+		t.Fatal(err)
+	}
+	if err := w.Close(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("Close returns %v", err)
+	}
+	if _, err := Create(t.TempDir()+"/no/t", false); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("Create returns %v", err)
+	}
+}
+
+func BenchmarkRecord(b *testing.B) {
+	w, err := Create(b.TempDir()+"/t", false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w.Begin(Header{Program: "p"})
+	e := transfer(9)
+	b.ReportAllocs()
+	for b.Loop() {
+		w.Prepare(e)
+		w.Ended(e)
+		w.Answered(e)
+	}
+	if err := w.Close(); err != nil {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,188 @@
+package trace
+
+import (
+	"log/slog"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/trace"
+)
+
+// cell is an actor as codegen would write it: a balance, which must not be negative.
+type cell struct {
+	exec.Self
+	balance int64
+}
+
+// EncodeState writes the fields.
+func (c *cell) EncodeState(e *codec.Encoder) { e.Int(c.balance) }
+
+func (c *cell) add(cx *exec.Cx, n int64) int64 {
+	exec.Log(cx, &c.Self, 0, &c.balance)
+	c.balance += n
+	runtime.Gosched() // where there is a bug to be found, let others find it
+	exec.Require(cx, c.balance >= 0, "not enough")
+	return c.balance
+}
+
+// cellArgs are the arguments and the result of every method of a cell.
+type cellArgs struct {
+	to  exec.Ref
+	n   int64
+	ret int64
+}
+
+var (
+	classCell  = exec.Class{Package: "cells", Name: "Cell", Fields: []exec.Field{{Name: "balance"}}}
+	methodCell = exec.Method{Class: &classCell, Name: "Cell", Self: exec.Write}
+	methodGet  = exec.Method{Class: &classCell, Name: "get", Self: exec.Read, ReadOnly: true}
+	methodAdd  = exec.Method{Class: &classCell, Name: "add", Self: exec.Write}
+	methodPay  = exec.Method{Class: &classCell, Name: "pay", Self: exec.Write}
+)
+
+func init() {
+	classCell.New = func() exec.Object { return &cell{} }
+	methodCell.Run = func(*exec.Cx, any, exec.Args) {}
+	methodGet.Run = func(_ *exec.Cx, self any, args exec.Args) {
+		args.(*cellArgs).ret = self.(*cell).balance
+	}
+	methodAdd.Run = func(cx *exec.Cx, self any, args exec.Args) {
+		x := args.(*cellArgs)
+		x.ret = self.(*cell).add(cx, x.n)
+	}
+	methodPay.ArgRefs = func(args exec.Args, f *exec.Footprint) { f.Add(args.(*cellArgs).to, exec.Write) }
+	methodPay.Run = func(cx *exec.Cx, self any, args exec.Args) {
+		x := args.(*cellArgs)
+		to, _ := exec.Enter[*cell](cx, x.to, &methodAdd)
+		to.add(cx, x.n)
+		cx.Leave()
+		x.ret = self.(*cell).add(cx, -x.n)
+	}
+}
+
+// cellOp is what a client has asked and been answered.
+type cellOp struct {
+	method *exec.Method
+	i, j   int
+	n, ret int64
+	failed bool
+}
+
+// bank is a bank of cells as a sequential object: it knows nothing of versions.
+var bank = porcupine.Model{
+	Init: func() any { return []int64(nil) },
+	Step: func(state, input, _ any) (bool, any) {
+		old, op := state.([]int64), input.(*cellOp)
+		cells := make([]int64, max(len(old), op.i+1, op.j+1))
+		copy(cells, old)
+		switch op.method {
+		case &methodGet:
+			return cells[op.i] == op.ret, old
+		case &methodAdd:
+			cells[op.i] += op.n
+		default:
+			cells[op.i] -= op.n
+			cells[op.j] += op.n
+		}
+		if op.failed {
+			return cells[op.i] < 0, old
+		}
+		return cells[op.i] >= 0 && cells[op.i] == op.ret, cells
+	},
+	Equal: func(a, b any) bool { return slices.Equal(a.([]int64), b.([]int64)) },
+}
+
+// runCells lets clients work on cells of a traced system and returns what they saw. A nil
+// recorder leaves it untraced.
+func runCells(seed uint64, clients, cells, events int, rec trace.Recorder, states bool) []porcupine.Operation {
+	s := exec.Open(exec.Config{Log: slog.New(slog.DiscardHandler), Trace: rec, TraceStates: states})
+	defer s.Close()
+	setup := s.Client()
+	list := make([]exec.Ref, cells)
+	for i := range list {
+		r, err := setup.New(&classCell, &methodCell, &cellArgs{})
+		if err != nil {
+			panic(err)
+		}
+		list[i] = r
+	}
+	var clock atomic.Int64
+	all := make([][]porcupine.Operation, clients)
+	var wg sync.WaitGroup
+	for id := range clients {
+		wg.Go(func() {
+			cl := s.Client()
+			rng := rand.New(rand.NewPCG(seed, uint64(id)))
+			for range events / clients {
+				op := &cellOp{i: rng.IntN(cells), n: int64(rng.IntN(20))}
+				op.method = [...]*exec.Method{&methodGet, &methodAdd, &methodPay, &methodPay}[rng.IntN(4)]
+				for op.j = op.i; op.j == op.i; {
+					op.j = rng.IntN(cells)
+				}
+				x := &cellArgs{to: list[op.j], n: op.n}
+				call := clock.Add(1)
+				op.failed = cl.Await(list[op.i], op.method, x) != nil
+				op.ret = x.ret
+				all[id] = append(all[id], porcupine.Operation{ClientId: id, Input: op, Call: call, Return: clock.Add(1)})
+			}
+		})
+	}
+	wg.Wait()
+	return slices.Concat(all...)
+}
+
+// traceCells is runCells into a file.
+func traceCells(seed uint64, events int, name string, states bool) ([]porcupine.Operation, error) {
+	w, err := trace.Create(name, false)
+	if err != nil {
+		return nil, err
+	}
+	w.Begin(trace.Header{Program: "cells", Seed: seed, States: states})
+	ops := runCells(seed, 8, 4, events, w, states)
+	w.End("closed")
+	return ops, w.Close()
+}
+
+// TestRealRunsAgree compares two views of one run: what the clients saw, in values, for
+// which porcupine searches an order; and the trace of the run, in versions.
+func TestRealRunsAgree(t *testing.T) {
+	rounds := uint64(5)
+	if *long {
+		rounds = 200
+	}
+	for seed := range rounds {
+		name := t.TempDir() + "/trace"
+		ops, err := traceCells(seed, 4000, name, seed%2 == 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rep := checkFile(t, name)
+		if rep.Violated() > 0 {
+			t.Errorf("seed %d:\n%s", seed, said(t, rep))
+		}
+		if n := rep.Sections[0].Counts; n.Events != len(ops)+4 || n.Answers != n.Events || n.Aborts == 0 {
+			t.Errorf("seed %d: %d operations, but %+v", seed, len(ops), n)
+		}
+		if !porcupine.CheckOperations(bank, ops) {
+			t.Errorf("seed %d: porcupine finds no order", seed)
+		}
+	}
+}
+
+func said(t *testing.T, rep *Report) string {
+	t.Helper()
+	var b strings.Builder
+	if err := rep.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
