@@ -198,7 +198,10 @@ func (b *body) enumCallee(fun *ast.Field) (handled bool, v *EnumValue) {
 		v, _ = obj.(*EnumValue)
 		return true, v
 	case *Class:
-		b.errorf(diag.WrongKind, fun, "%s is %s; methods are called on its objects", id.Name, describe(owner))
+		d := b.errorf(diag.WrongKind, fun, "%s is %s; methods are called on its objects", id.Name, describe(owner))
+		if d.Help = "make one: `new " + id.Name + "(…)`"; owner.Kind == ast.ActorClass {
+			d.Help += "; or take the one of a name: `actor<" + id.Name + ">(\"name\")`"
+		}
 		return true, nil
 	case *badObject:
 		return true, nil

@@ -96,7 +96,7 @@ func (c *checker) clientCalls(x *ast.Call, info *Call) {
 
 func (c *checker) yieldCalled(x *ast.Call, info *Call) {
 	d := diag.New(diag.YieldCalled, x.Span(), "%s is reached through a yield reference, which takes only event calls", info.Func.FullName()).
-		WithLabel("a %s call", x.Mode)
+		WithLabel("%s", map[ast.CallMode]string{ast.Sync: "a sync call", ast.Async: "an async call"}[x.Mode])
 	d = c.why(d, info.Recv).WithHelp("issue an event, which runs after this one; or hold the actor in a plain field, which owns it")
 	if x.Mode == ast.Async {
 		d = d.WithFix("issue an event", diag.Replace(x.ModePos, "event"))

@@ -76,6 +76,10 @@ func addDeclared(names map[string]bool, text string) {
 		case gap != "" && strings.ContainsRune("?>],", rune(gap[len(gap)-1])):
 			names[w] = true
 		}
+		switch rest := strings.TrimLeft(text[at[1]:], " \t"); {
+		case strings.HasPrefix(rest, ":"), strings.HasPrefix(rest, "in "): // x := 1, x: int, x in xs
+			names[w] = true
+		}
 		end, before = at[1], w
 	}
 }

@@ -54,6 +54,7 @@ var foreignNameHelp = map[string]string{
 	"super": inheritHelp, "base": inheritHelp, "Math": "`min`, `max` and `abs` are functions", "math": "`min`, `max` and `abs` are functions",
 	"range": "a loop that counts: `for (int i = 0 upto n) { … }`", "append": "a vector grows with `xs.push(x);`", "make": "`new map<K, V>()` makes a map, `[]` is an empty vector",
 	"sprintf": interpolate, "format": interpolate, "exit": "a program ends when main has returned and no event is left", "Some": optionalHelp, "Ok": optionalHelp, "Err": failureHelp,
+	"assertEquals": "a test asserts what is true: `assert(a == b);`", "assertTrue": "a test asserts what is true: `assert(a == b);`", "expect": "a test asserts what is true: `assert(a == b);`",
 	"Thread": threadHelp, "thread": threadHelp, "spawn": threadHelp, "launch": threadHelp, "setTimeout": "`event a.m() after 1s;` within an actor sets a timer", "typeof": anyHelp, "isinstance": anyHelp,
 }
 

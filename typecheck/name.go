@@ -313,6 +313,14 @@ func (b *body) noMember(t Type, name ast.Name, call bool) {
 			return
 		}
 	}
+	if _, method := libraryMethod(t, name.Text); method && !call {
+		*d = d.WithHelp("%s is a method: call it", name.Text).WithFix("call it", diag.InsertAfter(name.Span(), "()"))
+		return
+	}
+	if f, ok := b.pkg.scope[name.Text].(*Func); ok && call && len(f.Params) > 0 && Identical(f.Params[0].typ, t) {
+		d.Help = name.Text + " is a function: `" + f.Signature() + "`"
+		return
+	}
 	ours := b.similarMember(t, name.Text)
 	if _, method := libraryMethod(t, ours); method && !call {
 		ours += "()"

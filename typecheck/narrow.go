@@ -11,6 +11,13 @@ func (b *body) implied(cond ast.Expr) (whenTrue, whenFalse []*Var) {
 	switch x := cond.(type) {
 	case *ast.Paren:
 		return b.implied(x.X)
+	case *ast.Ident:
+		// `if (x)` of what may be null has been reported; it is meant as `x != null`.
+		if v := b.wholeLocal(x); v != nil {
+			if _, optional := v.typ.(*Optional); optional {
+				return []*Var{v}, nil
+			}
+		}
 	case *ast.Unary:
 		if x.Op == ast.OpNot {
 			whenFalse, whenTrue = b.implied(x.X)

@@ -293,6 +293,12 @@ func (b *body) badOperands(x *ast.Binary, l, r operand) {
 	switch {
 	case x.Op == ast.OpAdd && (l.typ == String || r.typ == String):
 		d = d.WithHelp("write it into a string: `\"{x}\"`, or use str(…)")
+	case x.Op.IsComparison() && (l.typ == Uint8 && r.typ == String || l.typ == String && r.typ == Uint8):
+		d = d.WithHelp("the elements of a string are bytes; one is written between single quotes: 'a'")
+	case x.Op.IsComparison() && (l.typ == String && r.typ == UntypedInt || l.typ == UntypedInt && r.typ == String):
+		d = d.WithHelp("single quotes make the number of a character; strings stand between double quotes")
+	case x.Op == ast.OpAdd && isVector(l.typ):
+		d = d.WithHelp("a vector grows with `xs.push(x);`")
 	case x.Op == ast.OpRem && (l.typ == Float || r.typ == Float):
 		d = d.WithHelp("%% is for integers")
 	case !Identical(l.typ, r.typ) && IsNumeric(l.typ) && IsNumeric(r.typ) && isConvertible(r.typ, l.typ):
@@ -302,6 +308,8 @@ func (b *body) badOperands(x *ast.Binary, l, r operand) {
 	}
 	b.report(d)
 }
+
+func isVector(t Type) bool { _, ok := t.(*Vector); return ok }
 
 // equality checks == and !=: structural on values, identity on actors.
 func (b *body) equality(x *ast.Binary, l, r operand) operand {

@@ -2,6 +2,7 @@ package typecheck
 
 import (
 	"go/constant"
+	"slices"
 	"strings"
 
 	"github.com/aeon-lang/aeon/lang/ast"
@@ -83,6 +84,12 @@ func (b *body) exhaustive(s *ast.Switch, t Type, seen map[string]ast.Span) bool 
 		b.info.Exhaustive[s] = true
 		return true
 	}
+	for _, c := range s.Cases {
+		if len(c.Values) == 0 && !c.Default || slices.Contains(c.Values, nil) {
+			b.info.Exhaustive[s] = true // a case could not be read, and may be what is missing
+			return true
+		}
+	}
 	b.report(diag.Warn(diag.MissingCases, s.X.Span(), "this switch has no case for %s", strings.Join(missing, ", ")).
 		WithHelp("add the cases, or a default"))
 	return false
@@ -114,10 +121,11 @@ func (b *body) matchStmt(s *ast.Match) {
 	m := b.null.mark()
 	b.targets = append(b.targets, target{mark: m})
 	seen := make(map[*EnumValue]ast.Span)
-	hasDefault := false
+	hasDefault, unread := false, false
 	var ends []delta
 	for _, c := range s.Cases {
 		hasDefault = hasDefault || c.Default
+		unread = unread || len(c.Patterns) == 0 && !c.Default || slices.Contains(c.Patterns, nil)
 		for _, p := range c.Patterns {
 			if p != nil { // nil: a syntax error
 				b.pattern(p, e, seen)
@@ -133,7 +141,7 @@ func (b *body) matchStmt(s *ast.Match) {
 	if ends = append(ends, t.breaks...); len(ends) > 0 {
 		b.null.join(ends...)
 	}
-	if e == nil || hasDefault {
+	if e == nil || hasDefault || unread {
 		return
 	}
 	if missing := missingValues(e, func(v *EnumValue) bool { _, ok := seen[v]; return ok }); len(missing) > 0 {

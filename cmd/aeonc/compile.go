@@ -99,7 +99,11 @@ func loadProgram(env *environment, args []string) (*program.Package, error) {
 		return nil, usagef("one program at a time, not %d", len(named))
 	}
 	if named[0].Info.Package.Main == nil {
-		env.say("package %s has no main function, so there is nothing to run\n\twrite one: void main() { … }; `aeonc test` runs the tests of a package without main", named[0].Name())
+		hint := ""
+		if named[0].Info.Package.Lookup("Main") != nil {
+			hint = "\n\tMain is a function like any other: main has a small letter"
+		}
+		env.say("package %s has no main function, so there is nothing to run\n\twrite one: void main() { … }; `aeonc test` runs the tests of a package without main%s", named[0].Name(), hint)
 		return nil, codeError(exitDiagnostics)
 	}
 	return named[0], nil

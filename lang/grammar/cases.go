@@ -115,7 +115,11 @@ func (p *parser) caseClause(lex *lexer.PeekingLexer, loc *ast.Loc, isDefault *bo
 func (p *parser) caseHead(isDefault bool, value func() error) error {
 	if !isDefault {
 		if p.kind(p.cur) != Case {
-			return p.fail(p.cur, p.suggest(p.expected(p.cur, "`case`, `default` or `}`"), p.cur, "case", "default"))
+			d := p.suggest(p.expected(p.cur, "`case`, `default` or `}`"), p.cur, "case", "default")
+			if d.Help == "" {
+				d = d.WithHelp("an alternative is written `case %s: …`, and what is left `default: …`", p.text(p.cur))
+			}
+			return p.fail(p.cur, d)
 		}
 		for {
 			p.cur++
@@ -139,7 +143,7 @@ func (p *parser) caseHead(isDefault bool, value func() error) error {
 		return nil
 	}
 	if p.kind(p.cur) != Colon {
-		return p.fail(p.cur, p.expected(p.cur, "`:` behind the case"))
+		return p.fail(p.cur, p.instead(p.cur, p.expected(p.cur, "`:` behind the case")))
 	}
 	p.cur++
 	return nil

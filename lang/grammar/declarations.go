@@ -110,7 +110,19 @@ func (p *parser) parseEnumValue(lex *lexer.PeekingLexer) (enumValueNode, error) 
 			p.note(p.cur, p.expected(p.cur, "`,` or `}`").WithFix("insert ,", diag.InsertAfter(before, ",")))
 			return v, nil
 		}
-		err = p.fail(p.cur, p.expected(p.cur, "`,` or `}`"))
+		what := p.expected(p.cur, "`,` or `}`")
+		if k := p.kind(p.cur); k == Assign {
+			p.note(p.cur, what.WithHelp("the values of an enum have no numbers"))
+			for k = p.kind(p.cur); k != Comma && k != RBrace && k != Semi && k != EOF; k = p.kind(p.cur) {
+				p.cur++
+			}
+			if k == Comma {
+				p.cur++
+			}
+			p.leave(lex)
+			return v, nil
+		}
+		err = p.fail(p.cur, what)
 	}
 	if err := p.recover(lex, start, open, err); err != nil {
 		return nil, err
@@ -228,6 +240,12 @@ func (p *parser) function(lex *lexer.PeekingLexer) (ast.Decl, error) {
 		if p.cur > start || name > p.cur && p.kind(name).IsKeyword() {
 			what = p.expected(max(name, p.cur), "the result type and name of a function")
 		}
+		if p.kind(p.cur) == LParen || p.kind(p.cur+1) == Comma {
+			return nil, p.fail(p.cur, what.WithHelp("a function has one result; several are the fields of a class"))
+		}
+		if p.kind(p.cur) == Test && p.kind(p.cur+1) == LParen {
+			return nil, p.fail(p.cur, what.WithHelp("write `test \"name\" { … }`"))
+		}
 		if p.kind(p.cur).IsName() && p.kind(p.cur+1) == LParen && !p.bodyFollows(p.cur+1) {
 			return nil, p.fail(p.cur, what.WithHelp("statements stand in functions: void main() { … }"))
 		}
@@ -245,6 +263,9 @@ func (p *parser) function(lex *lexer.PeekingLexer) (ast.Decl, error) {
 		if k == Semi || k == Assign {
 			d = diag.New(diag.UnexpectedToken, p.at(name), "a variable cannot stand outside of a class or function").
 				WithHelp("state lives in actors; what never changes is declared with const")
+		}
+		if k == LBrace && p.kind(p.cur) == Test {
+			d = d.WithHelp("write `test \"%s\" { … }`", p.text(name))
 		}
 		return nil, p.fail(name+1, p.suggest(d, start, declWords...))
 	}

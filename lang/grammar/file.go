@@ -78,6 +78,13 @@ func (p *parser) declEnd(i int) int {
 		}
 		return j
 	}
+	if importWords[p.text(i)] && p.kind(i) == Ident && p.kind(i+1) != LParen && p.kind(i+2) != LParen {
+		for j := i + 1; j <= len(p.sig); j++ { // it has no brace that would end it
+			if j == len(p.sig) || p.startsLine(j) || p.kind(j-1) == Semi {
+				return j
+			}
+		}
+	}
 	for j := i; j < len(p.sig); j++ {
 		switch k := p.kind(j); {
 		case k == LBrace && p.match[j] > 0:

@@ -68,7 +68,7 @@ var foreignStmts = map[string]string{
 	"defer": "what a failed event has done is undone, so there is nothing to clean up", "finally": "what a failed event has done is undone; what follows in any case stands behind the `try`",
 	"except": "a failure is caught with `catch (string why) { … }`", "with": "what a failed event has done is undone, so there is nothing to clean up",
 	"using": "what a failed event has done is undone, so there is nothing to clean up",
-	"go":    spawnHelp, "spawn": spawnHelp, "thread": spawnHelp, "synchronized": noLock, "lock": noLock, "echo": printHelp,
+	"go":    spawnHelp, "spawn": spawnHelp, "chan": spawnHelp, "thread": spawnHelp, "synchronized": noLock, "lock": noLock, "echo": printHelp,
 	"func": functionHelp, "function": functionHelp, "fn": functionHelp, "fun": functionHelp, "def": functionHelp,
 	"print": printHelp, "println": printHelp, "import": importHelp, "from": importHelp, "use": importHelp,
 }
@@ -77,6 +77,7 @@ var foreignStmts = map[string]string{
 var (
 	functionWords = map[string]bool{"func": true, "function": true, "fn": true, "fun": true, "def": true}
 	localWords    = map[string]bool{"let": true, "val": true, "auto": true, "final": true, "mut": true}
+	importWords   = map[string]bool{"use": true, "using": true, "from": true, "include": true}
 	operandWords  = map[string]bool{"throw": true, "raise": true, "goto": true, "del": true, "defer": true, "echo": true, "print": true}
 )
 

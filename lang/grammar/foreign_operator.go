@@ -54,15 +54,21 @@ func (p *parser) instead(i int, d diag.Diagnostic) diag.Diagnostic {
 	case k == PlusPlus || k == MinusMinus:
 		return foreignOperator(p.at(i), "`"+k.String()+"` is no operator in an expression", "make it a statement of its own: x"+k.String()+";")
 	case k == Assign && p.touches(i, Greater):
-		return foreignOperator(p.span(i, i+2), "there is no `=>` operator", noLambda)
+		return foreignOperator(p.span(i, i+2), "there is no `=>` operator", "an alternative is written `case x: …`; "+noLambda)
 	case k == Assign:
 		return foreignOperator(p.at(i), "an assignment is no expression", "make it a statement of its own")
+	case k == Colon && p.kind(i-2) == LParen && p.kind(i-3) == For:
+		return d.WithHelp("a loop declares its variable: `for (T %s : …) { … }`", p.text(i-1)).WithFix("declare it", diag.InsertBefore(p.at(i-1), "var "))
 	case k == LBrack && i == p.stmtStart+2:
 		return d.WithHelp("a vector is declared `vector<%s> %s = [];`, and grows with push", p.text(i-2), p.text(i-1))
 	case k.IsName() || k == String || k == StrHead:
 		return p.insteadOfWord(i, d)
+	case k == LBrace && p.className != "" && p.stmtStart <= p.base && i > 1:
+		return d.WithHelp("a method has parentheses: `%s %s() { … }`", p.text(i-2), p.text(i-1))
 	case k == LBrace:
 		return p.misspelt(d)
+	case k == Catch:
+		return d.WithHelp("a failure is caught with `%s`", forms[Try])
 	}
 	return p.suggest(d, p.stmtStart)
 }
@@ -75,6 +81,8 @@ func (p *parser) insteadOfWord(i int, d diag.Diagnostic) diag.Diagnostic {
 	}
 	switch {
 	case i == p.base:
+	case word == "after" || word == "every" || word == "as":
+		return diag.New(diag.TimerClause, p.at(i), "only an event can be timed").WithHelp("issue it: `event actor.method(…) %s …;`", word)
 	case word == "and" || word == "or":
 		op := map[string]string{"and": "&&", "or": "||"}[word]
 		return foreignOperator(p.at(i), "there is no operator `"+word+"`", "write "+op).WithFix("write "+op, diag.Replace(p.at(i), op))
@@ -85,6 +93,10 @@ func (p *parser) insteadOfWord(i int, d diag.Diagnostic) diag.Diagnostic {
 	case before == "not" && p.kind(i).IsName():
 		return foreignOperator(p.at(i-1), "there is no operator `not`", "write !").
 			WithFix("write !", diag.Replace(p.at(i-1).To(p.at(i).AtStart()), "!"))
+	case !p.kind(i).IsName() && p.kind(i-1) == String && before == `""` && p.endOf(i) == p.tok(i).Start:
+		return d.WithHelp("text of several lines stands between backquotes")
+	case !p.kind(i).IsName() && (p.kind(i-1) == String || p.kind(i-1) == StrTail):
+		return d.WithHelp("strings are joined with `+`")
 	case before == "lambda":
 		return foreignOperator(p.at(i-1), "there is no `lambda`", noLambda)
 	case !p.kind(i).IsName() && len(before) == 1 && !p.startsLine(i) && p.endOf(i) == p.tok(i).Start:

@@ -11,6 +11,7 @@ import (
 // shows only behind the variable.
 func (p *parser) parseForHead(lex *lexer.PeekingLexer) (forHeadNode, error) {
 	p.enter(lex)
+	start := p.cur
 	var s ast.Stmt
 	err := p.inParens(lex, func() (err error) {
 		s, err = p.forHead()
@@ -19,8 +20,8 @@ func (p *parser) parseForHead(lex *lexer.PeekingLexer) (forHeadNode, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s == nil {
-		s = &ast.For{}
+	if s == nil { // the body uses what could not be read
+		s = &ast.For{Init: &ast.BadStmt{Loc: ast.At(p.span(start, p.cur))}}
 	}
 	return s, nil
 }
@@ -60,6 +61,10 @@ func (p *parser) forHead() (ast.Stmt, error) {
 	default:
 		d := p.expected(p.cur, "`:` or `=` behind the loop variable")
 		switch before := p.cur - 1; {
+		case p.kind(p.cur) == Ident && (p.text(p.cur) == "in" || p.text(p.cur) == "of") && (p.kind(p.cur+1) == Int || p.kind(p.cur+1) == Float):
+			d = d.WithHelp("a loop that counts: `for (int %s = 0 upto n) { … }`", p.text(before))
+		case p.kind(p.cur) == Comma:
+			d = d.WithHelp("a loop has one variable: `for (T x : xs)`; over a map, `for (K k : m.keys())`; to count, `for (int i = 0 upto xs.size())`")
 		case p.kind(p.cur) == Ident && (p.text(p.cur) == "in" || p.text(p.cur) == "of"):
 			d = d.WithHelp("a loop over a vector or set: `for (T x : xs) { … }`").WithFix("write :", diag.Replace(p.at(p.cur), ":"))
 		case p.text(before) == "in" || p.text(before) == "of": // for (x in xs)
@@ -87,7 +92,14 @@ func (p *parser) forRest(init ast.Stmt) (ast.Stmt, error) {
 		if init != nil {
 			what = "`;` or `upto`"
 		}
-		return nil, p.fail(p.cur, p.suggest(p.expected(p.cur, what), p.cur, "upto"))
+		d := p.suggest(p.expected(p.cur, what), p.cur, "upto")
+		switch word := p.text(p.cur); {
+		case word == "to" || word == "until" || word == "till":
+			d = d.WithHelp("did you mean `upto`? The end is not included").WithFix("write upto", diag.Replace(p.at(p.cur), "upto"))
+		case p.kind(p.cur) == Colon:
+			d = p.instead(p.cur, d)
+		}
+		return nil, p.fail(p.cur, d)
 	}
 	p.cur++
 	var err error

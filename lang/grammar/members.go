@@ -50,6 +50,10 @@ func (p *parser) member(lex *lexer.PeekingLexer) (ast.Member, error) {
 	start := p.cur
 	m := &ast.MethodDecl{Doc: p.doc(start)}
 	p.skipModifiers()
+	if p.before(p.cur) == '~' { // a destructor, whose first character has been reported
+		p.reported = p.cur
+		return nil, p.fail(p.cur, p.expected(p.cur, "a member"))
+	}
 	if err := p.modifiers(lex, &m.Signature); err != nil {
 		return nil, err
 	}
@@ -82,7 +86,10 @@ func (p *parser) member(lex *lexer.PeekingLexer) (ast.Member, error) {
 // the index behind the type, or -1.
 func (p *parser) noMember(name int) diag.Diagnostic {
 	switch k := p.kind(p.cur); k {
-	case Class, Actorclass, Enum, Const, Extern:
+	case Const:
+		return diag.New(diag.NestedDeclaration, p.at(p.cur), "`const` cannot be declared within a class").
+			WithHelp("a constant stands at the top level; a method that writes nothing is `ro` in an actor, and needs no word in a class")
+	case Class, Actorclass, Enum, Extern:
 		return diag.New(diag.NestedDeclaration, p.at(p.cur), "`%s` cannot be declared within a class", k).
 			WithHelp("move it out of the class; is a `}` missing above?")
 	case Async, Event:
@@ -175,7 +182,11 @@ func (p *parser) paramList(lex *lexer.PeekingLexer, to *params) error {
 		to.list = append(to.list, param)
 	}
 	if p.kind(p.cur) != RParen {
-		return p.fail(p.cur, p.expected(p.cur, "`,` or `)`"))
+		d := p.expected(p.cur, "`,` or `)`")
+		if p.kind(p.cur) == Assign {
+			d = d.WithHelp("a parameter has no default: every call gives every argument")
+		}
+		return p.fail(p.cur, d)
 	}
 	p.cur++
 	return nil
@@ -206,7 +217,16 @@ func (p *parser) param(lex *lexer.PeekingLexer) (*ast.Param, error) {
 	}
 	name, err := p.parseName(lex)
 	if err == participle.NextMatch {
-		return nil, p.fail(p.cur, p.expected(p.cur, "a name"))
+		d := p.expected(p.cur, "a name")
+		switch p.kind(p.cur) {
+		case Star, Amp:
+			d = d.WithHelp("%s", noPointer)
+		case Dot:
+			d = d.WithHelp("the number of parameters is fixed; take a vector: `vector<%s> xs`", p.text(p.cur-1))
+		case Colon:
+			d = d.WithHelp("the type stands before the name: `int %s`", p.text(p.cur-1))
+		}
+		return nil, p.fail(p.cur, d)
 	}
 	if err != nil {
 		return nil, err

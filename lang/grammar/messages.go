@@ -74,7 +74,30 @@ func (p *parser) convert(err error) error {
 			}
 		}
 	}
+	if d.Help == "" {
+		if form := p.form(); form != "" {
+			d = d.WithHelp("write `%s`", form)
+		}
+	}
 	return p.fail(i, d)
+}
+
+// form returns what the statement or declaration that is read looks like, if it starts
+// with a keyword that says so; else "".
+func (p *parser) form() string {
+	if p.stmtStart <= p.base {
+		if p.kind(p.base) == Test {
+			return `test "name" { … }`
+		}
+		return ""
+	}
+	return forms[p.kind(p.stmtStart)]
+}
+
+// forms shows statements that begin with a keyword.
+var forms = map[Kind]string{
+	Require: `require(condition, "why it fails");`, Assert: `assert(condition);`, Abort: `abort "why";`, Sleep: `sleep(1s);`, Advance: `advance(1s);`,
+	Var: "var x = 1;", Settle: `settle();`, Try: `try { … } catch (string why) { … }`, Cancel: `cancel "name";`, Delete: `delete actor;`,
 }
 
 // expectation says in words the first item of a production's right-hand side,

@@ -54,7 +54,9 @@ func (p *parser) selector(start int, x ast.Expr) (ast.Expr, error) {
 	p.cur++
 	if !p.kind(p.cur).IsName() {
 		d := p.expected(p.cur, "a name behind `.`")
-		if p.kind(p.cur).IsKeyword() {
+		if p.kind(p.cur) == New {
+			d = d.WithHelp("an object is made with `new %s(…)`", p.text(p.cur-2))
+		} else if p.kind(p.cur).IsKeyword() {
 			d = p.reserved(p.cur)
 		}
 		return nil, p.fail(p.cur, d)

@@ -308,6 +308,8 @@ func (p *parser) expressionStmt(start int) (ast.Stmt, error) {
 	case k == PlusPlus || k == MinusMinus:
 		p.cur++
 		return &ast.IncDec{Loc: p.loc(start), X: x, Dec: k == MinusMinus, OpPos: p.at(at)}, p.checkTarget(start, x)
+	case k == Assign && p.touches(at, Greater):
+		return nil, p.fail(at, p.instead(at, p.expected(at, "a statement")))
 	case k == Assign:
 		p.cur++
 	case assignOps[k] != ast.OpNone:
