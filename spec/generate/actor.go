@@ -1,0 +1,284 @@
+package generate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// actor is an actor class. It may own classes that come later in the list of the program, and itself if recursive.
+type actor struct {
+	typ     *typ
+	g       *gen
+	index   int
+	fields  []*variable
+	owned   []*variable // the plain fields with references
+	methods []*method
+	ctor    string
+	audit   *method
+}
+
+// below returns the classes that code of this one may call.
+func (a *actor) below() (list []*actor) {
+	for _, f := range a.owned {
+		if t := refOf(f.typ); !slices.Contains(list, t) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// refOf returns the class of the actors that a type refers to, nil if it does not.
+func refOf(t *typ) *actor {
+	for t.elem != nil {
+		t = t.elem
+	}
+	return t.actor
+}
+
+// planActors decides on the classes and their fields.
+func (g *gen) planActors() {
+	for i := range 1 + g.upto(1) + g.upto(1) {
+		a := &actor{g: g, index: i}
+		a.typ = &typ{kind: actorKind, text: fmt.Sprintf("A%d", i), actor: a}
+		g.actors = append(g.actors, a)
+	}
+	for i, a := range g.actors {
+		a.fields = append(a.fields, &variable{name: g.name("n"), typ: intType, writable: true, declared: -1})
+		for range g.upto(2) {
+			a.fields = append(a.fields, &variable{name: g.name("f"), typ: g.value(2), writable: true, declared: -1})
+		}
+		for j := i + 1; j < len(g.actors); j++ {
+			if j == i+1 || g.chance(3) {
+				a.own(g.actors[j])
+			}
+		}
+		if g.chance(3) {
+			a.own(a)
+		}
+		if g.chance(3) {
+			t := pick(g, g.actors).typ
+			f := &variable{name: g.name("y"), typ: optionalOf(t), yield: true, declared: -1}
+			if g.chance(2) {
+				f.typ = vectorOf(t)
+			}
+			a.fields = append(a.fields, f)
+		}
+		if g.screen != nil && g.chance(2) {
+			a.fields = append(a.fields, &variable{name: g.name("y"), typ: optionalOf(g.screen.typ), yield: true, declared: -1})
+		}
+	}
+}
+
+// own adds a plain field for references to a class.
+func (a *actor) own(t *actor) {
+	g := a.g
+	f := &variable{name: g.name("c"), declared: -1}
+	switch n := g.upto(3); {
+	case n == 0 && t != a:
+		f.typ = t.typ
+	case n == 1:
+		f.typ = optionalOf(t.typ)
+	case n == 2:
+		f.typ = mapOf(pick(g, []*typ{stringType, intType}), t.typ)
+		if len(g.enums) > 0 && g.chance(3) {
+			f.typ = mapOf(g.enums[0].typ, t.typ)
+		}
+	default:
+		f.typ = vectorOf(t.typ)
+	}
+	a.fields = append(a.fields, f)
+	a.owned = append(a.owned, f)
+}
+
+// needsNew reports whether making an actor of the class makes others.
+func (a *actor) needsNew() bool {
+	return slices.ContainsFunc(a.owned, func(f *variable) bool { return f.typ.kind == actorKind })
+}
+
+// baseMethods writes the constructor, a reader of all state, and what changes a field.
+func (g *gen) baseMethods(a *actor) {
+	b := g.newBody(nil)
+	b.indent = 2
+	var initialised []string
+	for _, f := range a.fields {
+		switch {
+		case f.typ.kind == actorKind:
+			b.line("%s = new %s();", f.name, f.typ.text)
+		case !f.yield && refOf(f.typ) != nil && refOf(f.typ) != a && g.rng.IntN(3) > 0:
+			switch f.typ.kind {
+			case optionalKind:
+				b.line("%s = new %s();", f.name, f.typ.elem.text)
+			case vectorKind:
+				b.line("%s = [new %s(), new %s()];", f.name, f.typ.elem.text, f.typ.elem.text)
+			case mapKind:
+				b.line("%s[%s] = new %s();", f.name, b.keyOf(f.typ.key), f.typ.elem.text)
+			}
+		case f.yield || refOf(f.typ) != nil || f.typ.kind == optionalKind && g.chance(2):
+			initialised = append(initialised, "")
+			continue
+		case g.chance(2):
+			initialised = append(initialised, " = "+b.literal(f.typ, 0))
+			continue
+		default:
+			b.line("%s = %s;", f.name, b.literal(f.typ, 0))
+		}
+		initialised = append(initialised, "")
+	}
+	var text strings.Builder
+	for i, f := range a.fields {
+		yield := ""
+		if f.yield {
+			yield = "yield "
+		}
+		fmt.Fprintf(&text, "\t%s%s %s%s;\n", yield, f.typ.text, f.name, initialised[i])
+	}
+	if len(b.lines) > 0 || g.chance(2) {
+		fmt.Fprintf(&text, "\t%s() {\n%s\t}\n", a.typ.text, strings.TrimLeft(b.text(), "\n"))
+	}
+	a.ctor = text.String()
+	g.newAudit(a)
+	counter := a.fields[0]
+	name := g.name("bump")
+	a.methods = append(a.methods, &method{name: name, actor: a, result: intType, cost: 2, chain: 1,
+		params: []*variable{{name: "by", typ: intType}},
+		text:   fmt.Sprintf("\tint %s(int by) {\n\t\t%s += by;\n\t\treturn %s;\n\t}\n", name, counter.name, counter.name)})
+	if g.chance(3) {
+		name = g.name("get")
+		a.methods = append(a.methods, &method{name: name, actor: a, result: intType, cost: 1, chain: 1, ro: true,
+			text: fmt.Sprintf("\tro int %s() {\n\t\treturn %s;\n\t}\n", name, counter.name)})
+	}
+	g.linkMethods(a)
+}
+
+// newAudit makes the method that shows all state of an actor and of what it owns.
+func (g *gen) newAudit(a *actor) {
+	b := g.newBody(nil)
+	b.indent = 2
+	var parts []string
+	for _, f := range a.fields {
+		switch owned := refOf(f.typ); {
+		case f.typ.kind == optionalKind && (owned != nil || f.typ.elem.kind == screenKind) && f.yield:
+			parts = append(parts, fmt.Sprintf("%s={%s != null}", f.name, f.name))
+		case f.yield:
+			parts = append(parts, fmt.Sprintf("%s={%s.size()}", f.name, f.name))
+		case owned == nil:
+			parts = append(parts, fmt.Sprintf("%s={%s}", f.name, f.name))
+		case f.typ.kind == actorKind:
+			parts = append(parts, fmt.Sprintf("%s={%s.audit()}", f.name, f.name))
+		case f.typ.kind == optionalKind:
+			parts = append(parts, fmt.Sprintf("%s={%s?.audit() ?? \"none\"}", f.name, f.name))
+		default:
+			over := f.name
+			if f.typ.kind == mapKind {
+				over += ".keys()"
+			}
+			b.line("string s%s = \"\";", f.name)
+			if f.typ.kind == mapKind {
+				b.line("for (%s k : %s) {\n\t\t\ts%s += \"{k}:{%s[k].audit()};\";\n\t\t}", f.typ.key.text, over, f.name, f.name)
+			} else {
+				b.line("for (%s e : %s) {\n\t\t\ts%s += \"{e.audit()};\";\n\t\t}", owned.typ.text, over, f.name)
+			}
+			parts = append(parts, fmt.Sprintf("%s=[{s%s}]", f.name, f.name))
+		}
+	}
+	a.audit = &method{name: "audit", actor: a, result: stringType, ro: true, cost: 20, chain: 1,
+		text: fmt.Sprintf("\tro string audit() {\n%s\t\treturn \"%s(%s)\";\n\t}\n", strings.TrimLeft(b.text(), "\n"), a.typ.text, strings.Join(parts, " "))}
+}
+
+// linkMethods writes the methods through which references come in and go out.
+func (g *gen) linkMethods(a *actor) {
+	for _, f := range a.fields {
+		t := refOf(f.typ)
+		switch {
+		case t != nil && !f.yield && g.chance(2):
+			continue
+		case f.typ.kind == optionalKind && f.typ.elem.kind == screenKind:
+			a.simple("meet", []*variable{{name: "v", typ: f.typ.elem}}, nil, f.name+" = v;")
+		case t == nil:
+			continue
+		case f.yield && f.typ.kind == optionalKind:
+			a.simple("know", []*variable{{name: "v", typ: t.typ, yield: true}}, nil, f.name+" = v;")
+		case f.yield:
+			a.simple("know", []*variable{{name: "v", typ: t.typ, yield: true}}, nil, f.name+".push(v);")
+		case f.typ.kind == vectorKind:
+			a.simple("adopt", []*variable{{name: "v", typ: t.typ}}, nil, f.name+".push(v);")
+			if g.chance(2) {
+				a.simple("lose", nil, t.typ, "return "+f.name+".pop();")
+			}
+		case f.typ.kind == mapKind:
+			a.simple("adopt", []*variable{{name: "k", typ: f.typ.key}, {name: "v", typ: t.typ}}, nil, f.name+"[k] = v;")
+		case f.typ.kind == optionalKind:
+			a.simple("adopt", []*variable{{name: "v", typ: t.typ}}, nil, f.name+" = v;")
+		case f.typ.kind == actorKind && g.chance(2):
+			a.simple("lend", nil, t.typ, "return "+f.name+";")
+		}
+	}
+}
+
+// simple adds a method with a body of one statement.
+func (a *actor) simple(prefix string, params []*variable, result *typ, text string) {
+	m := &method{name: a.g.name(prefix), actor: a, params: params, result: result, plain: true, cost: 1, chain: 1}
+	var list []string
+	for _, p := range params {
+		yield := ""
+		if p.yield {
+			yield = "yield "
+		}
+		list = append(list, yield+p.typ.text+" "+p.name)
+	}
+	head := "void"
+	if result != nil {
+		head = result.text
+	}
+	m.text = fmt.Sprintf("\t%s %s(%s) {\n\t\t%s\n\t}\n", head, m.name, strings.Join(list, ", "), text)
+	a.methods = append(a.methods, m)
+}
+
+// richMethods writes methods that do a bit of everything.
+func (g *gen) richMethods(a *actor) {
+	for range 1 + g.upto(2) {
+		m := &method{name: g.name("m"), actor: a, ro: g.chance(4)}
+		if m.ro || g.chance(2) {
+			m.result = g.value(1)
+		}
+		for range g.upto(2) {
+			m.params = append(m.params, &variable{name: g.name("p"), typ: g.value(1)})
+		}
+		if below := a.below(); len(below) > 0 && g.chance(3) {
+			m.params = append(m.params, &variable{name: g.name("r"), typ: pick(g, below).typ})
+		}
+		if m.params == nil {
+			m.params = []*variable{}
+		}
+		g.write(m, func(b *body) { b.actor, b.ro = a, m.ro })
+		a.methods = append(a.methods, m)
+	}
+	if g.chance(3) {
+		g.recursiveMethod(a)
+	}
+}
+
+// recursiveMethod writes a method that goes down a tree of actors of its own class.
+func (g *gen) recursiveMethod(a *actor) {
+	for _, f := range a.owned {
+		if f.typ.kind != vectorKind || refOf(f.typ) != a {
+			continue
+		}
+		name := g.name("down")
+		how := pick(g, []string{"\t\t\tsum += e.%s(by + 1);\n", "\t\t\tasync e.%s(by);\n", "\t\t\tasync e.%s(by);\n\t\t\tsum += e.audit().size();\n"})
+		a.methods = append(a.methods, &method{name: name, actor: a, result: intType, cost: 30, chain: 1, params: []*variable{{name: "by", typ: intType}},
+			text: fmt.Sprintf("\tint %s(int by) {\n\t\t%s += by;\n\t\tint sum = %s;\n\t\tfor (%s e : %s) {\n%s\t\t}\n\t\treturn sum;\n\t}\n",
+				name, a.fields[0].name, a.fields[0].name, a.typ.text, f.name, fmt.Sprintf(how, name))})
+	}
+}
+
+// text returns the declaration of the class.
+func (a *actor) text() string {
+	var t strings.Builder
+	fmt.Fprintf(&t, "actorclass %s {\n%s%s", a.typ.text, a.ctor, a.audit.text)
+	for _, m := range a.methods {
+		t.WriteString(m.text)
+	}
+	return t.String() + "}\n"
+}

@@ -1,0 +1,127 @@
+package generate
+
+import (
+	"fmt"
+	"strings"
+)
+
+// main writes the main function: it makes some actors, issues events on them, and shows at the end what has become of them.
+func (g *gen) main() string {
+	b := g.newBody(&method{name: "main"})
+	b.client = true
+	var roots []*variable
+	for i := range 1 + g.upto(2)/2 {
+		a := g.actors[0]
+		if i > 0 {
+			a = pick(g, g.actors)
+		}
+		r := &variable{name: fmt.Sprintf("root%d", i), typ: a.typ, yield: true, declared: -1}
+		b.line("%s %s = %s;", a.typ.text, r.name, pick(g, []string{fmt.Sprintf("actor<%s>(\"root%d\")", a.typ.text, i), "new " + a.typ.text + "()"}))
+		b.vars = append(b.vars, r)
+		roots = append(roots, r)
+	}
+	if g.screen != nil {
+		b.line("Screen screen = new Screen();")
+		b.declareUsed(&variable{name: "screen", typ: g.screen.typ, yield: true})
+		for _, r := range roots {
+			for _, m := range r.typ.actor.methods {
+				if len(m.params) == 1 && m.params[0].typ.kind == screenKind {
+					b.line("await event %s.%s(screen);", r.name, m.name)
+				}
+			}
+		}
+		b.line("event screen.show(0, \"begin\");")
+		b.settle()
+	}
+	var pending []string
+	for range 3 + g.upto(4) {
+		b.clientStep(&roots, &pending)
+	}
+	for _, p := range pending {
+		b.line("try {\n\t\tawait %s;\n\t} catch (string why) {\n\t\tprint(\"failed:\", why);\n\t}", p)
+	}
+	b.line("settle();")
+	b.line("sleep(100ms);")
+	b.line("settle();")
+	for _, r := range roots {
+		b.line("try {\n\t\tprint(await event %s.audit());\n\t} catch (string why) {\n\t\tprint(\"no audit:\", why);\n\t}", r.name)
+	}
+	b.closeScope(0)
+	return "void main() {\n" + b.text() + "}\n"
+}
+
+// declareUsed adds a local that need not be used.
+func (b *body) declareUsed(v *variable) {
+	v.declared = -1
+	b.vars = append(b.vars, v)
+}
+
+func (b *body) settle() {
+	if b.g.profile == Sequential {
+		b.line("settle();")
+	}
+}
+
+// clientStep writes one step of main: an event, a new actor, or some computing of its own.
+func (b *body) clientStep(roots *[]*variable, pending *[]string) {
+	g := b.g
+	switch n := g.upto(11); {
+	case n == 0:
+		b.guarded(func() { b.statements(1 + g.upto(1)) })
+		return
+	case n == 1 && len(*roots) < 2:
+		a := pick(g, g.actors)
+		r := &variable{name: fmt.Sprintf("root%d", len(*roots)), typ: a.typ, yield: true}
+		b.line("%s %s = new %s();", a.typ.text, r.name, a.typ.text)
+		b.declareUsed(r)
+		*roots = append(*roots, r)
+		return
+	}
+	r := pick(g, *roots)
+	m := pick(g, r.typ.actor.methods)
+	args, ok := b.arguments(m, 1, true)
+	if !ok {
+		return
+	}
+	call := fmt.Sprintf("event %s.%s(%s)", r.name, m.name, args)
+	if g.profile == Concurrent && b.chain+m.chain <= 7 && g.chance(2) {
+		b.chain += m.chain
+		if g.chance(2) {
+			b.line("%s;", call)
+			return
+		}
+		p := g.name("q")
+		t := "void"
+		if m.result != nil {
+			t = m.result.text
+		}
+		b.line("pending<%s> %s = %s;", t, p, call)
+		*pending = append(*pending, p)
+		return
+	}
+	switch {
+	case m.result == nil:
+		b.guarded(func() { b.line("await %s;", call) })
+	case refOf(m.result) != nil:
+		b.guarded(func() {
+			v := g.name("r")
+			b.line("%s %s = await %s;", m.result.text, v, call)
+			b.line("print(%q, await event %s.audit());", v, v)
+		})
+	default:
+		b.guarded(func() { b.line("print(%q, await %s);", m.name, call) })
+	}
+	b.settle()
+}
+
+// guarded writes something within try, mostly.
+func (b *body) guarded(content func()) {
+	if b.g.chance(12) {
+		content()
+		return
+	}
+	b.line("try {")
+	b.nested(1, nil, content)
+	why := b.g.name("why")
+	b.line("} catch (string %s) {\n%s\tprint(\"failed:\", %s);\n%s}", why, b.tabs(), why, strings.Repeat("\t", b.indent))
+}

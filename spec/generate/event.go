@@ -1,0 +1,134 @@
+package generate
+
+import (
+	"fmt"
+	"strings"
+)
+
+// callActor writes a sync call of a method, of this actor or one below it.
+func (b *body) callActor() bool {
+	list := b.plainCallees(func(m *method) bool { return true })
+	if len(list) == 0 {
+		return false
+	}
+	c := pick(b.g, list)
+	if strings.HasSuffix(c.on, "!.") && c.m.result == nil && b.g.chance(2) {
+		c.on = strings.TrimSuffix(c.on, "!.") + "?."
+	}
+	s := b.call(c, 1)
+	if s == "" {
+		return false
+	}
+	b.line("%s;", s)
+	return true
+}
+
+// callAsync writes an async call.
+func (b *body) callAsync() bool {
+	list := b.plainCallees(func(m *method) bool { return true })
+	if len(list) == 0 {
+		return false
+	}
+	c := pick(b.g, list)
+	if c.on == "" {
+		c.on = "this."
+	}
+	s := b.call(c, 1)
+	if s == "" {
+		return false
+	}
+	b.line("async %s;", s)
+	return true
+}
+
+// emit writes a sub-event, at once or after some time, or a callback.
+func (b *body) emit() bool {
+	g := b.g
+	after := ""
+	if g.chance(4) {
+		after = fmt.Sprintf(" after %dms", 1+g.upto(20))
+		if g.chance(3) {
+			after += fmt.Sprintf(" as %q", pick(g, []string{"t", "u"}))
+		}
+	}
+	for _, f := range b.actor.fields {
+		if f.typ.kind == optionalKind && f.typ.elem.kind == screenKind && g.chance(2) && b.affords(&method{emits: 1, chain: 1}) {
+			b.line("event %s?.show(%s, %s)%s;", f.name, b.expr(intType, 1), b.expr(stringType, 1), after)
+			return true
+		}
+	}
+	var list []callee
+	for _, a := range g.actors {
+		r, ok := b.reference(a, true)
+		if !ok {
+			continue
+		}
+		for _, m := range a.methods {
+			list = append(list, callee{m: m, on: r + "."})
+		}
+	}
+	if len(list) == 0 {
+		return false
+	}
+	c := pick(g, list)
+	args, ok := b.arguments(c.m, 1, true)
+	if !ok || !b.affords(&method{emits: 1, chain: c.m.chain}) {
+		return false
+	}
+	b.line("event %s%s(%s)%s;", c.on, c.m.name, args, after)
+	return true
+}
+
+// changeOwnership writes a change of what the actor owns.
+func (b *body) changeOwnership() bool {
+	g := b.g
+	if len(b.actor.owned) == 0 {
+		return false
+	}
+	f := pick(g, b.actor.owned)
+	t := refOf(f.typ)
+	fresh := "new " + t.typ.text + "()"
+	value := fresh
+	if t == b.actor && t.needsNew() && b.times > 1 {
+		return false
+	}
+	if r, ok := b.reference(t, false); ok && g.chance(3) {
+		value = r
+	}
+	b.cost += 3 * b.times
+	switch f.typ.kind {
+	case actorKind:
+		b.line("%s = %s;", f.name, value)
+	case optionalKind:
+		switch g.upto(3) {
+		case 0:
+			b.line("%s = null;", f.name)
+		case 1:
+			v := g.name("r")
+			b.line("if (%s %s = %s) {\n%s\tdelete %s;\n%s\t%s = null;\n%s}", t.typ.text, v, f.name, b.tabs(), v, b.tabs(), f.name, b.tabs())
+		default:
+			b.line("%s = %s;", f.name, value)
+		}
+	case vectorKind:
+		switch g.upto(5) {
+		case 0:
+			b.line("%s.pop();", f.name)
+		case 1:
+			b.line("%s.clear();", f.name)
+		case 2:
+			v := g.name("r")
+			b.line("%s %s = %s.pop();\n%sdelete %s;", t.typ.text, v, f.name, b.tabs(), v)
+		default:
+			b.line("%s.push(%s);", f.name, value)
+		}
+	case mapKind:
+		if g.chance(4) {
+			b.line("%s.remove(%s);", f.name, b.keyOf(f.typ.key))
+		} else {
+			b.line("%s[%s] = %s;", f.name, b.keyOf(f.typ.key), value)
+		}
+	}
+	return true
+}
+
+func (b *body) tabs() string { return strings.Repeat("\t", b.indent) }

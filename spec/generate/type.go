@@ -1,0 +1,191 @@
+package generate
+
+import "fmt"
+
+type kind uint8
+
+const (
+	intKind kind = iota
+	sizedKind
+	floatKind
+	boolKind
+	stringKind
+	durationKind
+	bytesKind
+	enumKind
+	classKind
+	vectorKind
+	mapKind
+	setKind
+	optionalKind
+	actorKind
+	screenKind
+)
+
+// typ is a type of the language. Types are compared by their source text.
+type typ struct {
+	kind  kind
+	text  string
+	elem  *typ // of vectors, sets, optionals, and the values of maps
+	key   *typ
+	enum  *enum
+	class *class
+	actor *actor
+}
+
+var (
+	intType      = &typ{kind: intKind, text: "int"}
+	floatType    = &typ{kind: floatKind, text: "float"}
+	boolType     = &typ{kind: boolKind, text: "bool"}
+	stringType   = &typ{kind: stringKind, text: "string"}
+	durationType = &typ{kind: durationKind, text: "duration"}
+	bytesType    = &typ{kind: bytesKind, text: "bytes"}
+	sizedTypes   = []*typ{{kind: sizedKind, text: "int8"}, {kind: sizedKind, text: "uint8"}, {kind: sizedKind, text: "int32"}, {kind: sizedKind, text: "uint64"}}
+)
+
+func vectorOf(t *typ) *typ   { return &typ{kind: vectorKind, text: "vector<" + t.text + ">", elem: t} }
+func setOf(t *typ) *typ      { return &typ{kind: setKind, text: "set<" + t.text + ">", elem: t} }
+func optionalOf(t *typ) *typ { return &typ{kind: optionalKind, text: t.text + "?", elem: t} }
+func mapOf(k, t *typ) *typ {
+	return &typ{kind: mapKind, text: fmt.Sprintf("map<%s, %s>", k.text, t.text), key: k, elem: t}
+}
+
+// enum is an enum type.
+type enum struct {
+	typ    *typ
+	values []string
+}
+
+// class is a value class.
+type class struct {
+	typ     *typ
+	fields  []*variable
+	methods []*method
+}
+
+// method is something that can be called: a method of an actor or value class, or a free function.
+type method struct {
+	name    string
+	params  []*variable
+	result  *typ // nil for void
+	plain   bool // a reference as result is plain
+	ro      bool
+	mutates bool // of value classes
+	faults  bool // it may well fail
+	cost    int  // an upper bound of the steps it takes
+	emits   int  // an upper bound of the events it issues
+	chain   int  // an upper bound of the events it causes, directly or not
+	text    string
+	class   *class
+	actor   *actor
+}
+
+// variable is a local, a parameter or a field.
+type variable struct {
+	name     string
+	typ      *typ
+	yield    bool // of references: reached through yield
+	writable bool
+	declared int // index of the line of a local's declaration; -1 for what need not be used
+}
+
+// newEnum makes an enum.
+func (g *gen) newEnum() {
+	e := &enum{}
+	name := fmt.Sprintf("E%d", len(g.enums))
+	e.typ = &typ{kind: enumKind, text: name, enum: e}
+	text := ""
+	for i := range 2 + g.upto(2) {
+		v := fmt.Sprintf("%s_%c", name, 'A'+i)
+		e.values = append(e.values, v)
+		if i > 0 {
+			text += ", "
+		}
+		text += v
+	}
+	g.enums = append(g.enums, e)
+	g.decls = append(g.decls, fmt.Sprintf("enum %s { %s }\n", name, text))
+}
+
+// scalar returns a type without parts.
+func (g *gen) scalar() *typ {
+	switch g.upto(12) {
+	case 0, 1, 2, 3, 4:
+		return intType
+	case 5, 6:
+		return stringType
+	case 7:
+		return boolType
+	case 8:
+		return pick(g, sizedTypes)
+	case 9:
+		return floatType
+	case 10:
+		if g.chance(2) {
+			return durationType
+		}
+		return bytesType
+	}
+	if len(g.enums) > 0 {
+		return pick(g, g.enums).typ
+	}
+	return intType
+}
+
+// keyType returns a type that can be a key.
+func (g *gen) keyType() *typ {
+	switch g.upto(6) {
+	case 0:
+		if len(g.enums) > 0 {
+			return pick(g, g.enums).typ
+		}
+		return boolType
+	case 1:
+		return pick(g, sizedTypes)
+	case 2, 3:
+		return stringType
+	}
+	return intType
+}
+
+// value returns a type that is no reference, nested at most depth deep.
+func (g *gen) value(depth int) *typ {
+	if depth <= 0 || g.chance(2) {
+		return g.scalar()
+	}
+	switch g.upto(6) {
+	case 0, 1:
+		return vectorOf(g.value(depth - 1))
+	case 2:
+		if t := g.value(depth - 1); t.kind != optionalKind {
+			return mapOf(g.keyType(), t)
+		}
+	case 3:
+		return setOf(g.keyType())
+	case 4:
+		if t := g.value(depth - 1); t.kind != optionalKind {
+			return optionalOf(t)
+		}
+	}
+	if len(g.classes) > 0 {
+		return pick(g, g.classes).typ
+	}
+	return g.scalar()
+}
+
+// ordered reports whether < and sort work on a type.
+func (t *typ) ordered() bool {
+	switch t.kind {
+	case intKind, sizedKind, floatKind, stringKind, durationKind, bytesKind:
+		return true
+	}
+	return false
+}
+
+// isReference reports whether values of the type hold references of actors or clients.
+func (t *typ) isReference() bool {
+	for t.elem != nil {
+		t = t.elem
+	}
+	return t.kind == actorKind || t.kind == screenKind
+}
