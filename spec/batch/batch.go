@@ -4,7 +4,6 @@
 package batch
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"errors"
@@ -26,12 +25,6 @@ import (
 //
 //go:embed driver/driver.go
 var driverSource []byte
-
-// driverDir and sourceRoot stand for directories that need not exist: build names packages after them.
-const (
-	driverDir  = "/aeon/batch/driver"
-	sourceRoot = "/aeon/batch/programs/"
-)
 
 // Program is a checked program. Its name is unique in a batch; a program that keeps its name from one
 // batch to the next is compiled again only if its code has changed.
@@ -69,6 +62,7 @@ type Compiler struct {
 	Cache   *build.Cache // build.DefaultCache if nil
 	Runtime aeon.Runtime // the zero Runtime: aeon.RuntimeSource(). Tests may hand in one with a bug in it.
 	Vet     bool         // go vet must accept the generated code
+	Apart   bool         // every program is compiled as it would be alone, which takes three times as long
 	// Generate, if set, stands in for codegen.Generate.
 	Generate func(*typecheck.Info, codegen.Options) ([]codegen.File, error)
 }
@@ -90,41 +84,44 @@ type Executable struct {
 
 // Compile returns an executable of the programs, from the cache if it was made before. If Go refuses some, the error is a *GoError.
 func (c *Compiler) Compile(ctx context.Context, programs []Program) (*Executable, error) {
-	req := build.Request{Kind: build.Tests, Name: "batch", Quick: true}
-	owner := map[string]int{} // directory of a package -> program
-	var imports, list bytes.Buffer
+	if len(programs) == 0 {
+		return nil, errors.New("batch: there are no programs to compile")
+	}
+	b, err := c.builder()
+	if err != nil {
+		return nil, err
+	}
+	l := &linked{owner: map[string]int{}}
 	for i, p := range programs {
 		pkgs, err := c.generate(p)
 		if err != nil {
 			return nil, err
 		}
-		entry := pkgs[len(pkgs)-1]
-		req.Packages = append(req.Packages, entry)
-		req.Imported = append(req.Imported, pkgs[:len(pkgs)-1]...)
-		for _, pkg := range pkgs {
-			owner[build.ImportPath(pkg.Dir, pkg.Name)] = i
+		if err := l.add(i, p.Name, pkgs, !c.Apart); err != nil {
+			return nil, err
 		}
-		fmt.Fprintf(&imports, "\tp%d %q\n", i, build.ImportPath(entry.Dir, entry.Name))
-		fmt.Fprintf(&list, "\t\t&p%d.AeonPackage,\n", i)
 	}
-	if len(owner) == 0 {
-		return nil, errors.New("batch: there are no programs to compile")
+	req := l.request()
+	if c.Vet {
+		err = b.Vet(ctx, req)
 	}
-	req.Imported = append(req.Imported, build.Package{Name: "driver", Dir: driverDir, Files: []build.File{{Name: "driver.go", Data: driverSource}}})
-	req.Main = fmt.Appendf(nil, "package main\n\nimport (\n\t%q\n\n%s)\n\nfunc main() {\n\tdriver.Main(\n%s\t)\n}\n",
-		build.ImportPath(driverDir, "driver"), imports.String(), list.String())
-	b, err := c.builder()
+	var result build.Result
+	if err == nil {
+		result, err = b.Build(ctx, req)
+	}
+	if bad := new(build.GeneratedCodeError); errors.As(err, &bad) {
+		if c.Apart {
+			return nil, refused(bad, l.owner)
+		}
+		apart := *c // tells which programs it is about
+		apart.Apart = true
+		if _, err := apart.Compile(ctx, programs); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("batch: Go refuses programs together that it takes one by one: %w", bad)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if c.Vet {
-		if err := b.Vet(ctx, req); err != nil {
-			return nil, refused(err, owner)
-		}
-	}
-	result, err := b.Build(ctx, req)
-	if err != nil {
-		return nil, refused(err, owner)
 	}
 	return &Executable{Path: result.Path, Programs: programs}, nil
 }
@@ -156,6 +153,11 @@ func (c *Compiler) generate(p Program) (pkgs []build.Package, err error) {
 			return nil, fmt.Errorf("batch: %s: %w", p.Name, err)
 		}
 		pkg := build.Package{Name: codegen.GoPackageName(info.Package.Name), Dir: fmt.Sprintf("%s%s/%d", sourceRoot, p.Name, i)}
+		if !c.Apart && !c.Vet && len(p.Units) == 1 {
+			if err := prune(files); err != nil {
+				return nil, fmt.Errorf("batch: %s: %w", p.Name, err)
+			}
+		}
 		for _, f := range files {
 			pkg.Files = append(pkg.Files, build.File{Name: f.Name, Data: f.Content})
 		}
@@ -166,11 +168,7 @@ func (c *Compiler) generate(p Program) (pkgs []build.Package, err error) {
 }
 
 // refused finds the programs that a compile error is about.
-func refused(err error, owner map[string]int) error {
-	var bad *build.GeneratedCodeError
-	if !errors.As(err, &bad) {
-		return err
-	}
+func refused(bad *build.GeneratedCodeError, owner map[string]int) error {
 	e := &GoError{Output: bad.Output}
 	for line := range strings.Lines(bad.Output) {
 		name, ok := strings.CutPrefix(line, "# ")
