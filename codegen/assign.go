@@ -81,7 +81,7 @@ func (f *fn) indirect(p place) bool {
 	if len(p.steps) == 1 && p.steps[0].Kind == typecheck.IndexStep && containerName(p.root.Type()) != "" {
 		return false // the runtime's Set takes it all
 	}
-	return len(p.steps) > 1 || len(p.steps) == 1 && f.viaRuntime(p.root)
+	return len(p.steps) > 1 || f.viaRuntime(p.root) && (len(p.steps) == 1 || f.logged == loggedOwned && owning(p.root))
 }
 
 // settle puts a value that takes a call to compute into a temporary.

@@ -24,8 +24,7 @@ func (f *fn) call(x *ast.Call) val {
 		args := f.binders(x.Args)
 		return f.plainCall(c.Func, f.funcName(c.Func), args)
 	case typecheck.SelfCall:
-		args := f.binders(x.Args)
-		return f.plainCall(c.Func, "self."+f.methodName(c.Func), args)
+		return f.selfCall(x, c)
 	case typecheck.ValueCall:
 		return f.valueCall(x, c)
 	case typecheck.ActorCall:
@@ -74,6 +73,15 @@ func (f *fn) plainCall(g *typecheck.Func, name string, args []val) val {
 	return fresh(g.Result, name+"("+f.withContext(g, args)+")")
 }
 
+// selfCall lowers a call of a method on the current object.
+func (f *fn) selfCall(x *ast.Call, c *typecheck.Call) val {
+	args := f.binders(x.Args)
+	if f.logged != notLogged && c.Func.Mutating && f.needsLog(c.Func, f.logged == loggedOwned) {
+		return f.loggedCall(c.Func, "self", args, "owner, field", f.logged)
+	}
+	return f.plainCall(c.Func, "self."+f.methodName(c.Func), args)
+}
+
 // valueCall lowers a call of a method of a value class on some value.
 func (f *fn) valueCall(x *ast.Call, c *typecheck.Call) val {
 	if st := f.info.Stores[x]; st != nil {
@@ -83,7 +91,7 @@ func (f *fn) valueCall(x *ast.Call, c *typecheck.Call) val {
 		return f.mutate(x, st, c)
 	}
 	if c.Optional {
-		recv := f.expr(c.Recv)
+		recv := f.receiver(c)
 		if len(x.Args) > 0 && !recv.stable {
 			recv = f.spill(recv)
 		}
@@ -91,8 +99,23 @@ func (f *fn) valueCall(x *ast.Call, c *typecheck.Call) val {
 			return f.plainCall(c.Func, v.code+"."+f.methodName(c.Func), f.binders(x.Args))
 		})
 	}
-	vals := f.operands(f.receiverFirst, append([]ast.Expr{c.Recv}, x.Args...)...)
+	vals := f.operands(func(i int, x ast.Expr) val {
+		if i == 0 {
+			return f.receiver(c)
+		}
+		return f.bind(x)
+	}, append([]ast.Expr{c.Recv}, x.Args...)...)
 	return f.plainCall(c.Func, side(vals[0].code)+"."+f.methodName(c.Func), vals[1:])
+}
+
+// receiver lowers the value that a method reads. If the method calls actors, which may come back and write to the
+// field that the value stands in, it gets a copy.
+func (f *fn) receiver(c *typecheck.Call) val {
+	v := f.expr(c.Recv)
+	if f.by == byActor && v.loads&fields != 0 && touchesActors(c.Func) {
+		v.code = f.share(v)
+	}
+	return v
 }
 
 // receiverFirst lowers the receiver of a call for reading and the arguments for storing.

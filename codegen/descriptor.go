@@ -29,6 +29,7 @@ func (p *pkg) descriptors() (File, error) {
 			p.valuePlumbing(w, c)
 		}
 	}
+	p.loggedVersions(w)
 	p.initFunc(w)
 	return p.assemble("aeon_package.go", p.packageComment(), w)
 }

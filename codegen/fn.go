@@ -21,6 +21,7 @@ type fn struct {
 	temps   *int
 	// building: the body of a constructor of an actor, whose fields need no undo.
 	building bool
+	logged   logging   // the body of a method of a value class is for values in fields of actors
 	dropped  *ast.Call // the call whose result the current statement drops
 	tries    []*tryFrame
 	line     int // of the source, on which the current statement begins

@@ -159,6 +159,10 @@ func (n *names) class(c *typecheck.Class) {
 	}
 	for _, m := range c.Methods {
 		n.gen[generated{m, "client"}] = s.take(n.obj[m] + "Client")
+		if m.Mutating && typecheck.IsValueClass(c) {
+			n.gen[generated{m, "logged"}] = s.take(n.obj[m] + "Logged")
+			n.gen[generated{m, "loggedOwned"}] = s.take(n.obj[m] + "Owned")
+		}
 	}
 	switch {
 	case typecheck.IsValueClass(c):

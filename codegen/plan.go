@@ -17,6 +17,10 @@ type pkg struct {
 	plan   map[*typecheck.Func]*plan
 	// setters are the fields whose setter is used.
 	setters map[*typecheck.Var]bool
+	// wanted are the versions of methods for values in fields of actors that are used; versionsLeft
+	// are not emitted yet.
+	wanted       map[version]bool
+	versionsLeft []version
 	// surface has the classes and enums that other packages may have to name.
 	surface  map[typecheck.Type]bool
 	imported []imported
@@ -53,7 +57,7 @@ func newPackage(info *typecheck.Info, opts Options) *pkg {
 
 func emptyPackage(info *typecheck.Info, opts Options, plans map[*typecheck.Func]*plan) *pkg {
 	return &pkg{info: info, opts: opts, boxes: map[*typecheck.Class]bool{}, files: map[string]bool{"aeon_package.go": true},
-		plan: plans, setters: map[*typecheck.Var]bool{}}
+		plan: plans, setters: map[*typecheck.Var]bool{}, wanted: map[version]bool{}}
 }
 
 // analyse plans the functions of the package, those of its imports being planned already, and names its declarations.

@@ -1,16 +1,12 @@
 package codegen
 
 import (
-	"strings"
-
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
-// Containers, classes and bytes are values, so something is changed by writing to a path. Where the path starts
-// from a variable, or from a field of a value, it is written in place. The fields of an actor are written through
-// the runtime, which logs undo and redo: containers by element, anything deeper by changing a copy of the element
-// or field and storing that.
+// Containers, classes and bytes are values, so something is changed by writing to a path, in place. Where the path
+// starts from a field of an actor, the writes go through the runtime, which logs undo and redo (fieldwrite.go).
 
 // place is a path that is written.
 type place struct {
@@ -23,8 +19,10 @@ type place struct {
 type leaf struct {
 	// set assigns this value; "" if call is set.
 	set string
-	// call is a method call without its receiver, as in "Push(x)".
-	call string
+	// call is a method call without its receiver, as in "Push(x)"; method is the program's method, if it is one.
+	call   string
+	method *typecheck.Func
+	args   []val
 	// result is the type of what the call returns, Void if that is dropped; second picks the
 	// second of two results.
 	result typecheck.Type
@@ -52,10 +50,13 @@ func (f *fn) place(st *typecheck.Store) place {
 
 // viaRuntime reports whether the root is a field whose writes the runtime has to know of.
 func (f *fn) viaRuntime(root *typecheck.Var) bool {
-	if root == nil || root.Kind != typecheck.FieldVar || !f.f.IsMethodOf(ast.ActorClass) {
+	switch {
+	case root == nil || root.Kind != typecheck.FieldVar:
 		return false
+	case f.logged != notLogged:
+		return true
 	}
-	return !f.building || owning(root)
+	return f.f.IsMethodOf(ast.ActorClass) && (!f.building || owning(root))
 }
 
 // base returns the Go variable that the path starts from.
@@ -203,90 +204,11 @@ func (f *fn) keep(at ast.Node, v val, result string) {
 	}
 }
 
-// writeField writes to a field of an actor.
-func (f *fn) writeField(at ast.Node, p place, l leaf) val {
-	field := p.root
-	t := field.Type()
-	where := "cx, &self.Self, " + f.gen(field, "index") + ", &self." + f.names.obj[field]
-	kind := containerName(t)
-	if t == typecheck.Bytes {
-		where = strings.Replace(where, "&self."+f.names.obj[field], "self."+f.names.obj[field]+".Vector()", 1)
-	}
-	switch {
-	case len(p.steps) == 0 && l.set != "":
-		f.w.at(at.Span())
-		f.w.add("self.%s(cx, %s)", f.setter(field), l.set)
-		return val{}
-	case len(p.steps) == 0 && kind != "" && l.operation != "":
-		return fresh(l.result, "aeonrt."+kind+l.operation+f.ownedSuffix(field, l.operation)+"("+where+l.owned+")")
-	case len(p.steps) > 0 && p.steps[0].Kind == typecheck.IndexStep && kind != "":
-		key := f.stepKey(t, p.index[0])
-		store := "aeonrt." + kind + "Set" + f.ownedSuffix(field, "Set") + "(" + where + ", " + key + ", "
-		if len(p.steps) == 1 && l.set != "" {
-			f.w.at(at.Span())
-			f.w.add("%s%s)", store, l.set)
-			return val{}
-		}
-		elem := f.readStep(val{code: "self." + f.names.obj[field], typ: t}, p.steps[0], p.index[0])
-		return f.viaCopy(at, elem, p.steps[1:], p.index[1:], l, func(c string) { f.w.add("%s%s)", store, c) })
-	}
-	whole := val{code: "self." + f.names.obj[field], typ: t}
-	return f.viaCopy(at, whole, p.steps, p.index, l, func(c string) { f.w.add("self.%s(cx, %s)", f.setter(field), c) })
-}
-
-// viaCopy changes a copy of v and stores it with put.
-func (f *fn) viaCopy(at ast.Node, v val, steps []typecheck.Step, index []val, l leaf, put func(string)) val {
-	c := f.temp()
-	f.w.at(at.Span())
-	f.w.add("%s := %s", c, f.share(v))
-	out := f.writeSteps(at, c, v.typ, steps, index, l)
-	result := ""
-	if out.code != "" {
-		if !isVoid(l.result) {
-			result = f.temp()
-			f.w.at(at.Span())
-			f.w.add("%s := %s", result, out.code)
-		} else if !out.stable {
-			f.w.at(at.Span())
-			f.w.add("%s", out.code)
-		}
-	}
-	f.w.at(at.Span())
-	put(c)
-	return val{code: result, typ: l.result, fresh: true, stable: true}
-}
-
-// containerName returns how the runtime's element-wise functions for a type begin.
-func containerName(t typecheck.Type) string {
-	switch t.(type) {
-	case *typecheck.Vector:
-		return "Vector"
-	case *typecheck.Map:
-		return "Map"
-	case *typecheck.Set:
-		return "Set"
-	case *typecheck.Basic:
-		if t == typecheck.Bytes {
-			return "Vector"
-		}
-	}
-	return ""
-}
-
-// ownedSuffix tells the functions that move ownership edges from those that do not.
-func (f *fn) ownedSuffix(field *typecheck.Var, operation string) string {
-	if owning(field) && operation != "Sort" {
-		return "Owned"
-	}
-	return ""
-}
-
 // mutate lowers a call of a method that changes its receiver.
 func (f *fn) mutate(x *ast.Call, st *typecheck.Store, c *typecheck.Call) val {
 	drop := f.dropped == x
 	if st.Root == nil {
-		args := f.binders(x.Args)
-		return f.plainCall(c.Func, "self."+f.methodName(c.Func), args)
+		return f.selfCall(x, c)
 	}
 	var list []ast.Expr
 	for _, s := range st.Steps {
@@ -318,7 +240,8 @@ func (f *fn) mutate(x *ast.Call, st *typecheck.Store, c *typecheck.Call) val {
 // mutation describes the call of a mutating method.
 func (f *fn) mutation(c *typecheck.Call, args []val) leaf {
 	if c.Kind != typecheck.LibraryCall {
-		return leaf{call: f.methodName(c.Func) + "(" + f.withContext(c.Func, args) + ")", result: c.Func.Result}
+		call := f.methodName(c.Func) + "(" + f.withContext(c.Func, args) + ")"
+		return leaf{call: call, method: c.Func, args: args, result: c.Func.Result}
 	}
 	t := nonNull(c.RecvType)
 	args = f.writeArgs(c, t, args)

@@ -2,9 +2,13 @@ package runtime
 
 import "github.com/aeon-lang/aeon/runtime/exec"
 
-// The functions of this file write one element of a container in a field of an actor;
-// exec documents them. They note undo and redo element by element; the Owned variants
-// are for elements that hold plain actor references, and move ownership edges.
+// The functions of this file write to a container in a field of an actor, or inside of
+// one; exec documents them. They note undo and redo; the Owned variants are for elements
+// that hold plain actor references, and move ownership edges.
+
+// Inside is added to the number of a field where the container lies in an element, an
+// entry or a value that is restored as a whole.
+const Inside = exec.Inside
 
 // MapSet is m[k] = v.
 func MapSet[K comparable, V any](cx *Cx, self *Self, field uint16, m *Map[K, V], k K, v V) {
@@ -14,6 +18,11 @@ func MapSet[K comparable, V any](cx *Cx, self *Self, field uint16, m *Map[K, V],
 // MapRemove is m.remove(k); it reports whether there was an entry.
 func MapRemove[K comparable, V any](cx *Cx, self *Self, field uint16, m *Map[K, V], k K) bool {
 	return exec.MapRemove(cx, self, field, m, k)
+}
+
+// MapUpdate applies f to the value of k in place, or faults when there is none.
+func MapUpdate[K comparable, V any](cx *Cx, self *Self, field uint16, m *Map[K, V], k K, f func(*V)) {
+	exec.MapUpdate(cx, self, field, m, k, f)
 }
 
 // MapSetOwned is MapSet where keys or values hold plain actor references.
@@ -69,6 +78,11 @@ func SetClearOwned[K comparable](cx *Cx, self *Self, field uint16, s *Set[K]) {
 // VectorSet is v[i] = e.
 func VectorSet[T any](cx *Cx, self *Self, field uint16, v *Vector[T], i int64, e T) {
 	exec.VectorSet(cx, self, field, v, i, e)
+}
+
+// VectorElem returns the address of element i for writing, or faults.
+func VectorElem[T any](cx *Cx, self *Self, field uint16, v *Vector[T], i int64) *T {
+	return exec.VectorElem(cx, self, field, v, i)
 }
 
 // VectorPush is v.push(e).

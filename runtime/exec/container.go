@@ -2,38 +2,91 @@ package exec
 
 import "github.com/aeon-lang/aeon/runtime/value"
 
-// The functions of this file write one element of a container that is a field of an
-// actor. They note how to take the write back, element by element, and, in the Owned
-// variants, move the ownership edges. A fault leaves the container as it was.
+// The functions of this file write to a container that is a field of an actor, or lies
+// inside one. They note how to take the write back and, in the Owned variants, move the
+// ownership edges. A fault leaves the container as it was.
 
-type mapUndo[K comparable, V any] struct {
-	m   *value.Map[K, V]
-	k   K
-	old V
-	had bool
+// Inside is added to the number of a field where what is written lies inside an element,
+// an entry or a value that the log restores as a whole: VectorElem, MapUpdate and Log of
+// a value see to that. Then the container itself needs no record, only what it refers to.
+const Inside uint16 = 1 << 15
+
+// logHeader notes the container at p before it gets another body.
+func logHeader[T any](cx *Cx, self *Self, field uint16, p *T) {
+	if field&Inside == 0 {
+		Log(cx, self, field, p)
+	}
 }
 
-func (u *mapUndo[K, V]) undo() {
-	if u.had {
-		u.m.Set(u.k, u.old)
-	} else {
-		u.m.Remove(u.k)
+func ownVector[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) {
+	if !v.Sole() {
+		logHeader(cx, self, field, v)
+		v.Own(cx.logNumber())
 	}
+}
+
+// noteElem notes element i before it is written.
+func noteElem[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i int64) {
+	if v.Free(cx.logNumber(), i) {
+		return
+	}
+	for n := len(cx.log) - 1; n >= 0 && n >= len(cx.log)-lookBack; n-- {
+		noted, moved := v.Noted(cx.log[n].undoer(), i)
+		if noted {
+			return
+		}
+		if moved {
+			break
+		}
+	}
+	cx.logUndo(self, field, v.NoteSet(cx.logNumber(), i))
+}
+
+func ownMap[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Map[K, V]) {
+	if !m.Sole() {
+		logHeader(cx, self, field, m)
+		m.Own(cx.logNumber())
+	}
+}
+
+// noteEntry notes the entry of k before it is written or removed.
+func noteEntry[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Map[K, V], k K) {
+	if m.Free(cx.logNumber()) {
+		return
+	}
+	for n := len(cx.log) - 1; n >= 0 && n >= len(cx.log)-lookBack; n-- {
+		if m.Noted(cx.log[n].undoer(), k) {
+			return
+		}
+	}
+	cx.logUndo(self, field, m.Note(cx.logNumber(), k))
 }
 
 // MapSet is m[k] = v.
 func MapSet[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Map[K, V], k K, v V) {
-	old, had := m.Set(k, v)
-	cx.logUndo(self, field, &mapUndo[K, V]{m, k, old, had})
+	ownMap(cx, self, field, m)
+	noteEntry(cx, self, field, m, k)
+	m.Set(k, v)
 }
 
 // MapRemove is m.remove(k); it reports whether there was an entry.
 func MapRemove[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Map[K, V], k K) bool {
-	old, had := m.Remove(k)
-	if had {
-		cx.logUndo(self, field, &mapUndo[K, V]{m, k, old, had})
+	if !m.Has(k) {
+		return false
 	}
-	return had
+	ownMap(cx, self, field, m)
+	noteEntry(cx, self, field, m, k)
+	m.Remove(k)
+	return true
+}
+
+// MapUpdate applies f to the value of k in place, or faults when there is none. What f
+// writes in it needs no record, apart from the containers that it refers to.
+func MapUpdate[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Map[K, V], k K, f func(*V)) {
+	m.At(k)
+	ownMap(cx, self, field, m)
+	noteEntry(cx, self, field, m, k)
+	m.Update(k, f)
 }
 
 // MapSetOwned is MapSet where keys or values hold plain actor references.
@@ -60,8 +113,15 @@ func MapRemoveOwned[K comparable, V any](cx *Cx, self *Self, field uint16, m *va
 
 // MapClear is m.clear().
 func MapClear[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Map[K, V]) {
-	Log(cx, self, field, m)
-	m.Clear()
+	if m.Size() == 0 {
+		return
+	}
+	if !m.Sole() {
+		logHeader(cx, self, field, m)
+		m.Clear()
+		return
+	}
+	cx.logUndo(self, field, m.Empty(cx.logNumber()))
 }
 
 // MapClearOwned is MapClear where keys or values hold plain actor references.
@@ -70,36 +130,18 @@ func MapClearOwned[K comparable, V any](cx *Cx, self *Self, field uint16, m *val
 	MapClear(cx, self, field, m)
 }
 
-type setUndo[K comparable] struct {
-	s     *value.Set[K]
-	k     K
-	added bool
-}
-
-func (u *setUndo[K]) undo() {
-	if u.added {
-		u.s.Remove(u.k)
-	} else {
-		u.s.Insert(u.k)
-	}
-}
-
 // SetAdd is s.add(k); it reports whether k was not there before.
 func SetAdd[K comparable](cx *Cx, self *Self, field uint16, s *value.Set[K], k K) bool {
-	added := s.Insert(k)
-	if added {
-		cx.logUndo(self, field, &setUndo[K]{s, k, true})
+	if s.Has(k) {
+		return false
 	}
-	return added
+	MapSet(cx, self, field, s.Entries(), k, struct{}{})
+	return true
 }
 
 // SetRemove is s.remove(k); it reports whether k was there.
 func SetRemove[K comparable](cx *Cx, self *Self, field uint16, s *value.Set[K], k K) bool {
-	had := s.Remove(k)
-	if had {
-		cx.logUndo(self, field, &setUndo[K]{s, k, false})
-	}
-	return had
+	return MapRemove(cx, self, field, s.Entries(), k)
 }
 
 // SetAddOwned is SetAdd where the elements hold plain actor references.
@@ -120,8 +162,7 @@ func SetRemoveOwned[K comparable](cx *Cx, self *Self, field uint16, s *value.Set
 
 // SetClear is s.clear().
 func SetClear[K comparable](cx *Cx, self *Self, field uint16, s *value.Set[K]) {
-	Log(cx, self, field, s)
-	s.Clear()
+	MapClear(cx, self, field, s.Entries())
 }
 
 // SetClearOwned is SetClear where the elements hold plain actor references.
@@ -130,80 +171,81 @@ func SetClearOwned[K comparable](cx *Cx, self *Self, field uint16, s *value.Set[
 	SetClear(cx, self, field, s)
 }
 
-type vectorOp uint8
-
-const (
-	vectorSet vectorOp = iota
-	vectorPush
-	vectorPop
-	vectorInsert
-	vectorRemove
-)
-
-type vectorUndo[T any] struct {
-	v   *value.Vector[T]
-	op  vectorOp
-	i   int64
-	old T
-}
-
-func (u *vectorUndo[T]) undo() {
-	switch u.op {
-	case vectorSet:
-		u.v.Set(u.i, u.old)
-	case vectorPush:
-		u.v.Pop()
-	case vectorPop:
-		u.v.Push(u.old)
-	case vectorInsert:
-		u.v.Remove(u.i)
-	case vectorRemove:
-		u.v.Insert(u.i, u.old)
-	}
-}
-
 // VectorSet is v[i] = e.
 func VectorSet[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i int64, e T) {
-	old := v.Set(i, e)
-	cx.logUndo(self, field, &vectorUndo[T]{v: v, op: vectorSet, i: i, old: old})
+	*VectorElem(cx, self, field, v, i) = e
+}
+
+// VectorElem returns the address of element i for writing, or faults. It is valid until
+// v is next written. What is written there needs no record, apart from the containers
+// that it refers to.
+func VectorElem[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i int64) *T {
+	v.Check(i)
+	ownVector(cx, self, field, v)
+	noteElem(cx, self, field, v, i)
+	return v.Ref(i)
 }
 
 // VectorPush is v.push(e).
 func VectorPush[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], e T) {
+	ownVector(cx, self, field, v)
+	cx.logUndo(self, field, v.NotePush(cx.logNumber()))
 	v.Push(e)
-	cx.logUndo(self, field, &vectorUndo[T]{v: v, op: vectorPush})
 }
 
-// VectorPop is v.pop().
+// VectorPop is v.pop(). The log may hold the element, too, so it counts as shared.
 func VectorPop[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) T {
+	if v.Size() > 0 {
+		ownVector(cx, self, field, v)
+		cx.logUndo(self, field, v.NotePop(cx.logNumber()))
+	}
 	old := v.Pop()
-	cx.logUndo(self, field, &vectorUndo[T]{v: v, op: vectorPop, old: old})
+	value.MarkShared(&old)
 	return old
 }
 
 // VectorInsert is v.insert(i, e).
 func VectorInsert[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i int64, e T) {
+	if i != v.Size() {
+		v.Check(i)
+	}
+	ownVector(cx, self, field, v)
+	cx.logUndo(self, field, v.NoteInsert(cx.logNumber(), i))
 	v.Insert(i, e)
-	cx.logUndo(self, field, &vectorUndo[T]{v: v, op: vectorInsert, i: i})
 }
 
-// VectorRemove is v.remove(i); it returns the element.
+// VectorRemove is v.remove(i); it returns the element. The log may hold it, too, so it
+// counts as shared.
 func VectorRemove[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i int64) T {
+	v.Check(i)
+	ownVector(cx, self, field, v)
+	cx.logUndo(self, field, v.NoteRemove(cx.logNumber(), i))
 	old := v.Remove(i)
-	cx.logUndo(self, field, &vectorUndo[T]{v: v, op: vectorRemove, i: i, old: old})
+	value.MarkShared(&old)
 	return old
 }
 
 // VectorClear is v.clear().
 func VectorClear[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) {
-	Log(cx, self, field, v)
-	v.Clear()
+	if v.Size() == 0 {
+		return
+	}
+	if !v.Sole() {
+		logHeader(cx, self, field, v)
+		v.Clear()
+		return
+	}
+	cx.logUndo(self, field, v.Empty(cx.logNumber()))
 }
 
 // VectorSort is v.sort(); the order of elements changes no ownership.
 func VectorSort[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) {
-	Log(cx, self, field, v)
-	v.Sort()
+	if v.Size() < 2 {
+		return
+	}
+	ownVector(cx, self, field, v)
+	cx.logUndo(self, field, v.NoteContent(cx.logNumber()))
+	v.SortInPlace()
 }
 
 // VectorSetOwned is VectorSet where the elements hold plain actor references.

@@ -14,12 +14,14 @@ type Cx struct {
 	fuel   int64
 	frames []frame // the actors called, innermost last
 	log    []undoEntry
+	logged uint64 // number of log, 0 if it has none yet
 	ops    []op
 	// branches are the async calls of this branch that run elsewhere and were not
 	// joined yet, in program order.
 	branches []*branch
 	maxPos   store.Position // largest lastPos seen
 	random   uint64         // state of the random numbers, 0 if not seeded
+	nextLog  uint64         // the number that the next log gets; kept by the pooled object
 }
 
 // frame is one call in progress.
@@ -39,7 +41,7 @@ func (cx *Cx) reset() {
 		clear(cx.ops)
 		cx.ops = cx.ops[:0]
 	}
-	cx.branches, cx.maxPos, cx.random = nil, 0, 0
+	cx.branches, cx.maxPos, cx.random, cx.logged = nil, 0, 0, 0
 }
 
 func (cx *Cx) system() *System { return cx.ev.sys }

@@ -19,7 +19,7 @@ type edgeKey struct{ p, c *Handle }
 // assigned to it, removes the edges to what it held and adds those to what v holds.
 func LogOwned[T any](cx *Cx, self *Self, field uint16, p *T, v T) {
 	cx.moveEdges(self, any(*p), any(v))
-	Log(cx, self, field, p)
+	logHeader(cx, self, field, p)
 }
 
 // eachRef calls f for every reference in v, which is a reference, a value class or a

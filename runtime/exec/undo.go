@@ -2,26 +2,27 @@ package exec
 
 import (
 	"reflect"
+	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
-// undoEntry is the state before one write: enough to take the write back, and to know
-// which field the redo has to read at the commit.
+// undoEntry is what one place in memory held before it was written: enough to take the
+// write back, and to know which field the redo has to read at the commit. Entries
+// restore places, run from the end of the log; so if one place has several entries the
+// oldest wins, and the others could as well be missing.
 type undoEntry struct {
 	self  *Self
 	field uint16
-	place any    // a pointer to the field, or an undoer
+	place any    // a pointer to the field, or to a part of it; nil if old is a value.Undo
 	old   any    // its value, where that is one word with a pointer
 	word  uint64 // its value, where that is a number
 	text  string // its value, where that is a string
 }
 
-// undoer takes back a write to an element of a container.
-type undoer interface{ undo() }
-
-// Log notes the value of field p before it is assigned. It serves undo and redo. It
-// allocates nothing for numbers, strings, references and containers.
+// Log notes the value of field p, or of a part p of the field, before it is assigned. It
+// serves undo and redo. It allocates nothing for numbers, strings, references and
+// containers. The part lies in the memory of the actor, where it does not move.
 func Log[T any](cx *Cx, self *Self, field uint16, p *T) {
 	e := undoEntry{self: self, field: field, place: p}
 	if cx.loggedLately(e.place) {
@@ -58,24 +59,48 @@ func Log[T any](cx *Cx, self *Self, field uint16, p *T) {
 const lookBack = 4
 
 // loggedLately reports whether one of the last entries already holds an older value of
-// the number, string or bool at place, which is the one that an undo has to end with:
-// a loop that counts in a field must not log every round. Containers do not
-// qualify, since undoers of their elements lie between.
+// place, which is the one that an undo has to end with: a loop that counts in a field
+// must not log every round.
 func (cx *Cx) loggedLately(place any) bool {
 	for i := len(cx.log) - 1; i >= 0 && i >= len(cx.log)-lookBack; i-- {
 		if cx.log[i].place == place {
-			switch place.(type) {
-			case *int64, *string, *bool, *value.Duration, *value.Time, *uint64, *uint32, *int32, *float64:
-				return true
-			}
-			return false
+			return true
 		}
 	}
 	return false
 }
 
-func (cx *Cx) logUndo(self *Self, field uint16, u undoer) {
-	cx.log = append(cx.log, undoEntry{self: self, field: field, place: u})
+// logUndo appends a record of a container, nil for none.
+func (cx *Cx) logUndo(self *Self, field uint16, u value.Undo) {
+	if u != nil {
+		cx.log = append(cx.log, undoEntry{self: self, field: field &^ Inside, old: u})
+	}
+}
+
+// undoer returns the record of a container, nil if the entry is none.
+func (e *undoEntry) undoer() value.Undo {
+	if e.place != nil {
+		return nil
+	}
+	return e.old.(value.Undo)
+}
+
+// logBlock is how many numbers a context takes at once.
+const logBlock = 1 << 12
+
+var logBlocks atomic.Uint64
+
+// logNumber returns the number of this branch's log, by which containers know the log
+// that they were last written under. No number is used twice, and none is 0.
+func (cx *Cx) logNumber() uint64 {
+	if cx.logged == 0 {
+		if cx.nextLog%logBlock == 0 {
+			cx.nextLog = logBlocks.Add(1) * logBlock
+		}
+		cx.logged = cx.nextLog
+		cx.nextLog++
+	}
+	return cx.logged
 }
 
 // undo takes the write back.
@@ -97,8 +122,8 @@ func (e *undoEntry) undo() {
 		*p = uint32(e.word)
 	case *int32:
 		*p = int32(e.word)
-	case undoer:
-		p.undo()
+	case nil:
+		e.undoer().Undo()
 	default:
 		reflect.ValueOf(p).Elem().Set(reflect.ValueOf(e.old))
 	}

@@ -9,10 +9,14 @@ import (
 // Map is the value map<K, V>. The zero Map is empty. Copy it with Share.
 type Map[K comparable, V any] struct{ body *mapBody[K, V] }
 
-// Invariant: once shared is set, entries is never written again; keys, when set,
-// holds exactly the keys of entries, ascending, in a shared vector body.
+// Invariant: once shared is set, entries is never written again, but by the undo of the
+// event that has set it; keys, when set, holds exactly the keys of entries, ascending, in
+// a shared vector body.
 type mapBody[K comparable, V any] struct {
 	shared  atomic.Bool
+	whole   bool   // entries are no concern of log, which will replace them all
+	notes   uint32 // undo records of the body in log
+	log     uint64 // the undo log that has seen the last logged write
 	entries map[K]V
 	keys    atomic.Pointer[vectorBody[K]]
 }
@@ -40,7 +44,7 @@ func (m *Map[K, V]) own() *mapBody[K, V] {
 		m.body.keys.Store(old.keys.Load())
 		if _, ok := any((*V)(nil)).(Sharer); ok {
 			for _, v := range m.body.entries {
-				markOne(&v)
+				MarkShared(&v)
 			}
 		}
 	}

@@ -58,7 +58,7 @@ func (o Opt[T]) Share() Opt[T] {
 }
 
 // MarkShared implements Sharer.
-func (o *Opt[T]) MarkShared() { markOne(&o.v) }
+func (o *Opt[T]) MarkShared() { MarkShared(&o.v) }
 
 // Equal reports whether both are null, or both hold equal values.
 func (o Opt[T]) Equal(p Opt[T], eq func(a, b T) bool) bool {
@@ -130,7 +130,7 @@ func (b Box[T]) Or(v T) T {
 // faults when there is none.
 func (b *Box[T]) Ref() *T {
 	v := b.Must()
-	markOne(&v)
+	MarkShared(&v)
 	b.p = &v
 	return b.p
 }

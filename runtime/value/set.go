@@ -22,6 +22,9 @@ func (s Set[K]) Share() Set[K] {
 // MarkShared implements Sharer.
 func (s Set[K]) MarkShared() { s.m.MarkShared() }
 
+// Entries returns the set as a map, through which it may be written.
+func (s *Set[K]) Entries() *Map[K, struct{}] { return &s.m }
+
 // Size returns the number of elements.
 func (s Set[K]) Size() int64 { return s.m.Size() }
 

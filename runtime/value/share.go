@@ -21,8 +21,8 @@ func markAll[T any](s []T) {
 	}
 }
 
-// markOne marks what *v refers to, if it can refer to anything.
-func markOne[T any](v *T) {
+// MarkShared marks what *v refers to, if it can refer to anything.
+func MarkShared[T any](v *T) {
 	if s, ok := any(v).(Sharer); ok {
 		s.MarkShared()
 	}

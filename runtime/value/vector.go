@@ -9,10 +9,16 @@ import (
 // Vector is the value vector<T>. The zero Vector is empty. Copy it with Share.
 type Vector[T any] struct{ body *vectorBody[T] }
 
-// Invariant: once shared is set, elems is never written again.
+// Invariant: once shared is set, elems is never written again, but by the undo of the
+// event that has set it, which leaves nobody behind who has seen it.
 type vectorBody[T any] struct {
 	shared atomic.Bool
-	elems  []T
+	notes  uint32 // undo records of the body in log
+	log    uint64 // the undo log that has seen the last logged write
+	// base: elements from here on are no concern of log, which will cut or replace
+	// them; -1 if all are.
+	base  int
+	elems []T
 }
 
 // VectorOf returns a vector of the given elements, which it takes over.
