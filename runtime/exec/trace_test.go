@@ -3,11 +3,13 @@ package exec
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
@@ -179,5 +181,48 @@ func BenchmarkTraced(b *testing.B) {
 				_ = cl.Await(list[i].Ref, &methodPay, &payArgs{to: list[j], amount: 1})
 			})
 		})
+	}
+}
+
+// traceEnv names a directory into which the workload writes its traces: spec/trace, which
+// this package knows nothing of, runs the workload and checks them.
+const traceEnv = "AEON_EXEC_TRACE"
+
+// tee records for two.
+type tee struct {
+	trace.Recorder
+	also trace.Func
+}
+
+func (t tee) Ended(e *trace.Event) {
+	t.Recorder.Ended(e)
+	t.also(e)
+}
+
+// recorded makes cfg record for f, and into a file if one is asked for; end ends that.
+func (w workload) recorded(cfg *Config, f trace.Func) (end func() error, err error) {
+	cfg.Trace = f
+	dir := os.Getenv(traceEnv)
+	if dir == "" {
+		return func() error { return nil }, nil
+	}
+	file, err := trace.Create(fmt.Sprintf("%s/%d-%d-%d", dir, w.seed, w.goroutines, w.nodes), false)
+	if err != nil {
+		return nil, err
+	}
+	file.Begin(trace.Header{Program: "workload", Seed: w.seed, States: true})
+	cfg.Trace, cfg.TraceStates = tee{file, f}, true
+	return func() error {
+		file.End("closed")
+		return file.Close()
+	}, nil
+}
+
+// EncodeState writes the fields.
+func (n *wnode) EncodeState(e *codec.Encoder) {
+	e.Int(n.value)
+	for _, k := range n.kids.Items() {
+		e.Uint(uint64(k.h.id.Birth))
+		e.Uint(k.h.id.Serial)
 	}
 }

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -148,11 +149,14 @@ func (w workload) run(cfg Config, stuck func(string)) (Stats, error) {
 func (w workload) traced(cfg Config, stuck func(string)) (Stats, []*traced, error) {
 	var mu sync.Mutex
 	var trace []*traced
-	cfg.Trace = traceFunc(func(t *traced) {
+	end, err := w.recorded(&cfg, func(t *traced) {
 		mu.Lock()
 		trace = append(trace, t)
 		mu.Unlock()
 	})
+	if err != nil {
+		return Stats{}, nil, err
+	}
 	cfg.Log = quiet
 	s := Open(cfg)
 	stop, done := make(chan struct{}), make(chan struct{})
@@ -183,6 +187,7 @@ func (w workload) traced(cfg Config, stuck func(string)) (Stats, []*traced, erro
 	st := s.Stats()
 	err = replayAll(s, trace, nil)
 	s.Close()
+	err = errors.Join(err, end())
 	if err == nil {
 		err = s.graph.Validate()
 	}

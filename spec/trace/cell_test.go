@@ -1,8 +1,10 @@
 package trace
 
 import (
+	"bytes"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -185,4 +187,26 @@ func said(t *testing.T, rep *Report) string {
 		t.Fatal(err)
 	}
 	return b.String()
+}
+
+// BenchmarkCheck reads and checks the trace of a run.
+func BenchmarkCheck(b *testing.B) {
+	name := b.TempDir() + "/trace"
+	ops, err := traceCells(1, 100_000, name, false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(data)))
+	n := 0
+	for b.Loop() {
+		if rep, err := Check(bytes.NewReader(data)); err != nil || rep.Violated() > 0 {
+			b.Fatal(rep, err)
+		}
+		n += len(ops)
+	}
+	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "events/s")
 }

@@ -180,6 +180,40 @@ func sound(t *testing.T, name, what string) Counts {
 	return n
 }
 
+// TestRandomWorkloadLeavesSoundTraces runs the random suite of runtime/exec, with actors
+// that move in the ownership graph, and checks what it has recorded.
+func TestRandomWorkloadLeavesSoundTraces(t *testing.T) {
+	dir := t.TempDir()
+	suite := filepath.Join(dir, "exec.test")
+	if out, err := exec.Command("go", "test", "-c", "-o", suite, "../../runtime/exec").CombinedOutput(); err != nil {
+		t.Fatalf("building the suite: %v\n%s", err, out)
+	}
+	count := "1"
+	if *long {
+		count = "20"
+	}
+	traces := t.TempDir()
+	cmd := exec.Command(suite, "-test.run", "^TestRandomWorkloadIsStrictlySerialisable$", "-test.count", count)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "AEON_EXEC_TRACE="+traces)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("the suite: %v\n%s", err, out)
+	}
+	files, err := filepath.Glob(traces + "/*")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("the suite has recorded %v", files)
+	}
+	total := Counts{}
+	for _, name := range files {
+		n := sound(t, name, filepath.Base(name))
+		total.add(&n)
+	}
+	if total.Events < 50_000 || total.Subs == 0 || total.Aborts == 0 {
+		t.Errorf("the suite was not so busy: %+v", total)
+	}
+	t.Logf("%+v", total)
+}
+
 // TestKilledProgramLeavesAPrefix kills a program again and again; what it has left is
 // sound as far as it goes.
 func TestKilledProgramLeavesAPrefix(t *testing.T) {
