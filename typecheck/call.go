@@ -378,10 +378,10 @@ func (b *body) args(x *ast.Call, f *Func, info *Call) {
 		b.argCount(x, x.Args, f, len(f.Params))
 	}
 	for i, a := range x.Args {
-		if i < len(f.Params) {
+		if len(x.Args) == len(f.Params) {
 			b.assign(a, f.Params[i].typ, argName(f, i))
 		} else {
-			b.loose(a)
+			b.loose(a) // which of them is too much, or where one is missing, nobody knows
 		}
 	}
 }

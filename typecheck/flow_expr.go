@@ -87,9 +87,15 @@ func (w *flowWalk) use(at ast.Node, obj Object) {
 			With(v.span, "it has no initial value"))
 	case v.Kind == LocalVar && w.trackedLocal(v):
 		w.reported[v] = true
-		w.report(diag.New(diag.UnsetLocal, at.Span(), "%s may be used before it is set", v.name).
+		d := diag.New(diag.UnsetLocal, at.Span(), "%s may be used before it is set", v.name).
 			With(v.span, "declared without a value here").
-			WithHelp("give it a value where it is declared, or on every path to this use"))
+			WithHelp("give it a value where it is declared, or on every path to this use")
+		if t := v.Decl.(*ast.VarDecl).Type.Span().Text(); isVector(v.typ) {
+			d = d.WithHelp("an empty vector is a value like any other: `%s %s = [];`", t, v.name).WithFix("start empty", diag.InsertAfter(v.span, " = []"))
+		} else if IsContainer(v.typ) && v.typ != Bytes {
+			d = d.WithHelp("an empty container is a value like any other: `new %s()`", t).WithFix("start empty", diag.InsertAfter(v.span, " = new "+t+"()"))
+		}
+		w.report(d)
 	}
 }
 

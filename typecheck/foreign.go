@@ -26,6 +26,7 @@ const (
 	failureHelp   = "a failure is a message: `abort \"why\";` undoes the event, and `catch (string why)` takes it"
 	pendingHelp   = "the result of an event that is not there yet is a `pending<T>`, and `await` takes it"
 	threadHelp    = "actors run in parallel: `event a.m();` issues an event"
+	waitHelp      = "nothing waits within an event: `require` what must hold, or issue an event that comes later"
 	lockHelp      = "an event has its actors to itself until it ends, so there is nothing to lock"
 	functionsHelp = "functions are no values: write a loop, or a function with a name"
 	tupleHelp     = "declare a class with a field for each value"
@@ -55,7 +56,7 @@ var foreignNameHelp = map[string]string{
 	"range": "a loop that counts: `for (int i = 0 upto n) { … }`", "append": "a vector grows with `xs.push(x);`", "make": "`new map<K, V>()` makes a map, `[]` is an empty vector",
 	"sprintf": interpolate, "format": interpolate, "exit": "a program ends when main has returned and no event is left", "Some": optionalHelp, "Ok": optionalHelp, "Err": failureHelp,
 	"assertEquals": "a test asserts what is true: `assert(a == b);`", "assertTrue": "a test asserts what is true: `assert(a == b);`", "expect": "a test asserts what is true: `assert(a == b);`",
-	"Thread": threadHelp, "thread": threadHelp, "spawn": threadHelp, "launch": threadHelp, "setTimeout": "`event a.m() after 1s;` within an actor sets a timer", "typeof": anyHelp, "isinstance": anyHelp,
+	"wait": waitHelp, "notify": waitHelp, "join": waitHelp, "lock": lockHelp, "unlock": lockHelp, "Thread": threadHelp, "thread": threadHelp, "spawn": threadHelp, "launch": threadHelp, "setTimeout": "`event a.m() after 1s;` within an actor sets a timer", "typeof": anyHelp, "isinstance": anyHelp,
 }
 
 // foreignMethods maps names of methods to ours; the first that the type has is meant.

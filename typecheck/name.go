@@ -276,9 +276,14 @@ func (b *body) member1(x ast.Expr, recv ast.Expr, t Type, name ast.Name) operand
 	}
 	_, isThis := ast.Unparen(recv).(*ast.This)
 	if class.Kind != ast.ValueClass && !isThis {
-		b.report(diag.New(diag.ForeignField, name.Span(), "the fields of %s are reached through `this` only", class.name).
-			With(v.span, "declared here").
-			WithHelp("add a method to %s that returns it: `ro %s get() { return %s; }`", class.name, v.typ, v.name))
+		d := diag.New(diag.ForeignField, name.Span(), "the fields of %s are reached through `this` only", class.name).
+			With(v.span, "declared here")
+		if class.Kind == ast.ClientClass {
+			d = d.WithHelp("callbacks have no result: a method of %s has to do what needs %s", class.name, v.name)
+		} else {
+			d = d.WithHelp("add a method to %s that returns it: `ro %s get() { return %s; }`", class.name, v.typ, v.name)
+		}
+		b.report(d)
 		return operand{typ: v.typ}
 	}
 	if isThis {

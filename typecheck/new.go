@@ -45,7 +45,7 @@ func (b *body) newArgs(x *ast.New, class *Class, info *New) {
 	}
 	if ctor.Decl != nil || class.Kind != ast.ValueClass {
 		for i, a := range x.Args {
-			if i < len(ctor.Params) {
+			if len(x.Args) == len(ctor.Params) {
 				info.Params = append(info.Params, ctor.Params[i].typ)
 				b.assign(a, ctor.Params[i].typ, argName2(ctor, i))
 			} else {
@@ -60,12 +60,8 @@ func (b *body) newArgs(x *ast.New, class *Class, info *New) {
 	fields := implicitFields(ctor, len(x.Args))
 	if fields == nil && len(x.Args) > 0 || !coversMustSet(ctor, fields) {
 		b.implicitCount(x, class)
-		for i, a := range x.Args {
-			if i < len(ctor.ImplicitFields) {
-				b.assign(a, ctor.ImplicitFields[i].typ, "field "+ctor.ImplicitFields[i].name)
-			} else {
-				b.loose(a)
-			}
+		for _, a := range x.Args {
+			b.loose(a)
 		}
 		return
 	}

@@ -297,6 +297,8 @@ func (b *body) badOperands(x *ast.Binary, l, r operand) {
 		d = d.WithHelp("the elements of a string are bytes; one is written between single quotes: 'a'")
 	case x.Op.IsComparison() && (l.typ == String && r.typ == UntypedInt || l.typ == UntypedInt && r.typ == String):
 		d = d.WithHelp("single quotes make the number of a character; strings stand between double quotes")
+	case isPending(l.typ) || isPending(r.typ):
+		d = d.WithHelp("await the result first: `await p`")
 	case x.Op == ast.OpAdd && isVector(l.typ):
 		d = d.WithHelp("a vector grows with `xs.push(x);`")
 	case x.Op == ast.OpRem && (l.typ == Float || r.typ == Float):
@@ -308,6 +310,8 @@ func (b *body) badOperands(x *ast.Binary, l, r operand) {
 	}
 	b.report(d)
 }
+
+func isPending(t Type) bool { _, ok := t.(*Pending); return ok }
 
 func isVector(t Type) bool { _, ok := t.(*Vector); return ok }
 

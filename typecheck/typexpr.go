@@ -208,8 +208,10 @@ func (c *checker) undefinedType(fs *fileScope, t *ast.NamedType) {
 				yield(n)
 			}
 		}
-		for _, n := range []string{"vector", "map", "set"} {
-			yield(n)
+		if len(t.Args) > 0 {
+			for n := range containerForms {
+				yield(n)
+			}
 		}
 	}))
 }

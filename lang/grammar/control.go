@@ -248,7 +248,15 @@ func (p *parser) headDecl() (*ast.VarDecl, error) {
 		return nil, err
 	}
 	if p.kind(p.cur) != Assign {
-		return nil, p.fail(p.cur, p.instead(p.cur, p.expected(p.cur, "`=`")))
+		at := p.cur
+		switch p.text(at - 1) {
+		case "in", "is", "instanceof", "and", "or": // an operator, read as the name of a variable
+			at--
+		}
+		if p.text(at-1) == "not" {
+			at = p.cur - 1
+		}
+		return nil, p.fail(p.cur, p.instead(at, p.expected(p.cur, "`=`")))
 	}
 	p.cur++
 	if v.Init, err = p.expr(); err != nil {

@@ -124,6 +124,9 @@ func (p *parser) nestedDecl(start int) error {
 		what = "an enum"
 	}
 	d := diag.New(diag.NestedDeclaration, p.at(start), "%s cannot be declared within a function", what)
+	if p.kind(start) == Const {
+		d = d.WithHelp("a local that is assigned once needs no word: `int n = 1;`")
+	}
 	if n := len(p.open); n > 0 {
 		d = d.With(p.at(p.open[n-1]), "the block that it stands in; is a `}` missing above?")
 	}
