@@ -29,6 +29,8 @@ func (ev *Event) enter() error {
 		roots, z := ev.onlyRoots(), ev.target
 		if !roots {
 			z = ev.sequencer()
+		} else if ev.joinRoots() {
+			return nil
 		}
 		gate := z
 		if z.is(virtual) {
@@ -126,17 +128,23 @@ func (ev *Event) onlyRoots() bool {
 	return true
 }
 
+// joinRoots makes the event a guest of the roots in ev.passed, or reports false.
+func (ev *Event) joinRoots() bool {
+	if !ev.joinAll(&ev.members) {
+		return false
+	}
+	if !ev.sys.areRoots(ev.passed) {
+		ev.leaveAll(len(ev.passed), &ev.members)
+		return false
+	}
+	ev.holdGuests(&ev.members)
+	return true
+}
+
 // passKnown is pass for a footprint of roots, without evaluating a view where nobody is
 // in the way.
 func (ev *Event) passKnown() {
 	s := ev.sys
-	if ev.joinAll(&ev.members) {
-		if s.areRoots(ev.passed) {
-			ev.holdGuests(&ev.members)
-			return
-		}
-		ev.leaveAll(len(ev.passed), &ev.members)
-	}
 	if !s.latchAll(ev.passed) {
 		ev.pass() // one of them has just been moved
 		return

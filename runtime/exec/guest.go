@@ -24,7 +24,7 @@ func (ev *Event) enterFast() bool {
 	case planted.skipLock:
 		ev.home.Hold(t, mode, lock.Ref{}, nil)
 		return true
-	case mode != lock.None && t.latch.join(mode, ev.sys.joinSpins):
+	case mode != lock.None && ev.joinOne(t, mode):
 		ev.guest(t, mode)
 		return true
 	}
@@ -44,7 +44,7 @@ func (ev *Event) enterFast() bool {
 // the hold covers is known to the home, and each is released by itself.
 func (ev *Event) enterExact(mode lock.Mode) bool {
 	t := ev.target
-	if !t.latch.join(mode, ev.sys.joinSpins) {
+	if !ev.joinOne(t, mode) {
 		return false
 	}
 	// The target is held now: its fields may be read, and its T-children stay.
@@ -113,8 +113,30 @@ func (ev *Event) enterBelow() (waits bool) {
 	return waits
 }
 
+// joinOne makes the event a guest of h, or reports false.
+func (ev *Event) joinOne(h *Handle, mode lock.Mode) bool {
+	for round := 0; !h.latch.join(mode, ev.sys.joinSpins); round++ {
+		if round == joinYieldsMax {
+			return false
+		}
+		runtime.Gosched()
+	}
+	return true
+}
+
 // joinAll makes the event a guest of all of ev.passed, in the modes of f, or of none.
 func (ev *Event) joinAll(f *Footprint) bool {
+	for round := 0; !ev.tryAll(f); round++ {
+		if round == joinYieldsMax {
+			return false
+		}
+		runtime.Gosched()
+	}
+	return true
+}
+
+// tryAll is one attempt of joinAll.
+func (ev *Event) tryAll(f *Footprint) bool {
 	for i, c := range ev.passed {
 		if !c.latch.join(lockMode(f.find(c).mode), ev.sys.joinSpins) {
 			ev.leaveAll(i, f)

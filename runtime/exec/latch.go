@@ -19,7 +19,13 @@ const (
 	latchSpins   = 40 // looks at the latch between yields
 	latchYields  = 64 // yields before sleeping: the holder has lost its processor
 	latchNapTime = 20 * time.Microsecond
-	joinSpinsMax = 200 // looks at a word before an event queues: the holds of guests are short
+
+	// Before an event queues it looks at a word joinSpinsMax times, as the holds of guests are
+	// short, and lets other goroutines run joinYieldsMax times: whoever is in the way may have lost
+	// his processor, or have been admitted and not run yet. A queue that many callers enter at once
+	// is otherwise never empty again, and every event pays for parking.
+	joinSpinsMax  = 200
+	joinYieldsMax = 2
 )
 
 func (l *latch) load() lock.Word { return lock.Word(l.word.Load()) }
