@@ -4,6 +4,7 @@
 //
 //	go run .              all rows
 //	go run . -run hot     the rows whose title contains hot
+//	go run . -system aeon those systems of each row whose name contains aeon
 //	go run . -quick       short rounds, to see that everything works
 package main
 
@@ -14,6 +15,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"time"
 
@@ -75,6 +77,7 @@ func rows() []row {
 
 func main() {
 	run := flag.String("run", "", "measure only the rows whose title contains this")
+	only := flag.String("system", "", "measure only the systems whose name contains this")
 	quick := flag.Bool("quick", false, "short rounds: everything works, the figures mean little")
 	rounds := flag.Int("rounds", 5, "rounds per row; the median counts")
 	profile := flag.String("cpuprofile", "", "write a CPU profile to this file")
@@ -97,14 +100,14 @@ func main() {
 		if !strings.Contains(r.title, *run) {
 			continue
 		}
-		if err := measure(r, *quick, *rounds); err != nil {
+		if err := measure(r, *only, *quick, *rounds); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
 		}
 	}
 }
 
-func measure(r row, quick bool, rounds int) error {
+func measure(r row, only string, quick bool, rounds int) error {
 	plan := load.Plan{Callers: r.callers, Round: time.Second, Rounds: rounds, Warmup: 300 * time.Millisecond}
 	if r.short {
 		plan.Round, plan.Warmup = 200*time.Millisecond, 50*time.Millisecond
@@ -112,15 +115,19 @@ func measure(r row, quick bool, rounds int) error {
 	if quick {
 		plan.Round, plan.Warmup, plan.Rounds = 50*time.Millisecond, 20*time.Millisecond, 1
 	}
-	results, err := load.Compare(plan, r.systems()...)
+	systems := slices.DeleteFunc(r.systems(), func(s load.System) bool { return !strings.Contains(s.Name, only) })
+	if len(systems) == 0 {
+		return nil
+	}
+	results, err := load.Compare(plan, systems...)
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.title, err)
 	}
 	fmt.Printf("\n%s    (goal: %s)\n", r.title, r.goal)
-	fmt.Printf("  %-36s %14s %10s %10s %8s %8s\n", "", "op/s", "ns/op", "allocs/op", "spread", "rate x")
+	fmt.Printf("  %-36s %14s %10s %10s %10s %8s %8s\n", "", "op/s", "ns/op", "cpu ns/op", "allocs/op", "spread", "rate x")
 	for _, s := range results {
-		fmt.Printf("  %-36s %14.0f %10.0f %10.1f %7.0f%% %8.3g\n",
-			s.System, s.OpsPerSec, s.NsPerOp, s.AllocsPerOp, 100*s.Spread, s.OpsPerSec/results[0].OpsPerSec)
+		fmt.Printf("  %-36s %14.0f %10.0f %10.0f %10.1f %7.0f%% %8.3g\n",
+			s.System, s.OpsPerSec, s.NsPerOp, s.CPUNsPerOp, s.AllocsPerOp, 100*s.Spread, s.OpsPerSec/results[0].OpsPerSec)
 	}
 	return nil
 }

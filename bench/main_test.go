@@ -42,7 +42,7 @@ func TestAppIsGenerated(t *testing.T) {
 func TestRowsRun(t *testing.T) {
 	for _, r := range rows() {
 		t.Run(r.title, func(t *testing.T) {
-			if err := measure(r, true, 1); err != nil {
+			if err := measure(r, "", true, 1); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -35,6 +36,7 @@ type Result struct {
 	System      string
 	OpsPerSec   float64
 	NsPerOp     float64 // wall time of one caller's operation
+	CPUNsPerOp  float64 // processor time of the process per operation: less moved by what else runs
 	AllocsPerOp float64
 	Spread      float64 // (max-min)/median of OpsPerSec over the rounds
 }
@@ -52,23 +54,25 @@ type Plan struct {
 func Compare(p Plan, systems ...System) ([]Result, error) {
 	rates := make([][]float64, len(systems))
 	allocs := make([][]float64, len(systems))
+	cpus := make([][]float64, len(systems))
 	clients := make([][]Client, len(systems))
 	for s, sys := range systems {
 		for i := range p.Callers {
 			clients[s] = append(clients[s], sys.NewClient(i, p.Callers))
 		}
-		if _, _, err := round(clients[s], p.Warmup); err != nil {
+		if _, err := round(clients[s], p.Warmup); err != nil {
 			return nil, fmt.Errorf("%s: %w", sys.Name, err)
 		}
 	}
 	for range p.Rounds {
 		for s, sys := range systems {
-			rate, alloc, err := round(clients[s], p.Round)
+			c, err := round(clients[s], p.Round)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", sys.Name, err)
 			}
-			rates[s] = append(rates[s], rate)
-			allocs[s] = append(allocs[s], alloc)
+			rates[s] = append(rates[s], c.rate)
+			allocs[s] = append(allocs[s], c.allocs)
+			cpus[s] = append(cpus[s], c.cpuNs)
 		}
 	}
 	var out []Result
@@ -87,6 +91,7 @@ func Compare(p Plan, systems ...System) ([]Result, error) {
 			System:      sys.Name,
 			OpsPerSec:   m,
 			NsPerOp:     1e9 / m * float64(p.Callers),
+			CPUNsPerOp:  median(cpus[s]),
 			AllocsPerOp: median(allocs[s]),
 			Spread:      (slices.Max(rates[s]) - slices.Min(rates[s])) / m,
 		})
@@ -97,9 +102,21 @@ func Compare(p Plan, systems ...System) ([]Result, error) {
 // batch is how many operations a caller does between two looks at the clock.
 const batch = 32
 
-// round runs all callers for about d and returns operations per second and
-// allocations per operation.
-func round(clients []Client, d time.Duration) (rate, allocs float64, err error) {
+// cost is what one round has shown: operations per second, and what one operation took.
+type cost struct{ rate, allocs, cpuNs float64 }
+
+// cpuTime returns the processor time that the process has used, or 0 where the system
+// does not tell.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// round runs all callers for about d.
+func round(clients []Client, d time.Duration) (cost, error) {
 	runtime.GC()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
@@ -107,7 +124,7 @@ func round(clients []Client, d time.Duration) (rate, allocs float64, err error) 
 	var wg sync.WaitGroup
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	start := time.Now()
+	cpu, start := cpuTime(), time.Now()
 	for i, c := range clients {
 		wg.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(i), 42))
@@ -125,16 +142,17 @@ func round(clients []Client, d time.Duration) (rate, allocs float64, err error) 
 		})
 	}
 	wg.Wait()
-	took := time.Since(start)
+	took, cpu := time.Since(start), cpuTime()-cpu
 	runtime.ReadMemStats(&after)
 	if ctx.Err() != nil {
-		return 0, 0, context.Cause(ctx)
+		return cost{}, context.Cause(ctx)
 	}
 	total := 0
 	for _, n := range counts {
 		total += n
 	}
-	return float64(total) / took.Seconds(), float64(after.Mallocs-before.Mallocs) / float64(total), nil
+	n := float64(total)
+	return cost{n / took.Seconds(), float64(after.Mallocs-before.Mallocs) / n, float64(cpu) / n}, nil
 }
 
 func median(xs []float64) float64 {
