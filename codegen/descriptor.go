@@ -108,7 +108,11 @@ func (p *pkg) methodVar(w *writer, c *typecheck.Class, m *typecheck.Func) {
 			self = typecheck.Write
 		}
 		w.add("Self: %s,", modeNames[self])
-		w.add("Below: %s,", belowNames[e.Below])
+		below := e.Below
+		if p.inArgs(m) {
+			below = typecheck.BelowNone
+		}
+		w.add("Below: %s,", belowNames[below])
 		w.add("BelowMode: %s,", modeNames[e.BelowMode])
 		p.touches(w, e.Touches)
 	}

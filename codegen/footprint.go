@@ -7,7 +7,7 @@ import (
 // narrow emits a method's Narrow: the members of its exact footprint, read from the target's fields and the arguments
 // under a hold on the target. What is missing is left out: the method will fail with its own message.
 func (p *pkg) narrow(w *writer, c *typecheck.Class, m *typecheck.Func) {
-	if m.Effects == nil || m.Effects.Below != typecheck.BelowExact {
+	if m.Effects == nil || m.Effects.Below != typecheck.BelowExact || p.inArgs(m) {
 		return
 	}
 	usesSelf, usesArgs := false, false
@@ -29,6 +29,25 @@ func (p *pkg) narrow(w *writer, c *typecheck.Class, m *typecheck.Func) {
 		p.member(w, m, e)
 	}
 	w.add("}")
+}
+
+// inArgs reports whether an exact footprint lists only actors that ArgRefs lists, too: then it is
+// known before the target is held, and nothing below the target is touched.
+func (p *pkg) inArgs(m *typecheck.Func) bool {
+	if m.Effects == nil || m.Effects.Below != typecheck.BelowExact {
+		return false
+	}
+	for _, e := range m.Effects.Narrow {
+		if e.Path.Field != nil {
+			return false
+		}
+		if v := e.Path.Param; v != nil {
+			if mode, tree := p.argMode(m, v); v.Yield || e.Below == typecheck.BelowAny || tree || mode < e.Mode {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // member emits the code that adds the actors of one path.

@@ -459,7 +459,7 @@ var methodAccountPayTo = aeonrt.Method{
 	Name:      "payTo",
 	Index:     3,
 	Self:      aeonrt.Write,
-	Below:     aeonrt.Exact,
+	Below:     aeonrt.None,
 	BelowMode: aeonrt.Write,
 	Touches:   []aeonrt.ClassMode{{Class: &AeonClassAccount, Mode: aeonrt.Write}},
 }
@@ -874,10 +874,6 @@ func init() {
 	methodAccountPayTo.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		x := args.(*accountPayToArgs)
 		self.(*Account).payTo(cx, x.payee, x.amount)
-	}
-	methodAccountPayTo.Narrow = func(self any, args aeonrt.Args, f *aeonrt.Footprint) {
-		x := args.(*accountPayToArgs)
-		f.Add(x.payee.Ref, aeonrt.Write)
 	}
 	methodAccountPayTo.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
 		x := args.(*accountPayToArgs)
