@@ -1,0 +1,163 @@
+// Package plants proves the suites of the semantics: it plants bugs into the compiler and the
+// runtime, one at a time, and requires that a suite catches each.
+//
+//	go test ./spec/plants -plants -v -timeout 60m
+//
+// What caught which is written down in plants.md.
+package plants
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	run  = flag.Bool("plants", false, "plant each bug and run the suites until one catches it; takes about half an hour")
+	only = flag.String("plant", "", "plant those bugs alone whose names match")
+)
+
+// plant is a bug: in file, the text from, which occurs once, becomes to.
+type plant struct{ name, file, from, to string }
+
+var plants = []plant{
+	{"swapped operands", "codegen/operator.go",
+		`return fresh(t, checked[op]+"("+a.code+", "+b.code+")")`,
+		`return fresh(t, checked[op]+"("+b.code+", "+a.code+")")`},
+	{"early release", "runtime/exec/failure.go",
+		"if planted.releaseEarly && cx ==",
+		"if cx =="},
+	{"missed undo", "runtime/exec/undo.go",
+		"if planted.forgetUndo && len(log) > 0 {",
+		"if len(log) > 0 {"},
+	{"sub-event sent on abort", "runtime/exec/event.go",
+		"case aborted:\n\t\t\tev.undo()",
+		"case aborted:\n\t\t\tnext := follow{ev: ev}\n\t\t\tnext.add(ev.root.ops)\n\t\t\tdefer next.start()\n\t\t\tev.undo()"},
+	{"ro hole", "typecheck/readonly.go",
+		"if r.known[site.from] == nil {",
+		"if false {"},
+	{"yield leak", "typecheck/yield.go",
+		"(info.Library == PushMethod || info.Library == InsertMethod)",
+		"info.Library == InsertMethod"},
+	{"footprint too small", "typecheck/effects_describe.go",
+		"for k, mode := range all {\n",
+		"for k, mode := range all {\n\t\tif k.path.elem == ElemAt {\n\t\t\tmode = Read\n\t\t}\n"},
+	{"wrong revalidation", "runtime/lock/admit.go",
+		"w.Enter != q.self && !faults.noRevalidate",
+		"w.Enter != q.self && false"},
+	{"lost async branch", "runtime/exec/branch.go",
+		"\tcx.branches = append(cx.branches, b)\n",
+		""},
+	{"wrong timer order", "runtime/exec/timer.go",
+		"return h[i].generation < h[j].generation",
+		"return h[i].generation > h[j].generation"},
+}
+
+// suites are tried in this order.
+var suites = []struct{ name, pkg, test string }{
+	{"golden", "./spec/golden", "TestGoldenPrograms"},
+	{"differ", "./spec/differ", "."},
+	{"trace", "./spec/trace", "."},
+}
+
+// caught are the tests that failed: the names of the goldens, say.
+var caught = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
+
+// TestPlantsFit checks that each bug can still be planted.
+func TestPlantsFit(t *testing.T) {
+	for _, p := range plants {
+		if _, err := p.planted(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestPlantedBugsAreCaught plants each bug, by an overlay that the Go command compiles instead of the file.
+func TestPlantedBugsAreCaught(t *testing.T) {
+	if !*run {
+		t.Log("only with -plants")
+		return
+	}
+	filter := regexp.MustCompile(*only)
+	for _, p := range plants {
+		if filter.MatchString(p.name) {
+			t.Run(strings.ReplaceAll(p.name, " ", "-"), p.isCaught)
+		}
+	}
+}
+
+func (p plant) isCaught(t *testing.T) {
+	overlay := p.overlay(t)
+	for _, s := range suites {
+		out, err := goTest(t, overlay, s.pkg, s.test)
+		if err == nil {
+			continue
+		}
+		names := caught.FindAllStringSubmatch(out, -1)
+		if len(names) == 0 || strings.Contains(out, "[build failed]") || strings.Contains(out, "go refuses generated code") {
+			t.Fatalf("%s: %s did not run:\n%s", p.name, s.name, out)
+		}
+		var list []string
+		for _, n := range names {
+			if strings.Contains(n[1], "/") { // a case, and not the test that it is part of
+				list = append(list, n[1][strings.LastIndexByte(n[1], '/')+1:])
+			}
+		}
+		t.Logf("%s: caught by %s: %s", p.name, s.name, strings.Join(list, ", "))
+		return
+	}
+	t.Errorf("%s: no suite has caught it", p.name)
+}
+
+// planted returns the text of the file with the bug.
+func (p plant) planted() ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(root, p.file))
+	if err != nil {
+		return nil, err
+	}
+	if n := strings.Count(string(text), p.from); n != 1 {
+		return nil, fmt.Errorf("%s: %q occurs %d times in %s, and has to occur once", p.name, p.from, n, p.file)
+	}
+	return []byte(strings.Replace(string(text), p.from, p.to, 1)), nil
+}
+
+var root = filepath.Join("..", "..")
+
+// overlay writes the file with the bug and returns the path of the overlay.
+func (p plant) overlay(t *testing.T) string {
+	t.Helper()
+	text, err := p.planted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := filepath.Abs(filepath.Join(root, p.file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	bug, overlay := filepath.Join(dir, "bug.go"), filepath.Join(dir, "overlay.json")
+	list, err := json.Marshal(map[string]map[string]string{"Replace": {file: bug}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, data := range map[string][]byte{bug: text, overlay: list} {
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return overlay
+}
+
+func goTest(t *testing.T, overlay, pkg, test string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-count=1", "-run", test, pkg)
+	cmd.Dir = root
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
