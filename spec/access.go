@@ -2,8 +2,8 @@ package spec
 
 import "maps"
 
-// resource is something that two steps can both touch.
-type resource struct {
+// Resource is something that two steps can both touch. It is comparable.
+type Resource struct {
 	kind resourceKind
 	a, b eventID
 	name actorName
@@ -35,12 +35,19 @@ const (
 // both come next, of which neither writes what the other reads or writes, lead to the same
 // state in either order, since a step is a function of what it reads.
 type Access struct {
-	uses map[resource]useKind
+	uses map[Resource]useKind
+	// Barrier: at the end of the step everything was over, and something that waits for
+	// that went on, as [SETTLE] and [ADVANCE] do. No step behind it can come before one
+	// that was there.
+	Barrier bool
 }
 
-func (m *Machine) note(kind useKind, r resource) {
+func (m *Machine) note(kind useKind, r Resource) {
+	if m.acc.Barrier {
+		return // nothing can be exchanged with it
+	}
 	if m.acc.uses == nil {
-		m.acc.uses = map[resource]useKind{}
+		m.acc.uses = map[Resource]useKind{}
 	}
 	m.acc.uses[r] = m.acc.uses[r] || kind
 }
@@ -48,35 +55,26 @@ func (m *Machine) note(kind useKind, r resource) {
 // notePrint notes a print, if it matters.
 func (m *Machine) notePrint() {
 	if m.opts.Observe {
-		m.note(write, resource{kind: outputResource})
+		m.note(write, Resource{kind: outputResource})
 	}
 }
 
 // harmless turns what an event that was undone has written into what it has read: nothing
 // has been written, but what it read decided that it failed.
-func (m *Machine) harmless(before map[resource]useKind) {
+func (m *Machine) harmless(before map[Resource]useKind) {
 	for r := range m.acc.uses {
 		m.acc.uses[r] = before[r]
 	}
 }
 
-func (m *Machine) uses() map[resource]useKind { return maps.Clone(m.acc.uses) }
+func (m *Machine) uses() map[Resource]useKind { return maps.Clone(m.acc.uses) }
 
-// Commutes reports whether two steps that may both come next can be exchanged.
-func (a Access) Commutes(b Access) bool {
-	if _, all := a.uses[resource{kind: everything}]; all {
-		return false
+// All reports whether the resource stands for all others.
+func (r Resource) All() bool { return r.kind == everything }
+
+// Each calls f for everything that the step has touched, in no order.
+func (a Access) Each(f func(r Resource, write bool)) {
+	for r, kind := range a.uses {
+		f(r, bool(kind))
 	}
-	if _, all := b.uses[resource{kind: everything}]; all {
-		return false
-	}
-	if len(b.uses) < len(a.uses) {
-		a, b = b, a
-	}
-	for r, x := range a.uses {
-		if y, both := b.uses[r]; both && (x == write || y == write) {
-			return false
-		}
-	}
-	return true
 }

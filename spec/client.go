@@ -15,14 +15,19 @@ import (
 
 // thread is what the state keeps of main, of a test, or of a callback.
 type thread struct {
-	session  uint64 // under which it issues events
-	first    uint64 // number of the last event of the session before this thread
+	session  uint64   // under which it issues events
+	first    counters // of the session before this thread
 	callback *callback
 	log      *reply
-	waiting  *wait // nil while it has not begun, and once it has ended
+	causes   []*cause // of what it has been told
+	waiting  *wait    // nil while it has not begun, and once it has ended
 	ended    bool
 	failure  *Failure
 }
+
+// counters number what a session does, each by itself: the numbers do not depend on the order
+// of events.
+type counters struct{ events, draws, objects uint64 }
 
 // reply is something a thread was told, and everything before.
 type reply struct {
@@ -36,7 +41,7 @@ type wait struct {
 	kind  waitKind
 	event eventID // resultWait
 	until instant // advanceWait, sleepWait
-	on    resource
+	on    Resource
 	what  string // actionWait: what it is about to do
 }
 
@@ -55,7 +60,7 @@ type client struct {
 	m       *Machine
 	slot    int // in state.threads
 	session uint64
-	seq     uint64
+	count   counters
 	replay  []*reply // what is still to be told again
 	at      *reply   // what it was told last
 	next    func() (struct{}, bool)
@@ -66,7 +71,7 @@ type client struct {
 // spawn makes the coroutine of a thread, to be told everything in the log again.
 func (m *Machine) spawn(slot int) *client {
 	t := m.st.threads[slot]
-	c := &client{m: m, slot: slot, session: t.session, seq: t.first}
+	c := &client{m: m, slot: slot, session: t.session, count: t.first}
 	for r := t.log; r.before != nil; r = r.before {
 		c.replay = append(c.replay, r)
 	}
@@ -106,7 +111,7 @@ func (c *client) run() {
 	end.ended, end.failure, end.waiting = true, failure, nil
 	c.m.st.threads = replaced(c.m.st.threads, c.slot, &end)
 	if t.callback != nil {
-		c.m.st.callbackSeq = c.seq
+		c.m.st.callbackCounters = c.count
 	}
 }
 
@@ -168,7 +173,7 @@ func (c *client) block(w *wait) any {
 
 // act waits for the thread's turn where the order of an action can be seen: something else
 // may happen before it.
-func (c *client) act(on resource, what string) {
+func (c *client) act(on Resource, what string) {
 	if v, ok := c.again(); ok {
 		_ = v
 		return
@@ -180,9 +185,12 @@ func (c *client) act(on resource, what string) {
 	c.block(&wait{kind: actionWait, on: on, what: what})
 }
 
+// cause is that of something the thread does now.
+func (c *client) cause(key StepKey) *cause { return newCause(key, c.m.st.threads[c.slot].causes...) }
+
 func (c *client) id() eventID {
-	c.seq++
-	return eventID{c.session, c.seq}
+	c.count.events++
+	return eventID{c.session, c.count.events}
 }
 
 // issue is [EVENT-ISSUE]; of a client object, [CALLBACK-POST] by a client.
@@ -191,16 +199,16 @@ func (c *client) issue(f *frame, o order) value {
 		if o.object == nil {
 			f.fail(o.at, msgNull)
 		}
-		c.act(resource{kind: mailboxResource}, "issues a callback")
+		c.act(Resource{kind: mailboxResource}, "issues a callback")
 		c.do(func() any {
-			c.m.note(write, resource{kind: mailboxResource})
-			c.m.st.mailbox = with(c.m.st.mailbox, &callback{*o.object, o.method, o.args, eventID{}})
+			c.m.note(write, Resource{kind: mailboxResource})
+			c.m.st.mailbox = with(c.m.st.mailbox, &callback{*o.object, o.method, o.args, eventID{}, c.cause(StepKey{})})
 			return nil
 		})
 		return nil
 	}
 	i := &issue{id: c.id(), target: o.target, method: o.method, args: o.args, sent: o.call.Unawaited}
-	c.do(func() any { c.m.submit(i); return nil })
+	c.do(func() any { c.submit(i); return nil })
 	if i.sent {
 		return nil
 	}
@@ -208,7 +216,9 @@ func (c *client) issue(f *frame, o order) value {
 }
 
 // submit adds an event to those that may run, or ends it if it has no target.
-func (m *Machine) submit(i *issue) {
+func (c *client) submit(i *issue) {
+	m := c.m
+	i.cause = c.cause(StepKey{IssueStep, i.id})
 	if i.kind == newEvent || i.target != nil {
 		m.st.issued = with(m.st.issued, i)
 		return
@@ -237,7 +247,7 @@ func (f *frame) await(x *ast.Await) value {
 // perform issues an event and waits for it on the spot.
 func (c *client) perform(f *frame, i *issue, at ast.Node) value {
 	i.awaited, i.path = true, f.path(callPlace(at))
-	c.do(func() any { c.m.submit(i); return nil })
+	c.do(func() any { c.submit(i); return nil })
 	return c.result(i.id, false)
 }
 
@@ -267,8 +277,8 @@ func (c *client) delete(f *frame, who *identity, at ast.Node) {
 
 // newObject makes an object of a client class. Its fields are in the state.
 func (c *client) newObject(f *frame, class *typecheck.Class, args []value, at ast.Node) value {
-	c.seq++
-	id := eventID{c.session, c.seq}.child(3 << 32)
+	c.count.objects++
+	id := eventID{c.session, c.count.objects}.child(3 << 32)
 	c.do(func() any {
 		o := &object{class: class, fields: make([]value, len(class.Fields))}
 		for i, v := range class.Fields {
@@ -299,7 +309,7 @@ func (c *client) writeField(o clientRef, i int, v value) {
 // lookup is actor<C>(k) in a client. What it finds can depend on when, but only if
 // something deletes actors.
 func (c *client) lookup(class *typecheck.Class, name string) *identity {
-	on := resource{kind: nameResource, name: actorName{class, name}}
+	on := Resource{kind: nameResource, name: actorName{class, name}}
 	if c.m.p.deletes {
 		c.act(on, "looks up an actor")
 	}
@@ -311,7 +321,7 @@ func (c *client) lookup(class *typecheck.Class, name string) *identity {
 
 func (c *client) print(text string) {
 	if c.m.opts.Observe {
-		c.act(resource{kind: outputResource}, "prints")
+		c.act(Resource{kind: outputResource}, "prints")
 	}
 	c.do(func() any {
 		c.m.notePrint()
@@ -322,8 +332,11 @@ func (c *client) print(text string) {
 
 func (c *client) now() value { return c.do(func() any { return c.m.st.clock }) }
 
-// random draws from a sequence of the session: its events' numbers seed it.
-func (c *client) random() value { return unit(c.id().seed() ^ c.m.seed()) }
+// random draws from a sequence of the session.
+func (c *client) random() value {
+	c.count.draws++
+	return unit(eventID{^c.session, c.count.draws}.seed() ^ c.m.seed())
+}
 
 // mayWait faults in a callback, which would wait for its own end.
 func (c *client) mayWait(f *frame, at ast.Node, what string) {

@@ -127,6 +127,25 @@ func (w *encoder) result(r result) {
 	}
 }
 
+func (c *cause) digest() digest {
+	if c == nil || c.sum != (digest{}) {
+		if c == nil {
+			return digest{}
+		}
+		return c.sum
+	}
+	w := &encoder{}
+	w.tag(byte(c.key.kind))
+	w.id(c.key.id)
+	var from digest
+	for _, f := range c.from {
+		from = from.plus(f.digest())
+	}
+	w.sum(from)
+	c.sum = w.digest()
+	return c.sum
+}
+
 func (a *actor) sum(keys bool) digest {
 	if a.digest != (digest{}) {
 		return a.digest
@@ -187,7 +206,7 @@ func (m *Machine) Digest() [2]uint64 {
 	}
 	add(6, func(w *encoder) {
 		w.uint(uint64(st.clock))
-		w.uint(st.callbackSeq)
+		w.counters(st.callbackCounters)
 		each(st.mailbox, func(c *callback) { w.id(c.object.id); w.string(c.method.Name()); w.values(c.args); w.id(c.timer) })
 		w.tag(0)
 		each(st.threads, func(t *thread) { w.thread(t) })
@@ -206,9 +225,11 @@ func (m *Machine) Digest() [2]uint64 {
 	return [2]uint64{all.a, all.b}
 }
 
+func (w *encoder) counters(c counters) { w.uint(c.events); w.uint(c.draws); w.uint(c.objects) }
+
 func (w *encoder) thread(t *thread) {
 	w.uint(t.session)
-	w.uint(t.first)
+	w.counters(t.first)
 	w.sum(t.log.sum)
 	w.bool(t.ended)
 	w.bool(t.failure != nil)

@@ -18,6 +18,7 @@ type event struct {
 	made    int // actors created so far
 	timers  int // timers set so far
 	birth   uint64
+	cause   *cause
 	ops     []op               // ω, in program order
 	fresh   map[eventID]bool   // created by this event
 	born    map[eventID]bool   // named actors whose constructor ran in this event
@@ -48,10 +49,10 @@ const (
 
 // runEvent runs an event from start to commit or abort ([EVENT-START]); body is what it
 // does. The state is afterwards that of the commit, or exactly what it was ([ABORT]).
-func (m *Machine) runEvent(id eventID, body func(ev *event) value) (v value, failure *Failure) {
+func (m *Machine) runEvent(id eventID, why *cause, body func(ev *event) value) (v value, failure *Failure) {
 	before, noted := m.st, m.uses()
 	m.st = before.clone()
-	ev := &event{m: m, id: id, started: m.st.clock, fuel: m.opts.FuelMax, before: before,
+	ev := &event{m: m, id: id, cause: why, started: m.st.clock, fuel: m.opts.FuelMax, before: before,
 		fresh: map[eventID]bool{}, born: map[eventID]bool{}, dying: map[eventID]bool{}, touched: map[eventID]access{}}
 	failure = caught(func() { v = body(ev) })
 	if failure != nil {
@@ -95,17 +96,18 @@ func (ev *event) commit() {
 			if o.timer != (eventID{}) {
 				st.busy[o.timer]++
 			}
-			m.note(write, resource{kind: laneResource, a: o.issuer.id, b: o.order.target.id})
-			st.queue(o.issuer, o.order.target, &subEvent{ev.id.child(children), o.order.method, o.order.args, o.timer})
+			m.note(write, Resource{kind: laneResource, a: o.issuer.id, b: o.order.target.id})
+			id := ev.id.child(children)
+			st.queue(o.issuer, o.order.target, &subEvent{id, o.order.method, o.order.args, o.timer, newCause(StepKey{SubStep, id}, ev.cause)})
 		case callbackOp:
 			if o.timer != (eventID{}) {
 				st.busy[o.timer]++
 			}
-			m.note(write, resource{kind: mailboxResource})
-			st.mailbox = with(st.mailbox, &callback{*o.order.object, o.order.method, o.order.args, o.timer})
+			m.note(write, Resource{kind: mailboxResource})
+			st.mailbox = with(st.mailbox, &callback{*o.order.object, o.order.method, o.order.args, o.timer, ev.cause})
 		case timerOp:
 			ev.timers++
-			m.setTimer(ev.id.child(ev.timers+2<<32), o.issuer, o.order)
+			m.setTimer(ev.id.child(ev.timers+2<<32), ev.cause, o.issuer, o.order)
 		case cancelOp:
 			m.cancelTimer(o.issuer, o.text)
 		case printOp:
@@ -123,7 +125,7 @@ func (ev *event) bury(a *actor) {
 	gone.deleted, gone.digest = true, digest{}
 	st.actors[a.who.id] = &gone
 	if key := (actorName{a.who.class, a.who.name}); a.who.named && st.names[key] == a.who.id {
-		ev.m.note(write, resource{kind: nameResource, name: key})
+		ev.m.note(write, Resource{kind: nameResource, name: key})
 		delete(st.names, key)
 		st.lost[key]++
 	}
@@ -205,7 +207,8 @@ func (ev *event) identify(f *frame, c *typecheck.Class) *identity {
 	}
 	st := ev.m.st
 	st.serial++
-	who := &identity{id: ev.id.child(ev.made + 1<<32), class: c, birth: birth, serial: st.serial}
+	st.made[c]++
+	who := &identity{id: ev.id.child(ev.made + 1<<32), class: c, birth: birth, serial: st.serial, number: st.made[c]}
 	ev.fresh[who.id] = true
 	return who
 }
@@ -234,7 +237,7 @@ func (f *frame) named(c *typecheck.Class, name string) value {
 	if f.th != nil {
 		return actorRef{f.th.lookup(c, name)}
 	}
-	f.m.note(read, resource{kind: nameResource, name: actorName{c, name}})
+	f.m.note(read, Resource{kind: nameResource, name: actorName{c, name}})
 	return actorRef{f.m.st.lookup(c, name)}
 }
 

@@ -28,7 +28,7 @@ func (ev *event) touch(who *identity, mode access) {
 	if mode == writeAccess {
 		kind = write
 	}
-	ev.m.note(kind, resource{kind: actorResource, a: who.id})
+	ev.m.note(kind, Resource{kind: actorResource, a: who.id})
 }
 
 // expect evaluates the footprint of the event on the state as it is at the entry.

@@ -13,7 +13,7 @@ import (
 // every order (decisions.md, Identities and random numbers).
 type eventID struct{ origin, seq uint64 }
 
-// String is what eventid() returns.
+// String is what eventid() returns ([EVENTID]).
 func (id eventID) String() string { return fmt.Sprintf("%x-%x", id.origin, id.seq) }
 
 // derived tells origins that follow from others from the numbers of client sessions.
@@ -55,6 +55,7 @@ type identity struct {
 	// birth and serial give references their order as keys: the partition of the
 	// creator, or of a hash of the name, then a running number, or that hash.
 	birth, serial uint64
+	number        int // among the unnamed actors of the class, as they were made
 }
 
 // label is the text of the actor: ids would differ from run to run.
@@ -63,6 +64,14 @@ func (a *identity) label() string {
 		return fmt.Sprintf("%s(%q)", a.class.Name(), a.name)
 	}
 	return a.class.Name()
+}
+
+// sign tells the actor from others of its class in the report of one run.
+func (a *identity) sign() string {
+	if a.named {
+		return a.label()
+	}
+	return fmt.Sprintf("%s#%d", a.class.Name(), a.number)
 }
 
 func (a *identity) compare(b *identity) int {
@@ -75,7 +84,7 @@ func namedSerial(c *typecheck.Class, name string) (birth, serial uint64) {
 	return h % partitions, h | 1<<63
 }
 
-// randomState is the generator of one event, or of one async call: splitmix64.
+// randomState is the generator of one event, or of one async call: splitmix64 ([RANDOM]).
 type randomState struct{ s uint64 }
 
 func (r *randomState) draw(id eventID, seed uint64) uint64 {

@@ -23,8 +23,9 @@ type Options struct {
 	// FreeTime: in main, time may pass whenever something waits for it, as it may on a
 	// busy machine. Without it time passes only when nothing else can happen.
 	FreeTime bool
-	// StopAtAssert: a failed assert in an event that nobody awaits ends the run.
-	StopAtAssert bool
+	// StopAtFailure: a failure of main or the test ends the run at once, and so does a failed
+	// assert in an event that nobody awaits.
+	StopAtFailure bool
 }
 
 func (o *Options) defaults() {
@@ -51,7 +52,7 @@ type Machine struct {
 	live  [2]*client // coroutines of the thread of main and of the callback
 	steps int        // statements and calls so far
 	acc   Access     // of the step that runs
-	stop  *Failure   // a failed assert, with StopAtAssert
+	stop  *Failure   // a failed assert of which no client learns, with StopAtFailure
 }
 
 // mainSession is the number of the client of main; the one before is the system's own.
@@ -112,6 +113,13 @@ func (m *Machine) resume(slot int) {
 	}
 }
 
+// learn notes that what a thread does from now on comes after something.
+func (m *Machine) learn(slot int, why *cause) {
+	t := *m.st.threads[slot]
+	t.causes = with(t.causes, why)
+	m.st.threads = replaced(m.st.threads, slot, &t)
+}
+
 // tell gives a thread what it waits for and lets it run.
 func (m *Machine) tell(slot int, v any) {
 	t := *m.st.threads[slot]
@@ -139,18 +147,19 @@ func (m *Machine) proceedOnce() bool {
 			if r, ok := m.st.results[w.event]; ok {
 				r.awaited = true
 				m.st.results[w.event] = r
+				m.learn(slot, r.cause)
 				m.tell(slot, r)
 				return true
 			}
 		case settleWait:
 			if m.st.settled() {
-				m.note(write, resource{kind: everything})
+				m.acc.Barrier = true
 				m.tell(slot, nil)
 				return true
 			}
 		case advanceWait:
 			if m.st.settled() {
-				m.note(write, resource{kind: everything})
+				m.acc.Barrier = true
 				m.advance(slot, w.until)
 				return true
 			}
@@ -201,7 +210,11 @@ func (m *Machine) passTime() bool {
 	if !ok {
 		return false
 	}
-	m.note(write, resource{kind: everything})
+	if m.opts.FreeTime {
+		m.note(write, Resource{kind: everything})
+	} else {
+		m.acc.Barrier = true
+	}
 	st.clock = max(st.clock, next)
 	for len(st.timers) > 0 && st.timers[0].due <= st.clock {
 		m.fire()
@@ -232,7 +245,7 @@ func (m *Machine) endCallback(t *thread) {
 func (m *Machine) runIssue(i int) {
 	e := m.st.issued[i]
 	m.st.issued = without(m.st.issued, i)
-	v, failure := m.runEvent(e.id, func(ev *event) value {
+	v, failure := m.runEvent(e.id, e.cause, func(ev *event) value {
 		ev.birth = e.birth
 		root := &frame{m: m, info: m.p.entry, ev: ev}
 		switch e.kind {
@@ -275,12 +288,12 @@ func (m *Machine) finish(e *issue, v value, failure *Failure) {
 		}
 		return
 	}
-	m.st.results[e.id] = result{value: v, failure: failure, target: e.target, method: e.method}
+	m.st.results[e.id] = result{value: v, failure: failure, target: e.target, method: e.method, cause: e.cause}
 }
 
 // failedAssert notes a failure of which no client learns.
 func (m *Machine) failedAssert(f *Failure) {
-	if f.Assert && m.opts.StopAtAssert && m.stop == nil {
+	if f.Assert && m.opts.StopAtFailure && m.stop == nil {
 		m.stop = f
 	}
 }
@@ -289,8 +302,8 @@ func (m *Machine) failedAssert(f *Failure) {
 func (m *Machine) runSub(i int) {
 	l := m.st.lanes[i]
 	e := l.queue[0]
-	m.note(write, resource{kind: laneResource, a: l.issuer.id, b: l.target.id})
-	_, failure := m.runEvent(e.id, func(ev *event) value {
+	m.note(write, Resource{kind: laneResource, a: l.issuer.id, b: l.target.id})
+	_, failure := m.runEvent(e.id, e.cause, func(ev *event) value {
 		root := &frame{m: m, info: m.p.entry, ev: ev}
 		return ev.start(root, l.target, e.method, e.args)
 	})
@@ -313,7 +326,7 @@ func (m *Machine) runCallback() {
 	c := m.st.mailbox[0]
 	m.st.mailbox = without(m.st.mailbox, 0)
 	m.st.callbacks++
-	m.note(write, resource{kind: mailboxResource})
-	m.st.threads = with(m.st.threads[:1], &thread{session: mainSession + 1, first: m.st.callbackSeq, callback: c, log: newReply(nil, nil)})
+	m.note(write, Resource{kind: mailboxResource})
+	m.st.threads = with(m.st.threads[:1], &thread{session: mainSession + 1, first: m.st.callbackCounters, callback: c, log: newReply(nil, nil), causes: []*cause{c.cause}})
 	m.resume(1)
 }

@@ -64,7 +64,8 @@ func references(v value) map[eventID]int {
 func (ev *event) changeOwnership(f *frame, p *identity, old, v value, at ast.Node) {
 	before := references(old)
 	eachPlainRef(v, func(r actorRef) {
-		if before[r.who.id]--; before[r.who.id] >= 0 || !r.who.class.SelfRecursive {
+		// Between classes the class graph has no cycles ([T-GRAPH]).
+		if before[r.who.id]--; before[r.who.id] >= 0 || !r.who.class.SelfRecursive || r.who.class != p.class {
 			return
 		}
 		c := r.who
@@ -73,7 +74,7 @@ func (ev *event) changeOwnership(f *frame, p *identity, old, v value, at ast.Nod
 		}
 		below := ev.m.st.reach(c)
 		for id := range below {
-			ev.m.note(read, resource{kind: actorResource, a: id})
+			ev.m.note(read, Resource{kind: actorResource, a: id})
 		}
 		if below[p.id] != nil {
 			f.fail(at, msgCycle)

@@ -3,6 +3,7 @@ package spec
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -54,7 +55,7 @@ type Outcome struct {
 	// Output is what the program printed.
 	Output string
 	// Failure is what left main or the test, or a failed assert of an event that nobody
-	// awaits if Options.StopAtAssert is set; nil if there is none.
+	// awaits if Options.StopAtFailure is set; nil if there is none.
 	Failure *Failure
 	// DeadLetters are the failures of events that nobody has awaited, as they came; last
 	// those of events that could have been awaited.
@@ -67,6 +68,10 @@ type Outcome struct {
 	Choices []int
 	// Steps are the steps of the run, for people.
 	Steps []string
+	// Printed has the lines that the program printed with each step.
+	Printed [][]string
+	// Stuck: client code waits for something that never comes.
+	Stuck bool
 	// Exhausted says which bound the run has exceeded, if it has; it is not over then.
 	Exhausted string
 	// Bug says what is wrong with the checker or the interpreter, if the run has shown it.
@@ -82,6 +87,7 @@ func (p *Program) Run(e Entry, c Chooser, o Options) *Outcome {
 		for {
 			options := m.Options()
 			if len(options) == 0 {
+				out.Stuck = !m.Over()
 				return
 			}
 			i := 0
@@ -89,8 +95,10 @@ func (p *Program) Run(e Entry, c Chooser, o Options) *Outcome {
 				i = c.Choose(options)
 				out.Choices = append(out.Choices, i)
 			}
-			out.Steps = append(out.Steps, options[i].Text)
+			out.Steps = append(out.Steps, options[i].String())
+			before := m.st.output
 			m.Do(options[i])
+			out.Printed = append(out.Printed, m.st.output.since(before))
 		}
 	})
 	if m != nil {
@@ -124,14 +132,11 @@ func Guard(f func()) (ended Ended) {
 // Fill sets what the run has led to so far.
 func (m *Machine) Fill(out *Outcome) {
 	st := m.st
-	var lines []string
-	for l := st.output; l != nil; l = l.before {
-		lines = append(lines, l.text+"\n")
+	var b strings.Builder
+	for _, l := range st.output.since(nil) {
+		b.WriteString(l + "\n")
 	}
-	for i, j := 0, len(lines)-1; i < j; i, j = i+1, j-1 {
-		lines[i], lines[j] = lines[j], lines[i]
-	}
-	out.Output = strings.Join(lines, "")
+	out.Output = b.String()
 	out.Failure = m.Failure()
 	out.DeadLetters = append(out.DeadLetters, st.letters...)
 	if m.mainEnded() {
@@ -141,6 +146,16 @@ func (m *Machine) Fill(out *Outcome) {
 	}
 	out.CallbackFailures = st.failures
 	out.Events = st.events
+}
+
+// since returns the lines that came after another one.
+func (l *line) since(before *line) []string {
+	var list []string
+	for ; l != before; l = l.before {
+		list = append(list, l.text)
+	}
+	slices.Reverse(list)
+	return list
 }
 
 // Failure returns what has left main or the test, or nil.
@@ -187,3 +202,18 @@ func (o *Outcome) String() string {
 	}
 	return b.String()
 }
+
+// Snapshot is a state that a Machine can return to.
+type Snapshot struct {
+	st    *state
+	stop  *Failure
+	steps int
+}
+
+// Save returns the present state. Later steps do not change it.
+func (m *Machine) Save() Snapshot {
+	return Snapshot{m.st, m.stop, m.steps}
+}
+
+// Restore returns to a state of this machine, or of another of the same entry.
+func (m *Machine) Restore(s Snapshot) { m.st, m.stop, m.steps = s.st, s.stop, s.steps }

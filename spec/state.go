@@ -28,10 +28,11 @@ type state struct {
 	objects map[eventID]*object
 	clock   instant // n
 
-	serial      uint64 // of the actor created last
-	generation  uint64 // of the timer set last
-	callbackSeq uint64 // of the last event that a callback has issued
-	callbacks   int    // that have begun
+	made             map[*typecheck.Class]int // unnamed actors so far
+	serial           uint64                   // of the actor created last
+	generation       uint64                   // of the timer set last
+	callbackCounters counters                 // of what callbacks have done
+	callbacks        int                      // that have begun
 
 	output   *line
 	letters  []Letter
@@ -72,7 +73,8 @@ type issue struct {
 	awaited bool
 	path    []Place
 	// sent: nobody can await it.
-	sent bool
+	sent  bool
+	cause *cause
 }
 
 type issueKind uint8
@@ -94,6 +96,7 @@ type subEvent struct {
 	method *typecheck.Func
 	args   []value
 	timer  eventID // that has fired it; zero for none
+	cause  *cause
 }
 
 // callback is a call of a client object that has not run.
@@ -102,6 +105,7 @@ type callback struct {
 	method *typecheck.Func
 	args   []value
 	timer  eventID
+	cause  *cause
 }
 
 // timer is one `after` or `every` that is set.
@@ -117,6 +121,7 @@ type timer struct {
 	id         eventID
 	generation uint64 // its place in the order in which timers were set
 	tick       int
+	cause      *cause
 }
 
 // result is the outcome of an event.
@@ -126,6 +131,7 @@ type result struct {
 	awaited bool // somebody has awaited it: no dead letter
 	method  *typecheck.Func
 	target  *identity
+	cause   *cause
 }
 
 // line is a line of output and those before it.
@@ -144,12 +150,14 @@ type Letter struct {
 
 func newState(start instant) *state {
 	return &state{actors: map[eventID]*actor{}, names: map[actorName]eventID{}, lost: map[actorName]int{}, busy: map[eventID]int{},
-		results: map[eventID]result{}, objects: map[eventID]*object{}, clock: start}
+		results: map[eventID]result{}, objects: map[eventID]*object{},
+		made: map[*typecheck.Class]int{}, clock: start}
 }
 
 func (s *state) clone() *state {
 	t := *s
 	t.actors, t.names, t.lost = maps.Clone(s.actors), maps.Clone(s.names), maps.Clone(s.lost)
+	t.made = maps.Clone(s.made)
 	t.busy, t.results, t.objects = maps.Clone(s.busy), maps.Clone(s.results), maps.Clone(s.objects)
 	return &t
 }

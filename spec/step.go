@@ -30,8 +30,44 @@ type StepKey struct {
 type Step struct {
 	Kind  StepKind
 	Key   StepKey
-	Text  string // for people, such as `ann.transfer("bob", 5)`
 	index int
+	text  func() string
+	cause *cause
+}
+
+// String describes the step to people, such as `Bank("main").transfer("ann", "bob", 5)`.
+func (s Step) String() string { return s.text() }
+
+// After reports whether the step that key names led to this one: it issued the event, or a
+// thread that did had awaited it. In no order does this step come first then.
+func (s Step) After(key StepKey) bool { return s.cause.after(key, map[*cause]bool{}) }
+
+// CauseSum is a fingerprint of the step and of all that led to it.
+func (s Step) CauseSum() [2]uint64 {
+	d := s.cause.digest()
+	return [2]uint64{d.a, d.b}
+}
+
+// cause is a step and what led to it.
+type cause struct {
+	key  StepKey
+	from []*cause
+	sum  digest // of the rest; zero if it was not asked for
+}
+
+func newCause(key StepKey, from ...*cause) *cause { return &cause{key: key, from: from} }
+
+func (c *cause) after(key StepKey, seen map[*cause]bool) bool {
+	if c == nil || seen[c] {
+		return false
+	}
+	seen[c] = true
+	for _, f := range c.from {
+		if f != nil && (f.key == key || f.after(key, seen)) {
+			return true
+		}
+	}
+	return false
 }
 
 // Options returns the steps that may come next, in a fixed order. There are none when the
@@ -47,34 +83,37 @@ func (m *Machine) Options() []Step {
 func (m *Machine) options() []Step {
 	st := m.st
 	var list []Step
-	add := func(kind StepKind, id eventID, index int, text func() string) {
-		list = append(list, Step{Kind: kind, Key: StepKey{kind, id}, Text: text(), index: index})
+	add := func(kind StepKind, id eventID, index int, why *cause, text func() string) {
+		list = append(list, Step{Kind: kind, Key: StepKey{kind, id}, index: index, text: text, cause: why})
 	}
 	for i, e := range st.issued {
 		if m.sameAsEarlier(i) {
 			continue
 		}
-		add(IssueStep, e.id, i, e.text)
+		add(IssueStep, e.id, i, e.cause, e.text)
 	}
 	for i, l := range st.lanes {
 		e := l.queue[0]
-		add(SubStep, e.id, i, func() string { return callText(l.target, e.method, e.args) + ", issued by " + l.issuer.label() })
+		add(SubStep, e.id, i, e.cause, func() string { return callText(l.target, e.method, e.args) + ", issued by " + l.issuer.sign() })
 	}
 	for i, t := range st.fired {
-		add(FiringStep, t.id.child(t.tick), i, func() string { return "a timer of " + t.issuer.label() + " fires" })
+		id := t.id.child(t.tick)
+		add(FiringStep, id, i, newCause(StepKey{FiringStep, id}, t.cause), func() string { return "a timer of " + t.issuer.sign() + " fires" })
 	}
 	callback := m.callbackThread()
 	if len(st.mailbox) > 0 && callback == nil {
 		c := st.mailbox[0]
-		add(CallbackStep, eventID{uint64(st.callbacks), 0}, 0, func() string { return "callback " + c.method.FullName() + argsText(c.args) })
+		key := eventID{uint64(st.callbacks), 0}
+		add(CallbackStep, key, 0, newCause(StepKey{CallbackStep, key}, c.cause), func() string { return "callback " + c.method.FullName() + argsText(c.args) })
 	}
 	for i, t := range st.threads {
 		if t.waiting != nil && t.waiting.kind == actionWait {
-			add(ActionStep, eventID{uint64(i), t.log.sum.a}, i, func() string { return []string{"the client ", "the callback "}[i] + t.waiting.what })
+			id := eventID{uint64(i), t.log.sum.a}
+			add(ActionStep, id, i, newCause(StepKey{ActionStep, id}, t.causes...), func() string { return []string{"the client ", "the callback "}[i] + t.waiting.what })
 		}
 	}
 	if m.timeMay(len(list) == 0) {
-		add(TimeStep, eventID{uint64(st.clock), 0}, 0, func() string { return "time passes" })
+		add(TimeStep, eventID{uint64(st.clock), 0}, 0, nil, func() string { return "time passes" })
 	}
 	return list
 }
@@ -118,7 +157,7 @@ func (m *Machine) sameAsEarlier(i int) bool {
 // Over reports whether the run has ended: the client code, and every event that it has led
 // to ([END]).
 func (m *Machine) Over() bool {
-	if m.stop != nil {
+	if m.opts.StopAtFailure && m.Failure() != nil {
 		return true
 	}
 	return m.mainEnded() && len(m.options()) == 0
@@ -153,14 +192,14 @@ func (i *issue) text() string {
 	case newEvent:
 		return "new " + i.class.Name() + argsText(i.args)
 	case deleteEvent:
-		return "delete " + i.target.label()
+		return "delete " + i.target.sign()
 	}
 	return callText(i.target, i.method, i.args)
 }
 
 // callText writes a call as it would stand in a program.
 func callText(target *identity, method *typecheck.Func, args []value) string {
-	return fmt.Sprintf("%s.%s%s", target.label(), method.Name(), argsText(args))
+	return fmt.Sprintf("%s.%s%s", target.sign(), method.Name(), argsText(args))
 }
 
 const argTextMax = 40
@@ -173,7 +212,7 @@ func argsText(args []value) string {
 		case string:
 			s = fmt.Sprintf("%q", v)
 		case actorRef:
-			s = v.who.label()
+			s = v.who.sign()
 		}
 		if len(s) > argTextMax {
 			s = s[:argTextMax] + "…"

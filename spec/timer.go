@@ -6,14 +6,14 @@ import (
 )
 
 // setTimer is [TIMER-SET] at the commit.
-func (m *Machine) setTimer(id eventID, issuer *identity, o order) {
+func (m *Machine) setTimer(id eventID, why *cause, issuer *identity, o order) {
 	st := m.st
 	if o.name != "" {
 		m.cancelTimer(issuer, o.name)
 	}
 	st.generation++
 	t := &timer{issuer: issuer, name: o.name, target: o.target, object: o.object, method: o.method, args: o.args,
-		due: st.clock + instant(o.after), id: id, generation: st.generation}
+		due: st.clock + instant(o.after), id: id, generation: st.generation, cause: why}
 	if o.periodic {
 		t.every = o.every
 	}
@@ -24,11 +24,11 @@ func (m *Machine) setTimer(id eventID, issuer *identity, o order) {
 // noteTimer notes what the place of a timer among the others depends on: those due at the
 // same time fire in the order in which they were set, and a periodic one is due at many.
 func (m *Machine) noteTimer(t *timer) {
-	m.note(write, resource{kind: dueResource, a: eventID{uint64(t.due), 0}})
+	m.note(write, Resource{kind: dueResource, a: eventID{uint64(t.due), 0}})
 	if t.every > 0 {
-		m.note(write, resource{kind: periodicResource})
+		m.note(write, Resource{kind: periodicResource})
 	} else {
-		m.note(read, resource{kind: periodicResource})
+		m.note(read, Resource{kind: periodicResource})
 	}
 }
 
@@ -42,7 +42,7 @@ func inserted(list []*timer, t *timer) []*timer {
 
 // cancelTimer is [TIMER-CANCEL]: also of a timer that has fired and whose firing has not run.
 func (m *Machine) cancelTimer(issuer *identity, name string) {
-	m.note(write, resource{kind: timerResource, a: issuer.id, text: name})
+	m.note(write, Resource{kind: timerResource, a: issuer.id, text: name})
 	m.dropTimers(func(t *timer) bool { return t.issuer.id == issuer.id && t.name == name && name != "" })
 }
 
@@ -98,8 +98,9 @@ func (s *state) ended(id eventID) {
 func (m *Machine) runFiring(i int) {
 	t := m.st.fired[i]
 	m.st.fired = without(m.st.fired, i)
-	m.note(read, resource{kind: timerResource, a: t.issuer.id, text: t.name})
-	m.runEvent(t.id.child(t.tick), func(ev *event) value {
+	m.note(read, Resource{kind: timerResource, a: t.issuer.id, text: t.name})
+	id := t.id.child(t.tick)
+	m.runEvent(id, newCause(StepKey{FiringStep, id}, t.cause), func(ev *event) value {
 		ev.touch(t.issuer, readAccess)
 		o := op{kind: emitOp, issuer: t.issuer, timer: t.id, order: order{target: t.target, object: t.object, args: t.args, method: t.method}}
 		if t.object != nil {

@@ -31,7 +31,7 @@ type action func(env *environment, args []string) error
 // commands returns all commands in the order of the overview.
 func commands() []*command {
 	return []*command{
-		initCommand(), checkCommand(), runCommand(), testCommand(), fmtCommand(),
+		initCommand(), checkCommand(), runCommand(), testCommand(), exploreCommand(), fmtCommand(),
 		buildCommand(), genCommand(), graphCommand(), traceCommand(), explainCommand(), versionCommand(), cleanCommand(),
 	}
 }

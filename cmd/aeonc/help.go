@@ -12,9 +12,10 @@ var topics = map[string]string{
 	"exit-codes": `The exit codes of aeonc:
 
 	0  clean: nothing to complain about
-	1  errors in the program, failed tests, files that are not formatted, a
-	   trace that is not strictly serialisable; also a program that aeonc run has
-	   started, if its main failed
+	1  errors in the program, failed tests, orders that aeonc explore did not
+	   cover, files that are not formatted, a trace that is not strictly
+	   serialisable; also a program that aeonc run has started,
+	   if its main failed
 	2  the command line is wrong, or an argument names no sources
 	3  the surroundings are wrong: no Go toolchain, a cache or an output that
 	   cannot be written, a file that cannot be read

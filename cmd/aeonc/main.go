@@ -13,7 +13,7 @@ import (
 // that `run` has started decides its own.
 const (
 	exitClean       = 0
-	exitDiagnostics = 1 // errors in the program, failed tests, files that are not formatted
+	exitDiagnostics = 1 // errors in the program, failed tests, orders not covered, files that are not formatted
 	exitUsage       = 2 // the command line is wrong
 	exitEnvironment = 3 // no Go toolchain, no cache, a file that cannot be read or written
 	exitBug         = 4 // aeonc itself is wrong

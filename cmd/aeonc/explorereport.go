@@ -1,0 +1,136 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/aeon-lang/aeon/spec"
+	"github.com/aeon-lang/aeon/spec/explore"
+)
+
+// write reports on one test for people.
+func (x *explorer) write(e exploration, r *explore.Result) {
+	w := x.env.stdout
+	switch {
+	case r.Complete:
+		fmt.Fprintf(w, "all   %s: %s, %s (%.2fs)\n", e.entry.Name, count(r.Orders.String(), "order"), count(fmt.Sprint(r.States), "state"), r.Took.Seconds())
+	case r.Failing == nil:
+		fmt.Fprintf(w, "part  %s: %s; no failure among them (%.2fs)\n", e.entry.Name, r.Incomplete, r.Took.Seconds())
+		fmt.Fprintf(w, "      the tests that are explored should be small; or allow more with -max-states and -timeout\n")
+	default:
+		fmt.Fprintf(w, "FAIL  %s (%s), in this order:\n", e.entry.Name, place(e.entry))
+		for i, s := range r.Failing.Steps {
+			fmt.Fprintf(w, "  %5d  %s\n", i+1, s)
+		}
+		writeFailure(w, r.Failing, "      ")
+		if r.Failing.Output != "" {
+			fmt.Fprintf(w, "      it printed:\n")
+			for line := range strings.Lines(r.Failing.Output) {
+				fmt.Fprintf(w, "         %s", line)
+			}
+		}
+		if r.Shortest {
+			fmt.Fprintf(w, "      No order with fewer steps fails. To run it again:\n")
+		} else {
+			fmt.Fprintf(w, "      A shorter order may fail, too. To run this one again:\n")
+		}
+		fmt.Fprintf(w, "         %s\n", x.again(e, r.Code))
+	}
+}
+
+// again is the command that makes a failing run again.
+func (x *explorer) again(e exploration, code string) string {
+	words := append([]string{"aeonc", "explore"}, x.args...)
+	if x.opts.main {
+		words = append(words, "--main")
+	} else {
+		words = append(words, "-run", quoteWord("^"+regexp.QuoteMeta(e.entry.Name)+"$"))
+	}
+	return strings.Join(append(words, "-replay", quoteWord(code)), " ")
+}
+
+// quoteWord writes a word for a shell.
+func quoteWord(s string) string {
+	if strings.IndexFunc(s, func(r rune) bool { return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789", r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func count(n, what string) string {
+	if n == "1" {
+		return n + " " + what
+	}
+	return n + " " + what + "s"
+}
+
+// writeFailure says how a run has failed.
+func writeFailure(w io.Writer, out *spec.Outcome, indent string) {
+	message, path := describe(out)
+	fmt.Fprintf(w, "%s%s\n", indent, strings.ReplaceAll(message, "\n", "\n"+indent))
+	for _, p := range path {
+		fmt.Fprintf(w, "%s   at %s\n", indent, p)
+	}
+}
+
+// describe returns the message of a failure and the places that it came through, innermost first.
+func describe(out *spec.Outcome) (message string, path []string) {
+	switch {
+	case out.Bug != "":
+		return "this is a bug of aeonc, not of the program; please report it: " + out.Bug, nil
+	case out.Failure != nil:
+		for i, p := range out.Failure.Path {
+			if i == 0 || p != out.Failure.Path[i-1] {
+				path = append(path, fmt.Sprintf("%s:%d %s", relativeFile(p.Pos.File()), p.Pos.Line(), p.Func))
+			}
+		}
+		return out.Failure.Msg, path
+	case out.Stuck:
+		return "the client waits for something that never comes", nil
+	}
+	return out.Exhausted, nil
+}
+
+// exploredTest is the JSON of one test.
+type exploredTest struct {
+	Package string       `json:"package"`
+	Test    string       `json:"test"`
+	Place   string       `json:"place"`
+	Result  string       `json:"result"` // all, fail or part
+	Why     string       `json:"why,omitempty"`
+	States  int          `json:"states"`
+	Steps   int          `json:"steps"`
+	Orders  string       `json:"orders"` // a decimal number: it may be large
+	Seconds float64      `json:"seconds"`
+	Failure *failedOrder `json:"failure,omitempty"`
+}
+
+// failedOrder is the JSON of an order that fails.
+type failedOrder struct {
+	Message  string   `json:"message"`
+	Path     []string `json:"path,omitempty"`
+	Order    []string `json:"order"`
+	Output   string   `json:"output,omitempty"`
+	Replay   string   `json:"replay"`
+	Shortest bool     `json:"shortest"`
+}
+
+func (x *explorer) writeJSON(e exploration, r *explore.Result) {
+	t := exploredTest{Package: e.pack, Test: e.entry.Name, Place: place(e.entry), Result: "all", Why: r.Incomplete,
+		States: r.States, Steps: r.Steps, Orders: r.Orders.String(), Seconds: r.Took.Seconds()}
+	switch {
+	case r.Failing != nil:
+		t.Result = "fail"
+		f := &failedOrder{Order: r.Failing.Steps, Output: r.Failing.Output, Replay: r.Code, Shortest: r.Shortest}
+		f.Message, f.Path = describe(r.Failing)
+		t.Failure = f
+	case !r.Complete:
+		t.Result = "part"
+	}
+	if line, err := json.Marshal(t); err == nil {
+		fmt.Fprintf(x.env.stdout, "%s\n", line)
+	}
+}

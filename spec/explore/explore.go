@@ -1,0 +1,305 @@
+package explore
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+
+	"github.com/aeon-lang/aeon/spec"
+)
+
+// Config bounds a search.
+type Config struct {
+	// StatesMax bounds the states; 0 is 200 000.
+	StatesMax int
+	// TimeMax bounds the time; 0 is none.
+	TimeMax time.Duration
+	// Options are those of the runs; StopAtFailure is set.
+	Options spec.Options
+	// Progress, if set, is called every few seconds.
+	Progress func(Progress)
+	// OnEnd, if set, is called with the outcome of each order that was run to its end. The
+	// orders that it is not called for have the outcome of one for which it was, if
+	// Options.Observe is set.
+	OnEnd func(*spec.Outcome)
+	// Plain turns the reduction off: every step is tried in every state. For tests.
+	Plain bool
+}
+
+// Progress is how far a search is.
+type Progress struct {
+	States, Steps, Depth int
+	Took                 time.Duration
+}
+
+// Result is what a search has found.
+type Result struct {
+	// Complete: every order was covered, and none failed.
+	Complete bool
+	// Incomplete says why not, if there is no failure: a bound.
+	Incomplete string
+	// States counts different states, Steps the steps that were tried between them, Orders
+	// the orders that were run, each of which stands for all that differ from it by
+	// exchanging steps that do not conflict.
+	States, Steps int
+	Orders        *big.Int
+	// DepthMax is the number of steps of the longest order.
+	DepthMax int
+	// Failing is the run that fails, nil if none does. Shortest: there is none with fewer steps.
+	Failing  *spec.Outcome
+	Shortest bool
+	// Code makes the failing run again, by way of Decode and spec.Replay.
+	Code string
+	Took time.Duration
+}
+
+const statesMaxDefault = 200_000
+
+// Run searches the orders of an entry of a program.
+func Run(p *spec.Program, e spec.Entry, cfg Config) *Result {
+	if cfg.StatesMax <= 0 {
+		cfg.StatesMax = statesMaxDefault
+	}
+	cfg.Options.StopAtFailure = true
+	s := &search{p: p, entry: e, cfg: cfg, start: time.Now(), told: time.Now(), seen: map[[2]uint64]*node{},
+		resources: map[spec.Resource]int{}, accesses: map[string]int{}}
+	out := s.run()
+	out.States, out.Steps, out.DepthMax = len(s.seen), s.steps, s.depthMax
+	if out.Failing == nil {
+		out.Complete = out.Incomplete == ""
+	}
+	out.Took = time.Since(s.start)
+	return out
+}
+
+// run searches, and then looks for the shortest order that fails if one does.
+func (s *search) run() *Result {
+	out := &Result{Orders: new(big.Int)}
+	var root *node
+	ended := spec.Guard(func() {
+		s.m = s.p.Start(s.entry, s.cfg.Options)
+		root = s.visit()
+	})
+	if s.m != nil {
+		defer s.m.Close()
+	}
+	switch {
+	case ended.Bug != "" || s.failed:
+		s.report(out, ended)
+	case ended.Exhausted != "":
+		out.Incomplete = ended.Exhausted
+	case s.bound != nil:
+		out.Incomplete = s.bound.Error()
+	}
+	if root != nil && root.orders != nil {
+		out.Orders = root.orders
+	}
+	return out
+}
+
+// report fills in the failing run.
+func (s *search) report(out *Result, ended spec.Ended) {
+	choices := s.choices()
+	if ended.Bug == "" {
+		if shorter, ok := s.shortest(len(s.stack)); ok {
+			choices, out.Shortest = shorter, true
+		}
+	}
+	out.Code = Encode(choices)
+	out.Failing = s.p.Run(s.entry, &spec.Replay{Choices: choices}, s.cfg.Options)
+}
+
+// choices are those of the order on the stack.
+func (s *search) choices() []int {
+	var list []int
+	for _, f := range s.stack {
+		if len(f.options) > 1 {
+			list = append(list, f.now)
+		}
+	}
+	return list
+}
+
+// search is one search.
+type search struct {
+	p     *spec.Program
+	entry spec.Entry
+	cfg   Config
+	m     *spec.Machine
+	start time.Time
+	told  time.Time // when progress was reported last, or the search began
+
+	seen      map[[2]uint64]*node
+	stack     []*frame
+	resources map[spec.Resource]int
+	accesses  map[string]int
+	known     []access
+	steps     int
+	depthMax  int
+	failed    bool
+	bound     error // that has ended the search
+}
+
+// node is what is known of a state whose future was searched.
+type node struct {
+	orders *big.Int // from here to the end
+	below  map[entry]spec.Step
+}
+
+// entry is a step that was tried in the future of a state: its name, what it touched and
+// what led to it.
+type entry struct {
+	key    spec.StepKey
+	access int
+	cause  [2]uint64
+}
+
+// frame is a state on the present order.
+type frame struct {
+	options []spec.Step
+	index   map[spec.StepKey]int
+	todo    []bool
+	done    []bool
+	now     int // the option that the present order has taken
+	access  int
+	barrier bool
+}
+
+// visit searches the future of the machine's state.
+func (s *search) visit() *node {
+	digest := s.m.Digest()
+	if n := s.seen[digest]; n != nil && n.orders != nil {
+		for e, step := range n.below {
+			if planted.forgetBelow {
+				break
+			}
+			s.compare(step, e.access, len(s.stack)-1)
+		}
+		return n
+	}
+	n := &node{below: map[entry]spec.Step{}}
+	s.seen[digest] = n
+	s.depthMax = max(s.depthMax, len(s.stack))
+	options := s.m.Options()
+	if s.m.Failure() != nil || !s.m.Over() && len(options) == 0 {
+		s.failed = true
+		return n
+	}
+	if len(options) == 0 {
+		n.orders = big.NewInt(1)
+		if s.cfg.OnEnd != nil {
+			out := &spec.Outcome{Choices: s.choices()}
+			s.m.Fill(out)
+			s.cfg.OnEnd(out)
+		}
+		return n
+	}
+	s.branch(n, options)
+	return n
+}
+
+// branch tries the options of a state that need to be tried.
+func (s *search) branch(n *node, options []spec.Step) {
+	f := &frame{options: options, index: map[spec.StepKey]int{}, todo: make([]bool, len(options)), done: make([]bool, len(options))}
+	for i, o := range options {
+		f.index[o.Key] = i
+		f.todo[i] = s.cfg.Plain
+	}
+	f.todo[0] = true
+	s.stack = append(s.stack, f)
+	saved := s.m.Save()
+	orders := new(big.Int)
+	for i := 0; i < len(options); i++ {
+		if !f.todo[i] || f.done[i] {
+			continue
+		}
+		if s.bound = s.exceeded(); s.bound != nil {
+			return
+		}
+		f.done[i], f.now = true, i
+		s.m.Restore(saved)
+		acc := s.m.Do(options[i])
+		s.steps++
+		f.access, f.barrier = s.intern(acc), acc.Barrier
+		s.compare(options[i], f.access, len(s.stack)-2)
+		child := s.visit()
+		if s.failed || s.bound != nil {
+			return
+		}
+		orders.Add(orders, child.orders)
+		n.below[entry{options[i].Key, f.access, options[i].CauseSum()}] = options[i]
+		if !f.barrier {
+			for e, step := range child.below {
+				n.below[e] = step
+			}
+		}
+		i = -1 // an earlier one may have been added
+	}
+	s.stack = s.stack[:len(s.stack)-1]
+	n.orders = orders
+}
+
+// compare looks for steps of the present order, up to frame last, before which a step that
+// comes later may have to be tried.
+func (s *search) compare(step spec.Step, access, last int) {
+	for i := last; i >= 0; i-- {
+		f := s.stack[i]
+		if f.barrier || planted.barriers || planted.lastOnly && i < last {
+			return
+		}
+		if !s.conflict(f.access, access) || step.Key == f.options[f.now].Key || step.After(f.options[f.now].Key) {
+			continue
+		}
+		f.try(step)
+	}
+}
+
+// try has a step, or what leads to it, tried in the state of the frame.
+func (f *frame) try(step spec.Step) {
+	if i, ok := f.index[step.Key]; ok {
+		f.todo[i] = true
+		return
+	}
+	for i, o := range f.options {
+		if i != f.now && step.After(o.Key) {
+			f.todo[i] = true
+			return
+		}
+	}
+	for i := range f.todo {
+		f.todo[i] = true
+	}
+}
+
+// exceeded returns the bound that the search has reached, if it has, and reports progress.
+func (s *search) exceeded() error {
+	now := time.Now()
+	took := now.Sub(s.start)
+	switch {
+	case len(s.seen) >= s.cfg.StatesMax:
+		return fmt.Errorf("stopped after %d states", s.cfg.StatesMax)
+	case s.cfg.TimeMax > 0 && took > s.cfg.TimeMax:
+		return fmt.Errorf("stopped after %v", s.cfg.TimeMax)
+	case len(s.stack) > depthMax:
+		return errors.New("an order does not end")
+	}
+	if s.cfg.Progress != nil && now.Sub(s.told) > progressPause {
+		s.cfg.Progress(Progress{len(s.seen), s.steps, len(s.stack), took})
+		s.told = now
+	}
+	return nil
+}
+
+// mistakes are planted by tests, which must find them.
+type mistakes struct {
+	ignoreReads, forgetBelow, barriers, lastOnly bool
+}
+
+var planted mistakes
+
+// progressPause is how long it is from one report to the next.
+const progressPause = 3 * time.Second
+
+// depthMax bounds the steps of one order: beyond it, events issue events for ever.
+const depthMax = 20_000

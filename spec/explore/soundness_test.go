@@ -1,0 +1,199 @@
+package explore
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aeon-lang/aeon/lang"
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/lang/diag"
+	"github.com/aeon-lang/aeon/spec"
+	"github.com/aeon-lang/aeon/typecheck"
+)
+
+// The search with reduction must find every outcome that the search of all steps in all
+// states finds. These tests make random programs in which few events do much to each other.
+
+// source makes random programs of two hubs that share nothing, each with three cells; they
+// send each other events, and their methods are m0 to m3, of which each issues later ones only.
+type source struct {
+	rng *rand.Rand
+	b   strings.Builder
+}
+
+func (s *source) pick(list ...string) string { return list[s.rng.IntN(len(list))] }
+
+func (s *source) stmt(m int) string {
+	cell, k := s.pick("a", "b", "c"), s.rng.IntN(4)
+	later := fmt.Sprintf("m%d(%d)", m+1+s.rng.IntN(max(1, 3-m)), k)
+	switch s.rng.IntN(14) {
+	case 0, 1:
+		return fmt.Sprintf("%s.add(k + %d);", cell, k)
+	case 2:
+		return fmt.Sprintf("%s.set(%s.get() * 2);", cell, s.pick("a", "b", "c"))
+	case 3:
+		return fmt.Sprintf("n = n * 3 + %d;", k)
+	case 4:
+		return fmt.Sprintf("require(%s.get() < %d, \"%s is {%s.get()}\");", cell, 4+k*3, cell, cell)
+	case 5:
+		return fmt.Sprintf("if (n %% 2 == %d) { %s.add(1); }", k%2, cell)
+	case 6:
+		return "print(\"{name} {k} {n}\");"
+	case 7:
+		return fmt.Sprintf("async %s.add(%d);", cell, k)
+	case 8:
+		return fmt.Sprintf("event watcher!.note(n + %d);", k)
+	case 9:
+		if m < 3 {
+			return fmt.Sprintf("event this.%s after %dms as \"t%d\";", later, k, k%2)
+		}
+		return fmt.Sprintf("cancel \"t%d\";", k%2)
+	}
+	if m == 3 {
+		return "n++;"
+	}
+	return fmt.Sprintf("event %s.%s;", s.pick("this", "other?"), later)
+}
+
+func (s *source) program() string {
+	s.b.WriteString(`package p
+client class Watcher { int sum = 0; void note(int k) { sum = sum * 2 + k; print("sum", sum); } }
+actorclass Cell { int n = 0; void add(int k) { n += k; } void set(int k) { n = k % 100; } ro int get() { return n; } }
+actorclass Hub {
+	Cell a = new Cell(); Cell b = new Cell(); Cell c = new Cell();
+	int n = 0; string name;
+	yield Hub? other; yield Watcher? watcher;
+	Hub(string s) { name = s; }
+	void meet(yield Hub h, yield Watcher w) { other = h; watcher = w; }
+	ro string show() { return "{n} {a.get()} {b.get()} {c.get()}"; }
+`)
+	for m := range 4 {
+		fmt.Fprintf(&s.b, "\tvoid m%d(int k) {\n", m)
+		for range 1 + s.rng.IntN(3) {
+			fmt.Fprintf(&s.b, "\t\t%s\n", s.stmt(m))
+		}
+		s.b.WriteString("\t}\n")
+	}
+	s.b.WriteString(`}
+test "t" {
+	Watcher w = new Watcher();
+	Hub x = new Hub("x");
+	Hub y = new Hub("y");
+	await event x.meet(y, w);
+	await event y.meet(x, w);
+`)
+	for i := range 3 + s.rng.IntN(2) {
+		call := fmt.Sprintf("event %s.m%d(%d)", s.pick("x", "y"), s.rng.IntN(4), s.rng.IntN(3))
+		switch s.rng.IntN(5) {
+		case 0:
+			fmt.Fprintf(&s.b, "\tpending<void> p%d = %s;\n\ttry { await p%d; } catch (string why) { print(why); }\n", i, call, i)
+		case 1:
+			fmt.Fprintf(&s.b, "\ttry { await %s; } catch (string why) { print(why); }\n", call)
+		default:
+			fmt.Fprintf(&s.b, "\t%s;\n", call)
+		}
+	}
+	if s.rng.IntN(2) == 0 {
+		s.b.WriteString("\tsettle();\n")
+	}
+	s.b.WriteString("\tadvance(2ms);\n\tprint(await event x.show(), \"|\", await event y.show());\n}\n")
+	return s.b.String()
+}
+
+func parse(t testing.TB, text string) *spec.Program {
+	t.Helper()
+	file, diags := lang.Parse("p.aeon", []byte(text))
+	if diag.HasErrors(diags) {
+		t.Fatalf("%v\n%s", diags, text)
+	}
+	info, diags := typecheck.Check([]*ast.File{file}, typecheck.Options{})
+	if diag.HasErrors(diags) {
+		t.Fatalf("%v\n%s", diags, text)
+	}
+	return spec.New(info)
+}
+
+// outcomes returns the different ends of the orders of the one test of p.
+func outcomes(t testing.TB, p *spec.Program, cfg Config) ([]string, *Result) {
+	t.Helper()
+	set := map[string]bool{}
+	cfg.Options.Observe = true
+	cfg.OnEnd = func(out *spec.Outcome) {
+		slices.SortFunc(out.DeadLetters, func(a, b spec.Letter) int { return strings.Compare(a.Failure.Msg, b.Failure.Msg) })
+		set[out.String()] = true
+	}
+	r := Run(p, p.Tests()[0], cfg)
+	if r.Failing != nil {
+		t.Fatalf("a run fails: %s", r.Failing)
+	}
+	return slices.Sorted(maps.Keys(set)), r
+}
+
+// comparison is what comparing the two searches over many programs has given.
+type comparison struct {
+	programs, many    int // covered; with several outcomes
+	plainSteps, steps int
+	differs           string // the first program whose outcomes were not all found
+}
+
+func compareSearches(t *testing.T, seeds uint64) (c comparison) {
+	for seed := range seeds {
+		text := (&source{rng: rand.New(rand.NewPCG(seed, 7))}).program()
+		p := parse(t, text)
+		want, plain := outcomes(t, p, Config{Plain: true, StatesMax: 2000})
+		if !plain.Complete {
+			continue
+		}
+		got, reduced := outcomes(t, p, Config{StatesMax: 2000})
+		if !slices.Equal(got, want) {
+			c.differs = fmt.Sprintf("seed %d: with reduction there are %d outcomes, without %d\n%s\nfound:\n%s\nall:\n%s", seed, len(got), len(want), text,
+				strings.Join(got, "--\n"), strings.Join(want, "--\n"))
+			return c
+		}
+		c.programs++
+		c.plainSteps, c.steps = c.plainSteps+plain.Steps, c.steps+reduced.Steps
+		if len(want) > 1 {
+			c.many++
+		}
+	}
+	return c
+}
+
+func TestReductionKeepsOutcomes(t *testing.T) {
+	c := compareSearches(t, *seeds)
+	if c.differs != "" {
+		t.Fatal(c.differs)
+	}
+	if c.programs < int(*seeds)/2 || c.many < int(*seeds)/4 {
+		t.Errorf("only %d programs were covered, %d of them with several outcomes", c.programs, c.many)
+	}
+	if c.steps >= c.plainSteps {
+		t.Errorf("the reduction saves nothing: %d steps of %d", c.steps, c.plainSteps)
+	}
+	t.Logf("%d programs, %d with several outcomes: %d steps instead of %d", c.programs, c.many, c.steps, c.plainSteps)
+}
+
+var seeds = flag.Uint64("explore.seeds", 120, "how many random programs the reduction is tried with")
+
+// The comparison finds mistakes in the reduction.
+func TestPlantedMistakesAreFound(t *testing.T) {
+	for name, plant := range map[string]func(){
+		"reads do not conflict":          func() { planted.ignoreReads = true },
+		"a known state is not compared":  func() { planted.forgetBelow = true },
+		"every step is a barrier":        func() { planted.barriers = true },
+		"only the last step is compared": func() { planted.lastOnly = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() { planted = mistakes{} }()
+			plant()
+			if c := compareSearches(t, 120); c.differs == "" {
+				t.Error("no outcome was missed")
+			}
+		})
+	}
+}
