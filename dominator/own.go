@@ -169,6 +169,24 @@ func (g *Graph) Owned(buf []*Node, n *Node) []*Node {
 	return buf
 }
 
+// OwnedMax is Owned for a caller who wants at most max of them: all is false if there are more,
+// and nothing is appended then. It takes no lock of the whole graph.
+func (g *Graph) OwnedMax(buf []*Node, n *Node, max int) (list []*Node, all bool) {
+	e := n.edges.Load()
+	if e == nil {
+		return buf, true
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(e.out) > max {
+		return buf, false
+	}
+	for _, o := range e.out {
+		buf = append(buf, o.child)
+	}
+	return buf, true
+}
+
 // TChildren appends the T-children of n to buf, newest first.
 func (g *Graph) TChildren(buf []*Node, n *Node) []*Node {
 	g.mu.Lock()

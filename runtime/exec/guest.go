@@ -19,6 +19,8 @@ func (ev *Event) enterFast() bool {
 	switch {
 	case m.Below == Exact:
 		return mode != lock.None && ev.enterExact(mode)
+	case m.Below == Any && m.ReadOnly && mode == lock.Read:
+		return ev.enterShared()
 	case m.Below != None:
 		return false
 	case planted.skipLock:

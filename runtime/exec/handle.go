@@ -47,6 +47,7 @@ type Handle struct {
 
 	state   atomic.Uint32
 	timed   atomic.Bool    // the actor has set a timer
+	wide    atomic.Bool    // a hint: readers have found that it reaches too much to share
 	lastPos store.Position // of the last write; guarded by the actor's lock
 }
 

@@ -14,7 +14,7 @@ import (
 // lazy readers of the same. Guests take their time between their hold and their enqueues.
 func familyVisits() int {
 	planted.linger = true
-	s := Open(Config{Log: quiet})
+	s := Open(Config{Log: quiet, fanOut: 3}) // small trees are read lazily, too
 	nodes, err := workload{nodes: 3}.plant(s)
 	if err != nil {
 		fmt.Println(err)

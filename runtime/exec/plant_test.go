@@ -104,7 +104,7 @@ func runPlanted(name string) int {
 // of them hold the root, each holds one child and wants the other, and behind each child's
 // holder a direct writer waits, whom the other reader may not overtake.
 func lazyReaders() int {
-	s := Open(Config{Log: quiet})
+	s := Open(Config{Log: quiet, fanOut: 3}) // small trees are read lazily, too
 	nodes, err := workload{nodes: 3}.plant(s)
 	if err != nil {
 		fmt.Println(err)

@@ -51,7 +51,10 @@ func (v view) Expand(x *Handle, id lockID, held lock.Mode, children []*Handle) l
 	}
 	m, listed := ev.wanted(x)
 	if listed && m.tree || !listed && ev.mayReach(x) {
-		return lock.Expansion[*Handle]{Lazy: true}
+		var shared bool
+		if children, shared = ev.share(x, children); !shared {
+			return lock.Expansion[*Handle]{Lazy: true}
+		}
 	}
 	for _, f := range [...]*Footprint{&ev.members, &ev.narrowed} {
 		for i := range f.members {

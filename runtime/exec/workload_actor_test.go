@@ -148,16 +148,24 @@ func (n *wnode) run(cx *Cx, x *wargs) {
 }
 
 // methodFor is what a call inside of a script calls: with steps of its own, anything;
-// with simple ones, what needs the target alone.
+// with simple ones, what needs the target alone; with calls that only read, what only reads.
 func methodFor(steps []wstep) *Method {
 	m := &methodPeek
 	for _, st := range steps {
 		switch st.op {
 		case wGet, wPause, wRandom:
 		case wAdd, wAbort, wFault:
-			if m == &methodPeek {
+			switch m {
+			case &methodPeek:
 				m = &methodLocal
+			case &methodWalk:
+				return &methodScript
 			}
+		case wCall:
+			if m == &methodLocal || !methodFor(st.sub).ReadOnly {
+				return &methodScript
+			}
+			m = &methodWalk
 		default:
 			return &methodScript
 		}

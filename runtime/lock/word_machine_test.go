@@ -58,7 +58,7 @@ type wordWant struct {
 
 // wordProgram is what an event does.
 type wordProgram struct {
-	// kind: guest (of node 1, then of the wants), roots (of the wants only, node 1 is virtual), one
+	// kind: guest (of node 1, then of the wants), shared (guest of all or of none, else settled), roots (of the wants only, node 1 is virtual), one
 	// (target is the first want, alone), settled and lazy (through the queue of node 1), pass (of node
 	// 1, virtual).
 	kind  string
@@ -115,7 +115,7 @@ func (t *wordThread) under(o wordOp) {
 
 func (t *wordThread) begin() {
 	switch t.kind {
-	case "guest":
+	case "guest", "shared":
 		t.then(wordOp{kind: opTry, x: 1})
 	case "roots":
 		t.below()
@@ -331,6 +331,17 @@ func (w *wordWorld) below(e int, o wordOp) {
 	if w.join(e, o.x, t.wants[o.i].m, false) {
 		if o.i++; int(o.i) < len(t.wants) {
 			t.then(wordOp{kind: opBelow, x: t.wants[o.i].x, i: o.i})
+		}
+		return
+	}
+	if t.kind == "shared" {
+		t.under(wordOp{kind: opEnter, x: 1})
+		if w.broken != "hoard" {
+			for x := uint8(1); x <= 3; x++ {
+				if t.guests[x] != None {
+					t.then(wordOp{kind: opLeave, x: x})
+				}
+			}
 		}
 		return
 	}

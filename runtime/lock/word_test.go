@@ -34,6 +34,8 @@ var (
 		{kind: "lazy", mode: Read, wants: wants(wordWant{2, Write}, wordWant{3, Write})},
 		{kind: "lazy", mode: Read, wants: wants(wordWant{3, Write}, wordWant{2, Write})},
 		{kind: "lazy", mode: Write, wants: wants(wordWant{3, Write})},
+		{kind: "shared", mode: Read, wants: wants(wordWant{2, Read}, wordWant{3, Read})},
+		{kind: "shared", mode: Read, wants: wants(wordWant{3, Read}, wordWant{2, Read}), gives: true},
 	}
 	virtualPrograms = []wordProgram{
 		{kind: "roots", wants: wants(wordWant{2, Write}, wordWant{3, Write})},
@@ -183,6 +185,7 @@ var wordBugs = []struct {
 	{"pass: what wants something below does not wait for guests", []wordProgram{actorPrograms[3], actorPrograms[15], actorPrograms[7]}},
 	{"order: children are enqueued on one by one", []wordProgram{virtualPrograms[0], virtualPrograms[0], virtualPrograms[9]}},
 	{"keep: what was joined is kept while the rest is waited for", []wordProgram{virtualPrograms[0], virtualPrograms[5]}},
+	{"hoard: a reader who shares keeps what it joined while it waits for the rest", []wordProgram{actorPrograms[17], actorPrograms[9], actorPrograms[7]}},
 	{"nogate: the gate is never set", []wordProgram{actorPrograms[1], actorPrograms[13]}},
 	{"unseen: guests who left before the gate was set are missed", []wordProgram{actorPrograms[1], actorPrograms[13]}},
 	{"store: the gate is stored, not swapped", []wordProgram{actorPrograms[0], actorPrograms[13]}},

@@ -1,0 +1,128 @@
+package exec
+
+import (
+	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
+
+// Two lazy holds cannot share a node (protocol rule 4), so readers of whole trees would
+// wait for each other. A read-only event therefore holds what it may reach actor by actor,
+// if that is little: then readers share. What is more stays lazy, as most of it may
+// never be touched.
+
+// shareable is up to how many actors a read-only event holds one by one.
+func (s *System) shareable() int { return s.cfg.fanOut / 4 }
+
+const wideRetry = 64 // of so many readers, one looks again at an actor that reached too much
+
+// enterShared enters a read-only event as a guest of everything that its target
+// reaches. Nothing is waited for: where one actor is refused, all are given back, and the general
+// way is taken. It reports false then, or when there is too much, having changed nothing.
+func (ev *Event) enterShared() bool {
+	t, s := ev.target, ev.sys
+	if ev.tooWide(t) || !t.latch.join(lock.Read, s.joinSpins) {
+		return false
+	}
+	list := append(ev.passed[:0], t)
+	ok := true
+	for i := 0; i < len(list) && ok; i++ {
+		list, ok = ev.joinOwned(list, list[i])
+	}
+	ev.passed = list
+	if ok {
+		for _, c := range list {
+			ev.guest(c, lock.Read)
+		}
+		t.setWide(false)
+	} else {
+		for _, c := range list {
+			ev.leave(c, lock.Read)
+		}
+	}
+	clear(ev.passed)
+	ev.passed = ev.passed[:0]
+	return ok
+}
+
+// tooWide reports whether readers had better not try to share what x reaches.
+func (ev *Event) tooWide(x *Handle) bool {
+	return ev.sys.shareable() == 0 || x.wide.Load() && ev.home.ID().Attempt%wideRetry != 0
+}
+
+func (h *Handle) setWide(wide bool) {
+	if h.wide.Load() != wide {
+		h.wide.Store(wide)
+	}
+}
+
+// joinOwned makes the event, which is a guest of x, a guest of what x owns: of what it may touch
+// and is no guest of yet. As x is held for reading it goes on owning what it owns.
+func (ev *Event) joinOwned(list []*Handle, x *Handle) ([]*Handle, bool) {
+	s := ev.sys
+	var buf [16]*dominator.Node
+	owned, all := s.graph.OwnedMax(buf[:0], &x.node, s.shareable())
+	if !all {
+		ev.target.setWide(true)
+		return list, false
+	}
+	for _, n := range owned {
+		h := s.handleOf(n)
+		switch {
+		case ev.modeOf(h.class) == NoAccess || contains(list, h):
+			continue
+		case len(list) == s.shareable():
+			ev.target.setWide(true)
+			return list, false
+		case h.state.Load() != created || !h.latch.join(lock.Read, s.joinSpins):
+			return list, false
+		}
+		list = append(list, h)
+	}
+	return list, true
+}
+
+// share appends to children the T-children of x through which all lies that x reaches and a
+// read-only event may touch. It reports false if that is too much; if the event is lazy
+// above x, where nobody shares with it; or if an attempt has been withdrawn already: what it
+// wants may have changed in the meantime, and a lazy hold covers whatever comes. Caller holds
+// ev.mu.
+func (ev *Event) share(x *Handle, children []*Handle) (_ []*Handle, ok bool) {
+	s := ev.sys
+	if !ev.method.ReadOnly || ev.attempt > 1 || ev.lazyAt != nil || ev.tooWide(x) {
+		return children, false
+	}
+	var seenBuf [16]*Handle
+	var owned [16]*dominator.Node
+	seen := append(seenBuf[:0], x)
+	for i := 0; i < len(seen); i++ {
+		next, ok := s.graph.OwnedMax(owned[:0], &seen[i].node, s.shareable())
+		if !ok {
+			x.setWide(true)
+			return children, false
+		}
+		for _, n := range next {
+			h := s.handleOf(n)
+			if ev.modeOf(h.class) == NoAccess || contains(seen, h) {
+				continue
+			}
+			if len(seen) == s.shareable() {
+				x.setWide(true)
+				return children, false
+			}
+			seen = append(seen, h)
+			if c := s.childTowards(x, h); c != nil {
+				children = appendNew(children, c)
+			}
+		}
+	}
+	return children, true
+}
+
+func contains(list []*Handle, h *Handle) bool {
+	for _, o := range list {
+		if o == h {
+			return true
+		}
+	}
+	return false
+}
