@@ -34,6 +34,7 @@
 //	RULE-10 MOVE        Queue.Moved: c has another T-parent; strangers are refused
 //	WITHDRAW            the release of an attempt that has not ended; Home.Withdraw enters again
 //	VIRTUAL             a node that is only passed, never held
+//	CRASH               Queue.Lost: the host of a T-neighbour has lost its queues
 //	GUEST               Word: an anonymous, settled hold, earlier than all entries of the queue
 //	NARROW              View.Expand may read fields of x only when it is told that x is held
 //
@@ -71,6 +72,7 @@
 //	Release(v, Ref, withdrawn bool, out) out             // RULE-7, by handle
 //	ReleaseID(v, from N, id, withdrawn bool, out) out    // RULE-7, by key; leaves a tombstone if need be
 //	Moved(v, out) out                                    // RULE-10, the T-parent has changed
+//	Lost(peer N, out) out                                // CRASH, of the T-child or T-parent peer
 //	Refresh(v, out) out                                  // try the head anew after the view has changed
 //	See(Word); Gate(Word) (Word, ok); Left(v, Word, out) out // GUEST: before an entry; to unlatch; guests have gone
 //	Idle() bool; Len() (holders, waiting int); Waits(…)  // bounds, pool, watchdog

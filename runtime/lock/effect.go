@@ -28,9 +28,13 @@ const (
 	// Refused tells the home that the attempt must be withdrawn: To is wanted in Mode
 	// and not covered; Reason says why. Fields: To, Mode, Reason.
 	Refused
+	// Severed tells the home that To, between which and At the attempt has an enqueue,
+	// has crashed (Queue.Lost): it withdraws the attempt if that is not over. If Ref is valid, it
+	// is the entry at At that To has enqueued, and the home releases it. Fields: To, Ref.
+	Severed
 )
 
-var effectNames = [...]string{"?", "enqueue", "release", "admitted", "bounced", "refused"}
+var effectNames = [...]string{"?", "enqueue", "release", "admitted", "bounced", "refused", "severed"}
 
 // String returns the name of the effect in transcripts.
 func (k EffectKind) String() string { return effectNames[k] }
@@ -104,6 +108,8 @@ func (f Effect[E, N]) String() string {
 		}
 	case Bounced:
 		s += fmt.Sprintf(" from %v to %v", f.At, f.To)
+	case Severed:
+		s += fmt.Sprintf(" at %v from %v", f.At, f.To)
 	case Refused:
 		s += fmt.Sprintf(" at %v: %v %v %v", f.At, f.Reason, f.To, f.Mode)
 	}

@@ -9,8 +9,11 @@ import "slices"
 func (w *world) advance() {
 	for again := true; again && w.bad == ""; {
 		for len(w.todo) > 0 && w.bad == "" {
-			g := w.todo[0]
-			w.todo = append(w.todo[:0], w.todo[1:]...)
+			// Grants reach a home while its event sleeps; what ends the attempt is
+			// dealt with when it has woken up.
+			i := max(0, slices.IndexFunc(w.todo, func(g msg) bool { return g.effect == Admitted }))
+			g := w.todo[i]
+			w.todo = slices.Delete(w.todo, i, i+1)
 			w.handle(g)
 		}
 		again = false
@@ -27,18 +30,25 @@ func (w *world) advance() {
 // handle is the arrival of a node's message at the event's home.
 func (w *world) handle(g msg) {
 	e := g.event
+	if g.effect == Severed {
+		w.severed(g)
+		return
+	}
 	if r := &w.runs[e]; r.status != 1 || r.home.ID() != g.id() {
 		return
 	}
 	r := w.run(e)
 	switch g.effect {
 	case Admitted:
-		report := []xeffect{{Kind: Admitted, At: g.from, ID: g.id(), Mode: g.mode, Lazy: g.lazy}}
+		report := []xeffect{{Kind: Admitted, At: g.from, ID: g.id(), Mode: g.mode, Lazy: g.lazy, Ref: g.ref}}
 		g.kids.each(func(c node) {
 			report = append(report, xeffect{Kind: Enqueue, ID: g.id(), At: g.from, To: c})
 			report[0].Count++
 		})
 		r.home.Deliver(report)
+		if g.ref.Valid() {
+			r.via[g.from] = g.via
+		}
 	case Bounced:
 		w.withdraw(e, 0, None, g.to, "bounced")
 	case Refused:
@@ -65,6 +75,7 @@ func (w *world) withdraw(e event, y node, m Mode, up node, why string) {
 	for x := range w.readers {
 		w.readers[x] &^= 1 << e
 		w.writers[x] &^= 1 << e
+		w.lost[x] &^= 1 << e
 	}
 	w.precede[e] = r.after
 	w.edges[nodeFresh+node(e)] = 0
@@ -83,6 +94,7 @@ func (w *world) withdraw(e event, y node, m Mode, up node, why string) {
 	r.started, r.done, r.pending, r.reach, r.read = 0, 0, 0, 0, 0
 	clear(r.pc[:])
 	clear(r.block[:])
+	clear(r.via[:])
 	r.begin(&w.c.events[e])
 	w.enter(e)
 }
@@ -106,22 +118,19 @@ func (w *world) learnPath(home uint8, y node) {
 func (w *world) leave(e event, withdrawn bool) {
 	r := w.run(e)
 	h := w.homeHost(e)
-	type made struct {
-		x   node
-		ref Ref
-	}
-	var entries []made
-	r.home.Entries(func(x node, ref Ref) bool {
-		entries = append(entries, made{x, ref})
-		return true
-	})
-	for _, m := range entries {
-		g := msg{kind: msgRelease, event: e, attempt: uint8(r.home.ID().Attempt), to: m.x, withdrawn: withdrawn}
-		if m.x != r.entered { // entered past a virtual node, on this host
-			g.from = w.queues[m.x].at(m.ref).from
+	list := r.made
+	r.made = [nodeCount]made{}
+	for x := range node(nodeCount) {
+		m, to := list[x], w.c.host[x]
+		if !m.is || r.epochs[to] != w.noticed[h][to] {
+			continue // the node has crashed since: there is no such entry
 		}
-		if w.c.host[m.x] != h {
-			w.msgs = append(w.msgs, g)
+		g := msg{kind: msgRelease, event: e, attempt: uint8(r.home.ID().Attempt), from: m.from, to: x, withdrawn: withdrawn}
+		if viewFaults.homeEntries && m.ref.Valid() {
+			m.ref = r.home.lookup(x).ref
+		}
+		if to != h {
+			w.send(h, g)
 		} else {
 			w.release(g, m.ref)
 		}
@@ -142,13 +151,16 @@ func (w *world) advanceEvent(e event) bool {
 		y := m.first()
 		mode := w.wantedMode(e, y)
 		d := w.decide(e, y, mode)
-		if d.Act == Run {
+		if d.Act == Run && !w.cutOff(e, y) {
 			w.access(e, y, mode)
 			w.arrive(e, y)
 			return true
 		}
 	}
 	for m := r.started &^ r.done; m != 0; m &= m - 1 {
+		if w.cutOff(e, m.first()) {
+			continue
+		}
 		if w.stepMethod(e, p, m.first()) {
 			return true
 		}
@@ -221,6 +233,9 @@ func (w *world) nearestTrue(m mask) node {
 }
 
 func (w *world) decide(e event, y node, m Mode) Decision[node] {
+	if viewFaults.freshForEver && y >= nodeFresh {
+		return Decision[node]{Act: Run}
+	}
 	d := w.runs[e].home.decide(router{&w.tview[w.homeHost(e)]}, y, m)
 	if viewFaults.skipLock && d.Act != Run && w.runs[e].started != 0 {
 		d.Act = Run
@@ -262,6 +277,12 @@ func (w *world) stepMethod(e event, p *program, x node) bool {
 	}
 	o := &p.ops[x][r.pc[x]]
 	y := o.to
+	if o.kind == opSlot {
+		y = w.slots[x]
+	}
+	if r.started.has(y) && w.cutOff(e, y) {
+		return false
+	}
 	switch o.kind {
 	case opCall:
 		if w.edges[x].has(y) {
@@ -270,7 +291,7 @@ func (w *world) stepMethod(e event, p *program, x node) bool {
 	case opCallArg:
 		w.call(e, x, y, o.async)
 	case opSlot:
-		if y = w.slots[x]; w.edges[x].has(y) {
+		if w.edges[x].has(y) {
 			w.call(e, x, y, o.async)
 		}
 	case opSet:
@@ -331,7 +352,7 @@ func (w *world) change(e event, x node) {
 // remain acyclic.
 func (w *world) access(e event, y node, m Mode) {
 	id := w.runs[e].home.ID()
-	if y >= nodeFresh && w.parents[y] == 0 && y == nodeFresh+node(e) {
+	if y >= nodeFresh && (w.parents[y] == 0 && y == nodeFresh+node(e)) {
 		return // made by this event, unknown to others
 	}
 	got, any := None, false
@@ -393,6 +414,16 @@ func (w *world) commit(e event) {
 	r := w.run(e)
 	p := &w.c.events[e]
 	h := w.homeHost(e)
+	if lost, ok := w.crashedSince(e); ok && !viewFaults.noEpochs {
+		w.trace("  the vote is refused: host %d has crashed", lost)
+		w.notice(h, lost)
+		return
+	}
+	for x := range node(nodeCount) {
+		if w.lost[x]>>e&1 != 0 {
+			w.fail("e%d commits without its writes at %v, which a crash has undone", e, x)
+		}
+	}
 	if p.move != 0 {
 		if w.moveValid(p) && w.movePath(p)&^r.read == 0 {
 			w.parents[p.move] = p.below
@@ -425,13 +456,13 @@ func (r *run) end() {
 	r.home.restart()
 	clear(r.home.carried)
 	r.home.carried = r.home.carried[:0]
-	*r = run{status: r.status, home: r.home, undoAt: r.undoAt, undoEdges: r.undoEdges, undoSlot: r.undoSlot}
+	*r = run{status: r.status, early: r.early, home: r.home, undoAt: r.undoAt, undoEdges: r.undoEdges, undoSlot: r.undoSlot}
 }
 
 // deafen drops the messages to the home of e, which has ended an attempt: it would
 // drop them itself, whenever they come, so their order of arrival is nothing to explore.
 func (w *world) deafen(e event) {
-	w.msgs = slices.DeleteFunc(w.msgs, func(g msg) bool { return g.kind == msgHome && g.event == e })
+	w.msgs = slices.DeleteFunc(w.msgs, func(g msg) bool { return g.kind == msgHome && g.event == e && !g.orphan })
 }
 
 // retire forgets the order of events that can be part of no cycle any more: they have

@@ -19,6 +19,7 @@ type planted struct {
 
 func plantedBugs() []planted {
 	still, far := genOptions{still: true}, genOptions{hosts: 3}
+	crash := genOptions{hosts: 3, crash: true}
 	farStill := genOptions{hosts: 3, still: true}
 	return []planted{
 		{"skip a lock", func(on bool) { viewFaults.skipLock = on }, still, nil, "without a hold", 1},
@@ -36,6 +37,13 @@ func plantedBugs() []planted {
 		{"overtaking", func(on bool) { faults.overtake = on }, still, nil, "FIFO|deadlock|conflicting", 1},
 		{"no numbering across hosts", func(on bool) { faults.noNumbers = on }, farStill, nil, "FIFO|deadlock", 1},
 		{"strangers accepted", func(on bool) { faults.keepStrangers = on }, far, nil, "deadlock|strictly", 1598},
+		{"created actors never locked", func(on bool) { viewFaults.freshForEver = on }, genOptions{create: true}, nil, "without a hold", 1},
+		{"two entries taken for one", func(on bool) { viewFaults.homeEntries = on }, still, twoRoots, "left|deadlock|stale", 1},
+		{"crash: epochs not compared at the vote", func(on bool) { viewFaults.noEpochs = on }, crash, nil, "without its writes|strictly", 1},
+		{"crash: messages of old sessions delivered", func(on bool) { viewFaults.keepMessages = on }, crash, nil, "left|deadlock|FIFO|delivered twice", 1},
+		{"crash: numbers kept", func(on bool) { faults.keepSession = on }, crash, nil, "left|deadlock|delivered twice", 1},
+		{"crash: orphans not reported", func(on bool) { faults.keepOrphans = on }, crash, nil, "left|deadlock", 1},
+		{"crash: releases follow lost enqueues", func(on bool) { faults.followLost = on }, crash, nil, "left|deadlock", 1},
 	}
 }
 
@@ -79,6 +87,19 @@ func newEdge() *config {
 	return c
 }
 
+// twoRoots has e0 enter at two roots, of which e1 moves the one below the other: e0 has
+// two entries there then, the first of which is refused.
+func twoRoots() *config {
+	c := &config{name: "two roots", hosts: 1, actors: 3 << nodeActor, fanout: true}
+	c.parents[4], c.parents[5] = nodeTop, nodeTop
+	var both, move program
+	both.target, both.writes = 4, bit(4)|bit(5)
+	both.ops[4] = []op{{kind: opCallArg, to: 5}}
+	move.move, move.below = 5, 4
+	c.events = []program{both, move}
+	return c
+}
+
 // TestPlantedBugs plants each bug and requires that the explorer finds it.
 func TestPlantedBugs(t *testing.T) {
 	graphs := allGraphs()
@@ -116,7 +137,7 @@ func TestPlantedBugs(t *testing.T) {
 
 // TestWrittenConfigs explores in full, without a bug, what the tests above plant bugs in.
 func TestWrittenConfigs(t *testing.T) {
-	for _, c := range []*config{twoBanks(), newEdge()} {
+	for _, c := range []*config{twoBanks(), newEdge(), twoRoots()} {
 		s := &search{limit: 1_000_000}
 		all, f := s.explore(c)
 		if f != nil {

@@ -71,6 +71,8 @@ type genOptions struct {
 	still  bool
 	events int  // 0: drawn, 2 or 3
 	moves  bool // half of the events move nodes in T
+	create bool // the first event creates an actor, which another calls
+	crash  bool // a host crashes
 }
 
 // generate draws a config over g.
@@ -111,7 +113,59 @@ func generate(g dag, r *rand.Rand, o genOptions) *config {
 	c.try = r.IntN(2) == 0
 	c.fanout = c.hosts == 1 && r.IntN(2) == 0
 	c.light = r.IntN(2) == 0
+	if !o.still {
+		c.genCreated(r, o)
+		if c.hosts > 1 && (o.crash || r.IntN(8) == 0) {
+			c.genCrash(r)
+		}
+	}
 	return c
+}
+
+// genCreated lets events call, once it is there, what another creates.
+func (c *config) genCreated(r *rand.Rand, o genOptions) {
+	if p := &c.events[0]; o.create && p.move == 0 {
+		p.writes |= bit(p.target)
+		p.ops[p.target] = append(p.ops[p.target], op{kind: opCreate})
+	}
+	for e := range c.events {
+		p := &c.events[e]
+		if p.move != 0 || !slices.ContainsFunc(p.ops[p.target], func(o op) bool { return o.kind == opCreate }) {
+			continue
+		}
+		f := nodeFresh + node(e)
+		p.writes |= bit(f)
+		for i := range c.events {
+			q := &c.events[i]
+			if i == e || q.move != 0 || r.IntN(4) == 0 && !o.create {
+				continue
+			}
+			if r.IntN(2) == 0 {
+				q.target = p.target
+				c.host[nodeFresh+node(i)] = c.host[q.target]
+			}
+			q.writes &^= bit(f)
+			q.writes |= bit(f) & mask(r.Uint32())
+			q.ops[p.target] = append(q.ops[p.target], op{kind: opCall, to: f, async: r.IntN(3) == 0})
+		}
+	}
+}
+
+// genCrash chooses a host to crash, and homes that are elsewhere.
+func (c *config) genCrash(r *rand.Rand) {
+	h := uint8(r.IntN(c.hosts))
+	c.crash = h + 1
+	for e := range c.events {
+		p := &c.events[e]
+		x := p.target
+		if p.move != 0 {
+			x = p.move
+		}
+		c.home[e] = c.host[x]
+		if c.home[e] == h {
+			c.home[e] = (h + 1 + uint8(r.IntN(c.hosts-1))) % uint8(c.hosts)
+		}
+	}
 }
 
 func pick(r *rand.Rand, m mask) node {
@@ -271,6 +325,9 @@ func (c *config) root(x node) node {
 func (c *config) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s; %d hosts, try %v, fanout %v, light %v, arb %b\n", c.name, c.hosts, c.try, c.fanout, c.light, c.arb)
+	if c.crash != 0 {
+		fmt.Fprintf(&b, "  host %d may crash; homes on %v\n", c.crash-1, c.home[:len(c.events)])
+	}
 	for x := node(1); x < nodeFresh; x++ {
 		if c.parents[x] != 0 {
 			fmt.Fprintf(&b, "  %d: below %d, owns %v, slot %d, host %d\n", x, c.parents[x], c.edges[x], c.slots[x], c.host[x])

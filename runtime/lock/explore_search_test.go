@@ -19,6 +19,8 @@ const (
 	moveWithdraw          // arbitrarily
 	moveLearn             // host h learns of node y: 0 its edges, 1 its T-parent
 	moveEarly             // planted bug
+	moveCrash             // of host h
+	moveNotice            // host h notices that host i has crashed
 )
 
 type move struct {
@@ -36,7 +38,7 @@ func (w *world) moves(l []move) []move {
 		return l
 	}
 	for i, g := range w.msgs {
-		if !slices.Contains(w.msgs[:i], g) {
+		if !slices.Contains(w.msgs[:i], g) && w.inSession(&w.msgs[i]) {
 			l = append(l, move{kind: moveDeliver, i: uint16(i)})
 		}
 	}
@@ -70,6 +72,9 @@ func (w *world) moves(l []move) []move {
 				l = append(l, move{kind: moveEarly, e: e})
 			}
 		}
+	}
+	if w.c.crash != 0 {
+		l = w.crashes(l)
 	}
 	for h := range w.c.hosts {
 		if w.view[h] == w.committed && w.tview[h] == w.parents {
@@ -138,6 +143,10 @@ func (w *world) apply(m move) {
 		} else {
 			w.tview[m.h][m.y] = w.parents[m.y]
 		}
+	case moveCrash:
+		w.crash(m.h)
+	case moveNotice:
+		w.notice(m.h, uint8(m.i))
 	case moveEarly:
 		w.run(m.e).early = true
 		w.leave(m.e, false)
@@ -157,7 +166,7 @@ func (w *world) ask(e event, y node) {
 		return
 	}
 	g := w.knows(h, r.home.ID())
-	g.kind, g.from, g.to = msgAcquire, y, d.At
+	g.kind, g.from, g.to, g.ref = msgAcquire, y, d.At, d.Ref
 	if m == Write {
 		g.writes |= bit(y)
 	} else if !g.writes.has(y) {
@@ -165,7 +174,7 @@ func (w *world) ask(e event, y node) {
 	}
 	g.reads &^= g.writes
 	if w.c.host[d.At] != h {
-		w.msgs = append(w.msgs, g)
+		w.send(h, g)
 		return
 	}
 	w.deliver(g)
@@ -188,6 +197,10 @@ func (w *world) describe(m move) string {
 		return fmt.Sprintf("e%d commits", m.e)
 	case moveWithdraw:
 		return fmt.Sprintf("e%d is withdrawn", m.e)
+	case moveCrash:
+		return fmt.Sprintf("host %d crashes", m.h)
+	case moveNotice:
+		return fmt.Sprintf("host %d notices that host %d has crashed", m.h, m.i)
 	case moveLearn:
 		return fmt.Sprintf("host %d learns of %v", m.h, m.y)
 	}
@@ -303,7 +316,7 @@ func (s *search) random(c *config, r *rand.Rand) *finding {
 	w.reset(c)
 	var path []move
 	// half of the schedules prefer some kinds of moves over others
-	var weight [moveEarly + 1]int
+	var weight [moveNotice + 1]int
 	for k := range weight {
 		weight[k] = 1
 		if r.IntN(2) == 0 {

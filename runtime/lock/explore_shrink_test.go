@@ -71,6 +71,13 @@ func (c *config) smaller() (l []*config) {
 			})
 		}
 	}
+	try(func(d *config) bool {
+		if d.crash == 0 {
+			return false
+		}
+		d.crash = 0
+		return true
+	})
 	try(func(d *config) bool { ok := d.arb != 0; d.arb = 0; return ok })
 	try(func(d *config) bool { ok := d.try; d.try = false; return ok })
 	try(func(d *config) bool { ok := d.light; d.light = false; return ok })
@@ -86,6 +93,7 @@ func (c *config) dropEvent(e int) {
 		c.events[i].after = cut(c.events[i].after)
 	}
 	copy(c.lazy[e:], c.lazy[e+1:])
+	copy(c.home[e:], c.home[e+1:])
 	copy(c.host[int(nodeFresh)+e:], c.host[int(nodeFresh)+e+1:])
 }
 

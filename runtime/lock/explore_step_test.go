@@ -22,7 +22,10 @@ func (w *world) at(x node) hostView { return hostView{w, w.c.host[x]} }
 // homeHost returns the host of an event's home.
 func (w *world) homeHost(e event) uint8 {
 	p := &w.c.events[e]
-	if p.move != 0 {
+	switch {
+	case w.c.crash != 0:
+		return w.c.home[e]
+	case p.move != 0:
 		return w.c.host[p.move]
 	}
 	return w.c.host[p.target]
@@ -68,11 +71,11 @@ func (w *world) process(x node, start int) {
 		case Release:
 			g := msg{kind: msgRelease, event: f.ID.Event, attempt: uint8(f.ID.Attempt), from: x, to: f.To, withdrawn: f.Withdrawn}
 			if w.c.host[f.To] != h {
-				w.msgs = append(w.msgs, g)
+				w.send(h, g)
 			} else {
 				w.release(g, f.Ref)
 			}
-		case Admitted, Bounced, Refused:
+		case Admitted, Bounced, Refused, Severed:
 			w.sendHome(h, i)
 		}
 	}
@@ -80,6 +83,9 @@ func (w *world) process(x node, start int) {
 
 func (w *world) sendEnqueue(x node, h uint8, f xeffect) {
 	c := f.To
+	if to := w.c.host[c]; w.noticed[h][to] != w.epoch[to] {
+		return
+	}
 	w.queue(c)
 	w.orders[c] = append(w.orders[c], order{id: f.ID, from: x})
 	g := w.knows(h, f.ID)
@@ -88,7 +94,7 @@ func (w *world) sendEnqueue(x node, h uint8, f xeffect) {
 		if f.Number == 0 {
 			w.fail("enqueue %v -> %v to another host has no number", x, c)
 		}
-		w.msgs = append(w.msgs, g)
+		w.send(h, g)
 		return
 	}
 	w.learn(h, g)
@@ -106,17 +112,22 @@ func (w *world) sendHome(h uint8, i int) {
 	f := w.out[i]
 	g := msg{kind: msgHome, effect: f.Kind, event: f.ID.Event, attempt: uint8(f.ID.Attempt), from: f.At, to: f.To,
 		mode: f.Mode, lazy: f.Lazy, reason: f.Reason}
+	if f.Kind == Severed {
+		g.orphan = f.Ref.Valid()
+	} else {
+		g.ref, g.via = f.Ref, w.queues[f.At].at(f.Ref).from
+	}
 	for k := 1; k <= int(f.Count); k++ {
 		g.kids |= bit(w.out[i+k].To)
 	}
-	if f.Kind != Bounced {
+	if f.Kind == Admitted || f.Kind == Refused {
 		w.checkOrder(f)
 	}
-	if r := &w.runs[g.event]; r.status != 1 || r.home.ID() != g.id() {
+	if r := &w.runs[g.event]; !g.orphan && (r.status != 1 || r.home.ID() != g.id()) {
 		return // it would be dropped there
 	}
 	if w.homeHost(g.event) != h {
-		w.msgs = append(w.msgs, g)
+		w.send(h, g)
 		return
 	}
 	w.todo = append(w.todo, g)
@@ -151,10 +162,7 @@ func (w *world) release(g msg, ref Ref) {
 	x, e := g.to, g.event
 	if g.withdrawn {
 		if w.runs[e].undoAt[x] == g.attempt {
-			r := w.run(e)
-			r.undoAt[x] = 0
-			w.edges[x], w.slots[x] = r.undoEdges[x], r.undoSlot[x]
-			r.undoEdges[x], r.undoSlot[x] = 0, 0
+			w.undo(w.run(e), x)
 		}
 	} else {
 		w.carry(w.c.host[x], e)
@@ -220,7 +228,7 @@ func (w *world) deliver(g msg) {
 		_, w.out = q.Enqueue(v, Sent[node]{From: g.from, Number: uint64(g.number), Acquired: g.lazy}, g.id(), w.out)
 	case msgAcquire:
 		w.learn(v.h, g)
-		w.out = q.Acquire(v, Ref{}, g.id(), g.from, w.out)
+		w.out = q.Acquire(v, g.ref, g.id(), g.from, w.out)
 	}
 	w.process(x, start)
 }
@@ -239,6 +247,7 @@ func (w *world) enter(e event) {
 		}
 	}
 	w.know[h][e] = k
+	r.epochs = w.noticed[h]
 	v := hostView{w, h}
 	g := w.knows(h, id)
 	f := g.reads | g.writes | v.ends(&w.c.events[e])
@@ -255,7 +264,8 @@ func (w *world) enter(e event) {
 	}
 	if w.c.host[z] != h {
 		r.home.Enter(z, Ref{})
-		w.msgs = append(w.msgs, g)
+		r.made[z] = made{is: true}
+		w.send(h, g)
 		return
 	}
 	if w.c.try && w.tryEnter(e, z) {
@@ -265,6 +275,7 @@ func (w *world) enter(e event) {
 	var ref Ref
 	ref, w.out = w.queue(z).Enter(v, id, w.out)
 	r.home.Enter(z, ref)
+	r.made[z] = made{is: true, ref: ref}
 	w.process(z, start)
 }
 
@@ -294,6 +305,7 @@ func (w *world) tryEnter(e event, z node) bool {
 	}
 	w.trace("    fast path at %v: %v, children %v", z, t.Mode, x.Children)
 	r.home.Enter(z, ref)
+	r.made[z] = made{is: true, ref: ref}
 	r.home.Hold(z, t.Mode, ref, x.Children)
 	for i, c := range x.Children {
 		w.enqueueLocal(e, z, c, ref, int32(i))
@@ -313,6 +325,7 @@ func (w *world) enqueueLocal(e event, parent, c node, entry Ref, i int32) {
 		w.queue(parent).Bind(entry, i, ref)
 	} else {
 		r.home.Enter(c, ref)
+		r.made[c] = made{is: true, from: parent, ref: ref}
 	}
 	w.process(c, start)
 }

@@ -51,17 +51,19 @@ type config struct {
 	slots   [nodeCount]node
 	parents [nodeCount]node
 	events  []program
-	lazy    [eventsMax]mask // nodes where the view does not expand
-	arb     uint8           // events that are withdrawn once, at any time
-	try     bool            // use the fast paths
-	light   bool            // moves hold the path down to the node lazily, without a mode
-	fanout  bool            // homes pass virtual nodes themselves (one host)
+	lazy    [eventsMax]mask  // nodes where the view does not expand
+	crash   uint8            // host + 1 of the host that crashes once, at any time; no home is there
+	home    [eventsMax]uint8 // host of each event's home, if a host crashes; else the target's
+	arb     uint8            // events that are withdrawn once, at any time
+	try     bool             // use the fast paths
+	light   bool             // moves hold the path down to the node lazily, without a mode
+	fanout  bool             // homes pass virtual nodes themselves (one host)
 }
 
 // still reports whether neither ownership nor T changes and nobody withdraws: then
 // nothing may ever be withdrawn or bounced.
 func (c *config) still() bool {
-	if c.arb != 0 {
+	if c.arb != 0 || c.crash != 0 {
 		return false
 	}
 	for i := range c.events {
@@ -86,6 +88,10 @@ var viewFaults struct {
 	skipLock     bool // an access does not wait for its hold
 	releaseEarly bool // an event releases before its end
 	noOutside    bool // an uncovered access goes on instead of withdrawing
+	freshForEver bool // created actors are never locked, although their creators have ended
+	homeEntries  bool // an event releases what its home takes for its entries
+	noEpochs     bool // a vote does not ask whether a visited host has crashed
+	keepMessages bool // messages of a session that is over are delivered
 }
 
 // hostView is the View of one host.

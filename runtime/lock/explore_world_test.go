@@ -81,7 +81,12 @@ type msg struct {
 	lazy      bool // acquired, of msgEnqueue
 	withdrawn bool
 	reason    Reason
+	sender    uint8 // host
+	epoch     uint8 // of the sender
 	number    uint8
+	orphan    bool // of msgHome Severed: the home releases the entry
+	ref       Ref  // and via, its sender: of what does not leave the host
+	via       node
 	kids      mask // of msgHome Admitted: enqueued on these
 	reads     mask // footprint known to the sender
 	writes    mask
@@ -115,6 +120,16 @@ type run struct {
 	undoAt    [nodeCount]uint8
 	undoEdges [nodeCount]mask
 	undoSlot  [nodeCount]node
+	made      [nodeCount]made // entries of the attempt, which the home releases
+	via       [nodeCount]node // sender of the entry that the home knows by its Ref
+	epochs    [hostsMax]uint8 // of the hosts, as the attempt has visited them
+}
+
+// made is an enqueue that the home has made itself.
+type made struct {
+	is   bool
+	from node // the virtual node that was passed, if any
+	ref  Ref
 }
 
 // order is one enqueue sent to a node, to check that admission is FIFO per parent.
@@ -136,8 +151,11 @@ type facts struct {
 	precede   [eventsMax]uint8 // events before this one in the serial order
 	readers   [nodeCount]uint8
 	writers   [nodeCount]uint8
-	retired   uint8 // events that can be part of no cycle of the order any more
-	gone      uint8 // events of which no entry, message or knowledge is left
+	retired   uint8                     // events that can be part of no cycle of the order any more
+	gone      uint8                     // events of which no entry, message or knowledge is left
+	epoch     [hostsMax]uint8           // crashes of the host so far
+	noticed   [hostsMax][hostsMax]uint8 // the epoch of the second that the first has a session with
+	lost      [nodeCount]uint8          // events whose writes at the node a crash has undone
 }
 
 // world is one state of the exploration. Queues and runs have versions: what has the
@@ -182,6 +200,24 @@ func (w *world) run(e event) *run {
 	w.runAt[e] = *w.clock
 	w.stale |= 1 << (nodeCount + e)
 	return &w.runs[e]
+}
+
+// send puts a message of host h under way, unless the session with the other is over.
+func (w *world) send(h uint8, g msg) {
+	to := w.addressee(&g)
+	if w.noticed[h][to] != w.epoch[to] {
+		return
+	}
+	g.sender, g.epoch, g.ref, g.via = h, w.epoch[h], Ref{}, 0
+	w.msgs = append(w.msgs, g)
+}
+
+// addressee returns the host that g goes to.
+func (w *world) addressee(g *msg) uint8 {
+	if g.kind == msgHome {
+		return w.homeHost(g.event)
+	}
+	return w.c.host[g.to]
 }
 
 func (w *world) reset(c *config) {
@@ -314,6 +350,10 @@ func (g *msg) hash() uint64 {
 	if g.withdrawn {
 		flags |= 2
 	}
+	if g.orphan {
+		flags |= 4
+	}
+	flags |= g.sender<<3 | g.epoch<<5
 	a := u(uint8(g.kind), uint8(g.effect), uint8(g.event), g.attempt, uint8(g.from), uint8(g.to), uint8(g.mode), flags)
 	b := u(uint8(g.reason), g.number) | uint64(g.kids)<<16 | uint64(g.reads)<<32 | uint64(g.writes)<<48
 	return mix(mix(a) + b)
@@ -333,13 +373,20 @@ func (r *run) append(b []byte) []byte {
 		b = append(b, byte(y))
 	}
 	b = append(b, r.undoAt[:]...)
+	b = append(b, r.epochs[:]...)
+	for x := range r.made {
+		if m := &r.made[x]; m.is {
+			b = append(b, byte(x), byte(m.from))
+		}
+	}
+	b = append(b, 0xff)
 	for x := range r.undoEdges {
 		u(r.undoEdges[x])
 		b = append(b, byte(r.undoSlot[x]))
 	}
 	var visits [nodeCount][2]byte
 	for _, v := range r.home.visits {
-		visits[v.node] = [2]byte{byte(v.mode), byte(v.state) + 1}
+		visits[v.node] = [2]byte{byte(v.mode) + 4*byte(r.via[v.node]), byte(v.state) + 1}
 		if v.entry {
 			visits[v.node][1] += 8
 		}

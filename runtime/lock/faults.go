@@ -30,4 +30,7 @@ var faults struct {
 	guestIntrudes bool // a guest joins although the gate is closed
 	passGuests    bool // what wants something below does not wait for guests
 	keepStrangers bool // enqueues of a former T-parent are accepted
+	keepSession   bool // numbers and tombstones outlive the session they belong to
+	keepOrphans   bool // what a crashed T-parent has enqueued is not reported
+	followLost    bool // what was enqueued on a crashed T-child is released there
 }

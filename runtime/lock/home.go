@@ -150,7 +150,9 @@ func (h *Home[E, N]) Deliver(report []Effect[E, N]) bool {
 }
 
 // Entries calls yield for each entry that the home has made and must release, with the
-// handle if it is known. What queues have enqueued they release themselves.
+// handle if it is known. What queues have enqueued they release themselves. Where moves
+// can bring a node below another that the attempt has entered at, too, the driver keeps its
+// own list: the node has two entries of the attempt then, and the home remembers one.
 func (h *Home[E, N]) Entries(yield func(x N, ref Ref) bool) {
 	for i := range h.visits {
 		if v := &h.visits[i]; v.entry && !yield(v.node, v.ref) {

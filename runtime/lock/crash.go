@@ -1,0 +1,57 @@
+package lock
+
+import "slices"
+
+// Lost is CRASH at a node that has survived: the host of peer, a T-child or the T-parent
+// on another host, has crashed and lost its queues. The session with it is over: the driver
+// delivers no message of it any more, in either direction, and neither does it send what
+// belongs to it; numbers begin anew.
+//
+// Each attempt that has an enqueue between here and peer is reported to its home, which
+// withdraws it, unless it is over. What was enqueued on peer is not released there any
+// more; what peer has enqueued here the home releases directly, by ReleaseID with From =
+// peer, whether the attempt is over or not, as peer will not.
+func (q *Queue[E, N]) Lost(peer N, out []Effect[E, N]) []Effect[E, N] {
+	if f := q.far; f != nil && !faults.keepSession {
+		delete(f.links, peer)
+		f.early = slices.DeleteFunc(f.early, func(e early[E, N]) bool { return e.sent.From == peer })
+		f.tombs = slices.DeleteFunc(f.tombs, func(t entryKey[E, N]) bool { return t.from == peer })
+	}
+	for i := range q.entries {
+		e := &q.entries[i]
+		if e.state == free {
+			continue
+		}
+		orphan := e.from == peer
+		if !e.cut(peer) && !orphan || orphan && faults.keepOrphans {
+			continue
+		}
+		f := Effect[E, N]{Kind: Severed, At: q.self, To: peer, ID: e.id}
+		if orphan {
+			f.Ref = q.refOf(int32(i + 1))
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// cut takes the edges to c away, and reports whether there was one.
+func (e *entry[E, N]) cut(c N) (found bool) {
+	var kept []edge[N]
+	for i := range e.edgeCount {
+		if d := *e.edge(i); d.child == c {
+			found = true
+		} else {
+			kept = append(kept, d)
+		}
+	}
+	if !found || faults.followLost {
+		return found
+	}
+	// Numbers of edges only serve Bind, in the step of the enqueue.
+	e.edgeCount, e.more = 0, e.more[:0]
+	for _, d := range kept {
+		*e.edge(e.addEdge(d.child)) = d
+	}
+	return true
+}

@@ -1,0 +1,158 @@
+package lock
+
+import "slices"
+
+// This file is what hosts do when one of them crashes: its queues and numbers are lost and
+// its actors are as they were committed last. Hosts notice one by one; till then they talk
+// into a session that is over. Homes do not crash: they are on other hosts.
+
+// crashes lists what can happen about crashes.
+func (w *world) crashes(l []move) []move {
+	h := w.c.crash - 1
+	if w.epoch[h] == 0 {
+		for e := range w.c.events {
+			if w.runs[e].status == 1 {
+				return append(l, move{kind: moveCrash, h: h})
+			}
+		}
+		return l
+	}
+	for o := range uint8(w.c.hosts) {
+		if w.noticed[o][h] != w.epoch[h] {
+			l = append(l, move{kind: moveNotice, h: o, i: uint16(h)})
+		}
+	}
+	return l
+}
+
+// inSession reports whether g can be delivered: its addressee has a session with its
+// sender as that is now.
+func (w *world) inSession(g *msg) bool {
+	return g.epoch <= w.noticed[w.addressee(g)][g.sender]
+}
+
+// crash lets host h lose all that is not committed. When it is back it asks how T runs around
+// its nodes: the release that would have told it may be lost.
+func (w *world) crash(h uint8) {
+	w.epoch[h]++
+	w.noticed[h][h]++
+	if !viewFaults.keepMessages {
+		w.msgs = slices.DeleteFunc(w.msgs, func(g msg) bool { return g.sender != h && w.addressee(&g) == h })
+	}
+	for x := range node(nodeCount) {
+		if w.c.host[w.tview[h][x]] == h {
+			w.tview[h][x] = w.parents[x]
+		}
+		if w.c.host[x] != h {
+			continue
+		}
+		for e := range event(len(w.c.events)) {
+			if w.runs[e].undoAt[x] != 0 {
+				w.undo(w.run(e), x)
+			}
+			if w.runs[e].status != 2 {
+				w.lost[x] |= w.writers[x] & (1 << e)
+				w.readers[x] &^= 1 << e
+				w.writers[x] &^= 1 << e
+			}
+		}
+		w.view[h][x], w.tview[h][x] = w.committed[x], w.parents[x]
+		*w.queue(x) = xqueue{}
+		w.queue(x).Reset(x)
+		w.orders[x] = w.orders[x][:0]
+	}
+	w.know[h] = [eventsMax]known{}
+}
+
+// undo takes back what an attempt of r has changed at x.
+func (w *world) undo(r *run, x node) {
+	w.edges[x], w.slots[x] = r.undoEdges[x], r.undoSlot[x]
+	r.undoAt[x], r.undoEdges[x], r.undoSlot[x] = 0, 0, 0
+}
+
+// notice lets host h begin a new session with host lost, which has crashed.
+func (w *world) notice(h, lost uint8) {
+	w.noticed[h][lost] = w.epoch[lost]
+	if !viewFaults.keepMessages {
+		w.msgs = slices.DeleteFunc(w.msgs, func(g msg) bool {
+			return g.sender == lost && g.epoch != w.epoch[lost] && w.addressee(&g) == h
+		})
+	}
+	for x := range node(nodeCount) {
+		if w.c.host[x] != h || x == 0 {
+			continue
+		}
+		for peer := nodeTop; peer < nodeCount; peer++ {
+			if w.c.host[peer] == lost {
+				w.lose(x, peer)
+			}
+		}
+	}
+	for e := range event(len(w.c.events)) {
+		r := &w.runs[e]
+		if r.status != 1 || w.homeHost(e) != h {
+			continue
+		}
+		if w.visited(e, lost) {
+			w.withdraw(e, 0, None, 0, "host crashed")
+		} else {
+			w.run(e).epochs[lost] = w.epoch[lost]
+		}
+	}
+}
+
+// lose tells the queue of x that peer has crashed.
+func (w *world) lose(x, peer node) {
+	q := w.queue(x)
+	start := len(w.out)
+	w.out = q.Lost(peer, w.out)
+	w.orders[x] = slices.DeleteFunc(w.orders[x], func(o order) bool {
+		return o.from == peer && q.find(o.id, peer) == 0
+	})
+	w.process(x, start)
+}
+
+// severed is the report of a node that its T-neighbour has crashed.
+func (w *world) severed(g msg) {
+	e, r := g.event, &w.runs[g.event]
+	current := r.home.ID() == g.id()
+	if current && r.status == 1 {
+		w.withdraw(e, 0, None, 0, "cut off by a crash")
+	}
+	if !g.orphan {
+		return
+	}
+	a := msg{kind: msgRelease, event: e, attempt: g.attempt, from: g.to, to: g.from, withdrawn: !current || r.status != 2}
+	if h := w.homeHost(e); w.c.host[a.to] != h {
+		w.send(h, a)
+	} else {
+		w.release(a, Ref{})
+	}
+}
+
+// visited reports whether the attempt of e has visited host h, as far as its home knows.
+func (w *world) visited(e event, h uint8) (yes bool) {
+	r := &w.runs[e]
+	r.home.Visited(func(x node) bool {
+		yes = yes || w.c.host[x] == h
+		return true
+	})
+	return yes
+}
+
+// crashedSince returns a host that the attempt has visited and that has crashed since.
+func (w *world) crashedSince(e event) (h uint8, ok bool) {
+	for h := range uint8(w.c.hosts) {
+		if w.runs[e].epochs[h] != w.epoch[h] && w.visited(e, h) {
+			return h, true
+		}
+	}
+	return 0, false
+}
+
+// cutOff reports whether the attempt of e can do nothing at x any more, as its host has
+// crashed.
+func (w *world) cutOff(e event, x node) bool {
+	h := w.c.host[x]
+	return w.runs[e].epochs[h] != w.epoch[h]
+}
