@@ -8,7 +8,7 @@ import (
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
-// builtin is a predeclared function.
+// builtin is a predeclared function: [NOW], [RANDOM], [EVENTID] and others.
 func (f *frame) builtin(x *ast.Call, c *typecheck.Call, args []value) value {
 	switch c.Builtin {
 	case typecheck.MinFunc, typecheck.MaxFunc:

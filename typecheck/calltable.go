@@ -5,7 +5,7 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-// The call table (language.md, Calls; AEON table 3.1): who may call what, how,
+// [T-CALL]: the call table (language.md, Calls; AEON table 3.1): who may call what, how,
 // and through which reference. calltable_check.go applies it.
 
 // caller is a row of the table.

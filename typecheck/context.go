@@ -5,7 +5,7 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-// Helpers are free functions and the methods and constructors of value
+// [T-CLIENT]: helpers are free functions and the methods and constructors of value
 // classes. They run as part of whoever calls them. What a helper needs, its
 // callers need: await and the like are for clients, sync and async calls are
 // for actors.

@@ -18,8 +18,8 @@ const (
 func (m Mode) String() string { return [...]string{"-", "R", "W"}[m] }
 
 // Effects is what a method, constructor or function may touch within the
-// event that runs it (AEON §3.4.4, figure 3.10): the classes, and the
-// footprint as access paths. Sub-events, yield references and clients are no
+// event that runs it (AEON §3.4.4, figure 3.10): the classes, [T-EFFECT], and the
+// footprint as access paths, [T-FOOTPRINT]. Sub-events, yield references and clients are no
 // part of it, and neither are actors created by the event itself.
 type Effects struct {
 	// Classes has the actor classes touched, created ones included, with the
@@ -40,7 +40,7 @@ type Effects struct {
 	Touches   []ClassMode // classes touched below or through parameters, strongest mode, by name
 	Narrow    []Member    // of BelowExact
 
-	// ChangesOwnership: some store in it, or in what it calls within the
+	// ChangesOwnership ([T-OWN]): some store in it, or in what it calls within the
 	// event, is OwnerChanges.
 	ChangesOwnership bool
 }

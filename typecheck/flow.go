@@ -7,7 +7,7 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-// flow follows control through every body: locals and fields are set before
+// flow, [T-INIT], follows control through every body: locals and fields are set before
 // they are used, results are returned, and everything can be reached. Unused
 // locals and imports are reported here too.
 func (c *checker) flow() {

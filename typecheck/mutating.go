@@ -9,7 +9,7 @@ import (
 
 // mutation finds out which value-class methods change their object, records
 // the stores of their calls, which variables are ever written, and which loops
-// go over something that their body may change.
+// go over something that their body may change ([T-VALUE]).
 func (c *checker) mutation() {
 	c.inferMutating()
 	c.eachFunc(func(f *Func, bf *bodyFacts) {

@@ -2,7 +2,7 @@ package typecheck
 
 import "github.com/aeon-lang/aeon/lang/ast"
 
-// Null narrowing: a condition tells of which locals and parameters it is known
+// [T-NULL]: a condition tells of which locals and parameters it is known
 // that they are not null where it is true, and where it is false. Fields are
 // not narrowed, since any call in between might change them.
 

@@ -9,7 +9,7 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-// ownership builds the class graph (AEON §3.4.4, figure 3.10): A -> B if B
+// ownership builds the class graph, [T-GRAPH] (AEON §3.4.4, figure 3.10): A -> B if B
 // occurs in a plain field of A, or code of A, helpers included, calls B sync
 // or async, creates or deletes one. Apart from self-loops it must be acyclic.
 func (c *checker) ownership() {

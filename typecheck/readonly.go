@@ -7,7 +7,7 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-// readOnly finds out why a function is not read-only.
+// readOnly finds out why a function is not read-only ([T-RO]).
 type readOnly struct {
 	*checker
 	known map[*Func]*offence

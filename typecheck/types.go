@@ -6,7 +6,7 @@ import (
 	"github.com/aeon-lang/aeon/lang/ast"
 )
 
-// Type is what an expression, variable or result has. Types are compared with
+// Type is what an expression, variable or result has ([T-TYPE]). Types are compared with
 // Identical, not with ==, except for the predeclared ones and *Class, *Enum,
 // which exist once.
 type Type interface {

@@ -5,7 +5,7 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-// Plain and yield are properties of expressions. Fields, parameters and
+// [T-YIELD]: plain and yield are properties of expressions. Fields, parameters and
 // results say which they are; a local is yield if anything that is yield is
 // assigned to it or inserted into it anywhere in the body. In code of clients
 // every reference is yield.

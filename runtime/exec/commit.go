@@ -112,7 +112,7 @@ func (ev *Event) fill(b *store.Batch) {
 	b.Deleted = list(b.Deleted, ev.deletes)
 }
 
-// answer waits until an answer that has seen position p may leave the node.
+// answer is [ANSWER]: it waits until an answer that has seen position p may leave the node.
 func (s *System) answer(p store.Position) {
 	if !s.journal.Durable(p) {
 		// Only the end of the process can stop it: the caller's wishes are ignored

@@ -149,7 +149,7 @@ func (ev *Event) endAttempt() {
 }
 
 // perform runs ev to its end in the calling goroutine and returns its failure.
-// It is the life of one event: attempts until one commits or aborts.
+// It is the life of one event: attempts until one commits or aborts ([RERUN]).
 func (ev *Event) perform() error {
 	defer endOnBug()
 	s := ev.sys

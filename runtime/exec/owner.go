@@ -101,7 +101,7 @@ func (ev *Event) netEdges() map[edgeKey]int {
 }
 
 // checkCycle faults if an edge p -> c would close a cycle in the instance graph, the
-// event's own changes included. It holds all of reach(c) for reading then (protocol
+// event's own changes included ([OWN]). It holds all of reach(c) for reading then (protocol
 // rule 8): otherwise another event might add the other half of a cycle meanwhile.
 func (cx *Cx) checkCycle(p, c *Handle) {
 	ev := cx.ev

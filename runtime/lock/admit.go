@@ -2,7 +2,7 @@ package lock
 
 import "github.com/aeon-lang/aeon/internal/assert"
 
-// blocked is RULE-4 by counts: does any holder keep an event waiting that wants mode
+// blocked is RULE-4, [ADMIT], by counts: does any holder keep an event waiting that wants mode
 // m here, and something below? Guests, who may still be about to enqueue below, count as lazy.
 func (q *Queue[E, N]) blocked(m Mode, below bool) bool {
 	if below && (q.lazies > 0 || q.guests != None && !faults.passGuests) || m.Conflicts(q.guests) {
@@ -88,7 +88,7 @@ func (q *Queue[E, N]) planted(e *entry[E, N]) bool {
 	return faults.shareLazy && e.mode == Read && q.writers == 0
 }
 
-// grant is RULE-3 and RULE-5: entry i becomes a hold or was a pass, and in the same
+// grant is RULE-3, [COVER], and RULE-5, [PASS]: entry i becomes a hold or was a pass, and in the same
 // step enqueues on children, unless it is lazy. Its coverage is frozen by this.
 func (q *Queue[E, N]) grant(v View[E, N], i int32, lazy bool, children []N, out []Effect[E, N]) []Effect[E, N] {
 	e := q.slot(i)
@@ -111,7 +111,7 @@ func (q *Queue[E, N]) grant(v View[E, N], i int32, lazy bool, children []N, out 
 	return out
 }
 
-// send is RULE-2: e's event is enqueued on T-child c.
+// send is RULE-2, [SENDER]: e's event is enqueued on T-child c.
 func (q *Queue[E, N]) send(v View[E, N], e *entry[E, N], ref Ref, c N, acquired bool, out []Effect[E, N]) []Effect[E, N] {
 	var number uint64
 	if v.Remote(q.self, c) {
@@ -123,7 +123,7 @@ func (q *Queue[E, N]) send(v View[E, N], e *entry[E, N], ref Ref, c N, acquired 
 		Lazy: acquired, Ref: ref, Edge: e.addEdge(c)})
 }
 
-// Acquire is RULE-6: the event, which holds this node lazily, wants y further down.
+// Acquire is RULE-6, [ACQUIRE]: the event, which holds this node lazily, wants y further down.
 // The next node on the T-path is enqueued on, once. Ref may be zero, then the entry is
 // searched. A request that comes after the release is dropped: lazy requests are
 // only made while the hold is there, so its attempt is dead.

@@ -18,21 +18,23 @@
 //
 // Type parameters: E identifies an event and N a node; the driver in one process
 // uses pointers for both, so that nothing is looked up. The zero N is no node.
-// Everything in a queue is keyed by [ID], that is (event, attempt).
+// Everything in a queue is keyed by ID, that is (event, attempt).
 //
 // # Rules
 //
-//	RULE-1  ENTRY       Queue.Enter: a direct entry at the sequencer, revalidated at its admission
-//	RULE-2  SENDER      only w's queue enqueues on T-children of w; enqueues are numbered per (w, child)
-//	RULE-3  COVERAGE    settled or lazy; what a hold covers is frozen at its grant
-//	RULE-4  ADMISSION   FIFO; wait for conflicting holders, and for lazy ones if anything below is wanted
-//	RULE-5  PASSING     a pass expands in one step and leaves; too many children: it stays, lazy
-//	RULE-6  ACQUIRE     below a lazy hold, down the T-path one hold at a time
-//	RULE-7  RELEASE     after the event's end, along the edges of its enqueues; tombstones
-//	RULE-8  ADD-EDGE    an ordinary event (footprint of the driver); Home.Fresh for fresh actors
-//	RULE-9  REMOVE-EDGE an ordinary event
-//	RULE-10 MOVE        Queue.Moved: c has another T-parent; strangers are refused
-//	WITHDRAW            the release of an attempt that has not ended; Home.Withdraw enters again
+// The names in brackets are those of spec/semantics.md.
+//
+//	RULE-1  [ENTER]     Queue.Enter: a direct entry at the sequencer, revalidated at its admission
+//	RULE-2  [SENDER]    only w's queue enqueues on T-children of w; enqueues are numbered per (w, child)
+//	RULE-3  [COVER]     settled or lazy; what a hold covers is frozen at its grant
+//	RULE-4  [ADMIT]     FIFO; wait for conflicting holders, and for lazy ones if anything below is wanted
+//	RULE-5  [PASS]      a pass expands in one step and leaves; too many children: it stays, lazy
+//	RULE-6  [ACQUIRE]   below a lazy hold, down the T-path one hold at a time
+//	RULE-7  [RELEASE]   after the event's end, along the edges of its enqueues; tombstones
+//	RULE-8  [OWN]       an ordinary event (footprint of the driver); Home.Fresh for fresh actors
+//	RULE-9  [OWN]       an ordinary event
+//	RULE-10 [MOVE]      Queue.Moved: c has another T-parent; strangers are refused
+//	[WITHDRAW]          the release of an attempt that has not ended; Home.Withdraw enters again
 //	VIRTUAL             a node that is only passed, never held
 //	CRASH               Queue.Lost: the host of a T-neighbour has lost its queues
 //	GUEST               Word: an anonymous, settled hold, earlier than all entries of the queue

@@ -104,7 +104,7 @@ func (h *Home[E, N]) Hold(x N, m Mode, ref Ref, children []N) {
 	}
 }
 
-// Fresh is RULE-8 for an actor that this attempt has created: it is held for writing
+// Fresh is RULE-8, [FRESH], for an actor that this attempt has created: it is held for writing
 // with all below it, and needs no queue until the event has ended.
 func (h *Home[E, N]) Fresh(x N) {
 	v := h.visit(x)

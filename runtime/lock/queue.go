@@ -101,7 +101,7 @@ func (q *Queue[E, N]) Settle(ref Ref, children []N) bool {
 	return true
 }
 
-// Enter is RULE-1: the event enters at this node, directly. The entry is admitted at
+// Enter is RULE-1, [ENTER]: the event enters at this node, directly. The entry is admitted at
 // once or waits; the effects tell. The Ref is what the home releases, once, whatever
 // becomes of the entry; it is zero if the release was here first.
 func (q *Queue[E, N]) Enter(v View[E, N], id ID[E], out []Effect[E, N]) (Ref, []Effect[E, N]) {
@@ -186,7 +186,7 @@ func (q *Queue[E, N]) Refresh(v View[E, N], out []Effect[E, N]) []Effect[E, N] {
 	return q.pump(v, out)
 }
 
-// Moved is RULE-10: a move of this node has ended, and View.Parent is decided again; it
+// Moved is RULE-10, [MOVE]: a move of this node has ended, and View.Parent is decided again; it
 // is called before the move's hold is released, also if the move was withdrawn.
 // Entries of a former parent that still wait are refused, as later ones will be.
 func (q *Queue[E, N]) Moved(v View[E, N], out []Effect[E, N]) []Effect[E, N] {

@@ -2,7 +2,7 @@ package lock
 
 import "slices"
 
-// Release is RULE-7 for a release that has a handle: the entry goes, what it has
+// Release is RULE-7, [RELEASE], for a release that has a handle: the entry goes, what it has
 // enqueued is released too, and those behind it are tried. It must answer each
 // enqueue exactly once. Withdrawn says that the attempt has not ended but was
 // withdrawn; then the driver undoes the event's effects on this actor before the call,
@@ -27,7 +27,7 @@ func (q *Queue[E, N]) Release(v View[E, N], ref Ref, withdrawn bool, out []Effec
 	return out
 }
 
-// ReleaseID is RULE-7 and WITHDRAW for a release that comes as a message: from is the
+// ReleaseID is RULE-7 and [WITHDRAW] for a release that comes as a message: from is the
 // node that had enqueued, zero for a direct entry. If the enqueue is still under
 // way a tombstone will swallow it.
 func (q *Queue[E, N]) ReleaseID(v View[E, N], from N, id ID[E], withdrawn bool, out []Effect[E, N]) []Effect[E, N] {
