@@ -115,6 +115,9 @@ void main() {
 		Tree t = actor<Tree>("t{i %% 3}");
 		event t.shake(g, i %% 40);
 		event t.sum();
+		if (i %% 50 == 40) {
+			settle();
+		}
 		if (i %% 50 == 49) {
 			event t.fell();
 		}
@@ -130,7 +133,7 @@ func TestProgramsLeaveSoundTraces(t *testing.T) {
 	dir := t.TempDir()
 	rounds, schedules, turns := 2, "5", 400
 	if *long {
-		rounds, schedules, turns = 20, "200", 100_000
+		rounds, schedules, turns = 3, "50", 20_000
 	}
 	if err := os.WriteFile(dir+"/busy.aeon", fmt.Appendf(nil, busy, turns), 0o666); err != nil {
 		t.Fatal(err)
@@ -225,7 +228,7 @@ func TestKilledProgramLeavesAPrefix(t *testing.T) {
 	aeonc("build", "-o", dir+"/busy", dir+"/busy.aeon")
 	rounds := 3
 	if *long {
-		rounds = 50
+		rounds = 20
 	}
 	for i := range rounds {
 		name := dir + "/trace" + strconv.Itoa(i)
