@@ -56,6 +56,7 @@ func MainTest(packages ...*Package) {
 	go func() { // ends with the process
 		<-quit
 		_, _ = os.Stderr.Write(allStacks())
+		trace.FlushOpen()
 		os.Exit(exitUsage)
 	}()
 	os.Exit(runMainTest(packages, os.Args[1:], os.Stdout, os.Stderr))

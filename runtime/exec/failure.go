@@ -9,6 +9,7 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -212,6 +213,7 @@ func (cx *Cx) caught(p any) (out outcome, gone bool) {
 func endOnBug() {
 	if p := recover(); p != nil {
 		stack := debug.Stack()
+		trace.FlushOpen()
 		go panic(fmt.Sprintf("bug in the runtime: %v\n%s", p, stack))
 		select {}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -63,8 +64,33 @@ func Create(name string, toAppend bool) (*Writer, error) {
 	if err := w.seekEnd(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
+	open.Lock()
+	open.writers = append(open.writers, w)
+	open.Unlock()
 	go w.flushLoop()
 	return w, nil
+}
+
+// open are the writers that were not closed.
+var open struct {
+	sync.Mutex
+	writers []*Writer
+}
+
+// FlushOpen writes what all open writers have recorded, for a process that is about to end
+// because of a bug. It waits for nobody: a writer that is in use may have been left in
+// that state.
+func FlushOpen() {
+	if !open.TryLock() {
+		return
+	}
+	defer open.Unlock()
+	for _, w := range open.writers {
+		if w.mu.TryLock() {
+			w.flush()
+			w.mu.Unlock()
+		}
+	}
 }
 
 // seekEnd goes to the end of the file, and ends the line that a process which was killed
@@ -155,6 +181,9 @@ func (w *Writer) End(how string) {
 func (w *Writer) Close() error {
 	close(w.stop)
 	<-w.done
+	open.Lock()
+	open.writers = slices.DeleteFunc(open.writers, func(o *Writer) bool { return o == w })
+	open.Unlock()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.flush()

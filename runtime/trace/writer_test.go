@@ -103,6 +103,29 @@ func TestWriterReportsAFullDisk(t *testing.T) {
 	}
 }
 
+func TestFlushOpenWritesBeforeTheEnd(t *testing.T) {
+	name := t.TempDir() + "/t"
+	w, err := Create(name, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Begin(Header{Program: "p"})
+	w.mu.Lock()
+	FlushOpen() // somebody is within the writer: that is no reason to hang
+	w.mu.Unlock()
+	FlushOpen()
+	data, err := os.ReadFile(name)
+	if err != nil || !strings.HasPrefix(string(data), `{"trace":1,"program":"p"`) {
+		t.Errorf("%q, %v", data, err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if FlushOpen(); len(open.writers) > 0 {
+		t.Errorf("%d writers are open", len(open.writers))
+	}
+}
+
 func BenchmarkRecord(b *testing.B) {
 	w, err := Create(b.TempDir()+"/t", false)
 	if err != nil {
