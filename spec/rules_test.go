@@ -1,74 +1,129 @@
 package spec_test
 
 import (
+	"go/parser"
+	"go/token"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
 
-var ruleName = regexp.MustCompile(`\[([A-Z][A-Z0-9]*(?:-[A-Z0-9]+)*)\]`)
+// wordsMax is how long semantics.md may be: an hour of reading.
+const wordsMax = 6000
 
-// TestRulesHaveCode compares the names of rules in semantics.md with those in the comments of the
-// interpreter: the dynamic rules, sections 4 to 6, must all be there, and no other name may.
+var (
+	ruleName    = regexp.MustCompile(`\[[A-Z]+(?:-[A-Z]+)*\]`)
+	definitions = regexp.MustCompile(`\*\*((?:\[[A-Z]+(?:-[A-Z]+)*\] ?)+)\*\*`)
+)
+
+// TestRulesHaveCode requires that each rule of semantics.md is named in a comment of the code that carries
+// it out, and that comments, and the page itself, name no rule that it does not define.
 func TestRulesHaveCode(t *testing.T) {
 	page, err := os.ReadFile("semantics.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, dynamic, found := strings.Cut(string(page), "\n## 4 ")
-	dynamic, _, ended := strings.Cut(dynamic, "\n## 7 ")
-	if !found || !ended {
-		t.Fatal("semantics.md has no sections 4 to 7")
+	if n := len(strings.Fields(string(page))); n > wordsMax {
+		t.Errorf("semantics.md has %d words, and may have %d", n, wordsMax)
 	}
-	all := names(string(page))
-	files, err := filepath.Glob("*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no source found: %v", err)
+	defined := map[string]bool{}
+	for _, m := range definitions.FindAllStringSubmatch(string(page), -1) {
+		for _, name := range ruleName.FindAllString(m[1], -1) {
+			if defined[name] {
+				t.Errorf("semantics.md defines %s twice", name)
+			}
+			defined[name] = true
+		}
 	}
-	var code []string
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
+	if len(defined) < 50 {
+		t.Fatalf("semantics.md defines only %d rules: has its form changed?", len(defined))
+	}
+	for _, name := range ruleName.FindAllString(string(page), -1) {
+		if !defined[name] {
+			t.Errorf("semantics.md uses %s, which it does not define", name)
 		}
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(text)) {
-			if _, comment, ok := strings.Cut(line, "//"); ok {
-				for _, name := range names(comment) {
-					code = append(code, name)
-					if !slices.Contains(all, name) {
-						t.Errorf("%s speaks of [%s], which semantics.md does not know", file, name)
-					}
+	}
+	named := map[string]bool{}
+	for _, dir := range []string{"../typecheck", ".", "../runtime/lock", "../runtime/exec"} {
+		for file, text := range comments(t, dir) {
+			for _, name := range ruleName.FindAllString(text, -1) {
+				named[name] = true
+				if !defined[name] {
+					t.Errorf("%s names %s, which semantics.md does not define", file, name)
 				}
 			}
 		}
 	}
-	for _, name := range names(definitions(dynamic)) {
-		if !slices.Contains(code, name) {
-			t.Errorf("no code says that it carries out [%s]", name)
+	for name := range defined {
+		if !named[name] {
+			t.Errorf("no code names %s", name)
 		}
 	}
 }
 
-// definitions returns the bold parts of a text: there the rules are defined.
-func definitions(text string) string {
-	var b strings.Builder
-	for i, part := range strings.Split(text, "**") {
-		if i%2 == 1 {
-			b.WriteString(part)
+// comments returns the comments of the Go files of a folder, without its tests.
+func comments(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no Go files in %s: %v", dir, err)
+	}
+	texts := map[string]string{}
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, group := range f.Comments {
+			texts[path] += group.Text()
 		}
 	}
-	return b.String()
+	return texts
 }
 
-func names(text string) (list []string) {
-	for _, m := range ruleName.FindAllStringSubmatch(text, -1) {
-		list = append(list, m[1])
+// TestRulesHaveGoldenPrograms requires a golden program for each static and dynamic rule, and for each
+// cell of the call table that can be written.
+func TestRulesHaveGoldenPrograms(t *testing.T) {
+	page, err := os.ReadFile("semantics.md")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return list
+	shown, cells := map[string]bool{}, 0
+	err = filepath.WalkDir("../testdata/semantics", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		comment, _, _ := strings.Cut(string(text), "\n-- ")
+		for _, name := range ruleName.FindAllString(comment, -1) {
+			shown[name] = true
+		}
+		if strings.HasPrefix(d.Name(), "call-") {
+			cells++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rules, _, _ := strings.Cut(string(page), "## 7 ") // what follows is how the runtime gives them
+	for _, m := range definitions.FindAllStringSubmatch(rules, -1) {
+		for _, name := range ruleName.FindAllString(m[1], -1) {
+			if !shown[name] {
+				t.Errorf("no golden program shows %s", name)
+			}
+		}
+	}
+	if cells != 54 {
+		t.Errorf("there are golden programs for %d cells of the call table, and 54 can be written", cells)
+	}
 }
