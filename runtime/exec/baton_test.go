@@ -14,7 +14,7 @@ func transcript(trace []*traced) string {
 	var b strings.Builder
 	for _, t := range trace {
 		fmt.Fprintf(&b, "%v.%d %v on %v %d..%d..%d: %v; read %v, wrote %v;", t.ID, t.Attempt, t.Method, t.Target, t.Start, t.Order, t.End, t.Err, t.Reads, t.Writes)
-		if x, ok := t.Args.(*wargs); ok {
+		if x, ok := t.Args.(*wargs); ok && x != nil {
 			x.write(&b)
 		}
 		b.WriteByte('\n')
@@ -39,7 +39,7 @@ func scheduled(w workload, seed uint64) (string, error) {
 
 // batonWorkload has all that may depend on the machine: many clients, branches, lanes,
 // changes of ownership and what they make the maintainer do.
-var batonWorkload = workload{seed: 7, goroutines: 8, events: 160, nodes: 6, edges: 12, changes: 15}
+var batonWorkload = workload{seed: 7, goroutines: 8, events: 160, nodes: 6, edges: 12, changes: 15, later: 25}
 
 func TestASeedIsOneInterleaving(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))

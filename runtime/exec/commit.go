@@ -149,7 +149,9 @@ func (f *follow) add(ops []op) {
 				f.boxes = append(f.boxes, o.object.client)
 			}
 		case opTimer:
-			s.timers.set(o, f.origin(o, trace.Timer, 0))
+			if !o.issuer.is(deleted) { // its timers have just been dropped
+				s.timers.set(o, f.origin(o, trace.Timer, 0))
+			}
 		case opCancel:
 			s.timers.cancel(o.issuer, o.name)
 		case opPrint:

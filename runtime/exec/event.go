@@ -174,6 +174,9 @@ func (ev *Event) perform() error {
 			return nil
 		case aborted:
 			ev.undo()
+			if planted.callbackOnAbort {
+				ev.plantCallbacks()
+			}
 			if s.tracer != nil {
 				s.tracer.undone(ev, out.err)
 			}

@@ -174,6 +174,19 @@ func init() {
 	}
 }
 
+func TestTimersSetByADeletingEventAreGone(t *testing.T) {
+	s, cl := testSystem(t, Config{})
+	p, k := parentAndKid(t, cl)
+	mustNot(t, p.await(cl, func(cx *Cx, d *desk) {
+		k.do(cx, func(cx *Cx, d *desk) { cx.EmitEvery(time.Second, "", p.Ref, &methodWork, work(nil)) })
+		Delete(cx, k.Ref)
+	}))
+	cl.Advance(time.Minute)
+	if _, ok := s.timers.next(); ok || s.Stats().DeadLetters != 0 {
+		t.Errorf("a deleted actor has a timer, which has left %d dead letters", s.Stats().DeadLetters)
+	}
+}
+
 func TestTimersOfADeletedActorAreGone(t *testing.T) {
 	s, cl := testSystem(t, Config{Clock: NewSimClock(time.Unix(0, 0))})
 	a, b := newDesk(t, cl), newDesk(t, cl)

@@ -71,6 +71,9 @@ func (ls *lanes) push(s *System, issuer *Handle, e subEvent) (start *lane) {
 		l.queue, l.head = l.queue[:n], 0
 	}
 	l.queue = append(l.queue, e)
+	if n := len(l.queue); planted.laneSwapped && n-l.head > 1 {
+		l.queue[n-1], l.queue[n-2] = l.queue[n-2], l.queue[n-1]
+	}
 	return start
 }
 

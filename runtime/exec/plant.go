@@ -9,6 +9,14 @@ var planted struct {
 	linger       bool   // no bug: others run between the steps of guests, which shows theirs
 	oneByOne     func() // a guest enqueues on his children in several steps, and calls this between them
 	narrowAtPass bool   // a path through a field is narrowed without a hold on it
+
+	timerAfterCancel bool // a timer whose firing has begun when it is cancelled fires
+	timerTwice       bool // a one-shot timer fires twice
+	timerNameKept    bool // a timer of a name does not replace the one before
+	callbackOnAbort  bool // callbacks of an event that is undone are made
+	callbackSwapped  bool // a client gets the latest callback first
+	laneSwapped      bool // a sub-event overtakes the one before it in its lane
+	bornKept         bool // a named actor survives the event that made it and was undone
 }
 
 // enterOneByOne is enterBelow with a planted bug: others may enqueue in between.
@@ -34,4 +42,13 @@ func Plant(name string) {
 		panic("exec: no such bug: " + name)
 	}
 	*bug = true
+}
+
+// plantCallbacks makes the callbacks of an event that is undone.
+func (ev *Event) plantCallbacks() {
+	for i := range ev.root.ops {
+		if o := &ev.root.ops[i]; o.kind == opCallback && o.object.client.post(callback{object: o.object, method: o.call, args: o.args}) {
+			ev.sys.workers.run(o.object.client.drain)
+		}
+	}
 }

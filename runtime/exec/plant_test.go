@@ -32,14 +32,26 @@ var plants = map[string]struct {
 	plant func()
 	runs  []workload
 }{
-	"none": {func() {}, []workload{{goroutines: 16, events: 4_000, nodes: 5, edges: 10, changes: 5}}},
+	"none": {func() {}, []workload{{goroutines: 16, events: 4_000, nodes: 5, edges: 10, changes: 5, later: 10}}},
 	"skip a lock": {func() { planted.skipLock = true },
 		[]workload{{goroutines: 16, events: 20_000, nodes: 3, edges: 3, changes: 0}}},
 	"release early": {func() { planted.releaseEarly = true },
 		[]workload{{goroutines: 16, events: 20_000, nodes: 3, edges: 3, changes: 0}}},
+	"a timer fires after its cancellation": {func() { planted.timerAfterCancel = true }, timerRuns},
+	"a timer fires twice":                  {func() { planted.timerTwice = true }, followRuns},
+	"a timer's name is not replaced":       {func() { planted.timerNameKept = true }, followRuns},
+	"a callback of an undone event":        {func() { planted.callbackOnAbort = true }, followRuns},
+	"callbacks out of order":               {func() { planted.callbackSwapped = true }, followRuns},
+	"sub-events out of order":              {func() { planted.laneSwapped = true }, followRuns},
+	"a named actor is not undone":          {func() { planted.bornKept = true }, followRuns},
+	"none: what follows":                   {func() {}, followRuns},
 	"forget an undo": {func() { planted.forgetUndo = true },
 		[]workload{{goroutines: 4, events: 8_000, nodes: 5, edges: 8, changes: 5}}},
 }
+
+var timerRuns = []workload{{goroutines: 16, events: 8_000, nodes: 1, later: 80}, {goroutines: 16, events: 8_000, nodes: 1, later: 90}}
+
+var followRuns = []workload{{goroutines: 8, events: 8_000, nodes: 4, edges: 5, changes: 5, later: 60}}
 
 const (
 	exitCaught = 3
@@ -220,7 +232,9 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 	names := []string{"none", "none: lazy readers", "none: stale field", "skip a lock", "release early", "forget an undo",
 		"none: guests linger", "none: an intruder", "a guest ignores the gate", "a journal panics", "an expansion does not wait for guests",
 		"children enqueued one by one", "narrow through a field at a pass", "let a lazy reader share", "none: under a seed",
-		"skip a lock under a seed", "wait for what never comes under a seed"}
+		"skip a lock under a seed", "wait for what never comes under a seed",
+		"none: what follows", "a timer fires after its cancellation", "a timer fires twice", "a timer's name is not replaced",
+		"a callback of an undone event", "callbacks out of order", "sub-events out of order", "a named actor is not undone"}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

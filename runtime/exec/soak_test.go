@@ -19,10 +19,15 @@ func soakWorkload(rng *rand.Rand) (workload, Config) {
 		events:     2_000,
 		nodes:      2 + rng.IntN(1<<rng.IntN(8)),
 		changes:    rng.IntN(40),
+		later:      rng.IntN(40),
 	}
 	w.edges = rng.IntN(4 * w.nodes)
 	cfg := Config{BranchWorkers: 1 + rng.IntN(8), QueueDepthMax: 1 + rng.IntN(1<<rng.IntN(10)), Partitions: 1 + rng.IntN(8),
 		fanOut: 1 + rng.IntN(1<<rng.IntN(7))}
+	if rng.IntN(2) == 0 { // many small runs, each of which can be replayed
+		cfg.Scheduled, cfg.Seed = true, rng.Uint64()
+		w.events, w.goroutines = 500, 1+w.goroutines/4
+	}
 	return w, cfg
 }
 
@@ -37,9 +42,9 @@ func TestSoak(t *testing.T) {
 	var total Stats
 	for runs := 1; ; runs++ {
 		w, cfg := soakWorkload(rng)
-		st, err := w.run(cfg, func(waits string) { panic(fmt.Sprintf("%+v, fan-out %d: no progress\n%s", w, cfg.fanOut, waits)) })
+		st, err := w.run(cfg, func(waits string) { panic(fmt.Sprintf("%+v, %+v: no progress\n%s", w, cfg, waits)) })
 		if err != nil {
-			t.Fatalf("%+v, fan-out %d: %v", w, cfg.fanOut, err)
+			t.Fatalf("%+v, %+v: %v", w, cfg, err)
 		}
 		total.Commits += st.Commits
 		total.Aborts += st.Aborts

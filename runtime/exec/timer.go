@@ -64,7 +64,7 @@ func (ts *timers) open(s *System) {
 func (ts *timers) set(o *op, from *origin) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	if o.name != "" {
+	if o.name != "" && !planted.timerNameKept {
 		ts.drop(ts.mu.named[timerKey{o.issuer, o.name}])
 	}
 	o.issuer.timed.Store(true)
@@ -237,14 +237,18 @@ func init() {
 	methodFire.Run = func(cx *Cx, _ any, args Args) {
 		a := args.(*fireArgs)
 		a.ts.mu.Lock()
-		off := a.t.off
+		off := a.t.off && !planted.timerAfterCancel
 		a.ts.mu.Unlock()
 		switch {
 		case off:
 		case a.t.object != nil:
 			cx.emit(op{kind: opCallback, object: a.t.object, call: a.t.call, args: a.t.args, timer: a.t})
 		default:
-			cx.emit(op{kind: opEmit, target: a.t.target, method: a.t.method, args: a.t.args, timer: a.t})
+			o := op{kind: opEmit, target: a.t.target, method: a.t.method, args: a.t.args, timer: a.t}
+			cx.emit(o)
+			if planted.timerTwice {
+				cx.emit(o)
+			}
 		}
 	}
 }

@@ -142,7 +142,9 @@ func (ev *Event) undo() {
 		h.unset(dying)
 	}
 	for _, h := range ev.born {
-		h.obj = nil
+		if !planted.bornKept {
+			h.obj = nil
+		}
 	}
 	for _, h := range ev.fresh {
 		h.set(deleted) // whoever kept the reference finds nothing there

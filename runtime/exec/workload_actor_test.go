@@ -3,7 +3,6 @@ package exec
 import (
 	"runtime"
 
-	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -51,6 +50,13 @@ const (
 	wCallRef // sync call of run on ref
 	wMove    // kids[k] = kids[k+1]: units move
 	wRandom  // note a random number
+	// What follows from the commit, see workload_follow_test.go.
+	wEmitNamed // sub-event run on the actor called name
+	wAfter     // sub-event run on kid k, or on itself, after n ms; name may be empty
+	wEvery     // the same every n ms
+	wCancel    // cancel timer name
+	wShow      // callback to screen
+	wShowAfter // the same after n ms
 )
 
 type wstep struct {
@@ -60,6 +66,8 @@ type wstep struct {
 	ref  wref
 	sub  []wstep
 	hook func() // of a pause
+	name string
+	to   *wscreen
 }
 
 // wargs are the arguments and the observations of one call of run.
@@ -68,9 +76,9 @@ type wargs struct {
 	// What the last attempt saw.
 	notes []int64
 	calls []*wargs // sync and async calls made, in program order
-	made  []event.ActorID
-	sent  []*wargs         // sub-events issued
-	lane  [2]event.ActorID // of a sub-event: issuer and target
+	made  []*Handle
+	outs  []*wout    // what is to follow, in program order
+	lane  [2]*Handle // of what runs as a sub-event: issuer and target
 }
 
 var (
@@ -102,6 +110,7 @@ var (
 
 func init() {
 	classNode.New = func() Object { return &wnode{} }
+	classNode.Construct = &methodNamed
 	for _, m := range nodeMethods {
 		m.NewArgs = func() Args { return &wargs{} }
 		m.Run = func(cx *Cx, self any, args Args) { self.(*wnode).run(cx, args.(*wargs)) }
@@ -141,7 +150,7 @@ func (n *wnode) kid(k int) wref {
 }
 
 func (n *wnode) run(cx *Cx, x *wargs) {
-	x.notes, x.calls, x.made, x.sent = nil, nil, nil, nil
+	x.notes, x.calls, x.made, x.outs = nil, nil, nil, nil
 	for _, st := range x.steps {
 		n.step(cx, x, st)
 	}
@@ -154,7 +163,7 @@ func methodFor(steps []wstep) *Method {
 	for _, st := range steps {
 		switch st.op {
 		case wGet, wPause, wRandom:
-		case wAdd, wAbort, wFault:
+		case wAdd, wAbort, wFault, wEmitNamed, wAfter, wEvery, wCancel, wShow, wShowAfter:
 			switch m {
 			case &methodPeek:
 				m = &methodLocal
@@ -196,9 +205,7 @@ func (n *wnode) step(cx *Cx, x *wargs, st wstep) {
 		}
 	case wEmit:
 		if !kid.IsNull() {
-			y := &wargs{steps: st.sub}
-			y.lane = [2]event.ActorID{n.Self.Ref().ID(), kid.ID()}
-			x.sent = append(x.sent, y)
+			y := n.out(x, st, kid.Ref)
 			cx.Emit(kid.Ref, methodFor(st.sub), y)
 		}
 	case wAdopt:
@@ -217,7 +224,7 @@ func (n *wnode) step(cx *Cx, x *wargs, st wstep) {
 		m := New[*wnode](cx, &classNode)
 		m.value = st.n
 		Constructed(cx)
-		x.made = append(x.made, m.Ref().ID())
+		x.made = append(x.made, m.Ref().h)
 		if st.op == wNew {
 			VectorPushOwned(cx, &n.Self, 1, &n.kids, wref{m.Self.Ref()})
 		}
@@ -238,6 +245,8 @@ func (n *wnode) step(cx *Cx, x *wargs, st wstep) {
 		}
 	case wRandom:
 		x.notes = append(x.notes, int64(cx.Random()*1e6))
+	default:
+		n.follow(cx, x, st, kid)
 	}
 }
 

@@ -4,50 +4,68 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strconv"
+	"strings"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
 // model is the naive sequential system that the workload is replayed on: one event
 // after the other, copies instead of undo.
 
+// mkey is an actor in the model: its label in the trace, which tells apart the actors
+// that have had one name.
+type mkey string
+
 type mnode struct {
 	value   int64
-	kids    []event.ActorID
+	kids    []mkey
 	deleted bool
 }
 
 type model struct {
-	nodes   map[event.ActorID]*mnode
-	lanes   map[[2]event.ActorID][]*wargs // sub-events issued and not replayed, per issuer and target
+	sys     *System
+	rec     *recorder // nil: no timers fire
+	nodes   map[mkey]*mnode
+	names   map[string]mkey        // the last actor made of a name
+	lanes   map[[2]mkey][]*wargs   // sub-events issued and not replayed, per issuer and target
+	timers  map[any]*mtimer        // by the arguments of what they will do
+	named   map[[2]string]*mtimer  // by issuer and name
+	boxes   map[*wsession][]*wcall // callbacks, in order
 	undo    []func()
-	sent    []func()
+	sent    []func() // what the event does at its commit
+	buried  []mkey   // deleted by the event
 	event   event.EventID
 	replays int
-	version map[event.ActorID]uint64
+	version map[mkey]uint64
 }
 
-func newModel() *model {
-	return &model{nodes: map[event.ActorID]*mnode{}, lanes: map[[2]event.ActorID][]*wargs{}, version: map[event.ActorID]uint64{}}
+func newModel(s *System) *model {
+	return &model{sys: s, nodes: map[mkey]*mnode{}, names: map[string]mkey{}, lanes: map[[2]mkey][]*wargs{}, timers: map[any]*mtimer{},
+		named: map[[2]string]*mtimer{}, boxes: map[*wsession][]*wcall{}, version: map[mkey]uint64{}}
 }
+
+func (m *model) key(h *Handle) mkey { return mkey(m.sys.tracer.label(h)) }
 
 // mabort unwinds an aborted replay.
 type mabort struct{ msg string }
 
 // replay runs a traced event on the model and compares what it saw.
-func (m *model) replay(t *traced, issued map[*wargs][2]event.ActorID) error {
+func (m *model) replay(t *traced) error {
 	m.replays++
-	x := t.Args.(*wargs)
-	if k, ok := issued[x]; ok {
+	x, ok := t.Args.(*wargs)
+	if ok && x != nil && x.lane[0] != nil && t.Origin.Kind != trace.Client {
 		// A sub-event: it must be the next of its lane.
+		k := [2]mkey{m.key(x.lane[0]), m.key(x.lane[1])}
 		l := m.lanes[k]
 		if len(l) == 0 || l[0] != x {
 			return fmt.Errorf("event %v (order %d): sub-event on %v out of turn", t.ID, t.Order, k)
 		}
 		m.lanes[k] = l[1:]
 	}
-	m.undo, m.sent, m.event = nil, nil, t.ID
+	m.undo, m.sent, m.buried, m.event = nil, nil, nil, t.ID
 	why := m.attempt(t, x)
 	if why != "" {
 		for _, u := range slices.Backward(m.undo) {
@@ -62,9 +80,7 @@ func (m *model) replay(t *traced, issued map[*wargs][2]event.ActorID) error {
 		return fmt.Errorf("event %v (order %d) on %v: ended with %q, the model with %q", t.ID, t.Order, t.Target, got, why)
 	}
 	if why == "" {
-		for _, f := range m.sent {
-			f()
-		}
+		m.commit()
 	}
 	return nil
 }
@@ -81,7 +97,14 @@ func (m *model) attempt(t *traced, x *wargs) (why string) {
 			panic(p)
 		}
 	}()
-	m.run(t.Target, x, issuedBy{m, t.Err == nil})
+	switch {
+	case x != nil:
+		m.run(mkey(t.Label), x, issuedBy{m, t.Err == nil})
+	case t.Method == methodDelete.String():
+		m.kill(mkey(t.Label))
+	default:
+		m.fire(mkey(t.Label), t)
+	}
 	return ""
 }
 
@@ -92,20 +115,46 @@ type issuedBy struct {
 	compare bool
 }
 
-func (m *model) check(id event.ActorID) *mnode {
+// check returns an actor that an event reaches. A named one is made then.
+func (m *model) check(id mkey) *mnode {
 	n := m.nodes[id]
-	if n == nil || n.deleted {
-		panic(mabort{"actor Node was deleted"})
+	_, name, isNamed := strings.Cut(string(id), "/")
+	switch {
+	case n == nil && isNamed:
+		if o := m.names[name]; o != "" && !m.nodes[o].deleted {
+			panic(mismatch{fmt.Sprintf("%v and %v have one name", o, id)})
+		}
+		n = &mnode{value: namedValue}
+		last := m.names[name]
+		m.nodes[id], m.names[name] = n, id
+		m.undo = append(m.undo, func() {
+			delete(m.nodes, id)
+			m.names[name] = last
+		})
+	case n == nil || n.deleted:
+		label := "Node"
+		if isNamed {
+			label += "(" + strconv.Quote(name) + ")"
+		}
+		panic(mabort{"actor " + label + " was deleted"})
 	}
 	return n
 }
 
+// kill deletes an actor.
+func (m *model) kill(id mkey) {
+	d := m.check(id)
+	d.deleted = true
+	m.undo = append(m.undo, func() { d.deleted = false })
+	m.buried = append(m.buried, id)
+}
+
 type mismatch struct{ text string }
 
-func (m *model) run(id event.ActorID, x *wargs, by issuedBy) {
+func (m *model) run(id mkey, x *wargs, by issuedBy) {
 	n := m.check(id)
 	var notes []int64
-	call, made, sent := 0, 0, 0
+	call, made, outs := 0, 0, 0
 	next := func(steps []wstep) *wargs {
 		if call >= len(x.calls) {
 			if by.compare {
@@ -116,13 +165,13 @@ func (m *model) run(id event.ActorID, x *wargs, by issuedBy) {
 		call++
 		return x.calls[call-1]
 	}
-	kid := func(k int) (event.ActorID, bool) {
+	kid := func(k int) (mkey, bool) {
 		if len(n.kids) == 0 {
-			return event.ActorID{}, false
+			return "", false
 		}
 		return n.kids[k%len(n.kids)], true
 	}
-	setKids := func(kids []event.ActorID) {
+	setKids := func(kids []mkey) {
 		old := n.kids
 		m.undo = append(m.undo, func() { n.kids = old })
 		n.kids = kids
@@ -142,21 +191,30 @@ func (m *model) run(id event.ActorID, x *wargs, by issuedBy) {
 			}
 		case wCallRef:
 			if !st.ref.IsNull() {
-				m.run(st.ref.ID(), next(st.sub), by)
+				m.run(m.key(st.ref.h), next(st.sub), by)
 			}
-		case wEmit:
-			if c, ok := kid(st.k); ok && sent < len(x.sent) {
-				y := x.sent[sent]
-				sent++
-				m.sent = append(m.sent, func() {
-					k := [2]event.ActorID{id, c}
-					m.lanes[k] = append(m.lanes[k], y)
-				})
+		case wEmit, wEmitNamed, wAfter, wEvery, wCancel, wShow, wShowAfter:
+			c, ok := kid(st.k)
+			if st.op == wEmit && !ok {
+				continue
 			}
+			if outs >= len(x.outs) {
+				if by.compare {
+					panic(mismatch{fmt.Sprintf("event %v issued less on %v than the model", m.event, id)})
+				}
+				continue
+			}
+			o := x.outs[outs]
+			outs++
+			if ok && (st.op == wEmit || st.op == wAfter || st.op == wEvery) && m.key(o.to) != c {
+				panic(mismatch{fmt.Sprintf("event %v issued an event on %v, the model on %v", m.event, m.key(o.to), c)})
+			}
+			m.sent = append(m.sent, func() { m.follow(id, o) })
 		case wAdopt:
 			if !st.ref.IsNull() {
-				m.adopt(id, st.ref.ID())
-				setKids(append(slices.Clone(n.kids), st.ref.ID()))
+				c := m.key(st.ref.h)
+				m.adopt(id, c)
+				setKids(append(slices.Clone(n.kids), c))
 			}
 		case wDrop:
 			if len(n.kids) > 0 {
@@ -177,7 +235,7 @@ func (m *model) run(id event.ActorID, x *wargs, by issuedBy) {
 				}
 				continue
 			}
-			c := x.made[made]
+			c := m.key(x.made[made])
 			made++
 			m.nodes[c] = &mnode{value: st.n}
 			m.undo = append(m.undo, func() { m.nodes[c].deleted = true })
@@ -186,9 +244,7 @@ func (m *model) run(id event.ActorID, x *wargs, by issuedBy) {
 			}
 		case wDelete:
 			if c, ok := kid(st.k); ok {
-				d := m.check(c)
-				d.deleted = true
-				m.undo = append(m.undo, func() { d.deleted = false })
+				m.kill(c)
 			}
 		case wAbort:
 			panic(mabort{"abort " + itoa(int(st.n))})
@@ -206,10 +262,10 @@ func (m *model) run(id event.ActorID, x *wargs, by issuedBy) {
 }
 
 // adopt aborts if an edge p -> c would close a cycle. A deleted actor owns nothing.
-func (m *model) adopt(p, c event.ActorID) {
-	seen := map[event.ActorID]bool{}
-	var reach func(event.ActorID) bool
-	reach = func(x event.ActorID) bool {
+func (m *model) adopt(p, c mkey) {
+	seen := map[mkey]bool{}
+	var reach func(mkey) bool
+	reach = func(x mkey) bool {
 		if x == p {
 			return true
 		}
@@ -229,8 +285,9 @@ func (m *model) adopt(p, c event.ActorID) {
 }
 
 // replayAll replays the trace in commit order and compares the final state.
-func replayAll(s *System, trace []*traced, initial []wref) (err error) {
-	m := newModel()
+func replayAll(s *System, list []*traced, rec *recorder) (err error) {
+	m := newModel(s)
+	m.rec = rec
 	defer func() {
 		if p := recover(); p != nil {
 			if mm, ok := p.(mismatch); ok {
@@ -240,74 +297,58 @@ func replayAll(s *System, trace []*traced, initial []wref) (err error) {
 			panic(p)
 		}
 	}()
-	sort.Slice(trace, func(i, j int) bool { return trace[i].Order < trace[j].Order })
-	for _, r := range initial {
-		m.nodes[r.ID()] = &mnode{}
-	}
-	issued := map[*wargs][2]event.ActorID{}
-	for _, t := range trace {
-		if x, ok := t.Args.(*wargs); ok && t.Err == nil {
-			noteIssued(t.Target, x, issued)
-		}
-	}
-	for _, t := range trace {
+	sort.Slice(list, func(i, j int) bool { return list[i].Order < list[j].Order })
+	for _, t := range list {
 		if t.Start >= t.Order || t.End != 0 && t.Order >= t.End {
 			return fmt.Errorf("event %v: order %d is not between its start %d and its answer %d", t.ID, t.Order, t.Start, t.End)
 		}
 		if err := m.versions(t); err != nil {
 			return err
 		}
-		if _, ok := t.Args.(*wargs); !ok || t.Method == methodBorn.String() {
-			if t.Err == nil && t.Method == methodBorn.String() {
-				m.nodes[t.Target] = &mnode{}
+		if t.Method == methodBorn.String() {
+			if t.Err == nil {
+				m.nodes[mkey(t.Label)] = &mnode{}
 			}
 			continue
 		}
-		if err := m.replay(t, issued); err != nil {
+		if err := m.replay(t); err != nil {
 			return err
 		}
 	}
-	return m.compare(s, trace)
+	return m.compare(s)
 }
 
 // versions checks that the event read what the event before it in the order had written.
 func (m *model) versions(t *traced) error {
 	for _, r := range t.Reads {
-		if v := m.version[r.Actor]; v != r.Version {
+		if v := m.version[mkey(r.Label)]; v != r.Version {
 			return fmt.Errorf("event %v (order %d, attempt %d, %v on %v): read version %d of %v, which is at %d", t.ID, t.Order, t.Attempt, t.Method, t.Target, r.Version, r.Actor, v)
 		}
 	}
 	for _, w := range t.Writes {
-		m.version[w.Actor] = w.Version
+		m.version[mkey(w.Label)] = w.Version
 	}
 	return nil
 }
 
-// noteIssued finds who issued which sub-event.
-func noteIssued(_ event.ActorID, x *wargs, issued map[*wargs][2]event.ActorID) {
-	for _, y := range x.sent {
-		issued[y] = y.lane
-	}
-	for _, y := range x.calls {
-		noteIssued(event.ActorID{}, y, issued)
-	}
-}
-
 // compare compares the final state of every actor, and of the ownership graph, with the
 // model.
-func (m *model) compare(s *System, trace []*traced) error {
+func (m *model) compare(s *System) error {
 	for k, l := range m.lanes {
 		if len(l) > 0 && !s.closing.Load() {
 			return fmt.Errorf("%d sub-events of %v were never run", len(l), k)
 		}
 	}
-	handles := map[event.ActorID]*Handle{}
+	if err := m.compareFollows(s); err != nil {
+		return err
+	}
+	handles := map[mkey]*Handle{}
 	var collect func(h *Handle)
 	collect = func(h *Handle) {
 		for _, c := range s.graph.TChildren(nil, s.nodeOf(h)) {
 			ch := s.handleOf(c)
 			if ch.class != nil {
-				handles[ch.id] = ch
+				handles[m.key(ch)] = ch
 			}
 			collect(ch)
 		}
@@ -322,12 +363,12 @@ func (m *model) compare(s *System, trace []*traced) error {
 			return fmt.Errorf("actor %v is missing at the end", id)
 		}
 		o := h.obj.(*wnode)
-		var kids []event.ActorID
-		units := map[event.ActorID]int{}
+		var kids []mkey
+		units := map[mkey]int{}
 		for _, k := range o.kids.Items() {
-			kids = append(kids, k.ID())
+			kids = append(kids, m.key(k.h))
 			if !k.h.is(deleted) {
-				units[k.ID()]++
+				units[m.key(k.h)]++
 			}
 		}
 		if o.value != n.value || !slices.Equal(kids, n.kids) {
@@ -339,8 +380,8 @@ func (m *model) compare(s *System, trace []*traced) error {
 		}
 		for _, c := range owned {
 			ch := s.handleOf(c)
-			if got := s.graph.Units(&h.node, c); got != units[ch.id] {
-				return fmt.Errorf("edge %v -> %v has %d units, want %d", id, ch.id, got, units[ch.id])
+			if got := s.graph.Units(&h.node, c); got != units[m.key(ch)] {
+				return fmt.Errorf("edge %v -> %v has %d units, want %d", id, m.key(ch), got, units[m.key(ch)])
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -27,12 +28,16 @@ type workload struct {
 	nodes      int
 	edges      int
 	changes    int // percent of events that change ownership
+	later      int // percent of events that issue something for later, or go to a named actor
 }
 
 type generator struct {
 	rng   *rand.Rand
+	sys   *System
 	nodes []wref
 	w     workload
+
+	sessions []*wsession
 }
 
 func (g *generator) ref() wref { return g.nodes[g.rng.IntN(len(g.nodes))] }
@@ -70,6 +75,8 @@ func (g *generator) script(depth, size int) (steps []wstep) {
 			st.op = wFault
 		case p < 90:
 			st.op = wRandom
+		case p < 94:
+			st = g.later()
 		default:
 			st.op = wPause
 		}
@@ -95,6 +102,27 @@ func (g *generator) simple(writes bool) (steps []wstep) {
 // event returns a random event.
 func (g *generator) event() (wref, *Method, *wargs) {
 	r := g.ref()
+	if g.rng.IntN(100) < g.w.later {
+		x := &wargs{steps: append(g.simple(true), g.later())}
+		if g.rng.IntN(3) == 0 {
+			x.steps = append(x.steps, g.later(), g.later())
+		}
+		if g.rng.IntN(6) == 0 {
+			x.steps = append(x.steps, wstep{op: wAbort, n: 9})
+		}
+		if g.rng.IntN(3) == 0 {
+			r = wref{Named(g.sys.inner, &classNode, g.name())}
+			switch g.rng.IntN(8) {
+			case 0:
+				return r, &methodDelete, nil
+			case 1:
+				return r, &methodPeek, &wargs{steps: g.simple(false)}
+			case 2:
+				return r, &methodPair, &wargs{steps: []wstep{{op: wCallRef, ref: g.ref(), sub: g.simple(true)}, {op: wAbort}}[:1+g.rng.IntN(2)]}
+			}
+		}
+		return r, &methodLocal, x
+	}
 	if g.rng.IntN(100) < g.w.changes {
 		switch g.rng.IntN(6) {
 		case 0, 1:
@@ -147,13 +175,9 @@ func (w workload) run(cfg Config, stuck func(string)) (Stats, error) {
 
 // traced is run, and returns the trace, too.
 func (w workload) traced(cfg Config, stuck func(string)) (Stats, []*traced, error) {
-	var mu sync.Mutex
-	var trace []*traced
-	end, err := w.recorded(&cfg, func(t *traced) {
-		mu.Lock()
-		trace = append(trace, t)
-		mu.Unlock()
-	})
+	cfg.Clock = NewSimClock(time.Unix(0, 0))
+	rec := &recorder{clock: cfg.Clock, exact: w.goroutines == 1, fired: map[*traced]firing{}}
+	end, err := w.recorded(&cfg, rec.Ended)
 	if err != nil {
 		return Stats{}, nil, err
 	}
@@ -168,24 +192,31 @@ func (w workload) traced(cfg Config, stuck func(string)) (Stats, []*traced, erro
 	if err != nil {
 		return Stats{}, nil, err
 	}
-	wait := s.beside(w.goroutines, func(i int) {
+	sessions := []*wsession{newSession(s), newSession(s), newSession(s)}
+	var ended atomic.Int64
+	wait := s.beside(w.goroutines+1, func(i int) {
 		cl := s.Client()
-		g := &generator{rng: rand.New(rand.NewPCG(w.seed, uint64(i)+100)), nodes: slices.Clone(nodes), w: w}
+		g := &generator{rng: rand.New(rand.NewPCG(w.seed, uint64(i)+100)), sys: s, nodes: slices.Clone(nodes), w: w, sessions: sessions}
+		if i == w.goroutines {
+			w.pass(s, g.rng, sessions, &ended)
+			return
+		}
 		for range w.events / w.goroutines {
 			r, m, x := g.event()
 			err := cl.Await(r.Ref, m, x)
 			if err != nil && strings.HasSuffix(err.Error(), "deleted") && g.rng.IntN(2) == 0 {
 				g.renew(cl)
 			}
+			ended.Add(1)
 		}
 	})
 	wait()
-	s.settle()
+	s.Client().Advance(50 * time.Millisecond) // nothing is set for later than that, once
 	s.maintainer.wait()
 	close(stop)
 	<-done
 	st := s.Stats()
-	err = replayAll(s, trace, nil)
+	err = replayAll(s, rec.list, rec)
 	s.Close()
 	err = errors.Join(err, end())
 	if err == nil {
@@ -194,7 +225,7 @@ func (w workload) traced(cfg Config, stuck func(string)) (Stats, []*traced, erro
 	if err == nil && s.Waiting() > 0 {
 		err = fmt.Errorf("%d events are still waiting", s.Waiting())
 	}
-	return st, trace, err
+	return st, rec.list, err
 }
 
 // beside runs n clients beside each other, scheduled or not; wait returns when all have ended.
@@ -243,17 +274,17 @@ func (w workload) plant(s *System) ([]wref, error) {
 func TestRandomWorkloadIsStrictlySerialisable(t *testing.T) {
 	total, ran := uint64(0), 0
 	runs := []workload{
-		{goroutines: 1, events: 5_000, nodes: 8, edges: 20, changes: 15},
+		{goroutines: 1, events: 5_000, nodes: 8, edges: 20, changes: 15, later: 20},
 		{goroutines: 4, events: 10_000, nodes: 6, edges: 15, changes: 0},
-		{goroutines: 4, events: 20_000, nodes: 10, edges: 30, changes: 10},
-		{goroutines: 4, events: 10_000, nodes: 40, edges: 120, changes: 20},
+		{goroutines: 4, events: 20_000, nodes: 10, edges: 30, changes: 10, later: 20},
+		{goroutines: 4, events: 10_000, nodes: 40, edges: 120, changes: 20, later: 10},
 		{goroutines: 64, events: 15_000, nodes: 5, edges: 12, changes: 2},
-		{goroutines: 64, events: 20_000, nodes: 12, edges: 30, changes: 10},
+		{goroutines: 64, events: 20_000, nodes: 12, edges: 30, changes: 10, later: 10},
 		{goroutines: 64, events: 20_000, nodes: 60, edges: 150, changes: 15},
 	}
 	for _, w := range runs {
 		w.seed = uint64(time.Now().UnixNano())
-		name := fmt.Sprintf("goroutines=%d,nodes=%d,changes=%d", w.goroutines, w.nodes, w.changes)
+		name := fmt.Sprintf("goroutines=%d,nodes=%d,changes=%d,later=%d", w.goroutines, w.nodes, w.changes, w.later)
 		t.Run(name, func(t *testing.T) {
 			st, err := w.run(Config{BranchWorkers: 4}, func(waits string) {
 				panic(fmt.Sprintf("seed %d: no progress\n%s", w.seed, waits))

@@ -1,0 +1,398 @@
+package exec
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// What follows from the commits of the random workload: sub-events, timers and callbacks,
+// and the named actors that some of them go to.
+
+// wout is one thing that a call has issued.
+type wout struct {
+	op    wop
+	to    *Handle // of an event
+	name  string  // of a timer
+	after time.Duration
+	args  *wargs // of an event
+	call  *wcall // of a callback
+	at    time.Time
+}
+
+// work is what identifies what o does: the arguments of its event or callback.
+func (o *wout) work() any {
+	if o.call != nil {
+		return o.call
+	}
+	return o.args
+}
+
+// wcall is the argument of a callback, which awaits an event if it is told to.
+type wcall struct {
+	screen *wscreen
+	to     wref
+	args   *wargs
+}
+
+// wscreen is a client object, wsession the client that it belongs to.
+type wscreen struct {
+	ClientObject
+	ref     ClientRef
+	session *wsession
+}
+
+type wsession struct {
+	client  *Client
+	screens [2]wscreen
+	seen    []*wcall // callbacks run one at a time
+	closed  bool
+}
+
+// methodNamed constructs the nodes that have names.
+var methodNamed = Method{Class: &classNode, Name: "Named", Self: Write}
+
+const namedValue = 1000
+
+var methodShow = ClientMethod{Class: "Screen", Name: "show", Run: func(cl *Client, self any, args Args) {
+	s, c := self.(*wscreen), args.(*wcall)
+	s.session.seen = append(s.session.seen, c)
+	if c.args != nil {
+		_ = cl.Await(c.to.Ref, &methodLocal, c.args)
+	}
+}}
+
+func init() {
+	methodNamed.NewArgs = func() Args { return &wargs{} }
+	methodNamed.Run = func(cx *Cx, self any, _ Args) { self.(*wnode).set(cx, namedValue) }
+}
+
+func newSession(s *System) *wsession {
+	w := &wsession{client: s.Client()}
+	for i := range w.screens {
+		sc := &w.screens[i]
+		sc.session = w
+		sc.ref = NewClientObject(w.client, &sc.ClientObject, sc)
+	}
+	return w
+}
+
+// out notes an event that n issues and returns its arguments.
+func (n *wnode) out(x *wargs, st wstep, to Ref) *wargs {
+	y := &wargs{steps: st.sub, lane: [2]*Handle{n.Self.h, to.h}}
+	x.outs = append(x.outs, &wout{op: st.op, to: to.h, args: y})
+	return y
+}
+
+// last returns what was noted last, and completes it.
+func (x *wargs) last(cx *Cx, st wstep) *wout {
+	o := x.outs[len(x.outs)-1]
+	o.name, o.after, o.at = st.name, time.Duration(st.n)*time.Millisecond, cx.ev.sys.clock.Now()
+	return o
+}
+
+// follow takes a step that issues something for later.
+func (n *wnode) follow(cx *Cx, x *wargs, st wstep, to wref) {
+	if to.IsNull() {
+		to = wref{n.Self.Ref()}
+	}
+	switch st.op {
+	case wEmitNamed:
+		r := Named(cx, &classNode, st.name)
+		y := n.out(x, st, r)
+		cx.Emit(r, &methodLocal, y)
+	case wAfter:
+		y := n.out(x, st, to.Ref)
+		cx.EmitAfter(x.last(cx, st).after, st.name, to.Ref, &methodLocal, y)
+	case wEvery:
+		y := n.out(x, st, to.Ref)
+		cx.EmitEvery(x.last(cx, st).after, st.name, to.Ref, &methodLocal, y)
+	case wCancel:
+		x.outs = append(x.outs, &wout{op: st.op})
+		cx.Cancel(x.last(cx, st).name)
+	case wShow, wShowAfter:
+		c := &wcall{screen: st.to, to: st.ref}
+		if !st.ref.IsNull() {
+			c.args = &wargs{steps: st.sub}
+		}
+		x.outs = append(x.outs, &wout{op: st.op, call: c})
+		if o := x.last(cx, st); st.op == wShow {
+			cx.Callback(st.to.ref, &methodShow, c)
+		} else {
+			cx.CallbackAfter(o.after, st.name, st.to.ref, &methodShow, c)
+		}
+	}
+}
+
+// recorder keeps the trace of a workload, and when its timers fired.
+type recorder struct {
+	clock Clock
+	exact bool // time stands still while anything runs
+	mu    sync.Mutex
+	list  []*traced
+	fired map[*traced]firing
+}
+
+// firing is the time of one, and the one that the timer has or had set.
+type firing struct{ now, due time.Time }
+
+// Ended is a trace.Func.
+func (r *recorder) Ended(t *traced) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.list = append(r.list, t)
+	if f, ok := t.Args.(*fireArgs); ok {
+		f.ts.mu.Lock()
+		defer f.ts.mu.Unlock()
+		r.fired[t] = firing{r.clock.Now(), f.t.due}
+	}
+}
+
+// mtimer is a timer in the model.
+type mtimer struct {
+	key    [2]string // issuer and name; no name is in no table
+	out    *wout
+	over   bool
+	last   time.Time // of the firings so far
+	firing int
+}
+
+// commit does what an event has issued: deletions first, which end timers.
+func (m *model) commit() {
+	for _, id := range m.buried {
+		for _, t := range m.timers {
+			if t.key[0] == string(id) {
+				m.end(t)
+			}
+		}
+	}
+	for _, f := range m.sent {
+		f()
+	}
+}
+
+func (m *model) end(t *mtimer) {
+	t.over = true
+	if m.named[t.key] == t {
+		delete(m.named, t.key)
+	}
+}
+
+// follow does what actor id has issued.
+func (m *model) follow(id mkey, o *wout) {
+	key := [2]string{string(id), o.name}
+	switch o.op {
+	case wEmit, wEmitNamed:
+		m.queue(o)
+	case wShow:
+		m.box(o.call)
+	case wCancel:
+		if t := m.named[key]; t != nil {
+			m.end(t)
+		}
+	case wAfter, wEvery, wShowAfter:
+		if m.nodes[id].deleted {
+			return // whoever is gone does nothing later
+		}
+		if t := m.named[key]; t != nil {
+			m.end(t)
+		}
+		t := &mtimer{key: key, out: o}
+		m.timers[o.work()] = t
+		if o.name != "" {
+			m.named[key] = t
+		}
+	}
+}
+
+// queue puts an event into its lane.
+func (m *model) queue(o *wout) {
+	k := [2]mkey{m.key(o.args.lane[0]), m.key(o.args.lane[1])}
+	m.lanes[k] = append(m.lanes[k], o.args)
+}
+
+func (m *model) box(c *wcall) { m.boxes[c.screen.session] = append(m.boxes[c.screen.session], c) }
+
+// fire replays the firing of a timer, an event on its issuer: if the timer is set, it
+// emits what it was set for, at its time; a one-shot timer is over then.
+func (m *model) fire(id mkey, tr *traced) {
+	f := tr.Args.(*fireArgs)
+	t := m.timers[f.t.args]
+	if t == nil {
+		panic(mismatch{fmt.Sprintf("event %v fires a timer that %v has never set", tr.ID, id)})
+	}
+	if n := m.nodes[id]; n.deleted {
+		m.end(t)
+		m.check(id)
+	}
+	want := 1
+	if t.over {
+		want = 0
+	}
+	if got := tr.Subs + tr.Callbacks; got != want {
+		panic(mismatch{fmt.Sprintf("event %v (order %d): timer %q of %v has fired %d times before and emits %d, the model %d",
+			tr.ID, tr.Order, t.key[1], id, t.firing, got, want)})
+	}
+	if t.over {
+		return
+	}
+	m.sent = append(m.sent, func() {
+		t.firing++
+		if t.out.op != wEvery {
+			m.end(t)
+		}
+		if t.out.call != nil {
+			m.box(t.out.call)
+		} else {
+			m.queue(t.out)
+		}
+	})
+	m.onTime(t, tr)
+}
+
+// onTime checks when a timer fires.
+func (m *model) onTime(t *mtimer, tr *traced) {
+	if m.rec == nil {
+		return
+	}
+	f, o := m.rec.fired[tr], t.out
+	why := ""
+	switch {
+	case f.now.Sub(o.at) < o.after:
+		why = "early"
+	case !m.rec.exact:
+	case o.op != wEvery && !f.now.Equal(f.due):
+		why = "late"
+	case o.op == wEvery && (f.due.Sub(f.now)%o.after != 0 || !f.now.After(t.last)):
+		why = "out of step"
+	}
+	if why != "" {
+		panic(mismatch{fmt.Sprintf("timer %q of %v, set at %v for %v later, due %v, fires %s at %v", t.key[1], t.key[0], o.at, o.after, f.due, why, f.now)})
+	}
+	t.last = f.now
+}
+
+// compareFollows compares what is left, and the callbacks that clients got, with the model.
+func (m *model) compareFollows(s *System) error {
+	pending := map[any]bool{}
+	s.timers.mu.Lock()
+	defer s.timers.mu.Unlock()
+	for _, t := range s.timers.mu.heap {
+		pending[t.args] = true
+		mt := m.timers[t.args]
+		if mt == nil || mt.over {
+			return fmt.Errorf("timer %q of %v is pending, but not in the model", t.name, t.issuer)
+		}
+		if (t.name != "") != (s.timers.mu.named[timerKey{t.issuer, t.name}] == t) {
+			return fmt.Errorf("timer %q of %v is pending, but the table of names has another", t.name, t.issuer)
+		}
+	}
+	for work, t := range m.timers {
+		if !t.over && !pending[work] {
+			return fmt.Errorf("timer %q of %v is pending in the model only, after %d firings", t.key[1], t.key[0], t.firing)
+		}
+	}
+	if n := len(s.timers.mu.named); n != len(m.named) {
+		return fmt.Errorf("%d timers have names, in the model %d", n, len(m.named))
+	}
+	for w, want := range m.boxes {
+		if w.closed { // the rest was dropped
+			want = want[:min(len(w.seen), len(want))]
+		}
+		if !slices.Equal(w.seen, want) {
+			at := 0
+			for at < min(len(want), len(w.seen)) && want[at] == w.seen[at] {
+				at++
+			}
+			return fmt.Errorf("a client was called back %d times, by the model %d times; the first difference is callback %d", len(w.seen), len(want), at)
+		}
+	}
+	return nil
+}
+
+// later returns a step that issues something, to the screens of the given sessions.
+func (g *generator) later() wstep {
+	st := wstep{k: g.rng.IntN(4), n: int64(g.rng.IntN(30)), sub: []wstep{{op: wAdd, n: 3}}}
+	if g.rng.IntN(2) == 0 {
+		st.name = [...]string{"tick", "tock"}[g.rng.IntN(2)]
+	}
+	if g.rng.IntN(3) == 0 {
+		st.sub = append(st.sub, wstep{op: wGet}, wstep{op: wShow, to: g.screen()})
+	}
+	switch p := g.rng.IntN(100); {
+	case p < 15:
+		st.op, st.name = wEmitNamed, g.name()
+	case p < 45:
+		st.op = wAfter
+	case p < 55:
+		st.op, st.name, st.n = wEvery, "tick", st.n+5
+		st.sub = st.sub[:1] // it runs again and again: only the last notes would be left
+	case p < 70:
+		st.op = wCancel
+	case p < 85:
+		st.op, st.to = wShow, g.screen()
+	default:
+		st.op, st.to = wShowAfter, g.screen()
+	}
+	if st.to != nil && g.rng.IntN(4) == 0 {
+		st.ref = g.ref()
+	} else if st.to != nil {
+		st.sub = nil
+	}
+	return st
+}
+
+func (g *generator) screen() *wscreen {
+	w := g.sessions[g.rng.IntN(len(g.sessions))]
+	return &w.screens[g.rng.IntN(len(w.screens))]
+}
+
+func (g *generator) name() string { return [...]string{"ann", "bob", "cid"}[g.rng.IntN(3)] }
+
+// passEvents is how many events of the clients go by for a step of simulated time.
+const passEvents = 20
+
+// pass lets simulated time pass with the events of the clients, done of which have ended, and
+// closes the last session on the way. Beside several clients it must not wait for the system
+// to settle, which Advance does: nothing would fire before the end.
+func (w workload) pass(s *System, rng *rand.Rand, sessions []*wsession, done *atomic.Int64) {
+	cl := s.Client()
+	for i := range w.events / w.goroutines * w.goroutines / passEvents {
+		for done.Load() < int64(i*passEvents) {
+			runtime.Gosched()
+			s.yield()
+		}
+		d := time.Duration(rng.IntN(4)) * time.Millisecond
+		if w.goroutines == 1 {
+			cl.Advance(d)
+		} else {
+			s.rush(d)
+		}
+		if i == w.events/(2*passEvents) {
+			last := sessions[len(sessions)-1]
+			last.client.Close()
+			last.closed = true
+		}
+	}
+}
+
+// rush is Advance that waits for nothing.
+func (s *System) rush(d time.Duration) {
+	c := s.clock.(*SimClock)
+	end := c.Now().Add(d)
+	for {
+		due, ok := s.timers.next()
+		if !ok || due.After(end) {
+			break
+		}
+		c.set(due)
+		for t, _, _ := s.timers.pop(due); t != nil; t, _, _ = s.timers.pop(due) {
+			s.timers.fire(t)
+		}
+	}
+	c.set(end)
+}
