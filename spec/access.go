@@ -20,6 +20,7 @@ const (
 	timerResource                        // a timer of an issuer by its name
 	dueResource                          // the order of the timers due at one time
 	periodicResource                     // whether timers are periodic
+	firingResource                       // the order of firings
 	outputResource                       // the output
 	everything                           // all of the above
 )

@@ -55,11 +55,11 @@ func (m *Machine) runEvent(id eventID, why *cause, body func(ev *event) value) (
 	ev := &event{m: m, id: id, cause: why, started: m.st.clock, fuel: m.opts.FuelMax, before: before,
 		fresh: map[eventID]bool{}, born: map[eventID]bool{}, dying: map[eventID]bool{}, touched: map[eventID]access{}}
 	failure = caught(func() { v = body(ev) })
+	ev.checkFootprint()
 	if failure != nil {
 		m.st = before.clone()
 		m.harmless(noted)
 	} else {
-		ev.checkFootprint()
 		ev.commit()
 	}
 	m.st.events++
@@ -138,11 +138,12 @@ func (ev *event) enter(f *frame, who *identity, at ast.Node) {
 	if who == nil {
 		f.fail(at, msgNullCall)
 	}
-	ev.touch(who, readAccess)
 	a := ev.m.st.actors[who.id]
-	if a.deleted || ev.dying[who.id] {
+	if a.deleted || ev.dying[who.id] { // what is gone for good needs no place in the footprint
+		ev.m.note(read, Resource{kind: actorResource, a: who.id})
 		f.fail(at, "actor "+who.label()+" was deleted")
 	}
+	ev.touch(who, readAccess)
 	if a.born || ev.fresh[who.id] || ev.born[who.id] {
 		return
 	}

@@ -16,8 +16,8 @@ const (
 )
 
 // Theorem 6 of semantics.md: an event touches only actors of its footprint, in their
-// modes, or created by itself. Every event that commits is checked, and every failure of a
-// check is a mistake in typecheck.
+// modes, or created by itself. Every event is checked, also one that fails, and every failure
+// of a check is a mistake in typecheck.
 
 // touch notes that the event touches an actor.
 func (ev *event) touch(who *identity, mode access) {

@@ -95,9 +95,14 @@ func (s *state) ended(id eventID) {
 
 // runFiring is [TIMER-FIRE]: an event on the issuer, which issues the call proper as a
 // sub-event of the issuer. A timer that was cancelled meanwhile is not in the list.
-func (m *Machine) runFiring(i int) {
-	t := m.st.fired[i]
-	m.st.fired = without(m.st.fired, i)
+func (m *Machine) runFiring() {
+	t := m.st.fired[0]
+	m.st.fired = without(m.st.fired, 0)
+	if m.st.actors[t.issuer.id].deleted { // by the event that set the timer
+		m.st.ended(t.id)
+		return
+	}
+	m.note(write, Resource{kind: firingResource})
 	m.note(read, Resource{kind: timerResource, a: t.issuer.id, text: t.name})
 	id := t.id.child(t.tick)
 	m.runEvent(id, newCause(StepKey{FiringStep, id}, t.cause), func(ev *event) value {

@@ -44,6 +44,16 @@ var forbidden = []struct {
 	{"runtime", []string{"lang", "typecheck", "codegen", "migrate", "placement", "elastic", "cmd"}},
 }
 
+// oracles lists packages that judge others, and so share nothing with them; what lies below
+// them may compare the two.
+var oracles = []struct {
+	pkg   string
+	never []string
+}{
+	{"spec", []string{"codegen", "runtime", "dominator"}},
+	{"spec/explore", []string{"codegen", "runtime", "dominator"}},
+}
+
 // testOnly lists folders that production code outside them never reaches; the command of the
 // compiler does, as it offers what is in them.
 var testOnly = []string{"spec", "sim", "dominator/oracle"}
@@ -166,6 +176,11 @@ func (r *Report) checkReach(p listed, standard map[string]bool) {
 		for _, f := range forbidden {
 			if under(p.ImportPath, f.folder) && underAny(d, f.never) {
 				r.add("direction", p.ImportPath, "reaches %s", d)
+			}
+		}
+		for _, o := range oracles {
+			if p.ImportPath == module+"/"+o.pkg && underAny(d, o.never) {
+				r.add("oracle", p.ImportPath, "reaches %s, which it is to judge", d)
 			}
 		}
 		if underAny(d, testOnly) && !underAny(p.ImportPath, testOnly) && !under(p.ImportPath, "cmd/aeonc") {

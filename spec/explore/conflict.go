@@ -52,6 +52,49 @@ func set(list []uint64, n int) []uint64 {
 	return list
 }
 
+// enter returns the number of the entry for a step that has touched something.
+func (s *search) enter(step spec.Step, access int) int {
+	e := entry{step.Key, access, step.CauseSum()}
+	n, ok := s.entries[e]
+	if !ok {
+		n = len(s.tried)
+		s.entries[e] = n
+		s.tried = append(s.tried, tried{step, access})
+	}
+	return n
+}
+
+// merge returns the union of two ascending lists, which may be one of them.
+func merge(a, b []int) []int {
+	missing := 0
+	for i, j := 0, 0; j < len(b); {
+		switch {
+		case i == len(a) || a[i] > b[j]:
+			missing++
+			j++
+		case a[i] == b[j]:
+			i, j = i+1, j+1
+		default:
+			i++
+		}
+	}
+	if missing == 0 {
+		return a
+	}
+	out := make([]int, 0, len(a)+missing)
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			out, a = append(out, a[0]), a[1:]
+		case a[0] > b[0]:
+			out, b = append(out, b[0]), b[1:]
+		default:
+			out, a, b = append(out, a[0]), a[1:], b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
 // conflict reports whether two steps cannot be exchanged.
 func (s *search) conflict(x, y int) bool {
 	a, b := &s.known[x], &s.known[y]

@@ -54,7 +54,10 @@ type Result struct {
 	Took time.Duration
 }
 
-const statesMaxDefault = 200_000
+const (
+	statesMaxDefault = 200_000
+	statementsMax    = 20_000_000 // of one order: more is an endless loop of a client
+)
 
 // Run searches the orders of an entry of a program.
 func Run(p *spec.Program, e spec.Entry, cfg Config) *Result {
@@ -62,7 +65,10 @@ func Run(p *spec.Program, e spec.Entry, cfg Config) *Result {
 		cfg.StatesMax = statesMaxDefault
 	}
 	cfg.Options.StopAtFailure = true
-	s := &search{p: p, entry: e, cfg: cfg, start: time.Now(), told: time.Now(), seen: map[[2]uint64]*node{},
+	if cfg.Options.StepsMax == 0 {
+		cfg.Options.StepsMax = statementsMax
+	}
+	s := &search{p: p, entry: e, cfg: cfg, start: time.Now(), told: time.Now(), seen: map[[2]uint64]*node{}, entries: map[entry]int{},
 		resources: map[spec.Resource]int{}, accesses: map[string]int{}}
 	out := s.run()
 	out.States, out.Steps, out.DepthMax = len(s.seen), s.steps, s.depthMax
@@ -135,6 +141,8 @@ type search struct {
 	resources map[spec.Resource]int
 	accesses  map[string]int
 	known     []access
+	entries   map[entry]int
+	tried     []tried // by the number of the entry
 	steps     int
 	depthMax  int
 	failed    bool
@@ -144,15 +152,21 @@ type search struct {
 // node is what is known of a state whose future was searched.
 type node struct {
 	orders *big.Int // from here to the end
-	below  map[entry]spec.Step
+	below  []int    // numbers of entries, ascending
 }
 
-// entry is a step that was tried in the future of a state: its name, what it touched and
-// what led to it.
+// entry is a step that was tried in the future of some state: its name, what it touched and
+// what led to it. There are few, as the same step comes in many orders.
 type entry struct {
 	key    spec.StepKey
 	access int
 	cause  [2]uint64
+}
+
+// tried is a step and the number of what it touched.
+type tried struct {
+	step   spec.Step
+	access int
 }
 
 // frame is a state on the present order.
@@ -170,15 +184,15 @@ type frame struct {
 func (s *search) visit() *node {
 	digest := s.m.Digest()
 	if n := s.seen[digest]; n != nil && n.orders != nil {
-		for e, step := range n.below {
+		for _, e := range n.below {
 			if planted.forgetBelow {
 				break
 			}
-			s.compare(step, e.access, len(s.stack)-1)
+			s.compare(s.tried[e].step, s.tried[e].access, len(s.stack)-1)
 		}
 		return n
 	}
-	n := &node{below: map[entry]spec.Step{}}
+	n := &node{}
 	s.seen[digest] = n
 	s.depthMax = max(s.depthMax, len(s.stack))
 	options := s.m.Options()
@@ -228,11 +242,9 @@ func (s *search) branch(n *node, options []spec.Step) {
 			return
 		}
 		orders.Add(orders, child.orders)
-		n.below[entry{options[i].Key, f.access, options[i].CauseSum()}] = options[i]
+		n.below = merge(n.below, []int{s.enter(options[i], f.access)})
 		if !f.barrier {
-			for e, step := range child.below {
-				n.below[e] = step
-			}
+			n.below = merge(n.below, child.below)
 		}
 		i = -1 // an earlier one may have been added
 	}
