@@ -69,6 +69,7 @@ func Run(ctx context.Context, cases []*Case, o Options) ([]Result, error) {
 	jobs := x.Jobs(seeds...)
 	for i := range jobs {
 		jobs[i].Simulated = true
+		jobs[i].Scheduled = jobs[i].Seed%2 == 1 // else in parallel, as in production
 	}
 	outcomes, err := x.Run(ctx, jobs)
 	if err != nil {

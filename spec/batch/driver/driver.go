@@ -34,6 +34,9 @@ type Job struct {
 	Seed    uint64 // of the schedule and of random(); 0 is the undisturbed schedule
 	// Simulated gives main simulated time, in which timers that are due at the end fire at once. Tests always have it.
 	Simulated bool
+	// Scheduled runs one goroutine at a time, in an order that Seed chooses, and which is the same
+	// whenever it is the same seed. It needs simulated time.
+	Scheduled bool
 	LimitMS   int64 // how long the run may take
 }
 
@@ -130,7 +133,7 @@ func (r *run) perform(p *aeonrt.Package) *Outcome {
 	}
 	cfg := aeonrt.Config{Stdout: &r.out, Log: slog.New(slog.DiscardHandler), Seed: r.job.Seed, Clock: aeonrt.RealClock{}}
 	if simulated {
-		cfg.Clock = aeonrt.NewSimClock(epoch)
+		cfg.Clock, cfg.Scheduled = aeonrt.NewSimClock(epoch), r.job.Scheduled
 	}
 	s := aeonrt.Open(cfg)
 	r.system.Lock()
