@@ -187,6 +187,21 @@ func TestTimersSetByADeletingEventAreGone(t *testing.T) {
 	}
 }
 
+func TestAFiringWhoseIssuerIsDeletedDoesNothing(t *testing.T) {
+	s, cl := testSystem(t, Config{})
+	a, b := newDesk(t, cl), newDesk(t, cl)
+	mustNot(t, a.await(cl, func(cx *Cx, d *desk) { cx.EmitAfter(time.Second, "", b.Ref, &methodAlone, work(nil)) }))
+	mustNot(t, cl.Await(a.Ref, &methodAlone, work(func(cx *Cx, _ *desk) {
+		s.rush(time.Second)
+		until(func() bool { return waiting(s) > 0 }) // the firing waits for its issuer
+		Delete(cx, a.Ref)
+	})))
+	cl.Settle()
+	if n := s.Stats().DeadLetters; n != 0 {
+		t.Errorf("%d dead letters: %v", n, s.DeadLetters()[0].Err)
+	}
+}
+
 func TestTimersOfADeletedActorAreGone(t *testing.T) {
 	s, cl := testSystem(t, Config{Clock: NewSimClock(time.Unix(0, 0))})
 	a, b := newDesk(t, cl), newDesk(t, cl)

@@ -265,7 +265,7 @@ func (ts *timers) fire(t *timer) {
 		defer ts.fired(t)
 		ev := s.takeEvent(s.inner, id, t.issuer, &methodFire, &fireArgs{ts, t})
 		ev.from = from
-		if err := ev.perform(); err != nil {
+		if err := ev.perform(); err != nil && !t.issuer.is(deleted) { // with its issuer, a timer is gone
 			s.deadLetter(letter{id: id, target: t.issuer, method: &methodFire, err: err})
 		}
 		s.giveBack(ev)
