@@ -23,6 +23,7 @@ type event struct {
 	fresh   map[eventID]bool   // created by this event
 	born    map[eventID]bool   // named actors whose constructor ran in this event
 	dying   map[eventID]bool   // deleted by this event
+	owners  map[eventID]bool   // that have come to own actors of their own class
 	allowed map[eventID]access // the footprint; nil while it is not checked
 	touched map[eventID]access
 	before  *state // as it was when the event began
@@ -53,7 +54,7 @@ func (m *Machine) runEvent(id eventID, why *cause, body func(ev *event) value) (
 	before, noted := m.st, m.uses()
 	m.st = before.clone()
 	ev := &event{m: m, id: id, cause: why, started: m.st.clock, fuel: m.opts.FuelMax, before: before,
-		fresh: map[eventID]bool{}, born: map[eventID]bool{}, dying: map[eventID]bool{}, touched: map[eventID]access{}}
+		fresh: map[eventID]bool{}, born: map[eventID]bool{}, dying: map[eventID]bool{}, owners: map[eventID]bool{}, touched: map[eventID]access{}}
 	failure = caught(func() { v = body(ev) })
 	ev.checkFootprint()
 	if failure != nil {
@@ -61,6 +62,7 @@ func (m *Machine) runEvent(id eventID, why *cause, body func(ev *event) value) (
 		m.harmless(noted)
 	} else {
 		ev.commit()
+		ev.checkAcyclic()
 	}
 	m.st.events++
 	return v, failure

@@ -1,6 +1,8 @@
 package spec
 
 import (
+	"fmt"
+
 	"github.com/aeon-lang/aeon/lang/ast"
 )
 
@@ -51,6 +53,19 @@ func (s *state) hasOwner(who eventID) bool {
 	return found
 }
 
+// checkAcyclic is theorem 7 of semantics.md, for the edges that the event has added: no actor
+// that got one is below what it got.
+func (ev *event) checkAcyclic() {
+	for id := range ev.owners {
+		p := ev.m.st.actors[id]
+		ev.m.st.owned(id, func(c *identity) {
+			if ev.m.st.reach(c)[id] != nil {
+				panic(bug{fmt.Sprintf("ownership: %s owns %s, which owns it", p.who.label(), c.label())})
+			}
+		})
+	}
+}
+
 // references counts the plain references in a value.
 func references(v value) map[eventID]int {
 	n := map[eventID]int{}
@@ -69,6 +84,7 @@ func (ev *event) changeOwnership(f *frame, p *identity, old, v value, at ast.Nod
 			return
 		}
 		c := r.who
+		ev.owners[p.id] = true
 		if ev.m.st.actors[c.id].deleted {
 			return
 		}
