@@ -149,18 +149,19 @@ func (f *fn) forEach(s *ast.ForEach) {
 		}
 	}
 	name := f.declare(v)
+	converts := isKey && elem == typecheck.Bytes
 	text := f.capture(func() {
-		f.keepUsed(v)
 		switch {
-		case isKey && elem == typecheck.Bytes:
+		case converts:
 			f.w.add("%s := %s.Bytes()", name, name)
 		case v.Mutated && f.shares(elem): // the loop's own copy is written
 			f.w.add("%s := %s.Share()", name, name)
 		}
+		f.keepUsed(v)
 		f.loopBody(s.Body)
 	})
 	f.w.at(s.Span())
-	if f.used[f.numbers[v]] || v.Mutated { // a mutating call names it, too
+	if f.used[f.numbers[v]] || v.Mutated || converts { // a mutating call names it, too
 		f.w.add("for _, %s := range %s {", name, code)
 	} else {
 		f.w.add("for range %s {", code)

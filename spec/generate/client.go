@@ -108,6 +108,13 @@ func (b *body) clientStep(roots *[]*variable, pending *[]string) {
 			b.line("%s %s = await %s;", m.result.text, v, call)
 			b.line("print(%q, await event %s.audit());", v, v)
 		})
+	case g.profile == Sequential && m.chain > 1: // callbacks print, too
+		b.guarded(func() {
+			v := g.name("r")
+			b.line("%s %s = await %s;", m.result.text, v, call)
+			b.line("settle();")
+			b.line("print(%q, %s);", m.name, v)
+		})
 	default:
 		b.guarded(func() { b.line("print(%q, await %s);", m.name, call) })
 	}
