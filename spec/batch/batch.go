@@ -91,7 +91,7 @@ func (c *Compiler) Compile(ctx context.Context, programs []Program) (*Executable
 	if err != nil {
 		return nil, err
 	}
-	l := &linked{owner: map[string]int{}}
+	l := &linked{owners: map[string][]int{}}
 	for i, p := range programs {
 		pkgs, err := c.generate(p)
 		if err != nil {
@@ -110,15 +110,7 @@ func (c *Compiler) Compile(ctx context.Context, programs []Program) (*Executable
 		result, err = b.Build(ctx, req)
 	}
 	if bad := new(build.GeneratedCodeError); errors.As(err, &bad) {
-		if c.Apart {
-			return nil, refused(bad, l.owner)
-		}
-		apart := *c // tells which programs it is about
-		apart.Apart = true
-		if _, err := apart.Compile(ctx, programs); err != nil {
-			return nil, err
-		}
-		return nil, fmt.Errorf("batch: Go refuses programs together that it takes one by one: %w", bad)
+		return nil, c.refused(ctx, bad, l.owners, programs)
 	}
 	if err != nil {
 		return nil, err
@@ -167,14 +159,34 @@ func (c *Compiler) generate(p Program) (pkgs []build.Package, err error) {
 	return pkgs, nil
 }
 
-// refused finds the programs that a compile error is about.
-func refused(bad *build.GeneratedCodeError, owner map[string]int) error {
+// refused finds the programs that a compile error is about: Go names packages, and one that programs share is
+// compiled again apart.
+func (c *Compiler) refused(ctx context.Context, bad *build.GeneratedCodeError, owners map[string][]int, programs []Program) error {
 	e := &GoError{Output: bad.Output}
 	for line := range strings.Lines(bad.Output) {
-		name, ok := strings.CutPrefix(line, "# ")
-		if i, known := owner[strings.TrimSpace(name)]; ok && known {
-			e.Programs = append(e.Programs, i)
+		if name, ok := strings.CutPrefix(line, "# "); ok {
+			e.Programs = append(e.Programs, owners[strings.TrimSpace(name)]...)
 		}
 	}
-	return e
+	if c.Apart || len(e.Programs) == 0 {
+		return e
+	}
+	apart := *c
+	apart.Apart = true
+	var list []Program
+	for _, i := range e.Programs {
+		list = append(list, programs[i])
+	}
+	_, err := apart.Compile(ctx, list)
+	var named *GoError
+	switch {
+	case errors.As(err, &named):
+		for n, i := range named.Programs {
+			named.Programs[n] = e.Programs[i]
+		}
+		return named
+	case err != nil:
+		return err
+	}
+	return fmt.Errorf("batch: Go refuses programs together that it takes one by one: %w", bad)
 }

@@ -16,8 +16,8 @@ const (
 // linked collects what goes into one executable.
 type linked struct {
 	req         build.Request
-	owner       map[string]int // import path of a package -> program
-	descriptors []string       // expressions for the descriptors of the programs
+	owners      map[string][]int // import path of a package -> programs
+	descriptors []string         // expressions for the descriptors of the programs
 	imports     []string
 	shared      *build.Package // the package that programs are merged into now
 	alias       string         // by which the main package knows it
@@ -33,7 +33,8 @@ func (l *linked) add(i int, name string, pkgs []build.Package, together bool) er
 		l.descriptors = append(l.descriptors, alias+".AeonPackage")
 		l.req.Imported = append(l.req.Imported, pkgs...)
 		for _, pkg := range pkgs {
-			l.owner[build.ImportPath(pkg.Dir, pkg.Name)] = i
+			path := build.ImportPath(pkg.Dir, pkg.Name)
+			l.owners[path] = append(l.owners[path], i)
 		}
 		return nil
 	}
@@ -44,6 +45,8 @@ func (l *linked) add(i int, name string, pkgs []build.Package, together bool) er
 		l.imports = append(l.imports, fmt.Sprintf("%s %q", l.alias, build.ImportPath(l.shared.Dir, l.shared.Name)))
 	}
 	l.merged++
+	path := build.ImportPath(l.shared.Dir, l.shared.Name)
+	l.owners[path] = append(l.owners[path], i)
 	descriptor, err := merge(l.shared, entry)
 	l.descriptors = append(l.descriptors, l.alias+"."+descriptor)
 	return err

@@ -1,0 +1,214 @@
+// Package differ compares the two implementations of the language on random programs: the reference interpreter, which
+// follows the rules, and the compiler with its runtime. What a compiled program does must be what the interpreter does in some order
+// of the program's events.
+package differ
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/aeon-lang/aeon/lang/diag"
+	"github.com/aeon-lang/aeon/spec"
+	"github.com/aeon-lang/aeon/spec/batch"
+	"github.com/aeon-lang/aeon/spec/generate"
+)
+
+// Case is one program to compare the implementations on.
+type Case struct {
+	Name string // unique among those compared together
+	Text string
+	// Single: the program is to have one outcome, whatever the order of its events.
+	Single bool
+}
+
+// Generated returns the case of a generated program.
+func Generated(seed uint64, profile generate.Profile) Case {
+	return Case{Name: fmt.Sprintf("%v-%d", profile, seed), Text: generate.Program(seed, profile), Single: profile == generate.Sequential}
+}
+
+// Kind is what is wrong with a case.
+type Kind string
+
+// The kinds.
+const (
+	None       Kind = ""
+	Rejected   Kind = "the checker rejects the program"
+	GoRefuses  Kind = "go refuses the generated code"
+	Interprets Kind = "the interpreter finds a bug"
+	Crashes    Kind = "the compiled program crashes"
+	Hangs      Kind = "the compiled program hangs"
+	Differs    Kind = "no order of the events has the outcome of the compiled program"
+	Ambiguous  Kind = "the program has several outcomes"
+)
+
+// Result is what came of a case.
+type Result struct {
+	Case
+	Kind   Kind
+	Detail string // for people, where Kind is not None
+	Seed   uint64 // of the compiled run
+	Runs   int    // of the compiled program
+	Orders int    // that the interpreter has run
+	States int    // that the search has seen
+	// Undecided counts the compiled outcomes that the interpreter has not had in as many orders as it was given.
+	Undecided int
+}
+
+// Comparer compares. Its fields are set before use.
+type Comparer struct {
+	Compiler batch.Compiler
+	Seeds    []uint64 // of the compiled runs
+	// OrdersMax bounds the orders that the interpreter tries for a program, StatesMax the states.
+	OrdersMax, StatesMax int
+	LimitMS              int64 // for one compiled run
+}
+
+// Compare runs the cases on both sides; the results are in the order of the cases.
+func (c *Comparer) Compare(ctx context.Context, cases []Case) ([]Result, error) {
+	results := make([]Result, len(cases))
+	programs := make([]batch.Program, len(cases))
+	for i, k := range cases {
+		results[i].Case = k
+		p, diags := batch.Parse(k.Name, "generated.aeon", []byte(k.Text))
+		if diag.HasErrors(diags) {
+			results[i].fails(Rejected, "%v", diags)
+			continue
+		}
+		programs[i] = p
+	}
+	x, owner, err := c.compile(ctx, programs, results)
+	if err != nil || x == nil {
+		return results, err
+	}
+	jobs := x.Jobs(c.Seeds...)
+	for i := range jobs {
+		jobs[i].Simulated, jobs[i].LimitMS = true, c.LimitMS
+	}
+	outcomes, err := x.Run(ctx, jobs)
+	if err != nil {
+		return nil, err
+	}
+	seen := make([][]batch.Outcome, len(cases))
+	for _, o := range outcomes {
+		i := owner[o.Job.Program]
+		seen[i] = append(seen[i], o)
+	}
+	var workers sync.WaitGroup
+	next := make(chan int)
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for i := range next {
+				c.judge(&results[i], programs[i], seen[i])
+			}
+		})
+	}
+	for i := range cases {
+		if len(seen[i]) > 0 {
+			next <- i
+		}
+	}
+	close(next)
+	workers.Wait()
+	return results, nil
+}
+
+// compile makes an executable of the programs that Go takes; owner says which case each of them is of.
+func (c *Comparer) compile(ctx context.Context, programs []batch.Program, results []Result) (x *batch.Executable, owner []int, err error) {
+	for {
+		var list []batch.Program
+		owner = nil
+		for i := range results {
+			if results[i].Kind == None {
+				list = append(list, programs[i])
+				owner = append(owner, i)
+			}
+		}
+		if len(list) == 0 {
+			return nil, nil, nil
+		}
+		x, err = c.Compiler.Compile(ctx, list)
+		var refused *batch.GoError
+		if !errors.As(err, &refused) || len(refused.Programs) == 0 {
+			return x, owner, err
+		}
+		for _, i := range refused.Programs {
+			results[owner[i]].fails(GoRefuses, "%s", refused.Output)
+		}
+	}
+}
+
+func (r *Result) fails(kind Kind, format string, args ...any) {
+	r.Kind, r.Detail = kind, fmt.Sprintf(format, args...)
+}
+
+// judge compares the compiled outcomes of a case with those that the interpreter has.
+func (c *Comparer) judge(r *Result, p batch.Program, seen []batch.Outcome) {
+	r.Runs = len(seen)
+	wanted := map[string]uint64{} // outcome -> seed of the first run that had it
+	for _, o := range seen {
+		text := compiledText(&o)
+		switch {
+		case o.Hang != "":
+			r.Seed = o.Job.Seed
+			r.fails(Hangs, "seed %d\n%s", r.Seed, text)
+			return
+		case o.Crash != "" || o.Failure != nil && o.Failure.Stack != "" || o.Unquiet != "":
+			r.Seed = o.Job.Seed
+			r.fails(Crashes, "seed %d\n%s", r.Seed, text)
+			return
+		}
+		if _, ok := wanted[text]; !ok {
+			wanted[text] = o.Job.Seed
+		}
+	}
+	s := newSearch(spec.New(p.Units[len(p.Units)-1]), c.OrdersMax, c.StatesMax)
+	problem := s.find(wanted, r.Single)
+	r.Orders, r.States = s.orders, len(s.seen)
+	if problem != "" {
+		r.fails(Interprets, "%s", problem)
+		return
+	}
+	missing := s.missing(wanted)
+	switch {
+	case len(missing) == 0 && r.Single && len(s.outcomes) > 1:
+		r.fails(Ambiguous, "%s", strings.Join(s.list(), "---\n"))
+	case len(missing) == 0:
+	case !s.complete:
+		r.Undecided = len(missing)
+	default:
+		r.Seed = wanted[missing[0]]
+		r.fails(Differs, "seed %d, compiled:\n%s\ninterpreted, %d outcomes in %d orders, the nearest:\n%s",
+			r.Seed, missing[0], len(s.outcomes), s.orders, nearest(missing[0], s.list()))
+	}
+}
+
+// nearest returns the outcome that has the longest beginning in common with the text.
+func nearest(text string, list []string) string {
+	common := func(s string) int {
+		n := 0
+		for n < len(s) && n < len(text) && s[n] == text[n] {
+			n++
+		}
+		return n
+	}
+	return slices.MaxFunc(list, func(a, b string) int { return common(a) - common(b) })
+}
+
+// compiledText writes the outcome of a compiled run, with the dead letters in an order of their own.
+func compiledText(o *batch.Outcome) string {
+	sorted := *o
+	sorted.DeadLetters = slices.SortedFunc(slices.Values(o.DeadLetters), func(a, b batch.DeadLetter) int {
+		return strings.Compare(a.Message, b.Message)
+	})
+	if o.Failure != nil {
+		f := *o.Failure
+		f.Path = slices.Compact(slices.Clone(f.Path))
+		sorted.Failure = &f
+	}
+	return batch.Text(&sorted)
+}
