@@ -137,21 +137,30 @@ func (p *pkg) fillArgs(f *typecheck.Func) string {
 
 // stubs emits the calls of a method through a reference: from an actor, and the two from a client.
 func (p *pkg) stubs(w *writer, c *typecheck.Class, m *typecheck.Func) {
-	ref, method, args := p.gen(c, "ref"), p.gen(m, "method"), p.fillArgs(m)
+	if p.wants(m, "call") {
+		p.callStub(w, c, m)
+	}
+	if p.wants(m, "await") {
+		p.awaitStub(w, c, m)
+	}
+	if p.wants(m, "event") {
+		p.eventStub(w, c, m)
+	}
+}
+
+func (p *pkg) callStub(w *writer, c *typecheck.Class, m *typecheck.Func) {
 	params, list := p.signature(m)
-	void := isVoid(m.Result)
-	call, await, event := p.gen(m, "call"), p.gen(m, "await"), p.gen(m, "event")
-	result := ""
-	if !void {
+	call, method, result := p.gen(m, "call"), p.gen(m, "method"), ""
+	if !isVoid(m.Result) {
 		result = " (ret " + p.goType(m.Result) + ")"
 	}
 	w.add("// %s calls %s as a part of the current event.", call, m.Name())
-	w.add("func (r %s) %s(cx *aeonrt.Cx%s)%s {", ref, call, params, result)
+	w.add("func (r %s) %s(cx *aeonrt.Cx%s)%s {", p.gen(c, "ref"), call, params, result)
 	w.add("self, ok := aeonrt.Enter[*%s](cx, r.Ref, &%s)", p.names.obj[c], method)
 	w.add("if !ok { // the actor is on another host")
-	w.add("args := %s", args)
+	w.add("args := %s", p.fillArgs(m))
 	w.add("aeonrt.CallRemote(cx, r.Ref, &%s, &args)", method)
-	if void {
+	if isVoid(m.Result) {
 		w.add("return\n}")
 		w.add("self.%s(cx%s)", p.names.obj[m], list)
 		w.add("cx.Leave()")
@@ -163,26 +172,36 @@ func (p *pkg) stubs(w *writer, c *typecheck.Class, m *typecheck.Func) {
 	}
 	w.add("}")
 	w.add("")
-	if void {
+}
+
+func (p *pkg) awaitStub(w *writer, c *typecheck.Class, m *typecheck.Func) {
+	params, _ := p.signature(m)
+	await, method, args := p.gen(m, "await"), p.gen(m, "method"), p.fillArgs(m)
+	if isVoid(m.Result) {
 		w.add("// %s runs %s as an event and waits until it has ended.", await, m.Name())
-		w.add("func (r %s) %s(cl *aeonrt.Client%s) error {", ref, await, params)
+		w.add("func (r %s) %s(cl *aeonrt.Client%s) error {", p.gen(c, "ref"), await, params)
 		w.add("return cl.Await(r.Ref, &%s, &%s)", method, args)
-		w.add("}")
-		w.add("")
-		w.add("// %s issues %s as an event.", event, m.Name())
-		w.add("func (r %s) %s(cl *aeonrt.Client%s) aeonrt.Pending[struct{}] {", ref, event, params)
-		w.add("return aeonrt.Issue[struct{}](cl, r.Ref, &%s, &%s, nil)", method, args)
 	} else {
-		t := p.goType(m.Result)
 		w.add("// %s runs %s as an event and waits for its result.", await, m.Name())
-		w.add("func (r %s) %s(cl *aeonrt.Client%s) (ret %s, err error) {", ref, await, params, t)
+		w.add("func (r %s) %s(cl *aeonrt.Client%s) (ret %s, err error) {", p.gen(c, "ref"), await, params, p.goType(m.Result))
 		w.add("args := &%s", args)
 		w.add("err = cl.Await(r.Ref, &%s, args)", method)
 		w.add("return args.ret, err")
-		w.add("}")
-		w.add("")
-		w.add("// %s issues %s as an event.", event, m.Name())
-		w.add("func (r %s) %s(cl *aeonrt.Client%s) aeonrt.Pending[%s] {", ref, event, params, t)
+	}
+	w.add("}")
+	w.add("")
+}
+
+func (p *pkg) eventStub(w *writer, c *typecheck.Class, m *typecheck.Func) {
+	params, _ := p.signature(m)
+	event, method, args := p.gen(m, "event"), p.gen(m, "method"), p.fillArgs(m)
+	w.add("// %s issues %s as an event.", event, m.Name())
+	if isVoid(m.Result) {
+		w.add("func (r %s) %s(cl *aeonrt.Client%s) aeonrt.Pending[struct{}] {", p.gen(c, "ref"), event, params)
+		w.add("return aeonrt.Issue[struct{}](cl, r.Ref, &%s, &%s, nil)", method, args)
+	} else {
+		t := p.goType(m.Result)
+		w.add("func (r %s) %s(cl *aeonrt.Client%s) aeonrt.Pending[%s] {", p.gen(c, "ref"), event, params, t)
 		w.add("args := &%s", args)
 		w.add("return aeonrt.Issue(cl, r.Ref, &%s, args, func() %s { return args.ret })", method, t)
 	}
@@ -192,21 +211,32 @@ func (p *pkg) stubs(w *writer, c *typecheck.Class, m *typecheck.Func) {
 
 // constructors emits the two ways to make an actor: in an event, and as an event of its own.
 func (p *pkg) constructors(w *writer, c *typecheck.Class) {
-	name, ref, class := p.names.obj[c], p.gen(c, "ref"), p.gen(c, "class")
+	ref, class := p.gen(c, "ref"), p.gen(c, "class")
+	params, _ := p.signature(c.Ctor)
+	if p.wants(c, "create") {
+		p.creator(w, c)
+	}
+	if !p.wants(c, "new") {
+		return
+	}
+	create := p.gen(c, "new")
+	w.add("// %s makes a new actor in an event of its own.", create)
+	w.add("func %s(cl *aeonrt.Client%s) (%s, error) {", create, params, ref)
+	w.add("ref, err := cl.New(&%s, &%s, &%s)", class, p.gen(c.Ctor, "method"), p.fillArgs(c.Ctor))
+	w.add("return %s{ref}, err", ref)
+	w.add("}")
+	w.add("")
+}
+
+func (p *pkg) creator(w *writer, c *typecheck.Class) {
+	name, ref, class, create := p.names.obj[c], p.gen(c, "ref"), p.gen(c, "class"), p.gen(c, "create")
 	params, list := p.signature(c.Ctor)
-	create, create2 := p.gen(c, "create"), p.gen(c, "new")
 	w.add("// %s makes a new actor as a part of the current event.", create)
 	w.add("func %s(cx *aeonrt.Cx%s) %s {", create, params, ref)
 	w.add("self := aeonrt.New[*%s](cx, &%s)", name, class)
 	w.add("self.construct(cx%s)", list)
 	w.add("aeonrt.Constructed(cx)")
 	w.add("return %s{self.Ref()}", ref)
-	w.add("}")
-	w.add("")
-	w.add("// %s makes a new actor in an event of its own.", create2)
-	w.add("func %s(cl *aeonrt.Client%s) (%s, error) {", create2, params, ref)
-	w.add("ref, err := cl.New(&%s, &%s, &%s)", class, p.gen(c.Ctor, "method"), p.fillArgs(c.Ctor))
-	w.add("return %s{ref}, err", ref)
 	w.add("}")
 	w.add("")
 }

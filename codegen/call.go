@@ -165,9 +165,9 @@ func (f *fn) issue(x *ast.Call, c *typecheck.Call, recv val, args, timer []val) 
 	case f.by == byClient && c.Unawaited:
 		return fresh(typecheck.Void, "cl.Send("+recv.code+".Ref, &"+f.gen(g, "method")+", "+f.argsLiteral(g, args)+")")
 	case f.by == byClient:
-		return fresh(c.Result, recv.code+"."+f.gen(g, "event")+"("+withFirst("cl", args)+")")
+		return fresh(c.Result, recv.code+"."+f.use(g, "event")+"("+withFirst("cl", args)+")")
 	case x.Mode == ast.Sync:
-		return fresh(g.Result, recv.code+"."+f.gen(g, "call")+"("+withFirst("cx", args)+")")
+		return fresh(g.Result, recv.code+"."+f.use(g, "call")+"("+withFirst("cx", args)+")")
 	}
 	target := recv.code + ".Ref, &"
 	if f.f.IsMethodOf(ast.ActorClass) && recv.code == f.this(c.RecvType).code {

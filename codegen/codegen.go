@@ -37,6 +37,9 @@ type Options struct {
 	// Imports are all packages that the generated one imports, directly or not, each after what it imports
 	// itself.
 	Imports []Import
+	// Entry is set if no other package imports the generated one, and nobody writes Go against it: then stubs that it
+	// does not use itself are left out.
+	Entry bool
 }
 
 // File is one generated file.

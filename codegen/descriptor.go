@@ -31,6 +31,7 @@ func (p *pkg) descriptors() (File, error) {
 	}
 	p.loggedVersions(w)
 	p.initFunc(w)
+	p.usedMethods(w)
 	return p.assemble("aeon_package.go", p.packageComment(), w)
 }
 

@@ -170,14 +170,14 @@ func (f *fn) finishSpot(at ast.Node, s *spot, l leaf) val {
 		if l.operation == "Sort" {
 			suffix = "" // the order changes no ownership
 		}
-		return fresh(l.result, "aeonrt."+containerName(s.t)+l.operation+suffix+"("+s.where()+l.owned+")")
+		return fresh(l.result, "aeonrt."+containerName(s.t)+l.operation+suffix+"("+s.where()+l.more+")")
 	}
 	if !s.inside {
 		f.line1(at, "aeonrt.Log("+s.where()+")")
 		s.inside = true
 	}
 	if !f.needsLog(l.method, s.owned) {
-		return f.finishCall(at, s.base, l)
+		return fresh(l.result, s.base+"."+l.call)
 	}
 	kind := logged
 	if s.suffix() != "" {
@@ -279,7 +279,7 @@ func (f *fn) viaCopy(at ast.Node, v val, steps []typecheck.Step, index []val, l 
 	c := f.temp()
 	f.w.at(at.Span())
 	f.w.add("%s := %s", c, f.share(v))
-	out := f.writeSteps(at, c, v.typ, steps, index, l)
+	out := f.writeSteps(at, c, false, v.typ, steps, index, l)
 	result := ""
 	if out.code != "" {
 		if !isVoid(l.result) {

@@ -118,7 +118,7 @@ func (p *pkg) elementAt(m *typecheck.Func, path typecheck.Path, code string, t t
 		if !k.konst && p.goType(k.typ) != "int64" {
 			k.code = "int64(" + k.code + ")" // out of range either way if it does not fit
 		}
-		return code + ".Lookup(" + k.code + ")", t.Elem
+		return "aeonrt.LookupElem(" + code + ", " + k.code + ")", t.Elem
 	}
 	panic("codegen: footprint with an element of " + t.String())
 }

@@ -58,6 +58,7 @@ func (p *pkg) keyType(t typecheck.Type) string {
 	if t == typecheck.Bytes {
 		return "aeonrt.BytesKey"
 	}
+	p.useMethod(t, "Str") // in the fault of a missing key
 	return p.goType(t)
 }
 
@@ -214,13 +215,25 @@ func (p *pkg) equal(t typecheck.Type, a, b string) string {
 	}
 	switch t := t.(type) {
 	case *typecheck.Vector:
-		return a + ".Equal(" + b + ", " + p.equalFunc(t.Elem) + ")"
+		return "aeonrt.EqualVectors(" + a + ", " + b + ", " + p.equalFunc(t.Elem) + ")"
 	case *typecheck.Map:
-		return a + ".Equal(" + b + ", " + p.equalFunc(t.Value) + ")"
+		return "aeonrt.EqualMaps(" + a + ", " + b + ", " + p.equalFunc(t.Value) + ")"
 	case *typecheck.Optional:
-		return a + ".Equal(" + b + ", " + p.equalFunc(t.Elem) + ")"
+		name := "aeonrt.EqualOpts("
+		if p.boxed(t.Elem) {
+			name = "aeonrt.EqualBoxes("
+		}
+		return name + a + ", " + b + ", " + p.equalFunc(t.Elem) + ")"
 	}
+	p.useMethod(t, "Equal")
 	return a + ".Equal(" + b + ")"
+}
+
+// useMethod notes that a method is used that not every value class needs.
+func (p *pkg) useMethod(t typecheck.Type, name string) {
+	if typecheck.IsValueClass(t) {
+		p.used[generated{t, name}] = true
+	}
 }
 
 // equalFunc returns the equality of t as a Go function value.
@@ -230,6 +243,7 @@ func (p *pkg) equalFunc(t typecheck.Type) string {
 		return "aeonrt.Eq[" + g + "]"
 	}
 	if _, ok := t.(*typecheck.Class); ok || t == typecheck.Bytes {
+		p.useMethod(t, "Equal")
 		return g + ".Equal"
 	}
 	return "func(x, y " + g + ") bool { return " + p.equal(t, "x", "y") + " }"
@@ -250,21 +264,26 @@ func (p *pkg) text(t typecheck.Type, v string) string {
 			return "aeonrt.StrFloat(" + v + ")"
 		}
 	case *typecheck.Vector:
-		return v + ".Str(" + p.textFunc(t.Elem, false) + ")"
+		return "aeonrt.VectorText(" + v + ", " + p.textFunc(t.Elem, false) + ")"
 	case *typecheck.Set:
 		return v + ".Str(" + p.textFunc(t.Elem, true) + ")"
 	case *typecheck.Map:
-		return v + ".Str(" + p.textFunc(t.Key, true) + ", " + p.textFunc(t.Value, false) + ")"
+		return "aeonrt.MapText(" + v + ", " + p.textFunc(t.Key, true) + ", " + p.textFunc(t.Value, false) + ")"
 	case *typecheck.Optional:
 		if typecheck.IsRef(t.Elem) {
 			return p.text(t.Elem, v)
 		}
-		return v + ".Str(" + p.textFunc(t.Elem, false) + ")"
+		name := "aeonrt.OptText("
+		if p.boxed(t.Elem) {
+			name = "aeonrt.BoxText("
+		}
+		return name + v + ", " + p.textFunc(t.Elem, false) + ")"
 	case *typecheck.Class:
 		if t.Kind != ast.ValueClass {
 			return v + ".String()"
 		}
 	}
+	p.useMethod(t, "Str")
 	return v + ".Str()"
 }
 
@@ -292,6 +311,7 @@ func (p *pkg) textFunc(t typecheck.Type, key bool) string {
 		if u.Kind != ast.ValueClass {
 			return g + ".String"
 		}
+		p.useMethod(t, "Str")
 		return g + ".Str"
 	}
 	return "func(x " + g + ") string { return " + p.text(t, "x") + " }"

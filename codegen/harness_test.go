@@ -155,6 +155,7 @@ func (m *module) addProgram(t testing.TB, name string, p *program.Package, mappe
 	}
 	all := p.Closure()
 	for i, q := range all {
+		opts.Entry = mapped && q == p
 		files, err := codegen.Generate(q.Info, opts)
 		if err != nil {
 			t.Fatalf("%s: %v", q.Dir, err)

@@ -46,9 +46,9 @@ func (f *fn) readMethod(c *typecheck.Call, recv val, args []val, result typechec
 		return out(r + ".Size()")
 	case typecheck.ContainsMethod:
 		elem := recv.typ.(*typecheck.Vector).Elem
-		return out(r + ".Contains(" + args[0].code + ", " + f.equalFunc(elem) + ")")
+		return out("aeonrt.ContainsElem(" + recv.code + ", " + args[0].code + ", " + f.equalFunc(elem) + ")")
 	case typecheck.SliceMethod:
-		return out(r + ".Slice(" + f.position(args[0]) + ", " + f.position(args[1]) + ")")
+		return out(f.sliceOf(recv, f.position(args[0]), f.position(args[1])))
 	case typecheck.HasMethod:
 		return out(r + ".Has(" + f.key(keyOf(recv.typ), args[0]) + ")")
 	case typecheck.GetMethod:
@@ -59,6 +59,14 @@ func (f *fn) readMethod(c *typecheck.Call, recv val, args []val, result typechec
 		return out("aeonrt.Join(" + recv.code + ", " + args[0].code + ")")
 	}
 	panic("codegen: no emitter for the method " + c.Library.String())
+}
+
+// sliceOf returns the code for a part of a vector or of bytes.
+func (f *fn) sliceOf(recv val, from, to string) string {
+	if recv.typ == typecheck.Bytes {
+		return side(recv.code) + ".Slice(" + from + ", " + to + ")"
+	}
+	return "aeonrt.SliceOf(" + recv.code + ", " + from + ", " + to + ")"
 }
 
 func (f *fn) stringMethod(c *typecheck.Call, recv val, args []val, result typecheck.Type) val {
@@ -103,7 +111,7 @@ func (f *fn) get(recv, k val, result typecheck.Type) val {
 	case f.boxed(m.Value):
 		out.code = "aeonrt.BoxIf(" + r + ".Find(" + key + "))"
 	default:
-		out.code = r + ".Get(" + key + ")"
+		out.code = "aeonrt.GetEntry(" + recv.code + ", " + key + ")"
 	}
 	return out
 }
@@ -111,7 +119,7 @@ func (f *fn) get(recv, k val, result typecheck.Type) val {
 func (f *fn) keysOrValues(c *typecheck.Call, recv val, result typecheck.Type) val {
 	set, isSet := recv.typ.(*typecheck.Set)
 	if c.Library == typecheck.ValuesMethod && !isSet {
-		return fresh(result, side(recv.code)+".Values()")
+		return fresh(result, "aeonrt.ValuesOf("+recv.code+")")
 	}
 	code := side(recv.code) + ".Keys()"
 	key := keyOf(recv.typ)

@@ -20,9 +20,9 @@ func (f *fn) new(x *ast.New) val {
 	case c.Kind == ast.ClientClass:
 		return fresh(c, f.gen(c, "new")+"("+withFirst("cl", f.binders(x.Args))+")")
 	case f.by == byClient:
-		return fresh(c, "aeonrt.Must("+f.gen(c, "new")+"("+withFirst("cl", f.binders(x.Args))+"))")
+		return fresh(c, "aeonrt.Must("+f.use(c, "new")+"("+withFirst("cl", f.binders(x.Args))+"))")
 	}
-	return fresh(c, f.gen(c, "create")+"("+withFirst("cx", f.binders(x.Args))+")")
+	return fresh(c, f.use(c, "create")+"("+withFirst("cx", f.binders(x.Args))+")")
 }
 
 func (f *fn) newValue(x *ast.New, c *typecheck.Class, made *typecheck.New) val {

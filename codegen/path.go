@@ -165,5 +165,5 @@ func (f *fn) slice(x *ast.Slice) val {
 	if t == typecheck.String {
 		return fresh(t, "aeonrt.StringSlice("+vals[0].code+", "+lo+", "+hi+")")
 	}
-	return fresh(t, side(vals[0].code)+".Slice("+lo+", "+hi+")")
+	return fresh(t, f.sliceOf(vals[0], lo, hi))
 }

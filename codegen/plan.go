@@ -17,6 +17,9 @@ type pkg struct {
 	plan   map[*typecheck.Func]*plan
 	// setters are the fields whose setter is used.
 	setters map[*typecheck.Var]bool
+	// used has what is generated for an object because something uses it: stubs, and the texts and equalities of
+	// value classes.
+	used map[generated]bool
 	// wanted are the versions of methods for values in fields of actors that are used; versionsLeft
 	// are not emitted yet.
 	wanted       map[version]bool
@@ -57,7 +60,7 @@ func newPackage(info *typecheck.Info, opts Options) *pkg {
 
 func emptyPackage(info *typecheck.Info, opts Options, plans map[*typecheck.Func]*plan) *pkg {
 	return &pkg{info: info, opts: opts, boxes: map[*typecheck.Class]bool{}, files: map[string]bool{"aeon_package.go": true},
-		plan: plans, setters: map[*typecheck.Var]bool{}, wanted: map[version]bool{}}
+		plan: plans, setters: map[*typecheck.Var]bool{}, wanted: map[version]bool{}, used: map[generated]bool{}}
 }
 
 // analyse plans the functions of the package, those of its imports being planned already, and names its declarations.
@@ -85,6 +88,15 @@ func (p *pkg) gen(of any, kind string) string {
 	}
 	return name
 }
+
+// use returns the name of something that is generated because it is used.
+func (p *pkg) use(of any, kind string) string {
+	p.used[generated{of, kind}] = true
+	return p.gen(of, kind)
+}
+
+// wants reports whether something is to be generated that not every program uses.
+func (p *pkg) wants(of any, kind string) bool { return !p.opts.Entry || p.used[generated{of, kind}] }
 
 // inspect collects the plain calls of f and whether its own body needs a context.
 func (p *pkg) inspect(f *typecheck.Func) *plan {

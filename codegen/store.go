@@ -23,13 +23,11 @@ type leaf struct {
 	call   string
 	method *typecheck.Func
 	args   []val
-	// result is the type of what the call returns, Void if that is dropped; second picks the
-	// second of two results.
+	// result is the type of what the call returns, Void if that is dropped.
 	result typecheck.Type
-	second bool
-	// owned has the arguments for the runtime's element-wise functions.
-	owned     string
+	// operation and more are the runtime's function for it, and its arguments after the container.
 	operation string
+	more      string
 }
 
 // place lowers the operands of a path.
@@ -120,12 +118,11 @@ func (f *fn) write(at ast.Node, p place, l leaf) val {
 	if p.root.Kind != typecheck.FieldVar && len(p.steps) > 0 {
 		f.local(p.root)
 	}
-	return f.writeSteps(at, f.base(p.root), p.root.Type(), p.steps, p.index, l)
+	return f.writeSteps(at, f.base(p.root), false, p.root.Type(), p.steps, p.index, l)
 }
 
-// writeSteps writes in place, from the addressable Go expression base on.
-func (f *fn) writeSteps(at ast.Node, base string, t typecheck.Type, steps []typecheck.Step, index []val, l leaf) val {
-	pointer := false
+// writeSteps writes in place, from the addressable Go expression base on, or from what it points to.
+func (f *fn) writeSteps(at ast.Node, base string, pointer bool, t typecheck.Type, steps []typecheck.Step, index []val, l leaf) val {
 	for i, s := range steps {
 		last := i == len(steps)-1
 		switch s.Kind {
@@ -143,6 +140,9 @@ func (f *fn) writeSteps(at ast.Node, base string, t typecheck.Type, steps []type
 			return val{}
 		}
 		if m, ok := t.(*typecheck.Map); ok {
+			if !pointer {
+				base = "&" + base
+			}
 			return f.update(at, base, key, m.Value, steps[i+1:], index[i+1:], l)
 		}
 		base, t, pointer = base+".Ref("+key+")", elemOf(t), true
@@ -155,22 +155,27 @@ func (f *fn) writeSteps(at ast.Node, base string, t typecheck.Type, steps []type
 		f.w.add("%s = %s", base, l.set)
 		return val{}
 	}
-	return f.finishCall(at, base, l)
-}
-
-// finishCall emits or returns the call of a mutating method.
-func (f *fn) finishCall(at ast.Node, base string, l leaf) val {
-	code := base + "." + l.call
-	if !l.second || isVoid(l.result) {
-		return fresh(l.result, code)
+	if function := mutatorFunc(t, l); function != "" {
+		if !pointer {
+			base = "&" + base
+		}
+		return fresh(l.result, "aeonrt."+function+"("+base+l.more+")")
 	}
-	t := f.temp()
-	f.w.at(at.Span())
-	f.w.add("_, %s := %s", t, code)
-	return val{code: t, typ: l.result, fresh: true, stable: true}
+	return fresh(l.result, base+"."+l.call)
 }
 
-// update writes below an element of a map.
+// mutatorFunc returns the function of the runtime for a mutation of a t that is no method, or "".
+func mutatorFunc(t typecheck.Type, l leaf) string {
+	switch t.(type) {
+	case *typecheck.Vector:
+		return map[string]string{"Insert": "InsertAt", "Remove": "RemoveAt", "Sort": "Sort"}[l.operation]
+	case *typecheck.Map:
+		return map[string]string{"Remove": "RemoveKey"}[l.operation]
+	}
+	return ""
+}
+
+// update writes below an element of the map at an address.
 func (f *fn) update(at ast.Node, base, key string, t typecheck.Type, steps []typecheck.Step, index []val, l leaf) val {
 	result := ""
 	if !isVoid(l.result) {
@@ -179,14 +184,8 @@ func (f *fn) update(at ast.Node, base, key string, t typecheck.Type, steps []typ
 	}
 	elem := f.temp()
 	f.w.at(at.Span())
-	f.w.add("%s.Update(%s, func(%s *%s) {", base, key, elem, f.goType(t))
-	var v val
-	if len(steps) == 0 && l.set != "" {
-		f.w.add("*%s = %s", elem, l.set)
-	} else {
-		v = f.writeSteps(at, elem, t, steps, index, l)
-	}
-	f.keep(at, v, result)
+	f.w.add("aeonrt.UpdateEntry(%s, %s, func(%s *%s) {", base, key, elem, f.goType(t))
+	f.keep(at, f.writeSteps(at, elem, true, t, steps, index, l), result)
 	f.w.add("})")
 	return val{code: result, typ: l.result, fresh: true, stable: true}
 }
@@ -248,15 +247,10 @@ func (f *fn) mutation(c *typecheck.Call, args []val) leaf {
 	l := leaf{operation: mutator[c.Library], result: c.Result}
 	l.call = l.operation + "(" + codes(args) + ")"
 	if len(args) > 0 {
-		l.owned = ", " + codes(args)
+		l.more = ", " + codes(args)
 	}
-	switch t.(type) {
-	case *typecheck.Map:
-		l.second = c.Library == typecheck.RemoveMethod
-	case *typecheck.Set:
-		if l.operation == "Insert" {
-			l.owned, l.operation = ", "+codes(args), "Add"
-		}
+	if _, ok := t.(*typecheck.Set); ok && l.operation == "Insert" {
+		l.operation = "Add"
 	}
 	return l
 }

@@ -138,5 +138,5 @@ func (f *fn) await(x *ast.Await) val {
 		check = "aeonrt.Check"
 	}
 	vals := f.operands(f.receiverFirst, append([]ast.Expr{c.Recv}, a.Call.Args...)...)
-	return fresh(a.Result, check+"("+side(vals[0].code)+"."+f.gen(c.Func, "await")+"("+withFirst("cl", vals[1:])+"))")
+	return fresh(a.Result, check+"("+side(vals[0].code)+"."+f.use(c.Func, "await")+"("+withFirst("cl", vals[1:])+"))")
 }

@@ -26,14 +26,36 @@ func (p *pkg) valueClass(w *writer, c *typecheck.Class) {
 // valuePlumbing emits what containers, print and codecs need of a value class.
 func (p *pkg) valuePlumbing(w *writer, c *typecheck.Class) {
 	p.sharing(w, c)
-	p.equality(w, c)
-	p.classText(w, c)
+	if !p.opts.Entry {
+		p.equality(w, c)
+		p.classText(w, c)
+	}
 	if plainRefs(c, map[*typecheck.Class]bool{}) {
 		p.eachRef(w, c)
 	}
 	p.recordCodec(w, c)
 	p.implicitConstructor(w, c)
 	p.accessors(w, c)
+}
+
+// usedMethods emits the equalities and texts that are used, and those that they use, where the rest is left out.
+func (p *pkg) usedMethods(w *writer) {
+	done := map[generated]bool{}
+	for more := p.opts.Entry; more; {
+		more = false
+		for _, c := range p.info.Package.Classes {
+			for _, kind := range []string{"Equal", "Str"} {
+				if g := (generated{c, kind}); p.used[g] && !done[g] {
+					done[g], more = true, true
+					if kind == "Equal" {
+						p.equality(w, c)
+					} else {
+						p.classText(w, c)
+					}
+				}
+			}
+		}
+	}
 }
 
 func (p *pkg) classDoc(w *writer, c *typecheck.Class, what string) {
@@ -153,7 +175,7 @@ func (p *pkg) visitRefs(w *writer, t typecheck.Type, code, visit string) {
 			w.add("}")
 		}
 		if holdsPlainRefs(t.Value) {
-			w.add("for _, v := range %s.Values().Items() {", code)
+			w.add("for _, v := range aeonrt.ValuesOf(%s).Items() {", code)
 			p.visitRefs(w, t.Value, "v", visit)
 			w.add("}")
 		}

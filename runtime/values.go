@@ -129,3 +129,68 @@ func NonNull[R interface{ IsNull() bool }](r R) R { return value.NonNull(r) }
 
 // BytesVector returns the keys of a map or set of bytes as values of their own.
 func BytesVector(keys Vector[BytesKey]) Vector[Bytes] { return value.BytesVector(keys) }
+
+// InsertAt puts e at position i of v, or faults.
+func InsertAt[T any](v *Vector[T], i int64, e T) { value.InsertAt(v, i, e) }
+
+// RemoveAt takes element i out of v and returns it, or faults.
+func RemoveAt[T any](v *Vector[T], i int64) T { return value.RemoveAt(v, i) }
+
+// Sort orders the elements of v ascending.
+func Sort[T any](v *Vector[T]) { value.Sort(v) }
+
+// LookupElem returns element i of v, or the zero value when there is none.
+func LookupElem[T any](v Vector[T], i int64) T { return value.LookupElem(v, i) }
+
+// ContainsElem reports whether an element of v equals e.
+func ContainsElem[T any](v Vector[T], e T, eq func(a, b T) bool) bool {
+	return value.ContainsElem(v, e, eq)
+}
+
+// SliceOf returns a copy of the elements a to b, b excluded, or faults.
+func SliceOf[T any](v Vector[T], a, b int64) Vector[T] { return value.SliceOf(v, a, b) }
+
+// EqualVectors reports whether v and w have equal elements in the same order.
+func EqualVectors[T any](v, w Vector[T], eq func(a, b T) bool) bool {
+	return value.EqualVectors(v, w, eq)
+}
+
+// VectorText returns the text of v.
+func VectorText[T any](v Vector[T], str func(T) string) string { return value.VectorText(v, str) }
+
+// GetEntry returns the value of k, or null.
+func GetEntry[K comparable, V any](m Map[K, V], k K) Opt[V] { return value.GetEntry(m, k) }
+
+// UpdateEntry applies f to the value of k in place, or faults when there is none.
+func UpdateEntry[K comparable, V any](m *Map[K, V], k K, f func(*V)) { value.UpdateEntry(m, k, f) }
+
+// RemoveKey takes the entry of k out of m and reports whether there was one.
+func RemoveKey[K comparable, V any](m *Map[K, V], k K) bool {
+	_, had := value.RemoveKey(m, k)
+	return had
+}
+
+// ValuesOf returns the values of m in ascending order of their keys.
+func ValuesOf[K comparable, V any](m Map[K, V]) Vector[V] { return value.ValuesOf(m) }
+
+// EqualMaps reports whether m and n have the same keys with equal values.
+func EqualMaps[K comparable, V any](m, n Map[K, V], eq func(a, b V) bool) bool {
+	return value.EqualMaps(m, n, eq)
+}
+
+// MapText returns the text of m.
+func MapText[K comparable, V any](m Map[K, V], key func(K) string, val func(V) string) string {
+	return value.MapText(m, key, val)
+}
+
+// EqualOpts reports whether o and p are null, or hold equal values.
+func EqualOpts[T any](o, p Opt[T], eq func(a, b T) bool) bool { return value.EqualOpts(o, p, eq) }
+
+// EqualBoxes reports whether b and c are null, or hold equal values.
+func EqualBoxes[T any](b, c Box[T], eq func(a, b T) bool) bool { return value.EqualBoxes(b, c, eq) }
+
+// OptText returns the text of the value, or null.
+func OptText[T any](o Opt[T], str func(T) string) string { return value.OptText(o, str) }
+
+// BoxText returns the text of the value, or null.
+func BoxText[T any](b Box[T], str func(T) string) string { return value.BoxText(b, str) }

@@ -900,8 +900,8 @@ func init() {
 	methodBankTransfer.Narrow = func(self any, args aeonrt.Args, f *aeonrt.Footprint) {
 		a := self.(*Bank)
 		x := args.(*bankTransferArgs)
-		f.Add(a.accounts.Lookup(x.from).Ref, aeonrt.Write)
-		f.Add(a.accounts.Lookup(x.to).Ref, aeonrt.Write)
+		f.Add(aeonrt.LookupElem(a.accounts, x.from).Ref, aeonrt.Write)
+		f.Add(aeonrt.LookupElem(a.accounts, x.to).Ref, aeonrt.Write)
 	}
 	methodBankTotal.NewArgs = func() aeonrt.Args { return new(bankTotalArgs) }
 	methodBankTotal.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {

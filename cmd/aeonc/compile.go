@@ -17,10 +17,15 @@ import (
 // tests of all of them. Ctrl-C ends it.
 func compile(env *environment, kind build.Kind, named []*program.Package, name string, debug, quiet bool) (build.Result, error) {
 	req := build.Request{Kind: kind, Name: name, Debug: debug}
-	done := map[*program.Package]bool{}
+	done, imported := map[*program.Package]bool{}, map[*program.Package]bool{}
+	for _, root := range named {
+		for _, p := range root.Closure() {
+			imported[p] = imported[p] || p != root
+		}
+	}
 	for _, root := range named {
 		done[root] = true
-		p, err := generate(root)
+		p, err := generate(root, !imported[root])
 		if err != nil {
 			return build.Result{}, err
 		}
@@ -32,11 +37,11 @@ func compile(env *environment, kind build.Kind, named []*program.Package, name s
 				continue
 			}
 			done[p] = true
-			imported, err := generate(p)
+			q, err := generate(p, false)
 			if err != nil {
 				return build.Result{}, err
 			}
-			req.Imported = append(req.Imported, imported)
+			req.Imported = append(req.Imported, q)
 		}
 	}
 	cache, err := build.DefaultCache()
@@ -58,9 +63,9 @@ func compile(env *environment, kind build.Kind, named []*program.Package, name s
 	return b.Build(ctx, req)
 }
 
-// generate turns a package into Go that says where in the .aeon files it comes from.
-func generate(p *program.Package) (build.Package, error) {
-	opts := codegen.Options{SourceName: absoluteName}
+// generate turns a package into Go that says where in the .aeon files it comes from; no other imports an entry.
+func generate(p *program.Package, entry bool) (build.Package, error) {
+	opts := codegen.Options{SourceName: absoluteName, Entry: entry}
 	for _, im := range p.Closure() {
 		if im != p {
 			opts.Imports = append(opts.Imports, codegen.Import{Info: im.Info, Path: build.ImportPath(im.Dir, codegen.GoPackageName(im.Name()))})

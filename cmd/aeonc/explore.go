@@ -140,7 +140,7 @@ type explorer struct {
 // program here either.
 func (x *explorer) entries(p *program.Package) ([]exploration, error) {
 	for _, q := range p.Closure() {
-		if _, err := generate(q); err != nil {
+		if _, err := generate(q, q == p); err != nil {
 			return nil, err
 		}
 	}

@@ -19,19 +19,19 @@ func logHeader[T any](cx *Cx, self *Self, field uint16, p *T) {
 }
 
 func ownVector[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) {
-	if !v.Sole() {
+	if !value.SoleVector(*v) {
 		logHeader(cx, self, field, v)
-		v.Own(cx.logNumber())
+		value.OwnVector(v, cx.logNumber())
 	}
 }
 
 // noteElem notes element i before it is written.
 func noteElem[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i int64) {
-	if v.Free(cx.logNumber(), i) {
+	if value.FreeElem(v, cx.logNumber(), i) {
 		return
 	}
 	for n := len(cx.log) - 1; n >= 0 && n >= len(cx.log)-lookBack; n-- {
-		noted, moved := v.Noted(cx.log[n].undoer(), i)
+		noted, moved := value.NotedElem(v, cx.log[n].undoer(), i)
 		if noted {
 			return
 		}
@@ -39,27 +39,27 @@ func noteElem[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i int
 			break
 		}
 	}
-	cx.logUndo(self, field, v.NoteSet(cx.logNumber(), i))
+	cx.logUndo(self, field, value.NoteSet(v, cx.logNumber(), i))
 }
 
 func ownMap[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Map[K, V]) {
-	if !m.Sole() {
+	if !value.SoleMap(*m) {
 		logHeader(cx, self, field, m)
-		m.Own(cx.logNumber())
+		value.OwnMap(m, cx.logNumber())
 	}
 }
 
 // noteEntry notes the entry of k before it is written or removed.
 func noteEntry[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Map[K, V], k K) {
-	if m.Free(cx.logNumber()) {
+	if value.FreeEntry(m, cx.logNumber()) {
 		return
 	}
 	for n := len(cx.log) - 1; n >= 0 && n >= len(cx.log)-lookBack; n-- {
-		if m.Noted(cx.log[n].undoer(), k) {
+		if value.NotedEntry(m, cx.log[n].undoer(), k) {
 			return
 		}
 	}
-	cx.logUndo(self, field, m.Note(cx.logNumber(), k))
+	cx.logUndo(self, field, value.NoteEntry(m, cx.logNumber(), k))
 }
 
 // MapSet is m[k] = v.
@@ -76,7 +76,7 @@ func MapRemove[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.M
 	}
 	ownMap(cx, self, field, m)
 	noteEntry(cx, self, field, m, k)
-	m.Remove(k)
+	value.RemoveKey(m, k)
 	return true
 }
 
@@ -86,7 +86,7 @@ func MapUpdate[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.M
 	m.At(k)
 	ownMap(cx, self, field, m)
 	noteEntry(cx, self, field, m, k)
-	m.Update(k, f)
+	value.UpdateEntry(m, k, f)
 }
 
 // MapSetOwned is MapSet where keys or values hold plain actor references.
@@ -116,12 +116,12 @@ func MapClear[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Ma
 	if m.Size() == 0 {
 		return
 	}
-	if !m.Sole() {
+	if !value.SoleMap(*m) {
 		logHeader(cx, self, field, m)
 		m.Clear()
 		return
 	}
-	cx.logUndo(self, field, m.Empty(cx.logNumber()))
+	cx.logUndo(self, field, value.EmptyMap(m, cx.logNumber()))
 }
 
 // MapClearOwned is MapClear where keys or values hold plain actor references.
@@ -180,7 +180,7 @@ func VectorSet[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i in
 // v is next written. What is written there needs no record, apart from the containers
 // that it refers to.
 func VectorElem[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i int64) *T {
-	v.Check(i)
+	value.CheckIndex(*v, i)
 	ownVector(cx, self, field, v)
 	noteElem(cx, self, field, v, i)
 	return v.Ref(i)
@@ -189,7 +189,7 @@ func VectorElem[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i i
 // VectorPush is v.push(e).
 func VectorPush[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], e T) {
 	ownVector(cx, self, field, v)
-	cx.logUndo(self, field, v.NotePush(cx.logNumber()))
+	cx.logUndo(self, field, value.NotePush(v, cx.logNumber()))
 	v.Push(e)
 }
 
@@ -197,7 +197,7 @@ func VectorPush[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], e T
 func VectorPop[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) T {
 	if v.Size() > 0 {
 		ownVector(cx, self, field, v)
-		cx.logUndo(self, field, v.NotePop(cx.logNumber()))
+		cx.logUndo(self, field, value.NotePop(v, cx.logNumber()))
 	}
 	old := v.Pop()
 	value.MarkShared(&old)
@@ -207,20 +207,20 @@ func VectorPop[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) T {
 // VectorInsert is v.insert(i, e).
 func VectorInsert[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i int64, e T) {
 	if i != v.Size() {
-		v.Check(i)
+		value.CheckIndex(*v, i)
 	}
 	ownVector(cx, self, field, v)
-	cx.logUndo(self, field, v.NoteInsert(cx.logNumber(), i))
-	v.Insert(i, e)
+	cx.logUndo(self, field, value.NoteInsert(v, cx.logNumber(), i))
+	value.InsertAt(v, i, e)
 }
 
 // VectorRemove is v.remove(i); it returns the element. The log may hold it, too, so it
 // counts as shared.
 func VectorRemove[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i int64) T {
-	v.Check(i)
+	value.CheckIndex(*v, i)
 	ownVector(cx, self, field, v)
-	cx.logUndo(self, field, v.NoteRemove(cx.logNumber(), i))
-	old := v.Remove(i)
+	cx.logUndo(self, field, value.NoteRemove(v, cx.logNumber(), i))
+	old := value.RemoveAt(v, i)
 	value.MarkShared(&old)
 	return old
 }
@@ -230,12 +230,12 @@ func VectorClear[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) {
 	if v.Size() == 0 {
 		return
 	}
-	if !v.Sole() {
+	if !value.SoleVector(*v) {
 		logHeader(cx, self, field, v)
 		v.Clear()
 		return
 	}
-	cx.logUndo(self, field, v.Empty(cx.logNumber()))
+	cx.logUndo(self, field, value.EmptyVector(v, cx.logNumber()))
 }
 
 // VectorSort is v.sort(); the order of elements changes no ownership.
@@ -244,8 +244,8 @@ func VectorSort[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) {
 		return
 	}
 	ownVector(cx, self, field, v)
-	cx.logUndo(self, field, v.NoteContent(cx.logNumber()))
-	v.SortInPlace()
+	cx.logUndo(self, field, value.NoteContent(v, cx.logNumber()))
+	value.Sort(v)
 }
 
 // VectorSetOwned is VectorSet where the elements hold plain actor references.

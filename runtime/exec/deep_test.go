@@ -244,7 +244,7 @@ func (w *writer) vectorOnce(field uint16, v *value.Vector[int64], m *[]int64) {
 		VectorSort(cx, self, field, v)
 		*m = append([]int64{}, value.VectorOf(*m...).Items()...)
 		s := value.VectorOf(*m...)
-		s.Sort()
+		value.Sort(&s)
 		*m = append([]int64{}, s.Items()...)
 	}
 }

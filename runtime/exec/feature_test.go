@@ -118,8 +118,8 @@ func TestAbortUndoesEveryKindOfWrite(t *testing.T) {
 	}))
 	state := func() (text string) {
 		mustNot(t, r.await(cl, func(_ *Cx, d *desk) {
-			text = d.names.Str(func(s string) string { return s }, value.StrInt[int64]) + d.tags.Str(value.StrInt[int64]) +
-				d.kids.Str(func(k deskRef) string { return k.String() }) + value.StrInt(d.n) + d.text + value.StrBool(d.ok) + value.StrFloat(d.rate) + d.boss.String()
+			text = value.MapText(d.names, func(s string) string { return s }, value.StrInt[int64]) + d.tags.Str(value.StrInt[int64]) +
+				value.VectorText(d.kids, func(k deskRef) string { return k.String() }) + value.StrInt(d.n) + d.text + value.StrBool(d.ok) + value.StrFloat(d.rate) + d.boss.String()
 		}))
 		return text
 	}

@@ -175,7 +175,7 @@ func init() {
 	}
 	methodTransfer.Run = func(cx *Cx, self any, args Args) { self.(*bank).transfer(cx, args.(*transferArgs)) }
 	methodAudit.Narrow = func(self any, _ Args, f *Footprint) {
-		for _, a := range self.(*bank).accounts.Values().Items() {
+		for _, a := range value.ValuesOf(self.(*bank).accounts).Items() {
 			f.Add(a.Ref, Read)
 		}
 	}

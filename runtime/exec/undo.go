@@ -24,11 +24,22 @@ type undoEntry struct {
 // serves undo and redo. It allocates nothing for numbers, strings, references and
 // containers. The part lies in the memory of the actor, where it does not move.
 func Log[T any](cx *Cx, self *Self, field uint16, p *T) {
-	e := undoEntry{self: self, field: field, place: p}
-	if cx.loggedLately(e.place) {
-		return
+	if e := cx.logWord(self, field, p); e != nil {
+		// A struct of one pointer goes into an interface as it is, and so do values
+		// below 256; floats and larger structs are copied.
+		e.old = *p
 	}
-	switch v := e.place.(type) {
+}
+
+// logWord is the part of Log that is compiled once: it appends an entry for place, unless
+// that is there already, and returns it if the value is still missing in it.
+func (cx *Cx) logWord(self *Self, field uint16, place any) *undoEntry {
+	if cx.loggedLately(place) {
+		return nil
+	}
+	e := undoEntry{self: self, field: field, place: place}
+	missing := false
+	switch v := place.(type) {
 	case *int64:
 		e.word = uint64(*v)
 	case *string:
@@ -48,11 +59,13 @@ func Log[T any](cx *Cx, self *Self, field uint16, p *T) {
 	case *int32:
 		e.word = uint64(*v)
 	default:
-		// A struct of one pointer goes into an interface as it is, and so do values
-		// below 256; floats and larger structs are copied.
-		e.old = *p
+		missing = true
 	}
 	cx.log = append(cx.log, e)
+	if missing {
+		return &cx.log[len(cx.log)-1]
+	}
+	return nil
 }
 
 // lookBack is how many entries Log looks through for an older value of the same field.

@@ -60,7 +60,7 @@ func (b *Bytes) Pop() uint8 { return b.v.Pop() }
 func (b *Bytes) Clear() (old Bytes) { return Bytes{v: b.v.Clear()} }
 
 // Slice returns a copy of the bytes from i to j, j excluded, or faults.
-func (b Bytes) Slice(i, j int64) Bytes { return Bytes{v: b.v.Slice(i, j)} }
+func (b Bytes) Slice(i, j int64) Bytes { return Bytes{v: SliceOf(b.v, i, j)} }
 
 // Equal reports whether both have the same content.
 func (b Bytes) Equal(c Bytes) bool { return bytes.Equal(b.Data(), c.Data()) }

@@ -12,6 +12,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
+func rowText(r value.Vector[int64]) string { return value.VectorText(r, value.StrInt) }
+
 // TestVectorsAreValues drives copies of nested vectors through random operations
 // beside plain slices that are copied deeply.
 func TestVectorsAreValues(t *testing.T) {
@@ -52,13 +54,13 @@ func TestVectorsAreValues(t *testing.T) {
 				vars[i] = vars[j].Share()
 				model[i] = deep(model[j])
 			case 4:
-				vars[i].Remove(int64(k))
+				value.RemoveAt(&vars[i], int64(k))
 				model[i] = slices.Delete(model[i], k, k+1)
 			case 5:
-				vars[i].Insert(int64(k), vars[i].At(int64(k)).Share())
+				value.InsertAt(&vars[i], int64(k), vars[i].At(int64(k)).Share())
 				model[i] = slices.Insert(model[i], k, slices.Clone(model[i][k]))
 			case 6:
-				vars[i] = vars[j].Slice(0, int64(len(model[j])/2))
+				vars[i] = value.SliceOf(vars[j], 0, int64(len(model[j])/2))
 				model[i] = deep(model[j][:len(model[j])/2])
 			case 7:
 				vars[i].Clear()
@@ -66,19 +68,19 @@ func TestVectorsAreValues(t *testing.T) {
 			case 8:
 				row := vars[i].At(int64(k)).Share()
 				row.Push(x)
-				row.Sort()
+				value.Sort(&row)
 				vars[j].Push(row)
 				plain := append(slices.Clone(model[i][k]), x)
 				slices.Sort(plain)
 				model[j] = append(model[j], plain)
 			}
 			for n := range vars {
-				got := vars[n].Str(func(r value.Vector[int64]) string { return r.Str(value.StrInt) })
+				got := value.VectorText(vars[n], rowText)
 				var want nested
 				for _, r := range model[n] {
 					want.Push(value.VectorOf(slices.Clone(r)...))
 				}
-				if w := want.Str(func(r value.Vector[int64]) string { return r.Str(value.StrInt) }); got != w {
+				if w := value.VectorText(want, rowText); got != w {
 					t.Fatalf("after op %d on %d: variable %d is %s, want %s", op, i, n, got, w)
 				}
 			}
@@ -103,7 +105,7 @@ func TestMapsAreValues(t *testing.T) {
 				}
 				model[i][k] = []int64{x}
 			case 1:
-				if _, had := vars[i].Remove(k); had != has {
+				if _, had := value.RemoveKey(&vars[i], k); had != has {
 					t.Fatalf("remove %s: had %v, want %v", k, had, has)
 				}
 				delete(model[i], k)
@@ -114,7 +116,7 @@ func TestMapsAreValues(t *testing.T) {
 					model[1-i][k] = slices.Clone(v)
 				}
 			case 3:
-				msg := fault(func() { vars[i].Update(k, func(v *value.Vector[int64]) { v.Push(x) }) })
+				msg := fault(func() { value.UpdateEntry(&vars[i], k, func(v *value.Vector[int64]) { v.Push(x) }) })
 				if has != (msg == "") {
 					t.Fatalf("update %s: fault %q, present %v", k, msg, has)
 				}
@@ -125,7 +127,7 @@ func TestMapsAreValues(t *testing.T) {
 				vars[i].Clear()
 				clear(model[i])
 			case 5:
-				values := vars[i].Values()
+				values := value.ValuesOf(vars[i])
 				if values.Size() > 0 {
 					values.Ref(0).Push(99) // a copy: no map changes
 				}
@@ -160,8 +162,8 @@ func TestConcurrentCopies(t *testing.T) {
 				for _, k := range mine.Keys().Items() {
 					sum += mine.At(k).At(0)
 				}
-				mine.Update(3, func(v *value.Vector[int64]) { v.Push(1) })
-				mine.Remove(4)
+				value.UpdateEntry(&mine, 3, func(v *value.Vector[int64]) { v.Push(1) })
+				value.RemoveKey(&mine, 4)
 			}
 			done <- sum
 		}()
@@ -183,10 +185,10 @@ func TestFaultsNameTheOperand(t *testing.T) {
 	cases := map[string]func(){
 		"index 2 out of range, size 2":      func() { v.At(2) },
 		"index -1 out of range, size 2":     func() { v.Set(-1, 0) },
-		"index 3 out of range, size 2":      func() { v.Insert(3, 0) },
-		"index 5 out of range, size 2":      func() { v.Remove(5) },
-		"slice 1 to 3 out of range, size 2": func() { v.Slice(1, 3) },
-		"slice 2 to 1 out of range, size 2": func() { v.Slice(2, 1) },
+		"index 3 out of range, size 2":      func() { value.InsertAt(&v, 3, 0) },
+		"index 5 out of range, size 2":      func() { value.RemoveAt(&v, 5) },
+		"slice 1 to 3 out of range, size 2": func() { value.SliceOf(v, 1, 3) },
+		"slice 2 to 1 out of range, size 2": func() { value.SliceOf(v, 2, 1) },
 		"index 7 out of range, size 3":      func() { value.StringAt("abc", 7) },
 		"slice 0 to 4 out of range, size 3": func() { value.StringSlice("abc", 0, 4) },
 		"missing key \"ann\"":               func() { m.At("ann") },
@@ -216,7 +218,7 @@ func TestOrders(t *testing.T) {
 		t.Errorf("bytes are not ordered as bytes: first is %v", first.Data())
 	}
 	times := value.VectorOf(value.Time(3), value.Time(-1))
-	times.Sort()
+	value.Sort(&times)
 	if times.At(0) != -1 {
 		t.Error("times are not sorted")
 	}
@@ -241,7 +243,7 @@ func TestText(t *testing.T) {
 		t.Errorf("split and join gave %q", s)
 	}
 	for s, want := range map[string]string{"12": "12", "-7": "-7", "+3": "3", "": "null", "1x": "null", "9223372036854775808": "null", " 1": "null", "1_0": "null"} {
-		if got := value.ParseInt(s).Str(value.StrInt); got != want {
+		if got := value.OptText(value.ParseInt(s), value.StrInt); got != want {
 			t.Errorf("parseInt(%q) = %s, want %s", s, got, want)
 		}
 	}

@@ -2,7 +2,6 @@ package value
 
 import (
 	"maps"
-	"strings"
 	"sync/atomic"
 )
 
@@ -13,10 +12,7 @@ type Map[K comparable, V any] struct{ body *mapBody[K, V] }
 // event that has set it; keys, when set, holds exactly the keys of entries, ascending, in
 // a shared vector body.
 type mapBody[K comparable, V any] struct {
-	shared  atomic.Bool
-	whole   bool   // entries are no concern of log, which will replace them all
-	notes   uint32 // undo records of the body in log
-	log     uint64 // the undo log that has seen the last logged write
+	mark    mark
 	entries map[K]V
 	keys    atomic.Pointer[vectorBody[K]]
 }
@@ -29,8 +25,8 @@ func (m Map[K, V]) Share() Map[K, V] {
 
 // MarkShared implements Sharer.
 func (m Map[K, V]) MarkShared() {
-	if b := m.body; b != nil && !b.shared.Load() {
-		b.shared.Store(true)
+	if b := m.body; b != nil && !b.mark.shared.Load() {
+		b.mark.shared.Store(true)
 	}
 }
 
@@ -39,7 +35,7 @@ func (m *Map[K, V]) own() *mapBody[K, V] {
 	switch {
 	case old == nil:
 		m.body = &mapBody[K, V]{entries: map[K]V{}}
-	case old.shared.Load():
+	case old.mark.shared.Load():
 		m.body = &mapBody[K, V]{entries: maps.Clone(old.entries)}
 		m.body.keys.Store(old.keys.Load())
 		if _, ok := any((*V)(nil)).(Sharer); ok {
@@ -76,12 +72,6 @@ func (m Map[K, V]) Find(k K) (V, bool) {
 // Lookup returns the value of k, or the zero value when there is none.
 func (m Map[K, V]) Lookup(k K) V { return m.entries()[k] }
 
-// Get returns the value of k, or null.
-func (m Map[K, V]) Get(k K) Opt[V] {
-	v, ok := m.entries()[k]
-	return Opt[V]{v: v, ok: ok}
-}
-
 // At returns the value of k, or faults when there is none.
 func (m Map[K, V]) At(k K) V {
 	v, ok := m.entries()[k]
@@ -89,16 +79,6 @@ func (m Map[K, V]) At(k K) V {
 		failKey(keyText(k))
 	}
 	return v
-}
-
-// Update applies f to the value of k in place, or faults when there is none. It is how
-// a path such as m[k].x is written.
-func (m *Map[K, V]) Update(k K, f func(*V)) {
-	m.At(k)
-	b := m.own() // before the value is read: it marks what the value refers to
-	v := b.entries[k]
-	f(&v)
-	b.entries[k] = v
 }
 
 // Set gives k the value v and returns the old one, if there was one.
@@ -112,17 +92,6 @@ func (m *Map[K, V]) Set(k K, v V) (old V, had bool) {
 	}
 	b.keys.Store(nil)
 	return old, false
-}
-
-// Remove takes the entry of k out, if there is one, and returns its value.
-func (m *Map[K, V]) Remove(k K) (old V, had bool) {
-	if old, had = m.entries()[k]; !had {
-		return old, false
-	}
-	b := m.own()
-	delete(b.entries, k)
-	b.keys.Store(nil)
-	return old, true
 }
 
 // Clear empties the map and returns what it was.
@@ -144,41 +113,9 @@ func (m Map[K, V]) Keys() Vector[K] {
 		list = append(list, k)
 	}
 	keys := &vectorBody[K]{elems: sorted(list)}
-	keys.shared.Store(true)
+	keys.mark.shared.Store(true)
 	m.body.keys.Store(keys) // readers may race to publish; all publish the same keys
 	return Vector[K]{body: keys}
-}
-
-// Values returns the values in ascending order of their keys.
-func (m Map[K, V]) Values() Vector[V] {
-	keys := m.Keys().Items()
-	list := make([]V, 0, len(keys))
-	for _, k := range keys {
-		list = append(list, m.body.entries[k])
-	}
-	markAll(list)
-	return VectorOf(list...)
-}
-
-// Equal reports whether both maps have the same keys with equal values.
-func (m Map[K, V]) Equal(n Map[K, V], eq func(a, b V) bool) bool {
-	return m.body == n.body || maps.EqualFunc(m.entries(), n.entries(), eq)
-}
-
-// Str returns the text of the map, such as {a: 1, b: 2}.
-func (m Map[K, V]) Str(key func(K) string, val func(V) string) string {
-	var sb strings.Builder
-	sb.WriteByte('{')
-	for i, k := range m.Keys().Items() {
-		if i > 0 {
-			sb.WriteString(", ")
-		}
-		sb.WriteString(key(k))
-		sb.WriteString(": ")
-		sb.WriteString(val(m.body.entries[k]))
-	}
-	sb.WriteByte('}')
-	return sb.String()
 }
 
 // EachElem calls f for every key and every value, in ascending order of the keys.

@@ -60,19 +60,6 @@ func (o Opt[T]) Share() Opt[T] {
 // MarkShared implements Sharer.
 func (o *Opt[T]) MarkShared() { MarkShared(&o.v) }
 
-// Equal reports whether both are null, or both hold equal values.
-func (o Opt[T]) Equal(p Opt[T], eq func(a, b T) bool) bool {
-	return o.ok == p.ok && (!o.ok || eq(o.v, p.v))
-}
-
-// Str returns the text of the value, or null.
-func (o Opt[T]) Str(str func(T) string) string {
-	if !o.ok {
-		return "null"
-	}
-	return str(o.v)
-}
-
 // EachElem calls f for the value, if there is one.
 func (o Opt[T]) EachElem(f func(any)) {
 	if o.ok {
@@ -141,22 +128,6 @@ func (b Box[T]) Share() Box[T] { return b }
 // MarkShared implements Sharer: a box is immutable, whoever writes rebuilds it.
 func (b Box[T]) MarkShared() {}
 
-// Equal reports whether both are null, or both hold equal values.
-func (b Box[T]) Equal(c Box[T], eq func(a, b T) bool) bool {
-	if b.p == c.p {
-		return true
-	}
-	return b.p != nil && c.p != nil && eq(*b.p, *c.p)
-}
-
-// Str returns the text of the value, or null.
-func (b Box[T]) Str(str func(T) string) string {
-	if b.p == nil {
-		return "null"
-	}
-	return str(*b.p)
-}
-
 // EachElem calls f for the value, if there is one.
 func (b Box[T]) EachElem(f func(any)) {
 	if b.p != nil {
@@ -170,4 +141,33 @@ func NonNull[R interface{ IsNull() bool }](r R) R {
 		Fail(MsgNull)
 	}
 	return r
+}
+
+// EqualOpts reports whether o and p are null, or hold equal values.
+func EqualOpts[T any](o, p Opt[T], eq func(a, b T) bool) bool {
+	return o.ok == p.ok && (!o.ok || eq(o.v, p.v))
+}
+
+// OptText returns the text of the value, or null.
+func OptText[T any](o Opt[T], str func(T) string) string {
+	if !o.ok {
+		return "null"
+	}
+	return str(o.v)
+}
+
+// EqualBoxes reports whether b and c are null, or hold equal values.
+func EqualBoxes[T any](b, c Box[T], eq func(a, b T) bool) bool {
+	if b.p == c.p {
+		return true
+	}
+	return b.p != nil && c.p != nil && eq(*b.p, *c.p)
+}
+
+// BoxText returns the text of the value, or null.
+func BoxText[T any](b Box[T], str func(T) string) string {
+	if b.p == nil {
+		return "null"
+	}
+	return str(*b.p)
 }

@@ -44,7 +44,7 @@ func (s *Set[K]) Insert(k K) bool {
 // Remove takes k out of the set and reports whether it was there. Its inverse, where
 // it returned true, is Insert.
 func (s *Set[K]) Remove(k K) bool {
-	_, had := s.m.Remove(k)
+	_, had := RemoveKey(&s.m, k)
 	return had
 }
 
@@ -56,7 +56,7 @@ func (s Set[K]) Keys() Vector[K] { return s.m.Keys() }
 
 // Equal reports whether both sets have the same elements.
 func (s Set[K]) Equal(t Set[K]) bool {
-	return s.m.Equal(t.m, Eq[struct{}])
+	return EqualMaps(s.m, t.m, Eq[struct{}])
 }
 
 // Str returns the text of the set, such as {1, 2}.

@@ -1,5 +1,37 @@
 package value
 
+import "sync/atomic"
+
+// mark is what a body knows of who sees it, and of the undo log that was last written
+// for it.
+type mark struct {
+	shared atomic.Bool // several containers refer to it
+	notes  uint32      // records of the body in log
+	log    uint64      // the undo log that has seen the last logged write
+	// base: places from here on are no concern of log, which will cut or replace them; -1
+	// if all are. In a map, whose entries have no numbers, it is 0 or -1.
+	base int
+}
+
+// sole reports whether one container alone refers to the body.
+func (m *mark) sole() bool { return !m.shared.Load() }
+
+// watch prepares the body for records of log.
+func (m *mark) watch(log uint64) {
+	if m.log != log {
+		m.log, m.base, m.notes = log, -1, 0
+	}
+}
+
+// free reports whether log need not restore place i.
+func (m *mark) free(i int) bool { return uint(i) >= uint(m.base) } // never if base is -1
+
+// own makes a body one that log need not restore.
+func (m *mark) own(log uint64) { m.log, m.base = log, 0 }
+
+// noComparison keeps Go from compiling a comparison for a struct.
+type noComparison [0]func()
+
 // Sharer is implemented by pointers to values that contain containers: the
 // containers of this package and the generated classes with such fields.
 // MarkShared marks everything the value refers to as shared; it may run while

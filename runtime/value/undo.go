@@ -2,13 +2,13 @@ package value
 
 // The containers in the fields of actors are written in place, and an event that fails
 // takes its writes back. Before each write it asks the container for a record that
-// restores what is about to be lost (the Note methods), appends it to its log, and runs
+// restores what is about to be lost (the Note functions), appends it to its log, and runs
 // the log from the end if it fails.
 //
 // A record restores a place in a body: an element, an entry, the length, or everything.
 // Bodies keep their identity from the write to the undo, wherever the containers that
 // refer to them move meanwhile; the container's own reference to its body is a place of
-// its own, which changes in Own only and is restored by whoever called that.
+// its own, which changes in OwnVector and OwnMap only and is restored by whoever called that.
 //
 // A place that has a record in the log needs no other, since the oldest one wins. So a
 // body remembers of the log that was last written to it which of its places do not

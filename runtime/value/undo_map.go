@@ -4,6 +4,7 @@ import "maps"
 
 // mapUndo takes back one write to an entry.
 type mapUndo[K comparable, V any] struct {
+	_    noComparison
 	body *mapBody[K, V]
 	k    K
 	old  V
@@ -26,6 +27,7 @@ func (u *mapUndo[K, V]) Undo() {
 
 // mapContent takes back all that was done to a body since entries was its content.
 type mapContent[K comparable, V any] struct {
+	_       noComparison
 	body    *mapBody[K, V]
 	entries map[K]V
 	keys    *vectorBody[K]
@@ -37,60 +39,52 @@ func (u *mapContent[K, V]) Undo() {
 	u.body.keys.Store(u.keys)
 }
 
-// Sole reports whether m has a body that nobody else sees.
-func (m Map[K, V]) Sole() bool { return m.body != nil && !m.body.shared.Load() }
+// SoleMap reports whether m has a body that nobody else sees.
+func SoleMap[K comparable, V any](m Map[K, V]) bool { return m.body != nil && m.body.mark.sole() }
 
-// Own gives m a body of its own, which log need not restore: who called Own will restore
+// OwnMap gives m a body of its own, which log need not restore: who called this will restore
 // m itself.
-func (m *Map[K, V]) Own(log uint64) {
-	b := m.own()
-	b.log, b.whole = log, true
+func OwnMap[K comparable, V any](m *Map[K, V], log uint64) {
+	m.own().mark.own(log)
 }
 
-// watch prepares the body for records of log.
-func (b *mapBody[K, V]) watch(log uint64) {
-	if b.log != log {
-		b.log, b.whole, b.notes = log, false, 0
-	}
-}
-
-// Free reports whether log need not restore any entry. The map must be Sole, as for all
+// FreeEntry reports whether log need not restore any entry. The map must be sole, as for all
 // that follows.
-func (m *Map[K, V]) Free(log uint64) bool {
-	m.body.watch(log)
-	return m.body.whole
+func FreeEntry[K comparable, V any](m *Map[K, V], log uint64) bool {
+	m.body.mark.watch(log)
+	return m.body.mark.free(0)
 }
 
-// Noted reports whether u, one of the last records of a log, restores the entry of k.
-func (m *Map[K, V]) Noted(u Undo, k K) bool {
+// NotedEntry reports whether u, one of the last records of a log, restores the entry of k.
+func NotedEntry[K comparable, V any](m *Map[K, V], u Undo, k K) bool {
 	x, ok := u.(*mapUndo[K, V])
 	return ok && x.body == m.body && x.k == k
 }
 
-// Note returns what log, for which the map is not Free, needs before the entry of k is
+// NoteEntry returns what log, for which the map is not free, needs before the entry of k is
 // written or removed.
-func (m *Map[K, V]) Note(log uint64, k K) Undo {
+func NoteEntry[K comparable, V any](m *Map[K, V], log uint64, k K) Undo {
 	b := m.body
-	b.watch(log)
-	if tooMany(b.notes, len(b.entries)) {
-		b.whole = true
-		return &mapContent[K, V]{b, maps.Clone(b.entries), b.keys.Load()}
+	b.mark.watch(log)
+	if tooMany(b.mark.notes, len(b.entries)) {
+		b.mark.base = 0
+		return &mapContent[K, V]{body: b, entries: maps.Clone(b.entries), keys: b.keys.Load()}
 	}
-	b.notes++
+	b.mark.notes++
 	old, had := b.entries[k]
-	return &mapUndo[K, V]{b, k, old, had}
+	return &mapUndo[K, V]{body: b, k: k, old: old, had: had}
 }
 
-// Empty removes all entries and returns what log needs for that, nil for nothing.
-func (m *Map[K, V]) Empty(log uint64) Undo {
+// EmptyMap removes all entries and returns what log needs for that, nil for nothing.
+func EmptyMap[K comparable, V any](m *Map[K, V], log uint64) Undo {
 	b := m.body
-	b.watch(log)
-	was := &mapContent[K, V]{b, b.entries, b.keys.Load()}
+	b.mark.watch(log)
+	was := &mapContent[K, V]{body: b, entries: b.entries, keys: b.keys.Load()}
 	b.entries = map[K]V{}
 	b.keys.Store(nil)
-	if b.whole {
+	if b.mark.free(0) {
 		return nil
 	}
-	b.whole = true
+	b.mark.base = 0
 	return was
 }
