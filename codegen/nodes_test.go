@@ -83,3 +83,80 @@ func TestEveryNodeHasAnEmitter(t *testing.T) {
 		}
 	}
 }
+
+// kindsOf returns the constants that package typecheck declares of an enumeration.
+func kindsOf(t *testing.T, enumeration string) (kinds []string) {
+	for _, f := range parseFolder(t, "../typecheck") {
+		for _, d := range f.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.CONST {
+				continue
+			}
+			if id, ok := g.Specs[0].(*ast.ValueSpec).Type.(*ast.Ident); !ok || id.Name != enumeration {
+				continue
+			}
+			for _, s := range g.Specs {
+				kinds = append(kinds, s.(*ast.ValueSpec).Names[0].Name)
+			}
+		}
+	}
+	if len(kinds) == 0 {
+		t.Fatalf("package typecheck has no constants of type %s", enumeration)
+	}
+	return kinds
+}
+
+// named returns the constants of package typecheck that stand in cases of the functions, or as keys of the tables.
+func named(t *testing.T, in ...string) map[string]bool {
+	names := map[string]bool{}
+	add := func(list ...ast.Expr) {
+		for _, x := range list {
+			if s, ok := x.(*ast.SelectorExpr); ok {
+				names[s.Sel.Name] = true
+			}
+		}
+	}
+	visit := func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CaseClause:
+			add(n.List...)
+		case *ast.KeyValueExpr:
+			add(n.Key)
+		}
+		return true
+	}
+	for _, f := range parseFolder(t, ".") {
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if slices.Contains(in, d.Name.Name) {
+					ast.Inspect(d, visit)
+				}
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					if v, ok := s.(*ast.ValueSpec); ok && slices.Contains(in, v.Names[0].Name) {
+						ast.Inspect(v, visit)
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// TestEveryCallHasAnEmitter does the same for the kinds of calls, the predeclared functions and the methods of the
+// library.
+func TestEveryCallHasAnEmitter(t *testing.T) {
+	for enumeration, in := range map[string][]string{
+		"CallKind":  {"call"},
+		"BuiltinID": {"builtin"},
+		"LibraryID": {"readMethod", "stringMethod", "mutator"},
+	} {
+		names := named(t, in...)
+		for _, kind := range kindsOf(t, enumeration) {
+			if !names[kind] && !strings.HasPrefix(kind, "No") {
+				t.Errorf("%v have no case for %s", in, kind)
+			}
+		}
+	}
+}
