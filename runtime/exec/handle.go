@@ -35,15 +35,16 @@ const (
 type Handle struct {
 	node dominator.Node // Invariant: first, so that a handle is found from its node
 
+	// What every event changes comes first, apart from what every event reads.
+	latch latch  // guards queue and what is in it, and holds those who need no queue
+	queue *queue // nil while nobody but guests holds the actor or waits for it
+
+	name  *string // of a named actor; else nil
 	id    event.ActorID
 	class *Class
-	name  *string // of a named actor; else nil
 	// obj is the actor's state, nil before it is constructed. Like everything in
 	// it, it is guarded by the actor's lock.
 	obj Object
-
-	latch latch  // guards queue and what is in it, and holds those who need no queue
-	queue *queue // nil while nobody but guests holds the actor or waits for it
 
 	state   atomic.Uint32
 	timed   atomic.Bool    // the actor has set a timer
