@@ -1,6 +1,10 @@
 package dominator
 
-import "github.com/aeon-lang/aeon/internal/assert"
+import (
+	"slices"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+)
 
 // outEdge is an edge in the list of its owner, inEdge the same edge in the list
 // of its child. Each knows its place in the other list, so that an edge once
@@ -47,6 +51,10 @@ func (n *Node) ensureEdges() *edges {
 
 // push appends an edge that does not escape and returns its place.
 func (e *edges) push(o outEdge) uint32 {
+	if len(e.out) == cap(e.out) {
+		// Twofold: append grows long lists by a quarter, so that each edge is copied four times.
+		e.out = slices.Grow(e.out, len(e.out)+1)
+	}
 	e.out = append(e.out, o)
 	at := uint32(len(e.out) - 1)
 	if e.index != nil {
