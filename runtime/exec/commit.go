@@ -24,13 +24,7 @@ func (ev *Event) commit() error {
 	for _, h := range ev.born {
 		h.set(created)
 	}
-	pos := ev.append(nil)
-	var next follow
-	if ev.traced == nil {
-		ev.settle(&next)
-	} else {
-		s.tracer.committed(ev, pos, &next)
-	}
+	next := ev.settle()
 	ev.release(false)
 	if len(cx.ops) > 0 {
 		next.start()
@@ -40,8 +34,26 @@ func (ev *Event) commit() error {
 	return nil
 }
 
-// settle makes the event's deletions known and queues what it has issued.
-func (ev *Event) settle(next *follow) {
+// settle takes the event's place among all events, and leaves there what it has issued.
+func (ev *Event) settle() (next follow) {
+	s := ev.sys
+	var meets uint64
+	if len(ev.root.ops) > 0 {
+		meets = ev.needed(ev.root.ops)
+		s.outlets.lock(meets)
+		defer s.outlets.unlock(meets)
+	}
+	pos := ev.append(nil)
+	if ev.traced == nil {
+		ev.publish(&next)
+	} else {
+		s.tracer.committed(ev, pos, &next)
+	}
+	return next
+}
+
+// publish makes the event's deletions known and queues what it has issued.
+func (ev *Event) publish(next *follow) {
 	ev.bury()
 	if len(ev.root.ops) > 0 {
 		next.ev = ev

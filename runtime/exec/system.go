@@ -114,6 +114,7 @@ type System struct {
 
 	workers    workers
 	lanes      lanes
+	outlets    outlets
 	timers     timers
 	maintainer maintainer
 	live       live

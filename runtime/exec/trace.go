@@ -248,7 +248,7 @@ func (t *tracer) committed(ev *Event, pos store.Position, next *follow) {
 	t.serial.Lock()
 	defer t.serial.Unlock()
 	r.Order = t.tick.Add(1)
-	ev.settle(next)
+	ev.publish(next)
 	r.Subs, r.Callbacks = next.index, next.callbacks
 	t.rec.Ended(&r.Event)
 }

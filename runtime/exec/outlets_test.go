@@ -1,0 +1,50 @@
+package exec
+
+import (
+	"slices"
+	"sync"
+	"testing"
+)
+
+// TestReadersOfOneIssuerAgreeOnAnOrder lets events that hold one issuer together, as they only read it,
+// issue sub-events to two targets each: both have to get them in one order, which is that of the commits.
+func TestReadersOfOneIssuerAgreeOnAnOrder(t *testing.T) {
+	s, cl := testSystem(t, Config{})
+	read := methodAlone
+	read.Name, read.Self, read.ReadOnly = "read", Read, true
+	var logs [2]struct {
+		sync.Mutex
+		got []int
+	}
+	issuer := newDesk(t, cl)
+	targets := []Ref{newDesk(t, cl).Ref, newDesk(t, cl).Ref}
+	const clients, rounds = 8, 400
+	var group sync.WaitGroup
+	for c := range clients {
+		cl := s.Client()
+		group.Go(func() {
+			for r := range rounds {
+				n := c*rounds + r
+				mustNot(t, cl.Await(issuer.Ref, &read, work(func(cx *Cx, _ *desk) {
+					for i, target := range targets {
+						cx.Emit(target, &methodAlone, work(func(*Cx, *desk) {
+							logs[i].Lock()
+							defer logs[i].Unlock()
+							logs[i].got = append(logs[i].got, n)
+						}))
+					}
+				})))
+			}
+		})
+	}
+	group.Wait()
+	cl.Settle()
+	if len(logs[0].got) != clients*rounds || !slices.Equal(logs[0].got, logs[1].got) {
+		for i := range logs[0].got {
+			if logs[0].got[i] != logs[1].got[i] {
+				t.Fatalf("of %d events, number %d is %d at one target and %d at the other", len(logs[0].got), i, logs[0].got[i], logs[1].got[i])
+			}
+		}
+		t.Fatalf("%d and %d sub-events ran, not %d", len(logs[0].got), len(logs[1].got), clients*rounds)
+	}
+}
