@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -43,6 +42,9 @@ type waiter struct {
 	task *task
 	cond func() bool
 }
+
+// rankedMax is among how many tasks ranks are compared; among more, chance decides.
+const rankedMax = 512
 
 const lowRank = 1 << 63 // ranks that are drawn are above, those of fallen tasks below
 
@@ -150,14 +152,16 @@ func (b *baton) choose() *task {
 	if len(b.ready) > 1 {
 		i = b.pick()
 	}
-	t := b.ready[i]
-	b.ready = slices.Delete(b.ready, i, i+1)
+	t, last := b.ready[i], len(b.ready)-1
+	b.ready[i], b.ready[last] = b.ready[last], nil
+	b.ready = b.ready[:last]
 	return t
 }
 
 // pick returns the index of the ready task that runs next.
 func (b *baton) pick() int {
-	if b.ranked {
+	n := len(b.ready)
+	if b.ranked && n <= rankedMax {
 		if b.draw()%b.change == 0 {
 			b.low--
 			b.now.rank = b.low
@@ -171,11 +175,11 @@ func (b *baton) pick() int {
 		return best
 	}
 	if b.draw()%16 < b.stay {
-		if i := slices.Index(b.ready, b.now); i >= 0 {
-			return i
+		if b.ready[n-1] == b.now { // it has just yielded
+			return n - 1
 		}
 	}
-	return int(b.draw() % uint64(len(b.ready)))
+	return int(b.draw() % uint64(n))
 }
 
 // stuck ends the process: every task waits for another. No recover of an event may take
