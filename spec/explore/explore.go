@@ -15,7 +15,7 @@ type Config struct {
 	StatesMax int
 	// TimeMax bounds the time; 0 is none.
 	TimeMax time.Duration
-	// Options are those of the runs; StopAtFailure is set.
+	// Options are those of the runs; StopAtFailure is set unless KeepGoing is.
 	Options spec.Options
 	// Progress, if set, is called every few seconds.
 	Progress func(Progress)
@@ -23,6 +23,9 @@ type Config struct {
 	// orders that it is not called for have the outcome of one for which it was, if
 	// Options.Observe is set.
 	OnEnd func(*spec.Outcome)
+	// KeepGoing: a failure of main or of the test is an outcome like others, and what it has
+	// issued runs to its end.
+	KeepGoing bool
 	// Plain turns the reduction off: every step is tried in every state. For tests.
 	Plain bool
 }
@@ -64,7 +67,7 @@ func Run(p *spec.Program, e spec.Entry, cfg Config) *Result {
 	if cfg.StatesMax <= 0 {
 		cfg.StatesMax = statesMaxDefault
 	}
-	cfg.Options.StopAtFailure = true
+	cfg.Options.StopAtFailure = !cfg.KeepGoing
 	if cfg.Options.StepsMax == 0 {
 		cfg.Options.StepsMax = statementsMax
 	}
@@ -196,7 +199,7 @@ func (s *search) visit() *node {
 	s.seen[digest] = n
 	s.depthMax = max(s.depthMax, len(s.stack))
 	options := s.m.Options()
-	if s.m.Failure() != nil || !s.m.Over() && len(options) == 0 {
+	if s.m.Failure() != nil && !s.cfg.KeepGoing || !s.m.Over() && len(options) == 0 {
 		s.failed = true
 		return n
 	}

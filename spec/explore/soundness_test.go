@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/tools/txtar"
 
 	"github.com/aeon-lang/aeon/lang"
 	"github.com/aeon-lang/aeon/lang/ast"
@@ -89,7 +92,9 @@ test "t" {
 `)
 	for i := range 3 + s.rng.IntN(2) {
 		call := fmt.Sprintf("event %s.m%d(%d)", s.pick("x", "y"), s.rng.IntN(4), s.rng.IntN(3))
-		switch s.rng.IntN(5) {
+		switch s.rng.IntN(6) {
+		case 5:
+			fmt.Fprintf(&s.b, "\tawait %s;\n", call)
 		case 0:
 			fmt.Fprintf(&s.b, "\tpending<void> p%d = %s;\n\ttry { await p%d; } catch (string why) { print(why); }\n", i, call, i)
 		case 1:
@@ -118,20 +123,14 @@ func parse(t testing.TB, text string) *spec.Program {
 	return spec.New(info)
 }
 
-// outcomes returns the different ends of the orders of the one test of p.
-func outcomes(t testing.TB, p *spec.Program, cfg Config) ([]string, *Result) {
+// outcomes returns the different ends of the orders of an entry of p.
+func outcomes(t testing.TB, p *spec.Program, e spec.Entry, cfg Config) ([]string, *Result) {
 	t.Helper()
-	set := map[string]bool{}
-	cfg.Options.Observe = true
-	cfg.OnEnd = func(out *spec.Outcome) {
-		slices.SortFunc(out.DeadLetters, func(a, b spec.Letter) int { return strings.Compare(a.Failure.Msg, b.Failure.Msg) })
-		set[out.String()] = true
-	}
-	r := Run(p, p.Tests()[0], cfg)
+	all, r := Outcomes(p, e, cfg)
 	if r.Failing != nil {
 		t.Fatalf("a run fails: %s", r.Failing)
 	}
-	return slices.Sorted(maps.Keys(set)), r
+	return slices.Sorted(maps.Keys(all)), r
 }
 
 // comparison is what comparing the two searches over many programs has given.
@@ -145,11 +144,11 @@ func compareSearches(t *testing.T, seeds uint64) (c comparison) {
 	for seed := range seeds {
 		text := (&source{rng: rand.New(rand.NewPCG(seed, 7))}).program()
 		p := parse(t, text)
-		want, plain := outcomes(t, p, Config{Plain: true, StatesMax: 2000})
+		want, plain := outcomes(t, p, p.Tests()[0], Config{Plain: true, StatesMax: 2000})
 		if !plain.Complete {
 			continue
 		}
-		got, reduced := outcomes(t, p, Config{StatesMax: 2000})
+		got, reduced := outcomes(t, p, p.Tests()[0], Config{StatesMax: 2000})
 		if !slices.Equal(got, want) {
 			c.differs = fmt.Sprintf("seed %d: with reduction there are %d outcomes, without %d\n%s\nfound:\n%s\nall:\n%s", seed, len(got), len(want), text,
 				strings.Join(got, "--\n"), strings.Join(want, "--\n"))
@@ -176,6 +175,61 @@ func TestReductionKeepsOutcomes(t *testing.T) {
 		t.Errorf("the reduction saves nothing: %d steps of %d", c.steps, c.plainSteps)
 	}
 	t.Logf("%d programs, %d with several outcomes: %d steps instead of %d", c.programs, c.many, c.steps, c.plainSteps)
+}
+
+// TestReductionKeepsGoldenOutcomes compares the two searches on the programs of the golden suite.
+func TestReductionKeepsGoldenOutcomes(t *testing.T) {
+	archives, err := filepath.Glob(filepath.Join("..", "..", "testdata", "semantics", "*.txtar"))
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("testdata/semantics holds no archives (%v)", err)
+	}
+	programs, steps, plainSteps := 0, 0, 0
+	for _, archive := range archives {
+		p := golden(t, archive)
+		if p == nil {
+			continue // it shows what the checker says
+		}
+		e, ok := p.Main()
+		if !ok {
+			e = p.Tests()[0]
+		}
+		want, plain := outcomes(t, p, e, Config{Plain: true})
+		got, reduced := outcomes(t, p, e, Config{})
+		if !plain.Complete || !reduced.Complete || !slices.Equal(got, want) {
+			t.Errorf("%s: with reduction (%v) there are %d outcomes, without (%v) %d\n%s\nall:\n%s", archive, reduced.Complete, len(got), plain.Complete, len(want),
+				strings.Join(got, "--\n"), strings.Join(want, "--\n"))
+		}
+		programs++
+		steps, plainSteps = steps+reduced.Steps, plainSteps+plain.Steps
+	}
+	if programs < len(archives)/2 {
+		t.Errorf("only %d of %d programs were explored", programs, len(archives))
+	}
+	t.Logf("%d programs: %d steps instead of %d", programs, steps, plainSteps)
+}
+
+// golden returns the program of a golden file, nil if it is not correct.
+func golden(t *testing.T, archive string) *spec.Program {
+	a, err := txtar.ParseFile(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []*ast.File
+	for _, f := range a.Files {
+		if !strings.HasSuffix(f.Name, ".aeon") {
+			continue
+		}
+		file, diags := lang.Parse(f.Name, f.Data)
+		if diag.HasErrors(diags) {
+			return nil
+		}
+		files = append(files, file)
+	}
+	info, diags := typecheck.Check(files, typecheck.Options{})
+	if diag.HasErrors(diags) {
+		return nil
+	}
+	return spec.New(info)
 }
 
 var seeds = flag.Uint64("explore.seeds", 120, "how many random programs the reduction is tried with")
