@@ -34,6 +34,8 @@ func (w *world) inSession(g *msg) bool {
 // crash lets host h lose all that is not committed. When it is back it asks how T runs around
 // its nodes: the release that would have told it may be lost.
 func (w *world) crash(h uint8) {
+	w.touched.read(partGlobal)
+	w.touched.write(partSessions | partView(h))
 	w.epoch[h]++
 	w.noticed[h][h]++
 	if !viewFaults.keepMessages {
@@ -46,7 +48,9 @@ func (w *world) crash(h uint8) {
 		if w.c.host[x] != h {
 			continue
 		}
+		w.touched.write(partActor(x))
 		for e := range event(len(w.c.events)) {
+			w.touched.write(partKnow(h, e))
 			if w.runs[e].undoAt[x] != 0 {
 				w.undo(w.run(e), x)
 			}
@@ -72,6 +76,7 @@ func (w *world) undo(r *run, x node) {
 
 // notice lets host h begin a new session with host lost, which has crashed.
 func (w *world) notice(h, lost uint8) {
+	w.touched.write(partSessions)
 	w.noticed[h][lost] = w.epoch[lost]
 	if !viewFaults.keepMessages {
 		w.msgs = slices.DeleteFunc(w.msgs, func(g msg) bool {
@@ -115,6 +120,7 @@ func (w *world) lose(x, peer node) {
 // severed is the report of a node that its T-neighbour has crashed.
 func (w *world) severed(g msg) {
 	e, r := g.event, &w.runs[g.event]
+	w.touched.read(partAttempt(e))
 	current := r.home.ID() == g.id()
 	if current && r.status == 1 {
 		w.withdraw(e, 0, None, 0, "cut off by a crash")
@@ -154,5 +160,6 @@ func (w *world) crashedSince(e event) (h uint8, ok bool) {
 // crashed.
 func (w *world) cutOff(e event, x node) bool {
 	h := w.c.host[x]
+	w.touched.read(partSession(h))
 	return w.runs[e].epochs[h] != w.epoch[h]
 }

@@ -34,6 +34,7 @@ func (w *world) handle(g msg) {
 		w.severed(g)
 		return
 	}
+	w.touched.read(partAttempt(e))
 	if r := &w.runs[e]; r.status != 1 || r.home.ID() != g.id() {
 		return
 	}
@@ -72,7 +73,11 @@ func (w *world) withdraw(e event, y node, m Mode, up node, why string) {
 	}
 	w.leave(e, true)
 	w.deafen(e)
+	w.touched.write(partAttempt(e) | partActor(nodeFresh+node(e)))
 	for x := range w.readers {
+		if (w.readers[x]|w.writers[x]|w.lost[x])>>e&1 != 0 {
+			w.touched.write(partActor(node(x)))
+		}
 		w.readers[x] &^= 1 << e
 		w.writers[x] &^= 1 << e
 		w.lost[x] &^= 1 << e
@@ -102,14 +107,20 @@ func (w *world) withdraw(e event, y node, m Mode, up node, why string) {
 // learnPath tells the home and the hosts on the T-path to y how it runs: the home has
 // asked y's host, and the request that enters again carries it.
 func (w *world) learnPath(home uint8, y node) {
+	w.touched.read(partGlobal)
 	var path mask
 	for x := y; x != 0; x = w.parents[x] {
 		path |= bit(x)
 	}
 	path.each(func(x node) {
 		path.each(func(u node) {
-			w.tview[w.c.host[x]][u] = w.parents[u]
-			w.tview[home][u] = w.parents[u]
+			for _, h := range []uint8{w.c.host[x], home} {
+				w.touched.read(partView(h))
+				if w.tview[h][u] != w.parents[u] {
+					w.touched.write(partView(h))
+					w.tview[h][u] = w.parents[u]
+				}
+			}
 		})
 	})
 }
@@ -152,6 +163,7 @@ func (w *world) advanceEvent(e event) bool {
 		mode := w.wantedMode(e, y)
 		d := w.decide(e, y, mode)
 		if d.Act == Run && !w.cutOff(e, y) {
+			w.touched.read(partView(w.homeHost(e)))
 			w.access(e, y, mode)
 			w.arrive(e, y)
 			return true
@@ -173,6 +185,7 @@ func (w *world) wanted(e event) mask {
 	r := &w.runs[e]
 	p := &w.c.events[e]
 	if p.move != 0 {
+		w.touched.read(partGlobal)
 		if !w.moveValid(p) {
 			return 0
 		}
@@ -255,6 +268,7 @@ func (w *world) arrive(e event, y node) {
 		return
 	}
 	r.read |= bit(y)
+	w.touched.read(partActor(y))
 	if w.c.events[e].move == 0 {
 		r.reach |= w.edges[y]
 	}
@@ -271,6 +285,7 @@ func (w *world) stepMethod(e event, p *program, x node) bool {
 		r.block[x] = 0
 	}
 	r = w.run(e)
+	w.touched.read(partActor(x))
 	if int(r.pc[x]) == len(p.ops[x]) {
 		r.done |= bit(x)
 		return true
@@ -307,6 +322,7 @@ func (w *world) stepMethod(e event, p *program, x node) bool {
 		if r.reach&^r.read != 0 {
 			return false
 		}
+		w.touched.read(partActors)
 		if !reach(&w.edges, bit(y)).has(x) {
 			w.change(e, x)
 			w.edges[x] |= bit(y)
@@ -315,6 +331,7 @@ func (w *world) stepMethod(e event, p *program, x node) bool {
 		w.change(e, x)
 		f := nodeFresh + node(e)
 		w.edges[x] |= bit(f)
+		w.touched.write(partActor(f))
 		r.home.Fresh(f)
 		w.call(e, x, f, o.async)
 	}
@@ -339,64 +356,12 @@ func (w *world) call(e event, x, y node, async bool) {
 func (w *world) change(e event, x node) {
 	r := w.run(e)
 	w.access(e, x, Write)
+	w.touched.write(partActor(x))
 	if a := uint8(r.home.ID().Attempt); r.undoAt[x] != a {
 		if r.undoAt[x] != 0 {
 			w.fail("e%d writes %v while the undo of attempt %d is due", e, x, r.undoAt[x])
 		}
 		r.undoAt[x], r.undoEdges[x], r.undoSlot[x] = a, w.edges[x], w.slots[x]
-	}
-}
-
-// access is what everything is about: event e touches actor y. It must hold it in a
-// sufficient mode, no other may hold it in a conflicting one, and the order must
-// remain acyclic.
-func (w *world) access(e event, y node, m Mode) {
-	id := w.runs[e].home.ID()
-	if y >= nodeFresh && (w.parents[y] == 0 && y == nodeFresh+node(e)) {
-		return // made by this event, unknown to others
-	}
-	got, any := None, false
-	w.queues[y].Holders(func(h Holder[event]) bool {
-		if h.ID == id {
-			got, any = max(got, h.Mode), true
-		} else if h.Mode.Conflicts(m) {
-			w.fail("conflicting holds at %v: e%d accesses it in mode %v, e%d holds it in mode %v", y, e, m, h.ID.Event, h.Mode)
-		}
-		return true
-	})
-	if !any || got < m {
-		w.fail("e%d accesses %v in mode %v without a hold (has %v)", e, y, m, got)
-	}
-	before := w.writers[y]
-	if m == Write {
-		before |= w.readers[y]
-		w.writers[y] |= 1 << e
-	} else {
-		w.readers[y] |= 1 << e
-	}
-	w.after(e, before)
-}
-
-// after notes that the events of set come before e, and checks that the order is acyclic.
-func (w *world) after(e event, set uint8) {
-	set &^= 1 << e
-	if w.precede[e]|set == w.precede[e] {
-		return
-	}
-	w.precede[e] |= set
-	p := w.precede
-	for k := range p {
-		for i := range p {
-			if p[i]>>k&1 != 0 {
-				p[i] |= p[k]
-			}
-		}
-	}
-	for i := range p {
-		if p[i]>>i&1 != 0 {
-			w.fail("not strictly serialisable: e%d comes before itself", i)
-			return
-		}
 	}
 }
 
@@ -414,6 +379,8 @@ func (w *world) commit(e event) {
 	r := w.run(e)
 	p := &w.c.events[e]
 	h := w.homeHost(e)
+	w.touched.read(partSessions)
+	w.touched.write(partGlobal | partAttempt(e))
 	if lost, ok := w.crashedSince(e); ok && !viewFaults.noEpochs {
 		w.trace("  the vote is refused: host %d has crashed", lost)
 		w.notice(h, lost)
@@ -463,32 +430,6 @@ func (r *run) end() {
 // drop them itself, whenever they come, so their order of arrival is nothing to explore.
 func (w *world) deafen(e event) {
 	w.msgs = slices.DeleteFunc(w.msgs, func(g msg) bool { return g.kind == msgHome && g.event == e && !g.orphan })
-}
-
-// retire forgets the order of events that can be part of no cycle any more: they have
-// committed, so nothing new comes before them, and so has all that comes before them.
-func (w *world) retire() {
-	for again := true; again; {
-		again = false
-		for e := range w.c.events {
-			if w.retired>>e&1 == 0 && w.runs[e].status == 2 && w.precede[e]&^w.retired == 0 {
-				w.retired |= 1 << e
-				again = true
-			}
-		}
-	}
-	for x := range w.readers {
-		w.readers[x] &^= w.retired
-		w.writers[x] &^= w.retired
-	}
-	for e := range w.precede {
-		w.precede[e] &^= w.retired
-	}
-	for e := range event(len(w.c.events)) {
-		if w.runs[e].after&w.retired != 0 {
-			w.run(e).after &^= w.retired
-		}
-	}
 }
 
 func (w *world) owner(f node) node {

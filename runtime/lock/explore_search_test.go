@@ -114,8 +114,11 @@ func (w *world) apply(m move) {
 	if w.log != nil {
 		w.log("%s", w.describe(m))
 	}
+	w.touched = touched{}
 	switch m.kind {
 	case moveStart:
+		w.touched.read(partGlobal)
+		w.touched.write(partAttempt(m.e))
 		r := w.run(m.e)
 		r.status = 1
 		for e := range w.c.events {
@@ -128,6 +131,7 @@ func (w *world) apply(m move) {
 		w.enter(m.e)
 	case moveDeliver:
 		g := w.msgs[m.i]
+		w.touched.read(partSession(w.addressee(&g)))
 		w.msgs = slices.Delete(w.msgs, int(m.i), int(m.i)+1)
 		w.deliver(g)
 	case moveAsk:
@@ -138,6 +142,8 @@ func (w *world) apply(m move) {
 		w.run(m.e).arb = 1
 		w.withdraw(m.e, 0, None, 0, "arbitrarily")
 	case moveLearn:
+		w.touched.read(partGlobal)
+		w.touched.write(partView(m.h))
 		if m.i == 0 {
 			w.view[m.h][m.y] = w.committed[m.y]
 		} else {
@@ -152,7 +158,10 @@ func (w *world) apply(m move) {
 		w.leave(m.e, false)
 	}
 	w.advance()
+	w.settle()
+	t := w.touched
 	w.forget()
+	w.touched = t
 }
 
 // ask does what the access of e to y needs: a lazy request, or a withdrawal.
@@ -160,6 +169,7 @@ func (w *world) ask(e event, y node) {
 	r := w.run(e)
 	h := w.homeHost(e)
 	m := w.wantedMode(e, y)
+	w.touched.read(partView(h))
 	d := r.home.Access(router{&w.tview[h]}, y, m)
 	if d.Act == Withdraw {
 		w.withdraw(e, y, m, 0, d.Reason.String())
@@ -244,7 +254,10 @@ type finding struct {
 type search struct {
 	stack     []*world
 	lists     [][]move
-	seen      hashSet
+	seen      stateSet
+	asleep    [][]sleeper // at each depth
+	awake     [][]uint64  // at each depth: what alone is to be done, if anything
+	noSleep   bool        // go all ways
 	clock     uint64
 	states    int
 	steps     int // all searches: states and revisits of states
@@ -256,6 +269,8 @@ func (s *search) level(d int) *world {
 	for len(s.stack) <= d {
 		s.stack = append(s.stack, &world{clock: &s.clock})
 		s.lists = append(s.lists, nil)
+		s.asleep = append(s.asleep, nil)
+		s.awake = append(s.awake, nil)
 	}
 	return s.stack[d]
 }
@@ -267,14 +282,19 @@ func (s *search) explore(c *config) (bool, *finding) {
 	s.states = 0
 	w := s.level(0)
 	w.reset(c)
+	s.asleep[0] = s.asleep[0][:0]
 	var path []move
-	return s.visit(0, &path)
+	return s.visit(0, false, &path)
 }
 
-func (s *search) visit(d int, path *[]move) (bool, *finding) {
+// visit makes the moves that do not sleep; if the state was visited before, only those that
+// have slept so far.
+func (s *search) visit(d int, again bool, path *[]move) (bool, *finding) {
 	w := s.level(d)
 	s.level(d + 1)
-	s.states++
+	if !again {
+		s.states++
+	}
 	s.lists[d] = w.moves(s.lists[d])
 	if len(s.lists[d]) == 0 {
 		if w.bad == "" {
@@ -289,18 +309,36 @@ func (s *search) visit(d int, path *[]move) (bool, *finding) {
 		if s.states >= s.limit {
 			return false, nil
 		}
+		t := sleeper{id: w.name(m)}
+		if asleep(s.asleep[d], t.id) || again && !slices.Contains(s.awake[d], t.id) {
+			continue
+		}
 		n := s.stack[d+1]
 		n.copyFrom(w)
 		n.apply(m)
+		s.steps++
+		t.touched = n.touched
+		known := false
+		s.asleep[d+1], s.awake[d+1] = s.asleep[d+1][:0], s.awake[d+1][:0]
 		if n.bad == "" {
-			s.steps++
-			if !s.seen.add(n.hash()) {
-				continue
+			for i := range s.asleep[d] {
+				if o := &s.asleep[d][i]; o.independent(&t) {
+					s.asleep[d+1] = append(s.asleep[d+1], *o)
+				}
 			}
+			var fresh bool
+			fresh, s.awake[d+1] = s.seen.add(n.hash(), s.asleep[d+1], s.awake[d+1])
+			known = !fresh
+		}
+		if !s.noSleep {
+			s.asleep[d] = append(s.asleep[d], t)
+		}
+		if known && len(s.awake[d+1]) == 0 {
+			continue
 		}
 		s.withdrawn += n.withdrawn - w.withdrawn
 		*path = append(*path, m)
-		ok, f := s.visit(d+1, path)
+		ok, f := s.visit(d+1, known, path)
 		*path = (*path)[:len(*path)-1]
 		if f != nil {
 			return false, f
@@ -367,58 +405,4 @@ func (f *finding) replay() string {
 	}
 	fmt.Fprintf(&b, "=> %s\n", w.bad)
 	return b.String()
-}
-
-// hashSet is a set of hashes, which are not 0. Memory is kept from one search to the next, but
-// only as much is cleared as was used.
-type hashSet struct {
-	table []uint64
-	count int
-}
-
-const hashSetFirst = 1 << 10
-
-func (s *hashSet) reset() {
-	if s.table == nil {
-		s.table = make([]uint64, hashSetFirst)
-	}
-	s.table, s.count = s.table[:hashSetFirst], 0
-	clear(s.table)
-}
-
-// add adds h and reports whether it was not there.
-func (s *hashSet) add(h uint64) bool {
-	h |= 1
-	if s.count*2 >= len(s.table) {
-		old := slices.Clone(s.table)
-		if n := 2 * len(old); n <= cap(s.table) {
-			s.table = s.table[:n]
-			clear(s.table)
-		} else {
-			s.table = make([]uint64, n)
-		}
-		for _, o := range old {
-			if o != 0 {
-				*s.find(o) = o
-			}
-		}
-	}
-	p := s.find(h)
-	if *p == h {
-		return false
-	}
-	*p = h
-	s.count++
-	return true
-}
-
-func (s *hashSet) find(h uint64) *uint64 {
-	i := h >> 1
-	for {
-		p := &s.table[i&uint64(len(s.table)-1)]
-		if *p == 0 || *p == h {
-			return p
-		}
-		i++
-	}
 }

@@ -34,6 +34,13 @@ func (w *world) homeHost(e event) uint8 {
 // learn merges what a message says of a footprint into what host h knows.
 func (w *world) learn(h uint8, g msg) {
 	k := &w.know[h][g.event]
+	w.touched.read(partKnow(h, g.event))
+	old := *k
+	defer func() {
+		if *k != old {
+			w.touched.write(partKnow(h, g.event))
+		}
+	}()
 	if k.attempt > g.attempt {
 		return
 	}
@@ -83,6 +90,7 @@ func (w *world) process(x node, start int) {
 
 func (w *world) sendEnqueue(x node, h uint8, f xeffect) {
 	c := f.To
+	w.touched.read(partSession(h) | partSession(w.c.host[c]))
 	if to := w.c.host[c]; w.noticed[h][to] != w.epoch[to] {
 		return
 	}
@@ -123,6 +131,7 @@ func (w *world) sendHome(h uint8, i int) {
 	if f.Kind == Admitted || f.Kind == Refused {
 		w.checkOrder(f)
 	}
+	w.touched.read(partAttempt(g.event))
 	if r := &w.runs[g.event]; !g.orphan && (r.status != 1 || r.home.ID() != g.id()) {
 		return // it would be dropped there
 	}
@@ -162,6 +171,7 @@ func (w *world) release(g msg, ref Ref) {
 	x, e := g.to, g.event
 	if g.withdrawn {
 		if w.runs[e].undoAt[x] == g.attempt {
+			w.touched.write(partActor(x))
 			w.undo(w.run(e), x)
 		}
 	} else {
@@ -192,17 +202,23 @@ func (w *world) release(g msg, ref Ref) {
 // carry tells a host what the committed event e has changed.
 func (w *world) carry(h uint8, e event) {
 	p := &w.c.events[e]
+	edges, paths := w.view[h], w.tview[h]
 	if p.move != 0 {
+		w.touched.read(partGlobal)
 		w.tview[h][p.move] = w.parents[p.move]
-		return
 	}
 	for x := range p.ops {
-		if len(p.ops[x]) > 0 {
+		if p.owns(node(x)) {
+			w.touched.read(partGlobal)
 			w.view[h][x] = w.committed[x]
+			if f := nodeFresh + node(e); w.parents[f] != 0 {
+				w.view[h][f], w.tview[h][f] = w.committed[f], w.parents[f]
+			}
 		}
 	}
-	if f := nodeFresh + node(e); w.parents[f] != 0 {
-		w.view[h][f], w.tview[h][f] = w.committed[f], w.parents[f]
+	w.touched.read(partView(h))
+	if edges != w.view[h] || paths != w.tview[h] {
+		w.touched.write(partView(h))
 	}
 }
 
@@ -247,6 +263,8 @@ func (w *world) enter(e event) {
 		}
 	}
 	w.know[h][e] = k
+	w.touched.write(partKnow(h, e))
+	w.touched.read(partSession(h))
 	r.epochs = w.noticed[h]
 	v := hostView{w, h}
 	g := w.knows(h, id)

@@ -41,6 +41,16 @@ func (p *program) sets(x node) bool {
 	return false
 }
 
+// owns reports whether the method at x may change what x owns.
+func (p *program) owns(x node) bool {
+	for _, o := range p.ops[x] {
+		if o.kind == opAdd || o.kind == opRemove || o.kind == opCreate {
+			return true
+		}
+	}
+	return false
+}
+
 // config is the start of an exploration.
 type config struct {
 	name    string
@@ -115,6 +125,7 @@ func (v hostView) ancestor(u, x node) bool {
 
 // nearest returns the nearest common T-ancestor of the nodes of m.
 func (v hostView) nearest(m mask) node {
+	v.w.touched.read(partView(v.h))
 	z := m.first()
 	for range nodeCount {
 		ok := true
@@ -149,6 +160,7 @@ func (v hostView) path(z, x node) (m mask) {
 // if any, that the event holds and whose slot may be read.
 func (v hostView) footprint(e event, held node) (reads, writes mask) {
 	w, p := v.w, &v.w.c.events[e]
+	w.touched.read(partView(v.h) | partKnow(v.h, e))
 	k := &w.know[v.h][e]
 	if p.move != 0 {
 		if w.c.light {
@@ -207,6 +219,7 @@ func (v hostView) callees(p *program, x node, o *op, held bool) mask {
 		return bit(o.to)
 	case opSlot:
 		if (held || viewFaults.narrowAtPass) && !p.sets(x) {
+			v.w.touched.read(partActor(x))
 			return owned & bit(v.w.slots[x])
 		}
 		return owned
@@ -290,6 +303,7 @@ func (v hostView) Expand(x node, id xid, held Mode, children []node) Expansion[n
 
 // Parent implements View: undecided while a move holds x.
 func (v hostView) Parent(x node) node {
+	v.w.touched.read(partView(v.h))
 	if v.w.decided != x && v.w.movers != 0 {
 		q := &v.w.queues[x]
 		for i := range q.entries {
@@ -303,6 +317,7 @@ func (v hostView) Parent(x node) node {
 
 // Toward implements View.
 func (v hostView) Toward(x, y node) (node, bool) {
+	v.w.touched.read(partView(v.h))
 	for range nodeCount {
 		p := v.w.tview[v.h][y]
 		if p == x {

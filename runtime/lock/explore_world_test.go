@@ -176,6 +176,7 @@ type world struct {
 	clock   *uint64 // gives versions, to all worlds of a search
 
 	// not part of the state
+	touched   touched
 	out       []xeffect
 	todo      []msg // for homes on the same host, handled after the step
 	orders    [nodeCount][]order
@@ -191,6 +192,7 @@ func (w *world) queue(x node) *xqueue {
 	*w.clock++
 	w.queueAt[x] = *w.clock
 	w.stale |= 1 << x
+	w.touched.write(partQueue(x))
 	return &w.queues[x]
 }
 
@@ -199,12 +201,14 @@ func (w *world) run(e event) *run {
 	*w.clock++
 	w.runAt[e] = *w.clock
 	w.stale |= 1 << (nodeCount + e)
+	w.touched.write(partRun(e))
 	return &w.runs[e]
 }
 
 // send puts a message of host h under way, unless the session with the other is over.
 func (w *world) send(h uint8, g msg) {
 	to := w.addressee(&g)
+	w.touched.read(partSession(h) | partSession(to))
 	if w.noticed[h][to] != w.epoch[to] {
 		return
 	}

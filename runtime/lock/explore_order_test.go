@@ -1,0 +1,84 @@
+package lock
+
+// This file watches the serial order of the events.
+
+// access is what everything is about: event e touches actor y. It must hold it in a
+// sufficient mode, no other may hold it in a conflicting one, and the order must
+// remain acyclic.
+func (w *world) access(e event, y node, m Mode) {
+	id := w.runs[e].home.ID()
+	w.touched.read(partQueue(y) | partGlobal&-part(y/nodeFresh))
+	w.touched.write(partActor(y) | partRun(e))
+	if y >= nodeFresh && (w.parents[y] == 0 && y == nodeFresh+node(e)) {
+		return // made by this event, unknown to others
+	}
+	got, any := None, false
+	w.queues[y].Holders(func(h Holder[event]) bool {
+		if h.ID == id {
+			got, any = max(got, h.Mode), true
+		} else if h.Mode.Conflicts(m) {
+			w.fail("conflicting holds at %v: e%d accesses it in mode %v, e%d holds it in mode %v", y, e, m, h.ID.Event, h.Mode)
+		}
+		return true
+	})
+	if !any || got < m {
+		w.fail("e%d accesses %v in mode %v without a hold (has %v)", e, y, m, got)
+	}
+	before := w.writers[y]
+	if m == Write {
+		before |= w.readers[y]
+		w.writers[y] |= 1 << e
+	} else {
+		w.readers[y] |= 1 << e
+	}
+	w.after(e, before)
+}
+
+// after notes that the events of set come before e, and checks that the order is acyclic.
+func (w *world) after(e event, set uint8) {
+	set &^= 1 << e
+	if w.precede[e]|set == w.precede[e] {
+		return
+	}
+	w.precede[e] |= set
+	p := w.precede
+	for k := range p {
+		for i := range p {
+			if p[i]>>k&1 != 0 {
+				p[i] |= p[k]
+			}
+		}
+	}
+	for i := range p {
+		if p[i]>>i&1 != 0 {
+			w.fail("not strictly serialisable: e%d comes before itself", i)
+			return
+		}
+	}
+}
+
+// retire forgets the order of events that can be part of no cycle any more: they have
+// committed, so nothing new comes before them, and so has all that comes before them.
+func (w *world) retire() {
+	for again := true; again; {
+		again = false
+		for e := range w.c.events {
+			if w.retired>>e&1 == 0 && w.runs[e].status == 2 && w.precede[e]&^w.retired == 0 {
+				w.retired |= 1 << e
+				again = true
+			}
+		}
+	}
+	for x := range w.readers {
+		w.readers[x] &^= w.retired
+		w.writers[x] &^= w.retired
+	}
+	for e := range w.precede {
+		w.precede[e] &^= w.retired
+	}
+	for e := range event(len(w.c.events)) {
+		if w.runs[e].after&w.retired != 0 {
+			w.run(e).after &^= w.retired
+		}
+	}
+}

@@ -1,0 +1,198 @@
+package lock
+
+import "testing"
+
+// Two moves that touch different parts of the world lead to the same state in either order.
+// When the search has taken one of them and then takes the other, the first sleeps in
+// what follows, as long as nothing happens that it depends on (Godefroid, "Using partial orders to
+// improve automatic verification methods", 1990). All states are visited still, but most of the ways
+// that lead to a known state are not gone. What a move depends on is observed while it is made.
+
+// part is a set of parts of a world.
+type part uint64
+
+func partQueue(x node) part          { return 1 << x }
+func partActor(x node) part          { return 1 << (12 + x) } // fields, and who has touched them
+func partRun(e event) part           { return 1 << (24 + e) } // and the order of e
+func partAttempt(e event) part       { return 1 << (28 + e) } // status and attempt, as nodes look at them
+func partKnow(h uint8, e event) part { return 1 << (32 + 4*part(h) + part(e)) }
+func partView(h uint8) part          { return 1 << (44 + h) }
+func partSession(h uint8) part       { return 1 << (48 + h) } // of host h with the others
+const (
+	partGlobal   part = 1 << 47 // what is committed
+	partActors   part = 0xfff << 12
+	partSessions part = 7 << 48
+)
+
+// touched is what a move has read and written.
+type touched struct{ reads, writes part }
+
+func (t *touched) read(p part)  { t.reads |= p }
+func (t *touched) write(p part) { t.writes |= p }
+
+// settle adds what the events have looked at that had reason to look: each looks at its
+// inputs again when one of them changes, and may find nothing to do.
+func (w *world) settle() {
+	for e := range event(len(w.c.events)) {
+		r := &w.runs[e]
+		if r.status != 1 {
+			continue
+		}
+		in := partRun(e) | partView(w.homeHost(e))
+		if w.c.events[e].move != 0 {
+			in |= partGlobal
+		}
+		if w.c.crash != 0 {
+			in |= partSessions
+		}
+		(r.started &^ r.done).each(func(x node) { in |= partActor(x) })
+		if r.reach != 0 {
+			in |= partActors
+		}
+		if w.touched.writes&in != 0 {
+			w.touched.read(in)
+		}
+	}
+}
+
+// sleeper is a move that need not be made.
+type sleeper struct {
+	id uint64
+	touched
+}
+
+func (a *sleeper) independent(b *sleeper) bool {
+	return a.writes&(b.reads|b.writes) == 0 && b.writes&a.reads == 0
+}
+
+// name identifies a move in every state it is possible in.
+func (w *world) name(m move) uint64 {
+	if m.kind == moveDeliver {
+		return w.msgs[m.i].hash()
+	}
+	return mix(1<<63 | uint64(m.kind)<<40 | uint64(m.e)<<32 | uint64(m.y)<<24 | uint64(m.h)<<16 | uint64(m.i))
+}
+
+func asleep(l []sleeper, id uint64) bool {
+	for i := range l {
+		if l[i].id == id {
+			return true
+		}
+	}
+	return false
+}
+
+// stateSet holds the hashes of the states seen, each with the moves that slept when it
+// was seen. Memory is kept from one search to the next, but only as much is cleared as was used.
+type stateSet struct {
+	table []stateEntry
+	count int
+	slept []uint64 // lists, each behind its length; list 0 is empty
+}
+
+type stateEntry struct {
+	hash  uint64 // not 0
+	slept uint32
+}
+
+const stateSetFirst = 1 << 10
+
+func (s *stateSet) reset() {
+	if s.table == nil {
+		s.table = make([]stateEntry, stateSetFirst)
+	}
+	s.table, s.count = s.table[:stateSetFirst], 0
+	clear(s.table)
+	s.slept = append(s.slept[:0], 0)
+}
+
+// add adds state h, in which the moves of sleep do, and reports whether it is new. If it is
+// not, wake are the moves that have slept there always, but do not sleep now.
+func (s *stateSet) add(h uint64, sleep []sleeper, wake []uint64) (fresh bool, _ []uint64) {
+	h |= 1
+	if s.count*2 >= len(s.table) {
+		s.grow()
+	}
+	p := s.find(h)
+	if p.hash == 0 {
+		*p = stateEntry{hash: h}
+		if len(sleep) > 0 {
+			p.slept = uint32(len(s.slept))
+			s.slept = append(s.slept, uint64(len(sleep)))
+			for i := range sleep {
+				s.slept = append(s.slept, sleep[i].id)
+			}
+		}
+		s.count++
+		return true, wake
+	}
+	n := s.slept[p.slept]
+	list := s.slept[p.slept+1:][:n]
+	kept := list[:0]
+	for _, id := range list {
+		if asleep(sleep, id) {
+			kept = append(kept, id)
+		} else {
+			wake = append(wake, id)
+		}
+	}
+	if n > 0 {
+		s.slept[p.slept] = uint64(len(kept))
+	}
+	return false, wake
+}
+
+func (s *stateSet) grow() {
+	old := append([]stateEntry(nil), s.table...)
+	if n := 2 * len(old); n <= cap(s.table) {
+		s.table = s.table[:n]
+		clear(s.table)
+	} else {
+		s.table = make([]stateEntry, n)
+	}
+	for _, o := range old {
+		if o.hash != 0 {
+			*s.find(o.hash) = o
+		}
+	}
+}
+
+func (s *stateSet) find(h uint64) *stateEntry {
+	i := h >> 1
+	for {
+		p := &s.table[i&uint64(len(s.table)-1)]
+		if p.hash == 0 || p.hash == h {
+			return p
+		}
+		i++
+	}
+}
+
+// TestSleepingMovesAreNotMissed goes all ways and those that are left when moves sleep: both
+// must meet the same states.
+func TestSleepingMovesAreNotMissed(t *testing.T) {
+	graphs := allGraphs()
+	var all, some, states, compared int
+	seeds := uint64(400)
+	if raceDetector || testing.Short() {
+		seeds = 40
+	}
+	for seed := range seeds {
+		o := genOptions{moves: seed%3 == 0, crash: seed%4 == 0, create: seed%5 == 0}
+		c := seeded(graphs, seed, o)
+		a, b := &search{limit: 3000, noSleep: true}, &search{limit: 3000}
+		full, f := a.explore(c)
+		if f != nil {
+			t.Fatalf("%v%s", f.c, f.replay())
+		}
+		if !full {
+			continue
+		}
+		if _, f := b.explore(c); f != nil || a.states != b.states {
+			t.Fatalf("%d states, %d when moves sleep; %v\n%v", a.states, b.states, f, c)
+		}
+		compared++
+		all, some, states = all+a.steps, some+b.steps, states+a.states
+	}
+	t.Logf("%d configurations, %d states, %d steps, %d when moves sleep", compared, states, all, some)
+}
