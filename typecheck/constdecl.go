@@ -51,6 +51,7 @@ func (c *checker) evalConst(k *Const, at ast.Node, depth int) {
 		return
 	}
 	b := &body{checker: c, file: s.file, scope: newLocals(), null: newFacts(), constDepth: depth + 1}
+	before := len(c.diags)
 	var op operand
 	if want != nil {
 		op = b.assign(k.Decl.Value, want, "constant "+k.Name())
@@ -61,6 +62,9 @@ func (c *checker) evalConst(k *Const, at ast.Node, depth int) {
 		return
 	}
 	_, isEnum := op.typ.(*Enum)
+	if op.val == nil && len(c.diags) > before {
+		return // it is made from a constant that is wrong
+	}
 	if op.val == nil {
 		d := c.errorf(diag.NotConstant, k.Decl.Value, "the value of constant %s is not known at compile time", k.Name())
 		d.Help = "constants are numbers, strings, booleans, durations and enum values, and expressions of these"
