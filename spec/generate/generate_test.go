@@ -12,7 +12,10 @@ import (
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
-var programs = flag.Int("programs", 300, "how many programs of each profile are made")
+var (
+	programs = flag.Int("programs", 300, "how many programs of each profile are made")
+	wrong    = flag.Int("wrong", 60, "how many programs are broken, each in all ways")
+)
 
 // check returns what the checker says against a program.
 func check(text string) []diag.Diagnostic {
