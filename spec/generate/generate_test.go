@@ -13,8 +13,8 @@ import (
 )
 
 var (
-	programs = flag.Int("programs", 300, "how many programs of each profile are made")
-	wrong    = flag.Int("wrong", 60, "how many programs are broken, each in all ways")
+	programs = flag.Int("programs", 150, "how many programs of each profile are made")
+	wrong    = flag.Int("wrong", 40, "how many programs are broken, each in all ways")
 )
 
 // check returns what the checker says against a program.
