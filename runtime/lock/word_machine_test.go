@@ -38,6 +38,7 @@ var opNames = [...]string{"try", "below", "latch", "direct", "enter", "known", "
 type wordOp struct {
 	kind wordOpKind
 	x, i uint8
+	last bool // of opBelow: the second round, after which it latches
 	ref  Ref
 	eff  wordEffect // of opEnqueue
 	next Word       // of opStore
@@ -118,7 +119,7 @@ func (t *wordThread) begin() {
 	case "guest", "shared":
 		t.then(wordOp{kind: opTry, x: 1})
 	case "roots":
-		t.below()
+		t.below(false)
 	case "pass":
 		t.latchBelow()
 	case "one":
@@ -135,10 +136,11 @@ func (t *wordThread) begin() {
 	}
 }
 
-// below is the step of a guest on its wants: all joined, else all latched in order.
-func (t *wordThread) below() {
+// below is the step of a guest on its wants: all joined, in one of two rounds, else all latched
+// in order.
+func (t *wordThread) below(last bool) {
 	if len(t.wants) > 0 {
-		t.then(wordOp{kind: opBelow, x: t.wants[0].x})
+		t.then(wordOp{kind: opBelow, x: t.wants[0].x, last: last})
 	}
 }
 
@@ -316,7 +318,7 @@ func (w *wordWorld) try(e int, x uint8) {
 	switch {
 	case w.join(e, x, m, false):
 		if x == 1 {
-			t.below()
+			t.below(false)
 		}
 	case x == 1:
 		t.under(wordOp{kind: opEnter, x: 1})
@@ -330,7 +332,7 @@ func (w *wordWorld) below(e int, o wordOp) {
 	t := &w.threads[e]
 	if w.join(e, o.x, t.wants[o.i].m, false) {
 		if o.i++; int(o.i) < len(t.wants) {
-			t.then(wordOp{kind: opBelow, x: t.wants[o.i].x, i: o.i})
+			t.then(wordOp{kind: opBelow, x: t.wants[o.i].x, i: o.i, last: o.last})
 		}
 		return
 	}
@@ -345,7 +347,9 @@ func (w *wordWorld) below(e int, o wordOp) {
 		}
 		return
 	}
-	if w.broken == "order" { // enqueued on one by one
+	if !o.last && w.broken != "keep" {
+		t.below(true)
+	} else if w.broken == "order" { // enqueued on one by one
 		for i := range slices.Backward(t.wants) {
 			t.under(wordOp{kind: opKnown, x: t.wants[i].x, i: uint8(i)})
 		}

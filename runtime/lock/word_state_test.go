@@ -65,7 +65,7 @@ func (w *wordWorld) key(b []byte) []byte {
 	ops := func(list []wordOp) {
 		put(len(list))
 		for _, o := range list {
-			b = append(b, byte(o.kind), o.x, o.i, o.eff.e, o.eff.from, flagBit(o.eff.lazy))
+			b = append(b, byte(o.kind), o.x, o.i, o.eff.e, o.eff.from, flagBit(o.eff.lazy)|flagBit(o.last)<<1)
 			put(int(o.ref.slot), int(o.ref.gen), int(o.eff.edge), int(o.next))
 		}
 	}
