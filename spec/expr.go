@@ -33,7 +33,7 @@ func (f *frame) eval(x ast.Expr) value {
 		}
 		return b.String()
 	case *ast.VectorLit:
-		return &vector{f.evalAll(x.Elems)}
+		return &vector{elems: f.evalAll(x.Elems)}
 	case *ast.Unary:
 		return f.unary(x)
 	case *ast.Binary:
@@ -292,7 +292,7 @@ func (f *frame) part(at ast.Node, v, lo, hi value) value {
 	}
 	switch v := v.(type) {
 	case *vector:
-		return &vector{v.elems[a:b:b]}
+		return &vector{elems: v.elems[a:b:b]}
 	case string:
 		return v[a:b]
 	case byteString:

@@ -112,30 +112,31 @@ func (f *frame) change(x *ast.Call, c *typecheck.Call, recv value, args []value)
 }
 
 func (f *frame) changeVector(x *ast.Call, id typecheck.LibraryID, v *vector, args []value) (changed, result value) {
+	if id == typecheck.PushMethod {
+		return v.push(args[0]), nil
+	}
 	elems := slices.Clone(v.elems)
 	switch id {
-	case typecheck.PushMethod:
-		return &vector{append(elems, args[0])}, nil
 	case typecheck.PopMethod:
 		n := len(elems)
 		if n == 0 {
 			f.fail(x, msgEmpty)
 		}
-		return &vector{elems[:n-1]}, elems[n-1]
+		return &vector{elems: elems[:n-1]}, elems[n-1]
 	case typecheck.InsertMethod:
 		i := f.position(x, args[0])
 		if i < 0 || i > int64(len(elems)) {
 			f.fail(x, indexText(i, len(elems)))
 		}
-		return &vector{slices.Insert(elems, int(i), args[1])}, nil
+		return &vector{elems: slices.Insert(elems, int(i), args[1])}, nil
 	case typecheck.RemoveMethod:
 		i := f.inRange(x, args[0], len(elems))
-		return &vector{slices.Delete(elems, i, i+1)}, v.elems[i]
+		return &vector{elems: slices.Delete(elems, i, i+1)}, v.elems[i]
 	case typecheck.ClearMethod:
 		return emptyVector(), nil
 	case typecheck.SortMethod:
 		slices.SortFunc(elems, compare)
-		return &vector{elems}, nil
+		return &vector{elems: elems}, nil
 	}
 	panic(bug{"no rule for the method " + id.String()})
 }

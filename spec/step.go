@@ -148,7 +148,7 @@ func (m *Machine) sameAsEarlier(i int) bool {
 		return false
 	}
 	for _, o := range m.st.issued[:i] {
-		if o.sent && o.method == e.method && o.target.id == e.target.id && equal(&vector{o.args}, &vector{e.args}) {
+		if o.sent && o.method == e.method && o.target.id == e.target.id && equal(&vector{elems: o.args}, &vector{elems: e.args}) {
 			return true
 		}
 	}

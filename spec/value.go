@@ -41,7 +41,12 @@ type structure struct {
 	fields []value
 }
 
-type vector struct{ elems []value }
+// vector is a vector. Those that were made by pushing share memory: used counts the elements
+// in it, and who has fewer does not see the rest.
+type vector struct {
+	elems []value
+	used  *int // nil if the memory is not for pushing
+}
 
 // table is a map, or a set, whose entries have no values. Keys ascend.
 type table struct {
@@ -237,10 +242,22 @@ func less(a, b value) bool {
 	return compare(a, b) < 0
 }
 
+// push returns v with e behind it. A loop that pushes does not copy each time.
+func (v *vector) push(e value) *vector {
+	n := len(v.elems)
+	if v.used == nil || *v.used != n || cap(v.elems) == n {
+		elems := make([]value, n, 2*n+4)
+		copy(elems, v.elems)
+		v = &vector{elems, new(int)}
+	}
+	*v.used = n + 1
+	return &vector{append(v.elems, e), v.used}
+}
+
 func (v *vector) with(i int, e value) *vector {
 	elems := slices.Clone(v.elems)
 	elems[i] = e
-	return &vector{elems}
+	return &vector{elems: elems}
 }
 
 func (t *table) find(k value) (int, bool) {
@@ -275,7 +292,7 @@ func (t *table) without(k value) *table {
 }
 
 func (t *table) keys() *vector {
-	v := &vector{make([]value, len(t.entries))}
+	v := &vector{elems: make([]value, len(t.entries))}
 	for i, e := range t.entries {
 		v.elems[i] = e.key
 	}
@@ -283,7 +300,7 @@ func (t *table) keys() *vector {
 }
 
 func (t *table) values() *vector {
-	v := &vector{make([]value, len(t.entries))}
+	v := &vector{elems: make([]value, len(t.entries))}
 	for i, e := range t.entries {
 		v.elems[i] = e.value
 	}

@@ -59,7 +59,7 @@ type Result struct {
 
 const (
 	statesMaxDefault = 200_000
-	statementsMax    = 20_000_000 // of one order: more is an endless loop of a client
+	statementsMax    = 5_000_000 // of one order: more is an endless loop of a client
 )
 
 // Run searches the orders of an entry of a program.
@@ -97,7 +97,7 @@ func (s *search) run() *Result {
 	case ended.Bug != "" || s.failed:
 		s.report(out, ended)
 	case ended.Exhausted != "":
-		out.Incomplete = ended.Exhausted
+		out.Incomplete = "an order does not end: " + ended.Exhausted
 	case s.bound != nil:
 		out.Incomplete = s.bound.Error()
 	}
