@@ -66,7 +66,7 @@ func noteEntry[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.M
 func MapSet[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Map[K, V], k K, v V) {
 	ownMap(cx, self, field, m)
 	noteEntry(cx, self, field, m, k)
-	m.Set(k, v)
+	value.PutEntry(m, k, v)
 }
 
 // MapRemove is m.remove(k); it reports whether there was an entry.

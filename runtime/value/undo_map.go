@@ -75,6 +75,16 @@ func NoteEntry[K comparable, V any](m *Map[K, V], log uint64, k K) Undo {
 	return &mapUndo[K, V]{body: b, k: k, old: old, had: had}
 }
 
+// PutEntry gives k the value v in a map that is sole.
+func PutEntry[K comparable, V any](m *Map[K, V], k K, v V) {
+	b := m.body
+	n := len(b.entries)
+	b.entries[k] = v
+	if len(b.entries) != n {
+		b.keys.Store(nil)
+	}
+}
+
 // EmptyMap removes all entries and returns what log needs for that, nil for nothing.
 func EmptyMap[K comparable, V any](m *Map[K, V], log uint64) Undo {
 	b := m.body
