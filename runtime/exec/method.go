@@ -93,8 +93,8 @@ type Class struct {
 	New     func() Object
 	Fields  []Field
 	Methods []*Method
-	// SelfRecursive: an actor of this class may own, directly or not, another
-	// of its class, so that adding an edge needs the instance cycle check.
+	// SelfRecursive: an actor of this class may own another of its class, so that adding an
+	// edge between two of them needs the instance cycle check.
 	SelfRecursive bool
 	// Construct is the parameterless constructor of a class whose actors can be
 	// named, nil if there is none.

@@ -76,7 +76,8 @@ func (cx *Cx) moveEdges(self *Self, old, v any) {
 
 // edge notes that p holds units more references to c.
 func (cx *Cx) edge(p, c *Handle, units int) {
-	if units > 0 && c.class.SelfRecursive {
+	// The class graph has no cycles but loops, so that a cycle lies within one class.
+	if units > 0 && c.class.SelfRecursive && p.class == c.class {
 		cx.checkCycle(p, c)
 	}
 	ev := cx.ev

@@ -1,0 +1,58 @@
+package exec
+
+import "testing"
+
+// hall owns the first desk of a row; each desk is the boss of the next.
+type hall struct {
+	Self
+	first deskRef
+}
+
+var (
+	classHall = Class{Package: "t", Name: "Hall", Fields: []Field{{Name: "first", Owning: true}}}
+	// methodShift takes the first desk out of the row.
+	methodShift = Method{Class: &classHall, Name: "shift", Self: Write, Below: Exact, BelowMode: Read, Touches: []ClassMode{{&classDesk, Read}}}
+	methodHall  = Method{Class: &classHall, Name: "Hall", Self: Write}
+	// methodNext reads the boss of a desk.
+	methodNext = Method{Class: &classDesk, Name: "next", Self: Read, ReadOnly: true}
+)
+
+const hallRow = 20
+
+func init() {
+	classHall.New = func() Object { return &hall{} }
+	methodHall.Run = func(cx *Cx, self any, _ Args) {
+		h := self.(*hall)
+		for range hallRow {
+			d := New[*desk](cx, &classDesk)
+			Constructed(cx)
+			LogOwned(cx, &d.Self, 7, &d.boss, h.first)
+			d.boss = h.first
+			LogOwned(cx, &h.Self, 0, &h.first, deskRef{d.Self.Ref()})
+			h.first = deskRef{d.Self.Ref()}
+		}
+	}
+	methodShift.Narrow = func(self any, _ Args, f *Footprint) { f.Add(self.(*hall).first.Ref, Read) }
+	methodShift.Run = func(cx *Cx, self any, _ Args) {
+		h := self.(*hall)
+		d, _ := Enter[*desk](cx, h.first.Ref, &methodNext)
+		next := d.boss
+		cx.Leave()
+		LogOwned(cx, &h.Self, 0, &h.first, next)
+		h.first = next
+	}
+}
+
+// An edge between two classes is on no cycle, as the classes have none: what is below the actor is
+// not looked at, and not held.
+func TestEdgesBetweenClassesNeedNoLookBelow(t *testing.T) {
+	s, cl := testSystem(t, Config{})
+	r, err := cl.New(&classHall, &methodHall, nil)
+	mustNot(t, err)
+	for range hallRow {
+		mustNot(t, cl.Await(r, &methodShift, nil))
+	}
+	if st := s.Stats(); st.Withdrawals+st.Reroutes != 0 {
+		t.Errorf("%d events were withdrawn to hold the row, and %d rerouted", st.Withdrawals, st.Reroutes)
+	}
+}
