@@ -42,6 +42,19 @@ func (w *writer) at(span ast.Span) {
 	}
 }
 
+// positionFrom gives the text from an offset on the position of span, unless it begins with one: parts of a statement that are computed
+// first may fail as the rest may.
+func (w *writer) positionFrom(begin int, span ast.Span) {
+	text := w.buf.Bytes()[begin:]
+	if len(text) == 0 || bytes.HasPrefix(text, []byte("//line ")) {
+		return
+	}
+	text = bytes.Clone(text)
+	w.buf.Truncate(begin)
+	w.at(span)
+	w.buf.Write(text)
+}
+
 // mark returns the comment that makes what follows on the same line of Go report the position of span.
 func (w *writer) mark(span ast.Span) string {
 	name := w.name(span.Src)
@@ -71,6 +84,8 @@ func (p *pkg) finish(name string, text []byte) (File, error) {
 	}
 	var out bytes.Buffer
 	mapped := false // is the current line mapped to a source?
+	var last []byte // the mark that holds until the next; every line repeats it, as the lines of one statement have one position
+	marked := false // does the mark stand in front of the line?
 	line := 0
 	for text := range bytes.Lines(formatted) {
 		trimmed := bytes.TrimSpace(text)
@@ -83,7 +98,12 @@ func (p *pkg) finish(name string, text []byte) (File, error) {
 			mapped = false
 			continue
 		case bytes.HasPrefix(text, []byte("//line ")):
-			mapped = true
+			mapped, last, marked = true, text, true
+		case mapped && !marked && len(trimmed) > 0:
+			line++
+			out.Write(last)
+		default:
+			marked = false
 		}
 		line++
 		out.Write(text)

@@ -30,7 +30,11 @@ func (f *fn) block(b *ast.Block) {
 func (f *fn) stmt(s ast.Stmt) {
 	outer := f.line
 	f.line = s.Span().Pos().Line()
-	defer func() { f.line = outer }()
+	begin := f.w.buf.Len()
+	defer func() {
+		f.line = outer
+		f.w.positionFrom(begin, s.Span())
+	}()
 	switch s := s.(type) {
 	case *ast.Block:
 		f.w.add("{")

@@ -69,8 +69,28 @@ void main() {
 	settle();
 	await event a.later();
 	print(await event a.get());
+	if (await event a.get() > 0) {
+		await p;
+	}
+}
+`},
+	{"fails", `package p
+
+actorclass A {
+	int n = 0;
+	void fail(int by) {
+		n += by;
+		require(n < 0, "n is {n}");
+	}
+	void later() {
+		event this.fail(7) after 2h;
+	}
+}
+
+void main() {
+	A a = actor<A>("a");
+	await event a.later();
 	await event a.fail(5);
-	await p;
 }
 `},
 	{"last", `package p
@@ -139,9 +159,9 @@ func TestEveryJobHasAnOutcome(t *testing.T) {
 		"prints/1":   "failed: assertion failed: 1 > 2 at prints.aeon:13\n",
 		"spins/-1":   "before\nhangs: ",
 		"crashes/-1": "crashes: exit status 2\npanic: thrown away",
-		"aborts/-1": "0\nfailed: n is 5 at aborts.aeon:10 < aborts.aeon:27\n" +
-			"dead letter: n is 3\ndead letter: n is 7\ndead letter: n is 4\n",
-		"last/-1": "last\n",
+		"aborts/-1":  "0\ndead letter: n is 3\ndead letter: n is 7\ndead letter: n is 4\n",
+		"fails/-1":   "failed: n is 5 at fails.aeon:7 < fails.aeon:17\n",
+		"last/-1":    "last\n",
 	}
 	for i, o := range outcomes {
 		if o.Job != jobs[i] {

@@ -142,6 +142,7 @@ func (r *run) perform(p *aeonrt.Package) *Outcome {
 	o := &Outcome{Job: r.job}
 	o.Failure = call(body, s.Client())
 	switch {
+	case o.Failure != nil: // ends the program: its timers are dropped
 	case r.job.Entry != MainEntry:
 		s.Client().Settle()
 	case simulated:
