@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/aeon-lang/aeon/typecheck"
@@ -203,20 +204,23 @@ func callText(target *identity, method *typecheck.Func, args []value) string {
 	return fmt.Sprintf("%s.%s%s", target.sign(), method.Name(), argsText(args))
 }
 
-const argTextMax = 40
+const argTextMax = 40 // characters
 
 func argsText(args []value) string {
 	var list []string
 	for _, v := range args {
-		s := text(v)
+		var s string
 		switch v := v.(type) {
 		case string:
-			s = fmt.Sprintf("%q", v)
+			s = strconv.Quote(v)
 		case actorRef:
 			s = v.who.sign()
+		default:
+			s = strconv.Quote(text(v)) // on one line, whatever is in it
+			s = strings.ReplaceAll(s[1:len(s)-1], `\"`, `"`)
 		}
-		if len(s) > argTextMax {
-			s = s[:argTextMax] + "…"
+		if r := []rune(s); len(r) > argTextMax {
+			s = string(r[:argTextMax]) + "…"
 		}
 		list = append(list, s)
 	}
