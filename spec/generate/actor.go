@@ -16,6 +16,8 @@ type actor struct {
 	methods []*method
 	ctor    string
 	audit   *method
+	// tick is the method that periodic timers call, "" if there is none.
+	tick, tickText string
 }
 
 // below returns the classes that code of this one may call.
@@ -63,6 +65,9 @@ func (g *gen) planActors() {
 				f.typ = vectorOf(t)
 			}
 			a.fields = append(a.fields, f)
+		}
+		if g.chance(4) {
+			g.newTick(a)
 		}
 		if g.screen != nil && g.chance(2) {
 			a.fields = append(a.fields, &variable{name: g.name("y"), typ: optionalOf(g.screen.typ), yield: true, declared: -1})
@@ -277,6 +282,7 @@ func (g *gen) recursiveMethod(a *actor) {
 func (a *actor) text() string {
 	var t strings.Builder
 	fmt.Fprintf(&t, "actorclass %s {\n%s%s", a.typ.text, a.ctor, a.audit.text)
+	t.WriteString(a.tickText)
 	for _, m := range a.methods {
 		t.WriteString(m.text)
 	}

@@ -44,7 +44,14 @@ func (b *body) callAsync() bool {
 // emit writes a sub-event, at once or after some time, or a callback.
 func (b *body) emit() bool {
 	g := b.g
+	if g.chance(10) {
+		b.line("cancel %q;", pick(g, []string{"t", "u", "tick"}))
+		return true
+	}
 	after := ""
+	if g.chance(12) && b.times == 1 && b.periodic() {
+		return true
+	}
 	if g.chance(4) {
 		after = fmt.Sprintf(" after %dms", 1+g.upto(20))
 		if g.chance(3) {
@@ -77,6 +84,25 @@ func (b *body) emit() bool {
 	}
 	b.line("event %s%s(%s)%s;", c.on, c.m.name, args, after)
 	return true
+}
+
+// periodic writes a timer that ticks until it has counted to three: the method that it calls cancels it.
+func (b *body) periodic() bool {
+	a := b.actor
+	if a.tick == "" || !b.affords(&method{emits: 1, chain: 3}) {
+		return false
+	}
+	b.line("event this.%s() after %dms every %dms as \"tick\";", a.tick, 1+b.g.upto(5), 2+b.g.upto(5))
+	return true
+}
+
+// newTick writes the method that periodic timers call.
+func (g *gen) newTick(a *actor) {
+	a.tick = g.name("tick")
+	counter := g.name("ticks")
+	a.fields = append(a.fields, &variable{name: counter, typ: intType, declared: -1})
+	a.tickText = fmt.Sprintf("\tvoid %s() {\n\t\t%s++;\n\t\tassert(%s < 100, \"it goes on\");\n\t\tif (%s %% 3 == 0) {\n\t\t\tcancel \"tick\";\n\t\t}\n\t}\n",
+		a.tick, counter, counter, counter)
 }
 
 // changeOwnership writes a change of what the actor owns.

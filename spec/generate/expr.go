@@ -43,6 +43,11 @@ func (b *body) literal(t *typ, depth int) string {
 		}
 		return b.literal(t, 0)
 	}
+	for _, c := range g.consts {
+		if c.typ == t && g.chance(3) {
+			return c.name
+		}
+	}
 	switch t.kind {
 	case intKind:
 		return fmt.Sprint(g.rng.IntN(12))

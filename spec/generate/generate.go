@@ -47,6 +47,7 @@ type gen struct {
 	profile Profile
 	names   int
 	enums   []*enum
+	consts  []*variable
 	classes []*class
 	funcs   []*method
 	actors  []*actor // owners before what they own
@@ -57,6 +58,9 @@ type gen struct {
 func (g *gen) program() string {
 	if g.chance(2) {
 		g.newEnum()
+	}
+	if g.chance(4) {
+		g.newConst()
 	}
 	for range g.upto(2) {
 		g.newClass()

@@ -190,6 +190,10 @@ func (b *body) check() bool {
 		b.ended = true
 		return true
 	}
+	if b.g.chance(5) {
+		b.line("assert(%s);", x)
+		return true
+	}
 	if b.g.chance(3) {
 		b.line("require(%s, \"must hold: {%s}\");", x, b.expr(stringType, 1))
 	} else {

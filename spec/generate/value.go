@@ -104,6 +104,14 @@ func (b *body) resultValue(m *method) string {
 	return b.expr(m.result, 2)
 }
 
+// newConst makes a constant.
+func (g *gen) newConst() {
+	c := &variable{name: fmt.Sprintf("C%d", len(g.consts)), typ: pick(g, []*typ{intType, intType, stringType, durationType, floatType}), declared: -1}
+	value := map[kind][]string{intKind: {"7", "1 << 5 - 3", "-1"}, stringKind: {`"const" + "ant"`, "`c`"}, durationKind: {"3 * 2s", "1h / 7"}, floatKind: {"1.5", "2"}}
+	g.consts = append(g.consts, c)
+	g.decls = append(g.decls, fmt.Sprintf("const %s %s = %s;\n", c.typ.text, c.name, pick(g, value[c.typ.kind])))
+}
+
 // screen is the client class of a program: it is told of things, and prints them.
 type screen struct {
 	typ  *typ
