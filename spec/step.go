@@ -97,10 +97,12 @@ func (m *Machine) options() []Step {
 		e := l.queue[0]
 		add(SubStep, e.id, i, e.cause, func() string { return callText(l.target, e.method, e.args) + ", issued by " + l.issuer.sign() })
 	}
-	if len(st.fired) > 0 { // in the order of their times, then in that in which they were set
-		t := st.fired[0]
+	for i, t := range st.fired {
+		if st.firesBefore(i) {
+			continue
+		}
 		id := t.id.child(t.tick)
-		add(FiringStep, id, 0, newCause(StepKey{FiringStep, id}, t.cause), func() string { return "a timer of " + t.issuer.sign() + " fires" })
+		add(FiringStep, id, i, newCause(StepKey{FiringStep, id}, t.cause), func() string { return "a timer of " + t.issuer.sign() + " fires" })
 	}
 	callback := m.callbackThread()
 	if len(st.mailbox) > 0 && callback == nil {
@@ -176,7 +178,7 @@ func (m *Machine) Do(s Step) Access {
 	case SubStep:
 		m.runSub(s.index)
 	case FiringStep:
-		m.runFiring()
+		m.runFiring(s.index)
 	case CallbackStep:
 		m.runCallback()
 	case ActionStep:

@@ -83,6 +83,14 @@ func (m *Machine) fire() {
 	st.fired = with(st.fired, &tick)
 }
 
+// firesBefore reports whether another firing comes before the i-th: one of the same issuer, or
+// one that was due at the same time.
+func (s *state) firesBefore(i int) bool {
+	return slices.ContainsFunc(s.fired[:i], func(t *timer) bool {
+		return t.issuer.id == s.fired[i].issuer.id || t.due == s.fired[i].due
+	})
+}
+
 // ended notes that a firing of the timer, or what it has issued, has ended.
 func (s *state) ended(id eventID) {
 	if id == (eventID{}) {
@@ -95,9 +103,9 @@ func (s *state) ended(id eventID) {
 
 // runFiring is [TIMER-FIRE]: an event on the issuer, which issues the call proper as a
 // sub-event of the issuer. A timer that was cancelled meanwhile is not in the list.
-func (m *Machine) runFiring() {
-	t := m.st.fired[0]
-	m.st.fired = without(m.st.fired, 0)
+func (m *Machine) runFiring(i int) {
+	t := m.st.fired[i]
+	m.st.fired = without(m.st.fired, i)
 	if m.st.actors[t.issuer.id].deleted { // by the event that set the timer
 		m.st.ended(t.id)
 		return

@@ -24,7 +24,10 @@ type lane struct {
 	head  int
 }
 
-type laneKey struct{ issuer, target *Handle }
+type laneKey struct {
+	issuer, target *Handle
+	firing         bool // the firings of the issuer's timers, which wait for each other alone
+}
 
 const laneShards = 64
 
@@ -52,7 +55,7 @@ func (ls *lanes) shard(k laneKey) *struct {
 // push appends a sub-event and returns the lane if somebody has to start it.
 func (ls *lanes) push(s *System, issuer *Handle, e subEvent) (start *lane) {
 	s.live.add(1)
-	k := laneKey{issuer, e.target}
+	k := laneKey{issuer, e.target, e.method == &methodFire}
 	sh := ls.shard(k)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -113,7 +116,8 @@ func (s *System) drain(l *lane) {
 		}
 		ev := s.takeEvent(s.inner, e.id, e.target, e.method, e.args)
 		ev.from = e.from
-		if err := ev.perform(); err != nil {
+		// With its issuer, a timer is gone.
+		if err := ev.perform(); err != nil && !(l.key.firing && e.target.is(deleted)) {
 			s.deadLetter(letter{id: e.id, target: e.target, method: e.method, err: err})
 		}
 		s.giveBack(ev)

@@ -253,23 +253,15 @@ func init() {
 	}
 }
 
-// fire runs the firing of t in a worker. What it emits is counted as live before the
-// firing itself is done.
+// fire runs the firing of t in a worker, after the earlier firings of its issuer: what they
+// emit has an order. What a firing emits is counted as live before the firing itself is done.
 func (ts *timers) fire(t *timer) {
 	s := ts.sys
-	s.live.add(1)
-	id := t.issuer.id.TimerEvent(t.generation, t.tick)
-	from := t.from.fired(t.tick)
-	s.workers.run(func() {
-		defer s.live.add(-1)
-		defer ts.fired(t)
-		ev := s.takeEvent(s.inner, id, t.issuer, &methodFire, &fireArgs{ts, t})
-		ev.from = from
-		if err := ev.perform(); err != nil && !t.issuer.is(deleted) { // with its issuer, a timer is gone
-			s.deadLetter(letter{id: id, target: t.issuer, method: &methodFire, err: err})
-		}
-		s.giveBack(ev)
-	})
+	e := subEvent{id: t.issuer.id.TimerEvent(t.generation, t.tick), target: t.issuer, method: &methodFire, args: &fireArgs{ts, t},
+		timer: t, from: t.from.fired(t.tick)}
+	if l := s.lanes.push(s, t.issuer, e); l != nil {
+		s.workers.run(func() { s.drain(l) })
+	}
 }
 
 // emitted notes that a firing of t, if it is one, has emitted the event or the callback
