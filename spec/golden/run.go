@@ -22,7 +22,7 @@ type Options struct {
 type Result struct {
 	Case     *Case
 	Problems []string // empty: it has passed
-	Orders   int      // serial orders that the interpreter has run
+	Orders   int      // serial orders, at most math.MaxInt32; those that differ in steps that do not meet are one
 	States   int      // states that it has seen
 	Runs     int      // of the compiled program
 	Outcomes int      // different outcomes that these had
