@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"regexp"
+	"strings"
 
 	"github.com/aeon-lang/aeon/codegen"
 )
@@ -41,7 +42,7 @@ func prune(files []codegen.File) error {
 	}
 	var left []*ast.FuncDecl
 	for _, d := range file.Decls {
-		if f, ok := d.(*ast.FuncDecl); ok && prunable.MatchString(f.Name.Name) {
+		if f, ok := d.(*ast.FuncDecl); ok && (prunable.MatchString(f.Name.Name) || isStub(f)) {
 			left = append(left, f)
 		} else {
 			mention(d)
@@ -72,4 +73,14 @@ func prune(files []codegen.File) error {
 	}
 	files[last].Content = append(out, descriptors[at:]...)
 	return nil
+}
+
+// isStub reports whether a function is a method of references, through which clients and other actors call.
+func isStub(f *ast.FuncDecl) bool {
+	if f.Recv == nil || f.Name.Name == "Compare" { // the runtime calls that one
+		return false
+	}
+	t, ok := f.Recv.List[0].Type.(*ast.Ident)
+	self := f.Recv.List[0].Names
+	return ok && strings.HasSuffix(t.Name, "Ref") && len(self) == 1 && self[0].Name == "r" // a program's own class may be called so, too
 }
