@@ -145,7 +145,7 @@ func describe(c *ast.ClassDecl) place {
 		case *ast.CtorDecl:
 			p.atCtor = m.Span().Pos().Line()
 		case *ast.MethodDecl:
-			if p.bump == "" && m.Name.Text != "audit" {
+			if p.bump == "" && len(m.Params) == 1 && m.Result.Span().Text() == "int" {
 				p.bump = m.Name.Text
 			}
 		}
