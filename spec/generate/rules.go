@@ -75,6 +75,8 @@ var rules = []rule{
 	{name: "async through yield", code: diag.YieldCalled, site: actorMember, text: "yield $A? w_;\nvoid v_() {\n\t§async w_?.$bump(1);\n}"},
 	{name: "ro calls what writes", code: diag.ReadOnlyCalls, site: actorMember, text: "ro int w_() {\n\t§return $bump(1);\n}"},
 	{name: "ro issues what writes", code: diag.ReadOnlyCalls, site: actorMember, text: "ro void w_() {\n\t§event this.$bump(1);\n}"},
+	{name: "ro calls what writes by way of functions", code: diag.ReadOnlyCalls, site: topLevel, text: "void w_($A v) {\n\tv.$bump(1);\n}\n\nvoid x_($A v) {\n\tw_(v);\n}\n\nactorclass W_ {\n\tvector<$A> list;\n\tro void u() {\n\t\tfor ($A a : list) {\n\t\t\t§x_(a);\n\t\t}\n\t}\n}\n"},
+	{name: "ro writes a field by way of a method", code: diag.ReadOnlyCalls, site: actorMember, text: "void w_() {\n\t$n = 1;\n}\nvoid v_() {\n\tw_();\n}\nro void u_() {\n\t§v_();\n}"},
 	{name: "ro writes a field", code: diag.ReadOnlyWrites, site: actorMember, text: "ro void w_() {\n\t§$n = 1;\n}"},
 	{name: "ro creates an actor", code: diag.ReadOnlyWrites, site: actorMember, text: "ro void w_() {\n\t§$A v = new $A();\n\trequire(v == v, \"x\");\n}"},
 	{name: "result of async", code: diag.AsyncResult, site: actorMember, text: "int w_() {\n\t§return async this.$bump(1);\n}"},
