@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -125,13 +124,8 @@ func (f *formatter) source(name, file string, src []byte) error {
 	return nil
 }
 
-// replaceFile replaces the contents of a file and keeps its permissions. A link
-// stays a link.
+// replaceFile replaces the contents of a file and keeps its permissions.
 func replaceFile(name string, text []byte) error {
-	name, err := filepath.EvalSymlinks(name)
-	if err != nil {
-		return err
-	}
 	info, err := os.Stat(name)
 	if err != nil {
 		return err

@@ -12,6 +12,34 @@ import (
 	"github.com/aeon-lang/aeon/internal/atomicfile"
 )
 
+func TestALinkStaysALink(t *testing.T) {
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "f"), filepath.Join(dir, "link")
+	if err := os.WriteFile(target, []byte("old"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("f", link); err != nil {
+		t.Fatal(err)
+	}
+	if err := atomicfile.Write(link, strings.NewReader("new"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if to, err := os.Readlink(link); err != nil || to != "f" {
+		t.Errorf("the link leads to %q, error %v", to, err)
+	}
+	if text, err := os.ReadFile(target); err != nil || string(text) != "new" {
+		t.Errorf("its target is %q, error %v", text, err)
+	}
+}
+
+func TestErrorsNameTheFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "missing", "f")
+	err := atomicfile.Write(name, strings.NewReader(""), 0o640)
+	if err == nil || !strings.Contains(err.Error(), name+":") {
+		t.Errorf("error %v does not name %s", err, name)
+	}
+}
+
 func TestWriteReplacesAllOrNothing(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "f")
