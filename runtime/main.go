@@ -37,15 +37,17 @@ func Main(p *Package) {
 
 func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan os.Signal) int {
 	fs := flag.NewFlagSet(p.Name, flag.ContinueOnError)
-	fs.SetOutput(stderr)
+	fs.SetOutput(io.Discard) // errors and help are worded below
 	summary := fs.Bool("summary", false, "write what was done to standard error at the end")
 	seed := fs.Uint64("seed", 0, "`number` that goes into every random()")
 	var tr tracing
 	tr.flags(fs)
 	switch err := fs.Parse(args); {
 	case err == flag.ErrHelp:
+		writeUsage(stdout, p, fs)
 		return exitClean
 	case err != nil:
+		fmt.Fprintf(stderr, "%s: %v; --help lists the flags\n", p.Name, err)
 		return exitUsage
 	case fs.NArg() > 0:
 		fmt.Fprintf(stderr, "%s: the program takes no arguments, but %q was given\n", p.Name, fs.Arg(0))
@@ -59,7 +61,8 @@ func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan
 		return exitFailed
 	}
 	start := time.Now()
-	s := Open(tr.begin(Config{Stdout: stdout, Seed: *seed, Log: newLog(stderr, true)}, trace.Header{Program: p.Name, Seed: *seed}))
+	out := &output{to: stdout}
+	s := Open(tr.begin(Config{Stdout: out, Seed: *seed, Log: newLog(stderr, true)}, trace.Header{Program: p.Name, Seed: *seed}))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	ended := make(chan *failure, 1)
@@ -82,6 +85,10 @@ func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan
 	case sig := <-signals:
 		cancel()
 		code = interrupted(p, s, sig, stderr, signals, tr.end)
+	}
+	if err := out.failure(); err != nil {
+		fmt.Fprintf(stderr, "%s: not all that was printed could be written: %v\n", p.Name, err)
+		code = max(code, exitFailed)
 	}
 	if err := tr.close(); err != nil {
 		fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)

@@ -64,8 +64,31 @@ func TestMainRefusesWhatItDoesNotKnow(t *testing.T) {
 	if code, _, err := runAsMain(t, nil); code != 2 || !strings.Contains(err, "no main function") {
 		t.Errorf("without main: code %d, stderr %q", code, err)
 	}
-	if code, _, err := runAsMain(t, func(*Client) { ran = true }, "-h"); code != 0 || ran || !strings.Contains(err, "-seed") {
-		t.Errorf("-h: code %d, stderr %q, ran %v", code, err, ran)
+}
+
+func TestMainExplainsItself(t *testing.T) {
+	ran := false
+	code, out, err := runAsMain(t, func(*Client) { ran = true }, "-h")
+	if code != 0 || ran || !strings.HasPrefix(out, "usage: demo [flags]\n") || !strings.Contains(out, "\n\t--seed number ") || err != "" {
+		t.Errorf("code %d, stdout %q, stderr %q, ran %v", code, out, err, ran)
+	}
+}
+
+// fullDisk takes no byte.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+func TestMainSaysThatItsOutputIsLost(t *testing.T) {
+	var err bytes.Buffer
+	p := &Package{Name: "demo", Main: func(cl *Client) { cl.Print("lost") }}
+	code := runMain(p, nil, fullDisk{}, &err, nil)
+	if want := "demo: not all that was printed could be written: no space left on device\n"; code != 1 || err.String() != want {
+		t.Errorf("code %d, stderr %q", code, err.String())
+	}
+	err.Reset()
+	if code := runMain(&Package{Name: "demo", Main: func(*Client) {}}, nil, fullDisk{}, &err, nil); code != 0 || err.Len() > 0 {
+		t.Errorf("nothing printed: code %d, stderr %q", code, err.String())
 	}
 }
 

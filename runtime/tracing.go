@@ -16,8 +16,8 @@ type tracing struct {
 
 // flags declares the flags.
 func (t *tracing) flags(fs *flag.FlagSet) {
-	fs.StringVar(&t.file, "trace", "", "write a record of every event to `file`")
-	fs.BoolVar(&t.states, "trace-states", false, "with --trace: add hashes of what each event found and left in its actors")
+	fs.StringVar(&t.file, "trace", "", "write a record of every event to `FILE`")
+	fs.BoolVar(&t.states, "trace-states", false, "with --trace: add hashes of the actors' fields, which takes time")
 }
 
 // open opens the file if one was named.

@@ -11,7 +11,7 @@ import (
 type Options struct {
 	// Start is the time at which a run begins; the zero Time is that of `aeonc test`.
 	Start time.Time
-	// Seed goes into every random(), as `aeonc test -seed` does.
+	// Seed goes into every random(), as `aeonc test --seed` does.
 	Seed uint64
 	// DepthMax bounds nested calls, FuelMax the rounds of loops in one event, StepsMax the
 	// statements and calls of a whole run. 0: 10 000, 100 million, 1000 million.
@@ -53,6 +53,8 @@ type Machine struct {
 	steps int        // statements and calls so far
 	acc   Access     // of the step that runs
 	stop  *Failure   // a failed assert of which no client learns, with StopAtFailure
+	// undone is the failure of the event that the last step has run, if it has failed.
+	undone *Failure
 }
 
 // mainSession is the number of the client of main; the one before is the system's own.
@@ -262,6 +264,7 @@ func (m *Machine) runIssue(i int) {
 		}
 		return ev.start(root, e.target, e.method, e.args)
 	})
+	m.undone = failure
 	if failure != nil {
 		failure.Path = append(failure.Path, e.path...)
 	}
@@ -307,6 +310,7 @@ func (m *Machine) runSub(i int) {
 		root := &frame{m: m, info: m.p.entry, ev: ev}
 		return ev.start(root, l.target, e.method, e.args)
 	})
+	m.undone = failure
 	// The event may have appended to its own lane.
 	i = slices.IndexFunc(m.st.lanes, func(x *lane) bool { return x.issuer.id == l.issuer.id && x.target.id == l.target.id })
 	if rest := m.st.lanes[i].queue[1:]; len(rest) > 0 {

@@ -70,6 +70,8 @@ type Outcome struct {
 	Steps []string
 	// Printed has the lines that the program printed with each step.
 	Printed [][]string
+	// Undone has why the event of each step has failed, and so left no trace; empty if it has not.
+	Undone []string
 	// Stuck: client code waits for something that never comes.
 	Stuck bool
 	// Exhausted says which bound the run has exceeded, if it has; it is not over then.
@@ -99,6 +101,11 @@ func (p *Program) Run(e Entry, c Chooser, o Options) *Outcome {
 			before := m.st.output
 			m.Do(options[i])
 			out.Printed = append(out.Printed, m.st.output.since(before))
+			why := ""
+			if m.undone != nil {
+				why = m.undone.Msg
+			}
+			out.Undone = append(out.Undone, why)
 		}
 	})
 	if m != nil {

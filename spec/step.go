@@ -170,7 +170,7 @@ func (m *Machine) Over() bool {
 // Do makes a step, and lets client code go on that waited for it. It returns what the step
 // has read and written.
 func (m *Machine) Do(s Step) Access {
-	m.st = m.st.clone()
+	m.st, m.undone = m.st.clone(), nil
 	m.acc = Access{}
 	switch s.Kind {
 	case IssueStep:

@@ -1,0 +1,47 @@
+package runtime
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// output is where print writes. It keeps the first error, for an event cannot be told:
+// it has committed when its lines are written.
+type output struct {
+	to  io.Writer
+	mu  sync.Mutex
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.to.Write(p)
+	if err != nil {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.err == nil {
+			o.err = err
+		}
+	}
+	return n, err
+}
+
+func (o *output) failure() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.err
+}
+
+// writeUsage tells how to call a program.
+func writeUsage(w io.Writer, p *Package, fs *flag.FlagSet) {
+	fmt.Fprintf(w, "usage: %s [flags]\n\nAn aeon program. It ends when its main has returned and no event or one-shot timer is\nleft; the exit code is 1 if main failed.\n\nFlags:\n\n", p.Name)
+	fs.VisitAll(func(f *flag.Flag) {
+		value, text := flag.UnquoteUsage(f)
+		name := "--" + f.Name
+		if value != "" {
+			name += " " + value
+		}
+		fmt.Fprintf(w, "\t%-16s %s\n", name, text)
+	})
+}
