@@ -128,7 +128,7 @@ func (c *checker) testNamed(f *Func) {
 	}
 	c.report(diag.New(diag.Redeclared, f.span, "test %q is declared twice", f.name).
 		With(old.span, "first declared here").
-		WithHelp("reports and `aeonc test -run` know tests by their names: give each its own"))
+		WithHelp("reports and `aeonc test --run` know tests by their names: give each its own"))
 }
 
 func (c *checker) collectClass(d *ast.ClassDecl) {

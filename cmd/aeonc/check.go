@@ -25,6 +25,10 @@ once. "aeonc explain CODE" tells more about one.
 	aeonc check --format=sarif > out    for code scanning
 	aeonc check --effects               what every method may touch
 
+Effects name for each method the classes it may read (R) or write (W), its footprint, which
+is the paths to the actors it may touch, and how it enters as an event: in which mode it
+holds its target, and whether the footprint tells exactly which actors it wants below.
+
 The formats human and short go to standard error; json and sarif, and the effects,
 go to standard output. The exit code is 1 if there are errors.`,
 		setup: func(fs *flag.FlagSet) action {

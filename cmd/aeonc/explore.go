@@ -16,7 +16,7 @@ import (
 func exploreCommand() *command {
 	return &command{
 		name:  "explore",
-		args:  "[-run REGEXP] [--main] [-max-states N] [-timeout D] [-replay CODE] [-json] [PACKAGES]",
+		args:  "[--run REGEXP] [--main] [--max-states N] [--timeout D] [--replay CODE] [--json] [PACKAGES]",
 		short: "run tests in every order of their events",
 		long: `
 Explore runs each test in every order in which its events can happen, and proves its
@@ -25,9 +25,9 @@ compile the program but interprets it by the rules of the language, one event at
 events issued by events, timers and callbacks included.
 
 	aeonc explore                         the tests in this directory
-	aeonc explore -run transfer ./bank    those whose names match
+	aeonc explore --run transfer ./bank    those whose names match
 	aeonc explore --main ./bank           main instead of the tests
-	aeonc explore -run transfer -replay 1021 ./bank
+	aeonc explore --run transfer --replay 1021 ./bank
 	                                      one order again, step by step
 
 	all   transfers keep the total: 70 orders, 29 states (0.01s)
@@ -65,20 +65,20 @@ type exploreOptions struct {
 
 func (o exploreOptions) check() error {
 	if _, err := regexp.Compile(o.filter); err != nil {
-		return usagef("-run: %v", err)
+		return usagef("--run: %v", err)
 	}
 	switch {
 	case o.main && o.filter != "":
-		return usagef("-run selects tests, and --main leaves them out")
+		return usagef("--run selects tests, and --main leaves them out")
 	case o.statesMax < 1:
-		return usagef("-max-states: there is at least 1, not %d", o.statesMax)
+		return usagef("--max-states: there is at least 1, not %d", o.statesMax)
 	case o.timeMax <= 0:
-		return usagef("-timeout: %v is not a time that a search can take", o.timeMax)
+		return usagef("--timeout: %v is not a time that a search can take", o.timeMax)
 	case o.replay != "" && o.json:
-		return usagef("-replay is for people: it takes no -json")
+		return usagef("--replay is for people: it takes no --json")
 	}
 	if _, err := explore.Decode(o.replay); err != nil {
-		return usagef("-replay: %v", err)
+		return usagef("--replay: %v", err)
 	}
 	return nil
 }
@@ -131,7 +131,7 @@ type explorer struct {
 	env  *environment
 	opts exploreOptions
 	args []string
-	list []exploration // with -replay
+	list []exploration // with --replay
 
 	tests, unproved int
 }
@@ -215,22 +215,23 @@ func (x *explorer) replay() error {
 		for _, e := range x.list {
 			names = append(names, "\n\t"+e.entry.Name)
 		}
-		return usagef("-replay is for one test, and %d match; choose with -run%s", len(x.list), strings.Join(names, ""))
+		return usagef("--replay is for one test, and %d match; choose with --run%s", len(x.list), strings.Join(names, ""))
 	}
 	e := x.list[0]
 	choices, err := explore.Decode(x.opts.replay)
 	if err != nil {
-		return usagef("-replay: %v", err)
+		return usagef("--replay: %v", err)
 	}
 	chooser := &spec.Replay{Choices: choices}
 	out := e.program.Run(e.entry, chooser, spec.Options{StopAtFailure: true})
 	if chooser.Wrong {
-		return usagef("-replay: %s is no order of %q; codes change with the program", x.opts.replay, e.entry.Name)
+		return usagef("--replay: %s is no order of %q; codes change with the program", x.opts.replay, e.entry.Name)
 	}
 	w := x.env.stdout
 	fmt.Fprintf(w, "%s (%s)\n", e.entry.Name, place(e.entry))
 	for i, s := range out.Steps {
 		fmt.Fprintf(w, "%5d  %s\n", i+1, s)
+		writeUndone(w, out, i, "       ")
 		for _, line := range out.Printed[i] {
 			fmt.Fprintf(w, "       | %s\n", line)
 		}

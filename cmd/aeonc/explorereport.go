@@ -20,12 +20,13 @@ func (x *explorer) write(e exploration, r *explore.Result) {
 	case r.Failing == nil:
 		fmt.Fprintf(w, "part  %s: %s; no failure among them (%.2fs)\n", e.entry.Name, r.Incomplete, r.Took.Seconds())
 		if strings.HasPrefix(r.Incomplete, "stopped ") {
-			fmt.Fprintf(w, "      the tests that are explored should be small; or allow more with -max-states and -timeout\n")
+			fmt.Fprintf(w, "      the tests that are explored should be small; or allow more with --max-states and --timeout\n")
 		}
 	default:
 		fmt.Fprintf(w, "FAIL  %s (%s), in this order:\n", e.entry.Name, place(e.entry))
 		for i, s := range r.Failing.Steps {
 			fmt.Fprintf(w, "  %5d  %s\n", i+1, s)
+			writeUndone(w, r.Failing, i, "         ")
 		}
 		writeFailure(w, r.Failing, "      ")
 		if r.Failing.Output != "" {
@@ -49,9 +50,9 @@ func (x *explorer) again(e exploration, code string) string {
 	if x.opts.main {
 		words = append(words, "--main")
 	} else {
-		words = append(words, "-run", quoteWord("^"+regexp.QuoteMeta(e.entry.Name)+"$"))
+		words = append(words, "--run", quoteWord("^"+regexp.QuoteMeta(e.entry.Name)+"$"))
 	}
-	return strings.Join(append(words, "-replay", quoteWord(code)), " ")
+	return strings.Join(append(words, "--replay", quoteWord(code)), " ")
 }
 
 // quoteWord writes a word for a shell.
@@ -75,6 +76,14 @@ func writeFailure(w io.Writer, out *spec.Outcome, indent string) {
 	fmt.Fprintf(w, "%s%s\n", indent, strings.ReplaceAll(message, "\n", "\n"+indent))
 	for _, p := range path {
 		fmt.Fprintf(w, "%s   at %s\n", indent, p)
+	}
+}
+
+// writeUndone says why the event of step i has left no trace, if it has failed: without
+// that, a reader looks for what it has done.
+func writeUndone(w io.Writer, out *spec.Outcome, i int, indent string) {
+	if i < len(out.Undone) && out.Undone[i] != "" {
+		fmt.Fprintf(w, "%sundone: %s\n", indent, strings.ReplaceAll(out.Undone[i], "\n", "\n"+indent))
 	}
 }
 
@@ -115,6 +124,7 @@ type failedOrder struct {
 	Message  string   `json:"message"`
 	Path     []string `json:"path,omitempty"`
 	Order    []string `json:"order"`
+	Undone   []string `json:"undone"` // for each step of the order why it was undone; empty if it was not
 	Output   string   `json:"output,omitempty"`
 	Replay   string   `json:"replay"`
 	Shortest bool     `json:"shortest"`
@@ -126,7 +136,7 @@ func (x *explorer) writeJSON(e exploration, r *explore.Result) {
 	switch {
 	case r.Failing != nil:
 		t.Result = "fail"
-		f := &failedOrder{Order: r.Failing.Steps, Output: r.Failing.Output, Replay: r.Code, Shortest: r.Shortest}
+		f := &failedOrder{Order: r.Failing.Steps, Undone: r.Failing.Undone, Output: r.Failing.Output, Replay: r.Code, Shortest: r.Shortest}
 		f.Message, f.Path = describe(r.Failing)
 		t.Failure = f
 	case !r.Complete:

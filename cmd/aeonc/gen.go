@@ -30,6 +30,12 @@ writes nothing.
 The packages it imports go into directories below DIR, by their names; DIR then
 has to lie in a Go module, so that they can import each other.
 
+The generated Go imports github.com/aeon-lang/aeon/runtime and needs a module that
+requires it; a clone of the source will do:
+
+	go mod edit -require=github.com/aeon-lang/aeon@v0.0.0
+	go mod edit -replace=github.com/aeon-lang/aeon=/path/to/aeon
+
 A program in Go that starts the package:
 
 	import (

@@ -17,7 +17,7 @@ import (
 	"github.com/aeon-lang/aeon/spec/golden"
 )
 
-// goldenSeeds is how often a golden program runs compiled if -schedules does not say so:
+// goldenSeeds is how often a golden program runs compiled if --schedules does not say so:
 // often enough that most of its orders come up.
 const goldenSeeds = 20
 
@@ -124,7 +124,11 @@ func (r *goldenReport) result(g *golden.Result) error {
 	case r.json:
 		return r.events(dir, g.Case.Name(), said, failed)
 	case failed:
-		fmt.Fprintf(r.out, "FAIL\t%s\n%s\n", program.Relative(g.Case.Path), said)
+		path := program.Relative(g.Case.Path)
+		fmt.Fprintf(r.out, "FAIL\t%s\n%s\n", path, said)
+		if g.Case.Outcomes == nil && g.Case.Errors == "" {
+			fmt.Fprintf(r.out, "the file does not say what may come out; `aeonc test --update %s` writes it down\n", path)
+		}
 	case r.verbose:
 		fmt.Fprintf(r.out, "ok  \t%s\t%s\n", program.Relative(g.Case.Path), g.Summary())
 	}

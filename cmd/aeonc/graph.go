@@ -43,9 +43,9 @@ Without -o the graph goes to standard output, as svg.`,
 
 func graphFormat(format, out string) (string, error) {
 	if format == "" {
-		endings := map[string]string{".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid", ".json": "json"}
+		endings := map[string]string{"": "svg", ".svg": "svg", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid", ".json": "json"}
 		if format = endings[filepath.Ext(out)]; format == "" {
-			format = "svg"
+			return "", usagef("a file %s suits no graph format; name one of %s with --format", out, strings.Join(graph.Formats, ", "))
 		}
 	}
 	if !slices.Contains(graph.Formats, format) {

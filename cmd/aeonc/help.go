@@ -14,11 +14,11 @@ var topics = map[string]string{
 	0  clean: nothing to complain about
 	1  errors in the program, failed tests, orders that aeonc explore did not
 	   cover, files that are not formatted, a trace that is not strictly
-	   serialisable; also a program that aeonc run has started,
-	   if its main failed
+	   serialisable; also a program that aeonc run has started, if its
+	   main failed or what it printed could not be written
 	2  the command line is wrong, or an argument names no sources
 	3  the surroundings are wrong: no Go toolchain, a cache or an output that
-	   cannot be written, a file that cannot be read
+	   cannot be written (a full disk, too), a file that cannot be read
 	4  a bug in aeonc: an internal error, or generated Go that does not compile
 	128+N  ended by signal N; 130 after Ctrl-C
 
@@ -44,9 +44,7 @@ is downloaded, and no go.mod is read or written.
 	DIR/...      every package in and below DIR; directories named testdata, and
 	             those that begin with . or _, are left out
 
-A program is a package with a main function.
-
-A program is one package with main and the packages it imports:
+A program is one package with a main function and the packages it imports:
 
 	import "./cook"            a directory, seen from that of the importing file
 	import "../cook"
@@ -76,7 +74,7 @@ A start:
 	aeonc test          # runs its tests
 
 "aeonc help COMMAND" tells more about a command. Further topics: packages,
-environment, exit-codes.
+environment, exit-codes. A flag may have one dash or two.
 `)
 }
 

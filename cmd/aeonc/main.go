@@ -21,8 +21,24 @@ const (
 
 // environment is what a command may use of the world.
 type environment struct {
-	stdin          io.Reader
-	stdout, stderr io.Writer
+	stdin  io.Reader
+	stdout *output
+	stderr io.Writer
+}
+
+// output is standard output. It keeps the first error: what was asked for and could not be
+// written, on a full disk, is not to end as if it had been.
+type output struct {
+	to  io.Writer // given as it is to programs that are run
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.to.Write(p)
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
 }
 
 // say writes a line of progress to standard error.
@@ -31,7 +47,7 @@ func (e *environment) say(format string, args ...any) {
 }
 
 func main() {
-	os.Exit(run(os.Args[1:], &environment{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr}))
+	os.Exit(run(os.Args[1:], &environment{stdin: os.Stdin, stdout: &output{to: os.Stdout}, stderr: os.Stderr}))
 }
 
 // run executes one command line and returns the exit code. A panic is a bug of
@@ -44,5 +60,10 @@ func run(args []string, env *environment) (code int) {
 			code = exitBug
 		}
 	}()
-	return dispatch(args, env)
+	code = dispatch(args, env)
+	if env.stdout.err != nil && code < exitEnvironment {
+		env.say("%v", env.stdout.err)
+		return exitEnvironment
+	}
+	return code
 }

@@ -39,6 +39,9 @@ go.mod nor the network is needed.
 			var trace traceFlags
 			trace.flags(fs)
 			return func(env *environment, args []string) error {
+				if err := trace.check(); err != nil {
+					return err
+				}
 				return runProgram(env, args, *quiet, trace)
 			}
 		},
@@ -74,7 +77,7 @@ func runProgram(env *environment, args []string, quiet bool, trace traceFlags) e
 	}
 	rest = append(trace.arguments(), rest...)
 	cmd := exec.Command(exe, rest...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.stdin, env.stdout, env.stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.stdin, env.stdout.to, env.stderr
 	code, err := process.Run(cmd)
 	if err != nil {
 		return err

@@ -18,25 +18,25 @@ import (
 func testCommand() *command {
 	return &command{
 		name:  "test",
-		args:  "[-run REGEXP] [-seed N] [-schedules N] [-parallel] [--trace FILE] [-v] [-json] [PACKAGES]",
+		args:  "[--run REGEXP] [--seed N] [--schedules N] [--parallel] [--trace FILE] [-v] [--json] [PACKAGES]",
 		short: "run the tests of packages",
 		long: `
 Test runs the test blocks of packages, each on a fresh and empty system, and tells
 the result as go test does. The packages are compiled together.
 
-	aeonc test                        the tests in this directory
-	aeonc test ./...                  and everything below it
-	aeonc test -run 'refused|undone'  those whose names match
-	aeonc test -schedules 100         each under 100 schedules
-	aeonc test -seed 7 -run refused   again as it failed with seed 7
-	aeonc test -parallel              events in parallel, as in production
-	aeonc test -json ./...            in the format of go test -json
-	aeonc test -trace t.jsonl         and record every event, for aeonc trace
+	aeonc test                          the tests in this directory
+	aeonc test ./...                    and everything below it
+	aeonc test --run 'refused|undone'   those whose names match
+	aeonc test --schedules 100          each under 100 schedules
+	aeonc test --seed 7 --run refused   again as it failed with seed 7
+	aeonc test --parallel               events in parallel, as in production
+	aeonc test --json ./...             in the format of go test -json
+	aeonc test --trace t.jsonl          and record every event, for aeonc trace
 
 A test runs one event step at a time, and its seed chooses whose step is next: wherever an
 event begins, waits for a lock, goes down to another, issues a branch or ends, and before
 every callback. So a seed is one schedule: a test that fails says its seed, and fails in
-the same way whenever it is run with it. With -parallel the machine chooses, several
+the same way whenever it is run with it. With --parallel the machine chooses, several
 events run at once, and a failure need not come again. Go code that waits for another
 event of the test needs that.
 
@@ -44,8 +44,12 @@ Golden files (.txtar, or a folder of them) are programs with all outcomes that t
 orders of their events allow. The reference interpreter runs each in every order, and
 the compiled program runs with many seeds: an outcome that no order gives is a failure.
 
-	aeonc test testdata/semantics            all golden files of a folder
-	aeonc test -update new.txtar             write down what may come out; read it
+	aeonc test testdata/semantics         all golden files of a folder
+	aeonc test --update new.txtar         write down what may come out; read it
+
+Such a file is text: a comment, "-- main.aeon --" and a package with a main or one test,
+and what --update adds, "-- outcomes --" with what may be printed, "---" between two; or,
+for a program that is to be refused, "-- errors --".
 
 What a test prints is shown if it fails, or with -v. The exit code is 1 if a test
 failed.`,
@@ -76,22 +80,22 @@ type testOptions struct {
 	trace         traceFlags
 }
 
-func (o testOptions) check() error {
+func (o *testOptions) check() error {
 	if _, err := regexp.Compile(o.filter); err != nil {
-		return usagef("-run: %v", err)
+		return usagef("--run: %v", err)
 	}
 	if o.seed != "" {
 		if _, err := strconv.ParseUint(o.seed, 10, 64); err != nil {
-			return usagef("-seed: %q is not a number from 0 to 2^64-1", o.seed)
+			return usagef("--seed: %q is not a number from 0 to 2^64-1", o.seed)
 		}
 	}
 	if o.schedules < 1 {
-		return usagef("-schedules: there is at least 1, not %d", o.schedules)
+		return usagef("--schedules: there is at least 1, not %d", o.schedules)
 	}
 	if o.max <= 0 {
-		return usagef("-timeout: %v is not a time that a test can take", o.max)
+		return usagef("--timeout: %v is not a time that a test can take", o.max)
 	}
-	return nil
+	return o.trace.check()
 }
 
 func testPackages(env *environment, args []string, o testOptions) error {
@@ -104,7 +108,7 @@ func testPackages(env *environment, args []string, o testOptions) error {
 		return testGolden(env, paths, o)
 	}
 	if o.update {
-		return usagef("-update is for golden files; tests of packages say what they expect")
+		return usagef("--update is for golden files; tests of packages say what they expect")
 	}
 	loader, named, err := load(args)
 	if err != nil {

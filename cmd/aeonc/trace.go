@@ -20,6 +20,13 @@ func (t *traceFlags) flags(fs *flag.FlagSet) {
 	fs.BoolVar(&t.states, "trace-states", false, "with --trace: add hashes of the actors' fields, which takes time")
 }
 
+func (t *traceFlags) check() error {
+	if t.states && t.file == "" {
+		return usagef("--trace-states adds to a trace; name its file with --trace")
+	}
+	return nil
+}
+
 // arguments returns the flags for an executable that aeonc has made.
 func (t *traceFlags) arguments() []string {
 	if t.file == "" {
