@@ -142,11 +142,41 @@ func (c *checker) copyLoops(f *Func, bf *bodyFacts) {
 		}
 		j, _ := slices.BinarySearchFunc(calls, span.Start, func(n *ast.Call, at int32) int { return cmp.Compare(n.Range.Start, at) })
 		for ; j < len(calls) && calls[j].Range.Start < span.End; j++ {
-			info := c.info.Calls[calls[j]]
-			if info.Func != nil && info.Func.Class == f.Class && !info.Func.RO && calls[j].Mode != ast.Event {
+			if info := c.info.Calls[calls[j]]; calls[j].Mode != ast.Event && mayWriteFields(info.Func, f.Class) {
+				c.info.CopyLoops[loop] = true
+				break
+			}
+		}
+		for _, x := range bf.news {
+			if at := x.Range.Start; at >= span.Start && at < span.End && mayWriteFields(c.info.News[x].Ctor, f.Class) {
 				c.info.CopyLoops[loop] = true
 				break
 			}
 		}
 	}
+}
+
+// mayWriteFields reports whether a call of f in code of class may write fields of the object whose code it
+// is. An actor of another class never calls back, as the class graph has no cycles; code
+// without an actor of its own does what it likes with the actors it is given.
+func mayWriteFields(f *Func, class *Class) bool {
+	switch {
+	case f == nil || class == nil || f.RO:
+		return false
+	case f.Class == class:
+		return true
+	case class.Kind != ast.ActorClass || f.Class != nil && f.Class.Kind != ast.ValueClass:
+		return false
+	}
+	given := false
+	look := func(actor *Class) { given = given || actor == class }
+	if f.Class != nil && f.Kind == Method {
+		eachActor(f.Class, look)
+	}
+	for _, p := range f.Params {
+		if !p.Yield {
+			eachActor(p.typ, look)
+		}
+	}
+	return given
 }
