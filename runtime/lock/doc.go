@@ -66,7 +66,6 @@
 //
 //	Reset(self N)                                        // take from a pool; Idle() allows to put back
 //	Try(id, from N, mode, children []N) (Ref, bool)      // fast path, no View: grant at once, settled on the children, or do nothing
-//	Settle(Ref, children []N) bool                       // adds children to what Try granted in this step
 //	Enter(v, id, out) (Ref, out)                         // RULE-1, direct entry
 //	Enqueue(v, Sent, id, out) (Ref, out)                 // RULE-2; number 0 if sent under the T-parent's latch
 //	Bind(entry Ref, edge int32, child Ref)               // after a local Enqueue: makes the release O(1)

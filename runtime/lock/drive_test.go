@@ -32,8 +32,15 @@ type transfer struct {
 	accounts []*actor
 	kids     []*actor // what the bank expands to, or the roots
 	refs     [2]Ref
+	entries  []entered // to be released
 	audit    bool
 	out      []Effect[*transfer, *actor]
+}
+
+// entered is an enqueue that a transfer has made itself.
+type entered struct {
+	x   *actor
+	ref Ref
 }
 
 type bankView struct{}
@@ -152,6 +159,7 @@ func (e *transfer) made(x *actor, ref Ref) {
 	e.mu.Lock()
 	e.home.Enter(x, ref)
 	e.mu.Unlock()
+	e.entries = append(e.entries, entered{x, ref})
 }
 
 // need waits until the event may access y.
@@ -183,19 +191,10 @@ func (e *transfer) Parent(x *actor) *actor { return x.parent }
 
 // leave releases all, following the enqueues.
 func (e *transfer) leave() {
-	type made struct {
-		x   *actor
-		ref Ref
-	}
-	var entries [2]made
-	n := 0
-	for x, ref := range e.home.Entries {
-		entries[n] = made{x, ref}
-		n++
-	}
-	for _, m := range entries[:n] {
+	for _, m := range e.entries {
 		e.release(m.x, m.ref)
 	}
+	e.entries = e.entries[:0]
 }
 
 func (e *transfer) release(x *actor, ref Ref) {

@@ -297,7 +297,7 @@ func (w *world) enter(e event) {
 	w.process(z, start)
 }
 
-// tryEnter is the fast path of a driver in one process: hold, narrow, settle.
+// tryEnter is the fast path of a driver in one process: narrow, and hold with the children.
 func (w *world) tryEnter(e event, z node) bool {
 	v, r, q := w.at(z), w.run(e), w.queue(z)
 	id := r.home.ID()
@@ -305,20 +305,23 @@ func (w *world) tryEnter(e event, z node) bool {
 	if t.Enter != 0 || t.Mode == None {
 		return false
 	}
-	ref, ok := q.Try(id, 0, t.Mode, nil)
-	if !ok {
-		return false
+	if q.head != 0 || q.blocked(t.Mode, t.Below) {
+		return false // else the fields are still, in this step, as if they were held
 	}
 	var x Expansion[node]
 	if t.Below {
 		x = v.Expand(z, id, t.Mode, nil)
-		ok = !x.Lazy && !x.Outside
+		if x.Lazy || x.Outside {
+			return false
+		}
 		for _, c := range x.Children {
-			ok = ok && w.c.host[c] == v.h
+			if w.c.host[c] != v.h {
+				return false
+			}
 		}
 	}
-	if !ok || !q.Settle(ref, x.Children) {
-		w.out = q.Release(v, ref, true, w.out)
+	ref, ok := q.Try(id, 0, t.Mode, x.Children)
+	if !ok {
 		return false
 	}
 	w.trace("    fast path at %v: %v, children %v", z, t.Mode, x.Children)

@@ -391,9 +391,6 @@ func (r *run) append(b []byte) []byte {
 	var visits [nodeCount][2]byte
 	for _, v := range r.home.visits {
 		visits[v.node] = [2]byte{byte(v.mode) + 4*byte(r.via[v.node]), byte(v.state) + 1}
-		if v.entry {
-			visits[v.node][1] += 8
-		}
 	}
 	var asks [nodeCount]mask
 	for _, a := range r.home.asks {

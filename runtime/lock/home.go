@@ -42,7 +42,6 @@ type visit[N comparable] struct {
 	ref   Ref
 	mode  Mode
 	state visitState
-	entry bool // enqueued by the home itself, which releases it
 }
 
 // ask is a lazy request under way.
@@ -82,10 +81,11 @@ func (h *Home[E, N]) Claims() []Claim[N] { return h.carried }
 
 // Enter notes an entry that the home makes itself: at the sequencer, or at each child
 // of a virtual node it passes in one process (then several). Ref is what Queue.Enter,
-// Try or Enqueue returned, zero if it is not known.
+// Try or Enqueue returned, zero if it is not known. The driver releases these entries itself and keeps a
+// list of them: a node that is moved below another meanwhile may have two entries of one attempt,
+// where the home, which knows nodes, remembers one.
 func (h *Home[E, N]) Enter(x N, ref Ref) {
 	v := h.visit(x)
-	v.entry = true
 	if ref.Valid() {
 		v.ref = ref
 	}
@@ -147,18 +147,6 @@ func (h *Home[E, N]) Deliver(report []Effect[E, N]) bool {
 		assert.Unreachable("lock: %v delivered as a visit", f.Kind)
 	}
 	return true
-}
-
-// Entries calls yield for each entry that the home has made and must release, with the
-// handle if it is known. What queues have enqueued they release themselves. Where moves
-// can bring a node below another that the attempt has entered at, too, the driver keeps its
-// own list: the node has two entries of the attempt then, and the home remembers one.
-func (h *Home[E, N]) Entries(yield func(x N, ref Ref) bool) {
-	for i := range h.visits {
-		if v := &h.visits[i]; v.entry && !yield(v.node, v.ref) {
-			return
-		}
-	}
 }
 
 // Visited calls yield for each node the attempt has been enqueued on, passes
@@ -228,7 +216,7 @@ func (h *Home[E, N]) decide(r Router[N], y N, m Mode) Decision[N] {
 
 // Withdraw is WITHDRAW at the home: the current attempt is over, and the next begins
 // with y, wanted in mode m, among its claims (the zero N: nothing was discovered). The
-// caller has released the Entries, as withdrawn, and has stopped the event's branches; it
+// caller has released its entries, as withdrawn, and has stopped the event's branches; it
 // undoes the attempt at each node in the step that drops the hold.
 func (h *Home[E, N]) Withdraw(y N, m Mode) {
 	var none N

@@ -117,9 +117,4 @@ func TestManyVisitsAreFound(t *testing.T) {
 	if n != 1001 {
 		t.Errorf("%d visits", n)
 	}
-	for x, ref := range h.Entries {
-		if x != 1 || ref.Valid() {
-			t.Errorf("entry %d, %v", x, ref)
-		}
-	}
 }

@@ -85,22 +85,6 @@ func (q *Queue[E, N]) Try(id ID[E], from N, mode Mode, children []N) (Ref, bool)
 	return Ref{slot: i, gen: e.gen}, true
 }
 
-// Settle adds children to an entry that Try has granted without any, in the same step:
-// in between the caller may read the fields of x (NARROW) to find them. If the event
-// has to wait because of a lazy holder or a guest it changes nothing and reports false; then the
-// caller releases the entry and uses Enter. The children are enqueued on as for Try.
-func (q *Queue[E, N]) Settle(ref Ref, children []N) bool {
-	e := q.at(ref)
-	assert.That(q.head == 0 && e.edgeCount == 0 && !e.lazy, "lock: settled after the step of its grant")
-	if (q.lazies > 0 || q.guests != None) && len(children) > 0 {
-		return false
-	}
-	for _, c := range children {
-		e.addEdge(c)
-	}
-	return true
-}
-
 // Enter is RULE-1, [ENTER]: the event enters at this node, directly. The entry is admitted at
 // once or waits; the effects tell. The Ref is what the home releases, once, whatever
 // becomes of the entry; it is zero if the release was here first.
