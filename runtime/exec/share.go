@@ -44,9 +44,10 @@ func (ev *Event) enterShared() bool {
 	return ok
 }
 
-// tooWide reports whether readers had better not try to share what x reaches.
+// tooWide reports whether readers had better not try to share what x reaches. Who looks again is a
+// matter of the event's id: a scheduled system must not depend on what a pool counts.
 func (ev *Event) tooWide(x *Handle) bool {
-	return ev.sys.shareable() == 0 || x.wide.Load() && ev.home.ID().Attempt%wideRetry != 0
+	return ev.sys.shareable() == 0 || x.wide.Load() && ev.id.Seed()%wideRetry != 0
 }
 
 func (h *Handle) setWide(wide bool) {

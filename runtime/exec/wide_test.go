@@ -1,0 +1,45 @@
+package exec
+
+import (
+	"runtime"
+	"testing"
+)
+
+// Whether a reader tries to share a tree that was too wide lately is the seed's matter, too, and
+// not that of the pool from which its event comes, which the collector empties.
+func TestASeedDecidesWhoLooksAgain(t *testing.T) {
+	run := func(collect bool) string {
+		s := Open(Config{Log: quiet, Scheduled: true, Seed: 5, fanOut: 16})
+		defer s.Close()
+		nodes := grow(t, s, 4, 2)
+		nodes[0].Ref.h.setWide(true) // it was, until lately
+		cl := s.Client()
+		var order []byte
+		for i := range 2000 {
+			name := byte('a' + i%26)
+			pause := wstep{op: wPause, hook: func() { order = append(order, name) }}
+			f := cl.Issue(nodes[0].Ref, &methodWalk, &wargs{steps: deep(2, pause)})
+			if i%7 == 0 {
+				cl.Send(nodes[3].Ref, &methodLocal, &wargs{steps: []wstep{{op: wAdd, n: 1}, pause}})
+			}
+			if i%5 == 0 {
+				mustNot(t, f.Wait())
+			}
+			if i%50 == 0 {
+				nodes[0].Ref.h.setWide(true)
+			}
+			if collect && i%40 == 0 {
+				runtime.GC()
+				runtime.GC()
+			}
+		}
+		cl.Settle()
+		return string(order)
+	}
+	want := run(false)
+	for i := range 4 {
+		if got := run(i%2 == 0); got != want {
+			t.Fatalf("run %d is another one:\n%s\n%s", i, want, got)
+		}
+	}
+}
