@@ -154,10 +154,14 @@ func (cx *Cx) body(target *Handle, m *Method, args Args) (out outcome) {
 		if !done {
 			out, gone = cx.caught(recover())
 		}
+		own := out
 		if len(cx.branches) > 0 {
 			out = cx.join(out)
 		}
 		if gone && cx == &cx.ev.root {
+			if out.err == nil { // a branch was withdrawn, and nobody is left who would run the next attempt
+				out = own
+			}
 			cx.ev.abandon(out.err)
 		}
 	}()

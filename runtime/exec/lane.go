@@ -103,6 +103,8 @@ func (s *System) drain(l *lane) {
 	var e subEvent
 	defer func() {
 		if !finished { // runtime.Goexit in an event: its worker is going away
+			s.deadLetter(letter{id: e.id, target: e.target, method: e.method,
+				err: &AbortError{Msg: msgGoexit, Event: e.id, Fault: true}})
 			s.timers.fired(e.timer)
 			s.live.add(-1)
 			s.workers.run(func() { s.drain(l) })
