@@ -155,7 +155,9 @@ func Async(cx *Cx, target Ref, m *Method, args Args) {
 	var pcs [32]uintptr
 	b.spawn = append(b.spawn, pcs[:runtime.Callers(2, pcs[:])]...)
 	if !ev.parallel { // else other branches are reading it
+		ev.mu.Lock() // who grants what was asked for earlier looks at it
 		ev.parallel = true
+		ev.mu.Unlock()
 	}
 	cx.branches = append(cx.branches, b)
 	cx.ops = append(cx.ops, op{kind: opBranch, branch: b})
@@ -187,7 +189,7 @@ func (b *branch) run() {
 		ev.rouse()
 		ev.mu.Unlock()
 	}()
-	b.out = outcome{kind: aborted, err: &AbortError{Msg: msgGoexit, Event: ev.id}}
+	b.out = outcome{kind: aborted, err: &AbortError{Msg: msgGoexit, Event: ev.id, Fault: true}}
 	b.out = b.cx.body(b.target, b.print.method, b.args)
 }
 
