@@ -63,6 +63,7 @@ func (ev *Event) enterExact(mode lock.Mode) bool {
 		return true
 	}
 	// The fast way ends here; the refusal is dealt with as any other.
+	ev.client.stats.reroutes.Add(1)
 	ev.withdraw()
 	ev.attempt++
 	return false

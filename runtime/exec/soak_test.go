@@ -50,6 +50,7 @@ func TestSoak(t *testing.T) {
 		total.Aborts += st.Aborts
 		total.Withdrawals += st.Withdrawals
 		total.Moves += st.Moves
+		total.Reroutes += st.Reroutes
 		if time.Now().After(end) {
 			t.Logf("%d runs, %+v", runs, total)
 			break

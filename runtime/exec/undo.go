@@ -138,7 +138,12 @@ func (e *undoEntry) undo() {
 	case nil:
 		e.undoer().Undo()
 	default:
-		reflect.ValueOf(p).Elem().Set(reflect.ValueOf(e.old))
+		place := reflect.ValueOf(p).Elem()
+		if e.old == nil { // the place is an interface that held nothing
+			place.SetZero()
+			return
+		}
+		place.Set(reflect.ValueOf(e.old))
 	}
 }
 

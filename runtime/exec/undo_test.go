@@ -92,3 +92,15 @@ func TestLogNumbersAreUnique(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestUndoOfWhatHeldNothing: a place that is an interface may have been empty.
+func TestUndoOfWhatHeldNothing(t *testing.T) {
+	cx, self := &Cx{}, &Self{}
+	var place error
+	Log(cx, self, 0, &place)
+	place = ErrClosed
+	cx.log[0].undo()
+	if place != nil {
+		t.Errorf("the place holds %v", place)
+	}
+}
