@@ -59,3 +59,10 @@ func exitCode(err error) (int, error) {
 	}
 	return exit.ExitCode(), nil
 }
+
+// Interrupted reports whether err, from waiting for a child, says that an interrupt has
+// ended it: Ctrl-C at the keyboard reaches the child as well as this process.
+func Interrupted(err error) bool {
+	code, err := exitCode(err)
+	return err == nil && code == signalBase+int(syscall.SIGINT)
+}

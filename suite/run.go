@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/aeon-lang/aeon/process"
 )
 
 // Config says what to run and how to report it.
@@ -51,6 +53,9 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 		err := r.run(ctx, after)
 		if ctx.Err() != nil {
 			return rep.result, ctx.Err()
+		}
+		if process.Interrupted(err) { // Ctrl-C reaches the executable as well, and perhaps first
+			return rep.result, context.Canceled
 		}
 		if r.finished {
 			break

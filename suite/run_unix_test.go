@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -136,5 +137,24 @@ func TestAnExecutableThatFailsOutsideTestsIsAnError(t *testing.T) {
 		if _, err := suite.Run(context.Background(), suite.Config{Executable: exe, TestMax: time.Second, Stdout: &bytes.Buffer{}}); err == nil {
 			t.Errorf("%s: no error", exe)
 		}
+	}
+}
+
+// Ctrl-C at the keyboard ends the executable, too: no test has failed by that.
+func TestAnInterruptIsNoFailure(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "fake")
+	const fake = `#!/bin/sh
+[ "$2" = -1/-1 ] || { echo '{"Action":"finished"}'; exit; }
+echo '{"Action":"start","Unit":0}'
+echo '{"Action":"run","Unit":0,"Index":0,"Test":"one","File":"/src/bank.aeon","Line":3}'
+kill -INT $$
+`
+	if err := os.WriteFile(name, []byte(fake), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	r, err := suite.Run(t.Context(), suite.Config{Executable: name, Packages: []string{"p"}, TestMax: time.Minute, Stdout: &out, Place: filepath.Base})
+	if !errors.Is(err, context.Canceled) || r.Failed != 0 || strings.Contains(out.String(), "FAIL") {
+		t.Errorf("error %v, %d failed, output\n%s", err, r.Failed, out.String())
 	}
 }

@@ -28,7 +28,7 @@ var layers = []struct {
 	{"program", []string{"lang", "typecheck"}},
 	{"graph", []string{"lang", "typecheck"}},
 	{"process", nil},
-	{"suite", nil},
+	{"suite", []string{"process"}},
 	{"internal/assert", nil},
 }
 
