@@ -62,6 +62,7 @@ var plants = []plant{
 // suites are tried in this order.
 var suites = []struct{ name, pkg, test string }{
 	{"golden", "./spec/golden", "TestGoldenPrograms"},
+	{"ill-typed programs", "./spec/generate", "."},
 	{"differ", "./spec/differ", "."},
 	{"trace", "./spec/trace", "."},
 }
