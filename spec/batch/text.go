@@ -2,13 +2,14 @@ package batch
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aeon-lang/aeon/spec/batch/driver"
 )
 
-// Text returns what a run did as golden files have it: what the program printed, then how it failed and
-// where, then its dead letters, without anything that differs from run to run.
+// Text returns what a run did as golden files have it, and as spec.Outcome writes it: what the program printed, then how
+// it failed and where, then its dead letters, which have no order and are sorted.
 func Text(o *driver.Outcome) string {
 	var b strings.Builder
 	b.WriteString(o.Output)
@@ -18,9 +19,12 @@ func Text(o *driver.Outcome) string {
 	if o.Unquiet != "" {
 		fmt.Fprintf(&b, "not quiescent: %s\n", o.Unquiet)
 	}
-	for _, d := range o.DeadLetters {
-		fmt.Fprintf(&b, "dead letter: %s\n", d.Message)
+	letters := make([]string, len(o.DeadLetters))
+	for i, d := range o.DeadLetters {
+		letters[i] = fmt.Sprintf("dead letter: %s\n", d.Message)
 	}
+	slices.Sort(letters)
+	b.WriteString(strings.Join(letters, ""))
 	if o.Hang != "" {
 		fmt.Fprintf(&b, "hangs: %s\n", o.Hang)
 	}
@@ -30,7 +34,9 @@ func Text(o *driver.Outcome) string {
 	return b.String()
 }
 
+// places writes a path; a line that follows itself, as in recursion, stands once.
 func places(path []Place) string {
+	path = slices.Compact(slices.Clone(path))
 	lines := make([]string, len(path))
 	for i, p := range path {
 		lines[i] = fmt.Sprintf("%s:%d", p.File, p.Line)

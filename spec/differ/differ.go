@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 	"github.com/aeon-lang/aeon/spec"
 	"github.com/aeon-lang/aeon/spec/batch"
+	"github.com/aeon-lang/aeon/spec/explore"
 	"github.com/aeon-lang/aeon/spec/generate"
 )
 
@@ -53,19 +55,17 @@ type Result struct {
 	Detail string // for people, where Kind is not None
 	Seed   uint64 // of the compiled run
 	Runs   int    // of the compiled program
-	Orders int    // that the interpreter has run
-	States int    // that the search has seen
-	// Undecided counts the compiled outcomes that the interpreter has not had in as many orders as it was given.
+	States int    // that the interpreter has seen
+	// Undecided counts the compiled outcomes that the interpreter has not had in as many states as it was given.
 	Undecided int
 }
 
 // Comparer compares. Its fields are set before use.
 type Comparer struct {
-	Compiler batch.Compiler
-	Seeds    []uint64 // of the compiled runs
-	// OrdersMax bounds the orders that the interpreter tries for a program, StatesMax the states.
-	OrdersMax, StatesMax int
-	LimitMS              int64 // for one compiled run
+	Compiler  batch.Compiler
+	Seeds     []uint64 // of the compiled runs
+	StatesMax int      // that the interpreter looks at for a program
+	LimitMS   int64    // for one compiled run
 }
 
 // Compare runs the cases on both sides; the results are in the order of the cases.
@@ -151,7 +151,7 @@ func (c *Comparer) judge(r *Result, p batch.Program, seen []batch.Outcome) {
 	r.Runs = len(seen)
 	wanted := map[string]uint64{} // outcome -> seed of the first run that had it
 	for _, o := range seen {
-		text := compiledText(&o)
+		text := batch.Text(&o)
 		switch {
 		case o.Hang != "":
 			r.Seed = o.Job.Seed
@@ -166,24 +166,26 @@ func (c *Comparer) judge(r *Result, p batch.Program, seen []batch.Outcome) {
 			wanted[text] = o.Job.Seed
 		}
 	}
-	s := newSearch(spec.New(p.Units[len(p.Units)-1]), c.OrdersMax, c.StatesMax)
-	problem := s.find(wanted, r.Single)
-	r.Orders, r.States = s.orders, len(s.seen)
-	if problem != "" {
-		r.fails(Interprets, "%s", problem)
+	interpreted := spec.New(p.Units[len(p.Units)-1])
+	main, _ := interpreted.Main()
+	outcomes, search := explore.Outcomes(interpreted, main, explore.Config{StatesMax: c.StatesMax})
+	r.States = search.States
+	if search.Failing != nil {
+		r.fails(Interprets, "%s", search.Failing.Bug)
 		return
 	}
-	missing := s.missing(wanted)
+	had := slices.Sorted(maps.Keys(outcomes))
+	missing := slices.DeleteFunc(slices.Sorted(maps.Keys(wanted)), func(w string) bool { return outcomes[w] != nil })
 	switch {
-	case len(missing) == 0 && r.Single && len(s.outcomes) > 1:
-		r.fails(Ambiguous, "%s", strings.Join(s.list(), "---\n"))
+	case len(missing) == 0 && r.Single && len(had) > 1:
+		r.fails(Ambiguous, "%s", strings.Join(had, "---\n"))
 	case len(missing) == 0:
-	case !s.complete:
+	case !search.Complete:
 		r.Undecided = len(missing)
 	default:
 		r.Seed = wanted[missing[0]]
-		r.fails(Differs, "seed %d, compiled:\n%s\ninterpreted, %d outcomes in %d orders, the nearest:\n%s",
-			r.Seed, missing[0], len(s.outcomes), s.orders, nearest(missing[0], s.list()))
+		r.fails(Differs, "seed %d, compiled:\n%s\ninterpreted, %d outcomes, the nearest:\n%s",
+			r.Seed, missing[0], len(had), nearest(missing[0], had))
 	}
 }
 
@@ -197,18 +199,4 @@ func nearest(text string, list []string) string {
 		return n
 	}
 	return slices.MaxFunc(list, func(a, b string) int { return common(a) - common(b) })
-}
-
-// compiledText writes the outcome of a compiled run, with the dead letters in an order of their own.
-func compiledText(o *batch.Outcome) string {
-	sorted := *o
-	sorted.DeadLetters = slices.SortedFunc(slices.Values(o.DeadLetters), func(a, b batch.DeadLetter) int {
-		return strings.Compare(a.Message, b.Message)
-	})
-	if o.Failure != nil {
-		f := *o.Failure
-		f.Path = slices.Compact(slices.Clone(f.Path))
-		sorted.Failure = &f
-	}
-	return batch.Text(&sorted)
 }

@@ -25,7 +25,7 @@ var (
 const chunk = 250
 
 func newComparer() *differ.Comparer {
-	c := &differ.Comparer{OrdersMax: 3000, StatesMax: 30_000, LimitMS: 5000}
+	c := &differ.Comparer{StatesMax: 30_000, LimitMS: 5000}
 	for s := range *seeds {
 		c.Seeds = append(c.Seeds, uint64(s))
 	}
@@ -69,18 +69,17 @@ func TestGeneratedPrograms(t *testing.T) {
 }
 
 // totals add up results.
-type totals struct{ programs, runs, orders, states, undecided, failed int }
+type totals struct{ programs, runs, states, undecided, failed int }
 
 func (s *totals) add(r differ.Result) {
 	s.programs++
 	s.runs += r.Runs
-	s.orders += r.Orders
 	s.states += r.States
 	s.undecided += r.Undecided
 }
 
 func (s *totals) String() string {
-	return fmt.Sprintf("%d programs, %d compiled runs, %d orders and %d states interpreted, %d outcomes undecided", s.programs, s.runs, s.orders, s.states, s.undecided)
+	return fmt.Sprintf("%d programs, %d compiled runs, %d states interpreted, %d outcomes undecided", s.programs, s.runs, s.states, s.undecided)
 }
 
 func report(t *testing.T, r differ.Result) {

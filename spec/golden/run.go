@@ -106,7 +106,7 @@ func (r *Result) refused(said string, update bool) error {
 // compiled checks one run of the compiled program.
 func (r *Result) compiled(o *batch.Outcome, seen map[string]bool) {
 	r.Runs++
-	got := compiledText(o)
+	got := batch.Text(o)
 	if seen[got] {
 		return
 	}
@@ -115,15 +115,6 @@ func (r *Result) compiled(o *batch.Outcome, seen map[string]bool) {
 	if !slices.Contains(r.Case.Outcomes, got) {
 		r.problem("compiled, with seed %d: no order of the events allows the outcome\n%s", o.Job.Seed, indent(got))
 	}
-}
-
-// compiledText is batch.Text with the dead letters in an order that does not depend on the schedule.
-func compiledText(o *batch.Outcome) string {
-	sorted := *o
-	sorted.DeadLetters = slices.SortedFunc(slices.Values(o.DeadLetters), func(a, b batch.DeadLetter) int {
-		return strings.Compare(a.Message, b.Message)
-	})
-	return batch.Text(&sorted)
 }
 
 func indent(text string) string {
