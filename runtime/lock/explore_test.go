@@ -14,7 +14,7 @@ import (
 
 var (
 	exploreSets  = flag.Int("explore.sets", 100, "event sets per ownership graph")
-	exploreLimit = flag.Int("explore.states", 25_000, "states per configuration, before random schedules")
+	exploreLimit = flag.Int("explore.states", 60_000, "states per configuration, before random schedules")
 	exploreSeed  = flag.Uint64("explore.seed", 1, "first seed")
 	exploreMoves = flag.Bool("explore.moves", false, "half of the events move nodes in T")
 	exploreOnly  = flag.Uint64("explore.only", 0, "run this one seed, and show the trace if it fails")
