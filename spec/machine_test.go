@@ -15,7 +15,7 @@ func TestStatesAreKept(t *testing.T) {
 	returns := 0
 	for seed := range uint64(60) {
 		p := check(t, generate.Program(seed, generate.Concurrent))
-		e, _ := p.Main()
+		e := entryOf(p)
 		o := spec.Options{Observe: seed%2 == 0}
 		m := p.Start(e, o)
 		rng := rand.New(rand.NewPCG(seed, 3))

@@ -24,10 +24,7 @@ func TestRandomPrograms(t *testing.T) {
 		for seed := range *randomPrograms {
 			text := generate.Program(seed, profile)
 			p := check(t, text)
-			e, ok := p.Main()
-			if !ok {
-				t.Fatalf("seed %d: no main\n%s", seed, text)
-			}
+			e := entryOf(p)
 			first := ""
 			for run := range uint64(3) {
 				out := p.Run(e, spec.NewRandom(run), spec.Options{StepsMax: 2_000_000})
@@ -79,7 +76,7 @@ func TestSmallFootprintsAreFound(t *testing.T) {
 					}
 				})
 				p := spec.New(info)
-				e, _ := p.Main()
+				e := entryOf(p)
 				if out := p.Run(e, spec.First{}, spec.Options{}); strings.HasPrefix(out.Bug, "footprint: ") {
 					return
 				}
@@ -105,4 +102,12 @@ func checked(t testing.TB, text string) *typecheck.Info {
 	}
 	t.Fatalf("%v\n%s", diags, text)
 	return nil
+}
+
+// entryOf returns main, or the one test, of a generated program.
+func entryOf(p *spec.Program) spec.Entry {
+	if e, ok := p.Main(); ok {
+		return e
+	}
+	return p.Tests()[0]
 }

@@ -167,8 +167,11 @@ func (c *Comparer) judge(r *Result, p batch.Program, seen []batch.Outcome) {
 		}
 	}
 	interpreted := spec.New(p.Units[len(p.Units)-1])
-	main, _ := interpreted.Main()
-	outcomes, search := explore.Outcomes(interpreted, main, explore.Config{StatesMax: c.StatesMax})
+	entry, ok := interpreted.Main()
+	if !ok {
+		entry = interpreted.Tests()[0]
+	}
+	outcomes, search := explore.Outcomes(interpreted, entry, explore.Config{StatesMax: c.StatesMax})
 	r.States = search.States
 	if search.Failing != nil {
 		r.fails(Interprets, "%s", search.Failing.Bug)

@@ -41,12 +41,19 @@ func (g *gen) main() string {
 		b.line("try {\n\t\tawait %s;\n\t} catch (string why) {\n\t\tprint(\"failed:\", why);\n\t}", p)
 	}
 	b.line("settle();")
-	b.line("sleep(100ms);")
+	if g.test {
+		b.line("advance(%dms);", 1+g.upto(20)) // the timers that are due, one by one
+	} else {
+		b.line("sleep(100ms);")
+	}
 	b.line("settle();")
 	for _, r := range roots {
 		b.line("try {\n\t\tprint(await event %s.audit());\n\t} catch (string why) {\n\t\tprint(\"no audit:\", why);\n\t}", r.name)
 	}
 	b.closeScope(0)
+	if g.test {
+		return "test \"generated\" {\n" + b.text() + "}\n"
+	}
 	return "void main() {\n" + b.text() + "}\n"
 }
 

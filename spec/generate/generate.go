@@ -45,6 +45,7 @@ func Program(seed uint64, profile Profile) string {
 type gen struct {
 	rng     *rand.Rand
 	profile Profile
+	test    bool // the events are issued by a test, not by main
 	names   int
 	enums   []*enum
 	consts  []*variable
@@ -78,6 +79,7 @@ func (g *gen) program() string {
 	for i := len(g.actors) - 1; i >= 0; i-- {
 		g.richMethods(g.actors[i])
 	}
+	g.test = g.chance(4)
 	main := g.main()
 	for _, a := range g.actors {
 		g.decls = append(g.decls, a.text())

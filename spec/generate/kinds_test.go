@@ -17,7 +17,6 @@ var unused = map[string]string{
 	"BadDecl": "an error", "BadMember": "an error", "BadStmt": "an error", "BadExpr": "an error", "BadType": "an error",
 	"ImportDecl": "programs of one package", "ExternGoDecl": "comes later", "ExternFunc": "comes later", "TypeParam": "comes later",
 	"Comment": "not a part of the program", "CommentGroup": "not a part of the program",
-	"Advance": "for tests alone", "TestDecl": "for tests alone; main does the same",
 }
 
 // TestEveryKindOfNodeIsUsed looks for statements, expressions and types that no generated program has.

@@ -174,6 +174,8 @@ func placesInDecl(d ast.Decl, s site, around place) (list []place) {
 		}
 	}
 	switch d := d.(type) {
+	case *ast.TestDecl:
+		function(nil, d.Body, false, true, 1)
 	case *ast.FuncDecl:
 		if s == topLevel {
 			at(d, 0)
