@@ -1,6 +1,7 @@
 package lock
 
 import (
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -184,6 +185,43 @@ func BenchmarkExpandToTwoTry(b *testing.B) {
 		d.release(bank, ref)
 	}
 	reportMutex(b, 6)
+}
+
+// BenchmarkLazyFootprint lets an event ask a lazy hold for each of many children, twice. The time per
+// child must not grow with their number.
+func BenchmarkLazyFootprint(b *testing.B) {
+	for _, n := range []int{10, 1000, 100_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			v := tableView{
+				want:   map[int]Want[int]{1: {Mode: Write, Below: true}},
+				expand: map[int]Expansion[int]{1: {Lazy: true}},
+				parent: map[int]int{},
+			}
+			for y := 2; y < n+2; y++ {
+				v.parent[y] = 1
+			}
+			q := newTestQueue(1)
+			var h Home[int, int]
+			var out []Effect[int, int]
+			for b.Loop() {
+				h.Start(1)
+				var ref Ref
+				ref, out = q.Enter(v, h.ID(), out[:0])
+				h.Enter(1, ref)
+				h.Deliver(out)
+				for y := 2; y < n+2; y++ {
+					for range 2 {
+						if d := h.Access(parents(v.parent), y, Write); d.Act != Ask && d.Act != Wait {
+							b.Fatal(d)
+						}
+						out = q.Acquire(v, ref, h.ID(), y, out[:0])
+					}
+				}
+				out = q.Release(v, ref, false, out[:0])
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/child")
+		})
+	}
 }
 
 // BenchmarkHotQueue lets events pass through one queue with so many waiting that any

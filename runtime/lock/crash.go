@@ -49,7 +49,7 @@ func (e *entry[E, N]) cut(c N) (found bool) {
 		return found
 	}
 	// Numbers of edges only serve Bind, in the step of the enqueue.
-	e.edgeCount, e.more = 0, e.more[:0]
+	e.edgeCount, e.more, e.children = 0, e.more[:0], nil
 	for _, d := range kept {
 		*e.edge(e.addEdge(d.child)) = d
 	}

@@ -29,6 +29,7 @@ type entry[E, N comparable] struct {
 	from       N // sender; zero for a direct entry
 	edges      [edgesInline]edge[N]
 	more       []edge[N]
+	children   map[N]struct{} // of the edges; made when a search has to pass more than scanMax
 	edgeCount  int32
 	next, prev int32 // slots; list of waiting entries, or of free ones
 	gen        uint32
@@ -46,6 +47,9 @@ func (e *entry[E, N]) addEdge(c N) int32 {
 		e.edges[i] = edge[N]{child: c}
 	} else {
 		e.more = append(e.more, edge[N]{child: c})
+		if e.children != nil {
+			e.children[c] = struct{}{}
+		}
 	}
 	return i
 }
@@ -57,7 +61,19 @@ func (e *entry[E, N]) edge(i int32) *edge[N] {
 	return &e.more[i-edgesInline]
 }
 
+// hasEdge reports whether the entry has enqueued on c. A lazy hold is asked for one child after
+// the other, so the children of those that get many are indexed.
 func (e *entry[E, N]) hasEdge(c N) bool {
+	if e.children == nil && e.edgeCount > scanMax {
+		e.children = make(map[N]struct{}, 2*e.edgeCount)
+		for i := range e.edgeCount {
+			e.children[e.edge(i).child] = struct{}{}
+		}
+	}
+	if e.children != nil {
+		_, ok := e.children[c]
+		return ok
+	}
 	for i := range e.edgeCount {
 		if e.edge(i).child == c {
 			return true

@@ -101,6 +101,10 @@ func (w *world) withdraw(e event, y node, m Mode, up node, why string) {
 	clear(r.block[:])
 	clear(r.via[:])
 	r.begin(&w.c.events[e])
+	if w.parked[e] != 0 {
+		r.status = 3
+		return
+	}
 	w.enter(e)
 }
 
@@ -163,6 +167,9 @@ func (w *world) advanceEvent(e event) bool {
 		mode := w.wantedMode(e, y)
 		d := w.decide(e, y, mode)
 		if d.Act == Run && !w.cutOff(e, y) {
+			if w.park(e, y) {
+				return true
+			}
 			w.touched.read(partView(w.homeHost(e)))
 			w.access(e, y, mode)
 			w.arrive(e, y)
@@ -356,6 +363,7 @@ func (w *world) call(e event, x, y node, async bool) {
 func (w *world) change(e event, x node) {
 	r := w.run(e)
 	w.access(e, x, Write)
+	w.changed = true
 	w.touched.write(partActor(x))
 	if a := uint8(r.home.ID().Attempt); r.undoAt[x] != a {
 		if r.undoAt[x] != 0 {
@@ -407,6 +415,9 @@ func (w *world) commit(e event) {
 		}
 	}
 	w.checkOwnership()
+	if w.recall {
+		w.remember(e)
+	}
 	r.status = 2
 	w.carry(h, e)
 	if !r.early {
@@ -414,6 +425,7 @@ func (w *world) commit(e event) {
 	}
 	r.end()
 	w.deafen(e)
+	w.handOver(e)
 	w.retire()
 }
 

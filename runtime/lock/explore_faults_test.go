@@ -115,7 +115,7 @@ func TestPlantedBugs(t *testing.T) {
 					s.limit = 300_000
 					c = b.only()
 				}
-				f := s.run(c, seed, &sum)
+				_, f := s.run(c, seed, &sum)
 				if f == nil {
 					if b.only != nil {
 						break

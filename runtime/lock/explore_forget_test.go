@@ -78,8 +78,8 @@ func (w *world) relevant() (edges, paths mask) {
 		for e := range w.c.events {
 			if w.gone>>e&1 == 0 {
 				p := &w.c.events[e]
-				edges |= p.looksAt()
-				wants |= p.mayWant()
+				edges |= p.looks
+				wants |= p.wants | bit(w.runs[e].high) | bit(w.runs[e].entered)
 			}
 		}
 		paths = w.aboveAnywhere(wants)
@@ -97,42 +97,6 @@ func (w *world) lagging() bool {
 }
 
 const everyNode = mask(1<<nodeCount - 1)
-
-// looksAt returns the nodes whose edges may decide what p's footprint is.
-func (p *program) looksAt() (m mask) {
-	if p.move != 0 {
-		return 0
-	}
-	if p.full {
-		return everyNode
-	}
-	for x, l := range p.ops {
-		for _, o := range l {
-			if o.kind == opAdd {
-				return everyNode
-			}
-			m |= bit(node(x))
-		}
-	}
-	return m
-}
-
-// mayWant returns the nodes that may come to be in p's footprint.
-func (p *program) mayWant() (m mask) {
-	if p.full || p.move != 0 {
-		return everyNode
-	}
-	m = bit(p.target)
-	for _, l := range p.ops {
-		for _, o := range l {
-			if o.kind == opAdd || o.kind == opSlot {
-				return everyNode
-			}
-			m |= bit(o.to)
-		}
-	}
-	return m
-}
 
 // aboveAnywhere returns what lies above the nodes of m, or is one of them, in T as
 // anybody knows it.

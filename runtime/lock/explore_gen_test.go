@@ -73,6 +73,7 @@ type genOptions struct {
 	moves  bool // half of the events move nodes in T
 	create bool // the first event creates an actor, which another calls
 	crash  bool // a host crashes
+	plain  bool // nothing crashes, and what is created is called by its creator only
 }
 
 // generate draws a config over g.
@@ -113,7 +114,7 @@ func generate(g dag, r *rand.Rand, o genOptions) *config {
 	c.try = r.IntN(2) == 0
 	c.fanout = c.hosts == 1 && r.IntN(2) == 0
 	c.light = r.IntN(2) == 0
-	if !o.still {
+	if !o.still && !o.plain {
 		c.genCreated(r, o)
 		if c.hosts > 1 && (o.crash || r.IntN(8) == 0) {
 			c.genCrash(r)

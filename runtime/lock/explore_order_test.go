@@ -34,6 +34,37 @@ func (w *world) access(e event, y node, m Mode) {
 	w.after(e, before)
 }
 
+// checkHolds checks that what events have accessed they still hold, where a move has touched
+// a queue.
+func (w *world) checkHolds() {
+	if w.c.crash != 0 {
+		return
+	}
+	for e := range event(len(w.c.events)) {
+		r := &w.runs[e]
+		if r.status != 1 || r.started|r.read == 0 {
+			continue
+		}
+		for m := (r.started | r.read) & mask(w.touched.writes); m != 0; m &= m - 1 {
+			x, need := m.first(), Read
+			if x == nodeFresh+node(e) {
+				continue // unknown to others
+			}
+			if w.writers[x]>>e&1 != 0 {
+				need = Write
+			}
+			held := false
+			w.queues[x].Holders(func(h Holder[event]) bool {
+				held = held || h.ID == r.home.ID() && h.Mode >= need
+				return true
+			})
+			if !held {
+				w.fail("e%d goes on without a hold of %v, which it has accessed", e, x)
+			}
+		}
+	}
+}
+
 // after notes that the events of set come before e, and checks that the order is acyclic.
 func (w *world) after(e event, set uint8) {
 	set &^= 1 << e

@@ -38,7 +38,7 @@ func (w *world) moves(l []move) []move {
 		return l
 	}
 	for i, g := range w.msgs {
-		if !slices.Contains(w.msgs[:i], g) && w.inSession(&w.msgs[i]) {
+		if !slices.Contains(w.msgs[:i], g) && w.inSession(&w.msgs[i]) && !w.idle(&w.msgs[i]) {
 			l = append(l, move{kind: moveDeliver, i: uint16(i)})
 		}
 	}
@@ -101,8 +101,18 @@ func (h *Home[E, N]) allAdmitted() bool {
 	return true
 }
 
-// apply makes a move. An assertion of the core that fails is a finding.
+// apply makes a move, and the deliveries after it that need not wait. An assertion of the core
+// that fails is a finding.
 func (w *world) apply(m move) {
+	w.step(m)
+	w.settleDown()
+	if w.bad == "" {
+		w.checkHolds()
+	}
+}
+
+// step makes one move.
+func (w *world) step(m move) {
 	defer func() {
 		if r := recover(); r != nil {
 			w.fail("panic: %v", r)
@@ -114,7 +124,7 @@ func (w *world) apply(m move) {
 	if w.log != nil {
 		w.log("%s", w.describe(m))
 	}
-	w.touched = touched{}
+	w.touched, w.changed = touched{}, false
 	switch m.kind {
 	case moveStart:
 		w.touched.read(partGlobal)
@@ -232,6 +242,9 @@ func (w *world) end() {
 			return
 		}
 	}
+	if len(w.msgs) != 0 && w.c.crash == 0 {
+		w.fail("%d enqueues are left, whose turn never comes", len(w.msgs))
+	}
 	for x := range w.queues {
 		q := &w.queues[x]
 		if q.live != 0 {
@@ -248,6 +261,8 @@ type finding struct {
 	c     *config
 	moves []move
 	what  string
+
+	allOrders bool // no deliveries are made at once, as in the search that has found it
 }
 
 // search explores one config at a time; it is reused, for its memory.
@@ -255,9 +270,12 @@ type search struct {
 	stack     []*world
 	lists     [][]move
 	seen      stateSet
-	asleep    [][]sleeper // at each depth
-	awake     [][]uint64  // at each depth: what alone is to be done, if anything
-	noSleep   bool        // go all ways
+	asleep    [][]sleeper     // at each depth
+	awake     [][]uint64      // at each depth: what alone is to be done, if anything
+	noSleep   bool            // go all ways
+	allOrders bool            // make no delivery at once
+	recall    bool            // tell states apart by their history
+	ends      map[uint64]bool // if set: of the states in which nothing can happen any more
 	clock     uint64
 	states    int
 	steps     int // all searches: states and revisits of states
@@ -281,6 +299,7 @@ func (s *search) explore(c *config) (bool, *finding) {
 	s.seen.reset()
 	s.states = 0
 	w := s.level(0)
+	w.allOrders, w.recall = s.allOrders, s.recall
 	w.reset(c)
 	s.asleep[0] = s.asleep[0][:0]
 	var path []move
@@ -301,7 +320,10 @@ func (s *search) visit(d int, again bool, path *[]move) (bool, *finding) {
 			w.end()
 		}
 		if w.bad != "" {
-			return false, &finding{c: w.c, moves: slices.Clone(*path), what: w.bad}
+			return false, &finding{c: w.c, moves: slices.Clone(*path), what: w.bad, allOrders: w.allOrders}
+		}
+		if s.ends != nil {
+			s.ends[w.hash()] = true
 		}
 	}
 	all := true
@@ -351,6 +373,7 @@ func (s *search) visit(d int, again bool, path *[]move) (bool, *finding) {
 // random runs one schedule to its end.
 func (s *search) random(c *config, r *rand.Rand) *finding {
 	w := s.level(0)
+	w.allOrders = true
 	w.reset(c)
 	var path []move
 	// half of the schedules prefer some kinds of moves over others
@@ -369,7 +392,7 @@ func (s *search) random(c *config, r *rand.Rand) *finding {
 				w.end()
 			}
 			if w.bad != "" {
-				return &finding{c: c, moves: path, what: w.bad}
+				return &finding{c: c, moves: path, what: w.bad, allOrders: true}
 			}
 			return nil
 		}
@@ -387,7 +410,7 @@ func (s *search) random(c *config, r *rand.Rand) *finding {
 		path = append(path, m)
 		s.states++
 		if len(path) > 5000 {
-			return &finding{c: c, moves: path, what: "schedule does not end"}
+			return &finding{c: c, moves: path, what: "schedule does not end", allOrders: true}
 		}
 	}
 }
@@ -396,6 +419,7 @@ func (s *search) random(c *config, r *rand.Rand) *finding {
 func (f *finding) replay() string {
 	var b strings.Builder
 	w := &world{log: func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }}
+	w.allOrders = f.allOrders
 	w.reset(f.c)
 	for _, m := range f.moves {
 		w.apply(m)

@@ -14,11 +14,15 @@ import (
 
 var (
 	exploreSets  = flag.Int("explore.sets", 100, "event sets per ownership graph")
-	exploreLimit = flag.Int("explore.states", 60_000, "states per configuration, before random schedules")
+	exploreLimit = flag.Int("explore.states", exploreStates, "states per configuration")
+	exploreExtra = flag.Int("explore.further", 60_000, "states per configuration with crashes, or calls of what another event creates")
 	exploreSeed  = flag.Uint64("explore.seed", 1, "first seed")
 	exploreMoves = flag.Bool("explore.moves", false, "half of the events move nodes in T")
 	exploreOnly  = flag.Uint64("explore.only", 0, "run this one seed, and show the trace if it fails")
 )
+
+// exploreStates is more than any configuration of the default seeds has.
+const exploreStates = 20_000_000
 
 // exploreSchedules is how many random schedules a configuration gets that has more states
 // than the limit.
@@ -45,7 +49,7 @@ type tally struct {
 }
 
 // run explores one configuration, in full or up to the limit.
-func (s *search) run(c *config, seed uint64, t *tally) *finding {
+func (s *search) run(c *config, seed uint64, t *tally) (bool, *finding) {
 	t.configs.Add(1)
 	all, f := s.explore(c)
 	if f == nil && all {
@@ -61,56 +65,98 @@ func (s *search) run(c *config, seed uint64, t *tally) *finding {
 		}
 	}
 	t.states.Add(int64(s.states))
-	return f
+	return all, f
 }
 
 // A run longer than CI's, of other configurations:
 //
-//	go test ./runtime/lock -run TestExplore -v -timeout 1h -explore.seed 100000 -explore.sets 1000 -explore.states 100000
+//	go test ./runtime/lock -run TestExplore -v -timeout 4h -explore.seed 100000 -explore.sets 1000 -explore.states 1000000
 //
 // A configuration is drawn from its seed alone: -explore.only runs one again, with the
 // shortest trace to its violation.
 
 // TestExplore runs all ownership graphs up to four actors with seeded event sets on one
-// to three hosts through all interleavings of the production core.
+// to three hosts through all interleavings of the production core. Two or three events call actors, some
+// repeatedly, change what they own, create actors, move nodes in T, or are withdrawn at any time.
+// Every configuration of the default seeds must be exhausted.
+//
+// Then the sets of the same seeds in which an event calls what another has created, or a host
+// crashes, are explored as far as their bound goes; what is not exhausted gets random schedules.
 func TestExplore(t *testing.T) {
 	graphs := allGraphs()
 	if len(graphs) != 39 {
 		t.Fatalf("%d graphs, want 39", len(graphs))
 	}
-	sets := *exploreSets
-	if raceDetector || testing.Short() {
-		sets = max(1, sets/25)
-	}
 	defer debug.SetGCPercent(debug.SetGCPercent(800)) // the heap is small and its garbage steady
+	first, end := *exploreSeed, *exploreSeed+uint64(setsPerGraph()*len(graphs))
+	if *exploreOnly != 0 {
+		first, end = *exploreOnly, *exploreOnly+1
+	}
+	sets := family{name: "event sets", limit: *exploreLimit, must: *exploreSeed == 1 && *exploreSets <= 100 && !*exploreMoves, draw: func(seed uint64) *config {
+		return seeded(graphs, seed, genOptions{moves: *exploreMoves, plain: true})
+	}}
+	further := family{name: "further sets, with crashes and calls of created actors", limit: *exploreExtra, draw: func(seed uint64) *config {
+		c := seeded(graphs, seed, genOptions{moves: *exploreMoves})
+		if c.String() == sets.draw(seed).String() {
+			return nil
+		}
+		return c
+	}}
+	for _, f := range []*family{&sets, &further} {
+		if !t.Failed() {
+			f.explore(t, first, end)
+		}
+	}
+}
+
+// setsPerGraph returns how many event sets each graph gets.
+func setsPerGraph() int {
+	if raceDetector || testing.Short() {
+		return max(1, *exploreSets/25)
+	}
+	return *exploreSets
+}
+
+// family is a kind of configurations, drawn from seeds.
+type family struct {
+	name  string
+	limit int  // states per configuration
+	must  bool // each must be exhausted
+	draw  func(seed uint64) *config
+}
+
+// explore explores the family's configurations of seeds first to end, on all processors.
+func (f *family) explore(t *testing.T, first, end uint64) {
 	start := time.Now()
 	var sum tally
 	var next atomic.Uint64
-	next.Store(*exploreSeed)
-	end := *exploreSeed + uint64(sets*len(graphs))
-	if *exploreOnly != 0 {
-		next.Store(*exploreOnly)
-		end = *exploreOnly + 1
-	}
+	next.Store(first)
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
-			s := &search{limit: *exploreLimit}
+			s := &search{limit: f.limit}
 			for !t.Failed() {
 				seed := next.Add(1) - 1
 				if seed >= end {
 					break
 				}
-				if f := s.run(seeded(graphs, seed, genOptions{moves: *exploreMoves}), seed, &sum); f != nil {
-					f = s.shrink(f)
-					t.Errorf("run with -explore.only=%d; shrunk to:\n%v%s", seed, f.c, f.replay())
+				c := f.draw(seed)
+				if c == nil {
+					continue
+				}
+				all, bad := s.run(c, seed, &sum)
+				if bad != nil {
+					bad = s.shrink(bad)
+					t.Errorf("run with -explore.only=%d; shrunk to:\n%v%s", seed, bad.c, bad.replay())
+				} else if f.must && !all {
+					t.Errorf("not exhausted in %d states; -explore.states allows more\n%v", f.limit, c)
 				}
 			}
 			sum.withdrawn.Add(int64(s.withdrawn))
 		})
 	}
 	wg.Wait()
-	t.Logf("%d graphs, %d configurations (%d exhausted), %d states, %d random schedules, %d withdrawals, %v",
-		len(graphs), sum.configs.Load(), sum.exhausted.Load(), sum.states.Load(), sum.schedules.Load(),
+	t.Logf("%s: %d configurations (%d exhausted), %d states, %d random schedules, %d withdrawals, %v",
+		f.name, sum.configs.Load(), sum.exhausted.Load(), sum.states.Load(), sum.schedules.Load(),
 		sum.withdrawn.Load(), time.Since(start).Round(time.Millisecond))
 }

@@ -28,6 +28,7 @@ type program struct {
 	after  uint8 // starts after these events have committed
 	move   node  // if set, the event moves this node in T, below `below`
 	below  node
+	derived
 }
 
 // sets reports whether the method at x may change its slot or what it owns: then
@@ -68,12 +69,16 @@ type config struct {
 	try     bool             // use the fast paths
 	light   bool             // moves hold the path down to the node lazily, without a mode
 	fanout  bool             // homes pass virtual nodes themselves (one host)
+	next    [eventsMax]uint8 // event + 1 that is the next step of the chain, on the same target
+
+	calm  bool // derived: it is still
+	moved mask // derived: nodes that events move in T
 }
 
 // still reports whether neither ownership nor T changes and nobody withdraws: then
 // nothing may ever be withdrawn or bounced.
 func (c *config) still() bool {
-	if c.arb != 0 || c.crash != 0 {
+	if c.arb != 0 || c.crash != 0 || c.next != [eventsMax]uint8{} {
 		return false
 	}
 	for i := range c.events {
@@ -101,7 +106,10 @@ var viewFaults struct {
 	freshForEver bool // created actors are never locked, although their creators have ended
 	homeEntries  bool // an event releases what its home takes for its entries
 	noEpochs     bool // a vote does not ask whether a visited host has crashed
-	keepMessages bool // messages of a session that is over are delivered
+	touchKept    bool // what a chain keeps is touched by others
+	// circularChains: steps of chains want the actors that other chains keep.
+	circularChains bool
+	keepMessages   bool // messages of a session that is over are delivered
 }
 
 // hostView is the View of one host.

@@ -102,7 +102,7 @@ type known struct {
 
 // run is an event at its home.
 type run struct {
-	status  uint8 // 0 not started, 1 active, 2 committed
+	status  uint8 // 0 not started, 1 active, 2 committed, 3 parked
 	home    xhome
 	entered node // sequencer of the attempt
 	high    node // T-ancestor the next entry may not go below
@@ -155,6 +155,8 @@ type facts struct {
 	gone      uint8                     // events of which no entry, message or knowledge is left
 	epoch     [hostsMax]uint8           // crashes of the host so far
 	noticed   [hostsMax][hostsMax]uint8 // the epoch of the second that the first has a session with
+	kept      [nodeCount]uint8          // event + 1 that alone may touch the node: the next step of a chain
+	parked    [eventsMax]node           // the kept node that the event waits for, and holds nothing
 	lost      [nodeCount]uint8          // events whose writes at the node a crash has undone
 }
 
@@ -183,7 +185,12 @@ type world struct {
 	buf       []byte
 	withdrawn int
 	movers    uint8 // events that move nodes
-	decided   node  // the node whose move is being released
+	allOrders bool  // no delivery is made at once
+	changed   bool  // the last step has changed an actor
+	trial     *world
+	recall    bool   // the history is part of the state
+	history   uint64 // of the commits
+	decided   node   // the node whose move is being released
 	log       func(format string, args ...any)
 }
 
@@ -228,7 +235,8 @@ func (w *world) reset(c *config) {
 	if w.clock == nil {
 		w.clock = new(uint64)
 	}
-	*w = world{c: c, out: w.out[:0], msgs: w.msgs[:0], log: w.log, clock: w.clock, buf: w.buf}
+	*w = world{c: c, out: w.out[:0], msgs: w.msgs[:0], log: w.log, clock: w.clock, buf: w.buf, allOrders: w.allOrders, recall: w.recall, trial: w.trial}
+	c.derive()
 	w.edges, w.committed, w.slots, w.parents = c.edges, c.edges, c.slots, c.parents
 	for h := range w.view {
 		w.view[h], w.tview[h] = c.edges, c.parents
@@ -248,6 +256,7 @@ func (w *world) reset(c *config) {
 func (w *world) copyFrom(o *world) {
 	w.facts = o.facts
 	w.c, w.bad, w.clock, w.movers, w.withdrawn = o.c, o.bad, o.clock, o.movers, o.withdrawn
+	w.allOrders, w.recall, w.history = o.allOrders, o.recall, o.history
 	w.msgs = append(w.msgs[:0], o.msgs...)
 	w.out, w.todo, w.decided = w.out[:0], w.todo[:0], 0
 	w.sums, w.stale = o.sums, o.stale
@@ -277,6 +286,7 @@ func copyRun(d, s *run) {
 func copyQueue(d, s *xqueue) {
 	entries := append(d.entries[:0], s.entries...)
 	for i := range entries {
+		entries[i].children = nil
 		if len(entries[i].more) > 0 {
 			entries[i].more = append([]edge[node](nil), entries[i].more...)
 		} else {
@@ -322,6 +332,9 @@ func (w *world) hash() uint64 {
 	}
 	w.stale = 0
 	var set uint64
+	if w.recall {
+		set = w.history
+	}
 	for i := range w.msgs {
 		set += w.msgs[i].hash()
 	}

@@ -18,12 +18,14 @@ type Home[E, N comparable] struct {
 	inline  [visitsInline]visit[N]
 	index   map[N]int32
 	asks    []ask[N]
+	asked   map[ask[N]]struct{} // of asks, when they are many
 	carried []Claim[N]
 }
 
 const (
 	visitsInline = 4
 	visitScanMax = 16 // visits up to which a search is linear
+	askScanMax   = 32 // asks up to which a search is linear
 )
 
 // visitState is what the home knows of a node.
@@ -69,8 +71,11 @@ func (h *Home[E, N]) restart() {
 		h.visits = h.inline[:0]
 	}
 	clear(h.visits)
+	if len(h.asks) > askScanMax {
+		h.asks = nil
+	}
 	h.visits, h.asks = h.visits[:0], h.asks[:0]
-	h.index = nil
+	h.index, h.asked = nil, nil
 }
 
 // ID returns the current attempt. Messages about another one are dropped.
@@ -173,7 +178,7 @@ func (h *Home[E, N]) Holds(x N) Mode {
 func (h *Home[E, N]) Access(r Router[N], y N, m Mode) Decision[N] {
 	d := h.decide(r, y, m)
 	if d.Act == Ask {
-		h.asks = append(h.asks, ask[N]{at: d.At, want: y})
+		h.ask(ask[N]{at: d.At, want: y})
 	}
 	return d
 }
@@ -206,12 +211,34 @@ func (h *Home[E, N]) decide(r Router[N], y N, m Mode) Decision[N] {
 		d.Act = Run
 	case v.state == settled && !faults.thawCoverage:
 		d.Act, d.Reason = Withdraw, Settled
-	case slices.Contains(h.asks, ask[N]{at: u, want: y}):
+	case h.hasAsked(ask[N]{at: u, want: y}):
 		d.Act = Wait
 	default:
 		d.Act = Ask
 	}
 	return d
+}
+
+// ask notes a, which was not asked before.
+func (h *Home[E, N]) ask(a ask[N]) {
+	h.asks = append(h.asks, a)
+	n := len(h.asks)
+	if h.asked != nil {
+		h.asked[a] = struct{}{}
+	} else if n > askScanMax {
+		h.asked = make(map[ask[N]]struct{}, 2*n)
+		for _, a := range h.asks {
+			h.asked[a] = struct{}{}
+		}
+	}
+}
+
+func (h *Home[E, N]) hasAsked(a ask[N]) bool {
+	if h.asked != nil {
+		_, ok := h.asked[a]
+		return ok
+	}
+	return slices.Contains(h.asks, a)
 }
 
 // Withdraw is WITHDRAW at the home: the current attempt is over, and the next begins

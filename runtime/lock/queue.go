@@ -5,7 +5,7 @@ import "github.com/aeon-lang/aeon/internal/assert"
 const (
 	slotsFirst = 4    // entries a new queue has room for
 	slotsKept  = 1024 // entries a pooled queue keeps room for
-	scanMax    = 32   // live entries up to which a search by key is linear
+	scanMax    = 32   // live entries, or edges of one, up to which a search by key is linear
 )
 
 // Queue is the state of the protocol at one node of T: who holds it, who waits in

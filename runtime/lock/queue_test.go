@@ -174,6 +174,55 @@ func TestAcquireIsDeniedOrDropped(t *testing.T) {
 	}
 }
 
+// A lazy hold may be asked for as many children as there are: each is enqueued on once, the
+// home asks for each once, and a child that is lost can be asked for again.
+func TestALazyHoldIsAskedForManyChildren(t *testing.T) {
+	const n = 1000
+	v := tableView{
+		want:   map[int]Want[int]{1: {Mode: Write, Below: true}},
+		expand: map[int]Expansion[int]{1: {Lazy: true}},
+		parent: map[int]int{},
+	}
+	q := newTestQueue(1)
+	for attempt := range 2 { // the second finds the memory of the first
+		var h Home[int, int]
+		h.Start(1)
+		one, _ := q.Enter(v, h.ID(), nil)
+		h.Enter(1, one)
+		h.Deliver(report(1, 1, Write, true))
+		for y := 2; y < n+2; y++ {
+			v.parent[y] = 1
+			if d := h.Access(parents(v.parent), y, Write); d.Act != Ask || d.At != 1 {
+				t.Fatalf("first access to %d: %v", y, d)
+			}
+			out := q.Acquire(v, one, h.ID(), y, nil)
+			if len(out) != 1 || out[0].Kind != Enqueue || out[0].To != y || out[0].Edge != int32(y-2) {
+				t.Fatalf("first request for %d: %v", y, out)
+			}
+			for _, old := range []int{2, y/2 + 1, y} {
+				if d := h.Access(parents(v.parent), old, Write); d.Act != Wait {
+					t.Fatalf("second access to %d behind %d: %v", old, y, d)
+				}
+				if out := q.Acquire(v, one, h.ID(), old, nil); len(out) != 0 {
+					t.Fatalf("second request for %d behind %d: %v", old, y, out)
+				}
+			}
+		}
+		q.Lost(7, nil)
+		for _, y := range []int{6, 8} {
+			if out := q.Acquire(v, one, h.ID(), y, nil); len(out) != 0 {
+				t.Fatalf("request for %d behind a loss: %v", y, out)
+			}
+		}
+		if out := q.Acquire(v, one, h.ID(), 7, nil); len(out) != 1 {
+			t.Fatalf("request for a child that was lost: %v", out)
+		}
+		if out := q.Release(v, one, attempt == 0, nil); len(out) != n {
+			t.Fatalf("%d releases for %d children", len(out), n)
+		}
+	}
+}
+
 func TestTryTakesTheFastPathOnlyIfNobodyIsInTheWay(t *testing.T) {
 	v := tableView{want: map[int]Want[int]{1: {Mode: Read, Below: true}, 9: {Mode: Write}}, expand: map[int]Expansion[int]{1: {Lazy: true}}}
 	q := newTestQueue(1)

@@ -112,7 +112,8 @@ type player struct {
 func newPlayer(t *testing.T) *player {
 	p := &player{t: t, c: &config{hosts: 1, name: t.Name()}}
 	nodeNames = [nodeCount]string{nodeTop: "top"}
-	p.w = &world{log: func(format string, args ...any) { fmt.Fprintf(&p.answer, format+"\n", args...) }}
+	// Each message is a step of its own, also one that the search would deliver at once.
+	p.w = &world{allOrders: true, log: func(format string, args ...any) { fmt.Fprintf(&p.answer, format+"\n", args...) }}
 	return p
 }
 

@@ -1,0 +1,343 @@
+package lock
+
+// Some deliveries commute with whatever else may happen before them, so they are made at once, as the
+// last part of the move that made them possible, and the orders in which they come later are not
+// gone (Valmari's stubborn sets, Godefroid's persistent sets, with one element). To take
+// delivery a at once in state s is sound if for every sequence of other moves that is possible in s,
+// each of its moves t either commutes with a, or makes a void: a, t leads where t alone does.
+// Where a host may crash all orders are gone. TestEagerDeliveries and TestEagerDeliveriesHideNoBug compare
+// what is reached with a search that goes all orders.
+
+// settleDown makes all deliveries that need not wait.
+func (w *world) settleDown() {
+	if w.allOrders || w.c.crash != 0 {
+		return
+	}
+	for i := 0; i < len(w.msgs) && w.bad == ""; {
+		if !w.eager(&w.msgs[i]) {
+			i++
+			continue
+		}
+		t := w.touched
+		w.step(move{kind: moveDeliver, i: uint16(i)})
+		w.touched.read(t.reads)
+		w.touched.write(t.writes)
+		i = 0
+	}
+}
+
+// eager reports whether the delivery of g commutes with all that may happen before it.
+func (w *world) eager(g *msg) bool {
+	switch {
+	case g.kind == msgHome && g.effect == Admitted:
+		return w.eagerGrant(g)
+	case g.kind == msgRelease:
+		return w.eagerRelease(g)
+	}
+	return false
+}
+
+// eagerGrant: the report of a grant or pass at node v to the home of e on another host.
+//
+// The home notes v and the kids that v has enqueued on; e may then access what it holds and
+// call further, which touches nothing but e itself and actors that it holds. What happens at other
+// nodes, homes and hosts before does not look at this. At e's own home it is:
+//   - Another grant: what e does under its holds does not depend on the order in which they come.
+//   - A withdrawal or the commit: either forgets what this grant has led to, unless e has
+//     changed an actor, which remains to be undone.
+//   - A request or withdrawal for actor y, which e wants (moveAsk). It is decided by the nearest visited
+//     node above y. Before the delivery v is visited but not granted, so that everything
+//     whose nearest visited node is v waits, and the kids are below v, as long as T has them
+//     there; so the decision for no actor is another after the delivery than before it,
+//     except for those that wait. If v is not known to the home, all that e may want at
+//     or below it must have been asked for at the parent of v, so that it waits there.
+func (w *world) eagerGrant(g *msg) bool {
+	e, v := g.event, g.from
+	r, p := &w.runs[e], &w.c.events[e]
+	if r.status != 1 || r.home.ID() != g.id() || (g.kids|bit(v))&w.fresh() != 0 {
+		return false
+	}
+	// A later call could need more than the hold that a traversal has used.
+	if p.adds && p.calls.has(v) && g.mode != None && g.mode < w.mode(e, v) {
+		return false
+	}
+	switch u := r.home.lookup(v); {
+	case u != nil && u.state != asked:
+		return false
+	case u == nil && !w.allAsked(e, v):
+		return false
+	}
+	if w.c.moved != 0 && !w.undisturbed(g) {
+		return false
+	}
+	return w.c.calm || !w.mayChange(e, v) || !w.wouldChange(g)
+}
+
+// fresh are the nodes that events may create.
+func (w *world) fresh() mask { return everyNode &^ (bit(nodeFresh) - 1) }
+
+// allAsked reports whether e has asked the parent of v for everything at or below v that it
+// may ever want, so that it waits for v whatever it comes to want.
+func (w *world) allAsked(e event, v node) bool {
+	if w.c.moved != 0 {
+		return false
+	}
+	h := &w.runs[e].home
+	for m := w.c.events[e].wants; m != 0; m &= m - 1 {
+		y := m.first()
+		for x := y; x != 0; x = w.placed(x) {
+			if x == v && !hasAsked(h, w.parents[v], y) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// placed returns the T-parent of x, also if x is still to be created.
+func (w *world) placed(x node) node {
+	if x >= nodeFresh && w.parents[x] == 0 && int(x-nodeFresh) < len(w.c.events) {
+		return w.c.events[x-nodeFresh].target
+	}
+	return w.parents[x]
+}
+
+func hasAsked(h *xhome, at, y node) bool {
+	for _, a := range h.asks {
+		if a.at == at && a.want == y {
+			return true
+		}
+	}
+	return false
+}
+
+// mayChange reports whether a method of e that may run when it holds v, too, has a change before it.
+func (w *world) mayChange(e event, v node) bool {
+	r, p := &w.runs[e], &w.c.events[e]
+	m := r.started | bit(v)
+	for _, u := range r.home.visits {
+		if u.state != asked {
+			m |= bit(u.node)
+		}
+	}
+	for m &= p.changes; m != 0; m &= m - 1 {
+		x := m.first()
+		for _, o := range p.ops[x][r.pc[x]:] {
+			if o.kind >= opSet {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// wouldChange reports whether e changes an actor when g is delivered.
+func (w *world) wouldChange(g *msg) bool {
+	if w.trial == nil {
+		w.trial = &world{}
+	}
+	t := w.trial
+	t.copyFrom(w)
+	for i := range t.msgs {
+		if t.msgs[i] == *g {
+			t.step(move{kind: moveDeliver, i: uint16(i)})
+			break
+		}
+	}
+	return t.changed || t.bad != ""
+}
+
+// eagerRelease: the release of an entry that was passed, bounced or refused. Nobody waits for
+// it, and nobody looks at it but its release.
+func (w *world) eagerRelease(g *msg) bool {
+	i := w.queues[g.to].find(g.id(), g.from)
+	return i != 0 && w.inert(g, i)
+}
+
+// inert reports whether the release of the entry in slot i of the queue of g.to does nothing
+// there, and on the nodes of the same host that it follows the entry's edges to, but take
+// entries away that keep nobody waiting; nor does it tell the host something new, now or later.
+func (w *world) inert(g *msg, i int32) bool {
+	x := g.to
+	k := w.queues[x].slot(i)
+	if k.state != passed && k.state != spent {
+		return false
+	}
+	if g.withdrawn && w.runs[g.event].undoAt[x] == g.attempt || !g.withdrawn && !w.carried(w.c.host[x], g.event) {
+		return false
+	}
+	for n := range k.edgeCount {
+		d := k.edge(n)
+		if w.c.host[d.child] != w.c.host[x] {
+			continue
+		}
+		c := *g
+		c.from, c.to = x, d.child
+		if j := w.queues[d.child].find(g.id(), x); j == 0 || !w.inert(&c, j) {
+			return false
+		}
+	}
+	return true
+}
+
+// carried reports whether host h knows what e, which has committed, has changed, and nobody
+// will change the same.
+func (w *world) carried(h uint8, e event) bool {
+	p := &w.c.events[e]
+	for i := range w.c.events {
+		q := &w.c.events[i]
+		if i != int(e) && w.runs[i].status != 2 && (q.owning&p.owning != 0 || p.move != 0 && p.move == q.move) {
+			return false
+		}
+	}
+	if p.move != 0 {
+		return w.tview[h][p.move] == w.parents[p.move]
+	}
+	if p.owning == 0 {
+		return true
+	}
+	f := nodeFresh + node(e)
+	for m := p.owning | bit(f); m != 0; m &= m - 1 {
+		if x := m.first(); w.view[h][x] != w.committed[x] {
+			return false
+		}
+	}
+	return w.tview[h][f] == w.parents[f]
+}
+
+// idle reports whether g is an enqueue whose turn has not come, and that tells the host nothing new: its
+// delivery would only put it aside until its turn comes, and then takes no step of its own. So
+// it is not delivered before.
+func (w *world) idle(g *msg) bool {
+	if g.kind != msgEnqueue || w.allOrders || w.c.crash != 0 || faults.noNumbers {
+		return false
+	}
+	if k := &w.know[w.c.host[g.to]][g.event]; k.attempt < g.attempt || k.attempt == g.attempt && (g.reads|g.writes)&^(k.reads|k.writes)|g.writes&^k.writes != 0 {
+		return false
+	}
+	var received uint64
+	if f := w.queues[g.to].far; f != nil && f.links[g.from] != nil {
+		received = f.links[g.from].received
+	}
+	return uint64(g.number) != received+1
+}
+
+// undisturbed reports whether moves in T leave the grant g what it is, to the home that gets it now or
+// later: no node is reached twice by the attempt, so that no other grant at the same node comes, and
+// above kids that move, wherever they may come to be, the home meets v first.
+func (w *world) undisturbed(g *msg) bool {
+	e := g.event
+	for i := range w.c.events {
+		if o := &w.c.events[i]; o.move != 0 && i != int(e) && w.c.events[e].move != 0 && w.runs[i].status != 2 {
+			return false // the path that e holds may become another
+		}
+	}
+	open, there, twice := w.whereabouts(g.id())
+	if twice {
+		return false
+	}
+	for m := w.c.moved; m != 0; m &= m - 1 {
+		x := m.first()
+		from := w.senders(g.id(), x)
+		ways, n := from, 0
+		for m := w.everBelow(x) | from; m != 0; m &= m - 1 {
+			if o := m.first(); from.has(o) || w.everAbove(bit(o), 0)&open != 0 {
+				n++
+			}
+			ways |= bit(m.first())
+		}
+		if n > 1 || g.kids.has(x) && !w.meets(g.from, ways, there) {
+			return false
+		}
+	}
+	return true
+}
+
+// whereabouts returns the nodes where attempt id has been enqueued, as far as it has not been
+// released there, and of these the ones that may still enqueue on others; and whether it has been twice at one.
+func (w *world) whereabouts(id xid) (open, there mask, twice bool) {
+	at := func(x node, more bool) {
+		twice = twice || there.has(x)
+		there |= bit(x)
+		if more {
+			open |= bit(x)
+		}
+	}
+	for i := range w.msgs {
+		if g := &w.msgs[i]; (g.kind == msgEnter || g.kind == msgEnqueue) && g.id() == id {
+			at(g.to, true)
+		}
+	}
+	for x := range w.queues {
+		q := &w.queues[x]
+		for i := range q.entries {
+			if k := &q.entries[i]; k.state != free && k.id == id {
+				at(node(x), k.state == waiting || k.state == held && k.lazy)
+			}
+		}
+		if q.far != nil {
+			for _, k := range q.far.early {
+				if k.id == id {
+					at(node(x), true)
+				}
+			}
+		}
+	}
+	return open, there, twice
+}
+
+// senders returns who has enqueued attempt id on x, as far as it has not been released there: 0 is its home.
+func (w *world) senders(id xid, x node) (from mask) {
+	for i := range w.msgs {
+		if g := &w.msgs[i]; (g.kind == msgEnter || g.kind == msgEnqueue) && g.id() == id && g.to == x {
+			from |= bit(g.from)
+		}
+	}
+	q := &w.queues[x]
+	for i := range q.entries {
+		if k := &q.entries[i]; k.state != free && k.id == id {
+			from |= bit(k.from)
+		}
+	}
+	if q.far != nil {
+		for _, k := range q.far.early {
+			if k.id == id {
+				from |= bit(k.sent.From)
+			}
+		}
+	}
+	return from
+}
+
+// everBelow returns below which nodes x is in T, as anybody knows it or will come to know it.
+func (w *world) everBelow(x node) mask {
+	m := bit(w.parents[x])
+	for h := range w.c.hosts {
+		m |= bit(w.tview[h][x])
+	}
+	for i := range w.c.events {
+		if p := &w.c.events[i]; p.move == x && w.runs[i].status != 2 {
+			m |= bit(p.below)
+		}
+	}
+	return m &^ 1
+}
+
+// everAbove returns m and what lies above it in the same sense, not looking further above those of stop.
+func (w *world) everAbove(m, stop mask) mask {
+	for {
+		o := m
+		for k := o &^ stop &^ 1; k != 0; k &= k - 1 {
+			m |= w.everBelow(k.first())
+		}
+		if o == m {
+			return m
+		}
+	}
+}
+
+// meets reports whether from each of ways upwards v comes before all else that is there.
+func (w *world) meets(v node, ways, there mask) bool {
+	up := w.everAbove(ways&^bit(v), bit(v))
+	return ways&^bit(v) == 0 || up.has(v) && (v == nodeTop || !up.has(nodeTop)) && up&^bit(v)&there == 0
+}
