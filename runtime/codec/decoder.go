@@ -36,6 +36,14 @@ func NewDecoder(msg []byte) *Decoder {
 	return d
 }
 
+// Part makes the decoder read buf, which has no version: what an Encoder has appended there.
+func (d *Decoder) Part(buf []byte, context any) {
+	*d = Decoder{Context: context, buf: buf, outer: d.outer[:0]}
+}
+
+// More reports whether the message goes on.
+func (d *Decoder) More() bool { return d.err == nil && d.pos < len(d.buf) }
+
 // Err returns the first error, if any.
 func (d *Decoder) Err() error { return d.err }
 

@@ -41,6 +41,10 @@ func NewEncoder(buf []byte) *Encoder {
 // Reset starts a new message in the same memory.
 func (e *Encoder) Reset() { *e = Encoder{buf: append(e.buf[:0], Version)} }
 
+// Append makes the encoder append to buf, without a version: to a part of something that
+// has one.
+func (e *Encoder) Append(buf []byte) { *e = Encoder{buf: buf} }
+
 // Data returns the message so far. It is valid until the next call.
 func (e *Encoder) Data() []byte { return e.buf }
 

@@ -44,10 +44,14 @@ func (id ActorID) String() string { return fmt.Sprintf("%d:%x", id.Birth, id.Ser
 const namedBit = 1 << 63
 
 // NamedActor returns the id of the actor of class with the given name. incarnation
-// counts the deletions of that name.
-func NamedActor(class, name string, partitions int) ActorID {
+// counts the deletions of that name; all incarnations have one partition.
+func NamedActor(class, name string, incarnation uint32, partitions int) ActorID {
 	h := hashString(hashString(0x9e3779b97f4a7c15, class), name)
-	return ActorID{Birth: PartitionID(h % uint64(partitions)), Serial: h | namedBit}
+	id := ActorID{Birth: PartitionID(h % uint64(partitions)), Serial: h | namedBit}
+	if incarnation > 0 {
+		id.Serial = mix(h, uint64(incarnation)) | namedBit
+	}
+	return id
 }
 
 // SerialActor returns the id of the n-th actor born in partition p.
@@ -104,4 +108,13 @@ func hashString(h uint64, s string) uint64 {
 		h ^= h >> 29
 	}
 	return mix(h, 0x9fb21c651e98df25)
+}
+
+// ParseActorID reads what ActorID.String prints.
+func ParseActorID(text string) (id ActorID, err error) {
+	var rest string
+	if n, err := fmt.Sscanf(text, "%d:%x%s", &id.Birth, &id.Serial, &rest); n != 2 || id.String() != text {
+		return ActorID{}, fmt.Errorf("%q is no id of an actor: %w", text, err)
+	}
+	return id, nil
 }

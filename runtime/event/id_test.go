@@ -32,11 +32,11 @@ func TestDerivedIdsAreDeterministicAndDistinct(t *testing.T) {
 }
 
 func TestNamedActorsAreToldFromCountedOnes(t *testing.T) {
-	a, b := NamedActor("bank.Bank", "main", Partitions), NamedActor("bank.Bank", "other", Partitions)
-	if a == b || !a.Named() || a.Birth >= Partitions || a != NamedActor("bank.Bank", "main", Partitions) {
+	a, b := NamedActor("bank.Bank", "main", 0, Partitions), NamedActor("bank.Bank", "other", 0, Partitions)
+	if a == b || !a.Named() || a.Birth >= Partitions || a != NamedActor("bank.Bank", "main", 0, Partitions) {
 		t.Errorf("ids %v, %v", a, b)
 	}
-	if NamedActor("ab", "c", 64) == NamedActor("a", "bc", 64) {
+	if NamedActor("ab", "c", 0, 64) == NamedActor("a", "bc", 0, 64) {
 		t.Error("class and name run together")
 	}
 	if SerialActor(1, 1<<63|5).Named() {

@@ -53,8 +53,8 @@ func failKey(key string) { Fail("missing key " + key) }
 // texter is what generated types with a text of their own implement.
 type texter interface{ Str() string }
 
-// keyText writes a key as a fault message shows it.
-func keyText(k any) string {
+// KeyText writes a key as a fault message shows it.
+func KeyText(k any) string {
 	switch k := k.(type) {
 	case string:
 		return strconv.Quote(k)

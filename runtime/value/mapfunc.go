@@ -7,7 +7,7 @@ import (
 
 // GetEntry returns the value of k, or null.
 func GetEntry[K comparable, V any](m Map[K, V], k K) Opt[V] {
-	v, ok := m.entries()[k]
+	v, ok := m.Find(k)
 	return Opt[V]{v: v, ok: ok}
 }
 
@@ -16,50 +16,72 @@ func GetEntry[K comparable, V any](m Map[K, V], k K) Opt[V] {
 func UpdateEntry[K comparable, V any](m *Map[K, V], k K, f func(*V)) {
 	m.At(k)
 	b := m.own() // before the value is read: it marks what the value refers to
-	v := b.entries[k]
+	v, _ := b.find(k)
 	f(&v)
 	b.entries[k] = v
 }
 
 // RemoveKey takes the entry of k out, if there is one, and returns its value.
 func RemoveKey[K comparable, V any](m *Map[K, V], k K) (old V, had bool) {
-	if old, had = m.entries()[k]; !had {
+	if old, had = m.Find(k); !had {
 		return old, false
 	}
-	b := m.own()
-	delete(b.entries, k)
-	b.keys.Store(nil)
+	m.own().remove(k)
 	return old, true
 }
 
 // ValuesOf returns the values in ascending order of their keys.
 func ValuesOf[K comparable, V any](m Map[K, V]) Vector[V] {
-	keys := m.Keys().Items()
-	list := make([]V, 0, len(keys))
-	for _, k := range keys {
-		list = append(list, m.body.entries[k])
-	}
+	list := make([]V, 0, m.Size())
+	Each(m, func(_ K, v V) bool {
+		list = append(list, v)
+		return true
+	})
 	markAll(list)
 	return VectorOf(list...)
 }
 
 // EqualMaps reports whether m and n have the same keys with equal values.
 func EqualMaps[K comparable, V any](m, n Map[K, V], eq func(a, b V) bool) bool {
-	return m.body == n.body || maps.EqualFunc(m.entries(), n.entries(), eq)
+	if m.body == n.body {
+		return true
+	}
+	if m.IsFar() || n.IsFar() {
+		return equalFar(m, n, eq)
+	}
+	return maps.EqualFunc(m.entries(), n.entries(), eq)
+}
+
+// equalFar is EqualMaps where entries have to be read: those of one map in order, those of
+// the other one by one.
+func equalFar[K comparable, V any](m, n Map[K, V], eq func(a, b V) bool) bool {
+	if !m.IsFar() {
+		m, n = n, m
+	}
+	equal := m.Size() == n.Size()
+	if equal {
+		Each(m, func(k K, v V) bool {
+			w, ok := n.Find(k)
+			equal = ok && eq(v, w)
+			return equal
+		})
+	}
+	return equal
 }
 
 // MapText returns the text of m, such as {a: 1, b: 2}.
 func MapText[K comparable, V any](m Map[K, V], key func(K) string, val func(V) string) string {
 	var sb strings.Builder
 	sb.WriteByte('{')
-	for i, k := range m.Keys().Items() {
-		if i > 0 {
+	Each(m, func(k K, v V) bool {
+		if sb.Len() > 1 {
 			sb.WriteString(", ")
 		}
 		sb.WriteString(key(k))
 		sb.WriteString(": ")
-		sb.WriteString(val(m.body.entries[k]))
-	}
+		sb.WriteString(val(v))
+		return true
+	})
 	sb.WriteByte('}')
 	return sb.String()
 }

@@ -9,11 +9,17 @@ type mapUndo[K comparable, V any] struct {
 	k    K
 	old  V
 	had  bool
+	// known: the body, which has a source, need not ask it for k.
+	known bool
 }
 
 // Undo implements Undo.
 func (u *mapUndo[K, V]) Undo() {
 	b := u.body
+	if b.isFar() {
+		b.restore(u)
+		return
+	}
 	n := len(b.entries)
 	if u.had {
 		b.entries[u.k] = u.old
@@ -31,11 +37,12 @@ type mapContent[K comparable, V any] struct {
 	body    *mapBody[K, V]
 	entries map[K]V
 	keys    *vectorBody[K]
+	far     *farMap[K, V]
 }
 
 // Undo implements Undo.
 func (u *mapContent[K, V]) Undo() {
-	u.body.entries = u.entries
+	u.body.entries, u.body.far = u.entries, u.far
 	u.body.keys.Store(u.keys)
 }
 
@@ -45,7 +52,17 @@ func SoleMap[K comparable, V any](m Map[K, V]) bool { return m.body != nil && m.
 // OwnMap gives m a body of its own, which log need not restore: who called this will restore
 // m itself.
 func OwnMap[K comparable, V any](m *Map[K, V], log uint64) {
-	m.own().mark.own(log)
+	old := m.body
+	b := m.own()
+	if old == nil || old.far == nil {
+		b.mark.own(log)
+		return
+	}
+	// What the log says is what differs from the rows.
+	if b != old {
+		b.far.stray = old.far.stray
+	}
+	b.mark.watch(log)
 }
 
 // FreeEntry reports whether log need not restore any entry. The map must be sole, as for all
@@ -66,18 +83,37 @@ func NotedEntry[K comparable, V any](m *Map[K, V], u Undo, k K) bool {
 func NoteEntry[K comparable, V any](m *Map[K, V], log uint64, k K) Undo {
 	b := m.body
 	b.mark.watch(log)
-	if tooMany(b.mark.notes, len(b.entries)) {
+	if tooMany(b.mark.notes, b.size()) {
 		b.mark.base = 0
-		return &mapContent[K, V]{body: b, entries: maps.Clone(b.entries), keys: b.keys.Load()}
+		was := &mapContent[K, V]{body: b, entries: maps.Clone(b.entries), keys: b.keys.Load()}
+		if b.far != nil {
+			far := *b.far
+			far.gone = maps.Clone(far.gone)
+			was.far = &far
+		}
+		return was
 	}
 	b.mark.notes++
-	old, had := b.entries[k]
-	return &mapUndo[K, V]{body: b, k: k, old: old, had: had}
+	old, had := b.find(k)
+	u := &mapUndo[K, V]{body: b, k: k, old: old, had: had, known: b.known(k)}
+	if !u.known { // whoever writes it now need not ask again
+		if had {
+			b.entries[k] = u.old
+		} else {
+			b.forget(k)
+		}
+	}
+	return u
 }
 
 // PutEntry gives k the value v in a map that is sole.
 func PutEntry[K comparable, V any](m *Map[K, V], k K, v V) {
 	b := m.body
+	if b.isFar() {
+		_, had := b.find(k)
+		b.put(k, v, had)
+		return
+	}
 	n := len(b.entries)
 	b.entries[k] = v
 	if len(b.entries) != n {
@@ -89,8 +125,8 @@ func PutEntry[K comparable, V any](m *Map[K, V], k K, v V) {
 func EmptyMap[K comparable, V any](m *Map[K, V], log uint64) Undo {
 	b := m.body
 	b.mark.watch(log)
-	was := &mapContent[K, V]{body: b, entries: b.entries, keys: b.keys.Load()}
-	b.entries = map[K]V{}
+	was := &mapContent[K, V]{body: b, entries: b.entries, keys: b.keys.Load(), far: b.far}
+	b.entries, b.far = map[K]V{}, nil
 	b.keys.Store(nil)
 	if b.mark.free(0) {
 		return nil

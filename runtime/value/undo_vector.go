@@ -19,6 +19,8 @@ type vectorUndo[T any] struct {
 	op   vectorOp
 	i    int
 	old  T
+	// known: the body, which has a source, need not ask it for element i.
+	known bool
 }
 
 // Undo implements Undo.
@@ -26,12 +28,23 @@ func (u *vectorUndo[T]) Undo() {
 	b := u.body
 	switch u.op {
 	case vectorSet:
-		b.elems[u.i] = u.old
+		switch {
+		case !b.isFar():
+			b.elems[u.i] = u.old
+		case u.known:
+			b.far.write(u.i, &u.old)
+		default:
+			delete(b.far.over, u.i)
+		}
 	case vectorCut:
 		b.cut(u.i)
 	case vectorPop:
 		b.cut(u.i)
-		b.elems = append(b.elems, u.old)
+		if f := b.far; b.isFar() && !u.known {
+			f.size++
+			return
+		}
+		b.push(u.old)
 	case vectorInsert:
 		b.elems = slices.Delete(b.elems, u.i, u.i+1)
 	case vectorRemove:
@@ -39,21 +52,16 @@ func (u *vectorUndo[T]) Undo() {
 	}
 }
 
-// cut drops the elements from n on.
-func (b *vectorBody[T]) cut(n int) {
-	clear(b.elems[n:])
-	b.elems = b.elems[:n]
-}
-
 // vectorContent takes back all that was done to a body since elems was its content.
 type vectorContent[T any] struct {
 	_     noComparison
 	body  *vectorBody[T]
 	elems []T
+	far   *farVector[T]
 }
 
 // Undo implements Undo.
-func (u *vectorContent[T]) Undo() { u.body.elems = u.elems }
+func (u *vectorContent[T]) Undo() { u.body.elems, u.body.far = u.elems, u.far }
 
 // SoleVector reports whether v has a body that nobody else sees.
 func SoleVector[T any](v Vector[T]) bool { return v.body != nil && v.body.mark.sole() }
@@ -61,27 +69,38 @@ func SoleVector[T any](v Vector[T]) bool { return v.body != nil && v.body.mark.s
 // OwnVector gives v a body of its own, which log need not restore: who called this will restore
 // v itself.
 func OwnVector[T any](v *Vector[T], log uint64) {
-	v.own().mark.own(log)
+	old := v.body
+	b := v.own()
+	if old == nil || old.far == nil {
+		b.mark.own(log)
+		return
+	}
+	// What the log says is what differs from the rows.
+	if b != old {
+		b.far.stray = old.far.stray
+	}
+	b.mark.watch(log)
 }
 
 // CheckIndex faults unless there is an element i.
 func CheckIndex[T any](v Vector[T], i int64) {
-	if n := len(v.Items()); uint64(i) >= uint64(n) {
-		failIndex(i, n)
+	if n := v.Size(); uint64(i) >= uint64(n) {
+		failIndex(i, int(n))
 	}
 }
 
 // note returns a record, or one of the whole content if that costs less.
 func (b *vectorBody[T]) note(op vectorOp, i, base int) Undo {
-	if tooMany(b.mark.notes, len(b.elems)) {
+	if tooMany(b.mark.notes, b.size()) {
 		b.mark.base = 0
-		return &vectorContent[T]{body: b, elems: slices.Clone(b.elems)}
+		return &vectorContent[T]{body: b, elems: slices.Clone(b.elems), far: b.far.keep()}
 	}
 	b.mark.notes++
 	b.mark.base = base
 	u := &vectorUndo[T]{body: b, op: op, i: i}
 	if op == vectorSet || op == vectorPop || op == vectorRemove {
-		u.old = b.elems[i]
+		u.old = b.elem(i)
+		u.known = b.isFar() && b.far.over[i] != nil
 	}
 	return u
 }
@@ -113,7 +132,7 @@ func NoteSet[T any](v *Vector[T], log uint64, i int64) Undo {
 func NotePush[T any](v *Vector[T], log uint64) Undo {
 	b := v.body
 	b.mark.watch(log)
-	if n := len(b.elems); !b.mark.free(n) {
+	if n := b.size(); !b.mark.free(n) {
 		return b.note(vectorCut, n, n)
 	}
 	return nil
@@ -123,7 +142,7 @@ func NotePush[T any](v *Vector[T], log uint64) Undo {
 func NotePop[T any](v *Vector[T], log uint64) Undo {
 	b := v.body
 	b.mark.watch(log)
-	if i := len(b.elems) - 1; !b.mark.free(i) {
+	if i := b.size() - 1; !b.mark.free(i) {
 		return b.note(vectorPop, i, i)
 	}
 	return nil
@@ -136,7 +155,7 @@ func NoteInsert[T any](v *Vector[T], log uint64, i int64) Undo {
 	switch {
 	case b.mark.free(int(i)):
 		return nil
-	case int(i) == len(b.elems):
+	case int(i) == b.size():
 		return b.note(vectorCut, int(i), int(i))
 	}
 	return b.note(vectorInsert, int(i), -1)
@@ -149,7 +168,7 @@ func NoteRemove[T any](v *Vector[T], log uint64, i int64) Undo {
 	switch {
 	case b.mark.free(int(i)):
 		return nil
-	case int(i) == len(b.elems)-1:
+	case int(i) == b.size()-1:
 		return b.note(vectorPop, int(i), int(i))
 	}
 	return b.note(vectorRemove, int(i), -1)
@@ -164,18 +183,18 @@ func NoteContent[T any](v *Vector[T], log uint64) Undo {
 		return nil
 	}
 	b.mark.base = 0
-	return &vectorContent[T]{body: b, elems: slices.Clone(b.elems)}
+	return &vectorContent[T]{body: b, elems: slices.Clone(b.elems), far: b.far.keep()}
 }
 
 // EmptyVector removes all elements and returns what log needs for that, nil for nothing.
 func EmptyVector[T any](v *Vector[T], log uint64) Undo {
 	b := v.body
 	b.mark.watch(log)
-	was := b.elems
-	b.elems = nil
+	was := &vectorContent[T]{body: b, elems: b.elems, far: b.far}
+	b.elems, b.far = nil, nil
 	if b.mark.base == 0 {
 		return nil
 	}
 	b.mark.base = 0
-	return &vectorContent[T]{body: b, elems: was}
+	return was
 }

@@ -12,6 +12,7 @@ type Vector[T any] struct{ body *vectorBody[T] }
 type vectorBody[T any] struct {
 	mark  mark
 	elems []T
+	far   *farVector[T] // of a vector that is stored by element
 }
 
 // VectorOf returns a vector of the given elements, which it takes over.
@@ -32,6 +33,9 @@ func (v Vector[T]) Share() Vector[T] {
 func (v Vector[T]) MarkShared() {
 	// Load first: a store would move the cache line between readers for nothing.
 	if b := v.body; b != nil && !b.mark.shared.Load() {
+		if b.isFar() {
+			b.far.at.watched.Store(true)
+		}
 		b.mark.shared.Store(true)
 	}
 }
@@ -42,7 +46,12 @@ func (v *Vector[T]) own() *vectorBody[T] {
 	case v.body == nil:
 		v.body = &vectorBody[T]{}
 	case v.body.mark.shared.Load():
-		v.body = &vectorBody[T]{elems: slices.Clone(v.body.elems)}
+		old := v.body
+		v.body = &vectorBody[T]{elems: slices.Clone(old.elems)}
+		if old.far != nil {
+			v.body.far = old.far.clone()
+			v.body.far.stray = true
+		}
 		markAll(v.body.elems)
 	}
 	return v.body
@@ -54,28 +63,47 @@ func (v Vector[T]) Items() []T {
 	if v.body == nil {
 		return nil
 	}
+	if v.body.far != nil && v.body.far.src != nil {
+		return v.body.all()
+	}
 	return v.body.elems
 }
 
 // Size returns the number of elements.
-func (v Vector[T]) Size() int64 { return int64(len(v.Items())) }
+func (v Vector[T]) Size() int64 {
+	if v.body == nil {
+		return 0
+	}
+	return int64(v.body.size())
+}
 
 // At returns element i, or faults.
 func (v Vector[T]) At(i int64) T {
-	e := v.Items()
-	if uint64(i) >= uint64(len(e)) {
-		failIndex(i, len(e))
+	if v.body == nil || uint64(i) >= uint64(len(v.body.elems)) {
+		return v.farAt(i)
 	}
-	return e[i]
+	return v.body.elems[i]
+}
+
+// farAt is At for an element that is not in the body.
+func (v Vector[T]) farAt(i int64) T {
+	if n := v.Size(); uint64(i) >= uint64(n) {
+		failIndex(i, int(n))
+	}
+	return v.body.elem(int(i))
 }
 
 // Ref returns the address of element i for writing through a path, or faults. It is
 // valid until the vector is next written or shared.
 func (v *Vector[T]) Ref(i int64) *T {
-	if n := len(v.Items()); uint64(i) >= uint64(n) {
-		failIndex(i, n)
+	if n := v.Size(); uint64(i) >= uint64(n) {
+		failIndex(i, int(n))
 	}
-	return &v.own().elems[i]
+	b := v.own()
+	if b.far != nil {
+		return b.place(int(i))
+	}
+	return &b.elems[i]
 }
 
 // Set replaces element i and returns the old one, or faults.
@@ -88,16 +116,23 @@ func (v *Vector[T]) Set(i int64, e T) (old T) {
 // Push appends e. Its inverse is Pop.
 func (v *Vector[T]) Push(e T) {
 	b := v.own()
+	if b.far != nil {
+		b.push(e)
+		return
+	}
 	b.elems = append(b.elems, e)
 }
 
 // Pop removes and returns the last element, or faults. Its inverse is Push.
 func (v *Vector[T]) Pop() (last T) {
-	n := len(v.Items())
+	n := v.Size()
 	if n == 0 {
 		Fail(MsgEmpty)
 	}
 	b := v.own()
+	if b.far != nil {
+		return b.pop()
+	}
 	var zero T
 	last, b.elems[n-1] = b.elems[n-1], zero // do not keep the element alive
 	b.elems = b.elems[:n-1]

@@ -10,8 +10,8 @@ import (
 
 // LookupElem returns element i of v, or the zero value when there is none.
 func LookupElem[T any](v Vector[T], i int64) (e T) {
-	if s := v.Items(); uint64(i) < uint64(len(s)) {
-		e = s[i]
+	if uint64(i) < uint64(v.Size()) {
+		e = v.body.elem(int(i))
 	}
 	return e
 }
@@ -19,19 +19,30 @@ func LookupElem[T any](v Vector[T], i int64) (e T) {
 // InsertAt puts e at position i, before the element that stood there; i may be the
 // size. It faults when i is beyond. Its inverse is RemoveAt.
 func InsertAt[T any](v *Vector[T], i int64, e T) {
-	if n := len(v.Items()); uint64(i) > uint64(n) {
-		failIndex(i, n)
+	n := v.Size()
+	if uint64(i) > uint64(n) {
+		failIndex(i, int(n))
 	}
 	b := v.own()
+	if b.isFar() && i == n {
+		b.push(e)
+		return
+	}
+	b.bring()
 	b.elems = slices.Insert(b.elems, int(i), e)
 }
 
 // RemoveAt takes element i out and returns it, or faults. Its inverse is InsertAt.
 func RemoveAt[T any](v *Vector[T], i int64) (old T) {
-	if n := len(v.Items()); uint64(i) >= uint64(n) {
-		failIndex(i, n)
+	n := v.Size()
+	if uint64(i) >= uint64(n) {
+		failIndex(i, int(n))
 	}
 	b := v.own()
+	if b.isFar() && i == n-1 {
+		return b.pop()
+	}
+	b.bring()
 	old = b.elems[i]
 	b.elems = slices.Delete(b.elems, int(i), int(i)+1)
 	return old
@@ -40,7 +51,9 @@ func RemoveAt[T any](v *Vector[T], i int64) (old T) {
 // Sort orders the elements ascending. The sort is stable.
 func Sort[T any](v *Vector[T]) {
 	if v.Size() > 1 {
-		slices.SortStableFunc(v.own().elems, orderOf[T]())
+		b := v.own()
+		b.bring()
+		slices.SortStableFunc(b.elems, orderOf[T]())
 	}
 }
 
@@ -56,10 +69,16 @@ func ContainsElem[T any](v Vector[T], e T, eq func(a, b T) bool) bool {
 
 // SliceOf returns a copy of the elements a to b, b excluded, or faults.
 func SliceOf[T any](v Vector[T], a, b int64) Vector[T] {
-	s := v.Items()
-	if a < 0 || b < a || b > int64(len(s)) {
-		failSlice(a, b, len(s))
+	if n := v.Size(); a < 0 || b < a || b > n {
+		failSlice(a, b, int(n))
 	}
+	if a == b {
+		return Vector[T]{}
+	}
+	if v.IsFar() {
+		return VectorOf(v.body.far.fetch(int(a), int(b))...)
+	}
+	s := v.Items()
 	part := slices.Clone(s[a:b])
 	markAll(part)
 	return VectorOf(part...)

@@ -1,0 +1,104 @@
+package image
+
+import (
+	"weak"
+
+	"github.com/aeon-lang/aeon/runtime/value"
+)
+
+// A copy of a container that is stored by element may outlive the state of the actor that it
+// comes from: the state leaves memory, or the actor is deleted, and the copy is where
+// somebody has put it. It goes on reading what it shows from the rows, so it has to learn
+// of their changes.
+
+// Copies remembers that there may be copies of the containers of an actor whose state is not in
+// memory. It keeps none of them alive.
+type Copies struct{ fields []largeField } // with weak pointers to versions
+
+// observed is what an actor knows of a field that is stored by element.
+type observed interface {
+	// retire returns a weak pointer to the version of the rows if there may be copies, nil if
+	// there are none.
+	retire() any
+	// forget makes copies independent of the rows, which are about to be deleted.
+	forget(w *Writer)
+}
+
+// Retire is to be called when the state of an actor leaves memory, by whoever holds the actor
+// for writing. The result is to be given to the Reader that reads the actor again; it is nil
+// if there are no copies, as mostly.
+func (l *Large) Retire() *Copies {
+	if l.fields == nil {
+		return nil
+	}
+	var c *Copies
+	for _, f := range *l.fields {
+		if f.rows == nil {
+			continue
+		}
+		if v := f.rows.(observed).retire(); v != nil {
+			if c == nil {
+				c = &Copies{}
+			}
+			c.fields = append(c.fields, largeField{f.field, v})
+		}
+	}
+	return c
+}
+
+// Resume tells the reader of the copies that there were when the actor left memory.
+func (r *Reader) Resume(c *Copies) *Reader {
+	r.copies = c
+	return r
+}
+
+// Forget is to be called for an actor in memory whose rows the batch deletes.
+func (w *Writer) Forget(obj Stored) {
+	l := obj.StoredRows()
+	if l.fields == nil {
+		return
+	}
+	for _, f := range *l.fields {
+		if f.rows != nil {
+			f.rows.(observed).forget(w)
+		}
+	}
+}
+
+// resumed returns the version of the rows of the field that is being read.
+func resumed[K comparable, V any](r *Reader, far bool) *value.Version[K, V] {
+	if r.copies != nil {
+		for _, f := range r.copies.fields {
+			if p, ok := f.rows.(weak.Pointer[value.Version[K, V]]); ok && f.field == r.field {
+				if v := p.Value(); v != nil {
+					return v.Resume()
+				}
+			}
+		}
+	}
+	return value.NewVersion[K, V](far)
+}
+
+func (r *mapRows[K, V]) retire() any {
+	if !r.at.Observed() {
+		return nil
+	}
+	return weak.Make(r.at)
+}
+
+func (r *mapRows[K, V]) forget(w *Writer) {
+	old := r.replaced()
+	w.onFinish(func() { r.at.Replace(old, false) })
+}
+
+func (r *vectorRows[T]) retire() any {
+	if !r.at.Observed() {
+		return nil
+	}
+	return weak.Make(r.at)
+}
+
+func (r *vectorRows[T]) forget(w *Writer) {
+	old := r.replaced(nil, 0)
+	w.onFinish(func() { r.at.Replace(old, false) })
+}

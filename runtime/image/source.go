@@ -1,0 +1,174 @@
+package image
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/value"
+)
+
+// fieldRows reads the rows of the elements of one field. Any goroutine may use it.
+type fieldRows struct {
+	from    store.Reader
+	context any
+	prefix  []byte // of the elements' keys
+	layout  *Layout
+	field   int
+}
+
+// scratch is the memory that one read needs.
+type scratch struct {
+	enc codec.Encoder
+	dec codec.Decoder
+	key []byte
+	row []byte
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// damaged panics with what is wrong with the row under key.
+func (f *fieldRows) damaged(key []byte, err error) {
+	why := err.Error()
+	var c *store.CorruptError
+	if errors.As(err, &c) {
+		why = c.Reason
+	}
+	f.lost(damaged(append([]byte(nil), key...), f.layout, f.field, why))
+}
+
+// lost makes the store fail, which ends the process: nobody may go on without an element.
+func (f *fieldRows) lost(err error) {
+	if s, ok := f.from.(interface{ Fail(error) }); ok {
+		s.Fail(err)
+	}
+	panic(&value.Unreadable{Err: err})
+}
+
+// Damaged implements the sources.
+func (f *fieldRows) Damaged(why string) { f.damaged(f.prefix[:len(f.prefix)-1], errors.New(why)) }
+
+// get calls found with a decoder of the row of one element, if there is such a row.
+func (f *fieldRows) get(key func(*codec.Encoder), found func(*codec.Decoder)) {
+	s := scratches.Get().(*scratch)
+	defer scratches.Put(s)
+	s.enc.Append(append(s.key[:0], f.prefix...))
+	key(&s.enc)
+	s.key = s.enc.Data()
+	row, ok, err := f.from.Get(s.key, s.row[:0])
+	if err != nil {
+		f.lost(err)
+	}
+	s.row = row
+	if ok {
+		f.payload(&s.dec, s.key, row, found)
+	}
+}
+
+// payload decodes the row under key.
+func (f *fieldRows) payload(d *codec.Decoder, key, row []byte, found func(*codec.Decoder)) {
+	payload, err := store.Payload(key, row)
+	if err == nil {
+		d.Part(payload, f.context)
+		found(d)
+		err = d.Close()
+	}
+	if err != nil {
+		f.damaged(key, err)
+	}
+}
+
+// elementKey decodes what stands behind the prefix of a key.
+func (f *fieldRows) elementKey(d *codec.Decoder, key []byte, found func(*codec.Decoder)) {
+	d.Part(key[len(f.prefix):], f.context)
+	found(d)
+	if err := d.Close(); err != nil {
+		f.damaged(key, err)
+	}
+}
+
+// mapSource implements value.MapSource.
+type mapSource[K comparable, V any] struct {
+	fieldRows
+	how Entries[K, V]
+}
+
+// Find implements value.MapSource.
+func (s *mapSource[K, V]) Find(k K) (v V, ok bool) {
+	s.get(func(e *codec.Encoder) { s.how.PutKey(e, k) }, func(d *codec.Decoder) { v, ok = s.how.Get(d), true })
+	return v, ok
+}
+
+// Scan implements value.MapSource.
+func (s *mapSource[K, V]) Scan(values bool) value.Scan[K, V] {
+	return &mapScan[K, V]{s: s, values: values, it: s.from.Scan(s.prefix, store.After(s.prefix))}
+}
+
+type mapScan[K comparable, V any] struct {
+	s      *mapSource[K, V]
+	it     store.Iterator
+	values bool
+	dec    codec.Decoder
+}
+
+// Next implements value.Scan.
+func (m *mapScan[K, V]) Next() (k K, v V, ok bool) {
+	if !m.it.Next() {
+		m.Close()
+		return k, v, false
+	}
+	key, row := m.it.Key(), m.it.Value()
+	m.s.elementKey(&m.dec, key, func(d *codec.Decoder) { k = m.s.how.GetKey(d) })
+	if !m.values {
+		if _, err := store.Payload(key, row); err != nil {
+			m.s.damaged(key, err)
+		}
+		return k, v, true
+	}
+	m.s.payload(&m.dec, key, row, func(d *codec.Decoder) { v = m.s.how.Get(d) })
+	return k, v, true
+}
+
+// Close implements value.Scan.
+func (m *mapScan[K, V]) Close() {
+	it := m.it
+	m.it = ended{}
+	if err := it.Close(); err != nil {
+		m.s.lost(err)
+	}
+}
+
+// ended is the iterator of a scan that is over.
+type ended struct{}
+
+func (ended) Next() bool    { return false }
+func (ended) Key() []byte   { return nil }
+func (ended) Value() []byte { return nil }
+func (ended) Close() error  { return nil }
+
+// vectorSource implements value.VectorSource.
+type vectorSource[T any] struct {
+	fieldRows
+	how Elems[T]
+}
+
+// Elems implements value.VectorSource.
+func (s *vectorSource[T]) Elems(i, j int) []value.Opt[T] {
+	list := make([]value.Opt[T], j-i)
+	if j == i+1 {
+		s.get(func(e *codec.Encoder) { putIndex(e, i) }, func(d *codec.Decoder) { list[0] = value.Some(s.how.Get(d)) })
+		return list
+	}
+	var dec codec.Decoder
+	it := s.from.Scan(appendIndex(s.prefix, i), appendIndex(s.prefix, j))
+	for it.Next() {
+		var n uint64
+		s.elementKey(&dec, it.Key(), func(d *codec.Decoder) { n = codec.GetKeyUint[uint64](d) })
+		s.payload(&dec, it.Key(), it.Value(), func(d *codec.Decoder) { list[int(n)-i] = value.Some(s.how.Get(d)) })
+	}
+	if err := it.Close(); err != nil {
+		s.lost(err)
+	}
+	return list
+}

@@ -1,0 +1,231 @@
+package snapshot_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/snapshot"
+)
+
+func rowsOf(content map[string]string) snapshot.Rows {
+	return func(emit func(key, value []byte) error) error {
+		for _, k := range slices.Sorted(maps.Keys(content)) {
+			if err := emit([]byte(k), []byte(content[k])); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+func read(t *testing.T, from snapshot.Target, m *snapshot.Manifest) map[string]string {
+	t.Helper()
+	content := map[string]string{}
+	err := snapshot.Read(context.Background(), from, m, func(key, value []byte) error {
+		content[string(key)] = string(value)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+func take(t *testing.T, to snapshot.Target, number uint64, content map[string]string) *snapshot.Saved {
+	t.Helper()
+	m := snapshot.Manifest{Kind: snapshot.Node, Store: "ab12", Program: "bank", Number: number, Taken: time.Unix(int64(number), 0)}
+	s, err := snapshot.Save(context.Background(), to, m, rowsOf(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// many returns n rows of about 1 kB.
+func many(n int) map[string]string {
+	content := map[string]string{}
+	for i := range n {
+		content[fmt.Sprintf("key %06d", i)] = strings.Repeat(fmt.Sprint(i), 1000/len(fmt.Sprint(i)))
+	}
+	return content
+}
+
+// What has not changed is not sent again, each snapshot has what it was taken of, and pruning
+// the old ones leaves the new ones whole.
+func TestSnapshotsAreIncremental(t *testing.T) {
+	ctx, to := context.Background(), snapshot.Dir(filepath.Join(t.TempDir(), "made/by/put"))
+	first := many(20_000)
+	s := take(t, to, 1, first)
+	rows, size := s.Size()
+	if rows != len(first) || s.New != len(s.Chunks) || s.NewBytes != size || len(s.Chunks) < 8 {
+		t.Errorf("the first snapshot has %d rows and %d bytes in %d chunks, %d of them new, of %d bytes", rows, size, len(s.Chunks), s.New, s.NewBytes)
+	}
+	second := maps.Clone(first)
+	second["key 000077"] = "changed"
+	second["key 000078a"] = "inserted"
+	delete(second, "key 015000")
+	s = take(t, to, 2, second)
+	if s.New > 2 || s.New == 0 || s.NewBytes > size/4 {
+		t.Errorf("after changes in two places %d of %d chunks are new, %d of %d bytes", s.New, len(s.Chunks), s.NewBytes, size)
+	}
+	if s = take(t, to, 3, second); s.New != 0 {
+		t.Errorf("without a change %d chunks are new", s.New)
+	}
+	list, err := snapshot.List(ctx, to, "ab12")
+	if err != nil || len(list) != 3 {
+		t.Fatalf("List: %d snapshots, %v", len(list), err)
+	}
+	for i, want := range []map[string]string{first, second, second} {
+		if got := read(t, to, &list[i]); !maps.Equal(got, want) {
+			t.Errorf("snapshot %d does not have what it was taken of", i+1)
+		}
+	}
+	if n, err := snapshot.Prune(ctx, to, "ab12", snapshot.Node, 1); n != 2 || err != nil {
+		t.Fatalf("Prune: %d, %v", n, err)
+	}
+	newest, err := snapshot.Find(ctx, to, snapshot.Node, "")
+	if err != nil || newest.Number != 3 {
+		t.Fatalf("Find: %v, %v", newest, err)
+	}
+	if err := snapshot.Verify(ctx, to, newest); err != nil {
+		t.Error(err)
+	}
+	chunks, err := to.List(ctx, "ab12/chunks/")
+	if err != nil || len(chunks) != len(newest.Chunks) {
+		t.Errorf("after pruning there are %d chunks, the snapshot has %d: %v", len(chunks), len(newest.Chunks), err)
+	}
+	var missing *snapshot.NotFoundError
+	if _, err := snapshot.Find(ctx, to, snapshot.Node, list[0].Name); !errors.As(err, &missing) || !strings.Contains(err.Error(), newest.Name) {
+		t.Errorf("Find of a pruned snapshot: %v", err)
+	}
+}
+
+func TestEmptySnapshot(t *testing.T) {
+	to := snapshot.Dir(t.TempDir())
+	s := take(t, to, 1, nil)
+	if got := read(t, to, &s.Manifest); len(got) != 0 || len(s.Chunks) != 0 {
+		t.Errorf("%d rows in %d chunks", len(got), len(s.Chunks))
+	}
+}
+
+// Damage anywhere is found and named.
+func TestDamagedSnapshotIsRefused(t *testing.T) {
+	ctx := context.Background()
+	root := t.TempDir()
+	to := snapshot.Dir(root)
+	take(t, to, 1, map[string]string{"a": "one", "b": "", "c": "three"})
+	entries, err := to.List(ctx, "")
+	if err != nil || len(entries) != 2 {
+		t.Fatalf("%d parts, %v", len(entries), err)
+	}
+	for _, e := range entries {
+		file := filepath.Join(root, e.Name)
+		whole, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, bad := range map[string][]byte{
+			"flipped": append([]byte{whole[0] ^ 1}, whole[1:]...), "shorter": whole[:len(whole)-3], "longer": append(whole[:len(whole):len(whole)], '}'),
+			"empty": {}, "missing": nil,
+		} {
+			if strings.HasSuffix(e.Name, ".json") && (what == "missing" || what == "longer") {
+				continue // then there is no snapshot, or one with something behind it
+			}
+			if bad == nil {
+				err = os.Remove(file)
+			} else {
+				err = os.WriteFile(file, bad, 0o666)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var damage *snapshot.DamageError
+			m, err := snapshot.Find(ctx, to, snapshot.Node, "")
+			if err == nil {
+				err = snapshot.Read(ctx, to, m, func(key, _ []byte) error { return fmt.Errorf("row %q was passed on", key) })
+			}
+			if !errors.As(err, &damage) || !strings.Contains(err.Error(), e.Name) {
+				t.Errorf("%s %s: %v", e.Name, what, err)
+			}
+		}
+		if err := os.WriteFile(file, whole, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The same rows in another order, or twice, are a mistake of the caller.
+func TestRowsMustAscend(t *testing.T) {
+	m := snapshot.Manifest{Kind: snapshot.Node, Store: "ab12"}
+	for _, keys := range [][]string{{"b", "a"}, {"a", "a"}} {
+		_, err := snapshot.Save(context.Background(), snapshot.Dir(t.TempDir()), m, func(emit func(key, value []byte) error) error {
+			for _, k := range keys {
+				if err := emit([]byte(k), nil); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err == nil || !strings.Contains(err.Error(), "does not come after") {
+			t.Errorf("%q: %v", keys, err)
+		}
+	}
+}
+
+// Names lead nowhere else.
+func TestNamesCannotEscape(t *testing.T) {
+	ctx, to := context.Background(), snapshot.Dir(t.TempDir())
+	evil := `{"version":1,"kind":"node","name":"n","store":"s","chunks":[{"rows":0,"bytes":0,"sha256":"../../../../etc/passwd"}]}`
+	if err := to.Put(ctx, "s/snapshots/n.json", strings.NewReader(evil), int64(len(evil))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := snapshot.List(ctx, to, ""); err == nil {
+		t.Error("a manifest that names a chunk elsewhere is accepted")
+	}
+	if err := to.Put(ctx, "../out", strings.NewReader(""), 0); err == nil {
+		t.Error("a name that leads out of the directory is accepted")
+	}
+}
+
+func TestPutIsWholeOrNotAtAll(t *testing.T) {
+	ctx, to := context.Background(), snapshot.Dir(t.TempDir())
+	if err := to.Put(ctx, "a/b", strings.NewReader("short"), 6); err == nil {
+		t.Error("too few bytes are accepted")
+	}
+	cancelled, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := to.Put(cancelled, "a/b", bytes.NewReader(make([]byte, 1<<20)), 1<<20); !errors.Is(err, context.Canceled) {
+		t.Errorf("Put with a context that is done: %v", err)
+	}
+	if list, err := to.List(ctx, ""); len(list) > 0 || err != nil {
+		t.Errorf("parts are left: %v, %v", list, err)
+	}
+	if _, err := to.Get(ctx, "a/b"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Get of nothing: %v", err)
+	}
+	if err := errors.Join(to.Put(ctx, "a/b", strings.NewReader("one"), 3), to.Put(ctx, "a/b", strings.NewReader("two"), 3)); err != nil {
+		t.Fatal(err)
+	}
+	r, err := to.Get(ctx, "a/b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(r)
+	if err = errors.Join(err, r.Close()); err != nil || string(data) != "two" {
+		t.Errorf("Get = %q, %v", data, err)
+	}
+	if err := errors.Join(to.Delete(ctx, "a/b"), to.Delete(ctx, "a/b")); err != nil {
+		t.Errorf("deleting twice: %v", err)
+	}
+}

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A comparison of the type that a field was stored with and the one it has now. Stored
+// values must mean the same when they are read as the new type.
+type comparison struct {
+	old, new map[string]*fieldType // what enums and classes consist of
+	pairs    map[[2]string]bool    // classes that are being compared, or have been
+}
+
+// change says how the type of a field has changed, if its values can still be read.
+type change uint8
+
+const (
+	readAsIs    change = iota // stored values are read as they are
+	becameNull                // T became T?: values were stored without saying whether they are null
+	changedType               // they cannot be read
+)
+
+// compareFields compares the texts of two types; why says what the matter is with a type
+// that was changed.
+func compareFields(old, now namedType) (result change, why string) {
+	c := comparison{map[string]*fieldType{}, map[string]*fieldType{}, map[[2]string]bool{}}
+	old.typ.definitions(c.old)
+	now.typ.definitions(c.new)
+	if why := c.yields(old, now); why != "" {
+		return changedType, why
+	}
+	if now.typ.form == "?" && old.typ.form != "?" && !old.typ.isRef() {
+		if old.typ.byElement() {
+			return changedType, "the elements of a " + old.typ.form + " are stored one by one, which cannot be null"
+		}
+		if why := c.types(old.typ, now.typ.elems[0]); why != "" {
+			return changedType, why
+		}
+		return becameNull, ""
+	}
+	if why := c.types(old.typ, now.typ); why != "" {
+		return changedType, why
+	}
+	return readAsIs, ""
+}
+
+func (c *comparison) yields(old, now namedType) string {
+	if old.yield != now.yield {
+		return "whether references in a field own actors is stored with the actors"
+	}
+	return ""
+}
+
+// widths lists the integers that may become wider, each group from the narrowest.
+var widths = [][]string{{"int8", "int16", "int32", "int"}, {"uint8", "uint16", "uint32", "uint64"}}
+
+func widens(old, now string) bool {
+	for _, w := range widths {
+		if i, j := slices.Index(w, old), slices.Index(w, now); i >= 0 && j >= i {
+			return true
+		}
+	}
+	return false
+}
+
+// types returns why values of type old cannot be read as now, nothing if they can.
+func (c *comparison) types(old, now *fieldType) string {
+	if old.isRef() && now.form == "?" {
+		now = now.elems[0] // a reference is stored alike
+	}
+	if old.form != now.form {
+		switch {
+		case widens(old.form, now.form):
+			return ""
+		case now.form == "?":
+			return fmt.Sprintf("%s can become %s? as the type of a field only, not within another type", old, old)
+		case old.form == "?":
+			return "stored values may be null"
+		}
+		return fmt.Sprintf("values of type %s are no values of type %s", old, now)
+	}
+	switch old.form {
+	case "enum":
+		return c.enums(old, now)
+	case "class":
+		return c.classes(old, now)
+	case "table":
+		return c.tables(old, now)
+	case "actor", "client":
+		if old.name != now.name {
+			return fmt.Sprintf("an actor of class %s is none of class %s", old, now)
+		}
+	}
+	if len(old.elems) != len(now.elems) {
+		return fmt.Sprintf("values of type %s are no values of type %s", old, now)
+	}
+	for i := range old.elems {
+		if why := c.types(old.elems[i], now.elems[i]); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// tables compares two tables. An index that is new is built when a table is read, and one that
+// has gone is left out, so only the key has to be what it was.
+func (c *comparison) tables(old, now *fieldType) string {
+	if len(old.elems) < 2 || len(now.elems) < 2 {
+		return "the text of the type does not say what the key of the table is"
+	}
+	if was, is := old.elems[1].form, now.elems[1].form; was != is {
+		return fmt.Sprintf("the key of the rows was %s and is %s: rows are stored under their keys", strings.TrimPrefix(was, "key:"), strings.TrimPrefix(is, "key:"))
+	}
+	return c.types(old.elems[0], now.elems[0])
+}
+
+func (c *comparison) enums(old, now *fieldType) string {
+	was, is := c.old[old.name], c.new[now.name]
+	if was == nil || is == nil {
+		return "the text of the type does not say what " + old.name + " consists of"
+	}
+	if len(was.values) <= len(is.values) && slices.Equal(was.values, is.values[:len(was.values)]) {
+		return ""
+	}
+	return fmt.Sprintf("enum %s was {%s} and is {%s}: values are stored by their place, so they can only be added at the end",
+		old, strings.Join(was.values, ", "), strings.Join(is.values, ", "))
+}
+
+func (c *comparison) classes(old, now *fieldType) string {
+	pair := [2]string{old.name, now.name}
+	if c.pairs[pair] {
+		return ""
+	}
+	c.pairs[pair] = true
+	was, is := c.old[old.name], c.new[now.name]
+	if was == nil || is == nil {
+		return "the text of the type does not say what " + old.name + " consists of"
+	}
+	for _, f := range is.fields {
+		before, ok := was.find(f.name)
+		why := c.yields(before, f)
+		switch {
+		case !ok:
+			why = ""
+			if !c.hasZero(f.typ) {
+				why = "values that are stored have no such field, and " + f.typ.String() + " has no zero value"
+			}
+		case why == "":
+			why = c.types(before.typ, f.typ)
+		}
+		if why != "" {
+			return fmt.Sprintf("field %s of class %s: %s", f.name, is, why)
+		}
+	}
+	return ""
+}
+
+// hasZero reports whether the type has a value that a field can have which was never set: a
+// reference that cannot be null has none.
+func (c *comparison) hasZero(t *fieldType) bool {
+	switch t.form {
+	case "actor", "client":
+		return false
+	case "class":
+		if def := c.new[t.name]; def != nil {
+			for _, f := range def.fields {
+				if !c.hasZero(f.typ) {
+					return false
+				}
+			}
+		}
+	}
+	return true
+}

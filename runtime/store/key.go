@@ -1,0 +1,121 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// Section is a kind of row within a partition. Sections are contiguous: recovery reads
+// the small ones without meeting the fields of actors.
+type Section byte
+
+// The sections of a partition; docs/rfc/durability.md lists what is in them.
+const (
+	Continuations Section = 'c'
+	Outcomes      Section = 'd'
+	Edges         Section = 'e'
+	Headers       Section = 'h'
+	InDoubt       Section = 'i'
+	Names         Section = 'n'
+	Outbox        Section = 'o'
+	Timers        Section = 't'
+	Fields        Section = 'v'
+	Sessions      Section = 'w'
+)
+
+const (
+	metaSpace      = 'm'
+	schemaSpace    = 's'
+	partitionSpace = 'p'
+)
+
+// PartitionsMax is how many partitions keys can tell apart.
+const PartitionsMax = 1 << 16
+
+// MetaKey returns the key of one of the node's own rows.
+func MetaKey(name string) []byte { return append([]byte{metaSpace}, name...) }
+
+// SchemaKey returns the key of the schema of a class.
+func SchemaKey(class string) []byte { return append([]byte{schemaSpace}, class...) }
+
+// SchemaRange returns the range of all schema rows.
+func SchemaRange() (from, to []byte) { return []byte{schemaSpace}, []byte{schemaSpace + 1} }
+
+// AppendSection appends the prefix of a section of partition p.
+func AppendSection(key []byte, p event.PartitionID, s Section) []byte {
+	return append(key, partitionSpace, byte(p>>8), byte(p), byte(s))
+}
+
+// SectionRange returns the range of a section of partition p.
+func SectionRange(p event.PartitionID, s Section) (from, to []byte) {
+	return AppendSection(nil, p, s), AppendSection(nil, p, s+1)
+}
+
+// AppendSerial appends a number so that keys sort by it.
+func AppendSerial(key []byte, n uint64) []byte { return binary.BigEndian.AppendUint64(key, n) }
+
+// AppendActor appends an actor's id in full, for where the partition of the key is another's.
+func AppendActor(key []byte, id event.ActorID) []byte {
+	return binary.BigEndian.AppendUint64(append(key, byte(id.Birth>>8), byte(id.Birth)), id.Serial)
+}
+
+// HeaderKey returns the key of an actor's header.
+func HeaderKey(id event.ActorID) []byte {
+	return AppendSerial(AppendSection(make([]byte, 0, 12), id.Birth, Headers), id.Serial)
+}
+
+// AppendField appends the prefix of the rows of one field of an actor.
+func AppendField(key []byte, id event.ActorID, field uint16) []byte {
+	key = AppendSerial(AppendSection(key, id.Birth, Fields), id.Serial)
+	return append(key, byte(field>>8), byte(field))
+}
+
+// FieldsRange returns the range of all rows of all fields of an actor.
+func FieldsRange(id event.ActorID) (from, to []byte) {
+	from = AppendSerial(AppendSection(nil, id.Birth, Fields), id.Serial)
+	return from, After(from)
+}
+
+// After returns the first key behind all that begin with prefix, nil if there is none.
+func After(prefix []byte) []byte {
+	end := append([]byte(nil), prefix...)
+	for i := len(end) - 1; i >= 0; i-- {
+		if end[i]++; end[i] != 0 {
+			return end[:i+1]
+		}
+	}
+	return nil
+}
+
+var sectionNames = map[Section]string{
+	Continuations: "continuation", Outcomes: "outcome", Edges: "ownership edge", Headers: "actor", InDoubt: "prepared event",
+	Names: "name", Outbox: "sub-event", Timers: "timer", Fields: "field", Sessions: "session",
+}
+
+// DescribeKey tells a person what row a key belongs to.
+func DescribeKey(key []byte) string {
+	switch {
+	case len(key) > 0 && key[0] == metaSpace:
+		return fmt.Sprintf("row %q of the store itself", key[1:])
+	case len(key) > 0 && key[0] == schemaSpace:
+		return fmt.Sprintf("schema of class %q", key[1:])
+	case len(key) < 12 || key[0] != partitionSpace:
+		return fmt.Sprintf("row %x", key)
+	}
+	what, ok := sectionNames[Section(key[3])]
+	if !ok {
+		return fmt.Sprintf("row %x", key)
+	}
+	p, rest := binary.BigEndian.Uint16(key[1:]), key[4:]
+	switch Section(key[3]) {
+	case Names, Sessions:
+		return fmt.Sprintf("%s %q of partition %d", what, rest, p)
+	case Fields:
+		if len(rest) >= 10 {
+			return fmt.Sprintf("field %d of actor %d:%x", binary.BigEndian.Uint16(rest[8:]), p, binary.BigEndian.Uint64(rest))
+		}
+	}
+	return fmt.Sprintf("%s of %d:%x", what, p, binary.BigEndian.Uint64(rest))
+}

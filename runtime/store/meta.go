@@ -1,0 +1,246 @@
+package store
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// Format is the form of the rows that this package writes; a store of a newer one is
+// refused.
+const Format = 1
+
+// The names of the node's own rows.
+const (
+	metaFormat     = "format"
+	metaStore      = "store"
+	metaPartitions = "partitions"
+	metaStarts     = "starts"
+	metaIDs        = "ids"
+	metaSnapshot   = "snapshot"
+)
+
+// idsBlock is how many serial numbers are reserved at once.
+const idsBlock = 1 << 16
+
+// meta is what the node's own rows say.
+type meta struct {
+	identity   Identity
+	partitions int
+	starts     uint64
+	firstID    uint64
+	snapshot   atomic.Uint64
+	fresh      bool
+
+	ids struct {
+		sync.Mutex               // held while a block is reserved
+		reserved   atomic.Uint64 // serials up to this one may be used
+	}
+}
+
+// NewStoreID returns an id for a new store.
+func NewStoreID() string {
+	var id [16]byte
+	rand.Read(id[:]) // never fails
+	return hex.EncodeToString(id[:])
+}
+
+// Identity returns whose data it is.
+func (s *Store) Identity() Identity { return s.meta.identity }
+
+// Fresh reports whether the store was created by this Open.
+func (s *Store) Fresh() bool { return s.meta.fresh }
+
+// Starts returns how often the store was opened, this time included: 1 for a new one.
+func (s *Store) Starts() uint64 { return s.meta.starts }
+
+// Partitions returns how many partitions the store was made with.
+func (s *Store) Partitions() int { return s.meta.partitions }
+
+// FirstID returns the largest serial number that an earlier run may have used; those above it
+// are free.
+func (s *Store) FirstID() uint64 { return s.meta.firstID }
+
+// ReserveIDs makes sure that no later run uses serial numbers up to n. It is called
+// before the batch that first uses n is appended, and rarely has to do anything.
+func (s *Store) ReserveIDs(n uint64) {
+	ids := &s.meta.ids
+	if n <= ids.reserved.Load() {
+		return
+	}
+	ids.Lock()
+	defer ids.Unlock()
+	if n <= ids.reserved.Load() {
+		return
+	}
+	upTo := n + idsBlock
+	b := s.NewBatch()
+	setNumber(b, metaIDs, upTo)
+	s.Append(b)
+	ids.reserved.Store(upTo)
+}
+
+// SnapshotNumber returns the number of the last snapshot.
+func (s *Store) SnapshotNumber() uint64 { return s.meta.snapshot.Load() }
+
+// SetSnapshotNumber counts a snapshot, in the batch b.
+func (s *Store) SetSnapshotNumber(b Batch, n uint64) {
+	assert.That(n >= s.meta.snapshot.Load(), "snapshot %d after %d", n, s.meta.snapshot.Load())
+	setNumber(b, metaSnapshot, n)
+	s.meta.snapshot.Store(n)
+}
+
+// start reads the node's own rows, or writes them, and counts the start.
+func (s *Store) start(o Options) error {
+	m := &s.meta
+	if e, ok := s.engine.(Identified); ok {
+		m.identity = e.Identity()
+	}
+	format, ok, err := getNumber(s.engine, metaFormat)
+	switch {
+	case err != nil:
+		return err
+	case ok && format > Format:
+		return &NewerFormatError{Place: m.identity.Place, Found: int(format), Known: Format}
+	case !ok:
+		if err := s.requireEmpty(); err != nil {
+			return err
+		}
+	}
+	b := s.engine.NewBatch()
+	if ok {
+		err = s.readMeta(o)
+	} else {
+		s.writeMeta(o, b)
+	}
+	if err != nil {
+		b.Discard()
+		return err
+	}
+	m.starts++
+	setNumber(b, metaStarts, m.starts)
+	m.ids.reserved.Store(m.firstID)
+	if err := s.engine.Apply(b); err != nil {
+		return err
+	}
+	return s.engine.Sync()
+}
+
+// requireEmpty returns an error unless the engine holds nothing: rows without the row of
+// their format are damage.
+func (s *Store) requireEmpty() error {
+	it := s.engine.Scan([]byte{}, []byte{0xff})
+	var found []byte
+	if it.Next() {
+		found = bytes.Clone(it.Key())
+	}
+	if err := it.Close(); err != nil {
+		return err
+	}
+	if found != nil {
+		return &CorruptError{MetaKey(metaFormat), "it is missing, though there is " + DescribeKey(found)}
+	}
+	return nil
+}
+
+// writeMeta fills in the rows of a new store.
+func (s *Store) writeMeta(o Options, b Batch) {
+	m := &s.meta
+	m.fresh = true
+	if m.identity.Store == "" {
+		m.identity.Store = NewStoreID()
+	}
+	if m.identity.Program == "" {
+		m.identity.Program = o.Program
+	}
+	m.partitions = o.Partitions
+	if m.partitions == 0 {
+		m.partitions = event.Partitions
+	}
+	setNumber(b, metaFormat, Format)
+	setNumber(b, metaPartitions, uint64(m.partitions))
+	setMeta(b, metaStore, []byte(m.identity.Store+" "+m.identity.Program))
+}
+
+// readMeta reads and checks the rows of a store that was there.
+func (s *Store) readMeta(o Options) error {
+	m := &s.meta
+	text, err := needMeta(s.engine, metaStore)
+	if err != nil {
+		return err
+	}
+	id, program, _ := bytes.Cut(text, []byte(" "))
+	if m.identity.Store != "" && m.identity.Store != string(id) {
+		return &CorruptError{MetaKey(metaStore), fmt.Sprintf("it is that of store %s, and the place belongs to store %s", id, m.identity.Store)}
+	}
+	m.identity.Store, m.identity.Program = string(id), string(program)
+	if o.Program != "" && o.Program != m.identity.Program {
+		return &OtherProgramError{Place: m.identity.Place, Found: m.identity.Program, Program: o.Program}
+	}
+	partitions, err := needNumber(s.engine, metaPartitions)
+	if err != nil {
+		return err
+	}
+	m.partitions = int(partitions)
+	if m.starts, err = needNumber(s.engine, metaStarts); err != nil {
+		return err
+	}
+	if m.firstID, _, err = getNumber(s.engine, metaIDs); err != nil {
+		return err
+	}
+	snapshot, _, err := getNumber(s.engine, metaSnapshot)
+	m.snapshot.Store(snapshot)
+	return err
+}
+
+func setMeta(b Batch, name string, payload []byte) {
+	key := MetaKey(name)
+	b.Set(key, AppendRow(nil, key, payload))
+}
+
+func setNumber(b Batch, name string, n uint64) { setMeta(b, name, binary.AppendUvarint(nil, n)) }
+
+func getMeta(r Reader, name string) ([]byte, bool, error) {
+	key := MetaKey(name)
+	row, ok, err := r.Get(key, nil)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	payload, err := Payload(key, row)
+	return payload, err == nil, err
+}
+
+func needMeta(r Reader, name string) ([]byte, error) {
+	payload, ok, err := getMeta(r, name)
+	if err == nil && !ok {
+		err = &CorruptError{MetaKey(name), "it is missing"}
+	}
+	return payload, err
+}
+
+func getNumber(r Reader, name string) (uint64, bool, error) {
+	payload, ok, err := getMeta(r, name)
+	if err != nil || !ok {
+		return 0, false, err
+	}
+	n, size := binary.Uvarint(payload)
+	if size != len(payload) || size <= 0 {
+		return 0, false, &CorruptError{MetaKey(name), "it is no number"}
+	}
+	return n, true, nil
+}
+
+func needNumber(r Reader, name string) (uint64, error) {
+	n, ok, err := getNumber(r, name)
+	if err == nil && !ok {
+		err = &CorruptError{MetaKey(name), "it is missing"}
+	}
+	return n, err
+}

@@ -1,0 +1,41 @@
+package store
+
+import "log/slog"
+
+// Opener opens the engine that keeps its data in a directory, and creates it if it is not
+// there. pebbledb.Open is one; a program that keeps nothing on disk is built without.
+type Opener func(dir string, o EngineOptions) (Engine, error)
+
+// EngineOptions says how an engine is to be opened.
+type EngineOptions struct {
+	// Program is the name of the program whose data it is. A directory of another program is
+	// refused.
+	Program string
+	// Log takes what the engine has to say; nil: slog.Default().
+	Log *slog.Logger
+	// CacheBytes is how much memory the engine uses for what it has read; 0: 64 MiB.
+	CacheBytes int64
+}
+
+// Identity says whose data an engine holds, as written beside it.
+type Identity struct {
+	// Store is the id of the store, 32 hexadecimal digits: random, and its own for ever.
+	Store string
+	// Program is the name of the program whose data it is.
+	Program string
+	// Place is where it is, for messages.
+	Place string
+}
+
+// Identified is implemented by engines that have an identity beside their rows; Open
+// compares the two.
+type Identified interface {
+	Identity() Identity
+}
+
+// Failing is implemented by engines that can fail while nobody calls them. f is called once,
+// with what was wrong, from any goroutine, at once if it has happened already. It must not
+// call the engine.
+type Failing interface {
+	OnFailure(f func(error))
+}

@@ -1,0 +1,125 @@
+package pebbledb
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// aeonFormat is the form of a data directory that this package makes, and the newest it knows.
+const aeonFormat = 1
+
+const (
+	aeonName  = "AEON"
+	aeonTemp  = "AEON.new"
+	lockName  = "LOCK"
+	pebbleDir = "db"
+)
+
+// aeonFile says whose directory it is. It is plain text, for people and for the next open:
+//
+//	aeon data 1
+//	program bank
+//	store 0123456789abcdef0123456789abcdef
+//	state ready
+//	sum 89abcdef
+type aeonFile struct {
+	format  int
+	program string
+	store   string
+	ready   bool // the engine was created; before, it may be created again
+}
+
+var errAeonFile = errors.New("it is no file that aeon has written")
+
+func (f aeonFile) String() string {
+	state := "creating"
+	if f.ready {
+		state = "ready"
+	}
+	text := fmt.Sprintf("aeon data %d\nprogram %q\nstore %s\nstate %s\n", f.format, f.program, f.store, state)
+	return fmt.Sprintf("%ssum %08x\n", text, crc32.Checksum([]byte(text), crc32.MakeTable(crc32.Castagnoli)))
+}
+
+// parseAeonFile reads what String writes; of a newer format only the number is known.
+func parseAeonFile(text string) (f aeonFile, err error) {
+	var state string
+	first, _, _ := strings.Cut(text, "\n")
+	if n, _ := fmt.Sscanf(first, "aeon data %d", &f.format); n != 1 {
+		return f, errAeonFile
+	}
+	body, sum, _ := strings.Cut(text, "sum ")
+	if want := fmt.Sprintf("%08x\n", crc32.Checksum([]byte(body), crc32.MakeTable(crc32.Castagnoli))); sum != want {
+		return f, errors.New("its checksum does not match")
+	}
+	if f.format > aeonFormat {
+		return f, nil
+	}
+	if n, _ := fmt.Sscanf(body, "aeon data %d\nprogram %q\nstore %s\nstate %s\n", &f.format, &f.program, &f.store, &state); n != 4 {
+		return f, errAeonFile
+	}
+	f.ready = state == "ready"
+	if text != f.String() {
+		return f, errAeonFile
+	}
+	return f, nil
+}
+
+// write replaces the file, so that a crash leaves the old or the new one.
+func (f aeonFile) write(fs vfs.FS, dir string) error {
+	temp := fs.PathJoin(dir, aeonTemp)
+	w, err := fs.Create(temp, vfs.WriteCategoryUnspecified)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, f.String())
+	if err == nil {
+		err = w.Sync()
+	}
+	if closed := w.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = fs.Rename(temp, fs.PathJoin(dir, aeonName))
+	}
+	if err != nil {
+		return err
+	}
+	return syncDir(fs, dir)
+}
+
+func syncDir(fs vfs.FS, dir string) error {
+	d, err := fs.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if closed := d.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// readAeonFile returns what is in the file of a directory.
+func readAeonFile(fs vfs.FS, dir string) (f aeonFile, err error) {
+	r, err := fs.Open(fs.PathJoin(dir, aeonName))
+	if err != nil {
+		return f, err
+	}
+	text, err := io.ReadAll(io.LimitReader(r, 1<<16))
+	if closed := r.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return f, err
+	}
+	f, err = parseAeonFile(string(text))
+	if err != nil {
+		err = &DamagedError{Dir: dir, What: aeonName, Cause: err}
+	}
+	return f, err
+}

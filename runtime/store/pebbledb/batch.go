@@ -1,0 +1,52 @@
+package pebbledb
+
+import (
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// batch is a store.Batch. An error of a change is kept until Apply.
+type batch struct {
+	b   *pebble.Batch
+	err error
+}
+
+var batches = sync.Pool{New: func() any { return new(batch) }}
+
+// NewBatch implements store.Engine.
+func (d *DB) NewBatch() store.Batch {
+	b := batches.Get().(*batch)
+	b.b = d.db.NewBatch()
+	return b
+}
+
+// Set implements store.Batch.
+func (b *batch) Set(key, value []byte) { b.note(b.b.Set(key, value, nil)) }
+
+// Delete implements store.Batch.
+func (b *batch) Delete(key []byte) { b.note(b.b.Delete(key, nil)) }
+
+// DeleteRange implements store.Batch.
+func (b *batch) DeleteRange(from, to []byte) { b.note(b.b.DeleteRange(from, to, nil)) }
+
+func (b *batch) note(err error) {
+	if err != nil && b.err == nil {
+		b.err = err
+	}
+}
+
+// Size implements store.Batch.
+func (b *batch) Size() int { return b.b.Len() }
+
+// Discard implements store.Batch.
+func (b *batch) Discard() { b.release() }
+
+// release gives the batch back for reuse.
+func (b *batch) release() {
+	b.b.Close() // fails only for a batch that is being applied
+	b.b, b.err = nil, nil
+	batches.Put(b)
+}

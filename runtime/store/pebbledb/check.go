@@ -1,0 +1,207 @@
+package pebbledb
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// check reads the manifest and the logs of a store before pebble does, and returns a
+// *DamagedError if a part that was durable is not what was written. Pebble checks its tables
+// when it reads them.
+func (d *DB) check(path string) error {
+	names, err := d.fs.List(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return &DamagedError{d.dir, pebbleDir, errors.New("it is missing")}
+	}
+	if err != nil {
+		return err
+	}
+	name := currentManifest(names)
+	if name == "" {
+		return &DamagedError{d.dir, pebbleDir, errors.New("there is no store in it any more")}
+	}
+	data, err := readFile(d.fs, d.fs.PathJoin(path, name))
+	if errors.Is(err, os.ErrNotExist) {
+		return &DamagedError{d.dir, pebbleDir + "/" + name, errors.New("it is missing")}
+	}
+	if err != nil {
+		return err
+	}
+	witness, err := readFile(d.fs, d.fs.PathJoin(path, witnessName))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	oldest, err := checkManifest(data, witnessed(witness, manifestNumber(name)))
+	if err != nil {
+		return &DamagedError{d.dir, pebbleDir + "/" + name, err}
+	}
+	return d.checkLogs(path, names, oldest)
+}
+
+// currentManifest returns the name that the newest marker gives.
+func currentManifest(names []string) string {
+	const marker = "marker.manifest."
+	newest, name := uint64(0), ""
+	for _, n := range names {
+		turn, manifest, ok := strings.Cut(strings.TrimPrefix(n, marker), ".")
+		if t, err := strconv.ParseUint(turn, 10, 64); ok && err == nil && strings.HasPrefix(n, marker) && t >= newest {
+			newest, name = t, manifest
+		}
+	}
+	return name
+}
+
+func manifestNumber(name string) uint64 {
+	n, _ := strconv.ParseUint(strings.TrimPrefix(name, manifestPrefix), 10, 64) // 0: none has it
+	return n
+}
+
+// checkManifest returns the number of the oldest log that is in use.
+func checkManifest(data []byte, durable uint64) (oldestLog uint64, err error) {
+	var r record
+	end := walk(data, 0, manifestChunk, manifestHeaderBytes, func(_ int, c chunk) {
+		if r.add(c) {
+			if n := oldestLogOf(r.data); n != 0 {
+				oldestLog = n
+			}
+		}
+	})
+	if uint64(end) < durable {
+		return 0, fmt.Errorf("it is broken at byte %d, and was durable up to byte %d", end, durable)
+	}
+	return oldestLog, nil
+}
+
+// oldestLogOf returns the number of the oldest log that a version edit names, 0 if it names
+// none. Edits begin with the comparer's name and this number, if they have them.
+func oldestLogOf(edit []byte) uint64 {
+	const tagComparer, tagOldestLog = 1, 2
+	next := func() uint64 {
+		n, size := binary.Uvarint(edit)
+		edit = edit[max(size, 0):]
+		return n
+	}
+	tag := next()
+	if tag == tagComparer {
+		edit = edit[min(next(), uint64(len(edit))):]
+		tag = next()
+	}
+	if tag == tagOldestLog {
+		return next()
+	}
+	return 0
+}
+
+// logAt is a log and where it is.
+type logAt struct {
+	number uint64
+	name   string // below the directory of the store
+}
+
+func (d *DB) checkLogs(path string, names []string, oldest uint64) error {
+	var logs []logAt
+	add := func(dir string, names []string) {
+		for _, n := range names {
+			base, ok := strings.CutSuffix(n, logSuffix)
+			if number, err := strconv.ParseUint(base, 10, 64); ok && err == nil && number >= oldest {
+				logs = append(logs, logAt{number, dir + n})
+			}
+		}
+	}
+	add("", names)
+	inDir, err := d.fs.List(d.fs.PathJoin(path, logDirName))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	add(logDirName+"/", inDir)
+	slices.SortFunc(logs, func(a, b logAt) int { return int(int64(a.number) - int64(b.number)) })
+	for i, l := range logs {
+		data, err := readFile(d.fs, d.fs.PathJoin(path, l.name))
+		if err != nil {
+			return err
+		}
+		if err := checkLog(data, uint32(l.number), i < len(logs)-1); err != nil {
+			return &DamagedError{d.dir, pebbleDir + "/" + l.name, err}
+		}
+	}
+	return nil
+}
+
+// checkLog returns an error unless the log is whole up to where it is known to have been
+// durable. followed says that there is a later log, before which this one was completed.
+func checkLog(data []byte, number uint32, followed bool) error {
+	parse := func(b []byte) (chunk, bool) { return logChunk(b, number) }
+	end := walk(data, 0, parse, logHeaderBytes, func(int, chunk) {})
+	if proven := provenDurable(data, end, number); proven > uint64(end) {
+		return fmt.Errorf("it is broken at byte %d, and was durable up to byte %d", end, proven)
+	}
+	if followed && !isTrailer(data[end:], number) {
+		return fmt.Errorf("it is broken at byte %d, and was complete when the next one was begun", end)
+	}
+	return nil
+}
+
+// isTrailer reports whether b begins with what ends a log that was closed.
+func isTrailer(b []byte, number uint32) bool {
+	want := make([]byte, trailerBytes)
+	want[6] = kindTrailer
+	binary.LittleEndian.PutUint32(want[7:], number+1)
+	return bytes.HasPrefix(b, want)
+}
+
+// provenDurable returns up to where the chunks behind a broken place say that the log was
+// durable.
+func provenDurable(data []byte, broken int, number uint32) (proven uint64) {
+	parse := func(b []byte) (chunk, bool) { return logChunk(b, number) }
+	var r record
+	visit := func(_ int, c chunk) {
+		proven = max(proven, binary.LittleEndian.Uint64(c.header[trailerBytes:]))
+		if !r.add(c) {
+			return
+		}
+		if m, ok := sealOf(r.data); ok && m.log == number {
+			proven = max(proven, m.offset)
+		}
+	}
+	for at := broken; at < len(data); {
+		rest := data[at:min(len(data), at-at%blockBytes+blockBytes)]
+		if _, ok := parse(rest); ok {
+			at = walk(data, at, parse, logHeaderBytes, visit)
+			continue
+		}
+		// The length of a broken chunk may be what is wrong with it: the next one can be anywhere
+		// in the block.
+		at++
+	}
+	return proven
+}
+
+// sealOf returns the seal of a record that is one: a batch with nothing but data for the log.
+func sealOf(record []byte) (mark, bool) {
+	const batchHeaderBytes, kindLogData = 12, 3
+	if len(record) < batchHeaderBytes+2 || record[batchHeaderBytes] != kindLogData || record[batchHeaderBytes+1] != byte(sealBytes) {
+		return mark{}, false
+	}
+	return parseSeal(record[batchHeaderBytes+2:])
+}
+
+func readFile(fs vfs.FS, name string) ([]byte, error) {
+	f, err := fs.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(f)
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return data, err
+}

@@ -1,0 +1,173 @@
+// Package pebbledb is the store's engine on pebble, whose write-ahead log is the journal. It
+// knows directories and disks; what is in the rows is the store's business.
+package pebbledb
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// DB is a store.Engine.
+type DB struct {
+	db       *pebble.DB
+	fs       vfs.FS // what the directory is in
+	logs     *logFS // what pebble sees of it
+	dir      string
+	identity store.Identity
+	log      *slog.Logger
+	lock     io.Closer
+	readOnly bool
+	tune     func(*pebble.Options) // by tests; nil: as options says
+
+	failure struct {
+		sync.Mutex
+		err  error
+		tell func(error) // nil: nobody has asked yet
+	}
+	failed   chan struct{} // closed when failure.err is set
+	stuck    chan struct{} // closed when pebble was stopped in the middle of something: it can no longer be closed
+	stopOnce sync.Once     // closes stuck
+}
+
+// Identity implements store.Identified.
+func (d *DB) Identity() store.Identity { return d.identity }
+
+// OnFailure implements store.Failing.
+func (d *DB) OnFailure(f func(error)) {
+	d.failure.Lock()
+	err := d.failure.err
+	d.failure.tell = f
+	d.failure.Unlock()
+	if err != nil {
+		f(err)
+	}
+}
+
+// fail makes everything that is called from now on return an error, the first one that was
+// given.
+func (d *DB) fail(err error) error {
+	d.failure.Lock()
+	tell := d.failure.tell
+	if d.failure.err != nil {
+		tell = nil
+	} else {
+		d.failure.err = d.describe(err)
+		close(d.failed)
+	}
+	err = d.failure.err
+	d.failure.Unlock()
+	if tell != nil {
+		tell(err)
+	}
+	return err
+}
+
+func (d *DB) err() error {
+	d.failure.Lock()
+	defer d.failure.Unlock()
+	return d.failure.err
+}
+
+// stop is fail for what pebble cannot be closed after.
+func (d *DB) stop(err error) error {
+	err = d.fail(err)
+	d.stopOnce.Do(func() { close(d.stuck) })
+	return err
+}
+
+// guard turns what pebble panics with into an error: it does so when a write has failed.
+func (d *DB) guard(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case fatalError:
+		*err = d.stop(r.error)
+	case error:
+		*err = d.stop(r)
+	default:
+		*err = d.stop(fmt.Errorf("pebble: %v", r))
+	}
+}
+
+// Apply implements store.Engine.
+func (d *DB) Apply(b store.Batch) (err error) {
+	if err := d.err(); err != nil {
+		b.Discard()
+		return err
+	}
+	defer d.guard(&err)
+	batch := b.(*batch)
+	if batch.err != nil {
+		return d.fail(batch.err)
+	}
+	if err := d.db.Apply(batch.b, pebble.NoSync); err != nil {
+		return d.fail(err)
+	}
+	batch.release()
+	return nil
+}
+
+// Sync implements store.Engine.
+func (d *DB) Sync() (err error) {
+	if err := d.err(); err != nil {
+		return err
+	}
+	defer d.guard(&err)
+	if err := d.db.LogData(d.logs.q.durable().seal(), pebble.Sync); err != nil {
+		return d.fail(err)
+	}
+	if err := d.logs.q.drain(); err != nil {
+		return d.fail(err)
+	}
+	return d.err()
+}
+
+// Close implements store.Engine.
+func (d *DB) Close() (err error) {
+	defer func() {
+		if unlocked := d.lock.Close(); err == nil {
+			err = unlocked
+		}
+	}()
+	defer d.guard(&err)
+	// The second sync says in the log that the first one was: damage to anything but that is told
+	// from a log which a crash has cut short.
+	for i := 0; i < 2 && !d.readOnly && err == nil; i++ {
+		err = d.Sync()
+	}
+	if closed := d.closePebble(d.db); closed != nil && err == nil {
+		err = d.fail(closed)
+	}
+	if closed := d.logs.close(); closed != nil && err == nil {
+		err = d.fail(closed)
+	}
+	return err
+}
+
+// closePebble closes db, or returns when that has become impossible.
+func (d *DB) closePebble(db *pebble.DB) error {
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		defer func() { done <- err }()
+		defer d.guard(&err)
+		select {
+		case <-d.stuck:
+			err = d.err()
+		default:
+			err = db.Close()
+		}
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-d.stuck:
+		return d.err() // the process is to end
+	}
+}

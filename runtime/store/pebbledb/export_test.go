@@ -1,0 +1,41 @@
+package pebbledb
+
+import (
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// Flush writes what is in memory into tables, so that small tests have some.
+func (d *DB) Flush() (err error) {
+	if err := d.err(); err != nil {
+		return err
+	}
+	defer d.guard(&err)
+	flushed, err := d.db.AsyncFlush()
+	if err != nil {
+		return err
+	}
+	select {
+	case <-flushed:
+		return nil
+	case <-d.failed:
+		return d.err()
+	}
+}
+
+// OpenSmall opens a store whose logs are so short that they rotate all the time.
+func OpenSmall(fs vfs.FS, dir string, o store.EngineOptions) (*DB, error) {
+	d := newDB(fs, dir, o)
+	d.tune = func(p *pebble.Options) {
+		p.MemTableSize = 16 << 10
+		p.MemTableStopWritesThreshold = 100
+	}
+	return d.opened(o)
+}
+
+// NewerAeonFile is the AEON of a version to come.
+func NewerAeonFile() string {
+	return aeonFile{format: aeonFormat + 1, program: "bank", store: store.NewStoreID(), ready: true}.String()
+}

@@ -1,0 +1,106 @@
+package pebbledb_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+const (
+	flipGroups = 24
+	flipRows   = 3
+	flipSize   = 40
+)
+
+// smallStore writes groups, one sync each, so that some are in a table, if it is to be flushed,
+// and the others in the log, and closes the store if it is to be closed.
+func smallStore(t testing.TB, flushed, closed bool) *vfs.MemFS {
+	fs := vfs.NewCrashableMem()
+	s, engine := mustOpen(t, fs)
+	for n := range flipGroups {
+		if err := s.Wait(t.Context(), appendGroup(s, n, flipRows, flipSize)); err != nil {
+			t.Fatal(err)
+		}
+		if flushed && n == flipGroups/2 {
+			if err := engine.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	crashed := fs.CrashClone(vfs.CrashCloneCfg{})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if closed {
+		return fs
+	}
+	return crashed
+}
+
+var flipsMax = flag.Int("flips", 250, "how many bytes of each file TestFlippedByte changes; 0: all")
+
+// One changed byte, anywhere: the store is refused as damaged, or everything but the group
+// that was synced last is there.
+func TestFlippedByte(t *testing.T) {
+	for _, c := range []struct{ flushed, closed bool }{{true, false}, {true, true}, {false, false}} {
+		t.Run(fmt.Sprintf("flushed=%v,closed=%v", c.flushed, c.closed), func(t *testing.T) {
+			t.Parallel()
+			fs := smallStore(t, c.flushed, c.closed)
+			for _, path := range filesOf(t, fs, dataDir) {
+				counts := map[string]int{}
+				for _, f := range flipsOf(sizeOf(t, fs, path)) {
+					counts[flipped(t, fs, path, f.offset, f.mask)]++
+				}
+				t.Logf("%s: %v", path, counts)
+			}
+		})
+	}
+}
+
+type flipAt struct {
+	offset int
+	mask   byte
+}
+
+// flipsOf chooses bytes of a file: all, or the first and the last and some between.
+func flipsOf(size int) (list []flipAt) {
+	const ends = 24
+	rng := rand.New(rand.NewPCG(uint64(size), 1))
+	masks := []byte{1, 2, 4, 8, 16, 32, 64, 128, 0xff}
+	for offset := range size {
+		if *flipsMax == 0 || offset < ends || offset >= size-ends || rng.IntN(size) < *flipsMax {
+			list = append(list, flipAt{offset, masks[rng.IntN(len(masks))]})
+		}
+	}
+	return list
+}
+
+// flipped returns what came of a changed byte.
+func flipped(t *testing.T, fs *vfs.MemFS, path string, offset int, mask byte) string {
+	image := fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 0})
+	flip(t, image, path, offset, mask)
+	s, _, err := openOn(image, nil)
+	if err != nil {
+		if !refused(err) && !strings.Contains(err.Error(), "newer version") && !strings.Contains(err.Error(), "of program") {
+			t.Errorf("%s, byte %d xor %#x: refused with %v", path, offset, mask, err)
+		}
+		return "refused"
+	}
+	defer s.Close()
+	n, err := readGroups(s, flipRows, flipSize)
+	switch {
+	case refused(err):
+		return "read"
+	case err != nil:
+		t.Errorf("%s, byte %d xor %#x: %v", path, offset, mask, err)
+	case n < flipGroups-1:
+		t.Errorf("%s, byte %d xor %#x: silently lost: %d of %d groups are there", path, offset, mask, n, flipGroups)
+	case n == flipGroups-1:
+		return "last group lost"
+	}
+	return "all there"
+}

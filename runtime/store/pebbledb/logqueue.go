@@ -1,0 +1,174 @@
+package pebbledb
+
+import (
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// logQueue holds what is to be done to the logs. Lock order: work, then mu.
+type logQueue struct {
+	fs vfs.FS
+
+	// work is held by whoever works the queue off.
+	work sync.Mutex
+
+	mu struct {
+		sync.Mutex
+		ops     []logOp
+		spare   []byte // a buffer for the next write
+		err     error  // the first one; the queue takes nothing from then on
+		durable mark
+	}
+}
+
+// mark is a place in a log.
+type mark struct {
+	log    uint32
+	offset uint64
+}
+
+type opKind uint8
+
+const (
+	opCreate opKind = iota
+	opReuse
+	opSyncDir
+	opWrite
+	opSync
+	opClose
+)
+
+type logOp struct {
+	kind opKind
+	file *logFile
+	data []byte // opWrite
+	old  string // opReuse: the former name; opSyncDir: the directory
+}
+
+const (
+	// spareBytes is the largest buffer that is kept for reuse.
+	spareBytes = 4 << 20
+	// preallocateBytes is by how much the file of a log grows at once.
+	preallocateBytes = 4 << 20
+)
+
+// logNumber returns the number in the name of a log, as far as its chunks tell it.
+func logNumber(base string) uint32 {
+	n, _ := strconv.ParseUint(strings.TrimSuffix(base, logSuffix), 10, 64) // pebble has made the name
+	return uint32(n)
+}
+
+// push appends to the queue. Pebble hears of no error: it would panic with locks in a state in
+// which that ends the process. Whoever works the queue off hears of them.
+func (q *logQueue) push(op logOp) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.mu.err == nil {
+		q.mu.ops = append(q.mu.ops, op)
+	}
+}
+
+func (q *logQueue) write(f *logFile, p []byte) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.mu.err != nil {
+		return
+	}
+	if n := len(q.mu.ops); n > 0 && q.mu.ops[n-1].kind == opWrite && q.mu.ops[n-1].file == f {
+		q.mu.ops[n-1].data = append(q.mu.ops[n-1].data, p...)
+	} else {
+		q.mu.ops = append(q.mu.ops, logOp{kind: opWrite, file: f, data: append(q.mu.spare[:0], p...)})
+		q.mu.spare = nil
+	}
+}
+
+// durable returns up to where the newest log is durable.
+func (q *logQueue) durable() mark {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.mu.durable
+}
+
+// drain works the queue off, up to the last thing in it that is no write: writes behind that
+// one stay, as pebble has not asked to sync them. When it returns nil, what was there when it
+// was called is durable.
+func (q *logQueue) drain() error {
+	q.work.Lock()
+	defer q.work.Unlock()
+	q.mu.Lock()
+	n := len(q.mu.ops)
+	if n > 0 && q.mu.ops[n-1].kind == opWrite {
+		n--
+	}
+	todo := append([]logOp(nil), q.mu.ops[:n]...)
+	q.mu.ops = append(q.mu.ops[:0], q.mu.ops[n:]...)
+	err := q.mu.err
+	q.mu.Unlock()
+	for _, op := range todo {
+		if err == nil {
+			err = q.do(op)
+		}
+	}
+	if err != nil {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if q.mu.err == nil {
+			q.mu.err = err
+		}
+	}
+	return err
+}
+
+func (q *logQueue) do(op logOp) error {
+	f := op.file
+	switch op.kind {
+	case opCreate:
+		real, err := q.fs.Create(f.name, "pebble-wal")
+		if err != nil {
+			return err
+		}
+		f.real = vfs.NewSyncingFile(real, vfs.SyncingFileOptions{PreallocateSize: preallocateBytes})
+	case opReuse:
+		// These are the two steps of ReuseForWrite, which deadlocks on a file system of pebble's
+		// in memory while an image of it is taken.
+		if err := q.fs.Rename(op.old, f.name); err != nil {
+			return err
+		}
+		real, err := q.fs.OpenReadWrite(f.name, "pebble-wal")
+		if err != nil {
+			return err
+		}
+		f.real = real
+	case opSyncDir:
+		return syncDir(q.fs, op.old)
+	case opWrite:
+		n, err := f.real.Write(op.data)
+		f.written += int64(n)
+		q.recycle(op.data)
+		return err
+	case opSync:
+		if err := f.real.SyncData(); err != nil {
+			return err
+		}
+		q.mu.Lock()
+		q.mu.durable = mark{f.number, uint64(f.written)}
+		q.mu.Unlock()
+	case opClose:
+		return f.real.Close()
+	}
+	return nil
+}
+
+func (q *logQueue) recycle(data []byte) {
+	if cap(data) > spareBytes {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if cap(data) > cap(q.mu.spare) {
+		q.mu.spare = data[:0]
+	}
+}

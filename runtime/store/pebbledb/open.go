@@ -1,0 +1,241 @@
+package pebbledb
+
+import (
+	"errors"
+	"log/slog"
+	"os"
+	"slices"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// Open opens the store in a directory of the file system, and creates it if the directory is
+// empty or missing. A directory that it refuses is as it was before; the errors are
+// *ForeignError, *NotDirectoryError, *InUseError, *DamagedError, *AccessError, *NoSpaceError,
+// *DiskError, *store.OtherProgramError and *store.NewerFormatError.
+func Open(dir string, o store.EngineOptions) (store.Engine, error) {
+	return OpenFS(vfs.Default, dir, o)
+}
+
+// OpenFS opens the store in a directory of fs, for tests: vfs.NewMem, or one that crashes.
+func OpenFS(fs vfs.FS, dir string, o store.EngineOptions) (*DB, error) {
+	return newDB(fs, dir, o).opened(o)
+}
+
+func (d *DB) opened(o store.EngineOptions) (*DB, error) {
+	if err := d.open(o); err != nil {
+		if d.lock != nil {
+			d.lock.Close() // the error that counts is the first
+		}
+		return nil, d.describe(err)
+	}
+	return d, nil
+}
+
+func newDB(fs vfs.FS, dir string, o store.EngineOptions) *DB {
+	d := &DB{fs: fs, dir: dir, log: o.Log, failed: make(chan struct{}), stuck: make(chan struct{})}
+	if d.log == nil {
+		d.log = slog.Default()
+	}
+	return d
+}
+
+// open does what Open promises, in this order: look, lock, look again, create what is missing.
+func (d *DB) open(o store.EngineOptions) error {
+	if _, err := d.inspect(o.Program); err != nil {
+		return err
+	}
+	if err := makeDir(d.fs, d.dir); err != nil {
+		return err
+	}
+	var err error
+	if d.lock, err = lockDir(d.fs, d.dir); err != nil {
+		return err
+	}
+	f, err := d.inspect(o.Program)
+	if err != nil {
+		return err
+	}
+	if !f.ready {
+		if f, err = d.create(f, o); err != nil {
+			return err
+		}
+	}
+	d.identity = store.Identity{Store: f.store, Program: f.program, Place: d.dir}
+	return d.openPebble(o)
+}
+
+// inspect returns what the directory says of itself, the zero aeonFile if there is nothing
+// of value in it, and an error if it is not to be used by program, "" for any. It changes nothing.
+func (d *DB) inspect(program string) (aeonFile, error) {
+	names, err := d.fs.List(d.dir)
+	if errors.Is(err, os.ErrNotExist) {
+		return aeonFile{}, nil
+	}
+	if err != nil {
+		if file := fileAbove(d.fs, d.dir); file != "" {
+			return aeonFile{}, &NotDirectoryError{file}
+		}
+		return aeonFile{}, err
+	}
+	if !slices.Contains(names, aeonName) {
+		slices.Sort(names)
+		for _, n := range names {
+			if n != lockName && n != aeonTemp {
+				return aeonFile{}, &ForeignError{d.dir, n}
+			}
+		}
+		return aeonFile{}, nil
+	}
+	f, err := readAeonFile(d.fs, d.dir)
+	switch {
+	case err != nil:
+		return f, err
+	case f.format > aeonFormat:
+		return f, &store.NewerFormatError{Place: d.dir, Found: f.format, Known: aeonFormat}
+	case program != "" && f.program != program:
+		return f, &store.OtherProgramError{Place: d.dir, Found: f.program, Program: program}
+	}
+	return f, nil
+}
+
+// fileAbove returns path, or the nearest thing above it that is there, if that is a file.
+func fileAbove(fs vfs.FS, path string) string {
+	for {
+		if info, err := fs.Stat(path); err == nil {
+			if info.IsDir() {
+				return ""
+			}
+			return path
+		}
+		parent := fs.PathDir(path)
+		if parent == path {
+			return ""
+		}
+		path = parent
+	}
+}
+
+// create makes the store. A crash leaves a directory that says that it is being created, and
+// the next open begins again: nothing of value is in it yet.
+func (d *DB) create(f aeonFile, o store.EngineOptions) (aeonFile, error) {
+	if f.store == "" {
+		f = aeonFile{format: aeonFormat, program: o.Program, store: store.NewStoreID()}
+		if err := f.write(d.fs, d.dir); err != nil {
+			return f, err
+		}
+	}
+	path := d.fs.PathJoin(d.dir, pebbleDir)
+	if err := d.fs.RemoveAll(path); err != nil {
+		return f, err
+	}
+	if err := makeDir(d.fs, path); err != nil {
+		return f, err
+	}
+	// Pebble keeps the log format of an older version until it is opened again.
+	if err := d.createPebble(path, o); err != nil {
+		return f, err
+	}
+	f.ready = true
+	return f, f.write(d.fs, d.dir)
+}
+
+func (d *DB) createPebble(path string, o store.EngineOptions) error {
+	d.logs = newLogFS(d.fs, path, d.fatal)
+	options := d.options(o)
+	options.ErrorIfExists = true
+	db, err := d.pebbleOpen(path, options)
+	if err != nil {
+		d.logs.w.close() // the error that counts is the first
+		return err
+	}
+	if err := d.closePebble(db); err != nil {
+		return err
+	}
+	return d.logs.close()
+}
+
+func (d *DB) openPebble(o store.EngineOptions) error {
+	path := d.fs.PathJoin(d.dir, pebbleDir)
+	if err := d.check(path); err != nil {
+		return err
+	}
+	d.logs = newLogFS(d.fs, path, d.fatal)
+	options := d.options(o)
+	options.ErrorIfNotExists = true
+	options.ReadOnly = d.readOnly
+	db, err := d.pebbleOpen(path, options)
+	if err == nil {
+		d.db = db
+		return nil
+	}
+	d.logs.w.close() // the error that counts is the first
+	if !ofSystem(err) && !errors.Is(err, store.ErrCorrupt) {
+		// The disk has answered: what pebble does not like is what is there.
+		return &DamagedError{d.dir, pebbleDir, err}
+	}
+	return err
+}
+
+// pebbleOpen opens pebble, whose panics become errors. A failure of one of its goroutines ends
+// the opening, even if pebble goes on: it may try again for ever.
+func (d *DB) pebbleOpen(path string, o *pebble.Options) (*pebble.DB, error) {
+	type opened struct {
+		db  *pebble.DB
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		var r opened
+		defer func() { done <- r }()
+		defer d.guard(&r.err)
+		r.db, r.err = pebble.Open(path, o)
+	}()
+	select {
+	case r := <-done:
+		if r.err == nil && d.err() != nil {
+			d.closePebble(r.db) // the error that counts has happened
+			return nil, d.err()
+		}
+		return r.db, r.err
+	case <-d.failed:
+	}
+	go func() {
+		if r := <-done; r.err == nil {
+			d.closePebble(r.db) // the error that counts has happened
+		}
+	}()
+	return nil, d.err()
+}
+
+// makeDir creates a directory and those above it, durably.
+func makeDir(fs vfs.FS, dir string) error {
+	if _, err := fs.Stat(dir); err == nil {
+		return nil
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	parent := fs.PathDir(dir)
+	if parent != dir {
+		if err := makeDir(fs, parent); err != nil {
+			return err
+		}
+	}
+	if err := fs.MkdirAll(dir, 0o755); err != nil && !os.IsExist(err) {
+		return err
+	}
+	if parent == "" {
+		parent = "."
+	}
+	return syncDir(fs, parent)
+}
+
+// ofSystem reports whether an error is the operating system's.
+func ofSystem(err error) bool {
+	var number syscall.Errno
+	return errors.As(err, &number)
+}

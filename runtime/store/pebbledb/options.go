@@ -1,0 +1,116 @@
+package pebbledb
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+	"github.com/cockroachdb/pebble/v2/wal"
+
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+const (
+	cacheDefault = 64 << 20
+	// memTableBytes is above the journal's credit: what is unsynced fits into one.
+	memTableBytes = 32 << 20
+	// memTablesMax is how many memtables may wait to be written before Apply blocks. That
+	// needs a disk that takes none of 192 MiB while it goes on syncing the log.
+	memTablesMax = 6
+	// level0Max is how many sorted runs level 0 may have before Apply blocks: more than a disk
+	// that works at all ever leaves there.
+	level0Max = 1000
+	// bytesPerSync makes the kernel begin to write tables before they are synced.
+	bytesPerSync = 512 << 10
+	filterBits   = 10
+)
+
+// options returns what pebble is opened with. The newest format is what tells a damaged log
+// from one that a crash has cut short.
+func (d *DB) options(o store.EngineOptions) *pebble.Options {
+	p := &pebble.Options{
+		FS:                          d.logs,
+		WALDir:                      pebble.MakeStoreRelativePath(d.logs, logDirName),
+		WALRecoveryDirs:             []wal.Dir{{FS: d.logs, Dirname: pebble.MakeStoreRelativePath(d.logs, "")}}, // where a checkpoint has its logs
+		FormatMajorVersion:          pebble.FormatNewest,
+		MemTableSize:                memTableBytes,
+		MemTableStopWritesThreshold: memTablesMax,
+		L0CompactionThreshold:       2,
+		L0StopWritesThreshold:       level0Max,
+		LBaseMaxBytes:               64 << 20,
+		BytesPerSync:                bytesPerSync,
+		CacheSize:                   cacheDefault,
+		MaxOpenFiles:                1000,
+		CompactionConcurrencyRange:  func() (int, int) { return 1, max(1, min(3, runtime.GOMAXPROCS(0)/2)) },
+		Logger:                      logger{d},
+		EventListener: &pebble.EventListener{
+			BackgroundError: func(err error) { d.fail(err) },
+			DataCorruption:  func(i pebble.DataCorruptionInfo) { d.fail(&DamagedError{Dir: d.dir, What: i.Path, Cause: i.Details}) },
+			WriteStallBegin: func(i pebble.WriteStallBeginInfo) {
+				d.log.Warn("writes wait for the disk", "reason", i.Reason)
+			},
+		},
+	}
+	if o.CacheBytes > 0 {
+		p.CacheSize = o.CacheBytes
+	}
+	for i := range p.Levels {
+		p.Levels[i].FilterPolicy = bloom.FilterPolicy(filterBits)
+	}
+	p.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
+	if d.tune != nil {
+		d.tune(p)
+	}
+	return p
+}
+
+// logger takes what pebble has to say. Its everyday reports are dropped.
+type logger struct{ d *DB }
+
+func (l logger) Infof(string, ...any) {}
+
+func (l logger) Errorf(format string, args ...any) {
+	l.d.log.Warn("pebble reports an error", "error", fmt.Sprintf(format, args...))
+}
+
+// fatalError is what a call into pebble panics with after Fatalf.
+type fatalError struct{ error }
+
+// Fatalf is where pebble would end the process.
+func (l logger) Fatalf(format string, args ...any) {
+	err := fmt.Errorf("%s", strings.TrimPrefix(fmt.Sprintf(format, args...), "pebble: "))
+	for _, a := range args {
+		if cause, ok := a.(error); ok {
+			err = cause
+		}
+	}
+	l.d.fatal(err)
+}
+
+// fatal does not return to pebble. Called below a method of DB, it unwinds to it; in a goroutine
+// of pebble's own, which must not go on, that stops for ever, with the locks it holds: the
+// process is about to end.
+func (d *DB) fatal(err error) {
+	if belowDB() {
+		panic(fatalError{err})
+	}
+	d.stop(err)
+	select {}
+}
+
+// belowDB reports whether the running goroutine is in a method that recovers.
+func belowDB() bool {
+	pc := make([]uintptr, 128)
+	frames := runtime.CallersFrames(pc[:runtime.Callers(3, pc)]) // above fatal, a method of DB itself
+	for {
+		f, more := frames.Next()
+		if strings.Contains(f.Function, "pebbledb.(*DB).") || strings.Contains(f.Function, "pebbledb.(*iterator).") {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}

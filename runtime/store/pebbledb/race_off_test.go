@@ -1,0 +1,5 @@
+//go:build !race
+
+package pebbledb_test
+
+const slower = 1

@@ -1,0 +1,112 @@
+package pebbledb
+
+import (
+	"errors"
+	"io"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// source is what a DB and its snapshots have in common.
+type source interface {
+	Get(key []byte) ([]byte, io.Closer, error)
+	NewIter(*pebble.IterOptions) (*pebble.Iterator, error)
+}
+
+// Get implements store.Reader.
+func (d *DB) Get(key, buf []byte) (value []byte, ok bool, err error) { return d.get(d.db, key, buf) }
+
+// Scan implements store.Reader.
+func (d *DB) Scan(from, to []byte) store.Iterator { return d.scan(d.db, from, to) }
+
+// Snapshot implements store.Engine.
+func (d *DB) Snapshot() store.Snapshot { return &snapshot{d, d.db.NewSnapshot()} }
+
+func (d *DB) get(s source, key, buf []byte) (value []byte, ok bool, err error) {
+	defer d.guard(&err)
+	found, closer, err := s.Get(key)
+	switch {
+	case errors.Is(err, pebble.ErrNotFound):
+		return buf, false, nil
+	case err != nil:
+		return buf, false, d.fail(err)
+	}
+	value = append(buf, found...)
+	if err := closer.Close(); err != nil {
+		return buf, false, d.fail(err)
+	}
+	return value, true, nil
+}
+
+type snapshot struct {
+	d *DB
+	s *pebble.Snapshot
+}
+
+func (s *snapshot) Get(key, buf []byte) (value []byte, ok bool, err error) {
+	return s.d.get(s.s, key, buf)
+}
+
+func (s *snapshot) Scan(from, to []byte) store.Iterator { return s.d.scan(s.s, from, to) }
+
+func (s *snapshot) Close() error { return s.s.Close() }
+
+// iterator is a store.Iterator; it is nil when there was an error at the start.
+type iterator struct {
+	d       *DB
+	it      *pebble.Iterator
+	started bool
+	err     error
+}
+
+func (d *DB) scan(s source, from, to []byte) store.Iterator {
+	r := &iterator{d: d}
+	defer d.guard(&r.err)
+	if len(from) == 0 {
+		from = nil // pebble's way to say that there is no bound
+	}
+	it, err := s.NewIter(&pebble.IterOptions{LowerBound: from, UpperBound: to})
+	if err != nil {
+		r.err = d.fail(err)
+		return r
+	}
+	r.it = it
+	return r
+}
+
+func (r *iterator) Next() (ok bool) {
+	if r.err != nil {
+		return false
+	}
+	defer r.d.guard(&r.err)
+	if !r.started {
+		r.started = true
+		return r.it.First()
+	}
+	return r.it.Next()
+}
+
+func (r *iterator) Key() []byte { return r.it.Key() }
+
+func (r *iterator) Value() []byte {
+	value, err := r.it.ValueAndErr()
+	if err != nil && r.err == nil {
+		r.err = r.d.fail(err)
+	}
+	return value
+}
+
+func (r *iterator) Close() (err error) {
+	if r.it == nil {
+		return r.err
+	}
+	defer r.d.guard(&err)
+	err = r.it.Close()
+	r.it = nil
+	if err != nil && r.err == nil {
+		r.err = r.d.fail(err)
+	}
+	return r.err
+}

@@ -1,0 +1,55 @@
+package pebbledb
+
+import (
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// OpenReadOnly opens the store in a directory, of whatever program if o names none, to look at it:
+// its data is not changed, only its lock is taken, so that no program uses it meanwhile. Besides
+// those of Open there is the error *MissingError. Nothing may be applied to the result.
+func OpenReadOnly(dir string, o store.EngineOptions) (*DB, error) {
+	return openReadOnlyFS(vfs.Default, dir, o)
+}
+
+// Identify returns whose data is in a directory, whether a process uses it or not. The errors are those
+// of OpenReadOnly.
+func Identify(dir string) (store.Identity, error) {
+	d := &DB{fs: vfs.Default, dir: dir}
+	f, err := d.inspect("")
+	switch {
+	case err != nil:
+		return store.Identity{}, d.describe(err)
+	case !f.ready:
+		return store.Identity{}, &MissingError{dir}
+	}
+	return store.Identity{Store: f.store, Program: f.program, Place: dir}, nil
+}
+
+func openReadOnlyFS(fs vfs.FS, dir string, o store.EngineOptions) (*DB, error) {
+	d := newDB(fs, dir, o)
+	d.readOnly = true
+	if err := d.openReadOnly(o); err != nil {
+		if d.lock != nil {
+			d.lock.Close() // the error that counts is the first
+		}
+		return nil, d.describe(err)
+	}
+	return d, nil
+}
+
+func (d *DB) openReadOnly(o store.EngineOptions) error {
+	f, err := d.inspect(o.Program)
+	if err != nil {
+		return err
+	}
+	if !f.ready {
+		return &MissingError{d.dir}
+	}
+	if d.lock, err = lockDir(d.fs, d.dir); err != nil {
+		return err
+	}
+	d.identity = store.Identity{Store: f.store, Program: f.program, Place: d.dir}
+	return d.openPebble(o)
+}

@@ -1,0 +1,127 @@
+package pebbledb
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// ForeignError refuses a directory that is not empty and is not a data directory.
+type ForeignError struct{ Dir, Found string }
+
+// Error implements error.
+func (e *ForeignError) Error() string {
+	return fmt.Sprintf("%s is no data directory of aeon, and not empty (%s is in it); name an empty directory or one that does not exist yet", e.Dir, e.Found)
+}
+
+// NotDirectoryError refuses a path that is something else.
+type NotDirectoryError struct{ Dir string }
+
+// Error implements error.
+func (e *NotDirectoryError) Error() string {
+	return fmt.Sprintf("%s is a file, and the data needs a directory; name an empty directory or one that does not exist yet", e.Dir)
+}
+
+// MissingError says that a directory that was to be looked at holds no data.
+type MissingError struct{ Dir string }
+
+// Error implements error.
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%s holds no data of an aeon program; name the directory that the program was given with --data", e.Dir)
+}
+
+// InUseError refuses a directory that a running process has open.
+type InUseError struct {
+	Dir string
+	PID int // 0: unknown
+}
+
+// Error implements error.
+func (e *InUseError) Error() string {
+	who := "another process"
+	if e.PID != 0 {
+		who = fmt.Sprintf("process %d", e.PID)
+	}
+	return fmt.Sprintf("%s is in use by %s; stop it first, or name another directory", e.Dir, who)
+}
+
+// DamagedError refuses, or ends the use of, a store of which a part is not what was written.
+type DamagedError struct {
+	Dir, What string
+	Cause     error
+}
+
+// Error implements error.
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("the data in %s is damaged: %s: %v; nothing was repaired: restore the directory from a snapshot, or find out what has changed it", e.Dir, e.What, e.Cause)
+}
+
+// Unwrap makes errors.Is(err, store.ErrCorrupt) true.
+func (e *DamagedError) Unwrap() []error { return []error{store.ErrCorrupt, e.Cause} }
+
+// AccessError says that the system does not let the process use a directory.
+type AccessError struct {
+	Dir   string
+	Cause error
+}
+
+// Error implements error.
+func (e *AccessError) Error() string {
+	return fmt.Sprintf("%s cannot be read and written by this process: %v; give it the right to, or name another directory", e.Dir, e.Cause)
+}
+
+// Unwrap returns the system's error.
+func (e *AccessError) Unwrap() error { return e.Cause }
+
+// NoSpaceError says that the disk is full.
+type NoSpaceError struct {
+	Dir   string
+	Cause error
+}
+
+// Error implements error.
+func (e *NoSpaceError) Error() string {
+	return fmt.Sprintf("the disk of %s is full: %v; free space on it and start again", e.Dir, e.Cause)
+}
+
+// Unwrap returns the system's error.
+func (e *NoSpaceError) Unwrap() error { return e.Cause }
+
+// DiskError is any other error of the disk.
+type DiskError struct {
+	Dir   string
+	Cause error
+}
+
+// Error implements error.
+func (e *DiskError) Error() string {
+	return fmt.Sprintf("the disk of %s has failed: %v; check the disk before starting again", e.Dir, e.Cause)
+}
+
+// Unwrap returns the system's error.
+func (e *DiskError) Unwrap() error { return e.Cause }
+
+// describe words an error of pebble or the system for a person.
+func (d *DB) describe(err error) error { return describe(d.dir, err) }
+
+func describe(dir string, err error) error {
+	for _, known := range []any{new(*DamagedError), new(*AccessError), new(*NoSpaceError), new(*DiskError), new(*InUseError), new(*ForeignError), new(*MissingError),
+		new(*NotDirectoryError), new(*store.OtherProgramError), new(*store.NewerFormatError)} {
+		if errors.As(err, known) {
+			return err
+		}
+	}
+	switch {
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return &NoSpaceError{dir, err}
+	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EROFS):
+		return &AccessError{dir, err}
+	case pebble.IsCorruptionError(err):
+		return &DamagedError{dir, pebbleDir, err}
+	}
+	return &DiskError{dir, err}
+}

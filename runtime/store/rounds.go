@@ -1,0 +1,235 @@
+package store
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+)
+
+// lazySync is how long a batch for which nobody waits stays unsynced in mode Sync: it costs
+// a sync of the disk at most every so often.
+const lazySync = 5 * time.Millisecond
+
+// gatherMax is the longest time that a round waits for more to join it.
+const gatherMax = 200 * time.Microsecond
+
+// stallReport is how long a sync may take before the log hears of it.
+const stallReport = time.Second
+
+// round is one sync of the engine. Whoever waits for a position waits for the end of the first
+// round that covers it, and so is woken once.
+type round struct {
+	target uint64 // positions up to this one are durable when it is over
+	done   chan struct{}
+	asked  bool // somebody waits for it
+}
+
+// rounds is what syncLoop and those who wait share.
+type rounds struct {
+	sync.Mutex
+	current *round // under way; nil: none
+	next    *round // those who wait for more than current covers join it
+	over    bool   // the store has failed: all that were joined are done
+
+	took  time.Duration // by the last round; syncLoop's own
+	asked chan struct{} // a round is wanted at once
+	fresh chan struct{} // something was appended while the loop was idle
+	idle  atomic.Bool   // the loop has seen nothing unsynced, and waits for fresh
+	stop  chan struct{}
+	ended chan struct{} // closed when the loop has ended
+}
+
+func newRound() *round { return &round{done: make(chan struct{})} }
+
+func (r *rounds) init() {
+	r.next = newRound()
+	r.asked, r.fresh = make(chan struct{}, 1), make(chan struct{}, 1)
+	r.stop, r.ended = make(chan struct{}), make(chan struct{})
+}
+
+// nudge tells an idle loop that there is something to sync.
+func (r *rounds) nudge() {
+	if r.idle.Load() && r.idle.CompareAndSwap(true, false) {
+		signal(r.fresh)
+	}
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// await joins the round that covers p, and waits for it.
+func (s *Store) await(ctx context.Context, p Position) error {
+	r := &s.rounds
+	r.Lock()
+	if r.over || s.Durable(p) {
+		r.Unlock()
+		return s.outcome(p)
+	}
+	mine := r.next
+	if r.current != nil && uint64(p) <= r.current.target {
+		mine = r.current
+	}
+	ask := mine == r.next && !mine.asked
+	if ask {
+		mine.asked = true
+	}
+	r.Unlock()
+	if ask {
+		signal(r.asked)
+	}
+	if ctx.Done() == nil {
+		<-mine.done
+		return s.outcome(p)
+	}
+	select {
+	case <-mine.done:
+		return s.outcome(p)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// outcome is what Wait returns after the round that covers p.
+func (s *Store) outcome(p Position) error {
+	if s.Durable(p) {
+		return nil
+	}
+	err := s.Err()
+	assert.That(err != nil, "a round ended without position %d", p)
+	return err
+}
+
+// syncLoop runs round after round until the store is closed or fails.
+func (s *Store) syncLoop() {
+	defer close(s.rounds.ended)
+	watch := newStallWatch(s.log)
+	defer watch.close()
+	for s.awaitWork() {
+		s.gather()
+		if !s.syncRound(watch) {
+			return
+		}
+	}
+}
+
+// awaitWork returns true when a round is due, false when the loop is to end.
+func (s *Store) awaitWork() bool {
+	r := &s.rounds
+	var due <-chan time.Time
+	for {
+		if due == nil && !s.unsynced() {
+			r.idle.Store(true)
+			if s.unsynced() && r.idle.CompareAndSwap(true, false) {
+				continue
+			}
+		} else if due == nil {
+			due = time.After(s.delay())
+		}
+		select {
+		case <-r.stop:
+			return false
+		case <-s.failed:
+			return false
+		case <-r.asked:
+			return true
+		case <-due:
+			return true
+		case <-r.fresh:
+		}
+	}
+}
+
+func (s *Store) unsynced() bool { return s.appended.Load() > s.durable.Load() }
+
+// delay is how long a batch stays unsynced for which nobody waits.
+func (s *Store) delay() time.Duration {
+	if s.mode.mode == modeRelaxed {
+		return s.mode.every
+	}
+	return lazySync
+}
+
+// gather lets those append that the last round has woken, as long as they do: else the first
+// of them would have a round of its own, and all others would wait for two. It takes a small
+// part of what a sync takes.
+func (s *Store) gather() {
+	limit := min(s.rounds.took/4, gatherMax)
+	for began := time.Now(); time.Since(began) < limit; {
+		n := s.appended.Load()
+		runtime.Gosched()
+		if s.appended.Load() == n {
+			return
+		}
+	}
+}
+
+// syncRound runs one round and reports whether there may be another.
+func (s *Store) syncRound(watch *stallWatch) bool {
+	r := &s.rounds
+	r.Lock()
+	if r.over {
+		r.Unlock()
+		return false
+	}
+	mine := r.next
+	// The counter is read before the engine syncs: what is counted has been applied.
+	mine.target = s.appended.Load()
+	bytes := s.credit.applied.Load()
+	r.current, r.next = mine, newRound()
+	r.Unlock()
+
+	began := time.Now()
+	watch.begin(began)
+	err := s.engine.Sync()
+	watch.end()
+	r.took = time.Since(began)
+	if err != nil {
+		s.Fail(err)
+	}
+
+	r.Lock()
+	defer r.Unlock()
+	if r.over || s.hasFailed() {
+		return false
+	}
+	assert.That(mine.target >= s.durable.Load() && mine.target <= s.appended.Load(), "a round up to %d after %d", mine.target, s.durable.Load())
+	s.durable.Store(mine.target)
+	s.credit.giveBack(bytes)
+	r.current = nil
+	close(mine.done)
+	return true
+}
+
+// abandon ends all rounds: the store has failed.
+func (r *rounds) abandon() {
+	r.Lock()
+	defer r.Unlock()
+	if r.over {
+		return
+	}
+	r.over = true
+	if r.current != nil {
+		close(r.current.done)
+	}
+	close(r.next.done)
+}
+
+// endLoop ends syncLoop after a last round.
+func (s *Store) endLoop() {
+	close(s.rounds.stop)
+	<-s.rounds.ended
+	if s.hasFailed() {
+		return
+	}
+	watch := newStallWatch(s.log)
+	defer watch.close()
+	s.syncRound(watch)
+}

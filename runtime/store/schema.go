@@ -1,0 +1,305 @@
+package store
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// SchemaFormat is the form of schema rows that this package writes, and the newest that it reads.
+const SchemaFormat = 1
+
+// Class is what the schema has to know of an actor class of the program.
+type Class struct {
+	Name   string // package and class, with a point between
+	Fields []ClassField
+}
+
+// ClassField is a field of an actor class. Type is written as codegen.FieldType does.
+type ClassField struct{ Name, Type string }
+
+// Schema is what a store knows of the classes of its actors.
+type Schema struct {
+	classes map[string]*storedClass
+	program map[string][]string // the fields that the program's classes have now
+	changed map[string]bool     // classes whose rows must be written
+	last    uint32              // the last number given to a layout
+}
+
+// storedClass is the row of a class.
+type storedClass struct {
+	Format  int            `json:"format"`
+	Class   string         `json:"class"`
+	Fields  []storedField  `json:"fields"`
+	Layouts []storedLayout `json:"layouts"` // the last one is the present one
+}
+
+// storedField is a field that actors have, or have had.
+type storedField struct {
+	Number uint16 `json:"number"`
+	Name   string `json:"name"`
+	Type   string `json:"type"`
+	// Gone is set when the program has no such field any more. Its number is never used again,
+	// also not if the field comes back.
+	Gone bool `json:"gone,omitempty"`
+	// Next is the number under which the field is stored since its type has changed.
+	Next uint16 `json:"next,omitempty"`
+}
+
+// storedLayout has the numbers of the fields that actors got which were created with it.
+type storedLayout struct {
+	Number uint32   `json:"number"`
+	Fields []uint16 `json:"fields"`
+}
+
+// SchemaError says why a program cannot work on a store: of one field, or of one class.
+type SchemaError struct {
+	Class, Field string
+	Old, New     string // types as a user writes them; empty if there is none
+	Reason       string
+	Remedy       string
+}
+
+// Error implements error.
+func (e *SchemaError) Error() string {
+	var b strings.Builder
+	b.WriteString("class " + e.Class)
+	if e.Field != "" {
+		b.WriteString(", field " + e.Field)
+	}
+	switch {
+	case e.Old != "" && e.New != "" && e.Old != e.New:
+		fmt.Fprintf(&b, ", stored as %s and now %s", e.Old, e.New)
+	case e.New != "":
+		fmt.Fprintf(&b, ", of type %s", e.New)
+	}
+	return b.String() + ": " + e.Reason + "; " + e.Remedy
+}
+
+// NewSchema returns the schema of a store that has no actors.
+func NewSchema() *Schema {
+	return &Schema{classes: map[string]*storedClass{}, changed: map[string]bool{}}
+}
+
+// ReadSchema reads the schema of a store.
+func ReadSchema(from Reader) (*Schema, error) {
+	s := NewSchema()
+	lo, hi := SchemaRange()
+	it := from.Scan(lo, hi)
+	err := s.read(it)
+	if closed := it.Close(); err == nil {
+		err = closed
+	}
+	return s, err
+}
+
+func (s *Schema) read(it Iterator) error {
+	for it.Next() {
+		key := slices.Clone(it.Key())
+		payload, err := Payload(key, it.Value())
+		if err != nil {
+			return err
+		}
+		var format struct{ Format int }
+		if json.Unmarshal(payload, &format) == nil && format.Format > SchemaFormat {
+			return fmt.Errorf("%s was written by a newer version of aeon (format %d, this one reads %d): use that version",
+				DescribeKey(key), format.Format, SchemaFormat)
+		}
+		c := &storedClass{}
+		if err := json.Unmarshal(payload, c); err != nil {
+			return &CorruptError{key, err.Error()}
+		}
+		if string(SchemaKey(c.Class)) != string(key) || len(c.Layouts) == 0 {
+			return &CorruptError{key, "it is no schema of this class"}
+		}
+		for _, l := range c.Layouts {
+			s.last = max(s.last, l.Number)
+		}
+		s.classes[c.Class] = c
+	}
+	return nil
+}
+
+// Check compares the program's classes with the stored ones, and returns a *SchemaError for every field
+// that cannot be read, joined; it changes nothing.
+func (s *Schema) Check(classes []Class) error {
+	var errs []error
+	for _, c := range classes {
+		if old := s.classes[c.Name]; old != nil {
+			_, found := old.adapt(c)
+			errs = append(errs, found...)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// SchemaErrors returns the errors that Check has joined.
+func SchemaErrors(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return nil
+}
+
+// Classes returns the stored classes, in order of their names, with the fields that they have now.
+func (s *Schema) Classes() []Class {
+	var list []Class
+	for _, c := range s.classes {
+		class := Class{Name: c.Class}
+		for _, f := range c.Fields {
+			if !f.Gone && f.Next == 0 {
+				class.Fields = append(class.Fields, ClassField{f.Name, f.Type})
+			}
+		}
+		list = append(list, class)
+	}
+	slices.SortFunc(list, func(a, b Class) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// Adopt makes the program's classes those of the schema: what is new gets numbers. If it fails,
+// with what Check returns, nothing has changed. Write brings the changes to the store.
+func (s *Schema) Adopt(classes []Class) error {
+	if err := s.Check(classes); err != nil {
+		return err
+	}
+	s.program = map[string][]string{}
+	for _, c := range classes {
+		if err := s.adopt(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Schema) adopt(c Class) error {
+	names := make([]string, len(c.Fields))
+	for i, f := range c.Fields {
+		if _, err := parseField(f.Type); err != nil {
+			return fmt.Errorf("class %s, field %s: %w", c.Name, f.Name, err)
+		}
+		names[i] = f.Name
+	}
+	s.program[c.Name] = names
+	old := s.classes[c.Name]
+	if old == nil {
+		old = &storedClass{Format: SchemaFormat, Class: c.Name}
+	}
+	fields, _ := old.adapt(c)
+	if len(fields) > 1<<16-1 {
+		return fmt.Errorf("class %s has had more fields than a store can tell apart: %d", c.Name, len(fields))
+	}
+	now := &storedClass{Format: SchemaFormat, Class: c.Name, Fields: fields, Layouts: slices.Clone(old.Layouts)}
+	var numbers []uint16
+	for _, f := range fields {
+		if !f.Gone && f.Next == 0 {
+			numbers = append(numbers, f.Number)
+		}
+	}
+	if n := len(now.Layouts); n == 0 || !slices.Equal(now.Layouts[n-1].Fields, numbers) {
+		s.last++
+		now.Layouts = append(now.Layouts, storedLayout{s.last, numbers})
+	} else if slices.Equal(fields, old.Fields) {
+		return nil
+	}
+	s.classes[c.Name], s.changed[c.Name] = now, true
+	return nil
+}
+
+// Changed reports whether there is something to write.
+func (s *Schema) Changed() bool { return len(s.changed) > 0 }
+
+// Write puts what Adopt has changed into a batch.
+func (s *Schema) Write(b Batch) {
+	for _, name := range sortedNames(s.changed) {
+		text, err := json.Marshal(s.classes[name])
+		if err != nil {
+			panic(err) // strings and numbers only
+		}
+		key := SchemaKey(name)
+		b.Set(key, AppendRow(nil, key, text))
+	}
+	clear(s.changed)
+}
+
+func sortedNames(set map[string]bool) []string {
+	var list []string
+	for name := range set {
+		list = append(list, name)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// adapt returns the fields as they will be stored for the program's class.
+func (old *storedClass) adapt(c Class) (fields []storedField, errs []error) {
+	fields = slices.Clone(old.Fields)
+	created := len(old.Layouts) > 0
+	for i := range fields {
+		gone := !slices.ContainsFunc(c.Fields, func(f ClassField) bool { return f.Name == fields[i].Name })
+		fields[i].Gone = fields[i].Gone || gone
+	}
+	for _, f := range c.Fields {
+		i := slices.IndexFunc(fields, func(o storedField) bool { return o.Name == f.Name && !o.Gone && o.Next == 0 })
+		next := storedField{Number: uint16(len(fields) + 1), Name: f.Name, Type: f.Type}
+		now, err := parseField(f.Type)
+		switch {
+		case err != nil:
+			errs = append(errs, fmt.Errorf("class %s, field %s: %w", c.Name, f.Name, err))
+		case i < 0:
+			if err := newField(c, f, now, created); err != nil {
+				errs = append(errs, err)
+			}
+			fields = append(fields, next)
+		case fields[i].Type != f.Type:
+			was, err := parseField(fields[i].Type)
+			if err != nil {
+				errs = append(errs, fmt.Errorf("stored class %s, field %s: %w", c.Name, f.Name, err))
+				continue
+			}
+			switch how, why := compareFields(was, now); how {
+			case changedType:
+				errs = append(errs, &SchemaError{c.Name, f.Name, was.String(), now.String(), why,
+					"give the new field another name, or go back to the old type"})
+			case becameNull:
+				fields[i].Next = next.Number
+				fields = append(fields, next)
+			default:
+				fields[i].Type = f.Type
+			}
+		}
+	}
+	return fields, errs
+}
+
+// newField checks a field that stored actors do not have.
+func newField(c Class, f ClassField, now namedType, created bool) error {
+	cmp := comparison{new: map[string]*fieldType{}}
+	now.typ.definitions(cmp.new)
+	if !created || cmp.hasZero(now.typ) {
+		return nil
+	}
+	return &SchemaError{c.Name, f.Name, "", now.String(), "stored actors have no such field, and a reference that cannot be null has no zero value",
+		"make it " + now.String() + "?"}
+}
+
+// Adapt reads the schema, makes the program's classes its own, and writes what has changed: the
+// first thing to do with a store that was opened. It fails, and changes nothing, if the program
+// cannot read what is stored: with a *SchemaError for each field, joined.
+func (s *Store) Adapt(classes []Class) (*Schema, error) {
+	schema, err := ReadSchema(s)
+	if err != nil {
+		return nil, err
+	}
+	if err := schema.Adopt(classes); err != nil {
+		return nil, err
+	}
+	if schema.Changed() {
+		b := s.NewBatch()
+		schema.Write(b)
+		s.Append(b)
+	}
+	return schema, nil
+}

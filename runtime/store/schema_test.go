@@ -1,0 +1,187 @@
+package store_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
+)
+
+// class makes a class from lines of a name and a type.
+func class(fields ...string) store.Class {
+	c := store.Class{Name: "p.A"}
+	for _, f := range fields {
+		name, typ, _ := strings.Cut(f, " ")
+		c.Fields = append(c.Fields, store.ClassField{Name: name, Type: typ})
+	}
+	return c
+}
+
+func adopt(t *testing.T, e *memengine.Engine, c store.Class) *store.Schema {
+	t.Helper()
+	s, err := store.ReadSchema(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Adopt([]store.Class{c}); err != nil {
+		t.Fatal(err)
+	}
+	b := e.NewBatch()
+	s.Write(b)
+	if err := e.Apply(b); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestFieldTypesThatCanChange(t *testing.T) {
+	const enum = "enum p.E{RED,GREEN}"
+	for _, tt := range []struct{ old, now, why string }{
+		{"int8", "int", ""},
+		{"uint16", "uint64", ""},
+		{"int", "int8", "values of type int are no values of type int8"},
+		{"uint8", "int", "no values of type int"},
+		{"int", "int?", ""},
+		{"int16", "int?", ""},
+		{"int?", "int", "may be null"},
+		{"vector<int>", "vector<int?>", "as the type of a field only"},
+		{"vector<int8>", "vector<int>", ""},
+		{"map<int8,string>", "map<int,string>", ""},
+		{"map<int,string>", "map<string,int>", "no values of type"},
+		{"map<int,string>", "set<int>", "map<int, string> are no values of type set<int>"},
+		{"vector<int>", "vector<int>?", "stored one by one"},
+		{"actor p.B", "actor p.B?", ""},
+		{"table<class p.R{id int8},key:id>", "table<class p.R{id int;n int},key:id,index:n:id>", ""},
+		{"table<class p.R{id int;n int},key:id,index:n>", "table<class p.R{id int;n int},key:n>", "key of the rows was id and is n"},
+		{"table<class p.R{id int},key:id>", "table<class p.R{id string},key:id>", "field id of class R"},
+		{"table<class p.R{id int},key:id>", "map<int,class p.R{id int}>", "table<R> are no values of type map<int, R>"},
+		{"vector<actor p.B>", "vector<actor p.B?>", ""},
+		{"actor p.B?", "actor p.B", "may be null"},
+		{"actor p.B", "actor p.C", "none of class C"},
+		{"actor p.B", "yield actor p.B", "own actors"},
+		{enum, "enum p.E{RED,GREEN,BLUE}", ""},
+		{enum, "enum p.F{RED,GREEN}", ""},
+		{enum, "enum p.E{GREEN,RED}", "only be added at the end"},
+		{enum, "enum p.E{RED}", "only be added at the end"},
+		{"class p.V{a int;b string}", "class p.W{b string;c bool;a int}", ""},
+		{"class p.V{a int}", "class p.V{a int;r actor p.B}", "and B has no zero value"},
+		{"class p.V{a int}", "class p.V{a int;r actor p.B?;w vector<actor p.B>}", ""},
+		{"class p.V{a int}", "class p.V{a string}", "field a of class V"},
+		{"class p.V{a int}", "class p.V{a int?}", "as the type of a field only"},
+		{"class p.V{next class p.V?;a int8}", "class p.V{next class p.V?;a int}", ""},
+		{"class p.V{next class p.V?;a int8}", "class p.V{next class p.V?;a string}", "field a of class V"},
+		{"map<string,class p.V{u class p.U{x int}}>", "map<string,class p.V{u class p.U{x bool}}>", "field x of class U"},
+	} {
+		why := tt.why
+		e := memengine.New()
+		adopt(t, e, class("f "+tt.old))
+		s, err := store.ReadSchema(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = s.Adopt([]store.Class{class("f " + tt.now)})
+		var wrong *store.SchemaError
+		switch {
+		case why == "" && err != nil:
+			t.Errorf("%s to %s: %v", tt.old, tt.now, err)
+		case why != "" && !errors.As(err, &wrong):
+			t.Errorf("%s to %s: %v, want a SchemaError", tt.old, tt.now, err)
+		case why != "" && !strings.Contains(err.Error(), why):
+			t.Errorf("%s to %s: %v, want %q in it", tt.old, tt.now, err, why)
+		case why != "" && s.Changed():
+			t.Errorf("%s to %s was refused, and changed the schema", tt.old, tt.now)
+		}
+	}
+}
+
+// Fields keep their numbers for ever, and layouts tell which rows an actor must have.
+func TestLayoutsKeepNumbers(t *testing.T) {
+	e := memengine.New()
+	first := adopt(t, e, class("a int", "b string")).Layout("p.A")
+	if again := adopt(t, e, class("a int", "b string")).Layout("p.A"); again.Number != first.Number {
+		t.Errorf("the same class got layout %d, then %d", first.Number, again.Number)
+	}
+	s := adopt(t, e, class("c bool", "a int?"))
+	now := s.Layout("p.A")
+	if now.Number == first.Number {
+		t.Error("another class has the layout of before")
+	}
+	c, a := now.Fields[0], now.Fields[1]
+	if c.Number == first.Fields[1].Number || !c.Required || len(c.Former) != 0 {
+		t.Errorf("c of new actors: %+v", c)
+	}
+	if a.Number == first.Fields[0].Number || !a.Required || len(a.Former) != 1 || a.Former[0].Required {
+		t.Errorf("a of new actors: %+v", a)
+	}
+	old, _ := s.ByNumber(first.Number)
+	c, a = old.Fields[0], old.Fields[1]
+	if c.Required || a.Required {
+		t.Errorf("old actors must have c %+v and the new a %+v", c, a)
+	}
+	if f := a.Former; len(f) != 1 || !f[0].Required || !f[0].Bare || f[0].Number != first.Fields[0].Number {
+		t.Errorf("a of old actors was %+v", f)
+	}
+	back := adopt(t, e, class("b string")).Layout("p.A")
+	if back.Fields[0].Number == first.Fields[1].Number {
+		t.Error("a field that came back has the number that it had before")
+	}
+	if _, class := adopt(t, e, store.Class{Name: "p.B"}).ByNumber(first.Number); class != "p.A" {
+		t.Errorf("a layout of a class that the program has not: %q", class)
+	}
+}
+
+func TestSchemaErrorTellsWhatToDo(t *testing.T) {
+	e := memengine.New()
+	adopt(t, e, class("balance int", "kind enum p.E{A,B}"))
+	s, err := store.ReadSchema(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := s.Check([]store.Class{class("balance string", "kind enum p.E{B,A}", "to actor p.B")}).Error()
+	want := `class p.A, field balance, stored as int and now string: values of type int are no values of type string; give the new field another name, or go back to the old type
+class p.A, field kind, of type E: enum E was {A, B} and is {B, A}: values are stored by their place, so they can only be added at the end; give the new field another name, or go back to the old type
+class p.A, field to, of type B: stored actors have no such field, and a reference that cannot be null has no zero value; make it B?`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestDamagedSchemaIsNoticed(t *testing.T) {
+	e := memengine.New()
+	adopt(t, e, class("a int"))
+	key := store.SchemaKey("p.A")
+	for _, text := range []string{`{"format":1}`, `{`, `{"format":1,"class":"p.B","layouts":[{}]}`} {
+		b := e.NewBatch()
+		b.Set(key, store.AppendRow(nil, key, []byte(text)))
+		if err := e.Apply(b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.ReadSchema(e); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	b := e.NewBatch()
+	b.Set(key, store.AppendRow(nil, key, []byte(`{"format":2,"class":7}`)))
+	if err := e.Apply(b); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.ReadSchema(e); err == nil || !strings.Contains(err.Error(), "newer version of aeon") {
+		t.Errorf("a newer format: %v", err)
+	}
+}
+
+func FuzzTypeText(f *testing.F) {
+	f.Add("map<string,class p.V{a int;b yield vector<actor p.B>?;e enum p.E{A,B}}>")
+	f.Add("a<b<c")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, _ := store.ReadSchema(memengine.New())
+		if err := s.Adopt([]store.Class{{Name: "p.A", Fields: []store.ClassField{{Name: "f", Type: text}}}}); err != nil {
+			return
+		}
+		if err := s.Check([]store.Class{{Name: "p.A", Fields: []store.ClassField{{Name: "f", Type: text}}}}); err != nil {
+			t.Errorf("%q cannot be read as itself: %v", text, err)
+		}
+	})
+}

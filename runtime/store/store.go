@@ -1,0 +1,195 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+)
+
+// ExitFailed is the exit code of a process whose store has failed.
+const ExitFailed = 74
+
+// Options says how a store is opened.
+type Options struct {
+	// Program is the name of the program; a store of another one is refused.
+	Program string
+	// Partitions is how many partitions a new store gets; 0: event.Partitions. A store keeps
+	// the number it was made with.
+	Partitions int
+	// Durability is the mode; InMemory is not one that a store can have.
+	Durability Durability
+	// CreditBytes is how much may be applied and not yet synced before Credit makes clients
+	// wait; 0: 16 MiB.
+	CreditBytes int64
+	// Log takes what has to be told, a stalled disk above all; nil: slog.Default().
+	Log *slog.Logger
+	// Fatal is called once, when the store has failed: the process is to end, as what was not
+	// answered is unknown. It must not call the store. nil: write the error to standard error
+	// and exit with ExitFailed.
+	Fatal func(error)
+}
+
+// Store is the state on disk of one node: rows, and the journal of the batches that change
+// them. All methods may be called from any goroutine.
+//
+// A Reader of it shows everything whose Append has returned. An error of a read is final,
+// as one of a write is: the store fails by it.
+type Store struct {
+	engine Engine
+	log    *slog.Logger
+	mode   Durability
+	meta   meta
+
+	// appended counts the batches that are in the log; durable is how many of them are safe.
+	// Invariant: durable <= appended.
+	appended atomic.Uint64
+	durable  atomic.Uint64
+
+	credit credit
+	rounds rounds
+
+	failure struct {
+		sync.Mutex
+		err   error
+		fatal func(error)
+	}
+	failed chan struct{} // closed when failure.err is set
+}
+
+// Open takes an engine into use: it writes or checks the identity of the store and counts its
+// starts up, durably, before it returns. Close closes the engine, too; when Open fails it is
+// left to the caller.
+func Open(engine Engine, o Options) (*Store, error) {
+	s := &Store{engine: engine, log: o.Log, mode: o.Durability, failed: make(chan struct{})}
+	if s.log == nil {
+		s.log = slog.Default()
+	}
+	if s.mode.Memory() {
+		return nil, fmt.Errorf("a store cannot be opened with durability %v", s.mode)
+	}
+	if err := s.start(o); err != nil {
+		return nil, err
+	}
+	s.failure.fatal = o.Fatal
+	if s.failure.fatal == nil {
+		s.failure.fatal = exit
+	}
+	s.credit.init(o.CreditBytes)
+	s.rounds.init()
+	if f, ok := engine.(Failing); ok {
+		f.OnFailure(s.Fail)
+	}
+	go s.syncLoop()
+	return s, nil
+}
+
+func exit(err error) {
+	fmt.Fprintf(os.Stderr, "%v\n", err)
+	os.Exit(ExitFailed)
+}
+
+// NewBatch returns an empty batch.
+func (s *Store) NewBatch() Batch { return s.engine.NewBatch() }
+
+// Append gives the batch its place in the log, where it is visible to readers and behind
+// everything whose Append has returned before, and returns its position. It does not wait for
+// the disk. After a failure the position never becomes durable.
+func (s *Store) Append(b Batch) Position {
+	if s.hasFailed() {
+		b.Discard()
+		return Position(s.appended.Add(1))
+	}
+	size := int64(b.Size())
+	if err := s.engine.Apply(b); err != nil {
+		s.Fail(err)
+	}
+	s.credit.use(size)
+	p := Position(s.appended.Add(1))
+	s.rounds.nudge()
+	return p
+}
+
+// Durable reports whether everything up to p is safe; it never blocks.
+func (s *Store) Durable(p Position) bool { return uint64(p) <= s.durable.Load() }
+
+// Wait returns nil when everything up to p is safe, the error when the store has failed
+// before, or that of ctx when it is done first.
+func (s *Store) Wait(ctx context.Context, p Position) error {
+	if s.Durable(p) {
+		return nil
+	}
+	if uint64(p) > s.appended.Load() {
+		assert.Unreachable("somebody waits for position %d, the journal has given %d", p, s.appended.Load())
+	}
+	return s.await(ctx, p)
+}
+
+// Flush returns when everything that was appended before is durable, as Wait does.
+func (s *Store) Flush(ctx context.Context) error {
+	return s.Wait(ctx, Position(s.appended.Load()))
+}
+
+// Mode returns the durability the store was opened with.
+func (s *Store) Mode() Durability { return s.mode }
+
+// Fail makes the store fail: what is not durable now never will be, waiters get the error, and
+// Options.Fatal is called, if this is the first failure. Whoever finds damage in a row
+// calls it.
+func (s *Store) Fail(err error) {
+	s.failure.Lock()
+	first := s.failure.err == nil
+	if first {
+		s.failure.err = &FailedError{err}
+		close(s.failed)
+	}
+	s.failure.Unlock()
+	if !first {
+		return
+	}
+	s.rounds.abandon()
+	s.credit.fail()
+	s.failure.fatal(s.Err())
+}
+
+// Err returns the error of a store that has failed, a *FailedError, nil for one that has not.
+func (s *Store) Err() error {
+	s.failure.Lock()
+	defer s.failure.Unlock()
+	return s.failure.err
+}
+
+func (s *Store) hasFailed() bool {
+	select {
+	case <-s.failed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Close makes everything durable and closes the engine. No other method may be running or
+// called afterwards.
+func (s *Store) Close() error {
+	s.endLoop()
+	err := s.Err()
+	if closed := s.engine.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// FailedError is the error of a store that has failed.
+type FailedError struct{ Cause error }
+
+// Error implements error.
+func (e *FailedError) Error() string {
+	return fmt.Sprintf("the store has failed, what was not answered yet is unknown: %v", e.Cause)
+}
+
+// Unwrap returns the cause.
+func (e *FailedError) Unwrap() error { return e.Cause }

@@ -1,0 +1,189 @@
+package table
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/image"
+)
+
+// A table whose rows take little is one row of the store. Beyond, each of its rows has one,
+// under the field and the bytes of its key, and so has each entry of an index, under the
+// field, the number of the index and the bytes of the entry; it holds the key. Both are in the batch of
+// the event that has changed them. The row of the field has the number of rows and
+// the names of the indexes' columns.
+
+// Rows in memory that are stored as well are kept up to nearMax, and up to eagerMax they are all
+// read at once.
+const (
+	nearMax  = 1024
+	eagerMax = 64
+)
+
+// Save writes a field that is a table. It is what SaveField of generated classes calls.
+func Save[K comparable, T any](w *image.Writer, t *Table[K, T]) {
+	b := t.body
+	switch c := &b.changed; {
+	case w.Digest():
+		b.saveInline(w, 0)
+	case !c.tracked:
+		if !b.saveInline(w, image.InlineBytesMax) {
+			b.saveAll(w)
+		}
+	case !c.whole && len(c.keys) == 0:
+	case b.saveInline(w, image.InlineBytesMin):
+		b.readAll() // they are few
+		b.deleteAll(w)
+		w.OnFinish(func() { b.changed = changes{} })
+	case c.whole:
+		b.deleteAll(w)
+		b.saveAll(w)
+	default:
+		b.saveChanges(w)
+	}
+}
+
+// saveInline writes the table as one row, if that takes at most limit bytes.
+func (b *body[K, T]) saveInline(w *image.Writer, limit int) bool {
+	if b.count > limit && !w.Digest() {
+		return false
+	}
+	return w.Inline(b.count, limit, func(e *codec.Encoder, goesOn func() bool) {
+		b.scan(all, func(v *T) bool {
+			b.shape.Put(e, *v)
+			return goesOn()
+		})
+	})
+}
+
+func (b *body[K, T]) deleteAll(w *image.Writer) {
+	w.DeleteElements(rowSpace)
+	w.DeleteElements(allIndexes)
+}
+
+// saveAll writes every row, all of which are in memory, and every entry.
+func (b *body[K, T]) saveAll(w *image.Writer) {
+	for at := b.rows.seek(""); ; {
+		item, ok := at.next()
+		if !ok {
+			break
+		}
+		b.saveRow(w, item.key, item.v, nil)
+	}
+	b.saveHead(w)
+	w.OnFinish(b.committed)
+}
+
+// saveRow writes a row and those of its entries that are not stored.
+func (b *body[K, T]) saveRow(w *image.Writer, key string, r *row[T], stored []string) {
+	w.SetElement(rowSpace, key, func(e *codec.Encoder) { b.shape.Put(e, r.val) })
+	for i, entry := range r.entries {
+		if stored == nil || stored[i] != entry {
+			w.SetElement(indexSpace(i), entry, func(e *codec.Encoder) { e.String(key) })
+		}
+	}
+}
+
+// saveHead writes the row of the field.
+func (b *body[K, T]) saveHead(w *image.Writer) {
+	w.ByElement(b.count, func(e *codec.Encoder) {
+		e.Uint(uint64(len(b.shape.Names)))
+		for _, name := range b.shape.Names {
+			e.String(name)
+		}
+	})
+}
+
+// saveChanges writes the rows that may have changed.
+func (b *body[K, T]) saveChanges(w *image.Writer) {
+	for _, key := range slices.Sorted(maps.Keys(b.changed.keys)) {
+		stored := b.changed.keys[key]
+		r, ok := b.near(key)
+		if !ok {
+			w.DeleteElement(rowSpace, key)
+		}
+		for i, entry := range stored {
+			if !ok || r.entries[i] != entry {
+				w.DeleteElement(indexSpace(i), entry)
+			}
+		}
+		if ok {
+			b.saveRow(w, key, r, stored)
+		}
+	}
+	b.saveHead(w)
+	w.OnFinish(b.committed)
+}
+
+// committed: what is in memory is stored from now on.
+func (b *body[K, T]) committed() {
+	b.changed = changes{tracked: true}
+	if b.far != nil && b.rows.size > nearMax {
+		b.rows = tree[*row[T]]{}
+		clear(b.indexes)
+	}
+}
+
+// readAll brings all stored rows into memory.
+func (b *body[K, T]) readAll() {
+	if b.far == nil {
+		return
+	}
+	var list []T
+	b.scan(all, func(v *T) bool {
+		list = append(list, *v)
+		return true
+	})
+	b.write()
+	b.rows, b.far, b.count = tree[*row[T]]{}, nil, len(list)
+	clear(b.indexes)
+	for i := range list {
+		key := b.key(b.shape.Key(&list[i]))
+		r := &row[T]{epoch: b.epoch, val: list[i]}
+		b.list(key, r, nil)
+		b.rows.set(b.epoch, key, r)
+	}
+}
+
+// Load reads a field that is a table into one that is empty. It is what LoadFields calls.
+func Load[K comparable, T any](r *image.Reader, field int, t *Table[K, T]) {
+	d := r.Row(field)
+	if d == nil {
+		return
+	}
+	b := t.body
+	if r.Inline() {
+		for _, v := range codec.GetVector(d, b.shape.Get).Items() {
+			key := t.KeyOf(&v)
+			if _, ok := b.find(key); ok && d.Err() == nil {
+				d.Fail("second row of a key")
+			}
+			t.PutAt(key, v)
+		}
+		return
+	}
+	count := r.Count()
+	var names []string
+	for n := d.Uint(); n > 0 && d.Err() == nil; n-- {
+		names = append(names, d.String())
+	}
+	moved := r.Moved()
+	if r.Err() != nil {
+		return
+	}
+	b.count, b.far = count, &far[T]{r.Elements(), b.shape.Get}
+	other := !slices.Equal(names, b.shape.Names)
+	if moved || other || count <= eagerMax {
+		far := b.far
+		if !r.Guard(func() {
+			b.readAll()
+			if b.count != count {
+				far.elements.Damaged("", "", "the number of rows is another one")
+			}
+		}) {
+			return
+		}
+	}
+	b.changed = changes{tracked: !moved, whole: other}
+}

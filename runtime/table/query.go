@@ -1,0 +1,139 @@
+package table
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/value"
+)
+
+// Query is a range of rows in the order of an index, or of the key.
+type Query struct {
+	index    int
+	from, to string // to is excluded; empty for no end
+}
+
+// ByKey is the number of the key where that of an index stands.
+const ByKey = -1
+
+// Columns writes the values of some columns, as Shape.Indexes does.
+type Columns func(*codec.Encoder)
+
+// Equal asks for the rows whose first columns equal those that equal writes.
+func Equal(index int, equal Columns) Query {
+	from := write(nil, equal)
+	return Query{index, string(from), after(from)}
+}
+
+// Range asks for the rows whose first columns equal those that equal writes, if it is not nil, and
+// whose next one lies between from and to, which is excluded; nil means that there is no end.
+func Range(index int, equal, from, to Columns) Query {
+	prefix := write(nil, equal)
+	q := Query{index: index, from: string(write(prefix, from))}
+	switch {
+	case to != nil:
+		q.to = string(write(prefix, to))
+	case equal != nil:
+		q.to = after(prefix)
+	}
+	return q
+}
+
+// write returns prefix with the columns behind it.
+func write(prefix []byte, columns Columns) []byte {
+	var e codec.Encoder
+	e.Append(slices.Clone(prefix))
+	if columns != nil {
+		columns(&e)
+	}
+	return e.Data()
+}
+
+// after returns the first bytes behind all that begin with prefix. No key is made of bytes
+// that are all 255.
+func after(prefix []byte) string {
+	end := append([]byte(nil), prefix...)
+	for i := len(end) - 1; i >= 0; i-- {
+		if end[i]++; end[i] != 0 {
+			return string(end[:i+1])
+		}
+	}
+	return ""
+}
+
+// scan yields the rows of a query, in order, until yield returns false. The table must not be
+// written meanwhile.
+func (c *content[T]) scan(q Query, yield func(*T) bool) {
+	if c.far != nil {
+		c.scanBoth(q, yield)
+		return
+	}
+	if q.index == ByKey {
+		for at := c.rows.seek(q.from); ; {
+			item, ok := at.next()
+			if !ok || q.to != "" && item.key >= q.to || !yield(&item.v.val) {
+				return
+			}
+		}
+	}
+	for at := c.indexes[q.index].seek(q.from); ; {
+		item, ok := at.next()
+		if !ok || q.to != "" && item.key >= q.to {
+			return
+		}
+		if r, _ := c.rows.get(item.v); !yield(&r.val) {
+			return
+		}
+	}
+}
+
+var all = Query{index: ByKey}
+
+// Rows yields the rows of a query one by one, in its order. The table must not be written
+// meanwhile; see Snapshot.
+func (t Table[K, T]) Rows(q Query) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		t.body.scan(q, func(v *T) bool { return yield(*v) })
+	}
+}
+
+// All yields all rows one by one, in the order of their keys. The table must not be written
+// meanwhile; see Snapshot.
+func (t Table[K, T]) All() iter.Seq[T] { return t.Rows(all) }
+
+// Select returns the rows of a query.
+func (t Table[K, T]) Select(q Query) value.Vector[T] {
+	var list []T
+	t.body.scan(q, func(v *T) bool {
+		value.MarkShared(v)
+		list = append(list, *v)
+		return true
+	})
+	return value.VectorOf(list...)
+}
+
+// Values returns all rows in the order of their keys.
+func (t Table[K, T]) Values() value.Vector[T] { return t.Select(all) }
+
+// Keys returns all keys in their order.
+func (t Table[K, T]) Keys() value.Vector[K] {
+	list := make([]K, 0, t.Size())
+	t.body.scan(all, func(v *T) bool {
+		list = append(list, t.body.shape.Key(v))
+		return true
+	})
+	return value.VectorOf(list...)
+}
+
+// EachElem calls f for every row, in the order of their keys.
+func (t Table[K, T]) EachElem(f func(any)) {
+	for v := range t.All() {
+		f(v)
+	}
+}
+
+// Get returns the row of key k, or null.
+func Get[K comparable, T any](t Table[K, T], k K) value.Opt[T] {
+	return value.SomeIf(t.Find(k))
+}

@@ -1,0 +1,172 @@
+package value
+
+import (
+	"sync"
+	"sync/atomic"
+	"weak"
+)
+
+// A container that is stored by element need not be in memory. Its body then has a source,
+// which reads elements from the store when somebody asks for them, and keeps only what was
+// written since.
+//
+// A source shows the present state of the store. Copies of a container may be older than
+// that: they live on where somebody has assigned them to. So a body knows the Version that
+// the store had when it was right, and each commit leaves with the version what it has
+// replaced, for as long as somebody may ask. Versions refer to later ones only, so that what
+// nobody can ask for is collected.
+
+// Unreadable is the panic value of every operation that needs an element which cannot be
+// read. The state of the actor is not known then: whoever recovers it must end the process.
+type Unreadable struct{ Err error }
+
+// Error implements error.
+func (u *Unreadable) Error() string { return u.Err.Error() }
+
+// Unwrap returns the cause.
+func (u *Unreadable) Unwrap() error { return u.Err }
+
+// Scan goes over stored entries in ascending order of their keys. It must be closed.
+type Scan[K comparable, V any] interface {
+	// Next returns the next entry; ok is false at the end.
+	Next() (k K, v V, ok bool)
+	Close()
+}
+
+// MapSource reads the stored entries of a map. Its methods may be called from any goroutine,
+// and panic with *Unreadable.
+type MapSource[K comparable, V any] interface {
+	// Find returns the value of k now, and whether there is one.
+	Find(k K) (V, bool)
+	// Scan goes over the entries as they are now; without values it may leave them zero.
+	Scan(values bool) Scan[K, V]
+	// Damaged panics with an *Unreadable that says why what was read cannot be right.
+	Damaged(why string)
+}
+
+// VectorSource reads the stored elements of a vector. Its methods may be called from any
+// goroutine, and panic with *Unreadable.
+type VectorSource[T any] interface {
+	// Elems returns the j-i elements from i on as they are now; those that there are not are
+	// null. The result is the caller's.
+	Elems(i, j int) []Opt[T]
+	// Damaged panics with an *Unreadable that says why what was read cannot be right.
+	Damaged(why string)
+}
+
+// Version is a committed content of a container that is stored by element. A body that has
+// a version, the Writer of rows can tell, differs from the rows by what the event's undo
+// records say.
+type Version[K comparable, V any] struct {
+	far bool // bodies may have to read from the store
+	// watched: there may be bodies with this version, apart from that of the field.
+	watched atomic.Bool
+	prev    weak.Pointer[Version[K, V]]
+	mu      sync.RWMutex
+	old     map[K]Opt[V] // what commits have replaced since this version
+	whole   bool         // old is everything
+	next    *Version[K, V]
+}
+
+// NewVersion returns the version of what has just been stored or, if far is set, of what
+// has been found in the store.
+func NewVersion[K comparable, V any](far bool) *Version[K, V] { return &Version[K, V]{far: far} }
+
+// Observed reports whether somebody may still read content of this or an older version from
+// the store.
+func (v *Version[K, V]) Observed() bool {
+	return v.far && (v.watched.Load() || v.prev.Value() != nil)
+}
+
+// Advance notes that a commit replaces the entries of old, which has what they were, and
+// returns the version of the content that results. The commit must not be visible yet.
+func (v *Version[K, V]) Advance(old map[K]Opt[V]) *Version[K, V] {
+	if v.watched.Load() {
+		return v.follow(old, false)
+	}
+	if p := v.prev.Value(); p != nil {
+		p.mu.Lock()
+		p.add(old)
+		p.mu.Unlock()
+	}
+	return v
+}
+
+// Resume returns the version of content that is found in the store again, where nothing has
+// changed since it was v.
+func (v *Version[K, V]) Resume() *Version[K, V] { return v.follow(nil, false) }
+
+// Replace is Advance for a commit that replaces everything. all is needed if Observed.
+func (v *Version[K, V]) Replace(all map[K]Opt[V], far bool) *Version[K, V] {
+	n := v.follow(all, true)
+	n.far = far || v.far
+	return n
+}
+
+func (v *Version[K, V]) follow(old map[K]Opt[V], whole bool) *Version[K, V] {
+	n := &Version[K, V]{far: v.far, prev: weak.Make(v)}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.add(old)
+	v.whole = whole
+	v.next = n
+	return n
+}
+
+// add keeps what is older than what is there. The caller holds mu.
+func (v *Version[K, V]) add(old map[K]Opt[V]) {
+	if !v.far || v.whole {
+		return
+	}
+	if v.old == nil {
+		v.old = make(map[K]Opt[V], len(old))
+	}
+	for k, o := range old {
+		if _, ok := v.old[k]; !ok {
+			v.old[k] = o
+		}
+	}
+}
+
+// find returns what k was at the version, if it has been replaced since. Whoever reads k from
+// the store must do so before: then a commit that the store shows is known here.
+func (v *Version[K, V]) find(k K) (o Opt[V], replaced bool) {
+	for v != nil {
+		v.mu.RLock()
+		o, replaced = v.old[k]
+		whole, next := v.whole, v.next
+		v.mu.RUnlock()
+		if replaced || whole {
+			return o, true
+		}
+		v = next
+	}
+	return o, false
+}
+
+// replaced returns all entries that have been replaced since the version; whole says that
+// there were no others. What find says of the order of reading holds here, too.
+func (v *Version[K, V]) replaced() (old map[K]Opt[V], whole bool) {
+	old = map[K]Opt[V]{}
+	for ; v != nil && !whole; v = v.later() {
+		v.mu.RLock()
+		for k, o := range v.old {
+			if _, ok := old[k]; !ok {
+				old[k] = o
+			}
+		}
+		whole = v.whole
+		v.mu.RUnlock()
+	}
+	return old, whole
+}
+
+func (v *Version[K, V]) later() *Version[K, V] {
+	v.mu.RLock()
+	defer v.mu.RUnlock()
+	return v.next
+}
+
+// keptMax is how many elements a body that is read from the store keeps in memory from one
+// event to the next.
+const keptMax = 1024
