@@ -3,12 +3,12 @@ package dominator
 import "github.com/aeon-lang/aeon/internal/assert"
 
 // Delete removes the actor n: all its edges go, whatever their multiplicity. It
-// reports whether n has left T. While actors hang below it in T, n stays there,
+// returns the deleted nodes that have left T: none, or n, and perhaps nodes above it. While actors hang below it in T, n stays there,
 // to be passed and never held like a virtual node, because moving them is an
 // event for each (protocol rule 10): Pending proposes those moves, and the MoveT
 // of the last reports n as gone. The caller holds n, and nobody else uses n to
 // create or own anything afterwards.
-func (g *Graph) Delete(n *Node) (gone bool) {
+func (g *Graph) Delete(n *Node) (gone []*Node) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	assert.That(!n.virtual && n.parent.Load() != nil, "node %d cannot be deleted", n.ID)
@@ -25,7 +25,7 @@ func (g *Graph) Delete(n *Node) (gone bool) {
 		g.markDirty(c)
 	}
 	g.tightenSome()
-	return len(g.reap(n)) > 0
+	return g.reap(n)
 }
 
 // Deleted reports whether n was deleted.

@@ -75,7 +75,12 @@ func (m *model) run() {
 	for len(m.data) > 0 {
 		m.step()
 		m.check()
+		if len(m.log)%5 == 0 {
+			m.reopen()
+			m.check()
+		}
 	}
+	m.reopen()
 	m.settle()
 }
 
@@ -270,8 +275,42 @@ func (m *model) delete(n int) {
 	delete(m.o.Units, n)
 	m.o.Dead[n] = true
 	m.actors = slices.DeleteFunc(m.actors, func(a int) bool { return a == n })
-	if gone := m.g.Delete(m.node[n]); gone != (m.reap(n) > 0) {
+	if gone := m.g.Delete(m.node[n]); len(gone) != m.reap(n) {
 		m.fail("Delete gave %v", gone)
+	}
+}
+
+// reopen goes on with a graph that is restored from what would have been stored of this one.
+func (m *model) reopen() {
+	m.note("reopen")
+	old := m.node
+	m.g = dominator.New()
+	m.node = map[int]*dominator.Node{oracle.TOP: m.g.TOP()}
+	for id := range len(old) {
+		if id != oracle.TOP {
+			m.node[id] = &dominator.Node{ID: uint64(id)}
+		}
+	}
+	for _, home := range m.homes {
+		m.g.NewPartition(m.node[home])
+	}
+	var nodes []dominator.Placed
+	var edges []dominator.Edit
+	for _, id := range m.o.Nodes() {
+		if m.o.Virtual[id] {
+			continue
+		}
+		p := m.o.Parent[id]
+		at := len(nodes) * int(uint8(id*7)) / 256 // parents and children in any order
+		nodes = slices.Insert(nodes, at, dominator.Placed{Node: m.node[id], Parent: m.node[p], Units: uint32(m.o.Units[p][id]), Dead: m.o.Dead[id]})
+		for _, o := range m.o.Owners(id) {
+			if o != p {
+				edges = append(edges, dominator.Edit{Owner: m.node[o], Child: m.node[id], Units: m.o.Units[o][id]})
+			}
+		}
+	}
+	if gone, err := m.g.Restore(nodes, edges); err != nil || len(gone) > 0 {
+		m.fail("Restore gave %v, %v", gone, err)
 	}
 }
 

@@ -5,121 +5,270 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/settings"
+	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
 // The exit codes of a program; after a signal it is 128 and its number.
 const (
-	exitClean  = 0
-	exitFailed = 1
-	exitUsage  = 2
-	signalBase = 128
+	exitClean   = 0
+	exitFailed  = 1
+	exitUsage   = 2
+	exitRefused = 3                // the data directory cannot be used; nothing has been done
+	exitStore   = store.ExitFailed // the store has failed; what was not answered is unknown
+	signalBase  = 128
 )
 
 // graceMax is how long running events may take to end after a signal. It is short: whoever presses Ctrl-C
 // wants the program to stop, and an event that is cut off has not happened.
 const graceMax = 200 * time.Millisecond
 
-// Main is the main function of a program: it runs p.Main on a new system, waits
-// until no event, sub-event or one-shot timer is left, and ends the process. A
-// failure that leaves p.Main is written to standard error and makes the exit
-// code 1.
-func Main(p *Package) {
+// Main is the main function of a program: it runs p.Main on a new system, or on one that goes on with
+// what a data directory holds, waits until no event, sub-event or one-shot timer is left, and ends the
+// process. A failure that leaves p.Main is written to standard error and makes the exit code 1.
+func Main(p *Package, opts ...Option) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	os.Exit(runMain(p, os.Args[1:], os.Stdout, os.Stderr, signals))
+	os.Exit(runMain(p, os.Args[1:], os.Stdout, os.Stderr, signals, opts...))
 }
 
-func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan os.Signal) int {
-	fs := flag.NewFlagSet(p.Name, flag.ContinueOnError)
-	fs.SetOutput(io.Discard) // errors and help are worded below
-	summary := fs.Bool("summary", false, "write what was done to standard error at the end")
-	seed := fs.Uint64("seed", 0, "`number` that goes into every random()")
-	var tr tracing
-	tr.flags(fs)
-	switch err := fs.Parse(args); {
-	case err == flag.ErrHelp:
-		writeUsage(stdout, p, fs)
-		return exitClean
-	case err != nil:
-		fmt.Fprintf(stderr, "%s: %v; --help lists the flags\n", p.Name, err)
-		return exitUsage
-	case fs.NArg() > 0:
-		fmt.Fprintf(stderr, "%s: the program takes no arguments, but %q was given\n", p.Name, fs.Arg(0))
-		return exitUsage
-	case p.Main == nil:
-		fmt.Fprintf(stderr, "%s: the package has no main function\n", p.Name)
-		return exitUsage
+// mainRun is one run of a program.
+type mainRun struct {
+	p       *Package
+	out     *output
+	stderr  io.Writer
+	signals <-chan os.Signal
+
+	summary, serve bool
+	seed           uint64
+	tracing        tracing
+	keeping        keeping
+	log            *slog.Logger
+
+	system *System
+	code   int
+}
+
+func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan os.Signal, opts ...Option) int {
+	r := &mainRun{p: p, out: &output{to: stdout}, stderr: stderr, signals: signals}
+	for _, o := range opts {
+		o(&r.keeping)
 	}
-	if err := tr.open(false); err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
-		return exitFailed
+	if code, ok := r.parse(args, stdout); !ok {
+		return code
 	}
 	start := time.Now()
-	out := &output{to: stdout}
-	s := Open(tr.begin(Config{Stdout: out, Seed: *seed, Log: newLog(stderr, true)}, trace.Header{Program: p.Name, Seed: *seed}))
+	if !r.open() {
+		return r.code
+	}
+	r.run()
+	if err := r.out.failure(); err != nil {
+		r.fail(exitFailed, "not all that was printed could be written: %v", err)
+	}
+	if err := r.tracing.close(); err != nil {
+		r.fail(exitFailed, "%v", err)
+	}
+	if r.summary {
+		writeSummary(stderr, p, r.system.Stats(), time.Since(start))
+	}
+	return r.code
+}
+
+// say writes a line to standard error.
+func (r *mainRun) say(format string, args ...any) {
+	fmt.Fprintf(r.stderr, "%s: %s\n", r.p.Name, fmt.Sprintf(format, args...))
+}
+
+// fail says what went wrong; the first such code that is not exitFailed is that of the program.
+func (r *mainRun) fail(code int, format string, args ...any) {
+	r.say(format, args...)
+	r.code = max(r.code, code)
+}
+
+// parse reads the command line; ok is false if the program is to end with code.
+func (r *mainRun) parse(args []string, stdout io.Writer) (code int, ok bool) {
+	fs := flag.NewFlagSet(r.p.Name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard) // errors and help are worded below
+	fs.BoolVar(&r.summary, "summary", false, "write what was done to standard error at the end")
+	fs.Uint64Var(&r.seed, "seed", 0, "`number` that goes into every random()")
+	r.tracing.flags(fs)
+	if r.keeping.open != nil {
+		r.keeping.Flags(fs)
+		fs.BoolVar(&r.serve, "serve", false, "with --data: leave out main, and serve what is in DIR until a signal comes")
+	}
+	err := fs.Parse(args)
+	if err == flag.ErrHelp {
+		writeUsage(stdout, r.p, fs)
+		return exitClean, false
+	}
+	switch {
+	case err != nil && r.keeping.open == nil && (settings.IsFlag(unknownFlag(err)) || unknownFlag(err) == "serve"):
+		r.say("--%s: %v", unknownFlag(err), errNoStore)
+	case err != nil:
+		r.say("%v; --help lists the flags", err)
+	case fs.NArg() > 0:
+		r.say("the program takes no arguments, but %q was given", fs.Arg(0))
+	case r.keeping.Check() != nil:
+		r.say("%v", r.keeping.Check())
+	case r.serve && r.keeping.Dir == "":
+		r.say("--serve goes on with what is in a directory; name it with --data")
+	case r.tracing.states && r.tracing.file == "":
+		r.say("--trace-states adds to a trace; name its file with --trace")
+	case r.p.Main == nil && !r.serve:
+		r.say("the package has no main function")
+	default:
+		return exitClean, true
+	}
+	return exitUsage, false
+}
+
+// unknownFlag returns the name in the flag package's error about a flag that is not declared, "" in any other.
+func unknownFlag(err error) string {
+	name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: ")
+	if !ok {
+		return ""
+	}
+	return strings.TrimLeft(name, "-")
+}
+
+// open opens the files that were named, and the system. If it returns false, it has said why, and nothing is open.
+func (r *mainRun) open() bool {
+	r.log = newLog(r.stderr, true)
+	config, err := r.keeping.begin(Config{Stdout: r.out, Seed: r.seed, Log: r.log}, r.p, r.log)
+	if err != nil {
+		r.fail(exitRefused, "%v", err)
+		return false
+	}
+	if err := r.tracing.open(r.keeping.store != nil); err != nil {
+		r.fail(exitFailed, "%v", err)
+		return r.abandon()
+	}
+	header, err := r.keeping.header(trace.Header{Program: r.p.Name, Seed: r.seed})
+	config = r.tracing.begin(config, header)
+	switch {
+	case err != nil:
+	case r.keeping.store == nil:
+		r.system = Open(config)
+	default:
+		r.system, err = Recover(config)
+	}
+	if err != nil {
+		r.fail(exitRefused, "%v", err)
+		return r.abandon()
+	}
+	if r.summary || r.serve {
+		r.keeping.writeOpened(r.stderr, r.p, r.system.Restored())
+	}
+	return true
+}
+
+// abandon closes what was opened before the system could not be.
+func (r *mainRun) abandon() bool {
+	known := r.keeping.hasFailed()
+	if err := r.keeping.end(); err != nil && !known {
+		r.fail(exitStore, "%v", err)
+	}
+	if err := r.tracing.close(); err != nil {
+		r.say("%v", err)
+	}
+	return false
+}
+
+// run runs main, or serves, until that has ended, a signal comes or the store fails.
+func (r *mainRun) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	defer r.keeping.startSnapshots(r.system, r.log)()
 	ended := make(chan *failure, 1)
-	go func() { // ends with main and its events, or with the process
-		f := call(p.Main, s.Client())
-		if f == nil && s.Quiesce(ctx) != nil {
-			f = &failure{msg: "interrupted"}
-		}
-		ended <- f
-	}()
-	code := exitClean
+	if !r.serve {
+		go func() { // ends with main and its events, or with the process
+			f := call(r.p.Main, r.system.Client())
+			if f == nil && r.system.Quiesce(ctx) != nil {
+				f = &failure{msg: "interrupted"}
+			}
+			ended <- f
+		}()
+	}
 	select {
 	case f := <-ended:
-		s.Close()
-		tr.end()
-		if f != nil {
-			fmt.Fprintf(stderr, "%s: main failed: %s", p.Name, f)
-			code = exitFailed
+		if r.keeping.hasFailed() { // which is where a failure of main came from
+			r.storeFailed(r.keeping.store.Err())
+			return
 		}
-	case sig := <-signals:
+		r.system.Close()
+		r.closed()
+		if f != nil {
+			fmt.Fprintf(r.stderr, "%s: main failed: %s", r.p.Name, f)
+			r.code = max(r.code, exitFailed)
+		}
+	case sig := <-r.signals:
 		cancel()
-		code = interrupted(p, s, sig, stderr, signals, tr.end)
+		r.interrupted(sig)
+	case err := <-r.keeping.failed:
+		r.storeFailed(err)
 	}
-	if err := out.failure(); err != nil {
-		fmt.Fprintf(stderr, "%s: not all that was printed could be written: %v\n", p.Name, err)
-		code = max(code, exitFailed)
+}
+
+// closed ends what the system has used, once the system is closed.
+func (r *mainRun) closed() {
+	r.tracing.end()
+	if err := r.keeping.end(); err != nil {
+		r.say("%v\n\t%s", err, r.keeping.afterFailure(err))
+		r.code = exitStore
 	}
-	if err := tr.close(); err != nil {
-		fmt.Fprintf(stderr, "%s: %v\n", p.Name, err)
-		code = max(code, exitFailed)
+}
+
+// storeFailed says that the store has failed. The process ends without whoever still waits.
+func (r *mainRun) storeFailed(err error) {
+	r.say("%v\n\t%s", err, r.keeping.afterFailure(err))
+	r.code = exitStore
+	select {
+	case <-r.closing():
+	case <-time.After(graceMax):
 	}
-	if *summary {
-		writeSummary(stderr, p, s.Stats(), time.Since(start))
-	}
-	return code
+}
+
+// closing closes the system; the channel is closed when that is done.
+func (r *mainRun) closing() <-chan struct{} {
+	closed := make(chan struct{})
+	go func() { // ends with the events, or with the process
+		r.system.Close()
+		close(closed)
+	}()
+	return closed
 }
 
 // interrupted lets the events that run end, if they do so at once; a second signal,
-// or their taking too long, ends the process without them. It calls ended if they have.
-func interrupted(p *Package, s *System, sig os.Signal, stderr io.Writer, signals <-chan os.Signal, ended func()) int {
-	fmt.Fprintf(stderr, "%s: %v\n", p.Name, sig)
-	closed := make(chan struct{})
-	go func() { // ends with the events, or with the process
-		s.Close()
-		close(closed)
-	}()
+// or their taking too long, ends the process without them.
+func (r *mainRun) interrupted(sig os.Signal) {
+	r.say("%v", sig)
+	closed := r.closing()
+	if n, ok := sig.(syscall.Signal); ok {
+		r.code = signalBase + int(n)
+	} else {
+		r.code = exitFailed
+	}
 	select {
 	case <-closed:
-		ended()
-	case <-signals:
+		r.closed()
+	case <-r.signals:
+	case err := <-r.keeping.failed:
+		r.storeFailed(err)
 	case <-time.After(graceMax):
-		fmt.Fprintf(stderr, "%s: ended without the events that still ran\n", p.Name)
+		r.say("ended without the events that still ran%s", r.keeping.later())
+		if err := r.keeping.flush(); err != nil {
+			r.say("%v", err)
+			r.code = exitStore
+		}
 	}
-	if n, ok := sig.(syscall.Signal); ok {
-		return signalBase + int(n)
-	}
-	return exitFailed
 }
 
 func writeSummary(w io.Writer, p *Package, t Stats, took time.Duration) {

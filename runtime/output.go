@@ -42,6 +42,6 @@ func writeUsage(w io.Writer, p *Package, fs *flag.FlagSet) {
 		if value != "" {
 			name += " " + value
 		}
-		fmt.Fprintf(w, "\t%-16s %s\n", name, text)
+		fmt.Fprintf(w, "\t%-22s %s\n", name, text)
 	})
 }

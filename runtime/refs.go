@@ -4,11 +4,13 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// Resolver finds actors by id. Whoever decodes a message that may contain references puts one
+// Resolver finds actors by id, and client objects by number. Whoever decodes a message that may contain references puts one
 // into the Decoder's Context.
 type Resolver interface {
 	// Resolve returns the reference to an actor of which a message speaks.
 	Resolve(ActorID) Ref
+	// ResolveClient returns the reference to a client object that was stored by this number.
+	ResolveClient(number uint64) ClientRef
 }
 
 // PutRef appends a reference to an actor: its id.
@@ -20,7 +22,12 @@ func PutRef(e *Encoder, r Ref) {
 
 // GetRef reads a reference to an actor.
 func GetRef(d *Decoder) Ref {
-	id := ActorID{Birth: event.PartitionID(GetUint[uint32](d)), Serial: d.Uint()}
+	birth := GetUint[uint32](d)
+	return resolve(d, ActorID{Birth: event.PartitionID(birth), Serial: d.Uint()})
+}
+
+// resolve returns the reference to the actor of which a message speaks.
+func resolve(d *Decoder, id ActorID) Ref {
 	if id.IsNull() || d.Err() != nil {
 		return Ref{}
 	}
@@ -32,19 +39,20 @@ func GetRef(d *Decoder) Ref {
 	return in.Resolve(id)
 }
 
-// PutClientRef appends a reference to a client object. Such an object lives in one process; only
-// null can leave it.
-func PutClientRef(e *Encoder, r ClientRef) {
-	if !r.IsNull() {
-		Fail("a client object cannot be reached from another process")
-	}
-	e.Bool(false)
-}
+// PutClientRef appends a reference to a client object: a number. The object lives in one
+// process; elsewhere, and later, whoever reads the reference finds that the client has gone.
+func PutClientRef(e *Encoder, r ClientRef) { e.Uint(r.Stored()) }
 
 // GetClientRef reads what PutClientRef wrote.
 func GetClientRef(d *Decoder) ClientRef {
-	if d.Bool() {
-		d.Fail("reference to a client object")
+	number := d.Uint()
+	if number == 0 || d.Err() != nil {
+		return ClientRef{}
 	}
-	return ClientRef{}
+	in, ok := d.Context.(Resolver)
+	if !ok {
+		d.Fail("reference to a client object outside of a system")
+		return ClientRef{}
+	}
+	return in.ResolveClient(number)
 }

@@ -136,8 +136,48 @@ type (
 	Stats      = exec.Stats
 )
 
-// Open starts a system. The caller closes it.
+// Open starts a system that keeps nothing. The caller closes it.
 func Open(cfg Config) *System { return exec.Open(cfg) }
+
+// Recover opens a system on cfg.Store, with everything that is there. The caller closes it,
+// then the store.
+func Recover(cfg Config) (*System, error) { return exec.Recover(cfg) }
+
+// Session is a durable session of a client that may send a request again.
+type Session = exec.Session
+
+// UnknownError is the failure of an event whose outcome is unknown, as the store has failed.
+type UnknownError = exec.UnknownError
+
+// Errors of requests that a session refuses, and of rows that a program cannot run.
+var (
+	ErrSessionExpired = exec.ErrSessionExpired
+	ErrAcknowledged   = exec.ErrAcknowledged
+	ErrNoStore        = exec.ErrNoStore
+	ErrClass          = exec.ErrClass
+)
+
+// AllClasses returns the classes of a package and of all that it imports, once each: what
+// Config.Classes wants.
+func AllClasses(p *Package) (list []*Class) {
+	seen := make(map[*Package]bool)
+	var add func(*Package)
+	add = func(p *Package) {
+		if seen[p] {
+			return
+		}
+		seen[p] = true
+		list = append(list, p.Classes...)
+		for _, q := range p.Imports {
+			add(q)
+		}
+	}
+	add(p)
+	return list
+}
+
+// Restored counts what a system has found in its store.
+type Restored = exec.Restored
 
 // Pending is the result of an event that a client issued and may await.
 type Pending[T any] struct {
@@ -149,6 +189,9 @@ type Pending[T any] struct {
 func Issue[T any](cl *Client, target Ref, m *Method, args Args, result func() T) Pending[T] {
 	return Pending[T]{future: cl.Issue(target, m, args), result: result}
 }
+
+// Cancel ends the event with the failure "cancelled", unless it has ended; of a chain of tail calls it ends the next step.
+func (p Pending[T]) Cancel() { p.future.Cancel() }
 
 // Await returns the result of the event when it has ended.
 func (p Pending[T]) Await() (ret T, err error) {

@@ -5,28 +5,37 @@ import (
 )
 
 // access returns when the event may touch h in mode, or unwinds: with a fault if h
-// is null or deleted, with a withdrawal if the entry does not cover it.
-func (cx *Cx) access(h *Handle, mode Mode) {
+// is null or deleted, with a withdrawal if the entry does not cover it. c is the class that h
+// must have, nil if the caller does not know.
+func (cx *Cx) access(h *Handle, mode Mode, c *Class) {
 	if h == nil {
 		Fault(cx, msgNull)
 	}
 	if h.is(deleted) {
 		cx.maxPos = max(cx.maxPos, h.lastPos) // final, as the deletion is
 		cx.ev.traceRead(h)
-		Fault(cx, msgDeleted(h))
+		Fault(cx, msgGone(h, c))
 	}
 	if !h.is(created | fresh) {
 		mode = Write // to run its constructor
 	}
 	cx.hold(h, mode)
+	cx.respect(h)
 	if h.lastPos > cx.maxPos {
 		cx.maxPos = h.lastPos // before any fault: that tells of the last write, too
+	}
+	st := h.state.Load()
+	if h.layout != 0 && !h.used.Load() {
+		h.used.Store(true)
+	}
+	if st&unloaded != 0 {
+		cx.mustLoad(h)
 	}
 	if cx.ev.traced != nil {
 		cx.ev.traceRead(h)
 	}
 	// What another event has deleted counts once it has committed, so only now.
-	if h.is(deleted | dying) {
+	if st&(deleted|dying) != 0 {
 		Fault(cx, msgDeleted(h))
 	}
 	if h.obj == nil {
@@ -68,7 +77,7 @@ func (ev *Event) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
 	for d.Act != lock.Run {
 		switch d.Act {
 		case lock.Withdraw:
-			panic(withdrawal{member{h: h, mode: mode}})
+			panic(withdrawal{claim: member{h: h, mode: mode}})
 		case lock.Ask:
 			ev.mu.Unlock()
 			ev.sys.yield()
@@ -80,8 +89,7 @@ func (ev *Event) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
 			ev.sys.parked.remove(ev)
 		}
 		if ev.refusal.Kind != 0 {
-			m := member{h: h, mode: mode}
-			panic(withdrawal{m})
+			panic(withdrawal{claim: member{h: h, mode: mode}})
 		}
 		d = ev.home.Access(ev.sys.view, h, lockMode(mode))
 	}
@@ -100,4 +108,7 @@ func (ev *Event) ask(h *Handle, d lock.Decision[*Handle]) {
 
 // withdrawal unwinds an attempt that touched what its entry does not cover; the
 // next attempt carries the actor.
-type withdrawal struct{ claim member }
+type withdrawal struct {
+	claim member
+	kept  *keep // of a chain that must have gone before the next attempt; else nil
+}

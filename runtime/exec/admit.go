@@ -15,8 +15,17 @@ func (ev *Event) enter() error {
 		if ev.class != nil {
 			return nil // a client's new: the actor is fresh, nobody knows it
 		}
-		if ev.target.is(deleted) {
-			return ev.deadTarget()
+		if st := ev.target.state.Load(); st&(deleted|unloaded) != 0 {
+			if st&deleted != 0 {
+				return ev.deadTarget()
+			}
+			if err := ev.sys.load(ev.target); err != nil {
+				return err
+			}
+		}
+		if k := ev.keptFrom(ev.target); k != nil && ev.moveTo == nil {
+			k.await(ev.sys) // rather than hold it to no use
+			continue
 		}
 		if ev.enterFast() {
 			return nil
@@ -236,5 +245,5 @@ func (ev *Event) treeRoots(m *Handle, list []*Handle) []*Handle {
 func (ev *Event) deadTarget() error {
 	ev.maxPos = max(ev.maxPos, ev.target.lastPos)
 	ev.traceRead(ev.target)
-	return &AbortError{Msg: msgDeleted(ev.target), Event: ev.id, Fault: true}
+	return &AbortError{Msg: msgGone(ev.target, ev.method.Class), Event: ev.id, Fault: true}
 }

@@ -11,7 +11,7 @@ func Enter[T Object](cx *Cx, target Ref, m *Method) (self T, ok bool) {
 }
 
 func (cx *Cx) enter(h *Handle, m *Method) {
-	cx.access(h, m.Self)
+	cx.access(h, m.Self, m.Class)
 	cx.push(h, m)
 }
 
@@ -77,7 +77,7 @@ func (cx *Cx) newActor(c *Class) *Handle {
 // sub-events to it dead letters.
 func Delete(cx *Cx, target Ref) {
 	h := target.h
-	cx.access(h, Write)
+	cx.access(h, Write, nil)
 	ev := cx.ev
 	if ev.parallel {
 		ev.mu.Lock()

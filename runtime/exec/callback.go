@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -14,6 +15,7 @@ import (
 type ClientObject struct {
 	client *Client
 	self   any
+	number uint64 // by which it is stored, 0 if it never was; guarded by System.objects
 }
 
 // ClientRef is a reference to a client object; the zero ClientRef is null. It is
@@ -61,6 +63,9 @@ type callback struct {
 	args   Args
 	timer  *timer  // that has fired it, if one has
 	from   *origin // traced systems only; nil: a client has posted it
+	pos    store.Position
+	// printed is the last line of the event before the callback, in the egress of a system with a store.
+	printed uint64
 }
 
 // mailbox holds the callbacks of one client: they run one at a time, in the order in
@@ -180,6 +185,12 @@ func (cl *Client) call(c callback) {
 			cl.sys.stats.callbackFailures.Add(1)
 		}
 	}()
+	if d := cl.sys.durable; d != nil {
+		if d.wait(c.pos) != nil {
+			return // nothing leaves a store that has failed
+		}
+		cl.sys.egress.flush(c.printed)
+	}
 	if t := cl.sys.tracer; t != nil {
 		t.called(cl, &c)
 	}
@@ -219,6 +230,7 @@ func (cl *Client) Close() {
 	dropped := m.mu.queue
 	m.mu.gone, m.mu.queue = true, nil
 	m.mu.Unlock()
+	cl.sys.forgetObjects(cl)
 	for i := range dropped {
 		cl.sys.timers.fired(dropped[i].timer)
 	}

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -56,7 +57,11 @@ func (cl *Client) Await(target Ref, m *Method, args Args) error {
 	ev := cl.sys.takeEvent(cl, id, target.h, m, args)
 	ev.bounded = true
 	err := ev.perform()
-	cl.sys.giveBack(ev)
+	if ev.chain == nil {
+		cl.sys.giveBack(ev)
+	} else {
+		err = ev.seeThrough()
+	}
 	if cl.sys.closing.Load() {
 		cl.sys.leave()
 	}
@@ -87,8 +92,8 @@ func (cl *Client) Issue(target Ref, m *Method, args Args) *Future {
 		close(f.done)
 		return f
 	}
-	cl.launch(l, args, func(err error) {
-		if err != nil {
+	cl.launch(l, args, &f.cancel, func(err error) {
+		if f.err = err; err != nil && !errors.Is(err, errCancelled) {
 			l.err = err
 			f.fail(l)
 		}
@@ -112,12 +117,12 @@ func (cl *Client) Send(target Ref, m *Method, args Args) {
 	} else if err := s.admitIssue(); err != nil {
 		ended(cl.refused(err))
 	} else {
-		cl.launch(l, args, ended)
+		cl.launch(l, args, nil, ended)
 	}
 }
 
 // launch runs an admitted event in a worker and calls ended with its failure.
-func (cl *Client) launch(l letter, args Args, ended func(error)) {
+func (cl *Client) launch(l letter, args Args, cancel *cancellation, ended func(error)) {
 	s := cl.sys
 	var from *origin
 	if s.tracer != nil {
@@ -134,9 +139,13 @@ func (cl *Client) launch(l letter, args Args, ended func(error)) {
 		}()
 		s.scatter(l.id)
 		ev := s.takeEvent(cl, l.id, l.target, l.method, args)
-		ev.bounded, ev.from = true, from
-		err = ev.perform()
-		s.giveBack(ev)
+		ev.bounded, ev.from, ev.cancel = true, from, cancel
+		if first := ev.perform(); ev.chain == nil {
+			s.giveBack(ev)
+			err = first
+		} else {
+			err = ev.seeThrough()
+		}
 	})
 }
 
@@ -221,13 +230,17 @@ func (cl *Client) Advance(d time.Duration) {
 			break
 		}
 		c.set(due)
-		s.timers.fireDue(due)
+		s.timers.fireDue(c.Now()) // later than due after an outage
 	}
 	c.set(end)
 }
 
 // Print writes a line to standard output at once.
 func (cl *Client) Print(text string) {
+	if cl.sys.durable != nil {
+		cl.sys.egress.print(text)
+		return
+	}
 	cl.sys.out.add(text)
 	cl.sys.out.flush()
 }

@@ -1,24 +1,15 @@
 package exec
 
-import (
-	"context"
+import "github.com/aeon-lang/aeon/runtime/trace"
 
-	"github.com/aeon-lang/aeon/runtime/event"
-	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/trace"
-)
-
-// commit ends an attempt whose code has run: ownership, the journal's position, what
-// follows; then the locks go, and the answer waits until the journal is durable up to
-// everything the event has seen.
+// commit ends an attempt whose code has run: ownership, the place among all events, what
+// follows; then the locks go, and the answer leaves. A system with a store does more.
 func (ev *Event) commit() error {
-	s, cx := ev.sys, &ev.root
+	if ev.sys.durable != nil {
+		return ev.commitDurable()
+	}
 	if err := ev.commitOwnership(); err != nil {
-		ev.undo()
-		if ev.traced != nil {
-			s.tracer.undone(ev, err)
-		}
-		ev.release(true)
+		ev.takeBack(err)
 		return err
 	}
 	for _, h := range ev.born {
@@ -26,28 +17,36 @@ func (ev *Event) commit() error {
 	}
 	next := ev.settle()
 	ev.release(false)
-	if len(cx.ops) > 0 {
+	if len(ev.root.ops) > 0 {
 		next.start()
 	}
-	s.answer(ev.maxPos)
 	ev.client.stats.commits.Add(1)
 	return nil
+}
+
+// takeBack undoes an event that cannot commit.
+func (ev *Event) takeBack(err error) {
+	ev.undo()
+	ev.undone(err)
+	ev.release(true)
 }
 
 // settle takes the event's place among all events, and leaves there what it has issued.
 func (ev *Event) settle() (next follow) {
 	s := ev.sys
-	var meets uint64
 	if len(ev.root.ops) > 0 {
-		meets = ev.needed(ev.root.ops)
+		meets := ev.needed(ev.root.ops)
 		s.outlets.lock(meets)
 		defer s.outlets.unlock(meets)
 	}
-	pos := ev.append(nil)
-	if ev.traced == nil {
+	switch {
+	case ev.traced != nil:
+		s.tracer.committed(ev, &next)
+	case s.durable != nil:
+		ev.decide()
 		ev.publish(&next)
-	} else {
-		s.tracer.committed(ev, pos, &next)
+	default:
+		ev.publish(&next)
 	}
 	return next
 }
@@ -61,76 +60,24 @@ func (ev *Event) publish(next *follow) {
 	}
 }
 
+// undone reports an event that has been undone and still holds its locks.
+func (ev *Event) undone(err error) {
+	switch {
+	case ev.sys.durable != nil:
+		ev.abortDurable(err)
+	case ev.traced != nil:
+		ev.sys.tracer.undone(ev, err)
+	}
+}
+
 // failed counts an event that has been undone and holds nothing any more, and returns
 // err once the answer may leave the node: an abort, too, tells what the event has read.
 func (ev *Event) failed(err error) error {
-	ev.append(err)
-	ev.sys.answer(ev.maxPos)
 	ev.client.stats.aborts.Add(1)
+	if ev.sys.durable != nil {
+		return ev.answered(err)
+	}
 	return err
-}
-
-// append gives the event its place in the journal. An abort is an outcome, too.
-func (ev *Event) append(failed error) store.Position {
-	s := ev.sys
-	b := &ev.batch
-	b.Event, b.Attempt, b.Failed = ev.id, ev.attempt, failed
-	if s.records && failed == nil {
-		ev.fill(b)
-	}
-	pos := s.journal.Append(b)
-	b.Failed = nil
-	ev.maxPos = max(ev.maxPos, ev.root.maxPos, pos)
-	if pos == 0 || failed != nil {
-		return pos
-	}
-	for i := range ev.root.log {
-		ev.root.log[i].self.h.lastPos = pos
-	}
-	for _, h := range ev.fresh {
-		h.lastPos = pos
-	}
-	for _, h := range ev.deletes {
-		h.lastPos = pos
-	}
-	return pos
-}
-
-// fill lists what the batch has to record. A field that was written several times is
-// listed once: its value is read when the batch is encoded.
-func (ev *Event) fill(b *store.Batch) {
-	b.Writes, b.Created, b.Deleted = b.Writes[:0], b.Created[:0], b.Deleted[:0]
-	type slot struct {
-		self  *Self
-		field uint16
-	}
-	seen := make(map[slot]bool, len(ev.root.log))
-	for i := range ev.root.log {
-		e := &ev.root.log[i]
-		k := slot{e.self, e.field}
-		if seen[k] {
-			continue
-		}
-		seen[k] = true
-		b.Writes = append(b.Writes, store.FieldWrite{Actor: e.self.h.id, Object: e.self.h.obj, Field: e.field})
-	}
-	list := func(to []event.ActorID, hs []*Handle) []event.ActorID {
-		for _, h := range hs {
-			to = append(to, h.id)
-		}
-		return to
-	}
-	b.Created = list(list(b.Created, ev.fresh), ev.born)
-	b.Deleted = list(b.Deleted, ev.deletes)
-}
-
-// answer is [ANSWER]: it waits until an answer that has seen position p may leave the node.
-func (s *System) answer(p store.Position) {
-	if !s.journal.Durable(p) {
-		// Only the end of the process can stop it: the caller's wishes are ignored
-		// once the commit has begun.
-		_ = s.journal.Wait(context.Background(), p)
-	}
 }
 
 // follow is what happens after a commit: it is ordered while the event still holds its
@@ -157,9 +104,11 @@ func (f *follow) add(ops []op) {
 				f.lanes = append(f.lanes, l)
 			}
 		case opCallback:
-			if o.object.client.post(callback{o.object, o.call, o.args, o.timer, f.called(o)}) {
+			if o.object.client.post(callback{o.object, o.call, o.args, o.timer, f.called(o), f.ev.maxPos, f.ev.printed}) {
 				f.boxes = append(f.boxes, o.object.client)
 			}
+		case opTail:
+			f.tail(o)
 		case opTimer:
 			if !o.issuer.is(deleted) { // its timers have just been dropped
 				s.timers.set(o, f.origin(o, trace.Timer, 0))
@@ -167,10 +116,19 @@ func (f *follow) add(ops []op) {
 		case opCancel:
 			s.timers.cancel(o.issuer, o.name)
 		case opPrint:
+			if s.durable != nil {
+				f.ev.printed = s.egress.add(outgoing{pos: f.ev.maxPos, kind: opPrint, text: o.name})
+				continue
+			}
 			s.out.add(o.name)
 			f.print = true
 		case opLog:
-			s.log.Info(o.name, "event", f.ev.id.String(), "actor", o.issuer.String())
+			attrs := []any{"event", f.ev.id.String(), "actor", o.issuer.String()}
+			if s.durable != nil {
+				f.ev.printed = s.egress.add(outgoing{pos: f.ev.maxPos, kind: opLog, text: o.name, attrs: attrs})
+				continue
+			}
+			s.log.Info(o.name, attrs...)
 		}
 	}
 }
@@ -178,7 +136,7 @@ func (f *follow) add(ops []op) {
 func (f *follow) sub(o *op) subEvent {
 	f.index++
 	return subEvent{id: f.ev.id.Child(f.index), target: o.target, method: o.method, args: o.args, timer: o.timer,
-		from: f.origin(o, trace.Sub, f.index)}
+		from: f.origin(o, trace.Sub, f.index), seq: o.seq, pos: f.ev.maxPos}
 }
 
 // origin returns where what o issues comes from, nil in a system that is not traced.
@@ -199,6 +157,9 @@ func (f *follow) start() {
 	s := f.ev.sys
 	if f.print {
 		s.out.flush()
+	}
+	if f.ev.printed > 0 && (f.ev.waitsForNothing() || f.ev.chain != nil) { // only its end waits for the lines of a chain
+		s.egress.start()
 	}
 	for _, l := range f.lanes {
 		s.workers.run(func() { s.drain(l) })

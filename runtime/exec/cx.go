@@ -122,6 +122,7 @@ const (
 	opPrint
 	opLog
 	opBranch
+	opTail
 )
 
 // op is something that happens after the commit, in program order.
@@ -138,6 +139,12 @@ type op struct {
 	call   *ClientMethod
 	branch *branch // its ops belong here
 	timer  *timer  // that has fired an opEmit, if one has
+	keep   bool    // of an opTail: target is the event's own, which is kept
+
+	// Systems with a store only.
+	encoded [2]uint32 // where the arguments are in preparation.args
+	seq     uint64    // of a sub-event
+	made    *timer    // by an opTimer
 }
 
 func (cx *Cx) emit(o op) {

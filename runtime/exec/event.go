@@ -22,11 +22,14 @@ type Event struct {
 	args   Args
 	class  *Class // of the actor that a client's new creates; else nil
 	birth  event.PartitionID
-	traced *tracedEvent // traced systems only
-	from   *origin      // traced systems only; nil: a client issues it now
-	moveTo *Handle      // of a move in T: the new parent; else nil
-	spare  []*queue     // idle queues; kept by the pooled object
-	idNext uint64       // ids for new actors, kept by the pooled object
+	traced *tracedEvent  // traced systems only
+	from   *origin       // traced systems only; nil: a client issues it now
+	moveTo *Handle       // of a move in T: the new parent; else nil
+	chain  *chain        // that the event is a step of; nil if no tail call has led to it or ended it
+	cancel *cancellation // of a client's event that may be cancelled; else nil
+	next   tailStep      // the step that follows, once the event has committed
+	spare  []*queue      // idle queues; kept by the pooled object
+	idNext uint64        // ids for new actors, kept by the pooled object
 	idEnd  uint64
 
 	root Cx // the root branch
@@ -51,7 +54,6 @@ type Event struct {
 
 	claims  []member // discovered by earlier attempts
 	attempt event.Attempt
-	batch   store.Batch
 	bounded bool           // admission may make it wait: issued by a client
 	maxPos  store.Position // largest lastPos seen
 	passed  []*Handle      // scratch of pass
@@ -71,7 +73,15 @@ type Event struct {
 	now     int64            // time of the event, 0 if not asked for yet
 	edges   []edgeDelta      // changes of ownership
 	edits   []dominator.Edit // scratch of the commit
-	extra   []member         // carried if the attempt is withdrawn now
+
+	// Systems with a store only.
+	prep    *preparation // of its batch; kept by the pooled object
+	issuer  *Handle      // of a sub-event: whose outbox it comes from
+	outSeq  uint64       // its number there
+	request *request     // of a durable session
+	printed uint64       // the last line it has in the egress
+	credit  bool         // it has taken part of the budget of the store
+	extra   []member     // carried if the attempt is withdrawn now
 }
 
 func (s *System) newEvent() any {
@@ -115,7 +125,11 @@ func (s *System) giveBack(ev *Event) {
 		ev.claims = ev.claims[:0]
 	}
 	ev.sys, ev.client, ev.target, ev.method, ev.args, ev.class, ev.moveTo = nil, nil, nil, nil, nil, nil, nil
-	ev.attempt, ev.maxPos, ev.bounded = 0, 0, false
+	if ev.chain != nil {
+		ev.chain, ev.next = nil, tailStep{}
+	}
+	ev.attempt, ev.maxPos, ev.bounded, ev.cancel = 0, 0, false, nil
+	ev.issuer, ev.outSeq, ev.request, ev.printed = nil, 0, nil, 0
 	s.events.Put(ev)
 	s.yield()
 }
@@ -153,6 +167,13 @@ func (ev *Event) endAttempt() {
 func (ev *Event) perform() error {
 	defer endOnBug()
 	s := ev.sys
+	if s.durable != nil {
+		if err := ev.takeCredit(); err != nil {
+			ev.client.stats.aborts.Add(1)
+			return err
+		}
+		defer ev.giveCredit()
+	}
 	ev.home.Start(ev)
 	if s.tracer != nil {
 		s.tracer.begin(ev)
@@ -161,25 +182,30 @@ func (ev *Event) perform() error {
 	for {
 		ev.attempt++
 		if err := ev.enter(); err != nil {
-			if s.tracer != nil {
-				s.tracer.undone(ev, err)
-			}
+			ev.undone(err)
 			return ev.failed(err)
+		}
+		if ev.cancelled() {
+			return ev.endCancelled()
 		}
 		switch out := ev.run(); out.kind {
 		case ended:
+			if ev.cancelled() {
+				return ev.endCancelled()
+			}
 			if err := ev.commit(); err != nil {
 				return ev.failed(err)
 			}
 			return nil
 		case aborted:
+			if ev.cancelled() {
+				return ev.endCancelled()
+			}
 			ev.undo()
 			if planted.callbackOnAbort {
 				ev.plantCallbacks()
 			}
-			if s.tracer != nil {
-				s.tracer.undone(ev, out.err)
-			}
+			ev.undone(out.err)
 			ev.release(true)
 			return ev.failed(out.err)
 		case withdrawn:
@@ -187,6 +213,7 @@ func (ev *Event) perform() error {
 			ev.claim(out.claim)
 			ev.withdraw()
 			ev.client.stats.withdrawals.Add(1)
+			out.kept.await(s)
 		}
 	}
 }

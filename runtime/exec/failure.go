@@ -20,6 +20,18 @@ const (
 
 func msgDeleted(h *Handle) string { return "actor " + h.label() + " was deleted" }
 
+// msgGone is msgDeleted for an actor that only its id is left of, as it was deleted before the
+// store was opened. c is the class that it must have had, nil if that is not known.
+func msgGone(h *Handle, c *Class) string {
+	switch {
+	case h.class != nil:
+		return msgDeleted(h)
+	case c != nil:
+		return "actor " + c.Name + " was deleted"
+	}
+	return "the actor was deleted"
+}
+
 // Frame is one place in a program.
 type Frame struct {
 	Func string
@@ -113,6 +125,7 @@ type outcome struct {
 	kind  outcomeKind
 	err   *AbortError
 	claim member // of a withdrawal
+	kept  *keep  // of a withdrawal: what the next attempt waits for
 }
 
 type outcomeKind uint8
@@ -169,7 +182,7 @@ func (cx *Cx) body(target *Handle, m *Method, args Args) (out outcome) {
 		target = cx.newActor(cx.ev.class)
 		cx.ev.target = target
 	} else {
-		cx.access(target, m.Self)
+		cx.access(target, m.Self, m.Class)
 		cx.push(target, m)
 	}
 	if planted.releaseEarly && cx == &cx.ev.root && cx.ev.lazyAt == nil {
@@ -189,7 +202,7 @@ func (cx *Cx) caught(p any) (out outcome, gone bool) {
 	case nil:
 		e.Msg, e.Fault, gone = msgGoexit, true, true
 	case withdrawal:
-		return outcome{kind: withdrawn, claim: p.claim}, false
+		return outcome{kind: withdrawn, claim: p.claim, kept: p.kept}, false
 	case branchFailed:
 		return outcome{kind: follows}, false
 	case abortSignal:
@@ -226,9 +239,7 @@ func endOnBug() {
 // abandon ends an event whose goroutine is going away.
 func (ev *Event) abandon(err *AbortError) {
 	ev.undo()
-	if ev.traced != nil {
-		ev.sys.tracer.undone(ev, err)
-	}
+	ev.undone(err)
 	ev.release(true)
 	_ = ev.failed(err)
 	ev.sys.leave()
@@ -244,7 +255,7 @@ func CallPath() []Frame {
 // runtimePackages are skipped in call paths.
 var runtimePackages = []string{
 	"runtime.", "github.com/aeon-lang/aeon/runtime.",
-	"github.com/aeon-lang/aeon/runtime/exec.", "github.com/aeon-lang/aeon/runtime/value.",
+	"github.com/aeon-lang/aeon/runtime/exec.", "github.com/aeon-lang/aeon/runtime/value.", "github.com/aeon-lang/aeon/runtime/table.",
 	"github.com/aeon-lang/aeon/internal/assert.",
 }
 
@@ -253,9 +264,15 @@ var runtimePackages = []string{
 func frames(pcs []uintptr) []Frame {
 	var all, aeon []Frame
 	it := runtime.CallersFrames(pcs)
+	above := ""
 	for {
 		f, more := it.Next()
 		if f.Function != "" && !skipped(f.Function) {
+			if partOf(above, f.Function) {
+				above = f.Function
+				continue // Go calls a part of the function by itself: there is no call in the program
+			}
+			above = f.Function
 			g := Frame{Func: f.Function, File: f.File, Line: f.Line}
 			all = append(all, g)
 			if strings.HasSuffix(f.File, ".aeon") {
@@ -270,6 +287,23 @@ func frames(pcs []uintptr) []Frame {
 		return aeon
 	}
 	return all
+}
+
+// partOf reports whether the Go function part is the body of a loop or a closure in fn, or in
+// another part of the function that fn is in.
+func partOf(part, fn string) bool {
+	whole := wholeFunc(part)
+	return whole != part && whole == wholeFunc(fn)
+}
+
+// wholeFunc returns the name of the declared function that a Go function is in.
+func wholeFunc(fn string) string {
+	for _, mark := range []string{"-range", ".func"} {
+		if i := strings.Index(fn, mark); i > 0 && i+len(mark) < len(fn) && '0' <= fn[i+len(mark)] && fn[i+len(mark)] <= '9' {
+			fn = fn[:i]
+		}
+	}
+	return fn
 }
 
 func skipped(fn string) bool {

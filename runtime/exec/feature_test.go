@@ -28,8 +28,9 @@ type desk struct {
 
 type deskRef struct{ Ref }
 
-var classDesk = Class{Package: "t", Name: "Desk", Fields: []Field{{Name: "n"}, {Name: "text"}, {Name: "ok"}, {Name: "rate"},
-	{Name: "kids", Owning: true}, {Name: "names"}, {Name: "tags"}, {Name: "boss", Owning: true}}, SelfRecursive: true}
+var classDesk = Class{Package: "t", Name: "Desk", Fields: []Field{{Name: "n", Type: "int"}, {Name: "text", Type: "string"},
+	{Name: "ok", Type: "bool"}, {Name: "rate", Type: "float"}, {Name: "kids", Owning: true, Type: "vector<actor t.Desk?>"}, {Name: "names", Type: "map<string,int>"},
+	{Name: "tags", Type: "set<int>"}, {Name: "boss", Owning: true, Type: "actor t.Desk?"}}, SelfRecursive: true}
 
 // work is the argument of methodWork: the code to run.
 type work func(cx *Cx, d *desk)

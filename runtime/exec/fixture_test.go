@@ -133,8 +133,8 @@ func (r bankRef) Audit(cl *Client) (int64, error) {
 }
 
 var (
-	classAccount = Class{Package: "bank", Name: "Account", Fields: []Field{{Name: "balance"}, {Name: "owner"}}}
-	classBank    = Class{Package: "bank", Name: "Bank", Fields: []Field{{Name: "accounts", Owning: true}, {Name: "made"}}}
+	classAccount = Class{Package: "bank", Name: "Account", Fields: []Field{{Name: "balance", Type: "int"}, {Name: "owner", Type: "string"}}}
+	classBank    = Class{Package: "bank", Name: "Bank", Fields: []Field{{Name: "accounts", Owning: true, Type: "map<string,actor bank.Account?>"}, {Name: "made", Type: "int"}}}
 
 	methodDeposit  = Method{Class: &classAccount, Name: "deposit", Self: Write}
 	methodBalance  = Method{Class: &classAccount, Name: "balance", Self: Read, ReadOnly: true}

@@ -6,12 +6,14 @@ import (
 	"sync"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
 )
 
 // Future is the outcome of an event that was issued and not awaited yet.
 type Future struct {
 	sys    *System
 	done   chan struct{}
+	cancel cancellation
 	err    error
 	failed *letter // among the unclaimed, if the event has run and failed
 }
@@ -22,7 +24,8 @@ type letter struct {
 	target *Handle
 	method *Method
 	err    error
-	order  uint64 // among the unclaimed
+	order  uint64         // among the unclaimed
+	pos    store.Position // what it tells of, if that may not be durable yet
 }
 
 // Wait returns the outcome of the event when it has ended.

@@ -22,11 +22,12 @@ type (
 
 // States of a handle; bits of Handle.state.
 const (
-	created uint32 = 1 << iota // the constructor has committed
-	deleted                    // a delete has committed; final
-	fresh                      // created by an event that has not ended: nobody else knows it
-	dying                      // deleted by the event that holds it for writing
-	virtual                    // no actor: TOP or the node of a partition
+	created  uint32 = 1 << iota // the constructor has committed
+	deleted                     // a delete has committed; final
+	fresh                       // created by an event that has not ended: nobody else knows it
+	dying                       // deleted by the event that holds it for writing
+	virtual                     // no actor: TOP or the node of a partition
+	unloaded                    // its state lies in the store alone
 )
 
 // Handle is what the runtime keeps of one actor: its place in the ownership
@@ -39,7 +40,7 @@ type Handle struct {
 	latch latch  // guards queue and what is in it, and holds those who need no queue
 	queue *queue // nil while nobody but guests holds the actor or waits for it
 
-	name  *string // of a named actor; else nil
+	named *naming // of a named actor; else nil
 	id    event.ActorID
 	class *Class
 	// obj is the actor's state, nil before it is constructed. Like everything in
@@ -47,9 +48,19 @@ type Handle struct {
 	obj Object
 
 	state   atomic.Uint32
-	timed   atomic.Bool    // the actor has set a timer
-	wide    atomic.Bool    // a hint: readers have found that it reaches too much to share
-	lastPos store.Position // of the last write; guarded by the actor's lock
+	kept    atomic.Pointer[keep] // who alone may touch the actor; changed by that chain alone
+	timed   atomic.Bool          // the actor has set a timer
+	wide    atomic.Bool          // a hint: readers have found that it reaches too much to share
+	used    atomic.Bool          // since the hand came by (passivate.go); of a system with a store
+	layout  uint32               // that the actor was created with; of a system with a store
+	lastPos store.Position       // of the last write; guarded by the actor's lock
+}
+
+// naming is the name of an actor, and how many actors that were deleted have had it before;
+// these are counted in systems with a store only.
+type naming struct {
+	name        string
+	incarnation uint32
 }
 
 func (h *Handle) is(bits uint32) bool { return h.state.Load()&bits != 0 }
@@ -77,9 +88,11 @@ func (h *Handle) String() string {
 	switch {
 	case h == nil:
 		return "null"
-	case h.class == nil:
+	case h.is(virtual):
 		return "virtual(" + h.id.String() + ")"
-	case h.name != nil:
+	case h.class == nil:
+		return "actor(" + h.id.String() + ")"
+	case h.named != nil:
 		return h.label()
 	}
 	return h.class.Name + "(" + h.id.String() + ")"
@@ -89,10 +102,10 @@ func (h *Handle) String() string {
 // Ids belong to the log: they differ from run to run, and nothing that a program can see
 // may depend on the schedule.
 func (h *Handle) label() string {
-	if h.name == nil {
+	if h.named == nil {
 		return h.class.Name
 	}
-	return h.class.Name + "(" + strconv.Quote(*h.name) + ")"
+	return h.class.Name + "(" + strconv.Quote(h.named.name) + ")"
 }
 
 // locked returns the handle's queue, taken from the pool if need be, which has seen
@@ -241,7 +254,7 @@ type nameKey struct {
 // named returns the handle of the actor of class c with the given name. It is
 // placed in the sequencing tree, but its constructor runs in its first event.
 func (s *System) named(c *Class, name string) *Handle {
-	id := event.NamedActor(c.Package+"."+c.Name, name, len(s.partitions))
+	id := s.idOf(c, name, 0)
 	sh := &s.directory[id.Serial%directoryShards]
 	key := nameKey{class: c, name: name}
 	sh.mu.Lock()
@@ -249,9 +262,14 @@ func (s *System) named(c *Class, name string) *Handle {
 	if h := sh.mu.named[key]; h != nil && !h.is(deleted) {
 		return h
 	}
-	h := s.newHandle(c, id, 0)
-	h.name = &key.name
-	s.graph.NewRoot(&h.node, &s.partitions[id.Birth].node)
+	var h *Handle
+	if s.durable != nil {
+		h = s.durable.named(c, name)
+	} else {
+		h = s.newHandle(c, id, 0)
+		h.named = &naming{name: name}
+		s.graph.NewRoot(&h.node, &s.partitions[id.Birth].node)
+	}
 	if sh.mu.named == nil {
 		sh.mu.named = make(map[nameKey]*Handle)
 	}
@@ -259,13 +277,40 @@ func (s *System) named(c *Class, name string) *Handle {
 	return h
 }
 
+// named returns the actor of a name that the store knows, or makes the next one of that
+// name and stores it, so that whatever refers to it finds it. Caller holds the shard.
+func (d *durable) named(c *Class, name string) *Handle {
+	s := d.sys
+	w := &preparation{d: d}
+	last, used, dead, err := d.lookup(c, name)
+	if err != nil {
+		d.store.Fail(err) // the process ends; what is made here is not stored
+	}
+	if used && !dead {
+		if h := d.actors.find(s.idOf(c, name, last)); h != nil {
+			return h
+		}
+	}
+	if used {
+		last++
+	}
+	h := s.newHandle(c, s.idOf(c, name, last), 0)
+	h.named = &naming{name: name, incarnation: last}
+	s.graph.NewRoot(&h.node, &s.partitions[h.id.Birth].node)
+	d.actors.add(h)
+	w.name(h, false)
+	w.header(h, 0)
+	h.lastPos = d.journal.Append(w.batch)
+	return h
+}
+
 // forget takes an actor that was deleted out of the directory.
 func (s *System) forget(h *Handle) {
-	if h.name == nil {
+	if h.named == nil {
 		return
 	}
-	key := nameKey{class: h.class, name: *h.name}
-	sh := &s.directory[h.id.Serial%directoryShards]
+	key := nameKey{class: h.class, name: h.named.name}
+	sh := &s.directory[s.idOf(h.class, h.named.name, 0).Serial%directoryShards]
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	if sh.mu.named[key] == h {
@@ -276,6 +321,9 @@ func (s *System) forget(h *Handle) {
 func (s *System) newHandle(c *Class, id event.ActorID, state uint32) *Handle {
 	h := &Handle{id: id, class: c}
 	h.node.ID = id.Serial
+	if s.durable != nil {
+		h.layout = s.durable.layout(c).Number
+	}
 	h.state.Store(state)
 	return h
 }

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
 )
 
 // subEvent is an event that waits for its turn in a lane.
@@ -12,8 +13,11 @@ type subEvent struct {
 	target *Handle
 	method *Method
 	args   Args
-	timer  *timer  // that has fired it, if one has
-	from   *origin // traced systems only
+	timer  *timer         // that has fired it, if one has
+	from   *origin        // traced systems only
+	chain  *chain         // that it is a step of, but not the first
+	seq    uint64         // in the outbox of a system with a store
+	pos    store.Position // of the event that has issued it
 }
 
 // lane is the queue of the sub-events of one issuer to one target. The next one is
@@ -97,14 +101,30 @@ func (ls *lanes) next(l *lane) (e subEvent, ok bool) {
 	return e, true
 }
 
+// more reports whether the lane holds anything; one that does not is gone.
+func (ls *lanes) more(l *lane) bool {
+	sh := ls.shard(l.key)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if l.head < len(l.queue) {
+		return true
+	}
+	delete(sh.mu.byKey, l.key)
+	return false
+}
+
 // drain runs the sub-events of a lane until there is none left.
 func (s *System) drain(l *lane) {
 	finished := false
 	var e subEvent
 	defer func() {
 		if !finished { // runtime.Goexit in an event: its worker is going away
-			s.deadLetter(letter{id: e.id, target: e.target, method: e.method,
-				err: &AbortError{Msg: msgGoexit, Event: e.id, Fault: true}})
+			err := &AbortError{Msg: msgGoexit, Event: e.id, Fault: true}
+			if e.chain != nil {
+				e.chain.end(&Event{id: e.id, target: e.target, method: e.method, args: e.args}, err)
+			} else {
+				s.deadLetter(letter{id: e.id, target: e.target, method: e.method, err: err})
+			}
 			s.timers.fired(e.timer)
 			s.live.add(-1)
 			s.workers.run(func() { s.drain(l) })
@@ -117,10 +137,16 @@ func (s *System) drain(l *lane) {
 			return
 		}
 		ev := s.takeEvent(s.inner, e.id, e.target, e.method, e.args)
-		ev.from = e.from
+		ev.from, ev.chain, ev.maxPos = e.from, e.chain, e.pos
+		if !l.key.firing && s.durable != nil {
+			ev.issuer, ev.outSeq = l.key.issuer, e.seq
+		}
 		// With its issuer, a timer is gone.
-		if err := ev.perform(); err != nil && !(l.key.firing && e.target.is(deleted)) {
-			s.deadLetter(letter{id: e.id, target: e.target, method: e.method, err: err})
+		err := ev.perform()
+		if ev.chain != nil {
+			s.stepped(ev, err)
+		} else if err != nil && !(l.key.firing && e.target.is(deleted)) {
+			s.deadLetter(letter{id: e.id, target: e.target, method: e.method, err: err, pos: ev.maxPos})
 		}
 		s.giveBack(ev)
 		s.timers.fired(e.timer)

@@ -117,9 +117,17 @@ func (s *System) moveT(mv dominator.Move) bool {
 // former parent.
 func (s *System) relink(c *Handle, mv dominator.Move) {
 	d := takeDriver(s)
+	if s.durable != nil {
+		s.durable.owning.Lock()
+		defer s.durable.owning.Unlock()
+	}
 	c.latch.Lock()
 	// A move that has become impossible is dropped: the graph will propose another.
-	_, _ = s.graph.MoveT(mv.Node, mv.Parent)
+	old := s.parentOf(c)
+	gone, err := s.graph.MoveT(mv.Node, mv.Parent)
+	if s.durable != nil && err == nil {
+		s.durable.moved(c, old, gone)
+	}
 	d.out = c.locked().Moved(s.view, d.out)
 	d.execute(c, 0)
 	c.unlatch(s)

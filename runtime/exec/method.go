@@ -2,6 +2,7 @@ package exec
 
 import (
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/image"
 )
 
 // Mode is how strongly an event wants an actor.
@@ -82,7 +83,8 @@ func (m *Method) modeOf(c *Class) Mode {
 // Field describes one field of an actor class.
 type Field struct {
 	Name   string
-	Owning bool // holds plain actor references: assignments change ownership
+	Type   string // as the schema of a store has it; package codegen says how it is written
+	Owning bool   // holds plain actor references: assignments change ownership
 }
 
 // Class describes an actor class. There is one per class, a package-level
@@ -105,10 +107,16 @@ type Class struct {
 type Object interface{ ActorSelf() *Self }
 
 // Self is embedded by every generated actor struct and leads back to its handle.
-type Self struct{ h *Handle }
+type Self struct {
+	h    *Handle
+	rows image.Large
+}
 
 // ActorSelf implements Object.
 func (s *Self) ActorSelf() *Self { return s }
+
+// StoredRows is for package image.
+func (s *Self) StoredRows() *image.Large { return &s.rows }
 
 // Ref returns the reference to this actor.
 func (s *Self) Ref() Ref { return Ref{h: s.h} }

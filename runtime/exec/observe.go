@@ -86,8 +86,18 @@ type letters struct {
 	}
 }
 
+// deadLetter notes a failure that nobody awaits, once what it tells of is durable.
 func (s *System) deadLetter(f letter) {
 	s.stats.deadLetters.Add(1)
+	if s.durable != nil && f.pos > 0 {
+		s.egress.add(outgoing{pos: f.pos, letter: &f})
+		s.egress.start()
+		return
+	}
+	s.deliverLetter(f)
+}
+
+func (s *System) deliverLetter(f letter) {
 	method := f.method.String()
 	attrs := []any{"event", f.id.String(), "actor", f.target.String(), "method", method, "error", f.err.Error()}
 	var abort *AbortError

@@ -38,9 +38,12 @@ func (ev *Event) needed(ops []op) (set uint64) {
 		switch o.kind {
 		case opBranch:
 			set |= ev.needed(o.branch.cx.ops)
-		case opEmit:
-			if o.issuer != ev.target || ev.method.Self != Write {
+		case opEmit, opTail:
+			if !o.keep && (o.issuer != ev.target || ev.method.Self != Write) {
 				set |= outletOf(o.issuer.id.Serial)
+			}
+			if o.timer != nil && ev.sys.durable != nil {
+				set |= 1 << theTimers // its row moves, unless it is cancelled meanwhile
 			}
 		case opCallback:
 			set |= outletOf(uint64(o.object.client.id))

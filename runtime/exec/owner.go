@@ -77,7 +77,7 @@ func (cx *Cx) moveEdges(self *Self, old, v any) {
 // edge notes that p holds units more references to c.
 func (cx *Cx) edge(p, c *Handle, units int) {
 	// The class graph has no cycles but loops, so that a cycle lies within one class.
-	if units > 0 && c.class.SelfRecursive && p.class == c.class {
+	if units > 0 && p.class.SelfRecursive && p.class == c.class {
 		cx.checkCycle(p, c)
 	}
 	ev := cx.ev
@@ -232,6 +232,7 @@ func (cx *Cx) holdAll(list []*Handle) (held bool) {
 	ev.mu.Unlock()
 	if held {
 		for _, h := range list {
+			cx.respect(h)
 			cx.maxPos = max(cx.maxPos, h.lastPos) // whether there is a cycle tells of the last change
 			ev.traceRead(h)
 		}
@@ -292,7 +293,12 @@ func (ev *Event) commitOwnership() error {
 	}
 	for _, h := range ev.deletes {
 		if !h.is(fresh) {
-			s.graph.Delete(&h.node)
+			gone := s.graph.Delete(&h.node)
+			if s.durable != nil {
+				for _, n := range gone {
+					ev.prep.gone = append(ev.prep.gone, s.handleOf(n))
+				}
+			}
 			s.maintainer.kick()
 		}
 	}
@@ -321,9 +327,9 @@ func (ev *Event) deleting(h *Handle) bool { return h.is(dying) && slices.Contain
 
 const childrenMax = 8 // fresh actors and edges up to which commitChildren looks at them
 
-// commitChildren is commitOwnership for an event that has only created actors, each
-// stored once, in an actor that was there before, or not at all.
-func (ev *Event) commitChildren() bool {
+// onlyChildren reports whether the event has only created actors, each stored once, in an
+// actor that was there before, or not at all.
+func (ev *Event) onlyChildren() bool {
 	if len(ev.deletes) > 0 || len(ev.fresh) > childrenMax || len(ev.edges) > childrenMax {
 		return false
 	}
@@ -336,6 +342,14 @@ func (ev *Event) commitChildren() bool {
 				return false
 			}
 		}
+	}
+	return true
+}
+
+// commitChildren is commitOwnership for an event that has only created actors.
+func (ev *Event) commitChildren() bool {
+	if !ev.onlyChildren() {
+		return false
 	}
 	s := ev.sys
 	for _, h := range ev.fresh {

@@ -16,7 +16,15 @@ var planted struct {
 	callbackOnAbort  bool // callbacks of an event that is undone are made
 	callbackSwapped  bool // a client gets the latest callback first
 	laneSwapped      bool // a sub-event overtakes the one before it in its lane
+	keepNothing      bool // a tail call of this keeps nothing
 	bornKept         bool // a named actor survives the event that made it and was undone
+
+	releaseFirst     bool // locks go before the batch has its place in the journal
+	answerEarly      bool // an answer does not wait until it is durable
+	outboxKept       bool // the row of a sub-event is not removed with the batch of the event
+	outcomeForgotten bool // the outcome of a request of a durable session is not stored
+	edgeForgotten    bool // a changed edge has no row
+	parentForgotten  bool // a move in the sequencing tree is not stored
 }
 
 // enterOneByOne is enterBelow with a planted bug: others may enqueue in between.
@@ -37,6 +45,8 @@ func Plant(name string) {
 	bug := map[string]*bool{
 		"skipLock": &planted.skipLock, "releaseEarly": &planted.releaseEarly,
 		"forgetUndo": &planted.forgetUndo, "narrowAtPass": &planted.narrowAtPass,
+		"releaseFirst": &planted.releaseFirst, "answerEarly": &planted.answerEarly, "outboxKept": &planted.outboxKept,
+		"timerTwice": &planted.timerTwice, "outcomeForgotten": &planted.outcomeForgotten,
 	}[name]
 	if bug == nil {
 		panic("exec: no such bug: " + name)

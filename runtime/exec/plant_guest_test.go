@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
 // familyVisits has guests of one actor write two of its children, in both orders, beside
@@ -148,22 +149,31 @@ func oneByOne() int {
 
 // badJournal panics once it is told to.
 type badJournal struct {
-	store.Memory
+	*store.Store
 	bad atomic.Bool
 }
 
-func (j *badJournal) Append(b *store.Batch) store.Position {
+func (j *badJournal) Append(b store.Batch) store.Position {
 	if j.bad.Load() {
 		panic("the disk is full")
 	}
-	return j.Memory.Append(b)
+	return j.Store.Append(b)
 }
 
 // brokenJournal has a commit panic while the event holds its actor, in a caller that
 // recovers whatever comes, and goes on. The process must not.
 func brokenJournal() int {
-	j := &badJournal{}
-	s := Open(Config{Log: quiet, Journal: j})
+	st, err := store.Open(memengine.New(), store.Options{Program: "test", Log: quiet})
+	if err != nil {
+		fmt.Println(err)
+		return exitMissed
+	}
+	j := &badJournal{Store: st}
+	s, err := Recover(Config{Log: quiet, Store: st, Classes: testClasses, journal: j})
+	if err != nil {
+		fmt.Println(err)
+		return exitMissed
+	}
 	nodes, err := workload{nodes: 1}.plant(s)
 	if err != nil {
 		fmt.Println(err)

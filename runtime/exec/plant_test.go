@@ -44,6 +44,8 @@ var plants = map[string]struct {
 	"callbacks out of order":               {func() { planted.callbackSwapped = true }, followRuns},
 	"sub-events out of order":              {func() { planted.laneSwapped = true }, followRuns},
 	"a named actor is not undone":          {func() { planted.bornKept = true }, followRuns},
+	"a chain keeps nothing":                {func() { planted.keepNothing = true }, tailRuns},
+	"none: chains":                         {func() {}, tailRuns},
 	"none: what follows":                   {func() {}, followRuns},
 	"forget an undo": {func() { planted.forgetUndo = true },
 		[]workload{{goroutines: 4, events: 8_000, nodes: 5, edges: 8, changes: 5}}},
@@ -52,6 +54,8 @@ var plants = map[string]struct {
 var timerRuns = []workload{{goroutines: 16, events: 8_000, nodes: 1, later: 80}, {goroutines: 16, events: 8_000, nodes: 1, later: 90}}
 
 var followRuns = []workload{{goroutines: 8, events: 8_000, nodes: 4, edges: 5, changes: 5, later: 60}}
+
+var tailRuns = []workload{{goroutines: 8, events: 8_000, nodes: 4, edges: 5, changes: 5, later: 10, tails: 60}}
 
 const (
 	exitCaught = 3
@@ -95,6 +99,27 @@ func runPlanted(name string) int {
 		_ = f.Wait()
 	case "none: under a seed":
 		return foundAgain()
+	case "none: crashes":
+		return crashed()
+	case "release before the batch has its place":
+		planted.releaseFirst = true
+		time.AfterFunc(20*time.Second, func() { // who has lost his lock may also wait for ever
+			fmt.Println("caught: it does not end")
+			os.Exit(exitCaught)
+		})
+		return crashed()
+	case "answer before it is durable":
+		planted.answerEarly = true
+		return crashed()
+	case "the row of a sub-event stays":
+		planted.outboxKept = true
+		return crashed()
+	case "an edge has no row":
+		planted.edgeForgotten = true
+		return crashed()
+	case "a move in the tree has no row":
+		planted.parentForgotten = true
+		return crashed()
 	}
 	p := plants[name]
 	p.plant()
@@ -234,7 +259,10 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 		"children enqueued one by one", "narrow through a field at a pass", "let a lazy reader share", "none: under a seed",
 		"skip a lock under a seed", "wait for what never comes under a seed",
 		"none: what follows", "a timer fires after its cancellation", "a timer fires twice", "a timer's name is not replaced",
-		"a callback of an undone event", "callbacks out of order", "sub-events out of order", "a named actor is not undone"}
+		"a callback of an undone event", "callbacks out of order", "sub-events out of order", "a named actor is not undone",
+		"none: chains", "a chain keeps nothing",
+		"none: crashes", "release before the batch has its place", "answer before it is durable", "the row of a sub-event stays",
+		"an edge has no row", "a move in the tree has no row"}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

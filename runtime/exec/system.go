@@ -19,10 +19,20 @@ import (
 
 // Config configures a system; zero fields take the defaults named.
 type Config struct {
-	Clock   Clock         // RealClock
-	Stdout  io.Writer     // os.Stdout
-	Log     *slog.Logger  // to standard error, warnings and above
-	Journal store.Journal // store.Memory
+	Clock  Clock        // RealClock
+	Stdout io.Writer    // os.Stdout
+	Log    *slog.Logger // to standard error, warnings and above
+
+	// Store makes the system durable: Recover opens it. Classes are all that the program has,
+	// those of imported packages included. nil: everything is gone with the process.
+	Store   *store.Store
+	Classes []*Class
+	// MemoryMax is how many bytes the heap may have, without those of the store's engine, before
+	// the states of actors that are not used are dropped, to be read from the store again; 0: as
+	// many as there are.
+	MemoryMax int64
+	// SessionExpiry is how long a durable session that is not used lives on; 24 hours.
+	SessionExpiry time.Duration
 
 	Partitions       int           // event.Partitions
 	QueueDepthMax    int           // 100 000 events waiting for one actor, before clients wait
@@ -47,7 +57,8 @@ type Config struct {
 	Trace       trace.Recorder
 	TraceStates bool
 
-	fanOut int // fanOutMax; tests make it smaller
+	fanOut  int     // fanOutMax; tests make it smaller
+	journal journal // Store; tests look at what goes through
 }
 
 // schedulableBranches is BranchWorkers of a scheduled system: it must not depend on the machine.
@@ -77,8 +88,11 @@ func (c *Config) defaults() {
 	if c.Log == nil {
 		c.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	}
-	if c.Journal == nil {
-		c.Journal = store.Memory{}
+	if c.Store != nil {
+		c.Partitions = c.Store.Partitions()
+	}
+	if c.SessionExpiry <= 0 {
+		c.SessionExpiry = 24 * time.Hour
 	}
 	setDefault(&c.Partitions, event.Partitions)
 	setDefault(&c.QueueDepthMax, 100_000)
@@ -97,8 +111,7 @@ type System struct {
 	cfg     Config
 	clock   Clock
 	log     *slog.Logger
-	journal store.Journal
-	records bool
+	durable *durable // nil: everything is gone with the process
 	view    view
 	graph   *dominator.Graph
 	// joinSpins is how often an event looks at a word before it queues; 0 on one processor.
@@ -122,6 +135,7 @@ type System struct {
 	unclaimed  unclaimed
 	parked     parked
 	out        output
+	egress     egress // of a system with a store
 	letters    letters
 	stats      systemCounters
 	closing    atomic.Bool
@@ -129,6 +143,7 @@ type System struct {
 	left       chan struct{} // an event of a client has ended while the system is closing
 
 	inner   *Client // on whose behalf sub-events and timers run
+	objects clientObjects
 	clients struct {
 		sync.Mutex
 		counters map[*counters]struct{} // of the clients that somebody can still use
@@ -137,11 +152,18 @@ type System struct {
 	}
 }
 
-// Open starts a system. The caller closes it.
+// Open starts a system that keeps nothing: cfg.Store is not looked at, see Recover. The
+// caller closes it.
 func Open(cfg Config) *System {
+	cfg.Store = nil
+	return newSystem(cfg)
+}
+
+// newSystem starts a system without actors.
+func newSystem(cfg Config) *System {
 	cfg.defaults()
-	s := &System{cfg: cfg, clock: cfg.Clock, log: cfg.Log, journal: cfg.Journal, graph: dominator.New()}
-	s.records = s.journal.Records()
+	s := &System{cfg: cfg, clock: cfg.Clock, log: cfg.Log, graph: dominator.New()}
+	s.egress.sys = s
 	if cfg.Scheduled {
 		s.baton = newBaton(s, cfg.Seed)
 	}
@@ -171,19 +193,31 @@ func Open(cfg Config) *System {
 	}
 	s.left = make(chan struct{}, 1)
 	s.clients.counters = make(map[*counters]struct{})
-	s.inner = s.Client()
+	if cfg.Store != nil { // ids of another start are others
+		first := cfg.Store.Starts() << startShift
+		s.clients.last, s.timers.mu.last = event.ClientID(first), first
+		s.ids.last.Store(cfg.Store.FirstID())
+	}
+	s.inner = s.newClient()
 	return s
 }
 
 // Client returns a new client session. The system keeps nothing of a client that the
 // program has dropped but its share in the statistics.
 func (s *System) Client() *Client {
+	cl := s.newClient()
+	runtime.AddCleanup(cl, s.retire, cl.stats)
+	return cl
+}
+
+// newClient returns a client that lives as long as the system. One that the system refers
+// to must have no cleanup, which refers to the system: both would stay for ever.
+func (s *System) newClient() *Client {
 	s.clients.Lock()
 	defer s.clients.Unlock()
 	s.clients.last++
 	cl := &Client{sys: s, id: s.clients.last, stats: &counters{}}
 	s.clients.counters[cl.stats] = struct{}{}
-	runtime.AddCleanup(cl, s.retire, cl.stats)
 	return cl
 }
 
@@ -256,6 +290,9 @@ func (s *System) Close() {
 			<-s.left
 		}
 		s.settle()
+		if s.durable != nil {
+			s.durable.memory.close()
+		}
 		s.maintainer.close()
 		if s.baton != nil {
 			s.baton.until(func() bool { return s.baton.tasks == 1 })

@@ -4,6 +4,8 @@ import (
 	"container/heap"
 	"sync"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/store"
 )
 
 // timer is one pending `after` or `every`. Its fields are guarded by timers.mu, except
@@ -19,6 +21,12 @@ type timer struct {
 	every      time.Duration // 0 for a one-shot timer
 	generation uint64
 	from       *origin // traced systems only
+
+	payload []byte         // of its row, in a system with a store: what does not change; nil if it has none
+	pos     store.Position // of the event that has set it
+	stored  int64          // the due time under which the row stands; guarded by the outlet of timers
+
+	late bool // it was due when the store was opened, and has not fired since
 
 	due     time.Time
 	tick    uint64
@@ -50,6 +58,8 @@ type timers struct {
 		idle     chan struct{}
 		running  bool // the goroutine was started
 		closed   bool
+		stored   map[*Handle]map[*timer]struct{} // the timers that have rows, by issuer
+		burst    int                             // late timers that have fired since the last pause
 	}
 }
 
@@ -68,16 +78,14 @@ func (ts *timers) set(o *op, from *origin) {
 		ts.drop(ts.mu.named[timerKey{o.issuer, o.name}])
 	}
 	o.issuer.timed.Store(true)
-	ts.mu.last++
-	t := &timer{issuer: o.issuer, name: o.name, target: o.target, method: o.method, object: o.object, call: o.call,
-		args: o.args, every: o.every, generation: ts.mu.last, from: from, due: ts.sys.clock.Now().Add(o.delay)}
-	if t.every == 0 {
-		ts.mu.oneShots++
+	t := o.made
+	if t == nil {
+		ts.mu.last++
+		t = &timer{issuer: o.issuer, name: o.name, target: o.target, method: o.method, object: o.object, call: o.call,
+			args: o.args, every: o.every, generation: ts.mu.last, due: ts.sys.clock.Now().Add(o.delay)}
 	}
-	if o.name != "" {
-		ts.mu.named[timerKey{o.issuer, o.name}] = t
-	}
-	heap.Push(&ts.mu.heap, t)
+	t.from = from
+	ts.enter(t)
 }
 
 // cancel removes a timer by name.
@@ -93,6 +101,7 @@ func (ts *timers) drop(t *timer) {
 		return
 	}
 	t.off = true
+	ts.unlist(t)
 	if t.slot >= 0 {
 		heap.Remove(&ts.mu.heap, t.slot)
 	}
@@ -207,6 +216,13 @@ func (ts *timers) pop(now time.Time) (t *timer, wait time.Duration, ok bool) {
 		if t.due.After(now) {
 			return nil, t.due.Sub(now), true
 		}
+		if t.late && ts.mu.burst >= lateBurst {
+			ts.mu.burst = 0
+			return nil, latePause, true
+		} else if t.late {
+			ts.mu.burst++
+			t.late = false
+		}
 		heap.Pop(&ts.mu.heap)
 		busy := t.firings > 0
 		if t.every > 0 {
@@ -258,7 +274,7 @@ func init() {
 func (ts *timers) fire(t *timer) {
 	s := ts.sys
 	e := subEvent{id: t.issuer.id.TimerEvent(t.generation, t.tick), target: t.issuer, method: &methodFire, args: &fireArgs{ts, t},
-		timer: t, from: t.from.fired(t.tick)}
+		timer: t, from: t.from.fired(t.tick), pos: t.pos}
 	if l := s.lanes.push(s, t.issuer, e); l != nil {
 		s.workers.run(func() { s.drain(l) })
 	}
@@ -288,6 +304,7 @@ func (ts *timers) fired(t *timer) {
 	}
 	if !t.off {
 		t.off = true
+		ts.unlist(t)
 		if t.name != "" && ts.mu.named[timerKey{t.issuer, t.name}] == t {
 			delete(ts.mu.named, timerKey{t.issuer, t.name})
 		}
@@ -324,6 +341,13 @@ func (ts *timers) waitOneShots() <-chan struct{} {
 	}
 	return ts.mu.idle
 }
+
+// After an outage all that has become due meanwhile fires at once, but not faster than this: so
+// many timers, then a pause, in which other events come through.
+const (
+	lateBurst = 64
+	latePause = 5 * time.Millisecond
+)
 
 // timerHeap orders timers by due time, then by the order in which they were set.
 type timerHeap []*timer

@@ -6,20 +6,20 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
-	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
 // tracer exists in traced systems only; others pay one branch per event and access.
 type tracer struct {
-	rec    trace.Recorder
-	states bool // hash the fields
-	reuse  bool // the recorder keeps nothing of an event that was answered
-	pool   sync.Pool
-	tick   atomic.Int64
-	actors [traceShards]struct {
+	rec     trace.Recorder
+	durable *durable // nil without a store
+	states  bool     // hash the fields
+	reuse   bool     // the recorder keeps nothing of an event that was answered
+	pool    sync.Pool
+	tick    atomic.Int64
+	actors  [traceShards]struct {
 		mu struct {
 			sync.Mutex
 			byHandle map[*Handle]*tracedActor
@@ -76,18 +76,29 @@ func (t *tracer) actor(h *Handle) *tracedActor {
 		sh.byHandle, sh.named = make(map[*Handle]*tracedActor), make(map[event.ActorID]int)
 	}
 	a := &tracedActor{}
+	if t.durable != nil && (h.class == nil || t.durable.actors.recovered(h.id) == h) {
+		var version uint64
+		version, a.label = t.durable.traced(h.id)
+		a.version.Store(version)
+	}
 	class := "?"
 	if h.class != nil {
 		class = h.class.Package + "." + h.class.Name
 	}
-	if h.name == nil {
+	switch {
+	case a.label != "":
+	case h.named == nil:
 		a.label = class + ":" + h.id.String()
-	} else {
-		sh.named[h.id]++
-		if n := sh.named[h.id]; n > 1 {
+	default:
+		n := int(h.named.incarnation) + 1
+		if t.durable == nil {
+			sh.named[h.id]++
+			n = sh.named[h.id]
+		}
+		if n > 1 {
 			class += "@" + strconv.Itoa(n)
 		}
-		a.label = class + "/" + *h.name
+		a.label = class + "/" + h.named.name
 	}
 	sh.byHandle[h] = a
 	return a
@@ -215,16 +226,14 @@ func (t *tracer) state(h *Handle) uint64 {
 	if !t.states || h.obj == nil || h.is(deleted) {
 		return 0
 	}
-	s, ok := h.obj.(interface{ EncodeState(*codec.Encoder) })
+	s, ok := h.obj.(image.Stored)
 	if !ok {
 		return 0
 	}
 	defer func() { _ = recover() }() // what nests too deeply to be encoded has no hash
-	e := codec.NewEncoder(nil)
-	s.EncodeState(e)
 	sum := fnv.New64a()
-	_, _ = sum.Write(e.Data()) // never fails
-	return sum.Sum64() | 1     // 0 is none
+	_, _ = sum.Write(image.State(s, len(h.class.Fields))) // never fails
+	return sum.Sum64() | 1                                // 0 is none
 }
 
 // undone reports an event that has failed and has been undone; it still holds its locks.
@@ -240,16 +249,19 @@ func (t *tracer) undone(ev *Event, err error) {
 
 // committed reports an event that commits, and queues what follows from it; it still
 // holds its locks.
-func (t *tracer) committed(ev *Event, pos store.Position, next *follow) {
+func (t *tracer) committed(ev *Event, next *follow) {
+	if ev.sys.durable != nil {
+		t.committedDurable(ev, next)
+		return
+	}
 	r := ev.traced
-	r.Position = pos
 	t.writes(ev)
 	t.prepare(ev)
 	t.serial.Lock()
 	defer t.serial.Unlock()
 	r.Order = t.tick.Add(1)
 	ev.publish(next)
-	r.Subs, r.Callbacks = next.index, next.callbacks
+	r.Subs, r.Callbacks, r.Keeps = next.index, next.callbacks, ev.next.keep
 	t.rec.Ended(&r.Event)
 }
 

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
@@ -216,13 +215,4 @@ func (w workload) recorded(cfg *Config, f trace.Func) (end func() error, err err
 		file.End("closed")
 		return file.Close()
 	}, nil
-}
-
-// EncodeState writes the fields.
-func (n *wnode) EncodeState(e *codec.Encoder) {
-	e.Int(n.value)
-	for _, k := range n.kids.Items() {
-		e.Uint(uint64(k.h.id.Birth))
-		e.Uint(k.h.id.Serial)
-	}
 }

@@ -81,6 +81,9 @@ func (v view) Expand(x *Handle, id lockID, held lock.Mode, children []*Handle) l
 func (ev *Event) narrow() {
 	ev.isNarrow = true
 	ev.narrowed.max = ev.sys.cfg.fanOut
+	if ev.target.is(unloaded) && ev.sys.load(ev.target) != nil {
+		return // the process is ending
+	}
 	if ev.target.obj == nil || ev.method.Narrow == nil {
 		return
 	}

@@ -57,6 +57,9 @@ const (
 	wCancel    // cancel timer name
 	wShow      // callback to screen
 	wShowAfter // the same after n ms
+	// The last of an event, see workload_tail_test.go.
+	wTail // tail call of run on kid k, or on itself
+	wKeep // tail call of run on this
 )
 
 type wstep struct {
@@ -79,11 +82,14 @@ type wargs struct {
 	made  []*Handle
 	outs  []*wout    // what is to follow, in program order
 	lane  [2]*Handle // of what runs as a sub-event: issuer and target
+	// What has been read from a store stands for what was written there.
+	number uint64
+	of     *wargs
 }
 
 var (
 	classNode = Class{Package: "w", Name: "Node", SelfRecursive: true,
-		Fields: []Field{{Name: "value"}, {Name: "kids", Owning: true}}}
+		Fields: []Field{{Name: "value", Type: "int"}, {Name: "kids", Owning: true, Type: "vector<actor w.Node?>"}}}
 
 	touchNodes = []ClassMode{{&classNode, Write}}
 	readNodes  = []ClassMode{{&classNode, Read}}
@@ -245,6 +251,8 @@ func (n *wnode) step(cx *Cx, x *wargs, st wstep) {
 		}
 	case wRandom:
 		x.notes = append(x.notes, int64(cx.Random()*1e6))
+	case wTail, wKeep:
+		n.tail(cx, x, st, kid)
 	default:
 		n.follow(cx, x, st, kid)
 	}

@@ -186,8 +186,10 @@ func (m *model) end(t *mtimer) {
 func (m *model) follow(id mkey, o *wout) {
 	key := [2]string{string(id), o.name}
 	switch o.op {
-	case wEmit, wEmitNamed:
+	case wEmit, wEmitNamed, wTail:
 		m.queue(o)
+	case wKeep:
+		m.kept[id] = o.args
 	case wShow:
 		m.box(o.call)
 	case wCancel:
@@ -221,7 +223,7 @@ func (m *model) box(c *wcall) { m.boxes[c.screen.session] = append(m.boxes[c.scr
 // emits what it was set for, at its time; a one-shot timer is over then.
 func (m *model) fire(id mkey, tr *traced) {
 	f := tr.Args.(*fireArgs)
-	t := m.timers[f.t.args]
+	t := m.timers[written(f.t.args)]
 	if t == nil {
 		panic(mismatch{fmt.Sprintf("event %v fires a timer that %v has never set", tr.ID, id)})
 	}
@@ -282,8 +284,8 @@ func (m *model) compareFollows(s *System) error {
 	s.timers.mu.Lock()
 	defer s.timers.mu.Unlock()
 	for _, t := range s.timers.mu.heap {
-		pending[t.args] = true
-		mt := m.timers[t.args]
+		pending[written(t.args)] = true
+		mt := m.timers[written(t.args)]
 		if mt == nil || mt.over {
 			return fmt.Errorf("timer %q of %v is pending, but not in the model", t.name, t.issuer)
 		}
@@ -320,11 +322,11 @@ func (g *generator) later() wstep {
 	if g.rng.IntN(2) == 0 {
 		st.name = [...]string{"tick", "tock"}[g.rng.IntN(2)]
 	}
-	if g.rng.IntN(3) == 0 {
+	if g.rng.IntN(3) == 0 && !g.w.stored { // what calls back lives in one process
 		st.sub = append(st.sub, wstep{op: wGet}, wstep{op: wShow, to: g.screen()})
 	}
 	switch p := g.rng.IntN(100); {
-	case p < 15:
+	case p >= 70 && g.w.stored, p < 15:
 		st.op, st.name = wEmitNamed, g.name()
 	case p < 45:
 		st.op = wAfter

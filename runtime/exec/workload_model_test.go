@@ -31,6 +31,7 @@ type model struct {
 	nodes   map[mkey]*mnode
 	names   map[string]mkey        // the last actor made of a name
 	lanes   map[[2]mkey][]*wargs   // sub-events issued and not replayed, per issuer and target
+	kept    map[mkey]*wargs        // the next steps of chains that keep their actors
 	timers  map[any]*mtimer        // by the arguments of what they will do
 	named   map[[2]string]*mtimer  // by issuer and name
 	boxes   map[*wsession][]*wcall // callbacks, in order
@@ -43,7 +44,7 @@ type model struct {
 }
 
 func newModel(s *System) *model {
-	return &model{sys: s, nodes: map[mkey]*mnode{}, names: map[string]mkey{}, lanes: map[[2]mkey][]*wargs{}, timers: map[any]*mtimer{},
+	return &model{sys: s, nodes: map[mkey]*mnode{}, names: map[string]mkey{}, lanes: map[[2]mkey][]*wargs{}, kept: map[mkey]*wargs{}, timers: map[any]*mtimer{},
 		named: map[[2]string]*mtimer{}, boxes: map[*wsession][]*wcall{}, version: map[mkey]uint64{}}
 }
 
@@ -56,11 +57,14 @@ type mabort struct{ msg string }
 func (m *model) replay(t *traced) error {
 	m.replays++
 	x, ok := t.Args.(*wargs)
-	if ok && x != nil && x.lane[0] != nil && t.Origin.Kind != trace.Client {
+	if err := m.keeps(t, x); err != nil {
+		return err
+	}
+	if ok && x != nil && x.written().lane[0] != nil && t.Origin.Kind != trace.Client {
 		// A sub-event: it must be the next of its lane.
-		k := [2]mkey{m.key(x.lane[0]), m.key(x.lane[1])}
+		k := [2]mkey{m.key(x.written().lane[0]), m.key(x.written().lane[1])}
 		l := m.lanes[k]
-		if len(l) == 0 || l[0] != x {
+		if len(l) == 0 || l[0] != x.written() {
 			return fmt.Errorf("event %v (order %d): sub-event on %v out of turn", t.ID, t.Order, k)
 		}
 		m.lanes[k] = l[1:]
@@ -75,6 +79,9 @@ func (m *model) replay(t *traced) error {
 	got := ""
 	if t.Err != nil {
 		got = t.Err.Error()
+	}
+	if gone := strings.HasSuffix(why, " was deleted"); gone && (got == msgGone(&Handle{}, nil) || got == msgGone(&Handle{}, &classNode)) && m.sys.durable != nil {
+		got = why // deleted in an earlier run: its name and perhaps its class are gone, too
 	}
 	if why != got {
 		return fmt.Errorf("event %v (order %d) on %v: ended with %q, the model with %q", t.ID, t.Order, t.Target, got, why)
@@ -193,7 +200,7 @@ func (m *model) run(id mkey, x *wargs, by issuedBy) {
 			if !st.ref.IsNull() {
 				m.run(m.key(st.ref.h), next(st.sub), by)
 			}
-		case wEmit, wEmitNamed, wAfter, wEvery, wCancel, wShow, wShowAfter:
+		case wEmit, wEmitNamed, wAfter, wEvery, wCancel, wShow, wShowAfter, wTail, wKeep:
 			c, ok := kid(st.k)
 			if st.op == wEmit && !ok {
 				continue
@@ -206,7 +213,7 @@ func (m *model) run(id mkey, x *wargs, by issuedBy) {
 			}
 			o := x.outs[outs]
 			outs++
-			if ok && (st.op == wEmit || st.op == wAfter || st.op == wEvery) && m.key(o.to) != c {
+			if ok && (st.op == wEmit || st.op == wAfter || st.op == wEvery || st.op == wTail) && m.key(o.to) != c {
 				panic(mismatch{fmt.Sprintf("event %v issued an event on %v, the model on %v", m.event, m.key(o.to), c)})
 			}
 			m.sent = append(m.sent, func() { m.follow(id, o) })
@@ -334,6 +341,9 @@ func (m *model) versions(t *traced) error {
 // compare compares the final state of every actor, and of the ownership graph, with the
 // model.
 func (m *model) compare(s *System) error {
+	for id := range m.kept {
+		return fmt.Errorf("the step that %v is kept for was never run", id)
+	}
 	for k, l := range m.lanes {
 		if len(l) > 0 && !s.closing.Load() {
 			return fmt.Errorf("%d sub-events of %v were never run", len(l), k)
@@ -361,6 +371,11 @@ func (m *model) compare(s *System) error {
 		}
 		if h == nil || h.is(deleted) {
 			return fmt.Errorf("actor %v is missing at the end", id)
+		}
+		if h.is(unloaded) {
+			if err := s.load(h); err != nil {
+				return err
+			}
 		}
 		o := h.obj.(*wnode)
 		var kids []mkey

@@ -27,8 +27,10 @@ type workload struct {
 	events     int // in all
 	nodes      int
 	edges      int
-	changes    int // percent of events that change ownership
-	later      int // percent of events that issue something for later, or go to a named actor
+	changes    int  // percent of events that change ownership
+	tails      int  // percent of events that begin a chain of tail calls
+	later      int  // percent of events that issue something for later, or go to a named actor
+	stored     bool // it runs on a store
 }
 
 type generator struct {
@@ -102,6 +104,9 @@ func (g *generator) simple(writes bool) (steps []wstep) {
 // event returns a random event.
 func (g *generator) event() (wref, *Method, *wargs) {
 	r := g.ref()
+	if g.rng.IntN(100) < g.w.tails {
+		return g.chain(r)
+	}
 	if g.rng.IntN(100) < g.w.later {
 		x := &wargs{steps: append(g.simple(true), g.later())}
 		if g.rng.IntN(3) == 0 {
@@ -278,13 +283,15 @@ func TestRandomWorkloadIsStrictlySerialisable(t *testing.T) {
 		{goroutines: 4, events: 10_000, nodes: 6, edges: 15, changes: 0},
 		{goroutines: 4, events: 20_000, nodes: 10, edges: 30, changes: 10, later: 20},
 		{goroutines: 4, events: 10_000, nodes: 40, edges: 120, changes: 20, later: 10},
+		{goroutines: 4, events: 10_000, nodes: 5, edges: 10, changes: 5, later: 10, tails: 50},
+		{goroutines: 64, events: 10_000, nodes: 3, edges: 3, changes: 2, tails: 30},
 		{goroutines: 64, events: 15_000, nodes: 5, edges: 12, changes: 2},
 		{goroutines: 64, events: 20_000, nodes: 12, edges: 30, changes: 10, later: 10},
 		{goroutines: 64, events: 20_000, nodes: 60, edges: 150, changes: 15},
 	}
 	for _, w := range runs {
 		w.seed = uint64(time.Now().UnixNano())
-		name := fmt.Sprintf("goroutines=%d,nodes=%d,changes=%d,later=%d", w.goroutines, w.nodes, w.changes, w.later)
+		name := fmt.Sprintf("goroutines=%d,nodes=%d,changes=%d,later=%d,tails=%d", w.goroutines, w.nodes, w.changes, w.later, w.tails)
 		t.Run(name, func(t *testing.T) {
 			st, err := w.run(Config{BranchWorkers: 4}, func(waits string) {
 				panic(fmt.Sprintf("seed %d: no progress\n%s", w.seed, waits))

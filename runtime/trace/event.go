@@ -17,6 +17,7 @@ type Kind string
 const (
 	Client Kind = "client" // a client issued it
 	Sub    Kind = "sub"    // an event issued it, and has committed
+	Tail   Kind = "tail"   // the event before it has ended with a tail call, and has committed
 	Timer  Kind = "timer"  // the firing of a timer, an event on the actor that has set it
 )
 
@@ -64,11 +65,16 @@ type Event struct {
 	End   int64 // set when the answer leaves, after Ended was called
 
 	Position store.Position // of a commit in its journal; 0 if that counts none
-	Reads    []Access       // every actor touched, in the version found
-	Writes   []Access       // in the versions that the event has made
+	// Batch says that the event leaves something in the store of a durable system. Such an
+	// event has Ended before its batch is appended, so that the record of it is never
+	// missing; what a crash has lost shows in the header of the next run.
+	Batch  bool
+	Reads  []Access // every actor touched, in the version found
+	Writes []Access // in the versions that the event has made
 
-	Subs      int // sub-events that were issued by the commit
-	Callbacks int // callbacks that were issued by the commit
+	Subs      int  // sub-events that were issued by the commit, a tail call among them
+	Callbacks int  // callbacks that were issued by the commit
+	Keeps     bool // a tail call keeps the target for the next step
 
 	// Line belongs to the Recorder.
 	Line []byte

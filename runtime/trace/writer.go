@@ -14,7 +14,7 @@ import (
 )
 
 // Version is the version of the format that Writer writes.
-const Version = 1
+const Version = 2
 
 const (
 	bufferBytesMax = 64 << 10               // then the buffer is written
@@ -29,6 +29,12 @@ type Header struct {
 	Seed    uint64 `json:"seed,omitempty"`
 	// States says that reads and writes carry hashes of the fields.
 	States bool `json:"states,omitempty"`
+	// Store is the id of the store of a durable system, Run counts its openings, from 1 on.
+	Store string `json:"store,omitempty"`
+	Run   uint64 `json:"run,omitempty"`
+	// Recovered is the order of the last commit of the run before that this one has
+	// found; nil if that run was not recorded.
+	Recovered *int64 `json:"recovered,omitempty"`
 }
 
 // Writer is a Recorder that writes a file. It belongs to one system at a time, which
@@ -229,6 +235,9 @@ func (w *Writer) Ended(e *Event) {
 	w.mu.events++
 	b := append(w.mu.buf, `{"order":`...)
 	b = strconv.AppendInt(b, e.Order, 10)
+	if e.Batch {
+		b = append(b, `,"batch":true`...)
+	}
 	if e.Subs > 0 {
 		b = append(b, `,"subs":`...)
 		b = strconv.AppendInt(b, int64(e.Subs), 10)
@@ -237,7 +246,14 @@ func (w *Writer) Ended(e *Event) {
 		b = append(b, `,"callbacks":`...)
 		b = strconv.AppendInt(b, int64(e.Callbacks), 10)
 	}
+	if e.Keeps {
+		b = append(b, `,"keeps":true`...)
+	}
 	w.mu.buf = append(b, e.Line...)
+	if e.Batch {
+		w.flush() // before the batch is in the store: what survives a crash is in the record
+		return
+	}
 	w.full()
 }
 

@@ -1,0 +1,495 @@
+package exec
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/image"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// A commit in a system with a store. What may be refused has been encoded (prepare.go);
+// now ownership changes, everything else that the event leaves goes into its batch, and the
+// batch gets its place in the journal. With one participant that is the decision. Then the
+// locks go; what leaves the node waits until the journal is durable.
+
+// commitDurable is commit in a system with a store.
+func (ev *Event) commitDurable() error {
+	s, k := ev.sys, ev.kind()
+	at("prepare", k)
+	if err := ev.prepare(); err != nil {
+		ev.takeBack(err)
+		return err
+	}
+	// Rows of ownership tell of several actors, and of T: they are written by one event at
+	// a time. A child that only its creator knows needs no such care.
+	owning := len(ev.edges)+len(ev.deletes)+len(ev.fresh)+len(ev.born) > 0 && !(len(ev.born) == 0 && ev.onlyChildren())
+	if owning {
+		s.durable.owning.Lock()
+		ev.listOrphans()
+	}
+	if err := ev.commitOwnership(); err != nil {
+		if owning {
+			s.durable.owning.Unlock()
+		}
+		ev.prep.drop()
+		ev.takeBack(err)
+		return err
+	}
+	for _, h := range ev.born {
+		h.set(created)
+	}
+	at("owned", k)
+	if planted.releaseFirst {
+		ev.release(false)
+		runtime.Gosched()
+	}
+	next := ev.settle()
+	if owning {
+		s.durable.owning.Unlock()
+	}
+	at("appended", k)
+	if !planted.releaseFirst {
+		ev.release(false)
+	}
+	at("released", k)
+	if len(ev.root.ops) > 0 {
+		next.start()
+	}
+	ev.client.stats.commits.Add(1)
+	return ev.answered(nil)
+}
+
+// decide puts the rest into the batch and appends it. The event holds its locks, and the
+// outlets of what it issues.
+func (ev *Event) decide() store.Position {
+	w := ev.prep
+	ev.decisionRows(w)
+	return ev.decided(w)
+}
+
+// decisionRows completes the batch.
+func (ev *Event) decisionRows(w *preparation) {
+	ev.ownershipRows(w)
+	if len(ev.root.ops) > 0 {
+		o := opWriter{preparation: w, ev: ev}
+		o.write(ev.root.ops)
+	}
+	ev.sourceRow(w)
+	if !goesOn(ev.root.ops) {
+		ev.outcomeRow(w, nil)
+	}
+}
+
+// goesOn reports whether the event is followed by another step of its chain.
+func goesOn(ops []op) bool { return len(ops) > 0 && ops[len(ops)-1].kind == opTail }
+
+// decided appends the batch, if there is anything in it.
+func (ev *Event) decided(w *preparation) store.Position {
+	set := w.timers
+	pos := ev.appendBatch(w)
+	for _, t := range set {
+		t.pos = ev.maxPos
+	}
+	clear(set)
+	w.timers = set[:0]
+	if pos == 0 {
+		return 0
+	}
+	for i := range ev.root.log {
+		ev.root.log[i].self.h.lastPos = pos
+	}
+	for _, list := range [...][]*Handle{ev.fresh, ev.born, ev.deletes} {
+		for _, h := range list {
+			h.lastPos = pos
+		}
+	}
+	for _, h := range ev.deletes {
+		ev.sys.durable.actors.bury(h)
+	}
+	for _, list := range [...][]*Handle{ev.fresh, ev.born} {
+		for _, h := range list {
+			if !ev.deleting(h) {
+				ev.sys.durable.resident.add(h) // not before: until now its state was here alone
+			}
+		}
+	}
+	return pos
+}
+
+// appendBatch gives the batch its place, if there is anything in it.
+func (ev *Event) appendBatch(w *preparation) (pos store.Position) {
+	ev.maxPos = max(ev.maxPos, ev.root.maxPos)
+	if w.batch != nil {
+		w.fields.Finish()
+		at("append", ev.kind())
+		pos = ev.sys.durable.journal.Append(w.batch)
+		w.batch = nil
+		ev.maxPos = max(ev.maxPos, pos)
+	}
+	w.timers = nil
+	w.reset()
+	return pos
+}
+
+// ownershipRows writes the headers and edges that the event has made or changed.
+func (ev *Event) ownershipRows(w *preparation) {
+	s, d := ev.sys, ev.sys.durable
+	serials := uint64(0)
+	for _, h := range ev.fresh {
+		serials = max(serials, h.id.Serial) // a reference may stay even to one that is deleted at once
+		if !ev.deleting(h) {
+			d.actors.add(h)
+			w.header(h, 0)
+		}
+	}
+	if serials > 0 {
+		d.store.ReserveIDs(serials)
+	}
+	for _, h := range ev.born {
+		if !ev.deleting(h) {
+			w.header(h, 0)
+		}
+	}
+	for _, e := range ev.edges {
+		switch {
+		case planted.edgeForgotten, ev.deleting(e.p), ev.deleting(e.c), e.c.is(deleted):
+		case len(ev.fresh) > 0 && s.parentOf(e.c) == e.p && contains(ev.fresh, e.c): // in its header
+		default:
+			w.edge(e.p, e.c)
+		}
+	}
+	for _, h := range ev.deletes {
+		if !contains(ev.fresh, h) { // else nothing of it is stored
+			ev.deletionRows(w, h)
+		}
+	}
+	for _, o := range w.orphans {
+		if s.parentOf(o.child) != o.owner && !ev.deleting(o.child) {
+			w.edgeRow(o.owner, o.child, 0)
+		}
+	}
+	for _, h := range w.gone {
+		w.key = appendHeaderKey(w.key[:0], h.id)
+		w.open().Delete(w.key)
+	}
+}
+
+// deletionRows removes the rows of an actor that the event deletes. Its header stays for as
+// long as it is needed in T; a name stays for ever, so that the next actor of that name has
+// another id.
+func (ev *Event) deletionRows(w *preparation, h *Handle) {
+	b := w.open()
+	if !contains(w.gone, h) {
+		w.headerBelow(h, ev.sys.parentOf(h), 0, headerDead)
+	}
+	w.key = store.AppendSerial(store.AppendSection(w.key[:0], h.id.Birth, store.Fields), h.id.Serial)
+	b.DeleteRange(w.key, store.After(w.key))
+	if obj, ok := h.obj.(image.Stored); ok {
+		w.fields.Forget(obj)
+	}
+	w.key = appendEdgesKey(w.key[:0], h.id)
+	b.DeleteRange(w.key, store.After(w.key))
+	if h.named != nil {
+		w.name(h, true)
+	}
+	if h.timed.Load() {
+		ev.sys.timers.forgetRows(w, h)
+	}
+}
+
+// listOrphans notes what the actors that the event deletes own.
+func (ev *Event) listOrphans() {
+	s, w := ev.sys, ev.prep
+	for _, h := range ev.deletes {
+		if h.is(fresh) {
+			continue
+		}
+		for _, n := range s.graph.Owned(nil, &h.node) {
+			w.orphans = append(w.orphans, orphan{h, s.handleOf(n)})
+		}
+	}
+}
+
+// sourceRow removes the row that the event comes from: with the batch, that has happened.
+func (ev *Event) sourceRow(w *preparation) {
+	if ev.outSeq == 0 || planted.outboxKept {
+		return
+	}
+	if ev.issuer != nil {
+		w.key = appendOutboxKey(w.key[:0], ev.issuer.id, ev.target.id, ev.outSeq)
+	} else {
+		w.key = appendContinuationKey(w.key[:0], ev.target.id, ev.outSeq)
+	}
+	w.open().Delete(w.key)
+}
+
+// outcomeRow writes the outcome of the request that the event, or the chain which it ends, is
+// for.
+func (ev *Event) outcomeRow(w *preparation, err error) {
+	r := ev.request
+	if r == nil && ev.chain != nil {
+		r = ev.chain.request
+	}
+	if r != nil {
+		r.outcome(w, ev.args, err)
+	}
+}
+
+// abortDurable stores the outcome of an event that has been undone, where that counts: an
+// abort of a sub-event ends it as a commit does, and so does that of a request of a session.
+func (ev *Event) abortDurable(err error) {
+	w, k := ev.preparation(), ev.kind()
+	at("abort", k)
+	ev.sourceRow(w)
+	ev.outcomeRow(w, err)
+	if ev.traced != nil {
+		ev.sys.tracer.undoneDurable(ev, err)
+	} else {
+		ev.appendBatch(w)
+	}
+	at("aborted", k)
+}
+
+// takeCredit waits for a part of the store's budget, for an event of a client.
+func (ev *Event) takeCredit() error {
+	if ev.client == ev.sys.inner {
+		return nil
+	}
+	if err := ev.sys.durable.store.Credit(context.Background()); err != nil {
+		return &UnknownError{Event: ev.id, Cause: err}
+	}
+	ev.credit = true
+	return nil
+}
+
+// giveCredit gives it back; what is appended counts by its size from then on.
+func (ev *Event) giveCredit() {
+	if ev.credit {
+		ev.credit = false
+		ev.sys.durable.store.Return()
+	}
+}
+
+// answered is [ANSWER]: it returns err when an answer that has seen what the event has may
+// leave the node. What goes on inside of it does not wait.
+func (ev *Event) answered(err error) error {
+	d, k := ev.sys.durable, ev.kind()
+	ev.giveCredit()
+	if (ev.client == ev.sys.inner || ev.chain != nil && err == nil) && ev.traced == nil {
+		return err // of a chain, the end is answered
+	}
+	at("wait", k)
+	if (ev.request != nil || d.answersWait || ev.traced != nil) && !planted.answerEarly {
+		if lost := d.wait(ev.maxPos); lost != nil {
+			return &UnknownError{Event: ev.id, Cause: lost}
+		}
+	}
+	if !ev.waitsForNothing() {
+		ev.sys.egress.flush(ev.printed)
+	}
+	at("answer", k)
+	return err
+}
+
+// waitsForNothing reports whether nobody outside is answered, or he does not wait.
+func (ev *Event) waitsForNothing() bool {
+	return ev.client == ev.sys.inner || ev.request == nil && !ev.sys.durable.answersWait
+}
+
+// UnknownError is the failure of an event whose outcome is unknown, because the store has
+// failed before it was durable: the process is ending. It may be there when the program
+// runs again, or not.
+type UnknownError struct {
+	Event event.EventID
+	Cause error
+}
+
+// Error implements error.
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("the outcome of the event is unknown: %v", e.Cause)
+}
+
+// AbortMessage returns the message that a client's catch gets.
+func (e *UnknownError) AbortMessage() string { return e.Error() }
+
+// Unwrap returns the cause.
+func (e *UnknownError) Unwrap() error { return e.Cause }
+
+// wait waits until everything up to p is durable. Only a failure of the store stops it:
+// the caller's wishes are ignored once the commit has begun.
+func (d *durable) wait(p store.Position) error {
+	if p == 0 || d.journal.Durable(p) {
+		return nil
+	}
+	return d.journal.Wait(context.Background(), p)
+}
+
+// opWriter writes the rows of what an event issues, in program order.
+type opWriter struct {
+	*preparation
+	ev    *Event
+	index int
+}
+
+func (w *opWriter) write(ops []op) {
+	for i := range ops {
+		o := &ops[i]
+		switch o.kind {
+		case opBranch:
+			w.write(o.branch.cx.ops)
+		case opEmit, opTail:
+			w.index++
+			w.emit(o)
+		case opTimer:
+			if !w.ev.deleting(o.issuer) {
+				w.setTimer(o)
+			}
+		case opCancel:
+			w.cancel(o.issuer, o.name)
+		case opCallback:
+			if o.timer != nil {
+				w.fired(o.timer)
+			}
+		}
+	}
+}
+
+// emit writes a sub-event into the outbox. One that a timer has fired takes the place of
+// that timer, or of its tick.
+func (w *opWriter) emit(o *op) {
+	o.seq = w.d.nextSeq()
+	w.begin()
+	w.row = appendEvent(w.row, w.ev.id)
+	w.row = binary.AppendUvarint(w.row, uint64(w.index))
+	generation := uint64(0)
+	if o.timer != nil && o.timer.every > 0 {
+		generation = o.timer.generation
+	}
+	w.row = binary.AppendUvarint(w.row, generation)
+	w.row = appendBool(w.row, o.kind == opTail)
+	if o.kind == opTail {
+		w.chain()
+	}
+	w.row = w.call(w.row, o)
+	if o.keep {
+		w.key = appendContinuationKey(w.key[:0], o.target.id, o.seq)
+	} else {
+		w.key = appendOutboxKey(w.key[:0], o.issuer.id, o.target.id, o.seq)
+	}
+	w.set()
+	if o.timer != nil {
+		w.fired(o.timer)
+	}
+}
+
+// chain appends what the next step has to know of its chain.
+func (w *opWriter) chain() {
+	first, r := w.ev.id, w.ev.request
+	if ch := w.ev.chain; ch != nil {
+		first, r = ch.first, ch.request
+	}
+	w.row = appendEvent(w.row, first)
+	w.row = appendBool(w.row, r != nil)
+	if r != nil {
+		w.row = appendText(w.row, r.session.name)
+		w.row = binary.AppendUvarint(w.row, r.seq)
+		w.row = appendActor(w.row, r.target)
+	}
+}
+
+// call appends method and arguments.
+func (w *opWriter) call(row []byte, o *op) []byte {
+	row = appendText(row, o.method.Class.Package+"."+o.method.Class.Name)
+	row = appendText(row, o.method.Name)
+	args := w.args[o.encoded[0]:o.encoded[1]]
+	return append(binary.AppendUvarint(row, uint64(len(args))), args...)
+}
+
+// setTimer writes a timer and removes the one of that name.
+func (w *opWriter) setTimer(o *op) {
+	if o.name != "" {
+		w.cancel(o.issuer, o.name)
+	}
+	s := w.d.sys
+	t := &timer{issuer: o.issuer, name: o.name, target: o.target, method: o.method, object: o.object, call: o.call,
+		args: o.args, every: o.every, generation: w.d.nextSeq(), due: s.clock.Now().Add(o.delay)}
+	o.made = t
+	w.timers = append(w.timers, t)
+	if o.object != nil {
+		return // of a client of this process
+	}
+	t.payload = w.timerPayload(t, o)
+	w.timerRow(t, t.due, 0)
+}
+
+// timerPayload returns what does not change in the row of a timer.
+func (w *opWriter) timerPayload(t *timer, o *op) []byte {
+	b := appendEvent(nil, w.ev.id)
+	b = appendActor(b, t.issuer.id)
+	b = appendText(b, t.name)
+	b = appendActor(b, t.target.id)
+	b = binary.AppendVarint(b, int64(t.every))
+	return w.call(b, o)
+}
+
+// timerRow writes the row of a timer that is due then next, after so many ticks.
+func (w *preparation) timerRow(t *timer, due time.Time, ticks uint64) {
+	t.stored = due.UnixNano()
+	w.key = appendTimerKey(w.key[:0], t.issuer.id, t.stored, t.generation)
+	w.begin()
+	w.row = binary.AppendUvarint(w.row, ticks)
+	w.row = append(w.row, t.payload...)
+	w.set()
+}
+
+// unset removes the row of a timer.
+func (w *preparation) unset(t *timer) {
+	if t.payload == nil {
+		return
+	}
+	w.key = appendTimerKey(w.key[:0], t.issuer.id, t.stored, t.generation)
+	w.open().Delete(w.key)
+}
+
+// cancel removes the row of the timer of that name: what this event has set counts first.
+func (w *opWriter) cancel(issuer *Handle, name string) {
+	if name == "" {
+		return // such timers cannot be named
+	}
+	for i := len(w.timers) - 1; i >= 0; i-- {
+		if t := w.timers[i]; t.issuer == issuer && t.name == name {
+			w.unset(t)
+			return
+		}
+	}
+	ts := &w.d.sys.timers
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if t := ts.mu.named[timerKey{issuer, name}]; t != nil {
+		w.unset(t)
+	}
+}
+
+// fired moves the row of a timer to its next tick, or removes it after the only one. The
+// timer may have been cancelled since the firing has begun.
+func (w *opWriter) fired(t *timer) {
+	ts := &w.d.sys.timers
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if t.payload == nil || t.off {
+		return
+	}
+	w.unset(t)
+	if t.every > 0 {
+		w.timerRow(t, t.due, t.tick)
+	}
+}
+
+// ErrClass is wrapped by the error for rows that this program has no class or method for.
+var ErrClass = errors.New("the program has no such class or method")

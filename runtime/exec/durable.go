@@ -1,0 +1,151 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// durable is what a system with a store has besides; a system without one has none.
+type durable struct {
+	sys         *System
+	store       *store.Store
+	journal     journal
+	answersWait bool // answers to clients of this process are gated, too
+	actors      registry
+	layouts     layouts
+	methods     map[string]map[string]*Method // by class, with its package, and name
+	loads       loads
+	seq         atomic.Uint64
+
+	// owning is held while an event changes ownership, or the maintainer T, until that has its
+	// place in the journal: the rows of edges and headers tell of several actors. It is taken
+	// before outlets.
+	owning sync.Mutex
+
+	resident  resident
+	memory    memory
+	sessions  sessions
+	snapshots snapshots
+	found     restored
+	recovered int64  // order of the last traced event that is in the store
+	epoch     uint64 // number of the run with which the trace began
+}
+
+// journal orders batches and makes them durable. It is the store, except in tests.
+type journal interface {
+	Append(store.Batch) store.Position
+	Durable(store.Position) bool
+	Wait(context.Context, store.Position) error
+}
+
+// startShift is where the number of the start stands in what is counted from start to start.
+const startShift = 40
+
+// startsMax is how often a store can be opened.
+const startsMax = 1<<23 - 1
+
+// nextSeq returns a number that is larger than all before it, of earlier runs, too.
+func (d *durable) nextSeq() uint64 { return d.seq.Add(1) }
+
+// first returns what a counter begins with in this run.
+func (s *System) first() uint64 {
+	if s.durable == nil {
+		return 0
+	}
+	return s.durable.store.Starts() << startShift
+}
+
+// layout returns the layout of new actors of a class.
+func (d *durable) layout(c *Class) *store.Layout { return d.layouts.of(c) }
+
+// newDurable takes cfg.Store into use.
+func newDurable(s *System, cfg *Config) (*durable, error) {
+	d := &durable{sys: s, store: cfg.Store, journal: cfg.Store, methods: make(map[string]map[string]*Method)}
+	if cfg.journal != nil {
+		d.journal = cfg.journal
+	}
+	if d.store.Starts() > startsMax {
+		return nil, fmt.Errorf("the store was opened %d times: it cannot be opened again", d.store.Starts())
+	}
+	d.answersWait = d.store.Mode().AnswersWait()
+	d.seq.Store(d.store.Starts() << startShift)
+	for _, c := range cfg.Classes {
+		byName := make(map[string]*Method)
+		for _, m := range c.Methods {
+			byName[m.Name] = m
+		}
+		d.methods[c.path()] = byName
+	}
+	if err := d.layouts.open(d.store, cfg.Classes); err != nil {
+		return nil, err
+	}
+	d.sessions.open(d)
+	return d, nil
+}
+
+// path names the class for good.
+func (c *Class) path() string { return c.Package + "." + c.Name }
+
+// method finds a method of which a row speaks.
+func (d *durable) method(class, name string) (*Method, error) {
+	if m := d.methods[class][name]; m != nil {
+		return m, nil
+	}
+	return nil, fmt.Errorf("%w: %s.%s has an event or a timer that waits; bring it back, or open the data with the version that has it and let it end", ErrClass, class, name)
+}
+
+// idOf returns the id of the incarnation-th actor of a name.
+func (s *System) idOf(c *Class, name string, incarnation uint32) event.ActorID {
+	return event.NamedActor(c.path(), name, incarnation, len(s.partitions))
+}
+
+// lookup reads the row of a name: the incarnation that has it or has had it last.
+func (d *durable) lookup(c *Class, name string) (incarnation uint32, used, dead bool, err error) {
+	key := appendNameKey(nil, d.sys.idOf(c, name, 0).Birth, c, name)
+	row, ok, err := d.store.Get(key, nil)
+	if err != nil || !ok {
+		return 0, false, false, err
+	}
+	payload, err := store.Payload(key, row)
+	if err != nil {
+		return 0, false, false, err
+	}
+	in := payloadReader{rest: payload}
+	incarnation, dead = uint32(in.uint()), in.byte() != 0
+	if err := in.end(); err != nil {
+		return 0, false, false, &store.CorruptError{Key: key, Reason: err.Error()}
+	}
+	return incarnation, true, dead, nil
+}
+
+// moved stores a move in T of c from below old. The mover holds both parents and c, so that
+// what they own of c stays as it is.
+func (d *durable) moved(c, old *Handle, gone []*dominator.Node) {
+	at("move", kindMove)
+	w := &preparation{d: d}
+	if !planted.parentForgotten {
+		w.header(c, 0)
+	}
+	now := d.sys.parentOf(c)
+	for _, p := range [...]*Handle{old, now} {
+		if p.is(virtual | deleted) {
+			continue
+		}
+		units := 0
+		if p != now {
+			units = d.sys.graph.Units(&p.node, &c.node)
+		}
+		w.edgeRow(p, c, units)
+	}
+	for _, n := range gone {
+		w.open().Delete(store.HeaderKey(d.sys.handleOf(n).id))
+	}
+	d.journal.Append(w.open()) // nobody can tell a move: no answer waits for it
+	at("moved", kindMove)
+}

@@ -1,0 +1,363 @@
+package exec
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// A snapshot needs no lock and no event: batches are in the store whole and in the order of
+// the journal, so what a view of the store shows is what the events up to one moment have
+// left. Events go on meanwhile.
+
+// NodeRows calls emit for all rows of a view, in the order of their keys. A damaged row
+// ends it.
+func NodeRows(view store.Reader, emit func(key, row []byte) error) error {
+	return eachRowOf(view, nil, []byte{0xff}, func(key, row, _ []byte) error { return emit(key, row) })
+}
+
+// eachRowOf calls f for the rows of a range, once their sums were checked.
+func eachRowOf(view store.Reader, from, to []byte, f func(key, row, payload []byte) error) error {
+	it := view.Scan(from, to)
+	var err error
+	for err == nil && it.Next() {
+		var payload []byte
+		if payload, err = store.Payload(it.Key(), it.Value()); err == nil {
+			err = f(it.Key(), it.Value(), payload)
+		}
+	}
+	if closed := it.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// NoActorError says that there is no such actor.
+type NoActorError struct {
+	Class, Name string
+	ID          event.ActorID // if Name is ""
+}
+
+// Error implements error.
+func (e *NoActorError) Error() string {
+	if e.Name != "" {
+		return fmt.Sprintf("there is no %s(%q)", e.Class, e.Name)
+	}
+	return fmt.Sprintf("there is no actor %v", e.ID)
+}
+
+// FindNamed returns the actor of a class, with its package, that has a name in a view.
+func FindNamed(view store.Reader, class, name string) (event.ActorID, error) {
+	partitions, err := store.PartitionsOf(view)
+	if err != nil {
+		return event.ActorID{}, err
+	}
+	key := nameKey0(class, name, partitions)
+	row, ok, err := view.Get(key, nil)
+	if err != nil {
+		return event.ActorID{}, err
+	}
+	if !ok {
+		return event.ActorID{}, &NoActorError{Class: class, Name: name}
+	}
+	payload, err := store.Payload(key, row)
+	if err != nil {
+		return event.ActorID{}, err
+	}
+	in := payloadReader{rest: payload}
+	incarnation, dead := uint32(in.uint()), in.byte() != 0
+	if err := in.end(); err != nil {
+		return event.ActorID{}, &store.CorruptError{Key: key, Reason: err.Error()}
+	}
+	if dead {
+		return event.ActorID{}, &NoActorError{Class: class, Name: name}
+	}
+	return event.NamedActor(class, name, incarnation, partitions), nil
+}
+
+// nameKey0 returns the key of the row of a name.
+func nameKey0(class, name string, partitions int) []byte {
+	k := store.AppendSection(nil, event.NamedActor(class, name, 0, partitions).Birth, store.Names)
+	return append(append(append(k, class...), 0), name...)
+}
+
+// Cut is an actor and everything that it reaches, in a view of a store.
+type Cut struct {
+	Root event.ActorID
+
+	view       store.Reader
+	partitions int
+	members    map[event.ActorID]bool
+	sorted     []event.ActorID
+	names      [][]byte // keys, sorted
+	outside    []event.ActorID
+}
+
+// CutAt finds what the actor root reaches in a view. It reads the headers and edges of all
+// actors, and no fields.
+func CutAt(view store.Reader, root event.ActorID) (*Cut, error) {
+	partitions, err := store.PartitionsOf(view)
+	if err != nil {
+		return nil, err
+	}
+	c := &Cut{Root: root, view: view, partitions: partitions, members: map[event.ActorID]bool{root: true}}
+	owned, alive, err := c.ownership()
+	if err != nil {
+		return nil, err
+	}
+	if !alive[root] {
+		return nil, &NoActorError{ID: root}
+	}
+	c.sorted = []event.ActorID{root}
+	for i := 0; i < len(c.sorted); i++ {
+		for _, child := range owned[c.sorted[i]] {
+			if alive[child] && !c.members[child] {
+				c.members[child] = true
+				c.sorted = append(c.sorted, child)
+			}
+		}
+	}
+	for owner, children := range owned {
+		for _, child := range children {
+			if c.members[child] && child != root && !c.members[owner] && alive[owner] {
+				c.outside = append(c.outside, child)
+			}
+		}
+	}
+	slices.SortFunc(c.sorted, compareActors)
+	return c, nil
+}
+
+func compareActors(a, b event.ActorID) int {
+	switch {
+	case a.Less(b):
+		return -1
+	case b.Less(a):
+		return 1
+	}
+	return 0
+}
+
+// Actors returns how many actors there are, the root among them.
+func (c *Cut) Actors() int { return len(c.sorted) }
+
+// ownership returns who owns whom, and who is there.
+func (c *Cut) ownership() (owned map[event.ActorID][]event.ActorID, alive map[event.ActorID]bool, err error) {
+	owned, alive = make(map[event.ActorID][]event.ActorID), make(map[event.ActorID]bool)
+	var header headerRow
+	for p := range c.partitions {
+		part := event.PartitionID(p)
+		err := c.section(part, store.Headers, 8, func(key, rest, _, payload []byte) error {
+			id := event.ActorID{Birth: part, Serial: binary.BigEndian.Uint64(rest)}
+			if err := header.read(payload); err != nil {
+				return &store.CorruptError{Key: bytes.Clone(key), Reason: err.Error()}
+			}
+			if header.flags&headerDead != 0 {
+				return nil
+			}
+			alive[id] = true
+			if header.units > 0 {
+				owned[header.parent] = append(owned[header.parent], id)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		err = c.section(part, store.Edges, 18, func(_, rest, _, _ []byte) error {
+			child, owner := event.ActorID{Birth: part, Serial: binary.BigEndian.Uint64(rest)}, actorInKey(rest[8:])
+			owned[owner] = append(owned[owner], child)
+			return nil
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return owned, alive, nil
+}
+
+// section calls f for the rows of a section, with what comes behind the section in the key.
+func (c *Cut) section(p event.PartitionID, s store.Section, keyMin int, f func(key, rest, row, payload []byte) error) error {
+	from, to := store.SectionRange(p, s)
+	return eachRowOf(c.view, from, to, func(key, row, payload []byte) error {
+		if len(key) < sectionPrefix+keyMin {
+			return &store.CorruptError{Key: bytes.Clone(key), Reason: "its key is too short"}
+		}
+		return f(key, key[sectionPrefix:], row, payload)
+	})
+}
+
+// Rows calls emit for the rows of the actors, in the order of their keys, so that they make a
+// store of their own: the node's own rows and the schema; headers, which lead to
+// partitions where a T-parent is not among the actors; edges between the actors, names, fields; the
+// timers that they have set, and the sub-events that are on their way between them. Chains
+// of tail calls and outcomes of requests stay behind: they belong to who waits for them.
+func (c *Cut) Rows(emit func(key, row []byte) error) error {
+	plain := func(key, row, _ []byte) error { return emit(key, row) }
+	from, to := store.MetaRange()
+	if err := eachRowOf(c.view, from, to, plain); err != nil {
+		return err
+	}
+	if err := c.listNames(); err != nil {
+		return err
+	}
+	for p := range c.partitions {
+		if err := c.partition(event.PartitionID(p), emit); err != nil {
+			return err
+		}
+	}
+	from, to = store.SchemaRange()
+	return eachRowOf(c.view, from, to, plain)
+}
+
+// partition emits the rows of one partition, section by section in the order of the keys.
+func (c *Cut) partition(p event.PartitionID, emit func(key, row []byte) error) error {
+	members := c.in(p)
+	for _, id := range members {
+		prefix := appendEdgesKey(nil, id)
+		err := eachRowOf(c.view, prefix, store.After(prefix), func(key, row, _ []byte) error {
+			if len(key) == len(prefix)+10 && c.members[actorInKey(key[len(prefix):])] {
+				return emit(key, row)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for _, id := range members {
+		if err := c.header(id, emit); err != nil {
+			return err
+		}
+	}
+	prefix := store.AppendSection(nil, p, store.Names)
+	for _, key := range c.names {
+		if bytes.HasPrefix(key, prefix) {
+			if err := c.row(key, emit); err != nil {
+				return err
+			}
+		}
+	}
+	if err := c.work(p, emit); err != nil {
+		return err
+	}
+	for _, id := range members {
+		from, to := store.FieldsRange(id)
+		if err := eachRowOf(c.view, from, to, func(key, row, _ []byte) error { return emit(key, row) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// in returns the actors of a partition.
+func (c *Cut) in(p event.PartitionID) []event.ActorID {
+	lo, _ := slices.BinarySearchFunc(c.sorted, event.ActorID{Birth: p}, compareActors)
+	hi, _ := slices.BinarySearchFunc(c.sorted, event.ActorID{Birth: p + 1}, compareActors)
+	return c.sorted[lo:hi]
+}
+
+// row emits the row under a key, if there is one.
+func (c *Cut) row(key []byte, emit func(key, row []byte) error) error {
+	row, ok, err := c.view.Get(key, nil)
+	if err != nil || !ok {
+		return err
+	}
+	if _, err := store.Payload(key, row); err != nil {
+		return err
+	}
+	return emit(key, row)
+}
+
+// readHeader returns the header of an actor of the cut.
+func (c *Cut) readHeader(id event.ActorID) (header headerRow, err error) {
+	key := store.HeaderKey(id)
+	row, ok, err := c.view.Get(key, nil)
+	if err != nil {
+		return header, err
+	}
+	if !ok {
+		return header, &store.CorruptError{Key: key, Reason: "it is missing"}
+	}
+	payload, err := store.Payload(key, row)
+	if err == nil {
+		err = header.read(payload)
+	}
+	return header, err
+}
+
+// header emits the header of an actor.
+func (c *Cut) header(id event.ActorID, emit func(key, row []byte) error) error {
+	h, err := c.readHeader(id)
+	if err != nil {
+		return err
+	}
+	if h.top || h.parent.Serial != 0 && !c.members[h.parent] {
+		h.parent, h.top, h.units = event.ActorID{Birth: id.Birth}, false, 0
+	}
+	return emit(headerOf(id, h))
+}
+
+// headerOf returns the row of a header.
+func headerOf(id event.ActorID, h headerRow) (key, row []byte) {
+	key = store.HeaderKey(id)
+	return key, store.EndRow(h.append(store.BeginRow(nil)), 0, key)
+}
+
+// listNames finds the keys of the names of the actors.
+func (c *Cut) listNames() error {
+	c.names = nil
+	schema, err := store.ReadSchema(c.view)
+	if err != nil {
+		return err
+	}
+	for _, id := range c.sorted {
+		if !id.Named() {
+			continue
+		}
+		h, err := c.readHeader(id)
+		if err != nil {
+			return err
+		}
+		_, class := schema.ByNumber(h.layout) // a schema without a program knows no more
+		c.names = append(c.names, nameKey0(class, h.name, c.partitions))
+	}
+	slices.SortFunc(c.names, bytes.Compare)
+	return nil
+}
+
+// work emits the sub-events between the actors, and their timers.
+func (c *Cut) work(p event.PartitionID, emit func(key, row []byte) error) error {
+	err := c.section(p, store.Outbox, 26, func(key, rest, row, payload []byte) error {
+		issuer := event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(rest)}
+		if !c.members[issuer] || !c.members[actorInKey(rest[8:])] || inChain(payload) {
+			return nil
+		}
+		return emit(key, row)
+	})
+	if err != nil {
+		return err
+	}
+	return c.section(p, store.Timers, 16, func(key, _, row, payload []byte) error {
+		in := payloadReader{rest: payload}
+		in.uint()
+		in.event()
+		if issuer := in.actor(); in.bad || !c.members[issuer] {
+			return nil
+		}
+		return emit(key, row)
+	})
+}
+
+// inChain reports whether the row of a sub-event is that of a step of a chain.
+func inChain(payload []byte) bool {
+	in := payloadReader{rest: payload}
+	in.event()
+	in.uint()
+	in.uint()
+	return in.byte() != 0
+}

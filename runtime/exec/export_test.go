@@ -1,0 +1,268 @@
+package exec
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
+)
+
+// taken is a snapshot in memory.
+type taken [][2][]byte
+
+func (s taken) each(f func(key, row []byte) error) error {
+	for _, r := range s {
+		if err := f(r[0], r[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *taken) keep(key, row []byte) error {
+	if n := len(*s); n > 0 && string((*s)[n-1][0]) >= string(key) {
+		return errors.New(store.DescribeKey(key) + " is not in order")
+	}
+	*s = append(*s, [2][]byte{append([]byte(nil), key...), append([]byte(nil), row...)})
+	return nil
+}
+
+// takeActor makes a snapshot of an actor of a running system.
+func takeActor(t *testing.T, n *node, r Ref) (s taken, actors int) {
+	t.Helper()
+	view := n.store.Snapshot()
+	c, err := CutAt(view, r.ID())
+	mustNot(t, err)
+	mustNot(t, c.Rows(s.keep))
+	mustNot(t, view.Close())
+	return s, c.Actors()
+}
+
+// edit closes the system, calls f with the store's engine, and opens the system again.
+func (n *node) edit(f func(*memengine.Engine) error) {
+	n.t.Helper()
+	n.close()
+	n.engine = n.engine.Reopen()
+	mustNot(n.t, f(n.engine))
+	mustNot(n.t, n.engine.Sync())
+	n.open()
+}
+
+// elsewhere opens a system on a new store that is filled from a snapshot.
+func elsewhere(t *testing.T, s taken) *node {
+	t.Helper()
+	n := &node{t: t, engine: memengine.New()}
+	n.cfg.Log, n.cfg.Classes, n.cfg.Clock = quiet, testClasses, NewSimClock(time.Unix(1000, 0))
+	mustNot(t, Restore(n.engine, store.Identity{Store: "elsewhere", Program: "test"}, s.each))
+	n.open()
+	return n
+}
+
+func (n *node) bank(name string) bankRef { return bankRef{Named(n.cl, &classBank, name)} }
+
+func (n *node) audit(name string) int64 {
+	n.t.Helper()
+	sum, err := n.bank(name).Audit(n.cl)
+	mustNot(n.t, err)
+	return sum
+}
+
+// A snapshot of a bank is its accounts as they were: brought back, they are so again, also
+// the one that was opened since is gone; other actors stay as they are.
+func TestActorIsRestored(t *testing.T) {
+	n := startNode(t, Config{})
+	b, list := openBank(t, n.sys, "one", 3)
+	openBank(t, n.sys, "two", 2)
+	mustNot(t, b.Transfer(n.cl, "a0", "a1", 300))
+	snap, actors := takeActor(t, n, b.Ref)
+	if actors != 4 {
+		t.Errorf("the snapshot has %d actors", actors)
+	}
+	mustNot(t, b.Transfer(n.cl, "a1", "a2", 700))
+	_, err := b.Open(n.cl, "new")
+	mustNot(t, err)
+	_, err = list[0].Deposit(n.cl, 50)
+	mustNot(t, err)
+	mustNot(t, n.bank("two").Transfer(n.cl, "a0", "a1", 10))
+	n.edit(func(e *memengine.Engine) error {
+		got, err := RestoreActor(e, b.ID(), snap.each)
+		if got != 4 {
+			t.Errorf("%d actors were restored", got)
+		}
+		return err
+	})
+	check := func(n *node) {
+		t.Helper()
+		if sum := n.audit("one"); sum != 3000 {
+			t.Errorf("the bank has %d", sum)
+		}
+		for i, want := range []int64{700, 1300, 1000} {
+			if got, err := (accountRef{Ref{h: n.sys.durable.actors.find(list[i].ID())}}).Balance(n.cl); got != want || err != nil {
+				t.Errorf("account %d has %d, want %d: %v", i, got, want, err)
+			}
+		}
+		if err := n.bank("one").Transfer(n.cl, "a0", "new", 1); err == nil {
+			t.Error("the account that was opened later is there")
+		}
+		mustNot(t, n.bank("one").Transfer(n.cl, "a0", "a1", 1))
+		mustNot(t, n.bank("one").Transfer(n.cl, "a1", "a0", 1))
+	}
+	check(n)
+	if sum := n.audit("two"); sum != 2000 {
+		t.Errorf("the other bank has %d", sum)
+	}
+	if got, err := accountRef.Balance(accountAt(t, n, "two", "a1"), n.cl); got != 1010 || err != nil {
+		t.Errorf("an account of the other bank has %d, %v", got, err)
+	}
+	n.reopen()
+	check(n)
+	n.close()
+	alone := elsewhere(t, snap)
+	check(alone)
+	if sum := alone.audit("two"); sum != 0 {
+		t.Errorf("elsewhere the other bank has %d", sum)
+	}
+	alone.reopen()
+	check(alone)
+	alone.close()
+}
+
+// accountAt finds an account of a bank.
+func accountAt(t *testing.T, n *node, bankName, name string) (a accountRef) {
+	t.Helper()
+	h := n.bank(bankName).h
+	if h.is(unloaded) {
+		mustNot(t, n.sys.load(h))
+	}
+	return h.obj.(*bank).accounts.Lookup(name)
+}
+
+// A node's snapshot is everything, and events go on while it is taken.
+func TestNodeIsRestored(t *testing.T) {
+	n := startNode(t, Config{})
+	b, _ := openBank(t, n.sys, "one", 3)
+	view := n.store.Snapshot()
+	mustNot(t, b.Transfer(n.cl, "a0", "a1", 300))
+	var snap taken
+	mustNot(t, NodeRows(view, snap.keep))
+	mustNot(t, view.Close())
+	n.close()
+	back := elsewhere(t, snap)
+	if got, err := accountAt(t, back, "one", "a0").Balance(back.cl); got != 1000 || err != nil {
+		t.Errorf("a0 has %d, %v", got, err)
+	}
+	if got := back.audit("one"); got != 3000 {
+		t.Errorf("the bank has %d", got)
+	}
+	if id := back.store.Identity().Store; id != "elsewhere" {
+		t.Errorf("the store is %s", id)
+	}
+	back.close()
+}
+
+// What a restored actor has been told to do later, it does; what it was told since, not.
+func TestTimersComeBack(t *testing.T) {
+	n := startNode(t, Config{})
+	d := newDesk(t, n.cl)
+	remind := func(name string, amount int64) {
+		t.Helper()
+		mustNot(t, d.await(n.cl, func(cx *Cx, self *desk) {
+			a := New[*account](cx, &classAccount)
+			Constructed(cx)
+			cx.EmitAfter(time.Second, name, a.Self.Ref(), &methodDeposit, &depositArgs{amount: amount})
+		}))
+	}
+	remind("early", 1)
+	snap, actors := takeActor(t, n, d.Ref)
+	remind("late", 2)
+	if len(n.sys.timers.mu.heap) != 2 {
+		t.Fatalf("%d timers are set", len(n.sys.timers.mu.heap))
+	}
+	n.edit(func(e *memengine.Engine) error {
+		_, err := RestoreActor(e, d.ID(), snap.each)
+		return err
+	})
+	if h := n.sys.timers.mu.heap; len(h) != 1 || h[0].name != "early" {
+		t.Errorf("%d timers are set after it was restored, of %d actors", len(h), actors)
+	}
+	n.close()
+}
+
+// A deleted actor comes back with its name, unless somebody else has had that since.
+func TestDeletedActorComesBack(t *testing.T) {
+	n := startNode(t, Config{})
+	b, list := openBank(t, n.sys, "one", 2)
+	snap, _ := takeActor(t, n, b.Ref)
+	mustNot(t, n.cl.Delete(b.Ref))
+	for _, a := range list {
+		mustNot(t, n.cl.Delete(a.Ref))
+	}
+	n.edit(func(e *memengine.Engine) error {
+		_, err := RestoreActor(e, b.ID(), snap.each)
+		return err
+	})
+	if sum := n.audit("one"); sum != 2000 {
+		t.Errorf("the bank has %d", sum)
+	}
+	mustNot(t, n.cl.Delete(n.bank("one").Ref))
+	for _, a := range list {
+		mustNot(t, n.cl.Delete(Ref{h: n.sys.durable.actors.find(a.ID())}))
+	}
+	if sum := n.audit("one"); sum != 0 {
+		t.Errorf("the next bank of the name has %d", sum)
+	}
+	n.close()
+	n.engine = n.engine.Reopen()
+	before := n.engine.Applied()
+	var taken *NameTakenError
+	if _, err := RestoreActor(n.engine, b.ID(), snap.each); !errors.As(err, &taken) || taken.Name == "" {
+		t.Errorf("restoring it over another: %v", err)
+	}
+	if n.engine.Applied() != before {
+		t.Error("a refused restore has changed something")
+	}
+}
+
+// An actor that somebody else owns, too, is not torn away from him.
+func TestSharedActorIsNotReplaced(t *testing.T) {
+	n := startNode(t, Config{})
+	d, other := newDesk(t, n.cl), newDesk(t, n.cl)
+	var kid deskRef
+	mustNot(t, d.await(n.cl, func(cx *Cx, self *desk) { kid = self.hire(cx) }))
+	snap, _ := takeActor(t, n, d.Ref)
+	share := func(cx *Cx, self *desk) { VectorPushOwned(cx, &self.Self, 4, &self.kids, kid) }
+	mustNot(t, other.await(n.cl, share))
+	refused := func(want bool) {
+		t.Helper()
+		n.close()
+		n.engine = n.engine.Reopen()
+		var e *OwnedElsewhereError
+		if _, err := RestoreActor(n.engine, d.ID(), snap.each); !errors.As(err, &e) || e.Was != want || e.Actor != kid.ID() {
+			t.Errorf("RestoreActor: %v", err)
+		}
+		n.open()
+	}
+	refused(false) // both own it
+	again := deskRef{Ref{h: n.sys.durable.actors.find(d.ID())}}
+	mustNot(t, again.await(n.cl, func(cx *Cx, self *desk) { VectorPopOwned(cx, &self.Self, 4, &self.kids) }))
+	refused(true) // it has moved there
+	n.close()
+}
+
+func TestMissingActorIsNamed(t *testing.T) {
+	n := startNode(t, Config{})
+	openBank(t, n.sys, "one", 1)
+	if id, err := FindNamed(n.store, classBank.path(), "one"); err != nil || id != n.bank("one").ID() {
+		t.Errorf("FindNamed = %v, %v", id, err)
+	}
+	var missing *NoActorError
+	if _, err := FindNamed(n.store, classBank.path(), "two"); !errors.As(err, &missing) {
+		t.Errorf("FindNamed of nobody: %v", err)
+	}
+	if _, err := CutAt(n.store, accountRef{}.ID()); !errors.As(err, &missing) {
+		t.Errorf("CutAt nobody: %v", err)
+	}
+	n.close()
+}

@@ -1,0 +1,236 @@
+package exec
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// RowSource calls f for the rows of a snapshot, in the order of their keys.
+type RowSource func(f func(key, row []byte) error) error
+
+// restoreBatchBytes is how much is written at a time to a store that nobody uses yet.
+const restoreBatchBytes = 4 << 20
+
+// Restore fills an empty engine with the rows of a snapshot, for a store with this identity.
+// The caller closes the engine; if Restore fails what is in it is of no use.
+func Restore(e store.Engine, id store.Identity, rows RowSource) error {
+	b := e.NewBatch()
+	err := rows(func(key, row []byte) error {
+		if err := store.Copy(b, id, key, row); err != nil {
+			return err
+		}
+		if b.Size() < restoreBatchBytes {
+			return nil
+		}
+		err := e.Apply(b)
+		b = e.NewBatch()
+		return err
+	})
+	if err != nil {
+		b.Discard()
+		return err
+	}
+	if err := e.Apply(b); err != nil {
+		return err
+	}
+	return e.Sync()
+}
+
+// OwnedElsewhereError says that an actor cannot be restored because an actor that it reaches,
+// or has reached, is owned by one outside.
+type OwnedElsewhereError struct {
+	Actor event.ActorID
+	Was   bool // it was among those to be restored, and has left
+}
+
+// Error implements error.
+func (e *OwnedElsewhereError) Error() string {
+	if e.Was {
+		return fmt.Sprintf("actor %v, which belongs to the snapshot, is elsewhere now; restore the whole node, or to a new directory", e.Actor)
+	}
+	return fmt.Sprintf("actor %v, which would be replaced, is owned from outside, too; restore the whole node, or to a new directory", e.Actor)
+}
+
+// RestoreActor brings an actor and everything that it reaches back to a snapshot of it, in the
+// store that it was taken of and that no system uses. What the actor reaches now is
+// replaced; its owners stay. It returns how many actors there are now below it, itself included. All
+// happens in one batch, or, with an error, nothing. The caller makes the batch durable.
+func RestoreActor(e store.Engine, root event.ActorID, rows RowSource) (actors int, err error) {
+	r := actorRestore{e: e, b: e.NewBatch(), members: make(map[event.ActorID]bool)}
+	if err := r.run(root, rows); err != nil {
+		r.b.Discard()
+		return 0, err
+	}
+	return len(r.members), e.Apply(r.b)
+}
+
+// actorRestore is one RestoreActor.
+type actorRestore struct {
+	e       store.Engine
+	b       store.Batch
+	present *Cut      // nil if the root is not there now
+	above   headerRow // of the root as it is now
+	members map[event.ActorID]bool
+	root    event.ActorID
+}
+
+func (r *actorRestore) run(root event.ActorID, rows RowSource) error {
+	r.root = root
+	present, err := CutAt(r.e, root)
+	switch err.(type) {
+	case nil:
+		if len(present.outside) > 0 {
+			return &OwnedElsewhereError{Actor: present.outside[0]}
+		}
+		if r.above, err = present.readHeader(root); err != nil {
+			return err
+		}
+		r.present = present
+		if err := r.remove(); err != nil {
+			return err
+		}
+	case *NoActorError:
+	default:
+		return err
+	}
+	if err := rows(r.put); err != nil {
+		return err
+	}
+	if !r.members[root] {
+		return &NoActorError{ID: root}
+	}
+	return nil
+}
+
+// remove deletes the rows of what is there now, apart from what others know of the root.
+func (r *actorRestore) remove() error {
+	c := r.present
+	for _, id := range c.sorted {
+		from, to := store.FieldsRange(id)
+		r.b.DeleteRange(from, to)
+		r.b.Delete(store.HeaderKey(id))
+		prefix := appendEdgesKey(nil, id)
+		if id != r.root {
+			r.b.DeleteRange(prefix, store.After(prefix))
+		}
+		prefix = store.AppendSerial(store.AppendSection(nil, id.Birth, store.Continuations), id.Serial)
+		r.b.DeleteRange(prefix, store.After(prefix))
+		prefix = store.AppendSerial(store.AppendSection(nil, id.Birth, store.Outbox), id.Serial)
+		r.b.DeleteRange(prefix, store.After(prefix))
+	}
+	for p := range c.partitions {
+		err := c.section(event.PartitionID(p), store.Timers, 16, func(key, _, _, payload []byte) error {
+			in := payloadReader{rest: payload}
+			in.uint()
+			in.event()
+			if c.members[in.actor()] {
+				r.b.Delete(key)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put takes a row of the snapshot. Headers come before what belongs to the actors, but
+// behind the edges, of which both ends are in the snapshot.
+func (r *actorRestore) put(key, row []byte) error {
+	payload, err := store.Payload(key, row)
+	if err != nil {
+		return err
+	}
+	section, id, ok := actorOfKey(key)
+	if !ok {
+		return nil // of the node: the store has its own
+	}
+	if section == store.Headers {
+		r.members[id] = true
+		if r.present == nil || !r.present.members[id] {
+			if there, err := r.lives(key); err != nil {
+				return err
+			} else if there {
+				return &OwnedElsewhereError{Actor: id, Was: true}
+			}
+		}
+		if id == r.root && r.present != nil {
+			var h headerRow
+			if err := h.read(payload); err != nil {
+				return &store.CorruptError{Key: key, Reason: err.Error()}
+			}
+			h.parent, h.top, h.units = r.above.parent, r.above.top, r.above.units
+			key, row = headerOf(id, h)
+		}
+	}
+	if section == store.Names {
+		if err := r.sameName(key, payload); err != nil {
+			return err
+		}
+	}
+	r.b.Set(key, row)
+	return nil
+}
+
+// payload returns what the store has under a key, nil if there is nothing.
+func (r *actorRestore) payload(key []byte) ([]byte, error) {
+	row, ok, err := r.e.Get(key, nil)
+	if err != nil || !ok {
+		return nil, err
+	}
+	return store.Payload(key, row)
+}
+
+// lives reports whether the actor with that header is there. A deleted one can have a header,
+// for as long as it has T-children.
+func (r *actorRestore) lives(key []byte) (bool, error) {
+	payload, err := r.payload(key)
+	if err != nil || payload == nil {
+		return false, err
+	}
+	var h headerRow
+	if err := h.read(payload); err != nil {
+		return false, &store.CorruptError{Key: key, Reason: err.Error()}
+	}
+	return h.flags&headerDead == 0, nil
+}
+
+// NameTakenError says that an actor cannot be restored because another one has, or has had,
+// its name since.
+type NameTakenError struct{ Name string }
+
+// Error implements error.
+func (e *NameTakenError) Error() string {
+	return fmt.Sprintf("the name of %s has been given to another actor since; restore the whole node, or to a new directory", e.Name)
+}
+
+// sameName returns an error unless the last actor of a name is the one of the snapshot.
+func (r *actorRestore) sameName(key, snapshot []byte) error {
+	payload, err := r.payload(key)
+	if err != nil || payload == nil {
+		return err
+	}
+	now, then := payloadReader{rest: payload}, payloadReader{rest: snapshot}
+	if now.uint() != then.uint() {
+		class, name, _ := strings.Cut(string(key[sectionPrefix:]), "\x00")
+		return &NameTakenError{fmt.Sprintf("%s(%q)", class, name)}
+	}
+	return nil
+}
+
+// actorOfKey returns the section and the actor of a row, false if it belongs to no actor.
+func actorOfKey(key []byte) (s store.Section, id event.ActorID, ok bool) {
+	if len(key) < sectionPrefix || key[0] != store.HeaderKey(event.ActorID{})[0] {
+		return 0, id, false
+	}
+	s = store.Section(key[3])
+	if rest := key[sectionPrefix:]; len(rest) >= 8 {
+		id = event.ActorID{Birth: event.PartitionID(binary.BigEndian.Uint16(key[1:])), Serial: binary.BigEndian.Uint64(rest)}
+	}
+	return s, id, true
+}

@@ -1,0 +1,69 @@
+package exec
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// layouts are the layouts of the fields of actors: the one that a class has now, and those
+// that actors were created with. Any goroutine may ask.
+type layouts struct {
+	schema  *store.Schema
+	current map[*Class]*store.Layout
+	classes map[string]*Class
+	mu      sync.Mutex
+	numbers map[uint32]numbered // guarded by mu
+}
+
+// numbered is a layout by its number.
+type numbered struct {
+	layout *store.Layout
+	class  *Class
+}
+
+// open makes the classes of the program those of the store.
+func (l *layouts) open(s *store.Store, classes []*Class) error {
+	l.current, l.classes = make(map[*Class]*store.Layout), make(map[string]*Class)
+	l.numbers = make(map[uint32]numbered)
+	list := make([]store.Class, len(classes))
+	for i, c := range classes {
+		list[i] = store.Class{Name: c.path()}
+		for _, f := range c.Fields {
+			list[i].Fields = append(list[i].Fields, store.ClassField{Name: f.Name, Type: f.Type})
+		}
+	}
+	var err error
+	if l.schema, err = s.Adapt(list); err != nil {
+		return err
+	}
+	for _, c := range classes {
+		l.current[c], l.classes[c.path()] = l.schema.Layout(c.path()), c
+	}
+	return nil
+}
+
+// of returns the layout that a class has now.
+func (l *layouts) of(c *Class) *store.Layout { return l.current[c] }
+
+// byNumber returns the layout with a number and its class. An error of a class that the
+// program has no more wraps ErrClass.
+func (l *layouts) byNumber(number uint32) (*store.Layout, *Class, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, known := l.numbers[number]
+	if !known {
+		layout, class := l.schema.ByNumber(number)
+		switch {
+		case layout != nil:
+			n = numbered{layout, l.classes[class]}
+			l.numbers[number] = n
+		case class != "":
+			return nil, nil, fmt.Errorf("%w: %s, of which there are actors", ErrClass, class)
+		default:
+			return nil, nil, fmt.Errorf("its layout %d is not in the schema", number)
+		}
+	}
+	return n.layout, n.class, nil
+}

@@ -1,0 +1,80 @@
+package exec
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/aeon-lang/aeon/runtime/image"
+)
+
+// loads are held while the states of actors are read from the store: one reader per actor.
+type loads [64]loading
+
+type loading struct {
+	sync.Mutex
+	// copies has the actors whose state was dropped while there were copies of their
+	// containers, which read from the store.
+	copies map[*Handle]*image.Copies
+}
+
+// dropped notes what is to be known of h, whose state is being dropped. Caller holds the lock.
+func (l *loading) dropped(h *Handle) {
+	c := h.obj.ActorSelf().StoredRows().Retire()
+	if c == nil {
+		return
+	}
+	if l.copies == nil {
+		l.copies = map[*Handle]*image.Copies{}
+	}
+	l.copies[h] = c
+}
+
+func (l *loads) of(h *Handle) *loading {
+	return &l[(h.id.Serial*0x9e3779b97f4a7c15)>>32%uint64(len(l))]
+}
+
+// load reads the state of h, unless somebody has. Nobody needs to hold the actor for that:
+// while its state lies in the store alone nothing can change it, as whoever writes it has
+// loaded it first.
+func (s *System) load(h *Handle) error {
+	loaded, err := s.readState(h)
+	if loaded {
+		s.durable.resident.add(h) // not under the lock of loads: the hand takes that under its own
+	}
+	return err
+}
+
+func (s *System) readState(h *Handle) (loaded bool, err error) {
+	d := s.durable
+	mu := d.loads.of(h)
+	mu.Lock()
+	defer mu.Unlock()
+	if !h.is(unloaded) {
+		return false, nil
+	}
+	obj := h.class.New()
+	obj.ActorSelf().h = h
+	stored, ok := obj.(image.Stored)
+	if !ok {
+		return false, fmt.Errorf("class %s cannot be stored", h.class.Name)
+	}
+	layout, _, err := d.layouts.byNumber(h.layout)
+	if err != nil {
+		return false, err // recovery has looked: it is there
+	}
+	if err := image.NewReader(d.store, h.id, layout, s).Resume(mu.copies[h]).Read(stored); err != nil {
+		d.store.Fail(err)
+		return false, &UnknownError{Cause: err}
+	}
+	delete(mu.copies, h)
+	h.obj = obj
+	h.unset(unloaded) // from here on others see it
+	return true, nil
+}
+
+// mustLoad is load for code of an event, which it unwinds if the store fails.
+func (cx *Cx) mustLoad(h *Handle) {
+	if err := cx.ev.sys.load(h); err != nil {
+		panic(err)
+	}
+}

@@ -1,0 +1,201 @@
+package exec
+
+import (
+	"math"
+	"runtime/metrics"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
+
+// A system with a store keeps the states of actors in memory for as long as there is room.
+// When the heap, without what the engine holds, comes near Config.MemoryMax, a hand goes round the states that are loaded, as a
+// clock's: one that nobody has used since the hand came by last is dropped, and read again
+// when an event uses it. The hand tries each actor's lock and never waits for it, so that nobody waits for
+// the hand either. What the store has is current as soon as a commit has its place in the
+// journal; what an answer has to wait for stays with the handle.
+
+// resident lists the actors whose states are loaded. A deleted one stays until the hand comes by.
+type resident struct {
+	turn   atomic.Uint32 // the shard where Unload begins
+	shards [residentShards]struct {
+		mu struct {
+			sync.Mutex
+			list []*Handle
+			hand int
+		}
+		_ [24]byte // a shard per cache line
+	}
+}
+
+const residentShards = 16
+
+// add notes that the state of h is in memory.
+func (r *resident) add(h *Handle) {
+	sh := &r.shards[(h.id.Serial*0x9e3779b97f4a7c15)>>32%residentShards].mu
+	sh.Lock()
+	defer sh.Unlock()
+	sh.list = append(sh.list, h)
+}
+
+// count returns how many states are in memory.
+func (r *resident) count() (n int) {
+	for i := range r.shards {
+		sh := &r.shards[i].mu
+		sh.Lock()
+		n += len(sh.list)
+		sh.Unlock()
+	}
+	return n
+}
+
+// Unload drops about a share of the states that are in memory, from 0 to 1, those first that were not
+// used for long; what an event holds stays. It returns how many it has dropped.
+func (s *System) Unload(share float64) (dropped int) {
+	if s.durable == nil {
+		return 0
+	}
+	r := &s.durable.resident
+	want := int(math.Ceil(share * float64(r.count())))
+	first := r.turn.Add(1)
+	for i := range uint32(residentShards) {
+		dropped += s.unloadShard(int((first+i)%residentShards), share, want-dropped)
+	}
+	return dropped
+}
+
+// unloadShard moves the hand of one shard, two rounds at most: in the first it finds out who
+// is used. It drops a share, but no more than most. The shard is not locked while a state is
+// dropped: whoever waited for the actor goes on there, and may read another.
+func (s *System) unloadShard(shard int, share float64, most int) (dropped int) {
+	sh := &s.durable.resident.shards[shard].mu
+	sh.Lock()
+	defer sh.Unlock()
+	want := min(most, int(math.Ceil(share*float64(len(sh.list)))))
+	for looks := 2 * len(sh.list); looks > 0 && dropped < want && len(sh.list) > 0; looks-- {
+		if sh.hand >= len(sh.list) {
+			sh.hand = 0
+		}
+		h := sh.list[sh.hand]
+		if h.used.Load() && !h.is(deleted) {
+			h.used.Store(false)
+			sh.hand++
+			continue
+		}
+		last := len(sh.list) - 1
+		sh.list[sh.hand], sh.list[last] = sh.list[last], nil
+		sh.list = sh.list[:last]
+		sh.Unlock()
+		gone := s.unload(h)
+		sh.Lock()
+		if gone {
+			dropped++
+		} else {
+			sh.list = append(sh.list, h)
+		}
+	}
+	if cap(sh.list) > 64 && len(sh.list) < cap(sh.list)/4 {
+		sh.list = append(make([]*Handle, 0, 2*len(sh.list)), sh.list...)
+	}
+	return dropped
+}
+
+// unload drops the state of h if nobody holds h. It reports whether there is none in memory now.
+func (s *System) unload(h *Handle) bool {
+	if h.is(deleted) {
+		return true
+	}
+	if !h.latch.join(lock.Write, 0) {
+		return false
+	}
+	mu := s.durable.loads.of(h)
+	mu.Lock()
+	gone := h.is(deleted) // an event that holds it cannot be deleting it
+	if h.state.Load() == created {
+		mu.dropped(h)
+		h.obj = nil
+		h.set(unloaded)
+		gone = true
+	}
+	mu.Unlock()
+	if h.latch.leave(lock.Write) {
+		h.latch.Lock()
+		h.unlatch(s)
+	}
+	return gone
+}
+
+// memory keeps the heap below Config.MemoryMax.
+type memory struct {
+	sys    *System
+	max    uint64
+	stop   chan struct{}
+	done   chan struct{}
+	read   func() (live, cycles uint64) // bytes that the last garbage collection has left; how many there were
+	cycles uint64
+	warned bool
+}
+
+// liveHeap is memory.read: what the heap holds, but for the engine.
+func (m *memory) liveHeap() (live, cycles uint64) {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}
+	metrics.Read(s)
+	live, cycles = s[0].Value.Uint64(), s[1].Value.Uint64()
+	if cycles == m.cycles {
+		return live, cycles
+	}
+	return live - min(live, uint64(m.sys.durable.store.MemoryBytes())), cycles
+}
+
+const (
+	memoryInterval = 20 * time.Millisecond
+	// Above memoryHigh of the budget the hand moves, until memoryLow.
+	memoryHigh, memoryLow = 0.8, 0.7
+	// shareMin is how much of the states is dropped at least: a garbage collection has to
+	// come before the next look means anything.
+	shareMin = 0.05
+)
+
+func (m *memory) start(s *System, max int64) {
+	m.sys, m.max, m.read = s, uint64(max), m.liveHeap
+	m.stop, m.done = make(chan struct{}), make(chan struct{})
+	go m.loop()
+}
+
+func (m *memory) close() {
+	if m.stop != nil {
+		close(m.stop)
+		<-m.done
+	}
+}
+
+func (m *memory) loop() {
+	defer close(m.done)
+	t := time.NewTicker(memoryInterval)
+	defer t.Stop()
+	for {
+		select {
+		case <-m.stop:
+			return
+		case <-t.C:
+			m.look()
+		}
+	}
+}
+
+// look moves the hand if a garbage collection has found too much since the last look.
+func (m *memory) look() {
+	live, cycles := m.read()
+	if cycles == m.cycles || float64(live) < memoryHigh*float64(m.max) {
+		return
+	}
+	m.cycles = cycles
+	share := max(shareMin, (float64(live)-memoryLow*float64(m.max))/float64(live))
+	if m.sys.Unload(share) == 0 && !m.warned && live > m.max {
+		m.warned = true
+		m.sys.log.Warn("more memory is in use than allowed, and no actor's state can be dropped",
+			"used", live, "allowed", m.max, "states in memory", m.sys.durable.resident.count())
+	}
+}

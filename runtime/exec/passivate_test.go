@@ -1,0 +1,200 @@
+package exec
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// Clients transfer and audit while the hand drops every state it can, as fast as it can: nobody
+// notices but by the states having been read again.
+func TestStatesComeAndGoWhileEventsRun(t *testing.T) {
+	n := startNode(t, Config{})
+	b, list := openBank(t, n.sys, "one", 200)
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			r, cl := rand.New(rand.NewPCG(uint64(i), 1)), n.sys.Client()
+			for k := 0; k < 1000; k++ {
+				var err error
+				switch r.IntN(40) {
+				case 0:
+					var sum int64
+					if sum, err = b.Audit(cl); err == nil && sum != 200_000 {
+						err = fmt.Errorf("the accounts have %d", sum)
+					}
+				case 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20:
+					_, err = list[r.IntN(200)].Balance(cl)
+				default:
+					err = b.Transfer(cl, fmt.Sprint("a", r.IntN(200)), fmt.Sprint("a", r.IntN(200)), int64(r.IntN(5)))
+				}
+				if err != nil && !isAbort(err) {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	dropped := 0
+	hand := make(chan struct{})
+	go func() {
+		defer close(hand)
+		for !stop.Load() {
+			dropped += n.sys.Unload(1)
+			runtime.Gosched()
+		}
+	}()
+	wg.Wait()
+	stop.Store(true)
+	<-hand
+	if dropped < 200 {
+		t.Errorf("only %d states were dropped", dropped)
+	}
+	if sum := n.audit("one"); sum != 200_000 {
+		t.Errorf("the accounts have %d", sum)
+	}
+	n.reopen()
+	if sum := n.audit("one"); sum != 200_000 {
+		t.Errorf("reopened, the accounts have %d", sum)
+	}
+	n.close()
+}
+
+// Dropped states are those that nobody has used since the hand came by, and all of them are
+// read again when they are used.
+func TestTheHandSparesWhatIsUsed(t *testing.T) {
+	n := startNode(t, Config{})
+	_, list := openBank(t, n.sys, "one", 64)
+	n.sys.Unload(0.001) // finds out that all have been used
+	all := n.sys.durable.resident.count()
+	if all < 40 {
+		t.Fatalf("%d states are in memory", all)
+	}
+	hot := list[7]
+	for range 10 {
+		_, err := hot.Deposit(n.cl, 1)
+		mustNot(t, err)
+		n.sys.Unload(0.05)
+	}
+	if hot.h.is(unloaded) {
+		t.Error("the actor that is used all the time was dropped")
+	}
+	if left := n.sys.durable.resident.count(); left > 3*all/4 {
+		t.Errorf("%d of %d states are left", left, all)
+	}
+	if dropped := n.sys.Unload(1); dropped == 0 || n.sys.durable.resident.count() != 0 {
+		t.Errorf("%d dropped, %d are left", dropped, n.sys.durable.resident.count())
+	}
+	if got, err := hot.Balance(n.cl); got != 1010 || err != nil {
+		t.Errorf("the account has %d, %v", got, err)
+	}
+	if got := n.sys.durable.resident.count(); got != 1 {
+		t.Errorf("%d states are in memory after one was used", got)
+	}
+	n.close()
+}
+
+// The hand goes round all the time while states are read back: neither waits for the other for ever.
+func TestTheHandAndReadersDoNotBlockEachOther(t *testing.T) {
+	n := startNode(t, Config{})
+	_, list := openBank(t, n.sys, "one", 2000)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() { // ends with the test
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				n.sys.Unload(1)
+			}
+		}
+	}()
+	for i := range 20_000 {
+		_, err := list[i%len(list)].Deposit(n.cl, 1)
+		mustNot(t, err)
+	}
+	close(stop)
+	<-stopped
+	n.close()
+}
+
+// What an event holds stays, and what it has written and not committed is not lost.
+func TestTheHandTakesNothingFromAnEvent(t *testing.T) {
+	n := startNode(t, Config{})
+	d := newDesk(t, n.cl)
+	n.sys.Unload(1)
+	mustNot(t, d.await(n.cl, func(cx *Cx, self *desk) {
+		self.setN(cx, 7)
+		n.sys.Unload(1)
+		if self.h.is(unloaded) || self.h.obj != Object(self) {
+			t.Error("the state of a running event was dropped")
+		}
+		kid := self.hire(cx)
+		n.sys.Unload(1)
+		kid.do(cx, func(cx *Cx, k *desk) { k.setN(cx, 8) })
+	}))
+	if err := d.await(n.cl, func(cx *Cx, self *desk) {
+		self.setN(cx, 9)
+		n.sys.Unload(1)
+		Abort(cx, "no")
+	}); err == nil {
+		t.Error("the event has committed")
+	}
+	n.sys.Unload(1)
+	if got := d.see(t, n.cl); got != 7 {
+		t.Errorf("n is %d", got)
+	}
+	n.close()
+}
+
+// With a budget the states in memory stay within it, though all together are several times as
+// much. What the heap holds is counted here, as that of a test holds the engine, too.
+func TestStateLargerThanMemory(t *testing.T) {
+	const actors, each, rest, budget = 200, 1 << 20, 10 << 20, 50 << 20
+	n := startNode(t, Config{})
+	m := &memory{sys: n.sys, max: budget}
+	m.read = func() (live, cycles uint64) {
+		return uint64(n.sys.durable.resident.count())*each + rest, m.cycles + 1
+	}
+	var list []deskRef
+	use := func(i int, f work) {
+		t.Helper()
+		mustNot(t, list[i].await(n.cl, f))
+		m.look()
+		if live, _ := m.read(); live > budget {
+			t.Fatalf("%d bytes are in memory", live)
+		}
+	}
+	for i := range actors {
+		list = append(list, newDesk(t, n.cl))
+		use(i, func(cx *Cx, self *desk) { self.setN(cx, int64(i)) })
+	}
+	for range 2 {
+		for i := range list {
+			use(i, func(_ *Cx, self *desk) {
+				if self.n != int64(i) {
+					t.Errorf("desk %d has %d", i, self.n)
+				}
+			})
+		}
+	}
+	n.close()
+}
+
+// The goroutine that looks at the heap moves the hand, and ends with the system.
+func TestHeapIsWatched(t *testing.T) {
+	n := startNode(t, Config{MemoryMax: 1})
+	for range 50 {
+		newDesk(t, n.cl)
+	}
+	until(func() bool {
+		runtime.GC()
+		return n.sys.durable.resident.count() < 10
+	})
+	n.close()
+}

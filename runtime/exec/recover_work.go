@@ -1,0 +1,241 @@
+package exec
+
+import (
+	"container/heap"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/trace"
+)
+
+func isClass(err error) bool { return errors.Is(err, ErrClass) }
+
+// call reads method and arguments, as opWriter.call writes them.
+func (r *recovery) call(in *payloadReader) (*Method, Args, error) {
+	class, name := in.text(), in.text()
+	encoded := in.bytes()
+	if err := in.end(); err != nil {
+		return nil, nil, err
+	}
+	m, err := r.d.method(class, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(encoded) == 0 {
+		return m, nil, nil
+	}
+	if m.NewArgs == nil {
+		return nil, nil, fmt.Errorf("%w: %s.%s takes no arguments", ErrClass, class, name)
+	}
+	args := m.NewArgs()
+	a, ok := args.(argsCodec)
+	if !ok {
+		return nil, nil, fmt.Errorf("the arguments of %s.%s cannot be read", class, name)
+	}
+	dec := codec.NewDecoder(encoded)
+	dec.Context = r.s
+	a.Decode(dec)
+	if err := dec.Close(); err != nil {
+		return nil, nil, err
+	}
+	return m, args, nil
+}
+
+// outbox reads the sub-events that have not ended into their lanes. Nobody runs them yet.
+func (r *recovery) outbox() error {
+	for p := range r.s.partitions {
+		err := r.rows(event.PartitionID(p), store.Outbox, 26, func(key, payload []byte) error {
+			issuer := event.ActorID{Birth: event.PartitionID(p), Serial: binary.BigEndian.Uint64(key)}
+			h := r.d.actors.resolve(issuer)
+			e, err := r.subEvent(payload, h)
+			if err != nil {
+				return err
+			}
+			e.target, e.seq = r.d.actors.resolve(actorInKey(key[8:])), binary.BigEndian.Uint64(key[18:])
+			if l := r.s.lanes.push(r.s, h, e); l != nil {
+				r.lanes = append(r.lanes, l)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// subEvent reads a sub-event, or the next step of a chain.
+func (r *recovery) subEvent(payload []byte, issuer *Handle) (e subEvent, err error) {
+	in := payloadReader{rest: payload}
+	parent, index, generation := in.event(), int(in.uint()), in.uint()
+	kind := trace.Sub
+	if in.byte() != 0 {
+		kind = trace.Tail
+		if e.chain, err = r.chain(&in); err != nil {
+			return e, err
+		}
+	}
+	e.id = parent.Child(index)
+	e.from = r.s.restored(kind, parent, issuer, index)
+	if e.method, e.args, err = r.call(&in); err != nil {
+		return e, err
+	}
+	if t := r.timers[generation]; generation != 0 && t != nil {
+		e.timer = t
+		t.firings++ // its next tick waits for this one
+	}
+	return e, nil
+}
+
+// chain reads what a step knows of its chain, and lets repetitions of the request that began
+// it wait for its end.
+func (r *recovery) chain(in *payloadReader) (*chain, error) {
+	ch := &chain{sys: r.s, first: in.event()}
+	r.s.live.add(1)
+	if in.byte() == 0 {
+		return ch, nil
+	}
+	name, seq, target := in.text(), in.uint(), in.actor()
+	x := r.d.sessions.mu.byName[name]
+	if x == nil {
+		return nil, fmt.Errorf("its session %q is missing", name)
+	}
+	x.mu.running[seq] = make(chan struct{})
+	ch.request = &request{session: x, seq: seq, target: target}
+	ch.orphan = true
+	return ch, nil
+}
+
+// continuations reads the steps of chains that keep their actors: nobody else touches these
+// before the steps have run.
+func (r *recovery) continuations() error {
+	for p := range r.s.partitions {
+		err := r.rows(event.PartitionID(p), store.Continuations, 16, func(key, payload []byte) error {
+			id := event.ActorID{Birth: event.PartitionID(p), Serial: binary.BigEndian.Uint64(key)}
+			h := r.d.actors.resolve(id)
+			e, err := r.subEvent(payload, h)
+			if err != nil {
+				return err
+			}
+			if e.chain == nil {
+				return errors.New("it belongs to no chain")
+			}
+			e.chain.keep(h)
+			r.steps = append(r.steps, tailStep{id: e.id, target: h, method: e.method, args: e.args, keep: true, from: e.from,
+				seq: binary.BigEndian.Uint64(key[8:])})
+			r.chains = append(r.chains, e.chain)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setTimers reads the timers.
+func (r *recovery) setTimers() error {
+	ts := &r.s.timers
+	now := r.s.clock.Now()
+	r.timers = make(map[uint64]*timer)
+	for p := range r.s.partitions {
+		err := r.rows(event.PartitionID(p), store.Timers, 16, func(key, payload []byte) error {
+			t, err := r.timer(key, payload)
+			if err != nil {
+				return err
+			}
+			r.timers[t.generation] = t
+			ts.mu.Lock()
+			defer ts.mu.Unlock()
+			_, sim := r.s.clock.(*SimClock)
+			t.late = !sim && !t.due.After(now)
+			ts.enter(t)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// timer reads one timer.
+func (r *recovery) timer(key, payload []byte) (*timer, error) {
+	in := payloadReader{rest: payload}
+	t := &timer{stored: int64(binary.BigEndian.Uint64(key) ^ 1<<63), generation: binary.BigEndian.Uint64(key[8:])}
+	t.tick = in.uint()
+	t.payload = append([]byte(nil), in.rest...)
+	parent := in.event()
+	issuer := in.actor()
+	t.name = in.text()
+	target := in.actor()
+	every, size := binary.Varint(in.rest)
+	if size <= 0 || in.bad {
+		return nil, errors.New("it ends too early")
+	}
+	in.rest = in.rest[size:]
+	var err error
+	if t.method, t.args, err = r.call(&in); err != nil {
+		return nil, err
+	}
+	if t.issuer = r.d.actors.find(issuer); t.issuer == nil {
+		return nil, fmt.Errorf("its issuer %v is missing", issuer)
+	}
+	t.issuer.timed.Store(true)
+	t.from = r.s.restored(trace.Timer, parent, t.issuer, 0)
+	t.target, t.every, t.due = r.d.actors.resolve(target), time.Duration(every), time.Unix(0, t.stored)
+	return t, nil
+}
+
+// enter puts a timer into the heap. Caller holds mu.
+func (ts *timers) enter(t *timer) {
+	if t.every == 0 {
+		ts.mu.oneShots++
+	}
+	if t.name != "" {
+		ts.mu.named[timerKey{t.issuer, t.name}] = t
+	}
+	ts.listStored(t)
+	heap.Push(&ts.mu.heap, t)
+}
+
+// listStored notes that t has a row. Caller holds mu.
+func (ts *timers) listStored(t *timer) {
+	if t.payload == nil {
+		return
+	}
+	if ts.mu.stored == nil {
+		ts.mu.stored = make(map[*Handle]map[*timer]struct{})
+	}
+	of := ts.mu.stored[t.issuer]
+	if of == nil {
+		of = make(map[*timer]struct{})
+		ts.mu.stored[t.issuer] = of
+	}
+	of[t] = struct{}{}
+}
+
+// unlist notes that t has no row any more. Caller holds mu.
+func (ts *timers) unlist(t *timer) {
+	if t.payload == nil {
+		return
+	}
+	of := ts.mu.stored[t.issuer]
+	if delete(of, t); len(of) == 0 {
+		delete(ts.mu.stored, t.issuer)
+	}
+}
+
+// forgetRows removes the rows of the timers of an actor that an event deletes.
+func (ts *timers) forgetRows(w *preparation, issuer *Handle) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	for t := range ts.mu.stored[issuer] {
+		w.unset(t)
+	}
+}

@@ -1,0 +1,406 @@
+package exec
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// Session is a durable session of a client that may send a request again, because it or
+// this node has crashed, or an answer was lost. Requests are numbered by the client, from 1
+// on; the outcome of each, an abort included, is stored in the batch of its event, with the target,
+// and a request that comes again gets it without running again. With each request the client
+// says up to which number it has got all outcomes: those are dropped, and never run again.
+// Any goroutine may use it.
+type Session struct {
+	sys    *System
+	name   string
+	client *Client
+	mu     struct {
+		sync.Mutex
+		ack      uint64                   // requests up to this one are over
+		outcomes map[uint64]event.ActorID // stored, by request: the target that the row stands with
+		running  map[uint64]chan struct{} // closed at the end
+		used     time.Time
+		expired  bool
+		sweepAt  int // so many outcomes are worth looking for those that are over
+	}
+}
+
+// sweepMin is up to how many outcomes stay that nobody needs any more.
+const sweepMin = 16
+
+// Errors of requests that are refused. None of them has run.
+var (
+	// ErrSessionExpired refuses requests of a session that is not there: it has not been used
+	// for Config.SessionExpiry, or never began.
+	ErrSessionExpired = errors.New("the session has expired, or was never begun")
+	// ErrAcknowledged refuses a request whose outcome the client has acknowledged.
+	ErrAcknowledged = errors.New("the outcome of the request was acknowledged before")
+	// ErrNoStore refuses sessions and snapshots of a system that keeps nothing.
+	ErrNoStore = errors.New("the system keeps its state in memory only; sessions and snapshots need a store")
+)
+
+// sessions are the durable sessions of a system.
+type sessions struct {
+	d  *durable
+	mu struct {
+		sync.Mutex
+		byName map[string]*Session
+		swept  time.Time
+	}
+}
+
+func (ss *sessions) open(d *durable) {
+	ss.d = d
+	ss.mu.byName = make(map[string]*Session)
+	ss.mu.swept = d.sys.clock.Now()
+}
+
+// BeginSession begins a session, durably, or goes on with the one of that name. A name must be
+// the client's own for ever: one that was used before and has expired would begin anew.
+func (s *System) BeginSession(name string) (*Session, error) {
+	if s.durable == nil {
+		return nil, ErrNoStore
+	}
+	ss := &s.durable.sessions
+	if x, err := s.Session(name); err == nil {
+		return x, nil
+	}
+	ss.mu.Lock()
+	x := ss.mu.byName[name]
+	var pos store.Position
+	if x == nil {
+		x = ss.add(name)
+		w := &preparation{d: ss.d}
+		w.session(x, 0)
+		at("session/begin", kindSession)
+		pos = ss.d.journal.Append(w.batch)
+		at("session/begun", kindSession)
+	}
+	ss.mu.Unlock()
+	if err := ss.d.wait(pos); err != nil {
+		return nil, &UnknownError{Cause: err}
+	}
+	return x, nil
+}
+
+// Session returns the session of that name, or ErrSessionExpired.
+func (s *System) Session(name string) (*Session, error) {
+	if s.durable == nil {
+		return nil, ErrNoStore
+	}
+	ss := &s.durable.sessions
+	ss.sweep()
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if x := ss.mu.byName[name]; x != nil {
+		return x, nil
+	}
+	return nil, ErrSessionExpired
+}
+
+// add makes a session. Caller holds mu, or nobody else is there.
+func (ss *sessions) add(name string) *Session {
+	x := &Session{sys: ss.d.sys, name: name, client: ss.d.sys.Client()}
+	x.mu.outcomes, x.mu.running = make(map[uint64]event.ActorID), make(map[uint64]chan struct{})
+	x.mu.used, x.mu.sweepAt = ss.d.sys.clock.Now(), sweepMin
+	ss.mu.byName[name] = x
+	return x
+}
+
+// Name returns the name of the session.
+func (x *Session) Name() string { return x.name }
+
+// Acknowledged returns up to which number requests are over.
+func (x *Session) Acknowledged() uint64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.mu.ack
+}
+
+// request is one request of a session while it runs.
+type request struct {
+	session *Session
+	seq     uint64
+	target  event.ActorID // with which the outcome is stored
+	stored  bool          // the outcome is in a batch
+}
+
+// Await runs request seq and returns when its outcome is durable; args take the result. If
+// the request has run before, they take the result of that, or its failure is returned. All
+// requests up to ack, which is below seq, are over. The errors are those of Client.Await, ErrAcknowledged and
+// ErrSessionExpired.
+func (x *Session) Await(seq, ack uint64, target Ref, m *Method, args Args) error {
+	if ack >= seq {
+		return fmt.Errorf("request %d of session %q acknowledges requests up to %d", seq, x.name, ack)
+	}
+	if target.h == nil {
+		return &AbortError{Msg: msgNull, Fault: true}
+	}
+	x.sys.durable.sessions.sweep()
+	at, again, err := x.begin(seq, ack)
+	if err != nil {
+		return err
+	}
+	if again {
+		return x.replay(at, seq, args)
+	}
+	r := &request{session: x, seq: seq, target: target.h.id}
+	defer r.end() // also on runtime.Goexit
+	cl := x.client
+	id := cl.nextID()
+	if x.sys.closing.Load() {
+		return cl.refused(ErrClosed)
+	}
+	ev := x.sys.takeEvent(cl, id, target.h, m, args)
+	ev.bounded, ev.request = true, r
+	err = ev.perform()
+	if ev.chain == nil {
+		x.sys.giveBack(ev)
+	} else {
+		err = ev.seeThrough()
+	}
+	if x.sys.closing.Load() {
+		x.sys.leave()
+	}
+	return err
+}
+
+// begin admits request seq; again says that its outcome is there, with the actor at.
+func (x *Session) begin(seq, ack uint64) (at event.ActorID, again bool, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for {
+		x.mu.used = x.sys.clock.Now()
+		x.mu.ack = max(x.mu.ack, ack)
+		switch {
+		case x.mu.expired:
+			return at, false, ErrSessionExpired
+		case seq <= x.mu.ack:
+			return at, false, ErrAcknowledged
+		}
+		if at, again = x.mu.outcomes[seq]; again {
+			return at, true, nil
+		}
+		before := x.mu.running[seq]
+		if before == nil {
+			x.mu.running[seq] = make(chan struct{})
+			return at, false, nil
+		}
+		x.mu.Unlock()
+		x.sys.wait(before)
+		x.mu.Lock()
+	}
+}
+
+// end lets those go on who have sent the same request again.
+func (r *request) end() {
+	x := r.session
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if r.stored {
+		x.mu.outcomes[r.seq] = r.target
+	}
+	close(x.mu.running[r.seq])
+	delete(x.mu.running, r.seq)
+}
+
+// Flags of an outcome.
+const (
+	outcomeResult = iota
+	outcomeAbort
+	outcomeFault
+)
+
+// resultCodec is implemented by the arguments of generated methods.
+type resultCodec interface {
+	EncodeResult(*codec.Encoder)
+	DecodeResult(*codec.Decoder)
+}
+
+// outcome writes how the request has ended, and drops the outcomes that are over, if there are
+// enough. A refusal is no outcome: the client may try again.
+func (r *request) outcome(w *preparation, args Args, err error) {
+	var abort *AbortError
+	if err != nil && !errors.As(err, &abort) || planted.outcomeForgotten {
+		return
+	}
+	x := r.session
+	w.key = appendOutcomeKey(w.key[:0], r.target, x.name, r.seq)
+	w.begin()
+	switch {
+	case abort != nil && abort.Fault:
+		w.row = append(append(w.row, outcomeFault), abort.Msg...)
+	case abort != nil:
+		w.row = append(append(w.row, outcomeAbort), abort.Msg...)
+	default:
+		w.row = append(w.row, outcomeResult)
+		if a, ok := args.(resultCodec); ok {
+			w.encoder.Reset()
+			a.EncodeResult(&w.encoder)
+			w.row = append(w.row, w.encoder.Data()...)
+		}
+	}
+	w.set()
+	r.stored = true
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.mu.outcomes) < x.mu.sweepAt {
+		return
+	}
+	for seq, target := range x.mu.outcomes {
+		if seq <= x.mu.ack {
+			w.key = appendOutcomeKey(w.key[:0], target, x.name, seq)
+			w.open().Delete(w.key)
+			delete(x.mu.outcomes, seq)
+		}
+	}
+	x.mu.sweepAt = 2*len(x.mu.outcomes) + sweepMin
+	w.session(x, x.mu.ack)
+}
+
+// session writes the row of a session. Outcomes up to ack have no rows any more.
+func (w *preparation) session(x *Session, ack uint64) {
+	w.key = appendSessionKey(w.key[:0], w.d.sys.partitionOf(x.name), x.name)
+	w.begin()
+	w.row = binary.AppendUvarint(w.row, ack)
+	w.set()
+}
+
+// replay returns the outcome of a request that has run before.
+func (x *Session) replay(target event.ActorID, seq uint64, args Args) error {
+	d := x.sys.durable
+	key := appendOutcomeKey(nil, target, x.name, seq)
+	row, ok, err := d.store.Get(key, nil)
+	if err != nil {
+		return &UnknownError{Cause: err}
+	}
+	if !ok {
+		return ErrAcknowledged // in the meantime
+	}
+	payload, err := store.Payload(key, row)
+	if err == nil && len(payload) == 0 {
+		err = &store.CorruptError{Key: key, Reason: "it is empty"}
+	}
+	if err != nil {
+		d.store.Fail(err)
+		return &UnknownError{Cause: err}
+	}
+	if payload[0] != outcomeResult {
+		return &AbortError{Msg: string(payload[1:]), Fault: payload[0] == outcomeFault}
+	}
+	a, ok := args.(resultCodec)
+	if !ok || len(payload) == 1 {
+		return nil
+	}
+	dec := codec.NewDecoder(payload[1:])
+	dec.Context = x.sys
+	a.DecodeResult(dec)
+	if err := dec.Close(); err != nil {
+		err = &store.CorruptError{Key: key, Reason: err.Error()}
+		d.store.Fail(err)
+		return &UnknownError{Cause: err}
+	}
+	return nil
+}
+
+// sweep ends the sessions that have not been used for long, from time to time.
+func (ss *sessions) sweep() {
+	s := ss.d.sys
+	now := s.clock.Now()
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if now.Sub(ss.mu.swept) < s.cfg.SessionExpiry/16 {
+		return
+	}
+	ss.mu.swept = now
+	w := &preparation{d: ss.d}
+	for name, x := range ss.mu.byName {
+		if x.expire(w, now.Add(-s.cfg.SessionExpiry)) {
+			delete(ss.mu.byName, name)
+		}
+	}
+	if w.batch != nil {
+		at("session/expire", kindSession)
+		ss.d.journal.Append(w.batch)
+		at("session/expired", kindSession)
+	}
+}
+
+// expire ends the session if it was last used before a time.
+func (x *Session) expire(w *preparation, before time.Time) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.mu.running) > 0 || !x.mu.used.Before(before) {
+		return false
+	}
+	x.mu.expired = true
+	for seq, target := range x.mu.outcomes {
+		w.key = appendOutcomeKey(w.key[:0], target, x.name, seq)
+		w.open().Delete(w.key)
+	}
+	x.mu.outcomes = nil
+	w.key = appendSessionKey(w.key[:0], x.sys.partitionOf(x.name), x.name)
+	w.open().Delete(w.key)
+	return true
+}
+
+// partitionOf returns the partition in which the row of a session stands.
+func (s *System) partitionOf(session string) event.PartitionID {
+	return event.NamedActor("", session, 0, len(s.partitions)).Birth
+}
+
+func appendSessionKey(k []byte, p event.PartitionID, name string) []byte {
+	return append(store.AppendSection(k, p, store.Sessions), name...)
+}
+
+func appendOutcomeKey(k []byte, target event.ActorID, session string, seq uint64) []byte {
+	k = store.AppendSerial(store.AppendSection(k, target.Birth, store.Outcomes), target.Serial)
+	k = binary.BigEndian.AppendUint16(k, uint16(len(session)))
+	return store.AppendSerial(append(k, session...), seq)
+}
+
+// sessions reads the sessions and which of their requests have outcomes.
+func (r *recovery) sessions() error {
+	ss := &r.d.sessions
+	for p := range r.s.partitions {
+		err := r.rows(event.PartitionID(p), store.Sessions, 0, func(key, payload []byte) error {
+			in := payloadReader{rest: payload}
+			ack := in.uint()
+			if err := in.end(); err != nil {
+				return err
+			}
+			ss.add(string(key)).mu.ack = ack
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for p := range r.s.partitions {
+		err := r.rows(event.PartitionID(p), store.Outcomes, 18, func(key, _ []byte) error {
+			target := event.ActorID{Birth: event.PartitionID(p), Serial: binary.BigEndian.Uint64(key)}
+			n := int(binary.BigEndian.Uint16(key[8:]))
+			if len(key) != 18+n {
+				return errors.New("its key is of another length")
+			}
+			x := ss.mu.byName[string(key[10:10+n])]
+			if x == nil {
+				return fmt.Errorf("its session %q is missing", key[10:10+n])
+			}
+			x.mu.outcomes[binary.BigEndian.Uint64(key[10+n:])] = target
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package exec
+
+import (
+	"github.com/aeon-lang/aeon/runtime/table"
+)
+
+// The functions of this file write to a table in a field of an actor; see container.go.
+
+// noteRow notes the row of a key before it is written or removed.
+func noteRow[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T], key string) {
+	if t.Free(cx.logNumber()) {
+		return
+	}
+	for n := len(cx.log) - 1; n >= 0 && n >= len(cx.log)-lookBack; n-- {
+		if t.Noted(cx.log[n].undoer(), key) {
+			return
+		}
+	}
+	cx.logUndo(self, field, t.Note(cx.logNumber(), key))
+}
+
+// TableInsert is t.insert(v): it faults when there is a row of its key.
+func TableInsert[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T], v T) {
+	key := t.NewKey(&v)
+	noteRow(cx, self, field, t, key)
+	t.PutAt(key, v)
+}
+
+// TableInsertOwned is TableInsert where rows hold plain actor references.
+func TableInsertOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T], v T) {
+	t.NewKey(&v)
+	cx.moveEdges(self, nil, any(v))
+	TableInsert(cx, self, field, t, v)
+}
+
+// TablePut is t.put(v).
+func TablePut[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T], v T) {
+	key := t.KeyOf(&v)
+	noteRow(cx, self, field, t, key)
+	t.PutAt(key, v)
+}
+
+// TablePutOwned is TablePut where rows hold plain actor references.
+func TablePutOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T], v T) {
+	if old, had := t.Find(t.RowKey(&v)); had {
+		cx.moveEdges(self, any(old), any(v))
+	} else {
+		cx.moveEdges(self, nil, any(v))
+	}
+	TablePut(cx, self, field, t, v)
+}
+
+// TableSet replaces the row of key k by v, which has the same key, or faults.
+func TableSet[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T], k K, v T) {
+	key := t.MustKey(k)
+	noteRow(cx, self, field, t, key)
+	t.ReplaceAt(key, v)
+}
+
+// TableSetOwned is TableSet where rows hold plain actor references.
+func TableSetOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T], k K, v T) {
+	cx.moveEdges(self, any(t.At(k)), any(v))
+	TableSet(cx, self, field, t, k, v)
+}
+
+// TableUpdate applies f to the row of key k in place, or faults when there is none, or f gives
+// it another key. What f writes in it needs no record, apart from the containers that it
+// refers to.
+func TableUpdate[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T], k K, f func(*T)) {
+	key := t.MustKey(k)
+	noteRow(cx, self, field, t, key)
+	t.UpdateAt(key, f)
+}
+
+// TableRemove is t.remove(k); it reports whether there was a row.
+func TableRemove[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T], k K) bool {
+	key, ok := t.Key(k)
+	if ok {
+		noteRow(cx, self, field, t, key)
+		t.RemoveAt(key)
+	}
+	return ok
+}
+
+// TableRemoveOwned is TableRemove where rows hold plain actor references.
+func TableRemoveOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T], k K) bool {
+	if old, had := t.Find(k); had {
+		cx.moveEdges(self, any(old), nil)
+	}
+	return TableRemove(cx, self, field, t, k)
+}
+
+// TableClear is t.clear().
+func TableClear[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T]) {
+	if t.Size() > 0 {
+		cx.logUndo(self, field, t.Empty(cx.logNumber()))
+	}
+}
+
+// TableClearOwned is TableClear where rows hold plain actor references.
+func TableClearOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T]) {
+	cx.moveEdges(self, any(*t), nil)
+	TableClear(cx, self, field, t)
+}

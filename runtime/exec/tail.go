@@ -1,0 +1,272 @@
+package exec
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/trace"
+)
+
+// A tail call ends an event, and the call takes its place ([TAIL]): the two are steps of a chain.
+// Each step is an event by itself. What follows is an op of the step that commits, as a
+// sub-event is, and so it is there if and only if the step is. A step on another actor waits its
+// turn in the lane of the two actors, behind what the step before it has issued.
+//
+// A step on the same actor waits for nobody: until it has ended no event but it touches the
+// actor ([KEEP]). The lock is given back like any other, so that the step enters as every event does,
+// wherever its footprint lies; but whoever then finds the actor kept ends his attempt ([KEPT]), which holds
+// nothing while it waits. So this adds no way to wait in a circle among locks, and the checker sees to it that
+// chains do not wait for each other (AE0224).
+
+// tailStep is a step that follows another.
+type tailStep struct {
+	id     event.EventID
+	target *Handle
+	method *Method // nil: there is none
+	args   Args
+	keep   bool  // target is the actor of the step before
+	lane   *lane // that holds nothing but the step, and is its chain's to drain; nil for others
+	from   *origin
+	seq    uint64 // of its row, in a system with a store
+	pos    store.Position
+}
+
+// chain is an event and the steps that follow it. It is used by whoever performs its step,
+// one after the other.
+type chain struct {
+	sys   *System
+	first event.EventID
+	args  Args // of the first step: they take the result
+	keeps *keep
+
+	cancel  *cancellation  // of the event that began it
+	ended   chan struct{}  // closed at the end; nil if no client has begun the chain
+	err     error          // valid then
+	pos     store.Position // what the answer has seen; valid then
+	printed uint64         // the last line that a step has in the egress
+	// request is that of a durable session which began the chain, perhaps in an earlier run.
+	request *request
+	orphan  bool // it was: nobody but repetitions of the request waits
+}
+
+// keep is an actor between two steps of a chain that are both its own.
+type keep struct {
+	chain *chain
+	h     *Handle
+	mu    struct {
+		sync.Mutex
+		left bool
+		gone chan struct{} // closed when left; nil if nobody waits
+	}
+}
+
+// Tail ends the event with a call that follows it as the next step of its chain: it is admitted after the
+// event has committed, and after what the current actor has issued to target before. The
+// current method returns next, and whoever awaits the event gets the result of the last step.
+func (cx *Cx) Tail(target Ref, m *Method, args Args) {
+	if target.h == nil {
+		Fault(cx, msgNull)
+	}
+	cx.emit(op{kind: opTail, target: target.h, method: m, args: args})
+}
+
+// TailThis is Tail for a call of the current actor, which nobody else touches before
+// that step has run.
+func (cx *Cx) TailThis(target Ref, m *Method, args Args) {
+	assert.That(target.h == cx.ev.target, "exec: a tail call of another actor keeps it")
+	cx.emit(op{kind: opTail, target: target.h, method: m, args: args, keep: true})
+}
+
+// tail queues the next step of the event's chain, or keeps the actor for it.
+func (f *follow) tail(o *op) {
+	ev := f.ev
+	s := ev.sys
+	if ev.chain == nil {
+		ev.chain = &chain{sys: s, first: ev.id, args: ev.args, cancel: ev.cancel, request: ev.request}
+		if ev.bounded {
+			ev.chain.ended = make(chan struct{})
+		}
+		s.live.add(1)
+	}
+	ev.chain.printed = max(ev.chain.printed, ev.printed)
+	e := f.sub(o)
+	e.chain, e.from = ev.chain, f.origin(o, trace.Tail, f.index)
+	ev.next = tailStep{id: e.id, target: e.target, method: e.method, args: e.args, keep: o.keep, from: e.from,
+		seq: o.seq, pos: ev.maxPos}
+	if o.keep {
+		ev.chain.keep(o.target)
+		return
+	}
+	ev.chain.leave() // who drains the lane may perform the step at once
+	ev.next.lane = s.lanes.push(s, o.issuer, e)
+}
+
+// seeThrough goes on with the chain that ev, a client's event, has begun, gives ev back, and returns
+// how the chain has ended.
+func (ev *Event) seeThrough() error {
+	ch, next := ev.chain, ev.next
+	s := ev.sys
+	s.giveBack(ev)
+	ch.proceed(next)
+	select {
+	case <-ch.ended:
+		return ch.answer()
+	default:
+	}
+	s.wait(ch.ended)
+	if e, ok := ch.err.(*AbortError); ok { // it happened in another goroutine
+		var pcs [128]uintptr
+		e.Path = append(e.Path, frames(pcs[:runtime.Callers(2, pcs[:])])...)
+	}
+	return ch.answer()
+}
+
+// answer returns how the chain has ended, when that may leave the node.
+func (ch *chain) answer() error {
+	if d := ch.sys.durable; d != nil && (ch.request != nil || d.answersWait) {
+		if lost := d.wait(ch.pos); lost != nil {
+			return &UnknownError{Event: ch.first, Cause: lost}
+		}
+		ch.sys.egress.flush(ch.printed)
+	}
+	return ch.err
+}
+
+// stepped goes on with the chain of a step that its lane has performed. The lane need not wait for
+// that: each step is an event of its own.
+func (s *System) stepped(ev *Event, err error) {
+	switch ch, next := ev.chain, ev.next; {
+	case err != nil || next.method == nil:
+		ch.end(ev, err)
+	case next.mine():
+		s.workers.run(func() { ch.proceed(next) })
+	}
+}
+
+// mine reports whether whoever has performed the step before performs this one; others wait in lanes that
+// are being drained.
+func (t *tailStep) mine() bool { return t.keep || t.lane != nil }
+
+// proceed performs a step, and those after it, until there is none left or one waits in a lane that others drain.
+func (ch *chain) proceed(next tailStep) {
+	s := ch.sys
+	var ev *Event
+	var l *lane
+	finished := false
+	defer func() {
+		if !finished { // runtime.Goexit in the step: its goroutine is going away
+			s.passOn(l)
+			ch.leave()
+			ch.end(ev, &AbortError{Msg: msgGoexit, Event: ev.id, Fault: true})
+		}
+	}()
+	for next.mine() {
+		ev = s.takeEvent(s.inner, next.id, next.target, next.method, next.args)
+		ev.chain, ev.from = ch, next.from
+		ev.outSeq, ev.maxPos = next.seq, next.pos
+		if l = next.lane; l != nil {
+			_, _ = s.lanes.next(l)
+			ev.issuer = l.key.issuer
+		}
+		err := ev.perform()
+		s.passOn(l)
+		next = ev.next
+		if next.method == nil {
+			ch.leave()
+			ch.end(ev, err)
+		}
+		s.giveBack(ev)
+	}
+	finished = true
+}
+
+// passOn has a worker drain what has come behind a step into its lane. l may be nil.
+func (s *System) passOn(l *lane) {
+	if l == nil {
+		return
+	}
+	if s.lanes.more(l) {
+		s.workers.run(func() { s.drain(l) })
+	}
+	s.live.add(-1)
+}
+
+// end tells whoever waits how the chain has ended, with its last step ev.
+func (ch *chain) end(ev *Event, err error) {
+	ch.pos, ch.printed = ev.maxPos, max(ch.printed, ev.printed)
+	if ch.orphan {
+		_ = ch.sys.durable.wait(ch.pos) // what is repeated is an answer, too
+		ch.request.end()
+	}
+	if err == nil && ch.ended != nil {
+		if last, ok := ev.args.(interface{ AeonResult() any }); ok {
+			ch.args.(interface{ AeonTake(result any) }).AeonTake(last.AeonResult())
+		}
+	}
+	if ch.ended != nil {
+		ch.err = err
+		close(ch.ended)
+	} else if err != nil {
+		ch.sys.deadLetter(letter{id: ev.id, target: ev.target, method: ev.method, err: err, pos: ev.maxPos})
+	}
+	ch.sys.live.add(-1)
+}
+
+// keep is [KEEP] for actor h, which the step that commits holds for writing.
+func (ch *chain) keep(h *Handle) {
+	if ch.keeps == nil && !planted.keepNothing {
+		ch.keeps = &keep{chain: ch, h: h}
+		h.kept.Store(ch.keeps)
+	}
+}
+
+// leave lets others touch the actor that the chain has kept.
+func (ch *chain) leave() {
+	k := ch.keeps
+	if k == nil {
+		return
+	}
+	ch.keeps = nil
+	k.h.kept.Store(nil)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.mu.left = true
+	if k.mu.gone != nil {
+		close(k.mu.gone)
+	}
+}
+
+// await returns when the chain has left the actor. The caller holds no lock. k may be nil.
+func (k *keep) await(s *System) {
+	if k == nil {
+		return
+	}
+	k.mu.Lock()
+	left := k.mu.left
+	if !left && k.mu.gone == nil {
+		k.mu.gone = make(chan struct{})
+	}
+	gone := k.mu.gone
+	k.mu.Unlock()
+	if !left {
+		s.wait(gone)
+	}
+}
+
+// keptFrom returns what keeps h from the event, nil if nothing does.
+func (ev *Event) keptFrom(h *Handle) *keep {
+	if k := h.kept.Load(); k != nil && k.chain != ev.chain {
+		return k
+	}
+	return nil
+}
+
+// respect ends the attempt if h, which the event holds, is kept by a chain that it is no step of.
+func (cx *Cx) respect(h *Handle) {
+	if k := cx.ev.keptFrom(h); k != nil {
+		panic(withdrawal{kept: k})
+	}
+}

@@ -1,0 +1,410 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/trace"
+)
+
+// counted is the argument of methodCount and of methodTake, whose chains count a desk up to a number.
+type counted struct {
+	to, seen, ret int64
+	kids          bool // the step takes the kids, too
+}
+
+func (x *counted) AeonResult() any     { return x.ret }
+func (x *counted) AeonTake(result any) { x.ret = result.(int64) }
+
+var (
+	// methodCount reads n and keeps the desk, for a step that writes n + 1.
+	methodCount = Method{Class: &classDesk, Name: "count", Self: Write}
+	// methodTake is that step, which goes on with another round until n has been raised often enough.
+	methodTake = Method{Class: &classDesk, Name: "take", Self: Write}
+	// methodTakeKids is methodTake, and writes the kids.
+	methodTakeKids = Method{Class: &classDesk, Name: "takeKids", Self: Write, Below: Exact, BelowMode: Write, Touches: []ClassMode{{&classDesk, Write}}}
+)
+
+var errBetween = errors.New("somebody was there between two steps")
+
+func init() {
+	for _, m := range []*Method{&methodCount, &methodTake, &methodTakeKids} {
+		m.NewArgs = func() Args { return &counted{} }
+	}
+	methodCount.Run = func(cx *Cx, self any, args Args) {
+		d, x := self.(*desk), args.(*counted)
+		if x.to == 0 {
+			x.ret = d.n
+			return
+		}
+		next := &methodTake
+		if x.kids {
+			next = &methodTakeKids
+		}
+		d.setN(cx, d.n) // written, so that versions count the steps
+		cx.TailThis(d.Ref(), next, &counted{to: x.to, seen: d.n, kids: x.kids})
+	}
+	take := func(cx *Cx, d *desk, x *counted) {
+		if d.n != x.seen {
+			panic(errBetween)
+		}
+		d.setN(cx, x.seen+1)
+		cx.TailThis(d.Ref(), &methodCount, &counted{to: x.to - 1, kids: x.kids})
+	}
+	methodTake.Run = func(cx *Cx, self any, args Args) { take(cx, self.(*desk), args.(*counted)) }
+	methodTakeKids.Narrow = func(self any, _ Args, f *Footprint) {
+		for _, k := range self.(*desk).kids.Items() {
+			f.Add(k.Ref, Write)
+		}
+	}
+	methodTakeKids.Run = func(cx *Cx, self any, args Args) {
+		d := self.(*desk)
+		for _, k := range d.kids.Items() {
+			k.do(cx, func(cx *Cx, k *desk) { k.setN(cx, k.n+1) })
+		}
+		take(cx, d, args.(*counted))
+	}
+}
+
+// raise begins a chain that raises r's number so many times, and returns what its last step has seen.
+func (r deskRef) raise(cl *Client, times int64, kids bool) (int64, error) {
+	x := &counted{to: times, kids: kids}
+	err := cl.Await(r.Ref, &methodCount, x)
+	return x.ret, err
+}
+
+// plus adds one to r's number in an event of m.
+func (r deskRef) plus(cl *Client, m *Method) error {
+	return cl.Await(r.Ref, m, work(func(cx *Cx, d *desk) { d.setN(cx, d.n+1) }))
+}
+
+// crowd has many events compete for two desks that share two kids while chains keep the desks: events on
+// a desk alone, on a desk and all below it, on a kid alone, and from above. It returns how often each desk and kid was raised.
+func crowd(s *System, clients int, rounds int) (desks, kids [2]deskRef, want, wantKids [2]int64, err error) {
+	cl := s.Client()
+	var top deskRef
+	r, err := cl.New(&classDesk, &methodDesk, work(nil))
+	if err != nil {
+		return
+	}
+	top = deskRef{r}
+	err = top.await(cl, func(cx *Cx, d *desk) {
+		desks = [2]deskRef{d.hire(cx), d.hire(cx)}
+		for i := range kids {
+			desks[0].do(cx, func(cx *Cx, d *desk) { kids[i] = d.hire(cx) })
+		}
+		desks[1].do(cx, func(cx *Cx, d *desk) {
+			for _, k := range kids {
+				VectorPushOwned(cx, &d.Self, 4, &d.kids, k)
+			}
+		})
+	})
+	if err != nil {
+		return
+	}
+	s.maintainer.wait()
+	var mu sync.Mutex
+	ended := func(i int, e error, n, k int64, kid int) {
+		mu.Lock()
+		defer mu.Unlock()
+		err = errors.Join(err, e)
+		want[i] += n
+		if kid < 0 {
+			wantKids[0] += k
+			wantKids[1] += k
+			return
+		}
+		wantKids[kid] += k
+	}
+	s.beside(clients, func(c int) {
+		cl := s.Client()
+		for j := range rounds {
+			i := (c + j) % 2
+			switch (c + 3*j) % 7 {
+			case 0:
+				_, e := desks[i].raise(cl, 3, false)
+				ended(i, e, 3, 0, 0)
+			case 1:
+				_, e := desks[i].raise(cl, 2, true)
+				ended(i, e, 2, 2, -1)
+			case 2:
+				ended(i, desks[i].plus(cl, &methodAlone), 1, 0, 0)
+			case 3:
+				ended(i, desks[i].plus(cl, &methodWork), 1, 0, 0)
+			case 4:
+				ended(i, kids[i].plus(cl, &methodAlone), 0, 1, i)
+			case 5: // first a kid, then the desk above it
+				e := top.await(cl, func(cx *Cx, _ *desk) {
+					kids[1-i].do(cx, func(cx *Cx, k *desk) { k.setN(cx, k.n+1) })
+					desks[i].do(cx, func(cx *Cx, d *desk) { d.setN(cx, d.n+1) })
+				})
+				ended(i, e, 1, 1, 1-i)
+			default:
+				e := top.await(cl, func(cx *Cx, d *desk) {
+					Async(cx, desks[i].Ref, &methodAlone, work(func(cx *Cx, d *desk) { d.setN(cx, d.n+1) }))
+					d.setN(cx, d.n+1)
+				})
+				ended(i, e, 1, 0, 0)
+			}
+		}
+	})()
+	return
+}
+
+// checkCrowd compares what crowd has left with what it did.
+func checkCrowd(s *System, clients, rounds int) error {
+	desks, kids, want, wantKids, err := crowd(s, clients, rounds)
+	if err != nil {
+		return err
+	}
+	cl := s.Client()
+	for i := range desks {
+		n, err := desks[i].raise(cl, 0, false)
+		if err != nil || n != want[i] {
+			return fmt.Errorf("desk %d has %d, want %d (%v)", i, n, want[i], err)
+		}
+		k, err := kids[i].raise(cl, 0, false)
+		if err != nil || k != wantKids[i] {
+			return fmt.Errorf("kid %d has %d, want %d (%v)", i, k, wantKids[i], err)
+		}
+	}
+	return nil
+}
+
+// Whoever competes for a kept actor, nobody gets it between the steps, and nobody waits for ever: also not where
+// the steps want actors that lie outside of the actor's part of the sequencing tree.
+func TestNobodyGetsBetweenTheSteps(t *testing.T) {
+	s, _ := testSystem(t, Config{BranchWorkers: 4})
+	mustNot(t, checkCrowd(s, 16, 210))
+	if st := s.Stats(); st.Withdrawals == 0 {
+		t.Errorf("nobody ever met a kept actor: %+v", st)
+	}
+}
+
+func TestNobodyGetsBetweenTheStepsUnderManySeeds(t *testing.T) {
+	for seed := range uint64(300) {
+		s := Open(Config{Scheduled: true, Seed: seed + 1, Log: quiet})
+		if err := checkCrowd(s, 4, 7); err != nil {
+			t.Fatalf("seed %d: %v", seed+1, err)
+		}
+		s.Close()
+	}
+}
+
+// Steps elsewhere come in their turn: behind what was issued before, and the result comes back from the last.
+func TestAChainGoesRound(t *testing.T) {
+	var order []string
+	s, cl := testSystem(t, Config{})
+	desks := []deskRef{newDesk(t, cl), newDesk(t, cl), newDesk(t, cl)}
+	var step func(i int) work
+	step = func(i int) work {
+		return func(cx *Cx, d *desk) {
+			d.setN(cx, d.n+1)
+			if i == 10 {
+				Abort(cx, "far enough")
+			}
+			next := desks[(i+1)%3]
+			cx.Emit(next.Ref, &methodAlone, work(func(*Cx, *desk) { order = append(order, fmt.Sprint("sub ", i)) }))
+			cx.Tail(next.Ref, &methodAlone, work(func(cx *Cx, d *desk) {
+				order = append(order, fmt.Sprint("step ", i))
+				step(i+1)(cx, d)
+			}))
+		}
+	}
+	err := desks[0].await(cl, step(0))
+	if err == nil || err.Error() != "far enough" {
+		t.Fatalf("the chain ended with %v", err)
+	}
+	var abort *AbortError
+	if !errors.As(err, &abort) || !pathHas(abort.Path, "testing.tRunner") {
+		t.Errorf("the path does not lead to the client: %v", abort.Path)
+	}
+	cl.Settle()
+	got := strings.Join(order, ", ")
+	want := "sub 0, step 0"
+	for i := 1; i < 10; i++ {
+		want += fmt.Sprintf(", sub %d, step %d", i, i)
+	}
+	if got != want {
+		t.Errorf("order\n%s, want\n%s", got, want)
+	}
+	for i, d := range desks {
+		if n := d.see(t, cl); n != []int64{4, 3, 3}[i] { // the last step is undone
+			t.Errorf("desk %d has %d", i, n)
+		}
+	}
+	if list := s.DeadLetters(); len(list) != 0 {
+		t.Errorf("dead letters %v", list)
+	}
+}
+
+func pathHas(path []Frame, name string) bool {
+	for _, f := range path {
+		if strings.Contains(f.Func, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// A chain that an actor has begun is awaited by nobody; settling waits for it, and so does closing.
+func TestAChainThatNobodyAwaits(t *testing.T) {
+	s := Open(Config{Log: quiet})
+	cl := s.Client()
+	r, err := cl.New(&classDesk, &methodDesk, work(nil))
+	mustNot(t, err)
+	d := deskRef{r}
+	var count func(to int64) work
+	count = func(to int64) work {
+		return func(cx *Cx, d *desk) {
+			d.setN(cx, d.n+1)
+			if d.n == to {
+				Abort(cx, "enough")
+			}
+			cx.TailThis(d.Ref(), &methodAlone, count(to))
+		}
+	}
+	mustNot(t, d.await(cl, func(cx *Cx, _ *desk) { cx.Emit(d.Ref, &methodAlone, count(50)) }))
+	cl.Settle()
+	if n := d.see(t, cl); n != 49 {
+		t.Errorf("n is %d", n)
+	}
+	cl.Send(d.Ref, &methodAlone, count(100))
+	f := cl.Issue(d.Ref, &methodAlone, count(100))
+	s.Close()
+	if err := f.Wait(); err == nil || err.Error() != "enough" {
+		t.Errorf("the event ended with %v", err)
+	}
+	if n := len(s.DeadLetters()); n != 3 { // nobody had awaited the last one either
+		t.Errorf("%d dead letters", n)
+	}
+}
+
+// A step that takes its goroutine away ends the chain, and others get the actor.
+func TestGoexitOfAStep(t *testing.T) {
+	_, cl := testSystem(t, Config{})
+	d := newDesk(t, cl)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = d.await(cl, func(cx *Cx, d *desk) {
+			d.setN(cx, 1)
+			cx.TailThis(d.Ref(), &methodAlone, work(func(cx *Cx, d *desk) {
+				d.setN(cx, 2)
+				runtime.Goexit()
+			}))
+		})
+	}()
+	<-done
+	if n := d.see(t, cl); n != 1 {
+		t.Errorf("n is %d", n)
+	}
+}
+
+// The trace tells of chains: the tail call is the last of what a step has issued.
+func TestStepsAreTraced(t *testing.T) {
+	var mu sync.Mutex
+	var lines []string
+	_, cl := testSystem(t, Config{Trace: traceFunc(func(e *traced) {
+		mu.Lock()
+		defer mu.Unlock()
+		lines = append(lines, fmt.Sprintf("%s %s %d of %d, keeps %t", e.Origin.Kind, e.Method, e.Origin.Index, e.Subs, e.Keeps))
+	})})
+	d := newDesk(t, cl)
+	if _, err := d.raise(cl, 1, false); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"client Desk.count 0 of 1, keeps true", string(trace.Tail) + " Desk.take 1 of 1, keeps true", "tail Desk.count 1 of 0, keeps false"}
+	if got := lines[1:]; strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("traced\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// Cancelling ends a chain at its next step, and an event that runs is undone; others get the actor.
+func TestCancel(t *testing.T) {
+	s, cl := testSystem(t, Config{})
+	d := newDesk(t, cl)
+	var endless func(cx *Cx, d *desk)
+	begun := make(chan struct{}, 1)
+	endless = func(cx *Cx, d *desk) {
+		d.setN(cx, d.n+1)
+		if d.n == 100 {
+			begun <- struct{}{}
+		}
+		cx.TailThis(d.Ref(), &methodAlone, work(endless))
+	}
+	f := cl.Issue(d.Ref, &methodAlone, work(endless))
+	<-begun
+	f.Cancel()
+	if err := f.Wait(); err == nil || err.Error() != "cancelled" {
+		t.Errorf("the chain ended with %v", err)
+	}
+	n := d.see(t, cl)
+	if again := d.see(t, cl); n < 100 || again != n {
+		t.Errorf("n is %d, then %d", n, again)
+	}
+	inside, cancelled := make(chan struct{}), make(chan struct{})
+	f = cl.Issue(d.Ref, &methodAlone, work(func(cx *Cx, d *desk) {
+		d.setN(cx, -1)
+		close(inside)
+		<-cancelled
+	}))
+	<-inside
+	f.Cancel()
+	close(cancelled)
+	if err := f.Wait(); err == nil || err.Error() != "cancelled" {
+		t.Errorf("the event ended with %v", err)
+	}
+	if again := d.see(t, cl); again != n {
+		t.Errorf("n is %d, and was %d", again, n)
+	}
+	f = cl.Issue(d.Ref, &methodAlone, work(func(cx *Cx, d *desk) { d.setN(cx, -1) }))
+	mustNot(t, f.Wait())
+	f.Cancel()
+	mustNot(t, f.Wait())
+	cl.Settle()
+	if list := s.DeadLetters(); len(list) != 0 {
+		t.Errorf("dead letters %v", list)
+	}
+}
+
+// So does a step that stands in a lane behind others, which others drain; those behind it run.
+func TestGoexitOfAStepInALane(t *testing.T) {
+	_, cl := testSystem(t, Config{})
+	a, b := newDesk(t, cl), newDesk(t, cl)
+	hold := make(chan struct{})
+	plus := work(func(cx *Cx, d *desk) { d.setN(cx, d.n+1) })
+	mustNot(t, a.await(cl, func(cx *Cx, _ *desk) {
+		cx.Emit(b.Ref, &methodAlone, work(func(cx *Cx, d *desk) { <-hold }))
+	}))
+	f := cl.Issue(a.Ref, &methodAlone, work(func(cx *Cx, _ *desk) {
+		cx.Tail(b.Ref, &methodAlone, work(func(cx *Cx, d *desk) {
+			d.setN(cx, 100)
+			runtime.Goexit()
+		}))
+	}))
+	mustNot(t, a.await(cl, func(cx *Cx, _ *desk) { cx.Emit(b.Ref, &methodAlone, plus) }))
+	close(hold)
+	if err := f.Wait(); err == nil || err.Error() != msgGoexit {
+		t.Errorf("the chain ended with %v", err)
+	}
+	cl.Settle()
+	if n := b.see(t, cl); n != 1 {
+		t.Errorf("n is %d", n)
+	}
+	mustNot(t, a.await(cl, func(cx *Cx, _ *desk) {
+		cx.Emit(a.Ref, &methodAlone, work(func(cx *Cx, _ *desk) {
+			cx.Tail(b.Ref, &methodAlone, work(func(*Cx, *desk) { runtime.Goexit() }))
+		}))
+	}))
+	cl.Settle()
+	mustNot(t, a.await(cl, func(cx *Cx, _ *desk) { cx.Emit(b.Ref, &methodAlone, plus) }))
+	cl.Settle()
+	if n := b.see(t, cl); n != 2 {
+		t.Errorf("n is %d", n)
+	}
+}

@@ -1,0 +1,181 @@
+package exec
+
+import (
+	"encoding/binary"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/trace"
+)
+
+// A trace goes on from run to run of a store (docs/trace.md, Restarts): what was recorded
+// before a crash tells which events may have been lost, and the store which of them were. So
+// the record of an event is written before its batch is appended, and the batch tells its
+// place in the order; actors keep their versions in rows of their own.
+
+// traceKey is the row that holds the order of the last event that is in the store.
+var traceKey = store.MetaKey("trace")
+
+// versionField is the number of the row that holds an actor's version, behind all fields.
+const versionField = 1<<16 - 1
+
+// mark adds to the batch what the next run needs to go on with the trace.
+func (t *tracer) mark(ev *Event, w *preparation) {
+	r := ev.traced
+	for i := range r.Writes {
+		a := &r.Writes[i]
+		w.key = store.AppendField(w.key[:0], a.Actor, versionField)
+		w.begin()
+		w.row = binary.AppendUvarint(binary.AppendUvarint(w.row, t.durable.epoch), a.Version)
+		if a.Deleted { // all else of it goes
+			w.row = append(w.row, a.Label...)
+		}
+		w.set()
+	}
+	w.key = append(w.key[:0], traceKey...)
+	w.begin()
+	w.row = binary.AppendUvarint(binary.AppendVarint(w.row, r.Order), t.durable.epoch)
+	w.set()
+}
+
+// committedDurable is committed in a system with a store.
+func (t *tracer) committedDurable(ev *Event, next *follow) {
+	r, w := ev.traced, ev.prep
+	t.writes(ev)
+	ev.decisionRows(w)
+	t.prepare(ev)
+	t.serial.Lock()
+	defer t.serial.Unlock()
+	r.Order = t.tick.Add(1)
+	r.Subs, r.Callbacks = countIssued(ev.root.ops)
+	if ops := ev.root.ops; goesOn(ops) {
+		r.Keeps = ops[len(ops)-1].keep
+	}
+	if r.Batch = w.batch != nil; r.Batch {
+		t.mark(ev, w)
+	}
+	t.rec.Ended(&r.Event)
+	ev.decided(w)
+	ev.publish(next)
+}
+
+// undoneDurable is undone in a system with a store.
+func (t *tracer) undoneDurable(ev *Event, err error) {
+	r, w := ev.traced, ev.prep
+	r.Err = err
+	t.prepare(ev)
+	t.serial.Lock()
+	defer t.serial.Unlock()
+	r.Order = t.tick.Add(1)
+	if r.Batch = w.batch != nil; r.Batch {
+		t.mark(ev, w)
+	}
+	t.rec.Ended(&r.Event)
+	ev.appendBatch(w)
+}
+
+// countIssued returns how many sub-events and callbacks there are among ops.
+func countIssued(ops []op) (subs, callbacks int) {
+	for i := range ops {
+		switch ops[i].kind {
+		case opBranch:
+			s, c := countIssued(ops[i].branch.cx.ops)
+			subs, callbacks = subs+s, callbacks+c
+		case opEmit, opTail:
+			subs++
+		case opCallback:
+			callbacks++
+		}
+	}
+	return subs, callbacks
+}
+
+// resume goes on with the trace of the runs before: ticks ascend.
+func (t *tracer) resume(d *durable) {
+	t.durable = d
+	d.recovered, d.epoch, _ = lastTraced(d.store)
+	if d.recovered == 0 {
+		d.epoch = d.store.Starts()
+	}
+	t.tick.Store(max(d.recovered+ticksLost, int64(d.store.Starts())<<ticksShift))
+}
+
+// untraced notes that this run is not recorded: a trace that goes on after it begins anew.
+func (d *durable) untraced() {
+	if last, _, _ := lastTraced(d.store); last > 0 {
+		b := d.store.NewBatch()
+		b.Delete(traceKey)
+		d.store.Append(b)
+	}
+}
+
+// LastTraced returns the order of the last traced event that is in a store, 0 if there is none,
+// or if there was a run since that was not traced.
+func LastTraced(s *store.Store) (int64, error) {
+	order, _, err := lastTraced(s)
+	return order, err
+}
+
+// lastTraced returns the epoch, too: the number of the run with which the trace began. Versions
+// of another epoch mean nothing.
+func lastTraced(s *store.Store) (order int64, epoch uint64, err error) {
+	row, ok, err := s.Get(traceKey, nil)
+	if err != nil || !ok {
+		return 0, 0, err
+	}
+	payload, err := store.Payload(traceKey, row)
+	if err != nil {
+		s.Fail(err)
+		return 0, 0, err
+	}
+	order, n := binary.Varint(payload)
+	epoch, _ = binary.Uvarint(payload[max(n, 0):])
+	return order, epoch, nil
+}
+
+// ticksLost is more than the ticks that a run can have counted after the last commit that has
+// survived: what was answered, or only read, in the meantime.
+const ticksLost = 1 << 32
+
+// ticksShift is where the number of the run stands in its ticks: they ascend also across runs that have
+// only read, or been killed before anything was in the store, of which the store tells nothing.
+const ticksShift = 40
+
+// Recovered returns the order of the last event of earlier runs that has left something
+// in the store, 0 if none was traced.
+func (s *System) Recovered() int64 {
+	if s.durable == nil {
+		return 0
+	}
+	return s.durable.recovered
+}
+
+// traced returns the version of an actor of earlier runs, and its label if it was deleted.
+func (d *durable) traced(id event.ActorID) (version uint64, label string) {
+	key := store.AppendField(nil, id, versionField)
+	row, ok, err := d.store.Get(key, nil)
+	if err != nil || !ok {
+		return 0, ""
+	}
+	payload, err := store.Payload(key, row)
+	if err != nil {
+		d.store.Fail(err)
+		return 0, ""
+	}
+	epoch, n := binary.Uvarint(payload)
+	if epoch != d.epoch {
+		return 0, ""
+	}
+	payload = payload[max(n, 0):]
+	version, n = binary.Uvarint(payload)
+	return version, string(payload[max(n, 0):])
+}
+
+// restored returns the origin of a sub-event or a timer that an event of an earlier run has
+// issued.
+func (s *System) restored(kind trace.Kind, parent event.EventID, issuer *Handle, index int) *origin {
+	if s.tracer == nil {
+		return nil
+	}
+	return &origin{Origin: trace.Origin{Kind: kind, Parent: parent, Issuer: s.tracer.label(issuer), Index: index}}
+}

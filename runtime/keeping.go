@@ -1,0 +1,174 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/settings"
+	"github.com/aeon-lang/aeon/runtime/snapshot"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/trace"
+)
+
+// Option is what Main is told beside the package.
+type Option func(*keeping)
+
+// WithStore lets a program keep its state on disk, in a store that open opens: it then has
+// --data and the flags that go with it.
+// Snapshots of it go where target opens.
+func WithStore(open store.Opener, target TargetOpener) Option {
+	return func(k *keeping) { k.open, k.openTarget = open, target }
+}
+
+// keeping is where a program keeps its state; the zero value keeps it in memory.
+type keeping struct {
+	settings.State
+	open  store.Opener // nil: the program was compiled without the store
+	store *store.Store // nil: in memory
+
+	openTarget TargetOpener
+	target     snapshot.Target // nil: no snapshots are taken
+	failed     chan error      // of the store, once
+}
+
+// errNoStore answers flags of a program that has no store.
+var errNoStore = errors.New("this program was compiled to keep its state in memory only; `aeonc build` without --memory-only, and `aeonc run --data DIR`, compile it with the store")
+
+// cacheShare is the part of --memory that the engine gets for what it has read.
+const cacheShare = 8
+
+// memoryBeside is what the process may take besides the states and what has been read: the
+// engine has up to 192 MiB that are not written to tables yet.
+const memoryBeside = 256 << 20
+
+// begin opens the store if a directory was named, and returns the configuration of a system that
+// uses it.
+func (k *keeping) begin(c Config, p *Package, log *slog.Logger) (Config, error) {
+	if k.Dir == "" {
+		return c, nil
+	}
+	if err := k.openSnapshots(); err != nil {
+		return c, err
+	}
+	engine, err := k.open(k.Dir, store.EngineOptions{Program: p.Name, Log: log, CacheBytes: k.MemoryMax / cacheShare})
+	if err != nil {
+		return c, err
+	}
+	k.failed = make(chan error, 1)
+	k.store, err = store.Open(engine, store.Options{
+		Program: p.Name, Durability: k.Durability, Log: log, Fatal: func(err error) { k.failed <- err },
+	})
+	if err != nil {
+		_ = engine.Close() // the error that counts is the first
+		return c, err
+	}
+	c.Store, c.Classes = k.store, AllClasses(p)
+	if k.MemoryMax > 0 {
+		c.MemoryMax = k.MemoryMax - k.MemoryMax/cacheShare
+		debug.SetMemoryLimit(k.MemoryMax + memoryBeside) // near it, collect more often rather than grow
+	}
+	return c, nil
+}
+
+// header adds to the header of a trace which run of which store it is of, and what has survived of the
+// one before.
+func (k *keeping) header(h trace.Header) (trace.Header, error) {
+	if k.store == nil {
+		return h, nil
+	}
+	h.Store, h.Run = k.store.Identity().Store, k.store.Starts()
+	last, err := exec.LastTraced(k.store)
+	if last > 0 {
+		h.Recovered = &last
+	}
+	return h, err
+}
+
+// flushMax is how long a program that is told to end waits for the disk.
+const flushMax = 5 * time.Second
+
+// later says what becomes of events that a signal has cut off.
+func (k *keeping) later() string {
+	if k.store == nil {
+		return ""
+	}
+	return "; sub-events and timers go on at the next start"
+}
+
+// flush makes durable what has been answered; the store stays open for events that still run.
+func (k *keeping) flush() error {
+	if k.store == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), flushMax)
+	defer cancel()
+	return k.store.Flush(ctx)
+}
+
+// end makes everything durable and closes the store of a system that has been closed.
+func (k *keeping) end() error {
+	if k.store == nil {
+		return nil
+	}
+	return k.store.Close()
+}
+
+// writeOpened says what a program goes on with.
+func (k *keeping) writeOpened(w io.Writer, p *Package, r Restored) {
+	if k.store == nil {
+		return
+	}
+	if k.store.Fresh() {
+		fmt.Fprintf(w, "%s: created %s\n", p.Name, k.Dir)
+		return
+	}
+	fmt.Fprintf(w, "%s: opened %s: %s\n", p.Name, k.Dir, describeRestored(r))
+}
+
+// describeRestored writes what was found: "3 actors, 2 sub-events and 1 timer go on".
+func describeRestored(r Restored) string {
+	var parts []string
+	total := 0
+	for _, part := range []struct {
+		n    int
+		noun string
+	}{{r.Actors, "actor"}, {r.SubEvents, "sub-event"}, {r.Continuations, "tail call"}, {r.Timers, "timer"}} {
+		total += part.n
+		switch {
+		case part.n == 1:
+			parts = append(parts, "1 "+part.noun)
+		case part.n > 1:
+			parts = append(parts, fmt.Sprintf("%d %ss", part.n, part.noun))
+		}
+	}
+	switch {
+	case total == 0:
+		return "nothing is in it"
+	case total == 1:
+		return parts[0] + " goes on"
+	case len(parts) == 1:
+		return parts[0] + " go on"
+	}
+	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1] + " go on"
+}
+
+// hasFailed reports whether the store has failed; if so, failed has the error, or has had it.
+func (k *keeping) hasFailed() bool { return k.store != nil && k.store.Err() != nil }
+
+// afterFailure says what is left after the store has failed by err.
+func (k *keeping) afterFailure(err error) string {
+	switch {
+	case errors.Is(err, store.ErrCorrupt):
+		return "`aeond check --data " + k.Dir + "` lists what is damaged"
+	case !k.Durability.AnswersWait():
+		return fmt.Sprintf("what was answered is in %s, but for the last moments (%s); the program goes on from there when it is started again", k.Dir, k.Durability)
+	}
+	return "what was answered is in " + k.Dir + "; the program goes on from there when it is started again"
+}

@@ -1,0 +1,157 @@
+package runtime
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/image"
+	"github.com/aeon-lang/aeon/runtime/snapshot"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
+)
+
+// disk is a directory in memory, which any number of runs open one after the other.
+type disk struct {
+	engine *memengine.Engine
+	err    error // of opening
+	dir    string
+}
+
+func (d *disk) open(dir string, o store.EngineOptions) (store.Engine, error) {
+	d.dir = dir
+	if d.err != nil {
+		return nil, d.err
+	}
+	if d.engine == nil {
+		d.engine = memengine.New()
+	} else {
+		d.engine = d.engine.Crash(func(int) int { return 0 })
+	}
+	return d.engine, nil
+}
+
+// cell is an actor without fields.
+type cell struct{ Self }
+
+func (*cell) SaveField(*image.Writer, int) {}
+func (*cell) LoadFields(*image.Reader)     {}
+
+var (
+	cellClass = Class{Package: "demo", Name: "Cell", New: func() Object { return &cell{} }}
+	makeCell  = Method{Class: &cellClass, Name: "Cell", Self: Write, Run: func(*Cx, any, Args) {}}
+)
+
+// run runs body as the main function of a program that may keep its state on d.
+func (d *disk) run(t *testing.T, body func(*Client), args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = runMain(&Package{Name: "demo", Main: body, Classes: []*Class{&cellClass}}, args, &out, &err, make(chan os.Signal), WithStore(d.open, noTargets))
+	return code, out.String(), err.String()
+}
+
+func TestAProgramOpensWhatItIsGivenAndSaysSo(t *testing.T) {
+	d := &disk{}
+	if code, out, err := d.run(t, func(cl *Client) { cl.Print("hello") }); code != 0 || out != "hello\n" || err != "" || d.engine != nil {
+		t.Errorf("without --data: code %d, stdout %q, stderr %q, opened %v", code, out, err, d.engine != nil)
+	}
+	code, out, err := d.run(t, func(cl *Client) { cl.Print("hello") }, "--data", "d", "-summary")
+	if code != 0 || out != "hello\n" || !strings.HasPrefix(err, "demo: created d\n") || d.dir != "d" {
+		t.Errorf("code %d, stdout %q, stderr %q, opened %q", code, out, err, d.dir)
+	}
+	if _, _, err := d.run(t, func(cl *Client) { Must(cl.New(&cellClass, &makeCell, nil)) }, "--data", "d", "-summary"); !strings.HasPrefix(err, "demo: opened d: nothing is in it\n") {
+		t.Errorf("second run: stderr %q", err)
+	}
+	if _, _, err := d.run(t, func(*Client) {}, "--data", "d", "-summary"); !strings.HasPrefix(err, "demo: opened d: 1 actor goes on\n") {
+		t.Errorf("third run: stderr %q", err)
+	}
+}
+
+func TestARefusedDirectoryHasACodeOfItsOwn(t *testing.T) {
+	d := &disk{err: errors.New("d is in use by process 7; stop it first")}
+	code, _, err := d.run(t, func(*Client) { t.Error("main has run") }, "--data", "d")
+	if code != 3 || err != "demo: d is in use by process 7; stop it first\n" {
+		t.Errorf("code %d, stderr %q", code, err)
+	}
+	d.err = nil
+	if code, _, err := d.run(t, func(*Client) { t.Error("main has run") }, "--data", "d", "--trace", t.TempDir()); code != 1 || !strings.Contains(err, "the trace cannot be written") {
+		t.Errorf("a trace that cannot be written: code %d, stderr %q", code, err)
+	}
+}
+
+func TestAStoreThatFailsEndsTheProgram(t *testing.T) {
+	d := &disk{}
+	code, _, err := d.run(t, func(cl *Client) {
+		if _, err := cl.New(&cellClass, &makeCell, nil); err != nil {
+			t.Error(err)
+		}
+		d.engine.Fail(errors.New("the disk of d is full; free space on it and start again"))
+		if _, err := cl.New(&cellClass, &makeCell, nil); err == nil {
+			t.Error("an event that was not stored is answered")
+		}
+	}, "--data", "d")
+	if code != store.ExitFailed || strings.Count(err, "the disk of d is full") != 1 || !strings.Contains(err, "what was not answered yet is unknown") || !strings.Contains(err, "what was answered is in d") {
+		t.Errorf("code %d, stderr %q", code, err)
+	}
+}
+
+func TestServingLeavesOutMain(t *testing.T) {
+	d := &disk{}
+	signals := make(chan os.Signal, 1)
+	signals <- syscall.SIGTERM
+	var err bytes.Buffer
+	p := &Package{Name: "demo", Main: func(*Client) { t.Error("main has run") }}
+	code := runMain(p, []string{"--data", "d", "--serve"}, io.Discard, &err, signals, WithStore(d.open, noTargets))
+	if code != 128+15 || err.String() != "demo: created d\ndemo: terminated\n" {
+		t.Errorf("code %d, stderr %q", code, err.String())
+	}
+}
+
+func TestFlagsOfTheStore(t *testing.T) {
+	for args, want := range map[string]string{
+		"--data d --durability memory": "leave out one of the two",
+		"--serve":                      "name it with --data",
+		"--durability sync":            "name it with --data",
+	} {
+		if code, _, err := (&disk{}).run(t, func(*Client) { t.Error("main has run") }, strings.Fields(args)...); code != 2 || !strings.Contains(err, want) {
+			t.Errorf("%s: code %d, stderr %q", args, code, err)
+		}
+	}
+	if code, out, _ := (&disk{}).run(t, nil, "--help"); code != 0 || !strings.Contains(out, "\n\t--data DIR ") {
+		t.Errorf("code %d, stdout %q", code, out)
+	}
+	// A program without the store says so, whatever the way in which the flag is written.
+	for _, args := range []string{"--data d", "-data=d", "--durability=sync", "--memory 1GB"} {
+		code, _, err := runAsMain(t, func(*Client) { t.Error("main has run") }, strings.Fields(args)...)
+		if code != 2 || !strings.Contains(err, "compiled to keep its state in memory only") {
+			t.Errorf("%s: code %d, stderr %q", args, code, err)
+		}
+	}
+	if _, out, _ := runAsMain(t, nil, "--help"); strings.Contains(out, "--data") {
+		t.Errorf("a program without the store offers it: %q", out)
+	}
+}
+
+func TestWhatGoesOnIsSaidInWords(t *testing.T) {
+	for want, r := range map[string]Restored{
+		"nothing is in it":                         {},
+		"1 actor goes on":                          {Actors: 1},
+		"2 actors go on":                           {Actors: 2},
+		"3 actors, 2 sub-events and 1 timer go on": {Actors: 3, SubEvents: 2, Timers: 1},
+		"1 actor, 1 sub-event, 1 tail call and 12 timers go on": {Actors: 1, SubEvents: 1, Continuations: 1, Timers: 12},
+	} {
+		if got := describeRestored(r); got != want {
+			t.Errorf("%+v: %q, want %q", r, got, want)
+		}
+	}
+}
+
+// noTargets opens directories only.
+func noTargets(_ context.Context, address string) (snapshot.Target, error) {
+	return snapshot.Dir(address), nil
+}

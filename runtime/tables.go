@@ -1,0 +1,95 @@
+package runtime
+
+import (
+	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/table"
+)
+
+// Table is the value table<T>; TableShape is what its rows are like, Query a range of them, and
+// Columns writes values of columns. Package table documents them.
+type (
+	Table[K comparable, T any]      = table.Table[K, T]
+	TableShape[K comparable, T any] = table.Shape[K, T]
+	Query                           = table.Query
+	Columns                         = table.Columns
+)
+
+// ByKey is the number of the key where that of an index stands.
+const ByKey = table.ByKey
+
+// NewTable returns an empty table.
+func NewTable[K comparable, T any](shape *TableShape[K, T]) Table[K, T] { return table.New(shape) }
+
+// Equal asks for the rows whose first columns are as equal writes them.
+func Equal(index int, equal Columns) Query { return table.Equal(index, equal) }
+
+// Range asks for the rows whose first columns are as equal writes them, if it is not nil, and whose next one
+// lies between from and to, which is excluded; nil for no end.
+func Range(index int, equal, from, to Columns) Query { return table.Range(index, equal, from, to) }
+
+// GetRow returns the row of key k, or null.
+func GetRow[K comparable, T any](t Table[K, T], k K) Opt[T] { return table.Get(t, k) }
+
+// UpdateRow applies f to the row of key k in place, or faults.
+func UpdateRow[K comparable, T any](t Table[K, T], k K, f func(*T)) { table.Update(t, k, f) }
+
+// SaveTable writes a field that is a table.
+func SaveTable[K comparable, T any](w *Writer, t *Table[K, T]) { table.Save(w, t) }
+
+// LoadTable reads a field that is a table.
+func LoadTable[K comparable, T any](r *Reader, field int, t *Table[K, T]) { table.Load(r, field, t) }
+
+// TableInsert is t.insert(v): it faults when there is a row of its key.
+func TableInsert[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T], v T) {
+	exec.TableInsert(cx, self, field, t, v)
+}
+
+// TableInsertOwned is TableInsert where rows hold plain actor references.
+func TableInsertOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T], v T) {
+	exec.TableInsertOwned(cx, self, field, t, v)
+}
+
+// TablePut is t.put(v).
+func TablePut[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T], v T) {
+	exec.TablePut(cx, self, field, t, v)
+}
+
+// TablePutOwned is TablePut where rows hold plain actor references.
+func TablePutOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T], v T) {
+	exec.TablePutOwned(cx, self, field, t, v)
+}
+
+// TableSet replaces the row of key k by v, which has the same key, or faults.
+func TableSet[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T], k K, v T) {
+	exec.TableSet(cx, self, field, t, k, v)
+}
+
+// TableSetOwned is TableSet where rows hold plain actor references.
+func TableSetOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T], k K, v T) {
+	exec.TableSetOwned(cx, self, field, t, k, v)
+}
+
+// TableUpdate applies f to the row of key k in place, or faults.
+func TableUpdate[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T], k K, f func(*T)) {
+	exec.TableUpdate(cx, self, field, t, k, f)
+}
+
+// TableRemove is t.remove(k); it reports whether there was a row.
+func TableRemove[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T], k K) bool {
+	return exec.TableRemove(cx, self, field, t, k)
+}
+
+// TableRemoveOwned is TableRemove where rows hold plain actor references.
+func TableRemoveOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T], k K) bool {
+	return exec.TableRemoveOwned(cx, self, field, t, k)
+}
+
+// TableClear is t.clear().
+func TableClear[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T]) {
+	exec.TableClear(cx, self, field, t)
+}
+
+// TableClearOwned is TableClear where rows hold plain actor references.
+func TableClearOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T]) {
+	exec.TableClearOwned(cx, self, field, t)
+}
