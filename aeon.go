@@ -1,6 +1,7 @@
 // Package aeon carries the source of the runtime inside the tools, so that an
-// installed aeonc and a Go toolchain are enough to compile a program: nothing
-// is downloaded and no copy of this repository is needed.
+// installed aeonc and a Go toolchain are enough to compile a program: no copy of this
+// repository is needed, and nothing is downloaded, except the modules of the store for a
+// program that is to keep its state on disk.
 package aeon
 
 import (
@@ -8,6 +9,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -21,10 +23,15 @@ import (
 // code imports ModulePath + "/runtime".
 const ModulePath = "github.com/aeon-lang/aeon"
 
+// StorePackage is the path of the package that keeps a program's state on disk. It alone
+// needs modules beside the standard library; the main package of a program imports it if
+// the program is compiled with the store.
+const StorePackage = ModulePath + "/ondisk"
+
 // Every package that generated code reaches must be embedded here and may
-// import the standard library only; a test compares this with the imports.
+// import the standard library only, StorePackage apart; a test compares this with the imports.
 //
-//go:embed go.mod dominator/*.go internal/assert runtime
+//go:embed go.mod go.sum dominator/*.go internal/assert ondisk runtime
 var embedded embed.FS
 
 // SourceFile is one file of the embedded runtime.
@@ -37,7 +44,11 @@ type SourceFile struct {
 type Runtime struct {
 	Files     []SourceFile // in ascending order of Path, without tests; does not include a go.mod
 	GoVersion string       // the oldest Go toolchain that compiles it, as in go.mod: "1.26"
-	Hash      string       // identifies Files and GoVersion, in hexadecimal
+	// Requirements is this repository's go.mod without its module line, and Sums its go.sum. A program with the
+	// store is compiled against them, so that it gets what the store was tested with; Go takes no module of them
+	// that no package of the program is in.
+	Requirements, Sums []byte
+	Hash               string // identifies all of the above, in hexadecimal
 }
 
 // RuntimeSource returns the embedded runtime. The result is shared and must not
@@ -63,6 +74,9 @@ func loadRuntime() Runtime {
 		switch {
 		case name == "go.mod":
 			rt.GoVersion = goVersionOf(data)
+			rt.Requirements = requirementsOf(data)
+		case name == "go.sum":
+			rt.Sums = data
 		case path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go"):
 			rt.Files = append(rt.Files, SourceFile{name, data})
 		}
@@ -87,9 +101,20 @@ func goVersionOf(mod []byte) string {
 	return ""
 }
 
+// requirementsOf returns a go.mod without its module line: the module it goes into has its own.
+func requirementsOf(mod []byte) []byte {
+	var rest []byte
+	for line := range bytes.Lines(mod) {
+		if !bytes.HasPrefix(line, []byte("module ")) {
+			rest = append(rest, line...)
+		}
+	}
+	return rest
+}
+
 func hashOf(rt Runtime) string {
 	h := sha256.New()
-	h.Write([]byte(rt.GoVersion + "\n"))
+	fmt.Fprintf(h, "%s\n%x\n%x\n", rt.GoVersion, sha256.Sum256(rt.Requirements), sha256.Sum256(rt.Sums))
 	for _, f := range rt.Files {
 		sum := sha256.Sum256(f.Data)
 		h.Write([]byte(f.Path + "\n" + hex.EncodeToString(sum[:]) + "\n"))

@@ -10,15 +10,34 @@ import (
 	"github.com/aeon-lang/aeon"
 )
 
-// roots are the packages that generated code imports.
-var roots = []string{"./runtime"}
-
 // A program is compiled from the embedded files alone, so every package that
 // the runtime reaches must be among them, as it is on disk, and none may come
 // from a module that is not there.
 func TestEmbeddedRuntimeIsComplete(t *testing.T) {
-	args := append([]string{"list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}\t{{.Dir}}\t{{range .GoFiles}}{{.}} {{end}}{{end}}"}, roots...)
-	out, err := exec.Command("go", args...).Output()
+	isEmbedded(t, aeon.ModulePath+"/runtime", func(pkg string) {
+		t.Errorf("the runtime imports %s, which is neither of this module nor of the standard library", pkg)
+	})
+}
+
+// The store may use other modules, those that this repository requires.
+func TestEmbeddedStoreIsComplete(t *testing.T) {
+	others := 0
+	isEmbedded(t, aeon.StorePackage, func(string) { others++ })
+	if others == 0 {
+		t.Error("the store uses no other module: it need not be compiled apart")
+	}
+	for line := range strings.Lines(string(aeon.RuntimeSource().Requirements)) {
+		if word, _, _ := strings.Cut(line, " "); word == "replace" || word == "exclude" || word == "module" || word == "toolchain" {
+			t.Errorf("%q of go.mod means something else in the module of a program", line)
+		}
+	}
+}
+
+// isEmbedded checks that all packages of this module that pkg reaches, itself too, are embedded, and
+// calls other for those of other modules.
+func isEmbedded(t *testing.T, pkg string, other func(pkg string)) {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}\t{{.Dir}}\t{{range .GoFiles}}{{.}} {{end}}{{end}}", pkg).Output()
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
@@ -32,12 +51,12 @@ func TestEmbeddedRuntimeIsComplete(t *testing.T) {
 		if len(fields) != 3 {
 			continue
 		}
-		packages++
 		rel, ok := strings.CutPrefix(fields[0], aeon.ModulePath+"/")
 		if !ok {
-			t.Errorf("the runtime imports %s, which is neither of this module nor of the standard library", fields[0])
+			other(fields[0])
 			continue
 		}
+		packages++
 		for name := range strings.FieldsSeq(fields[2]) {
 			disk, err := os.ReadFile(filepath.Join(fields[1], name))
 			if err != nil {

@@ -52,6 +52,7 @@ type Request struct {
 	Debug    bool      // keep what a debugger needs: the link takes longer
 	Main     []byte    // source of the main package, which may import all of the above by ImportPath; nil: as Kind says
 	Quick    bool      // the generated code is compiled in little time rather than to run fast
+	Store    bool      // compiled with the store, so that a Program can keep its state on disk
 }
 
 // GeneratedCodeError says that Go refused what aeonc generated: always a bug of aeonc.
@@ -76,20 +77,26 @@ type Result struct {
 	Took   time.Duration // what making it took
 }
 
+// First says what is compiled for the first time beside a program, and so takes longer.
+type First struct {
+	Runtime bool
+	Store   bool // takes about a minute, and modules from the network if Go's module cache lacks them
+}
+
 // Builder makes executables. Its fields are set before use and not changed;
 // any goroutine may then call Build.
 type Builder struct {
 	Cache   *Cache
 	Runtime aeon.Runtime // what programs are compiled against: aeon.RuntimeSource()
-	// Progress, if set, is called before a program is compiled; the first
-	// compilation also compiles the runtime, and takes longer.
-	Progress func(first bool)
+	// Progress, if set, is called before a program is compiled.
+	Progress func(First)
 }
 
 // Build returns the executable for req, from the cache if it was made before
 // from the same input. The errors are *CacheError, *ToolchainError,
-// *GeneratedCodeError, and ctx's.
+// *GeneratedCodeError, *StoreModulesError, and ctx's.
 func (b *Builder) Build(ctx context.Context, req Request) (Result, error) {
+	assert.That(req.Kind == Program || !req.Store, "tests are run in memory")
 	assert.That(req.Kind == Tests || req.Main != nil || len(req.Packages) == 1, "a program has one package, not %d", len(req.Packages))
 	start := time.Now()
 	rt := b.Runtime
@@ -107,8 +114,9 @@ func (b *Builder) Build(ctx context.Context, req Request) (Result, error) {
 	if err := golang.checkVersion(ctx, b.Cache, rt.GoVersion); err != nil {
 		return Result{}, err
 	}
+	storeMark := b.Cache.storeMark(rt, golang)
 	if b.Progress != nil {
-		b.Progress(!isDir(b.Cache.runtimeDir(rt)))
+		b.Progress(First{Runtime: !isDir(b.Cache.runtimeDir(rt)), Store: req.Store && !isDir(storeMark)})
 	}
 	module, err := b.Cache.install(rt)
 	if err != nil {
@@ -119,6 +127,9 @@ func (b *Builder) Build(ctx context.Context, req Request) (Result, error) {
 	}
 	if err := b.compile(ctx, golang, dir, exe, module, lay); err != nil {
 		return Result{}, err
+	}
+	if req.Store {
+		b.Cache.mark(storeMark)
 	}
 	b.Cache.trim(time.Now())
 	return Result{Path: exe, Took: time.Since(start)}, nil
@@ -154,7 +165,12 @@ func (b *Builder) compile(ctx context.Context, golang toolchain, dir, exe, modul
 	if !lay.debug {
 		args = append(args, "-ldflags=-s -w") // tables of the debugger only: positions in failures stay
 	}
-	cmd := golang.command(ctx, b.Cache, append(args, "./"+lay.mainDir)...)
+	command := golang.command
+	if lay.store {
+		command = golang.fetching
+		args = append(args, "-modfile="+filepath.Join(module, storeMod))
+	}
+	cmd := command(ctx, b.Cache, append(args, "./"+lay.mainDir)...)
 	if lay.quick {
 		cmd.Env = append(cmd.Env, "GOGC=400") // collecting takes a fifth of the compiler's time
 	}
@@ -174,6 +190,11 @@ func (b *Builder) compile(ctx context.Context, golang toolchain, dir, exe, modul
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == 1 && blamesGenerated(output.String()) {
 		return &GeneratedCodeError{Dir: filepath.Join(dir, "src"), Output: output.String()}
+	}
+	if lay.store {
+		if err := b.missingModules(ctx, golang, module, output.String()); err != nil {
+			return err
+		}
 	}
 	return &ToolchainError{fmt.Sprintf("go build failed: %v\n%s", err, strings.TrimRight(output.String(), "\n"))}
 }
@@ -202,13 +223,14 @@ type layout struct {
 	mainDir string // the main package, relative to the module
 	debug   bool
 	quick   bool
+	store   bool
 	exe     string
 }
 
 // layOut places every package in a directory named after its source directory,
 // and the main package that starts them beside it.
 func layOut(req Request) layout {
-	lay := layout{debug: req.Debug, quick: req.Quick, exe: req.Name}
+	lay := layout{debug: req.Debug, quick: req.Quick, store: req.Store, exe: req.Name}
 	var imports, dirs []string
 	for _, p := range slices.Concat(req.Packages, req.Imported) {
 		assert.That(token.IsIdentifier(p.Name), "%q is no Go package name", p.Name)
@@ -224,7 +246,7 @@ func layOut(req Request) layout {
 	lay.mainDir = "m" + digest(append(dirs, fmt.Sprint(req.Kind))...)[:16]
 	main := req.Main
 	if main == nil {
-		main = mainSource(req.Kind, imports)
+		main = mainSource(req.Kind, imports, req.Store)
 	}
 	lay.files = append(lay.files, File{lay.mainDir + "/main.go", main})
 	slices.SortFunc(lay.files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
@@ -241,7 +263,7 @@ func packageDir(dir, name string) string { return path.Join("p"+digest(dir)[:16]
 
 // identity returns what decides the executable, apart from toolchain and runtime.
 func (l layout) identity() []string {
-	parts := []string{l.mainDir, l.exe, fmt.Sprint(l.debug, l.quick)}
+	parts := []string{l.mainDir, l.exe, fmt.Sprint(l.debug, l.quick, l.store)}
 	for _, f := range l.files {
 		parts = append(parts, f.Name, string(f.Data))
 	}
@@ -249,16 +271,22 @@ func (l layout) identity() []string {
 }
 
 // mainSource returns the main package: it hands the descriptors of the packages to the runtime.
-func mainSource(kind Kind, imports []string) []byte {
+func mainSource(kind Kind, imports []string, store bool) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "// Code generated by aeonc; DO NOT EDIT.\n\npackage main\n\nimport (\n\taeonrt %q\n\n", aeon.ModulePath+"/runtime")
 	for i, imp := range imports {
 		fmt.Fprintf(&b, "\tp%d %q\n", i, imp)
 	}
+	if store {
+		fmt.Fprintf(&b, "\t%q\n", aeon.StorePackage)
+	}
 	start := map[Kind]string{Program: "Main", Tests: "MainTest"}[kind]
 	fmt.Fprintf(&b, ")\n\nfunc main() {\n\taeonrt.%s(\n", start)
 	for i := range imports {
 		fmt.Fprintf(&b, "\t\t&p%d.AeonPackage,\n", i)
+	}
+	if store {
+		b.WriteString("\t\tondisk.Keep,\n")
 	}
 	b.WriteString("\t)\n}\n")
 	return b.Bytes()

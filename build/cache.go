@@ -195,7 +195,7 @@ func (c *Cache) trim(now time.Time) {
 	}
 	var entries []entry
 	var total int64
-	for _, pattern := range []string{"build/*", "runtime/*", "tmp/*"} {
+	for _, pattern := range []string{"build/*", "runtime/*", "store/*", "tmp/*"} {
 		paths, _ := filepath.Glob(filepath.Join(c.dir, filepath.FromSlash(pattern)))
 		for _, p := range paths {
 			if info, err := os.Stat(p); err == nil {

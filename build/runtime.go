@@ -25,22 +25,34 @@ func (c *Cache) runtimeDir(rt aeon.Runtime) string {
 	return filepath.Join(c.dir, "runtime", rt.Hash[:32])
 }
 
+// storeMod and storeSum take the places of go.mod and go.sum where a program is compiled with the store.
+const (
+	storeMod = "store.mod"
+	storeSum = "store.sum"
+)
+
 // runtimeFiles lists the two modules of a runtime entry: the runtime's own, and
 // the one that programs are compiled in, which replaces the first by its copy.
 func runtimeFiles(rt aeon.Runtime) []File {
 	files := []File{
 		{"aeon/go.mod", fmt.Appendf(nil, "module %s\n\ngo %s\n", aeon.ModulePath, rt.GoVersion)},
 	}
-	mod := programMod(rt, "../aeon")
-	files = append(files, File{"program/" + mod.Name, mod.Data})
+	files = append(files,
+		File{"program/go.mod", programMod(goLine(rt), "../aeon")},
+		File{"program/" + storeMod, programMod(rt.Requirements, "../aeon")},
+		File{"program/" + storeSum, rt.Sums})
 	for _, f := range rt.Files {
 		files = append(files, File{"aeon/" + f.Path, f.Data})
 	}
 	return files
 }
 
-// programMod returns the go.mod of a module to compile programs in, which finds the runtime's module in the directory copied.
-func programMod(rt aeon.Runtime, copied string) File {
-	return File{"go.mod", fmt.Appendf(nil, "module %s\n\ngo %s\n\nrequire %[3]s v0.0.0\n\nreplace %[3]s => %[4]q\n",
-		programModule, rt.GoVersion, aeon.ModulePath, copied)}
+// goLine is all that a program without the store requires.
+func goLine(rt aeon.Runtime) []byte { return fmt.Appendf(nil, "go %s\n", rt.GoVersion) }
+
+// programMod returns the go.mod of a module to compile programs in, with these lines of requirements, which finds
+// the runtime's module in the directory copied.
+func programMod(requirements []byte, copied string) []byte {
+	return fmt.Appendf(nil, "module %s\n\n%s\nrequire %[3]s v0.0.0\n\nreplace %[3]s => %[4]q\n",
+		programModule, requirements, aeon.ModulePath, copied)
 }

@@ -101,9 +101,17 @@ func majorMinor(v string) (major, minor int, ok bool) {
 // is needed. Go's own build cache is the user's, so that the standard library
 // is compiled once for all.
 func (t toolchain) command(ctx context.Context, c *Cache, args ...string) *exec.Cmd {
+	cmd := t.fetching(ctx, c, args...)
+	cmd.Env = append(cmd.Env, "GOPROXY=off")
+	return cmd
+}
+
+// fetching returns the same command, except that Go may take modules from where the user
+// lets it. Their sums are known beforehand, so no database of sums is asked.
+func (t toolchain) fetching(ctx context.Context, c *Cache, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, t.path, args...)
 	cmd.Env = append(os.Environ(),
-		"GOFLAGS=-mod=readonly", "GOPROXY=off", "GOSUMDB=off", "GOWORK=off", "GO111MODULE=on", "GOTOOLCHAIN=local", "CGO_ENABLED=0")
+		"GOFLAGS=-mod=readonly", "GOSUMDB=off", "GOWORK=off", "GO111MODULE=on", "GOTOOLCHAIN=local", "CGO_ENABLED=0")
 	if dir := c.ownGoCache(); dir != "" {
 		cmd.Env = append(cmd.Env, "GOCACHE="+dir)
 	}

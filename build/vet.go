@@ -27,7 +27,7 @@ func (b *Builder) Vet(ctx context.Context, req Request) error {
 	if _, err := b.Cache.install(b.Runtime); err != nil {
 		return err
 	}
-	files := append(layOut(req).files, programMod(b.Runtime, filepath.Join(b.Cache.runtimeDir(b.Runtime), "aeon")))
+	files := append(layOut(req).files, File{"go.mod", programMod(goLine(b.Runtime), filepath.Join(b.Cache.runtimeDir(b.Runtime), "aeon"))})
 	if err := writeTree(staged, files); err != nil {
 		return &CacheError{b.Cache.dir, err}
 	}

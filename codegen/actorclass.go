@@ -45,7 +45,8 @@ func (p *pkg) actorPlumbing(w *writer, c *typecheck.Class) {
 		p.argsStruct(w, c.Ctor)
 	}
 	p.fieldIndices(w, c)
-	p.stateCodec(w, c)
+	p.tableShapes(w, c)
+	p.stateRows(w, c)
 }
 
 // fieldIndices emits the numbers by which the runtime knows the fields.

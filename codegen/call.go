@@ -174,6 +174,9 @@ func (f *fn) issue(x *ast.Call, c *typecheck.Call, recv val, args, timer []val) 
 		target = "self.Ref(), &"
 	}
 	target += f.gen(g, "method") + ", " + f.argsLiteral(g, args)
+	if x.Mode == ast.Tail {
+		return f.issueTail(c, target)
+	}
 	if x.Mode == ast.Async {
 		return fresh(typecheck.Void, "aeonrt.Async(cx, "+target+")")
 	}

@@ -166,23 +166,13 @@ func (p *pkg) recordCodec(w *writer, c *typecheck.Class) {
 	w.add("}")
 	w.add("")
 	w.add("func %s(d *aeonrt.Decoder) (v %s) {", p.gen(c, "get"), name)
+	for _, f := range c.Fields {
+		if initial := p.initialValue(w, c, f); initial != "" {
+			w.add("v.%s = %s", p.names.obj[f], initial)
+		}
+	}
 	p.decodeFields(w, c, "v.")
 	w.add("return v")
-	w.add("}")
-	w.add("")
-}
-
-// stateCodec emits the codec of an actor's state.
-func (p *pkg) stateCodec(w *writer, c *typecheck.Class) {
-	name := p.names.obj[c]
-	w.add("// EncodeState writes the fields by name.")
-	w.add("func (self *%s) EncodeState(e *aeonrt.Encoder) {", name)
-	p.encodeFields(w, c, "self.")
-	w.add("}")
-	w.add("")
-	w.add("// DecodeState reads what EncodeState of this or another version of the program wrote.")
-	w.add("func (self *%s) DecodeState(d *aeonrt.Decoder) {", name)
-	p.decodeFields(w, c, "self.")
 	w.add("}")
 	w.add("")
 }
@@ -255,4 +245,5 @@ func (p *pkg) argsStruct(w *writer, f *typecheck.Func) {
 	w.add("// DecodeResult reads the result.")
 	w.add("func (x *%s) DecodeResult(d *aeonrt.Decoder) { x.ret = %s }", name, p.decode(f.Result))
 	w.add("")
+	p.tailResult(w, f)
 }

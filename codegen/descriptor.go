@@ -68,9 +68,9 @@ func (p *pkg) classVar(w *writer, c *typecheck.Class) {
 		w.add("Fields: []aeonrt.Field{")
 		for _, f := range c.Fields {
 			if owning(f) {
-				w.add("{Name: %s, Owning: true},", quote(f.Name()))
+				w.add("{Name: %s, Type: %s, Owning: true},", quote(f.Name()), quote(FieldType(f)))
 			} else {
-				w.add("{Name: %s},", quote(f.Name()))
+				w.add("{Name: %s, Type: %s},", quote(f.Name()), quote(FieldType(f)))
 			}
 		}
 		w.add("},")
@@ -179,8 +179,8 @@ func (p *pkg) initFunc(w *writer) {
 }
 
 func (p *pkg) initClass(w *writer, c *typecheck.Class) {
-	class, name := p.gen(c, "class"), p.names.obj[c]
-	w.add("%s.New = func() aeonrt.Object { return new(%s) }", class, name)
+	class := p.gen(c, "class")
+	w.add("%s.New = func() aeonrt.Object { return %s }", class, p.newObject(c))
 	var list []string
 	for _, m := range c.Methods {
 		list = append(list, "&"+p.gen(m, "method"))

@@ -46,6 +46,10 @@ func (f *fn) delete(s *ast.Delete) {
 
 func (f *fn) cancel(s *ast.Cancel) {
 	name := f.expr(s.Name)
+	if _, event := f.info.TypeOf(s.Name).(*typecheck.Pending); event {
+		f.line1(s, name.code+".Cancel()")
+		return
+	}
 	f.line1(s, "cx.Cancel("+name.code+")")
 }
 

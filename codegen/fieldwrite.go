@@ -108,8 +108,11 @@ func (f *fn) writeSpot(at ast.Node, s spot, steps []typecheck.Step, index []val,
 			f.line1(at, "aeonrt."+containerName(s.t)+"Set"+s.suffix()+"("+s.where()+", "+key+", "+l.set+")")
 			return val{}
 		}
-		if m, ok := s.t.(*typecheck.Map); ok {
-			return f.updateField(at, s, key, m.Value, steps[i+1:], index[i+1:], l)
+		switch t := s.t.(type) {
+		case *typecheck.Map:
+			return f.updateField(at, s, key, t.Value, steps[i+1:], index[i+1:], l)
+		case *typecheck.Table:
+			return f.updateField(at, s, key, t.Row, steps[i+1:], index[i+1:], l)
 		}
 		elem := f.temp()
 		f.line1(at, elem+" := aeonrt.VectorElem("+s.where()+", "+key+")")
@@ -133,7 +136,7 @@ func (f *fn) unwrap(at ast.Node, s *spot) {
 	s.base, s.t, s.pointer, s.inside = t, elem, true, s.inside || f.boxed(elem)
 }
 
-// updateField writes below an entry of a map.
+// updateField writes below an entry of a map or a row of a table.
 func (f *fn) updateField(at ast.Node, s spot, key string, t typecheck.Type, steps []typecheck.Step, index []val, l leaf) val {
 	result := ""
 	if !isVoid(l.result) {
@@ -142,7 +145,7 @@ func (f *fn) updateField(at ast.Node, s spot, key string, t typecheck.Type, step
 	}
 	entry := f.temp()
 	f.w.at(at.Span())
-	f.w.add("aeonrt.MapUpdate(%s, %s, func(%s *%s) {", s.where(), key, entry, f.goType(t))
+	f.w.add("aeonrt.%sUpdate(%s, %s, func(%s *%s) {", containerName(s.t), s.where(), key, entry, f.goType(t))
 	s.base, s.t, s.pointer, s.inside = entry, t, true, true
 	f.keep(at, f.writeSpot(at, s, steps, index, l), result)
 	f.w.add("})")
@@ -305,6 +308,8 @@ func containerName(t typecheck.Type) string {
 		return "Map"
 	case *typecheck.Set:
 		return "Set"
+	case *typecheck.Table:
+		return "Table"
 	case *typecheck.Basic:
 		if t == typecheck.Bytes {
 			return "Vector"

@@ -107,6 +107,10 @@ func (p *pkg) finish(name string, text []byte) (File, error) {
 		}
 		line++
 		out.Write(text)
+		if !mapped && bytes.Contains(text, []byte("/*line ")) { // it holds to the end of the file otherwise
+			line++
+			fmt.Fprintf(&out, "//line %s:%d:1\n", name, line+1)
+		}
 	}
 	return File{Name: name, Content: out.Bytes()}, nil
 }

@@ -31,6 +31,8 @@ func (p *pkg) goType(t typecheck.Type) string {
 		return "aeonrt.Map[" + p.keyType(t.Key) + ", " + p.goType(t.Value) + "]"
 	case *typecheck.Set:
 		return "aeonrt.Set[" + p.keyType(t.Elem) + "]"
+	case *typecheck.Table:
+		return "aeonrt.Table[" + p.keyType(t.Key.Type()) + ", " + p.goType(t.Row) + "]"
 	case *typecheck.Optional:
 		switch {
 		case typecheck.IsRef(t.Elem):
@@ -106,6 +108,8 @@ func property(t typecheck.Type, seen map[*typecheck.Class]bool, leaf func(typech
 		return property(t.Elem, seen, leaf)
 	case *typecheck.Set:
 		return property(t.Elem, seen, leaf)
+	case *typecheck.Table:
+		return property(t.Row, seen, leaf)
 	case *typecheck.Map:
 		return property(t.Key, seen, leaf) || property(t.Value, seen, leaf)
 	case *typecheck.Optional:
@@ -133,6 +137,8 @@ func (p *pkg) shares(t typecheck.Type) bool {
 			return t.Kind == typecheck.BytesKind, true
 		case *typecheck.Vector, *typecheck.Map, *typecheck.Set:
 			return true, true
+		case *typecheck.Table: // which nobody copies
+			return false, true
 		case *typecheck.Optional:
 			return false, p.boxed(t.Elem)
 		}

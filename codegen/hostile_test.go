@@ -19,7 +19,7 @@ var nasty = strings.Fields(`break case chan const continue defer else fallthroug
 	range return select struct switch type var any append bool byte cap clear close comparable complex copy delete error
 	false float64 imag int int64 iota len make max min nil panic print println real recover rune string true uint8 init main
 	_ aeonrt time strconv self Self cx cl ret ok v x e d f n m r a err args mark failed exit result tmp1 tmp2 tmp3 tmp1_ self_ cx_ cx__
-	Ref ID IsNull EachRef Compare CompareKey String Equal Str Share MarkShared EachElem Encode Decode EncodeState DecodeState EncodeResult
+	Ref ID IsNull EachRef Compare CompareKey String Equal Str Share MarkShared EachElem Encode Decode SaveField LoadFields StoredRows EncodeResult
 	construct Event Await callGet New NewA AeonPackage aeonMain aeonTest1 classA methodAGet ARef createA putP getP newP P A B aGetArgs
 	setN setN_ fieldAN ClientObject ClientRef this_ Read Write None Vector Map Add`)
 

@@ -22,7 +22,7 @@ func (f *fn) library(x *ast.Call, c *typecheck.Call) val {
 			return f.readMethod(c, v, f.reads(x.Args...), innerResult(c))
 		})
 	}
-	vals := f.reads(append([]ast.Expr{c.Recv}, x.Args...)...)
+	vals := f.reads(append([]ast.Expr{c.Recv}, c.Values(x)...)...)
 	return f.readMethod(c, vals[0], vals[1:], c.Result)
 }
 
@@ -40,6 +40,9 @@ func (f *fn) readMethod(c *typecheck.Call, recv val, args []val, result typechec
 	out := func(code string) val { return fresh(result, code) }
 	if recv.typ == typecheck.String {
 		return f.stringMethod(c, recv, args, result)
+	}
+	if t, ok := recv.typ.(*typecheck.Table); ok {
+		return f.tableMethod(c, t, recv, args, result)
 	}
 	switch c.Library {
 	case typecheck.SizeMethod:
@@ -135,8 +138,10 @@ func (f *fn) keysOrValues(c *typecheck.Call, recv val, result typecheck.Type) va
 // mutator has the methods of the runtime's containers that change their receiver.
 var mutator = map[typecheck.LibraryID]string{
 	typecheck.PushMethod: "Push", typecheck.PopMethod: "Pop", typecheck.InsertMethod: "Insert", typecheck.RemoveMethod: "Remove",
-	typecheck.ClearMethod: "Clear", typecheck.SortMethod: "Sort",
+	typecheck.ClearMethod: "Clear", typecheck.SortMethod: "Sort", typecheck.PutMethod: "Put",
 }
+
+func isTable(t typecheck.Type) bool { _, ok := t.(*typecheck.Table); return ok }
 
 // writeArgs returns the arguments of a mutating method as the runtime takes them.
 func (f *fn) writeArgs(c *typecheck.Call, t typecheck.Type, args []val) []val {
@@ -145,6 +150,8 @@ func (f *fn) writeArgs(c *typecheck.Call, t typecheck.Type, args []val) []val {
 	switch {
 	case vector && (c.Library == typecheck.InsertMethod || c.Library == typecheck.RemoveMethod):
 		list[0] = val{code: f.position(args[0]), typ: typecheck.Int}
+	case len(args) > 0 && c.Library == typecheck.RemoveMethod && isTable(t):
+		list[0] = val{code: f.key(t.(*typecheck.Table).Key.Type(), args[0])}
 	case !vector && len(args) > 0 && keyOf(t) != nil:
 		list[0] = val{code: f.key(keyOf(t), args[0])}
 	}

@@ -129,24 +129,12 @@ func (f *fn) forEach(s *ast.ForEach) {
 	f.push()
 	defer f.pop()
 	v := f.info.Defs[s].(*typecheck.Var)
-	xs := f.expr(s.X)
-	code := xs.code
-	if f.info.CopyLoops[s] {
-		code = f.share(xs)
-	}
-	code = compositeSide(side(code))
-	elem, isKey := v.Type(), true
-	switch xs.typ.(type) {
-	case *typecheck.Vector:
-		code, isKey = code+".Items()", false
-	case *typecheck.Map, *typecheck.Set:
-		code += ".Keys().Items()"
-	default:
-		if xs.typ == typecheck.Bytes {
-			code, isKey = code+".Data()", false
-		} else {
-			code, isKey = "[]byte("+code+")", false
-		}
+	elem, isKey, index := v.Type(), false, "_, "
+	code, isRows := f.rowLoop(s)
+	if isRows {
+		index = ""
+	} else {
+		code, isKey = f.loopItems(s)
 	}
 	name := f.declare(v)
 	converts := isKey && elem == typecheck.Bytes
@@ -162,11 +150,31 @@ func (f *fn) forEach(s *ast.ForEach) {
 	})
 	f.w.at(s.Span())
 	if f.used[f.numbers[v]] || v.Mutated || converts { // a mutating call names it, too
-		f.w.add("for _, %s := range %s {", name, code)
+		f.w.add("for %s%s := range %s {", index, name, code)
 	} else {
 		f.w.add("for range %s {", code)
 		text = dropFirstLine(text)
 	}
 	f.w.buf.WriteString(text)
 	f.w.add("}")
+}
+
+// loopItems returns the elements that a loop goes through, as a Go slice, and whether they are keys.
+func (f *fn) loopItems(s *ast.ForEach) (code string, isKey bool) {
+	xs := f.expr(s.X)
+	code = xs.code
+	if f.info.CopyLoops[s] {
+		code = f.share(xs)
+	}
+	code = compositeSide(side(code))
+	switch xs.typ.(type) {
+	case *typecheck.Vector:
+		return code + ".Items()", false
+	case *typecheck.Map, *typecheck.Set:
+		return code + ".Keys().Items()", true
+	}
+	if xs.typ == typecheck.Bytes {
+		return code + ".Data()", false
+	}
+	return "[]byte(" + code + ")", false
 }

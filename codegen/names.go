@@ -36,7 +36,7 @@ var refMethods = set(`IsNull ID EachRef CompareKey Compare String Ref ClientRef`
 
 // structNames are the fields and methods that the structs of classes have from the runtime or from us.
 var structNames = set(`Self Ref ActorSelf ClientObject ClientObj construct this Share MarkShared EachRef EachElem Equal Str Encode Decode
-	EncodeState DecodeState`)
+	SaveField LoadFields StoredRows`)
 
 func reserved(name string) bool {
 	return goKeywords[name] || predeclared[name] || ours[name] || isTemporary(name)
@@ -192,6 +192,12 @@ func (n *names) actor(c *typecheck.Class, s *scope) {
 	n.add(c, "new", "New"+upperFirst(name))
 	for _, f := range c.Fields {
 		n.add(f, "index", "field"+upperFirst(name)+upperFirst(f.Name()))
+		if containerKind(f.Type()) != "" {
+			n.add(f, "rows", "rows"+upperFirst(name)+upperFirst(f.Name()))
+		}
+		if _, ok := f.Type().(*typecheck.Table); ok {
+			n.add(f, "table", "table"+upperFirst(name)+upperFirst(f.Name()))
+		}
 		n.gen[generated{f, "set"}] = s.take("set" + upperFirst(f.Name()))
 	}
 	stubs := newScope(func(w string) bool { return refMethods[w] || goKeywords[w] || w == "_" })
@@ -242,7 +248,7 @@ func (n *names) client(c *typecheck.Class) {
 // fill if they can call the function.
 func paramFields(fn *typecheck.Func) []string {
 	s := newScope(func(w string) bool {
-		return structNames[w] || goKeywords[w] || w == "_" || w == "ret" || w == "EncodeResult" || w == "DecodeResult"
+		return structNames[w] || goKeywords[w] || w == "_" || w == "ret" || w == "EncodeResult" || w == "DecodeResult" || w == "AeonResult" || w == "AeonTake"
 	})
 	var list []string
 	for _, p := range fn.Params {

@@ -150,7 +150,7 @@ func TestEveryCallHasAnEmitter(t *testing.T) {
 	for enumeration, in := range map[string][]string{
 		"CallKind":  {"call"},
 		"BuiltinID": {"builtin"},
-		"LibraryID": {"readMethod", "stringMethod", "mutator"},
+		"LibraryID": {"readMethod", "stringMethod", "tableMethod", "mutator"},
 	} {
 		names := named(t, in...)
 		for _, kind := range kindsOf(t, enumeration) {

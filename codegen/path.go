@@ -22,7 +22,8 @@ func (f *fn) ident(x *ast.Ident) val {
 // variable reads a variable with its declared type.
 func (f *fn) variable(v *typecheck.Var) val {
 	if v.Kind == typecheck.FieldVar {
-		return val{code: "self." + f.names.obj[v], typ: v.Type(), loads: fields}
+		_, table := v.Type().(*typecheck.Table) // which is always the same, and read when a method is called
+		return val{code: "self." + f.names.obj[v], typ: v.Type(), loads: fields, stable: table}
 	}
 	out := val{code: f.local(v), typ: v.Type()}
 	if v.Mutated || v.Assigned {
@@ -108,6 +109,8 @@ func (f *fn) index(x *ast.Index) val {
 	switch t := t.(type) {
 	case *typecheck.Map:
 		out.code = side(recv.code) + ".At(" + f.key(t.Key, i) + ")"
+	case *typecheck.Table:
+		out.code = side(recv.code) + ".At(" + f.key(t.Key.Type(), i) + ")"
 	case *typecheck.Vector:
 		out.code = side(recv.code) + ".At(" + f.position(i) + ")"
 	default:

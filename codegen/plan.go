@@ -23,6 +23,7 @@ type pkg struct {
 	// wanted are the versions of methods for values in fields of actors that are used; versionsLeft
 	// are not emitted yet.
 	wanted       map[version]bool
+	tailed       map[*typecheck.Func]bool // methods that the package tail-calls
 	versionsLeft []version
 	// surface has the classes and enums that other packages may have to name.
 	surface  map[typecheck.Type]bool
@@ -60,7 +61,7 @@ func newPackage(info *typecheck.Info, opts Options) *pkg {
 
 func emptyPackage(info *typecheck.Info, opts Options, plans map[*typecheck.Func]*plan) *pkg {
 	return &pkg{info: info, opts: opts, boxes: map[*typecheck.Class]bool{}, files: map[string]bool{"aeon_package.go": true},
-		plan: plans, setters: map[*typecheck.Var]bool{}, wanted: map[version]bool{}, used: map[generated]bool{}}
+		plan: plans, setters: map[*typecheck.Var]bool{}, wanted: map[version]bool{}, used: map[generated]bool{}, tailed: map[*typecheck.Func]bool{}}
 }
 
 // analyse plans the functions of the package, those of its imports being planned already, and names its declarations.
@@ -76,6 +77,7 @@ func (p *pkg) analyse() {
 	p.findRecursion(all)
 	p.spreadContext(all)
 	p.spreadRunners(all)
+	p.findTailed()
 	p.surface = findSurface(p.info.Package)
 	p.names = nameAll(p)
 }

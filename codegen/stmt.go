@@ -62,6 +62,8 @@ func (f *fn) stmt(s ast.Stmt) {
 		f.matchStmt(s)
 	case *ast.Return:
 		f.returnStmt(s)
+	case *ast.TailCall:
+		f.tailCall(s)
 	case *ast.Break:
 		f.leave(s, exitBreak)
 	case *ast.Continue:
@@ -273,7 +275,7 @@ func (f *fn) terminates(list []ast.Stmt) bool {
 		return false
 	}
 	switch s := list[len(list)-1].(type) {
-	case *ast.Return:
+	case *ast.Return, *ast.TailCall:
 		return true
 	case *ast.Abort:
 		return true

@@ -98,14 +98,19 @@ func elemOf(t typecheck.Type) typecheck.Type {
 		return t.Elem
 	case *typecheck.Map:
 		return t.Value
+	case *typecheck.Table:
+		return t.Row
 	}
 	return typecheck.Uint8
 }
 
 // stepKey returns the lowered index of a step into a container of type t.
 func (f *fn) stepKey(t typecheck.Type, i val) string {
-	if m, ok := t.(*typecheck.Map); ok {
-		return f.key(m.Key, i)
+	switch t := t.(type) {
+	case *typecheck.Map:
+		return f.key(t.Key, i)
+	case *typecheck.Table:
+		return f.key(t.Key.Type(), i)
 	}
 	return f.position(i)
 }
@@ -139,11 +144,14 @@ func (f *fn) writeSteps(at ast.Node, base string, pointer bool, t typecheck.Type
 			f.w.add("%s.Set(%s, %s)", base, key, l.set)
 			return val{}
 		}
-		if m, ok := t.(*typecheck.Map); ok {
+		switch t := t.(type) {
+		case *typecheck.Map:
 			if !pointer {
 				base = "&" + base
 			}
-			return f.update(at, base, key, m.Value, steps[i+1:], index[i+1:], l)
+			return f.update(at, "aeonrt.UpdateEntry("+base, key, t.Value, steps[i+1:], index[i+1:], l)
+		case *typecheck.Table:
+			return f.update(at, "aeonrt.UpdateRow("+base, key, t.Row, steps[i+1:], index[i+1:], l)
 		}
 		base, t, pointer = base+".Ref("+key+")", elemOf(t), true
 	}
@@ -176,7 +184,7 @@ func mutatorFunc(t typecheck.Type, l leaf) string {
 }
 
 // update writes below an element of the map at an address.
-func (f *fn) update(at ast.Node, base, key string, t typecheck.Type, steps []typecheck.Step, index []val, l leaf) val {
+func (f *fn) update(at ast.Node, call, key string, t typecheck.Type, steps []typecheck.Step, index []val, l leaf) val {
 	result := ""
 	if !isVoid(l.result) {
 		result = f.temp()
@@ -184,7 +192,7 @@ func (f *fn) update(at ast.Node, base, key string, t typecheck.Type, steps []typ
 	}
 	elem := f.temp()
 	f.w.at(at.Span())
-	f.w.add("aeonrt.UpdateEntry(%s, %s, func(%s *%s) {", base, key, elem, f.goType(t))
+	f.w.add("%s, %s, func(%s *%s) {", call, key, elem, f.goType(t))
 	f.keep(at, f.writeSteps(at, elem, true, t, steps, index, l), result)
 	f.w.add("})")
 	return val{code: result, typ: l.result, fresh: true, stable: true}
@@ -219,7 +227,7 @@ func (f *fn) mutate(x *ast.Call, st *typecheck.Store, c *typecheck.Call) val {
 			return f.expr(x)
 		}
 		return f.bind(x)
-	}, append(list, x.Args...)...)
+	}, append(list, c.Values(x)...)...)
 	p := place{root: st.Root, steps: st.Steps, index: vals[:n]}
 	args := vals[n:]
 	if n > 0 || c.Kind != typecheck.LibraryCall && f.viaRuntime(st.Root) {

@@ -56,6 +56,8 @@ func (s *surface) add(t typecheck.Type) {
 	case *typecheck.Map:
 		s.add(t.Key)
 		s.add(t.Value)
+	case *typecheck.Table:
+		s.add(t.Row)
 	case *typecheck.Optional:
 		s.add(t.Elem)
 	case *typecheck.Pending:

@@ -98,7 +98,7 @@ func label(f *typecheck.Var) string {
 		t = o.Elem
 	}
 	switch t.(type) {
-	case *typecheck.Vector, *typecheck.Map, *typecheck.Set:
+	case *typecheck.Vector, *typecheck.Map, *typecheck.Set, *typecheck.Table:
 		return f.Name() + "[]"
 	}
 	return f.Name()
@@ -117,6 +117,8 @@ func actorsIn(t typecheck.Type) (out []*typecheck.Class) {
 			todo = append(todo, t.Elem)
 		case *typecheck.Set:
 			todo = append(todo, t.Elem)
+		case *typecheck.Table:
+			todo = append(todo, t.Row)
 		case *typecheck.Optional:
 			todo = append(todo, t.Elem)
 		case *typecheck.Map:

@@ -22,6 +22,7 @@ const (
 	periodicResource                     // whether timers are periodic
 	firingResource                       // the order of firings
 	outputResource                       // the output
+	cancelResource                       // whether an event of a client was cancelled
 	everything                           // all of the above
 )
 

@@ -23,6 +23,10 @@ func (f *frame) evalCall(x *ast.Call) value {
 		if st := f.info.Stores[x]; st != nil {
 			return f.mutatingCall(x, c, st)
 		}
+		if _, table := c.RecvType.(*typecheck.Table); table { // no value: it is looked at when the arguments are there
+			args := f.evalAll(c.Values(x))
+			return f.library(x, c, f.eval(c.Recv), args)
+		}
 		v := f.eval(c.Recv)
 		if v == nil && c.Optional {
 			return nil
@@ -110,6 +114,8 @@ func (f *frame) issuedCall(x *ast.Call, c *typecheck.Call) value {
 		return f.ev.syncCall(f, o)
 	case ast.Async:
 		f.ev.asyncCall(f, o)
+	case ast.Tail:
+		f.ev.tailCall(f, o)
 	default:
 		f.ev.emit(f, o)
 	}

@@ -223,7 +223,7 @@ func (c *client) submit(i *issue) {
 		m.st.issued = with(m.st.issued, i)
 		return
 	}
-	m.finish(i, nil, &Failure{Msg: msgNullCall, Path: i.path})
+	m.finish(i, nil, &Failure{Msg: msgNullCall})
 }
 
 // await is [AWAIT].

@@ -80,6 +80,12 @@ func (w *encoder) value(v value) {
 			w.value(e.key)
 			w.value(e.value)
 		}
+	case *rows:
+		w.tag(15)
+		w.uint(uint64(len(v.list)))
+		for _, row := range v.list {
+			w.value(row)
+		}
 	case actorRef:
 		w.tag(12)
 		w.id(v.who.id)
@@ -195,11 +201,29 @@ func (m *Machine) Digest() [2]uint64 {
 		add(3, func(w *encoder) {
 			w.id(l.issuer.id)
 			w.id(l.target.id)
-			each(l.queue, func(e *subEvent) { w.id(e.id); w.string(e.method.Name()); w.values(e.args); w.id(e.timer) })
+			each(l.queue, func(e *subEvent) {
+				w.id(e.id)
+				w.string(e.method.Name())
+				w.values(e.args)
+				w.id(e.timer)
+				w.chain(e.chain)
+			})
+		})
+	}
+	for _, k := range st.kept {
+		add(8, func(w *encoder) {
+			w.id(k.who.id)
+			w.id(k.step.id)
+			w.string(k.step.method.Name())
+			w.values(k.step.args)
+			w.chain(k.step.chain)
 		})
 	}
 	for id, r := range st.results {
 		add(4, func(w *encoder) { w.id(id); w.result(r); w.bool(r.awaited) })
+	}
+	for id := range st.called {
+		add(9, func(w *encoder) { w.id(id) })
 	}
 	for id, o := range st.objects {
 		add(5, func(w *encoder) { w.id(id); w.values(o.fields) })
@@ -223,6 +247,12 @@ func (m *Machine) Digest() [2]uint64 {
 		})
 	}
 	return [2]uint64{all.a, all.b}
+}
+
+func (w *encoder) chain(c *chain) {
+	if c != nil {
+		w.id(c.first)
+	}
 }
 
 func (w *encoder) counters(c counters) { w.uint(c.events); w.uint(c.draws); w.uint(c.objects) }

@@ -18,8 +18,12 @@ type event struct {
 	made    int // actors created so far
 	timers  int // timers set so far
 	birth   uint64
+	target  *identity // nil for a client's new and delete, and for a firing
 	cause   *cause
 	ops     []op               // ω, in program order
+	chain   *chain             // that the event is a step of; nil if it was not begun by a tail call
+	issue   *issue             // of a client; nil for others
+	tail    *order             // that ends it; nil for none
 	fresh   map[eventID]bool   // created by this event
 	born    map[eventID]bool   // named actors whose constructor ran in this event
 	dying   map[eventID]bool   // deleted by this event
@@ -51,21 +55,33 @@ const (
 // runEvent runs an event from start to commit or abort ([EVENT-START]); body is what it
 // does. The state is afterwards that of the commit, or exactly what it was ([ABORT]).
 func (m *Machine) runEvent(id eventID, why *cause, body func(ev *event) value) (v value, failure *Failure) {
+	v, failure, _ = m.runStep(&event{id: id, cause: why}, body)
+	return v, failure
+}
+
+// runStep is runEvent for an event that may be a step of a chain; follows reports that another
+// step does.
+func (m *Machine) runStep(ev *event, body func(ev *event) value) (v value, failure *Failure, follows bool) {
 	before, noted := m.st, m.uses()
 	m.st = before.clone()
-	ev := &event{m: m, id: id, cause: why, started: m.st.clock, fuel: m.opts.FuelMax, before: before,
-		fresh: map[eventID]bool{}, born: map[eventID]bool{}, dying: map[eventID]bool{}, owners: map[eventID]bool{}, touched: map[eventID]access{}}
-	failure = caught(func() { v = body(ev) })
+	ev.m, ev.started, ev.fuel, ev.before = m, m.st.clock, m.opts.FuelMax, before
+	ev.fresh, ev.born, ev.dying = map[eventID]bool{}, map[eventID]bool{}, map[eventID]bool{}
+	ev.owners, ev.touched = map[eventID]bool{}, map[eventID]access{}
+	failure = caught(func() {
+		ev.mayBeCancelled()
+		v = body(ev)
+	})
 	ev.checkFootprint()
 	if failure != nil {
 		m.st = before.clone()
+		ev.tail = nil
 		m.harmless(noted)
 	} else {
 		ev.commit()
 		ev.checkAcyclic()
 	}
 	m.st.events++
-	return v, failure
+	return v, failure, failure == nil && ev.tail != nil
 }
 
 // caught runs f and returns the failure that unwound it, if one has.
@@ -100,7 +116,7 @@ func (ev *event) commit() {
 			}
 			m.note(write, Resource{kind: laneResource, a: o.issuer.id, b: o.order.target.id})
 			id := ev.id.child(children)
-			st.queue(o.issuer, o.order.target, &subEvent{id, o.order.method, o.order.args, o.timer, newCause(StepKey{SubStep, id}, ev.cause)})
+			st.queue(o.issuer, o.order.target, &subEvent{id, o.order.method, o.order.args, o.timer, newCause(StepKey{SubStep, id}, ev.cause), nil})
 		case callbackOp:
 			if o.timer != (eventID{}) {
 				st.busy[o.timer]++
@@ -116,6 +132,9 @@ func (ev *event) commit() {
 			m.notePrint()
 			st.print(o.text)
 		}
+	}
+	if ev.tail != nil {
+		ev.handOver(ev.id.child(children + 1))
 	}
 }
 

@@ -44,6 +44,10 @@ func (f *frame) eval(x ast.Expr) value {
 		}
 		return f.eval(x.Y)
 	case *ast.Index:
+		if _, table := f.info.TypeOf(x.X).(*typecheck.Table); table {
+			k := f.eval(x.I)
+			return f.element(x, f.eval(x.X), k)
+		}
 		v := f.eval(x.X)
 		return f.element(x, v, f.eval(x.I))
 	case *ast.Slice:
@@ -238,6 +242,12 @@ func (f *frame) position(at ast.Node, i value) int64 {
 // element is v[i].
 func (f *frame) element(at ast.Node, v, i value) value {
 	switch v := v.(type) {
+	case *rows:
+		row, ok := v.get(i)
+		if !ok {
+			f.fail(at, "missing key "+keyText(i))
+		}
+		return row
 	case *table:
 		x, ok := v.get(i)
 		if !ok {
@@ -307,6 +317,8 @@ func sizeOf(v value) int {
 		return len(v.elems)
 	case *table:
 		return len(v.entries)
+	case *rows:
+		return len(v.list)
 	case string:
 		return len(v)
 	case byteString:

@@ -26,6 +26,8 @@ type Failure struct {
 	Msg string
 	// Assert: by an assert statement, in contrast to abort, require and faults.
 	Assert bool
+	// cancelled: by the client that had issued the event.
+	cancelled bool
 	// Path leads from where it happened outwards through the calls, across actors, and to
 	// the await of the client if the event was awaited on the spot.
 	Path []Place

@@ -21,6 +21,7 @@ const (
 
 // touch notes that the event touches an actor.
 func (ev *event) touch(who *identity, mode access) {
+	ev.respect(who)
 	if ev.touched[who.id] < mode {
 		ev.touched[who.id] = mode
 	}

@@ -26,6 +26,8 @@ func (f *frame) library(x *ast.Call, c *typecheck.Call, recv value, args []value
 		if c.Library == typecheck.ContainsMethod {
 			return slices.ContainsFunc(r.elems, func(e value) bool { return equal(e, args[0]) })
 		}
+	case *rows:
+		return rowsMethod(c, r, args)
 	case *table:
 		switch c.Library {
 		case typecheck.HasMethod:
@@ -93,6 +95,8 @@ func (f *frame) change(x *ast.Call, c *typecheck.Call, recv value, args []value)
 		return f.changeVector(x, c.Library, r, args)
 	case *table:
 		return changeTable(c.Library, r, args)
+	case *rows:
+		return f.changeRows(x, c.Library, r, args)
 	case byteString:
 		switch c.Library {
 		case typecheck.PushMethod:

@@ -247,7 +247,7 @@ func (m *Machine) endCallback(t *thread) {
 func (m *Machine) runIssue(i int) {
 	e := m.st.issued[i]
 	m.st.issued = without(m.st.issued, i)
-	v, failure := m.runEvent(e.id, e.cause, func(ev *event) value {
+	v, failure, follows := m.runStep(&event{id: e.id, cause: e.cause, issue: e}, func(ev *event) value {
 		ev.birth = e.birth
 		root := &frame{m: m, info: m.p.entry, ev: ev}
 		switch e.kind {
@@ -265,14 +265,14 @@ func (m *Machine) runIssue(i int) {
 		return ev.start(root, e.target, e.method, e.args)
 	})
 	m.undone = failure
-	if failure != nil {
-		failure.Path = append(failure.Path, e.path...)
+	if !follows {
+		m.finish(e, v, failure)
 	}
-	m.finish(e, v, failure)
 }
 
 // start calls the method of an event on its target.
 func (ev *event) start(root *frame, target *identity, method *typecheck.Func, args []value) value {
+	ev.target = target
 	ev.expect(method.Effects, target, method.Params, args)
 	ev.enter(root, target, nil)
 	return root.call(method, callee{who: target}, args, nil)
@@ -280,18 +280,27 @@ func (ev *event) start(root *frame, target *identity, method *typecheck.Func, ar
 
 // finish gives the outcome of an event to whoever may ask for it.
 func (m *Machine) finish(e *issue, v value, failure *Failure) {
-	name := "new"
-	if e.method != nil {
-		name = e.method.Name()
+	m.answer(e, result{value: v, failure: failure, target: e.target, method: e.method, cause: e.cause})
+}
+
+// answer is finish for an event that may have been a chain, whose last step r tells of.
+func (m *Machine) answer(e *issue, r result) {
+	if r.failure != nil {
+		r.failure.Path = append(r.failure.Path, e.path...)
 	}
-	if e.sent {
-		if failure != nil {
-			m.st.deadLetter(e.target, name, failure)
-			m.failedAssert(failure)
-		}
+	if !e.sent {
+		r.awaited = r.failure != nil && r.failure.cancelled // whoever did that knows
+		m.st.results[e.id] = r
 		return
 	}
-	m.st.results[e.id] = result{value: v, failure: failure, target: e.target, method: e.method, cause: e.cause}
+	if r.failure != nil {
+		name := "new"
+		if r.method != nil {
+			name = r.method.Name()
+		}
+		m.st.deadLetter(r.target, name, r.failure)
+		m.failedAssert(r.failure)
+	}
 }
 
 // failedAssert notes a failure of which no client learns.
@@ -306,7 +315,7 @@ func (m *Machine) runSub(i int) {
 	l := m.st.lanes[i]
 	e := l.queue[0]
 	m.note(write, Resource{kind: laneResource, a: l.issuer.id, b: l.target.id})
-	_, failure := m.runEvent(e.id, e.cause, func(ev *event) value {
+	v, failure, follows := m.runStep(&event{id: e.id, cause: e.cause, chain: e.chain}, func(ev *event) value {
 		root := &frame{m: m, info: m.p.entry, ev: ev}
 		return ev.start(root, l.target, e.method, e.args)
 	})
@@ -319,9 +328,8 @@ func (m *Machine) runSub(i int) {
 		m.st.lanes = without(m.st.lanes, i)
 	}
 	m.st.ended(e.timer)
-	if failure != nil {
-		m.st.deadLetter(l.target, e.method.Name(), failure)
-		m.failedAssert(failure)
+	if !follows {
+		m.endChain(e, l.target, v, failure)
 	}
 }
 

@@ -1,6 +1,8 @@
 package spec
 
 import (
+	"slices"
+
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/program"
 	"github.com/aeon-lang/aeon/typecheck"
@@ -13,6 +15,7 @@ type Program struct {
 	infos map[*typecheck.Package]*typecheck.Info
 
 	deletes   bool // some code deletes an actor
+	cancels   bool // some client cancels an event
 	usesIDs   bool // some code can tell events apart by random() or eventid()
 	actorKeys bool // some container has actors as keys, so that their order can be seen
 }
@@ -57,6 +60,10 @@ func (p *Program) inspect(in *typecheck.Info) {
 			switch n := n.(type) {
 			case *ast.Delete:
 				p.deletes = true
+			case *ast.Cancel:
+				if _, event := in.TypeOf(n.Name).(*typecheck.Pending); event {
+					p.cancels = true
+				}
 			case *ast.Call:
 				if c := in.Calls[n]; c != nil && (c.Builtin == typecheck.RandomFunc || c.Builtin == typecheck.EventIDFunc) {
 					p.usesIDs = true
@@ -77,6 +84,13 @@ func hasActorKeys(t typecheck.Type) bool {
 		return typecheck.IsActor(t.Key)
 	case *typecheck.Set:
 		return typecheck.IsActor(t.Elem)
+	case *typecheck.Table:
+		for _, index := range t.Indexes {
+			if slices.ContainsFunc(index.Columns, func(v *typecheck.Var) bool { return typecheck.IsActor(v.Type()) }) {
+				return true
+			}
+		}
+		return typecheck.IsActor(t.Key.Type())
 	}
 	return false
 }

@@ -19,11 +19,13 @@ type state struct {
 
 	issued  []*issue           // Q: events that clients have issued and that have not run
 	lanes   []*lane            // Q: sub-events, by issuer and target; none is empty
+	kept    []*kept            // Q: the next steps of chains that keep their actors
 	mailbox []*callback        // B
 	timers  []*timer           // Θ, by due time, then in the order in which they were set
 	fired   []*timer           // firings that have not run
 	busy    map[eventID]int    // by timer: firings, and what they issued, that have not ended
 	results map[eventID]result // of events with a pending value that have ended
+	called  map[eventID]bool   // off: the events that were cancelled
 	threads []*thread          // K
 	objects map[eventID]*object
 	clock   instant // n
@@ -97,6 +99,7 @@ type subEvent struct {
 	args   []value
 	timer  eventID // that has fired it; zero for none
 	cause  *cause
+	chain  *chain // that it is a step of, but not the first; else nil
 }
 
 // callback is a call of a client object that has not run.
@@ -150,14 +153,14 @@ type Letter struct {
 
 func newState(start instant) *state {
 	return &state{actors: map[eventID]*actor{}, names: map[actorName]eventID{}, lost: map[actorName]int{}, busy: map[eventID]int{},
-		results: map[eventID]result{}, objects: map[eventID]*object{},
+		results: map[eventID]result{}, called: map[eventID]bool{}, objects: map[eventID]*object{},
 		made: map[*typecheck.Class]int{}, clock: start}
 }
 
 func (s *state) clone() *state {
 	t := *s
 	t.actors, t.names, t.lost = maps.Clone(s.actors), maps.Clone(s.names), maps.Clone(s.lost)
-	t.made = maps.Clone(s.made)
+	t.made, t.called = maps.Clone(s.made), maps.Clone(s.called)
 	t.busy, t.results, t.objects = maps.Clone(s.busy), maps.Clone(s.results), maps.Clone(s.objects)
 	return &t
 }
@@ -203,7 +206,7 @@ func (s *state) queue(issuer, target *identity, e *subEvent) {
 
 // settled reports whether no event, sub-event or callback is left, as [SETTLE] waits for.
 func (s *state) settled() bool {
-	if len(s.lanes)+len(s.mailbox)+len(s.fired) > 0 {
+	if len(s.lanes)+len(s.kept)+len(s.mailbox)+len(s.fired) > 0 {
 		return false
 	}
 	for _, i := range s.issued {

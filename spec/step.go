@@ -2,6 +2,7 @@ package spec
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +16,7 @@ type StepKind uint8
 const (
 	IssueStep    StepKind = iota // an event that a client has issued
 	SubStep                      // the first sub-event of an issuer to a target
+	TailStep                     // the next step of a chain that keeps its actor
 	FiringStep                   // the firing of a timer that is due
 	CallbackStep                 // the first callback of the client
 	ActionStep                   // a visible action of client code
@@ -97,12 +99,18 @@ func (m *Machine) options() []Step {
 		e := l.queue[0]
 		add(SubStep, e.id, i, e.cause, func() string { return callText(l.target, e.method, e.args) + ", issued by " + l.issuer.sign() })
 	}
+	for i, k := range st.kept {
+		add(TailStep, k.step.id, i, k.step.cause, func() string { return callText(k.who, k.step.method, k.step.args) + ", by a tail call" })
+	}
 	for i, t := range st.fired {
 		if st.firesBefore(i) {
 			continue
 		}
 		id := t.id.child(t.tick)
 		add(FiringStep, id, i, newCause(StepKey{FiringStep, id}, t.cause), func() string { return "a timer of " + t.issuer.sign() + " fires" })
+	}
+	if len(st.kept) > 0 {
+		list = slices.DeleteFunc(list, m.mustWait)
 	}
 	callback := m.callbackThread()
 	if len(st.mailbox) > 0 && callback == nil {
@@ -173,12 +181,8 @@ func (m *Machine) Do(s Step) Access {
 	m.st, m.undone = m.st.clone(), nil
 	m.acc = Access{}
 	switch s.Kind {
-	case IssueStep:
-		m.runIssue(s.index)
-	case SubStep:
-		m.runSub(s.index)
-	case FiringStep:
-		m.runFiring(s.index)
+	case IssueStep, SubStep, TailStep, FiringStep:
+		m.runStepEvent(s)
 	case CallbackStep:
 		m.runCallback()
 	case ActionStep:
@@ -189,6 +193,20 @@ func (m *Machine) Do(s Step) Access {
 	}
 	m.proceed()
 	return m.acc
+}
+
+// runStepEvent runs the event that a step is.
+func (m *Machine) runStepEvent(s Step) {
+	switch s.Kind {
+	case IssueStep:
+		m.runIssue(s.index)
+	case SubStep:
+		m.runSub(s.index)
+	case TailStep:
+		m.runKept(s.index)
+	case FiringStep:
+		m.runFiring(s.index)
+	}
 }
 
 func (i *issue) text() string {

@@ -66,6 +66,9 @@ func (f *frame) stmt(s ast.Stmt) control {
 			f.result = f.eval(s.X)
 		}
 		return returned
+	case *ast.TailCall:
+		f.eval(s.X)
+		return returned
 	case *ast.Break:
 		return broke
 	case *ast.Continue:
@@ -102,7 +105,12 @@ func (f *frame) effect(s ast.Stmt) {
 	case *ast.Delete:
 		f.delete(s, f.eval(s.X))
 	case *ast.Cancel:
-		f.ev.cancel(f, f.eval(s.Name).(string))
+		switch v := f.eval(s.Name).(type) {
+		case pendingRef:
+			f.th.cancel(v.id)
+		default:
+			f.ev.cancel(f, v.(string))
+		}
 	case *ast.Settle:
 		f.th.settle(f, s)
 	case *ast.Sleep:
@@ -194,6 +202,8 @@ func elements(v value) []value {
 		return v.elems
 	case *table:
 		return v.keys().elems
+	case *rows:
+		return v.vector(wholeRow).elems
 	case string:
 		return octets(v)
 	case byteString:

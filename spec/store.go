@@ -124,6 +124,8 @@ func (f *frame) rebuild(at ast.Node, v value, steps []typecheck.Step, index []va
 			return v.with(index[0], leaf(old))
 		}
 		return v.with(index[0], rest(f.element(at, v, index[0])))
+	case *rows:
+		return v.rewrite(f, at, index[0], rest)
 	case *vector:
 		i := f.inRange(at, index[0], len(v.elems))
 		return v.with(i, rest(v.elems[i]))

@@ -13,7 +13,7 @@ import (
 // part of one makes a new one, so that copies are what the language says they are.
 //
 // The kinds are nil (null, and nothing else), bool, integer, float64, string,
-// byteString, instant, span, enumValue, *structure, *vector, *table, actorRef,
+// byteString, instant, span, enumValue, *structure, *vector, *table, *rows, actorRef,
 // clientRef and pendingRef. T? has no form of its own: T is never optional itself.
 type value any
 
@@ -98,6 +98,8 @@ func zero(t typecheck.Type) value {
 		return &table{}
 	case *typecheck.Set:
 		return &table{set: true}
+	case *typecheck.Table:
+		return &rows{of: t}
 	case *typecheck.Enum:
 		if len(t.Values) > 0 {
 			return enumValue{of: t.Values[0]}
@@ -333,6 +335,10 @@ func eachPlainRef(v value, f func(actorRef)) {
 		for _, e := range v.entries {
 			eachPlainRef(e.key, f)
 			eachPlainRef(e.value, f)
+		}
+	case *rows:
+		for _, row := range v.list {
+			eachPlainRef(row, f)
 		}
 	case enumValue:
 		if v.payload != nil {

@@ -21,6 +21,7 @@ type body struct {
 	depth      int      // of the expression
 	constDepth int      // of constants that are being evaluated
 	fieldInit  bool
+	tableAt    ast.Expr // where a table may stand; see receiver
 }
 
 // bodyFacts is what checking a function found for the passes that follow.
@@ -29,6 +30,7 @@ type bodyFacts struct {
 	news    []*ast.New
 	deletes []*ast.Delete
 	cancels []*ast.Cancel
+	tails   []*ast.TailCall
 	stores  []ast.Node // with an entry in Info.Stores
 	loops   []*ast.ForEach
 	// clientOnly has the constructs that only clients may use.

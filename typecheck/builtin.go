@@ -32,19 +32,22 @@ const (
 	NoLibrary      LibraryID = iota
 	PushMethod               // vector: push(T)
 	PopMethod                // vector: T pop(), aborts if empty
-	InsertMethod             // vector: insert(int, T); set: insert(T)
-	RemoveMethod             // vector: T remove(int); map: bool remove(K); set: bool remove(T)
+	InsertMethod             // vector: insert(int, T); set: insert(T); table: insert(T), aborts if the key is there
+	RemoveMethod             // vector: T remove(int); map, table: bool remove(K); set: bool remove(T)
 	SizeMethod               // all containers, string and bytes: int size()
 	ClearMethod              // all containers
 	SortMethod               // vector of an ordered type: sort()
 	ContainsMethod           // vector: bool contains(T); string: bool contains(string)
 	SliceMethod              // vector: vector<T> slice(int, int); string, bytes
-	HasMethod                // map: bool has(K); set: bool has(T)
-	GetMethod                // map: V? get(K)
-	KeysMethod               // map: vector<K> keys(); set: vector<T> keys()
-	ValuesMethod             // map: vector<V> values(); set: vector<T> values()
+	HasMethod                // map, table: bool has(K); set: bool has(T)
+	GetMethod                // map: V? get(K); table: T? get(K)
+	KeysMethod               // map, table: vector<K> keys(); set: vector<T> keys()
+	ValuesMethod             // map, table: vector<V> values(); set: vector<T> values()
 	SplitMethod              // string: vector<string> split(string)
 	JoinMethod               // vector<string>: string join(string)
 	ReplaceMethod            // string: string replace(string, string)
 	ParseIntMethod           // string: int? parseInt()
+	PutMethod                // table: put(T)
+	FindMethod               // table: vector<T> find(column, value, …): Call.Query
+	RangeMethod              // table: vector<T> range(…, column, from, to): Call.Query
 )

@@ -83,14 +83,14 @@ func (b *body) builtinCount(x *ast.Call, name string, want int) bool {
 }
 
 func (b *body) lenArg(x ast.Expr) Type {
-	op := b.value(x, nil)
+	op := b.receiver(x)
 	switch t := op.typ.(type) {
-	case *Vector, *Map, *Set:
+	case *Vector, *Map, *Set, *Table:
 	case *Optional:
 		b.report(maybeNull(x, "this may be null, so it has no length"))
 	default:
 		if t != Invalid && t != String && t != Bytes {
-			b.errorf(diag.TypeMismatch, x, "len works on strings, bytes, vectors, maps and sets, but this is %s", aType(t))
+			b.errorf(diag.TypeMismatch, x, "len works on strings, bytes, vectors, maps, sets and tables, but this is %s", aType(t))
 		}
 	}
 	return op.typ

@@ -155,7 +155,7 @@ func (b *body) callField(x *ast.Call, fun *ast.Field, want Type, use callUse) op
 		b.looseArgs(x)
 		return invalid
 	}
-	recv := b.value(fun.X, nil)
+	recv := b.receiver(fun.X)
 	if o, ok := recv.typ.(*Optional); ok {
 		d := maybeNull(fun.X, "this may be null, so "+fun.Name.Text+" cannot be called on it")
 		v, _ := b.info.Uses[ast.Unparen(fun.X)].(*Var)
@@ -210,7 +210,7 @@ func (b *body) enumCallee(fun *ast.Field) (handled bool, v *EnumValue) {
 }
 
 func (b *body) callOptional(x *ast.Call, fun *ast.OptionalField, use callUse) operand {
-	recv := b.value(fun.X, nil)
+	recv := b.receiver(fun.X)
 	t := recv.typ
 	if o, ok := t.(*Optional); ok {
 		t = o.Elem
@@ -296,6 +296,8 @@ func (b *body) callResult(x *ast.Call, info *Call, use callUse) {
 		info.Result = Void
 	case ast.Event:
 		b.eventResult(x, info, use)
+	case ast.Tail:
+		info.Result = Void // whoever has begun the chain gets it
 	}
 }
 

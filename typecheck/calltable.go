@@ -49,6 +49,7 @@ var callTable = func() map[cell]verdict {
 		yi = verdict(diag.YieldCalled)      // sync or async through yield
 		cr = verdict(diag.ClientRefCalled)  // sync or async on a client object
 		ro = verdict(diag.ReadOnlyCalls)    // ro calls what is not ro
+		tl = verdict(diag.TailPlace)        // a tail call of what is no step
 	)
 	rows := []struct {
 		caller caller
@@ -60,12 +61,15 @@ var callTable = func() map[cell]verdict {
 		{byClient, ast.Sync, [8]verdict{cl, cl, cl, cl, ok, ok, cr, cr}},
 		{byClient, ast.Async, [8]verdict{cl, cl, cl, cl, cr, cr, cr, cr}},
 		{byClient, ast.Event, [8]verdict{ok, ok, ok, ok, ok, ok, ok, ok}},
+		{byClient, ast.Tail, [8]verdict{tl, tl, tl, tl, tl, tl, tl, tl}},
 		{byActor, ast.Sync, [8]verdict{ok, ok, yi, yi, ok, ok, cr, cr}},
 		{byActor, ast.Async, [8]verdict{ok, ok, yi, yi, ok, ok, cr, cr}},
 		{byActor, ast.Event, [8]verdict{ok, ok, ok, ok, ok, ok, ok, ok}},
+		{byActor, ast.Tail, [8]verdict{ok, ok, ok, ok, ok, ok, cr, cr}},
 		{byReadOnly, ast.Sync, [8]verdict{ok, ro, yi, yi, ok, ro, cr, cr}},
 		{byReadOnly, ast.Async, [8]verdict{ok, ro, yi, yi, ok, ro, cr, cr}},
 		{byReadOnly, ast.Event, [8]verdict{ok, ro, ok, ro, ok, ro, ok, ok}},
+		{byReadOnly, ast.Tail, [8]verdict{tl, tl, tl, tl, tl, tl, tl, tl}},
 	}
 	table := make(map[cell]verdict)
 	for _, r := range rows {

@@ -49,6 +49,9 @@ func (c *checker) checkCall(row caller, f *Func, x *ast.Call, ro *readOnly) {
 		}
 		return
 	}
+	if info.Func.Tails && x.Mode.Inside() && row != byClient {
+		c.tailsInside(x, info)
+	}
 	key := cell{row, x.Mode, info.Through, anyMethod}
 	if info.Func.RO {
 		key.callee = roMethod
@@ -63,6 +66,8 @@ func (c *checker) checkCall(row caller, f *Func, x *ast.Call, ro *readOnly) {
 		c.clientRefCalled(f, row, x, info)
 	case diag.ReadOnlyCalls:
 		ro.report(f, info.Func, x)
+	case diag.TailPlace:
+		c.tailPlace(x, f)
 	}
 }
 
@@ -109,6 +114,8 @@ func (c *checker) yieldCalled(x *ast.Call, info *Call) {
 func (c *checker) clientRefCalled(f *Func, row caller, x *ast.Call, info *Call) {
 	d := diag.New(diag.ClientRefCalled, x.Span(), "%s belongs to a client object, which takes only event calls", info.Func.FullName())
 	switch {
+	case x.Mode == ast.Tail:
+		d = d.WithHelp("a callback is no step of a chain: issue it with `event`, and return")
 	case row != byClient:
 		d = d.WithHelp("the callback runs at the client after this event has committed, and has no result")
 	case info.Through == ThroughThis:
@@ -121,7 +128,7 @@ func (c *checker) clientRefCalled(f *Func, row caller, x *ast.Call, info *Call) 
 	switch {
 	case x.Mode == ast.Async:
 		d = d.WithFix("issue an event", diag.Replace(x.ModePos, "event"))
-	case info.Func.Result == Void:
+	case info.Func.Result == Void && x.Mode == ast.Sync:
 		d = d.WithFix("issue an event", diag.InsertBefore(x.Span(), "event "))
 	}
 	c.report(d)

@@ -52,7 +52,7 @@ func (c cell) String() string {
 // call is the statement of a cell.
 func (c cell) call() string {
 	method := [...]string{"roMethod", "anyMethod"}[c.callee] + "()"
-	mode := map[ast.CallMode]string{ast.Sync: "", ast.Async: "async ", ast.Event: "event "}[c.mode]
+	mode := map[ast.CallMode]string{ast.Sync: "", ast.Async: "async ", ast.Event: "event ", ast.Tail: "tail "}[c.mode]
 	if c.caller == byClient {
 		recv := [...]string{"plain", `actor<Lamp>("a")`, "this", "new Watcher()"}[c.through]
 		return mode + recv + "." + method + ";"
@@ -78,7 +78,7 @@ func (c cell) program() string {
 func TestCallTableCellByCell(t *testing.T) {
 	cells := 0
 	for _, caller := range []caller{byClient, byActor, byReadOnly} {
-		for _, mode := range []ast.CallMode{ast.Sync, ast.Async, ast.Event} {
+		for _, mode := range []ast.CallMode{ast.Sync, ast.Async, ast.Event, ast.Tail} {
 			for _, through := range []Through{ThroughPlain, ThroughYield, ThroughThis, ThroughClient} {
 				for _, callee := range []callee{roMethod, anyMethod} {
 					cells++
@@ -101,7 +101,7 @@ func TestCallTableCellByCell(t *testing.T) {
 			}
 		}
 	}
-	if cells != len(callTable) || cells != 72 {
+	if cells != len(callTable) || cells != 96 {
 		t.Errorf("%d cells, %d in the table", cells, len(callTable))
 	}
 }
@@ -122,7 +122,9 @@ func TestCallTableRules(t *testing.T) {
 			t.Errorf("%s: clients issue events", c)
 		case c.caller == byClient && c.mode == ast.Event && !ok:
 			t.Errorf("%s: events are what clients may do", c)
-		case c.caller != byClient && c.through == ThroughYield && c.mode != ast.Event && ok:
+		case c.mode == ast.Tail && ok != (c.caller == byActor && c.through != ThroughClient):
+			t.Errorf("%s: a tail call goes from an actor, not ro, to any actor", c)
+		case c.caller != byClient && c.through == ThroughYield && c.mode.Inside() && ok:
 			t.Errorf("%s: yield takes only events", c)
 		case c.caller == byReadOnly && c.callee == anyMethod && c.through != ThroughClient && ok:
 			t.Errorf("%s: ro reaches only ro", c)
@@ -130,7 +132,7 @@ func TestCallTableRules(t *testing.T) {
 			t.Errorf("%s: an actor may call what it owns", c)
 		case c.caller == byActor && c.mode == ast.Event && !ok:
 			t.Errorf("%s: an actor may issue events to all", c)
-		case c.caller == byReadOnly && c.callee == roMethod && (c.through == ThroughPlain || c.through == ThroughThis) && !ok:
+		case c.caller == byReadOnly && c.mode != ast.Tail && c.callee == roMethod && (c.through == ThroughPlain || c.through == ThroughThis) && !ok:
 			t.Errorf("%s: ro may call ro", c)
 		}
 	}

@@ -54,6 +54,7 @@ func Check(files []*ast.File, opts Options) (*Info, []diag.Diagnostic) {
 	c.collect()    // resolve.go: names at the top level, imports
 	c.members()    // decl.go: types of fields, parameters and results
 	c.layout()     // decl.go: value classes that contain themselves
+	c.tables()     // table.go: keys and indexes of tables
 	c.allConsts()  // constdecl.go: values of constants
 	c.bodies()     // body.go: types of all expressions, null narrowing
 	c.mutation()   // mutating.go: which methods and variables are written
@@ -63,7 +64,8 @@ func Check(files []*ast.File, opts Options) (*Info, []diag.Diagnostic) {
 	c.checkCalls() // calltable_check.go: which calls are allowed; ro
 	c.ownership()  // ownership.go: the class graph and its cycles
 	if !diag.HasErrors(c.diags) {
-		c.effects() // effects_infer.go: what functions of actors touch
+		c.effects()   // effects_infer.go: what functions of actors touch
+		c.keptSteps() // tail.go: what the steps of a chain may touch
 	}
 	return c.info, diag.Sort(withoutDerived(files, c.diags))
 }

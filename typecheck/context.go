@@ -87,7 +87,7 @@ func (c *checker) eachHelperCall(bf *bodyFacts, visit func(callee *Func, at ast.
 // actorNeed returns the first thing in a helper that only actors can do.
 func (c *checker) actorNeed(bf *bodyFacts) *need {
 	for _, x := range bf.calls {
-		if info := c.info.Calls[x]; info.Kind == ActorCall && x.Mode != ast.Event {
+		if info := c.info.Calls[x]; info.Kind == ActorCall && x.Mode.Inside() {
 			return &need{at: x.Span(), what: "a " + x.Mode.String() + " call"}
 		}
 	}

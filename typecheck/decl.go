@@ -57,7 +57,11 @@ func (c *checker) addMember(class *Class, name ast.Name, obj Object) {
 
 func (c *checker) field(class *Class, d *ast.FieldDecl, fs *fileScope) {
 	v := &Var{Kind: FieldVar, Decl: d, Class: class, Index: len(class.Fields), name: d.Name.Text, span: d.Name.Span(), Used: true}
-	v.typ = c.typ(fs, d.Type)
+	if t, ok := d.Type.(*ast.TableType); ok {
+		v.typ = c.tableField(class, d, t, fs)
+	} else {
+		v.typ = c.typ(fs, d.Type)
+	}
 	c.noPending(v.typ, d.Type, "a field")
 	v.Yield = d.IsYield() || class.Kind == ast.ClientClass
 	class.Fields = append(class.Fields, v)
@@ -202,7 +206,8 @@ func mustSet(v *Var) bool {
 	if v.Field().Init != nil || v.typ == Invalid {
 		return false
 	}
-	if _, opt := v.typ.(*Optional); opt {
+	switch v.typ.(type) {
+	case *Optional, *Table:
 		return false
 	}
 	return !IsContainer(v.typ)

@@ -22,7 +22,7 @@ func (w *effectWalk) call(x *ast.Call) origins {
 	switch {
 	case info.Kind == LibraryCall:
 		return w.library(x, info, recv, args)
-	case info.Func == nil || x.Mode == ast.Event:
+	case info.Func == nil || !x.Mode.Inside():
 		return nil
 	}
 	result := w.compose(info.Func, recv, args, x.Args)
@@ -57,6 +57,8 @@ func (w *effectWalk) library(x *ast.Call, info *Call, recv origins, args []origi
 		}
 	case PopMethod:
 		result = stepAll(recv, ElemAll)
+	case FindMethod, RangeMethod:
+		result = recv // of a table, whose references have no path
 	case SliceMethod:
 		result = loosen(recv, info.RecvType)
 	case KeysMethod, ValuesMethod:
@@ -65,7 +67,7 @@ func (w *effectWalk) library(x *ast.Call, info *Call, recv origins, args []origi
 	if w.a.info.Stores[x] != nil {
 		var kept origins
 		for i, e := range x.Args {
-			if info.Library == PushMethod || info.Library == InsertMethod {
+			if info.Library == PushMethod || info.Library == InsertMethod || info.Library == PutMethod {
 				kept = kept.union(loosen(args[i], w.a.info.TypeOf(e)))
 			}
 		}

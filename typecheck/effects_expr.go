@@ -88,8 +88,12 @@ func (w *effectWalk) variable(obj Object) origins {
 		}
 		return here
 	}
+	_, table := v.typ.(*Table) // whose rows are not all read for a footprint
 	if w.written[v] {
 		return origins{{kind: below}, {kind: fresh}}
+	}
+	if table {
+		return origins{{kind: below}}
 	}
 	return here
 }

@@ -84,7 +84,7 @@ func (a *effectAnalysis) eachCallee(f *Func, visit func(*Func)) {
 	bf := a.facts[f]
 	for _, x := range bf.calls {
 		info := a.info.Calls[x]
-		if info.Func != nil && x.Mode != ast.Event {
+		if info.Func != nil && x.Mode.Inside() {
 			visit(info.Func)
 		}
 	}

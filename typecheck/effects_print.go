@@ -50,7 +50,7 @@ func PrintEffects(w io.Writer, in *Info) error {
 		if f.Effects == nil || err != nil || f.Decl == nil && len(f.Effects.Footprint) <= 1 {
 			return
 		}
-		_, err = io.WriteString(w, f.Effects.text(f))
+		_, err = io.WriteString(w, f.Effects.text(f)+in.stepsText(f))
 	})
 	return err
 }

@@ -161,6 +161,11 @@ func (w *effectWalk) stmt(s ast.Stmt) {
 	case *ast.Cancel:
 		w.eval(s.Name)
 		w.writeSelf()
+	case *ast.TailCall:
+		w.eval(s.X)
+		if info := w.a.info.Calls[s.X]; info != nil && info.Through == ThroughThis {
+			w.writeSelf() // who keeps the actor must have had it alone ([KEEP])
+		}
 	default:
 		ast.Children(s, func(n ast.Node) {
 			if x, ok := n.(ast.Expr); ok {
@@ -259,7 +264,7 @@ func (w *effectWalk) enterLoop(span ast.Span) {
 	}
 	j, _ := slices.BinarySearchFunc(w.calls, span.Start, func(n *ast.Call, at int32) int { return cmp.Compare(n.Range.Start, at) })
 	for ; j < len(w.calls) && w.calls[j].Range.Start < span.End; j++ {
-		if f := w.a.info.Calls[w.calls[j]].Func; f != nil && w.calls[j].Mode != ast.Event {
+		if f := w.a.info.Calls[w.calls[j]].Func; f != nil && w.calls[j].Mode.Inside() {
 			w.wroteAll(f.sum)
 		}
 	}

@@ -202,6 +202,11 @@ func (w *flowWalk) stmt(s ast.Stmt) {
 		w.expr(s.X)
 		w.exit(s.Span())
 		w.set.dead = true
+	case *ast.TailCall:
+		w.expr(s.X)
+		w.exit(s.Span())
+		w.set.dead = true
+		w.saidDead = w.saidDead || !w.fn.mayTail() // it stands where it should not: one error is enough
 	case *ast.Break:
 		if n := len(w.targets); n > 0 {
 			w.targets[n-1].breaks = append(w.targets[n-1].breaks, w.set.peek(w.targets[n-1].mark))

@@ -111,6 +111,7 @@ type Call struct {
 	Result Type
 	// Through is how the receiver is reached, for ActorCall and ClientCall.
 	Through Through
+	Query   *Query // of find and range of a table
 	// Unawaited: an event of a client whose pending is not used.
 	Unawaited bool
 }

@@ -24,6 +24,8 @@ func libraryMethod(t Type, name string) (libSig, bool) {
 		return mapMethod(t, name)
 	case *Set:
 		return setMethod(t, name)
+	case *Table:
+		return tableMethod(t, name)
 	case *Basic:
 		switch t {
 		case String:
@@ -140,6 +142,9 @@ func (b *body) libraryCall(x *ast.Call, recv ast.Expr, name ast.Name, t Type, op
 		return invalid
 	}
 	b.undecorated(x, "a method of a value")
+	if table, ok := t.(*Table); ok && (sig.id == FindMethod || sig.id == RangeMethod) {
+		return b.query(x, recv, table, sig, optional)
+	}
 	info := &Call{Kind: LibraryCall, Library: sig.id, Recv: recv, RecvType: t, Optional: optional, Params: sig.params, Result: sig.result}
 	full := t.String() + "." + name.Text
 	if b.builtinCount(x, full, len(sig.params)) {

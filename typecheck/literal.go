@@ -97,7 +97,7 @@ func nonNull2(t Type) Type {
 
 // index checks x[i].
 func (b *body) index(x *ast.Index) operand {
-	recv := b.value(x.X, nil)
+	recv := b.receiver(x.X)
 	if o, ok := recv.typ.(*Optional); ok {
 		b.report(maybeNull(x.X, "this may be null, so it has no elements"))
 		recv.typ = o.Elem
@@ -109,6 +109,9 @@ func (b *body) index(x *ast.Index) operand {
 	case *Map:
 		b.assign(x.I, t.Key, "a key of this "+t.String())
 		return operand{typ: t.Value}
+	case *Table:
+		b.assign(x.I, t.Key.typ, "a key of this "+t.String())
+		return operand{typ: t.Row}
 	case *Basic:
 		switch t {
 		case String, Bytes:

@@ -114,6 +114,20 @@ func (c *checker) rootOf(x ast.Expr) (root *Var, onThis bool) {
 	}
 }
 
+// loopedOver returns the table whose rows a loop reads one by one, or x itself.
+func (c *checker) loopedOver(x ast.Expr) ast.Expr {
+	call, ok := ast.Unparen(x).(*ast.Call)
+	if !ok {
+		return x
+	}
+	if info := c.info.Calls[call]; info != nil && info.Kind == LibraryCall {
+		if _, table := info.RecvType.(*Table); table {
+			return info.Recv
+		}
+	}
+	return x
+}
+
 // copyLoops decides which loops need a copy of what they go over. Copies are
 // cheap, so the test is coarse where others might write a field.
 func (c *checker) copyLoops(f *Func, bf *bodyFacts) {
@@ -125,7 +139,7 @@ func (c *checker) copyLoops(f *Func, bf *bodyFacts) {
 	slices.SortFunc(stores, func(a, b ast.Node) int { return cmp.Compare(a.Span().Start, b.Span().Start) })
 	slices.SortFunc(calls, func(a, b *ast.Call) int { return cmp.Compare(a.Range.Start, b.Range.Start) })
 	for _, loop := range bf.loops {
-		root, onThis := c.rootOf(loop.X)
+		root, onThis := c.rootOf(c.loopedOver(loop.X))
 		if root == nil && !onThis {
 			continue
 		}
@@ -142,7 +156,7 @@ func (c *checker) copyLoops(f *Func, bf *bodyFacts) {
 		}
 		j, _ := slices.BinarySearchFunc(calls, span.Start, func(n *ast.Call, at int32) int { return cmp.Compare(n.Range.Start, at) })
 		for ; j < len(calls) && calls[j].Range.Start < span.End; j++ {
-			if info := c.info.Calls[calls[j]]; calls[j].Mode != ast.Event && mayWriteFields(info.Func, f.Class) {
+			if info := c.info.Calls[calls[j]]; calls[j].Mode.Inside() && mayWriteFields(info.Func, f.Class) {
 				c.info.CopyLoops[loop] = true
 				break
 			}

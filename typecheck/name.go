@@ -63,6 +63,9 @@ func enumOperand(v *EnumValue) operand {
 func (b *body) variable(at ast.Expr, v *Var) operand {
 	if v.Kind == FieldVar {
 		b.fieldUse(at, v)
+		if b.tableUse(at, v) {
+			return invalid
+		}
 		return operand{typ: v.typ}
 	}
 	v.Used = true
@@ -288,6 +291,9 @@ func (b *body) member1(x ast.Expr, recv ast.Expr, t Type, name ast.Name) operand
 	}
 	if isThis {
 		b.fieldUse(x, v)
+		if b.tableUse(x, v) {
+			return invalid
+		}
 	}
 	return operand{typ: v.typ}
 }

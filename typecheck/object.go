@@ -169,6 +169,10 @@ type Func struct {
 	YieldResult bool
 	Index       int // of a method in Class.Methods, else of the function in Package.Funcs
 
+	// Tails: it contains a tail call, so that its event may be a step of a chain: it is started
+	// by `event` and `tail` only.
+	Tails bool
+
 	// Locals are all variables that the body declares, in source order.
 	Locals []*Var
 	// Mutating: a value-class method that writes its fields; inferred.

@@ -95,7 +95,7 @@ func (g *graphBuilder) imported(class *Class, f *Func) {
 func (g *graphBuilder) code(class *Class, f *Func, bf *bodyFacts) {
 	for _, x := range bf.calls {
 		info := g.info.Calls[x]
-		if info.Kind == ActorCall && x.Mode != ast.Event && info.Through == ThroughPlain {
+		if info.Kind == ActorCall && x.Mode.Inside() && info.Through == ThroughPlain {
 			g.add(class, info.Func.Class, Reason{Kind: CallReason, Span: x.Span(), In: f})
 		}
 	}

@@ -25,6 +25,7 @@ func (b *body) place(x ast.Expr, at ast.Node) (Type, bool) {
 }
 
 func (b *body) addStore(at ast.Node, s *Store) {
+	b.tableStore(at, s)
 	b.info.Stores[at] = s
 	if b.bf != nil {
 		b.bf.stores = append(b.bf.stores, at)
@@ -48,6 +49,9 @@ func (b *body) placeType(x ast.Expr) Type {
 		return Invalid
 	}
 	b.info.Uses[id] = v
+	if v.Kind == FieldVar && b.tableUse(id, v) {
+		return Invalid
+	}
 	b.retype(x, operand{typ: v.typ})
 	return v.typ
 }

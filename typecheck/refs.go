@@ -16,6 +16,8 @@ func (c *checker) holdsActors(t Type) bool {
 		return c.holdsActors(t.Elem)
 	case *Set:
 		return c.holdsActors(t.Elem)
+	case *Table:
+		return c.holdsActors(t.Row)
 	case *Optional:
 		return c.holdsActors(t.Elem)
 	case *Pending:
@@ -73,6 +75,8 @@ func eachClass(t Type, f func(*Class)) {
 		eachClass(t.Elem, f)
 	case *Set:
 		eachClass(t.Elem, f)
+	case *Table:
+		f(t.Row)
 	case *Optional:
 		eachClass(t.Elem, f)
 	case *Pending:

@@ -45,6 +45,8 @@ func (b *body) stmt(s ast.Stmt) {
 		b.matchStmt(s)
 	case *ast.Return:
 		b.returnStmt(s)
+	case *ast.TailCall:
+		b.tailCall(s)
 	case *ast.Break:
 		b.breakStmt(s)
 	case *ast.Continue:
@@ -82,9 +84,7 @@ func (b *body) effectStmt(s ast.Stmt) {
 	case *ast.Delete:
 		b.deleteStmt(s)
 	case *ast.Cancel:
-		b.needActor(s.Span(), "cancel")
-		b.bf.cancels = append(b.bf.cancels, s)
-		b.timerName(s.Name)
+		b.cancelStmt(s)
 	case *ast.TryCatch:
 		b.tryStmt(s)
 	case *ast.Settle:
@@ -98,6 +98,25 @@ func (b *body) effectStmt(s ast.Stmt) {
 		}
 		b.needClient(s.Span(), "advance")
 		b.assign(s.D, Duration, "advance")
+	}
+}
+
+// cancelStmt checks `cancel "name";` of an actor, and `cancel p;` of a client.
+func (b *body) cancelStmt(s *ast.Cancel) {
+	op := b.value(s.Name, String)
+	if isPending(op.typ) {
+		b.needClient(s.Span(), "cancelling an event")
+		return
+	}
+	if b.isClient() {
+		d := b.errorf(diag.TimerOutside, s, "cancel of a timer is for actors: a client has no durable timers")
+		d.Help = "`cancel p;` ends the event of a pending value p; a timer is cancelled by the actor that has set it"
+		return
+	}
+	b.bf.cancels = append(b.bf.cancels, s)
+	b.needActor(s.Span(), "cancel")
+	if op.typ != Invalid && op.typ != String {
+		b.errorf(diag.BadTimer, s.Name, "the name of a timer is a string, but this is %s", aType(op.typ))
 	}
 }
 
@@ -310,7 +329,7 @@ func (b *body) uptoLoop(s *ast.ForUpto) {
 }
 
 func (b *body) eachLoop(s *ast.ForEach) {
-	op := b.value(s.X, nil)
+	op := b.receiver(s.X)
 	elem := b.elementType(s, op)
 	t := elem
 	if s.Type != nil {
@@ -336,6 +355,8 @@ func (b *body) elementType(s *ast.ForEach, op operand) Type {
 		return t.Elem
 	case *Set:
 		return t.Elem
+	case *Table:
+		return t.Row
 	case *Map:
 		d := diag.New(diag.BadIteration, s.X.Span(), "a loop over a map goes over its keys or its values: say which")
 		b.report(d.WithHelp("write %s.keys() or %s.values()", s.X.Span().Text(), s.X.Span().Text()).

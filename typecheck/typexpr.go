@@ -47,6 +47,8 @@ func (c *checker) typWritten(fs *fileScope, t ast.Type, depth int) Type {
 		return poison1(&Set{c.key(fs, t.Elem, depth, "element of a set")})
 	case *ast.MapType:
 		return poison1(&Map{c.key(fs, t.Key, depth, "key of a map"), c.elem(fs, t.Value, depth)})
+	case *ast.TableType:
+		return c.misplacedTable(t)
 	case *ast.OptionalType:
 		elem := c.elem(fs, t.Elem, depth)
 		if _, twice := elem.(*Optional); twice {
@@ -181,7 +183,7 @@ func (c *checker) member(p *Package, name ast.Name) Object {
 
 func exported(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }
 
-var containerForms = map[string]string{"vector": "vector<int>", "set": "set<int>", "map": "map<string, int>"}
+var containerForms = map[string]string{"vector": "vector<int>", "set": "set<int>", "map": "map<string, int>", "table": "table<Row>"}
 
 func (c *checker) undefinedType(fs *fileScope, t *ast.NamedType) {
 	if form, ok := containerForms[t.Name.Text]; ok {

@@ -28,7 +28,7 @@ var libraryNames = [...]string{
 	PushMethod: "push", PopMethod: "pop", InsertMethod: "insert", RemoveMethod: "remove", SizeMethod: "size",
 	ClearMethod: "clear", SortMethod: "sort", ContainsMethod: "contains", SliceMethod: "slice", HasMethod: "has",
 	GetMethod: "get", KeysMethod: "keys", ValuesMethod: "values", SplitMethod: "split", JoinMethod: "join",
-	ReplaceMethod: "replace", ParseIntMethod: "parseInt",
+	ReplaceMethod: "replace", ParseIntMethod: "parseInt", PutMethod: "put", FindMethod: "find", RangeMethod: "range",
 }
 
 // String returns the method's name.

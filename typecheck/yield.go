@@ -202,7 +202,7 @@ func (c *checker) storedRefs(n ast.Node, visit func(ast.Expr)) {
 		return
 	}
 	info := c.info.Calls[call]
-	if info != nil && info.Kind == LibraryCall && (info.Library == PushMethod || info.Library == InsertMethod) {
+	if info != nil && info.Kind == LibraryCall && (info.Library == PushMethod || info.Library == InsertMethod || info.Library == PutMethod) {
 		for _, a := range call.Args {
 			visit(a)
 		}

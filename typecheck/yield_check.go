@@ -75,7 +75,7 @@ func (c *checker) yieldStored(from ast.Expr, to *Var) {
 func (c *checker) yieldArgs(bf *bodyFacts) {
 	for _, x := range bf.calls {
 		info := c.info.Calls[x]
-		if info.Func == nil || x.Mode == ast.Event {
+		if info.Func == nil || !x.Mode.Inside() {
 			continue
 		}
 		c.yieldArgsOf(info.Func, x.Args)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/aeon-lang/aeon/build"
+	"github.com/aeon-lang/aeon/compiler"
 	"github.com/aeon-lang/aeon/program"
 )
 
@@ -32,7 +33,7 @@ type action func(env *environment, args []string) error
 func commands() []*command {
 	return []*command{
 		initCommand(), checkCommand(), runCommand(), testCommand(), exploreCommand(), fmtCommand(),
-		buildCommand(), genCommand(), graphCommand(), traceCommand(), explainCommand(), versionCommand(), cleanCommand(),
+		buildCommand(), genCommand(), compatCommand(), graphCommand(), traceCommand(), explainCommand(), versionCommand(), cleanCommand(),
 	}
 }
 
@@ -51,12 +52,6 @@ type usageError struct{ msg string }
 func (e usageError) Error() string { return e.msg }
 
 func usagef(format string, args ...any) error { return usageError{fmt.Sprintf(format, args...)} }
-
-// programError is what is wrong with a program beyond its diagnostics, such as a
-// construct that this version does not compile.
-type programError struct{ error }
-
-func (e programError) Unwrap() error { return e.error }
 
 // codeError ends aeonc with a code; what is to be said has been said.
 type codeError int
@@ -107,7 +102,7 @@ func dispatch(args []string, env *environment) int {
 func (c *command) report(err error, env *environment) int {
 	var (
 		code      codeError
-		rejected  programError
+		rejected  *compiler.ProgramError
 		usage     usageError
 		missing   *program.NotFoundError
 		generated *build.GeneratedCodeError

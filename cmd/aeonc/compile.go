@@ -4,90 +4,21 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"path/filepath"
 
-	"github.com/aeon-lang/aeon"
 	"github.com/aeon-lang/aeon/build"
-	"github.com/aeon-lang/aeon/codegen"
-	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/compiler"
 	"github.com/aeon-lang/aeon/program"
 )
 
 // compile makes an executable of checked packages: of one program, or of the
 // tests of all of them. Ctrl-C ends it.
-func compile(env *environment, kind build.Kind, named []*program.Package, name string, debug, quiet bool) (build.Result, error) {
-	req := build.Request{Kind: kind, Name: name, Debug: debug}
-	done, imported := map[*program.Package]bool{}, map[*program.Package]bool{}
-	for _, root := range named {
-		for _, p := range root.Closure() {
-			imported[p] = imported[p] || p != root
-		}
-	}
-	for _, root := range named {
-		done[root] = true
-		p, err := generate(root, !imported[root])
-		if err != nil {
-			return build.Result{}, err
-		}
-		req.Packages = append(req.Packages, p)
-	}
-	for _, root := range named {
-		for _, p := range root.Closure() {
-			if done[p] {
-				continue
-			}
-			done[p] = true
-			q, err := generate(p, false)
-			if err != nil {
-				return build.Result{}, err
-			}
-			req.Imported = append(req.Imported, q)
-		}
-	}
-	cache, err := build.DefaultCache()
-	if err != nil {
-		return build.Result{}, err
-	}
-	b := build.Builder{Cache: cache, Runtime: aeon.RuntimeSource()}
+func compile(env *environment, named []*program.Package, o compiler.Options, quiet bool) (build.Result, error) {
 	if !quiet {
-		b.Progress = func(first bool) {
-			if first {
-				env.say("compiling %s and, this once, the runtime", name)
-			} else {
-				env.say("compiling %s", name)
-			}
-		}
+		o.Say = env.say
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	return b.Build(ctx, req)
-}
-
-// generate turns a package into Go that says where in the .aeon files it comes from; no other imports an entry.
-func generate(p *program.Package, entry bool) (build.Package, error) {
-	opts := codegen.Options{SourceName: absoluteName, Entry: entry}
-	for _, im := range p.Closure() {
-		if im != p {
-			opts.Imports = append(opts.Imports, codegen.Import{Info: im.Info, Path: build.ImportPath(im.Dir, codegen.GoPackageName(im.Name()))})
-		}
-	}
-	files, err := codegen.Generate(p.Info, opts)
-	if err != nil {
-		return build.Package{}, programError{err}
-	}
-	out := build.Package{Name: codegen.GoPackageName(p.Name()), Dir: p.Dir}
-	for _, f := range files {
-		out.Files = append(out.Files, build.File{Name: f.Name, Data: f.Content})
-	}
-	return out, nil
-}
-
-func absoluteName(src *ast.Source) string {
-	abs, err := filepath.Abs(src.Name)
-	if err != nil {
-		return src.Name
-	}
-	return abs
+	return compiler.Compile(ctx, named, o)
 }
 
 // loadProgram loads the one package that has a main function and reports what is

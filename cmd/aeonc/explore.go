@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aeon-lang/aeon/compiler"
 	"github.com/aeon-lang/aeon/program"
 	"github.com/aeon-lang/aeon/spec"
 	"github.com/aeon-lang/aeon/spec/explore"
@@ -140,7 +141,7 @@ type explorer struct {
 // program here either.
 func (x *explorer) entries(p *program.Package) ([]exploration, error) {
 	for _, q := range p.Closure() {
-		if _, err := generate(q, q == p); err != nil {
+		if _, err := compiler.Generate(q, q == p); err != nil {
 			return nil, err
 		}
 	}

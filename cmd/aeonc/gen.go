@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/aeon-lang/aeon/codegen"
+	"github.com/aeon-lang/aeon/compiler"
 	"github.com/aeon-lang/aeon/program"
 )
 
@@ -96,7 +97,7 @@ func generatePlain(root *program.Package, dir string) ([]codegen.File, error) {
 	for _, p := range root.Closure() {
 		files, err := codegen.Generate(p.Info, opts)
 		if err != nil {
-			return nil, programError{err}
+			return nil, &compiler.ProgramError{Err: err}
 		}
 		below := dir
 		if p != root {

@@ -14,12 +14,15 @@ var topics = map[string]string{
 	0  clean: nothing to complain about
 	1  errors in the program, failed tests, orders that aeonc explore did not
 	   cover, files that are not formatted, a trace that is not strictly
-	   serialisable; also a program that aeonc run has started, if its
+	   serialisable, a version that cannot read what is stored; also a program that aeonc run has started, if its
 	   main failed or what it printed could not be written
 	2  the command line is wrong, or an argument names no sources
 	3  the surroundings are wrong: no Go toolchain, a cache or an output that
-	   cannot be written (a full disk, too), a file that cannot be read
+	   cannot be written (a full disk, too), a file that cannot be read; also a
+	   program that aeonc run has started, if its data directory is refused
 	4  a bug in aeonc: an internal error, or generated Go that does not compile
+	74 a program that aeonc run has started: its store has failed, on a full disk
+	   for example; what was not answered is unknown until it is started again
 	128+N  ended by signal N; 130 after Ctrl-C
 
 Standard output belongs to the program, and to what was asked for, such as a
@@ -32,9 +35,12 @@ graph. Progress and diagnostics go to standard error.
 	NO_COLOR   if it is set and not empty, output has no colours
 	PATH       leads to the go command that compiles the programs
 	GOOS, GOARCH, GOEXPERIMENT, …  as for go build
+	GOMODCACHE, GOPROXY  where Go has, and gets, the modules of the store
 
-Go modules, workspaces and proxies take no part in compiling a program: nothing
-is downloaded, and no go.mod is read or written.
+A program is compiled with its store by aeonc build, and by aeonc run --data. The
+store uses Go modules, which installing aeonc has left in Go's module cache; Go
+fetches what is not there. Nothing is downloaded for other programs and for tests,
+and no go.mod or workspace of yours is read or written.
 `,
 	"packages": `How sources are named:
 
@@ -122,6 +128,6 @@ func (c *command) help(w io.Writer) {
 		if value != "" {
 			name += " " + value
 		}
-		fmt.Fprintf(w, "\t%-20s %s\n", name, usage)
+		fmt.Fprintf(w, "\t%-22s %s\n", name, usage)
 	})
 }

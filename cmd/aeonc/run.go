@@ -7,15 +7,16 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/aeon-lang/aeon/build"
+	"github.com/aeon-lang/aeon/compiler"
 	"github.com/aeon-lang/aeon/process"
 	"github.com/aeon-lang/aeon/program"
+	"github.com/aeon-lang/aeon/runtime/settings"
 )
 
 func runCommand() *command {
 	return &command{
 		name:     "run",
-		args:     "[-q] [--trace FILE] [PROGRAM] [arguments]",
+		args:     "[-q] [--data DIR] [--trace FILE] [PROGRAM] [arguments]",
 		short:    "compile and run a program",
 		trailing: true,
 		long: `
@@ -30,26 +31,39 @@ at once, with exit code 130: events that still run are undone. A second Ctrl-C k
 Compiled programs are cached; nothing is written beside the sources, and neither a
 go.mod nor the network is needed.
 
+With --data the program keeps its state in a directory. When it is run again, killed or
+not, its actors, sub-events and timers go on from there; main runs again, too. Such a
+program is compiled with the store, which takes a minute the first time on a machine and
+Go modules that "go install" of aeonc has fetched.
+
 	aeonc run
 	aeonc run examples/steakhouse
 	aeonc run -q bank.aeon > balances.txt
+	aeonc run --data ./data bank.aeon
+	aeonc run --data ./data --durability relaxed=10ms bank.aeon
 	aeonc run --trace bank.jsonl bank.aeon   records every event, for aeonc trace`,
 		setup: func(fs *flag.FlagSet) action {
 			quiet := fs.Bool("q", false, "say nothing but what the program says")
 			var trace traceFlags
 			trace.flags(fs)
+			var state settings.State
+			state.Flags(fs)
 			return func(env *environment, args []string) error {
 				if err := trace.check(); err != nil {
 					return err
 				}
-				return runProgram(env, args, *quiet, trace)
+				if err := state.Check(); err != nil {
+					return usageError{err.Error()}
+				}
+				return runProgram(env, args, *quiet, append(trace.arguments(), state.Arguments()...))
 			}
 		},
 	}
 }
 
-func runProgram(env *environment, args []string, quiet bool, trace traceFlags) error {
+func runProgram(env *environment, args []string, quiet bool, flags []string) error {
 	sources, rest := splitProgram(args)
+	rest = append(flags, rest...)
 	exe := ""
 	if len(sources) == 1 && isExecutable(sources[0]) {
 		exe, _ = filepath.Abs(sources[0])
@@ -59,7 +73,7 @@ func runProgram(env *environment, args []string, quiet bool, trace traceFlags) e
 		if err != nil {
 			return err
 		}
-		made, err := compile(env, build.Program, []*program.Package{p}, p.Name(), false, quiet)
+		made, err := compile(env, []*program.Package{p}, compiler.Options{Name: p.Name(), Store: settings.Among(rest)}, quiet)
 		if err != nil {
 			return err
 		}
@@ -75,7 +89,6 @@ func runProgram(env *environment, args []string, quiet bool, trace traceFlags) e
 	if !quiet {
 		rest = append([]string{"-summary"}, rest...)
 	}
-	rest = append(trace.arguments(), rest...)
 	cmd := exec.Command(exe, rest...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.stdin, env.stdout.to, env.stderr
 	code, err := process.Run(cmd)

@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -15,7 +17,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the command lines in testdata/script and compares what they
 // print, write and return. Every script has a directory, and a home, of its own;
-// the cache is shared, because each new one costs compiling the runtime, and so is
+// the cache is shared, because each new one costs compiling the runtime, and so are
 // Go's.
 func TestScripts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/script/*.txtar")
@@ -31,29 +33,72 @@ func TestScripts(t *testing.T) {
 		}
 		goCache = filepath.Join(base, "go-build")
 	}
+	modules, err := exec.Command("go", "env", "GOMODCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	aeond := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", aeond, "../aeond").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	testscript.Run(t, testscript.Params{
 		Files:               scripts,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Condition:           condition,
 		Setup: func(env *testscript.Env) error {
+			env.Setenv("PATH", env.Getenv("PATH")+string(filepath.ListSeparator)+aeond)
 			env.Setenv("AEONC", filepath.Join(filepath.SplitList(env.Getenv("PATH"))[0], "aeonc")) // for scripts that change PATH
 			env.Setenv("AEONCACHE", cache)
 			env.Setenv("GOCACHE", goCache)
+			env.Setenv("GOMODCACHE", strings.TrimSpace(string(modules)))
 			env.Setenv("GOPROXY", "off")
 			env.Setenv("GOFLAGS", "-mod=vendor") // settings of a user that must not matter
 			env.Setenv("GOWORK", filepath.Join(env.WorkDir, "nowhere", "go.work"))
 			env.Setenv("GO111MODULE", "off")
 			env.Setenv("NO_COLOR", "1")
+			if filepath.Base(env.WorkDir) == "script-survive" {
+				return fromReadme(env.WorkDir)
+			}
 			return nil
 		},
 	})
 }
 
-// condition knows [root]: permissions do not bind that user.
+// fromReadme writes the program that survives in the README, and what is done to it there.
+func fromReadme(dir string) error {
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		return err
+	}
+	_, after, _ := strings.Cut(string(text), "**9. It survives.**")
+	for _, f := range []struct{ name, begin string }{{"relay/relay.aeon", "```aeon\n"}, {"survive.sh", "```sh\naeonc build -o runner relay"}} {
+		_, body, ok := strings.Cut(after, f.begin)
+		body, _, ended := strings.Cut(body, "```")
+		if !ok || !ended {
+			return fmt.Errorf("the README has no block for %s", f.name)
+		}
+		if f.name == "survive.sh" {
+			_, body, _ = strings.Cut(body, "\n") // the first line is built by the script
+		}
+		name := filepath.Join(dir, filepath.FromSlash(f.name))
+		if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, []byte(body), 0o666); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// condition knows [root]: permissions do not bind that user; and [tmpfs]: a small file system can be mounted.
 func condition(cond string) (bool, error) {
-	if cond == "root" {
+	switch cond {
+	case "root":
 		return os.Getuid() == 0, nil
+	case "tmpfs":
+		return exec.Command("unshare", "-Urm", "sh", "-c", "mount -t tmpfs tmpfs /tmp").Run() == nil, nil
 	}
 	return false, fmt.Errorf("there is no condition %q", cond)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/build"
+	"github.com/aeon-lang/aeon/compiler"
 	"github.com/aeon-lang/aeon/program"
 	"github.com/aeon-lang/aeon/suite"
 )
@@ -121,7 +122,7 @@ func testPackages(env *environment, args []string, o testOptions) error {
 	if len(named) == 1 {
 		name = named[0].Name() + ".test"
 	}
-	made, err := compile(env, build.Tests, named, name, false, o.json)
+	made, err := compile(env, named, compiler.Options{Kind: build.Tests, Name: name}, o.json)
 	if err != nil {
 		return err
 	}

@@ -134,18 +134,23 @@ func (r *Report) checkOpenMarks(f *file) {
 	}
 }
 
-// checkTest looks for tests that sleep and tests that skip themselves.
+// checkTest looks for tests that sleep and tests that skip themselves. In a bubble of
+// testing/synctest a sleep takes no time, and is exact.
 func (r *Report) checkTest(f *file) {
 	for _, d := range f.ast.Decls {
 		fn, _ := d.(*ast.FuncDecl)
 		allowed := fn != nil && slices.Contains(sleepAllowed, f.path+" "+fn.Name.Name)
+		bubbleEnd := token.NoPos
 		ast.Inspect(d, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && isBubble(call) {
+				bubbleEnd = max(bubbleEnd, call.End())
+			}
 			s, ok := n.(*ast.SelectorExpr)
 			if !ok {
 				return true
 			}
 			switch x, _ := s.X.(*ast.Ident); {
-			case x != nil && x.Name == "time" && s.Sel.Name == "Sleep" && !allowed:
+			case x != nil && x.Name == "time" && s.Sel.Name == "Sleep" && !allowed && s.Pos() >= bubbleEnd:
 				r.add("test-sleep", f.at(s.Pos()), "sleeps: wait for the event, or use testing/synctest")
 			case s.Sel.Name == "Skip" || s.Sel.Name == "Skipf" || s.Sel.Name == "SkipNow":
 				r.add("test-skip", f.at(s.Pos()), "skips: a missing tool or file fails a test")
@@ -153,6 +158,16 @@ func (r *Report) checkTest(f *file) {
 			return true
 		})
 	}
+}
+
+// isBubble reports whether a call is one of synctest.Test.
+func isBubble(call *ast.CallExpr) bool {
+	s, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	x, _ := s.X.(*ast.Ident)
+	return x != nil && x.Name == "synctest" && s.Sel.Name == "Test"
 }
 
 // checkDocumented asks a comment of every exported name at top level and of

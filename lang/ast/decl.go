@@ -151,14 +151,23 @@ type Param struct {
 // IsYield reports whether the parameter is declared `yield`.
 func (p *Param) IsYield() bool { return p.Yield.IsValid() }
 
-// FieldDecl is `[yield] T name [= init];`.
+// FieldDecl is `[yield] T name [= init];`, with `key(…)` and `index(…)` behind the
+// name of a table.
 type FieldDecl struct {
 	Loc
-	Doc   *CommentGroup
-	Yield Span // of the modifier; not valid if it is absent
-	Type  Type
-	Name  Name
-	Init  Expr // nil if there is none
+	Doc     *CommentGroup
+	Yield   Span // of the modifier; not valid if it is absent
+	Type    Type
+	Name    Name
+	Clauses []*TableClause
+	Init    Expr // nil if there is none
+}
+
+// TableClause is `key(column)` or `index(column, …)`.
+type TableClause struct {
+	Loc
+	Index   bool // else it is the key
+	Columns []Name
 }
 
 // IsYield reports whether the field is declared `yield`.

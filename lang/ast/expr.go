@@ -133,17 +133,22 @@ const (
 	Sync  CallMode = iota // f(x)
 	Async                 // async f(x)
 	Event                 // event f(x)
+	Tail                  // tail f(x); the X of a TailCall
 )
 
-// String returns sync, async or event.
-func (m CallMode) String() string { return [...]string{"sync", "async", "event"}[m] }
+// String returns sync, async, event or tail.
+func (m CallMode) String() string { return [...]string{"sync", "async", "event", "tail"}[m] }
+
+// Inside reports whether a call is part of the event that makes it; the others begin an event
+// when that one has committed.
+func (m CallMode) Inside() bool { return m == Sync || m == Async }
 
 // Call is `f(args)` in all its forms: calls of functions, methods and library
 // functions, conversions `int(f)`, and enum values with payload `Some(3)`.
 type Call struct {
 	Loc
 	Mode CallMode
-	// ModePos is the span of `async` or `event`; not valid for Sync.
+	// ModePos is the span of `async`, `event` or `tail`; not valid for Sync.
 	ModePos  Span
 	Fun      Expr // *Ident, *Field or *OptionalField in sensible programs
 	TypeArgs []Type

@@ -125,6 +125,13 @@ type Return struct {
 	X Expr // nil without a value
 }
 
+// TailCall is `tail c.m(x);`: it ends the method, and the call goes on with its chain. The
+// parser makes sure that X is a call, whose Mode is Tail.
+type TailCall struct {
+	Loc
+	X *Call
+}
+
 // Break is `break;`: it leaves the innermost loop or switch.
 type Break struct{ Loc }
 
@@ -219,6 +226,7 @@ func (*ForEach) stmt()  {}
 func (*Switch) stmt()   {}
 func (*Match) stmt()    {}
 func (*Return) stmt()   {}
+func (*TailCall) stmt() {}
 func (*Break) stmt()    {}
 func (*Continue) stmt() {}
 func (*Require) stmt()  {}

@@ -29,6 +29,13 @@ type SetType struct {
 	Elem Type
 }
 
+// TableType is `table<T>`: rows of the class T by key. The clauses that say which
+// columns make the key and the indexes stand behind the field's name.
+type TableType struct {
+	Loc
+	Row Type
+}
+
 // OptionalType is `T?`.
 type OptionalType struct {
 	Loc
@@ -48,6 +55,7 @@ func (*NamedType) typ()    {}
 func (*VectorType) typ()   {}
 func (*MapType) typ()      {}
 func (*SetType) typ()      {}
+func (*TableType) typ()    {}
 func (*OptionalType) typ() {}
 func (*PendingType) typ()  {}
 func (*BadType) typ()      {}

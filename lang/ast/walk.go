@@ -90,6 +90,7 @@ func (v visitor) member(n Member) {
 	switch n := n.(type) {
 	case *FieldDecl:
 		v.one(n.Type)
+		each(v, n.Clauses)
 		v.one(n.Init)
 	case *CtorDecl:
 		each(v, n.Params)
@@ -124,7 +125,7 @@ func (v visitor) other(n Node) {
 	case *MatchCase:
 		each(v, n.Patterns)
 		each(v, n.Body)
-	case *Pattern:
+	case *Pattern, *TableClause:
 	case *CatchClause:
 		v.one(n.Type)
 		v.one(n.Body)
@@ -144,6 +145,8 @@ func (v visitor) typ(n Type) {
 		v.one(n.Value)
 	case *SetType:
 		v.one(n.Elem)
+	case *TableType:
+		v.one(n.Row)
 	case *OptionalType:
 		v.one(n.Elem)
 	case *PendingType:
@@ -167,6 +170,8 @@ func (v visitor) stmt(n Stmt) {
 	case *IncDec:
 		v.one(n.X)
 	case *Return:
+		v.one(n.X)
+	case *TailCall:
 		v.one(n.X)
 	case *Require:
 		v.one(n.Cond)

@@ -89,12 +89,27 @@ const (
 	BadDelete         Code = "AE0219"
 	BadNamedActor     Code = "AE0220"
 
+	// Tail calls: codes_check_tail.go.
+	TailPlace  Code = "AE0221"
+	TailInside Code = "AE0222"
+	TailResult Code = "AE0223"
+	TailKept   Code = "AE0224"
+
 	// Read-only methods and ownership: codes_check_owner.go.
 	ReadOnlyWrites Code = "AE0230"
 	BadReadOnly    Code = "AE0231"
 	BadPure        Code = "AE0232"
 	OwnershipCycle Code = "AE0240"
+
+	// Tables: codes_check_tables.go.
+	TableField      Code = "AE0250"
+	TableRow        Code = "AE0251"
+	TableKey        Code = "AE0252"
+	TableColumn     Code = "AE0253"
+	TableValue      Code = "AE0254"
+	TableQuery      Code = "AE0255"
+	TableKeyWritten Code = "AE0256"
 )
 
 // checkCodes documents the codes of the checker, AE0101 to AE0999. Append only.
-var checkCodes = slices.Concat(nameCodes, typeCodes, valueCodes, flowCodes, callCodes, ownerCodes)
+var checkCodes = slices.Concat(nameCodes, typeCodes, valueCodes, flowCodes, callCodes, tailCodes, ownerCodes, tableCodes)

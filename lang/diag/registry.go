@@ -11,6 +11,7 @@ import (
 //	AE0000         a bug of the compiler
 //	AE0001-AE0099  syntax              codes_syntax.go
 //	AE0101-AE0999  types and ownership codes_check.go
+//	AE1001-AE1099  two versions of one program: aeonc compat, codes_compat.go
 type Code string
 
 // Info documents a code. `aeonc explain` shows it, docs/errors has a page for
@@ -47,6 +48,7 @@ func phases() []phase {
 		{"internal", "AE0000", "AE0000", internalCodes},
 		{"syntax", "AE0001", "AE0099", syntaxCodes},
 		{"check", "AE0101", "AE0999", checkCodes},
+		{"compat", "AE1001", "AE1099", compatCodes},
 	}
 }
 
@@ -69,7 +71,7 @@ func All() []Info {
 	return all
 }
 
-// Phase returns the codes of one phase, "internal", "syntax" or "check", in ascending order.
+// Phase returns the codes of one phase, "internal", "syntax", "check" or "compat", in ascending order.
 func Phase(name string) []Info {
 	for _, p := range phases() {
 		if p.name == name {

@@ -227,7 +227,7 @@ func (p *printer) keepsBreak(i int) bool {
 	case grammar.RParen, grammar.RBrack, grammar.Dot, grammar.QuestDot:
 		return true
 	}
-	return p.infix(p.last) || p.infix(i) && !p.joins(i) || p.roles[i] == clause
+	return p.infix(p.last) || p.infix(i) && !p.joins(i) || p.roles[i] == clause || p.roles[i] == tableClause
 }
 
 // nest keeps the stack of open brackets.

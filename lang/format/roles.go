@@ -11,14 +11,15 @@ import (
 type role uint8
 
 const (
-	plain      role = iota
-	typeAngle       // < or > around type arguments and parameters
-	prefix          // an operator before its operand
-	literalTop      // [ that starts a vector
-	caseBrace       // { of a switch or match
-	bodyBrace       // { that may stay on one line with its }
-	listBrace       // { of an enum
-	clause          // after, every and as behind an event
+	plain       role = iota
+	typeAngle        // < or > around type arguments and parameters
+	prefix           // an operator before its operand
+	literalTop       // [ that starts a vector
+	caseBrace        // { of a switch or match
+	bodyBrace        // { that may stay on one line with its }
+	listBrace        // { of an enum
+	clause           // after, every and as behind an event
+	tableClause      // key and index behind the name of a table
 )
 
 // roles gives every token its role, from the tree.
@@ -92,6 +93,8 @@ func (m *marker) node(n ast.Node) {
 		m.body(n.Body)
 	case *ast.TestDecl:
 		m.body(n.Body)
+	case *ast.TableClause:
+		m.roles[m.at(n.Range.Start)] = tableClause
 	case *ast.Switch:
 		m.next(n.X.Span().End, grammar.LBrace, caseBrace)
 	case *ast.Match:

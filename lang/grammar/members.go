@@ -114,7 +114,33 @@ func (p *parser) field(lex *lexer.PeekingLexer, start int, s *ast.Signature) (as
 	if err != nil {
 		return nil, err
 	}
-	return &ast.FieldDecl{Loc: p.loc(start), Doc: p.doc(start), Yield: s.Yield, Type: g.Type, Name: *g.Name.(*ast.Name), Init: g.Init}, nil
+	d := &ast.FieldDecl{Loc: p.loc(start), Doc: p.doc(start), Yield: s.Yield, Type: g.Type, Name: *g.Name.(*ast.Name), Init: g.Init}
+	for _, c := range g.Clauses {
+		d.Clauses = append(d.Clauses, c.(*ast.TableClause))
+	}
+	return d, nil
+}
+
+// parseTableClause reads `key(a)` or `index(a, b)` behind the name of a field.
+func (p *parser) parseTableClause(lex *lexer.PeekingLexer) (clauseNode, error) {
+	p.enter(lex)
+	start := p.cur
+	if p.kind(start) != Ident || p.kind(start+1) != LParen {
+		return nil, participle.NextMatch
+	}
+	word := p.text(start)
+	if word != "key" && word != "index" {
+		return nil, participle.NextMatch
+	}
+	g, err := run(p, p.prods.clause, lex)
+	if err != nil {
+		return nil, err
+	}
+	c := &ast.TableClause{Loc: p.loc(start), Index: word == "index"}
+	for _, n := range append([]nameNode{g.First}, g.Rest...) {
+		c.Columns = append(c.Columns, *n.(*ast.Name))
+	}
+	return c, nil
 }
 
 func (p *parser) ctor(lex *lexer.PeekingLexer, start int, s *ast.Signature) (ast.Member, error) {

@@ -32,6 +32,7 @@ type (
 	membersNode    interface{ ast.Node } // the members of a class: *members
 	plainString    interface{ ast.Expr } // a string without interpolation: *ast.StringLit
 	fieldInit      interface{ ast.Expr } // `= e`
+	clauseNode     interface{ ast.Node } // `key(a)` or `index(a, b)`: *ast.TableClause
 	marker         struct{ ast.Loc }     // a token that only has a place
 	members        struct {
 		ast.Loc
@@ -123,10 +124,15 @@ type (
 		Body       bodyNode       `parser:"@@"`
 	}
 	fieldProd struct { // FieldDecl; the modifiers have been read
-		Type ast.Type  `parser:"@@"`
-		Name nameNode  `parser:"@@"`
-		Init fieldInit `parser:"@@?"`
-		Semi semiNode  `parser:"@@"`
+		Type    ast.Type     `parser:"@@"`
+		Name    nameNode     `parser:"@@"`
+		Clauses []clauseNode `parser:"@@*"`
+		Init    fieldInit    `parser:"@@?"`
+		Semi    semiNode     `parser:"@@"`
+	}
+	clauseProd struct { // TableClause
+		First nameNode   `parser:"( 'key' | 'index' ) '(' @@"`
+		Rest  []nameNode `parser:"( ',' @@ )* ')'"`
 	}
 	ctorProd struct { // CtorDecl
 		Name   nameNode   `parser:"@@"`
@@ -143,6 +149,9 @@ type (
 	}
 	setProd struct { // SetType
 		Elem ast.Type `parser:"'set' '<' @@ '>'"`
+	}
+	tableProd struct { // TableType
+		Row ast.Type `parser:"'table' '<' @@ '>'"`
 	}
 	pendingProd struct { // PendingType
 		Elem ast.Type `parser:"'pending' '<' @@ '>'"`
@@ -251,10 +260,12 @@ type productions struct {
 	externFunc   *participle.Parser[externFuncProd]
 	function     *participle.Parser[funcProd]
 	field        *participle.Parser[fieldProd]
+	clause       *participle.Parser[clauseProd]
 	ctor         *participle.Parser[ctorProd]
 	typeParams   *participle.Parser[typeParamsProd]
 	vector       *participle.Parser[vectorProd]
 	set          *participle.Parser[setProd]
+	table        *participle.Parser[tableProd]
 	pending      *participle.Parser[pendingProd]
 	mapType      *participle.Parser[mapProd]
 	named        *participle.Parser[namedProd]
@@ -293,7 +304,7 @@ func (p *parser) build() productions {
 		participle.ParseTypeWith(p.parseElse), participle.ParseTypeWith(p.parseCase),
 		participle.ParseTypeWith(p.parseMatchCase), participle.ParseTypeWith(p.parseEnumValue),
 		participle.ParseTypeWith(p.parseExternFunc), participle.ParseTypeWith(p.parsePlainString),
-		participle.ParseTypeWith(p.parseFieldInit),
+		participle.ParseTypeWith(p.parseFieldInit), participle.ParseTypeWith(p.parseTableClause),
 	}
 	return productions{
 		importDecl: participle.MustBuild[importProd](o...), packageDecl: participle.MustBuild[packageProd](o...),
@@ -301,10 +312,10 @@ func (p *parser) build() productions {
 		enumValue: participle.MustBuild[enumValueProd](o...), constant: participle.MustBuild[constProd](o...),
 		untypedConst: participle.MustBuild[untypedConstProd](o...), test: participle.MustBuild[testProd](o...),
 		extern: participle.MustBuild[externProd](o...), externFunc: participle.MustBuild[externFuncProd](o...),
-		function: participle.MustBuild[funcProd](o...), field: participle.MustBuild[fieldProd](o...),
+		function: participle.MustBuild[funcProd](o...), field: participle.MustBuild[fieldProd](o...), clause: participle.MustBuild[clauseProd](o...),
 		ctor: participle.MustBuild[ctorProd](o...), typeParams: participle.MustBuild[typeParamsProd](o...),
 
-		vector: participle.MustBuild[vectorProd](o...), set: participle.MustBuild[setProd](o...),
+		vector: participle.MustBuild[vectorProd](o...), set: participle.MustBuild[setProd](o...), table: participle.MustBuild[tableProd](o...),
 		pending: participle.MustBuild[pendingProd](o...), mapType: participle.MustBuild[mapProd](o...),
 		named:   participle.MustBuild[namedProd](o...),
 		varDecl: participle.MustBuild[varProd](o...), typedVar: participle.MustBuild[typedVarProd](o...),

@@ -233,7 +233,7 @@ func (w *writer) word(name string) string {
 		switch {
 		case name == "identifier" && (slices.Contains(reserved, text) || slices.Contains(contextual, text)):
 		case name == "float_lit" && tooLarge(text):
-		case w.generic && (text == "vector" || text == "map" || text == "set"):
+		case w.generic && (text == "vector" || text == "map" || text == "set" || text == "table"):
 		default:
 			return text
 		}

@@ -74,6 +74,9 @@ func (p *parser) stmt(lex *lexer.PeekingLexer) (ast.Stmt, error) {
 	case Else, Catch:
 		return nil, p.fail(start, diag.New(diag.UnexpectedToken, p.at(start), "`%s` without what it belongs to", p.kind(start)))
 	}
+	if p.beginsTail(start) {
+		return p.tailCall()
+	}
 	if name, ok := p.declaresVar(start); ok {
 		if p.declaresFunc(start) && p.bodyFollows(name+1) {
 			return nil, p.nestedDecl(start)

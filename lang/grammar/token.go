@@ -131,6 +131,8 @@ const (
 	Map
 	Pure
 	Set
+	Table
+	Tail
 	Test
 	Time
 	Vector
@@ -157,7 +159,7 @@ var kindText = [...]string{
 	While: "while", Yield: "yield",
 
 	After: "after", As: "as", Client: "client", Every: "every", Go: "go", Log: "log", Map: "map", Pure: "pure",
-	Set: "set", Test: "test", Time: "time", Vector: "vector",
+	Set: "set", Table: "table", Tail: "tail", Test: "test", Time: "time", Vector: "vector",
 }
 
 var keywords = func() map[string]Kind {

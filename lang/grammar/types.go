@@ -70,6 +70,12 @@ func (p *parser) baseType(lex *lexer.PeekingLexer) (ast.Type, error) {
 				return nil, err
 			}
 			return &ast.SetType{Loc: p.loc(start), Elem: g.Elem}, nil
+		case Table:
+			g, err := run(p, p.prods.table, lex)
+			if err != nil {
+				return nil, err
+			}
+			return &ast.TableType{Loc: p.loc(start), Row: g.Row}, nil
 		case Map:
 			g, err := run(p, p.prods.mapType, lex)
 			if err != nil {

@@ -26,6 +26,11 @@ import (
 //go:embed driver/driver.go
 var driverSource []byte
 
+// storedSource is the part of it that uses a store.
+//
+//go:embed driver/stored.go
+var storedSource []byte
+
 // Program is a checked program. Its name is unique in a batch; a program that keeps its name from one
 // batch to the next is compiled again only if its code has changed.
 type Program struct {
@@ -62,6 +67,7 @@ type Compiler struct {
 	Cache   *build.Cache // build.DefaultCache if nil
 	Runtime aeon.Runtime // the zero Runtime: aeon.RuntimeSource(). Tests may hand in one with a bug in it.
 	Vet     bool         // go vet must accept the generated code
+	Stored  bool         // jobs may be Stored
 	Apart   bool         // every program is compiled as it would be alone, which takes three times as long
 	// Generate, if set, stands in for codegen.Generate.
 	Generate func(*typecheck.Info, codegen.Options) ([]codegen.File, error)
@@ -146,7 +152,7 @@ func (c *Compiler) generate(p Program) (pkgs []build.Package, err error) {
 		}
 		pkg := build.Package{Name: codegen.GoPackageName(info.Package.Name), Dir: fmt.Sprintf("%s%s/%d", sourceRoot, p.Name, i)}
 		if !c.Apart && !c.Vet && len(p.Units) == 1 {
-			if err := prune(files); err != nil {
+			if err := prune(files, c.Stored); err != nil {
 				return nil, fmt.Errorf("batch: %s: %w", p.Name, err)
 			}
 		}

@@ -64,7 +64,9 @@ func (l *linked) request() build.Request {
 	l.endShared()
 	req := l.req
 	req.Kind, req.Name, req.Quick = build.Tests, "batch", true
-	req.Imported = append(req.Imported, build.Package{Name: "driver", Dir: driverDir, Files: []build.File{{Name: "driver.go", Data: driverSource}}})
+	req.Imported = append(req.Imported, build.Package{Name: "driver", Dir: driverDir, Files: []build.File{
+		{Name: "driver.go", Data: driverSource}, {Name: "stored.go", Data: storedSource},
+	}})
 	req.Main = fmt.Appendf(nil, "package main\n\nimport (\n\t%q\n\n\t%s\n)\n\nfunc main() {\n\tdriver.Main(\n\t\t&%s,\n\t)\n}\n",
 		build.ImportPath(driverDir, "driver"), strings.Join(l.imports, "\n\t"), strings.Join(l.descriptors, ",\n\t\t&"))
 	return req

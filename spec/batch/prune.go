@@ -12,11 +12,12 @@ import (
 
 // prunable matches the names of generated functions that code of other packages, other hosts or the journal may
 // call, and that a program in one executable needs only where its own code mentions them.
-var prunable = regexp.MustCompile(`^(Encode|Decode|EncodeResult|DecodeResult|EncodeState|DecodeState|Aeon(Put|Get|New|Create).*|New[A-Z].*|call[A-Z].*|[A-Z].*Event)$`)
+var prunable = regexp.MustCompile(`^(Encode|Decode|EncodeResult|DecodeResult|Aeon(Put|Get|New|Create).*|New[A-Z].*|call[A-Z].*|[A-Z].*Event)$`)
 
 // prune cuts functions that nothing in a package of its own mentions out of the last file, that of the descriptors. The Go compiler
 // translates a package without knowing what the link will drop.
-func prune(files []codegen.File) error {
+// A program that runs on a store needs its arguments encoded.
+func prune(files []codegen.File, stored bool) error {
 	last := len(files) - 1
 	descriptors := files[last].Content
 	fset := token.NewFileSet()
@@ -24,7 +25,7 @@ func prune(files []codegen.File) error {
 	if err != nil {
 		return err
 	}
-	used := map[string]bool{}
+	used := map[string]bool{"Encode": stored, "Decode": stored}
 	mention := func(n ast.Node) {
 		ast.Inspect(n, func(n ast.Node) bool {
 			if id, ok := n.(*ast.Ident); ok {

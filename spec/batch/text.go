@@ -31,6 +31,9 @@ func Text(o *driver.Outcome) string {
 	if o.Crash != "" {
 		fmt.Fprintf(&b, "crashes: %s\n", o.Crash)
 	}
+	if o.Stored != "" {
+		fmt.Fprintf(&b, "the store: %s\n", o.Stored)
+	}
 	return b.String()
 }
 

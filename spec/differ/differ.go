@@ -66,6 +66,7 @@ type Comparer struct {
 	Seeds     []uint64 // of the compiled runs
 	StatesMax int      // that the interpreter looks at for a program
 	LimitMS   int64    // for one compiled run
+	Stored    bool     // compiled programs run on a store
 }
 
 // Compare runs the cases on both sides; the results are in the order of the cases.
@@ -87,7 +88,7 @@ func (c *Comparer) Compare(ctx context.Context, cases []Case) ([]Result, error) 
 	}
 	jobs := x.Jobs(c.Seeds...)
 	for i := range jobs {
-		jobs[i].Simulated, jobs[i].LimitMS = true, c.LimitMS
+		jobs[i].Simulated, jobs[i].Stored, jobs[i].LimitMS = true, c.Stored, c.LimitMS
 	}
 	outcomes, err := x.Run(ctx, jobs)
 	if err != nil {
@@ -131,7 +132,9 @@ func (c *Comparer) compile(ctx context.Context, programs []batch.Program, result
 		if len(list) == 0 {
 			return nil, nil, nil
 		}
-		x, err = c.Compiler.Compile(ctx, list)
+		compiler := c.Compiler
+		compiler.Stored = c.Stored
+		x, err = compiler.Compile(ctx, list)
 		var refused *batch.GoError
 		if !errors.As(err, &refused) || len(refused.Programs) == 0 {
 			return x, owner, err
@@ -157,7 +160,7 @@ func (c *Comparer) judge(r *Result, p batch.Program, seen []batch.Outcome) {
 			r.Seed = o.Job.Seed
 			r.fails(Hangs, "seed %d\n%s", r.Seed, text)
 			return
-		case o.Crash != "" || o.Failure != nil && o.Failure.Stack != "" || o.Unquiet != "":
+		case o.Crash != "" || o.Failure != nil && o.Failure.Stack != "" || o.Unquiet != "" || o.Stored != "":
 			r.Seed = o.Job.Seed
 			r.fails(Crashes, "seed %d\n%s", r.Seed, text)
 			return

@@ -15,6 +15,7 @@ import (
 var (
 	programs = flag.Int("programs", 50, "how many programs of each profile are compared")
 	first    = flag.Uint64("first", 0, "the seed of the first program")
+	stored   = flag.Int("stored", 12, "how many programs of each profile are compared that run on a store")
 	seeds    = flag.Int("seeds", 6, "how often each compiled program runs")
 	only     = flag.String("profile", "", "compare programs of one profile only: sequential or concurrent")
 	shrink   = flag.Bool("shrink", true, "make programs that show a difference smaller, the first three of a run")
@@ -34,6 +35,21 @@ func newComparer() *differ.Comparer {
 
 // TestGeneratedPrograms compares the compiled runtime with the reference interpreter.
 func TestGeneratedPrograms(t *testing.T) {
+	compare(t, *programs, newComparer)
+}
+
+// Programs on a store do the same: their actors' states are dropped while they run, and read again, and are
+// what they were when the store is opened once more at the end.
+func TestGeneratedProgramsOnAStore(t *testing.T) {
+	compare(t, *stored, func() *differ.Comparer {
+		c := newComparer()
+		c.Stored = true
+		return c
+	})
+}
+
+// compare compares so many programs of each profile.
+func compare(t *testing.T, programs int, comparer func() *differ.Comparer) {
 	for _, profile := range []generate.Profile{generate.Sequential, generate.Concurrent} {
 		if *only != "" && *only != profile.String() {
 			continue
@@ -41,12 +57,12 @@ func TestGeneratedPrograms(t *testing.T) {
 		t.Run(profile.String(), func(t *testing.T) {
 			start := time.Now()
 			var sum totals
-			for n := 0; n < *programs; n += chunk {
+			for n := 0; n < programs; n += chunk {
 				var cases []differ.Case
-				for i := n; i < min(n+chunk, *programs); i++ {
+				for i := n; i < min(n+chunk, programs); i++ {
 					cases = append(cases, differ.Generated(*first+uint64(i), profile))
 				}
-				results, err := newComparer().Compare(t.Context(), cases)
+				results, err := comparer().Compare(t.Context(), cases)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -56,14 +72,14 @@ func TestGeneratedPrograms(t *testing.T) {
 						continue
 					}
 					if sum.failed++; *shrink && sum.failed <= 3 {
-						if r, err = newComparer().Shrink(t.Context(), r); err != nil {
+						if r, err = comparer().Shrink(t.Context(), r); err != nil {
 							t.Error(err)
 						}
 					}
 					report(t, r)
 				}
 			}
-			t.Logf("%s; seeds %d to %d; %.1f programs/s", &sum, *first, *first+uint64(*programs)-1, float64(sum.programs)/time.Since(start).Seconds())
+			t.Logf("%s; seeds %d to %d; %.1f programs/s", &sum, *first, *first+uint64(programs)-1, float64(sum.programs)/time.Since(start).Seconds())
 		})
 	}
 }

@@ -13,6 +13,7 @@ type actor struct {
 	index   int
 	fields  []*variable
 	owned   []*variable // the plain fields with references
+	tables  []*table
 	methods []*method
 	ctor    string
 	audit   *method
@@ -68,6 +69,9 @@ func (g *gen) planActors() {
 		}
 		if g.chance(4) {
 			g.newTick(a)
+		}
+		if g.chance(4) {
+			g.newTable(a)
 		}
 		if g.screen != nil && g.chance(2) {
 			a.fields = append(a.fields, &variable{name: g.name("y"), typ: optionalOf(g.screen.typ), yield: true, declared: -1})
@@ -138,6 +142,12 @@ func (g *gen) baseMethods(a *actor) {
 		}
 		fmt.Fprintf(&text, "\t%s%s %s%s;\n", yield, f.typ.text, f.name, initialised[i])
 	}
+	for _, t := range a.tables {
+		text.WriteString(t.decl())
+		for range g.upto(3) {
+			b.line("%s.put(%s);", t.name, b.newValue(t.row, 0))
+		}
+	}
 	if len(b.lines) > 0 || g.chance(2) {
 		fmt.Fprintf(&text, "\t%s() {\n%s\t}\n", a.typ.text, strings.TrimLeft(b.text(), "\n"))
 	}
@@ -186,6 +196,9 @@ func (g *gen) newAudit(a *actor) {
 			}
 			parts = append(parts, fmt.Sprintf("%s=[{s%s}]", f.name, f.name))
 		}
+	}
+	for _, t := range a.tables {
+		parts = append(parts, t.audit(b))
 	}
 	a.audit = &method{name: "audit", actor: a, result: stringType, ro: true, cost: 20, chain: 1,
 		text: fmt.Sprintf("\tro string audit() {\n%s\t\treturn \"%s(%s)\";\n\t}\n", strings.TrimLeft(b.text(), "\n"), a.typ.text, strings.Join(parts, " "))}

@@ -102,7 +102,7 @@ func (b *body) plainCallees(wanted func(*method) bool) (list []callee) {
 		return nil
 	}
 	add := func(m *method, on string, v *variable) {
-		if wanted(m) && m != b.fn && (!b.ro || m.ro) {
+		if wanted(m) && m != b.fn && (!b.ro || m.ro) && !m.tails {
 			list = append(list, callee{m, on, v})
 		}
 	}

@@ -104,6 +104,9 @@ func (b *body) clientStep(roots *[]*variable, pending *[]string) {
 		}
 		b.line("pending<%s> %s = %s;", t, p, call)
 		*pending = append(*pending, p)
+		if g.chance(4) {
+			b.line("cancel %s;", p)
+		}
 		return
 	}
 	switch {

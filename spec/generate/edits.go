@@ -32,9 +32,26 @@ var edits = []editRule{
 	}},
 	{"ro in front of what writes", diag.ReadOnlyWrites, func(f *ast.File) (list []editPlace) {
 		eachMethod(f, func(c *ast.ClassDecl, m *ast.MethodDecl) {
-			if assign, ok := m.Body.Stmts[0].(*ast.Assign); ok && c.Kind == ast.ActorClass && !isVoid(&m.Signature) && len(m.Body.Stmts) == 2 && assign.Op != 0 {
+			if assign, ok := m.Body.Stmts[0].(*ast.Assign); ok && c.Kind == ast.ActorClass && !isVoid(&m.Signature) && len(m.Body.Stmts) == 2 && assign.Op != 0 && isReturn(m.Body.Stmts[1]) {
 				list = append(list, editPlace{diag.InsertBefore(m.Span(), "ro "), assign.Span()})
 			}
+		})
+		return list
+	}},
+	{"ro in front of a step", diag.TailPlace, func(f *ast.File) (list []editPlace) {
+		eachMethod(f, func(c *ast.ClassDecl, m *ast.MethodDecl) {
+			if tail, ok := m.Body.Stmts[0].(*ast.TailCall); ok && !callsWithin(tail.X) {
+				list = append(list, editPlace{diag.InsertBefore(m.Span(), "ro "), tail.X.ModePos})
+			}
+		})
+		return list
+	}},
+	{"tail call of a function", diag.BadDecoration, func(f *ast.File) (list []editPlace) {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if t, ok := n.(*ast.TailCall); ok {
+				list = append(list, editPlace{diag.Replace(t.X.Span(), "tail print(1)"), t.X.ModePos})
+			}
+			return true
 		})
 		return list
 	}},
@@ -62,7 +79,7 @@ var edits = []editRule{
 		eachMethod(f, func(_ *ast.ClassDecl, m *ast.MethodDecl) {
 			for _, stmt := range m.Body.Stmts {
 				d, ok := stmt.(*ast.VarDecl)
-				if ok && d.Init != nil && d.Type != nil && d.Type.Span().Text() == "int" {
+				if ok && d.Init != nil && d.Type != nil && d.Type.Span().Text() == "int" && !namesWithin(d.Init) {
 					list = append(list, editPlace{diag.Replace(d.Init.Span(), "true"), d.Init.Span()})
 				}
 			}
@@ -92,6 +109,33 @@ func eachMethod(file *ast.File, f func(*ast.ClassDecl, *ast.MethodDecl)) {
 			}
 		}
 	}
+}
+
+// callsWithin reports whether the arguments of a call hold calls.
+func callsWithin(x *ast.Call) (found bool) {
+	for _, a := range x.Args {
+		ast.Inspect(a, func(n ast.Node) bool {
+			_, ok := n.(*ast.Call)
+			found = found || ok
+			return true
+		})
+	}
+	return found
+}
+
+// namesWithin reports whether an expression uses names, which may not be used anywhere else.
+func namesWithin(x ast.Expr) (found bool) {
+	ast.Inspect(x, func(n ast.Node) bool {
+		_, ok := n.(*ast.Ident)
+		found = found || ok
+		return true
+	})
+	return found
+}
+
+func isReturn(s ast.Stmt) bool {
+	_, ok := s.(*ast.Return)
+	return ok
 }
 
 func isVoid(sig *ast.Signature) bool { return sig.Result.Span().Text() == "void" }

@@ -78,6 +78,7 @@ func (g *gen) program() string {
 	}
 	for i := len(g.actors) - 1; i >= 0; i-- {
 		g.richMethods(g.actors[i])
+		g.chainMethods(g.actors[i])
 	}
 	g.test = g.chance(4)
 	main := g.main()

@@ -28,7 +28,7 @@ func (b *body) statement() {
 		ways = append(ways, choice{1, b.jump})
 	}
 	if b.actor != nil {
-		ways = append(ways, choice{6, b.callActor}, choice{2, b.printSome})
+		ways = append(ways, choice{6, b.callActor}, choice{2, b.printSome}, choice{5, b.useTable})
 		if !b.ro {
 			ways = append(ways, choice{3, b.callAsync}, choice{3, b.emit}, choice{5, b.changeOwnership})
 		}

@@ -72,6 +72,7 @@ type method struct {
 	ro      bool
 	mutates bool // of value classes
 	faults  bool // it may well fail
+	tails   bool // it ends with a tail call
 	cost    int  // an upper bound of the steps it takes
 	emits   int  // an upper bound of the events it issues
 	chain   int  // an upper bound of the events it causes, directly or not

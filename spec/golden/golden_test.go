@@ -11,6 +11,7 @@ import (
 var (
 	update = flag.Bool("update", false, "write the outcomes into the golden files")
 	seeds  = flag.Int("seeds", 20, "how often each compiled program runs")
+	stored = flag.Int("stored", 4, "how many of these runs are repeated on a store")
 )
 
 // programsMin is how many golden programs there are at least.
@@ -22,7 +23,7 @@ func TestGoldenPrograms(t *testing.T) {
 	if len(cases) < programsMin {
 		t.Errorf("there are %d golden programs, and should be at least %d", len(cases), programsMin)
 	}
-	results, err := golden.Run(t.Context(), cases, golden.Options{Seeds: *seeds, Update: *update})
+	results, err := golden.Run(t.Context(), cases, golden.Options{Seeds: *seeds, Update: *update, Stored: *stored})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 type Options struct {
 	Seeds    int    // how often the compiled program runs, each time with another schedule
 	First    uint64 // the first seed; 0 is the undisturbed schedule
+	Stored   int    // so many of the seeds run on a store, too
 	Update   bool   // write what the interpreter and the checker say into the files
 	Compiler batch.Compiler
 }
@@ -58,6 +59,7 @@ func Run(ctx context.Context, cases []*Case, o Options) ([]Result, error) {
 	if len(programs) == 0 || o.Seeds == 0 {
 		return results, nil
 	}
+	o.Compiler.Stored = o.Stored > 0
 	x, err := o.Compiler.Compile(ctx, programs)
 	if err != nil {
 		return nil, err
@@ -67,8 +69,11 @@ func Run(ctx context.Context, cases []*Case, o Options) ([]Result, error) {
 		seeds[i] = o.First + uint64(i)
 	}
 	jobs := x.Jobs(seeds...)
+	plain := len(jobs)
+	jobs = append(jobs, x.Jobs(seeds[:min(o.Stored, len(seeds))]...)...)
 	for i := range jobs {
 		jobs[i].Simulated = true
+		jobs[i].Stored = i >= plain
 		jobs[i].Scheduled = jobs[i].Seed%2 == 1 // else in parallel, as in production
 	}
 	outcomes, err := x.Run(ctx, jobs)
@@ -113,7 +118,11 @@ func (r *Result) compiled(o *batch.Outcome, seen map[string]bool) {
 	seen[got] = true
 	r.Outcomes++
 	if !slices.Contains(r.Case.Outcomes, got) {
-		r.problem("compiled, with seed %d: no order of the events allows the outcome\n%s", o.Job.Seed, indent(got))
+		on := ""
+		if o.Job.Stored {
+			on = ", on a store"
+		}
+		r.problem("compiled, with seed %d%s: no order of the events allows the outcome\n%s", o.Job.Seed, on, indent(got))
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
@@ -25,8 +25,15 @@ type cell struct {
 	balance int64
 }
 
-// EncodeState writes the fields.
-func (c *cell) EncodeState(e *codec.Encoder) { e.Int(c.balance) }
+// SaveField writes the balance.
+func (c *cell) SaveField(w *image.Writer, field int) { w.Row().Int(c.balance) }
+
+// LoadFields reads the balance.
+func (c *cell) LoadFields(r *image.Reader) {
+	if d := r.Row(0); d != nil {
+		c.balance = d.Int()
+	}
+}
 
 func (c *cell) add(cx *exec.Cx, n int64) int64 {
 	exec.Log(cx, &c.Self, 0, &c.balance)

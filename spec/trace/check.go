@@ -2,7 +2,11 @@ package trace
 
 import (
 	"fmt"
+	"math"
 )
+
+// maxOrder is behind every event.
+const maxOrder = math.MaxInt64
 
 // Rule names what a violation breaks.
 type Rule string
@@ -18,8 +22,10 @@ const (
 	Once     Rule = "ONCE"      // an event ends once
 	Cause    Rule = "CAUSE"     // what an event issues follows its commit
 	Lane     Rule = "LANE"      // sub-events of one issuer to one target keep their order
+	Keep     Rule = "KEEP"      // nobody touches an actor between two steps of a chain that keeps it
 	Client   Rule = "CLIENT"    // the callbacks of one client keep their order
 	Lost     Rule = "LOST"      // a trace that has been closed is complete
+	Durable  Rule = "DURABLE"   // no answer has seen what a crash has lost
 )
 
 // Violation is one thing that a trace shows and a strictly serialisable system cannot do.
@@ -43,6 +49,7 @@ type Counts struct {
 	Events, Commits, Aborts          int
 	Subs, Timers, Callbacks, Answers int
 	Actors, Reads, Writes            int
+	Lost                             int // events that a crash has undone, unanswered
 }
 
 // Section is the verdict on the trace of one system.
@@ -121,8 +128,15 @@ type Checker struct {
 	open    map[int64]interval // by order
 	lanes   map[lane]place
 	boxes   map[uint64]place
+	kept    map[string]brief // actors, and the step that keeps each
 	gone    bool
 	pending [2]int // sub-events and callbacks issued and not seen
+
+	partial  bool               // the runs before are not in the file: what is met first is taken as it is
+	earlier  bool               // … or were not traced: what they have issued comes from events that nobody knows
+	survived int64              // the last order that the next run has found, if there is one
+	lost     map[int64]EventID  // events that the next run has not found, and those that have seen them, by order
+	vanished map[EventID]string // why an event that issued something is not there
 }
 
 // NewChecker returns a Checker of a section.
@@ -130,7 +144,7 @@ func NewChecker(h Header) *Checker {
 	return &Checker{
 		section: Section{Header: h},
 		actors:  make(map[string]*actor), events: make(map[EventID]*issuer), open: make(map[int64]interval),
-		lanes: make(map[lane]place), boxes: make(map[uint64]place),
+		lanes: make(map[lane]place), boxes: make(map[uint64]place), kept: make(map[string]brief), survived: maxOrder,
 	}
 }
 
@@ -144,6 +158,9 @@ func (c *Checker) violate(rule Rule, actor string, events []EventID, format stri
 
 // Event takes the next event in serial order. It keeps nothing of e.
 func (c *Checker) Event(e *Event) {
+	if c.losing(e) {
+		return
+	}
 	n := &c.section.Counts
 	n.Events++
 	if e.Aborted {
@@ -157,6 +174,7 @@ func (c *Checker) Event(e *Event) {
 	c.order = max(c.order, e.Order)
 	c.issued(e)
 	c.cause(e)
+	c.keep(e)
 	n.Reads += len(e.Reads)
 	for i := range e.Reads {
 		c.read(e, &e.Reads[i])
@@ -200,8 +218,11 @@ func (c *Checker) actor(name string) *actor {
 }
 
 func (c *Checker) read(e *Event, r *Access) {
+	_, known := c.actors[r.Actor]
 	a := c.actor(r.Actor)
 	switch {
+	case !known && c.partial:
+		a.version, a.state = r.Version, r.State
 	case r.Version != a.version:
 		c.violate(Read, r.Actor, []EventID{e.ID, a.by.id}, "%v read version %d of %s, which was at %d, written by %v",
 			e, r.Version, r.Actor, a.version, a.by)
@@ -229,7 +250,7 @@ func (c *Checker) write(e *Event, w *Access) {
 func (c *Checker) cause(e *Event) {
 	o := &e.Origin
 	switch o.Kind {
-	case "sub":
+	case "sub", "tail":
 		c.section.Counts.Subs++
 		p := c.parent(e, o, 0)
 		if p == nil {
@@ -237,6 +258,9 @@ func (c *Checker) cause(e *Event) {
 		}
 		if p.subs--; p.subs >= 0 {
 			c.pending[0]--
+		}
+		if c.goesOn(e) {
+			return // it waits its turn behind nobody
 		}
 		l, at := lane{o.Issuer, e.Target}, place{p.order, o.Index}
 		if last, ok := c.lanes[l]; ok && !last.before(at) {
@@ -246,7 +270,7 @@ func (c *Checker) cause(e *Event) {
 		c.lanes[l] = at
 	case "timer":
 		c.section.Counts.Timers++
-		if p := c.events[o.Parent]; p == nil || !p.committed {
+		if p := c.events[o.Parent]; (p == nil || !p.committed) && (p != nil || !c.earlier) {
 			c.violate(Cause, "", []EventID{e.ID, o.Parent}, "%v is the firing of a timer that event %v has set, which has not committed before", e, o.Parent)
 		}
 	}
@@ -256,6 +280,9 @@ func (c *Checker) cause(e *Event) {
 // what is 0 for a sub-event and 1 for a callback.
 func (c *Checker) parent(what fmt.Stringer, o *Origin, kind int) *issuer {
 	p := c.events[o.Parent]
+	if p == nil && c.earlier {
+		return nil
+	}
 	if p == nil || !p.committed {
 		c.violate(Cause, "", []EventID{o.Parent}, "%v was issued by event %v, which has not committed before", what, o.Parent)
 		return nil
@@ -279,6 +306,9 @@ func (c *Checker) Callback(k *Callback) {
 	if o.Parent == (EventID{}) {
 		return // posted by a client
 	}
+	if c.lostParent(k) {
+		return
+	}
 	p := c.parent(k, o, 1)
 	if p == nil {
 		return
@@ -301,6 +331,10 @@ func (c *Checker) Gone(uint64) { c.gone = true }
 func (c *Checker) Answer(a Answer) {
 	c.section.Counts.Answers++
 	i, ok := c.open[a.Order]
+	if id, lost := c.lost[a.Order]; lost {
+		c.violate(Durable, "", []EventID{id}, "event %v (order %d) was answered, but a crash has lost it or what it had seen", id, a.Order)
+		return
+	}
 	if !ok {
 		c.violate(Lost, "", nil, "an answer left for order %d, which no event has, or which was answered before", a.Order)
 		return
@@ -323,7 +357,7 @@ func (c *Checker) End(end *End) Section {
 		return *s
 	}
 	s.How = end.How
-	if end.Events != uint64(s.Counts.Events) {
+	if end.Events != uint64(s.Counts.Events+s.Counts.Lost) {
 		c.violate(Lost, "", nil, "the section ends with %d events, but %d were found", end.Events, s.Counts.Events)
 	}
 	if end.How != "closed" {

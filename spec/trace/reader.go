@@ -164,8 +164,13 @@ func (s *scanner) header() *Header {
 		case "started":
 			h.Started = s.passing()
 		case "states":
-			h.States = s.peek() == 't'
-			s.skip()
+			h.States = s.bool()
+		case "store":
+			h.Store = s.text()
+		case "run":
+			h.Run = s.uint()
+		case "recovered":
+			h.Continues, h.Recovered = true, s.int()
 		default:
 			s.skip()
 		}
@@ -197,6 +202,10 @@ func (s *scanner) eventRecord(e *Event) {
 			e.Subs = int(s.int())
 		case "callbacks":
 			e.Callbacks = int(s.int())
+		case "keeps":
+			e.Keeps = s.bool()
+		case "batch":
+			e.Batch = s.bool()
 		case "reads":
 			s.array(func() { e.Reads = append(e.Reads, s.access()) })
 		case "writes":

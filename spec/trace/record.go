@@ -15,7 +15,7 @@ import (
 )
 
 // Version is the newest version of the format that this package reads.
-const Version = 1
+const Version = 2
 
 // Header begins a section: the trace of one system.
 type Header struct {
@@ -25,6 +25,13 @@ type Header struct {
 	Seed    uint64
 	States  bool // accesses carry states
 	Started string
+	// Store is the id of the store of a durable system, Run counts its openings, from 1 on.
+	Store string
+	Run   uint64
+	// Continues says that the run before this one was recorded, too. Recovered is then
+	// the order of its last commit that has survived.
+	Continues bool
+	Recovered int64
 }
 
 // EventID identifies an event.
@@ -45,7 +52,7 @@ type Access struct {
 
 // Origin is where an event or a callback comes from.
 type Origin struct {
-	Kind   string // of an event: client, sub or timer
+	Kind   string // of an event: client, sub, tail or timer
 	Client uint64
 	Parent EventID
 	Index  int
@@ -67,7 +74,11 @@ type Event struct {
 	Reads        []Access
 	Writes       []Access
 
-	Subs, Callbacks int // issued by the commit
+	Subs, Callbacks int  // issued by the commit
+	Keeps           bool // nobody else touches the target until the next step of the chain has ended
+	// Batch says that the event has left something in the store: it survives a crash, or
+	// it never was.
+	Batch bool
 }
 
 // String names the event in reports.

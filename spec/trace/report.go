@@ -20,16 +20,23 @@ func (r *Report) Violated() (n int) {
 	return n
 }
 
-// Check reads a trace and decides. The error says that it could not be read; a violation
-// is none.
-func Check(in io.Reader) (*Report, error) {
+// Check reads a trace, twice, and decides. The error says that it could not be read; a
+// violation is none.
+func Check(in io.ReadSeeker) (*Report, error) {
 	rep := &Report{}
+	found, err := survivors(in)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
 	r := NewReader(in)
-	var c *Checker
+	var c, before *Checker
 	ended := func(e *End) {
 		if c != nil {
 			rep.Sections = append(rep.Sections, c.End(e))
-			c = nil
+			before, c = c, nil
 		}
 	}
 	for {
@@ -47,7 +54,18 @@ func Check(in io.Reader) (*Report, error) {
 		}
 		if rec.Header != nil {
 			ended(nil)
-			c = NewChecker(*rec.Header)
+			if before != nil && rec.Header.follows(&before.section.Header) {
+				c = before
+				c.resume(*rec.Header)
+			} else {
+				c = NewChecker(*rec.Header)
+				c.partial = rec.Header.Continues
+				c.earlier = rec.Header.Continues || rec.Header.Run > 1
+			}
+			if len(found) > 0 {
+				c.survive(found[0])
+				found = found[1:]
+			}
 			continue
 		}
 		if c == nil {
@@ -84,10 +102,17 @@ const shownMax = 5
 // Write writes the report for people: what was found in violated sections, and the counts.
 func (r *Report) Write(w io.Writer) error {
 	var t Counts
-	unfinished := 0
+	unfinished, restarts := 0, 0
 	for i := range r.Sections {
 		s := &r.Sections[i]
 		t.add(&s.Counts)
+		if i > 0 && s.Header.follows(&r.Sections[i-1].Header) {
+			restarts++
+			t.Actors -= r.Sections[i-1].Counts.Actors // they are counted again
+			if r.Sections[i-1].How != "closed" {
+				unfinished--
+			}
+		}
 		if s.How != "closed" {
 			unfinished++
 		}
@@ -116,8 +141,11 @@ func (r *Report) Write(w io.Writer) error {
 	_, err := fmt.Fprintf(w, "%s: %s (%d committed, %d undone; %s, %s, %s), %s, %s and %s",
 		verdict, plural(t.Events, "event"), t.Commits, t.Aborts, plural(t.Subs, "sub-event"), plural(t.Timers, "timer"), plural(t.Callbacks, "callback"),
 		plural(t.Actors, "actor"), plural(t.Reads, "read"), plural(t.Writes, "write"))
-	if err == nil && len(r.Sections) > 1 {
-		_, err = fmt.Fprintf(w, ", in %d systems", len(r.Sections))
+	if n := len(r.Sections) - restarts; err == nil && n > 1 {
+		_, err = fmt.Fprintf(w, ", in %d systems", n)
+	}
+	if err == nil && restarts > 0 {
+		_, err = fmt.Fprintf(w, ", across %s (%s undone by crashes)", plural(restarts, "restart"), plural(t.Lost, "event"))
 	}
 	if err == nil {
 		_, err = fmt.Fprintln(w)
@@ -142,6 +170,7 @@ func (t *Counts) add(o *Counts) {
 	t.Actors += o.Actors
 	t.Reads += o.Reads
 	t.Writes += o.Writes
+	t.Lost += o.Lost
 }
 
 func (h *Header) title() string {

@@ -148,6 +148,12 @@ func (s *scanner) int() int64 {
 	return int64(n)
 }
 
+func (s *scanner) bool() bool {
+	is := s.peek() == 't'
+	s.skip()
+	return is
+}
+
 func (s *scanner) hex() uint64 {
 	quoted, _ := s.raw()
 	n, err := strconv.ParseUint(string(quoted[1:len(quoted)-1]), 16, 64)

@@ -37,7 +37,10 @@ type Job struct {
 	// Scheduled runs one goroutine at a time, in an order that Seed chooses, and which is the same
 	// whenever it is the same seed. It needs simulated time.
 	Scheduled bool
-	LimitMS   int64 // how long the run may take
+	// Stored runs the program on a store, from which states are dropped and read again all the time, and which is opened
+	// once more at the end.
+	Stored  bool
+	LimitMS int64 // how long the run may take
 }
 
 // Outcome is what came of a job, a line of JSON.
@@ -49,6 +52,7 @@ type Outcome struct {
 	Unquiet     string       `json:",omitempty"` // why the system did not come to rest after main or the test
 	Hang        string       `json:",omitempty"` // the run took longer than its limit: who waits for whom, and all stacks
 	Crash       string       `json:",omitempty"` // the process ended; written by the parent
+	Stored      string       `json:",omitempty"` // what is wrong with the store, or with what it has given back
 	Commits     uint64       // events that committed
 	Aborts      uint64       // events that were undone
 	TookUS      int64        // how long the run took
@@ -135,11 +139,14 @@ func (r *run) perform(p *aeonrt.Package) *Outcome {
 	if simulated {
 		cfg.Clock, cfg.Scheduled = aeonrt.NewSimClock(epoch), r.job.Scheduled
 	}
-	s := aeonrt.Open(cfg)
+	o := &Outcome{Job: r.job}
+	s, keeping := r.open(cfg, p, o)
+	if s == nil {
+		return o
+	}
 	r.system.Lock()
 	r.system.System = s
 	r.system.Unlock()
-	o := &Outcome{Job: r.job}
 	o.Failure = call(body, s.Client())
 	switch {
 	case o.Failure != nil: // ends the program: its timers are dropped
@@ -152,14 +159,32 @@ func (r *run) perform(p *aeonrt.Package) *Outcome {
 			o.Unquiet = err.Error()
 		}
 	}
+	end := func() {}
+	if keeping != nil {
+		end = keeping.end(s, o)
+	}
 	stats := s.Stats()
 	s.Close()
+	end()
 	o.Commits, o.Aborts = stats.Commits, stats.Aborts
 	o.Output = r.out.String()
 	for _, d := range s.DeadLetters() {
 		o.DeadLetters = append(o.DeadLetters, DeadLetter{Method: d.Method, Failure: *failureOf(d.Err, nil)})
 	}
 	return o
+}
+
+// open opens a system, on a store if the job says so; nil if it cannot be opened.
+func (r *run) open(cfg aeonrt.Config, p *aeonrt.Package, o *Outcome) (*aeonrt.System, *stored) {
+	if !r.job.Stored {
+		return aeonrt.Open(cfg), nil
+	}
+	d, s, err := openStored(cfg, p)
+	if err != nil {
+		o.Stored = err.Error()
+		return nil, nil
+	}
+	return s, d
 }
 
 // fireAll advances simulated time until no one-shot timer is left, in growing steps since it is not known when

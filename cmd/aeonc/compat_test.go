@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aeon-lang/aeon/lang/diag"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
+)
+
+func writeProgram(t *testing.T, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "shop.aeon"), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// compared runs aeonc compat and returns the codes it reports, and its exit code.
+func compared(t *testing.T, old, now string) (codes []string, exit int, text string) {
+	t.Helper()
+	var stderr bytes.Buffer
+	exit = dispatch([]string{"compat", "--format=short", old, now}, &environment{stdout: &output{to: &stderr}, stderr: &stderr})
+	for line := range strings.Lines(stderr.String()) {
+		if parts := strings.SplitN(line, ": ", 3); len(parts) == 3 {
+			codes = append(codes, parts[1])
+		}
+	}
+	return codes, exit, stderr.String()
+}
+
+// Every code of compat is shown by its example, once and alone, and the corrected example
+// can follow what was before.
+func TestCompatCodesHaveTestedExamples(t *testing.T) {
+	old := writeProgram(t, diag.CompatBefore)
+	for _, info := range diag.Phase("compat") {
+		codes, exit, text := compared(t, old, writeProgram(t, info.BadProgram()))
+		want := 1
+		if info.Code == diag.CompatField { // a warning
+			want = 0
+		}
+		if !slices.Equal(codes, []string{string(info.Code)}) || exit != want {
+			t.Errorf("%s: exit code %d\n%s", info.Code, exit, text)
+		}
+		if _, exit, text := compared(t, old, writeProgram(t, info.Good)); exit != 0 || text != "" {
+			t.Errorf("%s, corrected: exit code %d\n%s", info.Code, exit, text)
+		}
+	}
+}
+
+// A data directory is compared by the schema in it, and left as it was.
+func TestCompatWithADataDirectory(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	engine, err := pebbledb.Open(data, store.EngineOptions{Program: "shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.Open(engine, store.Options{Program: "shop", Durability: store.Durability{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := st.Adapt([]store.Class{{Name: "shop.Ware", Fields: []store.ClassField{{Name: "price", Type: "int"}, {Name: "name", Type: "string"}}},
+		{Name: "shop.Shelf", Fields: []store.ClassField{{Name: "labels", Type: "set<string>"}}}}); err != nil {
+		t.Fatal(err)
+	}
+	if codes, exit, text := compared(t, data, writeProgram(t, diag.CompatBefore)); exit == 0 || !strings.Contains(text, "use") {
+		t.Errorf("a directory in use: %v, exit code %d\n%s", codes, exit, text)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before := contents(t, data)
+	if codes, exit, text := compared(t, data, writeProgram(t, diag.CompatBefore)); exit != 0 || text != "" {
+		t.Errorf("the program of the data: %v, exit code %d\n%s", codes, exit, text)
+	}
+	info, _ := diag.Lookup(diag.CompatType)
+	if codes, exit, text := compared(t, data, writeProgram(t, info.BadProgram())); exit != 1 || !slices.Equal(codes, []string{"AE1001"}) {
+		t.Errorf("a changed type: %v, exit code %d\n%s", codes, exit, text)
+	}
+	if after := contents(t, data); after != before {
+		t.Errorf("the directory was\n%s\nand is\n%s", before, after)
+	}
+}
+
+// contents lists the files below a directory with their sizes.
+func contents(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && !d.IsDir() {
+			fmt.Fprintln(&b, path, info.Size())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}

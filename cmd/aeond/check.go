@@ -1,0 +1,158 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
+)
+
+func checkCommand() *command {
+	return &command{
+		name:  "check",
+		args:  "--data DIR",
+		short: "read every row of a data directory and say what is damaged",
+		long: `
+Check reads all rows in a data directory, compares each with its checksum, and says how many
+actors of each class, sub-events and timers there are. It changes nothing; the program
+must have ended, or been killed. The exit code is 1 if something is damaged.
+
+	aeond check --data /var/lib/shop`,
+		setup: func(fs *flag.FlagSet) func(*environment) error {
+			dir := fs.String("data", "", "the data directory `DIR`")
+			return func(env *environment) error { return check(env, *dir) }
+		},
+	}
+}
+
+func statusCommand() *command {
+	return &command{
+		name:  "status",
+		args:  "--data DIR",
+		short: "say what is in a data directory, and who uses it",
+		long: `
+Status says whose a data directory is, and either which process uses it, or how many actors of
+each class, sub-events and timers are in it. It changes nothing, and does not read the fields of
+actors: "aeond check" does.
+
+	aeond status --data /var/lib/shop`,
+		setup: func(fs *flag.FlagSet) func(*environment) error {
+			dir := fs.String("data", "", "the data directory `DIR`")
+			return func(env *environment) error { return status(env, *dir) }
+		},
+	}
+}
+
+// damageMax bounds how many damaged rows are shown.
+const damageMax = 20
+
+func check(env *environment, dir string) error {
+	db, err := openToLook(dir)
+	if errors.Is(err, store.ErrCorrupt) {
+		fmt.Fprintf(env.stdout, "DAMAGED    %v\n", err)
+		return codeError(exitProblem)
+	}
+	if err != nil {
+		return err
+	}
+	s := newSurvey(db)
+	err = store.Verify(db, s.row, s.damaged)
+	if err == nil {
+		err = s.schema()
+	}
+	if closed := db.Close(); err == nil {
+		err = closed
+	}
+	s.write(env.stdout, db.Identity())
+	fmt.Fprintf(env.stdout, "rows       %d, %s\n", s.rows+len(s.damage), s.condition(err))
+	for _, d := range s.damage[:min(len(s.damage), damageMax)] {
+		fmt.Fprintf(env.stdout, "DAMAGED    %s: %s\n", store.DescribeKey(d.Key), d.Reason)
+	}
+	if n := len(s.damage) - damageMax; n > 0 {
+		fmt.Fprintf(env.stdout, "DAMAGED    %d more rows\n", n)
+	}
+	if errors.Is(err, store.ErrCorrupt) {
+		fmt.Fprintf(env.stdout, "DAMAGED    %v\n", err)
+		return codeError(exitProblem)
+	}
+	if err != nil {
+		return err
+	}
+	if len(s.damage) > 0 {
+		return codeError(exitProblem)
+	}
+	return nil
+}
+
+// condition says in words how the rows are.
+func (s *survey) condition(err error) string {
+	switch {
+	case err != nil:
+		return "and then the engine could not read on"
+	case len(s.damage) > 0:
+		return fmt.Sprintf("%d of them damaged", len(s.damage))
+	}
+	return "all of them whole"
+}
+
+func status(env *environment, dir string) error {
+	db, err := openToLook(dir)
+	if inUse := new(pebbledb.InUseError); errors.As(err, &inUse) {
+		return statusInUse(env, inUse)
+	}
+	if err != nil {
+		return err
+	}
+	s := newSurvey(db)
+	err = s.sections()
+	if err == nil {
+		err = s.schema()
+	}
+	if closed := db.Close(); err == nil {
+		err = closed
+	}
+	if err == nil && len(s.damage) > 0 {
+		err = s.damage[0]
+	}
+	if err != nil {
+		return err
+	}
+	s.write(env.stdout, db.Identity())
+	return nil
+}
+
+// statusInUse says what can be said of a directory that a process uses.
+func statusInUse(env *environment, inUse *pebbledb.InUseError) error {
+	id, err := pebbledb.Identify(inUse.Dir)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(env.stdout, "program    %s\nstore      %s\nin use     by process %d\n", id.Program, id.Store, inUse.PID)
+	return nil
+}
+
+func openToLook(dir string) (*pebbledb.DB, error) {
+	if dir == "" {
+		return nil, usagef("name the directory with --data")
+	}
+	return pebbledb.OpenReadOnly(dir, store.EngineOptions{})
+}
+
+// write says what is in the store.
+func (s *survey) write(w io.Writer, id store.Identity) {
+	fmt.Fprintf(w, "program    %s\nstore      %s\n", id.Program, id.Store)
+	for _, c := range s.classes() {
+		fmt.Fprintf(w, "actors     %d %s\n", c.actors, c.name)
+	}
+	for _, section := range []struct {
+		name string
+		of   store.Section
+	}{{"sub-events", store.Outbox}, {"tail calls", store.Continuations}, {"timers", store.Timers}, {"in doubt", store.InDoubt}} {
+		if n := s.counts[section.of]; n > 0 {
+			fmt.Fprintf(w, "%-10s %d\n", section.name, n)
+		}
+	}
+}

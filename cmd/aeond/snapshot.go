@@ -1,0 +1,289 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/aeon-lang/aeon/ondisk"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/settings"
+	"github.com/aeon-lang/aeon/runtime/snapshot"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
+)
+
+func snapshotCommand() *command {
+	return &command{
+		name:  "snapshot",
+		args:  "--data DIR --to PLACE [--actor CLASS/NAME]",
+		short: "copy what is in a data directory to a directory or a bucket",
+		long: `
+Snapshot copies everything in a data directory, or an actor with all that it owns, to a
+directory or to a bucket: s3://BUCKET/PREFIX?endpoint=HOST:PORT&region=REGION, with
+credentials from the environment as the tools of AWS have them. What is there already is not
+sent again. The program must have ended; one that runs takes its snapshots itself, with
+--snapshots, while events go on.
+
+	aeond snapshot --data /var/lib/shop --to /backup/shop
+	aeond snapshot --data /var/lib/shop --to s3://backups/shop --actor Shop/main
+
+"aeond snapshots" lists them, "aeond restore" brings them back.`,
+		setup: func(fs *flag.FlagSet) func(*environment) error {
+			dir := fs.String("data", "", "the data directory `DIR`")
+			to := fs.String("to", "", "where the snapshot goes, a `PLACE`")
+			actor := fs.String("actor", "", "only this actor and what it owns, `CLASS/NAME`")
+			return func(env *environment) error { return takeSnapshot(env, *dir, *to, *actor) }
+		},
+	}
+}
+
+func snapshotsCommand() *command {
+	return &command{
+		name:  "snapshots",
+		args:  "--from PLACE [--verify]",
+		short: "list the snapshots in a directory or a bucket",
+		long: `
+Snapshots lists what is in a place that snapshots have gone to, the oldest first. With --verify all
+of it is read and checked; the exit code is 1 if something is damaged.
+
+	aeond snapshots --from /backup/shop --verify`,
+		setup: func(fs *flag.FlagSet) func(*environment) error {
+			from := fs.String("from", "", "where the snapshots are, a `PLACE`")
+			verify := fs.Bool("verify", false, "read and check them")
+			return func(env *environment) error { return listSnapshots(env, *from, *verify) }
+		},
+	}
+}
+
+func restoreCommand() *command {
+	return &command{
+		name:  "restore",
+		args:  "--from PLACE --data DIR [--snapshot NAME] [--actor]",
+		short: "bring a snapshot back",
+		long: `
+Restore makes a data directory of a snapshot: of the newest of a whole directory, or, with --actor,
+of the newest of an actor, or of the one that is named. DIR must be new or empty.
+
+A snapshot of an actor can also be brought back into the directory that it was taken of, where the actor
+is replaced, with all that it owns, and everything else stays; the program must have ended. It is
+refused if something that would be replaced has got other owners.
+
+	aeond restore --from /backup/shop --data /var/lib/shop2
+	aeond restore --from /backup/shop --data /var/lib/shop --actor`,
+		setup: func(fs *flag.FlagSet) func(*environment) error {
+			from := fs.String("from", "", "where the snapshots are, a `PLACE`")
+			dir := fs.String("data", "", "the data directory `DIR`")
+			name := fs.String("snapshot", "", "its `NAME`, as \"aeond snapshots\" lists it")
+			actor := fs.Bool("actor", false, "the newest snapshot of an actor")
+			return func(env *environment) error { return restore(env, *from, *dir, *name, *actor) }
+		},
+	}
+}
+
+func openPlace(flagName, address string) (snapshot.Target, error) {
+	if address == "" {
+		return nil, usagef("name the place with --%s: a directory, or s3://BUCKET/PREFIX", flagName)
+	}
+	return ondisk.OpenTarget(context.Background(), address)
+}
+
+func takeSnapshot(env *environment, dir, to, actor string) (err error) {
+	place, err := openPlace("to", to)
+	if err != nil {
+		return err
+	}
+	db, err := openToLook(dir)
+	if inUse := new(pebbledb.InUseError); errors.As(err, &inUse) {
+		return fmt.Errorf("%w\n\ta program that runs takes snapshots itself: start it with --snapshots %s", err, to)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if settings.Within(to, dir) {
+		return usagef("--to: %s is in the data directory %s, and would be lost with it; name another place", to, dir)
+	}
+	m := snapshot.Manifest{Kind: snapshot.Node, Store: db.Identity().Store, Program: db.Identity().Program, Taken: time.Now()}
+	if m.Number, err = store.SnapshotNumberOf(db); err != nil {
+		return err
+	}
+	rows := snapshot.Rows(func(emit func(key, row []byte) error) error { return exec.NodeRows(db, emit) })
+	if actor != "" {
+		cut, err := cutOf(db, actor)
+		if err != nil {
+			return err
+		}
+		m.Kind, m.Actor, m.Root, m.Actors = snapshot.Actor, actor, cut.Root.String(), cut.Actors()
+		rows = cut.Rows
+	}
+	saved, err := snapshot.Save(context.Background(), place, m, rows)
+	if err != nil {
+		return err
+	}
+	_, bytes := saved.Size()
+	fmt.Fprintf(env.stdout, "%s: %d bytes, %d of them new\n", saved.Name, bytes, saved.NewBytes)
+	return nil
+}
+
+// cutOf finds the actor that CLASS/NAME names.
+func cutOf(db *pebbledb.DB, actor string) (*exec.Cut, error) {
+	class, name, ok := strings.Cut(actor, "/")
+	if !ok || class == "" || name == "" {
+		return nil, usagef("--actor: %q is not CLASS/NAME", actor)
+	}
+	if !strings.Contains(class, ".") {
+		class = db.Identity().Program + "." + class
+	}
+	id, err := exec.FindNamed(db, class, name)
+	if err != nil {
+		return nil, err
+	}
+	return exec.CutAt(db, id)
+}
+
+func listSnapshots(env *environment, from string, verify bool) error {
+	place, err := openPlace("from", from)
+	if err != nil {
+		return err
+	}
+	list, err := snapshot.List(context.Background(), place, "")
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		env.say("there are no snapshots in %s", place)
+	}
+	damaged := false
+	for i := range list {
+		m := &list[i]
+		rows, bytes := m.Size()
+		what := "everything"
+		if m.Kind == snapshot.Actor {
+			what = fmt.Sprintf("%s, %s", m.Actor, actors(m.Actors))
+		}
+		fmt.Fprintf(env.stdout, "%s  %s  %d rows  %d bytes  %s", m.Name, m.Program, rows, bytes, what)
+		if verify {
+			err := snapshot.Verify(context.Background(), place, m)
+			if bad := new(snapshot.DamageError); errors.As(err, &bad) {
+				fmt.Fprintf(env.stdout, "  DAMAGED %s: %s\n", bad.Name, bad.Reason)
+				damaged = true
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			fmt.Fprint(env.stdout, "  whole")
+		}
+		fmt.Fprintln(env.stdout)
+	}
+	if damaged {
+		return codeError(exitProblem)
+	}
+	return nil
+}
+
+func actors(n int) string {
+	if n == 1 {
+		return "1 actor"
+	}
+	return fmt.Sprintf("%d actors", n)
+}
+
+func restore(env *environment, from, dir, name string, actor bool) error {
+	place, err := openPlace("from", from)
+	if err != nil {
+		return err
+	}
+	if dir == "" {
+		return usagef("name the directory with --data")
+	}
+	kind := snapshot.Node
+	if actor {
+		kind = snapshot.Actor
+	}
+	m, err := snapshot.Find(context.Background(), place, kind, name)
+	if err != nil {
+		return err
+	}
+	rows := exec.RowSource(func(f func(key, row []byte) error) error { return snapshot.Read(context.Background(), place, m, f) })
+	entries, err := os.ReadDir(dir)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	case len(entries) > 0 && m.Kind == snapshot.Actor:
+		return restoreActor(env, m, dir, rows)
+	case len(entries) > 0:
+		return fmt.Errorf("%s is not empty; a snapshot of everything is restored to a new directory", dir)
+	}
+	return restoreNew(env, m, dir, rows)
+}
+
+// restoreNew makes a directory of a snapshot. It appears when it is complete.
+func restoreNew(env *environment, m *snapshot.Manifest, dir string, rows exec.RowSource) (err error) {
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return err
+	}
+	staged, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".restoring-")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.RemoveAll(staged) // the error that counts is the first
+		}
+	}()
+	e, err := pebbledb.Open(staged, store.EngineOptions{Program: m.Program})
+	if err != nil {
+		return err
+	}
+	id := e.(store.Identified).Identity()
+	if err := errors.Join(exec.Restore(e, id, rows), e.Close()); err != nil {
+		return err
+	}
+	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err // empty, as the caller has seen
+	}
+	if err := os.Rename(staged, dir); err != nil {
+		return err
+	}
+	n, _ := m.Size()
+	fmt.Fprintf(env.stdout, "%s: %d rows of %s, a new store %s\n", dir, n, m.Name, id.Store)
+	return nil
+}
+
+// restoreActor brings an actor back where its snapshot was taken.
+func restoreActor(env *environment, m *snapshot.Manifest, dir string, rows exec.RowSource) (err error) {
+	root, err := event.ParseActorID(m.Root)
+	if err != nil {
+		return fmt.Errorf("%s: %w", m.Name, err)
+	}
+	e, err := pebbledb.Open(dir, store.EngineOptions{Program: m.Program})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, e.Close()) }()
+	if id := e.(store.Identified).Identity().Store; id != m.Store {
+		return fmt.Errorf("%s is of store %s, and %s holds store %s; restore it to a new directory", m.Name, m.Store, dir, id)
+	}
+	n, err := exec.RestoreActor(e, root, rows)
+	if err != nil {
+		return err
+	}
+	if err := e.Sync(); err != nil {
+		return err
+	}
+	fmt.Fprintf(env.stdout, "%s: %s is as it was in %s, %s\n", dir, m.Actor, m.Name, actors(n))
+	return nil
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// survey counts what is in a store.
+type survey struct {
+	from    store.Reader
+	counts  map[store.Section]int
+	layouts map[uint32]int    // actors by the layout in their headers
+	names   map[uint32]string // classes by layout
+	rows    int
+	damage  []*store.CorruptError
+}
+
+func newSurvey(from store.Reader) *survey {
+	return &survey{from: from, counts: map[store.Section]int{}, layouts: map[uint32]int{}, names: map[uint32]string{}}
+}
+
+// row counts a row that is whole.
+func (s *survey) row(key, payload []byte) {
+	s.rows++
+	_, section, ok := store.SectionOf(key)
+	if !ok {
+		return
+	}
+	s.counts[section]++
+	if section != store.Headers {
+		return
+	}
+	h, err := exec.ReadHeader(payload)
+	switch {
+	case err != nil:
+		s.damaged(&store.CorruptError{Key: slices.Clone(key), Reason: err.Error()})
+	case h.Alive:
+		s.layouts[h.Layout]++
+	}
+}
+
+func (s *survey) damaged(err *store.CorruptError) { s.damage = append(s.damage, err) }
+
+// sections reads the sections that say what goes on when the program is started again.
+func (s *survey) sections() error {
+	partitions, err := store.PartitionsOf(s.from)
+	for p := 0; p < partitions && err == nil; p++ {
+		for _, section := range []store.Section{store.Headers, store.InDoubt, store.Continuations, store.Outbox, store.Timers} {
+			if err = store.VerifySection(s.from, event.PartitionID(p), section, s.row, s.damaged); err != nil {
+				break
+			}
+		}
+	}
+	return err
+}
+
+// schema reads which class a layout is of.
+func (s *survey) schema() error {
+	schema, err := store.ReadSchema(s.from)
+	if bad := new(store.CorruptError); errors.As(err, &bad) {
+		return nil // the damaged row is known
+	}
+	if err != nil {
+		return err
+	}
+	for layout := range s.layouts {
+		_, s.names[layout] = schema.ByNumber(layout)
+	}
+	return nil
+}
+
+// population is how many actors of a class there are.
+type population struct {
+	name   string
+	actors int
+}
+
+func (s *survey) classes() []population {
+	sums := map[string]int{}
+	for layout, n := range s.layouts {
+		sums[cmp.Or(s.names[layout], "of a class that the schema does not know")] += n
+	}
+	var list []population
+	for name, n := range sums {
+		list = append(list, population{name, n})
+	}
+	slices.SortFunc(list, func(a, b population) int { return cmp.Compare(a.name, b.name) })
+	return list
+}
