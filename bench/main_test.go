@@ -38,12 +38,19 @@ func TestAppIsGenerated(t *testing.T) {
 	}
 }
 
-// Every row runs, and the systems that keep accounts keep their sum.
+// Every row runs, without servers, and the systems that keep accounts keep their sum.
 func TestRowsRun(t *testing.T) {
 	for _, r := range rows() {
 		t.Run(r.title, func(t *testing.T) {
-			if err := measure(r, "", true, 1); err != nil {
+			p, err := newPlace(t.TempDir(), false, true)
+			if err != nil {
 				t.Fatal(err)
+			}
+			if err := (options{quick: true, rounds: 1}).measure(r, p); err != nil {
+				t.Error(err)
+			}
+			if err := p.close(); err != nil {
+				t.Error(err)
 			}
 		})
 	}

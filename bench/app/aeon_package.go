@@ -141,32 +141,27 @@ const (
 	fieldCounterTotal uint16 = iota
 )
 
-// EncodeState writes the fields by name.
-func (self *Counter) EncodeState(e *aeonrt.Encoder) {
-	e.Record(1)
-	mark := e.Field("total")
-	e.Int(self.total)
-	e.EndField(mark)
-	e.EndRecord()
+// SaveField writes one field, by number.
+func (self *Counter) SaveField(w *aeonrt.Writer, field int) {
+	switch field {
+	case 0:
+		e := w.Row()
+		e.Int(self.total)
+	}
 }
 
-// DecodeState reads what EncodeState of this or another version of the program wrote.
-func (self *Counter) DecodeState(d *aeonrt.Decoder) {
-	for n := d.Record(); n > 0; n-- {
-		switch string(d.Field()) {
-		case "total":
-			self.total = d.Int()
-		}
-		d.EndField()
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *Counter) LoadFields(r *aeonrt.Reader) {
+	if d := r.Row(0); d != nil {
+		self.total = d.Int()
 	}
-	d.EndRecord()
 }
 
 var AeonClassCounter = aeonrt.Class{
 	Package: "app",
 	Name:    "Counter",
 	Fields: []aeonrt.Field{
-		{Name: "total"},
+		{Name: "total", Type: "int"},
 	},
 }
 
@@ -397,32 +392,27 @@ const (
 	fieldAccountBalance uint16 = iota
 )
 
-// EncodeState writes the fields by name.
-func (self *Account) EncodeState(e *aeonrt.Encoder) {
-	e.Record(1)
-	mark := e.Field("balance")
-	e.Int(self.balance)
-	e.EndField(mark)
-	e.EndRecord()
+// SaveField writes one field, by number.
+func (self *Account) SaveField(w *aeonrt.Writer, field int) {
+	switch field {
+	case 0:
+		e := w.Row()
+		e.Int(self.balance)
+	}
 }
 
-// DecodeState reads what EncodeState of this or another version of the program wrote.
-func (self *Account) DecodeState(d *aeonrt.Decoder) {
-	for n := d.Record(); n > 0; n-- {
-		switch string(d.Field()) {
-		case "balance":
-			self.balance = d.Int()
-		}
-		d.EndField()
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *Account) LoadFields(r *aeonrt.Reader) {
+	if d := r.Row(0); d != nil {
+		self.balance = d.Int()
 	}
-	d.EndRecord()
 }
 
 var AeonClassAccount = aeonrt.Class{
 	Package: "app",
 	Name:    "Account",
 	Fields: []aeonrt.Field{
-		{Name: "balance"},
+		{Name: "balance", Type: "int"},
 	},
 }
 
@@ -562,6 +552,54 @@ func (x *bankTransferArgs) Decode(d *aeonrt.Decoder) {
 	x.amount = d.Int()
 }
 
+// callBalance calls balance as a part of the current event.
+func (r BankRef) callBalance(cx *aeonrt.Cx, account int64) (ret int64) {
+	self, ok := aeonrt.Enter[*Bank](cx, r.Ref, &methodBankBalance)
+	if !ok { // the actor is on another host
+		args := bankBalanceArgs{account: account}
+		aeonrt.CallRemote(cx, r.Ref, &methodBankBalance, &args)
+		return args.ret
+	}
+	ret = self.balance(cx, account)
+	cx.Leave()
+	return ret
+}
+
+// Balance runs balance as an event and waits for its result.
+func (r BankRef) Balance(cl *aeonrt.Client, account int64) (ret int64, err error) {
+	args := &bankBalanceArgs{account: account}
+	err = cl.Await(r.Ref, &methodBankBalance, args)
+	return args.ret, err
+}
+
+// BalanceEvent issues balance as an event.
+func (r BankRef) BalanceEvent(cl *aeonrt.Client, account int64) aeonrt.Pending[int64] {
+	args := &bankBalanceArgs{account: account}
+	return aeonrt.Issue(cl, r.Ref, &methodBankBalance, args, func() int64 { return args.ret })
+}
+
+// bankBalanceArgs holds the arguments and the result of one call of Bank.balance.
+type bankBalanceArgs struct {
+	account int64
+	ret     int64
+}
+
+// Encode writes the arguments.
+func (x *bankBalanceArgs) Encode(e *aeonrt.Encoder) {
+	e.Int(x.account)
+}
+
+// Decode reads the arguments.
+func (x *bankBalanceArgs) Decode(d *aeonrt.Decoder) {
+	x.account = d.Int()
+}
+
+// EncodeResult writes the result.
+func (x *bankBalanceArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *bankBalanceArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
 // callTotal calls total as a part of the current event.
 func (r BankRef) callTotal(cx *aeonrt.Cx) (ret int64) {
 	self, ok := aeonrt.Enter[*Bank](cx, r.Ref, &methodBankTotal)
@@ -638,32 +676,30 @@ const (
 	fieldBankAccounts uint16 = iota
 )
 
-// EncodeState writes the fields by name.
-func (self *Bank) EncodeState(e *aeonrt.Encoder) {
-	e.Record(1)
-	mark := e.Field("accounts")
-	aeonrt.PutVector(e, self.accounts, func(e *aeonrt.Encoder, v AccountRef) { aeonrt.PutRef(e, v.Ref) })
-	e.EndField(mark)
-	e.EndRecord()
+// rowsBankAccounts says how the elements of Bank.accounts are stored.
+var rowsBankAccounts = aeonrt.Elems[AccountRef]{
+	Put: func(e *aeonrt.Encoder, v AccountRef) { aeonrt.PutRef(e, v.Ref) },
+	Get: func(d *aeonrt.Decoder) AccountRef { return AccountRef{aeonrt.GetRef(d)} },
 }
 
-// DecodeState reads what EncodeState of this or another version of the program wrote.
-func (self *Bank) DecodeState(d *aeonrt.Decoder) {
-	for n := d.Record(); n > 0; n-- {
-		switch string(d.Field()) {
-		case "accounts":
-			self.accounts = aeonrt.GetVector(d, func(d *aeonrt.Decoder) AccountRef { return AccountRef{aeonrt.GetRef(d)} })
-		}
-		d.EndField()
+// SaveField writes one field, by number.
+func (self *Bank) SaveField(w *aeonrt.Writer, field int) {
+	switch field {
+	case 0:
+		aeonrt.SaveVector(w, &self.accounts, &rowsBankAccounts)
 	}
-	d.EndRecord()
+}
+
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *Bank) LoadFields(r *aeonrt.Reader) {
+	aeonrt.LoadVector(r, 0, &self.accounts, &rowsBankAccounts)
 }
 
 var AeonClassBank = aeonrt.Class{
 	Package: "app",
 	Name:    "Bank",
 	Fields: []aeonrt.Field{
-		{Name: "accounts", Owning: true},
+		{Name: "accounts", Type: "vector<actor app.Account>", Owning: true},
 	},
 }
 
@@ -686,10 +722,21 @@ var methodBankTransfer = aeonrt.Method{
 	Touches:   []aeonrt.ClassMode{{Class: &AeonClassAccount, Mode: aeonrt.Write}},
 }
 
+var methodBankBalance = aeonrt.Method{
+	Class:     &AeonClassBank,
+	Name:      "balance",
+	Index:     2,
+	ReadOnly:  true,
+	Self:      aeonrt.Read,
+	Below:     aeonrt.Exact,
+	BelowMode: aeonrt.Read,
+	Touches:   []aeonrt.ClassMode{{Class: &AeonClassAccount, Mode: aeonrt.Read}},
+}
+
 var methodBankTotal = aeonrt.Method{
 	Class:     &AeonClassBank,
 	Name:      "total",
-	Index:     2,
+	Index:     3,
 	ReadOnly:  true,
 	Self:      aeonrt.Read,
 	Below:     aeonrt.Exact,
@@ -700,7 +747,7 @@ var methodBankTotal = aeonrt.Method{
 var methodBankNew = aeonrt.Method{
 	Class:     &AeonClassBank,
 	Name:      "Bank",
-	Index:     3,
+	Index:     4,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
 	BelowMode: aeonrt.NoAccess,
@@ -788,32 +835,30 @@ const (
 	fieldParentChildren uint16 = iota
 )
 
-// EncodeState writes the fields by name.
-func (self *Parent) EncodeState(e *aeonrt.Encoder) {
-	e.Record(1)
-	mark := e.Field("children")
-	aeonrt.PutVector(e, self.children, func(e *aeonrt.Encoder, v AccountRef) { aeonrt.PutRef(e, v.Ref) })
-	e.EndField(mark)
-	e.EndRecord()
+// rowsParentChildren says how the elements of Parent.children are stored.
+var rowsParentChildren = aeonrt.Elems[AccountRef]{
+	Put: func(e *aeonrt.Encoder, v AccountRef) { aeonrt.PutRef(e, v.Ref) },
+	Get: func(d *aeonrt.Decoder) AccountRef { return AccountRef{aeonrt.GetRef(d)} },
 }
 
-// DecodeState reads what EncodeState of this or another version of the program wrote.
-func (self *Parent) DecodeState(d *aeonrt.Decoder) {
-	for n := d.Record(); n > 0; n-- {
-		switch string(d.Field()) {
-		case "children":
-			self.children = aeonrt.GetVector(d, func(d *aeonrt.Decoder) AccountRef { return AccountRef{aeonrt.GetRef(d)} })
-		}
-		d.EndField()
+// SaveField writes one field, by number.
+func (self *Parent) SaveField(w *aeonrt.Writer, field int) {
+	switch field {
+	case 0:
+		aeonrt.SaveVector(w, &self.children, &rowsParentChildren)
 	}
-	d.EndRecord()
+}
+
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *Parent) LoadFields(r *aeonrt.Reader) {
+	aeonrt.LoadVector(r, 0, &self.children, &rowsParentChildren)
 }
 
 var AeonClassParent = aeonrt.Class{
 	Package: "app",
 	Name:    "Parent",
 	Fields: []aeonrt.Field{
-		{Name: "children", Owning: true},
+		{Name: "children", Type: "vector<actor app.Account>", Owning: true},
 	},
 }
 
@@ -830,6 +875,684 @@ var methodParentNew = aeonrt.Method{
 	Class:     &AeonClassParent,
 	Name:      "Parent",
 	Index:     1,
+	Self:      aeonrt.Write,
+	Below:     aeonrt.None,
+	BelowMode: aeonrt.NoAccess,
+}
+
+// callerDoneArgs holds the arguments and the result of one call of Caller.done.
+type callerDoneArgs struct {
+	said aeonrt.Vector[string]
+}
+
+// Encode writes the arguments.
+func (x *callerDoneArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutVector(e, x.said, (*aeonrt.Encoder).String)
+}
+
+// Decode reads the arguments.
+func (x *callerDoneArgs) Decode(d *aeonrt.Decoder) {
+	x.said = aeonrt.GetVector(d, (*aeonrt.Decoder).String)
+}
+
+var methodCallerDone = aeonrt.ClientMethod{
+	Class: "Caller",
+	Name:  "done",
+}
+
+// HelloRef refers to an actor of class Hello; the zero value is null.
+type HelloRef struct{ aeonrt.Ref }
+
+// Compare orders references as keys.
+func (r HelloRef) Compare(other HelloRef) int { return r.Ref.CompareKey(other.Ref) }
+
+// callGreet calls greet as a part of the current event.
+func (r HelloRef) callGreet(cx *aeonrt.Cx, city string, by CallerRef) {
+	self, ok := aeonrt.Enter[*Hello](cx, r.Ref, &methodHelloGreet)
+	if !ok { // the actor is on another host
+		args := helloGreetArgs{city: city, by: by}
+		aeonrt.CallRemote(cx, r.Ref, &methodHelloGreet, &args)
+		return
+	}
+	self.greet(cx, city, by)
+	cx.Leave()
+}
+
+// Greet runs greet as an event and waits until it has ended.
+func (r HelloRef) Greet(cl *aeonrt.Client, city string, by CallerRef) error {
+	return cl.Await(r.Ref, &methodHelloGreet, &helloGreetArgs{city: city, by: by})
+}
+
+// GreetEvent issues greet as an event.
+func (r HelloRef) GreetEvent(cl *aeonrt.Client, city string, by CallerRef) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodHelloGreet, &helloGreetArgs{city: city, by: by}, nil)
+}
+
+// helloGreetArgs holds the arguments and the result of one call of Hello.greet.
+type helloGreetArgs struct {
+	city string
+	by   CallerRef
+}
+
+// Encode writes the arguments.
+func (x *helloGreetArgs) Encode(e *aeonrt.Encoder) {
+	e.String(x.city)
+	aeonrt.PutClientRef(e, x.by.ClientRef)
+}
+
+// Decode reads the arguments.
+func (x *helloGreetArgs) Decode(d *aeonrt.Decoder) {
+	x.city = d.String()
+	x.by = CallerRef{aeonrt.GetClientRef(d)}
+}
+
+// callWords calls words as a part of the current event.
+func (r HelloRef) callWords(cx *aeonrt.Cx) (ret int64) {
+	self, ok := aeonrt.Enter[*Hello](cx, r.Ref, &methodHelloWords)
+	if !ok { // the actor is on another host
+		args := helloWordsArgs{}
+		aeonrt.CallRemote(cx, r.Ref, &methodHelloWords, &args)
+		return args.ret
+	}
+	ret = self.words(cx)
+	cx.Leave()
+	return ret
+}
+
+// Words runs words as an event and waits for its result.
+func (r HelloRef) Words(cl *aeonrt.Client) (ret int64, err error) {
+	args := &helloWordsArgs{}
+	err = cl.Await(r.Ref, &methodHelloWords, args)
+	return args.ret, err
+}
+
+// WordsEvent issues words as an event.
+func (r HelloRef) WordsEvent(cl *aeonrt.Client) aeonrt.Pending[int64] {
+	args := &helloWordsArgs{}
+	return aeonrt.Issue(cl, r.Ref, &methodHelloWords, args, func() int64 { return args.ret })
+}
+
+// helloWordsArgs holds the arguments and the result of one call of Hello.words.
+type helloWordsArgs struct {
+	ret int64
+}
+
+// Encode writes the arguments.
+func (x *helloWordsArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *helloWordsArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// EncodeResult writes the result.
+func (x *helloWordsArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *helloWordsArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// AeonCreateHello makes a new actor as a part of the current event.
+func AeonCreateHello(cx *aeonrt.Cx) HelloRef {
+	self := aeonrt.New[*Hello](cx, &AeonClassHello)
+	self.construct(cx)
+	aeonrt.Constructed(cx)
+	return HelloRef{self.Ref()}
+}
+
+// NewHello makes a new actor in an event of its own.
+func NewHello(cl *aeonrt.Client) (HelloRef, error) {
+	ref, err := cl.New(&AeonClassHello, &methodHelloNew, &helloNewArgs{})
+	return HelloRef{ref}, err
+}
+
+// helloNewArgs holds the arguments and the result of one call of Hello.Hello.
+type helloNewArgs struct {
+}
+
+// Encode writes the arguments.
+func (x *helloNewArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *helloNewArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// The fields of Hello by number.
+const (
+	fieldHelloSaid uint16 = iota
+)
+
+// rowsHelloSaid says how the elements of Hello.said are stored.
+var rowsHelloSaid = aeonrt.Elems[string]{
+	Put: (*aeonrt.Encoder).String,
+	Get: (*aeonrt.Decoder).String,
+}
+
+// SaveField writes one field, by number.
+func (self *Hello) SaveField(w *aeonrt.Writer, field int) {
+	switch field {
+	case 0:
+		aeonrt.SaveVector(w, &self.said, &rowsHelloSaid)
+	}
+}
+
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *Hello) LoadFields(r *aeonrt.Reader) {
+	aeonrt.LoadVector(r, 0, &self.said, &rowsHelloSaid)
+}
+
+var AeonClassHello = aeonrt.Class{
+	Package: "app",
+	Name:    "Hello",
+	Fields: []aeonrt.Field{
+		{Name: "said", Type: "vector<string>"},
+	},
+}
+
+var methodHelloGreet = aeonrt.Method{
+	Class:     &AeonClassHello,
+	Name:      "greet",
+	Index:     0,
+	Self:      aeonrt.Write,
+	Below:     aeonrt.None,
+	BelowMode: aeonrt.NoAccess,
+}
+
+var methodHelloWords = aeonrt.Method{
+	Class:     &AeonClassHello,
+	Name:      "words",
+	Index:     1,
+	ReadOnly:  true,
+	Self:      aeonrt.Read,
+	Below:     aeonrt.None,
+	BelowMode: aeonrt.NoAccess,
+}
+
+var methodHelloNew = aeonrt.Method{
+	Class:     &AeonClassHello,
+	Name:      "Hello",
+	Index:     2,
+	Self:      aeonrt.Write,
+	Below:     aeonrt.None,
+	BelowMode: aeonrt.NoAccess,
+}
+
+// HelloChainRef refers to an actor of class HelloChain; the zero value is null.
+type HelloChainRef struct{ aeonrt.Ref }
+
+// Compare orders references as keys.
+func (r HelloChainRef) Compare(other HelloChainRef) int { return r.Ref.CompareKey(other.Ref) }
+
+// callGreet calls greet as a part of the current event.
+func (r HelloChainRef) callGreet(cx *aeonrt.Cx, city string) (ret aeonrt.Vector[string]) {
+	self, ok := aeonrt.Enter[*HelloChain](cx, r.Ref, &methodHelloChainGreet)
+	if !ok { // the actor is on another host
+		args := helloChainGreetArgs{city: city}
+		aeonrt.CallRemote(cx, r.Ref, &methodHelloChainGreet, &args)
+		return args.ret
+	}
+	ret = self.greet(cx, city)
+	cx.Leave()
+	return ret
+}
+
+// Greet runs greet as an event and waits for its result.
+func (r HelloChainRef) Greet(cl *aeonrt.Client, city string) (ret aeonrt.Vector[string], err error) {
+	args := &helloChainGreetArgs{city: city}
+	err = cl.Await(r.Ref, &methodHelloChainGreet, args)
+	return args.ret, err
+}
+
+// GreetEvent issues greet as an event.
+func (r HelloChainRef) GreetEvent(cl *aeonrt.Client, city string) aeonrt.Pending[aeonrt.Vector[string]] {
+	args := &helloChainGreetArgs{city: city}
+	return aeonrt.Issue(cl, r.Ref, &methodHelloChainGreet, args, func() aeonrt.Vector[string] { return args.ret })
+}
+
+// helloChainGreetArgs holds the arguments and the result of one call of HelloChain.greet.
+type helloChainGreetArgs struct {
+	city string
+	ret  aeonrt.Vector[string]
+}
+
+// Encode writes the arguments.
+func (x *helloChainGreetArgs) Encode(e *aeonrt.Encoder) {
+	e.String(x.city)
+}
+
+// Decode reads the arguments.
+func (x *helloChainGreetArgs) Decode(d *aeonrt.Decoder) {
+	x.city = d.String()
+}
+
+// EncodeResult writes the result.
+func (x *helloChainGreetArgs) EncodeResult(e *aeonrt.Encoder) {
+	aeonrt.PutVector(e, x.ret, (*aeonrt.Encoder).String)
+}
+
+// DecodeResult reads the result.
+func (x *helloChainGreetArgs) DecodeResult(d *aeonrt.Decoder) {
+	x.ret = aeonrt.GetVector(d, (*aeonrt.Decoder).String)
+}
+
+// AeonResult returns the result, if the call was the last step of a chain.
+func (x *helloChainGreetArgs) AeonResult() any { return x.ret }
+
+// AeonTake sets the result, if the call was the first step of a chain.
+func (x *helloChainGreetArgs) AeonTake(result any) { x.ret = result.(aeonrt.Vector[string]) }
+
+// callWords calls words as a part of the current event.
+func (r HelloChainRef) callWords(cx *aeonrt.Cx) (ret int64) {
+	self, ok := aeonrt.Enter[*HelloChain](cx, r.Ref, &methodHelloChainWords)
+	if !ok { // the actor is on another host
+		args := helloChainWordsArgs{}
+		aeonrt.CallRemote(cx, r.Ref, &methodHelloChainWords, &args)
+		return args.ret
+	}
+	ret = self.words(cx)
+	cx.Leave()
+	return ret
+}
+
+// Words runs words as an event and waits for its result.
+func (r HelloChainRef) Words(cl *aeonrt.Client) (ret int64, err error) {
+	args := &helloChainWordsArgs{}
+	err = cl.Await(r.Ref, &methodHelloChainWords, args)
+	return args.ret, err
+}
+
+// WordsEvent issues words as an event.
+func (r HelloChainRef) WordsEvent(cl *aeonrt.Client) aeonrt.Pending[int64] {
+	args := &helloChainWordsArgs{}
+	return aeonrt.Issue(cl, r.Ref, &methodHelloChainWords, args, func() int64 { return args.ret })
+}
+
+// helloChainWordsArgs holds the arguments and the result of one call of HelloChain.words.
+type helloChainWordsArgs struct {
+	ret int64
+}
+
+// Encode writes the arguments.
+func (x *helloChainWordsArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *helloChainWordsArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// EncodeResult writes the result.
+func (x *helloChainWordsArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *helloChainWordsArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// AeonCreateHelloChain makes a new actor as a part of the current event.
+func AeonCreateHelloChain(cx *aeonrt.Cx) HelloChainRef {
+	self := aeonrt.New[*HelloChain](cx, &AeonClassHelloChain)
+	self.construct(cx)
+	aeonrt.Constructed(cx)
+	return HelloChainRef{self.Ref()}
+}
+
+// NewHelloChain makes a new actor in an event of its own.
+func NewHelloChain(cl *aeonrt.Client) (HelloChainRef, error) {
+	ref, err := cl.New(&AeonClassHelloChain, &methodHelloChainNew, &helloChainNewArgs{})
+	return HelloChainRef{ref}, err
+}
+
+// helloChainNewArgs holds the arguments and the result of one call of HelloChain.HelloChain.
+type helloChainNewArgs struct {
+}
+
+// Encode writes the arguments.
+func (x *helloChainNewArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *helloChainNewArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// The fields of HelloChain by number.
+const (
+	fieldHelloChainSaid uint16 = iota
+)
+
+// rowsHelloChainSaid says how the elements of HelloChain.said are stored.
+var rowsHelloChainSaid = aeonrt.Elems[string]{
+	Put: (*aeonrt.Encoder).String,
+	Get: (*aeonrt.Decoder).String,
+}
+
+// SaveField writes one field, by number.
+func (self *HelloChain) SaveField(w *aeonrt.Writer, field int) {
+	switch field {
+	case 0:
+		aeonrt.SaveVector(w, &self.said, &rowsHelloChainSaid)
+	}
+}
+
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *HelloChain) LoadFields(r *aeonrt.Reader) {
+	aeonrt.LoadVector(r, 0, &self.said, &rowsHelloChainSaid)
+}
+
+var AeonClassHelloChain = aeonrt.Class{
+	Package: "app",
+	Name:    "HelloChain",
+	Fields: []aeonrt.Field{
+		{Name: "said", Type: "vector<string>"},
+	},
+}
+
+var methodHelloChainGreet = aeonrt.Method{
+	Class:     &AeonClassHelloChain,
+	Name:      "greet",
+	Index:     0,
+	Self:      aeonrt.Write,
+	Below:     aeonrt.None,
+	BelowMode: aeonrt.NoAccess,
+}
+
+var methodHelloChainWords = aeonrt.Method{
+	Class:     &AeonClassHelloChain,
+	Name:      "words",
+	Index:     1,
+	ReadOnly:  true,
+	Self:      aeonrt.Read,
+	Below:     aeonrt.None,
+	BelowMode: aeonrt.NoAccess,
+}
+
+var methodHelloChainNew = aeonrt.Method{
+	Class:     &AeonClassHelloChain,
+	Name:      "HelloChain",
+	Index:     2,
+	Self:      aeonrt.Write,
+	Below:     aeonrt.None,
+	BelowMode: aeonrt.NoAccess,
+}
+
+// IndexRef refers to an actor of class Index; the zero value is null.
+type IndexRef struct{ aeonrt.Ref }
+
+// Compare orders references as keys.
+func (r IndexRef) Compare(other IndexRef) int { return r.Ref.CompareKey(other.Ref) }
+
+// callFill calls fill as a part of the current event.
+func (r IndexRef) callFill(cx *aeonrt.Cx, from int64, count int64) {
+	self, ok := aeonrt.Enter[*Index](cx, r.Ref, &methodIndexFill)
+	if !ok { // the actor is on another host
+		args := indexFillArgs{from: from, count: count}
+		aeonrt.CallRemote(cx, r.Ref, &methodIndexFill, &args)
+		return
+	}
+	self.fill(cx, from, count)
+	cx.Leave()
+}
+
+// Fill runs fill as an event and waits until it has ended.
+func (r IndexRef) Fill(cl *aeonrt.Client, from int64, count int64) error {
+	return cl.Await(r.Ref, &methodIndexFill, &indexFillArgs{from: from, count: count})
+}
+
+// FillEvent issues fill as an event.
+func (r IndexRef) FillEvent(cl *aeonrt.Client, from int64, count int64) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodIndexFill, &indexFillArgs{from: from, count: count}, nil)
+}
+
+// indexFillArgs holds the arguments and the result of one call of Index.fill.
+type indexFillArgs struct {
+	from  int64
+	count int64
+}
+
+// Encode writes the arguments.
+func (x *indexFillArgs) Encode(e *aeonrt.Encoder) {
+	e.Int(x.from)
+	e.Int(x.count)
+}
+
+// Decode reads the arguments.
+func (x *indexFillArgs) Decode(d *aeonrt.Decoder) {
+	x.from = d.Int()
+	x.count = d.Int()
+}
+
+// callPut calls put as a part of the current event.
+func (r IndexRef) callPut(cx *aeonrt.Cx, key int64, value int64) {
+	self, ok := aeonrt.Enter[*Index](cx, r.Ref, &methodIndexPut)
+	if !ok { // the actor is on another host
+		args := indexPutArgs{key: key, value: value}
+		aeonrt.CallRemote(cx, r.Ref, &methodIndexPut, &args)
+		return
+	}
+	self.put(cx, key, value)
+	cx.Leave()
+}
+
+// Put runs put as an event and waits until it has ended.
+func (r IndexRef) Put(cl *aeonrt.Client, key int64, value int64) error {
+	return cl.Await(r.Ref, &methodIndexPut, &indexPutArgs{key: key, value: value})
+}
+
+// PutEvent issues put as an event.
+func (r IndexRef) PutEvent(cl *aeonrt.Client, key int64, value int64) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodIndexPut, &indexPutArgs{key: key, value: value}, nil)
+}
+
+// indexPutArgs holds the arguments and the result of one call of Index.put.
+type indexPutArgs struct {
+	key   int64
+	value int64
+}
+
+// Encode writes the arguments.
+func (x *indexPutArgs) Encode(e *aeonrt.Encoder) {
+	e.Int(x.key)
+	e.Int(x.value)
+}
+
+// Decode reads the arguments.
+func (x *indexPutArgs) Decode(d *aeonrt.Decoder) {
+	x.key = d.Int()
+	x.value = d.Int()
+}
+
+// callAt calls at as a part of the current event.
+func (r IndexRef) callAt(cx *aeonrt.Cx, key int64) (ret int64) {
+	self, ok := aeonrt.Enter[*Index](cx, r.Ref, &methodIndexAt)
+	if !ok { // the actor is on another host
+		args := indexAtArgs{key: key}
+		aeonrt.CallRemote(cx, r.Ref, &methodIndexAt, &args)
+		return args.ret
+	}
+	ret = self.at(cx, key)
+	cx.Leave()
+	return ret
+}
+
+// At runs at as an event and waits for its result.
+func (r IndexRef) At(cl *aeonrt.Client, key int64) (ret int64, err error) {
+	args := &indexAtArgs{key: key}
+	err = cl.Await(r.Ref, &methodIndexAt, args)
+	return args.ret, err
+}
+
+// AtEvent issues at as an event.
+func (r IndexRef) AtEvent(cl *aeonrt.Client, key int64) aeonrt.Pending[int64] {
+	args := &indexAtArgs{key: key}
+	return aeonrt.Issue(cl, r.Ref, &methodIndexAt, args, func() int64 { return args.ret })
+}
+
+// indexAtArgs holds the arguments and the result of one call of Index.at.
+type indexAtArgs struct {
+	key int64
+	ret int64
+}
+
+// Encode writes the arguments.
+func (x *indexAtArgs) Encode(e *aeonrt.Encoder) {
+	e.Int(x.key)
+}
+
+// Decode reads the arguments.
+func (x *indexAtArgs) Decode(d *aeonrt.Decoder) {
+	x.key = d.Int()
+}
+
+// EncodeResult writes the result.
+func (x *indexAtArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *indexAtArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// callSize calls size as a part of the current event.
+func (r IndexRef) callSize(cx *aeonrt.Cx) (ret int64) {
+	self, ok := aeonrt.Enter[*Index](cx, r.Ref, &methodIndexSize)
+	if !ok { // the actor is on another host
+		args := indexSizeArgs{}
+		aeonrt.CallRemote(cx, r.Ref, &methodIndexSize, &args)
+		return args.ret
+	}
+	ret = self.size(cx)
+	cx.Leave()
+	return ret
+}
+
+// Size runs size as an event and waits for its result.
+func (r IndexRef) Size(cl *aeonrt.Client) (ret int64, err error) {
+	args := &indexSizeArgs{}
+	err = cl.Await(r.Ref, &methodIndexSize, args)
+	return args.ret, err
+}
+
+// SizeEvent issues size as an event.
+func (r IndexRef) SizeEvent(cl *aeonrt.Client) aeonrt.Pending[int64] {
+	args := &indexSizeArgs{}
+	return aeonrt.Issue(cl, r.Ref, &methodIndexSize, args, func() int64 { return args.ret })
+}
+
+// indexSizeArgs holds the arguments and the result of one call of Index.size.
+type indexSizeArgs struct {
+	ret int64
+}
+
+// Encode writes the arguments.
+func (x *indexSizeArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *indexSizeArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// EncodeResult writes the result.
+func (x *indexSizeArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *indexSizeArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// AeonCreateIndex makes a new actor as a part of the current event.
+func AeonCreateIndex(cx *aeonrt.Cx) IndexRef {
+	self := aeonrt.New[*Index](cx, &AeonClassIndex)
+	self.construct(cx)
+	aeonrt.Constructed(cx)
+	return IndexRef{self.Ref()}
+}
+
+// NewIndex makes a new actor in an event of its own.
+func NewIndex(cl *aeonrt.Client) (IndexRef, error) {
+	ref, err := cl.New(&AeonClassIndex, &methodIndexNew, &indexNewArgs{})
+	return IndexRef{ref}, err
+}
+
+// indexNewArgs holds the arguments and the result of one call of Index.Index.
+type indexNewArgs struct {
+}
+
+// Encode writes the arguments.
+func (x *indexNewArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *indexNewArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// The fields of Index by number.
+const (
+	fieldIndexEntries uint16 = iota
+)
+
+// rowsIndexEntries says how the entries of Index.entries are stored.
+var rowsIndexEntries = aeonrt.Entries[int64, int64]{
+	PutKey: aeonrt.PutKeyInt[int64],
+	GetKey: aeonrt.GetKeyInt[int64],
+	Put:    aeonrt.PutInt[int64],
+	Get:    aeonrt.GetInt[int64],
+}
+
+// SaveField writes one field, by number.
+func (self *Index) SaveField(w *aeonrt.Writer, field int) {
+	switch field {
+	case 0:
+		aeonrt.SaveMap(w, &self.entries, &rowsIndexEntries)
+	}
+}
+
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *Index) LoadFields(r *aeonrt.Reader) {
+	aeonrt.LoadMap(r, 0, &self.entries, &rowsIndexEntries)
+}
+
+var AeonClassIndex = aeonrt.Class{
+	Package: "app",
+	Name:    "Index",
+	Fields: []aeonrt.Field{
+		{Name: "entries", Type: "map<int,int>"},
+	},
+}
+
+var methodIndexFill = aeonrt.Method{
+	Class:     &AeonClassIndex,
+	Name:      "fill",
+	Index:     0,
+	Self:      aeonrt.Write,
+	Below:     aeonrt.None,
+	BelowMode: aeonrt.NoAccess,
+}
+
+var methodIndexPut = aeonrt.Method{
+	Class:     &AeonClassIndex,
+	Name:      "put",
+	Index:     1,
+	Self:      aeonrt.Write,
+	Below:     aeonrt.None,
+	BelowMode: aeonrt.NoAccess,
+}
+
+var methodIndexAt = aeonrt.Method{
+	Class:     &AeonClassIndex,
+	Name:      "at",
+	Index:     2,
+	ReadOnly:  true,
+	Self:      aeonrt.Read,
+	Below:     aeonrt.None,
+	BelowMode: aeonrt.NoAccess,
+}
+
+var methodIndexSize = aeonrt.Method{
+	Class:     &AeonClassIndex,
+	Name:      "size",
+	Index:     3,
+	ReadOnly:  true,
+	Self:      aeonrt.Read,
+	Below:     aeonrt.None,
+	BelowMode: aeonrt.NoAccess,
+}
+
+var methodIndexNew = aeonrt.Method{
+	Class:     &AeonClassIndex,
+	Name:      "Index",
+	Index:     4,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
 	BelowMode: aeonrt.NoAccess,
@@ -885,7 +1608,7 @@ func init() {
 		self.(*Account).construct(cx, x.b)
 	}
 	AeonClassBank.New = func() aeonrt.Object { return new(Bank) }
-	AeonClassBank.Methods = []*aeonrt.Method{&methodBankOpen, &methodBankTransfer, &methodBankTotal}
+	AeonClassBank.Methods = []*aeonrt.Method{&methodBankOpen, &methodBankTransfer, &methodBankBalance, &methodBankTotal}
 	AeonClassBank.Construct = &methodBankNew
 	methodBankOpen.NewArgs = func() aeonrt.Args { return new(bankOpenArgs) }
 	methodBankOpen.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -902,6 +1625,16 @@ func init() {
 		x := args.(*bankTransferArgs)
 		f.Add(aeonrt.LookupElem(a.accounts, x.from).Ref, aeonrt.Write)
 		f.Add(aeonrt.LookupElem(a.accounts, x.to).Ref, aeonrt.Write)
+	}
+	methodBankBalance.NewArgs = func() aeonrt.Args { return new(bankBalanceArgs) }
+	methodBankBalance.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*bankBalanceArgs)
+		x.ret = self.(*Bank).balance(cx, x.account)
+	}
+	methodBankBalance.Narrow = func(self any, args aeonrt.Args, f *aeonrt.Footprint) {
+		a := self.(*Bank)
+		x := args.(*bankBalanceArgs)
+		f.Add(aeonrt.LookupElem(a.accounts, x.account).Ref, aeonrt.Read)
 	}
 	methodBankTotal.NewArgs = func() aeonrt.Args { return new(bankTotalArgs) }
 	methodBankTotal.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -930,5 +1663,70 @@ func init() {
 	methodParentNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		self.(*Parent).construct(cx)
 	}
-	AeonPackage.Classes = []*aeonrt.Class{&AeonClassCounter, &AeonClassAccount, &AeonClassBank, &AeonClassParent}
+	methodCallerDone.Run = func(cl *aeonrt.Client, self any, args aeonrt.Args) {
+		x := args.(*callerDoneArgs)
+		self.(*Caller).done(cl, x.said.Share())
+	}
+	AeonClassHello.New = func() aeonrt.Object { return new(Hello) }
+	AeonClassHello.Methods = []*aeonrt.Method{&methodHelloGreet, &methodHelloWords}
+	AeonClassHello.Construct = &methodHelloNew
+	methodHelloGreet.NewArgs = func() aeonrt.Args { return new(helloGreetArgs) }
+	methodHelloGreet.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*helloGreetArgs)
+		self.(*Hello).greet(cx, x.city, x.by)
+	}
+	methodHelloWords.NewArgs = func() aeonrt.Args { return new(helloWordsArgs) }
+	methodHelloWords.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*helloWordsArgs)
+		x.ret = self.(*Hello).words(cx)
+	}
+	methodHelloNew.NewArgs = func() aeonrt.Args { return new(helloNewArgs) }
+	methodHelloNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		self.(*Hello).construct(cx)
+	}
+	AeonClassHelloChain.New = func() aeonrt.Object { return new(HelloChain) }
+	AeonClassHelloChain.Methods = []*aeonrt.Method{&methodHelloChainGreet, &methodHelloChainWords}
+	AeonClassHelloChain.Construct = &methodHelloChainNew
+	methodHelloChainGreet.NewArgs = func() aeonrt.Args { return new(helloChainGreetArgs) }
+	methodHelloChainGreet.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*helloChainGreetArgs)
+		x.ret = self.(*HelloChain).greet(cx, x.city)
+	}
+	methodHelloChainWords.NewArgs = func() aeonrt.Args { return new(helloChainWordsArgs) }
+	methodHelloChainWords.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*helloChainWordsArgs)
+		x.ret = self.(*HelloChain).words(cx)
+	}
+	methodHelloChainNew.NewArgs = func() aeonrt.Args { return new(helloChainNewArgs) }
+	methodHelloChainNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		self.(*HelloChain).construct(cx)
+	}
+	AeonClassIndex.New = func() aeonrt.Object { return new(Index) }
+	AeonClassIndex.Methods = []*aeonrt.Method{&methodIndexFill, &methodIndexPut, &methodIndexAt, &methodIndexSize}
+	AeonClassIndex.Construct = &methodIndexNew
+	methodIndexFill.NewArgs = func() aeonrt.Args { return new(indexFillArgs) }
+	methodIndexFill.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*indexFillArgs)
+		self.(*Index).fill(cx, x.from, x.count)
+	}
+	methodIndexPut.NewArgs = func() aeonrt.Args { return new(indexPutArgs) }
+	methodIndexPut.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*indexPutArgs)
+		self.(*Index).put(cx, x.key, x.value)
+	}
+	methodIndexAt.NewArgs = func() aeonrt.Args { return new(indexAtArgs) }
+	methodIndexAt.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*indexAtArgs)
+		x.ret = self.(*Index).at(cx, x.key)
+	}
+	methodIndexSize.NewArgs = func() aeonrt.Args { return new(indexSizeArgs) }
+	methodIndexSize.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*indexSizeArgs)
+		x.ret = self.(*Index).size(cx)
+	}
+	methodIndexNew.NewArgs = func() aeonrt.Args { return new(indexNewArgs) }
+	methodIndexNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		self.(*Index).construct(cx)
+	}
+	AeonPackage.Classes = []*aeonrt.Class{&AeonClassCounter, &AeonClassAccount, &AeonClassBank, &AeonClassParent, &AeonClassHello, &AeonClassHelloChain, &AeonClassIndex}
 }

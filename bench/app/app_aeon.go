@@ -92,6 +92,10 @@ func (self *Bank) transfer(cx *aeonrt.Cx, from int64, to int64, amount int64) {
 	self.accounts.At(to).callDeposit(cx, amount)
 }
 
+func (self *Bank) balance(cx *aeonrt.Cx, account int64) int64 {
+	return self.accounts.At(account).callBalanceNow(cx)
+}
+
 func (self *Bank) total(cx *aeonrt.Cx) int64 {
 	sum := int64(0)
 	for _, a := range self.accounts.Items() {
@@ -116,4 +120,131 @@ func (self *Parent) construct(cx *aeonrt.Cx) {
 func (self *Parent) grow(cx *aeonrt.Cx) int64 {
 	aeonrt.VectorPushOwned(cx, &self.Self, fieldParentChildren, &self.children, AeonCreateAccount(cx, 1))
 	return self.children.Size()
+}
+
+// Caller learns that a workflow has ended.
+type Caller struct {
+	aeonrt.ClientObject
+	ended int64
+}
+
+// CallerRef refers to a client object of class Caller; the zero value is null.
+type CallerRef struct{ aeonrt.ClientRef }
+
+// String is the name of the class, or null.
+func (r CallerRef) String() string {
+	if r.IsNull() {
+		return "null"
+	}
+	return "Caller"
+}
+
+// construct is the constructor of Caller.
+func (self *Caller) construct(cl *aeonrt.Client) {
+	self.ended = 0
+}
+
+// AeonNewCaller makes an object of class Caller in the client.
+func AeonNewCaller(cl *aeonrt.Client) CallerRef {
+	self := new(Caller)
+	ref := CallerRef{aeonrt.NewClientObject(cl, &self.ClientObject, self)}
+	self.construct(cl)
+	return ref
+}
+
+func (self *Caller) done(cl *aeonrt.Client, said aeonrt.Vector[string]) {
+	self.ended = aeonrt.Add(self.ended, 1)
+}
+
+// Hello is a workflow of five trivial steps. Each is an event of its own, which begins
+// when the one before it has committed; the last one tells the caller.
+type Hello struct {
+	aeonrt.Self
+	said aeonrt.Vector[string]
+}
+
+// construct is the constructor of Hello. It runs on a fresh actor: what it writes needs no undo.
+func (self *Hello) construct(cx *aeonrt.Cx) {
+}
+
+func (self *Hello) greet(cx *aeonrt.Cx, city string, by CallerRef) {
+	aeonrt.VectorPush(cx, &self.Self, fieldHelloSaid, &self.said, "Hello "+city+"!")
+	switch self.said.Size() {
+	case 1:
+		cx.Emit(self.Ref(), &methodHelloGreet, &helloGreetArgs{city: "Seattle", by: by})
+	case 2:
+		cx.Emit(self.Ref(), &methodHelloGreet, &helloGreetArgs{city: "London", by: by})
+	case 3:
+		cx.Emit(self.Ref(), &methodHelloGreet, &helloGreetArgs{city: "Amsterdam", by: by})
+	case 4:
+		cx.Emit(self.Ref(), &methodHelloGreet, &helloGreetArgs{city: "Seoul", by: by})
+	default:
+		cx.Callback(by.ClientRef, &methodCallerDone, &callerDoneArgs{said: self.said.Share()})
+	}
+}
+
+func (self *Hello) words(cx *aeonrt.Cx) int64 {
+	return self.said.Size()
+}
+
+// HelloChain is the same workflow as a chain of tail calls, whose result is that of the last step.
+type HelloChain struct {
+	aeonrt.Self
+	said aeonrt.Vector[string]
+}
+
+// construct is the constructor of HelloChain. It runs on a fresh actor: what it writes needs no undo.
+func (self *HelloChain) construct(cx *aeonrt.Cx) {
+}
+
+func (self *HelloChain) greet(cx *aeonrt.Cx, city string) aeonrt.Vector[string] {
+	aeonrt.VectorPush(cx, &self.Self, fieldHelloChainSaid, &self.said, "Hello "+city+"!")
+	switch self.said.Size() {
+	case 1:
+		cx.TailThis(self.Ref(), &methodHelloChainGreet, &helloChainGreetArgs{city: "Seattle"})
+		return aeonrt.Vector[string]{}
+	case 2:
+		cx.TailThis(self.Ref(), &methodHelloChainGreet, &helloChainGreetArgs{city: "London"})
+		return aeonrt.Vector[string]{}
+	case 3:
+		cx.TailThis(self.Ref(), &methodHelloChainGreet, &helloChainGreetArgs{city: "Amsterdam"})
+		return aeonrt.Vector[string]{}
+	case 4:
+		cx.TailThis(self.Ref(), &methodHelloChainGreet, &helloChainGreetArgs{city: "Seoul"})
+		return aeonrt.Vector[string]{}
+	}
+	return self.said.Share()
+}
+
+func (self *HelloChain) words(cx *aeonrt.Cx) int64 {
+	return self.said.Size()
+}
+
+// Index holds one large map.
+type Index struct {
+	aeonrt.Self
+	entries aeonrt.Map[int64, int64]
+}
+
+// construct is the constructor of Index. It runs on a fresh actor: what it writes needs no undo.
+func (self *Index) construct(cx *aeonrt.Cx) {
+}
+
+func (self *Index) fill(cx *aeonrt.Cx, from int64, count int64) {
+	for i, tmp1 := from, aeonrt.Add(from, count); i < tmp1; i++ {
+		cx.Spend()
+		aeonrt.MapSet(cx, &self.Self, fieldIndexEntries, &self.entries, aeonrt.Mul(2, i), aeonrt.Mul(2, i))
+	}
+}
+
+func (self *Index) put(cx *aeonrt.Cx, key int64, value int64) {
+	aeonrt.MapSet(cx, &self.Self, fieldIndexEntries, &self.entries, key, value)
+}
+
+func (self *Index) at(cx *aeonrt.Cx, key int64) int64 {
+	return self.entries.At(key)
+}
+
+func (self *Index) size(cx *aeonrt.Cx) int64 {
+	return self.entries.Size()
 }

@@ -4,14 +4,10 @@
 package load
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
-	"sync"
-	"syscall"
 	"time"
 )
 
@@ -22,23 +18,39 @@ type Client func(r *rand.Rand) error
 // System is one competitor under one workload.
 type System struct {
 	Name string
+	// Missing tells how to install what the system needs and the machine has not; then the
+	// rest is nil, and the system is named in the table instead of measured.
+	Missing string
 	// NewClient makes the i-th of n callers.
 	NewClient func(i, n int) Client
+	// Retries counts the attempts so far that the system refused and a client made again.
+	// It may be nil.
+	Retries func() int64
+	// CPU is the processor time so far of the system's processes, when it has other ones
+	// than this. It may be nil.
+	CPU func() time.Duration
 	// Check is called after the last round; it returns an error if the system
 	// lost or made up anything. It may be nil.
 	Check func() error
-	// Close releases the system. It may be nil.
+	// Notes is called after Check and says what else there is to know. It may be nil.
+	Notes func() []string
+	// Close releases the system, also after an error. It may be nil.
 	Close func()
 }
 
 // Result is what one system did: the median over the rounds.
 type Result struct {
-	System      string
-	OpsPerSec   float64
-	NsPerOp     float64 // wall time of one caller's operation
-	CPUNsPerOp  float64 // processor time of the process per operation: less moved by what else runs
-	AllocsPerOp float64
-	Spread      float64 // (max-min)/median of OpsPerSec over the rounds
+	System       string
+	Missing      string
+	OpsPerSec    float64
+	NsPerOp      float64 // wall time of one caller's operation
+	CPUNsPerOp   float64 // processor time per operation: less moved by what else runs
+	AllocsPerOp  float64
+	RetriesPerOp float64
+	WrittenPerOp float64       // bytes that this process handed to write(2), per operation
+	Spread       float64       // (max-min)/median of OpsPerSec over the rounds
+	Median, Tail time.Duration // of an operation, at 0.5 and 0.99, over all rounds; 0 unless timed
+	Notes        []string
 }
 
 // Plan says how long and how often to measure.
@@ -47,115 +59,97 @@ type Plan struct {
 	Round   time.Duration
 	Rounds  int
 	Warmup  time.Duration
+	// Timed takes the time of every operation. It is for operations that take so long
+	// that two looks at the clock are nothing; without it a caller looks every 32.
+	Timed bool
+	// Settle is called before every round, outside its time. It may be nil.
+	Settle func()
 }
 
 // Compare measures the systems in turn, round by round (A B C A B C …), so that
-// a machine that slows down slows all of them.
+// a machine that slows down slows all of them. It closes them in any case.
 func Compare(p Plan, systems ...System) ([]Result, error) {
-	rates := make([][]float64, len(systems))
-	allocs := make([][]float64, len(systems))
-	cpus := make([][]float64, len(systems))
+	defer func() {
+		for _, sys := range systems {
+			if sys.Close != nil {
+				sys.Close()
+			}
+		}
+	}()
 	clients := make([][]Client, len(systems))
 	for s, sys := range systems {
+		if sys.Missing != "" {
+			continue
+		}
 		for i := range p.Callers {
 			clients[s] = append(clients[s], sys.NewClient(i, p.Callers))
 		}
-		if _, err := round(clients[s], p.Warmup); err != nil {
+		if _, err := p.round(sys, clients[s], p.Warmup); err != nil {
 			return nil, fmt.Errorf("%s: %w", sys.Name, err)
 		}
 	}
+	costs := make([][]cost, len(systems))
 	for range p.Rounds {
 		for s, sys := range systems {
-			c, err := round(clients[s], p.Round)
+			if sys.Missing != "" {
+				continue
+			}
+			c, err := p.round(sys, clients[s], p.Round)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", sys.Name, err)
 			}
-			rates[s] = append(rates[s], c.rate)
-			allocs[s] = append(allocs[s], c.allocs)
-			cpus[s] = append(cpus[s], c.cpuNs)
+			costs[s] = append(costs[s], c)
 		}
 	}
 	var out []Result
 	var errs []error
 	for s, sys := range systems {
+		if sys.Missing != "" {
+			out = append(out, Result{System: sys.Name, Missing: sys.Missing})
+			continue
+		}
 		if sys.Check != nil {
 			if err := sys.Check(); err != nil {
 				errs = append(errs, fmt.Errorf("%s: %w", sys.Name, err))
 			}
 		}
-		if sys.Close != nil {
-			sys.Close()
-		}
-		m := median(rates[s])
-		out = append(out, Result{
-			System:      sys.Name,
-			OpsPerSec:   m,
-			NsPerOp:     1e9 / m * float64(p.Callers),
-			CPUNsPerOp:  median(cpus[s]),
-			AllocsPerOp: median(allocs[s]),
-			Spread:      (slices.Max(rates[s]) - slices.Min(rates[s])) / m,
-		})
+		out = append(out, summary(sys, p.Callers, costs[s]))
 	}
 	return out, errors.Join(errs...)
 }
 
-// batch is how many operations a caller does between two looks at the clock.
-const batch = 32
-
-// cost is what one round has shown: operations per second, and what one operation took.
-type cost struct{ rate, allocs, cpuNs float64 }
-
-// cpuTime returns the processor time that the process has used, or 0 where the system
-// does not tell.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
+// summary reduces the rounds of one system to its result.
+func summary(sys System, callers int, rounds []cost) Result {
+	of := func(part func(cost) float64) []float64 {
+		var all []float64
+		for _, c := range rounds {
+			all = append(all, part(c))
+		}
+		return slices.Sorted(slices.Values(all))
 	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// round runs all callers for about d.
-func round(clients []Client, d time.Duration) (cost, error) {
-	runtime.GC()
-	ctx, cancel := context.WithCancelCause(context.Background())
-	defer cancel(nil)
-	counts := make([]int, len(clients))
-	var wg sync.WaitGroup
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	cpu, start := cpuTime(), time.Now()
-	for i, c := range clients {
-		wg.Go(func() {
-			r := rand.New(rand.NewPCG(uint64(i), 42))
-			n := 0
-			for time.Since(start) < d && ctx.Err() == nil {
-				for range batch {
-					if err := c(r); err != nil {
-						cancel(err)
-						return
-					}
-				}
-				n += batch
-			}
-			counts[i] = n
-		})
+	middle := func(part func(cost) float64) float64 {
+		sorted := of(part)
+		return sorted[len(sorted)/2]
 	}
-	wg.Wait()
-	took, cpu := time.Since(start), cpuTime()-cpu
-	runtime.ReadMemStats(&after)
-	if ctx.Err() != nil {
-		return cost{}, context.Cause(ctx)
+	rates := of(func(c cost) float64 { return c.rate })
+	rate := rates[len(rates)/2]
+	r := Result{
+		System:       sys.Name,
+		OpsPerSec:    rate,
+		NsPerOp:      1e9 / rate * float64(callers),
+		CPUNsPerOp:   middle(func(c cost) float64 { return c.cpuNs }),
+		AllocsPerOp:  middle(func(c cost) float64 { return c.allocs }),
+		RetriesPerOp: middle(func(c cost) float64 { return c.retries }),
+		WrittenPerOp: middle(func(c cost) float64 { return c.written }),
+		Spread:       (rates[len(rates)-1] - rates[0]) / rate,
 	}
-	total := 0
-	for _, n := range counts {
-		total += n
+	var times histogram
+	for _, c := range rounds {
+		times.add(&c.times)
 	}
-	n := float64(total)
-	return cost{n / took.Seconds(), float64(after.Mallocs-before.Mallocs) / n, float64(cpu) / n}, nil
-}
-
-func median(xs []float64) float64 {
-	s := slices.Sorted(slices.Values(xs))
-	return s[len(s)/2]
+	r.Median, r.Tail = times.quantile(0.5), times.quantile(0.99)
+	if sys.Notes != nil {
+		r.Notes = sys.Notes()
+	}
+	return r
 }

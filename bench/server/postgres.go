@@ -1,0 +1,84 @@
+package server
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// PostgresMissing says what to install.
+const PostgresMissing = "not installed: apt-get install postgresql-15"
+
+// postgresPort only names the socket: the server does not listen on the network.
+const postgresPort = 5432
+
+// PostgresInstalled reports whether there is a PostgreSQL to start.
+func PostgresInstalled() bool {
+	_, server := find("postgres", "/usr/lib/postgresql/*/bin/postgres")
+	_, initdb := find("initdb", "/usr/lib/postgresql/*/bin/initdb")
+	return server && initdb
+}
+
+// Postgres makes a database in a new directory dir and serves it, with everything that
+// matters to durability as Debian's package has it. The user is "bench", the database
+// "postgres", Socket the directory of the socket.
+func Postgres(dir string, connections int) (*Server, error) {
+	program, ok1 := find("postgres", "/usr/lib/postgresql/*/bin/postgres")
+	initdb, ok2 := find("initdb", "/usr/lib/postgresql/*/bin/initdb")
+	if !ok1 || !ok2 {
+		return nil, fmt.Errorf("postgres: %s", PostgresMissing)
+	}
+	acc, err := unprivileged("postgres", "nobody")
+	if err != nil {
+		return nil, err
+	}
+	if err := acc.mkdir(dir); err != nil {
+		return nil, err
+	}
+	data := filepath.Join(dir, "data")
+	if out, err := acc.command(dir, initdb, "-D", data, "-U", "bench", "-A", "trust", "-E", "UTF8", "--no-locale").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: initdb: %w\n%s", ErrStart, err, out)
+	}
+	version, err := exec.Command(program, "--version").Output()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrStart, err)
+	}
+	// SIGINT is its fast shutdown. Socket paths are short, about 100 bytes at most.
+	s := &Server{Socket: dir, Version: strings.TrimSpace(string(version)), signal: syscall.SIGINT}
+	settings := []string{
+		"listen_addresses=", "unix_socket_directories=" + dir, "port=" + strconv.Itoa(postgresPort),
+		"max_connections=" + strconv.Itoa(connections+10),
+		"fsync=on", "synchronous_commit=on",
+		// Otherwise it logs every serialization failure, which costs it time.
+		"log_min_messages=fatal", "log_min_error_statement=panic",
+		// A checkpoint in the middle of a round would be a matter of luck.
+		"max_wal_size=4GB", "checkpoint_timeout=1h",
+	}
+	args := []string{"-D", data}
+	for _, set := range settings {
+		args = append(args, "-c", set)
+	}
+	if err := s.start(acc.command(dir, program, args...)); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrStart, err)
+	}
+	return s, s.await(func() error {
+		// The file appears before the socket; the socket accepts before the server is ready.
+		status, err := os.ReadFile(filepath.Join(data, "postmaster.pid"))
+		if err != nil {
+			return err
+		}
+		if !strings.Contains(string(status), "ready") {
+			return fmt.Errorf("postgres is not ready yet")
+		}
+		c, err := net.Dial("unix", filepath.Join(dir, ".s.PGSQL."+strconv.Itoa(postgresPort)))
+		if err != nil {
+			return err
+		}
+		return c.Close()
+	})
+}

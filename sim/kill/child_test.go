@@ -1,0 +1,308 @@
+package kill
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
+	"github.com/aeon-lang/aeon/runtime/trace"
+	"github.com/aeon-lang/aeon/sim/kill/ledger"
+)
+
+// order is what a child is told on its standard input.
+type order struct {
+	Dir, Trace string
+	Seed       uint64
+	Next       []int64 // of each session: the first request that has no answer
+	Bug        string  // to be planted
+	Last       bool    // bring everything to an end, and close
+}
+
+// Lines that a child writes, each in one piece:
+//
+//	opened MICROSECONDS            of recovery
+//	notes JSON                     what the log has got: issuer, number, …
+//	dump JSON                      Bank.Dump
+//	answer SESSION SEQ OUTCOME     of a request
+//	again SESSION SEQ OUTCOME      of one that was answered before
+//	audit SUM                      of the reader
+//	rest JSON                      receipts and steps of an account, at the end
+//	closed                         it ends by itself
+//	wrong TEXT                     something that must not be
+//
+// An outcome is a result, or "!" and the message of an abort.
+
+// child performs one order.
+type child struct {
+	order
+	store *store.Store
+	sys   *runtime.System
+	trace *trace.Writer
+	cl    *runtime.Client
+	book  *book
+}
+
+// book is what the requests are about.
+type book struct {
+	sys      *runtime.System
+	bank     ledger.BankRef
+	log      ledger.LogRef
+	ticker   ledger.TickerRef
+	accounts []ledger.AccountRef
+	sessions int
+}
+
+func (b *book) vault(session int64) ledger.VaultRef {
+	return ledger.VaultRef{Ref: runtime.Named(b.sys.Client(), &ledger.AeonClassVault, fmt.Sprint("v", session))}
+}
+
+func (b *book) vaults() (all runtime.Vector[ledger.VaultRef]) {
+	for i := range b.sessions {
+		all.Push(b.vault(int64(i)))
+	}
+	return all
+}
+
+// say writes a line. What the parent has read of it has happened.
+func say(kind string, args ...any) {
+	if _, err := os.Stdout.WriteString(kind + " " + fmt.Sprintln(args...)); err != nil {
+		os.Exit(1) // nobody listens any more
+	}
+}
+
+func sayJSON(kind string, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // numbers always marshal
+	}
+	say(kind, string(text))
+}
+
+// runChild is the main function of a child.
+func runChild() int {
+	c := &child{}
+	text, err := io.ReadAll(os.Stdin)
+	if err == nil {
+		err = json.Unmarshal(text, &c.order)
+	}
+	if err == nil {
+		if c.Bug != "" {
+			exec.Plant(c.Bug)
+		}
+		err = c.perform()
+	}
+	if err != nil {
+		say("wrong", err)
+		return 1
+	}
+	return 0
+}
+
+func (c *child) perform() error {
+	if err := c.open(); err != nil {
+		return err
+	}
+	if err := c.look(); err != nil {
+		return err
+	}
+	var clients sync.WaitGroup
+	stop := make(chan struct{})
+	if !c.Last {
+		clients.Go(func() { c.read(stop) })
+	}
+	var sessions sync.WaitGroup
+	for i := range c.Next {
+		sessions.Go(func() {
+			if err := c.session(i); err != nil {
+				say("wrong", "session", i, err)
+			}
+		})
+	}
+	sessions.Wait()
+	close(stop)
+	clients.Wait()
+	return c.end()
+}
+
+func (c *child) open() error {
+	start := time.Now()
+	quiet := slog.New(slog.DiscardHandler)
+	engine, err := pebbledb.Open(c.Dir, store.EngineOptions{Program: "ledger", Log: quiet})
+	if err != nil {
+		return err
+	}
+	if c.store, err = store.Open(engine, store.Options{Program: "ledger", Partitions: 8, Log: quiet}); err != nil {
+		return err
+	}
+	if c.trace, err = trace.Create(c.Trace, true); err != nil {
+		return err
+	}
+	h := trace.Header{Program: "ledger", Seed: c.Seed, States: true, Store: c.store.Identity().Store, Run: c.store.Starts()}
+	last, err := exec.LastTraced(c.store)
+	if last > 0 {
+		h.Recovered = &last
+	}
+	if err != nil {
+		return err
+	}
+	c.trace.Begin(h)
+	c.sys, err = runtime.Recover(runtime.Config{Store: c.store, Classes: runtime.AllClasses(&ledger.AeonPackage), Log: quiet,
+		Trace: c.trace, TraceStates: true, Stdout: io.Discard})
+	if err != nil {
+		return err
+	}
+	say("opened", time.Since(start).Microseconds())
+	c.cl = c.sys.Client()
+	named := func(class *runtime.Class, name string) runtime.Ref { return runtime.Named(c.cl, class, name) }
+	c.book = &book{sys: c.sys, bank: ledger.BankRef{Ref: named(&ledger.AeonClassBank, "bank")}, log: ledger.LogRef{Ref: named(&ledger.AeonClassLog, "log")},
+		ticker: ledger.TickerRef{Ref: named(&ledger.AeonClassTicker, "ticker")}, sessions: len(c.Next)}
+	all, err := c.book.bank.Open(c.cl, accounts, each)
+	if err != nil {
+		return err
+	}
+	c.book.accounts = all.Items()
+	return c.book.ticker.Start(c.cl)
+}
+
+// look says what there is after recovery, while sub-events and timers of the run before go on. The log
+// comes first: so it cannot have more notes than were issued.
+func (c *child) look() error {
+	notes, err := c.notes()
+	if err != nil {
+		return err
+	}
+	sayJSON("notes", notes)
+	if err := c.audit(); err != nil {
+		return err
+	}
+	dump, err := c.book.bank.Dump(c.cl)
+	if err != nil {
+		return err
+	}
+	sayJSON("dump", dump.Items())
+	return nil
+}
+
+func (c *child) notes() (list []int64, err error) {
+	wrong, err := c.book.log.Wrong(c.cl)
+	if err != nil {
+		return nil, err
+	}
+	if wrong != "" {
+		return nil, errors.New(wrong)
+	}
+	last, err := c.book.log.Last(c.cl)
+	return pairs(last), err
+}
+
+func pairs(m runtime.Map[int64, int64]) (list []int64) {
+	for _, k := range m.Keys().Items() {
+		list = append(list, k, m.At(k))
+	}
+	return list
+}
+
+// audit counts all money. A vault may go while it is on its way.
+func (c *child) audit() error {
+	sum, err := c.book.bank.Audit(c.sys.Client(), c.book.vaults())
+	var abort *runtime.AbortError
+	switch {
+	case errors.As(err, &abort) && strings.Contains(abort.Msg, "deleted"):
+	case err != nil:
+		return err
+	default:
+		say("audit", sum)
+	}
+	return nil
+}
+
+func (c *child) read(stop <-chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		default:
+			if err := c.audit(); err != nil {
+				say("wrong", "audit:", err)
+				return
+			}
+		}
+	}
+}
+
+// keep is how many answers a session may ask for again.
+const keep = 2
+
+// session repeats the last requests that were answered, and the one that was not, and goes on
+// until the process is killed.
+func (c *child) session(i int) error {
+	s, err := c.sys.BeginSession(fmt.Sprint("session", i))
+	if err != nil {
+		return err
+	}
+	next := c.Next[i]
+	for seq := max(1, next-keep); ; seq++ {
+		p := draw(c.Seed, i, seq)
+		result, err := p.await(c.book, s, uint64(max(0, seq-keep-1)))
+		var abort *runtime.AbortError
+		if errors.As(err, &abort) {
+			result, err = "!"+abort.Msg, nil
+		}
+		if err != nil {
+			return err
+		}
+		if seq < next {
+			say("again", i, seq, result)
+			continue
+		}
+		say("answer", i, seq, result)
+		if c.Last {
+			return nil
+		}
+	}
+}
+
+// end brings everything to rest, says what is there, and closes.
+func (c *child) end() error {
+	if err := c.book.ticker.Stop(c.cl); err != nil {
+		return err
+	}
+	if err := c.sys.Quiesce(context.Background()); err != nil {
+		return err
+	}
+	for _, d := range c.sys.DeadLetters() {
+		say("wrong", "dead letter:", d.Method, d.Err)
+	}
+	if err := c.look(); err != nil {
+		return err
+	}
+	for _, a := range c.book.accounts {
+		receipts, err := a.Receipts(c.cl)
+		if err != nil {
+			return err
+		}
+		steps, err := a.Steps(c.cl)
+		if err != nil {
+			return err
+		}
+		sayJSON("rest", [2][]int64{pairs(receipts), pairs(steps)})
+	}
+	c.sys.Close()
+	c.trace.End("closed")
+	if err := errors.Join(c.trace.Close(), c.store.Close()); err != nil {
+		return err
+	}
+	say("closed")
+	return nil
+}

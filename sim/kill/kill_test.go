@@ -1,0 +1,153 @@
+package kill
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	kills = flag.Int("kills", 0, "how many processes are killed; 0: as many as fit a run of all tests")
+	seed  = flag.Uint64("kill.seed", 0, "of the requests and of the moments; 0: another one each time")
+	kept  = flag.String("kill.keep", "", "a `directory` for stores and traces, which stay if something is wrong")
+)
+
+const (
+	killsShort   = 36
+	killsPerLife = 50 // of one store: its end looks at everything
+	sessions     = 6
+)
+
+// childEnv makes the test a child.
+const childEnv = "AEON_KILL_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) != "" {
+		os.Exit(runChild())
+	}
+	os.Exit(m.Run())
+}
+
+func newLife(dir string, seed uint64, kills int) *life {
+	l := &life{dir: dir, seed: seed, kills: kills}
+	for range sessions {
+		l.sessions = append(l.sessions, &answers{})
+	}
+	return l
+}
+
+func chosenSeed() uint64 {
+	if *seed != 0 {
+		return *seed
+	}
+	return uint64(time.Now().UnixNano())
+}
+
+// TestKilledProcessesLoseNothing kills processes under load, and while they open.
+func TestKilledProcessesLoseNothing(t *testing.T) {
+	n, first := *kills, chosenSeed()
+	if n == 0 {
+		n = killsShort
+	}
+	base := *kept
+	if base == "" {
+		base = t.TempDir()
+	}
+	var all figures
+	for i := uint64(0); all.kills < n; i++ {
+		dir := filepath.Join(base, fmt.Sprint(i))
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		l := newLife(dir, first+i, min(killsPerLife, n-all.kills))
+		if err := l.live(); err != nil {
+			t.Fatal(err)
+		}
+		all.add(&l.figures)
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all.kills < min(n, 30) || all.applied == 0 || all.unapplied == 0 || all.audits == 0 || all.again == 0 {
+		t.Errorf("too little was tried")
+	}
+	t.Logf("seed %d: %s", first, &all)
+}
+
+func (f *figures) add(g *figures) {
+	f.kills, f.killedOpening = f.kills+g.kills, f.killedOpening+g.killedOpening
+	f.answered, f.aborted, f.again, f.audits = f.answered+g.answered, f.aborted+g.aborted, f.again+g.again, f.audits+g.audits
+	f.applied, f.unapplied = f.applied+g.applied, f.unapplied+g.unapplied
+	f.recovery = append(f.recovery, g.recovery...)
+	f.events, f.commits, f.lost = f.events+g.events, f.commits+g.commits, f.lost+g.lost
+	f.sections, f.torn = f.sections+g.sections, f.torn+g.torn
+}
+
+func (f *figures) String() string {
+	times := slices.Sorted(slices.Values(f.recovery))
+	return fmt.Sprintf("%d kills, %d of them before the process was ready; %d requests answered, %d of them aborts, %d asked again; "+
+		"unknown at a kill: %d turned out applied, %d not; %d audits; recovery %v (p50), %v (max); trace: %d events in %d runs, %d lost with a crash, %d torn lines",
+		f.kills, f.killedOpening, f.answered, f.aborted, f.again, f.applied, f.unapplied, f.audits,
+		times[len(times)/2], times[len(times)-1], f.events, f.sections, f.lost, f.torn)
+}
+
+// The program that is killed must be what aeonc makes of its source today.
+func TestLedgerIsGenerated(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command("go", "run", "./cmd/aeonc", "gen", "-o", dir, "sim/kill/ledger")
+	cmd.Dir = filepath.Join("..", "..")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("aeonc gen: %v\n%s", err, out)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != 2 {
+		t.Errorf("aeonc gen wrote %d files, not 2", len(files))
+	}
+	for _, f := range files {
+		want, err := os.ReadFile(filepath.Join(dir, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(filepath.Join("ledger", f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("ledger/%s is not what aeonc generates; run: go run ./cmd/aeonc gen -o sim/kill/ledger sim/kill/ledger", f.Name())
+		}
+	}
+}
+
+// Bugs that are planted in the runtime are seen.
+func TestPlantedBugsAreSeen(t *testing.T) {
+	for bug, signs := range map[string][]string{
+		"answerEarly":      {"but answered were", "was applied 0 times", "DURABLE"},
+		"outcomeForgotten": {"is now"},
+		// These leave a process in a state in which it may also crash.
+		"outboxKept":   {"notes out of order", "ended by itself", "applied", "ONCE"},
+		"releaseFirst": {"notes out of order", "ended by itself", "applied", "READ", "ORDER", "CAUSE"},
+	} {
+		t.Run(bug, func(t *testing.T) {
+			l := newLife(t.TempDir(), chosenSeed(), 12)
+			l.bug = bug
+			err := l.live()
+			if err == nil {
+				t.Fatalf("nobody has seen it: %s", &l.figures)
+			}
+			if !slices.ContainsFunc(signs, func(s string) bool { return strings.Contains(err.Error(), s) }) {
+				t.Errorf("it shows otherwise: %v", err)
+			}
+			t.Logf("after %d kills: %.300s", l.figures.kills, err)
+		})
+	}
+}
