@@ -6,10 +6,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"sort"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,39 +19,85 @@ import (
 // through all runs: what the store has of a run, it replays; nothing that was answered may be
 // beyond that.
 type crashes struct {
-	w      workload
-	rounds int
-	rng    *rand.Rand
-	clock  *SimClock
-	model  *model
-	engine *memengine.Engine
-	store  *store.Store
-	sys    *System
-	rec    *recorder
-	nodes  []wref
-	images int
-	failed error // of a store
-	mode   store.Durability
+	w       workload
+	rounds  int
+	moments int // of a round at which it may crash
+	clones  int // of what a crash at one moment may leave
+	clock   *SimClock
+	model   *model
+	disk    disk
+	store   *store.Store
+	sys     *System
+	rec     *recorder
+	nodes   []wref
+	bank    wref // see tellers
+	tellers []teller
+	images  int
+	failed  error // of the store or a teller; guarded by mu while a round lasts
 
-	mu    sync.Mutex
-	acked []*wargs // of events that have committed and were answered, in this run
+	mu struct {
+		sync.Mutex
+		rng    *rand.Rand
+		wanted int          // moments at which it has not crashed yet, in this round
+		images []crashImage // of this round
+		acked  []*wargs     // of events that have committed and were answered, in this run
+	}
 }
 
-func newCrashes(w workload, rounds int) *crashes {
+// disk is what a store lies on.
+type disk interface {
+	// open returns the engine, which calls before ahead of what it writes and syncs.
+	open(before func()) (store.Engine, error)
+	// crash returns what a crash at this moment may leave.
+	crash(rng *rand.Rand) disk
+}
+
+// memDisk is the engine in memory: a crash cuts its journal between two batches.
+type memDisk struct{ *memengine.Engine }
+
+func (d memDisk) open(func()) (store.Engine, error) { return d.Engine, nil }
+
+func (d memDisk) crash(rng *rand.Rand) disk {
+	return memDisk{d.Engine.Crash(func(unsynced int) int { return rng.IntN(unsynced + 1) })}
+}
+
+// crashImage is what a crash has left, and what was answered before it.
+type crashImage struct {
+	disk    disk
+	acked   []*wargs
+	tellers []teller
+}
+
+// newCrashes returns crashes on an empty disk, at one moment of each round.
+func newCrashes(w workload, rounds int, d disk) *crashes {
 	w.stored = true
-	c := &crashes{w: w, rounds: rounds, rng: rand.New(rand.NewPCG(w.seed, 99)), clock: NewSimClock(time.Unix(1000, 0)), engine: memengine.New()}
+	c := &crashes{w: w, rounds: rounds, moments: 1, clones: 1, clock: NewSimClock(time.Unix(1000, 0)), disk: d}
+	c.mu.rng = rand.New(rand.NewPCG(w.seed, 99))
+	c.tellers = newTellers(w.tellers)
 	return c
 }
 
-// open opens the engine and lets the model go on with it.
-func (c *crashes) open() (err error) {
-	c.store, err = store.Open(c.engine, store.Options{Program: "test", Partitions: 4, Log: quiet, Durability: c.mode,
-		Fatal: func(err error) { c.failed = err }})
+// open opens the store, whose rows agree, and the system on it.
+func (c *crashes) open() error {
+	engine, err := c.disk.open(c.mayCrash)
+	if err != nil {
+		return err
+	}
+	view := engine.Snapshot()
+	if c.sys != nil { // else there is nothing
+		if err = consistent(view, c.sys.durable.layout(&classNode)); err == nil {
+			err = c.keptOutcomes(view)
+		}
+	}
+	if err = errors.Join(err, view.Close()); err != nil {
+		return err
+	}
+	c.store, err = store.Open(engine, store.Options{Program: "test", Partitions: 4, Log: quiet, Fatal: c.fail})
 	if err != nil {
 		return err
 	}
 	c.rec = &recorder{clock: c.clock, fired: map[*traced]firing{}}
-	c.acked = nil
+	c.mu.acked = nil
 	c.sys, err = Recover(Config{Store: c.store, Classes: testClasses, Log: quiet, Clock: c.clock, Trace: traceFunc(c.rec.Ended), BranchWorkers: 4})
 	if err != nil {
 		return err
@@ -61,97 +105,167 @@ func (c *crashes) open() (err error) {
 	if c.model == nil {
 		c.model = newModel(c.sys)
 	}
-	c.model.sys, c.model.rec = c.sys, c.rec
-	return nil
+	c.model.sys = c.sys
+	return c.sys.graph.Validate()
 }
 
 // run performs all rounds; the last one ends without a crash, and its state is compared.
-func (c *crashes) run(stuck func(string)) (err error) {
+func (c *crashes) run(stuck func(string)) error {
 	if err := c.open(); err != nil {
 		return err
 	}
+	var err error
 	if c.nodes, err = c.w.plant(c.sys); err != nil {
 		return err
 	}
-	for round := range c.rounds {
-		last := round == c.rounds-1
-		image, acked := c.round(last, stuck)
-		if last {
-			if err := c.replay(1<<62, c.acked); err != nil {
-				return err
-			}
-			c.sys.maintainer.wait()
-			if err := c.model.compare(c.sys); err != nil {
-				return err
-			}
-			return errors.Join(c.close(), c.failed)
-		}
-		list := slices.Clone(c.nodes)
+	if err := c.openBank(); err != nil {
+		return err
+	}
+	for round := range c.rounds - 1 {
+		images := c.round(c.moments, stuck)
+		c.mu.rng.Shuffle(len(images), func(i, j int) { images[i], images[j] = images[j], images[i] })
 		if err := c.close(); err != nil {
 			return err
 		}
-		old := c.rec
-		if err := consistent(image.Snapshot(), c.sys.durable.layout(&classNode)); err != nil {
+		if err := c.branches(images[1:], stuck); err != nil {
 			return fmt.Errorf("round %d: %w", round, err)
 		}
-		c.engine = image
-		if err := c.open(); err != nil {
+		if err := c.resume(images[0]); err != nil {
 			return fmt.Errorf("round %d: %w", round, err)
 		}
-		if err := c.sys.graph.Validate(); err != nil {
-			return err
-		}
-		c.images++
-		now := c.rec
-		c.rec = old
-		if err := c.replay(c.sys.Recovered(), acked); err != nil {
-			return fmt.Errorf("round %d: %w", round, err)
-		}
-		c.rec = now
-		c.nodes = c.nodes[:0]
-		for _, r := range list {
-			if r = (wref{c.sys.Resolve(r.h.id)}); !r.h.is(deleted) {
-				c.nodes = append(c.nodes, r)
+		c.images += len(images)
+	}
+	return c.finish(stuck)
+}
+
+// branchEvents is how many events a branch runs, branchWorkers how many of them run at once.
+const branchEvents, branchWorkers = 24, 4
+
+// branches opens images beside each other, each with a model of its own, and lets them go on a little.
+func (c *crashes) branches(images []crashImage, stuck func(string)) error {
+	todo := make(chan *crashes)
+	var mu sync.Mutex
+	var failures []error
+	var group sync.WaitGroup
+	for range min(branchWorkers, len(images)) {
+		group.Go(func() {
+			for b := range todo {
+				err := b.resume(crashImage{b.disk, b.mu.acked, b.tellers})
+				if err == nil {
+					err = b.finish(stuck)
+				}
+				if err != nil {
+					mu.Lock()
+					failures = append(failures, err)
+					mu.Unlock()
+				}
 			}
-		}
-		for len(c.nodes) < c.w.nodes {
-			r, err := c.sys.Client().New(&classNode, &methodBorn, &wargs{})
-			if err != nil {
-				return err
-			}
-			c.nodes = append(c.nodes, wref{r})
+		})
+	}
+	for _, i := range images {
+		b := &crashes{w: c.w, clock: NewSimClock(c.clock.Now()), model: c.model.clone(), disk: i.disk, sys: c.sys, rec: c.rec,
+			nodes: slices.Clone(c.nodes), bank: c.bank, tellers: i.tellers}
+		b.w.events, b.w.goroutines = branchEvents, min(4, c.w.goroutines)
+		b.mu.rng, b.mu.acked = rand.New(rand.NewPCG(c.mu.rng.Uint64(), 98)), i.acked
+		todo <- b
+	}
+	close(todo)
+	group.Wait()
+	return errors.Join(failures...)
+}
+
+// resume opens what a crash has left, and brings the model to it.
+func (c *crashes) resume(i crashImage) error {
+	list, old := c.nodes, c.rec
+	c.disk, c.tellers = i.disk, i.tellers
+	if err := c.open(); err != nil {
+		return err
+	}
+	if err := c.replay(old, c.sys.Recovered(), i.acked); err != nil {
+		return err
+	}
+	c.bank = wref{c.sys.Resolve(c.bank.h.id)}
+	c.nodes = nil
+	for _, r := range list {
+		if r = (wref{c.sys.Resolve(r.h.id)}); !r.h.is(deleted) {
+			c.nodes = append(c.nodes, r)
 		}
 	}
+	for len(c.nodes) < c.w.nodes {
+		r, err := c.sys.Client().New(&classNode, &methodBorn, &wargs{})
+		if err != nil {
+			return err
+		}
+		c.nodes = append(c.nodes, wref{r})
+	}
 	return nil
+}
+
+// finish performs a round without a crash, and compares what is there at its end.
+func (c *crashes) finish(stuck func(string)) error {
+	c.round(0, stuck)
+	if err := c.replay(c.rec, 1<<62, c.mu.acked); err != nil {
+		return err
+	}
+	c.sys.maintainer.wait()
+	if err := c.model.compare(c.sys); err != nil {
+		return err
+	}
+	if err := c.audit(); err != nil {
+		return err
+	}
+	return c.close()
 }
 
 func (c *crashes) close() error {
 	c.sys.Close()
-	if err := c.sys.graph.Validate(); err != nil {
-		return err
-	}
-	return errors.Join(c.store.Close(), c.failed)
+	return errors.Join(c.sys.graph.Validate(), c.store.Close(), c.failed)
 }
 
-// round lets clients issue events, and returns what a crash has left at some moment, and what
-// was answered before it.
-func (c *crashes) round(last bool, stuck func(string)) (image *memengine.Engine, acked []*wargs) {
+// mayCrash crashes now and then.
+func (c *crashes) mayCrash() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.wanted > 0 && c.mu.rng.IntN(1+c.w.events/2) == 0 {
+		c.crash()
+	}
+}
+
+// crash notes what a crash at this moment may leave. Caller holds mu.
+func (c *crashes) crash() {
+	c.mu.wanted--
+	for range c.clones {
+		c.mu.images = append(c.mu.images, crashImage{c.disk.crash(c.mu.rng), slices.Clip(c.mu.acked), slices.Clone(c.tellers)})
+	}
+}
+
+// round lets clients issue events, and returns what crashes at some moments have left.
+func (c *crashes) round(moments int, stuck func(string)) []crashImage {
 	s := c.sys
 	stop, watched := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(watched)
 		s.Watch(20*time.Second, stop, stuck)
 	}()
-	var ended atomic.Int64
-	at := c.rng.Int64N(int64(c.w.events))
-	crash := func() {
-		c.mu.Lock()
-		acked = slices.Clone(c.acked)
-		c.mu.Unlock()
-		image = c.engine.Crash(func(unsynced int) int { return c.rng.IntN(unsynced + 1) })
+	seeds := c.mu.rng.Uint64()
+	at := map[int]bool{} // after so many events
+	for range (moments + 1) / 2 {
+		at[1+c.mu.rng.IntN(c.w.events)] = true
 	}
-	var once sync.Once
-	seeds := c.rng.Uint64()
+	c.mu.Lock()
+	c.mu.wanted, c.mu.images = moments, nil
+	c.mu.Unlock()
+	ended := 0
+	answered := func(x *wargs, err error) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if x != nil && err == nil {
+			c.mu.acked = append(c.mu.acked, x)
+		}
+		if ended++; at[ended] && c.mu.wanted > 0 {
+			c.crash()
+		}
+	}
 	var group sync.WaitGroup
 	for i := range c.w.goroutines {
 		group.Go(func() {
@@ -160,16 +274,9 @@ func (c *crashes) round(last bool, stuck func(string)) (image *memengine.Engine,
 			for range c.w.events / c.w.goroutines {
 				r, m, x := g.event()
 				err := cl.Await(r.Ref, m, x)
-				if x != nil && err == nil {
-					c.mu.Lock()
-					c.acked = append(c.acked, x)
-					c.mu.Unlock()
-				}
+				answered(x, err)
 				if err != nil && strings.HasSuffix(err.Error(), "deleted") && g.rng.IntN(2) == 0 {
 					g.renew(cl)
-				}
-				if ended.Add(1) == at && !last {
-					once.Do(crash)
 				}
 				if g.rng.IntN(passEvents*c.w.goroutines) == 0 {
 					s.rush(time.Duration(g.rng.IntN(4)) * time.Millisecond)
@@ -177,20 +284,26 @@ func (c *crashes) round(last bool, stuck func(string)) (image *memengine.Engine,
 			}
 		})
 	}
-	group.Wait()
-	if last {
-		s.Client().Advance(50 * time.Millisecond)
-	} else {
-		once.Do(crash)
+	for i := range c.tellers {
+		group.Go(func() { c.tell(&c.tellers[i], rand.New(rand.NewPCG(seeds, uint64(i)+1000))) })
 	}
+	group.Wait()
+	if moments == 0 {
+		s.Client().Advance(50 * time.Millisecond)
+	}
+	c.mu.Lock()
+	for c.mu.wanted > 0 {
+		c.crash()
+	}
+	c.mu.Unlock()
 	close(stop)
 	<-watched
-	return image, acked
+	return c.mu.images
 }
 
-// replay brings the model to what the store has of the last run: the events up to an order. What was
+// replay brings the model to what the store has of a run: the events up to an order. What was
 // answered beyond it must have left nothing, and have seen nothing but that.
-func (c *crashes) replay(upTo int64, acked []*wargs) (err error) {
+func (c *crashes) replay(rec *recorder, upTo int64, acked []*wargs) (err error) {
 	m := c.model
 	defer func() {
 		if p := recover(); p != nil {
@@ -201,16 +314,12 @@ func (c *crashes) replay(upTo int64, acked []*wargs) (err error) {
 			err = fmt.Errorf("after %d events: %s", m.replays, mm.text)
 		}
 	}()
-	m.rec = c.rec
-	c.rec.mu.Lock()
-	defer c.rec.mu.Unlock()
-	list := c.rec.list
-	sort.Slice(list, func(i, j int) bool { return list[i].Order < list[j].Order })
+	m.rec = rec
 	answered := make(map[any]bool)
 	for _, x := range acked {
 		answered[x] = true
 	}
-	for _, t := range list {
+	for _, t := range rec.sorted() {
 		if t.Order <= upTo {
 			if err := m.versions(t); err != nil {
 				return err
@@ -242,8 +351,8 @@ func (c *crashes) replay(upTo int64, acked []*wargs) (err error) {
 // crashed runs crashes for the tests of planted bugs.
 func crashed() int {
 	for seed := range uint64(3) {
-		w := workload{seed: seed, goroutines: 16, events: 600, nodes: 8, edges: 20, changes: 30, later: 20}
-		err := newCrashes(w, 25).run(func(waits string) {
+		w := workload{seed: seed, goroutines: 16, events: 600, nodes: 8, edges: 20, changes: 30, later: 20, tellers: 2}
+		err := newCrashes(w, 25, memDisk{memengine.New()}).run(func(waits string) {
 			fmt.Println("caught: no progress\n" + waits)
 			os.Exit(exitCaught)
 		})
@@ -257,13 +366,13 @@ func crashed() int {
 
 func TestCrashesLoseNothingThatWasAnswered(t *testing.T) {
 	for _, w := range []workload{
-		{goroutines: 1, events: 60, nodes: 6, edges: 10, changes: 20, later: 30, tails: 10},
-		{goroutines: 4, events: 200, nodes: 8, edges: 20, changes: 20, later: 20, tails: 10},
-		{goroutines: 16, events: 400, nodes: 20, edges: 50, changes: 15, later: 15, tails: 8},
+		{goroutines: 1, events: 60, nodes: 6, edges: 10, changes: 20, later: 30, tails: 10, tellers: 2},
+		{goroutines: 4, events: 200, nodes: 8, edges: 20, changes: 20, later: 20, tails: 10, tellers: 2},
+		{goroutines: 16, events: 400, nodes: 20, edges: 50, changes: 15, later: 15, tails: 8, tellers: 3},
 	} {
 		w.seed = uint64(time.Now().UnixNano())
 		t.Run(fmt.Sprintf("goroutines=%d", w.goroutines), func(t *testing.T) {
-			c := newCrashes(w, 40)
+			c := newCrashes(w, 40, memDisk{memengine.New()})
 			if err := c.run(func(waits string) { panic(fmt.Sprintf("seed %d: no progress\n%s", w.seed, waits)) }); err != nil {
 				t.Fatalf("seed %d: %v", w.seed, err)
 			}

@@ -114,6 +114,16 @@ func runPlanted(name string) int {
 	case "the row of a sub-event stays":
 		planted.outboxKept = true
 		return crashed()
+	case "none: crash images":
+		return crashedOnPebble(false)
+	case "answer before it is durable, on pebble":
+		planted.answerEarly = true
+		return crashedOnPebble(false)
+	case "a sync is reported before it has ended":
+		return crashedOnPebble(true)
+	case "the outcome of a request is not stored":
+		planted.outcomeForgotten = true
+		return crashedOnPebble(false)
 	case "an edge has no row":
 		planted.edgeForgotten = true
 		return crashed()
@@ -262,7 +272,8 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 		"a callback of an undone event", "callbacks out of order", "sub-events out of order", "a named actor is not undone",
 		"none: chains", "a chain keeps nothing",
 		"none: crashes", "release before the batch has its place", "answer before it is durable", "the row of a sub-event stays",
-		"an edge has no row", "a move in the tree has no row"}
+		"an edge has no row", "a move in the tree has no row",
+		"none: crash images", "answer before it is durable, on pebble", "a sync is reported before it has ended", "the outcome of a request is not stored"}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

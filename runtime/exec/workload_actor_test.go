@@ -85,6 +85,8 @@ type wargs struct {
 	// What has been read from a store stands for what was written there.
 	number uint64
 	of     *wargs
+	// A request of a durable session; those that are sent again stand for the first, too.
+	asked bool
 }
 
 var (

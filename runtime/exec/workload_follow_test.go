@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -150,6 +151,15 @@ func (r *recorder) Ended(t *traced) {
 		defer f.ts.mu.Unlock()
 		r.fired[t] = firing{r.clock.Now(), f.t.due}
 	}
+}
+
+// sorted returns the events in their order.
+func (r *recorder) sorted() []*traced {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := slices.Clone(r.list)
+	slices.SortFunc(list, func(a, b *traced) int { return cmp.Compare(a.Order, b.Order) })
+	return list
 }
 
 // mtimer is a timer in the model.

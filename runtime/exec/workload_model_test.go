@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strconv"
@@ -41,11 +42,40 @@ type model struct {
 	event   event.EventID
 	replays int
 	version map[mkey]uint64
+	asked   map[*wargs]string // the requests of durable sessions that were performed, and how they ended
 }
 
 func newModel(s *System) *model {
 	return &model{sys: s, nodes: map[mkey]*mnode{}, names: map[string]mkey{}, lanes: map[[2]mkey][]*wargs{}, kept: map[mkey]*wargs{}, timers: map[any]*mtimer{},
-		named: map[[2]string]*mtimer{}, boxes: map[*wsession][]*wcall{}, version: map[mkey]uint64{}}
+		named: map[[2]string]*mtimer{}, boxes: map[*wsession][]*wcall{}, version: map[mkey]uint64{}, asked: map[*wargs]string{}}
+}
+
+// clone returns a model that goes on by itself.
+func (m *model) clone() *model {
+	c := newModel(m.sys)
+	c.rec, c.replays = m.rec, m.replays
+	maps.Copy(c.names, m.names)
+	maps.Copy(c.kept, m.kept)
+	maps.Copy(c.boxes, m.boxes)
+	maps.Copy(c.version, m.version)
+	maps.Copy(c.asked, m.asked)
+	for id, n := range m.nodes {
+		o := *n // what is in kids does not change
+		c.nodes[id] = &o
+	}
+	for k, l := range m.lanes {
+		if len(l) > 0 {
+			c.lanes[k] = slices.Clone(l)
+		}
+	}
+	for work, t := range m.timers {
+		o := *t
+		c.timers[work] = &o
+		if m.named[t.key] == t {
+			c.named[t.key] = &o
+		}
+	}
+	return c
 }
 
 func (m *model) key(h *Handle) mkey { return mkey(m.sys.tracer.label(h)) }
@@ -71,6 +101,12 @@ func (m *model) replay(t *traced) error {
 	}
 	m.undo, m.sent, m.buried, m.event = nil, nil, nil, t.ID
 	why := m.attempt(t, x)
+	if ok && x != nil && x.written().asked {
+		if _, again := m.asked[x.written()]; again {
+			return fmt.Errorf("event %v (order %d): a request was performed twice", t.ID, t.Order)
+		}
+		m.asked[x.written()] = why
+	}
 	if why != "" {
 		for _, u := range slices.Backward(m.undo) {
 			u()

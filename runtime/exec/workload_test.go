@@ -31,6 +31,7 @@ type workload struct {
 	tails      int  // percent of events that begin a chain of tail calls
 	later      int  // percent of events that issue something for later, or go to a named actor
 	stored     bool // it runs on a store
+	tellers    int  // clients with durable sessions beside, see crash_teller_test.go
 }
 
 type generator struct {

@@ -1,0 +1,184 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// Tellers are clients with durable sessions that move money between the accounts of a bank: a node of
+// the workload and its kids, which nobody else knows. After a crash a teller sends his last request again.
+
+// teller is what a client remembers of his session; it survives crashes.
+type teller struct {
+	name  string
+	seq   uint64 // of the last request, 0 if there was none
+	known uint64 // of the last one whose outcome he got
+	asked *wargs // request seq
+	past  *wargs // request known
+	why   string // its failure
+}
+
+const (
+	bankAccounts   = 5
+	bankMoney      = 100 // of each account at first
+	tellerRequests = 12  // of a round
+)
+
+func newTellers(n int) []teller {
+	list := make([]teller, n)
+	for i := range list {
+		list[i].name = fmt.Sprint("teller ", i)
+	}
+	return list
+}
+
+// openBank creates the bank of the tellers.
+func (c *crashes) openBank() error {
+	cl := c.sys.Client()
+	r, err := cl.New(&classNode, &methodBorn, &wargs{})
+	if err != nil {
+		return err
+	}
+	c.bank = wref{r}
+	x := &wargs{}
+	for range bankAccounts {
+		x.steps = append(x.steps, wstep{op: wNew, n: bankMoney})
+	}
+	return cl.Await(r, &methodScript, x)
+}
+
+// transfer returns the steps of a request: they take money from one account and give it to another, in the same
+// event or in one that follows it in any of the ways there are. Some change their mind.
+func transfer(rng *rand.Rand) []wstep {
+	amount := int64(1 + rng.IntN(20))
+	add := func(n int64) []wstep { return []wstep{{op: wGet}, {op: wAdd, n: n}} }
+	steps := []wstep{{op: wCall, k: rng.IntN(bankAccounts), sub: add(-amount)}}
+	give := wstep{k: rng.IntN(bankAccounts), sub: add(amount)}
+	switch rng.IntN(6) {
+	case 0:
+		return append(steps, wstep{op: wCall, k: give.k, sub: give.sub}, wstep{op: wAbort, n: amount})
+	case 1:
+		give.op = wEmit
+	case 2:
+		give.op, give.n = wAfter, int64(rng.IntN(30))
+	case 3:
+		give.op = wTail
+	case 4:
+		give.op = wAsync
+	default:
+		give.op = wCall
+	}
+	return append(steps, give)
+}
+
+// tell sends requests, first those that he has sent before the crash: the one whose outcome he knows has it
+// still, and the one after it, if there was one, is performed unless it has been.
+func (c *crashes) tell(t *teller, rng *rand.Rand) {
+	x, err := c.sys.BeginSession(t.name)
+	if err != nil {
+		c.fail(err)
+		return
+	}
+	if t.known > 0 {
+		why := text(c.ask(x, t.known, t.past))
+		if why != t.why && why != ErrAcknowledged.Error() {
+			c.fail(fmt.Errorf("%s: request %d ended with %q, and with %q when it was sent again", t.name, t.known, t.why, why))
+		}
+	}
+	for range tellerRequests {
+		c.mu.Lock()
+		if t.known == t.seq {
+			t.seq++
+			t.asked = &wargs{steps: transfer(rng), asked: true}
+		}
+		c.mu.Unlock()
+		why := text(c.ask(x, t.seq, t.asked))
+		c.mu.Lock()
+		t.known, t.past, t.why = t.seq, t.asked, why
+		c.mu.Unlock()
+	}
+}
+
+// ask sends a request, perhaps not for the first time.
+func (c *crashes) ask(x *Session, seq uint64, first *wargs) error {
+	y := &wargs{steps: first.steps, of: first}
+	err := x.Await(seq, seq-1, c.bank.Ref, &methodScript, y)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mu.acked = append(c.mu.acked, y) // also a failure: it is an outcome
+	return err
+}
+
+func (c *crashes) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failed = errors.Join(c.failed, err)
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// keptOutcomes checks that the outcomes which the tellers know are in a store, or known there to be over.
+func (c *crashes) keptOutcomes(view store.Reader) error {
+	for _, t := range c.tellers {
+		if t.known == 0 {
+			continue
+		}
+		_, kept, err := view.Get(appendOutcomeKey(nil, c.bank.h.id, t.name, t.known), nil)
+		if err != nil {
+			return err
+		}
+		key := appendSessionKey(nil, c.sys.partitionOf(t.name), t.name)
+		row, ok, err := view.Get(key, nil)
+		if err != nil {
+			return err
+		}
+		if ok && !kept {
+			payload, err := store.Payload(key, row)
+			if err != nil {
+				return err
+			}
+			kept = (&payloadReader{rest: payload}).uint() >= t.known
+		}
+		if !kept {
+			return fmt.Errorf("%s: the outcome of request %d was answered and is lost", t.name, t.known)
+		}
+	}
+	return nil
+}
+
+// audit checks, when nothing runs any more, that every request of the tellers was performed once, with the
+// outcome that he got, and that there is as much money as at first.
+func (c *crashes) audit() error {
+	requests := 0
+	for _, t := range c.tellers {
+		requests += int(t.seq)
+		if why, done := c.model.asked[t.asked]; !done || why != t.why {
+			return fmt.Errorf("%s: request %d was answered with %q; it was performed: %v, and ended with %q", t.name, t.seq, t.why, done, why)
+		}
+	}
+	if len(c.model.asked) != requests {
+		return fmt.Errorf("the tellers sent %d requests, and %d were performed", requests, len(c.model.asked))
+	}
+	if err := c.sys.load(c.bank.h); err != nil {
+		return err
+	}
+	sum := int64(0)
+	for _, r := range c.bank.h.obj.(*wnode).kids.Items() {
+		if err := c.sys.load(r.h); err != nil {
+			return err
+		}
+		sum += r.h.obj.(*wnode).value
+	}
+	if sum != bankAccounts*bankMoney {
+		return fmt.Errorf("the accounts have %d in all, and began with %d", sum, bankAccounts*bankMoney)
+	}
+	return nil
+}
