@@ -48,6 +48,7 @@ type mainRun struct {
 	signals <-chan os.Signal
 
 	summary, serve bool
+	once           string // what to take a snapshot of, instead of running
 	seed           uint64
 	tracing        tracing
 	keeping        keeping
@@ -64,6 +65,9 @@ func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan
 	}
 	if code, ok := r.parse(args, stdout); !ok {
 		return code
+	}
+	if r.once != "" {
+		return r.snapshotOnce(stdout)
 	}
 	start := time.Now()
 	if !r.open() {
@@ -103,6 +107,7 @@ func (r *mainRun) parse(args []string, stdout io.Writer) (code int, ok bool) {
 	if r.keeping.open != nil {
 		r.keeping.Flags(fs)
 		fs.BoolVar(&r.serve, "serve", false, "with --data: leave out main, and serve what is in DIR until a signal comes")
+		fs.StringVar(&r.once, "snapshot-once", "", "with --data and --snapshots: run nothing, take a snapshot of `WHAT`, all or the id of an actor, and end")
 	}
 	err := fs.Parse(args)
 	if err == flag.ErrHelp {
@@ -120,9 +125,11 @@ func (r *mainRun) parse(args []string, stdout io.Writer) (code int, ok bool) {
 		r.say("%v", r.keeping.Check())
 	case r.serve && r.keeping.Dir == "":
 		r.say("--serve goes on with what is in a directory; name it with --data")
+	case r.once != "" && r.keeping.Snapshots == "":
+		r.say("--snapshot-once copies what is in a directory; name that with --data, and the place with --snapshots")
 	case r.tracing.states && r.tracing.file == "":
 		r.say("--trace-states adds to a trace; name its file with --trace")
-	case r.p.Main == nil && !r.serve:
+	case r.p.Main == nil && !r.serve && r.once == "":
 		r.say("the package has no main function")
 	default:
 		return exitClean, true

@@ -2,10 +2,17 @@ package runtime
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"log/slog"
+	"os"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
+	"github.com/aeon-lang/aeon/runtime/store"
 )
 
 // TargetOpener opens the place at an address, for snapshots.
@@ -67,4 +74,65 @@ func (k *keeping) takeSnapshot(ctx context.Context, s *System, log *slog.Logger)
 	if _, err := snapshot.Prune(ctx, k.target, saved.Store, snapshot.Node, k.SnapshotKeep); err != nil && ctx.Err() == nil {
 		log.Warn("old snapshots were not deleted", "in", k.target.String(), "error", err)
 	}
+}
+
+// everything is what --snapshot-once calls all that is in a directory.
+const everything = "all"
+
+// snapshotOnce takes a snapshot of a directory that no program uses, as the classes of this one want it, instead of
+// running. It returns the exit code.
+func (r *mainRun) snapshotOnce(out io.Writer) int {
+	var root ActorID
+	if r.once != everything {
+		var err error
+		if root, err = event.ParseActorID(r.once); err != nil {
+			r.fail(exitUsage, "--snapshot-once: %v; `aeond snapshot` finds actors by name", err)
+			return r.code
+		}
+	}
+	r.log = newLog(r.stderr, true)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() { // ends with the context
+		select {
+		case <-r.signals:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	saved, err := r.keeping.takeStopped(ctx, r.p, root, r.log)
+	var failed *exec.OverrideError
+	switch {
+	case errors.As(err, &failed):
+		r.fail(exitFailed, "no snapshot was taken: %v", err)
+	case err != nil:
+		r.fail(exitRefused, "no snapshot was taken: %v", err)
+	default:
+		_, bytes := saved.Size()
+		fmt.Fprintf(out, "%s: %d bytes, %d of them new\n", saved.Name, bytes, saved.NewBytes)
+	}
+	return r.code
+}
+
+// takeStopped takes a snapshot of what is in the directory, as the classes of the program want it.
+func (k *keeping) takeStopped(ctx context.Context, p *Package, root ActorID, log *slog.Logger) (saved *snapshot.Saved, err error) {
+	if _, err := os.Stat(k.Dir); err != nil {
+		return nil, err
+	}
+	if err := k.openSnapshots(); err != nil {
+		return nil, err
+	}
+	engine, err := k.open(k.Dir, store.EngineOptions{Program: p.Name, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, engine.Close()) }()
+	s := exec.Stopped{View: engine, Identity: store.Identity{Program: p.Name, Place: k.Dir}}
+	if e, ok := engine.(store.Identified); ok {
+		s.Identity = e.Identity()
+	}
+	if s.Overrides, err = exec.StoppedOverrides(engine, AllClasses(p), log); err != nil {
+		return nil, err
+	}
+	return s.Snapshot(ctx, k.target, root)
 }

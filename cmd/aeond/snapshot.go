@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/aeon-lang/aeon/ondisk"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -23,7 +22,7 @@ import (
 func snapshotCommand() *command {
 	return &command{
 		name:  "snapshot",
-		args:  "--data DIR --to PLACE [--actor CLASS/NAME]",
+		args:  "--data DIR --to PLACE [--actor CLASS/NAME] [--app PROGRAM]",
 		short: "copy what is in a data directory to a directory or a bucket",
 		long: `
 Snapshot copies everything in a data directory, or an actor with all that it owns, to a
@@ -34,13 +33,18 @@ sent again. The program must have ended; one that runs takes its snapshots itsel
 
 	aeond snapshot --data /var/lib/shop --to /backup/shop
 	aeond snapshot --data /var/lib/shop --to s3://backups/shop --actor Shop/main
+	aeond snapshot --app ./shop --data /var/lib/shop --to /backup/shop
+
+The program has to be named if one of its classes says itself what snapshots contain of its actors, with a
+snapshot block. Only the blocks are run.
 
 "aeond snapshots" lists them, "aeond restore" brings them back.`,
 		setup: func(fs *flag.FlagSet) func(*environment) error {
 			dir := fs.String("data", "", "the data directory `DIR`")
 			to := fs.String("to", "", "where the snapshot goes, a `PLACE`")
 			actor := fs.String("actor", "", "only this actor and what it owns, `CLASS/NAME`")
-			return func(env *environment) error { return takeSnapshot(env, *dir, *to, *actor) }
+			app := fs.String("app", "", "the `PROGRAM` whose data it is, an executable or sources")
+			return func(env *environment) error { return takeSnapshot(env, *dir, *to, *actor, *app) }
 		},
 	}
 }
@@ -95,7 +99,7 @@ func openPlace(flagName, address string) (snapshot.Target, error) {
 	return ondisk.OpenTarget(context.Background(), address)
 }
 
-func takeSnapshot(env *environment, dir, to, actor string) (err error) {
+func takeSnapshot(env *environment, dir, to, actor, app string) error {
 	place, err := openPlace("to", to)
 	if err != nil {
 		return err
@@ -107,24 +111,26 @@ func takeSnapshot(env *environment, dir, to, actor string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
 	if settings.Within(to, dir) {
-		return usagef("--to: %s is in the data directory %s, and would be lost with it; name another place", to, dir)
+		return errors.Join(usagef("--to: %s is in the data directory %s, and would be lost with it; name another place", to, dir), db.Close())
 	}
-	m := snapshot.Manifest{Kind: snapshot.Node, Store: db.Identity().Store, Program: db.Identity().Program, Taken: time.Now()}
-	if m.Number, err = store.SnapshotNumberOf(db); err != nil {
+	root, err := rootOf(db, actor)
+	if err == nil && app == "" {
+		err = copyStopped(env, db, place, root)
+	}
+	if err = errors.Join(err, db.Close()); err != nil || app == "" {
 		return err
 	}
-	rows := snapshot.Rows(func(emit func(key, row []byte) error) error { return exec.NodeRows(db, emit) })
-	if actor != "" {
-		cut, err := cutOf(db, actor)
-		if err != nil {
-			return err
-		}
-		m.Kind, m.Actor, m.Root, m.Actors = snapshot.Actor, actor, cut.Root.String(), cut.Actors()
-		rows = cut.Rows
+	return snapshotByProgram(env, app, dir, to, root)
+}
+
+// copyStopped takes a snapshot without the program.
+func copyStopped(env *environment, db *pebbledb.DB, place snapshot.Target, root event.ActorID) error {
+	if err := needsNoProgram(db); err != nil {
+		return err
 	}
-	saved, err := snapshot.Save(context.Background(), place, m, rows)
+	s := exec.Stopped{View: db, Identity: db.Identity()}
+	saved, err := s.Snapshot(context.Background(), place, root)
 	if err != nil {
 		return err
 	}
@@ -133,20 +139,19 @@ func takeSnapshot(env *environment, dir, to, actor string) (err error) {
 	return nil
 }
 
-// cutOf finds the actor that CLASS/NAME names.
-func cutOf(db *pebbledb.DB, actor string) (*exec.Cut, error) {
+// rootOf finds the actor that CLASS/NAME names; none is that of everything.
+func rootOf(db *pebbledb.DB, actor string) (id event.ActorID, err error) {
+	if actor == "" {
+		return id, nil
+	}
 	class, name, ok := strings.Cut(actor, "/")
 	if !ok || class == "" || name == "" {
-		return nil, usagef("--actor: %q is not CLASS/NAME", actor)
+		return id, usagef("--actor: %q is not CLASS/NAME", actor)
 	}
 	if !strings.Contains(class, ".") {
 		class = db.Identity().Program + "." + class
 	}
-	id, err := exec.FindNamed(db, class, name)
-	if err != nil {
-		return nil, err
-	}
-	return exec.CutAt(db, id)
+	return exec.FindNamed(db, class, name)
 }
 
 func listSnapshots(env *environment, from string, verify bool) error {

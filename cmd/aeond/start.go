@@ -47,15 +47,7 @@ func start(env *environment, app string, state settings.State) error {
 	case state.Dir == "":
 		return usagef("name the directory with --data")
 	}
-	exe := app
-	if !isExecutable(app) {
-		made, err := compile(env, app)
-		if err != nil {
-			return err
-		}
-		exe = made.Path
-	}
-	exe, err := filepath.Abs(exe)
+	exe, err := executable(env, app)
 	if err != nil {
 		return err
 	}
@@ -69,6 +61,18 @@ func start(env *environment, app string, state settings.State) error {
 		return codeError(code)
 	}
 	return nil
+}
+
+// executable returns the path of a program, which is compiled if sources are named.
+func executable(env *environment, app string) (string, error) {
+	if !isExecutable(app) {
+		made, err := compile(env, app)
+		if err != nil {
+			return "", err
+		}
+		app = made.Path
+	}
+	return filepath.Abs(app)
 }
 
 // isExecutable reports whether name is a program already.

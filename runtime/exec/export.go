@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -14,10 +15,13 @@ import (
 // the journal, so what a view of the store shows is what the events up to one moment have
 // left. Events go on meanwhile.
 
-// NodeRows calls emit for all rows of a view, in the order of their keys. A damaged row
-// ends it.
-func NodeRows(view store.Reader, emit func(key, row []byte) error) error {
-	return eachRowOf(view, nil, []byte{0xff}, func(key, row, _ []byte) error { return emit(key, row) })
+// NodeRows calls emit for all rows of a view, as classes want them, in the order of their keys.
+// A damaged row ends it.
+func NodeRows(view store.Reader, o *Overrides, emit func(key, row []byte) error) error {
+	if o != nil {
+		return o.node(emit)
+	}
+	return eachRowOf(view, nil, endOfKeys, func(key, row, _ []byte) error { return emit(key, row) })
 }
 
 // eachRowOf calls f for the rows of a range, once their sums were checked.
@@ -88,6 +92,8 @@ func nameKey0(class, name string, partitions int) []byte {
 // Cut is an actor and everything that it reaches, in a view of a store.
 type Cut struct {
 	Root event.ActorID
+	// Overrides changes what Rows emits of fields; it is of the same view.
+	Overrides *Overrides
 
 	view       store.Reader
 	partitions int
@@ -140,6 +146,25 @@ func compareActors(a, b event.ActorID) int {
 		return 1
 	}
 	return 0
+}
+
+// Label names the root to people, as traces do: Class/name, or Class:id if it has no name, with the package
+// of the class unless that is the program's.
+func (c *Cut) Label(program string) (string, error) {
+	h, err := c.readHeader(c.Root)
+	if err != nil {
+		return "", err
+	}
+	schema, err := store.ReadSchema(c.view)
+	if err != nil {
+		return "", err
+	}
+	_, class := schema.ByNumber(h.layout)
+	class = strings.TrimPrefix(class, program+".")
+	if c.Root.Named() {
+		return class + "/" + h.name, nil
+	}
+	return class + ":" + c.Root.String(), nil
 }
 
 // Actors returns how many actors there are, the root among them.
@@ -246,12 +271,30 @@ func (c *Cut) partition(p event.PartitionID, emit func(key, row []byte) error) e
 		return err
 	}
 	for _, id := range members {
-		from, to := store.FieldsRange(id)
-		if err := eachRowOf(c.view, from, to, func(key, row, _ []byte) error { return emit(key, row) }); err != nil {
+		if err := c.fields(id, emit); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// fields emits the rows of an actor's fields.
+func (c *Cut) fields(id event.ActorID, emit func(key, row []byte) error) error {
+	if c.Overrides != nil {
+		h, err := c.readHeader(id)
+		if err != nil {
+			return err
+		}
+		_, class, err := c.Overrides.layoutOf(&h)
+		if err != nil {
+			return err
+		}
+		if class != nil {
+			return c.Overrides.fields(id, &h, emit)
+		}
+	}
+	from, to := store.FieldsRange(id)
+	return eachRowOf(c.view, from, to, func(key, row, _ []byte) error { return emit(key, row) })
 }
 
 // in returns the actors of a partition.

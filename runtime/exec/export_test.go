@@ -146,7 +146,7 @@ func TestNodeIsRestored(t *testing.T) {
 	view := n.store.Snapshot()
 	mustNot(t, b.Transfer(n.cl, "a0", "a1", 300))
 	var snap taken
-	mustNot(t, NodeRows(view, snap.keep))
+	mustNot(t, NodeRows(view, nil, snap.keep))
 	mustNot(t, view.Close())
 	n.close()
 	back := elsewhere(t, snap)

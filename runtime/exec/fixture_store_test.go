@@ -20,7 +20,7 @@ func putRef(e *codec.Encoder, r Ref) {
 
 func getRef(d *codec.Decoder) Ref {
 	id := event.ActorID{Birth: event.PartitionID(d.Uint()), Serial: d.Uint()}
-	return d.Context.(*System).Resolve(id)
+	return d.Context.(interface{ Resolve(event.ActorID) Ref }).Resolve(id)
 }
 
 func (a *account) SaveField(w *image.Writer, field int) {

@@ -25,23 +25,34 @@ type numbered struct {
 
 // open makes the classes of the program those of the store.
 func (l *layouts) open(s *store.Store, classes []*Class) error {
+	schema, err := s.Adapt(storedClasses(classes))
+	if err != nil {
+		return err
+	}
+	l.use(schema, classes)
+	return nil
+}
+
+// use takes a schema that has the classes.
+func (l *layouts) use(schema *store.Schema, classes []*Class) {
+	l.schema = schema
 	l.current, l.classes = make(map[*Class]*store.Layout), make(map[string]*Class)
 	l.numbers = make(map[uint32]numbered)
+	for _, c := range classes {
+		l.current[c], l.classes[c.path()] = l.schema.Layout(c.path()), c
+	}
+}
+
+// storedClasses returns what a schema knows of classes.
+func storedClasses(classes []*Class) []store.Class {
 	list := make([]store.Class, len(classes))
 	for i, c := range classes {
-		list[i] = store.Class{Name: c.path()}
+		list[i] = store.Class{Name: c.path(), Overrides: c.Snapshot != nil}
 		for _, f := range c.Fields {
 			list[i].Fields = append(list[i].Fields, store.ClassField{Name: f.Name, Type: f.Type})
 		}
 	}
-	var err error
-	if l.schema, err = s.Adapt(list); err != nil {
-		return err
-	}
-	for _, c := range classes {
-		l.current[c], l.classes[c.path()] = l.schema.Layout(c.path()), c
-	}
-	return nil
+	return list
 }
 
 // of returns the layout that a class has now.

@@ -101,6 +101,10 @@ type Class struct {
 	// Construct is the parameterless constructor of a class whose actors can be
 	// named, nil if there is none.
 	Construct *Method
+	// Snapshot changes a copy of an actor's state into what snapshots contain of the actor; nil
+	// if that is the state itself. It assigns no field that is Owning, calls no actor, and
+	// follows from the state alone.
+	Snapshot func(cx *Cx, self any)
 }
 
 // Object is the state of an actor: a struct that embeds Self.

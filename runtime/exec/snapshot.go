@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -16,7 +17,8 @@ type snapshots struct{ sync.Mutex }
 // while events go on.
 func (s *System) Snapshot(ctx context.Context, to snapshot.Target) (*snapshot.Saved, error) {
 	return s.takeSnapshot(ctx, to, snapshot.Manifest{Kind: snapshot.Node}, func(view store.Reader, _ *snapshot.Manifest) (snapshot.Rows, error) {
-		return func(emit func(key, row []byte) error) error { return NodeRows(view, emit) }, nil
+		o := s.overrides(view)
+		return func(emit func(key, row []byte) error) error { return NodeRows(view, o, emit) }, nil
 	})
 }
 
@@ -29,9 +31,14 @@ func (s *System) SnapshotActor(ctx context.Context, to snapshot.Target, actor Re
 		if err != nil {
 			return nil, err
 		}
-		m.Actors = c.Actors()
+		m.Actors, c.Overrides = c.Actors(), s.overrides(view)
 		return c.Rows, nil
 	})
+}
+
+// overrides returns what the classes of the program change in a view of the store.
+func (s *System) overrides(view store.Reader) *Overrides {
+	return newOverrides(view, &s.durable.layouts, &s.cfg)
 }
 
 // takeSnapshot saves the rows that pick finds in a view of the store.
@@ -57,6 +64,40 @@ func (s *System) takeSnapshot(ctx context.Context, to snapshot.Target, m snapsho
 	rows, err := pick(view, &m)
 	if err != nil {
 		return nil, err
+	}
+	return snapshot.Save(ctx, to, m, rows)
+}
+
+// Stopped is a store that no system uses.
+type Stopped struct {
+	View      store.Reader
+	Identity  store.Identity
+	Overrides *Overrides // what the program changes in View
+}
+
+// Snapshot makes a snapshot of the store: of everything, or, if root is not null, of an actor and what it reaches.
+// The error is a *NoActorError if the actor is not there.
+func (s *Stopped) Snapshot(ctx context.Context, to snapshot.Target, root event.ActorID) (*snapshot.Saved, error) {
+	m := snapshot.Manifest{Kind: snapshot.Node, Store: s.Identity.Store, Program: s.Identity.Program, Taken: RealClock{}.Now()}
+	if _, err := store.PartitionsOf(s.View); err != nil {
+		return nil, err // nothing was ever stored
+	}
+	var err error
+	if m.Number, err = store.SnapshotNumberOf(s.View); err != nil {
+		return nil, err
+	}
+	rows := snapshot.Rows(func(emit func(key, row []byte) error) error { return NodeRows(s.View, s.Overrides, emit) })
+	if !root.IsNull() {
+		cut, err := CutAt(s.View, root)
+		if err != nil {
+			return nil, err
+		}
+		if m.Actor, err = cut.Label(m.Program); err != nil {
+			return nil, err
+		}
+		m.Kind, m.Root, m.Actors = snapshot.Actor, cut.Root.String(), cut.Actors()
+		cut.Overrides = s.Overrides
+		rows = cut.Rows
 	}
 	return snapshot.Save(ctx, to, m, rows)
 }

@@ -15,6 +15,8 @@ const SchemaFormat = 1
 type Class struct {
 	Name   string // package and class, with a point between
 	Fields []ClassField
+	// Overrides: the class says what snapshots contain of its actors, which takes its code.
+	Overrides bool
 }
 
 // ClassField is a field of an actor class. Type is written as codegen.FieldType does.
@@ -34,6 +36,8 @@ type storedClass struct {
 	Class   string         `json:"class"`
 	Fields  []storedField  `json:"fields"`
 	Layouts []storedLayout `json:"layouts"` // the last one is the present one
+	// Overrides is that of Class.
+	Overrides bool `json:"overrides,omitempty"`
 }
 
 // storedField is a field that actors have, or have had.
@@ -147,7 +151,7 @@ func SchemaErrors(err error) []error {
 func (s *Schema) Classes() []Class {
 	var list []Class
 	for _, c := range s.classes {
-		class := Class{Name: c.Class}
+		class := Class{Name: c.Class, Overrides: c.Overrides}
 		for _, f := range c.Fields {
 			if !f.Gone && f.Next == 0 {
 				class.Fields = append(class.Fields, ClassField{f.Name, f.Type})
@@ -191,7 +195,7 @@ func (s *Schema) adopt(c Class) error {
 	if len(fields) > 1<<16-1 {
 		return fmt.Errorf("class %s has had more fields than a store can tell apart: %d", c.Name, len(fields))
 	}
-	now := &storedClass{Format: SchemaFormat, Class: c.Name, Fields: fields, Layouts: slices.Clone(old.Layouts)}
+	now := &storedClass{Format: SchemaFormat, Class: c.Name, Fields: fields, Layouts: slices.Clone(old.Layouts), Overrides: c.Overrides}
 	var numbers []uint16
 	for _, f := range fields {
 		if !f.Gone && f.Next == 0 {
@@ -201,7 +205,7 @@ func (s *Schema) adopt(c Class) error {
 	if n := len(now.Layouts); n == 0 || !slices.Equal(now.Layouts[n-1].Fields, numbers) {
 		s.last++
 		now.Layouts = append(now.Layouts, storedLayout{s.last, numbers})
-	} else if slices.Equal(fields, old.Fields) {
+	} else if slices.Equal(fields, old.Fields) && old.Overrides == c.Overrides {
 		return nil
 	}
 	s.classes[c.Name], s.changed[c.Name] = now, true

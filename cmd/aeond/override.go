@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+
+	"github.com/aeon-lang/aeon/process"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// needsNoProgram returns an error if a class says itself what snapshots contain of its actors, which takes its code.
+func needsNoProgram(from store.Reader) error {
+	schema, err := store.ReadSchema(from)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, c := range schema.Classes() {
+		if c.Overrides {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return fmt.Errorf("what snapshots contain of %s is said by the program, in a snapshot block; name the program with --app, an executable or sources", strings.Join(names, ", "))
+}
+
+// snapshotByProgram has the program take a snapshot of its directory, of everything if root is null.
+func snapshotByProgram(env *environment, app, dir, to string, root event.ActorID) error {
+	exe, err := executable(env, app)
+	if err != nil {
+		return err
+	}
+	what := "all"
+	if !root.IsNull() {
+		what = root.String()
+	}
+	cmd := exec.Command(exe, "--data", dir, "--snapshots", to, "--snapshot-once", what)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.stdin, env.stdout, env.stderr
+	code, err := process.Run(cmd)
+	if err != nil {
+		return err
+	}
+	if code != 0 {
+		return codeError(code)
+	}
+	return nil
+}
