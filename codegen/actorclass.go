@@ -25,6 +25,7 @@ func (p *pkg) actorClass(w *writer, c *typecheck.Class) {
 		e := p.newFn(m, byActor, w)
 		e.body("func (self *"+name+") "+p.names.obj[m]+"("+e.params(true)+")"+p.resultType(m.Result), nil, m.Body, m.Result, "")
 	}
+	p.snapshotBlock(w, c)
 	for _, f := range c.Fields {
 		if p.setters[f] {
 			p.setter(w, c, f)
@@ -92,6 +93,17 @@ func (p *pkg) construct(w *writer, c *typecheck.Class) {
 	e := p.newFn(ctor, byActor, w)
 	e.building = true
 	e.body("func (self *"+p.names.obj[c]+") construct("+e.params(true)+")", func() { e.fieldInits(c) }, ctor.Body, typecheck.Void, "")
+}
+
+// snapshotBlock emits what a class changes in a copy of an actor's state before a snapshot takes it.
+func (p *pkg) snapshotBlock(w *writer, c *typecheck.Class) {
+	if c.Snapshot == nil {
+		return
+	}
+	name := p.gen(c, "snapshot")
+	w.add("// %s changes a copy of the state into what snapshots contain of the actor.", name)
+	e := p.newFn(c.Snapshot, byActor, w)
+	e.body("func "+name+"(cx *aeonrt.Cx, self *"+p.names.obj[c]+")", nil, c.Snapshot.Body, typecheck.Void, "")
 }
 
 // reference emits the type of references to actors of the class.

@@ -189,6 +189,9 @@ func (p *pkg) initClass(w *writer, c *typecheck.Class) {
 	if c.Ctor != nil && len(c.Ctor.Params) == 0 {
 		w.add("%s.Construct = &%s", class, p.gen(c.Ctor, "method"))
 	}
+	if c.Snapshot != nil {
+		w.add("%s.Snapshot = func(cx *aeonrt.Cx, self any) { %s(cx, self.(*%s)) }", class, p.gen(c, "snapshot"), p.names.obj[c])
+	}
 	for _, m := range p.methods(c) {
 		method := p.gen(m, "method")
 		w.add("%s.NewArgs = func() aeonrt.Args { return new(%s) }", method, p.gen(m, "args"))

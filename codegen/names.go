@@ -190,6 +190,9 @@ func (n *names) actor(c *typecheck.Class, s *scope) {
 	n.add(c, "class", handle(n.surface[c], "class", name))
 	n.add(c, "create", handle(n.surface[c], "create", name))
 	n.add(c, "new", "New"+upperFirst(name))
+	if c.Snapshot != nil {
+		n.add(c, "snapshot", "snapshot"+upperFirst(name))
+	}
 	for _, f := range c.Fields {
 		n.add(f, "index", "field"+upperFirst(name)+upperFirst(f.Name()))
 		if containerKind(f.Type()) != "" {

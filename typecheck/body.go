@@ -30,6 +30,7 @@ type bodyFacts struct {
 	news    []*ast.New
 	deletes []*ast.Delete
 	cancels []*ast.Cancel
+	named   []*ast.ActorRef
 	tails   []*ast.TailCall
 	stores  []ast.Node // with an entry in Info.Stores
 	loops   []*ast.ForEach

@@ -10,6 +10,10 @@ import (
 func (c *checker) checkCalls() {
 	ro := newReadOnly(c)
 	c.eachFunc(func(f *Func, bf *bodyFacts) {
+		if f.Kind == SnapshotBlock {
+			c.checkSnapshot(bf)
+			return
+		}
 		row := byActor
 		switch {
 		case f.Context == ClientContext:

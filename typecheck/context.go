@@ -19,18 +19,19 @@ func helper(f *Func) bool {
 type need struct {
 	at   ast.Span
 	what string
-	next *Func // the helper called there that has the need; nil if it is at `at` itself
+	next *Func     // the helper called there that has the need; nil if it is at `at` itself
+	code diag.Code // of the error in a snapshot block, where that is what has the need
 }
 
 // contexts finds out who runs every helper.
 func (c *checker) contexts() {
-	client, actor := make(map[*Func]*need), make(map[*Func]*need)
+	client, actor, beyond := make(map[*Func]*need), make(map[*Func]*need), make(map[*Func]*need)
 	callers := make(map[*Func][]callSite)
 	c.eachFunc(func(f *Func, bf *bodyFacts) {
 		c.eachHelperCall(bf, func(callee *Func, at ast.Span) {
 			callers[callee] = append(callers[callee], callSite{f, at})
 			if callee.Pkg != c.pkg {
-				callee.addNeeds(client, actor)
+				callee.addNeeds(client, actor, beyond)
 			}
 		})
 		if !helper(f) {
@@ -43,21 +44,28 @@ func (c *checker) contexts() {
 		if actor[f] == nil {
 			delete(actor, f)
 		}
+		if n := c.firstBeyond(bf); n != nil {
+			beyond[f] = n
+		}
 	})
 	spread(client, callers)
 	spread(actor, callers)
-	c.eachFunc(func(f *Func, _ *bodyFacts) { f.forClient, f.forActor = client[f], actor[f] })
+	spread(beyond, callers)
+	c.eachFunc(func(f *Func, _ *bodyFacts) { f.forClient, f.forActor, f.beyond = client[f], actor[f], beyond[f] })
 	c.contextErrors(client, actor, callers)
 	c.settleContexts(client, actor, callers)
 }
 
 // addNeeds adds what a helper of an imported package needs.
-func (f *Func) addNeeds(client, actor map[*Func]*need) {
+func (f *Func) addNeeds(client, actor, beyond map[*Func]*need) {
 	if f.forClient != nil {
 		client[f] = f.forClient
 	}
 	if f.forActor != nil {
 		actor[f] = f.forActor
+	}
+	if f.beyond != nil {
+		beyond[f] = f.beyond
 	}
 }
 
@@ -109,7 +117,7 @@ func spread(needs map[*Func]*need, callers map[*Func][]callSite) {
 		work = work[1:]
 		for _, site := range callers[f] {
 			if helper(site.from) && needs[site.from] == nil {
-				needs[site.from] = &need{at: site.at, what: needs[f].what, next: f}
+				needs[site.from] = &need{at: site.at, what: needs[f].what, next: f, code: needs[f].code}
 				work = append(work, site.from)
 			}
 		}
@@ -145,12 +153,16 @@ const explainMax = 8
 
 // explain adds the chain of calls that leads to a need.
 func explain(d diag.Diagnostic, n *need, needs map[*Func]*need) diag.Diagnostic {
+	return explainNeeds(d, n, func(f *Func) *need { return needs[f] })
+}
+
+func explainNeeds(d diag.Diagnostic, n *need, needOf func(*Func) *need) diag.Diagnostic {
 	for i := 0; n != nil && i < explainMax; i++ {
 		if n.next == nil {
 			return d.With(n.at, "%s", n.what)
 		}
 		d = d.With(n.at, "by way of %s", n.next.FullName())
-		n = needs[n.next]
+		n = needOf(n.next)
 	}
 	return d
 }

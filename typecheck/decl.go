@@ -37,6 +37,8 @@ func (c *checker) classMembers(class *Class) {
 			c.method(class, m, fs)
 		case *ast.CtorDecl:
 			c.ctor(class, m, fs)
+		case *ast.SnapshotDecl:
+			c.snapshotBlock(class, m)
 		}
 	}
 	if class.Ctor == nil {

@@ -47,7 +47,7 @@ func (x Access) String() string {
 func PrintEffects(w io.Writer, in *Info) error {
 	var err error
 	in.Package.AllFuncs(func(f *Func) {
-		if f.Effects == nil || err != nil || f.Decl == nil && len(f.Effects.Footprint) <= 1 {
+		if f.Effects == nil || f.Kind == SnapshotBlock || err != nil || f.Decl == nil && len(f.Effects.Footprint) <= 1 {
 			return
 		}
 		_, err = io.WriteString(w, f.Effects.text(f)+in.stepsText(f))

@@ -29,7 +29,7 @@ type Info struct {
 	TypeExprs map[ast.Type]Type
 	// Defs has the object of every declaring node: *ast.ClassDecl,
 	// *ast.EnumDecl, *ast.EnumValue, *ast.ConstDecl, *ast.FuncDecl,
-	// *ast.MethodDecl, *ast.CtorDecl, *ast.TestDecl, *ast.FieldDecl,
+	// *ast.MethodDecl, *ast.CtorDecl, *ast.SnapshotDecl, *ast.TestDecl, *ast.FieldDecl,
 	// *ast.Param, *ast.VarDecl, *ast.ForEach, *ast.ForUpto, *ast.CatchClause.
 	Defs map[ast.Node]Object
 	// Uses has the object of every *ast.Ident, *ast.Field and

@@ -117,6 +117,7 @@ func (b *body) implicitCount(x *ast.New, class *Class) {
 
 // actorRef checks actor<T>(key).
 func (b *body) actorRef(x *ast.ActorRef) operand {
+	b.bf.named = append(b.bf.named, x)
 	t := b.typ(b.file, x.Type)
 	if key := b.value(x.Key, String); key.typ != Invalid && key.typ != String {
 		b.report(b.mismatch(x.Key, key, String, "the name of an actor"))

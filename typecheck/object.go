@@ -142,7 +142,8 @@ const (
 	FreeFunc FuncKind = iota
 	Method
 	Constructor
-	Test // a test block
+	Test          // a test block
+	SnapshotBlock // of an actor class: no part of any event
 )
 
 // Context says who runs a piece of code.
@@ -161,7 +162,7 @@ type Func struct {
 	Kind        FuncKind
 	Pkg         *Package
 	Class       *Class   // of methods and constructors
-	Decl        ast.Node // *ast.FuncDecl, *ast.MethodDecl, *ast.CtorDecl or *ast.TestDecl; nil for an implicit constructor
+	Decl        ast.Node // *ast.FuncDecl, *ast.MethodDecl, *ast.CtorDecl, *ast.SnapshotDecl or *ast.TestDecl; nil for an implicit constructor
 	Body        *ast.Block
 	RO          bool
 	Params      []*Var
@@ -195,6 +196,8 @@ type Func struct {
 	// forClient and forActor are why only clients, or only actors, can run a
 	// helper; nil if there is no reason. Importing packages ask for them.
 	forClient, forActor *need
+	// beyond is why a snapshot block cannot call a helper; nil if there is no reason.
+	beyond *need
 }
 
 // Name implements Object. It is the text of a test's name for tests.
@@ -272,7 +275,7 @@ type Package struct {
 func (p *Package) Lookup(name string) Object { return p.scope[name] }
 
 // AllFuncs calls f for everything with a body: constructors (implicit ones
-// too), methods, free functions and tests, in source order by kind.
+// too), methods, snapshot blocks, free functions and tests, in source order by kind.
 func (p *Package) AllFuncs(f func(*Func)) {
 	for _, c := range p.Classes {
 		if c.Ctor != nil {
@@ -280,6 +283,9 @@ func (p *Package) AllFuncs(f func(*Func)) {
 		}
 		for _, m := range c.Methods {
 			f(m)
+		}
+		if c.Snapshot != nil {
+			f(c.Snapshot)
 		}
 	}
 	for _, fn := range p.Funcs {

@@ -99,6 +99,8 @@ type Class struct {
 	// Ctor is the constructor, also for classes without a written one: then
 	// Decl is nil and its parameters are those of the implicit constructor.
 	Ctor *Func
+	// Snapshot is the snapshot block of an actor class, nil if it has none.
+	Snapshot *Func
 
 	// SelfRecursive: the ownership graph has the self-loop Class -> Class.
 	SelfRecursive bool

@@ -29,7 +29,7 @@ type ClassDecl struct {
 	Kind       ClassKind
 	Name       Name
 	TypeParams []*TypeParam
-	Members    []Member // in source order: *FieldDecl, *CtorDecl, *MethodDecl, *BadMember
+	Members    []Member // in source order: *FieldDecl, *CtorDecl, *MethodDecl, *SnapshotDecl, *BadMember
 }
 
 // Fields returns the fields in source order.
@@ -191,6 +191,15 @@ type MethodDecl struct {
 	GoBody bool   // `= go;`
 }
 
+// SnapshotDecl is `snapshot { … }` in an actor class: it runs on a copy of an actor's state,
+// and what it leaves is what snapshots contain of the actor.
+type SnapshotDecl struct {
+	Loc
+	Doc     *CommentGroup
+	WordPos Span // of the word `snapshot`
+	Body    *Block
+}
+
 // BadMember stands for source in a class that is not a member.
 type BadMember struct{ Loc }
 
@@ -202,7 +211,8 @@ func (*TestDecl) decl()     {}
 func (*ExternGoDecl) decl() {}
 func (*BadDecl) decl()      {}
 
-func (*FieldDecl) member()  {}
-func (*CtorDecl) member()   {}
-func (*MethodDecl) member() {}
-func (*BadMember) member()  {}
+func (*FieldDecl) member()    {}
+func (*CtorDecl) member()     {}
+func (*MethodDecl) member()   {}
+func (*SnapshotDecl) member() {}
+func (*BadMember) member()    {}

@@ -98,6 +98,8 @@ func (v visitor) member(n Member) {
 	case *MethodDecl:
 		v.signature(&n.Signature)
 		v.one(n.Body)
+	case *SnapshotDecl:
+		v.one(n.Body)
 	case *BadMember:
 	default:
 		unknown(n)

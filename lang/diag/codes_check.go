@@ -109,7 +109,14 @@ const (
 	TableValue      Code = "AE0254"
 	TableQuery      Code = "AE0255"
 	TableKeyWritten Code = "AE0256"
+
+	// Snapshot blocks: codes_check_snapshot.go.
+	SnapshotPlace   Code = "AE0260"
+	SnapshotTwice   Code = "AE0261"
+	SnapshotReaches Code = "AE0262"
+	SnapshotActs    Code = "AE0263"
+	SnapshotOwns    Code = "AE0264"
 )
 
 // checkCodes documents the codes of the checker, AE0101 to AE0999. Append only.
-var checkCodes = slices.Concat(nameCodes, typeCodes, valueCodes, flowCodes, callCodes, tailCodes, ownerCodes, tableCodes)
+var checkCodes = slices.Concat(nameCodes, typeCodes, valueCodes, flowCodes, callCodes, tailCodes, ownerCodes, tableCodes, snapshotCodes)

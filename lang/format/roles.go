@@ -91,6 +91,8 @@ func (m *marker) node(n ast.Node) {
 		m.body(n.Body)
 	case *ast.CtorDecl:
 		m.body(n.Body)
+	case *ast.SnapshotDecl:
+		m.body(n.Body)
 	case *ast.TestDecl:
 		m.body(n.Body)
 	case *ast.TableClause:

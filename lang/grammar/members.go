@@ -60,6 +60,9 @@ func (p *parser) member(lex *lexer.PeekingLexer) (ast.Member, error) {
 	if p.kind(p.cur).IsName() && p.kind(p.cur+1) == LParen {
 		return p.ctor(lex, start, &m.Signature)
 	}
+	if p.kind(p.cur) == Ident && p.text(p.cur) == "snapshot" && p.kind(p.cur+1) == LBrace {
+		return p.snapshot(lex, start, &m.Signature)
+	}
 	name, ok := p.declaresVar(p.cur)
 	switch {
 	case p.kind(p.cur) == Var:
@@ -143,16 +146,36 @@ func (p *parser) parseTableClause(lex *lexer.PeekingLexer) (clauseNode, error) {
 	return c, nil
 }
 
-func (p *parser) ctor(lex *lexer.PeekingLexer, start int, s *ast.Signature) (ast.Member, error) {
-	at := p.cur
+// unmodified reports the modifiers of a member that takes none.
+func (p *parser) unmodified(start int, what string, s *ast.Signature) {
 	for _, m := range []ast.Span{s.RO, s.Pure, s.Yield} {
 		if m.IsValid() {
-			p.note(start, diag.New(diag.MisplacedModifier, m, "a constructor takes no `%s`", m.Text()).
+			p.note(start, diag.New(diag.MisplacedModifier, m, "%s takes no `%s`", what, m.Text()).
 				WithFix("remove it", diag.Replace(m, "")))
 		}
 	}
+}
+
+// snapshot reads `snapshot { … }`. The word is a name everywhere else: no other member has a
+// brace behind its first word.
+func (p *parser) snapshot(lex *lexer.PeekingLexer, start int, s *ast.Signature) (ast.Member, error) {
+	at := p.at(p.cur)
+	p.unmodified(start, "a snapshot block", s)
+	g, err := run(p, p.prods.snapshot, lex)
+	if err != nil {
+		return nil, err
+	}
+	return &ast.SnapshotDecl{Loc: p.loc(start), Doc: p.doc(start), WordPos: at, Body: g.Body.(*ast.Block)}, nil
+}
+
+func (p *parser) ctor(lex *lexer.PeekingLexer, start int, s *ast.Signature) (ast.Member, error) {
+	at := p.cur
+	p.unmodified(start, "a constructor", s)
 	if word := p.text(at); word != p.className && foreignMembers[word] == constructor {
 		p.note(at, foreignWord(p.at(at), constructor).WithFix("name it "+p.className, diag.Replace(p.at(at), p.className)))
+	} else if word == "snapshot" && word != p.className {
+		p.note(at, diag.New(diag.ConstructorName, p.at(at), "a method needs a result type, and a snapshot block has no parameters").
+			WithHelp("write `snapshot { … }` for what snapshots contain of an actor, or `void snapshot(…)` if this is a method"))
 	} else if word != p.className {
 		p.note(at, diag.New(diag.ConstructorName, p.at(at), "a method needs a result type, and the constructor is called `%s`", p.className).
 			WithHelp("write `void %s(…)` if this is a method", word).

@@ -139,6 +139,9 @@ type (
 		Params paramsNode `parser:"@@"`
 		Body   blockNode  `parser:"@@"`
 	}
+	snapshotProd struct { // SnapshotDecl
+		Body blockNode `parser:"'snapshot' @@"`
+	}
 	typeParamsProd struct { // TypeParams
 		First nameNode   `parser:"'<' @@"`
 		Rest  []nameNode `parser:"( ',' @@ )* '>'"`
@@ -262,6 +265,7 @@ type productions struct {
 	field        *participle.Parser[fieldProd]
 	clause       *participle.Parser[clauseProd]
 	ctor         *participle.Parser[ctorProd]
+	snapshot     *participle.Parser[snapshotProd]
 	typeParams   *participle.Parser[typeParamsProd]
 	vector       *participle.Parser[vectorProd]
 	set          *participle.Parser[setProd]
@@ -313,7 +317,7 @@ func (p *parser) build() productions {
 		untypedConst: participle.MustBuild[untypedConstProd](o...), test: participle.MustBuild[testProd](o...),
 		extern: participle.MustBuild[externProd](o...), externFunc: participle.MustBuild[externFuncProd](o...),
 		function: participle.MustBuild[funcProd](o...), field: participle.MustBuild[fieldProd](o...), clause: participle.MustBuild[clauseProd](o...),
-		ctor: participle.MustBuild[ctorProd](o...), typeParams: participle.MustBuild[typeParamsProd](o...),
+		ctor: participle.MustBuild[ctorProd](o...), snapshot: participle.MustBuild[snapshotProd](o...), typeParams: participle.MustBuild[typeParamsProd](o...),
 
 		vector: participle.MustBuild[vectorProd](o...), set: participle.MustBuild[setProd](o...), table: participle.MustBuild[tableProd](o...),
 		pending: participle.MustBuild[pendingProd](o...), mapType: participle.MustBuild[mapProd](o...),

@@ -296,8 +296,32 @@ func (a *actor) text() string {
 	var t strings.Builder
 	fmt.Fprintf(&t, "actorclass %s {\n%s%s", a.typ.text, a.ctor, a.audit.text)
 	t.WriteString(a.tickText)
+	t.WriteString(a.snapshotText())
 	for _, m := range a.methods {
 		t.WriteString(m.text)
 	}
 	return t.String() + "}\n"
+}
+
+// snapshotText returns the snapshot block that every other class has, which forgets what can be forgotten. No run shows
+// it, so nothing is drawn for it.
+func (a *actor) snapshotText() string {
+	if a.index%2 > 0 {
+		return ""
+	}
+	var t strings.Builder
+	fmt.Fprintf(&t, "\tsnapshot {\n\t\t%s = 0;\n", a.fields[0].name)
+	for _, f := range a.fields[1:] {
+		switch {
+		case refOf(f.typ) != nil && !f.yield:
+		case f.typ.kind == optionalKind:
+			fmt.Fprintf(&t, "\t\t%s = null;\n", f.name)
+		case f.typ.kind == vectorKind || f.typ.kind == mapKind:
+			fmt.Fprintf(&t, "\t\t%s.clear();\n", f.name)
+		}
+	}
+	for _, table := range a.tables {
+		fmt.Fprintf(&t, "\t\t%s.clear();\n", table.name)
+	}
+	return t.String() + "\t}\n"
 }
