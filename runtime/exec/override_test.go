@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -319,3 +320,79 @@ func TestStoppedStore(t *testing.T) {
 		t.Error("the store was written")
 	}
 }
+
+// scribble changes a desk at random, in containers of few and of many elements.
+func (d *desk) scribble(cx *Cx, r *rand.Rand) {
+	for range []int{1, 10, 300}[r.IntN(3)] {
+		name := fmt.Sprint("n", r.IntN(400))
+		switch n := r.IntN(2000); {
+		case n < 900:
+			MapSet(cx, &d.Self, 5, &d.names, name, r.Int64())
+		case n < 1200:
+			MapRemove(cx, &d.Self, 5, &d.names, name)
+		case n < 1201:
+			MapClear(cx, &d.Self, 5, &d.names)
+		case n < 1700:
+			SetAdd(cx, &d.Self, 6, &d.tags, r.Int64N(2000))
+		case n < 1990:
+			SetRemove(cx, &d.Self, 6, &d.tags, r.Int64N(2000))
+		case n < 1991:
+			SetClear(cx, &d.Self, 6, &d.tags)
+		case n < 1992:
+			Log(cx, &d.Self, 5, &d.names)
+			d.names = value.Map[string, int64]{}
+		default:
+			d.setText(cx, name)
+		}
+	}
+}
+
+// redirect changes rows of a table, and the entries of their index.
+func (h *hangar) redirect(cx *Cx, r *rand.Rand) {
+	for range 1 + r.IntN(30) {
+		if id := r.Int64N(400); h.planes.Has(id) {
+			to := towns[r.IntN(len(towns))]
+			TableUpdate(cx, &h.Self, 0, &h.planes, id, func(p *plane) { p.to = to })
+		}
+	}
+}
+
+// The rows in a snapshot are, to the byte, those that an event would have left which does what the block does.
+func TestBlockWritesWhatAnEventWouldWrite(t *testing.T) {
+	n := startNode(t, Config{})
+	d := newDesk(t, n.cl)
+	hangars := func() Ref { return Named(n.cl, &classHangar, "main") }
+	mustNot(t, n.cl.Await(hangars(), &methodFly, &hangarArgs{seed: 1, steps: 600}))
+	t.Cleanup(func() { classDesk.Snapshot, classHangar.Snapshot = nil, nil })
+	written := 0
+	for round := range uint64(60) {
+		n.reopen() // so that the event reads from the store what it changes, as the block does
+		d = deskRef{n.sys.Resolve(d.ID())}
+		scribble := func(cx *Cx, self *desk) { self.scribble(cx, rand.New(rand.NewPCG(round, 1))) }
+		redirect := func(cx *Cx, self *hangar) { self.redirect(cx, rand.New(rand.NewPCG(round, 2))) }
+		classDesk.Snapshot = func(cx *Cx, self any) { scribble(cx, self.(*desk)) }
+		classHangar.Snapshot = func(cx *Cx, self any) { redirect(cx, self.(*hangar)) }
+		before, promised := n.everyRow(false), n.everyRow(true)
+		classDesk.Snapshot, classHangar.Snapshot = nil, nil
+		mustNot(t, d.await(n.cl, scribble))
+		mustNot(t, n.cl.Await(hangars(), &methodRedirect, redirecting(redirect)))
+		now := n.everyRow(false)
+		for _, key := range differences(promised, now) {
+			if _, section, ok := store.SectionOf([]byte(key)); ok && section == store.Fields {
+				t.Fatalf("round %d: %s is %q in the snapshot, and an event writes %q", round, store.DescribeKey([]byte(key)), promised[key], now[key])
+			}
+		}
+		written += len(differences(before, promised))
+	}
+	if written < 1000 {
+		t.Errorf("only %d rows were written", written)
+	}
+	n.close()
+}
+
+// redirecting is the argument of methodRedirect: the code to run.
+type redirecting func(cx *Cx, self *hangar)
+
+var methodRedirect = Method{Class: &classHangar, Name: "redirect", Index: 3, Self: Write, Below: None,
+	NewArgs: func() Args { return redirecting(nil) },
+	Run:     func(cx *Cx, self any, args Args) { args.(redirecting)(cx, self.(*hangar)) }}
