@@ -167,7 +167,7 @@ func (p *pkg) recordCodec(w *writer, c *typecheck.Class) {
 	w.add("")
 	w.add("func %s(d *aeonrt.Decoder) (v %s) {", p.gen(c, "get"), name)
 	for _, f := range c.Fields {
-		if initial := p.initialValue(w, c, f); initial != "" {
+		if initial, _ := p.initialValue(w, c, f); initial != "" {
 			w.add("v.%s = %s", p.names.obj[f], initial)
 		}
 	}

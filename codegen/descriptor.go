@@ -90,9 +90,10 @@ func (p *pkg) methodVar(w *writer, c *typecheck.Class, m *typecheck.Func) {
 	w.add("var %s = aeonrt.Method{", p.gen(m, "method"))
 	w.add("Class: &%s,", p.gen(c, "class"))
 	w.add("Name: %s,", quote(m.Name()))
-	if m.Kind == typecheck.Constructor {
+	if m.Kind == typecheck.Constructor { // calls of it never wait: it has no signature
 		w.add("Index: %d,", len(c.Methods))
 	} else {
+		w.add("Signature: %s,", quote(Signature(m)))
 		w.add("Index: %d,", m.Index)
 	}
 	if m.RO {

@@ -24,6 +24,27 @@ func FieldType(f *typecheck.Var) string {
 	return t.String()
 }
 
+// Signature returns the types of a method's parameters and of its result, as the schema of a store keeps
+// them: the calls that wait there are encoded by them, and know parameters by their places.
+//
+//	signature = "(" [type {"," type}] ")" [":" type]
+func Signature(f *typecheck.Func) string {
+	t := typeText{seen: map[typecheck.Type]bool{}}
+	t.WriteString("(")
+	for i, v := range f.Params {
+		if i > 0 {
+			t.WriteString(",")
+		}
+		t.add(v.Type())
+	}
+	t.WriteString(")")
+	if !isVoid(f.Result) {
+		t.WriteString(":")
+		t.add(f.Result)
+	}
+	return t.String()
+}
+
 type typeText struct {
 	strings.Builder
 	seen map[typecheck.Type]bool

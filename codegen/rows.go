@@ -131,7 +131,7 @@ func (p *pkg) saveField(w *writer, f *typecheck.Var) {
 
 func (p *pkg) loadField(w *writer, c *typecheck.Class, i int, f *typecheck.Var) {
 	field := "self." + p.names.obj[f]
-	initial := p.initialValue(w, c, f)
+	initial, _ := p.initialValue(w, c, f)
 	if initial != "" && containerKind(f.Type()) != "" {
 		w.add("%s = %s", field, initial)
 	}
@@ -154,20 +154,20 @@ func (p *pkg) loadField(w *writer, c *typecheck.Class, i int, f *typecheck.Var) 
 
 // initialValue returns the value of a field that is missing in what an older version of the
 // program has stored: that of its initialiser, unless an event would have to
-// compute it. It is nothing if that is the zero value.
-func (p *pkg) initialValue(w *writer, c *typecheck.Class, f *typecheck.Var) string {
+// compute it, which left says. It is nothing if that is the zero value.
+func (p *pkg) initialValue(w *writer, c *typecheck.Class, f *typecheck.Var) (value string, left bool) {
 	d := f.Field()
 	if d == nil || d.Init == nil {
-		return ""
+		return "", false
 	}
 	e := p.newFn(c.Ctor, byActor, w)
 	var v val
 	if before := e.capture(func() { v = e.bind(d.Init) }); before != "" {
-		return ""
+		return "", true
 	}
 	code, err := parser.ParseExpr(v.code)
 	if err != nil {
-		return ""
+		return "", true
 	}
 	computed := false
 	goast.Inspect(code, func(n goast.Node) bool {
@@ -176,9 +176,26 @@ func (p *pkg) initialValue(w *writer, c *typecheck.Class, f *typecheck.Var) stri
 		return true
 	})
 	if computed || v.code == p.zero(f.Type()) {
-		return ""
+		return "", computed
 	}
-	return v.code
+	return v.code, false
+}
+
+// FieldsLeftZero returns the fields of the actor classes of a package that begin with their zero values in actors
+// which an older version has stored without them, as it takes an event to compute what their initialisers say.
+func FieldsLeftZero(info *typecheck.Info, imports []Import) (list []*typecheck.Var) {
+	p := newPackage(info, Options{SourceName: func(*ast.Source) string { return "" }, Imports: imports})
+	for _, c := range info.Package.Classes {
+		if c.Kind != ast.ActorClass {
+			continue
+		}
+		for _, f := range c.Fields {
+			if _, left := p.initialValue(p.writer(), c, f); left {
+				list = append(list, f)
+			}
+		}
+	}
+	return list
 }
 
 // containerKind returns what the runtime calls a container that may be stored by element,

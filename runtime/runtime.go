@@ -149,7 +149,10 @@ type Session = exec.Session
 // UnknownError is the failure of an event whose outcome is unknown, as the store has failed.
 type UnknownError = exec.UnknownError
 
-// Errors of requests that a session refuses, and of rows that a program cannot run.
+// ResultError refuses a request of a durable session whose outcome the program cannot read any more.
+type ResultError = exec.ResultError
+
+// Errors of requests that a session refuses, and of actors whose class a program has no more.
 var (
 	ErrSessionExpired = exec.ErrSessionExpired
 	ErrAcknowledged   = exec.ErrAcknowledged

@@ -168,6 +168,7 @@ var AeonClassCounter = aeonrt.Class{
 var methodCounterAdd = aeonrt.Method{
 	Class:     &AeonClassCounter,
 	Name:      "add",
+	Signature: "(int):int",
 	Index:     0,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -177,6 +178,7 @@ var methodCounterAdd = aeonrt.Method{
 var methodCounterRead = aeonrt.Method{
 	Class:     &AeonClassCounter,
 	Name:      "read",
+	Signature: "():int",
 	Index:     1,
 	ReadOnly:  true,
 	Self:      aeonrt.Read,
@@ -419,6 +421,7 @@ var AeonClassAccount = aeonrt.Class{
 var methodAccountBalanceNow = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "balanceNow",
+	Signature: "():int",
 	Index:     0,
 	ReadOnly:  true,
 	Self:      aeonrt.Read,
@@ -429,6 +432,7 @@ var methodAccountBalanceNow = aeonrt.Method{
 var methodAccountDeposit = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "deposit",
+	Signature: "(int)",
 	Index:     1,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -438,6 +442,7 @@ var methodAccountDeposit = aeonrt.Method{
 var methodAccountWithdraw = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "withdraw",
+	Signature: "(int)",
 	Index:     2,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -447,6 +452,7 @@ var methodAccountWithdraw = aeonrt.Method{
 var methodAccountPayTo = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "payTo",
+	Signature: "(actor app.Account,int)",
 	Index:     3,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -706,6 +712,7 @@ var AeonClassBank = aeonrt.Class{
 var methodBankOpen = aeonrt.Method{
 	Class:     &AeonClassBank,
 	Name:      "open",
+	Signature: "(int,int)",
 	Index:     0,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -715,6 +722,7 @@ var methodBankOpen = aeonrt.Method{
 var methodBankTransfer = aeonrt.Method{
 	Class:     &AeonClassBank,
 	Name:      "transfer",
+	Signature: "(int,int,int)",
 	Index:     1,
 	Self:      aeonrt.Read,
 	Below:     aeonrt.Exact,
@@ -725,6 +733,7 @@ var methodBankTransfer = aeonrt.Method{
 var methodBankBalance = aeonrt.Method{
 	Class:     &AeonClassBank,
 	Name:      "balance",
+	Signature: "(int):int",
 	Index:     2,
 	ReadOnly:  true,
 	Self:      aeonrt.Read,
@@ -736,6 +745,7 @@ var methodBankBalance = aeonrt.Method{
 var methodBankTotal = aeonrt.Method{
 	Class:     &AeonClassBank,
 	Name:      "total",
+	Signature: "():int",
 	Index:     3,
 	ReadOnly:  true,
 	Self:      aeonrt.Read,
@@ -865,6 +875,7 @@ var AeonClassParent = aeonrt.Class{
 var methodParentGrow = aeonrt.Method{
 	Class:     &AeonClassParent,
 	Name:      "grow",
+	Signature: "():int",
 	Index:     0,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1052,6 +1063,7 @@ var AeonClassHello = aeonrt.Class{
 var methodHelloGreet = aeonrt.Method{
 	Class:     &AeonClassHello,
 	Name:      "greet",
+	Signature: "(string,client app.Caller)",
 	Index:     0,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1061,6 +1073,7 @@ var methodHelloGreet = aeonrt.Method{
 var methodHelloWords = aeonrt.Method{
 	Class:     &AeonClassHello,
 	Name:      "words",
+	Signature: "():int",
 	Index:     1,
 	ReadOnly:  true,
 	Self:      aeonrt.Read,
@@ -1247,6 +1260,7 @@ var AeonClassHelloChain = aeonrt.Class{
 var methodHelloChainGreet = aeonrt.Method{
 	Class:     &AeonClassHelloChain,
 	Name:      "greet",
+	Signature: "(string):vector<string>",
 	Index:     0,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1256,6 +1270,7 @@ var methodHelloChainGreet = aeonrt.Method{
 var methodHelloChainWords = aeonrt.Method{
 	Class:     &AeonClassHelloChain,
 	Name:      "words",
+	Signature: "():int",
 	Index:     1,
 	ReadOnly:  true,
 	Self:      aeonrt.Read,
@@ -1514,6 +1529,7 @@ var AeonClassIndex = aeonrt.Class{
 var methodIndexFill = aeonrt.Method{
 	Class:     &AeonClassIndex,
 	Name:      "fill",
+	Signature: "(int,int)",
 	Index:     0,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1523,6 +1539,7 @@ var methodIndexFill = aeonrt.Method{
 var methodIndexPut = aeonrt.Method{
 	Class:     &AeonClassIndex,
 	Name:      "put",
+	Signature: "(int,int)",
 	Index:     1,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1532,6 +1549,7 @@ var methodIndexPut = aeonrt.Method{
 var methodIndexAt = aeonrt.Method{
 	Class:     &AeonClassIndex,
 	Name:      "at",
+	Signature: "(int):int",
 	Index:     2,
 	ReadOnly:  true,
 	Self:      aeonrt.Read,
@@ -1542,6 +1560,7 @@ var methodIndexAt = aeonrt.Method{
 var methodIndexSize = aeonrt.Method{
 	Class:     &AeonClassIndex,
 	Name:      "size",
+	Signature: "():int",
 	Index:     3,
 	ReadOnly:  true,
 	Self:      aeonrt.Read,

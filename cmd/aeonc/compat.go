@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/aeon-lang/aeon/codegen"
 	"github.com/aeon-lang/aeon/lang/ast"
@@ -31,10 +32,18 @@ is only read, and may not be in use meanwhile.
 	aeonc compat /var/lib/shop .        the data of a program, and the package here
 	git worktree add ../before v1.2 && aeonc compat ../before .
 
-Fields are known by their names. New ones get their zero value; what is gone is no
-longer read, which is a warning; integers may become wider, T may become T?, enums may
-get more values at the end, and classes other fields. Every other change is an error,
-with what to do about it: a program that has one refuses to open such a store.
+Fields are known by their names. New ones get what their initialiser says; their zero value
+if there is none, and if it takes an event to compute it (random(), now(), new, calls), which
+is a warning. What is gone is no longer read, a warning, too. Integers may become wider, T may
+become T?, enums may get more values at the end, and classes other fields. Every other change
+is an error, with what to do about it: a program that has one refuses to open such a store.
+
+Sub-events, timers and tail calls that wait in a store keep their arguments. A method whose
+parameters get other types, or that is gone, could not read them: a program refuses to open a
+store in which calls of it wait. With a data directory as OLD that is an error if some do;
+with sources it is a warning. Parameters are known by their places, so that their names do not
+matter. What may change in their types is what may change in those of fields, but a T that is
+no reference may not become T?.
 
 The formats human and short go to standard error; json and sarif go to standard
 output. The exit code is 0 if NEW reads what OLD has stored, and 1 if not.`,
@@ -56,19 +65,26 @@ func compat(env *environment, old, now, format string) error {
 	if err != nil {
 		return err
 	}
-	var schema *store.Schema
+	var before former
 	if isDataDir(old) {
-		schema, err = storedSchema(old, newer.named.Name())
+		before, err = storedBefore(old, newer.named.Name())
 	} else {
 		var older *edition
 		if older, err = loadVersion(env, old, format); err == nil {
-			schema, err = older.schema()
+			before, err = older.former()
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return env.showDiagnostics(newer.compare(schema), format)
+	return env.showDiagnostics(newer.compare(before), format)
+}
+
+// former is what a version comes after: a store, or what one would be that an older version has made.
+type former struct {
+	schema  *store.Schema
+	waiting map[uint32]int // calls, by the numbers of their signatures; nil if there is no store
+	sources *edition       // nil if there is one
 }
 
 // isDataDir reports whether path is a directory that a program keeps its state in.
@@ -77,20 +93,23 @@ func isDataDir(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// storedSchema reads the schema of the store in a directory, which must be that of the program.
-func storedSchema(dir, name string) (*store.Schema, error) {
+// storedBefore reads the schema of the store in a directory, which must be that of the program, and counts
+// the calls that wait there.
+func storedBefore(dir, name string) (before former, err error) {
 	engine, err := pebbledb.OpenReadOnly(dir, store.EngineOptions{})
 	if err != nil {
-		return nil, err
+		return before, err
 	}
 	if of := engine.Identity().Program; of != name {
-		return nil, errors.Join(fmt.Errorf("%s holds the data of program %q, and this is %q", dir, of, name), engine.Close())
+		return before, errors.Join(fmt.Errorf("%s holds the data of program %q, and this is %q", dir, of, name), engine.Close())
 	}
-	schema, err := store.ReadSchema(engine)
+	if before.schema, err = store.ReadSchema(engine); err == nil {
+		before.waiting, err = store.WaitingCalls(engine)
+	}
 	if closed := engine.Close(); err == nil {
 		err = closed
 	}
-	return schema, err
+	return before, err
 }
 
 // edition is one version of a program.
@@ -98,6 +117,8 @@ type edition struct {
 	named   *program.Package
 	classes []store.Class
 	places  map[string]*typecheck.Class
+	starts  map[string]ast.Span     // the package clauses, by package
+	zero    map[*typecheck.Var]bool // fields whose initialisers stored actors do not get
 }
 
 // loadVersion loads the sources that one argument names, which must be right.
@@ -116,8 +137,14 @@ func loadVersion(env *environment, arg, format string) (*edition, error) {
 	if diag.HasErrors(all) { // warnings are no matter here
 		return nil, env.showDiagnostics(all, format)
 	}
-	v := &edition{named: named[0], places: map[string]*typecheck.Class{}}
+	v := &edition{named: named[0], places: map[string]*typecheck.Class{}, starts: map[string]ast.Span{}, zero: map[*typecheck.Var]bool{}}
+	var imports []codegen.Import
 	for _, p := range loader.Packages() {
+		v.starts[p.Name()] = p.Files[0].Package.Name.Span()
+		for _, f := range codegen.FieldsLeftZero(p.Info, imports) {
+			v.zero[f] = true
+		}
+		imports = append(imports, codegen.Import{Info: p.Info, Path: p.Name()})
 		for _, c := range p.Info.Package.Classes {
 			if c.Kind != ast.ActorClass {
 				continue
@@ -126,6 +153,9 @@ func loadVersion(env *environment, arg, format string) (*edition, error) {
 			for _, f := range c.Fields {
 				class.Fields = append(class.Fields, store.ClassField{Name: f.Name(), Type: codegen.FieldType(f)})
 			}
+			for _, m := range c.Methods {
+				class.Methods = append(class.Methods, store.ClassMethod{Name: m.Name(), Signature: codegen.Signature(m)})
+			}
 			v.classes = append(v.classes, class)
 			v.places[class.Name] = c
 		}
@@ -133,23 +163,28 @@ func loadVersion(env *environment, arg, format string) (*edition, error) {
 	return v, nil
 }
 
-// schema returns what the schema of a store is that this version has made.
-func (v *edition) schema() (*store.Schema, error) {
+// former returns a store that this version has made.
+func (v *edition) former() (former, error) {
 	s := store.NewSchema()
-	return s, s.Adopt(v.classes)
+	return former{schema: s, sources: v}, s.Adopt(v.classes)
 }
 
-// compare returns what the matter is with this version on a store of that schema.
-func (v *edition) compare(schema *store.Schema) (found []diag.Diagnostic) {
-	for _, err := range store.SchemaErrors(schema.Check(v.classes)) {
+// compare returns what the matter is with this version on what was before.
+func (v *edition) compare(before former) (found []diag.Diagnostic) {
+	for _, err := range store.SchemaErrors(before.schema.Check(v.classes)) {
 		found = append(found, v.wrong(err))
 	}
-	for _, old := range schema.Classes() {
+	for _, old := range before.schema.Classes() {
 		now := v.places[old.Name]
 		if now == nil {
-			found = append(found, diag.New(diag.CompatClass, v.start(), "there is no actor class %s any more: stored actors of it could not be read", old.Name).
-				WithHelp("keep the class, without methods if you like"))
+			found = append(found, v.gone(old.Name, before.sources))
 			continue
+		}
+		for _, f := range now.Fields {
+			if v.zero[f] && !slices.ContainsFunc(old.Fields, func(o store.ClassField) bool { return o.Name == f.Name() }) {
+				found = append(found, diag.Warn(diag.CompatInitial, f.Span(), "field %s of class %s is new: stored actors get its zero value, as it takes an event to compute another",
+					f.Name(), old.Name).WithHelp("let it be null until an event sets it; or give it a value that needs no event"))
+			}
 		}
 		for _, f := range old.Fields {
 			if !slices.ContainsFunc(now.Fields, func(n *typecheck.Var) bool { return n.Name() == f.Name }) {
@@ -158,8 +193,44 @@ func (v *edition) compare(schema *store.Schema) (found []diag.Diagnostic) {
 			}
 		}
 	}
+	for _, call := range before.schema.Unreadable(v.classes) {
+		if v.places[call.Class] != nil && (before.waiting == nil || before.waiting[call.Number] > 0) {
+			found = append(found, v.unreadable(call, before.waiting))
+		}
+	}
 	diag.Sort(found)
 	return found
+}
+
+// gone reports a class that is not there any more.
+func (v *edition) gone(class string, older *edition) diag.Diagnostic {
+	place, was := v.start(), ""
+	pkg, _, _ := strings.Cut(class, ".")
+	if start, ok := v.starts[pkg]; ok {
+		place = start
+	}
+	if older != nil {
+		was = ", which was in " + older.places[class].Span().Pos().File()
+	}
+	return diag.New(diag.CompatClass, place, "there is no actor class %s any more%s: stored actors of it could not be read", class, was).
+		WithHelp("keep the class, without methods if you like")
+}
+
+// unreadable reports a method that could not read calls of it which wait, or, in a store, do wait.
+func (v *edition) unreadable(call *store.CallError, waiting map[uint32]int) diag.Diagnostic {
+	c := v.places[call.Class]
+	place := c.Span()
+	for _, m := range c.Methods {
+		if m.Name() == call.Method {
+			place = m.Span()
+		}
+	}
+	if waiting == nil {
+		return diag.Warn(diag.CompatCall, place, "method %v %s; calls of it that wait in a store could not be read", call.Signature, call.Change()).
+			WithHelp("%s", store.CallRemedy)
+	}
+	return diag.New(diag.CompatCall, place, "method %v, of which %s in the store, %s", call.Signature, store.CallsWait(waiting[call.Number]), call.Change()).
+		WithHelp("%s", store.CallRemedy)
 }
 
 // wrong turns an error of the schema into a diagnostic at the field.

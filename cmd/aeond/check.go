@@ -17,7 +17,8 @@ func checkCommand() *command {
 		short: "read every row of a data directory and say what is damaged",
 		long: `
 Check reads all rows in a data directory, compares each with its checksum, and says how many
-actors of each class, sub-events and timers there are. It changes nothing; the program
+actors of each class, sub-events and timers there are, and which methods they wait to call: a new
+version of the program must have these with the same types. It changes nothing; the program
 must have ended, or been killed. The exit code is 1 if something is damaged.
 
 	aeond check --data /var/lib/shop`,
@@ -153,6 +154,11 @@ func (s *survey) write(w io.Writer, id store.Identity) {
 	}{{"sub-events", store.Outbox}, {"tail calls", store.Continuations}, {"timers", store.Timers}, {"in doubt", store.InDoubt}} {
 		if n := s.counts[section.of]; n > 0 {
 			fmt.Fprintf(w, "%-10s %d\n", section.name, n)
+		}
+	}
+	for _, m := range s.methods {
+		if of := s.waiting[m.Number]; of != nil {
+			fmt.Fprintf(w, "waiting    %d %v\n", of.n, m)
 		}
 	}
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -16,12 +18,20 @@ type survey struct {
 	counts  map[store.Section]int
 	layouts map[uint32]int    // actors by the layout in their headers
 	names   map[uint32]string // classes by layout
+	waiting map[uint32]*calls // by the number of their signatures
+	methods []store.Signature // that the schema knows
 	rows    int
 	damage  []*store.CorruptError
 }
 
+// calls are those of one signature that wait.
+type calls struct {
+	n     int
+	first []byte // key
+}
+
 func newSurvey(from store.Reader) *survey {
-	return &survey{from: from, counts: map[store.Section]int{}, layouts: map[uint32]int{}, names: map[uint32]string{}}
+	return &survey{from: from, counts: map[store.Section]int{}, layouts: map[uint32]int{}, names: map[uint32]string{}, waiting: map[uint32]*calls{}}
 }
 
 // row counts a row that is whole.
@@ -32,6 +42,14 @@ func (s *survey) row(key, payload []byte) {
 		return
 	}
 	s.counts[section]++
+	if number, ok := store.SignatureOf(section, payload); ok {
+		of := s.waiting[number]
+		if of == nil {
+			of = &calls{first: slices.Clone(key)}
+			s.waiting[number] = of
+		}
+		of.n++
+	}
 	if section != store.Headers {
 		return
 	}
@@ -59,7 +77,7 @@ func (s *survey) sections() error {
 	return err
 }
 
-// schema reads which class a layout is of.
+// schema reads which class a layout is of, and which methods there are calls of.
 func (s *survey) schema() error {
 	schema, err := store.ReadSchema(s.from)
 	if bad := new(store.CorruptError); errors.As(err, &bad) {
@@ -70,6 +88,16 @@ func (s *survey) schema() error {
 	}
 	for layout := range s.layouts {
 		_, s.names[layout] = schema.ByNumber(layout)
+	}
+	known := map[uint32]bool{}
+	s.methods = schema.Signatures()
+	for _, m := range s.methods {
+		known[m.Number] = true
+	}
+	for _, number := range slices.Sorted(maps.Keys(s.waiting)) {
+		if !known[number] {
+			s.damaged(&store.CorruptError{Key: s.waiting[number].first, Reason: fmt.Sprintf("its signature %d is not in the schema", number)})
+		}
 	}
 	return nil
 }

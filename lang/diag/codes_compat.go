@@ -1,11 +1,15 @@
 package diag
 
+import "strings"
+
 // Codes of aeonc compat, which compares two versions of a program.
 const (
-	CompatType  Code = "AE1001" // a field has a type that its stored values do not have
-	CompatZero  Code = "AE1002" // a new field has no value in stored actors
-	CompatClass Code = "AE1003" // an actor class is gone
-	CompatField Code = "AE1004" // warning: a field is gone
+	CompatType    Code = "AE1001" // a field has a type that its stored values do not have
+	CompatZero    Code = "AE1002" // a new field has no value in stored actors
+	CompatClass   Code = "AE1003" // an actor class is gone
+	CompatField   Code = "AE1004" // warning: a field is gone
+	CompatCall    Code = "AE1005" // calls that wait cannot be read; a warning if it is not known whether some wait
+	CompatInitial Code = "AE1006" // warning: a new field is zero in stored actors, whatever its initialiser says
 )
 
 // CompatBefore is the program that the examples of these codes come after.
@@ -20,12 +24,16 @@ actorclass Ware {
 
 actorclass Shelf {
 	set<string> labels;
+
+	void label(string text) { labels.insert(text); }
 }
 `
 
 const shelf = `
 actorclass Shelf {
 	set<string> labels;
+
+	void label(string text) { labels.insert(text); }
 }
 `
 
@@ -69,7 +77,32 @@ In the examples there was an actor class Shelf.`,
 has a field of that name again, it begins with its zero value.
 
 In the examples there was a field labels in class Shelf.`,
-		Bad:  "package shop\n\nactorclass Ware {\n\tint price;\n\tstring name;\n\n\tWare(string n) { name = n; price = 0; }\n}\n\nactorclass Shelf {\n}\n",
+		Bad:  "package shop\n\nactorclass Ware {\n\tint price;\n\tstring name;\n\n\tWare(string n) { name = n; price = 0; }\n}\n\nactorclass Shelf {\n\tvoid label(string text) { }\n}\n",
 		Good: ware("", ""),
+	},
+	{
+		Code: CompatCall, Title: "calls that wait cannot be read",
+		Explanation: `Sub-events, timers and tail calls wait in the store of a program with their arguments, also
+while the program does not run. A method whose parameters get other types, or that is gone, cannot
+read them, and a program refuses to open a store in which calls of it wait. With a data directory
+this is an error, and tells how many wait; with sources it is a warning, as some may.
+
+Run the version before until nothing waits any more (what comes ` + "`every`" + ` so often waits
+until it is cancelled), or keep the method under its old name and with its old parameters, and add
+the new one beside it. Names of parameters may change, and their types as those of fields may, but a
+T that is no reference may not become T?.
+
+In the examples the method was ` + "`void label(string text)`" + `.`,
+		Bad:  strings.Replace(ware("", ""), "label(string text)", "label(string text, int shelf)", 1),
+		Good: strings.Replace(ware("", ""), "\tvoid label(", "\tvoid labelAt(string text, int shelf) { labels.insert(\"{shelf}: {text}\"); }\n\tvoid label(", 1),
+	},
+	{
+		Code: CompatInitial, Title: "new field is zero in stored actors, whatever its initialiser says",
+		Explanation: `This is a warning: in actors that are stored, a field that is new has the value of its
+initialiser only where no event is needed to compute that. Where one is (random(), now(), new, a
+call), it has its zero value there, and only actors that are made from now on get the other one. Let the
+field be null until an event sets it, if the two must be told apart.`,
+		Bad:  ware("\tfloat lot = random();\n", ""),
+		Good: ware("\tfloat? lot;\n", ""),
 	},
 }

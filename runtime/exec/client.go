@@ -182,7 +182,7 @@ func (cl *Client) New(c *Class, m *Method, args Args) (Ref, error) {
 }
 
 // methodDelete deletes its target.
-var methodDelete = Method{Name: "delete", Self: Write}
+var methodDelete = Method{Name: "delete", Signature: "()", Self: Write}
 
 func init() {
 	methodDelete.Run = func(cx *Cx, _ any, _ Args) { Delete(cx, Ref{h: cx.this()}) }

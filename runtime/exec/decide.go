@@ -237,7 +237,7 @@ func (ev *Event) outcomeRow(w *preparation, err error) {
 		r = ev.chain.request
 	}
 	if r != nil {
-		r.outcome(w, ev.args, err)
+		r.outcome(w, ev.method, ev.args, err)
 	}
 }
 
@@ -361,10 +361,12 @@ func (w *opWriter) write(ops []op) {
 }
 
 // emit writes a sub-event into the outbox. One that a timer has fired takes the place of
-// that timer, or of its tick.
+// that timer, or of its tick. As with every call that waits, the row begins with the number of the signature,
+// for who only counts.
 func (w *opWriter) emit(o *op) {
 	o.seq = w.d.nextSeq()
 	w.begin()
+	w.row = binary.AppendUvarint(w.row, uint64(w.d.signatures.number(o.method)))
 	w.row = appendEvent(w.row, w.ev.id)
 	w.row = binary.AppendUvarint(w.row, uint64(w.index))
 	generation := uint64(0)
@@ -376,7 +378,7 @@ func (w *opWriter) emit(o *op) {
 	if o.kind == opTail {
 		w.chain()
 	}
-	w.row = w.call(w.row, o)
+	w.row = append(w.row, w.encoded(o)...)
 	if o.keep {
 		w.key = appendContinuationKey(w.key[:0], o.target.id, o.seq)
 	} else {
@@ -403,13 +405,8 @@ func (w *opWriter) chain() {
 	}
 }
 
-// call appends method and arguments.
-func (w *opWriter) call(row []byte, o *op) []byte {
-	row = appendText(row, o.method.Class.Package+"."+o.method.Class.Name)
-	row = appendText(row, o.method.Name)
-	args := w.args[o.encoded[0]:o.encoded[1]]
-	return append(binary.AppendUvarint(row, uint64(len(args))), args...)
-}
+// encoded returns the arguments of a call, which are the rest of its row.
+func (w *opWriter) encoded(o *op) []byte { return w.args[o.encoded[0]:o.encoded[1]] }
 
 // setTimer writes a timer and removes the one of that name.
 func (w *opWriter) setTimer(o *op) {
@@ -424,18 +421,19 @@ func (w *opWriter) setTimer(o *op) {
 	if o.object != nil {
 		return // of a client of this process
 	}
-	t.payload = w.timerPayload(t, o)
+	t.signature, t.payload = w.d.signatures.number(o.method), w.timerPayload(t, o)
 	w.timerRow(t, t.due, 0)
 }
 
-// timerPayload returns what does not change in the row of a timer.
+// timerPayload returns what does not change in the row of a timer, apart from the signature, which stands
+// before what does.
 func (w *opWriter) timerPayload(t *timer, o *op) []byte {
 	b := appendEvent(nil, w.ev.id)
 	b = appendActor(b, t.issuer.id)
 	b = appendText(b, t.name)
 	b = appendActor(b, t.target.id)
 	b = binary.AppendVarint(b, int64(t.every))
-	return w.call(b, o)
+	return append(b, w.encoded(o)...)
 }
 
 // timerRow writes the row of a timer that is due then next, after so many ticks.
@@ -443,6 +441,7 @@ func (w *preparation) timerRow(t *timer, due time.Time, ticks uint64) {
 	t.stored = due.UnixNano()
 	w.key = appendTimerKey(w.key[:0], t.issuer.id, t.stored, t.generation)
 	w.begin()
+	w.row = binary.AppendUvarint(w.row, uint64(t.signature))
 	w.row = binary.AppendUvarint(w.row, ticks)
 	w.row = append(w.row, t.payload...)
 	w.set()
@@ -491,5 +490,5 @@ func (w *opWriter) fired(t *timer) {
 	}
 }
 
-// ErrClass is wrapped by the error for rows that this program has no class or method for.
-var ErrClass = errors.New("the program has no such class or method")
+// ErrClass is wrapped by the error for rows that this program has no class for.
+var ErrClass = errors.New("the program has no such class")

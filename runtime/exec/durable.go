@@ -19,7 +19,7 @@ type durable struct {
 	answersWait bool // answers to clients of this process are gated, too
 	actors      registry
 	layouts     layouts
-	methods     map[string]map[string]*Method // by class, with its package, and name
+	signatures  signatures
 	loads       loads
 	seq         atomic.Uint64
 
@@ -66,7 +66,7 @@ func (d *durable) layout(c *Class) *store.Layout { return d.layouts.of(c) }
 
 // newDurable takes cfg.Store into use.
 func newDurable(s *System, cfg *Config) (*durable, error) {
-	d := &durable{sys: s, store: cfg.Store, journal: cfg.Store, methods: make(map[string]map[string]*Method)}
+	d := &durable{sys: s, store: cfg.Store, journal: cfg.Store}
 	if cfg.journal != nil {
 		d.journal = cfg.journal
 	}
@@ -75,30 +75,16 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 	}
 	d.answersWait = d.store.Mode().AnswersWait()
 	d.seq.Store(d.store.Starts() << startShift)
-	for _, c := range cfg.Classes {
-		byName := make(map[string]*Method)
-		for _, m := range c.Methods {
-			byName[m.Name] = m
-		}
-		d.methods[c.path()] = byName
-	}
 	if err := d.layouts.open(d.store, cfg.Classes); err != nil {
 		return nil, err
 	}
+	d.signatures.open(d.layouts.schema, cfg.Classes)
 	d.sessions.open(d)
 	return d, nil
 }
 
 // path names the class for good.
 func (c *Class) path() string { return c.Package + "." + c.Name }
-
-// method finds a method of which a row speaks.
-func (d *durable) method(class, name string) (*Method, error) {
-	if m := d.methods[class][name]; m != nil {
-		return m, nil
-	}
-	return nil, fmt.Errorf("%w: %s.%s has an event or a timer that waits; bring it back, or open the data with the version that has it and let it end", ErrClass, class, name)
-}
 
 // idOf returns the id of the incarnation-th actor of a name.
 func (s *System) idOf(c *Class, name string, incarnation uint32) event.ActorID {

@@ -386,10 +386,7 @@ func (c *Cut) work(p event.PartitionID, emit func(key, row []byte) error) error 
 		return err
 	}
 	return c.section(p, store.Timers, 16, func(key, _, row, payload []byte) error {
-		in := payloadReader{rest: payload}
-		in.uint()
-		in.event()
-		if issuer := in.actor(); in.bad || !c.members[issuer] {
+		if issuer, ok := timerIssuer(payload); !ok || !c.members[issuer] {
 			return nil
 		}
 		return emit(key, row)
@@ -399,8 +396,19 @@ func (c *Cut) work(p event.PartitionID, emit func(key, row []byte) error) error 
 // inChain reports whether the row of a sub-event is that of a step of a chain.
 func inChain(payload []byte) bool {
 	in := payloadReader{rest: payload}
+	in.uint() // signature
 	in.event()
 	in.uint()
 	in.uint()
 	return in.byte() != 0
+}
+
+// timerIssuer returns the actor that has set the timer of a row.
+func timerIssuer(payload []byte) (issuer event.ActorID, ok bool) {
+	in := payloadReader{rest: payload}
+	in.uint() // signature
+	in.uint() // ticks
+	in.event()
+	issuer = in.actor()
+	return issuer, !in.bad
 }

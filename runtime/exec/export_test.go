@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"maps"
 	"testing"
 	"time"
 
@@ -265,4 +266,30 @@ func TestMissingActorIsNamed(t *testing.T) {
 		t.Errorf("CutAt nobody: %v", err)
 	}
 	n.close()
+}
+
+// A snapshot whose rows have another form is refused, and nothing of it is written.
+func TestRestoreRefusesAnotherFormat(t *testing.T) {
+	n := startNode(t, Config{})
+	b, _ := openBank(t, n.sys, "one", 1)
+	snap, _ := takeActor(t, n, b.Ref)
+	n.close()
+	key := store.MetaKey("format")
+	for i := range snap {
+		if string(snap[i][0]) == string(key) {
+			snap[i][1] = store.AppendRow(nil, key, []byte{store.Format - 1})
+		}
+	}
+	e := n.engine.Reopen()
+	before := content(t, e)
+	var older *store.OlderFormatError
+	if _, err := RestoreActor(e, b.ID(), snap.each); !errors.As(err, &older) || older.Place != "the snapshot" {
+		t.Errorf("RestoreActor gave %v", err)
+	}
+	if !maps.Equal(before, content(t, e)) {
+		t.Error("the store has changed")
+	}
+	if err := Restore(memengine.New(), store.Identity{}, snap.each); !errors.As(err, &older) {
+		t.Errorf("Restore gave %v", err)
+	}
 }

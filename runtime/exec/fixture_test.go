@@ -136,13 +136,13 @@ var (
 	classAccount = Class{Package: "bank", Name: "Account", Fields: []Field{{Name: "balance", Type: "int"}, {Name: "owner", Type: "string"}}}
 	classBank    = Class{Package: "bank", Name: "Bank", Fields: []Field{{Name: "accounts", Owning: true, Type: "map<string,actor bank.Account?>"}, {Name: "made", Type: "int"}}}
 
-	methodDeposit  = Method{Class: &classAccount, Name: "deposit", Self: Write}
-	methodBalance  = Method{Class: &classAccount, Name: "balance", Self: Read, ReadOnly: true}
-	methodPay      = Method{Class: &classAccount, Name: "pay", Self: Write}
-	methodOpen     = Method{Class: &classBank, Name: "open", Self: Write}
-	methodTransfer = Method{Class: &classBank, Name: "transfer", Self: Read, Below: Exact, BelowMode: Write,
+	methodDeposit  = Method{Class: &classAccount, Name: "deposit", Signature: "(int):int", Self: Write}
+	methodBalance  = Method{Class: &classAccount, Name: "balance", Signature: "(int):int", Self: Read, ReadOnly: true}
+	methodPay      = Method{Class: &classAccount, Name: "pay", Signature: "(actor bank.Account,int)", Self: Write}
+	methodOpen     = Method{Class: &classBank, Name: "open", Signature: "(string):actor bank.Account", Self: Write}
+	methodTransfer = Method{Class: &classBank, Name: "transfer", Signature: "(string,string,int)", Self: Read, Below: Exact, BelowMode: Write,
 		Touches: []ClassMode{{&classAccount, Write}}}
-	methodAudit = Method{Class: &classBank, Name: "audit", Self: Read, Below: Exact, BelowMode: Read, ReadOnly: true,
+	methodAudit = Method{Class: &classBank, Name: "audit", Signature: "(int):int", Self: Read, Below: Exact, BelowMode: Read, ReadOnly: true,
 		Touches: []ClassMode{{&classAccount, Read}}}
 	methodBank = Method{Class: &classBank, Name: "Bank", Self: Write}
 )

@@ -124,10 +124,7 @@ func (r *actorRestore) remove() error {
 	}
 	for p := range c.partitions {
 		err := c.section(event.PartitionID(p), store.Timers, 16, func(key, _, _, payload []byte) error {
-			in := payloadReader{rest: payload}
-			in.uint()
-			in.event()
-			if c.members[in.actor()] {
+			if issuer, ok := timerIssuer(payload); ok && c.members[issuer] {
 				r.b.Delete(key)
 			}
 			return nil
@@ -148,7 +145,7 @@ func (r *actorRestore) put(key, row []byte) error {
 	}
 	section, id, ok := actorOfKey(key)
 	if !ok {
-		return nil // of the node: the store has its own
+		return store.CheckFormat(key, payload) // of the node: the store has its own
 	}
 	if section == store.Headers {
 		r.members[id] = true

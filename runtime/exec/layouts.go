@@ -23,9 +23,13 @@ type numbered struct {
 	class  *Class
 }
 
-// open makes the classes of the program those of the store.
-func (l *layouts) open(s *store.Store, classes []*Class) error {
-	schema, err := s.Adapt(storedClasses(classes))
+// open reads the schema of a store and makes the classes of the program its own, in memory: nothing is
+// written before recovery has read all that is there.
+func (l *layouts) open(from store.Reader, classes []*Class) error {
+	schema, err := store.ReadSchema(from)
+	if err == nil {
+		err = schema.Adopt(storedClasses(classes))
+	}
 	if err != nil {
 		return err
 	}
@@ -51,6 +55,9 @@ func storedClasses(classes []*Class) []store.Class {
 		for _, f := range c.Fields {
 			list[i].Fields = append(list[i].Fields, store.ClassField{Name: f.Name, Type: f.Type})
 		}
+		for _, m := range c.Methods {
+			list[i].Methods = append(list[i].Methods, store.ClassMethod{Name: m.Name, Signature: m.Signature})
+		}
 	}
 	return list
 }
@@ -71,7 +78,7 @@ func (l *layouts) byNumber(number uint32) (*store.Layout, *Class, error) {
 			n = numbered{layout, l.classes[class]}
 			l.numbers[number] = n
 		case class != "":
-			return nil, nil, fmt.Errorf("%w: %s, of which there are actors", ErrClass, class)
+			return nil, nil, fmt.Errorf("%w: %s, of which there are actors; bring it back, without methods if you like", ErrClass, class)
 		default:
 			return nil, nil, fmt.Errorf("its layout %d is not in the schema", number)
 		}

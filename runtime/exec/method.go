@@ -43,10 +43,11 @@ type ClassMode struct {
 // package-level variable. Run, Narrow and ArgRefs are to be set in init, since
 // Go refuses variables that refer to themselves through a function.
 type Method struct {
-	Class    *Class
-	Name     string
-	Index    int
-	ReadOnly bool
+	Class     *Class
+	Name      string
+	Signature string // its types, as the schema of a store has them; package codegen says how it is written
+	Index     int
+	ReadOnly  bool
 
 	Self      Mode        // strongest mode on the target, fixed at entry
 	Below     Below       // what is touched below the target

@@ -14,8 +14,9 @@ import (
 // Recover opens a system on cfg.Store with everything that is in it: actors, ownership, the
 // sequencing tree, sessions, sub-events that have not ended, timers. The states of actors are
 // read when they are used. Events run from then on. An error means that nothing has run and
-// nothing was changed; it is an error of the store, a *store.CorruptError, or wraps ErrClass
-// if the program lacks what waits to be run.
+// nothing was changed; it is an error of the store, a *store.CorruptError, or it says what of the store the
+// program cannot read: it wraps ErrClass for a class, a *store.SchemaError for each field and a *store.CallError
+// for each method.
 //
 // The caller closes the system, then the store.
 func Recover(cfg Config) (*System, error) {
@@ -25,8 +26,6 @@ func Recover(cfg Config) (*System, error) {
 		s.durable = d
 		if s.tracer != nil {
 			s.tracer.resume(d)
-		} else {
-			d.untraced()
 		}
 		r := recovery{d: d, s: s}
 		err = r.run()
@@ -51,13 +50,19 @@ type recovery struct {
 	timers map[uint64]*timer // by generation: those that are set
 	steps  []tailStep        // of chains that keep their actors
 	chains []*chain          // theirs
+	live   int               // how much of that the system counts as issued
 }
 
 func (r *recovery) run() error {
-	for _, step := range []func() error{r.graph, r.sessions, r.setTimers, r.continuations, r.outbox} {
+	for _, step := range []func() error{r.graph, r.sessions, r.setTimers, r.continuations, r.outbox, r.unread} {
 		if err := step(); err != nil {
+			r.s.live.add(-r.live) // it will not run, and closing the system waits for what does
 			return err
 		}
+	}
+	r.d.store.WriteSchema(r.d.layouts.schema)
+	if r.s.tracer == nil {
+		r.d.untraced()
 	}
 	r.clean()
 	for i, ch := range r.chains {
@@ -70,6 +75,9 @@ func (r *recovery) run() error {
 	r.s.maintainer.kick()
 	return nil
 }
+
+// unread refuses a store in which calls wait that the program cannot read.
+func (r *recovery) unread() error { return r.d.signatures.unread(r.d.layouts.schema) }
 
 // head is what recovery needs of a header until the graph is restored.
 type head struct {

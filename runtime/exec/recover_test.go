@@ -262,7 +262,8 @@ func TestMissingMethodIsRefused(t *testing.T) {
 	defer func() { classNode.Methods = nodeMethods }()
 	st := openStore(t, left, nil)
 	_, err := Recover(Config{Store: st, Classes: testClasses, Log: quiet})
-	if !errors.Is(err, ErrClass) || !strings.Contains(err.Error(), "w.Node.local") {
+	var wrong *store.CallError
+	if !errors.As(err, &wrong) || !strings.Contains(err.Error(), "w.Node.local") {
 		t.Errorf("Recover gave %v", err)
 	}
 	mustNot(t, st.Close())

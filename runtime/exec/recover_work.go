@@ -15,52 +15,17 @@ import (
 
 func isClass(err error) bool { return errors.Is(err, ErrClass) }
 
-// call reads method and arguments, as opWriter.call writes them.
-func (r *recovery) call(in *payloadReader) (*Method, Args, error) {
-	class, name := in.text(), in.text()
-	encoded := in.bytes()
-	if err := in.end(); err != nil {
-		return nil, nil, err
-	}
-	m, err := r.d.method(class, name)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(encoded) == 0 {
-		return m, nil, nil
-	}
-	if m.NewArgs == nil {
-		return nil, nil, fmt.Errorf("%w: %s.%s takes no arguments", ErrClass, class, name)
-	}
-	args := m.NewArgs()
-	a, ok := args.(argsCodec)
-	if !ok {
-		return nil, nil, fmt.Errorf("the arguments of %s.%s cannot be read", class, name)
-	}
-	dec := codec.NewDecoder(encoded)
-	dec.Context = r.s
-	a.Decode(dec)
-	if err := dec.Close(); err != nil {
-		return nil, nil, err
-	}
-	return m, args, nil
-}
-
-// outbox reads the sub-events that have not ended into their lanes. Nobody runs them yet.
-func (r *recovery) outbox() error {
+// calls calls f for every call that waits in a section, with the rest of its key and of its payload. Calls
+// that the program cannot read are counted instead.
+func (r *recovery) calls(section store.Section, keyMin int, f func(p event.PartitionID, key []byte, sig *storedSignature, in *payloadReader) error) error {
 	for p := range r.s.partitions {
-		err := r.rows(event.PartitionID(p), store.Outbox, 26, func(key, payload []byte) error {
-			issuer := event.ActorID{Birth: event.PartitionID(p), Serial: binary.BigEndian.Uint64(key)}
-			h := r.d.actors.resolve(issuer)
-			e, err := r.subEvent(payload, h)
-			if err != nil {
+		err := r.rows(event.PartitionID(p), section, keyMin, func(key, payload []byte) error {
+			in := payloadReader{rest: payload}
+			sig, err := r.d.signatures.waiting(uint32(in.uint()))
+			if sig == nil {
 				return err
 			}
-			e.target, e.seq = r.d.actors.resolve(actorInKey(key[8:])), binary.BigEndian.Uint64(key[18:])
-			if l := r.s.lanes.push(r.s, h, e); l != nil {
-				r.lanes = append(r.lanes, l)
-			}
-			return nil
+			return f(event.PartitionID(p), key, sig, &in)
 		})
 		if err != nil {
 			return err
@@ -69,20 +34,51 @@ func (r *recovery) outbox() error {
 	return nil
 }
 
+// args reads the arguments of a call, which are the rest of its row.
+func (r *recovery) args(in *payloadReader, m *Method) (Args, error) {
+	if in.bad {
+		return nil, in.end()
+	}
+	if len(in.rest) == 0 {
+		return nil, nil
+	}
+	args := m.NewArgs()
+	dec := codec.NewDecoder(in.rest)
+	dec.Context = r.s
+	args.(argsCodec).Decode(dec)
+	return args, dec.Close()
+}
+
+// outbox reads the sub-events that have not ended into their lanes. Nobody runs them yet.
+func (r *recovery) outbox() error {
+	return r.calls(store.Outbox, 26, func(p event.PartitionID, key []byte, sig *storedSignature, in *payloadReader) error {
+		h := r.d.actors.resolve(event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(key)})
+		e, err := r.subEvent(sig.method, in, h)
+		if err != nil {
+			return err
+		}
+		e.target, e.seq = r.d.actors.resolve(actorInKey(key[8:])), binary.BigEndian.Uint64(key[18:])
+		r.live++
+		if l := r.s.lanes.push(r.s, h, e); l != nil {
+			r.lanes = append(r.lanes, l)
+		}
+		return nil
+	})
+}
+
 // subEvent reads a sub-event, or the next step of a chain.
-func (r *recovery) subEvent(payload []byte, issuer *Handle) (e subEvent, err error) {
-	in := payloadReader{rest: payload}
+func (r *recovery) subEvent(m *Method, in *payloadReader, issuer *Handle) (e subEvent, err error) {
 	parent, index, generation := in.event(), int(in.uint()), in.uint()
 	kind := trace.Sub
 	if in.byte() != 0 {
 		kind = trace.Tail
-		if e.chain, err = r.chain(&in); err != nil {
+		if e.chain, err = r.chain(in); err != nil {
 			return e, err
 		}
 	}
-	e.id = parent.Child(index)
+	e.id, e.method = parent.Child(index), m
 	e.from = r.s.restored(kind, parent, issuer, index)
-	if e.method, e.args, err = r.call(&in); err != nil {
+	if e.args, err = r.args(in, m); err != nil {
 		return e, err
 	}
 	if t := r.timers[generation]; generation != 0 && t != nil {
@@ -96,6 +92,7 @@ func (r *recovery) subEvent(payload []byte, issuer *Handle) (e subEvent, err err
 // it wait for its end.
 func (r *recovery) chain(in *payloadReader) (*chain, error) {
 	ch := &chain{sys: r.s, first: in.event()}
+	r.live++
 	r.s.live.add(1)
 	if in.byte() == 0 {
 		return ch, nil
@@ -114,28 +111,21 @@ func (r *recovery) chain(in *payloadReader) (*chain, error) {
 // continuations reads the steps of chains that keep their actors: nobody else touches these
 // before the steps have run.
 func (r *recovery) continuations() error {
-	for p := range r.s.partitions {
-		err := r.rows(event.PartitionID(p), store.Continuations, 16, func(key, payload []byte) error {
-			id := event.ActorID{Birth: event.PartitionID(p), Serial: binary.BigEndian.Uint64(key)}
-			h := r.d.actors.resolve(id)
-			e, err := r.subEvent(payload, h)
-			if err != nil {
-				return err
-			}
-			if e.chain == nil {
-				return errors.New("it belongs to no chain")
-			}
-			e.chain.keep(h)
-			r.steps = append(r.steps, tailStep{id: e.id, target: h, method: e.method, args: e.args, keep: true, from: e.from,
-				seq: binary.BigEndian.Uint64(key[8:])})
-			r.chains = append(r.chains, e.chain)
-			return nil
-		})
+	return r.calls(store.Continuations, 16, func(p event.PartitionID, key []byte, sig *storedSignature, in *payloadReader) error {
+		h := r.d.actors.resolve(event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(key)})
+		e, err := r.subEvent(sig.method, in, h)
 		if err != nil {
 			return err
 		}
-	}
-	return nil
+		if e.chain == nil {
+			return errors.New("it belongs to no chain")
+		}
+		e.chain.keep(h)
+		r.steps = append(r.steps, tailStep{id: e.id, target: h, method: e.method, args: e.args, keep: true, from: e.from,
+			seq: binary.BigEndian.Uint64(key[8:])})
+		r.chains = append(r.chains, e.chain)
+		return nil
+	})
 }
 
 // setTimers reads the timers.
@@ -143,31 +133,24 @@ func (r *recovery) setTimers() error {
 	ts := &r.s.timers
 	now := r.s.clock.Now()
 	r.timers = make(map[uint64]*timer)
-	for p := range r.s.partitions {
-		err := r.rows(event.PartitionID(p), store.Timers, 16, func(key, payload []byte) error {
-			t, err := r.timer(key, payload)
-			if err != nil {
-				return err
-			}
-			r.timers[t.generation] = t
-			ts.mu.Lock()
-			defer ts.mu.Unlock()
-			_, sim := r.s.clock.(*SimClock)
-			t.late = !sim && !t.due.After(now)
-			ts.enter(t)
-			return nil
-		})
+	return r.calls(store.Timers, 16, func(_ event.PartitionID, key []byte, sig *storedSignature, in *payloadReader) error {
+		t, err := r.timer(key, sig, in)
 		if err != nil {
 			return err
 		}
-	}
-	return nil
+		r.timers[t.generation] = t
+		ts.mu.Lock()
+		defer ts.mu.Unlock()
+		_, sim := r.s.clock.(*SimClock)
+		t.late = !sim && !t.due.After(now)
+		ts.enter(t)
+		return nil
+	})
 }
 
 // timer reads one timer.
-func (r *recovery) timer(key, payload []byte) (*timer, error) {
-	in := payloadReader{rest: payload}
-	t := &timer{stored: int64(binary.BigEndian.Uint64(key) ^ 1<<63), generation: binary.BigEndian.Uint64(key[8:])}
+func (r *recovery) timer(key []byte, sig *storedSignature, in *payloadReader) (*timer, error) {
+	t := &timer{stored: int64(binary.BigEndian.Uint64(key) ^ 1<<63), generation: binary.BigEndian.Uint64(key[8:]), method: sig.method, signature: sig.Number}
 	t.tick = in.uint()
 	t.payload = append([]byte(nil), in.rest...)
 	parent := in.event()
@@ -180,7 +163,7 @@ func (r *recovery) timer(key, payload []byte) (*timer, error) {
 	}
 	in.rest = in.rest[size:]
 	var err error
-	if t.method, t.args, err = r.call(&in); err != nil {
+	if t.args, err = r.args(in, t.method); err != nil {
 		return nil, err
 	}
 	if t.issuer = r.d.actors.find(issuer); t.issuer == nil {

@@ -135,8 +135,8 @@ type request struct {
 
 // Await runs request seq and returns when its outcome is durable; args take the result. If
 // the request has run before, they take the result of that, or its failure is returned. All
-// requests up to ack, which is below seq, are over. The errors are those of Client.Await, ErrAcknowledged and
-// ErrSessionExpired.
+// requests up to ack, which is below seq, are over. The errors are those of Client.Await, ErrAcknowledged,
+// ErrSessionExpired and *ResultError.
 func (x *Session) Await(seq, ack uint64, target Ref, m *Method, args Args) error {
 	if ack >= seq {
 		return fmt.Errorf("request %d of session %q acknowledges requests up to %d", seq, x.name, ack)
@@ -150,7 +150,7 @@ func (x *Session) Await(seq, ack uint64, target Ref, m *Method, args Args) error
 		return err
 	}
 	if again {
-		return x.replay(at, seq, args)
+		return x.replay(at, seq, m, args)
 	}
 	r := &request{session: x, seq: seq, target: target.h.id}
 	defer r.end() // also on runtime.Goexit
@@ -225,9 +225,9 @@ type resultCodec interface {
 	DecodeResult(*codec.Decoder)
 }
 
-// outcome writes how the request has ended, and drops the outcomes that are over, if there are
+// outcome writes how the request, of which m was the only step or the last one, has ended, and drops the outcomes that are over, if there are
 // enough. A refusal is no outcome: the client may try again.
-func (r *request) outcome(w *preparation, args Args, err error) {
+func (r *request) outcome(w *preparation, m *Method, args Args, err error) {
 	var abort *AbortError
 	if err != nil && !errors.As(err, &abort) || planted.outcomeForgotten {
 		return
@@ -242,6 +242,7 @@ func (r *request) outcome(w *preparation, args Args, err error) {
 		w.row = append(append(w.row, outcomeAbort), abort.Msg...)
 	default:
 		w.row = append(w.row, outcomeResult)
+		w.row = binary.AppendUvarint(w.row, uint64(w.d.signatures.numbers[m]))
 		if a, ok := args.(resultCodec); ok {
 			w.encoder.Reset()
 			a.EncodeResult(&w.encoder)
@@ -275,7 +276,7 @@ func (w *preparation) session(x *Session, ack uint64) {
 }
 
 // replay returns the outcome of a request that has run before.
-func (x *Session) replay(target event.ActorID, seq uint64, args Args) error {
+func (x *Session) replay(target event.ActorID, seq uint64, m *Method, args Args) error {
 	d := x.sys.durable
 	key := appendOutcomeKey(nil, target, x.name, seq)
 	row, ok, err := d.store.Get(key, nil)
@@ -296,19 +297,37 @@ func (x *Session) replay(target event.ActorID, seq uint64, args Args) error {
 	if payload[0] != outcomeResult {
 		return &AbortError{Msg: string(payload[1:]), Fault: payload[0] == outcomeFault}
 	}
-	a, ok := args.(resultCodec)
-	if !ok || len(payload) == 1 {
-		return nil
+	err = x.result(payload[1:], m, args)
+	if changed := new(ResultError); errors.As(err, &changed) {
+		changed.Session, changed.Seq = x.name, seq
+		return changed
 	}
-	dec := codec.NewDecoder(payload[1:])
-	dec.Context = x.sys
-	a.DecodeResult(dec)
-	if err := dec.Close(); err != nil {
+	if err != nil {
 		err = &store.CorruptError{Key: key, Reason: err.Error()}
 		d.store.Fail(err)
 		return &UnknownError{Cause: err}
 	}
 	return nil
+}
+
+// result reads what the row of an outcome says of the result of m.
+func (x *Session) result(payload []byte, m *Method, args Args) error {
+	in := payloadReader{rest: payload}
+	number := uint32(in.uint())
+	if in.bad {
+		return in.end()
+	}
+	if err := x.sys.durable.signatures.result(number, m); err != nil {
+		return err
+	}
+	a, ok := args.(resultCodec)
+	if !ok || len(in.rest) == 0 {
+		return nil
+	}
+	dec := codec.NewDecoder(in.rest)
+	dec.Context = x.sys
+	a.DecodeResult(dec)
+	return dec.Close()
 }
 
 // sweep ends the sessions that have not been used for long, from time to time.

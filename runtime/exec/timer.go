@@ -22,9 +22,10 @@ type timer struct {
 	generation uint64
 	from       *origin // traced systems only
 
-	payload []byte         // of its row, in a system with a store: what does not change; nil if it has none
-	pos     store.Position // of the event that has set it
-	stored  int64          // the due time under which the row stands; guarded by the outlet of timers
+	payload   []byte         // of its row, in a system with a store: what does not change; nil if it has none
+	signature uint32         // number of that of its call, in the row
+	pos       store.Position // of the event that has set it
+	stored    int64          // the due time under which the row stands; guarded by the outlet of timers
 
 	late bool // it was due when the store was opened, and has not fired since
 

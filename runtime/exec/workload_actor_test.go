@@ -120,6 +120,7 @@ func init() {
 	classNode.New = func() Object { return &wnode{} }
 	classNode.Construct = &methodNamed
 	for _, m := range nodeMethods {
+		m.Signature = "(script)"
 		m.NewArgs = func() Args { return &wargs{} }
 		m.Run = func(cx *Cx, self any, args Args) { self.(*wnode).run(cx, args.(*wargs)) }
 	}

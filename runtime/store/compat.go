@@ -11,6 +11,7 @@ import (
 type comparison struct {
 	old, new map[string]*fieldType // what enums and classes consist of
 	pairs    map[[2]string]bool    // classes that are being compared, or have been
+	calls    bool                  // arguments or results: they own nothing
 }
 
 // change says how the type of a field has changed, if its values can still be read.
@@ -25,7 +26,7 @@ const (
 // compareFields compares the texts of two types; why says what the matter is with a type
 // that was changed.
 func compareFields(old, now namedType) (result change, why string) {
-	c := comparison{map[string]*fieldType{}, map[string]*fieldType{}, map[[2]string]bool{}}
+	c := comparison{old: map[string]*fieldType{}, new: map[string]*fieldType{}, pairs: map[[2]string]bool{}}
 	old.typ.definitions(c.old)
 	now.typ.definitions(c.new)
 	if why := c.yields(old, now); why != "" {
@@ -47,7 +48,7 @@ func compareFields(old, now namedType) (result change, why string) {
 }
 
 func (c *comparison) yields(old, now namedType) string {
-	if old.yield != now.yield {
+	if old.yield != now.yield && !c.calls {
 		return "whether references in a field own actors is stored with the actors"
 	}
 	return ""
@@ -75,7 +76,7 @@ func (c *comparison) types(old, now *fieldType) string {
 		case widens(old.form, now.form):
 			return ""
 		case now.form == "?":
-			return fmt.Sprintf("%s can become %s? as the type of a field only, not within another type", old, old)
+			return fmt.Sprintf("%s can become %s? as the type of an actor's field only", old, old)
 		case old.form == "?":
 			return "stored values may be null"
 		}

@@ -1,6 +1,9 @@
 package store
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+)
 
 // PartitionsOf returns how many partitions the rows of r were written with.
 func PartitionsOf(r Reader) (int, error) {
@@ -13,9 +16,13 @@ func MetaRange() (from, to []byte) { return []byte{metaSpace}, []byte{metaSpace 
 
 // Copy puts a row of another store into a batch for a store with this identity: the row
 // that says whose the rows are becomes its own, all others stay as they are. A row that is
-// damaged is refused.
+// damaged is refused, and what says that all rows have another form.
 func Copy(b Batch, id Identity, key, row []byte) error {
-	if _, err := Payload(key, row); err != nil {
+	payload, err := Payload(key, row)
+	if err != nil {
+		return err
+	}
+	if err := CheckFormat(key, payload); err != nil {
 		return err
 	}
 	if bytes.Equal(key, MetaKey(metaStore)) {
@@ -24,6 +31,16 @@ func Copy(b Batch, id Identity, key, row []byte) error {
 	}
 	b.Set(key, row)
 	return nil
+}
+
+// CheckFormat returns an error if this is the row of a snapshot which says that its rows have another form
+// than those of this version.
+func CheckFormat(key, payload []byte) error {
+	if !bytes.Equal(key, MetaKey(metaFormat)) {
+		return nil
+	}
+	n, _ := binary.Uvarint(payload)
+	return formatError("the snapshot", int(n))
 }
 
 // SnapshotNumberOf returns the number of the last snapshot that the rows of r know of.

@@ -13,9 +13,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// Format is the form of the rows that this package writes; a store of a newer one is
-// refused.
-const Format = 1
+// Format is the form of the rows of a store; one of another form is refused.
+const Format = 2
 
 // The names of the node's own rows.
 const (
@@ -107,8 +106,8 @@ func (s *Store) start(o Options) error {
 	switch {
 	case err != nil:
 		return err
-	case ok && format > Format:
-		return &NewerFormatError{Place: m.identity.Place, Found: int(format), Known: Format}
+	case ok && format != Format:
+		return formatError(m.identity.Place, int(format))
 	case !ok:
 		if err := s.requireEmpty(); err != nil {
 			return err

@@ -18,6 +18,18 @@ type NewerFormatError struct {
 	Found, Known int
 }
 
+// OlderFormatError refuses a store that an older version has written, whose rows this one does not read.
+type OlderFormatError struct {
+	Place        string
+	Found, Known int
+}
+
+// Error implements error.
+func (e *OlderFormatError) Error() string {
+	return fmt.Sprintf("%s was written by an older version of aeon (format %d, this one knows %d only); run the program as built by that version, or give this one another directory",
+		place(e.Place), e.Found, e.Known)
+}
+
 // Error implements error.
 func (e *NewerFormatError) Error() string {
 	return fmt.Sprintf("%s was written by a newer version of aeon (format %d, this one knows up to %d); run the program as built by that version or a later one",
@@ -29,4 +41,23 @@ func place(p string) string {
 		return "the store"
 	}
 	return p
+}
+
+// formatError returns what refuses rows of a format, nil for the present one.
+func formatError(place string, found int) error {
+	switch {
+	case found > Format:
+		return &NewerFormatError{Place: place, Found: found, Known: Format}
+	case found < Format:
+		return &OlderFormatError{Place: place, Found: found, Known: Format}
+	}
+	return nil
+}
+
+// age says how a format that is not known compares with the one that is.
+func age(found, known int) string {
+	if found > known {
+		return "a newer"
+	}
+	return "an older"
 }

@@ -8,13 +8,14 @@ import (
 	"strings"
 )
 
-// SchemaFormat is the form of schema rows that this package writes, and the newest that it reads.
-const SchemaFormat = 1
+// SchemaFormat is the form of schema rows that this package writes, and the only one that it reads.
+const SchemaFormat = 2
 
 // Class is what the schema has to know of an actor class of the program.
 type Class struct {
-	Name   string // package and class, with a point between
-	Fields []ClassField
+	Name    string // package and class, with a point between
+	Fields  []ClassField
+	Methods []ClassMethod // those of which calls can wait
 	// Overrides: the class says what snapshots contain of its actors, which takes its code.
 	Overrides bool
 }
@@ -27,7 +28,8 @@ type Schema struct {
 	classes map[string]*storedClass
 	program map[string][]string // the fields that the program's classes have now
 	changed map[string]bool     // classes whose rows must be written
-	last    uint32              // the last number given to a layout
+	// The last numbers that were given.
+	lastLayout, lastSignature uint32
 }
 
 // storedClass is the row of a class.
@@ -36,6 +38,8 @@ type storedClass struct {
 	Class   string         `json:"class"`
 	Fields  []storedField  `json:"fields"`
 	Layouts []storedLayout `json:"layouts"` // the last one is the present one
+	// Signatures are those that its methods have, and have had.
+	Signatures []storedSignature `json:"signatures,omitempty"`
 	// Overrides is that of Class.
 	Overrides bool `json:"overrides,omitempty"`
 }
@@ -107,9 +111,9 @@ func (s *Schema) read(it Iterator) error {
 			return err
 		}
 		var format struct{ Format int }
-		if json.Unmarshal(payload, &format) == nil && format.Format > SchemaFormat {
-			return fmt.Errorf("%s was written by a newer version of aeon (format %d, this one reads %d): use that version",
-				DescribeKey(key), format.Format, SchemaFormat)
+		if json.Unmarshal(payload, &format) == nil && format.Format != SchemaFormat && format.Format > 0 {
+			return fmt.Errorf("%s was written by %s version of aeon (format %d, this one reads %d): use that version",
+				DescribeKey(key), age(format.Format, SchemaFormat), format.Format, SchemaFormat)
 		}
 		c := &storedClass{}
 		if err := json.Unmarshal(payload, c); err != nil {
@@ -119,7 +123,10 @@ func (s *Schema) read(it Iterator) error {
 			return &CorruptError{key, "it is no schema of this class"}
 		}
 		for _, l := range c.Layouts {
-			s.last = max(s.last, l.Number)
+			s.lastLayout = max(s.lastLayout, l.Number)
+		}
+		for _, m := range c.Signatures {
+			s.lastSignature = max(s.lastSignature, m.Number)
 		}
 		s.classes[c.Class] = c
 	}
@@ -163,8 +170,9 @@ func (s *Schema) Classes() []Class {
 	return list
 }
 
-// Adopt makes the program's classes those of the schema: what is new gets numbers. If it fails,
-// with what Check returns, nothing has changed. Write brings the changes to the store.
+// Adopt makes the program's classes those of the schema: what is new gets numbers, and fields that
+// the program has no more are gone for ever. If it fails, with what Check returns, nothing has changed. Write
+// brings the changes to the store, once it is certain that the program reads all that is there.
 func (s *Schema) Adopt(classes []Class) error {
 	if err := s.Check(classes); err != nil {
 		return err
@@ -195,7 +203,11 @@ func (s *Schema) adopt(c Class) error {
 	if len(fields) > 1<<16-1 {
 		return fmt.Errorf("class %s has had more fields than a store can tell apart: %d", c.Name, len(fields))
 	}
-	now := &storedClass{Format: SchemaFormat, Class: c.Name, Fields: fields, Layouts: slices.Clone(old.Layouts), Overrides: c.Overrides}
+	signatures, err := s.adoptMethods(c, old.Signatures)
+	if err != nil {
+		return err
+	}
+	now := &storedClass{Format: SchemaFormat, Class: c.Name, Fields: fields, Layouts: slices.Clone(old.Layouts), Signatures: signatures, Overrides: c.Overrides}
 	var numbers []uint16
 	for _, f := range fields {
 		if !f.Gone && f.Next == 0 {
@@ -203,9 +215,9 @@ func (s *Schema) adopt(c Class) error {
 		}
 	}
 	if n := len(now.Layouts); n == 0 || !slices.Equal(now.Layouts[n-1].Fields, numbers) {
-		s.last++
-		now.Layouts = append(now.Layouts, storedLayout{s.last, numbers})
-	} else if slices.Equal(fields, old.Fields) && old.Overrides == c.Overrides {
+		s.lastLayout++
+		now.Layouts = append(now.Layouts, storedLayout{s.lastLayout, numbers})
+	} else if slices.Equal(fields, old.Fields) && len(signatures) == len(old.Signatures) && old.Overrides == c.Overrides {
 		return nil
 	}
 	s.classes[c.Name], s.changed[c.Name] = now, true
@@ -289,21 +301,11 @@ func newField(c Class, f ClassField, now namedType, created bool) error {
 		"make it " + now.String() + "?"}
 }
 
-// Adapt reads the schema, makes the program's classes its own, and writes what has changed: the
-// first thing to do with a store that was opened. It fails, and changes nothing, if the program
-// cannot read what is stored: with a *SchemaError for each field, joined.
-func (s *Store) Adapt(classes []Class) (*Schema, error) {
-	schema, err := ReadSchema(s)
-	if err != nil {
-		return nil, err
-	}
-	if err := schema.Adopt(classes); err != nil {
-		return nil, err
-	}
+// WriteSchema writes what Adopt has changed, before any row that depends on it.
+func (s *Store) WriteSchema(schema *Schema) {
 	if schema.Changed() {
 		b := s.NewBatch()
 		schema.Write(b)
 		s.Append(b)
 	}
-	return schema, nil
 }

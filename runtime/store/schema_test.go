@@ -46,7 +46,7 @@ func TestFieldTypesThatCanChange(t *testing.T) {
 		{"int", "int?", ""},
 		{"int16", "int?", ""},
 		{"int?", "int", "may be null"},
-		{"vector<int>", "vector<int?>", "as the type of a field only"},
+		{"vector<int>", "vector<int?>", "as the type of an actor's field only"},
 		{"vector<int8>", "vector<int>", ""},
 		{"map<int8,string>", "map<int,string>", ""},
 		{"map<int,string>", "map<string,int>", "no values of type"},
@@ -69,7 +69,7 @@ func TestFieldTypesThatCanChange(t *testing.T) {
 		{"class p.V{a int}", "class p.V{a int;r actor p.B}", "and B has no zero value"},
 		{"class p.V{a int}", "class p.V{a int;r actor p.B?;w vector<actor p.B>}", ""},
 		{"class p.V{a int}", "class p.V{a string}", "field a of class V"},
-		{"class p.V{a int}", "class p.V{a int?}", "as the type of a field only"},
+		{"class p.V{a int}", "class p.V{a int?}", "as the type of an actor's field only"},
 		{"class p.V{next class p.V?;a int8}", "class p.V{next class p.V?;a int}", ""},
 		{"class p.V{next class p.V?;a int8}", "class p.V{next class p.V?;a string}", "field a of class V"},
 		{"map<string,class p.V{u class p.U{x int}}>", "map<string,class p.V{u class p.U{x bool}}>", "field x of class U"},
@@ -152,7 +152,7 @@ func TestDamagedSchemaIsNoticed(t *testing.T) {
 	e := memengine.New()
 	adopt(t, e, class("a int"))
 	key := store.SchemaKey("p.A")
-	for _, text := range []string{`{"format":1}`, `{`, `{"format":1,"class":"p.B","layouts":[{}]}`} {
+	for _, text := range []string{`{"format":2}`, `{`, `{"format":2,"class":"p.B","layouts":[{}]}`} {
 		b := e.NewBatch()
 		b.Set(key, store.AppendRow(nil, key, []byte(text)))
 		if err := e.Apply(b); err != nil {
@@ -162,13 +162,18 @@ func TestDamagedSchemaIsNoticed(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	b := e.NewBatch()
-	b.Set(key, store.AppendRow(nil, key, []byte(`{"format":2,"class":7}`)))
-	if err := e.Apply(b); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.ReadSchema(e); err == nil || !strings.Contains(err.Error(), "newer version of aeon") {
-		t.Errorf("a newer format: %v", err)
+	for _, format := range []struct{ text, want string }{
+		{`{"format":3,"class":7}`, "a newer version of aeon (format 3, this one reads 2)"},
+		{`{"format":1,"class":7}`, "an older version of aeon (format 1, this one reads 2)"},
+	} {
+		b := e.NewBatch()
+		b.Set(key, store.AppendRow(nil, key, []byte(format.text)))
+		if err := e.Apply(b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.ReadSchema(e); err == nil || !strings.Contains(err.Error(), format.want) {
+			t.Errorf("%s: %v", format.text, err)
+		}
 	}
 }
 

@@ -35,19 +35,26 @@ type typeParser struct {
 // parseField reads the text of a field's type.
 func parseField(text string) (f namedType, err error) {
 	p := typeParser{text: text}
+	err = p.whole("type", func() { f = p.field("") })
+	return f, err
+}
+
+// whole runs parse, which must read the text to its end.
+func (p *typeParser) whole(what string, parse func()) (err error) {
+	text := p.text
 	defer func() {
 		if e, ok := recover().(typeSyntax); ok {
-			err = fmt.Errorf("the type %q cannot be read: %s", text, string(e))
+			err = fmt.Errorf("the %s %q cannot be read: %s", what, text, string(e))
 		}
 	}()
-	f = p.field("")
+	parse()
 	if p.text != "" {
 		p.fail("it goes on with %q", p.text)
 	}
-	return f, nil
+	return nil
 }
 
-// typeSyntax is what a parser panics with; parseField recovers it.
+// typeSyntax is what a parser panics with; whole recovers it.
 type typeSyntax string
 
 func (p *typeParser) fail(format string, args ...any) {
@@ -69,7 +76,7 @@ func (p *typeParser) want(s string) {
 }
 
 func (p *typeParser) word() string {
-	n := strings.IndexAny(p.text, "<>{},;? ")
+	n := strings.IndexAny(p.text, "<>{}(),;? ")
 	if n < 0 {
 		n = len(p.text)
 	}

@@ -41,6 +41,16 @@ func SectionOf(key []byte) (p event.PartitionID, s Section, ok bool) {
 	return event.PartitionID(binary.BigEndian.Uint16(key[1:])), Section(key[3]), true
 }
 
+// SignatureOf returns the number of the signature of a call that waits, with which its row begins; ok is false
+// for the rows of other sections, and for one that is too short.
+func SignatureOf(s Section, payload []byte) (number uint32, ok bool) {
+	if s != Continuations && s != Outbox && s != Timers {
+		return 0, false
+	}
+	n, size := binary.Uvarint(payload)
+	return uint32(n), size > 0
+}
+
 // String names what the rows of a section are.
 func (s Section) String() string {
 	if name, ok := sectionNames[s]; ok {

@@ -990,6 +990,7 @@ var AeonClassAccount = aeonrt.Class{
 var methodAccountNote = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "note",
+	Signature: "()",
 	Index:     0,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -999,6 +1000,7 @@ var methodAccountNote = aeonrt.Method{
 var methodAccountApply = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "apply",
+	Signature: "(int,int)",
 	Index:     1,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1008,6 +1010,7 @@ var methodAccountApply = aeonrt.Method{
 var methodAccountStep = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "step",
+	Signature: "(int)",
 	Index:     2,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1017,6 +1020,7 @@ var methodAccountStep = aeonrt.Method{
 var methodAccountAdd = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "add",
+	Signature: "(int)",
 	Index:     3,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1026,6 +1030,7 @@ var methodAccountAdd = aeonrt.Method{
 var methodAccountTake = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "take",
+	Signature: "(int)",
 	Index:     4,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1035,6 +1040,7 @@ var methodAccountTake = aeonrt.Method{
 var AeonMethodAccountPay = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "Pay",
+	Signature: "(actor ledger.Account,int,int,int):int",
 	Index:     5,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1045,6 +1051,7 @@ var AeonMethodAccountPay = aeonrt.Method{
 var AeonMethodAccountLater = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "Later",
+	Signature: "(actor ledger.Account,int,int,int):int",
 	Index:     6,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1054,6 +1061,7 @@ var AeonMethodAccountLater = aeonrt.Method{
 var methodAccountArrive = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "arrive",
+	Signature: "(actor ledger.Account,int,int)",
 	Index:     7,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1064,6 +1072,7 @@ var methodAccountArrive = aeonrt.Method{
 var AeonMethodAccountRelay = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "Relay",
+	Signature: "(vector<actor ledger.Account>,int,int,int):int",
 	Index:     8,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1074,6 +1083,7 @@ var AeonMethodAccountRelay = aeonrt.Method{
 var methodAccountHop = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "hop",
+	Signature: "(vector<actor ledger.Account>,int,int,int):int",
 	Index:     9,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1084,6 +1094,7 @@ var methodAccountHop = aeonrt.Method{
 var AeonMethodAccountSpin = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "Spin",
+	Signature: "(int,int,int):int",
 	Index:     10,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1093,6 +1104,7 @@ var AeonMethodAccountSpin = aeonrt.Method{
 var methodAccountSpin = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "spin",
+	Signature: "(int,int,int):int",
 	Index:     11,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1102,6 +1114,7 @@ var methodAccountSpin = aeonrt.Method{
 var methodAccountWorth = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "worth",
+	Signature: "():int",
 	Index:     12,
 	ReadOnly:  true,
 	Self:      aeonrt.Read,
@@ -1112,6 +1125,7 @@ var methodAccountWorth = aeonrt.Method{
 var methodAccountLook = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "look",
+	Signature: "():vector<int>",
 	Index:     13,
 	ReadOnly:  true,
 	Self:      aeonrt.Read,
@@ -1122,6 +1136,7 @@ var methodAccountLook = aeonrt.Method{
 var AeonMethodAccountReceipts = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "Receipts",
+	Signature: "():map<int,int>",
 	Index:     14,
 	ReadOnly:  true,
 	Self:      aeonrt.Read,
@@ -1132,6 +1147,7 @@ var AeonMethodAccountReceipts = aeonrt.Method{
 var AeonMethodAccountSteps = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "Steps",
+	Signature: "():map<int,int>",
 	Index:     15,
 	ReadOnly:  true,
 	Self:      aeonrt.Read,
@@ -1393,6 +1409,7 @@ var AeonClassVault = aeonrt.Class{
 var AeonMethodVaultPut = aeonrt.Method{
 	Class:     &AeonClassVault,
 	Name:      "Put",
+	Signature: "(actor ledger.Account,int,int,int):int",
 	Index:     0,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1403,6 +1420,7 @@ var AeonMethodVaultPut = aeonrt.Method{
 var AeonMethodVaultClose = aeonrt.Method{
 	Class:     &AeonClassVault,
 	Name:      "Close",
+	Signature: "(actor ledger.Account,int,int):int",
 	Index:     1,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1413,6 +1431,7 @@ var AeonMethodVaultClose = aeonrt.Method{
 var AeonMethodVaultBalance = aeonrt.Method{
 	Class:     &AeonClassVault,
 	Name:      "Balance",
+	Signature: "():int",
 	Index:     2,
 	ReadOnly:  true,
 	Self:      aeonrt.Read,
@@ -1654,6 +1673,7 @@ var AeonClassLog = aeonrt.Class{
 var AeonMethodLogNote = aeonrt.Method{
 	Class:     &AeonClassLog,
 	Name:      "Note",
+	Signature: "(int,int)",
 	Index:     0,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1663,6 +1683,7 @@ var AeonMethodLogNote = aeonrt.Method{
 var AeonMethodLogLast = aeonrt.Method{
 	Class:     &AeonClassLog,
 	Name:      "Last",
+	Signature: "():map<int,int>",
 	Index:     1,
 	ReadOnly:  true,
 	Self:      aeonrt.Read,
@@ -1673,6 +1694,7 @@ var AeonMethodLogLast = aeonrt.Method{
 var AeonMethodLogWrong = aeonrt.Method{
 	Class:     &AeonClassLog,
 	Name:      "Wrong",
+	Signature: "():string",
 	Index:     2,
 	ReadOnly:  true,
 	Self:      aeonrt.Read,
@@ -1911,6 +1933,7 @@ var AeonClassTicker = aeonrt.Class{
 var AeonMethodTickerStart = aeonrt.Method{
 	Class:     &AeonClassTicker,
 	Name:      "Start",
+	Signature: "()",
 	Index:     0,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1920,6 +1943,7 @@ var AeonMethodTickerStart = aeonrt.Method{
 var AeonMethodTickerTick = aeonrt.Method{
 	Class:     &AeonClassTicker,
 	Name:      "Tick",
+	Signature: "()",
 	Index:     1,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1929,6 +1953,7 @@ var AeonMethodTickerTick = aeonrt.Method{
 var AeonMethodTickerStop = aeonrt.Method{
 	Class:     &AeonClassTicker,
 	Name:      "Stop",
+	Signature: "()",
 	Index:     2,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -1938,6 +1963,7 @@ var AeonMethodTickerStop = aeonrt.Method{
 var AeonMethodTickerTicks = aeonrt.Method{
 	Class:     &AeonClassTicker,
 	Name:      "Ticks",
+	Signature: "():int",
 	Index:     3,
 	ReadOnly:  true,
 	Self:      aeonrt.Read,
@@ -2182,6 +2208,7 @@ var AeonClassBank = aeonrt.Class{
 var AeonMethodBankOpen = aeonrt.Method{
 	Class:     &AeonClassBank,
 	Name:      "Open",
+	Signature: "(int,int):vector<actor ledger.Account>",
 	Index:     0,
 	Self:      aeonrt.Write,
 	Below:     aeonrt.None,
@@ -2191,6 +2218,7 @@ var AeonMethodBankOpen = aeonrt.Method{
 var AeonMethodBankDump = aeonrt.Method{
 	Class:     &AeonClassBank,
 	Name:      "Dump",
+	Signature: "():vector<int>",
 	Index:     1,
 	ReadOnly:  true,
 	Self:      aeonrt.Read,
@@ -2202,6 +2230,7 @@ var AeonMethodBankDump = aeonrt.Method{
 var AeonMethodBankAudit = aeonrt.Method{
 	Class:     &AeonClassBank,
 	Name:      "Audit",
+	Signature: "(vector<actor ledger.Vault>):int",
 	Index:     2,
 	ReadOnly:  true,
 	Self:      aeonrt.Read,

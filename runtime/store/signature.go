@@ -1,0 +1,259 @@
+package store
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// Calls wait in a store: sub-events, timers, and the next steps of chains. Their arguments are
+// encoded without types, as are the outcomes of requests, so that each has the number of the
+// signature that its method had then.
+
+// ClassMethod is a method of an actor class. Signature is written as codegen.Signature does.
+type ClassMethod struct{ Name, Signature string }
+
+// Signature is one that a method has, or has had. No other one ever gets its number.
+type Signature struct {
+	Number uint32
+	Class  string // with its package
+	Method string
+	Text   string
+}
+
+// storedSignature is what the row of its class has of it.
+type storedSignature struct {
+	Number uint32 `json:"number"`
+	Method string `json:"method"`
+	Text   string `json:"text"`
+}
+
+// String returns the method as a user declares it: bank.Account.pay(int, Account): bool.
+func (s Signature) String() string {
+	return strings.TrimPrefix(s.Class+"."+s.Method, ".") + UserSignature(s.Text)
+}
+
+// UserSignature returns the types of a signature as a user writes them.
+func UserSignature(text string) string {
+	parsed, err := parseSignature(text)
+	if err != nil {
+		return text
+	}
+	return parsed.String()
+}
+
+// Signatures returns all that the schema knows, in order of their numbers.
+func (s *Schema) Signatures() []Signature {
+	var list []Signature
+	for _, c := range s.classes {
+		for _, m := range c.Signatures {
+			list = append(list, Signature{m.Number, c.Class, m.Method, m.Text})
+		}
+	}
+	slices.SortFunc(list, func(a, b Signature) int { return cmp.Compare(a.Number, b.Number) })
+	return list
+}
+
+// adoptMethods gives numbers to the signatures of a class that are new, and returns all that it has,
+// and has had.
+func (s *Schema) adoptMethods(c Class, old []storedSignature) ([]storedSignature, error) {
+	list := slices.Clone(old)
+	for _, m := range c.Methods {
+		if _, err := parseSignature(m.Signature); err != nil {
+			return nil, fmt.Errorf("class %s, method %s: %w", c.Name, m.Name, err)
+		}
+		if !slices.ContainsFunc(list, func(o storedSignature) bool { return o.Method == m.Name && o.Text == m.Signature }) {
+			s.lastSignature++
+			list = append(list, storedSignature{s.lastSignature, m.Name, m.Signature})
+		}
+	}
+	return list, nil
+}
+
+// CallError says that a program cannot read calls that wait: those of one method, with one signature.
+type CallError struct {
+	Signature        // with which they were stored
+	New       string // the signature that the method has now; empty if there is none
+	Reason    string // why the one cannot be read as the other; empty if there is no such method
+	Waiting   int    // how many wait
+}
+
+// CallRemedy is what to do about calls that a program cannot read.
+const CallRemedy = "run the version before until nothing waits any more, or keep the method under its old name and signature and add the new one beside it"
+
+// Error implements error.
+func (e *CallError) Error() string {
+	return fmt.Sprintf("method %v, of which %s, %s; %s", e.Signature, CallsWait(e.Waiting), e.Change(), CallRemedy)
+}
+
+// CallsWait says how many calls wait.
+func CallsWait(n int) string {
+	if n == 1 {
+		return "1 call waits"
+	}
+	return fmt.Sprintf("%d calls wait", n)
+}
+
+// Change says what has become of the method.
+func (e *CallError) Change() string {
+	if e.New == "" {
+		return "is not in the program any more"
+	}
+	if now := UserSignature(e.New); now != UserSignature(e.Text) {
+		return "is now " + e.Method + now + ": " + e.Reason
+	}
+	return "has changed: " + e.Reason
+}
+
+// Unreadable returns the signatures whose calls the classes of a program cannot read, in order of
+// their numbers. It does not know whether calls of them wait: see WaitingCalls.
+func (s *Schema) Unreadable(classes []Class) []*CallError {
+	now := make(map[[2]string]string)
+	for _, c := range classes {
+		for _, m := range c.Methods {
+			now[[2]string{c.Name, m.Name}] = m.Signature
+		}
+	}
+	var list []*CallError
+	for _, old := range s.Signatures() {
+		text, ok := now[[2]string{old.Class, old.Method}]
+		if !ok {
+			list = append(list, &CallError{Signature: old})
+		} else if why := CompareParameters(old.Text, text); why != "" {
+			list = append(list, &CallError{Signature: old, New: text, Reason: why})
+		}
+	}
+	return list
+}
+
+// WaitingCalls counts the calls that wait in a store, by the numbers of their signatures.
+func WaitingCalls(r Reader) (map[uint32]int, error) {
+	partitions, err := PartitionsOf(r)
+	if err != nil {
+		return nil, err
+	}
+	waiting := make(map[uint32]int)
+	var bad *CorruptError
+	for p := range partitions {
+		for _, section := range []Section{Continuations, Outbox, Timers} {
+			row := func(key, payload []byte) {
+				if number, ok := SignatureOf(section, payload); ok {
+					waiting[number]++
+				} else if bad == nil {
+					bad = &CorruptError{slices.Clone(key), "it has no signature"}
+				}
+			}
+			err := VerifySection(r, event.PartitionID(p), section, row, func(err *CorruptError) { bad = err })
+			if err == nil && bad != nil {
+				err = bad
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return waiting, nil
+}
+
+// signature is one that was read from its text.
+type signature struct {
+	params []*fieldType
+	result *fieldType // nil: none
+}
+
+// parseSignature reads the text of a signature.
+func parseSignature(text string) (s signature, err error) {
+	p := typeParser{text: text}
+	err = p.whole("signature", func() {
+		p.want("(")
+		for more := !p.skip(")"); more; {
+			s.params = append(s.params, p.parse())
+			if more = p.skip(","); !more {
+				p.want(")")
+			}
+		}
+		if p.skip(":") {
+			s.result = p.parse()
+		}
+	})
+	return s, err
+}
+
+// String returns the types as a user writes them.
+func (s signature) String() string {
+	list := make([]string, len(s.params))
+	for i, t := range s.params {
+		list[i] = t.String()
+	}
+	text := "(" + strings.Join(list, ", ") + ")"
+	if s.result != nil {
+		text += ": " + s.result.String()
+	}
+	return text
+}
+
+// definitions finds what the enums and classes consist of that the signature mentions.
+func (s signature) definitions() map[string]*fieldType {
+	found := make(map[string]*fieldType)
+	for _, t := range s.params {
+		t.definitions(found)
+	}
+	if s.result != nil {
+		s.result.definitions(found)
+	}
+	return found
+}
+
+// compared parses two signatures for a comparison of their parts.
+func compared(old, now string) (was, is signature, c comparison, err error) {
+	if was, err = parseSignature(old); err == nil {
+		is, err = parseSignature(now)
+	}
+	return was, is, comparison{old: was.definitions(), new: is.definitions(), pairs: map[[2]string]bool{}, calls: true}, err
+}
+
+// CompareParameters returns why arguments that were encoded for one signature do not mean the same
+// when they are decoded for another one, nothing if they do. Parameters are known by their places: nothing
+// in what is encoded says where one begins.
+func CompareParameters(old, now string) (why string) {
+	was, is, c, err := compared(old, now)
+	switch {
+	case err != nil:
+		return err.Error()
+	case len(was.params) != len(is.params):
+		return fmt.Sprintf("it had %s and has %d", count(len(was.params), "parameter"), len(is.params))
+	}
+	for i := range was.params {
+		if why := c.types(was.params[i], is.params[i]); why != "" {
+			if len(was.params) > 1 {
+				return fmt.Sprintf("parameter %d: %s", i+1, why)
+			}
+			return why
+		}
+	}
+	return ""
+}
+
+// CompareResults is CompareParameters for results. One that the new signature has not is not decoded.
+func CompareResults(old, now string) (why string) {
+	was, is, c, err := compared(old, now)
+	switch {
+	case err != nil:
+		return err.Error()
+	case is.result == nil:
+		return ""
+	case was.result == nil:
+		return "there was no result"
+	}
+	return c.types(was.result, is.result)
+}
+
+func count(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
