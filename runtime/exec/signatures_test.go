@@ -227,6 +227,37 @@ func TestAClassThatIsGoneChangesNothing(t *testing.T) {
 	mustNot(t, st.Close())
 }
 
+// A run that is refused is none of those that a trace tells of: a trace that goes on afterwards knows what was before it.
+func TestARefusedRunLeavesTheTrace(t *testing.T) {
+	v, e := newEdition(unchanged), memengine.New()
+	st := openStore(t, e, nil)
+	s, err := Recover(Config{Store: st, Classes: []*Class{&v.class}, Log: quiet, Clock: NewSimClock(v.start), Trace: traceFunc(func(*traced) {})})
+	mustNot(t, err)
+	mustNot(t, s.Client().Await(Named(s.Client(), &v.class, "ann"), &v.do, func(cx *Cx, self Ref) {
+		cx.EmitAfter(time.Hour, "", self, &v.add, &pair{})
+	}))
+	s.Close()
+	mustNot(t, st.Close())
+	for _, c := range []struct {
+		change func(*edition)
+		stays  bool
+	}{{as("()"), true}, {unchanged, false}} {
+		e = e.Reopen()
+		st := openStore(t, e, nil)
+		s, err := newEdition(c.change).recover(st)
+		if (err != nil) != c.stays {
+			t.Errorf("Recover gave %v", err)
+		}
+		if err == nil {
+			s.Close()
+		}
+		if last, err := LastTraced(st); err != nil || last > 0 != c.stays {
+			t.Errorf("the last traced event is %d, %v", last, err)
+		}
+		mustNot(t, st.Close())
+	}
+}
+
 // Every signature of which calls wait is named, with how many do; once none waits, the version starts, and what then
 // waits is its own.
 func TestVersionsFollowEachOther(t *testing.T) {

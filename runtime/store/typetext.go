@@ -128,6 +128,9 @@ func (p *typeParser) parts(t *fieldType) {
 			continue
 		}
 		name := p.word()
+		if _, twice := t.find(name); twice {
+			p.fail("%s has two fields %s", t.name, name)
+		}
 		p.want(" ")
 		t.fields = append(t.fields, p.field(name))
 		p.skip(";")
