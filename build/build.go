@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"go/token"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -53,6 +54,7 @@ type Request struct {
 	Main     []byte    // source of the main package, which may import all of the above by ImportPath; nil: as Kind says
 	Quick    bool      // the generated code is compiled in little time rather than to run fast
 	Store    bool      // compiled with the store, so that a Program can keep its state on disk
+	Once     bool      // of what was compiled nothing stays in Go's build cache; Result.Remove takes the rest
 }
 
 // GeneratedCodeError says that Go refused what aeonc generated: always a bug of aeonc.
@@ -76,6 +78,9 @@ type Result struct {
 	Cached bool          // it was there already
 	Took   time.Duration // what making it took
 }
+
+// Remove deletes the executable and its sources from the cache.
+func (r Result) Remove() error { return os.RemoveAll(filepath.Dir(r.Path)) }
 
 // First says what is compiled for the first time beside a program, and so takes longer.
 type First struct {
@@ -158,7 +163,7 @@ func (b *Builder) compile(ctx context.Context, golang toolchain, dir, exe, modul
 	}
 	defer os.RemoveAll(staged)
 	out := filepath.Join(staged, filepath.Base(exe))
-	args := []string{"build", "-overlay", filepath.Join(dir, "overlay.json"), "-buildvcs=false", "-o", out}
+	args := []string{"-overlay", filepath.Join(dir, "overlay.json"), "-buildvcs=false"}
 	if lay.quick {
 		args = append(args, "-gcflags="+programModule+"/...=-N -l -dwarf=false")
 	}
@@ -170,7 +175,7 @@ func (b *Builder) compile(ctx context.Context, golang toolchain, dir, exe, modul
 		command = golang.fetching
 		args = append(args, "-modfile="+filepath.Join(module, storeMod))
 	}
-	cmd := command(ctx, b.Cache, append(args, "./"+lay.mainDir)...)
+	cmd := command(ctx, b.Cache, append([]string{"build", "-o", out}, append(args, "./"+lay.mainDir)...)...)
 	if lay.quick {
 		cmd.Env = append(cmd.Env, "GOGC=400") // collecting takes a fifth of the compiler's time
 	}
@@ -185,6 +190,9 @@ func (b *Builder) compile(ctx context.Context, golang toolchain, dir, exe, modul
 		if err := os.Rename(out, exe); err != nil {
 			return &CacheError{b.Cache.dir, err}
 		}
+		if lay.once {
+			return b.forget(command(ctx, b.Cache, append([]string{"list", "-export", "-deps", "-f", archives}, append(args, "./"+lay.mainDir)...)...), module)
+		}
 		return nil
 	}
 	var exit *exec.ExitError
@@ -197,6 +205,27 @@ func (b *Builder) compile(ctx context.Context, golang toolchain, dir, exe, modul
 		}
 	}
 	return &ToolchainError{fmt.Sprintf("go build failed: %v\n%s", err, strings.TrimRight(output.String(), "\n"))}
+}
+
+// archives is the template by which go list prints where the archives of the generated packages are.
+const archives = `{{if .Export}}{{.ImportPath}}{{"\t"}}{{.Export}}{{end}}`
+
+// forget removes the archives of generated packages from Go's build cache, which keeps them for days: some tens of
+// megabytes for an executable that is made of many programs. To Go it is as if they had never been there.
+func (b *Builder) forget(list *exec.Cmd, module string) error {
+	list.Dir = module
+	out, err := list.Output()
+	if err != nil {
+		return &ToolchainError{fmt.Sprintf("go list failed: %v", err)}
+	}
+	for line := range strings.Lines(string(out)) {
+		if name, file, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && strings.HasPrefix(name, programModule+"/") {
+			if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return &CacheError{filepath.Dir(file), err}
+			}
+		}
+	}
+	return nil
 }
 
 // blamesGenerated tells a compile error from a toolchain that is broken, out of
@@ -224,13 +253,14 @@ type layout struct {
 	debug   bool
 	quick   bool
 	store   bool
+	once    bool
 	exe     string
 }
 
 // layOut places every package in a directory named after its source directory,
 // and the main package that starts them beside it.
 func layOut(req Request) layout {
-	lay := layout{debug: req.Debug, quick: req.Quick, store: req.Store, exe: req.Name}
+	lay := layout{debug: req.Debug, quick: req.Quick, store: req.Store, once: req.Once, exe: req.Name}
 	var imports, dirs []string
 	for _, p := range slices.Concat(req.Packages, req.Imported) {
 		assert.That(token.IsIdentifier(p.Name), "%q is no Go package name", p.Name)

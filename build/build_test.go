@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,6 +72,52 @@ func TestBuildMakesAProgramOnce(t *testing.T) {
 	req.Packages[0] = packageNamed("bank", "/src/bank", "var X = 1\n")
 	if edited, err := b.Build(t.Context(), req); err != nil || edited.Cached {
 		t.Errorf("after an edit: cached %v, error %v", edited.Cached, err)
+	}
+}
+
+// Suites of thousands of programs that are run once must not fill the disk.
+func TestOfWhatIsBuiltOnceNothingStays(t *testing.T) {
+	const marker = "a text that occurs nowhere else, 4711"
+	cache := filepath.Join(t.TempDir(), "go")
+	t.Setenv("GOCACHE", cache)
+	if err := os.Mkdir(cache, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	kept := func(dir string) (n int) {
+		filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if data, err := os.ReadFile(name); err == nil && bytes.Contains(data, []byte(marker)) {
+				n++
+			}
+			return nil
+		})
+		return n
+	}
+	for _, once := range []bool{false, true} {
+		b := newBuilder(t)
+		b.Runtime.Files[0].Data = bytes.ReplaceAll(bytes.ReplaceAll(b.Runtime.Files[0].Data, []byte("import \"fmt\""), nil), []byte("fmt.Println"), []byte("println"))
+		before := kept(cache)
+		r, err := b.Build(t.Context(), build.Request{
+			Packages: []build.Package{packageNamed("bank", "/src/bank", fmt.Sprintf("func Text() string { return %q + %q }\n", marker, fmt.Sprint(once)))},
+			Name:     "bank", Once: once,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := exec.Command(r.Path).Output(); err != nil {
+			t.Fatal(err)
+		}
+		if got := kept(cache) - before; (got > 0) == once {
+			t.Errorf("built with Once = %v: Go's cache has %d files of the program more than before", once, got)
+		}
+		if err := r.Remove(); err != nil {
+			t.Fatal(err)
+		}
+		if n := kept(b.Cache.Dir()); n > 0 {
+			t.Errorf("%d files of a program that was removed are in the cache", n)
+		}
 	}
 }
 

@@ -180,19 +180,24 @@ func checkCrowd(s *System, clients, rounds int) error {
 func TestNobodyGetsBetweenTheSteps(t *testing.T) {
 	s, _ := testSystem(t, Config{BranchWorkers: 4})
 	mustNot(t, checkCrowd(s, 16, 210))
-	if st := s.Stats(); st.Withdrawals == 0 {
-		t.Errorf("nobody ever met a kept actor: %+v", st)
-	}
 }
 
 func TestNobodyGetsBetweenTheStepsUnderManySeeds(t *testing.T) {
+	met := 0
 	for seed := range uint64(300) {
 		s := Open(Config{Scheduled: true, Seed: seed + 1, Log: quiet})
 		if err := checkCrowd(s, 4, 7); err != nil {
 			t.Fatalf("seed %d: %v", seed+1, err)
 		}
+		if s.Stats().Withdrawals > 0 {
+			met++
+		}
 		s.Close()
 	}
+	if met < 150 {
+		t.Errorf("somebody met a kept actor under %d of 300 seeds only", met)
+	}
+	t.Logf("somebody met a kept actor under %d of 300 seeds", met)
 }
 
 // Steps elsewhere come in their turn: behind what was issued before, and the result comes back from the last.

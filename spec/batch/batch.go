@@ -68,6 +68,7 @@ type Compiler struct {
 	Runtime aeon.Runtime // the zero Runtime: aeon.RuntimeSource(). Tests may hand in one with a bug in it.
 	Vet     bool         // go vet must accept the generated code
 	Stored  bool         // jobs may be Stored
+	Once    bool         // nothing is kept of what is made once Executable.Remove was called
 	Apart   bool         // every program is compiled as it would be alone, which takes three times as long
 	// Generate, if set, stands in for codegen.Generate.
 	Generate func(*typecheck.Info, codegen.Options) ([]codegen.File, error)
@@ -86,7 +87,11 @@ func (e *GoError) Error() string { return "go refuses generated code: " + e.Outp
 type Executable struct {
 	Path     string
 	Programs []Program
+	built    build.Result
 }
+
+// Remove deletes the executable, for which nobody will ask again.
+func (x *Executable) Remove() error { return x.built.Remove() }
 
 // Compile returns an executable of the programs, from the cache if it was made before. If Go refuses some, the error is a *GoError.
 func (c *Compiler) Compile(ctx context.Context, programs []Program) (*Executable, error) {
@@ -108,6 +113,7 @@ func (c *Compiler) Compile(ctx context.Context, programs []Program) (*Executable
 		}
 	}
 	req := l.request()
+	req.Once = c.Once
 	if c.Vet {
 		err = b.Vet(ctx, req)
 	}
@@ -121,7 +127,7 @@ func (c *Compiler) Compile(ctx context.Context, programs []Program) (*Executable
 	if err != nil {
 		return nil, err
 	}
-	return &Executable{Path: result.Path, Programs: programs}, nil
+	return &Executable{Path: result.Path, Programs: programs, built: result}, nil
 }
 
 func (c *Compiler) builder() (*build.Builder, error) {

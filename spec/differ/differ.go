@@ -70,8 +70,8 @@ type Comparer struct {
 }
 
 // Compare runs the cases on both sides; the results are in the order of the cases.
-func (c *Comparer) Compare(ctx context.Context, cases []Case) ([]Result, error) {
-	results := make([]Result, len(cases))
+func (c *Comparer) Compare(ctx context.Context, cases []Case) (results []Result, err error) {
+	results = make([]Result, len(cases))
 	programs := make([]batch.Program, len(cases))
 	for i, k := range cases {
 		results[i].Case = k
@@ -86,6 +86,7 @@ func (c *Comparer) Compare(ctx context.Context, cases []Case) ([]Result, error) 
 	if err != nil || x == nil {
 		return results, err
 	}
+	defer func() { err = errors.Join(err, x.Remove()) }()
 	jobs := x.Jobs(c.Seeds...)
 	for i := range jobs {
 		jobs[i].Simulated, jobs[i].Stored, jobs[i].LimitMS = true, c.Stored, c.LimitMS
@@ -133,7 +134,7 @@ func (c *Comparer) compile(ctx context.Context, programs []batch.Program, result
 			return nil, nil, nil
 		}
 		compiler := c.Compiler
-		compiler.Stored = c.Stored
+		compiler.Stored, compiler.Once = c.Stored, true
 		x, err = compiler.Compile(ctx, list)
 		var refused *batch.GoError
 		if !errors.As(err, &refused) || len(refused.Programs) == 0 {
