@@ -12,11 +12,11 @@ import (
 
 // prunable matches the names of generated functions that code of other packages, other hosts or the journal may
 // call, and that a program in one executable needs only where its own code mentions them.
-var prunable = regexp.MustCompile(`^(Encode|Decode|EncodeResult|DecodeResult|Aeon(Put|Get|New|Create).*|New[A-Z].*|call[A-Z].*|[A-Z].*Event)$`)
+var prunable = regexp.MustCompile(`^(Encode|Decode|EncodeResult|DecodeResult|SaveField|LoadFields|Aeon(Put|Get|New|Create).*|New[A-Z].*|call[A-Z].*|[A-Z].*Event)$`)
 
 // prune cuts functions that nothing in a package of its own mentions out of the last file, that of the descriptors. The Go compiler
 // translates a package without knowing what the link will drop.
-// A program that runs on a store needs its arguments encoded.
+// A program that runs on a store needs its arguments and its fields encoded.
 func prune(files []codegen.File, stored bool) error {
 	last := len(files) - 1
 	descriptors := files[last].Content
@@ -25,7 +25,7 @@ func prune(files []codegen.File, stored bool) error {
 	if err != nil {
 		return err
 	}
-	used := map[string]bool{"Encode": stored, "Decode": stored}
+	used := map[string]bool{"Encode": stored, "Decode": stored, "SaveField": stored, "LoadFields": stored}
 	mention := func(n ast.Node) {
 		ast.Inspect(n, func(n ast.Node) bool {
 			if id, ok := n.(*ast.Ident); ok {
@@ -41,10 +41,10 @@ func prune(files []codegen.File, stored bool) error {
 		}
 		mention(other)
 	}
-	var left []*ast.FuncDecl
+	var left []part
 	for _, d := range file.Decls {
-		if f, ok := d.(*ast.FuncDecl); ok && (prunable.MatchString(f.Name.Name) || isStub(f)) {
-			left = append(left, f)
+		if p, ok := prunablePart(d); ok {
+			left = append(left, p)
 		} else {
 			mention(d)
 		}
@@ -52,28 +52,71 @@ func prune(files []codegen.File, stored bool) error {
 	for again := true; again; {
 		again = false
 		rest := left[:0]
-		for _, f := range left {
-			if used[f.Name.Name] {
-				mention(f)
+		for _, p := range left {
+			if used[p.name] {
+				mention(p.decl)
 				again = true
 			} else {
-				rest = append(rest, f)
+				rest = append(rest, p)
 			}
 		}
 		left = rest
 	}
 	var out []byte
 	at := 0
-	for _, f := range left {
-		start := f.Pos()
-		if f.Doc != nil {
-			start = f.Doc.Pos()
+	for _, p := range left {
+		start := p.decl.Pos()
+		if p.doc != nil {
+			start = p.doc.Pos()
 		}
 		out = append(out, descriptors[at:fset.Position(start).Offset]...)
-		at = fset.Position(f.End()).Offset
+		at = fset.Position(p.decl.End()).Offset
 	}
 	files[last].Content = append(out, descriptors[at:]...)
 	return nil
+}
+
+// part is a declaration that may be cut out.
+type part struct {
+	name string
+	doc  *ast.CommentGroup
+	decl ast.Decl
+}
+
+// prunablePart returns the declaration as a part if it may be cut out: a function, or a variable that says how a
+// container's elements are stored, for which the Go compiler makes all of the code that stores them.
+func prunablePart(d ast.Decl) (part, bool) {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		return part{d.Name.Name, d.Doc, d}, prunable.MatchString(d.Name.Name) || isStub(d)
+	case *ast.GenDecl:
+		if d.Tok != token.VAR || len(d.Specs) != 1 {
+			break
+		}
+		v := d.Specs[0].(*ast.ValueSpec)
+		if len(v.Values) != 1 || len(v.Names) != 1 {
+			break
+		}
+		lit, ok := v.Values[0].(*ast.CompositeLit)
+		return part{v.Names[0].Name, d.Doc, d}, ok && elements[typeName(lit.Type)]
+	}
+	return part{}, false
+}
+
+// elements are the runtime's types of such variables.
+var elements = map[string]bool{"Entries": true, "Members": true, "Elems": true}
+
+// typeName returns the name of a type of another package, without its arguments.
+func typeName(t ast.Expr) string {
+	switch t := t.(type) {
+	case *ast.IndexExpr:
+		return typeName(t.X)
+	case *ast.IndexListExpr:
+		return typeName(t.X)
+	case *ast.SelectorExpr:
+		return t.Sel.Name
+	}
+	return ""
 }
 
 // isStub reports whether a function is a method of references, through which clients and other actors call.
