@@ -43,7 +43,7 @@ var batonWorkload = workload{seed: 7, goroutines: 8, events: 160, nodes: 6, edge
 
 func TestASeedIsOneInterleaving(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	runs := 100
+	runs := lessIfShort(100)
 	want, err := scheduled(batonWorkload, 42)
 	mustNot(t, err)
 	var rubbish [][]byte
@@ -72,7 +72,7 @@ func TestASeedIsOneInterleaving(t *testing.T) {
 
 func TestSeedsAreDifferentInterleavings(t *testing.T) {
 	seen := map[string]uint64{}
-	for seed := range uint64(40) {
+	for seed := range uint64(lessIfShort(40)) {
 		text, err := scheduled(batonWorkload, seed)
 		mustNot(t, err)
 		if other, ok := seen[text]; ok {

@@ -101,7 +101,7 @@ func crashOnPebble(images int, hasty bool, stuck func(seed uint64, waits string)
 // answer once or not at all; sub-events, steps of chains and timers come once and in order; no money is lost. Each goes on
 // for a while, and ends as the model does.
 func TestCrashImages(t *testing.T) {
-	recovered, events, err := crashOnPebble(*crashImages, false, func(seed uint64, waits string) {
+	recovered, events, err := crashOnPebble(lessIfShort(*crashImages), false, func(seed uint64, waits string) {
 		panic(fmt.Sprintf("seed %d: no progress\n%s", seed, waits))
 	})
 	if err != nil {

@@ -74,6 +74,9 @@ func BenchmarkPush(b *testing.B) {
 // TestDeepPushesDoNotCopy: what an event allocates to push below an element does not depend
 // on how much is there.
 func TestDeepPushesDoNotCopy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine that measures memory")
+	}
 	_, cl := testSystem(t, Config{})
 	for _, p := range pushes {
 		t.Run(p.name, func(t *testing.T) {

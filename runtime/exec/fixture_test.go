@@ -217,3 +217,11 @@ func itoa(i int) string { return value.StrInt(int64(i)) }
 
 // quiet drops log lines.
 var quiet = slog.New(slog.DiscardHandler)
+
+// lessIfShort is how often something is done that the race detector makes ten times as slow and learns little from.
+func lessIfShort(n int) int {
+	if testing.Short() {
+		return (n + 9) / 10
+	}
+	return n
+}

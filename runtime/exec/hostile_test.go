@@ -292,7 +292,7 @@ func TestLaneThatIsNeverEmptyDoesNotGrow(t *testing.T) {
 }
 
 func TestWideTraversalOfSharedActorsNeedsFewAttempts(t *testing.T) {
-	const n = 2000
+	n := lessIfShort(2000)
 	for _, m := range []*Method{&methodWork, &methodCrowd} {
 		t.Run(m.Name, func(t *testing.T) {
 			s, cl := testSystem(t, Config{})

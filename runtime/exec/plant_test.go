@@ -264,6 +264,9 @@ func staleField() int {
 }
 
 func TestPlantedBugsAreCaught(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the tests that catch them are run without -short")
+	}
 	names := []string{"none", "none: lazy readers", "none: stale field", "skip a lock", "release early", "forget an undo",
 		"none: guests linger", "none: an intruder", "a guest ignores the gate", "a journal panics", "an expansion does not wait for guests",
 		"children enqueued one by one", "narrow through a field at a pass", "let a lazy reader share", "none: under a seed",

@@ -130,7 +130,7 @@ func TestTableOutlivesCrashes(t *testing.T) {
 	client := calm.Client()
 	r := rand.New(rand.NewPCG(1, 2))
 	named := func(cl *Client) Ref { return Named(cl, &classHangar, "main") }
-	for round := range 60 {
+	for round := range lessIfShort(60) {
 		x := hangarArgs{seed: r.Uint64(), steps: []int{3, 40, 200, 700}[r.IntN(4)], fails: r.IntN(4) == 0}
 		y := x
 		err, want := n.cl.Await(named(n.cl), &methodFly, &x), client.Await(named(client), &methodFly, &y)
