@@ -70,7 +70,7 @@ func (g *gen) planActors() {
 		if g.chance(4) {
 			g.newTick(a)
 		}
-		if g.chance(4) {
+		if g.chance(16) { // the Go compiler makes much of every table
 			g.newTable(a)
 		}
 		if g.screen != nil && g.chance(2) {
