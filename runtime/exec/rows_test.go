@@ -347,9 +347,6 @@ func (s *chest) copy() *chest {
 // actor. After each commit the rows must give what is in memory, and copies that were made
 // on the way stay as they were.
 func TestRowsAreWhatIsInMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("one goroutine that looks for rare cases")
-	}
 	rapid.Check(t, func(t *rapid.T) {
 		st := newDepot()
 		m := &chestModel{names: map[string]int64{}, lists: map[int64][]int64{}, tags: map[string]bool{}}
