@@ -103,7 +103,10 @@ func storedBefore(dir, name string) (before former, err error) {
 	if of := engine.Identity().Program; of != name {
 		return before, errors.Join(fmt.Errorf("%s holds the data of program %q, and this is %q", dir, of, name), engine.Close())
 	}
-	if before.schema, err = store.ReadSchema(engine); err == nil {
+	if err = store.RequireFormat(engine, dir); err == nil {
+		before.schema, err = store.ReadSchema(engine)
+	}
+	if err == nil {
 		before.waiting, err = store.WaitingCalls(engine)
 	}
 	if closed := engine.Close(); err == nil {

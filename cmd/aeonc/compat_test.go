@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -88,6 +89,24 @@ func TestCompatWithADataDirectory(t *testing.T) {
 	}
 	if after := contents(t, data); after != before {
 		t.Errorf("the directory was\n%s\nand is\n%s", before, after)
+	}
+}
+
+// A data directory of another format is refused as such.
+func TestCompatWithAnotherFormat(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	engine, err := pebbledb.Open(data, store.EngineOptions{Program: "shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := store.MetaKey("format")
+	b := engine.NewBatch()
+	b.Set(key, store.AppendRow(nil, key, []byte{store.Format - 1}))
+	if err := errors.Join(engine.Apply(b), engine.Sync(), engine.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, exit, text := compared(t, data, writeProgram(t, diag.CompatBefore)); exit == 0 || !strings.Contains(text, data+" was written by an older version of aeon") {
+		t.Errorf("exit code %d\n%s", exit, text)
 	}
 }
 

@@ -139,7 +139,14 @@ func openToLook(dir string) (*pebbledb.DB, error) {
 	if dir == "" {
 		return nil, usagef("name the directory with --data")
 	}
-	return pebbledb.OpenReadOnly(dir, store.EngineOptions{})
+	db, err := pebbledb.OpenReadOnly(dir, store.EngineOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if err := store.RequireFormat(db, dir); err != nil && !errors.Is(err, store.ErrCorrupt) { // damage is what one looks for
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
 }
 
 // write says what is in the store.

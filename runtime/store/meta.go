@@ -199,6 +199,16 @@ func (s *Store) readMeta(o Options) error {
 	return err
 }
 
+// RequireFormat returns an error if the rows in a place have another form than those of this version. It is for who reads
+// them without opening the store.
+func RequireFormat(r Reader, place string) error {
+	n, err := needNumber(r, metaFormat)
+	if err != nil {
+		return err
+	}
+	return formatError(place, int(n))
+}
+
 func setMeta(b Batch, name string, payload []byte) {
 	key := MetaKey(name)
 	b.Set(key, AppendRow(nil, key, payload))
