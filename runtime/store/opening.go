@@ -1,6 +1,9 @@
 package store
 
-import "log/slog"
+import (
+	"errors"
+	"log/slog"
+)
 
 // Opener opens the engine that keeps its data in a directory, and creates it if it is not
 // there. pebbledb.Open is one; a program that keeps nothing on disk is built without.
@@ -15,7 +18,12 @@ type EngineOptions struct {
 	Log *slog.Logger
 	// CacheBytes is how much memory the engine uses for what it has read; 0: 64 MiB.
 	CacheBytes int64
+	// MustExist refuses a place that holds no store, with an error that wraps ErrMissing; without it one is made.
+	MustExist bool
 }
+
+// ErrMissing is wrapped by the error for a place that holds no store, and nothing else.
+var ErrMissing = errors.New("there is no store")
 
 // Identity says whose data an engine holds, as written beside it.
 type Identity struct {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -14,8 +15,8 @@ import (
 )
 
 // Open opens the store in a directory of the file system, and creates it if the directory is
-// empty or missing. A directory that it refuses is as it was before; the errors are
-// *ForeignError, *NotDirectoryError, *InUseError, *DamagedError, *AccessError, *NoSpaceError,
+// empty or missing, unless it must exist. A directory that it refuses is as it was before; the errors are
+// *MissingError, *ForeignError, *NotDirectoryError, *InUseError, *DamagedError, *AccessError, *NoSpaceError,
 // *DiskError, *store.OtherProgramError and *store.NewerFormatError.
 func Open(dir string, o store.EngineOptions) (store.Engine, error) {
 	return OpenFS(vfs.Default, dir, o)
@@ -46,7 +47,11 @@ func newDB(fs vfs.FS, dir string, o store.EngineOptions) *DB {
 
 // open does what Open promises, in this order: look, lock, look again, create what is missing.
 func (d *DB) open(o store.EngineOptions) error {
-	if _, err := d.inspect(o.Program); err != nil {
+	if o.MustExist {
+		if _, err := d.present(o.Program); err != nil {
+			return err
+		}
+	} else if _, err := d.inspect(o.Program); err != nil {
 		return err
 	}
 	if err := makeDir(d.fs, d.dir); err != nil {
@@ -83,11 +88,8 @@ func (d *DB) inspect(program string) (aeonFile, error) {
 		return aeonFile{}, err
 	}
 	if !slices.Contains(names, aeonName) {
-		slices.Sort(names)
-		for _, n := range names {
-			if n != lockName && n != aeonTemp {
-				return aeonFile{}, &ForeignError{d.dir, n}
-			}
+		if n := foreign(names); n != "" {
+			return aeonFile{}, &ForeignError{d.dir, n}
 		}
 		return aeonFile{}, nil
 	}
@@ -102,6 +104,39 @@ func (d *DB) inspect(program string) (aeonFile, error) {
 	}
 	return f, nil
 }
+
+// present is inspect for a directory that must hold a store. What is there instead is a *MissingError.
+func (d *DB) present(program string) (aeonFile, error) {
+	f, err := d.inspect(program)
+	other, file := new(ForeignError), new(NotDirectoryError)
+	switch {
+	case errors.As(err, &other):
+		err = &MissingError{Dir: d.dir, Found: other.Found}
+	case errors.As(err, &file):
+		err = &MissingError{Dir: d.dir, File: file.Dir}
+	case err == nil && !f.ready:
+		err = &MissingError{Dir: d.dir}
+	}
+	return f, err
+}
+
+// foreign returns a name that is in no data directory, a source if there is one, "" if there is none.
+func foreign(names []string) (found string) {
+	slices.Sort(names)
+	for _, n := range names {
+		switch {
+		case n == lockName || n == aeonTemp:
+		case isSource(n):
+			return n
+		case found == "":
+			found = n
+		}
+	}
+	return found
+}
+
+// isSource reports whether a file holds sources of a program.
+func isSource(name string) bool { return strings.HasSuffix(name, ".aeon") }
 
 // fileAbove returns path, or the nearest thing above it that is there, if that is a file.
 func fileAbove(fs vfs.FS, path string) string {

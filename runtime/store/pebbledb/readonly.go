@@ -7,8 +7,8 @@ import (
 )
 
 // OpenReadOnly opens the store in a directory, of whatever program if o names none, to look at it:
-// its data is not changed, only its lock is taken, so that no program uses it meanwhile. Besides
-// those of Open there is the error *MissingError. Nothing may be applied to the result.
+// its data is not changed, only its lock is taken, so that no program uses it meanwhile. The errors
+// are those of Open for a store that must exist. Nothing may be applied to the result.
 func OpenReadOnly(dir string, o store.EngineOptions) (*DB, error) {
 	return openReadOnlyFS(vfs.Default, dir, o)
 }
@@ -17,12 +17,9 @@ func OpenReadOnly(dir string, o store.EngineOptions) (*DB, error) {
 // of OpenReadOnly.
 func Identify(dir string) (store.Identity, error) {
 	d := &DB{fs: vfs.Default, dir: dir}
-	f, err := d.inspect("")
-	switch {
-	case err != nil:
+	f, err := d.present("")
+	if err != nil {
 		return store.Identity{}, d.describe(err)
-	case !f.ready:
-		return store.Identity{}, &MissingError{dir}
 	}
 	return store.Identity{Store: f.store, Program: f.program, Place: dir}, nil
 }
@@ -40,12 +37,9 @@ func openReadOnlyFS(fs vfs.FS, dir string, o store.EngineOptions) (*DB, error) {
 }
 
 func (d *DB) openReadOnly(o store.EngineOptions) error {
-	f, err := d.inspect(o.Program)
+	f, err := d.present(o.Program)
 	if err != nil {
 		return err
-	}
-	if !f.ready {
-		return &MissingError{d.dir}
 	}
 	if d.lock, err = lockDir(d.fs, d.dir); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -33,6 +34,9 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	if _, err := OpenReadOnly(dir, store.EngineOptions{}); !errors.As(err, new(*MissingError)) {
 		t.Errorf("a directory that is not there: %v", err)
+	}
+	if _, err := Open(dir, store.EngineOptions{Program: "bank", MustExist: true}); !errors.Is(err, store.ErrMissing) {
+		t.Errorf("a store that must exist, and does not: %v", err)
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("it was made: %v", err)
@@ -71,5 +75,41 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 	}
 	if len(after) != len(before) {
 		t.Errorf("%d files before, %d after", len(before), len(after))
+	}
+}
+
+// Who looks for a store, or goes on with one, is told what is there instead, and to look elsewhere; that a store could be
+// made there is told only of what is empty.
+func TestWhatIsThereInsteadOfAStoreIsNamed(t *testing.T) {
+	const remedy = "; name the directory that the program was given with --data"
+	for _, c := range []struct {
+		files, want string // PARENT/DIR/file …
+		free        bool
+	}{
+		{"", "DIR holds no data of an aeon program", true},
+		{"DIR/LOCK", "DIR holds no data of an aeon program", true},
+		{"DIR/a.txt DIR/shop.aeon", "DIR is a folder of sources (shop.aeon is in it), and no data directory of aeon", false},
+		{"DIR/thesis.tex DIR/a.txt", "DIR is no data directory of aeon (a.txt is in it)", false},
+		{"DIR", "DIR is a file, and no data directory of aeon", false},
+		{"PARENT", "PARENT is a file, and no data directory of aeon", false},
+	} {
+		parent := filepath.Join(t.TempDir(), "p")
+		dir := filepath.Join(parent, "d")
+		for name := range strings.FieldsSeq(c.files) {
+			name = strings.NewReplacer("PARENT", parent, "DIR", dir).Replace(name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, nil, 0o666)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, look := OpenReadOnly(dir, store.EngineOptions{})
+		_, whose := Identify(dir)
+		_, goOn := Open(dir, store.EngineOptions{Program: "bank", MustExist: true})
+		for i, err := range []error{look, whose, goOn} {
+			if !errors.As(err, new(*MissingError)) || errors.Is(err, store.ErrMissing) != c.free {
+				t.Errorf("%q, %d: %T %v", c.files, i, err, err)
+			} else if got := strings.NewReplacer(dir, "DIR", parent, "PARENT").Replace(err.Error()); got != c.want+remedy {
+				t.Errorf("%q, %d: %s, want %s", c.files, i, got, c.want+remedy)
+			}
+		}
 	}
 }

@@ -26,12 +26,30 @@ func (e *NotDirectoryError) Error() string {
 	return fmt.Sprintf("%s is a file, and the data needs a directory; name an empty directory or one that does not exist yet", e.Dir)
 }
 
-// MissingError says that a directory that was to be looked at holds no data.
-type MissingError struct{ Dir string }
+// MissingError says that a directory that was to hold data does not.
+type MissingError struct {
+	Dir   string
+	Found string // something that is in it instead, "" if nothing is
+	File  string // what is a file, Dir or something above it, "" if nothing is
+}
 
 // Error implements error.
 func (e *MissingError) Error() string {
-	return fmt.Sprintf("%s holds no data of an aeon program; name the directory that the program was given with --data", e.Dir)
+	what := e.Dir + " holds no data of an aeon program"
+	switch {
+	case e.File != "":
+		what = e.File + " is a file, and no data directory of aeon"
+	case isSource(e.Found):
+		what = fmt.Sprintf("%s is a folder of sources (%s is in it), and no data directory of aeon", e.Dir, e.Found)
+	case e.Found != "":
+		what = fmt.Sprintf("%s is no data directory of aeon (%s is in it)", e.Dir, e.Found)
+	}
+	return what + "; name the directory that the program was given with --data"
+}
+
+// Is makes errors.Is(err, store.ErrMissing) true if a store could be made there.
+func (e *MissingError) Is(target error) bool {
+	return target == store.ErrMissing && e.Found == "" && e.File == ""
 }
 
 // InUseError refuses a directory that a running process has open.
