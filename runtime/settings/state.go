@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aeon-lang/aeon/internal/cmdline"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -58,8 +59,10 @@ func IsFlag(name string) bool { return slices.Contains(flagNames, name) }
 
 // Check fills in the fields from the flags that were parsed. Its error is one of usage.
 func (s *State) Check() (err error) {
-	if name := s.empty(); name != "" {
-		return fmt.Errorf("--%s: its value is empty; give it one, or leave the flag out", name)
+	if s.flags != nil {
+		if err := cmdline.NotEmpty(s.flags, flagNames...); err != nil {
+			return err
+		}
 	}
 	s.Durability = store.Sync()
 	if s.Dir == "" {
@@ -86,19 +89,6 @@ func (s *State) Check() (err error) {
 		}
 	}
 	return s.checkSnapshots()
-}
-
-// empty returns the name of a flag that was given without a value, "" if there is none: a script whose variable
-// for the directory is not set must not run a program that forgets everything.
-func (s *State) empty() (name string) {
-	if s.flags != nil {
-		s.flags.Visit(func(f *flag.Flag) {
-			if IsFlag(f.Name) && f.Value.String() == "" {
-				name = f.Name
-			}
-		})
-	}
-	return name
 }
 
 // Within reports whether a place for snapshots is the data directory, or below it.
