@@ -1,51 +1,18 @@
-// Package process runs a child program as if it stood in its parent's place:
-// signals reach it, and its exit code is passed on.
+// Package process lets a program stand in the place of the tool that starts it: what reaches the
+// one reaches the other, and so does how it ends.
 package process
 
 import (
 	"errors"
-	"os"
 	"os/exec"
-	"os/signal"
 	"syscall"
 )
 
 // signalBase is what shells add to the number of the signal that ended a program.
 const signalBase = 128
 
-// Run starts cmd, waits for it, and returns its exit code; for a child that a
-// signal has ended, 128 and the signal's number. While it waits, signals that
-// would end this process go to the child instead; a second interrupt kills it.
-// The error says that the child could not be started or watched. Only one Run
-// may be under way.
-func Run(cmd *exec.Cmd) (code int, err error) {
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, ending...)
-	defer signal.Stop(signals)
-	if err := cmd.Start(); err != nil {
-		return 0, err
-	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }() // ends with the child: Run returns only then
-	interrupts := 0
-	for {
-		select {
-		case s := <-signals:
-			if s == os.Interrupt {
-				interrupts++
-			}
-			switch {
-			case interrupts > 1:
-				_ = cmd.Process.Kill() // it may have ended meanwhile
-			case !sentToGroup(s):
-				_ = cmd.Process.Signal(s)
-			}
-		case err := <-ended:
-			return exitCode(err)
-		}
-	}
-}
-
+// exitCode returns how a child has ended: its exit code, or for one that a signal has ended
+// 128 and the signal's number. The error says that it could not be started or watched.
 func exitCode(err error) (int, error) {
 	var exit *exec.ExitError
 	switch {

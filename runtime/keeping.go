@@ -49,15 +49,18 @@ const cacheShare = 8
 const memoryBeside = 256 << 20
 
 // begin opens the store if a directory was named, and returns the configuration of a system that
-// uses it.
-func (k *keeping) begin(c Config, p *Package, log *slog.Logger) (Config, error) {
+// uses it. mustExist refuses a directory that holds nothing.
+func (k *keeping) begin(c Config, p *Package, log *slog.Logger, mustExist bool) (Config, error) {
 	if k.Dir == "" {
 		return c, nil
 	}
 	if err := k.openSnapshots(); err != nil {
 		return c, err
 	}
-	engine, err := k.open(k.Dir, store.EngineOptions{Program: p.Name, Log: log, CacheBytes: k.MemoryMax / cacheShare})
+	engine, err := k.open(k.Dir, store.EngineOptions{Program: p.Name, Log: log, CacheBytes: k.MemoryMax / cacheShare, MustExist: mustExist})
+	if errors.Is(err, store.ErrMissing) {
+		err = fmt.Errorf("%w\n\tto begin with a new store there, add --create", err)
+	}
 	if err != nil {
 		return c, err
 	}

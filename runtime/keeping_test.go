@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -27,6 +28,9 @@ func (d *disk) open(dir string, o store.EngineOptions) (store.Engine, error) {
 	d.dir = dir
 	if d.err != nil {
 		return nil, d.err
+	}
+	if d.engine == nil && o.MustExist {
+		return nil, fmt.Errorf("%s is empty: %w", dir, store.ErrMissing)
 	}
 	if d.engine == nil {
 		d.engine = memengine.New()
@@ -79,7 +83,7 @@ func TestARefusedDirectoryHasACodeOfItsOwn(t *testing.T) {
 		t.Errorf("code %d, stderr %q", code, err)
 	}
 	d.err = nil
-	if code, _, err := d.run(t, func(*Client) { t.Error("main has run") }, "--data", "d", "--trace", t.TempDir()); code != 1 || !strings.Contains(err, "the trace cannot be written") {
+	if code, _, err := d.run(t, func(*Client) { t.Error("main has run") }, "--data", "d", "--trace", t.TempDir()); code != 3 || !strings.Contains(err, "the trace cannot be written") {
 		t.Errorf("a trace that cannot be written: code %d, stderr %q", code, err)
 	}
 }
@@ -107,6 +111,11 @@ func TestServingLeavesOutMain(t *testing.T) {
 	var err bytes.Buffer
 	p := &Package{Name: "demo", Main: func(*Client) { t.Error("main has run") }}
 	code := runMain(p, []string{"--data", "d", "--serve"}, io.Discard, &err, signals, WithStore(d.open, noTargets))
+	if want := "demo: d is empty: there is no store\n\tto begin with a new store there, add --create\n"; code != 3 || err.String() != want || d.engine != nil {
+		t.Errorf("nothing to serve: code %d, stderr %q", code, err.String())
+	}
+	err.Reset()
+	code = runMain(p, []string{"--data", "d", "--serve", "--create"}, io.Discard, &err, signals, WithStore(d.open, noTargets))
 	if code != 128+15 || err.String() != "demo: created d\ndemo: terminated\n" {
 		t.Errorf("code %d, stderr %q", code, err.String())
 	}
@@ -117,6 +126,8 @@ func TestFlagsOfTheStore(t *testing.T) {
 		"--data d --durability memory": "leave out one of the two",
 		"--serve":                      "name it with --data",
 		"--durability sync":            "name it with --data",
+		"--data d --create":            "--create is for --serve",
+		"--dta d":                      "demo: unknown flag --dta, did you mean --data?\n\tusage: demo [flags]\n\t--help lists the flags\n",
 	} {
 		if code, _, err := (&disk{}).run(t, func(*Client) { t.Error("main has run") }, strings.Fields(args)...); code != 2 || !strings.Contains(err, want) {
 			t.Errorf("%s: code %d, stderr %q", args, code, err)
@@ -126,7 +137,7 @@ func TestFlagsOfTheStore(t *testing.T) {
 		t.Errorf("code %d, stdout %q", code, out)
 	}
 	// A program without the store says so, whatever the way in which the flag is written.
-	for _, args := range []string{"--data d", "-data=d", "--durability=sync", "--memory 1GB"} {
+	for _, args := range []string{"--data d", "-data=d", "--durability=sync", "--memory 1GB", "--serve", "--create"} {
 		code, _, err := runAsMain(t, func(*Client) { t.Error("main has run") }, strings.Fields(args)...)
 		if code != 2 || !strings.Contains(err, "compiled to keep its state in memory only") {
 			t.Errorf("%s: code %d, stderr %q", args, code, err)

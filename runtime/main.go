@@ -2,16 +2,18 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"os/signal"
-	"strings"
+	"slices"
 	"syscall"
 	"time"
 
+	"github.com/aeon-lang/aeon/internal/cmdline"
 	"github.com/aeon-lang/aeon/runtime/settings"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
@@ -22,7 +24,7 @@ const (
 	exitClean   = 0
 	exitFailed  = 1
 	exitUsage   = 2
-	exitRefused = 3                // the data directory cannot be used; nothing has been done
+	exitRefused = 3                // the data directory or the file of the trace cannot be used; nothing has been done
 	exitStore   = store.ExitFailed // the store has failed; what was not answered is unknown
 	signalBase  = 128
 )
@@ -47,12 +49,12 @@ type mainRun struct {
 	stderr  io.Writer
 	signals <-chan os.Signal
 
-	summary, serve bool
-	once           string // what to take a snapshot of, instead of running
-	seed           uint64
-	tracing        tracing
-	keeping        keeping
-	log            *slog.Logger
+	summary, serve, create bool
+	once                   string // what to take a snapshot of, instead of running
+	seed                   uint64
+	tracing                tracing
+	keeping                keeping
+	log                    *slog.Logger
 
 	system *System
 	code   int
@@ -100,62 +102,75 @@ func (r *mainRun) fail(code int, format string, args ...any) {
 // parse reads the command line; ok is false if the program is to end with code.
 func (r *mainRun) parse(args []string, stdout io.Writer) (code int, ok bool) {
 	fs := flag.NewFlagSet(r.p.Name, flag.ContinueOnError)
-	fs.SetOutput(io.Discard) // errors and help are worded below
 	fs.BoolVar(&r.summary, "summary", false, "write what was done to standard error at the end")
 	fs.Uint64Var(&r.seed, "seed", 0, "`number` that goes into every random()")
 	r.tracing.flags(fs)
 	if r.keeping.open != nil {
 		r.keeping.Flags(fs)
 		fs.BoolVar(&r.serve, "serve", false, "with --data: leave out main, and serve what is in DIR until a signal comes")
+		fs.BoolVar(&r.create, "create", false, "with --serve: make a new store if DIR does not exist or is empty")
 		fs.StringVar(&r.once, "snapshot-once", "", "with --data and --snapshots: run nothing, take a snapshot of `WHAT`, all or the id of an actor, and end")
 	}
-	err := fs.Parse(args)
-	if err == flag.ErrHelp {
+	rest, err := cmdline.Parse(fs, args, true)
+	if errors.Is(err, flag.ErrHelp) {
 		writeUsage(stdout, r.p, fs)
 		return exitClean, false
 	}
-	switch {
-	case err != nil && r.keeping.open == nil && (settings.IsFlag(unknownFlag(err)) || unknownFlag(err) == "serve"):
-		r.say("--%s: %v", unknownFlag(err), errNoStore)
-	case err != nil:
-		r.say("%v; --help lists the flags", err)
-	case fs.NArg() > 0:
-		r.say("the program takes no arguments, but %q was given", fs.Arg(0))
-	case r.keeping.Check() != nil:
-		r.say("%v", r.keeping.Check())
-	case r.serve && r.keeping.Dir == "":
-		r.say("--serve goes on with what is in a directory; name it with --data")
-	case r.once != "" && r.keeping.Snapshots == "":
-		r.say("--snapshot-once copies what is in a directory; name that with --data, and the place with --snapshots")
-	case r.tracing.states && r.tracing.file == "":
-		r.say("--trace-states adds to a trace; name its file with --trace")
-	case r.p.Main == nil && !r.serve && r.once == "":
-		r.say("the package has no main function")
-	default:
-		return exitClean, true
+	if err == nil {
+		err = r.check(rest)
 	}
-	return exitUsage, false
+	if unknown := new(cmdline.UnknownError); errors.As(err, &unknown) && r.keeping.open == nil && ofStore(unknown.Name) {
+		err = fmt.Errorf("--%s: %w", unknown.Name, errNoStore)
+	}
+	if err != nil {
+		r.say("%v\n\t%s\n\t--help lists the flags", err, usageLine(r.p))
+		return exitUsage, false
+	}
+	return exitClean, true
 }
 
-// unknownFlag returns the name in the flag package's error about a flag that is not declared, "" in any other.
-func unknownFlag(err error) string {
-	name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: ")
-	if !ok {
-		return ""
+// ofStore reports whether a program that keeps its state has a flag.
+func ofStore(name string) bool {
+	return settings.IsFlag(name) || slices.Contains([]string{"serve", "create", "snapshot-once"}, name)
+}
+
+// check returns what is wrong with a command line, flags of which have been parsed.
+func (r *mainRun) check(rest []string) error {
+	if len(rest) > 0 {
+		return fmt.Errorf("the program takes no arguments, but %q was given", rest[0])
 	}
-	return strings.TrimLeft(name, "-")
+	if err := r.keeping.Check(); err != nil {
+		return err
+	}
+	switch {
+	case r.serve && r.keeping.Dir == "":
+		return errors.New("--serve goes on with what is in a directory; name it with --data")
+	case r.create && !r.serve:
+		return errors.New("--create is for --serve: without that the directory of --data is made if it does not exist")
+	case r.once != "" && r.keeping.Snapshots == "":
+		return errors.New("--snapshot-once copies what is in a directory; name that with --data, and the place with --snapshots")
+	case r.tracing.states && r.tracing.file == "":
+		return errors.New("--trace-states adds to a trace; name its file with --trace")
+	case r.p.Main == nil && !r.serve && r.once == "":
+		return errors.New("the package has no main function")
+	}
+	return nil
 }
 
 // open opens the files that were named, and the system. If it returns false, it has said why, and nothing is open.
 func (r *mainRun) open() bool {
 	r.log = newLog(r.stderr, true)
-	config, err := r.keeping.begin(Config{Stdout: r.out, Seed: r.seed, Log: r.log}, r.p, r.log)
-	if err != nil {
+	kind := trace.Memory
+	if r.keeping.Dir != "" {
+		kind = trace.Stored
+	}
+	if err := r.tracing.open(kind, kind == trace.Stored); err != nil {
 		r.fail(exitRefused, "%v", err)
 		return false
 	}
-	if err := r.tracing.open(r.keeping.store != nil); err != nil {
-		r.fail(exitFailed, "%v", err)
+	config, err := r.keeping.begin(Config{Stdout: r.out, Seed: r.seed, Log: r.log}, r.p, r.log, r.serve && !r.create)
+	if err != nil {
+		r.fail(exitRefused, "%v", err)
 		return r.abandon()
 	}
 	header, err := r.keeping.header(trace.Header{Program: r.p.Name, Seed: r.seed})
@@ -265,11 +280,13 @@ func (r *mainRun) interrupted(sig os.Signal) {
 	}
 	select {
 	case <-closed:
+		insist()
 		r.closed()
 	case <-r.signals:
 	case err := <-r.keeping.failed:
 		r.storeFailed(err)
 	case <-time.After(graceMax):
+		insist()
 		r.say("ended without the events that still ran%s", r.keeping.later())
 		if err := r.keeping.flush(); err != nil {
 			r.say("%v", err)
@@ -277,6 +294,9 @@ func (r *mainRun) interrupted(sig os.Signal) {
 		}
 	}
 }
+
+// insist lets a further signal kill the process: a disk that does not answer holds nobody who asks again.
+func insist() { signal.Reset(os.Interrupt, syscall.SIGTERM) }
 
 func writeSummary(w io.Writer, p *Package, t Stats, took time.Duration) {
 	fmt.Fprintf(w, "%s: ended after %.2f s: %d events committed, %d undone", p.Name, took.Seconds(), t.Commits, t.Aborts)

@@ -96,7 +96,7 @@ func runMainTest(packages []*Package, args []string, stdout, stderr io.Writer) i
 		fmt.Fprintln(stderr, "-after:", err)
 		return exitUsage
 	}
-	if err := r.trace.open(unit >= 0); err != nil {
+	if err := r.trace.open(trace.Memory, unit >= 0); err != nil {
 		fmt.Fprintln(stderr, err)
 		return exitUsage
 	}

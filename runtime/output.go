@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"sync"
+
+	"github.com/aeon-lang/aeon/internal/cmdline"
 )
 
 // output is where print writes. It keeps the first error, for an event cannot be told:
@@ -33,15 +35,11 @@ func (o *output) failure() error {
 	return o.err
 }
 
+// usageLine tells in a line how to call a program.
+func usageLine(p *Package) string { return "usage: " + p.Name + " [flags]" }
+
 // writeUsage tells how to call a program.
 func writeUsage(w io.Writer, p *Package, fs *flag.FlagSet) {
-	fmt.Fprintf(w, "usage: %s [flags]\n\nAn aeon program. It ends when its main has returned and no event or one-shot timer is\nleft; the exit code is 1 if main failed.\n\nFlags:\n\n", p.Name)
-	fs.VisitAll(func(f *flag.Flag) {
-		value, text := flag.UnquoteUsage(f)
-		name := "--" + f.Name
-		if value != "" {
-			name += " " + value
-		}
-		fmt.Fprintf(w, "\t%-22s %s\n", name, text)
-	})
+	fmt.Fprintf(w, "%s\n\nAn aeon program. It ends when its main has returned and no event or one-shot timer is\nleft; the exit code is 1 if main failed.\n", usageLine(p))
+	cmdline.WriteFlags(w, fs)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -116,13 +115,10 @@ func (r *mainRun) snapshotOnce(out io.Writer) int {
 
 // takeStopped takes a snapshot of what is in the directory, as the classes of the program want it.
 func (k *keeping) takeStopped(ctx context.Context, p *Package, root ActorID, log *slog.Logger) (saved *snapshot.Saved, err error) {
-	if _, err := os.Stat(k.Dir); err != nil {
-		return nil, err
-	}
 	if err := k.openSnapshots(); err != nil {
 		return nil, err
 	}
-	engine, err := k.open(k.Dir, store.EngineOptions{Program: p.Name, Log: log})
+	engine, err := k.open(k.Dir, store.EngineOptions{Program: p.Name, Log: log, MustExist: true})
 	if err != nil {
 		return nil, err
 	}

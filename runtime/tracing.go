@@ -21,11 +21,11 @@ func (t *tracing) flags(fs *flag.FlagSet) {
 }
 
 // open opens the file if one was named.
-func (t *tracing) open(toAppend bool) error {
+func (t *tracing) open(kind trace.SystemKind, toAppend bool) error {
 	if t.file == "" {
 		return nil
 	}
-	w, err := trace.Create(t.file, toAppend)
+	w, err := trace.Create(t.file, kind, toAppend)
 	if err != nil {
 		return fmt.Errorf("the trace cannot be written: %w", err)
 	}

@@ -6,15 +6,16 @@ import (
 	"path/filepath"
 
 	"github.com/aeon-lang/aeon/compiler"
+	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/program"
 )
 
-func buildCommand() *command {
-	return &command{
-		name:  "build",
-		args:  "[-o FILE] [--memory-only] [PROGRAM]",
-		short: "compile a program to an executable",
-		long: `
+func buildCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "build",
+		Args:  "[-q] [-o FILE] [--memory-only] [PROGRAM]",
+		Short: "compile a program to an executable",
+		Long: `
 Build compiles a program to one static executable that needs nothing else. It is
 named after the package and put into the current directory, or where -o says.
 
@@ -28,22 +29,23 @@ and makes the executable 20 MB larger. Its modules come from Go's module cache, 
 installing aeonc has put them, or else from the network. --memory-only leaves it out.
 
 The executable keeps what a debugger needs, with positions in the .aeon files.`,
-		setup: func(fs *flag.FlagSet) action {
+		Setup: func(fs *flag.FlagSet) cli.Action {
+			quiet := fs.Bool("q", false, "say nothing unless something is wrong")
 			memoryOnly := fs.Bool("memory-only", false, "leave out the store: the executable has no --data, and needs no module")
 			out := fs.String("o", "", "write the executable to `file`, or into it if it is a directory")
-			return func(env *environment, args []string) error {
-				return buildProgram(env, args, *out, !*memoryOnly)
+			return func(env *cli.Env, args []string) error {
+				return buildProgram(env, args, *out, !*memoryOnly, *quiet)
 			}
 		},
 	}
 }
 
-func buildProgram(env *environment, args []string, out string, store bool) error {
-	p, err := loadProgram(env, args)
+func buildProgram(env *cli.Env, args []string, out string, store, quiet bool) error {
+	p, err := env.LoadProgram(args)
 	if err != nil {
 		return err
 	}
-	made, err := compile(env, []*program.Package{p}, compiler.Options{Name: p.Name(), Debug: true, Store: store}, false)
+	made, err := env.Compile([]*program.Package{p}, compiler.Options{Name: p.Name(), Debug: true, Store: store}, quiet)
 	if err != nil {
 		return err
 	}
@@ -52,7 +54,7 @@ func buildProgram(env *environment, args []string, out string, store bool) error
 	case out == "":
 		out = name
 		if info, err := os.Stat(out); err == nil && info.IsDir() {
-			return usagef("%s is a directory; name the executable with -o", out)
+			return cli.Usagef("%s is a directory; name the executable with -o", out)
 		}
 	case err == nil && info.IsDir():
 		out = filepath.Join(out, name)
@@ -60,6 +62,8 @@ func buildProgram(env *environment, args []string, out string, store bool) error
 	if err := made.CopyTo(out); err != nil {
 		return err
 	}
-	env.say("wrote %s", out)
+	if !quiet {
+		env.Say("wrote %s", out)
+	}
 	return nil
 }

@@ -5,16 +5,17 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/aeon-lang/aeon/program"
+	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/internal/cmdline"
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
-func checkCommand() *command {
-	return &command{
-		name:  "check",
-		args:  "[--format F] [--effects] [PACKAGES]",
-		short: "report errors without compiling",
-		long: `
+func checkCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "check",
+		Args:  "[--format F] [--effects] [PACKAGES]",
+		Short: "report errors without compiling",
+		Long: `
 Check reports what is wrong with packages: syntax, types, calls that the
 ownership order forbids, and cycles in it. All independent errors are reported at
 once. "aeonc explain CODE" tells more about one.
@@ -31,10 +32,10 @@ holds its target, and whether the footprint tells exactly which actors it wants 
 
 The formats human and short go to standard error; json and sarif, and the effects,
 go to standard output. The exit code is 1 if there are errors.`,
-		setup: func(fs *flag.FlagSet) action {
+		Setup: func(fs *flag.FlagSet) cli.Action {
 			format := formatFlag(fs)
 			effects := fs.Bool("effects", false, "print which actors every method may touch, and how")
-			return func(env *environment, args []string) error {
+			return func(env *cli.Env, args []string) error {
 				return check(env, args, *format, *effects)
 			}
 		},
@@ -42,18 +43,18 @@ go to standard output. The exit code is 1 if there are errors.`,
 }
 
 // check loads packages and reports on them.
-func check(env *environment, args []string, format string, effects bool) error {
-	loader, named, err := load(args)
+func check(env *cli.Env, args []string, format string, effects bool) error {
+	loader, named, err := cli.Load(args)
 	if err != nil {
 		return err
 	}
-	failed := env.diagnose(loader.Packages(), format)
+	failed := env.Diagnose(loader.Packages(), format)
 	if failed != nil {
 		return failed
 	}
 	if effects {
 		for _, p := range named {
-			if err := typecheck.PrintEffects(env.stdout, p.Info); err != nil {
+			if err := typecheck.PrintEffects(env.Stdout, p.Info); err != nil {
 				return err
 			}
 		}
@@ -61,35 +62,17 @@ func check(env *environment, args []string, format string, effects bool) error {
 	return nil
 }
 
-// load loads the packages that arguments name.
-func load(args []string) (*program.Loader, []*program.Package, error) {
-	found, err := program.Find(args)
-	if err != nil {
-		return nil, nil, err
-	}
-	loader := program.NewLoader()
-	var named []*program.Package
-	for _, u := range found {
-		p, err := loader.Load(u)
-		if err != nil {
-			return nil, nil, err
-		}
-		named = append(named, p)
-	}
-	return loader, named, nil
-}
-
 // formatFlag declares --format of diagnostics.
 func formatFlag(fs *flag.FlagSet) *string {
 	format := "human"
 	fs.Func("format", "the `format` of diagnostics: human, short, json or sarif (default human)", func(s string) error {
-		for _, known := range diagnosticFormats {
+		for _, known := range cli.DiagnosticFormats {
 			if s == known {
 				format = s
 				return nil
 			}
 		}
-		return fmt.Errorf("there is no such format%s; the formats are %s", didYouMean(s, diagnosticFormats, ""), strings.Join(diagnosticFormats, ", "))
+		return fmt.Errorf("there is no such format%s; the formats are %s", cmdline.DidYouMean(s, cli.DiagnosticFormats), strings.Join(cli.DiagnosticFormats, ", "))
 	})
 	return &format
 }

@@ -4,21 +4,19 @@ import (
 	"flag"
 
 	"github.com/aeon-lang/aeon/build"
+	"github.com/aeon-lang/aeon/internal/cli"
 )
 
-func cleanCommand() *command {
-	return &command{
-		name:  "clean",
-		short: "delete the cache",
-		long: `
+func cleanCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "clean",
+		Short: "delete the cache",
+		Long: `
 Clean deletes the directory in which aeonc keeps generated Go and finished
 programs. Nothing is lost: the next run makes again what it needs. Go's own build
 cache stays; "go clean -cache" deletes that.`,
-		setup: func(*flag.FlagSet) action {
-			return func(env *environment, args []string) error {
-				if len(args) > 0 {
-					return usagef("there are no arguments, but %q was given", args[0])
-				}
+		Setup: func(*flag.FlagSet) cli.Action {
+			return cli.NoArguments(func(env *cli.Env) error {
 				cache, err := build.DefaultCache()
 				if err != nil {
 					return err
@@ -27,9 +25,9 @@ cache stays; "go clean -cache" deletes that.`,
 				if err != nil {
 					return err
 				}
-				env.say("deleted %s (%.1f MB)", cache.Dir(), float64(freed)/1e6)
+				env.Say("deleted %s (%.1f MB)", cache.Dir(), float64(freed)/1e6)
 				return nil
-			}
+			})
 		},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/aeon-lang/aeon/codegen"
+	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
 	"github.com/aeon-lang/aeon/program"
@@ -18,12 +19,12 @@ import (
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
-func compatCommand() *command {
-	return &command{
-		name:  "compat",
-		args:  "[--format F] OLD NEW",
-		short: "tell whether a new version reads what an old one has stored",
-		long: `
+func compatCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "compat",
+		Args:  "[--format F] OLD NEW",
+		Short: "tell whether a new version reads what an old one has stored",
+		Long: `
 Compat compares two versions of a program before the new one is let loose on the
 data of the old. NEW names sources; OLD names sources, too, or a data directory, which
 is only read, and may not be in use meanwhile.
@@ -47,11 +48,11 @@ no reference may not become T?.
 
 The formats human and short go to standard error; json and sarif go to standard
 output. The exit code is 0 if NEW reads what OLD has stored, and 1 if not.`,
-		setup: func(fs *flag.FlagSet) action {
+		Setup: func(fs *flag.FlagSet) cli.Action {
 			format := formatFlag(fs)
-			return func(env *environment, args []string) error {
+			return func(env *cli.Env, args []string) error {
 				if len(args) != 2 {
-					return usagef("compat takes two arguments, the old version and the new one, not %d", len(args))
+					return cli.Usagef("compat takes two arguments, the old version and the new one, not %d", len(args))
 				}
 				return compat(env, args[0], args[1], *format)
 			}
@@ -60,7 +61,7 @@ output. The exit code is 0 if NEW reads what OLD has stored, and 1 if not.`,
 }
 
 // compat compares what has been stored with the classes of a program.
-func compat(env *environment, old, now, format string) error {
+func compat(env *cli.Env, old, now, format string) error {
 	newer, err := loadVersion(env, now, format)
 	if err != nil {
 		return err
@@ -77,7 +78,7 @@ func compat(env *environment, old, now, format string) error {
 	if err != nil {
 		return err
 	}
-	return env.showDiagnostics(newer.compare(before), format)
+	return env.ShowDiagnostics(newer.compare(before), format)
 }
 
 // former is what a version comes after: a store, or what one would be that an older version has made.
@@ -125,20 +126,20 @@ type edition struct {
 }
 
 // loadVersion loads the sources that one argument names, which must be right.
-func loadVersion(env *environment, arg, format string) (*edition, error) {
-	loader, named, err := load([]string{arg})
+func loadVersion(env *cli.Env, arg, format string) (*edition, error) {
+	loader, named, err := cli.Load([]string{arg})
 	if err != nil {
 		return nil, err
 	}
 	if len(named) != 1 {
-		return nil, usagef("%s names %d packages; a program is one, with what it imports", arg, len(named))
+		return nil, cli.Usagef("%s names %d packages; a program is one, with what it imports", arg, len(named))
 	}
 	var all []diag.Diagnostic
 	for _, p := range loader.Packages() {
 		all = append(all, p.Diagnostics...)
 	}
 	if diag.HasErrors(all) { // warnings are no matter here
-		return nil, env.showDiagnostics(all, format)
+		return nil, env.ShowDiagnostics(all, format)
 	}
 	v := &edition{named: named[0], places: map[string]*typecheck.Class{}, starts: map[string]ast.Span{}, zero: map[*typecheck.Var]bool{}}
 	var imports []codegen.Import

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/lang/diag"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
@@ -28,7 +29,7 @@ func writeProgram(t *testing.T, text string) string {
 func compared(t *testing.T, old, now string) (codes []string, exit int, text string) {
 	t.Helper()
 	var stderr bytes.Buffer
-	exit = dispatch([]string{"compat", "--format=short", old, now}, &environment{stdout: &output{to: &stderr}, stderr: &stderr})
+	exit = tool().Run([]string{"compat", "--format=short", old, now}, &cli.Env{Tool: "aeonc", Stdout: cli.NewOutput(&stderr), Stderr: &stderr})
 	for line := range strings.Lines(stderr.String()) {
 		if parts := strings.SplitN(line, ": ", 3); len(parts) == 3 {
 			codes = append(codes, parts[1])

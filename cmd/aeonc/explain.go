@@ -6,33 +6,35 @@ import (
 	"io"
 	"strings"
 
+	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/internal/cmdline"
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-func explainCommand() *command {
-	return &command{
-		name:  "explain",
-		args:  "[CODE]",
-		short: "explain a diagnostic, with a wrong and a right program",
-		long: `
+func explainCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "explain",
+		Args:  "[CODE]",
+		Short: "explain a diagnostic, with a wrong and a right program",
+		Long: `
 Explain tells what a diagnostic code means, why it is an error and what to do,
 with a program that gets it and the same program corrected. Without a code it
 lists all codes.
 
 	aeonc explain AE0240
 	aeonc explain | grep yield`,
-		setup: func(*flag.FlagSet) action {
-			return func(env *environment, args []string) error {
+		Setup: func(*flag.FlagSet) cli.Action {
+			return func(env *cli.Env, args []string) error {
 				switch len(args) {
 				case 0:
 					for _, info := range diag.All() {
-						fmt.Fprintf(env.stdout, "%s  %s\n", info.Code, info.Title)
+						fmt.Fprintf(env.Stdout, "%s  %s\n", info.Code, info.Title)
 					}
 					return nil
 				case 1:
-					return explain(env.stdout, args[0])
+					return explain(env.Stdout, args[0])
 				}
-				return usagef("one code at a time, not %d", len(args))
+				return cli.Usagef("one code at a time, not %d", len(args))
 			}
 		},
 	}
@@ -49,7 +51,7 @@ func explain(w io.Writer, name string) error {
 		for _, i := range diag.All() {
 			codes = append(codes, string(i.Code))
 		}
-		return usagef("there is no diagnostic %s%s", name, didYouMean(code, codes, ""))
+		return cli.Usagef("there is no diagnostic %s%s", name, cmdline.DidYouMean(code, codes))
 	}
 	fmt.Fprintf(w, "%s: %s\n\n%s\n", info.Code, info.Title, strings.TrimSpace(info.Explanation))
 	fmt.Fprintf(w, "\nWrong:\n\n%s\nRight:\n\n%s", indent(info.Bad), indent(info.Good))

@@ -9,17 +9,18 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/compiler"
+	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/program"
 	"github.com/aeon-lang/aeon/spec"
 	"github.com/aeon-lang/aeon/spec/explore"
 )
 
-func exploreCommand() *command {
-	return &command{
-		name:  "explore",
-		args:  "[--run REGEXP] [--main] [--max-states N] [--timeout D] [--replay CODE] [--json] [PACKAGES]",
-		short: "run tests in every order of their events",
-		long: `
+func exploreCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "explore",
+		Args:  "[--run REGEXP] [--main] [--max-states N] [--timeout D] [--replay CODE] [--json] [PACKAGES]",
+		Short: "run tests in every order of their events",
+		Long: `
 Explore runs each test in every order in which its events can happen, and proves its
 assertions for all of them, or shows the shortest order that breaks one. It does not
 compile the program but interprets it by the rules of the language, one event at a time;
@@ -43,7 +44,7 @@ In main, time passes only when nothing else can happen. random() draws the numbe
 seed.
 
 The exit code is 0 if every order of every test was covered and none failed, else 1.`,
-		setup: func(fs *flag.FlagSet) action {
+		Setup: func(fs *flag.FlagSet) cli.Action {
 			var o exploreOptions
 			fs.StringVar(&o.filter, "run", "", "explore only tests whose name matches `regexp`")
 			fs.BoolVar(&o.main, "main", false, "explore main instead of the tests")
@@ -51,7 +52,7 @@ The exit code is 0 if every order of every test was covered and none failed, els
 			fs.DurationVar(&o.timeMax, "timeout", time.Minute, "give up on a test after this `duration`")
 			fs.StringVar(&o.replay, "replay", "", "run one order again, by the `code` that a failure shows")
 			fs.BoolVar(&o.json, "json", false, "write a line of JSON for each test")
-			return func(env *environment, args []string) error { return exploreAll(env, args, o) }
+			return func(env *cli.Env, args []string) error { return exploreAll(env, args, o) }
 		},
 	}
 }
@@ -66,20 +67,20 @@ type exploreOptions struct {
 
 func (o exploreOptions) check() error {
 	if _, err := regexp.Compile(o.filter); err != nil {
-		return usagef("--run: %v", err)
+		return cli.Usagef("--run: %v", err)
 	}
 	switch {
 	case o.main && o.filter != "":
-		return usagef("--run selects tests, and --main leaves them out")
+		return cli.Usagef("--run selects tests, and --main leaves them out")
 	case o.statesMax < 1:
-		return usagef("--max-states: there is at least 1, not %d", o.statesMax)
+		return cli.Usagef("--max-states: there is at least 1, not %d", o.statesMax)
 	case o.timeMax <= 0:
-		return usagef("--timeout: %v is not a time that a search can take", o.timeMax)
+		return cli.Usagef("--timeout: %v is not a time that a search can take", o.timeMax)
 	case o.replay != "" && o.json:
-		return usagef("--replay is for people: it takes no --json")
+		return cli.Usagef("--replay is for people: it takes no --json")
 	}
 	if _, err := explore.Decode(o.replay); err != nil {
-		return usagef("--replay: %v", err)
+		return cli.Usagef("--replay: %v", err)
 	}
 	return nil
 }
@@ -91,15 +92,15 @@ type exploration struct {
 	pack    string // for people
 }
 
-func exploreAll(env *environment, args []string, o exploreOptions) error {
+func exploreAll(env *cli.Env, args []string, o exploreOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	loader, named, err := load(args)
+	loader, named, err := cli.Load(args)
 	if err != nil {
 		return err
 	}
-	if err := env.diagnose(loader.Packages(), "human"); err != nil {
+	if err := env.Diagnose(loader.Packages(), "human"); err != nil {
 		return err
 	}
 	x := &explorer{env: env, opts: o, args: args}
@@ -129,7 +130,7 @@ func shownName(p *program.Package) string {
 
 // explorer explores the tests of several packages.
 type explorer struct {
-	env  *environment
+	env  *cli.Env
 	opts exploreOptions
 	args []string
 	list []exploration // with --replay
@@ -169,7 +170,7 @@ func (x *explorer) pack(name string, list []exploration) {
 	for _, e := range list {
 		r := explore.Run(e.program, e.entry, explore.Config{StatesMax: x.opts.statesMax, TimeMax: x.opts.timeMax,
 			Progress: func(p explore.Progress) {
-				x.env.say("%s: %s: %d states, %d steps, %d deep, %.0f s", name, e.entry.Name, p.States, p.Steps, p.Depth, p.Took.Seconds())
+				x.env.Say("%s: %s: %d states, %d steps, %d deep, %.0f s", name, e.entry.Name, p.States, p.Steps, p.Depth, p.Took.Seconds())
 			}})
 		x.tests++
 		if !r.Complete {
@@ -188,23 +189,23 @@ func (x *explorer) pack(name string, list []exploration) {
 	took := time.Since(start).Seconds()
 	switch {
 	case len(list) == 0 && x.opts.main:
-		fmt.Fprintf(x.env.stdout, "?   \t%s\t[no main]\n", name)
+		fmt.Fprintf(x.env.Stdout, "?   \t%s\t[no main]\n", name)
 	case len(list) == 0:
-		fmt.Fprintf(x.env.stdout, "?   \t%s\t[no tests to explore]\n", name)
+		fmt.Fprintf(x.env.Stdout, "?   \t%s\t[no tests to explore]\n", name)
 	case bad:
-		fmt.Fprintf(x.env.stdout, "FAIL\t%s\t%.2fs\n", name, took)
+		fmt.Fprintf(x.env.Stdout, "FAIL\t%s\t%.2fs\n", name, took)
 	default:
-		fmt.Fprintf(x.env.stdout, "ok  \t%s\t%.2fs\n", name, took)
+		fmt.Fprintf(x.env.Stdout, "ok  \t%s\t%.2fs\n", name, took)
 	}
 }
 
 // end says what came of it all.
 func (x *explorer) end() error {
 	if x.tests == 0 && x.opts.filter != "" && !x.opts.json {
-		x.env.say("no test matches %q", x.opts.filter)
+		x.env.Say("no test matches %q", x.opts.filter)
 	}
 	if x.unproved > 0 {
-		return codeError(exitDiagnostics)
+		return cli.Code(cli.ExitProblem)
 	}
 	return nil
 }
@@ -216,19 +217,19 @@ func (x *explorer) replay() error {
 		for _, e := range x.list {
 			names = append(names, "\n\t"+e.entry.Name)
 		}
-		return usagef("--replay is for one test, and %d match; choose with --run%s", len(x.list), strings.Join(names, ""))
+		return cli.Usagef("--replay is for one test, and %d match; choose with --run%s", len(x.list), strings.Join(names, ""))
 	}
 	e := x.list[0]
 	choices, err := explore.Decode(x.opts.replay)
 	if err != nil {
-		return usagef("--replay: %v", err)
+		return cli.Usagef("--replay: %v", err)
 	}
 	chooser := &spec.Replay{Choices: choices}
 	out := e.program.Run(e.entry, chooser, spec.Options{StopAtFailure: true})
 	if chooser.Wrong {
-		return usagef("--replay: %s is no order of %q; codes change with the program", x.opts.replay, e.entry.Name)
+		return cli.Usagef("--replay: %s is no order of %q; codes change with the program", x.opts.replay, e.entry.Name)
 	}
-	w := x.env.stdout
+	w := x.env.Stdout
 	fmt.Fprintf(w, "%s (%s)\n", e.entry.Name, place(e.entry))
 	for i, s := range out.Steps {
 		fmt.Fprintf(w, "%5d  %s\n", i+1, s)
@@ -239,7 +240,7 @@ func (x *explorer) replay() error {
 	}
 	if failed(out) {
 		writeFailure(w, out, "       ")
-		return codeError(exitDiagnostics)
+		return cli.Code(cli.ExitProblem)
 	}
 	fmt.Fprintln(w, "       this order ends well")
 	return nil

@@ -13,7 +13,7 @@ import (
 
 // write reports on one test for people.
 func (x *explorer) write(e exploration, r *explore.Result) {
-	w := x.env.stdout
+	w := x.env.Stdout
 	switch {
 	case r.Complete:
 		fmt.Fprintf(w, "all   %s: %s, %s (%.2fs)\n", e.entry.Name, count(r.Orders.String(), "order"), count(fmt.Sprint(r.States), "state"), r.Took.Seconds())
@@ -143,6 +143,6 @@ func (x *explorer) writeJSON(e exploration, r *explore.Result) {
 		t.Result = "part"
 	}
 	if line, err := json.Marshal(t); err == nil {
-		fmt.Fprintf(x.env.stdout, "%s\n", line)
+		fmt.Fprintf(x.env.Stdout, "%s\n", line)
 	}
 }

@@ -11,17 +11,18 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/aeon-lang/aeon/internal/atomicfile"
+	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/lang"
 	"github.com/aeon-lang/aeon/lang/diag"
 	"github.com/aeon-lang/aeon/program"
 )
 
-func fmtCommand() *command {
-	return &command{
-		name:  "fmt",
-		args:  "[-l] [-d] [-w] [--check] [PACKAGES | -]",
-		short: "format sources",
-		long: `
+func fmtCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "fmt",
+		Args:  "[-l] [-d] [-w] [--check] [PACKAGES | -]",
+		Short: "format sources",
+		Long: `
 Fmt prints sources in the one canonical layout. Without flags the formatted text
 goes to standard output and the files stay as they are. A file with syntax errors is
 left alone.
@@ -31,13 +32,13 @@ left alone.
 	aeonc fmt -d shop.aeon    shows what would change
 	aeonc fmt --check ./...   for continuous integration: exit code 1 if a file is not formatted
 	aeonc fmt - < shop.aeon   formats standard input, for editors`,
-		setup: func(fs *flag.FlagSet) action {
+		Setup: func(fs *flag.FlagSet) cli.Action {
 			var f formatter
 			fs.BoolVar(&f.list, "l", false, "list files whose layout differs")
 			fs.BoolVar(&f.diff, "d", false, "show what differs")
 			fs.BoolVar(&f.write, "w", false, "write the result to the files")
 			fs.BoolVar(&f.check, "check", false, "list files whose layout differs and exit with 1 if there are any")
-			return func(env *environment, args []string) error {
+			return func(env *cli.Env, args []string) error {
 				f.env = env
 				return f.format(args)
 			}
@@ -48,7 +49,7 @@ left alone.
 // formatter is one run of fmt.
 type formatter struct {
 	list, diff, write, check bool
-	env                      *environment
+	env                      *cli.Env
 
 	differing int
 	wrong     []diag.Diagnostic // of the files that cannot be formatted
@@ -57,9 +58,9 @@ type formatter struct {
 func (f *formatter) format(args []string) error {
 	if slices.Contains(args, "-") {
 		if len(args) > 1 || f.write {
-			return usagef("standard input is formatted alone, and not with -w")
+			return cli.Usagef("standard input is formatted alone, and not with -w")
 		}
-		src, err := io.ReadAll(f.env.stdin)
+		src, err := io.ReadAll(f.env.Stdin)
 		if err != nil {
 			return err
 		}
@@ -87,12 +88,12 @@ func (f *formatter) format(args []string) error {
 }
 
 func (f *formatter) verdict() error {
-	if err := f.env.showDiagnostics(f.wrong, "human"); err != nil {
+	if err := f.env.ShowDiagnostics(f.wrong, "human"); err != nil {
 		return err
 	}
 	if f.check && f.differing > 0 {
-		f.env.say("%s not formatted; `aeonc fmt -w` formats", plural(f.differing, "file"))
-		return codeError(exitDiagnostics)
+		f.env.Say("%s not formatted; `aeonc fmt -w` formats", cli.Count(f.differing, "file"))
+		return cli.Code(cli.ExitProblem)
 	}
 	return nil
 }
@@ -109,16 +110,16 @@ func (f *formatter) source(name, file string, src []byte) error {
 		f.differing++
 	}
 	if changed && (f.list || f.check) {
-		fmt.Fprintln(f.env.stdout, name)
+		fmt.Fprintln(f.env.Stdout, name)
 	}
 	if changed && f.diff {
-		f.env.stdout.Write(diff.Diff(name+" (as it is)", src, name+" (formatted)", out))
+		f.env.Stdout.Write(diff.Diff(name+" (as it is)", src, name+" (formatted)", out))
 	}
 	if changed && f.write {
 		return replaceFile(file, out)
 	}
 	if !f.list && !f.check && !f.diff && !f.write {
-		_, err := f.env.stdout.Write(out)
+		_, err := f.env.Stdout.Write(out)
 		return err
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/program"
 	"github.com/aeon-lang/aeon/spec/golden"
 )
@@ -32,12 +33,12 @@ func goldenPaths(args []string) (paths []string, ok bool, err error) {
 		}
 		found, err := golden.Find([]string{arg})
 		if err != nil {
-			return nil, false, usagef("%v", err)
+			return nil, false, cli.Usagef("%v", err)
 		}
 		paths = append(paths, found...)
 	}
 	if packages > 0 && len(paths) > 0 {
-		return nil, false, usagef("golden files (%s) and packages are tested by separate commands", golden.Extension)
+		return nil, false, cli.Usagef("golden files (%s) and packages are tested by separate commands", golden.Extension)
 	}
 	return paths, packages == 0 && len(paths) > 0, nil
 }
@@ -55,20 +56,20 @@ func namesGolden(arg string) bool {
 }
 
 // testGolden runs golden files and reports them as tests.
-func testGolden(env *environment, paths []string, o testOptions) error {
+func testGolden(env *cli.Env, paths []string, o testOptions) error {
 	filter := regexp.MustCompile(o.filter)
 	var cases []*golden.Case
 	for _, p := range paths {
 		c, err := golden.Load(p)
 		if err != nil {
-			return usagef("%v", err)
+			return cli.Usagef("%v", err)
 		}
 		if filter.MatchString(c.Name()) {
 			cases = append(cases, c)
 		}
 	}
 	if len(cases) == 0 {
-		env.say("no golden file matches %q", o.filter)
+		env.Say("no golden file matches %q", o.filter)
 		return nil
 	}
 	opts := golden.Options{Seeds: o.schedules, Update: o.update}
@@ -79,7 +80,7 @@ func testGolden(env *environment, paths []string, o testOptions) error {
 		opts.First, _ = strconv.ParseUint(o.seed, 10, 64) // o.check has parsed it
 	}
 	if !o.json {
-		env.say("running %s in every order, and compiled with %s", plural(len(cases), "program"), plural(opts.Seeds, "seed"))
+		env.Say("running %s in every order, and compiled with %s", cli.Count(len(cases), "program"), cli.Count(opts.Seeds, "seed"))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -87,7 +88,7 @@ func testGolden(env *environment, paths []string, o testOptions) error {
 	if err != nil {
 		return err
 	}
-	r := goldenReport{out: env.stdout, json: o.json, verbose: o.verbose}
+	r := goldenReport{out: env.Stdout, json: o.json, verbose: o.verbose}
 	for i := range results {
 		if err := r.result(&results[i]); err != nil {
 			return err
@@ -158,10 +159,10 @@ func (r *goldenReport) events(dir, name, said string, failed bool) error {
 func (r *goldenReport) end() error {
 	if !r.json {
 		fmt.Fprintf(r.out, "%d passed, %d failed: %s, %s, %s\n", r.passed, r.failed,
-			plural(r.orders, "serial order"), plural(r.states, "state"), plural(r.runs, "compiled run"))
+			cli.Count(r.orders, "serial order"), cli.Count(r.states, "state"), cli.Count(r.runs, "compiled run"))
 	}
 	if r.failed > 0 {
-		return codeError(exitDiagnostics)
+		return cli.Code(cli.ExitProblem)
 	}
 	return nil
 }

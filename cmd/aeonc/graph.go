@@ -9,14 +9,16 @@ import (
 	"strings"
 
 	"github.com/aeon-lang/aeon/graph"
+	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/internal/cmdline"
 )
 
-func graphCommand() *command {
-	return &command{
-		name:  "graph",
-		args:  "[--format F] [-o FILE] [PACKAGE]",
-		short: "draw which actor class owns which",
-		long: `
+func graphCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "graph",
+		Args:  "[--format F] [-o FILE] [PACKAGE]",
+		Short: "draw which actor class owns which",
+		Long: `
 Graph draws the ownership graph of a package: an arrow from A to B says that an A
 may hold, call, create or delete a B within an event. The graph has no cycles but
 self-loops; a program in which it has gets them drawn in red. Dashed arrows are
@@ -27,10 +29,10 @@ yield references, through which only events go.
 	aeonc graph --format=json | jq .    for other programs
 
 Without -o the graph goes to standard output, as svg.`,
-		setup: func(fs *flag.FlagSet) action {
+		Setup: func(fs *flag.FlagSet) cli.Action {
 			format := fs.String("format", "", "the `format`: svg, dot, mermaid or json (default: by the ending of -o, else svg)")
 			out := fs.String("o", "", "write to `file` instead of standard output")
-			return func(env *environment, args []string) error {
+			return func(env *cli.Env, args []string) error {
 				chosen, err := graphFormat(*format, *out)
 				if err != nil {
 					return err
@@ -45,24 +47,24 @@ func graphFormat(format, out string) (string, error) {
 	if format == "" {
 		endings := map[string]string{"": "svg", ".svg": "svg", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid", ".json": "json"}
 		if format = endings[filepath.Ext(out)]; format == "" {
-			return "", usagef("a file %s suits no graph format; name one of %s with --format", out, strings.Join(graph.Formats, ", "))
+			return "", cli.Usagef("a file %s suits no graph format; name one of %s with --format", out, strings.Join(graph.Formats, ", "))
 		}
 	}
 	if !slices.Contains(graph.Formats, format) {
-		return "", usagef("there is no graph format %q%s; the formats are %s", format, didYouMean(format, graph.Formats, ""), strings.Join(graph.Formats, ", "))
+		return "", cli.Usagef("there is no graph format %q%s; the formats are %s", format, cmdline.DidYouMean(format, graph.Formats), strings.Join(graph.Formats, ", "))
 	}
 	return format, nil
 }
 
-func drawGraph(env *environment, args []string, format, out string) error {
-	loader, named, err := load(args)
+func drawGraph(env *cli.Env, args []string, format, out string) error {
+	loader, named, err := cli.Load(args)
 	if err != nil {
 		return err
 	}
 	if len(named) != 1 {
-		return usagef("one package at a time, not %d", len(named))
+		return cli.Usagef("one package at a time, not %d", len(named))
 	}
-	failed := env.diagnose(loader.Packages(), "human")
+	failed := env.Diagnose(loader.Packages(), "human")
 	g := graph.Ownership(named[0].Info)
 	if failed != nil && !g.Cyclic() {
 		return failed // only a cycle is worth a drawing of a wrong program
@@ -72,7 +74,7 @@ func drawGraph(env *environment, args []string, format, out string) error {
 		return err
 	}
 	if out == "" {
-		if _, err := env.stdout.Write(text.Bytes()); err != nil {
+		if _, err := env.Stdout.Write(text.Bytes()); err != nil {
 			return err
 		}
 		return failed
@@ -80,6 +82,6 @@ func drawGraph(env *environment, args []string, format, out string) error {
 	if err := os.WriteFile(out, text.Bytes(), 0o666); err != nil {
 		return err
 	}
-	env.say("wrote %s", out)
+	env.Say("wrote %s", out)
 	return failed
 }

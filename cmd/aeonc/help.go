@@ -1,12 +1,5 @@
 package main
 
-import (
-	"flag"
-	"fmt"
-	"io"
-	"strings"
-)
-
 // topics are help texts that belong to no command.
 var topics = map[string]string{
 	"exit-codes": `The exit codes of aeonc:
@@ -19,7 +12,8 @@ var topics = map[string]string{
 	2  the command line is wrong, or an argument names no sources
 	3  the surroundings are wrong: no Go toolchain, a cache or an output that
 	   cannot be written (a full disk, too), a file that cannot be read; also a
-	   program that aeonc run has started, if its data directory is refused
+	   program that aeonc run has started, if its data directory or the file of its
+	   trace is refused
 	4  a bug in aeonc: an internal error, or generated Go that does not compile
 	74 a program that aeonc run has started: its store has failed, on a full disk
 	   for example; what was not answered is unknown until it is started again
@@ -66,12 +60,7 @@ imported package is not run.
 `,
 }
 
-func overview(w io.Writer) {
-	fmt.Fprint(w, "aeonc compiles, runs, tests and formats aeon programs.\n\nusage: aeonc COMMAND [flags] [arguments]\n\nThe commands are:\n\n")
-	for _, c := range commands() {
-		fmt.Fprintf(w, "\t%-8s %s\n", c.name, c.short)
-	}
-	fmt.Fprint(w, `
+const epilogue = `
 A start:
 
 	mkdir shop && cd shop
@@ -81,53 +70,4 @@ A start:
 
 "aeonc help COMMAND" tells more about a command. Further topics: packages,
 environment, exit-codes. A flag may have one dash or two.
-`)
-}
-
-// help is `aeonc help [COMMAND]`.
-func help(args []string, env *environment) int {
-	if len(args) == 0 {
-		overview(env.stdout)
-		return exitClean
-	}
-	if text, ok := topics[args[0]]; ok {
-		fmt.Fprint(env.stdout, text)
-		return exitClean
-	}
-	if c := findCommand(args[0]); c != nil {
-		c.help(env.stdout)
-		return exitClean
-	}
-	var names []string
-	for _, c := range commands() {
-		names = append(names, c.name)
-	}
-	for t := range topics {
-		names = append(names, t)
-	}
-	env.say("there is no help on %q%s\n\t`aeonc help` lists the commands", args[0], didYouMean(args[0], names, ""))
-	return exitUsage
-}
-
-// help writes everything there is to know about a command.
-func (c *command) help(w io.Writer) {
-	fmt.Fprintf(w, "usage: aeonc %s\n\n%s\n", strings.TrimSpace(c.name+" "+c.args), strings.TrimSpace(c.long))
-	fs := flag.NewFlagSet(c.name, flag.ContinueOnError)
-	c.setup(fs)
-	first := true
-	fs.VisitAll(func(f *flag.Flag) {
-		if first {
-			fmt.Fprint(w, "\nFlags:\n\n")
-			first = false
-		}
-		value, usage := flag.UnquoteUsage(f)
-		name := "--" + f.Name
-		if len(f.Name) == 1 {
-			name = "-" + f.Name
-		}
-		if value != "" {
-			name += " " + value
-		}
-		fmt.Fprintf(w, "\t%-22s %s\n", name, usage)
-	})
-}
+`

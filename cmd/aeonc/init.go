@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/lang"
 	"github.com/aeon-lang/aeon/program"
 )
@@ -18,33 +19,33 @@ import (
 //go:embed template/shop.aeon
 var firstProgram string
 
-func initCommand() *command {
-	return &command{
-		name:  "init",
-		args:  "[DIR]",
-		short: "write a first program into a directory",
-		long: `
+func initCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "init",
+		Args:  "[DIR]",
+		Short: "write a first program into a directory",
+		Long: `
 Init writes a small program with a test into DIR, which is made if it does not
 exist; without DIR, into the current directory. Other files may be there, but no
 .aeon files: init never overwrites anything.
 
 	mkdir shop && cd shop && aeonc init
 	aeonc init shop && aeonc run shop`,
-		setup: func(*flag.FlagSet) action {
-			return func(env *environment, args []string) error {
+		Setup: func(*flag.FlagSet) cli.Action {
+			return func(env *cli.Env, args []string) error {
 				switch len(args) {
 				case 0:
 					return initialise(env, ".")
 				case 1:
 					return initialise(env, args[0])
 				}
-				return usagef("one directory at a time, not %d", len(args))
+				return cli.Usagef("one directory at a time, not %d", len(args))
 			}
 		},
 	}
 }
 
-func initialise(env *environment, dir string) error {
+func initialise(env *cli.Env, dir string) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return err
@@ -60,7 +61,7 @@ func initialise(env *environment, dir string) error {
 	}
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) == program.Extension {
-			return usagef("there is a program already: %s", filepath.Join(dir, e.Name()))
+			return cli.Usagef("there is a program already: %s", filepath.Join(dir, e.Name()))
 		}
 	}
 	name := packageName(filepath.Base(abs))
@@ -72,7 +73,7 @@ func initialise(env *environment, dir string) error {
 	if filepath.Clean(dir) != "." {
 		where = " " + dir
 	}
-	env.say("wrote %s; now try:\n\taeonc run%[2]s\n\taeonc test%[2]s\n\taeonc help", file, where)
+	env.Say("wrote %s; now try:\n\taeonc run%[2]s\n\taeonc test%[2]s\n\taeonc help", file, where)
 	return nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/aeon-lang/aeon/internal/cli"
 )
 
 // Newcomers compare what they see with the tour of the README, so what it shows of
@@ -37,22 +39,22 @@ func TestTheReadmeShowsWhatIsWritten(t *testing.T) {
 	shown := block(t, readme, "```\n$ aeonc explore")
 	command, want, _ := strings.Cut(strings.TrimPrefix(shown, "$ aeonc "), "\n")
 	code, got := written(t, strings.Fields(command)...)
-	if code != exitDiagnostics || untimed(got) != untimed(want) {
+	if code != cli.ExitProblem || untimed(got) != untimed(want) {
 		t.Errorf("aeonc %s: code %d, it writes\n%s\nand the README has\n%s", command, code, got, want)
 	}
 	again := regexp.MustCompile(`--replay (\w+)`).FindStringSubmatch(want)
-	if code, got := written(t, "explore", "mybank", "--run", "audit", "--replay", again[1]); code != exitDiagnostics || !strings.Contains(got, "found 16, not 20") {
+	if code, got := written(t, "explore", "mybank", "--run", "audit", "--replay", again[1]); code != cli.ExitProblem || !strings.Contains(got, "found 16, not 20") {
 		t.Errorf("run again: code %d\n%s", code, got)
 	}
 
 	effects := block(t, readme, "```\nBank.transfer(from, to, amount)")
-	if code, got := written(t, "check", "--effects", bank); code != exitClean || !strings.Contains(got, effects) {
+	if code, got := written(t, "check", "--effects", bank); code != cli.ExitClean || !strings.Contains(got, effects) {
 		t.Errorf("aeonc check --effects: code %d, it writes\n%s\nand the README has\n%s", code, got, effects)
 	}
-	if code, got := written(t, "fmt", "--check", "counter"); code != exitClean {
+	if code, got := written(t, "fmt", "--check", "counter"); code != cli.ExitClean {
 		t.Errorf("the counter of the README is not formatted: code %d, %s", code, got)
 	}
-	if code, _ := written(t, "check", "counter"); code != exitClean {
+	if code, _ := written(t, "check", "counter"); code != cli.ExitClean {
 		t.Errorf("the counter of the README is wrong: code %d", code)
 	}
 }
@@ -64,10 +66,10 @@ func TestTheReadmeNamesFlagsThatExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	var help bytes.Buffer
-	for _, c := range commands() {
-		c.help(&help)
+	for _, c := range tool().Commands {
+		tool().Help(&help, c)
 	}
-	known := append(strings.Fields(help.String()), "--summary", "--app") // of programs, of aeond: the script survive uses them
+	known := append(strings.Fields(help.String()), "--summary", "--app", "--create") // of programs, of aeond: the script survive uses them
 	found := regexp.MustCompile("--[a-z][a-z-]*").FindAllString(string(text), -1)
 	if len(found) == 0 {
 		t.Fatal("no flag found: the test checks nothing")
@@ -105,7 +107,7 @@ func write(t *testing.T, name, text string) {
 func written(t *testing.T, args ...string) (int, string) {
 	t.Helper()
 	var out, diagnostics bytes.Buffer
-	code := run(args, &environment{stdin: strings.NewReader(""), stdout: &output{to: &out}, stderr: &diagnostics})
+	code := tool().Run(args, &cli.Env{Tool: "aeonc", Stdin: strings.NewReader(""), Stdout: cli.NewOutput(&out), Stderr: &diagnostics})
 	if diagnostics.Len() > 0 {
 		t.Logf("aeonc %s: %s", strings.Join(args, " "), diagnostics.String())
 	}

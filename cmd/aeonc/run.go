@@ -2,24 +2,20 @@ package main
 
 import (
 	"flag"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"time"
 
-	"github.com/aeon-lang/aeon/compiler"
-	"github.com/aeon-lang/aeon/process"
+	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/program"
 	"github.com/aeon-lang/aeon/runtime/settings"
 )
 
-func runCommand() *command {
-	return &command{
-		name:     "run",
-		args:     "[-q] [--data DIR] [--trace FILE] [PROGRAM] [arguments]",
-		short:    "compile and run a program",
-		trailing: true,
-		long: `
+func runCommand() *cli.Command {
+	return &cli.Command{
+		Name:     "run",
+		Args:     "[-q] [--data DIR] [--trace FILE] [PROGRAM] [arguments]",
+		Short:    "compile and run a program",
+		Trailing: true,
+		Long: `
 Run compiles a program and runs it: the package in a directory, or the named .aeon
 files. Without PROGRAM it runs the package in the current directory. What follows
 belongs to the program. An executable made by "aeonc build" can be run, too.
@@ -27,6 +23,7 @@ belongs to the program. An executable made by "aeonc build" can be run, too.
 The program ends when its main function has returned and no event, sub-event or
 one-shot timer is left. Its exit code is passed on: 1 if main failed. Ctrl-C ends it
 at once, with exit code 130: events that still run are undone. A second Ctrl-C kills it.
+The program takes the place of aeonc: whoever ends the process ends the program.
 
 Compiled programs are cached; nothing is written beside the sources, and neither a
 go.mod nor the network is needed.
@@ -42,18 +39,18 @@ Go modules that "go install" of aeonc has fetched.
 	aeonc run --data ./data bank.aeon
 	aeonc run --data ./data --durability relaxed=10ms bank.aeon
 	aeonc run --trace bank.jsonl bank.aeon   records every event, for aeonc trace`,
-		setup: func(fs *flag.FlagSet) action {
+		Setup: func(fs *flag.FlagSet) cli.Action {
 			quiet := fs.Bool("q", false, "say nothing but what the program says")
 			var trace traceFlags
 			trace.flags(fs)
 			var state settings.State
 			state.Flags(fs)
-			return func(env *environment, args []string) error {
+			return func(env *cli.Env, args []string) error {
 				if err := trace.check(); err != nil {
 					return err
 				}
 				if err := state.Check(); err != nil {
-					return usageError{err.Error()}
+					return cli.Usagef("%v", err)
 				}
 				return runProgram(env, args, *quiet, append(trace.arguments(), state.Arguments()...))
 			}
@@ -61,44 +58,17 @@ Go modules that "go install" of aeonc has fetched.
 	}
 }
 
-func runProgram(env *environment, args []string, quiet bool, flags []string) error {
+func runProgram(env *cli.Env, args []string, quiet bool, flags []string) error {
 	sources, rest := splitProgram(args)
 	rest = append(flags, rest...)
-	exe := ""
-	if len(sources) == 1 && isExecutable(sources[0]) {
-		exe, _ = filepath.Abs(sources[0])
-	} else {
-		start := time.Now()
-		p, err := loadProgram(env, sources)
-		if err != nil {
-			return err
-		}
-		made, err := compile(env, []*program.Package{p}, compiler.Options{Name: p.Name(), Store: settings.Among(rest)}, quiet)
-		if err != nil {
-			return err
-		}
-		if !quiet {
-			how := "compiled in"
-			if made.Cached {
-				how = "unchanged, ready after"
-			}
-			env.say("running %s (%s %.2f s)", p.Name(), how, time.Since(start).Seconds())
-		}
-		exe = made.Path
-	}
-	if !quiet {
-		rest = append([]string{"-summary"}, rest...)
-	}
-	cmd := exec.Command(exe, rest...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.stdin, env.stdout.to, env.stderr
-	code, err := process.Run(cmd)
+	path, err := env.Executable(sources, cli.Making{Load: env.LoadProgram, Store: settings.Among(rest), Quiet: quiet})
 	if err != nil {
 		return err
 	}
-	if code != 0 {
-		return codeError(code)
+	if !quiet {
+		rest = append([]string{"--summary"}, rest...)
 	}
-	return nil
+	return cli.Start(path, rest...)
 }
 
 // splitProgram separates what names the program from what belongs to it: one
@@ -112,10 +82,4 @@ func splitProgram(args []string) (sources, rest []string) {
 		n = 1
 	}
 	return args[:n], args[n:]
-}
-
-// isExecutable reports whether name is a program already.
-func isExecutable(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && filepath.Ext(name) != program.Extension
 }

@@ -12,16 +12,17 @@ import (
 
 	"github.com/aeon-lang/aeon/build"
 	"github.com/aeon-lang/aeon/compiler"
+	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/program"
 	"github.com/aeon-lang/aeon/suite"
 )
 
-func testCommand() *command {
-	return &command{
-		name:  "test",
-		args:  "[--run REGEXP] [--seed N] [--schedules N] [--parallel] [--trace FILE] [-v] [--json] [PACKAGES]",
-		short: "run the tests of packages",
-		long: `
+func testCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "test",
+		Args:  "[--run REGEXP] [--seed N] [--schedules N] [--parallel] [--trace FILE] [-v] [--json] [PACKAGES]",
+		Short: "run the tests of packages",
+		Long: `
 Test runs the test blocks of packages, each on a fresh and empty system, and tells
 the result as go test does. The packages are compiled together.
 
@@ -54,7 +55,7 @@ for a program that is to be refused, "-- errors --".
 
 What a test prints is shown if it fails, or with -v. The exit code is 1 if a test
 failed.`,
-		setup: func(fs *flag.FlagSet) action {
+		Setup: func(fs *flag.FlagSet) cli.Action {
 			var o testOptions
 			fs.StringVar(&o.filter, "run", "", "run only tests whose name matches `regexp`")
 			fs.StringVar(&o.seed, "seed", "", "seed of the first schedule; a `number` (default: random)")
@@ -65,7 +66,7 @@ failed.`,
 			fs.BoolVar(&o.json, "json", false, "write JSON, in the format of go test -json")
 			o.trace.flags(fs)
 			fs.BoolVar(&o.update, "update", false, "write the outcomes of golden files into them; read them before you keep them")
-			return func(env *environment, args []string) error { return testPackages(env, args, o) }
+			return func(env *cli.Env, args []string) error { return testPackages(env, args, o) }
 		},
 	}
 }
@@ -83,23 +84,23 @@ type testOptions struct {
 
 func (o *testOptions) check() error {
 	if _, err := regexp.Compile(o.filter); err != nil {
-		return usagef("--run: %v", err)
+		return cli.Usagef("--run: %v", err)
 	}
 	if o.seed != "" {
 		if _, err := strconv.ParseUint(o.seed, 10, 64); err != nil {
-			return usagef("--seed: %q is not a number from 0 to 2^64-1", o.seed)
+			return cli.Usagef("--seed: %q is not a number from 0 to 2^64-1", o.seed)
 		}
 	}
 	if o.schedules < 1 {
-		return usagef("--schedules: there is at least 1, not %d", o.schedules)
+		return cli.Usagef("--schedules: there is at least 1, not %d", o.schedules)
 	}
 	if o.max <= 0 {
-		return usagef("--timeout: %v is not a time that a test can take", o.max)
+		return cli.Usagef("--timeout: %v is not a time that a test can take", o.max)
 	}
 	return o.trace.check()
 }
 
-func testPackages(env *environment, args []string, o testOptions) error {
+func testPackages(env *cli.Env, args []string, o testOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -109,26 +110,26 @@ func testPackages(env *environment, args []string, o testOptions) error {
 		return testGolden(env, paths, o)
 	}
 	if o.update {
-		return usagef("--update is for golden files; tests of packages say what they expect")
+		return cli.Usagef("--update is for golden files; tests of packages say what they expect")
 	}
-	loader, named, err := load(args)
+	loader, named, err := cli.Load(args)
 	if err != nil {
 		return err
 	}
-	if err := env.diagnose(loader.Packages(), "human"); err != nil {
+	if err := env.Diagnose(loader.Packages(), "human"); err != nil {
 		return err
 	}
 	name := "tests"
 	if len(named) == 1 {
 		name = named[0].Name() + ".test"
 	}
-	made, err := compile(env, named, compiler.Options{Kind: build.Tests, Name: name}, o.json)
+	made, err := env.Compile(named, compiler.Options{Kind: build.Tests, Name: name}, o.json)
 	if err != nil {
 		return err
 	}
 	cfg := suite.Config{
 		Executable: made.Path, Filter: o.filter, Seed: o.seed, Repeat: o.schedules, Parallel: o.parallel, TestMax: o.max,
-		Trace: o.trace.arguments(), JSON: o.json, Verbose: o.verbose, Stdout: env.stdout, Place: program.Relative,
+		Trace: o.trace.arguments(), JSON: o.json, Verbose: o.verbose, Stdout: env.Stdout, Place: program.Relative,
 	}
 	for _, p := range named {
 		name := filepath.ToSlash(program.Relative(p.Dir))
@@ -144,10 +145,10 @@ func testPackages(env *environment, args []string, o testOptions) error {
 		return err
 	}
 	if result.Failed > 0 {
-		return codeError(exitDiagnostics)
+		return cli.Code(cli.ExitProblem)
 	}
 	if result.Passed == 0 && o.filter != "" && !o.json {
-		env.say("no test matches %q", o.filter)
+		env.Say("no test matches %q", o.filter)
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/spec/trace"
 )
 
@@ -22,7 +23,7 @@ func (t *traceFlags) flags(fs *flag.FlagSet) {
 
 func (t *traceFlags) check() error {
 	if t.states && t.file == "" {
-		return usagef("--trace-states adds to a trace; name its file with --trace")
+		return cli.Usagef("--trace-states adds to a trace; name its file with --trace")
 	}
 	return nil
 }
@@ -32,19 +33,19 @@ func (t *traceFlags) arguments() []string {
 	if t.file == "" {
 		return nil
 	}
-	args := []string{"-trace", t.file}
+	args := []string{"--trace", t.file}
 	if t.states {
-		args = append(args, "-trace-states")
+		args = append(args, "--trace-states")
 	}
 	return args
 }
 
-func traceCommand() *command {
-	return &command{
-		name:  "trace",
-		args:  "check FILE...",
-		short: "check what a run has recorded",
-		long: `
+func traceCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "trace",
+		Args:  "check FILE...",
+		Short: "check what a run has recorded",
+		Long: `
 Trace check reads what programs and tests have recorded with --trace and decides
 whether it is strictly serialisable: in the order of the commits every event has
 read what was written last, and no event comes before one that had been answered
@@ -63,13 +64,13 @@ costs encoding these actors at every event.
 A program that is killed leaves a record of all but the last moments, which is
 checked as far as it goes. The format is described in docs/trace.md. The exit code
 is 1 if there is a violation.`,
-		setup: func(*flag.FlagSet) action {
-			return func(env *environment, args []string) error {
+		Setup: func(*flag.FlagSet) cli.Action {
+			return func(env *cli.Env, args []string) error {
 				if len(args) == 0 || args[0] != "check" {
-					return usagef("the only thing to do with a trace is check")
+					return cli.Usagef("the only thing to do with a trace is check")
 				}
 				if len(args) == 1 {
-					return usagef("check which file?")
+					return cli.Usagef("check which file?")
 				}
 				return checkTraces(env, args[1:])
 			}
@@ -78,7 +79,7 @@ is 1 if there is a violation.`,
 }
 
 // checkTraces checks files and reports to standard output.
-func checkTraces(env *environment, names []string) error {
+func checkTraces(env *cli.Env, names []string) error {
 	violated := false
 	for _, name := range names {
 		rep, err := checkTrace(name)
@@ -86,17 +87,17 @@ func checkTraces(env *environment, names []string) error {
 			return err
 		}
 		if len(names) > 1 {
-			if _, err := fmt.Fprintf(env.stdout, "%s: ", name); err != nil {
+			if _, err := fmt.Fprintf(env.Stdout, "%s: ", name); err != nil {
 				return err
 			}
 		}
-		if err := rep.Write(env.stdout); err != nil {
+		if err := rep.Write(env.Stdout); err != nil {
 			return err
 		}
 		violated = violated || rep.Violated() > 0
 	}
 	if violated {
-		return codeError(exitDiagnostics)
+		return cli.Code(cli.ExitProblem)
 	}
 	return nil
 }

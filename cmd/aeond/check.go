@@ -6,43 +6,44 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
 
-func checkCommand() *command {
-	return &command{
-		name:  "check",
-		args:  "--data DIR",
-		short: "read every row of a data directory and say what is damaged",
-		long: `
+func checkCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "check",
+		Args:  "--data DIR",
+		Short: "read every row of a data directory and say what is damaged",
+		Long: `
 Check reads all rows in a data directory, compares each with its checksum, and says how many
 actors of each class, sub-events and timers there are, and which methods they wait to call: a new
 version of the program must have these with the same types. It changes nothing; the program
 must have ended, or been killed. The exit code is 1 if something is damaged.
 
 	aeond check --data /var/lib/shop`,
-		setup: func(fs *flag.FlagSet) func(*environment) error {
+		Setup: func(fs *flag.FlagSet) cli.Action {
 			dir := fs.String("data", "", "the data directory `DIR`")
-			return func(env *environment) error { return check(env, *dir) }
+			return cli.NoArguments(func(env *cli.Env) error { return check(env, *dir) })
 		},
 	}
 }
 
-func statusCommand() *command {
-	return &command{
-		name:  "status",
-		args:  "--data DIR",
-		short: "say what is in a data directory, and who uses it",
-		long: `
+func statusCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "status",
+		Args:  "--data DIR",
+		Short: "say what is in a data directory, and who uses it",
+		Long: `
 Status says whose a data directory is, and either which process uses it, or how many actors of
 each class, sub-events and timers are in it. It changes nothing, and does not read the fields of
 actors: "aeond check" does.
 
 	aeond status --data /var/lib/shop`,
-		setup: func(fs *flag.FlagSet) func(*environment) error {
+		Setup: func(fs *flag.FlagSet) cli.Action {
 			dir := fs.String("data", "", "the data directory `DIR`")
-			return func(env *environment) error { return status(env, *dir) }
+			return cli.NoArguments(func(env *cli.Env) error { return status(env, *dir) })
 		},
 	}
 }
@@ -50,11 +51,11 @@ actors: "aeond check" does.
 // damageMax bounds how many damaged rows are shown.
 const damageMax = 20
 
-func check(env *environment, dir string) error {
+func check(env *cli.Env, dir string) error {
 	db, err := openToLook(dir)
 	if errors.Is(err, store.ErrCorrupt) {
-		fmt.Fprintf(env.stdout, "DAMAGED    %v\n", err)
-		return codeError(exitProblem)
+		fmt.Fprintf(env.Stdout, "DAMAGED    %v\n", err)
+		return cli.Code(cli.ExitProblem)
 	}
 	if err != nil {
 		return err
@@ -67,23 +68,23 @@ func check(env *environment, dir string) error {
 	if closed := db.Close(); err == nil {
 		err = closed
 	}
-	s.write(env.stdout, db.Identity())
-	fmt.Fprintf(env.stdout, "rows       %d, %s\n", s.rows+len(s.damage), s.condition(err))
+	s.write(env.Stdout, db.Identity())
+	fmt.Fprintf(env.Stdout, "rows       %d, %s\n", s.rows+len(s.damage), s.condition(err))
 	for _, d := range s.damage[:min(len(s.damage), damageMax)] {
-		fmt.Fprintf(env.stdout, "DAMAGED    %s: %s\n", store.DescribeKey(d.Key), d.Reason)
+		fmt.Fprintf(env.Stdout, "DAMAGED    %s: %s\n", store.DescribeKey(d.Key), d.Reason)
 	}
 	if n := len(s.damage) - damageMax; n > 0 {
-		fmt.Fprintf(env.stdout, "DAMAGED    %d more rows\n", n)
+		fmt.Fprintf(env.Stdout, "DAMAGED    %d more rows\n", n)
 	}
 	if errors.Is(err, store.ErrCorrupt) {
-		fmt.Fprintf(env.stdout, "DAMAGED    %v\n", err)
-		return codeError(exitProblem)
+		fmt.Fprintf(env.Stdout, "DAMAGED    %v\n", err)
+		return cli.Code(cli.ExitProblem)
 	}
 	if err != nil {
 		return err
 	}
 	if len(s.damage) > 0 {
-		return codeError(exitProblem)
+		return cli.Code(cli.ExitProblem)
 	}
 	return nil
 }
@@ -99,7 +100,7 @@ func (s *survey) condition(err error) string {
 	return "all of them whole"
 }
 
-func status(env *environment, dir string) error {
+func status(env *cli.Env, dir string) error {
 	db, err := openToLook(dir)
 	if inUse := new(pebbledb.InUseError); errors.As(err, &inUse) {
 		return statusInUse(env, inUse)
@@ -121,23 +122,23 @@ func status(env *environment, dir string) error {
 	if err != nil {
 		return err
 	}
-	s.write(env.stdout, db.Identity())
+	s.write(env.Stdout, db.Identity())
 	return nil
 }
 
 // statusInUse says what can be said of a directory that a process uses.
-func statusInUse(env *environment, inUse *pebbledb.InUseError) error {
+func statusInUse(env *cli.Env, inUse *pebbledb.InUseError) error {
 	id, err := pebbledb.Identify(inUse.Dir)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(env.stdout, "program    %s\nstore      %s\nin use     by process %d\n", id.Program, id.Store, inUse.PID)
+	fmt.Fprintf(env.Stdout, "program    %s\nstore      %s\nin use     by process %d\n", id.Program, id.Store, inUse.PID)
 	return nil
 }
 
 func openToLook(dir string) (*pebbledb.DB, error) {
 	if dir == "" {
-		return nil, usagef("name the directory with --data")
+		return nil, cli.Usagef("name the directory with --data")
 	}
 	db, err := pebbledb.OpenReadOnly(dir, store.EngineOptions{})
 	if err != nil {

@@ -2,10 +2,9 @@ package main
 
 import (
 	"fmt"
-	"os/exec"
 	"strings"
 
-	"github.com/aeon-lang/aeon/process"
+	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -29,8 +28,8 @@ func needsNoProgram(from store.Reader) error {
 }
 
 // snapshotByProgram has the program take a snapshot of its directory, of everything if root is null.
-func snapshotByProgram(env *environment, app, dir, to string, root event.ActorID) error {
-	exe, err := executable(env, app)
+func snapshotByProgram(env *cli.Env, app, dir, to string, root event.ActorID) error {
+	path, err := executable(env, app)
 	if err != nil {
 		return err
 	}
@@ -38,14 +37,5 @@ func snapshotByProgram(env *environment, app, dir, to string, root event.ActorID
 	if !root.IsNull() {
 		what = root.String()
 	}
-	cmd := exec.Command(exe, "--data", dir, "--snapshots", to, "--snapshot-once", what)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.stdin, env.stdout, env.stderr
-	code, err := process.Run(cmd)
-	if err != nil {
-		return err
-	}
-	if code != 0 {
-		return codeError(code)
-	}
-	return nil
+	return cli.Start(path, "--data", dir, "--snapshots", to, "--snapshot-once", what)
 }

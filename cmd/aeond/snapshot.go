@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/internal/cmdline"
 	"github.com/aeon-lang/aeon/ondisk"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
@@ -19,17 +21,19 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
 
-func snapshotCommand() *command {
-	return &command{
-		name:  "snapshot",
-		args:  "--data DIR --to PLACE [--actor CLASS/NAME] [--app PROGRAM]",
-		short: "copy what is in a data directory to a directory or a bucket",
-		long: `
+func snapshotCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "snapshot",
+		Args:  "--data DIR --to PLACE [--actor ACTOR] [--app PROGRAM]",
+		Short: "copy what is in a data directory to a directory or a bucket",
+		Long: `
 Snapshot copies everything in a data directory, or an actor with all that it owns, to a
 directory or to a bucket: s3://BUCKET/PREFIX?endpoint=HOST:PORT&region=REGION, with
 credentials from the environment as the tools of AWS have them. What is there already is not
 sent again. The program must have ended; one that runs takes its snapshots itself, with
 --snapshots, while events go on.
+
+ACTOR is CLASS/NAME, or CLASS:ID as a trace shows an actor without a name.
 
 	aeond snapshot --data /var/lib/shop --to /backup/shop
 	aeond snapshot --data /var/lib/shop --to s3://backups/shop --actor Shop/main
@@ -39,67 +43,81 @@ The program has to be named if one of its classes says itself what snapshots con
 snapshot block. Only the blocks are run.
 
 "aeond snapshots" lists them, "aeond restore" brings them back.`,
-		setup: func(fs *flag.FlagSet) func(*environment) error {
+		Setup: func(fs *flag.FlagSet) cli.Action {
 			dir := fs.String("data", "", "the data directory `DIR`")
 			to := fs.String("to", "", "where the snapshot goes, a `PLACE`")
-			actor := fs.String("actor", "", "only this actor and what it owns, `CLASS/NAME`")
+			actor := fs.String("actor", "", "only this `ACTOR` and what it owns")
 			app := fs.String("app", "", "the `PROGRAM` whose data it is, an executable or sources")
-			return func(env *environment) error { return takeSnapshot(env, *dir, *to, *actor, *app) }
+			return cli.NoArguments(func(env *cli.Env) error {
+				if err := cmdline.NotEmpty(fs, "actor", "app"); err != nil {
+					return cli.Usagef("%v", err)
+				}
+				return takeSnapshot(env, *dir, *to, *actor, *app)
+			})
 		},
 	}
 }
 
-func snapshotsCommand() *command {
-	return &command{
-		name:  "snapshots",
-		args:  "--from PLACE [--verify]",
-		short: "list the snapshots in a directory or a bucket",
-		long: `
+func snapshotsCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "snapshots",
+		Args:  "--from PLACE [--verify]",
+		Short: "list the snapshots in a directory or a bucket",
+		Long: `
 Snapshots lists what is in a place that snapshots have gone to, the oldest first. With --verify all
 of it is read and checked; the exit code is 1 if something is damaged.
 
 	aeond snapshots --from /backup/shop --verify`,
-		setup: func(fs *flag.FlagSet) func(*environment) error {
+		Setup: func(fs *flag.FlagSet) cli.Action {
 			from := fs.String("from", "", "where the snapshots are, a `PLACE`")
 			verify := fs.Bool("verify", false, "read and check them")
-			return func(env *environment) error { return listSnapshots(env, *from, *verify) }
+			return cli.NoArguments(func(env *cli.Env) error { return listSnapshots(env, *from, *verify) })
 		},
 	}
 }
 
-func restoreCommand() *command {
-	return &command{
-		name:  "restore",
-		args:  "--from PLACE --data DIR [--snapshot NAME] [--actor]",
-		short: "bring a snapshot back",
-		long: `
-Restore makes a data directory of a snapshot: of the newest of a whole directory, or, with --actor,
-of the newest of an actor, or of the one that is named. DIR must be new or empty.
+func restoreCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "restore",
+		Args:  "--from PLACE --data DIR [--actor ACTOR] [--snapshot NAME]",
+		Short: "bring a snapshot back",
+		Long: `
+Restore makes a data directory of a snapshot: of the newest of everything, or, with --actor, of
+the newest of that actor, or of the one that is named. DIR must be new or empty. If PLACE has
+snapshots of several stores, the one that is meant is to be named.
 
 A snapshot of an actor can also be brought back into the directory that it was taken of, where the actor
 is replaced, with all that it owns, and everything else stays; the program must have ended. It is
 refused if something that would be replaced has got other owners.
 
+ACTOR is what "aeond snapshot --actor" takes and "aeond snapshots" lists.
+
 	aeond restore --from /backup/shop --data /var/lib/shop2
-	aeond restore --from /backup/shop --data /var/lib/shop --actor`,
-		setup: func(fs *flag.FlagSet) func(*environment) error {
+	aeond restore --from /backup/shop --data /var/lib/shop --actor Shop/main`,
+		Setup: func(fs *flag.FlagSet) cli.Action {
 			from := fs.String("from", "", "where the snapshots are, a `PLACE`")
 			dir := fs.String("data", "", "the data directory `DIR`")
-			name := fs.String("snapshot", "", "its `NAME`, as \"aeond snapshots\" lists it")
-			actor := fs.Bool("actor", false, "the newest snapshot of an actor")
-			return func(env *environment) error { return restore(env, *from, *dir, *name, *actor) }
+			var w snapshot.Wanted
+			fs.StringVar(&w.Name, "snapshot", "", "its `NAME`, as \"aeond snapshots\" lists it")
+			fs.StringVar(&w.Actor, "actor", "", "the newest snapshot of this `ACTOR`")
+			return cli.NoArguments(func(env *cli.Env) error {
+				if err := cmdline.NotEmpty(fs, "snapshot", "actor"); err != nil {
+					return cli.Usagef("%v", err)
+				}
+				return restore(env, *from, *dir, w)
+			})
 		},
 	}
 }
 
 func openPlace(flagName, address string) (snapshot.Target, error) {
 	if address == "" {
-		return nil, usagef("name the place with --%s: a directory, or s3://BUCKET/PREFIX", flagName)
+		return nil, cli.Usagef("name the place with --%s: a directory, or s3://BUCKET/PREFIX", flagName)
 	}
 	return ondisk.OpenTarget(context.Background(), address)
 }
 
-func takeSnapshot(env *environment, dir, to, actor, app string) error {
+func takeSnapshot(env *cli.Env, dir, to, actor, app string) error {
 	place, err := openPlace("to", to)
 	if err != nil {
 		return err
@@ -112,7 +130,7 @@ func takeSnapshot(env *environment, dir, to, actor, app string) error {
 		return err
 	}
 	if settings.Within(to, dir) {
-		return errors.Join(usagef("--to: %s is in the data directory %s, and would be lost with it; name another place", to, dir), db.Close())
+		return errors.Join(cli.Usagef("--to: %s is in the data directory %s, and would be lost with it; name another place", to, dir), db.Close())
 	}
 	root, err := rootOf(db, actor)
 	if err == nil && app == "" {
@@ -125,7 +143,7 @@ func takeSnapshot(env *environment, dir, to, actor, app string) error {
 }
 
 // copyStopped takes a snapshot without the program.
-func copyStopped(env *environment, db *pebbledb.DB, place snapshot.Target, root event.ActorID) error {
+func copyStopped(env *cli.Env, db *pebbledb.DB, place snapshot.Target, root event.ActorID) error {
 	if err := needsNoProgram(db); err != nil {
 		return err
 	}
@@ -135,26 +153,57 @@ func copyStopped(env *environment, db *pebbledb.DB, place snapshot.Target, root 
 		return err
 	}
 	_, bytes := saved.Size()
-	fmt.Fprintf(env.stdout, "%s: %d bytes, %d of them new\n", saved.Name, bytes, saved.NewBytes)
+	fmt.Fprintf(env.Stdout, "%s: %d bytes, %d of them new\n", saved.Name, bytes, saved.NewBytes)
 	return nil
 }
 
-// rootOf finds the actor that CLASS/NAME names; none is that of everything.
+// rootOf finds the actor that is named as in Shop/main, or as in Item:24:1 if it has no name; none is that
+// of everything.
 func rootOf(db *pebbledb.DB, actor string) (id event.ActorID, err error) {
 	if actor == "" {
 		return id, nil
 	}
-	class, name, ok := strings.Cut(actor, "/")
-	if !ok || class == "" || name == "" {
-		return id, usagef("--actor: %q is not CLASS/NAME", actor)
+	program := db.Identity().Program
+	actor = strings.TrimPrefix(actor, program+".")
+	if id, err = actorNamed(db, actor); err != nil {
+		return id, err
 	}
-	if !strings.Contains(class, ".") {
-		class = db.Identity().Program + "." + class
+	cut, err := exec.CutAt(db, id)
+	if err != nil {
+		return id, err
 	}
-	return exec.FindNamed(db, class, name)
+	label, err := cut.Label(program)
+	if err == nil && label != actor && id.String() != actor {
+		err = cli.Usagef("--actor: there is no %s, but %s", actor, label)
+	}
+	return id, err
 }
 
-func listSnapshots(env *environment, from string, verify bool) error {
+func actorNamed(db *pebbledb.DB, actor string) (event.ActorID, error) {
+	if class, name, ok := strings.Cut(actor, "/"); ok {
+		if class == "" || name == "" {
+			return event.ActorID{}, wrongActor(actor)
+		}
+		if !strings.Contains(class, ".") {
+			class = db.Identity().Program + "." + class
+		}
+		return exec.FindNamed(db, class, name)
+	}
+	id, err := event.ParseActorID(actor)
+	if _, number, ok := strings.Cut(actor, ":"); err != nil && ok {
+		id, err = event.ParseActorID(number)
+	}
+	if err != nil {
+		return event.ActorID{}, wrongActor(actor)
+	}
+	return id, nil
+}
+
+func wrongActor(actor string) error {
+	return cli.Usagef("--actor: %q is neither CLASS/NAME, nor CLASS:ID as a trace shows an actor without a name", actor)
+}
+
+func listSnapshots(env *cli.Env, from string, verify bool) error {
 	place, err := openPlace("from", from)
 	if err != nil {
 		return err
@@ -164,57 +213,52 @@ func listSnapshots(env *environment, from string, verify bool) error {
 		return err
 	}
 	if len(list) == 0 {
-		env.say("there are no snapshots in %s", place)
+		return &snapshot.NotFoundError{Target: place.String()}
 	}
 	damaged := false
 	for i := range list {
 		m := &list[i]
 		rows, bytes := m.Size()
-		what := "everything"
+		what := m.Of()
 		if m.Kind == snapshot.Actor {
-			what = fmt.Sprintf("%s, %s", m.Actor, actors(m.Actors))
+			what += ", " + cli.Count(m.Actors, "actor")
 		}
-		fmt.Fprintf(env.stdout, "%s  %s  %d rows  %d bytes  %s", m.Name, m.Program, rows, bytes, what)
+		fmt.Fprintf(env.Stdout, "%s  %s  %d rows  %d bytes  %s", m.Name, m.Program, rows, bytes, what)
 		if verify {
 			err := snapshot.Verify(context.Background(), place, m)
 			if bad := new(snapshot.DamageError); errors.As(err, &bad) {
-				fmt.Fprintf(env.stdout, "  DAMAGED %s: %s\n", bad.Name, bad.Reason)
+				fmt.Fprintf(env.Stdout, "  DAMAGED %s: %s\n", bad.Name, bad.Reason)
 				damaged = true
 				continue
 			}
 			if err != nil {
 				return err
 			}
-			fmt.Fprint(env.stdout, "  whole")
+			fmt.Fprint(env.Stdout, "  whole")
 		}
-		fmt.Fprintln(env.stdout)
+		fmt.Fprintln(env.Stdout)
 	}
 	if damaged {
-		return codeError(exitProblem)
+		return cli.Code(cli.ExitProblem)
 	}
 	return nil
 }
 
-func actors(n int) string {
-	if n == 1 {
-		return "1 actor"
-	}
-	return fmt.Sprintf("%d actors", n)
-}
-
-func restore(env *environment, from, dir, name string, actor bool) error {
+func restore(env *cli.Env, from, dir string, w snapshot.Wanted) error {
 	place, err := openPlace("from", from)
 	if err != nil {
 		return err
 	}
 	if dir == "" {
-		return usagef("name the directory with --data")
+		return cli.Usagef("name the directory with --data")
 	}
-	kind := snapshot.Node
-	if actor {
-		kind = snapshot.Actor
+	if id, err := pebbledb.Identify(dir); err == nil { // an actor goes back where it was taken
+		w.Store = id.Store
 	}
-	m, err := snapshot.Find(context.Background(), place, kind, name)
+	m, err := snapshot.Find(context.Background(), place, w)
+	if several := new(snapshot.AmbiguousError); errors.As(err, &several) {
+		return fmt.Errorf("%w\n\tname one with --snapshot", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -232,7 +276,7 @@ func restore(env *environment, from, dir, name string, actor bool) error {
 }
 
 // restoreNew makes a directory of a snapshot. It appears when it is complete.
-func restoreNew(env *environment, m *snapshot.Manifest, dir string, rows exec.RowSource) (err error) {
+func restoreNew(env *cli.Env, m *snapshot.Manifest, dir string, rows exec.RowSource) (err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
 		return err
@@ -264,12 +308,12 @@ func restoreNew(env *environment, m *snapshot.Manifest, dir string, rows exec.Ro
 		return err
 	}
 	n, _ := m.Size()
-	fmt.Fprintf(env.stdout, "%s: %d rows of %s, a new store %s\n", dir, n, m.Name, id.Store)
+	fmt.Fprintf(env.Stdout, "%s: %d rows of %s, a new store %s\n", dir, n, m.Name, id.Store)
 	return nil
 }
 
 // restoreActor brings an actor back where its snapshot was taken.
-func restoreActor(env *environment, m *snapshot.Manifest, dir string, rows exec.RowSource) (err error) {
+func restoreActor(env *cli.Env, m *snapshot.Manifest, dir string, rows exec.RowSource) (err error) {
 	root, err := event.ParseActorID(m.Root)
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.Name, err)
@@ -289,6 +333,6 @@ func restoreActor(env *environment, m *snapshot.Manifest, dir string, rows exec.
 	if err := e.Sync(); err != nil {
 		return err
 	}
-	fmt.Fprintf(env.stdout, "%s: %s is as it was in %s, %s\n", dir, m.Actor, m.Name, actors(n))
+	fmt.Fprintf(env.Stdout, "%s: %s is as it was in %s, %s\n", dir, m.Actor, m.Name, cli.Count(n, "actor"))
 	return nil
 }

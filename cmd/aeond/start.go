@@ -1,118 +1,58 @@
 package main
 
 import (
-	"context"
 	"flag"
-	"os"
-	"os/exec"
-	"os/signal"
-	"path/filepath"
 
-	"github.com/aeon-lang/aeon/build"
-	"github.com/aeon-lang/aeon/compiler"
-	"github.com/aeon-lang/aeon/lang/diag"
-	"github.com/aeon-lang/aeon/process"
-	"github.com/aeon-lang/aeon/program"
+	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/runtime/settings"
 )
 
-func startCommand() *command {
-	return &command{
-		name:  "start",
-		args:  "--app PROGRAM --data DIR [--durability MODE] [--memory SIZE]",
-		short: "serve what a data directory holds",
-		long: `
+func startCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "start",
+		Args:  "--app PROGRAM --data DIR [--create] [--durability MODE] [--memory SIZE]",
+		Short: "serve what a data directory holds",
+		Long: `
 Start goes on with the actors, sub-events and timers in a data directory, and runs until it is
-told to end, by Ctrl-C or SIGTERM. It does not run main.
+told to end, by Ctrl-C or SIGTERM. It does not run main. A directory that holds nothing is
+refused, since its name may be mistyped; with --create it becomes a new store.
 
-PROGRAM is an executable made by "aeonc build", or sources: a directory, or an .aeon file.
+PROGRAM is an executable made by "aeonc build", or sources: a directory, or an .aeon file. It
+takes the place of aeond: signals, exit code and process id are the program's.
 
 	aeond start --app ./shop --data /var/lib/shop
 	aeond start --app bin/shop --data /var/lib/shop --durability relaxed=10ms`,
-		setup: func(fs *flag.FlagSet) func(*environment) error {
+		Setup: func(fs *flag.FlagSet) cli.Action {
 			app := fs.String("app", "", "the `PROGRAM`, an executable or sources")
+			create := fs.Bool("create", false, "make a new store if DIR does not exist or is empty")
 			var state settings.State
 			state.Flags(fs)
-			return func(env *environment) error { return start(env, *app, state) }
+			return cli.NoArguments(func(env *cli.Env) error { return start(env, *app, *create, state) })
 		},
 	}
 }
 
-func start(env *environment, app string, state settings.State) error {
+func start(env *cli.Env, app string, create bool, state settings.State) error {
 	switch err := state.Check(); {
 	case app == "":
-		return usagef("name the program with --app")
+		return cli.Usagef("name the program with --app")
 	case err != nil:
-		return usageError{err.Error()}
+		return cli.Usagef("%v", err)
 	case state.Dir == "":
-		return usagef("name the directory with --data")
+		return cli.Usagef("name the directory with --data")
 	}
-	exe, err := executable(env, app)
+	path, err := executable(env, app)
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(exe, append([]string{"--serve"}, state.Arguments()...)...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = env.stdin, env.stdout, env.stderr
-	code, err := process.Run(cmd)
-	if err != nil {
-		return err
+	args := append([]string{"--serve"}, state.Arguments()...)
+	if create {
+		args = append(args, "--create")
 	}
-	if code != 0 {
-		return codeError(code)
-	}
-	return nil
+	return cli.Start(path, args...)
 }
 
-// executable returns the path of a program, which is compiled if sources are named.
-func executable(env *environment, app string) (string, error) {
-	if !isExecutable(app) {
-		made, err := compile(env, app)
-		if err != nil {
-			return "", err
-		}
-		app = made.Path
-	}
-	return filepath.Abs(app)
-}
-
-// isExecutable reports whether name is a program already.
-func isExecutable(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && filepath.Ext(name) != program.Extension
-}
-
-// diagnosticsMax bounds how many are shown.
-const diagnosticsMax = 100
-
-// compile makes an executable of sources.
-func compile(env *environment, name string) (build.Result, error) {
-	found, err := program.Find([]string{name})
-	if err != nil {
-		return build.Result{}, err
-	}
-	if len(found) != 1 {
-		return build.Result{}, usagef("one program at a time, not %d", len(found))
-	}
-	loader := program.NewLoader()
-	p, err := loader.Load(found[0])
-	if err != nil {
-		return build.Result{}, err
-	}
-	var all []diag.Diagnostic
-	wrong := false
-	for _, q := range loader.Packages() {
-		for _, d := range q.Diagnostics {
-			all = append(all, d)
-			wrong = wrong || d.Severity == diag.Error
-		}
-	}
-	if err := diag.WriteHuman(env.stderr, all, diag.HumanOptions{Max: diagnosticsMax}); err != nil {
-		return build.Result{}, err
-	}
-	if wrong {
-		return build.Result{}, codeError(exitProblem)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	return compiler.Compile(ctx, []*program.Package{p}, compiler.Options{Name: p.Name(), Store: true, Say: env.say})
+// executable returns the path of a program, which is compiled if sources are named; it needs no main.
+func executable(env *cli.Env, app string) (path string, err error) {
+	return env.Executable([]string{app}, cli.Making{Load: env.LoadPackage, Store: true})
 }

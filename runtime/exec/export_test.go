@@ -3,9 +3,11 @@ package exec
 import (
 	"errors"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
@@ -249,6 +251,26 @@ func TestSharedActorIsNotReplaced(t *testing.T) {
 	again := deskRef{Ref{h: n.sys.durable.actors.find(d.ID())}}
 	mustNot(t, again.await(n.cl, func(cx *Cx, self *desk) { VectorPopOwned(cx, &self.Self, 4, &self.kids) }))
 	refused(true) // it has moved there
+	n.close()
+}
+
+// A cut has the label that a trace gives its root, and with it the actor is found again.
+func TestACutIsLabelledAsInATrace(t *testing.T) {
+	n := startNode(t, Config{})
+	openBank(t, n.sys, "one", 1)
+	account := accountAt(t, n, "one", "a0").ID()
+	for id, want := range map[event.ActorID]string{
+		n.bank("one").ID(): classBank.path() + "/one",
+		account:            classAccount.path() + ":" + account.String(),
+	} {
+		c, err := CutAt(n.store, id)
+		mustNot(t, err)
+		for program, want := range map[string]string{"other": want, classBank.Package: strings.TrimPrefix(want, classBank.Package+".")} {
+			if got, err := c.Label(program); err != nil || got != want {
+				t.Errorf("%v in program %s: %q, %v, want %q", id, program, got, err, want)
+			}
+		}
+	}
 	n.close()
 }
 

@@ -25,14 +25,15 @@ func (s *System) Snapshot(ctx context.Context, to snapshot.Target) (*snapshot.Sa
 // SnapshotActor makes a snapshot of an actor and everything that it reaches, as of a moment of
 // the call, while events go on. The error is a *NoActorError if the actor is not there.
 func (s *System) SnapshotActor(ctx context.Context, to snapshot.Target, actor Ref) (*snapshot.Saved, error) {
-	m := snapshot.Manifest{Kind: snapshot.Actor, Actor: actor.h.String(), Root: actor.h.id.String()}
+	m := snapshot.Manifest{Kind: snapshot.Actor, Root: actor.h.id.String()}
 	return s.takeSnapshot(ctx, to, m, func(view store.Reader, m *snapshot.Manifest) (snapshot.Rows, error) {
 		c, err := CutAt(view, actor.h.id)
 		if err != nil {
 			return nil, err
 		}
 		m.Actors, c.Overrides = c.Actors(), s.overrides(view)
-		return c.Rows, nil
+		m.Actor, err = c.Label(m.Program)
+		return c.Rows, err
 	})
 }
 

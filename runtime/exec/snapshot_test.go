@@ -66,7 +66,7 @@ func TestSnapshotsAreConsistentWhileEventsRun(t *testing.T) {
 	if len(different) < 2 {
 		t.Error("all snapshots show the same: nothing ran beside them")
 	}
-	if last := list[len(list)-1]; last.Kind != snapshot.Actor || last.Actor != `Bank("one")` || last.Actors != 11 || last.Number != 10 {
+	if last := list[len(list)-1]; last.Kind != snapshot.Actor || last.Actor != "bank.Bank/one" || last.Actors != 11 || last.Number != 10 {
 		t.Errorf("the last manifest is %+v", last.Manifest)
 	}
 }

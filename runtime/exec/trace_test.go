@@ -166,7 +166,7 @@ func BenchmarkTraced(b *testing.B) {
 		b.Run(mode, func(b *testing.B) {
 			cfg := Config{Log: quiet}
 			if mode != "off" {
-				w, err := trace.Create(b.TempDir()+"/t", false)
+				w, err := trace.Create(b.TempDir()+"/t", trace.Memory, false)
 				mustNot(b, err)
 				w.Begin(trace.Header{Program: "bench"})
 				defer func() { mustNot(b, w.Close()) }()
@@ -205,7 +205,7 @@ func (w workload) recorded(cfg *Config, f trace.Func) (end func() error, err err
 	if dir == "" {
 		return func() error { return nil }, nil
 	}
-	file, err := trace.Create(fmt.Sprintf("%s/%d-%d-%d", dir, w.seed, w.goroutines, w.nodes), false)
+	file, err := trace.Create(fmt.Sprintf("%s/%d-%d-%d", dir, w.seed, w.goroutines, w.nodes), trace.Memory, false)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ type Manifest struct {
 	Program string    `json:"program"` // name of the package
 	Number  uint64    `json:"number"`  // counts the snapshots of the store
 	Taken   time.Time `json:"taken"`
-	Actor   string    `json:"actor,omitempty"`  // of a snapshot of an actor: Class("key") or Class(id)
+	Actor   string    `json:"actor,omitempty"`  // of a snapshot of an actor: Class/name, or Class:id without a name
 	Root    string    `json:"root,omitempty"`   // its id
 	Actors  int       `json:"actors,omitempty"` // how many actors the snapshot has
 	Chunks  []Chunk   `json:"chunks"`
@@ -54,6 +54,14 @@ func (m *Manifest) Size() (rows int, bytes int64) {
 		bytes += c.Bytes
 	}
 	return rows, bytes
+}
+
+// Of says what the snapshot is of: an actor, or everything.
+func (m *Manifest) Of() string {
+	if m.Kind == Actor {
+		return m.Actor
+	}
+	return "everything"
 }
 
 func (m *Manifest) path() string { return m.Store + "/snapshots/" + m.Name + ".json" }
@@ -94,41 +102,6 @@ func List(ctx context.Context, t Target, store string) ([]Manifest, error) {
 	}
 	slices.SortStableFunc(list, func(a, b Manifest) int { return a.Taken.Compare(b.Taken) })
 	return list, nil
-}
-
-// NotFoundError says that a target has no such snapshot.
-type NotFoundError struct {
-	Target, Name string
-	Have         []string // what is there
-}
-
-// Error implements error.
-func (e *NotFoundError) Error() string {
-	if len(e.Have) == 0 {
-		return fmt.Sprintf("there are no snapshots in %s", e.Target)
-	}
-	what := "no snapshot"
-	if e.Name != "" {
-		what += fmt.Sprintf(" named %s", e.Name)
-	}
-	return fmt.Sprintf("%s has %s; it has %s", e.Target, what, strings.Join(e.Have, ", "))
-}
-
-// Find returns the snapshot with that name, or the newest of the kind if name is "".
-func Find(ctx context.Context, t Target, kind Kind, name string) (*Manifest, error) {
-	list, err := List(ctx, t, "")
-	if err != nil {
-		return nil, err
-	}
-	missing := &NotFoundError{Target: t.String(), Name: name}
-	for i := len(list) - 1; i >= 0; i-- {
-		m := &list[i]
-		if m.Name == name || name == "" && m.Kind == kind {
-			return m, nil
-		}
-		missing.Have = append(missing.Have, m.Name)
-	}
-	return nil, missing
 }
 
 func readManifest(ctx context.Context, t Target, name string) (*Manifest, error) {

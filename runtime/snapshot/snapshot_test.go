@@ -94,7 +94,7 @@ func TestSnapshotsAreIncremental(t *testing.T) {
 	if n, err := snapshot.Prune(ctx, to, "ab12", snapshot.Node, 1); n != 2 || err != nil {
 		t.Fatalf("Prune: %d, %v", n, err)
 	}
-	newest, err := snapshot.Find(ctx, to, snapshot.Node, "")
+	newest, err := snapshot.Find(ctx, to, snapshot.Wanted{})
 	if err != nil || newest.Number != 3 {
 		t.Fatalf("Find: %v, %v", newest, err)
 	}
@@ -106,8 +106,65 @@ func TestSnapshotsAreIncremental(t *testing.T) {
 		t.Errorf("after pruning there are %d chunks, the snapshot has %d: %v", len(chunks), len(newest.Chunks), err)
 	}
 	var missing *snapshot.NotFoundError
-	if _, err := snapshot.Find(ctx, to, snapshot.Node, list[0].Name); !errors.As(err, &missing) || !strings.Contains(err.Error(), newest.Name) {
+	if _, err := snapshot.Find(ctx, to, snapshot.Wanted{Name: list[0].Name}); !errors.As(err, &missing) || !strings.Contains(err.Error(), newest.Name) {
 		t.Errorf("Find of a pruned snapshot: %v", err)
+	}
+}
+
+// What is wanted is found by what it is of, not by being the newest of something else.
+func TestTheWantedSnapshotIsFound(t *testing.T) {
+	ctx, to := context.Background(), snapshot.Dir(t.TempDir())
+	number := uint64(0)
+	save := func(kind snapshot.Kind, store, actor, root string) string {
+		number++
+		m := snapshot.Manifest{Kind: kind, Store: store, Program: "shop", Number: number, Taken: time.Unix(int64(number), 0), Actor: actor, Root: root}
+		s, err := snapshot.Save(ctx, to, m, func(func(key, value []byte) error) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Name
+	}
+	old := save(snapshot.Node, "a", "", "")
+	node := save(snapshot.Node, "a", "", "")
+	shop := save(snapshot.Actor, "a", "Shop/main", "3:8000000000000001")
+	item := save(snapshot.Actor, "a", "Item:9:1", "9:1")
+	for w, want := range map[snapshot.Wanted]string{
+		{}:                              node,
+		{Name: old}:                     old,
+		{Name: item}:                    item,
+		{Actor: "Shop/main"}:            shop,
+		{Actor: "shop.Shop/main"}:       shop,
+		{Actor: "3:8000000000000001"}:   shop,
+		{Actor: "Item:9:1"}:             item,
+		{Actor: "9:1", Name: item}:      item,
+		{Actor: "9:1", Store: "nobody"}: item,
+	} {
+		if m, err := snapshot.Find(ctx, to, w); err != nil || m.Name != want {
+			t.Errorf("%+v: %v, %v, want %s", w, m, err, want)
+		}
+	}
+	for w, want := range map[snapshot.Wanted]string{
+		{Actor: "Shop/none"}:             " has no snapshot of Shop/none; it has " + item + " of Item:9:1, " + shop + " of Shop/main, " + node + " of everything, " + old + " of everything",
+		{Actor: "bank.Shop/main"}:        "no snapshot of bank.Shop/main",
+		{Name: "none"}:                   "has no snapshot none; it has ",
+		{Name: node, Actor: "Shop/main"}: "has no snapshot " + node + " of Shop/main; it has ",
+	} {
+		if m, err := snapshot.Find(ctx, to, w); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, %v, want %s", w, m, err, want)
+		}
+	}
+	other := save(snapshot.Node, "b", "", "")
+	var several *snapshot.AmbiguousError
+	if m, err := snapshot.Find(ctx, to, snapshot.Wanted{}); !errors.As(err, &several) || len(several.Have) != 2 || strings.Contains(err.Error(), old) {
+		t.Errorf("of two stores: %v, %v", m, err)
+	}
+	for w, want := range map[snapshot.Wanted]string{{Store: "a"}: node, {Store: "b"}: other, {Actor: "Shop/main"}: shop} {
+		if m, err := snapshot.Find(ctx, to, w); err != nil || m.Name != want {
+			t.Errorf("of two stores, %+v: %v, %v, want %s", w, m, err, want)
+		}
+	}
+	if _, err := snapshot.Find(ctx, snapshot.Dir(t.TempDir()), snapshot.Wanted{}); err == nil || !strings.HasPrefix(err.Error(), "there are no snapshots in ") {
+		t.Errorf("of none: %v", err)
 	}
 }
 
@@ -151,7 +208,7 @@ func TestDamagedSnapshotIsRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			var damage *snapshot.DamageError
-			m, err := snapshot.Find(ctx, to, snapshot.Node, "")
+			m, err := snapshot.Find(ctx, to, snapshot.Wanted{})
 			if err == nil {
 				err = snapshot.Read(ctx, to, m, func(key, _ []byte) error { return fmt.Errorf("row %q was passed on", key) })
 			}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -42,6 +43,7 @@ type Header struct {
 // section has ended is dropped.
 type Writer struct {
 	file *os.File
+	made bool // it was not there before
 	stop chan struct{}
 	done chan struct{}
 	mu   struct {
@@ -51,23 +53,24 @@ type Writer struct {
 		pending int    // answers in it
 		events  uint64 // of the section
 		inside  bool   // a section has begun and has not ended
+		begun   bool   // so has one before, or this one
 		err     error  // the first that the file system returned
 	}
 }
 
-// Create starts a file, or, to append, goes on with the sections of one that another
-// process has left. The caller closes it.
-func Create(name string, toAppend bool) (*Writer, error) {
-	flags := os.O_RDWR | os.O_CREATE
-	if !toAppend {
-		flags |= os.O_TRUNC
-	}
-	f, err := os.OpenFile(name, flags, 0o666)
+// Create starts a file, or, to append, goes on with the sections of one that another process has left.
+// A file that holds something else than a trace of systems of this kind is refused, and is as it was.
+// The caller closes the result.
+func Create(name string, kind SystemKind, toAppend bool) (*Writer, error) {
+	f, made, err := openFile(name)
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{file: f, stop: make(chan struct{}), done: make(chan struct{})}
-	if err := w.seekEnd(); err != nil {
+	w := &Writer{file: f, made: made, stop: make(chan struct{}), done: make(chan struct{})}
+	if err = kind.prepare(f, toAppend); err == nil {
+		err = w.seekEnd()
+	}
+	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	open.Lock()
@@ -75,6 +78,15 @@ func Create(name string, toAppend bool) (*Writer, error) {
 	open.Unlock()
 	go w.flushLoop()
 	return w, nil
+}
+
+// openFile opens a file; made tells that it was not there before.
+func openFile(name string) (f *os.File, made bool, err error) {
+	if f, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666); !errors.Is(err, fs.ErrExist) {
+		return f, err == nil, err
+	}
+	f, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666)
+	return f, false, err
 }
 
 // open are the writers that were not closed.
@@ -161,7 +173,7 @@ func (w *Writer) Begin(h Header) {
 	if err != nil {
 		panic(err) // a struct of strings and numbers always marshals
 	}
-	w.mu.events, w.mu.inside = 0, true
+	w.mu.events, w.mu.inside, w.mu.begun = 0, true, true
 	w.mu.buf = append(append(w.mu.buf, line...), '\n')
 }
 
@@ -182,8 +194,8 @@ func (w *Writer) End(how string) {
 	w.mu.inside = false
 }
 
-// Close writes what is left and closes the file. It returns the first error that there
-// was; then the file is not complete.
+// Close writes what is left and closes the file, which goes if it is new and has no section. It returns
+// the first error that there was; then the file is not complete.
 func (w *Writer) Close() error {
 	close(w.stop)
 	<-w.done
@@ -193,7 +205,11 @@ func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.flush()
-	return errors.Join(w.mu.err, w.file.Close())
+	err := errors.Join(w.mu.err, w.file.Close())
+	if w.made && !w.mu.begun {
+		err = errors.Join(err, os.Remove(w.file.Name()))
+	}
+	return err
 }
 
 // Prepare implements Recorder: it encodes all but what Ended adds.

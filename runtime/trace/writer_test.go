@@ -21,7 +21,7 @@ func transfer(order int64) *Event {
 
 func write(t *testing.T, name string, toAppend bool, use func(w *Writer)) []string {
 	t.Helper()
-	w, err := Create(name, toAppend)
+	w, err := Create(name, Memory, toAppend)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,8 +86,77 @@ func TestWriterGoesOnBehindATornLine(t *testing.T) {
 	}
 }
 
+// A file that is not the writer's to change is refused, and as it was.
+func TestWriterRefusesOtherFiles(t *testing.T) {
+	const memory, stored = `{"trace":2,"program":"p","started":"x"}` + "\n", `{"trace":2,"program":"p","store":"ab","run":1}` + "\n"
+	name := t.TempDir() + "/t"
+	for _, c := range []struct {
+		text string
+		kind SystemKind
+		want string // "": accepted
+	}{
+		{"", Memory, ""},
+		{memory, Memory, ""},
+		{memory + "{\"order\":1}\n", Memory, ""},
+		{`{"trace":2,"prog`, Memory, ""},
+		{`{"trace":2,"prog`, Stored, ""},
+		{`{"trace":2,"prog` + "\n" + stored, Stored, ""},
+		{stored, Stored, ""},
+		{stored, Memory, "t is the trace of programs that keep their state on disk, with --data, and this is one of those that keep their state in memory; name another file, or delete it"},
+		{`{"trace":2,"prog` + "\n" + stored, Memory, "is the trace of programs that keep their state on disk"},
+		{memory, Stored, "t is the trace of programs that keep their state in memory"},
+		{"package bank\n", Memory, "t is no trace, and is left as it is; name another file"},
+		{"package bank\n", Stored, "t is no trace, and is left as it is"},
+		{"\n" + memory, Memory, "is no trace"},
+		{`{"trace":"off"}`, Memory, ""}, // as torn
+		{`{"trace":0}`, Memory, "is no trace"},
+		{`{"trace":99}`, Memory, "t is the trace of a newer version"},
+		{`{"trace":` + strings.Repeat(" ", headerBytesMax), Memory, "is no trace"},
+	} {
+		if err := os.WriteFile(name, []byte(c.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		w, err := Create(name, c.kind, c.kind == Stored)
+		if err == nil {
+			err = w.Close()
+		}
+		switch {
+		case c.want == "":
+			if err != nil {
+				t.Errorf("%.60q, %s: %v", c.text, c.kind, err)
+			}
+			continue
+		case err == nil || !strings.Contains(err.Error(), c.want):
+			t.Errorf("%.60q, %s: %v, want %q", c.text, c.kind, err, c.want)
+		}
+		if data, err := os.ReadFile(name); err != nil || string(data) != c.text {
+			t.Errorf("%.60q has become %.60q, %v", c.text, data, err)
+		}
+	}
+}
+
+// A writer that was never used leaves no file, and one to a device leaves the device.
+func TestAnUnusedWriterLeavesNothing(t *testing.T) {
+	name := t.TempDir() + "/t"
+	for _, name := range []string{name, os.DevNull} {
+		w, err := Create(name, Memory, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := os.Stat(name); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the file is there: %v", err)
+	}
+	if _, err := os.Stat(os.DevNull); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestWriterReportsAFullDisk(t *testing.T) {
-	w, err := Create(t.TempDir()+"/t", false)
+	w, err := Create(t.TempDir()+"/t", Memory, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,14 +167,14 @@ func TestWriterReportsAFullDisk(t *testing.T) {
 	if err := w.Close(); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("Close returns %v", err)
 	}
-	if _, err := Create(t.TempDir()+"/no/t", false); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Create(t.TempDir()+"/no/t", Memory, false); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("Create returns %v", err)
 	}
 }
 
 func TestFlushOpenWritesBeforeTheEnd(t *testing.T) {
 	name := t.TempDir() + "/t"
-	w, err := Create(name, false)
+	w, err := Create(name, Memory, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +196,7 @@ func TestFlushOpenWritesBeforeTheEnd(t *testing.T) {
 }
 
 func BenchmarkRecord(b *testing.B) {
-	w, err := Create(b.TempDir()+"/t", false)
+	w, err := Create(b.TempDir()+"/t", Memory, false)
 	if err != nil {
 		b.Fatal(err)
 	}

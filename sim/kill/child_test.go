@@ -145,7 +145,7 @@ func (c *child) open() error {
 	if c.store, err = store.Open(engine, store.Options{Program: "ledger", Partitions: 8, Log: quiet}); err != nil {
 		return err
 	}
-	if c.trace, err = trace.Create(c.Trace, true); err != nil {
+	if c.trace, err = trace.Create(c.Trace, trace.Stored, true); err != nil {
 		return err
 	}
 	h := trace.Header{Program: "ledger", Seed: c.Seed, States: true, Store: c.store.Identity().Store, Run: c.store.Starts()}

@@ -151,7 +151,7 @@ func runCells(seed uint64, clients, cells, events int, rec trace.Recorder, state
 
 // traceCells is runCells into a file.
 func traceCells(seed uint64, events int, name string, states bool) ([]porcupine.Operation, error) {
-	w, err := trace.Create(name, false)
+	w, err := trace.Create(name, trace.Memory, false)
 	if err != nil {
 		return nil, err
 	}

@@ -164,7 +164,7 @@ func TestSnapshotInABucket(t *testing.T) {
 			t.Errorf("an object %q outside of the prefix", key)
 		}
 	}
-	newest, err := snapshot.Find(ctx, to, snapshot.Node, "")
+	newest, err := snapshot.Find(ctx, to, snapshot.Wanted{})
 	if err != nil || newest.Number != 2 {
 		t.Fatalf("Find: %+v, %v", newest, err)
 	}

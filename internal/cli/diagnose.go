@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"fmt"
@@ -9,27 +9,28 @@ import (
 	"github.com/aeon-lang/aeon/program"
 )
 
-// diagnosticFormats are what --format takes.
-var diagnosticFormats = []string{"human", "short", "json", "sarif"}
+// DiagnosticFormats are those in which diagnostics are shown.
+var DiagnosticFormats = []string{"human", "short", "json", "sarif"}
 
 // diagnosticsMax bounds how many are shown to people; machines get all.
 const diagnosticsMax = 100
 
-// diagnose shows what is wrong with packages, in one of diagnosticFormats. It
+// Diagnose shows what is wrong with packages, in one of DiagnosticFormats. It
 // returns an error if one of the diagnostics is one.
-func (e *environment) diagnose(packages []*program.Package, format string) error {
+func (e *Env) Diagnose(packages []*program.Package, format string) error {
 	var all []diag.Diagnostic
 	for _, p := range packages {
 		all = append(all, p.Diagnostics...)
 	}
-	return e.showDiagnostics(all, format)
+	return e.ShowDiagnostics(all, format)
 }
 
-func (e *environment) showDiagnostics(all []diag.Diagnostic, format string) error {
+// ShowDiagnostics is Diagnose for diagnostics that belong to no package.
+func (e *Env) ShowDiagnostics(all []diag.Diagnostic, format string) error {
 	if err := e.writeDiagnostics(all, format); err != nil {
 		return err
 	}
-	errors, code := 0, exitDiagnostics
+	errors, code := 0, ExitProblem
 	files := map[string]bool{}
 	for _, d := range all {
 		if d.Severity == diag.Error {
@@ -37,34 +38,35 @@ func (e *environment) showDiagnostics(all []diag.Diagnostic, format string) erro
 			files[d.Span.Pos().File()] = true
 		}
 		if d.Code == diag.Internal {
-			code = exitBug
+			code = ExitBug
 		}
 	}
 	if errors == 0 {
 		return nil
 	}
 	if format == "human" {
-		e.say("%s in %s", plural(errors, "error"), plural(len(files), "file"))
+		e.Say("%s in %s", Count(errors, "error"), Count(len(files), "file"))
 	}
-	return codeError(code)
+	return Code(code)
 }
 
 // writeDiagnostics writes to standard error for people, and to standard output
 // for programs that have asked for data.
-func (e *environment) writeDiagnostics(all []diag.Diagnostic, format string) error {
+func (e *Env) writeDiagnostics(all []diag.Diagnostic, format string) error {
 	switch format {
 	case "short":
-		return diag.WriteShort(e.stderr, all)
+		return diag.WriteShort(e.Stderr, all)
 	case "json":
-		return diag.WriteJSON(e.stdout, all)
+		return diag.WriteJSON(e.Stdout, all)
 	case "sarif":
-		return diag.WriteSARIF(e.stdout, all)
+		return diag.WriteSARIF(e.Stdout, all)
 	default:
-		return diag.WriteHuman(e.stderr, all, diag.HumanOptions{Color: colours(e.stderr), Max: diagnosticsMax})
+		return diag.WriteHuman(e.Stderr, all, diag.HumanOptions{Color: colours(e.Stderr), Max: diagnosticsMax})
 	}
 }
 
-func plural(n int, noun string) string {
+// Count returns how many there are of what a noun names: "1 file", "2 files".
+func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

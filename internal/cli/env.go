@@ -1,0 +1,44 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+)
+
+// Env is what a command may use of the world.
+type Env struct {
+	Tool   string // the name under which progress is reported
+	Stdin  io.Reader
+	Stdout *Output
+	Stderr io.Writer
+}
+
+// NewEnv returns the environment of this process.
+func NewEnv(tool string) *Env {
+	return &Env{Tool: tool, Stdin: os.Stdin, Stdout: NewOutput(os.Stdout), Stderr: os.Stderr}
+}
+
+// Say writes a line of progress to standard error.
+func (e *Env) Say(format string, args ...any) {
+	fmt.Fprintf(e.Stderr, e.Tool+": "+format+"\n", args...)
+}
+
+// Output is standard output. It keeps the first error: what was asked for and could not be
+// written, on a full disk, is not to end as if it had been.
+type Output struct {
+	to  io.Writer
+	err error
+}
+
+// NewOutput returns an output that goes to w.
+func NewOutput(w io.Writer) *Output { return &Output{to: w} }
+
+// Write implements io.Writer.
+func (o *Output) Write(p []byte) (int, error) {
+	n, err := o.to.Write(p)
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
+}

@@ -1,0 +1,119 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"time"
+
+	"github.com/aeon-lang/aeon/build"
+	"github.com/aeon-lang/aeon/compiler"
+	"github.com/aeon-lang/aeon/process"
+	"github.com/aeon-lang/aeon/program"
+)
+
+// Load loads the packages that arguments name.
+func Load(args []string) (*program.Loader, []*program.Package, error) {
+	found, err := program.Find(args)
+	if err != nil {
+		return nil, nil, err
+	}
+	loader := program.NewLoader()
+	var named []*program.Package
+	for _, u := range found {
+		p, err := loader.Load(u)
+		if err != nil {
+			return nil, nil, err
+		}
+		named = append(named, p)
+	}
+	return loader, named, nil
+}
+
+// LoadPackage loads the one package that arguments name and reports what is wrong with it.
+func (e *Env) LoadPackage(args []string) (*program.Package, error) {
+	loader, named, err := Load(args)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.Diagnose(loader.Packages(), "human"); err != nil {
+		return nil, err
+	}
+	if len(named) != 1 {
+		return nil, Usagef("one package at a time, not %d", len(named))
+	}
+	return named[0], nil
+}
+
+// LoadProgram is LoadPackage for one that has a main function.
+func (e *Env) LoadProgram(args []string) (*program.Package, error) {
+	p, err := e.LoadPackage(args)
+	if err == nil && p.Info.Package.Main == nil {
+		hint := ""
+		if p.Info.Package.Lookup("Main") != nil {
+			hint = "\n\tMain is a function like any other: main has a small letter"
+		}
+		e.Say("package %s has no main function, so there is nothing to run\n\twrite one: void main() { … }; `aeonc test` runs the tests of a package without main%s", p.Name(), hint)
+		return nil, Code(ExitProblem)
+	}
+	return p, err
+}
+
+// Compile makes an executable of checked packages: of one program, or of the
+// tests of all of them. Ctrl-C ends it.
+func (e *Env) Compile(named []*program.Package, o compiler.Options, quiet bool) (build.Result, error) {
+	if !quiet {
+		o.Say = e.Say
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	return compiler.Compile(ctx, named, o)
+}
+
+// Making says how a program is made ready to be started.
+type Making struct {
+	Load  func(sources []string) (*program.Package, error)
+	Store bool // with the store
+	Quiet bool // say nothing of it
+}
+
+// Executable returns the path of a program that can be started: of sources, which are compiled, or of
+// an executable as it is.
+func (e *Env) Executable(sources []string, m Making) (path string, err error) {
+	if len(sources) == 1 && isExecutable(sources[0]) {
+		return filepath.Abs(sources[0])
+	}
+	start := time.Now()
+	p, err := m.Load(sources)
+	if err != nil {
+		return "", err
+	}
+	made, err := e.Compile([]*program.Package{p}, compiler.Options{Name: p.Name(), Store: m.Store}, m.Quiet)
+	if err != nil {
+		return "", err
+	}
+	if !m.Quiet {
+		how := "compiled in"
+		if made.Cached {
+			how = "unchanged, ready after"
+		}
+		e.Say("running %s (%s %.2f s)", p.Name(), how, time.Since(start).Seconds())
+	}
+	return made.Path, nil
+}
+
+// isExecutable reports whether name is a program already.
+func isExecutable(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && filepath.Ext(name) != program.Extension
+}
+
+// Start lets a program take the place of this process. It returns only with an error.
+func Start(path string, args ...string) error {
+	code, err := process.Become(path, args...)
+	if err != nil {
+		return err
+	}
+	return Code(code)
+}

@@ -1,0 +1,99 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Wanted says which snapshot is meant: the newest of what fits.
+type Wanted struct {
+	Name  string // "": any
+	Actor string // as in Manifest.Actor, with or without the package, or its id; "": any snapshot of that name, else one of everything
+	Store string // whose, if several stores have one that fits
+}
+
+func (w Wanted) fits(m *Manifest) bool {
+	switch {
+	case w.Name != "" && w.Name != m.Name:
+		return false
+	case w.Actor == "":
+		return w.Name != "" || m.Kind == Node
+	}
+	short := func(actor string) string { return strings.TrimPrefix(actor, m.Program+".") }
+	return m.Kind == Actor && (short(m.Actor) == short(w.Actor) || m.Root == w.Actor)
+}
+
+func (w Wanted) String() string {
+	what := "everything"
+	if w.Actor != "" {
+		what = w.Actor
+	}
+	switch {
+	case w.Name == "":
+		return "no snapshot of " + what
+	case w.Actor == "":
+		return "no snapshot " + w.Name
+	}
+	return "no snapshot " + w.Name + " of " + what
+}
+
+// NotFoundError says that a target has no such snapshot.
+type NotFoundError struct {
+	Target string
+	Wanted Wanted
+	Have   []string // what is there
+}
+
+// Error implements error.
+func (e *NotFoundError) Error() string {
+	if len(e.Have) == 0 {
+		return fmt.Sprintf("there are no snapshots in %s", e.Target)
+	}
+	return fmt.Sprintf("%s has %s; it has %s", e.Target, e.Wanted, strings.Join(e.Have, ", "))
+}
+
+// AmbiguousError says that several stores have snapshots that fit: which is the newest says nothing then.
+type AmbiguousError struct {
+	Target string
+	Have   []string // the newest of each store
+}
+
+// Error implements error.
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%s has such snapshots of %d stores: %s", e.Target, len(e.Have), strings.Join(e.Have, ", "))
+}
+
+// Find returns the snapshot that is wanted. The errors are those of the target, *DamageError,
+// *NotFoundError and *AmbiguousError.
+func Find(ctx context.Context, t Target, w Wanted) (*Manifest, error) {
+	list, err := List(ctx, t, "")
+	if err != nil {
+		return nil, err
+	}
+	missing, found := &NotFoundError{Target: t.String(), Wanted: w}, []*Manifest{}
+	for i := len(list) - 1; i >= 0; i-- {
+		m := &list[i]
+		missing.Have = append(missing.Have, m.Name+" of "+m.Of())
+		same := func(f *Manifest) bool { return f.Store == m.Store }
+		switch {
+		case !w.fits(m) || slices.ContainsFunc(found, same):
+		case m.Store == w.Store:
+			return m, nil
+		default:
+			found = append(found, m)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, missing
+	case 1:
+		return found[0], nil
+	}
+	several := &AmbiguousError{Target: t.String()}
+	for _, m := range found {
+		several.Have = append(several.Have, fmt.Sprintf("%s of program %s, store %s", m.Name, m.Program, m.Store))
+	}
+	return nil, several
+}
