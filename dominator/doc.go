@@ -22,6 +22,18 @@
 // graph (the nodes on every path from TOP) do not, and need no iteration: in a
 // tree every node is its own sequencer.
 //
+// # Part of a graph
+//
+// A graph may know a part of a larger one, which a store keeps: [Graph.Restore]
+// places the first of it, [Graph.Attach] one node more. What is known is closed
+// upwards: with a node its T-parent and all its owners. So a node that is not
+// known has no owner but its T-parent, nothing that is known lies below it in
+// either structure, and all it reaches lies in its own T-subtree. It follows that
+// the tops of the nodes that are known do not depend on it, that no path between
+// two of them goes through it, and that the graph's answers are those of the
+// whole. Attach needs no lock on the T-parent: nobody can be waiting for a node
+// that is not known, so that it may count as having been there before.
+//
 // # Concurrency
 //
 // All methods may be called from any goroutine. In detail:
@@ -34,7 +46,7 @@
 //   - NewChild and NewRoot lock the parent alone, for a constant time. The
 //     caller must hold the creator (W): it must not be deleted meanwhile.
 //   - Everything else takes the graph's mutex: AddEdge, RemoveEdge, Apply,
-//     PlaceFresh, Delete, MoveT, Desired, Pending, Tighten and the listings.
+//     PlaceFresh, Attach, Delete, MoveT, Desired, Pending, Tighten and the listings.
 //     The caller holds the owner (W) of every edge it edits, so that nobody else
 //     edits the same edges.
 //   - Validate and Dump want quiet: no NewChild and no NewRoot beside them.
@@ -43,7 +55,7 @@
 //
 // # Costs
 //
-// NCA, IsAncestor, Child: O(log depth), by jump pointers. NewChild, NewRoot:
+// NCA, IsAncestor, Child: O(log depth), by jump pointers. NewChild, NewRoot, Attach:
 // O(1). Edge edits: O(1) amortised at any degree, plus one step for every owner
 // of a node whose top changes, plus the cycle check, which is O(log depth) when
 // c owns nothing, when p has no owner or when p lies outside T-subtree(top(c)),

@@ -280,13 +280,16 @@ func (m *model) delete(n int) {
 	}
 }
 
-// reopen goes on with a graph that is restored from what would have been stored of this one.
+// reopen goes on with a graph that is restored from what would have been stored of this one: deleted
+// nodes are not there, and who hangs below one does so below its partition. Of the nodes that may
+// be attached later some are, in any order.
 func (m *model) reopen() {
 	m.note("reopen")
-	old := m.node
+	m.bury()
+	ids := len(m.node)
 	m.g = dominator.New()
 	m.node = map[int]*dominator.Node{oracle.TOP: m.g.TOP()}
-	for id := range len(old) {
+	for id := range ids {
 		if id != oracle.TOP {
 			m.node[id] = &dominator.Node{ID: uint64(id)}
 		}
@@ -294,24 +297,84 @@ func (m *model) reopen() {
 	for _, home := range m.homes {
 		m.g.NewPartition(m.node[home])
 	}
+	first := m.early()
 	var nodes []dominator.Placed
 	var edges []dominator.Edit
+	var later []int
 	for _, id := range m.o.Nodes() {
 		if m.o.Virtual[id] {
 			continue
 		}
+		if !first[id] {
+			later = append(later, id)
+			continue
+		}
 		p := m.o.Parent[id]
 		at := len(nodes) * int(uint8(id*7)) / 256 // parents and children in any order
-		nodes = slices.Insert(nodes, at, dominator.Placed{Node: m.node[id], Parent: m.node[p], Units: uint32(m.o.Units[p][id]), Dead: m.o.Dead[id]})
+		nodes = slices.Insert(nodes, at, dominator.Placed{Node: m.node[id], Parent: m.node[p], Units: uint32(m.o.Units[p][id])})
 		for _, o := range m.o.Owners(id) {
 			if o != p {
 				edges = append(edges, dominator.Edit{Owner: m.node[o], Child: m.node[id], Units: m.o.Units[o][id]})
 			}
 		}
 	}
-	if gone, err := m.g.Restore(nodes, edges); err != nil || len(gone) > 0 {
-		m.fail("Restore gave %v, %v", gone, err)
+	if err := m.g.Restore(nodes, edges); err != nil {
+		m.fail("Restore gave %v", err)
 	}
+	for len(later) > 0 {
+		at := m.next(len(later))
+		for up := slices.Index(later, m.o.Parent[later[at]]); up >= 0; up = slices.Index(later, m.o.Parent[later[at]]) {
+			at = up // first what is above
+		}
+		id := later[at]
+		later = slices.Delete(later, at, at+1)
+		p := m.o.Parent[id]
+		if !m.g.Attach(m.node[id], m.node[p], uint32(m.o.Units[p][id])) {
+			m.fail("Attach refuses %d below %d", id, p)
+		}
+		if err := m.g.Validate(); err != nil {
+			m.fail("%v", err)
+		}
+	}
+}
+
+// bury forgets the deleted nodes that are left in T.
+func (m *model) bury() {
+	for _, id := range m.o.Nodes() {
+		if at := m.o.Parent[id]; m.o.Dead[at] && !m.o.Dead[id] {
+			for !m.o.Virtual[at] {
+				at = m.o.Parent[at]
+			}
+			m.o.Parent[id] = at
+		}
+	}
+	for id := range m.o.Dead {
+		delete(m.o.Parent, id)
+		delete(m.o.Dead, id)
+	}
+}
+
+// early returns the nodes that have to be there from the start, and some that need not.
+func (m *model) early() map[int]bool {
+	first := map[int]bool{}
+	var add func(id int)
+	add = func(id int) {
+		if id == oracle.TOP || m.o.Virtual[id] || first[id] {
+			return
+		}
+		first[id] = true
+		add(m.o.Parent[id])
+		for _, o := range m.o.Owners(id) {
+			add(o)
+		}
+	}
+	for _, id := range m.o.Nodes() {
+		owners := m.o.Owners(id)
+		if len(owners) > 1 || len(owners) == 1 && owners[0] != m.o.Parent[id] || m.next(8) == 1 {
+			add(id)
+		}
+	}
+	return first
 }
 
 // reap takes n out of T if it is dead without T-children, then its T-parent.

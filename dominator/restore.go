@@ -12,46 +12,43 @@ type Placed struct {
 	Parent *Node
 	// Units is the multiplicity of the edge Parent -> Node, 0 if there is none.
 	Units uint32
-	// Dead is set for a node that was deleted and had T-children left.
-	Dead bool
 }
 
 // ErrRestore is wrapped by the errors of Restore: what was stored is not a graph.
 var ErrRestore = errors.New("dominator: what was stored is no ownership graph")
 
-// Restore places all nodes of a graph, which has none but its partitions yet, as they were
+// Restore places nodes in a graph, which has none but its partitions yet, as they were
 // stored: T as it is, edges lists the ownership edges whose owner is not the T-parent. Tops
 // are computed, from below, and are exact. Nodes that want a move in T, because the ones
-// that an edit had caused were not performed any more, are queued for Pending. Edges of dead
-// owners are left out, and dead nodes without T-children are not placed but returned.
+// that an edit had caused were not performed any more, are queued for Pending. All nodes but those
+// that Attach may place later are among them.
 //
 // It takes O(nodes + edges), and less where parents come before their children. Nobody else
 // uses the graph meanwhile. An error wraps ErrRestore and leaves the graph unusable.
-func (g *Graph) Restore(nodes []Placed, edges []Edit) (gone []*Node, err error) {
+func (g *Graph) Restore(nodes []Placed, edges []Edit) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r := restorer{g: g}
 	if err := r.place(nodes); err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.link(nodes, edges); err != nil {
-		return nil, err
+		return err
 	}
 	if err := r.tops(); err != nil {
-		return nil, err
+		return err
 	}
 	for i := range nodes {
-		gone = append(gone, r.queue(&nodes[i])...)
+		g.want(&nodes[i])
 	}
-	return gone, nil
+	return nil
 }
 
 // restorer is one Restore.
 type restorer struct {
 	g      *Graph
-	block  []edges        // that edge lists are taken from
-	owners []*Node        // of edges that do not come from the T-parent
-	gone   map[*Node]bool // dead nodes that have left T again
+	block  []edges // that edge lists are taken from
+	owners []*Node // of edges that do not come from the T-parent
 }
 
 // edgesBlock is how many edge lists are allocated at once.
@@ -118,9 +115,6 @@ func (r *restorer) placed(n *Node) bool { return n == &r.g.root || n.parent.Load
 
 func (r *restorer) hang(p *Placed) {
 	p.Node.top.Store(p.Node)
-	if p.Dead {
-		p.Node.set(markDead)
-	}
 	p.Parent.hang(p.Node)
 }
 
@@ -128,7 +122,7 @@ func (r *restorer) hang(p *Placed) {
 func (r *restorer) link(nodes []Placed, others []Edit) error {
 	for i := range nodes {
 		p := &nodes[i]
-		if p.Units == 0 || p.Parent.has(markDead) || p.Dead {
+		if p.Units == 0 {
 			continue
 		}
 		if p.Parent.virtual {
@@ -138,10 +132,7 @@ func (r *restorer) link(nodes []Placed, others []Edit) error {
 		p.Node.set(markCovered)
 	}
 	for _, e := range others {
-		switch {
-		case e.Owner.has(markDead) || e.Child.has(markDead):
-			continue
-		case e.Units <= 0 || !r.placed(e.Owner) || !r.placed(e.Child) || e.Owner.virtual || e.Child.virtual:
+		if e.Units <= 0 || !r.placed(e.Owner) || !r.placed(e.Child) || e.Owner.virtual || e.Child.virtual {
 			return fmt.Errorf("%w: edge %d -> %d of %d units", ErrRestore, e.Owner.ID, e.Child.ID, e.Units)
 		}
 		at := e.Child.inLen()
@@ -230,24 +221,13 @@ func (n *Node) settleTop() {
 	n.top.Store(t)
 }
 
-// queue notes what T wants of a node, and takes it out of T if it is not needed any more.
-func (r *restorer) queue(p *Placed) (gone []*Node) {
-	n := p.Node
-	switch {
-	case r.gone[n]:
-	case p.Dead:
-		gone = r.g.reap(n)
-		for _, x := range gone {
-			if r.gone == nil {
-				r.gone = make(map[*Node]bool)
-			}
-			r.gone[x] = true
-		}
+// want notes whether a node that was restored wants a move in T.
+func (g *Graph) want(p *Placed) {
+	switch n := p.Node; {
 	case n.has(markCovered) || n.inLen() == 0 && p.Parent.virtual:
-	case r.g.desired(n) == p.Parent:
+	case g.desired(n) == p.Parent:
 		n.set(markCovered)
 	default:
-		r.g.markDirty(n)
+		g.markDirty(n)
 	}
-	return gone
 }

@@ -21,30 +21,6 @@ func placed(g *dominator.Graph, n int) (partition *dominator.Node, list []domina
 	return partition, list
 }
 
-// A dead node stays in T for as long as it has T-children that live or have some.
-func TestRestoreDropsDeadLeaves(t *testing.T) {
-	g := dominator.New()
-	_, list := placed(g, 5)
-	list[1].Parent, list[2].Parent, list[4].Parent = list[0].Node, list[1].Node, list[3].Node
-	for _, i := range []int{0, 1, 2, 3} {
-		list[i].Dead = true
-	}
-	gone, err := g.Restore(list, nil)
-	if err != nil || len(gone) != 3 {
-		t.Fatalf("Restore took out %v, %v", gone, err)
-	}
-	if err := g.Validate(); err != nil {
-		t.Error(err)
-	}
-	moves := g.Pending(0)
-	if len(moves) != 1 || moves[0].Node != list[4].Node {
-		t.Fatalf("moves %v, want one of the child of a dead node", moves)
-	}
-	if gone, err := g.MoveT(moves[0].Node, moves[0].Parent); err != nil || len(gone) != 1 || gone[0] != list[3].Node {
-		t.Errorf("the move took out %v, %v", gone, err)
-	}
-}
-
 func TestRestoreRefusesWhatIsNoGraph(t *testing.T) {
 	for name, damage := range map[string]func(list []dominator.Placed) []dominator.Edit{
 		"parent missing": func(list []dominator.Placed) []dominator.Edit {
@@ -72,7 +48,7 @@ func TestRestoreRefusesWhatIsNoGraph(t *testing.T) {
 	} {
 		g := dominator.New()
 		_, list := placed(g, 3)
-		if _, err := g.Restore(list, damage(list)); !errors.Is(err, dominator.ErrRestore) {
+		if err := g.Restore(list, damage(list)); !errors.Is(err, dominator.ErrRestore) {
 			t.Errorf("%s: Restore gave %v", name, err)
 		}
 	}
@@ -99,7 +75,7 @@ func BenchmarkRestore(b *testing.B) {
 			}
 		}
 		start := time.Now()
-		if _, err := g.Restore(list, shared); err != nil {
+		if err := g.Restore(list, shared); err != nil {
 			b.Fatal(err)
 		}
 		restored += time.Since(start)

@@ -145,6 +145,8 @@ func describeRestored(r Restored) string {
 	}{{r.Actors, "actor"}, {r.SubEvents, "sub-event"}, {r.Continuations, "tail call"}, {r.Timers, "timer"}} {
 		total += part.n
 		switch {
+		case part.n > exec.RestoredMax && part.noun == "actor":
+			parts = append(parts, fmt.Sprintf("more than %d actors", exec.RestoredMax))
 		case part.n == 1:
 			parts = append(parts, "1 "+part.noun)
 		case part.n > 1:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
@@ -17,8 +18,8 @@ func checkCommand() *cli.Command {
 		Args:  "--data DIR",
 		Short: "read every row of a data directory and say what is damaged",
 		Long: `
-Check reads all rows in a data directory, compares each with its checksum, and says how many
-actors of each class, sub-events and timers there are, and which methods they wait to call: a new
+Check reads all rows in a data directory, compares each with its checksum and ownership with itself,
+and says how many actors of each class, sub-events and timers there are, and which methods they wait to call: a new
 version of the program must have these with the same types. It changes nothing; the program
 must have ended, or been killed. The exit code is 1 if something is damaged.
 
@@ -65,6 +66,9 @@ func check(env *cli.Env, dir string) error {
 	if err == nil {
 		err = s.schema()
 	}
+	if err == nil && len(s.damage) == 0 {
+		err = s.ownership()
+	}
 	if closed := db.Close(); err == nil {
 		err = closed
 	}
@@ -92,6 +96,8 @@ func check(env *cli.Env, dir string) error {
 // condition says in words how the rows are.
 func (s *survey) condition(err error) string {
 	switch {
+	case errors.Is(err, dominator.ErrRestore):
+		return "which contradict each other"
 	case err != nil:
 		return "and then the engine could not read on"
 	case len(s.damage) > 0:

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -100,6 +101,19 @@ func (s *survey) schema() error {
 		}
 	}
 	return nil
+}
+
+// ownership reads who owns whom, which a program reads bit by bit while it runs.
+func (s *survey) ownership() error {
+	_, err := exec.ReadOwnership(s.from)
+	if bad := new(store.CorruptError); errors.As(err, &bad) {
+		s.damaged(bad)
+		return nil
+	}
+	if errors.Is(err, dominator.ErrRestore) {
+		return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+	}
+	return err
 }
 
 // population is how many actors of a class there are.

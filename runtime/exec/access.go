@@ -11,10 +11,8 @@ func (cx *Cx) access(h *Handle, mode Mode, c *Class) {
 	if h == nil {
 		Fault(cx, msgNull)
 	}
-	if h.is(deleted) {
-		cx.maxPos = max(cx.maxPos, h.lastPos) // final, as the deletion is
-		cx.ev.traceRead(h)
-		Fault(cx, msgGone(h, c))
+	if h.is(deleted | detached) {
+		cx.find(h, c)
 	}
 	if !h.is(created | fresh) {
 		mode = Write // to run its constructor
@@ -25,8 +23,8 @@ func (cx *Cx) access(h *Handle, mode Mode, c *Class) {
 		cx.maxPos = h.lastPos // before any fault: that tells of the last write, too
 	}
 	st := h.state.Load()
-	if h.layout != 0 && !h.used.Load() {
-		h.used.Store(true)
+	if h.layout != 0 && !h.has(markUsed) {
+		h.mark(markUsed, true)
 	}
 	if st&unloaded != 0 {
 		cx.mustLoad(h)
@@ -40,6 +38,16 @@ func (cx *Cx) access(h *Handle, mode Mode, c *Class) {
 	}
 	if h.obj == nil {
 		cx.construct(h)
+	}
+}
+
+// find attaches h, or faults if it was deleted.
+func (cx *Cx) find(h *Handle, c *Class) {
+	cx.attach(h)
+	if h.is(deleted) {
+		cx.maxPos = max(cx.maxPos, h.lastPos) // final, as the deletion is
+		cx.ev.traceRead(h)
+		Fault(cx, msgGone(h, c))
 	}
 }
 

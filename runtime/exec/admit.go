@@ -15,11 +15,8 @@ func (ev *Event) enter() error {
 		if ev.class != nil {
 			return nil // a client's new: the actor is fresh, nobody knows it
 		}
-		if st := ev.target.state.Load(); st&(deleted|unloaded) != 0 {
-			if st&deleted != 0 {
-				return ev.deadTarget()
-			}
-			if err := ev.sys.load(ev.target); err != nil {
+		if ev.target.is(deleted | unloaded | detached) {
+			if err := ev.present(); err != nil {
 				return err
 			}
 		}
@@ -67,6 +64,23 @@ func (ev *Event) enter() error {
 		ev.withdraw()
 		ev.attempt++
 	}
+}
+
+// present brings what the store has of the target into memory, unless it was deleted.
+func (ev *Event) present() error {
+	t, s := ev.target, ev.sys
+	if t.is(detached) {
+		if err := s.attach(t); err != nil {
+			return err
+		}
+	}
+	switch {
+	case t.is(deleted):
+		return ev.deadTarget()
+	case t.is(unloaded):
+		return s.load(t)
+	}
+	return nil
 }
 
 // enterAt enters at actor z.

@@ -133,6 +133,7 @@ func Async(cx *Cx, target Ref, m *Method, args Args) {
 		Fault(cx, msgNull)
 	}
 	ev := cx.ev
+	cx.attach(h)
 	p := print{target: h, self: m.Self, method: m}
 	if m.ArgRefs != nil {
 		f := Footprint{fresh: true} // what this event has created is shared by its branches alone

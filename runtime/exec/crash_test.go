@@ -178,6 +178,11 @@ func (c *crashes) branches(images []crashImage, stuck func(string)) error {
 func (c *crashes) resume(i crashImage) error {
 	list, old := c.nodes, c.rec
 	c.disk, c.tellers = i.disk, i.tellers
+	if d, ok := i.disk.(memDisk); ok {
+		if err := attachesAsStored(d.Engine, c.w.seed); err != nil {
+			return err
+		}
+	}
 	if err := c.open(); err != nil {
 		return err
 	}
@@ -187,7 +192,11 @@ func (c *crashes) resume(i crashImage) error {
 	c.bank = wref{c.sys.Resolve(c.bank.h.id)}
 	c.nodes = nil
 	for _, r := range list {
-		if r = (wref{c.sys.Resolve(r.h.id)}); !r.h.is(deleted) {
+		r = wref{c.sys.Resolve(r.h.id)}
+		if err := c.sys.attach(r.h); err != nil {
+			return err
+		}
+		if !r.h.is(deleted) {
 			c.nodes = append(c.nodes, r)
 		}
 	}

@@ -144,8 +144,8 @@ func (ev *Event) ownershipRows(w *preparation) {
 	for _, h := range ev.fresh {
 		serials = max(serials, h.id.Serial) // a reference may stay even to one that is deleted at once
 		if !ev.deleting(h) {
-			d.actors.add(h)
-			w.header(h, 0)
+			d.actors.keep(h)
+			w.header(h)
 		}
 	}
 	if serials > 0 {
@@ -153,7 +153,7 @@ func (ev *Event) ownershipRows(w *preparation) {
 	}
 	for _, h := range ev.born {
 		if !ev.deleting(h) {
-			w.header(h, 0)
+			w.header(h)
 		}
 	}
 	for _, e := range ev.edges {
@@ -174,20 +174,15 @@ func (ev *Event) ownershipRows(w *preparation) {
 			w.edgeRow(o.owner, o.child, 0)
 		}
 	}
-	for _, h := range w.gone {
-		w.key = appendHeaderKey(w.key[:0], h.id)
-		w.open().Delete(w.key)
-	}
 }
 
-// deletionRows removes the rows of an actor that the event deletes. Its header stays for as
-// long as it is needed in T; a name stays for ever, so that the next actor of that name has
-// another id.
+// deletionRows removes the rows of an actor that the event deletes. What hung below it, and was
+// owned by it alone, may lie in the store alone and goes on naming it (attach.go). A name stays
+// for ever, so that the next actor of that name has another id.
 func (ev *Event) deletionRows(w *preparation, h *Handle) {
 	b := w.open()
-	if !contains(w.gone, h) {
-		w.headerBelow(h, ev.sys.parentOf(h), 0, headerDead)
-	}
+	w.key = appendHeaderKey(w.key[:0], h.id)
+	b.Delete(w.key)
 	w.key = store.AppendSerial(store.AppendSection(w.key[:0], h.id.Birth, store.Fields), h.id.Serial)
 	b.DeleteRange(w.key, store.After(w.key))
 	if obj, ok := h.obj.(image.Stored); ok {
@@ -198,7 +193,7 @@ func (ev *Event) deletionRows(w *preparation, h *Handle) {
 	if h.named != nil {
 		w.name(h, true)
 	}
-	if h.timed.Load() {
+	if h.has(markTimed) {
 		ev.sys.timers.forgetRows(w, h)
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -21,6 +20,9 @@ type durable struct {
 	layouts     layouts
 	signatures  signatures
 	loads       loads
+	attaching   attaching
+	ready       atomic.Bool // the store has been read
+	closed      atomic.Bool // nothing is read any more
 	seq         atomic.Uint64
 
 	// owning is held while an event changes ownership, or the maintainer T, until that has its
@@ -32,7 +34,7 @@ type durable struct {
 	memory    memory
 	sessions  sessions
 	snapshots snapshots
-	found     restored
+	found     Restored
 	recovered int64  // order of the last traced event that is in the store
 	epoch     uint64 // number of the run with which the trace began
 }
@@ -112,11 +114,11 @@ func (d *durable) lookup(c *Class, name string) (incarnation uint32, used, dead 
 
 // moved stores a move in T of c from below old. The mover holds both parents and c, so that
 // what they own of c stays as it is.
-func (d *durable) moved(c, old *Handle, gone []*dominator.Node) {
+func (d *durable) moved(c, old *Handle) {
 	at("move", kindMove)
 	w := &preparation{d: d}
 	if !planted.parentForgotten {
-		w.header(c, 0)
+		w.header(c)
 	}
 	now := d.sys.parentOf(c)
 	for _, p := range [...]*Handle{old, now} {
@@ -128,9 +130,6 @@ func (d *durable) moved(c, old *Handle, gone []*dominator.Node) {
 			units = d.sys.graph.Units(&p.node, &c.node)
 		}
 		w.edgeRow(p, c, units)
-	}
-	for _, n := range gone {
-		w.open().Delete(store.HeaderKey(d.sys.handleOf(n).id))
 	}
 	d.journal.Append(w.open()) // nobody can tell a move: no answer waits for it
 	at("moved", kindMove)

@@ -181,9 +181,6 @@ func (c *Cut) ownership() (owned map[event.ActorID][]event.ActorID, alive map[ev
 			if err := header.read(payload); err != nil {
 				return &store.CorruptError{Key: bytes.Clone(key), Reason: err.Error()}
 			}
-			if header.flags&headerDead != 0 {
-				return nil
-			}
 			alive[id] = true
 			if header.units > 0 {
 				owned[header.parent] = append(owned[header.parent], id)

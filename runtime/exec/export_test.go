@@ -102,7 +102,7 @@ func TestActorIsRestored(t *testing.T) {
 			t.Errorf("the bank has %d", sum)
 		}
 		for i, want := range []int64{700, 1300, 1000} {
-			if got, err := (accountRef{Ref{h: n.sys.durable.actors.find(list[i].ID())}}).Balance(n.cl); got != want || err != nil {
+			if got, err := (accountRef{n.sys.Resolve(list[i].ID())}).Balance(n.cl); got != want || err != nil {
 				t.Errorf("account %d has %d, want %d: %v", i, got, want, err)
 			}
 		}
@@ -211,7 +211,7 @@ func TestDeletedActorComesBack(t *testing.T) {
 	}
 	mustNot(t, n.cl.Delete(n.bank("one").Ref))
 	for _, a := range list {
-		mustNot(t, n.cl.Delete(Ref{h: n.sys.durable.actors.find(a.ID())}))
+		mustNot(t, n.cl.Delete(n.sys.Resolve(a.ID())))
 	}
 	if sum := n.audit("one"); sum != 0 {
 		t.Errorf("the next bank of the name has %d", sum)
@@ -248,7 +248,7 @@ func TestSharedActorIsNotReplaced(t *testing.T) {
 		n.open()
 	}
 	refused(false) // both own it
-	again := deskRef{Ref{h: n.sys.durable.actors.find(d.ID())}}
+	again := deskRef{n.sys.Resolve(d.ID())}
 	mustNot(t, again.await(n.cl, func(cx *Cx, self *desk) { VectorPopOwned(cx, &self.Self, 4, &self.kids) }))
 	refused(true) // it has moved there
 	n.close()
@@ -314,4 +314,35 @@ func TestRestoreRefusesAnotherFormat(t *testing.T) {
 	if err := Restore(memengine.New(), store.Identity{}, snap.each); !errors.As(err, &older) {
 		t.Errorf("Restore gave %v", err)
 	}
+}
+
+// An actor that comes back does not own again what it owned when it was deleted.
+func TestRestoredActorOwnsWhatItRefersTo(t *testing.T) {
+	n := startNode(t, Config{})
+	b, _ := openBank(t, n.sys, "one", 2)
+	snap, _ := takeActor(t, n, b.Ref)
+	later, err := b.Open(n.cl, "later")
+	mustNot(t, err)
+	_, err = later.Deposit(n.cl, 7)
+	mustNot(t, err)
+	for _, name := range []string{"a0", "a1"} {
+		mustNot(t, n.cl.Delete(accountAt(t, n, "one", name).Ref))
+	}
+	n.reopen() // the account is detached when its owner goes
+	mustNot(t, n.cl.Delete(n.sys.Resolve(b.ID())))
+	n.edit(func(e *memengine.Engine) error {
+		_, err := RestoreActor(e, b.ID(), snap.each)
+		return err
+	})
+	h := n.sys.Resolve(later.ID()).h
+	if got, err := (accountRef{Ref{h}}).Balance(n.cl); got != 7 || err != nil {
+		t.Errorf("the account has %d, %v", got, err)
+	}
+	if owners := n.sys.graph.Owners(nil, &h.node); len(owners) > 0 {
+		t.Errorf("%v owns the account", n.sys.handleOf(owners[0]))
+	}
+	if sum := n.audit("one"); sum != 2000 {
+		t.Errorf("the bank has %d", sum)
+	}
+	n.close()
 }

@@ -33,10 +33,20 @@ func (f *Footprint) Add(r Ref, mode Mode) { f.add(r.h, mode, false) }
 func (f *Footprint) AddTree(r Ref, mode Mode) { f.add(r.h, mode, true) }
 
 func (f *Footprint) add(h *Handle, mode Mode, tree bool) {
-	if h == nil || h.is(deleted) || h.is(fresh) && !f.fresh {
+	if h == nil {
 		return
 	}
-	if !h.is(created) {
+	st := h.state.Load()
+	if st&detached != 0 {
+		if h.sys.attach(h) != nil {
+			return // the process is ending
+		}
+		st = h.state.Load()
+	}
+	if st&deleted != 0 || st&fresh != 0 && !f.fresh {
+		return
+	}
+	if st&created == 0 {
 		mode = Write // its constructor will run
 	}
 	if m := f.find(h); m != nil {

@@ -28,6 +28,7 @@ const (
 	dying                       // deleted by the event that holds it for writing
 	virtual                     // no actor: TOP or the node of a partition
 	unloaded                    // its state lies in the store alone
+	detached                    // all of it lies in the store alone: nothing but its id is known (attach.go)
 )
 
 // Handle is what the runtime keeps of one actor: its place in the ownership
@@ -37,9 +38,11 @@ type Handle struct {
 	node dominator.Node // Invariant: first, so that a handle is found from its node
 
 	// What every event changes comes first, apart from what every event reads.
-	latch latch  // guards queue and what is in it, and holds those who need no queue
-	queue *queue // nil while nobody but guests holds the actor or waits for it
+	latch  latch  // guards queue and what is in it, and holds those who need no queue
+	layout uint32 // that the actor was created with; of a system with a store
+	queue  *queue // nil while nobody but guests holds the actor or waits for it
 
+	sys   *System // of a system with a store; else nil
 	named *naming // of a named actor; else nil
 	id    event.ActorID
 	class *Class
@@ -48,11 +51,8 @@ type Handle struct {
 	obj Object
 
 	state   atomic.Uint32
+	marks   atomic.Uint32        // see has
 	kept    atomic.Pointer[keep] // who alone may touch the actor; changed by that chain alone
-	timed   atomic.Bool          // the actor has set a timer
-	wide    atomic.Bool          // a hint: readers have found that it reaches too much to share
-	used    atomic.Bool          // since the hand came by (passivate.go); of a system with a store
-	layout  uint32               // that the actor was created with; of a system with a store
 	lastPos store.Position       // of the last write; guarded by the actor's lock
 }
 
@@ -61,6 +61,27 @@ type Handle struct {
 type naming struct {
 	name        string
 	incarnation uint32
+}
+
+// Marks of a handle; bits of Handle.marks.
+const (
+	markTimed   uint32 = 1 << iota // the actor has set a timer
+	markWide                       // a hint: readers have found that it reaches too much to share
+	markUsed                       // since the hand came by (passivate.go); of a system with a store
+	markPartial                    // not all that it owns is in the graph; of a system with a store
+)
+
+func (h *Handle) has(mark uint32) bool { return h.marks.Load()&mark != 0 }
+
+// mark sets a mark or takes it away.
+func (h *Handle) mark(mark uint32, on bool) {
+	switch {
+	case h.has(mark) == on:
+	case on:
+		h.marks.Or(mark)
+	default:
+		h.marks.And(^mark)
+	}
 }
 
 func (h *Handle) is(bits uint32) bool { return h.state.Load()&bits != 0 }
@@ -90,7 +111,7 @@ func (h *Handle) String() string {
 		return "null"
 	case h.is(virtual):
 		return "virtual(" + h.id.String() + ")"
-	case h.class == nil:
+	case h.is(detached), h.class == nil:
 		return "actor(" + h.id.String() + ")"
 	case h.named != nil:
 		return h.label()
@@ -102,7 +123,13 @@ func (h *Handle) String() string {
 // Ids belong to the log: they differ from run to run, and nothing that a program can see
 // may depend on the schedule.
 func (h *Handle) label() string {
-	if h.named == nil {
+	if h.is(detached) && h.sys.attach(h) != nil {
+		return "actor" // the process is ending
+	}
+	switch {
+	case h.class == nil: // it was deleted in an earlier run
+		return "actor"
+	case h.named == nil:
 		return h.class.Name
 	}
 	return h.class.Name + "(" + strconv.Quote(h.named.name) + ")"
@@ -287,7 +314,8 @@ func (d *durable) named(c *Class, name string) *Handle {
 		d.store.Fail(err) // the process ends; what is made here is not stored
 	}
 	if used && !dead {
-		if h := d.actors.find(s.idOf(c, name, last)); h != nil {
+		h := d.resolve(s.idOf(c, name, last))
+		if h.is(detached) && s.attach(h) != nil || !h.is(deleted) {
 			return h
 		}
 	}
@@ -297,9 +325,9 @@ func (d *durable) named(c *Class, name string) *Handle {
 	h := s.newHandle(c, s.idOf(c, name, last), 0)
 	h.named = &naming{name: name, incarnation: last}
 	s.graph.NewRoot(&h.node, &s.partitions[h.id.Birth].node)
-	d.actors.add(h)
+	d.actors.keep(h)
 	w.name(h, false)
-	w.header(h, 0)
+	w.header(h)
 	h.lastPos = d.journal.Append(w.batch)
 	return h
 }
@@ -322,7 +350,7 @@ func (s *System) newHandle(c *Class, id event.ActorID, state uint32) *Handle {
 	h := &Handle{id: id, class: c}
 	h.node.ID = id.Serial
 	if s.durable != nil {
-		h.layout = s.durable.layout(c).Number
+		h.sys, h.layout = s, s.durable.layout(c).Number
 	}
 	h.state.Store(state)
 	return h

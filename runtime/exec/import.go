@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -103,7 +104,30 @@ func (r *actorRestore) run(root event.ActorID, rows RowSource) error {
 	if !r.members[root] {
 		return &NoActorError{ID: root}
 	}
-	return nil
+	return r.release()
+}
+
+// release takes from actors that come back what they owned when they were deleted, and is not
+// part of the snapshot: the headers of those go on naming them.
+func (r *actorRestore) release() error {
+	partitions, err := store.PartitionsOf(r.e)
+	for p := 0; p < partitions && err == nil; p++ {
+		from, to := store.SectionRange(event.PartitionID(p), store.Headers)
+		err = eachRowOf(r.e, from, to, func(key, _, payload []byte) error {
+			var h headerRow
+			if err := h.read(payload); err != nil {
+				return &store.CorruptError{Key: bytes.Clone(key), Reason: err.Error()}
+			}
+			_, id, ok := actorOfKey(key)
+			if !ok || h.units == 0 || !r.members[h.parent] || r.members[id] || r.present != nil && r.present.members[id] {
+				return nil
+			}
+			h.parent, h.units = event.ActorID{Birth: id.Birth}, 0
+			r.b.Set(headerOf(id, h))
+			return nil
+		})
+	}
+	return err
 }
 
 // remove deletes the rows of what is there now, apart from what others know of the root.
@@ -150,9 +174,9 @@ func (r *actorRestore) put(key, row []byte) error {
 	if section == store.Headers {
 		r.members[id] = true
 		if r.present == nil || !r.present.members[id] {
-			if there, err := r.lives(key); err != nil {
+			if there, err := r.payload(key); err != nil {
 				return err
-			} else if there {
+			} else if there != nil {
 				return &OwnedElsewhereError{Actor: id, Was: true}
 			}
 		}
@@ -181,20 +205,6 @@ func (r *actorRestore) payload(key []byte) ([]byte, error) {
 		return nil, err
 	}
 	return store.Payload(key, row)
-}
-
-// lives reports whether the actor with that header is there. A deleted one can have a header,
-// for as long as it has T-children.
-func (r *actorRestore) lives(key []byte) (bool, error) {
-	payload, err := r.payload(key)
-	if err != nil || payload == nil {
-		return false, err
-	}
-	var h headerRow
-	if err := h.read(payload); err != nil {
-		return false, &store.CorruptError{Key: key, Reason: err.Error()}
-	}
-	return h.flags&headerDead == 0, nil
 }
 
 // NameTakenError says that an actor cannot be restored because another one has, or has had,

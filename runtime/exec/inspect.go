@@ -21,7 +21,11 @@ func (s *System) States() (list []ActorState, err error) {
 	if s.durable == nil {
 		return nil, ErrNoStore
 	}
-	for _, h := range s.durable.actors.all() {
+	all, err := s.attachAll()
+	if err != nil {
+		return nil, err
+	}
+	for _, h := range all {
 		if !h.is(created) || h.is(deleted) {
 			continue
 		}
@@ -38,21 +42,16 @@ func (s *System) States() (list []ActorState, err error) {
 	return list, nil
 }
 
-// all returns every actor that has a handle, deleted ones that were there when the store was opened
-// included.
-func (r *registry) all() (list []*Handle) {
-	for _, b := range r.blocks {
-		for i := range b {
-			list = append(list, &b[i])
+// attachAll attaches every actor that is in the store, and returns them.
+func (s *System) attachAll() (list []*Handle, err error) {
+	r := recovery{d: s.durable, s: s}
+	err = r.headers(func(id event.ActorID, _ *headerRow) error {
+		h := s.durable.resolve(id)
+		list = append(list, h)
+		if h.is(detached) {
+			return s.attach(h)
 		}
-	}
-	for i := range r.shards {
-		sh := &r.shards[i].mu
-		sh.Lock()
-		for _, h := range sh.live {
-			list = append(list, h)
-		}
-		sh.Unlock()
-	}
-	return list
+		return nil
+	})
+	return list, err
 }

@@ -85,3 +85,13 @@ func (l *layouts) byNumber(number uint32) (*store.Layout, *Class, error) {
 	}
 	return n.layout, n.class, nil
 }
+
+// lost reports whether the store has had actors of a class that the program does not have.
+func (l *layouts) lost() bool {
+	for _, c := range l.schema.Classes() {
+		if l.classes[c.Name] == nil {
+			return true
+		}
+	}
+	return false
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
 )
 
@@ -62,14 +63,66 @@ func (s *System) readState(h *Handle) (loaded bool, err error) {
 	if err != nil {
 		return false, err // recovery has looked: it is there
 	}
-	if err := image.NewReader(d.store, h.id, layout, s).Resume(mu.copies[h]).Read(stored); err != nil {
+	var met *referred
+	resolver := any(s)
+	if h.has(markPartial) {
+		met = &referred{System: s, max: s.shareable()}
+		resolver = met
+	}
+	in := image.NewReader(d.store, h.id, layout, resolver).Resume(mu.copies[h])
+	if err := in.Read(stored); err != nil {
 		d.store.Fail(err)
 		return false, &UnknownError{Cause: err}
 	}
 	delete(mu.copies, h)
+	if met != nil {
+		if err := met.attach(h, in.Far()); err != nil {
+			return false, err
+		}
+	}
 	h.obj = obj
 	h.unset(unloaded) // from here on others see it
 	return true, nil
+}
+
+// referred collects what the state of an actor refers to while it is read, if that is not much:
+// readers share a tree only where all that they may reach is in the graph (share.go).
+type referred struct {
+	*System
+	max  int
+	list []*Handle
+	many bool
+	done bool // the state has been read; containers go on resolving
+}
+
+// Resolve is System.Resolve.
+func (r *referred) Resolve(id event.ActorID) Ref {
+	ref := r.System.Resolve(id)
+	switch {
+	case r.done, r.many, ref.h == nil:
+	case len(r.list) == r.max:
+		r.many, r.list = true, nil
+	default:
+		r.list = append(r.list, ref.h)
+	}
+	return ref
+}
+
+// attach attaches all that was collected; far says that there is more. Those h owns are among them.
+func (r *referred) attach(h *Handle, far bool) error {
+	if r.done = true; r.many || far {
+		return nil
+	}
+	h.mark(markPartial, false)
+	for _, c := range r.list {
+		if c.is(detached) {
+			if err := r.System.attach(c); err != nil {
+				return err
+			}
+		}
+	}
+	r.list = nil
+	return nil
 }
 
 // mustLoad is load for code of an event, which it unwinds if the store fails.

@@ -124,9 +124,9 @@ func (s *System) relink(c *Handle, mv dominator.Move) {
 	c.latch.Lock()
 	// A move that has become impossible is dropped: the graph will propose another.
 	old := s.parentOf(c)
-	gone, err := s.graph.MoveT(mv.Node, mv.Parent)
+	_, err := s.graph.MoveT(mv.Node, mv.Parent)
 	if s.durable != nil && err == nil {
-		s.durable.moved(c, old, gone)
+		s.durable.moved(c, old)
 	}
 	d.out = c.locked().Moved(s.view, d.out)
 	d.execute(c, 0)

@@ -134,7 +134,7 @@ func (o *Overrides) changed(p event.PartitionID) (list []changedActor, err error
 
 // layoutOf returns the layout and the class of an actor that a snapshot block runs on, else nil.
 func (o *Overrides) layoutOf(h *headerRow) (*store.Layout, *Class, error) {
-	if o == nil || h.flags&(headerDead|headerUnborn) != 0 {
+	if o == nil || h.flags&headerUnborn != 0 {
 		return nil, nil, nil
 	}
 	layout, class, err := o.layouts.byNumber(h.layout)

@@ -167,13 +167,13 @@ func TestBlockReplacesContainers(t *testing.T) {
 	}
 }
 
-// desksOf returns the desks that were there when the node was opened.
+// desksOf returns the desks that are there.
 func desksOf(n *node) (list []*Handle) {
-	for _, b := range n.sys.durable.actors.blocks {
-		for i := range b {
-			if b[i].class == &classDesk {
-				list = append(list, &b[i])
-			}
+	all, err := n.sys.attachAll()
+	mustNot(n.t, err)
+	for _, h := range all {
+		if h.class == &classDesk {
+			list = append(list, h)
 		}
 	}
 	return list

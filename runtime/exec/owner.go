@@ -76,6 +76,7 @@ func (cx *Cx) moveEdges(self *Self, old, v any) {
 
 // edge notes that p holds units more references to c.
 func (cx *Cx) edge(p, c *Handle, units int) {
+	cx.attach(c)
 	// The class graph has no cycles but loops, so that a cycle lies within one class.
 	if units > 0 && p.class.SelfRecursive && p.class == c.class {
 		cx.checkCycle(p, c)
@@ -293,12 +294,7 @@ func (ev *Event) commitOwnership() error {
 	}
 	for _, h := range ev.deletes {
 		if !h.is(fresh) {
-			gone := s.graph.Delete(&h.node)
-			if s.durable != nil {
-				for _, n := range gone {
-					ev.prep.gone = append(ev.prep.gone, s.handleOf(n))
-				}
-			}
+			s.graph.Delete(&h.node)
 			s.maintainer.kick()
 		}
 	}
@@ -315,7 +311,7 @@ func (ev *Event) bury() {
 	for _, h := range ev.deletes {
 		h.set(deleted)
 		s.forget(h)
-		if h.timed.Load() {
+		if h.has(markTimed) {
 			s.timers.forget(h)
 		}
 	}

@@ -79,8 +79,8 @@ func (s *System) unloadShard(shard int, share float64, most int) (dropped int) {
 			sh.hand = 0
 		}
 		h := sh.list[sh.hand]
-		if h.used.Load() && !h.is(deleted) {
-			h.used.Store(false)
+		if h.has(markUsed) && !h.is(deleted) {
+			h.mark(markUsed, false)
 			sh.hand++
 			continue
 		}

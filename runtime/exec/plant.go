@@ -25,6 +25,8 @@ var planted struct {
 	outcomeForgotten bool // the outcome of a request of a durable session is not stored
 	edgeForgotten    bool // a changed edge has no row
 	parentForgotten  bool // a move in the sequencing tree is not stored
+	twoHandles       bool // a detached actor gets another handle for each reference that is read
+	ownerForgotten   bool // an actor is attached without its owner
 }
 
 // enterOneByOne is enterBelow with a planted bug: others may enqueue in between.

@@ -103,10 +103,7 @@ func runPlanted(name string) int {
 		return crashed()
 	case "release before the batch has its place":
 		planted.releaseFirst = true
-		time.AfterFunc(20*time.Second, func() { // who has lost his lock may also wait for ever
-			fmt.Println("caught: it does not end")
-			os.Exit(exitCaught)
-		})
+		mustEnd()
 		return crashed()
 	case "answer before it is durable":
 		planted.answerEarly = true
@@ -130,6 +127,13 @@ func runPlanted(name string) int {
 	case "a move in the tree has no row":
 		planted.parentForgotten = true
 		return crashed()
+	case "two handles of one actor":
+		planted.twoHandles = true
+		mustEnd()
+		return crashed()
+	case "an actor is attached without its owner":
+		planted.ownerForgotten = true
+		return crashed()
 	}
 	p := plants[name]
 	p.plant()
@@ -145,6 +149,14 @@ func runPlanted(name string) int {
 		}
 	}
 	return exitMissed
+}
+
+// mustEnd catches a run that does not end: who has lost his lock may wait for ever.
+func mustEnd() {
+	time.AfterFunc(20*time.Second, func() {
+		fmt.Println("caught: it does not end")
+		os.Exit(exitCaught)
+	})
 }
 
 // lazyReaders builds the deadlock that lazy readers run into if they share a node: two
@@ -272,7 +284,7 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 		"a callback of an undone event", "callbacks out of order", "sub-events out of order", "a named actor is not undone",
 		"none: chains", "a chain keeps nothing",
 		"none: crashes", "release before the batch has its place", "answer before it is durable", "the row of a sub-event stays",
-		"an edge has no row", "a move in the tree has no row",
+		"an edge has no row", "a move in the tree has no row", "two handles of one actor", "an actor is attached without its owner",
 		"none: crash images", "answer before it is durable, on pebble", "a sync is reported before it has ended", "the outcome of a request is not stored"}
 	if testing.Short() {
 		names = names[:4] // a process each

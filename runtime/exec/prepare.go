@@ -29,7 +29,6 @@ type preparation struct {
 	unborn  bool     // a name is in the batch
 
 	orphans []orphan
-	gone    []*Handle // deleted actors that have left T
 }
 
 // dirtyActor is what an event has written of one actor.
@@ -90,8 +89,6 @@ func (w *preparation) reset() {
 	w.timers = w.timers[:0]
 	clear(w.orphans)
 	w.orphans = w.orphans[:0]
-	clear(w.gone)
-	w.gone = w.gone[:0]
 }
 
 // actor returns what has been written of an actor.
@@ -255,18 +252,18 @@ func appendArgs(b []byte, e *codec.Encoder, args Args) []byte {
 }
 
 // header writes the header of an actor that is in the graph.
-func (w *preparation) header(h *Handle, flags byte) {
+func (w *preparation) header(h *Handle) {
 	p := w.d.sys.graph.Parent(&h.node)
 	parent, units := w.d.sys.handleOf(p), 0
 	if !parent.is(virtual) {
 		units = w.d.sys.graph.Units(p, &h.node)
 	}
-	w.headerBelow(h, parent, units, flags)
+	w.headerBelow(h, parent, units)
 }
 
 // headerBelow is header for an actor whose T-parent is known, and owns it so often.
-func (w *preparation) headerBelow(h, parent *Handle, units int, flags byte) {
-	r := headerRow{flags: flags, layout: h.layout, top: parent == w.d.sys.top, parent: parent.id, units: uint32(units)}
+func (w *preparation) headerBelow(h, parent *Handle, units int) {
+	r := headerRow{layout: h.layout, top: parent == w.d.sys.top, parent: parent.id, units: uint32(units)}
 	if h.named != nil {
 		r.flags |= headerNamed
 		r.name, r.incarnation = h.named.name, h.named.incarnation
@@ -286,7 +283,7 @@ func (w *preparation) edge(owner, child *Handle) {
 	s := w.d.sys
 	units := s.graph.Units(&owner.node, &child.node)
 	if s.parentOf(child) == owner {
-		w.headerBelow(child, owner, units, 0)
+		w.headerBelow(child, owner, units)
 		return
 	}
 	w.edgeRow(owner, child, units)

@@ -2,9 +2,8 @@ package exec
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
-	"runtime"
-	"sync"
 
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -45,8 +44,9 @@ type recovery struct {
 	d      *durable
 	s      *System
 	placed []dominator.Placed
+	heads  []headerRow      // of those in placed
+	taken  map[*Handle]bool // those in placed
 	lanes  []*lane
-	gone   []*Handle
 	timers map[uint64]*timer // by generation: those that are set
 	steps  []tailStep        // of chains that keep their actors
 	chains []*chain          // theirs
@@ -54,7 +54,7 @@ type recovery struct {
 }
 
 func (r *recovery) run() error {
-	for _, step := range []func() error{r.graph, r.sessions, r.setTimers, r.continuations, r.outbox, r.unread} {
+	for _, step := range []func() error{r.classes, r.count, r.graph, r.sessions, r.setTimers, r.continuations, r.outbox, r.unread} {
 		if err := step(); err != nil {
 			r.s.live.add(-r.live) // it will not run, and closing the system waits for what does
 			return err
@@ -64,7 +64,7 @@ func (r *recovery) run() error {
 	if r.s.tracer == nil {
 		r.d.untraced()
 	}
-	r.clean()
+	r.d.ready.Store(true)
 	for i, ch := range r.chains {
 		r.s.workers.run(func() { ch.proceed(r.steps[i]) })
 	}
@@ -79,180 +79,83 @@ func (r *recovery) run() error {
 // unread refuses a store in which calls wait that the program cannot read.
 func (r *recovery) unread() error { return r.d.signatures.unread(r.d.layouts.schema) }
 
-// head is what recovery needs of a header until the graph is restored.
-type head struct {
-	parent event.ActorID
-	units  uint32
-	top    bool
-	dead   bool
+// classes refuses a store with actors of a class that the program has no more.
+func (r *recovery) classes() error {
+	if !r.d.layouts.lost() {
+		return nil
+	}
+	return r.headers(func(id event.ActorID, row *headerRow) error {
+		_, _, err := r.d.layouts.byNumber(row.layout)
+		return err
+	})
 }
 
-// part is what one goroutine reads.
-type part struct {
-	blocks []block
-	heads  [][]head // of the handles in blocks
-	free   []Handle
-	spare  []head // as many as free
-	err    error
+// errCounted ends the counting.
+var errCounted = errors.New("there are enough")
+
+// count counts the actors, up to a number that takes no time.
+func (r *recovery) count() error {
+	n := &r.d.found.Actors
+	err := r.headers(func(_ event.ActorID, row *headerRow) error {
+		if row.flags&headerUnborn == 0 {
+			*n++
+		}
+		if *n > RestoredMax {
+			return errCounted
+		}
+		return nil
+	})
+	if errors.Is(err, errCounted) {
+		return nil
+	}
+	return err
 }
 
-// handlesBlock is how many handles are allocated at once. Nothing is read into one slice: it is
-// not known how much there is, and to copy what is there costs as much as to read it.
-const handlesBlock = 1 << 12
-
-// graph reads headers and edges.
-func (r *recovery) graph() error {
-	workers := min(runtime.GOMAXPROCS(0), len(r.s.partitions))
-	parts := make([]part, workers)
-	each := (len(r.s.partitions) + workers - 1) / workers
-	var wg sync.WaitGroup
-	for i := range parts {
-		wg.Go(func() {
-			for p := i * each; p < min((i+1)*each, len(r.s.partitions)) && parts[i].err == nil; p++ {
-				parts[i].err = r.headers(&parts[i], event.PartitionID(p))
+// headers calls f for the header of every actor until f returns an error.
+func (r *recovery) headers(f func(id event.ActorID, row *headerRow) error) error {
+	var row headerRow
+	for p := range r.s.partitions {
+		err := r.rows(event.PartitionID(p), store.Headers, 8, func(key, payload []byte) error {
+			if err := row.read(payload); err != nil {
+				return err
 			}
+			return f(event.ActorID{Birth: event.PartitionID(p), Serial: binary.BigEndian.Uint64(key)}, &row)
 		})
-	}
-	wg.Wait()
-	total := 0
-	for i := range parts {
-		if parts[i].err != nil {
-			return parts[i].err
-		}
-		r.d.actors.blocks = append(r.d.actors.blocks, parts[i].blocks...)
-		total += parts[i].actors()
-	}
-	r.placed = make([]dominator.Placed, total)
-	rest := r.placed
-	for i := range parts {
-		chunk := rest[:parts[i].actors()]
-		rest = rest[len(chunk):]
-		wg.Go(func() { parts[i].err = r.parents(chunk, &parts[i]) })
-	}
-	wg.Wait()
-	for i := range parts {
-		if parts[i].err != nil {
-			return parts[i].err
+		if err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// graph attaches the actors that have an owner besides their T-parent, their owners, and
+// what is above them in the tree. All others are attached when they are used.
+func (r *recovery) graph() error {
+	r.taken = make(map[*Handle]bool)
 	edges, err := r.edges()
 	if err != nil {
 		return err
 	}
-	gone, err := r.s.graph.Restore(r.placed, edges)
-	if err != nil {
-		return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
-	}
-	for _, n := range gone {
-		r.gone = append(r.gone, r.s.handleOf(n))
-	}
-	r.placed = nil
-	return nil
-}
-
-// actors is how many there are in the part.
-func (p *part) actors() int {
-	n := 0
-	for _, b := range p.blocks {
-		n += len(b)
-	}
-	return n
-}
-
-// headers reads the headers of a partition and makes handles of them.
-func (r *recovery) headers(p *part, id event.PartitionID) error {
-	begin, heads := p.free, p.spare
-	n := 0
-	cut := func() {
-		if n > 0 {
-			p.blocks = append(p.blocks, block(begin[:n:n]))
-			p.heads = append(p.heads, heads[:n:n])
+	for i := 0; i < len(r.placed); i++ { // it grows
+		p := &r.placed[i]
+		at, err := r.d.parent(r.s.handleOf(p.Node).id, &r.heads[i])
+		if err == nil && !at.is(virtual) {
+			err = r.take(at)
+			p = &r.placed[i]
 		}
-		begin, heads, n = p.free, p.spare, 0
-	}
-	var row headerRow
-	var last uint32 // layout seen, which is never 0
-	var class *Class
-	err := r.rows(id, store.Headers, 8, func(key, payload []byte) error {
-		if err := row.read(payload); err != nil {
+		if err != nil {
 			return err
 		}
-		if row.layout != last {
-			var err error
-			if _, class, err = r.d.layouts.byNumber(row.layout); err != nil && (row.flags&headerDead == 0 || !isClass(err)) {
-				return err
-			}
-			last = row.layout
+		if at.is(deleted) {
+			at, p.Units = r.s.partitions[r.s.handleOf(p.Node).id.Birth], 0
 		}
-		if len(p.free) == 0 {
-			cut()
-			p.free, p.spare = make([]Handle, handlesBlock), make([]head, handlesBlock)
-			begin, heads = p.free, p.spare
-		}
-		h := &p.free[0]
-		p.spare[0] = head{parent: row.parent, units: row.units, top: row.top, dead: row.flags&headerDead != 0}
-		p.free, p.spare = p.free[1:], p.spare[1:]
-		n++
-		h.id = event.ActorID{Birth: id, Serial: binary.BigEndian.Uint64(key)}
-		h.node.ID, h.layout = h.id.Serial, row.layout
-		h.class = class
-		state := created | unloaded
-		switch {
-		case row.flags&headerDead != 0:
-			state = created | deleted
-			r.d.found[store.Headers].Add(-1)
-		case row.flags&headerUnborn != 0:
-			state = 0
-			r.d.found[store.Headers].Add(-1)
-		}
-		h.state.Store(state)
-		if row.flags&headerNamed != 0 {
-			h.named = &naming{name: row.name, incarnation: row.incarnation}
-		}
-		return nil
-	})
-	cut()
-	return err
-}
-
-// parents finds the T-parents of a part, and says where its actors are placed.
-func (r *recovery) parents(placed []dominator.Placed, p *part) error {
-	var last event.ActorID
-	var node *dominator.Node // of last
-	for i, b := range p.blocks {
-		for j := range b {
-			h, f := &b[j], &p.heads[i][j]
-			if !f.top && (f.parent != last || node == nil) {
-				var err error
-				if node, err = r.parent(f.parent); err != nil {
-					return r.corrupt(store.HeaderKey(h.id), err)
-				}
-				last = f.parent
-			}
-			placed[0] = dominator.Placed{Node: &h.node, Parent: node, Units: f.units, Dead: f.dead}
-			if f.top {
-				placed[0].Parent = r.s.graph.TOP()
-			}
-			placed = placed[1:]
-		}
-		p.heads[i] = nil
+		p.Parent = r.s.nodeOf(at)
 	}
+	if err := r.s.graph.Restore(r.placed, edges); err != nil {
+		return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+	}
+	r.placed, r.heads, r.taken = nil, nil, nil
 	return nil
-}
-
-// parent returns the node of a T-parent other than TOP.
-func (r *recovery) parent(id event.ActorID) (*dominator.Node, error) {
-	if id.Serial == 0 {
-		if int(id.Birth) >= len(r.s.partitions) {
-			return nil, fmt.Errorf("there is no partition %d", id.Birth)
-		}
-		return &r.s.partitions[id.Birth].node, nil
-	}
-	h := r.d.actors.recovered(id)
-	if h == nil {
-		return nil, fmt.Errorf("its parent %v is missing", id)
-	}
-	return &h.node, nil
 }
 
 // edges reads the edges whose owner is not the T-parent.
@@ -264,16 +167,18 @@ func (r *recovery) edges() (list []dominator.Edit, err error) {
 			if err := in.end(); err != nil {
 				return err
 			}
-			child := event.ActorID{Birth: event.PartitionID(p), Serial: binary.BigEndian.Uint64(key)}
-			owner := actorInKey(key[8:])
-			c, o := r.d.actors.recovered(child), r.d.actors.recovered(owner)
-			switch {
-			case c == nil:
-				return fmt.Errorf("the owned actor %v is missing", child)
-			case o == nil:
-				return fmt.Errorf("the owner %v is missing", owner)
+			child := r.d.resolve(event.ActorID{Birth: event.PartitionID(p), Serial: binary.BigEndian.Uint64(key)})
+			owner := r.d.resolve(actorInKey(key[8:]))
+			if err := errors.Join(r.take(child), r.take(owner)); err != nil {
+				return err
 			}
-			list = append(list, dominator.Edit{Owner: &o.node, Child: &c.node, Units: int(units)})
+			switch {
+			case child.is(deleted):
+				return fmt.Errorf("the owned actor %v is missing", child.id)
+			case owner.is(deleted):
+				return fmt.Errorf("the owner %v is missing", owner.id)
+			}
+			list = append(list, dominator.Edit{Owner: &owner.node, Child: &child.node, Units: int(units)})
 			return nil
 		})
 		if err != nil {
@@ -281,6 +186,31 @@ func (r *recovery) edges() (list []dominator.Edit, err error) {
 		}
 	}
 	return list, nil
+}
+
+// take lists h, which is detached, among those to be placed, unless it is there already or was
+// deleted.
+func (r *recovery) take(h *Handle) error {
+	if r.taken[h] || h.is(deleted) {
+		return nil
+	}
+	var row headerRow
+	found, err := r.d.header(h.id, &row)
+	if err != nil {
+		return err
+	}
+	state := created | deleted
+	if found {
+		if state, err = r.d.describe(h, &row); err != nil {
+			return err
+		}
+		r.taken[h] = true
+		r.d.actors.keep(h)
+		r.placed = append(r.placed, dominator.Placed{Node: &h.node, Units: row.units})
+		r.heads = append(r.heads, row)
+	}
+	h.state.Store(state)
+	return nil
 }
 
 // actorInKey reads an id as store.AppendActor writes it.
@@ -296,7 +226,6 @@ const sectionPrefix = 4
 func (r *recovery) rows(p event.PartitionID, section store.Section, keyMin int, f func(key, payload []byte) error) error {
 	it := r.d.store.Scan(store.SectionRange(p, section))
 	var err error
-	n := int64(0)
 	for err == nil && it.Next() {
 		var payload []byte
 		if payload, err = store.Payload(it.Key(), it.Value()); err != nil {
@@ -306,35 +235,23 @@ func (r *recovery) rows(p event.PartitionID, section store.Section, keyMin int, 
 			err = r.corrupt(it.Key(), fmt.Errorf("its key is too short"))
 		} else if e := f(it.Key()[sectionPrefix:], payload); e != nil {
 			err = r.corrupt(it.Key(), e)
-		} else {
-			n++
 		}
 	}
 	if closed := it.Close(); err == nil {
 		err = closed
 	}
-	r.d.found[section].Add(n)
 	return err
 }
 
 // corrupt names the row that an error is about.
 func (r *recovery) corrupt(key []byte, err error) error {
 	key = append([]byte(nil), key...)
+	var known *store.CorruptError
+	if errors.As(err, &known) || errors.Is(err, errCounted) {
+		return err
+	}
 	if isClass(err) {
 		return fmt.Errorf("%s: %w", store.DescribeKey(key), err)
 	}
 	return &store.CorruptError{Key: key, Reason: err.Error()}
-}
-
-// clean removes rows that nobody needs any more.
-func (r *recovery) clean() {
-	if len(r.gone) == 0 {
-		return
-	}
-	b := r.d.store.NewBatch()
-	for _, h := range r.gone {
-		b.Delete(store.HeaderKey(h.id))
-	}
-	r.d.journal.Append(b)
-	r.gone = nil
 }

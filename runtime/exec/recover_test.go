@@ -63,18 +63,12 @@ func (n *node) value(r wref) int64 {
 // shape writes down who hangs below whom in T, and who owns whom how often.
 func shape(s *System) string {
 	var lines []string
-	for _, b := range s.durable.actors.blocks {
-		for i := range b {
-			lines = append(lines, shapeOf(s, &b[i]))
-		}
+	list, err := s.attachAll()
+	if err != nil {
+		return err.Error()
 	}
-	for i := range s.durable.actors.shards {
-		sh := &s.durable.actors.shards[i].mu
-		sh.Lock()
-		for _, h := range sh.live {
-			lines = append(lines, shapeOf(s, h))
-		}
-		sh.Unlock()
+	for _, h := range list {
+		lines = append(lines, shapeOf(s, h))
 	}
 	slices.Sort(lines)
 	return strings.TrimLeft(strings.Join(lines, "\n"), "\n")

@@ -52,13 +52,14 @@ func (r *recovery) args(in *payloadReader, m *Method) (Args, error) {
 // outbox reads the sub-events that have not ended into their lanes. Nobody runs them yet.
 func (r *recovery) outbox() error {
 	return r.calls(store.Outbox, 26, func(p event.PartitionID, key []byte, sig *storedSignature, in *payloadReader) error {
-		h := r.d.actors.resolve(event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(key)})
+		h := r.d.resolve(event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(key)})
 		e, err := r.subEvent(sig.method, in, h)
 		if err != nil {
 			return err
 		}
-		e.target, e.seq = r.d.actors.resolve(actorInKey(key[8:])), binary.BigEndian.Uint64(key[18:])
+		e.target, e.seq = r.d.resolve(actorInKey(key[8:])), binary.BigEndian.Uint64(key[18:])
 		r.live++
+		r.d.found.SubEvents++
 		if l := r.s.lanes.push(r.s, h, e); l != nil {
 			r.lanes = append(r.lanes, l)
 		}
@@ -112,7 +113,7 @@ func (r *recovery) chain(in *payloadReader) (*chain, error) {
 // before the steps have run.
 func (r *recovery) continuations() error {
 	return r.calls(store.Continuations, 16, func(p event.PartitionID, key []byte, sig *storedSignature, in *payloadReader) error {
-		h := r.d.actors.resolve(event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(key)})
+		h := r.d.resolve(event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(key)})
 		e, err := r.subEvent(sig.method, in, h)
 		if err != nil {
 			return err
@@ -124,6 +125,7 @@ func (r *recovery) continuations() error {
 		r.steps = append(r.steps, tailStep{id: e.id, target: h, method: e.method, args: e.args, keep: true, from: e.from,
 			seq: binary.BigEndian.Uint64(key[8:])})
 		r.chains = append(r.chains, e.chain)
+		r.d.found.Continuations++
 		return nil
 	})
 }
@@ -139,6 +141,7 @@ func (r *recovery) setTimers() error {
 			return err
 		}
 		r.timers[t.generation] = t
+		r.d.found.Timers++
 		ts.mu.Lock()
 		defer ts.mu.Unlock()
 		_, sim := r.s.clock.(*SimClock)
@@ -166,12 +169,16 @@ func (r *recovery) timer(key []byte, sig *storedSignature, in *payloadReader) (*
 	if t.args, err = r.args(in, t.method); err != nil {
 		return nil, err
 	}
-	if t.issuer = r.d.actors.find(issuer); t.issuer == nil {
+	t.issuer = r.d.resolve(issuer)
+	if err := r.d.attach(t.issuer); err != nil {
+		return nil, err
+	}
+	if t.issuer.is(deleted) {
 		return nil, fmt.Errorf("its issuer %v is missing", issuer)
 	}
-	t.issuer.timed.Store(true)
+	t.issuer.mark(markTimed, true)
 	t.from = r.s.restored(trace.Timer, parent, t.issuer, 0)
-	t.target, t.every, t.due = r.d.actors.resolve(target), time.Duration(every), time.Unix(0, t.stored)
+	t.target, t.every, t.due = r.d.resolve(target), time.Duration(every), time.Unix(0, t.stored)
 	return t, nil
 }
 

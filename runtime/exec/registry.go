@@ -2,7 +2,6 @@ package exec
 
 import (
 	"runtime"
-	"sort"
 	"sync"
 	"weak"
 
@@ -11,18 +10,14 @@ import (
 
 // registry finds the actors of a system with a store by id: what is read from rows speaks
 // of ids. A system without a store has none, as references are pointers there.
-//
-// Actors that were there when the store was opened stand in blocks, ordered by id, and cost
-// nothing else; those that came later in maps.
 type registry struct {
-	blocks []block // by the id of the first
 	shards [registryShards]struct {
 		mu struct {
 			sync.Mutex
-			live map[event.ActorID]*Handle
-			// dead are the actors that were deleted, for as long as somebody refers to them:
+			live map[event.ActorID]*Handle // those that are attached
+			// loose are the others, detached or deleted, for as long as somebody refers to them:
 			// two references to one of them must be equal.
-			dead map[event.ActorID]weak.Pointer[Handle]
+			loose map[event.ActorID]weak.Pointer[Handle]
 		}
 		_ [40]byte // a shard per cache line
 	}
@@ -30,19 +25,16 @@ type registry struct {
 
 const registryShards = 64
 
-// block is a run of recovered actors, in the order of their ids.
-type block []Handle
-
 func (r *registry) shard(id event.ActorID) *struct {
 	sync.Mutex
-	live map[event.ActorID]*Handle
-	dead map[event.ActorID]weak.Pointer[Handle]
+	live  map[event.ActorID]*Handle
+	loose map[event.ActorID]weak.Pointer[Handle]
 } {
 	return &r.shards[(id.Serial*0x9e3779b97f4a7c15)>>32%registryShards].mu
 }
 
-// add enters an actor that is about to be stored for the first time.
-func (r *registry) add(h *Handle) {
+// keep enters an actor that is attached, or about to be stored for the first time.
+func (r *registry) keep(h *Handle) {
 	sh := r.shard(h.id)
 	sh.Lock()
 	defer sh.Unlock()
@@ -50,6 +42,7 @@ func (r *registry) add(h *Handle) {
 		sh.live = make(map[event.ActorID]*Handle)
 	}
 	sh.live[h.id] = h
+	delete(sh.loose, h.id)
 }
 
 // bury notes that h was deleted.
@@ -57,83 +50,56 @@ func (r *registry) bury(h *Handle) {
 	sh := r.shard(h.id)
 	sh.Lock()
 	defer sh.Unlock()
-	if _, was := sh.live[h.id]; was { // else it stays in its block
-		delete(sh.live, h.id)
-		r.remember(h)
-	}
+	delete(sh.live, h.id)
+	r.remember(h)
 }
 
-// remember lists a dead actor. Caller holds the shard.
+// remember lists h among the loose ones. Caller holds the shard.
 func (r *registry) remember(h *Handle) {
 	sh := r.shard(h.id)
-	if sh.dead == nil {
-		sh.dead = make(map[event.ActorID]weak.Pointer[Handle])
+	if sh.loose == nil {
+		sh.loose = make(map[event.ActorID]weak.Pointer[Handle])
 	}
-	sh.dead[h.id] = weak.Make(h)
+	sh.loose[h.id] = weak.Make(h)
 	runtime.AddCleanup(h, r.forget, h.id)
 }
 
-// forget drops a dead actor that nobody refers to any more.
+// forget drops an actor that nobody refers to any more.
 func (r *registry) forget(id event.ActorID) {
 	sh := r.shard(id)
 	sh.Lock()
 	defer sh.Unlock()
-	if sh.dead[id].Value() == nil {
-		delete(sh.dead, id)
+	if sh.loose[id].Value() == nil {
+		delete(sh.loose, id)
 	}
 }
 
-// recovered returns the actor of that id if it was there when the store was opened.
-func (r *registry) recovered(id event.ActorID) *Handle {
-	i := sort.Search(len(r.blocks), func(i int) bool { return id.Less(r.blocks[i][0].id) }) - 1
-	if i < 0 {
-		return nil
-	}
-	b := r.blocks[i]
-	j := sort.Search(len(b), func(j int) bool { return !b[j].id.Less(id) })
-	if j < len(b) && b[j].id == id {
-		return &b[j]
-	}
-	return nil
-}
-
-// find returns the actor of that id, nil if there is none that lives.
-func (r *registry) find(id event.ActorID) *Handle {
-	if h := r.recovered(id); h != nil {
-		return h
-	}
-	sh := r.shard(id)
-	sh.Lock()
-	defer sh.Unlock()
-	return sh.live[id]
-}
-
-// resolve is find, but an actor that is not there is one that was deleted.
-func (r *registry) resolve(id event.ActorID) *Handle {
-	if h := r.recovered(id); h != nil {
-		return h
-	}
+// resolve returns the handle of an actor, detached if it was not used yet.
+func (r *registry) resolve(id event.ActorID, s *System) *Handle {
 	sh := r.shard(id)
 	sh.Lock()
 	defer sh.Unlock()
 	if h := sh.live[id]; h != nil {
 		return h
 	}
-	if h := sh.dead[id].Value(); h != nil {
+	if h := sh.loose[id].Value(); h != nil && !planted.twoHandles {
 		return h
 	}
-	h := &Handle{id: id}
+	h := &Handle{id: id, sys: s}
 	h.node.ID = id.Serial
-	h.state.Store(created | deleted)
+	h.state.Store(detached)
 	r.remember(h)
 	return h
 }
 
+// resolve is registry.resolve.
+func (d *durable) resolve(id event.ActorID) *Handle { return d.actors.resolve(id, d.sys) }
+
 // Resolve returns the reference to the actor of that id: what decodes stored values asks
-// for it. An actor that is not there was deleted.
+// for it. The actor may have been deleted.
 func (s *System) Resolve(id event.ActorID) Ref {
 	if id.IsNull() {
 		return Ref{}
 	}
-	return Ref{h: s.durable.actors.resolve(id)}
+	return Ref{h: s.durable.actors.resolve(id, s)}
 }

@@ -14,7 +14,6 @@ import (
 // Flags of a header.
 const (
 	headerUnborn = 1 << iota // a named actor whose constructor has not run
-	headerDead               // deleted, with T-children that have not been moved yet
 	headerNamed
 )
 
@@ -24,7 +23,7 @@ type headerRow struct {
 	layout      uint32
 	incarnation uint32
 	name        string
-	parent      event.ActorID // T-parent; a virtual one has serial 0
+	parent      event.ActorID // T-parent, which may have been deleted; a virtual one has serial 0
 	top         bool          // the T-parent is TOP
 	units       uint32        // of the edge from the T-parent
 }

@@ -33,7 +33,7 @@ func (ev *Event) enterShared() bool {
 		for _, c := range list {
 			ev.guest(c, lock.Read)
 		}
-		t.setWide(false)
+		t.mark(markWide, false)
 	} else {
 		for _, c := range list {
 			ev.leave(c, lock.Read)
@@ -47,23 +47,20 @@ func (ev *Event) enterShared() bool {
 // tooWide reports whether readers had better not try to share what x reaches. Who looks again is a
 // matter of the event's id: a scheduled system must not depend on what a pool counts.
 func (ev *Event) tooWide(x *Handle) bool {
-	return ev.sys.shareable() == 0 || x.wide.Load() && ev.id.Seed()%wideRetry != 0
-}
-
-func (h *Handle) setWide(wide bool) {
-	if h.wide.Load() != wide {
-		h.wide.Store(wide)
-	}
+	return ev.sys.shareable() == 0 || x.has(markWide) && ev.id.Seed()%wideRetry != 0
 }
 
 // joinOwned makes the event, which is a guest of x, a guest of what x owns: of what it may touch
 // and is no guest of yet. As x is held for reading it goes on owning what it owns.
 func (ev *Event) joinOwned(list []*Handle, x *Handle) ([]*Handle, bool) {
 	s := ev.sys
+	if x.has(markPartial) {
+		return list, false
+	}
 	var buf [16]*dominator.Node
 	owned, all := s.graph.OwnedMax(buf[:0], &x.node, s.shareable())
 	if !all {
-		ev.target.setWide(true)
+		ev.target.mark(markWide, true)
 		return list, false
 	}
 	for _, n := range owned {
@@ -72,7 +69,7 @@ func (ev *Event) joinOwned(list []*Handle, x *Handle) ([]*Handle, bool) {
 		case ev.modeOf(h.class) == NoAccess || contains(list, h):
 			continue
 		case len(list) == s.shareable():
-			ev.target.setWide(true)
+			ev.target.mark(markWide, true)
 			return list, false
 		case h.state.Load() != created || !h.latch.join(lock.Read, s.joinSpins):
 			return list, false
@@ -89,7 +86,7 @@ func (ev *Event) joinOwned(list []*Handle, x *Handle) ([]*Handle, bool) {
 // ev.mu.
 func (ev *Event) share(x *Handle, children []*Handle) (_ []*Handle, ok bool) {
 	s := ev.sys
-	if !ev.method.ReadOnly || ev.attempt > 1 || ev.lazyAt != nil || ev.tooWide(x) {
+	if !ev.method.ReadOnly || ev.attempt > 1 || ev.lazyAt != nil || ev.tooWide(x) || x.has(markPartial) {
 		return children, false
 	}
 	var seenBuf [16]*Handle
@@ -98,7 +95,7 @@ func (ev *Event) share(x *Handle, children []*Handle) (_ []*Handle, ok bool) {
 	for i := 0; i < len(seen); i++ {
 		next, ok := s.graph.OwnedMax(owned[:0], &seen[i].node, s.shareable())
 		if !ok {
-			x.setWide(true)
+			x.mark(markWide, true)
 			return children, false
 		}
 		for _, n := range next {
@@ -107,7 +104,7 @@ func (ev *Event) share(x *Handle, children []*Handle) (_ []*Handle, ok bool) {
 				continue
 			}
 			if len(seen) == s.shareable() {
-				x.setWide(true)
+				x.mark(markWide, true)
 				return children, false
 			}
 			seen = append(seen, h)

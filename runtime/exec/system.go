@@ -301,6 +301,9 @@ func (s *System) Close() {
 		for _, l := range s.unclaimed.takeAll() {
 			s.deadLetter(*l)
 		}
+		if s.durable != nil {
+			s.durable.closed.Store(true)
+		}
 		s.out.flush()
 	})
 }

@@ -78,7 +78,7 @@ func (ts *timers) set(o *op, from *origin) {
 	if o.name != "" && !planted.timerNameKept {
 		ts.drop(ts.mu.named[timerKey{o.issuer, o.name}])
 	}
-	o.issuer.timed.Store(true)
+	o.issuer.mark(markTimed, true)
 	t := o.made
 	if t == nil {
 		ts.mu.last++

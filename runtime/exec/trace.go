@@ -66,6 +66,9 @@ func newTracer(rec trace.Recorder, states bool) *tracer {
 // actor returns what the trace keeps of h. Numbers tell apart actors of one name, of which
 // all but the last were deleted.
 func (t *tracer) actor(h *Handle) *tracedActor {
+	if h.is(detached) {
+		_ = h.sys.attach(h) // if it fails the process is ending
+	}
 	sh := &t.actors[(h.id.Serial*0x9e3779b97f4a7c15)>>32%traceShards].mu
 	sh.Lock()
 	defer sh.Unlock()
@@ -76,7 +79,7 @@ func (t *tracer) actor(h *Handle) *tracedActor {
 		sh.byHandle, sh.named = make(map[*Handle]*tracedActor), make(map[event.ActorID]int)
 	}
 	a := &tracedActor{}
-	if t.durable != nil && (h.class == nil || t.durable.actors.recovered(h.id) == h) {
+	if t.durable != nil {
 		var version uint64
 		version, a.label = t.durable.traced(h.id)
 		a.version.Store(version)

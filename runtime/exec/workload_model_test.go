@@ -78,7 +78,12 @@ func (m *model) clone() *model {
 	return c
 }
 
-func (m *model) key(h *Handle) mkey { return mkey(m.sys.tracer.label(h)) }
+func (m *model) key(h *Handle) mkey {
+	if h.is(detached) { // of a run that has ended
+		h = m.sys.durable.resolve(h.id)
+	}
+	return mkey(m.sys.tracer.label(h))
+}
 
 // mabort unwinds an aborted replay.
 type mabort struct{ msg string }
@@ -387,6 +392,12 @@ func (m *model) compare(s *System) error {
 	}
 	if err := m.compareFollows(s); err != nil {
 		return err
+	}
+	if s.durable != nil {
+		if _, err := s.attachAll(); err != nil {
+			return err
+		}
+		s.maintainer.wait() // some of them wanted a move
 	}
 	handles := map[mkey]*Handle{}
 	var collect func(h *Handle)

@@ -76,7 +76,10 @@ func (r *Reader) Moved() bool {
 }
 
 // Elements returns what reads the elements of the container whose row was read last.
-func (r *Reader) Elements() *Elements { return &Elements{r.fieldRows()} }
+func (r *Reader) Elements() *Elements {
+	r.far = true
+	return &Elements{r.fieldRows()}
+}
 
 // Guard calls f, which reads elements, and reports whether it has succeeded.
 func (r *Reader) Guard(f func()) bool { return r.guard(f) }

@@ -23,6 +23,7 @@ type Reader struct {
 	field   int
 	large   *Large
 	copies  *Copies
+	far     bool
 	err     error
 }
 
@@ -38,6 +39,9 @@ func (r *Reader) Read(obj Stored) error {
 	obj.LoadFields(r)
 	return r.Err()
 }
+
+// Far reports whether a container was met whose elements were not all read.
+func (r *Reader) Far() bool { return r.far }
 
 // Err returns the first error: a *store.CorruptError, or that of the store.
 func (r *Reader) Err() error {
@@ -131,6 +135,7 @@ func (r *Reader) count() int {
 	if n == 0 || n > countMax {
 		r.dec.Fail("%d elements", n)
 	}
+	r.far = r.far || n > eagerElems
 	return int(n)
 }
 

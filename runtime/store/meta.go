@@ -14,7 +14,7 @@ import (
 )
 
 // Format is the form of the rows of a store; one of another form is refused.
-const Format = 2
+const Format = 3
 
 // The names of the node's own rows.
 const (

@@ -118,11 +118,11 @@ func TestOpenRefuses(t *testing.T) {
 	}{
 		{"another program", "hotel", `the store holds the data of program "bank", and this is "hotel"; give this program a directory of its own`,
 			func(store.Batch, func([]byte) []byte) {}, new(*store.OtherProgramError)},
-		{"newer", "bank", "the store was written by a newer version of aeon (format 3, this one knows up to 2); run the program as built by that version or a later one",
+		{"newer", "bank", "the store was written by a newer version of aeon (format 4, this one knows up to 3); run the program as built by that version or a later one",
 			func(b store.Batch, _ func([]byte) []byte) {
 				b.Set(store.MetaKey("format"), row(store.MetaKey("format"), store.Format+1))
 			}, new(*store.NewerFormatError)},
-		{"older", "bank", "the store was written by an older version of aeon (format 1, this one knows 2 only); run the program as built by that version, or give this one another directory",
+		{"older", "bank", "the store was written by an older version of aeon (format 2, this one knows 3 only); run the program as built by that version, or give this one another directory",
 			func(b store.Batch, _ func([]byte) []byte) {
 				b.Set(store.MetaKey("format"), row(store.MetaKey("format"), store.Format-1))
 			}, new(*store.OlderFormatError)},

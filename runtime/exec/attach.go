@@ -1,0 +1,178 @@
+package exec
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// Most actors of a store lie in the store alone: an actor is brought into memory, attached, when
+// something first needs more of it than its id. Until then a reference to it is a handle that knows
+// nothing but that, and is detached.
+//
+// What is attached is closed upwards: with an actor also its T-parent and all its owners. For
+// that, all actors that have an owner besides their T-parent are attached when the store is
+// opened, with those owners. So whoever is detached is owned by its T-parent alone, or by nobody;
+// so is all that is detached below it; and nobody waits for it or holds it. It
+// follows that no top depends on it, and that a path in Omega which ends in an attached actor
+// consists of such. Rule 8 of the protocol goes on holding: of two events that would close a cycle from
+// both ends, each holds its own owner, which is attached; the one that lists later what it
+// reaches finds the owner of the other one there, and waits for it.
+//
+// A header names its T-parent by id. One that was deleted is not there any more: then the actor
+// hangs below its partition, and is owned by nobody. The deletion need not know of it.
+
+// attaching is held while an actor is attached, by its id.
+type attaching [64]struct {
+	sync.Mutex
+	_ [56]byte // one per cache line
+}
+
+func (a *attaching) of(h *Handle) *sync.Mutex {
+	return &a[(h.id.Serial*0x9e3779b97f4a7c15)>>32%uint64(len(a))].Mutex
+}
+
+// attach brings h into the graph, unless somebody has; it may turn out to have been deleted. An
+// error is one of the store: the process is ending.
+func (s *System) attach(h *Handle) error {
+	if s.durable.closed.Load() {
+		return &UnknownError{Cause: ErrClosed} // a client still shows a reference
+	}
+	if err := s.durable.attach(h); err != nil {
+		s.durable.store.Fail(err)
+		return &UnknownError{Cause: err}
+	}
+	return nil
+}
+
+// attach is System.attach for code of an event, which it unwinds if the store fails.
+func (cx *Cx) attach(h *Handle) {
+	if h.is(detached) {
+		if err := cx.ev.sys.attach(h); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// attach attaches h after its T-parent. Chains may be long, so it does not call itself.
+func (d *durable) attach(h *Handle) error {
+	path := []*Handle{h}
+	for len(path) > 0 {
+		x := path[len(path)-1]
+		switch up, err := d.attachBelow(x); {
+		case err != nil:
+			return err
+		case up == nil:
+			path = path[:len(path)-1]
+		case len(path)&(len(path)-1) == 0 && slices.Contains(path, up): // looked for now and then: a cycle does not end
+			return &store.CorruptError{Key: store.HeaderKey(up.id), Reason: "the actor lies below itself in the tree"}
+		default:
+			path = append(path, up)
+		}
+	}
+	return nil
+}
+
+// attachBelow attaches x, unless its T-parent is detached: then it returns that.
+func (d *durable) attachBelow(x *Handle) (up *Handle, err error) {
+	mu := d.attaching.of(x)
+	mu.Lock()
+	defer mu.Unlock()
+	if !x.is(detached) {
+		return nil, nil
+	}
+	var row headerRow
+	found, err := d.header(x.id, &row)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		x.state.Store(created | deleted)
+		return nil, nil
+	}
+	at, err := d.parent(x.id, &row)
+	switch {
+	case err != nil:
+		return nil, err
+	case at.is(detached):
+		return at, nil
+	}
+	state, err := d.describe(x, &row)
+	if err != nil {
+		return nil, err
+	}
+	g := d.sys.graph
+	if planted.ownerForgotten {
+		at = d.sys.partitions[x.id.Birth]
+		row.units = 0
+	}
+	if at.is(deleted) || !g.Attach(&x.node, d.sys.nodeOf(at), row.units) {
+		g.Attach(&x.node, &d.sys.partitions[x.id.Birth].node, 0)
+	} else if row.units == 0 && !at.is(virtual) && d.ready.Load() {
+		d.sys.maintainer.kick()
+	}
+	d.actors.keep(x)
+	x.state.Store(state) // from here on others use it
+	return nil, nil
+}
+
+// header reads the header of an actor. One that was deleted has none.
+func (d *durable) header(id event.ActorID, row *headerRow) (found bool, err error) {
+	key := store.HeaderKey(id)
+	value, ok, err := d.store.Get(key, nil)
+	if err != nil || !ok {
+		return false, err
+	}
+	payload, err := store.Payload(key, value)
+	if err != nil {
+		return false, err
+	}
+	if err := row.read(payload); err != nil {
+		return false, &store.CorruptError{Key: key, Reason: err.Error()}
+	}
+	return true, nil
+}
+
+// parent returns the T-parent that a header names.
+func (d *durable) parent(id event.ActorID, row *headerRow) (*Handle, error) {
+	s := d.sys
+	var why string
+	switch owned := row.units > 0; {
+	case row.top && !owned:
+		return s.top, nil
+	case row.top:
+		why = "nobody can own an actor from there"
+	case row.parent.Serial > 0:
+		return d.resolve(row.parent), nil
+	case int(row.parent.Birth) >= len(s.partitions):
+		why = fmt.Sprintf("there is no partition %d", row.parent.Birth)
+	case owned:
+		why = "a partition owns no actors"
+	default:
+		return s.partitions[row.parent.Birth], nil
+	}
+	return nil, &store.CorruptError{Key: store.HeaderKey(id), Reason: why}
+}
+
+// describe notes in h what its header says of it, and returns the state that it is in then.
+func (d *durable) describe(h *Handle, row *headerRow) (state uint32, err error) {
+	_, class, err := d.layouts.byNumber(row.layout)
+	switch {
+	case isClass(err):
+		return 0, fmt.Errorf("%s: %w", store.DescribeKey(store.HeaderKey(h.id)), err)
+	case err != nil:
+		return 0, &store.CorruptError{Key: store.HeaderKey(h.id), Reason: err.Error()}
+	}
+	h.class, h.layout = class, row.layout
+	h.mark(markPartial, h.owns())
+	if row.flags&headerNamed != 0 {
+		h.named = &naming{name: row.name, incarnation: row.incarnation}
+	}
+	if row.flags&headerUnborn != 0 {
+		return 0, nil
+	}
+	return created | unloaded, nil
+}

@@ -1,0 +1,13 @@
+package exec
+
+import (
+	"testing"
+	"unsafe"
+)
+
+// A handle takes three cache lines of its own, and no more.
+func TestSizeOfAHandle(t *testing.T) {
+	if size := unsafe.Sizeof(Handle{}); size != 192 {
+		t.Errorf("a handle takes %d bytes", size)
+	}
+}
