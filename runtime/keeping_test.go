@@ -104,6 +104,30 @@ func TestAStoreThatFailsEndsTheProgram(t *testing.T) {
 	}
 }
 
+// What nobody knows the outcome of is no failure that a program can handle: be it an event that was not stored, or one
+// that could not read the state of an actor.
+func TestTryDoesNotCatchAStoreThatFails(t *testing.T) {
+	d := &disk{}
+	code, out, err := d.run(t, func(cl *Client) {
+		d.engine.Fail(errors.New("the disk of d is full; free space on it and start again"))
+		why, failed := Try(func() { Must(cl.New(&cellClass, &makeCell, nil)) })
+		cl.Print("caught: " + why)
+		t.Errorf("try has ended with %q, %v", why, failed)
+	}, "--data", "d")
+	if code != store.ExitFailed || out != "" || !strings.Contains(err, "what was not answered yet is unknown") {
+		t.Errorf("code %d, stdout %q, stderr %q", code, out, err)
+	}
+	defer func() {
+		if err, _ := recover().(error); err == nil || err.Error() != "cannot read" {
+			t.Errorf("try let %v through", err)
+		}
+	}()
+	why, failed := Try(func() {
+		Check(&AbortError{Msg: "cannot read", Fault: true, Cause: &UnknownError{Cause: io.ErrUnexpectedEOF}})
+	})
+	t.Errorf("try has ended with %q, %v", why, failed)
+}
+
 func TestServingLeavesOutMain(t *testing.T) {
 	d := &disk{}
 	signals := make(chan os.Signal, 1)

@@ -22,7 +22,8 @@ func Check(err error) {
 }
 
 // Try runs body, which is code of a client, and reports a failure of it: of an
-// awaited event, or a fault of the body itself. A bug of the system is not caught.
+// awaited event, or a fault of the body itself. A bug of the system is not caught, and neither is
+// a store that has failed: nobody knows what has happened, and the process is ending.
 func Try(body func()) (why string, failed bool) {
 	defer func() {
 		r := recover()
@@ -30,10 +31,13 @@ func Try(body func()) (why string, failed bool) {
 			return
 		}
 		err, _ := r.(error)
+		var unknown *exec.UnknownError
 		var abort *exec.AbortError
 		var fault value.Fault
 		var limit *exec.LimitError
 		switch {
+		case errors.As(err, &unknown): // also inside of the abort of an event that could not read on
+			panic(r)
 		case errors.As(err, &abort):
 			why, failed = abort.Msg, true
 		case errors.As(err, &fault):

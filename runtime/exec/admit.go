@@ -15,6 +15,9 @@ func (ev *Event) enter() error {
 		if ev.class != nil {
 			return nil // a client's new: the actor is fresh, nobody knows it
 		}
+		if ev.cancelled() {
+			return ev.errCancelled()
+		}
 		if ev.target.is(deleted | unloaded | detached) {
 			if err := ev.present(); err != nil {
 				return err

@@ -2,36 +2,77 @@ package exec
 
 import (
 	"errors"
+	"sync"
 	"sync/atomic"
+
+	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
 // cancellation is what a client has said of an event: it is not to happen ([CANCEL]). It is looked at
-// when the event has its locks, and when it ends: an event that has not passed its end by then is
+// when the event waits for its locks, when it has them, and when it ends: an event that has not passed its end by then is
 // undone, and so is the next step of its chain. The zero value is ready to use.
-type cancellation struct{ said atomic.Bool }
+type cancellation struct {
+	said atomic.Bool
+	mu   struct {
+		sync.Mutex        // taken before the mutexes of events
+		waits      *Event // for its locks: the event or the step of its chain; nil if none does
+	}
+}
 
 var errCancelled = errors.New("cancelled")
 
 // Cancel ends the event with the failure "cancelled", and undoes it, unless it has committed or aborted. Of a chain of
 // tail calls it ends the step that has not; what was done before stays. It does not wait for the
-// event, which may still have to wait its turn.
+// event: one that runs has to come to its end first.
 func (f *Future) Cancel() {
-	f.cancel.said.Store(true)
+	c := &f.cancel
+	c.said.Store(true)
+	c.mu.Lock()
+	if ev := c.mu.waits; ev != nil {
+		ev.mu.Lock()
+		ev.giveUp()
+		ev.mu.Unlock()
+	}
+	c.mu.Unlock()
 	f.sys.yield()
+}
+
+// waits notes that ev begins to wait for its locks, or, if it is nil, that nobody does any more.
+func (c *cancellation) waits(ev *Event) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mu.waits = ev
+}
+
+// giveUp ends the waiting of an event that was cancelled. Caller holds mu.
+func (ev *Event) giveUp() {
+	if ev.refusal.Kind == 0 {
+		ev.refusal = effect{Kind: lock.Refused}
+		ev.rouse()
+	}
+}
+
+// cancellation returns that of the event, or of the chain that it is a step of; nil if nobody can cancel it.
+func (ev *Event) cancellation() *cancellation {
+	if ev.cancel == nil && ev.chain != nil {
+		return ev.chain.cancel
+	}
+	return ev.cancel
 }
 
 // cancelled reports whether the event is to end as cancelled.
 func (ev *Event) cancelled() bool {
-	c := ev.cancel
-	if c == nil && ev.chain != nil {
-		c = ev.chain.cancel
-	}
+	c := ev.cancellation()
 	return c != nil && c.said.Load()
+}
+
+func (ev *Event) errCancelled() error {
+	return &AbortError{Msg: errCancelled.Error(), Event: ev.id, Cause: errCancelled}
 }
 
 // endCancelled ends an event that was cancelled and has not committed.
 func (ev *Event) endCancelled() error {
-	err := &AbortError{Msg: errCancelled.Error(), Event: ev.id, Cause: errCancelled}
+	err := ev.errCancelled()
 	ev.takeBack(err)
 	return ev.failed(err)
 }

@@ -112,10 +112,18 @@ func (ev *Event) refuse(f *effect) {
 }
 
 // await waits until everything the attempt asked for is granted, and reports
-// false if it was refused.
+// false if it was refused, or cancelled.
 func (ev *Event) await() bool {
+	c := ev.cancellation()
+	if c != nil {
+		defer c.waits(nil)
+		c.waits(ev)
+	}
 	ev.mu.Lock()
 	defer ev.mu.Unlock()
+	if c != nil && ev.pending > 0 && c.said.Load() { // before it was known that the event waits
+		ev.giveUp()
+	}
 	if ev.pending > 0 && ev.refusal.Kind == 0 {
 		ev.sys.parked.add(ev)
 		for ev.pending > 0 && ev.refusal.Kind == 0 {

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -14,9 +15,13 @@ type loads [64]loading
 type loading struct {
 	sync.Mutex
 	// copies has the actors whose state was dropped while there were copies of their
-	// containers, which read from the store.
-	copies map[*Handle]*image.Copies
+	// containers, which read from the store. Those that are not read again stay until their copies
+	// have gone and the map has doubled.
+	copies  map[*Handle]*image.Copies
+	pruneAt int // so many are worth looking for those whose copies have gone
 }
+
+const pruneMin = 16
 
 // dropped notes what is to be known of h, whose state is being dropped. Caller holds the lock.
 func (l *loading) dropped(h *Handle) {
@@ -25,9 +30,13 @@ func (l *loading) dropped(h *Handle) {
 		return
 	}
 	if l.copies == nil {
-		l.copies = map[*Handle]*image.Copies{}
+		l.copies, l.pruneAt = map[*Handle]*image.Copies{}, pruneMin
 	}
 	l.copies[h] = c
+	if len(l.copies) >= l.pruneAt {
+		maps.DeleteFunc(l.copies, func(_ *Handle, c *image.Copies) bool { return c.Gone() })
+		l.pruneAt = max(pruneMin, 2*len(l.copies))
+	}
 }
 
 func (l *loads) of(h *Handle) *loading {

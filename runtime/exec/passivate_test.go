@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/value"
 )
 
 // Clients transfer and audit while the hand drops every state it can, as fast as it can: nobody
@@ -183,6 +185,44 @@ func TestStateLargerThanMemory(t *testing.T) {
 			})
 		}
 	}
+	n.close()
+}
+
+// What is noted of actors that were dropped goes with the copies of their containers, also if nobody reads the actors again.
+func TestNotesOfCopiesGoWithThem(t *testing.T) {
+	n := startNode(t, Config{})
+	const half = 2 * pruneMin
+	var desks []deskRef
+	for range 2 * half {
+		d := newDesk(t, n.cl)
+		mustNot(t, d.await(n.cl, func(cx *Cx, self *desk) {
+			for i := range 200 { // more than is read at once
+				MapSet(cx, &self.Self, 5, &self.names, "a name like many others "+itoa(i), int64(i))
+			}
+		}))
+		desks = append(desks, d)
+	}
+	n.sys.Unload(1)
+	var notes loading
+	var copies []value.Map[string, int64]
+	copyAll := func(list []deskRef) {
+		for _, d := range list {
+			mustNot(t, d.await(n.cl, func(_ *Cx, self *desk) { copies = append(copies, self.names.Share()) }))
+			notes.dropped(d.h)
+		}
+		n.sys.Unload(1)
+	}
+	copyAll(desks[:half])
+	if len(notes.copies) != half {
+		t.Fatalf("%d actors of %d are noted", len(notes.copies), half)
+	}
+	copies = nil
+	runtime.GC()
+	copyAll(desks[half:])
+	if len(notes.copies) != half {
+		t.Errorf("%d actors are noted, of which %d have copies", len(notes.copies), half)
+	}
+	runtime.KeepAlive(copies)
 	n.close()
 }
 

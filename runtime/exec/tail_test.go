@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/aeon-lang/aeon/runtime/trace"
@@ -374,6 +375,92 @@ func TestCancel(t *testing.T) {
 	cl.Settle()
 	if list := s.DeadLetters(); len(list) != 0 {
 		t.Errorf("dead letters %v", list)
+	}
+}
+
+// An event that waits for its locks when it is cancelled ends at once, and so does a step of a chain.
+func TestCancelWakesWhoWaits(t *testing.T) {
+	for _, seed := range []uint64{0, 1, 2, 3} {
+		s, cl := testSystem(t, Config{Scheduled: seed > 0, Seed: seed})
+		busy, free := newDesk(t, cl), newDesk(t, cl)
+		var inside, leave atomic.Bool
+		is := func(cond func() bool) {
+			until(func() bool { s.yield(); return cond() })
+		}
+		holder := cl.Issue(busy.Ref, &methodAlone, work(func(*Cx, *desk) {
+			inside.Store(true)
+			is(leave.Load)
+		}))
+		is(inside.Load)
+		plus := work(func(cx *Cx, d *desk) { d.setN(cx, d.n+1) })
+		for _, first := range []work{nil, func(cx *Cx, d *desk) {
+			d.setN(cx, d.n+1)
+			cx.Tail(busy.Ref, &methodAlone, plus)
+		}} {
+			target, does := free, first
+			if first == nil {
+				target, does = busy, plus
+			}
+			f := cl.Issue(target.Ref, &methodAlone, does)
+			is(func() bool { return s.Waiting() == 1 })
+			f.Cancel()
+			if err := f.Wait(); err == nil || err.Error() != "cancelled" {
+				t.Errorf("seed %d: the event ended with %v", seed, err)
+			}
+		}
+		leave.Store(true)
+		mustNot(t, holder.Wait())
+		if b, f := busy.see(t, cl), free.see(t, cl); b != 0 || f != 1 {
+			t.Errorf("seed %d: the numbers are %d and %d", seed, b, f)
+		}
+	}
+}
+
+// What awaiting a cancelled chain has told is so after a crash, too: its next step is not there.
+func TestACancelledStepDoesNotRunAfterACrash(t *testing.T) {
+	for _, keep := range []bool{true, false} {
+		n := startNode(t, Config{})
+		a, b := n.fresh(), n.fresh()
+		n.run(a, &methodAdopt, wstep{op: wAdopt, ref: b})
+		begun, goOn := make(chan struct{}), make(chan struct{})
+		last := wstep{op: wKeep, sub: []wstep{{op: wAdd, n: 1}}}
+		if !keep {
+			last.op = wTail
+		}
+		f := n.cl.Issue(a.Ref, &methodScript, &wargs{steps: []wstep{
+			{op: wAdd, n: 10}, {op: wPause, hook: func() { close(begun); <-goOn }}, last}})
+		<-begun
+		var holder *Future
+		inside, leave := make(chan struct{}), make(chan struct{})
+		holder = n.cl.Issue(b.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { close(inside); <-leave }}}})
+		if !keep {
+			<-inside // the step waits for b
+		}
+		failpoint = func(name string) {
+			if name == "appended/client" { // the first step has committed
+				f.Cancel()
+			}
+		}
+		close(goOn)
+		err := f.Wait()
+		failpoint = nil
+		if err == nil || err.Error() != "cancelled" {
+			t.Errorf("the chain ended with %v", err)
+		}
+		left := n.engine.Crash(none)
+		close(leave)
+		mustNot(t, holder.Wait())
+		n.close()
+		n.engine = left
+		n.open()
+		if r := n.sys.Restored(); r.SubEvents+r.Continuations != 0 {
+			t.Errorf("%+v goes on", r)
+		}
+		n.cl.Settle()
+		if x, y := n.value(n.again(a)), n.value(n.again(b)); x != 10 || y != 0 {
+			t.Errorf("the values are %d and %d", x, y)
+		}
+		n.close()
 	}
 }
 

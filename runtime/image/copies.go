@@ -13,12 +13,33 @@ import (
 
 // Copies remembers that there may be copies of the containers of an actor whose state is not in
 // memory. It keeps none of them alive.
-type Copies struct{ fields []largeField } // with weak pointers to versions
+type Copies struct{ fields []largeField } // with what is retired
+
+// retired is a weak pointer to a version.
+type retired interface {
+	gone() bool
+}
+
+type retiredVersion[K comparable, V any] struct {
+	weak.Pointer[value.Version[K, V]]
+}
+
+func (p retiredVersion[K, V]) gone() bool { return p.Value() == nil }
+
+// Gone reports whether there are no copies any more, so that c tells nothing.
+func (c *Copies) Gone() bool {
+	for _, f := range c.fields {
+		if !f.rows.(retired).gone() {
+			return false
+		}
+	}
+	return true
+}
 
 // observed is what an actor knows of a field that is stored by element.
 type observed interface {
-	// retire returns a weak pointer to the version of the rows if there may be copies, nil if
-	// there are none.
+	// retire returns a weak pointer to the version of the rows, a retired, if there may be copies, nil
+	// if there are none.
 	retire() any
 	// forget makes copies independent of the rows, which are about to be deleted.
 	forget(w *Writer)
@@ -69,7 +90,7 @@ func (w *Writer) Forget(obj Stored) {
 func resumed[K comparable, V any](r *Reader, far bool) *value.Version[K, V] {
 	if r.copies != nil {
 		for _, f := range r.copies.fields {
-			if p, ok := f.rows.(weak.Pointer[value.Version[K, V]]); ok && f.field == r.field {
+			if p, ok := f.rows.(retiredVersion[K, V]); ok && f.field == r.field {
 				if v := p.Value(); v != nil {
 					return v.Resume()
 				}
@@ -83,7 +104,7 @@ func (r *mapRows[K, V]) retire() any {
 	if !r.at.Observed() {
 		return nil
 	}
-	return weak.Make(r.at)
+	return retiredVersion[K, V]{weak.Make(r.at)}
 }
 
 func (r *mapRows[K, V]) forget(w *Writer) {
@@ -95,7 +116,7 @@ func (r *vectorRows[T]) retire() any {
 	if !r.at.Observed() {
 		return nil
 	}
-	return weak.Make(r.at)
+	return retiredVersion[int, T]{weak.Make(r.at)}
 }
 
 func (r *vectorRows[T]) forget(w *Writer) {

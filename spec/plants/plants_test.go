@@ -57,6 +57,15 @@ var plants = []plant{
 	{"wrong timer order", "runtime/exec/timer.go",
 		"return h[i].generation < h[j].generation",
 		"return h[i].generation > h[j].generation"},
+	{"a step lets others in", "runtime/exec/tail.go", // the actor that a chain keeps is free before the step that it is kept for
+		"ev.outSeq, ev.maxPos = next.seq, next.pos\n",
+		"ev.outSeq, ev.maxPos = next.seq, next.pos\n\t\tch.leave()\n"},
+	{"sub-event comes again", "runtime/exec/decide.go", // its row outlives its end
+		"if ev.outSeq == 0 || planted.outboxKept {",
+		"if ev.outSeq == 0 || ev.issuer != nil {"},
+	{"second field not stored", "runtime/exec/prepare.go", // of the fields that an event has assigned
+		"w.fields.Field(obj, int(f.field), f.changes, f.whole)",
+		"if i == 0 || len(f.changes) > 0 || !h.is(created) || h.is(fresh) {\n\t\t\tw.fields.Field(obj, int(f.field), f.changes, f.whole)\n\t\t}"},
 }
 
 // suites are tried in this order.

@@ -15,7 +15,8 @@ import (
 )
 
 // stored is a run on a store. The states of actors are dropped while it runs, as often as can be, and read
-// again; at its end the store is opened once more, and has to have all states as they were.
+// again; at its end the store is opened once more, and has to have all states as they were, and nothing that waits to be run
+// but timers.
 type stored struct {
 	engine *memengine.Engine
 	store  *store.Store
@@ -105,6 +106,9 @@ func (d *stored) verify(before []exec.ActorState) error {
 		return err
 	}
 	after, err := s.States()
+	if r := s.Restored(); err == nil && r.SubEvents+r.Continuations > 0 {
+		err = fmt.Errorf("%d sub-events and %d tail calls have ended, and run again", r.SubEvents, r.Continuations)
+	}
 	if err == nil {
 		err = s.Graph().Validate()
 	}
