@@ -241,7 +241,7 @@ func (r *mainRun) run() {
 
 // closed ends what the system has used, once the system is closed.
 func (r *mainRun) closed() {
-	r.tracing.end()
+	r.tracing.end(r.system)
 	if err := r.keeping.end(); err != nil {
 		r.say("%v\n\t%s", err, r.keeping.afterFailure(err))
 		r.code = exitStore

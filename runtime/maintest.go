@@ -159,7 +159,7 @@ func (r *testRun) once(p *Package, t *Test, e testEvent, seed uint64) *failure {
 	out := &testOutput{r, e}
 	s := Open(r.trace.begin(Config{Clock: NewSimClock(testEpoch), Stdout: out, Seed: seed, Log: newLog(out, false), Scheduled: !r.parallel},
 		trace.Header{Program: p.Name, Test: t.Name, Seed: seed}))
-	defer r.trace.end()
+	defer r.trace.end(s)
 	defer s.Close()
 	return call(t.Run, s.Client())
 }

@@ -43,9 +43,13 @@ func (t *tracing) begin(c Config, h trace.Header) Config {
 	return c
 }
 
-// end notes that the system has been closed.
-func (t *tracing) end() {
-	if t.writer != nil {
+// end notes that a system has been closed. What it has postponed is in the section of the next run.
+func (t *tracing) end(s *System) {
+	switch {
+	case t.writer == nil:
+	case s.Postponed() > 0:
+		t.writer.End("interrupted")
+	default:
 		t.writer.End("closed")
 	}
 }

@@ -1,10 +1,14 @@
 package exec
 
 import (
+	"errors"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/image"
 )
 
 // A system is closed while clients issue events of every kind, some of which take their goroutine away, and while
@@ -70,4 +74,75 @@ func TestCloseAmidEverything(t *testing.T) {
 	if n := runtime.NumGoroutine(); n > before {
 		t.Errorf("%d goroutines before, %d after", before, n)
 	}
+}
+
+// methodEndless begins a chain without an end.
+var methodEndless = Method{Class: &classNode, Name: "endless", Self: Write}
+
+var endlessSteps atomic.Int64
+
+func init() {
+	methodEndless.NewArgs = func() Args { return &wargs{} }
+	methodEndless.Run = func(cx *Cx, self any, _ Args) {
+		n := self.(*wnode)
+		n.set(cx, n.value+1)
+		endlessSteps.Add(1)
+		cx.TailThis(n.Self.Ref(), &methodEndless, &wargs{})
+	}
+}
+
+// A system with a store that is closed begins nothing that is stored: chains, sub-events and firings go on at the
+// next opening, where they left off, and each of them once.
+func TestCloseLeavesToTheNextOpeningWhatIsStored(t *testing.T) {
+	classNode.Methods = append(nodeMethods[:len(nodeMethods):len(nodeMethods)], &methodEndless)
+	defer func() { classNode.Methods = nodeMethods }()
+	n := startNode(t, Config{})
+	a, b, c := n.fresh(), n.fresh(), n.fresh()
+	n.run(b, &methodAdopt, wstep{op: wAdopt, ref: c})
+	inside, leave := make(chan struct{}), make(chan struct{})
+	holder := n.cl.Issue(c.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { close(inside); <-leave }}}})
+	<-inside
+	const subs = 50
+	var steps []wstep
+	for range subs {
+		steps = append(steps, wstep{op: wEmit, sub: []wstep{{op: wAdd, n: 1}}})
+	}
+	n.run(b, &methodScript, steps...)
+	chain := n.cl.Issue(a.Ref, &methodEndless, &wargs{})
+	until(func() bool { return endlessSteps.Load() > 100 })
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		n.sys.Close()
+	}()
+	if err := chain.Wait(); !errors.Is(err, ErrClosed) {
+		t.Errorf("the chain ended with %v", err)
+	}
+	close(leave)
+	mustNot(t, holder.Wait())
+	<-closed
+	if got := n.sys.Postponed(); got < subs { // one of the sub-events had begun
+		t.Errorf("%d were left to the next opening", got)
+	}
+	ran := endlessSteps.Load()
+	n.reopen()
+	if r := n.sys.Restored(); r.Continuations != 1 || r.SubEvents < subs-1 {
+		t.Errorf("%+v goes on", r)
+	}
+	until(func() bool { return endlessSteps.Load() > ran+100 })
+	until(func() bool { return n.value(n.again(c)) == subs })
+	n.reopen()
+	if got := n.value(n.again(c)); got != subs {
+		t.Errorf("the sub-events have added %d", got)
+	}
+	n.close()
+	n.engine = n.engine.Reopen()
+	e := n.engine.Snapshot()
+	in := image.NewReader(e, a.h.id, n.sys.durable.layout(&classNode), n.sys)
+	var left wnode
+	left.LoadFields(in)
+	if steps := endlessSteps.Load(); left.value != steps {
+		t.Errorf("the chain has counted to %d in %d steps", left.value, steps)
+	}
+	mustNot(t, e.Close())
 }

@@ -276,7 +276,7 @@ func (ev *Event) giveCredit() {
 func (ev *Event) answered(err error) error {
 	d, k := ev.sys.durable, ev.kind()
 	ev.giveCredit()
-	if (ev.client == ev.sys.inner || ev.chain != nil && err == nil) && ev.traced == nil {
+	if ev.client == ev.sys.inner || ev.chain != nil && err == nil {
 		return err // of a chain, the end is answered
 	}
 	at("wait", k)

@@ -83,7 +83,8 @@ func (e *AbortError) Trace() string {
 	return b.String()
 }
 
-// ErrClosed is the failure of an event on a system that is closing.
+// ErrClosed is the failure of an event on a system that is closing: it has not happened. A chain of tail calls that
+// it ends goes on when the store is opened again.
 var ErrClosed = errors.New("the system is closed")
 
 // LimitError says that an event exceeded a bound.

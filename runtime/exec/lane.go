@@ -136,6 +136,10 @@ func (s *System) drain(l *lane) {
 			finished = true
 			return
 		}
+		if s.postpones(e.seq, l.key.firing) {
+			s.postpone(e)
+			continue
+		}
 		ev := s.takeEvent(s.inner, e.id, e.target, e.method, e.args)
 		ev.from, ev.chain, ev.maxPos = e.from, e.chain, e.pos
 		if !l.key.firing && s.durable != nil {
@@ -152,4 +156,14 @@ func (s *System) drain(l *lane) {
 		s.timers.fired(e.timer)
 		s.live.add(-1)
 	}
+}
+
+// postpone leaves a sub-event to the next opening of the store, where its row is.
+func (s *System) postpone(e subEvent) {
+	s.postponed.Add(1)
+	if e.chain != nil {
+		e.chain.postpone()
+	}
+	s.timers.fired(e.timer)
+	s.live.add(-1)
 }

@@ -140,6 +140,7 @@ type System struct {
 	stats      systemCounters
 	closing    atomic.Bool
 	closed     sync.Once
+	postponed  atomic.Int64
 	left       chan struct{} // an event of a client has ended while the system is closing
 
 	inner   *Client // on whose behalf sub-events and timers run
@@ -276,7 +277,8 @@ func (s *System) Quiesce(ctx context.Context) error {
 }
 
 // Close refuses new events, lets those that run end, be they awaited or not, drops timers,
-// and joins every goroutine of the system. Failures that nobody has awaited become dead
+// and joins every goroutine of the system. Sub-events and steps of chains that have not begun run before it
+// returns, or, in a system with a store, when that is opened again: Postponed tells how many. Failures that nobody has awaited become dead
 // letters. An event or a callback must not call it, as it would wait for itself.
 func (s *System) Close() {
 	s.closed.Do(func() {
@@ -292,6 +294,9 @@ func (s *System) Close() {
 		s.settle()
 		if s.durable != nil {
 			s.durable.memory.close()
+			if s.tracer != nil {
+				s.tracer.close()
+			}
 		}
 		s.maintainer.close()
 		if s.baton != nil {
@@ -306,6 +311,15 @@ func (s *System) Close() {
 		}
 		s.out.flush()
 	})
+}
+
+// Postponed returns how many sub-events, steps of chains and firings of timers Close has left to the next
+// opening of the store.
+func (s *System) Postponed() int64 { return s.postponed.Load() }
+
+// postpones reports whether what has so many in the outbox, or is the firing of a timer, is to run when the store is opened again.
+func (s *System) postpones(seq uint64, firing bool) bool {
+	return s.durable != nil && (seq != 0 || firing) && s.closing.Load()
 }
 
 // Graph returns the ownership graph, for inspection.

@@ -164,6 +164,16 @@ func (ch *chain) proceed(next tailStep) {
 		}
 	}()
 	for next.mine() {
+		if s.postpones(next.seq, false) {
+			finished = true
+			if next.lane != nil {
+				_, _ = s.lanes.next(next.lane)
+				s.passOn(next.lane)
+			}
+			s.postponed.Add(1)
+			ch.postpone()
+			return
+		}
 		ev = s.takeEvent(s.inner, next.id, next.target, next.method, next.args)
 		ev.chain, ev.from = ch, next.from
 		ev.outSeq, ev.maxPos = next.seq, next.pos
@@ -211,6 +221,19 @@ func (ch *chain) end(ev *Event, err error) {
 		close(ch.ended)
 	} else if err != nil {
 		ch.sys.deadLetter(letter{id: ev.id, target: ev.target, method: ev.method, err: err, pos: ev.maxPos})
+	}
+	ch.sys.live.add(-1)
+}
+
+// postpone ends the chain in this process: its next step runs when the store is opened again.
+func (ch *chain) postpone() {
+	ch.leave()
+	if ch.orphan {
+		ch.request.end()
+	}
+	if ch.ended != nil {
+		ch.err = ErrClosed
+		close(ch.ended)
 	}
 	ch.sys.live.add(-1)
 }

@@ -61,6 +61,7 @@ type timers struct {
 		closed   bool
 		stored   map[*Handle]map[*timer]struct{} // the timers that have rows, by issuer
 		burst    int                             // late timers that have fired since the last pause
+		pause    time.Time                       // before then no late timer fires
 	}
 }
 
@@ -217,10 +218,13 @@ func (ts *timers) pop(now time.Time) (t *timer, wait time.Duration, ok bool) {
 		if t.due.After(now) {
 			return nil, t.due.Sub(now), true
 		}
-		if t.late && ts.mu.burst >= lateBurst {
-			ts.mu.burst = 0
-			return nil, latePause, true
-		} else if t.late {
+		if t.late {
+			if ts.mu.burst == lateBurst {
+				ts.mu.burst, ts.mu.pause = 0, now.Add(latePause)
+			}
+			if pause := ts.mu.pause.Sub(now); pause > 0 {
+				return nil, pause, true
+			}
 			ts.mu.burst++
 			t.late = false
 		}

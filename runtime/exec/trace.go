@@ -30,6 +30,8 @@ type tracer struct {
 	// serial is held while an event takes its place in the order, and while what it has
 	// issued is queued: what follows from events is queued in their order.
 	serial sync.Mutex
+
+	unanswered unanswered // of a system with a store
 }
 
 const traceShards = 64
@@ -312,13 +314,22 @@ func (t *tracer) writes(ev *Event) {
 func (t *tracer) answered(ev *Event) {
 	if r := ev.traced; r != nil && r.Order != 0 {
 		r.End = t.tick.Add(1)
-		t.rec.Answered(&r.Event)
-		if t.reuse {
-			r.clear()
-			t.pool.Put(r)
+		if t.durable != nil {
+			t.answeredDurable(r, ev.maxPos)
+		} else {
+			t.tell(r)
 		}
 	}
 	ev.traced = nil
+}
+
+// tell records the answer of an event.
+func (t *tracer) tell(r *tracedEvent) {
+	t.rec.Answered(&r.Event)
+	if t.reuse {
+		r.clear()
+		t.pool.Put(r)
+	}
 }
 
 // clear makes r ready for another event. It keeps the memory of what is small.

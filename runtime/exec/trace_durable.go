@@ -2,6 +2,7 @@ package exec
 
 import (
 	"encoding/binary"
+	"sync"
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -10,8 +11,68 @@ import (
 
 // A trace goes on from run to run of a store (docs/trace.md, Restarts): what was recorded
 // before a crash tells which events may have been lost, and the store which of them were. So
-// the record of an event is written before its batch is appended, and the batch tells its
-// place in the order; actors keep their versions in rows of their own.
+// the record of an event is written before its batch may survive the process, and the batch tells its
+// place in the order; actors keep their versions in rows of their own. Where the engine says when batches may
+// survive, the records of a group are written before the group; else each before its batch is appended.
+//
+// No answer is recorded that a crash may take back. Events that nobody outside awaits do not wait for the disk: that
+// they have ended is recorded later, when what they have seen is durable.
+
+// unanswered are events that have ended, whose answers are recorded later.
+type unanswered struct {
+	sync.Mutex
+	list []unansweredEvent // in the order of their ends, more or less
+}
+
+type unansweredEvent struct {
+	r   *tracedEvent
+	pos store.Position
+}
+
+// answeredDurable is answered in a system with a store, which also tells of events before whose time has come.
+func (t *tracer) answeredDurable(r *tracedEvent, pos store.Position) {
+	now := t.durable.journal.Durable(pos)
+	if now {
+		t.tell(r)
+	}
+	u := &t.unanswered
+	u.Lock()
+	defer u.Unlock()
+	if !now {
+		u.list = append(u.list, unansweredEvent{r, pos})
+	}
+	t.tellDurable()
+}
+
+// tellDurable tells of the events that are durable, up to the first that is not. Caller holds unanswered.
+func (t *tracer) tellDurable() {
+	u := &t.unanswered
+	n := 0
+	for n < len(u.list) && t.durable.journal.Durable(u.list[n].pos) {
+		t.tell(u.list[n].r)
+		n++
+	}
+	if n == len(u.list) {
+		clear(u.list)
+		u.list = u.list[:0]
+		return
+	}
+	clear(u.list[:n])
+	u.list = u.list[n:]
+}
+
+// close tells of the rest, if it becomes durable. No event runs any more.
+func (t *tracer) close() {
+	u := &t.unanswered
+	u.Lock()
+	defer u.Unlock()
+	for _, e := range u.list {
+		if t.durable.wait(e.pos) != nil {
+			return
+		}
+	}
+	t.tellDurable()
+}
 
 // traceKey is the row that holds the order of the last event that is in the store.
 var traceKey = store.MetaKey("trace")
@@ -93,6 +154,9 @@ func countIssued(ops []op) (subs, callbacks int) {
 // resume goes on with the trace of the runs before: ticks ascend.
 func (t *tracer) resume(d *durable) {
 	t.durable = d
+	if g, ok := t.rec.(trace.Grouping); ok && d.store.BeforeWrite(g.Flush) {
+		g.Group()
+	}
 	d.recovered, d.epoch, _ = lastTraced(d.store)
 	if d.recovered == 0 {
 		d.epoch = d.store.Starts()

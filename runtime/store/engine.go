@@ -23,6 +23,14 @@ type Engine interface {
 	Close() error
 }
 
+// Announcing is implemented by engines that keep batches in memory for a while: those of other
+// engines may survive the process as soon as Apply is called.
+type Announcing interface {
+	// BeforeWrite makes the engine call f before anything that was applied since the last call
+	// may survive the process. f must not call the engine.
+	BeforeWrite(f func())
+}
+
 // Reader reads keys.
 type Reader interface {
 	// Get appends the value of key to buf and returns it; ok is false, and the result

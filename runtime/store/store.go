@@ -134,6 +134,16 @@ func (s *Store) Flush(ctx context.Context) error {
 	return s.Wait(ctx, Position(s.appended.Load()))
 }
 
+// BeforeWrite has f called before anything that was appended since the last call may survive the
+// process; f must not call the store. It reports false if the engine does not know when that is: then it is when Append is called.
+func (s *Store) BeforeWrite(f func()) bool {
+	a, ok := s.engine.(Announcing)
+	if ok {
+		a.BeforeWrite(f)
+	}
+	return ok
+}
+
 // Mode returns the durability the store was opened with.
 func (s *Store) Mode() Durability { return s.mode }
 

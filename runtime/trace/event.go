@@ -95,13 +95,25 @@ type Recorder interface {
 	// Ended is called next, for one event at a time, in serial order, while the event
 	// still holds its locks.
 	Ended(*Event)
-	// Answered is called when the answer of an event is about to leave; End is set. An
+	// Answered is called when the answer of an event is about to leave; End is set. It may come later for an
+	// event that nobody awaits, as what it has seen has to be durable. An
 	// event whose goroutine was taken from it is never answered. Any goroutine.
 	Answered(*Event)
 	// Called is called before a callback runs, in an order that fits Ended.
 	Called(*Callback)
 	// Gone is called when a client has gone: its callbacks are dropped from then on.
 	Gone(event.ClientID)
+}
+
+// Grouping is a Recorder that writes somewhere, and writes the record of an event with a Batch at once, unless it
+// is told that others care.
+type Grouping interface {
+	Recorder
+	// Flush writes what was recorded.
+	Flush()
+	// Group says, for the rest of the section, that Flush will be called before a batch that was appended after
+	// Ended may survive the process.
+	Group()
 }
 
 // Transient is a Recorder that keeps nothing of an event once Answered has returned.

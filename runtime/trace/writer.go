@@ -54,6 +54,7 @@ type Writer struct {
 		events  uint64 // of the section
 		inside  bool   // a section has begun and has not ended
 		begun   bool   // so has one before, or this one
+		grouped bool   // somebody calls Flush in time
 		err     error  // the first that the file system returned
 	}
 }
@@ -154,6 +155,20 @@ func (w *Writer) flush() {
 	w.mu.buf = w.mu.buf[:0]
 }
 
+// Flush writes what has been recorded.
+func (w *Writer) Flush() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.flush()
+}
+
+// Group implements Grouping.
+func (w *Writer) Group() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mu.grouped = true
+}
+
 // full writes the buffer if it is long. Caller holds mu.
 func (w *Writer) full() {
 	if len(w.mu.buf) >= bufferBytesMax {
@@ -173,7 +188,7 @@ func (w *Writer) Begin(h Header) {
 	if err != nil {
 		panic(err) // a struct of strings and numbers always marshals
 	}
-	w.mu.events, w.mu.inside, w.mu.begun = 0, true, true
+	w.mu.events, w.mu.inside, w.mu.begun, w.mu.grouped = 0, true, true, false
 	w.mu.buf = append(append(w.mu.buf, line...), '\n')
 }
 
@@ -266,7 +281,7 @@ func (w *Writer) Ended(e *Event) {
 		b = append(b, `,"keeps":true`...)
 	}
 	w.mu.buf = append(b, e.Line...)
-	if e.Batch {
+	if e.Batch && !w.mu.grouped {
 		w.flush() // before the batch is in the store: what survives a crash is in the record
 		return
 	}

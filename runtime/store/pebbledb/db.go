@@ -50,6 +50,13 @@ func (d *DB) OnFailure(f func(error)) {
 	}
 }
 
+// BeforeWrite implements store.Announcing: what is applied stays in the queue until then.
+func (d *DB) BeforeWrite(f func()) {
+	d.logs.q.work.Lock()
+	defer d.logs.q.work.Unlock()
+	d.logs.q.before = f
+}
+
 // fail makes everything that is called from now on return an error, the first one that was
 // given.
 func (d *DB) fail(err error) error {

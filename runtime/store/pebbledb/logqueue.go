@@ -14,6 +14,8 @@ type logQueue struct {
 
 	// work is held by whoever works the queue off.
 	work sync.Mutex
+	// before is called before that; guarded by work. nil: nobody wants to know.
+	before func()
 
 	mu struct {
 		sync.Mutex
@@ -107,6 +109,9 @@ func (q *logQueue) drain() error {
 	q.mu.ops = append(q.mu.ops[:0], q.mu.ops[n:]...)
 	err := q.mu.err
 	q.mu.Unlock()
+	if q.before != nil && len(todo) > 0 {
+		q.before()
+	}
 	for _, op := range todo {
 		if err == nil {
 			err = q.do(op)

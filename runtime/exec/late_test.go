@@ -1,0 +1,56 @@
+package exec
+
+import (
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// Timers that became due while nobody was there fire when the store is opened, in their order and in bursts, between
+// which there is time for others.
+func TestLateTimersFireInBursts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var due, fired []time.Time
+		n := startNode(t, Config{Clock: RealClock{}, Trace: traceFunc(func(e *traced) {
+			if f, ok := e.Args.(*fireArgs); ok {
+				mu.Lock()
+				defer mu.Unlock()
+				due, fired = append(due, f.t.due), append(fired, time.Now())
+			}
+		})})
+		a, other := n.fresh(), n.fresh()
+		const late = 3*lateBurst + 10
+		var steps []wstep
+		for i := range late {
+			steps = append(steps, wstep{op: wAfter, n: int64(1000 + (i*7)%late), sub: []wstep{{op: wAdd, n: 1}}})
+		}
+		n.run(a, &methodLocal, steps...)
+		left := n.engine.Crash(none)
+		n.close()
+		time.Sleep(time.Hour)
+		n.engine = left
+		n.open()
+		opened := time.Now()
+		n.run(n.again(a), &methodLocal, wstep{op: wAfter, n: 2, sub: []wstep{{op: wAdd, n: 1000}}}) // due after them
+		for range 10 {
+			n.run(n.again(other), &methodLocal, wstep{op: wAdd, n: 1}, wstep{op: wEmitNamed, name: "ann"})
+			time.Sleep(time.Millisecond) // these wake the timers, which is no reason to hurry
+		}
+		time.Sleep(time.Second)
+		n.cl.Settle()
+		if got := n.value(n.again(a)); got != late+1000 {
+			t.Errorf("the timers have added %d, not %d", got, late+1000)
+		}
+		for i := range late {
+			if want := opened.Add(time.Duration(i/lateBurst) * latePause); i < len(fired) && !fired[i].Equal(want) {
+				t.Fatalf("late timer %d fired %v after the opening, not %v", i, fired[i].Sub(opened), want.Sub(opened))
+			}
+			if i > 0 && due[i].Before(due[i-1]) {
+				t.Errorf("timer %d was due before the one that fired before it", i)
+			}
+		}
+		n.close()
+	})
+}

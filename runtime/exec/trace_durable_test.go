@@ -1,0 +1,152 @@
+package exec
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
+	"github.com/aeon-lang/aeon/runtime/trace"
+)
+
+// neverFlushed is a recorder with a bug: it relies on its buffer being full at times.
+type neverFlushed struct{ *trace.Writer }
+
+func (neverFlushed) Flush() {}
+
+// orders finds the events in a trace.
+var orders = regexp.MustCompile(`(?m)^\{"order":(\d+),.*\}$`)
+
+// killed is what a process that is killed leaves: all that was written, be it synced or not.
+type killed struct {
+	fs    *vfs.MemFS
+	trace []byte
+}
+
+// missing kills a traced system at many moments while events run, and returns how many stores had an event that the trace
+// has not.
+func missing(t *testing.T, record func(*trace.Writer) trace.Recorder) (stores, without int) {
+	name := filepath.Join(t.TempDir(), "t.jsonl")
+	w, err := trace.Create(name, false)
+	mustNot(t, err)
+	w.Begin(trace.Header{Program: "test"})
+	d := pebbleDisk{fs: vfs.NewCrashableMem()}
+	var on atomic.Bool
+	var mu sync.Mutex
+	var left []killed
+	engine, err := d.open(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !on.Load() || len(left) == 60 {
+			return
+		}
+		k := killed{fs: d.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(uint64(len(left)), 0))})}
+		if k.trace, err = os.ReadFile(name); err != nil { // after the store: it may have more, and never less
+			t.Error(err)
+		}
+		left = append(left, k)
+	})
+	mustNot(t, err)
+	st := openStore(t, engine, nil)
+	s, err := Recover(Config{Store: st, Classes: testClasses, Log: quiet, Trace: record(w)})
+	mustNot(t, err)
+	nodes, err := workload{nodes: 4}.plant(s)
+	mustNot(t, err)
+	on.Store(true)
+	var wg sync.WaitGroup
+	for _, r := range nodes {
+		wg.Go(func() {
+			cl := s.Client()
+			for range 100 {
+				_ = cl.Await(r.Ref, &methodLocal, &wargs{steps: []wstep{{op: wAdd, n: 1}, {op: wEmitNamed, name: "ann", sub: []wstep{{op: wAdd, n: 1}}}}})
+			}
+		})
+	}
+	wg.Wait()
+	s.Close()
+	on.Store(false)
+	mustNot(t, st.Close())
+	mustNot(t, w.Close())
+	for _, k := range left {
+		engine, err := pebbleDisk{fs: k.fs}.open(func() {})
+		mustNot(t, err)
+		st := openStore(t, engine, nil)
+		last, err := LastTraced(st)
+		mustNot(t, err)
+		mustNot(t, st.Close())
+		found := int64(0)
+		for _, m := range orders.FindAllSubmatch(k.trace, -1) {
+			if found, err = strconv.ParseInt(string(m[1]), 10, 64); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if found < last {
+			without++
+		}
+	}
+	return len(left), without
+}
+
+// What a killed process leaves in its store it leaves in its trace, too, though the trace is not written at each event.
+func TestTheTraceHasWhatTheStoreHas(t *testing.T) {
+	if stores, without := missing(t, func(w *trace.Writer) trace.Recorder { return w }); stores < 50 || without > 0 {
+		t.Errorf("of %d stores %d have events that the trace has not", stores, without)
+	}
+	if stores, without := missing(t, func(w *trace.Writer) trace.Recorder { return neverFlushed{w} }); without == 0 {
+		t.Errorf("of %d stores none has events that the trace has not, though it was not written in time", stores)
+	}
+}
+
+// Events that nobody outside awaits do not wait for the disk, and that they have ended is recorded once they are durable.
+func TestEndsAreRecordedWhenTheyAreDurable(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "t.jsonl")
+	w, err := trace.Create(name, false)
+	mustNot(t, err)
+	w.Begin(trace.Header{Program: "test"})
+	engine := &stalled{Engine: memengine.New()}
+	st := openStore(t, engine, nil)
+	s, err := Recover(Config{Store: st, Classes: testClasses, Log: quiet, Trace: w})
+	mustNot(t, err)
+	nodes, err := workload{nodes: 1}.plant(s)
+	mustNot(t, err)
+	goOn := engine.stall()
+	const subs = 20
+	var steps []wstep
+	for range subs {
+		steps = append(steps, wstep{op: wEmitNamed, name: "ann", sub: []wstep{{op: wAdd, n: 1}}})
+	}
+	s.Client().Send(nodes[0].Ref, &methodLocal, &wargs{steps: steps})
+	ended := func() int {
+		s.tracer.unanswered.Lock()
+		defer s.tracer.unanswered.Unlock()
+		return len(s.tracer.unanswered.list)
+	}
+	until(func() bool { return ended() == subs })
+	goOn()
+	s.Close()
+	if n := ended(); n != 0 {
+		t.Errorf("the ends of %d events are not recorded", n)
+	}
+	w.End("closed")
+	mustNot(t, st.Close())
+	mustNot(t, w.Close())
+	text, err := os.ReadFile(name)
+	mustNot(t, err)
+	events, answers := len(orders.FindAll(text, -1)), 0
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, `{"answers"`) {
+			answers += strings.Count(line, "[") - 1
+		}
+	}
+	if events < subs+1 || answers != events {
+		t.Errorf("%d events and %d answers are recorded:\n%s", events, answers, text)
+	}
+}
