@@ -77,7 +77,7 @@ func TestCloseAmidEverything(t *testing.T) {
 }
 
 // methodEndless begins a chain without an end.
-var methodEndless = Method{Class: &classNode, Name: "endless", Self: Write}
+var methodEndless = Method{Class: &classNode, Name: "endless", Signature: "()", Self: Write}
 
 var endlessSteps atomic.Int64
 

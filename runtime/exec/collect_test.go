@@ -15,6 +15,12 @@ func TestClosedSystemIsCollected(t *testing.T) {
 		runtime.AddCleanup(s, func(c chan struct{}) { close(c) }, gone)
 		s.Client() // one that the program has dropped
 	}()
+	awaitCollection(t, gone)
+}
+
+// awaitCollection returns when gone is closed, which a collection of garbage does.
+func awaitCollection(t *testing.T, gone <-chan struct{}) {
+	t.Helper()
 	deadline := time.After(2 * time.Second)
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
@@ -28,4 +34,18 @@ func TestClosedSystemIsCollected(t *testing.T) {
 		case <-tick.C:
 		}
 	}
+}
+
+// So is one on a store, whatever it has had: sessions have clients that the system refers to.
+func TestClosedSystemOnAStoreIsCollected(t *testing.T) {
+	gone := make(chan struct{})
+	func() {
+		n := startNode(t, Config{})
+		x := n.begin("phone")
+		mustNot(t, x.Await(1, 0, n.fresh().Ref, &methodLocal, &wargs{steps: []wstep{{op: wAfter, n: 1, sub: []wstep{{op: wAdd, n: 1}}}}}))
+		n.close()
+		runtime.AddCleanup(n.sys, func(gone chan struct{}) { close(gone) }, gone)
+		writtenArgs.Clear()
+	}()
+	awaitCollection(t, gone)
 }

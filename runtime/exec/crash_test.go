@@ -111,6 +111,7 @@ func (c *crashes) open() error {
 
 // run performs all rounds; the last one ends without a crash, and its state is compared.
 func (c *crashes) run(stuck func(string)) error {
+	defer writtenArgs.Clear() // they lead to all systems that there were
 	if err := c.open(); err != nil {
 		return err
 	}

@@ -167,6 +167,7 @@ type node struct {
 
 // startNode opens a system on an empty store.
 func startNode(t testing.TB, cfg Config) *node {
+	t.Cleanup(writtenArgs.Clear) // they lead to all systems that there were
 	n := &node{t: t, cfg: cfg, engine: memengine.New()}
 	n.cfg.Log, n.cfg.Classes = quiet, testClasses
 	if n.cfg.Clock == nil {

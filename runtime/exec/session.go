@@ -108,7 +108,7 @@ func (s *System) Session(name string) (*Session, error) {
 
 // add makes a session. Caller holds mu, or nobody else is there.
 func (ss *sessions) add(name string) *Session {
-	x := &Session{sys: ss.d.sys, name: name, client: ss.d.sys.Client()}
+	x := &Session{sys: ss.d.sys, name: name, client: ss.d.sys.newClient()}
 	x.mu.outcomes, x.mu.running = make(map[uint64]event.ActorID), make(map[uint64]chan struct{})
 	x.mu.used, x.mu.sweepAt = ss.d.sys.clock.Now(), sweepMin
 	ss.mu.byName[name] = x
@@ -361,6 +361,7 @@ func (x *Session) expire(w *preparation, before time.Time) bool {
 		return false
 	}
 	x.mu.expired = true
+	x.sys.retire(x.client.stats)
 	for seq, target := range x.mu.outcomes {
 		w.key = appendOutcomeKey(w.key[:0], target, x.name, seq)
 		w.open().Delete(w.key)

@@ -18,7 +18,7 @@ func BenchmarkTracedSubEvents(b *testing.B) {
 		st := openStore(b, engine, nil)
 		cfg := Config{Store: st, Classes: testClasses, Log: quiet}
 		if traced {
-			w, err := trace.Create(filepath.Join(b.TempDir(), "t.jsonl"), false)
+			w, err := trace.Create(filepath.Join(b.TempDir(), "t.jsonl"), trace.Stored, false)
 			mustNot(b, err)
 			w.Begin(trace.Header{Program: "test"})
 			cfg.Trace = w

@@ -35,7 +35,7 @@ type killed struct {
 // has not.
 func missing(t *testing.T, record func(*trace.Writer) trace.Recorder) (stores, without int) {
 	name := filepath.Join(t.TempDir(), "t.jsonl")
-	w, err := trace.Create(name, false)
+	w, err := trace.Create(name, trace.Stored, false)
 	mustNot(t, err)
 	w.Begin(trace.Header{Program: "test"})
 	d := pebbleDisk{fs: vfs.NewCrashableMem()}
@@ -108,7 +108,7 @@ func TestTheTraceHasWhatTheStoreHas(t *testing.T) {
 // Events that nobody outside awaits do not wait for the disk, and that they have ended is recorded once they are durable.
 func TestEndsAreRecordedWhenTheyAreDurable(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "t.jsonl")
-	w, err := trace.Create(name, false)
+	w, err := trace.Create(name, trace.Stored, false)
 	mustNot(t, err)
 	w.Begin(trace.Header{Program: "test"})
 	engine := &stalled{Engine: memengine.New()}
