@@ -36,11 +36,16 @@ func awaitCollection(t *testing.T, gone <-chan struct{}) {
 	}
 }
 
-// So is one on a store, whatever it has had: sessions have clients that the system refers to.
+// So is one on a store, whatever it has had: sessions have clients that the system refers to, and states that were read
+// refer to actors that nobody has used.
 func TestClosedSystemOnAStoreIsCollected(t *testing.T) {
 	gone := make(chan struct{})
 	func() {
 		n := startNode(t, Config{})
+		openBank(t, n.sys, "one", 3)
+		n.reopen()
+		_, err := bankRef{Named(n.cl, &classBank, "one")}.Open(n.cl, "b")
+		mustNot(t, err)
 		x := n.begin("phone")
 		mustNot(t, x.Await(1, 0, n.fresh().Ref, &methodLocal, &wargs{steps: []wstep{{op: wAfter, n: 1, sub: []wstep{{op: wAdd, n: 1}}}}}))
 		n.close()

@@ -61,7 +61,20 @@ func (r *registry) remember(h *Handle) {
 		sh.loose = make(map[event.ActorID]weak.Pointer[Handle])
 	}
 	sh.loose[h.id] = weak.Make(h)
-	runtime.AddCleanup(h, r.forget, h.id)
+	runtime.AddCleanup(h, forgetLoose, looseActor{weak.Make(r), h.id})
+}
+
+// looseActor is what is left of one. A cleanup must not keep the registry alive: that leads to whoever refers to the
+// actor, which then would live for ever, and everything of a closed system with it.
+type looseActor struct {
+	registry weak.Pointer[registry]
+	id       event.ActorID
+}
+
+func forgetLoose(l looseActor) {
+	if r := l.registry.Value(); r != nil {
+		r.forget(l.id)
+	}
 }
 
 // forget drops an actor that nobody refers to any more.
