@@ -25,7 +25,8 @@
 // # Part of a graph
 //
 // A graph may know a part of a larger one, which a store keeps: [Graph.Restore]
-// places the first of it, [Graph.Attach] one node more. What is known is closed
+// places the first of it, [Graph.Attach] one node more, and [Graph.Detach] takes
+// one out again. What is known is closed
 // upwards: with a node its T-parent and all its owners. So a node that is not
 // known has no owner but its T-parent, nothing that is known lies below it in
 // either structure, and all it reaches lies in its own T-subtree. It follows that
@@ -46,7 +47,7 @@
 //   - NewChild and NewRoot lock the parent alone, for a constant time. The
 //     caller must hold the creator (W): it must not be deleted meanwhile.
 //   - Everything else takes the graph's mutex: AddEdge, RemoveEdge, Apply,
-//     PlaceFresh, Attach, Delete, MoveT, Desired, Pending, Tighten and the listings.
+//     PlaceFresh, Attach, Detach, Delete, MoveT, Desired, Pending, Tighten and the listings.
 //     The caller holds the owner (W) of every edge it edits, so that nobody else
 //     edits the same edges.
 //   - Validate and Dump want quiet: no NewChild and no NewRoot beside them.
@@ -55,8 +56,8 @@
 //
 // # Costs
 //
-// NCA, IsAncestor, Child: O(log depth), by jump pointers. NewChild, NewRoot, Attach:
-// O(1). Edge edits: O(1) amortised at any degree, plus one step for every owner
+// NCA, IsAncestor, Child: O(log depth), by jump pointers. NewChild, NewRoot, Attach,
+// Detach: O(1). Edge edits: O(1) amortised at any degree, plus one step for every owner
 // of a node whose top changes, plus the cycle check, which is O(log depth) when
 // c owns nothing, when p has no owner or when p lies outside T-subtree(top(c)),
 // and otherwise at most twice the smaller of the two pruned searches, forward

@@ -34,7 +34,7 @@ type Node struct {
 	// The in-edges are in0 and then edges.more; guarded by Graph.mu. Nearly
 	// every actor has at most one owner, so the first needs no allocation.
 	in0   inEdge
-	edges atomic.Pointer[edges] // created under mu, never dropped
+	edges atomic.Pointer[edges] // created under mu, dropped by Detach alone
 }
 
 // Virtual reports whether n is TOP or the node of a partition: it is passed and

@@ -75,6 +75,7 @@ func (m *model) run() {
 	for len(m.data) > 0 {
 		m.step()
 		m.check()
+		m.detachSome()
 		if len(m.log)%5 == 0 {
 			m.reopen()
 			m.check()
@@ -329,13 +330,59 @@ func (m *model) reopen() {
 		id := later[at]
 		later = slices.Delete(later, at, at+1)
 		p := m.o.Parent[id]
-		if !m.g.Attach(m.node[id], m.node[p], uint32(m.o.Units[p][id])) {
-			m.fail("Attach refuses %d below %d", id, p)
+		if err := m.g.Attach(m.node[id], m.node[p], uint32(m.o.Units[p][id])); err != nil {
+			m.fail("Attach of %d below %d gave %v", id, p, err)
 		}
 		if err := m.g.Validate(); err != nil {
 			m.fail("%v", err)
 		}
 	}
+}
+
+// detachSome takes nodes out of the graph, some of what was above them, too, and places them again.
+func (m *model) detachSome() {
+	var gone []int
+	for range m.next(4) {
+		if len(m.actors) == 0 {
+			return
+		}
+		id := m.actor()
+		p, owners := m.o.Parent[id], m.o.Owners(id)
+		may := m.o.Virtual[p] && len(owners) == 0 || len(owners) == 1 && owners[0] == p
+		for c, at := range m.o.Parent {
+			may = may && (at != id || slices.Contains(gone, c))
+		}
+		if may = may && !slices.Contains(gone, id); may {
+			for c := range m.o.Units[id] {
+				may = may && slices.Contains(gone, c)
+			}
+		}
+		switch did := m.g.Detach(m.node[id]); {
+		case did && !may:
+			m.fail("%d was detached", id)
+		case did:
+			m.note("detach %d", id)
+			gone = append(gone, id)
+		}
+		if err := m.g.Validate(); err != nil {
+			m.fail("%v", err)
+		}
+	}
+	for i := len(gone) - 1; i >= 0; i-- {
+		id := gone[i]
+		p := m.o.Parent[id]
+		for _, below := range gone[:i] {
+			if m.o.Parent[below] == id {
+				if err := m.g.Attach(m.node[below], m.node[id], uint32(m.o.Units[id][below])); err != dominator.ErrDetached {
+					m.fail("Attach below what is detached gave %v", err)
+				}
+			}
+		}
+		if err := m.g.Attach(m.node[id], m.node[p], uint32(m.o.Units[p][id])); err != nil {
+			m.fail("Attach of %d below %d gave %v", id, p, err)
+		}
+	}
+	m.check()
 }
 
 // bury forgets the deleted nodes that are left in T.

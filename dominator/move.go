@@ -76,11 +76,13 @@ func (g *Graph) Pending(limit int) []Move {
 }
 
 // Reconsider queues c for Pending again, for a caller that took a move and did
-// not perform it.
+// not perform it; unless c was detached since.
 func (g *Graph) Reconsider(c *Node) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.markDirty(c)
+	if c.parent.Load() != nil {
+		g.markDirty(c)
+	}
 }
 
 func (g *Graph) markDirty(c *Node) {

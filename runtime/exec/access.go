@@ -11,7 +11,7 @@ func (cx *Cx) access(h *Handle, mode Mode, c *Class) {
 	if h == nil {
 		Fault(cx, msgNull)
 	}
-	if h.is(deleted | detached) {
+	if h.is(deleted | away) {
 		cx.find(h, c)
 	}
 	if !h.is(created | fresh) {

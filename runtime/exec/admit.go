@@ -18,7 +18,7 @@ func (ev *Event) enter() error {
 		if ev.cancelled() {
 			return ev.errCancelled()
 		}
-		if ev.target.is(deleted | unloaded | detached) {
+		if ev.target.is(deleted | unloaded | away) {
 			if err := ev.present(); err != nil {
 				return err
 			}
@@ -72,7 +72,7 @@ func (ev *Event) enter() error {
 // present brings what the store has of the target into memory, unless it was deleted.
 func (ev *Event) present() error {
 	t, s := ev.target, ev.sys
-	if t.is(detached) {
+	if t.is(away) {
 		if err := s.attach(t); err != nil {
 			return err
 		}
@@ -249,7 +249,7 @@ func (ev *Event) treeRoots(m *Handle, list []*Handle) []*Handle {
 			continue // all that n reaches lies below one root
 		}
 		for _, o := range s.graph.Owned(nil, &n.node) {
-			if h := s.handleOf(o); !seen[h] {
+			if h := s.present(o); !seen[h] {
 				seen[h] = true
 				stack = append(stack, h)
 			}

@@ -1,10 +1,12 @@
 package exec
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
 
+	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -41,16 +43,33 @@ func (s *System) attach(h *Handle) error {
 	if s.durable.closed.Load() {
 		return &UnknownError{Cause: ErrClosed} // a client still shows a reference
 	}
-	if err := s.durable.attach(h); err != nil {
-		s.durable.store.Fail(err)
-		return &UnknownError{Cause: err}
+	for {
+		switch st := h.state.Load(); {
+		case st&leaving != 0:
+			h.unset(leaving) // or the hand has been quicker
+		case st&detached == 0:
+			return nil
+		default:
+			if err := s.durable.attach(h); err != nil {
+				s.durable.store.Fail(err)
+				return &UnknownError{Cause: err}
+			}
+		}
 	}
-	return nil
+}
+
+// present returns the handle of a node that the graph has named to an event.
+func (s *System) present(n *dominator.Node) *Handle {
+	h := s.handleOf(n)
+	if h.is(away) {
+		_ = s.attach(h) // if it fails the process is ending
+	}
+	return h
 }
 
 // attach is System.attach for code of an event, which it unwinds if the store fails.
 func (cx *Cx) attach(h *Handle) {
-	if h.is(detached) {
+	if h.is(away) {
 		if err := cx.ev.sys.attach(h); err != nil {
 			panic(err)
 		}
@@ -109,9 +128,16 @@ func (d *durable) attachBelow(x *Handle) (up *Handle, err error) {
 		at = d.sys.partitions[x.id.Birth]
 		row.units = 0
 	}
-	if at.is(deleted) || !g.Attach(&x.node, d.sys.nodeOf(at), row.units) {
-		g.Attach(&x.node, &d.sys.partitions[x.id.Birth].node, 0)
-	} else if row.units == 0 && !at.is(virtual) && d.ready.Load() {
+	err = dominator.ErrDeleted
+	if !at.is(deleted) {
+		err = g.Attach(&x.node, d.sys.nodeOf(at), row.units)
+	}
+	switch {
+	case errors.Is(err, dominator.ErrDetached):
+		return at, nil // just now
+	case err != nil:
+		_ = g.Attach(&x.node, &d.sys.partitions[x.id.Birth].node, 0) // never fails
+	case row.units == 0 && !at.is(virtual) && d.ready.Load():
 		d.sys.maintainer.kick()
 	}
 	d.actors.keep(x)
@@ -166,9 +192,11 @@ func (d *durable) describe(h *Handle, row *headerRow) (state uint32, err error) 
 	case err != nil:
 		return 0, &store.CorruptError{Key: store.HeaderKey(h.id), Reason: err.Error()}
 	}
-	h.class, h.layout = class, row.layout
+	if h.class != class { // else it was attached before, and others read it
+		h.class, h.layout = class, row.layout
+	}
 	h.mark(markPartial, h.owns())
-	if row.flags&headerNamed != 0 {
+	if row.flags&headerNamed != 0 && h.named == nil {
 		h.named = &naming{name: row.name, incarnation: row.incarnation}
 	}
 	if row.flags&headerUnborn != 0 {

@@ -48,6 +48,9 @@ func TestClosedSystemOnAStoreIsCollected(t *testing.T) {
 		mustNot(t, err)
 		x := n.begin("phone")
 		mustNot(t, x.Await(1, 0, n.fresh().Ref, &methodLocal, &wargs{steps: []wstep{{op: wAfter, n: 1, sub: []wstep{{op: wAdd, n: 1}}}}}))
+		openBank(t, n.sys, "one", 3)
+		n.reopen()
+		n.audit("one") // actors that are attached
 		n.close()
 		runtime.AddCleanup(n.sys, func(gone chan struct{}) { close(gone) }, gone)
 		writtenArgs.Clear()

@@ -33,6 +33,7 @@ type crashes struct {
 	bank    wref // see tellers
 	tellers []teller
 	images  int
+	dropped int   // states
 	failed  error // of the store or a teller; guarded by mu while a round lasts
 
 	mu struct {
@@ -297,7 +298,21 @@ func (c *crashes) round(moments int, stuck func(string)) []crashImage {
 	for i := range c.tellers {
 		group.Go(func() { c.tell(&c.tellers[i], rand.New(rand.NewPCG(seeds, uint64(i)+1000))) })
 	}
+	idle, hand := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(hand)
+		for {
+			select {
+			case <-idle:
+				return
+			default:
+				c.dropped += s.Unload(1)
+			}
+		}
+	}()
 	group.Wait()
+	close(idle)
+	<-hand
 	if moments == 0 {
 		s.Client().Advance(50 * time.Millisecond)
 	}

@@ -21,6 +21,7 @@ type durable struct {
 	signatures  signatures
 	loads       loads
 	attaching   attaching
+	inFlight    inFlight
 	ready       atomic.Bool // the store has been read
 	closed      atomic.Bool // nothing is read any more
 	seq         atomic.Uint64
@@ -30,7 +31,13 @@ type durable struct {
 	// before outlets.
 	owning sync.Mutex
 
-	resident  resident
+	resident resident
+	hand     sync.Mutex // held while actors are detached
+	leaving  struct {   // guarded by hand
+		list  []*Handle
+		round uint64
+		shard int // where the next ones are looked for
+	}
 	memory    memory
 	sessions  sessions
 	snapshots snapshots
@@ -75,6 +82,7 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 	if d.store.Starts() > startsMax {
 		return nil, fmt.Errorf("the store was opened %d times: it cannot be opened again", d.store.Starts())
 	}
+	d.inFlight.round.Store(1)
 	d.answersWait = d.store.Mode().AnswersWait()
 	d.seq.Store(d.store.Starts() << startShift)
 	if err := d.layouts.open(d.store, cfg.Classes); err != nil {

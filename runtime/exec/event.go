@@ -76,6 +76,7 @@ type Event struct {
 
 	// Systems with a store only.
 	prep    *preparation // of its batch; kept by the pooled object
+	flight  *flight      // kept by the pooled object
 	issuer  *Handle      // of a sub-event: whose outbox it comes from
 	outSeq  uint64       // its number there
 	request *request     // of a durable session
@@ -86,6 +87,9 @@ type Event struct {
 
 func (s *System) newEvent() any {
 	ev := &Event{baton: s.baton}
+	if s.durable != nil {
+		ev.flight = s.durable.inFlight.add(ev)
+	}
 	ev.cond.L = &ev.mu
 	ev.spare = make([]*queue, 0, 4)
 	ev.root.ev = ev
@@ -172,7 +176,11 @@ func (ev *Event) perform() error {
 			ev.client.stats.aborts.Add(1)
 			return err
 		}
-		defer ev.giveCredit()
+		ev.begin()
+		defer func() {
+			ev.end()
+			ev.giveCredit()
+		}()
 	}
 	ev.home.Start(ev)
 	if s.tracer != nil {

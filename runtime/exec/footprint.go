@@ -37,7 +37,7 @@ func (f *Footprint) add(h *Handle, mode Mode, tree bool) {
 		return
 	}
 	st := h.state.Load()
-	if st&detached != 0 {
+	if st&away != 0 {
 		if h.sys.attach(h) != nil {
 			return // the process is ending
 		}

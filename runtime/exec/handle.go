@@ -29,6 +29,9 @@ const (
 	virtual                     // no actor: TOP or the node of a partition
 	unloaded                    // its state lies in the store alone
 	detached                    // all of it lies in the store alone: nothing but its id is known (attach.go)
+	leaving                     // it will be detached unless somebody looks at it (detach.go)
+
+	away = detached | leaving // to be attached, by whoever looks at it
 )
 
 // Handle is what the runtime keeps of one actor: its place in the ownership
@@ -69,6 +72,7 @@ const (
 	markWide                       // a hint: readers have found that it reaches too much to share
 	markUsed                       // since the hand came by (passivate.go); of a system with a store
 	markPartial                    // not all that it owns is in the graph; of a system with a store
+	markListed                     // the registry is told when the collector takes it; guarded by the registry
 )
 
 func (h *Handle) has(mark uint32) bool { return h.marks.Load()&mark != 0 }

@@ -92,6 +92,13 @@ func (s *System) moveT(mv dominator.Move) bool {
 	ev := s.takeEvent(s.inner, s.inner.nextID(), c, &methodMove, nil)
 	defer s.giveBack(ev)
 	ev.moveTo = s.handleOf(mv.Parent)
+	if s.durable != nil {
+		ev.begin()
+		defer ev.end()
+		if s.attach(c) != nil || !ev.moveTo.is(virtual) && s.attach(ev.moveTo) != nil {
+			return true // the process is ending
+		}
+	}
 	ev.home.Start(ev)
 	s.yield()
 	for range moveAttemptsMax {

@@ -206,7 +206,7 @@ func (ev *Event) reach(c *Handle, net map[edgeKey]int) []*Handle {
 		}
 		owned = s.graph.Owned(owned[:0], &p.node)
 		for _, o := range owned {
-			h := s.handleOf(o)
+			h := s.present(o)
 			if n := net[edgeKey{p, h}]; n < 0 && s.graph.Units(&p.node, o)+n <= 0 {
 				continue
 			}

@@ -63,6 +63,7 @@ func (s *System) Unload(share float64) (dropped int) {
 	for i := range uint32(residentShards) {
 		dropped += s.unloadShard(int((first+i)%residentShards), share, want-dropped)
 	}
+	s.detachSome()
 	return dropped
 }
 

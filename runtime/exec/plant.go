@@ -27,6 +27,7 @@ var planted struct {
 	parentForgotten  bool // a move in the sequencing tree is not stored
 	twoHandles       bool // a detached actor gets another handle for each reference that is read
 	ownerForgotten   bool // an actor is attached without its owner
+	graceForgotten   bool // actors are detached while events are under way that have them in hand
 }
 
 // enterOneByOne is enterBelow with a planted bug: others may enqueue in between.

@@ -6,6 +6,7 @@ import (
 	"weak"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
 )
 
 // registry finds the actors of a system with a store by id: what is read from rows speaks
@@ -17,9 +18,10 @@ type registry struct {
 			live map[event.ActorID]*Handle // those that are attached
 			// loose are the others, detached or deleted, for as long as somebody refers to them:
 			// two references to one of them must be equal.
-			loose map[event.ActorID]weak.Pointer[Handle]
+			loose   map[event.ActorID]weak.Pointer[Handle]
+			lastPos store.Position // the largest of an actor that was detached
 		}
-		_ [40]byte // a shard per cache line
+		_ [32]byte // a shard per cache line
 	}
 }
 
@@ -27,8 +29,9 @@ const registryShards = 64
 
 func (r *registry) shard(id event.ActorID) *struct {
 	sync.Mutex
-	live  map[event.ActorID]*Handle
-	loose map[event.ActorID]weak.Pointer[Handle]
+	live    map[event.ActorID]*Handle
+	loose   map[event.ActorID]weak.Pointer[Handle]
+	lastPos store.Position
 } {
 	return &r.shards[(id.Serial*0x9e3779b97f4a7c15)>>32%registryShards].mu
 }
@@ -43,6 +46,16 @@ func (r *registry) keep(h *Handle) {
 	}
 	sh.live[h.id] = h
 	delete(sh.loose, h.id)
+}
+
+// loosen notes that h was detached.
+func (r *registry) loosen(h *Handle) {
+	sh := r.shard(h.id)
+	sh.Lock()
+	defer sh.Unlock()
+	delete(sh.live, h.id)
+	sh.lastPos = max(sh.lastPos, h.lastPos)
+	r.remember(h)
 }
 
 // bury notes that h was deleted.
@@ -61,7 +74,10 @@ func (r *registry) remember(h *Handle) {
 		sh.loose = make(map[event.ActorID]weak.Pointer[Handle])
 	}
 	sh.loose[h.id] = weak.Make(h)
-	runtime.AddCleanup(h, forgetLoose, looseActor{weak.Make(r), h.id})
+	if !h.has(markListed) {
+		h.mark(markListed, true)
+		runtime.AddCleanup(h, forgetLoose, looseActor{weak.Make(r), h.id})
+	}
 }
 
 // looseActor is what is left of one. A cleanup must not keep the registry alive: that leads to whoever refers to the
@@ -98,7 +114,7 @@ func (r *registry) resolve(id event.ActorID, s *System) *Handle {
 	if h := sh.loose[id].Value(); h != nil && !planted.twoHandles {
 		return h
 	}
-	h := &Handle{id: id, sys: s}
+	h := &Handle{id: id, sys: s, lastPos: sh.lastPos} // it may have been detached, and collected
 	h.node.ID = id.Serial
 	h.state.Store(detached)
 	r.remember(h)

@@ -99,7 +99,7 @@ func (ev *Event) share(x *Handle, children []*Handle) (_ []*Handle, ok bool) {
 			return children, false
 		}
 		for _, n := range next {
-			h := s.handleOf(n)
+			h := s.present(n)
 			if ev.modeOf(h.class) == NoAccess || contains(seen, h) {
 				continue
 			}

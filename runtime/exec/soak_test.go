@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
 var soak = flag.Duration("soak", time.Second, "how long TestSoak runs workloads of random shapes")
@@ -29,6 +31,29 @@ func soakWorkload(rng *rand.Rand) (workload, Config) {
 		w.events, w.goroutines = 500, 1+w.goroutines/4
 	}
 	return w, cfg
+}
+
+// TestSoakOnAStore lets runs of random shapes crash and go on, while the hand drops states and detaches
+// actors as fast as it can.
+func TestSoakOnAStore(t *testing.T) {
+	end := time.Now().Add(*soak)
+	seed := uint64(time.Now().UnixNano())
+	rng := rand.New(rand.NewPCG(seed, 2))
+	t.Logf("seed %d", seed)
+	for runs := 1; ; runs++ {
+		w, _ := soakWorkload(rng)
+		w.nodes, w.events, w.tails = min(w.nodes, 40), 300, rng.IntN(20)
+		w.goroutines = min(w.goroutines, 16)
+		w.edges = rng.IntN(3 * w.nodes)
+		c := newCrashes(w, 6, memDisk{memengine.New()})
+		if err := c.run(func(waits string) { panic(fmt.Sprintf("%+v: no progress\n%s", w, waits)) }); err != nil {
+			t.Fatalf("%+v: %v", w, err)
+		}
+		if time.Now().After(end) {
+			t.Logf("%d runs", runs)
+			return
+		}
+	}
 }
 
 // TestSoak checks strict serialisability of runs of random shapes, and that nothing is

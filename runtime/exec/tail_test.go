@@ -422,6 +422,7 @@ func TestACancelledStepDoesNotRunAfterACrash(t *testing.T) {
 		n := startNode(t, Config{})
 		a, b := n.fresh(), n.fresh()
 		n.run(a, &methodAdopt, wstep{op: wAdopt, ref: b})
+		n.sys.maintainer.wait() // a move of b would wait for a, and the holder for it
 		begun, goOn := make(chan struct{}), make(chan struct{})
 		last := wstep{op: wKeep, sub: []wstep{{op: wAdd, n: 1}}}
 		if !keep {

@@ -143,7 +143,7 @@ func (ev *Event) crossing(x, m *Handle, children []*Handle) (_ []*Handle, whole 
 		}
 		owned = s.graph.Owned(owned[:0], &n.node)
 		for _, o := range owned {
-			if h := s.handleOf(o); !seen[h] {
+			if h := s.present(o); !seen[h] {
 				seen[h] = true
 				stack = append(stack, h)
 			}

@@ -1,0 +1,125 @@
+package exec
+
+import (
+	"runtime"
+
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
+
+// The hand that drops states (passivate.go) then detaches actors whose states are not in memory: their place in
+// the graph goes, and the handle is the collector's unless somebody refers to it, who finds it detached.
+//
+// An event that has looked at an actor relies on its being attached until the event has ended. So the hand
+// marks an actor as leaving first. Whoever looks at it then, to attach it or because the graph has named it, takes the mark
+// away (System.attach). The hand waits until all events have ended that were under way when it set the mark; if the mark
+// is still there nobody has the actor in hand.
+
+// leavingMax is how many actors are marked at a time.
+const leavingMax = 1 << 12
+
+// detachSome detaches actors for as long as there are any that nobody has used since the hand came by, and
+// no event is in the way. It returns how many it has detached.
+func (s *System) detachSome() (n int) {
+	d := s.durable
+	d.hand.Lock()
+	defer d.hand.Unlock()
+	for {
+		if len(d.leaving.list) == 0 {
+			if d.leaving.list = s.markLeaving(d.leaving.list); len(d.leaving.list) == 0 {
+				return n
+			}
+			d.leaving.round = d.inFlight.round.Add(1)
+		}
+		for looks := 0; d.inFlight.older(d.leaving.round); looks++ {
+			if looks == leavingLooks {
+				return n // the next time
+			}
+			runtime.Gosched()
+		}
+		gone := 0
+		for _, h := range d.leaving.list {
+			if s.detach(h) {
+				gone++
+			}
+		}
+		clear(d.leaving.list)
+		d.leaving.list = d.leaving.list[:0]
+		if n += gone; gone == 0 {
+			return n
+		}
+	}
+}
+
+// leavingLooks is how often the hand looks whether events have ended before it goes away.
+const leavingLooks = 64
+
+// markLeaving marks actors that nobody seems to use, and lists them.
+func (s *System) markLeaving(list []*Handle) []*Handle {
+	d := s.durable
+	for i := range d.actors.shards {
+		sh := &d.actors.shards[(d.leaving.shard+i)%registryShards].mu
+		sh.Lock()
+		for _, h := range sh.live {
+			if len(list) == leavingMax {
+				d.leaving.shard += i
+				sh.Unlock()
+				return list
+			}
+			if h.state.Load() == created|unloaded && s.mayLeave(h) && h.state.CompareAndSwap(created|unloaded, created|unloaded|leaving) {
+				list = append(list, h)
+			}
+		}
+		sh.Unlock()
+	}
+	return list
+}
+
+// mayLeave reports whether h may be detached, as far as that can be seen from here. One that was used
+// has to be found unused the next time.
+func (s *System) mayLeave(h *Handle) bool {
+	if h.has(markUsed) {
+		h.mark(markUsed, false)
+		return false
+	}
+	return !h.has(markTimed) && h.kept.Load() == nil
+}
+
+// detach takes h, which was marked, out of the graph unless somebody has looked at it since.
+func (s *System) detach(h *Handle) bool {
+	if !h.latch.join(lock.Write, 0) {
+		h.unset(leaving)
+		return false
+	}
+	gone := s.detachHeld(h)
+	if h.latch.leave(lock.Write) {
+		h.latch.Lock()
+		h.unlatch(s)
+	}
+	if gone {
+		s.forget(h)
+	} else {
+		h.unset(leaving)
+	}
+	return gone
+}
+
+// detachHeld is detach for h, on which nobody else can be.
+func (s *System) detachHeld(h *Handle) bool {
+	d := s.durable
+	mu := d.attaching.of(h)
+	mu.Lock()
+	defer mu.Unlock()
+	p := s.parentOf(h)
+	if h.has(markTimed) || h.kept.Load() != nil || p == nil || !h.state.CompareAndSwap(created|unloaded|leaving, detached) {
+		return false
+	}
+	if !p.is(virtual) {
+		p.mark(markPartial, true)
+	}
+	if !s.graph.Detach(&h.node) {
+		h.state.Store(created | unloaded)
+		return false
+	}
+	d.actors.loosen(h)
+	return true
+}
