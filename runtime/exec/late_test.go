@@ -44,7 +44,8 @@ func TestLateTimersFireInBursts(t *testing.T) {
 			t.Errorf("the timers have added %d, not %d", got, late+1000)
 		}
 		for i := range late {
-			if want := opened.Add(time.Duration(i/lateBurst) * latePause); i < len(fired) && !fired[i].Equal(want) {
+			// A latch that is contended naps for microseconds, which the bubble's clock counts.
+			if want := opened.Add(time.Duration(i/lateBurst) * latePause); i < len(fired) && fired[i].Sub(want).Abs() > latePause/5 {
 				t.Fatalf("late timer %d fired %v after the opening, not %v", i, fired[i].Sub(opened), want.Sub(opened))
 			}
 			if i > 0 && due[i].Before(due[i-1]) {
