@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	programs = flag.Int("programs", 50, "how many programs of each profile are compared")
+	programs = flag.Int("programs", 24, "how many programs of each profile are compared")
 	first    = flag.Uint64("first", 0, "the seed of the first program")
 	stored   = flag.Int("stored", 12, "how many programs of each profile are compared that run on a store")
 	seeds    = flag.Int("seeds", 6, "how often each compiled program runs")
