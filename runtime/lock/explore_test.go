@@ -112,7 +112,7 @@ func TestExplore(t *testing.T) {
 // setsPerGraph returns how many event sets each graph gets.
 func setsPerGraph() int {
 	if raceDetector || testing.Short() {
-		return max(1, *exploreSets/25)
+		return max(1, *exploreSets/100) // the core has no goroutines of its own
 	}
 	return *exploreSets
 }
