@@ -56,8 +56,9 @@ type mainRun struct {
 	keeping                keeping
 	log                    *slog.Logger
 
-	system *System
-	code   int
+	system       *System
+	endSnapshots func() // also waits for the one under way
+	code         int
 }
 
 func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan os.Signal, opts ...Option) int {
@@ -208,7 +209,8 @@ func (r *mainRun) abandon() bool {
 func (r *mainRun) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	defer r.keeping.startSnapshots(r.system, r.log)()
+	r.endSnapshots = r.keeping.startSnapshots(r.system, r.log)
+	defer r.endSnapshots()
 	ended := make(chan *failure, 1)
 	if !r.serve {
 		go func() { // ends with main and its events, or with the process
@@ -241,6 +243,7 @@ func (r *mainRun) run() {
 
 // closed ends what the system has used, once the system is closed.
 func (r *mainRun) closed() {
+	r.endSnapshots() // one that is under way reads the store
 	r.tracing.end(r.system)
 	if err := r.keeping.end(); err != nil {
 		r.say("%v\n\t%s", err, r.keeping.afterFailure(err))
