@@ -117,14 +117,27 @@ func (p *phases) notes() []string {
 
 // aeonOpening opens the store of a million actors, reads the balance of one and closes it.
 func aeonOpening(p *place, dir string) (load.System, error) {
+	fill := func(n *node) error { return fillBanks(n.System, p.banks()) }
+	return reopened(dir, fill, "the first event, which reads the states of a bank and an account", func(n *node, r *rand.Rand) error {
+		bank := bankOf(n.System, bankName(r.IntN(p.banks())))
+		balance, err := bank.Balance(n.Client(), r.Int64N(perBank))
+		if err == nil && balance != deposit {
+			err = fmt.Errorf("the account has %d, not %d", balance, int64(deposit))
+		}
+		return err
+	})
+}
+
+// reopened fills a store, and opens it again and again for one use. Its notes say how long each part takes.
+func reopened(dir string, fill func(*node) error, what string, use func(*node, *rand.Rand) error) (load.System, error) {
 	n, err := openNode(dir, store.Sync())
 	if err != nil {
 		return load.System{}, err
 	}
-	if err := errors.Join(fillBanks(n.System, p.banks()), n.close()); err != nil {
+	if err := errors.Join(fill(n), n.close()); err != nil {
 		return load.System{}, err
 	}
-	times := newPhases("open", "the first event, which reads the states of a bank and an account", "close")
+	times := newPhases("open", what, "close")
 	return load.System{
 		NewClient: func(int, int) load.Client {
 			return func(r *rand.Rand) error {
@@ -134,14 +147,10 @@ func aeonOpening(p *place, dir string) (load.System, error) {
 					return err
 				}
 				open := time.Now()
-				bank := bankOf(n.System, bankName(r.IntN(p.banks())))
-				balance, err := bank.Balance(n.Client(), r.Int64N(perBank))
-				if err == nil && balance != deposit {
-					err = fmt.Errorf("the account has %d, not %d", balance, int64(deposit))
-				}
-				served := time.Now()
+				err = use(n, r)
+				used := time.Now()
 				err = errors.Join(err, n.close())
-				times.note(begin, open, served, time.Now())
+				times.note(begin, open, used, time.Now())
 				return err
 			}
 		},
@@ -257,34 +266,13 @@ func aeonInsertion(dir string, entries int) (load.System, error) {
 
 // aeonGet opens the store of a large map, gets one entry and closes it.
 func aeonGet(dir string, entries int) (load.System, error) {
-	n, err := openNode(dir, store.Sync())
-	if err != nil {
-		return load.System{}, err
-	}
-	if err := errors.Join(fillIndex(n, entries), n.close()); err != nil {
-		return load.System{}, err
-	}
-	times := newPhases("open", "the get", "close")
-	return load.System{
-		NewClient: func(int, int) load.Client {
-			return func(r *rand.Rand) error {
-				begin := time.Now()
-				n, err := openNode(dir, store.Sync())
-				if err != nil {
-					return err
-				}
-				open := time.Now()
-				key := 2 * r.Int64N(int64(entries))
-				value, err := indexOf(n).At(n.Client(), key)
-				if err == nil && value != key {
-					err = fmt.Errorf("entry %d is %d", key, value)
-				}
-				got := time.Now()
-				err = errors.Join(err, n.close())
-				times.note(begin, open, got, time.Now())
-				return err
-			}
-		},
-		Notes: times.notes,
-	}, nil
+	fill := func(n *node) error { return fillIndex(n, entries) }
+	return reopened(dir, fill, "the get", func(n *node, r *rand.Rand) error {
+		key := 2 * r.Int64N(int64(entries))
+		value, err := indexOf(n).At(n.Client(), key)
+		if err == nil && value != key {
+			err = fmt.Errorf("entry %d is %d", key, value)
+		}
+		return err
+	})
 }

@@ -1,16 +1,16 @@
 package kill
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/aeon-lang/aeon/internal/generated"
 )
 
 var (
@@ -100,31 +100,8 @@ func (f *figures) String() string {
 
 // The program that is killed must be what aeonc makes of its source today.
 func TestLedgerIsGenerated(t *testing.T) {
-	dir := t.TempDir()
-	cmd := exec.Command("go", "run", "./cmd/aeonc", "gen", "-o", dir, "sim/kill/ledger")
-	cmd.Dir = filepath.Join("..", "..")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("aeonc gen: %v\n%s", err, out)
-	}
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) != 2 {
-		t.Errorf("aeonc gen wrote %d files, not 2", len(files))
-	}
-	for _, f := range files {
-		want, err := os.ReadFile(filepath.Join(dir, f.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := os.ReadFile(filepath.Join("ledger", f.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("ledger/%s is not what aeonc generates; run: go run ./cmd/aeonc gen -o sim/kill/ledger sim/kill/ledger", f.Name())
-		}
+	if err := generated.Check(filepath.Join("..", ".."), "sim/kill/ledger", t.TempDir()); err != nil {
+		t.Error(err)
 	}
 }
 
