@@ -13,23 +13,12 @@ import (
 
 // Copies remembers that there may be copies of the containers of an actor whose state is not in
 // memory. It keeps none of them alive.
-type Copies struct{ fields []largeField } // with what is retired
-
-// retired is a weak pointer to a version.
-type retired interface {
-	gone() bool
-}
-
-type retiredVersion[K comparable, V any] struct {
-	weak.Pointer[value.Version[K, V]]
-}
-
-func (p retiredVersion[K, V]) gone() bool { return p.Value() == nil }
+type Copies struct{ fields []largeField } // with weak pointers to versions
 
 // Gone reports whether there are no copies any more, so that c tells nothing.
 func (c *Copies) Gone() bool {
 	for _, f := range c.fields {
-		if !f.rows.(retired).gone() {
+		if f.rows.(weak.Pointer[value.Version]).Value() != nil {
 			return false
 		}
 	}
@@ -38,9 +27,8 @@ func (c *Copies) Gone() bool {
 
 // observed is what an actor knows of a field that is stored by element.
 type observed interface {
-	// retire returns a weak pointer to the version of the rows, a retired, if there may be copies, nil
-	// if there are none.
-	retire() any
+	// version returns the version of the rows.
+	version() *value.Version
 	// forget makes copies independent of the rows, which are about to be deleted.
 	forget(w *Writer)
 }
@@ -57,11 +45,11 @@ func (l *Large) Retire() *Copies {
 		if f.rows == nil {
 			continue
 		}
-		if v := f.rows.(observed).retire(); v != nil {
+		if v := f.rows.(observed).version(); v.Observed() {
 			if c == nil {
 				c = &Copies{}
 			}
-			c.fields = append(c.fields, largeField{f.field, v})
+			c.fields = append(c.fields, largeField{f.field, weak.Make(v)})
 		}
 	}
 	return c
@@ -87,39 +75,30 @@ func (w *Writer) Forget(obj Stored) {
 }
 
 // resumed returns the version of the rows of the field that is being read.
-func resumed[K comparable, V any](r *Reader, far bool) *value.Version[K, V] {
+func resumed(r *Reader, far bool) *value.Version {
 	if r.copies != nil {
 		for _, f := range r.copies.fields {
-			if p, ok := f.rows.(retiredVersion[K, V]); ok && f.field == r.field {
-				if v := p.Value(); v != nil {
-					return v.Resume()
-				}
+			if f.field != r.field {
+				continue
+			}
+			if v := f.rows.(weak.Pointer[value.Version]).Value(); v != nil {
+				return v.Resume()
 			}
 		}
 	}
-	return value.NewVersion[K, V](far)
+	return value.NewVersion(far)
 }
 
-func (r *mapRows[K, V]) retire() any {
-	if !r.at.Observed() {
-		return nil
-	}
-	return retiredVersion[K, V]{weak.Make(r.at)}
-}
+func (r *mapRows) version() *value.Version { return r.at }
 
-func (r *mapRows[K, V]) forget(w *Writer) {
+func (r *mapRows) forget(w *Writer) {
 	old := r.replaced()
 	w.onFinish(func() { r.at.Replace(old, false) })
 }
 
-func (r *vectorRows[T]) retire() any {
-	if !r.at.Observed() {
-		return nil
-	}
-	return retiredVersion[int, T]{weak.Make(r.at)}
-}
+func (r *vectorRows) version() *value.Version { return r.at }
 
-func (r *vectorRows[T]) forget(w *Writer) {
+func (r *vectorRows) forget(w *Writer) {
 	old := r.replaced(nil, 0)
 	w.onFinish(func() { r.at.Replace(old, false) })
 }

@@ -8,8 +8,8 @@
 //
 // # Writing
 //
-// What of a container has changed is told by the undo records of the event (value.MapChanges,
-// value.VectorChanges). They differ from something: from the value.Version that the body of
+// What of a container has changed is told by the undo records of the event (value.StoredMap,
+// value.StoredVector). They differ from something: from the value.Version that the body of
 // the container has, which is the one of the rows (mapRows.at, in the actor's Large) unless
 // the field got its content from elsewhere. Then the field is written whole, and so it is
 // where a record restores all of a body. Cloning a shared body keeps the version, so that an event

@@ -34,7 +34,7 @@ func TestOneInsertionWritesOneElement(t *testing.T) {
 		t.Errorf("an insertion into a map in memory wrote %d bytes", n)
 	}
 	a = s.load()
-	if !a.prices.IsFar() {
+	if !value.IsFarMap(a.prices) {
 		t.Fatal("the map was read when its actor was loaded")
 	}
 	if n := s.setPrice(a, "newer", 1); n > atMost {
@@ -44,7 +44,7 @@ func TestOneInsertionWritesOneElement(t *testing.T) {
 	if n := s.setPrice(a, "newest", 1); n > atMost {
 		t.Errorf("an insertion into a map that has a copy wrote %d bytes", n)
 	}
-	if kept.Has("newest") || kept.Size() != size+2 || a.prices.Size() != size+3 || !a.prices.IsFar() {
+	if kept.Has("newest") || kept.Size() != size+2 || a.prices.Size() != size+3 || !value.IsFarMap(a.prices) {
 		t.Errorf("the copy has %d entries, the map %d", kept.Size(), a.prices.Size())
 	}
 	if got := s.load().prices; got.Size() != size+3 || got.At("newest") != 1 || got.At(key(size/2)) != size/2 {
@@ -65,7 +65,7 @@ func TestAPushWritesOneElement(t *testing.T) {
 			t.Errorf("a push wrote %d bytes", n)
 		}
 	}
-	if got := s.load().line; got.Size() != 10_005 || got.At(10_004) != key(4) || !a.line.IsFar() {
+	if got := s.load().line; got.Size() != 10_005 || got.At(10_004) != key(4) || !value.IsFarVector(a.line) {
 		t.Errorf("%d elements are stored", got.Size())
 	}
 }

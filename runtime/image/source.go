@@ -89,49 +89,55 @@ func (f *fieldRows) elementKey(d *codec.Decoder, key []byte, found func(*codec.D
 }
 
 // mapSource implements value.MapSource.
-type mapSource[K comparable, V any] struct {
+type mapSource struct {
 	fieldRows
-	how Entries[K, V]
+	how entries
 }
 
 // Find implements value.MapSource.
-func (s *mapSource[K, V]) Find(k K) (v V, ok bool) {
-	s.get(func(e *codec.Encoder) { s.how.PutKey(e, k) }, func(d *codec.Decoder) { v, ok = s.how.Get(d), true })
+func (s *mapSource) Find(k any) (v any, ok bool) {
+	s.get(func(e *codec.Encoder) { s.how.put(e, k) }, func(d *codec.Decoder) {
+		v = s.how.newValue()
+		s.how.getValue(d, v)
+		ok = true
+	})
 	return v, ok
 }
 
 // Scan implements value.MapSource.
-func (s *mapSource[K, V]) Scan(values bool) value.Scan[K, V] {
-	return &mapScan[K, V]{s: s, values: values, it: s.from.Scan(s.prefix, store.After(s.prefix))}
+func (s *mapSource) Scan(values bool) value.Scan { return s.scan(values) }
+
+func (s *mapSource) scan(values bool) *mapScan {
+	it := s.from.Scan(s.prefix, store.After(s.prefix))
+	return &mapScan{s: s, values: values, it: it, k: s.how.newKey(), v: s.how.newValue()}
 }
 
-type mapScan[K comparable, V any] struct {
-	s      *mapSource[K, V]
+type mapScan struct {
+	s      *mapSource
 	it     store.Iterator
 	values bool
 	dec    codec.Decoder
+	k, v   any // what was read last
 }
 
 // Next implements value.Scan.
-func (m *mapScan[K, V]) Next() (k K, v V, ok bool) {
+func (m *mapScan) Next() (k, v any, ok bool) {
 	if !m.it.Next() {
 		m.Close()
-		return k, v, false
+		return nil, nil, false
 	}
 	key, row := m.it.Key(), m.it.Value()
-	m.s.elementKey(&m.dec, key, func(d *codec.Decoder) { k = m.s.how.GetKey(d) })
-	if !m.values {
-		if _, err := store.Payload(key, row); err != nil {
-			m.s.damaged(key, err)
-		}
-		return k, v, true
+	m.s.elementKey(&m.dec, key, func(d *codec.Decoder) { m.s.how.get(d, m.k) })
+	if m.values {
+		m.s.payload(&m.dec, key, row, func(d *codec.Decoder) { m.s.how.getValue(d, m.v) })
+	} else if _, err := store.Payload(key, row); err != nil {
+		m.s.damaged(key, err)
 	}
-	m.s.payload(&m.dec, key, row, func(d *codec.Decoder) { v = m.s.how.Get(d) })
-	return k, v, true
+	return m.k, m.v, true
 }
 
 // Close implements value.Scan.
-func (m *mapScan[K, V]) Close() {
+func (m *mapScan) Close() {
 	it := m.it
 	m.it = ended{}
 	if err := it.Close(); err != nil {
@@ -148,16 +154,16 @@ func (ended) Value() []byte { return nil }
 func (ended) Close() error  { return nil }
 
 // vectorSource implements value.VectorSource.
-type vectorSource[T any] struct {
+type vectorSource struct {
 	fieldRows
-	how Elems[T]
+	how elements
 }
 
 // Elems implements value.VectorSource.
-func (s *vectorSource[T]) Elems(i, j int) []value.Opt[T] {
-	list := make([]value.Opt[T], j-i)
+func (s *vectorSource) Elems(i, j int) []value.Opt[any] {
+	list, elems := make([]value.Opt[any], j-i), s.how.make(j-i)
 	if j == i+1 {
-		s.get(func(e *codec.Encoder) { putIndex(e, i) }, func(d *codec.Decoder) { list[0] = value.Some(s.how.Get(d)) })
+		s.get(func(e *codec.Encoder) { putIndex(e, i) }, func(d *codec.Decoder) { list[0] = value.Some(s.how.get(d, elems, 0)) })
 		return list
 	}
 	var dec codec.Decoder
@@ -165,7 +171,10 @@ func (s *vectorSource[T]) Elems(i, j int) []value.Opt[T] {
 	for it.Next() {
 		var n uint64
 		s.elementKey(&dec, it.Key(), func(d *codec.Decoder) { n = codec.GetKeyUint[uint64](d) })
-		s.payload(&dec, it.Key(), it.Value(), func(d *codec.Decoder) { list[int(n)-i] = value.Some(s.how.Get(d)) })
+		s.payload(&dec, it.Key(), it.Value(), func(d *codec.Decoder) {
+			at := int(n) - i
+			list[at] = value.Some(s.how.get(d, elems, at))
+		})
 	}
 	if err := it.Close(); err != nil {
 		s.lost(err)

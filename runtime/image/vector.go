@@ -11,48 +11,32 @@ type Elems[T any] struct {
 	Get func(*codec.Decoder) T
 }
 
+// elements is what Elems says, whatever the type.
+type elements interface {
+	put(e *codec.Encoder, p any)
+	// make returns a slice of n elements; get reads the one at i and returns a pointer to it.
+	make(n int) any
+	get(d *codec.Decoder, elems any, i int) (p any)
+}
+
+func (how *Elems[T]) put(e *codec.Encoder, p any) { how.Put(e, *p.(*T)) }
+func (how *Elems[T]) make(n int) any              { return make([]T, n) }
+func (how *Elems[T]) get(d *codec.Decoder, elems any, i int) any {
+	p := &elems.([]T)[i]
+	*p = how.Get(d)
+	return p
+}
+
 // vectorRows is what an actor knows of a vector that is stored by element.
-type vectorRows[T any] struct {
-	at    *value.Version[int, T]
+type vectorRows struct {
+	at    *value.Version
 	count int
-	src   value.VectorSource[T]
+	src   value.VectorSource
 }
 
 // SaveVector writes a field that is a vector. It is what SaveField calls.
 func SaveVector[T any](w *Writer, v *value.Vector[T], how *Elems[T]) {
-	rows, stored := w.rows().(*vectorRows[T])
-	if !stored {
-		if saveVectorInline(w, *v, how, InlineBytesMax) {
-			if !w.digest {
-				value.FreeVector(v)
-			}
-			return
-		}
-		saveVectorElements(w, v, how, &vectorRows[T]{at: value.NewVersion[int, T](false)})
-		return
-	}
-	set, from, whole := value.VectorChanges(*v, rows.at, w.changes)
-	switch {
-	case !whole && len(set) == 0 && from == rows.count && int(v.Size()) == rows.count:
-		return
-	case saveVectorInline(w, *v, how, InlineBytesMin):
-		old := rows.replaced(nil, 0)
-		w.batch.DeleteRange(w.elements())
-		forget := w.forget()
-		w.onFinish(func() {
-			value.FreeVector(v) // while it can still be read
-			rows.at.Replace(old, false)
-			forget()
-		})
-	case whole:
-		old := rows.replaced(nil, 0)
-		w.batch.DeleteRange(w.elements())
-		next := &vectorRows[T]{src: rows.src}
-		w.onFinish(func() { next.at = rows.at.Replace(old, rows.src != nil) })
-		saveVectorElements(w, v, how, next)
-	default:
-		saveVectorChanges(w, v, how, rows, set, from)
-	}
+	saveVector(w, value.VectorInField(v), how, func(limit int) bool { return saveVectorInline(w, *v, how, limit) })
 }
 
 // saveVectorInline writes the vector as one row if it takes at most limit bytes.
@@ -71,25 +55,57 @@ func saveVectorInline[T any](w *Writer, v value.Vector[T], how *Elems[T], limit 
 	return true
 }
 
-func (w *Writer) saveElem(i int, put func(*codec.Encoder)) {
-	w.saveEntry(func(e *codec.Encoder) { putIndex(e, i) }, put)
+// saveVector writes a vector; inline writes it as one row if it takes at most limit bytes.
+func saveVector(w *Writer, v value.StoredVector, how elements, inline func(limit int) bool) {
+	rows, stored := w.rows().(*vectorRows)
+	if !stored {
+		if !inline(InlineBytesMax) {
+			saveVectorElements(w, v, how, &vectorRows{at: value.NewVersion(false)})
+		} else if !w.digest {
+			v.Free()
+		}
+		return
+	}
+	set, from, whole := v.Changes(rows.at, w.changes)
+	switch {
+	case !whole && len(set) == 0 && from == rows.count && int(v.Size()) == rows.count:
+		return
+	case inline(InlineBytesMin):
+		old := rows.replaced(nil, 0)
+		w.batch.DeleteRange(w.elements())
+		forget := w.forget()
+		w.onFinish(func() {
+			v.Free() // while it can still be read
+			rows.at.Replace(old, false)
+			forget()
+		})
+	case whole:
+		old := rows.replaced(nil, 0)
+		w.batch.DeleteRange(w.elements())
+		next := &vectorRows{src: rows.src}
+		w.onFinish(func() { next.at = rows.at.Replace(old, rows.src != nil) })
+		saveVectorElements(w, v, how, next)
+	default:
+		saveVectorChanges(w, v, how, rows, set, from)
+	}
+}
+
+// saveElems writes the elements from i to j.
+func saveElems(w *Writer, v value.StoredVector, how elements, i, j int) {
+	for ; i < j; i++ {
+		w.saveEntry(func(e *codec.Encoder) { putIndex(e, i) }, func(e *codec.Encoder) { how.put(e, v.At(int64(i))) })
+	}
 }
 
 // saveVectorElements writes every element as a row.
-func saveVectorElements[T any](w *Writer, v *value.Vector[T], how *Elems[T], rows *vectorRows[T]) {
-	for i := range int(v.Size()) {
-		w.saveElem(i, func(e *codec.Encoder) { how.Put(e, v.At(int64(i))) })
-	}
+func saveVectorElements(w *Writer, v value.StoredVector, how elements, rows *vectorRows) {
 	rows.count = int(v.Size())
+	saveElems(w, v, how, 0, rows.count)
 	w.begin(byElement, rows.count)
 	w.end()
 	large, field := w.large, w.field
 	w.onFinish(func() {
-		var far value.Vector[T]
-		if rows.src != nil {
-			far = value.FarVector(rows.count, rows.src, rows.at)
-		}
-		value.StoreVector(v, rows.at, far)
+		v.Store(rows.at, rows.count, rows.src)
 		large.set(field, rows)
 	})
 }
@@ -98,15 +114,13 @@ func saveVectorElements[T any](w *Writer, v *value.Vector[T], how *Elems[T], row
 const pointDeletes = 16
 
 // saveVectorChanges writes the elements of set and those from from on.
-func saveVectorChanges[T any](w *Writer, v *value.Vector[T], how *Elems[T], rows *vectorRows[T], set []int, from int) {
+func saveVectorChanges(w *Writer, v value.StoredVector, how elements, rows *vectorRows, set []int, from int) {
 	old := rows.replaced(set, from)
 	count := int(v.Size())
 	for _, i := range set {
-		w.saveElem(i, func(e *codec.Encoder) { how.Put(e, v.At(int64(i))) })
+		saveElems(w, v, how, i, i+1)
 	}
-	for i := from; i < count; i++ {
-		w.saveElem(i, func(e *codec.Encoder) { how.Put(e, v.At(int64(i))) })
-	}
+	saveElems(w, v, how, from, count)
 	if rows.count-count <= pointDeletes {
 		for i := count; i < rows.count; i++ {
 			w.deleteElement(func(e *codec.Encoder) { putIndex(e, i) })
@@ -119,20 +133,20 @@ func saveVectorChanges[T any](w *Writer, v *value.Vector[T], how *Elems[T], rows
 		w.begin(byElement, count)
 		w.end()
 	}
-	wrote := value.WroteVector(*v, w.changes)
+	wrote := v.Wrote(w.changes)
 	w.onFinish(func() {
 		rows.at, rows.count = rows.at.Advance(old), count
-		value.AdvanceVector(v, rows.at, wrote)
+		v.Advance(rows.at, wrote)
 	})
 }
 
 // replaced returns what is stored of the elements of set and from from on, if somebody may
 // still ask for it.
-func (r *vectorRows[T]) replaced(set []int, from int) map[int]value.Opt[T] {
+func (r *vectorRows) replaced(set []int, from int) map[any]value.Opt[any] {
 	if !r.at.Observed() {
 		return nil
 	}
-	old := map[int]value.Opt[T]{}
+	old := map[any]value.Opt[any]{}
 	for _, i := range set {
 		old[i] = r.src.Elems(i, i+1)[0]
 	}
@@ -157,29 +171,25 @@ func appendIndex(prefix []byte, i int) []byte {
 
 // LoadVector reads a field that is a vector. It is what LoadFields calls.
 func LoadVector[T any](r *Reader, field int, v *value.Vector[T], how *Elems[T]) {
-	d := r.Row(field)
-	if d == nil {
-		return
-	}
-	if r.inline() {
+	switch d := r.Row(field); {
+	case d == nil:
+	case r.inline():
 		*v = codec.GetVector(d, how.Get)
-		return
+	default:
+		loadVector(r, value.VectorInField(v), how)
 	}
+}
+
+// loadVector reads a vector that is stored by element.
+func loadVector(r *Reader, v value.StoredVector, how elements) {
 	count := r.count()
 	if r.Err() != nil {
 		return
 	}
-	src := &vectorSource[T]{fieldRows: r.fieldRows(), how: *how}
-	at := resumed[int, T](r, count > eagerElems)
-	far := value.FarVector(count, src, at)
-	if count <= eagerElems {
-		var all value.Vector[T]
-		if !r.guard(func() { all = value.VectorOf(far.Items()...) }) {
-			return
-		}
-		value.StoreVector(&all, at, value.Vector[T]{})
-		far = all
+	src := &vectorSource{fieldRows: r.fieldRows(), how: how}
+	whole := count <= eagerElems
+	at := resumed(r, !whole)
+	if r.guard(func() { v.Load(at, count, src, whole) }) {
+		r.large.set(r.field, &vectorRows{at: at, count: count, src: src})
 	}
-	*v = far
-	r.large.set(field, &vectorRows[T]{at: at, count: count, src: src})
 }

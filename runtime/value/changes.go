@@ -2,34 +2,91 @@ package value
 
 import "slices"
 
-// The functions of this file are for whoever writes the containers of fields to a store.
+// Fields that are containers are written to a store, and read, through the interfaces of this file,
+// which hide the types of the elements: what stores them is compiled once, and not with every program.
+// An any is a key, or a pointer to an element.
+
+// StoredMap is a map in a field that is stored.
+type StoredMap interface {
+	// Size, Each and Find are those of Map.
+	Size() int64
+	Each(visit func(k, v any) bool)
+	Find(k any) (v any, ok bool)
+	// Changes returns the keys of the entries that may differ from what was stored as at, in the
+	// order in which they were written first. undos are all records of the event for the field. If
+	// whole is set, anything may differ.
+	Changes(at *Version, undos []Undo) (keys []any, whole bool)
+	// Wrote reports whether one of the records is for a write to the map.
+	Wrote(undos []Undo) bool
+	// Store makes at the version of the map, whose content of size entries has just been stored so. If
+	// the map is not in memory anyway, src reads it from now on, unless that is nil.
+	Store(at *Version, size int, src MapSource)
+	// Advance makes at the version of the map, whose changes an event has just stored. wrote says that
+	// it has written the map itself, see Wrote, and not only assigned it.
+	Advance(at *Version, wrote bool)
+	// Load makes the map one of size entries that src reads; if whole is set, it reads all of them now.
+	Load(at *Version, size int, src MapSource, whole bool)
+	// Free brings the map into memory, where it knows nothing of any rows.
+	Free()
+}
+
+// StoredVector is a vector in a field that is stored. What is not said here is as in StoredMap.
+type StoredVector interface {
+	Size() int64
+	At(i int64) any
+	// Changes returns the elements that may differ from what was stored as at: those of set, in ascending
+	// order, and all those from from on.
+	Changes(at *Version, undos []Undo) (set []int, from int, whole bool)
+	Wrote(undos []Undo) bool
+	Store(at *Version, size int, src VectorSource)
+	Advance(at *Version, wrote bool)
+	Load(at *Version, size int, src VectorSource, whole bool)
+	Free()
+}
 
 // lineage returns the version that the body differs from by what the undo records say, nil if
 // nobody knows what it differs from.
-func (f *farMap[K, V]) lineage() *Version[K, V] {
+func (f *farMap) lineage() *Version {
 	if f == nil || f.stray {
 		return nil
 	}
 	return f.at
 }
 
-func (f *farVector[T]) lineage() *Version[int, T] {
+func (f *farVector) lineage() *Version {
 	if f == nil || f.stray {
 		return nil
 	}
 	return f.at
 }
 
-// MapChanges returns the keys of the entries of m that may differ from what was stored as
-// at, in the order in which they were written first. undos are all records of the event for the field.
-// If whole is set, anything may differ.
-func MapChanges[K comparable, V any](m Map[K, V], at *Version[K, V], undos []Undo) (keys []K, whole bool) {
+// MapInField returns m for whoever stores it.
+func MapInField[K comparable, V any](m *Map[K, V]) StoredMap { return (*storedMap[K, V])(m) }
+
+type storedMap[K comparable, V any] Map[K, V]
+
+// Size implements StoredMap.
+func (m *storedMap[K, V]) Size() int64 { return Map[K, V](*m).Size() }
+
+// Each implements StoredMap.
+func (m *storedMap[K, V]) Each(visit func(k, v any) bool) {
+	Each(Map[K, V](*m), func(k K, v V) bool { return visit(k, &v) })
+}
+
+// Find implements StoredMap.
+func (m *storedMap[K, V]) Find(k any) (any, bool) {
+	v, ok := Map[K, V](*m).Find(k.(K))
+	return &v, ok
+}
+
+// Changes implements StoredMap.
+func (m *storedMap[K, V]) Changes(at *Version, undos []Undo) (keys []any, whole bool) {
 	if at == nil || m.body == nil || m.body.far.lineage() != at {
 		return nil, true
 	}
-	var seen map[K]bool
+	var seen map[any]bool
 	if len(undos) > 1 {
-		seen = make(map[K]bool, len(undos))
+		seen = make(map[any]bool, len(undos))
 	}
 	for _, u := range undos {
 		switch u := u.(type) {
@@ -51,84 +108,92 @@ func MapChanges[K comparable, V any](m Map[K, V], at *Version[K, V], undos []Und
 	return keys, false
 }
 
-// StoreMap makes at the version of m, whose content has just been stored so. far is a map
-// that reads it from the store, to take the place of m if that is not in memory anyway.
-func StoreMap[K comparable, V any](m *Map[K, V], at *Version[K, V], far Map[K, V]) {
-	b := m.body
-	switch {
-	case b == nil:
-	case b.isFar() && far.body != nil:
-		m.body = far.body
-	case b.isFar():
-		bringMap(m)
-		m.body.far = &farMap[K, V]{at: at}
-	case b.mark.shared.Load():
-		m.own()
-		m.body.far = &farMap[K, V]{at: at}
-	default:
-		b.far = &farMap[K, V]{at: at}
-	}
-}
-
-// AdvanceMap makes at the version of m, whose changes an event has just stored. wrote says that
-// it has written m itself, see WroteMap, and not only assigned it.
-func AdvanceMap[K comparable, V any](m *Map[K, V], at *Version[K, V], wrote bool) {
-	b := m.body
-	if b.mark.shared.Load() {
-		if wrote {
-			at.watched.Store(true) // copies of it are still the event's own
-		} else {
-			b = m.own()
-			b.far.stray = false
-		}
-	}
-	b.far.at = at
-	if b.isFar() && len(b.entries)+len(b.far.gone) > keptMax {
-		b.entries, b.far.gone = map[K]V{}, nil
-	}
-}
-
-// WroteMap reports whether one of the records is for a write to m.
-func WroteMap[K comparable, V any](m Map[K, V], undos []Undo) bool {
+// Wrote implements StoredMap.
+func (m *storedMap[K, V]) Wrote(undos []Undo) bool {
 	return slices.ContainsFunc(undos, func(u Undo) bool {
 		x, ok := u.(*mapUndo[K, V])
 		return ok && x.body == m.body
 	})
 }
 
-// FreeMap makes m a map that is in memory and knows nothing of any rows.
-func FreeMap[K comparable, V any](m *Map[K, V]) {
+// Store implements StoredMap.
+func (m *storedMap[K, V]) Store(at *Version, size int, src MapSource) {
 	switch b := m.body; {
-	case b == nil || b.far == nil:
-	case b.isFar():
-		bringMap(m)
-	case b.mark.shared.Load():
-		m.own()
-		m.body.far = nil
+	case b == nil:
+	case b.far.reads() && src != nil:
+		m.Load(at, size, src, false)
 	default:
-		b.far = nil
+		m.near().far = &farMap{at: at}
 	}
 }
 
-// bringMap reads all of m into a body of its own.
-func bringMap[K comparable, V any](m *Map[K, V]) {
-	entries := make(map[K]V, m.body.far.size)
-	m.body.farEach(true, func(k K, v V) bool {
-		MarkShared(&v) // what was written may belong to another body, too
-		entries[k] = v
-		return true
-	})
-	m.body = &mapBody[K, V]{entries: entries}
+// near returns a body that nobody else sees and that is in memory.
+func (m *storedMap[K, V]) near() *mapBody[K, V] {
+	if b := m.body; b.far.reads() {
+		entries := make(map[K]V, b.far.size)
+		farEach(b, true, func(k K, v V) bool {
+			MarkShared(&v) // what was written may belong to another body, too
+			entries[k] = v
+			return true
+		})
+		m.body = &mapBody[K, V]{entries: entries}
+	}
+	return ownMap((*Map[K, V])(m))
 }
 
-// VectorChanges returns the elements of v that may differ from what was stored as at: those
-// of set, in ascending order, and all those from from on. undos are all records of the event
-// for the field. If whole is set, anything may differ.
-func VectorChanges[T any](v Vector[T], at *Version[int, T], undos []Undo) (set []int, from int, whole bool) {
+// Advance implements StoredMap.
+func (m *storedMap[K, V]) Advance(at *Version, wrote bool) {
+	b := m.body
+	if b.mark.shared.Load() {
+		if wrote {
+			at.watched.Store(true) // copies of it are still the event's own
+		} else {
+			b = ownMap((*Map[K, V])(m))
+			b.far.stray = false
+		}
+	}
+	b.far.at = at
+	if b.far.reads() && len(b.entries)+len(b.far.gone) > keptMax {
+		b.entries, b.far.gone = map[K]V{}, nil
+	}
+}
+
+// Load implements StoredMap.
+func (m *storedMap[K, V]) Load(at *Version, size int, src MapSource, whole bool) {
+	far := storedMap[K, V](FarMap[K, V](size, src, at))
+	if whole {
+		far.near().far = &farMap{at: at}
+	}
+	m.body = far.body
+}
+
+// Free implements StoredMap.
+func (m *storedMap[K, V]) Free() {
+	if m.body != nil && m.body.far != nil {
+		m.near().far = nil
+	}
+}
+
+// VectorInField returns v for whoever stores it.
+func VectorInField[T any](v *Vector[T]) StoredVector { return (*storedVector[T])(v) }
+
+type storedVector[T any] Vector[T]
+
+// Size implements StoredVector.
+func (v *storedVector[T]) Size() int64 { return Vector[T](*v).Size() }
+
+// At implements StoredVector.
+func (v *storedVector[T]) At(i int64) any {
+	e := Vector[T](*v).At(i)
+	return &e
+}
+
+// Changes implements StoredVector.
+func (v *storedVector[T]) Changes(at *Version, undos []Undo) (set []int, from int, whole bool) {
 	if at == nil || v.body == nil || v.body.far.lineage() != at {
 		return nil, 0, true
 	}
-	from = v.body.size()
+	from = int(v.Size())
 	for _, u := range undos {
 		switch u := u.(type) {
 		case *vectorUndo[T]:
@@ -151,36 +216,46 @@ func VectorChanges[T any](v Vector[T], at *Version[int, T], undos []Undo) (set [
 	return set[:n], from, false
 }
 
-// StoreVector is StoreMap for a vector.
-func StoreVector[T any](v *Vector[T], at *Version[int, T], far Vector[T]) {
-	b := v.body
-	switch {
+// Wrote implements StoredVector.
+func (v *storedVector[T]) Wrote(undos []Undo) bool {
+	return slices.ContainsFunc(undos, func(u Undo) bool {
+		x, ok := u.(*vectorUndo[T])
+		return ok && x.body == v.body
+	})
+}
+
+// Store implements StoredVector.
+func (v *storedVector[T]) Store(at *Version, size int, src VectorSource) {
+	switch b := v.body; {
 	case b == nil:
-	case b.isFar() && far.body != nil:
-		v.body = far.body
-	case b.isFar():
-		v.body = &vectorBody[T]{elems: b.all(), far: &farVector[T]{at: at}}
-	case b.mark.shared.Load():
-		v.own()
-		v.body.far = &farVector[T]{at: at}
+	case b.far.reads() && src != nil:
+		v.Load(at, size, src, false)
 	default:
-		b.far = &farVector[T]{at: at}
+		v.near().far = &farVector{at: at}
 	}
 }
 
-// AdvanceVector is AdvanceMap for a vector.
-func AdvanceVector[T any](v *Vector[T], at *Version[int, T], wrote bool) {
+// near returns a body that nobody else sees and that is in memory.
+func (v *storedVector[T]) near() *vectorBody[T] {
+	if v.body.far.reads() {
+		v.body = &vectorBody[T]{elems: Vector[T](*v).Items()}
+	}
+	return ownVector((*Vector[T])(v))
+}
+
+// Advance implements StoredVector.
+func (v *storedVector[T]) Advance(at *Version, wrote bool) {
 	b := v.body
 	if b.mark.shared.Load() {
 		if wrote {
 			at.watched.Store(true)
 		} else {
-			b = v.own()
+			b = ownVector((*Vector[T])(v))
 			b.far.stray = false
 		}
 	}
 	b.far.at = at
-	if b.isFar() {
+	if b.far.reads() {
 		b.far.read.Store(nil)
 		if len(b.far.over) > keptMax {
 			b.far.over = nil
@@ -188,24 +263,18 @@ func AdvanceVector[T any](v *Vector[T], at *Version[int, T], wrote bool) {
 	}
 }
 
-// WroteVector is WroteMap for a vector.
-func WroteVector[T any](v Vector[T], undos []Undo) bool {
-	return slices.ContainsFunc(undos, func(u Undo) bool {
-		x, ok := u.(*vectorUndo[T])
-		return ok && x.body == v.body
-	})
+// Load implements StoredVector.
+func (v *storedVector[T]) Load(at *Version, size int, src VectorSource, whole bool) {
+	far := storedVector[T](FarVector[T](size, src, at))
+	if whole {
+		far.near().far = &farVector{at: at}
+	}
+	v.body = far.body
 }
 
-// FreeVector is FreeMap for a vector.
-func FreeVector[T any](v *Vector[T]) {
-	switch b := v.body; {
-	case b == nil || b.far == nil:
-	case b.isFar():
-		v.body = &vectorBody[T]{elems: b.all()}
-	case b.mark.shared.Load():
-		v.own()
-		v.body.far = nil
-	default:
-		b.far = nil
+// Free implements StoredVector.
+func (v *storedVector[T]) Free() {
+	if v.body != nil && v.body.far != nil {
+		v.near().far = nil
 	}
 }

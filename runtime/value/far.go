@@ -26,30 +26,35 @@ func (u *Unreadable) Error() string { return u.Err.Error() }
 // Unwrap returns the cause.
 func (u *Unreadable) Unwrap() error { return u.Err }
 
+// Go compiles a generic type once more for each type of elements, with all of its methods, whether
+// they are called or not. So what knows of rows is not generic. An any is a key there, or a pointer
+// to an element.
+
 // Scan goes over stored entries in ascending order of their keys. It must be closed.
-type Scan[K comparable, V any] interface {
-	// Next returns the next entry; ok is false at the end.
-	Next() (k K, v V, ok bool)
+type Scan interface {
+	// Next returns the next entry; ok is false at the end. Here k is a pointer to the key, too, and what
+	// both lead to changes with the next call.
+	Next() (k, v any, ok bool)
 	Close()
 }
 
 // MapSource reads the stored entries of a map. Its methods may be called from any goroutine,
 // and panic with *Unreadable.
-type MapSource[K comparable, V any] interface {
+type MapSource interface {
 	// Find returns the value of k now, and whether there is one.
-	Find(k K) (V, bool)
+	Find(k any) (any, bool)
 	// Scan goes over the entries as they are now; without values it may leave them zero.
-	Scan(values bool) Scan[K, V]
+	Scan(values bool) Scan
 	// Damaged panics with an *Unreadable that says why what was read cannot be right.
 	Damaged(why string)
 }
 
 // VectorSource reads the stored elements of a vector. Its methods may be called from any
 // goroutine, and panic with *Unreadable.
-type VectorSource[T any] interface {
+type VectorSource interface {
 	// Elems returns the j-i elements from i on as they are now; those that there are not are
 	// null. The result is the caller's.
-	Elems(i, j int) []Opt[T]
+	Elems(i, j int) []Opt[any]
 	// Damaged panics with an *Unreadable that says why what was read cannot be right.
 	Damaged(why string)
 }
@@ -57,30 +62,30 @@ type VectorSource[T any] interface {
 // Version is a committed content of a container that is stored by element. A body that has
 // a version, the Writer of rows can tell, differs from the rows by what the event's undo
 // records say.
-type Version[K comparable, V any] struct {
+type Version struct {
 	far bool // bodies may have to read from the store
 	// watched: there may be bodies with this version, apart from that of the field.
 	watched atomic.Bool
-	prev    weak.Pointer[Version[K, V]]
+	prev    weak.Pointer[Version]
 	mu      sync.RWMutex
-	old     map[K]Opt[V] // what commits have replaced since this version
-	whole   bool         // old is everything
-	next    *Version[K, V]
+	old     map[any]Opt[any] // what commits have replaced since this version
+	whole   bool             // old is everything
+	next    *Version
 }
 
 // NewVersion returns the version of what has just been stored or, if far is set, of what
 // has been found in the store.
-func NewVersion[K comparable, V any](far bool) *Version[K, V] { return &Version[K, V]{far: far} }
+func NewVersion(far bool) *Version { return &Version{far: far} }
 
 // Observed reports whether somebody may still read content of this or an older version from
 // the store.
-func (v *Version[K, V]) Observed() bool {
+func (v *Version) Observed() bool {
 	return v.far && (v.watched.Load() || v.prev.Value() != nil)
 }
 
 // Advance notes that a commit replaces the entries of old, which has what they were, and
 // returns the version of the content that results. The commit must not be visible yet.
-func (v *Version[K, V]) Advance(old map[K]Opt[V]) *Version[K, V] {
+func (v *Version) Advance(old map[any]Opt[any]) *Version {
 	if v.watched.Load() {
 		return v.follow(old, false)
 	}
@@ -94,17 +99,17 @@ func (v *Version[K, V]) Advance(old map[K]Opt[V]) *Version[K, V] {
 
 // Resume returns the version of content that is found in the store again, where nothing has
 // changed since it was v.
-func (v *Version[K, V]) Resume() *Version[K, V] { return v.follow(nil, false) }
+func (v *Version) Resume() *Version { return v.follow(nil, false) }
 
 // Replace is Advance for a commit that replaces everything. all is needed if Observed.
-func (v *Version[K, V]) Replace(all map[K]Opt[V], far bool) *Version[K, V] {
+func (v *Version) Replace(all map[any]Opt[any], far bool) *Version {
 	n := v.follow(all, true)
 	n.far = far || v.far
 	return n
 }
 
-func (v *Version[K, V]) follow(old map[K]Opt[V], whole bool) *Version[K, V] {
-	n := &Version[K, V]{far: v.far, prev: weak.Make(v)}
+func (v *Version) follow(old map[any]Opt[any], whole bool) *Version {
+	n := &Version{far: v.far, prev: weak.Make(v)}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.add(old)
@@ -114,12 +119,12 @@ func (v *Version[K, V]) follow(old map[K]Opt[V], whole bool) *Version[K, V] {
 }
 
 // add keeps what is older than what is there. The caller holds mu.
-func (v *Version[K, V]) add(old map[K]Opt[V]) {
+func (v *Version) add(old map[any]Opt[any]) {
 	if !v.far || v.whole {
 		return
 	}
 	if v.old == nil {
-		v.old = make(map[K]Opt[V], len(old))
+		v.old = make(map[any]Opt[any], len(old))
 	}
 	for k, o := range old {
 		if _, ok := v.old[k]; !ok {
@@ -130,7 +135,7 @@ func (v *Version[K, V]) add(old map[K]Opt[V]) {
 
 // find returns what k was at the version, if it has been replaced since. Whoever reads k from
 // the store must do so before: then a commit that the store shows is known here.
-func (v *Version[K, V]) find(k K) (o Opt[V], replaced bool) {
+func (v *Version) find(k any) (o Opt[any], replaced bool) {
 	for v != nil {
 		v.mu.RLock()
 		o, replaced = v.old[k]
@@ -146,8 +151,8 @@ func (v *Version[K, V]) find(k K) (o Opt[V], replaced bool) {
 
 // replaced returns all entries that have been replaced since the version; whole says that
 // there were no others. What find says of the order of reading holds here, too.
-func (v *Version[K, V]) replaced() (old map[K]Opt[V], whole bool) {
-	old = map[K]Opt[V]{}
+func (v *Version) replaced() (old map[any]Opt[any], whole bool) {
+	old = map[any]Opt[any]{}
 	for ; v != nil && !whole; v = v.later() {
 		v.mu.RLock()
 		for k, o := range v.old {
@@ -161,7 +166,7 @@ func (v *Version[K, V]) replaced() (old map[K]Opt[V], whole bool) {
 	return old, whole
 }
 
-func (v *Version[K, V]) later() *Version[K, V] {
+func (v *Version) later() *Version {
 	v.mu.RLock()
 	defer v.mu.RUnlock()
 	return v.next

@@ -1,197 +1,186 @@
 package value
 
-import "maps"
+import (
+	"maps"
+	"slices"
+)
 
-// farMap is what the body of a map knows of its rows. Without a source the entries of the
-// body are all there are; with one they are those that were written.
-type farMap[K comparable, V any] struct {
-	at *Version[K, V]
+// farMap is what the body of a map knows of its rows; nil is nothing. Without a source the
+// entries of the body are all there are; with one they are those that were written.
+type farMap struct {
+	at *Version
 	// stray: the body has been written without a log, so nobody knows what differs from at.
 	stray bool
-	src   MapSource[K, V]
-	gone  map[K]struct{} // removed; none is in entries
-	size  int            // with a source: number of entries
+	src   MapSource
+	gone  map[any]struct{} // removed; none is in entries
+	size  int              // with a source: number of entries
 }
 
 // FarMap returns a map of size entries that src reads, at the version of what it shows now.
-func FarMap[K comparable, V any](size int, src MapSource[K, V], at *Version[K, V]) Map[K, V] {
-	return Map[K, V]{body: &mapBody[K, V]{entries: map[K]V{}, far: &farMap[K, V]{at: at, src: src, size: size}}}
+func FarMap[K comparable, V any](size int, src MapSource, at *Version) Map[K, V] {
+	return Map[K, V]{body: &mapBody[K, V]{entries: map[K]V{}, far: &farMap{at: at, src: src, size: size}}}
 }
 
-// IsFar reports whether entries of the map may have to be read from a source.
-func (m Map[K, V]) IsFar() bool { return m.body != nil && m.body.isFar() }
+// IsFarMap reports whether entries of m may have to be read from a source.
+func IsFarMap[K comparable, V any](m Map[K, V]) bool { return m.body != nil && m.body.far.reads() }
 
-func (b *mapBody[K, V]) isFar() bool { return b.far != nil && b.far.src != nil }
+// reads reports whether there is a source.
+func (f *farMap) reads() bool { return f != nil && f.src != nil }
 
-func (f *farMap[K, V]) clone() *farMap[K, V] {
+func (f *farMap) clone() *farMap {
 	f.at.watched.Store(true)
+	return f.keep()
+}
+
+// keep is a copy of f for a record: f itself goes on.
+func (f *farMap) keep() *farMap {
+	if f == nil {
+		return nil
+	}
 	c := *f
 	c.gone = maps.Clone(f.gone)
 	return &c
 }
 
-// farFind is Find for a key that is not among the entries.
-func (b *mapBody[K, V]) farFind(k K) (v V, ok bool) {
-	if !b.isFar() {
-		return v, false
+// find returns the value of a key that is not among the entries, and whether there is one.
+func (f *farMap) find(k any) (v any, ok bool) {
+	if !f.reads() || f.hides(k) {
+		return nil, false
 	}
-	if _, gone := b.far.gone[k]; gone {
-		return v, false
-	}
-	v, ok = b.far.src.Find(k)
-	if o, replaced := b.far.at.find(k); replaced {
+	v, ok = f.src.Find(k)
+	if o, replaced := f.at.find(k); replaced {
 		return o.Get()
 	}
 	return v, ok
 }
 
-func (b *mapBody[K, V]) find(k K) (v V, ok bool) {
-	if v, ok = b.entries[k]; !ok && b.far != nil {
-		v, ok = b.farFind(k)
+// count returns the number of entries where n are in the body.
+func (f *farMap) count(n int) int {
+	if f.reads() {
+		return f.size
 	}
-	return v, ok
+	return n
 }
 
-func (b *mapBody[K, V]) size() int {
-	if b.isFar() {
-		return b.far.size
-	}
-	return len(b.entries)
+// added notes that a key, which had no value, is among the entries.
+func (f *farMap) added(k any) {
+	delete(f.gone, k)
+	f.size++
 }
 
-// put gives k a value in a body that is sole; had says whether it has one.
-func (b *mapBody[K, V]) put(k K, v V, had bool) {
-	b.entries[k] = v
-	if had {
-		return
-	}
-	b.keys.Store(nil)
-	if b.isFar() {
-		delete(b.far.gone, k)
-		b.far.size++
-	}
+// removed notes that a key, which had a value, has none.
+func (f *farMap) removed(k any) {
+	f.hide(k)
+	f.size--
 }
 
-// remove takes out the entry of k, which there is.
-func (b *mapBody[K, V]) remove(k K) {
-	delete(b.entries, k)
-	b.keys.Store(nil)
-	if b.isFar() {
-		b.forget(k)
-		b.far.size--
+// hide hides what the source has of k.
+func (f *farMap) hide(k any) {
+	if f.gone == nil {
+		f.gone = map[any]struct{}{}
 	}
+	f.gone[k] = struct{}{}
 }
 
-// forget hides what the source has of k.
-func (b *mapBody[K, V]) forget(k K) {
-	if b.far.gone == nil {
-		b.far.gone = map[K]struct{}{}
-	}
-	b.far.gone[k] = struct{}{}
-}
-
-// known reports whether the body need not ask its source for k.
-func (b *mapBody[K, V]) known(k K) bool {
-	if _, ok := b.entries[k]; ok || !b.isFar() {
-		return true
-	}
-	_, gone := b.far.gone[k]
+func (f *farMap) hides(k any) bool {
+	_, gone := f.gone[k]
 	return gone
 }
 
-// restore takes back what was written for k in a body with a source.
-func (b *mapBody[K, V]) restore(u *mapUndo[K, V]) {
-	f := b.far
-	_, in := b.entries[u.k]
-	delete(b.entries, u.k)
-	delete(f.gone, u.k)
-	if in {
+// restore takes back what was written for k, which has a value now or not, and had one or not;
+// known says that the body need not have asked the source for it.
+func (f *farMap) restore(k any, has, had, known bool) {
+	delete(f.gone, k)
+	if has {
 		f.size--
 	}
-	if u.had {
+	if had {
 		f.size++
 	}
-	switch {
-	case !u.known: // the source has it
-	case u.had:
-		b.entries[u.k] = u.old
-	default:
-		b.forget(u.k)
+	if known && !had {
+		f.hide(k)
 	}
 }
 
-// farEach calls visit for all entries of a body with a source, in ascending order, until it
-// returns false.
-func (b *mapBody[K, V]) farEach(values bool, visit func(K, V) bool) {
-	f := b.far
+// each calls visit for all entries in ascending order, until it returns false; written has those
+// of the body. The keys that order and visit get may be pointers to keys.
+func (f *farMap) each(values bool, written map[any]any, order func(a, b any) int, visit func(k, v any) bool) {
 	scan := f.src.Scan(values) // before the versions are asked
 	defer scan.Close()
 	over, whole := f.at.replaced()
-	for k, v := range b.entries {
+	for k, v := range written {
 		over[k] = Some(v)
 	}
 	for k := range f.gone {
-		over[k] = Opt[V]{}
+		over[k] = Opt[any]{}
 	}
-	keys := make([]K, 0, len(over))
-	for k := range over {
-		keys = append(keys, k)
-	}
-	sorted(keys)
-	order, n := orderOf[K](), 0
-	yield := func(k K, v V) bool {
+	keys := slices.SortedFunc(maps.Keys(over), order)
+	n := 0
+	yield := func(k, v any) bool {
 		n++
 		return visit(k, v)
-	}
-	// before visits the keys of over that are less than k, or all, and drops k itself.
-	before := func(k *K) bool {
-		for len(keys) > 0 {
-			o := over[keys[0]]
-			if k != nil && order(keys[0], *k) > 0 {
-				return true
-			}
-			if o.ok && !yield(keys[0], o.v) {
-				return false
-			}
-			keys = keys[1:]
-		}
-		return true
 	}
 	for !whole {
 		k, v, ok := scan.Next()
 		if !ok {
 			break
 		}
-		if !before(&k) {
-			return
+		place := -1 // of the last key of over up to k, beside k
+		for len(keys) > 0 {
+			if place = order(keys[0], k); place > 0 {
+				break
+			}
+			if o := over[keys[0]]; o.ok && !yield(keys[0], o.v) {
+				return
+			}
+			if keys = keys[1:]; place == 0 {
+				break
+			}
 		}
-		if _, hidden := over[k]; !hidden && !yield(k, v) {
+		if place != 0 && !yield(k, v) {
 			return
 		}
 	}
-	if before(nil) && n != f.size {
+	for _, k := range keys {
+		if o := over[k]; o.ok && !yield(k, o.v) {
+			return
+		}
+	}
+	if n != f.size {
 		f.src.Damaged("it has " + StrInt(int64(n)) + " entries, and should have " + StrInt(int64(f.size)))
 	}
 }
 
-// Each calls visit for every entry, in ascending order of the keys, until it returns false.
-func Each[K comparable, V any](m Map[K, V], visit func(K, V) bool) {
-	if m.IsFar() {
-		m.body.farEach(true, visit)
-		return
+// farFind is Find for a key, in an any, that is not among the entries.
+func farFind[K comparable, V any](b *mapBody[K, V], k any) (v V, ok bool) {
+	x, ok := b.far.find(k)
+	if ok {
+		v = *x.(*V)
 	}
-	for _, k := range m.Keys().Items() {
-		if !visit(k, m.body.entries[k]) {
-			return
-		}
-	}
+	return v, ok
 }
 
-func (b *mapBody[K, V]) farKeys() Vector[K] {
-	list := make([]K, 0, b.far.size)
-	b.farEach(false, func(k K, _ V) bool {
-		list = append(list, k)
-		return true
-	})
-	return VectorOf(list...)
+// farPut gives k a value in a body that is sole and has a source.
+func farPut[K comparable, V any](b *mapBody[K, V], k K, v V) {
+	if !(Map[K, V]{body: b}).Has(k) {
+		b.far.added(k)
+	}
+	b.entries[k] = v
+}
+
+// farEach is Each for a body with a source; without values it may give zero values.
+func farEach[K comparable, V any](b *mapBody[K, V], values bool, visit func(K, V) bool) {
+	written := make(map[any]any, len(b.entries))
+	for k, v := range b.entries {
+		written[k] = &v
+	}
+	key := func(k any) K {
+		if p, ok := k.(*K); ok {
+			return *p
+		}
+		return k.(K)
+	}
+	order := orderOf[K]()
+	b.far.each(values, written, func(a, b any) int { return order(key(a), key(b)) },
+		func(k, v any) bool { return visit(key(k), *v.(*V)) })
 }

@@ -5,90 +5,75 @@ import (
 	"sync/atomic"
 )
 
-// farVector is what the body of a vector knows of its rows. Without a source the elements
-// of the body are all there are; with one the body has no elements, and those that were
+// farVector is what the body of a vector knows of its rows; nil is nothing. Without a source the
+// elements of the body are all there are; with one the body has no elements, and those that were
 // written are in over.
-type farVector[T any] struct {
-	at    *Version[int, T]
+type farVector struct {
+	at    *Version
 	stray bool // as in farMap
-	src   VectorSource[T]
-	over  map[int]*T
+	src   VectorSource
+	over  map[int]any
 	size  int // with a source
-	read  atomic.Pointer[vectorBlock[T]]
+	read  atomic.Pointer[vectorBlock]
 	asked atomic.Int64 // the element behind the one that was read last
 }
 
 // vectorBlock is a part of a vector as it was read: loops ask for one element after the other.
-type vectorBlock[T any] struct {
+type vectorBlock struct {
 	from  int
-	elems []Opt[T] // without what was written since
+	elems []Opt[any] // without what was written since
 }
 
 // blockElems is how many elements are read together.
 const blockElems = 64
 
 // FarVector returns a vector of size elements that src reads, at the version of what it shows now.
-func FarVector[T any](size int, src VectorSource[T], at *Version[int, T]) Vector[T] {
-	return Vector[T]{body: &vectorBody[T]{far: &farVector[T]{at: at, src: src, size: size}}}
+func FarVector[T any](size int, src VectorSource, at *Version) Vector[T] {
+	return Vector[T]{body: &vectorBody[T]{far: &farVector{at: at, src: src, size: size}}}
 }
 
-// IsFar reports whether elements of the vector may have to be read from a source.
-func (v Vector[T]) IsFar() bool { return v.body != nil && v.body.isFar() }
+// IsFarVector reports whether elements of v may have to be read from a source.
+func IsFarVector[T any](v Vector[T]) bool { return v.body != nil && v.body.far.reads() }
 
-func (b *vectorBody[T]) isFar() bool { return b.far != nil && b.far.src != nil }
-
-func (f *farVector[T]) clone() *farVector[T] {
-	f.at.watched.Store(true)
-	c := &farVector[T]{at: f.at, stray: f.stray, src: f.src, size: f.size}
-	if len(f.over) > 0 {
-		c.over = make(map[int]*T, len(f.over))
-		for i, p := range f.over {
-			e := *p
-			c.over[i] = &e
-			MarkShared(&e)
-		}
-	}
-	return c
-}
+// reads reports whether there is a source.
+func (f *farVector) reads() bool { return f != nil && f.src != nil }
 
 // keep is a copy of f for a record: f itself goes on.
-func (f *farVector[T]) keep() *farVector[T] {
+func (f *farVector) keep() *farVector {
 	if f == nil {
 		return nil
 	}
-	return &farVector[T]{at: f.at, stray: f.stray, src: f.src, size: f.size, over: maps.Clone(f.over)}
+	return &farVector{at: f.at, stray: f.stray, src: f.src, size: f.size, over: maps.Clone(f.over)}
 }
 
-func (b *vectorBody[T]) size() int {
-	if b.isFar() {
-		return b.far.size
+// count returns the number of elements where n are in the body.
+func (f *farVector) count(n int) int {
+	if f.reads() {
+		return f.size
 	}
-	return len(b.elems)
+	return n
 }
 
-// elem returns element i, which there is.
-func (b *vectorBody[T]) elem(i int) T {
-	if !b.isFar() {
-		return b.elems[i]
-	}
-	f := b.far
-	if p := f.over[i]; p != nil {
-		return *p
-	}
+// elem returns element i, which there is and which is not in over.
+func (f *farVector) elem(i int) any {
 	if k := f.read.Load(); k != nil && i >= k.from && i < k.from+len(k.elems) {
 		return f.must(k.elems[i-k.from], i)
 	}
-	if f.asked.Swap(int64(i)+1) != int64(i) {
-		return f.fetch(i, i+1)[0]
+	j := i + 1
+	next := f.asked.Swap(int64(j)) == int64(i)
+	if next {
+		j = min(i+blockElems, f.size)
 	}
-	k := &vectorBlock[T]{i, f.stored(i, min(i+blockElems, f.size))}
-	f.read.Store(k) // readers may race to publish: all blocks are right
+	k := &vectorBlock{i, f.stored(i, j)}
+	if next {
+		f.read.Store(k) // readers may race to publish: all blocks are right
+	}
 	return f.must(k.elems[0], i)
 }
 
 // stored reads the elements from i to j as they were at the version; those that were not
 // there are null.
-func (f *farVector[T]) stored(i, j int) []Opt[T] {
+func (f *farVector) stored(i, j int) []Opt[any] {
 	list := f.src.Elems(i, j) // before the versions are asked
 	for n := range list {
 		if o, replaced := f.at.find(i + n); replaced {
@@ -99,93 +84,90 @@ func (f *farVector[T]) stored(i, j int) []Opt[T] {
 }
 
 // must returns what was read of element i, which there is.
-func (f *farVector[T]) must(o Opt[T], i int) T {
+func (f *farVector) must(o Opt[any], i int) any {
 	if !o.ok {
 		f.src.Damaged("element " + StrInt(int64(i)) + " of " + StrInt(int64(f.size)) + " is missing")
 	}
 	return o.v
 }
 
-// fetch reads the elements from i to j.
-func (f *farVector[T]) fetch(i, j int) []T {
-	list := make([]T, j-i)
-	for n, o := range f.stored(i, j) {
-		if p := f.over[i+n]; p != nil {
-			o = Some(*p)
-		}
-		list[n] = f.must(o, i+n)
-	}
-	return list
-}
-
-// fetchMax is how many elements are asked for at once when all are needed.
+// fetchMax is how many elements are asked for at once when many are needed.
 const fetchMax = 4096
 
-// all returns the elements of a body with a source.
-func (b *vectorBody[T]) all() []T {
-	f := b.far
-	list := make([]T, 0, f.size)
-	for i := 0; i < f.size; i += fetchMax {
-		list = append(list, f.fetch(i, min(i+fetchMax, f.size))...)
-	}
-	return list
-}
-
-// bring reads everything into a body that is sole: what follows moves elements.
-func (b *vectorBody[T]) bring() {
-	if b.isFar() {
-		b.elems = b.all()
-		b.far = &farVector[T]{at: b.far.at, stray: b.far.stray}
+// each calls visit for the elements from i to j.
+func (f *farVector) each(i, j int, visit func(p any)) {
+	for ; i < j; i += fetchMax {
+		for n, o := range f.stored(i, min(i+fetchMax, j)) {
+			if p := f.over[i+n]; p != nil {
+				visit(p)
+			} else {
+				visit(f.must(o, i+n))
+			}
+		}
 	}
 }
 
-// place returns the address of element i, which there is, in a body that is sole.
-func (b *vectorBody[T]) place(i int) *T {
-	if !b.isFar() {
-		return &b.elems[i]
-	}
-	f := b.far
-	p := f.over[i]
-	if p == nil {
-		p = &f.fetch(i, i+1)[0] // not from the block, which others may see
-		f.write(i, p)
-	}
-	return p
-}
-
-func (f *farVector[T]) write(i int, p *T) {
+func (f *farVector) write(i int, p any) {
 	if f.over == nil {
-		f.over = map[int]*T{}
+		f.over = map[int]any{}
 	}
 	f.over[i] = p
 }
 
-// push appends e to a body that is sole.
-func (b *vectorBody[T]) push(e T) {
-	if f := b.far; b.isFar() {
-		f.write(f.size, &e)
-		f.size++
-		return
-	}
-	b.elems = append(b.elems, e)
-}
-
-// pop removes the last element of a body that is sole.
-func (b *vectorBody[T]) pop() (last T) {
-	n := b.size() - 1
-	last = b.elem(n)
-	b.cut(n)
-	return last
+// push appends the element at the address p.
+func (f *farVector) push(p any) {
+	f.write(f.size, p)
+	f.size++
 }
 
 // cut drops the elements from n on.
-func (b *vectorBody[T]) cut(n int) {
-	if f := b.far; b.isFar() {
-		for ; f.size > n; f.size-- {
-			delete(f.over, f.size-1)
-		}
-		return
+func (f *farVector) cut(n int) {
+	for ; f.size > n; f.size-- {
+		delete(f.over, f.size-1)
 	}
-	clear(b.elems[n:])
-	b.elems = b.elems[:n]
+}
+
+// farElem returns element i, which there is.
+func farElem[T any](f *farVector, i int) T {
+	if p := f.over[i]; p != nil {
+		return *p.(*T)
+	}
+	return *f.elem(i).(*T)
+}
+
+// fetch reads the elements from i to j.
+func fetch[T any](f *farVector, i, j int) []T {
+	list := make([]T, 0, j-i)
+	f.each(i, j, func(p any) { list = append(list, *p.(*T)) })
+	return list
+}
+
+// cloneFar returns a copy of f, with its own elements.
+func cloneFar[T any](f *farVector) *farVector {
+	f.at.watched.Store(true)
+	c := f.keep()
+	for i, p := range c.over {
+		e := *p.(*T)
+		MarkShared(&e)
+		c.over[i] = &e
+	}
+	return c
+}
+
+// bring reads everything into a body that is sole: what follows moves elements.
+func bring[T any](b *vectorBody[T]) {
+	if b.far.reads() {
+		b.elems = fetch[T](b.far, 0, b.far.size)
+		b.far = &farVector{at: b.far.at, stray: b.far.stray}
+	}
+}
+
+// farPlace returns the address of element i, which there is, in a body that is sole.
+func farPlace[T any](f *farVector, i int) *T {
+	if p := f.over[i]; p != nil {
+		return p.(*T)
+	}
+	e := fetch[T](f, i, i+1)[0] // not from the block, which others may see
+	f.write(i, &e)
+	return &e
 }

@@ -3,6 +3,7 @@ package value
 import (
 	"maps"
 	"sync/atomic"
+	"unsafe"
 )
 
 // Map is the value map<K, V>. The zero Map is empty. Copy it with Share.
@@ -14,9 +15,16 @@ type Map[K comparable, V any] struct{ body *mapBody[K, V] }
 type mapBody[K comparable, V any] struct {
 	mark    mark
 	entries map[K]V
-	keys    atomic.Pointer[vectorBody[K]]
-	far     *farMap[K, V] // of a map that is stored by element
+	keys    keyList
+	far     *farMap // of a map that is stored by element
 }
+
+// keyList is an atomic pointer to the vectorBody of a map's keys. It is no atomic.Pointer, because Go
+// would compile the methods of that for every type of keys.
+type keyList struct{ p unsafe.Pointer }
+
+func (l *keyList) get() unsafe.Pointer     { return atomic.LoadPointer(&l.p) }
+func (l *keyList) set(keys unsafe.Pointer) { atomic.StorePointer(&l.p, keys) }
 
 // Share returns a copy of m in O(1).
 func (m Map[K, V]) Share() Map[K, V] {
@@ -27,22 +35,22 @@ func (m Map[K, V]) Share() Map[K, V] {
 // MarkShared implements Sharer.
 func (m Map[K, V]) MarkShared() {
 	if b := m.body; b != nil && !b.mark.shared.Load() {
-		if b.isFar() {
+		if b.far.reads() {
 			b.far.at.watched.Store(true)
 		}
 		b.mark.shared.Store(true)
 	}
 }
 
-// own returns m's body, which nobody else sees.
-func (m *Map[K, V]) own() *mapBody[K, V] {
+// ownMap returns m's body, which nobody else sees.
+func ownMap[K comparable, V any](m *Map[K, V]) *mapBody[K, V] {
 	old := m.body
 	switch {
 	case old == nil:
 		m.body = &mapBody[K, V]{entries: map[K]V{}}
 	case old.mark.shared.Load():
 		m.body = &mapBody[K, V]{entries: maps.Clone(old.entries)}
-		m.body.keys.Store(old.keys.Load())
+		m.body.keys.set(old.keys.get())
 		if old.far != nil {
 			m.body.far = old.far.clone()
 			m.body.far.stray = true
@@ -56,35 +64,28 @@ func (m *Map[K, V]) own() *mapBody[K, V] {
 	return m.body
 }
 
-func (m Map[K, V]) entries() map[K]V {
-	if m.body == nil {
-		return nil
-	}
-	return m.body.entries
-}
-
 // Size returns the number of entries.
 func (m Map[K, V]) Size() int64 {
 	if m.body == nil {
 		return 0
 	}
-	return int64(m.body.size())
+	return int64(m.body.far.count(len(m.body.entries)))
 }
 
 // Has reports whether k has an entry.
 func (m Map[K, V]) Has(k K) bool {
-	_, ok := m.entries()[k]
-	if !ok && m.body != nil && m.body.far != nil {
-		_, ok = m.body.farFind(k)
-	}
+	_, ok := m.Find(k)
 	return ok
 }
 
 // Find returns the value of k and whether there is one.
-func (m Map[K, V]) Find(k K) (V, bool) {
-	v, ok := m.entries()[k]
-	if !ok && m.body != nil && m.body.far != nil {
-		return m.body.farFind(k)
+func (m Map[K, V]) Find(k K) (v V, ok bool) {
+	b := m.body
+	if b == nil {
+		return v, false
+	}
+	if v, ok = b.entries[k]; !ok && b.far.reads() {
+		return farFind(b, k)
 	}
 	return v, ok
 }
@@ -106,10 +107,10 @@ func (m Map[K, V]) At(k K) V {
 
 // Set gives k the value v and returns the old one, if there was one.
 func (m *Map[K, V]) Set(k K, v V) (old V, had bool) {
-	b := m.own()
-	if b.isFar() {
-		old, had = b.find(k)
-		b.put(k, v, had)
+	b := ownMap(m)
+	if b.far.reads() {
+		old, had = m.Find(k)
+		farPut(b, k, v)
 		return old, had
 	}
 	n := len(b.entries)
@@ -118,7 +119,7 @@ func (m *Map[K, V]) Set(k K, v V) (old V, had bool) {
 	if len(b.entries) == n {
 		return old, true
 	}
-	b.keys.Store(nil)
+	b.keys.set(nil)
 	return old, false
 }
 
@@ -133,20 +134,45 @@ func (m Map[K, V]) Keys() Vector[K] {
 	if m.Size() == 0 {
 		return Vector[K]{}
 	}
-	if m.body.isFar() {
-		return m.body.farKeys()
+	return Vector[K]{body: keysOf(m.body)}
+}
+
+// keysOf returns the body of a vector of the keys, which others may see.
+func keysOf[K comparable, V any](b *mapBody[K, V]) *vectorBody[K] {
+	if b.far.reads() {
+		keys := &vectorBody[K]{elems: make([]K, 0, b.far.size)}
+		farEach(b, false, func(k K, _ V) bool {
+			keys.elems = append(keys.elems, k)
+			return true
+		})
+		return keys
 	}
-	if keys := m.body.keys.Load(); keys != nil {
-		return Vector[K]{body: keys}
+	keys := (*vectorBody[K])(b.keys.get())
+	if keys == nil {
+		keys = &vectorBody[K]{elems: make([]K, 0, len(b.entries))}
+		for k := range b.entries {
+			keys.elems = append(keys.elems, k)
+		}
+		sortElems(keys.elems)
+		keys.mark.shared.Store(true)
+		b.keys.set(unsafe.Pointer(keys)) // readers may race to publish; all publish the same keys
 	}
-	list := make([]K, 0, len(m.body.entries))
-	for k := range m.body.entries {
-		list = append(list, k)
+	return keys
+}
+
+// Each calls visit for every entry, in ascending order of the keys, until it returns false.
+func Each[K comparable, V any](m Map[K, V], visit func(K, V) bool) {
+	switch b := m.body; {
+	case b == nil:
+	case b.far.reads():
+		farEach(b, true, visit)
+	default:
+		for _, k := range keysOf(b).elems {
+			if !visit(k, b.entries[k]) {
+				return
+			}
+		}
 	}
-	keys := &vectorBody[K]{elems: sorted(list)}
-	keys.mark.shared.Store(true)
-	m.body.keys.Store(keys) // readers may race to publish; all publish the same keys
-	return Vector[K]{body: keys}
 }
 
 // EachElem calls f for every key and every value, in ascending order of the keys.

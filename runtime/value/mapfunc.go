@@ -1,9 +1,6 @@
 package value
 
-import (
-	"maps"
-	"strings"
-)
+import "strings"
 
 // GetEntry returns the value of k, or null.
 func GetEntry[K comparable, V any](m Map[K, V], k K) Opt[V] {
@@ -15,8 +12,8 @@ func GetEntry[K comparable, V any](m Map[K, V], k K) Opt[V] {
 // a path such as m[k].x is written.
 func UpdateEntry[K comparable, V any](m *Map[K, V], k K, f func(*V)) {
 	m.At(k)
-	b := m.own() // before the value is read: it marks what the value refers to
-	v, _ := b.find(k)
+	b := ownMap(m) // before the value is read: it marks what the value refers to
+	v := m.Lookup(k)
 	f(&v)
 	b.entries[k] = v
 }
@@ -26,7 +23,12 @@ func RemoveKey[K comparable, V any](m *Map[K, V], k K) (old V, had bool) {
 	if old, had = m.Find(k); !had {
 		return old, false
 	}
-	m.own().remove(k)
+	b := ownMap(m)
+	delete(b.entries, k)
+	b.keys.set(nil)
+	if b.far.reads() {
+		b.far.removed(k)
+	}
 	return old, true
 }
 
@@ -46,25 +48,26 @@ func EqualMaps[K comparable, V any](m, n Map[K, V], eq func(a, b V) bool) bool {
 	if m.body == n.body {
 		return true
 	}
-	if m.IsFar() || n.IsFar() {
-		return equalFar(m, n, eq)
+	if size := m.Size(); size != n.Size() || size == 0 {
+		return size == n.Size()
 	}
-	return maps.EqualFunc(m.entries(), n.entries(), eq)
-}
-
-// equalFar is EqualMaps where entries have to be read: those of one map in order, those of
-// the other one by one.
-func equalFar[K comparable, V any](m, n Map[K, V], eq func(a, b V) bool) bool {
-	if !m.IsFar() {
+	equal := true
+	same := func(k K, v V) bool {
+		w, ok := n.Find(k)
+		equal = ok && eq(v, w)
+		return equal
+	}
+	if !IsFarMap(m) {
 		m, n = n, m
 	}
-	equal := m.Size() == n.Size()
-	if equal {
-		Each(m, func(k K, v V) bool {
-			w, ok := n.Find(k)
-			equal = ok && eq(v, w)
-			return equal
-		})
+	if IsFarMap(m) { // its entries are read in order, those of the other one by one
+		farEach(m.body, true, same)
+		return equal
+	}
+	for k, v := range m.body.entries {
+		if !same(k, v) {
+			break
+		}
 	}
 	return equal
 }

@@ -1,6 +1,9 @@
 package value
 
-import "maps"
+import (
+	"maps"
+	"unsafe"
+)
 
 // mapUndo takes back one write to an entry.
 type mapUndo[K comparable, V any] struct {
@@ -9,25 +12,24 @@ type mapUndo[K comparable, V any] struct {
 	k    K
 	old  V
 	had  bool
-	// known: the body, which has a source, need not ask it for k.
+	// known: the body need not ask a source for k.
 	known bool
 }
 
 // Undo implements Undo.
 func (u *mapUndo[K, V]) Undo() {
 	b := u.body
-	if b.isFar() {
-		b.restore(u)
-		return
+	_, has := b.entries[u.k]
+	if b.far.reads() {
+		b.far.restore(u.k, has, u.had, u.known)
 	}
-	n := len(b.entries)
-	if u.had {
+	if u.had && u.known {
 		b.entries[u.k] = u.old
 	} else {
 		delete(b.entries, u.k)
 	}
-	if len(b.entries) != n {
-		b.keys.Store(nil)
+	if has != u.had {
+		b.keys.set(nil)
 	}
 }
 
@@ -36,14 +38,14 @@ type mapContent[K comparable, V any] struct {
 	_       noComparison
 	body    *mapBody[K, V]
 	entries map[K]V
-	keys    *vectorBody[K]
-	far     *farMap[K, V]
+	keys    unsafe.Pointer
+	far     *farMap
 }
 
 // Undo implements Undo.
 func (u *mapContent[K, V]) Undo() {
 	u.body.entries, u.body.far = u.entries, u.far
-	u.body.keys.Store(u.keys)
+	u.body.keys.set(u.keys)
 }
 
 // SoleMap reports whether m has a body that nobody else sees.
@@ -53,7 +55,7 @@ func SoleMap[K comparable, V any](m Map[K, V]) bool { return m.body != nil && m.
 // m itself.
 func OwnMap[K comparable, V any](m *Map[K, V], log uint64) {
 	old := m.body
-	b := m.own()
+	b := ownMap(m)
 	if old == nil || old.far == nil {
 		b.mark.own(log)
 		return
@@ -83,24 +85,20 @@ func NotedEntry[K comparable, V any](m *Map[K, V], u Undo, k K) bool {
 func NoteEntry[K comparable, V any](m *Map[K, V], log uint64, k K) Undo {
 	b := m.body
 	b.mark.watch(log)
-	if tooMany(b.mark.notes, b.size()) {
+	if tooMany(b.mark.notes, b.far.count(len(b.entries))) {
 		b.mark.base = 0
-		was := &mapContent[K, V]{body: b, entries: maps.Clone(b.entries), keys: b.keys.Load()}
-		if b.far != nil {
-			far := *b.far
-			far.gone = maps.Clone(far.gone)
-			was.far = &far
-		}
-		return was
+		return &mapContent[K, V]{body: b, entries: maps.Clone(b.entries), keys: b.keys.get(), far: b.far.keep()}
 	}
 	b.mark.notes++
-	old, had := b.find(k)
-	u := &mapUndo[K, V]{body: b, k: k, old: old, had: had, known: b.known(k)}
+	u := &mapUndo[K, V]{body: b, k: k}
+	u.old, u.had = b.entries[k]
+	u.known = u.had || !b.far.reads() || b.far.hides(k)
 	if !u.known { // whoever writes it now need not ask again
-		if had {
+		key := any(k)
+		if u.old, u.had = farFind(b, key); u.had {
 			b.entries[k] = u.old
 		} else {
-			b.forget(k)
+			b.far.hide(key)
 		}
 	}
 	return u
@@ -109,15 +107,14 @@ func NoteEntry[K comparable, V any](m *Map[K, V], log uint64, k K) Undo {
 // PutEntry gives k the value v in a map that is sole.
 func PutEntry[K comparable, V any](m *Map[K, V], k K, v V) {
 	b := m.body
-	if b.isFar() {
-		_, had := b.find(k)
-		b.put(k, v, had)
+	if b.far.reads() {
+		farPut(b, k, v)
 		return
 	}
 	n := len(b.entries)
 	b.entries[k] = v
 	if len(b.entries) != n {
-		b.keys.Store(nil)
+		b.keys.set(nil)
 	}
 }
 
@@ -125,9 +122,9 @@ func PutEntry[K comparable, V any](m *Map[K, V], k K, v V) {
 func EmptyMap[K comparable, V any](m *Map[K, V], log uint64) Undo {
 	b := m.body
 	b.mark.watch(log)
-	was := &mapContent[K, V]{body: b, entries: b.entries, keys: b.keys.Load(), far: b.far}
+	was := &mapContent[K, V]{body: b, entries: b.entries, keys: b.keys.get(), far: b.far}
 	b.entries, b.far = map[K]V{}, nil
-	b.keys.Store(nil)
+	b.keys.set(nil)
 	if b.mark.free(0) {
 		return nil
 	}

@@ -1,7 +1,5 @@
 package value
 
-import "slices"
-
 type vectorOp uint8
 
 const (
@@ -26,10 +24,11 @@ type vectorUndo[T any] struct {
 // Undo implements Undo.
 func (u *vectorUndo[T]) Undo() {
 	b := u.body
+	far := b.far.reads()
 	switch u.op {
 	case vectorSet:
 		switch {
-		case !b.isFar():
+		case !far:
 			b.elems[u.i] = u.old
 		case u.known:
 			b.far.write(u.i, &u.old)
@@ -37,18 +36,21 @@ func (u *vectorUndo[T]) Undo() {
 			delete(b.far.over, u.i)
 		}
 	case vectorCut:
-		b.cut(u.i)
+		cut(b, u.i)
 	case vectorPop:
-		b.cut(u.i)
-		if f := b.far; b.isFar() && !u.known {
-			f.size++
-			return
+		cut(b, u.i)
+		switch {
+		case !far:
+			b.elems = append(b.elems, u.old)
+		case u.known:
+			b.far.push(&u.old)
+		default:
+			b.far.size++
 		}
-		b.push(u.old)
 	case vectorInsert:
-		b.elems = slices.Delete(b.elems, u.i, u.i+1)
+		remove(b, u.i)
 	case vectorRemove:
-		b.elems = slices.Insert(b.elems, u.i, u.old)
+		insert(b, u.i, u.old)
 	}
 }
 
@@ -57,7 +59,7 @@ type vectorContent[T any] struct {
 	_     noComparison
 	body  *vectorBody[T]
 	elems []T
-	far   *farVector[T]
+	far   *farVector
 }
 
 // Undo implements Undo.
@@ -70,7 +72,7 @@ func SoleVector[T any](v Vector[T]) bool { return v.body != nil && v.body.mark.s
 // v itself.
 func OwnVector[T any](v *Vector[T], log uint64) {
 	old := v.body
-	b := v.own()
+	b := ownVector(v)
 	if old == nil || old.far == nil {
 		b.mark.own(log)
 		return
@@ -90,17 +92,17 @@ func CheckIndex[T any](v Vector[T], i int64) {
 }
 
 // note returns a record, or one of the whole content if that costs less.
-func (b *vectorBody[T]) note(op vectorOp, i, base int) Undo {
-	if tooMany(b.mark.notes, b.size()) {
+func note[T any](b *vectorBody[T], op vectorOp, i, base int) Undo {
+	if tooMany(b.mark.notes, b.far.count(len(b.elems))) {
 		b.mark.base = 0
-		return &vectorContent[T]{body: b, elems: slices.Clone(b.elems), far: b.far.keep()}
+		return &vectorContent[T]{body: b, elems: append([]T(nil), b.elems...), far: b.far.keep()}
 	}
 	b.mark.notes++
 	b.mark.base = base
 	u := &vectorUndo[T]{body: b, op: op, i: i}
 	if op == vectorSet || op == vectorPop || op == vectorRemove {
-		u.old = b.elem(i)
-		u.known = b.isFar() && b.far.over[i] != nil
+		u.old = elemOf(b, i)
+		u.known = b.far.reads() && b.far.over[i] != nil
 	}
 	return u
 }
@@ -125,15 +127,15 @@ func NotedElem[T any](v *Vector[T], u Undo, i int64) (noted, moved bool) {
 // NoteSet returns what log needs before element i, which is not free, is written.
 func NoteSet[T any](v *Vector[T], log uint64, i int64) Undo {
 	v.body.mark.watch(log)
-	return v.body.note(vectorSet, int(i), v.body.mark.base)
+	return note(v.body, vectorSet, int(i), v.body.mark.base)
 }
 
 // NotePush returns what log needs before an element is appended, nil for nothing.
 func NotePush[T any](v *Vector[T], log uint64) Undo {
 	b := v.body
 	b.mark.watch(log)
-	if n := b.size(); !b.mark.free(n) {
-		return b.note(vectorCut, n, n)
+	if n := int(v.Size()); !b.mark.free(n) {
+		return note(b, vectorCut, n, n)
 	}
 	return nil
 }
@@ -142,8 +144,8 @@ func NotePush[T any](v *Vector[T], log uint64) Undo {
 func NotePop[T any](v *Vector[T], log uint64) Undo {
 	b := v.body
 	b.mark.watch(log)
-	if i := b.size() - 1; !b.mark.free(i) {
-		return b.note(vectorPop, i, i)
+	if i := int(v.Size()) - 1; !b.mark.free(i) {
+		return note(b, vectorPop, i, i)
 	}
 	return nil
 }
@@ -155,10 +157,10 @@ func NoteInsert[T any](v *Vector[T], log uint64, i int64) Undo {
 	switch {
 	case b.mark.free(int(i)):
 		return nil
-	case int(i) == b.size():
-		return b.note(vectorCut, int(i), int(i))
+	case int(i) == int(v.Size()):
+		return note(b, vectorCut, int(i), int(i))
 	}
-	return b.note(vectorInsert, int(i), -1)
+	return note(b, vectorInsert, int(i), -1)
 }
 
 // NoteRemove returns what log needs before element i is removed, nil for nothing.
@@ -168,10 +170,10 @@ func NoteRemove[T any](v *Vector[T], log uint64, i int64) Undo {
 	switch {
 	case b.mark.free(int(i)):
 		return nil
-	case int(i) == b.size()-1:
-		return b.note(vectorPop, int(i), int(i))
+	case int(i) == int(v.Size())-1:
+		return note(b, vectorPop, int(i), int(i))
 	}
-	return b.note(vectorRemove, int(i), -1)
+	return note(b, vectorRemove, int(i), -1)
 }
 
 // NoteContent returns what log needs before the order of the elements changes, nil for
@@ -183,7 +185,7 @@ func NoteContent[T any](v *Vector[T], log uint64) Undo {
 		return nil
 	}
 	b.mark.base = 0
-	return &vectorContent[T]{body: b, elems: slices.Clone(b.elems), far: b.far.keep()}
+	return &vectorContent[T]{body: b, elems: append([]T(nil), b.elems...), far: b.far.keep()}
 }
 
 // EmptyVector removes all elements and returns what log needs for that, nil for nothing.

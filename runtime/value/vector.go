@@ -1,9 +1,5 @@
 package value
 
-import (
-	"slices"
-)
-
 // Vector is the value vector<T>. The zero Vector is empty. Copy it with Share.
 type Vector[T any] struct{ body *vectorBody[T] }
 
@@ -12,7 +8,7 @@ type Vector[T any] struct{ body *vectorBody[T] }
 type vectorBody[T any] struct {
 	mark  mark
 	elems []T
-	far   *farVector[T] // of a vector that is stored by element
+	far   *farVector // of a vector that is stored by element
 }
 
 // VectorOf returns a vector of the given elements, which it takes over.
@@ -33,23 +29,23 @@ func (v Vector[T]) Share() Vector[T] {
 func (v Vector[T]) MarkShared() {
 	// Load first: a store would move the cache line between readers for nothing.
 	if b := v.body; b != nil && !b.mark.shared.Load() {
-		if b.isFar() {
+		if b.far.reads() {
 			b.far.at.watched.Store(true)
 		}
 		b.mark.shared.Store(true)
 	}
 }
 
-// own returns v's body, which nobody else sees.
-func (v *Vector[T]) own() *vectorBody[T] {
+// ownVector returns v's body, which nobody else sees.
+func ownVector[T any](v *Vector[T]) *vectorBody[T] {
 	switch {
 	case v.body == nil:
 		v.body = &vectorBody[T]{}
 	case v.body.mark.shared.Load():
 		old := v.body
-		v.body = &vectorBody[T]{elems: slices.Clone(old.elems)}
+		v.body = &vectorBody[T]{elems: append([]T(nil), old.elems...)}
 		if old.far != nil {
-			v.body.far = old.far.clone()
+			v.body.far = cloneFar[T](old.far)
 			v.body.far.stray = true
 		}
 		markAll(v.body.elems)
@@ -63,8 +59,8 @@ func (v Vector[T]) Items() []T {
 	if v.body == nil {
 		return nil
 	}
-	if v.body.far != nil && v.body.far.src != nil {
-		return v.body.all()
+	if v.body.far.reads() {
+		return fetch[T](v.body.far, 0, v.body.far.size)
 	}
 	return v.body.elems
 }
@@ -74,34 +70,25 @@ func (v Vector[T]) Size() int64 {
 	if v.body == nil {
 		return 0
 	}
-	return int64(v.body.size())
+	return int64(v.body.far.count(len(v.body.elems)))
 }
 
 // At returns element i, or faults.
 func (v Vector[T]) At(i int64) T {
 	if v.body == nil || uint64(i) >= uint64(len(v.body.elems)) {
-		return v.farAt(i)
+		CheckIndex(v, i)
+		return farElem[T](v.body.far, int(i))
 	}
 	return v.body.elems[i]
-}
-
-// farAt is At for an element that is not in the body.
-func (v Vector[T]) farAt(i int64) T {
-	if n := v.Size(); uint64(i) >= uint64(n) {
-		failIndex(i, int(n))
-	}
-	return v.body.elem(int(i))
 }
 
 // Ref returns the address of element i for writing through a path, or faults. It is
 // valid until the vector is next written or shared.
 func (v *Vector[T]) Ref(i int64) *T {
-	if n := v.Size(); uint64(i) >= uint64(n) {
-		failIndex(i, int(n))
-	}
-	b := v.own()
-	if b.far != nil {
-		return b.place(int(i))
+	CheckIndex(*v, i)
+	b := ownVector(v)
+	if b.far.reads() {
+		return farPlace[T](b.far, int(i))
 	}
 	return &b.elems[i]
 }
@@ -115,9 +102,10 @@ func (v *Vector[T]) Set(i int64, e T) (old T) {
 
 // Push appends e. Its inverse is Pop.
 func (v *Vector[T]) Push(e T) {
-	b := v.own()
-	if b.far != nil {
-		b.push(e)
+	b := ownVector(v)
+	if b.far.reads() {
+		written := e // and e need not be on the heap
+		b.far.push(&written)
 		return
 	}
 	b.elems = append(b.elems, e)
@@ -129,14 +117,27 @@ func (v *Vector[T]) Pop() (last T) {
 	if n == 0 {
 		Fail(MsgEmpty)
 	}
-	b := v.own()
-	if b.far != nil {
-		return b.pop()
-	}
-	var zero T
-	last, b.elems[n-1] = b.elems[n-1], zero // do not keep the element alive
-	b.elems = b.elems[:n-1]
+	last = v.At(n - 1)
+	cut(ownVector(v), int(n-1))
 	return last
+}
+
+// cut drops the elements from n on in a body that is sole.
+func cut[T any](b *vectorBody[T], n int) {
+	if b.far.reads() {
+		b.far.cut(n)
+		return
+	}
+	clear(b.elems[n:]) // do not keep them alive
+	b.elems = b.elems[:n]
+}
+
+// elemOf returns element i, which there is.
+func elemOf[T any](b *vectorBody[T], i int) T {
+	if b.far.reads() {
+		return farElem[T](b.far, i)
+	}
+	return b.elems[i]
 }
 
 // Clear empties the vector and returns what it was.

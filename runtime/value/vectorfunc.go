@@ -11,7 +11,7 @@ import (
 // LookupElem returns element i of v, or the zero value when there is none.
 func LookupElem[T any](v Vector[T], i int64) (e T) {
 	if uint64(i) < uint64(v.Size()) {
-		e = v.body.elem(int(i))
+		e = elemOf(v.body, int(i))
 	}
 	return e
 }
@@ -23,37 +23,47 @@ func InsertAt[T any](v *Vector[T], i int64, e T) {
 	if uint64(i) > uint64(n) {
 		failIndex(i, int(n))
 	}
-	b := v.own()
-	if b.isFar() && i == n {
-		b.push(e)
+	if i == n {
+		v.Push(e)
 		return
 	}
-	b.bring()
-	b.elems = slices.Insert(b.elems, int(i), e)
+	b := ownVector(v)
+	bring(b)
+	insert(b, int(i), e)
+}
+
+// insert and remove are slices.Insert and slices.Delete for one element of a body that is sole
+// and in memory; those take some kilobytes for every type of elements.
+func insert[T any](b *vectorBody[T], i int, e T) {
+	b.elems = append(b.elems, e)
+	copy(b.elems[i+1:], b.elems[i:])
+	b.elems[i] = e
+}
+
+func remove[T any](b *vectorBody[T], i int) {
+	copy(b.elems[i:], b.elems[i+1:])
+	cut(b, len(b.elems)-1)
 }
 
 // RemoveAt takes element i out and returns it, or faults. Its inverse is InsertAt.
 func RemoveAt[T any](v *Vector[T], i int64) (old T) {
-	n := v.Size()
-	if uint64(i) >= uint64(n) {
-		failIndex(i, int(n))
+	CheckIndex(*v, i)
+	if i == v.Size()-1 {
+		return v.Pop()
 	}
-	b := v.own()
-	if b.isFar() && i == n-1 {
-		return b.pop()
-	}
-	b.bring()
+	b := ownVector(v)
+	bring(b)
 	old = b.elems[i]
-	b.elems = slices.Delete(b.elems, int(i), int(i)+1)
+	remove(b, int(i))
 	return old
 }
 
 // Sort orders the elements ascending. The sort is stable.
 func Sort[T any](v *Vector[T]) {
 	if v.Size() > 1 {
-		b := v.own()
-		b.bring()
-		slices.SortStableFunc(b.elems, orderOf[T]())
+		b := ownVector(v)
+		bring(b)
+		sortElems(b.elems)
 	}
 }
 
@@ -75,11 +85,11 @@ func SliceOf[T any](v Vector[T], a, b int64) Vector[T] {
 	if a == b {
 		return Vector[T]{}
 	}
-	if v.IsFar() {
-		return VectorOf(v.body.far.fetch(int(a), int(b))...)
+	if IsFarVector(v) {
+		return VectorOf(fetch[T](v.body.far, int(a), int(b))...)
 	}
 	s := v.Items()
-	part := slices.Clone(s[a:b])
+	part := append([]T(nil), s[a:b]...)
 	markAll(part)
 	return VectorOf(part...)
 }
