@@ -1,7 +1,8 @@
 // Command tally reads what `go test -json` and `aeonc test -json` print, shows
 // the packages as they end and the output of what failed, and adds the numbers
-// of passed and failed tests to a file. It exits with 1 if anything failed or if
-// nothing was tested.
+// of passed and failed tests to a file. What had begun and not ended when the
+// input ends, because go test was killed, has failed. It exits with 1 if anything
+// failed or if nothing was tested.
 //
 //	go test -json ./... | tally COUNTS
 //	tally -total COUNTS
@@ -14,7 +15,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -37,7 +40,12 @@ type tally struct {
 	counts
 	out      io.Writer
 	output   map[string][]string // by package and test, until it has ended
+	running  map[string]event    // packages and tests that have begun and not ended, by the same key
 	failedIn map[string]bool     // packages with a failed test
+}
+
+func newTally(out io.Writer) *tally {
+	return &tally{out: out, output: map[string][]string{}, running: map[string]event{}, failedIn: map[string]bool{}}
 }
 
 func main() {
@@ -50,7 +58,7 @@ func main() {
 	if len(os.Args) != 2 {
 		fatal(errors.New("usage: tally [-total] COUNTS"))
 	}
-	t := &tally{out: os.Stdout, output: map[string][]string{}, failedIn: map[string]bool{}}
+	t := newTally(os.Stdout)
 	fatal(t.read(os.Stdin))
 	before, err := readCounts(os.Args[1])
 	fatal(err)
@@ -87,6 +95,7 @@ func (t *tally) read(r io.Reader) error {
 			t.line(line)
 		}
 		if errors.Is(err, io.EOF) {
+			t.unfinished()
 			return nil
 		}
 		if err != nil {
@@ -103,6 +112,9 @@ func (t *tally) line(line string) {
 	}
 	key := e.Package + "\x00" + e.Test
 	switch e.Action {
+	case "start", "run":
+		t.running[key] = e
+		return
 	case "output", "build-output":
 		if e.Action == "build-output" {
 			fmt.Fprint(t.out, e.Output)
@@ -123,6 +135,15 @@ func (t *tally) line(line string) {
 		fmt.Fprintf(t.out, "  %-6s %s %.2fs\n", e.Action, e.Package, e.Elapsed)
 	}
 	delete(t.output, key)
+	delete(t.running, key)
+}
+
+// unfinished reports what was killed: a package after its tests.
+func (t *tally) unfinished() {
+	for _, key := range slices.Backward(slices.Sorted(maps.Keys(t.running))) {
+		t.output[key] = append(t.output[key], "    it had not ended\n")
+		t.fail(t.running[key], key)
+	}
 }
 
 func (t *tally) fail(e event, key string) {

@@ -22,7 +22,7 @@ func TestTally(t *testing.T) {
 go: something in plain text
 `
 	var out bytes.Buffer
-	tl := &tally{out: &out, output: map[string][]string{}, failedIn: map[string]bool{}}
+	tl := newTally(&out)
 	if err := tl.read(strings.NewReader(input)); err != nil {
 		t.Fatal(err)
 	}
@@ -36,5 +36,31 @@ go: something in plain text
 	}
 	if strings.Contains(out.String(), "it says") {
 		t.Error("the output of a passed test is shown")
+	}
+}
+
+// What was running when go test was killed is what somebody must look at.
+func TestTallyNamesWhatHadNotEnded(t *testing.T) {
+	const input = `{"Action":"start","Package":"a"}
+{"Action":"run","Package":"a","Test":"T1"}
+{"Action":"pass","Package":"a","Test":"T1"}
+{"Action":"pass","Package":"a"}
+{"Action":"start","Package":"b"}
+{"Action":"run","Package":"b","Test":"T2"}
+{"Action":"output","Package":"b","Test":"T2","Output":"said before\n"}
+{"Action":"start","Package":"c"}
+`
+	var out bytes.Buffer
+	tl := newTally(&out)
+	if err := tl.read(strings.NewReader(input)); err != nil {
+		t.Fatal(err)
+	}
+	if tl.passed != 1 || tl.failed != 2 {
+		t.Errorf("%d passed, %d failed; want 1 and 2", tl.passed, tl.failed)
+	}
+	for _, want := range []string{"--- FAIL: b T2\nsaid before\n    it had not ended\n", "--- FAIL: c\n    it had not ended\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not shown in\n%s", want, out.String())
+		}
 	}
 }

@@ -61,29 +61,33 @@ func (cx *Cx) hold(h *Handle, mode Mode) {
 		return // only this event knows it
 	}
 	ev := cx.ev
+	var d lock.Decision[*Handle]
 	if !ev.parallel && !ev.expecting {
 		// Nobody else looks at home: what others granted came before this.
-		d := ev.home.Access(ev.sys.view, h, lockMode(mode))
+		d = ev.home.Access(ev.sys.view, h, lockMode(mode))
 		if planted.narrowAtPass && d.Act == lock.Withdraw && ev.method.Below == Exact {
 			d.Act = lock.Run // trusting what was read at the pass
 		}
-		if d.Act != lock.Run {
-			ev.mu.Lock()
-			ev.acquire(h, mode, d)
+		if d.Act == lock.Run {
+			return
 		}
-	} else {
-		ev.mu.Lock()
-		ev.acquire(h, mode, ev.home.Access(ev.sys.view, h, lockMode(mode)))
 	}
+	ev.acquire(h, mode, d)
 }
 
-// acquire goes down to h one lazy hold at a time (protocol rule 6), after Access has
-// decided d for it. Caller holds ev.mu, which acquire releases.
+// acquire goes down to h one lazy hold at a time (protocol rule 6). d is what Access has decided for it,
+// zero if it was not asked yet.
 func (ev *Event) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
+	c := ev.cancellation()
+	c.waits(ev)
+	defer c.waited()
+	ev.mu.Lock()
 	defer ev.mu.Unlock()
 	defer func() { ev.expecting = ev.pending > 0 }()
-	for d.Act != lock.Run {
+	for ; ; d = ev.home.Access(ev.sys.view, h, lockMode(mode)) {
 		switch d.Act {
+		case lock.Run:
+			return
 		case lock.Withdraw:
 			panic(withdrawal{claim: member{h: h, mode: mode}})
 		case lock.Ask:
@@ -92,14 +96,19 @@ func (ev *Event) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
 			ev.ask(h, d)
 			ev.mu.Lock()
 		case lock.Wait:
+			if ev.cancelled() { // perhaps before it was known that the event waits
+				ev.giveUp()
+				break
+			}
 			ev.sys.parked.add(ev)
 			ev.sleep()
 			ev.sys.parked.remove(ev)
+		default:
+			continue
 		}
 		if ev.refusal.Kind != 0 {
 			panic(withdrawal{claim: member{h: h, mode: mode}})
 		}
-		d = ev.home.Access(ev.sys.view, h, lockMode(mode))
 	}
 }
 

@@ -24,7 +24,7 @@ func (ev *Event) enter() error {
 			}
 		}
 		if k := ev.keptFrom(ev.target); k != nil && ev.moveTo == nil {
-			k.await(ev.sys) // rather than hold it to no use
+			k.await(ev) // rather than hold it to no use
 			continue
 		}
 		if ev.enterFast() {

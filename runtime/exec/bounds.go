@@ -77,13 +77,16 @@ func (s *System) admitIssue() error {
 	return s.issued.enter(s.cfg.AdmissionWaitMax)
 }
 
-// room waits until the queue at h has room for a client's event.
+// room waits until the queue at h has room for a client's event, or the event was cancelled.
 func (ev *Event) room(h *Handle) error {
 	s := ev.sys
 	if !ev.bounded || ev.attempt > 1 {
 		return nil
 	}
 	full := func() bool {
+		if ev.cancelled() {
+			return false
+		}
 		h.latch.Lock()
 		defer h.latch.Unlock()
 		return h.queue != nil && depth(h.queue) >= s.cfg.QueueDepthMax

@@ -9,13 +9,14 @@ import (
 )
 
 // cancellation is what a client has said of an event: it is not to happen ([CANCEL]). It is looked at
-// when the event waits for its locks, when it has them, and when it ends: an event that has not passed its end by then is
+// wherever the event waits for others, when it has its locks, and when it ends: an event that has not passed its end by then is
 // undone, and so is the next step of its chain. The zero value is ready to use.
 type cancellation struct {
 	said atomic.Bool
 	mu   struct {
 		sync.Mutex        // taken before the mutexes of events
-		waits      *Event // for its locks: the event or the step of its chain; nil if none does
+		waits      *Event // the event or the step of its chain, while waiting is above 0
+		waiting    int    // so many of its branches may wait
 	}
 }
 
@@ -28,7 +29,8 @@ func (f *Future) Cancel() {
 	c := &f.cancel
 	c.said.Store(true)
 	c.mu.Lock()
-	if ev := c.mu.waits; ev != nil {
+	if c.mu.waiting > 0 {
+		ev := c.mu.waits
 		ev.mu.Lock()
 		ev.giveUp()
 		ev.mu.Unlock()
@@ -37,14 +39,25 @@ func (f *Future) Cancel() {
 	f.sys.yield()
 }
 
-// waits notes that ev begins to wait for its locks, or, if it is nil, that nobody does any more.
+// waits notes that ev, or a branch of it, begins to wait, until it calls waited. c may be nil.
 func (c *cancellation) waits(ev *Event) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.mu.waits = ev
+	if c != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.mu.waits = ev
+		c.mu.waiting++
+	}
 }
 
-// giveUp ends the waiting of an event that was cancelled. Caller holds mu.
+func (c *cancellation) waited() {
+	if c != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.mu.waiting--
+	}
+}
+
+// giveUp ends the waiting of an event that was cancelled: to its locks, the attempt was refused. Caller holds mu.
 func (ev *Event) giveUp() {
 	if ev.refusal.Kind == 0 {
 		ev.refusal = effect{Kind: lock.Refused}

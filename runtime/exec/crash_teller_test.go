@@ -167,18 +167,32 @@ func (c *crashes) audit() error {
 	if len(c.model.asked) != requests {
 		return fmt.Errorf("the tellers sent %d requests, and %d were performed", requests, len(c.model.asked))
 	}
-	if err := c.sys.load(c.bank.h); err != nil {
+	bank, err := c.state(c.bank.h)
+	if err != nil {
 		return err
 	}
 	sum := int64(0)
-	for _, r := range c.bank.h.obj.(*wnode).kids.Items() {
-		if err := c.sys.load(r.h); err != nil {
+	for _, r := range bank.kids.Items() {
+		account, err := c.state(r.h)
+		if err != nil {
 			return err
 		}
-		sum += r.h.obj.(*wnode).value
+		sum += account.value
 	}
 	if sum != bankAccounts*bankMoney {
 		return fmt.Errorf("the accounts have %d in all, and began with %d", sum, bankAccounts*bankMoney)
 	}
 	return nil
+}
+
+// state returns what the bank or an account of it is, which nobody deletes.
+func (c *crashes) state(h *Handle) (*wnode, error) {
+	if err := c.sys.load(h); err != nil {
+		return nil, err
+	}
+	node, ok := h.obj.(*wnode)
+	if !ok {
+		return nil, fmt.Errorf("%v is lost", h)
+	}
+	return node, nil
 }

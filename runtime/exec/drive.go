@@ -115,13 +115,11 @@ func (ev *Event) refuse(f *effect) {
 // false if it was refused, or cancelled.
 func (ev *Event) await() bool {
 	c := ev.cancellation()
-	if c != nil {
-		defer c.waits(nil)
-		c.waits(ev)
-	}
+	c.waits(ev)
+	defer c.waited()
 	ev.mu.Lock()
 	defer ev.mu.Unlock()
-	if c != nil && ev.pending > 0 && c.said.Load() { // before it was known that the event waits
+	if ev.pending > 0 && ev.cancelled() { // before it was known that the event waits
 		ev.giveUp()
 	}
 	if ev.pending > 0 && ev.refusal.Kind == 0 {

@@ -39,6 +39,7 @@ type Event struct {
 	home home
 	// pending counts the enqueues of this attempt that were not admitted yet.
 	pending int
+	awaits  *keep // between two attempts: of a chain that must leave its actor first
 	// refusal is what ended the attempt from outside, Kind 0 if nothing did.
 	refusal  effect
 	members  Footprint // known before any hold
@@ -189,7 +190,13 @@ func (ev *Event) perform() error {
 	s.yield()
 	for {
 		ev.attempt++
-		if err := ev.enter(); err != nil {
+		err := ev.enter()
+		if ev.request != nil && !ev.request.claim() {
+			ev.release(true)
+			ev.client.stats.aborts.Add(1) // it has ended, and was none
+			return errRepeated
+		}
+		if err != nil {
 			ev.undone(err)
 			return ev.failed(err)
 		}
@@ -221,7 +228,7 @@ func (ev *Event) perform() error {
 			ev.claim(out.claim)
 			ev.withdraw()
 			ev.client.stats.withdrawals.Add(1)
-			out.kept.await(s)
+			out.kept.await(ev)
 		}
 	}
 }

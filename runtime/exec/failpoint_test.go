@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -52,13 +53,14 @@ func everything(t *testing.T, n *node) (counter wref) {
 	n.cl.Advance(10 * time.Millisecond)
 	n.run(b, &methodLocal, wstep{op: wDrop}) // c may now move below a
 	n.sys.maintainer.wait()
-	x := n.begin("phone")
+	phone := fmt.Sprint("phone of ", a.h.id)
+	x := n.begin(phone)
 	mustNot(t, x.Await(1, 0, a.Ref, &methodLocal, &wargs{steps: add}))
 	_ = x.Await(2, 0, a.Ref, &methodLocal, &wargs{steps: fail})
 	mustNot(t, n.cl.Delete(b.Ref))
 	_ = n.cl.Delete(b.Ref)
 	n.cl.Advance(100 * time.Hour)
-	_, _ = n.sys.Session("phone")
+	_, _ = n.sys.Session(phone)
 	return c
 }
 

@@ -186,7 +186,6 @@ func (ev *Event) descend(c *Handle) (ok bool) {
 	if c.is(deleted) {
 		mode = lock.None
 	}
-	ev.mu.Lock()
-	ev.acquire(c, Mode(mode), ev.home.Access(ev.sys.view, c, mode))
+	ev.acquire(c, Mode(mode), lock.Decision[*Handle]{})
 	return true
 }

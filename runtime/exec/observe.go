@@ -123,7 +123,7 @@ func (s *System) DeadLetters() []DeadLetter {
 
 const parkedShards = 16
 
-// parked lists the events that wait for a lock now, in rings: an event that parks for a
+// parked lists the events that wait for a lock or a chain now, in rings: an event that parks for a
 // microsecond should not pay for a map.
 type parked [parkedShards]struct {
 	mu struct {
@@ -208,6 +208,10 @@ func (s *System) WriteWaits(w io.Writer) {
 // describe writes what the event, which is parked, wants and has, unless it may go on.
 // Caller holds ev.mu.
 func (ev *Event) describe(w io.Writer, nodes map[*Handle]bool) {
+	if k := ev.awaits; k != nil {
+		fmt.Fprintf(w, "event %v: %v on %v, waits for chain %v to leave %v\n", ev.id, ev.method, ev.target, k.chain.first, k.h)
+		return
+	}
 	if ev.pending == 0 && !ev.parallel {
 		return
 	}
@@ -241,7 +245,7 @@ func (s *System) Progress() uint64 {
 	return t.Commits + t.Aborts + t.Withdrawals + t.Reroutes + t.Moves
 }
 
-// Waiting returns how many events wait for a lock now.
+// Waiting returns how many events wait for a lock, or for a chain to leave an actor, now.
 func (s *System) Waiting() (n int) {
 	for i := range s.parked {
 		sh := &s.parked[i]

@@ -1,12 +1,14 @@
 package exec
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -296,8 +298,12 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cmd := exec.Command(os.Args[0])
+			// A bug that makes the run hang is not caught by that: the stacks say where it hangs.
+			ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
+			defer stop()
+			cmd := exec.CommandContext(ctx, os.Args[0])
 			cmd.Env = append(os.Environ(), plantEnv+"="+name)
+			cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGQUIT) }
 			out, err := cmd.CombinedOutput()
 			code := cmd.ProcessState.ExitCode()
 			// A crash of the child is a catch as well: an assertion of the lock core.

@@ -104,7 +104,7 @@ func (r *recovery) chain(in *payloadReader) (*chain, error) {
 		return nil, fmt.Errorf("its session %q is missing", name)
 	}
 	x.mu.running[seq] = make(chan struct{})
-	ch.request = &request{session: x, seq: seq, target: target}
+	ch.request = &request{session: x, seq: seq, target: target, claimed: true}
 	ch.orphan = true
 	return ch, nil
 }

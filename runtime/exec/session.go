@@ -15,7 +15,8 @@ import (
 // Session is a durable session of a client that may send a request again, because it or
 // this node has crashed, or an answer was lost. Requests are numbered by the client, from 1
 // on; the outcome of each, an abort included, is stored in the batch of its event, with the target,
-// and a request that comes again gets it without running again. With each request the client
+// and a request that comes again gets it without running again: it waits for the target's lock as any event
+// does, and under it learns that it has run. With each request the client
 // says up to which number it has got all outcomes: those are dropped, and never run again.
 // Any goroutine may use it.
 type Session struct {
@@ -26,7 +27,8 @@ type Session struct {
 		sync.Mutex
 		ack      uint64                   // requests up to this one are over
 		outcomes map[uint64]event.ActorID // stored, by request: the target that the row stands with
-		running  map[uint64]chan struct{} // closed at the end
+		running  map[uint64]chan struct{} // claimed by an event or its chain; closed at the end
+		callers  int                      // of Await
 		used     time.Time
 		expired  bool
 		sweepAt  int // so many outcomes are worth looking for those that are over
@@ -125,18 +127,22 @@ func (x *Session) Acknowledged() uint64 {
 	return x.mu.ack
 }
 
-// request is one request of a session while it runs.
+// request is one request of a session while it is performed.
 type request struct {
 	session *Session
 	seq     uint64
 	target  event.ActorID // with which the outcome is stored
+	claimed bool          // no other event performs it
 	stored  bool          // the outcome is in a batch
 }
+
+// errRepeated ends an event that has found under its target's lock that its request is not its own to perform.
+var errRepeated = errors.New("the request has run or is running")
 
 // Await runs request seq and returns when its outcome is durable; args take the result. If
 // the request has run before, they take the result of that, or its failure is returned. All
 // requests up to ack, which is below seq, are over. The errors are those of Client.Await, ErrAcknowledged,
-// ErrSessionExpired and *ResultError.
+// ErrSessionExpired, *ResultError and *TargetError.
 func (x *Session) Await(seq, ack uint64, target Ref, m *Method, args Args) error {
 	if ack >= seq {
 		return fmt.Errorf("request %d of session %q acknowledges requests up to %d", seq, x.name, ack)
@@ -145,23 +151,62 @@ func (x *Session) Await(seq, ack uint64, target Ref, m *Method, args Args) error
 		return &AbortError{Msg: msgNull, Fault: true}
 	}
 	x.sys.durable.sessions.sweep()
-	at, again, err := x.begin(seq, ack)
-	if err != nil {
+	if err := x.enter(seq, ack); err != nil {
 		return err
 	}
-	if again {
-		return x.replay(at, seq, m, args)
+	defer x.leave() // also on runtime.Goexit
+	for {
+		err := x.perform(&request{session: x, seq: seq, target: target.h.id}, target.h, m, args)
+		if !errors.Is(err, errRepeated) {
+			return err
+		}
+		at, ended, err := x.outcome(seq)
+		switch {
+		case err != nil:
+			return err
+		case !ended: // it was refused before it ran, and may be performed now
+		case at != target.h.id:
+			return &TargetError{Session: x.name, Seq: seq, Target: at, Other: target.h.id}
+		default:
+			return x.replay(at, seq, m, args)
+		}
 	}
-	r := &request{session: x, seq: seq, target: target.h.id}
+}
+
+// enter notes that requests up to ack are over, and keeps the session from expiring until leave is called.
+func (x *Session) enter(seq, ack uint64) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.mu.expired {
+		return ErrSessionExpired
+	}
+	x.mu.used = x.sys.clock.Now()
+	x.mu.ack = max(x.mu.ack, ack)
+	if seq <= x.mu.ack {
+		return ErrAcknowledged // for ever, so no lock is needed to say so
+	}
+	x.mu.callers++
+	return nil
+}
+
+func (x *Session) leave() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.mu.used = x.sys.clock.Now()
+	x.mu.callers--
+}
+
+// perform performs r, unless that turns out to be a repetition: then it returns errRepeated.
+func (x *Session) perform(r *request, target *Handle, m *Method, args Args) error {
 	defer r.end() // also on runtime.Goexit
 	cl := x.client
 	id := cl.nextID()
 	if x.sys.closing.Load() {
 		return cl.refused(ErrClosed)
 	}
-	ev := x.sys.takeEvent(cl, id, target.h, m, args)
+	ev := x.sys.takeEvent(cl, id, target, m, args)
 	ev.bounded, ev.request = true, r
-	err = ev.perform()
+	err := ev.perform()
 	if ev.chain == nil {
 		x.sys.giveBack(ev)
 	} else {
@@ -173,26 +218,37 @@ func (x *Session) Await(seq, ack uint64, target Ref, m *Method, args Args) error
 	return err
 }
 
-// begin admits request seq; again says that its outcome is there, with the actor at.
-func (x *Session) begin(seq, ack uint64) (at event.ActorID, again bool, err error) {
+// claim makes the request that of the event which holds its target, or has found it deleted, and reports
+// false if it is another one's: it has run, or runs, or is over. The lock alone would not do: readers share
+// it, and a chain gives it back before its end.
+func (r *request) claim() bool {
+	if r.claimed {
+		return true // by an earlier attempt
+	}
+	x := r.session
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if _, ended := x.mu.outcomes[r.seq]; ended || r.seq <= x.mu.ack || x.mu.running[r.seq] != nil {
+		return false
+	}
+	x.mu.running[r.seq] = make(chan struct{})
+	r.claimed = true
+	return true
+}
+
+// outcome waits while request seq runs, and says with which actor its outcome is stored. It has not ended
+// if it was refused.
+func (x *Session) outcome(seq uint64) (at event.ActorID, ended bool, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for {
-		x.mu.used = x.sys.clock.Now()
-		x.mu.ack = max(x.mu.ack, ack)
-		switch {
-		case x.mu.expired:
-			return at, false, ErrSessionExpired
-		case seq <= x.mu.ack:
+		if seq <= x.mu.ack {
 			return at, false, ErrAcknowledged
-		}
-		if at, again = x.mu.outcomes[seq]; again {
-			return at, true, nil
 		}
 		before := x.mu.running[seq]
 		if before == nil {
-			x.mu.running[seq] = make(chan struct{})
-			return at, false, nil
+			at, ended = x.mu.outcomes[seq]
+			return at, ended, nil
 		}
 		x.mu.Unlock()
 		x.sys.wait(before)
@@ -202,6 +258,9 @@ func (x *Session) begin(seq, ack uint64) (at event.ActorID, again bool, err erro
 
 // end lets those go on who have sent the same request again.
 func (r *request) end() {
+	if !r.claimed {
+		return
+	}
 	x := r.session
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -210,6 +269,18 @@ func (r *request) end() {
 	}
 	close(x.mu.running[r.seq])
 	delete(x.mu.running, r.seq)
+}
+
+// TargetError refuses a request of a durable session under a number that another request has had. It has not run.
+type TargetError struct {
+	Session       string
+	Seq           uint64
+	Target, Other event.ActorID // of the request before, and of this one
+}
+
+// Error implements error.
+func (e *TargetError) Error() string {
+	return fmt.Sprintf("request %d of session %q was sent to actor %v before, and now to actor %v; every request needs a number of its own", e.Seq, e.Session, e.Target, e.Other)
 }
 
 // Flags of an outcome.
@@ -357,7 +428,7 @@ func (ss *sessions) sweep() {
 func (x *Session) expire(w *preparation, before time.Time) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if len(x.mu.running) > 0 || !x.mu.used.Before(before) {
+	if x.mu.callers+len(x.mu.running) > 0 || !x.mu.used.Before(before) {
 		return false
 	}
 	x.mu.expired = true

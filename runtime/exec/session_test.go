@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -214,6 +215,77 @@ func TestRequestsRunOnceThroughCrashes(t *testing.T) {
 		if got, err := (accountRef{r}).Balance(n.cl); err != nil || got != 1000+requests*(requests+1)/2 {
 			t.Errorf("account %d has %d, %v", i, got, err)
 		}
+	}
+	n.close()
+}
+
+// Whether a request has run is found out under its target's lock: a repetition waits for that like any
+// event, and then for whoever performs the request, be it a reader beside it or a chain that has given the lock back.
+func TestRepetitionsAreRecognisedUnderTheLock(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		method *Method
+		steps  []wstep
+		want   int64 // what is added in all
+	}{
+		{"writer", &methodLocal, []wstep{{op: wAdd, n: 5}}, 5},
+		{"chain", &methodScript, []wstep{{op: wAdd, n: 2}, {op: wKeep, sub: []wstep{{op: wAdd, n: 3}}}}, 5},
+		{"abort", &methodLocal, []wstep{{op: wAdd, n: 5}, {op: wAbort}}, 0},
+		{"writer below", &methodKids, []wstep{{op: wCall, k: 0, sub: []wstep{{op: wAdd, n: 5}}}}, 5},
+	} {
+		for _, seed := range []uint64{0, 1, 2, 3, 4, 5} {
+			t.Run(fmt.Sprintf("%s, seed %d", c.name, seed), func(t *testing.T) {
+				n := startNode(t, Config{Scheduled: seed > 0, Seed: seed})
+				a, kid := n.fresh(), n.fresh()
+				n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
+				n.sys.maintainer.wait()
+				x := n.begin("phone")
+				sum := func() int64 { return n.value(a) + n.value(kid) }
+				before := sum()
+				is := func(cond func() bool) { until(func() bool { n.sys.yield(); return cond() }) }
+				var inside, leave atomic.Bool
+				holder := n.cl.Issue(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { inside.Store(true); is(leave.Load) }}}})
+				is(inside.Load)
+				const times = 6
+				var errs [times]error
+				var ended atomic.Int32
+				for i := range times {
+					n.sys.workers.run(func() {
+						errs[i] = x.Await(1, 0, a.Ref, c.method, &wargs{steps: c.steps})
+						ended.Add(1)
+					})
+				}
+				is(func() bool { return n.sys.Waiting() == times }) // all wait for the lock
+				leave.Store(true)
+				mustNot(t, holder.Wait())
+				is(func() bool { return ended.Load() == times })
+				for i, err := range errs {
+					if fmt.Sprint(err) != fmt.Sprint(errs[0]) || (err != nil) != (c.want == 0) {
+						t.Errorf("%d: %v, %v", i, err, errs[0])
+					}
+				}
+				if got := sum() - before; got != c.want {
+					t.Errorf("%d was added, want %d", got, c.want)
+				}
+				n.close()
+			})
+		}
+	}
+}
+
+// A number stands for one request for ever.
+func TestOneNumberForTwoTargets(t *testing.T) {
+	n := startNode(t, Config{})
+	_, list := openBank(t, n.sys, "main", 2)
+	x := n.begin("phone")
+	_, err := deposit(x, 1, 0, list[0].Ref, 5)
+	mustNot(t, err)
+	var other *TargetError
+	if _, err := deposit(x, 1, 0, list[1].Ref, 5); !errors.As(err, &other) || !strings.Contains(err.Error(), "number of its own") {
+		t.Error(err)
+	}
+	if balance, err := (accountRef{list[1].Ref}).Balance(n.cl); err != nil || balance != 1000 {
+		t.Errorf("%d, %v", balance, err)
 	}
 	n.close()
 }

@@ -3,6 +3,7 @@ package exec
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -56,10 +57,10 @@ type chain struct {
 type keep struct {
 	chain *chain
 	h     *Handle
+	left  atomic.Bool
 	mu    struct {
-		sync.Mutex
-		left bool
-		gone chan struct{} // closed when left; nil if nobody waits
+		sync.Mutex          // taken after those of events
+		waiting    []*Event // and some that have been cancelled, and wait for something else now
 	}
 }
 
@@ -255,28 +256,38 @@ func (ch *chain) leave() {
 	ch.keeps = nil
 	k.h.kept.Store(nil)
 	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.mu.left = true
-	if k.mu.gone != nil {
-		close(k.mu.gone)
+	k.left.Store(true)
+	waiting := k.mu.waiting
+	k.mu.Unlock()
+	for _, ev := range waiting {
+		ev.mu.Lock()
+		ev.rouse()
+		ev.mu.Unlock()
 	}
 }
 
-// await returns when the chain has left the actor. The caller holds no lock. k may be nil.
-func (k *keep) await(s *System) {
+// await returns when the chain has left the actor, or ev was cancelled. The event holds no lock. k may be nil.
+func (k *keep) await(ev *Event) {
 	if k == nil {
 		return
 	}
+	c := ev.cancellation()
+	c.waits(ev)
+	defer c.waited()
+	ev.mu.Lock()
+	defer ev.mu.Unlock()
 	k.mu.Lock()
-	left := k.mu.left
-	if !left && k.mu.gone == nil {
-		k.mu.gone = make(chan struct{})
+	if !k.left.Load() {
+		k.mu.waiting = append(k.mu.waiting, ev)
 	}
-	gone := k.mu.gone
 	k.mu.Unlock()
-	if !left {
-		s.wait(gone)
+	ev.awaits = k
+	ev.sys.parked.add(ev)
+	for !k.left.Load() && !ev.cancelled() {
+		ev.sleep()
 	}
+	ev.sys.parked.remove(ev)
+	ev.awaits = nil
 }
 
 // keptFrom returns what keeps h from the event, nil if nothing does.
