@@ -99,6 +99,7 @@ func TestCloseLeavesToTheNextOpeningWhatIsStored(t *testing.T) {
 	n := startNode(t, Config{})
 	a, b, c := n.fresh(), n.fresh(), n.fresh()
 	n.run(b, &methodAdopt, wstep{op: wAdopt, ref: c})
+	n.sys.maintainer.wait() // a move of c would wait for the holder, and b for the move
 	inside, leave := make(chan struct{}), make(chan struct{})
 	holder := n.cl.Issue(c.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { close(inside); <-leave }}}})
 	<-inside
@@ -108,6 +109,7 @@ func TestCloseLeavesToTheNextOpeningWhatIsStored(t *testing.T) {
 		steps = append(steps, wstep{op: wEmit, sub: []wstep{{op: wAdd, n: 1}}})
 	}
 	n.run(b, &methodScript, steps...)
+	endlessSteps.Store(0)
 	chain := n.cl.Issue(a.Ref, &methodEndless, &wargs{})
 	until(func() bool { return endlessSteps.Load() > 100 })
 	closed := make(chan struct{})

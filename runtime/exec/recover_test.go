@@ -148,6 +148,7 @@ func TestSubEventsRunOnceAndInOrder(t *testing.T) {
 	n := startNode(t, Config{})
 	issuer, target := n.fresh(), n.fresh()
 	n.run(issuer, &methodAdopt, wstep{op: wAdopt, ref: target})
+	n.sys.maintainer.wait() // a move of the target would wait for the holder, and the issuer for the move
 	var image *memengine.Engine
 	hold, held := make(chan struct{}), make(chan struct{})
 	go func() {
