@@ -115,7 +115,7 @@ func (b *body) logical(x *ast.Binary) operand {
 		e := operands[i]
 		op := b.expr(e, Bool)
 		b.wantBool(e, op, x.Op.String())
-		if op.val == nil {
+		if op.val == nil || op.val.Kind() != constant.Bool { // of another type: an error
 			val = nil
 		} else if val != nil {
 			val = constant.BinaryOp(val, goOps[x.Op], op.val)
