@@ -179,6 +179,8 @@ func mutatorFunc(t typecheck.Type, l leaf) string {
 		return map[string]string{"Insert": "InsertAt", "Remove": "RemoveAt", "Sort": "Sort"}[l.operation]
 	case *typecheck.Map:
 		return map[string]string{"Remove": "RemoveKey"}[l.operation]
+	case *typecheck.Table:
+		return map[string]string{"Insert": "InsertRow", "Put": "PutRow", "Remove": "RemoveRow", "Clear": "ClearRows"}[l.operation]
 	}
 	return ""
 }

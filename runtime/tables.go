@@ -30,6 +30,21 @@ func Range(index int, equal, from, to Columns) Query { return table.Range(index,
 // GetRow returns the row of key k, or null.
 func GetRow[K comparable, T any](t Table[K, T], k K) Opt[T] { return table.Get(t, k) }
 
+// InsertRow, PutRow, RemoveRow and ClearRows are t.insert(v), t.put(v), t.remove(k) and t.clear() where nothing has to be
+// taken back.
+
+// InsertRow faults when there is a row of the key of v.
+func InsertRow[K comparable, T any](t *Table[K, T], v T) { table.Insert(*t, v) }
+
+// PutRow adds or replaces a row.
+func PutRow[K comparable, T any](t *Table[K, T], v T) { table.Put(*t, v) }
+
+// RemoveRow reports whether there was a row.
+func RemoveRow[K comparable, T any](t *Table[K, T], k K) bool { return table.Remove(*t, k) }
+
+// ClearRows removes all rows.
+func ClearRows[K comparable, T any](t *Table[K, T]) { t.Body().Clear() }
+
 // UpdateRow applies f to the row of key k in place, or faults.
 func UpdateRow[K comparable, T any](t Table[K, T], k K, f func(*T)) { table.Update(t, k, f) }
 

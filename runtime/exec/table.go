@@ -7,7 +7,7 @@ import (
 // The functions of this file write to a table in a field of an actor; see container.go.
 
 // noteRow notes the row of a key before it is written or removed.
-func noteRow[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T], key string) {
+func noteRow(cx *Cx, self *Self, field uint16, t *table.Body, key string) {
 	if t.Free(cx.logNumber()) {
 		return
 	}
@@ -21,28 +21,28 @@ func noteRow[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Tab
 
 // TableInsert is t.insert(v): it faults when there is a row of its key.
 func TableInsert[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T], v T) {
-	key := t.NewKey(&v)
-	noteRow(cx, self, field, t, key)
-	t.PutAt(key, v)
+	key := table.NewKey(*t, &v)
+	noteRow(cx, self, field, t.Body(), key)
+	table.PutAt(*t, key, v)
 }
 
 // TableInsertOwned is TableInsert where rows hold plain actor references.
 func TableInsertOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T], v T) {
-	t.NewKey(&v)
+	table.NewKey(*t, &v)
 	cx.moveEdges(self, nil, any(v))
 	TableInsert(cx, self, field, t, v)
 }
 
 // TablePut is t.put(v).
 func TablePut[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T], v T) {
-	key := t.KeyOf(&v)
-	noteRow(cx, self, field, t, key)
-	t.PutAt(key, v)
+	key := table.KeyOf(*t, &v)
+	noteRow(cx, self, field, t.Body(), key)
+	table.PutAt(*t, key, v)
 }
 
 // TablePutOwned is TablePut where rows hold plain actor references.
 func TablePutOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T], v T) {
-	if old, had := t.Find(t.RowKey(&v)); had {
+	if old, had := t.Find(table.RowKey(*t, &v)); had {
 		cx.moveEdges(self, any(old), any(v))
 	} else {
 		cx.moveEdges(self, nil, any(v))
@@ -52,9 +52,9 @@ func TablePutOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *tab
 
 // TableSet replaces the row of key k by v, which has the same key, or faults.
 func TableSet[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T], k K, v T) {
-	key := t.MustKey(k)
-	noteRow(cx, self, field, t, key)
-	t.ReplaceAt(key, v)
+	key := table.MustKey(*t, k)
+	noteRow(cx, self, field, t.Body(), key)
+	table.ReplaceAt(*t, key, v)
 }
 
 // TableSetOwned is TableSet where rows hold plain actor references.
@@ -67,17 +67,17 @@ func TableSetOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *tab
 // it another key. What f writes in it needs no record, apart from the containers that it
 // refers to.
 func TableUpdate[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T], k K, f func(*T)) {
-	key := t.MustKey(k)
-	noteRow(cx, self, field, t, key)
-	t.UpdateAt(key, f)
+	key := table.MustKey(*t, k)
+	noteRow(cx, self, field, t.Body(), key)
+	table.UpdateAt(*t, key, f)
 }
 
 // TableRemove is t.remove(k); it reports whether there was a row.
 func TableRemove[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T], k K) bool {
-	key, ok := t.Key(k)
+	key, ok := table.Key(*t, k)
 	if ok {
-		noteRow(cx, self, field, t, key)
-		t.RemoveAt(key)
+		noteRow(cx, self, field, t.Body(), key)
+		t.Body().RemoveAt(key)
 	}
 	return ok
 }
@@ -93,7 +93,7 @@ func TableRemoveOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *
 // TableClear is t.clear().
 func TableClear[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T]) {
 	if t.Size() > 0 {
-		cx.logUndo(self, field, t.Empty(cx.logNumber()))
+		cx.logUndo(self, field, t.Body().Empty(cx.logNumber()))
 	}
 }
 

@@ -24,7 +24,7 @@ func BenchmarkTable(b *testing.B) {
 	for i := range ids {
 		ids[i] = fmt.Sprintf("flight-%06d", i*7919%benchRows)
 		f := flight{id: ids[i], to: fmt.Sprintf("town-%05d", i%(benchRows/10)), price: int64(i % 1000)}
-		tab.Put(f)
+		table.Put(tab, f)
 		m.Set(f.id, f)
 	}
 	extra := flight{id: "other", to: "town-x"}
@@ -40,7 +40,7 @@ func BenchmarkTable(b *testing.B) {
 			func(i int) { table.Update(tab, ids[i], func(f *flight) { f.price++ }) },
 			func(i int) { value.UpdateEntry(&m, ids[i], func(f *flight) { f.price++ }) }},
 		{"insert and remove",
-			func(int) { tab.Insert(extra); tab.Remove(extra.id) },
+			func(int) { table.Insert(tab, extra); table.Remove(tab, extra.id) },
 			func(int) { m.Set(extra.id, extra); value.RemoveKey(&m, extra.id) }},
 		{"ten rows by an index", func(i int) {
 			to := fmt.Sprintf("town-%05d", i%(benchRows/10))
@@ -78,7 +78,7 @@ func BenchmarkStoredTable(b *testing.B) {
 	shape := storedShape()
 	a := newAirline(shape)
 	for i := range benchRows {
-		a.flights.Put(flight{fmt.Sprintf("k%06d", i), fmt.Sprintf("t%05d", i/10), int64(i % 1000), value.Vector[string]{}})
+		table.Put(a.flights, flight{fmt.Sprintf("k%06d", i), fmt.Sprintf("t%05d", i/10), int64(i % 1000), value.Vector[string]{}})
 	}
 	a.store(b, e)
 	a = load(b, e, layout, shape)
@@ -105,7 +105,7 @@ func BenchmarkStoredTable(b *testing.B) {
 			}
 		}},
 		{"commit of an inserted row", func(i int) {
-			a.flights.Put(flight{id: fmt.Sprintf("new%d", time.Now().UnixNano()), to: "x", price: int64(i)})
+			table.Put(a.flights, flight{id: fmt.Sprintf("new%d", time.Now().UnixNano()), to: "x", price: int64(i)})
 			a.store(b, e)
 		}, func(i int) {
 			batch := e.NewBatch()

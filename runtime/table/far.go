@@ -17,32 +17,29 @@ const allIndexes = "x"
 
 // far reads the rows of a table that are stored. Whoever uses it holds the actor, so that nobody
 // commits another change meanwhile.
-type far[T any] struct {
+type far struct {
 	elements *image.Elements
-	decode   func(*codec.Decoder) T
+	decode   func(*codec.Decoder) *row
 }
 
-// get returns a row that is stored, and whether there is one.
-func (f *far[T]) get(key string) (v *T, ok bool) {
-	ok = f.elements.Get(rowSpace, key, func(d *codec.Decoder) {
-		x := f.decode(d)
-		v = &x
-	})
-	return v, ok
+// get returns a row that is stored, nil if there is none.
+func (f *far) get(key string) (r *row) {
+	f.elements.Get(rowSpace, key, func(d *codec.Decoder) { r = f.decode(d) })
+	return r
 }
 
 // must is get for a row that an index has.
-func (f *far[T]) must(key, space, entry string) *T {
-	v, ok := f.get(key)
-	if !ok {
+func (f *far) must(key, space, entry string) *row {
+	r := f.get(key)
+	if r == nil {
 		f.elements.Damaged(space, entry, "there is no such row")
 	}
-	return v
+	return r
 }
 
 // scanBoth is scan where some rows are stored: of two rows of one key that counts which lies
 // over the other.
-func (c *content[T]) scanBoth(q Query, yield func(*T) bool) {
+func (c *content) scanBoth(q Query, yield func(*row) bool) {
 	if q.to != "" && q.from >= q.to {
 		return
 	}
@@ -57,17 +54,17 @@ func (c *content[T]) scanBoth(q Query, yield func(*T) bool) {
 	under, underOK := c.nextFar(scan, q.index)
 	for overOK || underOK {
 		if overOK && (!underOK || over.at < under.at) {
-			if r, _ := c.rows.get(over.key); !yield(&r.val) {
+			if r, _ := c.rows.get(over.key); !yield(r) {
 				return
 			}
 			over, overOK = near()
 			continue
 		}
-		v := under.val
-		if v == nil {
-			v = c.far.must(under.key, space, under.at)
+		r := under.row
+		if r == nil {
+			r = c.far.must(under.key, space, under.at)
 		}
-		if !yield(v) {
+		if !yield(r) {
 			return
 		}
 		under, underOK = c.nextFar(scan, q.index)
@@ -75,42 +72,42 @@ func (c *content[T]) scanBoth(q Query, yield func(*T) bool) {
 }
 
 // place is where a row comes in a scan: at, the bytes that the scan sorts by, and its key.
-type place[T any] struct {
+type place struct {
 	at, key string
-	val     *T // nil if it was not read
+	row     *row // nil if it was not read
 }
 
 // nearScan returns what yields the places of the rows in memory.
-func (c *content[T]) nearScan(q Query) (next func() (place[T], bool)) {
+func (c *content) nearScan(q Query) (next func() (place, bool)) {
 	if q.index != ByKey {
 		at := c.indexes[q.index].seek(q.from)
-		return func() (p place[T], ok bool) {
+		return func() (p place, ok bool) {
 			item, ok := at.next()
-			return place[T]{at: item.key, key: item.v}, ok && (q.to == "" || item.key < q.to)
+			return place{at: item.key, key: item.v}, ok && (q.to == "" || item.key < q.to)
 		}
 	}
 	at := c.rows.seek(q.from)
-	return func() (p place[T], ok bool) {
+	return func() (p place, ok bool) {
 		for {
 			item, ok := at.next()
 			if !ok || q.to != "" && item.key >= q.to {
 				return p, false
 			}
 			if !item.v.gone {
-				return place[T]{at: item.key, key: item.key}, true
+				return place{at: item.key, key: item.key}, true
 			}
 		}
 	}
 }
 
 // nextFar returns the next stored row over which none lies in memory.
-func (c *content[T]) nextFar(scan *image.ElementScan, index int) (p place[T], ok bool) {
+func (c *content) nextFar(scan *image.ElementScan, index int) (p place, ok bool) {
 	for {
 		at, ok := scan.Next()
 		if !ok {
 			return p, false
 		}
-		p = place[T]{at: at, key: at}
+		p = place{at: at, key: at}
 		if index != ByKey {
 			scan.Value(func(d *codec.Decoder) { p.key = d.String() })
 		}
@@ -118,10 +115,7 @@ func (c *content[T]) nextFar(scan *image.ElementScan, index int) (p place[T], ok
 			continue
 		}
 		if index == ByKey {
-			scan.Value(func(d *codec.Decoder) {
-				v := c.far.decode(d)
-				p.val = &v
-			})
+			scan.Value(func(d *codec.Decoder) { p.row = c.far.decode(d) })
 		}
 		return p, true
 	}

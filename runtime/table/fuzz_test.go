@@ -17,7 +17,7 @@ func FuzzLoad(f *testing.F) {
 	seed := func(n int) {
 		e, a := memengine.New(), newAirline(shape)
 		for i := range n {
-			a.flights.Put(flight{places[i%len(places)], "Rome", int64(i), value.VectorOf("tag")})
+			table.Put(a.flights, flight{places[i%len(places)], "Rome", int64(i), value.VectorOf("tag")})
 		}
 		a.commit(f, e, nil, layout)
 		from, to := store.FieldsRange(id)

@@ -21,9 +21,8 @@ const (
 	eagerMax = 64
 )
 
-// Save writes a field that is a table. It is what SaveField of generated classes calls.
-func Save[K comparable, T any](w *image.Writer, t *Table[K, T]) {
-	b := t.body
+// save is Save.
+func (b *Body) save(w *image.Writer) {
 	switch c := &b.changed; {
 	case w.Digest():
 		b.saveInline(w, 0)
@@ -45,25 +44,25 @@ func Save[K comparable, T any](w *image.Writer, t *Table[K, T]) {
 }
 
 // saveInline writes the table as one row, if that takes at most limit bytes.
-func (b *body[K, T]) saveInline(w *image.Writer, limit int) bool {
+func (b *Body) saveInline(w *image.Writer, limit int) bool {
 	if b.count > limit && !w.Digest() {
 		return false
 	}
 	return w.Inline(b.count, limit, func(e *codec.Encoder, goesOn func() bool) {
-		b.scan(all, func(v *T) bool {
-			b.shape.Put(e, *v)
+		b.scan(all, func(r *row) bool {
+			b.shape.put(e, r.val)
 			return goesOn()
 		})
 	})
 }
 
-func (b *body[K, T]) deleteAll(w *image.Writer) {
+func (b *Body) deleteAll(w *image.Writer) {
 	w.DeleteElements(rowSpace)
 	w.DeleteElements(allIndexes)
 }
 
 // saveAll writes every row, all of which are in memory, and every entry.
-func (b *body[K, T]) saveAll(w *image.Writer) {
+func (b *Body) saveAll(w *image.Writer) {
 	for at := b.rows.seek(""); ; {
 		item, ok := at.next()
 		if !ok {
@@ -76,8 +75,8 @@ func (b *body[K, T]) saveAll(w *image.Writer) {
 }
 
 // saveRow writes a row and those of its entries that are not stored.
-func (b *body[K, T]) saveRow(w *image.Writer, key string, r *row[T], stored []string) {
-	w.SetElement(rowSpace, key, func(e *codec.Encoder) { b.shape.Put(e, r.val) })
+func (b *Body) saveRow(w *image.Writer, key string, r *row, stored []string) {
+	w.SetElement(rowSpace, key, func(e *codec.Encoder) { b.shape.put(e, r.val) })
 	for i, entry := range r.entries {
 		if stored == nil || stored[i] != entry {
 			w.SetElement(indexSpace(i), entry, func(e *codec.Encoder) { e.String(key) })
@@ -86,17 +85,17 @@ func (b *body[K, T]) saveRow(w *image.Writer, key string, r *row[T], stored []st
 }
 
 // saveHead writes the row of the field.
-func (b *body[K, T]) saveHead(w *image.Writer) {
+func (b *Body) saveHead(w *image.Writer) {
 	w.ByElement(b.count, func(e *codec.Encoder) {
-		e.Uint(uint64(len(b.shape.Names)))
-		for _, name := range b.shape.Names {
+		e.Uint(uint64(len(b.shape.names())))
+		for _, name := range b.shape.names() {
 			e.String(name)
 		}
 	})
 }
 
 // saveChanges writes the rows that may have changed.
-func (b *body[K, T]) saveChanges(w *image.Writer) {
+func (b *Body) saveChanges(w *image.Writer) {
 	for _, key := range slices.Sorted(maps.Keys(b.changed.keys)) {
 		stored := b.changed.keys[key]
 		r, ok := b.near(key)
@@ -117,49 +116,48 @@ func (b *body[K, T]) saveChanges(w *image.Writer) {
 }
 
 // committed: what is in memory is stored from now on.
-func (b *body[K, T]) committed() {
+func (b *Body) committed() {
 	b.changed = changes{tracked: true}
 	if b.far != nil && b.rows.size > nearMax {
-		b.rows = tree[*row[T]]{}
+		b.rows = tree[*row]{}
 		clear(b.indexes)
 	}
 }
 
 // readAll brings all stored rows into memory.
-func (b *body[K, T]) readAll() {
+func (b *Body) readAll() {
 	if b.far == nil {
 		return
 	}
-	var list []T
-	b.scan(all, func(v *T) bool {
-		list = append(list, *v)
+	var list []*row
+	b.scan(all, func(r *row) bool {
+		list = append(list, b.shape.copy(r.val))
 		return true
 	})
 	b.write()
-	b.rows, b.far, b.count = tree[*row[T]]{}, nil, len(list)
+	b.rows, b.far, b.count = tree[*row]{}, nil, len(list)
 	clear(b.indexes)
-	for i := range list {
-		key := b.key(b.shape.Key(&list[i]))
-		r := &row[T]{epoch: b.epoch, val: list[i]}
+	for _, r := range list {
+		key := b.keyOf(r.val)
+		r.epoch = b.epoch
 		b.list(key, r, nil)
 		b.rows.set(b.epoch, key, r)
 	}
 }
 
-// Load reads a field that is a table into one that is empty. It is what LoadFields calls.
-func Load[K comparable, T any](r *image.Reader, field int, t *Table[K, T]) {
+// load is Load.
+func (b *Body) load(r *image.Reader, field int) {
 	d := r.Row(field)
 	if d == nil {
 		return
 	}
-	b := t.body
 	if r.Inline() {
-		for _, v := range codec.GetVector(d, b.shape.Get).Items() {
-			key := t.KeyOf(&v)
-			if _, ok := b.find(key); ok && d.Err() == nil {
+		for _, row := range codec.GetVector(d, b.shape.get).Items() {
+			key := b.keyOf(row.val)
+			if b.find(key) != nil && d.Err() == nil {
 				d.Fail("second row of a key")
 			}
-			t.PutAt(key, v)
+			b.put(key, row)
 		}
 		return
 	}
@@ -172,8 +170,8 @@ func Load[K comparable, T any](r *image.Reader, field int, t *Table[K, T]) {
 	if r.Err() != nil {
 		return
 	}
-	b.count, b.far = count, &far[T]{r.Elements(), b.shape.Get}
-	other := !slices.Equal(names, b.shape.Names)
+	b.count, b.far = count, &far{r.Elements(), b.shape.get}
+	other := !slices.Equal(names, b.shape.names())
 	if moved || other || count <= eagerMax {
 		far := b.far
 		if !r.Guard(func() {

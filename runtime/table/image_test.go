@@ -95,7 +95,7 @@ func TestStoredTableIsItsModel(t *testing.T) {
 		e := &writes{tab: a.flights, m: model{}}
 		for i := range rapid.SampledFrom([]int{0, 30, 150}).Draw(t, "rows") {
 			f := flight{fmt.Sprintf("k%d", i), places[i%len(places)], int64(i % 5), value.VectorOf("t")}
-			a.flights.Put(f)
+			table.Put(a.flights, f)
 			e.m[f.id] = f
 		}
 		a.commit(t, engine, nil, layout)
@@ -150,7 +150,7 @@ func large(t testing.TB, n int) (*memengine.Engine, *table.Shape[string, flight]
 	shape := storedShape()
 	e, a := memengine.New(), newAirline(shape)
 	for i := range n {
-		a.flights.Put(flight{fmt.Sprintf("k%06d", i), places[i%len(places)], int64(i % 7), value.Vector[string]{}})
+		table.Put(a.flights, flight{fmt.Sprintf("k%06d", i), places[i%len(places)], int64(i % 7), value.Vector[string]{}})
 	}
 	a.commit(t, e, nil, layout)
 	if err := e.Sync(); err != nil {
@@ -169,8 +169,8 @@ func TestCommitWritesWhatHasChanged(t *testing.T) {
 	}{
 		{"column of one index", func(f flights) { table.Update(f, "k000100", func(r *flight) { r.price = 99 }) }, 1 + 2 + 1},
 		{"column of no index", func(f flights) { table.Update(f, "k000100", func(r *flight) { r.tags.Push("x") }) }, 1 + 1},
-		{"insert", func(f flights) { f.Insert(flight{id: "new"}) }, 3 + 1},
-		{"remove", func(f flights) { f.Remove("new") }, 3 + 1},
+		{"insert", func(f flights) { table.Insert(f, flight{id: "new"}) }, 3 + 1},
+		{"remove", func(f flights) { table.Remove(f, "new") }, 3 + 1},
 	} {
 		a := load(t, e, layout, shape)
 		tt.do(a.flights)

@@ -1,11 +1,9 @@
 package table
 
 import (
-	"iter"
 	"slices"
 
 	"github.com/aeon-lang/aeon/runtime/codec"
-	"github.com/aeon-lang/aeon/runtime/value"
 )
 
 // Query is a range of rows in the order of an index, or of the key.
@@ -64,7 +62,7 @@ func after(prefix []byte) string {
 
 // scan yields the rows of a query, in order, until yield returns false. The table must not be
 // written meanwhile.
-func (c *content[T]) scan(q Query, yield func(*T) bool) {
+func (c *content) scan(q Query, yield func(*row) bool) {
 	if c.far != nil {
 		c.scanBoth(q, yield)
 		return
@@ -72,7 +70,7 @@ func (c *content[T]) scan(q Query, yield func(*T) bool) {
 	if q.index == ByKey {
 		for at := c.rows.seek(q.from); ; {
 			item, ok := at.next()
-			if !ok || q.to != "" && item.key >= q.to || !yield(&item.v.val) {
+			if !ok || q.to != "" && item.key >= q.to || !yield(item.v) {
 				return
 			}
 		}
@@ -82,58 +80,10 @@ func (c *content[T]) scan(q Query, yield func(*T) bool) {
 		if !ok || q.to != "" && item.key >= q.to {
 			return
 		}
-		if r, _ := c.rows.get(item.v); !yield(&r.val) {
+		if r, _ := c.rows.get(item.v); !yield(r) {
 			return
 		}
 	}
 }
 
 var all = Query{index: ByKey}
-
-// Rows yields the rows of a query one by one, in its order. The table must not be written
-// meanwhile; see Snapshot.
-func (t Table[K, T]) Rows(q Query) iter.Seq[T] {
-	return func(yield func(T) bool) {
-		t.body.scan(q, func(v *T) bool { return yield(*v) })
-	}
-}
-
-// All yields all rows one by one, in the order of their keys. The table must not be written
-// meanwhile; see Snapshot.
-func (t Table[K, T]) All() iter.Seq[T] { return t.Rows(all) }
-
-// Select returns the rows of a query.
-func (t Table[K, T]) Select(q Query) value.Vector[T] {
-	var list []T
-	t.body.scan(q, func(v *T) bool {
-		value.MarkShared(v)
-		list = append(list, *v)
-		return true
-	})
-	return value.VectorOf(list...)
-}
-
-// Values returns all rows in the order of their keys.
-func (t Table[K, T]) Values() value.Vector[T] { return t.Select(all) }
-
-// Keys returns all keys in their order.
-func (t Table[K, T]) Keys() value.Vector[K] {
-	list := make([]K, 0, t.Size())
-	t.body.scan(all, func(v *T) bool {
-		list = append(list, t.body.shape.Key(v))
-		return true
-	})
-	return value.VectorOf(list...)
-}
-
-// EachElem calls f for every row, in the order of their keys.
-func (t Table[K, T]) EachElem(f func(any)) {
-	for v := range t.All() {
-		f(v)
-	}
-}
-
-// Get returns the row of key k, or null.
-func Get[K comparable, T any](t Table[K, T], k K) value.Opt[T] {
-	return value.SomeIf(t.Find(k))
-}

@@ -45,14 +45,20 @@ type Shape[K comparable, T any] struct {
 }
 
 // Table is the value table<T>. Make it with New. Its copies are the same table.
-type Table[K comparable, T any] struct{ body *body[K, T] }
+//
+// Go compiles a generic type once more for each type of rows, with all of its methods. So Table has
+// those that every program may need; the others are functions, and what need not know the type is
+// in Body.
+type Table[K comparable, T any] struct{ body *Body }
 
+// Body is a table whatever the types of its keys and rows.
+//
 // Invariant: for each row that is not gone, indexes[i] has one item, row.entries[i], whose value
 // is the key of the row in bytes. A row whose epoch is not that of the body, and what is in
 // it, is never written. Without far, rows has all rows, and none that is gone.
-type body[K comparable, T any] struct {
-	shape *Shape[K, T]
-	content[T]
+type Body struct {
+	shape shape
+	content
 	epoch  uint64
 	shared atomic.Bool // a snapshot was taken at this epoch
 
@@ -61,26 +67,61 @@ type body[K comparable, T any] struct {
 	free  bool   // log has a copy of all that was there, and needs no more records
 }
 
+// shape is what a Shape says. An any is a pointer to the value of a row.
+type shape interface {
+	putKey(e *codec.Encoder, v any)
+	putColumns(e *codec.Encoder, index int, v any)
+	put(e *codec.Encoder, v any)
+	get(d *codec.Decoder) *row
+	copy(v any) *row
+	names() []string
+}
+
+func (s *Shape[K, T]) putKey(e *codec.Encoder, v any)            { s.PutKey(e, s.Key(v.(*T))) }
+func (s *Shape[K, T]) putColumns(e *codec.Encoder, i int, v any) { s.Indexes[i](e, v.(*T)) }
+func (s *Shape[K, T]) put(e *codec.Encoder, v any)               { s.Put(e, *v.(*T)) }
+func (s *Shape[K, T]) get(d *codec.Decoder) *row                 { return newRow(s.Get(d)) }
+func (s *Shape[K, T]) copy(v any) *row                           { return newRow(*v.(*T)) }
+func (s *Shape[K, T]) names() []string                           { return s.Names }
+
 // content is what is in a table. A copy of it stays as it is if the epoch of the body changes.
-type content[T any] struct {
-	rows    tree[*row[T]]
+type content struct {
+	rows    tree[*row]
 	indexes []tree[string]
-	far     *far[T] // the rows that are stored; rows and indexes lie over them
+	far     *far    // the rows that are stored; rows and indexes lie over them
 	count   int     // of all rows
 	changed changes // since the last commit
 }
 
-type row[T any] struct {
+type row struct {
 	epoch   uint64
-	gone    bool // there is no row of the key, whatever is stored
-	val     T
+	gone    bool     // there is no row of the key, whatever is stored
+	val     any      // a pointer to the value
 	entries []string // one per index; never written
+}
+
+// rowOf is the memory of a row with its value.
+type rowOf[T any] struct {
+	row
+	val T
+}
+
+// newRow returns a row that is in no table.
+func newRow[T any](v T) *row {
+	r := &rowOf[T]{val: v}
+	r.row.val = &r.val
+	return &r.row
 }
 
 // New returns an empty table.
 func New[K comparable, T any](shape *Shape[K, T]) Table[K, T] {
-	return Table[K, T]{&body[K, T]{shape: shape, content: content[T]{indexes: make([]tree[string], len(shape.Indexes))}}}
+	return Table[K, T]{&Body{shape: shape, content: content{indexes: make([]tree[string], len(shape.Indexes))}}}
 }
+
+// Body returns the table without its types.
+func (t Table[K, T]) Body() *Body { return t.body }
+
+func shapeOf[K comparable, T any](t Table[K, T]) *Shape[K, T] { return t.body.shape.(*Shape[K, T]) }
 
 // scratch is where the bytes of keys are written.
 type scratch struct {
@@ -96,227 +137,133 @@ func (s *scratch) start() *codec.Encoder {
 	return &s.enc
 }
 
-// keyOf writes the bytes of a key, which are valid until the scratch is used again.
-func (b *body[K, T]) keyOf(s *scratch, k K) []byte {
-	b.shape.PutKey(s.start(), k)
+// keyIn writes the bytes of a key, which are valid until the scratch is used again.
+func (s *scratch) keyIn(put func(*codec.Encoder)) []byte {
+	put(s.start())
 	s.buf = s.enc.Data()
 	return s.buf
 }
 
 // entryOf writes the bytes by which index i finds a row.
-func (b *body[K, T]) entryOf(s *scratch, i int, v *T, key string) []byte {
-	b.shape.Indexes[i](s.start(), v)
+func (b *Body) entryOf(s *scratch, i int, v any, key string) []byte {
+	b.shape.putColumns(s.start(), i, v)
 	s.buf = append(s.enc.Data(), key...)
 	return s.buf
 }
 
-// key returns the bytes of a key.
-func (b *body[K, T]) key(k K) string {
+// key returns the bytes of the key that put writes.
+func key(put func(*codec.Encoder)) string {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
-	return string(b.keyOf(s, k))
+	return string(s.keyIn(put))
 }
 
-// lookup is find by the key itself.
-func (b *body[K, T]) lookup(k K) (v *T, ok bool) {
+// keyOf returns the bytes of the key of a row with this value.
+func (b *Body) keyOf(v any) string { return key(func(e *codec.Encoder) { b.shape.putKey(e, v) }) }
+
+// lookup returns the row of the key that put writes, nil if there is none.
+func (b *Body) lookup(put func(*codec.Encoder)) *row {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
-	key := b.keyOf(s, k)
-	if r, ok := b.rows.get(string(key)); ok {
-		return &r.val, !r.gone
-	}
-	if b.far == nil {
-		return nil, false
-	}
-	return b.far.get(string(key))
+	return b.find(string(s.keyIn(put)))
 }
 
-// find returns the row of a key, and whether there is one.
-func (c *content[T]) find(key string) (v *T, ok bool) {
-	if r, ok := c.rows.get(key); ok {
-		return &r.val, !r.gone
+// find returns the row of a key, nil if there is none.
+func (c *content) find(key string) *row {
+	switch r, ok := c.rows.get(key); {
+	case ok && !r.gone:
+		return r
+	case !ok && c.far != nil:
+		return c.far.get(key)
 	}
-	if c.far == nil {
-		return nil, false
-	}
-	return c.far.get(key)
+	return nil
 }
 
 // near returns the row of a key, which lies in rows then, and whether there is one. It is for
 // whoever is about to write the row.
-func (b *body[K, T]) near(key string) (r *row[T], ok bool) {
+func (b *Body) near(key string) (r *row, ok bool) {
 	if r, ok := b.rows.get(key); ok {
 		return r, !r.gone
 	}
 	if b.far == nil {
 		return nil, false
 	}
-	v, ok := b.far.get(key)
+	r = b.far.get(key)
 	b.write()
-	r = &row[T]{epoch: b.epoch, gone: !ok}
-	if ok {
-		r.val = *v
+	if ok = r != nil; ok {
+		r.epoch = b.epoch
 		b.list(key, r, nil)
+	} else {
+		r = &row{epoch: b.epoch, gone: true}
 	}
 	b.rows.set(b.epoch, key, r)
 	return r, ok
 }
 
 // Size returns the number of rows.
-func (t Table[K, T]) Size() int64 { return int64(t.body.count) }
+func (b *Body) Size() int64 { return int64(b.count) }
 
-// Has reports whether there is a row of key k.
-func (t Table[K, T]) Has(k K) bool {
-	_, ok := t.body.lookup(k)
-	return ok
-}
-
-// Find returns the row of key k, and whether there is one.
-func (t Table[K, T]) Find(k K) (row T, ok bool) {
-	v, ok := t.body.lookup(k)
-	if ok {
-		row = *v
-	}
-	return row, ok
-}
-
-// At returns the row of key k, or faults when there is none.
-func (t Table[K, T]) At(k K) T {
-	v, ok := t.body.lookup(k)
-	if !ok {
-		failMissing(k)
-	}
-	return *v
-}
-
-//go:noinline
-func failMissing(k any) { value.Fail("missing key " + value.KeyText(k)) }
-
-// Insert adds a row, or faults when there is one of its key.
-func (t Table[K, T]) Insert(v T) { t.PutAt(t.NewKey(&v), v) }
-
-// NewKey returns the bytes of the key of a row that is to be inserted, or faults when there
-// is a row of that key.
-func (t Table[K, T]) NewKey(v *T) string {
-	k := t.body.shape.Key(v)
-	key, ok := t.Key(k)
-	if ok {
-		value.Fail(MsgDuplicate + value.KeyText(k))
-	}
-	return key
-}
-
-// KeyOf returns the bytes of the key of a row.
-func (t Table[K, T]) KeyOf(v *T) string { return t.body.key(t.body.shape.Key(v)) }
-
-// RowKey returns the key of a row.
-func (t Table[K, T]) RowKey(v *T) K { return t.body.shape.Key(v) }
-
-// Key returns the bytes of a key, and whether there is a row of it.
-func (t Table[K, T]) Key(k K) (key string, ok bool) {
-	key = t.body.key(k)
-	_, ok = t.body.find(key)
-	return key, ok
-}
-
-// MustKey returns the bytes of a key, or faults when there is no row of it.
-func (t Table[K, T]) MustKey(k K) string {
-	key, ok := t.Key(k)
-	if !ok {
-		failMissing(k)
-	}
-	return key
-}
-
-// Put adds a row or replaces the one of its key.
-func (t Table[K, T]) Put(v T) { t.PutAt(t.KeyOf(&v), v) }
-
-// PutAt is Put for a row whose key has these bytes.
-func (t Table[K, T]) PutAt(key string, v T) {
-	b := t.body
+// put adds a row or replaces the one of its key.
+func (b *Body) put(key string, r *row) {
 	var old []string
-	if r, ok := b.near(key); ok {
-		old = r.entries
+	if was, ok := b.near(key); ok {
+		old = was.entries
 	} else {
 		b.count++
 	}
 	b.write()
 	b.changed.note(key, old)
-	r := &row[T]{epoch: b.epoch, val: v}
+	r.epoch = b.epoch
 	b.list(key, r, old)
 	b.rows.set(b.epoch, key, r)
 }
 
-// Replace replaces the row of key k, or faults when there is none, or v has another key.
-func (t Table[K, T]) Replace(k K, v T) { t.ReplaceAt(t.MustKey(k), v) }
-
-// ReplaceAt is Replace for a row that is there.
-func (t Table[K, T]) ReplaceAt(key string, v T) {
-	t.body.sameKey(&v, key)
-	t.PutAt(key, v)
-}
-
-// Remove takes the row of key k out, and reports whether there was one.
-func (t Table[K, T]) Remove(k K) bool {
-	key, ok := t.Key(k)
-	if ok {
-		t.RemoveAt(key)
-	}
-	return ok
-}
-
 // RemoveAt takes a row out that is there.
-func (t Table[K, T]) RemoveAt(key string) {
-	b := t.body
+func (b *Body) RemoveAt(key string) {
 	r, _ := b.near(key)
 	b.write()
 	b.changed.note(key, r.entries)
 	b.unlist(r)
 	b.count--
 	if b.far != nil {
-		b.rows.set(b.epoch, key, &row[T]{epoch: b.epoch, gone: true})
+		b.rows.set(b.epoch, key, &row{epoch: b.epoch, gone: true})
 	} else {
 		b.rows.delete(b.epoch, key)
 	}
 }
 
-// Update applies f to the row of key k in place, or faults when there is none, or f gives it
-// another key. It is how a path such as flights[k].price is written.
-func Update[K comparable, T any](t Table[K, T], k K, f func(*T)) { t.UpdateAt(t.MustKey(k), f) }
-
-// UpdateAt is Update for a row that is there.
-func (t Table[K, T]) UpdateAt(key string, f func(*T)) {
-	b := t.body
-	r, _ := b.near(key)
+// writable returns the row of a key, which there is, to be written in place; copied says that others may
+// see what its value refers to.
+func (b *Body) writable(key string) (r *row, copied bool) {
+	r, _ = b.near(key)
 	b.write()
 	b.changed.note(key, r.entries)
-	if r.epoch != b.epoch {
-		r = &row[T]{epoch: b.epoch, val: r.val, entries: r.entries}
-		value.MarkShared(&r.val)
-		b.rows.set(b.epoch, key, r)
+	if r.epoch == b.epoch {
+		return r, false
 	}
-	f(&r.val)
-	b.sameKey(&r.val, key)
-	b.list(key, r, r.entries)
+	entries := r.entries
+	r = b.shape.copy(r.val)
+	r.epoch, r.entries = b.epoch, entries
+	b.rows.set(b.epoch, key, r)
+	return r, true
 }
 
 // sameKey faults unless a row has the key that it had.
-func (b *body[K, T]) sameKey(v *T, key string) {
+func (b *Body) sameKey(v any, key string) {
 	s := scratches.Get().(*scratch)
 	defer scratches.Put(s)
-	if string(b.keyOf(s, b.shape.Key(v))) != key {
+	if string(s.keyIn(func(e *codec.Encoder) { b.shape.putKey(e, v) })) != key {
 		value.Fail(MsgKeyWritten)
 	}
 }
 
 // Clear removes all rows.
-func (t Table[K, T]) Clear() {
-	b := t.body
-	b.content = content[T]{indexes: make([]tree[string], len(b.indexes)), changed: b.changed.all()}
+func (b *Body) Clear() {
+	b.content = content{indexes: make([]tree[string], len(b.indexes)), changed: b.changed.all()}
 }
 
 // write prepares for a write: what snapshots have seen stays.
-func (b *body[K, T]) write() {
+func (b *Body) write() {
 	if b.shared.Load() {
 		b.shared.Store(false)
 		b.epoch++
@@ -324,7 +271,7 @@ func (b *body[K, T]) write() {
 }
 
 // list brings the indexes from the old entries of a row, nil for none, to those that it has now.
-func (b *body[K, T]) list(key string, r *row[T], old []string) {
+func (b *Body) list(key string, r *row, old []string) {
 	if len(b.indexes) == 0 {
 		return
 	}
@@ -332,7 +279,7 @@ func (b *body[K, T]) list(key string, r *row[T], old []string) {
 	defer scratches.Put(s)
 	r.entries = old
 	for i := range b.indexes {
-		bytes := b.entryOf(s, i, &r.val, key)
+		bytes := b.entryOf(s, i, r.val, key)
 		if old != nil && old[i] == string(bytes) {
 			continue
 		}
@@ -352,7 +299,7 @@ func (b *body[K, T]) list(key string, r *row[T], old []string) {
 }
 
 // unlist takes a row out of all indexes.
-func (b *body[K, T]) unlist(r *row[T]) {
+func (b *Body) unlist(r *row) {
 	for i, entry := range r.entries {
 		b.indexes[i].delete(b.epoch, entry)
 	}
@@ -360,17 +307,19 @@ func (b *body[K, T]) unlist(r *row[T]) {
 
 // copy returns the content as it is now; whoever calls it sees to it that the epoch changes
 // before the next write.
-func (c *content[T]) copy() content[T] {
+func (c *content) copy() content {
 	d := *c
 	d.indexes = slices.Clone(c.indexes)
 	return d
 }
 
-// Snapshot returns the table as it is now, for reading, in constant time.
-func (t Table[K, T]) Snapshot() Table[K, T] {
-	b := t.body
+// snapshot returns the table as it is now, for reading, in constant time.
+func (b *Body) snapshot() *Body {
 	if !b.shared.Load() {
 		b.shared.Store(true)
 	}
-	return Table[K, T]{&body[K, T]{shape: b.shape, content: b.content.copy()}}
+	return &Body{shape: b.shape, content: b.content.copy()}
 }
+
+//go:noinline
+func failMissing(k any) { value.Fail("missing key " + value.KeyText(k)) }

@@ -118,10 +118,10 @@ type writes struct {
 }
 
 func (e *writes) note(key string) {
-	if e.tab.Free(e.log) || len(e.undo) > 0 && e.tab.Noted(e.undo[len(e.undo)-1], key) {
+	if e.tab.Body().Free(e.log) || len(e.undo) > 0 && e.tab.Body().Noted(e.undo[len(e.undo)-1], key) {
 		return
 	}
-	e.undo = append(e.undo, e.tab.Note(e.log, key))
+	e.undo = append(e.undo, e.tab.Body().Note(e.log, key))
 }
 
 func (e *writes) step(t *rapid.T) {
@@ -133,31 +133,31 @@ func (e *writes) step(t *rapid.T) {
 		if rapid.IntRange(0, 9).Draw(t, "clear") > 0 {
 			return
 		}
-		if u := e.tab.Empty(e.log); u != nil {
+		if u := e.tab.Body().Empty(e.log); u != nil {
 			e.undo = append(e.undo, u)
 		}
 		clear(e.m)
 	case 1, 2, 3:
-		if key, ok := e.tab.Key(id); ok != had {
+		if key, ok := table.Key(e.tab, id); ok != had {
 			t.Fatalf("key %s: %v", id, ok)
 		} else if ok {
 			e.note(key)
-			e.tab.RemoveAt(key)
+			e.tab.Body().RemoveAt(key)
 			delete(e.m, id)
 		}
 	case 4, 5, 6:
 		if had {
-			key := e.tab.MustKey(id)
+			key := table.MustKey(e.tab, id)
 			e.note(key)
-			e.tab.UpdateAt(key, func(f *flight) { f.to, f.price = to, f.price+1 })
+			table.UpdateAt(e.tab, key, func(f *flight) { f.to, f.price = to, f.price+1 })
 			old.to, old.price = to, old.price+1
 			e.m[id] = old
 		}
 	default:
 		f := flight{id, to, price, value.VectorOf(to)}
-		key := e.tab.KeyOf(&f)
+		key := table.KeyOf(e.tab, &f)
 		e.note(key)
-		e.tab.PutAt(key, f)
+		table.PutAt(e.tab, key, f)
 		e.m[id] = f
 	}
 }
@@ -196,7 +196,7 @@ func TestTableIsItsModel(t *testing.T) {
 // What a query finds is a copy: containers in the rows are shared until one side is written.
 func TestRowsAreCopies(t *testing.T) {
 	tab := table.New(&shape)
-	tab.Insert(flight{id: "a", tags: value.VectorOf("x")})
+	table.Insert(tab, flight{id: "a", tags: value.VectorOf("x")})
 	list := tab.Values()
 	table.Update(tab, "a", func(f *flight) { f.tags.Push("y") })
 	snapshot := tab.Snapshot()
@@ -210,12 +210,12 @@ func TestRowsAreCopies(t *testing.T) {
 
 func TestFaults(t *testing.T) {
 	tab := table.New(&shape)
-	tab.Insert(flight{id: "a", to: "Rome"})
+	table.Insert(tab, flight{id: "a", to: "Rome"})
 	for want, f := range map[string]func(){
-		`duplicate key "a"`:                  func() { tab.Insert(flight{id: "a"}) },
+		`duplicate key "a"`:                  func() { table.Insert(tab, flight{id: "a"}) },
 		`missing key "b"`:                    func() { tab.At("b") },
 		`missing key "c"`:                    func() { table.Update(tab, "c", func(*flight) {}) },
-		"the key of a row cannot be changed": func() { tab.Replace("a", flight{id: "b"}) },
+		"the key of a row cannot be changed": func() { table.Replace(tab, "a", flight{id: "b"}) },
 	} {
 		func() {
 			defer func() {
@@ -235,13 +235,13 @@ func TestFaults(t *testing.T) {
 func TestUndoIsBounded(t *testing.T) {
 	e := &writes{tab: table.New(&shape), m: model{}, log: 1}
 	for i := range int64(100) {
-		e.tab.Put(flight{id: fmt.Sprint(i), price: i})
+		table.Put(e.tab, flight{id: fmt.Sprint(i), price: i})
 	}
 	before := join(e.tab.Values().Items())
 	for i := range 10_000 {
-		key := e.tab.MustKey(fmt.Sprint(i * 7 % 100))
+		key := table.MustKey(e.tab, fmt.Sprint(i*7%100))
 		e.note(key)
-		e.tab.UpdateAt(key, func(f *flight) { f.price++ })
+		table.UpdateAt(e.tab, key, func(f *flight) { f.price++ })
 	}
 	if len(e.undo) > 16+100/4+1 {
 		t.Errorf("%d records for a table of 100 rows", len(e.undo))
@@ -259,7 +259,7 @@ func TestReadersShareTables(t *testing.T) {
 	e, shape := large(t, 300)
 	near := table.New(shape)
 	for f := range load(t, e, layout, shape).flights.All() {
-		near.Put(f)
+		table.Put(near, f)
 	}
 	for _, tab := range []flights{near, load(t, e, layout, shape).flights} {
 		var wg sync.WaitGroup

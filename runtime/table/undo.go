@@ -13,14 +13,14 @@ import (
 const notesMin = 16
 
 // rowUndo takes back one write of a row.
-type rowUndo[K comparable, T any] struct {
-	b   *body[K, T]
+type rowUndo struct {
+	b   *Body
 	key string
-	old *row[T] // nil if there was none
+	old *row // nil if there was none
 }
 
 // Undo implements value.Undo.
-func (u *rowUndo[K, T]) Undo() {
+func (u *rowUndo) Undo() {
 	b := u.b
 	b.write()
 	if r, ok := b.rows.get(u.key); ok && !r.gone {
@@ -39,65 +39,64 @@ func (u *rowUndo[K, T]) Undo() {
 }
 
 // contentUndo takes back everything that was done since the table was like this.
-type contentUndo[K comparable, T any] struct {
-	b   *body[K, T]
-	old content[T]
+type contentUndo struct {
+	b   *Body
+	old content
 }
 
 // Undo implements value.Undo.
-func (u *contentUndo[K, T]) Undo() { u.b.content = u.old }
+func (u *contentUndo) Undo() { u.b.content = u.old }
 
 // watch prepares the table for records of log.
-func (b *body[K, T]) watch(log uint64) {
+func (b *Body) watch(log uint64) {
 	if b.log != log {
 		b.log, b.notes, b.free = log, 0, false
 	}
 }
 
 // Free reports whether log needs no record of any row.
-func (t Table[K, T]) Free(log uint64) bool {
-	t.body.watch(log)
-	return t.body.free
+func (b *Body) Free(log uint64) bool {
+	b.watch(log)
+	return b.free
 }
 
 // Noted reports whether u, one of the last records of a log, restores the row of this key.
-func (t Table[K, T]) Noted(u value.Undo, key string) bool {
-	x, ok := u.(*rowUndo[K, T])
-	return ok && x.b == t.body && x.key == key
+func (b *Body) Noted(u value.Undo, key string) bool {
+	x, ok := u.(*rowUndo)
+	return ok && x.b == b && x.key == key
 }
 
 // Note returns what log, for which the table is not free, needs before the row of this key is
 // written or removed.
-func (t Table[K, T]) Note(log uint64, key string) value.Undo {
-	b := t.body
+func (b *Body) Note(log uint64, key string) value.Undo {
 	b.watch(log)
 	if int(b.notes) >= notesMin+b.count/4 {
 		b.free = true
 		return b.record()
 	}
 	b.notes++
-	u := &rowUndo[K, T]{b: b, key: key}
+	u := &rowUndo{b: b, key: key}
 	if r, ok := b.near(key); ok {
-		u.old = &row[T]{val: r.val, entries: r.entries}
+		u.old = b.shape.copy(r.val)
+		u.old.entries = r.entries
 	}
 	return u
 }
 
 // record returns a record of all that is there.
-func (b *body[K, T]) record() value.Undo {
-	u := &contentUndo[K, T]{b, b.content.copy()}
+func (b *Body) record() value.Undo {
+	u := &contentUndo{b, b.content.copy()}
 	b.epoch++
 	return u
 }
 
 // Empty removes all rows, and returns what log needs for that, nil for nothing.
-func (t Table[K, T]) Empty(log uint64) (u value.Undo) {
-	b := t.body
+func (b *Body) Empty(log uint64) (u value.Undo) {
 	b.watch(log)
 	if !b.free {
 		b.free = true
 		u = b.record()
 	}
-	t.Clear()
+	b.Clear()
 	return u
 }
