@@ -34,7 +34,7 @@ type spot struct {
 }
 
 // where returns the arguments by which the runtime's functions find the field and the place.
-func (s *spot) where() string { return "cx, " + s.number() + ", " + s.address() }
+func (s *spot) where() string { return "cx, " + s.number() + ", " + address(s.base, s.t, s.pointer) }
 
 // number returns owner and field, as code that is inside of the place takes them.
 func (s *spot) number() string {
@@ -42,16 +42,6 @@ func (s *spot) number() string {
 		return s.owner + "|aeonrt.Inside"
 	}
 	return s.owner
-}
-
-func (s *spot) address() string {
-	switch {
-	case s.t == typecheck.Bytes:
-		return s.base + ".Vector()"
-	case s.pointer:
-		return s.base
-	}
-	return "&" + s.base
 }
 
 // suffix tells the runtime's functions that move ownership edges from those that do not.

@@ -19,13 +19,13 @@ type place struct {
 type leaf struct {
 	// set assigns this value; "" if call is set.
 	set string
-	// call is a method call without its receiver, as in "Push(x)"; method is the program's method, if it is one.
+	// call is a call of the program's method without its receiver, as in "Add(x)".
 	call   string
 	method *typecheck.Func
 	args   []val
 	// result is the type of what the call returns, Void if that is dropped.
 	result typecheck.Type
-	// operation and more are the runtime's function for it, and its arguments after the container.
+	// operation and more say what the runtime does instead, and its arguments after the container.
 	operation string
 	more      string
 }
@@ -141,19 +141,16 @@ func (f *fn) writeSteps(at ast.Node, base string, pointer bool, t typecheck.Type
 		key := f.stepKey(t, index[i])
 		if last && l.set != "" {
 			f.w.at(at.Span())
-			f.w.add("%s.Set(%s, %s)", base, key, l.set)
+			f.w.add("aeonrt.%s(%s, %s, %s)", setter(t), address(base, t, pointer), key, l.set)
 			return val{}
 		}
 		switch t := t.(type) {
 		case *typecheck.Map:
-			if !pointer {
-				base = "&" + base
-			}
-			return f.update(at, "aeonrt.UpdateEntry("+base, key, t.Value, steps[i+1:], index[i+1:], l)
+			return f.update(at, "aeonrt.UpdateEntry("+address(base, t, pointer), key, t.Value, steps[i+1:], index[i+1:], l)
 		case *typecheck.Table:
 			return f.update(at, "aeonrt.UpdateRow("+base, key, t.Row, steps[i+1:], index[i+1:], l)
 		}
-		base, t, pointer = base+".Ref("+key+")", elemOf(t), true
+		base, t, pointer = "aeonrt.RefAt("+address(base, t, pointer)+", "+key+")", elemOf(t), true
 	}
 	if l.set != "" {
 		if pointer {
@@ -163,26 +160,46 @@ func (f *fn) writeSteps(at ast.Node, base string, pointer bool, t typecheck.Type
 		f.w.add("%s = %s", base, l.set)
 		return val{}
 	}
-	if function := mutatorFunc(t, l); function != "" {
-		if !pointer {
-			base = "&" + base
-		}
-		return fresh(l.result, "aeonrt."+function+"("+base+l.more+")")
+	if l.method == nil {
+		return fresh(l.result, "aeonrt."+mutatorFunc(t, l.operation)+"("+address(base, t, pointer)+l.more+")")
 	}
 	return fresh(l.result, base+"."+l.call)
 }
 
-// mutatorFunc returns the function of the runtime for a mutation of a t that is no method, or "".
-func mutatorFunc(t typecheck.Type, l leaf) string {
-	switch t.(type) {
-	case *typecheck.Vector:
-		return map[string]string{"Insert": "InsertAt", "Remove": "RemoveAt", "Sort": "Sort"}[l.operation]
-	case *typecheck.Map:
-		return map[string]string{"Remove": "RemoveKey"}[l.operation]
-	case *typecheck.Table:
-		return map[string]string{"Insert": "InsertRow", "Put": "PutRow", "Remove": "RemoveRow", "Clear": "ClearRows"}[l.operation]
+// address returns the address of a base of type t, for a function of the runtime; that of bytes is the one of a vector.
+func address(base string, t typecheck.Type, pointer bool) string {
+	switch {
+	case t == typecheck.Bytes:
+		return base + ".Vector()"
+	case pointer:
+		return base
 	}
-	return ""
+	return "&" + base
+}
+
+// mutatorFunc returns the function of the runtime for a mutation of a t where nothing has to be taken back.
+func mutatorFunc(t typecheck.Type, operation string) string {
+	special := map[string]string{"Insert": "InsertAt", "Remove": "RemoveAt"} // of vectors and bytes
+	switch t.(type) {
+	case *typecheck.Map:
+		special = map[string]string{"Remove": "RemoveKey"}
+	case *typecheck.Set:
+		special = map[string]string{"Add": "AddMember", "Remove": "RemoveMember"}
+	case *typecheck.Table:
+		special = map[string]string{"Insert": "InsertRow", "Put": "PutRow", "Remove": "RemoveRow", "Clear": "ClearRows"}
+	}
+	if name, ok := special[operation]; ok {
+		return name
+	}
+	return operation
+}
+
+// setter returns the function of the runtime that assigns an element of a t.
+func setter(t typecheck.Type) string {
+	if _, ok := t.(*typecheck.Map); ok {
+		return "SetEntry"
+	}
+	return "SetAt"
 }
 
 // update writes below an element of the map at an address.
@@ -255,7 +272,6 @@ func (f *fn) mutation(c *typecheck.Call, args []val) leaf {
 	t := nonNull(c.RecvType)
 	args = f.writeArgs(c, t, args)
 	l := leaf{operation: mutator[c.Library], result: c.Result}
-	l.call = l.operation + "(" + codes(args) + ")"
 	if len(args) > 0 {
 		l.more = ", " + codes(args)
 	}

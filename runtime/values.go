@@ -130,6 +130,21 @@ func NonNull[R interface{ IsNull() bool }](r R) R { return value.NonNull(r) }
 // BytesVector returns the keys of a map or set of bytes as values of their own.
 func BytesVector(keys Vector[BytesKey]) Vector[Bytes] { return value.BytesVector(keys) }
 
+// RefAt returns the address of element i of v for writing, or faults. It is valid until v is next written.
+func RefAt[T any](v *Vector[T], i int64) *T { return value.RefAt(v, i) }
+
+// SetAt replaces element i of v, or faults.
+func SetAt[T any](v *Vector[T], i int64, e T) { value.SetAt(v, i, e) }
+
+// Push appends e to v.
+func Push[T any](v *Vector[T], e T) { value.Push(v, e) }
+
+// Pop removes the last element of v and returns it, or faults.
+func Pop[T any](v *Vector[T]) T { return value.Pop(v) }
+
+// Clear empties a container.
+func Clear[C any](c *C) { value.Clear(c) }
+
 // InsertAt puts e at position i of v, or faults.
 func InsertAt[T any](v *Vector[T], i int64, e T) { value.InsertAt(v, i, e) }
 
@@ -160,6 +175,15 @@ func VectorText[T any](v Vector[T], str func(T) string) string { return value.Ve
 
 // GetEntry returns the value of k, or null.
 func GetEntry[K comparable, V any](m Map[K, V], k K) Opt[V] { return value.GetEntry(m, k) }
+
+// SetEntry gives k the value v in m.
+func SetEntry[K comparable, V any](m *Map[K, V], k K, v V) { value.SetEntry(m, k, v) }
+
+// AddMember puts k into s and reports whether it was not there.
+func AddMember[K comparable](s *Set[K], k K) bool { return value.AddMember(s, k) }
+
+// RemoveMember takes k out of s and reports whether it was there.
+func RemoveMember[K comparable](s *Set[K], k K) bool { return value.RemoveMember(s, k) }
 
 // UpdateEntry applies f to the value of k in place, or faults when there is none.
 func UpdateEntry[K comparable, V any](m *Map[K, V], k K, f func(*V)) { value.UpdateEntry(m, k, f) }

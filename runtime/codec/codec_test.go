@@ -96,10 +96,10 @@ func drawNode(t *rapid.T, depth int) (x node) {
 	x.small = rapid.Uint8().Draw(t, "small")
 	x.f = rapid.Float64().Draw(t, "f")
 	for range rapid.IntRange(0, 3).Draw(t, "marks") {
-		x.marks.Set(rapid.String().Draw(t, "key"), value.SomeIf(rapid.Int16().Draw(t, "mark"), rapid.Bool().Draw(t, "some")))
+		value.SetEntry(&x.marks, rapid.String().Draw(t, "key"), value.SomeIf(rapid.Int16().Draw(t, "mark"), rapid.Bool().Draw(t, "some")))
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "ids") {
-		x.ids.Insert(rapid.Uint32().Draw(t, "id"))
+		value.AddMember(&x.ids, rapid.Uint32().Draw(t, "id"))
 	}
 	x.raw = value.BytesOf(rapid.SliceOfN(rapid.Byte(), 0, 300).Draw(t, "raw"))
 	if depth > 0 {
@@ -107,7 +107,7 @@ func drawNode(t *rapid.T, depth int) (x node) {
 			x.next = value.BoxOf(drawNode(t, depth-1))
 		}
 		for range rapid.IntRange(0, 2).Draw(t, "list") {
-			x.list.Push(drawNode(t, depth-1))
+			value.Push(&x.list, drawNode(t, depth-1))
 		}
 	}
 	return x

@@ -195,7 +195,7 @@ func GetVector[T any](d *Decoder, get func(*Decoder) T) value.Vector[T] {
 // GetSet reads a set.
 func GetSet[K comparable](d *Decoder, get func(*Decoder) K) (s value.Set[K]) {
 	for n := d.size(); n > 0 && d.err == nil; n-- {
-		if !s.Insert(get(d)) && d.err == nil {
+		if !value.AddMember(&s, get(d)) && d.err == nil {
 			d.fail("element twice")
 		}
 	}
@@ -206,7 +206,7 @@ func GetSet[K comparable](d *Decoder, get func(*Decoder) K) (s value.Set[K]) {
 func GetMap[K comparable, V any](d *Decoder, getKey func(*Decoder) K, getValue func(*Decoder) V) (m value.Map[K, V]) {
 	for n := d.size(); n > 0 && d.err == nil; n-- {
 		k := getKey(d)
-		if _, had := m.Set(k, getValue(d)); had && d.err == nil {
+		if _, had := value.SetEntry(&m, k, getValue(d)); had && d.err == nil {
 			d.fail("key twice")
 		}
 	}

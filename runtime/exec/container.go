@@ -118,7 +118,7 @@ func MapClear[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Ma
 	}
 	if !value.SoleMap(*m) {
 		logHeader(cx, self, field, m)
-		m.Clear()
+		value.Clear(m)
 		return
 	}
 	cx.logUndo(self, field, value.EmptyMap(m, cx.logNumber()))
@@ -183,14 +183,14 @@ func VectorElem[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i i
 	value.CheckIndex(*v, i)
 	ownVector(cx, self, field, v)
 	noteElem(cx, self, field, v, i)
-	return v.Ref(i)
+	return value.RefAt(v, i)
 }
 
 // VectorPush is v.push(e).
 func VectorPush[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], e T) {
 	ownVector(cx, self, field, v)
 	cx.logUndo(self, field, value.NotePush(v, cx.logNumber()))
-	v.Push(e)
+	value.Push(v, e)
 }
 
 // VectorPop is v.pop(). The log may hold the element, too, so it counts as shared.
@@ -199,7 +199,7 @@ func VectorPop[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) T {
 		ownVector(cx, self, field, v)
 		cx.logUndo(self, field, value.NotePop(v, cx.logNumber()))
 	}
-	old := v.Pop()
+	old := value.Pop(v)
 	value.MarkShared(&old)
 	return old
 }
@@ -232,7 +232,7 @@ func VectorClear[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) {
 	}
 	if !value.SoleVector(*v) {
 		logHeader(cx, self, field, v)
-		v.Clear()
+		value.Clear(v)
 		return
 	}
 	cx.logUndo(self, field, value.EmptyVector(v, cx.logNumber()))

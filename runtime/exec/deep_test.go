@@ -297,7 +297,7 @@ func (w *writer) step() {
 	case 6: // what was taken out is written and put elsewhere
 		if n := len(m.rows); n > 0 {
 			r := VectorPop(cx, self, shelfRows, &d.rows)
-			r.tags.Push(7)
+			value.Push(&r.tags, 7)
 			Log(cx, self, shelfCell, &d.cell)
 			d.cell = r
 			m.cell = m.rows[n-1]

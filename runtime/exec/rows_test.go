@@ -95,17 +95,17 @@ func (m *chestModel) clone() *chestModel {
 func (m *chestModel) chest() *chest {
 	s := &chest{}
 	for k, v := range m.names {
-		s.names.Set(k, v)
+		value.SetEntry(&s.names, k, v)
 	}
 	for k, v := range m.lists {
-		s.lists.Set(k, value.VectorOf(slices.Clone(v)...))
+		value.SetEntry(&s.lists, k, value.VectorOf(slices.Clone(v)...))
 	}
 	for k := range m.tags {
-		s.tags.Insert(k)
+		value.AddMember(&s.tags, k)
 	}
 	s.line = value.VectorOf(slices.Clone(m.line)...)
 	for _, r := range m.rows {
-		s.rows.Push(value.VectorOf(slices.Clone(r)...))
+		value.Push(&s.rows, value.VectorOf(slices.Clone(r)...))
 	}
 	return s
 }
@@ -199,7 +199,7 @@ func chestStep(t *rapid.T, cx *Cx, s *chest, m *chestModel) {
 		}
 	case 6: // what a program does that changes a copy and assigns it
 		c := s.names.Share()
-		c.Set(name, x)
+		value.SetEntry(&c, name, x)
 		Log(cx, &s.Self, 0, &s.names)
 		s.names = c
 		m.names[name] = x

@@ -114,6 +114,6 @@ func (s *shop) push(a *actor, name string) (bytes int) {
 	if u := value.NotePush(&a.line, s.log); u != nil {
 		changes = append(changes, u)
 	}
-	a.line.Push(name)
+	value.Push(&a.line, name)
 	return s.save(a, false, changes, 2)
 }

@@ -18,7 +18,7 @@ func key(i int) string { return fmt.Sprintf("item%07d", i) }
 func withPrices(n int) *actor {
 	a := &actor{balance: 7}
 	for i := range n {
-		a.prices.Set(key(i), int64(i))
+		value.SetEntry(&a.prices, key(i), int64(i))
 	}
 	return a
 }
@@ -56,7 +56,7 @@ func TestAPushWritesOneElement(t *testing.T) {
 	s := newShop(t)
 	a := &actor{}
 	for i := range 10_000 {
-		a.line.Push(key(i))
+		value.Push(&a.line, key(i))
 	}
 	s.save(a, true, nil, 0, 1, 2)
 	a = s.load()
@@ -126,7 +126,7 @@ func TestReadersOfASource(t *testing.T) {
 	s := newShop(t)
 	a := withPrices(500)
 	for i := range 500 {
-		a.line.Push(key(i))
+		value.Push(&a.line, key(i))
 	}
 	s.save(a, true, nil, 0, 1, 2)
 	a = s.load()
@@ -170,7 +170,7 @@ func TestCopiesOutliveTheirActor(t *testing.T) {
 	s := newShop(t)
 	a := withPrices(300)
 	for i := range 300 {
-		a.line.Push(key(i))
+		value.Push(&a.line, key(i))
 	}
 	s.save(a, true, nil, 0, 1, 2)
 	a = s.load()
@@ -198,7 +198,7 @@ func TestDamage(t *testing.T) {
 	whole := newShop(t)
 	a := withPrices(90)
 	for i := range 70 {
-		a.line.Push(key(i) + strings.Repeat("x", 10))
+		value.Push(&a.line, key(i)+strings.Repeat("x", 10))
 	}
 	whole.save(a, true, nil, 0, 1, 2)
 	type row struct{ key, value []byte }

@@ -121,7 +121,7 @@ func TestANewerProgramReadsAnOlderLayout(t *testing.T) {
 	old := s.adopt(classBefore).Layout("market.Shop")
 	b := &before{balance: -70_000, owner: "ann", spare: value.VectorOf("x")}
 	for i := range 300 {
-		b.prices.Set(key(i), int64(i))
+		value.SetEntry(&b.prices, key(i), int64(i))
 	}
 	s.write(b, old, 0, 1, 2, 3)
 

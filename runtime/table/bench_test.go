@@ -25,7 +25,7 @@ func BenchmarkTable(b *testing.B) {
 		ids[i] = fmt.Sprintf("flight-%06d", i*7919%benchRows)
 		f := flight{id: ids[i], to: fmt.Sprintf("town-%05d", i%(benchRows/10)), price: int64(i % 1000)}
 		table.Put(tab, f)
-		m.Set(f.id, f)
+		value.SetEntry(&m, f.id, f)
 	}
 	extra := flight{id: "other", to: "town-x"}
 	for _, bb := range []struct {
@@ -41,7 +41,7 @@ func BenchmarkTable(b *testing.B) {
 			func(i int) { value.UpdateEntry(&m, ids[i], func(f *flight) { f.price++ }) }},
 		{"insert and remove",
 			func(int) { table.Insert(tab, extra); table.Remove(tab, extra.id) },
-			func(int) { m.Set(extra.id, extra); value.RemoveKey(&m, extra.id) }},
+			func(int) { value.SetEntry(&m, extra.id, extra); value.RemoveKey(&m, extra.id) }},
 		{"ten rows by an index", func(i int) {
 			to := fmt.Sprintf("town-%05d", i%(benchRows/10))
 			tab.Select(table.Equal(byTo, text(to)))

@@ -198,9 +198,9 @@ func TestRowsAreCopies(t *testing.T) {
 	tab := table.New(&shape)
 	table.Insert(tab, flight{id: "a", tags: value.VectorOf("x")})
 	list := tab.Values()
-	table.Update(tab, "a", func(f *flight) { f.tags.Push("y") })
+	table.Update(tab, "a", func(f *flight) { value.Push(&f.tags, "y") })
 	snapshot := tab.Snapshot()
-	table.Update(tab, "a", func(f *flight) { f.tags.Push("z") })
+	table.Update(tab, "a", func(f *flight) { value.Push(&f.tags, "z") })
 	for want, got := range map[string]value.Vector[flight]{"a//0[x]": list, "a//0[x y]": snapshot.Values(), "a//0[x y z]": tab.Values()} {
 		if join(got.Items()) != want {
 			t.Errorf("%s, want %s", join(got.Items()), want)

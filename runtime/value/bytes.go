@@ -44,21 +44,6 @@ func (b Bytes) Size() int64 { return b.v.Size() }
 // At returns byte i, or faults.
 func (b Bytes) At(i int64) uint8 { return b.v.At(i) }
 
-// Ref returns the address of byte i for writing, or faults.
-func (b *Bytes) Ref(i int64) *uint8 { return b.v.Ref(i) }
-
-// Set replaces byte i and returns the old one, or faults.
-func (b *Bytes) Set(i int64, c uint8) (old uint8) { return b.v.Set(i, c) }
-
-// Push appends c. Its inverse is Pop.
-func (b *Bytes) Push(c uint8) { b.v.Push(c) }
-
-// Pop removes and returns the last byte, or faults.
-func (b *Bytes) Pop() uint8 { return b.v.Pop() }
-
-// Clear empties b and returns what it was.
-func (b *Bytes) Clear() (old Bytes) { return Bytes{v: b.v.Clear()} }
-
 // Slice returns a copy of the bytes from i to j, j excluded, or faults.
 func (b Bytes) Slice(i, j int64) Bytes { return Bytes{v: SliceOf(b.v, i, j)} }
 

@@ -39,13 +39,13 @@ func TestVectorsAreValues(t *testing.T) {
 			}
 			switch op {
 			case 0:
-				vars[i].Push(value.VectorOf(x))
+				value.Push(&vars[i], value.VectorOf(x))
 				model[i] = append(model[i], []int64{x})
 			case 1:
-				vars[i].Ref(int64(k)).Push(x)
+				value.Push(value.RefAt(&vars[i], int64(k)), x)
 				model[i][k] = append(model[i][k], x)
 			case 2:
-				last := vars[i].Pop()
+				last := value.Pop(&vars[i])
 				if !slices.Equal(last.Items(), model[i][size-1]) {
 					t.Fatalf("pop gave %v, want %v", last.Items(), model[i][size-1])
 				}
@@ -63,13 +63,13 @@ func TestVectorsAreValues(t *testing.T) {
 				vars[i] = value.SliceOf(vars[j], 0, int64(len(model[j])/2))
 				model[i] = deep(model[j][:len(model[j])/2])
 			case 7:
-				vars[i].Clear()
+				value.Clear(&vars[i])
 				model[i] = nil
 			case 8:
 				row := vars[i].At(int64(k)).Share()
-				row.Push(x)
+				value.Push(&row, x)
 				value.Sort(&row)
-				vars[j].Push(row)
+				value.Push(&vars[j], row)
 				plain := append(slices.Clone(model[i][k]), x)
 				slices.Sort(plain)
 				model[j] = append(model[j], plain)
@@ -78,7 +78,7 @@ func TestVectorsAreValues(t *testing.T) {
 				got := value.VectorText(vars[n], rowText)
 				var want nested
 				for _, r := range model[n] {
-					want.Push(value.VectorOf(slices.Clone(r)...))
+					value.Push(&want, value.VectorOf(slices.Clone(r)...))
 				}
 				if w := value.VectorText(want, rowText); got != w {
 					t.Fatalf("after op %d on %d: variable %d is %s, want %s", op, i, n, got, w)
@@ -100,7 +100,7 @@ func TestMapsAreValues(t *testing.T) {
 			_, has := model[i][k]
 			switch op := rapid.IntRange(0, 5).Draw(t, "op"); op {
 			case 0:
-				if _, had := vars[i].Set(k, value.VectorOf(x)); had != has {
+				if _, had := value.SetEntry(&vars[i], k, value.VectorOf(x)); had != has {
 					t.Fatalf("set %s: had %v, want %v", k, had, has)
 				}
 				model[i][k] = []int64{x}
@@ -116,7 +116,7 @@ func TestMapsAreValues(t *testing.T) {
 					model[1-i][k] = slices.Clone(v)
 				}
 			case 3:
-				msg := fault(func() { value.UpdateEntry(&vars[i], k, func(v *value.Vector[int64]) { v.Push(x) }) })
+				msg := fault(func() { value.UpdateEntry(&vars[i], k, func(v *value.Vector[int64]) { value.Push(v, x) }) })
 				if has != (msg == "") {
 					t.Fatalf("update %s: fault %q, present %v", k, msg, has)
 				}
@@ -124,12 +124,12 @@ func TestMapsAreValues(t *testing.T) {
 					model[i][k] = append(model[i][k], x)
 				}
 			case 4:
-				vars[i].Clear()
+				value.Clear(&vars[i])
 				clear(model[i])
 			case 5:
 				values := value.ValuesOf(vars[i])
 				if values.Size() > 0 {
-					values.Ref(0).Push(99) // a copy: no map changes
+					value.Push(value.RefAt(&values, 0), 99) // a copy: no map changes
 				}
 			}
 			for n, m := range model {
@@ -151,7 +151,7 @@ func TestMapsAreValues(t *testing.T) {
 func TestConcurrentCopies(t *testing.T) {
 	var field value.Map[int64, value.Vector[int64]]
 	for i := range int64(20) {
-		field.Set(i, value.VectorOf(i))
+		value.SetEntry(&field, i, value.VectorOf(i))
 	}
 	done := make(chan int64)
 	for range 4 {
@@ -162,7 +162,7 @@ func TestConcurrentCopies(t *testing.T) {
 				for _, k := range mine.Keys().Items() {
 					sum += mine.At(k).At(0)
 				}
-				value.UpdateEntry(&mine, 3, func(v *value.Vector[int64]) { v.Push(1) })
+				value.UpdateEntry(&mine, 3, func(v *value.Vector[int64]) { value.Push(v, 1) })
 				value.RemoveKey(&mine, 4)
 			}
 			done <- sum
@@ -184,7 +184,7 @@ func TestFaultsNameTheOperand(t *testing.T) {
 	var tm value.Map[value.Duration, int64]
 	cases := map[string]func(){
 		"index 2 out of range, size 2":      func() { v.At(2) },
-		"index -1 out of range, size 2":     func() { v.Set(-1, 0) },
+		"index -1 out of range, size 2":     func() { value.SetAt(&v, -1, 0) },
 		"index 3 out of range, size 2":      func() { value.InsertAt(&v, 3, 0) },
 		"index 5 out of range, size 2":      func() { value.RemoveAt(&v, 5) },
 		"slice 1 to 3 out of range, size 2": func() { value.SliceOf(v, 1, 3) },
@@ -193,7 +193,7 @@ func TestFaultsNameTheOperand(t *testing.T) {
 		"slice 0 to 4 out of range, size 3": func() { value.StringSlice("abc", 0, 4) },
 		"missing key \"ann\"":               func() { m.At("ann") },
 		"missing key 1.5s":                  func() { tm.At(value.Duration(1500_000_000)) },
-		value.MsgEmpty:                      func() { new(value.Vector[int64]).Pop() },
+		value.MsgEmpty:                      func() { value.Pop(new(value.Vector[int64])) },
 		value.MsgNull:                       func() { value.Opt[int64]{}.Must() },
 	}
 	for want, f := range cases {
@@ -275,7 +275,7 @@ func BenchmarkVectorPush(b *testing.B) {
 	b.Run("vector", func(b *testing.B) {
 		var v value.Vector[int64]
 		for i := range b.N {
-			v.Push(int64(i))
+			value.Push(&v, int64(i))
 		}
 	})
 	b.Run("slice", func(b *testing.B) {
@@ -295,7 +295,7 @@ func BenchmarkMapSet(b *testing.B) {
 	b.Run("map", func(b *testing.B) {
 		var m value.Map[string, int64]
 		for i := range b.N {
-			m.Set(keys[i%1000], int64(i))
+			value.SetEntry(&m, keys[i%1000], int64(i))
 		}
 	})
 	b.Run("go", func(b *testing.B) {

@@ -1,7 +1,6 @@
 package value
 
 import (
-	"maps"
 	"sync/atomic"
 	"unsafe"
 )
@@ -40,28 +39,6 @@ func (m Map[K, V]) MarkShared() {
 		}
 		b.mark.shared.Store(true)
 	}
-}
-
-// ownMap returns m's body, which nobody else sees.
-func ownMap[K comparable, V any](m *Map[K, V]) *mapBody[K, V] {
-	old := m.body
-	switch {
-	case old == nil:
-		m.body = &mapBody[K, V]{entries: map[K]V{}}
-	case old.mark.shared.Load():
-		m.body = &mapBody[K, V]{entries: maps.Clone(old.entries)}
-		m.body.keys.set(old.keys.get())
-		if old.far != nil {
-			m.body.far = old.far.clone()
-			m.body.far.stray = true
-		}
-		if _, ok := any((*V)(nil)).(Sharer); ok {
-			for _, v := range m.body.entries {
-				MarkShared(&v)
-			}
-		}
-	}
-	return m.body
 }
 
 // Size returns the number of entries.
@@ -103,30 +80,6 @@ func (m Map[K, V]) At(k K) V {
 		failKey(KeyText(k))
 	}
 	return v
-}
-
-// Set gives k the value v and returns the old one, if there was one.
-func (m *Map[K, V]) Set(k K, v V) (old V, had bool) {
-	b := ownMap(m)
-	if b.far.reads() {
-		old, had = m.Find(k)
-		farPut(b, k, v)
-		return old, had
-	}
-	n := len(b.entries)
-	old = b.entries[k]
-	b.entries[k] = v
-	if len(b.entries) == n {
-		return old, true
-	}
-	b.keys.set(nil)
-	return old, false
-}
-
-// Clear empties the map and returns what it was.
-func (m *Map[K, V]) Clear() (old Map[K, V]) {
-	old, m.body = *m, nil
-	return old
 }
 
 // Keys returns the keys in ascending order.

@@ -1,6 +1,45 @@
 package value
 
-import "strings"
+import (
+	"maps"
+	"strings"
+)
+
+// ownMap returns m's body, which nobody else sees.
+func ownMap[K comparable, V any](m *Map[K, V]) *mapBody[K, V] {
+	old := m.body
+	switch {
+	case old == nil:
+		m.body = &mapBody[K, V]{entries: map[K]V{}}
+	case old.mark.shared.Load():
+		m.body = &mapBody[K, V]{entries: maps.Clone(old.entries)}
+		m.body.keys.set(old.keys.get())
+		if old.far != nil {
+			m.body.far = old.far.clone()
+			m.body.far.stray = true
+		}
+		if _, ok := any((*V)(nil)).(Sharer); ok {
+			for _, v := range m.body.entries {
+				MarkShared(&v)
+			}
+		}
+	}
+	return m.body
+}
+
+// SetEntry gives k the value v and returns the old one, if there was one.
+func SetEntry[K comparable, V any](m *Map[K, V], k K, v V) (old V, had bool) {
+	old, had = m.Find(k)
+	b := ownMap(m)
+	b.entries[k] = v
+	if !had {
+		b.keys.set(nil)
+		if b.far.reads() {
+			b.far.added(k)
+		}
+	}
+	return old, had
+}
 
 // GetEntry returns the value of k, or null.
 func GetEntry[K comparable, V any](m Map[K, V], k K) Opt[V] {

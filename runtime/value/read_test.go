@@ -14,8 +14,8 @@ func BenchmarkRead(b *testing.B) {
 	var m value.Map[int64, int64]
 	s, g := []int64{}, map[int64]int64{}
 	for i := range int64(1024) {
-		v.Push(i)
-		m.Set(i, i)
+		value.Push(&v, i)
+		value.SetEntry(&m, i, i)
 		s = append(s, i)
 		g[i] = i
 	}

@@ -8,9 +8,26 @@ type Set[K comparable] struct{ m Map[K, struct{}] }
 // SetOf returns a set of the given elements.
 func SetOf[K comparable](elems ...K) (s Set[K]) {
 	for _, e := range elems {
-		s.Insert(e)
+		AddMember(&s, e)
 	}
 	return s
+}
+
+// AddMember puts k into s and reports whether it was not there before. Its inverse,
+// where it returned true, is RemoveMember.
+func AddMember[K comparable](s *Set[K], k K) bool {
+	if s.m.Has(k) {
+		return false
+	}
+	SetEntry(&s.m, k, struct{}{})
+	return true
+}
+
+// RemoveMember takes k out of s and reports whether it was there. Its inverse, where
+// it returned true, is AddMember.
+func RemoveMember[K comparable](s *Set[K], k K) bool {
+	_, had := RemoveKey(&s.m, k)
+	return had
 }
 
 // Share returns a copy of s in O(1).
@@ -30,26 +47,6 @@ func (s Set[K]) Size() int64 { return s.m.Size() }
 
 // Has reports whether k is in the set.
 func (s Set[K]) Has(k K) bool { return s.m.Has(k) }
-
-// Insert puts k into the set and reports whether it was not there before. Its inverse,
-// where it returned true, is Remove.
-func (s *Set[K]) Insert(k K) bool {
-	if s.m.Has(k) {
-		return false
-	}
-	s.m.Set(k, struct{}{})
-	return true
-}
-
-// Remove takes k out of the set and reports whether it was there. Its inverse, where
-// it returned true, is Insert.
-func (s *Set[K]) Remove(k K) bool {
-	_, had := RemoveKey(&s.m, k)
-	return had
-}
-
-// Clear empties the set and returns what it was.
-func (s *Set[K]) Clear() (old Set[K]) { return Set[K]{m: s.m.Clear()} }
 
 // Keys returns the elements in ascending order.
 func (s Set[K]) Keys() Vector[K] { return s.m.Keys() }

@@ -42,6 +42,13 @@ type Sharer interface{ MarkShared() }
 // of every type without containers.
 func Eq[T comparable](a, b T) bool { return a == b }
 
+// Clear empties a container and returns what it was.
+func Clear[C any](c *C) (old C) {
+	var empty C
+	old, *c = *c, empty
+	return old
+}
+
 // markAll marks every element of s that refers to a body. It is called when a body is
 // cloned: from then on its elements have two owners.
 func markAll[T any](s []T) {

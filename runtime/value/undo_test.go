@@ -68,7 +68,7 @@ func writeVector(t *rapid.T, l *undoLog, v *value.Vector[int64], m []int64) []in
 	switch {
 	case op < 4:
 		l.add(value.NotePush(v, l.number))
-		v.Push(x)
+		value.Push(v, x)
 		return append(m, x)
 	case op == 4:
 		l.add(value.EmptyVector(v, l.number))
@@ -79,7 +79,7 @@ func writeVector(t *rapid.T, l *undoLog, v *value.Vector[int64], m []int64) []in
 		slices.Sort(m)
 	case op < 9:
 		l.add(value.NotePop(v, l.number))
-		v.Pop()
+		value.Pop(v)
 		return m[:n-1]
 	case op < 12:
 		l.add(value.NoteInsert(v, l.number, int64(i)))
@@ -93,7 +93,7 @@ func writeVector(t *rapid.T, l *undoLog, v *value.Vector[int64], m []int64) []in
 		if !value.FreeElem(v, l.number, int64(i)) && !recently(l, v, i) {
 			l.add(value.NoteSet(v, l.number, int64(i)))
 		}
-		v.Set(int64(i), x)
+		value.SetAt(v, int64(i), x)
 		m[i] = x
 	}
 	return m
@@ -114,7 +114,7 @@ func recently(l *undoLog, v *value.Vector[int64], i int) bool {
 func TestMapRecordsRestoreEverything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var v value.Map[int64, int64]
-		v.Set(0, 0)
+		value.SetEntry(&v, 0, 0)
 		model := v.Share()
 		value.OwnMap(&v, 1)
 		for number := range uint64(rapid.IntRange(1, 8).Draw(t, "logs")) {
@@ -125,15 +125,15 @@ func TestMapRecordsRestoreEverything(t *testing.T) {
 				op := rapid.IntRange(0, 60).Draw(t, "op")
 				if op == 0 {
 					l.add(value.EmptyMap(&v, l.number))
-					m.Clear()
+					value.Clear(&m)
 					continue
 				}
 				if !value.FreeEntry(&v, l.number) && (len(l.list) == 0 || !value.NotedEntry(&v, l.list[len(l.list)-1], k)) {
 					l.add(value.NoteEntry(&v, l.number, k))
 				}
 				if op < 45 {
-					v.Set(k, int64(op))
-					m.Set(k, int64(op))
+					value.SetEntry(&v, k, int64(op))
+					value.SetEntry(&m, k, int64(op))
 				} else {
 					value.RemoveKey(&v, k)
 					value.RemoveKey(&m, k)

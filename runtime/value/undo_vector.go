@@ -101,7 +101,7 @@ func note[T any](b *vectorBody[T], op vectorOp, i, base int) Undo {
 	b.mark.base = base
 	u := &vectorUndo[T]{body: b, op: op, i: i}
 	if op == vectorSet || op == vectorPop || op == vectorRemove {
-		u.old = elemOf(b, i)
+		u.old = Vector[T]{body: b}.At(int64(i))
 		u.known = b.far.reads() && b.far.over[i] != nil
 	}
 	return u

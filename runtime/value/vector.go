@@ -36,23 +36,6 @@ func (v Vector[T]) MarkShared() {
 	}
 }
 
-// ownVector returns v's body, which nobody else sees.
-func ownVector[T any](v *Vector[T]) *vectorBody[T] {
-	switch {
-	case v.body == nil:
-		v.body = &vectorBody[T]{}
-	case v.body.mark.shared.Load():
-		old := v.body
-		v.body = &vectorBody[T]{elems: append([]T(nil), old.elems...)}
-		if old.far != nil {
-			v.body.far = cloneFar[T](old.far)
-			v.body.far.stray = true
-		}
-		markAll(v.body.elems)
-	}
-	return v.body
-}
-
 // Items returns the elements for reading. The slice stays as it is for as long as
 // the vector is shared or not written.
 func (v Vector[T]) Items() []T {
@@ -80,70 +63,6 @@ func (v Vector[T]) At(i int64) T {
 		return farElem[T](v.body.far, int(i))
 	}
 	return v.body.elems[i]
-}
-
-// Ref returns the address of element i for writing through a path, or faults. It is
-// valid until the vector is next written or shared.
-func (v *Vector[T]) Ref(i int64) *T {
-	CheckIndex(*v, i)
-	b := ownVector(v)
-	if b.far.reads() {
-		return farPlace[T](b.far, int(i))
-	}
-	return &b.elems[i]
-}
-
-// Set replaces element i and returns the old one, or faults.
-func (v *Vector[T]) Set(i int64, e T) (old T) {
-	p := v.Ref(i)
-	old, *p = *p, e
-	return old
-}
-
-// Push appends e. Its inverse is Pop.
-func (v *Vector[T]) Push(e T) {
-	b := ownVector(v)
-	if b.far.reads() {
-		written := e // and e need not be on the heap
-		b.far.push(&written)
-		return
-	}
-	b.elems = append(b.elems, e)
-}
-
-// Pop removes and returns the last element, or faults. Its inverse is Push.
-func (v *Vector[T]) Pop() (last T) {
-	n := v.Size()
-	if n == 0 {
-		Fail(MsgEmpty)
-	}
-	last = v.At(n - 1)
-	cut(ownVector(v), int(n-1))
-	return last
-}
-
-// cut drops the elements from n on in a body that is sole.
-func cut[T any](b *vectorBody[T], n int) {
-	if b.far.reads() {
-		b.far.cut(n)
-		return
-	}
-	clear(b.elems[n:]) // do not keep them alive
-	b.elems = b.elems[:n]
-}
-
-// elemOf returns element i, which there is.
-func elemOf[T any](b *vectorBody[T], i int) T {
-	if b.far.reads() {
-		return farElem[T](b.far, i)
-	}
-	return b.elems[i]
-}
-
-// Clear empties the vector and returns what it was.
-func (v *Vector[T]) Clear() (old Vector[T]) {
-	old, v.body = *v, nil
-	return old
 }
 
 // EachElem calls f for every element.

@@ -11,9 +11,72 @@ import (
 // LookupElem returns element i of v, or the zero value when there is none.
 func LookupElem[T any](v Vector[T], i int64) (e T) {
 	if uint64(i) < uint64(v.Size()) {
-		e = elemOf(v.body, int(i))
+		e = v.At(i)
 	}
 	return e
+}
+
+// ownVector returns v's body, which nobody else sees.
+func ownVector[T any](v *Vector[T]) *vectorBody[T] {
+	switch {
+	case v.body == nil:
+		v.body = &vectorBody[T]{}
+	case v.body.mark.shared.Load():
+		old := v.body
+		v.body = &vectorBody[T]{elems: append([]T(nil), old.elems...)}
+		if old.far != nil {
+			v.body.far = cloneFar[T](old.far)
+			v.body.far.stray = true
+		}
+		markAll(v.body.elems)
+	}
+	return v.body
+}
+
+// RefAt returns the address of element i for writing through a path, or faults. It is
+// valid until the vector is next written or shared.
+func RefAt[T any](v *Vector[T], i int64) *T {
+	CheckIndex(*v, i)
+	b := ownVector(v)
+	if b.far.reads() {
+		return farPlace[T](b.far, int(i))
+	}
+	return &b.elems[i]
+}
+
+// SetAt replaces element i, or faults.
+func SetAt[T any](v *Vector[T], i int64, e T) { *RefAt(v, i) = e }
+
+// Push appends e. Its inverse is Pop.
+func Push[T any](v *Vector[T], e T) {
+	b := ownVector(v)
+	if b.far.reads() {
+		written := e // and e need not be on the heap
+		b.far.push(&written)
+		return
+	}
+	b.elems = append(b.elems, e)
+}
+
+// Pop removes and returns the last element, or faults. Its inverse is Push.
+func Pop[T any](v *Vector[T]) (last T) {
+	n := v.Size()
+	if n == 0 {
+		Fail(MsgEmpty)
+	}
+	last = v.At(n - 1)
+	cut(ownVector(v), int(n-1))
+	return last
+}
+
+// cut drops the elements from n on in a body that is sole.
+func cut[T any](b *vectorBody[T], n int) {
+	if b.far.reads() {
+		b.far.cut(n)
+		return
+	}
+	clear(b.elems[n:]) // do not keep them alive
+	b.elems = b.elems[:n]
 }
 
 // InsertAt puts e at position i, before the element that stood there; i may be the
@@ -24,7 +87,7 @@ func InsertAt[T any](v *Vector[T], i int64, e T) {
 		failIndex(i, int(n))
 	}
 	if i == n {
-		v.Push(e)
+		Push(v, e)
 		return
 	}
 	b := ownVector(v)
@@ -49,7 +112,7 @@ func remove[T any](b *vectorBody[T], i int) {
 func RemoveAt[T any](v *Vector[T], i int64) (old T) {
 	CheckIndex(*v, i)
 	if i == v.Size()-1 {
-		return v.Pop()
+		return Pop(v)
 	}
 	b := ownVector(v)
 	bring(b)

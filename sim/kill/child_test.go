@@ -69,7 +69,7 @@ func (b *book) vault(session int64) ledger.VaultRef {
 
 func (b *book) vaults() (all runtime.Vector[ledger.VaultRef]) {
 	for i := range b.sessions {
-		all.Push(b.vault(int64(i)))
+		runtime.Push(&all, b.vault(int64(i)))
 	}
 	return all
 }

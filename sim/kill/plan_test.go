@@ -91,7 +91,7 @@ func (p *plan) await(b *book, s *runtime.Session, ack uint64) (string, error) {
 	case relay:
 		var path runtime.Vector[ledger.AccountRef]
 		for _, i := range p.path {
-			path.Push(b.accounts[i])
+			runtime.Push(&path, b.accounts[i])
 		}
 		return send(from.Ref, &ledger.AeonMethodAccountRelay, &ledger.AeonArgsAccountRelay{Path: path, Amount: p.amount, Session: p.session, Seq: p.seq})
 	case spin:

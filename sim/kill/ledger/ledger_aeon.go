@@ -154,10 +154,10 @@ func (self *Account) look(cx *aeonrt.Cx) aeonrt.Vector[int64] {
 	for _, session := range self.tallies.Keys().Items() {
 		cx.Spend()
 		t := self.tallies.At(session)
-		all.Push(session)
-		all.Push(t.count)
-		all.Push(t.sum)
-		all.Push(t.last)
+		aeonrt.Push(&all, session)
+		aeonrt.Push(&all, t.count)
+		aeonrt.Push(&all, t.sum)
+		aeonrt.Push(&all, t.last)
 	}
 	return all
 }
@@ -348,7 +348,7 @@ func (self *Bank) Dump(cx *aeonrt.Cx) aeonrt.Vector[int64] {
 		cx.Spend()
 		for _, n := range a.callLook(cx).Items() {
 			cx.Spend()
-			all.Push(n)
+			aeonrt.Push(&all, n)
 		}
 	}
 	return all
