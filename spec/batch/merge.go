@@ -12,9 +12,10 @@ import (
 	"github.com/aeon-lang/aeon/internal/assert"
 )
 
-// mergeMax is how many programs go into one Go package. Most of what the Go compiler does for a small program
-// is to instantiate the containers of the runtime, and a package of many programs shares those.
-const mergeMax = 25
+// mergeMax is how many programs go into one Go package. Half of what the Go compiler does for a small program
+// is to instantiate the containers of the runtime, and a package of many programs shares those. It needs memory
+// for a package, 0.4 GB for 25 programs, 0.8 GB for 63 and 1.3 GB for 125.
+const mergeMax = 63
 
 // merge puts the package of a program into one that it shares with others: every name at the top level gets a suffix,
 // and nothing else changes, lines included. It returns the name that AeonPackage has now.
