@@ -164,12 +164,15 @@ func (b *Builder) compile(ctx context.Context, golang toolchain, dir, exe, modul
 	defer os.RemoveAll(staged)
 	out := filepath.Join(staged, filepath.Base(exe))
 	args := []string{"-overlay", filepath.Join(dir, "overlay.json"), "-buildvcs=false"}
+	var flags []string
 	if lay.quick {
-		args = append(args, "-gcflags="+programModule+"/...=-N -l -dwarf=false")
+		flags = append(flags, "-N", "-l")
 	}
-	if !lay.debug {
-		args = append(args, "-ldflags=-s -w") // tables of the debugger only: positions in failures stay
+	if !lay.debug { // tables of the debugger only: positions in failures stay
+		flags = append(flags, "-dwarf=false")
+		args = append(args, "-ldflags=-s -w")
 	}
+	args = append(args, "-gcflags="+programModule+"/...="+strings.Join(flags, " "))
 	command := golang.command
 	if lay.store {
 		command = golang.fetching
