@@ -12,13 +12,15 @@ type farMap struct {
 	// stray: the body has been written without a log, so nobody knows what differs from at.
 	stray bool
 	src   MapSource
-	gone  map[any]struct{} // removed; none is in entries
-	size  int              // with a source: number of entries
+	order func(a, b any) int // of keys and pointers to keys, with a source
+	gone  map[any]struct{}   // removed; none is in entries
+	size  int                // with a source: number of entries
 }
 
 // FarMap returns a map of size entries that src reads, at the version of what it shows now.
 func FarMap[K comparable, V any](size int, src MapSource, at *Version) Map[K, V] {
-	return Map[K, V]{body: &mapBody[K, V]{entries: map[K]V{}, far: &farMap{at: at, src: src, size: size}}}
+	f := &farMap{at: at, src: src, size: size, order: orderOfAny[K]()}
+	return Map[K, V]{body: &mapBody[K, V]{entries: map[K]V{}, far: f}}
 }
 
 // IsFarMap reports whether entries of m may have to be read from a source.
@@ -103,8 +105,8 @@ func (f *farMap) restore(k any, has, had, known bool) {
 }
 
 // each calls visit for all entries in ascending order, until it returns false; written has those
-// of the body. The keys that order and visit get may be pointers to keys.
-func (f *farMap) each(values bool, written map[any]any, order func(a, b any) int, visit func(k, v any) bool) {
+// of the body. The keys that visit gets may be pointers to keys.
+func (f *farMap) each(values bool, written map[any]any, visit func(k, v any) bool) {
 	scan := f.src.Scan(values) // before the versions are asked
 	defer scan.Close()
 	over, whole := f.at.replaced()
@@ -114,7 +116,7 @@ func (f *farMap) each(values bool, written map[any]any, order func(a, b any) int
 	for k := range f.gone {
 		over[k] = Opt[any]{}
 	}
-	keys := slices.SortedFunc(maps.Keys(over), order)
+	keys := slices.SortedFunc(maps.Keys(over), f.order)
 	n := 0
 	yield := func(k, v any) bool {
 		n++
@@ -127,7 +129,7 @@ func (f *farMap) each(values bool, written map[any]any, order func(a, b any) int
 		}
 		place := -1 // of the last key of over up to k, beside k
 		for len(keys) > 0 {
-			if place = order(keys[0], k); place > 0 {
+			if place = f.order(keys[0], k); place > 0 {
 				break
 			}
 			if o := over[keys[0]]; o.ok && !yield(keys[0], o.v) {
@@ -174,13 +176,19 @@ func farEach[K comparable, V any](b *mapBody[K, V], values bool, visit func(K, V
 	for k, v := range b.entries {
 		written[k] = &v
 	}
-	key := func(k any) K {
-		if p, ok := k.(*K); ok {
-			return *p
-		}
-		return k.(K)
+	b.far.each(values, written, func(k, v any) bool { return visit(keyIn[K](k), *v.(*V)) })
+}
+
+// keyIn returns the key that k is or points to.
+func keyIn[K any](k any) K {
+	if p, ok := k.(*K); ok {
+		return *p
 	}
+	return k.(K)
+}
+
+// orderOfAny is orderOf for keys and pointers to keys.
+func orderOfAny[K any]() func(a, b any) int {
 	order := orderOf[K]()
-	b.far.each(values, written, func(a, b any) int { return order(key(a), key(b)) },
-		func(k, v any) bool { return visit(key(k), *v.(*V)) })
+	return func(a, b any) int { return order(keyIn[K](a), keyIn[K](b)) }
 }
