@@ -142,7 +142,7 @@ var errRepeated = errors.New("the request has run or is running")
 // Await runs request seq and returns when its outcome is durable; args take the result. If
 // the request has run before, they take the result of that, or its failure is returned. All
 // requests up to ack, which is below seq, are over. The errors are those of Client.Await, ErrAcknowledged,
-// ErrSessionExpired, *ResultError and *TargetError.
+// ErrSessionExpired and *ResultError.
 func (x *Session) Await(seq, ack uint64, target Ref, m *Method, args Args) error {
 	if ack >= seq {
 		return fmt.Errorf("request %d of session %q acknowledges requests up to %d", seq, x.name, ack)
@@ -165,8 +165,6 @@ func (x *Session) Await(seq, ack uint64, target Ref, m *Method, args Args) error
 		case err != nil:
 			return err
 		case !ended: // it was refused before it ran, and may be performed now
-		case at != target.h.id:
-			return &TargetError{Session: x.name, Seq: seq, Target: at, Other: target.h.id}
 		default:
 			return x.replay(at, seq, m, args)
 		}
@@ -236,8 +234,8 @@ func (r *request) claim() bool {
 	return true
 }
 
-// outcome waits while request seq runs, and says with which actor its outcome is stored. It has not ended
-// if it was refused.
+// outcome waits while request seq runs, and says with which actor its outcome is stored: another one than
+// a repetition has named, if that is the next actor of a name. It has not ended if it was refused.
 func (x *Session) outcome(seq uint64) (at event.ActorID, ended bool, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -269,18 +267,6 @@ func (r *request) end() {
 	}
 	close(x.mu.running[r.seq])
 	delete(x.mu.running, r.seq)
-}
-
-// TargetError refuses a request of a durable session under a number that another request has had. It has not run.
-type TargetError struct {
-	Session       string
-	Seq           uint64
-	Target, Other event.ActorID // of the request before, and of this one
-}
-
-// Error implements error.
-func (e *TargetError) Error() string {
-	return fmt.Sprintf("request %d of session %q was sent to actor %v before, and now to actor %v; every request needs a number of its own", e.Seq, e.Session, e.Target, e.Other)
 }
 
 // Flags of an outcome.

@@ -273,19 +273,21 @@ func TestRepetitionsAreRecognisedUnderTheLock(t *testing.T) {
 	}
 }
 
-// A number stands for one request for ever.
-func TestOneNumberForTwoTargets(t *testing.T) {
+// A request that deletes an actor of a name has run, also for who means the next actor of that name when he
+// sends it again.
+func TestARepetitionOnTheNextActorOfTheName(t *testing.T) {
 	n := startNode(t, Config{})
-	_, list := openBank(t, n.sys, "main", 2)
 	x := n.begin("phone")
-	_, err := deposit(x, 1, 0, list[0].Ref, 5)
-	mustNot(t, err)
-	var other *TargetError
-	if _, err := deposit(x, 1, 0, list[1].Ref, 5); !errors.As(err, &other) || !strings.Contains(err.Error(), "number of its own") {
-		t.Error(err)
-	}
-	if balance, err := (accountRef{list[1].Ref}).Balance(n.cl); err != nil || balance != 1000 {
-		t.Errorf("%d, %v", balance, err)
+	for run := range 3 {
+		front := Named(n.cl, &classDesk, "front")
+		mustNot(t, x.Await(1, 0, front, &methodDelete, nil))
+		mustNot(t, n.cl.Await(Named(n.cl, &classDesk, "front"), &methodAlone, work(func(cx *Cx, d *desk) {
+			if d.setN(cx, d.n+1); d.n != int64(run)+2 { // the constructor begins with 1
+				t.Errorf("run %d: n is %d", run, d.n)
+			}
+		})))
+		n.crash(all)
+		x = n.begin("phone")
 	}
 	n.close()
 }
