@@ -111,11 +111,8 @@ func (ev *Event) seeThrough() error {
 	ch, next := ev.chain, ev.next
 	s := ev.sys
 	s.giveBack(ev)
-	ch.proceed(next)
-	select {
-	case <-ch.ended:
+	if ch.proceed(next) {
 		return ch.answer()
-	default:
 	}
 	s.wait(ch.ended)
 	if e, ok := ch.err.(*AbortError); ok { // it happened in another goroutine
@@ -152,7 +149,8 @@ func (s *System) stepped(ev *Event, err error) {
 func (t *tailStep) mine() bool { return t.keep || t.lane != nil }
 
 // proceed performs a step, and those after it, until there is none left or one waits in a lane that others drain.
-func (ch *chain) proceed(next tailStep) {
+// It reports whether the chain has ended.
+func (ch *chain) proceed(next tailStep) (ended bool) {
 	s := ch.sys
 	var ev *Event
 	var l *lane
@@ -173,7 +171,7 @@ func (ch *chain) proceed(next tailStep) {
 			}
 			s.postponed.Add(1)
 			ch.postpone()
-			return
+			return true
 		}
 		ev = s.takeEvent(s.inner, next.id, next.target, next.method, next.args)
 		ev.chain, ev.from = ch, next.from
@@ -185,13 +183,14 @@ func (ch *chain) proceed(next tailStep) {
 		err := ev.perform()
 		s.passOn(l)
 		next = ev.next
-		if next.method == nil {
+		if ended = next.method == nil; ended {
 			ch.leave()
 			ch.end(ev, err)
 		}
 		s.giveBack(ev)
 	}
 	finished = true
+	return ended
 }
 
 // passOn has a worker drain what has come behind a step into its lane. l may be nil.

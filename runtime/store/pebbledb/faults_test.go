@@ -124,15 +124,23 @@ func faultyRun(t *testing.T, f *fault) (failed error, opened bool) {
 		reopen(t, fs, 0, rows, size)
 		return err, false
 	}
-	acked := 0
-	for n := 0; n < groups && s.Err() == nil; n++ {
-		if s.Wait(t.Context(), appendGroup(s, n, rows, size)) == nil {
-			acked = n + 1
+	var acked atomic.Int64
+	wrote := make(chan struct{})
+	go func() {
+		defer close(wrote)
+		for n := 0; n < groups && s.Err() == nil; n++ {
+			if s.Wait(context.Background(), appendGroup(s, n, rows, size)) == nil {
+				acked.Store(int64(n) + 1)
+			}
+			if n%8 == 0 {
+				engine.Flush() // a failure is the store's
+				s.Get(groupKey(n, 0), nil)
+			}
 		}
-		if n%8 == 0 {
-			engine.Flush() // a failure is the store's
-			s.Get(groupKey(n, 0), nil)
-		}
+	}()
+	select {
+	case <-wrote:
+	case <-engine.Stuck(): // with locks that a write may wait for; a process would have ended
 	}
 	failed = s.Err()
 	if failed != nil {
@@ -150,7 +158,7 @@ func faultyRun(t *testing.T, f *fault) (failed error, opened bool) {
 	if want := int64(1); failed != nil && fatal.Load() != want {
 		t.Errorf("Fatal was called %d times", fatal.Load())
 	}
-	reopen(t, fs, acked, rows, size)
+	reopen(t, fs, int(acked.Load()), rows, size)
 	return failed, true
 }
 
