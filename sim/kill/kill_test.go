@@ -105,16 +105,10 @@ func TestLedgerIsGenerated(t *testing.T) {
 	}
 }
 
-// Bugs that are planted in the runtime are seen.
+// Bugs that are planted in the runtime are seen, by the books of the clients or by the checker of the trace: in which of
+// their many ways is chance. Some may also leave a process in a state in which it crashes.
 func TestPlantedBugsAreSeen(t *testing.T) {
-	for bug, signs := range map[string][]string{
-		"answerEarly":      {"but answered were", "was applied 0 times", "DURABLE"},
-		"outcomeForgotten": {"is now"},
-		// These leave a process in a state in which it may also crash.
-		"outboxKept": {"notes out of order", "ended by itself", "applied", "ONCE", "in all accounts"},
-		// The rows of the event that came later are written first.
-		"releaseFirst": {"notes out of order", "ended by itself", "applied", "READ", "ORDER", "CAUSE", "in all accounts"},
-	} {
+	for bug, mayCrash := range map[string]bool{"answerEarly": false, "outcomeForgotten": false, "outboxKept": true, "releaseFirst": true} {
 		t.Run(bug, func(t *testing.T) {
 			l := newLife(t.TempDir(), chosenSeed(), 12)
 			l.bug = bug
@@ -122,8 +116,10 @@ func TestPlantedBugsAreSeen(t *testing.T) {
 			if err == nil {
 				t.Fatalf("nobody has seen it: %s", &l.figures)
 			}
-			if !slices.ContainsFunc(signs, func(s string) bool { return strings.Contains(err.Error(), s) }) {
-				t.Errorf("it shows otherwise: %v", err)
+			for _, other := range []string{"nothing from the process", "the last process", "ended by itself"} {
+				if strings.Contains(err.Error(), other) && !(mayCrash && other == "ended by itself") {
+					t.Errorf("it shows otherwise: %v", err)
+				}
 			}
 			t.Logf("after %d kills: %.300s", l.figures.kills, err)
 		})
