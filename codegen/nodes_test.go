@@ -160,3 +160,70 @@ func TestEveryCallHasAnEmitter(t *testing.T) {
 		}
 	}
 }
+
+// tablesProgram writes tables in every way that there is: in a constructor and after it, with rows that own and without.
+const tablesProgram = `package p
+class Row { int id; string to; }
+class Slot { int id; Node node; }
+actorclass Node {
+	table<Row> rows key(id) index(to);
+	table<Slot> slots key(id);
+	Node() {
+		rows.insert(new Row(1, ""));
+		rows.put(new Row(1, "a"));
+		rows[1].to = "b";
+		rows.remove(1);
+		rows.clear();
+	}
+	int write(Node n) {
+		rows.insert(new Row(1, ""));
+		rows.put(new Row(1, "a"));
+		rows[1].to = "b";
+		rows.remove(1);
+		rows.clear();
+		slots.insert(new Slot(1, n));
+		slots.put(new Slot(1, n));
+		slots[1].node = n;
+		slots.remove(1);
+		slots.clear();
+		if (Row r = rows.get(1)) {
+			return r.id;
+		}
+		return rows.find(to, "a").size() + rows.range(to, "a").size();
+	}
+}
+`
+
+// TestEveryTableFunctionIsCalled fails when the runtime has a function for tables that generated code never calls.
+func TestEveryTableFunctionIsCalled(t *testing.T) {
+	var code strings.Builder
+	for _, f := range generate(t, "tables.aeon", tablesProgram, false) {
+		code.Write(f.Content)
+	}
+	found := 0
+	for _, f := range parseFolder(t, "../runtime") {
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || !mentionsTable(fn) {
+				continue
+			}
+			found++
+			if name := "aeonrt." + fn.Name.Name; !strings.Contains(code.String(), name+"(") {
+				t.Errorf("nothing calls %s", name)
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("package runtime has %d functions for tables", found)
+	}
+}
+
+// mentionsTable reports whether a table is among the parameters or the result of a function.
+func mentionsTable(fn *ast.FuncDecl) (found bool) {
+	ast.Inspect(fn.Type, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		found = found || ok && id.Name == "Table"
+		return !found
+	})
+	return found
+}

@@ -74,16 +74,6 @@ func TablePutOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *Tab
 	exec.TablePutOwned(cx, self, field, t, v)
 }
 
-// TableSet replaces the row of key k by v, which has the same key, or faults.
-func TableSet[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T], k K, v T) {
-	exec.TableSet(cx, self, field, t, k, v)
-}
-
-// TableSetOwned is TableSet where rows hold plain actor references.
-func TableSetOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T], k K, v T) {
-	exec.TableSetOwned(cx, self, field, t, k, v)
-}
-
 // TableUpdate applies f to the row of key k in place, or faults.
 func TableUpdate[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T], k K, f func(*T)) {
 	exec.TableUpdate(cx, self, field, t, k, f)

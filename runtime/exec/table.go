@@ -50,19 +50,6 @@ func TablePutOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *tab
 	TablePut(cx, self, field, t, v)
 }
 
-// TableSet replaces the row of key k by v, which has the same key, or faults.
-func TableSet[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T], k K, v T) {
-	key := table.MustKey(*t, k)
-	noteRow(cx, self, field, t.Body(), key)
-	table.ReplaceAt(*t, key, v)
-}
-
-// TableSetOwned is TableSet where rows hold plain actor references.
-func TableSetOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *table.Table[K, T], k K, v T) {
-	cx.moveEdges(self, any(t.At(k)), any(v))
-	TableSet(cx, self, field, t, k, v)
-}
-
 // TableUpdate applies f to the row of key k in place, or faults when there is none, or f gives
 // it another key. What f writes in it needs no record, apart from the containers that it
 // refers to.

@@ -99,7 +99,7 @@ func (h *hangar) fly(cx *Cx, r *rand.Rand, steps int) {
 			TableUpdate(cx, &h.Self, 0, &h.planes, id, func(q *plane) { q.to = p.to })
 		case n < 86 && h.planes.Has(id):
 			p.to = "set"
-			TableSetOwned(cx, &h.Self, 0, &h.planes, id, p)
+			TablePutOwned(cx, &h.Self, 0, &h.planes, p)
 		case n < 98:
 			TableRemoveOwned(cx, &h.Self, 0, &h.planes, id)
 		case n == 99 && steps%7 == 0:

@@ -86,16 +86,6 @@ func Put[K comparable, T any](t Table[K, T], v T) { PutAt(t, KeyOf(t, &v), v) }
 // PutAt is Put for a row whose key has these bytes.
 func PutAt[K comparable, T any](t Table[K, T], key string, v T) { t.body.put(key, newRow(v)) }
 
-// Replace replaces the row of key k, or faults when there is none, or v has another key.
-func Replace[K comparable, T any](t Table[K, T], k K, v T) { ReplaceAt(t, MustKey(t, k), v) }
-
-// ReplaceAt is Replace for a row that is there.
-func ReplaceAt[K comparable, T any](t Table[K, T], key string, v T) {
-	r := newRow(v)
-	t.body.sameKey(r.val, key)
-	t.body.put(key, r)
-}
-
 // Remove takes the row of key k out, and reports whether there was one.
 func Remove[K comparable, T any](t Table[K, T], k K) bool {
 	key, ok := Key(t, k)

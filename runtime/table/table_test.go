@@ -211,11 +211,13 @@ func TestRowsAreCopies(t *testing.T) {
 func TestFaults(t *testing.T) {
 	tab := table.New(&shape)
 	table.Insert(tab, flight{id: "a", to: "Rome"})
+	changed := table.New(&shape) // by what undoes the event, if it is in a field
+	table.Insert(changed, flight{id: "a"})
 	for want, f := range map[string]func(){
 		`duplicate key "a"`:                  func() { table.Insert(tab, flight{id: "a"}) },
 		`missing key "b"`:                    func() { tab.At("b") },
 		`missing key "c"`:                    func() { table.Update(tab, "c", func(*flight) {}) },
-		"the key of a row cannot be changed": func() { table.Replace(tab, "a", flight{id: "b"}) },
+		"the key of a row cannot be changed": func() { table.Update(changed, "a", func(f *flight) { f.id = "b" }) },
 	} {
 		func() {
 			defer func() {
