@@ -1,22 +1,25 @@
 package exec
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
 // cancellation is what a client has said of an event: it is not to happen ([CANCEL]). It is looked at
-// wherever the event waits for others, when it has its locks, and when it ends: an event that has not passed its end by then is
+// wherever the event waits for others or for credit, when it has its locks, and when it ends: an event that has not passed its end by then is
 // undone, and so is the next step of its chain. The zero value is ready to use.
 type cancellation struct {
 	said atomic.Bool
 	mu   struct {
-		sync.Mutex        // taken before the mutexes of events
-		waits      *Event // the event or the step of its chain, while waiting is above 0
-		waiting    int    // so many of its branches may wait
+		sync.Mutex               // taken before the mutexes of events
+		waits      *Event        // the event or the step of its chain, while waiting is above 0
+		waiting    int           // so many of its branches may wait
+		done       chan struct{} // nil: nobody has asked for it
 	}
 }
 
@@ -27,8 +30,10 @@ var errCancelled = errors.New("cancelled")
 // event: one that runs has to come to its end first.
 func (f *Future) Cancel() {
 	c := &f.cancel
-	c.said.Store(true)
 	c.mu.Lock()
+	if again := c.said.Swap(true); !again && c.mu.done != nil {
+		close(c.mu.done)
+	}
 	if c.mu.waiting > 0 {
 		ev := c.mu.waits
 		ev.mu.Lock()
@@ -38,6 +43,45 @@ func (f *Future) Cancel() {
 	c.mu.Unlock()
 	f.sys.yield()
 }
+
+// untilCancelled is a cancellation as the context of what waits for others than events. It is a pointer, and makes
+// its channel when somebody waits: few do.
+type untilCancelled cancellation
+
+// context returns what ends when the event is cancelled.
+func (ev *Event) context() context.Context {
+	if c := ev.cancellation(); c != nil {
+		return (*untilCancelled)(c)
+	}
+	return context.Background()
+}
+
+// Done implements context.Context.
+func (c *untilCancelled) Done() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.mu.done == nil {
+		c.mu.done = make(chan struct{})
+		if c.said.Load() {
+			close(c.mu.done)
+		}
+	}
+	return c.mu.done
+}
+
+// Err implements context.Context.
+func (c *untilCancelled) Err() error {
+	if c.said.Load() {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Deadline implements context.Context.
+func (c *untilCancelled) Deadline() (deadline time.Time, ok bool) { return deadline, false }
+
+// Value implements context.Context.
+func (c *untilCancelled) Value(any) any { return nil }
 
 // waits notes that ev, or a branch of it, begins to wait, until it calls waited. c may be nil.
 func (c *cancellation) waits(ev *Event) {

@@ -251,15 +251,18 @@ func (ev *Event) abortDurable(err error) {
 	at("aborted", k)
 }
 
-// takeCredit waits for a part of the store's budget, for an event of a client.
+// takeCredit waits for a part of the store's budget, for an event of a client. One that is cancelled meanwhile
+// goes on without, to its end at its entry.
 func (ev *Event) takeCredit() error {
 	if ev.client == ev.sys.inner {
 		return nil
 	}
-	if err := ev.sys.durable.store.Credit(context.Background()); err != nil {
+	switch err := ev.sys.durable.store.Credit(ev.context()); {
+	case err == nil:
+		ev.credit = true
+	case !errors.Is(err, context.Canceled):
 		return &UnknownError{Event: ev.id, Cause: err}
 	}
-	ev.credit = true
 	return nil
 }
 

@@ -9,7 +9,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
@@ -475,6 +478,60 @@ func TestCancelWakesWhoWaits(t *testing.T) {
 			})
 		}
 	}
+}
+
+// So does one that waits for the store's credit while the disk stalls. Whoever waits behind it gets the credit.
+func TestCancelWakesWhoWaitsForCredit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		disk := &stalled{Engine: memengine.New()}
+		st, err := store.Open(disk, store.Options{Program: "test", Partitions: 4, Log: quiet, CreditBytes: 1})
+		mustNot(t, err)
+		s, err := Recover(Config{Store: st, Classes: testClasses, Log: quiet})
+		mustNot(t, err)
+		cl := s.Client()
+		d := newDesk(t, cl)
+		plus := work(func(cx *Cx, d *desk) { d.setN(cx, d.n+1) })
+		goOn := disk.stall()
+		first := cl.Issue(d.Ref, &methodAlone, plus)
+		synctest.Wait() // it has used the credit up
+		early := cl.Issue(d.Ref, &methodAlone, plus)
+		early.Cancel() // before it waits, or when it does
+		second := cl.Issue(d.Ref, &methodAlone, plus)
+		synctest.Wait()
+		third := cl.Issue(d.Ref, &methodAlone, plus)
+		synctest.Wait()
+		second.Cancel()
+		second.Cancel()
+		synctest.Wait()
+		var ended []bool
+		for _, f := range []*Future{first, early, second, third} {
+			select {
+			case <-f.done:
+				ended = append(ended, true)
+			default:
+				ended = append(ended, false)
+			}
+		}
+		if !slices.Equal(ended, []bool{false, true, true, false}) {
+			t.Errorf("while the disk stalls, these have ended: %v", ended)
+		}
+		goOn()
+		for _, f := range []*Future{early, second} {
+			if err := f.Wait(); err == nil || err.Error() != "cancelled" {
+				t.Errorf("the event ended with %v", err)
+			}
+		}
+		mustNot(t, first.Wait())
+		mustNot(t, third.Wait())
+		for want := int64(2); want < 6; want++ { // whoever has left takes no credit away
+			if n := d.see(t, cl); n != want {
+				t.Errorf("n is %d, want %d", n, want)
+			}
+			mustNot(t, d.await(cl, plus))
+		}
+		s.Close()
+		mustNot(t, st.Close())
+	})
 }
 
 // What awaiting a cancelled chain has told is so after a crash, too: its next step is not there.
