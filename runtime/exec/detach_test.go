@@ -2,7 +2,9 @@ package exec
 
 import (
 	"runtime"
+	"sync"
 	"testing"
+	"time"
 )
 
 // loose returns how many actors are known that are not attached.
@@ -84,10 +86,129 @@ func TestWhatIsNeededIsNotDetached(t *testing.T) {
 	for range 4 {
 		n.sys.Unload(1)
 	}
-	for i, r := range []wref{p, q, c} {
+	for i, r := range []wref{a, p, q, c} {
 		if !r.h.is(detached) {
 			t.Errorf("actor %d is attached", i)
 		}
+	}
+	n.close()
+}
+
+// An actor stays for as long as it has a timer, and no longer, also after a crash.
+func TestTimersKeepWhoHasSetThem(t *testing.T) {
+	after := func(ms, add int64, name string) wstep {
+		return wstep{op: wAfter, n: ms, name: name, sub: []wstep{{op: wAdd, n: add}}}
+	}
+	tick := wstep{op: wEvery, n: 10, name: "tick", sub: []wstep{{op: wAdd, n: 1}}}
+	cases := map[string]struct {
+		runs  [][]wstep // one event each
+		stays [4]bool   // at 0, 10, 20 and 30 ms
+		adds  int64
+	}{
+		"none":                     {[][]wstep{{{op: wAdd, n: 5}}}, [4]bool{}, 5},
+		"one":                      {[][]wstep{{after(10, 1, "")}}, [4]bool{true}, 1},
+		"two, the later one first": {[][]wstep{{after(20, 1, "")}, {after(10, 2, "")}}, [4]bool{true, true}, 3},
+		"three":                    {[][]wstep{{after(10, 1, ""), after(30, 2, ""), after(20, 4, "")}}, [4]bool{true, true, true}, 7},
+		"one that was replaced":    {[][]wstep{{after(10, 1, "x")}, {after(20, 2, "x")}}, [4]bool{true, true}, 2},
+		"one replaced at once":     {[][]wstep{{after(20, 1, "x"), after(10, 2, "x")}}, [4]bool{true}, 2},
+		"one that was cancelled":   {[][]wstep{{after(10, 1, "x")}, {{op: wCancel, name: "x"}}}, [4]bool{}, 0},
+		"one cancelled at once":    {[][]wstep{{after(10, 1, "x"), {op: wCancel, name: "x"}}}, [4]bool{}, 0},
+		"another cancelled":        {[][]wstep{{after(10, 1, "x"), after(20, 2, "y"), after(10, 4, "")}, {{op: wCancel, name: "y"}}}, [4]bool{true}, 5},
+		"periodic":                 {[][]wstep{{tick}}, [4]bool{true, true, true, true}, 4},
+		"periodic, cancelled by another timer": {[][]wstep{{tick}, {{op: wAfter, n: 15, sub: []wstep{{op: wCancel, name: "tick"}}}}},
+			[4]bool{true, true}, 1},
+	}
+	for name, c := range cases {
+		for _, crash := range []bool{false, true} {
+			n := startNode(t, Config{})
+			r := n.fresh()
+			for _, steps := range c.runs {
+				n.run(r, &methodLocal, steps...)
+			}
+			for at, stays := range c.stays {
+				if crash {
+					n.crash(all)
+					r = n.again(r)
+				}
+				for range 4 {
+					n.sys.Unload(1)
+				}
+				if r.h.is(detached) == stays {
+					t.Errorf("%s: at %d ms it is there: %v", name, 10*at, !stays)
+				}
+				mustNot(t, n.sys.graph.Validate())
+				n.cl.Advance(10 * time.Millisecond)
+			}
+			if got := n.value(r); got != c.adds {
+				t.Errorf("%s: its value is %d, not %d", name, got, c.adds)
+			}
+			n.close()
+		}
+	}
+}
+
+// It is detached amid all that: timers that are set, replaced, cancelled and fire while the hand goes round lose nothing.
+func TestTimersAmidDetaching(t *testing.T) {
+	n := startNode(t, Config{Clock: RealClock{}})
+	const actors = 8
+	rounds := lessIfShort(40)
+	var list [actors]wref
+	for i := range list {
+		list[i] = n.fresh()
+	}
+	stop := make(chan struct{})
+	var hand, users sync.WaitGroup
+	hand.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				n.sys.Unload(1)
+				runtime.Gosched()
+			}
+		}
+	})
+	for i, r := range list {
+		users.Go(func() {
+			cl := n.sys.Client()
+			add := []wstep{{op: wAdd, n: 1}}
+			for round := range rounds {
+				steps := []wstep{{op: wAfter, n: int64(round % 2), sub: add}, {op: wAfter, n: 1000_000, name: "x", sub: add}}
+				if round%3 > 0 {
+					steps = append(steps, wstep{op: wCancel, name: "x"})
+				}
+				if err := cl.Await(r.Ref, &methodLocal, &wargs{steps: steps}); err != nil {
+					t.Error(i, err)
+				}
+				if round%3 > 0 {
+					until(func() bool { return r.h.is(detached) })
+				}
+			}
+			if err := cl.Await(r.Ref, &methodLocal, &wargs{steps: []wstep{{op: wCancel, name: "x"}}}); err != nil {
+				t.Error(i, err)
+			}
+		})
+	}
+	users.Wait()
+	mustNot(t, n.sys.Quiesce(t.Context()))
+	for i, r := range list {
+		if got := n.value(r); got != int64(rounds) {
+			t.Errorf("the timers of actor %d have added %d", i, got)
+		}
+	}
+	close(stop)
+	hand.Wait()
+	for range 4 {
+		n.sys.Unload(1)
+	}
+	for i, r := range list {
+		if !r.h.is(detached) {
+			t.Errorf("actor %d is attached", i)
+		}
+	}
+	if ts := &n.sys.timers; len(ts.mu.first)+len(ts.mu.named)+len(ts.mu.heap)+ts.mu.oneShots > 0 {
+		t.Errorf("of the timers there is left: %v, %v", ts.mu.first, ts.mu.named)
 	}
 	n.close()
 }

@@ -68,7 +68,7 @@ type naming struct {
 
 // Marks of a handle; bits of Handle.marks.
 const (
-	markTimed   uint32 = 1 << iota // the actor has set a timer
+	markTimed   uint32 = 1 << iota // the actor has a timer; changed under the mutex of timers
 	markWide                       // a hint: readers have found that it reaches too much to share
 	markUsed                       // since the hand came by (passivate.go); of a system with a store
 	markPartial                    // not all that it owns is in the graph; of a system with a store

@@ -176,7 +176,6 @@ func (r *recovery) timer(key []byte, sig *storedSignature, in *payloadReader) (*
 	if t.issuer.is(deleted) {
 		return nil, fmt.Errorf("its issuer %v is missing", issuer)
 	}
-	t.issuer.mark(markTimed, true)
 	t.from = r.s.restored(trace.Timer, parent, t.issuer, 0)
 	t.target, t.every, t.due = r.d.resolve(target), time.Duration(every), time.Unix(0, t.stored)
 	return t, nil
@@ -190,42 +189,41 @@ func (ts *timers) enter(t *timer) {
 	if t.name != "" {
 		ts.mu.named[timerKey{t.issuer, t.name}] = t
 	}
-	ts.listStored(t)
+	ts.list(t)
 	heap.Push(&ts.mu.heap, t)
 }
 
-// listStored notes that t has a row. Caller holds mu.
-func (ts *timers) listStored(t *timer) {
-	if t.payload == nil {
-		return
+// list notes that t is not off. Caller holds mu.
+func (ts *timers) list(t *timer) {
+	if t.next = ts.mu.first[t.issuer]; t.next != nil {
+		t.next.prev = t
 	}
-	if ts.mu.stored == nil {
-		ts.mu.stored = make(map[*Handle]map[*timer]struct{})
-	}
-	of := ts.mu.stored[t.issuer]
-	if of == nil {
-		of = make(map[*timer]struct{})
-		ts.mu.stored[t.issuer] = of
-	}
-	of[t] = struct{}{}
+	ts.mu.first[t.issuer] = t
+	t.issuer.mark(markTimed, true)
 }
 
-// unlist notes that t has no row any more. Caller holds mu.
+// unlist notes that t is off. An actor whose last timer that was may be detached. Caller holds mu.
 func (ts *timers) unlist(t *timer) {
-	if t.payload == nil {
-		return
+	if t.next != nil {
+		t.next.prev = t.prev
 	}
-	of := ts.mu.stored[t.issuer]
-	if delete(of, t); len(of) == 0 {
-		delete(ts.mu.stored, t.issuer)
+	switch {
+	case t.prev != nil:
+		t.prev.next = t.next
+	case t.next != nil:
+		ts.mu.first[t.issuer] = t.next
+	default:
+		delete(ts.mu.first, t.issuer)
+		t.issuer.mark(markTimed, false)
 	}
+	t.next, t.prev = nil, nil
 }
 
 // forgetRows removes the rows of the timers of an actor that an event deletes.
 func (ts *timers) forgetRows(w *preparation, issuer *Handle) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	for t := range ts.mu.stored[issuer] {
+	for t := ts.mu.first[issuer]; t != nil; t = t.next {
 		w.unset(t)
 	}
 }

@@ -31,9 +31,11 @@ type timer struct {
 
 	due     time.Time
 	tick    uint64
-	slot    int  // in the heap, -1 outside
-	off     bool // cancelled, replaced or done
-	firings int  // firings, and what they have emitted, that have not ended: later ticks coalesce
+	slot    int    // in the heap, -1 outside
+	off     bool   // cancelled, replaced or done
+	next    *timer // of the same issuer, among those that are not off
+	prev    *timer
+	firings int // firings, and what they have emitted, that have not ended: later ticks coalesce
 }
 
 type timerKey struct {
@@ -59,9 +61,9 @@ type timers struct {
 		idle     chan struct{}
 		running  bool // the goroutine was started
 		closed   bool
-		stored   map[*Handle]map[*timer]struct{} // the timers that have rows, by issuer
-		burst    int                             // late timers that have fired since the last pause
-		pause    time.Time                       // before then no late timer fires
+		first    map[*Handle]*timer // by issuer, of its timers that are not off
+		burst    int                // late timers that have fired since the last pause
+		pause    time.Time          // before then no late timer fires
 	}
 }
 
@@ -70,6 +72,7 @@ func (ts *timers) open(s *System) {
 	ts.kick = make(chan struct{}, 1)
 	ts.stop, ts.done = make(chan struct{}), make(chan struct{})
 	ts.mu.named = make(map[timerKey]*timer)
+	ts.mu.first = make(map[*Handle]*timer)
 }
 
 // set adds the timer that o describes, which comes from an event. That event that issued it still holds the issuer.
@@ -79,7 +82,6 @@ func (ts *timers) set(o *op, from *origin) {
 	if o.name != "" && !planted.timerNameKept {
 		ts.drop(ts.mu.named[timerKey{o.issuer, o.name}])
 	}
-	o.issuer.mark(markTimed, true)
 	t := o.made
 	if t == nil {
 		ts.mu.last++
@@ -323,14 +325,12 @@ func (ts *timers) fired(t *timer) {
 func (ts *timers) forget(issuer *Handle) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	var gone []*timer
-	for _, t := range ts.mu.heap {
-		if t.issuer == issuer {
-			gone = append(gone, t)
+	for t := ts.mu.first[issuer]; t != nil; {
+		next := t.next
+		if t.slot >= 0 { // else it is firing, and that ends by itself
+			ts.drop(t)
 		}
-	}
-	for _, t := range gone {
-		ts.drop(t)
+		t = next
 	}
 }
 
