@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/internal/race"
 	"github.com/aeon-lang/aeon/lang"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
@@ -62,7 +63,7 @@ func TestDeepNestingIsOneError(t *testing.T) {
 			if len(diags) != 1 || diags[0].Code != c.code {
 				t.Errorf("got %d errors: %.300v", len(diags), diags)
 			}
-			if took > 10*time.Second {
+			if took > 10*race.Slower*time.Second {
 				t.Errorf("took %v", took)
 			}
 			if limit := uint64(400 * (len(c.text) + 1<<20)); bytes > limit {
@@ -119,7 +120,7 @@ func TestRepetitionEnds(t *testing.T) {
 			const size = 1 << 15
 			text := head + strings.Repeat(u, (size-len(head))/len(u))
 			diags, took, _ := measure(text)
-			if took > 10*time.Second || len(diags) > 21_000 {
+			if took > 10*race.Slower*time.Second || len(diags) > 21_000 {
 				t.Errorf("%q after %q: %v, %d errors", u, head, took, len(diags))
 			}
 			for _, d := range diags {
@@ -134,7 +135,7 @@ func TestRepetitionEnds(t *testing.T) {
 func TestTooLargeFileIsRefused(t *testing.T) {
 	text := "package p\n" + strings.Repeat("// x\n", 1<<20)
 	diags, took, bytes := measure(text)
-	if len(diags) != 1 || diags[0].Code != diag.FileTooLarge || took > time.Second || bytes > 64<<20 {
+	if len(diags) != 1 || diags[0].Code != diag.FileTooLarge || took > race.Slower*time.Second || bytes > 64<<20 {
 		t.Errorf("%v in %v with %d bytes", diags, took, bytes)
 	}
 }
@@ -142,7 +143,7 @@ func TestTooLargeFileIsRefused(t *testing.T) {
 func TestTooLargeDeclarationIsRefused(t *testing.T) {
 	text := "package p\n\nconst A = [" + strings.Repeat("1,", 600_000) + "];\n\nconst B = ;\n"
 	diags, took, bytes := measure(text)
-	if len(diags) != 2 || diags[0].Code != diag.FileTooLarge || diags[1].Span.Pos().Line() != 5 || took > 5*time.Second || bytes > 256<<20 {
+	if len(diags) != 2 || diags[0].Code != diag.FileTooLarge || diags[1].Span.Pos().Line() != 5 || took > 5*race.Slower*time.Second || bytes > 256<<20 {
 		t.Errorf("%v in %v with %d bytes", diags, took, bytes)
 	}
 }
@@ -168,7 +169,7 @@ func TestClassWithTenThousandMethods(t *testing.T) {
 	}
 	b.WriteString("}\n")
 	diags, took, _ := measure(b.String())
-	if len(diags) > 0 || took > 3*time.Second {
+	if len(diags) > 0 || took > 3*race.Slower*time.Second {
 		t.Errorf("%v in %v", diags, took)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/internal/race"
 	"github.com/aeon-lang/aeon/lang"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
@@ -145,7 +146,7 @@ func chained(n int, body func(i int) string) string {
 	return b.String() + "}\n"
 }
 
-const checkMax = 3 * time.Second
+const checkMax = 3 * race.Slower * time.Second
 
 func TestHostilePrograms(t *testing.T) {
 	for name, make := range hostile {

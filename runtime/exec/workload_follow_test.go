@@ -368,27 +368,28 @@ func (g *generator) name() string { return [...]string{"ann", "bob", "cid"}[g.rn
 // passEvents is how many events of the clients go by for a step of simulated time.
 const passEvents = 20
 
-// pass lets simulated time pass with the events of the clients, done of which have ended, and
-// closes the last session on the way. Beside several clients it must not wait for the system
-// to settle, which Advance does: nothing would fire before the end.
+// pass lets simulated time pass beside several clients, done of whose events have ended. It must
+// not wait for the system to settle, which Advance does: nothing would fire before the end.
 func (w workload) pass(s *System, rng *rand.Rand, sessions []*wsession, done *atomic.Int64) {
-	cl := s.Client()
 	for i := range w.events / w.goroutines * w.goroutines / passEvents {
 		for done.Load() < int64(i*passEvents) {
 			runtime.Gosched()
 			s.yield()
 		}
-		d := time.Duration(rng.IntN(4)) * time.Millisecond
-		if w.goroutines == 1 {
-			cl.Advance(d)
-		} else {
-			s.rush(d)
-		}
-		if i == w.events/(2*passEvents) {
-			last := sessions[len(sessions)-1]
-			last.client.Close()
-			last.closed = true
-		}
+		s.rush(moment(rng))
+		w.passed(i, sessions)
+	}
+}
+
+// moment is how long a step of simulated time is.
+func moment(rng *rand.Rand) time.Duration { return time.Duration(rng.IntN(4)) * time.Millisecond }
+
+// passed closes the last session when half of the steps are over.
+func (w workload) passed(step int, sessions []*wsession) {
+	if step == w.events/(2*passEvents) {
+		last := sessions[len(sessions)-1]
+		last.client.Close()
+		last.closed = true
 	}
 }
 

@@ -204,10 +204,16 @@ func (w workload) traced(cfg Config, stuck func(string)) (Stats, []*traced, erro
 		cl := s.Client()
 		g := &generator{rng: rand.New(rand.NewPCG(w.seed, uint64(i)+100)), sys: s, nodes: slices.Clone(nodes), w: w, sessions: sessions}
 		if i == w.goroutines {
-			w.pass(s, g.rng, sessions, &ended)
+			if !rec.exact {
+				w.pass(s, g.rng, sessions, &ended)
+			}
 			return
 		}
-		for range w.events / w.goroutines {
+		for n := range w.events / w.goroutines {
+			if step := n / passEvents; rec.exact && n%passEvents == 0 {
+				cl.Advance(moment(g.rng))
+				w.passed(step, sessions)
+			}
 			r, m, x := g.event()
 			err := cl.Await(r.Ref, m, x)
 			if err != nil && strings.HasSuffix(err.Error(), "deleted") && g.rng.IntN(2) == 0 {

@@ -13,12 +13,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"github.com/aeon-lang/aeon/internal/race"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
 
 const (
-	crashImages  = 5000 / slower // reopened in a run
+	crashImages  = 5000 / race.Slower // reopened in a run
 	crashWriters = 12
 	crashRows    = 2
 	crashSize    = 100

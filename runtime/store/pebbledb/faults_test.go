@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
+	"github.com/aeon-lang/aeon/internal/race"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
@@ -74,7 +75,7 @@ func TestStickyFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			opening, running := 0, 0
-			for after := range 150 / min(slower, 3) {
+			for after := range 150 / min(race.Slower, 3) {
 				f := &fault{kinds: c.kinds, err: c.err}
 				f.after.Store(int64(after))
 				failed, opened := faultyRun(t, f)
@@ -190,7 +191,7 @@ func TestCutLog(t *testing.T) {
 			path, size = n, sizeOf(t, fs, dir+n)
 		}
 	}
-	step := 11 * min(slower, 3)
+	step := 11 * min(race.Slower, 3)
 	seen := map[int]bool{}
 	for cut := 0; cut < size; cut += step {
 		image := fs.CrashClone(vfs.CrashCloneCfg{})

@@ -1,5 +1,5 @@
 //go:build !race
 
-package pebbledb_test
+package race
 
 const slower = 1
