@@ -8,19 +8,25 @@ import (
 )
 
 // Timers that became due while nobody was there fire when the store is opened, in their order and in bursts, between
-// which there is time for others.
+// which there is time for others: also for timers that become due then, but for those of the same issuer.
 func TestLateTimersFireInBursts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
-		var due, fired []time.Time
+		var due, fired []time.Time // of a
+		var others []time.Time
+		var a, other wref
 		n := startNode(t, Config{Clock: RealClock{}, Trace: traceFunc(func(e *traced) {
 			if f, ok := e.Args.(*fireArgs); ok {
 				mu.Lock()
 				defer mu.Unlock()
+				if f.t.issuer.id == other.h.id {
+					others = append(others, time.Now())
+					return
+				}
 				due, fired = append(due, f.t.due), append(fired, time.Now())
 			}
 		})})
-		a, other := n.fresh(), n.fresh()
+		a, other = n.fresh(), n.fresh()
 		const late = 3*lateBurst + 10
 		var steps []wstep
 		for i := range late {
@@ -34,18 +40,29 @@ func TestLateTimersFireInBursts(t *testing.T) {
 		n.open()
 		opened := time.Now()
 		n.run(n.again(a), &methodLocal, wstep{op: wAfter, n: 2, sub: []wstep{{op: wAdd, n: 1000}}}) // due after them
+		n.run(n.again(other), &methodLocal, wstep{op: wAfter, n: 2}, wstep{op: wEvery, n: 4, name: "tick"})
 		for range 10 {
 			n.run(n.again(other), &methodLocal, wstep{op: wAdd, n: 1}, wstep{op: wEmitNamed, name: "ann"})
 			time.Sleep(time.Millisecond) // these wake the timers, which is no reason to hurry
 		}
+		n.run(n.again(other), &methodLocal, wstep{op: wCancel, name: "tick"})
 		time.Sleep(time.Second)
 		n.cl.Settle()
 		if got := n.value(n.again(a)); got != late+1000 {
 			t.Errorf("the timers have added %d, not %d", got, late+1000)
 		}
-		for i := range late {
+		for i, ms := range []time.Duration{2, 4, 8} {
+			if want := opened.Add(ms * time.Millisecond); len(others) <= i || others[i].Sub(want).Abs() > latePause/5 {
+				t.Errorf("the timers of another actor fired at %v, opened at %v", others, opened)
+				break
+			}
+		}
+		if len(due) != late+1 {
+			t.Fatalf("%d timers have fired", len(due))
+		}
+		for i := range late + 1 {
 			// A latch that is contended naps for microseconds, which the bubble's clock counts.
-			if want := opened.Add(time.Duration(i/lateBurst) * latePause); i < len(fired) && fired[i].Sub(want).Abs() > latePause/5 {
+			if want := opened.Add(time.Duration(i/lateBurst) * latePause); fired[i].Sub(want).Abs() > latePause/5 {
 				t.Fatalf("late timer %d fired %v after the opening, not %v", i, fired[i].Sub(opened), want.Sub(opened))
 			}
 			if i > 0 && due[i].Before(due[i-1]) {

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"container/heap"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -190,7 +189,7 @@ func (ts *timers) enter(t *timer) {
 		ts.mu.named[timerKey{t.issuer, t.name}] = t
 	}
 	ts.list(t)
-	heap.Push(&ts.mu.heap, t)
+	ts.queue(t)
 }
 
 // list notes that t is not off. Caller holds mu.

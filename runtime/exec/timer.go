@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"container/heap"
 	"sync"
 	"time"
 
@@ -27,11 +26,11 @@ type timer struct {
 	pos       store.Position // of the event that has set it
 	stored    int64          // the due time under which the row stands; guarded by the outlet of timers
 
-	late bool // it was due when the store was opened, and has not fired since
+	late bool // it is among the late ones (late.go)
 
 	due     time.Time
 	tick    uint64
-	slot    int    // in the heap, -1 outside
+	slot    int    // in its heap, -1 outside
 	off     bool   // cancelled, replaced or done
 	next    *timer // of the same issuer, among those that are not off
 	prev    *timer
@@ -62,8 +61,7 @@ type timers struct {
 		running  bool // the goroutine was started
 		closed   bool
 		first    map[*Handle]*timer // by issuer, of its timers that are not off
-		burst    int                // late timers that have fired since the last pause
-		pause    time.Time          // before then no late timer fires
+		late     lateTimers
 	}
 }
 
@@ -107,7 +105,7 @@ func (ts *timers) drop(t *timer) {
 	t.off = true
 	ts.unlist(t)
 	if t.slot >= 0 {
-		heap.Remove(&ts.mu.heap, t.slot)
+		ts.unqueue(t)
 	}
 	if t.name != "" {
 		delete(ts.mu.named, timerKey{t.issuer, t.name})
@@ -131,7 +129,7 @@ func (ts *timers) wake() {
 		return
 	}
 	ts.mu.Lock()
-	start := !ts.mu.running && !ts.mu.closed && len(ts.mu.heap) > 0
+	start := !ts.mu.running && !ts.mu.closed && len(ts.mu.heap)+len(ts.mu.late.heap) > 0
 	ts.mu.running = ts.mu.running || start
 	running := ts.mu.running
 	ts.mu.Unlock()
@@ -183,7 +181,7 @@ func (ts *timers) close() {
 	}
 }
 
-// next returns the earliest due time.
+// next returns the earliest due time, in simulated time, in which none is late.
 func (ts *timers) next() (due time.Time, ok bool) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -215,27 +213,17 @@ func (ts *timers) fireDue(now time.Time) (wait time.Duration, ok bool) {
 func (ts *timers) pop(now time.Time) (t *timer, wait time.Duration, ok bool) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	for len(ts.mu.heap) > 0 {
-		t := ts.mu.heap[0]
-		if t.due.After(now) {
-			return nil, t.due.Sub(now), true
+	for {
+		t, wait, ok := ts.earliest(now)
+		if t == nil {
+			return nil, wait, ok
 		}
-		if t.late {
-			if ts.mu.burst == lateBurst {
-				ts.mu.burst, ts.mu.pause = 0, now.Add(latePause)
-			}
-			if pause := ts.mu.pause.Sub(now); pause > 0 {
-				return nil, pause, true
-			}
-			ts.mu.burst++
-			t.late = false
-		}
-		heap.Pop(&ts.mu.heap)
+		ts.unqueue(t)
 		busy := t.firings > 0
 		if t.every > 0 {
 			missed := now.Sub(t.due) / t.every
 			t.due = t.due.Add((missed + 1) * t.every)
-			heap.Push(&ts.mu.heap, t)
+			ts.queue(t)
 		}
 		if busy {
 			continue // the tick before has not been handled yet: they coalesce
@@ -244,7 +232,6 @@ func (ts *timers) pop(now time.Time) (t *timer, wait time.Duration, ok bool) {
 		t.tick++
 		return t, 0, true
 	}
-	return nil, 0, false
 }
 
 // fireArgs are the arguments of the event that a timer fires on its issuer.
@@ -347,13 +334,6 @@ func (ts *timers) waitOneShots() <-chan struct{} {
 	return ts.mu.idle
 }
 
-// After an outage all that has become due meanwhile fires at once, but not faster than this: so
-// many timers, then a pause, in which other events come through.
-const (
-	lateBurst = 64
-	latePause = 5 * time.Millisecond
-)
-
 // timerHeap orders timers by due time, then by the order in which they were set.
 type timerHeap []*timer
 
@@ -361,11 +341,13 @@ type timerHeap []*timer
 func (h timerHeap) Len() int { return len(h) }
 
 // Less implements heap.Interface.
-func (h timerHeap) Less(i, j int) bool {
-	if !h[i].due.Equal(h[j].due) {
-		return h[i].due.Before(h[j].due)
+func (h timerHeap) Less(i, j int) bool { return h[i].before(h[j]) }
+
+func (t *timer) before(u *timer) bool {
+	if !t.due.Equal(u.due) {
+		return t.due.Before(u.due)
 	}
-	return h[i].generation < h[j].generation
+	return t.generation < u.generation
 }
 
 // Swap implements heap.Interface.

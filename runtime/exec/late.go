@@ -1,0 +1,85 @@
+package exec
+
+import (
+	"container/heap"
+	"time"
+)
+
+// After an outage all that has become due meanwhile fires at once, in the order in which it was due, but not faster than
+// this: so many timers, then a pause, in which other events come through.
+const (
+	lateBurst = 64
+	latePause = 5 * time.Millisecond
+)
+
+// lateTimers are those that were due when the store was opened, and have not fired since. Others do not wait for them,
+// unless they have the same issuer, whose timers fire in the order in which they are due: these join them.
+type lateTimers struct {
+	heap  timerHeap
+	of    map[*Handle]int // how many, by issuer
+	burst int             // so many have fired since the last pause
+	pause time.Time       // before then none fires
+}
+
+// queue puts t into its heap. Caller holds mu.
+func (ts *timers) queue(t *timer) {
+	if !t.late {
+		heap.Push(&ts.mu.heap, t)
+		return
+	}
+	l := &ts.mu.late
+	heap.Push(&l.heap, t)
+	if l.of == nil {
+		l.of = make(map[*Handle]int)
+	}
+	l.of[t.issuer]++
+}
+
+// unqueue takes t out of its heap; it is not late any more. Caller holds mu.
+func (ts *timers) unqueue(t *timer) {
+	if !t.late {
+		heap.Remove(&ts.mu.heap, t.slot)
+		return
+	}
+	l := &ts.mu.late
+	heap.Remove(&l.heap, t.slot)
+	t.late = false
+	if l.of[t.issuer]--; l.of[t.issuer] == 0 {
+		delete(l.of, t.issuer)
+	}
+}
+
+// earliest returns the timer that is to fire at now, the one that was due first, or how long it is until there may be
+// one. Caller holds mu.
+func (ts *timers) earliest(now time.Time) (t *timer, wait time.Duration, ok bool) {
+	l := &ts.mu.late
+	for len(ts.mu.heap) > 0 {
+		h := ts.mu.heap[0]
+		if wait = h.due.Sub(now); wait > 0 {
+			ok = true
+			break
+		}
+		if l.of[h.issuer] == 0 {
+			t, wait, ok = h, 0, true
+			break
+		}
+		ts.unqueue(h)
+		h.late = true
+		ts.queue(h)
+	}
+	if len(l.heap) == 0 || t != nil && t.before(l.heap[0]) {
+		return t, wait, ok
+	}
+	if l.burst == lateBurst {
+		l.burst, l.pause = 0, now.Add(latePause)
+	}
+	pause := l.pause.Sub(now)
+	switch {
+	case pause <= 0:
+		l.burst++
+		return l.heap[0], 0, true
+	case !ok || t == nil && pause < wait:
+		return nil, pause, true
+	}
+	return t, wait, ok
+}
