@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/image"
@@ -147,4 +148,64 @@ func TestCloseLeavesToTheNextOpeningWhatIsStored(t *testing.T) {
 		t.Errorf("the chain has counted to %d in %d steps", left.value, steps)
 	}
 	mustNot(t, e.Close())
+}
+
+// A firing that Close leaves to the next opening is still that of a timer which is set: an event that runs to its end
+// meanwhile cancels, replaces or deletes it with its row.
+func TestAFiringThatIsLeftCanBeCancelled(t *testing.T) {
+	last := func(op wop) func(*node, wref) error {
+		return func(n *node, a wref) error {
+			return n.cl.Await(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: op, n: 1000_000, name: "second"}}})
+		}
+	}
+	cases := map[string]struct {
+		last   func(n *node, a wref) error
+		timers int // that are left
+	}{
+		"nobody touches it": {func(*node, wref) error { return nil }, 1},
+		"cancelled":         {last(wCancel), 0},
+		"replaced":          {last(wAfter), 1},
+		"deleted":           {func(n *node, a wref) error { return n.cl.Delete(a.Ref) }, 0},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n := startNode(t, Config{Clock: RealClock{}})
+				a := n.fresh()
+				n.run(a, &methodLocal, wstep{op: wAfter, n: 10, name: "first"}, wstep{op: wAfter, n: 10, name: "second"})
+				hold := func() (leave chan struct{}, f *Future) {
+					leave = make(chan struct{})
+					return leave, n.cl.Issue(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})
+				}
+				before, firstHolder := hold()
+				time.Sleep(20 * time.Millisecond) // the first firing waits for that, the second for the first
+				between, secondHolder := hold()
+				synctest.Wait()
+				var end sync.WaitGroup
+				end.Go(func() {
+					if err := c.last(n, a); err != nil {
+						t.Error(err)
+					}
+				})
+				synctest.Wait()
+				end.Go(n.sys.Close)
+				synctest.Wait()
+				close(before)
+				synctest.Wait()
+				if got := n.sys.Postponed(); got != 2 { // what the first has issued, and the second
+					t.Errorf("%d were left to the next opening", got)
+				}
+				close(between)
+				mustNot(t, firstHolder.Wait())
+				mustNot(t, secondHolder.Wait())
+				end.Wait()
+				n.reopen()
+				if got := n.sys.Restored().Timers; got != c.timers {
+					t.Errorf("%d timers go on, want %d", got, c.timers)
+				}
+				n.cl.Settle()
+				n.close()
+			})
+		})
+	}
 }

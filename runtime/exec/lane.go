@@ -137,7 +137,7 @@ func (s *System) drain(l *lane) {
 			return
 		}
 		if s.postpones(e.seq, l.key.firing) {
-			s.postpone(e)
+			s.postpone(e, l.key.firing)
 			continue
 		}
 		ev := s.takeEvent(s.inner, e.id, e.target, e.method, e.args)
@@ -158,12 +158,16 @@ func (s *System) drain(l *lane) {
 	}
 }
 
-// postpone leaves a sub-event to the next opening of the store, where its row is.
-func (s *System) postpone(e subEvent) {
+// postpone leaves a sub-event, or a firing, to the next opening of the store, where its row is.
+func (s *System) postpone(e subEvent, firing bool) {
 	s.postponed.Add(1)
 	if e.chain != nil {
 		e.chain.postpone()
 	}
-	s.timers.fired(e.timer)
+	if firing {
+		s.timers.postponed(e.timer)
+	} else {
+		s.timers.fired(e.timer)
+	}
 	s.live.add(-1)
 }

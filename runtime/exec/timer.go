@@ -308,6 +308,14 @@ func (ts *timers) fired(t *timer) {
 	}
 }
 
+// postponed notes that a firing of t has not begun and will not: t is set as before, with its row, though it does not
+// fire again. An event that has not ended yet may cancel it, or delete its issuer.
+func (ts *timers) postponed(t *timer) {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	t.firings--
+}
+
 // forget drops the timers of an actor that was deleted.
 func (ts *timers) forget(issuer *Handle) {
 	ts.mu.Lock()
