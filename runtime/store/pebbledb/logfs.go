@@ -193,6 +193,7 @@ type logFile struct {
 	// The rest belongs to whoever works the queue off.
 	real    vfs.File
 	written int64
+	filled  int64 // the size of the file
 }
 
 var errWriteOnly = errors.New("a log is only written")

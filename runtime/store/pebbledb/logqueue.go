@@ -53,8 +53,8 @@ type logOp struct {
 const (
 	// spareBytes is the largest buffer that is kept for reuse.
 	spareBytes = 4 << 20
-	// preallocateBytes is by how much the file of a log grows at once.
-	preallocateBytes = 4 << 20
+	// fillBytes is by how much the file of a log grows at once.
+	fillBytes = 256 << 10
 )
 
 // logNumber returns the number in the name of a log, as far as its chunks tell it.
@@ -135,7 +135,7 @@ func (q *logQueue) do(op logOp) error {
 		if err != nil {
 			return err
 		}
-		f.real = vfs.NewSyncingFile(real, vfs.SyncingFileOptions{PreallocateSize: preallocateBytes})
+		f.real = real
 	case opReuse:
 		// These are the two steps of ReuseForWrite, which deadlocks on a file system of pebble's
 		// in memory while an image of it is taken.
@@ -146,10 +146,13 @@ func (q *logQueue) do(op logOp) error {
 		if err != nil {
 			return err
 		}
-		f.real = real
+		f.real, f.filled = real, f.reused
 	case opSyncDir:
 		return syncDir(q.fs, op.old)
 	case opWrite:
+		if err := f.fill(f.written + int64(len(op.data))); err != nil {
+			return err
+		}
 		n, err := f.real.Write(op.data)
 		f.written += int64(n)
 		q.recycle(op.data)
@@ -163,6 +166,22 @@ func (q *logQueue) do(op logOp) error {
 		q.mu.Unlock()
 	case opClose:
 		return f.real.Close()
+	}
+	return nil
+}
+
+var zeros [fillBytes]byte
+
+// fill writes zeros in front of what is going to be written, up to size at least. To sync what
+// replaces written blocks takes one write of the disk; where a file grows, or uses blocks that were only
+// reserved, the file system has to write its own journal, too (on ext4 that makes 200 us of 150).
+func (f *logFile) fill(size int64) error {
+	for f.filled < size {
+		n, err := f.real.WriteAt(zeros[:], f.filled)
+		f.filled += int64(n)
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
