@@ -55,8 +55,8 @@ var plants = []plant{
 		"\tcx.branches = append(cx.branches, b)\n",
 		""},
 	{"wrong timer order", "runtime/exec/timer.go",
-		"return h[i].generation < h[j].generation",
-		"return h[i].generation > h[j].generation"},
+		"return t.generation < u.generation",
+		"return t.generation > u.generation"},
 	{"a step lets others in", "runtime/exec/tail.go", // the actor that a chain keeps is free before the step that it is kept for
 		"ev.outSeq, ev.maxPos = next.seq, next.pos\n",
 		"ev.outSeq, ev.maxPos = next.seq, next.pos\n\t\tch.leave()\n"},
