@@ -24,7 +24,9 @@ func (ev *Event) enter() error {
 			}
 		}
 		if k := ev.keptFrom(ev.target); k != nil && ev.moveTo == nil {
-			k.await(ev) // rather than hold it to no use
+			if err := k.await(ev); err != nil { // rather than hold it to no use
+				return err
+			}
 			continue
 		}
 		if ev.enterFast() {

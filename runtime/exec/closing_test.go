@@ -209,3 +209,66 @@ func TestAFiringThatIsLeftCanBeCancelled(t *testing.T) {
 		})
 	}
 }
+
+// While a system is closed, too, nobody touches an actor that a chain keeps: who would is refused, or left to the next
+// opening, whatever it is, and then comes behind the chain.
+func TestCloseLeavesAKeptActorAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := startNode(t, Config{Clock: RealClock{}})
+		a, b, owner := wref{Named(n.cl, &classNode, "ann")}, n.fresh(), n.fresh()
+		add := func(i int64) []wstep { return []wstep{{op: wAdd, n: i}} }
+		n.run(a, &methodLocal, wstep{op: wAdd, n: 1}, wstep{op: wAfter, n: 10, sub: add(10)})
+		n.run(owner, &methodAdopt, wstep{op: wAdopt, ref: a})
+		n.sys.maintainer.wait()
+		goOn := make(chan struct{})
+		chain := n.cl.Issue(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-goOn }}, {op: wKeep, sub: add(100)}}})
+		synctest.Wait()
+		time.Sleep(20 * time.Millisecond) // the firing waits
+		n.run(b, &methodLocal, wstep{op: wEmitNamed, name: "ann", sub: add(1000)})
+		other := n.cl.Issue(owner.Ref, &methodLocal, &wargs{steps: []wstep{{op: wTail, sub: add(10_000)}}})
+		synctest.Wait()
+		x := n.begin("phone")
+		refused := map[string]func() error{
+			"a request":               func() error { return x.Await(1, 0, a.Ref, &methodLocal, &wargs{steps: add(100_000)}) },
+			"a reader":                func() error { return n.cl.Await(a.Ref, &methodPeek, &wargs{}) },
+			"one that is not awaited": n.cl.Issue(a.Ref, &methodLocal, &wargs{steps: add(100_000)}).Wait,
+			"one in the middle of its code": n.cl.Issue(owner.Ref, &methodScript, &wargs{steps: []wstep{
+				{op: wAdd, n: 1}, {op: wCall, sub: add(100_000)}}}).Wait,
+		}
+		errs := make(map[string]error)
+		var mu sync.Mutex
+		var end sync.WaitGroup
+		for name, f := range refused {
+			end.Go(func() {
+				err := f()
+				mu.Lock()
+				defer mu.Unlock()
+				errs[name] = err
+			})
+		}
+		synctest.Wait()
+		end.Go(n.sys.Close)
+		synctest.Wait()
+		close(goOn)
+		end.Wait()
+		errs["the chain"], errs["another chain"] = chain.Wait(), other.Wait()
+		for name, err := range errs {
+			if !errors.Is(err, ErrClosed) {
+				t.Errorf("%s has ended with %v", name, err)
+			}
+		}
+		if got := n.sys.Postponed(); got != 4 {
+			t.Errorf("%d were left to the next opening", got)
+		}
+		n.reopen()
+		if r := n.sys.Restored(); r.Continuations != 1 || r.SubEvents != 2 || r.Timers != 1 {
+			t.Errorf("%+v goes on", r)
+		}
+		time.Sleep(time.Millisecond)
+		n.cl.Settle()
+		if x, y := n.value(n.again(a)), n.value(n.again(owner)); x != namedValue+11_111 || y != 0 {
+			t.Errorf("the values are %d and %d", x, y)
+		}
+		n.close()
+	})
+}

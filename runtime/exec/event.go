@@ -191,6 +191,9 @@ func (ev *Event) perform() error {
 	for {
 		ev.attempt++
 		err := ev.enter()
+		if err == ErrClosed {
+			return ev.leftOut()
+		}
 		if ev.request != nil && !ev.request.claim() {
 			ev.release(true)
 			ev.client.stats.aborts.Add(1) // it has ended, and was none
@@ -228,9 +231,18 @@ func (ev *Event) perform() error {
 			ev.claim(out.claim)
 			ev.withdraw()
 			ev.client.stats.withdrawals.Add(1)
-			out.kept.await(ev)
+			if out.kept.await(ev) != nil {
+				return ev.leftOut()
+			}
 		}
 	}
+}
+
+// leftOut ends an event that needs an actor which is kept until the store is opened again: it has not happened, and
+// what it comes from stays, to happen then. It is ErrClosed itself, which nothing else that ends an event is.
+func (ev *Event) leftOut() error {
+	ev.client.stats.aborts.Add(1)
+	return ErrClosed
 }
 
 // attemptsExact is after how many attempts a claim covers what lies below it, too.

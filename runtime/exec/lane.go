@@ -145,8 +145,13 @@ func (s *System) drain(l *lane) {
 		if !l.key.firing && s.durable != nil {
 			ev.issuer, ev.outSeq = l.key.issuer, e.seq
 		}
-		// With its issuer, a timer is gone.
 		err := ev.perform()
+		if err == ErrClosed {
+			s.giveBack(ev)
+			s.postpone(e, l.key.firing)
+			continue
+		}
+		// With its issuer, a timer is gone.
 		if ev.chain != nil {
 			s.stepped(ev, err)
 		} else if err != nil && !(l.key.firing && e.target.is(deleted)) {

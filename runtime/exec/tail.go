@@ -58,7 +58,10 @@ type keep struct {
 	chain *chain
 	h     *Handle
 	left  atomic.Bool
-	mu    struct {
+	// closed: the next step is left to the next opening of the store. The actor stays kept, and who needs it is not
+	// performed now.
+	closed atomic.Bool
+	mu     struct {
 		sync.Mutex          // taken after those of events
 		waiting    []*Event // and some that have been cancelled, and wait for something else now
 	}
@@ -182,6 +185,13 @@ func (ch *chain) proceed(next tailStep) (ended bool) {
 		}
 		err := ev.perform()
 		s.passOn(l)
+		if err == ErrClosed {
+			finished = true
+			s.giveBack(ev)
+			s.postponed.Add(1)
+			ch.postpone()
+			return true
+		}
 		next = ev.next
 		if ended = next.method == nil; ended {
 			ch.leave()
@@ -225,9 +235,12 @@ func (ch *chain) end(ev *Event, err error) {
 	ch.sys.live.add(-1)
 }
 
-// postpone ends the chain in this process: its next step runs when the store is opened again.
+// postpone ends the chain in this process: its next step runs when the store is opened again. Nobody touches the actor
+// that it keeps before that.
 func (ch *chain) postpone() {
-	ch.leave()
+	if k := ch.keeps; k != nil {
+		k.over(&k.closed)
+	}
 	if ch.orphan {
 		ch.request.end()
 	}
@@ -254,8 +267,13 @@ func (ch *chain) leave() {
 	}
 	ch.keeps = nil
 	k.h.kept.Store(nil)
+	k.over(&k.left)
+}
+
+// over says how the keeping has ended, to those who wait for that.
+func (k *keep) over(how *atomic.Bool) {
 	k.mu.Lock()
-	k.left.Store(true)
+	how.Store(true)
 	waiting := k.mu.waiting
 	k.mu.Unlock()
 	for _, ev := range waiting {
@@ -265,10 +283,11 @@ func (ch *chain) leave() {
 	}
 }
 
-// await returns when the chain has left the actor, or ev was cancelled. The event holds no lock. k may be nil.
-func (k *keep) await(ev *Event) {
+// await returns when the chain has left the actor, or ev was cancelled. If the chain does not go on before the store is
+// opened again, that is ErrClosed. The event holds no lock. k may be nil.
+func (k *keep) await(ev *Event) error {
 	if k == nil {
-		return
+		return nil
 	}
 	c := ev.cancellation()
 	c.waits(ev)
@@ -276,17 +295,21 @@ func (k *keep) await(ev *Event) {
 	ev.mu.Lock()
 	defer ev.mu.Unlock()
 	k.mu.Lock()
-	if !k.left.Load() {
+	if !k.left.Load() && !k.closed.Load() {
 		k.mu.waiting = append(k.mu.waiting, ev)
 	}
 	k.mu.Unlock()
 	ev.awaits = k
 	ev.sys.parked.add(ev)
-	for !k.left.Load() && !ev.cancelled() {
+	for !k.left.Load() && !k.closed.Load() && !ev.cancelled() {
 		ev.sleep()
 	}
 	ev.sys.parked.remove(ev)
 	ev.awaits = nil
+	if k.closed.Load() && !ev.cancelled() {
+		return ErrClosed
+	}
+	return nil
 }
 
 // keptFrom returns what keeps h from the event, nil if nothing does.
