@@ -134,6 +134,7 @@ type request struct {
 	target  event.ActorID // with which the outcome is stored
 	claimed bool          // no other event performs it
 	stored  bool          // the outcome is in a batch
+	left    bool          // its chain goes on when the store is opened again
 }
 
 // errRepeated ends an event that has found under its target's lock that its request is not its own to perform.
@@ -235,7 +236,8 @@ func (r *request) claim() bool {
 }
 
 // outcome waits while request seq runs, and says with which actor its outcome is stored: another one than
-// a repetition has named, if that is the next actor of a name. It has not ended if it was refused.
+// a repetition has named, if that is the next actor of a name. It has not ended if it was refused. The error is
+// ErrAcknowledged, or ErrClosed if it is left to the next opening of the store.
 func (x *Session) outcome(seq uint64) (at event.ActorID, ended bool, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -251,10 +253,14 @@ func (x *Session) outcome(seq uint64) (at event.ActorID, ended bool, err error) 
 		x.mu.Unlock()
 		x.sys.wait(before)
 		x.mu.Lock()
+		if x.mu.running[seq] == before {
+			return at, false, ErrClosed
+		}
 	}
 }
 
-// end lets those go on who have sent the same request again.
+// end lets those go on who have sent the same request again. One that is left stays claimed, and its session is kept:
+// the row of its chain names both.
 func (r *request) end() {
 	if !r.claimed {
 		return
@@ -266,7 +272,9 @@ func (r *request) end() {
 		x.mu.outcomes[r.seq] = r.target
 	}
 	close(x.mu.running[r.seq])
-	delete(x.mu.running, r.seq)
+	if !r.left {
+		delete(x.mu.running, r.seq)
+	}
 }
 
 // Flags of an outcome.
@@ -339,6 +347,9 @@ func (x *Session) replay(target event.ActorID, seq uint64, m *Method, args Args)
 	row, ok, err := d.store.Get(key, nil)
 	if err != nil {
 		return &UnknownError{Cause: err}
+	}
+	if lost := d.store.Err(); lost != nil {
+		return &UnknownError{Cause: lost} // it may not be durable: whoever performed the request could not wait for that
 	}
 	if !ok {
 		return ErrAcknowledged // in the meantime

@@ -241,6 +241,9 @@ func (ch *chain) postpone() {
 	if k := ch.keeps; k != nil {
 		k.over(&k.closed)
 	}
+	if ch.request != nil {
+		ch.request.left = true
+	}
 	if ch.orphan {
 		ch.request.end()
 	}

@@ -1,0 +1,95 @@
+package exec
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
+)
+
+// A request whose chain is left to the next opening is not over: a repetition that gets its target's lock while the
+// system is closed does not perform it once more.
+func TestARequestThatIsLeftIsNotPerformedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := startNode(t, Config{Clock: RealClock{}, SessionExpiry: time.Millisecond})
+		a, kid := n.fresh(), n.fresh()
+		n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
+		n.sys.maintainer.wait()
+		hold := func(r wref) (leave chan struct{}) {
+			leave = make(chan struct{})
+			n.cl.Issue(r.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})
+			synctest.Wait()
+			return leave
+		}
+		leaveKid := hold(kid)
+		n.run(a, &methodLocal, wstep{op: wEmit, sub: []wstep{{op: wAdd, n: 10}}}) // begins, and waits for that
+		x := n.begin("phone")
+		var errs [2]error
+		var end sync.WaitGroup
+		ask := func(i int) {
+			end.Go(func() {
+				errs[i] = x.Await(1, 0, a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wAdd, n: 1}, {op: wTail, sub: []wstep{{op: wAdd, n: 100}}}}})
+			})
+			synctest.Wait()
+		}
+		ask(0)
+		leaveA := hold(a)
+		ask(1)
+		end.Go(n.sys.Close)
+		synctest.Wait()
+		close(leaveKid)
+		synctest.Wait()
+		time.Sleep(time.Second)
+		if _, err := n.sys.Session("phone"); err != nil {
+			t.Error(err) // its chain goes on
+		}
+		close(leaveA)
+		end.Wait()
+		for i, err := range errs {
+			if !errors.Is(err, ErrClosed) {
+				t.Errorf("%d has ended with %v", i, err)
+			}
+		}
+		n.reopen()
+		x = n.begin("phone")
+		mustNot(t, x.Await(1, 0, n.again(a).Ref, &methodLocal, &wargs{}))
+		n.cl.Settle()
+		if x, y := n.value(n.again(a)), n.value(n.again(kid)); x != 1 || y != 110 {
+			t.Errorf("the values are %d and %d", x, y)
+		}
+		n.close()
+	})
+}
+
+// A repetition that waits for a request learns that its outcome is unknown, if the store fails.
+func TestARepetitionOfAnUnknownOutcome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &stalled{Engine: memengine.New()}
+		st := openStore(t, e, func(error) {})
+		s, err := Recover(Config{Store: st, Classes: testClasses, Log: quiet})
+		mustNot(t, err)
+		_, list := openBank(t, s, "main", 1)
+		x, err := s.BeginSession("phone")
+		mustNot(t, err)
+		goOn := e.stall()
+		var errs [2]error
+		var end sync.WaitGroup
+		for i := range errs {
+			end.Go(func() { _, errs[i] = deposit(x, 1, 0, list[0].Ref, 5) })
+			synctest.Wait()
+		}
+		e.Fail(errors.New("no space left"))
+		goOn()
+		end.Wait()
+		for i, err := range errs {
+			if unknown := new(UnknownError); !errors.As(err, &unknown) {
+				t.Errorf("%d: %v", i, err)
+			}
+		}
+		s.Close()
+		_ = st.Close()
+	})
+}
