@@ -224,15 +224,19 @@ func (ev *Event) sourceRow(w *preparation) {
 	w.open().Delete(w.key)
 }
 
+// requested returns the request that the event, or the chain that it is a step of, is for; nil if there is none.
+func (ev *Event) requested() *request {
+	if ev.request == nil && ev.chain != nil {
+		return ev.chain.request
+	}
+	return ev.request
+}
+
 // outcomeRow writes the outcome of the request that the event, or the chain which it ends, is
 // for.
 func (ev *Event) outcomeRow(w *preparation, err error) {
-	r := ev.request
-	if r == nil && ev.chain != nil {
-		r = ev.chain.request
-	}
-	if r != nil {
-		r.outcome(w, ev.method, ev.args, err)
+	if r := ev.requested(); r != nil {
+		r.outcome(w, ev.method, err)
 	}
 }
 

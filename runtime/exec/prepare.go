@@ -25,6 +25,7 @@ type preparation struct {
 	index   map[*Self]int // of actors, when they are many
 	encoder codec.Encoder
 	args    []byte   // of what the event issues, one behind the other
+	result  []byte   // of the request that ends with the event
 	timers  []*timer // that the event has set, in order
 	unborn  bool     // a name is in the batch
 
@@ -84,7 +85,7 @@ func (w *preparation) reset() {
 		a.fields = a.fields[:0]
 	}
 	w.actors = w.actors[:0]
-	w.args = w.args[:0]
+	w.args, w.result = w.args[:0], w.result[:0]
 	clear(w.timers)
 	w.timers = w.timers[:0]
 	clear(w.orphans)
@@ -139,8 +140,8 @@ func (a *dirtyActor) field(f uint16) *dirtyField {
 	return &a.fields[n]
 }
 
-// prepare encodes what may be refused: the fields that the event has changed, and the
-// arguments of what it issues. It comes before anything is changed for good, so that the
+// prepare encodes what may be refused: the fields that the event has changed, the
+// arguments of what it issues, and the result that its request gets. It comes before anything is changed for good, so that the
 // event can still be undone: a value may nest too deeply to be stored.
 func (ev *Event) prepare() (err error) {
 	w := ev.preparation()
@@ -164,6 +165,9 @@ func (ev *Event) prepare() (err error) {
 	}
 	if len(ev.root.ops) > 0 {
 		w.encodeArgs(ev.root.ops)
+	}
+	if ev.requested() != nil && !goesOn(ev.root.ops) {
+		w.encodeResult(ev.args)
 	}
 	return nil
 }
@@ -228,6 +232,15 @@ func (w *preparation) encodeArgs(ops []op) {
 			w.args = appendArgs(w.args, &w.encoder, o.args)
 			o.encoded[1] = uint32(len(w.args))
 		}
+	}
+}
+
+// encodeResult encodes the result that is in args, if they have any.
+func (w *preparation) encodeResult(args Args) {
+	if a, ok := args.(resultCodec); ok {
+		w.encoder.Reset()
+		a.EncodeResult(&w.encoder)
+		w.result = append(w.result, w.encoder.Data()...)
 	}
 }
 

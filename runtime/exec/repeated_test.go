@@ -7,7 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
+	"github.com/aeon-lang/aeon/runtime/value"
 )
 
 // A request whose chain is left to the next opening is not over: a repetition that gets its target's lock while the
@@ -92,4 +94,28 @@ func TestARepetitionOfAnUnknownOutcome(t *testing.T) {
 		s.Close()
 		_ = st.Close()
 	})
+}
+
+// deepArgs take a result that cannot be stored.
+type deepArgs struct{ depositArgs }
+
+func (x *deepArgs) EncodeResult(e *codec.Encoder) { value.Fail(codec.MsgDepth) }
+
+// A result that nests too deeply to be stored fails its request, which is an outcome like any other.
+func TestAResultThatCannotBeStored(t *testing.T) {
+	n := startNode(t, Config{})
+	_, list := openBank(t, n.sys, "main", 1)
+	deep := methodDeposit
+	deep.Run = func(cx *Cx, self any, args Args) { self.(*account).deposit(cx, args.(*deepArgs).amount) }
+	x := n.begin("phone")
+	for range 2 {
+		err := x.Await(1, 0, list[0].Ref, &deep, &deepArgs{depositArgs{amount: 5}})
+		if abort := new(AbortError); !errors.As(err, &abort) || abort.Msg != codec.MsgDepth || !abort.Fault {
+			t.Errorf("it has ended with %v", err)
+		}
+	}
+	if got, err := list[0].Balance(n.cl); err != nil || got != 1000 {
+		t.Errorf("the balance is %d, %v", got, err)
+	}
+	n.close()
 }

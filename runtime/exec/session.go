@@ -292,7 +292,7 @@ type resultCodec interface {
 
 // outcome writes how the request, of which m was the only step or the last one, has ended, and drops the outcomes that are over, if there are
 // enough. A refusal is no outcome: the client may try again.
-func (r *request) outcome(w *preparation, m *Method, args Args, err error) {
+func (r *request) outcome(w *preparation, m *Method, err error) {
 	var abort *AbortError
 	if err != nil && !errors.As(err, &abort) || planted.outcomeForgotten {
 		return
@@ -308,11 +308,7 @@ func (r *request) outcome(w *preparation, m *Method, args Args, err error) {
 	default:
 		w.row = append(w.row, outcomeResult)
 		w.row = binary.AppendUvarint(w.row, uint64(w.d.signatures.numbers[m]))
-		if a, ok := args.(resultCodec); ok {
-			w.encoder.Reset()
-			a.EncodeResult(&w.encoder)
-			w.row = append(w.row, w.encoder.Data()...)
-		}
+		w.row = append(w.row, w.result...)
 	}
 	w.set()
 	r.stored = true
