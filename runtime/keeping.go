@@ -35,6 +35,7 @@ type keeping struct {
 
 	openTarget TargetOpener
 	target     snapshot.Target // nil: no snapshots are taken
+	actor      exec.ActorName  // of which, if SnapshotActor is not ""
 	failed     chan error      // of the store, once
 }
 

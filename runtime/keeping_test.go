@@ -151,7 +151,10 @@ func TestFlagsOfTheStore(t *testing.T) {
 		"--serve":                      "name it with --data",
 		"--durability sync":            "name it with --data",
 		"--data d --create":            "--create is for --serve",
-		"--dta d":                      "demo: unknown flag --dta, did you mean --data?\n\tusage: demo [flags]\n\t--help lists the flags\n",
+		"--data d --snapshots s --snapshot-actor Cell":                       "\"Cell\" is neither CLASS/NAME, nor CLASS:ID",
+		"--data d --snapshots s --snapshot-actor Sell/x":                     "the program has no actorclass demo.Sell; it has Cell",
+		"--data d --snapshots s --snapshot-actor Cell/x --snapshot-once all": "leave out --snapshot-actor",
+		"--dta d": "demo: unknown flag --dta, did you mean --data?\n\tusage: demo [flags]\n\t--help lists the flags\n",
 	} {
 		if code, _, err := (&disk{}).run(t, func(*Client) { t.Error("main has run") }, strings.Fields(args)...); code != 2 || !strings.Contains(err, want) {
 			t.Errorf("%s: code %d, stderr %q", args, code, err)

@@ -143,6 +143,9 @@ func (r *mainRun) check(rest []string) error {
 	if err := r.keeping.Check(); err != nil {
 		return err
 	}
+	if err := r.keeping.nameActor(r.p); err != nil {
+		return err
+	}
 	switch {
 	case r.serve && r.keeping.Dir == "":
 		return errors.New("--serve goes on with what is in a directory; name it with --data")
@@ -150,6 +153,8 @@ func (r *mainRun) check(rest []string) error {
 		return errors.New("--create is for --serve: without that the directory of --data is made if it does not exist")
 	case r.once != "" && r.keeping.Snapshots == "":
 		return errors.New("--snapshot-once copies what is in a directory; name that with --data, and the place with --snapshots")
+	case r.once != "" && r.keeping.SnapshotActor != "":
+		return errors.New("--snapshot-once says itself what the snapshot is of; leave out --snapshot-actor")
 	case r.tracing.states && r.tracing.file == "":
 		return errors.New("--trace-states adds to a trace; name its file with --trace")
 	case r.p.Main == nil && !r.serve && r.once == "":

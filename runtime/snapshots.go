@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -31,11 +33,35 @@ func (k *keeping) openSnapshots() (err error) {
 	return err
 }
 
+// nameActor reads what --snapshot-actor names. Whether the actor is there is another matter: it may be made later.
+func (k *keeping) nameActor(p *Package) (err error) {
+	if k.SnapshotActor == "" {
+		return nil
+	}
+	if k.actor, err = exec.ParseActorName(p.Name, k.SnapshotActor); err != nil {
+		return fmt.Errorf("--snapshot-actor: %w", err)
+	}
+	var names []string
+	for _, c := range AllClasses(p) {
+		names = append(names, strings.TrimPrefix(c.Package+"."+c.Name, p.Name+"."))
+	}
+	if k.actor.Class != "" && !slices.Contains(names, strings.TrimPrefix(k.actor.Class, p.Name+".")) {
+		slices.Sort(names)
+		return fmt.Errorf("--snapshot-actor: the program has no actorclass %s; it has %s", k.actor.Class, strings.Join(names, ", "))
+	}
+	return nil
+}
+
 // startSnapshots takes snapshots of s by the clock, until the returned function is called, which
 // waits for none.
 func (k *keeping) startSnapshots(s *System, log *slog.Logger) (stop func()) {
 	if k.target == nil {
 		return func() {}
+	}
+	if k.SnapshotActor != "" { // a name that is wrong is told now, and not after an hour
+		if _, err := k.actor.Find(k.store); err != nil {
+			log.Warn("no snapshot can be taken yet", "error", sayMissing(err))
+		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -61,7 +87,7 @@ func (k *keeping) startSnapshots(s *System, log *slog.Logger) (stop func()) {
 // takeSnapshot takes one, and deletes what is too old. A failure is told and tried again next time.
 func (k *keeping) takeSnapshot(ctx context.Context, s *System, log *slog.Logger) {
 	start := time.Now()
-	saved, err := s.Snapshot(ctx, k.target)
+	saved, err := k.save(ctx, s)
 	if err != nil {
 		if ctx.Err() == nil {
 			log.Error("no snapshot was taken", "to", k.target.String(), "error", err)
@@ -69,10 +95,28 @@ func (k *keeping) takeSnapshot(ctx context.Context, s *System, log *slog.Logger)
 		return
 	}
 	rows, bytes := saved.Size()
-	log.Info("snapshot", "name", saved.Name, "rows", rows, "bytes", bytes, "new", saved.NewBytes, "took", time.Since(start))
-	if _, err := snapshot.Prune(ctx, k.target, saved.Store, snapshot.Node, k.SnapshotKeep); err != nil && ctx.Err() == nil {
+	log.Info("snapshot", "name", saved.Name, "of", saved.Of(), "rows", rows, "bytes", bytes, "new", saved.NewBytes, "took", time.Since(start))
+	if _, err := snapshot.Prune(ctx, k.target, &saved.Manifest, k.SnapshotKeep); err != nil && ctx.Err() == nil {
 		log.Warn("old snapshots were not deleted", "in", k.target.String(), "error", err)
 	}
+}
+
+// save makes a snapshot of what is wanted.
+func (k *keeping) save(ctx context.Context, s *System) (*snapshot.Saved, error) {
+	if k.SnapshotActor == "" {
+		return s.Snapshot(ctx, k.target)
+	}
+	saved, err := s.SnapshotNamed(ctx, k.target, k.actor)
+	return saved, sayMissing(err)
+}
+
+// sayMissing adds to the error of an actor that is not there what to do about it.
+func sayMissing(err error) error {
+	none, other := new(exec.NoActorError), new(exec.OtherActorError)
+	if errors.As(err, &none) || errors.As(err, &other) {
+		return fmt.Errorf("%w; it is looked for each time, and --snapshot-actor names another", err)
+	}
+	return err
 }
 
 // everything is what --snapshot-once calls all that is in a directory.

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/internal/cmdline"
@@ -31,7 +30,7 @@ Snapshot copies everything in a data directory, or an actor with all that it own
 directory or to a bucket: s3://BUCKET/PREFIX?endpoint=HOST:PORT&region=REGION, with
 credentials from the environment as the tools of AWS have them. What is there already is not
 sent again. The program must have ended; one that runs takes its snapshots itself, with
---snapshots, while events go on.
+--snapshots and --snapshot-actor, while events go on.
 
 ACTOR is CLASS/NAME, or CLASS:ID as a trace shows an actor without a name.
 
@@ -157,50 +156,20 @@ func copyStopped(env *cli.Env, db *pebbledb.DB, place snapshot.Target, root even
 	return nil
 }
 
-// rootOf finds the actor that is named as in Shop/main, or as in Item:24:1 if it has no name; none is that
-// of everything.
+// rootOf finds the actor that is named; none is that of everything.
 func rootOf(db *pebbledb.DB, actor string) (id event.ActorID, err error) {
 	if actor == "" {
 		return id, nil
 	}
-	program := db.Identity().Program
-	actor = strings.TrimPrefix(actor, program+".")
-	if id, err = actorNamed(db, actor); err != nil {
-		return id, err
-	}
-	cut, err := exec.CutAt(db, id)
+	name, err := exec.ParseActorName(db.Identity().Program, actor)
 	if err != nil {
-		return id, err
+		return id, cli.Usagef("--actor: %v", err)
 	}
-	label, err := cut.Label(program)
-	if err == nil && label != actor && id.String() != actor {
-		err = cli.Usagef("--actor: there is no %s, but %s", actor, label)
+	id, err = name.Find(db)
+	if other := new(exec.OtherActorError); errors.As(err, &other) {
+		err = cli.Usagef("--actor: %v", err)
 	}
 	return id, err
-}
-
-func actorNamed(db *pebbledb.DB, actor string) (event.ActorID, error) {
-	if class, name, ok := strings.Cut(actor, "/"); ok {
-		if class == "" || name == "" {
-			return event.ActorID{}, wrongActor(actor)
-		}
-		if !strings.Contains(class, ".") {
-			class = db.Identity().Program + "." + class
-		}
-		return exec.FindNamed(db, class, name)
-	}
-	id, err := event.ParseActorID(actor)
-	if _, number, ok := strings.Cut(actor, ":"); err != nil && ok {
-		id, err = event.ParseActorID(number)
-	}
-	if err != nil {
-		return event.ActorID{}, wrongActor(actor)
-	}
-	return id, nil
-}
-
-func wrongActor(actor string) error {
-	return cli.Usagef("--actor: %q is neither CLASS/NAME, nor CLASS:ID as a trace shows an actor without a name", actor)
 }
 
 func listSnapshots(env *cli.Env, from string, verify bool) error {

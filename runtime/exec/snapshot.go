@@ -25,13 +25,27 @@ func (s *System) Snapshot(ctx context.Context, to snapshot.Target) (*snapshot.Sa
 // SnapshotActor makes a snapshot of an actor and everything that it reaches, as of a moment of
 // the call, while events go on. The error is a *NoActorError if the actor is not there.
 func (s *System) SnapshotActor(ctx context.Context, to snapshot.Target, actor Ref) (*snapshot.Saved, error) {
-	m := snapshot.Manifest{Kind: snapshot.Actor, Root: actor.h.id.String()}
-	return s.takeSnapshot(ctx, to, m, func(view store.Reader, m *snapshot.Manifest) (snapshot.Rows, error) {
-		c, err := CutAt(view, actor.h.id)
+	return s.takeSnapshotOf(ctx, to, func(store.Reader) (event.ActorID, error) { return actor.h.id, nil })
+}
+
+// SnapshotNamed is SnapshotActor of the actor that has a name at that moment. The errors are those of
+// ActorName.Find, too.
+func (s *System) SnapshotNamed(ctx context.Context, to snapshot.Target, actor ActorName) (*snapshot.Saved, error) {
+	return s.takeSnapshotOf(ctx, to, actor.Find)
+}
+
+// takeSnapshotOf saves the actor that root finds, and everything that it reaches.
+func (s *System) takeSnapshotOf(ctx context.Context, to snapshot.Target, root func(store.Reader) (event.ActorID, error)) (*snapshot.Saved, error) {
+	return s.takeSnapshot(ctx, to, snapshot.Manifest{Kind: snapshot.Actor}, func(view store.Reader, m *snapshot.Manifest) (snapshot.Rows, error) {
+		id, err := root(view)
 		if err != nil {
 			return nil, err
 		}
-		m.Actors, c.Overrides = c.Actors(), s.overrides(view)
+		c, err := CutAt(view, id)
+		if err != nil {
+			return nil, err
+		}
+		m.Root, m.Actors, c.Overrides = id.String(), c.Actors(), s.overrides(view)
 		m.Actor, err = c.Label(m.Program)
 		return c.Rows, err
 	})
@@ -55,15 +69,15 @@ func (s *System) takeSnapshot(ctx context.Context, to snapshot.Target, m snapsho
 	view := st.Snapshot()
 	defer func() { err = errors.Join(err, view.Close()) }()
 	m.Store, m.Program, m.Number, m.Taken = st.Identity().Store, st.Identity().Program, st.SnapshotNumber()+1, s.clock.Now()
+	rows, err := pick(view, &m)
+	if err != nil {
+		return nil, err
+	}
 	// What the view shows lies before this batch in the journal: a snapshot must not have what
 	// a crash may still undo.
 	b := st.NewBatch()
 	st.SetSnapshotNumber(b, m.Number)
 	if err := st.Wait(ctx, st.Append(b)); err != nil {
-		return nil, err
-	}
-	rows, err := pick(view, &m)
-	if err != nil {
 		return nil, err
 	}
 	return snapshot.Save(ctx, to, m, rows)

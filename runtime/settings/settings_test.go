@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aeon-lang/aeon/runtime/settings"
 )
@@ -46,6 +47,14 @@ func TestStateIsOnDiskOnlyIfADirectoryIsNamed(t *testing.T) {
 	}
 }
 
+func TestWhatIsSaidOfSnapshotsIsPassedOn(t *testing.T) {
+	s, err := parse(t, "--data", "d", "--snapshots", "s", "--snapshot-actor", "Shop/main", "--snapshot-every", "2m", "--snapshot-keep", "7")
+	again, aerr := parse(t, s.Arguments()...)
+	if err != nil || aerr != nil || again.Snapshots != "s" || again.SnapshotActor != "Shop/main" || again.SnapshotEvery != 2*time.Minute || again.SnapshotKeep != 7 {
+		t.Errorf("passed on as %q: %+v, errors %v, %v", s.Arguments(), again, err, aerr)
+	}
+}
+
 func TestContradictionsSayWhatToDo(t *testing.T) {
 	for args, want := range map[string]string{
 		"--data d --durability memory":                 "leave out one of the two",
@@ -58,6 +67,8 @@ func TestContradictionsSayWhatToDo(t *testing.T) {
 		"--snapshots s":                                "name it with --data",
 		"--data d --snapshot-every 1h":                 "say where they go",
 		"--data d --snapshot-keep 3":                   "say where they go",
+		"--data d --snapshot-actor A/b":                "say where they go",
+		"--data d --snapshots s --snapshot-actor=":     "--snapshot-actor: its value is empty",
 		"--data d --snapshots s --snapshot-every soon": "write 15m or 1h",
 		"--data d --snapshots s --snapshot-every 1ms":  "a second at least",
 		"--data d --snapshots s --snapshot-keep 0":     "from 1 on",

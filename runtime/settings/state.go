@@ -23,6 +23,7 @@ type State struct {
 	MemoryMax  int64 // bytes of actors' state kept in memory; 0: as much as there is
 
 	Snapshots     string        // where snapshots go; "": none are taken
+	SnapshotActor string        // what they are of, as the flag says it; "": everything
 	SnapshotEvery time.Duration // and how often
 	SnapshotKeep  int           // how many are kept
 
@@ -32,7 +33,7 @@ type State struct {
 }
 
 // flagNames are the names that Flags declares.
-var flagNames = []string{"data", "durability", "memory", "snapshots", "snapshot-every", "snapshot-keep"}
+var flagNames = []string{"data", "durability", "memory", "snapshots", "snapshot-actor", "snapshot-every", "snapshot-keep"}
 
 // Flags declares the flags.
 func (s *State) Flags(fs *flag.FlagSet) {
@@ -41,6 +42,7 @@ func (s *State) Flags(fs *flag.FlagSet) {
 	fs.StringVar(&s.mode, "durability", "", "what an answer waits for, a `MODE`: sync (default with --data), relaxed=10ms or memory")
 	fs.StringVar(&s.memory, "memory", "", "with --data: bring back from disk what does not fit in `SIZE`, as in 512MB or 2GiB")
 	fs.StringVar(&s.Snapshots, "snapshots", "", "with --data: take snapshots, and keep them at `PLACE`, a directory or s3://BUCKET/PREFIX")
+	fs.StringVar(&s.SnapshotActor, "snapshot-actor", "", "with --snapshots: only of this `ACTOR` and what it owns; CLASS/NAME, or CLASS:ID as a trace shows an actor without a name")
 	fs.StringVar(&s.every, "snapshot-every", "", "with --snapshots: how often, a `TIME` as in 15m; 1h if not given")
 	fs.StringVar(&s.keep, "snapshot-keep", "", "with --snapshots: how many, a `NUMBER`; 24 if not given")
 }
@@ -108,6 +110,8 @@ func Within(place, dir string) bool {
 func (s *State) checkSnapshots() (err error) {
 	s.SnapshotEvery, s.SnapshotKeep = snapshotEvery, snapshotKeep
 	switch {
+	case s.Snapshots == "" && s.SnapshotActor != "":
+		return errors.New("--snapshot-actor is of the snapshots that --snapshots asks for; say where they go")
 	case s.Snapshots == "" && s.every != "":
 		return errors.New("--snapshot-every is of the snapshots that --snapshots asks for; say where they go")
 	case s.Snapshots == "" && s.keep != "":
@@ -149,7 +153,7 @@ const (
 // Arguments returns the flags as they are to be passed on.
 func (s *State) Arguments() []string {
 	var args []string
-	for i, value := range []string{s.Dir, s.mode, s.memory, s.Snapshots, s.every, s.keep} {
+	for i, value := range []string{s.Dir, s.mode, s.memory, s.Snapshots, s.SnapshotActor, s.every, s.keep} {
 		if value != "" {
 			args = append(args, "--"+flagNames[i], value)
 		}

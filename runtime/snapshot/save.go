@@ -162,17 +162,17 @@ func Verify(ctx context.Context, t Target, m *Manifest) error {
 	return Read(ctx, t, m, func(_, _ []byte) error { return nil })
 }
 
-// Prune deletes all but the newest keep snapshots of a kind of a store, and the chunks that
+// Prune deletes all but the newest keep snapshots of what like is of, in its store, and the chunks that
 // no snapshot of the store lists any more. It returns how many snapshots it has deleted.
-func Prune(ctx context.Context, t Target, store string, kind Kind, keep int) (deleted int, err error) {
-	list, err := List(ctx, t, store)
+func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int, err error) {
+	list, err := List(ctx, t, like.Store)
 	if err != nil {
 		return 0, err
 	}
 	used := make(map[string]bool)
 	for i := len(list) - 1; i >= 0; i-- {
 		m := &list[i]
-		if m.Kind == kind {
+		if m.Kind == like.Kind && m.Actor == like.Actor {
 			if keep--; keep < 0 {
 				if err := t.Delete(ctx, m.path()); err != nil {
 					return deleted, err
@@ -185,7 +185,7 @@ func Prune(ctx context.Context, t Target, store string, kind Kind, keep int) (de
 			used[m.content(c)] = true
 		}
 	}
-	entries, err := t.List(ctx, store+"/chunks/")
+	entries, err := t.List(ctx, like.Store+"/chunks/")
 	if err != nil {
 		return deleted, err
 	}

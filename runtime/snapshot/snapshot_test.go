@@ -91,7 +91,7 @@ func TestSnapshotsAreIncremental(t *testing.T) {
 			t.Errorf("snapshot %d does not have what it was taken of", i+1)
 		}
 	}
-	if n, err := snapshot.Prune(ctx, to, "ab12", snapshot.Node, 1); n != 2 || err != nil {
+	if n, err := snapshot.Prune(ctx, to, &snapshot.Manifest{Store: "ab12", Kind: snapshot.Node}, 1); n != 2 || err != nil {
 		t.Fatalf("Prune: %d, %v", n, err)
 	}
 	newest, err := snapshot.Find(ctx, to, snapshot.Wanted{})
@@ -108,6 +108,44 @@ func TestSnapshotsAreIncremental(t *testing.T) {
 	var missing *snapshot.NotFoundError
 	if _, err := snapshot.Find(ctx, to, snapshot.Wanted{Name: list[0].Name}); !errors.As(err, &missing) || !strings.Contains(err.Error(), newest.Name) {
 		t.Errorf("Find of a pruned snapshot: %v", err)
+	}
+}
+
+// Snapshots of everything, of one actor and of another are kept apart, and those of another store.
+func TestPruneCountsWhatIsOfTheSame(t *testing.T) {
+	ctx, to := context.Background(), snapshot.Dir(t.TempDir())
+	var list []*snapshot.Saved
+	for i := range 12 {
+		m := snapshot.Manifest{Kind: snapshot.Node, Store: "a", Program: "shop", Number: uint64(i), Taken: time.Unix(int64(i), 0)}
+		switch i % 4 {
+		case 1:
+			m.Kind, m.Actor, m.Root = snapshot.Actor, "Shop/main", "3:8000000000000001"
+		case 2:
+			m.Kind, m.Actor, m.Root = snapshot.Actor, "Shop/other", "3:8000000000000002"
+		case 3:
+			m.Store = "b"
+		}
+		s, err := snapshot.Save(ctx, to, m, func(emit func(key, value []byte) error) error { return emit([]byte{byte(i)}, []byte{1}) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, s)
+	}
+	gone := make(map[string]bool)
+	for _, at := range []int{9, 8, 10} { // the newest of each kind in store a
+		if n, err := snapshot.Prune(ctx, to, &list[at].Manifest, 1); n != 2 || err != nil {
+			t.Fatalf("Prune like %s: %d, %v", list[at].Of(), n, err)
+		}
+		gone[list[at-8].Name], gone[list[at-4].Name] = true, true
+		for _, s := range list {
+			err := snapshot.Verify(ctx, to, &s.Manifest)
+			if (err != nil) != gone[s.Name] {
+				t.Errorf("after pruning like %s: %s of %s in store %s: %v", list[at].Of(), s.Name, s.Of(), s.Store, err)
+			}
+		}
+	}
+	if left, err := snapshot.List(ctx, to, ""); len(left) != 6 || err != nil {
+		t.Errorf("%d snapshots are left, %v", len(left), err)
 	}
 }
 

@@ -179,7 +179,7 @@ func TestSnapshotInABucket(t *testing.T) {
 	if n != 5000 || err != nil {
 		t.Errorf("Read: %d rows, %v", n, err)
 	}
-	if n, err := snapshot.Prune(ctx, to, "ab12", snapshot.Node, 1); n != 1 || err != nil {
+	if n, err := snapshot.Prune(ctx, to, &snapshot.Manifest{Store: "ab12", Kind: snapshot.Node}, 1); n != 1 || err != nil {
 		t.Errorf("Prune: %d, %v", n, err)
 	}
 	if err := snapshot.Verify(ctx, to, newest); err != nil {

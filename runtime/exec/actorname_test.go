@@ -1,0 +1,78 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/snapshot"
+)
+
+// What a trace and the list of snapshots call an actor finds it, and nothing else does.
+func TestActorsAreFoundByWhatPeopleCallThem(t *testing.T) {
+	n := startNode(t, Config{})
+	b, _ := openBank(t, n.sys, "one", 1)
+	bank, account := b.ID(), accountAt(t, n, "one", "a0").ID()
+	for text, want := range map[string]event.ActorID{
+		"Bank/one": bank, "bank.Bank/one": bank, bank.String(): bank,
+		"Account:" + account.String(): account, "bank.Account:" + account.String(): account, account.String(): account,
+	} {
+		name, err := ParseActorName("bank", text)
+		mustNot(t, err)
+		if got, err := name.Find(n.store); err != nil || got != want {
+			t.Errorf("%s is %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"Bank/two":                 `there is no bank.Bank("two")`,
+		"other.Bank/one":           `there is no other.Bank("one")`,
+		"Account:9:9":              "there is no actor 9:9",
+		"Bank:" + account.String(): "there is no Bank:" + account.String() + ", but Account:" + account.String(),
+		"Bank:" + bank.String():    "there is no Bank:" + bank.String() + ", but Bank/one",
+	} {
+		name, err := ParseActorName("bank", text)
+		mustNot(t, err)
+		if id, err := name.Find(n.store); err == nil || err.Error() != want {
+			t.Errorf("%s is %v, %v, want error %s", text, id, err, want)
+		}
+	}
+	for _, text := range []string{"", "Bank", "/one", "Bank/", ":1:1", "0:0", "Bank:0:0", "Bank:x", "1:1:1:1", "1:1 "} {
+		if name, err := ParseActorName("bank", text); err == nil {
+			t.Errorf("%q is read as %+v", text, name)
+		}
+	}
+	n.close()
+}
+
+// A name means whoever has it when the snapshot is taken. Where nobody has, nothing is counted and nothing left.
+func TestSnapshotNamedFollowsTheName(t *testing.T) {
+	n := startNode(t, Config{})
+	ctx, to := context.Background(), snapshot.Dir(t.TempDir())
+	name, err := ParseActorName("bank", "Bank/one")
+	mustNot(t, err)
+	none := func(when string) {
+		t.Helper()
+		var missing *NoActorError
+		if _, err := n.sys.SnapshotNamed(ctx, to, name); !errors.As(err, &missing) {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	none("before it is made")
+	var roots []string
+	for want := range 2 {
+		b, _ := openBank(t, n.sys, "one", 2)
+		s, err := n.sys.SnapshotNamed(ctx, to, name)
+		mustNot(t, err)
+		if s.Actor != "bank.Bank/one" || s.Actors != 3 || s.Root != b.ID().String() || s.Number != uint64(want+1) {
+			t.Errorf("the manifest is %+v", s.Manifest)
+		}
+		roots = append(roots, s.Root)
+		mustNot(t, n.sys.Client().Delete(b.Ref))
+		none("after its deletion")
+	}
+	if roots[0] == roots[1] {
+		t.Errorf("both are of %s", roots[0])
+	}
+	n.close()
+}
