@@ -53,6 +53,8 @@ func (d pebbleDisk) crash(rng *rand.Rand) disk {
 	return d
 }
 
+func (d pebbleDisk) closed() disk { return d }
+
 // hasty is an engine whose syncs have only begun when they are reported.
 type hasty struct {
 	*pebbledb.DB
@@ -75,9 +77,9 @@ func (e *hasty) Close() error {
 
 // imageRuns are the workloads, in turn.
 var imageRuns = []workload{
-	{goroutines: 2, events: 60, nodes: 6, edges: 10, changes: 20, later: 30, tails: 10, tellers: 2},
-	{goroutines: 6, events: 150, nodes: 8, edges: 20, changes: 20, later: 20, tails: 10, tellers: 3},
-	{goroutines: 12, events: 240, nodes: 16, edges: 40, changes: 15, later: 15, tails: 20, tellers: 4},
+	{goroutines: 2, events: 60, nodes: 6, edges: 10, changes: 20, later: 30, tails: 10, tellers: 2, closes: 25},
+	{goroutines: 6, events: 150, nodes: 8, edges: 20, changes: 20, later: 20, tails: 10, tellers: 3, closes: 25},
+	{goroutines: 12, events: 240, nodes: 16, edges: 40, changes: 15, later: 15, tails: 20, tellers: 4, closes: 25},
 }
 
 // crashOnPebble recovers so many images, and returns how many it was and what was wrong first.

@@ -83,7 +83,11 @@ func (c *crashes) tell(t *teller, rng *rand.Rand) {
 		return
 	}
 	if t.known > 0 {
-		why := text(c.ask(x, t.known, t.past))
+		err := c.ask(x, t.known, t.past)
+		if errors.Is(err, ErrClosed) {
+			return
+		}
+		why := text(err)
 		if why != t.why && why != ErrAcknowledged.Error() {
 			c.fail(fmt.Errorf("%s: request %d ended with %q, and with %q when it was sent again", t.name, t.known, t.why, why))
 		}
@@ -95,7 +99,11 @@ func (c *crashes) tell(t *teller, rng *rand.Rand) {
 			t.asked = &wargs{steps: transfer(rng), asked: true}
 		}
 		c.mu.Unlock()
-		why := text(c.ask(x, t.seq, t.asked))
+		err := c.ask(x, t.seq, t.asked)
+		if errors.Is(err, ErrClosed) {
+			return // he does not know whether it has begun a chain, which goes on
+		}
+		why := text(err)
 		c.mu.Lock()
 		t.known, t.past, t.why = t.seq, t.asked, why
 		c.mu.Unlock()
@@ -108,7 +116,11 @@ func (c *crashes) ask(x *Session, seq uint64, first *wargs) error {
 	err := x.Await(seq, seq-1, c.bank.Ref, &methodScript, y)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.mu.acked = append(c.mu.acked, y) // also a failure: it is an outcome
+	if errors.Is(err, ErrClosed) {
+		c.mu.refused = append(c.mu.refused, y)
+	} else {
+		c.mu.acked = append(c.mu.acked, y) // also a failure: it is an outcome
+	}
 	return err
 }
 

@@ -15,8 +15,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
-// crashes is a workload on a store that crashes again and again, and one model that goes
-// through all runs: what the store has of a run, it replays; nothing that was answered may be
+// crashes is a workload on a store that crashes again and again, or is closed in the middle, and one
+// model that goes through all runs: what the store has of a run, it replays; nothing that was answered may be
 // beyond that.
 type crashes struct {
 	w       workload
@@ -33,6 +33,8 @@ type crashes struct {
 	bank    wref // see tellers
 	tellers []teller
 	images  int
+	closed  int   // runs that have ended by Close
+	left    int   // by these to the next run: sub-events and steps
 	dropped int   // states
 	failed  error // of the store or a teller; guarded by mu while a round lasts
 
@@ -41,8 +43,14 @@ type crashes struct {
 		rng    *rand.Rand
 		wanted int          // moments at which it has not crashed yet, in this round
 		images []crashImage // of this round
-		acked  []*wargs     // of events that have committed and were answered, in this run
+		heard               // in this run
 	}
+}
+
+// heard is what clients were told of their events.
+type heard struct {
+	acked   []*wargs // of those that have committed
+	refused []*wargs // of those that have not begun, or whose chain was left to the next run, as the system was closed
 }
 
 // disk is what a store lies on.
@@ -51,6 +59,8 @@ type disk interface {
 	open(before func()) (store.Engine, error)
 	// crash returns what a crash at this moment may leave.
 	crash(rng *rand.Rand) disk
+	// closed returns what there is after the engine was closed.
+	closed() disk
 }
 
 // memDisk is the engine in memory: a crash cuts its journal between two batches.
@@ -62,11 +72,14 @@ func (d memDisk) crash(rng *rand.Rand) disk {
 	return memDisk{d.Engine.Crash(func(unsynced int) int { return rng.IntN(unsynced + 1) })}
 }
 
-// crashImage is what a crash has left, and what was answered before it.
+func (d memDisk) closed() disk { return memDisk{d.Engine.Reopen()} }
+
+// crashImage is what a crash or Close has left, and what was answered before.
 type crashImage struct {
-	disk    disk
-	acked   []*wargs
+	disk disk
+	heard
 	tellers []teller
+	closed  bool
 }
 
 // newCrashes returns crashes on an empty disk, at one moment of each round.
@@ -98,7 +111,7 @@ func (c *crashes) open() error {
 		return err
 	}
 	c.rec = &recorder{clock: c.clock, fired: map[*traced]firing{}}
-	c.mu.acked = nil
+	c.mu.heard = heard{}
 	c.sys, err = Recover(Config{Store: c.store, Classes: testClasses, Log: quiet, Clock: c.clock, Trace: traceFunc(c.rec.Ended), BranchWorkers: 4})
 	if err != nil {
 		return err
@@ -124,18 +137,22 @@ func (c *crashes) run(stuck func(string)) error {
 		return err
 	}
 	for round := range c.rounds - 1 {
-		images := c.round(c.moments, stuck)
+		closes := c.mu.rng.IntN(100) < c.w.closes
+		images := c.round(c.moments, closes, stuck)
 		c.mu.rng.Shuffle(len(images), func(i, j int) { images[i], images[j] = images[j], images[i] })
 		if err := c.close(); err != nil {
-			return err
+			return fmt.Errorf("round %d: %w", round, err)
+		}
+		c.images += len(images)
+		if closes {
+			images = slices.Insert(images, 0, crashImage{c.disk.closed(), c.mu.heard, c.tellers, true})
 		}
 		if err := c.branches(images[1:], stuck); err != nil {
 			return fmt.Errorf("round %d: %w", round, err)
 		}
 		if err := c.resume(images[0]); err != nil {
-			return fmt.Errorf("round %d: %w", round, err)
+			return fmt.Errorf("round %d, closed %v: %w", round, closes, err)
 		}
-		c.images += len(images)
 	}
 	return c.finish(stuck)
 }
@@ -145,14 +162,18 @@ const branchEvents, branchWorkers = 24, 4
 
 // branches opens images beside each other, each with a model of its own, and lets them go on a little.
 func (c *crashes) branches(images []crashImage, stuck func(string)) error {
-	todo := make(chan *crashes)
+	type branch struct {
+		*crashes
+		from crashImage
+	}
+	todo := make(chan branch)
 	var mu sync.Mutex
 	var failures []error
 	var group sync.WaitGroup
 	for range min(branchWorkers, len(images)) {
 		group.Go(func() {
 			for b := range todo {
-				err := b.resume(crashImage{b.disk, b.mu.acked, b.tellers})
+				err := b.resume(b.from)
 				if err == nil {
 					err = b.finish(stuck)
 				}
@@ -165,20 +186,20 @@ func (c *crashes) branches(images []crashImage, stuck func(string)) error {
 		})
 	}
 	for _, i := range images {
-		b := &crashes{w: c.w, clock: NewSimClock(c.clock.Now()), model: c.model.clone(), disk: i.disk, sys: c.sys, rec: c.rec,
-			nodes: slices.Clone(c.nodes), bank: c.bank, tellers: i.tellers}
+		b := &crashes{w: c.w, clock: NewSimClock(c.clock.Now()), model: c.model.clone(), sys: c.sys, rec: c.rec,
+			nodes: slices.Clone(c.nodes), bank: c.bank}
 		b.w.events, b.w.goroutines = branchEvents, min(4, c.w.goroutines)
-		b.mu.rng, b.mu.acked = rand.New(rand.NewPCG(c.mu.rng.Uint64(), 98)), i.acked
-		todo <- b
+		b.mu.rng = rand.New(rand.NewPCG(c.mu.rng.Uint64(), 98))
+		todo <- branch{b, i}
 	}
 	close(todo)
 	group.Wait()
 	return errors.Join(failures...)
 }
 
-// resume opens what a crash has left, and brings the model to it.
+// resume opens what a crash or Close has left, and brings the model to it.
 func (c *crashes) resume(i crashImage) error {
-	list, old := c.nodes, c.rec
+	list, old, postponed := c.nodes, c.rec, c.sys.Postponed()
 	c.disk, c.tellers = i.disk, i.tellers
 	if d, ok := i.disk.(memDisk); ok {
 		if err := attachesAsStored(d.Engine, c.w.seed); err != nil {
@@ -188,8 +209,23 @@ func (c *crashes) resume(i crashImage) error {
 	if err := c.open(); err != nil {
 		return err
 	}
-	if err := c.replay(old, c.sys.Recovered(), i.acked); err != nil {
+	upTo := c.sys.Recovered()
+	if i.closed {
+		if err := old.within(upTo); err != nil {
+			return err
+		}
+		upTo = noCrash
+	}
+	if err := c.replay(old, upTo, &i.heard); err != nil {
 		return err
+	}
+	if err := c.compareLeft(); err != nil {
+		return err
+	}
+	if i.closed {
+		if err := c.countLeft(postponed); err != nil {
+			return err
+		}
 	}
 	c.bank = wref{c.sys.Resolve(c.bank.h.id)}
 	c.nodes = nil
@@ -214,8 +250,8 @@ func (c *crashes) resume(i crashImage) error {
 
 // finish performs a round without a crash, and compares what is there at its end.
 func (c *crashes) finish(stuck func(string)) error {
-	c.round(0, stuck)
-	if err := c.replay(c.rec, 1<<62, c.mu.acked); err != nil {
+	c.round(0, false, stuck)
+	if err := c.replay(c.rec, noCrash, &c.mu.heard); err != nil {
 		return err
 	}
 	c.sys.maintainer.wait()
@@ -228,9 +264,12 @@ func (c *crashes) finish(stuck func(string)) error {
 	return c.close()
 }
 
+// noCrash is above the order of any event.
+const noCrash = 1 << 62
+
 func (c *crashes) close() error {
 	c.sys.Close()
-	return errors.Join(c.sys.graph.Validate(), c.store.Close(), c.failed)
+	return errors.Join(c.sys.atRest(), c.sys.graph.Validate(), c.store.Close(), c.failed)
 }
 
 // mayCrash crashes now and then.
@@ -246,12 +285,13 @@ func (c *crashes) mayCrash() {
 func (c *crashes) crash() {
 	c.mu.wanted--
 	for range c.clones {
-		c.mu.images = append(c.mu.images, crashImage{c.disk.crash(c.mu.rng), slices.Clip(c.mu.acked), slices.Clone(c.tellers)})
+		c.mu.images = append(c.mu.images, crashImage{c.disk.crash(c.mu.rng), heard{slices.Clip(c.mu.acked), slices.Clip(c.mu.refused)}, slices.Clone(c.tellers), false})
 	}
 }
 
-// round lets clients issue events, and returns what crashes at some moments have left.
-func (c *crashes) round(moments int, stuck func(string)) []crashImage {
+// round lets clients issue events, and returns what crashes at some moments have left. If it closes the system, that is
+// in the middle.
+func (c *crashes) round(moments int, closes bool, stuck func(string)) []crashImage {
 	s := c.sys
 	stop, watched := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -266,17 +306,18 @@ func (c *crashes) round(moments int, stuck func(string)) []crashImage {
 	c.mu.Lock()
 	c.mu.wanted, c.mu.images = moments, nil
 	c.mu.Unlock()
+	var closer *closer
 	ended := 0
 	answered := func(x *wargs, err error) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if x != nil && err == nil {
-			c.mu.acked = append(c.mu.acked, x)
-		}
+		c.hear(x, err)
 		if ended++; at[ended] && c.mu.wanted > 0 {
 			c.crash()
 		}
+		closer.look(ended)
 	}
+	closer = c.newCloser(closes, answered, stuck)
 	var group sync.WaitGroup
 	for i := range c.w.goroutines {
 		group.Go(func() {
@@ -284,13 +325,16 @@ func (c *crashes) round(moments int, stuck func(string)) []crashImage {
 			g := &generator{rng: rand.New(rand.NewPCG(seeds, uint64(i))), sys: s, nodes: slices.Clone(c.nodes), w: c.w}
 			for range c.w.events / c.w.goroutines {
 				r, m, x := g.event()
-				err := cl.Await(r.Ref, m, x)
+				err := g.await(cl, r, m, x)
 				answered(x, err)
+				if errors.Is(err, ErrClosed) {
+					return
+				}
 				if err != nil && strings.HasSuffix(err.Error(), "deleted") && g.rng.IntN(2) == 0 {
 					g.renew(cl)
 				}
 				if g.rng.IntN(passEvents*c.w.goroutines) == 0 {
-					s.rush(time.Duration(g.rng.IntN(4)) * time.Millisecond)
+					cl.rush(moment(g.rng))
 				}
 			}
 		})
@@ -298,19 +342,10 @@ func (c *crashes) round(moments int, stuck func(string)) []crashImage {
 	for i := range c.tellers {
 		group.Go(func() { c.tell(&c.tellers[i], rand.New(rand.NewPCG(seeds, uint64(i)+1000))) })
 	}
-	idle, hand := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(hand)
-		for {
-			select {
-			case <-idle:
-				return
-			default:
-				c.dropped += s.Unload(1)
-			}
-		}
-	}()
+	idle := make(chan struct{})
+	hand := c.moveHand(idle)
 	group.Wait()
+	closer.wait()
 	close(idle)
 	<-hand
 	if moments == 0 {
@@ -328,7 +363,7 @@ func (c *crashes) round(moments int, stuck func(string)) []crashImage {
 
 // replay brings the model to what the store has of a run: the events up to an order. What was
 // answered beyond it must have left nothing, and have seen nothing but that.
-func (c *crashes) replay(rec *recorder, upTo int64, acked []*wargs) (err error) {
+func (c *crashes) replay(rec *recorder, upTo int64, h *heard) (err error) {
 	m := c.model
 	defer func() {
 		if p := recover(); p != nil {
@@ -341,8 +376,11 @@ func (c *crashes) replay(rec *recorder, upTo int64, acked []*wargs) (err error) 
 	}()
 	m.rec = rec
 	answered := make(map[any]bool)
-	for _, x := range acked {
+	for _, x := range h.acked {
 		answered[x] = true
+	}
+	if err := h.happened(rec); err != nil {
+		return err
 	}
 	for _, t := range rec.sorted() {
 		if t.Order <= upTo {

@@ -169,7 +169,7 @@ func (s *System) postpone(e subEvent, firing bool) {
 	if e.chain != nil {
 		e.chain.postpone()
 	}
-	if firing {
+	if firing && !planted.firingEnded {
 		s.timers.postponed(e.timer)
 	} else {
 		s.timers.fired(e.timer)

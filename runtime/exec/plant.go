@@ -27,6 +27,8 @@ var planted struct {
 	parentForgotten  bool // a move in the sequencing tree is not stored
 	twoHandles       bool // a detached actor gets another handle for each reference that is read
 	ownerForgotten   bool // an actor is attached without its owner
+	firingEnded      bool // a firing that Close leaves to the next opening has ended for this one
+	keptLeft         bool // a chain that Close leaves to the next opening keeps nothing until then
 	graceForgotten   bool // actors are detached while events are under way that have them in hand
 }
 

@@ -137,6 +137,14 @@ func runPlanted(name string) int {
 		planted.graceForgotten = true
 		mustEnd()
 		return crashed()
+	case "none: closing":
+		return closedUntilCaught()
+	case "a firing that is left has ended":
+		planted.firingEnded = true
+		return closedUntilCaught()
+	case "a chain that is left keeps nothing":
+		planted.keptLeft = true
+		return closedUntilCaught()
 	case "an actor is attached without its owner":
 		planted.ownerForgotten = true
 		return crashed()
@@ -291,6 +299,7 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 		"none: chains", "a chain keeps nothing",
 		"none: crashes", "release before the batch has its place", "answer before it is durable", "the row of a sub-event stays",
 		"an edge has no row", "a move in the tree has no row", "two handles of one actor", "actors are detached that an event has in hand", "an actor is attached without its owner",
+		"none: closing", "a firing that is left has ended", "a chain that is left keeps nothing",
 		"none: crash images", "answer before it is durable, on pebble", "a sync is reported before it has ended", "the outcome of a request is not stored"}
 	if testing.Short() {
 		names = names[:4] // a process each

@@ -33,7 +33,7 @@ func soakWorkload(rng *rand.Rand) (workload, Config) {
 	return w, cfg
 }
 
-// TestSoakOnAStore lets runs of random shapes crash and go on, while the hand drops states and detaches
+// TestSoakOnAStore lets runs of random shapes crash or be closed, and go on, while the hand drops states and detaches
 // actors as fast as it can.
 func TestSoakOnAStore(t *testing.T) {
 	end := time.Now().Add(*soak)
@@ -44,7 +44,7 @@ func TestSoakOnAStore(t *testing.T) {
 		w, _ := soakWorkload(rng)
 		w.nodes, w.events, w.tails = min(w.nodes, 40), 300, rng.IntN(20)
 		w.goroutines = min(w.goroutines, 16)
-		w.edges = rng.IntN(3 * w.nodes)
+		w.edges, w.tellers, w.closes = rng.IntN(3*w.nodes), rng.IntN(3), rng.IntN(100)
 		c := newCrashes(w, 6, memDisk{memengine.New()})
 		if err := c.run(func(waits string) { panic(fmt.Sprintf("%+v: no progress\n%s", w, waits)) }); err != nil {
 			t.Fatalf("%+v: %v", w, err)

@@ -238,8 +238,10 @@ func (ch *chain) end(ev *Event, err error) {
 // postpone ends the chain in this process: its next step runs when the store is opened again. Nobody touches the actor
 // that it keeps before that.
 func (ch *chain) postpone() {
-	if k := ch.keeps; k != nil {
+	if k := ch.keeps; k != nil && !planted.keptLeft {
 		k.over(&k.closed)
+	} else {
+		ch.leave()
 	}
 	if ch.request != nil {
 		ch.request.left = true

@@ -32,6 +32,7 @@ type workload struct {
 	later      int  // percent of events that issue something for later, or go to a named actor
 	stored     bool // it runs on a store
 	tellers    int  // clients with durable sessions beside, see crash_teller_test.go
+	closes     int  // percent of runs that end by Close instead of a crash, see crash_close_test.go
 }
 
 type generator struct {

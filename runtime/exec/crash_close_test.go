@@ -1,0 +1,302 @@
+package exec
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
+)
+
+// Runs of a workload that crashes may also end by Close, at any moment: while clients, tellers, chains and
+// timers are under way, and crashes come in the middle of it. Then everything that has happened is in the store, what was
+// refused has not happened, and what was left happens in the next run, once and in order.
+
+// closer closes the system of a run once so many events were answered.
+type closer struct {
+	c     *crashes
+	g     *generator
+	after int
+	begin chan struct{} // closed then
+	done  chan struct{}
+	once  sync.Once
+	never bool
+}
+
+const (
+	closeMax   = time.Minute // that the end of a workload's events may take
+	holdersMax = 6
+	turnsMax   = 400
+)
+
+// newCloser returns the closer of this round, which tells how its own events end.
+func (c *crashes) newCloser(closes bool, answered func(*wargs, error), stuck func(string)) *closer {
+	x := &closer{c: c, after: 1 + c.mu.rng.IntN(c.w.events), begin: make(chan struct{}), done: make(chan struct{}), never: !closes}
+	if x.never {
+		return x
+	}
+	x.g = &generator{rng: rand.New(rand.NewPCG(c.mu.rng.Uint64(), 97)), sys: c.sys, nodes: slices.Clone(c.nodes), w: c.w}
+	go func() {
+		defer close(x.done)
+		<-x.begin
+		late := time.AfterFunc(closeMax, func() { stuck("Close does not end\n") })
+		defer late.Stop()
+		x.close(answered)
+	}()
+	return x
+}
+
+// close closes the system while events hold some actors, others wait for these, and time goes by.
+func (x *closer) close(answered func(*wargs, error)) {
+	s, rng := x.c.sys, x.g.rng
+	var group sync.WaitGroup
+	var leave []chan struct{}
+	for range rng.IntN(holdersMax + 1) {
+		r, m, y := x.g.holder()
+		ch := make(chan struct{})
+		leave = append(leave, ch)
+		y.steps = append([]wstep{{op: wPause, hook: func() { <-ch }}}, y.steps...)
+		group.Go(func() { answered(y, s.Client().Await(r.Ref, m, y)) })
+		x.turns()
+	}
+	if rng.IntN(2) == 0 { // firings that wait for those that have begun
+		s.Client().rush(time.Duration(rng.IntN(10)) * time.Millisecond)
+		x.turns()
+	}
+	pass := time.Duration(rng.IntN(20)) * time.Millisecond
+	group.Go(s.Close)
+	group.Go(func() { s.Client().rush(pass) })
+	for _, ch := range leave {
+		x.turns()
+		close(ch)
+	}
+	group.Wait()
+}
+
+// turns lets others go on for a while.
+func (x *closer) turns() {
+	for range x.g.rng.IntN(turnsMax) {
+		runtime.Gosched()
+	}
+}
+
+// holder returns an event that will hold its actor while the system is closed, some of them steps of chains that keep it.
+func (g *generator) holder() (wref, *Method, *wargs) {
+	r := g.ref()
+	if g.rng.IntN(3) == 0 {
+		r = wref{Named(g.sys.inner, &classNode, g.name())}
+	}
+	x := &wargs{steps: append(g.simple(true), g.later())}
+	if g.rng.IntN(2) == 0 {
+		x.steps = append(x.steps, g.tail(3))
+	}
+	return r, &methodLocal, x
+}
+
+// look begins to close if so many answers are enough.
+func (x *closer) look(answers int) {
+	if answers >= x.after {
+		x.once.Do(func() { close(x.begin) })
+	}
+}
+
+// wait returns when the system is closed, if it is to be.
+func (x *closer) wait() {
+	if x.never {
+		return
+	}
+	x.look(x.after)
+	<-x.done
+}
+
+// rush is System.rush for a system that may be closed meanwhile: it ends before what has fired is looked at.
+func (cl *Client) rush(d time.Duration) {
+	cl.nextID()
+	if !cl.sys.closing.Load() {
+		cl.sys.rush(d)
+	}
+	_ = cl.refused(nil)
+}
+
+// moveHand drops and detaches all it can until the channel is closed, or the system, which waits for it.
+func (c *crashes) moveHand(idle <-chan struct{}) (done <-chan struct{}) {
+	s, m := c.sys, &c.sys.durable.memory
+	m.stop, m.done = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(m.done)
+		for {
+			select {
+			case <-idle:
+				return
+			case <-m.stop:
+				return
+			default:
+				c.dropped += s.Unload(1)
+			}
+		}
+	}()
+	return m.done
+}
+
+// await runs an event, in the goroutine of the client or in another one.
+func (g *generator) await(cl *Client, r wref, m *Method, x *wargs) error {
+	if g.rng.IntN(4) == 0 {
+		return cl.Issue(r.Ref, m, x).Wait()
+	}
+	return cl.Await(r.Ref, m, x)
+}
+
+// hear notes how an event has ended. Caller holds mu.
+func (c *crashes) hear(x *wargs, err error) {
+	switch {
+	case x == nil:
+	case err == nil:
+		c.mu.acked = append(c.mu.acked, x)
+	case errors.Is(err, ErrClosed):
+		c.mu.refused = append(c.mu.refused, x)
+	}
+}
+
+// happened fails if an event that was refused has happened, unless it has begun a chain.
+func (h *heard) happened(rec *recorder) error {
+	if len(h.refused) == 0 {
+		return nil
+	}
+	refused := make(map[any]bool)
+	for _, x := range h.refused {
+		refused[x] = true
+	}
+	for _, t := range rec.sorted() {
+		if refused[t.Args] && (t.Err != nil || !t.Args.(*wargs).goesOn()) {
+			return fmt.Errorf("event %v (order %d, %v on %v) was refused, and has ended with %v", t.ID, t.Order, t.Method, t.Target, t.Err)
+		}
+	}
+	return nil
+}
+
+// goesOn reports whether a step follows.
+func (x *wargs) goesOn() bool {
+	if len(x.outs) == 0 {
+		return false
+	}
+	op := x.outs[len(x.outs)-1].op
+	return op == wTail || op == wKeep
+}
+
+// within fails if an event has left something that is not in the store.
+func (r *recorder) within(last int64) error {
+	for _, t := range r.sorted() {
+		if t.Batch && t.Order > last {
+			return fmt.Errorf("event %v (order %d, %v on %v) is lost: the store was closed, and ends with %d", t.ID, t.Order, t.Method, t.Target, last)
+		}
+	}
+	return nil
+}
+
+// compareLeft compares what waited in the store with what waits in the model.
+func (c *crashes) compareLeft() error {
+	var want Restored
+	want.Actors, want.Continuations = c.sys.Restored().Actors, len(c.model.kept)
+	for _, l := range c.model.lanes {
+		want.SubEvents += len(l)
+	}
+	for _, t := range c.model.timers {
+		if !t.over {
+			want.Timers++
+		}
+	}
+	if got := c.sys.Restored(); got != want {
+		return fmt.Errorf("%+v waits in the store, in the model %+v", got, want)
+	}
+	return nil
+}
+
+// countLeft checks what Close has said of how much it leaves: firings that were due as well.
+func (c *crashes) countLeft(postponed int64) error {
+	r := c.sys.Restored()
+	calls := r.SubEvents + r.Continuations
+	if postponed < int64(calls) {
+		return fmt.Errorf("%d sub-events and steps wait in the store, and Close has told of %d", calls, postponed)
+	}
+	c.closed, c.left = c.closed+1, c.left+calls
+	return nil
+}
+
+// atRest fails if a system that was closed still has anything under way.
+func (s *System) atRest() error {
+	if n := s.live.n.Load(); n != 0 || s.Waiting() != 0 || !s.idle() {
+		return fmt.Errorf("after Close %d events are under way, %d wait", n, s.Waiting())
+	}
+	return nil
+}
+
+var closeWorkloads = flag.Int("close.runs", 9, "how many workloads are closed again and again")
+
+// closeRuns are workloads in which much is under way at any moment.
+var closeRuns = []workload{
+	{goroutines: 4, events: 100, nodes: 3, edges: 2, changes: 5, later: 60, tails: 20, tellers: 2, closes: 70},
+	{goroutines: 16, events: 300, nodes: 3, edges: 3, changes: 5, later: 50, tails: 40, tellers: 2, closes: 70},
+	{goroutines: 32, events: 400, nodes: 12, edges: 30, changes: 15, later: 30, tails: 30, tellers: 4, closes: 70},
+}
+
+// lives are how often the systems of some workloads have ended, and how.
+type lives struct {
+	crashes, closed, left int
+	events                int // replayed
+}
+
+func (l *lives) add(c *crashes) {
+	l.crashes, l.closed, l.left = l.crashes+c.images, l.closed+c.closed, l.left+c.left
+	if c.model != nil {
+		l.events += c.model.replays
+	}
+}
+
+// closedAmid runs so many workloads, in turn.
+func closedAmid(seed uint64, runs, rounds int, stuck func(seed uint64, waits string)) (l lives, err error) {
+	for range runs {
+		w := closeRuns[seed%uint64(len(closeRuns))]
+		w.seed = seed
+		c := newCrashes(w, rounds, memDisk{memengine.New()})
+		err := c.run(func(waits string) { stuck(seed, waits) })
+		l.add(c)
+		if err != nil {
+			return l, fmt.Errorf("seed %d: %w", seed, err)
+		}
+		seed++
+	}
+	return l, nil
+}
+
+// closedUntilCaught runs them for the tests of planted bugs.
+func closedUntilCaught() int {
+	l, err := closedAmid(1, 12, 12, func(_ uint64, waits string) {
+		fmt.Println("caught: no progress\n" + waits)
+		os.Exit(exitCaught)
+	})
+	if err != nil {
+		fmt.Printf("caught: %v (%+v)\n", err, l)
+		return exitCaught
+	}
+	return exitMissed
+}
+
+// TestClosingAmidLifeLosesNothing closes systems on a store in the middle of all they do, beside crashes, and opens them again.
+func TestClosingAmidLifeLosesNothing(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	l, err := closedAmid(seed, lessIfShort(*closeWorkloads), 12, func(seed uint64, waits string) { panic(fmt.Sprintf("seed %d: no progress\n%s", seed, waits)) })
+	if err != nil {
+		t.Fatalf("%+v: %v", l, err)
+	}
+	if l.closed == 0 || l.left == 0 {
+		t.Errorf("nothing was left to a next run: %+v", l)
+	}
+	t.Logf("from seed %d on: closed %d times, which left %d sub-events and steps; %d crashes; %d events replayed", seed, l.closed, l.left, l.crashes, l.events)
+}
