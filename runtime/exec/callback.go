@@ -197,6 +197,13 @@ func (cl *Client) call(c callback) {
 	c.method.Run(cl.inCallback(), c.object.self, c.args)
 }
 
+// gone reports whether the client was closed.
+func (cl *Client) gone() bool {
+	cl.box.mu.Lock()
+	defer cl.box.mu.Unlock()
+	return cl.box.mu.gone
+}
+
 // places returns the attributes that tell where err came from: the place where it
 // happened, and the whole way there where that is longer. Without a path of its own, it
 // came through the caller's stack.

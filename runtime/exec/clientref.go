@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"maps"
 	"sync"
 	"weak"
 )
@@ -16,6 +17,19 @@ type clientObjects struct {
 	last uint64
 	live map[uint64]*ClientObject
 	gone map[uint64]weak.Pointer[ClientObject]
+	// pruneAt is how many of gone are worth looking for those that nobody refers to any more.
+	pruneAt int
+}
+
+// leave notes that the client of o has gone. Caller holds mu.
+func (c *clientObjects) leave(number uint64, o *ClientObject) {
+	if c.gone == nil {
+		c.gone = map[uint64]weak.Pointer[ClientObject]{}
+	}
+	if c.gone[number] = weak.Make(o); len(c.gone) > max(c.pruneAt, pruneMin) {
+		maps.DeleteFunc(c.gone, func(_ uint64, o weak.Pointer[ClientObject]) bool { return o.Value() == nil })
+		c.pruneAt = 2 * len(c.gone)
+	}
 }
 
 // Stored returns the number by which ResolveClient finds the object, 0 for null.
@@ -39,7 +53,11 @@ func (r ClientRef) Stored() uint64 {
 		if c.live == nil {
 			c.live = map[uint64]*ClientObject{}
 		}
-		c.live[c.last] = r.o
+		if r.o.client.gone() {
+			c.leave(c.last, r.o)
+		} else {
+			c.live[c.last] = r.o
+		}
 	}
 	return r.o.number
 }
@@ -66,10 +84,7 @@ func (s *System) ResolveClient(number uint64) ClientRef {
 		return ClientRef{o: o} // the same reference each time
 	}
 	o := &ClientObject{client: goneClient, number: number}
-	if c.gone == nil {
-		c.gone = map[uint64]weak.Pointer[ClientObject]{}
-	}
-	c.gone[number] = weak.Make(o)
+	c.leave(number, o)
 	return ClientRef{o: o}
 }
 
@@ -81,10 +96,7 @@ func (s *System) forgetObjects(cl *Client) {
 	for number, o := range c.live {
 		if o.client == cl {
 			delete(c.live, number)
-			if c.gone == nil {
-				c.gone = map[uint64]weak.Pointer[ClientObject]{}
-			}
-			c.gone[number] = weak.Make(o)
+			c.leave(number, o)
 		}
 	}
 }

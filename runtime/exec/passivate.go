@@ -3,6 +3,7 @@ package exec
 import (
 	"math"
 	"runtime/metrics"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,16 +18,18 @@ import (
 // the hand either. What the store has is current as soon as a commit has its place in the
 // journal; what an answer has to wait for stays with the handle.
 
-// resident lists the actors whose states are loaded. A deleted one stays until the hand comes by.
+// resident lists the actors whose states are loaded. Those that were deleted stay until the hand comes by, or, as
+// there may be no hand, the list has doubled.
 type resident struct {
 	turn   atomic.Uint32 // the shard where Unload begins
 	shards [residentShards]struct {
 		mu struct {
 			sync.Mutex
-			list []*Handle
-			hand int
+			list    []*Handle
+			hand    int
+			pruneAt int // so many are worth looking for those that were deleted
 		}
-		_ [24]byte // a shard per cache line
+		_ [16]byte // a shard per cache line
 	}
 }
 
@@ -37,7 +40,10 @@ func (r *resident) add(h *Handle) {
 	sh := &r.shards[(h.id.Serial*0x9e3779b97f4a7c15)>>32%residentShards].mu
 	sh.Lock()
 	defer sh.Unlock()
-	sh.list = append(sh.list, h)
+	if sh.list = append(sh.list, h); len(sh.list) > max(sh.pruneAt, pruneMin) {
+		sh.list = slices.DeleteFunc(sh.list, func(h *Handle) bool { return h.is(deleted) })
+		sh.pruneAt = 2 * len(sh.list)
+	}
 }
 
 // count returns how many states are in memory.
