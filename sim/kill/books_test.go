@@ -89,13 +89,15 @@ func (r *run) takeDump(text string) error {
 		switch {
 		case before && !a.applied:
 			return fmt.Errorf("session %d, request %d had been applied, and is no longer", i, p.seq)
+		case a.refused && a.applied && !before:
+			return fmt.Errorf("session %d, request %d was refused, and has been applied", i, p.seq)
 		case !a.asked:
 		case a.applied && !before:
 			f.applied++
 		case !a.applied:
 			f.unapplied++
 		}
-		a.asked = false
+		a.asked, a.refused = false, false
 	}
 	if !maps.Equal(got, want) {
 		return difference(got, want)

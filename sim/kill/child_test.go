@@ -6,17 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/aeon-lang/aeon/ondisk"
 	"github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/exec"
-	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
-	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/sim/kill/ledger"
 )
 
@@ -26,7 +23,7 @@ type order struct {
 	Seed       uint64
 	Next       []int64 // of each session: the first request that has no answer
 	Bug        string  // to be planted
-	Last       bool    // bring everything to an end, and close
+	Last       bool    // bring everything to an end
 }
 
 // Lines that a child writes, each in one piece:
@@ -35,20 +32,19 @@ type order struct {
 //	notes JSON                     what the log has got: issuer, number, …
 //	dump JSON                      Bank.Dump
 //	answer SESSION SEQ OUTCOME     of a request
+//	refused SESSION SEQ            of one, as the process has been told to end
 //	again SESSION SEQ OUTCOME      of one that was answered before
 //	audit SUM                      of the reader
 //	rest JSON                      receipts and steps of an account, at the end
-//	closed                         it ends by itself
 //	wrong TEXT                     something that must not be
 //
 // An outcome is a result, or "!" and the message of an abort.
 
-// child performs one order.
+// child performs one order, as the main function of a program.
 type child struct {
 	order
-	store *store.Store
+	start time.Time
 	sys   *runtime.System
-	trace *trace.Writer
 	cl    *runtime.Client
 	book  *book
 }
@@ -89,27 +85,33 @@ func sayJSON(kind string, v any) {
 	say(kind, string(text))
 }
 
-// runChild is the main function of a child.
-func runChild() int {
-	c := &child{}
+// runChild is the main function of a child: that of a program which aeonc builds, but for the order.
+func runChild() {
+	c := &child{start: time.Now()}
 	text, err := io.ReadAll(os.Stdin)
 	if err == nil {
 		err = json.Unmarshal(text, &c.order)
 	}
-	if err == nil {
-		if c.Bug != "" {
-			exec.Plant(c.Bug)
-		}
-		err = c.perform()
-	}
 	if err != nil {
 		say("wrong", err)
-		return 1
+		os.Exit(1)
 	}
-	return 0
+	if c.Bug != "" {
+		exec.Plant(c.Bug)
+	}
+	os.Args = []string{"ledger", "--data", c.Dir, "--trace", c.Trace, "--trace-states", "--seed", fmt.Sprint(c.Seed)}
+	p := ledger.AeonPackage
+	p.Main = func(cl *runtime.Client) {
+		if err := c.perform(cl); err != nil && !errors.Is(err, exec.ErrClosed) {
+			say("wrong", err)
+		}
+	}
+	runtime.Main(&p, ondisk.Keep)
 }
 
-func (c *child) perform() error {
+func (c *child) perform(cl *runtime.Client) error {
+	say("opened", time.Since(c.start).Microseconds())
+	c.cl, c.sys = cl, cl.System()
 	if err := c.open(); err != nil {
 		return err
 	}
@@ -136,34 +138,6 @@ func (c *child) perform() error {
 }
 
 func (c *child) open() error {
-	start := time.Now()
-	quiet := slog.New(slog.DiscardHandler)
-	engine, err := pebbledb.Open(c.Dir, store.EngineOptions{Program: "ledger", Log: quiet})
-	if err != nil {
-		return err
-	}
-	if c.store, err = store.Open(engine, store.Options{Program: "ledger", Partitions: 8, Log: quiet}); err != nil {
-		return err
-	}
-	if c.trace, err = trace.Create(c.Trace, trace.Stored, true); err != nil {
-		return err
-	}
-	h := trace.Header{Program: "ledger", Seed: c.Seed, States: true, Store: c.store.Identity().Store, Run: c.store.Starts()}
-	last, err := exec.LastTraced(c.store)
-	if last > 0 {
-		h.Recovered = &last
-	}
-	if err != nil {
-		return err
-	}
-	c.trace.Begin(h)
-	c.sys, err = runtime.Recover(runtime.Config{Store: c.store, Classes: runtime.AllClasses(&ledger.AeonPackage), Log: quiet,
-		Trace: c.trace, TraceStates: true, Stdout: io.Discard})
-	if err != nil {
-		return err
-	}
-	say("opened", time.Since(start).Microseconds())
-	c.cl = c.sys.Client()
 	named := func(class *runtime.Class, name string) runtime.Ref { return runtime.Named(c.cl, class, name) }
 	c.book = &book{sys: c.sys, bank: ledger.BankRef{Ref: named(&ledger.AeonClassBank, "bank")}, log: ledger.LogRef{Ref: named(&ledger.AeonClassLog, "log")},
 		ticker: ledger.TickerRef{Ref: named(&ledger.AeonClassTicker, "ticker")}, sessions: len(c.Next)}
@@ -234,7 +208,9 @@ func (c *child) read(stop <-chan struct{}) {
 			return
 		default:
 			if err := c.audit(); err != nil {
-				say("wrong", "audit:", err)
+				if !errors.Is(err, exec.ErrClosed) {
+					say("wrong", "audit:", err)
+				}
 				return
 			}
 		}
@@ -245,7 +221,7 @@ func (c *child) read(stop <-chan struct{}) {
 const keep = 2
 
 // session repeats the last requests that were answered, and the one that was not, and goes on
-// until the process is killed.
+// until the process is killed or refuses.
 func (c *child) session(i int) error {
 	s, err := c.sys.BeginSession(fmt.Sprint("session", i))
 	if err != nil {
@@ -259,7 +235,13 @@ func (c *child) session(i int) error {
 		if errors.As(err, &abort) {
 			result, err = "!"+abort.Msg, nil
 		}
-		if err != nil {
+		switch {
+		case errors.Is(err, exec.ErrClosed) && seq < next:
+			return nil
+		case errors.Is(err, exec.ErrClosed):
+			say("refused", i, seq)
+			return nil
+		case err != nil:
 			return err
 		}
 		if seq < next {
@@ -273,7 +255,7 @@ func (c *child) session(i int) error {
 	}
 }
 
-// end brings everything to rest, says what is there, and closes.
+// end brings everything to rest, and says what is there.
 func (c *child) end() error {
 	if err := c.book.ticker.Stop(c.cl); err != nil {
 		return err
@@ -298,11 +280,5 @@ func (c *child) end() error {
 		}
 		sayJSON("rest", [2][]int64{pairs(receipts), pairs(steps)})
 	}
-	c.sys.Close()
-	c.trace.End("closed")
-	if err := errors.Join(c.trace.Close(), c.store.Close()); err != nil {
-		return err
-	}
-	say("closed")
 	return nil
 }

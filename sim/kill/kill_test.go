@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	kills = flag.Int("kills", 0, "how many processes are killed; 0: as many as fit a run of all tests")
+	kills = flag.Int("kills", 0, "how many processes are killed, half as many beside them told to end; 0: as many as fit a run of all tests")
 	seed  = flag.Uint64("kill.seed", 0, "of the requests and of the moments; 0: another one each time")
 	kept  = flag.String("kill.keep", "", "a `directory` for stores and traces, which stay if something is wrong")
 )
@@ -30,7 +30,7 @@ const childEnv = "AEON_KILL_CHILD"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(childEnv) != "" {
-		os.Exit(runChild())
+		runChild()
 	}
 	os.Exit(m.Run())
 }
@@ -50,7 +50,7 @@ func chosenSeed() uint64 {
 	return uint64(time.Now().UnixNano())
 }
 
-// TestKilledProcessesLoseNothing kills processes under load, and while they open.
+// TestKilledProcessesLoseNothing kills processes, or tells them to end, under load, and while they open.
 func TestKilledProcessesLoseNothing(t *testing.T) {
 	n, first := *kills, chosenSeed()
 	if n == 0 {
@@ -75,7 +75,7 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if all.kills < min(n, 30) || all.applied == 0 || all.unapplied == 0 || all.audits == 0 || all.again == 0 {
+	if all.kills < min(n, 30) || all.ended == 0 || all.applied == 0 || all.unapplied == 0 || all.audits == 0 || all.again == 0 {
 		t.Errorf("too little was tried")
 	}
 	t.Logf("seed %d: %s", first, &all)
@@ -83,6 +83,8 @@ func TestKilledProcessesLoseNothing(t *testing.T) {
 
 func (f *figures) add(g *figures) {
 	f.kills, f.killedOpening = f.kills+g.kills, f.killedOpening+g.killedOpening
+	f.ended, f.endedOpening, f.cutOff = f.ended+g.ended, f.endedOpening+g.endedOpening, f.cutOff+g.cutOff
+	f.refused, f.ending = f.refused+g.refused, max(f.ending, g.ending)
 	f.answered, f.aborted, f.again, f.audits = f.answered+g.answered, f.aborted+g.aborted, f.again+g.again, f.audits+g.audits
 	f.applied, f.unapplied = f.applied+g.applied, f.unapplied+g.unapplied
 	f.recovery = append(f.recovery, g.recovery...)
@@ -92,9 +94,9 @@ func (f *figures) add(g *figures) {
 
 func (f *figures) String() string {
 	times := slices.Sorted(slices.Values(f.recovery))
-	return fmt.Sprintf("%d kills, %d of them before the process was ready; %d requests answered, %d of them aborts, %d asked again; "+
-		"unknown at a kill: %d turned out applied, %d not; %d audits; recovery %v (p50), %v (max); trace: %d events in %d runs, %d lost with a crash, %d torn lines",
-		f.kills, f.killedOpening, f.answered, f.aborted, f.again, f.applied, f.unapplied, f.audits,
+	return fmt.Sprintf("%d kills, %d of them before the process was ready; %d told to end, %d of them before, which took %v (max), %d without events that still ran; "+
+		"%d requests answered, %d of them aborts, %d asked again, %d refused; unknown at the end: %d turned out applied, %d not; %d audits; recovery %v (p50), %v (max); trace: %d events in %d runs, %d lost with a crash, %d torn lines",
+		f.kills, f.killedOpening, f.ended, f.endedOpening, f.ending, f.cutOff, f.answered, f.aborted, f.again, f.refused, f.applied, f.unapplied, f.audits,
 		times[len(times)/2], times[len(times)-1], f.events, f.sections, f.lost, f.torn)
 }
 
@@ -107,7 +109,7 @@ func TestLedgerIsGenerated(t *testing.T) {
 
 // violations are what the books of the clients, the checker of the trace, and the ledger itself say of a wrong runtime.
 var violations = []string{"the log had", "the log has got", "and is no longer", "but answered were", "nothing was answered", "times, and should be",
-	"requests, and should have", "in all accounts", "and is now", "was answered request", "and now aborts", "the trace shows violations", "the process says: wrong"}
+	"requests, and should have", "was refused, and has been applied", "has ended in order, and", "in all accounts", "and is now", "was answered request", "and now aborts", "the trace shows violations", "the process says: wrong"}
 
 // Bugs that are planted in the runtime are seen; in which of their many ways is chance. Some may also leave a process
 // in a state in which it crashes.

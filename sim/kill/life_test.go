@@ -12,12 +12,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/aeon-lang/aeon/spec/trace"
 )
 
-// life is one store from its creation to its end, through as many processes as are killed on the
+// life is one store from its creation to its end, through as many processes as are killed or told to end on the
 // way, and all that they have answered.
 type life struct {
 	dir      string
@@ -33,13 +34,17 @@ type life struct {
 
 // figures are what the runs had.
 type figures struct {
-	kills, killedOpening   int
-	answered, aborted      int
-	applied, unapplied     int // of the unknown requests
-	again, audits          int
-	recovery               []time.Duration
-	events, commits, lost  int
-	torn, sections, closed int
+	kills, killedOpening  int
+	ended, endedOpening   int           // by SIGTERM
+	ending                time.Duration // the longest
+	cutOff                int           // without events that still ran
+	refused               int
+	answered, aborted     int
+	applied, unapplied    int // of the unknown requests
+	again, audits         int
+	recovery              []time.Duration
+	events, commits, lost int
+	torn, sections        int
 }
 
 // answers are what one session was answered, in order of the requests.
@@ -47,6 +52,7 @@ type answers struct {
 	outcomes []string
 	applied  bool // the request that is next has been applied, and was not answered
 	asked    bool // the process that was killed may have begun it
+	refused  bool // it has not, and has said so
 }
 
 func (a *answers) next() int64 { return int64(len(a.outcomes)) + 1 }
@@ -54,6 +60,8 @@ func (a *answers) next() int64 { return int64(len(a.outcomes)) + 1 }
 const (
 	childWait  = 60 * time.Second // for a line of a child
 	answersMax = 150              // before a child is killed
+	endMax     = 10 * time.Second // that it may take to end when it is told to: its own limits on a machine with more to do
+	exitTerm   = 128 + int(syscall.SIGTERM)
 )
 
 // run is one process.
@@ -62,30 +70,44 @@ type run struct {
 	cmd   *exec.Cmd
 	lines chan string // closed at its end
 	err   bytes.Buffer
-	last  bool
+	how   fate
 	notes map[int64]int64
+	begun bool // the store was open
 	ready bool // the first dump was there
 	dumps int  // the second one is at rest
 	rests int  // accounts that have told their receipts
 }
 
-// live kills processes, and lets the last one end by itself.
+// fate is how a process ends.
+type fate uint8
+
+const (
+	killed fate = iota
+	told        // by SIGTERM
+	byItself
+)
+
+// live kills processes, tells some to end, and lets the last one end by itself.
 func (l *life) live() error {
 	l.rng = rand.New(rand.NewPCG(l.seed, 1))
 	for l.figures.kills < l.kills {
-		if err := l.once(false); err != nil {
-			return fmt.Errorf("seed %d, after %d kills: %w", l.seed, l.figures.kills, err)
+		how := killed
+		if l.rng.IntN(3) == 0 {
+			how = told
+		}
+		if err := l.once(how); err != nil {
+			return fmt.Errorf("seed %d, after %d kills and %d that were told to end: %w", l.seed, l.figures.kills, l.figures.ended, err)
 		}
 	}
-	if err := l.once(true); err != nil {
+	if err := l.once(byItself); err != nil {
 		return fmt.Errorf("seed %d, at the end: %w", l.seed, err)
 	}
 	return l.checkTrace()
 }
 
-func (l *life) once(last bool) error {
-	r := &run{life: l, last: last, lines: make(chan string, 1024)}
-	o := order{Dir: filepath.Join(l.dir, "data"), Trace: l.traceFile(), Seed: l.seed, Bug: l.bug, Last: last}
+func (l *life) once(how fate) error {
+	r := &run{life: l, how: how, lines: make(chan string, 1024)}
+	o := order{Dir: filepath.Join(l.dir, "data"), Trace: l.traceFile(), Seed: l.seed, Bug: l.bug, Last: how == byItself}
 	for _, a := range l.sessions {
 		o.Next = append(o.Next, a.next())
 	}
@@ -93,6 +115,9 @@ func (l *life) once(last bool) error {
 		return err
 	}
 	err := r.follow()
+	if err == nil && how == told {
+		err = r.tell()
+	}
 	r.kill() // if it has not ended
 	for line := range r.lines {
 		if err == nil {
@@ -100,16 +125,58 @@ func (l *life) once(last bool) error {
 		}
 	}
 	ended := r.cmd.Wait()
-	switch {
-	case err != nil:
+	if err == nil {
+		err = r.ended(ended)
+	}
+	if err != nil {
 		return fmt.Errorf("%w\n%s", err, r.err.String())
-	case last && (ended != nil || l.figures.closed == 0):
-		return fmt.Errorf("the last process: %v\n%s", ended, r.err.String())
-	case !last && ended.Error() != "signal: killed":
-		return fmt.Errorf("the process has ended by itself: %v\n%s", ended, r.err.String())
 	}
 	for _, a := range l.sessions {
 		a.asked = a.asked || r.ready
+	}
+	return nil
+}
+
+// tell tells the process to end, and follows it to its end.
+func (r *run) tell() error {
+	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	start := time.Now()
+	late := time.After(endMax)
+	for {
+		select {
+		case line, ok := <-r.lines:
+			if !ok {
+				f := &r.life.figures
+				f.ended, f.ending = f.ended+1, max(f.ending, time.Since(start))
+				if !r.ready {
+					f.endedOpening++
+				}
+				return nil
+			}
+			if err := r.line(line); err != nil {
+				return err
+			}
+		case <-late:
+			return fmt.Errorf("the process was told to end %v ago", endMax)
+		}
+	}
+}
+
+// ended checks how the process has ended.
+func (r *run) ended(err error) error {
+	state := r.cmd.ProcessState
+	switch {
+	case r.how == killed && state.String() == "signal: killed":
+	case r.how == byItself && err == nil:
+	case r.how == told && state.ExitCode() == exitTerm:
+		if strings.Contains(r.err.String(), "ended without the events that still ran") {
+			r.life.figures.cutOff++
+		}
+	case r.how == told && !r.begun && state.String() == "signal: terminated": // before it could listen
+	default:
+		return fmt.Errorf("the process has ended by itself: %v", state)
 	}
 	return nil
 }
@@ -149,7 +216,7 @@ func (r *run) readLines(out io.Reader) {
 }
 
 func (r *run) kill() {
-	if err := r.cmd.Process.Kill(); err == nil && !r.last {
+	if err := r.cmd.Process.Kill(); err == nil && r.how == killed {
 		r.life.figures.kills++
 		if !r.ready {
 			r.life.figures.killedOpening++
@@ -157,7 +224,7 @@ func (r *run) kill() {
 	}
 }
 
-// follow reads lines until it is time to kill the process: a third of the processes are killed within the
+// follow reads lines until it is time to end the process: a third of the processes are ended within the
 // time that opening takes, the others after some answers and a moment more.
 func (r *run) follow() error {
 	l := r.life
@@ -166,7 +233,7 @@ func (r *run) follow() error {
 	if opening := l.typicalRecovery(); l.opened && l.rng.IntN(3) == 0 {
 		moment = time.After(time.Duration(l.rng.Int64N(int64(2*opening) + int64(50*time.Millisecond))))
 	}
-	if r.last {
+	if r.how == byItself {
 		moment, left = never, -1
 	}
 	for {
@@ -204,6 +271,7 @@ func (r *run) line(text string) error {
 	kind, rest, _ := strings.Cut(text, " ")
 	switch kind {
 	case "opened":
+		r.begun = true
 		var us int64
 		if _, err := fmt.Sscan(rest, &us); err != nil {
 			return err
@@ -226,9 +294,8 @@ func (r *run) line(text string) error {
 		return r.takeRest(rest)
 	case "answer", "again":
 		return r.answer(kind == "again", rest)
-	case "closed":
-		l.figures.closed++
-		return nil
+	case "refused":
+		return r.refused(rest)
 	}
 	return fmt.Errorf("the process says: %s", text)
 }
@@ -270,6 +337,23 @@ func (r *run) answer(again bool, rest string) error {
 	return nil
 }
 
+// refused takes that a request has not begun, or has begun a chain, which goes on in the next process.
+func (r *run) refused(rest string) error {
+	var i int
+	var seq int64
+	if _, err := fmt.Sscan(rest, &i, &seq); err != nil {
+		return err
+	}
+	a := r.life.sessions[i]
+	if r.how != told || seq != a.next() {
+		return fmt.Errorf("session %d was refused request %d", i, seq)
+	}
+	r.life.figures.refused++
+	p := draw(r.life.seed, i, seq)
+	a.refused = p.kind != relay && p.kind != spin
+	return nil
+}
+
 // checkTrace decides whether all runs together were strictly serialisable.
 func (l *life) checkTrace() error {
 	in, err := os.Open(l.traceFile())
@@ -286,6 +370,9 @@ func (l *life) checkTrace() error {
 	for i := range rep.Sections {
 		s := &rep.Sections[i]
 		f.events, f.commits, f.lost = f.events+s.Counts.Events, f.commits+s.Counts.Commits, f.lost+s.Counts.Lost
+		if s.How != "" && s.Counts.Lost > 0 && f.cutOff == 0 {
+			return fmt.Errorf("seed %d: run %d has ended in order, and %d events are lost", l.seed, s.Header.Run, s.Counts.Lost)
+		}
 	}
 	if rep.Violated() > 0 {
 		var text strings.Builder
