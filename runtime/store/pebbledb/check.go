@@ -44,7 +44,7 @@ func (d *DB) check(path string) error {
 	if err != nil {
 		return &DamagedError{d.dir, pebbleDir + "/" + name, err}
 	}
-	return d.checkLogs(path, names, oldest)
+	return d.checkLogs(path, names, oldest, witnessedLogs(witness))
 }
 
 // currentManifest returns the name that the newest marker gives.
@@ -107,7 +107,9 @@ type logAt struct {
 	name   string // below the directory of the store
 }
 
-func (d *DB) checkLogs(path string, names []string, oldest uint64) error {
+// checkLogs reads the logs that are in use, among which are those of the witnessed ones that are not older than
+// the oldest.
+func (d *DB) checkLogs(path string, names []string, oldest uint64, witnessed []uint64) error {
 	var logs []logAt
 	add := func(dir string, names []string) {
 		for _, n := range names {
@@ -123,6 +125,11 @@ func (d *DB) checkLogs(path string, names []string, oldest uint64) error {
 		return err
 	}
 	add(logDirName+"/", inDir)
+	for _, number := range witnessed {
+		if number >= oldest && !slices.ContainsFunc(logs, func(l logAt) bool { return l.number == number }) {
+			return &DamagedError{d.dir, fmt.Sprintf("%s/%s/%06d%s", pebbleDir, logDirName, number, logSuffix), errors.New("it is missing")}
+		}
+	}
 	slices.SortFunc(logs, func(a, b logAt) int { return int(int64(a.number) - int64(b.number)) })
 	for i, l := range logs {
 		data, err := readFile(d.fs, d.fs.PathJoin(path, l.name))

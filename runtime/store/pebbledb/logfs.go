@@ -36,10 +36,8 @@ const (
 )
 
 func newLogFS(fs vfs.FS, pebbleDir string, fatal func(error)) *logFS {
-	return &logFS{
-		FS: fs, fatal: fatal, dir: fs.PathJoin(pebbleDir, logDirName), q: &logQueue{fs: fs},
-		w: &witness{fs: fs, path: fs.PathJoin(pebbleDir, witnessName)},
-	}
+	w := &witness{fs: fs, path: fs.PathJoin(pebbleDir, witnessName)}
+	return &logFS{FS: fs, fatal: fatal, dir: fs.PathJoin(pebbleDir, logDirName), q: &logQueue{fs: fs, witness: w}, w: w}
 }
 
 func (fs *logFS) isLog(name string) bool {
@@ -178,7 +176,7 @@ func (f *manifestFile) sync(file func() error) error {
 		}
 		f.dir = ""
 	}
-	return f.fs.w.write(f.number, f.written)
+	return f.fs.w.manifest(f.number, f.written)
 }
 
 // logFile is a log that pebble writes.

@@ -10,7 +10,8 @@ import (
 
 // logQueue holds what is to be done to the logs. Lock order: work, then mu.
 type logQueue struct {
-	fs vfs.FS
+	fs      vfs.FS
+	witness *witness
 
 	// work is held by whoever works the queue off.
 	work sync.Mutex
@@ -159,6 +160,9 @@ func (q *logQueue) do(op logOp) error {
 		return err
 	case opSync:
 		if err := f.real.SyncData(); err != nil {
+			return err
+		}
+		if err := q.witness.log(uint64(f.number)); err != nil {
 			return err
 		}
 		q.mu.Lock()

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"os"
+	"slices"
+	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -12,34 +14,66 @@ import (
 // It is written after each sync of a manifest, before pebble removes what the manifest no
 // longer names: a manifest that ends before is damaged, and not cut short by a crash. It
 // has two entries, which are written in turn, so that a crash spoils at most the newer one.
+//
+// Behind them are entries of logs, one each, written when a log is first durable: one that the manifest has in
+// use, and that is not there, was removed. Nothing else tells, as the numbers of logs have gaps.
 const witnessName = "WITNESS"
 
 const (
 	witnessEntryBytes = 8 + 8 + 8 + 4
 	// witnessStride keeps the entries in different sectors.
 	witnessStride = 4096
+
+	manifestSlots = 2
+	// logSlots is well above the number of logs in use: one for each memtable, the first ones of which are small.
+	logSlots = 32
 )
 
-// witness writes the file.
+// witness writes the file. The mutex guards the rest; it comes behind logQueue.work.
 type witness struct {
+	sync.Mutex
 	fs   vfs.FS
 	path string
 	turn uint64
+	logs [logSlots]uint64 // which log has which entry; 0: none
 	file vfs.File
 }
 
-func (w *witness) write(manifest, durable uint64) error {
-	if w.file == nil {
-		if err := w.open(); err != nil {
-			return err
-		}
+// manifest notes up to where a manifest is durable.
+func (w *witness) manifest(number, durable uint64) error {
+	w.Lock()
+	defer w.Unlock()
+	if err := w.open(); err != nil {
+		return err
 	}
+	return w.write(int((w.turn+1)%manifestSlots), number, durable)
+}
+
+// log notes that something of a log is durable. The entry of the oldest log makes room for it.
+func (w *witness) log(number uint64) error {
+	w.Lock()
+	defer w.Unlock()
+	if err := w.open(); err != nil {
+		return err
+	}
+	if slices.Contains(w.logs[:], number) {
+		return nil
+	}
+	slot := slices.Index(w.logs[:], slices.Min(w.logs[:]))
+	if err := w.write(manifestSlots+slot, number, 0); err != nil {
+		return err
+	}
+	w.logs[slot] = number
+	return nil
+}
+
+func (w *witness) write(slot int, number, durable uint64) error {
 	w.turn++
 	b := binary.BigEndian.AppendUint64(nil, w.turn)
-	b = binary.BigEndian.AppendUint64(b, manifest)
+	b = binary.BigEndian.AppendUint64(b, number)
 	b = binary.BigEndian.AppendUint64(b, durable)
 	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
-	if _, err := w.file.WriteAt(b, int64(w.turn%2)*witnessStride); err != nil {
+	if _, err := w.file.WriteAt(b, int64(slot)*witnessStride); err != nil {
 		return err
 	}
 	return w.file.SyncData()
@@ -47,6 +81,9 @@ func (w *witness) write(manifest, durable uint64) error {
 
 // open opens the file, or makes it, and goes on behind its newest entry.
 func (w *witness) open() error {
+	if w.file != nil {
+		return nil
+	}
 	dir := w.fs.PathDir(w.path)
 	_, missing := w.fs.Stat(w.path)
 	f, err := w.fs.OpenReadWrite(w.path, vfs.WriteCategoryUnspecified)
@@ -60,11 +97,16 @@ func (w *witness) open() error {
 	data, err := readFile(w.fs, w.path)
 	for _, e := range witnessEntries(data) {
 		w.turn = max(w.turn, e.turn)
+		if at := e.slot - manifestSlots; at >= 0 && at < logSlots {
+			w.logs[at] = e.number
+		}
 	}
 	return err
 }
 
 func (w *witness) close() error {
+	w.Lock()
+	defer w.Unlock()
 	if w.file == nil {
 		return nil
 	}
@@ -73,14 +115,17 @@ func (w *witness) close() error {
 	return f.Close()
 }
 
-type witnessEntry struct{ turn, manifest, durable uint64 }
+type witnessEntry struct {
+	slot                  int
+	turn, number, durable uint64
+}
 
 func witnessEntries(data []byte) (list []witnessEntry) {
-	for at := 0; at+witnessEntryBytes <= len(data); at += witnessStride {
-		b := data[at : at+witnessEntryBytes]
+	for slot := 0; slot*witnessStride+witnessEntryBytes <= len(data); slot++ {
+		b := data[slot*witnessStride:][:witnessEntryBytes]
 		body := b[:witnessEntryBytes-4]
 		if crc32.Checksum(body, castagnoli) == binary.BigEndian.Uint32(b[len(body):]) {
-			list = append(list, witnessEntry{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:]), binary.BigEndian.Uint64(b[16:])})
+			list = append(list, witnessEntry{slot, binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:]), binary.BigEndian.Uint64(b[16:])})
 		}
 	}
 	return list
@@ -89,9 +134,19 @@ func witnessEntries(data []byte) (list []witnessEntry) {
 // witnessed returns up to where a manifest is known to have been durable.
 func witnessed(data []byte, manifest uint64) (durable uint64) {
 	for _, e := range witnessEntries(data) {
-		if e.manifest == manifest {
+		if e.slot < manifestSlots && e.number == manifest {
 			durable = max(durable, e.durable)
 		}
 	}
 	return durable
+}
+
+// witnessedLogs returns the logs that are known to have been there.
+func witnessedLogs(data []byte) (numbers []uint64) {
+	for _, e := range witnessEntries(data) {
+		if e.slot >= manifestSlots {
+			numbers = append(numbers, e.number)
+		}
+	}
+	return numbers
 }
