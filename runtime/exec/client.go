@@ -92,9 +92,8 @@ func (cl *Client) Issue(target Ref, m *Method, args Args) *Future {
 		close(f.done)
 		return f
 	}
-	cl.launch(l, args, &f.cancel, func(err error) {
-		if f.err = err; err != nil && !errors.Is(err, errCancelled) {
-			l.err = err
+	cl.launch(l, args, &f.cancel, func(l letter) {
+		if f.err = l.err; l.err != nil && !errors.Is(l.err, errCancelled) {
 			f.fail(l)
 		}
 		close(f.done)
@@ -106,23 +105,24 @@ func (cl *Client) Issue(target Ref, m *Method, args Args) *Future {
 func (cl *Client) Send(target Ref, m *Method, args Args) {
 	s := cl.sys
 	l := letter{id: cl.nextID(), target: target.h, method: m}
-	ended := func(err error) {
-		if err != nil {
-			l.err = err
+	if target.h == nil {
+		l.err = cl.refused(&AbortError{Msg: msgNull, Fault: true})
+	} else if err := s.admitIssue(); err != nil {
+		l.err = cl.refused(err)
+	}
+	if l.err != nil {
+		s.deadLetter(l)
+		return
+	}
+	cl.launch(l, args, nil, func(l letter) {
+		if l.err != nil {
 			s.deadLetter(l)
 		}
-	}
-	if target.h == nil {
-		ended(cl.refused(&AbortError{Msg: msgNull, Fault: true}))
-	} else if err := s.admitIssue(); err != nil {
-		ended(cl.refused(err))
-	} else {
-		cl.launch(l, args, nil, ended)
-	}
+	})
 }
 
-// launch runs an admitted event in a worker and calls ended with its failure.
-func (cl *Client) launch(l letter, args Args, cancel *cancellation, ended func(error)) {
+// launch runs an admitted event in a worker and calls ended with how it has ended.
+func (cl *Client) launch(l letter, args Args, cancel *cancellation, ended func(letter)) {
 	s := cl.sys
 	var from *origin
 	if s.tracer != nil {
@@ -130,22 +130,35 @@ func (cl *Client) launch(l letter, args Args, cancel *cancellation, ended func(e
 	}
 	s.live.add(1)
 	s.workers.run(func() {
-		err := error(&AbortError{Msg: msgGoexit, Event: l.id, Fault: true})
+		l.err = &AbortError{Msg: msgGoexit, Event: l.id, Fault: true}
+		var ev *Event // until it has been given back
+		var ch *chain
 		defer func() { // also on runtime.Goexit
-			ended(err)
+			if ev != nil {
+				l.pos = ev.maxPos
+			} else if ch != nil {
+				l.pos = ch.pos
+			}
+			if s.durable != nil && s.durable.journal.Durable(l.pos) {
+				l.pos = 0
+			}
+			ended(l)
 			s.issued.leave()
 			s.live.add(-1)
 			s.leave()
 		}()
 		s.scatter(l.id)
-		ev := s.takeEvent(cl, l.id, l.target, l.method, args)
+		ev = s.takeEvent(cl, l.id, l.target, l.method, args)
 		ev.bounded, ev.from, ev.cancel = true, from, cancel
-		if first := ev.perform(); ev.chain == nil {
-			s.giveBack(ev)
-			err = first
+		err := ev.perform()
+		first := ev
+		l.pos, ch, ev = ev.maxPos, ev.chain, nil
+		if ch == nil {
+			s.giveBack(first)
 		} else {
-			err = ev.seeThrough()
+			err = first.seeThrough()
 		}
+		l.err = err
 	})
 }
 

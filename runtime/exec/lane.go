@@ -117,13 +117,14 @@ func (ls *lanes) more(l *lane) bool {
 func (s *System) drain(l *lane) {
 	finished := false
 	var e subEvent
+	var ev *Event
 	defer func() {
 		if !finished { // runtime.Goexit in an event: its worker is going away
 			err := &AbortError{Msg: msgGoexit, Event: e.id, Fault: true}
 			if e.chain != nil {
-				e.chain.end(&Event{id: e.id, target: e.target, method: e.method, args: e.args}, err)
+				e.chain.end(ev, err)
 			} else {
-				s.deadLetter(letter{id: e.id, target: e.target, method: e.method, err: err})
+				s.deadLetter(letter{id: e.id, target: e.target, method: e.method, err: err, pos: ev.maxPos})
 			}
 			s.timers.fired(e.timer)
 			s.live.add(-1)
@@ -140,7 +141,7 @@ func (s *System) drain(l *lane) {
 			s.postpone(e, l.key.firing)
 			continue
 		}
-		ev := s.takeEvent(s.inner, e.id, e.target, e.method, e.args)
+		ev = s.takeEvent(s.inner, e.id, e.target, e.method, e.args)
 		ev.from, ev.chain, ev.maxPos = e.from, e.chain, e.pos
 		if !l.key.firing && s.durable != nil {
 			ev.issuer, ev.outSeq = l.key.issuer, e.seq

@@ -19,7 +19,7 @@ type registry struct {
 			// loose are the others, detached or deleted, for as long as somebody refers to them:
 			// two references to one of them must be equal.
 			loose   map[event.ActorID]weak.Pointer[Handle]
-			lastPos store.Position // the largest of an actor that was detached
+			lastPos store.Position // the largest of an actor that was detached or deleted
 		}
 		_ [32]byte // a shard per cache line
 	}
@@ -64,6 +64,7 @@ func (r *registry) bury(h *Handle) {
 	sh.Lock()
 	defer sh.Unlock()
 	delete(sh.live, h.id)
+	sh.lastPos = max(sh.lastPos, h.lastPos)
 	r.remember(h)
 }
 
@@ -114,7 +115,7 @@ func (r *registry) resolve(id event.ActorID, s *System) *Handle {
 	if h := sh.loose[id].Value(); h != nil && !planted.twoHandles {
 		return h
 	}
-	h := &Handle{id: id, sys: s, lastPos: sh.lastPos} // it may have been detached, and collected
+	h := &Handle{id: id, sys: s, lastPos: sh.lastPos} // it may have been there before, and collected
 	h.node.ID = id.Serial
 	h.state.Store(detached)
 	r.remember(h)

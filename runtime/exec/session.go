@@ -23,6 +23,7 @@ type Session struct {
 	sys    *System
 	name   string
 	client *Client
+	begun  store.Position // of its row
 	mu     struct {
 		sync.Mutex
 		ack      uint64                   // requests up to this one are over
@@ -72,22 +73,24 @@ func (s *System) BeginSession(name string) (*Session, error) {
 		return nil, ErrNoStore
 	}
 	ss := &s.durable.sessions
-	if x, err := s.Session(name); err == nil {
-		return x, nil
-	}
+	ss.sweep()
 	ss.mu.Lock()
 	x := ss.mu.byName[name]
-	var pos store.Position
 	if x == nil {
 		x = ss.add(name)
 		w := &preparation{d: ss.d}
 		w.session(x, 0)
 		at("session/begin", kindSession)
-		pos = ss.d.journal.Append(w.batch)
+		x.begun = ss.d.journal.Append(w.batch)
 		at("session/begun", kindSession)
 	}
 	ss.mu.Unlock()
-	if err := ss.d.wait(pos); err != nil {
+	return x.known()
+}
+
+// known returns the session when it is durable, whoever has begun it.
+func (x *Session) known() (*Session, error) {
+	if err := x.sys.durable.wait(x.begun); err != nil {
 		return nil, &UnknownError{Cause: err}
 	}
 	return x, nil
@@ -101,11 +104,12 @@ func (s *System) Session(name string) (*Session, error) {
 	ss := &s.durable.sessions
 	ss.sweep()
 	ss.mu.Lock()
-	defer ss.mu.Unlock()
-	if x := ss.mu.byName[name]; x != nil {
-		return x, nil
+	x := ss.mu.byName[name]
+	ss.mu.Unlock()
+	if x == nil {
+		return nil, ErrSessionExpired
 	}
-	return nil, ErrSessionExpired
+	return x.known()
 }
 
 // add makes a session. Caller holds mu, or nobody else is there.

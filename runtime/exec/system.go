@@ -292,6 +292,10 @@ func (s *System) Close() {
 			<-s.left
 		}
 		s.settle()
+		for _, l := range s.unclaimed.takeAll() {
+			s.deadLetter(*l)
+		}
+		s.settle() // they may have to wait for the disk
 		if s.durable != nil {
 			s.durable.memory.close()
 			if s.tracer != nil {
@@ -303,9 +307,6 @@ func (s *System) Close() {
 			s.baton.until(func() bool { return s.baton.tasks == 1 })
 		}
 		s.workers.close()
-		for _, l := range s.unclaimed.takeAll() {
-			s.deadLetter(*l)
-		}
 		if s.durable != nil {
 			s.durable.closed.Store(true)
 		}
