@@ -59,7 +59,7 @@ func (x *closer) close(answered func(*wargs, error)) {
 	var group sync.WaitGroup
 	var leave []chan struct{}
 	for range rng.IntN(holdersMax + 1) {
-		r, m, y := x.g.holder()
+		r, m, y := x.holder()
 		ch := make(chan struct{})
 		leave = append(leave, ch)
 		y.steps = append([]wstep{{op: wPause, hook: func() { <-ch }}}, y.steps...)
@@ -88,16 +88,21 @@ func (x *closer) turns() {
 }
 
 // holder returns an event that will hold its actor while the system is closed, some of them steps of chains that keep it.
-func (g *generator) holder() (wref, *Method, *wargs) {
+// Tellers wait for the one that holds their bank.
+func (x *closer) holder() (wref, *Method, *wargs) {
+	g := x.g
 	r := g.ref()
-	if g.rng.IntN(3) == 0 {
+	switch g.rng.IntN(6) {
+	case 0, 1:
 		r = wref{Named(g.sys.inner, &classNode, g.name())}
+	case 2, 3:
+		return x.c.bank, &methodLocal, &wargs{steps: g.simple(false)}
 	}
-	x := &wargs{steps: append(g.simple(true), g.later())}
+	y := &wargs{steps: append(g.simple(true), g.later())}
 	if g.rng.IntN(2) == 0 {
-		x.steps = append(x.steps, g.tail(3))
+		y.steps = append(y.steps, g.tail(3))
 	}
-	return r, &methodLocal, x
+	return r, &methodLocal, y
 }
 
 // look begins to close if so many answers are enough.
@@ -277,7 +282,7 @@ func closedAmid(seed uint64, runs, rounds int, stuck func(seed uint64, waits str
 
 // closedUntilCaught runs them for the tests of planted bugs.
 func closedUntilCaught() int {
-	l, err := closedAmid(1, 12, 12, func(_ uint64, waits string) {
+	l, err := closedAmid(1, 16, 12, func(_ uint64, waits string) {
 		fmt.Println("caught: no progress\n" + waits)
 		os.Exit(exitCaught)
 	})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -57,16 +58,16 @@ func transfer(rng *rand.Rand) []wstep {
 	add := func(n int64) []wstep { return []wstep{{op: wGet}, {op: wAdd, n: n}} }
 	steps := []wstep{{op: wCall, k: rng.IntN(bankAccounts), sub: add(-amount)}}
 	give := wstep{k: rng.IntN(bankAccounts), sub: add(amount)}
-	switch rng.IntN(6) {
+	switch rng.IntN(7) {
 	case 0:
 		return append(steps, wstep{op: wCall, k: give.k, sub: give.sub}, wstep{op: wAbort, n: amount})
 	case 1:
 		give.op = wEmit
 	case 2:
 		give.op, give.n = wAfter, int64(rng.IntN(30))
-	case 3:
+	case 3, 4:
 		give.op = wTail
-	case 4:
+	case 5:
 		give.op = wAsync
 	default:
 		give.op = wCall
@@ -99,7 +100,11 @@ func (c *crashes) tell(t *teller, rng *rand.Rand) {
 			t.asked = &wargs{steps: transfer(rng), asked: true}
 		}
 		c.mu.Unlock()
-		err := c.ask(x, t.seq, t.asked)
+		ask := c.ask
+		if rng.IntN(2) == 0 {
+			ask = c.askTwice
+		}
+		err := ask(x, t.seq, t.asked)
 		if errors.Is(err, ErrClosed) {
 			return // he does not know whether it has begun a chain, which goes on
 		}
@@ -120,6 +125,23 @@ func (c *crashes) ask(x *Session, seq uint64, first *wargs) error {
 		c.mu.refused = append(c.mu.refused, y)
 	} else {
 		c.mu.acked = append(c.mu.acked, y) // also a failure: it is an outcome
+	}
+	return err
+}
+
+// askTwice sends a request twice at once: the outcomes are one, unless Close has come between.
+func (c *crashes) askTwice(x *Session, seq uint64, first *wargs) error {
+	var again error
+	var group sync.WaitGroup
+	group.Go(func() { again = c.ask(x, seq, first) })
+	err := c.ask(x, seq, first)
+	group.Wait()
+	switch {
+	case errors.Is(again, ErrClosed):
+	case errors.Is(err, ErrClosed):
+		err = again
+	case text(err) != text(again):
+		c.fail(fmt.Errorf("%s: request %d was sent twice, and has ended with %q and %q", x.name, seq, text(err), text(again)))
 	}
 	return err
 }
