@@ -8,7 +8,7 @@
 // manifest is written last: a snapshot is there or it is not.
 //
 //	STORE/chunks/SHA256          content
-//	STORE/snapshots/NAME.json    manifests; names sort by time
+//	STORE/snapshots/NAME.json    manifests, each with its checksum behind it; names sort by time
 //
 // One process at a time may write what belongs to one store.
 package snapshot

@@ -3,6 +3,8 @@ package snapshot
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -114,14 +116,14 @@ func readManifest(ctx context.Context, t Target, name string) (*Manifest, error)
 		return nil, err
 	}
 	damaged := func(reason string) error { return &DamageError{t.String(), name, reason} }
-	m := &Manifest{}
-	d := json.NewDecoder(bytes.NewReader(data))
-	if err := d.Decode(m); err != nil {
-		return nil, damaged(err.Error())
-	}
+	m, err := parseManifest(data)
 	switch {
+	case err != nil:
+		return nil, damaged(err.Error())
 	case m.Version > FormatVersion:
 		return nil, fmt.Errorf("%s in %s has version %d, newer than %d: use a newer aeond", name, t, m.Version, FormatVersion)
+	case m.Kind != Node && m.Kind != Actor:
+		return nil, damaged(fmt.Sprintf("it is of kind %q", m.Kind))
 	case m.Version < 1 || m.Store == "" || m.Name == "" || m.path() != name:
 		return nil, damaged("it does not belong there")
 	}
@@ -129,6 +131,46 @@ func readManifest(ctx context.Context, t Target, name string) (*Manifest, error)
 		if len(c.SHA256) != 64 || strings.Trim(c.SHA256, "0123456789abcdef") != "" || c.Bytes < 0 || c.Rows < 0 {
 			return nil, damaged(fmt.Sprintf("it lists a chunk %q", c.SHA256))
 		}
+	}
+	return m, nil
+}
+
+// encode returns what is written for a manifest: it, and its checksum, a second value of JSON.
+func (m *Manifest) encode() ([]byte, error) {
+	text, err := json.MarshalIndent(m, "", "\t")
+	if err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(text, "\n%q\n", checksum(text)), nil
+}
+
+func checksum(manifest []byte) string {
+	sum := sha256.Sum256(manifest)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// parseManifest reads what encode returns. Older versions have written no checksum: of theirs, names that are not
+// known are damage, lest a manifest whose list of chunks has another name be an empty one.
+func parseManifest(data []byte) (*Manifest, error) {
+	m, sum := &Manifest{}, ""
+	d := json.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(m); err != nil {
+		return nil, err
+	}
+	text := data[:d.InputOffset()]
+	switch err := d.Decode(&sum); {
+	case errors.Is(err, io.EOF) && m.Version <= FormatVersion:
+		strict := json.NewDecoder(bytes.NewReader(text))
+		strict.DisallowUnknownFields()
+		return m, strict.Decode(&Manifest{})
+	case errors.Is(err, io.EOF):
+		return m, nil
+	case err != nil:
+		return nil, err
+	case sum != checksum(text):
+		return nil, errors.New("its checksum does not match")
+	case len(bytes.TrimSpace(data[d.InputOffset():])) > 0:
+		return nil, errors.New("something is behind it")
 	}
 	return m, nil
 }

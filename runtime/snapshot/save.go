@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -58,11 +57,10 @@ func Save(ctx context.Context, t Target, m Manifest, rows Rows) (*Saved, error) 
 	if err != nil {
 		return nil, err
 	}
-	data, err := json.MarshalIndent(&s.Manifest, "", "\t")
+	data, err := s.encode()
 	if err != nil {
 		return nil, err
 	}
-	data = append(data, '\n')
 	return s, put(ctx, t, s.path(), data)
 }
 

@@ -3,6 +3,7 @@ package snapshot_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -234,8 +236,8 @@ func TestDamagedSnapshotIsRefused(t *testing.T) {
 			"flipped": append([]byte{whole[0] ^ 1}, whole[1:]...), "shorter": whole[:len(whole)-3], "longer": append(whole[:len(whole):len(whole)], '}'),
 			"empty": {}, "missing": nil,
 		} {
-			if strings.HasSuffix(e.Name, ".json") && (what == "missing" || what == "longer") {
-				continue // then there is no snapshot, or one with something behind it
+			if strings.HasSuffix(e.Name, ".json") && what == "missing" {
+				continue // then there is no snapshot
 			}
 			if bad == nil {
 				err = os.Remove(file)
@@ -261,6 +263,63 @@ func TestDamagedSnapshotIsRefused(t *testing.T) {
 }
 
 // The same rows in another order, or twice, are a mistake of the caller.
+// A manifest of which one bit has changed is damaged, or says the same: above all, it is not that of an empty snapshot.
+func TestFlippedManifest(t *testing.T) {
+	ctx, root := context.Background(), t.TempDir()
+	to := snapshot.Dir(root)
+	saved := take(t, to, 1, map[string]string{"a": "one", "b": "", "c": "three"})
+	file := filepath.Join(root, "ab12", "snapshots", saved.Name+".json")
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range whole {
+		for _, bit := range []int{0, 1, 5} {
+			bad := bytes.Clone(whole)
+			bad[i] ^= 1 << bit
+			if err := os.WriteFile(file, bad, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			list, err := snapshot.List(ctx, to, "ab12")
+			var damage *snapshot.DamageError
+			switch {
+			case errors.As(err, &damage):
+			case err != nil || len(list) != 1:
+				t.Fatalf("byte %d, bit %d: %d snapshots, %v", i, bit, len(list), err)
+			case !reflect.DeepEqual(list[0], saved.Manifest):
+				t.Errorf("byte %d, bit %d, as %q: silently wrong: %+v", i, bit, bad[max(0, i-8):min(len(bad), i+8)], list[0])
+			}
+		}
+	}
+}
+
+// Manifests that were written before they had a checksum are read.
+func TestManifestsWithoutAChecksumAreRead(t *testing.T) {
+	ctx, root := context.Background(), t.TempDir()
+	to := snapshot.Dir(root)
+	saved := take(t, to, 1, map[string]string{"a": "one"})
+	file := filepath.Join(root, "ab12", "snapshots", saved.Name+".json")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := json.MarshalIndent(&saved.Manifest, "", "\t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(string(text) + "\n")
+	if list, err := snapshot.List(ctx, to, ""); err != nil || len(list) != 1 || !reflect.DeepEqual(list[0], saved.Manifest) {
+		t.Errorf("%+v, %v", list, err)
+	}
+	write(strings.Replace(string(text), "chunks", "chunkt", 1) + "\n")
+	var damage *snapshot.DamageError
+	if list, err := snapshot.List(ctx, to, ""); !errors.As(err, &damage) {
+		t.Errorf("without a list of chunks: %+v, %v", list, err)
+	}
+}
+
 func TestRowsMustAscend(t *testing.T) {
 	m := snapshot.Manifest{Kind: snapshot.Node, Store: "ab12"}
 	for _, keys := range [][]string{{"b", "a"}, {"a", "a"}} {
