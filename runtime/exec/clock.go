@@ -1,9 +1,21 @@
 package exec
 
 import (
+	"math"
 	"sync"
 	"time"
 )
+
+// endOfTime is the last time that can be stored.
+var endOfTime = time.Unix(0, math.MaxInt64)
+
+// after returns the time d after t, which does not come after the end of time.
+func after(t time.Time, d time.Duration) time.Time {
+	if d >= endOfTime.Sub(t) {
+		return endOfTime
+	}
+	return t.Add(d)
+}
 
 // Clock is the time of a system.
 type Clock interface {

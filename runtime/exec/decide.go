@@ -417,7 +417,7 @@ func (w *opWriter) setTimer(o *op) {
 	}
 	s := w.d.sys
 	t := &timer{issuer: o.issuer, name: o.name, target: o.target, method: o.method, object: o.object, call: o.call,
-		args: o.args, every: o.every, generation: w.d.nextSeq(), due: s.clock.Now().Add(o.delay)}
+		args: o.args, every: o.every, generation: w.d.nextSeq(), due: after(s.clock.Now(), o.delay)}
 	o.made = t
 	w.timers = append(w.timers, t)
 	if o.object != nil {

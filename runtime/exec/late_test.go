@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"math"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -71,4 +72,40 @@ func TestLateTimersFireInBursts(t *testing.T) {
 		}
 		n.close()
 	})
+}
+
+// A timer that is not due before time ends, as the store counts it, is not due at the next opening either.
+func TestTimersOfTheFarFuture(t *testing.T) {
+	n := startNode(t, Config{})
+	a := n.fresh()
+	const ages = math.MaxInt64 / int64(time.Millisecond)
+	add := []wstep{{op: wAdd, n: 1}}
+	n.run(a, &methodLocal, wstep{op: wAfter, n: ages, sub: add}, wstep{op: wEvery, n: ages, name: "x", sub: add})
+	for range 2 {
+		n.cl.Advance(time.Hour)
+		if got := n.value(n.again(a)); got != 0 {
+			t.Errorf("%d have fired", got)
+		}
+		n.reopen()
+	}
+	n.close()
+}
+
+// One whose period is so long fires once, and then not before that.
+func TestTicksOfTheFarFuture(t *testing.T) {
+	n := startNode(t, Config{})
+	d := newDesk(t, n.cl)
+	account, err := n.bank("one").Open(n.cl, "a")
+	mustNot(t, err)
+	mustNot(t, d.await(n.cl, func(cx *Cx, self *desk) {
+		cx.EmitAfterEvery(time.Second, math.MaxInt64, "x", account.Ref, &methodDeposit, &depositArgs{amount: 1})
+	}))
+	for range 3 {
+		n.cl.Advance(time.Hour)
+		if got, err := (accountRef{n.sys.Resolve(account.ID())}).Balance(n.cl); got != 1 || err != nil {
+			t.Errorf("it has fired %d times, %v", got, err)
+		}
+		n.reopen()
+	}
+	n.close()
 }

@@ -84,7 +84,7 @@ func (ts *timers) set(o *op, from *origin) {
 	if t == nil {
 		ts.mu.last++
 		t = &timer{issuer: o.issuer, name: o.name, target: o.target, method: o.method, object: o.object, call: o.call,
-			args: o.args, every: o.every, generation: ts.mu.last, due: ts.sys.clock.Now().Add(o.delay)}
+			args: o.args, every: o.every, generation: ts.mu.last, due: after(ts.sys.clock.Now(), o.delay)}
 	}
 	t.from = from
 	ts.enter(t)
@@ -222,7 +222,7 @@ func (ts *timers) pop(now time.Time) (t *timer, wait time.Duration, ok bool) {
 		busy := t.firings > 0
 		if t.every > 0 {
 			missed := now.Sub(t.due) / t.every
-			t.due = t.due.Add((missed + 1) * t.every)
+			t.due = after(t.due.Add(missed*t.every), t.every)
 			ts.queue(t)
 		}
 		if busy {
