@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -116,6 +117,24 @@ func TestAResultThatCannotBeStored(t *testing.T) {
 	}
 	if got, err := list[0].Balance(n.cl); err != nil || got != 1000 {
 		t.Errorf("the balance is %d, %v", got, err)
+	}
+	n.close()
+}
+
+// The name of a session has to fit into keys.
+func TestANameOfASessionThatIsTooLong(t *testing.T) {
+	n := startNode(t, Config{})
+	_, list := openBank(t, n.sys, "main", 1)
+	long := strings.Repeat("x", sessionNameMax)
+	if _, err := n.sys.BeginSession(long + "x"); err == nil || !strings.Contains(err.Error(), "65535") {
+		t.Errorf("one byte more: %v", err)
+	}
+	if _, err := deposit(n.begin(long), 1, 0, list[0].Ref, 5); err != nil {
+		t.Error(err)
+	}
+	n.reopen()
+	if got, err := deposit(n.begin(long), 1, 0, n.sys.Resolve(list[0].ID()), 5); err != nil || got != 1005 {
+		t.Errorf("the request gave %d, %v", got, err)
 	}
 	n.close()
 }

@@ -36,6 +36,9 @@ type Session struct {
 	}
 }
 
+// sessionNameMax is how many bytes the name of a session has at most: keys of outcomes tell that in two.
+const sessionNameMax = 1<<16 - 1
+
 // sweepMin is up to how many outcomes stay that nobody needs any more.
 const sweepMin = 16
 
@@ -71,6 +74,9 @@ func (ss *sessions) open(d *durable) {
 func (s *System) BeginSession(name string) (*Session, error) {
 	if s.durable == nil {
 		return nil, ErrNoStore
+	}
+	if len(name) > sessionNameMax {
+		return nil, fmt.Errorf("the name of a session has %d bytes, and at most %d fit; give it a shorter one", len(name), sessionNameMax)
 	}
 	ss := &s.durable.sessions
 	ss.sweep()
