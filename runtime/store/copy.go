@@ -3,12 +3,19 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 )
 
-// PartitionsOf returns how many partitions the rows of r were written with.
+// PartitionsOf returns how many partitions the rows of r were written with, from 1 to PartitionsMax.
 func PartitionsOf(r Reader) (int, error) {
 	n, err := needNumber(r, metaPartitions)
-	return int(n), err
+	if err == nil && (n == 0 || n > PartitionsMax) {
+		err = &CorruptError{MetaKey(metaPartitions), fmt.Sprintf("%d are not from 1 to %d", n, PartitionsMax)}
+	}
+	if err != nil {
+		return 0, err
+	}
+	return int(n), nil
 }
 
 // MetaRange returns the range of the node's own rows.

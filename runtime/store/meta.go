@@ -183,11 +183,9 @@ func (s *Store) readMeta(o Options) error {
 	if o.Program != "" && o.Program != m.identity.Program {
 		return &OtherProgramError{Place: m.identity.Place, Found: m.identity.Program, Program: o.Program}
 	}
-	partitions, err := needNumber(s.engine, metaPartitions)
-	if err != nil {
+	if m.partitions, err = PartitionsOf(s.engine); err != nil {
 		return err
 	}
-	m.partitions = int(partitions)
 	if m.starts, err = needNumber(s.engine, metaStarts); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"testing"
 	"time"
@@ -142,6 +143,14 @@ func TestOpenRefuses(t *testing.T) {
 		{"starts no number", "bank", `the data is damaged: row "starts" of the store itself: it is no number`,
 			func(b store.Batch, _ func([]byte) []byte) {
 				b.Set(store.MetaKey("starts"), row(store.MetaKey("starts"), 0x80))
+			}, new(*store.CorruptError)},
+		{"no partitions", "bank", `the data is damaged: row "partitions" of the store itself: 0 are not from 1 to 65536`,
+			func(b store.Batch, _ func([]byte) []byte) {
+				b.Set(store.MetaKey("partitions"), row(store.MetaKey("partitions"), 0))
+			}, new(*store.CorruptError)},
+		{"too many partitions", "bank", `the data is damaged: row "partitions" of the store itself: 4398046511104 are not from 1 to 65536`,
+			func(b store.Batch, _ func([]byte) []byte) {
+				b.Set(store.MetaKey("partitions"), row(store.MetaKey("partitions"), binary.AppendUvarint(nil, 1<<42)...))
 			}, new(*store.CorruptError)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
