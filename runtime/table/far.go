@@ -2,6 +2,7 @@ package table
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/image"
@@ -38,8 +39,13 @@ func (f *far) must(key, space, entry string) *row {
 }
 
 // scanBoth is scan where some rows are stored: of two rows of one key that counts which lies
-// over the other.
-func (c *content) scanBoth(q Query, yield func(*row) bool) {
+// over the other. Where all are asked for there must be as many as there should be.
+func (c *content) scanBoth(q Query, visit func(*row) bool) {
+	n := 0
+	yield := func(r *row) bool {
+		n++
+		return visit(r)
+	}
 	if q.to != "" && q.from >= q.to {
 		return
 	}
@@ -68,6 +74,9 @@ func (c *content) scanBoth(q Query, yield func(*row) bool) {
 			return
 		}
 		under, underOK = c.nextFar(scan, q.index)
+	}
+	if q.from == "" && q.to == "" && n != c.count {
+		c.far.elements.Damaged("", "", fmt.Sprintf("it has %d rows, and should have %d", n, c.count))
 	}
 }
 

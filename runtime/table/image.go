@@ -172,16 +172,8 @@ func (b *Body) load(r *image.Reader, field int) {
 	}
 	b.count, b.far = count, &far{r.Elements(), b.shape.get}
 	other := !slices.Equal(names, b.shape.names())
-	if moved || other || count <= eagerMax {
-		far := b.far
-		if !r.Guard(func() {
-			b.readAll()
-			if b.count != count {
-				far.elements.Damaged("", "", "the number of rows is another one")
-			}
-		}) {
-			return
-		}
+	if (moved || other || count <= eagerMax) && !r.Guard(b.readAll) {
+		return
 	}
 	b.changed = changes{tracked: !moved, whole: other}
 }

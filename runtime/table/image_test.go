@@ -2,6 +2,7 @@ package table_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -316,15 +317,47 @@ func TestDamagedTable(t *testing.T) {
 				got = err.Error()
 				return
 			}
-			for range a.flights.All() {
-			}
 			for _, to := range places {
 				a.flights.Select(table.Equal(byTo, text(to)))
+			}
+			for range a.flights.All() {
 			}
 		}()
 		if !strings.Contains(got, tt.want) || !strings.Contains(got, "flights") {
 			t.Errorf("%s: %q, want %q", tt.what, got, tt.want)
 		}
+		e = e.Reopen()
+	}
+}
+
+// A row, or an entry of an index, that is not there is noticed by whoever asks for all of them.
+func TestAllRowsAreAsManyAsThereShouldBe(t *testing.T) {
+	e, shape := large(t, 300)
+	for what, query := range map[string]table.Query{"e": table.Range(table.ByKey, nil, nil, nil), "x": table.Range(byTo, nil, nil, nil)} {
+		damaged := e.Reopen()
+		from := append(store.AppendField(nil, id, layout.Fields[0].Number), what...)
+		it := damaged.Scan(from, store.After(from))
+		if !it.Next() {
+			t.Fatalf("there are no rows in %s", what)
+		}
+		b := damaged.NewBatch()
+		b.Delete(it.Key())
+		if err := errors.Join(it.Close(), damaged.Apply(b)); err != nil {
+			t.Fatal(err)
+		}
+		flights := load(t, damaged, layout, shape).flights
+		func() {
+			defer func() {
+				if p, ok := recover().(*value.Unreadable); !ok || !strings.Contains(p.Error(), "it has 299 rows, and should have 300") {
+					t.Errorf("a row of %s is missing: %v", what, p)
+				}
+			}()
+			n := 0
+			for range flights.Rows(query) {
+				n++
+			}
+			t.Errorf("a row of %s is missing: %d rows", what, n)
+		}()
 		e = e.Reopen()
 	}
 }
