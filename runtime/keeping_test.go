@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -142,6 +143,51 @@ func TestServingLeavesOutMain(t *testing.T) {
 	code = runMain(p, []string{"--data", "d", "--serve", "--create"}, io.Discard, &err, signals, WithStore(d.open, noTargets))
 	if code != 128+15 || err.String() != "demo: created d\ndemo: terminated\n" {
 		t.Errorf("code %d, stderr %q", code, err.String())
+	}
+}
+
+// What an event that a signal has cut off leaves in the store, before the process is gone, is in the trace as well: the
+// next run goes on behind it.
+func TestTheTraceHasWhatASignalHasCutOff(t *testing.T) {
+	d, file := &disk{}, filepath.Join(t.TempDir(), "trace")
+	signals, leave, made := make(chan os.Signal, 1), make(chan struct{}), make(chan error, 1)
+	slow := Method{Class: &cellClass, Name: "Cell", Self: Write, Run: func(*Cx, any, Args) {
+		signals <- syscall.SIGTERM
+		<-leave
+	}}
+	var said bytes.Buffer
+	r := &mainRun{out: &output{to: io.Discard}, stderr: &said, signals: signals, p: &Package{Name: "demo", Classes: []*Class{&cellClass}, Main: func(cl *Client) {
+		_, err := cl.New(&cellClass, &slow, nil)
+		made <- err
+	}}}
+	WithStore(d.open, noTargets)(&r.keeping)
+	if code, ok := r.parse([]string{"--data", "d", "--trace", file}, io.Discard); !ok || !r.open() {
+		t.Fatalf("code %d, stderr %q", code, said.String())
+	}
+	writer := r.tracing.writer
+	r.run()
+	if err := r.tracing.close(); err != nil || r.code != 128+15 || !strings.Contains(said.String(), "ended without the events that still ran; sub-events") {
+		t.Errorf("code %d, %v, stderr %q", r.code, err, said.String())
+	}
+	close(leave) // the process is not gone yet
+	if err := <-made; err != nil {
+		t.Fatal(err)
+	}
+	r.system.Close()
+	if code, _, err := d.run(t, func(*Client) {}, "--data", "d", "--trace", file); code != 0 {
+		t.Fatalf("code %d, stderr %q", code, err)
+	}
+	if err := errors.Join(r.keeping.end(), writer.Close()); err != nil {
+		t.Error(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, recovered, found := strings.Cut(string(text), `"recovered":`)
+	order, _, _ := strings.Cut(recovered, ",")
+	if !found || !strings.Contains(string(text), `{"order":`+order+`,"batch":true`) {
+		t.Errorf("the second run goes on behind event %q, which the first does not have:\n%s", order, text)
 	}
 }
 

@@ -300,6 +300,11 @@ func (r *mainRun) interrupted(sig os.Signal) {
 			r.say("%v", err)
 			r.code = exitStore
 		}
+		if r.keeping.store != nil {
+			if err := r.tracing.leave(); err != nil {
+				r.fail(exitFailed, "%v", err)
+			}
+		}
 	}
 }
 

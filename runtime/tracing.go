@@ -54,14 +54,30 @@ func (t *tracing) end(s *System) {
 	}
 }
 
+// leave writes what there is of a system on a store that still runs when the process ends. Its section has no end, as in a
+// process that is killed: what an event leaves in the store until then is in the trace, too.
+func (t *tracing) leave() error {
+	if t.writer == nil {
+		return nil
+	}
+	w := t.writer
+	t.writer = nil
+	w.Flush()
+	return incomplete(w.Err())
+}
+
 // close closes the file. A system that has not been closed is not waited for.
 func (t *tracing) close() error {
 	if t.writer == nil {
 		return nil
 	}
 	t.writer.End("interrupted")
-	if err := t.writer.Close(); err != nil {
-		return fmt.Errorf("the trace is not complete: %w", err)
+	return incomplete(t.writer.Close())
+}
+
+func incomplete(err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("the trace is not complete: %w", err)
 }

@@ -176,6 +176,13 @@ func (w *Writer) full() {
 	}
 }
 
+// Err returns the first error that the file system has returned.
+func (w *Writer) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.mu.err
+}
+
 // Begin starts the section of a system.
 func (w *Writer) Begin(h Header) {
 	w.mu.Lock()
