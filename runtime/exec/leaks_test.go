@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"runtime"
 	"testing"
 )
@@ -49,6 +50,46 @@ func TestGoneClientsLeaveNothing(t *testing.T) {
 	}
 	if got := len(c.gone); got > 20*pruneMin {
 		t.Errorf("%d objects are remembered", got)
+	}
+	n.close()
+}
+
+// Of events that were cancelled while they waited for a chain to leave their actor nothing stays, however long it keeps that.
+func TestCancelledWaitersLeaveNothing(t *testing.T) {
+	n := startNode(t, Config{Clock: RealClock{}})
+	a, kid := n.fresh(), n.fresh()
+	n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
+	n.sys.maintainer.wait()
+	inside, leave := make(chan struct{}), make(chan struct{})
+	holder := n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { close(inside); <-leave }}}})
+	<-inside
+	chain := n.cl.Issue(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wKeep, sub: []wstep{{op: wCall, sub: []wstep{{op: wAdd, n: 1}}}}}}})
+	until(func() bool { return a.h.kept.Load() != nil })
+	k := a.h.kept.Load()
+	patient := n.cl.Issue(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wAdd, n: 1}}})
+	waiting := func() int {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		return len(k.mu.waiting)
+	}
+	until(func() bool { return waiting() == 1 })
+	for range 20 {
+		f := n.cl.Issue(a.Ref, &methodLocal, &wargs{})
+		until(func() bool { return waiting() > 1 })
+		f.Cancel()
+		if err := f.Wait(); !errors.Is(err, errCancelled) {
+			t.Errorf("it has ended with %v", err)
+		}
+		if got := waiting(); got != 1 {
+			t.Fatalf("%d wait", got)
+		}
+	}
+	close(leave)
+	for _, f := range []*Future{holder, chain, patient} {
+		mustNot(t, f.Wait())
+	}
+	if x, y := n.value(a), n.value(kid); x != 1 || y != 1 {
+		t.Errorf("the values are %d and %d", x, y)
 	}
 	n.close()
 }

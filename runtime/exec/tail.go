@@ -2,6 +2,7 @@ package exec
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -62,8 +63,8 @@ type keep struct {
 	// performed now.
 	closed atomic.Bool
 	mu     struct {
-		sync.Mutex          // taken after those of events
-		waiting    []*Event // and some that have been cancelled, and wait for something else now
+		sync.Mutex // taken after those of events
+		waiting    []*Event
 	}
 }
 
@@ -280,6 +281,7 @@ func (k *keep) over(how *atomic.Bool) {
 	k.mu.Lock()
 	how.Store(true)
 	waiting := k.mu.waiting
+	k.mu.waiting = nil
 	k.mu.Unlock()
 	for _, ev := range waiting {
 		ev.mu.Lock()
@@ -311,6 +313,11 @@ func (k *keep) await(ev *Event) error {
 	}
 	ev.sys.parked.remove(ev)
 	ev.awaits = nil
+	k.mu.Lock()
+	if i := slices.Index(k.mu.waiting, ev); i >= 0 { // it was cancelled
+		k.mu.waiting = slices.Delete(k.mu.waiting, i, i+1)
+	}
+	k.mu.Unlock()
 	if k.closed.Load() && !ev.cancelled() {
 		return ErrClosed
 	}
