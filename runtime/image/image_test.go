@@ -223,7 +223,11 @@ func TestDamage(t *testing.T) {
 		if err := e.Apply(b); err != nil {
 			t.Fatal(err)
 		}
-		err := readAll(e, whole.layout)
+		open := &opened{Reader: e}
+		err := readAll(open, whole.layout)
+		if open.n != 0 {
+			t.Errorf("%s: %d iterators stay open", what, open.n)
+		}
 		var c *store.CorruptError
 		if !errors.As(err, &c) || !strings.Contains(err.Error(), "field market.Shop.") {
 			t.Errorf("%s: %v", what, err)
@@ -253,7 +257,7 @@ func TestDamage(t *testing.T) {
 }
 
 // readAll loads the actor and reads all that it has.
-func readAll(e *memengine.Engine, layout *image.Layout) (err error) {
+func readAll(e store.Reader, layout *image.Layout) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			u, ok := p.(*value.Unreadable)
@@ -270,4 +274,25 @@ func readAll(e *memengine.Engine, layout *image.Layout) (err error) {
 	value.Each(a.prices, func(string, int64) bool { return true })
 	a.line.Items()
 	return nil
+}
+
+// opened counts the iterators that are open.
+type opened struct {
+	store.Reader
+	n int
+}
+
+func (o *opened) Scan(from, to []byte) store.Iterator {
+	o.n++
+	return &openedIterator{o.Reader.Scan(from, to), o}
+}
+
+type openedIterator struct {
+	store.Iterator
+	o *opened
+}
+
+func (i *openedIterator) Close() error {
+	i.o.n--
+	return i.Iterator.Close()
 }

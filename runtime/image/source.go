@@ -168,6 +168,11 @@ func (s *vectorSource) Elems(i, j int) []value.Opt[any] {
 	}
 	var dec codec.Decoder
 	it := s.from.Scan(appendIndex(s.prefix, i), appendIndex(s.prefix, j))
+	defer func() {
+		if err := it.Close(); err != nil {
+			s.lost(err)
+		}
+	}()
 	for it.Next() {
 		var n uint64
 		s.elementKey(&dec, it.Key(), func(d *codec.Decoder) { n = codec.GetKeyUint[uint64](d) })
@@ -175,9 +180,6 @@ func (s *vectorSource) Elems(i, j int) []value.Opt[any] {
 			at := int(n) - i
 			list[at] = value.Some(s.how.get(d, elems, at))
 		})
-	}
-	if err := it.Close(); err != nil {
-		s.lost(err)
 	}
 	return list
 }
