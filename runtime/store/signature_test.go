@@ -185,3 +185,15 @@ func FuzzSignature(f *testing.F) {
 		}
 	})
 }
+
+// Texts that no compiler writes are damage to whoever reads them, and nothing worse.
+func TestTextsThatNobodyWritesAreRefused(t *testing.T) {
+	for _, text := range []string{"(table)", "(table x)", "(vector<table>)", "(int" + strings.Repeat("?", 1<<20) + ")"} {
+		if why := store.CompareParameters(text, text); why == "" {
+			t.Errorf("%.20s is read", text)
+		}
+		if got := store.UserSignature(text); got != text {
+			t.Errorf("%.20s is told as %.20s", text, got)
+		}
+	}
+}

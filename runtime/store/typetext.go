@@ -109,7 +109,13 @@ func (p *typeParser) parse() *fieldType {
 		t.name = p.word()
 		p.parts(t)
 	}
-	for p.skip("?") {
+	if t.form == "table" && len(t.elems) == 0 {
+		p.fail("a table without a type of rows")
+	}
+	for n := p.depth; p.skip("?"); n++ {
+		if n > typeNesting {
+			p.fail("it nests too deeply")
+		}
 		t = &fieldType{form: "?", elems: []*fieldType{t}}
 	}
 	return t
