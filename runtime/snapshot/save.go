@@ -161,7 +161,7 @@ func Verify(ctx context.Context, t Target, m *Manifest) error {
 }
 
 // Prune deletes all but the newest keep snapshots of what like is of, in its store, and the chunks that
-// no snapshot of the store lists any more. It returns how many snapshots it has deleted.
+// no snapshot of the store lists any more, and what was left there by half. It returns how many snapshots it has deleted.
 func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int, err error) {
 	list, err := List(ctx, t, like.Store)
 	if err != nil {
@@ -194,5 +194,8 @@ func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int
 			}
 		}
 	}
-	return deleted, nil
+	if d, ok := t.(directory); ok {
+		err = d.sweep(ctx, like.Store)
+	}
+	return deleted, err
 }

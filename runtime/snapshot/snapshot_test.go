@@ -151,6 +151,34 @@ func TestPruneCountsWhatIsOfTheSame(t *testing.T) {
 	}
 }
 
+// What a process that was killed had sent by half does not stay for ever.
+func TestPruneSweepsWhatWasLeftBehind(t *testing.T) {
+	ctx, root := context.Background(), t.TempDir()
+	to := snapshot.Dir(root)
+	saved := take(t, to, 1, map[string]string{"a": "one"})
+	left, others := filepath.Join(root, "ab12", "chunks", ".part-123"), filepath.Join(root, "cd34", "chunks", ".part-123")
+	if err := os.MkdirAll(filepath.Dir(others), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{left, others} {
+		if err := os.WriteFile(file, []byte("half"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := snapshot.Prune(ctx, to, &saved.Manifest, 1); n != 0 || err != nil {
+		t.Fatalf("Prune: %d, %v", n, err)
+	}
+	if _, err := os.Stat(left); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
+	}
+	if _, err := os.Stat(others); err != nil {
+		t.Errorf("that of another store, which somebody may be sending: %v", err)
+	}
+	if err := snapshot.Verify(ctx, to, &saved.Manifest); err != nil {
+		t.Error(err)
+	}
+}
+
 // What is wanted is found by what it is of, not by being the newest of something else.
 func TestTheWantedSnapshotIsFound(t *testing.T) {
 	ctx, to := context.Background(), snapshot.Dir(t.TempDir())

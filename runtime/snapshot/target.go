@@ -61,7 +61,7 @@ func (d directory) Put(ctx context.Context, name string, r io.Reader, size int64
 	if err := makeDirs(filepath.Dir(to)); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(to), ".part-*")
+	f, err := os.CreateTemp(filepath.Dir(to), partPrefix+"*")
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (d directory) List(ctx context.Context, prefix string) ([]Entry, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		if err != nil || e.IsDir() || strings.HasPrefix(e.Name(), ".part-") {
+		if err != nil || e.IsDir() || strings.HasPrefix(e.Name(), partPrefix) {
 			return err
 		}
 		rel, err := filepath.Rel(string(d), file)
@@ -124,6 +124,26 @@ func (d directory) List(ctx context.Context, prefix string) ([]Entry, error) {
 	})
 	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	return list, err
+}
+
+// partPrefix begins the names of what has not all been written.
+const partPrefix = ".part-"
+
+// sweep removes what processes that were killed have left below a store. Nobody may be writing there.
+func (d directory) sweep(ctx context.Context, store string) error {
+	root, err := d.path(store)
+	if err != nil {
+		return err
+	}
+	return filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // nothing was sent
+		}
+		if err == nil && !e.IsDir() && strings.HasPrefix(e.Name(), partPrefix) {
+			err = os.Remove(file)
+		}
+		return errors.Join(err, ctx.Err())
+	})
 }
 
 // Delete implements Target.
