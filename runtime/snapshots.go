@@ -97,7 +97,7 @@ func (k *keeping) takeSnapshot(ctx context.Context, s *System, log *slog.Logger)
 	rows, bytes := saved.Size()
 	log.Info("snapshot", "name", saved.Name, "of", saved.Of(), "rows", rows, "bytes", bytes, "new", saved.NewBytes, "took", time.Since(start))
 	if _, err := snapshot.Prune(ctx, k.target, &saved.Manifest, k.SnapshotKeep); err != nil && ctx.Err() == nil {
-		log.Warn("old snapshots were not deleted", "in", k.target.String(), "error", err)
+		log.Warn("not all of what is old was deleted", "in", k.target.String(), "error", err)
 	}
 }
 

@@ -64,7 +64,7 @@ func snapshotsCommand() *cli.Command {
 		Short: "list the snapshots in a directory or a bucket",
 		Long: `
 Snapshots lists what is in a place that snapshots have gone to, the oldest first. With --verify all
-of it is read and checked; the exit code is 1 if something is damaged.
+of it is read and checked. The exit code is 1 if something is damaged, which is in the way of nothing else there.
 
 	aeond snapshots --from /backup/shop --verify`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
@@ -177,14 +177,14 @@ func listSnapshots(env *cli.Env, from string, verify bool) error {
 	if err != nil {
 		return err
 	}
-	list, err := snapshot.List(context.Background(), place, "")
+	list, bad, err := snapshot.List(context.Background(), place, "")
 	if err != nil {
 		return err
 	}
-	if len(list) == 0 {
+	if len(list)+len(bad) == 0 {
 		return &snapshot.NotFoundError{Target: place.String()}
 	}
-	damaged := false
+	damaged := len(bad) > 0
 	for i := range list {
 		m := &list[i]
 		rows, bytes := m.Size()
@@ -207,6 +207,9 @@ func listSnapshots(env *cli.Env, from string, verify bool) error {
 		}
 		fmt.Fprintln(env.Stdout)
 	}
+	for _, b := range bad {
+		fmt.Fprintf(env.Stdout, "%s  DAMAGED %s: %s; the others can be restored, and new ones taken: bring this file back, or delete it\n", b.Snapshot(), b.Name, b.Reason)
+	}
 	if damaged {
 		return cli.Code(cli.ExitProblem)
 	}
@@ -227,6 +230,12 @@ func restore(env *cli.Env, from, dir string, w snapshot.Wanted) error {
 	m, err := snapshot.Find(context.Background(), place, w)
 	if several := new(snapshot.AmbiguousError); errors.As(err, &several) {
 		return fmt.Errorf("%w\n\tname one with --snapshot", err)
+	}
+	if bad := new(snapshot.DamageError); errors.As(err, &bad) {
+		return fmt.Errorf("%w\n\tname one of these with --snapshot", err)
+	}
+	if none := new(snapshot.NotFoundError); errors.As(err, &none) && len(none.Have) > 0 {
+		return fmt.Errorf("%w\n\t`aeond snapshots --from %s` lists them", err, from)
 	}
 	if err != nil {
 		return err

@@ -262,7 +262,7 @@ func TestFailingBlockFailsTheSnapshot(t *testing.T) {
 			if !errors.As(err, &abort) || abort.Pos().Line == 0 {
 				t.Errorf("the place is not known: %+v", abort)
 			}
-			list, err := snapshot.List(context.Background(), snapshot.Dir(dir), "")
+			list, _, err := snapshot.List(context.Background(), snapshot.Dir(dir), "")
 			if len(list) > 0 || err != nil {
 				t.Errorf("%d snapshots were published, %v", len(list), err)
 			}

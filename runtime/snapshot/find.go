@@ -19,10 +19,31 @@ func (w Wanted) fits(m *Manifest) bool {
 	case w.Name != "" && w.Name != m.Name:
 		return false
 	case w.Actor == "":
-		return w.Name != "" || m.Kind == Node
+		return w.Name != "" || m.Kind == w.kind()
 	}
 	short := func(actor string) string { return strings.TrimPrefix(actor, m.Program+".") }
 	return m.Kind == Actor && (short(m.Actor) == short(w.Actor) || m.Root == w.Actor)
+}
+
+// mayBe reports whether a snapshot whose manifest is damaged may be the one that is wanted, and none of those that were
+// found, the newest of their stores: an older one must not be taken for the newest.
+func (w Wanted) mayBe(bad *DamageError, found []*Manifest) bool {
+	if w.Name != "" {
+		return w.Name == bad.Snapshot() && len(found) == 0
+	}
+	if !strings.Contains(bad.Snapshot(), "-"+string(w.kind())) {
+		return false
+	}
+	ofStore := func(m *Manifest) bool { return strings.HasPrefix(bad.Name, m.Store+snapshotsDir) }
+	i := slices.IndexFunc(found, ofStore)
+	return len(found) == 0 || i >= 0 && !bad.before(found[i].Name)
+}
+
+func (w Wanted) kind() Kind {
+	if w.Actor != "" {
+		return Actor
+	}
+	return Node
 }
 
 func (w Wanted) String() string {
@@ -68,9 +89,12 @@ func (e *AmbiguousError) Error() string {
 // Find returns the snapshot that is wanted. The errors are those of the target, *DamageError,
 // *NotFoundError and *AmbiguousError.
 func Find(ctx context.Context, t Target, w Wanted) (*Manifest, error) {
-	list, err := List(ctx, t, "")
+	list, damaged, err := List(ctx, t, "")
 	if err != nil {
 		return nil, err
+	}
+	if w.Store != "" && slices.ContainsFunc(list, func(m Manifest) bool { return w.fits(&m) && m.Store == w.Store }) {
+		list = slices.DeleteFunc(list, func(m Manifest) bool { return m.Store != w.Store })
 	}
 	missing, found := &NotFoundError{Target: t.String(), Wanted: w}, []*Manifest{}
 	for i := len(list) - 1; i >= 0; i-- {
@@ -79,10 +103,13 @@ func Find(ctx context.Context, t Target, w Wanted) (*Manifest, error) {
 		same := func(f *Manifest) bool { return f.Store == m.Store }
 		switch {
 		case !w.fits(m) || slices.ContainsFunc(found, same):
-		case m.Store == w.Store:
-			return m, nil
 		default:
 			found = append(found, m)
+		}
+	}
+	for _, bad := range damaged {
+		if w.mayBe(bad, found) {
+			return nil, bad
 		}
 	}
 	switch len(found) {

@@ -18,6 +18,12 @@ import (
 // it reads.
 const FormatVersion = 1
 
+const (
+	snapshotsDir   = "/snapshots/" // between a store and the names of its snapshots
+	manifestSuffix = ".json"
+	stampLayout    = "20060102T150405Z" // what the names of snapshots begin with
+)
+
 // Kind says what a snapshot is of.
 type Kind string
 
@@ -66,44 +72,68 @@ func (m *Manifest) Of() string {
 	return "everything"
 }
 
-func (m *Manifest) path() string { return m.Store + "/snapshots/" + m.Name + ".json" }
+func (m *Manifest) path() string { return m.Store + snapshotsDir + m.Name + manifestSuffix }
 
 func (m *Manifest) content(c Chunk) string { return m.Store + "/chunks/" + c.SHA256 }
 
 // DamageError says that a part of a snapshot is not what was written there.
 type DamageError struct {
 	Target, Name, Reason string
+	Newer                bool // it is not damaged: a newer version has written it
 }
 
 // Error implements error.
 func (e *DamageError) Error() string {
-	return fmt.Sprintf("the snapshot in %s is damaged: %s: %s", e.Target, e.Name, e.Reason)
+	what := "is damaged: "
+	if e.Newer {
+		what = "cannot be read: "
+	}
+	return fmt.Sprintf("the snapshot in %s %s%s: %s; take another one: `aeond snapshots --from %[1]s --verify` says which are whole", e.Target, what, e.Name, e.Reason)
+}
+
+// Snapshot returns the name of the snapshot whose manifest is damaged, "" if something else is.
+func (e *DamageError) Snapshot() string {
+	_, name, ok := strings.Cut(e.Name, snapshotsDir)
+	if !ok {
+		return ""
+	}
+	return strings.TrimSuffix(name, manifestSuffix)
+}
+
+// before reports whether the snapshot whose manifest is damaged was taken before the one with the name.
+func (e *DamageError) before(name string) bool {
+	bad := e.Snapshot()
+	_, err := time.Parse(stampLayout, bad[:min(len(bad), len(stampLayout))])
+	return err == nil && bad < name
 }
 
 // List returns the snapshots of a store, or of all stores if store is "", the oldest
-// first.
-func List(ctx context.Context, t Target, store string) ([]Manifest, error) {
+// first, and those of which the manifest is damaged, by their names. These are in nobody's way.
+func List(ctx context.Context, t Target, store string) (list []Manifest, damaged []*DamageError, err error) {
 	prefix := ""
 	if store != "" {
-		prefix = store + "/snapshots/"
+		prefix = store + snapshotsDir
 	}
 	entries, err := t.List(ctx, prefix)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var list []Manifest
 	for _, e := range entries {
-		if !strings.Contains(e.Name, "/snapshots/") || !strings.HasSuffix(e.Name, ".json") {
+		if !strings.Contains(e.Name, snapshotsDir) || !strings.HasSuffix(e.Name, manifestSuffix) {
 			continue
 		}
 		m, err := readManifest(ctx, t, e.Name)
+		if bad := new(DamageError); errors.As(err, &bad) {
+			damaged = append(damaged, bad)
+			continue
+		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		list = append(list, *m)
 	}
 	slices.SortStableFunc(list, func(a, b Manifest) int { return a.Taken.Compare(b.Taken) })
-	return list, nil
+	return list, damaged, nil
 }
 
 func readManifest(ctx context.Context, t Target, name string) (*Manifest, error) {
@@ -115,13 +145,13 @@ func readManifest(ctx context.Context, t Target, name string) (*Manifest, error)
 	if err = errors.Join(err, r.Close()); err != nil {
 		return nil, err
 	}
-	damaged := func(reason string) error { return &DamageError{t.String(), name, reason} }
+	damaged := func(reason string) error { return &DamageError{t.String(), name, reason, false} }
 	m, err := parseManifest(data)
 	switch {
 	case err != nil:
 		return nil, damaged(err.Error())
 	case m.Version > FormatVersion:
-		return nil, fmt.Errorf("%s in %s has version %d, newer than %d: use a newer aeond", name, t, m.Version, FormatVersion)
+		return nil, &DamageError{t.String(), name, fmt.Sprintf("it has version %d, newer than %d: use a newer aeond", m.Version, FormatVersion), true}
 	case m.Kind != Node && m.Kind != Actor:
 		return nil, damaged(fmt.Sprintf("it is of kind %q", m.Kind))
 	case m.Version < 1 || m.Store == "" || m.Name == "" || m.path() != name:

@@ -33,7 +33,7 @@ func Save(ctx context.Context, t Target, m Manifest, rows Rows) (*Saved, error) 
 		return nil, fmt.Errorf("snapshot of a store without an id: %q", m.Store)
 	}
 	m.Taken = m.Taken.UTC().Truncate(time.Millisecond)
-	m.Name = fmt.Sprintf("%s-%06d-%s", m.Taken.Format("20060102T150405Z"), m.Number, m.Kind)
+	m.Name = fmt.Sprintf("%s-%06d-%s", m.Taken.Format(stampLayout), m.Number, m.Kind)
 	m.Chunks = nil
 	if err := m.rename(ctx, t); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func Save(ctx context.Context, t Target, m Manifest, rows Rows) (*Saved, error) 
 // rename gives the snapshot a name that no other has: snapshots of two actors of a store that does not run
 // may be taken in the same second.
 func (m *Manifest) rename(ctx context.Context, t Target) error {
-	entries, err := t.List(ctx, m.Store+"/snapshots/"+m.Name)
+	entries, err := t.List(ctx, m.Store+snapshotsDir+m.Name)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func Read(ctx context.Context, t Target, m *Manifest, f func(key, value []byte) 
 	for _, c := range m.Chunks {
 		name := m.content(c)
 		damaged := func(reason string) error {
-			return &DamageError{t.String(), name, reason + " (a part of " + m.Name + ")"}
+			return &DamageError{t.String(), name, reason + " (a part of " + m.Name + ")", false}
 		}
 		r, err := t.Get(ctx, name)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -158,44 +158,4 @@ func Read(ctx context.Context, t Target, m *Manifest, f func(key, value []byte) 
 // Verify reads all of a snapshot and checks it.
 func Verify(ctx context.Context, t Target, m *Manifest) error {
 	return Read(ctx, t, m, func(_, _ []byte) error { return nil })
-}
-
-// Prune deletes all but the newest keep snapshots of what like is of, in its store, and the chunks that
-// no snapshot of the store lists any more, and what was left there by half. It returns how many snapshots it has deleted.
-func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int, err error) {
-	list, err := List(ctx, t, like.Store)
-	if err != nil {
-		return 0, err
-	}
-	used := make(map[string]bool)
-	for i := len(list) - 1; i >= 0; i-- {
-		m := &list[i]
-		if m.Kind == like.Kind && m.Actor == like.Actor {
-			if keep--; keep < 0 {
-				if err := t.Delete(ctx, m.path()); err != nil {
-					return deleted, err
-				}
-				deleted++
-				continue
-			}
-		}
-		for _, c := range m.Chunks {
-			used[m.content(c)] = true
-		}
-	}
-	entries, err := t.List(ctx, like.Store+"/chunks/")
-	if err != nil {
-		return deleted, err
-	}
-	for _, e := range entries {
-		if !used[e.Name] {
-			if err := t.Delete(ctx, e.Name); err != nil {
-				return deleted, err
-			}
-		}
-	}
-	if d, ok := t.(directory); ok {
-		err = d.sweep(ctx, like.Store)
-	}
-	return deleted, err
 }

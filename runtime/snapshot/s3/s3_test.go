@@ -200,7 +200,7 @@ func TestRefusedPut(t *testing.T) {
 	if _, err := snapshot.Save(ctx, to, m, rows(1)); err == nil || !strings.Contains(err.Error(), "ab12/chunks/") {
 		t.Errorf("Save: %v", err)
 	}
-	if list, err := snapshot.List(ctx, to, ""); len(list) > 0 || err != nil {
+	if list, _, err := snapshot.List(ctx, to, ""); len(list) > 0 || err != nil {
 		t.Errorf("List: %v, %v", list, err)
 	}
 }

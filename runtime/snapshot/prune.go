@@ -1,0 +1,59 @@
+package snapshot
+
+import (
+	"context"
+	"fmt"
+)
+
+// Prune deletes all but the newest keep snapshots of what like is of, in its store, and the chunks that
+// no snapshot of the store lists any more, and what was left there by half. It returns how many snapshots it has deleted.
+//
+// While a manifest is damaged nobody knows which chunks it lists, and all stay; the error says so. It is deleted when
+// it is older than everything that is kept, which is when it would be if it were whole.
+func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int, err error) {
+	list, damaged, err := List(ctx, t, like.Store)
+	if err != nil {
+		return 0, err
+	}
+	used, oldest := make(map[string]bool), ""
+	for i := len(list) - 1; i >= 0; i-- {
+		m := &list[i]
+		if m.Kind == like.Kind && m.Actor == like.Actor {
+			if keep--; keep < 0 {
+				if err := t.Delete(ctx, m.path()); err != nil {
+					return deleted, err
+				}
+				deleted++
+				continue
+			}
+		}
+		oldest = m.Name
+		for _, c := range m.Chunks {
+			used[m.content(c)] = true
+		}
+	}
+	for _, bad := range damaged {
+		if keep > 0 || bad.Newer || !bad.before(oldest) {
+			return deleted, fmt.Errorf("the content of deleted snapshots stays, as nobody knows what of it another one needs: %w; or delete %s", bad, bad.Name)
+		}
+		if err := t.Delete(ctx, bad.Name); err != nil {
+			return deleted, err
+		}
+		deleted++
+	}
+	entries, err := t.List(ctx, like.Store+"/chunks/")
+	if err != nil {
+		return deleted, err
+	}
+	for _, e := range entries {
+		if !used[e.Name] {
+			if err := t.Delete(ctx, e.Name); err != nil {
+				return deleted, err
+			}
+		}
+	}
+	if d, ok := t.(directory); ok {
+		err = d.sweep(ctx, like.Store)
+	}
+	return deleted, err
+}
