@@ -200,7 +200,7 @@ func (d *durable) describe(h *Handle, row *headerRow) (state uint32, err error) 
 		h.named = &naming{name: row.name, incarnation: row.incarnation}
 	}
 	if row.flags&headerUnborn != 0 {
-		return 0, nil
+		return unborn, nil
 	}
 	return created | unloaded, nil
 }

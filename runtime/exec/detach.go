@@ -65,7 +65,8 @@ func (s *System) markLeaving(list []*Handle) []*Handle {
 				sh.Unlock()
 				return list
 			}
-			if h.state.Load() == created|unloaded && s.mayLeave(h) && h.state.CompareAndSwap(created|unloaded, created|unloaded|leaving) {
+			st := h.state.Load()
+			if (st == created|unloaded || st == unborn) && s.mayLeave(h) && h.state.CompareAndSwap(st, st|leaving) {
 				list = append(list, h)
 			}
 		}
@@ -109,15 +110,18 @@ func (s *System) detachHeld(h *Handle) bool {
 	mu := d.attaching.of(h)
 	mu.Lock()
 	defer mu.Unlock()
-	p := s.parentOf(h)
-	if h.has(markTimed) || h.kept.Load() != nil || p == nil || !h.state.CompareAndSwap(created|unloaded|leaving, detached) {
+	p, st := s.parentOf(h), h.state.Load()
+	if st != created|unloaded|leaving && st != unborn|leaving {
+		return false
+	}
+	if h.has(markTimed) || h.kept.Load() != nil || p == nil || !h.state.CompareAndSwap(st, detached) {
 		return false
 	}
 	if !p.is(virtual) {
 		p.mark(markPartial, true)
 	}
 	if !s.graph.Detach(&h.node) {
-		h.state.Store(created | unloaded)
+		h.state.Store(st &^ leaving)
 		return false
 	}
 	d.actors.loosen(h)

@@ -32,6 +32,8 @@ const (
 	leaving                     // it will be detached unless somebody looks at it (detach.go)
 
 	away = detached | leaving // to be attached, by whoever looks at it
+
+	unborn uint32 = 0 // named, and not constructed yet
 )
 
 // Handle is what the runtime keeps of one actor: its place in the ownership
@@ -329,10 +331,10 @@ func (d *durable) named(c *Class, name string) *Handle {
 	h := s.newHandle(c, s.idOf(c, name, last), 0)
 	h.named = &naming{name: name, incarnation: last}
 	s.graph.NewRoot(&h.node, &s.partitions[h.id.Birth].node)
-	d.actors.keep(h)
 	w.name(h, false)
 	w.header(h)
 	h.lastPos = d.journal.Append(w.batch)
+	d.actors.keep(h) // not before: until now its header was here alone
 	return h
 }
 

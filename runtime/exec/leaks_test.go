@@ -93,3 +93,29 @@ func TestCancelledWaitersLeaveNothing(t *testing.T) {
 	}
 	n.close()
 }
+
+// Nor does anything stay of actors that have been named and never constructed.
+func TestNamesLeaveNothing(t *testing.T) {
+	n := startNode(t, Config{})
+	fail := &wargs{steps: []wstep{{op: wAbort}}}
+	for range 2 {
+		for i := range 200 {
+			if err := n.cl.Await(Named(n.cl, &classNode, itoa(i)), &methodLocal, fail); err == nil || err.Error() != "abort 0" {
+				t.Fatal(err)
+			}
+		}
+		collected(func() bool {
+			n.sys.Unload(1)
+			live, loose := n.sys.durable.actors.count()
+			return live == 0 && loose < 3
+		})
+		mustNot(t, n.sys.graph.Validate())
+	}
+	r := wref{Named(n.cl, &classNode, "7")}
+	n.run(r, &methodLocal, wstep{op: wAdd, n: 1})
+	n.reopen()
+	if got := n.value(wref{Named(n.cl, &classNode, "7")}); got != namedValue+1 {
+		t.Errorf("its value is %d", got)
+	}
+	n.close()
+}

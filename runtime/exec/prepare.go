@@ -27,7 +27,6 @@ type preparation struct {
 	args    []byte   // of what the event issues, one behind the other
 	result  []byte   // of the request that ends with the event
 	timers  []*timer // that the event has set, in order
-	unborn  bool     // a name is in the batch
 
 	orphans []orphan
 }
@@ -74,7 +73,7 @@ func (w *preparation) drop() {
 
 // reset forgets the batch, which has been appended or discarded.
 func (w *preparation) reset() {
-	w.batch, w.index, w.unborn = nil, nil, false
+	w.batch, w.index = nil, nil
 	for i := range w.actors {
 		a := &w.actors[i]
 		a.self = nil
