@@ -55,7 +55,7 @@ type hangarArgs struct {
 }
 
 var (
-	classHangar = Class{Package: "test", Name: "Hangar", Fields: []Field{{Name: "planes", Type: "table", Owning: true}},
+	classHangar = Class{Package: "test", Name: "Hangar", Fields: []Field{{Name: "planes", Type: "table<int>", Owning: true}},
 		New: func() Object { return &hangar{planes: table.New(&planeShape)} }}
 	methodFly = Method{Class: &classHangar, Name: "fly", Signature: "(int,int,bool)", Index: 0, Self: Write, Below: None,
 		NewArgs: func() Args { return &hangarArgs{} },
