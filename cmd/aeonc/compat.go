@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,7 +34,7 @@ is only read, and may not be in use meanwhile.
 
 Fields are known by their names. New ones get what their initialiser says; their zero value
 if there is none, and if it takes an event to compute it (random(), now(), new, calls), which
-is a warning. What is gone is no longer read, a warning, too. Integers may become wider, T may
+is a warning. What is gone, of an actor or of a value that it has, is no longer read, a warning, too. Integers may become wider, T may
 become T?, enums may get more values at the end, and classes other fields. Every other change
 is an error, with what to do about it: a program that has one refuses to open such a store.
 
@@ -68,7 +67,7 @@ func compat(env *cli.Env, old, now, format string) error {
 	}
 	var before former
 	if isDataDir(old) {
-		before, err = storedBefore(old, newer.named.Name())
+		before, err = storedBefore(old)
 	} else {
 		var older *edition
 		if older, err = loadVersion(env, old, format); err == nil {
@@ -78,11 +77,17 @@ func compat(env *cli.Env, old, now, format string) error {
 	if err != nil {
 		return err
 	}
+	if name := newer.named.Name(); before.sources == nil && before.program != name {
+		other := diag.New(diag.CompatClass, newer.start(), "%s holds the data of program %q, and this is %q, which refuses it", old, before.program, name).
+			WithHelp("keep the name of the package: a program goes on with data of its own only")
+		return env.ShowDiagnostics([]diag.Diagnostic{other}, format)
+	}
 	return env.ShowDiagnostics(newer.compare(before), format)
 }
 
 // former is what a version comes after: a store, or what one would be that an older version has made.
 type former struct {
+	program string // "" if it is sources
 	schema  *store.Schema
 	waiting map[uint32]int // calls, by the numbers of their signatures; nil if there is no store
 	sources *edition       // nil if there is one
@@ -94,16 +99,13 @@ func isDataDir(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// storedBefore reads the schema of the store in a directory, which must be that of the program, and counts
-// the calls that wait there.
-func storedBefore(dir, name string) (before former, err error) {
+// storedBefore reads the schema of the store in a directory, and counts the calls that wait there.
+func storedBefore(dir string) (before former, err error) {
 	engine, err := pebbledb.OpenReadOnly(dir, store.EngineOptions{})
 	if err != nil {
 		return before, err
 	}
-	if of := engine.Identity().Program; of != name {
-		return before, errors.Join(fmt.Errorf("%s holds the data of program %q, and this is %q", dir, of, name), engine.Close())
-	}
+	before.program = engine.Identity().Program
 	if err = store.RequireFormat(engine, dir); err == nil {
 		before.schema, err = store.ReadSchema(engine)
 	}
@@ -121,6 +123,7 @@ type edition struct {
 	named   *program.Package
 	classes []store.Class
 	places  map[string]*typecheck.Class
+	parts   map[store.Part]ast.Span // enums, value classes and their fields
 	starts  map[string]ast.Span     // the package clauses, by package
 	zero    map[*typecheck.Var]bool // fields whose initialisers stored actors do not get
 }
@@ -141,7 +144,7 @@ func loadVersion(env *cli.Env, arg, format string) (*edition, error) {
 	if diag.HasErrors(all) { // warnings are no matter here
 		return nil, env.ShowDiagnostics(all, format)
 	}
-	v := &edition{named: named[0], places: map[string]*typecheck.Class{}, starts: map[string]ast.Span{}, zero: map[*typecheck.Var]bool{}}
+	v := &edition{named: named[0], places: map[string]*typecheck.Class{}, parts: map[store.Part]ast.Span{}, starts: map[string]ast.Span{}, zero: map[*typecheck.Var]bool{}}
 	var imports []codegen.Import
 	for _, p := range loader.Packages() {
 		v.starts[p.Name()] = p.Files[0].Package.Name.Span()
@@ -149,8 +152,12 @@ func loadVersion(env *cli.Env, arg, format string) (*edition, error) {
 			v.zero[f] = true
 		}
 		imports = append(imports, codegen.Import{Info: p.Info, Path: p.Name()})
+		for _, e := range p.Info.Package.Enums {
+			v.parts[store.Part{Type: p.Name() + "." + e.Name()}] = e.Span()
+		}
 		for _, c := range p.Info.Package.Classes {
 			if c.Kind != ast.ActorClass {
+				v.addParts(c)
 				continue
 			}
 			class := store.Class{Name: p.Name() + "." + c.Name()}
@@ -165,6 +172,15 @@ func loadVersion(env *cli.Env, arg, format string) (*edition, error) {
 		}
 	}
 	return v, nil
+}
+
+// addParts notes where a value class and its fields are.
+func (v *edition) addParts(c *typecheck.Class) {
+	name := c.Pkg.Name + "." + c.Name()
+	v.parts[store.Part{Type: name}] = c.Span()
+	for _, f := range c.Fields {
+		v.parts[store.Part{Type: name, Field: f.Name()}] = f.Span()
+	}
 }
 
 // former returns a store that this version has made.
@@ -196,6 +212,10 @@ func (v *edition) compare(before former) (found []diag.Diagnostic) {
 					f.Name, old.Name))
 			}
 		}
+	}
+	for _, part := range before.schema.Lost(v.classes) {
+		found = append(found, diag.Warn(diag.CompatField, v.parts[store.Part{Type: part.Type}], "field %s of class %s is gone: its stored values are not read any more",
+			part.Field, part.Type))
 	}
 	for _, call := range before.schema.Unreadable(v.classes) {
 		if v.places[call.Class] != nil && (before.waiting == nil || before.waiting[call.Number] > 0) {
@@ -248,6 +268,9 @@ func (v *edition) wrong(err error) diag.Diagnostic {
 		if f.Name() == e.Field {
 			span = f.Span()
 		}
+	}
+	if part, ok := v.parts[e.Part]; ok {
+		span = part
 	}
 	if e.Old == "" {
 		return diag.New(diag.CompatZero, span, "field %s of class %s is new: %s", e.Field, e.Class, e.Reason).WithHelp("%s", e.Remedy)

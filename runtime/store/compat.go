@@ -12,7 +12,13 @@ type comparison struct {
 	old, new map[string]*fieldType // what enums and classes consist of
 	pairs    map[[2]string]bool    // classes that are being compared, or have been
 	calls    bool                  // arguments or results: they own nothing
+	at       Part                  // where why was found
+	lost     []Part                // fields of value classes that are not read any more
 }
+
+// Part is what a type consists of, and a field of an actor is not changed without it: a field of a value class, or
+// an enum, by the names of package and type with a point between. The zero Part is none.
+type Part struct{ Type, Field string }
 
 // change says how the type of a field has changed, if its values can still be read.
 type change uint8
@@ -25,10 +31,15 @@ const (
 
 // compareFields compares the texts of two types; why says what the matter is with a type
 // that was changed.
-func compareFields(old, now namedType) (result change, why string) {
-	c := comparison{old: map[string]*fieldType{}, new: map[string]*fieldType{}, pairs: map[[2]string]bool{}}
+func compareFields(old, now namedType) (c *comparison, result change, why string) {
+	c = &comparison{old: map[string]*fieldType{}, new: map[string]*fieldType{}, pairs: map[[2]string]bool{}}
 	old.typ.definitions(c.old)
 	now.typ.definitions(c.new)
+	result, why = c.fields(old, now)
+	return c, result, why
+}
+
+func (c *comparison) fields(old, now namedType) (result change, why string) {
 	if why := c.yields(old, now); why != "" {
 		return changedType, why
 	}
@@ -125,6 +136,7 @@ func (c *comparison) enums(old, now *fieldType) string {
 	if len(was.values) <= len(is.values) && slices.Equal(was.values, is.values[:len(was.values)]) {
 		return ""
 	}
+	c.at = Part{Type: old.name}
 	return fmt.Sprintf("enum %s was {%s} and is {%s}: values are stored by their place, so they can only be added at the end",
 		old, strings.Join(was.values, ", "), strings.Join(is.values, ", "))
 }
@@ -152,10 +164,32 @@ func (c *comparison) classes(old, now *fieldType) string {
 			why = c.types(before.typ, f.typ)
 		}
 		if why != "" {
+			if c.at == (Part{}) {
+				c.at = Part{is.name, f.name}
+			}
 			return fmt.Sprintf("field %s of class %s: %s", f.name, is, why)
 		}
 	}
+	for _, f := range was.fields {
+		if _, ok := is.find(f.name); !ok {
+			c.lost = append(c.lost, Part{is.name, f.name})
+		}
+	}
 	return ""
+}
+
+// remedy says what to do about the change that was found.
+func (c *comparison) remedy() string {
+	_, name, _ := strings.Cut(c.at.Type, ".")
+	switch {
+	case c.at == (Part{}):
+		return "give the new field another name, or go back to the old type"
+	case c.at.Field == "":
+		return "keep what enum " + name + " had where it was, and add what is new at its end"
+	case !c.old[c.at.Type].has(c.at.Field):
+		return "let field " + c.at.Field + " of class " + name + " be null, with a ? behind its type"
+	}
+	return "give the new field of class " + name + " another name than " + c.at.Field + ", or go back to its old type"
 }
 
 // hasZero reports whether the type has a value that a field can have which was never set: a

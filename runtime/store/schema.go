@@ -68,6 +68,7 @@ type SchemaError struct {
 	Old, New     string // types as a user writes them; empty if there is none
 	Reason       string
 	Remedy       string
+	Part         Part // of the type, if it is what has changed
 }
 
 // Error implements error.
@@ -152,6 +153,35 @@ func SchemaErrors(err error) []error {
 		return joined.Unwrap()
 	}
 	return nil
+}
+
+// Lost returns the fields of value classes that are stored in fields of actors, and that the program's classes do not read
+// any more, each once.
+func (s *Schema) Lost(classes []Class) (lost []Part) {
+	for _, c := range classes {
+		old := s.classes[c.Name]
+		if old == nil {
+			continue
+		}
+		for _, f := range c.Fields {
+			i := slices.IndexFunc(old.Fields, func(o storedField) bool { return o.Name == f.Name && !o.Gone && o.Next == 0 })
+			if i < 0 || old.Fields[i].Type == f.Type {
+				continue
+			}
+			was, err := parseField(old.Fields[i].Type)
+			now, wrong := parseField(f.Type)
+			if err != nil || wrong != nil {
+				continue // Check says so
+			}
+			compared, _, _ := compareFields(was, now)
+			for _, part := range compared.lost {
+				if !slices.Contains(lost, part) {
+					lost = append(lost, part)
+				}
+			}
+		}
+	}
+	return lost
 }
 
 // Classes returns the stored classes, in order of their names, with the fields that they have now.
@@ -275,10 +305,9 @@ func (old *storedClass) adapt(c Class) (fields []storedField, errs []error) {
 				errs = append(errs, fmt.Errorf("stored class %s, field %s: %w", c.Name, f.Name, err))
 				continue
 			}
-			switch how, why := compareFields(was, now); how {
+			switch compared, how, why := compareFields(was, now); how {
 			case changedType:
-				errs = append(errs, &SchemaError{c.Name, f.Name, was.String(), now.String(), why,
-					"give the new field another name, or go back to the old type"})
+				errs = append(errs, &SchemaError{c.Name, f.Name, was.String(), now.String(), why, compared.remedy(), compared.at})
 			case becameNull:
 				fields[i].Next = next.Number
 				fields = append(fields, next)
@@ -298,7 +327,7 @@ func newField(c Class, f ClassField, now namedType, created bool) error {
 		return nil
 	}
 	return &SchemaError{c.Name, f.Name, "", now.String(), "stored actors have no such field, and a reference that cannot be null has no zero value",
-		"make it " + now.String() + "?"}
+		"make it " + now.String() + "?", Part{}}
 }
 
 // WriteSchema writes what Adopt has changed, before any row that depends on it.

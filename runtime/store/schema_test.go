@@ -141,7 +141,7 @@ func TestSchemaErrorTellsWhatToDo(t *testing.T) {
 	}
 	got := s.Check([]store.Class{class("balance string", "kind enum p.E{B,A}", "to actor p.B")}).Error()
 	want := `class p.A, field balance, stored as int and now string: values of type int are no values of type string; give the new field another name, or go back to the old type
-class p.A, field kind, of type E: enum E was {A, B} and is {B, A}: values are stored by their place, so they can only be added at the end; give the new field another name, or go back to the old type
+class p.A, field kind, of type E: enum E was {A, B} and is {B, A}: values are stored by their place, so they can only be added at the end; keep what enum E had where it was, and add what is new at its end
 class p.A, field to, of type B: stored actors have no such field, and a reference that cannot be null has no zero value; make it B?`
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -198,3 +198,12 @@ func (t *fieldType) find(name string) (namedType, bool) {
 	}
 	return t.fields[i], true
 }
+
+// has reports whether it is a class with such a field.
+func (t *fieldType) has(field string) bool {
+	if t == nil {
+		return false
+	}
+	_, ok := t.find(field)
+	return ok
+}
