@@ -18,6 +18,7 @@ const (
 	methodHelp    = "a method starts with its result type: `int get() { … }`, or `void` if it has none"
 	importHelp    = "a package is imported with `import \"./directory\"`, above all declarations"
 	loopHelp      = "write `while (true) { … }` and leave it with `break`"
+	noThrows      = "nothing declares how it can fail: an `abort` or `require` undoes the event, and reaches who awaits it"
 	abortHelp     = "`abort \"message\";` undoes the event; a failure that callers expect is a value, such as `T?` or an enum"
 	noLock        = "an event has its actors to itself until it ends, so there is nothing to lock"
 	spawnHelp     = "actors run in parallel: `event a.m();` issues an event, and `async a.m();` within one calls in parallel"
@@ -92,6 +93,9 @@ func foreignWord(span ast.Span, help string) diag.Diagnostic {
 func (p *parser) blame(start, known int, words map[string]string, err error) error {
 	help, ok := words[p.text(start)]
 	var e *syntaxError
+	if help == printHelp && p.kind(start+1) == LParen {
+		return err // the call begins as it should
+	}
 	if !ok || !p.kind(start).IsName() || !errors.As(err, &e) || p.gaveUp != nil || !p.cannotFollow(start+1, e.index) {
 		return err
 	}
@@ -200,6 +204,34 @@ func (p *parser) foreignLocal(name int) (err error, done bool) {
 		return nil, false
 	}
 	return p.fail(i, p.foreignStart(i, foreignStmts[p.text(i)])), true
+}
+
+// noBody adds to d, the error that no body stands at token i behind the parameters, what
+// other languages have there.
+func (p *parser) noBody(i int, d diag.Diagnostic) diag.Diagnostic {
+	word := p.text(i)
+	help, modifier := foreignModifiers[word]
+	switch {
+	case word == "throws" || word == "throw" || word == "raises" || word == "noexcept":
+		return foreignWord(p.at(i), noThrows)
+	case p.kind(i) == Const:
+		return d.WithHelp("`ro` before the result type marks a method of an actor that writes nothing")
+	case p.kind(i) == Async:
+		return d.WithHelp("the caller decides: `async a.m();` calls in parallel, `event a.m();` issues an event")
+	case p.kind(i) == Colon, p.kind(i) == Minus && p.touches(i, Greater):
+		return d.WithHelp("the result type stands before the name: `int get() { … }`")
+	case p.kind(i) == Ro || p.kind(i) == Pure:
+		return d.WithHelp("`%s` stands before the result type", word)
+	case modifier:
+		return foreignWord(p.at(i), help)
+	}
+	return d
+}
+
+// noTypeArgs is the error that the `>` at token i closes type arguments that are not there.
+func (p *parser) noTypeArgs(i int) diag.Diagnostic {
+	return foreignOperator(p.span(i-1, i+1), "there is no `<>`: the types are written out",
+		"an empty vector is `[]`, an empty map `new map<K, V>()`, and an empty set `new set<T>()`")
 }
 
 // inheritance is the error that something stands between the name of a class and its

@@ -23,6 +23,8 @@ const (
 // author may have meant.
 func (p *parser) instead(i int, d diag.Diagnostic) diag.Diagnostic {
 	switch k := p.kind(i); {
+	case i > p.base && p.kind(i-1) == Tail && startsExpr(k):
+		return p.tailWithin(i - 1)
 	case k == Comma && d.Help == "":
 		return d.WithHelp("declare each variable in a statement of its own")
 	case k == Colon && p.touches(i, Colon):
@@ -111,6 +113,11 @@ func (p *parser) insteadOfWord(i int, d diag.Diagnostic) diag.Diagnostic {
 func (p *parser) noOperand(i int, d diag.Diagnostic) diag.Diagnostic {
 	doubled := func(k Kind) bool { return i > p.base && p.kind(i-1) == k && p.endOf(i) == p.tok(i).Start }
 	switch k := p.kind(i); {
+	case k == Greater && doubled(Less) && i-2 == p.stmtStart && p.kind(i+1).IsName() && p.declaresNothing(i+2):
+		return p.noTypeArgs(i)
+	case k == Greater && doubled(Less):
+		return foreignOperator(p.span(i-1, i+1), "there is no `<>` operator", "`==` and `!=` compare values of one type").
+			WithFix("write !=", diag.Replace(p.span(i-1, i+1), "!="))
 	case k == Greater:
 		return p.instead(i, d) // the second half of ->
 	case k == Assign && (doubled(EqEq) || doubled(NotEq)):

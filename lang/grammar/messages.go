@@ -67,7 +67,13 @@ func (p *parser) convert(err error) error {
 	if what == "an expression" {
 		d = p.noOperand(i, d)
 	}
-	if p.kind(i).IsName() {
+	switch {
+	case what == ruleNames["BodyNode"]:
+		d = p.noBody(i, d)
+	case what == "a type" && p.kind(i) == Greater && p.kind(i-1) == Less:
+		d = p.noTypeArgs(i)
+	}
+	if p.kind(i).IsName() && d.Help == "" {
 		if word, ok := strings.CutPrefix(what, "`"); ok && len(word) > 2 { // no punctuation
 			if word = strings.TrimSuffix(word, "`"); near(p.text(i), word) {
 				d = d.WithHelp("did you mean `%s`?", word).WithFix("write "+word, diag.Replace(p.at(i), word))

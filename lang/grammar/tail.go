@@ -23,6 +23,22 @@ func (p *parser) beginsTail(i int) bool {
 	return false
 }
 
+// tailWithin is the error for the word `tail` at token i, behind which something stands that no
+// tail call is, or which stands where no statement begins.
+func (p *parser) tailWithin(i int) diag.Diagnostic {
+	if i == p.stmtStart {
+		return diag.New(diag.DecorationWithoutCall, p.at(i), "`tail` stands before a call, and this is none").
+			With(p.at(i+1), "no call").WithHelp("write `tail actor.method(…);`")
+	}
+	d := diag.New(diag.UnexpectedToken, p.at(i), "`tail` begins a statement, and has no value")
+	if p.kind(i-1) == Return && i-1 == p.stmtStart {
+		d = d.WithFix("remove `return`", diag.Replace(p.at(i-1).To(p.at(i).AtStart()), ""))
+	}
+	return d.WithHelp("%s", tailHelp)
+}
+
+const tailHelp = "a tail call is a statement that ends the method, and its result is that of the method: write `tail f(…);`"
+
 // tailCall reads `tail c.m(x);`.
 func (p *parser) tailCall() (ast.Stmt, error) {
 	start := p.cur
@@ -43,6 +59,9 @@ func (p *parser) tailCall() (ast.Stmt, error) {
 	}
 	call.Mode, call.ModePos = ast.Tail, p.at(start)
 	call.Range = p.span(start, p.cur)
+	if _, width := p.binaryOp(); width > 0 {
+		return nil, p.fail(p.cur, p.expected(p.cur, "`;`").WithHelp("%s", tailHelp))
+	}
 	if _, err := p.semi(); err != nil {
 		return nil, err
 	}
