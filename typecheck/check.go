@@ -57,6 +57,7 @@ func Check(files []*ast.File, opts Options) (*Info, []diag.Diagnostic) {
 	c.tables()     // table.go: keys and indexes of tables
 	c.allConsts()  // constdecl.go: values of constants
 	c.bodies()     // body.go: types of all expressions, null narrowing
+	c.graphKnown() // ownership.go: whether what has been found wrong hides an edge of the graph
 	c.mutation()   // mutating.go: which methods and variables are written
 	c.flow()       // flow.go: definite assignment, returns, unreachable code, unused names
 	c.contexts()   // context.go: which code is run by clients, which by actors

@@ -10,6 +10,8 @@ type Graph struct {
 	// Cycles has the edges of one cycle per strongly connected component that
 	// is not just a self-loop; each is an error.
 	Cycles [][]*Edge
+	// Known: no mistake of the program hides an edge.
+	Known bool
 }
 
 // Edge is From -> To with its reasons.

@@ -29,6 +29,34 @@ func (c *checker) ownership() {
 	}
 }
 
+// hidesNothing has the errors of the first passes behind which all types of fields and all calls are known.
+// Later passes find no types.
+var hidesNothing = map[diag.Code]bool{
+	diag.TypeMismatch: true, diag.BadArgCount: true, diag.NullNotHere: true, diag.NeverNull: true, diag.DuplicateCase: true, diag.MissingCases: true,
+	diag.ConstOverflow: true, diag.BadTimer: true, diag.TimerOutside: true, diag.ClientOnly: true, diag.TailPlace: true, diag.TailResult: true,
+	diag.CannotAssign: true, diag.BadReturn: true, diag.TableKeyWritten: true,
+}
+
+// graphKnown notes whether the ownership graph will be whole, once all expressions are checked.
+func (c *checker) graphKnown() {
+	for _, d := range c.diags {
+		if d.Severity == diag.Error && !hidesNothing[d.Code] {
+			return
+		}
+	}
+	known := true
+	for _, f := range c.pkg.Files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n.(type) {
+			case *ast.BadDecl, *ast.BadMember, *ast.BadStmt, *ast.BadExpr, *ast.BadType:
+				known = false
+			}
+			return known
+		})
+	}
+	c.info.Graph.Known = known
+}
+
 type graphBuilder struct {
 	*checker
 	edges map[[2]*Class]*Edge

@@ -21,7 +21,8 @@ func graphCommand() *cli.Command {
 		Long: `
 Graph draws the ownership graph of a package: an arrow from A to B says that an A
 may hold, call, create or delete a B within an event. The graph has no cycles but
-self-loops; a program in which it has gets them drawn in red. Dashed arrows are
+self-loops; a program in which it has gets them drawn in red. Other mistakes of the
+program are reported, and it is drawn if they hide no class and no call. Dashed arrows are
 yield references, through which only events go.
 
 	aeonc graph -o shop.svg             a picture for a browser
@@ -66,8 +67,8 @@ func drawGraph(env *cli.Env, args []string, format, out string) error {
 	}
 	failed := env.Diagnose(loader.Packages(), "human")
 	g := graph.Ownership(named[0].Info)
-	if failed != nil && !g.Cyclic() {
-		return failed // only a cycle is worth a drawing of a wrong program
+	if failed != nil && !g.Cyclic() && !named[0].Info.Graph.Known {
+		return failed // a drawing of what is not known would mislead
 	}
 	var text bytes.Buffer
 	if err := g.Write(&text, format); err != nil {
