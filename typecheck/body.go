@@ -1,6 +1,7 @@
 package typecheck
 
 import (
+	"fmt"
 	"go/constant"
 
 	"github.com/aeon-lang/aeon/lang/ast"
@@ -153,7 +154,11 @@ func (b *body) declare(v *Var) {
 		v.Used = true // that it is not used may be due to the error
 	}
 	if old := b.scope.declare(v); old != nil {
-		b.redeclared(v.name, v.span, old.span)
+		help := oneName
+		if v.Kind == LocalVar && Identical(v.typ, old.typ) {
+			help = fmt.Sprintf(assignOrRename, v.name)
+		}
+		b.redeclared(v.name, v.span, old.span, help)
 		v.Used, old.Used = true, true // which one is meant is not known
 	}
 }

@@ -1,6 +1,8 @@
 package typecheck
 
 import (
+	"strings"
+
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
 )
@@ -35,23 +37,23 @@ func (b *body) builtin(x *ast.Call, f *Builtin, want Type) operand {
 		}
 		info.Result = Void
 	case StrFunc:
-		if b.builtinCount(x, f.name, 1) {
+		if b.builtinCount(x, f.name, nil, 1) {
 			b.printable(x.Args[0])
 			info.Params = []Type{b.info.TypeOf(x.Args[0])}
 		}
 		info.Result = String
 	case LenFunc:
-		if b.builtinCount(x, f.name, 1) {
+		if b.builtinCount(x, f.name, nil, 1) {
 			info.Params = []Type{b.lenArg(x.Args[0])}
 		}
 		info.Result = Int
 	case EventIDFunc:
 		b.eventID(x)
-		b.builtinCount(x, f.name, 0)
+		b.builtinCount(x, f.name, nil, 0)
 		info.Result = String
 	default:
 		fixed := fixedBuiltins[f.ID]
-		if b.builtinCount(x, f.name, len(fixed.params)) {
+		if b.builtinCount(x, f.name, fixed.params, len(fixed.params)) {
 			for i, p := range fixed.params {
 				b.assign(x.Args[i], p, "argument "+plainNumber(i+1)+" of "+f.name)
 			}
@@ -71,15 +73,28 @@ func (b *body) eventID(x *ast.Call) {
 }
 
 // builtinCount checks the number of arguments; if it is wrong it checks them loosely.
-func (b *body) builtinCount(x *ast.Call, name string, want int) bool {
+func (b *body) builtinCount(x *ast.Call, name string, params []Type, want int) bool {
 	if len(x.Args) == want {
 		return true
 	}
-	b.errorf(diag.BadArgCount, x, "%s takes %s, but %d %s given", name, plural(want, "argument"), len(x.Args), wasWere(len(x.Args)))
+	d := b.errorf(diag.BadArgCount, x, "%s takes %s, but %d %s given", name, plural(want, "argument"), len(x.Args), wasWere(len(x.Args)))
+	list := "x"
+	if want != 1 || params != nil {
+		list = typeNames(params)
+	}
+	d.Help = "it is `" + name + "(" + list + ")`"
 	for _, a := range x.Args {
 		b.loose(a)
 	}
 	return false
+}
+
+func typeNames(types []Type) string {
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = t.String()
+	}
+	return strings.Join(names, ", ")
 }
 
 func (b *body) lenArg(x ast.Expr) Type {
@@ -140,7 +155,7 @@ func (b *body) minMax(x *ast.Call, f *Builtin, info *Call, want Type) operand {
 }
 
 func (b *body) abs(x *ast.Call, info *Call, want Type) operand {
-	if !b.builtinCount(x, "abs", 1) {
+	if !b.builtinCount(x, "abs", nil, 1) {
 		return invalid
 	}
 	op := b.value(x.Args[0], want)

@@ -104,7 +104,7 @@ func (b *body) undefinedFunc(id *ast.Ident) {
 		b.didYouMean(d, id.Span(), ours)
 		return
 	}
-	b.undefined(id)
+	b.undefined(id, true)
 }
 
 // callFunc checks a call of a free function.
@@ -223,6 +223,9 @@ func (b *body) callOptional(x *ast.Call, fun *ast.OptionalField, use callUse) op
 // callOn checks recv.name(args) for a receiver of type t.
 func (b *body) callOn(x *ast.Call, fun, recv ast.Expr, name ast.Name, t Type, use callUse, optional bool) operand {
 	class, ok := t.(*Class)
+	if t == Invalid && b.brokenQuery(x, recv, name) {
+		return invalid
+	}
 	if t == Invalid || name.Text == "" {
 		b.looseArgs(x)
 		return invalid
@@ -360,10 +363,8 @@ func (b *body) timer(x *ast.Call) {
 				WithHelp("a duration has a unit: `5s`, `50ms`, `n * 1s`"))
 		}
 	}
-	if x.Name != nil {
-		if op := b.value(x.Name, String); op.typ != Invalid && op.typ != String {
-			b.errorf(diag.BadTimer, x.Name, "the name of a timer is a string, but this is %s", aType(op.typ))
-		}
+	if x.Name != nil && !b.unquoted(x.Name) {
+		b.timerName(x.Name)
 	}
 	if (x.After != nil || x.Every != nil) && x.Mode == ast.Event {
 		b.needActor(x.Span(), "a timer")

@@ -51,7 +51,7 @@ func (c *checker) addMember(class *Class, name ast.Name, obj Object) {
 		return
 	}
 	if old := class.members[name.Text]; old != nil {
-		c.redeclared(name.Text, name.Span(), old.Span())
+		c.redeclared(name.Text, name.Span(), old.Span(), twice(obj, old))
 		return
 	}
 	class.members[name.Text] = obj

@@ -24,6 +24,7 @@ func (c *checker) flow() {
 		}
 		w.stmts(f.Body.Stmts)
 		w.end()
+		w.reportToItself()
 		c.unusedLocals(f)
 	})
 	for _, f := range c.pkg.Files {
@@ -77,6 +78,7 @@ type flowWalk struct {
 	missing  []ast.Span // exits of the constructor with fields unset
 	unset    map[*Var]bool
 	saidDead bool
+	toItself []*ast.Assign // that store in a variable what it has
 }
 
 func (w *flowWalk) startConstructor() {
@@ -155,17 +157,87 @@ func (w *flowWalk) reportUnset() {
 			d = d.With(at, "it can end here")
 		}
 	}
+	for _, v := range w.fields {
+		if p := w.hides(v.name); p != nil && w.unset[v] {
+			w.report(w.hidden(d, p))
+			return
+		}
+	}
 	w.report(d.WithHelp("set it before every end of the constructor, or give the field an initial value"))
 }
 
+// hides returns the parameter that hides the field of this name; nil if none does.
+func (w *flowWalk) hides(field string) *Var {
+	for _, p := range w.fn.Params {
+		if p.name == field && w.fn.Class != nil {
+			if f, ok := w.fn.Class.members[field].(*Var); ok && f.Kind == FieldVar {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// hidden adds to d how the field is set that p hides, and where p was set instead.
+func (w *flowWalk) hidden(d diag.Diagnostic, p *Var) diag.Diagnostic {
+	d = d.WithHelp("the parameter %s hides the field: write `this.%s = %s;`", p.name, p.name, p.name)
+	for i, s := range w.toItself {
+		if w.wholeVar(s.LHS) == p {
+			w.toItself = append(w.toItself[:i:i], w.toItself[i+1:]...) // this is said with d
+			return d.With(s.Span(), "sets the parameter to itself").
+				WithFix("set the field", diag.InsertBefore(s.LHS.Span(), "this."))
+		}
+	}
+	return d
+}
+
+// reportToItself warns of assignments that change nothing.
+func (w *flowWalk) reportToItself() {
+	for _, s := range w.toItself {
+		v := w.wholeVar(s.LHS)
+		d := diag.Warn(diag.SelfAssigned, s.Span(), "%s is assigned to itself, which changes nothing", v.name)
+		if v == w.hides(v.name) {
+			d = d.WithHelp("the parameter %s hides the field: write `this.%s = %s;`", v.name, v.name, v.name).
+				WithFix("set the field", diag.InsertBefore(s.LHS.Span(), "this."))
+		} else {
+			d = d.WithHelp("remove it")
+		}
+		w.report(d)
+	}
+}
+
 func (w *flowWalk) stmts(list []ast.Stmt) {
-	for _, s := range list {
+	for i, s := range list {
 		if w.set.dead && !w.saidDead {
 			w.saidDead = true
-			w.report(diag.Warn(diag.Unreachable, s.Span(), "control never gets here"))
+			d := diag.Warn(diag.Unreachable, s.Span(), "control never gets here")
+			if i > 0 {
+				if tail := lastTail(list[i-1]); tail != nil {
+					d = d.With(tail.Span(), "ends the method").
+						WithHelp("what comes before the next step stands above `tail`, what comes after it in the method that it calls; behind `event` the method goes on")
+				}
+			}
+			w.report(d)
 		}
 		w.stmt(s)
 	}
+}
+
+// lastTail returns the tail call with which every path through s ends, the last one of them, or nil.
+func lastTail(s ast.Stmt) *ast.TailCall {
+	switch s := s.(type) {
+	case *ast.TailCall:
+		return s
+	case *ast.Block:
+		if n := len(s.Stmts); n > 0 {
+			return lastTail(s.Stmts[n-1])
+		}
+	case *ast.If:
+		if lastTail(s.Then) != nil {
+			return lastTail(s.Else)
+		}
+	}
+	return nil
 }
 
 func (w *flowWalk) stmt(s ast.Stmt) {
@@ -235,6 +307,9 @@ func (w *flowWalk) assign(s *ast.Assign) {
 		w.expr(s.LHS)
 	}
 	w.expr(s.RHS)
+	if v != nil && s.Op == ast.OpNone && w.wholeVar(s.RHS) == v {
+		w.toItself = append(w.toItself, s)
+	}
 	if v != nil && (v.Kind == FieldVar || w.trackedLocal(v)) {
 		w.set.set(v, true)
 	}

@@ -123,12 +123,25 @@ func (c *checker) unusedLocals(f *Func) {
 			d = d.WithHelp("remove it, or use it").WithFix("remove the declaration", diag.Replace(wholeLine(stmt), ""))
 		case isStatementExpr(decl.Init):
 			d = d.WithHelp("remove it, or use it").
-				WithFix("keep only the call", diag.Replace(ast.Span{Src: stmt.Src, Start: stmt.Start, End: decl.Init.Span().Start}, ""))
+				WithFix("keep only "+statementWord(decl.Init), diag.Replace(ast.Span{Src: stmt.Src, Start: stmt.Start, End: decl.Init.Span().Start}, ""))
 		default:
 			d = d.WithHelp("remove it, or use it")
 		}
 		c.report(d)
 	}
+}
+
+// statementWord names an expression that is a statement, too.
+func statementWord(x ast.Expr) string {
+	switch x := ast.Unparen(x).(type) {
+	case *ast.Await:
+		if _, call := ast.Unparen(x.X).(*ast.Call); !call {
+			return "the `await`"
+		}
+	case *ast.New:
+		return "the `new`"
+	}
+	return "the call"
 }
 
 // wholeLine extends the span of a statement that stands alone on its line to

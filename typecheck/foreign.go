@@ -1,6 +1,7 @@
 package typecheck
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/aeon-lang/aeon/lang/ast"
@@ -41,6 +42,7 @@ var foreignTypeHelp = map[string]string{
 	"RuntimeException": failureHelp, "Result": failureHelp, "Promise": pendingHelp, "Future": pendingHelp, "CompletableFuture": pendingHelp, "Task": pendingHelp,
 	"Thread": threadHelp, "Runnable": threadHelp, "chan": threadHelp, "Channel": threadHelp, "Mutex": lockHelp, "Lock": lockHelp, "ReentrantLock": lockHelp, "AtomicInteger": lockHelp,
 	"AtomicLong": lockHelp, "Function": functionsHelp, "Func": functionsHelp, "Callable": functionsHelp, "Action": functionsHelp, "Pair": tupleHelp, "Tuple": tupleHelp, "tuple": tupleHelp,
+	"tail":   "a tail call has parentheses: `tail f(…);`",
 	"record": "a value is declared with `class`", "struct": "a value is declared with `class`",
 }
 
@@ -116,6 +118,62 @@ func foreignMethodHelp(t Type, name string) string {
 		return "an assignment copies: `T y = x;`"
 	}
 	return ""
+}
+
+// membersShown bounds how many members a message names.
+const membersShown = 8
+
+// few joins names, and says how many more there are.
+func few(names []string) string {
+	if n := len(names) - membersShown; n > 1 {
+		return strings.Join(names[:membersShown], ", ") + fmt.Sprintf(" and %d more", n)
+	}
+	return strings.Join(names, ", ")
+}
+
+// memberHelp says which methods, or else fields, values of a type have.
+func (b *body) memberHelp(t Type, call bool) string {
+	class, ok := t.(*Class)
+	if !ok {
+		if help := libraryHelp(t); help != "" {
+			return help
+		}
+		if call {
+			return "it has no methods: functions take it as an argument, as in `str(x)`"
+		}
+		return "it has no fields"
+	}
+	var fields, methods []string
+	for _, f := range class.Fields {
+		if class.Pkg == b.pkg || exported(f.name) {
+			fields = append(fields, f.name)
+		}
+	}
+	for _, m := range class.Methods {
+		if class.Pkg == b.pkg || exported(m.name) {
+			methods = append(methods, m.name)
+		}
+	}
+	switch {
+	case call && len(methods) > 0:
+		return "it has the " + pluralOnly(len(methods), "method") + " " + few(methods)
+	case call:
+		return "it has no methods"
+	case class.Kind == ast.ValueClass && len(fields) > 0:
+		return "it has the " + pluralOnly(len(fields), "field") + " " + few(fields)
+	case class.Kind == ast.ValueClass:
+		return "it has no fields"
+	case len(methods) > 0:
+		return "others reach it by its " + pluralOnly(len(methods), "method") + " " + few(methods)
+	}
+	return ""
+}
+
+func pluralOnly(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
 }
 
 // libraryHelp lists the methods of a library type.

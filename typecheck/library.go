@@ -147,7 +147,7 @@ func (b *body) libraryCall(x *ast.Call, recv ast.Expr, name ast.Name, t Type, op
 	}
 	info := &Call{Kind: LibraryCall, Library: sig.id, Recv: recv, RecvType: t, Optional: optional, Params: sig.params, Result: sig.result}
 	full := t.String() + "." + name.Text
-	if b.builtinCount(x, full, len(sig.params)) {
+	if b.builtinCount(x, full, sig.params, len(sig.params)) {
 		for i, p := range sig.params {
 			b.assign(x.Args[i], p, "argument "+plainNumber(i+1)+" of "+full)
 		}

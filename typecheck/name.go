@@ -34,7 +34,7 @@ func (b *body) ident(id *ast.Ident, want Type) operand {
 		return b.ambiguousValue(id, values, want)
 	}
 	if obj == nil {
-		b.undefined(id)
+		b.undefined(id, false)
 		return invalid
 	}
 	b.info.Uses[id] = obj
@@ -120,7 +120,9 @@ func (b *body) notAValue(id *ast.Ident, obj Object) {
 	b.report(d)
 }
 
-func (b *body) undefined(id *ast.Ident) {
+// undefined reports a name that nothing has, in the place of a value or of what is called, and
+// suggests only what may stand there.
+func (b *body) undefined(id *ast.Ident, call bool) {
 	d := b.errorf(diag.UndefinedName, id, "%s is not declared", id.Name)
 	if ours, ok := foreignNames[id.Name]; ok {
 		b.didYouMean(d, id.Span(), ours)
@@ -131,21 +133,40 @@ func (b *body) undefined(id *ast.Ident) {
 		return
 	}
 	name := b.similar(id.Name, func(yield func(string)) {
-		for n := range b.scope.byName {
+		fits := func(n string, obj Object) {
+			switch obj.(type) {
+			case *Var, *Const:
+				if call {
+					return
+				}
+			case *Func, *Builtin, *Class, *basicName:
+				if !call {
+					return
+				}
+			}
 			yield(n)
+		}
+		for n, v := range b.scope.byName {
+			fits(n, v.v)
 		}
 		if b.class != nil {
-			for n := range b.class.members {
-				yield(n)
+			for n, m := range b.class.members {
+				fits(n, m)
 			}
 		}
-		for n := range b.pkg.scope {
-			yield(n)
+		for n, obj := range b.pkg.scope {
+			fits(n, obj)
+		}
+		for n, obj := range universe {
+			fits(n, obj)
+		}
+		if call {
+			return
 		}
 		for n := range b.values {
 			yield(n)
 		}
-		for n := range universe {
+		for _, n := range []string{"true", "false", "null"} {
 			yield(n)
 		}
 	})
@@ -254,6 +275,13 @@ func (b *body) enumMember(x *ast.Field, e *Enum) (Object, operand, bool) {
 			yield(v.Name())
 		}
 	}))
+	if d.Help == "" {
+		var have []string
+		for _, v := range e.Values {
+			have = append(have, v.Name())
+		}
+		d.Help = "it has " + few(have)
+	}
 	return nil, invalid, true
 }
 
@@ -336,8 +364,10 @@ func (b *body) noMember(t Type, name ast.Name, call bool) {
 	if _, method := libraryMethod(t, ours); method && !call {
 		ours += "()"
 	}
-	if b.didYouMean(d, name.Span(), ours); ours == "" {
-		d.Help = libraryHelp(t)
+	if _, builtin := universe[name.Text].(*Builtin); builtin && call && ours == "" {
+		d.Help = name.Text + " is a function: `" + name.Text + "(…)`"
+	} else if b.didYouMean(d, name.Span(), ours); ours == "" {
+		d.Help = b.memberHelp(t, call)
 	}
 }
 

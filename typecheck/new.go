@@ -112,7 +112,15 @@ func coversMustSet(ctor *Func, fields []*Var) bool {
 func (b *body) implicitCount(x *ast.New, class *Class) {
 	d := diag.New(diag.BadArgCount, x.Span(), "new %s takes %s, but %d %s given", class.name, plural(len(class.Ctor.ImplicitFields), "argument"), len(x.Args), wasWere(len(x.Args)))
 	d = d.With(class.Span(), "it has no constructor, so its fields without initialiser are given in order")
-	b.report(d)
+	if len(class.Ctor.ImplicitFields) == 0 {
+		b.report(d.WithHelp("write `new %s()`, as all its fields have an initial value; or declare a constructor, `%s(…) { … }`", class.name, class.name))
+		return
+	}
+	var fields []string
+	for _, f := range class.Ctor.ImplicitFields {
+		fields = append(fields, f.typ.String()+" "+f.name)
+	}
+	b.report(d.WithHelp("it is `new %s(%s)`", class.name, few(fields)))
 }
 
 // actorRef checks actor<T>(key).

@@ -58,22 +58,39 @@ func (c *checker) importDecl(fs *fileScope, im *ast.ImportDecl) {
 		name, span = im.Alias.Text, im.Alias.Span()
 	}
 	if old := fs.imports[name]; old != nil {
-		c.redeclared(name, span, old.Span())
+		c.redeclared(name, span, old.Span(), oneName)
 		return
 	}
 	if old := c.pkg.scope[name]; old != nil {
-		c.redeclared(name, span, old.Span())
+		c.redeclared(name, span, old.Span(), oneName)
 		return
 	}
 	fs.imports[name] = &PkgName{Decl: im, Pkg: pkg, name: name}
 }
 
-func (c *checker) redeclared(name string, at, before ast.Span) {
-	d := diag.New(diag.Redeclared, at, "%s is declared twice", name)
+// What to do about a name that is declared twice.
+const (
+	oneName        = "give one of them another name"
+	noOverloading  = "there is no overloading: give one of them another name"
+	assignOrRename = "a value is assigned to it without the type, `%s = …;`; another variable has another name"
+)
+
+func (c *checker) redeclared(name string, at, before ast.Span, help string) {
+	d := diag.New(diag.Redeclared, at, "%s is declared twice", name).WithHelp("%s", help)
 	if before.IsValid() {
 		d = d.With(before, "first declared here")
 	}
 	c.report(d)
+}
+
+// twice says what to do about two things of one name.
+func twice(a, b Object) string {
+	_, first := a.(*Func)
+	_, second := b.(*Func)
+	if first && second {
+		return noOverloading
+	}
+	return oneName
 }
 
 // declare puts obj into the package's scope, unless the name is taken.
@@ -82,7 +99,7 @@ func (c *checker) declare(name ast.Name, obj Object) bool {
 		return false
 	}
 	if old := c.pkg.scope[name.Text]; old != nil {
-		c.redeclared(name.Text, name.Span(), old.Span())
+		c.redeclared(name.Text, name.Span(), old.Span(), twice(obj, old))
 		return false
 	}
 	c.pkg.scope[name.Text] = obj
@@ -155,7 +172,7 @@ func (c *checker) collectEnum(d *ast.EnumDecl) {
 		}
 		value := &EnumValue{Enum: e, Decl: v, Index: len(e.Values)}
 		if old := seen[v.Name.Text]; old != nil {
-			c.redeclared(v.Name.Text, v.Name.Span(), old.Span())
+			c.redeclared(v.Name.Text, v.Name.Span(), old.Span(), oneName)
 			continue
 		}
 		seen[v.Name.Text] = value

@@ -103,6 +103,9 @@ func (b *body) effectStmt(s ast.Stmt) {
 
 // cancelStmt checks `cancel "name";` of an actor, and `cancel p;` of a client.
 func (b *body) cancelStmt(s *ast.Cancel) {
+	if b.isActor() && b.unquoted(s.Name) {
+		return
+	}
 	op := b.value(s.Name, String)
 	if isPending(op.typ) {
 		b.needClient(s.Span(), "cancelling an event")
@@ -118,6 +121,18 @@ func (b *body) cancelStmt(s *ast.Cancel) {
 	if op.typ != Invalid && op.typ != String {
 		b.errorf(diag.BadTimer, s.Name, "the name of a timer is a string, but this is %s", aType(op.typ))
 	}
+}
+
+// unquoted reports the name of a timer that stands there without quotes, as a name that nothing has.
+func (b *body) unquoted(x ast.Expr) bool {
+	id, ok := ast.Unparen(x).(*ast.Ident)
+	if !ok || b.lookup(id) != nil || len(b.values[id.Name]) > 0 {
+		return false
+	}
+	b.report(diag.New(diag.UndefinedName, id.Span(), "%s is not declared", id.Name).
+		WithHelp("the name of a timer is a string: `\"%s\"`", id.Name).
+		WithFix("quote it", diag.InsertBefore(id.Span(), `"`), diag.InsertAfter(id.Span(), `"`)))
+	return true
 }
 
 func (b *body) timerName(x ast.Expr) {

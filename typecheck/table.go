@@ -14,6 +14,9 @@ type Table struct {
 	Row     *Class // a value class
 	Key     *Var   // the field of Row that tells rows apart
 	Indexes []*TableIndex
+
+	// broken: an index was reported, so that nobody knows which queries have one.
+	broken bool
 }
 
 // TableIndex is a declared index: rows ascend by its columns, those with equal columns by the key.
@@ -111,6 +114,8 @@ func (c *checker) tableClauses(t *Table, d *ast.FieldDecl) bool {
 		}
 		if columns, ok := c.columns(t, clause); ok {
 			c.addIndex(t, &TableIndex{Columns: columns, Decl: clause})
+		} else {
+			t.broken = true
 		}
 	}
 	return key != nil && !bad

@@ -135,6 +135,30 @@ func (b *body) queryArgs(x *ast.Call, t *Table, id LibraryID) (*Query, bool) {
 	return q, ok && b.findIndex(x, t, q)
 }
 
+// brokenQuery checks the values of find and range on a table whose declaration was reported,
+// where names of columns are none of variables; false if recv is no such table.
+func (b *body) brokenQuery(x *ast.Call, recv ast.Expr, name ast.Name) bool {
+	var v *Var
+	switch r := ast.Unparen(recv).(type) {
+	case *ast.Ident, *ast.Field:
+		v, _ = b.info.Uses[r].(*Var)
+	}
+	if v == nil || v.Field() == nil || name.Text != "find" && name.Text != "range" {
+		return false
+	}
+	if _, table := v.Field().Type.(*ast.TableType); !table {
+		return false
+	}
+	for _, a := range x.Args {
+		if _, column := a.(*ast.Ident); !column {
+			b.loose(a)
+		} else if obj, ok := b.lookup(a.(*ast.Ident)).(*Var); ok {
+			obj.Used = true
+		}
+	}
+	return true
+}
+
 func (b *body) badQuery(x *ast.Call, msg, help string) (*Query, bool) {
 	b.report(diag.New(diag.TableQuery, x.Span(), "%s", msg).WithHelp("%s", help))
 	return nil, false
@@ -151,6 +175,9 @@ func (b *body) queryColumn(x ast.Expr, t *Table) *Var {
 	}
 	v := b.column(t, ast.Name{Loc: id.Loc, Text: id.Name})
 	if v != nil && !IsKey(v.typ) {
+		if t.broken {
+			return nil
+		}
 		b.report(diag.New(diag.TableQuery, x.Span(), "rows are not found by %s: it is %s, and no column of an index", v.name, aType(v.typ)).
 			WithHelp("go over the rows, and look at each: `for (%s row : …) { … }`", t.Row.name))
 		return nil
@@ -172,6 +199,9 @@ func (b *body) findIndex(x *ast.Call, t *Table, q *Query) bool {
 	}
 	if q.Index != nil {
 		return true
+	}
+	if t.broken {
+		return false
 	}
 	d := diag.New(diag.TableQuery, x.Span(), "no index of this table begins with %s", columnNames(q.Columns))
 	have := []string{"key(" + t.Key.name + ")"}

@@ -48,12 +48,33 @@ func (f *Func) mayTail() bool { return f.Kind == Method && f.IsMethodOf(ast.Acto
 
 // tailPlace reports a tail call in a function that is no step.
 func (c *checker) tailPlace(x *ast.Call, f *Func) {
-	d := diag.New(diag.TailPlace, x.ModePos, "a tail call ends a method of an actor that is not ro")
+	who := f.FullName()
+	switch {
+	case f.Kind == Constructor:
+		who = "the constructor of " + f.Class.name
+	case f.RO && f.IsMethodOf(ast.ActorClass):
+		who += ", which is ro,"
+	case f.Context == ClientContext:
+		who += ", which is code of clients,"
+	}
+	d := diag.New(diag.TailPlace, x.ModePos, "%s cannot make a tail call: only methods of actors that are not ro can", who)
 	switch {
 	case f.Kind == Constructor:
 		d = d.WithHelp("a constructor is part of the event that makes the object: let a method go on")
 	case f.RO && f.IsMethodOf(ast.ActorClass):
-		d = d.With(roSpan(f), "declared ro here").WithHelp("remove `ro`; or call the method, and return its result")
+		d = d.With(roSpan(f), "declared ro here")
+		info := c.info.Calls[x]
+		switch callee := info.Func; {
+		case info.Kind == ClientCall:
+			d = d.WithHelp("a callback is no step of a chain: issue it with `event`")
+		case !callee.RO || info.Through != ThroughThis && info.Through != ThroughPlain:
+			d = d.WithHelp("remove `ro`: %s is an event of its own then, and called with `event` or `tail` only", f.FullName())
+		case callee.Result == Void:
+			d = d.WithHelp("call it without `tail`; %s is ro, too", callee.FullName())
+		default:
+			d = d.WithHelp("%s is ro, too: call it, and return its result", callee.FullName()).
+				WithFix("return its result", diag.Replace(x.ModePos, "return"))
+		}
 	case f.Context == ClientContext:
 		d = d.WithHelp("a client issues events: `event …`, or `await event …`")
 	default:

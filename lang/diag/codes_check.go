@@ -53,6 +53,7 @@ const (
 	// Values and paths: codes_check_values.go.
 	CannotAssign     Code = "AE0160"
 	TemporaryWritten Code = "AE0161"
+	SelfAssigned     Code = "AE0162"
 
 	// Initialisation and flow: codes_check_flow.go.
 	FieldNotSet     Code = "AE0170"

@@ -28,8 +28,8 @@ itself.`,
 	},
 	{
 		Code: Unreachable, Title: "control never gets here",
-		Explanation: `The statement stands behind a return, break, continue, abort or endless loop. It
-is a warning: the statement is checked, but never runs.`,
+		Explanation: `The statement stands behind a return, tail call, break, continue, abort or endless
+loop. It is a warning: the statement is checked, but never runs.`,
 		Bad: program("int f() {\n\treturn 1;\n\tprint(\"done\");\n}"), Good: program("int f() {\n\tprint(\"done\");\n\treturn 1;\n}"),
 	},
 	{

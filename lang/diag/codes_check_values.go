@@ -17,4 +17,11 @@ store it where it belongs.`,
 		Bad:  inMain("string s = \"a b\";\n\ts.split(\" \").push(\"c\");"),
 		Good: inMain("string s = \"a b\";\n\tvector<string> words = s.split(\" \");\n\twords.push(\"c\");\n\tprint(words);"),
 	},
+	{
+		Code: SelfAssigned, Title: "variable is assigned to itself",
+		Explanation: "The assignment changes nothing. Most often a parameter or local hides a field of its name,\n" +
+			"which is written `this.n`. It is a warning.",
+		Bad:  program("class Counter {\n\tint n = 0;\n\tvoid set(int n) {\n\t\tn = n;\n\t}\n}"),
+		Good: program("class Counter {\n\tint n = 0;\n\tvoid set(int n) {\n\t\tthis.n = n;\n\t}\n}"),
+	},
 }
