@@ -157,8 +157,8 @@ func (w *flowWalk) reportUnset() {
 			d = d.With(at, "it can end here")
 		}
 	}
-	for _, v := range w.fields {
-		if p := w.hides(v.name); p != nil && w.unset[v] {
+	for _, p := range w.fn.Params {
+		if f := w.hiddenBy(p); f != nil && w.unset[f] {
 			w.report(w.hidden(d, p))
 			return
 		}
@@ -166,21 +166,23 @@ func (w *flowWalk) reportUnset() {
 	w.report(d.WithHelp("set it before every end of the constructor, or give the field an initial value"))
 }
 
-// hides returns the parameter that hides the field of this name; nil if none does.
-func (w *flowWalk) hides(field string) *Var {
-	for _, p := range w.fn.Params {
-		if p.name == field && w.fn.Class != nil {
-			if f, ok := w.fn.Class.members[field].(*Var); ok && f.Kind == FieldVar {
-				return p
-			}
-		}
+// hiddenBy returns the field of this that a parameter or local has the name of; nil if there is none.
+func (w *flowWalk) hiddenBy(v *Var) *Var {
+	if v.Kind == FieldVar || w.fn.Class == nil {
+		return nil
 	}
-	return nil
+	f, _ := w.fn.Class.members[v.name].(*Var)
+	return f
+}
+
+// setField says how the field is set that v hides.
+func setField(d diag.Diagnostic, v *Var) diag.Diagnostic {
+	return d.WithHelp("%s is %s here, which hides the field: write `this.%s = %s;`", v.name, describe(v), v.name, v.name)
 }
 
 // hidden adds to d how the field is set that p hides, and where p was set instead.
 func (w *flowWalk) hidden(d diag.Diagnostic, p *Var) diag.Diagnostic {
-	d = d.WithHelp("the parameter %s hides the field: write `this.%s = %s;`", p.name, p.name, p.name)
+	d = setField(d, p)
 	for i, s := range w.toItself {
 		if w.wholeVar(s.LHS) == p {
 			w.toItself = append(w.toItself[:i:i], w.toItself[i+1:]...) // this is said with d
@@ -196,8 +198,8 @@ func (w *flowWalk) reportToItself() {
 	for _, s := range w.toItself {
 		v := w.wholeVar(s.LHS)
 		d := diag.Warn(diag.SelfAssigned, s.Span(), "%s is assigned to itself, which changes nothing", v.name)
-		if v == w.hides(v.name) {
-			d = d.WithHelp("the parameter %s hides the field: write `this.%s = %s;`", v.name, v.name, v.name).
+		if w.hiddenBy(v) != nil {
+			d = setField(d, v).
 				WithFix("set the field", diag.InsertBefore(s.LHS.Span(), "this."))
 		} else {
 			d = d.WithHelp("remove it")

@@ -143,6 +143,9 @@ func (b *body) memberHelp(t Type, call bool) string {
 		}
 		return "it has no fields"
 	}
+	if !b.mayList() {
+		return ""
+	}
 	var fields, methods []string
 	for _, f := range class.Fields {
 		if class.Pkg == b.pkg || exported(f.name) {

@@ -275,7 +275,7 @@ func (b *body) enumMember(x *ast.Field, e *Enum) (Object, operand, bool) {
 			yield(v.Name())
 		}
 	}))
-	if d.Help == "" {
+	if d.Help == "" && b.mayList() {
 		var have []string
 		for _, v := range e.Values {
 			have = append(have, v.Name())

@@ -116,6 +116,10 @@ func (b *body) implicitCount(x *ast.New, class *Class) {
 		b.report(d.WithHelp("write `new %s()`, as all its fields have an initial value; or declare a constructor, `%s(…) { … }`", class.name, class.name))
 		return
 	}
+	if !b.mayList() {
+		b.report(d)
+		return
+	}
 	var fields []string
 	for _, f := range class.Ctor.ImplicitFields {
 		fields = append(fields, f.typ.String()+" "+f.name)

@@ -70,7 +70,7 @@ func (p *parser) convert(err error) error {
 	switch {
 	case what == ruleNames["BodyNode"]:
 		d = p.noBody(i, d)
-	case what == "a type" && p.kind(i) == Greater && p.kind(i-1) == Less:
+	case what == "a type" && i > p.base && p.kind(i) == Greater && p.kind(i-1) == Less:
 		d = p.noTypeArgs(i)
 	}
 	if p.kind(i).IsName() && d.Help == "" {
