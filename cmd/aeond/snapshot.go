@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/internal/cmdline"
@@ -241,16 +242,24 @@ func restore(env *cli.Env, from, dir string, w snapshot.Wanted) error {
 		return err
 	}
 	rows := exec.RowSource(func(f func(key, row []byte) error) error { return snapshot.Read(context.Background(), place, m, f) })
+	if err := pebbledb.Vacate(dir); err != nil {
+		return err
+	}
 	entries, err := os.ReadDir(dir)
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	case len(entries) > 0 && m.Kind == snapshot.Actor:
-		return restoreActor(env, m, dir, rows)
+		err = restoreActor(env, m, dir, rows)
 	case len(entries) > 0:
 		return fmt.Errorf("%s is not empty; a snapshot of everything is restored to a new directory", dir)
+	default:
+		err = restoreNew(env, m, dir, rows)
 	}
-	return restoreNew(env, m, dir, rows)
+	if number := syscall.Errno(0); errors.Is(err, syscall.ENOSPC) && errors.As(err, &number) {
+		return fmt.Errorf("the disk of %s is full: %w; free space on it, or name another directory, and restore again", dir, number)
+	}
+	return err
 }
 
 // restoreNew makes a directory of a snapshot. It appears when it is complete.

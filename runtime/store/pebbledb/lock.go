@@ -7,10 +7,13 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// lockDir takes the directory for this process.
-func lockDir(fs vfs.FS, dir string) (io.Closer, error) {
+// lockDir takes the directory for this process, or, to look at it, with others who look.
+func lockDir(fs vfs.FS, dir string, look bool) (io.Closer, error) {
 	path := fs.PathJoin(dir, lockName)
 	if fs == vfs.Default {
+		if look {
+			return shareFile(dir, path)
+		}
 		return lockFile(dir, path)
 	}
 	l, err := fs.Lock(path)
@@ -19,3 +22,9 @@ func lockDir(fs vfs.FS, dir string) (io.Closer, error) {
 	}
 	return l, nil
 }
+
+// unlocked is the lock of what nobody can write to.
+type unlocked struct{}
+
+// Close implements io.Closer.
+func (unlocked) Close() error { return nil }

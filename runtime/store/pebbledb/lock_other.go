@@ -17,3 +17,6 @@ func lockFile(dir, path string) (io.Closer, error) {
 	}
 	return l, nil
 }
+
+// shareFile locks the file at path: here there is no lock that several have.
+func shareFile(dir, path string) (io.Closer, error) { return lockFile(dir, path) }

@@ -20,12 +20,12 @@ func lockFile(dir, path string) (io.Closer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := flock(f); err != nil {
-		defer f.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, &InUseError{Dir: dir, PID: holder(f)}
-		}
-		return nil, err
+	if err := flock(f, syscall.LOCK_EX); err != nil {
+		return nil, refused(dir, f, err)
+	}
+	if !isAt(f, path) { // who had it has removed it, to put another directory there
+		f.Close()
+		return nil, &InUseError{Dir: dir}
 	}
 	err = f.Truncate(0)
 	if err == nil {
@@ -38,6 +38,48 @@ func lockFile(dir, path string) (io.Closer, error) {
 	return f, nil
 }
 
+// isAt reports whether f is still the file at path.
+func isAt(f *os.File, path string) bool {
+	there, err := os.Stat(path)
+	if err != nil {
+		return false
+	}
+	mine, err := f.Stat()
+	return err == nil && os.SameFile(mine, there)
+}
+
+// shareFile locks the file at path together with others who only look, and leaves it as it is: who looks may have
+// no right to write, or be on a file system that is read-only. There nobody can use a directory that has no lock.
+func shareFile(dir, path string) (io.Closer, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+		if errors.Is(err, syscall.EROFS) {
+			return unlocked{}, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := flock(f, syscall.LOCK_SH); err != nil {
+		return nil, refused(dir, f, err)
+	}
+	return f, nil
+}
+
+// refused closes f, which could not be locked, and words why. The id in it is not that of who looks.
+func refused(dir string, f *os.File, err error) error {
+	defer f.Close()
+	if !errors.Is(err, syscall.EWOULDBLOCK) {
+		return err
+	}
+	used := &InUseError{Dir: dir}
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil {
+		used.PID = holder(f)
+	}
+	return used
+}
+
 // A process that was killed keeps its locks until the system has dealt with what it was doing,
 // a sync of the disk perhaps. Whoever starts the program again at once waits for that.
 const (
@@ -45,10 +87,10 @@ const (
 	lockInterval = 10 * time.Millisecond
 )
 
-// flock locks f, or returns EWOULDBLOCK if somebody else goes on having it.
-func flock(f *os.File) error {
+// flock locks f as how says, or returns EWOULDBLOCK if somebody else goes on having it.
+func flock(f *os.File, how int) error {
 	for start := time.Now(); ; time.Sleep(lockInterval) {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)
 		if !errors.Is(err, syscall.EWOULDBLOCK) || time.Since(start) > lockPatience {
 			return err
 		}

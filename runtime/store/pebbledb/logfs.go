@@ -2,6 +2,7 @@ package pebbledb
 
 import (
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"time"
@@ -27,6 +28,7 @@ type logFS struct {
 	w   *witness
 	// fatal takes an error that pebble would panic with.
 	fatal func(error)
+	look  bool // nothing is to be changed
 }
 
 const (
@@ -42,6 +44,14 @@ func newLogFS(fs vfs.FS, pebbleDir string, fatal func(error)) *logFS {
 
 func (fs *logFS) isLog(name string) bool {
 	return strings.HasSuffix(name, logSuffix) && fs.PathDir(name) == fs.dir
+}
+
+// Lock implements vfs.FS. Who looks makes no file: the lock of the data directory is enough.
+func (fs *logFS) Lock(name string) (io.Closer, error) {
+	if fs.look {
+		return unlocked{}, nil
+	}
+	return fs.FS.Lock(name)
 }
 
 // Create implements vfs.FS.

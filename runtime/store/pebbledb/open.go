@@ -58,7 +58,7 @@ func (d *DB) open(o store.EngineOptions) error {
 		return err
 	}
 	var err error
-	if d.lock, err = lockDir(d.fs, d.dir); err != nil {
+	if d.lock, err = lockDir(d.fs, d.dir, false); err != nil {
 		return err
 	}
 	f, err := d.inspect(o.Program)
@@ -200,6 +200,7 @@ func (d *DB) openPebble(o store.EngineOptions) error {
 		return err
 	}
 	d.logs = newLogFS(d.fs, path, d.fatal)
+	d.logs.look = d.readOnly
 	options := d.options(o)
 	options.ErrorIfNotExists = true
 	options.ReadOnly = d.readOnly

@@ -7,7 +7,8 @@ import (
 )
 
 // OpenReadOnly opens the store in a directory, of whatever program if o names none, to look at it:
-// its data is not changed, only its lock is taken, so that no program uses it meanwhile. The errors
+// nothing in it is changed, and it takes the right to read only. Its lock is shared with others who look, so that no program
+// uses it meanwhile. The errors
 // are those of Open for a store that must exist. Nothing may be applied to the result.
 func OpenReadOnly(dir string, o store.EngineOptions) (*DB, error) {
 	return openReadOnlyFS(vfs.Default, dir, o)
@@ -41,7 +42,7 @@ func (d *DB) openReadOnly(o store.EngineOptions) error {
 	if err != nil {
 		return err
 	}
-	if d.lock, err = lockDir(d.fs, d.dir); err != nil {
+	if d.lock, err = lockDir(d.fs, d.dir, true); err != nil {
 		return err
 	}
 	d.identity = store.Identity{Store: f.store, Program: f.program, Place: d.dir}

@@ -113,3 +113,45 @@ func TestWhatIsThereInsteadOfAStoreIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// Several may look at once, leaving the lock as it was; a program that would start meanwhile is refused, and is not told
+// the id of a process that has ended long ago.
+func TestManyMayLookAndNobodyWritesMeanwhile(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	d, err := Open(dir, store.EngineOptions{Program: "bank"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	lock := filepath.Join(dir, lockName)
+	before, err := os.ReadFile(lock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, pebbleDir, "LOCK")); err != nil {
+		t.Fatal(err)
+	}
+	one, err := OpenReadOnly(dir, store.EngineOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := OpenReadOnly(dir, store.EngineOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inUse *InUseError
+	if _, err := Open(dir, store.EngineOptions{Program: "bank"}); !errors.As(err, &inUse) || inUse.PID != 0 {
+		t.Errorf("a program starts while others look: %v", err)
+	}
+	if err := errors.Join(one.Close(), two.Close()); err != nil {
+		t.Error(err)
+	}
+	if after, err := os.ReadFile(lock); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the lock says %q after %q, %v", after, before, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, pebbleDir, "LOCK")); !os.IsNotExist(err) {
+		t.Errorf("looking has made a file: %v", err)
+	}
+}
