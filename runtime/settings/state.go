@@ -43,7 +43,7 @@ func (s *State) Flags(fs *flag.FlagSet) {
 	fs.StringVar(&s.memory, "memory", "", "with --data: bring back from disk what does not fit in `SIZE`, as in 512MB or 2GiB")
 	fs.StringVar(&s.Snapshots, "snapshots", "", "with --data: take snapshots, and keep them at `PLACE`, a directory or s3://BUCKET/PREFIX")
 	fs.StringVar(&s.SnapshotActor, "snapshot-actor", "", "with --snapshots: only of this `ACTOR` and what it owns; CLASS/NAME, or CLASS:ID as a trace shows an actor without a name")
-	fs.StringVar(&s.every, "snapshot-every", "", "with --snapshots: how often, a `TIME` as in 15m; 1h if not given")
+	fs.StringVar(&s.every, "snapshot-every", "", "with --snapshots: how often, a `TIME` of 1s or more, as in 15m; 1h if not given")
 	fs.StringVar(&s.keep, "snapshot-keep", "", "with --snapshots: how many, a `NUMBER`; 24 if not given")
 }
 
