@@ -306,6 +306,8 @@ func (c *crashes) round(moments int, closes bool, stuck func(string)) []crashIma
 	c.mu.Lock()
 	c.mu.wanted, c.mu.images = moments, nil
 	c.mu.Unlock()
+	idle := make(chan struct{})
+	hand := c.moveHand(idle) // before anybody closes the system
 	var closer *closer
 	ended := 0
 	answered := func(x *wargs, err error) {
@@ -342,8 +344,6 @@ func (c *crashes) round(moments int, closes bool, stuck func(string)) []crashIma
 	for i := range c.tellers {
 		group.Go(func() { c.tell(&c.tellers[i], rand.New(rand.NewPCG(seeds, uint64(i)+1000))) })
 	}
-	idle := make(chan struct{})
-	hand := c.moveHand(idle)
 	group.Wait()
 	closer.wait()
 	close(idle)

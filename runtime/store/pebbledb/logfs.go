@@ -39,7 +39,11 @@ const (
 
 func newLogFS(fs vfs.FS, pebbleDir string, fatal func(error)) *logFS {
 	w := &witness{fs: fs, path: fs.PathJoin(pebbleDir, witnessName)}
-	return &logFS{FS: fs, fatal: fatal, dir: fs.PathJoin(pebbleDir, logDirName), q: &logQueue{fs: fs, witness: w}, w: w}
+	zeros := make([]byte, fillLess)
+	if fs == vfs.Default {
+		zeros = make([]byte, fillBytes)
+	}
+	return &logFS{FS: fs, fatal: fatal, dir: fs.PathJoin(pebbleDir, logDirName), q: &logQueue{fs: fs, witness: w, zeros: zeros}, w: w}
 }
 
 func (fs *logFS) isLog(name string) bool {

@@ -12,6 +12,7 @@ import (
 type logQueue struct {
 	fs      vfs.FS
 	witness *witness
+	zeros   []byte // by so much the file of a log grows at once
 
 	// work is held by whoever works the queue off.
 	work sync.Mutex
@@ -54,8 +55,9 @@ type logOp struct {
 const (
 	// spareBytes is the largest buffer that is kept for reuse.
 	spareBytes = 4 << 20
-	// fillBytes is by how much the file of a log grows at once.
-	fillBytes = 256 << 10
+	// fillBytes is by how much the file of a log grows at once, fillLess in the file systems of tests, which grow
+	// byte by byte.
+	fillBytes, fillLess = 256 << 10, 8 << 10
 )
 
 // logNumber returns the number in the name of a log, as far as its chunks tell it.
@@ -151,7 +153,7 @@ func (q *logQueue) do(op logOp) error {
 	case opSyncDir:
 		return syncDir(q.fs, op.old)
 	case opWrite:
-		if err := f.fill(f.written + int64(len(op.data))); err != nil {
+		if err := q.fill(f, f.written+int64(len(op.data))); err != nil {
 			return err
 		}
 		n, err := f.real.Write(op.data)
@@ -174,14 +176,12 @@ func (q *logQueue) do(op logOp) error {
 	return nil
 }
 
-var zeros [fillBytes]byte
-
 // fill writes zeros in front of what is going to be written, up to size at least. To sync what
 // replaces written blocks takes one write of the disk; where a file grows, or uses blocks that were only
 // reserved, the file system has to write its own journal, too (on ext4 that makes 200 us of 150).
-func (f *logFile) fill(size int64) error {
+func (q *logQueue) fill(f *logFile, size int64) error {
 	for f.filled < size {
-		n, err := f.real.WriteAt(zeros[:], f.filled)
+		n, err := f.real.WriteAt(q.zeros, f.filled)
 		f.filled += int64(n)
 		if err != nil {
 			return err
