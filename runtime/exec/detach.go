@@ -87,12 +87,12 @@ func (s *System) mayLeave(h *Handle) bool {
 
 // detach takes h, which was marked, out of the graph unless somebody has looked at it since.
 func (s *System) detach(h *Handle) bool {
-	if !h.latch.join(lock.Write, 0) {
+	if !h.latch.join(lock.Write, nil, 0) {
 		h.unset(leaving)
 		return false
 	}
 	gone := s.detachHeld(h)
-	if h.latch.leave(lock.Write) {
+	if h.latch.leave(lock.Write, nil) {
 		h.latch.Lock()
 		h.unlatch(s)
 	}

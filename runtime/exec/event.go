@@ -29,6 +29,7 @@ type Event struct {
 	cancel *cancellation // of a client's event that may be cancelled; else nil
 	next   tailStep      // the step that follows, once the event has committed
 	spare  []*queue      // idle queues; kept by the pooled object
+	number uint32        // of the pooled object
 	idNext uint64        // ids for new actors, kept by the pooled object
 	idEnd  uint64
 
@@ -87,7 +88,7 @@ type Event struct {
 }
 
 func (s *System) newEvent() any {
-	ev := &Event{baton: s.baton}
+	ev := &Event{baton: s.baton, number: s.made.Add(1)}
 	if s.durable != nil {
 		ev.flight = s.durable.inFlight.add(ev)
 	}

@@ -118,7 +118,7 @@ func (ev *Event) enterBelow() (waits bool) {
 
 // joinOne makes the event a guest of h, or reports false.
 func (ev *Event) joinOne(h *Handle, mode lock.Mode) bool {
-	for round := 0; !h.latch.join(mode, ev.sys.joinSpins); round++ {
+	for round := 0; !h.latch.join(mode, ev, ev.sys.joinSpins); round++ {
 		if round == joinYieldsMax {
 			return false
 		}
@@ -141,7 +141,7 @@ func (ev *Event) joinAll(f *Footprint) bool {
 // tryAll is one attempt of joinAll.
 func (ev *Event) tryAll(f *Footprint) bool {
 	for i, c := range ev.passed {
-		if !c.latch.join(lockMode(f.find(c).mode), ev.sys.joinSpins) {
+		if !c.latch.join(lockMode(f.find(c).mode), ev, ev.sys.joinSpins) {
 			ev.leaveAll(i, f)
 			return false
 		}
@@ -173,7 +173,7 @@ func (ev *Event) guest(h *Handle, mode lock.Mode) {
 // leave ends a guest's hold on h. If the queue may have been waiting for that, giving
 // back the latch is what lets it go on.
 func (ev *Event) leave(h *Handle, mode lock.Mode) {
-	if h.latch.leave(mode) {
+	if h.latch.leave(mode, ev) {
 		h.latch.Lock()
 		h.unlatchBy(ev)
 	}

@@ -46,7 +46,11 @@ func (l *latch) lockSlow() {
 	for round := 0; ; round++ {
 		for range latchSpins {
 			w := l.load()
-			if next, ok := w.Latch(); ok && l.swap(w, next) {
+			if w.Spreads() {
+				if l.recall(w) {
+					return
+				}
+			} else if next, ok := w.Latch(); ok && l.swap(w, next) {
 				return
 			}
 		}
@@ -67,16 +71,32 @@ func (l *latch) Unlock() {
 	}
 }
 
-// join makes the caller a guest in mode m, or reports false. It looks again up to spins
-// times while that may help.
-func (l *latch) join(m lock.Mode, spins int) bool {
+// join makes ev a guest in mode m, or reports false. It looks again up to spins times while that
+// may help.
+func (l *latch) join(m lock.Mode, ev *Event, spins int) bool {
 	w := l.load()
+	disputed := false
 	for {
+		switch {
+		case !w.Spreads():
+		case m == lock.Write:
+			if l.recall(w) {
+				l.Unlock()
+			}
+			w = l.load()
+			continue
+		case ev.slotOf(l).join(l):
+			return true
+		}
 		next, ok := w.Join(m)
 		if ok {
 			if l.swap(w, next) {
+				if disputed && m == lock.Read {
+					l.dispute(next)
+				}
 				return true
 			}
+			disputed = true
 		} else if spins--; spins < 0 || !w.Brief() {
 			return false
 		}
@@ -95,7 +115,10 @@ func (l *latch) joinLatched(m lock.Mode) bool {
 	}
 }
 
-// leave ends the guest's hold in mode m, and reports whether the queue is to be told.
-func (l *latch) leave(m lock.Mode) bool {
+// leave ends the hold of ev, a guest in mode m, and reports whether the queue is to be told.
+func (l *latch) leave(m lock.Mode, ev *Event) bool {
+	if m == lock.Read && l.load().Spreads() && ev.slotOf(l).leave(l) {
+		return false
+	}
 	return lock.Word(l.word.Add(-uint32(m.Guest()))).Awaited()
 }

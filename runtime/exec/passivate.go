@@ -114,7 +114,7 @@ func (s *System) unload(h *Handle) bool {
 	if h.is(deleted) {
 		return true
 	}
-	if !h.latch.join(lock.Write, 0) {
+	if !h.latch.join(lock.Write, nil, 0) {
 		return false
 	}
 	mu := s.durable.loads.of(h)
@@ -127,7 +127,7 @@ func (s *System) unload(h *Handle) bool {
 		gone = true
 	}
 	mu.Unlock()
-	if h.latch.leave(lock.Write) {
+	if h.latch.leave(lock.Write, nil) {
 		h.latch.Lock()
 		h.unlatch(s)
 	}

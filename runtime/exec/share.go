@@ -20,7 +20,7 @@ const wideRetry = 64 // of so many readers, one looks again at an actor that rea
 // way is taken. It reports false then, or when there is too much, having changed nothing.
 func (ev *Event) enterShared() bool {
 	t, s := ev.target, ev.sys
-	if ev.tooWide(t) || !t.latch.join(lock.Read, s.joinSpins) {
+	if ev.tooWide(t) || !t.latch.join(lock.Read, ev, s.joinSpins) {
 		return false
 	}
 	list := append(ev.passed[:0], t)
@@ -71,7 +71,7 @@ func (ev *Event) joinOwned(list []*Handle, x *Handle) ([]*Handle, bool) {
 		case len(list) == s.shareable():
 			ev.target.mark(markWide, true)
 			return list, false
-		case h.state.Load() != created || !h.latch.join(lock.Read, s.joinSpins):
+		case h.state.Load() != created || !h.latch.join(lock.Read, ev, s.joinSpins):
 			return list, false
 		}
 		list = append(list, h)

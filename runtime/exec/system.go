@@ -123,7 +123,8 @@ type System struct {
 	partitions []*Handle
 	directory  directory
 	ids        actorIDs
-	events     sync.Pool // of this system: an event keeps a block of actor ids
+	made       atomic.Uint32 // events that are or were in the pool
+	events     sync.Pool     // of this system: an event keeps a block of actor ids
 
 	workers    workers
 	lanes      lanes

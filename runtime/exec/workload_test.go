@@ -199,6 +199,9 @@ func (w workload) traced(cfg Config, stuck func(string)) (Stats, []*traced, erro
 	if err != nil {
 		return Stats{}, nil, err
 	}
+	if s.baton == nil {
+		defer spreading(slices.Clone(nodes))()
+	}
 	sessions := []*wsession{newSession(s), newSession(s), newSession(s)}
 	var ended atomic.Int64
 	wait := s.beside(w.goroutines+1, func(i int) {

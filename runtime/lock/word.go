@@ -22,6 +22,7 @@ const (
 	latched Word = 1 << iota
 	closed       // the queue has someone who waits, writes or is lazy: no guests
 	shared       // the queue has entries, settled ones: guests may read
+	spread       // guests who read may be in slots
 	writer       // the guest writes
 	reader       // the unit of the count of guests who read; all bits from here on
 )
@@ -46,6 +47,21 @@ func (w Word) JoinLatched(m Mode) (next Word, ok bool) {
 	return next | latched, ok
 }
 
+// Spread answers the word spread, false if it cannot be now.
+func (w Word) Spread() (next Word, ok bool) {
+	return w | spread, w&(latched|gates|writer) == 0
+}
+
+// Spreads reports whether readers may be in slots.
+func (w Word) Spreads() bool { return w&spread != 0 }
+
+// Recall answers a word that is spread with the latch taken and no longer spread. Whoever has made it so
+// adds Gathered to it, before he does anything else.
+func (w Word) Recall() Word { return w&^spread | latched }
+
+// Gathered is what n readers that were in slots add to the word.
+func Gathered(n int) Word { return Word(n) * reader }
+
 // Brief reports whether what keeps a guest out may be gone soon, without anybody's
 // queueing: the latch, or another guest.
 func (w Word) Brief() bool { return w&gates == 0 }
@@ -64,8 +80,8 @@ func (m Mode) Guest() Word {
 // unlatches it by Gate. While the latch is another's, Gate sees that he has gone.
 func (w Word) Awaited() bool { return w&closed != 0 && w.guests() == None }
 
-// Latch answers the word with the latch taken, false if it is taken already.
-func (w Word) Latch() (next Word, ok bool) { return w | latched, w&latched == 0 }
+// Latch answers the word with the latch taken, false if it is taken already or the readers have to be called in.
+func (w Word) Latch() (next Word, ok bool) { return w | latched, w&(latched|spread) == 0 }
 
 // Unlatched answers the word with the latch given back and the gate as it was: the
 // queue has not changed.

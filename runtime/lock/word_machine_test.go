@@ -30,15 +30,25 @@ const (
 	opAwait                     // wait for all that was asked for
 	opEnd                       // the event has ended
 	opFreed                     // releases that followed from others
+	opSpread                    // spread the word of x
+	opIn                        // put x into a slot, if that is empty
+	opLook                      // a reader who is in a slot looks whether x is spread still
+	opBack                      // it was not: out of the slot, unless he has been counted
+	opCollect                   // take x out of slot i
+	opCount                     // add those to the word
+	opUnlatch                   // give back the latch, the queue is as it was
+	opOut                       // a reader leaves x by his slot
+	opLess                      // a guest leaves x by the word
 )
 
 var opNames = [...]string{"try", "below", "latch", "direct", "enter", "known", "enqueue", "acquire", "release",
-	"gate", "store", "leave", "await", "end", "freed"}
+	"gate", "store", "leave", "await", "end", "freed", "spread", "in", "look", "back", "collect", "count", "unlatch", "out", "less"}
 
 type wordOp struct {
 	kind wordOpKind
 	x, i uint8
 	last bool // of opBelow: the second round, after which it latches
+	slot bool // of opTry and opBelow: it has been in a slot, and joined is set if that has made it a guest
 	ref  Ref
 	eff  wordEffect // of opEnqueue
 	next Word       // of opStore
@@ -61,7 +71,7 @@ type wordWant struct {
 type wordProgram struct {
 	// kind: guest (of node 1, then of the wants), shared (guest of all or of none, else settled), roots (of the wants only, node 1 is virtual), one
 	// (target is the first want, alone), settled and lazy (through the queue of node 1), pass (of node
-	// 1, virtual).
+	// 1, virtual), spread (of the first want's node).
 	kind  string
 	mode  Mode // on node 1
 	wants []wordWant
@@ -73,7 +83,9 @@ type wordThread struct {
 	wordProgram
 	stack  []wordOp // the next one is last
 	needs  int8     // admissions that are awaited
-	refs   [4]Ref   // entries to release
+	called Word     // readers taken out of slots, to be added to a word
+	joined bool
+	refs   [4]Ref // entries to release
 	guests [4]Mode
 	freed  []wordOp
 }
@@ -81,16 +93,19 @@ type wordThread struct {
 type wordWorld struct {
 	words   [4]Word
 	queues  [4]Queue[int, int]
+	slots   [2]uint8 // the node that a reader is at, 0 if none is; of event e, slot e%2
 	threads []wordThread
 	broken  string // the bug of the driver
 	holds   [4][]Mode
 	err     error
 }
 
-func newWordWorld(broken string, programs ...wordProgram) *wordWorld {
+// newWordWorld returns the world before the first step, in which all words are start.
+func newWordWorld(start Word, broken string, programs ...wordProgram) *wordWorld {
 	w := &wordWorld{broken: broken}
 	for x := 1; x <= 3; x++ {
 		w.queues[x].Reset(x)
+		w.words[x] = start
 		w.holds[x] = make([]Mode, len(programs))
 	}
 	for _, p := range programs {
@@ -126,6 +141,8 @@ func (t *wordThread) begin() {
 		t.then(wordOp{kind: opTry, x: t.wants[0].x})
 	case "settled":
 		t.under(wordOp{kind: opEnter, x: 1})
+	case "spread":
+		t.then(wordOp{kind: opSpread, x: t.wants[0].x})
 	case "lazy":
 		for i := range slices.Backward(t.wants) {
 			t.then(wordOp{kind: opAwait})
@@ -224,6 +241,55 @@ func (w *wordWorld) join(e int, x uint8, m Mode, latched bool) bool {
 	return true
 }
 
+// inSlot has the guest who reads x try a slot before o, which joins x, and reports whether he does.
+func (w *wordWorld) inSlot(e int, x uint8, m Mode, o wordOp) bool {
+	t := &w.threads[e]
+	if m != Read || o.slot || !w.words[x].Spreads() {
+		return false
+	}
+	o.slot = true
+	t.then(wordOp{kind: opIn, x: x}, o)
+	return true
+}
+
+// joins is join for o, which may have made e a guest already.
+func (w *wordWorld) joins(e int, x uint8, m Mode, o wordOp) bool {
+	t := &w.threads[e]
+	if !o.slot || !t.joined {
+		return w.join(e, x, m, false)
+	}
+	t.joined = false
+	t.guests[x] = m
+	w.hold(int(x), e, m)
+	return true
+}
+
+// calls reports whether a writer has first to call in the readers of x, and has e do so before o.
+func (w *wordWorld) calls(e int, x uint8, m Mode, o wordOp) bool {
+	t := &w.threads[e]
+	if m != Write || !w.words[x].Spreads() {
+		return false
+	}
+	t.then(wordOp{kind: opUnlatch, x: x}, o)
+	w.recall(t, x)
+	return true
+}
+
+// recall is the step that ends the spread of x and takes the latch; what must follow are the next steps of t.
+func (w *wordWorld) recall(t *wordThread, x uint8) {
+	w.words[x] = w.words[x].Recall()
+	collect := []wordOp{{kind: opCollect, x: x}, {kind: opCollect, x: x, i: 1}, {kind: opCount, x: x}}
+	switch w.broken {
+	case "forget":
+		collect = collect[1:]
+	case "late":
+		next := t.stack[len(t.stack)-1] // what needs the latch
+		t.stack = t.stack[:len(t.stack)-1]
+		collect = append(collect[:2], next, collect[2])
+	}
+	t.then(collect...)
+}
+
 // able reports whether the next operation of thread e can be performed.
 func (w *wordWorld) able(e int) bool {
 	t := &w.threads[e]
@@ -252,11 +318,40 @@ func (w *wordWorld) step(e int) {
 	q, id := &w.queues[o.x], first(e+1)
 	switch o.kind {
 	case opTry:
-		w.try(e, o.x)
+		w.try(e, o)
 	case opBelow:
 		w.below(e, o)
 	case opLatch:
-		w.words[o.x], _ = w.words[o.x].Latch()
+		if w.words[o.x].Spreads() {
+			w.recall(t, o.x)
+		} else {
+			w.words[o.x], _ = w.words[o.x].Latch()
+		}
+	case opSpread:
+		if next, ok := w.words[o.x].Spread(); ok {
+			w.words[o.x] = next
+		}
+	case opIn:
+		if w.slots[e%2] == 0 {
+			w.slots[e%2] = o.x
+			t.then(wordOp{kind: opLook, x: o.x})
+		}
+	case opLook:
+		if t.joined = w.words[o.x].Spreads() || w.broken == "blind"; !t.joined {
+			t.then(wordOp{kind: opBack, x: o.x})
+		}
+	case opBack:
+		t.joined = !w.outOfSlot(e, o.x) && w.broken != "lost"
+	case opCollect:
+		if w.slots[o.i] == o.x {
+			w.slots[o.i] = 0
+			t.called++
+		}
+	case opCount:
+		w.words[o.x] += Gathered(int(t.called))
+		t.called = 0
+	case opUnlatch:
+		w.words[o.x] = w.words[o.x].Unlatched()
 	case opDirect:
 		q.See(w.words[o.x])
 		if ref, ok := q.Try(id, 0, t.modeOf(int(o.x)), nil); ok {
@@ -291,6 +386,19 @@ func (w *wordWorld) step(e int) {
 	case opStore:
 		w.words[o.x] = o.next
 	case opLeave:
+		kind := opLess
+		if t.guests[o.x] == Read && w.words[o.x].Spreads() {
+			kind = opOut
+		}
+		t.then(wordOp{kind: kind, x: o.x})
+	case opOut:
+		if !w.outOfSlot(e, o.x) {
+			t.then(wordOp{kind: opLess, x: o.x})
+			return
+		}
+		w.holds[o.x][e] = None
+		t.guests[o.x] = None
+	case opLess:
 		w.holds[o.x][e] = None
 		w.words[o.x] -= t.guests[o.x].Guest()
 		t.guests[o.x] = None
@@ -308,15 +416,25 @@ func (w *wordWorld) step(e int) {
 	}
 }
 
+// outOfSlot takes the unit of x out of the slot of e, unless it has been called in.
+func (w *wordWorld) outOfSlot(e int, x uint8) bool {
+	if w.slots[e%2] != x {
+		return false
+	}
+	w.slots[e%2] = 0
+	return true
+}
+
 // try is the fast path at the target: as a guest, else like those in the queue.
-func (w *wordWorld) try(e int, x uint8) {
-	t := &w.threads[e]
+func (w *wordWorld) try(e int, o wordOp) {
+	t, x := &w.threads[e], o.x
 	m := t.mode
 	if x != 1 {
 		m = t.modeOf(int(x))
 	}
 	switch {
-	case w.join(e, x, m, false):
+	case w.inSlot(e, x, m, o), w.calls(e, x, m, o):
+	case w.joins(e, x, m, o):
 		if x == 1 {
 			t.below(false)
 		}
@@ -330,7 +448,10 @@ func (w *wordWorld) try(e int, x uint8) {
 // below joins one of the wants, and the next after it; a refusal gives all back.
 func (w *wordWorld) below(e int, o wordOp) {
 	t := &w.threads[e]
-	if w.join(e, o.x, t.wants[o.i].m, false) {
+	if m := t.wants[o.i].m; w.inSlot(e, o.x, m, o) || w.calls(e, o.x, m, o) {
+		return
+	}
+	if w.joins(e, o.x, t.wants[o.i].m, o) {
 		if o.i++; int(o.i) < len(t.wants) {
 			t.then(wordOp{kind: opBelow, x: t.wants[o.i].x, i: o.i, last: o.last})
 		}

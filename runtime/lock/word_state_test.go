@@ -13,9 +13,12 @@ func (w *wordWorld) over() bool {
 		}
 	}
 	for x := 1; x <= 3; x++ {
-		if w.words[x] != 0 || !w.queues[x].Idle() {
+		if w.words[x]&^spread != 0 || !w.queues[x].Idle() {
 			w.fail("node %d is left with word %b", x, w.words[x])
 		}
+	}
+	if w.slots != [2]uint8{} {
+		w.fail("the slots are left with %v", w.slots)
 	}
 	return true
 }
@@ -62,16 +65,18 @@ func (w *wordWorld) key(b []byte) []byte {
 			b = append(b, byte(m))
 		}
 	}
+	b = append(b, w.slots[:]...)
 	ops := func(list []wordOp) {
 		put(len(list))
 		for _, o := range list {
-			b = append(b, byte(o.kind), o.x, o.i, o.eff.e, o.eff.from, flagBit(o.eff.lazy)|flagBit(o.last)<<1)
+			b = append(b, byte(o.kind), o.x, o.i, o.eff.e, o.eff.from, flagBit(o.eff.lazy)|flagBit(o.last)<<1|flagBit(o.slot)<<2)
 			put(int(o.ref.slot), int(o.ref.gen), int(o.eff.edge), int(o.next))
 		}
 	}
 	for i := range w.threads {
 		t := &w.threads[i]
-		put(int(t.needs))
+		put(int(t.needs), int(t.called))
+		b = append(b, flagBit(t.joined))
 		for x := 1; x <= 3; x++ {
 			put(int(t.refs[x].slot), int(t.refs[x].gen), int(t.guests[x]))
 		}

@@ -1,0 +1,69 @@
+package exec
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"runtime"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
+
+// slot is where a reader of an actor whose word is spread says that he is one (lock.Word): in a cache line
+// that few others write. After BRAVO (Dice and Kogan, USENIX ATC 2019), whose table of readers is one for all locks, too.
+type slot struct {
+	at atomic.Pointer[latch]
+	_  [56]byte
+}
+
+// slots is one table for all actors: few are read by many at once. Calling readers in looks at all of it.
+var slots = make([]slot, 1<<bits.Len(uint(8*runtime.NumCPU()-1)))
+
+// spreadOdds is how many joins of a reader that had to be tried again it takes, on average, to spread a
+// word. Calling the readers in again costs about as much as some tens of such joins.
+const spreadOdds = 64
+
+// slotOf returns the slot of ev's readings of l: mostly another one than those of the events that run beside it, as each processor has
+// events in a pool of its own.
+func (ev *Event) slotOf(l *latch) *slot {
+	place := uintptr(unsafe.Pointer(l))>>5 + uintptr(ev.number)
+	return &slots[place&uintptr(len(slots)-1)]
+}
+
+// join makes the caller, who has seen that l is spread, a reader of l, or reports false.
+func (s *slot) join(l *latch) bool {
+	if s.at.Load() != nil || !s.at.CompareAndSwap(nil, l) {
+		return false
+	}
+	// Either this sees that the readers are called in, or who calls them in sees the slot.
+	return l.load().Spreads() || !s.leave(l)
+}
+
+// leave takes a reader of l out of the slot, and reports false if there is none: then he is counted in the word.
+func (s *slot) leave(l *latch) bool { return s.at.CompareAndSwap(l, nil) }
+
+// dispute is told now and then by a reader that others have been in the way of joining l: it spreads the word.
+func (l *latch) dispute(w lock.Word) {
+	if rand.Uint32N(spreadOdds) == 0 {
+		if next, ok := w.Spread(); ok {
+			l.swap(w, next)
+		}
+	}
+}
+
+// recall calls in the readers of l, whose word was w and spread, and takes the latch. It reports false if
+// the word has changed.
+func (l *latch) recall(w lock.Word) bool {
+	if !l.swap(w, w.Recall()) {
+		return false
+	}
+	n := 0
+	for i := range slots {
+		if s := &slots[i]; s.at.Load() == l && s.leave(l) {
+			n++
+		}
+	}
+	l.word.Add(uint32(lock.Gathered(n)))
+	return true
+}

@@ -1,0 +1,109 @@
+package exec
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
+
+// spread spreads the word of l if it can be.
+func (l *latch) spread() {
+	w := l.load()
+	if next, ok := w.Spread(); ok {
+		l.swap(w, next)
+	}
+}
+
+// spreading spreads the words of some actors again and again until stop is called, as readers do who are in each other's way.
+func spreading(nodes []wref) (stop func()) {
+	var over atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := 0; !over.Load(); i++ {
+			nodes[i%len(nodes)].h.latch.spread()
+			runtime.Gosched()
+		}
+	})
+	return func() {
+		over.Store(true)
+		wg.Wait()
+	}
+}
+
+// Readers in slots and in the word, writers and holders of the latch, on actors whose words are spread all the time: a writer is
+// alone, and in the end nobody is left.
+func TestReadersInSlots(t *testing.T) {
+	const goroutines, rounds = 8, 20_000
+	var latches [3]latch
+	var readers, writers [len(latches)]atomic.Int32
+	var inSlots atomic.Int64
+	var over atomic.Bool
+	var spreader, wg sync.WaitGroup
+	spreader.Go(func() {
+		for i := 0; !over.Load(); i++ {
+			latches[i%len(latches)].spread()
+			runtime.Gosched()
+		}
+	})
+	for g := range goroutines {
+		wg.Go(func() {
+			rng := rand.New(rand.NewPCG(uint64(g), 1))
+			ev := &Event{number: uint32(g)}
+			for range rounds {
+				i := rng.IntN(len(latches))
+				l, mode := &latches[i], lock.Read
+				switch rng.IntN(20) {
+				case 0:
+					mode = lock.Write
+				case 1:
+					l.Lock()
+					joined := l.joinLatched(lock.Read)
+					l.Unlock()
+					if joined {
+						l.leave(lock.Read, ev)
+					}
+					continue
+				}
+				if !l.join(mode, ev, 100) {
+					runtime.Gosched()
+					continue
+				}
+				if mode == lock.Write {
+					if writers[i].Add(1) != 1 || readers[i].Load() != 0 {
+						t.Error("a writer is not alone")
+					}
+					writers[i].Add(-1)
+				} else {
+					readers[i].Add(1)
+					if ev.slotOf(l).at.Load() == l {
+						inSlots.Add(1)
+					}
+					if rng.IntN(10) == 0 {
+						runtime.Gosched()
+					}
+					if writers[i].Load() != 0 {
+						t.Error("a reader is beside a writer")
+					}
+					readers[i].Add(-1)
+				}
+				l.leave(mode, ev)
+			}
+		})
+	}
+	wg.Wait()
+	over.Store(true)
+	spreader.Wait()
+	for i := range latches {
+		l := &latches[i]
+		if !l.join(lock.Write, nil, 0) {
+			t.Errorf("somebody is left in word %b", l.load())
+		}
+	}
+	if inSlots.Load() < goroutines*rounds/20 {
+		t.Errorf("only %d were in slots", inSlots.Load())
+	}
+}
