@@ -156,19 +156,8 @@ func TestTimersAmidDetaching(t *testing.T) {
 	for i := range list {
 		list[i] = n.fresh()
 	}
-	stop := make(chan struct{})
-	var hand, users sync.WaitGroup
-	hand.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				n.sys.Unload(1)
-				runtime.Gosched()
-			}
-		}
-	})
+	stop := again(func(int) { n.sys.Unload(1) })
+	var users sync.WaitGroup
 	for i, r := range list {
 		users.Go(func() {
 			cl := n.sys.Client()
@@ -197,8 +186,7 @@ func TestTimersAmidDetaching(t *testing.T) {
 			t.Errorf("the timers of actor %d have added %d", i, got)
 		}
 	}
-	close(stop)
-	hand.Wait()
+	stop()
 	for range 4 {
 		n.sys.Unload(1)
 	}

@@ -3,6 +3,8 @@ package exec
 import (
 	"log/slog"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/aeon-lang/aeon/runtime/value"
@@ -204,6 +206,22 @@ func openBank(t testing.TB, s *System, name string, n int) (bankRef, []accountRe
 		list = append(list, a)
 	}
 	return b, list
+}
+
+// again calls f with 0, 1 and so on in a goroutine until stop is called, which returns when that has ended.
+func again(f func(i int)) (stop func()) {
+	var over atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := 0; !over.Load(); i++ {
+			f(i)
+			runtime.Gosched()
+		}
+	})
+	return func() {
+		over.Store(true)
+		wg.Wait()
+	}
 }
 
 // until lets others run until cond holds.

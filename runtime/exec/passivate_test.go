@@ -104,24 +104,12 @@ func TestTheHandSparesWhatIsUsed(t *testing.T) {
 func TestTheHandAndReadersDoNotBlockEachOther(t *testing.T) {
 	n := startNode(t, Config{})
 	_, list := openBank(t, n.sys, "one", 2000)
-	stop, stopped := make(chan struct{}), make(chan struct{})
-	go func() { // ends with the test
-		defer close(stopped)
-		for {
-			select {
-			case <-stop:
-				return
-			default:
-				n.sys.Unload(1)
-			}
-		}
-	}()
+	stop := again(func(int) { n.sys.Unload(1) })
 	for i := range lessIfShort(20_000) {
 		_, err := list[i%len(list)].Deposit(n.cl, 1)
 		mustNot(t, err)
 	}
-	close(stop)
-	<-stopped
+	stop()
 	n.close()
 }
 

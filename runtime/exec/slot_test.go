@@ -18,44 +18,27 @@ func (l *latch) spread() {
 	}
 }
 
-// spreading spreads the words of some actors again and again until stop is called, as readers do who are in each other's way.
-func spreading(nodes []wref) (stop func()) {
-	var over atomic.Bool
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for i := 0; !over.Load(); i++ {
-			nodes[i%len(nodes)].h.latch.spread()
-			runtime.Gosched()
-		}
-	})
-	return func() {
-		over.Store(true)
-		wg.Wait()
-	}
+// spreading spreads words again and again until stop is called, as readers do who are in each other's way.
+func spreading(latches []*latch) (stop func()) {
+	return again(func(i int) { latches[i%len(latches)].spread() })
 }
 
 // Readers in slots and in the word, writers and holders of the latch, on actors whose words are spread all the time: a writer is
 // alone, and in the end nobody is left.
 func TestReadersInSlots(t *testing.T) {
 	const goroutines, rounds = 8, 20_000
-	var latches [3]latch
-	var readers, writers [len(latches)]atomic.Int32
+	latches := []*latch{new(latch), new(latch), new(latch)}
+	var readers, writers [3]atomic.Int32
 	var inSlots atomic.Int64
-	var over atomic.Bool
-	var spreader, wg sync.WaitGroup
-	spreader.Go(func() {
-		for i := 0; !over.Load(); i++ {
-			latches[i%len(latches)].spread()
-			runtime.Gosched()
-		}
-	})
+	var wg sync.WaitGroup
+	stop := spreading(latches)
 	for g := range goroutines {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(g), 1))
 			ev := &Event{number: uint32(g)}
 			for range rounds {
 				i := rng.IntN(len(latches))
-				l, mode := &latches[i], lock.Read
+				l, mode := latches[i], lock.Read
 				switch rng.IntN(20) {
 				case 0:
 					mode = lock.Write
@@ -95,10 +78,8 @@ func TestReadersInSlots(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	over.Store(true)
-	spreader.Wait()
-	for i := range latches {
-		l := &latches[i]
+	stop()
+	for _, l := range latches {
 		if !l.join(lock.Write, nil, 0) {
 			t.Errorf("somebody is left in word %b", l.load())
 		}

@@ -200,7 +200,11 @@ func (w workload) traced(cfg Config, stuck func(string)) (Stats, []*traced, erro
 		return Stats{}, nil, err
 	}
 	if s.baton == nil {
-		defer spreading(slices.Clone(nodes))()
+		var latches []*latch
+		for _, r := range nodes {
+			latches = append(latches, &r.h.latch)
+		}
+		defer spreading(latches)()
 	}
 	sessions := []*wsession{newSession(s), newSession(s), newSession(s)}
 	var ended atomic.Int64
