@@ -40,9 +40,10 @@ func (a *attaching) of(h *Handle) *sync.Mutex {
 // attach brings h into the graph, unless somebody has; it may turn out to have been deleted. An
 // error is one of the store: the process is ending.
 func (s *System) attach(h *Handle) error {
-	if s.durable.closed.Load() {
+	if !s.durable.visit() {
 		return &UnknownError{Cause: ErrClosed} // a client still shows a reference
 	}
+	defer s.durable.leave()
 	for {
 		switch st := h.state.Load(); {
 		case st&leaving != 0:

@@ -1,6 +1,10 @@
 package exec
 
-import "github.com/aeon-lang/aeon/runtime/trace"
+import (
+	"sync/atomic"
+
+	"github.com/aeon-lang/aeon/runtime/trace"
+)
 
 // commit ends an attempt whose code has run: ownership, the place among all events, what
 // follows; then the locks go, and the answer leaves. A system with a store does more.
@@ -20,7 +24,6 @@ func (ev *Event) commit() error {
 	if len(ev.root.ops) > 0 {
 		next.start()
 	}
-	ev.client.stats.commits.Add(1)
 	return nil
 }
 
@@ -70,14 +73,22 @@ func (ev *Event) undone(err error) {
 	}
 }
 
-// failed counts an event that has been undone and holds nothing any more, and returns
+// failed ends an event that has been undone and holds nothing any more, and returns
 // err once the answer may leave the node: an abort, too, tells what the event has read.
 func (ev *Event) failed(err error) error {
-	ev.client.stats.aborts.Add(1)
 	if ev.sys.durable != nil {
-		return ev.answered(err)
+		err = ev.answered(err)
 	}
+	ev.over(&ev.client.stats.aborts)
 	return err
+}
+
+// over counts an event whose answer may leave the node. Close has waited for it until now.
+func (ev *Event) over(how *atomic.Uint64) {
+	if t := ev.sys.tracer; t != nil {
+		t.answered(ev)
+	}
+	how.Add(1)
 }
 
 // follow is what happens after a commit: it is ordered while the event still holds its

@@ -303,9 +303,6 @@ func (c *crashes) round(moments int, closes bool, stuck func(string)) []crashIma
 	for range (moments + 1) / 2 {
 		at[1+c.mu.rng.IntN(c.w.events)] = true
 	}
-	c.mu.Lock()
-	c.mu.wanted, c.mu.images = moments, nil
-	c.mu.Unlock()
 	idle := make(chan struct{})
 	hand := c.moveHand(idle) // before anybody closes the system
 	var closer *closer
@@ -320,6 +317,9 @@ func (c *crashes) round(moments int, closes bool, stuck func(string)) []crashIma
 		closer.look(ended)
 	}
 	closer = c.newCloser(closes, answered, stuck)
+	c.mu.Lock()
+	c.mu.wanted, c.mu.images = moments, nil // from now on others draw from rng
+	c.mu.Unlock()
 	var group sync.WaitGroup
 	for i := range c.w.goroutines {
 		group.Go(func() {

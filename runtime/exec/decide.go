@@ -61,7 +61,6 @@ func (ev *Event) commitDurable() error {
 	if len(ev.root.ops) > 0 {
 		next.start()
 	}
-	ev.client.stats.commits.Add(1)
 	return ev.answered(nil)
 }
 

@@ -20,10 +20,10 @@ type durable struct {
 	layouts     layouts
 	signatures  signatures
 	loads       loads
+	visits      visits
 	attaching   attaching
 	inFlight    inFlight
 	ready       atomic.Bool // the store has been read
-	closed      atomic.Bool // nothing is read any more
 	seq         atomic.Uint64
 
 	// owning is held while an event changes ownership, or the maintainer T, until that has its
@@ -52,6 +52,32 @@ type journal interface {
 	Durable(store.Position) bool
 	Wait(context.Context, store.Position) error
 }
+
+// visits counts the callers that use the store and need not be in an event: a client that looks for an
+// actor, or begins a session. Close waits for them, and lets nobody in afterwards.
+type visits struct{ inside atomic.Int64 } // negative: closed
+
+// visit reports whether the store may be used until leave is called. Visits may lie within each other, and within events.
+func (d *durable) visit() bool {
+	for {
+		n := d.visits.inside.Load()
+		if n < 0 {
+			return false
+		}
+		if d.visits.inside.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+func (d *durable) leave() {
+	if d.visits.inside.Add(-1) == 0 {
+		d.sys.leave()
+	}
+}
+
+// end reports whether nobody is inside, and nobody will be from now on.
+func (v *visits) end() bool { return v.inside.CompareAndSwap(0, -1) }
 
 // startShift is where the number of the start stands in what is counted from start to start.
 const startShift = 40

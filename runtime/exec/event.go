@@ -121,16 +121,12 @@ func (s *System) takeEvent(cl *Client, id event.EventID, target *Handle, m *Meth
 
 // giveBack returns ev, which holds nothing any more, to the pool.
 func (s *System) giveBack(ev *Event) {
-	if s.tracer != nil {
-		s.tracer.answered(ev)
-		ev.from = nil
-	}
 	ev.endAttempt()
 	if len(ev.claims) > 0 {
 		clear(ev.claims)
 		ev.claims = ev.claims[:0]
 	}
-	ev.sys, ev.client, ev.target, ev.method, ev.args, ev.class, ev.moveTo = nil, nil, nil, nil, nil, nil, nil
+	ev.sys, ev.client, ev.target, ev.method, ev.args, ev.class, ev.moveTo, ev.from = nil, nil, nil, nil, nil, nil, nil, nil
 	if ev.chain != nil {
 		ev.chain, ev.next = nil, tailStep{}
 	}
@@ -175,7 +171,7 @@ func (ev *Event) perform() error {
 	s := ev.sys
 	if s.durable != nil {
 		if err := ev.takeCredit(); err != nil {
-			ev.client.stats.aborts.Add(1)
+			ev.over(&ev.client.stats.aborts)
 			return err
 		}
 		ev.begin()
@@ -197,7 +193,7 @@ func (ev *Event) perform() error {
 		}
 		if ev.request != nil && !ev.request.claim() {
 			ev.release(true)
-			ev.client.stats.aborts.Add(1) // it has ended, and was none
+			ev.over(&ev.client.stats.aborts) // it has ended, and was none
 			return errRepeated
 		}
 		if err != nil {
@@ -215,6 +211,7 @@ func (ev *Event) perform() error {
 			if err := ev.commit(); err != nil {
 				return ev.failed(err)
 			}
+			ev.over(&ev.client.stats.commits)
 			return nil
 		case aborted:
 			if ev.cancelled() {
@@ -242,7 +239,7 @@ func (ev *Event) perform() error {
 // leftOut ends an event that needs an actor which is kept until the store is opened again: it has not happened, and
 // what it comes from stays, to happen then. It is ErrClosed itself, which nothing else that ends an event is.
 func (ev *Event) leftOut() error {
-	ev.client.stats.aborts.Add(1)
+	ev.over(&ev.client.stats.aborts)
 	return ErrClosed
 }
 

@@ -314,6 +314,12 @@ func (s *System) named(c *Class, name string) *Handle {
 // name and stores it, so that whatever refers to it finds it. Caller holds the shard.
 func (d *durable) named(c *Class, name string) *Handle {
 	s := d.sys
+	if !d.visit() { // no event will find it
+		h := s.newHandle(c, s.idOf(c, name, 0), 0)
+		h.named = &naming{name: name}
+		return h
+	}
+	defer d.leave()
 	w := &preparation{d: d}
 	last, used, dead, err := d.lookup(c, name)
 	if err != nil {

@@ -78,6 +78,10 @@ func (s *System) BeginSession(name string) (*Session, error) {
 	if len(name) > sessionNameMax {
 		return nil, fmt.Errorf("the name of a session has %d bytes, and at most %d fit; give it a shorter one", len(name), sessionNameMax)
 	}
+	if !s.durable.visit() {
+		return nil, ErrClosed
+	}
+	defer s.durable.leave()
 	ss := &s.durable.sessions
 	ss.sweep()
 	ss.mu.Lock()
@@ -107,6 +111,10 @@ func (s *System) Session(name string) (*Session, error) {
 	if s.durable == nil {
 		return nil, ErrNoStore
 	}
+	if !s.durable.visit() {
+		return nil, ErrClosed
+	}
+	defer s.durable.leave()
 	ss := &s.durable.sessions
 	ss.sweep()
 	ss.mu.Lock()
@@ -161,6 +169,10 @@ func (x *Session) Await(seq, ack uint64, target Ref, m *Method, args Args) error
 	if target.h == nil {
 		return &AbortError{Msg: msgNull, Fault: true}
 	}
+	if !x.sys.durable.visit() {
+		return ErrClosed
+	}
+	defer x.sys.durable.leave()
 	x.sys.durable.sessions.sweep()
 	if err := x.enter(seq, ack); err != nil {
 		return err

@@ -142,7 +142,7 @@ type System struct {
 	closing    atomic.Bool
 	closed     sync.Once
 	postponed  atomic.Int64
-	left       chan struct{} // an event of a client has ended while the system is closing
+	left       chan struct{} // an event of a client, or a visit, has ended while the system is closing
 
 	inner   *Client // on whose behalf sub-events and timers run
 	objects clientObjects
@@ -231,13 +231,24 @@ func (s *System) retire(c *counters) {
 	delete(s.clients.counters, c)
 }
 
-// leave tells Close, if it is waiting, that an event which a client has begun has ended.
+// leave tells Close, if it is waiting, that an event which a client has begun has ended, or a visit.
 func (s *System) leave() {
 	if s.closing.Load() {
 		select {
 		case s.left <- struct{}{}:
 		default:
 		}
+	}
+}
+
+// until waits for what comes true when somebody leaves.
+func (s *System) until(cond func() bool) {
+	for !cond() {
+		if s.baton != nil {
+			s.baton.until(cond)
+			return
+		}
+		<-s.left
 	}
 }
 
@@ -285,13 +296,7 @@ func (s *System) Close() {
 	s.closed.Do(func() {
 		s.closing.Store(true)
 		s.timers.close()
-		for !s.idle() {
-			if s.baton != nil {
-				s.baton.until(s.idle)
-				continue
-			}
-			<-s.left
-		}
+		s.until(s.idle)
 		s.settle()
 		for _, l := range s.unclaimed.takeAll() {
 			s.deadLetter(*l)
@@ -309,7 +314,7 @@ func (s *System) Close() {
 		}
 		s.workers.close()
 		if s.durable != nil {
-			s.durable.closed.Store(true)
+			s.until(s.durable.visits.end)
 		}
 		s.out.flush()
 	})
