@@ -46,7 +46,7 @@ var errNoStore = errors.New("this program was compiled to keep its state in memo
 const cacheShare = 8
 
 // memoryBeside is what the process may take besides the states and what has been read: the
-// engine has up to 192 MiB that are not written to tables yet.
+// engine has up to 128 MiB that are not written to tables yet.
 const memoryBeside = 256 << 20
 
 // begin opens the store if a directory was named, and returns the configuration of a system that
