@@ -79,6 +79,9 @@ func transfer(rng *rand.Rand) []wstep {
 // still, and the one after it, if there was one, is performed unless it has been.
 func (c *crashes) tell(t *teller, rng *rand.Rand) {
 	x, err := c.sys.BeginSession(t.name)
+	if err == ErrClosed {
+		return // before he could ask
+	}
 	if err != nil {
 		c.fail(err)
 		return
