@@ -45,7 +45,8 @@ func (cl *Client) nextID() event.EventID {
 }
 
 // Await runs an event in the calling goroutine and returns when it has committed (nil)
-// or was undone (the failure: an *AbortError, a *LimitError or ErrClosed).
+// or was undone (the failure: an *AbortError, a *LimitError or ErrClosed). With ErrPostponed it has begun a chain
+// that has not ended.
 func (cl *Client) Await(target Ref, m *Method, args Args) error {
 	if target.h == nil {
 		return &AbortError{Msg: msgNull, Fault: true}
@@ -93,7 +94,7 @@ func (cl *Client) Issue(target Ref, m *Method, args Args) *Future {
 		return f
 	}
 	cl.launch(l, args, &f.cancel, func(l letter) {
-		if f.err = l.err; l.err != nil && !errors.Is(l.err, errCancelled) {
+		if f.err = l.err; l.failed() && !errors.Is(l.err, errCancelled) {
 			f.fail(l)
 		}
 		close(f.done)
@@ -115,7 +116,7 @@ func (cl *Client) Send(target Ref, m *Method, args Args) {
 		return
 	}
 	cl.launch(l, args, nil, func(l letter) {
-		if l.err != nil {
+		if l.failed() {
 			s.deadLetter(l)
 		}
 	})

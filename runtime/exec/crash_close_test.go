@@ -162,14 +162,14 @@ func (g *generator) await(cl *Client, r wref, m *Method, x *wargs) error {
 func (c *crashes) hear(x *wargs, err error) {
 	switch {
 	case x == nil:
-	case err == nil:
+	case err == nil || err == ErrPostponed:
 		c.mu.acked = append(c.mu.acked, x)
 	case errors.Is(err, ErrClosed):
 		c.mu.refused = append(c.mu.refused, x)
 	}
 }
 
-// happened fails if an event that was refused has happened, unless it has begun a chain.
+// happened fails if an event that was refused has happened.
 func (h *heard) happened(rec *recorder) error {
 	if len(h.refused) == 0 {
 		return nil
@@ -179,20 +179,11 @@ func (h *heard) happened(rec *recorder) error {
 		refused[x] = true
 	}
 	for _, t := range rec.sorted() {
-		if refused[t.Args] && (t.Err != nil || !t.Args.(*wargs).goesOn()) {
+		if refused[t.Args] {
 			return fmt.Errorf("event %v (order %d, %v on %v) was refused, and has ended with %v", t.ID, t.Order, t.Method, t.Target, t.Err)
 		}
 	}
 	return nil
-}
-
-// goesOn reports whether a step follows.
-func (x *wargs) goesOn() bool {
-	if len(x.outs) == 0 {
-		return false
-	}
-	op := x.outs[len(x.outs)-1].op
-	return op == wTail || op == wKeep
 }
 
 // within fails if an event has left something that is not in the store.

@@ -109,7 +109,7 @@ func (c *crashes) tell(t *teller, rng *rand.Rand) {
 		}
 		err := ask(x, t.seq, t.asked)
 		if errors.Is(err, ErrClosed) {
-			return // he does not know whether it has begun a chain, which goes on
+			return // it has not run, or has begun a chain, which goes on
 		}
 		why := text(err)
 		c.mu.Lock()
@@ -124,7 +124,7 @@ func (c *crashes) ask(x *Session, seq uint64, first *wargs) error {
 	err := x.Await(seq, seq-1, c.bank.Ref, &methodScript, y)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if errors.Is(err, ErrClosed) {
+	if err == ErrClosed {
 		c.mu.refused = append(c.mu.refused, y)
 	} else {
 		c.mu.acked = append(c.mu.acked, y) // also a failure: it is an outcome

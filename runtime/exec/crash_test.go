@@ -49,8 +49,8 @@ type crashes struct {
 
 // heard is what clients were told of their events.
 type heard struct {
-	acked   []*wargs // of those that have committed
-	refused []*wargs // of those that have not begun, or whose chain was left to the next run, as the system was closed
+	acked   []*wargs // of those that have committed, perhaps as the first step of a chain that was left to the next run
+	refused []*wargs // of those that have not begun, as the system was closed
 }
 
 // disk is what a store lies on.

@@ -83,9 +83,12 @@ func (e *AbortError) Trace() string {
 	return b.String()
 }
 
-// ErrClosed is the failure of an event on a system that is closing: it has not happened. A chain of tail calls that
-// it ends goes on when the store is opened again.
+// ErrClosed is the failure of an event on a system that is closing: it has not happened.
 var ErrClosed = errors.New("the system is closed")
+
+// ErrPostponed is the ErrClosed of a chain of tail calls that has begun: what its first steps did stays, and it goes on
+// when the store is opened again. Who gets that as an answer can rely on it as on any other.
+var ErrPostponed = fmt.Errorf("%w: the chain has begun, and goes on when the store is opened again", ErrClosed)
 
 // LimitError says that an event exceeded a bound.
 type LimitError struct {

@@ -28,6 +28,9 @@ type letter struct {
 	pos    store.Position // what it tells of, if that may not be durable yet
 }
 
+// failed reports whether the event has failed for good: a chain that goes on later has not.
+func (l *letter) failed() bool { return l.err != nil && l.err != ErrPostponed }
+
 // Wait returns the outcome of the event when it has ended.
 func (f *Future) Wait() error {
 	f.sys.wait(f.done)

@@ -168,7 +168,7 @@ func (s *System) drain(l *lane) {
 func (s *System) postpone(e subEvent, firing bool) {
 	s.postponed.Add(1)
 	if e.chain != nil {
-		e.chain.postpone()
+		e.chain.postpone(e.pos)
 	}
 	if firing && !planted.firingEnded {
 		s.timers.postponed(e.timer)

@@ -2,8 +2,10 @@ package exec
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,7 +54,7 @@ func TestARequestThatIsLeftIsNotPerformedAgain(t *testing.T) {
 		close(leaveA)
 		end.Wait()
 		for i, err := range errs {
-			if !errors.Is(err, ErrClosed) {
+			if err != ErrPostponed {
 				t.Errorf("%d has ended with %v", i, err)
 			}
 		}
@@ -65,6 +67,77 @@ func TestARequestThatIsLeftIsNotPerformedAgain(t *testing.T) {
 		}
 		n.close()
 	})
+}
+
+// Who awaits a chain that is left to the next opening learns that when its first steps are durable, as it says that they
+// have happened, and learns nothing if they never will be. Nobody is told of a failure.
+func TestAChainThatIsLeftIsToldWhenItIsDurable(t *testing.T) {
+	onward := []wstep{{op: wAdd, n: 1}, {op: wTail, sub: []wstep{{op: wAdd, n: 100}}}}
+	for name, ask := range map[string]func(n *node, a wref, x *Session) error{
+		"awaited": func(n *node, a wref, _ *Session) error { return n.cl.Await(a.Ref, &methodLocal, &wargs{steps: onward}) },
+		"issued": func(n *node, a wref, _ *Session) error {
+			return n.cl.Issue(a.Ref, &methodLocal, &wargs{steps: onward}).Wait()
+		},
+		"a request": func(_ *node, a wref, x *Session) error {
+			return x.Await(1, 0, a.Ref, &methodLocal, &wargs{steps: onward})
+		},
+		"a repetition": func(_ *node, a wref, x *Session) error {
+			return x.Await(2, 0, a.Ref, &methodLocal, &wargs{steps: onward})
+		},
+	} {
+		for _, fails := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, fails: %v", name, fails), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					t.Cleanup(writtenArgs.Clear)
+					e := &stalled{Engine: memengine.New()}
+					st := openStore(t, e, func(error) {})
+					s, err := Recover(Config{Store: st, Classes: testClasses, Log: quiet})
+					mustNot(t, err)
+					n := &node{t: t, store: st, sys: s, cl: s.Client()}
+					a, kid := n.fresh(), n.fresh()
+					n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
+					n.sys.maintainer.wait()
+					x := n.begin("phone")
+					leave := make(chan struct{})
+					n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})
+					synctest.Wait()
+					n.run(a, &methodLocal, wstep{op: wEmit}) // begins, and waits for that
+					goOn := e.stall()
+					var told atomic.Bool
+					var end sync.WaitGroup
+					if name == "a repetition" {
+						end.Go(func() { _ = ask(n, a, x) })
+						synctest.Wait()
+					}
+					end.Go(func() {
+						err := ask(n, a, x)
+						if unknown := new(UnknownError); !fails && err != ErrPostponed || fails && !errors.As(err, &unknown) {
+							t.Errorf("it has ended with %v", err)
+						}
+						told.Store(true)
+					})
+					n.cl.Send(a.Ref, &methodLocal, &wargs{steps: onward})
+					synctest.Wait()
+					end.Go(n.sys.Close)
+					synctest.Wait()
+					close(leave)
+					synctest.Wait()
+					if told.Load() {
+						t.Error("told before the sync")
+					}
+					if fails {
+						e.Fail(errors.New("no space left"))
+					}
+					goOn()
+					end.Wait()
+					if got := n.sys.DeadLetters(); len(got) > 0 {
+						t.Errorf("a chain that goes on is said to have failed: %v", got)
+					}
+					_ = st.Close()
+				})
+			})
+		}
+	}
 }
 
 // A repetition that waits for a request learns that its outcome is unknown, if the store fails.

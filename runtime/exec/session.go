@@ -259,7 +259,7 @@ func (r *request) claim() bool {
 
 // outcome waits while request seq runs, and says with which actor its outcome is stored: another one than
 // a repetition has named, if that is the next actor of a name. It has not ended if it was refused. The error is
-// ErrAcknowledged, or ErrClosed if it is left to the next opening of the store.
+// ErrAcknowledged, or ErrPostponed if it is left to the next opening of the store.
 func (x *Session) outcome(seq uint64) (at event.ActorID, ended bool, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -276,7 +276,10 @@ func (x *Session) outcome(seq uint64) (at event.ActorID, ended bool, err error) 
 		x.sys.wait(before)
 		x.mu.Lock()
 		if x.mu.running[seq] == before {
-			return at, false, ErrClosed
+			if lost := x.sys.durable.store.Err(); lost != nil {
+				return at, false, &UnknownError{Cause: lost} // whoever performed the request could not wait for its first steps
+			}
+			return at, false, ErrPostponed
 		}
 	}
 }

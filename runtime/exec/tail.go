@@ -174,7 +174,7 @@ func (ch *chain) proceed(next tailStep) (ended bool) {
 				s.passOn(next.lane)
 			}
 			s.postponed.Add(1)
-			ch.postpone()
+			ch.postpone(next.pos)
 			return true
 		}
 		ev = s.takeEvent(s.inner, next.id, next.target, next.method, next.args)
@@ -190,7 +190,7 @@ func (ch *chain) proceed(next tailStep) (ended bool) {
 			finished = true
 			s.giveBack(ev)
 			s.postponed.Add(1)
-			ch.postpone()
+			ch.postpone(next.pos)
 			return true
 		}
 		next = ev.next
@@ -236,9 +236,10 @@ func (ch *chain) end(ev *Event, err error) {
 	ch.sys.live.add(-1)
 }
 
-// postpone ends the chain in this process: its next step runs when the store is opened again. Nobody touches the actor
-// that it keeps before that.
-func (ch *chain) postpone() {
+// postpone ends the chain in this process: its next step runs when the store is opened again, if what it did up to pos
+// is durable. Nobody touches the actor that it keeps before that.
+func (ch *chain) postpone(pos store.Position) {
+	ch.pos = pos
 	if k := ch.keeps; k != nil && !planted.keptLeft {
 		k.over(&k.closed)
 	} else {
@@ -251,7 +252,7 @@ func (ch *chain) postpone() {
 		ch.request.end()
 	}
 	if ch.ended != nil {
-		ch.err = ErrClosed
+		ch.err = ErrPostponed
 		close(ch.ended)
 	}
 	ch.sys.live.add(-1)
