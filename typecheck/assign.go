@@ -115,9 +115,9 @@ func (b *body) checkAssign(s *ast.Assign) {
 }
 
 // wholeLocal returns the local or parameter that x is, or nil.
-func (b *body) wholeLocal(x ast.Expr) *Var {
+func (c *checker) wholeLocal(x ast.Expr) *Var {
 	if id, ok := ast.Unparen(x).(*ast.Ident); ok {
-		if v, ok := b.info.Uses[id].(*Var); ok && v.Kind != FieldVar {
+		if v, ok := c.info.Uses[id].(*Var); ok && v.Kind != FieldVar {
 			return v
 		}
 	}

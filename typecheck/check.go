@@ -65,8 +65,9 @@ func Check(files []*ast.File, opts Options) (*Info, []diag.Diagnostic) {
 	c.checkCalls() // calltable_check.go: which calls are allowed; ro
 	c.ownership()  // ownership.go: the class graph and its cycles
 	if !diag.HasErrors(c.diags) {
-		c.effects()   // effects_infer.go: what functions of actors touch
-		c.keptSteps() // tail.go: what the steps of a chain may touch
+		c.effects()    // effects_infer.go: what functions of actors touch
+		c.keptSteps()  // tail.go: what the steps of a chain may touch
+		c.lostWrites() // lost.go: writes to copies that nothing uses afterwards
 	}
 	return c.info, diag.Sort(withoutDerived(files, c.diags))
 }

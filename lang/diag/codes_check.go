@@ -54,6 +54,7 @@ const (
 	CannotAssign     Code = "AE0160"
 	TemporaryWritten Code = "AE0161"
 	SelfAssigned     Code = "AE0162"
+	LostWrite        Code = "AE0163"
 
 	// Initialisation and flow: codes_check_flow.go.
 	FieldNotSet     Code = "AE0170"

@@ -23,5 +23,13 @@ store it where it belongs.`,
 			"which is written `this.n`. It is a warning.",
 		Bad:  program("class Counter {\n\tint n = 0;\n\tvoid set(int n) {\n\t\tn = n;\n\t}\n}"),
 		Good: program("class Counter {\n\tint n = 0;\n\tvoid set(int n) {\n\t\tthis.n = n;\n\t}\n}"),
+	}, {
+		Code: LostWrite, Title: "write to a copy that nothing uses",
+		Explanation: "Objects of classes, containers and bytes are values: the variable of a loop, a parameter and a\n" +
+			"local have a copy, and what it was read from stays as it is. Write to the original by its path,\n" +
+			"as in `rows[i].n = 1`, or store the copy where it belongs after the write. It is a warning, and\n" +
+			"given only where nothing reads, passes, stores or returns the copy afterwards.",
+		Bad:  program("class Row {\n\tint n;\n}\n\nactorclass Sheet {\n\tvector<Row> rows;\n\tvoid reset() {\n\t\tfor (Row r : rows) {\n\t\t\tr.n = 0;\n\t\t}\n\t}\n}"),
+		Good: program("class Row {\n\tint n;\n}\n\nactorclass Sheet {\n\tvector<Row> rows;\n\tvoid reset() {\n\t\tfor (int i = 0 upto rows.size()) {\n\t\t\trows[i].n = 0;\n\t\t}\n\t}\n}"),
 	},
 }
