@@ -4,6 +4,9 @@ import (
 	"errors"
 	"runtime"
 	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
 // Of actors that were deleted nothing stays in memory, also where no limit on memory is set, so that no hand comes by.
@@ -118,4 +121,59 @@ func TestNamesLeaveNothing(t *testing.T) {
 		t.Errorf("its value is %d", got)
 	}
 	n.close()
+}
+
+// Nor does a tracer keep anything of actors that nobody uses, and it knows them when they come back: their events are those
+// of one actor, and of one that was deleted.
+func TestTracedActorsLeaveNothing(t *testing.T) {
+	for name, durable := range map[string]bool{"in memory": false, "on a store": true} {
+		t.Run(name, func(t *testing.T) {
+			versions := make(map[event.ActorID]uint64)
+			rec := trace.Func(func(e *trace.Event) {
+				for _, w := range e.Writes {
+					if versions[w.Actor]++; w.Version != versions[w.Actor] {
+						t.Errorf("%v has version %d after %d writes", w.Label, w.Version, versions[w.Actor])
+					}
+				}
+			})
+			n := &node{t: t}
+			if durable {
+				n = startNode(t, Config{Trace: rec})
+			} else {
+				n.sys, n.cl = testSystem(t, Config{Trace: rec})
+			}
+			entries := func() (have int) {
+				for i := range n.sys.tracer.actors {
+					sh := &n.sys.tracer.actors[i].mu
+					sh.Lock()
+					have += len(sh.byHandle)
+					sh.Unlock()
+				}
+				return have
+			}
+			const each = 200
+			var kept []event.ActorID
+			for i := range 4 * each {
+				r := n.fresh()
+				n.run(r, &methodLocal, wstep{op: wAdd, n: 1})
+				if durable && i%2 == 0 {
+					kept = append(kept, r.h.id)
+				} else {
+					mustNot(t, n.cl.Delete(r.Ref))
+				}
+			}
+			collected(func() bool {
+				if durable {
+					n.sys.Unload(1)
+				}
+				return entries() < each
+			})
+			for _, id := range kept {
+				n.run(wref{n.sys.Resolve(id)}, &methodLocal, wstep{op: wAdd, n: 1})
+			}
+			if durable {
+				n.close()
+			}
+		})
+	}
 }

@@ -2,9 +2,11 @@ package exec
 
 import (
 	"hash/fnv"
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"weak"
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
@@ -22,7 +24,9 @@ type tracer struct {
 	actors  [traceShards]struct {
 		mu struct {
 			sync.Mutex
-			byHandle map[*Handle]*tracedActor
+			// byHandle has the actors whose handles are there. A handle that is made anew is that of an actor in the store,
+			// which has the rest.
+			byHandle map[weak.Pointer[Handle]]*tracedActor
 			named    map[event.ActorID]int // how many actors have had the name
 		}
 		_ [40]byte // a shard per cache line
@@ -71,14 +75,15 @@ func (t *tracer) actor(h *Handle) *tracedActor {
 	if h.is(detached) {
 		_ = h.sys.attach(h) // if it fails the process is ending
 	}
-	sh := &t.actors[(h.id.Serial*0x9e3779b97f4a7c15)>>32%traceShards].mu
+	key, shard := weak.Make(h), traceShard(h)
+	sh := &t.actors[shard].mu
 	sh.Lock()
 	defer sh.Unlock()
-	if a := sh.byHandle[h]; a != nil {
+	if a := sh.byHandle[key]; a != nil {
 		return a
 	}
 	if sh.byHandle == nil {
-		sh.byHandle, sh.named = make(map[*Handle]*tracedActor), make(map[event.ActorID]int)
+		sh.byHandle, sh.named = make(map[weak.Pointer[Handle]]*tracedActor), make(map[event.ActorID]int)
 	}
 	a := &tracedActor{}
 	if t.durable != nil {
@@ -105,8 +110,27 @@ func (t *tracer) actor(h *Handle) *tracedActor {
 		}
 		a.label = class + "/" + h.named.name
 	}
-	sh.byHandle[h] = a
+	sh.byHandle[key] = a
+	runtime.AddCleanup(h, forgetTraced, untracedActor{weak.Make(t), key, shard})
 	return a
+}
+
+func traceShard(h *Handle) uint64 { return (h.id.Serial * 0x9e3779b97f4a7c15) >> 32 % traceShards }
+
+// untracedActor is what is left of an actor whose handle the collector has taken. It may take the tracer as well.
+type untracedActor struct {
+	tracer weak.Pointer[tracer]
+	key    weak.Pointer[Handle]
+	shard  uint64
+}
+
+func forgetTraced(u untracedActor) {
+	if t := u.tracer.Value(); t != nil {
+		sh := &t.actors[u.shard].mu
+		sh.Lock()
+		defer sh.Unlock()
+		delete(sh.byHandle, u.key)
+	}
 }
 
 func (t *tracer) label(h *Handle) string {
