@@ -307,7 +307,7 @@ func (ev *event) now() value { return ev.started }
 // spend takes one unit of fuel for a round of a loop.
 func (ev *event) spend(f *frame, at ast.Node) {
 	if ev.fuel--; ev.fuel < 0 {
-		f.fail(at, limitText("loop iterations", "FuelMax", ev.m.opts.FuelMax))
+		f.fail(at, limitText("loop iterations in one step", ev.m.opts.FuelMax, "see that the loop ends, or go on in a later step, by `tail` or `event`"))
 	}
 }
 

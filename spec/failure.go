@@ -103,6 +103,6 @@ func sliceText(a, b int64, size int) string {
 	return fmt.Sprintf("slice %d to %d out of range, size %d", a, b, size)
 }
 
-func limitText(what, limit string, max int) string {
-	return fmt.Sprintf("too many %s: the limit %s is %d", what, limit, max)
+func limitText(what string, max int, remedy string) string {
+	return fmt.Sprintf("too many %s: the limit is %d, and no flag changes it; %s", what, max, remedy)
 }

@@ -41,7 +41,7 @@ func (f *frame) call(fn *typecheck.Func, on callee, args []value, at ast.Node) v
 		g.at = callPlace(at)
 	}
 	if g.depth > f.m.opts.DepthMax {
-		f.fail(at, limitText("nested calls", "DepthMax", f.m.opts.DepthMax))
+		f.fail(at, limitText("nested calls", f.m.opts.DepthMax, "see that the recursion ends, or write it as a loop"))
 	}
 	f.m.spend(f)
 	for i, p := range fn.Params {

@@ -92,7 +92,7 @@ func (m *Machine) seed() uint64 { return m.opts.Seed * 0x9e3779b97f4a7c15 }
 // spend counts a statement or a call of the run.
 func (m *Machine) spend(f *frame) {
 	if m.steps++; m.steps > m.opts.StepsMax {
-		panic(exhausted{limitText("statements in one run", "StepsMax", m.opts.StepsMax)})
+		panic(exhausted{limitText("statements in one run", m.opts.StepsMax, "see that the program ends, or let it do less")})
 	}
 }
 

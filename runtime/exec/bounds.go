@@ -12,6 +12,9 @@ import (
 // *LimitError that names the bound after that time. Sub-events, timers and maintenance
 // are never refused.
 
+// waitForSome is the remedy where a client has issued more than can be done.
+const waitForSome = "wait for the results of some events before issuing others"
+
 // turnstile lets so many pass at a time.
 type turnstile struct {
 	sys   *System
@@ -52,7 +55,7 @@ func (t *turnstile) enter(patience time.Duration) error {
 	for i, w := range t.mu.waiters {
 		if w == ch {
 			t.mu.waiters = append(t.mu.waiters[:i], t.mu.waiters[i+1:]...)
-			return &LimitError{Limit: t.limit, Max: int64(t.max), what: t.what}
+			return &LimitError{Limit: t.limit, Max: int64(t.max), what: t.what, remedy: waitForSome}
 		}
 	}
 	return nil // let in at the last moment
@@ -106,7 +109,7 @@ func (ev *Event) room(h *Handle) error {
 		}
 		if s.cfg.AdmissionWaitMax > 0 && now.After(deadline) {
 			return &LimitError{Limit: "QueueDepthMax", Max: int64(s.cfg.QueueDepthMax),
-				what: "events waiting for " + h.label()}
+				what: "events waiting for " + h.label(), remedy: waitForSome}
 		}
 		s.stats.admissionWaits.Add(1)
 		time.Sleep(pause)

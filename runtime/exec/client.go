@@ -33,7 +33,7 @@ func (cl *Client) System() *System { return cl.sys }
 func (cl *Client) Step() {
 	if depth := int64(cl.sys.cfg.DepthMax); cl.depth.Add(1) > depth {
 		cl.depth.Add(-1)
-		panic(&LimitError{Limit: "DepthMax", Max: depth, what: "nested calls"})
+		panic(tooDeep(depth))
 	}
 }
 

@@ -56,9 +56,7 @@ func (cx *Cx) push(h *Handle, m *Method) {
 	cx.frames = append(cx.frames, frame{h, m})
 }
 
-func (cx *Cx) tooDeep() {
-	panic(&LimitError{Limit: "DepthMax", Max: int64(cx.ev.sys.cfg.DepthMax), what: "nested calls"})
-}
+func (cx *Cx) tooDeep() { panic(tooDeep(int64(cx.ev.sys.cfg.DepthMax))) }
 
 // Step begins a call of another method on the same actor; Leave ends it.
 func (cx *Cx) Step() { cx.push(cx.this(), nil) }
@@ -74,9 +72,7 @@ func (cx *Cx) Spend() {
 	}
 }
 
-func (cx *Cx) spent() {
-	panic(&LimitError{Limit: "FuelMax", Max: cx.ev.sys.cfg.FuelMax, what: "loop iterations"})
-}
+func (cx *Cx) spent() { panic(tooLong(cx.ev.sys.cfg.FuelMax)) }
 
 // EventID returns the id of the event.
 func (cx *Cx) EventID() event.EventID { return cx.ev.id }

@@ -92,14 +92,24 @@ var ErrPostponed = fmt.Errorf("%w: the chain has begun, and goes on when the sto
 
 // LimitError says that an event exceeded a bound.
 type LimitError struct {
-	Limit string // the name of the bound in Config
-	Max   int64
-	what  string
+	Limit  string // the name of the bound in Config, which whoever writes in aeon does not know
+	Max    int64
+	what   string
+	remedy string
 }
 
-// Error names the bound and how to change it.
+// tooDeep and tooLong are the bounds on what one step does.
+func tooDeep(calls int64) *LimitError {
+	return &LimitError{Limit: "DepthMax", Max: calls, what: "nested calls", remedy: "see that the recursion ends, or write it as a loop"}
+}
+
+func tooLong(rounds int64) *LimitError {
+	return &LimitError{Limit: "FuelMax", Max: rounds, what: "loop iterations in one step", remedy: "see that the loop ends, or go on in a later step, by `tail` or `event`"}
+}
+
+// Error says what there is too much of, and what to do.
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("too many %s: the limit %s is %d", e.what, e.Limit, e.Max)
+	return fmt.Sprintf("too many %s: the limit is %d, and no flag changes it; %s", e.what, e.Max, e.remedy)
 }
 
 // AbortMessage returns the message that a client's catch gets.

@@ -192,7 +192,7 @@ func TestDepthAndFuelLimitsNameThemselves(t *testing.T) {
 		recurse = func() { cx.Step(); recurse(); cx.Leave() }
 		recurse()
 	})
-	if !errors.As(err, &limit) || limit.Limit != "DepthMax" || !strings.Contains(err.Error(), "the limit DepthMax is 100") {
+	if !errors.As(err, &limit) || limit.Limit != "DepthMax" || !strings.Contains(err.Error(), "too many nested calls: the limit is 100, and no flag changes it; see that the recursion ends") {
 		t.Errorf("recursion: %v", err)
 	}
 	err = r.await(cl, func(cx *Cx, _ *desk) {
@@ -200,7 +200,7 @@ func TestDepthAndFuelLimitsNameThemselves(t *testing.T) {
 			cx.Spend()
 		}
 	})
-	if !errors.As(err, &limit) || limit.Limit != "FuelMax" {
+	if !errors.As(err, &limit) || limit.Limit != "FuelMax" || !strings.Contains(err.Error(), "too many loop iterations in one step: the limit is 1000, and no flag changes it; see that the loop ends") {
 		t.Errorf("loop: %v", err)
 	}
 }

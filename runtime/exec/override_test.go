@@ -246,8 +246,8 @@ func TestFailingBlockFailsTheSnapshot(t *testing.T) {
 			for {
 				cx.Spend()
 			}
-		}, "FuelMax"},
-		"depth":    {func(cx *Cx, self *desk) { deepest(cx) }, "DepthMax"},
+		}, "too many loop iterations"},
+		"depth":    {func(cx *Cx, self *desk) { deepest(cx) }, "too many nested calls"},
 		"Go panic": {func(cx *Cx, self *desk) { panic(errors.New("in Go")) }, "in Go"},
 	} {
 		t.Run(name, func(t *testing.T) {
