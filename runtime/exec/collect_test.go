@@ -57,3 +57,36 @@ func TestClosedSystemOnAStoreIsCollected(t *testing.T) {
 	}()
 	awaitCollection(t, gone)
 }
+
+// So is one whose clients were dropped and never closed, though their objects, to which actors may refer, and what these have
+// issued and not awaited lead back to them.
+func TestClosedSystemIsCollectedWithItsClients(t *testing.T) {
+	for name, open := range map[string]func() (s *System, stop func()){
+		"in memory": func() (*System, func()) {
+			s := Open(Config{Log: quiet})
+			return s, s.Close
+		},
+		"on a store": func() (*System, func()) {
+			n := startNode(t, Config{})
+			return n.sys, n.close
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			gone := make(chan struct{})
+			func() {
+				s, stop := open()
+				defer stop()
+				runtime.AddCleanup(s, func(gone chan struct{}) { close(gone) }, gone)
+				cl := s.Client()
+				var object struct {
+					ClientObject
+					issued *Future
+				}
+				NewClientObject(cl, &object.ClientObject, &object).Stored()
+				object.issued = cl.Issue(newDesk(t, cl).Ref, &methodWork, work(func(cx *Cx, _ *desk) { Abort(cx, "no") }))
+				<-object.issued.done
+			}()
+			awaitCollection(t, gone)
+		})
+	}
+}

@@ -1,9 +1,9 @@
 package exec
 
 import (
-	"runtime"
 	"slices"
 	"sync"
+	"weak"
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -46,14 +46,14 @@ func (f *Future) fail(l letter) {
 	f.err, f.failed = l.err, &l
 	f.sys.unclaimed.put(f.failed)
 	if f.sys.baton == nil { // else the collector would decide when the dead letter is written
-		runtime.AddCleanup(f, f.sys.lost, f.failed)
+		whenGone(f, f.sys, (*System).lost, weak.Make(f.failed)) // the system refers to it, and it to the system
 	}
 }
 
 // lost turns the failure of an event whose future was dropped into a dead letter, unless
 // it was awaited before.
-func (s *System) lost(l *letter) {
-	if s.unclaimed.take(l) {
+func (s *System) lost(w weak.Pointer[letter]) {
+	if l := w.Value(); l != nil && s.unclaimed.take(l) {
 		s.deadLetter(*l)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -208,12 +209,23 @@ func newSystem(cfg Config) *System {
 // program has dropped but its share in the statistics.
 func (s *System) Client() *Client {
 	cl := s.newClient()
-	runtime.AddCleanup(cl, s.retire, cl.stats)
+	whenGone(cl, s, (*System).retire, cl.stats)
 	return cl
 }
 
-// newClient returns a client that lives as long as the system. One that the system refers
-// to must have no cleanup, which refers to the system: both would stay for ever.
+// whenGone calls f when the collector has taken p, unless it takes the system as well. A cleanup must not keep that alive: it
+// may refer to p, as by the object of a client that an actor refers to, and then all of it would stay for ever. So x must
+// not lead to the system either.
+func whenGone[P, X any](p *P, s *System, f func(*System, X), x X) {
+	w := weak.Make(s)
+	runtime.AddCleanup(p, func(x X) {
+		if s := w.Value(); s != nil {
+			f(s, x)
+		}
+	}, x)
+}
+
+// newClient returns a client that lives as long as the system.
 func (s *System) newClient() *Client {
 	s.clients.Lock()
 	defer s.clients.Unlock()
