@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -313,6 +314,29 @@ func TestRestoreRefusesAnotherFormat(t *testing.T) {
 	}
 	if err := Restore(memengine.New(), store.Identity{}, snap.each); !errors.As(err, &older) {
 		t.Errorf("Restore gave %v", err)
+	}
+}
+
+// Rows that do not say which form they have are no snapshot, nor are no rows at all.
+func TestRestoreRefusesRowsWithoutAFormat(t *testing.T) {
+	n := startNode(t, Config{})
+	b, _ := openBank(t, n.sys, "one", 1)
+	snap, _ := takeActor(t, n, b.Ref)
+	n.close()
+	snap = slices.DeleteFunc(snap, func(row [2][]byte) bool { return string(row[0]) == string(store.FormatKey()) })
+	e := n.engine.Reopen()
+	before := content(t, e)
+	for name, rows := range map[string]taken{"without it": snap, "no rows": nil} {
+		var corrupt *store.CorruptError
+		if _, err := RestoreActor(e, b.ID(), rows.each); !errors.As(err, &corrupt) {
+			t.Errorf("%s: RestoreActor gave %v", name, err)
+		}
+		if err := Restore(memengine.New(), store.Identity{}, rows.each); !errors.As(err, &corrupt) {
+			t.Errorf("%s: Restore gave %v", name, err)
+		}
+	}
+	if !maps.Equal(before, content(t, e)) {
+		t.Error("the store has changed")
 	}
 }
 

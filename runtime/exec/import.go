@@ -13,6 +13,20 @@ import (
 // RowSource calls f for the rows of a snapshot, in the order of their keys.
 type RowSource func(f func(key, row []byte) error) error
 
+// formed is rows of which one says what form they have: without it nobody knows, and no rows at all would be a store that
+// has lost everything.
+func (rows RowSource) formed(f func(key, row []byte) error) error {
+	format, said := store.FormatKey(), false
+	err := rows(func(key, row []byte) error {
+		said = said || bytes.Equal(key, format)
+		return f(key, row)
+	})
+	if err == nil && !said {
+		err = &store.CorruptError{Key: format, Reason: "the snapshot does not have it"}
+	}
+	return err
+}
+
 // restoreBatchBytes is how much is written at a time to a store that nobody uses yet.
 const restoreBatchBytes = 4 << 20
 
@@ -20,7 +34,7 @@ const restoreBatchBytes = 4 << 20
 // The caller closes the engine; if Restore fails what is in it is of no use.
 func Restore(e store.Engine, id store.Identity, rows RowSource) error {
 	b := e.NewBatch()
-	err := rows(func(key, row []byte) error {
+	err := rows.formed(func(key, row []byte) error {
 		if err := store.Copy(b, id, key, row); err != nil {
 			return err
 		}
@@ -98,7 +112,7 @@ func (r *actorRestore) run(root event.ActorID, rows RowSource) error {
 	default:
 		return err
 	}
-	if err := rows(r.put); err != nil {
+	if err := rows.formed(r.put); err != nil {
 		return err
 	}
 	if !r.members[root] {

@@ -40,10 +40,13 @@ func Copy(b Batch, id Identity, key, row []byte) error {
 	return nil
 }
 
+// FormatKey returns the key of the row which says what form all rows have.
+func FormatKey() []byte { return MetaKey(metaFormat) }
+
 // CheckFormat returns an error if this is the row of a snapshot which says that its rows have another form
 // than those of this version.
 func CheckFormat(key, payload []byte) error {
-	if !bytes.Equal(key, MetaKey(metaFormat)) {
+	if !bytes.Equal(key, FormatKey()) {
 		return nil
 	}
 	n, _ := binary.Uvarint(payload)
