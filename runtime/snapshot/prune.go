@@ -3,6 +3,7 @@ package snapshot
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Prune deletes all but the newest keep snapshots of what like is of, in its store, and the chunks that
@@ -15,15 +16,13 @@ func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int
 	if err != nil {
 		return 0, err
 	}
+	var old []string
 	used, oldest := make(map[string]bool), ""
 	for i := len(list) - 1; i >= 0; i-- {
 		m := &list[i]
 		if m.Kind == like.Kind && m.Actor == like.Actor {
 			if keep--; keep < 0 {
-				if err := t.Delete(ctx, m.path()); err != nil {
-					return deleted, err
-				}
-				deleted++
+				old = append(old, m.path())
 				continue
 			}
 		}
@@ -32,6 +31,11 @@ func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int
 			used[m.content(c)] = true
 		}
 	}
+	// Before anything that they list: a crash must leave none that lacks some of it.
+	if err := t.Delete(ctx, old...); err != nil {
+		return 0, err
+	}
+	deleted = len(old)
 	for _, bad := range damaged {
 		if keep > 0 || bad.Newer || !bad.before(oldest) {
 			return deleted, fmt.Errorf("the content of deleted snapshots stays, as nobody knows what of it another one needs: %w; or delete %s", bad, bad.Name)
@@ -45,12 +49,13 @@ func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int
 	if err != nil {
 		return deleted, err
 	}
-	for _, e := range entries {
-		if !used[e.Name] {
-			if err := t.Delete(ctx, e.Name); err != nil {
-				return deleted, err
-			}
-		}
+	entries = slices.DeleteFunc(entries, func(e Entry) bool { return used[e.Name] })
+	unused := make([]string, len(entries))
+	for i, e := range entries {
+		unused[i] = e.Name
+	}
+	if err := t.Delete(ctx, unused...); err != nil {
+		return deleted, err
 	}
 	if d, ok := t.(directory); ok {
 		err = d.sweep(ctx, like.Store)

@@ -23,8 +23,8 @@ type Target interface {
 	Get(ctx context.Context, name string) (io.ReadCloser, error)
 	// List returns the names that begin with prefix, ascending, with the sizes of the content.
 	List(ctx context.Context, prefix string) ([]Entry, error)
-	// Delete removes name; it is no error if there is none.
-	Delete(ctx context.Context, name string) error
+	// Delete removes names, which have gone for good when it returns; it is no error if there is none of a name.
+	Delete(ctx context.Context, names ...string) error
 	// String names the target to people.
 	String() string
 }
@@ -146,16 +146,25 @@ func (d directory) sweep(ctx context.Context, store string) error {
 	})
 }
 
-// Delete implements Target.
-func (d directory) Delete(_ context.Context, name string) error {
-	file, err := d.path(name)
-	if err != nil {
-		return err
+// Delete implements Target. Each directory is synced once.
+func (d directory) Delete(ctx context.Context, names ...string) (err error) {
+	dirs := make(map[string]bool)
+	for _, name := range names {
+		file, bad := d.path(name)
+		if err = errors.Join(bad, ctx.Err()); err == nil {
+			err = os.Remove(file)
+		}
+		if err == nil {
+			dirs[filepath.Dir(file)] = true
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		err = nil
 	}
-	if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	for dir := range dirs {
+		err = errors.Join(err, syncDir(dir))
 	}
-	return nil
+	return err
 }
 
 // makeDirs is os.MkdirAll; what it has made is there after a crash.
@@ -175,7 +184,8 @@ func makeDirs(dir string) error {
 	return syncDir(parent)
 }
 
-func syncDir(dir string) error {
+// syncDir makes the names in a directory durable; tests look at when.
+var syncDir = func(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -139,10 +139,15 @@ func (t *target) List(ctx context.Context, prefix string) ([]snapshot.Entry, err
 }
 
 // Delete implements snapshot.Target.
-func (t *target) Delete(ctx context.Context, name string) error {
-	key, err := t.key(name)
-	if err != nil {
-		return err
+func (t *target) Delete(ctx context.Context, names ...string) error {
+	for _, name := range names {
+		key, err := t.key(name)
+		if err == nil {
+			err = t.client.RemoveObject(ctx, t.bucket, key, minio.RemoveObjectOptions{})
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return t.client.RemoveObject(ctx, t.bucket, key, minio.RemoveObjectOptions{})
+	return nil
 }
