@@ -16,6 +16,8 @@ const chunkHead = "aeon rows 1\n"
 const (
 	chunkBytesMin = 256 << 10
 	chunkBytesMax = 8 << 20
+	// contentBytesMax is more than any chunk has: a last row whose parts are as large as can be stands behind what is not full.
+	contentBytesMax = chunkBytesMax + 2*(math.MaxInt32+binary.MaxVarintLen64)
 	// A chunk ends behind a key whose hash says so, about every 1 024th.
 	cutMask = 1<<10 - 1
 )

@@ -2,6 +2,7 @@ package snapshot_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -126,5 +127,72 @@ func TestPruneDeletesWhatNoSnapshotHas(t *testing.T) {
 	}
 	if err := snapshot.Verify(ctx, to, &last.Manifest); err != nil {
 		t.Error(err)
+	}
+}
+
+// Sizes that no chunk can have are damage, whatever the checksum says, and nobody makes room for them.
+func TestImpossibleSizes(t *testing.T) {
+	ctx, root := context.Background(), t.TempDir()
+	to := snapshot.Dir(root)
+	one := take(t, to, 1, map[string]string{"a": "1"})
+	file := manifestOf(root, one)
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _, _ := strings.Cut(string(whole), "\n\"sha256:")
+	for was, now := range map[string]string{
+		fmt.Sprintf(`"bytes": %d`, one.Chunks[0].Bytes): fmt.Sprintf(`"bytes": %d`, int64(1)<<60),
+		`"rows": 1,`: fmt.Sprintf(`"rows": %d,`, int64(1)<<60),
+	} {
+		hostile := strings.Replace(text, was, now, 1)
+		if hostile == text {
+			t.Fatalf("there is no %s in %s", was, text)
+		}
+		hostile = fmt.Sprintf("%s\n\"sha256:%x\"\n", hostile, sha256.Sum256([]byte(hostile)))
+		if err := os.WriteFile(file, []byte(hostile), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		list, damaged, err := snapshot.List(ctx, to, "")
+		if err != nil || len(list) != 0 || len(damaged) != 1 || !strings.Contains(damaged[0].Error(), fmt.Sprint(int64(1)<<60)) {
+			t.Errorf("%s: %v, %v, %v", now, list, damaged, err)
+		}
+	}
+}
+
+// A later snapshot relies on content that is there, and does not read it again. What has rotted is named by who reads it, and
+// comes back, for all snapshots that have it, with the next one after it was deleted; what has another length comes back by itself.
+func TestRottenContent(t *testing.T) {
+	ctx, root := context.Background(), t.TempDir()
+	to := snapshot.Dir(root)
+	content := map[string]string{"a": "the same"}
+	first := take(t, to, 1, content)
+	file := filepath.Join(root, first.Store, "chunks", first.Chunks[0].SHA256)
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, rotten := range []string{strings.Replace(string(whole), "same", "lame", 1), string(whole[:len(whole)-1])} {
+		if err := os.WriteFile(file, []byte(rotten), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		var damage *snapshot.DamageError
+		if err := snapshot.Verify(ctx, to, &first.Manifest); !errors.As(err, &damage) || !strings.HasSuffix(file, filepath.FromSlash(damage.Name)) {
+			t.Fatalf("Verify: %v", err)
+		}
+		if len(rotten) == len(whole) {
+			if next := take(t, to, uint64(10*n+2), content); next.New != 0 || !strings.Contains(damage.Error(), "until it is deleted") {
+				t.Errorf("a snapshot sent %d chunks, and it is said: %v", next.New, damage)
+			}
+			if err := os.Remove(file); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if next := take(t, to, uint64(10*n+3), content); next.New != 1 {
+			t.Errorf("the next snapshot sent %d chunks", next.New)
+		}
+		if err := snapshot.Verify(ctx, to, &first.Manifest); err != nil {
+			t.Error(err)
+		}
 	}
 }

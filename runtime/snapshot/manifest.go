@@ -158,8 +158,8 @@ func readManifest(ctx context.Context, t Target, name string) (*Manifest, error)
 		return nil, damaged("it does not belong there")
 	}
 	for _, c := range m.Chunks {
-		if len(c.SHA256) != 64 || strings.Trim(c.SHA256, "0123456789abcdef") != "" || c.Bytes < 0 || c.Rows < 0 {
-			return nil, damaged(fmt.Sprintf("it lists a chunk %q", c.SHA256))
+		if len(c.SHA256) != 64 || strings.Trim(c.SHA256, "0123456789abcdef") != "" || c.Bytes < 0 || c.Bytes > contentBytesMax || c.Rows < 0 || int64(c.Rows) > c.Bytes {
+			return nil, damaged(fmt.Sprintf("it lists a chunk %q with %d rows in %d bytes", c.SHA256, c.Rows, c.Bytes))
 		}
 	}
 	return m, nil

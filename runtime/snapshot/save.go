@@ -147,7 +147,7 @@ func Read(ctx context.Context, t Target, m *Manifest, f func(key, value []byte) 
 		case int64(len(buf)) != c.Bytes:
 			return damaged(fmt.Sprintf("it has not %d bytes", c.Bytes))
 		case hex.EncodeToString(sum[:]) != c.SHA256:
-			return damaged("its content has changed")
+			return damaged("its content has changed, and later snapshots rely on it until it is deleted")
 		}
 		rows, err := eachRow(buf, f)
 		if errors.Is(err, errChunk) || err == nil && rows != c.Rows {
