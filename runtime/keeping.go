@@ -63,7 +63,7 @@ func (k *keeping) begin(c Config, p *Package, log *slog.Logger, mustExist bool) 
 		err = fmt.Errorf("%w\n\tto begin with a new store there, add --create", err)
 	}
 	if err != nil {
-		return c, err
+		return c, k.refused(err)
 	}
 	k.failed = make(chan error, 1)
 	k.store, err = store.Open(engine, store.Options{
@@ -71,7 +71,7 @@ func (k *keeping) begin(c Config, p *Package, log *slog.Logger, mustExist bool) 
 	})
 	if err != nil {
 		_ = engine.Close() // the error that counts is the first
-		return c, err
+		return c, k.refused(err)
 	}
 	c.Store, c.Classes = k.store, AllClasses(p)
 	if k.MemoryMax > 0 {
@@ -79,6 +79,18 @@ func (k *keeping) begin(c Config, p *Package, log *slog.Logger, mustExist bool) 
 		debug.SetMemoryLimit(k.MemoryMax + memoryBeside) // near it, collect more often rather than grow
 	}
 	return c, nil
+}
+
+// refused is why the store cannot be opened, with what more there is to know.
+func (k *keeping) refused(err error) error {
+	if errors.Is(err, store.ErrCorrupt) {
+		return fmt.Errorf("%w\n\t%s", store.In(k.Dir, err), k.listDamage())
+	}
+	return err
+}
+
+func (k *keeping) listDamage() string {
+	return "`aeond check --data " + k.Dir + "` lists what is damaged"
 }
 
 // header adds to the header of a trace which run of which store it is of, and what has survived of the
@@ -172,7 +184,7 @@ func (k *keeping) hasFailed() bool { return k.store != nil && k.store.Err() != n
 func (k *keeping) afterFailure(err error) string {
 	switch {
 	case errors.Is(err, store.ErrCorrupt):
-		return "`aeond check --data " + k.Dir + "` lists what is damaged"
+		return k.listDamage()
 	case !k.Durability.AnswersWait():
 		return fmt.Sprintf("what was answered is in %s, but for the last moments (%s); the program goes on from there when it is started again", k.Dir, k.Durability)
 	}

@@ -189,7 +189,7 @@ func (r *mainRun) open() bool {
 		r.system, err = Recover(config)
 	}
 	if err != nil {
-		r.fail(exitRefused, "%v", err)
+		r.fail(exitRefused, "%v", r.keeping.refused(err))
 		return r.abandon()
 	}
 	if r.summary || r.serve {

@@ -126,7 +126,7 @@ func status(env *cli.Env, dir string) error {
 		err = s.damage[0]
 	}
 	if err != nil {
-		return err
+		return store.In(dir, err)
 	}
 	s.write(env.Stdout, db.Identity())
 	return nil

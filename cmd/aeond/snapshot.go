@@ -136,7 +136,7 @@ func takeSnapshot(env *cli.Env, dir, to, actor, app string) error {
 	if err == nil && app == "" {
 		err = copyStopped(env, db, place, root)
 	}
-	if err = errors.Join(err, db.Close()); err != nil || app == "" {
+	if err = errors.Join(store.In(dir, err), db.Close()); err != nil || app == "" {
 		return err
 	}
 	return snapshotByProgram(env, app, dir, to, root)

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Engine is an ordered store of keys whose batches are atomic and whose log is the
@@ -88,3 +89,35 @@ func (e *CorruptError) Error() string {
 
 // Unwrap makes errors.Is(err, ErrCorrupt) true.
 func (e *CorruptError) Unwrap() error { return ErrCorrupt }
+
+// Placed is implemented by errors that name the place of the store that they are about.
+type Placed interface {
+	error
+	Place() string
+}
+
+// In returns err; one that says that data is damaged, and does not know where, names the place.
+func In(place string, err error) error {
+	if known := Placed(nil); place == "" || !errors.Is(err, ErrCorrupt) || errors.As(err, &known) {
+		return err
+	}
+	return &damagedIn{place, err}
+}
+
+// damagedIn is damage in a place.
+type damagedIn struct {
+	place string
+	cause error
+}
+
+// Error implements error.
+func (e *damagedIn) Error() string {
+	what := strings.TrimPrefix(e.cause.Error(), ErrCorrupt.Error()+": ")
+	return fmt.Sprintf("the data in %s is damaged: %s; nothing was repaired: restore the directory from a snapshot, or find out what has changed it", e.place, what)
+}
+
+// Unwrap returns what does not name the place.
+func (e *damagedIn) Unwrap() error { return e.cause }
+
+// Place implements Placed.
+func (e *damagedIn) Place() string { return e.place }

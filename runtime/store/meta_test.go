@@ -3,6 +3,7 @@ package store_test
 import (
 	"encoding/binary"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -176,7 +177,9 @@ func (identified) Identity() store.Identity {
 
 func TestRowsOfAnotherStoreAreRefused(t *testing.T) {
 	e := badEngine(t, func(store.Batch, func([]byte) []byte) {})
-	if _, err := store.Open(identified{e}, store.Options{Program: "bank"}); !errors.Is(err, store.ErrCorrupt) {
+	const want = `the data in /data is damaged: row "store" of the store itself: it is that of store `
+	if _, err := store.Open(identified{e}, store.Options{Program: "bank"}); !errors.Is(err, store.ErrCorrupt) || !strings.HasPrefix(err.Error(), want) ||
+		!strings.HasSuffix(err.Error(), "; nothing was repaired: restore the directory from a snapshot, or find out what has changed it") {
 		t.Errorf("Open: %v", err)
 	}
 }

@@ -73,7 +73,7 @@ func Open(engine Engine, o Options) (*Store, error) {
 		return nil, fmt.Errorf("a store cannot be opened with durability %v", s.mode)
 	}
 	if err := s.start(o); err != nil {
-		return nil, err
+		return nil, In(s.meta.identity.Place, err)
 	}
 	s.failure.fatal = o.Fatal
 	if s.failure.fatal == nil {
@@ -154,7 +154,7 @@ func (s *Store) Fail(err error) {
 	s.failure.Lock()
 	first := s.failure.err == nil
 	if first {
-		s.failure.err = &FailedError{err}
+		s.failure.err = &FailedError{In(s.meta.identity.Place, err)}
 		close(s.failed)
 	}
 	s.failure.Unlock()

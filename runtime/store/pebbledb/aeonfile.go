@@ -119,7 +119,7 @@ func readAeonFile(fs vfs.FS, dir string) (f aeonFile, err error) {
 	}
 	f, err = parseAeonFile(string(text))
 	if err != nil {
-		err = &DamagedError{Dir: dir, What: aeonName, Cause: err}
+		err = &DamagedError{Dir: dir, What: aeonName, Why: err.Error()}
 	}
 	return f, err
 }

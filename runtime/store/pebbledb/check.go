@@ -20,18 +20,18 @@ import (
 func (d *DB) check(path string) error {
 	names, err := d.fs.List(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return &DamagedError{d.dir, pebbleDir, errors.New("it is missing")}
+		return &DamagedError{d.dir, pebbleDir, "it is missing", nil}
 	}
 	if err != nil {
 		return err
 	}
 	name := currentManifest(names)
 	if name == "" {
-		return &DamagedError{d.dir, pebbleDir, errors.New("there is no store in it any more")}
+		return &DamagedError{d.dir, pebbleDir, "there is no store in it any more", nil}
 	}
 	data, err := readFile(d.fs, d.fs.PathJoin(path, name))
 	if errors.Is(err, os.ErrNotExist) {
-		return &DamagedError{d.dir, pebbleDir + "/" + name, errors.New("it is missing")}
+		return &DamagedError{d.dir, pebbleDir + "/" + name, "it is missing", nil}
 	}
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (d *DB) check(path string) error {
 	}
 	oldest, err := checkManifest(data, witnessed(witness, manifestNumber(name)))
 	if err != nil {
-		return &DamagedError{d.dir, pebbleDir + "/" + name, err}
+		return &DamagedError{d.dir, pebbleDir + "/" + name, err.Error(), nil}
 	}
 	return d.checkLogs(path, names, oldest, witnessedLogs(witness))
 }
@@ -127,7 +127,7 @@ func (d *DB) checkLogs(path string, names []string, oldest uint64, witnessed []u
 	add(logDirName+"/", inDir)
 	for _, number := range witnessed {
 		if number >= oldest && !slices.ContainsFunc(logs, func(l logAt) bool { return l.number == number }) {
-			return &DamagedError{d.dir, fmt.Sprintf("%s/%s/%06d%s", pebbleDir, logDirName, number, logSuffix), errors.New("it is missing")}
+			return &DamagedError{d.dir, fmt.Sprintf("%s/%s/%06d%s", pebbleDir, logDirName, number, logSuffix), "it is missing", nil}
 		}
 	}
 	slices.SortFunc(logs, func(a, b logAt) int { return int(int64(a.number) - int64(b.number)) })
@@ -137,7 +137,7 @@ func (d *DB) checkLogs(path string, names []string, oldest uint64, witnessed []u
 			return err
 		}
 		if err := checkLog(data, uint32(l.number), i < len(logs)-1); err != nil {
-			return &DamagedError{d.dir, pebbleDir + "/" + l.name, err}
+			return &DamagedError{d.dir, pebbleDir + "/" + l.name, err.Error(), nil}
 		}
 	}
 	return nil

@@ -143,7 +143,12 @@ func flip(t testing.TB, fs vfs.FS, path string, offset int, mask byte) {
 	}
 }
 
-// refused reports whether an error tells a person what is damaged, and that it is.
+// refused reports whether an error tells a person what is damaged, where, and what to do; what the engine says of it comes last.
 func refused(err error) bool {
-	return errors.Is(err, store.ErrCorrupt) && strings.Contains(err.Error(), "damaged")
+	if !errors.Is(err, store.ErrCorrupt) {
+		return false
+	}
+	plain, _, _ := strings.Cut(err.Error(), " (the engine says: ")
+	return strings.Contains(plain, "the data in "+dataDir+" is damaged: ") && strings.Contains(plain, "restore the directory from a snapshot") &&
+		!strings.Contains(plain, "pebble") && !strings.Contains(err.Error(), "\n")
 }

@@ -17,7 +17,7 @@ import (
 // Open opens the store in a directory of the file system, and creates it if the directory is
 // empty or missing, unless it must exist. A directory that it refuses is as it was before; the errors are
 // *MissingError, *ForeignError, *NotDirectoryError, *InUseError, *DamagedError, *AccessError, *NoSpaceError,
-// *DiskError, *store.OtherProgramError and *store.NewerFormatError.
+// *DiskError, *EngineError, *store.OtherProgramError and *store.NewerFormatError.
 func Open(dir string, o store.EngineOptions) (store.Engine, error) {
 	return OpenFS(vfs.Default, dir, o)
 }
@@ -212,7 +212,7 @@ func (d *DB) openPebble(o store.EngineOptions) error {
 	d.logs.w.close() // the error that counts is the first
 	if !ofSystem(err) && !errors.Is(err, store.ErrCorrupt) {
 		// The disk has answered: what pebble does not like is what is there.
-		return &DamagedError{d.dir, pebbleDir, err}
+		return &DamagedError{d.dir, pebbleDir, whyFiles, err}
 	}
 	return err
 }

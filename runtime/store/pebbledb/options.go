@@ -48,7 +48,10 @@ func (d *DB) options(o store.EngineOptions) *pebble.Options {
 		Logger:                      logger{d},
 		EventListener: &pebble.EventListener{
 			BackgroundError: func(err error) { d.fail(err) },
-			DataCorruption:  func(i pebble.DataCorruptionInfo) { d.fail(&DamagedError{Dir: d.dir, What: i.Path, Cause: i.Details}) },
+			DataCorruption: func(i pebble.DataCorruptionInfo) {
+				file := strings.TrimPrefix(i.Path, d.fs.PathJoin(d.dir, "")+"/")
+				d.fail(&DamagedError{d.dir, file, whyBytes, i.Details})
+			},
 			WriteStallBegin: func(i pebble.WriteStallBeginInfo) {
 				d.log.Warn("writes wait for the disk", "reason", i.Reason)
 			},

@@ -3,6 +3,7 @@ package pebbledb
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -70,16 +71,41 @@ func (e *InUseError) Error() string {
 // DamagedError refuses, or ends the use of, a store of which a part is not what was written.
 type DamagedError struct {
 	Dir, What string
-	Cause     error
+	Why       string
+	Engine    error // what the engine says of it; nil if Why is all
 }
 
 // Error implements error.
 func (e *DamagedError) Error() string {
-	return fmt.Sprintf("the data in %s is damaged: %s: %v; nothing was repaired: restore the directory from a snapshot, or find out what has changed it", e.Dir, e.What, e.Cause)
+	text := fmt.Sprintf("the data in %s is damaged: %s: %s; nothing was repaired: restore the directory from a snapshot, or find out what has changed it", e.Dir, e.What, e.Why)
+	if e.Engine != nil {
+		text += engineSays(e.Engine)
+	}
+	return text
 }
 
 // Unwrap makes errors.Is(err, store.ErrCorrupt) true.
-func (e *DamagedError) Unwrap() []error { return []error{store.ErrCorrupt, e.Cause} }
+func (e *DamagedError) Unwrap() []error {
+	if e.Engine == nil {
+		return []error{store.ErrCorrupt}
+	}
+	return []error{store.ErrCorrupt, e.Engine}
+}
+
+// Place implements store.Placed.
+func (e *DamagedError) Place() string { return e.Dir }
+
+// What the engine reports of its files.
+const (
+	whyBytes = "its bytes are not those that were written"
+	whyFiles = "its files do not fit together as they were written"
+)
+
+// engineSays quotes the engine, on one line, for whoever looks into it.
+func engineSays(err error) string {
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	return fmt.Sprintf(" (the engine says: %s)", strings.TrimPrefix(text, "pebble: "))
+}
 
 // AccessError says that the system does not let the process use a directory.
 type AccessError struct {
@@ -109,7 +135,7 @@ func (e *NoSpaceError) Error() string {
 // Unwrap returns the system's error.
 func (e *NoSpaceError) Unwrap() error { return e.Cause }
 
-// DiskError is any other error of the disk.
+// DiskError is any other error that the system reports.
 type DiskError struct {
 	Dir   string
 	Cause error
@@ -123,11 +149,25 @@ func (e *DiskError) Error() string {
 // Unwrap returns the system's error.
 func (e *DiskError) Unwrap() error { return e.Cause }
 
+// EngineError is a failure of the engine that no error of the system explains.
+type EngineError struct {
+	Dir   string
+	Cause error
+}
+
+// Error implements error.
+func (e *EngineError) Error() string {
+	return fmt.Sprintf("the store in %s has failed, and the system has reported no error of its disk; start again, and if that fails, too, let `aeond check` read the directory%s", e.Dir, engineSays(e.Cause))
+}
+
+// Unwrap returns the engine's error.
+func (e *EngineError) Unwrap() error { return e.Cause }
+
 // describe words an error of pebble or the system for a person.
 func (d *DB) describe(err error) error { return describe(d.dir, err) }
 
 func describe(dir string, err error) error {
-	for _, known := range []any{new(*DamagedError), new(*AccessError), new(*NoSpaceError), new(*DiskError), new(*InUseError), new(*ForeignError), new(*MissingError),
+	for _, known := range []any{new(*DamagedError), new(*AccessError), new(*NoSpaceError), new(*DiskError), new(*EngineError), new(*InUseError), new(*ForeignError), new(*MissingError),
 		new(*NotDirectoryError), new(*store.OtherProgramError), new(*store.NewerFormatError)} {
 		if errors.As(err, known) {
 			return err
@@ -139,7 +179,9 @@ func describe(dir string, err error) error {
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EROFS):
 		return &AccessError{dir, err}
 	case pebble.IsCorruptionError(err):
-		return &DamagedError{dir, pebbleDir, err}
+		return &DamagedError{dir, pebbleDir, whyFiles, err}
+	case ofSystem(err):
+		return &DiskError{dir, err}
 	}
-	return &DiskError{dir, err}
+	return &EngineError{dir, err}
 }

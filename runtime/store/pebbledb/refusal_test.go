@@ -156,6 +156,22 @@ func TestSystemRefuses(t *testing.T) {
 	}
 }
 
+// What fails without an error of the system is no failed disk, and what the engine says of it comes last.
+func TestEngineFails(t *testing.T) {
+	broken := errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpMkdirAll {
+			return errors.New("pebble: element has outstanding references")
+		}
+		return nil
+	})
+	const want = "the store in data has failed, and the system has reported no error of its disk; start again, and if that fails, too, " +
+		"let `aeond check` read the directory (the engine says: element has outstanding references)"
+	_, err := pebbledb.OpenFS(errorfs.Wrap(vfs.NewMem(), broken), dataDir, store.EngineOptions{Program: "bank"})
+	if !errors.As(err, new(*pebbledb.EngineError)) || err.Error() != want {
+		t.Errorf("Open: %v\nwant: %s", err, want)
+	}
+}
+
 // An empty directory is as good as none, and so is what is left of a creation that had not
 // begun to write the store.
 func TestEmptyDirectoriesAreTaken(t *testing.T) {
