@@ -198,7 +198,7 @@ func TestFlagsOfTheStore(t *testing.T) {
 		"--durability sync":            "name it with --data",
 		"--data d --create":            "--create is for --serve",
 		"--data d --snapshots s --snapshot-actor Cell":                       "\"Cell\" is neither CLASS/NAME, nor CLASS:ID",
-		"--data d --snapshots s --snapshot-actor Sell/x":                     "the program has no actorclass demo.Sell; it has Cell",
+		"--data d --snapshots s --snapshot-actor Sell/x":                     "the program has no actorclass Sell, did you mean Cell? it has Cell",
 		"--data d --snapshots s --snapshot-actor Cell/x --snapshot-once all": "leave out --snapshot-actor",
 		"--dta d": "demo: unknown flag --dta, did you mean --data?\n\tusage: demo [flags]\n\t--help lists the flags\n",
 	} {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -43,11 +41,10 @@ func (k *keeping) nameActor(p *Package) (err error) {
 	}
 	var names []string
 	for _, c := range AllClasses(p) {
-		names = append(names, strings.TrimPrefix(c.Package+"."+c.Name, p.Name+"."))
+		names = append(names, c.Package+"."+c.Name)
 	}
-	if k.actor.Class != "" && !slices.Contains(names, strings.TrimPrefix(k.actor.Class, p.Name+".")) {
-		slices.Sort(names)
-		return fmt.Errorf("--snapshot-actor: the program has no actorclass %s; it has %s", k.actor.Class, strings.Join(names, ", "))
+	if err := k.actor.Among(names); err != nil {
+		return fmt.Errorf("--snapshot-actor: %w", err)
 	}
 	return nil
 }

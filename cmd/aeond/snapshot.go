@@ -167,7 +167,8 @@ func rootOf(db *pebbledb.DB, actor string) (id event.ActorID, err error) {
 		return id, cli.Usagef("--actor: %v", err)
 	}
 	id, err = name.Find(db)
-	if other := new(exec.OtherActorError); errors.As(err, &other) {
+	other, none := new(exec.OtherActorError), new(exec.NoClassError)
+	if errors.As(err, &other) || errors.As(err, &none) {
 		err = cli.Usagef("--actor: %v", err)
 	}
 	return id, err

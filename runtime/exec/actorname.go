@@ -1,9 +1,12 @@
 package exec
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/aeon-lang/aeon/internal/cmdline"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -53,9 +56,63 @@ func (e *OtherActorError) Error() string {
 	return fmt.Sprintf("there is no %s, but %s", e.Wanted, e.Is)
 }
 
+// NoClassError says that a program has no such class of actors.
+type NoClassError struct {
+	Class string
+	Have  []string // those that it has, as people write them
+}
+
+// Error implements error.
+func (e *NoClassError) Error() string {
+	hint := cmdline.DidYouMean(e.Class, e.Have)
+	if len(e.Have) == 0 {
+		return fmt.Sprintf("the program has no actorclass %s, nor any other", e.Class)
+	}
+	if hint == "" {
+		hint = ";"
+	}
+	return fmt.Sprintf("the program has no actorclass %s%s it has %s", e.Class, hint, strings.Join(e.Have, ", "))
+}
+
+// Among returns a *NoClassError unless the class is one of those with the names, or none is named.
+func (n ActorName) Among(classes []string) error {
+	if n.Class == "" || slices.Contains(classes, n.Class) {
+		return nil
+	}
+	bad := &NoClassError{Class: n.short(n.Class)}
+	for _, c := range classes {
+		bad.Have = append(bad.Have, n.short(c))
+	}
+	slices.Sort(bad.Have)
+	return bad
+}
+
+// short is what a class of the program is called without its package.
+func (n ActorName) short(class string) string { return strings.TrimPrefix(class, n.program+".") }
+
 // Find returns the actor that is meant in a view; of a name the one that has it now. The error is a
-// *NoActorError if there is none, and an *OtherActorError if the id is that of another one.
+// *NoActorError if there is none, a *NoClassError if there cannot be one, and an *OtherActorError if the id is that of
+// another one.
 func (n ActorName) Find(view store.Reader) (id event.ActorID, err error) {
+	id, err = n.find(view)
+	if none := new(NoActorError); !errors.As(err, &none) || n.Class == "" {
+		return id, err
+	}
+	schema, bad := store.ReadSchema(view)
+	if bad != nil {
+		return id, bad
+	}
+	var known []string
+	for _, c := range schema.Classes() {
+		known = append(known, c.Name)
+	}
+	if bad := n.Among(known); bad != nil {
+		return id, bad
+	}
+	return id, err
+}
+
+func (n ActorName) find(view store.Reader) (id event.ActorID, err error) {
 	if n.name != "" {
 		return FindNamed(view, n.Class, n.name)
 	}
@@ -67,7 +124,7 @@ func (n ActorName) Find(view store.Reader) (id event.ActorID, err error) {
 	}
 	cut := Cut{Root: n.id, view: view}
 	is, err := cut.Label(n.program)
-	if wanted := strings.TrimPrefix(n.Class, n.program+".") + ":" + n.id.String(); err == nil && n.Class != "" && is != wanted {
+	if wanted := n.short(n.Class) + ":" + n.id.String(); err == nil && n.Class != "" && is != wanted {
 		err = &OtherActorError{Wanted: wanted, Is: is}
 	}
 	return n.id, err

@@ -25,8 +25,10 @@ func TestActorsAreFoundByWhatPeopleCallThem(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"Bank/two":                 `there is no bank.Bank("two")`,
-		"other.Bank/one":           `there is no other.Bank("one")`,
+		"Bank/two":                 "there is no actor bank.Bank/two",
+		"other.Bank/one":           "the program has no actorclass other.Bank; it has Account, Bank, t.Desk, test.Hangar, w.Node",
+		"Bnk/one":                  "the program has no actorclass Bnk, did you mean Bank? it has Account, Bank, t.Desk, test.Hangar, w.Node",
+		"Nothing:9:9":              "the program has no actorclass Nothing; it has Account, Bank, t.Desk, test.Hangar, w.Node",
 		"Account:9:9":              "there is no actor 9:9",
 		"Bank:" + account.String(): "there is no Bank:" + account.String() + ", but Account:" + account.String(),
 		"Bank:" + bank.String():    "there is no Bank:" + bank.String() + ", but Bank/one",

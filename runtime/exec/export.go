@@ -49,7 +49,7 @@ type NoActorError struct {
 // Error implements error.
 func (e *NoActorError) Error() string {
 	if e.Name != "" {
-		return fmt.Sprintf("there is no %s(%q)", e.Class, e.Name)
+		return fmt.Sprintf("there is no actor %s/%s", e.Class, e.Name)
 	}
 	return fmt.Sprintf("there is no actor %v", e.ID)
 }
