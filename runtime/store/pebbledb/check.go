@@ -37,14 +37,21 @@ func (d *DB) check(path string) error {
 		return err
 	}
 	witness, err := readFile(d.fs, d.fs.PathJoin(path, witnessName))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	if errors.Is(err, os.ErrNotExist) {
+		return &DamagedError{d.dir, pebbleDir + "/" + witnessName, "it is missing, and nobody knows what else is", nil}
+	}
+	if err != nil {
 		return err
 	}
-	oldest, err := checkManifest(data, witnessed(witness, manifestNumber(name)))
+	durable, logs, err := witnessed(witness, manifestNumber(name))
+	if err != nil {
+		return &DamagedError{d.dir, pebbleDir + "/" + witnessName, err.Error(), nil}
+	}
+	oldest, err := checkManifest(data, durable)
 	if err != nil {
 		return &DamagedError{d.dir, pebbleDir + "/" + name, err.Error(), nil}
 	}
-	return d.checkLogs(path, names, oldest, witnessedLogs(witness))
+	return d.checkLogs(path, names, oldest, logs)
 }
 
 // currentManifest returns the name that the newest marker gives.
@@ -109,7 +116,7 @@ type logAt struct {
 
 // checkLogs reads the logs that are in use, among which are those of the witnessed ones that are not older than
 // the oldest.
-func (d *DB) checkLogs(path string, names []string, oldest uint64, witnessed []uint64) error {
+func (d *DB) checkLogs(path string, names []string, oldest uint64, witnessed []witnessEntry) error {
 	var logs []logAt
 	add := func(dir string, names []string) {
 		for _, n := range names {
@@ -125,10 +132,12 @@ func (d *DB) checkLogs(path string, names []string, oldest uint64, witnessed []u
 		return err
 	}
 	add(logDirName+"/", inDir)
-	for _, number := range witnessed {
-		if number >= oldest && !slices.ContainsFunc(logs, func(l logAt) bool { return l.number == number }) {
-			return &DamagedError{d.dir, fmt.Sprintf("%s/%s/%06d%s", pebbleDir, logDirName, number, logSuffix), "it is missing", nil}
+	durable := make(map[uint64]uint64)
+	for _, e := range witnessed {
+		if e.number >= oldest && !slices.ContainsFunc(logs, func(l logAt) bool { return l.number == e.number }) {
+			return &DamagedError{d.dir, fmt.Sprintf("%s/%s/%06d%s", pebbleDir, logDirName, e.number, logSuffix), "it is missing", nil}
 		}
+		durable[e.number] = e.durable
 	}
 	slices.SortFunc(logs, func(a, b logAt) int { return int(int64(a.number) - int64(b.number)) })
 	for i, l := range logs {
@@ -136,7 +145,7 @@ func (d *DB) checkLogs(path string, names []string, oldest uint64, witnessed []u
 		if err != nil {
 			return err
 		}
-		if err := checkLog(data, uint32(l.number), i < len(logs)-1); err != nil {
+		if err := checkLog(data, uint32(l.number), durable[l.number], i < len(logs)-1); err != nil {
 			return &DamagedError{d.dir, pebbleDir + "/" + l.name, err.Error(), nil}
 		}
 	}
@@ -145,13 +154,15 @@ func (d *DB) checkLogs(path string, names []string, oldest uint64, witnessed []u
 
 // checkLog returns an error unless the log is whole up to where it is known to have been
 // durable. followed says that there is a later log, before which this one was completed.
-func checkLog(data []byte, number uint32, followed bool) error {
+func checkLog(data []byte, number uint32, durable uint64, followed bool) error {
 	parse := func(b []byte) (chunk, bool) { return logChunk(b, number) }
 	end := walk(data, 0, parse, logHeaderBytes, func(int, chunk) {})
-	if proven := provenDurable(data, end, number); proven > uint64(end) {
-		return fmt.Errorf("it is broken at byte %d, and was durable up to byte %d", end, proven)
+	complete := isTrailer(data[end:], number)
+	durable = max(durable, provenDurable(data, end, number))
+	if durable > uint64(end) && !(complete && durable <= uint64(end+trailerBytes)) {
+		return fmt.Errorf("it is broken at byte %d, and was durable up to byte %d", end, durable)
 	}
-	if followed && !isTrailer(data[end:], number) {
+	if followed && !complete {
 		return fmt.Errorf("it is broken at byte %d, and was complete when the next one was begun", end)
 	}
 	return nil

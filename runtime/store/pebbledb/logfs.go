@@ -115,6 +115,9 @@ func (fs *logFS) OpenDir(name string) (vfs.File, error) {
 // close finishes what pebble has left to do.
 func (fs *logFS) close() error {
 	err := fs.q.drain()
+	if end := fs.q.durable(); err == nil && end.log != 0 {
+		err = fs.w.log(uint64(end.log), end.offset, true)
+	}
 	if closed := fs.w.close(); err == nil {
 		err = closed
 	}

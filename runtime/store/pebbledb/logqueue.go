@@ -164,7 +164,7 @@ func (q *logQueue) do(op logOp) error {
 		if err := f.real.SyncData(); err != nil {
 			return err
 		}
-		if err := q.witness.log(uint64(f.number)); err != nil {
+		if err := q.witness.log(uint64(f.number), uint64(f.written), false); err != nil {
 			return err
 		}
 		q.mu.Lock()

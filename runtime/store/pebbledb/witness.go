@@ -2,6 +2,7 @@ package pebbledb
 
 import (
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"os"
 	"slices"
@@ -15,8 +16,11 @@ import (
 // longer names: a manifest that ends before is damaged, and not cut short by a crash. It
 // has two entries, which are written in turn, so that a crash spoils at most the newer one.
 //
-// Behind them are entries of logs, one each, written when a log is first durable: one that the manifest has in
-// use, and that is not there, was removed. Nothing else tells, as the numbers of logs have gaps.
+// Behind them are entries of logs, one each, written when a log is first durable, and when the store is closed: one that the
+// manifest has in use, and that is not there, or ends before, was removed or emptied. Nothing else tells, as the numbers of logs have gaps.
+//
+// A store has a witness before its directory says that it is ready, and at most one entry is being written when a process
+// ends: without an entry of a manifest the witness itself is damaged.
 const witnessName = "WITNESS"
 
 const (
@@ -49,18 +53,21 @@ func (w *witness) manifest(number, durable uint64) error {
 	return w.write(int((w.turn+1)%manifestSlots), number, durable)
 }
 
-// log notes that something of a log is durable. The entry of the oldest log makes room for it.
-func (w *witness) log(number uint64) error {
+// log notes up to where a log is durable, if that was not noted yet, or again. The entry of the oldest log makes room for it.
+func (w *witness) log(number, durable uint64, again bool) error {
 	w.Lock()
 	defer w.Unlock()
 	if err := w.open(); err != nil {
 		return err
 	}
-	if slices.Contains(w.logs[:], number) {
+	slot := slices.Index(w.logs[:], number)
+	if slot >= 0 && !again {
 		return nil
 	}
-	slot := slices.Index(w.logs[:], slices.Min(w.logs[:]))
-	if err := w.write(manifestSlots+slot, number, 0); err != nil {
+	if slot < 0 {
+		slot = slices.Index(w.logs[:], slices.Min(w.logs[:]))
+	}
+	if err := w.write(manifestSlots+slot, number, durable); err != nil {
 		return err
 	}
 	w.logs[slot] = number
@@ -131,22 +138,19 @@ func witnessEntries(data []byte) (list []witnessEntry) {
 	return list
 }
 
-// witnessed returns up to where a manifest is known to have been durable.
-func witnessed(data []byte, manifest uint64) (durable uint64) {
+// witnessed returns up to where a manifest is known to have been durable, and the same of logs. Older versions have
+// noted 0 for these.
+func witnessed(data []byte, manifest uint64) (durable uint64, logs []witnessEntry, err error) {
+	err = errors.New("it says nothing of any manifest")
 	for _, e := range witnessEntries(data) {
-		if e.slot < manifestSlots && e.number == manifest {
+		if e.slot >= manifestSlots {
+			logs = append(logs, e)
+			continue
+		}
+		err = nil
+		if e.number == manifest {
 			durable = max(durable, e.durable)
 		}
 	}
-	return durable
-}
-
-// witnessedLogs returns the logs that are known to have been there.
-func witnessedLogs(data []byte) (numbers []uint64) {
-	for _, e := range witnessEntries(data) {
-		if e.slot >= manifestSlots {
-			numbers = append(numbers, e.number)
-		}
-	}
-	return numbers
+	return durable, logs, err
 }
