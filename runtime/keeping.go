@@ -160,10 +160,8 @@ func describeRestored(r Restored) string {
 		switch {
 		case part.n > exec.RestoredMax && part.noun == "actor":
 			parts = append(parts, fmt.Sprintf("more than %d actors", exec.RestoredMax))
-		case part.n == 1:
-			parts = append(parts, "1 "+part.noun)
-		case part.n > 1:
-			parts = append(parts, fmt.Sprintf("%d %ss", part.n, part.noun))
+		case part.n > 0:
+			parts = append(parts, plural(uint64(part.n), part.noun))
 		}
 	}
 	switch {

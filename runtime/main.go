@@ -311,10 +311,17 @@ func (r *mainRun) interrupted(sig os.Signal) {
 // insist lets a further signal kill the process: a disk that does not answer holds nobody who asks again.
 func insist() { signal.Reset(os.Interrupt, syscall.SIGTERM) }
 
+func plural(n uint64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
 func writeSummary(w io.Writer, p *Package, t Stats, took time.Duration) {
-	fmt.Fprintf(w, "%s: ended after %.2f s: %d events committed, %d undone", p.Name, took.Seconds(), t.Commits, t.Aborts)
+	fmt.Fprintf(w, "%s: ended after %.2f s: %s committed, %d undone", p.Name, took.Seconds(), plural(t.Commits, "event"), t.Aborts)
 	if t.DeadLetters > 0 {
-		fmt.Fprintf(w, ", %d dead letters (failures that nobody awaited)", t.DeadLetters)
+		fmt.Fprintf(w, ", %s (failures that nobody awaited)", plural(t.DeadLetters, "dead letter"))
 	}
 	fmt.Fprintln(w)
 }

@@ -52,6 +52,11 @@ func TestMainSummarises(t *testing.T) {
 	if !strings.HasPrefix(err, "demo: ended after 0.") || !strings.HasSuffix(err, "0 events committed, 0 undone\n") {
 		t.Errorf("stderr %q", err)
 	}
+	for n, want := range map[uint64]string{0: "0 dead letters", 1: "1 dead letter", 2: "2 dead letters"} {
+		if got := plural(n, "dead letter"); got != want {
+			t.Errorf("plural: %q, want %q", got, want)
+		}
+	}
 }
 
 func TestMainRefusesWhatItDoesNotKnow(t *testing.T) {

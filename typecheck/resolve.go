@@ -1,7 +1,9 @@
 package typecheck
 
 import (
+	"fmt"
 	"path"
+	"strings"
 
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
@@ -49,7 +51,10 @@ func (c *checker) importDecl(fs *fileScope, im *ast.ImportDecl) {
 	if c.opts.Import == nil {
 		c.errorf(diag.BadImport, im, "cannot import %q: there are no packages to import here", im.Path.Value)
 	} else if p, err := c.opts.Import(im.Path.Value); err != nil {
-		c.errorf(diag.BadImport, im, "cannot import %q: %v", im.Path.Value, err)
+		d := c.errorf(diag.BadImport, im, "cannot import %q: %v", im.Path.Value, err)
+		if !strings.HasPrefix(im.Path.Value, ".") {
+			d.Help = fmt.Sprintf("what is imported is written in aeon; functions of a Go package are declared: `extern go %q { … }`", im.Path.Value)
+		}
 	} else {
 		pkg, name = p, p.Name
 	}

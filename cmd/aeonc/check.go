@@ -3,7 +3,6 @@ package main
 import (
 	"flag"
 	"fmt"
-	"strings"
 
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/internal/cmdline"
@@ -72,7 +71,7 @@ func formatFlag(fs *flag.FlagSet) *string {
 				return nil
 			}
 		}
-		return fmt.Errorf("there is no such format%s; the formats are %s", cmdline.DidYouMean(s, cli.DiagnosticFormats), strings.Join(cli.DiagnosticFormats, ", "))
+		return fmt.Errorf("there is no such format%s", cmdline.Choices(s, cli.DiagnosticFormats, "the formats are"))
 	})
 	return &format
 }

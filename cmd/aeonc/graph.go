@@ -52,7 +52,7 @@ func graphFormat(format, out string) (string, error) {
 		}
 	}
 	if !slices.Contains(graph.Formats, format) {
-		return "", cli.Usagef("there is no graph format %q%s; the formats are %s", format, cmdline.DidYouMean(format, graph.Formats), strings.Join(graph.Formats, ", "))
+		return "", cli.Usagef("there is no graph format %q%s", format, cmdline.Choices(format, graph.Formats, "the formats are"))
 	}
 	return format, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/aeon-lang/aeon/internal/cli"
@@ -104,6 +105,9 @@ func checkTraces(env *cli.Env, names []string) error {
 
 func checkTrace(name string) (*trace.Report, error) {
 	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s does not exist", name)
+	}
 	if err != nil {
 		return nil, err
 	}

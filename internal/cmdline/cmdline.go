@@ -122,6 +122,15 @@ func DidYouMean(typed string, names []string) string {
 	return didYouMean(typed, names, func(name string) string { return name })
 }
 
+// Choices is DidYouMean with all names behind it: ", did you mean svg? the formats are svg, dot", what being "the formats are".
+func Choices(typed string, names []string, what string) string {
+	hint := DidYouMean(typed, names)
+	if hint == "" {
+		hint = ";"
+	}
+	return hint + " " + what + " " + strings.Join(names, ", ")
+}
+
 // didYouMean shows the nearest name as shown returns it.
 func didYouMean(typed string, names []string, shown func(string) string) string {
 	nearest := similar.Nearest(typed, func(yield func(string)) {

@@ -113,8 +113,8 @@ func hashString(h uint64, s string) uint64 {
 // ParseActorID reads what ActorID.String prints.
 func ParseActorID(text string) (id ActorID, err error) {
 	var rest string
-	if n, err := fmt.Sscanf(text, "%d:%x%s", &id.Birth, &id.Serial, &rest); n != 2 || id.String() != text {
-		return ActorID{}, fmt.Errorf("%q is no id of an actor: %w", text, err)
+	if n, _ := fmt.Sscanf(text, "%d:%x%s", &id.Birth, &id.Serial, &rest); n != 2 || id.String() != text {
+		return ActorID{}, fmt.Errorf("%q is no id of an actor, as 12:3f is", text)
 	}
 	return id, nil
 }

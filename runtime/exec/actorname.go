@@ -64,14 +64,10 @@ type NoClassError struct {
 
 // Error implements error.
 func (e *NoClassError) Error() string {
-	hint := cmdline.DidYouMean(e.Class, e.Have)
 	if len(e.Have) == 0 {
 		return fmt.Sprintf("the program has no actorclass %s, nor any other", e.Class)
 	}
-	if hint == "" {
-		hint = ";"
-	}
-	return fmt.Sprintf("the program has no actorclass %s%s it has %s", e.Class, hint, strings.Join(e.Have, ", "))
+	return fmt.Sprintf("the program has no actorclass %s%s", e.Class, cmdline.Choices(e.Class, e.Have, "it has"))
 }
 
 // Among returns a *NoClassError unless the class is one of those with the names, or none is named.

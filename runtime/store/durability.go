@@ -52,11 +52,11 @@ func ParseDurability(s string) (Durability, error) {
 	case mode == "relaxed" && has:
 		d, err := time.ParseDuration(value)
 		if err != nil || d <= 0 || d > relaxedMax {
-			return Durability{}, fmt.Errorf("durability %q: relaxed takes a time above 0s and up to %v, as in relaxed=10ms", s, relaxedMax)
+			return Durability{}, fmt.Errorf("%q: relaxed takes a time above 0s and up to %v, as in relaxed=10ms", s, relaxedMax)
 		}
 		return Relaxed(d), nil
 	}
-	return Durability{}, fmt.Errorf("durability %q is none of sync, relaxed=10ms and memory", s)
+	return Durability{}, fmt.Errorf("%q is none of sync, relaxed=10ms and memory", s)
 }
 
 // String writes the mode as ParseDurability reads it.

@@ -191,14 +191,14 @@ func TestDurabilityIsWrittenAndRead(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"":              `durability "" is none of sync, relaxed=10ms and memory`,
-		"fsync":         `durability "fsync" is none of sync, relaxed=10ms and memory`,
-		"relaxed":       `durability "relaxed" is none of sync, relaxed=10ms and memory`,
-		"relaxed=10":    `durability "relaxed=10": relaxed takes a time above 0s and up to 1m0s, as in relaxed=10ms`,
-		"relaxed=0s":    `durability "relaxed=0s": relaxed takes a time above 0s and up to 1m0s, as in relaxed=10ms`,
-		"relaxed=10h":   `durability "relaxed=10h": relaxed takes a time above 0s and up to 1m0s, as in relaxed=10ms`,
-		"sync=relaxed":  `durability "sync=relaxed" is none of sync, relaxed=10ms and memory`,
-		"memory=always": `durability "memory=always" is none of sync, relaxed=10ms and memory`,
+		"":              `"" is none of sync, relaxed=10ms and memory`,
+		"fsync":         `"fsync" is none of sync, relaxed=10ms and memory`,
+		"relaxed":       `"relaxed" is none of sync, relaxed=10ms and memory`,
+		"relaxed=10":    `"relaxed=10": relaxed takes a time above 0s and up to 1m0s, as in relaxed=10ms`,
+		"relaxed=0s":    `"relaxed=0s": relaxed takes a time above 0s and up to 1m0s, as in relaxed=10ms`,
+		"relaxed=10h":   `"relaxed=10h": relaxed takes a time above 0s and up to 1m0s, as in relaxed=10ms`,
+		"sync=relaxed":  `"sync=relaxed" is none of sync, relaxed=10ms and memory`,
+		"memory=always": `"memory=always" is none of sync, relaxed=10ms and memory`,
 	} {
 		if _, err := store.ParseDurability(text); err == nil || err.Error() != want {
 			t.Errorf("ParseDurability(%q): %v\nwant: %s", text, err, want)
