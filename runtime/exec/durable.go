@@ -116,6 +116,7 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 	}
 	d.signatures.open(d.layouts.schema, cfg.Classes)
 	d.sessions.open(d)
+	d.memory.init(s, cfg.MemoryMax)
 	return d, nil
 }
 

@@ -78,7 +78,7 @@ func (s *System) readState(h *Handle) (loaded bool, err error) {
 		met = &referred{System: s, max: s.shareable()}
 		resolver = met
 	}
-	in := image.NewReader(d.store, h.id, layout, resolver).Resume(mu.copies[h])
+	in := image.NewReader(d.store, h.id, layout, resolver).Resume(mu.copies[h]).Within(&d.memory)
 	if err := in.Read(stored); err != nil {
 		d.store.Fail(err)
 		return false, &UnknownError{Cause: err}

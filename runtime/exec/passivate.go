@@ -134,15 +134,27 @@ func (s *System) unload(h *Handle) bool {
 	return gone
 }
 
-// memory keeps the heap below Config.MemoryMax.
+// memory keeps the heap below Config.MemoryMax. It is the budget of containers that come into memory after they were
+// read from the store again and again.
 type memory struct {
 	sys    *System
-	max    uint64
+	max    uint64 // 0: there is no limit
 	stop   chan struct{}
 	done   chan struct{}
-	read   func() (live, cycles uint64) // bytes that the last garbage collection has left; how many there were
-	cycles uint64
 	warned bool
+
+	mu     sync.Mutex                   // guards what follows
+	read   func() (live, cycles uint64) // bytes that the last garbage collection has left; how many there were
+	cycles uint64                       // at the last that has found too much
+	// taken is what loads have taken that go on, and settled that of those that have ended since the garbage
+	// collection before which there were settledAt.
+	taken, settled int64
+	settledAt      uint64
+}
+
+// init is to be called before any state is read.
+func (m *memory) init(s *System, max int64) {
+	m.sys, m.max, m.read = s, uint64(max), m.liveHeap
 }
 
 // liveHeap is memory.read: what the heap holds, but for the engine.
@@ -156,6 +168,35 @@ func (m *memory) liveHeap() (live, cycles uint64) {
 	return live - min(live, uint64(m.sys.durable.store.MemoryBytes())), cycles
 }
 
+// Take implements value.Budget: what comes into memory must not make the hand move.
+func (m *memory) Take(bytes int64) bool {
+	if m.max == 0 {
+		return true
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	live, cycles := m.read()
+	if cycles != m.settledAt {
+		m.settled, m.settledAt = 0, cycles
+	}
+	if float64(live)+float64(m.taken+m.settled+bytes) > memoryLow*float64(m.max) {
+		return false
+	}
+	m.taken += bytes
+	return true
+}
+
+// Settle implements value.Budget. The next garbage collection will find what it is.
+func (m *memory) Settle(bytes int64) {
+	if m.max == 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.taken -= bytes
+	m.settled += bytes
+}
+
 const (
 	memoryInterval = 20 * time.Millisecond
 	// Above memoryHigh of the budget the hand moves, until memoryLow.
@@ -165,8 +206,7 @@ const (
 	shareMin = 0.05
 )
 
-func (m *memory) start(s *System, max int64) {
-	m.sys, m.max, m.read = s, uint64(max), m.liveHeap
+func (m *memory) start() {
 	m.stop, m.done = make(chan struct{}), make(chan struct{})
 	go m.loop()
 }
@@ -192,13 +232,24 @@ func (m *memory) loop() {
 	}
 }
 
-// look moves the hand if a garbage collection has found too much since the last look.
-func (m *memory) look() {
+// found returns what the heap holds, and whether a garbage collection has found too much since the last time.
+func (m *memory) found() (live uint64, tooMuch bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	live, cycles := m.read()
 	if cycles == m.cycles || float64(live) < memoryHigh*float64(m.max) {
-		return
+		return live, false
 	}
 	m.cycles = cycles
+	return live, true
+}
+
+// look moves the hand if a garbage collection has found too much since the last look.
+func (m *memory) look() {
+	live, tooMuch := m.found()
+	if !tooMuch {
+		return
+	}
 	share := max(shareMin, (float64(live)-memoryLow*float64(m.max))/float64(live))
 	if m.sys.Unload(share) == 0 && !m.warned && live > m.max {
 		m.warned = true

@@ -34,7 +34,7 @@ func Recover(cfg Config) (*System, error) {
 		return nil, err
 	}
 	if cfg.MemoryMax > 0 && s.baton == nil {
-		d.memory.start(s, cfg.MemoryMax)
+		d.memory.start()
 	}
 	return s, nil
 }

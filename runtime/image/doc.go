@@ -24,7 +24,8 @@
 // what events write lies over it. A source shows the present state of the store, so copies
 // that are older have to be told what they miss: each commit leaves what it replaces with the
 // versions that somebody may still see. Nothing that was read is kept but the last block of
-// a vector that was read element by element; what was written is kept up to a bound.
+// a vector that was read element by element; what was written is kept up to a bound. A container of which as many
+// rows have been read as it has elements comes into memory, if the budget of its reader allows it (value.Tally).
 //
 // Readers of one body may run at the same time. Whatever cannot be read ends the process: the
 // source calls Fail of the store and panics with *value.Unreadable.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/value"
 )
 
 // A container whose rows are not all of one kind, as those of a table and its indexes, is stored
@@ -87,6 +88,16 @@ func (r *Reader) Guard(f func()) bool { return r.guard(f) }
 // Elements reads the rows of the elements of one field, as they were committed last. Any goroutine may
 // use it. A row that cannot be read makes the store fail, and what asked for it panics.
 type Elements struct{ rows fieldRows }
+
+// Load returns what a load of all n elements reads them by, and the load, if it is time for one; nil if it is not. An
+// element takes each bytes in memory besides its content.
+func (e *Elements) Load(n, each int) (*Elements, *value.Loading) {
+	rows, l := e.rows.loading(n, each)
+	if l == nil {
+		return nil, nil
+	}
+	return &Elements{*rows}, l
+}
 
 func (e *Elements) key(buf []byte, space, key string) []byte {
 	prefix := e.rows.prefix

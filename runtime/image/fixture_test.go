@@ -84,11 +84,17 @@ func (s *shop) save(a *actor, whole bool, changes []value.Undo, fields ...int) i
 func (s *shop) load() *actor {
 	s.Helper()
 	a := &actor{}
-	if err := image.NewReader(s.engine, actorID, s.layout, nil).Read(a); err != nil {
+	if err := image.NewReader(s.engine, actorID, s.layout, nil).Within(unlimited{}).Read(a); err != nil {
 		s.Fatal(err)
 	}
 	return a
 }
+
+// unlimited is a budget.
+type unlimited struct{}
+
+func (unlimited) Take(int64) bool { return true }
+func (unlimited) Settle(int64)    {}
 
 // setPrice is an event that sets one price, and commits.
 func (s *shop) setPrice(a *actor, name string, to int64) (bytes int) {

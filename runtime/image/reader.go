@@ -23,6 +23,7 @@ type Reader struct {
 	field   int
 	large   *Large
 	copies  *Copies
+	budget  value.Budget
 	far     bool
 	err     error
 }
@@ -31,6 +32,13 @@ type Reader struct {
 // to be read: the aeonrt.Resolver of their references. Containers that stay in the store go on using from.
 func NewReader(from store.Reader, id event.ActorID, layout *Layout, context any) *Reader {
 	return &Reader{from: from, id: id, layout: layout, context: context}
+}
+
+// Within lets containers that stay in the store come into memory within a budget, once they have been read often enough;
+// without, they never do.
+func (r *Reader) Within(b value.Budget) *Reader {
+	r.budget = b
+	return r
 }
 
 // Read reads all fields of an actor that has just been made.
@@ -142,7 +150,7 @@ func (r *Reader) count() int {
 // fieldRows returns what reads the elements of the field whose row was read last.
 func (r *Reader) fieldRows() fieldRows {
 	prefix := append(append([]byte(nil), r.key...), elementSpace)
-	return fieldRows{from: r.from, context: r.context, prefix: prefix, layout: r.layout, field: r.field}
+	return fieldRows{from: r.from, context: r.context, prefix: prefix, layout: r.layout, field: r.field, tally: value.NewTally(r.budget)}
 }
 
 // guard calls f, which reads elements, and reports whether it has succeeded.

@@ -16,6 +16,18 @@ type fieldRows struct {
 	prefix  []byte // of the elements' keys
 	layout  *Layout
 	field   int
+	tally   *value.Tally
+}
+
+// loading returns what a load of n elements reads by, and the load, if it is time for one; each is as in Tally.Due.
+func (f *fieldRows) loading(n, each int) (*fieldRows, *value.Loading) {
+	l := f.tally.Due(n, each)
+	if l == nil {
+		return nil, nil
+	}
+	own := *f
+	own.tally = &l.Tally
+	return &own, l
 }
 
 // scratch is the memory that one read needs.
@@ -66,8 +78,12 @@ func (f *fieldRows) get(key func(*codec.Encoder), found func(*codec.Decoder)) {
 	}
 }
 
+// read counts a row.
+func (f *fieldRows) read(key, row []byte) { f.tally.Read(len(key) - len(f.prefix) + len(row)) }
+
 // payload decodes the row under key.
 func (f *fieldRows) payload(d *codec.Decoder, key, row []byte, found func(*codec.Decoder)) {
+	f.read(key, row)
 	payload, err := store.Payload(key, row)
 	if err == nil {
 		d.Part(payload, f.context)
@@ -104,6 +120,15 @@ func (s *mapSource) Find(k any) (v any, ok bool) {
 	return v, ok
 }
 
+// Load implements value.MapSource.
+func (s *mapSource) Load(size, each int) (value.MapSource, *value.Loading) {
+	rows, l := s.loading(size, each)
+	if l == nil {
+		return nil, nil
+	}
+	return &mapSource{*rows, s.how}, l
+}
+
 // Scan implements value.MapSource.
 func (s *mapSource) Scan(values bool) value.Scan { return s.scan(values) }
 
@@ -130,8 +155,11 @@ func (m *mapScan) Next() (k, v any, ok bool) {
 	m.s.elementKey(&m.dec, key, func(d *codec.Decoder) { m.s.how.get(d, m.k) })
 	if m.values {
 		m.s.payload(&m.dec, key, row, func(d *codec.Decoder) { m.s.how.getValue(d, m.v) })
-	} else if _, err := store.Payload(key, row); err != nil {
-		m.s.damaged(key, err)
+	} else {
+		m.s.read(key, row)
+		if _, err := store.Payload(key, row); err != nil {
+			m.s.damaged(key, err)
+		}
 	}
 	return m.k, m.v, true
 }
@@ -157,6 +185,15 @@ func (ended) Close() error  { return nil }
 type vectorSource struct {
 	fieldRows
 	how elements
+}
+
+// Load implements value.VectorSource.
+func (s *vectorSource) Load(size, each int) (value.VectorSource, *value.Loading) {
+	rows, l := s.loading(size, each)
+	if l == nil {
+		return nil, nil
+	}
+	return &vectorSource{*rows, s.how}, l
 }
 
 // Elems implements value.VectorSource.

@@ -17,7 +17,7 @@ func indexSpace(i int) string { return string(binary.BigEndian.AppendUint16([]by
 const allIndexes = "x"
 
 // far reads the rows of a table that are stored. Whoever uses it holds the actor, so that nobody
-// commits another change meanwhile.
+// commits another change meanwhile. What value.Tally says of loads holds for it.
 type far struct {
 	elements *image.Elements
 	decode   func(*codec.Decoder) *row
@@ -36,6 +36,68 @@ func (f *far) must(key, space, entry string) *row {
 		f.elements.Damaged(space, entry, "there is no such row")
 	}
 	return r
+}
+
+// What a row takes in memory besides its content: with its place in the tree, and for each entry.
+const (
+	rowMemory   = 256
+	entryMemory = 128
+)
+
+// now returns what is in the table, for reading.
+func (b *Body) now() *content {
+	if b.far == nil {
+		return &b.content
+	}
+	if c := b.whole.Load(); c != nil {
+		return c
+	}
+	from, l := b.far.elements.Load(b.count, rowMemory+entryMemory*len(b.indexes))
+	if l == nil {
+		return &b.content
+	}
+	defer l.End()
+	c := b.gather(from, l.Fits)
+	if c == nil {
+		return &b.content
+	}
+	b.whole.Store(c)
+	return c
+}
+
+// own takes over what a reader has brought into memory. It is for whoever is about to write.
+func (b *Body) own() {
+	if c := b.whole.Load(); c != nil {
+		b.replace(*c)
+	}
+}
+
+// gather returns the content with all stored rows, which it reads by from, in memory; nil if fits says that they are too large.
+// It writes nothing that others read: rows over those that are stored are the same in both.
+func (b *Body) gather(from *image.Elements, fits func() bool) *content {
+	n := &Body{shape: b.shape, epoch: b.epoch}
+	n.indexes, n.count, n.changed = make([]tree[string], len(b.indexes)), b.count, b.changed
+	c := b.content
+	c.far = &far{from, b.far.decode}
+	whole := true
+	c.scan(all, func(r *row) bool {
+		key := b.keyOf(r.val)
+		if _, over := c.rows.get(key); over {
+			for i, entry := range r.entries {
+				n.indexes[i].set(n.epoch, entry, key)
+			}
+		} else {
+			r.epoch = n.epoch
+			n.list(key, r, nil)
+		}
+		n.rows.set(n.epoch, key, r)
+		whole = fits()
+		return whole
+	})
+	if !whole {
+		return nil
+	}
+	return &n.content
 }
 
 // scanBoth is scan where some rows are stored: of two rows of one key that counts which lies

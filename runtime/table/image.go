@@ -124,24 +124,10 @@ func (b *Body) committed() {
 	}
 }
 
-// readAll brings all stored rows into memory.
+// readAll brings all stored rows into memory, whatever they take.
 func (b *Body) readAll() {
-	if b.far == nil {
-		return
-	}
-	var list []*row
-	b.scan(all, func(r *row) bool {
-		list = append(list, b.shape.copy(r.val))
-		return true
-	})
-	b.write()
-	b.rows, b.far, b.count = tree[*row]{}, nil, len(list)
-	clear(b.indexes)
-	for _, r := range list {
-		key := b.keyOf(r.val)
-		r.epoch = b.epoch
-		b.list(key, r, nil)
-		b.rows.set(b.epoch, key, r)
+	if b.far != nil {
+		b.replace(*b.gather(b.far.elements, func() bool { return true }))
 	}
 }
 

@@ -62,7 +62,7 @@ func (c *counted) DeleteRange(from, to []byte) { c.n++; c.Batch.DeleteRange(from
 
 func load(t rapid.TB, e store.Reader, in *store.Layout, shape *table.Shape[string, flight]) *airline {
 	a := newAirline(shape)
-	if err := image.NewReader(e, id, in, nil).Read(a); err != nil {
+	if err := image.NewReader(e, id, in, nil).Within(newRoom(plenty)).Read(a); err != nil {
 		t.Fatal(err)
 	}
 	return a
@@ -107,8 +107,11 @@ func TestStoredTableIsItsModel(t *testing.T) {
 			}
 			before := e.m.clone()
 			e.log, e.undo = uint64(round+1), nil
-			for range rapid.IntRange(0, 40).Draw(t, "steps") {
+			for range rapid.IntRange(0, 120).Draw(t, "steps") {
 				e.step(t)
+				if rapid.IntRange(0, 15).Draw(t, "look") == 0 {
+					compare(t, e.tab, e.m)
+				}
 			}
 			snapshot, was := e.tab.Snapshot(), e.m.clone()
 			compare(t, e.tab, e.m)

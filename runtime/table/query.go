@@ -62,6 +62,8 @@ func after(prefix []byte) string {
 
 // scan yields the rows of a query, in order, until yield returns false. The table must not be
 // written meanwhile.
+func (b *Body) scan(q Query, yield func(*row) bool) { b.now().scan(q, yield) }
+
 func (c *content) scan(q Query, yield func(*row) bool) {
 	if c.far != nil {
 		c.scanBoth(q, yield)

@@ -8,7 +8,8 @@
 //
 // A table of a durable actor that has grown large has a row in the store for each of its own
 // and for each entry of an index. When the actor is loaded nothing of it is read but how many rows there are. What a program
-// asks for is read then, and what an event writes lies over what is stored until it commits.
+// asks for is read then, and what an event writes lies over what is stored until it commits. A table
+// that has been read as often as it has rows comes into memory, where there is room for it.
 //
 // Whoever reads a table holds its actor for reading, and many may at a time; whoever writes it
 // holds it for writing.
@@ -55,10 +56,12 @@ type Table[K comparable, T any] struct{ body *Body }
 //
 // Invariant: for each row that is not gone, indexes[i] has one item, row.entries[i], whose value
 // is the key of the row in bytes. A row whose epoch is not that of the body, and what is in
-// it, is never written. Without far, rows has all rows, and none that is gone.
+// it, is never written. Without far, rows has all rows, and none that is gone. Whole, if it is set, has the
+// rows that content has, and no far; then content is not written.
 type Body struct {
 	shape shape
 	content
+	whole  atomic.Pointer[content] // what readers have brought into memory since the last write
 	epoch  uint64
 	shared atomic.Bool // a snapshot was taken at this epoch
 
@@ -169,6 +172,8 @@ func (b *Body) lookup(put func(*codec.Encoder)) *row {
 }
 
 // find returns the row of a key, nil if there is none.
+func (b *Body) find(key string) *row { return b.now().find(key) }
+
 func (c *content) find(key string) *row {
 	switch r, ok := c.rows.get(key); {
 	case ok && !r.gone:
@@ -182,6 +187,7 @@ func (c *content) find(key string) *row {
 // near returns the row of a key, which lies in rows then, and whether there is one. It is for
 // whoever is about to write the row.
 func (b *Body) near(key string) (r *row, ok bool) {
+	b.own()
 	if r, ok := b.rows.get(key); ok {
 		return r, !r.gone
 	}
@@ -259,7 +265,13 @@ func (b *Body) sameKey(v any, key string) {
 
 // Clear removes all rows.
 func (b *Body) Clear() {
-	b.content = content{indexes: make([]tree[string], len(b.indexes)), changed: b.changed.all()}
+	b.replace(content{indexes: make([]tree[string], len(b.indexes)), changed: b.changed.all()})
+}
+
+// replace gives the table another content.
+func (b *Body) replace(c content) {
+	b.content = c
+	b.whole.Store(nil)
 }
 
 // write prepares for a write: what snapshots have seen stays.
@@ -318,7 +330,7 @@ func (b *Body) snapshot() *Body {
 	if !b.shared.Load() {
 		b.shared.Store(true)
 	}
-	return &Body{shape: b.shape, content: b.content.copy()}
+	return &Body{shape: b.shape, content: b.now().copy()}
 }
 
 //go:noinline

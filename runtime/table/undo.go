@@ -22,6 +22,7 @@ type rowUndo struct {
 // Undo implements value.Undo.
 func (u *rowUndo) Undo() {
 	b := u.b
+	b.own()
 	b.write()
 	if r, ok := b.rows.get(u.key); ok && !r.gone {
 		b.unlist(r)
@@ -45,7 +46,7 @@ type contentUndo struct {
 }
 
 // Undo implements value.Undo.
-func (u *contentUndo) Undo() { u.b.content = u.old }
+func (u *contentUndo) Undo() { u.b.replace(u.old) }
 
 // watch prepares the table for records of log.
 func (b *Body) watch(log uint64) {

@@ -130,13 +130,7 @@ func (m *storedMap[K, V]) Store(at *Version, size int, src MapSource) {
 // near returns a body that nobody else sees and that is in memory.
 func (m *storedMap[K, V]) near() *mapBody[K, V] {
 	if b := m.body; b.far.reads() {
-		entries := make(map[K]V, b.far.size)
-		farEach(b, true, func(k K, v V) bool {
-			MarkShared(&v) // what was written may belong to another body, too
-			entries[k] = v
-			return true
-		})
-		m.body = &mapBody[K, V]{entries: entries}
+		m.body = &mapBody[K, V]{entries: gather(b, b.far.src, func() bool { return true })}
 	}
 	return ownMap((*Map[K, V])(m))
 }

@@ -45,6 +45,8 @@ type MapSource interface {
 	Find(k any) (any, bool)
 	// Scan goes over the entries as they are now; without values it may leave them zero.
 	Scan(values bool) Scan
+	// Load is Tally.Due, and returns what the load reads the entries by.
+	Load(size, each int) (MapSource, *Loading)
 	// Damaged panics with an *Unreadable that says why what was read cannot be right.
 	Damaged(why string)
 }
@@ -55,6 +57,8 @@ type VectorSource interface {
 	// Elems returns the j-i elements from i on as they are now; those that there are not are
 	// null. The result is the caller's.
 	Elems(i, j int) []Opt[any]
+	// Load is Tally.Due, and returns what the load reads the elements by.
+	Load(size, each int) (VectorSource, *Loading)
 	// Damaged panics with an *Unreadable that says why what was read cannot be right.
 	Damaged(why string)
 }

@@ -3,6 +3,7 @@ package value
 import (
 	"maps"
 	"slices"
+	"unsafe"
 )
 
 // farMap is what the body of a map knows of its rows; nil is nothing. Without a source the
@@ -15,6 +16,9 @@ type farMap struct {
 	order func(a, b any) int // of keys and pointers to keys, with a source
 	gone  map[any]struct{}   // removed; none is in entries
 	size  int                // with a source: number of entries
+	// near is the body of a map with the same entries, all in memory, if readers have brought it there since the last
+	// write.
+	near lazyBody
 }
 
 // FarMap returns a map of size entries that src reads, at the version of what it shows now.
@@ -29,9 +33,15 @@ func IsFarMap[K comparable, V any](m Map[K, V]) bool { return m.body != nil && m
 // reads reports whether there is a source.
 func (f *farMap) reads() bool { return f != nil && f.src != nil }
 
+// clone is a copy of f for a body that differs from it in nothing yet.
 func (f *farMap) clone() *farMap {
+	if f == nil {
+		return nil
+	}
 	f.at.watched.Store(true)
-	return f.keep()
+	c := f.keep()
+	c.stray = true
+	return c
 }
 
 // keep is a copy of f for a record: f itself goes on.
@@ -39,9 +49,62 @@ func (f *farMap) keep() *farMap {
 	if f == nil {
 		return nil
 	}
-	c := *f
-	c.gone = maps.Clone(f.gone)
-	return &c
+	return &farMap{at: f.at, stray: f.stray, src: f.src, order: f.order, gone: maps.Clone(f.gone), size: f.size}
+}
+
+// entryMemory is what an entry takes in memory besides its content.
+const entryMemory = 64
+
+// nearMap returns a body with the entries of b for reading: b itself, or one that is in memory. See Tally.
+func nearMap[K comparable, V any](b *mapBody[K, V]) *mapBody[K, V] {
+	if !b.far.reads() {
+		return b
+	}
+	if n := b.far.near.get(); n != nil {
+		return (*mapBody[K, V])(n)
+	}
+	src, l := b.far.src.Load(b.far.size, entryMemory)
+	if l == nil {
+		return b
+	}
+	defer l.End()
+	entries := gather(b, src, l.Fits)
+	if entries == nil {
+		return b
+	}
+	n := &mapBody[K, V]{entries: entries}
+	b.far.near.set(unsafe.Pointer(n))
+	return n
+}
+
+// gather returns all entries of a body that has a source, and reads those that are stored from src; nil if fits says that
+// they are too large.
+func gather[K comparable, V any](b *mapBody[K, V], src MapSource, fits func() bool) map[K]V {
+	entries := make(map[K]V, b.far.size)
+	whole := true
+	from := &farMap{at: b.far.at, src: src, order: b.far.order, gone: b.far.gone, size: b.far.size}
+	from.each(true, written(b), func(k, v any) bool {
+		e := *v.(*V)
+		MarkShared(&e) // what was written may belong to another body, too
+		entries[keyIn[K](k)] = e
+		whole = fits()
+		return whole
+	})
+	if !whole {
+		return nil
+	}
+	return entries
+}
+
+// takeNear makes b, which is sole, the body that readers have brought into memory, if there is one.
+func takeNear[K comparable, V any](b *mapBody[K, V]) {
+	if !b.far.reads() {
+		return
+	}
+	if n := (*mapBody[K, V])(b.far.near.get()); n != nil {
+		b.entries, b.far = n.entries, &farMap{at: b.far.at, stray: b.far.stray}
+		b.keys.set(n.keys.get())
+	}
 }
 
 // find returns the value of a key that is not among the entries, and whether there is one.
@@ -153,30 +216,31 @@ func (f *farMap) each(values bool, written map[any]any, visit func(k, v any) boo
 	}
 }
 
-// farFind is Find for a key, in an any, that is not among the entries.
-func farFind[K comparable, V any](b *mapBody[K, V], k any) (v V, ok bool) {
-	x, ok := b.far.find(k)
+// farFind is Find for a key that is not among the entries.
+func farFind[K comparable, V any](b *mapBody[K, V], k K) (v V, ok bool) {
+	if n := nearMap(b); n != b {
+		v, ok = n.entries[k]
+		return v, ok
+	}
+	x, ok := b.far.find(any(k))
 	if ok {
 		v = *x.(*V)
 	}
 	return v, ok
 }
 
-// farPut gives k a value in a body that is sole and has a source.
-func farPut[K comparable, V any](b *mapBody[K, V], k K, v V) {
-	if !(Map[K, V]{body: b}).Has(k) {
-		b.far.added(k)
-	}
-	b.entries[k] = v
-}
-
 // farEach is Each for a body with a source; without values it may give zero values.
 func farEach[K comparable, V any](b *mapBody[K, V], values bool, visit func(K, V) bool) {
-	written := make(map[any]any, len(b.entries))
+	b.far.each(values, written(b), func(k, v any) bool { return visit(keyIn[K](k), *v.(*V)) })
+}
+
+// written returns the entries that are in the body.
+func written[K comparable, V any](b *mapBody[K, V]) map[any]any {
+	list := make(map[any]any, len(b.entries))
 	for k, v := range b.entries {
-		written[k] = &v
+		list[k] = &v
 	}
-	b.far.each(values, written, func(k, v any) bool { return visit(keyIn[K](k), *v.(*V)) })
+	return list
 }
 
 // keyIn returns the key that k is or points to.

@@ -3,6 +3,7 @@ package value
 import (
 	"maps"
 	"sync/atomic"
+	"unsafe"
 )
 
 // farVector is what the body of a vector knows of its rows; nil is nothing. Without a source the
@@ -16,6 +17,7 @@ type farVector struct {
 	size  int // with a source
 	read  atomic.Pointer[vectorBlock]
 	asked atomic.Int64 // the element behind the one that was read last
+	near  lazyBody     // as in farMap
 }
 
 // vectorBlock is a part of a vector as it was read: loops ask for one element after the other.
@@ -94,14 +96,16 @@ func (f *farVector) must(o Opt[any], i int) any {
 // fetchMax is how many elements are asked for at once when many are needed.
 const fetchMax = 4096
 
-// each calls visit for the elements from i to j.
-func (f *farVector) each(i, j int, visit func(p any)) {
+// each calls visit for the elements from i to j, until it returns false.
+func (f *farVector) each(i, j int, visit func(p any) bool) {
 	for ; i < j; i += fetchMax {
 		for n, o := range f.stored(i, min(i+fetchMax, j)) {
-			if p := f.over[i+n]; p != nil {
-				visit(p)
-			} else {
-				visit(f.must(o, i+n))
+			p := f.over[i+n]
+			if p == nil {
+				p = f.must(o, i+n)
+			}
+			if !visit(p) {
+				return
 			}
 		}
 	}
@@ -127,25 +131,74 @@ func (f *farVector) cut(n int) {
 	}
 }
 
-// farElem returns element i, which there is.
-func farElem[T any](f *farVector, i int) T {
-	if p := f.over[i]; p != nil {
+// farElem returns element i, which there is, of a body that has a source.
+func farElem[T any](b *vectorBody[T], i int) T {
+	if n := nearVector(b); n != b {
+		return n.elems[i]
+	}
+	if p := b.far.over[i]; p != nil {
 		return *p.(*T)
 	}
-	return *f.elem(i).(*T)
+	return *b.far.elem(i).(*T)
 }
 
 // fetch reads the elements from i to j.
 func fetch[T any](f *farVector, i, j int) []T {
 	list := make([]T, 0, j-i)
-	f.each(i, j, func(p any) { list = append(list, *p.(*T)) })
+	f.each(i, j, func(p any) bool {
+		list = append(list, *p.(*T))
+		return true
+	})
 	return list
+}
+
+// elemMemory is what an element takes in memory besides its content.
+const elemMemory = 16
+
+// nearVector is nearMap for a vector.
+func nearVector[T any](b *vectorBody[T]) *vectorBody[T] {
+	if !b.far.reads() {
+		return b
+	}
+	if n := b.far.near.get(); n != nil {
+		return (*vectorBody[T])(n)
+	}
+	src, l := b.far.src.Load(b.far.size, elemMemory)
+	if l == nil {
+		return b
+	}
+	defer l.End()
+	n, whole := &vectorBody[T]{elems: make([]T, 0, b.far.size)}, true
+	from := &farVector{at: b.far.at, src: src, size: b.far.size, over: b.far.over}
+	from.each(0, from.size, func(p any) bool {
+		e := *p.(*T)
+		MarkShared(&e)
+		n.elems = append(n.elems, e)
+		whole = l.Fits()
+		return whole
+	})
+	if !whole {
+		return b
+	}
+	b.far.near.set(unsafe.Pointer(n))
+	return n
+}
+
+// takeNearVector is takeNear for a vector.
+func takeNearVector[T any](b *vectorBody[T]) {
+	if !b.far.reads() {
+		return
+	}
+	if n := (*vectorBody[T])(b.far.near.get()); n != nil {
+		b.elems, b.far = n.elems, &farVector{at: b.far.at, stray: b.far.stray}
+	}
 }
 
 // cloneFar returns a copy of f, with its own elements.
 func cloneFar[T any](f *farVector) *farVector {
 	f.at.watched.Store(true)
 	c := f.keep()
+	c.stray = true
 	for i, p := range c.over {
 		e := *p.(*T)
 		MarkShared(&e)

@@ -14,16 +14,16 @@ type Map[K comparable, V any] struct{ body *mapBody[K, V] }
 type mapBody[K comparable, V any] struct {
 	mark    mark
 	entries map[K]V
-	keys    keyList
-	far     *farMap // of a map that is stored by element
+	keys    lazyBody // of a vector
+	far     *farMap  // of a map that is stored by element
 }
 
-// keyList is an atomic pointer to the vectorBody of a map's keys. It is no atomic.Pointer, because Go
-// would compile the methods of that for every type of keys.
-type keyList struct{ p unsafe.Pointer }
+// lazyBody is an atomic pointer to a body that readers make. It is no atomic.Pointer, because Go would
+// compile the methods of that for every type of elements.
+type lazyBody struct{ p unsafe.Pointer }
 
-func (l *keyList) get() unsafe.Pointer     { return atomic.LoadPointer(&l.p) }
-func (l *keyList) set(keys unsafe.Pointer) { atomic.StorePointer(&l.p, keys) }
+func (l *lazyBody) get() unsafe.Pointer     { return atomic.LoadPointer(&l.p) }
+func (l *lazyBody) set(body unsafe.Pointer) { atomic.StorePointer(&l.p, body) }
 
 // Share returns a copy of m in O(1).
 func (m Map[K, V]) Share() Map[K, V] {
@@ -92,7 +92,7 @@ func (m Map[K, V]) Keys() Vector[K] {
 
 // keysOf returns the body of a vector of the keys, which others may see.
 func keysOf[K comparable, V any](b *mapBody[K, V]) *vectorBody[K] {
-	if b.far.reads() {
+	if b = nearMap(b); b.far.reads() {
 		keys := &vectorBody[K]{elems: make([]K, 0, b.far.size)}
 		farEach(b, false, func(k K, _ V) bool {
 			keys.elems = append(keys.elems, k)
@@ -115,8 +115,10 @@ func keysOf[K comparable, V any](b *mapBody[K, V]) *vectorBody[K] {
 
 // Each calls visit for every entry, in ascending order of the keys, until it returns false.
 func Each[K comparable, V any](m Map[K, V], visit func(K, V) bool) {
-	switch b := m.body; {
-	case b == nil:
+	if m.body == nil {
+		return
+	}
+	switch b := nearMap(m.body); {
 	case b.far.reads():
 		farEach(b, true, visit)
 	default:

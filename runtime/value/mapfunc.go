@@ -12,19 +12,28 @@ func ownMap[K comparable, V any](m *Map[K, V]) *mapBody[K, V] {
 	case old == nil:
 		m.body = &mapBody[K, V]{entries: map[K]V{}}
 	case old.mark.shared.Load():
-		m.body = &mapBody[K, V]{entries: maps.Clone(old.entries)}
-		m.body.keys.set(old.keys.get())
-		if old.far != nil {
-			m.body.far = old.far.clone()
-			m.body.far.stray = true
-		}
+		m.body = cloneMap(old)
 		if _, ok := any((*V)(nil)).(Sharer); ok {
 			for _, v := range m.body.entries {
 				MarkShared(&v)
 			}
 		}
+	default:
+		takeNear(old)
 	}
 	return m.body
+}
+
+// cloneMap returns a copy of a body, with its own entries.
+func cloneMap[K comparable, V any](old *mapBody[K, V]) *mapBody[K, V] {
+	b := &mapBody[K, V]{entries: old.entries, far: old.far.clone()}
+	b.keys.set(old.keys.get())
+	if b.far.reads() {
+		b.far.near.set(old.far.near.get())
+		takeNear(b)
+	}
+	b.entries = maps.Clone(b.entries)
+	return b
 }
 
 // SetEntry gives k the value v and returns the old one, if there was one.
@@ -54,6 +63,7 @@ func UpdateEntry[K comparable, V any](m *Map[K, V], k K, f func(*V)) {
 	b := ownMap(m) // before the value is read: it marks what the value refers to
 	v := m.Lookup(k)
 	f(&v)
+	takeNear(b) // what was read may have been brought into memory
 	b.entries[k] = v
 }
 
@@ -90,6 +100,7 @@ func EqualMaps[K comparable, V any](m, n Map[K, V], eq func(a, b V) bool) bool {
 	if size := m.Size(); size != n.Size() || size == 0 {
 		return size == n.Size()
 	}
+	m.body, n.body = nearMap(m.body), nearMap(n.body)
 	equal := true
 	same := func(k K, v V) bool {
 		w, ok := n.Find(k)

@@ -19,11 +19,12 @@ type mapUndo[K comparable, V any] struct {
 // Undo implements Undo.
 func (u *mapUndo[K, V]) Undo() {
 	b := u.body
+	takeNear(b)
 	_, has := b.entries[u.k]
 	if b.far.reads() {
 		b.far.restore(u.k, has, u.had, u.known)
 	}
-	if u.had && u.known {
+	if u.had && (u.known || !b.far.reads()) {
 		b.entries[u.k] = u.old
 	} else {
 		delete(b.entries, u.k)
@@ -94,11 +95,10 @@ func NoteEntry[K comparable, V any](m *Map[K, V], log uint64, k K) Undo {
 	u.old, u.had = b.entries[k]
 	u.known = u.had || !b.far.reads() || b.far.hides(k)
 	if !u.known { // whoever writes it now need not ask again
-		key := any(k)
-		if u.old, u.had = farFind(b, key); u.had {
+		if u.old, u.had = farFind(b, k); u.had {
 			b.entries[k] = u.old
 		} else {
-			b.far.hide(key)
+			b.far.hide(k)
 		}
 	}
 	return u
@@ -107,8 +107,12 @@ func NoteEntry[K comparable, V any](m *Map[K, V], log uint64, k K) Undo {
 // PutEntry gives k the value v in a map that is sole.
 func PutEntry[K comparable, V any](m *Map[K, V], k K, v V) {
 	b := m.body
-	if b.far.reads() {
-		farPut(b, k, v)
+	had := b.far.reads() && m.Has(k)
+	if takeNear(b); b.far.reads() {
+		if !had {
+			b.far.added(k)
+		}
+		b.entries[k] = v
 		return
 	}
 	n := len(b.entries)

@@ -24,6 +24,7 @@ type vectorUndo[T any] struct {
 // Undo implements Undo.
 func (u *vectorUndo[T]) Undo() {
 	b := u.body
+	takeNearVector(b)
 	far := b.far.reads()
 	switch u.op {
 	case vectorSet:

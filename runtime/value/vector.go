@@ -42,10 +42,11 @@ func (v Vector[T]) Items() []T {
 	if v.body == nil {
 		return nil
 	}
-	if v.body.far.reads() {
-		return fetch[T](v.body.far, 0, v.body.far.size)
+	b := nearVector(v.body)
+	if b.far.reads() {
+		return fetch[T](b.far, 0, b.far.size)
 	}
-	return v.body.elems
+	return b.elems
 }
 
 // Size returns the number of elements.
@@ -60,7 +61,7 @@ func (v Vector[T]) Size() int64 {
 func (v Vector[T]) At(i int64) T {
 	if v.body == nil || uint64(i) >= uint64(len(v.body.elems)) {
 		CheckIndex(v, i)
-		return farElem[T](v.body.far, int(i))
+		return farElem(v.body, int(i))
 	}
 	return v.body.elems[i]
 }

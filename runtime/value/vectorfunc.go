@@ -23,12 +23,16 @@ func ownVector[T any](v *Vector[T]) *vectorBody[T] {
 		v.body = &vectorBody[T]{}
 	case v.body.mark.shared.Load():
 		old := v.body
-		v.body = &vectorBody[T]{elems: append([]T(nil), old.elems...)}
+		v.body = &vectorBody[T]{elems: old.elems}
 		if old.far != nil {
 			v.body.far = cloneFar[T](old.far)
-			v.body.far.stray = true
+			v.body.far.near.set(old.far.near.get())
+			takeNearVector(v.body)
 		}
+		v.body.elems = append([]T(nil), v.body.elems...)
 		markAll(v.body.elems)
+	default:
+		takeNearVector(v.body)
 	}
 	return v.body
 }
@@ -148,8 +152,8 @@ func SliceOf[T any](v Vector[T], a, b int64) Vector[T] {
 	if a == b {
 		return Vector[T]{}
 	}
-	if IsFarVector(v) {
-		return VectorOf(fetch[T](v.body.far, int(a), int(b))...)
+	if n := nearVector(v.body); n.far.reads() {
+		return VectorOf(fetch[T](n.far, int(a), int(b))...)
 	}
 	s := v.Items()
 	part := append([]T(nil), s[a:b]...)
