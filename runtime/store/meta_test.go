@@ -184,6 +184,24 @@ func TestRowsOfAnotherStoreAreRefused(t *testing.T) {
 	}
 }
 
+// Whoever finds a damaged row does not know where the store is; who reads that it has failed is told.
+func TestFailureNamesThePlace(t *testing.T) {
+	told := make(chan error, 1)
+	s, err := store.Open(identified{memengine.New()}, store.Options{Program: "bank", Fatal: func(err error) { told <- err }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Fail(&store.CorruptError{Key: store.MetaKey("starts"), Reason: "its checksum does not match"})
+	const want = `the store has failed, what was not answered yet is unknown: the data in /data is damaged: row "starts" of the store itself: ` +
+		"its checksum does not match; nothing was repaired: restore the directory from a snapshot, or find out what has changed it"
+	if err := <-told; !errors.Is(err, store.ErrCorrupt) || err.Error() != want {
+		t.Errorf("told %v\nwant %s", err, want)
+	}
+	if err := s.Close(); err == nil || err.Error() != want {
+		t.Errorf("Close: %v", err)
+	}
+}
+
 func TestDurabilityIsWrittenAndRead(t *testing.T) {
 	for _, d := range []store.Durability{store.Sync(), store.InMemory(), store.Relaxed(10 * time.Millisecond)} {
 		if got, err := store.ParseDurability(d.String()); err != nil || got != d {

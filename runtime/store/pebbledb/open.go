@@ -88,6 +88,9 @@ func (d *DB) inspect(program string) (aeonFile, error) {
 		return aeonFile{}, err
 	}
 	if !slices.Contains(names, aeonName) {
+		if _, err := d.fs.Stat(d.fs.PathJoin(d.dir, pebbleDir, witnessName)); err == nil {
+			return aeonFile{}, &DamagedError{d.dir, aeonName, "it is missing", nil} // a store has been here
+		}
 		if n := foreign(names); n != "" {
 			return aeonFile{}, &ForeignError{d.dir, n}
 		}

@@ -68,6 +68,10 @@ func TestRefusals(t *testing.T) {
 		{"a store without its AEON", func(t *testing.T, dir string) {
 			closedStore(t, dir)
 			os.Remove(filepath.Join(dir, "AEON"))
+		}, new(*pebbledb.DamagedError),
+			"the data in DIR is damaged: AEON: it is missing; nothing was repaired: restore the directory from a snapshot, or find out what has changed it"},
+		{"somebody else's db", func(t *testing.T, dir string) {
+			os.Mkdir(filepath.Join(dir, "db"), 0o755)
 		}, new(*pebbledb.ForeignError),
 			"DIR is no data directory of aeon, and not empty (db is in it); name an empty directory or one that does not exist yet"},
 		{"a file", func(t *testing.T, dir string) {
