@@ -29,7 +29,8 @@ func failpoints() (list []string) {
 			list = append(list, place+"/"+kindNames[k])
 		}
 	}
-	return append(list, "move/move", "moved/move", "session/begin/session", "session/begun/session", "session/expire/session", "session/expired/session")
+	return append(list, "move/move", "moved/move", "session/begin/session", "session/begun/session", "session/expire/session", "session/expired/session",
+		"session/sweep/session", "session/swept/session")
 }
 
 // methodStillborn is a constructor that fails.
@@ -57,6 +58,9 @@ func everything(t *testing.T, n *node) (counter wref) {
 	x := n.begin(phone)
 	mustNot(t, x.Await(1, 0, a.Ref, &methodLocal, &wargs{steps: add}))
 	_ = x.Await(2, 0, a.Ref, &methodLocal, &wargs{steps: fail})
+	for seq := uint64(3); seq < 2*sweepMin; seq++ {
+		mustNot(t, x.Await(seq, seq-1, a.Ref, &methodLocal, &wargs{steps: add}))
+	}
 	mustNot(t, n.cl.Delete(b.Ref))
 	_ = n.cl.Delete(b.Ref)
 	n.cl.Advance(100 * time.Hour)

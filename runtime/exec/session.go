@@ -295,6 +295,7 @@ func (r *request) end() {
 	defer x.mu.Unlock()
 	if r.stored {
 		x.mu.outcomes[r.seq] = r.target
+		x.sweep()
 	}
 	close(x.mu.running[r.seq])
 	if !r.left {
@@ -315,8 +316,8 @@ type resultCodec interface {
 	DecodeResult(*codec.Decoder)
 }
 
-// outcome writes how the request, of which m was the only step or the last one, has ended, and drops the outcomes that are over, if there are
-// enough. A refusal is no outcome: the client may try again.
+// outcome writes how the request, of which m was the only step or the last one, has ended. A refusal is no
+// outcome: the client may try again.
 func (r *request) outcome(w *preparation, m *Method, err error) {
 	var abort *AbortError
 	if err != nil && !errors.As(err, &abort) || planted.outcomeForgotten {
@@ -337,11 +338,16 @@ func (r *request) outcome(w *preparation, m *Method, err error) {
 	}
 	w.set()
 	r.stored = true
-	x.mu.Lock()
-	defer x.mu.Unlock()
+}
+
+// sweep drops the outcomes that are over, if there are enough. Caller holds mu, so that in the journal, too, the session's
+// watermark never goes back: a request without an outcome above it would run again.
+func (x *Session) sweep() {
 	if len(x.mu.outcomes) < x.mu.sweepAt {
 		return
 	}
+	d := x.sys.durable
+	w := &preparation{d: d}
 	for seq, target := range x.mu.outcomes {
 		if seq <= x.mu.ack {
 			w.key = appendOutcomeKey(w.key[:0], target, x.name, seq)
@@ -351,6 +357,9 @@ func (r *request) outcome(w *preparation, m *Method, err error) {
 	}
 	x.mu.sweepAt = 2*len(x.mu.outcomes) + sweepMin
 	w.session(x, x.mu.ack)
+	at("session/sweep", kindSession)
+	d.journal.Append(w.batch)
+	at("session/swept", kindSession)
 }
 
 // session writes the row of a session. Outcomes up to ack have no rows any more.
