@@ -248,6 +248,10 @@ func (w *lostWalk) report() {
 func (w *lostWalk) lost(x copyWrite) (d diag.Diagnostic, ok bool) {
 	v := x.root
 	d = diag.Warn(diag.LostWrite, x.at.Span(), "this write is lost: %s is a copy, and nothing uses it afterwards", v.name)
+	at, given := w.given[v]
+	if v.Kind == ParamVar && given {
+		return d.With(at, "a copy was stored or passed here").WithHelp("write first, and store or pass it then"), true
+	}
 	if v.Kind == ParamVar {
 		return d.With(v.span, "a parameter is a copy of the argument").
 			WithHelp("return it, and let the caller store it; or make this a method of the class that is to change"), true
@@ -260,7 +264,7 @@ func (w *lostWalk) lost(x copyWrite) (d diag.Diagnostic, ok bool) {
 		return d, false
 	}
 	origin, copied := w.origin(decl.Init)
-	switch at, given := w.given[v]; {
+	switch {
 	case origin != "" && !v.Assigned:
 		return d.With(v.span, "copied here").
 			WithHelp("`%s` changes the original; or store %s where it belongs after the write", x.through(origin), v.name), true

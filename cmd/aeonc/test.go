@@ -51,7 +51,7 @@ the compiled program runs with many seeds: an outcome that no order gives is a f
 
 Such a file is text: a comment, "-- main.aeon --" and a package with a main or one test,
 and what --update adds, "-- outcomes --" with what may be printed, "---" between two; or,
-for a program that is to be refused, "-- errors --".
+for a program that is to be refused, "-- errors --". Warnings stand there beside outcomes.
 
 What a test prints is shown if it fails, or with -v. The exit code is 1 if a test
 failed.`,

@@ -9,6 +9,8 @@
 //
 //	-- outcomes --    every allowed outcome, with a line of --- between two
 //	-- errors --      what the checker says, as of `aeonc check --format=short`
+//
+// or both, if all that the checker says are warnings.
 package golden
 
 import (
@@ -111,10 +113,20 @@ func Load(path string) (*Case, error) {
 	switch {
 	case sources == 0:
 		return nil, fmt.Errorf("%s has no .aeon file", path)
-	case c.Outcomes != nil && c.Errors != "":
+	case c.Outcomes != nil && refuses(c.Errors):
 		return nil, fmt.Errorf("%s has both %s and %s; a program that is refused has no outcome", path, outcomesFile, errorsFile)
 	}
 	return c, nil
+}
+
+// refuses reports whether something that the checker says is no warning.
+func refuses(said string) bool {
+	for line := range strings.Lines(said) {
+		if !strings.Contains(line, ": warning: ") {
+			return true
+		}
+	}
+	return false
 }
 
 // ruleName is a rule, an error (E1) or an ambiguity (A12) of spec/semantics.md.
@@ -155,18 +167,18 @@ func entries(info *typecheck.Info) int {
 }
 
 // write replaces what the file expects.
-func (c *Case) write(outcomes []string, errors string) error {
+func (c *Case) write() error {
 	kept := c.archive.Files[:0:0]
 	for _, f := range c.archive.Files {
 		if f.Name != outcomesFile && f.Name != errorsFile {
 			kept = append(kept, f)
 		}
 	}
-	if outcomes != nil {
-		kept = append(kept, txtar.File{Name: outcomesFile, Data: []byte(strings.Join(outcomes, between))})
+	if c.Outcomes != nil {
+		kept = append(kept, txtar.File{Name: outcomesFile, Data: []byte(strings.Join(c.Outcomes, between))})
 	}
-	if errors != "" {
-		kept = append(kept, txtar.File{Name: errorsFile, Data: []byte(errors)})
+	if c.Errors != "" {
+		kept = append(kept, txtar.File{Name: errorsFile, Data: []byte(c.Errors)})
 	}
 	c.archive.Files = kept
 	return os.WriteFile(c.Path, txtar.Format(c.archive), 0o666)

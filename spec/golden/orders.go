@@ -39,8 +39,8 @@ func (r *Result) interpret(info *typecheck.Info, update bool) error {
 		if slices.Equal(got, r.Case.Outcomes) {
 			return nil
 		}
-		r.Case.Outcomes, r.Case.Errors = got, ""
-		return r.Case.write(got, "")
+		r.Case.Outcomes = got
+		return r.Case.write()
 	}
 	for _, o := range got {
 		if !slices.Contains(r.Case.Outcomes, o) {
