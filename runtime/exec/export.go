@@ -2,6 +2,7 @@ package exec
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -111,27 +112,37 @@ func CutAt(view store.Reader, root event.ActorID) (*Cut, error) {
 		return nil, err
 	}
 	c := &Cut{Root: root, view: view, partitions: partitions, members: map[event.ActorID]bool{root: true}}
-	owned, alive, err := c.ownership()
+	if there, err := c.isThere(root); err != nil || !there {
+		return nil, cmp.Or[error](err, &NoActorError{ID: root})
+	}
+	units, err := c.ownership()
 	if err != nil {
 		return nil, err
 	}
-	if !alive[root] {
-		return nil, &NoActorError{ID: root}
-	}
 	c.sorted = []event.ActorID{root}
 	for i := 0; i < len(c.sorted); i++ {
-		for _, child := range owned[c.sorted[i]] {
-			if alive[child] && !c.members[child] {
-				c.members[child] = true
-				c.sorted = append(c.sorted, child)
+		owner := c.sorted[i]
+		first, _ := slices.BinarySearchFunc(units, owner, func(o owning, id event.ActorID) int { return compareActors(o.owner, id) })
+		for _, o := range units[first:] {
+			if o.owner != owner {
+				break
+			}
+			if !c.members[o.child] {
+				c.members[o.child] = true
+				c.sorted = append(c.sorted, o.child)
 			}
 		}
 	}
-	for owner, children := range owned {
-		for _, child := range children {
-			if c.members[child] && child != root && !c.members[owner] && alive[owner] {
-				c.outside = append(c.outside, child)
-			}
+	for _, o := range units {
+		if !c.members[o.child] || o.child == root || c.members[o.owner] {
+			continue
+		}
+		there, err := c.isThere(o.owner)
+		if err != nil {
+			return nil, err
+		}
+		if there {
+			c.outside = append(c.outside, o.child)
 		}
 	}
 	slices.SortFunc(c.sorted, compareActors)
@@ -170,36 +181,50 @@ func (c *Cut) Label(program string) (string, error) {
 // Actors returns how many actors there are, the root among them.
 func (c *Cut) Actors() int { return len(c.sorted) }
 
-// ownership returns who owns whom, and who is there.
-func (c *Cut) ownership() (owned map[event.ActorID][]event.ActorID, alive map[event.ActorID]bool, err error) {
-	owned, alive = make(map[event.ActorID][]event.ActorID), make(map[event.ActorID]bool)
+// owning says that an actor, which may have been deleted, owns another, which is there. There may be one of every actor of the
+// store.
+type owning struct{ owner, child event.ActorID }
+
+// ownership returns who owns whom, by owner.
+func (c *Cut) ownership() (list []owning, err error) {
 	var header headerRow
+	var serials []uint64 // of the actors of a partition, ascending
 	for p := range c.partitions {
 		part := event.PartitionID(p)
+		serials = serials[:0]
 		err := c.section(part, store.Headers, 8, func(key, rest, _, payload []byte) error {
 			id := event.ActorID{Birth: part, Serial: binary.BigEndian.Uint64(rest)}
 			if err := header.read(payload); err != nil {
 				return &store.CorruptError{Key: bytes.Clone(key), Reason: err.Error()}
 			}
-			alive[id] = true
+			serials = append(serials, id.Serial)
 			if header.units > 0 {
-				owned[header.parent] = append(owned[header.parent], id)
+				list = append(list, owning{header.parent, id})
 			}
 			return nil
 		})
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		err = c.section(part, store.Edges, 18, func(_, rest, _, _ []byte) error {
-			child, owner := event.ActorID{Birth: part, Serial: binary.BigEndian.Uint64(rest)}, actorInKey(rest[8:])
-			owned[owner] = append(owned[owner], child)
+			child := event.ActorID{Birth: part, Serial: binary.BigEndian.Uint64(rest)}
+			if _, there := slices.BinarySearch(serials, child.Serial); there {
+				list = append(list, owning{actorInKey(rest[8:]), child})
+			}
 			return nil
 		})
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	return owned, alive, nil
+	slices.SortFunc(list, func(a, b owning) int { return compareActors(a.owner, b.owner) })
+	return list, nil
+}
+
+// isThere reports whether an actor has a header.
+func (c *Cut) isThere(id event.ActorID) (bool, error) {
+	_, ok, err := c.view.Get(store.HeaderKey(id), nil)
+	return ok, err
 }
 
 // section calls f for the rows of a section, with what comes behind the section in the key.
