@@ -32,7 +32,8 @@ type order struct {
 //	notes JSON                     what the log has got: issuer, number, …
 //	dump JSON                      Bank.Dump
 //	answer SESSION SEQ OUTCOME     of a request
-//	refused SESSION SEQ            of one, as the process has been told to end
+//	refused SESSION SEQ            of one that has not begun, as the process has been told to end
+//	postponed SESSION SEQ          of one that has begun a chain, which goes on in the next process
 //	again SESSION SEQ OUTCOME      of one that was answered before
 //	audit SUM                      of the reader
 //	rest JSON                      receipts and steps of an account, at the end
@@ -224,6 +225,9 @@ const keep = 2
 // until the process is killed or refuses.
 func (c *child) session(i int) error {
 	s, err := c.sys.BeginSession(fmt.Sprint("session", i))
+	if errors.Is(err, exec.ErrClosed) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -237,6 +241,9 @@ func (c *child) session(i int) error {
 		}
 		switch {
 		case errors.Is(err, exec.ErrClosed) && seq < next:
+			return nil
+		case errors.Is(err, exec.ErrPostponed):
+			say("postponed", i, seq)
 			return nil
 		case errors.Is(err, exec.ErrClosed):
 			say("refused", i, seq)

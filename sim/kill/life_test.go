@@ -294,8 +294,8 @@ func (r *run) line(text string) error {
 		return r.takeRest(rest)
 	case "answer", "again":
 		return r.answer(kind == "again", rest)
-	case "refused":
-		return r.refused(rest)
+	case "refused", "postponed":
+		return r.refused(kind == "postponed", rest)
 	}
 	return fmt.Errorf("the process says: %s", text)
 }
@@ -338,7 +338,7 @@ func (r *run) answer(again bool, rest string) error {
 }
 
 // refused takes that a request has not begun, or has begun a chain, which goes on in the next process.
-func (r *run) refused(rest string) error {
+func (r *run) refused(begun bool, rest string) error {
 	var i int
 	var seq int64
 	if _, err := fmt.Sscan(rest, &i, &seq); err != nil {
@@ -349,8 +349,10 @@ func (r *run) refused(rest string) error {
 		return fmt.Errorf("session %d was refused request %d", i, seq)
 	}
 	r.life.figures.refused++
-	p := draw(r.life.seed, i, seq)
-	a.refused = p.kind != relay && p.kind != spin
+	if p := draw(r.life.seed, i, seq); begun && p.kind != relay && p.kind != spin {
+		return fmt.Errorf("session %d, request %d is to go on later, and is no chain", i, seq)
+	}
+	a.refused = !begun
 	return nil
 }
 
