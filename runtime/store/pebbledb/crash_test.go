@@ -39,7 +39,7 @@ type image struct {
 type life struct {
 	t      testing.TB
 	fs     *vfs.MemFS
-	plant  func(sync func() error) func() error // of the engine's Sync; nil: none
+	plant  func(sync func() error) syncer // of the engine's Sync; nil: none
 	images chan<- image
 
 	acked atomic.Int64
@@ -82,14 +82,26 @@ func (l *life) yield() {
 // noisy is an engine whose syncs are noticed late.
 type noisy struct {
 	*pebbledb.DB
-	sync  func() error
+	syncer
 	yield func()
+}
+
+// syncer is how an engine syncs. Settle returns when nothing of that goes on.
+type syncer struct {
+	sync   func() error
+	settle func()
 }
 
 func (e noisy) Sync() error {
 	err := e.sync()
 	e.yield()
 	return err
+}
+
+// Close implements store.Engine.
+func (e noisy) Close() error {
+	e.settle()
+	return e.DB.Close()
 }
 
 func (l *life) take() {
@@ -110,11 +122,11 @@ func (l *life) run(seed uint64) {
 		l.t.Error(err)
 		return
 	}
-	engineSync := engine.Sync
+	how := syncer{engine.Sync, func() {}}
 	if l.plant != nil {
-		engineSync = l.plant(engineSync)
+		how = l.plant(engine.Sync)
 	}
-	s, err := store.Open(noisy{engine, engineSync, l.yield}, store.Options{Program: "bank", Log: silent, Fatal: func(err error) { l.t.Error(err) }})
+	s, err := store.Open(noisy{engine, how, l.yield}, store.Options{Program: "bank", Log: silent, Fatal: func(err error) { l.t.Error(err) }})
 	if err != nil {
 		l.t.Error(err)
 		return
@@ -201,7 +213,7 @@ func (i image) check() error {
 
 // crash takes and checks images, and returns how many were checked and the first things that
 // were wrong.
-func crash(t testing.TB, images int, plant func(func() error) func() error) (checked int, wrong []error) {
+func crash(t testing.TB, images int, plant func(sync func() error) syncer) (checked int, wrong []error) {
 	taken := make(chan image)
 	var mu sync.Mutex
 	var last image
@@ -251,17 +263,24 @@ func TestCrashImages(t *testing.T) {
 
 // earlySync returns a Sync that may return before what was applied is synced: it waits for
 // a sync that had begun before it was called.
-func earlySync(sync func() error) func() error {
+func earlySync(sync func() error) syncer {
 	var running chan error
-	return func() error {
-		var err error
+	wait := func() (err error) {
 		if running != nil {
 			err = <-running
+			running = nil
 		}
-		done := make(chan error, 1)
-		running = done
-		go func() { done <- sync() }()
 		return err
+	}
+	return syncer{
+		sync: func() error {
+			err := wait()
+			done := make(chan error, 1)
+			running = done
+			go func() { done <- sync() }()
+			return err
+		},
+		settle: func() { _ = wait() },
 	}
 }
 
