@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -17,27 +16,11 @@ import (
 // countingEngine counts the rows that are read.
 type countingEngine struct {
 	*memengine.Engine
-	n atomic.Int64
+	read memengine.Counting
 }
 
-func (e *countingEngine) Get(key, buf []byte) ([]byte, bool, error) {
-	e.n.Add(1)
-	return e.Engine.Get(key, buf)
-}
-
-func (e *countingEngine) Scan(from, to []byte) store.Iterator {
-	return &countingIterator{e.Engine.Scan(from, to), e}
-}
-
-type countingIterator struct {
-	store.Iterator
-	e *countingEngine
-}
-
-func (i *countingIterator) Next() bool {
-	i.e.n.Add(1)
-	return i.Iterator.Next()
-}
+func (e *countingEngine) Get(key, buf []byte) ([]byte, bool, error) { return e.read.Get(key, buf) }
+func (e *countingEngine) Scan(from, to []byte) store.Iterator       { return e.read.Scan(from, to) }
 
 // airport is a system that was opened on a store with a table, and what counts the rows that it reads.
 type airport struct {
@@ -51,6 +34,7 @@ func openAirport(t *testing.T) *airport {
 	mustNot(t, n.cl.Await(Named(n.cl, &classHangar, "main"), &methodFly, &hangarArgs{seed: 1, steps: 699}))
 	n.close()
 	a := &airport{node: n, engine: &countingEngine{Engine: n.engine.Reopen()}}
+	a.engine.read.Reader = a.engine.Engine
 	n.engine = a.engine.Engine
 	n.store = openStore(t, a.engine, nil)
 	s, err := Recover(Config{Log: quiet, Classes: testClasses, Clock: n.cfg.Clock, Store: n.store})
@@ -63,10 +47,10 @@ func openAirport(t *testing.T) *airport {
 // board shows the table, and how many rows were read for that.
 func (a *airport) board() (text string, reads int64) {
 	a.t.Helper()
-	before := a.engine.n.Load()
+	before := a.engine.read.Reads()
 	var x hangarArgs
 	mustNot(a.t, a.cl.Await(a.main, &methodBoard, &x))
-	return x.text, a.engine.n.Load() - before
+	return x.text, a.engine.read.Reads() - before
 }
 
 // A table of an actor that was read from the store comes into memory, if the budget has room for it, and leaves it with

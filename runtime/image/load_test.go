@@ -6,40 +6,15 @@ import (
 	"testing"
 
 	"github.com/aeon-lang/aeon/runtime/image"
-	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
-// counting counts the rows that are read.
-type counting struct {
-	store.Reader
-	n atomic.Int64
-}
-
-func (c *counting) Get(key, buf []byte) ([]byte, bool, error) {
-	c.n.Add(1)
-	return c.Reader.Get(key, buf)
-}
-
-func (c *counting) Scan(from, to []byte) store.Iterator {
-	return &countingIterator{c.Reader.Scan(from, to), c}
-}
-
-type countingIterator struct {
-	store.Iterator
-	c *counting
-}
-
-func (i *countingIterator) Next() bool {
-	i.c.n.Add(1)
-	return i.Iterator.Next()
-}
-
 // reads returns how many rows f reads.
-func (c *counting) reads(f func()) int64 {
-	before := c.n.Load()
+func reads(c *memengine.Counting, f func()) int64 {
+	before := c.Reads()
 	f()
-	return c.n.Load() - before
+	return c.Reads() - before
 }
 
 // shelf is a budget for so many loads.
@@ -49,14 +24,14 @@ func (s *shelf) Take(int64) bool { return s.loads.Add(-1) >= 0 }
 func (s *shelf) Settle(int64)    {}
 
 // stored is an actor whose map and vector have size elements, in the store, and what counts its reads.
-func stored(t testing.TB, size int, budget value.Budget) (*actor, *counting) {
+func stored(t testing.TB, size int, budget value.Budget) (*actor, *memengine.Counting) {
 	s := newShop(t)
 	a := withPrices(size)
 	for i := range size {
 		value.Push(&a.line, key(i))
 	}
 	s.save(a, true, nil, 0, 1, 2)
-	c := &counting{Reader: s.engine}
+	c := &memengine.Counting{Reader: s.engine}
 	a = &actor{}
 	if err := image.NewReader(c, actorID, s.layout, nil).Within(budget).Read(a); err != nil {
 		t.Fatal(err)
@@ -81,7 +56,7 @@ func TestContainersThatAreReadOftenComeIntoMemory(t *testing.T) {
 		},
 	}
 	a, c := stored(t, size, unlimited{})
-	if n := c.reads(func() {
+	if n := reads(c, func() {
 		for i := range 100 {
 			a.prices.At(key(i))
 			a.line.At(int64(7*i + 1))
@@ -89,7 +64,7 @@ func TestContainersThatAreReadOftenComeIntoMemory(t *testing.T) {
 	}); n > 200 {
 		t.Errorf("%d rows are read for 200 elements", n)
 	}
-	if n := c.reads(func() {
+	if n := reads(c, func() {
 		for _, f := range all {
 			f(a)
 			f(a)
@@ -98,7 +73,7 @@ func TestContainersThatAreReadOftenComeIntoMemory(t *testing.T) {
 		t.Errorf("%d rows are read of two containers of %d", n, size)
 	}
 	for what, f := range all {
-		if n := c.reads(func() { f(a) }); n > 0 {
+		if n := reads(c, func() { f(a) }); n > 0 {
 			t.Errorf("%s: %d rows are read of containers in memory", what, n)
 		}
 	}
@@ -106,7 +81,7 @@ func TestContainersThatAreReadOftenComeIntoMemory(t *testing.T) {
 	a, c = stored(t, size, &shelf{})
 	for range 4 {
 		for what, f := range all {
-			if n := c.reads(func() { f(a) }); n < size {
+			if n := reads(c, func() { f(a) }); n < size {
 				t.Errorf("%s: %d rows are read of containers for which there is no room", what, n)
 			}
 		}

@@ -188,32 +188,10 @@ func TestCommitWritesWhatHasChanged(t *testing.T) {
 	checkRows(t, e, 5000)
 }
 
-// counting counts the rows that are read.
-type counting struct {
-	store.Reader
-	gets, next int
-}
-
-func (c *counting) Get(key, buf []byte) ([]byte, bool, error) {
-	c.gets++
-	return c.Reader.Get(key, buf)
-}
-
-func (c *counting) Scan(from, to []byte) store.Iterator {
-	return &countingIterator{c.Reader.Scan(from, to), c}
-}
-
-type countingIterator struct {
-	store.Iterator
-	c *counting
-}
-
-func (i *countingIterator) Next() bool { i.c.next++; return i.Iterator.Next() }
-
 // A loop that is left after a few rows, and a query that finds few, read few rows.
 func TestRowsAreReadOneByOne(t *testing.T) {
 	e, shape := large(t, 5000)
-	c := &counting{Reader: e}
+	c := &memengine.Counting{Reader: e}
 	tab := load(t, c, layout, shape).flights
 	for what, f := range map[string]func(){
 		"get":  func() { tab.At("k001000") },
@@ -231,10 +209,10 @@ func TestRowsAreReadOneByOne(t *testing.T) {
 		"range": func() { tab.Select(table.Range(table.ByKey, nil, text("k001000"), text("k001003"))) },
 		"none":  func() { tab.Select(table.Equal(byTo, text("Paris"))) },
 	} {
-		c.gets, c.next = 0, 0
+		c.Reset()
 		f()
-		if c.gets > 2 || c.next > 5 {
-			t.Errorf("%s: %d rows asked for, %d gone over", what, c.gets, c.next)
+		if c.Gets() > 2 || c.Scanned() > 5 {
+			t.Errorf("%s: %d rows asked for, %d gone over", what, c.Gets(), c.Scanned())
 		}
 	}
 }
@@ -369,17 +347,17 @@ func TestAllRowsAreAsManyAsThereShouldBe(t *testing.T) {
 // afterwards.
 func TestCommittedRowsLeaveMemory(t *testing.T) {
 	e, shape := large(t, 5000)
-	c := &counting{Reader: e}
+	c := &memengine.Counting{Reader: e}
 	a := load(t, c, layout, shape)
 	for i := range 2000 {
 		table.Update(a.flights, fmt.Sprintf("k%06d", 2*i), func(f *flight) { f.price = 77 })
 	}
-	c.gets = 0
-	if a.flights.At("k000000"); c.gets != 0 {
+	c.Reset()
+	if a.flights.At("k000000"); c.Gets() != 0 {
 		t.Error("a row that the event has written is read from the store")
 	}
 	a.commit(t, e, nil, layout)
-	if a.flights.At("k000000"); c.gets != 1 {
+	if a.flights.At("k000000"); c.Gets() != 1 {
 		t.Error("all rows stay in memory")
 	}
 	if got := a.flights.Select(table.Equal(byPriceTo, number(77))).Size(); got != 2000 {

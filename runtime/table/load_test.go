@@ -67,30 +67,30 @@ var everyQuery = map[string]func(flights) int64{
 func TestTableThatIsReadOftenComesIntoMemory(t *testing.T) {
 	e, shape := large(t, 5000)
 	for what, query := range everyQuery {
-		c, budget := &counting{Reader: e}, newRoom(plenty)
+		c, budget := &memengine.Counting{Reader: e}, newRoom(plenty)
 		a := loadWithin(t, c, shape, budget)
 		a.flights.At("k004999")
-		if c.gets+c.next > 3 {
-			t.Fatalf("%s: %d rows are read for one", what, c.gets+c.next)
+		if c.Reads() > 3 {
+			t.Fatalf("%s: %d rows are read for one", what, c.Reads())
 		}
 		for range 2 {
 			if n := query(a.flights); n != 5000 {
 				t.Fatalf("%s: %d rows", what, n)
 			}
 		}
-		if c.gets+c.next > 5*5000 {
-			t.Errorf("%s: %d reads for 5000 rows", what, c.gets+c.next)
+		if c.Reads() > 5*5000 {
+			t.Errorf("%s: %d reads for 5000 rows", what, c.Reads())
 		}
-		c.gets, c.next = 0, 0
+		c.Reset()
 		for other, query := range everyQuery {
-			if n := query(a.flights); n != 5000 || c.gets+c.next > 0 {
-				t.Errorf("%s, then %s: %d rows, %d reads", what, other, n, c.gets+c.next)
+			if n := query(a.flights); n != 5000 || c.Reads() > 0 {
+				t.Errorf("%s, then %s: %d rows, %d reads", what, other, n, c.Reads())
 			}
 		}
 		table.Update(a.flights, "k000007", func(f *flight) { f.price = 99 })
 		table.Remove(a.flights, "k000008")
-		if got := a.flights.Select(table.Equal(byPriceTo, number(99))).Size(); got != 1 || c.gets+c.next > 0 {
-			t.Errorf("%s: %d rows are found that were written, %d reads", what, got, c.gets+c.next)
+		if got := a.flights.Select(table.Equal(byPriceTo, number(99))).Size(); got != 1 || c.Reads() > 0 {
+			t.Errorf("%s: %d rows are found that were written, %d reads", what, got, c.Reads())
 		}
 		if budget.taken.Load() != 0 {
 			t.Errorf("%s: %d bytes were not given back", what, budget.taken.Load())
@@ -101,7 +101,7 @@ func TestTableThatIsReadOftenComesIntoMemory(t *testing.T) {
 // A few reads of a large table do not bring it into memory, however it is written meanwhile.
 func TestTableOfWhichLittleIsReadStays(t *testing.T) {
 	e, shape := large(t, 5000)
-	c := &counting{Reader: e}
+	c := &memengine.Counting{Reader: e}
 	a := loadWithin(t, c, shape, newRoom(plenty))
 	for i := range 500 {
 		key := fmt.Sprintf("k%06d", i)
@@ -109,8 +109,8 @@ func TestTableOfWhichLittleIsReadStays(t *testing.T) {
 		table.Update(a.flights, key, func(f *flight) { f.price++ })
 		table.Insert(a.flights, flight{id: "new" + key})
 	}
-	if c.next > 0 || c.gets > 6*500 {
-		t.Errorf("%d rows were gone over, %d asked for, by 1500 gets and writes", c.next, c.gets)
+	if c.Scanned() > 0 || c.Gets() > 6*500 {
+		t.Errorf("%d rows were gone over, %d asked for, by 1500 gets and writes", c.Scanned(), c.Gets())
 	}
 }
 
@@ -119,13 +119,13 @@ func TestTableOfWhichLittleIsReadStays(t *testing.T) {
 func TestTableWithoutRoomStays(t *testing.T) {
 	e, shape := large(t, 5000)
 	for _, bytes := range []int64{0, 1000, 1 << 20} {
-		c, budget := &counting{Reader: e}, newRoom(bytes)
+		c, budget := &memengine.Counting{Reader: e}, newRoom(bytes)
 		f := loadWithin(t, c, shape, budget).flights
 		for range 5 {
 			for what, query := range everyQuery {
-				before := c.gets + c.next
-				if n := query(f); n != 5000 || c.gets+c.next == before {
-					t.Errorf("%d bytes, %s: %d rows, %d reads", bytes, what, n, c.gets+c.next-before)
+				before := c.Reads()
+				if n := query(f); n != 5000 || c.Reads() == before {
+					t.Errorf("%d bytes, %s: %d rows, %d reads", bytes, what, n, c.Reads()-before)
 				}
 			}
 		}
@@ -139,13 +139,13 @@ func TestTableWithoutRoomStays(t *testing.T) {
 		table.Put(a.flights, flight{id: fmt.Sprintf("z%06d", i), tags: value.VectorOf(string(text))})
 	}
 	a.commit(t, e, nil, layout)
-	c, budget := &counting{Reader: e}, newRoom(16<<20)
+	c, budget := &memengine.Counting{Reader: e}, newRoom(16<<20)
 	f := loadWithin(t, c, shape, budget).flights
 	for range 5501 {
 		f.At("k000001") // which is small
 	}
-	if c.next < 5000 || c.next > 5200 {
-		t.Errorf("%d rows are gone over by a load for which there is not enough memory", c.next)
+	if c.Scanned() < 5000 || c.Scanned() > 5200 {
+		t.Errorf("%d rows are gone over by a load for which there is not enough memory", c.Scanned())
 	}
 	if f.At("z000499").tags.At(0) != string(text) || f.Values().Size() != 5500 || budget.taken.Load() != 0 {
 		t.Errorf("%d rows, %d bytes taken", f.Values().Size(), budget.taken.Load())
@@ -195,7 +195,7 @@ func TestUndoAfterATableCameIntoMemory(t *testing.T) {
 	for _, writes := range []int{1, 100, 400} {
 		for i := range 4 {
 			fails, again := i%2 == 0, i >= 2
-			c := &counting{Reader: e.Reopen()}
+			c := &memengine.Counting{Reader: e.Reopen()}
 			a := loadWithin(t, c, shape, newRoom(plenty))
 			was := join(load(t, e, layout, shape).flights.Values().Items())
 			var undo []value.Undo
@@ -213,8 +213,8 @@ func TestUndoAfterATableCameIntoMemory(t *testing.T) {
 			for range 3 {
 				a.flights.Values()
 			}
-			c.gets, c.next = 0, 0
-			if a.flights.Values(); c.gets+c.next > 0 {
+			c.Reset()
+			if a.flights.Values(); c.Reads() > 0 {
 				t.Fatalf("%d writes: the table is not in memory", writes)
 			}
 			if again {
