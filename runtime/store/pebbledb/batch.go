@@ -44,9 +44,15 @@ func (b *batch) Size() int { return b.b.Len() }
 // Discard implements store.Batch.
 func (b *batch) Discard() { b.release() }
 
-// release gives the batch back for reuse.
-func (b *batch) release() {
-	b.b.Close() // fails only for a batch that is being applied
+// handOver returns what the batch consists of, and gives back the rest.
+func (b *batch) handOver() *pebble.Batch {
+	inner := b.b
 	b.b, b.err = nil, nil
 	batches.Put(b)
+	return inner
+}
+
+// release gives the batch back for reuse.
+func (b *batch) release() {
+	b.handOver().Close() // fails only for a batch that is being applied
 }

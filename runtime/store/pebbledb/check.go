@@ -203,15 +203,6 @@ func provenDurable(data []byte, broken int, number uint32) (proven uint64) {
 	return proven
 }
 
-// sealOf returns the seal of a record that is one: a batch with nothing but data for the log.
-func sealOf(record []byte) (mark, bool) {
-	const batchHeaderBytes, kindLogData = 12, 3
-	if len(record) < batchHeaderBytes+2 || record[batchHeaderBytes] != kindLogData || record[batchHeaderBytes+1] != byte(sealBytes) {
-		return mark{}, false
-	}
-	return parseSeal(record[batchHeaderBytes+2:])
-}
-
 func readFile(fs vfs.FS, name string) ([]byte, error) {
 	f, err := fs.Open(name)
 	if err != nil {

@@ -65,6 +65,23 @@ func anyChunk(b []byte, headerBytes int, full, last byte) (c chunk, ok bool) {
 	return chunk{full: kind == 0, first: kind <= 1, last: kind == 0 || kind == 3, header: b[:headerBytes], payload: b[headerBytes:end]}, true
 }
 
+// recordsIn returns how many records end in what pebble writes into a log at an offset: whole chunks, and
+// what fills blocks up.
+func recordsIn(p []byte, offset int64) (n int) {
+	for len(p) > 0 {
+		room := min(blockBytes-int(offset%blockBytes), len(p))
+		size := room
+		if room >= logHeaderBytes { // else the block is full, or the log
+			size = logHeaderBytes + int(binary.LittleEndian.Uint16(p[4:]))
+			if p[6] == kindLogFull || p[6] == kindLogLast {
+				n++
+			}
+		}
+		p, offset = p[size:], offset+int64(size)
+	}
+	return n
+}
+
 // record puts chunks together as far as the beginning of the record counts.
 type record struct {
 	data []byte

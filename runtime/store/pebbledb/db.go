@@ -23,6 +23,7 @@ type DB struct {
 	identity store.Identity
 	log      *slog.Logger
 	lock     io.Closer
+	group    group
 	readOnly bool
 	tune     func(*pebble.Options) // by tests; nil: as options says
 
@@ -113,21 +114,45 @@ func (d *DB) Apply(b store.Batch) (err error) {
 	if batch.err != nil {
 		return d.fail(batch.err)
 	}
-	if err := d.db.Apply(batch.b, pebble.NoSync); err != nil {
+	if batch.Size() > groupBytes {
+		return d.commitAlone(batch.handOver())
+	}
+	size, err := d.join(batch.b)
+	if err != nil {
 		return d.fail(err)
 	}
 	batch.release()
+	if size > groupBytes {
+		return d.settle()
+	}
 	return nil
 }
 
-// Sync implements store.Engine.
+// Sync implements store.Engine. Pebble need not have taken everything yet when it is durable.
 func (d *DB) Sync() (err error) {
 	if err := d.err(); err != nil {
 		return err
 	}
 	defer d.guard(&err)
-	if err := d.db.LogData(d.logs.q.durable().seal(), pebble.Sync); err != nil {
-		return d.fail(err)
+	if err := d.takeTurn(); err != nil {
+		return err
+	}
+	b := d.take()
+	if b == nil {
+		b = d.newGroup() // for the seal
+		d.logs.q.durable().sealGroup(b)
+	}
+	queued := d.logs.q.expect(d.group.records + 1)
+	taken := make(chan error, 1)
+	go func() { taken <- d.commit(b, pebble.Sync) }()
+	select {
+	case <-queued:
+	case err := <-taken:
+		if err != nil {
+			return err
+		}
+	case <-d.failed:
+		return d.err()
 	}
 	if err := d.logs.q.drain(); err != nil {
 		return d.fail(err)
@@ -164,10 +189,8 @@ func (d *DB) closePebble(db *pebble.DB) error {
 		var err error
 		defer func() { done <- err }()
 		defer d.guard(&err)
-		select {
-		case <-d.stuck:
-			err = d.err()
-		default:
+		if err = d.takeTurn(); err == nil {
+			defer d.endTurn()
 			err = db.Close()
 		}
 	}()

@@ -214,8 +214,8 @@ type logFile struct {
 var errWriteOnly = errors.New("a log is only written")
 
 func (f *logFile) Write(p []byte) (int, error) {
-	f.size += int64(len(p))
 	f.q.write(f, p)
+	f.size += int64(len(p))
 	return len(p), nil
 }
 

@@ -25,6 +25,10 @@ type logQueue struct {
 		spare   []byte // a buffer for the next write
 		err     error  // the first one; the queue takes nothing from then on
 		durable mark
+		records uint64 // that were written whole
+		// expected is closed when record number want, and a sync behind it, are in the queue; nil: nobody waits.
+		expected chan struct{}
+		want     uint64
 	}
 }
 
@@ -71,9 +75,29 @@ func logNumber(base string) uint32 {
 func (q *logQueue) push(op logOp) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.mu.err == nil {
-		q.mu.ops = append(q.mu.ops, op)
+	if q.mu.err != nil {
+		return
 	}
+	q.mu.ops = append(q.mu.ops, op)
+	if op.kind == opSync && q.mu.expected != nil && q.mu.records >= q.mu.want {
+		close(q.mu.expected)
+		q.mu.expected = nil
+	}
+}
+
+// expect returns what is closed when drain would make record number n, counted from 1, durable. One waits at a time.
+func (q *logQueue) expect(n uint64) <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.mu.expected, q.mu.want = make(chan struct{}), n
+	return q.mu.expected
+}
+
+// records returns how many records pebble has written whole, and the error because of which not all are counted.
+func (q *logQueue) records() (uint64, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.mu.records, q.mu.err
 }
 
 func (q *logQueue) write(f *logFile, p []byte) {
@@ -82,6 +106,7 @@ func (q *logQueue) write(f *logFile, p []byte) {
 	if q.mu.err != nil {
 		return
 	}
+	q.mu.records += uint64(recordsIn(p, f.size))
 	if n := len(q.mu.ops); n > 0 && q.mu.ops[n-1].kind == opWrite && q.mu.ops[n-1].file == f {
 		q.mu.ops[n-1].data = append(q.mu.ops[n-1].data, p...)
 	} else {

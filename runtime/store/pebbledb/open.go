@@ -39,6 +39,7 @@ func (d *DB) opened(o store.EngineOptions) (*DB, error) {
 
 func newDB(fs vfs.FS, dir string, o store.EngineOptions) *DB {
 	d := &DB{fs: fs, dir: dir, log: o.Log, failed: make(chan struct{}), stuck: make(chan struct{})}
+	d.group.turn = make(chan struct{}, 1)
 	if d.log == nil {
 		d.log = slog.Default()
 	}

@@ -33,6 +33,7 @@ const (
 func (d *DB) options(o store.EngineOptions) *pebble.Options {
 	p := &pebble.Options{
 		FS:                          d.logs,
+		Comparer:                    d.group.comparer(),
 		WALDir:                      pebble.MakeStoreRelativePath(d.logs, logDirName),
 		WALRecoveryDirs:             []wal.Dir{{FS: d.logs, Dirname: pebble.MakeStoreRelativePath(d.logs, "")}}, // where a checkpoint has its logs
 		FormatMajorVersion:          pebble.FormatNewest,

@@ -16,13 +16,26 @@ type source interface {
 }
 
 // Get implements store.Reader.
-func (d *DB) Get(key, buf []byte) (value []byte, ok bool, err error) { return d.get(d.db, key, buf) }
+func (d *DB) Get(key, buf []byte) (value []byte, ok bool, err error) {
+	if err := d.settleFor(key, nil); err != nil {
+		return buf, false, err
+	}
+	return d.get(d.db, key, buf)
+}
 
 // Scan implements store.Reader.
-func (d *DB) Scan(from, to []byte) store.Iterator { return d.scan(d.db, from, to) }
+func (d *DB) Scan(from, to []byte) store.Iterator {
+	if err := d.settleFor(from, to); err != nil {
+		return &iterator{d: d, err: err}
+	}
+	return d.scan(d.db, from, to)
+}
 
 // Snapshot implements store.Engine.
-func (d *DB) Snapshot() store.Snapshot { return &snapshot{d, d.db.NewSnapshot()} }
+func (d *DB) Snapshot() store.Snapshot {
+	d.settle() // an error is final, and every read returns it
+	return &snapshot{d, d.db.NewSnapshot()}
+}
 
 func (d *DB) get(s source, key, buf []byte) (value []byte, ok bool, err error) {
 	defer d.guard(&err)

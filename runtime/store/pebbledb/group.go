@@ -1,0 +1,180 @@
+package pebbledb
+
+import (
+	"bytes"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/batchrepr"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+)
+
+// groupBytes is how large a group becomes before whoever has made it as large has pebble take it.
+const groupBytes = 64 << 10
+
+// group collects what is applied, and pebble takes it as one batch: at the next sync, while the disk writes. Its
+// place in a memtable is what a row costs most, and nobody waits for that who holds locks or is to be woken by the
+// sync. A reader of something that has not been taken yet has pebble take it first.
+type group struct {
+	// turn is full while pebble takes a group: they have one order. It is no mutex because pebble may be stopped
+	// in the middle of one.
+	turn chan struct{}
+	// records counts those in the logs, one for each that pebble has taken. It belongs to whoever has the turn.
+	records uint64
+	// fresh says that pebble is about to take a group, and nobody has yielded to the goroutine of its log yet.
+	fresh atomic.Bool
+
+	mu      sync.Mutex
+	pending *pebble.Batch    // nil: nothing
+	taken   batchrepr.Reader // what pebble is taking
+}
+
+// comparer returns pebble's order of keys, which yields the processor once for each group that is synced. Pebble
+// compares keys as soon as a batch has its place in the log, of which it tells nobody: at that point the goroutine
+// that writes the log can run, but would have to wait until an idle processor steals it, some 100 us.
+func (g *group) comparer() *pebble.Comparer {
+	c := *pebble.DefaultComparer
+	c.Compare = func(a, b []byte) int {
+		if g.fresh.Load() && g.fresh.CompareAndSwap(true, false) {
+			runtime.Gosched()
+		}
+		return bytes.Compare(a, b)
+	}
+	return &c
+}
+
+// join adds a batch to the group that is pending, and returns how large that is.
+func (d *DB) join(b *pebble.Batch) (size int, err error) {
+	g := &d.group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.pending == nil {
+		g.pending = d.newGroup()
+	}
+	err = g.pending.Apply(b, nil)
+	return g.pending.Len(), err
+}
+
+// newGroup returns a group that has nothing but room for its seal.
+func (d *DB) newGroup() *pebble.Batch {
+	b := d.db.NewBatch()
+	b.LogData(make([]byte, sealBytes), nil) // never fails
+	return b
+}
+
+// take returns the group that is pending, sealed, or nil; the turn is held.
+func (d *DB) take() *pebble.Batch {
+	g := &d.group
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	b := g.pending
+	if b != nil {
+		g.pending, g.taken = nil, b.Reader()
+		d.logs.q.durable().sealGroup(b)
+	}
+	return b
+}
+
+// holds reports whether pebble may not have taken a change of a key k with from <= k < to yet; to nil: of from.
+func (g *group) holds(from, to []byte) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.pending != nil && changes(g.pending.Reader(), from, to) || changes(g.taken, from, to)
+}
+
+func changes(r batchrepr.Reader, from, to []byte) bool {
+	behind := func(key []byte) bool {
+		if to == nil {
+			return bytes.Compare(key, from) > 0
+		}
+		return bytes.Compare(key, to) >= 0
+	}
+	for {
+		kind, key, value, ok, _ := r.Next() // pebble has written it: no error
+		switch {
+		case !ok:
+			return false
+		case kind == pebble.InternalKeyKindLogData || behind(key):
+		case kind == pebble.InternalKeyKindRangeDelete:
+			if bytes.Compare(from, value) < 0 {
+				return true
+			}
+		case bytes.Compare(from, key) <= 0:
+			return true
+		}
+	}
+}
+
+// takeTurn waits until pebble takes no group. If that has become impossible it returns the error why.
+func (d *DB) takeTurn() error {
+	select {
+	case <-d.stuck:
+		return d.err()
+	default:
+	}
+	select {
+	case d.group.turn <- struct{}{}:
+		return nil
+	case <-d.stuck:
+		return d.err()
+	}
+}
+
+func (d *DB) endTurn() { <-d.group.turn }
+
+// commit has pebble take a batch, and ends the turn unless pebble is stopped in the middle.
+func (d *DB) commit(b *pebble.Batch, o *pebble.WriteOptions) (err error) {
+	defer d.guard(&err)
+	g := &d.group
+	g.records++
+	g.fresh.Store(o.Sync)
+	if err := d.db.Apply(b, o); err != nil {
+		d.endTurn()
+		return d.fail(err)
+	}
+	if o.Sync {
+		n, err := d.logs.q.records()
+		assert.That(err != nil || n == g.records, "pebble has logged %d records, and was given %d", n, g.records)
+	}
+	g.mu.Lock()
+	g.taken = nil
+	g.mu.Unlock()
+	b.Close() // fails only for one that is being applied
+	d.endTurn()
+	return nil
+}
+
+// settle has pebble take what was applied before.
+func (d *DB) settle() error {
+	if err := d.takeTurn(); err != nil {
+		return err
+	}
+	b := d.take()
+	if b == nil {
+		d.endTurn()
+		return nil
+	}
+	return d.commit(b, pebble.NoSync)
+}
+
+// settleFor has pebble take what was applied before to keys k with from <= k < to; to nil: to from.
+func (d *DB) settleFor(from, to []byte) error {
+	if !d.group.holds(from, to) {
+		return nil
+	}
+	return d.settle()
+}
+
+// commitAlone has pebble take a batch behind what was applied before.
+func (d *DB) commitAlone(b *pebble.Batch) error {
+	if err := d.settle(); err != nil {
+		return err
+	}
+	if err := d.takeTurn(); err != nil {
+		return err
+	}
+	return d.commit(b, pebble.NoSync)
+}
