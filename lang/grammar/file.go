@@ -201,7 +201,7 @@ func (p *parser) declAt(lex *lexer.PeekingLexer) (ast.Decl, error) {
 		return p.constant(lex)
 	case k == Extern:
 		return p.extern(lex)
-	case k == Test && (p.kind(start+1) == String || p.kind(start+1) == RawString || p.kind(start+1) == StrHead):
+	case k == Test && p.kind(start+1).IsLiteral():
 		return p.test(lex)
 	}
 	return p.function(lex)

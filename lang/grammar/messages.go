@@ -72,6 +72,8 @@ func (p *parser) convert(err error) error {
 		d = p.noBody(i, d)
 	case what == "a type" && i > p.base && p.kind(i) == Greater && p.kind(i-1) == Less:
 		d = p.noTypeArgs(i)
+	case what == ruleNames["PlainString"] && p.kind(i) == Char:
+		d = d.WithHelp(doubleQuotes)
 	}
 	if p.kind(i).IsName() && d.Help == "" {
 		if word, ok := strings.CutPrefix(what, "`"); ok && len(word) > 2 { // no punctuation

@@ -220,6 +220,8 @@ func (s *scanner) rawString(start int) {
 	s.emitPart(RawString, start, !s.checkText(start, s.pos))
 }
 
+const doubleQuotes = "strings stand between double quotes"
+
 func (s *scanner) char(start int) {
 	s.pos++
 	ok := true
@@ -239,14 +241,17 @@ func (s *scanner) char(start int) {
 		return
 	}
 	reported := !ok && len(s.diags) > 0 && s.diags[len(s.diags)-1].Span.Start > int32(start)
-	if end := strings.IndexAny(s.text[s.pos:], "'\n"); end >= 0 && s.text[s.pos+end] == '\'' {
+	end := strings.IndexAny(s.text[s.pos:], "'\n")
+	closed := end >= 0 && s.text[s.pos+end] == '\''
+	if closed {
 		s.pos += end + 1
 	}
 	if !reported {
 		s.report(diag.New(diag.UnterminatedString, s.span(start, s.pos), "not a character: between single quotes stands exactly one").
-			WithHelp("strings stand between double quotes"))
+			WithHelp(doubleQuotes))
 	}
 	s.emitBad(Char, start)
+	s.gap = !closed // what follows most likely is its text
 }
 
 // escape checks the escape sequence at the current position and skips it.

@@ -181,6 +181,9 @@ func (k Kind) IsKeyword() bool { return k > keywordFirst && k < keywordLast }
 // IsName reports whether k can name something: an identifier or a contextual keyword.
 func (k Kind) IsName() bool { return k == Ident || k > contextualFirst && k < contextualLast }
 
+// IsLiteral reports whether k is a literal, or begins one.
+func (k Kind) IsLiteral() bool { return k >= Int && k <= StrHead }
+
 // Token is one entry of the token table. The text between two tokens is white
 // space, or lies between the parts of a string.
 type Token struct {
