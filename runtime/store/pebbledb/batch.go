@@ -10,8 +10,9 @@ import (
 
 // batch is a store.Batch. An error of a change is kept until Apply.
 type batch struct {
-	b   *pebble.Batch
-	err error
+	b    *pebble.Batch
+	keys keys // that it changes
+	err  error
 }
 
 var batches = sync.Pool{New: func() any { return new(batch) }}
@@ -24,13 +25,22 @@ func (d *DB) NewBatch() store.Batch {
 }
 
 // Set implements store.Batch.
-func (b *batch) Set(key, value []byte) { b.note(b.b.Set(key, value, nil)) }
+func (b *batch) Set(key, value []byte) {
+	b.keys.add(key)
+	b.note(b.b.Set(key, value, nil))
+}
 
 // Delete implements store.Batch.
-func (b *batch) Delete(key []byte) { b.note(b.b.Delete(key, nil)) }
+func (b *batch) Delete(key []byte) {
+	b.keys.add(key)
+	b.note(b.b.Delete(key, nil))
+}
 
 // DeleteRange implements store.Batch.
-func (b *batch) DeleteRange(from, to []byte) { b.note(b.b.DeleteRange(from, to, nil)) }
+func (b *batch) DeleteRange(from, to []byte) {
+	b.keys.ranges = true
+	b.note(b.b.DeleteRange(from, to, nil))
+}
 
 func (b *batch) note(err error) {
 	if err != nil && b.err == nil {
@@ -48,6 +58,7 @@ func (b *batch) Discard() { b.release() }
 func (b *batch) handOver() *pebble.Batch {
 	inner := b.b
 	b.b, b.err = nil, nil
+	b.keys.clear()
 	batches.Put(b)
 	return inner
 }

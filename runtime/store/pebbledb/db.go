@@ -117,7 +117,7 @@ func (d *DB) Apply(b store.Batch) (err error) {
 	if batch.Size() > groupBytes {
 		return d.commitAlone(batch.handOver())
 	}
-	size, err := d.join(batch.b)
+	size, err := d.join(batch)
 	if err != nil {
 		return d.fail(err)
 	}

@@ -28,8 +28,12 @@ type group struct {
 	fresh atomic.Bool
 
 	mu      sync.Mutex
-	pending *pebble.Batch    // nil: nothing
-	taken   batchrepr.Reader // what pebble is taking
+	pending *pebble.Batch // nil: nothing
+	changed keySet        // by it
+	taken   struct {      // what pebble is taking
+		rows    batchrepr.Reader
+		changed keySet
+	}
 }
 
 // comparer returns pebble's order of keys, which yields the processor once for each group that is synced. Pebble
@@ -47,14 +51,15 @@ func (g *group) comparer() *pebble.Comparer {
 }
 
 // join adds a batch to the group that is pending, and returns how large that is.
-func (d *DB) join(b *pebble.Batch) (size int, err error) {
+func (d *DB) join(b *batch) (size int, err error) {
 	g := &d.group
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.pending == nil {
 		g.pending = d.newGroup()
 	}
-	err = g.pending.Apply(b, nil)
+	g.changed.add(&b.keys)
+	err = g.pending.Apply(b.b, nil)
 	return g.pending.Len(), err
 }
 
@@ -72,32 +77,41 @@ func (d *DB) take() *pebble.Batch {
 	defer g.mu.Unlock()
 	b := g.pending
 	if b != nil {
-		g.pending, g.taken = nil, b.Reader()
+		g.taken.rows, g.taken.changed = b.Reader(), g.changed
+		g.pending, g.changed = nil, keySet{}
 		d.logs.q.durable().sealGroup(b)
 	}
 	return b
 }
 
-// holds reports whether pebble may not have taken a change of a key k with from <= k < to yet; to nil: of from.
-func (g *group) holds(from, to []byte) bool {
+// has reports whether there may be a change of a key that pebble has not taken yet.
+func (g *group) has(key []byte) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.pending != nil && changes(g.pending.Reader(), from, to) || changes(g.taken, from, to)
+	return g.pending != nil && changesOne(g.pending.Reader(), &g.changed, key) || changesOne(g.taken.rows, &g.taken.changed, key)
+}
+
+func changesOne(r batchrepr.Reader, changed *keySet, key []byte) bool {
+	if len(r) == 0 || changed.has(key) {
+		return len(r) > 0
+	}
+	return changed.ranges && changes(r, key, append(bytes.Clone(key), 0))
+}
+
+// hasAny reports whether there is a change of a key k with from <= k < to that pebble may not have taken yet.
+func (g *group) hasAny(from, to []byte) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.pending != nil && changes(g.pending.Reader(), from, to) || changes(g.taken.rows, from, to)
 }
 
 func changes(r batchrepr.Reader, from, to []byte) bool {
-	behind := func(key []byte) bool {
-		if to == nil {
-			return bytes.Compare(key, from) > 0
-		}
-		return bytes.Compare(key, to) >= 0
-	}
 	for {
 		kind, key, value, ok, _ := r.Next() // pebble has written it: no error
 		switch {
 		case !ok:
 			return false
-		case kind == pebble.InternalKeyKindLogData || behind(key):
+		case kind == pebble.InternalKeyKindLogData || bytes.Compare(key, to) >= 0:
 		case kind == pebble.InternalKeyKindRangeDelete:
 			if bytes.Compare(from, value) < 0 {
 				return true
@@ -140,7 +154,7 @@ func (d *DB) commit(b *pebble.Batch, o *pebble.WriteOptions) (err error) {
 		assert.That(err != nil || n == g.records, "pebble has logged %d records, and was given %d", n, g.records)
 	}
 	g.mu.Lock()
-	g.taken = nil
+	g.taken.rows = nil
 	g.mu.Unlock()
 	b.Close() // fails only for one that is being applied
 	d.endTurn()
@@ -158,14 +172,6 @@ func (d *DB) settle() error {
 		return nil
 	}
 	return d.commit(b, pebble.NoSync)
-}
-
-// settleFor has pebble take what was applied before to keys k with from <= k < to; to nil: to from.
-func (d *DB) settleFor(from, to []byte) error {
-	if !d.group.holds(from, to) {
-		return nil
-	}
-	return d.settle()
 }
 
 // commitAlone has pebble take a batch behind what was applied before.

@@ -17,16 +17,20 @@ type source interface {
 
 // Get implements store.Reader.
 func (d *DB) Get(key, buf []byte) (value []byte, ok bool, err error) {
-	if err := d.settleFor(key, nil); err != nil {
-		return buf, false, err
+	if d.group.has(key) {
+		if err := d.settle(); err != nil {
+			return buf, false, err
+		}
 	}
 	return d.get(d.db, key, buf)
 }
 
 // Scan implements store.Reader.
 func (d *DB) Scan(from, to []byte) store.Iterator {
-	if err := d.settleFor(from, to); err != nil {
-		return &iterator{d: d, err: err}
+	if d.group.hasAny(from, to) {
+		if err := d.settle(); err != nil {
+			return &iterator{d: d, err: err}
+		}
 	}
 	return d.scan(d.db, from, to)
 }
