@@ -90,7 +90,7 @@ func (f *fn) writeSpot(at ast.Node, s spot, steps []typecheck.Step, index []val,
 			s.owned = s.owned && !step.Field.Yield
 			continue
 		case typecheck.NonNullStep:
-			f.unwrap(at, &s)
+			f.unwrap(at, &s, step.Expr)
 			continue
 		}
 		key := f.stepKey(s.t, index[i])
@@ -115,14 +115,14 @@ func (f *fn) writeSpot(at ast.Node, s spot, steps []typecheck.Step, index []val,
 	return out
 }
 
-// unwrap goes into an optional value. A box gets a new content, which is nobody else's.
-func (f *fn) unwrap(at ast.Node, s *spot) {
+// unwrap goes into the optional value of x. A box gets a new content, which is nobody else's.
+func (f *fn) unwrap(at ast.Node, s *spot, x ast.Expr) {
 	elem := nonNull(s.t)
 	if f.boxed(elem) && !s.inside {
 		f.line1(at, "aeonrt.Log("+s.where()+")")
 	}
 	t := f.temp()
-	f.line1(at, t+" := "+s.base+".Ref()")
+	f.line1(at, t+" := "+s.base+".Ref("+quote(ast.NullText(x))+")")
 	s.base, s.t, s.pointer, s.inside = t, elem, true, s.inside || f.boxed(elem)
 }
 

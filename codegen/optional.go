@@ -12,11 +12,11 @@ func (f *fn) nonNull(x *ast.NonNull) val {
 	if !ok {
 		return v
 	}
-	out := val{typ: opt.Elem, fresh: v.fresh}
+	out, what := val{typ: opt.Elem, fresh: v.fresh}, quote(ast.NullText(x))
 	if typecheck.IsRef(opt.Elem) {
-		out.code = "aeonrt.NonNull(" + v.code + ")"
+		out.code = "aeonrt.NonNull(" + v.code + ", " + what + ")"
 	} else {
-		out.code = side(v.code) + ".Must()"
+		out.code = side(v.code) + ".Must(" + what + ")"
 		if f.boxed(opt.Elem) {
 			out.fresh = false // others may have the box
 		}

@@ -87,7 +87,7 @@ func (f *fn) readStep(v val, s typecheck.Step, i val) val {
 	case typecheck.FieldStep:
 		return val{code: v.code + "." + f.names.obj[s.Field], typ: s.Field.Type(), loads: v.loads}
 	case typecheck.NonNullStep:
-		return val{code: v.code + ".Must()", typ: nonNull(v.typ)}
+		return val{code: v.code + ".Must(" + quote(ast.NullText(s.Expr)) + ")", typ: nonNull(v.typ)}
 	}
 	return val{code: v.code + ".At(" + f.stepKey(v.typ, i) + ")", typ: elemOf(v.typ)}
 }
@@ -135,7 +135,7 @@ func (f *fn) writeSteps(at ast.Node, base string, pointer bool, t typecheck.Type
 			base, t, pointer = base+"."+f.names.obj[s.Field], s.Field.Type(), false
 			continue
 		case typecheck.NonNullStep:
-			base, t, pointer = base+".Ref()", nonNull(t), true
+			base, t, pointer = base+".Ref("+quote(ast.NullText(s.Expr))+")", nonNull(t), true
 			continue
 		}
 		key := f.stepKey(t, index[i])

@@ -62,7 +62,7 @@ func (f *frame) eval(x ast.Expr) value {
 	case *ast.NonNull:
 		v := f.eval(x.X)
 		if v == nil {
-			f.fail(x, msgNull)
+			f.fail(x, msgNull+": "+ast.NullText(x))
 		}
 		return v
 	case *ast.Call:

@@ -14,7 +14,7 @@ import (
 const (
 	msgOverflow = "integer overflow"
 	msgDivision = "division by zero"
-	msgNull     = "null value"
+	msgNull     = "null value" // that of ! goes on with what was null
 	msgEmpty    = "pop from an empty vector"
 	msgNullCall = "call through a null reference"
 	msgCycle    = "ownership cycle: an actor would own itself"

@@ -71,7 +71,7 @@ func (f *frame) load(at ast.Node, st *typecheck.Store, index []value) value {
 			v = v.(*structure).fields[s.Field.Index]
 		case typecheck.NonNullStep:
 			if v == nil {
-				f.fail(at, msgNull)
+				f.fail(at, msgNull+": "+ast.NullText(s.Expr))
 			}
 		case typecheck.IndexStep:
 			v = f.element(at, v, index[i])
@@ -113,7 +113,7 @@ func (f *frame) rebuild(at ast.Node, v value, steps []typecheck.Step, index []va
 		return o.with(s.Field.Index, rest(o.fields[s.Field.Index]))
 	case typecheck.NonNullStep:
 		if v == nil {
-			f.fail(at, msgNull)
+			f.fail(at, msgNull+": "+ast.NullText(s.Expr))
 		}
 		return rest(v)
 	}

@@ -1,6 +1,9 @@
 package ast
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Ident is a name used as an expression: a local, parameter, field, constant,
 // enum value, function, or the head of a conversion such as `int(f)`.
@@ -123,6 +126,19 @@ type OptionalField struct {
 type NonNull struct {
 	Loc
 	X Expr
+}
+
+// NullText is what a message calls the operand of `x!`, or x itself where narrowing has removed the `?`: its source,
+// on one line.
+func NullText(x Expr) string {
+	if n, ok := x.(*NonNull); ok {
+		x = n.X
+	}
+	text := Unparen(x).Span().Text()
+	if strings.Contains(text, "\n") {
+		text = strings.Join(strings.Fields(text), " ")
+	}
+	return text
 }
 
 // CallMode is the decoration of a call.

@@ -194,7 +194,11 @@ func TestFaultsNameTheOperand(t *testing.T) {
 		"missing key \"ann\"":               func() { m.At("ann") },
 		"missing key 1.5s":                  func() { tm.At(value.Duration(1500_000_000)) },
 		value.MsgEmpty:                      func() { value.Pop(new(value.Vector[int64])) },
-		value.MsgNull:                       func() { value.Opt[int64]{}.Must() },
+		"null value: a.b":                   func() { value.Opt[int64]{}.Must("a.b") },
+		"null value: c":                     func() { new(value.Opt[int64]).Ref("c") },
+		"null value: d[1]":                  func() { value.Box[int64]{}.Must("d[1]") },
+		"null value: e":                     func() { new(value.Box[int64]).Ref("e") },
+		"null value: f(x)":                  func() { value.NonNull(value.Opt[int64]{}, "f(x)") },
 	}
 	for want, f := range cases {
 		if got := fault(f); got != want {
@@ -232,9 +236,9 @@ func TestBoxesAreValues(t *testing.T) {
 	}
 	a := node{n: 1, next: value.BoxOf(node{n: 2})}
 	b := a
-	b.next.Ref().n = 5
-	if a.next.Must().n != 2 || b.next.Must().n != 5 {
-		t.Errorf("a.next.n = %d, b.next.n = %d, want 2 and 5", a.next.Must().n, b.next.Must().n)
+	b.next.Ref("b.next").n = 5
+	if a.next.Must("a.next").n != 2 || b.next.Must("b.next").n != 5 {
+		t.Errorf("a.next.n = %d, b.next.n = %d, want 2 and 5", a.next.Must("a.next").n, b.next.Must("b.next").n)
 	}
 }
 

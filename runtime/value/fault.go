@@ -28,7 +28,6 @@ func (f Fault) Error() string { return f.Msg }
 const (
 	MsgOverflow = "integer overflow"
 	MsgDivision = "division by zero"
-	MsgNull     = "null value"
 	MsgEmpty    = "pop from an empty vector"
 )
 
@@ -46,6 +45,11 @@ func failIndex(i int64, size int) {
 func failSlice(a, b int64, size int) {
 	Fail(fmt.Sprintf("slice %d to %d out of range, size %d", a, b, size))
 }
+
+// failNull says what was null, as it is written in the source.
+//
+//go:noinline
+func failNull(what string) { Fail("null value: " + what) }
 
 //go:noinline
 func failKey(key string) { Fail("missing key " + key) }

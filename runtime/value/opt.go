@@ -20,10 +20,10 @@ func SomeIf[T any](v T, ok bool) Opt[T] {
 // IsNull reports whether o holds no value.
 func (o Opt[T]) IsNull() bool { return !o.ok }
 
-// Must returns the value, or faults when there is none.
-func (o Opt[T]) Must() T {
+// Must returns the value, or faults when there is none; what is the source of o.
+func (o Opt[T]) Must(what string) T {
 	if !o.ok {
-		Fail(MsgNull)
+		failNull(what)
 	}
 	return o.v
 }
@@ -43,10 +43,10 @@ func (o Opt[T]) Or(v T) T {
 	return v
 }
 
-// Ref returns the address of the value for writing through a path, or faults.
-func (o *Opt[T]) Ref() *T {
+// Ref returns the address of the value for writing through a path, or faults as Must does.
+func (o *Opt[T]) Ref(what string) *T {
 	if !o.ok {
-		Fail(MsgNull)
+		failNull(what)
 	}
 	return &o.v
 }
@@ -85,11 +85,11 @@ func BoxIf[T any](v T, ok bool) Box[T] {
 // IsNull reports whether b holds no value.
 func (b Box[T]) IsNull() bool { return b.p == nil }
 
-// Must returns the value, or faults when there is none. Share what it contains before
-// writing to it.
-func (b Box[T]) Must() T {
+// Must returns the value, or faults when there is none; what is the source of b. Share what
+// the value contains before writing to it.
+func (b Box[T]) Must(what string) T {
 	if b.p == nil {
-		Fail(MsgNull)
+		failNull(what)
 	}
 	return *b.p
 }
@@ -114,9 +114,9 @@ func (b Box[T]) Or(v T) T {
 }
 
 // Ref returns the address of a fresh copy of the value for writing through a path, or
-// faults when there is none.
-func (b *Box[T]) Ref() *T {
-	v := b.Must()
+// faults as Must does.
+func (b *Box[T]) Ref(what string) *T {
+	v := b.Must(what)
 	MarkShared(&v)
 	b.p = &v
 	return b.p
@@ -135,10 +135,10 @@ func (b Box[T]) EachElem(f func(any)) {
 	}
 }
 
-// NonNull returns the reference r, or faults when it is null.
-func NonNull[R interface{ IsNull() bool }](r R) R {
+// NonNull returns the reference r, or faults when it is null; what is the source of r.
+func NonNull[R interface{ IsNull() bool }](r R, what string) R {
 	if r.IsNull() {
-		Fail(MsgNull)
+		failNull(what)
 	}
 	return r
 }
