@@ -263,36 +263,18 @@ func restore(env *cli.Env, from, dir string, w snapshot.Wanted) error {
 	return err
 }
 
-// restoreNew makes a directory of a snapshot. It appears when it is complete.
-func restoreNew(env *cli.Env, m *snapshot.Manifest, dir string, rows exec.RowSource) (err error) {
-	dir, err = filepath.Abs(dir)
+// restoreNew makes a directory of a snapshot.
+func restoreNew(env *cli.Env, m *snapshot.Manifest, dir string, rows exec.RowSource) error {
+	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return err
-	}
-	staged, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".restoring-")
+	var id store.Identity
+	err = pebbledb.Make(dir, store.EngineOptions{Program: m.Program}, func(e *pebbledb.DB) error {
+		id = e.Identity()
+		return exec.Restore(e, id, rows)
+	})
 	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.RemoveAll(staged) // the error that counts is the first
-		}
-	}()
-	e, err := pebbledb.Open(staged, store.EngineOptions{Program: m.Program})
-	if err != nil {
-		return err
-	}
-	id := e.(store.Identified).Identity()
-	if err := errors.Join(exec.Restore(e, id, rows), e.Close()); err != nil {
-		return err
-	}
-	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err // empty, as the caller has seen
-	}
-	if err := os.Rename(staged, dir); err != nil {
 		return err
 	}
 	n, _ := m.Size()

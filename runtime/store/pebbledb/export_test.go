@@ -42,3 +42,11 @@ func OpenSmall(fs vfs.FS, dir string, o store.EngineOptions) (*DB, error) {
 func NewerAeonFile() string {
 	return aeonFile{format: aeonFormat + 1, program: "bank", store: store.NewStoreID(), ready: true}.String()
 }
+
+// MakeDir makes a directory that outlasts a crash.
+func MakeDir(fs vfs.FS, dir string) error { return makeDir(fs, dir) }
+
+// MakeOn is Make in a directory of fs.
+func MakeOn(fs vfs.FS, dir string, o store.EngineOptions, fill func(*DB) error) error {
+	return makeOn(fs, dir, o, fill)
+}

@@ -1,0 +1,117 @@
+package pebbledb_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
+
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
+)
+
+const (
+	madeDir    = "/var/lib/made"
+	madeGroups = 20
+)
+
+func fillGroups(e *pebbledb.DB) error {
+	for n := range madeGroups {
+		b := e.NewBatch()
+		for i := range flipRows {
+			b.Set(groupKey(n, i), groupRow(n, i, flipSize))
+		}
+		if err := e.Apply(b); err != nil {
+			return err
+		}
+	}
+	return e.Sync()
+}
+
+func makeOn(fs vfs.FS) error {
+	return pebbledb.MakeOn(fs, madeDir, store.EngineOptions{Program: "bank", Log: silent}, fillGroups)
+}
+
+// made reports whether there is a store in the directory, which then has everything.
+func made(t *testing.T, fs vfs.FS) bool {
+	t.Helper()
+	names, err := fs.List(madeDir)
+	if errors.Is(err, os.ErrNotExist) || err == nil && len(names) == 0 {
+		return false
+	}
+	e, err := pebbledb.OpenFS(fs, madeDir, store.EngineOptions{Program: "bank", Log: silent, MustExist: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := readGroups(e, flipRows, flipSize); n != madeGroups || err != nil {
+		t.Errorf("%d of %d groups are there, %v", n, madeGroups, err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	return true
+}
+
+// A crash at any step leaves no store or a whole one, and a whole one once Make has returned, though nothing
+// above it was there before.
+func TestMadeStoreOutlastsACrash(t *testing.T) {
+	for _, empty := range []bool{false, true} {
+		fs, rng := vfs.NewCrashableMem(), rand.New(rand.NewPCG(5, 6))
+		if empty {
+			if err := pebbledb.MakeDir(fs, madeDir); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var images []*vfs.MemFS
+		hook := errorfs.InjectorFunc(func(op errorfs.Op) error {
+			if op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
+				for _, percent := range []int{0, 50, 100} {
+					images = append(images, fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng}))
+				}
+			}
+			return nil
+		})
+		if err := makeOn(errorfs.Wrap(fs, &serial{inner: hook})); err != nil {
+			t.Fatal(err)
+		}
+		if !made(t, fs.CrashClone(vfs.CrashCloneCfg{})) {
+			t.Error("Make has returned, and after a crash there is no store")
+		}
+		whole := 0
+		for _, image := range images {
+			if made(t, image) {
+				whole++
+			}
+		}
+		if len(images) < 60 || whole == 0 || whole == len(images) {
+			t.Errorf("%d images, %d of them with the store", len(images), whole)
+		}
+		t.Logf("%d images, %d of them with the store", len(images), whole)
+	}
+}
+
+// What Make could not finish leaves nothing behind.
+func TestMakeFailsWhole(t *testing.T) {
+	fs, broken := vfs.NewMem(), errors.New("the snapshot is damaged")
+	err := pebbledb.MakeOn(fs, madeDir, store.EngineOptions{Program: "bank", Log: silent}, func(*pebbledb.DB) error { return broken })
+	if !errors.Is(err, broken) {
+		t.Errorf("Make: %v", err)
+	}
+	if names, err := fs.List("/var/lib"); len(names) > 0 || err != nil {
+		t.Errorf("%v is left, %v", names, err)
+	}
+	noSync := errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if _, err := fs.Stat(madeDir + "/AEON"); err == nil && slices.Contains([]errorfs.OpKind{errorfs.OpOpenDir, errorfs.OpFileSync}, op.Kind) {
+			return broken
+		}
+		return nil
+	})
+	if err := makeOn(errorfs.Wrap(fs, noSync)); !errors.Is(err, broken) || !strings.Contains(err.Error(), madeDir+" is there, and a crash") {
+		t.Errorf("without the last sync: %v", err)
+	}
+}
