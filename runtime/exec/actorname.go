@@ -91,7 +91,8 @@ func (n ActorName) short(class string) string { return strings.TrimPrefix(class,
 // another one.
 func (n ActorName) Find(view store.Reader) (id event.ActorID, err error) {
 	id, err = n.find(view)
-	if none := new(NoActorError); !errors.As(err, &none) || n.Class == "" {
+	none := new(NoActorError)
+	if !errors.As(err, &none) || n.Class == "" {
 		return id, err
 	}
 	schema, bad := store.ReadSchema(view)
@@ -104,6 +105,11 @@ func (n ActorName) Find(view store.Reader) (id event.ActorID, err error) {
 	}
 	if bad := n.Among(known); bad != nil {
 		return id, bad
+	}
+	if none.Name != "" {
+		if bad := none.lookAround(view); bad != nil {
+			return id, bad
+		}
 	}
 	return id, err
 }

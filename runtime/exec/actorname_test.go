@@ -25,7 +25,7 @@ func TestActorsAreFoundByWhatPeopleCallThem(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"Bank/two":                 "there is no actor bank.Bank/two",
+		"Bank/two":                 "there is no actor bank.Bank/two; there are: one",
 		"other.Bank/one":           "the program has no actorclass other.Bank; it has Account, Bank, t.Desk, test.Hangar, w.Node",
 		"Bnk/one":                  "the program has no actorclass Bnk, did you mean Bank? it has Account, Bank, t.Desk, test.Hangar, w.Node",
 		"Nothing:9:9":              "the program has no actorclass Nothing; it has Account, Bank, t.Desk, test.Hangar, w.Node",

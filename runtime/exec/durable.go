@@ -135,16 +135,8 @@ func (d *durable) lookup(c *Class, name string) (incarnation uint32, used, dead 
 	if err != nil || !ok {
 		return 0, false, false, err
 	}
-	payload, err := store.Payload(key, row)
-	if err != nil {
-		return 0, false, false, err
-	}
-	in := payloadReader{rest: payload}
-	incarnation, dead = uint32(in.uint()), in.byte() != 0
-	if err := in.end(); err != nil {
-		return 0, false, false, &store.CorruptError{Key: key, Reason: err.Error()}
-	}
-	return incarnation, true, dead, nil
+	incarnation, dead, err = readNameRow(key, row)
+	return incarnation, err == nil, dead, err
 }
 
 // moved stores a move in T of c from below old. The mover holds both parents and c, so that

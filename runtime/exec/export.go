@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -39,55 +38,6 @@ func eachRowOf(view store.Reader, from, to []byte, f func(key, row, payload []by
 		err = closed
 	}
 	return err
-}
-
-// NoActorError says that there is no such actor.
-type NoActorError struct {
-	Class, Name string
-	ID          event.ActorID // if Name is ""
-}
-
-// Error implements error.
-func (e *NoActorError) Error() string {
-	if e.Name != "" {
-		return fmt.Sprintf("there is no actor %s/%s", e.Class, e.Name)
-	}
-	return fmt.Sprintf("there is no actor %v", e.ID)
-}
-
-// FindNamed returns the actor of a class, with its package, that has a name in a view.
-func FindNamed(view store.Reader, class, name string) (event.ActorID, error) {
-	partitions, err := store.PartitionsOf(view)
-	if err != nil {
-		return event.ActorID{}, err
-	}
-	key := nameKey0(class, name, partitions)
-	row, ok, err := view.Get(key, nil)
-	if err != nil {
-		return event.ActorID{}, err
-	}
-	if !ok {
-		return event.ActorID{}, &NoActorError{Class: class, Name: name}
-	}
-	payload, err := store.Payload(key, row)
-	if err != nil {
-		return event.ActorID{}, err
-	}
-	in := payloadReader{rest: payload}
-	incarnation, dead := uint32(in.uint()), in.byte() != 0
-	if err := in.end(); err != nil {
-		return event.ActorID{}, &store.CorruptError{Key: key, Reason: err.Error()}
-	}
-	if dead {
-		return event.ActorID{}, &NoActorError{Class: class, Name: name}
-	}
-	return event.NamedActor(class, name, incarnation, partitions), nil
-}
-
-// nameKey0 returns the key of the row of a name.
-func nameKey0(class, name string, partitions int) []byte {
-	k := store.AppendSection(nil, event.NamedActor(class, name, 0, partitions).Birth, store.Names)
-	return append(append(append(k, class...), 0), name...)
 }
 
 // Cut is an actor and everything that it reaches, in a view of a store.

@@ -1,0 +1,160 @@
+package exec
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/aeon-lang/aeon/internal/cmdline"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// NoActorError says that there is no such actor.
+type NoActorError struct {
+	Class, Name string
+	ID          event.ActorID // if Name is ""
+
+	// Others are names that actors of the class have, ascending; nil if nobody has looked.
+	Others []string
+	// More says that there are more than Others.
+	More bool
+}
+
+const (
+	// namesRead bounds how many rows are read to tell what names there are.
+	namesRead = 1000
+	// namesShown and nameShownMax bound what is shown of them.
+	namesShown   = 5
+	nameShownMax = 40
+)
+
+// Error implements error.
+func (e *NoActorError) Error() string {
+	if e.Name == "" {
+		return fmt.Sprintf("there is no actor %v", e.ID)
+	}
+	text := fmt.Sprintf("there is no actor %s/%s", e.Class, e.Name)
+	switch {
+	case e.Others == nil || len(e.Others) == 0 && e.More:
+		return text
+	case len(e.Others) == 0:
+		return text + ", nor any other of its class that has a name"
+	}
+	hint := cmdline.DidYouMean(e.Name, e.Others)
+	if hint == "" {
+		hint = ";"
+	}
+	var shown []string
+	for _, name := range e.Others[:min(len(e.Others), namesShown)] {
+		shown = append(shown, shownName(name))
+	}
+	text += hint + " there are: " + strings.Join(shown, ", ")
+	switch {
+	case e.More:
+		text += fmt.Sprintf(", … (more than %d in all)", len(e.Others))
+	case len(e.Others) > namesShown:
+		text += fmt.Sprintf(", … (%d in all)", len(e.Others))
+	}
+	return text
+}
+
+// shownName is a name in a list: as it is, unless one could not tell it from what stands around it.
+func shownName(name string) string {
+	if len(name) > nameShownMax {
+		name = strings.ToValidUTF8(name[:nameShownMax], "") + "…"
+	}
+	if q := strconv.Quote(name); name == "" || len(q) != len(name)+2 || strings.ContainsAny(name, ", ;()") {
+		return q
+	}
+	return name
+}
+
+// lookAround adds what names there are instead.
+func (e *NoActorError) lookAround(view store.Reader) error {
+	partitions, err := store.PartitionsOf(view)
+	if err != nil {
+		return err
+	}
+	e.Others = []string{}
+	left := namesRead
+	for p := 0; p < partitions && !e.More; p++ {
+		if err := e.lookIn(view, event.PartitionID(p), &left); err != nil {
+			return err
+		}
+	}
+	slices.Sort(e.Others)
+	return nil
+}
+
+// lookIn reads the names in a partition, and at most so many rows as are left.
+func (e *NoActorError) lookIn(view store.Reader, p event.PartitionID, left *int) (err error) {
+	of := append(store.AppendSection(nil, p, store.Names), e.Class...)
+	from, to := append(slices.Clone(of), 0), append(slices.Clone(of), 1)
+	it := view.Scan(from, to)
+	defer func() {
+		if closed := it.Close(); err == nil {
+			err = closed
+		}
+	}()
+	for it.Next() {
+		if *left == 0 {
+			e.More = true
+			return nil
+		}
+		*left--
+		_, dead, err := readNameRow(it.Key(), it.Value())
+		if err != nil {
+			return err
+		}
+		if !dead {
+			e.Others = append(e.Others, string(it.Key()[len(from):]))
+		}
+	}
+	return nil
+}
+
+// FindNamed returns the actor of a class, with its package, that has a name in a view.
+func FindNamed(view store.Reader, class, name string) (event.ActorID, error) {
+	partitions, err := store.PartitionsOf(view)
+	if err != nil {
+		return event.ActorID{}, err
+	}
+	key := nameKey0(class, name, partitions)
+	row, ok, err := view.Get(key, nil)
+	if err != nil {
+		return event.ActorID{}, err
+	}
+	if !ok {
+		return event.ActorID{}, &NoActorError{Class: class, Name: name}
+	}
+	incarnation, dead, err := readNameRow(key, row)
+	if err != nil {
+		return event.ActorID{}, err
+	}
+	if dead {
+		return event.ActorID{}, &NoActorError{Class: class, Name: name}
+	}
+	return event.NamedActor(class, name, incarnation, partitions), nil
+}
+
+// readNameRow returns what the row of a name says of the actor that has had it last.
+func readNameRow(key, row []byte) (incarnation uint32, dead bool, err error) {
+	payload, err := store.Payload(key, row)
+	if err != nil {
+		return 0, false, err
+	}
+	in := payloadReader{rest: payload}
+	incarnation, dead = uint32(in.uint()), in.byte() != 0
+	if err := in.end(); err != nil {
+		return 0, false, &store.CorruptError{Key: key, Reason: err.Error()}
+	}
+	return incarnation, dead, nil
+}
+
+// nameKey0 returns the key of the row of a name.
+func nameKey0(class, name string, partitions int) []byte {
+	k := store.AppendSection(nil, event.NamedActor(class, name, 0, partitions).Birth, store.Names)
+	return append(append(append(k, class...), 0), name...)
+}
