@@ -111,6 +111,9 @@ func (d *DB) Apply(b store.Batch) (err error) {
 	}
 	defer d.guard(&err)
 	batch := b.(*batch)
+	if d.readOnly {
+		batch.err = pebble.ErrReadOnly // pebble would be asked at the next sync only
+	}
 	if batch.err != nil {
 		return d.fail(batch.err)
 	}
@@ -130,11 +133,8 @@ func (d *DB) Apply(b store.Batch) (err error) {
 
 // Sync implements store.Engine. Pebble need not have taken everything yet when it is durable.
 func (d *DB) Sync() (err error) {
-	if err := d.err(); err != nil {
-		return err
-	}
 	defer d.guard(&err)
-	if err := d.takeTurn(); err != nil {
+	if err := d.takeTurn(d.failed); err != nil {
 		return err
 	}
 	b := d.take()
@@ -189,7 +189,7 @@ func (d *DB) closePebble(db *pebble.DB) error {
 		var err error
 		defer func() { done <- err }()
 		defer d.guard(&err)
-		if err = d.takeTurn(); err == nil {
+		if err = d.takeTurn(d.stuck); err == nil {
 			defer d.endTurn()
 			err = db.Close()
 		}

@@ -122,17 +122,18 @@ func changes(r batchrepr.Reader, from, to []byte) bool {
 	}
 }
 
-// takeTurn waits until pebble takes no group. If that has become impossible it returns the error why.
-func (d *DB) takeTurn() error {
+// takeTurn waits until pebble takes no group, or until over is closed: then it returns the error because of which that
+// was.
+func (d *DB) takeTurn(over <-chan struct{}) error {
 	select {
-	case <-d.stuck:
+	case <-over:
 		return d.err()
 	default:
 	}
 	select {
 	case d.group.turn <- struct{}{}:
 		return nil
-	case <-d.stuck:
+	case <-over:
 		return d.err()
 	}
 }
@@ -163,7 +164,7 @@ func (d *DB) commit(b *pebble.Batch, o *pebble.WriteOptions) (err error) {
 
 // settle has pebble take what was applied before.
 func (d *DB) settle() error {
-	if err := d.takeTurn(); err != nil {
+	if err := d.takeTurn(d.failed); err != nil {
 		return err
 	}
 	b := d.take()
@@ -179,7 +180,7 @@ func (d *DB) commitAlone(b *pebble.Batch) error {
 	if err := d.settle(); err != nil {
 		return err
 	}
-	if err := d.takeTurn(); err != nil {
+	if err := d.takeTurn(d.failed); err != nil {
 		return err
 	}
 	return d.commit(b, pebble.NoSync)

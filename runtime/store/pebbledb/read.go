@@ -37,7 +37,9 @@ func (d *DB) Scan(from, to []byte) store.Iterator {
 
 // Snapshot implements store.Engine.
 func (d *DB) Snapshot() store.Snapshot {
-	d.settle() // an error is final, and every read returns it
+	if err := d.settle(); err != nil {
+		return failedSnapshot{d, err}
+	}
 	return &snapshot{d, d.db.NewSnapshot()}
 }
 
@@ -69,6 +71,20 @@ func (s *snapshot) Get(key, buf []byte) (value []byte, ok bool, err error) {
 func (s *snapshot) Scan(from, to []byte) store.Iterator { return s.d.scan(s.s, from, to) }
 
 func (s *snapshot) Close() error { return s.s.Close() }
+
+// failedSnapshot is one of a store of which pebble has not taken everything, and never will.
+type failedSnapshot struct {
+	d   *DB
+	err error
+}
+
+func (s failedSnapshot) Get(_, buf []byte) (value []byte, ok bool, err error) {
+	return buf, false, s.err
+}
+
+func (s failedSnapshot) Scan(_, _ []byte) store.Iterator { return &iterator{d: s.d, err: s.err} }
+
+func (s failedSnapshot) Close() error { return nil }
 
 // iterator is a store.Iterator; it is nil when there was an error at the start.
 type iterator struct {
