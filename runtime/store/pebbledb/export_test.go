@@ -1,6 +1,9 @@
 package pebbledb
 
 import (
+	"encoding/binary"
+	"hash/crc32"
+
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -49,4 +52,20 @@ func MakeDir(fs vfs.FS, dir string) error { return makeDir(fs, dir) }
 // MakeOn is Make in a directory of fs.
 func MakeOn(fs vfs.FS, dir string, o store.EngineOptions, fill func(*DB) error) error {
 	return makeOn(fs, dir, o, fill)
+}
+
+// WitnessBytes is the length of a whole WITNESS.
+const WitnessBytes = witnessBytes
+
+// OldWitness makes of a WITNESS what older versions wrote: it ends behind its last entry, and no entry says how long it is.
+func OldWitness(data []byte) []byte {
+	end := 0
+	for _, e := range witnessEntries(data) {
+		b := data[e.slot*witnessStride:][:witnessEntryBytes]
+		binary.BigEndian.PutUint64(b, e.turn&^witnessWhole)
+		body := b[:witnessEntryBytes-4]
+		binary.BigEndian.PutUint32(b[len(body):], crc32.Checksum(body, castagnoli))
+		end = e.slot*witnessStride + witnessEntryBytes
+	}
+	return data[:end]
 }

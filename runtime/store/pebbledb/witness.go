@@ -3,6 +3,7 @@ package pebbledb
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"os"
 	"slices"
@@ -20,7 +21,8 @@ import (
 // manifest has in use, and that is not there, or ends before, was removed or emptied. Nothing else tells, as the numbers of logs have gaps.
 //
 // A store has a witness before its directory says that it is ready, and at most one entry is being written when a process
-// ends: without an entry of a manifest the witness itself is damaged.
+// ends: without an entry of a manifest the witness itself is damaged. It has its whole length before an entry says so (witnessWhole),
+// and a crash shortens no file that was synced: one that is shorter then was cut, whichever entries are lost.
 const witnessName = "WITNESS"
 
 const (
@@ -31,6 +33,12 @@ const (
 	manifestSlots = 2
 	// logSlots is well above the number of logs in use: one for each memtable, the first ones of which are small.
 	logSlots = 32
+
+	// witnessBytes is up to the end of the last entry. Were it to become more, entries would need another mark than witnessWhole.
+	witnessBytes = (manifestSlots+logSlots-1)*witnessStride + witnessEntryBytes
+	// witnessWhole is set in the turn of each entry since the file has its whole length, which older versions have not given
+	// it. They keep the mark, as they count on from the largest turn.
+	witnessWhole = 1 << 63
 )
 
 // witness writes the file. The mutex guards the rest; it comes behind logQueue.work.
@@ -87,7 +95,7 @@ func (w *witness) write(slot int, number, durable uint64) error {
 }
 
 // open opens the file, or makes it, and goes on behind its newest entry.
-func (w *witness) open() error {
+func (w *witness) open() (err error) {
 	if w.file != nil {
 		return nil
 	}
@@ -97,18 +105,36 @@ func (w *witness) open() error {
 	if err != nil {
 		return err
 	}
-	w.file = f
-	if os.IsNotExist(missing) {
-		return syncDir(w.fs, dir)
-	}
+	defer func() {
+		if err != nil {
+			f.Close() // the first error counts
+		} else {
+			w.file = f
+		}
+	}()
 	data, err := readFile(w.fs, w.path)
+	if err != nil {
+		return err
+	}
 	for _, e := range witnessEntries(data) {
 		w.turn = max(w.turn, e.turn)
 		if at := e.slot - manifestSlots; at >= 0 && at < logSlots {
 			w.logs[at] = e.number
 		}
 	}
-	return err
+	w.turn |= witnessWhole
+	if len(data) < witnessBytes {
+		if _, err := f.WriteAt([]byte{0}, witnessBytes-1); err != nil {
+			return err
+		}
+		if err := f.SyncData(); err != nil {
+			return err
+		}
+	}
+	if os.IsNotExist(missing) {
+		return syncDir(w.fs, dir)
+	}
+	return nil
 }
 
 func (w *witness) close() error {
@@ -143,6 +169,9 @@ func witnessEntries(data []byte) (list []witnessEntry) {
 func witnessed(data []byte, manifest uint64) (durable uint64, logs []witnessEntry, err error) {
 	err = errors.New("it says nothing of any manifest")
 	for _, e := range witnessEntries(data) {
+		if e.turn&witnessWhole != 0 && len(data) < witnessBytes {
+			return 0, nil, fmt.Errorf("it was cut at byte %d, and had %d", len(data), witnessBytes)
+		}
 		if e.slot >= manifestSlots {
 			logs = append(logs, e)
 			continue
