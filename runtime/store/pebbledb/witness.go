@@ -47,6 +47,7 @@ type witness struct {
 	fs   vfs.FS
 	path string
 	turn uint64
+	last int              // the entry of a manifest that is the newer one
 	logs [logSlots]uint64 // which log has which entry; 0: none
 	file vfs.File
 }
@@ -58,7 +59,12 @@ func (w *witness) manifest(number, durable uint64) error {
 	if err := w.open(); err != nil {
 		return err
 	}
-	return w.write(int((w.turn+1)%manifestSlots), number, durable)
+	slot := (w.last + 1) % manifestSlots
+	if err := w.write(slot, number, durable); err != nil {
+		return err
+	}
+	w.last = slot
+	return nil
 }
 
 // log notes up to where a log is durable, if that was not noted yet, or again. The entry of the oldest log makes room for it.
@@ -116,8 +122,12 @@ func (w *witness) open() (err error) {
 	if err != nil {
 		return err
 	}
+	newest := uint64(0)
 	for _, e := range witnessEntries(data) {
 		w.turn = max(w.turn, e.turn)
+		if e.slot < manifestSlots && e.turn > newest {
+			newest, w.last = e.turn, e.slot
+		}
 		if at := e.slot - manifestSlots; at >= 0 && at < logSlots {
 			w.logs[at] = e.number
 		}

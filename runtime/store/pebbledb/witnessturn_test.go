@@ -1,0 +1,46 @@
+package pebbledb
+
+import (
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// Of the two entries of manifests the older one is overwritten, whatever is noted of logs in between, and by whichever
+// process: if a crash tears the one that is written, the other one says what the manifest was durable up to before.
+func TestTornWitnessEntryLeavesTheOneBefore(t *testing.T) {
+	fs := vfs.NewMem()
+	const number = 7
+	w := &witness{fs: fs, path: witnessName}
+	for n := uint64(1); n <= 40; n++ {
+		var err error
+		for log := range n % 3 {
+			err = w.log(100*n+log, 1, false)
+		}
+		if err == nil {
+			err = w.manifest(number, n)
+		}
+		if n%5 == 0 && err == nil {
+			err = w.close()
+			w = &witness{fs: fs, path: witnessName}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := readFile(fs, witnessName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range witnessEntries(data) {
+			if e.slot < manifestSlots && e.durable == n {
+				data[e.slot*witnessStride]++ // torn
+			}
+		}
+		if durable, _, err := witnessed(data, number); n > 1 && (durable != n-1 || err != nil) {
+			t.Errorf("without what was noted as number %d, %d is known, %v", n, durable, err)
+		}
+	}
+	if err := w.close(); err != nil {
+		t.Error(err)
+	}
+}
