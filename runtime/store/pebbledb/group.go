@@ -17,7 +17,8 @@ const groupBytes = 64 << 10
 
 // group collects what is applied, and pebble takes it as one batch: at the next sync, while the disk writes. Its
 // place in a memtable is what a row costs most, and nobody waits for that who holds locks or is to be woken by the
-// sync. A reader of something that has not been taken yet has pebble take it first.
+// sync, but who has made the group larger than groupBytes. A reader of something that has not been taken yet has pebble
+// take it first.
 type group struct {
 	// turn is full while pebble takes a group: they have one order. It is no mutex because pebble may be stopped
 	// in the middle of one.
