@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strconv"
@@ -208,9 +207,14 @@ func readFile(fs vfs.FS, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := io.ReadAll(f)
+	info, err := f.Stat()
+	var data bytes.Buffer
+	if err == nil {
+		data.Grow(int(info.Size()) + bytes.MinRead) // one read, and one that meets the end
+		_, err = data.ReadFrom(f)
+	}
 	if closed := f.Close(); err == nil {
 		err = closed
 	}
-	return data, err
+	return data.Bytes(), err
 }

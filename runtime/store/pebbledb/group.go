@@ -148,8 +148,9 @@ func (d *DB) commit(b *pebble.Batch, o *pebble.WriteOptions) (err error) {
 	g.records++
 	g.fresh.Store(o.Sync)
 	if err := d.db.Apply(b, o); err != nil {
-		d.endTurn()
-		return d.fail(err)
+		err = d.fail(err)
+		d.endTurn() // nobody gets it after the failure
+		return err
 	}
 	if o.Sync {
 		n, err := d.logs.q.records()
