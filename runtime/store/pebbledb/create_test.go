@@ -8,20 +8,25 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
+// crashing returns fs; what a crash may leave of it before each write is added to images.
+func crashing(fs *vfs.MemFS, rng *rand.Rand, images *[]*vfs.MemFS) vfs.FS {
+	hook := errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
+			for _, percent := range []int{0, 50, 100} {
+				*images = append(*images, fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng}))
+			}
+		}
+		return nil
+	})
+	return errorfs.Wrap(fs, &serial{inner: hook})
+}
+
 // A crash at any step of creating a store leaves something that the next open completes.
 func TestCrashWhileCreating(t *testing.T) {
 	fs := vfs.NewCrashableMem()
 	rng := rand.New(rand.NewPCG(3, 4))
 	var images []*vfs.MemFS
-	hook := errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
-			for _, percent := range []int{0, 50, 100} {
-				images = append(images, fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng}))
-			}
-		}
-		return nil
-	})
-	s, engine, err := openOn(errorfs.Wrap(fs, &serial{inner: hook}), nil)
+	s, engine, err := openOn(crashing(fs, rng, &images), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

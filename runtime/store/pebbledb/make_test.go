@@ -68,15 +68,7 @@ func TestMadeStoreOutlastsACrash(t *testing.T) {
 			}
 		}
 		var images []*vfs.MemFS
-		hook := errorfs.InjectorFunc(func(op errorfs.Op) error {
-			if op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
-				for _, percent := range []int{0, 50, 100} {
-					images = append(images, fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng}))
-				}
-			}
-			return nil
-		})
-		if err := makeOn(errorfs.Wrap(fs, &serial{inner: hook})); err != nil {
+		if err := makeOn(crashing(fs, rng, &images)); err != nil {
 			t.Fatal(err)
 		}
 		if !made(t, fs.CrashClone(vfs.CrashCloneCfg{})) {
