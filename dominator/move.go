@@ -120,6 +120,10 @@ func (g *Graph) MoveT(c, p *Node) (gone []*Node, err error) {
 	}
 }
 
+// Moves returns a number that changes with every move in T, and is odd while one is under way. T is the
+// same between two calls that return the same even number, but for nodes that came or went.
+func (g *Graph) Moves() uint64 { return g.seq.Load() }
+
 // move relinks c and restores depths, jumps, tops and escaping edges. The
 // owners outside the subtree whose edges lead into it, and the nodes inside
 // whose top lies outside, are all whose top can change first; the rest follows

@@ -13,26 +13,30 @@ import (
 func (ev *Event) enter() error {
 	for {
 		if ev.class != nil {
-			return nil // a client's new: the actor is fresh, nobody knows it
-		}
-		if ev.cancelled() {
-			return ev.errCancelled()
-		}
-		if ev.target.is(deleted | unloaded | away) {
-			if err := ev.present(); err != nil {
-				return err
+			ev.target = nil // that of a withdrawn attempt
+			if ev.gather(); len(ev.members.members) == 0 {
+				return nil // it touches the actor that it creates, and no other
 			}
-		}
-		if k := ev.keptFrom(ev.target); k != nil && ev.moveTo == nil {
-			if err := k.await(ev); err != nil { // rather than hold it to no use
-				return err
+		} else {
+			if ev.cancelled() {
+				return ev.errCancelled()
 			}
-			continue
+			if ev.target.is(deleted | unloaded | away) {
+				if err := ev.present(); err != nil {
+					return err
+				}
+			}
+			if k := ev.keptFrom(ev.target); k != nil && ev.moveTo == nil {
+				if err := k.await(ev); err != nil { // rather than hold it to no use
+					return err
+				}
+				continue
+			}
+			if ev.enterFast() {
+				return nil
+			}
+			ev.gather()
 		}
-		if ev.enterFast() {
-			return nil
-		}
-		ev.gather()
 		if planted.narrowAtPass && ev.method.Below == Exact && ev.target.is(created) {
 			ev.narrow() // no hold, so what it reads may be gone when it is used
 			ev.members.members = append(ev.members.members, ev.narrowed.members...)
@@ -61,12 +65,12 @@ func (ev *Event) enter() error {
 		if ev.await() {
 			return nil
 		}
-		r := &ev.refusal
-		if r.Kind == lock.Refused && r.Mode != lock.None && r.To != nil {
-			ev.claim(member{h: r.To, mode: Mode(r.Mode)})
+		var found member
+		if r := &ev.refusal; r.Kind == lock.Refused && r.Mode != lock.None && r.To != nil {
+			found = member{h: r.To, mode: Mode(r.Mode)}
 		}
 		ev.client.stats.reroutes.Add(1)
-		ev.withdraw()
+		ev.withdraw(found, false)
 		ev.attempt++
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/lock"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -55,6 +56,7 @@ type Event struct {
 	expecting bool
 
 	claims  []member // discovered by earlier attempts
+	moves   uint64   // in T, when the attempt's footprint was gathered
 	attempt event.Attempt
 	bounded bool           // admission may make it wait: issued by a client
 	maxPos  store.Position // largest lastPos seen
@@ -226,8 +228,7 @@ func (ev *Event) perform() error {
 			return ev.failed(out.err)
 		case withdrawn:
 			ev.undo()
-			ev.claim(out.claim)
-			ev.withdraw()
+			ev.withdraw(out.claim, out.kept != nil)
 			ev.client.stats.withdrawals.Add(1)
 			if out.kept.await(ev) != nil {
 				return ev.leftOut()
@@ -250,40 +251,54 @@ const attemptsExact = 8
 // grows with the attempts: what is not found is discovered by withdrawals, one at a time.
 func (ev *Event) lookMax() int { return 4 * ev.sys.cfg.fanOut << min(3*max(ev.attempt-1, 0), 15) }
 
-// claim adds m to what later attempts enter with.
-func (ev *Event) claim(m member) {
+// moved reports whether T has changed since the attempt looked at it.
+func (ev *Event) moved() bool {
+	now := ev.sys.graph.Moves()
+	return now != ev.moves || now%2 != 0
+}
+
+// claim adds m to what later attempts enter with, and reports whether that is more than before.
+func (ev *Event) claim(m member) (more bool) {
 	if m.h == nil {
-		return
+		return false
 	}
 	m.tree = m.tree || ev.attempt > attemptsExact
 	for i := range ev.claims {
 		if c := &ev.claims[i]; c.h == m.h {
+			more = m.mode > c.mode || m.tree && !c.tree
 			c.mode, c.tree = max(c.mode, m.mode), c.tree || m.tree
-			return
+			return more
 		}
 	}
 	ev.claims = append(ev.claims, m)
+	return true
 }
 
 // withdraw releases everything the attempt visited, as withdrawn, and prepares
-// the next one. What was narrowed is carried along, so that the next entry
+// the next one, which enters with m, too. What was narrowed is carried along, so that the next entry
 // covers all of it at once. Until the release others may still grant the attempt
 // something, so its footprint is read afterwards.
-func (ev *Event) withdraw() {
+//
+// Invariant: an attempt is withdrawn only if the next one enters with more, or if what it entered with has changed,
+// which the caller may know. Otherwise the event would be withdrawn for ever.
+func (ev *Event) withdraw(m member, changed bool) {
+	changed = changed || ev.refusal.Kind == lock.Bounced || ev.moved() || ev.cancelled()
+	more := ev.claim(m)
 	ev.release(true)
 	if ev.traced != nil {
 		ev.traced.forget()
 	}
 	for i := range ev.narrowed.members {
-		ev.claim(ev.narrowed.members[i])
+		more = ev.claim(ev.narrowed.members[i]) || more
 	}
 	for _, m := range ev.extra {
-		ev.claim(m)
+		more = ev.claim(m) || more
 	}
 	if ev.coarse {
 		// Its members were too many to list, so they would be found one an attempt.
-		ev.claim(member{h: ev.target, mode: ev.method.Self, tree: true})
+		more = ev.claim(member{h: ev.target, mode: ev.method.Self, tree: true}) || more
 	}
+	assert.That(more || changed, "exec: event %v, %v, was withdrawn for %v, which it had entered with", ev.id, ev.method, m.h)
 	ev.mu.Lock()
 	ev.home.Withdraw(nil, 0)
 	ev.mu.Unlock()

@@ -90,15 +90,23 @@ func (f *Footprint) reset() {
 }
 
 // gather computes the footprint of the coming attempt, as far as it is known
-// without reading any actor: the target, the plain arguments, and what earlier
-// attempts have discovered.
+// without reading any actor: the target, unless a client's new creates it, the plain
+// arguments, and what earlier attempts have discovered.
 func (ev *Event) gather() {
+	ev.moves = ev.sys.graph.Moves()
 	ev.members.reset()
 	ev.narrowed.reset()
-	ev.reaching = ev.method.Below == Any
+	ev.reaching = ev.method.Below == Any && ev.class == nil
 	ev.members.add(ev.target, ev.method.Self, ev.reaching)
 	if ev.method.ArgRefs != nil {
 		ev.method.ArgRefs(ev.args, &ev.members)
+		if ev.class != nil && ev.method.Below == Any {
+			// The fields of an actor that a client's new creates lead to what the constructor is given.
+			for i := range ev.members.members {
+				m := &ev.members.members[i]
+				m.mode, m.tree = max(m.mode, ev.modeOf(m.h.class)), true
+			}
+		}
 	}
 	for _, c := range ev.claims {
 		ev.members.add(c.h, c.mode, c.tree)
@@ -206,7 +214,7 @@ func (ev *Event) mayReach(x *Handle) bool {
 	if !ev.reaching && !ev.coarse {
 		return false
 	}
-	return x != ev.target && !ev.sys.above(x, ev.target)
+	return x != ev.target && (ev.target == nil || !ev.sys.above(x, ev.target))
 }
 
 // anyBelow reports whether a member lies strictly below x in T. Caller holds ev.mu.

@@ -64,7 +64,7 @@ func (ev *Event) enterExact(mode lock.Mode) bool {
 	}
 	// The fast way ends here; the refusal is dealt with as any other.
 	ev.client.stats.reroutes.Add(1)
-	ev.withdraw()
+	ev.withdraw(member{}, true)
 	ev.attempt++
 	return false
 }

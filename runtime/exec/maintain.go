@@ -115,7 +115,7 @@ func (s *System) moveT(mv dominator.Move) bool {
 			s.stats.moves.Add(1)
 			return true
 		}
-		ev.withdraw()
+		ev.withdraw(member{}, true)
 	}
 	return false
 }

@@ -63,6 +63,9 @@ var plants = []plant{
 	{"sub-event comes again", "runtime/exec/decide.go", // its row outlives its end
 		"if ev.outSeq == 0 || planted.outboxKept {",
 		"if ev.outSeq == 0 || ev.issuer != nil {"},
+	{"constructor without locks", "runtime/exec/admit.go", // of a client's new: what it is given is not locked
+		"if ev.gather(); len(ev.members.members) == 0 {",
+		"if ev.gather(); true {"},
 	{"second field not stored", "runtime/exec/prepare.go", // of the fields that an event has assigned
 		"w.fields.Field(obj, int(f.field), f.changes, f.whole)",
 		"if i == 0 || len(f.changes) > 0 || !h.is(created) || h.is(fresh) {\n\t\t\tw.fields.Field(obj, int(f.field), f.changes, f.whole)\n\t\t}"},
