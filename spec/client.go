@@ -219,6 +219,13 @@ func (c *client) issue(f *frame, o order) value {
 func (c *client) submit(i *issue) {
 	m := c.m
 	i.cause = c.cause(StepKey{IssueStep, i.id})
+	if i.target != nil && !m.p.cancels { // else it may run before one that was cancelled
+		l := issueLine{c.session, i.target.id}
+		if before := m.st.before[l]; before != nil {
+			i.cause = newCause(i.cause.key, with(i.cause.from, before)...)
+		}
+		m.st.before[l] = i.cause
+	}
 	if i.kind == newEvent || i.target != nil {
 		m.st.issued = with(m.st.issued, i)
 		return

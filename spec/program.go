@@ -16,7 +16,6 @@ type Program struct {
 
 	deletes   bool // some code deletes an actor
 	cancels   bool // some client cancels an event
-	usesIDs   bool // some code can tell events apart by random() or eventid()
 	actorKeys bool // some container has actors as keys, so that their order can be seen
 }
 
@@ -63,10 +62,6 @@ func (p *Program) inspect(in *typecheck.Info) {
 			case *ast.Cancel:
 				if _, event := in.TypeOf(n.Name).(*typecheck.Pending); event {
 					p.cancels = true
-				}
-			case *ast.Call:
-				if c := in.Calls[n]; c != nil && (c.Builtin == typecheck.RandomFunc || c.Builtin == typecheck.EventIDFunc) {
-					p.usesIDs = true
 				}
 			case ast.Type:
 				if hasActorKeys(in.TypeExprs[n]) {

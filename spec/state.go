@@ -35,6 +35,7 @@ type state struct {
 	generation       uint64                   // of the timer set last
 	callbackCounters counters                 // of what callbacks have done
 	callbacks        int                      // that have begun
+	before           map[issueLine]*cause     // of the event that was issued last in a line
 
 	output   *line
 	letters  []Letter
@@ -77,6 +78,12 @@ type issue struct {
 	// sent: nobody can await it.
 	sent  bool
 	cause *cause
+}
+
+// issueLine names the events of a session to one target ([ISSUE-ORDER]).
+type issueLine struct {
+	session uint64
+	target  eventID
 }
 
 type issueKind uint8
@@ -154,7 +161,7 @@ type Letter struct {
 func newState(start instant) *state {
 	return &state{actors: map[eventID]*actor{}, names: map[actorName]eventID{}, lost: map[actorName]int{}, busy: map[eventID]int{},
 		results: map[eventID]result{}, called: map[eventID]bool{}, objects: map[eventID]*object{},
-		made: map[*typecheck.Class]int{}, clock: start}
+		made: map[*typecheck.Class]int{}, before: map[issueLine]*cause{}, clock: start}
 }
 
 func (s *state) clone() *state {
@@ -162,6 +169,7 @@ func (s *state) clone() *state {
 	t.actors, t.names, t.lost = maps.Clone(s.actors), maps.Clone(s.names), maps.Clone(s.lost)
 	t.made, t.called = maps.Clone(s.made), maps.Clone(s.called)
 	t.busy, t.results, t.objects = maps.Clone(s.busy), maps.Clone(s.results), maps.Clone(s.objects)
+	t.before = maps.Clone(s.before)
 	return &t
 }
 

@@ -90,7 +90,7 @@ func (m *Machine) options() []Step {
 		list = append(list, Step{Kind: kind, Key: StepKey{kind, id}, index: index, text: text, cause: why})
 	}
 	for i, e := range st.issued {
-		if m.sameAsEarlier(i) {
+		if m.mustFollow(i) {
 			continue
 		}
 		add(IssueStep, e.id, i, e.cause, e.text)
@@ -151,15 +151,15 @@ func (m *Machine) timeMay(idle bool) bool {
 // nothing else that could come before what it does.
 func (m *Machine) alone() bool { return len(m.options()) == 0 }
 
-// sameAsEarlier reports whether an event that nobody awaits is like an earlier one but for
-// its id, and nothing can tell ids apart: then one order stands for both.
-func (m *Machine) sameAsEarlier(i int) bool {
+// mustFollow is [ISSUE-ORDER]: it reports whether the i-th event that was issued waits for one that its client
+// has issued to the same target before. An event that was cancelled has no effect, and so no order.
+func (m *Machine) mustFollow(i int) bool {
 	e := m.st.issued[i]
-	if !e.sent || m.p.usesIDs || m.p.actorKeys {
+	if e.target == nil || m.st.called[e.id] {
 		return false
 	}
 	for _, o := range m.st.issued[:i] {
-		if o.sent && o.method == e.method && o.target.id == e.target.id && equal(&vector{elems: o.args}, &vector{elems: e.args}) {
+		if o.id.origin == e.id.origin && o.target != nil && o.target.id == e.target.id && !m.st.called[o.id] {
 			return true
 		}
 	}

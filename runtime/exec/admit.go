@@ -14,8 +14,8 @@ func (ev *Event) enter() error {
 	for {
 		if ev.class != nil {
 			ev.target = nil // that of a withdrawn attempt
-			if ev.gather(); len(ev.members.members) == 0 {
-				return nil // it touches the actor that it creates, and no other
+			if ev.gather(); !ev.members.touches() {
+				return nil // only the actor that it creates
 			}
 		} else {
 			if ev.cancelled() {
@@ -41,15 +41,15 @@ func (ev *Event) enter() error {
 			ev.narrow() // no hold, so what it reads may be gone when it is used
 			ev.members.members = append(ev.members.members, ev.narrowed.members...)
 		}
-		roots, z := ev.onlyRoots(), ev.target
-		if !roots {
-			z = ev.sequencer()
-		} else if ev.joinRoots() {
+		roots := ev.onlyRoots()
+		if roots && ev.joinRoots() {
 			return nil
 		}
-		gate := z
-		if z.is(virtual) {
-			gate = ev.target // a virtual node has no queue
+		z, gate := (*Handle)(nil), ev.target // a virtual node has no queue
+		if !roots {
+			if z = ev.sequencer(); !z.is(virtual) {
+				gate = z
+			}
 		}
 		if err := ev.room(gate); err != nil {
 			return err

@@ -41,6 +41,9 @@ func (f *Future) Cancel() {
 		ev.mu.Unlock()
 	}
 	c.mu.Unlock()
+	if f.turn != nil && f.turn.hurry() {
+		f.sys.workers.run(f.turn.job)
+	}
 	f.sys.yield()
 }
 

@@ -19,6 +19,7 @@ type Client struct {
 	draws atomic.Uint64 // random numbers drawn
 	depth atomic.Int64  // of calls that can recurse, those of main and of callbacks together
 	box   mailbox
+	order issueOrder
 	base  *Client // of the face that callbacks of base see; else nil
 }
 
@@ -56,7 +57,7 @@ func (cl *Client) Await(target Ref, m *Method, args Args) error {
 		return cl.refused(ErrClosed)
 	}
 	ev := cl.sys.takeEvent(cl, id, target.h, m, args)
-	ev.bounded = true
+	ev.bounded, ev.turn = true, cl.await(target.h)
 	err := ev.perform()
 	if ev.chain == nil {
 		cl.sys.giveBack(ev)
@@ -87,13 +88,15 @@ func (cl *Client) Issue(target Ref, m *Method, args Args) *Future {
 		close(f.done)
 		return f
 	}
+	cl.order.open.Add(1)
 	l := letter{id: cl.nextID(), target: target.h, method: m}
 	if err := s.admitIssue(); err != nil {
+		cl.order.open.Add(-1)
 		f.err = cl.refused(err)
 		close(f.done)
 		return f
 	}
-	cl.launch(l, args, &f.cancel, func(l letter) {
+	f.turn = cl.launch(l, args, &f.cancel, func(l letter) {
 		if f.err = l.err; l.failed() && !errors.Is(l.err, errCancelled) {
 			f.fail(l)
 		}
@@ -105,6 +108,7 @@ func (cl *Client) Issue(target Ref, m *Method, args Args) *Future {
 // Send submits an event that nobody will await; its abort is a dead letter at once.
 func (cl *Client) Send(target Ref, m *Method, args Args) {
 	s := cl.sys
+	cl.order.open.Add(1)
 	l := letter{id: cl.nextID(), target: target.h, method: m}
 	if target.h == nil {
 		l.err = cl.refused(&AbortError{Msg: msgNull, Fault: true})
@@ -112,6 +116,7 @@ func (cl *Client) Send(target Ref, m *Method, args Args) {
 		l.err = cl.refused(err)
 	}
 	if l.err != nil {
+		cl.order.open.Add(-1)
 		s.deadLetter(l)
 		return
 	}
@@ -122,15 +127,16 @@ func (cl *Client) Send(target Ref, m *Method, args Args) {
 	})
 }
 
-// launch runs an admitted event in a worker and calls ended with how it has ended.
-func (cl *Client) launch(l letter, args Args, cancel *cancellation, ended func(letter)) {
+// launch runs an admitted event in a worker when its turn has come, and calls ended with how it has ended.
+func (cl *Client) launch(l letter, args Args, cancel *cancellation, ended func(letter)) *turn {
 	s := cl.sys
 	var from *origin
 	if s.tracer != nil {
 		from = s.tracer.issued()
 	}
 	s.live.add(1)
-	s.workers.run(func() {
+	t := &turn{order: &cl.order, target: l.target}
+	t.job = func() {
 		l.err = &AbortError{Msg: msgGoexit, Event: l.id, Fault: true}
 		var ev *Event // until it has been given back
 		var ch *chain
@@ -150,7 +156,7 @@ func (cl *Client) launch(l letter, args Args, cancel *cancellation, ended func(l
 		}()
 		s.scatter(l.id)
 		ev = s.takeEvent(cl, l.id, l.target, l.method, args)
-		ev.bounded, ev.from, ev.cancel = true, from, cancel
+		ev.bounded, ev.from, ev.cancel, ev.turn = true, from, cancel, t
 		err := ev.perform()
 		first := ev
 		l.pos, ch, ev = ev.maxPos, ev.chain, nil
@@ -160,7 +166,11 @@ func (cl *Client) launch(l letter, args Args, cancel *cancellation, ended func(l
 			err = first.seeThrough()
 		}
 		l.err = err
-	})
+	}
+	if cl.order.join(t) {
+		s.workers.run(t.job)
+	}
+	return t
 }
 
 // scatterMax bounds by how many turns an event lets others go first.

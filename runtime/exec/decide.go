@@ -282,6 +282,7 @@ func (ev *Event) giveCredit() {
 func (ev *Event) answered(err error) error {
 	d, k := ev.sys.durable, ev.kind()
 	ev.giveCredit()
+	ev.turn.leave(ev.sys) // the next of the line is ordered behind the event, and need not wait for the disk
 	if ev.client == ev.sys.inner || ev.chain != nil && err == nil {
 		return err // of a chain, the end is answered
 	}

@@ -28,6 +28,7 @@ type Event struct {
 	moveTo *Handle       // of a move in T: the new parent; else nil
 	chain  *chain        // that the event is a step of; nil if no tail call has led to it or ended it
 	cancel *cancellation // of a client's event that may be cancelled; else nil
+	turn   *turn         // of a client's event, in the line to its target; nil if none was outstanding
 	next   tailStep      // the step that follows, once the event has committed
 	spare  []*queue      // idle queues; kept by the pooled object
 	number uint32        // of the pooled object
@@ -132,7 +133,7 @@ func (s *System) giveBack(ev *Event) {
 	if ev.chain != nil {
 		ev.chain, ev.next = nil, tailStep{}
 	}
-	ev.attempt, ev.maxPos, ev.bounded, ev.cancel = 0, 0, false, nil
+	ev.attempt, ev.maxPos, ev.bounded, ev.cancel, ev.turn = 0, 0, false, nil, nil
 	ev.issuer, ev.outSeq, ev.request, ev.printed = nil, 0, nil, 0
 	s.events.Put(ev)
 	s.yield()

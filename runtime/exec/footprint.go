@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
@@ -82,6 +84,11 @@ func (f *Footprint) find(h *Handle) *member {
 		}
 	}
 	return nil
+}
+
+// touches reports whether any member is read or written.
+func (f *Footprint) touches() bool {
+	return slices.ContainsFunc(f.members, func(m member) bool { return m.mode != NoAccess })
 }
 
 func (f *Footprint) reset() {

@@ -14,6 +14,7 @@ type Future struct {
 	sys    *System
 	done   chan struct{}
 	cancel cancellation
+	turn   *turn
 	err    error
 	failed *letter // among the unclaimed, if the event has run and failed
 }

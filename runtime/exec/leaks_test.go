@@ -69,7 +69,7 @@ func TestCancelledWaitersLeaveNothing(t *testing.T) {
 	chain := n.cl.Issue(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wKeep, sub: []wstep{{op: wCall, sub: []wstep{{op: wAdd, n: 1}}}}}}})
 	until(func() bool { return a.h.kept.Load() != nil })
 	k := a.h.kept.Load()
-	patient := n.cl.Issue(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wAdd, n: 1}}})
+	patient := n.sys.Client().Issue(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wAdd, n: 1}}})
 	waiting := func() int {
 		k.mu.Lock()
 		defer k.mu.Unlock()
@@ -77,7 +77,7 @@ func TestCancelledWaitersLeaveNothing(t *testing.T) {
 	}
 	until(func() bool { return waiting() == 1 })
 	for range 20 {
-		f := n.cl.Issue(a.Ref, &methodLocal, &wargs{})
+		f := n.sys.Client().Issue(a.Ref, &methodLocal, &wargs{})
 		until(func() bool { return waiting() > 1 })
 		f.Cancel()
 		if err := f.Wait(); !errors.Is(err, errCancelled) {

@@ -457,7 +457,7 @@ func TestCancelWakesWhoWaits(t *testing.T) {
 					is(func() bool { return s.Waiting() == 1 })
 					waiting++
 				}
-				f := c.issue(cl, boss, clerk, kid, &begun)
+				f := c.issue(s.Client(), boss, clerk, kid, &begun) // a client of its own: no event of it is before this one
 				is(func() bool { return begun.Load() && s.Waiting() >= waiting })
 				f.Cancel()
 				if err := f.Wait(); err == nil || err.Error() != "cancelled" {

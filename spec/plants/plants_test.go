@@ -64,8 +64,11 @@ var plants = []plant{
 		"if ev.outSeq == 0 || planted.outboxKept {",
 		"if ev.outSeq == 0 || ev.issuer != nil {"},
 	{"constructor without locks", "runtime/exec/admit.go", // of a client's new: what it is given is not locked
-		"if ev.gather(); len(ev.members.members) == 0 {",
+		"if ev.gather(); !ev.members.touches() {",
 		"if ev.gather(); true {"},
+	{"issued events overtake", "runtime/exec/client.go", // one another, of one client to one actor
+		"if cl.order.join(t) {",
+		"if t.state = outside; true {"},
 	{"second field not stored", "runtime/exec/prepare.go", // of the fields that an event has assigned
 		"w.fields.Field(obj, int(f.field), f.changes, f.whole)",
 		"if i == 0 || len(f.changes) > 0 || !h.is(created) || h.is(fresh) {\n\t\t\tw.fields.Field(obj, int(f.field), f.changes, f.whole)\n\t\t}"},
