@@ -20,17 +20,16 @@ type event struct {
 	birth   uint64
 	target  *identity // nil for a client's new and delete, and for a firing
 	cause   *cause
-	ops     []op               // ω, in program order
-	chain   *chain             // that the event is a step of; nil if it was not begun by a tail call
-	issue   *issue             // of a client; nil for others
-	tail    *order             // that ends it; nil for none
-	fresh   map[eventID]bool   // created by this event
-	born    map[eventID]bool   // named actors whose constructor ran in this event
-	dying   map[eventID]bool   // deleted by this event
-	owners  map[eventID]bool   // that have come to own actors of their own class
-	allowed map[eventID]access // the footprint; nil while it is not checked
-	touched map[eventID]access
-	before  *state // as it was when the event began
+	ops     []op             // ω, in program order
+	chain   *chain           // that the event is a step of; nil if it was not begun by a tail call
+	issue   *issue           // of a client; nil for others
+	tail    *order           // that ends it; nil for none
+	fresh   map[eventID]bool // created by this event
+	born    map[eventID]bool // named actors whose constructor ran in this event
+	dying   map[eventID]bool // deleted by this event
+	owners  map[eventID]bool // that have come to own actors of their own class
+	prints  []*footprint     // of the event, and of the async calls in progress, innermost last
+	before  *state           // as it was when the event began
 }
 
 // op is something that happens at the commit.
@@ -66,12 +65,15 @@ func (m *Machine) runStep(ev *event, body func(ev *event) value) (v value, failu
 	m.st = before.clone()
 	ev.m, ev.started, ev.fuel, ev.before = m, m.st.clock, m.opts.FuelMax, before
 	ev.fresh, ev.born, ev.dying = map[eventID]bool{}, map[eventID]bool{}, map[eventID]bool{}
-	ev.owners, ev.touched = map[eventID]bool{}, map[eventID]access{}
+	ev.owners = map[eventID]bool{}
+	ev.expect(nil, nil, nil)
 	failure = caught(func() {
 		ev.mayBeCancelled()
 		v = body(ev)
 	})
-	ev.checkFootprint()
+	for len(ev.prints) > 0 {
+		ev.expected()
+	}
 	if failure != nil {
 		m.st = before.clone()
 		ev.tail = nil
@@ -206,7 +208,9 @@ func (ev *event) asyncCall(f *frame, o order) {
 	own := randomState{ev.random.draw(ev.id, ev.m.seed()) | 1}
 	outer := ev.random
 	ev.random = own
+	ev.expect(o.method, o.target, o.args)
 	ev.syncCall(f, o)
+	ev.expected()
 	ev.random = outer
 }
 
@@ -278,7 +282,11 @@ func (ev *event) emit(f *frame, o order) {
 	case o.object != nil:
 		kind = callbackOp
 	}
-	ev.ops = append(ev.ops, op{kind: kind, issuer: f.issuer(), order: o})
+	who := f.issuer()
+	if o.name != "" {
+		ev.need(who, writeAccess) // the names of its timers are the issuer's
+	}
+	ev.ops = append(ev.ops, op{kind: kind, issuer: who, order: o})
 }
 
 // issuer is the actor whose code runs: helpers and value classes run on its behalf.
@@ -293,7 +301,9 @@ func (f *frame) issuer() *identity {
 
 // cancel is [TIMER-CANCEL] up to the commit.
 func (ev *event) cancel(f *frame, name string) {
-	ev.ops = append(ev.ops, op{kind: cancelOp, issuer: f.issuer(), text: name})
+	who := f.issuer()
+	ev.need(who, writeAccess)
+	ev.ops = append(ev.ops, op{kind: cancelOp, issuer: who, text: name})
 }
 
 // print is [PRINT].

@@ -16,15 +16,21 @@ const (
 )
 
 // Theorem 6 of semantics.md: an event touches only actors of its footprint, in their
-// modes, or created by itself. Every event is checked, also one that fails, and every failure
+// modes, or created by itself; and so does an async call, whose own footprint decides what runs
+// beside it. Every event is checked, also one that fails, and every failure
 // of a check is a mistake in typecheck.
 
-// touch notes that the event touches an actor.
+// footprint is what one call may touch, and what it has touched so far.
+type footprint struct {
+	method  *typecheck.Func
+	allowed map[eventID]access // nil: it is not checked
+	touched map[eventID]access
+}
+
+// touch notes that the event reads or writes an actor.
 func (ev *event) touch(who *identity, mode access) {
 	ev.respect(who)
-	if ev.touched[who.id] < mode {
-		ev.touched[who.id] = mode
-	}
+	ev.need(who, mode)
 	kind := read
 	if mode == writeAccess {
 		kind = write
@@ -32,45 +38,57 @@ func (ev *event) touch(who *identity, mode access) {
 	ev.m.note(kind, Resource{kind: actorResource, a: who.id})
 }
 
-// expect evaluates the footprint of the event on the state as it is at the entry.
-func (ev *event) expect(e *typecheck.Effects, target *identity, params []*typecheck.Var, args []value) {
-	if e == nil {
+// need notes that the event must hold an actor in the mode: for its fields, and for whatever
+// else belongs to it and is changed at the commit.
+func (ev *event) need(who *identity, mode access) {
+	now := ev.prints[len(ev.prints)-1]
+	now.touched[who.id] = max(now.touched[who.id], mode)
+}
+
+// expect begins a call whose footprint is checked: it is evaluated on the state as it is at the
+// entry. Without a method, or its effects, nothing is checked.
+func (ev *event) expect(method *typecheck.Func, target *identity, args []value) {
+	p := &footprint{method: method, touched: map[eventID]access{}}
+	ev.prints = append(ev.prints, p)
+	if method == nil || method.Effects == nil {
 		return
 	}
-	ev.allowed = map[eventID]access{}
-	at := footprintPlace{ev.m.st, target, params, args}
-	for _, x := range e.Footprint {
+	p.allowed = map[eventID]access{}
+	at := footprintPlace{ev.m.st, target, method.Params, args}
+	for _, x := range method.Effects.Footprint {
 		for _, a := range at.actors(x.Path) {
 			if !x.Reach {
-				ev.allow(a, x)
+				p.allow(a, x)
 				continue
 			}
 			for _, below := range ev.m.st.reach(a) {
 				if below.id != a.id {
-					ev.allow(below, x)
+					p.allow(below, x)
 				}
 			}
 		}
 	}
 }
 
-func (ev *event) allow(who *identity, x typecheck.Access) {
-	if who.class == x.Class && ev.allowed[who.id] < x.Mode {
-		ev.allowed[who.id] = x.Mode
+func (p *footprint) allow(who *identity, x typecheck.Access) {
+	if who.class == x.Class && p.allowed[who.id] < x.Mode {
+		p.allowed[who.id] = x.Mode
 	}
 }
 
-// checkFootprint compares what was touched with what was expected.
-func (ev *event) checkFootprint() {
-	if ev.allowed == nil {
-		return
-	}
-	for id, mode := range ev.touched {
-		if ev.fresh[id] || ev.born[id] || ev.allowed[id] >= mode {
-			continue
+// expected ends the innermost call whose footprint is checked, and compares what was touched with
+// what was expected. Its caller has touched the same.
+func (ev *event) expected() {
+	p := ev.prints[len(ev.prints)-1]
+	ev.prints = ev.prints[:len(ev.prints)-1]
+	for id, mode := range p.touched {
+		if p.allowed != nil && !ev.fresh[id] && !ev.born[id] && p.allowed[id] < mode {
+			who := ev.m.st.actors[id].who
+			panic(bug{fmt.Sprintf("footprint: %s touches %s in mode %s, and its footprint allows %s", p.method.FullName(), who.label(), mode, p.allowed[id])})
 		}
-		who := ev.m.st.actors[id].who
-		panic(bug{fmt.Sprintf("footprint: the event touches %s in mode %s, and its footprint allows %s", who.label(), mode, ev.allowed[id])})
+		if len(ev.prints) > 0 {
+			ev.need(ev.m.st.actors[id].who, mode)
+		}
 	}
 }
 

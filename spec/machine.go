@@ -253,9 +253,7 @@ func (m *Machine) runIssue(i int) {
 		switch e.kind {
 		case newEvent:
 			who := ev.identify(root, e.class)
-			if e.method != nil {
-				ev.expect(e.method.Effects, nil, e.method.Params, e.args)
-			}
+			ev.expect(e.method, nil, e.args)
 			ev.construct(root, who, e.args, nil)
 			return actorRef{who}
 		case deleteEvent:
@@ -273,7 +271,7 @@ func (m *Machine) runIssue(i int) {
 // start calls the method of an event on its target.
 func (ev *event) start(root *frame, target *identity, method *typecheck.Func, args []value) value {
 	ev.target = target
-	ev.expect(method.Effects, target, method.Params, args)
+	ev.expect(method, target, args)
 	ev.enter(root, target, nil)
 	return root.call(method, callee{who: target}, args, nil)
 }

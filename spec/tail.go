@@ -19,6 +19,9 @@ func (ev *event) tailCall(f *frame, o order) {
 	if o.target == nil {
 		f.fail(o.at, msgNullCall)
 	}
+	if o.keeps() {
+		ev.need(o.target, writeAccess) // who keeps an actor has had it alone
+	}
 	ev.tail = &o
 }
 

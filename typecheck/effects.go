@@ -32,6 +32,9 @@ type Effects struct {
 	// Self is the strongest mode on the target itself: at least Read for a
 	// method of an actor class.
 	Self Mode
+	// Issuer is what a helper does to the actor that it runs for: Write if it sets or cancels a
+	// named timer, which are the issuer's. NoMode for methods of actors, where Self has it.
+	Issuer Mode
 	// Below, BelowMode, Touches and Narrow are the same footprint in the shape
 	// that the descriptor of a method wants. Everything in Narrow can be
 	// evaluated from the target's own fields and the arguments.

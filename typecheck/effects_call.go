@@ -17,7 +17,7 @@ func (w *effectWalk) call(x *ast.Call) origins {
 	w.eval(x.Every)
 	w.eval(x.Name)
 	if x.Name != nil {
-		w.writeSelf()
+		w.writeIssuer()
 	}
 	switch {
 	case info.Kind == LibraryCall:
@@ -159,6 +159,9 @@ func (w *effectWalk) compose(g *Func, recv origins, args []origins, exprs []ast.
 		w.sum.foreign[class] = true
 	}
 	w.sum.changes = w.sum.changes || s.changes
+	if s.issuer {
+		w.writeIssuer()
+	}
 	var result origins
 	for _, o := range s.result {
 		switch o.kind {

@@ -12,6 +12,9 @@ import (
 // describe turns a summary into Effects.
 func (a *effectAnalysis) describe(f *Func) *Effects {
 	e := &Effects{ChangesOwnership: f.sum.changes}
+	if f.sum.issuer {
+		e.Issuer = Write
+	}
 	classes := make(map[*Class]Mode)
 	for class := range f.sum.created {
 		classes[class] = NoMode

@@ -171,7 +171,7 @@ func (w *effectWalk) store(n ast.Node, from origins, by *Func) {
 			w.inThis, w.grew = next, w.grew || grew
 		}
 	case s.Root.Kind == FieldVar:
-		w.writeSelf()
+		w.writeIssuer()
 		if !w.a.holdsActors(s.Root.typ) || s.Root.Yield {
 			return
 		}

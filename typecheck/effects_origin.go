@@ -89,6 +89,9 @@ type summary struct {
 	// foreign has the classes of references that may be stored in a plain
 	// field of an actor without having been below that actor.
 	foreign map[*Class]bool
+	// issuer: a helper may change what belongs to the actor that it runs for, and is no field. In
+	// methods of actors that is an access of `this`.
+	issuer  bool
 	changes bool    // some store is OwnerChanges
 	result  origins // of the references in the result
 	coarse  bool    // too many accesses to keep apart
@@ -113,6 +116,9 @@ func (s *summary) size() int {
 		}
 	}
 	if s.changes {
+		n++
+	}
+	if s.issuer {
 		n++
 	}
 	if s.coarse {

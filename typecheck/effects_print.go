@@ -68,9 +68,12 @@ func (e *Effects) text(f *Func) string {
 		classes[i] = c.Class.name + " " + mode
 	}
 	fmt.Fprintf(&b, "\tclasses    %s\n", listOr(classes, "none"))
-	accesses := make([]string, len(e.Footprint))
-	for i, x := range e.Footprint {
-		accesses[i] = x.String()
+	var accesses []string
+	if e.Issuer != NoMode {
+		accesses = append(accesses, "issuer:"+e.Issuer.String())
+	}
+	for _, x := range e.Footprint {
+		accesses = append(accesses, x.String())
 	}
 	fmt.Fprintf(&b, "\tfootprint  %s\n", listOr(accesses, "none"))
 	if f.Class != nil && IsActor(f.Class) {

@@ -83,7 +83,7 @@ func (w *effectWalk) fieldInits() {
 		}
 		from := w.eval(init)
 		if w.fn.Class.Kind == ast.ActorClass {
-			w.writeSelf()
+			w.writeIssuer()
 			w.wrote(f)
 			if !f.Yield && w.a.holdsActors(f.typ) {
 				w.stored(f, loosen(from, f.typ), f.typ)
@@ -160,11 +160,11 @@ func (w *effectWalk) stmt(s ast.Stmt) {
 		}
 	case *ast.Cancel:
 		w.eval(s.Name)
-		w.writeSelf()
+		w.writeIssuer()
 	case *ast.TailCall:
 		w.eval(s.X)
 		if info := w.a.info.Calls[s.X]; info != nil && info.Through == ThroughThis {
-			w.writeSelf() // who keeps the actor must have had it alone ([KEEP])
+			w.writeIssuer() // who keeps the actor must have had it alone ([KEEP])
 		}
 	default:
 		ast.Children(s, func(n ast.Node) {
@@ -187,10 +187,13 @@ func (w *effectWalk) branches(list []func()) {
 	w.written = after
 }
 
-// writeSelf is a write of something that belongs to the actor, but is no field.
-func (w *effectWalk) writeSelf() {
+// writeIssuer is a write of the actor whose code runs: of a field, or of something else that
+// belongs to it. A helper runs for its caller.
+func (w *effectWalk) writeIssuer() {
 	if w.fn.IsMethodOf(ast.ActorClass) {
 		w.access(ipath{}, w.fn.Class, Write, false)
+	} else {
+		w.sum.issuer = true
 	}
 }
 

@@ -148,6 +148,15 @@ func (cx *Cx) emit(o op) {
 	cx.ops = append(cx.ops, o)
 }
 
+// emitNamed emits what changes the timers of the current actor by name, so that the event must
+// hold it for writing. An attempt whose entry does not cover that is withdrawn.
+func (cx *Cx) emitNamed(o op) {
+	if o.name != "" {
+		cx.hold(cx.this(), Write)
+	}
+	cx.emit(o)
+}
+
 // Emit issues a sub-event of the current actor. It is admitted after this event has
 // committed, in order among those of this actor to the same target.
 func (cx *Cx) Emit(target Ref, m *Method, args Args) {
@@ -163,7 +172,7 @@ func (cx *Cx) EmitAfter(d time.Duration, name string, target Ref, m *Method, arg
 	if target.h == nil {
 		Fault(cx, msgNull)
 	}
-	cx.emit(op{kind: opTimer, target: target.h, method: m, args: args, delay: d, name: name})
+	cx.emitNamed(op{kind: opTimer, target: target.h, method: m, args: args, delay: d, name: name})
 }
 
 // EmitEvery issues an event on target every d, until cancelled; it replaces this
@@ -178,7 +187,7 @@ func (cx *Cx) EmitAfterEvery(first, d time.Duration, name string, target Ref, m 
 		Fault(cx, msgNull)
 	}
 	cx.checkPeriod(d)
-	cx.emit(op{kind: opTimer, target: target.h, method: m, args: args, delay: first, name: name, every: d})
+	cx.emitNamed(op{kind: opTimer, target: target.h, method: m, args: args, delay: first, name: name, every: d})
 }
 
 func (cx *Cx) checkPeriod(d time.Duration) {
@@ -188,7 +197,7 @@ func (cx *Cx) checkPeriod(d time.Duration) {
 }
 
 // Cancel removes the current actor's timer of that name, if there is one.
-func (cx *Cx) Cancel(name string) { cx.emit(op{kind: opCancel, name: name}) }
+func (cx *Cx) Cancel(name string) { cx.emitNamed(op{kind: opCancel, name: name}) }
 
 // Callback calls a method of a client object after the commit, in order with the
 // callbacks of this actor to that client. It is dropped if the client has gone.
@@ -205,7 +214,7 @@ func (cx *Cx) CallbackAfter(d time.Duration, name string, target ClientRef, m *C
 	if target.o == nil {
 		Fault(cx, msgNull)
 	}
-	cx.emit(op{kind: opTimer, object: target.o, call: m, args: args, delay: d, name: name})
+	cx.emitNamed(op{kind: opTimer, object: target.o, call: m, args: args, delay: d, name: name})
 }
 
 // CallbackAfterEvery is EmitAfterEvery for a callback.
@@ -214,7 +223,7 @@ func (cx *Cx) CallbackAfterEvery(first, d time.Duration, name string, target Cli
 		Fault(cx, msgNull)
 	}
 	cx.checkPeriod(d)
-	cx.emit(op{kind: opTimer, object: target.o, call: m, args: args, delay: first, name: name, every: d})
+	cx.emitNamed(op{kind: opTimer, object: target.o, call: m, args: args, delay: first, name: name, every: d})
 }
 
 // Print writes a line to standard output when the event commits.

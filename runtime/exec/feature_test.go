@@ -412,3 +412,28 @@ func TestALoopOverFieldsLogsThemOnce(t *testing.T) {
 		}
 	}))
 }
+
+// TestNamedTimersWantTheirIssuerForWriting: a footprint that is too small for that costs an attempt, and does not let
+// the event run beside a firing.
+func TestNamedTimersWantTheirIssuerForWriting(t *testing.T) {
+	s, cl := testSystem(t, Config{})
+	r := newDesk(t, cl)
+	glance := methodAlone
+	glance.Self = Read
+	for what, change := range map[string]func(cx *Cx){
+		"after":  func(cx *Cx) { cx.EmitAfter(time.Second, "x", r.Ref, &methodAlone, work(nil)) },
+		"every":  func(cx *Cx) { cx.EmitEvery(time.Second, "x", r.Ref, &methodAlone, work(nil)) },
+		"cancel": func(cx *Cx) { cx.Cancel("x") },
+	} {
+		before := s.Stats().Withdrawals
+		mustNot(t, cl.Await(r.Ref, &glance, work(func(cx *Cx, _ *desk) { change(cx) })))
+		if n := s.Stats().Withdrawals - before; n != 1 {
+			t.Errorf("%s: %d attempts were withdrawn, want 1", what, n)
+		}
+	}
+	before := s.Stats().Withdrawals
+	mustNot(t, cl.Await(r.Ref, &glance, work(func(cx *Cx, _ *desk) { cx.EmitAfter(time.Second, "", r.Ref, &methodAlone, work(nil)) })))
+	if n := s.Stats().Withdrawals - before; n != 0 {
+		t.Errorf("without a name: %d attempts were withdrawn", n)
+	}
+}
