@@ -8,7 +8,7 @@ import (
 // checkCalls checks every call against the table, and that ro methods write
 // nothing.
 func (c *checker) checkCalls() {
-	ro := newReadOnly(c)
+	c.offences()
 	c.eachFunc(func(f *Func, bf *bodyFacts) {
 		if f.Kind == SnapshotBlock {
 			c.checkSnapshot(bf)
@@ -22,10 +22,10 @@ func (c *checker) checkCalls() {
 			row = byReadOnly
 		}
 		for _, x := range bf.calls {
-			c.checkCall(row, f, x, ro)
+			c.checkCall(row, f, x)
 		}
 		if row == byReadOnly {
-			ro.checkWrites(f, bf)
+			c.readOnlyWrites(f, bf)
 		}
 		if f.Context != ClientContext {
 			c.plainReceivers(bf)
@@ -34,7 +34,7 @@ func (c *checker) checkCalls() {
 }
 
 // checkCall looks one call up.
-func (c *checker) checkCall(row caller, f *Func, x *ast.Call, ro *readOnly) {
+func (c *checker) checkCall(row caller, f *Func, x *ast.Call) {
 	info := c.info.Calls[x]
 	if info.Func == nil {
 		return
@@ -49,7 +49,7 @@ func (c *checker) checkCall(row caller, f *Func, x *ast.Call, ro *readOnly) {
 		info.Through = c.through(info, row)
 	default:
 		if row == byReadOnly {
-			ro.checkHelper(f, info.Func, x.Span())
+			c.readOnlyHelper(f, info.Func, x.Span())
 		}
 		return
 	}
@@ -69,7 +69,7 @@ func (c *checker) checkCall(row caller, f *Func, x *ast.Call, ro *readOnly) {
 	case diag.ClientRefCalled:
 		c.clientRefCalled(f, row, x, info)
 	case diag.ReadOnlyCalls:
-		ro.report(f, info.Func, x)
+		c.readOnlyCalls(f, info.Func, x)
 	case diag.TailPlace:
 		c.tailPlace(x, f)
 	}

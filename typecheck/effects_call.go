@@ -128,7 +128,7 @@ func (w *effectWalk) construct(x *ast.New) origins {
 		return origins{{kind: fresh}}
 	case ast.ValueClass:
 		w.compose(info.Ctor, origins{{kind: inValue, path: ipath{elem: ElemDeep}}}, args, x.Args)
-		if bf := w.a.facts[info.Ctor]; bf == nil || len(bf.calls)+len(bf.news) > 0 {
+		if s := info.Ctor.sum; s == nil || s.calls {
 			all = all.union(origins{{kind: anywhere}, {kind: fresh}})
 		}
 		return all

@@ -24,6 +24,7 @@ func (c *checker) effects() {
 	order := a.bottomUp()
 	for _, f := range order {
 		f.sum = newSummary()
+		f.sum.calls = len(a.facts[f].calls)+len(a.facts[f].news) > 0
 		a.enqueue(f)
 	}
 	for len(a.work) > 0 {

@@ -95,6 +95,7 @@ type summary struct {
 	changes bool    // some store is OwnerChanges
 	result  origins // of the references in the result
 	coarse  bool    // too many accesses to keep apart
+	calls   bool    // it calls or makes something; known from the start
 }
 
 func newSummary() *summary {

@@ -12,6 +12,7 @@ import (
 // coarse: every one that stands behind the write, and in a loop around it that the variable outlives
 // those before it, whether a path leads there or not.
 func (c *checker) lostWrites() {
+	c.eachFunc(func(f *Func, _ *bodyFacts) { f.onlyWrites = c.onlyWrites(f) })
 	c.eachFunc(func(f *Func, bf *bodyFacts) {
 		if f.Body == nil || bf.bad {
 			return
@@ -158,7 +159,7 @@ func (w *lostWalk) statement(s *ast.ExprStmt) {
 		return
 	}
 	info := w.info.Calls[call]
-	if store := w.info.Stores[call]; store == nil || store.Root == nil || info.Kind != LibraryCall && !w.onlyWrites(info.Func) {
+	if store := w.info.Stores[call]; store == nil || store.Root == nil || info.Kind != LibraryCall && (info.Func == nil || !info.Func.onlyWrites) {
 		w.node(s.X)
 		return
 	}
@@ -172,8 +173,8 @@ func (w *lostWalk) statement(s *ast.ExprStmt) {
 
 // onlyWrites reports whether a method does nothing that is noticed beside what it writes to its object: it
 // does not fail on purpose, and calls nothing that might.
-func (w *lostWalk) onlyWrites(f *Func) bool {
-	if f == nil || f.Body == nil || f.Pkg != w.pkg {
+func (c *checker) onlyWrites(f *Func) bool {
+	if f.Body == nil || !f.Mutating {
 		return false
 	}
 	quiet := true
@@ -182,7 +183,7 @@ func (w *lostWalk) onlyWrites(f *Func) bool {
 		case *ast.Require, *ast.Assert, *ast.Abort:
 			quiet = false
 		case *ast.Call:
-			if info := w.info.Calls[n]; info == nil || info.Func != nil || !isPure(info) && info.Kind != LibraryCall {
+			if info := c.info.Calls[n]; info == nil || info.Func != nil || !isPure(info) && info.Kind != LibraryCall {
 				quiet = false
 			}
 		}

@@ -196,6 +196,13 @@ type Func struct {
 	// forClient and forActor are why only clients, or only actors, can run a
 	// helper; nil if there is no reason. Importing packages ask for them.
 	forClient, forActor *need
+	// offence is why an ro method cannot call it; nil if there is no reason.
+	offence *offence
+	// edges are those that its own code makes for an actor class that runs it, and helpers what it calls.
+	edges   []edgeOf
+	helpers []*Func
+	// onlyWrites: it does nothing that is noticed beside what it writes to its object.
+	onlyWrites bool
 	// beyond is why a snapshot block cannot call a helper; nil if there is no reason.
 	beyond *need
 }

@@ -13,6 +13,7 @@ import (
 // occurs in a plain field of A, or code of A, helpers included, calls B sync
 // or async, creates or deletes one. Apart from self-loops it must be acyclic.
 func (c *checker) ownership() {
+	c.edgesOfCode()
 	g := &graphBuilder{checker: c, edges: make(map[[2]*Class]*Edge)}
 	for _, class := range c.pkg.Classes {
 		if class.Kind == ast.ActorClass {
@@ -94,49 +95,49 @@ func (g *graphBuilder) class(class *Class) {
 	for len(work) > 0 {
 		f := work[0]
 		work = work[1:]
-		bf := g.facts[f]
-		if bf == nil {
-			g.imported(class, f)
-			continue
+		for _, e := range f.edges {
+			g.add(class, e.to, e.reason)
 		}
-		g.code(class, f, bf)
-		g.eachHelperCall(bf, func(callee *Func, _ ast.Span) {
+		for _, callee := range f.helpers {
 			if !seen[callee] {
 				seen[callee] = true
 				work = append(work, callee)
 			}
-		})
+		}
 	}
 }
 
-// imported adds the edges of a helper of another package, by its effects.
-func (g *graphBuilder) imported(class *Class, f *Func) {
-	if f.Effects == nil {
-		return
-	}
-	for _, m := range f.Effects.Classes {
-		g.add(class, m.Class, Reason{Kind: CallReason, Span: f.span, In: f})
-	}
+// edgeOf is an edge to a class, from whatever class runs the code that makes it.
+type edgeOf struct {
+	to     *Class
+	reason Reason
 }
 
-// code adds the edges that one function makes for a class.
-func (g *graphBuilder) code(class *Class, f *Func, bf *bodyFacts) {
-	for _, x := range bf.calls {
-		info := g.info.Calls[x]
-		if info.Kind == ActorCall && x.Mode.Inside() && info.Through == ThroughPlain {
-			g.add(class, info.Func.Class, Reason{Kind: CallReason, Span: x.Span(), In: f})
+// edgesOfCode notes the edges that each function makes, and what it calls: also helpers of this package run for
+// the classes of those that import it.
+func (c *checker) edgesOfCode() {
+	c.eachFunc(func(f *Func, bf *bodyFacts) {
+		add := func(to *Class, kind ReasonKind, at ast.Node) {
+			f.edges = append(f.edges, edgeOf{to, Reason{Kind: kind, Span: at.Span(), In: f}})
 		}
-	}
-	for _, x := range bf.news {
-		if to, ok := g.info.News[x].Type.(*Class); ok && to.Kind == ast.ActorClass {
-			g.add(class, to, Reason{Kind: CreateReason, Span: x.Span(), In: f})
+		for _, x := range bf.calls {
+			info := c.info.Calls[x]
+			if info.Kind == ActorCall && x.Mode.Inside() && info.Through == ThroughPlain {
+				add(info.Func.Class, CallReason, x)
+			}
 		}
-	}
-	for _, s := range bf.deletes {
-		if to, ok := nonNull(g.info.TypeOf(s.X)).(*Class); ok && to.Kind == ast.ActorClass {
-			g.add(class, to, Reason{Kind: DeleteReason, Span: s.Span(), In: f})
+		for _, x := range bf.news {
+			if to, ok := c.info.News[x].Type.(*Class); ok && to.Kind == ast.ActorClass {
+				add(to, CreateReason, x)
+			}
 		}
-	}
+		for _, s := range bf.deletes {
+			if to, ok := nonNull(c.info.TypeOf(s.X)).(*Class); ok && to.Kind == ast.ActorClass {
+				add(to, DeleteReason, s)
+			}
+		}
+		c.eachHelperCall(bf, func(callee *Func, _ ast.Span) { f.helpers = append(f.helpers, callee) })
+	})
 }
 
 // finish orders the edges, sets what classes know of the graph, and finds the cycles.

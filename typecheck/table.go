@@ -30,8 +30,10 @@ func (*Table) aType() {}
 // String returns the type as it stands before the name of the field.
 func (t *Table) String() string { return "table<" + t.Row.name + ">" }
 
-// misplacedTable reports a table that is not the type of a field of an actor class.
-func (c *checker) misplacedTable(t *ast.TableType) Type {
+// misplacedTable reports a table that is not the type of a field of an actor class. Its row is a type all the
+// same, and uses what it names.
+func (c *checker) misplacedTable(fs *fileScope, t *ast.TableType, depth int) Type {
+	c.typAt(fs, t.Row, depth+1)
 	c.report(diag.New(diag.TableField, t.Span(), "a table is the type of a field of an actorclass, and of nothing else").
 		WithHelp("hold what find, range and values return in a vector of rows"))
 	return Invalid
@@ -41,7 +43,7 @@ func (c *checker) misplacedTable(t *ast.TableType) Type {
 // columns are found by tables, when all classes have theirs.
 func (c *checker) tableField(class *Class, d *ast.FieldDecl, t *ast.TableType, fs *fileScope) Type {
 	if class.Kind != ast.ActorClass {
-		return c.misplacedTable(t)
+		return c.misplacedTable(fs, t, 1)
 	}
 	row := c.typAt(fs, t.Row, 2)
 	r, ok := row.(*Class)

@@ -48,7 +48,7 @@ func (c *checker) typWritten(fs *fileScope, t ast.Type, depth int) Type {
 	case *ast.MapType:
 		return poison1(&Map{c.key(fs, t.Key, depth, "key of a map"), c.elem(fs, t.Value, depth)})
 	case *ast.TableType:
-		return c.misplacedTable(t)
+		return c.misplacedTable(fs, t, depth)
 	case *ast.OptionalType:
 		elem := c.elem(fs, t.Elem, depth)
 		if _, twice := elem.(*Optional); twice {

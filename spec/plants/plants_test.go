@@ -40,7 +40,7 @@ var plants = []plant{
 		"\t\t\t\treturn ev.endCancelled()\n\t\t\t}\n\t\t\tev.undo()",
 		"\t\t\t\treturn ev.endCancelled()\n\t\t\t}\n\t\t\tnext := follow{ev: ev}\n\t\t\tnext.add(ev.root.ops)\n\t\t\tdefer next.start()\n\t\t\tev.undo()"},
 	{"ro hole", "typecheck/readonly.go",
-		"if r.known[site.from] == nil {",
+		"if site.from.offence == nil {",
 		"if false {"},
 	{"yield leak", "typecheck/yield.go",
 		"(info.Library == PushMethod || info.Library == InsertMethod || info.Library == PutMethod)",
