@@ -222,16 +222,10 @@ func (b *body) exprKind(x ast.Expr, want Type) operand {
 	case *ast.Await:
 		return b.await(x)
 	case *ast.BadExpr:
-		b.bf.markBad()
+		b.bf.bad = true
 		return invalid
 	}
 	return b.literal(x, want)
-}
-
-func (bf *bodyFacts) markBad() {
-	if bf != nil {
-		bf.bad = true
-	}
 }
 
 // value is expr for a place that needs a value of some type: void is an error,

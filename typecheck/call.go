@@ -31,7 +31,7 @@ func (b *body) call(x *ast.Call, want Type, use callUse) operand {
 	case *ast.OptionalField:
 		return b.callOptional(x, fun, use)
 	case *ast.BadExpr:
-		b.bf.markBad()
+		b.bf.bad = true
 	default:
 		if op := b.value(x.Fun, nil); op.typ != Invalid {
 			b.errorf(diag.NotCallable, x.Fun, "%s cannot be called: it is no function", op.typ)
@@ -339,9 +339,7 @@ func (b *body) eventResult(x *ast.Call, info *Call, use callUse) {
 // recordCall enters the call into the tables.
 func (b *body) recordCall(x *ast.Call, info *Call) operand {
 	b.info.Calls[x] = info
-	if b.bf != nil {
-		b.bf.calls = append(b.bf.calls, x)
-	}
+	b.bf.calls = append(b.bf.calls, x)
 	if info.Kind == ActorCall || info.Kind == ClientCall {
 		b.timer(x)
 	}

@@ -50,7 +50,7 @@ func (c *checker) evalConst(k *Const, at ast.Node, depth int) {
 	if k.Decl.Value == nil {
 		return
 	}
-	b := &body{checker: c, file: s.file, scope: newLocals(), null: newFacts(), constDepth: depth + 1}
+	b := &body{checker: c, file: s.file, scope: newLocals(), null: newFacts(), bf: &bodyFacts{}, constDepth: depth + 1}
 	before := len(c.diags)
 	var op operand
 	if want != nil {

@@ -32,9 +32,7 @@ func (b *body) new(x *ast.New) operand {
 		b.needClient(x.Span(), "making an object of a client class")
 	}
 	b.info.News[x] = info
-	if b.bf != nil {
-		b.bf.news = append(b.bf.news, x)
-	}
+	b.bf.news = append(b.bf.news, x)
 	return operand{typ: class}
 }
 

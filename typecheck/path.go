@@ -27,9 +27,7 @@ func (b *body) place(x ast.Expr, at ast.Node) (Type, bool) {
 func (b *body) addStore(at ast.Node, s *Store) {
 	b.tableStore(at, s)
 	b.info.Stores[at] = s
-	if b.bf != nil {
-		b.bf.stores = append(b.bf.stores, at)
-	}
+	b.bf.stores = append(b.bf.stores, at)
 }
 
 // placeType is expr for something that is written: a whole variable has its

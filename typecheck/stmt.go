@@ -54,7 +54,7 @@ func (b *body) stmt(s ast.Stmt) {
 	case *ast.ExprStmt:
 		b.exprStmt(s)
 	case *ast.BadStmt:
-		b.bf.markBad()
+		b.bf.bad = true
 		if s.X != nil {
 			b.expr(s.X, nil)
 		}
@@ -356,9 +356,7 @@ func (b *body) eachLoop(s *ast.ForEach) {
 	}
 	b.forgetAssigned(s.Body)
 	b.declare(b.newVar(LoopVar, s, s.Name, t))
-	if b.bf != nil {
-		b.bf.loops = append(b.bf.loops, s)
-	}
+	b.bf.loops = append(b.bf.loops, s)
 	m := b.null.mark()
 	b.loopBody(s.Body, m)
 	b.null.undo(m)
