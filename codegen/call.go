@@ -160,6 +160,7 @@ func (f *fn) issued(recv ast.Expr, x *ast.Call) []val {
 // issue makes the call on a lowered receiver; timer has the clauses after, every and as.
 func (f *fn) issue(x *ast.Call, c *typecheck.Call, recv val, args, timer []val) val {
 	g := c.Func
+	onThis := f.f.IsMethodOf(ast.ActorClass) && recv.code == f.this(c.RecvType).code
 	recv.code = side(recv.code)
 	switch {
 	case f.by == byClient && c.Unawaited:
@@ -170,7 +171,7 @@ func (f *fn) issue(x *ast.Call, c *typecheck.Call, recv val, args, timer []val) 
 		return fresh(g.Result, recv.code+"."+f.use(g, "call")+"("+withFirst("cx", args)+")")
 	}
 	target := recv.code + ".Ref, &"
-	if f.f.IsMethodOf(ast.ActorClass) && recv.code == f.this(c.RecvType).code {
+	if onThis {
 		target = "self.Ref(), &"
 	}
 	target += f.gen(g, "method") + ", " + f.argsLiteral(g, args)

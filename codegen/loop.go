@@ -166,7 +166,7 @@ func (f *fn) loopItems(s *ast.ForEach) (code string, isKey bool) {
 	if f.info.CopyLoops[s] {
 		code = f.share(xs)
 	}
-	code = compositeSide(side(code))
+	code = side(code)
 	switch xs.typ.(type) {
 	case *typecheck.Vector:
 		return code + ".Items()", false

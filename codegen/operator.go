@@ -82,8 +82,9 @@ func (f *fn) operate(op ast.Op, t typecheck.Type, a, b val) val {
 	return fresh(t, checked[op]+"("+a.code+", "+b.code+")")
 }
 
-// side returns code as the operand of a Go operator or selector: in parentheses unless it binds by itself.
-func side(code string) string { return operandText(code) }
+// side returns code as the operand of a Go operator or selector: in parentheses unless it binds by itself, also in the
+// head of a statement.
+func side(code string) string { return compositeSide(operandText(code)) }
 
 // within returns v as an operand of op; right is 1 for the right one, which has to bind tighter.
 func (v val) within(op ast.Op, right int) string {
@@ -166,7 +167,7 @@ func (f *fn) equality(x *ast.Binary, op ast.Op) val {
 // same compares two lowered values of one type with == or !=.
 func (f *fn) same(op ast.Op, a, b val) val {
 	if f.comparable(a.typ) {
-		return val{code: a.within(op, 0) + " " + op.String() + " " + compositeSide(b.within(op, 1)), typ: typecheck.Bool, fresh: true,
+		return val{code: a.within(op, 0) + " " + op.String() + " " + b.within(op, 1), typ: typecheck.Bool, fresh: true,
 			loads: a.loads | b.loads, prec: op.Precedence()}
 	}
 	code := f.equal(a.typ, side(a.code), b.code)

@@ -83,7 +83,7 @@ func (f *fn) unlessNull(v val, t typecheck.Type, use func(val) val) val {
 	if typecheck.IsRef(opt.Elem) {
 		f.w.add("if %s := %s; !%s.IsNull() {", inner, compositeSide(v.code), inner)
 	} else {
-		f.w.add("if %s, ok := %s.Get(); ok {", inner, compositeSide(side(v.code)))
+		f.w.add("if %s, ok := %s.Get(); ok {", inner, side(v.code))
 	}
 	got := use(val{code: inner, typ: opt.Elem, stable: true})
 	switch {

@@ -183,7 +183,7 @@ func (f *fn) ifDecl(s *ast.If) {
 	if !ok {
 		panic("codegen: if with a value that is never null")
 	}
-	shared := compositeSide(side(f.share(init)))
+	shared := side(f.share(init))
 	name := f.declare(v)
 	f.w.at(s.Span())
 	if typecheck.IsRef(opt.Elem) {
