@@ -16,6 +16,7 @@ import (
 type failure struct {
 	msg   string
 	path  []Frame // the places of the program, innermost first
+	note  string  // what there is to say besides
 	stack string  // of Go, if the failure is a bug of the system
 }
 
@@ -62,6 +63,9 @@ func (f *failure) String() string {
 	fmt.Fprintf(&b, "%s\n", f.msg)
 	for _, line := range places(f.path) {
 		fmt.Fprintf(&b, "\tat %s\n", line)
+	}
+	if f.note != "" {
+		fmt.Fprintf(&b, "\t%s\n", f.note)
 	}
 	if f.stack != "" {
 		fmt.Fprintf(&b, "this is a bug of the runtime, not of the program; its stack:\n%s\n", f.stack)

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -161,7 +162,33 @@ func (r *testRun) once(p *Package, t *Test, e testEvent, seed uint64) *failure {
 		trace.Header{Program: p.Name, Test: t.Name, Seed: seed}))
 	defer r.trace.end(s)
 	defer s.Close()
-	return call(t.Run, s.Client())
+	f := call(func(cl *Client) {
+		t.Run(cl)
+		cl.Settle() // Close refuses what callbacks issue
+	}, s.Client())
+	s.Close()
+	if f == nil {
+		f = unheard(s)
+	}
+	return f
+}
+
+// unheard returns a failure of which no client has learnt, as it fails the test; the log has all.
+func unheard(s *System) *failure {
+	if list := s.DeadLetters(); len(list) > 0 {
+		d := list[0]
+		f := &failure{msg: d.Err.Error(), note: "no client has awaited " + d.Method + ", so the test fails; a test that expects the failure awaits the event in try … catch"}
+		var abort *AbortError
+		if errors.As(d.Err, &abort) {
+			f.path = abort.Path
+		}
+		return f
+	}
+	if list := s.CallbackFailures(); len(list) > 0 {
+		c := list[0]
+		return &failure{msg: c.Err.Error(), path: c.Path, note: "the callback " + c.Method + " has failed, so the test fails"}
+	}
+	return nil
 }
 
 // testOutput turns what a test prints into events.

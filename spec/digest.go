@@ -239,6 +239,8 @@ func (m *Machine) Digest() [2]uint64 {
 			if st.output != nil {
 				w.sum(st.output.sum)
 			}
+			w.tag(1)
+			each(st.failures, func(f *Failure) { w.string(f.Msg); w.string(f.Trace()) })
 		}
 	})
 	if m.opts.Observe {

@@ -23,8 +23,8 @@ type Options struct {
 	// FreeTime: in main, time may pass whenever something waits for it, as it may on a
 	// busy machine. Without it time passes only when nothing else can happen.
 	FreeTime bool
-	// StopAtFailure: a failure of main or the test ends the run at once, and so does a failed
-	// assert in an event that nobody awaits.
+	// StopAtFailure: a failure of main or the test ends the run at once. A failure of which no
+	// client learns is one of the test ([TEST-FAILS]); one of main only if an assert has failed.
 	StopAtFailure bool
 }
 
@@ -52,7 +52,7 @@ type Machine struct {
 	live  [2]*client // coroutines of the thread of main and of the callback
 	steps int        // statements and calls so far
 	acc   Access     // of the step that runs
-	stop  *Failure   // a failed assert of which no client learns, with StopAtFailure
+	stop  *Failure   // the first failure of which no client learns that fails the entry, with StopAtFailure
 	// undone is the failure of the event that the last step has run, if it has failed.
 	undone *Failure
 }
@@ -69,6 +69,7 @@ func (p *Program) Start(e Entry, o Options) *Machine {
 	m.acc = Access{}
 	m.resume(0)
 	m.proceed()
+	m.hearUnclaimed()
 	return m
 }
 
@@ -236,7 +237,7 @@ func (m *Machine) callbackThread() *thread {
 func (m *Machine) endCallback(t *thread) {
 	if t.failure != nil {
 		m.st.failures = with(m.st.failures, t.failure)
-		m.failedAssert(t.failure)
+		m.unheard(t.failure)
 	}
 	m.st.ended(t.callback.timer)
 	m.st.threads = without(m.st.threads, 1)
@@ -297,14 +298,23 @@ func (m *Machine) answer(e *issue, r result) {
 			name = r.method.Name()
 		}
 		m.st.deadLetter(r.target, name, r.failure)
-		m.failedAssert(r.failure)
+		m.unheard(r.failure)
 	}
 }
 
-// failedAssert notes a failure of which no client learns.
-func (m *Machine) failedAssert(f *Failure) {
-	if f.Assert && m.opts.StopAtFailure && m.stop == nil {
+// unheard is [TEST-FAILS]: it notes a failure of which no client learns.
+func (m *Machine) unheard(f *Failure) {
+	if (m.entry.Test || f.Assert) && m.opts.StopAtFailure && m.stop == nil {
 		m.stop = f
+	}
+}
+
+// hearUnclaimed notes the failures that no client has awaited and none will, as all is over.
+func (m *Machine) hearUnclaimed() {
+	if m.opts.StopAtFailure && m.Over() && m.Failure() == nil {
+		for _, l := range m.unclaimed() {
+			m.unheard(l.Failure)
+		}
 	}
 }
 

@@ -54,13 +54,13 @@ func (r *Replay) Choose(options []Step) int {
 type Outcome struct {
 	// Output is what the program printed.
 	Output string
-	// Failure is what left main or the test, or a failed assert of an event that nobody
-	// awaits if Options.StopAtFailure is set; nil if there is none.
+	// Failure is what left main or the test, or what else fails it if Options.StopAtFailure is
+	// set; nil if there is none.
 	Failure *Failure
 	// DeadLetters are the failures of events that nobody has awaited, as they came; last
 	// those of events that could have been awaited.
 	DeadLetters []Letter
-	// CallbackFailures are the failures of callbacks.
+	// CallbackFailures are the failures of callbacks, as they came.
 	CallbackFailures []*Failure
 	// Events counts the events that have run, failed ones included.
 	Events int
@@ -165,7 +165,7 @@ func (l *line) since(before *line) []string {
 	return list
 }
 
-// Failure returns what has left main or the test, or nil.
+// Failure returns what has left main or the test, or else failed it, or nil.
 func (m *Machine) Failure() *Failure {
 	if m.stop != nil {
 		return m.stop
@@ -191,12 +191,15 @@ func (m *Machine) unclaimed() []Letter {
 	return list
 }
 
-// String writes the outcome as the tests compare it: output, failure, dead letters.
+// String writes the outcome as the tests compare it: output, failure, failed callbacks, dead letters.
 func (o *Outcome) String() string {
 	var b strings.Builder
 	b.WriteString(o.Output)
 	if o.Failure != nil {
 		fmt.Fprintf(&b, "failed: %s at %s\n", o.Failure.Msg, o.Failure.Trace())
+	}
+	for _, f := range o.CallbackFailures {
+		fmt.Fprintf(&b, "callback failed: %s at %s\n", f.Msg, f.Trace())
 	}
 	for _, l := range o.DeadLetters {
 		fmt.Fprintf(&b, "dead letter: %s\n", l.Failure.Msg)

@@ -192,6 +192,7 @@ func (m *Machine) Do(s Step) Access {
 		m.passTime()
 	}
 	m.proceed()
+	m.hearUnclaimed()
 	return m.acc
 }
 

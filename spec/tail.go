@@ -102,6 +102,6 @@ func (m *Machine) endChain(e *subEvent, target *identity, v value, failure *Fail
 	}
 	if failure != nil {
 		m.st.deadLetter(target, e.method.Name(), failure)
-		m.failedAssert(failure)
+		m.unheard(failure)
 	}
 }

@@ -35,15 +35,16 @@ events issued by events, timers and callbacks included.
 	all   transfers keep the total: 70 orders, 29 states (0.01s)
 	      every order ends well. Orders that differ only in steps that do not meet are one.
 	FAIL  …, and the steps of the order that fails
-	part  a bound was reached first; what was covered had no failure
+	part  a bound was reached first: what was covered ends well, the rest is unknown
 
 Up to about eight events at once are covered in no time; each one more multiplies the
 orders. Keep the tests that you explore small: two actors and three events show most
-mistakes. An assert that fails in an event which nobody awaits counts as a failure here.
-In main, time passes only when nothing else can happen. random() draws the numbers of one
-seed.
+mistakes. A test also fails if a callback fails, or an event that no client awaits, for
+whatever reason; main if that reason is an assert. In main, time passes only when nothing
+else can happen. random() draws the numbers of one seed.
 
-The exit code is 0 if every order of every test was covered and none failed, else 1.`,
+A package is ok if all its tests are, else FAIL if an order fails, and part if none did. The
+exit code is 0 if every order of every test was covered and none failed, else 1.`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			var o exploreOptions
 			fs.StringVar(&o.filter, "run", "", "explore only tests whose name matches `regexp`")
@@ -166,7 +167,7 @@ func (x *explorer) entries(p *program.Package) ([]exploration, error) {
 // pack explores the entries of one package and reports on them.
 func (x *explorer) pack(name string, list []exploration) {
 	start := time.Now()
-	bad := false
+	verdict := "ok  "
 	for _, e := range list {
 		r := explore.Run(e.program, e.entry, explore.Config{StatesMax: x.opts.statesMax, TimeMax: x.opts.timeMax,
 			Progress: func(p explore.Progress) {
@@ -175,7 +176,11 @@ func (x *explorer) pack(name string, list []exploration) {
 		x.tests++
 		if !r.Complete {
 			x.unproved++
-			bad = true
+			if r.Failing != nil {
+				verdict = "FAIL"
+			} else if verdict != "FAIL" {
+				verdict = "part"
+			}
 		}
 		if x.opts.json {
 			x.writeJSON(e, r)
@@ -192,10 +197,8 @@ func (x *explorer) pack(name string, list []exploration) {
 		fmt.Fprintf(x.env.Stdout, "?   \t%s\t[no main]\n", name)
 	case len(list) == 0:
 		fmt.Fprintf(x.env.Stdout, "?   \t%s\t[no tests to explore]\n", name)
-	case bad:
-		fmt.Fprintf(x.env.Stdout, "FAIL\t%s\t%.2fs\n", name, took)
 	default:
-		fmt.Fprintf(x.env.Stdout, "ok  \t%s\t%.2fs\n", name, took)
+		fmt.Fprintf(x.env.Stdout, "%s\t%s\t%.2fs\n", verdict, name, took)
 	}
 }
 

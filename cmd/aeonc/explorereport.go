@@ -18,7 +18,7 @@ func (x *explorer) write(e exploration, r *explore.Result) {
 	case r.Complete:
 		fmt.Fprintf(w, "all   %s: %s, %s (%.2fs)\n", e.entry.Name, count(r.Orders.String(), "order"), count(fmt.Sprint(r.States), "state"), r.Took.Seconds())
 	case r.Failing == nil:
-		fmt.Fprintf(w, "part  %s: %s; no failure among them (%.2fs)\n", e.entry.Name, r.Incomplete, r.Took.Seconds())
+		fmt.Fprintf(w, "part  %s: %s; what it has covered ends well, the rest is unknown (%.2fs)\n", e.entry.Name, r.Incomplete, r.Took.Seconds())
 		if strings.HasPrefix(r.Incomplete, "stopped ") {
 			fmt.Fprintf(w, "      the tests that are explored should be small; or allow more with --max-states and --timeout\n")
 		}

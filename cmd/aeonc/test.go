@@ -53,8 +53,9 @@ Such a file is text: a comment, "-- main.aeon --" and a package with a main or o
 and what --update adds, "-- outcomes --" with what may be printed, "---" between two; or,
 for a program that is to be refused, "-- errors --". Warnings stand there beside outcomes.
 
-What a test prints is shown if it fails, or with -v. The exit code is 1 if a test
-failed.`,
+A test fails if its block fails, or a callback, or an event that no client awaits. A test
+that expects an event to fail awaits it in try … catch. What a test prints is shown if it
+fails, or with -v. The exit code is 1 if a test failed.`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			var o testOptions
 			fs.StringVar(&o.filter, "run", "", "run only tests whose name matches `regexp`")

@@ -176,13 +176,12 @@ func (cl *Client) call(c callback) {
 			if !ok {
 				err = fmt.Errorf("%v", p)
 			}
-			attrs := append([]any{"method", c.method.Class + "." + c.method.Name, "error", err.Error()}, places(err)...)
 			var bug assert.Failure
+			var stack string
 			if errors.As(err, &bug) {
-				attrs = append(attrs, "stack", string(debug.Stack()))
+				stack = string(debug.Stack())
 			}
-			cl.sys.log.Error("callback failed", attrs...)
-			cl.sys.stats.callbackFailures.Add(1)
+			cl.sys.callbackFailed(CallbackFailure{Method: c.method.Class + "." + c.method.Name, Err: err, Path: pathOf(err)}, stack)
 		}
 	}()
 	if d := cl.sys.durable; d != nil {
@@ -204,15 +203,18 @@ func (cl *Client) gone() bool {
 	return cl.box.mu.gone
 }
 
-// places returns the attributes that tell where err came from: the place where it
-// happened, and the whole way there where that is longer. Without a path of its own, it
-// came through the caller's stack.
-func places(err error) []any {
-	path := CallPath()
+// pathOf returns the way that err took. Without a path of its own, it came through the caller's stack.
+func pathOf(err error) []Frame {
 	var abort *AbortError
 	if errors.As(err, &abort) {
-		path = abort.Path
+		return abort.Path
 	}
+	return CallPath()
+}
+
+// places returns the attributes that tell of the way that a failure took: the place where it
+// happened, and the whole way there where that is longer.
+func places(path []Frame) []any {
 	switch len(path) {
 	case 0:
 		return nil

@@ -77,13 +77,29 @@ type DeadLetter struct {
 	At     time.Time
 }
 
-const lettersMax = 1024 // dead letters kept for inspection, the newest
+// CallbackFailure is the failure of a callback, of which no client learns either.
+type CallbackFailure struct {
+	Method string // Class.method
+	Err    error
+	Path   []Frame // innermost first
+}
+
+const lettersMax = 1024 // dead letters kept for inspection, and failures of callbacks, the newest
 
 type letters struct {
 	mu struct {
 		sync.Mutex
-		list []DeadLetter
+		list      []DeadLetter
+		callbacks []CallbackFailure
 	}
+}
+
+// newest appends x to a list that keeps its newest elements.
+func newest[T any](list []T, x T) []T {
+	if len(list) >= lettersMax {
+		list = append(list[:0], list[lettersMax/2:]...)
+	}
+	return append(list, x)
 }
 
 // deadLetter notes a failure that nobody awaits, once what it tells of is durable.
@@ -102,16 +118,34 @@ func (s *System) deliverLetter(f letter) {
 	attrs := []any{"event", f.id.String(), "actor", f.target.String(), "method", method, "error", f.err.Error()}
 	var abort *AbortError
 	if errors.As(f.err, &abort) {
-		attrs = append(attrs, places(f.err)...)
+		attrs = append(attrs, places(abort.Path)...)
 	}
 	s.log.Warn("dead letter", attrs...)
 	l := &s.letters
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.mu.list) >= lettersMax {
-		l.mu.list = append(l.mu.list[:0], l.mu.list[lettersMax/2:]...)
+	l.mu.list = newest(l.mu.list, DeadLetter{Event: f.id, Target: Ref{h: f.target}, Method: method, Err: f.err, At: s.clock.Now()})
+}
+
+// callbackFailed notes a failure of a callback; stack is of Go, if the failure is a bug of the system.
+func (s *System) callbackFailed(f CallbackFailure, stack string) {
+	s.stats.callbackFailures.Add(1)
+	attrs := append([]any{"method", f.Method, "error", f.Err.Error()}, places(f.Path)...)
+	if stack != "" {
+		attrs = append(attrs, "stack", stack)
 	}
-	l.mu.list = append(l.mu.list, DeadLetter{Event: f.id, Target: Ref{h: f.target}, Method: method, Err: f.err, At: s.clock.Now()})
+	s.log.Error("callback failed", attrs...)
+	l := &s.letters
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mu.callbacks = newest(l.mu.callbacks, f)
+}
+
+// CallbackFailures returns the newest failures of callbacks, oldest first.
+func (s *System) CallbackFailures() []CallbackFailure {
+	s.letters.mu.Lock()
+	defer s.letters.mu.Unlock()
+	return append([]CallbackFailure(nil), s.letters.mu.callbacks...)
 }
 
 // DeadLetters returns the newest dead letters, oldest first.

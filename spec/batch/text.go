@@ -9,7 +9,7 @@ import (
 )
 
 // Text returns what a run did as golden files have it, and as spec.Outcome writes it: what the program printed, then how
-// it failed and where, then its dead letters, which have no order and are sorted.
+// it failed and where, then its failed callbacks, then its dead letters, which have no order and are sorted.
 func Text(o *driver.Outcome) string {
 	var b strings.Builder
 	b.WriteString(o.Output)
@@ -18,6 +18,9 @@ func Text(o *driver.Outcome) string {
 	}
 	if o.Unquiet != "" {
 		fmt.Fprintf(&b, "not quiescent: %s\n", o.Unquiet)
+	}
+	for _, c := range o.Callbacks {
+		fmt.Fprintf(&b, "callback failed: %s at %s\n", c.Message, places(c.Path))
 	}
 	letters := make([]string, len(o.DeadLetters))
 	for i, d := range o.DeadLetters {

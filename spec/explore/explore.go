@@ -185,6 +185,12 @@ type frame struct {
 
 // visit searches the future of the machine's state.
 func (s *search) visit() *node {
+	// Invariant: no state that fails is looked up or kept. A failure of which no client learns is no part
+	// of a state, and leaves that of an order which has not failed.
+	if s.m.Failure() != nil && !s.cfg.KeepGoing {
+		s.failed = true
+		return &node{}
+	}
 	digest := s.m.Digest()
 	if n := s.seen[digest]; n != nil && n.orders != nil {
 		for _, e := range n.below {
@@ -199,7 +205,7 @@ func (s *search) visit() *node {
 	s.seen[digest] = n
 	s.depthMax = max(s.depthMax, len(s.stack))
 	options := s.m.Options()
-	if s.m.Failure() != nil && !s.cfg.KeepGoing || !s.m.Over() && len(options) == 0 {
+	if !s.m.Over() && len(options) == 0 { // client code waits for something that never comes
 		s.failed = true
 		return n
 	}

@@ -75,10 +75,26 @@ var plants = []plant{
 	{"second field not stored", "runtime/exec/prepare.go", // of the fields that an event has assigned
 		"w.fields.Field(obj, int(f.field), f.changes, f.whole)",
 		"if i == 0 || len(f.changes) > 0 || !h.is(created) || h.is(fresh) {\n\t\t\tw.fields.Field(obj, int(f.field), f.changes, f.whole)\n\t\t}"},
+	{"known states hide failures", "spec/explore/explore.go", // a state is looked up before the search asks whether the order has failed
+		"if s.m.Failure() != nil && !s.cfg.KeepGoing {\n",
+		"if s.m.Failure() != nil && !s.cfg.KeepGoing && s.seen[s.m.Digest()] == nil {\n"},
+	{"an abort is no failure", "spec/machine.go", // of a test, where no client learns of it
+		"if (m.entry.Test || f.Assert) &&",
+		"if f.Assert &&"},
+	{"a chain fails unheard", "spec/tail.go",
+		"\t\tm.unheard(failure)\n",
+		""},
+	{"a callback fails unheard", "spec/machine.go",
+		"\t\tm.unheard(t.failure)\n",
+		""},
+	{"a pending value fails unheard", "spec/step.go",
+		"\tm.hearUnclaimed()\n",
+		""},
 }
 
 // suites are tried in this order.
 var suites = []struct{ name, pkg, test string }{
+	{"explorer", "./spec/explore", "TestSearchAgreesWithEveryOrder"},
 	{"golden", "./spec/golden", "TestGoldenPrograms"},
 	{"ill-typed programs", "./spec/generate", "."},
 	{"differ", "./spec/differ", "."},

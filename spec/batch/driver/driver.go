@@ -48,6 +48,7 @@ type Outcome struct {
 	Job         Job
 	Output      string       // what the program printed
 	Failure     *Failure     `json:",omitempty"` // what left main or the test
+	Callbacks   []Failure    `json:",omitempty"` // failures of callbacks, as they came
 	DeadLetters []DeadLetter `json:",omitempty"` // failures that nobody awaited, those of pending values included
 	Unquiet     string       `json:",omitempty"` // why the system did not come to rest after main or the test
 	Hang        string       `json:",omitempty"` // the run took longer than its limit: who waits for whom, and all stacks
@@ -168,6 +169,9 @@ func (r *run) perform(p *aeonrt.Package) *Outcome {
 	end()
 	o.Commits, o.Aborts = stats.Commits, stats.Aborts
 	o.Output = r.out.String()
+	for _, c := range s.CallbackFailures() {
+		o.Callbacks = append(o.Callbacks, *failureOf(c.Err, c.Path))
+	}
 	for _, d := range s.DeadLetters() {
 		o.DeadLetters = append(o.DeadLetters, DeadLetter{Method: d.Method, Failure: *failureOf(d.Err, nil)})
 	}
