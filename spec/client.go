@@ -345,19 +345,22 @@ func (c *client) random() value {
 	return unit(eventID{^c.session, c.count.draws}.seed() ^ c.m.seed())
 }
 
-// mayWait faults in a callback, which would wait for its own end.
-func (c *client) mayWait(f *frame, at ast.Node, what string) {
+// mayWait faults in a callback.
+func (c *client) mayWait(f *frame, at ast.Node, why string) {
 	if c.m.st.threads[c.slot].callback != nil {
-		f.fail(at, what+" in a callback would wait for the callback itself")
+		f.fail(at, why)
 	}
 }
 
+func waits(what string) string { return what + " in a callback would wait for the callback itself" }
+
 func (c *client) settle(f *frame, at ast.Node) {
-	c.mayWait(f, at, "settle")
+	c.mayWait(f, at, waits("settle"))
 	c.block(&wait{kind: settleWait})
 }
 
 func (c *client) sleep(f *frame, at ast.Node, d span) {
+	c.mayWait(f, at, "sleep in a callback would hold up the callbacks behind it")
 	if c.m.entry.Test {
 		c.advanceBy(f, at, d)
 		return
@@ -374,7 +377,7 @@ func (c *client) advance(f *frame, at ast.Node, d span) {
 }
 
 func (c *client) advanceBy(f *frame, at ast.Node, d span) {
-	c.mayWait(f, at, "advancing the clock")
+	c.mayWait(f, at, waits("advancing the clock"))
 	goal := c.now().(instant) + instant(d)
 	c.block(&wait{kind: advanceWait, until: goal})
 }

@@ -43,7 +43,7 @@ func (f *frame) call(fn *typecheck.Func, on callee, args []value, at ast.Node) v
 	if g.depth > f.m.opts.DepthMax {
 		f.fail(at, limitText("nested calls", f.m.opts.DepthMax, "see that the recursion ends, or write it as a loop"))
 	}
-	f.m.spend(f)
+	f.m.spend(f, at)
 	for i, p := range fn.Params {
 		if i < len(args) {
 			g.locals[p] = args[i]

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
@@ -91,9 +92,13 @@ func (m *Machine) drop(i int) {
 func (m *Machine) seed() uint64 { return m.opts.Seed * 0x9e3779b97f4a7c15 }
 
 // spend counts a statement or a call of the run.
-func (m *Machine) spend(f *frame) {
+func (m *Machine) spend(f *frame, at ast.Node) {
 	if m.steps++; m.steps > m.opts.StepsMax {
-		panic(exhausted{limitText("statements in one run", m.opts.StepsMax, "see that the program ends, or let it do less")})
+		msg := limitText("statements in one run", m.opts.StepsMax, "see that the program ends, or let it do less")
+		if at != nil {
+			msg += "; it was at " + f.path(at.Span())[0].Short()
+		}
+		panic(exhausted{msg})
 	}
 }
 

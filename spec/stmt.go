@@ -29,7 +29,7 @@ func (f *frame) stmts(list []ast.Stmt) control {
 
 // stmt runs one statement.
 func (f *frame) stmt(s ast.Stmt) control {
-	f.m.spend(f)
+	f.m.spend(f, s)
 	switch s := s.(type) {
 	case *ast.Block:
 		return f.stmts(s.Stmts)
@@ -157,7 +157,7 @@ func (f *frame) loop(cond ast.Expr, post ast.Stmt, body *ast.Block) control {
 
 // round runs the body of a loop once, and says how to leave the loop if it is to be left.
 func (f *frame) round(body *ast.Block) (c control, leave bool) {
-	f.m.spend(f)
+	f.m.spend(f, body)
 	if f.ev != nil {
 		f.ev.spend(f, body)
 	}

@@ -41,7 +41,8 @@ Up to about eight events at once are covered in no time; each one more multiplie
 orders. Keep the tests that you explore small: two actors and three events show most
 mistakes. A test also fails if a callback fails, or an event that no client awaits, for
 whatever reason; main if that reason is an assert. In main, time passes only when nothing
-else can happen. random() draws the numbers of one seed.
+else can happen, from one timer or sleep to the next, until no one-shot timer is left.
+random() draws the numbers of one seed.
 
 A package is ok if all its tests are, else FAIL if an order fails, and part if none did. The
 exit code is 0 if every order of every test was covered and none failed, else 1.`,

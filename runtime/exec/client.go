@@ -230,6 +230,9 @@ func (s *System) settle() {
 
 // Sleep pauses for d. With a simulated clock it advances it.
 func (cl *Client) Sleep(d time.Duration) {
+	if cl.base != nil {
+		panic(value.Fault{Msg: "sleep in a callback would hold up the callbacks behind it"})
+	}
 	if _, sim := cl.sys.clock.(*SimClock); sim {
 		cl.Advance(d)
 		return
@@ -247,16 +250,25 @@ func (cl *Client) Advance(d time.Duration) {
 		panic(value.Fault{Msg: "advance is for tests: the time of main is real"})
 	}
 	end := c.Now().Add(d)
-	s.settle()
-	for {
-		due, ok := s.timers.next()
-		if !ok || due.After(end) {
-			break
-		}
-		c.set(due)
-		s.timers.fireDue(c.Now()) // later than due after an outage
+	for s.fireNext(c, end) {
 	}
 	c.set(end)
+}
+
+// FireNext moves simulated time on to the timer that is due next, fires what is due then, and lets the system settle.
+// It reports whether there was such a timer.
+func (s *System) FireNext() bool { return s.fireNext(s.clock.(*SimClock), endOfTime) }
+
+// fireNext is FireNext for timers that are due until end.
+func (s *System) fireNext(c *SimClock, end time.Time) bool {
+	s.settle()
+	due, ok := s.timers.next()
+	if !ok || due.After(end) {
+		return false
+	}
+	c.set(due)
+	s.timers.fireDue(c.Now()) // later than due after an outage
+	return true
 }
 
 // Print writes a line to standard output at once.

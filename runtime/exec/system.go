@@ -288,7 +288,7 @@ func (s *System) Quiesce(ctx context.Context) error {
 				continue
 			}
 		}
-		if s.baton != nil {
+		if s.baton != nil && ctx.Err() == nil {
 			s.wait(ch)
 			continue
 		}

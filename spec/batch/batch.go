@@ -106,7 +106,7 @@ func (c *Compiler) Compile(ctx context.Context, programs []Program) (*Executable
 	for i, p := range programs {
 		pkgs, err := c.generate(p)
 		if err != nil {
-			return nil, err
+			return nil, &GoError{Programs: []int{i}, Output: err.Error()}
 		}
 		if err := l.add(i, p.Name, pkgs, !c.Apart); err != nil {
 			return nil, err

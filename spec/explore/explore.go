@@ -1,7 +1,6 @@
 package explore
 
 import (
-	"errors"
 	"fmt"
 	"math/big"
 	"time"
@@ -40,8 +39,10 @@ type Progress struct {
 type Result struct {
 	// Complete: every order was covered, and none failed.
 	Complete bool
-	// Incomplete says why not, if there is no failure: a bound.
+	// Incomplete says why not, if there is no failure: a bound, and where it was reached. Endless: an order
+	// does not end.
 	Incomplete string
+	Endless    bool
 	// States counts different states, Steps the steps that were tried between them, Orders
 	// the orders that were run, each of which stands for all that differ from it by
 	// exchanging steps that do not conflict.
@@ -97,9 +98,9 @@ func (s *search) run() *Result {
 	case ended.Bug != "" || s.failed:
 		s.report(out, ended)
 	case ended.Exhausted != "":
-		out.Incomplete = "an order does not end: " + ended.Exhausted
+		out.Incomplete, out.Endless = "an order does not end: "+ended.Exhausted, true
 	case s.bound != nil:
-		out.Incomplete = s.bound.Error()
+		out.Incomplete, out.Endless = s.bound.Error(), len(s.stack) > depthMax
 	}
 	if root != nil && root.orders != nil {
 		out.Orders = root.orders
@@ -299,17 +300,27 @@ func (s *search) exceeded() error {
 	took := now.Sub(s.start)
 	switch {
 	case len(s.seen) >= s.cfg.StatesMax:
-		return fmt.Errorf("stopped after %d states", s.cfg.StatesMax)
+		return fmt.Errorf("stopped after %d states, %s", s.cfg.StatesMax, s.where())
 	case s.cfg.TimeMax > 0 && took > s.cfg.TimeMax:
-		return fmt.Errorf("stopped after %v", s.cfg.TimeMax)
+		return fmt.Errorf("stopped after %v, %s", s.cfg.TimeMax, s.where())
 	case len(s.stack) > depthMax:
-		return errors.New("an order does not end")
+		return fmt.Errorf("an order does not end: it is %s", s.where())
 	}
 	if s.cfg.Progress != nil && now.Sub(s.told) > progressPause {
 		s.cfg.Progress(Progress{len(s.seen), s.steps, len(s.stack), took})
 		s.told = now
 	}
 	return nil
+}
+
+// where says how far the present order is.
+func (s *search) where() string {
+	n := len(s.stack) - 1 // the last frame has taken no step yet
+	if n <= 0 {
+		return "at the beginning of an order"
+	}
+	f := s.stack[n-1]
+	return fmt.Sprintf("%d steps into an order, behind %s", n, f.options[f.now])
 }
 
 // mistakes are planted by tests, which must find them.

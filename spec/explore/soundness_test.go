@@ -1,10 +1,12 @@
 package explore
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"github.com/aeon-lang/aeon/lang"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
+	"github.com/aeon-lang/aeon/program"
 	"github.com/aeon-lang/aeon/spec"
 	"github.com/aeon-lang/aeon/typecheck"
 )
@@ -214,22 +217,27 @@ func golden(t *testing.T, archive string) *spec.Program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var files []*ast.File
+	unit := program.Unit{Dir: t.TempDir()}
 	for _, f := range a.Files {
-		if !strings.HasSuffix(f.Name, ".aeon") {
+		if !strings.HasSuffix(f.Name, program.Extension) {
 			continue
 		}
-		file, diags := lang.Parse(f.Name, f.Data)
-		if diag.HasErrors(diags) {
-			return nil
+		name := filepath.Join(unit.Dir, filepath.FromSlash(f.Name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, f.Data, 0o644)); err != nil {
+			t.Fatal(err)
 		}
-		files = append(files, file)
+		if !strings.Contains(f.Name, "/") {
+			unit.Files = append(unit.Files, name)
+		}
 	}
-	info, diags := typecheck.Check(files, typecheck.Options{})
-	if diag.HasErrors(diags) {
+	p, err := program.NewLoader().Load(unit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.HasErrors() {
 		return nil
 	}
-	return spec.New(info)
+	return spec.Load(p)
 }
 
 var seeds = flag.Uint64("explore.seeds", 120, "how many random programs the reduction is tried with")

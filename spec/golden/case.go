@@ -4,8 +4,8 @@
 // compiled program, with many seeds.
 //
 // A file is an archive in the format of txtar. Its comment says what it shows, with
-// the names of the rules in brackets; its .aeon files form one package with a main
-// or one test; and it has either
+// the names of the rules in brackets; its .aeon files form a package with a main
+// or one test, and those in folders the packages that it imports; and it has either
 //
 //	-- outcomes --    every allowed outcome, with a line of --- between two
 //	-- errors --      what the checker says, as of `aeonc check --format=short`
@@ -23,11 +23,6 @@ import (
 	"strings"
 
 	"golang.org/x/tools/txtar"
-
-	"github.com/aeon-lang/aeon/lang"
-	"github.com/aeon-lang/aeon/lang/ast"
-	"github.com/aeon-lang/aeon/lang/diag"
-	"github.com/aeon-lang/aeon/typecheck"
 )
 
 // Extension is that of golden files.
@@ -50,6 +45,8 @@ type Case struct {
 	Errors string
 
 	archive *txtar.Archive
+	refused bool  // the file says that the program is to be refused: it has errors, which may be empty, and no outcomes
+	bad     error // what is wrong with the file; nil if it can be run
 }
 
 // Name is the name of the file without folders and extension.
@@ -87,36 +84,50 @@ func Find(args []string) (paths []string, err error) {
 	return slices.Compact(paths), nil
 }
 
-// Load reads a golden file.
-func Load(path string) (*Case, error) {
-	archive, err := txtar.ParseFile(path)
+// Load reads a golden file. One that cannot be run says so when it is to be.
+func Load(path string) *Case {
+	c := &Case{Path: path}
+	c.bad = c.read()
+	return c
+}
+
+func (c *Case) read() error {
+	archive, err := txtar.ParseFile(c.Path)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	c := &Case{Path: path, archive: archive}
+	c.archive = archive
 	for _, m := range ruleName.FindAllStringSubmatch(string(archive.Comment), -1) {
 		c.Rules = append(c.Rules, m[1])
 	}
 	sources := 0
+	seen := map[string]bool{}
 	for _, f := range archive.Files {
+		if seen[f.Name] {
+			return fmt.Errorf("there are two files %s", f.Name)
+		}
+		seen[f.Name] = true
 		switch {
-		case filepath.Ext(f.Name) == ".aeon" && !strings.Contains(f.Name, "/"):
-			sources++
+		case filepath.Ext(f.Name) == ".aeon" && filepath.IsLocal(filepath.FromSlash(f.Name)):
+			if !strings.Contains(f.Name, "/") {
+				sources++
+			}
 		case f.Name == outcomesFile:
 			c.Outcomes = strings.Split(string(f.Data), between)
 		case f.Name == errorsFile:
-			c.Errors = string(f.Data)
+			c.Errors, c.refused = string(f.Data), true
 		default:
-			return nil, fmt.Errorf("%s: %s is no part of a golden file: it has .aeon files, and %s or %s", path, f.Name, outcomesFile, errorsFile)
+			return fmt.Errorf("%s is no part of a golden file: it has .aeon files, and %s or %s", f.Name, outcomesFile, errorsFile)
 		}
 	}
+	c.refused = c.refused && c.Outcomes == nil
 	switch {
 	case sources == 0:
-		return nil, fmt.Errorf("%s has no .aeon file", path)
+		return errors.New("there is no .aeon file outside of a folder, which is where main or a test is")
 	case c.Outcomes != nil && refuses(c.Errors):
-		return nil, fmt.Errorf("%s has both %s and %s; a program that is refused has no outcome", path, outcomesFile, errorsFile)
+		return fmt.Errorf("there are both %s and %s; a program that is refused has no outcome", outcomesFile, errorsFile)
 	}
-	return c, nil
+	return nil
 }
 
 // refuses reports whether something that the checker says is no warning.
@@ -131,40 +142,6 @@ func refuses(said string) bool {
 
 // ruleName is a rule, an error (E1) or an ambiguity (A12) of spec/semantics.md.
 var ruleName = regexp.MustCompile(`\[([A-Z][A-Z0-9]*(?:-[A-Z]+)*)\]`)
-
-// check parses and checks the program; the text is what the checker says of it.
-func (c *Case) check() (*typecheck.Info, string, error) {
-	var files []*ast.File
-	var all []diag.Diagnostic
-	for _, f := range c.archive.Files {
-		if filepath.Ext(f.Name) != ".aeon" {
-			continue
-		}
-		parsed, diags := lang.Parse(f.Name, f.Data)
-		files, all = append(files, parsed), append(all, diags...)
-	}
-	info, diags := typecheck.Check(files, typecheck.Options{})
-	all = append(all, diag.Outside(diags, all)...)
-	var text strings.Builder
-	if err := diag.WriteShort(&text, diag.Sort(all)); err != nil {
-		return nil, "", err
-	}
-	if diag.HasErrors(all) {
-		return nil, text.String(), nil
-	}
-	if entries(info) != 1 {
-		return nil, "", errors.New(c.Path + ": a golden program has a main, or one test, so that its outcomes are those of one run")
-	}
-	return info, text.String(), nil
-}
-
-func entries(info *typecheck.Info) int {
-	n := len(info.Package.Tests)
-	if info.Package.Main != nil {
-		n++
-	}
-	return n
-}
 
 // write replaces what the file expects.
 func (c *Case) write() error {

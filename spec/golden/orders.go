@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/aeon-lang/aeon/program"
 	"github.com/aeon-lang/aeon/spec"
 	"github.com/aeon-lang/aeon/spec/explore"
-	"github.com/aeon-lang/aeon/typecheck"
 )
 
 // statesMax bounds the states of one program: golden programs are small, so that a person can
@@ -15,8 +15,8 @@ import (
 const statesMax = 50_000
 
 // interpret runs the program in all orders and compares the outcomes with those of the file.
-func (r *Result) interpret(info *typecheck.Info, update bool) error {
-	p := spec.New(info)
+func (r *Result) interpret(loaded *program.Package, update bool) error {
+	p := spec.Load(loaded)
 	entry, ok := p.Main()
 	if !ok {
 		entry = p.Tests()[0]
@@ -32,24 +32,24 @@ func (r *Result) interpret(info *typecheck.Info, update bool) error {
 		return nil
 	case !search.Complete:
 		r.problem("not all orders were run: %s", search.Incomplete)
-		return nil
+		r.stopped, r.endless = true, search.Endless
 	}
 	got := slices.Sorted(maps.Keys(outcomes))
-	if update {
-		if slices.Equal(got, r.Case.Outcomes) {
+	if update && !r.stopped {
+		if slices.Equal(got, r.Case.Outcomes) && r.Case.Errors == r.said {
 			return nil
 		}
-		r.Case.Outcomes = got
-		return r.Case.write()
+		r.Case.Outcomes, r.Case.Errors = got, r.said
+		return r.write()
 	}
 	for _, o := range got {
 		if !slices.Contains(r.Case.Outcomes, o) {
-			r.problem("an order of the events has an outcome that the file does not allow\n%s", indent(o))
+			r.outcome("an order of the events has an outcome that the file does not allow", o)
 		}
 	}
 	for _, o := range r.Case.Outcomes {
-		if outcomes[o] == nil {
-			r.problem("no order of the events has this outcome of the file\n%s", indent(o))
+		if outcomes[o] == nil && !r.stopped {
+			r.outcome("no order of the events has this outcome of the file", o)
 		}
 	}
 	return nil

@@ -2,12 +2,12 @@ package golden
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/aeon-lang/aeon/spec/batch"
-	"github.com/aeon-lang/aeon/typecheck"
 )
 
 // Options say how cases are run.
@@ -23,47 +23,104 @@ type Options struct {
 type Result struct {
 	Case     *Case
 	Problems []string // empty: it has passed
+	Written  string   // what Options.Update has written into the file; empty for nothing
+	Compiles bool     // the checker takes the program
 	Orders   int      // serial orders, at most math.MaxInt32; those that differ in steps that do not meet are one
 	States   int      // states that it has seen
 	Runs     int      // of the compiled program
 	Outcomes int      // different outcomes that these had
+
+	said    string // what the checker says of a program that it takes
+	stopped bool   // the interpreter has not run all orders
+	endless bool   // as one does not end
+	left    int    // problems with outcomes beyond problemsMax
 }
+
+// problemsMax bounds the outcomes that are told of one case, linesMax the lines of each: a search that is wrong, or stops
+// early, may have thousands.
+const (
+	problemsMax = 10
+	linesMax    = 40
+)
 
 // Run runs all cases; the results are in their order. The error says that running was not possible.
 func Run(ctx context.Context, cases []*Case, o Options) ([]Result, error) {
 	results := make([]Result, len(cases))
 	var programs []batch.Program
 	var owner []*Result // of programs
+	names := map[string]int{}
 	for i, c := range cases {
 		r := &results[i]
 		r.Case = c
-		info, said, err := c.check()
-		switch {
-		case err != nil:
+		loaded, said, err := c.check()
+		if err != nil {
 			r.problem("%v", err)
 			continue
-		case said != c.Errors:
+		}
+		r.said, r.Compiles = said, loaded != nil
+		if said != c.Errors {
 			if err := r.says(said, o.Update); err != nil {
 				return nil, err
 			}
 		}
-		if info == nil {
+		if loaded == nil {
 			continue
 		}
-		if err := r.interpret(info, o.Update); err != nil {
+		if err := r.interpret(loaded, o.Update); err != nil {
 			return nil, err
 		}
-		programs = append(programs, batch.Program{Name: fmt.Sprintf("golden/%s", c.Name()), Units: []*typecheck.Info{info}})
+		if r.endless {
+			continue // compiled, it would not end either
+		}
+		name := "golden/" + c.Name()
+		if names[name]++; names[name] > 1 { // of another folder
+			name = fmt.Sprintf("%s-%d", name, names[name])
+		}
+		programs = append(programs, batch.Loaded(name, loaded))
 		owner = append(owner, r)
 	}
-	if len(programs) == 0 || o.Seeds == 0 {
+	defer func() {
+		for i := range results {
+			if n := results[i].left; n > 0 {
+				results[i].problem("%d more outcomes are wrong\n", n)
+			}
+		}
+	}()
+	if o.Seeds == 0 {
 		return results, nil
 	}
 	o.Compiler.Stored = o.Stored > 0
-	x, err := o.Compiler.Compile(ctx, programs)
-	if err != nil {
-		return nil, err
+	x, owner, err := compile(ctx, &o.Compiler, programs, owner)
+	if err != nil || x == nil {
+		return results, err
 	}
+	return results, o.run(ctx, x, owner)
+}
+
+// compile compiles the programs that Go takes; the others have a problem.
+func compile(ctx context.Context, c *batch.Compiler, programs []batch.Program, owner []*Result) (*batch.Executable, []*Result, error) {
+	for len(programs) > 0 {
+		x, err := c.Compile(ctx, programs)
+		var refused *batch.GoError
+		if !errors.As(err, &refused) || len(refused.Programs) == 0 {
+			return x, owner, err
+		}
+		var rest []batch.Program
+		var owners []*Result
+		for i, p := range programs {
+			if slices.Contains(refused.Programs, i) {
+				owner[i].problem("this is a bug of aeonc, not of the program; please report it: %v", refused)
+			} else {
+				rest, owners = append(rest, p), append(owners, owner[i])
+			}
+		}
+		programs, owner = rest, owners
+	}
+	return nil, nil, nil
+}
+
+// run runs the compiled programs; owner has the result for each.
+func (o *Options) run(ctx context.Context, x *batch.Executable, owner []*Result) error {
 	seeds := make([]uint64, o.Seeds)
 	for i := range seeds {
 		seeds[i] = o.First + uint64(i)
@@ -78,9 +135,9 @@ func Run(ctx context.Context, cases []*Case, o Options) ([]Result, error) {
 	}
 	outcomes, err := x.Run(ctx, jobs)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	seen := make([]map[string]bool, len(programs))
+	seen := make([]map[string]bool, len(owner))
 	for i := range outcomes {
 		p := jobs[i].Program
 		if seen[p] == nil {
@@ -88,24 +145,52 @@ func Run(ctx context.Context, cases []*Case, o Options) ([]Result, error) {
 		}
 		owner[p].compiled(&outcomes[i], seen[p])
 	}
-	return results, nil
+	return nil
 }
 
 func (r *Result) problem(format string, args ...any) {
 	r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
 }
 
+// outcome is problem for an outcome of the program.
+func (r *Result) outcome(what, outcome string) {
+	if len(r.Problems) >= problemsMax {
+		r.left++
+		return
+	}
+	r.problem("%s\n%s", what, indent(outcome))
+}
+
 // says takes what the checker says of a program, which is something else than the file does.
 func (r *Result) says(said string, update bool) error {
-	if update {
-		r.Case.Errors = said
-		if refuses(said) {
-			r.Case.Outcomes = nil
-		}
-		return r.Case.write()
+	c := r.Case
+	switch {
+	case refuses(said) && !c.refused:
+		r.problem("the program does not compile\n%sif it is to be refused, say so: a section -- %s -- instead of -- %s --, which may be empty, is filled by `aeonc test --update`",
+			indent(said), errorsFile, outcomesFile)
+	case !update:
+		r.problem("the checker says\n%sand is expected to say\n%s", indent(said), indent(c.Errors))
+	case refuses(said):
+		c.Errors = said
+		return r.write()
 	}
-	r.problem("the checker says\n%sand is expected to say\n%s", indent(said), indent(r.Case.Errors))
 	return nil
+}
+
+// write writes what the case expects now into its file.
+func (r *Result) write() error {
+	what := fmt.Sprintf("the %d outcomes that it may have", len(r.Case.Outcomes))
+	switch {
+	case r.Case.Outcomes == nil:
+		what = "that it is refused"
+	case len(r.Case.Outcomes) == 1:
+		what = "the outcome that it has"
+	}
+	if r.Case.Outcomes != nil && r.Case.Errors != "" {
+		what += ", and the warnings"
+	}
+	r.Written = what
+	return r.Case.write()
 }
 
 // compiled checks one run of the compiled program.
@@ -117,13 +202,18 @@ func (r *Result) compiled(o *batch.Outcome, seen map[string]bool) {
 	}
 	seen[got] = true
 	r.Outcomes++
-	if !slices.Contains(r.Case.Outcomes, got) {
-		on := ""
-		if o.Job.Stored {
-			on = ", on a store"
-		}
-		r.problem("compiled, with seed %d%s: no order of the events allows the outcome\n%s", o.Job.Seed, on, indent(got))
+	if slices.Contains(r.Case.Outcomes, got) {
+		return
 	}
+	why := "no order of the events allows the outcome"
+	if r.stopped {
+		why = "the file does not have the outcome, and whether an order of the events allows it is not known, as not all were run"
+	}
+	on := ""
+	if o.Job.Stored {
+		on = ", on a store"
+	}
+	r.outcome(fmt.Sprintf("compiled, with seed %d%s: %s", o.Job.Seed, on, why), got)
 }
 
 func indent(text string) string {
@@ -131,7 +221,12 @@ func indent(text string) string {
 		return "    (nothing)\n"
 	}
 	var b strings.Builder
+	n := 0
 	for line := range strings.Lines(text) {
+		if n++; n > linesMax {
+			fmt.Fprintf(&b, "    … %d more lines\n", strings.Count(text, "\n")-linesMax)
+			break
+		}
 		b.WriteString("    " + strings.TrimSuffix(line, "\n") + "\n")
 	}
 	return b.String()

@@ -191,18 +191,22 @@ func (r *run) open(cfg aeonrt.Config, p *aeonrt.Package, o *Outcome) (*aeonrt.Sy
 	return s, d
 }
 
-// fireAll advances simulated time until no one-shot timer is left, in growing steps since it is not known when
-// the next one is due.
+// firingsMax bounds what main leaves to be fired: beyond it, timers set timers for ever.
+const firingsMax = 10_000
+
+// fireAll advances simulated time until no one-shot timer is left, and no further: with the last one the program ends.
 func fireAll(s *aeonrt.System) (unquiet string) {
 	cl := s.Client()
 	gone, cancel := context.WithCancel(context.Background())
 	cancel()
-	for d := time.Millisecond; d < 1<<20*time.Second; d *= 2 {
+	for range firingsMax {
 		cl.Settle()
 		if s.Quiesce(gone) == nil {
 			return ""
 		}
-		cl.Advance(d)
+		if !s.FireNext() {
+			break
+		}
 	}
 	return "timers are left"
 }
