@@ -94,7 +94,7 @@ func (f *fn) writeSpot(at ast.Node, s spot, steps []typecheck.Step, index []val,
 			continue
 		}
 		key := f.stepKey(s.t, index[i])
-		if last && l.set != "" {
+		if _, rows := s.t.(*typecheck.Table); last && l.set != "" && !rows { // a row is written in place, whose key must stay
 			f.line1(at, "aeonrt."+containerName(s.t)+"Set"+s.suffix()+"("+s.where()+", "+key+", "+l.set+")")
 			return val{}
 		}
