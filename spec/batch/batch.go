@@ -50,16 +50,40 @@ func Loaded(name string, p *program.Package) Program {
 
 // Parse checks a program of one file. The diagnostics include warnings; if one is an error there is no program.
 func Parse(name, file string, text []byte) (Program, []diag.Diagnostic) {
-	parsed, diags := lang.Parse(file, text)
-	if diag.HasErrors(diags) {
-		return Program{}, diags
+	return ParseAll(name, []Source{{File: file, Text: text}})
+}
+
+// Source is a package of a program, of one file. Package is the last part of the path by which others import it.
+type Source struct {
+	Package, File string
+	Text          []byte
+}
+
+// ParseAll checks a program of several packages, each after what it imports: the last one is the entry.
+func ParseAll(name string, sources []Source) (Program, []diag.Diagnostic) {
+	p := Program{Name: name}
+	var all []diag.Diagnostic
+	for _, s := range sources {
+		parsed, diags := lang.Parse(s.File, s.Text)
+		all = append(all, diags...)
+		if diag.HasErrors(diags) {
+			return Program{}, all
+		}
+		info, diags := typecheck.Check([]*ast.File{parsed}, typecheck.Options{Path: s.Package, Import: func(name string) (*typecheck.Package, error) {
+			for i, unit := range p.Units {
+				if sources[i].Package == path.Base(name) {
+					return unit.Package, nil
+				}
+			}
+			return nil, fmt.Errorf("there is no package %s before this one", name)
+		}})
+		all = append(all, diags...)
+		if diag.HasErrors(diags) {
+			return Program{}, all
+		}
+		p.Units = append(p.Units, info)
 	}
-	info, more := typecheck.Check([]*ast.File{parsed}, typecheck.Options{})
-	diags = append(diags, more...)
-	if diag.HasErrors(diags) {
-		return Program{}, diags
-	}
-	return Program{Name: name, Units: []*typecheck.Info{info}}, diags
+	return p, all
 }
 
 // Compiler makes executables of programs. Its fields are set before use and not changed.
@@ -102,7 +126,7 @@ func (c *Compiler) Compile(ctx context.Context, programs []Program) (*Executable
 	if err != nil {
 		return nil, err
 	}
-	l := &linked{owners: map[string][]int{}}
+	l := &linked{owners: map[string][]int{}, shared: map[int]*shared{}}
 	for i, p := range programs {
 		pkgs, err := c.generate(p)
 		if err != nil {
@@ -157,16 +181,16 @@ func (c *Compiler) generate(p Program) (pkgs []build.Package, err error) {
 			return nil, fmt.Errorf("batch: %s: %w", p.Name, err)
 		}
 		pkg := build.Package{Name: codegen.GoPackageName(info.Package.Name), Dir: fmt.Sprintf("%s%s/%d", sourceRoot, p.Name, i)}
-		if !c.Apart && !c.Vet && len(p.Units) == 1 {
-			if err := prune(files, c.Stored); err != nil {
-				return nil, fmt.Errorf("batch: %s: %w", p.Name, err)
-			}
-		}
 		for _, f := range files {
 			pkg.Files = append(pkg.Files, build.File{Name: f.Name, Data: f.Content})
 		}
 		pkgs = append(pkgs, pkg)
 		opts.Imports = append(opts.Imports, codegen.Import{Info: info, Path: build.ImportPath(pkg.Dir, pkg.Name)})
+	}
+	if !c.Apart && !c.Vet {
+		if err := prune(pkgs, c.Stored); err != nil {
+			return nil, fmt.Errorf("batch: %s: %w", p.Name, err)
+		}
 	}
 	return pkgs, nil
 }

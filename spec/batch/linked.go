@@ -2,6 +2,8 @@ package batch
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/aeon-lang/aeon/build"
@@ -19,49 +21,72 @@ type linked struct {
 	owners      map[string][]int // import path of a package -> programs
 	descriptors []string         // expressions for the descriptors of the programs
 	imports     []string
-	shared      *build.Package // the package that programs are merged into now
-	alias       string         // by which the main package knows it
-	merged      int            // programs in it
+	shared      map[int]*shared // by the number of packages of a program
 }
 
-// add adds the packages of a program, the entry last. With together a program of one package goes into a package with others.
+// shared are the packages that programs of as many packages are merged into now.
+type shared struct {
+	pkgs   []build.Package
+	alias  string // by which the main package knows the last of them
+	merged int    // programs in them
+}
+
+// add adds the packages of a program, the entry last. With together each goes into a package with those of others.
 func (l *linked) add(i int, name string, pkgs []build.Package, together bool) error {
-	entry := pkgs[len(pkgs)-1]
-	if !together || len(pkgs) > 1 {
+	if !together {
+		entry := pkgs[len(pkgs)-1]
 		alias := fmt.Sprintf("p%d", i)
 		l.imports = append(l.imports, fmt.Sprintf("%s %q", alias, build.ImportPath(entry.Dir, entry.Name)))
 		l.descriptors = append(l.descriptors, alias+".AeonPackage")
 		l.req.Imported = append(l.req.Imported, pkgs...)
-		for _, pkg := range pkgs {
-			path := build.ImportPath(pkg.Dir, pkg.Name)
-			l.owners[path] = append(l.owners[path], i)
-		}
+		l.owns(i, pkgs)
 		return nil
 	}
-	if l.shared == nil || l.merged == mergeMax {
-		l.endShared()
-		l.shared, l.merged = &build.Package{Name: "shared", Dir: sourceRoot + "shared/" + name}, 0
-		l.alias = fmt.Sprintf("s%d", i)
-		l.imports = append(l.imports, fmt.Sprintf("%s %q", l.alias, build.ImportPath(l.shared.Dir, l.shared.Name)))
+	s := l.shared[len(pkgs)]
+	if s == nil || s.merged == mergeMax/len(pkgs) {
+		l.end(s)
+		s = &shared{alias: fmt.Sprintf("s%d", i)}
+		for n := range pkgs {
+			s.pkgs = append(s.pkgs, build.Package{Name: fmt.Sprintf("shared%d", n), Dir: fmt.Sprintf("%sshared/%s/%d", sourceRoot, name, n)})
+		}
+		entry := s.pkgs[len(pkgs)-1]
+		l.imports = append(l.imports, fmt.Sprintf("%s %q", s.alias, build.ImportPath(entry.Dir, entry.Name)))
+		l.shared[len(pkgs)] = s
 	}
-	l.merged++
-	path := build.ImportPath(l.shared.Dir, l.shared.Name)
-	l.owners[path] = append(l.owners[path], i)
-	descriptor, err := merge(l.shared, entry)
-	l.descriptors = append(l.descriptors, l.alias+"."+descriptor)
-	return err
+	suffix := fmt.Sprintf("_p%d", s.merged)
+	s.merged++
+	moved := map[string]build.Package{}
+	for n, pkg := range pkgs {
+		if err := merge(&s.pkgs[n], pkg, suffix, moved); err != nil {
+			return err
+		}
+		moved[build.ImportPath(pkg.Dir, pkg.Name)] = s.pkgs[n]
+	}
+	l.owns(i, s.pkgs)
+	l.descriptors = append(l.descriptors, s.alias+".AeonPackage"+suffix)
+	return nil
 }
 
-func (l *linked) endShared() {
-	if l.shared != nil {
-		l.req.Imported = append(l.req.Imported, *l.shared)
-		l.shared = nil
+// owns notes that packages have code of a program.
+func (l *linked) owns(i int, pkgs []build.Package) {
+	for _, pkg := range pkgs {
+		path := build.ImportPath(pkg.Dir, pkg.Name)
+		l.owners[path] = append(l.owners[path], i)
+	}
+}
+
+// end ends the packages: the next program goes into new ones.
+func (l *linked) end(s *shared) {
+	if s != nil {
+		l.req.Imported = append(l.req.Imported, s.pkgs...)
 	}
 }
 
 // request returns the request for the executable of all that was added.
 func (l *linked) request() build.Request {
-	l.endShared()
+	for _, n := range slices.Sorted(maps.Keys(l.shared)) {
+		l.end(l.shared[n])
+	}
 	req := l.req
 	req.Kind, req.Name, req.Quick = build.Tests, "batch", true
 	req.Imported = append(req.Imported, build.Package{Name: "driver", Dir: driverDir, Files: []build.File{

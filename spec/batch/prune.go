@@ -5,27 +5,38 @@ import (
 	"go/parser"
 	"go/token"
 	"regexp"
+	"slices"
 	"strings"
 
-	"github.com/aeon-lang/aeon/codegen"
+	"github.com/aeon-lang/aeon/build"
 )
 
 // prunable matches the names of generated functions that code of other packages, other hosts or the journal may
 // call, and that a program in one executable needs only where its own code mentions them.
 var prunable = regexp.MustCompile(`^(Encode|Decode|EncodeResult|DecodeResult|SaveField|LoadFields|Aeon(Put|Get|New|Create).*|New[A-Z].*|call[A-Z].*|[A-Z].*Event)$`)
 
-// prune cuts functions that nothing in a package of its own mentions out of the last file, that of the descriptors. The Go compiler
-// translates a package without knowing what the link will drop.
+// prune cuts functions that nothing in the packages of a program mentions out of the last file of each, that of the descriptors. The Go
+// compiler translates a package without knowing what the link will drop.
 // A program that runs on a store needs its arguments and its fields encoded.
-func prune(files []codegen.File, stored bool) error {
-	last := len(files) - 1
-	descriptors := files[last].Content
+func prune(pkgs []build.Package, stored bool) error {
+	used := map[string]bool{"Encode": stored, "Decode": stored, "SaveField": stored, "LoadFields": stored}
+	for i := range slices.Backward(pkgs) { // those that import a package have mentioned what they use of it
+		if err := prunePackage(&pkgs[i], used); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prunePackage prunes one package, given the names that those which import it use, and adds the names that it uses itself.
+func prunePackage(pkg *build.Package, used map[string]bool) error {
+	last := len(pkg.Files) - 1
+	descriptors := pkg.Files[last].Data
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", descriptors, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
 		return err
 	}
-	used := map[string]bool{"Encode": stored, "Decode": stored, "SaveField": stored, "LoadFields": stored}
 	mention := func(n ast.Node) {
 		ast.Inspect(n, func(n ast.Node) bool {
 			if id, ok := n.(*ast.Ident); ok {
@@ -34,8 +45,8 @@ func prune(files []codegen.File, stored bool) error {
 			return true
 		})
 	}
-	for _, f := range files[:last] {
-		other, err := parser.ParseFile(fset, "", f.Content, parser.SkipObjectResolution)
+	for _, f := range pkg.Files[:last] {
+		other, err := parser.ParseFile(fset, "", f.Data, parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
@@ -72,7 +83,7 @@ func prune(files []codegen.File, stored bool) error {
 		out = append(out, descriptors[at:fset.Position(start).Offset]...)
 		at = fset.Position(p.decl.End()).Offset
 	}
-	files[last].Content = append(out, descriptors[at:]...)
+	pkg.Files[last].Data = append(out, descriptors[at:]...)
 	return nil
 }
 

@@ -1,9 +1,9 @@
 package batch
 
 import (
-	"bufio"
 	"bytes"
 	"context"
+	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,8 +34,6 @@ const (
 	limitDefault = 10 * time.Second
 	// grace is what a process gets beyond the limit of a job to say itself that it hangs.
 	grace = 10 * time.Second
-	// outcomeMax bounds a line of an outcome: what a program prints, or a dump of stacks.
-	outcomeMax = 64 << 20
 	// crashMax bounds what is kept of the last words of a process.
 	crashMax = 32 << 10
 )
@@ -94,7 +92,7 @@ type worker struct {
 	path string
 	cmd  *exec.Cmd
 	in   io.WriteCloser
-	out  *bufio.Scanner
+	out  *gob.Decoder
 	err  *words
 }
 
@@ -127,14 +125,12 @@ func (w *worker) run(ctx context.Context, job Job) (Outcome, error) {
 	defer stop()
 	_, _ = w.in.Write(append(line, '\n')) // a process that is gone shows below
 	var o Outcome
-	if w.out.Scan() {
-		if err := json.Unmarshal(w.out.Bytes(), &o); err == nil {
-			o.Job = asked
-			if o.Hang != "" {
-				w.stop()
-			}
-			return o, nil
+	if w.out.Decode(&o) == nil {
+		o.Job = asked
+		if o.Hang != "" {
+			w.stop()
 		}
+		return o, nil
 	}
 	o = Outcome{Job: asked}
 	o.Crash = w.stop()
@@ -159,8 +155,7 @@ func (w *worker) start() error {
 	if err != nil {
 		return err
 	}
-	w.in, w.out = in, bufio.NewScanner(out)
-	w.out.Buffer(nil, outcomeMax)
+	w.in, w.out = in, gob.NewDecoder(out)
 	return w.cmd.Start()
 }
 

@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/gob"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -43,17 +44,17 @@ type Job struct {
 	LimitMS int64 // how long the run may take
 }
 
-// Outcome is what came of a job, a line of JSON.
+// Outcome is what came of a job. It is sent back by package gob, as what programs print need not be UTF-8.
 type Outcome struct {
 	Job         Job
 	Output      string       // what the program printed
-	Failure     *Failure     `json:",omitempty"` // what left main or the test
-	Callbacks   []Failure    `json:",omitempty"` // failures of callbacks, as they came
-	DeadLetters []DeadLetter `json:",omitempty"` // failures that nobody awaited, those of pending values included
-	Unquiet     string       `json:",omitempty"` // why the system did not come to rest after main or the test
-	Hang        string       `json:",omitempty"` // the run took longer than its limit: who waits for whom, and all stacks
-	Crash       string       `json:",omitempty"` // the process ended; written by the parent
-	Stored      string       `json:",omitempty"` // what is wrong with the store, or with what it has given back
+	Failure     *Failure     // what left main or the test; nil if nothing did
+	Callbacks   []Failure    // failures of callbacks, as they came
+	DeadLetters []DeadLetter // failures that nobody awaited, those of pending values included
+	Unquiet     string       // why the system did not come to rest after main or the test
+	Hang        string       // the run took longer than its limit: who waits for whom, and all stacks
+	Crash       string       // the process ended; written by the parent
+	Stored      string       // what is wrong with the store, or with what it has given back
 	Commits     uint64       // events that committed
 	Aborts      uint64       // events that were undone
 	TookUS      int64        // how long the run took
@@ -62,8 +63,8 @@ type Outcome struct {
 // Failure is one failure of an event or of a client.
 type Failure struct {
 	Message string
-	Path    []Place `json:",omitempty"` // of the program, innermost first
-	Stack   string  `json:",omitempty"` // of Go, where the failure is none of those that a program can cause
+	Path    []Place // of the program, innermost first
+	Stack   string  // of Go, where the failure is none of those that a program can cause
 }
 
 // DeadLetter is the failure of an event that nobody awaited.
@@ -87,7 +88,7 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // Main reads jobs from standard input, runs them one after the other, and writes their outcomes to standard output.
 func Main(programs ...*aeonrt.Package) {
 	in := bufio.NewScanner(os.Stdin)
-	out := json.NewEncoder(os.Stdout)
+	out := gob.NewEncoder(os.Stdout)
 	for in.Scan() {
 		var job Job
 		if err := json.Unmarshal(in.Bytes(), &job); err != nil {
