@@ -15,8 +15,10 @@ type actor struct {
 	owned   []*variable // the plain fields with references
 	tables  []*table
 	methods []*method
-	ctor    string
+	build   *method // the constructor
 	audit   *method
+	// ctorText declares the fields and the constructor.
+	ctorText string
 	// tick is the method that periodic timers call, "" if there is none.
 	tick, tickText string
 }
@@ -47,9 +49,14 @@ func (g *gen) planActors() {
 		g.actors = append(g.actors, a)
 	}
 	for i, a := range g.actors {
+		g.planCtor(a)
 		a.fields = append(a.fields, &variable{name: g.name("n"), typ: intType, writable: true, declared: -1})
 		for range g.upto(2) {
-			a.fields = append(a.fields, &variable{name: g.name("f"), typ: g.value(2), writable: true, declared: -1})
+			t := g.value(2)
+			if g.chance(8) {
+				t = g.deep(4)
+			}
+			a.fields = append(a.fields, &variable{name: g.name("f"), typ: t, writable: true, declared: -1})
 		}
 		for j := i + 1; j < len(g.actors); j++ {
 			if j == i+1 || g.chance(3) {
@@ -67,7 +74,7 @@ func (g *gen) planActors() {
 			}
 			a.fields = append(a.fields, f)
 		}
-		if g.chance(4) {
+		if g.chance(3) {
 			g.newTick(a)
 		}
 		if g.chance(16) { // the Go compiler makes much of every table
@@ -100,68 +107,36 @@ func (a *actor) own(t *actor) {
 	a.owned = append(a.owned, f)
 }
 
-// needsNew reports whether making an actor of the class makes others.
-func (a *actor) needsNew() bool {
-	return slices.ContainsFunc(a.owned, func(f *variable) bool { return f.typ.kind == actorKind })
-}
-
-// baseMethods writes the constructor, a reader of all state, and what changes a field.
+// baseMethods writes a reader of all state, and what changes a field.
 func (g *gen) baseMethods(a *actor) {
-	b := g.newBody(nil)
-	b.indent = 2
-	var initialised []string
-	for _, f := range a.fields {
-		switch {
-		case f.typ.kind == actorKind:
-			b.line("%s = new %s();", f.name, f.typ.text)
-		case !f.yield && refOf(f.typ) != nil && refOf(f.typ) != a && g.rng.IntN(3) > 0:
-			switch f.typ.kind {
-			case optionalKind:
-				b.line("%s = new %s();", f.name, f.typ.elem.text)
-			case vectorKind:
-				b.line("%s = [new %s(), new %s()];", f.name, f.typ.elem.text, f.typ.elem.text)
-			case mapKind:
-				b.line("%s[%s] = new %s();", f.name, b.keyOf(f.typ.key), f.typ.elem.text)
-			}
-		case f.yield || refOf(f.typ) != nil || f.typ.kind == optionalKind && g.chance(2):
-			initialised = append(initialised, "")
-			continue
-		case g.chance(2):
-			initialised = append(initialised, " = "+b.literal(f.typ, 0))
-			continue
-		default:
-			b.line("%s = %s;", f.name, b.literal(f.typ, 0))
-		}
-		initialised = append(initialised, "")
-	}
-	var text strings.Builder
-	for i, f := range a.fields {
-		yield := ""
-		if f.yield {
-			yield = "yield "
-		}
-		fmt.Fprintf(&text, "\t%s%s %s%s;\n", yield, f.typ.text, f.name, initialised[i])
-	}
-	for _, t := range a.tables {
-		text.WriteString(t.decl())
-		for range g.upto(3) {
-			b.line("%s.put(%s);", t.name, b.newValue(t.row, 0))
-		}
-	}
-	if len(b.lines) > 0 || g.chance(2) {
-		fmt.Fprintf(&text, "\t%s() {\n%s\t}\n", a.typ.text, strings.TrimLeft(b.text(), "\n"))
-	}
-	a.ctor = text.String()
 	g.newAudit(a)
 	counter := a.fields[0]
 	name := g.name("bump")
+	change := fmt.Sprintf("%s += by;", counter.name)
+	if g.chance(2) { // what shows the order of the calls
+		change = fmt.Sprintf("%s = %s %% 1000 * 3 + by;", counter.name, counter.name)
+	}
+	if g.chance(3) {
+		change += fmt.Sprintf("\n\t\t%s(%s %% %d != %d, \"%s at {%s}\");", pick(g, []string{"assert", "require"}), counter.name, 5+g.upto(6), g.upto(4), name, counter.name)
+	}
 	a.methods = append(a.methods, &method{name: name, actor: a, result: intType, cost: 2, chain: 1,
 		params: []*variable{{name: "by", typ: intType}},
-		text:   fmt.Sprintf("\tint %s(int by) {\n\t\t%s += by;\n\t\treturn %s;\n\t}\n", name, counter.name, counter.name)})
+		text:   fmt.Sprintf("\tint %s(int by) {\n\t\t%s\n\t\treturn %s;\n\t}\n", name, change, counter.name)})
 	if g.chance(3) {
 		name = g.name("get")
 		a.methods = append(a.methods, &method{name: name, actor: a, result: intType, cost: 1, chain: 1, ro: true,
 			text: fmt.Sprintf("\tro int %s() {\n\t\treturn %s;\n\t}\n", name, counter.name)})
+	}
+	if g.chance(12) {
+		a.simple("retire", nil, nil, "delete this;")
+	}
+	if a.tick != "" {
+		a.simple("begin", nil, nil, fmt.Sprintf("event this.%s() every %dms as \"tick\";", a.tick, 2+g.upto(5)))
+		m := a.methods[len(a.methods)-1]
+		m.emits, m.chain = 1, 3
+		if g.chance(2) {
+			a.simple("stop", nil, nil, "cancel \"tick\";")
+		}
 	}
 	g.linkMethods(a)
 }
@@ -239,11 +214,7 @@ func (a *actor) simple(prefix string, params []*variable, result *typ, text stri
 	m := &method{name: a.g.name(prefix), actor: a, params: params, result: result, plain: true, cost: 1, chain: 1}
 	var list []string
 	for _, p := range params {
-		yield := ""
-		if p.yield {
-			yield = "yield "
-		}
-		list = append(list, yield+p.typ.text+" "+p.name)
+		list = append(list, p.decl())
 	}
 	head := "void"
 	if result != nil {
@@ -258,7 +229,7 @@ func (g *gen) richMethods(a *actor) {
 	for range 1 + g.upto(2) {
 		m := &method{name: g.name("m"), actor: a, ro: g.chance(4)}
 		if m.ro || g.chance(2) {
-			m.result = g.value(1)
+			m.result = g.value(1 + g.upto(2))
 		}
 		for range g.upto(2) {
 			m.params = append(m.params, &variable{name: g.name("p"), typ: g.value(1)})
@@ -274,6 +245,27 @@ func (g *gen) richMethods(a *actor) {
 	}
 	if g.chance(3) {
 		g.recursiveMethod(a)
+	}
+	if g.chance(3) {
+		g.fanMethod(a)
+	}
+}
+
+// fanMethod writes a method with many branches.
+func (g *gen) fanMethod(a *actor) {
+	for _, f := range a.owned {
+		if f.typ.kind != vectorKind || refOf(f.typ) == a {
+			continue
+		}
+		m := refOf(f.typ).methods[0]
+		n := 20 + g.upto(20)
+		call := fmt.Sprintf("async %s[i %% len(%s)].%s(i);", f.name, f.name, m.name)
+		if g.chance(2) {
+			call = fmt.Sprintf("for (%s e : %s) {\n\t\t\t\tasync e.%s(i);\n\t\t\t}", f.typ.elem.text, f.name, m.name)
+		}
+		a.methods = append(a.methods, &method{name: g.name("fan"), actor: a, result: intType, cost: 6 * n, chain: 1, params: []*variable{}})
+		fan := a.methods[len(a.methods)-1]
+		fan.text = fmt.Sprintf("\tint %s() {\n\t\tfor (int i = 0 upto %d) {\n\t\t\t%s\n\t\t}\n\t\treturn %s;\n\t}\n", fan.name, n, call, a.fields[0].name)
 	}
 }
 
@@ -294,7 +286,7 @@ func (g *gen) recursiveMethod(a *actor) {
 // text returns the declaration of the class.
 func (a *actor) text() string {
 	var t strings.Builder
-	fmt.Fprintf(&t, "actorclass %s {\n%s%s", a.typ.text, a.ctor, a.audit.text)
+	fmt.Fprintf(&t, "actorclass %s {\n%s%s", a.typ.text, a.ctorText, a.audit.text)
 	t.WriteString(a.tickText)
 	t.WriteString(a.snapshotText())
 	for _, m := range a.methods {

@@ -21,13 +21,15 @@ type body struct {
 	class  *class      // likewise
 	ro     bool
 	client bool
-	loops  int // how many loops surround
-	times  int // how often this point runs at most
-	cost   int
-	emits  int
-	chain  int
-	ended  bool // control does not get here
-	inner  bool // within an optional part of the body
+	// building: it is a constructor. helping: it acts for the actor that calls it.
+	building, helping bool
+	loops             int // how many loops surround
+	times             int // how often this point runs at most
+	cost              int
+	emits             int
+	chain             int
+	ended             bool // control does not get here
+	inner             bool // within an optional part of the body
 }
 
 func (g *gen) newBody(fn *method) *body {

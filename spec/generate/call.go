@@ -61,6 +61,9 @@ func (b *body) reference(a *actor, yield bool) (string, bool) {
 	if b.actor == a && yield && b.g.chance(3) {
 		return "this", true
 	}
+	if yield && a.named() && !b.helping && b.g.chance(5) {
+		return fmt.Sprintf("actor<%s>(%s)", a.typ.text, pick(b.g, actorNames)), true
+	}
 	if len(list) == 0 {
 		return "", false
 	}
@@ -126,6 +129,8 @@ func (b *body) plainCallees(wanted func(*method) bool) (list []callee) {
 
 // valueCallees returns the functions and methods of values that can be called from here.
 func (b *body) valueCallees(wanted func(*method) bool) (list []callee) {
+	every := wanted
+	wanted = func(m *method) bool { return every(m) && b.may(m) }
 	for _, m := range b.g.funcs {
 		if wanted(m) && m != b.fn {
 			list = append(list, callee{m: m})
@@ -175,3 +180,6 @@ func (b *body) call(c callee, depth int) string {
 	}
 	return fmt.Sprintf("%s%s(%s)", c.on, c.m.name, args)
 }
+
+// actorNames are the names of actors, as they are written.
+var actorNames = []string{`"root0"`, `"root1"`, `"n\xff\""`}

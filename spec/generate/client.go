@@ -15,10 +15,7 @@ func (g *gen) main() string {
 		if i > 0 {
 			a = pick(g, g.actors)
 		}
-		r := &variable{name: fmt.Sprintf("root%d", i), typ: a.typ, yield: true, declared: -1}
-		b.line("%s %s = %s;", a.typ.text, r.name, pick(g, []string{fmt.Sprintf("actor<%s>(\"root%d\")", a.typ.text, i), "new " + a.typ.text + "()"}))
-		b.vars = append(b.vars, r)
-		roots = append(roots, r)
+		roots = append(roots, b.newRoot(a, i))
 	}
 	if g.screen != nil {
 		b.line("Screen screen = new Screen();")
@@ -57,6 +54,57 @@ func (g *gen) main() string {
 	return "void main() {\n" + b.text() + "}\n"
 }
 
+// newRoot writes an actor of the client's, by name or by new.
+func (b *body) newRoot(a *actor, i int) *variable {
+	g := b.g
+	r := &variable{name: fmt.Sprintf("root%d", i), typ: a.typ, yield: true}
+	made := fmt.Sprintf("actor<%s>(%s)", a.typ.text, pick(g, actorNames))
+	if !a.named() || g.chance(2) {
+		made = b.fresh(a)
+		b.chain += a.build.chain - 1
+	}
+	b.line("%s %s = %s;", a.typ.text, r.name, made)
+	b.settle()
+	b.declareUsed(r)
+	return r
+}
+
+// again deletes an actor, and mostly makes another one, of the same name if it can have one.
+func (b *body) again(r *variable) {
+	b.guarded(func() { b.line("delete %s;", r.name) })
+	if b.g.chance(4) {
+		return
+	}
+	made := ""
+	if r.typ.actor.named() {
+		made = fmt.Sprintf("actor<%s>(%s)", r.typ.text, pick(b.g, actorNames[:2]))
+	} else {
+		made = b.fresh(r.typ.actor)
+	}
+	b.guarded(func() { b.line("%s = %s;", r.name, made) })
+	b.settle()
+}
+
+// passTime lets timers become due while other events are under way.
+func (b *body) passTime() {
+	pass := "sleep"
+	if b.g.test && b.g.chance(2) {
+		pass = "advance"
+	}
+	b.settle()
+	b.line("%s(%dms);", pass, 1+b.g.upto(8))
+	b.settle()
+}
+
+// burst issues events on one actor of which none is awaited.
+func (b *body) burst(r *variable) {
+	m := r.typ.actor.methods[0]
+	for range 2 + b.g.upto(2) {
+		b.line("event %s.%s(%s);", r.name, m.name, b.literal(intType, 0))
+	}
+	b.chain += 3
+}
+
 // declareUsed adds a local that need not be used.
 func (b *body) declareUsed(v *variable) {
 	v.declared = -1
@@ -72,16 +120,26 @@ func (b *body) settle() {
 // clientStep writes one step of main: an event, a new actor, or some computing of its own.
 func (b *body) clientStep(roots *[]*variable, pending *[]string) {
 	g := b.g
-	switch n := g.upto(11); {
+	switch n := g.upto(14); {
 	case n == 0:
 		b.guarded(func() { b.statements(1 + g.upto(1)) })
 		return
-	case n == 1 && len(*roots) < 2:
-		a := pick(g, g.actors)
-		r := &variable{name: fmt.Sprintf("root%d", len(*roots)), typ: a.typ, yield: true}
-		b.line("%s %s = new %s();", a.typ.text, r.name, a.typ.text)
-		b.declareUsed(r)
-		*roots = append(*roots, r)
+	case n == 1 && len(*roots) < 3:
+		*roots = append(*roots, b.newRoot(pick(g, g.actors), len(*roots)))
+		return
+	case n == 2 && g.chance(2):
+		b.again(pick(g, *roots))
+		return
+	case n == 3:
+		b.passTime()
+		return
+	case n == 4 && g.profile == Concurrent && b.chain <= 4:
+		b.burst(pick(g, *roots))
+		return
+	case n == 5 && g.chance(2):
+		b.guarded(func() {
+			b.line("%s(%s, \"{%s}\");", pick(g, []string{"assert", "require"}), b.condition(), b.expr(intType, 1))
+		})
 		return
 	}
 	r := pick(g, *roots)

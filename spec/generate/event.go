@@ -45,17 +45,17 @@ func (b *body) callAsync() bool {
 func (b *body) emit() bool {
 	g := b.g
 	if g.chance(10) {
-		b.line("cancel %q;", pick(g, []string{"t", "u", "tick"}))
+		b.line("cancel %q;", pick(g, timerNames))
 		return true
 	}
 	after := ""
-	if g.chance(12) && b.times == 1 && b.periodic() {
+	if b.actor.tick != "" && g.chance(3) && b.times == 1 && b.periodic() {
 		return true
 	}
 	if g.chance(4) {
 		after = fmt.Sprintf(" after %dms", 1+g.upto(20))
 		if g.chance(3) {
-			after += fmt.Sprintf(" as %q", pick(g, []string{"t", "u"}))
+			after += fmt.Sprintf(" as %q", pick(g, timerNames[:2]))
 		}
 	}
 	for _, f := range b.actor.fields {
@@ -101,8 +101,12 @@ func (g *gen) newTick(a *actor) {
 	a.tick = g.name("tick")
 	counter := g.name("ticks")
 	a.fields = append(a.fields, &variable{name: counter, typ: intType, declared: -1})
-	a.tickText = fmt.Sprintf("\tvoid %s() {\n\t\t%s++;\n\t\tassert(%s < 100, \"it goes on\");\n\t\tif (%s %% 3 == 0) {\n\t\t\tcancel \"tick\";\n\t\t}\n\t}\n",
-		a.tick, counter, counter, counter)
+	limit := 100
+	if g.chance(4) {
+		limit = 2 // ticks fail until something else cancels them
+	}
+	a.tickText = fmt.Sprintf("\tvoid %s() {\n\t\t%s++;\n\t\tassert(%s < %d, \"it goes on\");\n\t\tif (%s %% 3 == 0) {\n\t\t\tcancel \"tick\";\n\t\t}\n\t}\n",
+		a.tick, counter, counter, limit, counter)
 }
 
 // changeOwnership writes a change of what the actor owns.
@@ -113,15 +117,15 @@ func (b *body) changeOwnership() bool {
 	}
 	f := pick(g, b.actor.owned)
 	t := refOf(f.typ)
-	fresh := "new " + t.typ.text + "()"
-	value := fresh
-	if t == b.actor && t.needsNew() && b.times > 1 {
+	if t == b.actor && (b.building || t.needsNew() && b.times > 1) {
 		return false
 	}
+	value := ""
 	if r, ok := b.reference(t, false); ok && g.chance(3) {
 		value = r
+	} else if value = b.fresh(t); value == "" {
+		return false
 	}
-	b.cost += 3 * b.times
 	switch f.typ.kind {
 	case actorKind:
 		b.line("%s = %s;", f.name, value)

@@ -58,11 +58,11 @@ func (b *body) literal(t *typ, depth int) string {
 	case boolKind:
 		return pick(g, []string{"true", "false"})
 	case stringKind:
-		return pick(g, []string{`"a"`, `"bc"`, `""`, `"d-e"`, `"12"`, "`raw{x}`", `"\{q\}\t"`})
+		return pick(g, []string{`"a"`, `"bc"`, `""`, `"d-e"`, `"12"`, "`raw{x}`", `"\{q\}\t"`, `"\xff"`, `"é\xc3("`})
 	case durationKind:
 		return pick(g, []string{"1ms", "90s", "2h", "250us"})
 	case bytesKind:
-		return fmt.Sprintf("bytes(%q)", pick(g, []string{"", "k", "xyz"}))
+		return fmt.Sprintf("bytes(%q)", pick(g, []string{"", "k", "xyz", "\xfe"}))
 	case enumKind:
 		return pick(g, t.enum.values)
 	case classKind:

@@ -3,7 +3,7 @@
 //
 // A well-typed program is small, ends, and shows at its end what has become of all its actors. It is made in the order
 // in which things may use each other: enums, value classes, free functions, actor classes from the leaves of the ownership
-// graph upwards, main. Code only calls what was made before it, so that nothing recurses except where a template says so,
+// graph upwards with what helps them, main. Code only calls what was made before it, so that nothing recurses except where a template says so,
 // and every body has a budget of steps.
 package generate
 
@@ -53,6 +53,7 @@ type gen struct {
 	funcs   []*method
 	actors  []*actor // owners before what they own
 	screen  *screen  // the client class, nil if there is none
+	helper  *class   // the value class whose methods act for actors, nil if there is none
 	decls   []string // finished declarations
 }
 
@@ -72,10 +73,17 @@ func (g *gen) program() string {
 	if g.chance(3) {
 		g.newScreen()
 	}
+	if g.chance(3) {
+		g.planHelper()
+	}
 	g.planActors()
 	for i := len(g.actors) - 1; i >= 0; i-- {
 		g.baseMethods(g.actors[i])
 	}
+	for i := len(g.actors) - 1; i >= 0; i-- {
+		g.ctor(g.actors[i])
+	}
+	g.newHelpers()
 	for i := len(g.actors) - 1; i >= 0; i-- {
 		g.richMethods(g.actors[i])
 		g.chainMethods(g.actors[i])

@@ -2,6 +2,7 @@ package generate_test
 
 import (
 	"flag"
+	"path"
 	"testing"
 
 	"github.com/aeon-lang/aeon/lang"
@@ -25,6 +26,27 @@ func check(text string) []diag.Diagnostic {
 	}
 	_, diags = typecheck.Check([]*ast.File{file}, typecheck.Options{})
 	return diags
+}
+
+// checkPackages returns the errors of a program of several packages.
+func checkPackages(list []generate.Package) (errors []diag.Diagnostic) {
+	known := map[string]*typecheck.Package{}
+	for _, p := range list {
+		file, diags := p.Parse()
+		if !diag.HasErrors(diags) {
+			var info *typecheck.Info
+			info, diags = typecheck.Check([]*ast.File{file}, typecheck.Options{Path: p.Name, Import: func(name string) (*typecheck.Package, error) {
+				return known[path.Base(name)], nil
+			}})
+			known[p.Name] = info.Package
+		}
+		for _, d := range diags {
+			if d.Severity == diag.Error {
+				errors = append(errors, d)
+			}
+		}
+	}
+	return errors
 }
 
 func TestProgramsAreWellTyped(t *testing.T) {

@@ -30,7 +30,7 @@ func (b *body) statement() {
 	if b.actor != nil {
 		ways = append(ways, choice{6, b.callActor}, choice{2, b.printSome}, choice{5, b.useTable})
 		if !b.ro {
-			ways = append(ways, choice{3, b.callAsync}, choice{3, b.emit}, choice{5, b.changeOwnership})
+			ways = append(ways, choice{3, b.callAsync}, choice{3, b.emit}, choice{5, b.changeOwnership}, choice{3, b.callHelper})
 		}
 	}
 	b.g.choose(ways...)
@@ -183,6 +183,20 @@ func (b *body) callValue() bool {
 	return true
 }
 
+// callHelper calls what acts for the actor.
+func (b *body) callHelper() bool {
+	list := b.valueCallees(func(m *method) bool { return m.acts })
+	if len(list) == 0 {
+		return false
+	}
+	s := b.call(pick(b.g, list), 1)
+	if s == "" {
+		return false
+	}
+	b.line("%s;", s)
+	return true
+}
+
 func (b *body) check() bool {
 	x := b.condition()
 	if b.inner && b.g.chance(4) {
@@ -200,6 +214,15 @@ func (b *body) check() bool {
 		b.line("require(%s || %s, %q);", x, b.condition(), "one of both")
 	}
 	return true
+}
+
+// assertMostly writes an assertion that fails now and then.
+func (b *body) assertMostly() {
+	x := b.nonConstant(intType)
+	if x == "" {
+		return
+	}
+	b.line("%s(%s %% 7 != %d, \"%s of {%s}\");", pick(b.g, []string{"assert", "require"}), x, 1+b.g.upto(5), b.g.name("check"), x)
 }
 
 // condition returns a bool that is no constant, if anything is in reach.
@@ -329,8 +352,12 @@ func (b *body) ifPresent() bool {
 	} else if !strings.Contains(text, ".") && !b.isField(p.root) {
 		return false
 	}
-	v := &variable{name: g.name("p"), typ: p.typ.elem, declared: -1}
-	b.block(fmt.Sprintf("if (%s %s = %s)", p.typ.elem.text, v.name, text), 1, nil, func() {
+	elem := p.typ.elem
+	if elem.kind == optionalKind { // the values of a map: what get yields is null for two reasons
+		elem = elem.elem
+	}
+	v := &variable{name: g.name("p"), typ: elem, declared: -1}
+	b.block(fmt.Sprintf("if (%s %s = %s)", elem.text, v.name, text), 1, nil, func() {
 		b.declare(v)
 		b.statements(1 + g.upto(1))
 	})

@@ -34,6 +34,9 @@ func (g *gen) chainLoop(a *actor) {
 		return
 	}
 	b.line("%s += left;", a.fields[0].name)
+	if g.chance(3) {
+		b.assertMostly()
+	}
 	ends := "left <= 0 || left > 2"
 	if g.chance(3) {
 		ends = "left > 2 || left < 1"
@@ -70,6 +73,9 @@ func (g *gen) chainStep(a *actor) {
 	args, ok := b.arguments(c.m, 1, true)
 	if !ok || b.ended || !b.affords(&method{emits: 1, chain: c.m.chain}) {
 		return
+	}
+	if g.chance(3) {
+		b.assertMostly()
 	}
 	if m.result == nil && g.chance(4) {
 		b.block("if ("+b.condition()+")", 1, nil, func() { b.line("return;") })

@@ -73,6 +73,8 @@ type method struct {
 	mutates bool // of value classes
 	faults  bool // it may well fail
 	tails   bool // it ends with a tail call
+	acts    bool // a function or method of a value that does for an actor what only actors may do
+	under   int  // of what acts: it may be called by actors of classes before this one; 0: by all
 	cost    int  // an upper bound of the steps it takes
 	emits   int  // an upper bound of the events it issues
 	chain   int  // an upper bound of the events it causes, directly or not
@@ -172,6 +174,24 @@ func (g *gen) value(depth int) *typ {
 		return pick(g, g.classes).typ
 	}
 	return g.scalar()
+}
+
+// deep returns a type that is nested as deep as that.
+func (g *gen) deep(depth int) *typ {
+	if depth <= 1 {
+		return g.scalar()
+	}
+	t := g.deep(depth - 1)
+	switch g.upto(2) {
+	case 0:
+		return vectorOf(t)
+	case 1:
+		return mapOf(g.keyType(), t)
+	}
+	if t.kind == optionalKind {
+		return vectorOf(t)
+	}
+	return optionalOf(t)
 }
 
 // ordered reports whether < and sort work on a type.

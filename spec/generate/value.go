@@ -83,11 +83,7 @@ func (g *gen) finish(m *method, b *body) {
 	m.cost, m.emits, m.chain = b.cost+1, b.emits, b.chain+1
 	var params []string
 	for _, p := range m.params {
-		yield := ""
-		if p.yield {
-			yield = "yield "
-		}
-		params = append(params, yield+p.typ.text+" "+p.name)
+		params = append(params, p.decl())
 	}
 	head := "void"
 	if m.result != nil {
@@ -106,7 +102,7 @@ func (b *body) resultValue(m *method) string {
 
 // newConst makes a constant.
 func (g *gen) newConst() {
-	c := &variable{name: fmt.Sprintf("C%d", len(g.consts)), typ: pick(g, []*typ{intType, intType, stringType, durationType, floatType}), declared: -1}
+	c := &variable{name: fmt.Sprintf("K%d", len(g.consts)), typ: pick(g, []*typ{intType, intType, stringType, durationType, floatType}), declared: -1}
 	value := map[kind][]string{intKind: {"7", "1 << 5 - 3", "-1"}, stringKind: {`"const" + "ant"`, "`c`"}, durationKind: {"3 * 2s", "1h / 7"}, floatKind: {"1.5", "2"}}
 	g.consts = append(g.consts, c)
 	g.decls = append(g.decls, fmt.Sprintf("const %s %s = %s;\n", c.typ.text, c.name, pick(g, value[c.typ.kind])))
@@ -122,5 +118,9 @@ func (g *gen) newScreen() {
 	s := &screen{typ: &typ{kind: screenKind, text: "Screen"}}
 	s.show = &method{name: "show", params: []*variable{{name: "n", typ: intType}, {name: "s", typ: stringType}}, chain: 1}
 	g.screen = s
-	g.decls = append(g.decls, "client class Screen {\n\tint shown = 0;\n\tvoid show(int n, string s) {\n\t\tshown++;\n\t\tprint(\"screen\", shown, n, s);\n\t}\n}\n")
+	body := ""
+	if g.chance(3) {
+		body = fmt.Sprintf("\t\t%s((shown + n) %% 5 != %d, \"shown {shown} {s}\");\n", pick(g, []string{"assert", "require"}), g.upto(4))
+	}
+	g.decls = append(g.decls, "client class Screen {\n\tint shown = 0;\n\tvoid show(int n, string s) {\n\t\tshown++;\n\t\tprint(\"screen\", shown, n, s);\n"+body+"\t}\n}\n")
 }

@@ -24,7 +24,7 @@ type Wrong struct {
 func Break(text string, seed uint64) (list []Wrong) {
 	rng := rand.New(rand.NewPCG(seed, 0xbad))
 	for _, r := range rules {
-		places := placesIn(text, r.site)
+		places := slices.DeleteFunc(placesIn(text, r.site), func(p place) bool { return !r.fits(p) })
 		if len(places) == 0 {
 			continue
 		}
@@ -71,6 +71,19 @@ type place struct {
 	class   string // the first actor class of the program, which owns the next
 	atClass int    // the line of its name
 	atCtor  int    // the line of the constructor of the class around it, or 0
+	takes   bool   // actor's constructor has parameters
+	takes1  bool   // likewise class's
+	uses    bool   // the constructor of the class around it uses the new actor
+}
+
+// fits reports whether the rule is broken there and no other one is, too: what it makes has a constructor without
+// parameters, and a constructor does not use an actor without one of its fields.
+func (r rule) fits(p place) bool {
+	switch {
+	case strings.Contains(r.text, "new $A()") && p.takes, strings.Contains(r.text, "new $first()") && p.takes1, r.site == builtMember && p.uses:
+		return false
+	}
+	return true
 }
 
 // mark stands in a text of the catalogue in front of what the error is about; without it that is the first line.
@@ -117,17 +130,17 @@ func placesIn(text string, s site) (list []place) {
 		if c, ok := d.(*ast.ClassDecl); ok && c.Kind == ast.ActorClass {
 			around = describe(c)
 			if first == nil {
-				first = &place{class: c.Name.Text, atClass: c.Name.Span().Pos().Line(), actor: c.Name.Text, field: around.field, bump: around.bump}
+				first = &place{class: c.Name.Text, atClass: c.Name.Span().Pos().Line(), actor: c.Name.Text, field: around.field, bump: around.bump, takes: around.takes, takes1: around.takes}
 			}
 		}
 		if first != nil {
-			around.class, around.atClass = first.class, first.atClass
+			around.class, around.atClass, around.takes1 = first.class, first.atClass, first.takes1
 		}
 		list = append(list, placesInDecl(d, s, around)...)
 	}
 	for i := range list {
 		if list[i].actor == "" {
-			list[i].actor, list[i].field, list[i].bump, list[i].class = first.actor, first.field, first.bump, first.class
+			list[i].actor, list[i].field, list[i].bump, list[i].class, list[i].takes = first.actor, first.field, first.bump, first.class, first.takes
 		}
 	}
 	return list
@@ -143,7 +156,16 @@ func describe(c *ast.ClassDecl) place {
 				p.field = m.Name.Text
 			}
 		case *ast.CtorDecl:
-			p.atCtor = m.Span().Pos().Line()
+			p.atCtor, p.takes = m.Span().Pos().Line(), len(m.Params) > 0
+			ast.Inspect(m.Body, func(n ast.Node) bool {
+				_, this := n.(*ast.This)
+				p.uses = p.uses || this
+				if call, ok := n.(*ast.Call); ok {
+					_, bare := call.Fun.(*ast.Ident)
+					p.uses = p.uses || bare
+				}
+				return true
+			})
 		case *ast.MethodDecl:
 			if p.bump == "" && len(m.Params) == 1 && m.Result.Span().Text() == "int" {
 				p.bump = m.Name.Text
