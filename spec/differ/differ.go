@@ -24,13 +24,36 @@ import (
 type Case struct {
 	Name string // unique among those compared together
 	Text string
+	// Split, if not 0, distributes the program over packages, as generate.Split does with this seed.
+	Split uint64
 	// Single: the program is to have one outcome, whatever the order of its events.
 	Single bool
 }
 
-// Generated returns the case of a generated program.
+// Generated returns the case of a generated program. Each third is one of several packages.
 func Generated(seed uint64, profile generate.Profile) Case {
-	return Case{Name: fmt.Sprintf("%v-%d", profile, seed), Text: generate.Program(seed, profile), Single: profile == generate.Sequential}
+	k := Case{Name: fmt.Sprintf("%v-%d", profile, seed), Text: generate.Program(seed, profile), Single: profile == generate.Sequential}
+	if seed%3 == 0 {
+		k.Split = 1 + seed/3
+	}
+	return k
+}
+
+// Packages returns the source of the program.
+func (k Case) Packages() []generate.Package {
+	if k.Split == 0 {
+		return []generate.Package{{Name: "generated", Text: k.Text}}
+	}
+	return generate.Split(k.Text, k.Split)
+}
+
+// parse checks the program.
+func (k Case) parse() (batch.Program, []diag.Diagnostic) {
+	var list []batch.Source
+	for _, p := range k.Packages() {
+		list = append(list, batch.Source{Package: p.Name, File: p.Name + ".aeon", Text: []byte(p.Text)})
+	}
+	return batch.ParseAll(k.Name, list)
 }
 
 // Kind is what is wrong with a case.
@@ -45,6 +68,7 @@ const (
 	Crashes    Kind = "the compiled program crashes"
 	Hangs      Kind = "the compiled program hangs"
 	Differs    Kind = "no order of the events has the outcome of the compiled program"
+	Explores   Kind = "the explorer finds something else than a walk through all orders"
 	Ambiguous  Kind = "the program has several outcomes"
 )
 
@@ -56,6 +80,10 @@ type Result struct {
 	Seed   uint64 // of the compiled run
 	Runs   int    // of the compiled program
 	States int    // that the interpreter has seen
+	// Walked: the explorer was compared with a walk through all orders, which have so many
+	// different outcomes. Failing: some of them fail, which both have found.
+	Walked, Failing bool
+	Outcomes        int
 	// Undecided counts the compiled outcomes that the interpreter has not had in as many states as it was given.
 	Undecided int
 }
@@ -65,8 +93,12 @@ type Comparer struct {
 	Compiler  batch.Compiler
 	Seeds     []uint64 // of the compiled runs
 	StatesMax int      // that the interpreter looks at for a program
+	StepsMax  int      // of a walk through all orders; a program that has more is not walked
 	LimitMS   int64    // for one compiled run
 	Stored    bool     // compiled programs run on a store
+
+	// search stands in for explore.Run, in tests.
+	search func(*spec.Program, spec.Entry, explore.Config) *explore.Result
 }
 
 // Compare runs the cases on both sides; the results are in the order of the cases.
@@ -75,7 +107,7 @@ func (c *Comparer) Compare(ctx context.Context, cases []Case) (results []Result,
 	programs := make([]batch.Program, len(cases))
 	for i, k := range cases {
 		results[i].Case = k
-		p, diags := batch.Parse(k.Name, "generated.aeon", []byte(k.Text))
+		p, diags := k.parse()
 		if diag.HasErrors(diags) {
 			results[i].fails(Rejected, "%v", diags)
 			continue
@@ -87,18 +119,23 @@ func (c *Comparer) Compare(ctx context.Context, cases []Case) (results []Result,
 		return results, err
 	}
 	defer func() { err = errors.Join(err, x.Remove()) }()
-	jobs := x.Jobs(c.Seeds...)
-	for i := range jobs {
-		jobs[i].Simulated, jobs[i].Stored, jobs[i].LimitMS = true, c.Stored, c.LimitMS
-	}
-	outcomes, err := x.Run(ctx, jobs)
-	if err != nil {
-		return nil, err
-	}
 	seen := make([][]batch.Outcome, len(cases))
-	for _, o := range outcomes {
-		i := owner[o.Job.Program]
-		seen[i] = append(seen[i], o)
+	hung := make([]bool, len(cases))
+	for _, seeds := range [][]uint64{c.Seeds[:1], c.Seeds[1:]} { // a program that hangs does so mostly at once, and once is enough
+		jobs := slices.DeleteFunc(x.Jobs(seeds...), func(j batch.Job) bool { return hung[owner[j.Program]] })
+		for i := range jobs {
+			jobs[i].Simulated, jobs[i].Stored, jobs[i].LimitMS = true, c.Stored, c.LimitMS
+			jobs[i].Scheduled = jobs[i].Seed%2 == 1 // else in parallel, as in production
+		}
+		outcomes, err := x.Run(ctx, jobs)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range outcomes {
+			i := owner[o.Job.Program]
+			seen[i] = append(seen[i], o)
+			hung[i] = hung[i] || o.Hang != ""
+		}
 	}
 	var workers sync.WaitGroup
 	next := make(chan int)
@@ -170,7 +207,8 @@ func (c *Comparer) judge(r *Result, p batch.Program, seen []batch.Outcome) {
 			wanted[text] = o.Job.Seed
 		}
 	}
-	interpreted := spec.New(p.Units[len(p.Units)-1])
+	last := len(p.Units) - 1
+	interpreted := spec.New(p.Units[last], p.Units[:last]...)
 	entry, ok := interpreted.Main()
 	if !ok {
 		entry = interpreted.Tests()[0]
@@ -193,6 +231,9 @@ func (c *Comparer) judge(r *Result, p batch.Program, seen []batch.Outcome) {
 		r.Seed = wanted[missing[0]]
 		r.fails(Differs, "seed %d, compiled:\n%s\ninterpreted, %d outcomes, the nearest:\n%s",
 			r.Seed, missing[0], len(had), nearest(missing[0], had))
+	}
+	if r.Kind == None && search.Complete {
+		c.naive(r, interpreted, entry, outcomes)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ var (
 	first    = flag.Uint64("first", 0, "the seed of the first program")
 	stored   = flag.Int("stored", 12, "how many programs of each profile are compared that run on a store")
 	seeds    = flag.Int("seeds", 6, "how often each compiled program runs")
+	steps    = flag.Int("steps", 3000, "how many steps a walk through all orders of a program may have")
 	only     = flag.String("profile", "", "compare programs of one profile only: sequential or concurrent")
 	shrink   = flag.Bool("shrink", true, "make programs that show a difference smaller, the first three of a run")
 	keep     = flag.String("keep", "", "write the programs that show a difference into this `directory`")
@@ -26,7 +28,7 @@ var (
 const chunk = 250
 
 func newComparer() *differ.Comparer {
-	c := &differ.Comparer{StatesMax: 30_000, LimitMS: 5000}
+	c := &differ.Comparer{StatesMax: 30_000, StepsMax: *steps, LimitMS: 5000}
 	for s := range *seeds {
 		c.Seeds = append(c.Seeds, uint64(s))
 	}
@@ -78,30 +80,55 @@ func compare(t *testing.T, programs int, comparer func() *differ.Comparer) {
 					}
 					report(t, r)
 				}
+				t.Logf("seeds %d to %d: %s; %.1f programs/s", *first, *first+uint64(sum.programs)-1, &sum, float64(sum.programs)/time.Since(start).Seconds())
 			}
-			t.Logf("%s; seeds %d to %d; %.1f programs/s", &sum, *first, *first+uint64(programs)-1, float64(sum.programs)/time.Since(start).Seconds())
 		})
 	}
 }
 
 // totals add up results.
-type totals struct{ programs, runs, states, undecided, failed int }
+type totals struct{ programs, packages, runs, states, undecided, walked, several, failing, failed int }
 
 func (s *totals) add(r differ.Result) {
 	s.programs++
 	s.runs += r.Runs
 	s.states += r.States
 	s.undecided += r.Undecided
+	count := func(n *int, ok bool) {
+		if ok {
+			*n++
+		}
+	}
+	count(&s.packages, len(r.Packages()) > 1)
+	count(&s.walked, r.Walked)
+	count(&s.several, r.Outcomes > 1)
+	count(&s.failing, r.Failing)
 }
 
 func (s *totals) String() string {
-	return fmt.Sprintf("%d programs, %d compiled runs, %d states interpreted, %d outcomes undecided", s.programs, s.runs, s.states, s.undecided)
+	return fmt.Sprintf("%d programs, %d of several packages, %d compiled runs, %d states interpreted, %d outcomes undecided; %d programs in all orders, %d of them with several outcomes, %d with failing orders; %d programs differ",
+		s.programs, s.packages, s.runs, s.states, s.undecided, s.walked, s.several, s.failing, s.failed)
 }
 
 func report(t *testing.T, r differ.Result) {
-	t.Errorf("%s: %s\n%s\nthe program:\n%s", r.Name, r.Kind, r.Detail, r.Text)
-	if *keep != "" {
-		if err := os.WriteFile(filepath.Join(*keep, r.Name+".aeon"), []byte(r.Text), 0o644); err != nil {
+	var text strings.Builder
+	for _, p := range r.Packages() {
+		fmt.Fprintf(&text, "-- %s.aeon --\n%s", p.Name, p.Text)
+	}
+	t.Errorf("%s: %s\n%s\nthe program:\n%s", r.Name, r.Kind, r.Detail, &text)
+	if *keep == "" {
+		return
+	}
+	packages := r.Packages()
+	for i, p := range packages {
+		dir := filepath.Join(*keep, r.Name)
+		if i < len(packages)-1 {
+			dir = filepath.Join(dir, p.Name) // as the others import it
+		}
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, p.Name+".aeon"), []byte(p.Text), 0o644); err != nil {
 			t.Error(err)
 		}
 	}

@@ -24,6 +24,16 @@ const (
 // statements and by putting the inside of statements in their place.
 func (c *Comparer) Shrink(ctx context.Context, r Result) (Result, error) {
 	tried := map[string]bool{}
+	if one := r.Case; r.Split != 0 {
+		one.Split = 0 // a program of one package is easier to read
+		results, err := c.Compare(ctx, []Case{one})
+		if err != nil {
+			return r, err
+		}
+		if results[0].Kind == r.Kind {
+			r = results[0]
+		}
+	}
 	for range shrinkRounds {
 		candidates := smaller(r.Text, r.Kind == Rejected, tried)
 		if len(candidates) == 0 {
@@ -31,7 +41,7 @@ func (c *Comparer) Shrink(ctx context.Context, r Result) (Result, error) {
 		}
 		cases := make([]Case, len(candidates))
 		for i, text := range candidates {
-			cases[i] = Case{Name: fmt.Sprintf("shrink-%s-%d", r.Name, i), Text: text, Single: r.Single}
+			cases[i] = Case{Name: fmt.Sprintf("shrink-%s-%d", r.Name, i), Text: text, Single: r.Single, Split: r.Split}
 		}
 		results, err := c.Compare(ctx, cases)
 		if err != nil {
