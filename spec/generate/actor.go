@@ -130,6 +130,10 @@ func (g *gen) baseMethods(a *actor) {
 	if g.chance(12) {
 		a.simple("retire", nil, nil, "delete this;")
 	}
+	if g.chance(2) { // it leaves no trace, whether it fails or not
+		name = g.name("check")
+		a.simple("check", nil, nil, fmt.Sprintf("%s(%s %% 3 != %d, \"%s\");", pick(g, []string{"assert", "assert", "require"}), counter.name, g.upto(2), name))
+	}
 	if a.tick != "" {
 		a.simple("begin", nil, nil, fmt.Sprintf("event this.%s() every %dms as \"tick\";", a.tick, 2+g.upto(5)))
 		m := a.methods[len(a.methods)-1]

@@ -101,6 +101,11 @@ func (b *body) burst(r *variable) {
 	m := r.typ.actor.methods[0]
 	for range 2 + b.g.upto(2) {
 		b.line("event %s.%s(%s);", r.name, m.name, b.literal(intType, 0))
+		for _, check := range r.typ.actor.methods {
+			if strings.HasPrefix(check.name, "check") && b.g.chance(2) {
+				b.line("event %s.%s();", r.name, check.name)
+			}
+		}
 	}
 	b.chain += 3
 }
