@@ -73,7 +73,7 @@ func (k *keeping) begin(c Config, p *Package, log *slog.Logger, mustExist bool) 
 		_ = engine.Close() // the error that counts is the first
 		return c, k.refused(err)
 	}
-	c.Store, c.Classes = k.store, AllClasses(p)
+	c.Store, c.Classes, c.DropFields = k.store, AllClasses(p), k.DropFields
 	if k.MemoryMax > 0 {
 		c.MemoryMax = k.MemoryMax - k.MemoryMax/cacheShare
 		debug.SetMemoryLimit(k.MemoryMax + memoryBeside) // near it, collect more often rather than grow

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
 	"github.com/aeon-lang/aeon/program"
+	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 	"github.com/aeon-lang/aeon/typecheck"
@@ -34,8 +36,11 @@ is only read, and may not be in use meanwhile.
 
 Fields are known by their names. New ones get what their initialiser says; their zero value
 if there is none, and if it takes an event to compute it (random(), now(), new, calls), which
-is a warning. What is gone, of an actor or of a value that it has, is no longer read, a warning, too. Integers may become wider, T may
-become T?, enums may get more values at the end, and classes other fields. Every other change
+is a warning. What is stored in a field of an actor that is gone is kept, and found again by a
+version that has the field: a warning, too. A field of a value class that is gone would be lost
+with the next write: a program refuses to open a store with such values unless it is told
+--drop-fields, so with a data directory that is an error, and with sources a warning. Integers may become wider, T may
+become T?, enums may get more values at the end, and classes more fields. Every other change
 is an error, with what to do about it: a program that has one refuses to open such a store.
 
 Sub-events, timers and tail calls that wait in a store keep their arguments. A method whose
@@ -90,6 +95,7 @@ type former struct {
 	program string // "" if it is sources
 	schema  *store.Schema
 	waiting map[uint32]int // calls, by the numbers of their signatures; nil if there is no store
+	actors  map[uint32]int // by the numbers of their layouts; nil if there is no store
 	sources *edition       // nil if there is one
 }
 
@@ -111,6 +117,12 @@ func storedBefore(dir string) (before former, err error) {
 	}
 	if err == nil {
 		before.waiting, err = store.WaitingCalls(engine)
+	}
+	if err == nil {
+		before.actors, err = exec.CountActors(engine)
+	}
+	if err == nil {
+		before.schema.Count(before.actors)
 	}
 	if closed := engine.Close(); err == nil {
 		err = closed
@@ -197,25 +209,23 @@ func (v *edition) compare(before former) (found []diag.Diagnostic) {
 	for _, old := range before.schema.Classes() {
 		now := v.places[old.Name]
 		if now == nil {
-			found = append(found, v.gone(old.Name, before.sources))
+			if n := before.schema.Actors(old.Name); n != 0 {
+				found = append(found, v.gone(old.Name, n, before.sources))
+			}
 			continue
 		}
 		for _, f := range now.Fields {
-			if v.zero[f] && !slices.ContainsFunc(old.Fields, func(o store.ClassField) bool { return o.Name == f.Name() }) {
+			kept := slices.Contains(before.schema.Kept(), store.Part{Type: old.Name, Field: f.Name()})
+			if v.zero[f] && !kept && !slices.ContainsFunc(old.Fields, func(o store.ClassField) bool { return o.Name == f.Name() }) {
 				found = append(found, diag.Warn(diag.CompatInitial, f.Span(), "field %s of class %s is new: stored actors get its zero value, as it takes an event to compute another",
 					f.Name(), old.Name).WithHelp("let it be null until an event sets it; or give it a value that needs no event"))
 			}
 		}
-		for _, f := range old.Fields {
-			if !slices.ContainsFunc(now.Fields, func(n *typecheck.Var) bool { return n.Name() == f.Name }) {
-				found = append(found, diag.Warn(diag.CompatField, now.Decl.Name.Span(), "field %s of class %s is gone: its stored values are not read any more",
-					f.Name, old.Name))
-			}
-		}
 	}
-	for _, part := range before.schema.Lost(v.classes) {
-		found = append(found, diag.Warn(diag.CompatField, v.parts[store.Part{Type: part.Type}], "field %s of class %s is gone: its stored values are not read any more",
-			part.Field, part.Type))
+	for _, change := range before.schema.FieldChanges(v.classes) {
+		if d, ok := v.changed(change); ok {
+			found = append(found, d)
+		}
 	}
 	for _, call := range before.schema.Unreadable(v.classes) {
 		if v.places[call.Class] != nil && (before.waiting == nil || before.waiting[call.Number] > 0) {
@@ -226,8 +236,41 @@ func (v *edition) compare(before former) (found []diag.Diagnostic) {
 	return found
 }
 
+// changed reports what becomes of the values of a field, unless there are none, or it is an error of the schema.
+func (v *edition) changed(c store.FieldChange) (d diag.Diagnostic, ok bool) {
+	in := storedActors(c.Actors)
+	place, ok := v.parts[store.Part{Type: c.Field.Type}]
+	if !ok {
+		place = v.places[c.Field.Type].Decl.Name.Span()
+	}
+	switch {
+	case c.Actors == 0:
+		return d, false
+	case c.Fate == store.FieldKept:
+		return diag.Warn(diag.CompatField, place, "field %s of class %s is gone: its values in %s are kept for a version that has it", c.Field.Field, c.Field.Type, in), true
+	case c.Fate == store.FieldBack:
+		return diag.Warn(diag.CompatField, place, "field %s of class %s is back: where %s had it, they have the values that were kept", c.Field.Field, c.Field.Type, in).
+			WithHelp("%s %s gives them up", store.DropFlag, c.Field), true
+	case c.Actors > 0:
+		return d, false
+	}
+	return diag.Warn(diag.CompatField, place, "field %s of class %s is gone: values of the class that are stored would lose it when they are written, which the program refuses", c.Field.Field, c.Field.Type).
+		WithHelp("keep the field, or start the program with %s %s", store.DropFlag, c.Field), true
+}
+
+// storedActors says how many there are, if that is known.
+func storedActors(n int) string {
+	switch {
+	case n < 0:
+		return "stored actors"
+	case n == 1:
+		return "1 stored actor"
+	}
+	return fmt.Sprintf("%d stored actors", n)
+}
+
 // gone reports a class that is not there any more.
-func (v *edition) gone(class string, older *edition) diag.Diagnostic {
+func (v *edition) gone(class string, actors int, older *edition) diag.Diagnostic {
 	place, was := v.start(), ""
 	pkg, _, _ := strings.Cut(class, ".")
 	if start, ok := v.starts[pkg]; ok {
@@ -236,7 +279,7 @@ func (v *edition) gone(class string, older *edition) diag.Diagnostic {
 	if older != nil {
 		was = ", which was in " + older.places[class].Span().Pos().File()
 	}
-	return diag.New(diag.CompatClass, place, "there is no actor class %s any more%s: stored actors of it could not be read", class, was).
+	return diag.New(diag.CompatClass, place, "there is no actor class %s any more%s: %s of it could not be read", class, was, storedActors(actors)).
 		WithHelp("keep the class, without methods if you like")
 }
 
@@ -271,6 +314,9 @@ func (v *edition) wrong(err error) diag.Diagnostic {
 	}
 	if part, ok := v.parts[e.Part]; ok {
 		span = part
+	}
+	if e.Field == "" {
+		return diag.New(diag.CompatField, span, "class %s: %s", e.Class, e.Reason).WithHelp("%s", e.Remedy)
 	}
 	if e.Old == "" {
 		return diag.New(diag.CompatZero, span, "field %s of class %s is new: %s", e.Field, e.Class, e.Reason).WithHelp("%s", e.Remedy)

@@ -175,4 +175,7 @@ func (s *survey) write(w io.Writer, id store.Identity) {
 			fmt.Fprintf(w, "waiting    %d %v\n", of.n, m)
 		}
 	}
+	for _, field := range s.kept {
+		fmt.Fprintf(w, "kept       %v, a field that the last version did not have\n", field)
+	}
 }

@@ -21,6 +21,7 @@ type survey struct {
 	names   map[uint32]string // classes by layout
 	waiting map[uint32]*calls // by the number of their signatures
 	methods []store.Signature // that the schema knows
+	kept    []store.Part      // fields that the last program did not have
 	rows    int
 	damage  []*store.CorruptError
 }
@@ -91,7 +92,7 @@ func (s *survey) schema() error {
 		_, s.names[layout] = schema.ByNumber(layout)
 	}
 	known := map[uint32]bool{}
-	s.methods = schema.Signatures()
+	s.methods, s.kept = schema.Signatures(), schema.Kept()
 	for _, m := range s.methods {
 		known[m.Number] = true
 	}

@@ -7,7 +7,7 @@ const (
 	CompatType    Code = "AE1001" // a field has a type that its stored values do not have
 	CompatZero    Code = "AE1002" // a new field has no value in stored actors
 	CompatClass   Code = "AE1003" // an actor class is gone
-	CompatField   Code = "AE1004" // warning: a field is gone
+	CompatField   Code = "AE1004" // a field is gone, or back; a warning, unless values that are stored would lose it
 	CompatCall    Code = "AE1005" // calls that wait cannot be read; a warning if it is not known whether some wait
 	CompatInitial Code = "AE1006" // warning: a new field is zero in stored actors, whatever its initialiser says
 )
@@ -73,8 +73,14 @@ In the examples there was an actor class Shelf.`,
 	},
 	{
 		Code: CompatField, Title: "field is gone",
-		Explanation: `This is a warning: what is stored in the field is not read any more. If a later version
-has a field of that name again, it begins with its zero value.
+		Explanation: `What is stored in a field of an actor class stays in the store while a version runs that does
+not have the field, and a version that has it finds it again: this is a warning. It is one, too, that
+a field is back, as actors then have the values that were kept. What is stored in a field of a value class
+goes when a version without the field writes the value. A program refuses a store with such values:
+with a data directory this is an error, and with sources a warning.
+
+Keep the field if its values matter. If they do not, start the program once with
+` + "`--drop-fields shop.Shelf.labels`" + `; several fields have commas between them.
 
 In the examples there was a field labels in class Shelf.`,
 		Bad:  "package shop\n\nactorclass Ware {\n\tint price;\n\tstring name;\n\n\tWare(string n) { name = n; price = 0; }\n}\n\nactorclass Shelf {\n\tvoid label(string text) { }\n}\n",

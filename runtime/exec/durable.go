@@ -111,7 +111,7 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 	d.inFlight.round.Store(1)
 	d.answersWait = d.store.Mode().AnswersWait()
 	d.seq.Store(d.store.Starts() << startShift)
-	if err := d.layouts.open(d.store, cfg.Classes); err != nil {
+	if err := d.layouts.open(d.store, cfg.Classes, cfg.DropFields); err != nil {
 		return nil, err
 	}
 	d.signatures.open(d.layouts.schema, cfg.Classes)

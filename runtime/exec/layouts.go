@@ -1,9 +1,13 @@
 package exec
 
 import (
+	"errors"
 	"fmt"
+	"log/slog"
+	"slices"
 	"sync"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -13,6 +17,7 @@ type layouts struct {
 	schema  *store.Schema
 	current map[*Class]*store.Layout
 	classes map[string]*Class
+	changes []store.FieldChange // that came with the program
 	mu      sync.Mutex
 	numbers map[uint32]numbered // guarded by mu
 }
@@ -24,17 +29,73 @@ type numbered struct {
 }
 
 // open reads the schema of a store and makes the classes of the program its own, in memory: nothing is
-// written before recovery has read all that is there.
-func (l *layouts) open(from store.Reader, classes []*Class) error {
+// written before recovery has read all that is there. Values of the fields in drop may be lost.
+func (l *layouts) open(from store.Reader, classes []*Class, drop []store.Part) error {
 	schema, err := store.ReadSchema(from)
-	if err == nil {
-		err = schema.Adopt(storedClasses(classes))
-	}
 	if err != nil {
 		return err
 	}
+	l.schema = schema
+	schema.Drop(drop)
+	now := storedClasses(classes)
+	if schema.Check(now) != nil || len(schema.FieldChanges(now)) > 0 { // else it is no matter how many there are
+		if err := l.count(from); err != nil {
+			return err
+		}
+	}
+	changes := schema.FieldChanges(now)
+	if err := schema.Adopt(now); err != nil {
+		return err
+	}
 	l.use(schema, classes)
+	l.changes = changes
 	return nil
+}
+
+// CountActors counts the actors of a store by the layouts in their headers, those included whose constructors have not run.
+func CountActors(from store.Reader) (map[uint32]int, error) {
+	partitions, err := store.PartitionsOf(from)
+	if err != nil {
+		return nil, err
+	}
+	actors := make(map[uint32]int)
+	var bad *store.CorruptError
+	for p := range partitions {
+		row := func(key, payload []byte) {
+			h, err := ReadHeader(payload)
+			if err != nil {
+				bad = &store.CorruptError{Key: slices.Clone(key), Reason: err.Error()}
+			}
+			actors[h.Layout]++
+		}
+		if err := store.VerifySection(from, event.PartitionID(p), store.Headers, row, func(err *store.CorruptError) { bad = err }); err != nil {
+			return nil, err
+		}
+	}
+	if bad != nil {
+		return nil, bad
+	}
+	return actors, nil
+}
+
+// tell says in the log what has become of fields whose values the program does not read, or reads again.
+func (l *layouts) tell(log *slog.Logger) {
+	for _, c := range l.changes {
+		text := "a field is gone: its values are kept for a version that has it"
+		switch c.Fate {
+		case store.FieldBack:
+			text = "a field is back: actors that had it have the values that were kept"
+		case store.FieldDropped:
+			text = "the values of a field are given up"
+		}
+		if c.Actors == 0 {
+			continue // there are no values
+		}
+		log.Warn(text, "field", c.Field.String(), "class", c.In, "actors", c.Actors)
+	}
+	for _, field := range l.schema.Needless(l.changes) {
+		log.Warn("nothing is given up of a field: nothing is stored in it, or the program has it", "field", field.String())
+	}
 }
 
 // use takes a schema that has the classes.
@@ -78,7 +139,7 @@ func (l *layouts) byNumber(number uint32) (*store.Layout, *Class, error) {
 			n = numbered{layout, l.classes[class]}
 			l.numbers[number] = n
 		case class != "":
-			return nil, nil, fmt.Errorf("%w: %s, of which there are actors; bring it back, without methods if you like", ErrClass, class)
+			return nil, nil, fmt.Errorf("%w: %s", ErrClass, class) // recovery has looked
 		default:
 			return nil, nil, fmt.Errorf("its layout %d is not in the schema", number)
 		}
@@ -86,12 +147,31 @@ func (l *layouts) byNumber(number uint32) (*store.Layout, *Class, error) {
 	return n.layout, n.class, nil
 }
 
-// lost reports whether the store has had actors of a class that the program does not have.
-func (l *layouts) lost() bool {
+// lost returns an error for each class that the program does not have, and of which there are actors. They wrap ErrClass.
+func (l *layouts) lost(from store.Reader) error {
+	var errs []error
 	for _, c := range l.schema.Classes() {
-		if l.classes[c.Name] == nil {
-			return true
+		if l.classes[c.Name] != nil {
+			continue
+		}
+		if err := l.count(from); err != nil {
+			return err
+		}
+		if n := l.schema.Actors(c.Name); n > 0 {
+			errs = append(errs, fmt.Errorf("%w: %s, of which actors are stored (%d); bring it back, without methods if you like", ErrClass, c.Name, n))
 		}
 	}
-	return false
+	return errors.Join(errs...)
+}
+
+// count tells the schema how many actors there are, unless it knows.
+func (l *layouts) count(from store.Reader) error {
+	if l.schema.Counted() {
+		return nil
+	}
+	actors, err := CountActors(from)
+	if err == nil {
+		l.schema.Count(actors)
+	}
+	return err
 }

@@ -60,6 +60,7 @@ func (r *recovery) run() error {
 			return err
 		}
 	}
+	r.d.layouts.tell(r.s.log)
 	r.d.store.WriteSchema(r.d.layouts.schema)
 	if r.s.tracer == nil {
 		r.d.untraced()
@@ -80,15 +81,7 @@ func (r *recovery) run() error {
 func (r *recovery) unread() error { return r.d.signatures.unread(r.d.layouts.schema) }
 
 // classes refuses a store with actors of a class that the program has no more.
-func (r *recovery) classes() error {
-	if !r.d.layouts.lost() {
-		return nil
-	}
-	return r.headers(func(id event.ActorID, row *headerRow) error {
-		_, _, err := r.d.layouts.byNumber(row.layout)
-		return err
-	})
-}
+func (r *recovery) classes() error { return r.d.layouts.lost(r.d.store) }
 
 // errCounted ends the counting.
 var errCounted = errors.New("there are enough")

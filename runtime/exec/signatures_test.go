@@ -93,9 +93,9 @@ func (v *edition) recover(st *store.Store) (*System, error) {
 
 // left runs an event of the first version that issues a call of add, and returns what a crash leaves
 // before that has run.
-func left(t *testing.T, issue func(v *edition, cx *Cx, self Ref)) (waits *memengine.Engine) {
+func left(t *testing.T, change func(*edition), issue func(v *edition, cx *Cx, self Ref)) (waits *memengine.Engine) {
 	t.Helper()
-	v, e := newEdition(unchanged), memengine.New()
+	v, e := newEdition(change), memengine.New()
 	st := openStore(t, e, nil)
 	s, err := v.recover(st)
 	mustNot(t, err)
@@ -112,7 +112,10 @@ func left(t *testing.T, issue func(v *edition, cx *Cx, self Ref)) (waits *memeng
 }
 
 // waitingCalls are all ways in which a call can wait.
-func waitingCalls(t *testing.T) map[string]*memengine.Engine {
+func waitingCalls(t *testing.T) map[string]*memengine.Engine { return waitingCallsOf(t, unchanged) }
+
+// waitingCallsOf are those that a version has left.
+func waitingCallsOf(t *testing.T, change func(*edition)) map[string]*memengine.Engine {
 	args := func() *pair { return &pair{a: 2, b: 3} }
 	list := map[string]*memengine.Engine{}
 	for name, issue := range map[string]func(v *edition, cx *Cx, self Ref){
@@ -124,7 +127,7 @@ func waitingCalls(t *testing.T) map[string]*memengine.Engine {
 		"tail call":    func(v *edition, cx *Cx, self Ref) { cx.Tail(self, &v.add, args()) },
 		"continuation": func(v *edition, cx *Cx, self Ref) { cx.TailThis(self, &v.add, args()) },
 	} {
-		list[name] = left(t, issue)
+		list[name] = left(t, change, issue)
 	}
 	return list
 }
@@ -214,11 +217,11 @@ func TestWaitingCallsMeetAnotherVersion(t *testing.T) {
 
 // A class that is gone is refused before anything is written, too.
 func TestAClassThatIsGoneChangesNothing(t *testing.T) {
-	e := left(t, func(v *edition, cx *Cx, self Ref) {})
+	e := left(t, unchanged, func(v *edition, cx *Cx, self Ref) {})
 	next := newEdition(func(v *edition) { v.class.Name = "Official" })
 	st := openStore(t, e, nil)
 	before := content(t, st)
-	if _, err := next.recover(st); !errors.Is(err, ErrClass) || !strings.Contains(err.Error(), "v.Clerk, of which there are actors; bring it back") {
+	if _, err := next.recover(st); !errors.Is(err, ErrClass) || !strings.Contains(err.Error(), "v.Clerk, of which actors are stored (1); bring it back") {
 		t.Errorf("Recover gave %v", err)
 	}
 	if after := content(t, st); !maps.Equal(before, after) {
@@ -262,7 +265,7 @@ func TestARefusedRunLeavesTheTrace(t *testing.T) {
 // waits is its own.
 func TestVersionsFollowEachOther(t *testing.T) {
 	first := newEdition(unchanged)
-	e := left(t, func(v *edition, cx *Cx, self Ref) {
+	e := left(t, unchanged, func(v *edition, cx *Cx, self Ref) {
 		for i := range 3 {
 			cx.EmitAfter(time.Second, "", self, &v.add, &pair{a: 1, b: int64(i)})
 		}
@@ -303,7 +306,7 @@ func TestVersionsFollowEachOther(t *testing.T) {
 
 // A tick of an `every` keeps the signature with which its timer was set, whatever version moves the row.
 func TestATickKeepsItsSignature(t *testing.T) {
-	e := left(t, func(v *edition, cx *Cx, self Ref) {
+	e := left(t, unchanged, func(v *edition, cx *Cx, self Ref) {
 		cx.EmitAfterEvery(time.Second, time.Second, "", self, &v.add, &pair{a: 2, b: 3})
 	})
 	wider := newEdition(as("(int,int):int8"))
@@ -375,7 +378,7 @@ func TestOutcomesMeetAnotherVersion(t *testing.T) {
 
 // Damage that is found behind calls that have been read already is an error like any other: nothing waits for those.
 func TestDamageBehindWaitingCalls(t *testing.T) {
-	waits := left(t, func(v *edition, cx *Cx, self Ref) {
+	waits := left(t, unchanged, func(v *edition, cx *Cx, self Ref) {
 		for range 3 {
 			cx.Emit(self, &v.at, nil)
 		}

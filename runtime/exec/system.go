@@ -28,6 +28,8 @@ type Config struct {
 	// those of imported packages included. nil: everything is gone with the process.
 	Store   *store.Store
 	Classes []*Class
+	// DropFields are those whose stored values may be lost, as the program does not have them.
+	DropFields []store.Part
 	// MemoryMax is how many bytes the heap may have, without those of the store's engine, before
 	// the states of actors that are not used are dropped, to be read from the store again; 0: as
 	// many as there are.

@@ -27,13 +27,15 @@ type State struct {
 	SnapshotEvery time.Duration // and how often
 	SnapshotKeep  int           // how many are kept
 
-	mode, memory, every, keep string // as given, "" if not
+	DropFields []store.Part // of which the stored values may be lost
+
+	mode, memory, every, keep, drop string // as given, "" if not
 
 	flags *flag.FlagSet
 }
 
 // flagNames are the names that Flags declares.
-var flagNames = []string{"data", "durability", "memory", "snapshots", "snapshot-actor", "snapshot-every", "snapshot-keep"}
+var flagNames = []string{"data", "durability", "memory", "snapshots", "snapshot-actor", "snapshot-every", "snapshot-keep", "drop-fields"}
 
 // Flags declares the flags.
 func (s *State) Flags(fs *flag.FlagSet) {
@@ -45,6 +47,7 @@ func (s *State) Flags(fs *flag.FlagSet) {
 	fs.StringVar(&s.SnapshotActor, "snapshot-actor", "", "with --snapshots: only of this `ACTOR` and what it owns; CLASS/NAME, or CLASS:ID as a trace shows an actor without a name")
 	fs.StringVar(&s.every, "snapshot-every", "", "with --snapshots: how often, a `TIME` of 1s or more, as in 15m; 1h if not given")
 	fs.StringVar(&s.keep, "snapshot-keep", "", "with --snapshots: how many, a `NUMBER`; 24 if not given")
+	fs.StringVar(&s.drop, "drop-fields", "", "with --data: give up what is stored in these `FIELDS`, which the program does not have, as in shop.Item.color,shop.Entry.note")
 }
 
 // Among reports whether one of the flags is among arguments that nobody has parsed.
@@ -88,6 +91,14 @@ func (s *State) Check() (err error) {
 		}
 		if s.MemoryMax < memoryMin {
 			return fmt.Errorf("--memory: %s is too little to work with; at least 1MB", s.memory)
+		}
+	}
+	switch {
+	case s.Dir == "" && s.drop != "":
+		return errors.New("--drop-fields gives up what is stored in a directory; name it with --data")
+	case s.drop != "":
+		if s.DropFields, err = store.ParseFields(s.drop); err != nil {
+			return fmt.Errorf("%s: %w", store.DropFlag, err)
 		}
 	}
 	return s.checkSnapshots()
@@ -153,7 +164,7 @@ const (
 // Arguments returns the flags as they are to be passed on.
 func (s *State) Arguments() []string {
 	var args []string
-	for i, value := range []string{s.Dir, s.mode, s.memory, s.Snapshots, s.SnapshotActor, s.every, s.keep} {
+	for i, value := range []string{s.Dir, s.mode, s.memory, s.Snapshots, s.SnapshotActor, s.every, s.keep, s.drop} {
 		if value != "" {
 			args = append(args, "--"+flagNames[i], value)
 		}

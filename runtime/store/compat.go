@@ -18,7 +18,10 @@ type comparison struct {
 
 // Part is what a type consists of, and a field of an actor is not changed without it: a field of a value class, or
 // an enum, by the names of package and type with a point between. The zero Part is none.
-type Part struct{ Type, Field string }
+type Part struct {
+	Type  string `json:"type"`
+	Field string `json:"field"`
+}
 
 // change says how the type of a field has changed, if its values can still be read.
 type change uint8

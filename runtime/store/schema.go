@@ -28,6 +28,8 @@ type Schema struct {
 	classes map[string]*storedClass
 	program map[string][]string // the fields that the program's classes have now
 	changed map[string]bool     // classes whose rows must be written
+	dropped []Part              // fields whose values may be lost
+	actors  map[uint32]int      // by layout; nil: not known
 	// The last numbers that were given.
 	lastLayout, lastSignature uint32
 }
@@ -49,8 +51,8 @@ type storedField struct {
 	Number uint16 `json:"number"`
 	Name   string `json:"name"`
 	Type   string `json:"type"`
-	// Gone is set when the program has no such field any more. Its number is never used again,
-	// also not if the field comes back.
+	// Gone is set when the values were given up. The number is never used again, also not if the
+	// field comes back.
 	Gone bool `json:"gone,omitempty"`
 	// Next is the number under which the field is stored since its type has changed.
 	Next uint16 `json:"next,omitempty"`
@@ -68,7 +70,8 @@ type SchemaError struct {
 	Old, New     string // types as a user writes them; empty if there is none
 	Reason       string
 	Remedy       string
-	Part         Part // of the type, if it is what has changed
+	Part         Part     // of the type, if it is what has changed
+	without      []uint32 // layouts of actors that lack the field; nil: all that are stored are concerned
 }
 
 // Error implements error.
@@ -135,13 +138,22 @@ func (s *Schema) read(it Iterator) error {
 }
 
 // Check compares the program's classes with the stored ones, and returns a *SchemaError for every field
-// that cannot be read, joined; it changes nothing.
+// that cannot be read, or whose values would be lost, joined; it changes nothing.
 func (s *Schema) Check(classes []Class) error {
 	var errs []error
 	for _, c := range classes {
 		if old := s.classes[c.Name]; old != nil {
-			_, found := old.adapt(c)
-			errs = append(errs, found...)
+			_, found := old.adapt(c, s.dropped)
+			for _, err := range found {
+				if e := (*SchemaError)(nil); !errors.As(err, &e) || e.without == nil || s.actors == nil || s.population(e.without) > 0 {
+					errs = append(errs, err)
+				}
+			}
+		}
+	}
+	for _, f := range s.FieldChanges(classes) {
+		if f.Fate == FieldLost && f.Actors > 0 {
+			errs = append(errs, f.refusal())
 		}
 	}
 	return errors.Join(errs...)
@@ -155,42 +167,13 @@ func SchemaErrors(err error) []error {
 	return nil
 }
 
-// Lost returns the fields of value classes that are stored in fields of actors, and that the program's classes do not read
-// any more, each once.
-func (s *Schema) Lost(classes []Class) (lost []Part) {
-	for _, c := range classes {
-		old := s.classes[c.Name]
-		if old == nil {
-			continue
-		}
-		for _, f := range c.Fields {
-			i := slices.IndexFunc(old.Fields, func(o storedField) bool { return o.Name == f.Name && !o.Gone && o.Next == 0 })
-			if i < 0 || old.Fields[i].Type == f.Type {
-				continue
-			}
-			was, err := parseField(old.Fields[i].Type)
-			now, wrong := parseField(f.Type)
-			if err != nil || wrong != nil {
-				continue // Check says so
-			}
-			compared, _, _ := compareFields(was, now)
-			for _, part := range compared.lost {
-				if !slices.Contains(lost, part) {
-					lost = append(lost, part)
-				}
-			}
-		}
-	}
-	return lost
-}
-
-// Classes returns the stored classes, in order of their names, with the fields that they have now.
+// Classes returns the stored classes, in order of their names, with the fields that the last program had.
 func (s *Schema) Classes() []Class {
 	var list []Class
 	for _, c := range s.classes {
 		class := Class{Name: c.Class, Overrides: c.Overrides}
 		for _, f := range c.Fields {
-			if !f.Gone && f.Next == 0 {
+			if c.inUse(&f) {
 				class.Fields = append(class.Fields, ClassField{f.Name, f.Type})
 			}
 		}
@@ -201,7 +184,7 @@ func (s *Schema) Classes() []Class {
 }
 
 // Adopt makes the program's classes those of the schema: what is new gets numbers, and fields that
-// the program has no more are gone for ever. If it fails, with what Check returns, nothing has changed. Write
+// the program does not have keep theirs, with what is stored. If it fails, with what Check returns, nothing has changed. Write
 // brings the changes to the store, once it is certain that the program reads all that is there.
 func (s *Schema) Adopt(classes []Class) error {
 	if err := s.Check(classes); err != nil {
@@ -229,7 +212,7 @@ func (s *Schema) adopt(c Class) error {
 	if old == nil {
 		old = &storedClass{Format: SchemaFormat, Class: c.Name}
 	}
-	fields, _ := old.adapt(c)
+	fields, _ := old.adapt(c, s.dropped)
 	if len(fields) > 1<<16-1 {
 		return fmt.Errorf("class %s has had more fields than a store can tell apart: %d", c.Name, len(fields))
 	}
@@ -240,14 +223,14 @@ func (s *Schema) adopt(c Class) error {
 	now := &storedClass{Format: SchemaFormat, Class: c.Name, Fields: fields, Layouts: slices.Clone(old.Layouts), Signatures: signatures, Overrides: c.Overrides}
 	var numbers []uint16
 	for _, f := range fields {
-		if !f.Gone && f.Next == 0 {
+		if f.live() && slices.Contains(names, f.Name) {
 			numbers = append(numbers, f.Number)
 		}
 	}
 	if n := len(now.Layouts); n == 0 || !slices.Equal(now.Layouts[n-1].Fields, numbers) {
 		s.lastLayout++
 		now.Layouts = append(now.Layouts, storedLayout{s.lastLayout, numbers})
-	} else if slices.Equal(fields, old.Fields) && len(signatures) == len(old.Signatures) && old.Overrides == c.Overrides {
+	} else if slices.Equal(fields, old.Fields) && slices.EqualFunc(signatures, old.Signatures, storedSignature.equal) && old.Overrides == c.Overrides {
 		return nil
 	}
 	s.classes[c.Name], s.changed[c.Name] = now, true
@@ -270,7 +253,7 @@ func (s *Schema) Write(b Batch) {
 	clear(s.changed)
 }
 
-func sortedNames(set map[string]bool) []string {
+func sortedNames[T any](set map[string]T) []string {
 	var list []string
 	for name := range set {
 		list = append(list, name)
@@ -279,25 +262,45 @@ func sortedNames(set map[string]bool) []string {
 	return list
 }
 
-// adapt returns the fields as they will be stored for the program's class.
-func (old *storedClass) adapt(c Class) (fields []storedField, errs []error) {
-	fields = slices.Clone(old.Fields)
-	created := len(old.Layouts) > 0
+// live reports whether the field is stored under this number by a program that has it.
+func (f *storedField) live() bool { return !f.Gone && f.Next == 0 }
+
+// inUse reports whether the last program had the field.
+func (c *storedClass) inUse(f *storedField) bool {
+	return len(c.Layouts) > 0 && slices.Contains(c.Layouts[len(c.Layouts)-1].Fields, f.Number)
+}
+
+// drop marks the fields as given up that are among those that may be lost and that no program uses.
+func (old *storedClass) drop(fields []storedField, c Class, dropped []Part) {
 	for i := range fields {
-		gone := !slices.ContainsFunc(c.Fields, func(f ClassField) bool { return f.Name == fields[i].Name })
-		fields[i].Gone = fields[i].Gone || gone
+		f := &fields[i]
+		if f.live() && slices.Contains(dropped, Part{c.Name, f.Name}) && (!old.inUse(f) || !c.has(f.Name)) {
+			for j := range fields[:i+1] {
+				fields[j].Gone = fields[j].Gone || fields[j].Name == f.Name
+			}
+		}
 	}
+}
+
+// adapt returns the fields as they will be stored for the program's class.
+func (old *storedClass) adapt(c Class, dropped []Part) (fields []storedField, errs []error) {
+	fields = slices.Clone(old.Fields)
+	old.drop(fields, c, dropped)
 	for _, f := range c.Fields {
-		i := slices.IndexFunc(fields, func(o storedField) bool { return o.Name == f.Name && !o.Gone && o.Next == 0 })
+		i := slices.IndexFunc(fields, func(o storedField) bool { return o.Name == f.Name && o.live() })
 		next := storedField{Number: uint16(len(fields) + 1), Name: f.Name, Type: f.Type}
 		now, err := parseField(f.Type)
-		switch {
-		case err != nil:
+		if err != nil {
 			errs = append(errs, fmt.Errorf("class %s, field %s: %w", c.Name, f.Name, err))
-		case i < 0:
-			if err := newField(c, f, now, created); err != nil {
+			continue
+		}
+		if i < 0 || !old.inUse(&fields[i]) {
+			if err := old.newField(c, f, now, i); err != nil {
 				errs = append(errs, err)
 			}
+		}
+		switch {
+		case i < 0:
 			fields = append(fields, next)
 		case fields[i].Type != f.Type:
 			was, err := parseField(fields[i].Type)
@@ -307,7 +310,12 @@ func (old *storedClass) adapt(c Class) (fields []storedField, errs []error) {
 			}
 			switch compared, how, why := compareFields(was, now); how {
 			case changedType:
-				errs = append(errs, &SchemaError{c.Name, f.Name, was.String(), now.String(), why, compared.remedy(), compared.at})
+				remedy := compared.remedy()
+				if !old.inUse(&fields[i]) {
+					why = "the values that were kept when the field was gone: " + why
+					remedy += ", or give them up with " + dropFlag(Part{c.Name, f.Name})
+				}
+				errs = append(errs, &SchemaError{c.Name, f.Name, was.String(), now.String(), why, remedy, compared.at, nil})
 			case becameNull:
 				fields[i].Next = next.Number
 				fields = append(fields, next)
@@ -319,15 +327,21 @@ func (old *storedClass) adapt(c Class) (fields []storedField, errs []error) {
 	return fields, errs
 }
 
-// newField checks a field that stored actors do not have.
-func newField(c Class, f ClassField, now namedType, created bool) error {
+// newField checks a field that there are layouts without; i is its place among those that are stored, negative if it is new.
+func (old *storedClass) newField(c Class, f ClassField, now namedType, i int) error {
 	cmp := comparison{new: map[string]*fieldType{}}
 	now.typ.definitions(cmp.new)
-	if !created || cmp.hasZero(now.typ) {
+	var without []uint32
+	for _, l := range old.Layouts {
+		if i < 0 || !slices.Contains(l.Fields, old.Fields[i].Number) {
+			without = append(without, l.Number)
+		}
+	}
+	if len(without) == 0 || cmp.hasZero(now.typ) {
 		return nil
 	}
 	return &SchemaError{c.Name, f.Name, "", now.String(), "stored actors have no such field, and a reference that cannot be null has no zero value",
-		"make it " + now.String() + "?", Part{}}
+		"make it " + now.String() + "?", Part{}, without}
 }
 
 // WriteSchema writes what Adopt has changed, before any row that depends on it.

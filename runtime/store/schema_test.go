@@ -124,8 +124,8 @@ func TestLayoutsKeepNumbers(t *testing.T) {
 		t.Errorf("a of old actors was %+v", f)
 	}
 	back := adopt(t, e, class("b string")).Layout("p.A")
-	if back.Fields[0].Number == first.Fields[1].Number {
-		t.Error("a field that came back has the number that it had before")
+	if back.Fields[0].Number != first.Fields[1].Number {
+		t.Error("a field that came back has not the number that it had before")
 	}
 	if _, class := adopt(t, e, store.Class{Name: "p.B"}).ByNumber(first.Number); class != "p.A" {
 		t.Errorf("a layout of a class that the program has not: %q", class)

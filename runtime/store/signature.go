@@ -22,6 +22,8 @@ type Signature struct {
 	Class  string // with its package
 	Method string
 	Text   string
+
+	dropped []Part
 }
 
 // storedSignature is what the row of its class has of it.
@@ -29,6 +31,12 @@ type storedSignature struct {
 	Number uint32 `json:"number"`
 	Method string `json:"method"`
 	Text   string `json:"text"`
+	// Dropped are the fields that arguments may lose; none once a program has the signature again.
+	Dropped []Part `json:"dropped,omitempty"`
+}
+
+func (s storedSignature) equal(other storedSignature) bool {
+	return s.Number == other.Number && slices.Equal(s.Dropped, other.Dropped)
 }
 
 // String returns the method as a user declares it: bank.Account.pay(int, Account): bool.
@@ -50,7 +58,7 @@ func (s *Schema) Signatures() []Signature {
 	var list []Signature
 	for _, c := range s.classes {
 		for _, m := range c.Signatures {
-			list = append(list, Signature{m.Number, c.Class, m.Method, m.Text})
+			list = append(list, Signature{m.Number, c.Class, m.Method, m.Text, m.Dropped})
 		}
 	}
 	slices.SortFunc(list, func(a, b Signature) int { return cmp.Compare(a.Number, b.Number) })
@@ -67,10 +75,26 @@ func (s *Schema) adoptMethods(c Class, old []storedSignature) ([]storedSignature
 		}
 		if !slices.ContainsFunc(list, func(o storedSignature) bool { return o.Method == m.Name && o.Text == m.Signature }) {
 			s.lastSignature++
-			list = append(list, storedSignature{s.lastSignature, m.Name, m.Signature})
+			list = append(list, storedSignature{Number: s.lastSignature, Method: m.Name, Text: m.Signature})
+		}
+		for i := range list {
+			if list[i].Method == m.Name {
+				list[i].Dropped = s.droppedOf(&list[i], m.Signature)
+			}
 		}
 	}
 	return list, nil
+}
+
+// droppedOf returns the fields that arguments of an older signature may lose when the method has a new one.
+func (s *Schema) droppedOf(old *storedSignature, now string) (dropped []Part) {
+	_, lost := parameters(old.Text, now)
+	for _, part := range lost {
+		if slices.Contains(s.dropped, part) || slices.Contains(old.Dropped, part) {
+			dropped = append(dropped, part)
+		}
+	}
+	return dropped
 }
 
 // CallError says that a program cannot read calls that wait: those of one method, with one signature.
@@ -108,8 +132,8 @@ func (e *CallError) Change() string {
 	return "has changed: " + e.Reason
 }
 
-// Unreadable returns the signatures whose calls the classes of a program cannot read, in order of
-// their numbers. It does not know whether calls of them wait: see WaitingCalls.
+// Unreadable returns the signatures whose calls the classes of a program cannot read, or would read without
+// fields that were not given up, in order of their numbers. It does not know whether calls of them wait: see WaitingCalls.
 func (s *Schema) Unreadable(classes []Class) []*CallError {
 	now := make(map[[2]string]string)
 	for _, c := range classes {
@@ -122,7 +146,7 @@ func (s *Schema) Unreadable(classes []Class) []*CallError {
 		text, ok := now[[2]string{old.Class, old.Method}]
 		if !ok {
 			list = append(list, &CallError{Signature: old})
-		} else if why := CompareParameters(old.Text, text); why != "" {
+		} else if why := s.unreadable(&old, text); why != "" {
 			list = append(list, &CallError{Signature: old, New: text, Reason: why})
 		}
 	}
@@ -219,22 +243,39 @@ func compared(old, now string) (was, is signature, c comparison, err error) {
 // when they are decoded for another one, nothing if they do. Parameters are known by their places: nothing
 // in what is encoded says where one begins.
 func CompareParameters(old, now string) (why string) {
+	why, _ = parameters(old, now)
+	return why
+}
+
+// parameters also returns the fields of value classes that the new signature does not read.
+func parameters(old, now string) (why string, lost []Part) {
 	was, is, c, err := compared(old, now)
 	switch {
 	case err != nil:
-		return err.Error()
+		return err.Error(), nil
 	case len(was.params) != len(is.params):
-		return fmt.Sprintf("it had %s and has %d", count(len(was.params), "parameter"), len(is.params))
+		return fmt.Sprintf("it had %s and has %d", count(len(was.params), "parameter"), len(is.params)), nil
 	}
 	for i := range was.params {
 		if why := c.types(was.params[i], is.params[i]); why != "" {
 			if len(was.params) > 1 {
-				return fmt.Sprintf("parameter %d: %s", i+1, why)
+				return fmt.Sprintf("parameter %d: %s", i+1, why), nil
 			}
-			return why
+			return why, nil
 		}
 	}
-	return ""
+	return "", c.lost
+}
+
+// unreadable is CompareParameters for calls that wait, from which no field may go that was not given up.
+func (s *Schema) unreadable(old *Signature, now string) (why string) {
+	why, lost := parameters(old.Text, now)
+	for _, part := range lost {
+		if !slices.Contains(s.dropped, part) && !slices.Contains(old.dropped, part) {
+			return fmt.Sprintf("arguments have a field %s, which the program does not have (%s gives it up)", part, dropFlag(part))
+		}
+	}
+	return why
 }
 
 // CompareResults is CompareParameters for results. One that the new signature has not is not decoded.
