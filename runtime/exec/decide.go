@@ -287,7 +287,7 @@ func (ev *Event) answered(err error) error {
 		return err // of a chain, the end is answered
 	}
 	at("wait", k)
-	if (ev.request != nil || d.answersWait || ev.traced != nil) && !planted.answerEarly {
+	if (ev.request != nil || d.answersWait || ev.traced != nil || d.store.Overdue()) && !planted.answerEarly {
 		if lost := d.wait(ev.maxPos); lost != nil {
 			return &UnknownError{Event: ev.id, Cause: lost}
 		}

@@ -169,3 +169,49 @@ func TestASessionIsToldWhenItIsDurable(t *testing.T) {
 		n.close()
 	})
 }
+
+// Answers do not wait in mode Relaxed, until what was answered first is older than it says: then they do, those of
+// chains, too, until the disk goes on.
+func TestAnswersOfAStalledDiskWait(t *testing.T) {
+	const every = 50 * time.Millisecond
+	classNode.Methods = append(nodeMethods[:len(nodeMethods):len(nodeMethods)], &methodOnward)
+	defer func() { classNode.Methods = nodeMethods }()
+	synctest.Test(t, func(t *testing.T) {
+		n, e := stalledNode(t, store.Relaxed(every))
+		a := n.fresh()
+		n.sys.maintainer.wait()
+		mustNot(t, n.store.Flush(t.Context()))
+		time.Sleep(time.Second)
+		goOn := e.stall()
+		began := time.Now()
+		for time.Since(began) < every {
+			n.run(a, &methodLocal, wstep{op: wAdd, n: 1})
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(time.Millisecond)
+		var answered atomic.Int32
+		var end sync.WaitGroup
+		for _, method := range []*Method{&methodLocal, &methodOnward} {
+			end.Go(func() {
+				mustNot(t, n.cl.Await(a.Ref, method, &wargs{steps: []wstep{{op: wAdd, n: 1}}}))
+				answered.Add(1)
+			})
+		}
+		time.Sleep(time.Minute)
+		if got := answered.Load(); got > 0 {
+			t.Errorf("%d answers that a crash may undo, a minute after others that it may undo", got)
+		}
+		goOn()
+		end.Wait()
+		n.run(a, &methodLocal, wstep{op: wAdd, n: 1})
+		n.close()
+	})
+}
+
+// methodOnward goes on with methodLocal at the same actor.
+var methodOnward = Method{Class: &classNode, Name: "onward", Signature: "()", Self: Write}
+
+func init() {
+	methodOnward.NewArgs = func() Args { return &wargs{} }
+	methodOnward.Run = func(cx *Cx, self any, args Args) { cx.TailThis(self.(*wnode).Ref(), &methodLocal, args) }
+}

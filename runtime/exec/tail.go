@@ -128,7 +128,7 @@ func (ev *Event) seeThrough() error {
 
 // answer returns how the chain has ended, when that may leave the node.
 func (ch *chain) answer() error {
-	if d := ch.sys.durable; d != nil && (ch.request != nil || d.answersWait) {
+	if d := ch.sys.durable; d != nil && (ch.request != nil || d.answersWait || d.store.Overdue()) {
 		if lost := d.wait(ch.pos); lost != nil {
 			return &UnknownError{Event: ch.first, Cause: lost}
 		}

@@ -9,7 +9,7 @@ import (
 // Durability says what an answer waits for. The zero value is Sync.
 type Durability struct {
 	mode durabilityMode
-	// every is how long Relaxed lets a commit stay unsynced.
+	// every is how long Relaxed lets a commit stay unsynced before answers wait.
 	every time.Duration
 }
 
@@ -25,8 +25,8 @@ const (
 // the machine.
 func Sync() Durability { return Durability{} }
 
-// Relaxed is the mode in which a crash may lose what was answered to clients of this process
-// in the last d.
+// Relaxed is the mode in which a crash may lose what was answered to clients of this process: answers
+// that were given within d of each other, and none before them.
 func Relaxed(d time.Duration) Durability { return Durability{mode: modeRelaxed, every: d} }
 
 // InMemory is the mode without a store.
@@ -35,7 +35,8 @@ func InMemory() Durability { return Durability{mode: modeMemory} }
 // Memory reports whether there is no store.
 func (d Durability) Memory() bool { return d.mode == modeMemory }
 
-// AnswersWait reports whether answers to clients of this process wait until they are durable.
+// AnswersWait reports whether answers to clients of this process wait until they are durable; of the
+// other modes Store.Overdue says when.
 func (d Durability) AnswersWait() bool { return d.mode == modeSync }
 
 // relaxedMax is the longest time that Relaxed takes: beyond it somebody mistook the unit.

@@ -35,12 +35,15 @@ type rounds struct {
 	next    *round // those who wait for more than current covers join it
 	over    bool   // the store has failed: all that were joined are done
 
-	took  time.Duration // by the last round; syncLoop's own
-	asked chan struct{} // a round is wanted at once
-	fresh chan struct{} // something was appended while the loop was idle
-	idle  atomic.Bool   // the loop has seen nothing unsynced, and waits for fresh
-	stop  chan struct{}
-	ended chan struct{} // closed when the loop has ended
+	took time.Duration // by the last round; syncLoop's own
+	// covered is a time, on the clock of the store.
+	// Invariant: whatever was answered before it is durable.
+	covered atomic.Int64
+	asked   chan struct{} // a round is wanted at once
+	fresh   chan struct{} // something was appended while the loop was idle
+	idle    atomic.Bool   // the loop has seen nothing unsynced, and waits for fresh
+	stop    chan struct{}
+	ended   chan struct{} // closed when the loop has ended
 }
 
 func newRound() *round { return &round{done: make(chan struct{})} }
@@ -51,11 +54,28 @@ func (r *rounds) init() {
 	r.stop, r.ended = make(chan struct{}), make(chan struct{})
 }
 
-// nudge tells an idle loop that there is something to sync.
-func (r *rounds) nudge() {
-	if r.idle.Load() && r.idle.CompareAndSwap(true, false) {
+// nudge tells an idle loop that there is something to sync. While the loop is idle, all is durable that was
+// answered: whoever answers has appended before.
+func (s *Store) nudge() {
+	r := &s.rounds
+	if !r.idle.Load() {
+		return
+	}
+	now := s.clock()
+	if r.idle.CompareAndSwap(true, false) {
+		r.covered.Store(int64(now))
 		signal(r.fresh)
 	}
+}
+
+// clock is the time since the store was opened.
+func (s *Store) clock() time.Duration { return time.Since(s.opened) }
+
+// Overdue reports whether an answer has to wait until it is durable though the mode is Relaxed: as long as something is
+// not durable that was answered longer ago than the mode says. So all answers that a crash takes back were given
+// within that time of each other, however long the disk stalls.
+func (s *Store) Overdue() bool {
+	return s.mode.mode == modeRelaxed && s.clock()-time.Duration(s.rounds.covered.Load()) > s.mode.every
 }
 
 func signal(c chan struct{}) {
@@ -149,10 +169,12 @@ func (s *Store) awaitWork() bool {
 
 func (s *Store) unsynced() bool { return s.appended.Load() > s.durable.Load() }
 
-// delay is how long a batch stays unsynced for which nobody waits.
+// delay is how long a batch stays unsynced for which nobody waits. In mode Relaxed the sync is to end before answers
+// are overdue, so that none waits while the disk is as fast as before.
 func (s *Store) delay() time.Duration {
-	if s.mode.mode == modeRelaxed {
-		return s.mode.every
+	if every := s.mode.every; s.mode.mode == modeRelaxed {
+		begin := time.Duration(s.rounds.covered.Load()) + max(every/2, every-2*s.rounds.took)
+		return begin - s.clock()
 	}
 	return lazySync
 }
@@ -174,6 +196,7 @@ func (s *Store) gather() {
 // syncRound runs one round and reports whether there may be another.
 func (s *Store) syncRound(watch *stallWatch) bool {
 	r := &s.rounds
+	covered := s.clock()
 	r.Lock()
 	if r.over {
 		r.Unlock()
@@ -202,6 +225,7 @@ func (s *Store) syncRound(watch *stallWatch) bool {
 	}
 	assert.That(mine.target >= s.durable.Load() && mine.target <= s.appended.Load(), "a round up to %d after %d", mine.target, s.durable.Load())
 	s.durable.Store(mine.target)
+	r.covered.Store(int64(covered))
 	s.credit.giveBack(bytes)
 	r.current = nil
 	close(mine.done)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 )
@@ -43,6 +44,7 @@ type Store struct {
 	engine Engine
 	log    *slog.Logger
 	mode   Durability
+	opened time.Time
 	meta   meta
 
 	// appended counts the batches that are in the log; durable is how many of them are safe.
@@ -65,7 +67,7 @@ type Store struct {
 // starts up, durably, before it returns. Close closes the engine, too; when Open fails it is
 // left to the caller.
 func Open(engine Engine, o Options) (*Store, error) {
-	s := &Store{engine: engine, log: o.Log, mode: o.Durability, failed: make(chan struct{})}
+	s := &Store{engine: engine, log: o.Log, mode: o.Durability, opened: time.Now(), failed: make(chan struct{})}
 	if s.log == nil {
 		s.log = slog.Default()
 	}
@@ -110,7 +112,7 @@ func (s *Store) Append(b Batch) Position {
 	}
 	s.credit.use(size)
 	p := Position(s.appended.Add(1))
-	s.rounds.nudge()
+	s.nudge()
 	return p
 }
 
