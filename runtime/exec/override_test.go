@@ -198,7 +198,7 @@ func TestSnapshotsHaveWhatBlocksLeave(t *testing.T) {
 	}
 	shared := 0
 	for i := range one.Chunks {
-		if i < len(again.Chunks) && one.Chunks[i] == again.Chunks[i] {
+		if i < len(again.Chunks) && one.Chunks[i].SHA256 == again.Chunks[i].SHA256 {
 			shared++
 		}
 	}

@@ -3,10 +3,8 @@ package snapshot
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
-	"io"
 	"math"
 )
 
@@ -20,6 +18,11 @@ const (
 	contentBytesMax = chunkBytesMax + 2*(math.MaxInt32+binary.MaxVarintLen64)
 	// A chunk ends behind a key whose hash says so, about every 1 024th.
 	cutMask = 1<<10 - 1
+	// One that begins where one of the snapshot before began ends where that ended, if it has such a size: a chunk that
+	// grows or shrinks must not become another one.
+	sameBytesMin, sameBytesMax = chunkBytesMin / 2, 4 * chunkBytesMin
+	// lastBytesMax bounds what a manifest says of the last key of a chunk.
+	lastBytesMax = 1 << 10
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -29,6 +32,28 @@ type chunker struct {
 	buf  []byte
 	rows int
 	last []byte
+	ends [][]byte // of the chunks of the snapshot before: their last keys
+	from int      // place of the one that holds the first row, or would
+	at   int      // and of the one that holds the last
+	same bool     // it begins where this one does
+}
+
+// begin finds the chunk of the snapshot before that holds the first row.
+func (c *chunker) begin(key []byte) {
+	for c.at < len(c.ends) && bytes.Compare(key, c.ends[c.at]) > 0 {
+		c.at++
+	}
+	c.from = c.at
+}
+
+// endsBefore reports whether the chunk ends before a row because one of the snapshot before did.
+func (c *chunker) endsBefore(key []byte) bool {
+	for ; c.rows > 0 && c.at < len(c.ends) && bytes.Compare(key, c.ends[c.at]) > 0; c.at++ {
+		if len(c.buf) >= sameBytesMin {
+			return true
+		}
+	}
+	return false
 }
 
 // add appends a row and reports whether the chunk ends behind it.
@@ -40,48 +65,30 @@ func (c *chunker) add(key, value []byte) (full bool, err error) {
 		return false, fmt.Errorf("row %.20x… is too large", key)
 	}
 	if len(c.buf) == 0 {
+		c.begin(key)
 		c.buf = append(c.buf, chunkHead...)
 	}
-	c.buf = binary.AppendUvarint(c.buf, uint64(len(key)))
-	c.buf = append(c.buf, key...)
-	c.buf = binary.AppendUvarint(c.buf, uint64(len(value)))
-	c.buf = append(c.buf, value...)
+	c.buf = appendPart(appendPart(c.buf, key), value)
 	c.rows++
 	c.last = append(c.last[:0], key...)
-	n := len(c.buf)
-	return n >= chunkBytesMax || n >= chunkBytesMin && crc32.Checksum(key, castagnoli)&cutMask == 0, nil
+	n, least := len(c.buf), chunkBytesMin
+	if c.same {
+		least = sameBytesMax
+	}
+	return n >= chunkBytesMax || n >= least && crc32.Checksum(key, castagnoli)&cutMask == 0, nil
 }
 
-// reset begins the next chunk.
-func (c *chunker) reset() { c.buf, c.rows = c.buf[:0], 0 }
-
-var errChunk = errors.New("it is no chunk of rows")
+// reset begins the next chunk, which begins with one of the snapshot before if same says so.
+func (c *chunker) reset(same bool) { c.buf, c.rows, c.same = c.buf[:0], 0, same }
 
 // eachRow calls f for the rows of a chunk.
 func eachRow(chunk []byte, f func(key, value []byte) error) (rows int, err error) {
-	rest, ok := bytes.CutPrefix(chunk, []byte(chunkHead))
-	if !ok {
-		return 0, errChunk
-	}
-	part := func() []byte {
-		n, size := binary.Uvarint(rest)
-		if size <= 0 || n > uint64(len(rest)-size) {
-			err = io.ErrUnexpectedEOF
-			return nil
-		}
-		p := rest[size : size+int(n)]
-		rest = rest[size+int(n):]
-		return p
-	}
-	for len(rest) > 0 {
-		key, value := part(), part()
-		if err != nil {
-			return rows, errChunk
-		}
-		if err := f(key, value); err != nil {
+	c := chunkRows(chunk)
+	for ; c.ok; c.next() {
+		if err := f(c.key, c.value); err != nil {
 			return rows, err
 		}
 		rows++
 	}
-	return rows, nil
+	return rows, c.err
 }

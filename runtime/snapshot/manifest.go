@@ -14,9 +14,12 @@ import (
 	"time"
 )
 
-// FormatVersion is the form of manifests that this package writes, and the newest that
-// it reads.
-const FormatVersion = 1
+// FormatVersion is the newest form of manifests that this package writes and reads: with edits. Those without
+// have the form before.
+const (
+	FormatVersion = 2
+	plainVersion  = 1
+)
 
 const (
 	snapshotsDir   = "/snapshots/" // between a store and the names of its snapshots
@@ -46,13 +49,47 @@ type Manifest struct {
 	Root    string    `json:"root,omitempty"`   // its id
 	Actors  int       `json:"actors,omitempty"` // how many actors the snapshot has
 	Chunks  []Chunk   `json:"chunks"`
+	Packs   []File    `json:"packs,omitempty"` // which have the edits of the chunks
 }
 
-// Chunk is a run of rows.
+// File is what the target keeps under the hash of its content.
+type File struct {
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// Chunk is a run of rows: a file, or one with edits.
 type Chunk struct {
 	Rows   int    `json:"rows"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
+	Last   []byte `json:"last,omitempty"` // the last key, or what it begins with: the chunk of the next snapshot ends there, too
+	Base   *File  `json:"base,omitempty"` // that is edited; nil: the chunk is a file
+	Edits  []Edit `json:"edits,omitempty"`
+}
+
+// Edit is where the edit of a chunk is.
+type Edit struct {
+	Pack   int   `json:"pack"` // its place in the manifest
+	Offset int64 `json:"offset"`
+	Bytes  int64 `json:"bytes"`
+}
+
+// file is the one that has the chunk, without its edits.
+func (c *Chunk) file() File {
+	if c.Base != nil {
+		return *c.Base
+	}
+	return File{c.Bytes, c.SHA256}
+}
+
+// files are all that the snapshot needs.
+func (m *Manifest) files() []File {
+	list := slices.Clone(m.Packs)
+	for i := range m.Chunks {
+		list = append(list, m.Chunks[i].file())
+	}
+	return list
 }
 
 // Size returns how many rows and bytes a snapshot has.
@@ -74,7 +111,7 @@ func (m *Manifest) Of() string {
 
 func (m *Manifest) path() string { return m.Store + snapshotsDir + m.Name + manifestSuffix }
 
-func (m *Manifest) content(c Chunk) string { return m.Store + "/chunks/" + c.SHA256 }
+func (m *Manifest) content(f File) string { return m.Store + "/chunks/" + f.SHA256 }
 
 // DamageError says that a part of a snapshot is not what was written there.
 type DamageError struct {
@@ -157,12 +194,31 @@ func readManifest(ctx context.Context, t Target, name string) (*Manifest, error)
 	case m.Version < 1 || m.Store == "" || m.Name == "" || m.path() != name:
 		return nil, damaged("it does not belong there")
 	}
-	for _, c := range m.Chunks {
-		if len(c.SHA256) != 64 || strings.Trim(c.SHA256, "0123456789abcdef") != "" || c.Bytes < 0 || c.Bytes > contentBytesMax || c.Rows < 0 || int64(c.Rows) > c.Bytes {
-			return nil, damaged(fmt.Sprintf("it lists a chunk %q with %d rows in %d bytes", c.SHA256, c.Rows, c.Bytes))
+	for _, f := range m.Packs {
+		if !f.possible() {
+			return nil, damaged(fmt.Sprintf("it lists a pack %q of %d bytes", f.SHA256, f.Bytes))
 		}
 	}
+	for _, c := range m.Chunks {
+		if !(File{c.Bytes, c.SHA256}).possible() || !c.file().possible() || c.Rows < 0 || int64(c.Rows) > c.Bytes {
+			return nil, damaged(fmt.Sprintf("it lists a chunk %q with %d rows in %d bytes", c.SHA256, c.Rows, c.Bytes))
+		}
+		if !slices.ContainsFunc(c.Edits, func(e Edit) bool { return !m.has(e) }) && (c.Base == nil) == (len(c.Edits) == 0) {
+			continue
+		}
+		return nil, damaged(fmt.Sprintf("it lists a chunk %q with edits that cannot be", c.SHA256))
+	}
 	return m, nil
+}
+
+// possible reports whether there can be such a file.
+func (f File) possible() bool {
+	return len(f.SHA256) == 64 && strings.Trim(f.SHA256, "0123456789abcdef") == "" && f.Bytes >= 0 && f.Bytes <= contentBytesMax
+}
+
+// has reports whether the edit lies in one of the packs.
+func (m *Manifest) has(e Edit) bool {
+	return e.Pack >= 0 && e.Pack < len(m.Packs) && e.Offset >= 0 && e.Bytes >= 0 && e.Offset <= m.Packs[e.Pack].Bytes && e.Bytes <= m.Packs[e.Pack].Bytes-e.Offset
 }
 
 // encode returns what is written for a manifest: it, and its checksum, a second value of JSON.
@@ -189,10 +245,12 @@ func parseManifest(data []byte) (*Manifest, error) {
 	}
 	text := data[:d.InputOffset()]
 	switch err := d.Decode(&sum); {
-	case errors.Is(err, io.EOF) && m.Version <= FormatVersion:
+	case errors.Is(err, io.EOF) && m.Version <= plainVersion:
 		strict := json.NewDecoder(bytes.NewReader(text))
 		strict.DisallowUnknownFields()
 		return m, strict.Decode(&Manifest{})
+	case errors.Is(err, io.EOF) && m.Version <= FormatVersion:
+		return nil, errors.New("its checksum is missing")
 	case errors.Is(err, io.EOF):
 		return m, nil
 	case err != nil:

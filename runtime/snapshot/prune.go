@@ -27,8 +27,8 @@ func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int
 			}
 		}
 		oldest = m.Name
-		for _, c := range m.Chunks {
-			used[m.content(c)] = true
+		for _, f := range m.files() {
+			used[m.content(f)] = true
 		}
 	}
 	// Before anything that they list: a crash must leave none that lacks some of it.

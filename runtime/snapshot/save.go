@@ -3,12 +3,8 @@ package snapshot
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"slices"
 	"strings"
 	"syscall"
@@ -22,47 +18,59 @@ type Rows func(emit func(key, value []byte) error) error
 // Saved says what Save has done.
 type Saved struct {
 	Manifest
-	New      int   // chunks that the target did not have
+	New      int   // files that the target did not have
 	NewBytes int64 // and their size
 }
 
 // Save makes a snapshot of rows; m says what it is of, Save fills the rest. What the target
 // has already is not sent. Saving again after an error sends what is missing.
 func Save(ctx context.Context, t Target, m Manifest, rows Rows) (*Saved, error) {
-	m.Version = FormatVersion
+	m.Version = plainVersion
 	if m.Store == "" || strings.ContainsAny(m.Store, "/\\") {
 		return nil, fmt.Errorf("snapshot of a store without an id: %q", m.Store)
 	}
 	m.Taken = m.Taken.UTC().Truncate(time.Millisecond)
 	m.Name = fmt.Sprintf("%s-%06d-%s", m.Taken.Format(stampLayout), m.Number, m.Kind)
-	m.Chunks = nil
+	m.Chunks, m.Packs = nil, nil
 	if err := m.rename(ctx, t); err != nil {
 		return nil, err
 	}
-	s := &Saved{Manifest: m}
-	there, err := have(ctx, t, m.Store)
+	s, err := newSaver(ctx, t, m)
 	if err != nil {
 		return nil, err
 	}
-	var c chunker
+	c := chunker{ends: s.ends(), same: true}
 	err = rows(func(key, value []byte) error {
+		if c.endsBefore(key) {
+			if err := s.send(ctx, &c); err != nil {
+				return err
+			}
+			c.reset(true)
+		}
 		full, err := c.add(key, value)
 		if full && err == nil {
-			err = s.send(ctx, t, &c, there)
+			err = s.send(ctx, &c)
+			c.reset(false)
 		}
 		return err
 	})
 	if err == nil && c.rows > 0 {
-		err = s.send(ctx, t, &c, there)
+		err = s.send(ctx, &c)
+	}
+	if err == nil {
+		err = s.sendPack(ctx)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if len(s.Packs) > 0 {
+		s.Version = FormatVersion
 	}
 	data, err := s.encode()
 	if err != nil {
 		return nil, err
 	}
-	return s, put(ctx, t, s.path(), data)
+	return &s.Saved, put(ctx, t, s.path(), data)
 }
 
 // rename gives the snapshot a name that no other has: snapshots of two actors of a store that does not run
@@ -101,66 +109,4 @@ func have(ctx context.Context, t Target, store string) (map[string]int64, error)
 		there[e.Name] = e.Size
 	}
 	return there, nil
-}
-
-// send stores the chunk, unless the target has it, and begins the next.
-func (s *Saved) send(ctx context.Context, t Target, c *chunker, there map[string]int64) error {
-	sum := sha256.Sum256(c.buf)
-	chunk := Chunk{Rows: c.rows, Bytes: int64(len(c.buf)), SHA256: hex.EncodeToString(sum[:])}
-	s.Chunks = append(s.Chunks, chunk)
-	name := s.content(chunk)
-	if size, ok := there[name]; !ok || size != chunk.Bytes {
-		if err := put(ctx, t, name, c.buf); err != nil {
-			return err
-		}
-		there[name] = chunk.Bytes
-		s.New++
-		s.NewBytes += chunk.Bytes
-	}
-	c.reset()
-	return ctx.Err()
-}
-
-// Read calls f for every row of a snapshot, in the order of the keys. A chunk is checked
-// before the first of its rows is passed on.
-func Read(ctx context.Context, t Target, m *Manifest, f func(key, value []byte) error) error {
-	var buf []byte
-	for _, c := range m.Chunks {
-		name := m.content(c)
-		damaged := func(reason string) error {
-			return &DamageError{t.String(), name, reason + " (a part of " + m.Name + ")", false}
-		}
-		r, err := t.Get(ctx, name)
-		if errors.Is(err, fs.ErrNotExist) {
-			return damaged("it is missing")
-		}
-		if err != nil {
-			return err
-		}
-		b := bytes.NewBuffer(buf[:0])
-		_, err = b.ReadFrom(io.LimitReader(contextReader{ctx, r}, c.Bytes+1))
-		buf = b.Bytes()
-		if err = errors.Join(err, r.Close()); err != nil {
-			return err
-		}
-		switch sum := sha256.Sum256(buf); {
-		case int64(len(buf)) != c.Bytes:
-			return damaged(fmt.Sprintf("it has not %d bytes", c.Bytes))
-		case hex.EncodeToString(sum[:]) != c.SHA256:
-			return damaged("its content has changed, and later snapshots rely on it until it is deleted")
-		}
-		rows, err := eachRow(buf, f)
-		if errors.Is(err, errChunk) || err == nil && rows != c.Rows {
-			return damaged(errChunk.Error())
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Verify reads all of a snapshot and checks it.
-func Verify(ctx context.Context, t Target, m *Manifest) error {
-	return Read(ctx, t, m, func(_, _ []byte) error { return nil })
 }

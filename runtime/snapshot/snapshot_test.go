@@ -104,8 +104,8 @@ func TestSnapshotsAreIncremental(t *testing.T) {
 		t.Error(err)
 	}
 	chunks, err := to.List(ctx, "ab12/chunks/")
-	if err != nil || len(chunks) != len(newest.Chunks) {
-		t.Errorf("after pruning there are %d chunks, the snapshot has %d: %v", len(chunks), len(newest.Chunks), err)
+	if err != nil || len(chunks) != len(newest.Chunks)+len(newest.Packs) {
+		t.Errorf("after pruning there are %d files, the snapshot has %d chunks and %d packs: %v", len(chunks), len(newest.Chunks), len(newest.Packs), err)
 	}
 	var missing *snapshot.NotFoundError
 	if _, err := snapshot.Find(ctx, to, snapshot.Wanted{Name: list[0].Name}); !errors.As(err, &missing) || !strings.Contains(err.Error(), newest.Name) {
