@@ -25,7 +25,7 @@ func drawn(rng *rand.Rand) map[string]string {
 	content := map[string]string{}
 	for range rng.IntN(20) {
 		key := string([]byte{byte(rng.IntN(4)), byte(rng.IntN(3))}[:1+rng.IntN(2)])
-		content[key] = string(make([]byte, rng.IntN(3)*100))
+		content[key] = string(make([]byte, rng.IntN(3)*3))
 	}
 	return content
 }
