@@ -39,7 +39,8 @@ func Save(ctx context.Context, t Target, m Manifest, rows Rows) (*Saved, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := chunker{ends: s.ends(), same: true}
+	c := chunker{ends: s.ends()}
+	c.reset(len(c.ends) > 0)
 	err = rows(func(key, value []byte) error {
 		if c.endsBefore(key) {
 			if err := s.send(ctx, &c); err != nil {
