@@ -143,9 +143,11 @@ type ElementScan struct {
 	dec    codec.Decoder
 }
 
-// Next moves to the next row and returns its key, and whether there is one.
+// Next moves to the next row and returns its key, and whether there is one. The end is that of the rows: a read that has failed
+// panics here, before anybody counts them.
 func (s *ElementScan) Next() (key string, ok bool) {
 	if !s.it.Next() {
+		s.Close()
 		return "", false
 	}
 	return string(s.it.Key()[s.behind:]), true
@@ -158,7 +160,9 @@ func (s *ElementScan) Value(found func(*codec.Decoder)) {
 
 // Close ends the scan.
 func (s *ElementScan) Close() {
-	if err := s.it.Close(); err != nil {
+	it := s.it
+	s.it = ended{}
+	if err := it.Close(); err != nil {
 		s.rows.lost(err)
 	}
 }

@@ -91,6 +91,7 @@ type iterator struct {
 	d       *DB
 	it      *pebble.Iterator
 	started bool
+	value   []byte
 	err     error
 }
 
@@ -114,22 +115,27 @@ func (r *iterator) Next() (ok bool) {
 		return false
 	}
 	defer r.d.guard(&r.err)
-	if !r.started {
-		r.started = true
-		return r.it.First()
+	if r.started {
+		ok = r.it.Next()
+	} else {
+		r.started, ok = true, r.it.First()
 	}
-	return r.it.Next()
+	if !ok {
+		return false
+	}
+	// Here, and not in Value, whose caller would take what could not be read for a row that is damaged.
+	value, err := r.it.ValueAndErr()
+	if err != nil {
+		r.err = r.d.fail(err)
+		return false
+	}
+	r.value = value
+	return true
 }
 
 func (r *iterator) Key() []byte { return r.it.Key() }
 
-func (r *iterator) Value() []byte {
-	value, err := r.it.ValueAndErr()
-	if err != nil && r.err == nil {
-		r.err = r.d.fail(err)
-	}
-	return value
-}
+func (r *iterator) Value() []byte { return r.value }
 
 func (r *iterator) Close() (err error) {
 	if r.it == nil {
