@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/internal/cmdline"
@@ -243,7 +242,11 @@ func restore(env *cli.Env, from, dir string, w snapshot.Wanted) error {
 		return err
 	}
 	rows := exec.RowSource(func(f func(key, row []byte) error) error { return snapshot.Read(context.Background(), place, m, f) })
-	if err := pebbledb.Vacate(dir); err != nil {
+	killed, err := pebbledb.Vacate(dir)
+	for _, path := range killed {
+		env.Say("removed %s, which a restore that was killed has left", path)
+	}
+	if err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(dir)
@@ -257,8 +260,8 @@ func restore(env *cli.Env, from, dir string, w snapshot.Wanted) error {
 	default:
 		err = restoreNew(env, m, dir, rows)
 	}
-	if number := syscall.Errno(0); errors.Is(err, syscall.ENOSPC) && errors.As(err, &number) {
-		return fmt.Errorf("the disk of %s is full: %w; free space on it, or name another directory, and restore again", dir, number)
+	if full := new(pebbledb.NoSpaceError); errors.As(err, &full) {
+		return fmt.Errorf("the disk of %s is full: %w; free space on it, or name another directory, and restore again", dir, full.Cause)
 	}
 	return err
 }

@@ -10,8 +10,12 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// aeonFormat is the form of a data directory that this package makes, and the newest it knows.
-const aeonFormat = 1
+// aeonFormat is the form of a data directory that this package makes, and the newest it knows. In the first one nothing in db says
+// whose it is.
+const (
+	aeonFormat        = 2
+	aeonFormatUnowned = 1
+)
 
 const (
 	aeonName  = "AEON"
@@ -22,16 +26,20 @@ const (
 
 // aeonFile says whose directory it is. It is plain text, for people and for the next open:
 //
-//	aeon data 1
+//	aeon data 2
 //	program bank
 //	store 0123456789abcdef0123456789abcdef
+//	files 0
 //	state ready
 //	sum 89abcdef
+//
+// The files of pebble's from this number on say that they are the store's, and so does WITNESS. Format 1 has no such line.
 type aeonFile struct {
 	format  int
 	program string
 	store   string
-	ready   bool // the engine was created; before, it may be created again
+	owned   uint64 // the files from this number on say whose they are
+	ready   bool   // the engine was created; before, it may be created again
 }
 
 var errAeonFile = errors.New("it is no file that aeon has written")
@@ -41,7 +49,11 @@ func (f aeonFile) String() string {
 	if f.ready {
 		state = "ready"
 	}
-	text := fmt.Sprintf("aeon data %d\nprogram %q\nstore %s\nstate %s\n", f.format, f.program, f.store, state)
+	files := ""
+	if f.format > aeonFormatUnowned {
+		files = fmt.Sprintf("files %d\n", f.owned)
+	}
+	text := fmt.Sprintf("aeon data %d\nprogram %q\nstore %s\n%sstate %s\n", f.format, f.program, f.store, files, state)
 	return fmt.Sprintf("%ssum %08x\n", text, crc32.Checksum([]byte(text), crc32.MakeTable(crc32.Castagnoli)))
 }
 
@@ -59,7 +71,11 @@ func parseAeonFile(text string) (f aeonFile, err error) {
 	if f.format > aeonFormat {
 		return f, nil
 	}
-	if n, _ := fmt.Sscanf(body, "aeon data %d\nprogram %q\nstore %s\nstate %s\n", &f.format, &f.program, &f.store, &state); n != 4 {
+	form, into := "aeon data %d\nprogram %q\nstore %s\n", []any{&f.format, &f.program, &f.store}
+	if f.format > aeonFormatUnowned {
+		form, into = form+"files %d\n", append(into, &f.owned)
+	}
+	if n, _ := fmt.Sscanf(body, form+"state %s\n", append(into, &state)...); n != len(into)+1 {
 		return f, errAeonFile
 	}
 	f.ready = state == "ready"

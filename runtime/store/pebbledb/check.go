@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"slices"
 	"strconv"
@@ -13,44 +14,59 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
+// checked is what check knows of a store that is whole.
+type checked struct {
+	manifest witnessEntry
+	logs     []witnessEntry
+	next     uint64 // a number above those of all files
+}
+
 // check reads the manifest and the logs of a store before pebble does, and returns a
-// *DamagedError if a part that was durable is not what was written. Pebble checks its tables
+// *DamagedError if a part that was durable is not what was written, or is another store's. Pebble checks its tables
 // when it reads them.
-func (d *DB) check(path string) error {
+func (d *DB) check(path string, f aeonFile) (found checked, err error) {
 	names, err := d.fs.List(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return &DamagedError{d.dir, pebbleDir, "it is missing", nil}
+		return found, &DamagedError{d.dir, pebbleDir, "it is missing", nil}
 	}
 	if err != nil {
-		return err
+		return found, err
 	}
 	name := currentManifest(names)
 	if name == "" {
-		return &DamagedError{d.dir, pebbleDir, "there is no store in it any more", nil}
+		return found, &DamagedError{d.dir, pebbleDir, "there is no store in it any more", nil}
 	}
 	data, err := readFile(d.fs, d.fs.PathJoin(path, name))
 	if errors.Is(err, os.ErrNotExist) {
-		return &DamagedError{d.dir, pebbleDir + "/" + name, "it is missing", nil}
+		return found, &DamagedError{d.dir, pebbleDir + "/" + name, "it is missing", nil}
 	}
 	if err != nil {
-		return err
+		return found, err
 	}
 	witness, err := readFile(d.fs, d.fs.PathJoin(path, witnessName))
 	if errors.Is(err, os.ErrNotExist) {
-		return &DamagedError{d.dir, pebbleDir + "/" + witnessName, "it is missing, and nobody knows what else is", nil}
+		return found, &DamagedError{d.dir, pebbleDir + "/" + witnessName, "it is missing, and nobody knows what else is", nil}
 	}
 	if err != nil {
-		return err
+		return found, err
 	}
-	durable, logs, err := witnessed(witness, manifestNumber(name))
+	found.manifest, found.logs, err = witnessed(witness, manifestNumber(name), f)
 	if err != nil {
-		return &DamagedError{d.dir, pebbleDir + "/" + witnessName, err.Error(), nil}
+		return found, &DamagedError{d.dir, pebbleDir + "/" + witnessName, err.Error(), nil}
 	}
-	oldest, err := checkManifest(data, durable)
+	oldest, err := checkManifest(data, found.manifest)
 	if err != nil {
-		return &DamagedError{d.dir, pebbleDir + "/" + name, err.Error(), nil}
+		return found, &DamagedError{d.dir, pebbleDir + "/" + name, err.Error(), nil}
 	}
-	return d.checkLogs(path, names, oldest, logs)
+	// What is not known of an older store is as it was found.
+	found.manifest.sum = crc32.Checksum(data[:found.manifest.durable], castagnoli)
+	found.manifest.number = manifestNumber(name)
+	for _, n := range names {
+		found.next = max(found.next, numberOf(n)+1)
+	}
+	next, err := d.checkLogs(path, names, oldest, found.logs, f)
+	found.next = max(found.next, next)
+	return found, err
 }
 
 // currentManifest returns the name that the newest marker gives.
@@ -72,7 +88,7 @@ func manifestNumber(name string) uint64 {
 }
 
 // checkManifest returns the number of the oldest log that is in use.
-func checkManifest(data []byte, durable uint64) (oldestLog uint64, err error) {
+func checkManifest(data []byte, known witnessEntry) (oldestLog uint64, err error) {
 	var r record
 	end := walk(data, 0, manifestChunk, manifestHeaderBytes, func(_ int, c chunk) {
 		if r.add(c) {
@@ -81,8 +97,11 @@ func checkManifest(data []byte, durable uint64) (oldestLog uint64, err error) {
 			}
 		}
 	})
-	if uint64(end) < durable {
-		return 0, fmt.Errorf("it is broken at byte %d, and was durable up to byte %d", end, durable)
+	if uint64(end) < known.durable {
+		return 0, fmt.Errorf("it is broken at byte %d, and was durable up to byte %d", end, known.durable)
+	}
+	if known.owned && crc32.Checksum(data[:known.durable], castagnoli) != known.sum {
+		return 0, errors.New("it is not the one that was written")
 	}
 	return oldestLog, nil
 }
@@ -114,8 +133,8 @@ type logAt struct {
 }
 
 // checkLogs reads the logs that are in use, among which are those of the witnessed ones that are not older than
-// the oldest.
-func (d *DB) checkLogs(path string, names []string, oldest uint64, witnessed []witnessEntry) error {
+// the oldest. It returns a number above all of theirs.
+func (d *DB) checkLogs(path string, names []string, oldest uint64, witnessed []witnessEntry, f aeonFile) (next uint64, err error) {
 	var logs []logAt
 	add := func(dir string, names []string) {
 		for _, n := range names {
@@ -128,27 +147,33 @@ func (d *DB) checkLogs(path string, names []string, oldest uint64, witnessed []w
 	add("", names)
 	inDir, err := d.fs.List(d.fs.PathJoin(path, logDirName))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
+		return 0, err
 	}
 	add(logDirName+"/", inDir)
 	durable := make(map[uint64]uint64)
 	for _, e := range witnessed {
 		if e.number >= oldest && !slices.ContainsFunc(logs, func(l logAt) bool { return l.number == e.number }) {
-			return &DamagedError{d.dir, fmt.Sprintf("%s/%s/%06d%s", pebbleDir, logDirName, e.number, logSuffix), "it is missing", nil}
+			return 0, &DamagedError{d.dir, fmt.Sprintf("%s/%s/%06d%s", pebbleDir, logDirName, e.number, logSuffix), "it is missing", nil}
 		}
 		durable[e.number] = e.durable
+		next = max(next, e.number+1)
 	}
 	slices.SortFunc(logs, func(a, b logAt) int { return int(int64(a.number) - int64(b.number)) })
 	for i, l := range logs {
 		data, err := readFile(d.fs, d.fs.PathJoin(path, l.name))
 		if err != nil {
-			return err
+			return 0, err
 		}
-		if err := checkLog(data, uint32(l.number), durable[l.number], i < len(logs)-1); err != nil {
-			return &DamagedError{d.dir, pebbleDir + "/" + l.name, err.Error(), nil}
+		next = max(next, l.number+1)
+		err = checkLog(data, uint32(l.number), durable[l.number], i < len(logs)-1)
+		if err == nil {
+			err = checkOwner(data, uint32(l.number), idOf(f.store), l.number >= f.ownedFrom())
+		}
+		if err != nil {
+			return 0, &DamagedError{d.dir, pebbleDir + "/" + l.name, err.Error(), nil}
 		}
 	}
-	return nil
+	return next, nil
 }
 
 // checkLog returns an error unless the log is whole up to where it is known to have been
@@ -163,6 +188,22 @@ func checkLog(data []byte, number uint32, durable uint64, followed bool) error {
 	}
 	if followed && !complete {
 		return fmt.Errorf("it is broken at byte %d, and was complete when the next one was begun", end)
+	}
+	return nil
+}
+
+// checkOwner returns an error unless a log is a store's; if it must say so, each of its records does, and the first is looked at.
+func checkOwner(data []byte, number uint32, id storeID, must bool) error {
+	first, ok := logChunk(data[:min(len(data), blockBytes)], number)
+	if !ok {
+		return nil // there is none
+	}
+	s, ok := sealOf(first.payload)
+	switch owned := ok && s.owner != (storeID{}); {
+	case owned && s.owner != id:
+		return errors.New(ofAnother(s.owner))
+	case must && !owned:
+		return errors.New(unowned)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -16,17 +17,22 @@ import (
 
 // DB is a store.Engine.
 type DB struct {
-	db       *pebble.DB
-	fs       vfs.FS // what the directory is in
-	logs     *logFS // what pebble sees of it
-	dir      string
-	identity store.Identity
-	log      *slog.Logger
-	lock     io.Closer
-	group    group
-	readOnly bool
-	tune     func(*pebble.Options) // by tests; nil: as options says
+	db   *pebble.DB
+	fs   vfs.FS // what the directory is in
+	logs *logFS // what pebble sees of it
+	dir  string
+	id   storeID
+	// ownedFrom is the number from on which pebble's files say whose they are.
+	ownedFrom uint64
+	identity  store.Identity
+	log       *slog.Logger
+	lock      io.Closer
+	group     group
+	readOnly  bool
+	tune      func(*pebble.Options) // by tests; nil: as options says
 
+	opening atomic.Bool           // pebble is about to open, or to create, the store
+	fault   atomic.Pointer[error] // the first one of the file system
 	failure struct {
 		sync.Mutex
 		err  error
@@ -90,16 +96,19 @@ func (d *DB) stop(err error) error {
 	return err
 }
 
-// guard turns what pebble panics with into an error: it does so when a write has failed.
+// guard turns what pebble panics with into an error: it does so when a write has failed. Any other panic is a bug of
+// the engine's, and never taken for damage.
 func (d *DB) guard(err *error) {
 	switch r := recover().(type) {
 	case nil:
 	case fatalError:
 		*err = d.stop(r.error)
-	case error:
-		*err = d.stop(r)
 	default:
-		*err = d.stop(fmt.Errorf("pebble: %v", r))
+		cause, ok := r.(error)
+		if !ok || !ofSystem(cause) {
+			cause = &EngineError{d.dir, fmt.Errorf("pebble: %v", r)}
+		}
+		*err = d.stop(cause)
 	}
 }
 
@@ -140,7 +149,7 @@ func (d *DB) Sync() (err error) {
 	b := d.take()
 	if b == nil {
 		b = d.newGroup() // for the seal
-		d.logs.q.durable().sealGroup(b)
+		d.sealGroup(b)
 	}
 	queued := d.logs.q.expect(d.group.records + 1)
 	taken := make(chan error, 1)

@@ -57,15 +57,32 @@ func MakeOn(fs vfs.FS, dir string, o store.EngineOptions, fill func(*DB) error) 
 // WitnessBytes is the length of a whole WITNESS.
 const WitnessBytes = witnessBytes
 
-// OldWitness makes of a WITNESS what older versions wrote: it ends behind its last entry, and no entry says how long it is.
+// OldWitness makes of a WITNESS what older versions wrote: it ends behind its last entry, and no entry says how long it is, nor whose.
 func OldWitness(data []byte) []byte {
 	end := 0
 	for _, e := range witnessEntries(data) {
 		b := data[e.slot*witnessStride:][:witnessEntryBytes]
+		clear(b[witnessUnownedBytes:])
+		b = b[:witnessUnownedBytes]
 		binary.BigEndian.PutUint64(b, e.turn&^witnessWhole)
-		body := b[:witnessEntryBytes-4]
+		body := b[:len(b)-4]
 		binary.BigEndian.PutUint32(b[len(body):], crc32.Checksum(body, castagnoli))
-		end = e.slot*witnessStride + witnessEntryBytes
+		end = e.slot*witnessStride + len(b)
 	}
 	return data[:end]
+}
+
+// OldAeonFile is the AEON of a store of which WITNESS and logs do not say that they are its.
+func OldAeonFile(data []byte) []byte {
+	f, err := parseAeonFile(string(data))
+	if err != nil {
+		panic(err)
+	}
+	f.format, f.owned = aeonFormatUnowned, 0
+	return []byte(f.String())
+}
+
+// OpenReadOnlyFS is OpenReadOnly for a directory of fs.
+func OpenReadOnlyFS(fs vfs.FS, dir string, o store.EngineOptions) (*DB, error) {
+	return openReadOnlyFS(fs, dir, o)
 }

@@ -80,7 +80,7 @@ func (d *DB) take() *pebble.Batch {
 	if b != nil {
 		g.taken.rows, g.taken.changed = b.Reader(), g.changed
 		g.pending, g.changed = nil, keySet{}
-		d.logs.q.durable().sealGroup(b)
+		d.sealGroup(b)
 	}
 	return b
 }
@@ -185,5 +185,12 @@ func (d *DB) commitAlone(b *pebble.Batch) error {
 	if err := d.takeTurn(d.failed); err != nil {
 		return err
 	}
-	return d.commit(b, pebble.NoSync)
+	g := d.newGroup()
+	if err := g.Apply(b, nil); err != nil {
+		d.endTurn()
+		return d.fail(err)
+	}
+	b.Close() // fails only for one that is being applied
+	d.sealGroup(g)
+	return d.commit(g, pebble.NoSync)
 }

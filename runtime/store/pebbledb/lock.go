@@ -10,13 +10,16 @@ import (
 // lockDir takes the directory for this process, or, to look at it, with others who look.
 func lockDir(fs vfs.FS, dir string, look bool) (io.Closer, error) {
 	path := fs.PathJoin(dir, lockName)
-	if fs == vfs.Default {
+	if vfs.Root(fs) == vfs.Default {
 		if look {
 			return shareFile(dir, path)
 		}
 		return lockFile(dir, path)
 	}
 	l, err := fs.Lock(path)
+	if ofSystem(err) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", &InUseError{Dir: dir}, err)
 	}

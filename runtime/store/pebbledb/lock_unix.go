@@ -23,11 +23,13 @@ func lockFile(dir, path string) (io.Closer, error) {
 	if err := flock(f, syscall.LOCK_EX); err != nil {
 		return nil, refused(dir, f, err)
 	}
-	if !isAt(f, path) { // who had it has removed it, to put another directory there
-		f.Close()
-		return nil, &InUseError{Dir: dir}
+	there, err := isAt(f, path)
+	if err == nil && !there { // who had it has removed it, to put another directory there
+		err = &InUseError{Dir: dir}
 	}
-	err = f.Truncate(0)
+	if err == nil {
+		err = f.Truncate(0)
+	}
 	if err == nil {
 		_, err = fmt.Fprintf(f, "%d\n", os.Getpid())
 	}
@@ -39,13 +41,16 @@ func lockFile(dir, path string) (io.Closer, error) {
 }
 
 // isAt reports whether f is still the file at path.
-func isAt(f *os.File, path string) bool {
+func isAt(f *os.File, path string) (bool, error) {
 	there, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
 	if err != nil {
-		return false
+		return false, err
 	}
 	mine, err := f.Stat()
-	return err == nil && os.SameFile(mine, there)
+	return err == nil && os.SameFile(mine, there), err
 }
 
 // shareFile locks the file at path together with others who only look, and leaves it as it is: who looks may have
@@ -71,7 +76,7 @@ func shareFile(dir, path string) (io.Closer, error) {
 func refused(dir string, f *os.File, err error) error {
 	defer f.Close()
 	if !errors.Is(err, syscall.EWOULDBLOCK) {
-		return err
+		return &os.PathError{Op: "flock", Path: f.Name(), Err: err}
 	}
 	used := &InUseError{Dir: dir}
 	if syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB) != nil {

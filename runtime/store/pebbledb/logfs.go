@@ -2,9 +2,11 @@ package pebbledb
 
 import (
 	"errors"
+	"hash/crc32"
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -29,6 +31,9 @@ type logFS struct {
 	// fatal takes an error that pebble would panic with.
 	fatal func(error)
 	look  bool // nothing is to be changed
+	// table checks a table that is opened for the first time; tables are those that it has found good.
+	table  func(name string) error
+	tables sync.Map
 }
 
 const (
@@ -37,13 +42,14 @@ const (
 	manifestPrefix = "MANIFEST-"
 )
 
-func newLogFS(fs vfs.FS, pebbleDir string, fatal func(error)) *logFS {
-	w := &witness{fs: fs, path: fs.PathJoin(pebbleDir, witnessName)}
+func (d *DB) newLogFS(pebbleDir string) *logFS {
+	fs := d.fs
+	w := &witness{fs: fs, id: d.id, path: fs.PathJoin(pebbleDir, witnessName)}
 	zeros := make([]byte, fillLess)
-	if fs == vfs.Default {
+	if vfs.Root(fs) == vfs.Default {
 		zeros = make([]byte, fillBytes)
 	}
-	return &logFS{FS: fs, fatal: fatal, dir: fs.PathJoin(pebbleDir, logDirName), q: &logQueue{fs: fs, witness: w, zeros: zeros}, w: w}
+	return &logFS{FS: fs, fatal: d.fatal, table: d.checkTable, dir: fs.PathJoin(pebbleDir, logDirName), q: &logQueue{fs: fs, witness: w, zeros: zeros}, w: w}
 }
 
 func (fs *logFS) isLog(name string) bool {
@@ -97,7 +103,19 @@ func (fs *logFS) Open(name string, o ...vfs.OpenOption) (vfs.File, error) {
 			return nil, err
 		}
 	}
+	if _, known := fs.tables.Load(name); !known && strings.HasSuffix(name, tableSuffix) {
+		if err := fs.table(name); err != nil {
+			return nil, err
+		}
+		fs.tables.Store(name, nil)
+	}
 	return fs.FS.Open(name, o...)
+}
+
+// Remove implements vfs.FS.
+func (fs *logFS) Remove(name string) error {
+	fs.tables.Delete(name)
+	return fs.FS.Remove(name)
 }
 
 // OpenDir implements vfs.FS.
@@ -166,11 +184,13 @@ type manifestFile struct {
 	dir     string // "" when it is synced
 	number  uint64
 	written uint64
+	sum     uint32 // of what was written
 }
 
 func (f *manifestFile) Write(p []byte) (int, error) {
+	sum := crc32.Update(f.sum, castagnoli, p) // the file may change p
 	n, err := f.File.Write(p)
-	f.written += uint64(n)
+	f.written, f.sum = f.written+uint64(n), sum
 	return n, err
 }
 
@@ -193,7 +213,7 @@ func (f *manifestFile) sync(file func() error) error {
 		}
 		f.dir = ""
 	}
-	return f.fs.w.manifest(f.number, f.written)
+	return f.fs.w.manifest(f.number, f.written, f.sum)
 }
 
 // logFile is a log that pebble writes.

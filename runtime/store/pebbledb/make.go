@@ -12,18 +12,20 @@ import (
 
 // Make makes a store in a directory that is not there, or empty. It appears there with all that fill has written to it, and
 // no crash takes it away once Make has returned. If Make fails or is ended before, the directory is as it was
-// or not there; the error says so if it is there and may go.
+// or not there; the error says so if it is there and may go. What it leaves beside the directory when it is killed, Vacate removes: until the
+// directory is in its place, its lock is held.
 func Make(dir string, o store.EngineOptions, fill func(*DB) error) error {
 	return makeOn(vfs.Default, dir, o, fill)
 }
 
 func makeOn(fs vfs.FS, dir string, o store.EngineOptions, fill func(*DB) error) (err error) {
-	parent, staged := fs.PathDir(dir), dir+".restoring-"+store.NewStoreID()[:8]
+	fs = naming(fs, func(error) {})
+	parent, staged := fs.PathDir(dir), dir+stagedMark+store.NewStoreID()[:8]
 	if err := makeDir(fs, parent); err != nil {
-		return err
+		return describe(dir, err)
 	}
 	if err := fs.MkdirAll(staged, 0o700); err != nil {
-		return err
+		return describe(dir, err)
 	}
 	defer func() {
 		if err != nil {
@@ -34,17 +36,20 @@ func makeOn(fs vfs.FS, dir string, o store.EngineOptions, fill func(*DB) error) 
 	if err != nil {
 		return err
 	}
+	lock := d.lock
+	defer lock.Close()
+	d.lock = unlocked{}
 	if err := errors.Join(fill(d), d.Close()); err != nil {
 		return err
 	}
 	if err := fs.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
+		return describe(dir, err)
 	}
 	if err := fs.Rename(staged, dir); err != nil {
-		return err
+		return describe(dir, err)
 	}
 	if err := syncDir(fs, parent); err != nil {
-		return fmt.Errorf("%s is there, and a crash of the machine may take it away: %w", dir, err)
+		return fmt.Errorf("%s is there, and a crash of the machine may take it away: %w", dir, describe(dir, err))
 	}
 	return nil
 }

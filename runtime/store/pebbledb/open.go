@@ -38,7 +38,8 @@ func (d *DB) opened(o store.EngineOptions) (*DB, error) {
 }
 
 func newDB(fs vfs.FS, dir string, o store.EngineOptions) *DB {
-	d := &DB{fs: fs, dir: dir, log: o.Log, failed: make(chan struct{}), stuck: make(chan struct{})}
+	d := &DB{dir: dir, log: o.Log, failed: make(chan struct{}), stuck: make(chan struct{})}
+	d.fs = naming(fs, func(err error) { d.fault.CompareAndSwap(nil, &err) })
 	d.group.turn = make(chan struct{}, 1)
 	if d.log == nil {
 		d.log = slog.Default()
@@ -72,7 +73,27 @@ func (d *DB) open(o store.EngineOptions) error {
 		}
 	}
 	d.identity = store.Identity{Store: f.store, Program: f.program, Place: d.dir}
-	return d.openPebble(o)
+	found, err := d.openPebble(f, o)
+	if err == nil && f.format == aeonFormatUnowned {
+		if err = d.adopt(f, found); err != nil {
+			d.closePebble(d.db) // the error that counts is the first
+		}
+	}
+	return err
+}
+
+// adopt gives what an older version has made the mark of the store, after which files that do not have it are damage.
+func (d *DB) adopt(f aeonFile, found checked) error {
+	for _, l := range found.logs {
+		if err := d.logs.w.log(l.number, l.durable, true); err != nil {
+			return err
+		}
+	}
+	if err := d.logs.w.adopt(found.manifest); err != nil {
+		return err
+	}
+	f.format, f.owned = aeonFormat, found.next
+	return f.write(d.fs, d.dir)
 }
 
 // inspect returns what the directory says of itself, the zero aeonFile if there is nothing
@@ -89,8 +110,12 @@ func (d *DB) inspect(program string) (aeonFile, error) {
 		return aeonFile{}, err
 	}
 	if !slices.Contains(names, aeonName) {
-		if _, err := d.fs.Stat(d.fs.PathJoin(d.dir, pebbleDir, witnessName)); err == nil {
+		_, err := d.fs.Stat(d.fs.PathJoin(d.dir, pebbleDir, witnessName))
+		if err == nil {
 			return aeonFile{}, &DamagedError{d.dir, aeonName, "it is missing", nil} // a store has been here
+		}
+		if isFault(err) && !errors.Is(err, syscall.ENOTDIR) {
+			return aeonFile{}, err
 		}
 		if n := foreign(names); n != "" {
 			return aeonFile{}, &ForeignError{d.dir, n}
@@ -162,7 +187,7 @@ func fileAbove(fs vfs.FS, path string) string {
 // create makes the store. A crash leaves a directory that says that it is being created, and
 // the next open begins again: nothing of value is in it yet.
 func (d *DB) create(f aeonFile, o store.EngineOptions) (aeonFile, error) {
-	if f.store == "" {
+	if f.store == "" || f.format < aeonFormat {
 		f = aeonFile{format: aeonFormat, program: o.Program, store: store.NewStoreID()}
 		if err := f.write(d.fs, d.dir); err != nil {
 			return f, err
@@ -175,6 +200,7 @@ func (d *DB) create(f aeonFile, o store.EngineOptions) (aeonFile, error) {
 	if err := makeDir(d.fs, path); err != nil {
 		return f, err
 	}
+	d.id = idOf(f.store)
 	// Pebble keeps the log format of an older version until it is opened again.
 	if err := d.createPebble(path, o); err != nil {
 		return f, err
@@ -184,7 +210,8 @@ func (d *DB) create(f aeonFile, o store.EngineOptions) (aeonFile, error) {
 }
 
 func (d *DB) createPebble(path string, o store.EngineOptions) error {
-	d.logs = newLogFS(d.fs, path, d.fatal)
+	d.logs = d.newLogFS(path)
+	d.opening.Store(true)
 	options := d.options(o)
 	options.ErrorIfExists = true
 	db, err := d.pebbleOpen(path, options)
@@ -198,27 +225,31 @@ func (d *DB) createPebble(path string, o store.EngineOptions) error {
 	return d.logs.close()
 }
 
-func (d *DB) openPebble(o store.EngineOptions) error {
+func (d *DB) openPebble(f aeonFile, o store.EngineOptions) (checked, error) {
 	path := d.fs.PathJoin(d.dir, pebbleDir)
-	if err := d.check(path); err != nil {
-		return err
+	found, err := d.check(path, f)
+	if err != nil {
+		return found, err
 	}
-	d.logs = newLogFS(d.fs, path, d.fatal)
+	d.id, d.ownedFrom = idOf(f.store), f.ownedFrom()
+	d.logs = d.newLogFS(path)
 	d.logs.look = d.readOnly
+	d.opening.Store(true)
 	options := d.options(o)
 	options.ErrorIfNotExists = true
 	options.ReadOnly = d.readOnly
 	db, err := d.pebbleOpen(path, options)
 	if err == nil {
 		d.db = db
-		return nil
+		d.opening.Store(false)
+		return found, nil
 	}
 	d.logs.w.close() // the error that counts is the first
-	if !ofSystem(err) && !errors.Is(err, store.ErrCorrupt) {
-		// The disk has answered: what pebble does not like is what is there.
-		return &DamagedError{d.dir, pebbleDir, whyFiles, err}
+	if !ofSystem(err) && !errors.Is(err, store.ErrCorrupt) && !errors.As(err, new(*EngineError)) {
+		// The disk has answered, and pebble too: what it does not like is what is there.
+		return found, &DamagedError{d.dir, pebbleDir, whyFiles, err}
 	}
-	return err
+	return found, err
 }
 
 // pebbleOpen opens pebble, whose panics become errors. A failure of one of its goroutines ends

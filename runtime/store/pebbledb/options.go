@@ -31,11 +31,12 @@ const (
 // options returns what pebble is opened with. The newest format is what tells a damaged log
 // from one that a crash has cut short.
 func (d *DB) options(o store.EngineOptions) *pebble.Options {
+	fs := d.forPebble(d.logs)
 	p := &pebble.Options{
-		FS:                          d.logs,
+		FS:                          fs,
 		Comparer:                    d.group.comparer(),
-		WALDir:                      pebble.MakeStoreRelativePath(d.logs, logDirName),
-		WALRecoveryDirs:             []wal.Dir{{FS: d.logs, Dirname: pebble.MakeStoreRelativePath(d.logs, "")}}, // where a checkpoint has its logs
+		WALDir:                      pebble.MakeStoreRelativePath(fs, logDirName),
+		WALRecoveryDirs:             []wal.Dir{{FS: fs, Dirname: pebble.MakeStoreRelativePath(fs, "")}}, // where a checkpoint has its logs
 		FormatMajorVersion:          pebble.FormatNewest,
 		MemTableSize:                memTableBytes,
 		MemTableStopWritesThreshold: memTablesMax,
@@ -47,9 +48,14 @@ func (d *DB) options(o store.EngineOptions) *pebble.Options {
 		MaxOpenFiles:                1000,
 		CompactionConcurrencyRange:  func() (int, int) { return 1, max(1, min(3, runtime.GOMAXPROCS(0)/2)) },
 		Logger:                      logger{d},
+		BlockPropertyCollectors:     []func() pebble.BlockPropertyCollector{func() pebble.BlockPropertyCollector { return tableOwner{d.id} }},
 		EventListener: &pebble.EventListener{
 			BackgroundError: func(err error) { d.fail(err) },
 			DataCorruption: func(i pebble.DataCorruptionInfo) {
+				if ofSystem(i.Details) { // pebble takes what cannot be read for damaged
+					d.fail(i.Details)
+					return
+				}
 				file := strings.TrimPrefix(i.Path, d.fs.PathJoin(d.dir, "")+"/")
 				d.fail(&DamagedError{d.dir, file, whyBytes, i.Details})
 			},
@@ -94,11 +100,11 @@ func (l logger) Fatalf(format string, args ...any) {
 	l.d.fatal(err)
 }
 
-// fatal does not return to pebble. Called below a method of DB, it unwinds to it; in a goroutine
-// of pebble's own, which must not go on, that stops for ever, with the locks it holds: the
+// fatal does not return to pebble. Called below a method of DB, it unwinds to it; while pebble opens the store (see
+// forPebble), and in a goroutine of pebble's own, which must not go on, that stops for ever, with the locks it holds: the
 // process is about to end.
 func (d *DB) fatal(err error) {
-	if belowDB() {
+	if !d.opening.Load() && belowDB() {
 		panic(fatalError{err})
 	}
 	d.stop(err)

@@ -17,7 +17,7 @@ func OpenReadOnly(dir string, o store.EngineOptions) (*DB, error) {
 // Identify returns whose data is in a directory, whether a process uses it or not. The errors are those
 // of OpenReadOnly.
 func Identify(dir string) (store.Identity, error) {
-	d := &DB{fs: vfs.Default, dir: dir}
+	d := newDB(vfs.Default, dir, store.EngineOptions{})
 	f, err := d.present("")
 	if err != nil {
 		return store.Identity{}, d.describe(err)
@@ -46,5 +46,6 @@ func (d *DB) openReadOnly(o store.EngineOptions) error {
 		return err
 	}
 	d.identity = store.Identity{Store: f.store, Program: f.program, Place: d.dir}
-	return d.openPebble(o)
+	_, err = d.openPebble(f, o)
+	return err
 }

@@ -149,6 +149,46 @@ func (e *DiskError) Error() string {
 // Unwrap returns the system's error.
 func (e *DiskError) Unwrap() error { return e.Cause }
 
+// LimitError says that the system lets the process do no more: open another file, or make one larger.
+type LimitError struct {
+	Dir   string
+	Cause error
+}
+
+// Error implements error.
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("%s cannot be used: %v; %s", e.Dir, e.Cause, limitRemedy(e.Cause))
+}
+
+// Unwrap returns the system's error.
+func (e *LimitError) Unwrap() error { return e.Cause }
+
+// limits are the numbers of errors that are not those of a disk, and what to do.
+var limits = []struct {
+	errno  syscall.Errno
+	remedy string
+}{
+	{syscall.EMFILE, "let the process have more files open (ulimit -n, or LimitNOFILE of systemd) and start again"},
+	{syscall.ENFILE, "close files of other processes, or let the system have more open, and start again"},
+	{syscall.EFBIG, "let the process make larger files (ulimit -f), or name a directory on a file system that has them, and start again"},
+	{syscall.ENOMEM, "give the process or the machine more memory and start again"},
+	{syscall.ENAMETOOLONG, "name a directory with a shorter path"},
+	{syscall.ELOOP, "name a directory whose links lead somewhere"},
+	{syscall.ENOTSUP, "name a directory on a local file system"},
+	{syscall.ENOSYS, "name a directory on a local file system"},
+	{syscall.ENOLCK, "name a directory on a local file system"},
+}
+
+// limitRemedy returns what to do about an error that is one of limits, "" for any other.
+func limitRemedy(err error) string {
+	for _, l := range limits {
+		if errors.Is(err, l.errno) {
+			return l.remedy
+		}
+	}
+	return ""
+}
+
 // EngineError is a failure of the engine that no error of the system explains.
 type EngineError struct {
 	Dir   string
@@ -163,11 +203,22 @@ func (e *EngineError) Error() string {
 // Unwrap returns the engine's error.
 func (e *EngineError) Unwrap() error { return e.Cause }
 
-// describe words an error of pebble or the system for a person.
-func (d *DB) describe(err error) error { return describe(d.dir, err) }
+// describe words an error of pebble or the system for a person. What the system has reported first explains what pebble does not,
+// and, while it opens the store, what it takes for damage.
+func (d *DB) describe(err error) error {
+	told := describe(d.dir, err)
+	fault := d.fault.Load()
+	if fault != nil && (errors.As(told, new(*EngineError)) || d.opening.Load() && errors.Is(told, store.ErrCorrupt)) {
+		return describe(d.dir, *fault)
+	}
+	return told
+}
 
 func describe(dir string, err error) error {
-	for _, known := range []any{new(*DamagedError), new(*AccessError), new(*NoSpaceError), new(*DiskError), new(*EngineError), new(*InUseError), new(*ForeignError), new(*MissingError),
+	if bad := new(DamagedError); errors.As(err, &bad) {
+		return bad // without what pebble has said around it
+	}
+	for _, known := range []any{new(*AccessError), new(*NoSpaceError), new(*DiskError), new(*LimitError), new(*EngineError), new(*InUseError), new(*ForeignError), new(*MissingError),
 		new(*NotDirectoryError), new(*store.OtherProgramError), new(*store.NewerFormatError)} {
 		if errors.As(err, known) {
 			return err
@@ -178,10 +229,12 @@ func describe(dir string, err error) error {
 		return &NoSpaceError{dir, err}
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EROFS):
 		return &AccessError{dir, err}
+	case limitRemedy(err) != "":
+		return &LimitError{dir, err}
+	case ofSystem(err): // before damage: pebble takes what cannot be read for it
+		return &DiskError{dir, err}
 	case pebble.IsCorruptionError(err):
 		return &DamagedError{dir, pebbleDir, whyFiles, err}
-	case ofSystem(err):
-		return &DiskError{dir, err}
 	}
 	return &EngineError{dir, err}
 }

@@ -97,7 +97,7 @@ func TestRefusals(t *testing.T) {
 			closedStore(t, dir)
 			write(t, filepath.Join(dir, "AEON"), pebbledb.NewerAeonFile())
 		}, new(*store.NewerFormatError),
-			"DIR was written by a newer version of aeon (format 2, this one knows up to 1); run the program as built by that version or a later one"},
+			"DIR was written by a newer version of aeon (format 3, this one knows up to 2); run the program as built by that version or a later one"},
 		{"damaged AEON", func(t *testing.T, dir string) {
 			closedStore(t, dir)
 			write(t, filepath.Join(dir, "AEON"), "aeon data 1\nprogram \"bank\"\nsum 00000000\n")

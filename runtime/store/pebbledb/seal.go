@@ -2,18 +2,21 @@ package pebbledb
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// A seal is what a group in the log begins with: up to where the log was durable before. Anything
+// A seal is what each record of a log begins with: whose log it is, and up to where it was durable before. Anything
 // invalid in front of a place that a seal names is damage, and not the end of a log which a crash
 // has cut short. (Pebble's own chunks carry such an offset, which leaves out what was
-// written in full blocks, and its reader looks for them in later blocks only.)
+// written in full blocks, and its reader looks for them in later blocks only.) A log of another store in its place is damage, too: older
+// versions have written seals that do not say whose they are, and none in front of large batches.
 const sealMagic = "aeon seal "
 
 const (
-	sealBytes = len(sealMagic) + 4 + 8
+	sealBytesUnowned = len(sealMagic) + 4 + 8
+	sealBytes        = sealBytesUnowned + len(storeID{})
 
 	// A batch begins with its sequence number (8 bytes) and the number of its rows (4); data for the log with its
 	// kind and its length.
@@ -22,27 +25,44 @@ const (
 	sealAt           = batchHeaderBytes + 2
 )
 
-func (m mark) seal() []byte {
+// storeID is the id of a store as its files contain it.
+type storeID [16]byte
+
+// idOf returns the id that is written in hexadecimal digits.
+func idOf(store string) (id storeID) {
+	hex.Decode(id[:], []byte(store)[:min(len(store), 2*len(id))]) // what are no digits is of no store that NewStoreID has named
+	return id
+}
+
+// seal is what a record begins with.
+type seal struct {
+	mark
+	owner storeID // zero: it does not say
+}
+
+func (s seal) bytes() []byte {
 	b := append(make([]byte, 0, sealBytes), sealMagic...)
-	b = binary.BigEndian.AppendUint32(b, m.log)
-	return binary.BigEndian.AppendUint64(b, m.offset)
+	b = binary.BigEndian.AppendUint32(b, s.log)
+	b = binary.BigEndian.AppendUint64(b, s.offset)
+	return append(b, s.owner[:]...)
 }
 
 // sealGroup puts the seal where newGroup has left room for it.
-func (m mark) sealGroup(b *pebble.Batch) { copy(b.Repr()[sealAt:], m.seal()) }
-
-// sealOf returns the seal that a record begins with.
-func sealOf(record []byte) (mark, bool) {
-	if len(record) < sealAt+sealBytes || record[batchHeaderBytes] != kindLogData || record[batchHeaderBytes+1] != byte(sealBytes) {
-		return mark{}, false
-	}
-	return parseSeal(record[sealAt : sealAt+sealBytes])
+func (d *DB) sealGroup(b *pebble.Batch) {
+	copy(b.Repr()[sealAt:], seal{d.logs.q.durable(), d.id}.bytes())
 }
 
-func parseSeal(b []byte) (m mark, ok bool) {
-	if string(b[:len(sealMagic)]) != sealMagic {
-		return mark{}, false
+// sealOf returns the seal that a record begins with.
+func sealOf(record []byte) (s seal, ok bool) {
+	if len(record) < sealAt || record[batchHeaderBytes] != kindLogData {
+		return s, false
 	}
-	b = b[len(sealMagic):]
-	return mark{binary.BigEndian.Uint32(b), binary.BigEndian.Uint64(b[4:])}, true
+	size := int(record[batchHeaderBytes+1])
+	if size != sealBytes && size != sealBytesUnowned || len(record) < sealAt+size || string(record[sealAt:sealAt+len(sealMagic)]) != sealMagic {
+		return s, false
+	}
+	b := record[sealAt+len(sealMagic) : sealAt+size]
+	s.mark = mark{binary.BigEndian.Uint32(b), binary.BigEndian.Uint64(b[4:])}
+	copy(s.owner[:], b[4+8:])
+	return s, true
 }

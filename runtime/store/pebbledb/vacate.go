@@ -3,32 +3,77 @@ package pebbledb
 import (
 	"errors"
 	"os"
+	"regexp"
+	"slices"
+	"strings"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Vacate empties a directory in which there is nothing but what a process has left that could not make a store there, for a
-// full disk perhaps. Any other stays as it is. The errors are *InUseError, and those of the system.
-func Vacate(dir string) error {
-	d := &DB{fs: vfs.Default, dir: dir}
-	names, err := d.fs.List(dir)
-	if err != nil || len(names) == 0 || !d.vacant() {
-		return nil // there is nothing to remove, or who uses the directory says what the matter is
+// Vacate removes what processes have left that could not make a store in a directory, on a full disk perhaps: what is in the
+// directory, which stays, unless there is anything else in it; and directories beside it in which Make was killed. It
+// returns the paths of these. The errors are *InUseError if a process is about to make a store, and those of the system.
+func Vacate(dir string) (killed []string, err error) { return vacateOn(vfs.Default, dir) }
+
+func vacateOn(fs vfs.FS, dir string) (killed []string, err error) {
+	d := newDB(fs, dir, store.EngineOptions{})
+	siblings, err := d.fs.List(fs.PathDir(dir))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
 	}
-	lock, err := lockDir(d.fs, dir, false)
 	if err != nil {
-		return d.describe(err)
+		return nil, d.describe(err)
 	}
-	defer lock.Close()
-	if !d.vacant() {
-		return nil // somebody has made one meanwhile
-	}
-	for _, name := range []string{pebbleDir, aeonTemp, aeonName, lockName} {
-		if err := d.fs.RemoveAll(d.fs.PathJoin(dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return d.describe(err)
+	for _, name := range siblings {
+		id, ok := strings.CutPrefix(name, fs.PathBase(dir)+stagedMark)
+		if !ok || !stagedID.MatchString(id) {
+			continue
+		}
+		staged := newDB(fs, fs.PathJoin(fs.PathDir(dir), name), store.EngineOptions{})
+		emptied, err := staged.empty(func(names []string) bool { return !slices.ContainsFunc(names, notOurs) })
+		if err == nil && emptied {
+			err = staged.fs.Remove(staged.dir)
+			killed = append(killed, staged.dir)
+		}
+		if err != nil {
+			return killed, staged.describe(err)
 		}
 	}
-	return nil
+	_, err = d.empty(func(names []string) bool { return len(names) > 0 && d.vacant() })
+	if err != nil {
+		err = d.describe(err)
+	}
+	return killed, err
+}
+
+// notOurs reports whether no store has such a file.
+func notOurs(name string) bool { return !slices.Contains(storeNames, name) }
+
+// storeNames are those in a data directory, in the order in which they are removed.
+var storeNames = []string{pebbleDir, aeonTemp, aeonName, lockName}
+
+// empty removes everything from a directory if it may, judging by the names in it, before and once it is locked.
+func (d *DB) empty(may func(names []string) bool) (emptied bool, err error) {
+	names, err := d.fs.List(d.dir)
+	if err != nil || !may(names) {
+		return false, nil // there is nothing to remove, or who uses the directory says what the matter is
+	}
+	lock, err := lockDir(d.fs, d.dir, false)
+	if err != nil {
+		return false, err
+	}
+	defer lock.Close()
+	if names, err = d.fs.List(d.dir); err != nil || !may(names) {
+		return false, err // somebody has made one meanwhile
+	}
+	for _, name := range storeNames {
+		if err := d.fs.RemoveAll(d.fs.PathJoin(d.dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // vacant reports whether a store may be made in the directory, for there is none in it, nor anything else.
@@ -36,3 +81,8 @@ func (d *DB) vacant() bool {
 	f, err := d.inspect("")
 	return err == nil && !f.ready
 }
+
+// stagedMark stands behind the name of a directory, and in front of a stagedID, in that of the directory which Make fills.
+const stagedMark = ".restoring-"
+
+var stagedID = regexp.MustCompile(`^[0-9a-f]{8}$`)

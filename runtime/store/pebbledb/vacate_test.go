@@ -32,7 +32,7 @@ func TestVacateRemovesWhatIsOfNoValue(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := Vacate(dir); err != nil {
+		if _, err := Vacate(dir); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if left, err := os.ReadDir(dir); len(left) != c.left || err != nil {
@@ -46,7 +46,7 @@ func TestVacateRemovesWhatIsOfNoValue(t *testing.T) {
 	}
 	defer lock.Close()
 	var inUse *InUseError
-	if err := Vacate(dir); !errors.As(err, &inUse) {
+	if _, err := Vacate(dir); !errors.As(err, &inUse) {
 		t.Errorf("while somebody makes a store: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, lockName)); err != nil {

@@ -21,21 +21,26 @@ import (
 // manifest has in use, and that is not there, or ends before, was removed or emptied. Nothing else tells, as the numbers of logs have gaps.
 //
 // A store has a witness before its directory says that it is ready, and at most one entry is being written when a process
-// ends: without an entry of a manifest the witness itself is damaged. It has its whole length before an entry says so (witnessWhole),
+// ends: without an entry of a manifest the witness itself is damaged. Each entry says whose it is, and that of a manifest has the sum of
+// what it has said up to there: files of another store are damage. It has its whole length before an entry says so (witnessWhole),
 // and a crash shortens no file that was synced: one that is shorter then was cut, whichever entries are lost.
 const witnessName = "WITNESS"
 
 const (
-	witnessEntryBytes = 8 + 8 + 8 + 4
+	// An entry is its turn, the number of the file, and up to where that is durable (8 bytes each); the sum of a manifest up to
+	// there (4), the id of the store (16), and a checksum (4). Older versions have written neither sum nor id.
+	witnessEntryBytes   = 8 + 8 + 8 + 4 + len(storeID{}) + 4
+	witnessUnownedBytes = 8 + 8 + 8 + 4
 	// witnessStride keeps the entries in different sectors.
 	witnessStride = 4096
 
 	manifestSlots = 2
 	// logSlots is well above the number of logs in use: one for each memtable, the first ones of which are small.
-	logSlots = 32
+	logSlots = 31
 
-	// witnessBytes is up to the end of the last entry. Were it to become more, entries would need another mark than witnessWhole.
-	witnessBytes = (manifestSlots+logSlots-1)*witnessStride + witnessEntryBytes
+	// witnessBytes is up to the end of the last entry, which was that of one more log in older versions. Were it to become more, entries
+	// would need another mark than witnessWhole.
+	witnessBytes = (manifestSlots+logSlots)*witnessStride + witnessUnownedBytes
 	// witnessWhole is set in the turn of each entry since the file has its whole length, which older versions have not given
 	// it. They keep the mark, as they count on from the largest turn.
 	witnessWhole = 1 << 63
@@ -46,25 +51,42 @@ type witness struct {
 	sync.Mutex
 	fs   vfs.FS
 	path string
+	id   storeID // whose it is
 	turn uint64
 	last int              // the entry of a manifest that is the newer one
 	logs [logSlots]uint64 // which log has which entry; 0: none
 	file vfs.File
+
+	named bool // a manifest was noted since the file was opened
 }
 
-// manifest notes up to where a manifest is durable.
-func (w *witness) manifest(number, durable uint64) error {
+// manifest notes up to where a manifest is durable, and its sum up to there.
+func (w *witness) manifest(number, durable uint64, sum uint32) error {
 	w.Lock()
 	defer w.Unlock()
+	return w.noteManifest(number, durable, sum)
+}
+
+func (w *witness) noteManifest(number, durable uint64, sum uint32) error {
 	if err := w.open(); err != nil {
 		return err
 	}
 	slot := (w.last + 1) % manifestSlots
-	if err := w.write(slot, number, durable); err != nil {
+	if err := w.write(slot, number, durable, sum); err != nil {
 		return err
 	}
-	w.last = slot
+	w.last, w.named = slot, true
 	return nil
+}
+
+// adopt notes the manifest of a store of an older version, unless there is a newer one by now.
+func (w *witness) adopt(manifest witnessEntry) error {
+	w.Lock()
+	defer w.Unlock()
+	if w.named {
+		return nil
+	}
+	return w.noteManifest(manifest.number, manifest.durable, manifest.sum)
 }
 
 // log notes up to where a log is durable, if that was not noted yet, or again. The entry of the oldest log makes room for it.
@@ -81,18 +103,20 @@ func (w *witness) log(number, durable uint64, again bool) error {
 	if slot < 0 {
 		slot = slices.Index(w.logs[:], slices.Min(w.logs[:]))
 	}
-	if err := w.write(manifestSlots+slot, number, durable); err != nil {
+	if err := w.write(manifestSlots+slot, number, durable, 0); err != nil {
 		return err
 	}
 	w.logs[slot] = number
 	return nil
 }
 
-func (w *witness) write(slot int, number, durable uint64) error {
+func (w *witness) write(slot int, number, durable uint64, sum uint32) error {
 	w.turn++
 	b := binary.BigEndian.AppendUint64(nil, w.turn)
 	b = binary.BigEndian.AppendUint64(b, number)
 	b = binary.BigEndian.AppendUint64(b, durable)
+	b = binary.BigEndian.AppendUint32(b, sum)
+	b = append(b, w.id[:]...)
 	b = binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
 	if _, err := w.file.WriteAt(b, int64(slot)*witnessStride); err != nil {
 		return err
@@ -107,6 +131,9 @@ func (w *witness) open() (err error) {
 	}
 	dir := w.fs.PathDir(w.path)
 	_, missing := w.fs.Stat(w.path)
+	if isFault(missing) {
+		return missing
+	}
 	f, err := w.fs.OpenReadWrite(w.path, vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return err
@@ -161,35 +188,59 @@ func (w *witness) close() error {
 type witnessEntry struct {
 	slot                  int
 	turn, number, durable uint64
+
+	owned bool // what follows is there
+	sum   uint32
+	owner storeID
 }
 
 func witnessEntries(data []byte) (list []witnessEntry) {
-	for slot := 0; slot*witnessStride+witnessEntryBytes <= len(data); slot++ {
-		b := data[slot*witnessStride:][:witnessEntryBytes]
-		body := b[:witnessEntryBytes-4]
-		if crc32.Checksum(body, castagnoli) == binary.BigEndian.Uint32(b[len(body):]) {
-			list = append(list, witnessEntry{slot, binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:]), binary.BigEndian.Uint64(b[16:])})
+	for slot := 0; slot*witnessStride < len(data); slot++ {
+		b := data[slot*witnessStride:]
+		owned := hasSum(b, witnessEntryBytes)
+		if !owned && !hasSum(b, witnessUnownedBytes) {
+			continue
 		}
+		e := witnessEntry{slot: slot, turn: binary.BigEndian.Uint64(b), number: binary.BigEndian.Uint64(b[8:]), durable: binary.BigEndian.Uint64(b[16:])}
+		if owned {
+			e.owned, e.sum = true, binary.BigEndian.Uint32(b[24:])
+			copy(e.owner[:], b[28:])
+		}
+		list = append(list, e)
 	}
 	return list
 }
 
-// witnessed returns up to where a manifest is known to have been durable, and the same of logs. Older versions have
-// noted 0 for these.
-func witnessed(data []byte, manifest uint64) (durable uint64, logs []witnessEntry, err error) {
+// hasSum reports whether b begins with so many bytes, of which the last are the checksum of those before.
+func hasSum(b []byte, size int) bool {
+	return len(b) >= size && crc32.Checksum(b[:size-4], castagnoli) == binary.BigEndian.Uint32(b[size-4:])
+}
+
+// witnessed returns what is known of a manifest, and of logs. Older versions have noted 0 for the end of these.
+// Of a store that has an id in each entry, those without are of logs that are not in use any more, or of another store.
+func witnessed(data []byte, manifest uint64, f aeonFile) (current witnessEntry, logs []witnessEntry, err error) {
 	err = errors.New("it says nothing of any manifest")
 	for _, e := range witnessEntries(data) {
-		if e.turn&witnessWhole != 0 && len(data) < witnessBytes {
-			return 0, nil, fmt.Errorf("it was cut at byte %d, and had %d", len(data), witnessBytes)
-		}
-		if e.slot >= manifestSlots {
+		switch {
+		case e.owned && e.owner != idOf(f.store):
+			return current, nil, errors.New(ofAnother(e.owner))
+		case e.turn&witnessWhole != 0 && len(data) < witnessBytes:
+			return current, nil, fmt.Errorf("it was cut at byte %d, and had %d", len(data), witnessBytes)
+		case !e.owned && f.format > aeonFormatUnowned:
+		case e.slot >= manifestSlots:
 			logs = append(logs, e)
-			continue
-		}
-		err = nil
-		if e.number == manifest {
-			durable = max(durable, e.durable)
+		default:
+			err = nil
+			if e.number == manifest && e.durable >= current.durable {
+				current = e
+			}
 		}
 	}
-	return durable, logs, err
+	return current, logs, err
 }
+
+// unowned is what is wrong with a file that should say whose it is.
+const unowned = "it does not say whose it is"
+
+// ofAnother says whose a file is.
+func ofAnother(owner storeID) string { return fmt.Sprintf("it is that of store %x", owner) }

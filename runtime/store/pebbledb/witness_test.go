@@ -122,7 +122,7 @@ func TestOldWitness(t *testing.T) {
 			if len(old) >= pebbledb.WitnessBytes {
 				t.Fatalf("it has %d bytes", len(old))
 			}
-			image := replaced(t, fs, witnessPath, old)
+			image := replaced(t, replaced(t, fs, witnessPath, old), dataDir+"/AEON", pebbledb.OldAeonFile(contentOf(t, fs, dataDir+"/AEON")))
 			everythingIsThere(t, "old", image)
 			data := contentOf(t, image, witnessPath)
 			everythingIsThere(t, "again", replaced(t, image, witnessPath, data))

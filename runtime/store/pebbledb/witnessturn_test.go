@@ -18,7 +18,7 @@ func TestTornWitnessEntryLeavesTheOneBefore(t *testing.T) {
 			err = w.log(100*n+log, 1, false)
 		}
 		if err == nil {
-			err = w.manifest(number, n)
+			err = w.manifest(number, n, 0)
 		}
 		if n%5 == 0 && err == nil {
 			err = w.close()
@@ -36,8 +36,8 @@ func TestTornWitnessEntryLeavesTheOneBefore(t *testing.T) {
 				data[e.slot*witnessStride]++ // torn
 			}
 		}
-		if durable, _, err := witnessed(data, number); n > 1 && (durable != n-1 || err != nil) {
-			t.Errorf("without what was noted as number %d, %d is known, %v", n, durable, err)
+		if found, _, err := witnessed(data, number, aeonFile{}); n > 1 && (found.durable != n-1 || err != nil) {
+			t.Errorf("without what was noted as number %d, %d is known, %v", n, found.durable, err)
 		}
 	}
 	if err := w.close(); err != nil {
