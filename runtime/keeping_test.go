@@ -202,7 +202,7 @@ func TestFlagsOfTheStore(t *testing.T) {
 		"--data d --snapshots s --snapshot-actor Cell/x --snapshot-once all": "leave out --snapshot-actor",
 		"--dta d": "demo: unknown flag --dta, did you mean --data?\n\tusage: demo [flags]\n\t--help lists the flags\n",
 	} {
-		if code, _, err := (&disk{}).run(t, func(*Client) { t.Error("main has run") }, strings.Fields(args)...); code != 2 || !strings.Contains(err, want) {
+		if code, _, err := (&disk{}).run(t, func(*Client) { t.Error("main has run") }, strings.Fields(args)...); code != exitUsage || !strings.Contains(err, want) {
 			t.Errorf("%s: code %d, stderr %q", args, code, err)
 		}
 	}
@@ -212,7 +212,7 @@ func TestFlagsOfTheStore(t *testing.T) {
 	// A program without the store says so, whatever the way in which the flag is written.
 	for _, args := range []string{"--data d", "-data=d", "--durability=sync", "--memory 1GB", "--serve", "--create"} {
 		code, _, err := runAsMain(t, func(*Client) { t.Error("main has run") }, strings.Fields(args)...)
-		if code != 2 || !strings.Contains(err, "compiled to keep its state in memory only") {
+		if code != exitUsage || !strings.Contains(err, "compiled to keep its state in memory only") {
 			t.Errorf("%s: code %d, stderr %q", args, code, err)
 		}
 	}

@@ -19,11 +19,11 @@ import (
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
-// The exit codes of a program; after a signal it is 128 and its number.
+// The exit codes of a program; after a signal it is 128 and its number, and Go's own are store's.
 const (
 	exitClean   = 0
 	exitFailed  = 1
-	exitUsage   = 2
+	exitUsage   = store.ExitUsage  // nothing has been done
 	exitRefused = 3                // the data directory or the file of the trace cannot be used; nothing has been done
 	exitStore   = store.ExitFailed // the store has failed; what was not answered is unknown
 	signalBase  = 128

@@ -62,11 +62,11 @@ func TestMainSummarises(t *testing.T) {
 func TestMainRefusesWhatItDoesNotKnow(t *testing.T) {
 	ran := false
 	for _, args := range [][]string{{"-nosuch"}, {"file"}} {
-		if code, _, err := runAsMain(t, func(*Client) { ran = true }, args...); code != 2 || err == "" || ran {
+		if code, _, err := runAsMain(t, func(*Client) { ran = true }, args...); code != exitUsage || err == "" || ran {
 			t.Errorf("%v: code %d, stderr %q, ran %v", args, code, err, ran)
 		}
 	}
-	if code, _, err := runAsMain(t, nil); code != 2 || !strings.Contains(err, "no main function") {
+	if code, _, err := runAsMain(t, nil); code != exitUsage || !strings.Contains(err, "no main function") {
 		t.Errorf("without main: code %d, stderr %q", code, err)
 	}
 }

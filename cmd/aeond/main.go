@@ -2,7 +2,10 @@
 // directories in which they keep it. `aeond help` tells how.
 package main
 
-import "github.com/aeon-lang/aeon/internal/cli"
+import (
+	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
 
 func main() { tool().Main() }
 
@@ -13,14 +16,16 @@ func tool() *cli.Tool {
 		Usage:    "COMMAND [flags]",
 		Commands: []*cli.Command{startCommand(), statusCommand(), checkCommand(), snapshotCommand(), snapshotsCommand(), restoreCommand(), cli.VersionCommand()},
 		Epilogue: epilogue,
+
+		UsageCode: store.ExitUsage,
 	}
 }
 
 const epilogue = `
 "aeond help COMMAND" tells more about a command. A flag may have one dash or two.
 
-Exit codes: 0 all is well; 1 damage was found, or the program has errors; 2 the command line
-is wrong; 3 the directory or the snapshots cannot be used, or there is no Go toolchain; 4 a bug
-of aeon. A program that was started decides its own: 74 if its disk has failed, 128+N after
-signal N.
+Exit codes: 0 all is well; 1 damage was found, or the program has errors; 3 the directory or the
+snapshots cannot be used, or there is no Go toolchain; 4 a bug of aeond; 64 the command line is
+wrong, and nothing was done. A program that was started decides its own: 2 a bug, or no memory
+is left; 74 its disk has failed; 128+N after signal N.
 `

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -23,7 +24,12 @@ type Tool struct {
 	Commands []*Command        // in the order of the overview
 	Epilogue string            // of the overview
 	Topics   map[string]string // help texts that belong to no command
+	// UsageCode is the exit code for a command line that is wrong; 0: ExitUsage. A tool in whose place programs run that keep state
+	// has another: with ExitUsage Go ends a program in which there is a bug.
+	UsageCode int
 }
+
+func (t *Tool) usageCode() int { return cmp.Or(t.UsageCode, ExitUsage) }
 
 // Command is one verb of a tool.
 type Command struct {
@@ -76,7 +82,7 @@ func (t *Tool) Run(args []string, env *Env) (code int) {
 func (t *Tool) dispatch(args []string, env *Env) int {
 	if len(args) == 0 {
 		t.overview(env.Stderr)
-		return ExitUsage
+		return t.usageCode()
 	}
 	name, rest := args[0], args[1:]
 	switch name {
@@ -92,7 +98,7 @@ func (t *Tool) dispatch(args []string, env *Env) int {
 			hint = fmt.Sprintf("; to run a program: %s run %s", t.Name, name)
 		}
 		env.Say("unknown command %q%s", name, hint)
-		return ExitUsage
+		return t.usageCode()
 	}
 	fs := flag.NewFlagSet(c.Name, flag.ContinueOnError)
 	act := c.Setup(fs)
@@ -157,7 +163,7 @@ func (t *Tool) help(args []string, env *Env) int {
 		names = append(names, topic)
 	}
 	env.Say("there is no help on %q%s\n\t`%s help` lists the commands", args[0], cmdline.DidYouMean(args[0], names), t.Name)
-	return ExitUsage
+	return t.usageCode()
 }
 
 // Help writes everything there is to know about a command.

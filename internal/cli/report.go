@@ -15,7 +15,7 @@ import (
 const (
 	ExitClean       = 0
 	ExitProblem     = 1 // errors in the program, failed tests, damage: what was looked at is not as it should be
-	ExitUsage       = 2 // the command line is wrong
+	ExitUsage       = 2 // the command line is wrong; see Tool.UsageCode
 	ExitEnvironment = 3 // no Go toolchain, no cache, a file or a directory that cannot be used
 	ExitBug         = 4 // the tool itself is wrong
 
@@ -54,10 +54,10 @@ func (t *Tool) report(c *Command, err error, env *Env) int {
 		return ExitProblem
 	case errors.As(err, &usage):
 		env.Say("%s: %v\n\t%s\n\t`%s help %s` tells more", c.Name, err, t.usage(c), t.Name, c.Name)
-		return ExitUsage
+		return t.usageCode()
 	case errors.As(err, &missing):
 		env.Say("%s: %v", c.Name, err)
-		return ExitUsage
+		return t.usageCode()
 	case errors.As(err, &generated):
 		env.Say("%v", err)
 		return ExitBug

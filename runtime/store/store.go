@@ -12,8 +12,12 @@ import (
 	"github.com/aeon-lang/aeon/internal/assert"
 )
 
-// ExitFailed is the exit code of a process whose store has failed.
-const ExitFailed = 74
+// Exit codes of processes that keep state, with the numbers of sysexits.h. Go itself ends a process with 2, by a panic that nothing recovers, and
+// where nothing could: when memory is at an end, a stack has become too large, or a map is written twice at once.
+const (
+	ExitUsage  = 64 // the command line is wrong; nothing was done
+	ExitFailed = 74 // the store has failed
+)
 
 // Options says how a store is opened.
 type Options struct {
