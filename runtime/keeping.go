@@ -125,7 +125,11 @@ func (k *keeping) flush() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), flushMax)
 	defer cancel()
-	return k.store.Flush(ctx)
+	err := k.store.Flush(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("the disk of %s has not ended a sync in %v: what was not answered yet may be lost", k.Dir, flushMax)
+	}
+	return err
 }
 
 // end makes everything durable and closes the store of a system that has been closed.

@@ -297,7 +297,7 @@ func (r *mainRun) interrupted(sig os.Signal) {
 		insist()
 		r.say("ended without the events that still ran%s", r.keeping.later())
 		if err := r.keeping.flush(); err != nil {
-			r.say("%v", err)
+			r.say("%v\n\t%s", err, r.keeping.afterFailure(err))
 			r.code = exitStore
 		}
 		if r.keeping.store != nil {
