@@ -72,25 +72,34 @@ func check(env *cli.Env, dir string) error {
 	if closed := db.Close(); err == nil {
 		err = closed
 	}
-	s.write(env.Stdout, db.Identity())
-	fmt.Fprintf(env.Stdout, "rows       %d, %s\n", s.rows+len(s.damage), s.condition(err))
-	for _, d := range s.damage[:min(len(s.damage), damageMax)] {
-		fmt.Fprintf(env.Stdout, "DAMAGED    %s: %s\n", store.DescribeKey(d.Key), d.Reason)
+	id, rows := db.Identity(), fmt.Sprintf("rows       %d, %s\n", s.rows+len(s.damage), s.condition(err))
+	if err == nil && len(s.damage) == 0 {
+		s.write(env.Stdout, id)
+		fmt.Fprint(env.Stdout, rows)
+		return nil
 	}
-	if n := len(s.damage) - damageMax; n > 0 {
-		fmt.Fprintf(env.Stdout, "DAMAGED    %d more rows\n", n)
-	}
-	if errors.Is(err, store.ErrCorrupt) {
-		fmt.Fprintf(env.Stdout, "DAMAGED    %v\n", err)
-		return cli.Code(cli.ExitProblem)
-	}
-	if err != nil {
+	// What is damaged comes first: it is why there may be something odd in the rest.
+	writeIdentity(env.Stdout, id)
+	fmt.Fprint(env.Stdout, rows)
+	s.writeDamage(env.Stdout, err)
+	s.writeContent(env.Stdout)
+	if err != nil && !errors.Is(err, store.ErrCorrupt) {
 		return err
 	}
-	if len(s.damage) > 0 {
-		return cli.Code(cli.ExitProblem)
+	return cli.Code(cli.ExitProblem)
+}
+
+// writeDamage says what is damaged, rows and then what an error says of all.
+func (s *survey) writeDamage(w io.Writer, err error) {
+	for _, d := range s.damage[:min(len(s.damage), damageMax)] {
+		fmt.Fprintf(w, "DAMAGED    %s: %s\n", store.DescribeKey(d.Key), d.Reason)
 	}
-	return nil
+	if n := len(s.damage) - damageMax; n > 0 {
+		fmt.Fprintf(w, "DAMAGED    %d more rows\n", n)
+	}
+	if errors.Is(err, store.ErrCorrupt) {
+		fmt.Fprintf(w, "DAMAGED    %v\n", err)
+	}
 }
 
 // condition says in words how the rows are.
@@ -153,12 +162,23 @@ func openToLook(dir string) (*pebbledb.DB, error) {
 	if err := store.RequireFormat(db, dir); err != nil && !errors.Is(err, store.ErrCorrupt) { // damage is what one looks for
 		return nil, errors.Join(err, db.Close())
 	}
+	if err := store.RequireIdentity(db, db.Identity()); err != nil {
+		return nil, errors.Join(store.In(dir, err), db.Close())
+	}
 	return db, nil
 }
 
-// write says what is in the store.
+// write says whose the store is, and what is in it.
 func (s *survey) write(w io.Writer, id store.Identity) {
+	writeIdentity(w, id)
+	s.writeContent(w)
+}
+
+func writeIdentity(w io.Writer, id store.Identity) {
 	fmt.Fprintf(w, "program    %s\nstore      %s\n", id.Program, id.Store)
+}
+
+func (s *survey) writeContent(w io.Writer) {
 	for _, c := range s.classes() {
 		fmt.Fprintf(w, "actors     %d %s\n", c.actors, c.name)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -175,10 +176,10 @@ func (s *Store) readMeta(o Options) error {
 	if err != nil {
 		return err
 	}
-	id, program, _ := bytes.Cut(text, []byte(" "))
-	if m.identity.Store != "" && m.identity.Store != string(id) {
-		return &CorruptError{MetaKey(metaStore), fmt.Sprintf("it is that of store %s, and the place belongs to store %s", id, m.identity.Store)}
+	if err := sameStore(text, m.identity); err != nil {
+		return err
 	}
+	id, program, _ := bytes.Cut(text, []byte(" "))
 	m.identity.Store, m.identity.Program = string(id), string(program)
 	if o.Program != "" && o.Program != m.identity.Program {
 		return &OtherProgramError{Place: m.identity.Place, Found: m.identity.Program, Program: o.Program}
@@ -194,6 +195,28 @@ func (s *Store) readMeta(o Options) error {
 	}
 	snapshot, _, err := getNumber(s.engine, metaSnapshot)
 	m.snapshot.Store(snapshot)
+	return err
+}
+
+// sameStore returns an error unless the row that says whose the rows are says the same as their place.
+func sameStore(row []byte, place Identity) error {
+	id, _, _ := bytes.Cut(row, []byte(" "))
+	if place.Store != "" && place.Store != string(id) {
+		return &CorruptError{MetaKey(metaStore), fmt.Sprintf("it is that of store %s, and the place belongs to store %s", id, place.Store)}
+	}
+	return nil
+}
+
+// RequireIdentity returns an error if the rows in a place are of another store than the place. It is for who reads them without opening the
+// store, and finds a row that is damaged by Verify.
+func RequireIdentity(r Reader, place Identity) error {
+	row, ok, err := getMeta(r, metaStore)
+	if err == nil && ok {
+		return sameStore(row, place)
+	}
+	if errors.Is(err, ErrCorrupt) {
+		return nil
+	}
 	return err
 }
 

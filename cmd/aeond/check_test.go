@@ -1,0 +1,75 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
+)
+
+// makeStore makes a store with some damaged rows, and returns its directory.
+func makeStore(t *testing.T, damaged ...[]byte) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "data")
+	e, err := pebbledb.Open(dir, store.EngineOptions{Program: "bank"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(e, store.Options{Program: "bank"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := s.NewBatch()
+	for _, key := range damaged {
+		b.Set(key, []byte("no row at all"))
+	}
+	s.Append(b)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// checked is what check says of a directory.
+func checked(t *testing.T, dir string) (text string, code error) {
+	t.Helper()
+	var out bytes.Buffer
+	err := check(&cli.Env{Tool: "aeond", Stdout: cli.NewOutput(&out), Stderr: &out}, dir)
+	return out.String(), err
+}
+
+// What is damaged stands in front of what is in the store, of which it may be the reason.
+func TestCheckSaysFirstWhatIsDamaged(t *testing.T) {
+	if text, err := checked(t, makeStore(t)); err != nil || strings.Contains(text, "DAMAGED") {
+		t.Errorf("a whole one: %v\n%s", err, text)
+	}
+	header := append(store.AppendSection(nil, 1, store.Headers), 0, 1, 0, 0, 0, 0, 0, 0, 0, 1)
+	text, err := checked(t, makeStore(t, store.SchemaKey("bank.Account"), header))
+	if !errors.Is(err, cli.Code(cli.ExitProblem)) || strings.Count(text, "DAMAGED") != 2 {
+		t.Errorf("%v\n%s", err, text)
+	}
+	lines := strings.Split(text, "\n")
+	for i, begins := range []string{"program ", "store ", "rows ", "DAMAGED ", "DAMAGED "} {
+		if !strings.HasPrefix(lines[i], begins) {
+			t.Errorf("line %d is %q, want %s", i, lines[i], begins)
+		}
+	}
+}
+
+// The files of another store of the same program are not taken for those of the directory.
+func TestCheckComparesStores(t *testing.T) {
+	mine, other := makeStore(t), makeStore(t)
+	if err := errors.Join(os.RemoveAll(filepath.Join(mine, "db")), os.Rename(filepath.Join(other, "db"), filepath.Join(mine, "db"))); err != nil {
+		t.Fatal(err)
+	}
+	text, err := checked(t, mine)
+	if !errors.Is(err, cli.Code(cli.ExitProblem)) || !strings.Contains(text, "DAMAGED") || !strings.Contains(text, "it is that of store ") {
+		t.Errorf("%v\n%s", err, text)
+	}
+}
