@@ -32,11 +32,11 @@ var oursStub = set(`aeonrt self cx cl ok args ret err r ref _`)
 
 // refMethods are the methods that a typed reference has from the runtime or from us, by the
 // names that stubs must not take.
-var refMethods = set(`IsNull ID EachRef CompareKey Compare String Ref ClientRef`)
+var refMethods = set(`IsNull ID EachRef CompareKey Compare String Ref ClientRef MarshalJSON UnmarshalJSON MarshalText UnmarshalText`)
 
 // structNames are the fields and methods that the structs of classes have from the runtime or from us.
 var structNames = set(`Self Ref ActorSelf ClientObject ClientObj construct this Share MarkShared EachRef EachElem Equal Str Encode Decode
-	SaveField LoadFields StoredRows`)
+	SaveField LoadFields StoredRows MarshalJSON UnmarshalJSON`)
 
 func reserved(name string) bool {
 	return goKeywords[name] || predeclared[name] || ours[name] || isTemporary(name)
@@ -166,7 +166,7 @@ func (n *names) class(c *typecheck.Class) {
 	}
 	switch {
 	case typecheck.IsValueClass(c):
-		for _, kind := range []string{"put", "get", "new"} {
+		for _, kind := range []string{"put", "get", "new", "copy"} {
 			n.add(c, kind, handle(n.surface[c], kind, name))
 		}
 		n.add(c, "newClient", handle(n.surface[c], "new", name)+"Client")

@@ -45,7 +45,11 @@ A program in Go that starts the package:
 		"example.com/app/gen/bank"
 	)
 
-	func main() { aeonrt.Main(&bank.AeonPackage) }`,
+	func main() { aeonrt.Main(&bank.AeonPackage) }
+
+What a program in Go gets from an actor and gives to it is copied, so it may be
+changed; encoding/json writes and reads it. docs/language.md, "Calling from Go",
+has the details.`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			out := fs.String("o", "", "the `directory` to write to; it is made if it does not exist")
 			return func(env *cli.Env, args []string) error {

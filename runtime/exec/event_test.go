@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -42,6 +43,29 @@ func TestTransferMovesMoneyOrNothing(t *testing.T) {
 	}
 	if st := s.Stats(); st.Aborts != 1 || st.Withdrawals != 0 {
 		t.Errorf("stats: %+v", st)
+	}
+}
+
+// Whoever awaits a failed event gets an error of his own: its fields can be written.
+func TestErrorsBelongToWhoAwaits(t *testing.T) {
+	s := Open(Config{})
+	defer watch(t, s)()
+	cl := s.Client()
+	b, _ := openBank(t, s, "main", 3)
+	await := func(f *Future) *AbortError {
+		var e *AbortError
+		if err := f.Wait(); !errors.As(err, &e) {
+			t.Fatalf("the overdraft has ended with %v", err)
+		}
+		return e
+	}
+	f := cl.Issue(b.Ref, &methodTransfer, &transferArgs{from: "a0", to: "a1", amount: 5000})
+	first := await(f)
+	want := *first
+	first.Msg = "changed"
+	first.Path[0].Line = -1
+	if got := await(f); got.Msg != want.Msg || got.Pos().Line == -1 {
+		t.Errorf("the next one gets %q at %v, as the first has changed the error", got.Msg, got.Pos())
 	}
 }
 

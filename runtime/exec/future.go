@@ -38,7 +38,17 @@ func (f *Future) Wait() error {
 	if f.failed != nil {
 		f.sys.unclaimed.take(f.failed)
 	}
-	return f.err
+	return ownError(f.err)
+}
+
+// ownError returns an error that is the caller's own: several may get one failure, and its fields can be written.
+func ownError(err error) error {
+	if e, ok := err.(*AbortError); ok {
+		own := *e
+		own.Path = slices.Clone(e.Path)
+		return &own
+	}
+	return err
 }
 
 // fail notes the failure of an event that may still be awaited. When nobody can any more,

@@ -152,7 +152,11 @@ func (s *System) CallbackFailures() []CallbackFailure {
 func (s *System) DeadLetters() []DeadLetter {
 	s.letters.mu.Lock()
 	defer s.letters.mu.Unlock()
-	return append([]DeadLetter(nil), s.letters.mu.list...)
+	list := append([]DeadLetter(nil), s.letters.mu.list...)
+	for i := range list {
+		list[i].Err = ownError(list[i].Err)
+	}
+	return list
 }
 
 const parkedShards = 16

@@ -1,0 +1,73 @@
+package exec
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// In JSON a reference to an actor is a string, for people and logs: Class/name or, without a name, Class:id, as traces show
+// it, and null is null. It is not read back: who holds a reference may call the actor, so one comes
+// from an actor, or from Named.
+
+// MarshalJSON implements json.Marshaler.
+func (r Ref) MarshalJSON() ([]byte, error) {
+	if r.h == nil {
+		return []byte("null"), nil
+	}
+	return json.Marshal(r.h.address())
+}
+
+// MarshalText implements encoding.TextMarshaler: the keys of objects.
+func (r Ref) MarshalText() ([]byte, error) {
+	if r.h == nil {
+		return []byte("null"), nil
+	}
+	return []byte(r.h.address()), nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler. It reads null alone.
+func (r *Ref) UnmarshalJSON(data []byte) error {
+	if string(data) != "null" {
+		return fmt.Errorf("%s names an actor, and JSON gives no reference to it; get that from an actor, or by Named", data)
+	}
+	*r = Ref{}
+	return nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (r *Ref) UnmarshalText(text []byte) error {
+	return fmt.Errorf("%q names an actor, and JSON gives no reference to it; get that from an actor, or by Named", text)
+}
+
+// address is how people name the actor: Class/name or Class:id.
+func (h *Handle) address() string {
+	if h.is(detached) && h.sys.attach(h) != nil {
+		return h.id.String() // the process is ending
+	}
+	switch {
+	case h.class == nil: // it was deleted in an earlier run
+		return h.id.String()
+	case h.named == nil:
+		return h.class.Name + ":" + h.id.String()
+	}
+	return h.class.Name + "/" + h.named.name
+}
+
+// MarshalJSON implements json.Marshaler: a client object is the name of its class. It is not read back.
+func (r ClientRef) MarshalJSON() ([]byte, error) {
+	if r.o == nil {
+		return []byte("null"), nil
+	}
+	class := fmt.Sprintf("%T", r.o.self)
+	return json.Marshal(class[strings.LastIndexByte(class, '.')+1:])
+}
+
+// UnmarshalJSON implements json.Unmarshaler. It reads null alone.
+func (r *ClientRef) UnmarshalJSON(data []byte) error {
+	if string(data) != "null" {
+		return fmt.Errorf("%s is an object of a client, and JSON gives no reference to it", data)
+	}
+	*r = ClientRef{}
+	return nil
+}
