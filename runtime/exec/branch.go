@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/internal/assert"
 )
 
 // print is the footprint of a call, as wide as it is known before the call: what
@@ -194,13 +195,13 @@ func (b *branch) run() {
 	b.out = b.cx.body(b.target, b.print.method, b.args)
 }
 
-// waitFor waits for the earlier branches that conflict with a call about to be made,
+// waitFor waits for the earlier unfinished branches that conflict with a call about to be made,
 // and takes over their logs, so that what the call logs comes after them. If one of
 // them has failed the call must not be made.
 func (cx *Cx) waitFor(p print) {
 	ev := cx.ev
-	settled := ev.settledGraph()
-	kept := cx.branches[:0:0]
+	settled := cx.retire()
+	kept := cx.branches[:0]
 	for i, b := range cx.branches {
 		if !ev.sys.conflicts(&b.print, &p, settled) {
 			kept = append(kept, b)
@@ -213,6 +214,38 @@ func (cx *Cx) waitFor(p print) {
 		}
 		cx.absorb(b)
 	}
+	cx.keep(kept)
+}
+
+// retire takes over the logs of the branches that have ended, in whatever order: what they did has nothing in common. If
+// one of them has failed, nothing that this branch does from here on can matter, and it ends. retire reports whether the committed
+// graph is all there is to the event.
+func (cx *Cx) retire() (settled bool) {
+	ev := cx.ev
+	ev.mu.Lock()
+	defer ev.mu.Unlock()
+	for _, b := range cx.branches {
+		if b.done && b.out.kind != ended {
+			panic(branchFailed{})
+		}
+	}
+	kept := cx.branches[:0]
+	for _, b := range cx.branches {
+		if b.done {
+			cx.absorb(b)
+		} else {
+			kept = append(kept, b)
+		}
+	}
+	cx.keep(kept)
+	// Invariant: a branch that has not ended has a reservation, so a call compares itself with a bounded number of them.
+	assert.That(len(kept) <= int(ev.sys.workers.branchMax), "exec: %d branches run, and %d may", len(kept), ev.sys.workers.branchMax)
+	return ev.settledGraph()
+}
+
+// keep makes kept, which is a part of them in place, the branches of cx.
+func (cx *Cx) keep(kept []*branch) {
+	clear(cx.branches[len(kept):])
 	cx.branches = kept
 }
 
@@ -228,12 +261,8 @@ func (b *branch) wait() {
 	}
 }
 
-// settledGraph reports whether the committed graph is all there is to this event.
+// settledGraph reports whether the committed graph is all there is to this event. Caller holds ev.mu.
 func (ev *Event) settledGraph() bool {
-	if ev.parallel {
-		ev.mu.Lock()
-		defer ev.mu.Unlock()
-	}
 	return len(ev.edges) == 0 && len(ev.fresh) == 0
 }
 

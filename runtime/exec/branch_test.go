@@ -1,0 +1,264 @@
+package exec
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"testing"
+)
+
+// A call compares itself with the branches that run, not with all that there have been.
+func TestEndedBranchesAreNotKept(t *testing.T) {
+	const workers = 3
+	_, cl := testSystem(t, Config{BranchWorkers: workers})
+	r := newDesk(t, cl)
+	var kids [500]deskRef
+	mustNot(t, r.await(cl, func(cx *Cx, d *desk) {
+		for i := range kids {
+			kids[i] = d.hire(cx)
+		}
+	}))
+	most := 0
+	mustNot(t, r.await(cl, func(cx *Cx, d *desk) {
+		for _, k := range kids {
+			Async(cx, k.Ref, &methodAlone, work(func(cx *Cx, d *desk) { d.setN(cx, d.n+1) }))
+			most = max(most, len(cx.branches))
+		}
+	}))
+	if most > workers+1 { // those that run, and one that has ended since
+		t.Errorf("%d branches are kept, where %d can run", most, workers)
+	}
+	for _, k := range kids {
+		if n := k.see(t, cl); n != 1 {
+			t.Fatalf("a branch has left %d", n)
+		}
+	}
+}
+
+// span is when a call ran, by a count of all that begins and ends, and what it may touch.
+type span struct {
+	from, to int64
+	touches  map[int]Mode
+	text     string
+}
+
+// TestBranchesWaitForWhatConflicts compares when branches run with the naive rule: a call begins when all earlier ones that
+// may touch one of its actors, one of them writing, have ended. What they leave, and which failure is reported, is what
+// calls without async leave.
+func TestBranchesWaitForWhatConflicts(t *testing.T) {
+	together := 0
+	for seed := range uint64(60) {
+		together += branchRound(t, rand.New(rand.NewPCG(seed, 7)), fmt.Sprintf("seed %d", seed))
+	}
+	if together == 0 {
+		t.Error("no two branches ever ran at once: the test checks nothing")
+	}
+}
+
+func branchRound(t *testing.T, rnd *rand.Rand, label string) (together int) {
+	_, cl := testSystem(t, Config{BranchWorkers: 1 + rnd.IntN(6)})
+	r := newDesk(t, cl)
+	desks := make([]deskRef, 4+rnd.IntN(12))
+	below := make([][]int, len(desks)) // the desks that each owns, itself among them
+	mustNot(t, r.await(cl, func(cx *Cx, d *desk) {
+		for i := range desks {
+			below[i] = []int{i}
+			if boss := rnd.IntN(len(desks)); boss < i && rnd.IntN(2) == 0 {
+				desks[boss].do(cx, func(cx *Cx, d *desk) { desks[i] = d.hire(cx) })
+				for b := range i {
+					if slices.Contains(below[b], boss) {
+						below[b] = append(below[b], i)
+					}
+				}
+				continue
+			}
+			desks[i] = d.hire(cx)
+		}
+	}))
+	want := make([]int64, len(desks))
+	var clock atomic.Int64
+	spans := make([]span, 30+rnd.IntN(60))
+	type step struct {
+		method *Method
+		target int
+		args   func(s *span) Args
+		fails  bool
+		sync   bool
+	}
+	var steps []step
+	failure := ""
+	failing := rnd.IntN(3) == 0
+	for i := range spans {
+		x, y := rnd.IntN(len(desks)), rnd.IntN(len(desks))
+		st := step{target: x, fails: failing && rnd.IntN(20) == 0}
+		s := &spans[i]
+		pause := rnd.IntN(20)
+		add := int64(1 + rnd.IntN(5))
+		inside := func(cx *Cx, f func()) {
+			s.from = clock.Add(1)
+			for range pause {
+				runtime.Gosched()
+			}
+			f()
+			s.to = clock.Add(1)
+			if st.fails {
+				Abort(cx, fmt.Sprint("call ", i))
+			}
+		}
+		s.touches = map[int]Mode{}
+		written := []int{x}
+		switch rnd.IntN(3) {
+		case 0: // the desk alone
+			s.text = fmt.Sprintf("alone %d", x)
+			s.touches[x] = Write
+			st.sync = rnd.IntN(3) == 0
+			st.method = &methodAlone
+			st.args = func(*span) Args { return work(func(cx *Cx, d *desk) { inside(cx, func() { d.setN(cx, d.n*3+add) }) }) }
+		case 1: // the desk and all below
+			s.text = fmt.Sprintf("below %d", x)
+			for _, k := range below[x] {
+				s.touches[k] = Write
+			}
+			if kid := below[x][rnd.IntN(len(below[x]))]; kid != x {
+				written = []int{kid}
+				st.args = func(*span) Args {
+					return work(func(cx *Cx, _ *desk) {
+						inside(cx, func() { desks[kid].do(cx, func(cx *Cx, d *desk) { d.setN(cx, d.n*3+add) }) })
+					})
+				}
+			} else {
+				st.args = func(*span) Args { return work(func(cx *Cx, d *desk) { inside(cx, func() { d.setN(cx, d.n*3+add) }) }) }
+			}
+			st.method = &methodWork
+		case 2: // the desk, and another that it is given
+			s.text = fmt.Sprintf("use %d with %d", x, y)
+			s.touches[x], s.touches[y] = Write, Write
+			written = []int{y}
+			st.method = &methodHooked
+			st.args = func(*span) Args {
+				return &hookedArgs{r: desks[y], hook: func(cx *Cx) {
+					inside(cx, func() { desks[y].do(cx, func(cx *Cx, d *desk) { d.setN(cx, d.n*3+add) }) })
+				}}
+			}
+		}
+		for _, k := range written {
+			if failure == "" {
+				want[k] = want[k]*3 + add
+			}
+		}
+		if st.fails && failure == "" {
+			failure = fmt.Sprint("call ", i)
+		}
+		steps = append(steps, st)
+	}
+	before := make([]int64, len(desks))
+	for i, d := range desks {
+		before[i] = d.see(t, cl)
+	}
+	err := r.await(cl, func(cx *Cx, _ *desk) {
+		for i := range steps {
+			st := &steps[i]
+			spans[i].from, spans[i].to = 0, 0
+			if st.sync {
+				h := desks[st.target].Ref
+				d, _ := Enter[*desk](cx, h, st.method)
+				st.method.Run(cx, d, st.args(&spans[i]))
+				cx.Leave()
+				continue
+			}
+			Async(cx, desks[st.target].Ref, st.method, st.args(&spans[i]))
+		}
+	})
+	if failure != "" {
+		if err == nil || err.Error() != failure {
+			t.Errorf("%s: the failure is %v, want %s", label, err, failure)
+		}
+		want = before
+	} else {
+		mustNot(t, err)
+	}
+	for i, d := range desks {
+		if n := d.see(t, cl); n != want[i] {
+			t.Errorf("%s: desk %d has %d, want %d", label, i, n, want[i])
+		}
+	}
+	for j := range spans {
+		b := &spans[j]
+		if b.from == 0 {
+			continue // a failure came before
+		}
+		for i := range spans[:j] {
+			a := &spans[i]
+			if a.from < b.to && b.from < a.to && a.from > 0 {
+				together++
+			}
+			if overlap(a.touches, b.touches) && (a.to == 0 || a.to > b.from) && failure == "" {
+				t.Errorf("%s: call %d (%s) began at %d, before call %d (%s) ended at %d", label, j, b.text, b.from, i, a.text, a.to)
+			}
+		}
+	}
+	return together
+}
+
+// overlap is the naive rule: both touch an actor, and one writes to it.
+func overlap(a, b map[int]Mode) bool {
+	for k, m := range a {
+		if n, ok := b[k]; ok && (m == Write || n == Write) {
+			return true
+		}
+	}
+	return false
+}
+
+// hookedArgs give a method a desk, and what it does.
+type hookedArgs struct {
+	r    deskRef
+	hook func(cx *Cx)
+}
+
+// methodHooked touches the desk that it is given, and runs its hook.
+var methodHooked = Method{Class: &classDesk, Name: "hooked", Self: Write, Below: None}
+
+func init() {
+	methodHooked.ArgRefs = func(args Args, f *Footprint) { f.Add(args.(*hookedArgs).r.Ref, Write) }
+	methodHooked.Run = func(cx *Cx, _ any, args Args) { args.(*hookedArgs).hook(cx) }
+}
+
+// BenchmarkAsync calls all children of a desk by async, and reports how much longer a child takes than by a plain call: that must
+// not depend on how many there are.
+func BenchmarkAsync(b *testing.B) {
+	for _, n := range []int{4, 2400, 24000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			s := Open(Config{Log: quiet, BranchWorkers: 4})
+			defer s.Close()
+			cl := s.Client()
+			r, err := cl.New(&classDesk, &methodAlone, work(nil))
+			mustNot(b, err)
+			top, kids := deskRef{r}, make([]deskRef, n)
+			mustNot(b, top.await(cl, func(cx *Cx, d *desk) {
+				for i := range kids {
+					kids[i] = d.hire(cx)
+				}
+			}))
+			one := work(func(cx *Cx, d *desk) { d.setN(cx, d.n+1) })
+			time := func(call func(cx *Cx, k deskRef)) (took float64) {
+				begun := b.Elapsed()
+				mustNot(b, top.await(cl, func(cx *Cx, _ *desk) {
+					for _, k := range kids {
+						call(cx, k)
+					}
+				}))
+				return (b.Elapsed() - begun).Seconds()
+			}
+			var plain, async float64
+			for b.Loop() {
+				plain += time(func(cx *Cx, k deskRef) { k.do(cx, one) })
+				async += time(func(cx *Cx, k deskRef) { Async(cx, k.Ref, &methodAlone, one) })
+			}
+			b.ReportMetric(async/float64(n)/float64(b.N)*1e9, "ns/child")
+			b.ReportMetric(async/plain, "plain")
+		})
+	}
+}
