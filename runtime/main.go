@@ -290,12 +290,19 @@ func (r *mainRun) interrupted(sig os.Signal) {
 	case <-closed:
 		insist()
 		r.closed()
+		if n := r.system.Undone(); n > 0 {
+			r.say("ended: %s left undone", undoneEvents(n))
+		}
 	case <-r.signals:
 	case err := <-r.keeping.failed:
 		r.storeFailed(err)
 	case <-time.After(graceMax):
 		insist()
-		r.say("ended without the events that still ran%s", r.keeping.later())
+		lost := ""
+		if n := r.system.Undone(); n > 0 {
+			lost = ": " + undoneEvents(n) + " left undone"
+		}
+		r.say("ended without the events that still ran%s%s", r.keeping.later(), lost)
 		if err := r.keeping.flush(); err != nil {
 			r.say("%v\n\t%s", err, r.keeping.afterFailure(err))
 			r.code = exitStore
@@ -310,6 +317,14 @@ func (r *mainRun) interrupted(sig os.Signal) {
 
 // insist lets a further signal kill the process: a disk that does not answer holds nobody who asks again.
 func insist() { signal.Reset(os.Interrupt, syscall.SIGTERM) }
+
+// undoneEvents writes how many events have had no end.
+func undoneEvents(n int64) string {
+	if n == 1 {
+		return "1 event was"
+	}
+	return fmt.Sprintf("%d events were", n)
+}
 
 func plural(n uint64, noun string) string {
 	if n == 1 {

@@ -169,6 +169,41 @@ func testPackages() []*Package {
 	}
 }
 
+// idle is an actor that does nothing.
+type idle struct{ Self }
+
+var (
+	classIdle  = Class{Package: "demo", Name: "Idle"}
+	methodIdle = Method{Class: &classIdle, Name: "idle", Self: Read}
+)
+
+func init() {
+	classIdle.New = func() Object { return new(idle) }
+	methodIdle.Run = func(*Cx, any, Args) {}
+}
+
+// What a signal leaves undone is told in one line: it has not failed, and is no dead letter.
+func TestASignalCountsWhatItLeavesUndone(t *testing.T) {
+	signals := make(chan os.Signal, 1)
+	var said bytes.Buffer
+	code := runMain(&Package{Name: "demo", Main: func(cl *Client) {
+		a, err := cl.New(&classIdle, &methodIdle, nil)
+		if err != nil {
+			t.Error(err)
+		}
+		signals <- syscall.SIGTERM
+		for cl.Await(a, &methodIdle, nil) == nil {
+			continue // until the system closes
+		}
+		for range 100 {
+			cl.Send(a, &methodIdle, nil)
+		}
+	}}, []string{"--summary"}, io.Discard, &said, signals)
+	if code != signalBase+15 || strings.Contains(said.String(), "dead letter") {
+		t.Errorf("code %d, said\n%s", code, said.String())
+	}
+}
+
 func TestMainTestWritesEvents(t *testing.T) {
 	code, list := events(t, testPackages())
 	const want = "start run:good pass:good run:bad output:bad output:bad fail:bad pass start pass start run:time pass:time pass finished"

@@ -61,6 +61,13 @@ func (t *turnstile) enter(patience time.Duration) error {
 	return nil // let in at the last moment
 }
 
+// inside returns how many have passed and not left.
+func (t *turnstile) inside() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return int64(t.mu.in)
+}
+
 // leave makes room.
 func (t *turnstile) leave() {
 	t.mu.Lock()

@@ -104,6 +104,10 @@ func newest[T any](list []T, x T) []T {
 
 // deadLetter notes a failure that nobody awaits, once what it tells of is durable.
 func (s *System) deadLetter(f letter) {
+	if f.err == ErrClosed { // it has not failed: it was not run, and Undone tells of all of them
+		s.undone.Add(1)
+		return
+	}
 	s.stats.deadLetters.Add(1)
 	if s.durable != nil && f.pos > 0 {
 		s.egress.add(outgoing{pos: f.pos, letter: &f})

@@ -145,6 +145,7 @@ type System struct {
 	closing    atomic.Bool
 	closed     sync.Once
 	postponed  atomic.Int64
+	undone     atomic.Int64  // events that were refused as the system was closing, and that nobody has awaited
 	left       chan struct{} // an event of a client, or a visit, has ended while the system is closing
 
 	inner   *Client // on whose behalf sub-events and timers run
@@ -337,6 +338,16 @@ func (s *System) Close() {
 // Postponed returns how many sub-events, steps of chains and firings of timers Close has left to the next
 // opening of the store.
 func (s *System) Postponed() int64 { return s.postponed.Load() }
+
+// Undone returns how many events that nobody awaits the closing system has not run, or not to their end: those that
+// are lost, and not those that a store goes on with when it is opened again.
+func (s *System) Undone() int64 {
+	left := s.live.n.Load()
+	if s.durable != nil { // only what clients have issued is lost
+		left = s.issued.inside()
+	}
+	return s.undone.Load() + left
+}
 
 // postpones reports whether what has so many in the outbox, or is the firing of a timer, is to run when the store is opened again.
 func (s *System) postpones(seq uint64, firing bool) bool {
