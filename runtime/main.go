@@ -249,8 +249,9 @@ func (r *mainRun) run() {
 // closed ends what the system has used, once the system is closed.
 func (r *mainRun) closed() {
 	r.endSnapshots() // one that is under way reads the store
-	r.tracing.end(r.system)
-	if err := r.keeping.end(); err != nil {
+	err := r.keeping.end()
+	r.tracing.end(r.system, err) // what is lost then has not been closed
+	if err != nil {
 		r.say("%v\n\t%s", err, r.keeping.afterFailure(err))
 		r.code = exitStore
 	}

@@ -146,7 +146,7 @@ func brief(list []testEvent) string {
 	for _, e := range list {
 		w := e.Action
 		if e.Test != "" {
-			w += ":" + e.Test
+			w += ":" + string(e.Test)
 		}
 		words = append(words, w)
 	}
@@ -210,7 +210,7 @@ func TestMainTestWritesEvents(t *testing.T) {
 	if got := brief(list); code != 1 || got != want {
 		t.Errorf("code %d\n got %s\nwant %s", code, got, want)
 	}
-	if list[4].Output != "said\n" || !strings.HasPrefix(list[5].Output, "1 is not 2\n") || !strings.Contains(list[5].Output, "seed ") {
+	if list[4].Output != "said\n" || !strings.HasPrefix(string(list[5].Output), "1 is not 2\n") || !strings.Contains(string(list[5].Output), "seed ") {
 		t.Errorf("output %q, %q", list[4].Output, list[5].Output)
 	}
 	if list[3].File != "a.aeon" || list[3].Line != 7 || list[3].Unit != 0 || *list[3].Index != 1 {
@@ -244,7 +244,7 @@ func TestMainTestRunsEverySchedule(t *testing.T) {
 	if runs.Load() != 5 || len(seen) != 5 {
 		t.Errorf("%d runs, %d different numbers drawn", runs.Load(), len(seen))
 	}
-	if out := list[2].Output; !strings.Contains(out, "seed 14\n") {
+	if out := list[2].Output; !strings.Contains(string(out), "seed 14\n") {
 		t.Errorf("output %q does not name the seed", out)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
@@ -23,15 +24,15 @@ var testEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // testEvent is a line that MainTest writes; package suite of the compiler reads it.
 type testEvent struct {
-	Action  string   // start, run, seed, output, pass, fail or finished
-	Unit    int      // of the package in the executable
-	Index   *int     `json:",omitempty"` // of the test in the package
-	Test    string   `json:",omitempty"`
-	File    string   `json:",omitempty"`
-	Line    int      `json:",omitempty"`
-	Elapsed *float64 `json:",omitempty"` // seconds
-	Output  string   `json:",omitempty"`
-	Seed    uint64   `json:",omitempty"` // of the schedule that begins
+	Action  string        // start, run, seed, output, pass, fail or finished
+	Unit    int           // of the package in the executable
+	Index   *int          `json:",omitempty"` // of the test in the package
+	Test    bytejson.Text `json:",omitempty"`
+	File    bytejson.Text `json:",omitempty"`
+	Line    int           `json:",omitempty"`
+	Elapsed *float64      `json:",omitempty"` // seconds
+	Output  bytejson.Text `json:",omitempty"`
+	Seed    uint64        `json:",omitempty"` // of the schedule that begins
 }
 
 // testRun is one run of a test executable.
@@ -123,7 +124,7 @@ func (r *testRun) runPackage(p *Package, unit, first int) {
 	r.say(testEvent{Action: "start", Unit: unit})
 	for i := first; i < len(p.Tests); i++ {
 		if t := p.Tests[i]; r.filter.MatchString(t.Name) {
-			r.runTest(p, &t, testEvent{Unit: unit, Index: &i, Test: t.Name, File: t.File, Line: t.Line})
+			r.runTest(p, &t, testEvent{Unit: unit, Index: &i, Test: bytejson.Text(t.Name), File: bytejson.Text(t.File), Line: t.Line})
 		}
 	}
 	r.say(testEvent{Action: "pass", Unit: unit})
@@ -159,8 +160,8 @@ func (r *testRun) once(p *Package, t *Test, e testEvent, seed uint64) *failure {
 	r.say(e)
 	out := &testOutput{r, e}
 	s := Open(r.trace.begin(Config{Clock: NewSimClock(testEpoch), Stdout: out, Seed: seed, Log: newLog(out, false), Scheduled: !r.parallel},
-		trace.Header{Program: p.Name, Test: t.Name, Seed: seed}))
-	defer r.trace.end(s)
+		trace.Header{Program: p.Name, Test: e.Test, Seed: seed}))
+	defer r.trace.end(s, nil)
 	defer s.Close()
 	f := call(func(cl *Client) {
 		t.Run(cl)
@@ -203,7 +204,7 @@ func (o *testOutput) Write(p []byte) (int, error) {
 }
 
 func (r *testRun) output(e testEvent, text string) {
-	e.Action, e.Output, e.File, e.Line, e.Elapsed, e.Seed = "output", text, "", 0, nil, 0
+	e.Action, e.Output, e.File, e.Line, e.Elapsed, e.Seed = "output", bytejson.Text(text), "", 0, nil, 0
 	r.say(e)
 }
 

@@ -43,11 +43,12 @@ func (t *tracing) begin(c Config, h trace.Header) Config {
 	return c
 }
 
-// end notes that a system has been closed. What it has postponed is in the section of the next run.
-func (t *tracing) end(s *System) {
+// end notes that a system has been closed, and its store, if it has one, with that error. What the system has postponed is in the section of the
+// next run.
+func (t *tracing) end(s *System, failed error) {
 	switch {
 	case t.writer == nil:
-	case s.Postponed() > 0:
+	case s.Postponed() > 0, failed != nil:
 		t.writer.End("interrupted")
 	default:
 		t.writer.End("closed")

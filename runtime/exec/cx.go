@@ -136,11 +136,11 @@ type op struct {
 	branch *branch // its ops belong here
 	timer  *timer  // that has fired an opEmit, if one has
 	keep   bool    // of an opTail: target is the event's own, which is kept
+	made   *timer  // by an opTimer
 
 	// Systems with a store only.
 	encoded [2]uint32 // where the arguments are in preparation.args
 	seq     uint64    // of a sub-event
-	made    *timer    // by an opTimer
 }
 
 func (cx *Cx) emit(o op) {

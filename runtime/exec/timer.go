@@ -85,6 +85,7 @@ func (ts *timers) set(o *op, from *origin) {
 		ts.mu.last++
 		t = &timer{issuer: o.issuer, name: o.name, target: o.target, method: o.method, object: o.object, call: o.call,
 			args: o.args, every: o.every, generation: ts.mu.last, due: after(ts.sys.clock.Now(), o.delay)}
+		o.made = t
 	}
 	t.from = from
 	ts.enter(t)
@@ -268,7 +269,7 @@ func init() {
 func (ts *timers) fire(t *timer) {
 	s := ts.sys
 	e := subEvent{id: t.issuer.id.TimerEvent(t.generation, t.tick), target: t.issuer, method: &methodFire, args: &fireArgs{ts, t},
-		timer: t, from: t.from.fired(t.tick), pos: t.pos}
+		timer: t, from: t.from.fired(t), pos: t.pos}
 	if l := s.lanes.push(s, t.issuer, e); l != nil {
 		s.workers.run(func() { s.drain(l) })
 	}

@@ -233,14 +233,37 @@ func (ev *Event) traceRead(h *Handle) {
 	}
 }
 
-// fired returns the origin of a tick of the timer that o has set.
-func (o *origin) fired(tick uint64) *origin {
+// fired returns the origin of a tick of t, which o has set.
+func (o *origin) fired(t *timer) *origin {
 	if o == nil {
 		return nil
 	}
 	f := *o
-	f.Index = int(tick)
+	f.Index, f.Timer = int(t.tick), t.generation
 	return &f
+}
+
+// issues notes what an event issues by its commit, in program order. Timers have been made.
+func (t *tracer) issues(r *tracedEvent, ops []op) {
+	for i := range ops {
+		switch o := &ops[i]; o.kind {
+		case opBranch:
+			t.issues(r, o.branch.cx.ops)
+		case opEmit:
+			r.Subs++
+		case opTail:
+			r.Subs++
+			r.Keeps = o.keep
+		case opCallback:
+			r.Callbacks = append(r.Callbacks, o.object.client.id)
+		case opTimer:
+			if o.made != nil { // else its issuer is deleted
+				r.Timers = append(r.Timers, trace.TimerOp{Issuer: t.label(o.issuer), Name: o.name, Generation: o.made.generation, Every: o.every > 0})
+			}
+		case opCancel:
+			r.Timers = append(r.Timers, trace.TimerOp{Issuer: t.label(o.issuer), Name: o.name})
+		}
+	}
 }
 
 // gone is called when client cl is going.
@@ -290,7 +313,7 @@ func (t *tracer) committed(ev *Event, next *follow) {
 	defer t.serial.Unlock()
 	r.Order = t.tick.Add(1)
 	ev.publish(next)
-	r.Subs, r.Callbacks, r.Keeps = next.index, next.callbacks, ev.next.keep
+	t.issues(r, ev.root.ops)
 	t.rec.Ended(&r.Event)
 }
 
@@ -362,7 +385,7 @@ func (r *tracedEvent) clear() {
 	clear(r.wrote.list)
 	r.wrote = handleSet{list: r.wrote.list[:0]}
 	r.forget()
-	r.Event = trace.Event{Line: r.Line[:0], Reads: r.Reads[:0], Writes: r.Writes[:0]}
+	r.Event = trace.Event{Line: r.Line[:0], Reads: r.Reads[:0], Writes: r.Writes[:0], Callbacks: r.Callbacks[:0], Timers: r.Timers[:0]}
 	if cap(r.Line) > lineKeptMax {
 		*r = tracedEvent{}
 	}

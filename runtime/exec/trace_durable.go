@@ -108,10 +108,7 @@ func (t *tracer) committedDurable(ev *Event, next *follow) {
 	t.serial.Lock()
 	defer t.serial.Unlock()
 	r.Order = t.tick.Add(1)
-	r.Subs, r.Callbacks = countIssued(ev.root.ops)
-	if ops := ev.root.ops; goesOn(ops) {
-		r.Keeps = ops[len(ops)-1].keep
-	}
+	t.issues(r, ev.root.ops)
 	if r.Batch = w.batch != nil; r.Batch {
 		t.mark(ev, w)
 	}
@@ -133,22 +130,6 @@ func (t *tracer) undoneDurable(ev *Event, err error) {
 	}
 	t.rec.Ended(&r.Event)
 	ev.appendBatch(w)
-}
-
-// countIssued returns how many sub-events and callbacks there are among ops.
-func countIssued(ops []op) (subs, callbacks int) {
-	for i := range ops {
-		switch ops[i].kind {
-		case opBranch:
-			s, c := countIssued(ops[i].branch.cx.ops)
-			subs, callbacks = subs+s, callbacks+c
-		case opEmit, opTail:
-			subs++
-		case opCallback:
-			callbacks++
-		}
-	}
-	return subs, callbacks
 }
 
 // resume goes on with the trace of the runs before: ticks ascend.

@@ -49,8 +49,8 @@ func (t *tape) Ended(e *trace.Event) {
 		return strings.Join(parts, " ")
 	}
 	line := fmt.Sprintf("%d: %s on %s, %s; r %s; w %s", t.names[e.ID], e.Method, e.Label, t.origin(&e.Origin), list(e.Reads), list(e.Writes))
-	if e.Subs+e.Callbacks > 0 {
-		line += fmt.Sprintf("; issued %d+%d", e.Subs, e.Callbacks)
+	if e.Subs+len(e.Callbacks) > 0 {
+		line += fmt.Sprintf("; issued %d+%d", e.Subs, len(e.Callbacks))
 	}
 	if e.Err != nil {
 		line += "; " + e.Err.Error()

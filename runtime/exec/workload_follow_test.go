@@ -245,7 +245,7 @@ func (m *model) fire(id mkey, tr *traced) {
 	if t.over {
 		want = 0
 	}
-	if got := tr.Subs + tr.Callbacks; got != want {
+	if got := tr.Subs + len(tr.Callbacks); got != want {
 		panic(mismatch{fmt.Sprintf("event %v (order %d): timer %q of %v has fired %d times before and emits %d, the model %d",
 			tr.ID, tr.Order, t.key[1], id, t.firing, got, want)})
 	}

@@ -1,9 +1,9 @@
 package trace
 
 import (
-	"encoding/json"
 	"strconv"
 
+	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
@@ -25,7 +25,67 @@ func (o *Origin) append(b []byte) []byte {
 	b = append(b, `","index":`...)
 	b = strconv.AppendInt(b, int64(o.Index), 10)
 	b = append(b, `,"issuer":`...)
-	return appendString(b, o.Issuer)
+	b = bytejson.Append(b, o.Issuer)
+	if o.Timer != 0 {
+		b = append(b, `,"timer":`...)
+		b = strconv.AppendUint(b, o.Timer, 10)
+	}
+	return b
+}
+
+// appendIssued appends what an event has issued by its commit, as members of a JSON object.
+func (e *Event) appendIssued(b []byte) []byte {
+	if e.Subs > 0 {
+		b = append(b, `,"subs":`...)
+		b = strconv.AppendInt(b, int64(e.Subs), 10)
+	}
+	for i, client := range e.Callbacks {
+		if i == 0 {
+			b = append(b, `,"callbacks":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = strconv.AppendUint(b, uint64(client), 10)
+	}
+	if len(e.Callbacks) > 0 {
+		b = append(b, ']')
+	}
+	for i := range e.Timers {
+		if i == 0 {
+			b = append(b, `,"timers":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = e.Timers[i].append(b)
+	}
+	if len(e.Timers) > 0 {
+		b = append(b, ']')
+	}
+	if e.Keeps {
+		b = append(b, `,"keeps":true`...)
+	}
+	return b
+}
+
+// append appends a JSON object.
+func (o *TimerOp) append(b []byte) []byte {
+	if o.Generation == 0 {
+		b = append(b, `{"cancel":`...)
+		b = bytejson.Append(b, o.Name)
+	} else {
+		b = append(b, `{"set":`...)
+		b = strconv.AppendUint(b, o.Generation, 10)
+	}
+	b = append(b, `,"issuer":`...)
+	b = bytejson.Append(b, o.Issuer)
+	if o.Generation != 0 && o.Name != "" {
+		b = append(b, `,"name":`...)
+		b = bytejson.Append(b, o.Name)
+	}
+	if o.Every {
+		b = append(b, `,"every":true`...)
+	}
+	return append(b, '}')
 }
 
 func appendEventID(b []byte, id event.EventID) []byte {
@@ -47,7 +107,7 @@ func appendAccesses(b []byte, open string, list []Access) []byte {
 			b = append(b, ',')
 		}
 		b = append(b, '[')
-		b = appendString(b, a.Label)
+		b = bytejson.Append(b, a.Label)
 		b = append(b, ',')
 		b = strconv.AppendUint(b, a.Version, 10)
 		switch {
@@ -61,19 +121,4 @@ func appendAccesses(b []byte, open string, list []Access) []byte {
 		b = append(b, ']')
 	}
 	return append(b, ']')
-}
-
-// appendString appends s as a JSON string.
-func appendString(b []byte, s string) []byte {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
-			quoted, err := json.Marshal(s)
-			if err != nil {
-				panic(err) // strings always marshal
-			}
-			return append(b, quoted...)
-		}
-	}
-	b = append(append(b, '"'), s...)
-	return append(b, '"')
 }

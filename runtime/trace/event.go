@@ -44,6 +44,16 @@ type Origin struct {
 	// Index counts the sub-events of the parent, or its callbacks, from 1 on; for the
 	// firings of a timer it is the tick.
 	Index int
+	Timer uint64 // of a firing: the generation of the timer, which no other has
+}
+
+// TimerOp is what an event does with a timer when it commits: it sets one, which replaces the one of that name, or it
+// cancels one.
+type TimerOp struct {
+	Issuer     string // by label; names are the issuer's
+	Name       string // "" if it has none
+	Generation uint64 // of the timer that is set; 0: the timer of that name is cancelled
+	Every      bool   // it ticks until it is cancelled
 }
 
 // Event is what a Recorder gets to know of an event that has ended. Start, Order and
@@ -72,9 +82,10 @@ type Event struct {
 	Reads  []Access // every actor touched, in the version found
 	Writes []Access // in the versions that the event has made
 
-	Subs      int  // sub-events that were issued by the commit, a tail call among them
-	Callbacks int  // callbacks that were issued by the commit
-	Keeps     bool // a tail call keeps the target for the next step
+	Subs      int              // sub-events that were issued by the commit, a tail call among them
+	Callbacks []event.ClientID // that the callbacks are for which were issued by the commit
+	Timers    []TimerOp        // in program order
+	Keeps     bool             // a tail call keeps the target for the next step
 
 	// Line belongs to the Recorder.
 	Line []byte
@@ -89,7 +100,7 @@ type Callback struct {
 
 // Recorder is told what happens in a traced system. It must not call into the system.
 type Recorder interface {
-	// Prepare is called when an event has ended and Order, Subs and Callbacks are still
+	// Prepare is called when an event has ended and its Order and what it issues are still
 	// missing, by any number of goroutines at once: what takes time belongs here.
 	Prepare(*Event)
 	// Ended is called next, for one event at a time, in serial order, while the event

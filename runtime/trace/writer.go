@@ -11,11 +11,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
 // Version is the version of the format that Writer writes.
-const Version = 2
+const Version = 3
 
 const (
 	bufferBytesMax = 64 << 10               // then the buffer is written
@@ -25,9 +26,9 @@ const (
 
 // Header tells what the records after it come from.
 type Header struct {
-	Program string `json:"program"`        // name of the package
-	Test    string `json:"test,omitempty"` // of a test: its name
-	Seed    uint64 `json:"seed,omitempty"`
+	Program string        `json:"program"`        // name of the package
+	Test    bytejson.Text `json:"test,omitempty"` // of a test: its name
+	Seed    uint64        `json:"seed,omitempty"`
 	// States says that reads and writes carry hashes of the fields.
 	States bool `json:"states,omitempty"`
 	// Store is the id of the store of a durable system, Run counts its openings, from 1 on.
@@ -209,7 +210,7 @@ func (w *Writer) End(how string) {
 	}
 	w.flushAnswers()
 	b := append(w.mu.buf, `{"end":`...)
-	b = appendString(b, how)
+	b = bytejson.Append(b, how)
 	b = append(b, `,"events":`...)
 	b = strconv.AppendUint(b, w.mu.events, 10)
 	w.mu.buf = append(b, "}\n"...)
@@ -242,12 +243,12 @@ func (w *Writer) Prepare(e *Event) {
 	b = strconv.AppendUint(b, uint64(e.Attempt), 10)
 	b = e.Origin.append(b)
 	b = append(b, `,"target":`...)
-	b = appendString(b, e.Label)
+	b = bytejson.Append(b, e.Label)
 	b = append(b, `,"method":`...)
-	b = appendString(b, e.Method)
+	b = bytejson.Append(b, e.Method)
 	if e.Err != nil {
 		b = append(b, `,"abort":`...)
-		b = appendString(b, e.Err.Error())
+		b = bytejson.Append(b, e.Err.Error())
 	}
 	if e.Position != 0 {
 		b = append(b, `,"position":`...)
@@ -276,17 +277,7 @@ func (w *Writer) Ended(e *Event) {
 	if e.Batch {
 		b = append(b, `,"batch":true`...)
 	}
-	if e.Subs > 0 {
-		b = append(b, `,"subs":`...)
-		b = strconv.AppendInt(b, int64(e.Subs), 10)
-	}
-	if e.Callbacks > 0 {
-		b = append(b, `,"callbacks":`...)
-		b = strconv.AppendInt(b, int64(e.Callbacks), 10)
-	}
-	if e.Keeps {
-		b = append(b, `,"keeps":true`...)
-	}
+	b = e.appendIssued(b)
 	w.mu.buf = append(b, e.Line...)
 	if e.Batch && !w.mu.grouped {
 		w.flush() // before the batch is in the store: what survives a crash is in the record
@@ -334,7 +325,7 @@ func (w *Writer) Called(c *Callback) {
 		return
 	}
 	b := append(w.mu.buf, `{"callback":`...)
-	b = appendString(b, c.Method)
+	b = bytejson.Append(b, c.Method)
 	b = c.Origin.append(b)
 	b = append(b, `,"start":`...)
 	b = strconv.AppendInt(b, c.Start, 10)

@@ -15,7 +15,7 @@ func transfer(order int64) *Event {
 		Label: `bank.Account/"eve"`, Method: "Account.pay", Start: order - 1, Order: order,
 		Reads:  []Access{{Label: "bank.Account:1:2", Version: 4, State: 0xab}},
 		Writes: []Access{{Label: "bank.Account:1:2", Version: 5, State: 0xcd}, {Label: "x", Version: 1, Deleted: true}},
-		Subs:   2, Callbacks: 1,
+		Subs:   2, Callbacks: []event.ClientID{4},
 	}
 }
 
@@ -47,7 +47,7 @@ func TestWriterWritesTheDocumentedFormat(t *testing.T) {
 		e.End = 11
 		w.Answered(e)
 		f := transfer(13)
-		f.Err, f.Reads, f.Writes, f.Subs, f.Callbacks, f.Position = errors.New("no\xff"), nil, nil, 0, 0, 6
+		f.Err, f.Reads, f.Writes, f.Subs, f.Callbacks, f.Position = errors.New("no\xff"), nil, nil, 0, nil, 6
 		f.Origin = Origin{Kind: Sub, Parent: e.ID, Index: 2, Issuer: "bank.Bank/b"}
 		w.Prepare(f)
 		w.Ended(f)
@@ -57,14 +57,14 @@ func TestWriterWritesTheDocumentedFormat(t *testing.T) {
 		w.Answered(f)
 	})
 	want := []string{
-		`{"order":9,"subs":2,"callbacks":1,"event":"2-1f","attempt":3,"kind":"client","client":2,"target":"bank.Account/\"eve\"","method":"Account.pay","start":8,"reads":[["bank.Account:1:2",4,"ab"]],"writes":[["bank.Account:1:2",5,"cd"],["x",1,"deleted"]]}`,
+		`{"order":9,"subs":2,"callbacks":[4],"event":"2-1f","attempt":3,"kind":"client","client":2,"target":"bank.Account/\"eve\"","method":"Account.pay","start":8,"reads":[["bank.Account:1:2",4,"ab"]],"writes":[["bank.Account:1:2",5,"cd"],["x",1,"deleted"]]}`,
 		`{"callback":"Guest.hear","client":4,"parent":"2-1f","index":1,"issuer":"bank.Bank/b","start":10}`,
-		`{"order":13,"event":"2-1f","attempt":3,"kind":"sub","parent":"2-1f","index":2,"issuer":"bank.Bank/b","target":"bank.Account/\"eve\"","method":"Account.pay","abort":"no\ufffd","position":6,"start":12}`,
+		`{"order":13,"event":"2-1f","attempt":3,"kind":"sub","parent":"2-1f","index":2,"issuer":"bank.Bank/b","target":"bank.Account/\"eve\"","method":"Account.pay","abort":"no\udcff","position":6,"start":12}`,
 		`{"gone":4}`,
 		`{"answers":[[9,11]]}`,
 		`{"end":"closed","events":2}`,
 	}
-	if !strings.HasPrefix(lines[0], `{"trace":2,"program":"bank","test":"t\u2028","seed":7,"states":true,"started":"2`) {
+	if !strings.HasPrefix(lines[0], `{"trace":3,"program":"bank","test":"t\u2028","seed":7,"states":true,"started":"2`) {
 		t.Errorf("header %s", lines[0])
 	}
 	if got := strings.Join(lines[1:], "\n"); got != strings.Join(want, "\n") {
@@ -78,7 +78,7 @@ func TestWriterGoesOnBehindATornLine(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := write(t, name, true, func(w *Writer) { w.Begin(Header{Program: "p"}) })
-	if len(lines) != 3 || lines[1] != `{"ord` || !strings.HasPrefix(lines[2], `{"trace":2,"program":"p"`) {
+	if len(lines) != 3 || lines[1] != `{"ord` || !strings.HasPrefix(lines[2], `{"trace":3,"program":"p"`) {
 		t.Errorf("%q", lines)
 	}
 	if lines := write(t, name, false, func(*Writer) {}); len(lines) != 1 || lines[0] != "" {
@@ -184,7 +184,7 @@ func TestFlushOpenWritesBeforeTheEnd(t *testing.T) {
 	w.mu.Unlock()
 	FlushOpen()
 	data, err := os.ReadFile(name)
-	if err != nil || !strings.HasPrefix(string(data), `{"trace":2,"program":"p"`) {
+	if err != nil || !strings.HasPrefix(string(data), `{"trace":3,"program":"p"`) {
 		t.Errorf("%q, %v", data, err)
 	}
 	if err := w.Close(); err != nil {

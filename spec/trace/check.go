@@ -19,11 +19,12 @@ const (
 	Write    Rule = "WRITE"     // a write makes the next version, and none follows a deletion
 	Undone   Rule = "UNDONE"    // an event that was undone has written and issued nothing
 	RealTime Rule = "REAL-TIME" // no event comes before one that was answered before it was issued
-	Once     Rule = "ONCE"      // an event ends once
+	Once     Rule = "ONCE"      // an event ends once, and what an event has issued comes once
 	Cause    Rule = "CAUSE"     // what an event issues follows its commit
 	Lane     Rule = "LANE"      // sub-events of one issuer to one target keep their order
 	Keep     Rule = "KEEP"      // nobody touches an actor between two steps of a chain that keeps it
 	Client   Rule = "CLIENT"    // the callbacks of one client keep their order
+	Timer    Rule = "TIMER"     // a timer ticks while it is set, one tick after the other
 	Lost     Rule = "LOST"      // a trace that has been closed is complete
 	Durable  Rule = "DURABLE"   // no answer has seen what a crash has lost
 )
@@ -84,15 +85,6 @@ func (b brief) String() string {
 	return fmt.Sprintf("event %v (%s on %s, order %d)", b.id, b.method, b.target, b.order)
 }
 
-// issuer is what the checker keeps of an event that may have issued something.
-type issuer struct {
-	order     int64
-	committed bool
-	subs      int // issued and not seen yet
-	callbacks int
-	issued    [2]int // in all: sub-events, callbacks
-}
-
 // place is a position among what committed events have issued: by the order of the
 // event, then its own.
 type place struct {
@@ -129,8 +121,11 @@ type Checker struct {
 	lanes   map[lane]place
 	boxes   map[uint64]place
 	kept    map[string]brief // actors, and the step that keeps each
-	gone    bool
-	pending [2]int // sub-events and callbacks issued and not seen
+	timers  map[uint64]*timer
+	named   map[timerName]*timer
+	pending [2]int          // sub-events and callbacks issued and not seen
+	owed    map[uint64]int  // callbacks issued and not seen, by client
+	gone    map[uint64]bool // clients
 
 	partial  bool               // the runs before are not in the file: what is met first is taken as it is
 	earlier  bool               // … or were not traced: what they have issued comes from events that nobody knows
@@ -145,8 +140,12 @@ func NewChecker(h Header) *Checker {
 		section: Section{Header: h},
 		actors:  make(map[string]*actor), events: make(map[EventID]*issuer), open: make(map[int64]interval),
 		lanes: make(map[lane]place), boxes: make(map[uint64]place), kept: make(map[string]brief), survived: maxOrder,
+		timers: make(map[uint64]*timer), named: make(map[timerName]*timer), owed: make(map[uint64]int), gone: make(map[uint64]bool),
 	}
 }
+
+// certain reports whether the records tell all that the checks of causes need.
+func (c *Checker) certain() bool { return c.section.Header.Version >= certain }
 
 func (c *Checker) violate(rule Rule, actor string, events []EventID, format string, args ...any) {
 	c.section.Violated++
@@ -172,40 +171,29 @@ func (c *Checker) Event(e *Event) {
 		c.violate(Order, "", []EventID{e.ID}, "%v comes after order %d", e, c.order)
 	}
 	c.order = max(c.order, e.Order)
-	c.issued(e)
-	c.cause(e)
+	if again := c.issued(e); !again {
+		c.cause(e)
+	}
+	if c.certain() {
+		c.sensible(e)
+	}
 	c.keep(e)
 	n.Reads += len(e.Reads)
 	for i := range e.Reads {
 		c.read(e, &e.Reads[i])
 	}
-	if e.Aborted && (len(e.Writes) > 0 || e.Subs > 0 || e.Callbacks > 0) {
-		c.violate(Undone, "", []EventID{e.ID}, "%v has %d writes, %d sub-events and %d callbacks, but nothing must be left of it",
-			e, len(e.Writes), e.Subs, e.Callbacks)
+	if e.Aborted {
+		if len(e.Writes)+e.Subs+e.Callbacks+len(e.Timers) > 0 {
+			c.violate(Undone, "", []EventID{e.ID}, "%v has %d writes, %d sub-events, %d callbacks and %d timers, but nothing must be left of it",
+				e, len(e.Writes), e.Subs, e.Callbacks, len(e.Timers))
+		}
 		return
 	}
 	n.Writes += len(e.Writes)
 	for i := range e.Writes {
 		c.write(e, &e.Writes[i])
 	}
-}
-
-// issued notes when e was issued, and that it has ended.
-func (c *Checker) issued(e *Event) {
-	if c.events[e.ID] != nil {
-		c.violate(Once, "", []EventID{e.ID}, "%v has ended before, with order %d", e, c.events[e.ID].order)
-	}
-	i := &issuer{order: e.Order, committed: !e.Aborted}
-	if !e.Aborted {
-		i.subs, i.callbacks, i.issued = e.Subs, e.Callbacks, [2]int{e.Subs, e.Callbacks}
-		c.pending[0] += e.Subs
-		c.pending[1] += e.Callbacks
-	}
-	c.events[e.ID] = i
-	if e.Start > c.latest.start {
-		c.latest = interval{event: e.ID, start: e.Start}
-	}
-	c.open[e.Order] = interval{e.ID, e.Start, c.latest.event, c.latest.start}
+	c.times(e)
 }
 
 func (c *Checker) actor(name string) *actor {
@@ -246,87 +234,6 @@ func (c *Checker) write(e *Event, w *Access) {
 	*a = actor{version: w.Version, state: w.State, deleted: w.Deleted || a.deleted, by: brief{e.ID, e.Order, e.Method, e.Target}}
 }
 
-// cause checks that e follows from the event that has issued it.
-func (c *Checker) cause(e *Event) {
-	o := &e.Origin
-	switch o.Kind {
-	case "sub", "tail":
-		c.section.Counts.Subs++
-		p := c.parent(e, o, 0)
-		if p == nil {
-			return
-		}
-		if p.subs--; p.subs >= 0 {
-			c.pending[0]--
-		}
-		if c.goesOn(e) {
-			return // it waits its turn behind nobody
-		}
-		l, at := lane{o.Issuer, e.Target}, place{p.order, o.Index}
-		if last, ok := c.lanes[l]; ok && !last.before(at) {
-			c.violate(Lane, e.Target, []EventID{e.ID}, "%v is sub-event %d of the event of order %d from %s to %s, but number %d of order %d came before it",
-				e, o.Index, p.order, o.Issuer, e.Target, last.index, last.order)
-		}
-		c.lanes[l] = at
-	case "timer":
-		c.section.Counts.Timers++
-		if p := c.events[o.Parent]; (p == nil || !p.committed) && (p != nil || !c.earlier) {
-			c.violate(Cause, "", []EventID{e.ID, o.Parent}, "%v is the firing of a timer that event %v has set, which has not committed before", e, o.Parent)
-		}
-	}
-}
-
-// parent returns the event that has issued what o describes, nil if it cannot have done so.
-// what is 0 for a sub-event and 1 for a callback.
-func (c *Checker) parent(what fmt.Stringer, o *Origin, kind int) *issuer {
-	p := c.events[o.Parent]
-	if p == nil && c.earlier {
-		return nil
-	}
-	if p == nil || !p.committed {
-		c.violate(Cause, "", []EventID{o.Parent}, "%v was issued by event %v, which has not committed before", what, o.Parent)
-		return nil
-	}
-	if o.Index < 1 || o.Index > p.issued[kind] {
-		c.violate(Cause, "", []EventID{o.Parent}, "%v is number %d of event %v (order %d), which has issued %d", what, o.Index, o.Parent, p.order, p.issued[kind])
-		return nil
-	}
-	return p
-}
-
-// String names the callback in reports.
-func (k *Callback) String() string {
-	return fmt.Sprintf("callback %s of client %d", k.Method, k.Origin.Client)
-}
-
-// Callback takes a callback that is about to run.
-func (c *Checker) Callback(k *Callback) {
-	c.section.Counts.Callbacks++
-	o := &k.Origin
-	if o.Parent == (EventID{}) {
-		return // posted by a client
-	}
-	if c.lostParent(k) {
-		return
-	}
-	p := c.parent(k, o, 1)
-	if p == nil {
-		return
-	}
-	if p.callbacks--; p.callbacks >= 0 {
-		c.pending[1]--
-	}
-	at := place{p.order, o.Index}
-	if last, ok := c.boxes[o.Client]; ok && !last.before(at) {
-		c.violate(Client, "", []EventID{o.Parent}, "%v is number %d of the event of order %d, but number %d of order %d came before it",
-			k, o.Index, p.order, last.index, last.order)
-	}
-	c.boxes[o.Client] = at
-}
-
-// Gone takes that a client has gone: its callbacks may be dropped.
-func (c *Checker) Gone(uint64) { c.gone = true }
-
 // Answer takes that the answer of an event has left.
 func (c *Checker) Answer(a Answer) {
 	c.section.Counts.Answers++
@@ -340,8 +247,8 @@ func (c *Checker) Answer(a Answer) {
 		return
 	}
 	delete(c.open, a.Order)
-	if a.End <= i.start {
-		c.violate(RealTime, "", []EventID{i.event}, "event %v (order %d) was answered at %d and issued at %d", i.event, a.Order, a.End, i.start)
+	if a.End <= i.start || c.certain() && a.End <= a.Order {
+		c.violate(RealTime, "", []EventID{i.event}, "event %v (order %d) was issued at %d, and answered at %d", i.event, a.Order, i.start, a.End)
 	} else if a.End < i.latestStart {
 		c.violate(RealTime, "", []EventID{i.event, i.latest}, "event %v (order %d) was answered at %d, before event %v was issued at %d, but comes after it",
 			i.event, a.Order, a.End, i.latest, i.latestStart)
@@ -363,11 +270,9 @@ func (c *Checker) End(end *End) Section {
 	if end.How != "closed" {
 		return *s
 	}
-	if c.pending[0] > 0 {
-		c.violate(Lost, "", nil, "%d sub-events were issued and have not ended", c.pending[0])
+	if n := s.Counts.Lost; n > 0 {
+		c.violate(Durable, "", nil, "the section was closed, when all was durable, but a crash has lost %s", plural(n, "event"))
 	}
-	if c.pending[1] > 0 && !c.gone {
-		c.violate(Lost, "", nil, "%d callbacks were issued and have not run", c.pending[1])
-	}
+	c.missing()
 	return *s
 }

@@ -80,6 +80,9 @@ func (r *Reader) Next() (rec Record, err error) {
 		if r.Line == 1 && rec.Header == nil {
 			return Record{}, errors.New("this is no trace: it does not begin with a header")
 		}
+		if rec.Header != nil && rec.Header.Version < 1 {
+			return Record{}, fmt.Errorf("line %d: there is no version %d of the format", r.Line, rec.Header.Version)
+		}
 		if rec.Header != nil && rec.Header.Version > Version {
 			return Record{}, fmt.Errorf("line %d: the trace has version %d of the format, newer than %d", r.Line, rec.Header.Version, Version)
 		}
@@ -125,7 +128,7 @@ func (r *Reader) parse(line []byte) (rec Record, err error) {
 	case "trace":
 		rec.Header = s.header()
 	case "order":
-		r.event = Event{Reads: r.event.Reads[:0], Writes: r.event.Writes[:0]}
+		r.event = Event{Reads: r.event.Reads[:0], Writes: r.event.Writes[:0], Clients: r.event.Clients[:0], Timers: r.event.Timers[:0]}
 		s.eventRecord(&r.event)
 		rec.Event = &r.event
 	case "answers":
@@ -201,7 +204,9 @@ func (s *scanner) eventRecord(e *Event) {
 		case "subs":
 			e.Subs = int(s.int())
 		case "callbacks":
-			e.Callbacks = int(s.int())
+			s.clients(e)
+		case "timers":
+			s.array(func() { e.Timers = append(e.Timers, s.timerOp()) })
 		case "keeps":
 			e.Keeps = s.bool()
 		case "batch":
@@ -232,6 +237,36 @@ func (s *scanner) callbackRecord(c *Callback) {
 	})
 }
 
+// clients takes whom the callbacks of an event are for. Before version 3 it is how many there are.
+func (s *scanner) clients(e *Event) {
+	if s.peek() != '[' {
+		e.Callbacks = int(s.int())
+		return
+	}
+	s.array(func() { e.Clients = append(e.Clients, s.uint()) })
+	e.Callbacks = len(e.Clients)
+}
+
+func (s *scanner) timerOp() (o TimerOp) {
+	s.object(func(key string) {
+		switch key {
+		case "set":
+			if o.Set = s.uint(); o.Set == 0 {
+				s.fail()
+			}
+		case "cancel", "name":
+			o.Name = s.text()
+		case "issuer":
+			o.Issuer = s.text()
+		case "every":
+			o.Every = s.bool()
+		default:
+			s.skip()
+		}
+	})
+	return o
+}
+
 // origin takes a member that events and callbacks have in common.
 func (s *scanner) origin(o *Origin, key string) {
 	switch key {
@@ -245,6 +280,8 @@ func (s *scanner) origin(o *Origin, key string) {
 		o.Index = int(s.int())
 	case "issuer":
 		o.Issuer = s.text()
+	case "timer":
+		o.Timer = s.uint()
 	default:
 		s.skip()
 	}

@@ -15,7 +15,11 @@ import (
 )
 
 // Version is the newest version of the format that this package reads.
-const Version = 2
+const Version = 3
+
+// certain is the first version whose records tell all that the checks of causes need: which timers an event sets and
+// cancels, which timer has fired, and whom callbacks are for.
+const certain = 3
 
 // Header begins a section: the trace of one system.
 type Header struct {
@@ -57,6 +61,15 @@ type Origin struct {
 	Parent EventID
 	Index  int
 	Issuer string
+	Timer  uint64 // of a firing: the generation of the timer
+}
+
+// TimerOp is what the commit of an event does with a timer.
+type TimerOp struct {
+	Issuer string
+	Name   string
+	Set    uint64 // generation of the timer that is set; 0: the one of that name is cancelled
+	Every  bool   // it ticks until it is cancelled
 }
 
 // Event is the record of one event that has ended.
@@ -74,7 +87,9 @@ type Event struct {
 	Reads        []Access
 	Writes       []Access
 
-	Subs, Callbacks int  // issued by the commit
+	Subs, Callbacks int      // issued by the commit
+	Clients         []uint64 // that the callbacks are for; nil before version 3
+	Timers          []TimerOp
 	Keeps           bool // nobody else touches the target until the next step of the chain has ended
 	// Batch says that the event has left something in the store: it survives a crash, or
 	// it never was.

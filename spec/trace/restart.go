@@ -65,10 +65,12 @@ func (c *Checker) survive(s survivor) {
 func (c *Checker) resume(h Header) {
 	c.section = Section{Header: h}
 	c.latest, c.open, c.boxes = interval{}, make(map[int64]interval), make(map[uint64]place)
-	c.pending[1], c.gone = 0, false
+	c.pending[ofCallbacks], c.owed, c.gone = 0, make(map[uint64]int), make(map[uint64]bool)
 	c.survived, c.lost = maxOrder, nil
 	for _, i := range c.events {
-		i.callbacks = 0
+		if i.issues != nil {
+			i.issues.count[ofCallbacks] = 0 // they have gone with their clients
+		}
 	}
 }
 

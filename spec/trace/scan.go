@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // scanner takes apart one line of JSON. It knows what a trace consists of: objects,
@@ -96,11 +98,7 @@ func (s *scanner) text() string {
 	quoted, plain := s.raw()
 	inner := quoted[1 : len(quoted)-1]
 	if !plain {
-		var text string
-		if json.Unmarshal(quoted, &text) != nil {
-			s.fail()
-		}
-		inner = []byte(text)
+		inner = s.unescape(inner)
 	}
 	if kept, ok := s.strings[string(inner)]; ok {
 		return kept
@@ -116,11 +114,51 @@ func (s *scanner) passing() string {
 	if plain {
 		return string(quoted[1 : len(quoted)-1])
 	}
-	var text string
-	if json.Unmarshal(quoted, &text) != nil {
-		s.fail()
+	return string(s.unescape(quoted[1 : len(quoted)-1]))
+}
+
+// escapes are those of one character.
+var escapes = map[byte]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// unescape returns what stands between quotes without its escapes. \udc80 to \udcff are bytes that are no UTF-8.
+func (s *scanner) unescape(inner []byte) (text []byte) {
+	for i := 0; i < len(inner); i++ {
+		if inner[i] != '\\' {
+			text = append(text, inner[i])
+			continue
+		}
+		i++ // raw has seen to it that something follows
+		if c, ok := escapes[inner[i]]; ok {
+			text = append(text, c)
+			continue
+		}
+		unit := s.unit(inner[i:])
+		i += 4
+		switch {
+		case unit >= 0xdc80 && unit <= 0xdcff:
+			text = append(text, byte(unit))
+		case utf16.IsSurrogate(unit) && i+2 < len(inner) && inner[i+1] == '\\' && inner[i+2] == 'u':
+			if r := utf16.DecodeRune(unit, s.unit(inner[i+2:])); r != utf8.RuneError {
+				unit, i = r, i+6
+			}
+			text = utf8.AppendRune(text, unit)
+		default:
+			text = utf8.AppendRune(text, unit)
+		}
 	}
 	return text
+}
+
+// unit reads uXXXX.
+func (s *scanner) unit(in []byte) rune {
+	if len(in) < 5 || in[0] != 'u' {
+		s.fail()
+	}
+	n, err := strconv.ParseUint(string(in[1:5]), 16, 16)
+	if err != nil {
+		s.fail()
+	}
+	return rune(n)
 }
 
 func (s *scanner) uint() (n uint64) {
