@@ -6,25 +6,27 @@ import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/aeon-lang/aeon/internal/bytejson"
 )
 
 // event is a line of JSON that a test executable writes to standard output, and
 // that Run passes on with --json. It is an event of `go test -json` with the
 // place of the test added.
 type event struct {
-	Time    time.Time `json:",omitzero"`
-	Action  string    // start, run, seed, output, pass or fail
-	Package string    `json:",omitempty"`
-	Test    string    `json:",omitempty"`
-	Elapsed *float64  `json:",omitempty"` // seconds; of pass and fail
-	Output  string    `json:",omitempty"`
+	Time    time.Time     `json:",omitzero"`
+	Action  string        // start, run, seed, output, pass or fail
+	Package bytejson.Text `json:",omitempty"`
+	Test    bytejson.Text `json:",omitempty"`
+	Elapsed *float64      `json:",omitempty"` // seconds; of pass and fail
+	Output  bytejson.Text `json:",omitempty"`
 	// Unit is the index of the package in the executable, Index that of the test
 	// in the package.
-	Unit  *int   `json:",omitempty"`
-	Index *int   `json:",omitempty"`
-	File  string `json:",omitempty"` // of the test's declaration
-	Line  int    `json:",omitempty"`
-	Seed  uint64 `json:",omitempty"` // of the schedule that begins
+	Unit  *int          `json:",omitempty"`
+	Index *int          `json:",omitempty"`
+	File  bytejson.Text `json:",omitempty"` // of the test's declaration
+	Line  int           `json:",omitempty"`
+	Seed  uint64        `json:",omitempty"` // of the schedule that begins
 }
 
 // id identifies a test.

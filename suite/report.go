@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/aeon-lang/aeon/internal/bytejson"
 )
 
 // reporter turns events into what the user sees, and counts.
@@ -42,7 +44,7 @@ func (r *reporter) name(unit int) string {
 // event takes one event of the executable.
 func (r *reporter) event(e event) {
 	unit := e.id().unit
-	e.Package = r.name(unit)
+	e.Package = bytejson.Text(r.name(unit))
 	switch {
 	case e.Test == "" && e.Action == "start":
 		if r.pack(unit).tests > 0 {
@@ -57,7 +59,7 @@ func (r *reporter) event(e event) {
 			fmt.Fprintf(r.cfg.Stdout, "=== RUN   %s\n", e.Test)
 		}
 	case e.Action == "output":
-		r.output = append(r.output, e.Output)
+		r.output = append(r.output, string(e.Output))
 	case e.Action == "pass" || e.Action == "fail":
 		r.ended(e)
 	}
@@ -95,7 +97,7 @@ func orZero(f *float64) *float64 {
 }
 
 func (r *reporter) place(e event) string {
-	file := e.File
+	file := string(e.File)
 	if r.cfg.Place != nil {
 		file = r.cfg.Place(file)
 	}
@@ -106,7 +108,7 @@ func (r *reporter) place(e event) string {
 func (r *reporter) died(run event, why string) {
 	for line := range strings.Lines(strings.TrimRight(why, "\n") + "\n") {
 		out := run
-		out.Action, out.Output = "output", line
+		out.Action, out.Output = "output", bytejson.Text(line)
 		r.event(out)
 	}
 	run.Action = "fail"
@@ -128,7 +130,7 @@ func (r *reporter) closePackage(unit int) {
 		action = "skip"
 	}
 	if r.cfg.JSON {
-		r.json(event{Action: action, Package: r.name(unit), Elapsed: &elapsed, Unit: &unit})
+		r.json(event{Action: action, Package: bytejson.Text(r.name(unit)), Elapsed: &elapsed, Unit: &unit})
 		return
 	}
 	switch {

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/program"
 	"github.com/aeon-lang/aeon/spec/golden"
@@ -139,16 +140,18 @@ func (r *goldenReport) result(g *golden.Result) error {
 // events writes one test in the format of go test -json.
 func (r *goldenReport) events(dir, name, said string, failed bool) error {
 	type event struct {
-		Action, Package, Test string
-		Output                string `json:",omitempty"`
+		Action        string
+		Package, Test bytejson.Text
+		Output        bytejson.Text `json:",omitempty"`
 	}
 	enc := json.NewEncoder(r.out)
-	list := []event{{"run", dir, name, ""}}
+	pkg, test := bytejson.Text(dir), bytejson.Text(name)
+	list := []event{{"run", pkg, test, ""}}
 	end := "pass"
 	if failed {
-		list, end = append(list, event{"output", dir, name, said + "\n"}), "fail"
+		list, end = append(list, event{"output", pkg, test, bytejson.Text(said + "\n")}), "fail"
 	}
-	for _, e := range append(list, event{end, dir, name, ""}) {
+	for _, e := range append(list, event{end, pkg, test, ""}) {
 		if err := enc.Encode(e); err != nil {
 			return err
 		}

@@ -57,7 +57,9 @@ which the program imports as "./bank". A file that cannot be run fails by itself
 
 A test fails if its block fails, or a callback, or an event that no client awaits. A test
 that expects an event to fail awaits it in try … catch. What a test prints is shown if it
-fails, or with -v. The exit code is 1 if a test failed.`,
+fails, or with -v. The exit code is 1 if a test failed.
+
+In what --json writes, \udc80 to \udcff stand for bytes that are not UTF-8.`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			var o testOptions
 			fs.StringVar(&o.filter, "run", "", "run only tests whose name matches `regexp`")
