@@ -93,6 +93,10 @@ func ParseWithTokens(src *ast.Source) (file *ast.File, toks []Token, diags []dia
 	p := acquire()
 	defer p.release()
 	*p = parser{prods: p.prods, view: p.view, table: newTable(src, toks), diags: diags, reported: -1}
+	if mended, found := mendBraces(p.table); mended != nil {
+		p.table = newTable(src, mended)
+		p.diags = append(p.diags, found...)
+	}
 	p.match = p.matchBraces()
 	p.file = &ast.File{Loc: whole, Src: src, Comments: comments(src, toks)}
 	p.parseFile()

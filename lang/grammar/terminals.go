@@ -135,9 +135,14 @@ func (p *parser) closeBrace(lex *lexer.PeekingLexer) {
 	if i := p.cur; p.kind(i) == RBrace && !p.bare[open] {
 		p.cur++
 	} else {
-		p.note(open, diag.New(diag.UnclosedBracket, p.at(open), "`{` is not closed").
-			With(p.at(i), "expected its `}` before this").
-			WithFix("close it", diag.InsertAfter(p.at(max(i-1, open)), "\n}")))
+		p.note(open, notClosed(p.at(open), p.at(i), p.at(max(i-1, open))))
 	}
 	p.leave(lex)
+}
+
+// notClosed is the error that a `{` has no `}`, which may stand behind last.
+func notClosed(open, next, last ast.Span) diag.Diagnostic {
+	return diag.New(diag.UnclosedBracket, open, "`{` is not closed").
+		With(next, "expected its `}` before this").
+		WithFix("close it", diag.InsertAfter(last, "\n}"))
 }
