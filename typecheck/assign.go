@@ -2,6 +2,7 @@ package typecheck
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
@@ -47,6 +48,17 @@ func (b *body) fit(x ast.Expr, op operand, target Type, what string) operand {
 	return operand{typ: target}
 }
 
+// quoted makes what stands in single quotes fit double ones.
+var quoted = strings.NewReplacer(`\\`, `\\`, `\'`, `'`, `"`, `\"`, `{`, `\{`)
+
+// inDoubleQuotes returns the string that a character was probably meant for, "" if x is none.
+func inDoubleQuotes(x ast.Expr) string {
+	if lit, ok := x.(*ast.IntLit); ok && strings.HasPrefix(lit.Text, "'") {
+		return `"` + quoted.Replace(lit.Text[1:len(lit.Text)-1]) + `"`
+	}
+	return ""
+}
+
 // mismatch is the error for a value of the wrong type.
 func (b *body) mismatch(x ast.Expr, op operand, target Type, what string) diag.Diagnostic {
 	if op.typ == Null {
@@ -61,6 +73,9 @@ func (b *body) mismatch(x ast.Expr, op operand, target Type, what string) diag.D
 	case isConvertible(op.typ, target) && IsNumeric(op.typ) && IsNumeric(target) && !IsUntyped(op.typ):
 		d = d.WithHelp("numbers are not converted implicitly").
 			WithFix("convert it", diag.InsertBefore(x.Span(), target.String()+"("), diag.InsertAfter(x.Span(), ")"))
+	case target == String && inDoubleQuotes(x) != "":
+		d = d.WithHelp("strings stand in double quotes; in single ones a character is a number").
+			WithFix("write "+inDoubleQuotes(x), diag.Replace(x.Span(), inDoubleQuotes(x)))
 	case target == String && (IsNumeric(op.typ) || op.typ == Bool || op.typ == Time || op.typ == Duration):
 		d = d.WithHelp("str(…) makes a string of it").
 			WithFix("use str", diag.InsertBefore(x.Span(), "str("), diag.InsertAfter(x.Span(), ")"))

@@ -37,6 +37,7 @@ requires it; a clone of the source will do:
 
 	go mod edit -require=github.com/aeon-lang/aeon@v0.0.0
 	go mod edit -replace=github.com/aeon-lang/aeon=/path/to/aeon
+	go mod tidy
 
 A program in Go that starts the package:
 
