@@ -20,6 +20,9 @@ type mending struct {
 	diags []diag.Diagnostic
 }
 
+// mendedMax bounds what is put in: a file that misses more is no program with a mistake.
+const mendedMax = 10
+
 // opened is a `{` with the indentation of its line.
 type opened struct{ index, indent int } // index -1: it was added
 
@@ -45,7 +48,7 @@ func mendBraces(t *table) ([]Token, []diag.Diagnostic) {
 			}
 		}
 	}
-	if missing += open; missing == 0 {
+	if missing += open; missing == 0 || missing > mendedMax {
 		return nil, nil
 	}
 	m := &mending{table: t}
@@ -169,6 +172,9 @@ func (m *mending) begin(i, indent int) {
 	for head := i - 1; head >= 0; head-- {
 		if !m.first(head) || m.indent(head) != indent || m.kind(head) == Case || m.kind(head) == Default {
 			continue
+		}
+		if m.kind(head) == RBrace && m.kind(head+1) != Else && m.kind(head+1) != Catch {
+			return // this `}` ends nothing
 		}
 		at, parens := head, 0
 		for ; at < i; at++ {
