@@ -57,7 +57,11 @@ func (cl *Client) Await(target Ref, m *Method, args Args) error {
 		return cl.refused(ErrClosed)
 	}
 	ev := cl.sys.takeEvent(cl, id, target.h, m, args)
-	ev.bounded, ev.turn = true, cl.await(target.h)
+	ev.bounded = true
+	if t := cl.sys.tracer; t != nil {
+		ev.from = t.issued(cl, false)
+	}
+	ev.turn = cl.await(target.h)
 	err := ev.perform()
 	if ev.chain == nil {
 		cl.sys.giveBack(ev)
@@ -131,9 +135,6 @@ func (cl *Client) Send(target Ref, m *Method, args Args) {
 func (cl *Client) launch(l letter, args Args, cancel *cancellation, ended func(letter)) *turn {
 	s := cl.sys
 	var from *origin
-	if s.tracer != nil {
-		from = s.tracer.issued()
-	}
 	s.live.add(1)
 	t := &turn{order: &cl.order, target: l.target}
 	t.job = func() {
@@ -167,7 +168,12 @@ func (cl *Client) launch(l letter, args Args, cancel *cancellation, ended func(l
 		}
 		l.err = err
 	}
-	if cl.order.join(t) {
+	joined := cl.order.join(t, func() {
+		if s.tracer != nil {
+			from = s.tracer.issued(cl, true)
+		}
+	})
+	if joined {
 		s.workers.run(t.job)
 	}
 	return t

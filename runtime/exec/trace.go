@@ -140,8 +140,13 @@ func (t *tracer) label(h *Handle) string {
 	return t.actor(h).label
 }
 
-// issued returns the origin of an event that a client hands to a worker now.
-func (t *tracer) issued() *origin { return &origin{start: t.tick.Add(1)} }
+// issued returns the origin of an event that cl issues now; goesOn says that it does not wait for it.
+func (t *tracer) issued(cl *Client, goesOn bool) *origin {
+	if cl.base != nil {
+		cl = cl.base
+	}
+	return &origin{trace.Origin{Kind: trace.Client, Client: cl.id, Issued: goesOn}, t.tick.Add(1)}
+}
 
 // origin is where an event comes from, if a client has not issued it just now.
 type origin struct {

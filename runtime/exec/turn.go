@@ -37,10 +37,12 @@ const (
 	finished           // the event has ended, or was refused
 )
 
-// join puts t at the end of the line to its target, and reports whether it is the first.
-func (o *issueOrder) join(t *turn) bool {
+// join puts t at the end of the line to its target, calls placed in the order of the line, and reports whether t is the
+// first.
+func (o *issueOrder) join(t *turn, placed func()) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	placed()
 	return o.append(t)
 }
 

@@ -17,6 +17,9 @@ func (o *Origin) append(b []byte) []byte {
 		b = append(b, `,"client":`...)
 		b = strconv.AppendUint(b, uint64(o.Client), 10)
 	}
+	if o.Issued {
+		b = append(b, `,"issued":true`...)
+	}
 	if o.Parent == (event.EventID{}) {
 		return b
 	}

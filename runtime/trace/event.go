@@ -45,6 +45,8 @@ type Origin struct {
 	// firings of a timer it is the tick.
 	Index int
 	Timer uint64 // of a firing: the generation of the timer, which no other has
+	// Issued: the client went on at once. Start is then drawn with the event's place in the line to its target.
+	Issued bool
 }
 
 // TimerOp is what an event does with a timer when it commits: it sets one, which replaces the one of that name, or it

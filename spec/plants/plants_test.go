@@ -69,9 +69,9 @@ var plants = []plant{
 	{"constructor without locks", "runtime/exec/admit.go", // of a client's new: what it is given is not locked
 		"if ev.gather(); !ev.members.touches() {",
 		"if ev.gather(); true {"},
-	{"issued events overtake", "runtime/exec/client.go", // one another, of one client to one actor
-		"if cl.order.join(t) {",
-		"if t.state = outside; true {"},
+	{"issued events overtake", "runtime/exec/turn.go", // one another, of one client to one actor
+		"placed()\n\treturn o.append(t)",
+		"placed()\n\tt.state = outside\n\treturn true"},
 	{"second field not stored", "runtime/exec/prepare.go", // of the fields that an event has assigned
 		"w.fields.Field(obj, int(f.field), f.changes, f.whole)",
 		"if i == 0 || len(f.changes) > 0 || !h.is(created) || h.is(fresh) {\n\t\t\tw.fields.Field(obj, int(f.field), f.changes, f.whole)\n\t\t}"},

@@ -168,8 +168,27 @@ func (c *Checker) cause(e *Event) {
 			c.fires(e)
 		}
 	case "client":
+		c.inOrder(e)
 	default:
 		c.violate(Cause, "", []EventID{e.ID}, "%v is of kind %q, which there is not", e, o.Kind)
+	}
+}
+
+// inOrder checks that e, which a client has issued, comes behind what its session has issued to the same target before.
+// Of an event that the client awaited on the spot only goroutines can tell what was before; an event that was cancelled
+// has no order.
+func (c *Checker) inOrder(e *Event) {
+	if e.Aborted && e.Why == "cancelled" {
+		return
+	}
+	l := issueLine{e.ID.Origin, e.Target}
+	last, ok := c.lines[l]
+	if ok && e.Origin.Issued && e.Start < last.start {
+		c.violate(Issue, e.Target, []EventID{e.ID, last.event}, "%v was issued at %d, before event %v was at %d, and comes after it",
+			e, e.Start, last.event, last.start)
+	}
+	if !ok || e.Start > last.start {
+		c.lines[l] = interval{event: e.ID, start: e.Start}
 	}
 }
 

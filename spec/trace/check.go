@@ -22,6 +22,7 @@ const (
 	Once     Rule = "ONCE"      // an event ends once, and what an event has issued comes once
 	Cause    Rule = "CAUSE"     // what an event issues follows its commit
 	Lane     Rule = "LANE"      // sub-events of one issuer to one target keep their order
+	Issue    Rule = "ISSUE"     // events that a client issues to one target keep their order
 	Keep     Rule = "KEEP"      // nobody touches an actor between two steps of a chain that keeps it
 	Client   Rule = "CLIENT"    // the callbacks of one client keep their order
 	Timer    Rule = "TIMER"     // a timer ticks while it is set, one tick after the other
@@ -107,6 +108,12 @@ type interval struct {
 
 type lane struct{ issuer, target string }
 
+// issueLine names the events of a session, which is the origin of their ids, to one target.
+type issueLine struct {
+	session uint64
+	target  string
+}
+
 // Checker checks the section of one system, record by record. One goroutine uses it.
 type Checker struct {
 	// Line is the line of the record that comes next; reports carry it.
@@ -119,6 +126,7 @@ type Checker struct {
 	events  map[EventID]*issuer
 	open    map[int64]interval // by order
 	lanes   map[lane]place
+	lines   map[issueLine]interval // the event that was issued last, of those that have come
 	boxes   map[uint64]place
 	kept    map[string]brief // actors, and the step that keeps each
 	timers  map[uint64]*timer
@@ -139,7 +147,7 @@ func NewChecker(h Header) *Checker {
 	return &Checker{
 		section: Section{Header: h},
 		actors:  make(map[string]*actor), events: make(map[EventID]*issuer), open: make(map[int64]interval),
-		lanes: make(map[lane]place), boxes: make(map[uint64]place), kept: make(map[string]brief), survived: maxOrder,
+		lanes: make(map[lane]place), lines: make(map[issueLine]interval), boxes: make(map[uint64]place), kept: make(map[string]brief), survived: maxOrder,
 		timers: make(map[uint64]*timer), named: make(map[timerName]*timer), owed: make(map[uint64]int), gone: make(map[uint64]bool),
 	}
 }

@@ -282,6 +282,8 @@ func (s *scanner) origin(o *Origin, key string) {
 		o.Issuer = s.text()
 	case "timer":
 		o.Timer = s.uint()
+	case "issued":
+		o.Issued = s.bool()
 	default:
 		s.skip()
 	}

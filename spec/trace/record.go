@@ -62,6 +62,7 @@ type Origin struct {
 	Index  int
 	Issuer string
 	Timer  uint64 // of a firing: the generation of the timer
+	Issued bool   // by a client that went on at once
 }
 
 // TimerOp is what the commit of an event does with a timer.
