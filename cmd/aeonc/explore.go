@@ -32,17 +32,18 @@ events issued by events, timers and callbacks included.
 	aeonc explore --run transfer --replay 1021 ./bank
 	                                      one order again, step by step
 
-	all   transfers keep the total: 70 orders, 29 states (0.01s)
+	all   two payments in opposite directions do not deadlock: 70 orders, 29 states (0.01s)
 	      every order ends well. Orders that differ only in steps that do not meet are one.
 	FAIL  …, and the steps of the order that fails
 	part  a bound was reached first: what was covered ends well, the rest is unknown
 
 Up to about eight events at once are covered in no time; each one more multiplies the
 orders. Keep the tests that you explore small: two actors and three events show most
-mistakes. A test also fails if a callback fails, or an event that no client awaits, for
-whatever reason; main if that reason is an assert. In main, time passes only when nothing
-else can happen, from one timer or sleep to the next, until no one-shot timer is left.
-random() draws the numbers of one seed.
+mistakes. What one client or actor issues to one actor has one order, that of issue: let
+several issue what is to meet there. A test also fails if a callback fails, or an event that
+no client awaits, for whatever reason; main if that reason is an assert. In main, time
+passes only when nothing else can happen, from one timer or sleep to the next, until no
+one-shot timer is left. random() draws the numbers of one seed.
 
 A package is ok if all its tests are, else FAIL if an order fails, and part if none did. The
 exit code is 0 if every order of every test was covered and none failed, else 1.`,
