@@ -99,7 +99,7 @@ type Builder struct {
 
 // Build returns the executable for req, from the cache if it was made before
 // from the same input. The errors are *CacheError, *ToolchainError,
-// *GeneratedCodeError, *StoreModulesError, and ctx's.
+// *GeneratedCodeError, *StoreModulesError, *ModuleCacheError, and ctx's.
 func (b *Builder) Build(ctx context.Context, req Request) (Result, error) {
 	assert.That(req.Kind == Program || !req.Store, "tests are run in memory")
 	assert.That(req.Kind == Tests || req.Main != nil || len(req.Packages) == 1, "a program has one package, not %d", len(req.Packages))

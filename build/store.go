@@ -2,6 +2,7 @@ package build
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -32,14 +33,41 @@ func (e *StoreModulesError) Error() string {
 // saidMax bounds how many lines of Go's output about missing modules are shown.
 const saidMax = 4
 
-// missingModules returns a *StoreModulesError if go build has failed, saying output, because modules of the store are
-// missing: then Go does not find its packages without a network either.
+// ModuleCacheError says that the store cannot be compiled because Go cannot keep its modules.
+type ModuleCacheError struct {
+	Cache string // Go's module cache
+	Err   error  // why nothing can be written there
+}
+
+// Error implements error; it names the remedy.
+func (e *ModuleCacheError) Error() string {
+	return fmt.Sprintf("the store cannot be compiled: its Go modules are not in Go's module cache %s, and cannot be put there: %v\n"+
+		"\tmake that directory writable, or set GOMODCACHE to one that is; a program that keeps its state in memory needs none of them", e.Cache, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *ModuleCacheError) Unwrap() error { return e.Err }
+
+// writable returns why nothing can be written to a directory, which need not be there; nil if it can.
+func writable(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".aeonc-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// missingModules returns a *StoreModulesError or a *ModuleCacheError if go build has failed, saying output, because modules
+// of the store are missing: then Go does not find its packages without a network either.
 func (b *Builder) missingModules(ctx context.Context, golang toolchain, module, output string) error {
 	list := golang.command(ctx, b.Cache, "list", "-e", "-deps", "-modfile="+filepath.Join(module, storeMod),
 		"-f", "{{if .Error}}{{.ImportPath}}{{end}}", aeon.StorePackage)
 	list.Dir = module
-	missing, err := list.Output()
-	if err != nil || len(missing) == 0 {
+	missing, listing := list.Output()
+	if listing == nil && len(missing) == 0 {
 		return nil
 	}
 	env := golang.fetching(ctx, b.Cache, "env", "GOMODCACHE", "GOPROXY")
@@ -49,6 +77,12 @@ func (b *Builder) missingModules(ctx context.Context, golang toolchain, module, 
 		return nil // then the toolchain is broken
 	}
 	cache, proxy, _ := strings.Cut(strings.TrimSpace(string(values)), "\n")
+	if err := writable(cache); err != nil {
+		return &ModuleCacheError{cache, err}
+	}
+	if listing != nil {
+		return nil
+	}
 	var said []string
 	for line := range strings.Lines(output) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "go: downloading ") && len(said) < saidMax {

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/aeon-lang/aeon"
@@ -128,5 +129,21 @@ func TestOtherFailuresAreNotBlamedOnModules(t *testing.T) {
 	var bug *build.GeneratedCodeError
 	if !errors.As(err, &bug) {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestAModuleCacheThatCannotBeWrittenIsNamed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	cache := filepath.Join(file, "mod")
+	withoutNetwork(t, cache)
+	b := newBuilder(t)
+	b.Runtime = withStore()
+	_, err := b.Build(t.Context(), build.Request{Packages: []build.Package{packageNamed("bank", "/src/bank", "")}, Name: "bank", Store: true})
+	var refused *build.ModuleCacheError
+	if !errors.As(err, &refused) || refused.Cache != cache || !errors.Is(err, syscall.ENOTDIR) || !strings.Contains(err.Error(), "set GOMODCACHE") {
+		t.Fatalf("error %v", err)
 	}
 }
