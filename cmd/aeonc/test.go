@@ -136,6 +136,11 @@ func testPackages(env *cli.Env, args []string, o testOptions) error {
 		Executable: made.Path, Filter: o.filter, Seed: o.seed, Repeat: o.schedules, Parallel: o.parallel, TestMax: o.max,
 		Trace: o.trace.arguments(), JSON: o.json, Verbose: o.verbose, Stdout: env.Stdout, Place: program.Relative,
 	}
+	if !o.json {
+		cfg.Progress = func(pkg, test string, schedule int) {
+			env.Say("%s: %s: schedule %d of %d", pkg, test, schedule, o.schedules)
+		}
+	}
 	for _, p := range named {
 		name := filepath.ToSlash(program.Relative(p.Dir))
 		if name == "." {

@@ -65,10 +65,36 @@ func (e *Env) LoadProgram(args []string) (*program.Package, error) {
 func (e *Env) Compile(named []*program.Package, o compiler.Options, quiet bool) (build.Result, error) {
 	if !quiet {
 		o.Say = e.Say
+		defer every(compilePause, func(took time.Duration) { e.Say("still compiling %s, %.0f s", o.Name, took.Seconds()) })()
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	return compiler.Compile(ctx, named, o)
+}
+
+// compilePause is how long it is from one sign that a program is still being compiled to the next.
+const compilePause = 10 * time.Second
+
+// every calls f with the time since now after every pause, until the function that it returns is called.
+func every(pause time.Duration, f func(took time.Duration)) (end func()) {
+	start, stop, ended := time.Now(), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(pause)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				f(time.Since(start))
+			case <-stop:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(stop)
+		<-ended
+	}
 }
 
 // Making says how a program is made ready to be started.
