@@ -149,6 +149,8 @@ func (r *recording) harmless(i int, what, key, how string) string {
 		if how == "rename" && len(r.children[l.str("event")]) == 0 && !r.timed(i) {
 			return "an id is a name, and nothing refers to this one"
 		}
+	case "event issued":
+		return "an event that its client awaited may have the same record"
 	case "event client":
 		if how != "drop" && how != "lower far" {
 			return "whose event it is matters to the order of that client alone"

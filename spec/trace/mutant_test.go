@@ -455,16 +455,21 @@ func (r *recording) ended(issuer, name string, i int) int {
 // TestMutantsAreRefused makes one mistake at a time in traces of real runs, in each way and at each place that there is, and
 // expects that the checker refuses what results, unless the mutant is the trace of another sound run.
 func TestMutantsAreRefused(t *testing.T) {
-	aeonc := buildCompiler(t)
+	aeonc := tryCompiler(t)
 	dir := t.TempDir()
 	perClass := 6
 	if *long {
 		perClass = 100_000
 	}
 	const source = "testdata/everything.aeon"
-	aeonc("test", "--seed", "1", "--trace-states", "--trace", dir+"/memory", source)
+	// Events to what was deleted are in the trace, and fail the test, as no client awaits them.
+	if out, err := aeonc("test", "--seed", "1", "--trace-states", "--trace", dir+"/memory", source); err == nil || !strings.Contains(out, "Leaf was deleted") {
+		t.Fatalf("aeonc test: %v\n%s", err, out)
+	}
 	for range 2 {
-		aeonc("run", "-q", "--data", dir+"/d", "--trace-states", "--trace", dir+"/stored", source)
+		if out, err := aeonc("run", "-q", "--data", dir+"/d", "--trace-states", "--trace", dir+"/stored", source); err != nil {
+			t.Fatalf("aeonc run: %v\n%s", err, out)
+		}
 	}
 	for _, name := range []string{"memory", "stored"} {
 		t.Run(name, func(t *testing.T) {

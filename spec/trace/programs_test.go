@@ -15,16 +15,25 @@ import (
 
 // buildCompiler builds aeonc and returns a function that runs it.
 func buildCompiler(t *testing.T) (aeonc func(args ...string)) {
+	run := tryCompiler(t)
+	return func(args ...string) {
+		t.Helper()
+		if out, err := run(args...); err != nil {
+			t.Fatalf("aeonc %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}
+
+// tryCompiler is buildCompiler for commands that are expected to fail.
+func tryCompiler(t *testing.T) (aeonc func(args ...string) (out string, err error)) {
 	t.Helper()
 	exe := filepath.Join(t.TempDir(), "aeonc")
 	if out, err := exec.Command("go", "build", "-o", exe, "../../cmd/aeonc").CombinedOutput(); err != nil {
 		t.Fatalf("building aeonc: %v\n%s", err, out)
 	}
-	return func(args ...string) {
-		t.Helper()
-		if out, err := exec.Command(exe, args...).CombinedOutput(); err != nil {
-			t.Fatalf("aeonc %s: %v\n%s", strings.Join(args, " "), err, out)
-		}
+	return func(args ...string) (string, error) {
+		out, err := exec.Command(exe, args...).CombinedOutput()
+		return string(out), err
 	}
 }
 
