@@ -215,7 +215,7 @@ func (self *Vault) Close(cx *aeonrt.Cx, to AccountRef, session int64, seq int64)
 	to.callApply(cx, session, seq)
 	to.callAdd(cx, self.balance)
 	had := self.balance
-	aeonrt.Delete(cx, VaultRef{self.Ref()}.Ref)
+	aeonrt.Delete(cx, (VaultRef{self.Ref()}).Ref)
 	return had
 }
 
