@@ -255,6 +255,9 @@ func (f *frame) delete(at ast.Node, v value) {
 func (ev *event) delete(f *frame, who *identity, at ast.Node) {
 	ev.enter(f, who, at)
 	ev.touch(who, writeAccess)
+	if ev.dying[who.id] { // by the constructor that has just run
+		f.fail(at, "actor "+who.label()+" was deleted")
+	}
 	ev.dying[who.id] = true
 }
 

@@ -78,6 +78,9 @@ func (cx *Cx) newActor(c *Class) *Handle {
 func Delete(cx *Cx, target Ref) {
 	h := target.h
 	cx.access(h, Write, nil)
+	if h.is(dying) { // by the constructor that has just run
+		Fault(cx, msgDeleted(h))
+	}
 	ev := cx.ev
 	if ev.parallel {
 		ev.mu.Lock()
