@@ -49,14 +49,14 @@ func TestRelaxedAnswersAreLostWithinItsTimeOnly(t *testing.T) {
 	lost, waits, stalls := 0, 0, 0
 	for seed := range seeds {
 		synctest.Test(t, func(t *testing.T) {
-			rng := rand.New(rand.NewPCG(seed, 1))
+			rng, disk := rand.New(rand.NewPCG(seed, 1)), rand.New(rand.NewPCG(seed, 2)) // the disk is another goroutine
 			e := &slow{Engine: memengine.New(), wait: func() {
 				longest := every / 3
-				if rng.IntN(8) == 0 {
+				if disk.IntN(8) == 0 {
 					stalls++
 					longest = time.Second
 				}
-				time.Sleep(time.Duration(rng.Int64N(int64(longest))))
+				time.Sleep(time.Duration(disk.Int64N(int64(longest))))
 			}}
 			s, err := store.Open(e, store.Options{Program: "bank", Durability: store.Relaxed(every), Fatal: func(err error) { t.Error(err) }})
 			if err != nil {
