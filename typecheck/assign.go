@@ -53,7 +53,7 @@ var quoted = strings.NewReplacer(`\\`, `\\`, `\'`, `'`, `"`, `\"`, `{`, `\{`)
 
 // inDoubleQuotes returns the string that a character was probably meant for, "" if x is none.
 func inDoubleQuotes(x ast.Expr) string {
-	if lit, ok := x.(*ast.IntLit); ok && strings.HasPrefix(lit.Text, "'") {
+	if lit, ok := x.(*ast.IntLit); ok && len(lit.Text) > 1 && strings.HasPrefix(lit.Text, "'") && strings.HasSuffix(lit.Text, "'") {
 		return `"` + quoted.Replace(lit.Text[1:len(lit.Text)-1]) + `"`
 	}
 	return ""
