@@ -61,10 +61,15 @@ func (o *issueOrder) append(t *turn) bool {
 // await waits for the turn of an event to target that its caller awaits, and returns it. It is nil if no
 // event to that target is outstanding, which costs the event one load.
 func (cl *Client) await(target *Handle) *turn {
-	o := &cl.order
-	if o.open.Load() == 0 {
+	if cl.order.open.Load() == 0 {
 		return nil
 	}
+	return cl.inLine(target)
+}
+
+// inLine is await while events of the client are outstanding. It is apart so that await is inlined.
+func (cl *Client) inLine(target *Handle) *turn {
+	o := &cl.order
 	o.mu.Lock()
 	if len(o.mu.lines[target]) == 0 {
 		o.mu.Unlock()
@@ -80,9 +85,13 @@ func (cl *Client) await(target *Handle) *turn {
 
 // leave ends the turn, which may be nil or over, and begins the next of the line.
 func (t *turn) leave(s *System) {
-	if t == nil {
-		return
+	if t != nil {
+		t.end(s)
 	}
+}
+
+// end is leave for a turn that is not nil. It is apart so that leave is inlined.
+func (t *turn) end(s *System) {
 	if next := t.pass(); next == nil {
 	} else if next.job == nil {
 		close(next.ready)
