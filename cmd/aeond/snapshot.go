@@ -149,7 +149,7 @@ func copyStopped(env *cli.Env, db *pebbledb.DB, place snapshot.Target, root even
 	s := exec.Stopped{View: db, Identity: db.Identity()}
 	saved, err := s.Snapshot(context.Background(), place, root)
 	if err != nil {
-		return err
+		return fmt.Errorf("no snapshot was taken: %w", err)
 	}
 	_, bytes := saved.Size()
 	fmt.Fprintf(env.Stdout, "%s: %d bytes, %d of them new\n", saved.Name, bytes, saved.NewBytes)

@@ -13,7 +13,8 @@ import (
 // for good before anything that it lists is touched.
 func TestPruneMakesDeletionsDurableInOrder(t *testing.T) {
 	ctx, root := context.Background(), t.TempDir()
-	to := Dir(root)
+	watched := &watchedSyncs{}
+	to := &directory{root, watched}
 	var last *Saved
 	for n := range 3 {
 		m := Manifest{Kind: Node, Store: "ab12", Program: "bank", Number: uint64(n), Taken: time.Unix(int64(n), 0)}
@@ -30,20 +31,40 @@ func TestPruneMakesDeletionsDurableInOrder(t *testing.T) {
 		}
 		return len(list)
 	}
-	var synced []string
-	sync := syncDir
-	defer func() { syncDir = sync }()
-	syncDir = func(dir string) error {
-		synced = append(synced, filepath.Base(dir))
-		if len(synced) == 1 && (count("snapshots") != 1 || count("chunks") != 3) {
+	watched.before = func(dir string) {
+		watched.synced = append(watched.synced, filepath.Base(dir))
+		if len(watched.synced) == 1 && (count("snapshots") != 1 || count("chunks") != 3) {
 			t.Errorf("the first sync finds %d snapshots and %d chunks", count("snapshots"), count("chunks"))
 		}
-		return sync(dir)
 	}
 	if n, err := Prune(ctx, to, &last.Manifest, 1); n != 2 || err != nil {
 		t.Errorf("Prune: %d, %v", n, err)
 	}
-	if got := strings.Join(synced, " "); got != "snapshots chunks" || count("chunks") != 1 {
+	if got := strings.Join(watched.synced, " "); got != "snapshots chunks" || count("chunks") != 1 {
 		t.Errorf("synced: %s; %d chunks are left", got, count("chunks"))
 	}
+}
+
+// watchedSyncs looks on while directories are synced.
+type watchedSyncs struct {
+	osFiles
+	before func(dir string)
+	synced []string
+}
+
+func (w *watchedSyncs) Open(path string) (file, error) {
+	f, err := w.osFiles.Open(path)
+	return &watchedFile{f, w}, err
+}
+
+type watchedFile struct {
+	file
+	of *watchedSyncs
+}
+
+func (f *watchedFile) Sync() error {
+	if f.of.before != nil {
+		f.of.before(f.Name())
+	}
+	return f.file.Sync()
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Prune deletes all but the newest keep snapshots of what like is of, in its store, and the chunks that
-// no snapshot of the store lists any more, and what was left there by half. It returns how many snapshots it has deleted.
+// no snapshot of the store lists any more. It returns how many snapshots it has deleted.
 //
 // While a manifest is damaged nobody knows which chunks it lists, and all stay; the error says so. It is deleted when
 // it is older than everything that is kept, which is when it would be if it were whole.
@@ -54,11 +54,5 @@ func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int
 	for i, e := range entries {
 		unused[i] = e.Name
 	}
-	if err := t.Delete(ctx, unused...); err != nil {
-		return deleted, err
-	}
-	if d, ok := t.(directory); ok {
-		err = d.sweep(ctx, like.Store)
-	}
-	return deleted, err
+	return deleted, t.Delete(ctx, unused...)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -90,8 +89,8 @@ func (m *Manifest) rename(ctx context.Context, t Target) error {
 
 func put(ctx context.Context, t Target, name string, data []byte) error {
 	err := t.Put(ctx, name, bytes.NewReader(data), int64(len(data)))
-	if number := syscall.Errno(0); errors.Is(err, syscall.ENOSPC) && errors.As(err, &number) {
-		return fmt.Errorf("the disk of %s is full: %w; free space on it, or name another place: no snapshot was taken, and the others are as they were", t, number)
+	if errors.As(err, new(*DirError)) {
+		return err // it names the place
 	}
 	if err != nil {
 		return fmt.Errorf("%s to %s: %w", name, t, err)

@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 
+	"github.com/aeon-lang/aeon/runtime/fault"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -306,7 +307,4 @@ func makeDir(fs vfs.FS, dir string) error {
 }
 
 // ofSystem reports whether an error is the operating system's.
-func ofSystem(err error) bool {
-	var number syscall.Errno
-	return errors.As(err, &number)
-}
+func ofSystem(err error) bool { return fault.Of(err) != fault.None }

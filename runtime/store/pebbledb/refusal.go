@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 
+	"github.com/aeon-lang/aeon/runtime/fault"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -157,37 +157,11 @@ type LimitError struct {
 
 // Error implements error.
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("%s cannot be used: %v; %s", e.Dir, e.Cause, limitRemedy(e.Cause))
+	return fmt.Sprintf("%s cannot be used: %v; %s, and start again", e.Dir, e.Cause, fault.Remedy(e.Cause))
 }
 
 // Unwrap returns the system's error.
 func (e *LimitError) Unwrap() error { return e.Cause }
-
-// limits are the numbers of errors that are not those of a disk, and what to do.
-var limits = []struct {
-	errno  syscall.Errno
-	remedy string
-}{
-	{syscall.EMFILE, "let the process have more files open (ulimit -n, or LimitNOFILE of systemd) and start again"},
-	{syscall.ENFILE, "close files of other processes, or let the system have more open, and start again"},
-	{syscall.EFBIG, "let the process make larger files (ulimit -f), or name a directory on a file system that has them, and start again"},
-	{syscall.ENOMEM, "give the process or the machine more memory and start again"},
-	{syscall.ENAMETOOLONG, "name a directory with a shorter path"},
-	{syscall.ELOOP, "name a directory whose links lead somewhere"},
-	{syscall.ENOTSUP, "name a directory on a local file system"},
-	{syscall.ENOSYS, "name a directory on a local file system"},
-	{syscall.ENOLCK, "name a directory on a local file system"},
-}
-
-// limitRemedy returns what to do about an error that is one of limits, "" for any other.
-func limitRemedy(err error) string {
-	for _, l := range limits {
-		if errors.Is(err, l.errno) {
-			return l.remedy
-		}
-	}
-	return ""
-}
 
 // EngineError is a failure of the engine that no error of the system explains.
 type EngineError struct {
@@ -224,16 +198,17 @@ func describe(dir string, err error) error {
 			return err
 		}
 	}
-	switch {
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+	switch fault.Of(err) {
+	case fault.Space:
 		return &NoSpaceError{dir, err}
-	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EROFS):
+	case fault.Access:
 		return &AccessError{dir, err}
-	case limitRemedy(err) != "":
+	case fault.Limit:
 		return &LimitError{dir, err}
-	case ofSystem(err): // before damage: pebble takes what cannot be read for it
+	case fault.Disk: // before damage: pebble takes what cannot be read for it
 		return &DiskError{dir, err}
-	case pebble.IsCorruptionError(err):
+	}
+	if pebble.IsCorruptionError(err) {
 		return &DamagedError{dir, pebbleDir, whyFiles, err}
 	}
 	return &EngineError{dir, err}

@@ -1,0 +1,62 @@
+// Package fault says what an error of a file system is about, and what to do about it.
+package fault
+
+import (
+	"errors"
+	"syscall"
+)
+
+// Kind is what an error is about.
+type Kind uint8
+
+// The kinds.
+const (
+	None   Kind = iota // the system has not reported it
+	Space              // the disk is full
+	Access             // the process has no right to do this
+	Limit              // the system lets the process do no more, or not here: see Remedy
+	Disk               // any other: the disk has failed
+)
+
+// limits are the numbers of errors that are not those of a disk, and what to do.
+var limits = []struct {
+	errno  syscall.Errno
+	remedy string
+}{
+	{syscall.EMFILE, "let the process have more files open (ulimit -n, or LimitNOFILE of systemd)"},
+	{syscall.ENFILE, "close files of other processes, or let the system have more open"},
+	{syscall.EFBIG, "let the process make larger files (ulimit -f), or name a directory on a file system that has them"},
+	{syscall.ENOMEM, "give the process or the machine more memory"},
+	{syscall.ENAMETOOLONG, "name a directory with a shorter path"},
+	{syscall.ELOOP, "name a directory whose links lead somewhere"},
+	{syscall.ENOTDIR, "name a directory that is none of a file"},
+	{syscall.ENOTSUP, "name a directory on a local file system"},
+	{syscall.ENOSYS, "name a directory on a local file system"},
+	{syscall.ENOLCK, "name a directory on a local file system"},
+}
+
+// Of returns what an error is about. That something is there, or is not, may be an answer rather than a fault, and is the caller's to tell.
+func Of(err error) Kind {
+	var number syscall.Errno
+	switch {
+	case !errors.As(err, &number):
+		return None
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return Space
+	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EROFS):
+		return Access
+	case Remedy(err) != "":
+		return Limit
+	}
+	return Disk
+}
+
+// Remedy returns what to do about an error that is a Limit, "" for any other.
+func Remedy(err error) string {
+	for _, l := range limits {
+		if errors.Is(err, l.errno) {
+			return l.remedy
+		}
+	}
+	return ""
+}
