@@ -60,3 +60,9 @@ func Remedy(err error) string {
 	}
 	return ""
 }
+
+// NoSync reports whether an error says that a directory is not this process's to sync, or that its file system has no such thing, rather than
+// that it could not be synced.
+func NoSync(err error) bool {
+	return Of(err) == Access || errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS)
+}

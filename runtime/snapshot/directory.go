@@ -242,8 +242,8 @@ func (d *directory) makeDirs(dir string) error {
 	switch {
 	case parent == dir:
 	case there: // a process may have made it that was killed before it synced
-		if err = d.syncDir(filepath.Dir(parent)); fault.Of(err) == fault.Access {
-			err = nil
+		if err = d.syncDir(filepath.Dir(parent)); fault.NoSync(err) {
+			err = nil // then it was made by others
 		}
 	case err == nil:
 		err = d.makeDirs(parent)

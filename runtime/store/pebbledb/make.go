@@ -24,6 +24,9 @@ func makeOn(fs vfs.FS, dir string, o store.EngineOptions, fill func(*DB) error) 
 	if err := makeDir(fs, parent); err != nil {
 		return describe(dir, err)
 	}
+	if err := syncAbove(fs, parent); err != nil {
+		return describe(dir, err)
+	}
 	if err := fs.MkdirAll(staged, 0o700); err != nil {
 		return describe(dir, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -105,5 +106,26 @@ func TestMakeFailsWhole(t *testing.T) {
 	})
 	if err := makeOn(errorfs.Wrap(fs, noSync)); !errors.Is(err, broken) || !strings.Contains(err.Error(), madeDir+" is there, and a crash") {
 		t.Errorf("without the last sync: %v", err)
+	}
+}
+
+// A process was killed when it had made a directory, and had not synced the one above: what the next one makes there outlasts a crash.
+func TestADirectoryOfAKilledProcessOutlastsACrash(t *testing.T) {
+	for dir := madeDir; dir != "/"; dir = filepath.Dir(dir) {
+		for name, do := range map[string]func(vfs.FS) error{"make": makeOn, "open": func(fs vfs.FS) error {
+			e, err := pebbledb.OpenFS(fs, madeDir, store.EngineOptions{Program: "bank", Log: silent})
+			if err != nil {
+				return err
+			}
+			return errors.Join(fillGroups(e), e.Close())
+		}} {
+			fs := vfs.NewCrashableMem()
+			if err := errors.Join(pebbledb.MakeDir(fs, filepath.Dir(dir)), fs.MkdirAll(dir, 0o777), do(fs)); err != nil {
+				t.Fatal(err)
+			}
+			if !made(t, fs.CrashClone(vfs.CrashCloneCfg{})) {
+				t.Errorf("%s: %s was there, and after a crash there is no store", name, dir)
+			}
+		}
 	}
 }

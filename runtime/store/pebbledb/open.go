@@ -69,6 +69,9 @@ func (d *DB) open(o store.EngineOptions) error {
 		return err
 	}
 	if !f.ready {
+		if err := syncAbove(d.fs, d.dir); err != nil {
+			return err
+		}
 		if f, err = d.create(f, o); err != nil {
 			return err
 		}
@@ -286,24 +289,42 @@ func (d *DB) pebbleOpen(path string, o *pebble.Options) (*pebble.DB, error) {
 
 // makeDir creates a directory and those above it, durably.
 func makeDir(fs vfs.FS, dir string) error {
-	if _, err := fs.Stat(dir); err == nil {
-		return nil
-	} else if !errors.Is(err, os.ErrNotExist) {
+	if there, err := isThere(fs, dir); there || err != nil {
 		return err
 	}
 	parent := fs.PathDir(dir)
-	if parent != dir {
-		if err := makeDir(fs, parent); err != nil {
-			return err
-		}
+	there, err := isThere(fs, parent)
+	switch {
+	case parent == dir:
+	case there:
+		err = syncAbove(fs, parent)
+	case err == nil:
+		err = makeDir(fs, parent)
+	}
+	if err != nil {
+		return err
 	}
 	if err := fs.MkdirAll(dir, 0o755); err != nil && !os.IsExist(err) {
 		return err
 	}
-	if parent == "" {
-		parent = "."
-	}
 	return syncDir(fs, parent)
+}
+
+func isThere(fs vfs.FS, path string) (bool, error) {
+	_, err := fs.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// syncAbove makes durable that a directory is there: a process may have made it that was killed before it did so.
+func syncAbove(fs vfs.FS, dir string) error {
+	err := syncDir(fs, fs.PathDir(dir))
+	if fault.NoSync(err) {
+		return nil // then it was made by others
+	}
+	return err
 }
 
 // ofSystem reports whether an error is the operating system's.
