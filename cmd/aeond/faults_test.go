@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -63,7 +64,11 @@ func (d *faultyDisk) MaybeError(op errorfs.Op) error {
 	n := d.calls.Add(1) - 1
 	hit := n == d.at || d.sticky && n > d.at
 	if hit || d.at < 0 {
-		fmt.Fprintf(d.log, "call %d of kind %d, %s\n", n, op.Kind, op.Path)
+		mark := ""
+		if slices.Contains(makes, op.Kind) {
+			mark = ", " + mustTell
+		}
+		fmt.Fprintf(d.log, "call %d of kind %d, %s%s\n", n, op.Kind, op.Path, mark)
 	}
 	switch {
 	case !hit:
@@ -74,6 +79,12 @@ func (d *faultyDisk) MaybeError(op errorfs.Op) error {
 	}
 	return syscall.Errno(d.errno)
 }
+
+// makes are the kinds of calls whose failure must end what is done. Without one that reads or removes something, all may be well.
+var makes = []errorfs.OpKind{errorfs.OpCreate, errorfs.OpLink, errorfs.OpRename, errorfs.OpReuseForWrite, errorfs.OpMkdirAll, errorfs.OpFileWrite, errorfs.OpFileWriteAt,
+	errorfs.OpFileSync, errorfs.OpFileSyncData, errorfs.OpFileSyncTo}
+
+const mustTell = "which must be told"
 
 // faultyRun is a process of the tool with a fault.
 type faultyRun struct {
@@ -215,8 +226,9 @@ func TestEveryCallOfAProcessFails(t *testing.T) {
 			calls := strings.Count(count.hit, "\n")
 			told, killed, tried := 0, 0, 0
 			for at := 0; at < calls; at += *faultsEvery {
+				n := len(faultNumbers)
+				failing := &faultyRun{at: at, errno: faultNumbers[tried%n], sticky: (tried+tried/n)%2 == 0} // both with each number
 				tried++
-				failing := &faultyRun{at: at, errno: faultNumbers[at%len(faultNumbers)], sticky: at%2 == 0}
 				a.do(t, failing)
 				if failing.code != 0 {
 					told++
@@ -249,6 +261,8 @@ func (a *faultyAct) do(t *testing.T, r *faultyRun) {
 		t.Errorf("%v\nit is not whole: %v", r, err)
 	case !failed && r.code != 0:
 		t.Errorf("nothing has failed, and yet: %v", r)
+	case failed && r.code == 0 && strings.Contains(r.hit, mustTell):
+		t.Errorf("it is not told: %v", r)
 	case r.code == 0 && !whole:
 		t.Errorf("%v\nthere is nothing", r)
 	case r.errno == 0 && failed:
