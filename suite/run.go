@@ -31,7 +31,7 @@ type Config struct {
 	JSON    bool // write the format of `go test -json`
 	Verbose bool // show passed tests and their output, too
 	Stdout  io.Writer
-	// Progress, if set, is called every few seconds while one test runs, with how many of its schedules have begun.
+	// Progress, if set, is called when a schedule of a test begins, with which of them it is.
 	Progress func(pkg, test string, schedule int)
 	// Place shortens the name of a file for people; nil leaves it as it is.
 	Place func(file string) string
@@ -51,7 +51,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 	rep := newReporter(cfg)
 	after := testID{-1, -1}
 	for {
-		r := &runner{cfg: cfg, rep: rep, told: time.Now()}
+		r := &runner{cfg: cfg, rep: rep}
 		err := r.run(ctx, after)
 		if ctx.Err() != nil {
 			return rep.result, ctx.Err()
@@ -80,9 +80,6 @@ func orExit(err error) error {
 	return err
 }
 
-// progressPause is how long it is from one report of progress to the next.
-const progressPause = 3 * time.Second
-
 // runner is one process that runs tests.
 type runner struct {
 	cfg      Config
@@ -90,7 +87,6 @@ type runner struct {
 	current  *event // the test that is running
 	seed     uint64 // of its schedule
 	schedule int    // how many have begun
-	told     time.Time
 	finished bool
 	timedOut atomic.Bool
 	stderr   tail
@@ -148,8 +144,7 @@ func (r *runner) event(e event) {
 	case e.Action == "seed":
 		r.seed = e.Seed
 		r.schedule++
-		if now := time.Now(); r.cfg.Progress != nil && r.current != nil && now.Sub(r.told) > progressPause {
-			r.told = now
+		if r.cfg.Progress != nil && r.current != nil {
 			r.cfg.Progress(r.rep.name(r.current.id().unit), string(r.current.Test), r.schedule)
 		}
 		return

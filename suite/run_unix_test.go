@@ -7,9 +7,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +31,7 @@ case "$2" in
 	say '{"Action":"output","Unit":0,"Index":0,"Test":"one","Output":"seen only with -v\n"}'
 	say '{"Action":"pass","Unit":0,"Index":0,"Test":"one","Elapsed":0.25}'
 	say '{"Action":"run","Unit":0,"Index":1,"Test":"two","File":"/src/bank.aeon","Line":9}'
+	say '{"Action":"seed","Unit":0,"Index":1,"Test":"two","Seed":6}'
 	say '{"Action":"seed","Unit":0,"Index":1,"Test":"two","Seed":7}'
 	say '{"Action":"output","Unit":0,"Index":1,"Test":"two","Output":"printed before\n"}'
 	echo 'fatal error: stack overflow' >&2
@@ -72,7 +75,15 @@ func run(t *testing.T, change func(*suite.Config)) (suite.Result, string) {
 }
 
 func TestRunReportsAsGoDoes(t *testing.T) {
-	r, out := run(t, nil)
+	var begun []string
+	r, out := run(t, func(c *suite.Config) {
+		c.Progress = func(pkg, test string, schedule int) {
+			begun = append(begun, fmt.Sprintf("%s %s %d", pkg, test, schedule))
+		}
+	})
+	if want := []string{"examples/bank two 1", "examples/bank two 2", "examples/tree three 1"}; !slices.Equal(begun, want) {
+		t.Errorf("schedules %q have begun, want %q", begun, want)
+	}
 	if r.Passed != 1 || r.Failed != 3 {
 		t.Errorf("%d passed, %d failed", r.Passed, r.Failed)
 	}

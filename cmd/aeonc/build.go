@@ -41,11 +41,14 @@ The executable keeps what a debugger needs, with positions in the .aeon files.`,
 }
 
 func buildProgram(env *cli.Env, args []string, out string, store, quiet bool) error {
+	if quiet {
+		env.Quiet()
+	}
 	p, err := env.LoadProgram(args)
 	if err != nil {
 		return err
 	}
-	made, err := env.Compile([]*program.Package{p}, compiler.Options{Name: p.Name(), Debug: true, Store: store}, quiet)
+	made, err := env.Compile([]*program.Package{p}, compiler.Options{Name: p.Name(), Debug: true, Store: store})
 	if err != nil {
 		return err
 	}
@@ -62,8 +65,6 @@ func buildProgram(env *cli.Env, args []string, out string, store, quiet bool) er
 	if err := made.CopyTo(out); err != nil {
 		return err
 	}
-	if !quiet {
-		env.Say("wrote %s", out)
-	}
+	env.Inform("wrote %s", out)
 	return nil
 }

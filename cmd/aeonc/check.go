@@ -43,7 +43,10 @@ go to standard output. The exit code is 1 if there are errors.`,
 
 // check loads packages and reports on them.
 func check(env *cli.Env, args []string, format string, effects bool) error {
-	loader, named, err := cli.Load(args)
+	if format != "human" {
+		env.Quiet()
+	}
+	loader, named, err := env.Load(args)
 	if err != nil {
 		return err
 	}

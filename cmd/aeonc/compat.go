@@ -66,12 +66,16 @@ output. The exit code is 0 if NEW reads what OLD has stored, and 1 if not.`,
 
 // compat compares what has been stored with the classes of a program.
 func compat(env *cli.Env, old, now, format string) error {
+	if format != "human" {
+		env.Quiet()
+	}
 	newer, err := loadVersion(env, now, format)
 	if err != nil {
 		return err
 	}
 	var before former
 	if isDataDir(old) {
+		env.Doing("reading %s", old)
 		before, err = storedBefore(old)
 	} else {
 		var older *edition
@@ -142,7 +146,7 @@ type edition struct {
 
 // loadVersion loads the sources that one argument names, which must be right.
 func loadVersion(env *cli.Env, arg, format string) (*edition, error) {
-	loader, named, err := cli.Load([]string{arg})
+	loader, named, err := env.Load([]string{arg})
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,10 @@ func exploreAll(env *cli.Env, args []string, o exploreOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	loader, named, err := cli.Load(args)
+	if o.json {
+		env.Quiet()
+	}
+	loader, named, err := env.Load(args)
 	if err != nil {
 		return err
 	}
@@ -144,6 +147,7 @@ type explorer struct {
 // entries returns what is to be explored of a package. What codegen does not compile is no
 // program here either.
 func (x *explorer) entries(p *program.Package) ([]exploration, error) {
+	x.env.Doing("preparing %s", shownName(p))
 	for _, q := range p.Closure() {
 		if _, err := compiler.Generate(q, q == p); err != nil {
 			return nil, err
@@ -171,9 +175,14 @@ func (x *explorer) pack(name string, list []exploration) {
 	start := time.Now()
 	verdict := "ok  "
 	for _, e := range list {
+		x.env.Doing("%s: %s", name, e.entry.Name)
 		r := explore.Run(e.program, e.entry, explore.Config{StatesMax: x.opts.statesMax, TimeMax: x.opts.timeMax,
 			Progress: func(p explore.Progress) {
-				x.env.Say("%s: %s: %d states, %d steps, %d deep, %.0f s", name, e.entry.Name, p.States, p.Steps, p.Depth, p.Took.Seconds())
+				now := ""
+				if p.Failed {
+					now = ", an order fails, looking for the shortest"
+				}
+				x.env.Doing("%s: %s: %d states, %d steps, %d deep%s", name, e.entry.Name, p.States, p.Steps, p.Depth, now)
 			}})
 		x.tests++
 		if !r.Complete {
@@ -206,8 +215,8 @@ func (x *explorer) pack(name string, list []exploration) {
 
 // end says what came of it all.
 func (x *explorer) end() error {
-	if x.tests == 0 && x.opts.filter != "" && !x.opts.json {
-		x.env.Say("no test matches %q", x.opts.filter)
+	if x.tests == 0 && x.opts.filter != "" {
+		x.env.Inform("no test matches %q", x.opts.filter)
 	}
 	if x.unproved > 0 {
 		return cli.Code(cli.ExitProblem)

@@ -100,6 +100,7 @@ func (f *formatter) verdict() error {
 
 // source formats one text; file is where -w writes.
 func (f *formatter) source(name, file string, src []byte) error {
+	f.env.Doing("formatting %s", name)
 	out, diags := lang.Format(name, src)
 	if out == nil {
 		f.wrong = append(f.wrong, diags...)

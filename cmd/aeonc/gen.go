@@ -68,6 +68,7 @@ func generateFiles(env *cli.Env, args []string, dir string) error {
 	if err != nil {
 		return err
 	}
+	env.Doing("generating the Go of %s", p.Name())
 	files, err := generatePlain(p, dir)
 	if err != nil {
 		return err

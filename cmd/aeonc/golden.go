@@ -70,16 +70,14 @@ func testGolden(env *cli.Env, paths []string, o testOptions) error {
 		env.Say("no golden file matches %q", o.filter)
 		return nil
 	}
-	opts := golden.Options{Seeds: o.schedules, Update: o.update}
+	opts := golden.Options{Seeds: o.schedules, Update: o.update, Doing: env.Doing}
 	if o.schedules == 1 && o.seed == "" {
 		opts.Seeds = goldenSeeds
 	}
 	if o.seed != "" {
 		opts.First, _ = strconv.ParseUint(o.seed, 10, 64) // o.check has parsed it
 	}
-	if !o.json {
-		env.Say("running %s in every order, and compiled with %s", cli.Count(len(cases), "program"), cli.Count(opts.Seeds, "seed"))
-	}
+	env.Inform("running %s in every order, and compiled with %s", cli.Count(len(cases), "program"), cli.Count(opts.Seeds, "seed"))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	results, err := golden.Run(ctx, cases, opts)

@@ -58,7 +58,7 @@ func graphFormat(format, out string) (string, error) {
 }
 
 func drawGraph(env *cli.Env, args []string, format, out string) error {
-	loader, named, err := cli.Load(args)
+	loader, named, err := env.Load(args)
 	if err != nil {
 		return err
 	}
@@ -66,6 +66,7 @@ func drawGraph(env *cli.Env, args []string, format, out string) error {
 		return cli.Usagef("one package at a time, not %d", len(named))
 	}
 	failed := env.Diagnose(loader.Packages(), "human")
+	env.Doing("drawing %s", named[0].Name())
 	g := graph.Ownership(named[0].Info)
 	if failed != nil && !g.Cyclic() && !named[0].Info.Graph.Known {
 		return failed // a drawing of what is not known would mislead

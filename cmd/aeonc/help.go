@@ -20,7 +20,8 @@ var topics = map[string]string{
 	128+N  ended by signal N; 130 after Ctrl-C
 
 Standard output belongs to the program, and to what was asked for, such as a
-graph. Progress and diagnostics go to standard error.
+graph. Progress and diagnostics go to standard error. A command that has said nothing for
+5 s says what it does, but not with -q, with --json, or with a format for programs.
 `,
 	"environment": `Environment variables that aeonc obeys:
 

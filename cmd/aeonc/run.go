@@ -59,16 +59,19 @@ Go modules that "go install" of aeonc has fetched.
 }
 
 func runProgram(env *cli.Env, args []string, quiet bool, flags []string) error {
+	if quiet {
+		env.Quiet()
+	}
 	sources, rest := splitProgram(args)
 	rest = append(flags, rest...)
-	path, err := env.Executable(sources, cli.Making{Load: env.LoadProgram, Store: settings.Among(rest), Quiet: quiet})
+	path, err := env.Executable(sources, cli.Making{Load: env.LoadProgram, Store: settings.Among(rest)})
 	if err != nil {
 		return err
 	}
 	if !quiet {
 		rest = append([]string{"--summary"}, rest...)
 	}
-	return cli.Start(path, rest...)
+	return env.Start(path, rest...)
 }
 
 // splitProgram separates what names the program from what belongs to it: one

@@ -109,6 +109,9 @@ func testPackages(env *cli.Env, args []string, o testOptions) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	if o.json {
+		env.Quiet()
+	}
 	if paths, ok, err := goldenPaths(args); err != nil {
 		return err
 	} else if ok {
@@ -117,7 +120,7 @@ func testPackages(env *cli.Env, args []string, o testOptions) error {
 	if o.update {
 		return cli.Usagef("--update is for golden files; tests of packages say what they expect")
 	}
-	loader, named, err := cli.Load(args)
+	loader, named, err := env.Load(args)
 	if err != nil {
 		return err
 	}
@@ -128,18 +131,16 @@ func testPackages(env *cli.Env, args []string, o testOptions) error {
 	if len(named) == 1 {
 		name = named[0].Name() + ".test"
 	}
-	made, err := env.Compile(named, compiler.Options{Kind: build.Tests, Name: name}, o.json)
+	made, err := env.Compile(named, compiler.Options{Kind: build.Tests, Name: name})
 	if err != nil {
 		return err
 	}
 	cfg := suite.Config{
 		Executable: made.Path, Filter: o.filter, Seed: o.seed, Repeat: o.schedules, Parallel: o.parallel, TestMax: o.max,
 		Trace: o.trace.arguments(), JSON: o.json, Verbose: o.verbose, Stdout: env.Stdout, Place: program.Relative,
-	}
-	if !o.json {
-		cfg.Progress = func(pkg, test string, schedule int) {
-			env.Say("%s: %s: schedule %d of %d", pkg, test, schedule, o.schedules)
-		}
+		Progress: func(pkg, test string, schedule int) {
+			env.Doing("%s: %s: schedule %d of %d", pkg, test, schedule, o.schedules)
+		},
 	}
 	for _, p := range named {
 		name := filepath.ToSlash(program.Relative(p.Dir))
@@ -157,8 +158,8 @@ func testPackages(env *cli.Env, args []string, o testOptions) error {
 	if result.Failed > 0 {
 		return cli.Code(cli.ExitProblem)
 	}
-	if result.Passed == 0 && o.filter != "" && !o.json {
-		env.Say("no test matches %q", o.filter)
+	if result.Passed == 0 && o.filter != "" {
+		env.Inform("no test matches %q", o.filter)
 	}
 	return nil
 }

@@ -83,7 +83,7 @@ is 1 if there is a violation.`,
 func checkTraces(env *cli.Env, names []string) error {
 	violated := false
 	for _, name := range names {
-		rep, err := checkTrace(name)
+		rep, err := checkTrace(env, name)
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func checkTraces(env *cli.Env, names []string) error {
 	return nil
 }
 
-func checkTrace(name string) (*trace.Report, error) {
+func checkTrace(env *cli.Env, name string) (*trace.Report, error) {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s does not exist", name)
@@ -111,9 +111,30 @@ func checkTrace(name string) (*trace.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	rep, err := trace.Check(f)
+	rep, err := trace.Check(&watchedFile{File: f, env: env})
 	if err != nil {
 		err = fmt.Errorf("%s: %w", name, err)
 	}
 	return rep, errors.Join(err, f.Close())
+}
+
+// watchedFile is a trace of which the environment tells how far it has been read.
+type watchedFile struct {
+	*os.File
+	env *cli.Env
+	at  int64
+}
+
+// Read implements io.Reader.
+func (f *watchedFile) Read(p []byte) (int, error) {
+	n, err := f.File.Read(p)
+	f.at += int64(n)
+	f.env.Doing("checking %s, at %.1f MB", f.Name(), float64(f.at)/1e6)
+	return n, err
+}
+
+// Seek implements io.Seeker.
+func (f *watchedFile) Seek(offset int64, whence int) (at int64, err error) {
+	f.at, err = f.File.Seek(offset, whence)
+	return f.at, err
 }

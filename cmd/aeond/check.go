@@ -61,7 +61,7 @@ func check(env *cli.Env, dir string) error {
 	if err != nil {
 		return err
 	}
-	s := newSurvey(db)
+	s := newSurvey(env, db)
 	err = store.Verify(db, s.row, s.damaged)
 	if err == nil {
 		err = s.schema()
@@ -123,7 +123,7 @@ func status(env *cli.Env, dir string) error {
 	if err != nil {
 		return err
 	}
-	s := newSurvey(db)
+	s := newSurvey(env, db)
 	err = s.sections()
 	if err == nil {
 		err = s.schema()

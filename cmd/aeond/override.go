@@ -37,5 +37,5 @@ func snapshotByProgram(env *cli.Env, app, dir, to string, root event.ActorID) er
 	if !root.IsNull() {
 		what = root.String()
 	}
-	return cli.Start(path, "--data", dir, "--snapshots", to, "--snapshot-once", what)
+	return env.Start(path, "--data", dir, "--snapshots", to, "--snapshot-once", what)
 }

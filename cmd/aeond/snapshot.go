@@ -195,6 +195,7 @@ func listSnapshots(env *cli.Env, from string, verify bool) error {
 		}
 		fmt.Fprintf(env.Stdout, "%s  %s  %d rows  %d bytes  %s", m.Name, m.Program, rows, bytes, what)
 		if verify {
+			env.Doing("reading %s", m.Name)
 			err := snapshot.Verify(context.Background(), place, m)
 			if bad := new(snapshot.DamageError); errors.As(err, &bad) {
 				fmt.Fprintf(env.Stdout, "  DAMAGED %s: %s\n", bad.Name, bad.Reason)
@@ -241,7 +242,16 @@ func restore(env *cli.Env, from, dir string, w snapshot.Wanted) error {
 	if err != nil {
 		return err
 	}
-	rows := exec.RowSource(func(f func(key, row []byte) error) error { return snapshot.Read(context.Background(), place, m, f) })
+	all, _ := m.Size()
+	rows := exec.RowSource(func(f func(key, row []byte) error) error {
+		read := 0
+		return snapshot.Read(context.Background(), place, m, func(key, row []byte) error {
+			if read++; read%rowsTold == 0 {
+				env.Doing("%d of %d rows restored", read, all)
+			}
+			return f(key, row)
+		})
+	})
 	killed, err := pebbledb.Vacate(dir)
 	for _, path := range killed {
 		env.Say("removed %s, which a restore that was killed has left", path)

@@ -49,7 +49,7 @@ func start(env *cli.Env, app string, create bool, state settings.State) error {
 	if create {
 		args = append(args, "--create")
 	}
-	return cli.Start(path, args...)
+	return env.Start(path, args...)
 }
 
 // executable returns the path of a program, which is compiled if sources are named; it needs no main.

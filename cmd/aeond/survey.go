@@ -8,13 +8,18 @@ import (
 	"slices"
 
 	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
+// rowsTold is after how many rows it is told how many there were.
+const rowsTold = 1000
+
 // survey counts what is in a store.
 type survey struct {
+	env     *cli.Env
 	from    store.Reader
 	counts  map[store.Section]int
 	layouts map[uint32]int    // actors by the layout in their headers
@@ -32,13 +37,15 @@ type calls struct {
 	first []byte // key
 }
 
-func newSurvey(from store.Reader) *survey {
-	return &survey{from: from, counts: map[store.Section]int{}, layouts: map[uint32]int{}, names: map[uint32]string{}, waiting: map[uint32]*calls{}}
+func newSurvey(env *cli.Env, from store.Reader) *survey {
+	return &survey{env: env, from: from, counts: map[store.Section]int{}, layouts: map[uint32]int{}, names: map[uint32]string{}, waiting: map[uint32]*calls{}}
 }
 
 // row counts a row that is whole.
 func (s *survey) row(key, payload []byte) {
-	s.rows++
+	if s.rows++; s.rows%rowsTold == 0 {
+		s.env.Doing("%d rows read", s.rows)
+	}
 	_, section, ok := store.SectionOf(key)
 	if !ok {
 		return

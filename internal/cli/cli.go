@@ -110,6 +110,8 @@ func (t *Tool) dispatch(args []string, env *Env) int {
 	case err != nil:
 		err = UsageError{err.Error()}
 	default:
+		env.watch(c.Name)
+		defer env.unwatch()
 		err = act(env, positional)
 	}
 	return t.report(c, err, env)

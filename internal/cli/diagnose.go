@@ -53,6 +53,8 @@ func (e *Env) ShowDiagnostics(all []diag.Diagnostic, format string) error {
 // writeDiagnostics writes to standard error for people, and to standard output
 // for programs that have asked for data.
 func (e *Env) writeDiagnostics(all []diag.Diagnostic, format string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	switch format {
 	case "short":
 		return diag.WriteShort(e.Stderr, all)

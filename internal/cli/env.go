@@ -1,9 +1,9 @@
 package cli
 
 import (
-	"fmt"
 	"io"
 	"os"
+	"time"
 )
 
 // Env is what a command may use of the world.
@@ -12,16 +12,16 @@ type Env struct {
 	Stdin  io.Reader
 	Stdout *Output
 	Stderr io.Writer
+	// SilenceMax is how long a command that runs says nothing; 0 is silenceMax.
+	SilenceMax time.Duration
+
+	mu      progress
+	unwatch func() // ends what watch has begun; nil if it has not
 }
 
 // NewEnv returns the environment of this process.
 func NewEnv(tool string) *Env {
 	return &Env{Tool: tool, Stdin: os.Stdin, Stdout: NewOutput(os.Stdout), Stderr: os.Stderr}
-}
-
-// Say writes a line of progress to standard error.
-func (e *Env) Say(format string, args ...any) {
-	fmt.Fprintf(e.Stderr, e.Tool+": "+format+"\n", args...)
 }
 
 // Output is standard output. It keeps the first error: what was asked for and could not be

@@ -14,7 +14,7 @@ import (
 )
 
 // Load loads the packages that arguments name.
-func Load(args []string) (*program.Loader, []*program.Package, error) {
+func (e *Env) Load(args []string) (*program.Loader, []*program.Package, error) {
 	found, err := program.Find(args)
 	if err != nil {
 		return nil, nil, err
@@ -22,6 +22,7 @@ func Load(args []string) (*program.Loader, []*program.Package, error) {
 	loader := program.NewLoader()
 	var named []*program.Package
 	for _, u := range found {
+		e.Doing("reading and checking %s", u.Dir)
 		p, err := loader.Load(u)
 		if err != nil {
 			return nil, nil, err
@@ -33,7 +34,7 @@ func Load(args []string) (*program.Loader, []*program.Package, error) {
 
 // LoadPackage loads the one package that arguments name and reports what is wrong with it.
 func (e *Env) LoadPackage(args []string) (*program.Package, error) {
-	loader, named, err := Load(args)
+	loader, named, err := e.Load(args)
 	if err != nil {
 		return nil, err
 	}
@@ -62,46 +63,18 @@ func (e *Env) LoadProgram(args []string) (*program.Package, error) {
 
 // Compile makes an executable of checked packages: of one program, or of the
 // tests of all of them. Ctrl-C ends it.
-func (e *Env) Compile(named []*program.Package, o compiler.Options, quiet bool) (build.Result, error) {
-	if !quiet {
-		o.Say = e.Say
-		defer every(compilePause, func(took time.Duration) { e.Say("still compiling %s, %.0f s", o.Name, took.Seconds()) })()
-	}
+func (e *Env) Compile(named []*program.Package, o compiler.Options) (build.Result, error) {
+	o.Say = e.Inform
+	e.Doing("compiling %s", o.Name)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	return compiler.Compile(ctx, named, o)
-}
-
-// compilePause is how long it is from one sign that a program is still being compiled to the next.
-const compilePause = 10 * time.Second
-
-// every calls f with the time since now after every pause, until the function that it returns is called.
-func every(pause time.Duration, f func(took time.Duration)) (end func()) {
-	start, stop, ended := time.Now(), make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(pause)
-		defer tick.Stop()
-		for {
-			select {
-			case <-tick.C:
-				f(time.Since(start))
-			case <-stop:
-				return
-			}
-		}
-	}()
-	return func() {
-		close(stop)
-		<-ended
-	}
 }
 
 // Making says how a program is made ready to be started.
 type Making struct {
 	Load  func(sources []string) (*program.Package, error)
 	Store bool // with the store
-	Quiet bool // say nothing of it
 }
 
 // Executable returns the path of a program that can be started: of sources, which are compiled, or of
@@ -115,17 +88,15 @@ func (e *Env) Executable(sources []string, m Making) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	made, err := e.Compile([]*program.Package{p}, compiler.Options{Name: p.Name(), Store: m.Store}, m.Quiet)
+	made, err := e.Compile([]*program.Package{p}, compiler.Options{Name: p.Name(), Store: m.Store})
 	if err != nil {
 		return "", err
 	}
-	if !m.Quiet {
-		how := "compiled in"
-		if made.Cached {
-			how = "unchanged, ready after"
-		}
-		e.Say("running %s (%s %.2f s)", p.Name(), how, time.Since(start).Seconds())
+	how := "compiled in"
+	if made.Cached {
+		how = "unchanged, ready after"
 	}
+	e.Inform("running %s (%s %.2f s)", p.Name(), how, time.Since(start).Seconds())
 	return made.Path, nil
 }
 
@@ -136,7 +107,8 @@ func isExecutable(name string) bool {
 }
 
 // Start lets a program take the place of this process. It returns only with an error.
-func Start(path string, args ...string) error {
+func (e *Env) Start(path string, args ...string) error {
+	e.unwatch()
 	code, err := process.Become(path, args...)
 	if err != nil {
 		return err

@@ -111,6 +111,8 @@ func (e *GoError) Error() string { return "go refuses generated code: " + e.Outp
 type Executable struct {
 	Path     string
 	Programs []Program
+	// Progress, if set, is told by Run how many jobs have begun.
+	Progress func(begun int)
 	built    build.Result
 }
 

@@ -81,6 +81,9 @@ func (x *Executable) Run(ctx context.Context, jobs []Job) ([]Outcome, error) {
 			break
 		}
 		todo <- i
+		if x.Progress != nil {
+			x.Progress(i + 1)
+		}
 	}
 	close(todo)
 	workers.Wait()

@@ -16,7 +16,7 @@ type Config struct {
 	TimeMax time.Duration
 	// Options are those of the runs; StopAtFailure is set unless KeepGoing is.
 	Options spec.Options
-	// Progress, if set, is called every few seconds.
+	// Progress, if set, is called after every progressEvery steps, and when the search for the shortest order begins.
 	Progress func(Progress)
 	// OnEnd, if set, is called with the outcome of each order that was run to its end. The
 	// orders that it is not called for have the outcome of one for which it was, if
@@ -32,7 +32,7 @@ type Config struct {
 // Progress is how far a search is.
 type Progress struct {
 	States, Steps, Depth int
-	Took                 time.Duration
+	Failed               bool // an order that fails is found, and now the shortest one is looked for
 }
 
 // Result is what a search has found.
@@ -72,7 +72,7 @@ func Run(p *spec.Program, e spec.Entry, cfg Config) *Result {
 	if cfg.Options.StepsMax == 0 {
 		cfg.Options.StepsMax = statementsMax
 	}
-	s := &search{p: p, entry: e, cfg: cfg, start: time.Now(), told: time.Now(), seen: map[[2]uint64]*node{}, entries: map[entry]int{},
+	s := &search{p: p, entry: e, cfg: cfg, start: time.Now(), seen: map[[2]uint64]*node{}, entries: map[entry]int{},
 		resources: map[spec.Resource]int{}, accesses: map[string]int{}}
 	out := s.run()
 	out.States, out.Steps, out.DepthMax = len(s.seen), s.steps, s.depthMax
@@ -112,6 +112,7 @@ func (s *search) run() *Result {
 func (s *search) report(out *Result, ended spec.Ended) {
 	choices := s.choices()
 	if ended.Bug == "" {
+		s.progress(true)
 		if shorter, ok := s.shortest(len(s.stack)); ok {
 			choices, out.Shortest = shorter, true
 		}
@@ -138,7 +139,6 @@ type search struct {
 	cfg   Config
 	m     *spec.Machine
 	start time.Time
-	told  time.Time // when progress was reported last, or the search began
 
 	seen      map[[2]uint64]*node
 	stack     []*frame
@@ -244,7 +244,9 @@ func (s *search) branch(n *node, options []spec.Step) {
 		f.done[i], f.now = true, i
 		s.m.Restore(saved)
 		acc := s.m.Do(options[i])
-		s.steps++
+		if s.steps++; s.steps%progressEvery == 0 {
+			s.progress(false)
+		}
 		f.access, f.barrier = s.intern(acc), acc.Barrier
 		s.compare(options[i], f.access, len(s.stack)-2)
 		child := s.visit()
@@ -294,23 +296,24 @@ func (f *frame) try(step spec.Step) {
 	}
 }
 
-// exceeded returns the bound that the search has reached, if it has, and reports progress.
+// exceeded returns the bound that the search has reached, if it has.
 func (s *search) exceeded() error {
-	now := time.Now()
-	took := now.Sub(s.start)
 	switch {
 	case len(s.seen) >= s.cfg.StatesMax:
 		return fmt.Errorf("stopped after %d states, %s", s.cfg.StatesMax, s.where())
-	case s.cfg.TimeMax > 0 && took > s.cfg.TimeMax:
+	case s.cfg.TimeMax > 0 && time.Since(s.start) > s.cfg.TimeMax:
 		return fmt.Errorf("stopped after %v, %s", s.cfg.TimeMax, s.where())
 	case len(s.stack) > depthMax:
 		return fmt.Errorf("an order does not end: it is %s", s.where())
 	}
-	if s.cfg.Progress != nil && now.Sub(s.told) > progressPause {
-		s.cfg.Progress(Progress{len(s.seen), s.steps, len(s.stack), took})
-		s.told = now
-	}
 	return nil
+}
+
+// progress tells how far the search is.
+func (s *search) progress(failed bool) {
+	if s.cfg.Progress != nil {
+		s.cfg.Progress(Progress{len(s.seen), s.steps, len(s.stack), failed})
+	}
 }
 
 // where says how far the present order is.
@@ -330,8 +333,8 @@ type mistakes struct {
 
 var planted mistakes
 
-// progressPause is how long it is from one report to the next.
-const progressPause = 3 * time.Second
+// progressEvery is how many steps there are from one report of progress to the next.
+const progressEvery = 256
 
 // depthMax bounds the steps of one order: beyond it, events issue events for ever.
 const depthMax = 20_000

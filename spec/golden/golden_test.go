@@ -23,9 +23,14 @@ func TestGoldenPrograms(t *testing.T) {
 	if len(cases) < programsMin {
 		t.Errorf("there are %d golden programs, and should be at least %d", len(cases), programsMin)
 	}
-	results, err := golden.Run(t.Context(), cases, golden.Options{Seeds: *seeds, Update: *update, Stored: *stored})
+	told := map[string]int{} // by the format
+	doing := func(format string, _ ...any) { told[format]++ }
+	results, err := golden.Run(t.Context(), cases, golden.Options{Seeds: *seeds, Update: *update, Stored: *stored, Doing: doing})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(told) < 3 {
+		t.Errorf("what takes time is told in %d ways, %v: orders, compiling and running", len(told), told)
 	}
 	var orders, states, runs, allowed, seen int
 	for i := range results {

@@ -15,13 +15,15 @@ import (
 const statesMax = 50_000
 
 // interpret runs the program in all orders and compares the outcomes with those of the file.
-func (r *Result) interpret(loaded *program.Package, update bool) error {
+func (r *Result) interpret(loaded *program.Package, o *Options) error {
 	p := spec.Load(loaded)
 	entry, ok := p.Main()
 	if !ok {
 		entry = p.Tests()[0]
 	}
-	outcomes, search := explore.Outcomes(p, entry, explore.Config{StatesMax: statesMax})
+	outcomes, search := explore.Outcomes(p, entry, explore.Config{StatesMax: statesMax, Progress: func(now explore.Progress) {
+		o.Doing("%s: %d states, %d steps, %d deep", r.Case.Path, now.States, now.Steps, now.Depth)
+	}})
 	r.Orders, r.States = math.MaxInt32, search.States
 	if search.Orders.IsInt64() {
 		r.Orders = int(min(search.Orders.Int64(), math.MaxInt32))
@@ -35,7 +37,7 @@ func (r *Result) interpret(loaded *program.Package, update bool) error {
 		r.stopped, r.endless = true, search.Endless
 	}
 	got := slices.Sorted(maps.Keys(outcomes))
-	if update && !r.stopped {
+	if o.Update && !r.stopped {
 		if slices.Equal(got, r.Case.Outcomes) && r.Case.Errors == r.said {
 			return nil
 		}

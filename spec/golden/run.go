@@ -17,6 +17,8 @@ type Options struct {
 	Stored   int    // so many of the seeds run on a store, too
 	Update   bool   // write what the interpreter and the checker say into the files
 	Compiler batch.Compiler
+	// Doing, if set, is told what is being done, in words for people.
+	Doing func(format string, args ...any)
 }
 
 // Result is what came of one case.
@@ -45,13 +47,20 @@ const (
 
 // Run runs all cases; the results are in their order. The error says that running was not possible.
 func Run(ctx context.Context, cases []*Case, o Options) ([]Result, error) {
+	if o.Doing == nil {
+		o.Doing = func(string, ...any) {}
+	}
 	results := make([]Result, len(cases))
 	var programs []batch.Program
 	var owner []*Result // of programs
 	names := map[string]int{}
 	for i, c := range cases {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		r := &results[i]
 		r.Case = c
+		o.Doing("%s: every order, file %d of %d", c.Path, i+1, len(cases))
 		loaded, said, err := c.check()
 		if err != nil {
 			r.problem("%v", err)
@@ -66,7 +75,7 @@ func Run(ctx context.Context, cases []*Case, o Options) ([]Result, error) {
 		if loaded == nil {
 			continue
 		}
-		if err := r.interpret(loaded, o.Update); err != nil {
+		if err := r.interpret(loaded, &o); err != nil {
 			return nil, err
 		}
 		if r.endless {
@@ -89,6 +98,7 @@ func Run(ctx context.Context, cases []*Case, o Options) ([]Result, error) {
 	if o.Seeds == 0 {
 		return results, nil
 	}
+	o.Doing("compiling programs, %d in all", len(programs))
 	o.Compiler.Stored = o.Stored > 0
 	x, owner, err := compile(ctx, &o.Compiler, programs, owner)
 	if err != nil || x == nil {
@@ -133,6 +143,7 @@ func (o *Options) run(ctx context.Context, x *batch.Executable, owner []*Result)
 		jobs[i].Stored = i >= plain
 		jobs[i].Scheduled = jobs[i].Seed%2 == 1 // else in parallel, as in production
 	}
+	x.Progress = func(begun int) { o.Doing("compiled run %d of %d", begun, len(jobs)) }
 	outcomes, err := x.Run(ctx, jobs)
 	if err != nil {
 		return err
