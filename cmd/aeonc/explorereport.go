@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/spec"
 	"github.com/aeon-lang/aeon/spec/explore"
 )
@@ -107,37 +108,38 @@ func describe(out *spec.Outcome) (message string, path []string) {
 
 // exploredTest is the JSON of one test.
 type exploredTest struct {
-	Package string       `json:"package"`
-	Test    string       `json:"test"`
-	Place   string       `json:"place"`
-	Result  string       `json:"result"` // all, fail or part
-	Why     string       `json:"why,omitempty"`
-	States  int          `json:"states"`
-	Steps   int          `json:"steps"`
-	Orders  string       `json:"orders"` // a decimal number: it may be large
-	Seconds float64      `json:"seconds"`
-	Failure *failedOrder `json:"failure,omitempty"`
+	Package bytejson.Text `json:"package"`
+	Test    bytejson.Text `json:"test"`
+	Place   bytejson.Text `json:"place"`
+	Result  string        `json:"result"` // all, fail or part
+	Why     bytejson.Text `json:"why,omitempty"`
+	States  int           `json:"states"`
+	Steps   int           `json:"steps"`
+	Orders  string        `json:"orders"` // a decimal number: it may be large
+	Seconds float64       `json:"seconds"`
+	Failure *failedOrder  `json:"failure,omitempty"`
 }
 
 // failedOrder is the JSON of an order that fails.
 type failedOrder struct {
-	Message  string   `json:"message"`
-	Path     []string `json:"path,omitempty"`
-	Order    []string `json:"order"`
-	Undone   []string `json:"undone"` // for each step of the order why it was undone; empty if it was not
-	Output   string   `json:"output,omitempty"`
-	Replay   string   `json:"replay"`
-	Shortest bool     `json:"shortest"`
+	Message  bytejson.Text   `json:"message"`
+	Path     []bytejson.Text `json:"path,omitempty"`
+	Order    []bytejson.Text `json:"order"`
+	Undone   []bytejson.Text `json:"undone"` // for each step of the order why it was undone; empty if it was not
+	Output   bytejson.Text   `json:"output,omitempty"`
+	Replay   string          `json:"replay"`
+	Shortest bool            `json:"shortest"`
 }
 
 func (x *explorer) writeJSON(e exploration, r *explore.Result) {
-	t := exploredTest{Package: e.pack, Test: e.entry.Name, Place: place(e.entry), Result: "all", Why: r.Incomplete,
+	t := exploredTest{Package: bytejson.Text(e.pack), Test: bytejson.Text(e.entry.Name), Place: bytejson.Text(place(e.entry)), Result: "all", Why: bytejson.Text(r.Incomplete),
 		States: r.States, Steps: r.Steps, Orders: r.Orders.String(), Seconds: r.Took.Seconds()}
 	switch {
 	case r.Failing != nil:
 		t.Result = "fail"
-		f := &failedOrder{Order: r.Failing.Steps, Undone: r.Failing.Undone, Output: r.Failing.Output, Replay: r.Code, Shortest: r.Shortest}
-		f.Message, f.Path = describe(r.Failing)
+		message, path := describe(r.Failing)
+		f := &failedOrder{Message: bytejson.Text(message), Path: bytejson.Texts(path), Order: bytejson.Texts(r.Failing.Steps),
+			Undone: bytejson.Texts(r.Failing.Undone), Output: bytejson.Text(r.Failing.Output), Replay: r.Code, Shortest: r.Shortest}
 		t.Failure = f
 	case !r.Complete:
 		t.Result = "part"

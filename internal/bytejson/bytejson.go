@@ -17,6 +17,18 @@ import (
 // Text is a string of any bytes, as a member of what is encoded.
 type Text string
 
+// Texts returns the strings as texts, nil if there is no list.
+func Texts(list []string) []Text {
+	var texts []Text
+	if list != nil {
+		texts = make([]Text, 0, len(list))
+	}
+	for _, s := range list {
+		texts = append(texts, Text(s))
+	}
+	return texts
+}
+
 // MarshalJSON implements json.Marshaler.
 func (t Text) MarshalJSON() ([]byte, error) { return Append(nil, string(t)), nil }
 

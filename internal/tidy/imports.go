@@ -20,7 +20,7 @@ var layers = []struct {
 	folder string
 	may    []string
 }{
-	{"lang", nil},
+	{"lang", []string{"internal/bytejson"}},
 	{"typecheck", []string{"lang", "internal/similar"}},
 	{"codegen", []string{"lang", "typecheck"}},
 	{"dominator", nil},

@@ -2,9 +2,11 @@ package diag
 
 import (
 	"io"
+	"net/url"
 	"path/filepath"
 	"slices"
 
+	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/lang/ast"
 )
 
@@ -33,7 +35,7 @@ type (
 		Help             sarifMessage `json:"help"`
 	}
 	sarifMessage struct {
-		Text string `json:"text"`
+		Text bytejson.Text `json:"text"`
 	}
 	sarifResult struct {
 		RuleID           Code            `json:"ruleId"`
@@ -88,15 +90,15 @@ func WriteSARIF(w io.Writer, list []Diagnostic) error {
 	slices.Sort(codes)
 	for _, c := range slices.Compact(codes) {
 		info, _ := Lookup(c)
-		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{c, sarifMessage{info.Title}, sarifMessage{info.Explanation}})
+		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{c, sarifMessage{bytejson.Text(info.Title)}, sarifMessage{bytejson.Text(info.Explanation)}})
 	}
 	return encode(w, sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{run}})
 }
 
 func sarifOf(d Diagnostic) sarifResult {
-	r := sarifResult{RuleID: d.Code, Level: d.Severity.String(), Message: sarifMessage{d.Message}}
+	r := sarifResult{RuleID: d.Code, Level: d.Severity.String(), Message: sarifMessage{bytejson.Text(d.Message)}}
 	if d.Help != "" {
-		r.Message.Text += "; " + d.Help
+		r.Message.Text += bytejson.Text("; " + d.Help)
 	}
 	if !d.Span.IsValid() {
 		return r
@@ -104,15 +106,15 @@ func sarifOf(d Diagnostic) sarifResult {
 	r.Locations = []sarifLocation{{PhysicalLocation: physical(d.Span)}}
 	for i, l := range d.Secondary {
 		if l.Span.IsValid() {
-			r.RelatedLocations = append(r.RelatedLocations, sarifLocation{i + 1, &sarifMessage{l.Text}, physical(l.Span)})
+			r.RelatedLocations = append(r.RelatedLocations, sarifLocation{i + 1, &sarifMessage{bytejson.Text(l.Text)}, physical(l.Span)})
 		}
 	}
 	if d.Fix != nil {
-		fix := sarifFix{Description: sarifMessage{d.Fix.Text}}
+		fix := sarifFix{Description: sarifMessage{bytejson.Text(d.Fix.Text)}}
 		for _, e := range d.Fix.Edits {
 			p := physical(e.Span)
 			fix.ArtifactChanges = append(fix.ArtifactChanges, sarifChange{p.ArtifactLocation,
-				[]sarifReplacement{{p.Region, sarifMessage{e.New}}}})
+				[]sarifReplacement{{p.Region, sarifMessage{bytejson.Text(e.New)}}}})
 		}
 		r.Fixes = []sarifFix{fix}
 	}
@@ -120,7 +122,7 @@ func sarifOf(d Diagnostic) sarifResult {
 }
 
 func physical(s ast.Span) sarifPhysical {
-	return sarifPhysical{sarifArtifact{filepath.ToSlash(s.Src.Name)}, sarifRegion{
+	return sarifPhysical{sarifArtifact{(&url.URL{Path: filepath.ToSlash(s.Src.Name)}).String()}, sarifRegion{
 		s.Pos().Line(), charCol(s.Pos()), s.EndPos().Line(), charCol(s.EndPos())}}
 }
 

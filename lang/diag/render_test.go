@@ -1,10 +1,12 @@
 package diag
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
 
+	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/lang/ast"
 )
 
@@ -18,6 +20,46 @@ func sample() []Diagnostic {
 		New(NullSpelling, at("NULL"), "`NULL` is written `null`").WithLabel("here").With(at("void"), "in this function").
 			WithHelp("write null").WithFix("write null", Replace(at("NULL"), "null")),
 		Warn(NotAStatement, at("x"), "odd"),
+	}
+}
+
+// The names of files are bytes, and so are the strings of a program.
+func TestBytesThatAreNoTextAreKept(t *testing.T) {
+	const name, text = "a dir\xff/50%.aeon", "no case \xfe"
+	src := ast.NewSource(name, "package p\n")
+	span := spanOf(src, 0, 7)
+	list := []Diagnostic{New(NullSpelling, span, text).WithLabel(text).With(span, text).WithHelp(text).WithFix(text, Replace(span, text))}
+	var out bytes.Buffer
+	if err := WriteJSON(&out, list); err != nil {
+		t.Fatal(err)
+	}
+	type texts struct{ File, Text, New, Message, Label, Help bytejson.Text }
+	var got struct {
+		Diagnostics []struct {
+			texts
+			Secondary []texts
+			Fix       struct {
+				Text  bytejson.Text
+				Edits []texts
+			}
+		}
+	}
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	d := got.Diagnostics[0]
+	if d.texts != (texts{File: name, Message: text, Label: text, Help: text}) || d.Secondary[0] != (texts{File: name, Text: text}) ||
+		d.Fix.Text != text || d.Fix.Edits[0] != (texts{File: name, New: text}) {
+		t.Errorf("JSON became %q", d)
+	}
+	out.Reset()
+	if err := WriteSARIF(&out, list); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"uri": "a%20dir%FF/50%25.aeon"`, `"text": "no case \udcfe; no case \udcfe"`, `"text": "no case \udcfe"`} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("SARIF has no %s:\n%s", want, out.String())
+		}
 	}
 }
 

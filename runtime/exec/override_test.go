@@ -305,7 +305,7 @@ func TestStoppedStore(t *testing.T) {
 	}))
 	one, err := s.Snapshot(context.Background(), to, root.ID())
 	mustNot(t, err)
-	if want := "Desk:" + root.ID().String(); one.Actor != want || one.Actors != 2 {
+	if want := "Desk:" + root.ID().String(); string(one.Actor) != want || one.Actors != 2 {
 		t.Errorf("the snapshot is of %s, %d actors, want %s", one.Actor, one.Actors, want)
 	}
 	var missing *NoActorError

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/aeon-lang/aeon/internal/bytejson"
 )
 
 // In JSON a reference to an actor is a string, for people and logs: Class/name or, without a name, Class:id, as traces show
@@ -15,7 +17,7 @@ func (r Ref) MarshalJSON() ([]byte, error) {
 	if r.h == nil {
 		return []byte("null"), nil
 	}
-	return json.Marshal(r.h.address())
+	return bytejson.Append(nil, r.h.address()), nil
 }
 
 // MarshalText implements encoding.TextMarshaler: the keys of objects.

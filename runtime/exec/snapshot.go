@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -46,7 +47,8 @@ func (s *System) takeSnapshotOf(ctx context.Context, to snapshot.Target, root fu
 			return nil, err
 		}
 		m.Root, m.Actors, c.Overrides = id.String(), c.Actors(), s.overrides(view)
-		m.Actor, err = c.Label(m.Program)
+		label, err := c.Label(m.Program)
+		m.Actor = bytejson.Text(label)
 		return c.Rows, err
 	})
 }
@@ -107,9 +109,11 @@ func (s *Stopped) Snapshot(ctx context.Context, to snapshot.Target, root event.A
 		if err != nil {
 			return nil, err
 		}
-		if m.Actor, err = cut.Label(m.Program); err != nil {
+		label, err := cut.Label(m.Program)
+		if err != nil {
 			return nil, err
 		}
+		m.Actor = bytejson.Text(label)
 		m.Kind, m.Root, m.Actors = snapshot.Actor, cut.Root.String(), cut.Actors()
 		cut.Overrides = s.Overrides
 		rows = cut.Rows

@@ -22,7 +22,7 @@ func (w Wanted) fits(m *Manifest) bool {
 		return w.Name != "" || m.Kind == w.kind()
 	}
 	short := func(actor string) string { return strings.TrimPrefix(actor, m.Program+".") }
-	return m.Kind == Actor && (short(m.Actor) == short(w.Actor) || m.Root == w.Actor)
+	return m.Kind == Actor && (short(string(m.Actor)) == short(w.Actor) || m.Root == w.Actor)
 }
 
 // mayBe reports whether a snapshot whose manifest is damaged may be the one that is wanted, and none of those that were

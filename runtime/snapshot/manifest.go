@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/aeon-lang/aeon/internal/bytejson"
 )
 
 // FormatVersion is the newest form of manifests that this package writes and reads: with edits. Those without
@@ -38,18 +40,18 @@ const (
 
 // Manifest describes a snapshot.
 type Manifest struct {
-	Version int       `json:"version"`
-	Kind    Kind      `json:"kind"`
-	Name    string    `json:"name"`
-	Store   string    `json:"store"`   // id of the store it was taken of
-	Program string    `json:"program"` // name of the package
-	Number  uint64    `json:"number"`  // counts the snapshots of the store
-	Taken   time.Time `json:"taken"`
-	Actor   string    `json:"actor,omitempty"`  // of a snapshot of an actor: Class/name, or Class:id without a name
-	Root    string    `json:"root,omitempty"`   // its id
-	Actors  int       `json:"actors,omitempty"` // how many actors the snapshot has
-	Chunks  []Chunk   `json:"chunks"`
-	Packs   []File    `json:"packs,omitempty"` // which have the edits of the chunks
+	Version int           `json:"version"`
+	Kind    Kind          `json:"kind"`
+	Name    string        `json:"name"`
+	Store   string        `json:"store"`   // id of the store it was taken of
+	Program string        `json:"program"` // name of the package
+	Number  uint64        `json:"number"`  // counts the snapshots of the store
+	Taken   time.Time     `json:"taken"`
+	Actor   bytejson.Text `json:"actor,omitempty"`  // of a snapshot of an actor: Class/name, or Class:id without a name
+	Root    string        `json:"root,omitempty"`   // its id
+	Actors  int           `json:"actors,omitempty"` // how many actors the snapshot has
+	Chunks  []Chunk       `json:"chunks"`
+	Packs   []File        `json:"packs,omitempty"` // which have the edits of the chunks
 }
 
 // File is what the target keeps under the hash of its content.
@@ -104,7 +106,7 @@ func (m *Manifest) Size() (rows int, bytes int64) {
 // Of says what the snapshot is of: an actor, or everything.
 func (m *Manifest) Of() string {
 	if m.Kind == Actor {
-		return m.Actor
+		return string(m.Actor)
 	}
 	return "everything"
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 )
 
@@ -177,13 +178,32 @@ func TestSaveSweepsWhatWasLeftBehind(t *testing.T) {
 	}
 }
 
+// The names of actors are bytes: those that differ in bytes that are not UTF-8 have snapshots of their own.
+func TestSnapshotsOfActorsNamedByBytes(t *testing.T) {
+	ctx, to := context.Background(), snapshot.Dir(t.TempDir())
+	saved := map[string]string{}
+	for i, actor := range []string{"Shop/\xff", "Shop/\xfe", "Shop/\ufffd"} {
+		m := snapshot.Manifest{Kind: snapshot.Actor, Store: "a", Program: "shop", Number: uint64(i + 1), Taken: time.Unix(int64(i), 0), Actor: bytejson.Text(actor), Root: fmt.Sprint("3:", i)}
+		s, err := snapshot.Save(ctx, to, m, func(func(key, value []byte) error) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		saved[actor] = s.Name
+	}
+	for actor, want := range saved {
+		if m, err := snapshot.Find(ctx, to, snapshot.Wanted{Actor: actor}); err != nil || m.Name != want || m.Of() != actor {
+			t.Errorf("%q: %v, %v, want %s", actor, m, err, want)
+		}
+	}
+}
+
 // What is wanted is found by what it is of, not by being the newest of something else.
 func TestTheWantedSnapshotIsFound(t *testing.T) {
 	ctx, to := context.Background(), snapshot.Dir(t.TempDir())
 	number := uint64(0)
 	save := func(kind snapshot.Kind, store, actor, root string) string {
 		number++
-		m := snapshot.Manifest{Kind: kind, Store: store, Program: "shop", Number: number, Taken: time.Unix(int64(number), 0), Actor: actor, Root: root}
+		m := snapshot.Manifest{Kind: kind, Store: store, Program: "shop", Number: number, Taken: time.Unix(int64(number), 0), Actor: bytejson.Text(actor), Root: root}
 		s, err := snapshot.Save(ctx, to, m, func(func(key, value []byte) error) error { return nil })
 		if err != nil {
 			t.Fatal(err)
