@@ -46,7 +46,9 @@ passes only when nothing else can happen, from one timer or sleep to the next, u
 one-shot timer is left. random() draws the numbers of one seed.
 
 A package is ok if all its tests are, else FAIL if an order fails, and part if none did. The
-exit code is 0 if every order of every test was covered and none failed, else 1.`,
+exit code is 0 if every order of every test was covered and none failed, else 1.
+
+In what --json writes, \udc80 to \udcff stand for bytes that are not UTF-8.`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			var o exploreOptions
 			fs.StringVar(&o.filter, "run", "", "explore only tests whose name matches `regexp`")
