@@ -239,7 +239,7 @@ func (f *frame) await(x *ast.Await) value {
 	a := f.info.Awaits[x]
 	if a.Call == nil {
 		id := f.eval(x.X).(pendingRef).id
-		return c.result(id, true)
+		return c.result(id, f.path(x.Span()))
 	}
 	call := f.info.Calls[a.Call]
 	var target *identity
@@ -255,14 +255,20 @@ func (f *frame) await(x *ast.Await) value {
 func (c *client) perform(f *frame, i *issue, at ast.Node) value {
 	i.awaited, i.path = true, f.path(callPlace(at))
 	c.do(func() any { c.submit(i); return nil })
-	return c.result(i.id, false)
+	return c.result(i.id, nil)
 }
 
-// result waits for the end of an event. It ends the same each time.
-func (c *client) result(id eventID, keep bool) value {
+// result waits for the end of an event. It ends the same each time; a failure that happened at no place of the program, as the event has
+// not begun, happens at that of the await.
+func (c *client) result(id eventID, await []Place) value {
 	r, ok := c.block(&wait{kind: resultWait, event: id}).(result)
 	if !ok {
 		panic(bug{"an event ended without a result"})
+	}
+	if r.failure != nil && len(r.failure.Path) == 0 {
+		failure := *r.failure
+		failure.Path = await
+		panic(&failure)
 	}
 	if r.failure != nil {
 		panic(r.failure)
@@ -362,7 +368,7 @@ func (c *client) settle(f *frame, at ast.Node) {
 func (c *client) sleep(f *frame, at ast.Node, d span) {
 	c.mayWait(f, at, "sleep in a callback would hold up the callbacks behind it")
 	if c.m.entry.Test {
-		c.advanceBy(f, at, d)
+		c.advanceBy(d)
 		return
 	}
 	until := c.now().(instant) + instant(max(d, 0))
@@ -370,14 +376,14 @@ func (c *client) sleep(f *frame, at ast.Node, d span) {
 }
 
 func (c *client) advance(f *frame, at ast.Node, d span) {
+	c.mayWait(f, at, waits("advancing the clock"))
 	if !c.m.entry.Test {
 		f.fail(at, "advance is for tests: the time of main is real")
 	}
-	c.advanceBy(f, at, d)
+	c.advanceBy(d)
 }
 
-func (c *client) advanceBy(f *frame, at ast.Node, d span) {
-	c.mayWait(f, at, waits("advancing the clock"))
+func (c *client) advanceBy(d span) {
 	goal := c.now().(instant) + instant(d)
 	c.block(&wait{kind: advanceWait, until: goal})
 }
