@@ -82,16 +82,6 @@ func (b *body) keyOf(t *typ) string {
 	return b.g.index()
 }
 
-// screenReference returns an expression for a client object, "" if there is none.
-func (b *body) screenReference() string {
-	for _, v := range b.vars {
-		if v.typ.kind == screenKind {
-			return v.name
-		}
-	}
-	return ""
-}
-
 // callee is a method and what it is called on.
 type callee struct {
 	m  *method

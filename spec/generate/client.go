@@ -18,7 +18,7 @@ func (g *gen) main() string {
 		roots = append(roots, b.newRoot(a, i))
 	}
 	if g.screen != nil {
-		b.line("Screen screen = new Screen();")
+		b.newScreenObject(roots)
 		b.declareUsed(&variable{name: "screen", typ: g.screen.typ, yield: true})
 		for _, r := range roots {
 			for _, m := range r.typ.actor.methods {
@@ -30,13 +30,11 @@ func (g *gen) main() string {
 		b.line("event screen.show(0, \"begin\");")
 		b.settle()
 	}
-	var pending []string
+	var promises []*promise
 	for range 3 + g.upto(4) {
-		b.clientStep(&roots, &pending)
+		b.clientStep(&roots, &promises)
 	}
-	for _, p := range pending {
-		b.line("try {\n\t\tawait %s;\n\t} catch (string why) {\n\t\tprint(\"failed:\", why);\n\t}", p)
-	}
+	b.redeemAll(promises)
 	b.line("settle();")
 	if g.test {
 		b.line("advance(%dms);", 1+g.upto(20)) // the timers that are due, one by one
@@ -123,9 +121,9 @@ func (b *body) settle() {
 }
 
 // clientStep writes one step of main: an event, a new actor, or some computing of its own.
-func (b *body) clientStep(roots *[]*variable, pending *[]string) {
+func (b *body) clientStep(roots *[]*variable, promises *[]*promise) {
 	g := b.g
-	switch n := g.upto(14); {
+	switch n := g.upto(15); {
 	case n == 0:
 		b.guarded(func() { b.statements(1 + g.upto(1)) })
 		return
@@ -146,6 +144,9 @@ func (b *body) clientStep(roots *[]*variable, pending *[]string) {
 			b.line("%s(%s, \"{%s}\");", pick(g, []string{"assert", "require"}), b.condition(), b.expr(intType, 1))
 		})
 		return
+	case n >= 14 && len(*promises) > 0:
+		b.redeem(pick(g, *promises))
+		return
 	}
 	r := pick(g, *roots)
 	m := pick(g, r.typ.actor.methods)
@@ -160,16 +161,14 @@ func (b *body) clientStep(roots *[]*variable, pending *[]string) {
 			b.line("%s;", call)
 			return
 		}
-		p := g.name("q")
-		t := "void"
-		if m.result != nil {
-			t = m.result.text
-		}
-		b.line("pending<%s> %s = %s;", t, p, call)
-		*pending = append(*pending, p)
-		if g.chance(4) {
-			b.line("cancel %s;", p)
-		}
+		*promises = append(*promises, b.keep(m.result, call))
+		return
+	}
+	if g.profile == Sequential && g.chance(4) {
+		p := b.keep(m.result, call)
+		b.settle()
+		b.redeem(p)
+		*promises = append(*promises, p)
 		return
 	}
 	switch {

@@ -59,7 +59,10 @@ func (b *body) emit() bool {
 		}
 	}
 	for _, f := range b.actor.fields {
-		if f.typ.kind == optionalKind && f.typ.elem.kind == screenKind && g.chance(2) && b.affords(&method{emits: 1, chain: 1}) {
+		if f.typ.kind == optionalKind && f.typ.elem.kind == screenKind && g.chance(2) && b.affords(&method{emits: 1, chain: g.screen.show.chain}) {
+			if after != "" && g.chance(4) {
+				after = fmt.Sprintf(" after %dms every %dms as \"tick\"", 1+g.upto(5), 40+g.upto(20))
+			}
 			b.line("event %s?.show(%s, %s)%s;", f.name, b.expr(intType, 1), b.expr(stringType, 1), after)
 			return true
 		}

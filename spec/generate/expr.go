@@ -117,8 +117,10 @@ func (b *body) compound(t *typ, depth int) string {
 		return b.stringOperator(depth)
 	case durationKind:
 		if x := b.nonConstant(t); x != "" {
-			return pick(b.g, []string{x + " + 1ms", x + " * 2", "2s - " + x})
+			return pick(b.g, []string{x + " + 1ms", x + " * 2", "2s - " + x, x + " / 3", x + " % 7ms", "-" + x, "max(" + x + ", 5ms)", "(now() - now())"})
 		}
+	case bytesKind:
+		return b.bytesOperator(depth)
 	case enumKind:
 	case vectorKind:
 		return b.vectorOperator(t, depth)
@@ -132,7 +134,11 @@ func (b *body) intOperator(depth int) string {
 	g := b.g
 	x := b.nonConstant(intType)
 	y := b.expr(intType, depth)
-	switch n := g.upto(17); {
+	switch n := g.upto(21); {
+	case n > 17:
+		if text := b.rareInt(x, y); text != "" {
+			return text
+		}
 	case n < 8 && x != "":
 		op := pick(g, []string{"+", "-", "*", "+", "-", "&", "|", "^"})
 		if g.chance(2) {
@@ -189,6 +195,11 @@ func (b *body) numberOperator(t *typ, depth int) string {
 		}
 		return ""
 	}
+	if b.g.chance(4) {
+		if text := b.rareNumber(t, x); text != "" {
+			return text
+		}
+	}
 	if b.g.chance(3) {
 		return fmt.Sprintf("%s(%s, %s)", pick(b.g, []string{"min", "max"}), x, b.expr(t, depth))
 	}
@@ -197,7 +208,11 @@ func (b *body) numberOperator(t *typ, depth int) string {
 
 func (b *body) boolOperator(depth int) string {
 	g := b.g
-	switch n := g.upto(9); {
+	switch n := g.upto(10); {
+	case n == 10:
+		if text := b.rareBool(depth); text != "" {
+			return text
+		}
 	case n < 4:
 		t := pick(g, []*typ{intType, intType, stringType, floatType, durationType})
 		if x := b.nonConstant(t); x != "" {
@@ -242,7 +257,11 @@ func (b *body) stringOperator(depth int) string {
 		}
 		return "0"
 	}
-	switch g.upto(6) {
+	switch g.upto(7) {
+	case 7:
+		if text := b.rareString(depth); text != "" {
+			return text
+		}
 	case 0, 1:
 		return fmt.Sprintf(`"%s{%s}%s"`, pick(g, []string{"", "v", "<"}), any(), pick(g, []string{"", ";", "{1}"}))
 	case 2:
@@ -286,7 +305,7 @@ func (b *body) vectorOperator(t *typ, depth int) string {
 		}},
 		choice{3, func() bool {
 			p, ok := b.some(false, same(setOf(t.elem)))
-			return ok && set(p.text+".keys()")
+			return ok && set(p.text+pick(g, []string{".keys()", ".values()"}))
 		}},
 		choice{1, func() bool {
 			return t.elem.kind == stringKind && set(b.receiver(stringType, depth)+`.split("-")`)

@@ -13,42 +13,57 @@ import (
 
 // shares says which percentage of the programs has at least what kindsOf finds in one.
 var shares = map[string]float64{
-	"assertion in a method":                   80,
-	"assertion in a constructor":              15,
-	"assertion in a helper":                   15,
-	"assertion in a method of a value":        8,
-	"assertion in a callback":                 8,
-	"assertion in a step":                     20,
-	"assertion in a client":                   10,
-	"assertion in a tick":                     15,
-	"constructor with an actor":               20,
-	"constructor that touches its actor":      15,
-	"client gives an actor to a constructor":  8,
-	"actor gives an actor to a constructor":   8,
-	"timer in a helper":                       15,
-	"cancel in a helper":                      12,
-	"timer in a method of a value":            5,
-	"cancel in a method of a value":           5,
-	"helper calls an actor":                   10,
-	"periodic timer":                          5,
-	"branches in a loop":                      5,
-	"events one after the other, not awaited": 10,
-	"time passes in the middle":               15,
-	"string that is not UTF-8":                20,
-	"name that is not UTF-8":                  10,
-	"named actor reached from an actor":       10,
-	"client deletes an actor":                 6,
-	"client makes a name again":               4,
-	"result with parts":                       20,
-	"deep type":                               5,
-	"several packages":                        65,
-	"actor class of another package":          35,
-	"helper of another package":               10,
-	"value class of another package":          20,
-	"enum of another package":                 5,
-	"constant of another package":             4,
-	"constructor of another package":          10,
-	"package under another name":              20,
+	"assertion in a method":                    80,
+	"assertion in a constructor":               15,
+	"assertion in a helper":                    15,
+	"assertion in a method of a value":         8,
+	"assertion in a callback":                  8,
+	"assertion in a step":                      20,
+	"assertion in a client":                    10,
+	"assertion in a tick":                      15,
+	"constructor with an actor":                20,
+	"constructor that touches its actor":       15,
+	"client gives an actor to a constructor":   8,
+	"actor gives an actor to a constructor":    8,
+	"timer in a helper":                        15,
+	"cancel in a helper":                       12,
+	"timer in a method of a value":             5,
+	"cancel in a method of a value":            5,
+	"helper calls an actor":                    10,
+	"periodic timer":                           5,
+	"branches in a loop":                       5,
+	"events one after the other, not awaited":  10,
+	"time passes in the middle":                15,
+	"string that is not UTF-8":                 20,
+	"name that is not UTF-8":                   10,
+	"named actor reached from an actor":        10,
+	"client deletes an actor":                  6,
+	"client makes a name again":                4,
+	"result with parts":                        20,
+	"deep type":                                5,
+	"several packages":                         65,
+	"actor class of another package":           35,
+	"helper of another package":                10,
+	"value class of another package":           20,
+	"enum of another package":                  5,
+	"constant of another package":              4,
+	"constructor of another package":           10,
+	"package under another name":               20,
+	"client object that is made with an actor": 10,
+	"callback that waits for the system":       8,
+	"callback that waits in a helper":          3,
+	"callback that catches":                    8,
+	"callback that awaits":                     5,
+	"callback that issues an event":            8,
+	"callback that issues a callback":          2,
+	"callback that calls a method of its own":  5,
+	"pending value in a container":             20,
+	"pending value awaited twice":              15,
+	"pending values awaited in another order":  1,
+	"pending value by way of a function":       8,
+	"pending value awaited in a function":      15,
+	"pending values awaited in a loop":         .5,
+	"pending value that is not awaited":        8,
 }
 
 // TestEveryFeatureIsUsed looks for features that fewer programs have than should.
@@ -114,6 +129,9 @@ func (f *features) file(file *ast.File) {
 }
 
 func (f *features) class(d *ast.ClassDecl) {
+	if d.Kind == ast.ClientClass {
+		f.callbacks(d)
+	}
 	for _, c := range d.Ctors() {
 		f.body(c.Body, "constructor", "")
 		f.ctor(c)
@@ -202,6 +220,7 @@ func (f *features) body(b *ast.Block, where, helper string) {
 // client looks at main, or a test.
 func (f *features) client(b *ast.Block) {
 	f.note(has[*ast.Assert](b) || has[*ast.Require](b), "assertion in a client")
+	f.pendings(b)
 	deleted, unawaited := false, 0
 	for i, s := range b.Stmts {
 		switch s := s.(type) {

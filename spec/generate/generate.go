@@ -34,7 +34,7 @@ func (p Profile) String() string { return [...]string{"sequential", "concurrent"
 
 // Program returns the program of a seed, in canonical format.
 func Program(seed uint64, profile Profile) string {
-	g := &gen{rng: rand.New(rand.NewPCG(seed, uint64(profile))), profile: profile}
+	g := &gen{rng: rand.New(rand.NewPCG(seed, uint64(profile))), profile: profile, hearers: map[string]string{}}
 	text := g.program()
 	canonical, diags, err := format.Source(ast.NewSource("generated.aeon", text))
 	assert.That(err == nil && canonical != "", "seed %d, %v: %v %v\n%s", seed, profile, err, diags, text)
@@ -55,6 +55,8 @@ type gen struct {
 	screen  *screen  // the client class, nil if there is none
 	helper  *class   // the value class whose methods act for actors, nil if there is none
 	decls   []string // finished declarations
+	// hearers are the functions of clients that take pending values, by the use and the type of the result.
+	hearers map[string]string
 }
 
 func (g *gen) program() string {
@@ -71,7 +73,7 @@ func (g *gen) program() string {
 		g.newFunc()
 	}
 	if g.chance(3) {
-		g.newScreen()
+		g.planScreen()
 	}
 	if g.chance(3) {
 		g.planHelper()
@@ -83,6 +85,7 @@ func (g *gen) program() string {
 	for i := len(g.actors) - 1; i >= 0; i-- {
 		g.ctor(g.actors[i])
 	}
+	g.newScreen()
 	g.newHelpers()
 	for i := len(g.actors) - 1; i >= 0; i-- {
 		g.richMethods(g.actors[i])

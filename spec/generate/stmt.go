@@ -17,7 +17,7 @@ func (b *body) statements(n int) {
 
 func (b *body) statement() {
 	ways := []choice{
-		{4, b.declareLocal}, {6, b.assign}, {3, b.mutateContainer}, {2, b.increment},
+		{4, b.declareLocal}, {6, b.assign}, {3, b.writeInside}, {3, b.mutateContainer}, {2, b.increment},
 		{2, b.callValue}, {1, b.check},
 	}
 	if b.indent < 4 && b.cost < costMax/2 {
@@ -61,8 +61,10 @@ func (b *body) declareLocal() bool {
 		b.lines[len(b.lines)-1] += " else {"
 		b.nested(1, nil, func() { b.line("%s = %s;", v.name, b.literal(t, 0)) })
 		b.line("}")
+	case g.chance(6) && (t.kind == intKind || t.kind == stringKind || t.kind == boolKind || t.kind == classKind):
+		b.line("var %s = %s;", v.name, init)
 	default:
-		b.line("%s %s = %s;", t.text, v.name, init)
+		b.line("%s %s = %s;", g.spelt(t), v.name, init)
 	}
 	b.declare(v)
 	return true
@@ -102,6 +104,10 @@ func (b *body) assign() bool {
 	op := "="
 	switch t.kind {
 	case intKind, floatKind:
+		if g.chance(5) {
+			b.line("%s %s;", text, pick(g, rareOps[t.kind]))
+			return true
+		}
 		op = pick(g, []string{"=", "+=", "-=", "=", "*="})
 	case stringKind:
 		op = pick(g, []string{"=", "+="})
@@ -163,9 +169,13 @@ func (b *body) mutateContainer() bool {
 			b.line("%s.clear();", text)
 		}
 	case setKind:
+		if g.chance(8) {
+			b.line("%s.clear();", text)
+			return true
+		}
 		b.line("%s.%s(%s);", text, pick(g, []string{"insert", "insert", "insert", "remove"}), b.expr(t.elem, 1))
 	case bytesKind:
-		b.line("%s.push('x');", text)
+		b.line("%s%s", text, pick(g, []string{".push('x');", ".push('x');", "[0] = 'y';", ".pop();", ".clear();"}))
 	}
 	return true
 }
@@ -237,6 +247,11 @@ func (b *body) condition() string {
 
 func (b *body) branch() bool {
 	b.block("if ("+b.condition()+")", 1, nil, func() { b.statements(1 + b.g.upto(2)) })
+	if b.g.chance(6) {
+		b.lines[len(b.lines)-1] += " else if (" + b.condition() + ") {"
+		b.nested(1, nil, func() { b.statements(1) })
+		b.line("}")
+	}
 	if b.g.chance(2) {
 		b.lines[len(b.lines)-1] += " else {"
 		b.nested(1, nil, func() { b.statements(1 + b.g.upto(1)) })
@@ -255,7 +270,21 @@ func (b *body) loop() bool {
 		b.statements(1 + g.upto(2))
 		b.loops--
 	}
-	switch g.upto(2) {
+	switch g.upto(3) {
+	case 3:
+		forever := pick(g, []string{"for (;;)", "while (true)", "for (int %s = 0;; %s++)"})
+		if strings.Contains(forever, "%s") {
+			forever = fmt.Sprintf(forever, i.name, i.name)
+		} else {
+			b.line("int %s = 0;", i.name)
+		}
+		b.block(forever, rounds, []*variable{i}, func() {
+			if !strings.Contains(forever, i.name) {
+				b.line("%s++;", i.name)
+			}
+			b.line("if (%s > %d) {\n\t\t\t\tbreak;\n\t\t\t}", i.name, rounds)
+			content()
+		})
 	case 0:
 		b.block(fmt.Sprintf("for (int %s = 0 upto %d)", i.name, rounds), rounds, []*variable{i}, content)
 	case 1:
@@ -297,7 +326,7 @@ func (b *body) jump() bool {
 }
 
 func (b *body) switchOver() bool {
-	t := pick(b.g, []*typ{intType, stringType})
+	t := pick(b.g, []*typ{intType, stringType, intType, stringType, boolType, sizedTypes[1], durationType})
 	x := b.nonConstant(t)
 	if x == "" {
 		return false
@@ -305,6 +334,12 @@ func (b *body) switchOver() bool {
 	cases := []string{"0", "1, 2", "7"}
 	if t == stringType {
 		cases = []string{`"a"`, `"bc", "12"`, `""`}
+	}
+	switch t {
+	case boolType:
+		cases = []string{"true", b.condition(), "false"}
+	case durationType:
+		cases = []string{"1ms", "90s, 2h", "0s"}
 	}
 	loops := b.loops
 	b.loops = 0 // break would leave the switch
@@ -315,7 +350,12 @@ func (b *body) switchOver() bool {
 		} else {
 			b.line("case %s:", c)
 		}
-		b.nested(1, nil, func() { b.statements(1 + b.g.upto(1)) })
+		b.nested(1, nil, func() {
+			if b.g.chance(5) {
+				b.block("if ("+b.condition()+")", 1, nil, func() { b.line("break;") })
+			}
+			b.statements(1 + b.g.upto(1))
+		})
 	}
 	b.line("}")
 	b.loops = loops
@@ -330,8 +370,19 @@ func (b *body) matchEnum() bool {
 	loops := b.loops
 	b.loops = 0
 	b.line("match (%s) {", p.text)
-	for _, v := range p.typ.enum.values {
-		b.line("case %s:", v)
+	values := p.typ.enum.values
+	switch b.g.upto(4) {
+	case 0:
+		values = append([]string{values[0] + ", " + values[1]}, values[2:]...)
+	case 1:
+		values = []string{values[0], ""}
+	}
+	for _, v := range values {
+		if v == "" {
+			b.line("default:")
+		} else {
+			b.line("case %s:", v)
+		}
 		b.nested(1, nil, func() { b.statements(1) })
 	}
 	b.line("}")
@@ -365,6 +416,10 @@ func (b *body) ifPresent() bool {
 }
 
 func (b *body) printSome() bool {
+	if b.g.chance(5) {
+		b.line("log(%s, %s);", b.expr(b.g.scalar(), 1), b.literal(stringType, 0))
+		return true
+	}
 	if b.g.profile == Concurrent && !b.g.chance(6) {
 		return false
 	}

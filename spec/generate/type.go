@@ -40,7 +40,8 @@ var (
 	stringType   = &typ{kind: stringKind, text: "string"}
 	durationType = &typ{kind: durationKind, text: "duration"}
 	bytesType    = &typ{kind: bytesKind, text: "bytes"}
-	sizedTypes   = []*typ{{kind: sizedKind, text: "int8"}, {kind: sizedKind, text: "uint8"}, {kind: sizedKind, text: "int32"}, {kind: sizedKind, text: "uint64"}}
+	sizedTypes   = []*typ{{kind: sizedKind, text: "int8"}, {kind: sizedKind, text: "uint8"}, {kind: sizedKind, text: "int32"}, {kind: sizedKind, text: "uint64"},
+		{kind: sizedKind, text: "int16"}, {kind: sizedKind, text: "uint16"}, {kind: sizedKind, text: "uint32"}}
 )
 
 func vectorOf(t *typ) *typ   { return &typ{kind: vectorKind, text: "vector<" + t.text + ">", elem: t} }

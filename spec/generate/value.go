@@ -107,20 +107,3 @@ func (g *gen) newConst() {
 	g.consts = append(g.consts, c)
 	g.decls = append(g.decls, fmt.Sprintf("const %s %s = %s;\n", c.typ.text, c.name, pick(g, value[c.typ.kind])))
 }
-
-// screen is the client class of a program: it is told of things, and prints them.
-type screen struct {
-	typ  *typ
-	show *method
-}
-
-func (g *gen) newScreen() {
-	s := &screen{typ: &typ{kind: screenKind, text: "Screen"}}
-	s.show = &method{name: "show", params: []*variable{{name: "n", typ: intType}, {name: "s", typ: stringType}}, chain: 1}
-	g.screen = s
-	body := ""
-	if g.chance(3) {
-		body = fmt.Sprintf("\t\t%s((shown + n) %% 5 != %d, \"shown {shown} {s}\");\n", pick(g, []string{"assert", "require"}), g.upto(4))
-	}
-	g.decls = append(g.decls, "client class Screen {\n\tint shown = 0;\n\tvoid show(int n, string s) {\n\t\tshown++;\n\t\tprint(\"screen\", shown, n, s);\n"+body+"\t}\n}\n")
-}
