@@ -22,6 +22,7 @@ import (
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -42,6 +43,8 @@ type Job struct {
 	// once more at the end.
 	Stored  bool
 	LimitMS int64 // how long the run may take
+	// Trace, if not "", is the file for a record of the run, with hashes of all states. A run on a store has none.
+	Trace string
 }
 
 // Outcome is what came of a job. It is sent back by package gob, as what programs print need not be UTF-8.
@@ -142,6 +145,7 @@ func (r *run) perform(p *aeonrt.Package) *Outcome {
 		cfg.Clock, cfg.Scheduled = aeonrt.NewSimClock(epoch), r.job.Scheduled
 	}
 	o := &Outcome{Job: r.job}
+	traced := r.traced(&cfg)
 	s, keeping := r.open(cfg, p, o)
 	if s == nil {
 		return o
@@ -167,6 +171,7 @@ func (r *run) perform(p *aeonrt.Package) *Outcome {
 	}
 	stats := s.Stats()
 	s.Close()
+	traced()
 	end()
 	o.Commits, o.Aborts = stats.Commits, stats.Aborts
 	o.Output = r.out.String()
@@ -177,6 +182,25 @@ func (r *run) perform(p *aeonrt.Package) *Outcome {
 		o.DeadLetters = append(o.DeadLetters, DeadLetter{Method: d.Method, Failure: *failureOf(d.Err, nil)})
 	}
 	return o
+}
+
+// traced has the system write its trace, if the job says so; end ends it.
+func (r *run) traced(cfg *aeonrt.Config) (end func()) {
+	if r.job.Trace == "" {
+		return func() {}
+	}
+	w, err := trace.Create(r.job.Trace, trace.Memory, false)
+	if err != nil {
+		panic(err)
+	}
+	w.Begin(trace.Header{Program: "generated", Seed: r.job.Seed, States: true})
+	cfg.Trace, cfg.TraceStates = w, true
+	return func() {
+		w.End("closed")
+		if err := w.Close(); err != nil {
+			panic(err)
+		}
+	}
 }
 
 // open opens a system, on a store if the job says so; nil if it cannot be opened.
