@@ -220,8 +220,11 @@ func (r *mainRun) run() {
 	if !r.serve {
 		go func() { // ends with main and its events, or with the process
 			f := call(r.p.Main, r.system.Client())
-			if f == nil && r.system.Quiesce(ctx) != nil {
+			switch {
+			case f == nil && r.system.Quiesce(ctx) != nil:
 				f = &failure{msg: "interrupted"}
+			case f != nil && !r.keeping.hasFailed():
+				r.system.Client().Settle() // Close refuses what callbacks issue
 			}
 			ended <- f
 		}()

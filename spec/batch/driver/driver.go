@@ -155,8 +155,7 @@ func (r *run) perform(p *aeonrt.Package) *Outcome {
 	r.system.Unlock()
 	o.Failure = call(body, s.Client())
 	switch {
-	case o.Failure != nil: // ends the program: its timers are dropped
-	case r.job.Entry != MainEntry:
+	case o.Failure != nil || r.job.Entry != MainEntry: // timers are dropped
 		s.Client().Settle()
 	case simulated:
 		o.Unquiet = fireAll(s)
