@@ -75,7 +75,15 @@ func (b *body) actorArgument(t *actor, yield bool) string {
 	if r, ok := b.reference(t, yield); ok && !b.g.chance(3) {
 		return r
 	}
-	return b.fresh(t)
+	text := b.fresh(t)
+	if b.client && b.g.profile == Sequential && t.build.chain > 1 {
+		// What the constructor has issued would run beside the event that gets the actor.
+		v := b.g.name("r")
+		b.line("%s %s = %s;", t.typ.text, v, text)
+		b.settle()
+		return v
+	}
+	return text
 }
 
 // ctor writes the constructor, with the initial values of the fields that it does not set.
