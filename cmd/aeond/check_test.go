@@ -68,8 +68,26 @@ func TestCheckComparesStores(t *testing.T) {
 	if err := errors.Join(os.RemoveAll(filepath.Join(mine, "db")), os.Rename(filepath.Join(other, "db"), filepath.Join(mine, "db"))); err != nil {
 		t.Fatal(err)
 	}
-	text, err := checked(t, mine)
-	if !errors.Is(err, cli.Code(cli.ExitProblem)) || !strings.Contains(text, "DAMAGED") || !strings.Contains(text, "it is that of store ") {
-		t.Errorf("%v\n%s", err, text)
+	for _, dir := range []string{mine, withRowOf(t, store.NewStoreID())} {
+		text, err := checked(t, dir)
+		if !errors.Is(err, cli.Code(cli.ExitProblem)) || !strings.Contains(text, "DAMAGED") || !strings.Contains(text, "it is that of store ") {
+			t.Errorf("%v\n%s", err, text)
+		}
 	}
+}
+
+// withRowOf makes a store in which only a row says that it is another one: the files of an older version say nothing.
+func withRowOf(t *testing.T, other string) (dir string) {
+	t.Helper()
+	dir = makeStore(t)
+	e, err := pebbledb.Open(dir, store.EngineOptions{Program: "bank"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, b := store.MetaKey("store"), e.NewBatch()
+	b.Set(key, store.AppendRow(nil, key, []byte(other+" bank")))
+	if err := errors.Join(e.Apply(b), e.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -150,6 +151,10 @@ func TestSystemRefuses(t *testing.T) {
 			"the disk of data is full: test data: no space left on device; free space on it and start again"},
 		{syscall.EIO, new(*pebbledb.DiskError),
 			"the disk of data has failed: test data: input/output error; check the disk before starting again"},
+		{syscall.EMFILE, new(*pebbledb.LimitError),
+			"data cannot be used: test data: too many open files; let the process have more files open (ulimit -n, or LimitNOFILE of systemd) and start again"},
+		{syscall.EFBIG, new(*pebbledb.LimitError),
+			"data cannot be used: test data: file too large; let the process make larger files (ulimit -f), or name a directory on a file system that has them, and start again"},
 	} {
 		mem := vfs.NewMem()
 		f := &fault{kinds: []errorfs.OpKind{errorfs.OpMkdirAll}, err: c.err}
@@ -160,19 +165,27 @@ func TestSystemRefuses(t *testing.T) {
 	}
 }
 
-// What fails without an error of the system is no failed disk, and what the engine says of it comes last.
+// What fails, or panics, without an error of the system is no failed disk and no damage, and what the engine says of it comes last.
 func TestEngineFails(t *testing.T) {
-	broken := errorfs.InjectorFunc(func(op errorfs.Op) error {
+	fails := func(op errorfs.Op) error {
 		if op.Kind == errorfs.OpMkdirAll {
 			return errors.New("pebble: element has outstanding references")
 		}
 		return nil
-	})
+	}
+	panics := func(op errorfs.Op) error {
+		if op.Kind == errorfs.OpCreate && strings.HasPrefix(path.Base(op.Path), "MANIFEST") {
+			panic("element has outstanding references")
+		}
+		return nil
+	}
 	const want = "the store in data has failed, and the system has reported no error of its disk; start again, and if that fails, too, " +
 		"let `aeond check` read the directory (the engine says: element has outstanding references)"
-	_, err := pebbledb.OpenFS(errorfs.Wrap(vfs.NewMem(), broken), dataDir, store.EngineOptions{Program: "bank"})
-	if !errors.As(err, new(*pebbledb.EngineError)) || err.Error() != want {
-		t.Errorf("Open: %v\nwant: %s", err, want)
+	for _, broken := range []errorfs.InjectorFunc{fails, panics} {
+		_, err := pebbledb.OpenFS(errorfs.Wrap(vfs.NewMem(), broken), dataDir, store.EngineOptions{Program: "bank", Log: silent})
+		if !errors.As(err, new(*pebbledb.EngineError)) || err.Error() != want {
+			t.Errorf("Open: %v\nwant: %s", err, want)
+		}
 	}
 }
 
