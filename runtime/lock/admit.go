@@ -5,7 +5,7 @@ import "github.com/aeon-lang/aeon/internal/assert"
 // blocked is RULE-4, [ADMIT], by counts: does any holder keep an event waiting that wants mode
 // m here, and something below? Guests, who may still be about to enqueue below, count as lazy.
 func (q *Queue[E, N]) blocked(m Mode, below bool) bool {
-	if below && (q.lazies > 0 || q.guests != None && !faults.passGuests) || m.Conflicts(q.guests) {
+	if below && (q.lazies > 0 || q.guests != None) || m.Conflicts(q.guests) {
 		return true
 	}
 	return q.writers > 0 && m != None || m == Write && q.readers > 0
@@ -24,8 +24,7 @@ func (q *Queue[E, N]) count(e *entry[E, N], n int32) {
 		q.lazies += n
 	}
 	// Invariant: a writer is alone among the holders that have a mode.
-	assert.That(q.writers == 0 || q.writers == 1 && q.readers == 0 && q.guests == None || faults.ignoreMode || faults.overtake,
-		"lock: conflicting holds")
+	assert.That(q.writers == 0 || q.writers == 1 && q.readers == 0 && q.guests == None, "lock: conflicting holds")
 }
 
 // pump admits from the head until one has to wait.
@@ -34,7 +33,7 @@ func (q *Queue[E, N]) pump(v View[E, N], out []Effect[E, N]) []Effect[E, N] {
 	for i != 0 {
 		next := q.slot(i).next
 		var ok bool
-		if out, ok = q.admit(v, i, out); !ok && !faults.overtake {
+		if out, ok = q.admit(v, i, out); !ok {
 			break
 		}
 		i = next
@@ -48,7 +47,7 @@ func (q *Queue[E, N]) admit(v View[E, N], i int32, out []Effect[E, N]) ([]Effect
 	e := q.slot(i)
 	w := v.Footprint(q.self, e.id)
 	var none N
-	if e.from == none && w.Enter != none && w.Enter != q.self && !faults.noRevalidate {
+	if e.from == none && w.Enter != none && w.Enter != q.self {
 		q.unlink(i)
 		e.state = spent
 		return append(out, Effect[E, N]{Kind: Bounced, At: q.self, ID: e.id, To: w.Enter,
@@ -59,9 +58,7 @@ func (q *Queue[E, N]) admit(v View[E, N], i int32, out []Effect[E, N]) ([]Effect
 	stays := e.acquired && w.Mode == None
 	e.mode, e.below = w.Mode, w.Below || stays
 	if q.blocked(e.mode, e.below) {
-		if !q.planted(e) {
-			return out, false
-		}
+		return out, false
 	}
 	var x Expansion[N]
 	if w.Below && !stays {
@@ -78,14 +75,6 @@ func (q *Queue[E, N]) admit(v View[E, N], i int32, out []Effect[E, N]) ([]Effect
 	out = q.grant(v, i, x.Lazy || stays, x.Children, out)
 	clear(q.scratch)
 	return out, true
-}
-
-// planted reports whether a fault lets e through although it is blocked.
-func (q *Queue[E, N]) planted(e *entry[E, N]) bool {
-	if faults.ignoreMode {
-		return !(e.below && (q.lazies > 0 || q.guests != None))
-	}
-	return faults.shareLazy && e.mode == Read && q.writers == 0
 }
 
 // grant is RULE-3, [COVER], and RULE-5, [PASS]: entry i becomes a hold or was a pass, and in the same
@@ -135,7 +124,7 @@ func (q *Queue[E, N]) Acquire(v View[E, N], ref Ref, id ID[E], y N, out []Effect
 	e := q.slot(i)
 	ref = Ref{slot: i, gen: e.gen}
 	deny := Effect[E, N]{Kind: Refused, At: q.self, ID: id, Ref: ref, To: y}
-	if !e.lazy && !faults.thawCoverage {
+	if !e.lazy {
 		deny.Reason = Settled
 		return append(out, deny)
 	}

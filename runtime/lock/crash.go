@@ -12,7 +12,7 @@ import "slices"
 // more; what peer has enqueued here the home releases directly, by ReleaseID with From =
 // peer, whether the attempt is over or not, as peer will not.
 func (q *Queue[E, N]) Lost(peer N, out []Effect[E, N]) []Effect[E, N] {
-	if f := q.far; f != nil && !faults.keepSession {
+	if f := q.far; f != nil {
 		delete(f.links, peer)
 		f.early = slices.DeleteFunc(f.early, func(e early[E, N]) bool { return e.sent.From == peer })
 		f.tombs = slices.DeleteFunc(f.tombs, func(t entryKey[E, N]) bool { return t.from == peer })
@@ -23,7 +23,7 @@ func (q *Queue[E, N]) Lost(peer N, out []Effect[E, N]) []Effect[E, N] {
 			continue
 		}
 		orphan := e.from == peer
-		if !e.cut(peer) && !orphan || orphan && faults.keepOrphans {
+		if !e.cut(peer) && !orphan {
 			continue
 		}
 		f := Effect[E, N]{Kind: Severed, At: q.self, To: peer, ID: e.id}
@@ -45,7 +45,7 @@ func (e *entry[E, N]) cut(c N) (found bool) {
 			kept = append(kept, d)
 		}
 	}
-	if !found || faults.followLost {
+	if !found {
 		return found
 	}
 	// Numbers of edges only serve Bind, in the step of the enqueue.

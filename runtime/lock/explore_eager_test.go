@@ -209,7 +209,7 @@ func (w *world) carried(h uint8, e event) bool {
 // delivery would only put it aside until its turn comes, and then takes no step of its own. So
 // it is not delivered before.
 func (w *world) idle(g *msg) bool {
-	if g.kind != msgEnqueue || w.allOrders || w.c.crash != 0 || faults.noNumbers {
+	if g.kind != msgEnqueue || w.allOrders || w.c.crash != 0 {
 		return false
 	}
 	if k := &w.know[w.c.host[g.to]][g.event]; k.attempt < g.attempt || k.attempt == g.attempt && (g.reads|g.writes)&^(k.reads|k.writes)|g.writes&^k.writes != 0 {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// planted is a bug that the explorer must find, with the seeds in which it is looked
-// for. Seeds are fixed: a bug that is no longer found means that the explorer, the
+// planted is a bug of the driver that the explorer must find, with the configurations in which it is looked
+// for; those of the core are planted by spec/plants. Seeds are fixed: a bug that is no longer found means that the explorer, the
 // generator or the core has lost something.
 type planted struct {
 	name    string
@@ -14,36 +14,21 @@ type planted struct {
 	options genOptions
 	only    func() *config // instead of seeds
 	expect  string         // what the finding must say, one of these separated by |
-	seed    uint64         // to start with, if it is rare
 }
 
 func plantedBugs() []planted {
-	still, far := genOptions{still: true}, genOptions{hosts: 3}
-	crash := genOptions{hosts: 3, crash: true}
-	farStill := genOptions{hosts: 3, still: true}
+	still, crash := genOptions{still: true}, genOptions{hosts: 3, crash: true}
 	return []planted{
-		{"skip a lock", func(on bool) { viewFaults.skipLock = on }, still, nil, "without a hold", 1},
-		{"release early", func(on bool) { viewFaults.releaseEarly = on }, still, nil, "without a hold|strictly|deadlock", 1},
-		{"modes ignored", func(on bool) { faults.ignoreMode = on }, still, nil, "conflicting", 1},
-		{"lazy readers share a node", func(on bool) { faults.shareLazy = on }, still, nil, "deadlock", 1},
-		{"narrowing through a field at a pass", func(on bool) { viewFaults.narrowAtPass = on }, still, twoBanks, "withdrawn", 1},
+		{"skip a lock", func(on bool) { viewFaults.skipLock = on }, still, nil, "without a hold"},
+		{"release early", func(on bool) { viewFaults.releaseEarly = on }, still, nil, "without a hold|strictly|deadlock"},
+		{"narrowing through a field at a pass", func(on bool) { viewFaults.narrowAtPass = on }, still, twoBanks, "withdrawn"},
 		{"narrowing and uncovered access", func(on bool) {
 			viewFaults.narrowAtPass, viewFaults.noOutside = on, on
-		}, still, twoBanks, "without a hold", 1},
-		{"no tombstone", func(on bool) { faults.noTombstone = on }, farStill, nil, "left|deadlock", 1},
-		{"dead attempts not remembered", func(on bool) { faults.forgetDead = on }, far, nil, "left|deadlock", 1},
-		{"no revalidation", func(on bool) { faults.noRevalidate = on }, genOptions{}, nil, "does not cover", 1},
-		{"coverage not frozen", func(on bool) { faults.thawCoverage = on }, far, newEdge, "deadlock|strictly", 1},
-		{"overtaking", func(on bool) { faults.overtake = on }, still, nil, "FIFO|deadlock|conflicting", 1},
-		{"no numbering across hosts", func(on bool) { faults.noNumbers = on }, farStill, nil, "FIFO|deadlock", 1},
-		{"strangers accepted", func(on bool) { faults.keepStrangers = on }, far, nil, "deadlock|strictly", 1598},
-		{"created actors never locked", func(on bool) { viewFaults.freshForEver = on }, genOptions{create: true}, nil, "without a hold", 1},
-		{"two entries taken for one", func(on bool) { viewFaults.homeEntries = on }, still, twoRoots, "left|deadlock|stale", 1},
-		{"crash: epochs not compared at the vote", func(on bool) { viewFaults.noEpochs = on }, crash, nil, "without its writes|strictly", 1},
-		{"crash: messages of old sessions delivered", func(on bool) { viewFaults.keepMessages = on }, crash, nil, "left|deadlock|FIFO|delivered twice", 1},
-		{"crash: numbers kept", func(on bool) { faults.keepSession = on }, crash, nil, "left|deadlock|delivered twice", 1},
-		{"crash: orphans not reported", func(on bool) { faults.keepOrphans = on }, crash, nil, "left|deadlock", 1},
-		{"crash: releases follow lost enqueues", func(on bool) { faults.followLost = on }, crash, nil, "left|deadlock", 1},
+		}, still, twoBanks, "without a hold"},
+		{"created actors never locked", func(on bool) { viewFaults.freshForEver = on }, genOptions{create: true}, nil, "without a hold"},
+		{"two entries taken for one", func(on bool) { viewFaults.homeEntries = on }, still, twoRoots, "left|deadlock|stale"},
+		{"crash: epochs not compared at the vote", func(on bool) { viewFaults.noEpochs = on }, crash, nil, "without its writes|strictly"},
+		{"crash: messages of old sessions delivered", func(on bool) { viewFaults.keepMessages = on }, crash, nil, "left|deadlock|FIFO|delivered twice"},
 	}
 }
 
@@ -109,7 +94,7 @@ func TestPlantedBugs(t *testing.T) {
 			defer b.set(false)
 			var sum tally
 			s := &search{limit: 3000}
-			for seed := b.seed; seed < b.seed+100; seed++ {
+			for seed := uint64(1); seed <= 100; seed++ {
 				c := seeded(graphs, seed, b.options)
 				if b.only != nil {
 					s.limit = 300_000

@@ -167,8 +167,8 @@ func shortest(c *config, class string) *finding {
 
 // TestShrink plants a bug, and wants it explained in a few moves.
 func TestShrink(t *testing.T) {
-	faults.shareLazy = true
-	defer func() { faults.shareLazy = false }()
+	viewFaults.releaseEarly = true
+	defer func() { viewFaults.releaseEarly = false }()
 	s := &search{limit: 5000}
 	_, f := s.explore(seeded(allGraphs(), 11, genOptions{still: true}))
 	if f == nil {
@@ -176,7 +176,7 @@ func TestShrink(t *testing.T) {
 	}
 	g := s.shrink(f)
 	t.Logf("from %d moves to %d\n%v%s", len(f.moves), len(g.moves), g.c, g.replay())
-	if len(g.moves) > 14 || g.class() != f.class() {
+	if len(g.moves) > 4 || g.class() != f.class() {
 		t.Errorf("%d moves are left, of %d", len(g.moves), len(f.moves))
 	}
 }

@@ -209,7 +209,7 @@ func (h *Home[E, N]) decide(r Router[N], y N, m Mode) Decision[N] {
 		d.Act, d.Reason = Withdraw, Upgrade
 	case u == y:
 		d.Act = Run
-	case v.state == settled && !faults.thawCoverage:
+	case v.state == settled:
 		d.Act, d.Reason = Withdraw, Settled
 	case h.hasAsked(ask[N]{at: u, want: y}):
 		d.Act = Wait

@@ -108,7 +108,7 @@ func (q *Queue[E, N]) Enqueue(v View[E, N], s Sent[N], id ID[E], out []Effect[E,
 		return q.arrive(v, s, id, out)
 	}
 	l := q.remember().link(s.From)
-	if s.Number != l.received+1 && !faults.noNumbers {
+	if s.Number != l.received+1 {
 		assert.That(s.Number > l.received, "lock: enqueue delivered twice")
 		q.far.early = append(q.far.early, early[E, N]{id: id, sent: s})
 		return Ref{}, out
@@ -133,12 +133,12 @@ func (q *Queue[E, N]) arrive(v View[E, N], s Sent[N], id ID[E], out []Effect[E, 
 	e := q.slot(i)
 	e.acquired = s.Acquired
 	var direct N
-	if s.From != direct && !faults.keepStrangers && q.stranger(v, s.From) {
+	if s.From != direct && q.stranger(v, s.From) {
 		out = q.refuse(e, i, Stranger, q.self, None, out)
 		return q.refOf(i), out
 	}
 	q.push(i)
-	if q.head == i || faults.overtake {
+	if q.head == i {
 		out = q.pump(v, out)
 	}
 	return q.refOf(i), out
@@ -178,7 +178,7 @@ func (q *Queue[E, N]) Moved(v View[E, N], out []Effect[E, N]) []Effect[E, N] {
 	for i := q.head; i != 0; {
 		e := q.slot(i)
 		next := e.next
-		if e.from != direct && !faults.keepStrangers && q.stranger(v, e.from) {
+		if e.from != direct && q.stranger(v, e.from) {
 			q.unlink(i)
 			out = q.refuse(e, i, Stranger, q.self, None, out)
 		}

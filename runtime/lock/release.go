@@ -34,9 +34,6 @@ func (q *Queue[E, N]) ReleaseID(v View[E, N], from N, id ID[E], withdrawn bool, 
 	if i := q.find(id, from); i != 0 {
 		return q.Release(v, q.refOf(i), withdrawn, out)
 	}
-	if withdrawn && faults.forgetDead || !withdrawn && faults.noTombstone {
-		return out
-	}
 	f := q.remember()
 	f.tombs = append(f.tombs, entryKey[E, N]{id, from})
 	return out

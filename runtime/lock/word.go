@@ -33,12 +33,12 @@ const gates = closed | shared
 // Write; ok is false if he cannot be one now.
 func (w Word) Join(m Mode) (next Word, ok bool) {
 	switch {
-	case w&closed != 0 && !faults.guestIntrudes, w&(latched|writer) != 0, m == None:
+	case w&closed != 0, w&(latched|writer) != 0, m == None:
 		return w, false
 	case m == Read:
 		return w + reader, true
 	}
-	return w + writer, w < shared || w < reader && faults.guestIntrudes
+	return w + writer, w < shared
 }
 
 // JoinLatched is Join for whoever has the latch himself.
@@ -108,8 +108,7 @@ func (q *Queue[E, N]) See(w Word) {
 	}
 	q.guests = w.guests()
 	// Invariant: the queue's writer is alone, guests included.
-	assert.That(q.writers == 0 || q.guests == None || faults.guestIntrudes || faults.ignoreMode || faults.overtake,
-		"lock: a guest beside a writer")
+	assert.That(q.writers == 0 || q.guests == None, "lock: a guest beside a writer")
 }
 
 // Left lets go on whom guests that have gone since kept waiting.

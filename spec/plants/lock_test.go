@@ -1,0 +1,71 @@
+package plants
+
+// ofLock are bugs of the lock core. Its explorer must find each; and real goroutines those that it takes few of them to show.
+var ofLock = []plant{
+	bug("conflicting modes share a node", "runtime/lock/admit.go",
+		"if q.blocked(e.mode, e.below) {",
+		"if q.blocked(None, e.below) {",
+		explored),
+	bug("lazy readers share a node", "runtime/lock/admit.go",
+		"if q.blocked(e.mode, e.below) {",
+		"if q.blocked(e.mode, e.below) && (e.mode != Read || q.writers > 0) {",
+		explored, inExec+"lazy_readers"),
+	bug("a guest joins although the gate is closed", "runtime/lock/word.go",
+		"case w&closed != 0, w&(latched|writer) != 0, m == None:\n\t\treturn w, false\n\tcase m == Read:\n\t\treturn w + reader, true\n\t}\n\treturn w + writer, w < shared\n",
+		"case w&(latched|writer) != 0, m == None:\n\t\treturn w, false\n\tcase m == Read:\n\t\treturn w + reader, true\n\t}\n\treturn w + writer, w < reader\n",
+		exploredWords, inExec+"an_intruder"),
+	bug("what wants something below does not wait for guests", "runtime/lock/admit.go",
+		"(q.lazies > 0 || q.guests != None)",
+		"q.lazies > 0",
+		exploredWords, inExec+"guests_linger"),
+	bug("a blocked head does not stop those behind it", "runtime/lock/admit.go",
+		"out, ok = q.admit(v, i, out); !ok {\n\t\t\tbreak\n\t\t}",
+		"out, ok = q.admit(v, i, out); !ok {\n\t\t\ti = next\n\t\t\tcontinue\n\t\t}",
+		explored),
+	bug("a release before its enqueue is forgotten", "runtime/lock/release.go",
+		"\tf := q.remember()\n\tf.tombs =",
+		"\tif !withdrawn {\n\t\treturn out\n\t}\n\tf := q.remember()\n\tf.tombs =",
+		explored),
+	bug("a withdrawal before its enqueue is forgotten", "runtime/lock/release.go",
+		"\tf := q.remember()\n\tf.tombs =",
+		"\tif withdrawn {\n\t\treturn out\n\t}\n\tf := q.remember()\n\tf.tombs =",
+		explored),
+	bug("enqueues are admitted as they arrive", "runtime/lock/queue.go",
+		"if s.Number != l.received+1 {",
+		"if false {",
+		"./runtime/lock -run TestEagerDeliveries$"), // else they are not delivered before their turn
+	bug("a direct entry is not checked at its admission", "runtime/lock/admit.go",
+		"if e.from == none && w.Enter",
+		"if false && w.Enter",
+		explored),
+	bug("a settled hold goes on acquiring", "runtime/lock/admit.go",
+		"\tif !e.lazy {\n",
+		"\tif false {\n",
+		"./runtime/lock -run TestWrittenConfigs").
+		and("runtime/lock/home.go", "case v.state == settled:", "case false:"),
+	bug("enqueues of a former parent are accepted", "runtime/lock/queue.go",
+		"return p != from && p != undecided",
+		"return false && p != undecided",
+		explored),
+	bug("numbers outlive the session that they belong to", "runtime/lock/crash.go",
+		"if f := q.far; f != nil {",
+		"if f := q.far; false {",
+		exploredCrashes),
+	bug("what a crashed parent has enqueued is not reported", "runtime/lock/crash.go",
+		"if !e.cut(peer) && !orphan {",
+		"if !e.cut(peer) || orphan {",
+		exploredCrashes),
+	bug("what was enqueued on a crashed child is released there", "runtime/lock/crash.go",
+		"\tif !found {\n",
+		"\tif true {\n",
+		exploredCrashes),
+}
+
+const (
+	explored = "./runtime/lock -run TestExplore$"
+	// exploredCrashes goes on to what is explored with crashes at once.
+	exploredCrashes = "./runtime/lock -run TestExplore$ -explore.seed 2 -explore.states 1"
+
+	exploredWords = "./runtime/lock -run TestGuestsAndQueues"
+	inExec        = "./runtime/exec -run TestPlantedBugsAreCaught/none:_"
+)
