@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/lang/diag"
 )
 
 // TestOneMissingBraceIsOneError takes each brace out of each sample program in turn, and counts the errors.
@@ -54,5 +55,13 @@ func TestOneMissingBraceIsOneError(t *testing.T) {
 	t.Logf("%d braces, errors: %v", braces, counts)
 	if braces < 900 || counts[1] != braces {
 		t.Errorf("of %d missing braces %d gave one error: %v", braces, counts[1], counts)
+	}
+}
+
+// A brace too many behind one that stands at the same place ends nothing, and gets no `{`.
+func TestAStrayBraceIsNoMissingOne(t *testing.T) {
+	_, diags := Parse(ast.NewSource("stray.aeon", "package p\n\nactorclass A {\n\tint n = 0;\n}\n}\n"))
+	if len(diags) != 1 || diags[0].Code != diag.StrayClosing {
+		t.Errorf("%v", diags)
 	}
 }

@@ -31,7 +31,7 @@ var ofTool = []plant{
 		"if true {",
 		"./lang/grammar -run TestOneMissingBraceIsOneError"),
 	bug("a stray brace is a missing one", "lang/grammar/layout.go",
-		"return // this `}` ends nothing",
-		"break",
-		"./lang/grammar -run ."),
+		"if m.kind(head) == RBrace && m.kind(head+1) != Else",
+		"if false && m.kind(head+1) != Else",
+		"./lang/grammar -run TestAStrayBraceIsNoMissingOne"),
 }
