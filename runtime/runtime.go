@@ -8,6 +8,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
 // Identity of actors and events.
@@ -119,13 +120,13 @@ func NewClientObject(cl *Client, o *ClientObject, self any) ClientRef {
 
 // Clocks of a system: the machine's, and one that Client.Advance moves.
 type (
-	Clock     = exec.Clock
-	RealClock = exec.RealClock
-	SimClock  = exec.SimClock
+	Clock     = sched.Clock
+	RealClock = sched.RealClock
+	SimClock  = sched.SimClock
 )
 
 // NewSimClock returns a simulated clock that stands at start.
-func NewSimClock(start time.Time) *SimClock { return exec.NewSimClock(start) }
+func NewSimClock(start time.Time) *SimClock { return sched.NewSimClock(start) }
 
 // Failures and what is counted.
 type (

@@ -92,7 +92,7 @@ func (ev *Event) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
 			panic(withdrawal{claim: member{h: h, mode: mode}})
 		case lock.Ask:
 			ev.mu.Unlock()
-			ev.sys.yield()
+			ev.sys.scheduler.Yield()
 			ev.ask(h, d)
 			ev.mu.Lock()
 		case lock.Wait:
@@ -101,7 +101,7 @@ func (ev *Event) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
 				break
 			}
 			ev.sys.parked.add(ev)
-			ev.sleep()
+			ev.news.Wait()
 			ev.sys.parked.remove(ev)
 		default:
 			continue

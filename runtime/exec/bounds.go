@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"sync"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/lock"
@@ -15,76 +14,15 @@ import (
 // waitForSome is the remedy where a client has issued more than can be done.
 const waitForSome = "wait for the results of some events before issuing others"
 
-// turnstile lets so many pass at a time.
-type turnstile struct {
-	sys   *System
-	limit string
-	what  string
-	max   int
-	mu    struct {
-		sync.Mutex
-		in      int
-		waiters []chan struct{}
-	}
-}
-
-// enter waits for room; patience 0 is for ever.
-func (t *turnstile) enter(patience time.Duration) error {
-	t.mu.Lock()
-	if t.mu.in < t.max {
-		t.mu.in++
-		t.mu.Unlock()
-		return nil
-	}
-	ch := make(chan struct{})
-	t.mu.waiters = append(t.mu.waiters, ch)
-	t.mu.Unlock()
-	if patience <= 0 || t.sys.baton != nil { // no real time passes in a scheduled system
-		t.sys.wait(ch)
-		return nil
-	}
-	alarm := time.NewTimer(patience)
-	defer alarm.Stop()
-	select {
-	case <-ch:
-		return nil
-	case <-alarm.C:
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for i, w := range t.mu.waiters {
-		if w == ch {
-			t.mu.waiters = append(t.mu.waiters[:i], t.mu.waiters[i+1:]...)
-			return &LimitError{Limit: t.limit, Max: int64(t.max), what: t.what, remedy: waitForSome}
-		}
-	}
-	return nil // let in at the last moment
-}
-
-// inside returns how many have passed and not left.
-func (t *turnstile) inside() int64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return int64(t.mu.in)
-}
-
-// leave makes room.
-func (t *turnstile) leave() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.mu.waiters) > 0 {
-		close(t.mu.waiters[0])
-		t.mu.waiters = t.mu.waiters[1:]
-		return
-	}
-	t.mu.in--
-}
-
+// admitIssue waits until an event may be issued, which releases the semaphore when it has ended.
 func (s *System) admitIssue() error {
 	if s.closing.Load() {
 		return ErrClosed
 	}
-	return s.issued.enter(s.cfg.AdmissionWaitMax)
+	if !s.issued.Acquire(s.cfg.AdmissionWaitMax) {
+		return &LimitError{Limit: "EventsMax", Max: int64(s.issued.Max()), what: "events issued", remedy: waitForSome}
+	}
+	return nil
 }
 
 // room waits until the queue at h has room for a client's event, or the event was cancelled.
@@ -101,8 +39,8 @@ func (ev *Event) room(h *Handle) error {
 		defer h.latch.Unlock()
 		return h.queue != nil && depth(h.queue) >= s.cfg.QueueDepthMax
 	}
-	if s.baton != nil {
-		s.baton.until(func() bool { return !full() })
+	if s.scheduler != nil {
+		s.scheduler.Until(func() bool { return !full() })
 		return nil
 	}
 	var deadline time.Time

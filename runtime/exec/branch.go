@@ -144,7 +144,7 @@ func Async(cx *Cx, target Ref, m *Method, args Args) {
 	if len(cx.branches) > 0 {
 		cx.waitFor(p)
 	}
-	if !cx.separable(&p) || !ev.sys.workers.reserve() {
+	if !cx.separable(&p) || !ev.sys.workers.Reserve() {
 		mine := cx.draw() | 1
 		mine, cx.random = cx.random, mine
 		cx.enter(h, m)
@@ -163,8 +163,8 @@ func Async(cx *Cx, target Ref, m *Method, args Args) {
 	}
 	cx.branches = append(cx.branches, b)
 	cx.ops = append(cx.ops, op{kind: opBranch, branch: b})
-	ev.sys.workers.run(b.run)
-	ev.sys.yield()
+	ev.sys.workers.Run(b.run)
+	ev.sys.scheduler.Yield()
 }
 
 // separable reports whether a call may run beside the code that issues it: it
@@ -187,8 +187,8 @@ func (b *branch) run() {
 	defer func() { // also on runtime.Goexit
 		ev.mu.Lock()
 		b.done = true
-		ev.sys.workers.unreserve()
-		ev.rouse()
+		ev.sys.workers.Unreserve()
+		ev.news.Broadcast()
 		ev.mu.Unlock()
 	}()
 	b.out = outcome{kind: aborted, err: &AbortError{Msg: msgGoexit, Event: ev.id, Fault: true}}
@@ -239,7 +239,7 @@ func (cx *Cx) retire() (settled bool) {
 	}
 	cx.keep(kept)
 	// Invariant: a branch that has not ended has a reservation, so a call compares itself with a bounded number of them.
-	assert.That(len(kept) <= int(ev.sys.workers.branchMax), "exec: %d branches run, and %d may", len(kept), ev.sys.workers.branchMax)
+	assert.That(len(kept) <= ev.sys.workers.BranchMax(), "exec: %d branches run, and %d may", len(kept), ev.sys.workers.BranchMax())
 	return ev.settledGraph()
 }
 
@@ -257,7 +257,7 @@ func (b *branch) wait() {
 	ev.mu.Lock()
 	defer ev.mu.Unlock()
 	for !b.done {
-		ev.sleep()
+		ev.news.Wait()
 	}
 }
 

@@ -89,7 +89,7 @@ func (cl *Client) post(c callback) (start bool) {
 	if m.mu.gone {
 		return false
 	}
-	cl.sys.live.add(1)
+	cl.sys.live.Add(1)
 	cl.sys.timers.emitted(c.timer)
 	m.mu.queue = append(m.mu.queue, c)
 	if n := len(m.mu.queue); planted.callbackSwapped && n > 1 {
@@ -107,7 +107,7 @@ func (cl *Client) Callback(target ClientRef, m *ClientMethod, args Args) {
 		panic(value.Fault{Msg: msgNull})
 	}
 	if to := target.o.client; to.post(callback{object: target.o, method: m, args: args}) {
-		cl.sys.workers.run(to.drain)
+		cl.sys.workers.Run(to.drain)
 	}
 }
 
@@ -151,8 +151,8 @@ func (cl *Client) drain() {
 	defer func() {
 		if !finished { // runtime.Goexit in a callback
 			cl.sys.timers.fired(c.timer)
-			cl.sys.live.add(-1)
-			cl.sys.workers.run(cl.drain)
+			cl.sys.live.Add(-1)
+			cl.sys.workers.Run(cl.drain)
 		}
 	}()
 	for {
@@ -161,10 +161,10 @@ func (cl *Client) drain() {
 			finished = true
 			return
 		}
-		cl.sys.yield()
+		cl.sys.scheduler.Yield()
 		cl.call(c)
 		cl.sys.timers.fired(c.timer)
-		cl.sys.live.add(-1)
+		cl.sys.live.Add(-1)
 	}
 }
 
@@ -243,5 +243,5 @@ func (cl *Client) Close() {
 	for i := range dropped {
 		cl.sys.timers.fired(dropped[i].timer)
 	}
-	cl.sys.live.add(-len(dropped))
+	cl.sys.live.Add(-len(dropped))
 }

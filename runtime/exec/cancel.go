@@ -42,9 +42,9 @@ func (f *Future) Cancel() {
 	}
 	c.mu.Unlock()
 	if f.turn != nil && f.turn.hurry() {
-		f.sys.workers.run(f.turn.job)
+		f.sys.workers.Run(f.turn.job)
 	}
-	f.sys.yield()
+	f.sys.scheduler.Yield()
 }
 
 // untilCancelled is a cancellation as the context of what waits for others than events. It is a pointer, and makes
@@ -108,7 +108,7 @@ func (c *cancellation) waited() {
 func (ev *Event) giveUp() {
 	if ev.refusal.Kind == 0 {
 		ev.refusal = effect{Kind: lock.Refused}
-		ev.rouse()
+		ev.news.Broadcast()
 	}
 }
 

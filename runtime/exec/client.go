@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -135,7 +136,7 @@ func (cl *Client) Send(target Ref, m *Method, args Args) {
 func (cl *Client) launch(l letter, args Args, cancel *cancellation, ended func(letter)) *turn {
 	s := cl.sys
 	var from *origin
-	s.live.add(1)
+	s.live.Add(1)
 	t := &turn{order: &cl.order, target: l.target}
 	t.job = func() {
 		l.err = &AbortError{Msg: msgGoexit, Event: l.id, Fault: true}
@@ -151,8 +152,8 @@ func (cl *Client) launch(l letter, args Args, cancel *cancellation, ended func(l
 				l.pos = 0
 			}
 			ended(l)
-			s.issued.leave()
-			s.live.add(-1)
+			s.issued.Release()
+			s.live.Add(-1)
 			s.leave()
 		}()
 		s.scatter(l.id)
@@ -174,7 +175,7 @@ func (cl *Client) launch(l letter, args Args, cancel *cancellation, ended func(l
 		}
 	})
 	if joined {
-		s.workers.run(t.job)
+		s.workers.Run(t.job)
 	}
 	return t
 }
@@ -184,7 +185,7 @@ const scatterMax = 8
 
 // scatter lets other goroutines go first, as often as the seed says.
 func (s *System) scatter(id event.EventID) {
-	if s.cfg.Seed == 0 || s.baton != nil {
+	if s.cfg.Seed == 0 || s.scheduler != nil {
 		return
 	}
 	for range (id.Seed() ^ s.cfg.Seed) >> 32 % scatterMax {
@@ -229,8 +230,8 @@ func (cl *Client) Settle() {
 }
 
 func (s *System) settle() {
-	for ch := s.live.wait(); ch != nil; ch = s.live.wait() {
-		s.wait(ch)
+	for ch := s.live.Zero(); ch != nil; ch = s.live.Zero() {
+		s.scheduler.Wait(ch)
 	}
 }
 
@@ -239,7 +240,7 @@ func (cl *Client) Sleep(d time.Duration) {
 	if cl.base != nil {
 		panic(value.Fault{Msg: "sleep in a callback would hold up the callbacks behind it"})
 	}
-	if _, sim := cl.sys.clock.(*SimClock); sim {
+	if _, sim := cl.sys.clock.(*sched.SimClock); sim {
 		cl.Advance(d)
 		return
 	}
@@ -251,28 +252,28 @@ func (cl *Client) Sleep(d time.Duration) {
 func (cl *Client) Advance(d time.Duration) {
 	cl.mayWait("advancing the clock")
 	s := cl.sys
-	c, sim := s.clock.(*SimClock)
+	c, sim := s.clock.(*sched.SimClock)
 	if !sim {
 		panic(value.Fault{Msg: "advance is for tests: the time of main is real"})
 	}
 	end := c.Now().Add(d)
 	for s.fireNext(c, end) {
 	}
-	c.set(end)
+	c.Set(end)
 }
 
 // FireNext moves simulated time on to the timer that is due next, fires what is due then, and lets the system settle.
 // It reports whether there was such a timer.
-func (s *System) FireNext() bool { return s.fireNext(s.clock.(*SimClock), endOfTime) }
+func (s *System) FireNext() bool { return s.fireNext(s.clock.(*sched.SimClock), sched.EndOfTime) }
 
 // fireNext is FireNext for timers that are due until end.
-func (s *System) fireNext(c *SimClock, end time.Time) bool {
+func (s *System) fireNext(c *sched.SimClock, end time.Time) bool {
 	s.settle()
 	due, ok := s.timers.next()
 	if !ok || due.After(end) {
 		return false
 	}
-	c.set(due)
+	c.Set(due)
 	s.timers.fireDue(c.Now()) // later than due after an outage
 	return true
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/image"
+	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
 // A system is closed while clients issue events of every kind, some of which take their goroutine away, and while
@@ -67,7 +68,7 @@ func TestCloseAmidEverything(t *testing.T) {
 		}
 		s.Close()
 		wg.Wait()
-		if n := s.live.n.Load(); n != 0 || s.Waiting() != 0 || !s.idle() {
+		if n := s.live.Count(); n != 0 || s.Waiting() != 0 || !s.idle() {
 			t.Fatalf("round %d: %d events are left, %d wait", round, n, s.Waiting())
 		}
 	}
@@ -171,7 +172,7 @@ func TestAFiringThatIsLeftCanBeCancelled(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				n := startNode(t, Config{Clock: RealClock{}})
+				n := startNode(t, Config{Clock: sched.RealClock{}})
 				a := n.fresh()
 				n.run(a, &methodLocal, wstep{op: wAfter, n: 10, name: "first"}, wstep{op: wAfter, n: 10, name: "second"})
 				hold := func() (leave chan struct{}, f *Future) {
@@ -215,7 +216,7 @@ func TestAFiringThatIsLeftCanBeCancelled(t *testing.T) {
 // opening, whatever it is, and then comes behind the chain.
 func TestCloseLeavesAKeptActorAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := startNode(t, Config{Clock: RealClock{}})
+		n := startNode(t, Config{Clock: sched.RealClock{}})
 		a, b, owner := wref{Named(n.cl, &classNode, "ann")}, n.fresh(), n.fresh()
 		add := func(i int64) []wstep { return []wstep{{op: wAdd, n: i}} }
 		n.run(a, &methodLocal, wstep{op: wAdd, n: 1}, wstep{op: wAfter, n: 10, sub: add(10)})

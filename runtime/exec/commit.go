@@ -174,10 +174,10 @@ func (f *follow) start() {
 		s.egress.start()
 	}
 	for _, l := range f.lanes {
-		s.workers.run(func() { s.drain(l) })
+		s.workers.Run(func() { s.drain(l) })
 	}
 	for _, c := range f.boxes {
-		s.workers.run(c.drain)
+		s.workers.Run(c.drain)
 	}
 	s.timers.wake()
 }

@@ -227,7 +227,7 @@ func (c *crashes) countLeft(postponed int64) error {
 
 // atRest fails if a system that was closed still has anything under way.
 func (s *System) atRest() error {
-	if n := s.live.n.Load(); n != 0 || s.Waiting() != 0 || !s.idle() {
+	if n := s.live.Count(); n != 0 || s.Waiting() != 0 || !s.idle() {
 		return fmt.Errorf("after Close %d events are under way, %d wait", n, s.Waiting())
 	}
 	return nil

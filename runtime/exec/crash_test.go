@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
@@ -23,7 +24,7 @@ type crashes struct {
 	rounds  int
 	moments int // of a round at which it may crash
 	clones  int // of what a crash at one moment may leave
-	clock   *SimClock
+	clock   *sched.SimClock
 	model   *model
 	disk    disk
 	store   *store.Store
@@ -85,7 +86,7 @@ type crashImage struct {
 // newCrashes returns crashes on an empty disk, at one moment of each round.
 func newCrashes(w workload, rounds int, d disk) *crashes {
 	w.stored = true
-	c := &crashes{w: w, rounds: rounds, moments: 1, clones: 1, clock: NewSimClock(time.Unix(1000, 0)), disk: d}
+	c := &crashes{w: w, rounds: rounds, moments: 1, clones: 1, clock: sched.NewSimClock(time.Unix(1000, 0)), disk: d}
 	c.mu.rng = rand.New(rand.NewPCG(w.seed, 99))
 	c.tellers = newTellers(w.tellers)
 	return c
@@ -186,7 +187,7 @@ func (c *crashes) branches(images []crashImage, stuck func(string)) error {
 		})
 	}
 	for _, i := range images {
-		b := &crashes{w: c.w, clock: NewSimClock(c.clock.Now()), model: c.model.clone(), sys: c.sys, rec: c.rec,
+		b := &crashes{w: c.w, clock: sched.NewSimClock(c.clock.Now()), model: c.model.clone(), sys: c.sys, rec: c.rec,
 			nodes: slices.Clone(c.nodes), bank: c.bank}
 		b.w.events, b.w.goroutines = branchEvents, min(4, c.w.goroutines)
 		b.mu.rng = rand.New(rand.NewPCG(c.mu.rng.Uint64(), 98))

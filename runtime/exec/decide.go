@@ -10,6 +10,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -417,7 +418,7 @@ func (w *opWriter) setTimer(o *op) {
 	}
 	s := w.d.sys
 	t := &timer{issuer: o.issuer, name: o.name, target: o.target, method: o.method, object: o.object, call: o.call,
-		args: o.args, every: o.every, generation: w.d.nextSeq(), due: after(s.clock.Now(), o.delay)}
+		args: o.args, every: o.every, generation: w.d.nextSeq(), due: sched.After(s.clock.Now(), o.delay)}
 	o.made = t
 	w.timers = append(w.timers, t)
 	if o.object != nil {

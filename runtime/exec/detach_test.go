@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
 // loose returns how many actors are known that are not attached.
@@ -149,7 +151,7 @@ func TestTimersKeepWhoHasSetThem(t *testing.T) {
 
 // It is detached amid all that: timers that are set, replaced, cancelled and fire while the hand goes round lose nothing.
 func TestTimersAmidDetaching(t *testing.T) {
-	n := startNode(t, Config{Clock: RealClock{}})
+	n := startNode(t, Config{Clock: sched.RealClock{}})
 	const actors = 8
 	rounds := lessIfShort(40)
 	var list [actors]wref

@@ -7,7 +7,7 @@
 // and its calls (call.go, branch.go), the undo log (undo.go), ownership
 // (owner.go), commit or abort (commit.go, failure.go), and what follows it:
 // sub-events (lane.go), callbacks (callback.go) and timers (timer.go). A system that is scheduled runs one
-// goroutine at a time, in an order that a seed chooses (baton.go).
+// goroutine at a time, in an order that a seed chooses (package sched).
 //
 // Latch order, for whoever holds more than one: a parent in the sequencing
 // tree before its children, siblings by ActorID; an event's own mutex and the

@@ -94,7 +94,7 @@ func (ev *Event) deliver(report []effect) {
 		ev.lazyAt = f.At
 	}
 	if ev.pending == 0 || ev.parallel {
-		ev.rouse()
+		ev.news.Broadcast()
 	}
 }
 
@@ -108,7 +108,7 @@ func (ev *Event) refuse(f *effect) {
 	if ev.refusal.Kind == 0 {
 		ev.refusal = *f
 	}
-	ev.rouse()
+	ev.news.Broadcast()
 }
 
 // await waits until everything the attempt asked for is granted, and reports
@@ -125,7 +125,7 @@ func (ev *Event) await() bool {
 	if ev.pending > 0 && ev.refusal.Kind == 0 {
 		ev.sys.parked.add(ev)
 		for ev.pending > 0 && ev.refusal.Kind == 0 {
-			ev.sleep()
+			ev.news.Wait()
 		}
 		ev.sys.parked.remove(ev)
 	}

@@ -32,7 +32,7 @@ type outgoing struct {
 
 // add queues o, and returns its number for flush.
 func (e *egress) add(o outgoing) uint64 {
-	e.sys.live.add(1)
+	e.sys.live.Add(1)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.mu.last++
@@ -102,7 +102,7 @@ func (e *egress) flush(limit uint64) {
 	if lines {
 		e.sys.out.flush()
 	}
-	e.sys.live.add(-done)
+	e.sys.live.Add(-done)
 }
 
 // start lets a worker flush what is queued.
@@ -113,7 +113,7 @@ func (e *egress) start() {
 		return
 	}
 	e.mu.running = true
-	e.sys.workers.run(e.drain)
+	e.sys.workers.Run(e.drain)
 }
 
 func (e *egress) drain() {

@@ -7,6 +7,7 @@ import (
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/lock"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -15,7 +16,6 @@ import (
 // grants it something.
 type Event struct {
 	sys    *System
-	baton  *baton  // of a scheduled system; kept by the pooled object
 	client *Client // on whose behalf; counters and callbacks
 	id     event.EventID
 	target *Handle
@@ -38,7 +38,7 @@ type Event struct {
 	root Cx // the root branch
 
 	mu   sync.Mutex // guards what follows; a leaf in the latch order
-	cond sync.Cond  // on mu: something was admitted, refused or finished
+	news sched.Cond // on mu: something was admitted, refused or finished
 	home home
 	// pending counts the enqueues of this attempt that were not admitted yet.
 	pending int
@@ -91,11 +91,11 @@ type Event struct {
 }
 
 func (s *System) newEvent() any {
-	ev := &Event{baton: s.baton, number: s.made.Add(1)}
+	ev := &Event{number: s.made.Add(1)}
 	if s.durable != nil {
 		ev.flight = s.durable.inFlight.add(ev)
 	}
-	ev.cond.L = &ev.mu
+	ev.news.Init(&ev.mu, s.scheduler)
 	ev.spare = make([]*queue, 0, 4)
 	ev.root.ev = ev
 	return ev
@@ -136,7 +136,7 @@ func (s *System) giveBack(ev *Event) {
 	ev.attempt, ev.maxPos, ev.bounded, ev.cancel, ev.turn = 0, 0, false, nil, nil
 	ev.issuer, ev.outSeq, ev.request, ev.printed = nil, 0, nil, 0
 	s.events.Put(ev)
-	s.yield()
+	s.scheduler.Yield()
 }
 
 // endAttempt clears what belongs to one attempt.
@@ -187,7 +187,7 @@ func (ev *Event) perform() error {
 	if s.tracer != nil {
 		s.tracer.begin(ev)
 	}
-	s.yield()
+	s.scheduler.Yield()
 	for {
 		ev.attempt++
 		err := ev.enter()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
@@ -58,7 +59,7 @@ func (n *node) edit(f func(*memengine.Engine) error) {
 func elsewhere(t *testing.T, s taken) *node {
 	t.Helper()
 	n := &node{t: t, engine: memengine.New()}
-	n.cfg.Log, n.cfg.Classes, n.cfg.Clock = quiet, testClasses, NewSimClock(time.Unix(1000, 0))
+	n.cfg.Log, n.cfg.Classes, n.cfg.Clock = quiet, testClasses, sched.NewSimClock(time.Unix(1000, 0))
 	mustNot(t, Restore(n.engine, store.Identity{Store: "elsewhere", Program: "test"}, s.each))
 	n.open()
 	return n

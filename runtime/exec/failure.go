@@ -269,7 +269,7 @@ func CallPath() []Frame {
 // runtimePackages are skipped in call paths.
 var runtimePackages = []string{
 	"runtime.", "github.com/aeon-lang/aeon/runtime.",
-	"github.com/aeon-lang/aeon/runtime/exec.", "github.com/aeon-lang/aeon/runtime/value.", "github.com/aeon-lang/aeon/runtime/table.",
+	"github.com/aeon-lang/aeon/runtime/exec.", "github.com/aeon-lang/aeon/runtime/sched.", "github.com/aeon-lang/aeon/runtime/value.", "github.com/aeon-lang/aeon/runtime/table.",
 	"github.com/aeon-lang/aeon/internal/assert.",
 }
 

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
 func TestNamedActorIsMadeByItsFirstEventAndUndoneWithIt(t *testing.T) {
@@ -333,7 +335,7 @@ func outer(cl *Client, r, a deskRef) error {
 }
 
 func TestEventsSeeOneTimeAndTheirOwnRandomNumbers(t *testing.T) {
-	s, cl := testSystem(t, Config{Clock: RealClock{}, BranchWorkers: 2})
+	s, cl := testSystem(t, Config{Clock: sched.RealClock{}, BranchWorkers: 2})
 	r := newDesk(t, cl)
 	var a deskRef
 	mustNot(t, r.await(cl, func(cx *Cx, d *desk) { a = d.hire(cx) }))

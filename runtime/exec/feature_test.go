@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -83,7 +84,7 @@ func testSystem(t *testing.T, cfg Config) (*System, *Client) {
 		cfg.Log = quiet
 	}
 	if cfg.Clock == nil {
-		cfg.Clock = NewSimClock(time.Unix(1000, 0))
+		cfg.Clock = sched.NewSimClock(time.Unix(1000, 0))
 	}
 	s := Open(cfg)
 	t.Cleanup(watch(t, s))
@@ -340,7 +341,7 @@ func TestTimersFireReplaceCancelAndCoalesce(t *testing.T) {
 	}
 	log = nil
 	// After an outage the ticks that were missed are one.
-	s.clock.(*SimClock).set(time.Unix(1021, 0))
+	s.clock.(*sched.SimClock).Set(time.Unix(1021, 0))
 	s.timers.fireDue(s.clock.Now())
 	s.settle()
 	cl.Advance(time.Second)
@@ -370,7 +371,7 @@ func TestTimersFireReplaceCancelAndCoalesce(t *testing.T) {
 }
 
 func TestRealTimersFire(t *testing.T) {
-	s, cl := testSystem(t, Config{Clock: RealClock{}})
+	s, cl := testSystem(t, Config{Clock: sched.RealClock{}})
 	r := newDesk(t, cl)
 	fired := make(chan struct{})
 	mustNot(t, r.await(cl, func(cx *Cx, _ *desk) {

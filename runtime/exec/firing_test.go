@@ -3,13 +3,15 @@ package exec
 import (
 	"testing"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
 // Timers of one actor that are due together fire in the order in which they were set, also
 // in real time, where none waits for the other to settle.
 func TestTimersOfAnActorFireInOrder(t *testing.T) {
 	const timers = 40
-	s, cl := testSystem(t, Config{Clock: RealClock{}})
+	s, cl := testSystem(t, Config{Clock: sched.RealClock{}})
 	for range 20 {
 		r := newDesk(t, cl)
 		mustNot(t, r.await(cl, func(cx *Cx, _ *desk) {

@@ -7,6 +7,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
@@ -171,7 +172,7 @@ func startNode(t testing.TB, cfg Config) *node {
 	n := &node{t: t, cfg: cfg, engine: memengine.New()}
 	n.cfg.Log, n.cfg.Classes = quiet, testClasses
 	if n.cfg.Clock == nil {
-		n.cfg.Clock = NewSimClock(time.Unix(1000, 0))
+		n.cfg.Clock = sched.NewSimClock(time.Unix(1000, 0))
 	}
 	n.open()
 	return n

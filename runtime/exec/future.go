@@ -34,7 +34,7 @@ func (l *letter) failed() bool { return l.err != nil && l.err != ErrPostponed }
 
 // Wait returns the outcome of the event when it has ended.
 func (f *Future) Wait() error {
-	f.sys.wait(f.done)
+	f.sys.scheduler.Wait(f.done)
 	if f.failed != nil {
 		f.sys.unclaimed.take(f.failed)
 	}
@@ -56,7 +56,7 @@ func ownError(err error) error {
 func (f *Future) fail(l letter) {
 	f.err, f.failed = l.err, &l
 	f.sys.unclaimed.put(f.failed)
-	if f.sys.baton == nil { // else the collector would decide when the dead letter is written
+	if f.sys.scheduler == nil { // else the collector would decide when the dead letter is written
 		whenGone(f, f.sys, (*System).lost, weak.Make(f.failed)) // the system refers to it, and it to the system
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -203,7 +204,7 @@ func TestAFiringWhoseIssuerIsDeletedDoesNothing(t *testing.T) {
 }
 
 func TestTimersOfADeletedActorAreGone(t *testing.T) {
-	s, cl := testSystem(t, Config{Clock: NewSimClock(time.Unix(0, 0))})
+	s, cl := testSystem(t, Config{Clock: sched.NewSimClock(time.Unix(0, 0))})
 	a, b := newDesk(t, cl), newDesk(t, cl)
 	mustNot(t, a.await(cl, func(cx *Cx, d *desk) {
 		cx.EmitEvery(time.Second, "tick", b.Ref, &methodAlone, work(nil))
@@ -220,7 +221,7 @@ func TestTimersOfADeletedActorAreGone(t *testing.T) {
 }
 
 func TestTicksCoalesceWhileTheTargetIsBusy(t *testing.T) {
-	s, cl := testSystem(t, Config{Clock: RealClock{}})
+	s, cl := testSystem(t, Config{Clock: sched.RealClock{}})
 	a, b := newDesk(t, cl), newDesk(t, cl)
 	var runs atomic.Int64
 	slow := work(func(cx *Cx, d *desk) {
@@ -231,7 +232,7 @@ func TestTicksCoalesceWhileTheTargetIsBusy(t *testing.T) {
 	})
 	mustNot(t, a.await(cl, func(cx *Cx, d *desk) { cx.EmitEvery(100*time.Microsecond, "tick", b.Ref, &methodAlone, slow) }))
 	until(func() bool { return runs.Load() >= 10 })
-	if n := s.live.n.Load(); n > 4 {
+	if n := s.live.Count(); n > 4 {
 		t.Errorf("%d events of one timer wait behind each other", n)
 	}
 	mustNot(t, a.await(cl, func(cx *Cx, d *desk) { cx.Cancel("tick") }))
@@ -378,7 +379,7 @@ func TestSettleInACallbackIsAFault(t *testing.T) {
 		cx.Callback(r, m, nil)
 	}))
 	cl.Settle()
-	if ended != 0 || faults != 2 || s.live.n.Load() != 0 {
+	if ended != 0 || faults != 2 || s.live.Count() != 0 {
 		t.Errorf("%d callbacks settled, %d faulted", ended, faults)
 	}
 }

@@ -58,7 +58,7 @@ func (ls *lanes) shard(k laneKey) *struct {
 
 // push appends a sub-event and returns the lane if somebody has to start it.
 func (ls *lanes) push(s *System, issuer *Handle, e subEvent) (start *lane) {
-	s.live.add(1)
+	s.live.Add(1)
 	k := laneKey{issuer, e.target, e.method == &methodFire}
 	sh := ls.shard(k)
 	sh.mu.Lock()
@@ -127,8 +127,8 @@ func (s *System) drain(l *lane) {
 				s.deadLetter(letter{id: e.id, target: e.target, method: e.method, err: err, pos: ev.maxPos})
 			}
 			s.timers.fired(e.timer)
-			s.live.add(-1)
-			s.workers.run(func() { s.drain(l) })
+			s.live.Add(-1)
+			s.workers.Run(func() { s.drain(l) })
 		}
 	}()
 	for {
@@ -160,7 +160,7 @@ func (s *System) drain(l *lane) {
 		}
 		s.giveBack(ev)
 		s.timers.fired(e.timer)
-		s.live.add(-1)
+		s.live.Add(-1)
 	}
 }
 
@@ -175,5 +175,5 @@ func (s *System) postpone(e subEvent, firing bool) {
 	} else {
 		s.timers.fired(e.timer)
 	}
-	s.live.add(-1)
+	s.live.Add(-1)
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
 // Timers that became due while nobody was there fire when the store is opened, in their order and in bursts, between
@@ -16,7 +18,7 @@ func TestLateTimersFireInBursts(t *testing.T) {
 		var due, fired []time.Time // of a
 		var others []time.Time
 		var a, other wref
-		n := startNode(t, Config{Clock: RealClock{}, Trace: traceFunc(func(e *traced) {
+		n := startNode(t, Config{Clock: sched.RealClock{}, Trace: traceFunc(func(e *traced) {
 			if f, ok := e.Args.(*fireArgs); ok {
 				mu.Lock()
 				defer mu.Unlock()

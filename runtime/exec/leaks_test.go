@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
@@ -59,7 +60,7 @@ func TestGoneClientsLeaveNothing(t *testing.T) {
 
 // Of events that were cancelled while they waited for a chain to leave their actor nothing stays, however long it keeps that.
 func TestCancelledWaitersLeaveNothing(t *testing.T) {
-	n := startNode(t, Config{Clock: RealClock{}})
+	n := startNode(t, Config{Clock: sched.RealClock{}})
 	a, kid := n.fresh(), n.fresh()
 	n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
 	n.sys.maintainer.wait()

@@ -32,7 +32,7 @@ func (m *maintainer) kick() {
 		return
 	}
 	m.mu.running, m.mu.done = true, make(chan struct{})
-	m.sys.workers.run(m.loop)
+	m.sys.workers.Run(m.loop)
 }
 
 func (m *maintainer) loop() {
@@ -66,7 +66,7 @@ func (m *maintainer) wait() {
 		if !running {
 			return
 		}
-		m.sys.wait(done)
+		m.sys.scheduler.Wait(done)
 	}
 }
 
@@ -100,7 +100,7 @@ func (s *System) moveT(mv dominator.Move) bool {
 		}
 	}
 	ev.home.Start(ev)
-	s.yield()
+	s.scheduler.Yield()
 	for range moveAttemptsMax {
 		ev.attempt++
 		ev.gatherMove()

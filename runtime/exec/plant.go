@@ -63,7 +63,7 @@ func Plant(name string) {
 func (ev *Event) plantCallbacks() {
 	for i := range ev.root.ops {
 		if o := &ev.root.ops[i]; o.kind == opCallback && o.object.client.post(callback{object: o.object, method: o.call, args: o.args}) {
-			ev.sys.workers.run(o.object.client.drain)
+			ev.sys.workers.Run(o.object.client.drain)
 		}
 	}
 }

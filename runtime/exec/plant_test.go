@@ -86,7 +86,7 @@ func runPlanted(name string) int {
 	case "wait for what never comes under a seed":
 		s := Open(Config{Scheduled: true, Log: quiet})
 		r, _ := s.Client().New(&classDesk, &methodDesk, work(nil))
-		f := s.Client().Issue(r, &methodWork, work(func(cx *Cx, _ *desk) { cx.ev.sys.wait(nil) }))
+		f := s.Client().Issue(r, &methodWork, work(func(cx *Cx, _ *desk) { cx.ev.sys.scheduler.Wait(nil) }))
 		_ = f.Wait()
 	case "none: under a seed":
 		return foundAgain()

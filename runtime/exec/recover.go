@@ -33,7 +33,7 @@ func Recover(cfg Config) (*System, error) {
 		s.Close()
 		return nil, err
 	}
-	if cfg.MemoryMax > 0 && s.baton == nil {
+	if cfg.MemoryMax > 0 && s.scheduler == nil {
 		d.memory.start()
 	}
 	return s, nil
@@ -56,7 +56,7 @@ type recovery struct {
 func (r *recovery) run() error {
 	for _, step := range []func() error{r.classes, r.count, r.graph, r.sessions, r.setTimers, r.continuations, r.outbox, r.unread} {
 		if err := step(); err != nil {
-			r.s.live.add(-r.live) // it will not run, and closing the system waits for what does
+			r.s.live.Add(-r.live) // it will not run, and closing the system waits for what does
 			return err
 		}
 	}
@@ -67,10 +67,10 @@ func (r *recovery) run() error {
 	}
 	r.d.ready.Store(true)
 	for i, ch := range r.chains {
-		r.s.workers.run(func() { ch.proceed(r.steps[i]) })
+		r.s.workers.Run(func() { ch.proceed(r.steps[i]) })
 	}
 	for _, l := range r.lanes {
-		r.s.workers.run(func() { r.s.drain(l) })
+		r.s.workers.Run(func() { r.s.drain(l) })
 	}
 	r.s.timers.wake()
 	r.s.maintainer.kick()

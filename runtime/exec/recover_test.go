@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
@@ -186,7 +187,7 @@ func TestSubEventsRunOnceAndInOrder(t *testing.T) {
 // Timers fire after a crash; cancelled ones do not; a periodic one keeps its grid, and the ticks
 // that were missed become one.
 func TestTimersSurvive(t *testing.T) {
-	clock := NewSimClock(time.Unix(1000, 0))
+	clock := sched.NewSimClock(time.Unix(1000, 0))
 	n := startNode(t, Config{Clock: clock})
 	a := n.fresh()
 	add := func(i int64) []wstep { return []wstep{{op: wAdd, n: i}} }
@@ -212,7 +213,7 @@ func TestTimersSurvive(t *testing.T) {
 	expect(60*time.Millisecond, 111) // the tick of 100, at 110
 	left := n.engine.Crash(all)
 	n.close()
-	clock.set(time.Unix(1000, 0).Add(555 * time.Millisecond)) // nobody was there from 200 to 500
+	clock.Set(time.Unix(1000, 0).Add(555 * time.Millisecond)) // nobody was there from 200 to 500
 	n.engine = left
 	n.open()
 	expect(0, 211)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
@@ -93,7 +94,7 @@ func (r *recovery) subEvent(m *Method, in *payloadReader, issuer *Handle) (e sub
 func (r *recovery) chain(in *payloadReader) (*chain, error) {
 	ch := &chain{sys: r.s, first: in.event()}
 	r.live++
-	r.s.live.add(1)
+	r.s.live.Add(1)
 	if in.byte() == 0 {
 		return ch, nil
 	}
@@ -143,7 +144,7 @@ func (r *recovery) setTimers() error {
 		r.d.found.Timers++
 		ts.mu.Lock()
 		defer ts.mu.Unlock()
-		_, sim := r.s.clock.(*SimClock)
+		_, sim := r.s.clock.(*sched.SimClock)
 		t.late = !sim && !t.due.After(now)
 		ts.enter(t)
 		return nil

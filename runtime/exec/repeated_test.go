@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -19,7 +20,7 @@ import (
 // system is closed does not perform it once more.
 func TestARequestThatIsLeftIsNotPerformedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := startNode(t, Config{Clock: RealClock{}, SessionExpiry: time.Millisecond})
+		n := startNode(t, Config{Clock: sched.RealClock{}, SessionExpiry: time.Millisecond})
 		a, kid := n.fresh(), n.fresh()
 		n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
 		n.sys.maintainer.wait()

@@ -273,7 +273,7 @@ func (x *Session) outcome(seq uint64) (at event.ActorID, ended bool, err error) 
 			return at, ended, nil
 		}
 		x.mu.Unlock()
-		x.sys.wait(before)
+		x.sys.scheduler.Wait(before)
 		x.mu.Lock()
 		if x.mu.running[seq] == before {
 			if lost := x.sys.durable.store.Err(); lost != nil {

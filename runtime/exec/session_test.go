@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -117,7 +118,7 @@ func TestAcknowledgedRequestsAreOver(t *testing.T) {
 }
 
 func TestSessionsExpire(t *testing.T) {
-	clock := NewSimClock(time.Unix(1000, 0))
+	clock := sched.NewSimClock(time.Unix(1000, 0))
 	n := startNode(t, Config{Clock: clock, SessionExpiry: time.Hour})
 	_, list := openBank(t, n.sys, "main", 1)
 	to := list[0].Ref
@@ -242,7 +243,7 @@ func TestRepetitionsAreRecognisedUnderTheLock(t *testing.T) {
 				x := n.begin("phone")
 				sum := func() int64 { return n.value(a) + n.value(kid) }
 				before := sum()
-				is := func(cond func() bool) { until(func() bool { n.sys.yield(); return cond() }) }
+				is := func(cond func() bool) { until(func() bool { n.sys.scheduler.Yield(); return cond() }) }
 				var inside, leave atomic.Bool
 				holder := n.cl.Issue(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { inside.Store(true); is(leave.Load) }}}})
 				is(inside.Load)
@@ -250,7 +251,7 @@ func TestRepetitionsAreRecognisedUnderTheLock(t *testing.T) {
 				var errs [times]error
 				var ended atomic.Int32
 				for i := range times {
-					n.sys.workers.run(func() {
+					n.sys.workers.Run(func() {
 						errs[i] = x.Await(1, 0, a.Ref, c.method, &wargs{steps: c.steps})
 						ended.Add(1)
 					})

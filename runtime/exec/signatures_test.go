@@ -10,6 +10,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
@@ -88,7 +89,7 @@ func as(signature string) func(*edition) {
 func unchanged(*edition) {}
 
 func (v *edition) recover(st *store.Store) (*System, error) {
-	return Recover(Config{Store: st, Classes: []*Class{&v.class}, Log: quiet, Clock: NewSimClock(v.start)})
+	return Recover(Config{Store: st, Classes: []*Class{&v.class}, Log: quiet, Clock: sched.NewSimClock(v.start)})
 }
 
 // left runs an event of the first version that issues a call of add, and returns what a crash leaves
@@ -234,7 +235,7 @@ func TestAClassThatIsGoneChangesNothing(t *testing.T) {
 func TestARefusedRunLeavesTheTrace(t *testing.T) {
 	v, e := newEdition(unchanged), memengine.New()
 	st := openStore(t, e, nil)
-	s, err := Recover(Config{Store: st, Classes: []*Class{&v.class}, Log: quiet, Clock: NewSimClock(v.start), Trace: traceFunc(func(*traced) {})})
+	s, err := Recover(Config{Store: st, Classes: []*Class{&v.class}, Log: quiet, Clock: sched.NewSimClock(v.start), Trace: traceFunc(func(*traced) {})})
 	mustNot(t, err)
 	mustNot(t, s.Client().Await(Named(s.Client(), &v.class, "ann"), &v.do, func(cx *Cx, self Ref) {
 		cx.EmitAfter(time.Hour, "", self, &v.add, &pair{})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -95,7 +96,7 @@ type Stopped struct {
 // Snapshot makes a snapshot of the store: of everything, or, if root is not null, of an actor and what it reaches.
 // The error is a *NoActorError if the actor is not there.
 func (s *Stopped) Snapshot(ctx context.Context, to snapshot.Target, root event.ActorID) (*snapshot.Saved, error) {
-	m := snapshot.Manifest{Kind: snapshot.Node, Store: s.Identity.Store, Program: s.Identity.Program, Taken: RealClock{}.Now()}
+	m := snapshot.Manifest{Kind: snapshot.Node, Store: s.Identity.Store, Program: s.Identity.Program, Taken: sched.RealClock{}.Now()}
 	if _, err := store.PartitionsOf(s.View); err != nil {
 		return nil, err // nothing was ever stored
 	}

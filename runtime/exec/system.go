@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,13 +15,14 @@ import (
 
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
 // Config configures a system; zero fields take the defaults named.
 type Config struct {
-	Clock  Clock        // RealClock
+	Clock  sched.Clock  // sched.RealClock
 	Stdout io.Writer    // os.Stdout
 	Log    *slog.Logger // to standard error, warnings and above
 
@@ -51,7 +53,7 @@ type Config struct {
 	// Scheduled makes the system run one goroutine at a time, in an order that Seed
 	// chooses: a run of the same program with the same Seed is the same to the letter.
 	// Only the goroutine that opens the system may then use it from outside, and it must
-	// not wait for the system by other means. The clock is a *SimClock, which is the
+	// not wait for the system by other means. The clock is a *sched.SimClock, which is the
 	// default; Open panics on any other. Durations of waiting are without limit.
 	Scheduled bool
 
@@ -75,15 +77,15 @@ func (c *Config) defaults() {
 	}
 	if c.Scheduled {
 		if c.Clock == nil {
-			c.Clock = NewSimClock(time.Unix(0, 0).UTC())
+			c.Clock = sched.NewSimClock(time.Unix(0, 0).UTC())
 		}
-		if _, sim := c.Clock.(*SimClock); !sim {
+		if _, sim := c.Clock.(*sched.SimClock); !sim {
 			panic("exec: a scheduled system has a simulated clock")
 		}
 		setDefault(&c.BranchWorkers, schedulableBranches)
 	}
 	if c.Clock == nil {
-		c.Clock = RealClock{}
+		c.Clock = sched.RealClock{}
 	}
 	if c.Stdout == nil {
 		c.Stdout = os.Stdout
@@ -112,7 +114,7 @@ func (c *Config) defaults() {
 // System runs events on one node. All methods may be called from any goroutine.
 type System struct {
 	cfg     Config
-	clock   Clock
+	clock   sched.Clock
 	log     *slog.Logger
 	durable *durable // nil: everything is gone with the process
 	view    view
@@ -120,7 +122,7 @@ type System struct {
 	// joinSpins is how often an event looks at a word before it queues; 0 on one processor.
 	joinSpins int
 	tracer    *tracer
-	baton     *baton // nil unless scheduled
+	scheduler *sched.Scheduler // nil unless Config.Scheduled
 
 	top        *Handle // stands for the graph's TOP
 	partitions []*Handle
@@ -129,13 +131,13 @@ type System struct {
 	made       atomic.Uint32 // events that are or were in the pool
 	events     sync.Pool     // of this system: an event keeps a block of actor ids
 
-	workers    workers
+	workers    sched.Workers
 	lanes      lanes
 	outlets    outlets
 	timers     timers
 	maintainer maintainer
-	live       live
-	issued     turnstile
+	live       sched.Pending   // what has been issued, and is not awaited by its caller: it has not ended
+	issued     sched.Semaphore // held by events that were issued and not awaited
 	unclaimed  unclaimed
 	parked     parked
 	out        output
@@ -171,7 +173,11 @@ func newSystem(cfg Config) *System {
 	s := &System{cfg: cfg, clock: cfg.Clock, log: cfg.Log, graph: dominator.New()}
 	s.egress.sys = s
 	if cfg.Scheduled {
-		s.baton = newBaton(s, cfg.Seed)
+		s.scheduler = sched.New(cfg.Seed, func() string {
+			var waits strings.Builder
+			s.WriteWaits(&waits)
+			return waits.String()
+		})
 	}
 	s.events.New = s.newEvent
 	s.view = view{s}
@@ -188,11 +194,10 @@ func newSystem(cfg Config) *System {
 	if runtime.GOMAXPROCS(0) > 1 && !cfg.Scheduled {
 		s.joinSpins = joinSpinsMax
 	}
-	s.workers.open(cfg.BranchWorkers)
-	s.workers.baton, s.issued.sys = s.baton, s
+	s.workers.Open(cfg.BranchWorkers, s.scheduler)
+	s.issued.Open(cfg.EventsMax, s.scheduler)
 	s.timers.open(s)
 	s.maintainer.sys = s
-	s.issued.limit, s.issued.what, s.issued.max = "EventsMax", "events issued", cfg.EventsMax
 	s.out.w = bufio.NewWriter(cfg.Stdout)
 	if cfg.Trace != nil {
 		s.tracer = newTracer(cfg.Trace, cfg.TraceStates)
@@ -259,8 +264,8 @@ func (s *System) leave() {
 // until waits for what comes true when somebody leaves.
 func (s *System) until(cond func() bool) {
 	for !cond() {
-		if s.baton != nil {
-			s.baton.until(cond)
+		if s.scheduler != nil {
+			s.scheduler.Until(cond)
 			return
 		}
 		<-s.left
@@ -282,17 +287,17 @@ func (s *System) idle() bool {
 // Quiesce waits until no event, sub-event, callback or one-shot timer is left.
 func (s *System) Quiesce(ctx context.Context) error {
 	for {
-		ch := s.live.wait()
+		ch := s.live.Zero()
 		if ch == nil {
 			if ch = s.timers.waitOneShots(); ch == nil {
-				if s.live.wait() == nil {
+				if s.live.Zero() == nil {
 					return nil
 				}
 				continue
 			}
 		}
-		if s.baton != nil && ctx.Err() == nil {
-			s.wait(ch)
+		if s.scheduler != nil && ctx.Err() == nil {
+			s.scheduler.Wait(ch)
 			continue
 		}
 		select {
@@ -324,10 +329,10 @@ func (s *System) Close() {
 			}
 		}
 		s.maintainer.close()
-		if s.baton != nil {
-			s.baton.until(func() bool { return s.baton.tasks == 1 })
+		if s.scheduler != nil {
+			s.scheduler.Until(s.scheduler.Alone)
 		}
-		s.workers.close()
+		s.workers.Close()
 		if s.durable != nil {
 			s.until(s.durable.visits.end)
 		}
@@ -342,9 +347,9 @@ func (s *System) Postponed() int64 { return s.postponed.Load() }
 // Undone returns how many events that nobody awaits the closing system has not run, or not to their end: those that
 // are lost, and not those that a store goes on with when it is opened again.
 func (s *System) Undone() int64 {
-	left := s.live.n.Load()
+	left := s.live.Count()
 	if s.durable != nil { // only what clients have issued is lost
-		left = s.issued.inside()
+		left = int64(s.issued.Held())
 	}
 	return s.undone.Load() + left
 }
@@ -369,7 +374,7 @@ const idBlock = 256
 
 // next returns the id of a new actor in partition p.
 func (a *actorIDs) next(ev *Event, p event.PartitionID) event.ActorID {
-	if ev.baton != nil { // blocks stay with pooled objects, which come back as the collector likes
+	if ev.sys.scheduler != nil { // blocks stay with pooled objects, which come back as the collector likes
 		return event.SerialActor(p, a.last.Add(1))
 	}
 	if ev.idNext == ev.idEnd {

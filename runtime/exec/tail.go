@@ -94,7 +94,7 @@ func (f *follow) tail(o *op) {
 		if ev.bounded {
 			ev.chain.ended = make(chan struct{})
 		}
-		s.live.add(1)
+		s.live.Add(1)
 	}
 	ev.chain.printed = max(ev.chain.printed, ev.printed)
 	e := f.sub(o)
@@ -118,7 +118,7 @@ func (ev *Event) seeThrough() error {
 	if ch.proceed(next) {
 		return ch.answer()
 	}
-	s.wait(ch.ended)
+	s.scheduler.Wait(ch.ended)
 	if e, ok := ch.err.(*AbortError); ok { // it happened in another goroutine
 		var pcs [128]uintptr
 		e.Path = append(e.Path, frames(pcs[:runtime.Callers(2, pcs[:])])...)
@@ -144,7 +144,7 @@ func (s *System) stepped(ev *Event, err error) {
 	case err != nil || next.method == nil:
 		ch.end(ev, err)
 	case next.mine():
-		s.workers.run(func() { ch.proceed(next) })
+		s.workers.Run(func() { ch.proceed(next) })
 	}
 }
 
@@ -210,9 +210,9 @@ func (s *System) passOn(l *lane) {
 		return
 	}
 	if s.lanes.more(l) {
-		s.workers.run(func() { s.drain(l) })
+		s.workers.Run(func() { s.drain(l) })
 	}
-	s.live.add(-1)
+	s.live.Add(-1)
 }
 
 // end tells whoever waits how the chain has ended, with its last step ev.
@@ -233,7 +233,7 @@ func (ch *chain) end(ev *Event, err error) {
 	} else if err != nil {
 		ch.sys.deadLetter(letter{id: ev.id, target: ev.target, method: ev.method, err: err, pos: ev.maxPos})
 	}
-	ch.sys.live.add(-1)
+	ch.sys.live.Add(-1)
 }
 
 // postpone ends the chain in this process: its next step runs when the store is opened again, if what it did up to pos
@@ -255,7 +255,7 @@ func (ch *chain) postpone(pos store.Position) {
 		ch.err = ErrPostponed
 		close(ch.ended)
 	}
-	ch.sys.live.add(-1)
+	ch.sys.live.Add(-1)
 }
 
 // keep is [KEEP] for actor h, which the step that commits holds for writing.
@@ -286,7 +286,7 @@ func (k *keep) over(how *atomic.Bool) {
 	k.mu.Unlock()
 	for _, ev := range waiting {
 		ev.mu.Lock()
-		ev.rouse()
+		ev.news.Broadcast()
 		ev.mu.Unlock()
 	}
 }
@@ -310,7 +310,7 @@ func (k *keep) await(ev *Event) error {
 	ev.awaits = k
 	ev.sys.parked.add(ev)
 	for !k.left.Load() && !k.closed.Load() && !ev.cancelled() {
-		ev.sleep()
+		ev.news.Wait()
 	}
 	ev.sys.parked.remove(ev)
 	ev.awaits = nil

@@ -441,7 +441,7 @@ func TestCancelWakesWhoWaits(t *testing.T) {
 				s.maintainer.wait()
 				var inside, leave, begun atomic.Bool
 				is := func(cond func() bool) {
-					until(func() bool { s.yield(); return cond() })
+					until(func() bool { s.scheduler.Yield(); return cond() })
 				}
 				holder := cl.Issue(kid.Ref, &methodAlone, work(func(*Cx, *desk) {
 					inside.Store(true)

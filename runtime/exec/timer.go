@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -84,7 +85,7 @@ func (ts *timers) set(o *op, from *origin) {
 	if t == nil {
 		ts.mu.last++
 		t = &timer{issuer: o.issuer, name: o.name, target: o.target, method: o.method, object: o.object, call: o.call,
-			args: o.args, every: o.every, generation: ts.mu.last, due: after(ts.sys.clock.Now(), o.delay)}
+			args: o.args, every: o.every, generation: ts.mu.last, due: sched.After(ts.sys.clock.Now(), o.delay)}
 		o.made = t
 	}
 	t.from = from
@@ -126,7 +127,7 @@ func (ts *timers) lessOneShot() {
 
 // wake makes the goroutine look at the heap again; it starts it at the first timer.
 func (ts *timers) wake() {
-	if _, sim := ts.sys.clock.(*SimClock); sim {
+	if _, sim := ts.sys.clock.(*sched.SimClock); sim {
 		return
 	}
 	ts.mu.Lock()
@@ -196,7 +197,7 @@ func (ts *timers) next() (due time.Time, ok bool) {
 // is to the next. In simulated time each firing settles before the next, so that a
 // test sees one order.
 func (ts *timers) fireDue(now time.Time) (wait time.Duration, ok bool) {
-	_, sim := ts.sys.clock.(*SimClock)
+	_, sim := ts.sys.clock.(*sched.SimClock)
 	for {
 		t, wait, ok := ts.pop(now)
 		if t == nil {
@@ -223,7 +224,7 @@ func (ts *timers) pop(now time.Time) (t *timer, wait time.Duration, ok bool) {
 		busy := t.firings > 0
 		if t.every > 0 {
 			missed := now.Sub(t.due) / t.every
-			t.due = after(t.due.Add(missed*t.every), t.every)
+			t.due = sched.After(t.due.Add(missed*t.every), t.every)
 			ts.queue(t)
 		}
 		if busy {
@@ -271,7 +272,7 @@ func (ts *timers) fire(t *timer) {
 	e := subEvent{id: t.issuer.id.TimerEvent(t.generation, t.tick), target: t.issuer, method: &methodFire, args: &fireArgs{ts, t},
 		timer: t, from: t.from.fired(t), pos: t.pos}
 	if l := s.lanes.push(s, t.issuer, e); l != nil {
-		s.workers.run(func() { s.drain(l) })
+		s.workers.Run(func() { s.drain(l) })
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
@@ -123,7 +124,7 @@ func TestTraceOfAborts(t *testing.T) {
 // event that they come from.
 func TestTraceOfWhatEventsIssue(t *testing.T) {
 	var tp tape
-	s := Open(Config{Log: quiet, Trace: &tp, Clock: NewSimClock(time.Unix(0, 0))})
+	s := Open(Config{Log: quiet, Trace: &tp, Clock: sched.NewSimClock(time.Unix(0, 0))})
 	defer s.Close()
 	cl := s.Client()
 	r, err := cl.New(&classDesk, &methodDesk, work(nil))

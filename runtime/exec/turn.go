@@ -79,7 +79,7 @@ func (cl *Client) inLine(target *Handle) *turn {
 	o.open.Add(1)
 	o.append(t)
 	o.mu.Unlock()
-	cl.sys.wait(t.ready)
+	cl.sys.scheduler.Wait(t.ready)
 	return t
 }
 
@@ -96,7 +96,7 @@ func (t *turn) end(s *System) {
 	} else if next.job == nil {
 		close(next.ready)
 	} else {
-		s.workers.run(next.job)
+		s.workers.Run(next.job)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/image"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/value"
@@ -241,7 +242,7 @@ func (v *version) run(t *testing.T, e *memengine.Engine, drop string, f func(cl 
 	t.Helper()
 	st := openStore(t, e, nil)
 	before := content(t, st)
-	cfg := Config{Store: st, Classes: []*Class{&v.class, &v.other}, Log: slog.New(slog.NewTextHandler(&v.log, nil)), Clock: NewSimClock(time.Unix(1000, 0))}
+	cfg := Config{Store: st, Classes: []*Class{&v.class, &v.other}, Log: slog.New(slog.NewTextHandler(&v.log, nil)), Clock: sched.NewSimClock(time.Unix(1000, 0))}
 	if drop != "" {
 		var err error
 		cfg.DropFields, err = store.ParseFields(drop)
@@ -507,7 +508,7 @@ func TestArgumentsKeepTheirFields(t *testing.T) {
 			st := openStore(t, e, nil)
 			fields, _ := store.ParseFields(cmp.Or(drop, "v.V.x"))
 			v := newEdition(fewer)
-			s, err := Recover(Config{Store: st, Classes: []*Class{&v.class}, Log: quiet, Clock: NewSimClock(v.start), DropFields: fields})
+			s, err := Recover(Config{Store: st, Classes: []*Class{&v.class}, Log: quiet, Clock: sched.NewSimClock(v.start), DropFields: fields})
 			if err != nil {
 				t.Errorf("%s, start %d: %v", how, i, err)
 			} else {

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
 // What follows from the commits of the random workload: sub-events, timers and callbacks,
@@ -131,7 +133,7 @@ func (n *wnode) follow(cx *Cx, x *wargs, st wstep, to wref) {
 
 // recorder keeps the trace of a workload, and when its timers fired.
 type recorder struct {
-	clock Clock
+	clock sched.Clock
 	exact bool // time stands still while anything runs
 	mu    sync.Mutex
 	list  []*traced
@@ -374,7 +376,7 @@ func (w workload) pass(s *System, rng *rand.Rand, sessions []*wsession, done *at
 	for i := range w.events / w.goroutines * w.goroutines / passEvents {
 		for done.Load() < int64(i*passEvents) {
 			runtime.Gosched()
-			s.yield()
+			s.scheduler.Yield()
 		}
 		s.rush(moment(rng))
 		w.passed(i, sessions)
@@ -395,17 +397,17 @@ func (w workload) passed(step int, sessions []*wsession) {
 
 // rush is Advance that waits for nothing.
 func (s *System) rush(d time.Duration) {
-	c := s.clock.(*SimClock)
+	c := s.clock.(*sched.SimClock)
 	end := c.Now().Add(d)
 	for {
 		due, ok := s.timers.next()
 		if !ok || due.After(end) {
 			break
 		}
-		c.set(due)
+		c.Set(due)
 		for t, _, _ := s.timers.pop(due); t != nil; t, _, _ = s.timers.pop(due) {
 			s.timers.fire(t)
 		}
 	}
-	c.set(end)
+	c.Set(end)
 }

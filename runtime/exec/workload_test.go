@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
 // methodBorn is the constructor of the nodes that the workload creates as roots.
@@ -182,7 +184,7 @@ func (w workload) run(cfg Config, stuck func(string)) (Stats, error) {
 
 // traced is run, and returns the trace, too.
 func (w workload) traced(cfg Config, stuck func(string)) (Stats, []*traced, error) {
-	cfg.Clock = NewSimClock(time.Unix(0, 0))
+	cfg.Clock = sched.NewSimClock(time.Unix(0, 0))
 	rec := &recorder{clock: cfg.Clock, exact: w.goroutines == 1, fired: map[*traced]firing{}}
 	end, err := w.recorded(&cfg, rec.Ended)
 	if err != nil {
@@ -199,7 +201,7 @@ func (w workload) traced(cfg Config, stuck func(string)) (Stats, []*traced, erro
 	if err != nil {
 		return Stats{}, nil, err
 	}
-	if s.baton == nil {
+	if s.scheduler == nil {
 		var latches []*latch
 		for _, r := range nodes {
 			latches = append(latches, &r.h.latch)
@@ -253,19 +255,19 @@ func (s *System) beside(n int, client func(i int)) (wait func()) {
 	var wg sync.WaitGroup
 	left := n
 	for i := range n {
-		if s.baton == nil {
+		if s.scheduler == nil {
 			wg.Go(func() { client(i) })
 			continue
 		}
-		s.workers.run(func() {
+		s.workers.Run(func() {
 			defer func() { left-- }()
 			client(i)
 		})
 	}
-	if s.baton == nil {
+	if s.scheduler == nil {
 		return wg.Wait
 	}
-	return func() { s.baton.until(func() bool { return left == 0 }) }
+	return func() { s.scheduler.Until(func() bool { return left == 0 }) }
 }
 
 // plant creates the nodes and the edges, by events like any others.

@@ -37,14 +37,14 @@ func scheduled(w workload, seed uint64) (string, error) {
 	return transcript(trace), err
 }
 
-// batonWorkload has all that may depend on the machine: many clients, branches, lanes,
+// mixedWorkload has all that may depend on the machine: many clients, branches, lanes,
 // changes of ownership and what they make the maintainer do.
-var batonWorkload = workload{seed: 7, goroutines: 8, events: 160, nodes: 6, edges: 12, changes: 15, later: 25}
+var mixedWorkload = workload{seed: 7, goroutines: 8, events: 160, nodes: 6, edges: 12, changes: 15, later: 25}
 
 func TestASeedIsOneInterleaving(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	runs := lessIfShort(100)
-	want, err := scheduled(batonWorkload, 42)
+	want, err := scheduled(mixedWorkload, 42)
 	mustNot(t, err)
 	var rubbish [][]byte
 	for i := range runs {
@@ -54,7 +54,7 @@ func TestASeedIsOneInterleaving(t *testing.T) {
 		} else {
 			rubbish = append(rubbish, make([]byte, 1<<16)) // moves the next collection
 		}
-		got, err := scheduled(batonWorkload, 42)
+		got, err := scheduled(mixedWorkload, 42)
 		mustNot(t, err)
 		if got != want {
 			a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
@@ -73,7 +73,7 @@ func TestASeedIsOneInterleaving(t *testing.T) {
 func TestSeedsAreDifferentInterleavings(t *testing.T) {
 	seen := map[string]uint64{}
 	for seed := range uint64(lessIfShort(40)) {
-		text, err := scheduled(batonWorkload, seed)
+		text, err := scheduled(mixedWorkload, seed)
 		mustNot(t, err)
 		if other, ok := seen[text]; ok {
 			t.Errorf("seeds %d and %d are one interleaving", seed, other)

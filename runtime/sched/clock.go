@@ -1,4 +1,4 @@
-package exec
+package sched
 
 import (
 	"math"
@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// endOfTime is the last time that can be stored.
-var endOfTime = time.Unix(0, math.MaxInt64)
+// EndOfTime is the last time that can be stored.
+var EndOfTime = time.Unix(0, math.MaxInt64)
 
-// after returns the time d after t, which does not come after the end of time.
-func after(t time.Time, d time.Duration) time.Time {
-	if d >= endOfTime.Sub(t) {
-		return endOfTime
+// After returns the time d after t, which does not come after the end of time.
+func After(t time.Time, d time.Duration) time.Time {
+	if d >= EndOfTime.Sub(t) {
+		return EndOfTime
 	}
 	return t.Add(d)
 }
@@ -28,7 +28,7 @@ type RealClock struct{}
 // Now implements Clock.
 func (RealClock) Now() time.Time { return time.Now() }
 
-// SimClock is a clock that stands still until Client.Advance moves it. Any goroutine may
+// SimClock is a clock that stands still until it is moved. Any goroutine may
 // read it.
 type SimClock struct {
 	mu struct {
@@ -51,7 +51,8 @@ func (c *SimClock) Now() time.Time {
 	return c.mu.now
 }
 
-func (c *SimClock) set(t time.Time) {
+// Set moves the clock on to t; it never goes back.
+func (c *SimClock) Set(t time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if t.After(c.mu.now) {

@@ -1,0 +1,234 @@
+// Package sched says when the goroutines of a system run: its workers, its clock, and what limits and counts them.
+// A Scheduler runs one of them at a time, in an order that a seed chooses, so that tests can repeat a run to the letter.
+package sched
+
+import (
+	"sync"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// Scheduler makes a system run one task at a time. A task is a goroutine: the one that has made the
+// Scheduler, and every worker. Where a task waits or yields it hands over to a task that the seed
+// chooses among those that could run. So a seed stands for one interleaving, whatever the machine does.
+// A nil Scheduler leaves the choice to Go.
+//
+// Invariant: the fields are touched by the running task; no task hands over while it holds a latch or a
+// mutex, so nothing else in the system is ever contended.
+type Scheduler struct {
+	stuck    func() string // what the tasks wait for
+	now      *task         // runs
+	ready    []*task
+	waiting  []waiter
+	sleeping map[*Cond][]*task
+	tasks    int
+	random   uint64
+
+	// How to choose, drawn from the seed: some mistakes need many switches, others few
+	// but at odd places.
+	ranked bool   // the ready task of the highest rank runs
+	change uint64 // of so many choices, one lets the running task fall below all others
+	low    uint64 // rank of the task that has fallen last
+	stay   uint64 // not ranked: in so many of 16 choices the running task runs on
+}
+
+// task is one goroutine.
+type task struct {
+	turn chan struct{}
+	rank uint64
+}
+
+// waiter is a task that waits for a condition.
+type waiter struct {
+	task *task
+	cond func() bool
+}
+
+// rankedMax is among how many tasks ranks are compared; among more, chance decides.
+const rankedMax = 512
+
+const lowRank = 1 << 63 // ranks that are drawn are above, those of fallen tasks below
+
+// New returns a Scheduler whose first task is the calling goroutine. If no task can run any more, the process ends with
+// what stuck returns.
+func New(seed uint64, stuck func() string) *Scheduler {
+	s := &Scheduler{stuck: stuck, sleeping: make(map[*Cond][]*task), tasks: 1, low: lowRank}
+	s.random = event.EventID{Seq: seed}.Seed() // neighbouring seeds must not be one sequence, shifted
+	s.ranked = s.draw()%3 == 0
+	s.change = 1 << (1 + s.draw()%6)
+	s.stay = [...]uint64{0, 0, 8, 14}[s.draw()%4]
+	s.now = s.newTask()
+	return s
+}
+
+// draw returns the next of the seed's random numbers (splitmix64).
+func (s *Scheduler) draw() uint64 {
+	s.random += 0x9e3779b97f4a7c15
+	z := s.random
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+func (s *Scheduler) newTask() *task {
+	return &task{turn: make(chan struct{}, 1), rank: s.draw() | lowRank}
+}
+
+// start makes f a task of a goroutine that group counts. It runs when it is chosen.
+func (s *Scheduler) start(group *sync.WaitGroup, f func()) {
+	t := s.newTask()
+	s.tasks++
+	s.ready = append(s.ready, t)
+	group.Go(func() {
+		<-t.turn
+		defer func() { // also on runtime.Goexit
+			s.tasks--
+			s.pass(nil)
+		}()
+		f()
+	})
+}
+
+// Alone reports whether the caller is the only task left.
+func (s *Scheduler) Alone() bool { return s.tasks == 1 }
+
+// Yield is a point at which another task may go on. The caller holds no latch and no mutex.
+func (s *Scheduler) Yield() {
+	if s != nil {
+		s.yield()
+	}
+}
+
+func (s *Scheduler) yield() {
+	me := s.now
+	s.ready = append(s.ready, me)
+	s.pass(me)
+}
+
+// Wait returns when ch is closed.
+func (s *Scheduler) Wait(ch <-chan struct{}) {
+	if s == nil {
+		<-ch
+		return
+	}
+	s.Until(func() bool {
+		select {
+		case <-ch:
+			return true
+		default:
+			return false
+		}
+	})
+}
+
+// Until returns when cond holds. The running task evaluates it, which holds nothing then. The Scheduler is not nil.
+func (s *Scheduler) Until(cond func() bool) {
+	me := s.now
+	s.waiting = append(s.waiting, waiter{me, cond})
+	s.pass(me)
+}
+
+// pass hands over to a task that is ready and returns when me runs again; a task
+// that has ended is nil.
+func (s *Scheduler) pass(me *task) {
+	t := s.choose()
+	s.now = t
+	if t == me {
+		return
+	}
+	t.turn <- struct{}{}
+	if me != nil {
+		<-me.turn
+	}
+}
+
+// choose takes a task out of those that are ready.
+func (s *Scheduler) choose() *task {
+	kept := s.waiting[:0]
+	for _, w := range s.waiting {
+		if w.cond() {
+			s.ready = append(s.ready, w.task)
+		} else {
+			kept = append(kept, w)
+		}
+	}
+	clear(s.waiting[len(kept):])
+	s.waiting = kept
+	if len(s.ready) == 0 {
+		s.deadlock()
+	}
+	i := 0
+	if len(s.ready) > 1 {
+		i = s.pick()
+	}
+	t, last := s.ready[i], len(s.ready)-1
+	s.ready[i], s.ready[last] = s.ready[last], nil
+	s.ready = s.ready[:last]
+	return t
+}
+
+// pick returns the index of the ready task that runs next.
+func (s *Scheduler) pick() int {
+	n := len(s.ready)
+	if s.ranked && n <= rankedMax {
+		if s.draw()%s.change == 0 {
+			s.low--
+			s.now.rank = s.low
+		}
+		best := 0
+		for i, t := range s.ready {
+			if t.rank > s.ready[best].rank {
+				best = i
+			}
+		}
+		return best
+	}
+	if s.draw()%16 < s.stay {
+		if s.ready[n-1] == s.now { // it has just yielded
+			return n - 1
+		}
+	}
+	return int(s.draw() % uint64(n))
+}
+
+// deadlock ends the process: every task waits for another. No recover of an event may take
+// that for a failure of its own.
+func (s *Scheduler) deadlock() {
+	waits := s.stuck()
+	go panic("sched: deadlock: no task of the scheduled system can run\n" + waits)
+	select {}
+}
+
+// Cond is a sync.Cond for tasks that a Scheduler may run.
+type Cond struct {
+	scheduler *Scheduler
+	cond      sync.Cond
+}
+
+// Init says which mutex guards the condition, and how its waiters are scheduled. It is called once, before use.
+func (c *Cond) Init(l sync.Locker, s *Scheduler) { c.cond.L, c.scheduler = l, s }
+
+// Wait waits for a Broadcast. The caller holds the mutex, and has it again afterwards.
+func (c *Cond) Wait() {
+	s := c.scheduler
+	if s == nil {
+		c.cond.Wait()
+		return
+	}
+	me := s.now
+	s.sleeping[c] = append(s.sleeping[c], me)
+	c.cond.L.Unlock()
+	s.pass(me)
+	c.cond.L.Lock()
+}
+
+// Broadcast wakes all that wait. The caller holds the mutex.
+func (c *Cond) Broadcast() {
+	if s := c.scheduler; s != nil {
+		if list := s.sleeping[c]; len(list) > 0 {
+			s.ready = append(s.ready, list...)
+			delete(s.sleeping, c)
+		}
+	}
+	c.cond.Broadcast()
+}
