@@ -77,49 +77,48 @@ func (cx *Cx) hold(h *Handle, mode Mode) {
 
 // acquire goes down to h one lazy hold at a time (protocol rule 6). d is what Access has decided for it,
 // zero if it was not asked yet.
-func (ev *Event) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
-	c := ev.cancellation()
-	c.waits(ev)
-	defer c.waited()
-	ev.mu.Lock()
-	defer ev.mu.Unlock()
-	defer func() { ev.expecting = ev.pending > 0 }()
-	for ; ; d = ev.home.Access(ev.sys.view, h, lockMode(mode)) {
+func (a *Attempt) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
+	a.cancel.waits(a)
+	defer a.cancel.waited()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	defer func() { a.expecting = a.pending > 0 }()
+	for ; ; d = a.home.Access(a.sys.view, h, lockMode(mode)) {
 		switch d.Act {
 		case lock.Run:
 			return
 		case lock.Withdraw:
 			panic(withdrawal{claim: member{h: h, mode: mode}})
 		case lock.Ask:
-			ev.mu.Unlock()
-			ev.sys.scheduler.Yield()
-			ev.ask(h, d)
-			ev.mu.Lock()
+			a.mu.Unlock()
+			a.sys.scheduler.Yield()
+			a.ask(h, d)
+			a.mu.Lock()
 		case lock.Wait:
-			if ev.cancelled() { // perhaps before it was known that the event waits
-				ev.giveUp()
+			if a.cancelled() { // perhaps before it was known that the event waits
+				a.giveUp()
 				break
 			}
-			ev.sys.parked.add(ev)
-			ev.news.Wait()
-			ev.sys.parked.remove(ev)
+			a.sys.parked.add(a)
+			a.news.Wait()
+			a.sys.parked.remove(a)
 		default:
 			continue
 		}
-		if ev.refusal.Kind != 0 {
+		if a.refusal.Kind != 0 {
 			panic(withdrawal{claim: member{h: h, mode: mode}})
 		}
 	}
 }
 
 // ask acquires the next node towards h below the lazy hold that d names.
-func (ev *Event) ask(h *Handle, d lock.Decision[*Handle]) {
+func (a *Attempt) ask(h *Handle, d lock.Decision[*Handle]) {
 	defer endOnBug() // before the event's boundary, which would take it for the program's
-	drv := takeDriver(ev.sys)
+	drv := takeDriver(a.sys)
 	d.At.latch.Lock()
-	drv.out = d.At.queue.Acquire(ev.sys.view, d.Ref, ev.home.ID(), h, drv.out)
+	drv.out = d.At.queue.Acquire(a.sys.view, d.Ref, a.home.ID(), h, drv.out)
 	drv.execute(d.At, 0)
-	d.At.unlatch(ev.sys)
+	d.At.unlatch(a.sys)
 	drv.finish()
 }
 

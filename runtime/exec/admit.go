@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/aeon-lang/aeon/runtime/lock"
@@ -10,74 +11,74 @@ import (
 // all of them are granted. Attempts that end on the way, because ownership
 // changed or because the narrowed footprint lies elsewhere, are followed by the
 // next; no code of the program has run in them.
-func (ev *Event) enter() error {
+func (a *Attempt) enter() error {
 	for {
-		if ev.class != nil {
-			ev.target = nil // that of a withdrawn attempt
-			if ev.gather(); !ev.members.touches() {
+		if a.class != nil {
+			a.target = nil // that of a withdrawn attempt
+			if a.gather(); !a.members.touches() {
 				return nil // only the actor that it creates
 			}
 		} else {
-			if ev.cancelled() {
-				return ev.errCancelled()
+			if a.cancelled() {
+				return errCancelled
 			}
-			if ev.target.is(deleted | unloaded | away) {
-				if err := ev.present(); err != nil {
+			if a.target.is(deleted | unloaded | away) {
+				if err := a.present(); err != nil {
 					return err
 				}
 			}
-			if k := ev.keptFrom(ev.target); k != nil && ev.moveTo == nil {
-				if err := k.await(ev); err != nil { // rather than hold it to no use
+			if k := a.keptFrom(a.target); k != nil && a.moveTo == nil {
+				if err := k.await(a); err != nil { // rather than hold it to no use
 					return err
 				}
 				continue
 			}
-			if ev.enterFast() {
+			if a.enterFast() {
 				return nil
 			}
-			ev.gather()
+			a.gather()
 		}
-		if planted.narrowAtPass && ev.method.Below == Exact && ev.target.is(created) {
-			ev.narrow() // no hold, so what it reads may be gone when it is used
-			ev.members.members = append(ev.members.members, ev.narrowed.members...)
+		if planted.narrowAtPass && a.method.Below == Exact && a.target.is(created) {
+			a.narrow() // no hold, so what it reads may be gone when it is used
+			a.members.members = append(a.members.members, a.narrowed.members...)
 		}
-		roots := ev.onlyRoots()
-		if roots && ev.joinRoots() {
+		roots := a.onlyRoots()
+		if roots && a.joinRoots() {
 			return nil
 		}
-		z, gate := (*Handle)(nil), ev.target // a virtual node has no queue
+		z, gate := (*Handle)(nil), a.target // a virtual node has no queue
 		if !roots {
-			if z = ev.sequencer(); !z.is(virtual) {
+			if z = a.sequencer(); !z.is(virtual) {
 				gate = z
 			}
 		}
-		if err := ev.room(gate); err != nil {
+		if err := a.room(gate); err != nil {
 			return err
 		}
 		switch {
 		case roots:
-			ev.passKnown()
+			a.passKnown()
 		case z.is(virtual):
-			ev.pass()
+			a.pass()
 		default:
-			ev.enterAt(z)
+			a.enterAt(z)
 		}
-		if ev.await() {
+		if a.await() {
 			return nil
 		}
 		var found member
-		if r := &ev.refusal; r.Kind == lock.Refused && r.Mode != lock.None && r.To != nil {
+		if r := &a.refusal; r.Kind == lock.Refused && r.Mode != lock.None && r.To != nil {
 			found = member{h: r.To, mode: Mode(r.Mode)}
 		}
-		ev.client.stats.reroutes.Add(1)
-		ev.withdraw(found, false)
-		ev.attempt++
+		a.reroutes.Add(1)
+		a.withdraw(found, false)
+		a.attempt++
 	}
 }
 
 // present brings what the store has of the target into memory, unless it was deleted.
-func (ev *Event) present() error {
-	t, s := ev.target, ev.sys
+func (a *Attempt) present() error {
+	t, s := a.target, a.sys
 	if t.is(away) {
 		if err := s.attach(t); err != nil {
 			return err
@@ -85,7 +86,7 @@ func (ev *Event) present() error {
 	}
 	switch {
 	case t.is(deleted):
-		return ev.deadTarget()
+		return errGone
 	case t.is(unloaded):
 		return s.load(t)
 	}
@@ -93,101 +94,101 @@ func (ev *Event) present() error {
 }
 
 // enterAt enters at actor z.
-func (ev *Event) enterAt(z *Handle) {
-	d := takeDriver(ev.sys)
-	ev.entry = z
-	ev.mu.Lock()
-	ev.home.Enter(z, lock.Ref{})
-	ev.pending++
-	ev.mu.Unlock()
+func (a *Attempt) enterAt(z *Handle) {
+	d := takeDriver(a.sys)
+	a.entry = z
+	a.mu.Lock()
+	a.home.Enter(z, lock.Ref{})
+	a.pending++
+	a.mu.Unlock()
 	z.latch.Lock()
-	ref, out := z.locked().Enter(ev.sys.view, ev.home.ID(), d.out)
+	ref, out := z.locked().Enter(a.sys.view, a.home.ID(), d.out)
 	d.out = out
-	ev.entered(z, ref)
+	a.entered(z, ref)
 	d.execute(z, 0)
-	z.unlatch(ev.sys)
+	z.unlatch(a.sys)
 	d.finish()
 }
 
 // pass enters by passing the virtual nodes: it latches all their T-children that
 // the footprint needs, in the order of their ids, enqueues on each, and
 // unlatches them. This is one step for everybody who does the same.
-func (ev *Event) pass() {
-	s := ev.sys
+func (a *Attempt) pass() {
+	s := a.sys
 	d := takeDriver(s)
 	for {
-		ev.passed = ev.roots(ev.passed[:0])
-		if s.latchAll(ev.passed) {
+		a.passed = a.roots(a.passed[:0])
+		if s.latchAll(a.passed) {
 			break
 		}
 	}
-	id := ev.home.ID()
-	ev.mu.Lock()
-	for _, r := range ev.passed {
-		ev.home.Enter(r, lock.Ref{})
-		ev.pending++
+	id := a.home.ID()
+	a.mu.Lock()
+	for _, r := range a.passed {
+		a.home.Enter(r, lock.Ref{})
+		a.pending++
 	}
-	ev.mu.Unlock()
-	for _, r := range ev.passed {
+	a.mu.Unlock()
+	for _, r := range a.passed {
 		start := len(d.out)
 		ref, out := r.locked().Enqueue(s.view, lock.Sent[*Handle]{From: s.parentOf(r)}, id, d.out)
 		d.out = out
-		ev.entered(r, ref)
+		a.entered(r, ref)
 		d.execute(r, start)
 	}
-	for _, r := range ev.passed {
+	for _, r := range a.passed {
 		r.unlatch(s)
 	}
-	clear(ev.passed)
+	clear(a.passed)
 	d.finish()
 }
 
 // onlyRoots reports whether the footprint is known and consists of several actors that
 // hang below virtual nodes, wanted alone; it lists them in ev.passed, in order.
-func (ev *Event) onlyRoots() bool {
-	list := ev.members.members
-	if ev.method.Below != None || ev.reaching || len(list) < 2 || len(list) > footprintScanMax {
+func (a *Attempt) onlyRoots() bool {
+	list := a.members.members
+	if a.method.Below != None || a.reaching || len(list) < 2 || len(list) > footprintScanMax {
 		return false
 	}
-	ev.passed = ev.passed[:0]
+	a.passed = a.passed[:0]
 	for i := range list {
-		if p := ev.sys.parentOf(list[i].h); p == nil || !p.is(virtual) {
+		if p := a.sys.parentOf(list[i].h); p == nil || !p.is(virtual) {
 			return false
 		}
-		ev.passed = append(ev.passed, list[i].h)
+		a.passed = append(a.passed, list[i].h)
 	}
-	slices.SortFunc(ev.passed, compareIDs)
+	slices.SortFunc(a.passed, compareIDs)
 	return true
 }
 
 // joinRoots makes the event a guest of the roots in ev.passed, or reports false.
-func (ev *Event) joinRoots() bool {
-	if !ev.joinAll(&ev.members) {
+func (a *Attempt) joinRoots() bool {
+	if !a.joinAll(&a.members) {
 		return false
 	}
-	if !ev.sys.areRoots(ev.passed) {
-		ev.leaveAll(len(ev.passed), &ev.members)
+	if !a.sys.areRoots(a.passed) {
+		a.leaveAll(len(a.passed), &a.members)
 		return false
 	}
-	ev.holdGuests(&ev.members)
+	a.holdGuests(&a.members)
 	return true
 }
 
 // passKnown is pass for a footprint of roots, without evaluating a view where nobody is
 // in the way.
-func (ev *Event) passKnown() {
-	s := ev.sys
-	if !s.latchAll(ev.passed) {
-		ev.pass() // one of them has just been moved
+func (a *Attempt) passKnown() {
+	s := a.sys
+	if !s.latchAll(a.passed) {
+		a.pass() // one of them has just been moved
 		return
 	}
-	for _, r := range ev.passed {
-		ev.enqueueKnown(s.parentOf(r), r, ev.members.find(r).mode)
+	for _, r := range a.passed {
+		a.enqueueKnown(s.parentOf(r), r, a.members.find(r).mode)
 	}
-	for _, r := range ev.passed {
-		r.unlatchBy(ev)
+	for _, r := range a.passed {
+		r.unlatchBy(a)
 	}
-	ev.passed = ev.passed[:0]
+	a.passed = a.passed[:0]
 }
 
 func compareIDs(a, b *Handle) int {
@@ -230,13 +231,13 @@ func (s *System) areRoots(list []*Handle) bool {
 // roots lists the T-children of virtual nodes through which the footprint can be
 // reached, ordered by id: those of the listed members, and of what tree members
 // reach as long as that is not too much.
-func (ev *Event) roots(list []*Handle) []*Handle {
-	s := ev.sys
-	for i := range ev.members.members {
-		m := &ev.members.members[i]
+func (a *Attempt) roots(list []*Handle) []*Handle {
+	s := a.sys
+	for i := range a.members.members {
+		m := &a.members.members[i]
 		list = append(list, s.rootOf(m.h))
-		if m.tree && ev.moveTo == nil {
-			list = ev.treeRoots(m.h, list)
+		if m.tree && a.moveTo == nil {
+			list = a.treeRoots(m.h, list)
 		}
 	}
 	slices.SortFunc(list, compareIDs)
@@ -244,10 +245,10 @@ func (ev *Event) roots(list []*Handle) []*Handle {
 }
 
 // treeRoots appends the roots of what m reaches outside its own.
-func (ev *Event) treeRoots(m *Handle, list []*Handle) []*Handle {
-	s := ev.sys
+func (a *Attempt) treeRoots(m *Handle, list []*Handle) []*Handle {
+	s := a.sys
 	stack, seen := []*Handle{m}, map[*Handle]bool{m: true}
-	for len(stack) > 0 && len(seen) <= ev.lookMax() {
+	for len(stack) > 0 && len(seen) <= a.lookMax() {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		list = append(list, s.rootOf(n))
@@ -263,6 +264,9 @@ func (ev *Event) treeRoots(m *Handle, list []*Handle) []*Handle {
 	}
 	return list
 }
+
+// errGone says that the target was deleted.
+var errGone = errors.New("the target was deleted")
 
 // deadTarget is the failure of an event on an actor that was deleted.
 func (ev *Event) deadTarget() error {

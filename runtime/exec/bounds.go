@@ -26,13 +26,13 @@ func (s *System) admitIssue() error {
 }
 
 // room waits until the queue at h has room for a client's event, or the event was cancelled.
-func (ev *Event) room(h *Handle) error {
-	s := ev.sys
-	if !ev.bounded || ev.attempt > 1 {
+func (a *Attempt) room(h *Handle) error {
+	s := a.sys
+	if !a.bounded || a.attempt > 1 {
 		return nil
 	}
 	full := func() bool {
-		if ev.cancelled() {
+		if a.cancelled() {
 			return false
 		}
 		h.latch.Lock()
@@ -61,7 +61,7 @@ func (ev *Event) room(h *Handle) error {
 	}
 }
 
-func depth(q *lock.Queue[*Event, *Handle]) int {
+func depth(q *lock.Queue[*Attempt, *Handle]) int {
 	_, waiting := q.Len()
 	return waiting
 }

@@ -17,7 +17,7 @@ type cancellation struct {
 	said atomic.Bool
 	mu   struct {
 		sync.Mutex               // taken before the mutexes of events
-		waits      *Event        // the event or the step of its chain, while waiting is above 0
+		waits      *Attempt      // the event or the step of its chain, while waiting is above 0
 		waiting    int           // so many of its branches may wait
 		done       chan struct{} // nil: nobody has asked for it
 	}
@@ -52,9 +52,9 @@ func (f *Future) Cancel() {
 type untilCancelled cancellation
 
 // context returns what ends when the event is cancelled.
-func (ev *Event) context() context.Context {
-	if c := ev.cancellation(); c != nil {
-		return (*untilCancelled)(c)
+func (a *Attempt) context() context.Context {
+	if a.cancel != nil {
+		return (*untilCancelled)(a.cancel)
 	}
 	return context.Background()
 }
@@ -87,11 +87,11 @@ func (c *untilCancelled) Deadline() (deadline time.Time, ok bool) { return deadl
 func (c *untilCancelled) Value(any) any { return nil }
 
 // waits notes that ev, or a branch of it, begins to wait, until it calls waited. c may be nil.
-func (c *cancellation) waits(ev *Event) {
+func (c *cancellation) waits(a *Attempt) {
 	if c != nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.mu.waits = ev
+		c.mu.waits = a
 		c.mu.waiting++
 	}
 }
@@ -105,25 +105,16 @@ func (c *cancellation) waited() {
 }
 
 // giveUp ends the waiting of an event that was cancelled: to its locks, the attempt was refused. Caller holds mu.
-func (ev *Event) giveUp() {
-	if ev.refusal.Kind == 0 {
-		ev.refusal = effect{Kind: lock.Refused}
-		ev.news.Broadcast()
+func (a *Attempt) giveUp() {
+	if a.refusal.Kind == 0 {
+		a.refusal = effect{Kind: lock.Refused}
+		a.news.Broadcast()
 	}
-}
-
-// cancellation returns that of the event, or of the chain that it is a step of; nil if nobody can cancel it.
-func (ev *Event) cancellation() *cancellation {
-	if ev.cancel == nil && ev.chain != nil {
-		return ev.chain.cancel
-	}
-	return ev.cancel
 }
 
 // cancelled reports whether the event is to end as cancelled.
-func (ev *Event) cancelled() bool {
-	c := ev.cancellation()
-	return c != nil && c.said.Load()
+func (a *Attempt) cancelled() bool {
+	return a.cancel != nil && a.cancel.said.Load()
 }
 
 func (ev *Event) errCancelled() error {

@@ -78,85 +78,84 @@ func (d *driver) finish() {
 
 // deliver tells the event's home what a queue has done for it: a grant with the
 // enqueues it made, or an enqueue alone.
-func (ev *Event) deliver(report []effect) {
-	ev.mu.Lock()
-	defer ev.mu.Unlock()
-	if !ev.home.Deliver(report) {
+func (a *Attempt) deliver(report []effect) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.home.Deliver(report) {
 		return
 	}
 	f := &report[0]
 	if f.Kind == lock.Enqueue {
-		ev.pending++
+		a.pending++
 		return
 	}
-	ev.pending += int(f.Count) - 1
-	if f.Lazy && ev.lazyAt == nil {
-		ev.lazyAt = f.At
+	a.pending += int(f.Count) - 1
+	if f.Lazy && a.lazyAt == nil {
+		a.lazyAt = f.At
 	}
-	if ev.pending == 0 || ev.parallel {
-		ev.news.Broadcast()
+	if a.pending == 0 || a.parallel {
+		a.news.Broadcast()
 	}
 }
 
 // refuse notes that the attempt cannot go on.
-func (ev *Event) refuse(f *effect) {
-	ev.mu.Lock()
-	defer ev.mu.Unlock()
-	if f.ID != ev.home.ID() {
+func (a *Attempt) refuse(f *effect) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if f.ID != a.home.ID() {
 		return
 	}
-	if ev.refusal.Kind == 0 {
-		ev.refusal = *f
+	if a.refusal.Kind == 0 {
+		a.refusal = *f
 	}
-	ev.news.Broadcast()
+	a.news.Broadcast()
 }
 
 // await waits until everything the attempt asked for is granted, and reports
 // false if it was refused, or cancelled.
-func (ev *Event) await() bool {
-	c := ev.cancellation()
-	c.waits(ev)
-	defer c.waited()
-	ev.mu.Lock()
-	defer ev.mu.Unlock()
-	if ev.pending > 0 && ev.cancelled() { // before it was known that the event waits
-		ev.giveUp()
+func (a *Attempt) await() bool {
+	a.cancel.waits(a)
+	defer a.cancel.waited()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.pending > 0 && a.cancelled() { // before it was known that the event waits
+		a.giveUp()
 	}
-	if ev.pending > 0 && ev.refusal.Kind == 0 {
-		ev.sys.parked.add(ev)
-		for ev.pending > 0 && ev.refusal.Kind == 0 {
-			ev.news.Wait()
+	if a.pending > 0 && a.refusal.Kind == 0 {
+		a.sys.parked.add(a)
+		for a.pending > 0 && a.refusal.Kind == 0 {
+			a.news.Wait()
 		}
-		ev.sys.parked.remove(ev)
+		a.sys.parked.remove(a)
 	}
-	return ev.refusal.Kind == 0
+	return a.refusal.Kind == 0
 }
 
 // release drops everything the attempt holds or waits for (protocol rule 7).
-func (ev *Event) release(withdrawn bool) {
-	if len(ev.entries) == 0 {
+func (a *Attempt) release(withdrawn bool) {
+	if len(a.entries) == 0 {
 		return
 	}
-	for _, e := range ev.entries {
+	for _, e := range a.entries {
 		if e.guest != lock.None {
-			ev.leave(e.h, e.guest)
+			a.leave(e.h, e.guest)
 		}
 	}
-	if ev.queued == 0 {
+	if a.queued == 0 {
 		return
 	}
-	d := takeDriver(ev.sys)
-	for _, e := range ev.entries {
+	d := takeDriver(a.sys)
+	for _, e := range a.entries {
 		if e.guest != lock.None {
 			continue
 		}
 		x := e.h
 		x.latch.Lock()
-		d.out = x.queue.Release(ev.sys.view, e.ref, withdrawn, d.out)
+		d.out = x.queue.Release(a.sys.view, e.ref, withdrawn, d.out)
 		if len(d.out) > 0 {
 			d.execute(x, 0)
 		}
-		x.unlatchBy(ev)
+		x.unlatchBy(a)
 	}
 	d.finish()
 }

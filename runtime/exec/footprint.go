@@ -99,27 +99,27 @@ func (f *Footprint) reset() {
 // gather computes the footprint of the coming attempt, as far as it is known
 // without reading any actor: the target, unless a client's new creates it, the plain
 // arguments, and what earlier attempts have discovered.
-func (ev *Event) gather() {
-	ev.moves = ev.sys.graph.Moves()
-	ev.members.reset()
-	ev.narrowed.reset()
-	ev.reaching = ev.method.Below == Any && ev.class == nil
-	ev.members.add(ev.target, ev.method.Self, ev.reaching)
-	if ev.method.ArgRefs != nil {
-		ev.method.ArgRefs(ev.args, &ev.members)
-		if ev.class != nil && ev.method.Below == Any {
+func (a *Attempt) gather() {
+	a.moves = a.sys.graph.Moves()
+	a.members.reset()
+	a.narrowed.reset()
+	a.reaching = a.method.Below == Any && a.class == nil
+	a.members.add(a.target, a.method.Self, a.reaching)
+	if a.method.ArgRefs != nil {
+		a.method.ArgRefs(a.args, &a.members)
+		if a.class != nil && a.method.Below == Any {
 			// The fields of an actor that a client's new creates lead to what the constructor is given.
-			for i := range ev.members.members {
-				m := &ev.members.members[i]
-				m.mode, m.tree = max(m.mode, ev.modeOf(m.h.class)), true
+			for i := range a.members.members {
+				m := &a.members.members[i]
+				m.mode, m.tree = max(m.mode, a.modeOf(m.h.class)), true
 			}
 		}
 	}
-	for _, c := range ev.claims {
-		ev.members.add(c.h, c.mode, c.tree)
+	for _, c := range a.claims {
+		a.members.add(c.h, c.mode, c.tree)
 	}
-	for i := range ev.members.members {
-		ev.reaching = ev.reaching || ev.members.members[i].tree
+	for i := range a.members.members {
+		a.reaching = a.reaching || a.members.members[i].tree
 	}
 }
 
@@ -128,18 +128,18 @@ func (ev *Event) gather() {
 // what Narrow then lists lies elsewhere, the attempt is withdrawn before any code
 // has run and enters again with those actors. This locks less than covering
 // everything the target may own, and reads no field without a hold on it.
-func (ev *Event) sequencer() *Handle {
-	s := ev.sys
-	if ev.moveTo != nil {
-		return ev.moveFrom()
+func (a *Attempt) sequencer() *Handle {
+	s := a.sys
+	if a.moveTo != nil {
+		return a.moveFrom()
 	}
-	if len(ev.members.members) == 1 && !ev.members.members[0].tree {
-		return ev.members.members[0].h
+	if len(a.members.members) == 1 && !a.members.members[0].tree {
+		return a.members.members[0].h
 	}
 	var exactBuf, wholeBuf [8]*dominator.Node
 	exact, whole := exactBuf[:0], wholeBuf[:0]
-	for i := range ev.members.members {
-		m := &ev.members.members[i]
+	for i := range a.members.members {
+		m := &a.members.members[i]
 		if n := s.nodeOf(m.h); m.tree {
 			whole = append(whole, n)
 		} else {
@@ -147,7 +147,7 @@ func (ev *Event) sequencer() *Handle {
 		}
 	}
 	if len(exact)+len(whole) == 0 {
-		return ev.target
+		return a.target
 	}
 	return s.handleOf(s.graph.Sequencer(exact, whole))
 }
@@ -164,11 +164,11 @@ func (h *Handle) owns() bool {
 
 // wanted returns the member of the footprint that x is, and whether it is one.
 // Caller holds ev.mu.
-func (ev *Event) wanted(x *Handle) (m member, ok bool) {
-	if p := ev.members.find(x); p != nil {
+func (a *Attempt) wanted(x *Handle) (m member, ok bool) {
+	if p := a.members.find(x); p != nil {
 		m, ok = *p, true
 	}
-	if p := ev.narrowed.find(x); p != nil {
+	if p := a.narrowed.find(x); p != nil {
 		m = member{h: x, mode: max(m.mode, p.mode), tree: m.tree || p.tree}
 		ok = true
 	}
@@ -176,59 +176,59 @@ func (ev *Event) wanted(x *Handle) (m member, ok bool) {
 }
 
 // want answers View.Footprint: how x is wanted, and whether anything below it.
-func (ev *Event) want(x *Handle, direct bool) (w lock.Want[*Handle]) {
-	ev.mu.Lock()
-	defer ev.mu.Unlock()
-	if ev.moveTo != nil {
-		return ev.wantMove(x, direct)
+func (a *Attempt) want(x *Handle, direct bool) (w lock.Want[*Handle]) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.moveTo != nil {
+		return a.wantMove(x, direct)
 	}
-	s := ev.sys
+	s := a.sys
 	if direct {
-		if z := ev.sequencer(); z != x && !s.above(x, z) {
+		if z := a.sequencer(); z != x && !s.above(x, z) {
 			w.Enter = z
 		}
 	}
-	m, ok := ev.wanted(x)
+	m, ok := a.wanted(x)
 	switch {
 	case x.is(virtual | deleted):
 	case ok:
 		w.Mode = lockMode(m.mode)
-		if m.tree && x.owns() || x == ev.target && ev.method.Below == Exact && !ev.isNarrow {
+		if m.tree && x.owns() || x == a.target && a.method.Below == Exact && !a.isNarrow {
 			w.Below = true
 			return w
 		}
-	case ev.mayReach(x):
+	case a.mayReach(x):
 		// Neither listed nor above the target: reached by lazy acquisition.
-		w.Mode = lockMode(ev.modeOf(x.class))
+		w.Mode = lockMode(a.modeOf(x.class))
 		if x.owns() {
 			w.Below = true
 			return w
 		}
 	}
-	w.Below = ev.anyBelow(x)
+	w.Below = a.anyBelow(x)
 	return w
 }
 
 func lockMode(m Mode) lock.Mode { return lock.Mode(m) }
 
 // modeOf returns the strongest mode in which the event may touch actors of class c.
-func (ev *Event) modeOf(c *Class) Mode { return ev.method.modeOf(c) }
+func (a *Attempt) modeOf(c *Class) Mode { return a.method.modeOf(c) }
 
 // mayReach reports whether x, which is not listed, may be one of the actors that
 // an event touches without having listed them: some part of the footprint is
 // open, and x is not merely on the way to it.
-func (ev *Event) mayReach(x *Handle) bool {
-	if !ev.reaching && !ev.coarse {
+func (a *Attempt) mayReach(x *Handle) bool {
+	if !a.reaching && !a.coarse {
 		return false
 	}
-	return x != ev.target && (ev.target == nil || !ev.sys.above(x, ev.target))
+	return x != a.target && (a.target == nil || !a.sys.above(x, a.target))
 }
 
 // anyBelow reports whether a member lies strictly below x in T. Caller holds ev.mu.
-func (ev *Event) anyBelow(x *Handle) bool {
-	for _, f := range [...]*Footprint{&ev.members, &ev.narrowed} {
+func (a *Attempt) anyBelow(x *Handle) bool {
+	for _, f := range [...]*Footprint{&a.members, &a.narrowed} {
 		for i := range f.members {
-			if h := f.members[i].h; h != x && ev.sys.above(x, h) {
+			if h := f.members[i].h; h != x && a.sys.above(x, h) {
 				return true
 			}
 		}

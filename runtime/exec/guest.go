@@ -10,33 +10,33 @@ import (
 // enterFast enters an event that needs the target alone, or the target and
 // direct T-children of it, without evaluating a view. It reports false, having
 // changed nothing, when the general way has to be taken.
-func (ev *Event) enterFast() bool {
-	m, t := ev.method, ev.target
-	if m.ArgRefs != nil || len(ev.claims) > 0 || t.state.Load() != created {
+func (a *Attempt) enterFast() bool {
+	m, t := a.method, a.target
+	if m.ArgRefs != nil || len(a.claims) > 0 || t.state.Load() != created {
 		return false
 	}
 	mode := lockMode(m.Self)
 	switch {
 	case m.Below == Exact:
-		return mode != lock.None && ev.enterExact(mode)
+		return mode != lock.None && a.enterExact(mode)
 	case m.Below == Any && m.ReadOnly && mode == lock.Read:
-		return ev.enterShared()
+		return a.enterShared()
 	case m.Below != None:
 		return false
 	case planted.skipLock:
-		ev.home.Hold(t, mode, lock.Ref{}, nil)
+		a.home.Hold(t, mode, lock.Ref{}, nil)
 		return true
-	case mode != lock.None && ev.joinOne(t, mode):
-		ev.guest(t, mode)
+	case mode != lock.None && a.joinOne(t, mode):
+		a.guest(t, mode)
 		return true
 	}
 	// Not a guest, but perhaps a holder like those in the queue.
 	t.latch.Lock()
-	ref, ok := t.lockedBy(ev).Try(ev.home.ID(), nil, mode, nil)
-	t.unlatchBy(ev)
+	ref, ok := t.lockedBy(a).Try(a.home.ID(), nil, mode, nil)
+	t.unlatchBy(a)
 	if ok {
-		ev.entered(t, ref)
-		ev.home.Hold(t, mode, ref, nil)
+		a.entered(t, ref)
+		a.home.Hold(t, mode, ref, nil)
 	}
 	return ok
 }
@@ -44,81 +44,81 @@ func (ev *Event) enterFast() bool {
 // enterExact is enterFast for an Exact footprint whose members are T-children
 // of the target. The children's entries are the event's own, as the target's is: what
 // the hold covers is known to the home, and each is released by itself.
-func (ev *Event) enterExact(mode lock.Mode) bool {
-	t := ev.target
-	if !ev.joinOne(t, mode) {
+func (a *Attempt) enterExact(mode lock.Mode) bool {
+	t := a.target
+	if !a.joinOne(t, mode) {
 		return false
 	}
 	// The target is held now: its fields may be read, and its T-children stay.
-	ev.narrow()
-	if !ev.direct() {
-		ev.leave(t, mode)
-		ev.passed = ev.passed[:0]
-		ev.narrowed.reset()
-		ev.isNarrow, ev.coarse, ev.reaching = false, false, false
+	a.narrow()
+	if !a.direct() {
+		a.leave(t, mode)
+		a.passed = a.passed[:0]
+		a.narrowed.reset()
+		a.isNarrow, a.coarse, a.reaching = false, false, false
 		return false
 	}
-	ev.guest(t, mode)
-	if !ev.enterBelow() || ev.await() {
+	a.guest(t, mode)
+	if !a.enterBelow() || a.await() {
 		return true
 	}
 	// The fast way ends here; the refusal is dealt with as any other.
-	ev.client.stats.reroutes.Add(1)
-	ev.withdraw(member{}, true)
-	ev.attempt++
+	a.reroutes.Add(1)
+	a.withdraw(member{}, true)
+	a.attempt++
 	return false
 }
 
 // direct lists the members of the narrowed footprint in ev.passed, in order, and reports
 // whether all of them are T-children of the target, wanted alone.
-func (ev *Event) direct() bool {
-	ev.passed = ev.passed[:0]
-	for i := range ev.narrowed.members {
-		c := &ev.narrowed.members[i]
+func (a *Attempt) direct() bool {
+	a.passed = a.passed[:0]
+	for i := range a.narrowed.members {
+		c := &a.narrowed.members[i]
 		switch {
-		case c.h == ev.target:
-		case c.tree || c.mode == NoAccess || ev.sys.parentOf(c.h) != ev.target:
+		case c.h == a.target:
+		case c.tree || c.mode == NoAccess || a.sys.parentOf(c.h) != a.target:
 			return false
 		default:
-			ev.passed = append(ev.passed, c.h)
+			a.passed = append(a.passed, c.h)
 		}
 	}
-	slices.SortFunc(ev.passed, compareIDs)
-	return !ev.coarse
+	slices.SortFunc(a.passed, compareIDs)
+	return !a.coarse
 }
 
 // enterBelow enqueues the event, which is a guest of its target, on ev.passed in one
 // step, and reports whether it has to wait. Nobody else's entry can get between: either all
 // are taken at once, or all of them are latched before the first is enqueued on. Who waits for what
 // is below a T-child has no part in it, so that trying and giving back does no harm.
-func (ev *Event) enterBelow() (waits bool) {
-	t := ev.target
+func (a *Attempt) enterBelow() (waits bool) {
+	t := a.target
 	if planted.linger {
 		runtime.Gosched()
 	}
-	if ev.joinAll(&ev.narrowed) {
-		ev.holdGuests(&ev.narrowed)
+	if a.joinAll(&a.narrowed) {
+		a.holdGuests(&a.narrowed)
 		return false
 	}
 	if planted.oneByOne != nil {
-		return ev.enterOneByOne()
+		return a.enterOneByOne()
 	}
-	for _, c := range ev.passed {
+	for _, c := range a.passed {
 		c.latch.Lock()
 	}
-	for _, c := range ev.passed {
-		waits = ev.enqueueKnown(t, c, ev.narrowed.find(c).mode) || waits
+	for _, c := range a.passed {
+		waits = a.enqueueKnown(t, c, a.narrowed.find(c).mode) || waits
 	}
-	for _, c := range ev.passed {
-		c.unlatchBy(ev)
+	for _, c := range a.passed {
+		c.unlatchBy(a)
 	}
-	ev.passed = ev.passed[:0]
+	a.passed = a.passed[:0]
 	return waits
 }
 
 // joinOne makes the event a guest of h, or reports false.
-func (ev *Event) joinOne(h *Handle, mode lock.Mode) bool {
-	for round := 0; !h.latch.join(mode, ev, ev.sys.joinSpins); round++ {
+func (a *Attempt) joinOne(h *Handle, mode lock.Mode) bool {
+	for round := 0; !h.latch.join(mode, a, a.sys.joinSpins); round++ {
 		if round == joinYieldsMax {
 			return false
 		}
@@ -128,8 +128,8 @@ func (ev *Event) joinOne(h *Handle, mode lock.Mode) bool {
 }
 
 // joinAll makes the event a guest of all of ev.passed, in the modes of f, or of none.
-func (ev *Event) joinAll(f *Footprint) bool {
-	for round := 0; !ev.tryAll(f); round++ {
+func (a *Attempt) joinAll(f *Footprint) bool {
+	for round := 0; !a.tryAll(f); round++ {
 		if round == joinYieldsMax {
 			return false
 		}
@@ -139,10 +139,10 @@ func (ev *Event) joinAll(f *Footprint) bool {
 }
 
 // tryAll is one attempt of joinAll.
-func (ev *Event) tryAll(f *Footprint) bool {
-	for i, c := range ev.passed {
-		if !c.latch.join(lockMode(f.find(c).mode), ev, ev.sys.joinSpins) {
-			ev.leaveAll(i, f)
+func (a *Attempt) tryAll(f *Footprint) bool {
+	for i, c := range a.passed {
+		if !c.latch.join(lockMode(f.find(c).mode), a, a.sys.joinSpins) {
+			a.leaveAll(i, f)
 			return false
 		}
 	}
@@ -150,60 +150,60 @@ func (ev *Event) tryAll(f *Footprint) bool {
 }
 
 // leaveAll takes back what joinAll did on the first n.
-func (ev *Event) leaveAll(n int, f *Footprint) {
-	for _, c := range ev.passed[:n] {
-		ev.leave(c, lockMode(f.find(c).mode))
+func (a *Attempt) leaveAll(n int, f *Footprint) {
+	for _, c := range a.passed[:n] {
+		a.leave(c, lockMode(f.find(c).mode))
 	}
 }
 
 // holdGuests notes that the event is a guest of ev.passed. Nobody else knows it yet.
-func (ev *Event) holdGuests(f *Footprint) {
-	for _, c := range ev.passed {
-		ev.guest(c, lockMode(f.find(c).mode))
+func (a *Attempt) holdGuests(f *Footprint) {
+	for _, c := range a.passed {
+		a.guest(c, lockMode(f.find(c).mode))
 	}
-	ev.passed = ev.passed[:0]
+	a.passed = a.passed[:0]
 }
 
 // guest notes that the event is a guest of h.
-func (ev *Event) guest(h *Handle, mode lock.Mode) {
-	ev.entries = append(ev.entries, entry{h: h, guest: mode})
-	ev.home.Hold(h, mode, lock.Ref{}, nil)
+func (a *Attempt) guest(h *Handle, mode lock.Mode) {
+	a.entries = append(a.entries, entry{h: h, guest: mode})
+	a.home.Hold(h, mode, lock.Ref{}, nil)
 }
 
 // leave ends a guest's hold on h. If the queue may have been waiting for that, giving
 // back the latch is what lets it go on.
-func (ev *Event) leave(h *Handle, mode lock.Mode) {
-	if h.latch.leave(mode, ev) {
+func (a *Attempt) leave(h *Handle, mode lock.Mode) {
+	if h.latch.leave(mode, a) {
 		h.latch.Lock()
-		h.unlatchBy(ev)
+		h.unlatchBy(a)
 	}
 }
 
 // enqueueKnown enqueues ev on T-child c of w, which the event holds or passes; nothing
 // below c is wanted. The caller has c's latch. It reports whether the event has to wait.
-func (ev *Event) enqueueKnown(w, c *Handle, mode Mode) (waits bool) {
-	id := ev.home.ID()
+func (a *Attempt) enqueueKnown(w, c *Handle, mode Mode) (waits bool) {
+	id := a.home.ID()
 	if c.latch.joinLatched(lockMode(mode)) {
-		ev.mu.Lock()
-		ev.guest(c, lockMode(mode))
-		ev.mu.Unlock()
+		a.mu.Lock()
+		a.guest(c, lockMode(mode))
+		a.mu.Unlock()
 		return false
 	}
-	ref, ok := c.lockedBy(ev).Try(id, w, lockMode(mode), nil)
+	ref, ok := c.lockedBy(a).Try(id, w, lockMode(mode), nil)
 	if ok {
-		ev.mu.Lock()
-		ev.home.Hold(c, lockMode(mode), ref, nil)
-		ev.mu.Unlock()
+		a.mu.Lock()
+		a.home.Hold(c, lockMode(mode), ref, nil)
+		a.mu.Unlock()
 	} else {
-		d := takeDriver(ev.sys)
-		ev.mu.Lock()
-		ev.home.Enter(c, lock.Ref{})
-		ev.pending++
-		ev.mu.Unlock()
-		ref, d.out = c.queue.Enqueue(ev.sys.view, lock.Sent[*Handle]{From: w}, id, d.out)
+		d := takeDriver(a.sys)
+		a.mu.Lock()
+		a.home.Enter(c, lock.Ref{})
+		a.pending++
+		a.mu.Unlock()
+		ref, d.out = c.queue.Enqueue(a.sys.view, lock.Sent[*Handle]{From: w}, id, d.out)
 		d.execute(c, 0)
 		d.finish()
 	}
-	ev.entered(c, ref)
+	a.entered(c, ref)
 	return !ok
 }

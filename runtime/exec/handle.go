@@ -14,10 +14,10 @@ import (
 
 // The protocol core, on the node's own pointers: nothing is looked up.
 type (
-	queue  = lock.Queue[*Event, *Handle]
-	effect = lock.Effect[*Event, *Handle]
-	home   = lock.Home[*Event, *Handle]
-	lockID = lock.ID[*Event]
+	queue  = lock.Queue[*Attempt, *Handle]
+	effect = lock.Effect[*Attempt, *Handle]
+	home   = lock.Home[*Attempt, *Handle]
+	lockID = lock.ID[*Attempt]
 )
 
 // States of a handle; bits of Handle.state.
@@ -154,10 +154,10 @@ func (h *Handle) locked() *queue {
 
 // lockedBy is locked for ev's own goroutine, which keeps a few idle queues at hand: most
 // events give back as many as they take.
-func (h *Handle) lockedBy(ev *Event) *queue {
-	if n := len(ev.spare); h.queue == nil && n > 0 {
-		h.queue = ev.spare[n-1]
-		ev.spare = ev.spare[:n-1]
+func (h *Handle) lockedBy(a *Attempt) *queue {
+	if n := len(a.spare); h.queue == nil && n > 0 {
+		h.queue = a.spare[n-1]
+		a.spare = a.spare[:n-1]
 		h.queue.Reset(h)
 	}
 	return h.locked()
@@ -171,11 +171,11 @@ func (h *Handle) unlatch(s *System) {
 }
 
 // unlatchBy is unlatch for ev's own goroutine.
-func (h *Handle) unlatchBy(ev *Event) {
-	switch q := h.reopen(ev.sys); {
+func (h *Handle) unlatchBy(a *Attempt) {
+	switch q := h.reopen(a.sys); {
 	case q == nil:
-	case len(ev.spare) < cap(ev.spare):
-		ev.spare = append(ev.spare, q)
+	case len(a.spare) < cap(a.spare):
+		a.spare = append(a.spare, q)
 	default:
 		queuePool.Put(q)
 	}

@@ -142,7 +142,8 @@ func (s *System) drain(l *lane) {
 			continue
 		}
 		ev = s.takeEvent(s.inner, e.id, e.target, e.method, e.args)
-		ev.from, ev.chain, ev.maxPos = e.from, e.chain, e.pos
+		ev.from, ev.maxPos = e.from, e.pos
+		ev.stepOf(e.chain)
 		if !l.key.firing && s.durable != nil {
 			ev.issuer, ev.outSeq = l.key.issuer, e.seq
 		}

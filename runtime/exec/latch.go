@@ -71,9 +71,9 @@ func (l *latch) Unlock() {
 	}
 }
 
-// join makes ev a guest in mode m, or reports false. It looks again up to spins times while that
+// join makes a a guest in mode m, or reports false. It looks again up to spins times while that
 // may help.
-func (l *latch) join(m lock.Mode, ev *Event, spins int) bool {
+func (l *latch) join(m lock.Mode, a *Attempt, spins int) bool {
 	w := l.load()
 	disputed := false
 	for {
@@ -85,7 +85,7 @@ func (l *latch) join(m lock.Mode, ev *Event, spins int) bool {
 			}
 			w = l.load()
 			continue
-		case ev.slotOf(l).join(l):
+		case a.slotOf(l).join(l):
 			return true
 		}
 		next, ok := w.Join(m)
@@ -115,9 +115,9 @@ func (l *latch) joinLatched(m lock.Mode) bool {
 	}
 }
 
-// leave ends the hold of ev, a guest in mode m, and reports whether the queue is to be told.
-func (l *latch) leave(m lock.Mode, ev *Event) bool {
-	if m == lock.Read && l.load().Spreads() && ev.slotOf(l).leave(l) {
+// leave ends the hold of a, a guest in mode m, and reports whether the queue is to be told.
+func (l *latch) leave(m lock.Mode, a *Attempt) bool {
+	if m == lock.Read && l.load().Spreads() && a.slotOf(l).leave(l) {
 		return false
 	}
 	return lock.Word(l.word.Add(-uint32(m.Guest()))).Awaited()

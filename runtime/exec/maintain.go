@@ -99,7 +99,7 @@ func (s *System) moveT(mv dominator.Move) bool {
 			return true // the process is ending
 		}
 	}
-	ev.home.Start(ev)
+	ev.home.Start(&ev.Attempt)
 	s.scheduler.Yield()
 	for range moveAttemptsMax {
 		ev.attempt++
@@ -143,25 +143,25 @@ func (s *System) relink(c *Handle, mv dominator.Move) {
 
 // gatherMove computes the footprint of a move: the node, and the place from which both
 // its old and its new parent are seen.
-func (ev *Event) gatherMove() {
-	ev.members.reset()
-	ev.members.members = append(ev.members.members, member{h: ev.target, mode: Write, tree: true})
-	if !ev.moveTo.is(virtual) {
-		ev.members.members = append(ev.members.members, member{h: ev.moveTo, mode: Write, tree: true})
+func (a *Attempt) gatherMove() {
+	a.members.reset()
+	a.members.members = append(a.members.members, member{h: a.target, mode: Write, tree: true})
+	if !a.moveTo.is(virtual) {
+		a.members.members = append(a.members.members, member{h: a.moveTo, mode: Write, tree: true})
 	}
-	ev.reaching = true
+	a.reaching = true
 }
 
 // moveFrom returns the sequencer of a move.
-func (ev *Event) moveFrom() *Handle {
-	s := ev.sys
-	old := s.graph.Parent(&ev.target.node)
-	return s.handleOf(s.graph.NCA(old, s.nodeOf(ev.moveTo)))
+func (a *Attempt) moveFrom() *Handle {
+	s := a.sys
+	old := s.graph.Parent(&a.target.node)
+	return s.handleOf(s.graph.NCA(old, s.nodeOf(a.moveTo)))
 }
 
 // wantMove answers View.Footprint for a move.
-func (ev *Event) wantMove(x *Handle, direct bool) (w lock.Want[*Handle]) {
-	if z := ev.moveFrom(); direct && z != x && !ev.sys.above(x, z) {
+func (a *Attempt) wantMove(x *Handle, direct bool) (w lock.Want[*Handle]) {
+	if z := a.moveFrom(); direct && z != x && !a.sys.above(x, z) {
 		w.Enter = z
 	}
 	if !x.is(virtual | deleted) {
@@ -173,7 +173,7 @@ func (ev *Event) wantMove(x *Handle, direct bool) (w lock.Want[*Handle]) {
 
 // descend acquires the T-path down to c and reports false if the attempt has to be
 // withdrawn.
-func (ev *Event) descend(c *Handle) (ok bool) {
+func (a *Attempt) descend(c *Handle) (ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
 			if _, is := p.(withdrawal); !is {
@@ -186,6 +186,6 @@ func (ev *Event) descend(c *Handle) (ok bool) {
 	if c.is(deleted) {
 		mode = lock.None
 	}
-	ev.acquire(c, Mode(mode), lock.Decision[*Handle]{})
+	a.acquire(c, Mode(mode), lock.Decision[*Handle]{})
 	return true
 }

@@ -170,45 +170,45 @@ const parkedShards = 16
 type parked [parkedShards]struct {
 	mu struct {
 		sync.Mutex
-		first *Event
+		first *Attempt
 		n     int
 	}
 	_ [40]byte
 }
 
 // add lists ev once more: several branches of one event may wait.
-func (p *parked) add(ev *Event) {
-	sh := &p[ev.id.Seq%parkedShards]
+func (p *parked) add(a *Attempt) {
+	sh := &p[a.id.Seq%parkedShards]
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.mu.n++
-	if ev.parkCount++; ev.parkCount > 1 {
+	if a.parkCount++; a.parkCount > 1 {
 		return
 	}
-	ev.parkPrev, ev.parkNext = nil, sh.mu.first
+	a.parkPrev, a.parkNext = nil, sh.mu.first
 	if sh.mu.first != nil {
-		sh.mu.first.parkPrev = ev
+		sh.mu.first.parkPrev = a
 	}
-	sh.mu.first = ev
+	sh.mu.first = a
 }
 
-func (p *parked) remove(ev *Event) {
-	sh := &p[ev.id.Seq%parkedShards]
+func (p *parked) remove(a *Attempt) {
+	sh := &p[a.id.Seq%parkedShards]
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.mu.n--
-	if ev.parkCount--; ev.parkCount > 0 {
+	if a.parkCount--; a.parkCount > 0 {
 		return
 	}
-	if ev.parkPrev != nil {
-		ev.parkPrev.parkNext = ev.parkNext
+	if a.parkPrev != nil {
+		a.parkPrev.parkNext = a.parkNext
 	} else {
-		sh.mu.first = ev.parkNext
+		sh.mu.first = a.parkNext
 	}
-	if ev.parkNext != nil {
-		ev.parkNext.parkPrev = ev.parkPrev
+	if a.parkNext != nil {
+		a.parkNext.parkPrev = a.parkPrev
 	}
-	ev.parkPrev, ev.parkNext = nil, nil
+	a.parkPrev, a.parkNext = nil, nil
 }
 
 // WriteWaits writes the wait-for graph: a line for every event that waits for another
@@ -249,29 +249,29 @@ func (s *System) WriteWaits(w io.Writer) {
 
 // describe writes what the event, which is parked, wants and has, unless it may go on.
 // Caller holds ev.mu.
-func (ev *Event) describe(w io.Writer, nodes map[*Handle]bool) {
-	if k := ev.awaits; k != nil {
-		fmt.Fprintf(w, "event %v: %v on %v, waits for chain %v to leave %v\n", ev.id, ev.method, ev.target, k.chain.first, k.h)
+func (a *Attempt) describe(w io.Writer, nodes map[*Handle]bool) {
+	if k := a.awaits; k != nil {
+		fmt.Fprintf(w, "event %v: %v on %v, waits for chain %v to leave %v\n", a.id, a.method, a.target, k.first, k.h)
 		return
 	}
-	if ev.pending == 0 && !ev.parallel {
+	if a.pending == 0 && !a.parallel {
 		return
 	}
-	fmt.Fprintf(w, "event %v attempt %d: %v on %v\n   footprint", ev.id, ev.home.ID().Attempt, ev.method, ev.target)
-	for _, f := range [...]*Footprint{&ev.members, &ev.narrowed} {
+	fmt.Fprintf(w, "event %v attempt %d: %v on %v\n   footprint", a.id, a.home.ID().Attempt, a.method, a.target)
+	for _, f := range [...]*Footprint{&a.members, &a.narrowed} {
 		for _, m := range f.members {
 			fmt.Fprintf(w, " %v:%v", m.h, m.mode)
 		}
 	}
 	fmt.Fprintf(w, "; visits")
-	for h := range ev.home.Visited {
+	for h := range a.home.Visited {
 		nodes[h] = true
-		fmt.Fprintf(w, " %v:%v", h, ev.home.Holds(h))
+		fmt.Fprintf(w, " %v:%v", h, a.home.Holds(h))
 	}
 	fmt.Fprintln(w)
 }
 
-func writeWait(w io.Writer, h *Handle, e lock.WaitEdge[*Event]) {
+func writeWait(w io.Writer, h *Handle, e lock.WaitEdge[*Attempt]) {
 	if e.For.Event == nil {
 		fmt.Fprintf(w, "  at %v: %v.%d wants %v, waits for %v (%v)\n", h, e.Waiter.Event.id, e.Waiter.Attempt, e.Mode, e.Why, e.Held)
 		return

@@ -33,14 +33,14 @@ var planted struct {
 }
 
 // enterOneByOne is enterBelow with a planted bug: others may enqueue in between.
-func (ev *Event) enterOneByOne() (waits bool) {
-	for _, c := range ev.passed {
+func (a *Attempt) enterOneByOne() (waits bool) {
+	for _, c := range a.passed {
 		c.latch.Lock()
-		waits = ev.enqueueKnown(ev.target, c, ev.narrowed.find(c).mode) || waits
-		c.unlatchBy(ev)
+		waits = a.enqueueKnown(a.target, c, a.narrowed.find(c).mode) || waits
+		c.unlatchBy(a)
 		planted.oneByOne()
 	}
-	ev.passed = ev.passed[:0]
+	a.passed = a.passed[:0]
 	return waits
 }
 

@@ -18,60 +18,60 @@ const wideRetry = 64 // of so many readers, one looks again at an actor that rea
 // enterShared enters a read-only event as a guest of everything that its target
 // reaches. Nothing is waited for: where one actor is refused, all are given back, and the general
 // way is taken. It reports false then, or when there is too much, having changed nothing.
-func (ev *Event) enterShared() bool {
-	t, s := ev.target, ev.sys
-	if ev.tooWide(t) || !t.latch.join(lock.Read, ev, s.joinSpins) {
+func (a *Attempt) enterShared() bool {
+	t, s := a.target, a.sys
+	if a.tooWide(t) || !t.latch.join(lock.Read, a, s.joinSpins) {
 		return false
 	}
-	list := append(ev.passed[:0], t)
+	list := append(a.passed[:0], t)
 	ok := true
 	for i := 0; i < len(list) && ok; i++ {
-		list, ok = ev.joinOwned(list, list[i])
+		list, ok = a.joinOwned(list, list[i])
 	}
-	ev.passed = list
+	a.passed = list
 	if ok {
 		for _, c := range list {
-			ev.guest(c, lock.Read)
+			a.guest(c, lock.Read)
 		}
 		t.mark(markWide, false)
 	} else {
 		for _, c := range list {
-			ev.leave(c, lock.Read)
+			a.leave(c, lock.Read)
 		}
 	}
-	clear(ev.passed)
-	ev.passed = ev.passed[:0]
+	clear(a.passed)
+	a.passed = a.passed[:0]
 	return ok
 }
 
 // tooWide reports whether readers had better not try to share what x reaches. Who looks again is a
 // matter of the event's id: a scheduled system must not depend on what a pool counts.
-func (ev *Event) tooWide(x *Handle) bool {
-	return ev.sys.shareable() == 0 || x.has(markWide) && ev.id.Seed()%wideRetry != 0
+func (a *Attempt) tooWide(x *Handle) bool {
+	return a.sys.shareable() == 0 || x.has(markWide) && a.id.Seed()%wideRetry != 0
 }
 
 // joinOwned makes the event, which is a guest of x, a guest of what x owns: of what it may touch
 // and is no guest of yet. As x is held for reading it goes on owning what it owns.
-func (ev *Event) joinOwned(list []*Handle, x *Handle) ([]*Handle, bool) {
-	s := ev.sys
+func (a *Attempt) joinOwned(list []*Handle, x *Handle) ([]*Handle, bool) {
+	s := a.sys
 	if x.has(markPartial) {
 		return list, false
 	}
 	var buf [16]*dominator.Node
 	owned, all := s.graph.OwnedMax(buf[:0], &x.node, s.shareable())
 	if !all {
-		ev.target.mark(markWide, true)
+		a.target.mark(markWide, true)
 		return list, false
 	}
 	for _, n := range owned {
 		h := s.handleOf(n)
 		switch {
-		case ev.modeOf(h.class) == NoAccess || contains(list, h):
+		case a.modeOf(h.class) == NoAccess || contains(list, h):
 			continue
 		case len(list) == s.shareable():
-			ev.target.mark(markWide, true)
+			a.target.mark(markWide, true)
 			return list, false
-		case h.state.Load() != created || !h.latch.join(lock.Read, ev, s.joinSpins):
+		case h.state.Load() != created || !h.latch.join(lock.Read, a, s.joinSpins):
 			return list, false
 		}
 		list = append(list, h)
@@ -84,9 +84,9 @@ func (ev *Event) joinOwned(list []*Handle, x *Handle) ([]*Handle, bool) {
 // above x, where nobody shares with it; or if an attempt has been withdrawn already: what it
 // wants may have changed in the meantime, and a lazy hold covers whatever comes. Caller holds
 // ev.mu.
-func (ev *Event) share(x *Handle, children []*Handle) (_ []*Handle, ok bool) {
-	s := ev.sys
-	if !ev.method.ReadOnly || ev.attempt > 1 || ev.lazyAt != nil || ev.tooWide(x) || x.has(markPartial) {
+func (a *Attempt) share(x *Handle, children []*Handle) (_ []*Handle, ok bool) {
+	s := a.sys
+	if !a.method.ReadOnly || a.attempt > 1 || a.lazyAt != nil || a.tooWide(x) || x.has(markPartial) {
 		return children, false
 	}
 	var seenBuf [16]*Handle
@@ -100,7 +100,7 @@ func (ev *Event) share(x *Handle, children []*Handle) (_ []*Handle, ok bool) {
 		}
 		for _, n := range next {
 			h := s.present(n)
-			if ev.modeOf(h.class) == NoAccess || contains(seen, h) {
+			if a.modeOf(h.class) == NoAccess || contains(seen, h) {
 				continue
 			}
 			if len(seen) == s.shareable() {

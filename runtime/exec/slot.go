@@ -26,8 +26,8 @@ const spreadOdds = 64
 
 // slotOf returns the slot of ev's readings of l: mostly another one than those of the events that run beside it, as each processor has
 // events in a pool of its own.
-func (ev *Event) slotOf(l *latch) *slot {
-	place := uintptr(unsafe.Pointer(l))>>5 + uintptr(ev.number)
+func (a *Attempt) slotOf(l *latch) *slot {
+	place := uintptr(unsafe.Pointer(l))>>5 + uintptr(a.number)
 	return &slots[place&uintptr(len(slots)-1)]
 }
 

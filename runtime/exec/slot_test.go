@@ -35,7 +35,7 @@ func TestReadersInSlots(t *testing.T) {
 	for g := range goroutines {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(g), 1))
-			ev := &Event{number: uint32(g)}
+			a := &Attempt{number: uint32(g)}
 			for range rounds {
 				i := rng.IntN(len(latches))
 				l, mode := latches[i], lock.Read
@@ -47,11 +47,11 @@ func TestReadersInSlots(t *testing.T) {
 					joined := l.joinLatched(lock.Read)
 					l.Unlock()
 					if joined {
-						l.leave(lock.Read, ev)
+						l.leave(lock.Read, a)
 					}
 					continue
 				}
-				if !l.join(mode, ev, 100) {
+				if !l.join(mode, a, 100) {
 					runtime.Gosched()
 					continue
 				}
@@ -62,7 +62,7 @@ func TestReadersInSlots(t *testing.T) {
 					writers[i].Add(-1)
 				} else {
 					readers[i].Add(1)
-					if ev.slotOf(l).at.Load() == l {
+					if a.slotOf(l).at.Load() == l {
 						inSlots.Add(1)
 					}
 					if rng.IntN(10) == 0 {
@@ -73,7 +73,7 @@ func TestReadersInSlots(t *testing.T) {
 					}
 					readers[i].Add(-1)
 				}
-				l.leave(mode, ev)
+				l.leave(mode, a)
 			}
 		})
 	}

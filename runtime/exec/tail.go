@@ -56,7 +56,7 @@ type chain struct {
 
 // keep is an actor between two steps of a chain that are both its own.
 type keep struct {
-	chain *chain
+	first event.EventID // of the chain
 	h     *Handle
 	left  atomic.Bool
 	// closed: the next step is left to the next opening of the store. The actor stays kept, and who needs it is not
@@ -64,7 +64,7 @@ type keep struct {
 	closed atomic.Bool
 	mu     struct {
 		sync.Mutex // taken after those of events
-		waiting    []*Event
+		waiting    []*Attempt
 	}
 }
 
@@ -83,6 +83,13 @@ func (cx *Cx) Tail(target Ref, m *Method, args Args) {
 func (cx *Cx) TailThis(target Ref, m *Method, args Args) {
 	assert.That(target.h == cx.ev.target, "exec: a tail call of another actor keeps it")
 	cx.emit(op{kind: opTail, target: target.h, method: m, args: args, keep: true})
+}
+
+// stepOf makes the event a step of ch, which may be nil.
+func (ev *Event) stepOf(ch *chain) {
+	if ch != nil {
+		ev.chain, ev.cancel, ev.keeps = ch, ch.cancel, ch.keeps
+	}
 }
 
 // tail queues the next step of the event's chain, or keeps the actor for it.
@@ -178,7 +185,8 @@ func (ch *chain) proceed(next tailStep) (ended bool) {
 			return true
 		}
 		ev = s.takeEvent(s.inner, next.id, next.target, next.method, next.args)
-		ev.chain, ev.from = ch, next.from
+		ev.stepOf(ch)
+		ev.from = next.from
 		ev.outSeq, ev.maxPos = next.seq, next.pos
 		if l = next.lane; l != nil {
 			_, _ = s.lanes.next(l)
@@ -261,7 +269,7 @@ func (ch *chain) postpone(pos store.Position) {
 // keep is [KEEP] for actor h, which the step that commits holds for writing.
 func (ch *chain) keep(h *Handle) {
 	if ch.keeps == nil && !planted.keepNothing {
-		ch.keeps = &keep{chain: ch, h: h}
+		ch.keeps = &keep{first: ch.first, h: h}
 		h.kept.Store(ch.keeps)
 	}
 }
@@ -284,50 +292,49 @@ func (k *keep) over(how *atomic.Bool) {
 	waiting := k.mu.waiting
 	k.mu.waiting = nil
 	k.mu.Unlock()
-	for _, ev := range waiting {
-		ev.mu.Lock()
-		ev.news.Broadcast()
-		ev.mu.Unlock()
+	for _, a := range waiting {
+		a.mu.Lock()
+		a.news.Broadcast()
+		a.mu.Unlock()
 	}
 }
 
-// await returns when the chain has left the actor, or ev was cancelled. If the chain does not go on before the store is
+// await returns when the chain has left the actor, or a was cancelled. If the chain does not go on before the store is
 // opened again, that is ErrClosed. The event holds no lock. k may be nil.
-func (k *keep) await(ev *Event) error {
+func (k *keep) await(a *Attempt) error {
 	if k == nil {
 		return nil
 	}
-	c := ev.cancellation()
-	c.waits(ev)
-	defer c.waited()
-	ev.mu.Lock()
-	defer ev.mu.Unlock()
+	a.cancel.waits(a)
+	defer a.cancel.waited()
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	k.mu.Lock()
 	if !k.left.Load() && !k.closed.Load() {
-		k.mu.waiting = append(k.mu.waiting, ev)
+		k.mu.waiting = append(k.mu.waiting, a)
 	}
 	k.mu.Unlock()
-	ev.awaits = k
-	ev.sys.parked.add(ev)
-	for !k.left.Load() && !k.closed.Load() && !ev.cancelled() {
-		ev.news.Wait()
+	a.awaits = k
+	a.sys.parked.add(a)
+	for !k.left.Load() && !k.closed.Load() && !a.cancelled() {
+		a.news.Wait()
 	}
-	ev.sys.parked.remove(ev)
-	ev.awaits = nil
+	a.sys.parked.remove(a)
+	a.awaits = nil
 	k.mu.Lock()
-	if i := slices.Index(k.mu.waiting, ev); i >= 0 { // it was cancelled
+	if i := slices.Index(k.mu.waiting, a); i >= 0 { // it was cancelled
 		k.mu.waiting = slices.Delete(k.mu.waiting, i, i+1)
 	}
 	k.mu.Unlock()
-	if k.closed.Load() && !ev.cancelled() {
+	if k.closed.Load() && !a.cancelled() {
 		return ErrClosed
 	}
 	return nil
 }
 
 // keptFrom returns what keeps h from the event, nil if nothing does.
-func (ev *Event) keptFrom(h *Handle) *keep {
-	if k := h.kept.Load(); k != nil && k.chain != ev.chain {
+func (a *Attempt) keptFrom(h *Handle) *keep {
+	if k := h.kept.Load(); k != nil && k != a.keeps {
 		return k
 	}
 	return nil

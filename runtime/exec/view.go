@@ -78,43 +78,43 @@ func (v view) Expand(x *Handle, id lockID, held lock.Mode, children []*Handle) l
 
 // narrow evaluates the Exact footprint of the event's target, on which the event
 // has a hold. Caller holds ev.mu.
-func (ev *Event) narrow() {
-	ev.isNarrow = true
-	ev.narrowed.max = ev.sys.cfg.fanOut
-	if ev.target.is(unloaded) && ev.sys.load(ev.target) != nil {
+func (a *Attempt) narrow() {
+	a.isNarrow = true
+	a.narrowed.max = a.sys.cfg.fanOut
+	if a.target.is(unloaded) && a.sys.load(a.target) != nil {
 		return // the process is ending
 	}
-	if ev.target.obj == nil || ev.method.Narrow == nil {
+	if a.target.obj == nil || a.method.Narrow == nil {
 		return
 	}
 	func() {
 		// A fault in the paths is the method's own to meet: it will abort there.
 		defer func() { _ = recover() }()
-		ev.method.Narrow(ev.target.obj, ev.args, &ev.narrowed)
+		a.method.Narrow(a.target.obj, a.args, &a.narrowed)
 	}()
-	for i := range ev.narrowed.members {
-		ev.reaching = ev.reaching || ev.narrowed.members[i].tree
+	for i := range a.narrowed.members {
+		a.reaching = a.reaching || a.narrowed.members[i].tree
 	}
-	if ev.narrowed.over {
+	if a.narrowed.over {
 		// Lazily, each is acquired in the mode of its class. A list of them all
 		// would be searched at each.
-		ev.coarse = true
-		ev.narrowed.reset()
+		a.coarse = true
+		a.narrowed.reset()
 	}
 }
 
 // outside returns a member that the narrowed footprint lists, which neither
 // lies below x nor is covered by what the event entered with; nil if there is none.
-func (ev *Event) outside(x *Handle) *member {
-	for i := range ev.narrowed.members {
-		m := &ev.narrowed.members[i]
-		if m.h == x || ev.sys.above(x, m.h) && (!m.tree || ev.sys.above(x, ev.sys.handleOf(ev.sys.graph.Top(&m.h.node)))) {
+func (a *Attempt) outside(x *Handle) *member {
+	for i := range a.narrowed.members {
+		m := &a.narrowed.members[i]
+		if m.h == x || a.sys.above(x, m.h) && (!m.tree || a.sys.above(x, a.sys.handleOf(a.sys.graph.Top(&m.h.node)))) {
 			continue
 		}
-		if k := ev.members.find(m.h); k != nil && k.mode >= m.mode && (k.tree || !m.tree) {
+		if k := a.members.find(m.h); k != nil && k.mode >= m.mode && (k.tree || !m.tree) {
 			continue
 		}
-		if z := ev.lazyAt; z != nil && ev.sys.above(z, m.h) {
+		if z := a.lazyAt; z != nil && a.sys.above(z, m.h) {
 			continue
 		}
 		return m
@@ -125,8 +125,8 @@ func (ev *Event) outside(x *Handle) *member {
 // crossing appends the T-children of x through which tree member m may reach
 // actors outside the T-child of x that m itself lies in. It reports whether it
 // listed all: not if they are too many to look at.
-func (ev *Event) crossing(x, m *Handle, children []*Handle) (_ []*Handle, whole bool) {
-	s := ev.sys
+func (a *Attempt) crossing(x, m *Handle, children []*Handle) (_ []*Handle, whole bool) {
+	s := a.sys
 	stack := append(make([]*Handle, 0, 16), m)
 	seen := map[*Handle]bool{m: true}
 	var owned []*dominator.Node
@@ -148,7 +148,7 @@ func (ev *Event) crossing(x, m *Handle, children []*Handle) (_ []*Handle, whole 
 				stack = append(stack, h)
 			}
 		}
-		if len(seen) > ev.lookMax() || len(children) > s.cfg.fanOut {
+		if len(seen) > a.lookMax() || len(children) > s.cfg.fanOut {
 			return children, false
 		}
 	}

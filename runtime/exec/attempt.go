@@ -1,0 +1,169 @@
+package exec
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/lock"
+	"github.com/aeon-lang/aeon/runtime/sched"
+)
+
+// Attempt is what an event wants of the locks, and what it has of them. The locks know it as (attempt, number): one that
+// is withdrawn gives back all that it has, and is made again. The goroutine that performs the event owns it; the fields
+// under mu are shared with the goroutines that grant it something.
+type Attempt struct {
+	sys      *System
+	id       event.EventID
+	target   *Handle
+	method   *Method
+	args     Args
+	class    *Class         // of the actor that a client's new creates; else nil
+	moveTo   *Handle        // of a move in T: the new parent; else nil
+	keeps    *keep          // of the chain that the event is a step of; else nil
+	cancel   *cancellation  // of a client's event, or the chain that it has begun; nil if it cannot be cancelled
+	reroutes *atomic.Uint64 // counts the attempts that are withdrawn before any code has run
+	bounded  bool           // admission may make it wait: issued by a client
+
+	spare  []*queue // idle queues; kept by the pooled object
+	number uint32   // of the pooled object
+
+	mu   sync.Mutex // guards what follows; a leaf in the latch order
+	news sched.Cond // on mu: something was admitted, refused or finished
+	home home
+	// pending counts the enqueues of this attempt that were not admitted yet.
+	pending int
+	awaits  *keep // between two attempts: of a chain that must leave its actor first
+	// refusal is what ended the attempt from outside, Kind 0 if nothing did.
+	refusal  effect
+	members  Footprint // known before any hold
+	narrowed Footprint // found under the hold on the target
+	isNarrow bool      // narrowed was evaluated
+	reaching bool      // some member is a tree
+	coarse   bool      // an Exact footprint with too many members: treated as a tree
+	lazyAt   *Handle   // the first lazy hold
+	parallel bool      // branches run: home is read under mu
+	// expecting: what was acquired has enqueued further down, where it still waits: home
+	// is read under mu. Of the event's own goroutine.
+	expecting bool
+
+	attempt event.Attempt // its number, from 1 on
+	claims  []member      // discovered by earlier attempts
+	extra   []member      // carried if the attempt is withdrawn now
+	moves   uint64        // in T, when the attempt's footprint was gathered
+	passed  []*Handle     // scratch of pass
+	// entries are the enqueues that the event has made itself. A node may occur twice in
+	// an attempt, directly and below another, if it is moved in T meanwhile: the home,
+	// which knows nodes, would take the one for the other.
+	entries []entry
+	queued  int     // those of entries that are no guest's
+	entry   *Handle // the actor entered at directly; nil if virtual nodes were passed
+
+	parkPrev, parkNext *Attempt // in parked, guarded by its shard
+	parkCount          int
+}
+
+// open is called once, when the object that is pooled is made.
+func (a *Attempt) open(s *System) {
+	a.number = s.made.Add(1)
+	a.news.Init(&a.mu, s.scheduler)
+	a.spare = make([]*queue, 0, 4)
+}
+
+// clear forgets what belongs to one attempt.
+func (a *Attempt) clear() {
+	if len(a.members.members) > 0 {
+		a.members.reset()
+	}
+	if a.isNarrow {
+		a.narrowed.reset()
+	}
+	clear(a.entries)
+	a.entries = a.entries[:0]
+	a.pending, a.queued, a.refusal = 0, 0, effect{}
+	a.isNarrow, a.reaching, a.coarse, a.parallel, a.expecting = false, false, false, false, false
+	a.extra = a.extra[:0]
+	a.lazyAt, a.entry = nil, nil
+}
+
+// forget forgets the event.
+func (a *Attempt) forget() {
+	if len(a.claims) > 0 {
+		clear(a.claims)
+		a.claims = a.claims[:0]
+	}
+	a.sys, a.target, a.method, a.args, a.class, a.moveTo, a.keeps, a.cancel, a.reroutes = nil, nil, nil, nil, nil, nil, nil, nil, nil
+	a.attempt, a.bounded = 0, false
+}
+
+// entry is an enqueue that the event has to release itself.
+type entry struct {
+	h     *Handle
+	ref   lock.Ref
+	guest lock.Mode // not None: a hold without an entry in the queue
+}
+
+// entered notes an entry at h. Only the event's own goroutine calls it.
+func (a *Attempt) entered(h *Handle, ref lock.Ref) {
+	a.entries = append(a.entries, entry{h: h, ref: ref})
+	a.queued++
+}
+
+// attemptsExact is after how many attempts a claim covers what lies below it, too.
+const attemptsExact = 8
+
+// lookMax bounds how many actors are looked at to find out where a tree reaches to. It
+// grows with the attempts: what is not found is discovered by withdrawals, one at a time.
+func (a *Attempt) lookMax() int { return 4 * a.sys.cfg.fanOut << min(3*max(a.attempt-1, 0), 15) }
+
+// moved reports whether T has changed since the attempt looked at it.
+func (a *Attempt) moved() bool {
+	now := a.sys.graph.Moves()
+	return now != a.moves || now%2 != 0
+}
+
+// claim adds m to what later attempts enter with, and reports whether that is more than before.
+func (a *Attempt) claim(m member) (more bool) {
+	if m.h == nil {
+		return false
+	}
+	m.tree = m.tree || a.attempt > attemptsExact
+	for i := range a.claims {
+		if c := &a.claims[i]; c.h == m.h {
+			more = m.mode > c.mode || m.tree && !c.tree
+			c.mode, c.tree = max(c.mode, m.mode), c.tree || m.tree
+			return more
+		}
+	}
+	a.claims = append(a.claims, m)
+	return true
+}
+
+// withdraw releases everything the attempt visited, as withdrawn, and prepares
+// the next one, which enters with m, too. What was narrowed is carried along, so that the next entry
+// covers all of it at once. Until the release others may still grant the attempt
+// something, so its footprint is read afterwards.
+//
+// Invariant: an attempt is withdrawn only if the next one enters with more, or if what it entered with has changed,
+// which the caller may know. Otherwise the event would be withdrawn for ever.
+func (a *Attempt) withdraw(m member, changed bool) {
+	changed = changed || a.refusal.Kind == lock.Bounced || a.moved() || a.cancelled()
+	more := a.claim(m)
+	a.release(true)
+	for i := range a.narrowed.members {
+		more = a.claim(a.narrowed.members[i]) || more
+	}
+	for _, m := range a.extra {
+		more = a.claim(m) || more
+	}
+	if a.coarse {
+		// Its members were too many to list, so they would be found one an attempt.
+		more = a.claim(member{h: a.target, mode: a.method.Self, tree: true}) || more
+	}
+	assert.That(more || changed, "exec: event %v, %v, was withdrawn for %v, which it had entered with", a.id, a.method, m.h)
+	a.mu.Lock()
+	a.home.Withdraw(nil, 0)
+	a.mu.Unlock()
+	a.clear()
+}
