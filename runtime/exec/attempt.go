@@ -60,6 +60,8 @@ type Attempt struct {
 	queued  int     // those of entries that are no guest's
 	entry   *Handle // the actor entered at directly; nil if virtual nodes were passed
 
+	changes
+
 	parkPrev, parkNext *Attempt // in parked, guarded by its shard
 	parkCount          int
 }
@@ -85,6 +87,7 @@ func (a *Attempt) clear() {
 	a.isNarrow, a.reaching, a.coarse, a.parallel, a.expecting = false, false, false, false, false
 	a.extra = a.extra[:0]
 	a.lazyAt, a.entry = nil, nil
+	a.changes.clear()
 }
 
 // forget forgets the event.

@@ -262,8 +262,8 @@ func (b *branch) wait() {
 }
 
 // settledGraph reports whether the committed graph is all there is to this event. Caller holds ev.mu.
-func (ev *Event) settledGraph() bool {
-	return len(ev.edges) == 0 && len(ev.fresh) == 0
+func (a *Attempt) settledGraph() bool {
+	return len(a.edges) == 0 && len(a.fresh) == 0
 }
 
 // absorb appends the logs of a branch that has ended to those of cx. Its ops keep

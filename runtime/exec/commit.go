@@ -1,8 +1,10 @@
 package exec
 
 import (
+	"errors"
 	"sync/atomic"
 
+	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
@@ -61,6 +63,29 @@ func (ev *Event) publish(next *follow) {
 		next.ev = ev
 		next.add(ev.root.ops)
 	}
+}
+
+// bury makes the event's deletions known. Others look without a lock whether an actor is
+// deleted, so the deletion must have its place in the journal by then.
+func (ev *Event) bury() {
+	s := ev.sys
+	for _, h := range ev.deletes {
+		h.set(deleted)
+		s.forget(h)
+		if h.has(markTimed) {
+			s.timers.forget(h)
+		}
+	}
+}
+
+// commitOwnership is that of the attempt. A cycle is a fault of the program.
+func (ev *Event) commitOwnership() error {
+	err := ev.Attempt.commitOwnership()
+	var cycle *dominator.CycleError
+	if errors.As(err, &cycle) {
+		return &AbortError{Msg: msgCycle, Event: ev.id, Fault: true, Cause: err}
+	}
+	return err
 }
 
 // undone reports an event that has been undone and still holds its locks.

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -22,13 +21,8 @@ type Event struct {
 	idNext uint64       // ids for new actors, kept by the pooled object
 	idEnd  uint64
 
-	maxPos  store.Position   // largest lastPos seen
-	fresh   []*Handle        // created by this attempt
-	deletes []*Handle        // deleted by this attempt
-	born    []*Handle        // named actors constructed by this attempt
-	now     int64            // time of the event, 0 if not asked for yet
-	edges   []edgeDelta      // changes of ownership
-	edits   []dominator.Edit // scratch of the commit
+	maxPos store.Position // largest lastPos seen
+	now    int64          // time of the event, 0 if not asked for yet
 
 	// Systems with a store only.
 	prep    *preparation // of its batch; kept by the pooled object
@@ -76,17 +70,7 @@ func (s *System) giveBack(ev *Event) {
 // clearRun forgets what the code of one attempt has left.
 func (ev *Event) clearRun() {
 	ev.root.reset()
-	if len(ev.fresh)+len(ev.deletes)+len(ev.born) > 0 {
-		clear(ev.fresh)
-		clear(ev.deletes)
-		clear(ev.born)
-		ev.fresh, ev.deletes, ev.born = ev.fresh[:0], ev.deletes[:0], ev.born[:0]
-	}
 	ev.now = 0
-	if len(ev.edges) > 0 {
-		clear(ev.edges)
-		ev.edges = ev.edges[:0]
-	}
 }
 
 // perform runs ev to its end in the calling goroutine and returns its failure.

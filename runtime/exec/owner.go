@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/aeon-lang/aeon/dominator"
@@ -14,6 +13,29 @@ type edgeDelta struct {
 }
 
 type edgeKey struct{ p, c *Handle }
+
+// changes are what the code of an attempt does to the ownership graph, once the event commits. Branches
+// that run beside each other change them under the mutex of the attempt.
+type changes struct {
+	fresh   []*Handle // actors that the attempt has created
+	deletes []*Handle
+	born    []*Handle // named actors that it has constructed
+	edges   []edgeDelta
+	edits   []dominator.Edit // scratch of the commit
+}
+
+func (c *changes) clear() {
+	if len(c.fresh)+len(c.deletes)+len(c.born) > 0 {
+		clear(c.fresh)
+		clear(c.deletes)
+		clear(c.born)
+		c.fresh, c.deletes, c.born = c.fresh[:0], c.deletes[:0], c.born[:0]
+	}
+	if len(c.edges) > 0 {
+		clear(c.edges)
+		c.edges = c.edges[:0]
+	}
+}
 
 // LogOwned notes the value of field p, which holds plain actor references, before v is
 // assigned to it, removes the edges to what it held and adds those to what v holds.
@@ -90,13 +112,13 @@ func (cx *Cx) edge(p, c *Handle, units int) {
 }
 
 // netEdges returns the net changes of the event so far.
-func (ev *Event) netEdges() map[edgeKey]int {
-	if ev.parallel {
-		ev.mu.Lock()
-		defer ev.mu.Unlock()
+func (a *Attempt) netEdges() map[edgeKey]int {
+	if a.parallel {
+		a.mu.Lock()
+		defer a.mu.Unlock()
 	}
-	net := make(map[edgeKey]int, len(ev.edges))
-	for _, e := range ev.edges {
+	net := make(map[edgeKey]int, len(a.edges))
+	for _, e := range a.edges {
 		net[edgeKey{e.p, e.c}] += e.units
 	}
 	return net
@@ -143,9 +165,9 @@ func (cx *Cx) checkCycle(p, c *Handle) {
 // rule 8: by an edge that is there now, or by a committed one that the event has taken
 // away, if meanwhile it has given nothing to other owners, by which c could have come to
 // reach p. The committed edges of p are still, as the event holds p for writing.
-func (ev *Event) owns(p, c *Handle) bool {
+func (a *Attempt) owns(p, c *Handle) bool {
 	units, others := 0, false
-	ev.hasEdge(func(e *edgeDelta) bool {
+	a.hasEdge(func(e *edgeDelta) bool {
 		if e.p == p && e.c == c {
 			units += e.units
 		} else if e.p != p && e.units > 0 {
@@ -156,20 +178,20 @@ func (ev *Event) owns(p, c *Handle) bool {
 	if p.is(fresh|deleted) || c.is(fresh|deleted) {
 		return units > 0
 	}
-	committed := ev.sys.graph.Units(&p.node, &c.node)
+	committed := a.sys.graph.Units(&p.node, &c.node)
 	return committed+units > 0 || committed > 0 && !others
 }
 
 const msgCycle = "ownership cycle: an actor would own itself"
 
 // hasEdge reports whether this event has changed an edge that match accepts.
-func (ev *Event) hasEdge(match func(*edgeDelta) bool) bool {
-	if ev.parallel {
-		ev.mu.Lock()
-		defer ev.mu.Unlock()
+func (a *Attempt) hasEdge(match func(*edgeDelta) bool) bool {
+	if a.parallel {
+		a.mu.Lock()
+		defer a.mu.Unlock()
 	}
-	for i := range ev.edges {
-		if match(&ev.edges[i]) {
+	for i := range a.edges {
+		if match(&a.edges[i]) {
 			return true
 		}
 	}
@@ -177,8 +199,8 @@ func (ev *Event) hasEdge(match func(*edgeDelta) bool) bool {
 }
 
 // reach lists c and everything below it, by the committed edges and net.
-func (ev *Event) reach(c *Handle, net map[edgeKey]int) []*Handle {
-	s := ev.sys
+func (a *Attempt) reach(c *Handle, net map[edgeKey]int) []*Handle {
+	s := a.sys
 	own := make(map[*Handle][]*Handle)
 	for k, n := range net {
 		if n > 0 {
@@ -253,87 +275,74 @@ func (cx *Cx) holdAll(list []*Handle) (held bool) {
 // commitOwnership brings the event's ownership changes and fresh actors into the
 // graph. The event still holds every owner whose edges change. It fails only on a cycle,
 // and then has changed nothing.
-func (ev *Event) commitOwnership() error {
-	if len(ev.fresh) == 0 && len(ev.edges) == 0 && len(ev.deletes) == 0 {
+func (a *Attempt) commitOwnership() error {
+	if len(a.fresh) == 0 && len(a.edges) == 0 && len(a.deletes) == 0 {
 		return nil
 	}
-	if ev.commitChildren() {
+	if a.commitChildren() {
 		return nil
 	}
-	s := ev.sys
-	net := ev.netEdges()
-	owners := make(map[*Handle][]*Handle, len(ev.fresh))
-	for _, e := range ev.edges { // in program order, for a reproducible tree
+	s := a.sys
+	net := a.netEdges()
+	owners := make(map[*Handle][]*Handle, len(a.fresh))
+	for _, e := range a.edges { // in program order, for a reproducible tree
 		k := edgeKey{e.p, e.c}
-		if e.c.is(fresh) && !ev.deleting(e.c) && net[k] > 0 && !ev.deleting(e.p) {
+		if e.c.is(fresh) && !a.deleting(e.c) && net[k] > 0 && !a.deleting(e.p) {
 			owners[e.c] = appendNew(owners[e.c], e.p)
 		}
 	}
-	for _, h := range ev.fresh {
-		if !ev.deleting(h) {
-			ev.place(h, owners, net)
+	for _, h := range a.fresh {
+		if !a.deleting(h) {
+			a.place(h, owners, net)
 		}
 	}
-	edits := ev.edits[:0]
-	for _, e := range ev.edges {
+	edits := a.edits[:0]
+	for _, e := range a.edges {
 		k := edgeKey{e.p, e.c}
 		n := net[k]
 		delete(net, k)
-		if n != 0 && !ev.deleting(e.p) && !ev.deleting(e.c) && !e.c.is(deleted) {
+		if n != 0 && !a.deleting(e.p) && !a.deleting(e.c) && !e.c.is(deleted) {
 			edits = append(edits, dominator.Edit{Owner: &e.p.node, Child: &e.c.node, Units: n})
 		}
 	}
 	if len(edits) > 0 {
 		err := s.graph.Apply(edits)
 		clear(edits)
-		ev.edits = edits[:0]
+		a.edits = edits[:0]
 		if err != nil {
-			return ev.unplace(err)
+			return a.unplace(err)
 		}
 		s.maintainer.kick()
 	}
-	for _, h := range ev.deletes {
+	for _, h := range a.deletes {
 		if !h.is(fresh) {
 			s.graph.Delete(&h.node)
 			s.maintainer.kick()
 		}
 	}
-	for _, h := range ev.fresh {
+	for _, h := range a.fresh {
 		h.unset(fresh)
 	}
 	return nil
 }
 
-// bury makes the event's deletions known. Others look without a lock whether an actor is
-// deleted, so the deletion must have its place in the journal by then.
-func (ev *Event) bury() {
-	s := ev.sys
-	for _, h := range ev.deletes {
-		h.set(deleted)
-		s.forget(h)
-		if h.has(markTimed) {
-			s.timers.forget(h)
-		}
-	}
-}
-
 // deleting reports whether this event deletes h. Another event may be deleting it, too,
 // and may yet be undone: what is owned is settled in the graph by who commits first.
-func (ev *Event) deleting(h *Handle) bool { return h.is(dying) && slices.Contains(ev.deletes, h) }
+func (a *Attempt) deleting(h *Handle) bool { return h.is(dying) && slices.Contains(a.deletes, h) }
 
 const childrenMax = 8 // fresh actors and edges up to which commitChildren looks at them
 
 // onlyChildren reports whether the event has only created actors, each stored once, in an
 // actor that was there before, or not at all.
-func (ev *Event) onlyChildren() bool {
-	if len(ev.deletes) > 0 || len(ev.fresh) > childrenMax || len(ev.edges) > childrenMax {
+func (a *Attempt) onlyChildren() bool {
+	if len(a.deletes) > 0 || len(a.fresh) > childrenMax || len(a.edges) > childrenMax {
 		return false
 	}
-	for i, e := range ev.edges {
+	for i, e := range a.edges {
 		if e.units != 1 || !e.c.is(fresh) || e.p.is(fresh) {
 			return false
 		}
-		for _, o := range ev.edges[:i] {
+		for _, o := range a.edges[:i] {
 			if o.c == e.c {
 				return false
 			}
@@ -343,15 +352,15 @@ func (ev *Event) onlyChildren() bool {
 }
 
 // commitChildren is commitOwnership for an event that has only created actors.
-func (ev *Event) commitChildren() bool {
-	if !ev.onlyChildren() {
+func (a *Attempt) commitChildren() bool {
+	if !a.onlyChildren() {
 		return false
 	}
-	s := ev.sys
-	for _, h := range ev.fresh {
+	s := a.sys
+	for _, h := range a.fresh {
 		h.state.Store(created)
 		var owner *Handle
-		for _, e := range ev.edges {
+		for _, e := range a.edges {
 			if e.c == h {
 				owner = e.p
 			}
@@ -367,15 +376,15 @@ func (ev *Event) commitChildren() bool {
 
 // place puts the fresh actor h, whose owners are listed, into the graph, its fresh
 // owners before it.
-func (ev *Event) place(h *Handle, owners map[*Handle][]*Handle, net map[edgeKey]int) {
-	s := ev.sys
+func (a *Attempt) place(h *Handle, owners map[*Handle][]*Handle, net map[edgeKey]int) {
+	s := a.sys
 	if s.graph.Parent(&h.node) != nil {
 		return
 	}
 	list := owners[h]
 	for _, p := range list {
 		if p.is(fresh) {
-			ev.place(p, owners, net)
+			a.place(p, owners, net)
 		}
 	}
 	h.set(created)
@@ -397,15 +406,11 @@ func (ev *Event) place(h *Handle, owners map[*Handle][]*Handle, net map[edgeKey]
 }
 
 // unplace takes fresh actors out of the graph again, after a cycle was found.
-func (ev *Event) unplace(err error) error {
-	for _, h := range ev.fresh {
-		if ev.sys.graph.Parent(&h.node) != nil {
-			ev.sys.graph.Delete(&h.node)
+func (a *Attempt) unplace(err error) error {
+	for _, h := range a.fresh {
+		if a.sys.graph.Parent(&h.node) != nil {
+			a.sys.graph.Delete(&h.node)
 		}
-	}
-	var cycle *dominator.CycleError
-	if errors.As(err, &cycle) {
-		return &AbortError{Msg: msgCycle, Event: ev.id, Fault: true, Cause: err}
 	}
 	return err
 }
