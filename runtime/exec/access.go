@@ -64,7 +64,7 @@ func (cx *Cx) hold(h *Handle, mode Mode) {
 	var d lock.Decision[*Handle]
 	if !ev.parallel && !ev.expecting {
 		// Nobody else looks at home: what others granted came before this.
-		d = ev.home.Access(ev.sys.view, h, lockMode(mode))
+		d = ev.home.Access(ev.host.view, h, lockMode(mode))
 		if planted.narrowAtPass && d.Act == lock.Withdraw && ev.method.Below == Exact {
 			d.Act = lock.Run // trusting what was read at the pass
 		}
@@ -73,58 +73,4 @@ func (cx *Cx) hold(h *Handle, mode Mode) {
 		}
 	}
 	ev.acquire(h, mode, d)
-}
-
-// acquire goes down to h one lazy hold at a time (protocol rule 6). d is what Access has decided for it,
-// zero if it was not asked yet.
-func (a *Attempt) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
-	a.cancel.waits(a)
-	defer a.cancel.waited()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	defer func() { a.expecting = a.pending > 0 }()
-	for ; ; d = a.home.Access(a.sys.view, h, lockMode(mode)) {
-		switch d.Act {
-		case lock.Run:
-			return
-		case lock.Withdraw:
-			panic(withdrawal{claim: member{h: h, mode: mode}})
-		case lock.Ask:
-			a.mu.Unlock()
-			a.sys.scheduler.Yield()
-			a.ask(h, d)
-			a.mu.Lock()
-		case lock.Wait:
-			if a.cancelled() { // perhaps before it was known that the event waits
-				a.giveUp()
-				break
-			}
-			a.sys.parked.add(a)
-			a.news.Wait()
-			a.sys.parked.remove(a)
-		default:
-			continue
-		}
-		if a.refusal.Kind != 0 {
-			panic(withdrawal{claim: member{h: h, mode: mode}})
-		}
-	}
-}
-
-// ask acquires the next node towards h below the lazy hold that d names.
-func (a *Attempt) ask(h *Handle, d lock.Decision[*Handle]) {
-	defer endOnBug() // before the event's boundary, which would take it for the program's
-	drv := takeDriver(a.sys)
-	d.At.latch.Lock()
-	drv.out = d.At.queue.Acquire(a.sys.view, d.Ref, a.home.ID(), h, drv.out)
-	drv.execute(d.At, 0)
-	d.At.unlatch(a.sys)
-	drv.finish()
-}
-
-// withdrawal unwinds an attempt that touched what its entry does not cover; the
-// next attempt carries the actor.
-type withdrawal struct {
-	claim member
-	kept  *keep // of a chain that must have gone before the next attempt; else nil
 }

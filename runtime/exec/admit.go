@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/aeon-lang/aeon/runtime/lock"
@@ -78,7 +77,7 @@ func (a *Attempt) enter() error {
 
 // present brings what the store has of the target into memory, unless it was deleted.
 func (a *Attempt) present() error {
-	t, s := a.target, a.sys
+	t, s := a.target, a.host
 	if t.is(away) {
 		if err := s.attach(t); err != nil {
 			return err
@@ -88,25 +87,25 @@ func (a *Attempt) present() error {
 	case t.is(deleted):
 		return errGone
 	case t.is(unloaded):
-		return s.load(t)
+		return s.residence.load(t)
 	}
 	return nil
 }
 
 // enterAt enters at actor z.
 func (a *Attempt) enterAt(z *Handle) {
-	d := takeDriver(a.sys)
+	d := takeDriver(a.host)
 	a.entry = z
 	a.mu.Lock()
 	a.home.Enter(z, lock.Ref{})
 	a.pending++
 	a.mu.Unlock()
 	z.latch.Lock()
-	ref, out := z.locked().Enter(a.sys.view, a.home.ID(), d.out)
+	ref, out := z.locked().Enter(a.host.view, a.home.ID(), d.out)
 	d.out = out
 	a.entered(z, ref)
 	d.execute(z, 0)
-	z.unlatch(a.sys)
+	z.unlatch(a.host)
 	d.finish()
 }
 
@@ -114,7 +113,7 @@ func (a *Attempt) enterAt(z *Handle) {
 // the footprint needs, in the order of their ids, enqueues on each, and
 // unlatches them. This is one step for everybody who does the same.
 func (a *Attempt) pass() {
-	s := a.sys
+	s := a.host
 	d := takeDriver(s)
 	for {
 		a.passed = a.roots(a.passed[:0])
@@ -152,7 +151,7 @@ func (a *Attempt) onlyRoots() bool {
 	}
 	a.passed = a.passed[:0]
 	for i := range list {
-		if p := a.sys.parentOf(list[i].h); p == nil || !p.is(virtual) {
+		if p := a.host.parentOf(list[i].h); p == nil || !p.is(virtual) {
 			return false
 		}
 		a.passed = append(a.passed, list[i].h)
@@ -166,7 +165,7 @@ func (a *Attempt) joinRoots() bool {
 	if !a.joinAll(&a.members) {
 		return false
 	}
-	if !a.sys.areRoots(a.passed) {
+	if !a.host.areRoots(a.passed) {
 		a.leaveAll(len(a.passed), &a.members)
 		return false
 	}
@@ -177,7 +176,7 @@ func (a *Attempt) joinRoots() bool {
 // passKnown is pass for a footprint of roots, without evaluating a view where nobody is
 // in the way.
 func (a *Attempt) passKnown() {
-	s := a.sys
+	s := a.host
 	if !s.latchAll(a.passed) {
 		a.pass() // one of them has just been moved
 		return
@@ -203,7 +202,7 @@ func compareIDs(a, b *Handle) int {
 
 // latchAll latches the given T-children of virtual nodes, which are in order, and
 // reports whether all of them still are; if not it has unlatched them.
-func (s *System) latchAll(roots []*Handle) bool {
+func (s *host) latchAll(roots []*Handle) bool {
 	for i := range roots {
 		roots[i].latch.Lock()
 		// At once: who waits for a root's latch with that of one which has been moved below it
@@ -219,7 +218,7 @@ func (s *System) latchAll(roots []*Handle) bool {
 }
 
 // areRoots reports whether all of the list are T-children of virtual nodes.
-func (s *System) areRoots(list []*Handle) bool {
+func (s *host) areRoots(list []*Handle) bool {
 	for _, r := range list {
 		if p := s.parentOf(r); p == nil || !p.is(virtual) {
 			return false
@@ -232,7 +231,7 @@ func (s *System) areRoots(list []*Handle) bool {
 // reached, ordered by id: those of the listed members, and of what tree members
 // reach as long as that is not too much.
 func (a *Attempt) roots(list []*Handle) []*Handle {
-	s := a.sys
+	s := a.host
 	for i := range a.members.members {
 		m := &a.members.members[i]
 		list = append(list, s.rootOf(m.h))
@@ -246,7 +245,7 @@ func (a *Attempt) roots(list []*Handle) []*Handle {
 
 // treeRoots appends the roots of what m reaches outside its own.
 func (a *Attempt) treeRoots(m *Handle, list []*Handle) []*Handle {
-	s := a.sys
+	s := a.host
 	stack, seen := []*Handle{m}, map[*Handle]bool{m: true}
 	for len(stack) > 0 && len(seen) <= a.lookMax() {
 		n := stack[len(stack)-1]
@@ -263,14 +262,4 @@ func (a *Attempt) treeRoots(m *Handle, list []*Handle) []*Handle {
 		}
 	}
 	return list
-}
-
-// errGone says that the target was deleted.
-var errGone = errors.New("the target was deleted")
-
-// deadTarget is the failure of an event on an actor that was deleted.
-func (ev *Event) deadTarget() error {
-	ev.maxPos = max(ev.maxPos, ev.target.lastPos)
-	ev.traceRead(ev.target)
-	return &AbortError{Msg: msgGone(ev.target, ev.method.Class), Event: ev.id, Fault: true}
 }

@@ -37,13 +37,12 @@ func (a *attaching) of(h *Handle) *sync.Mutex {
 	return &a[(h.id.Serial*0x9e3779b97f4a7c15)>>32%uint64(len(a))].Mutex
 }
 
-// attach brings h into the graph, unless somebody has; it may turn out to have been deleted. An
-// error is one of the store: the process is ending.
-func (s *System) attach(h *Handle) error {
-	if !s.durable.visit() {
+// attach implements residence.
+func (d *durable) attach(h *Handle) error {
+	if !d.visit() {
 		return &UnknownError{Cause: ErrClosed} // a client still shows a reference
 	}
-	defer s.durable.leave()
+	defer d.leave()
 	for {
 		switch st := h.state.Load(); {
 		case st&leaving != 0:
@@ -51,34 +50,25 @@ func (s *System) attach(h *Handle) error {
 		case st&detached == 0:
 			return nil
 		default:
-			if err := s.durable.attach(h); err != nil {
-				s.durable.store.Fail(err)
+			if err := d.attachPath(h); err != nil {
+				d.store.Fail(err)
 				return &UnknownError{Cause: err}
 			}
 		}
 	}
 }
 
-// present returns the handle of a node that the graph has named to an event.
-func (s *System) present(n *dominator.Node) *Handle {
-	h := s.handleOf(n)
-	if h.is(away) {
-		_ = s.attach(h) // if it fails the process is ending
-	}
-	return h
-}
-
-// attach is System.attach for code of an event, which it unwinds if the store fails.
+// attach is residence.attach for code of an event, which it unwinds if the store fails.
 func (cx *Cx) attach(h *Handle) {
 	if h.is(away) {
-		if err := cx.ev.sys.attach(h); err != nil {
+		if err := cx.ev.host.attach(h); err != nil {
 			panic(err)
 		}
 	}
 }
 
-// attach attaches h after its T-parent. Chains may be long, so it does not call itself.
-func (d *durable) attach(h *Handle) error {
+// attachPath attaches h after its T-parent. Chains may be long, so it does not call itself.
+func (d *durable) attachPath(h *Handle) error {
 	path := []*Handle{h}
 	for len(path) > 0 {
 		x := path[len(path)-1]

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -14,7 +15,7 @@ import (
 // is withdrawn gives back all that it has, and is made again. The goroutine that performs the event owns it; the fields
 // under mu are shared with the goroutines that grant it something.
 type Attempt struct {
-	sys      *System
+	host     *host
 	id       event.EventID
 	target   *Handle
 	method   *Method
@@ -26,8 +27,9 @@ type Attempt struct {
 	reroutes *atomic.Uint64 // counts the attempts that are withdrawn before any code has run
 	bounded  bool           // admission may make it wait: issued by a client
 
-	spare  []*queue // idle queues; kept by the pooled object
-	number uint32   // of the pooled object
+	spare    []*queue  // idle queues; kept by the pooled object
+	number   uint32    // of the pooled object
+	presence *presence // of a system with a store; kept by the pooled object
 
 	mu   sync.Mutex // guards what follows; a leaf in the latch order
 	news sched.Cond // on mu: something was admitted, refused or finished
@@ -66,9 +68,19 @@ type Attempt struct {
 	parkCount          int
 }
 
+// How an attempt can fail to enter; beside a fullError, and what a residence returns.
+var (
+	errGone      = errors.New("the target was deleted")
+	errCancelled = errors.New("cancelled")
+	errKept      = errors.New("a chain that goes on when the store is opened again keeps the actor")
+)
+
 // open is called once, when the object that is pooled is made.
-func (a *Attempt) open(s *System) {
-	a.number = s.made.Add(1)
+func (a *Attempt) open(s *host) {
+	a.number = s.attempts.Add(1)
+	if s.grace != nil {
+		a.presence = s.grace.add(a)
+	}
 	a.news.Init(&a.mu, s.scheduler)
 	a.spare = make([]*queue, 0, 4)
 }
@@ -96,7 +108,7 @@ func (a *Attempt) forget() {
 		clear(a.claims)
 		a.claims = a.claims[:0]
 	}
-	a.sys, a.target, a.method, a.args, a.class, a.moveTo, a.keeps, a.cancel, a.reroutes = nil, nil, nil, nil, nil, nil, nil, nil, nil
+	a.host, a.target, a.method, a.args, a.class, a.moveTo, a.keeps, a.cancel, a.reroutes = nil, nil, nil, nil, nil, nil, nil, nil, nil
 	a.attempt, a.bounded = 0, false
 }
 
@@ -118,11 +130,11 @@ const attemptsExact = 8
 
 // lookMax bounds how many actors are looked at to find out where a tree reaches to. It
 // grows with the attempts: what is not found is discovered by withdrawals, one at a time.
-func (a *Attempt) lookMax() int { return 4 * a.sys.cfg.fanOut << min(3*max(a.attempt-1, 0), 15) }
+func (a *Attempt) lookMax() int { return 4 * a.host.fanOut << min(3*max(a.attempt-1, 0), 15) }
 
 // moved reports whether T has changed since the attempt looked at it.
 func (a *Attempt) moved() bool {
-	now := a.sys.graph.Moves()
+	now := a.host.graph.Moves()
 	return now != a.moves || now%2 != 0
 }
 

@@ -6,28 +6,16 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
-// Bounds are taken at admission only, before the first lock: what was admitted is never
-// refused. A full queue makes a client wait; with Config.AdmissionWaitMax it gets a
-// *LimitError that names the bound after that time. Sub-events, timers and maintenance
-// are never refused.
+// fullError says that the queue of an actor was full for as long as a client may wait.
+type fullError struct{ at *Handle }
 
-// waitForSome is the remedy where a client has issued more than can be done.
-const waitForSome = "wait for the results of some events before issuing others"
+// Error implements error.
+func (e *fullError) Error() string { return "too many events wait for " + e.at.String() }
 
-// admitIssue waits until an event may be issued, which releases the semaphore when it has ended.
-func (s *System) admitIssue() error {
-	if s.closing.Load() {
-		return ErrClosed
-	}
-	if !s.issued.Acquire(s.cfg.AdmissionWaitMax) {
-		return &LimitError{Limit: "EventsMax", Max: int64(s.issued.Max()), what: "events issued", remedy: waitForSome}
-	}
-	return nil
-}
-
-// room waits until the queue at h has room for a client's event, or the event was cancelled.
+// room waits until the queue at h has room for a client's event, or the event was cancelled. Bounds are taken at
+// admission only, before the first lock: what was admitted is never refused. Sub-events, timers and moves are never refused.
 func (a *Attempt) room(h *Handle) error {
-	s := a.sys
+	s := a.host
 	if !a.bounded || a.attempt > 1 {
 		return nil
 	}
@@ -37,7 +25,7 @@ func (a *Attempt) room(h *Handle) error {
 		}
 		h.latch.Lock()
 		defer h.latch.Unlock()
-		return h.queue != nil && depth(h.queue) >= s.cfg.QueueDepthMax
+		return h.queue != nil && depth(h.queue) >= s.depthMax
 	}
 	if s.scheduler != nil {
 		s.scheduler.Until(func() bool { return !full() })
@@ -50,13 +38,12 @@ func (a *Attempt) room(h *Handle) error {
 		}
 		now := time.Now()
 		if deadline.IsZero() {
-			deadline = now.Add(s.cfg.AdmissionWaitMax)
+			deadline = now.Add(s.waitMax)
 		}
-		if s.cfg.AdmissionWaitMax > 0 && now.After(deadline) {
-			return &LimitError{Limit: "QueueDepthMax", Max: int64(s.cfg.QueueDepthMax),
-				what: "events waiting for " + h.label(), remedy: waitForSome}
+		if s.waitMax > 0 && now.After(deadline) {
+			return &fullError{h}
 		}
-		s.stats.admissionWaits.Add(1)
+		s.waits.Add(1)
 		time.Sleep(pause)
 	}
 }

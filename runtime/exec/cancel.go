@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,30 +20,6 @@ type cancellation struct {
 		waiting    int           // so many of its branches may wait
 		done       chan struct{} // nil: nobody has asked for it
 	}
-}
-
-var errCancelled = errors.New("cancelled")
-
-// Cancel ends the event with the failure "cancelled", and undoes it, unless it has committed or aborted. Of a chain of
-// tail calls it ends the step that has not; what was done before stays. It does not wait for the
-// event: one that runs has to come to its end first.
-func (f *Future) Cancel() {
-	c := &f.cancel
-	c.mu.Lock()
-	if again := c.said.Swap(true); !again && c.mu.done != nil {
-		close(c.mu.done)
-	}
-	if c.mu.waiting > 0 {
-		ev := c.mu.waits
-		ev.mu.Lock()
-		ev.giveUp()
-		ev.mu.Unlock()
-	}
-	c.mu.Unlock()
-	if f.turn != nil && f.turn.hurry() {
-		f.sys.workers.Run(f.turn.job)
-	}
-	f.sys.scheduler.Yield()
 }
 
 // untilCancelled is a cancellation as the context of what waits for others than events. It is a pointer, and makes
@@ -115,15 +90,4 @@ func (a *Attempt) giveUp() {
 // cancelled reports whether the event is to end as cancelled.
 func (a *Attempt) cancelled() bool {
 	return a.cancel != nil && a.cancel.said.Load()
-}
-
-func (ev *Event) errCancelled() error {
-	return &AbortError{Msg: errCancelled.Error(), Event: ev.id, Cause: errCancelled}
-}
-
-// endCancelled ends an event that was cancelled and has not committed.
-func (ev *Event) endCancelled() error {
-	err := ev.errCancelled()
-	ev.takeBack(err)
-	return ev.failed(err)
 }

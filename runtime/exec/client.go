@@ -110,6 +110,20 @@ func (cl *Client) Issue(target Ref, m *Method, args Args) *Future {
 	return f
 }
 
+// waitForSome is the remedy where a client has issued more than can be done.
+const waitForSome = "wait for the results of some events before issuing others"
+
+// admitIssue waits until an event may be issued, which releases the semaphore when it has ended.
+func (s *System) admitIssue() error {
+	if s.closing.Load() {
+		return ErrClosed
+	}
+	if !s.issued.Acquire(s.cfg.AdmissionWaitMax) {
+		return &LimitError{Limit: "EventsMax", Max: int64(s.issued.Max()), what: "events issued", remedy: waitForSome}
+	}
+	return nil
+}
+
 // Send submits an event that nobody will await; its abort is a dead letter at once.
 func (cl *Client) Send(target Ref, m *Method, args Args) {
 	s := cl.sys

@@ -224,7 +224,7 @@ func (c *crashes) audit() error {
 
 // state returns what the bank or an account of it is, which nobody deletes.
 func (c *crashes) state(h *Handle) (*wnode, error) {
-	if err := c.sys.load(h); err != nil {
+	if err := c.sys.durable.load(h); err != nil {
 		return nil, err
 	}
 	node, ok := h.obj.(*wnode)

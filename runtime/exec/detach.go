@@ -28,9 +28,9 @@ func (s *System) detachSome() (n int) {
 			if d.leaving.list = s.markLeaving(d.leaving.list); len(d.leaving.list) == 0 {
 				return n
 			}
-			d.leaving.round = d.inFlight.round.Add(1)
+			d.leaving.period = s.grace.next()
 		}
-		for looks := 0; d.inFlight.older(d.leaving.round); looks++ {
+		for looks := 0; !s.grace.over(d.leaving.period); looks++ {
 			if looks == leavingLooks {
 				return n // the next time
 			}
@@ -94,7 +94,7 @@ func (s *System) detach(h *Handle) bool {
 	gone := s.detachHeld(h)
 	if h.latch.leave(lock.Write, nil) {
 		h.latch.Lock()
-		h.unlatch(s)
+		h.unlatch(&s.host)
 	}
 	if gone {
 		s.forget(h)

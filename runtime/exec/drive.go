@@ -10,16 +10,16 @@ import (
 // driver executes the effects of the queues. One is used by one goroutine for
 // one step and what follows from it.
 type driver struct {
-	sys      *System
+	host     *host
 	out      []effect
 	releases []effect
 }
 
 var driverPool = sync.Pool{New: func() any { return new(driver) }}
 
-func takeDriver(s *System) *driver {
+func takeDriver(s *host) *driver {
 	d := driverPool.Get().(*driver)
-	d.sys = s
+	d.host = s
 	return d
 }
 
@@ -39,11 +39,11 @@ func (d *driver) execute(h *Handle, start int) {
 			c := f.To
 			c.latch.Lock()
 			next := len(d.out)
-			ref, out := c.locked().Enqueue(d.sys.view, lock.Sent[*Handle]{From: h, Acquired: f.Lazy}, f.ID, d.out)
+			ref, out := c.locked().Enqueue(d.host.view, lock.Sent[*Handle]{From: h, Acquired: f.Lazy}, f.ID, d.out)
 			d.out = out
 			d.execute(c, next)
 			h.queue.Bind(f.Ref, f.Edge, ref)
-			c.unlatch(d.sys)
+			c.unlatch(d.host)
 		case lock.Admitted:
 			told = i + int(f.Count)
 			ev.deliver(d.out[i : told+1])
@@ -67,12 +67,12 @@ func (d *driver) finish() {
 		h := f.To
 		h.latch.Lock()
 		start := len(d.out)
-		d.out = h.queue.Release(d.sys.view, f.Ref, f.Withdrawn, d.out)
+		d.out = h.queue.Release(d.host.view, f.Ref, f.Withdrawn, d.out)
 		d.execute(h, start)
-		h.unlatch(d.sys)
+		h.unlatch(d.host)
 	}
 	clear(d.releases)
-	d.releases, d.sys = d.releases[:0], nil
+	d.releases, d.host = d.releases[:0], nil
 	driverPool.Put(d)
 }
 
@@ -122,11 +122,11 @@ func (a *Attempt) await() bool {
 		a.giveUp()
 	}
 	if a.pending > 0 && a.refusal.Kind == 0 {
-		a.sys.parked.add(a)
+		a.host.parked.add(a)
 		for a.pending > 0 && a.refusal.Kind == 0 {
 			a.news.Wait()
 		}
-		a.sys.parked.remove(a)
+		a.host.parked.remove(a)
 	}
 	return a.refusal.Kind == 0
 }
@@ -144,14 +144,14 @@ func (a *Attempt) release(withdrawn bool) {
 	if a.queued == 0 {
 		return
 	}
-	d := takeDriver(a.sys)
+	d := takeDriver(a.host)
 	for _, e := range a.entries {
 		if e.guest != lock.None {
 			continue
 		}
 		x := e.h
 		x.latch.Lock()
-		d.out = x.queue.Release(a.sys.view, e.ref, withdrawn, d.out)
+		d.out = x.queue.Release(a.host.view, e.ref, withdrawn, d.out)
 		if len(d.out) > 0 {
 			d.execute(x, 0)
 		}

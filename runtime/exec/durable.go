@@ -22,7 +22,6 @@ type durable struct {
 	loads       loads
 	visits      visits
 	attaching   attaching
-	inFlight    inFlight
 	ready       atomic.Bool // the store has been read
 	seq         atomic.Uint64
 
@@ -34,9 +33,9 @@ type durable struct {
 	resident resident
 	hand     sync.Mutex // held while actors are detached
 	leaving  struct {   // guarded by hand
-		list  []*Handle
-		round uint64
-		shard int // where the next ones are looked for
+		list   []*Handle
+		period uint64 // the grace period that began when they were marked
+		shard  int    // where the next ones are looked for
 	}
 	memory    memory
 	sessions  sessions
@@ -108,7 +107,9 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 	if d.store.Starts() > startsMax {
 		return nil, fmt.Errorf("the store was opened %d times: it cannot be opened again", d.store.Starts())
 	}
-	d.inFlight.round.Store(1)
+	s.grace = &gracePeriods{}
+	s.grace.period.Store(1)
+	s.residence = d
 	d.answersWait = d.store.Mode().AnswersWait()
 	d.seq.Store(d.store.Starts() << startShift)
 	if err := d.layouts.open(d.store, cfg.Classes, cfg.DropFields); err != nil {
@@ -139,8 +140,10 @@ func (d *durable) lookup(c *Class, name string) (incarnation uint32, used, dead 
 	return incarnation, err == nil, dead, err
 }
 
-// moved stores a move in T of c from below old. The mover holds both parents and c, so that
-// what they own of c stays as it is.
+// ownership implements residence.
+func (d *durable) ownership() sync.Locker { return &d.owning }
+
+// moved implements residence. The mover holds both parents and c, so that what they own of c stays as it is.
 func (d *durable) moved(c, old *Handle) {
 	at("move", kindMove)
 	w := &preparation{d: d}

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -9,6 +10,7 @@ import (
 // what runs under them. Events are pooled; an event is owned by the goroutine that performs it.
 type Event struct {
 	Attempt
+	sys  *System
 	root Cx // the root branch
 
 	client *Client // on whose behalf; counters and callbacks
@@ -26,7 +28,6 @@ type Event struct {
 
 	// Systems with a store only.
 	prep    *preparation // of its batch; kept by the pooled object
-	flight  *flight      // kept by the pooled object
 	issuer  *Handle      // of a sub-event: whose outbox it comes from
 	outSeq  uint64       // its number there
 	request *request     // of a durable session
@@ -36,10 +37,7 @@ type Event struct {
 
 func (s *System) newEvent() any {
 	ev := &Event{}
-	ev.Attempt.open(s)
-	if s.durable != nil {
-		ev.flight = s.durable.inFlight.add(ev)
-	}
+	ev.Attempt.open(&s.host)
 	ev.root.ev = ev
 	return ev
 }
@@ -47,7 +45,7 @@ func (s *System) newEvent() any {
 // takeEvent returns a fresh event on target.
 func (s *System) takeEvent(cl *Client, id event.EventID, target *Handle, m *Method, args Args) *Event {
 	ev := s.events.Get().(*Event)
-	ev.sys, ev.client, ev.id = s, cl, id
+	ev.sys, ev.host, ev.client, ev.id = s, &s.host, cl, id
 	ev.target, ev.method, ev.args, ev.reroutes = target, m, args, &cl.stats.reroutes
 	return ev
 }
@@ -57,7 +55,7 @@ func (s *System) giveBack(ev *Event) {
 	ev.clearRun()
 	ev.Attempt.clear()
 	ev.Attempt.forget()
-	ev.client, ev.from = nil, nil
+	ev.sys, ev.client, ev.from = nil, nil, nil
 	if ev.chain != nil {
 		ev.chain, ev.next = nil, tailStep{}
 	}
@@ -76,7 +74,7 @@ func (ev *Event) clearRun() {
 // perform runs ev to its end in the calling goroutine and returns its failure.
 // It is the life of one event: attempts until one commits or aborts ([RERUN]).
 func (ev *Event) perform() error {
-	defer endOnBug()
+	defer sched.EndOnBug()
 	s := ev.sys
 	if s.durable != nil {
 		if err := ev.takeCredit(); err != nil {
@@ -97,13 +95,8 @@ func (ev *Event) perform() error {
 	for {
 		ev.attempt++
 		err := ev.enter()
-		switch err {
-		case ErrClosed:
+		if err == errKept {
 			return ev.leftOut()
-		case errGone:
-			err = ev.deadTarget()
-		case errCancelled:
-			err = ev.errCancelled()
 		}
 		if ev.request != nil && !ev.request.claim() {
 			ev.release(true)
@@ -111,6 +104,7 @@ func (ev *Event) perform() error {
 			return errRepeated
 		}
 		if err != nil {
+			err = ev.refused(err)
 			ev.undone(err)
 			return ev.failed(err)
 		}

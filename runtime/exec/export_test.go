@@ -139,7 +139,7 @@ func accountAt(t *testing.T, n *node, bankName, name string) (a accountRef) {
 	t.Helper()
 	h := n.bank(bankName).h
 	if h.is(unloaded) {
-		mustNot(t, n.sys.load(h))
+		mustNot(t, n.sys.durable.load(h))
 	}
 	return h.obj.(*bank).accounts.Lookup(name)
 }

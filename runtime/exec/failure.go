@@ -9,7 +9,6 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
-	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -158,6 +157,37 @@ func (o *outcome) addPath(pcs []uintptr) {
 	}
 }
 
+// refused returns the failure of an event whose attempt could not enter.
+func (ev *Event) refused(err error) error {
+	switch full := (*fullError)(nil); {
+	case err == errGone:
+		return ev.deadTarget()
+	case err == errCancelled:
+		return ev.errCancelled()
+	case errors.As(err, &full):
+		return &LimitError{Limit: "QueueDepthMax", Max: int64(ev.host.depthMax), what: "events waiting for " + full.at.label(), remedy: waitForSome}
+	}
+	return err
+}
+
+// deadTarget is the failure of an event on an actor that was deleted.
+func (ev *Event) deadTarget() error {
+	ev.maxPos = max(ev.maxPos, ev.target.lastPos)
+	ev.traceRead(ev.target)
+	return &AbortError{Msg: msgGone(ev.target, ev.method.Class), Event: ev.id, Fault: true}
+}
+
+func (ev *Event) errCancelled() error {
+	return &AbortError{Msg: errCancelled.Error(), Event: ev.id, Cause: errCancelled}
+}
+
+// endCancelled ends an event that was cancelled and has not committed.
+func (ev *Event) endCancelled() error {
+	err := ev.errCancelled()
+	ev.takeBack(err)
+	return ev.failed(err)
+}
+
 // run runs the attempt's method in the calling goroutine, all branches included.
 func (ev *Event) run() (out outcome) {
 	cx := &ev.root
@@ -236,18 +266,6 @@ func (cx *Cx) caught(p any) (out outcome, gone bool) {
 	var pcs [128]uintptr
 	e.Path = frames(pcs[:runtime.Callers(2, pcs[:])])
 	return outcome{kind: aborted, err: e}, gone
-}
-
-// endOnBug, deferred, ends the process if a step of the protocol or of a commit panics: its
-// latches are taken, and nobody knows who holds what. Whoever calls the runtime
-// must not be able to recover that.
-func endOnBug() {
-	if p := recover(); p != nil {
-		stack := debug.Stack()
-		trace.FlushOpen()
-		go panic(fmt.Sprintf("bug in the runtime: %v\n%s", p, stack))
-		select {}
-	}
 }
 
 // abandon ends an event whose goroutine is going away.

@@ -40,7 +40,7 @@ func (f *Footprint) add(h *Handle, mode Mode, tree bool) {
 	}
 	st := h.state.Load()
 	if st&away != 0 {
-		if h.sys.attach(h) != nil {
+		if h.host.attach(h) != nil {
 			return // the process is ending
 		}
 		st = h.state.Load()
@@ -100,7 +100,7 @@ func (f *Footprint) reset() {
 // without reading any actor: the target, unless a client's new creates it, the plain
 // arguments, and what earlier attempts have discovered.
 func (a *Attempt) gather() {
-	a.moves = a.sys.graph.Moves()
+	a.moves = a.host.graph.Moves()
 	a.members.reset()
 	a.narrowed.reset()
 	a.reaching = a.method.Below == Any && a.class == nil
@@ -129,7 +129,7 @@ func (a *Attempt) gather() {
 // has run and enters again with those actors. This locks less than covering
 // everything the target may own, and reads no field without a hold on it.
 func (a *Attempt) sequencer() *Handle {
-	s := a.sys
+	s := a.host
 	if a.moveTo != nil {
 		return a.moveFrom()
 	}
@@ -182,7 +182,7 @@ func (a *Attempt) want(x *Handle, direct bool) (w lock.Want[*Handle]) {
 	if a.moveTo != nil {
 		return a.wantMove(x, direct)
 	}
-	s := a.sys
+	s := a.host
 	if direct {
 		if z := a.sequencer(); z != x && !s.above(x, z) {
 			w.Enter = z
@@ -221,14 +221,14 @@ func (a *Attempt) mayReach(x *Handle) bool {
 	if !a.reaching && !a.coarse {
 		return false
 	}
-	return x != a.target && (a.target == nil || !a.sys.above(x, a.target))
+	return x != a.target && (a.target == nil || !a.host.above(x, a.target))
 }
 
 // anyBelow reports whether a member lies strictly below x in T. Caller holds ev.mu.
 func (a *Attempt) anyBelow(x *Handle) bool {
 	for _, f := range [...]*Footprint{&a.members, &a.narrowed} {
 		for i := range f.members {
-			if h := f.members[i].h; h != x && a.sys.above(x, h) {
+			if h := f.members[i].h; h != x && a.host.above(x, h) {
 				return true
 			}
 		}

@@ -109,3 +109,25 @@ func (u *unclaimed) takeAll() (list []*letter) {
 	slices.SortFunc(list, func(a, b *letter) int { return int(a.order) - int(b.order) })
 	return list
 }
+
+// Cancel ends the event with the failure "cancelled", and undoes it, unless it has committed or aborted. Of a chain of
+// tail calls it ends the step that has not; what was done before stays. It does not wait for the
+// event: one that runs has to come to its end first.
+func (f *Future) Cancel() {
+	c := &f.cancel
+	c.mu.Lock()
+	if again := c.said.Swap(true); !again && c.mu.done != nil {
+		close(c.mu.done)
+	}
+	if c.mu.waiting > 0 {
+		ev := c.mu.waits
+		ev.mu.Lock()
+		ev.giveUp()
+		ev.mu.Unlock()
+	}
+	c.mu.Unlock()
+	if f.turn != nil && f.turn.hurry() {
+		f.sys.workers.Run(f.turn.job)
+	}
+	f.sys.scheduler.Yield()
+}

@@ -77,7 +77,7 @@ func (a *Attempt) direct() bool {
 		c := &a.narrowed.members[i]
 		switch {
 		case c.h == a.target:
-		case c.tree || c.mode == NoAccess || a.sys.parentOf(c.h) != a.target:
+		case c.tree || c.mode == NoAccess || a.host.parentOf(c.h) != a.target:
 			return false
 		default:
 			a.passed = append(a.passed, c.h)
@@ -118,7 +118,7 @@ func (a *Attempt) enterBelow() (waits bool) {
 
 // joinOne makes the event a guest of h, or reports false.
 func (a *Attempt) joinOne(h *Handle, mode lock.Mode) bool {
-	for round := 0; !h.latch.join(mode, a, a.sys.joinSpins); round++ {
+	for round := 0; !h.latch.join(mode, a, a.host.joinSpins); round++ {
 		if round == joinYieldsMax {
 			return false
 		}
@@ -141,7 +141,7 @@ func (a *Attempt) joinAll(f *Footprint) bool {
 // tryAll is one attempt of joinAll.
 func (a *Attempt) tryAll(f *Footprint) bool {
 	for i, c := range a.passed {
-		if !c.latch.join(lockMode(f.find(c).mode), a, a.sys.joinSpins) {
+		if !c.latch.join(lockMode(f.find(c).mode), a, a.host.joinSpins) {
 			a.leaveAll(i, f)
 			return false
 		}
@@ -195,12 +195,12 @@ func (a *Attempt) enqueueKnown(w, c *Handle, mode Mode) (waits bool) {
 		a.home.Hold(c, lockMode(mode), ref, nil)
 		a.mu.Unlock()
 	} else {
-		d := takeDriver(a.sys)
+		d := takeDriver(a.host)
 		a.mu.Lock()
 		a.home.Enter(c, lock.Ref{})
 		a.pending++
 		a.mu.Unlock()
-		ref, d.out = c.queue.Enqueue(a.sys.view, lock.Sent[*Handle]{From: w}, id, d.out)
+		ref, d.out = c.queue.Enqueue(a.host.view, lock.Sent[*Handle]{From: w}, id, d.out)
 		d.execute(c, 0)
 		d.finish()
 	}

@@ -47,7 +47,7 @@ type Handle struct {
 	layout uint32 // that the actor was created with; of a system with a store
 	queue  *queue // nil while nobody but guests holds the actor or waits for it
 
-	sys   *System // of a system with a store; else nil
+	host  *host   // of a system with a store; else nil
 	named *naming // of a named actor; else nil
 	id    event.ActorID
 	class *Class
@@ -129,7 +129,7 @@ func (h *Handle) String() string {
 // Ids belong to the log: they differ from run to run, and nothing that a program can see
 // may depend on the schedule.
 func (h *Handle) label() string {
-	if h.is(detached) && h.sys.attach(h) != nil {
+	if h.is(detached) && h.host.attach(h) != nil {
 		return "actor" // the process is ending
 	}
 	switch {
@@ -164,7 +164,7 @@ func (h *Handle) lockedBy(a *Attempt) *queue {
 }
 
 // unlatch gives an idle queue back and releases the latch.
-func (h *Handle) unlatch(s *System) {
+func (h *Handle) unlatch(s *host) {
 	if q := h.reopen(s); q != nil {
 		queuePool.Put(q)
 	}
@@ -172,7 +172,7 @@ func (h *Handle) unlatch(s *System) {
 
 // unlatchBy is unlatch for ev's own goroutine.
 func (h *Handle) unlatchBy(a *Attempt) {
-	switch q := h.reopen(a.sys); {
+	switch q := h.reopen(a.host); {
 	case q == nil:
 	case len(a.spare) < cap(a.spare):
 		a.spare = append(a.spare, q)
@@ -184,7 +184,7 @@ func (h *Handle) unlatchBy(a *Attempt) {
 // reopen sets the gate as the queue demands and releases the latch; it returns the
 // queue if it has become idle. Whom the guests that have gone meanwhile kept waiting
 // goes on here.
-func (h *Handle) reopen(s *System) (idle *queue) {
+func (h *Handle) reopen(s *host) (idle *queue) {
 	for {
 		w := h.latch.load()
 		if h.queue != nil && h.queue.Idle() {
@@ -206,7 +206,7 @@ func (h *Handle) reopen(s *System) (idle *queue) {
 }
 
 // admit lets go on who waited for guests that have left h. Caller holds the latch.
-func (h *Handle) admit(s *System, w lock.Word) {
+func (h *Handle) admit(s *host, w lock.Word) {
 	d := takeDriver(s)
 	d.out = h.queue.Left(s.view, w, d.out)
 	d.execute(h, 0)
@@ -216,7 +216,7 @@ func (h *Handle) admit(s *System, w lock.Word) {
 var queuePool = sync.Pool{New: func() any { return new(queue) }}
 
 // handleOf returns the handle that node n is part of.
-func (s *System) handleOf(n *dominator.Node) *Handle {
+func (s *host) handleOf(n *dominator.Node) *Handle {
 	if n == nil {
 		return nil
 	}
@@ -227,7 +227,7 @@ func (s *System) handleOf(n *dominator.Node) *Handle {
 }
 
 // nodeOf is the inverse of handleOf.
-func (s *System) nodeOf(h *Handle) *dominator.Node {
+func (s *host) nodeOf(h *Handle) *dominator.Node {
 	if h == s.top {
 		return s.graph.TOP()
 	}
@@ -235,19 +235,19 @@ func (s *System) nodeOf(h *Handle) *dominator.Node {
 }
 
 // parentOf returns h's parent in the sequencing tree.
-func (s *System) parentOf(h *Handle) *Handle {
+func (s *host) parentOf(h *Handle) *Handle {
 	return s.handleOf(s.graph.Parent(s.nodeOf(h)))
 }
 
 // childTowards returns the T-child of x that is y or above it, nil if y is not
 // strictly below x.
-func (s *System) childTowards(x, y *Handle) *Handle {
+func (s *host) childTowards(x, y *Handle) *Handle {
 	return s.handleOf(s.graph.Child(s.nodeOf(x), s.nodeOf(y)))
 }
 
 // rootOf returns the T-ancestor-or-self of h that hangs below a virtual node: a
 // partition, or TOP where the owners are in several partitions.
-func (s *System) rootOf(h *Handle) *Handle {
+func (s *host) rootOf(h *Handle) *Handle {
 	for {
 		p := s.parentOf(h)
 		if p == nil || p.is(virtual) {
@@ -264,110 +264,6 @@ func (s *System) rootOf(h *Handle) *Handle {
 	}
 }
 
-func (s *System) above(x, y *Handle) bool {
+func (s *host) above(x, y *Handle) bool {
 	return s.graph.IsAncestor(s.nodeOf(x), s.nodeOf(y))
 }
-
-const directoryShards = 64
-
-// directory finds named actors. Every shard has a lock of its own.
-type directory [directoryShards]struct {
-	mu struct {
-		sync.Mutex
-		named map[nameKey]*Handle
-	}
-	_ [40]byte // a shard per cache line
-}
-
-type nameKey struct {
-	class *Class
-	name  string
-}
-
-// named returns the handle of the actor of class c with the given name. It is
-// placed in the sequencing tree, but its constructor runs in its first event.
-func (s *System) named(c *Class, name string) *Handle {
-	id := s.idOf(c, name, 0)
-	sh := &s.directory[id.Serial%directoryShards]
-	key := nameKey{class: c, name: name}
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	if h := sh.mu.named[key]; h != nil && !h.is(deleted) {
-		return h
-	}
-	var h *Handle
-	if s.durable != nil {
-		h = s.durable.named(c, name)
-	} else {
-		h = s.newHandle(c, id, 0)
-		h.named = &naming{name: name}
-		s.graph.NewRoot(&h.node, &s.partitions[id.Birth].node)
-	}
-	if sh.mu.named == nil {
-		sh.mu.named = make(map[nameKey]*Handle)
-	}
-	sh.mu.named[key] = h
-	return h
-}
-
-// named returns the actor of a name that the store knows, or makes the next one of that
-// name and stores it, so that whatever refers to it finds it. Caller holds the shard.
-func (d *durable) named(c *Class, name string) *Handle {
-	s := d.sys
-	if !d.visit() { // no event will find it
-		h := s.newHandle(c, s.idOf(c, name, 0), 0)
-		h.named = &naming{name: name}
-		return h
-	}
-	defer d.leave()
-	w := &preparation{d: d}
-	last, used, dead, err := d.lookup(c, name)
-	if err != nil {
-		d.store.Fail(err) // the process ends; what is made here is not stored
-	}
-	if used && !dead {
-		h := d.resolve(s.idOf(c, name, last))
-		if h.is(detached) && s.attach(h) != nil || !h.is(deleted) {
-			return h
-		}
-	}
-	if used {
-		last++
-	}
-	h := s.newHandle(c, s.idOf(c, name, last), 0)
-	h.named = &naming{name: name, incarnation: last}
-	s.graph.NewRoot(&h.node, &s.partitions[h.id.Birth].node)
-	w.name(h, false)
-	w.header(h)
-	h.lastPos = d.journal.Append(w.batch)
-	d.actors.keep(h) // not before: until now its header was here alone
-	return h
-}
-
-// forget takes an actor that was deleted out of the directory.
-func (s *System) forget(h *Handle) {
-	if h.named == nil {
-		return
-	}
-	key := nameKey{class: h.class, name: h.named.name}
-	sh := &s.directory[s.idOf(h.class, h.named.name, 0).Serial%directoryShards]
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	if sh.mu.named[key] == h {
-		delete(sh.mu.named, key)
-	}
-}
-
-func (s *System) newHandle(c *Class, id event.ActorID, state uint32) *Handle {
-	h := &Handle{id: id, class: c}
-	h.node.ID = id.Serial
-	if s.durable != nil {
-		h.sys, h.layout = s, s.durable.layout(c).Number
-	}
-	h.state.Store(state)
-	return h
-}
-
-// Named returns the actor of class c with the given name; the first event on it
-// runs its constructor.
-func Named(in Namer, c *Class, name string) Ref { return Ref{h: in.system().named(c, name)} }

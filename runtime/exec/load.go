@@ -43,19 +43,19 @@ func (l *loads) of(h *Handle) *loading {
 	return &l[(h.id.Serial*0x9e3779b97f4a7c15)>>32%uint64(len(l))]
 }
 
-// load reads the state of h, unless somebody has. Nobody needs to hold the actor for that:
+// load implements residence. Nobody needs to hold the actor for that:
 // while its state lies in the store alone nothing can change it, as whoever writes it has
 // loaded it first.
-func (s *System) load(h *Handle) error {
-	loaded, err := s.readState(h)
+func (d *durable) load(h *Handle) error {
+	loaded, err := d.readState(h)
 	if loaded {
-		s.durable.resident.add(h) // not under the lock of loads: the hand takes that under its own
+		d.resident.add(h) // not under the lock of loads: the hand takes that under its own
 	}
 	return err
 }
 
-func (s *System) readState(h *Handle) (loaded bool, err error) {
-	d := s.durable
+func (d *durable) readState(h *Handle) (loaded bool, err error) {
+	s := d.sys
 	mu := d.loads.of(h)
 	mu.Lock()
 	defer mu.Unlock()
@@ -136,7 +136,7 @@ func (r *referred) attach(h *Handle, far bool) error {
 
 // mustLoad is load for code of an event, which it unwinds if the store fails.
 func (cx *Cx) mustLoad(h *Handle) {
-	if err := cx.ev.sys.load(h); err != nil {
+	if err := cx.ev.sys.durable.load(h); err != nil {
 		panic(err)
 	}
 }

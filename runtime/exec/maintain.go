@@ -4,14 +4,17 @@ import (
 	"sync"
 
 	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
 // maintainer tightens the sequencing tree after ownership has changed (protocol rule
 // 10). Every move is an event of the protocol; nobody waits for one.
 type maintainer struct {
-	sys *System
-	mu  struct {
+	host  *host
+	newID func() event.EventID // of a move
+	a     *Attempt             // of the moves, which are made one after the other
+	mu    struct {
 		sync.Mutex
 		running bool
 		again   bool
@@ -32,14 +35,14 @@ func (m *maintainer) kick() {
 		return
 	}
 	m.mu.running, m.mu.done = true, make(chan struct{})
-	m.sys.workers.Run(m.loop)
+	m.host.workers.Run(m.loop)
 }
 
 func (m *maintainer) loop() {
 	for {
-		for _, mv := range m.sys.graph.Pending(16) {
-			if !m.sys.moveT(mv) {
-				m.sys.graph.Reconsider(mv.Node)
+		for _, mv := range m.host.graph.Pending(16) {
+			if !m.host.moveT(mv) {
+				m.host.graph.Reconsider(mv.Node)
 			}
 			m.mu.Lock()
 			m.mu.again = true
@@ -66,7 +69,7 @@ func (m *maintainer) wait() {
 		if !running {
 			return
 		}
-		m.sys.scheduler.Wait(done)
+		m.host.scheduler.Wait(done)
 	}
 }
 
@@ -87,53 +90,58 @@ const moveAttemptsMax = 8
 // parent. Without the latter, an event that has passed the node and still waits on the
 // new path would meet the node's subtree a second time, below itself. It reports false
 // if it has been withdrawn too often.
-func (s *System) moveT(mv dominator.Move) bool {
-	c := s.handleOf(mv.Node)
-	ev := s.takeEvent(s.inner, s.inner.nextID(), c, &methodMove, nil)
-	defer s.giveBack(ev)
-	ev.moveTo = s.handleOf(mv.Parent)
-	if s.durable != nil {
-		ev.begin()
-		defer ev.end()
-		if s.attach(c) != nil || !ev.moveTo.is(virtual) && s.attach(ev.moveTo) != nil {
+func (s *host) moveT(mv dominator.Move) bool {
+	a, c := s.maintainer.a, s.handleOf(mv.Node)
+	if a == nil {
+		a = &Attempt{}
+		a.open(s)
+		s.maintainer.a = a
+	}
+	a.host, a.id, a.target, a.method, a.moveTo = s, s.maintainer.newID(), c, &methodMove, s.handleOf(mv.Parent)
+	defer a.forget()
+	defer a.clear()
+	if s.residence != nil {
+		a.begin()
+		defer a.end()
+		if s.attach(c) != nil || !a.moveTo.is(virtual) && s.attach(a.moveTo) != nil {
 			return true // the process is ending
 		}
 	}
-	ev.home.Start(&ev.Attempt)
+	a.home.Start(a)
 	s.scheduler.Yield()
 	for range moveAttemptsMax {
-		ev.attempt++
-		ev.gatherMove()
-		if z := ev.sequencer(); z.is(virtual) {
-			ev.pass()
+		a.attempt++
+		a.gatherMove()
+		if z := a.sequencer(); z.is(virtual) {
+			a.pass()
 		} else {
-			ev.enterAt(z)
+			a.enterAt(z)
 		}
-		if ev.await() && ev.descend(c) && (ev.moveTo.is(virtual) || ev.descend(ev.moveTo)) {
+		if a.await() && a.descend(c) && (a.moveTo.is(virtual) || a.descend(a.moveTo)) {
 			s.relink(c, mv)
-			ev.release(false)
-			s.stats.moves.Add(1)
+			a.release(false)
+			s.moves.Add(1)
 			return true
 		}
-		ev.withdraw(member{}, true)
+		a.withdraw(member{}, true)
 	}
 	return false
 }
 
 // relink changes T while the event holds c, and refuses those who still come from the
 // former parent.
-func (s *System) relink(c *Handle, mv dominator.Move) {
+func (s *host) relink(c *Handle, mv dominator.Move) {
 	d := takeDriver(s)
-	if s.durable != nil {
-		s.durable.owning.Lock()
-		defer s.durable.owning.Unlock()
+	if r := s.residence; r != nil {
+		r.ownership().Lock()
+		defer r.ownership().Unlock()
 	}
 	c.latch.Lock()
 	// A move that has become impossible is dropped: the graph will propose another.
 	old := s.parentOf(c)
 	_, err := s.graph.MoveT(mv.Node, mv.Parent)
-	if s.durable != nil && err == nil {
-		s.durable.moved(c, old)
+	if s.residence != nil && err == nil {
+		s.residence.moved(c, old)
 	}
 	d.out = c.locked().Moved(s.view, d.out)
 	d.execute(c, 0)
@@ -154,14 +162,14 @@ func (a *Attempt) gatherMove() {
 
 // moveFrom returns the sequencer of a move.
 func (a *Attempt) moveFrom() *Handle {
-	s := a.sys
+	s := a.host
 	old := s.graph.Parent(&a.target.node)
 	return s.handleOf(s.graph.NCA(old, s.nodeOf(a.moveTo)))
 }
 
 // wantMove answers View.Footprint for a move.
 func (a *Attempt) wantMove(x *Handle, direct bool) (w lock.Want[*Handle]) {
-	if z := a.moveFrom(); direct && z != x && !a.sys.above(x, z) {
+	if z := a.moveFrom(); direct && z != x && !a.host.above(x, z) {
 		w.Enter = z
 	}
 	if !x.is(virtual | deleted) {

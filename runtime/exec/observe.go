@@ -1,16 +1,13 @@
 package exec
 
 import (
+	"bytes"
 	"errors"
-	"fmt"
-	"io"
-	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
-	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
 // counters count what became of the events of one client.
@@ -34,8 +31,6 @@ func (c *counters) addTo(t *Stats) {
 type systemCounters struct {
 	deadLetters      atomic.Uint64
 	callbackFailures atomic.Uint64
-	moves            atomic.Uint64
-	admissionWaits   atomic.Uint64
 }
 
 // Stats are the counters of a system, summed over its clients.
@@ -55,8 +50,8 @@ func (s *System) Stats() Stats {
 	t := Stats{
 		DeadLetters:      s.stats.deadLetters.Load(),
 		CallbackFailures: s.stats.callbackFailures.Load(),
-		Moves:            s.stats.moves.Load(),
-		AdmissionWaits:   s.stats.admissionWaits.Load(),
+		Moves:            s.moves.Load(),
+		AdmissionWaits:   s.waits.Load(),
 	}
 	s.clients.Lock()
 	defer s.clients.Unlock()
@@ -163,139 +158,11 @@ func (s *System) DeadLetters() []DeadLetter {
 	return list
 }
 
-const parkedShards = 16
-
-// parked lists the events that wait for a lock or a chain now, in rings: an event that parks for a
-// microsecond should not pay for a map.
-type parked [parkedShards]struct {
-	mu struct {
-		sync.Mutex
-		first *Attempt
-		n     int
-	}
-	_ [40]byte
-}
-
-// add lists ev once more: several branches of one event may wait.
-func (p *parked) add(a *Attempt) {
-	sh := &p[a.id.Seq%parkedShards]
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	sh.mu.n++
-	if a.parkCount++; a.parkCount > 1 {
-		return
-	}
-	a.parkPrev, a.parkNext = nil, sh.mu.first
-	if sh.mu.first != nil {
-		sh.mu.first.parkPrev = a
-	}
-	sh.mu.first = a
-}
-
-func (p *parked) remove(a *Attempt) {
-	sh := &p[a.id.Seq%parkedShards]
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	sh.mu.n--
-	if a.parkCount--; a.parkCount > 0 {
-		return
-	}
-	if a.parkPrev != nil {
-		a.parkPrev.parkNext = a.parkNext
-	} else {
-		sh.mu.first = a.parkNext
-	}
-	if a.parkNext != nil {
-		a.parkNext.parkPrev = a.parkPrev
-	}
-	a.parkPrev, a.parkNext = nil, nil
-}
-
-// WriteWaits writes the wait-for graph: a line for every event that waits for another
-// at an actor. It may run at any time; what it shows is true node by node.
-func (s *System) WriteWaits(w io.Writer) {
-	nodes := make(map[*Handle]bool)
-	var text lineBuffer
-	for i := range s.parked {
-		sh := &s.parked[i]
-		sh.mu.Lock()
-		for ev := sh.mu.first; ev != nil; ev = ev.parkNext {
-			// While it is listed it stays what it is. Who has its mutex may be listing it: so only a
-			// try, and an event that is just being granted something is left out.
-			if ev.mu.TryLock() {
-				ev.describe(&text, nodes)
-				ev.mu.Unlock()
-			}
-		}
-		sh.mu.Unlock()
-	}
-	_, _ = w.Write(text)
-	list := make([]*Handle, 0, len(nodes))
-	for h := range nodes {
-		list = append(list, h)
-	}
-	sort.Slice(list, func(i, j int) bool { return list[i].id.Less(list[j].id) })
-	for _, h := range list {
-		h.latch.Lock()
-		if h.queue != nil {
-			fmt.Fprintf(w, "  %v, below %v in the sequencing tree\n", h, s.parentOf(h))
-			for e := range h.queue.Waits {
-				writeWait(w, h, e)
-			}
-		}
-		h.latch.Unlock()
-	}
-}
-
-// describe writes what the event, which is parked, wants and has, unless it may go on.
-// Caller holds ev.mu.
-func (a *Attempt) describe(w io.Writer, nodes map[*Handle]bool) {
-	if k := a.awaits; k != nil {
-		fmt.Fprintf(w, "event %v: %v on %v, waits for chain %v to leave %v\n", a.id, a.method, a.target, k.first, k.h)
-		return
-	}
-	if a.pending == 0 && !a.parallel {
-		return
-	}
-	fmt.Fprintf(w, "event %v attempt %d: %v on %v\n   footprint", a.id, a.home.ID().Attempt, a.method, a.target)
-	for _, f := range [...]*Footprint{&a.members, &a.narrowed} {
-		for _, m := range f.members {
-			fmt.Fprintf(w, " %v:%v", m.h, m.mode)
-		}
-	}
-	fmt.Fprintf(w, "; visits")
-	for h := range a.home.Visited {
-		nodes[h] = true
-		fmt.Fprintf(w, " %v:%v", h, a.home.Holds(h))
-	}
-	fmt.Fprintln(w)
-}
-
-func writeWait(w io.Writer, h *Handle, e lock.WaitEdge[*Attempt]) {
-	if e.For.Event == nil {
-		fmt.Fprintf(w, "  at %v: %v.%d wants %v, waits for %v (%v)\n", h, e.Waiter.Event.id, e.Waiter.Attempt, e.Mode, e.Why, e.Held)
-		return
-	}
-	fmt.Fprintf(w, "  at %v: %v.%d wants %v, waits for %v.%d (%v): %v\n", h, e.Waiter.Event.id, e.Waiter.Attempt, e.Mode,
-		e.For.Event.id, e.For.Attempt, e.Held, e.Why)
-}
-
 // Progress returns a number that grows whenever an event ends. A watchdog that sees it
 // stand still while events wait has found a deadlock.
 func (s *System) Progress() uint64 {
 	t := s.Stats()
 	return t.Commits + t.Aborts + t.Withdrawals + t.Reroutes + t.Moves
-}
-
-// Waiting returns how many events wait for a lock, or for a chain to leave an actor, now.
-func (s *System) Waiting() (n int) {
-	for i := range s.parked {
-		sh := &s.parked[i]
-		sh.mu.Lock()
-		n += sh.mu.n
-		sh.mu.Unlock()
-	}
-	return n
 }
 
 // Watch checks every interval that something progresses while events wait, until stop is
@@ -313,19 +180,11 @@ func (s *System) Watch(interval time.Duration, stop <-chan struct{}, stuck func(
 		}
 		now := s.Progress()
 		if now == last && s.Waiting() > 0 {
-			var b lineBuffer
+			var b bytes.Buffer
 			s.WriteWaits(&b)
-			stuck(string(b))
+			stuck(b.String())
 			return
 		}
 		last = now
 	}
-}
-
-type lineBuffer []byte
-
-// Write implements io.Writer.
-func (b *lineBuffer) Write(p []byte) (int, error) {
-	*b = append(*b, p...)
-	return len(p), nil
 }

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"strings"
 	"sync"
 	"testing"
@@ -26,15 +27,15 @@ func TestWaitsCanBeWrittenAtAnyTime(t *testing.T) {
 		wg.Go(func() { _ = s.Client().Await(nodes[0].Ref, &methodLocal, &wargs{steps: []wstep{{op: wAdd, n: 1}}}) })
 	}
 	until(func() bool { return s.Waiting() == 2 })
-	var b lineBuffer
+	var b bytes.Buffer
 	until(func() bool { // one that is just being listed is left out
-		b = b[:0]
+		b.Reset()
 		s.WriteWaits(&b)
-		return strings.Count(string(b), "event ") == 2
+		return strings.Count(b.String(), "event ") == 2
 	})
 	for _, want := range []string{"holders without an entry", "behind"} {
-		if !strings.Contains(string(b), want) {
-			t.Errorf("nobody waits because of %q in\n%s", want, b)
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("nobody waits because of %q in\n%s", want, b.String())
 		}
 	}
 	close(leave)
@@ -50,7 +51,7 @@ func TestWaitsCanBeWrittenAtAnyTime(t *testing.T) {
 	go func() { wg.Wait(); close(done) }()
 	for {
 		s.WriteWaits(&b)
-		b = b[:0]
+		b.Reset()
 		select {
 		case <-done:
 			return

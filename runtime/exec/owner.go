@@ -37,80 +37,6 @@ func (c *changes) clear() {
 	}
 }
 
-// LogOwned notes the value of field p, which holds plain actor references, before v is
-// assigned to it, removes the edges to what it held and adds those to what v holds.
-func LogOwned[T any](cx *Cx, self *Self, field uint16, p *T, v T) {
-	cx.moveEdges(self, any(*p), any(v))
-	logHeader(cx, self, field, p)
-}
-
-// eachRef calls f for every reference in v, which is a reference, a value class or a
-// container.
-func eachRef(v any, f func(Ref)) {
-	switch v := v.(type) {
-	case nil:
-	case RefHolder:
-		v.EachRef(f)
-	case ElemHolder:
-		v.EachElem(func(e any) { eachRef(e, f) })
-	}
-}
-
-// singleRef is implemented by references, also those that generated code wraps.
-type singleRef interface{ handle() *Handle }
-
-// singleRefs returns the actors that old and v refer to, nil for none, if each of them is
-// a reference or nothing: the common case, which needs no closure.
-func singleRefs(old, v any) (o, n *Handle, ok bool) {
-	if old != nil {
-		r, single := old.(singleRef)
-		if !single {
-			return nil, nil, false
-		}
-		o = r.handle()
-	}
-	if v != nil {
-		r, single := v.(singleRef)
-		if !single {
-			return nil, nil, false
-		}
-		n = r.handle()
-	}
-	return o, n, true
-}
-
-// moveEdges takes the edges from self to what old holds and adds those to what v holds.
-func (cx *Cx) moveEdges(self *Self, old, v any) {
-	p := self.h
-	if o, n, ok := singleRefs(old, v); ok {
-		if o != nil {
-			cx.edge(p, o, -1)
-		}
-		if n != nil {
-			cx.edge(p, n, 1)
-		}
-		return
-	}
-	// Additions are checked after removals, so that an edge may be turned round.
-	eachRef(old, func(r Ref) { cx.edge(p, r.h, -1) })
-	eachRef(v, func(r Ref) { cx.edge(p, r.h, 1) })
-}
-
-// edge notes that p holds units more references to c.
-func (cx *Cx) edge(p, c *Handle, units int) {
-	cx.attach(c)
-	// The class graph has no cycles but loops, so that a cycle lies within one class.
-	if units > 0 && p.class.SelfRecursive && p.class == c.class {
-		cx.checkCycle(p, c)
-	}
-	ev := cx.ev
-	if ev.parallel {
-		ev.mu.Lock()
-		defer ev.mu.Unlock()
-	}
-	ev.edges = append(ev.edges, edgeDelta{p, c, units})
-}
-
 // netEdges returns the net changes of the event so far.
 func (a *Attempt) netEdges() map[edgeKey]int {
 	if a.parallel {
@@ -122,43 +48,6 @@ func (a *Attempt) netEdges() map[edgeKey]int {
 		net[edgeKey{e.p, e.c}] += e.units
 	}
 	return net
-}
-
-// checkCycle faults if an edge p -> c would close a cycle in the instance graph, the
-// event's own changes included ([OWN]). It holds all of reach(c) for reading then (protocol
-// rule 8): otherwise another event might add the other half of a cycle meanwhile.
-func (cx *Cx) checkCycle(p, c *Handle) {
-	ev := cx.ev
-	if p == c {
-		Fault(cx, msgCycle)
-	}
-	if p.is(fresh) && !ev.hasEdge(func(e *edgeDelta) bool { return e.c == p }) {
-		return // nobody can reach p
-	}
-	if c.is(fresh) && !ev.hasEdge(func(e *edgeDelta) bool { return e.p == c }) {
-		return // c reaches nobody
-	}
-	if ev.owns(p, c) {
-		return // a reference moves within p: what it reaches does not grow
-	}
-	changed := ev.hasEdge(func(e *edgeDelta) bool { return e.p == c })
-	var net map[edgeKey]int
-	for {
-		reach := []*Handle{c}
-		if changed || len(ev.sys.graph.Owned(nil, &c.node)) > 0 {
-			if net == nil { // not for an event that only collects leaves, of which it may have many
-				net = ev.netEdges()
-			}
-			reach = ev.reach(c, net)
-		}
-		if !cx.holdAll(reach) {
-			continue // it may have changed before it was held
-		}
-		if slices.Contains(reach, p) {
-			Fault(cx, msgCycle)
-		}
-		return
-	}
 }
 
 // owns reports whether p owns c so that another edge closes no cycle and needs no
@@ -178,7 +67,7 @@ func (a *Attempt) owns(p, c *Handle) bool {
 	if p.is(fresh|deleted) || c.is(fresh|deleted) {
 		return units > 0
 	}
-	committed := a.sys.graph.Units(&p.node, &c.node)
+	committed := a.host.graph.Units(&p.node, &c.node)
 	return committed+units > 0 || committed > 0 && !others
 }
 
@@ -200,7 +89,7 @@ func (a *Attempt) hasEdge(match func(*edgeDelta) bool) bool {
 
 // reach lists c and everything below it, by the committed edges and net.
 func (a *Attempt) reach(c *Handle, net map[edgeKey]int) []*Handle {
-	s := a.sys
+	s := a.host
 	own := make(map[*Handle][]*Handle)
 	for k, n := range net {
 		if n > 0 {
@@ -238,40 +127,6 @@ func (a *Attempt) reach(c *Handle, net map[edgeKey]int) []*Handle {
 	return list
 }
 
-// holdAll acquires every actor of the list for reading and reports whether all of
-// them were held before. If the entry does not cover them the attempt is withdrawn,
-// and the next one carries all of them.
-func (cx *Cx) holdAll(list []*Handle) (held bool) {
-	ev := cx.ev
-	held = true
-	ev.mu.Lock()
-	for _, h := range list {
-		if h.is(fresh|deleted) || ev.home.Holds(h) != 0 {
-			continue
-		}
-		held = false
-		ev.extra = append(ev.extra, member{h: h, mode: Read})
-	}
-	ev.mu.Unlock()
-	if held {
-		for _, h := range list {
-			cx.respect(h)
-			cx.maxPos = max(cx.maxPos, h.lastPos) // whether there is a cycle tells of the last change
-			ev.traceRead(h)
-		}
-		return true
-	}
-	for _, h := range list {
-		if !h.is(fresh | deleted) {
-			cx.hold(h, Read)
-		}
-	}
-	ev.mu.Lock()
-	ev.extra = ev.extra[:0]
-	ev.mu.Unlock()
-	return false
-}
-
 // commitOwnership brings the event's ownership changes and fresh actors into the
 // graph. The event still holds every owner whose edges change. It fails only on a cycle,
 // and then has changed nothing.
@@ -282,7 +137,7 @@ func (a *Attempt) commitOwnership() error {
 	if a.commitChildren() {
 		return nil
 	}
-	s := a.sys
+	s := a.host
 	net := a.netEdges()
 	owners := make(map[*Handle][]*Handle, len(a.fresh))
 	for _, e := range a.edges { // in program order, for a reproducible tree
@@ -356,7 +211,7 @@ func (a *Attempt) commitChildren() bool {
 	if !a.onlyChildren() {
 		return false
 	}
-	s := a.sys
+	s := a.host
 	for _, h := range a.fresh {
 		h.state.Store(created)
 		var owner *Handle
@@ -377,7 +232,7 @@ func (a *Attempt) commitChildren() bool {
 // place puts the fresh actor h, whose owners are listed, into the graph, its fresh
 // owners before it.
 func (a *Attempt) place(h *Handle, owners map[*Handle][]*Handle, net map[edgeKey]int) {
-	s := a.sys
+	s := a.host
 	if s.graph.Parent(&h.node) != nil {
 		return
 	}
@@ -408,8 +263,8 @@ func (a *Attempt) place(h *Handle, owners map[*Handle][]*Handle, net map[edgeKey
 // unplace takes fresh actors out of the graph again, after a cycle was found.
 func (a *Attempt) unplace(err error) error {
 	for _, h := range a.fresh {
-		if a.sys.graph.Parent(&h.node) != nil {
-			a.sys.graph.Delete(&h.node)
+		if a.host.graph.Parent(&h.node) != nil {
+			a.host.graph.Delete(&h.node)
 		}
 	}
 	return err

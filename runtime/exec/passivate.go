@@ -129,7 +129,7 @@ func (s *System) unload(h *Handle) bool {
 	mu.Unlock()
 	if h.latch.leave(lock.Write, nil) {
 		h.latch.Lock()
-		h.unlatch(s)
+		h.unlatch(&s.host)
 	}
 	return gone
 }

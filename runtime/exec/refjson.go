@@ -44,7 +44,7 @@ func (r *Ref) UnmarshalText(text []byte) error {
 
 // address is how people name the actor: Class/name or Class:id.
 func (h *Handle) address() string {
-	if h.is(detached) && h.sys.attach(h) != nil {
+	if h.is(detached) && h.host.attach(h) != nil {
 		return h.id.String() // the process is ending
 	}
 	switch {

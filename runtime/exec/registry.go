@@ -115,7 +115,7 @@ func (r *registry) resolve(id event.ActorID, s *System) *Handle {
 	if h := sh.loose[id].Value(); h != nil && !planted.twoHandles {
 		return h
 	}
-	h := &Handle{id: id, sys: s, lastPos: sh.lastPos} // it may have been there before, and collected
+	h := &Handle{id: id, host: &s.host, lastPos: sh.lastPos} // it may have been there before, and collected
 	h.node.ID = id.Serial
 	h.state.Store(detached)
 	r.remember(h)

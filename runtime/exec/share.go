@@ -11,7 +11,7 @@ import (
 // never be touched.
 
 // shareable is up to how many actors a read-only event holds one by one.
-func (s *System) shareable() int { return s.cfg.fanOut / 4 }
+func (s *host) shareable() int { return s.fanOut / 4 }
 
 const wideRetry = 64 // of so many readers, one looks again at an actor that reached too much
 
@@ -19,7 +19,7 @@ const wideRetry = 64 // of so many readers, one looks again at an actor that rea
 // reaches. Nothing is waited for: where one actor is refused, all are given back, and the general
 // way is taken. It reports false then, or when there is too much, having changed nothing.
 func (a *Attempt) enterShared() bool {
-	t, s := a.target, a.sys
+	t, s := a.target, a.host
 	if a.tooWide(t) || !t.latch.join(lock.Read, a, s.joinSpins) {
 		return false
 	}
@@ -47,13 +47,13 @@ func (a *Attempt) enterShared() bool {
 // tooWide reports whether readers had better not try to share what x reaches. Who looks again is a
 // matter of the event's id: a scheduled system must not depend on what a pool counts.
 func (a *Attempt) tooWide(x *Handle) bool {
-	return a.sys.shareable() == 0 || x.has(markWide) && a.id.Seed()%wideRetry != 0
+	return a.host.shareable() == 0 || x.has(markWide) && a.id.Seed()%wideRetry != 0
 }
 
 // joinOwned makes the event, which is a guest of x, a guest of what x owns: of what it may touch
 // and is no guest of yet. As x is held for reading it goes on owning what it owns.
 func (a *Attempt) joinOwned(list []*Handle, x *Handle) ([]*Handle, bool) {
-	s := a.sys
+	s := a.host
 	if x.has(markPartial) {
 		return list, false
 	}
@@ -85,7 +85,7 @@ func (a *Attempt) joinOwned(list []*Handle, x *Handle) ([]*Handle, bool) {
 // wants may have changed in the meantime, and a lazy hold covers whatever comes. Caller holds
 // ev.mu.
 func (a *Attempt) share(x *Handle, children []*Handle) (_ []*Handle, ok bool) {
-	s := a.sys
+	s := a.host
 	if !a.method.ReadOnly || a.attempt > 1 || a.lazyAt != nil || a.tooWide(x) || x.has(markPartial) {
 		return children, false
 	}

@@ -113,42 +113,32 @@ func (c *Config) defaults() {
 
 // System runs events on one node. All methods may be called from any goroutine.
 type System struct {
+	host
 	cfg     Config
 	clock   sched.Clock
 	log     *slog.Logger
 	durable *durable // nil: everything is gone with the process
-	view    view
-	graph   *dominator.Graph
-	// joinSpins is how often an event looks at a word before it queues; 0 on one processor.
-	joinSpins int
-	tracer    *tracer
-	scheduler *sched.Scheduler // nil unless Config.Scheduled
+	tracer  *tracer
 
-	top        *Handle // stands for the graph's TOP
-	partitions []*Handle
-	directory  directory
-	ids        actorIDs
-	made       atomic.Uint32 // events that are or were in the pool
-	events     sync.Pool     // of this system: an event keeps a block of actor ids
+	directory directory
+	ids       actorIDs
+	events    sync.Pool // of this system: an event keeps a block of actor ids
 
-	workers    sched.Workers
-	lanes      lanes
-	outlets    outlets
-	timers     timers
-	maintainer maintainer
-	live       sched.Pending   // what has been issued, and is not awaited by its caller: it has not ended
-	issued     sched.Semaphore // held by events that were issued and not awaited
-	unclaimed  unclaimed
-	parked     parked
-	out        output
-	egress     egress // of a system with a store
-	letters    letters
-	stats      systemCounters
-	closing    atomic.Bool
-	closed     sync.Once
-	postponed  atomic.Int64
-	undone     atomic.Int64  // events that were refused as the system was closing, and that nobody has awaited
-	left       chan struct{} // an event of a client, or a visit, has ended while the system is closing
+	lanes     lanes
+	outlets   outlets
+	timers    timers
+	live      sched.Pending   // what has been issued, and is not awaited by its caller: it has not ended
+	issued    sched.Semaphore // held by events that were issued and not awaited
+	unclaimed unclaimed
+	out       output
+	egress    egress // of a system with a store
+	letters   letters
+	stats     systemCounters
+	closing   atomic.Bool
+	closed    sync.Once
+	postponed atomic.Int64
+	undone    atomic.Int64  // events that were refused as the system was closing, and that nobody has awaited
+	left      chan struct{} // an event of a client, or a visit, has ended while the system is closing
 
 	inner   *Client // on whose behalf sub-events and timers run
 	objects clientObjects
@@ -170,7 +160,7 @@ func Open(cfg Config) *System {
 // newSystem starts a system without actors.
 func newSystem(cfg Config) *System {
 	cfg.defaults()
-	s := &System{cfg: cfg, clock: cfg.Clock, log: cfg.Log, graph: dominator.New()}
+	s := &System{cfg: cfg, clock: cfg.Clock, log: cfg.Log}
 	s.egress.sys = s
 	if cfg.Scheduled {
 		s.scheduler = sched.New(cfg.Seed, func() string {
@@ -180,24 +170,15 @@ func newSystem(cfg Config) *System {
 		})
 	}
 	s.events.New = s.newEvent
-	s.view = view{s}
-	s.top = &Handle{}
-	s.top.state.Store(virtual)
-	s.partitions = make([]*Handle, cfg.Partitions)
-	for i := range s.partitions {
-		h := &Handle{id: event.ActorID{Birth: event.PartitionID(i)}}
-		h.state.Store(virtual)
-		h.node.ID = uint64(i)
-		s.graph.NewPartition(&h.node)
-		s.partitions[i] = h
-	}
+	s.host.init(cfg.Partitions)
+	s.fanOut, s.depthMax, s.waitMax = cfg.fanOut, cfg.QueueDepthMax, cfg.AdmissionWaitMax
 	if runtime.GOMAXPROCS(0) > 1 && !cfg.Scheduled {
 		s.joinSpins = joinSpinsMax
 	}
 	s.workers.Open(cfg.BranchWorkers, s.scheduler)
 	s.issued.Open(cfg.EventsMax, s.scheduler)
 	s.timers.open(s)
-	s.maintainer.sys = s
+	s.maintainer.newID = func() event.EventID { return s.inner.nextID() }
 	s.out.w = bufio.NewWriter(cfg.Stdout)
 	if cfg.Trace != nil {
 		s.tracer = newTracer(cfg.Trace, cfg.TraceStates)

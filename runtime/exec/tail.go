@@ -2,9 +2,6 @@ package exec
 
 import (
 	"runtime"
-	"slices"
-	"sync"
-	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -52,20 +49,6 @@ type chain struct {
 	// request is that of a durable session which began the chain, perhaps in an earlier run.
 	request *request
 	orphan  bool // it was: nobody but repetitions of the request waits
-}
-
-// keep is an actor between two steps of a chain that are both its own.
-type keep struct {
-	first event.EventID // of the chain
-	h     *Handle
-	left  atomic.Bool
-	// closed: the next step is left to the next opening of the store. The actor stays kept, and who needs it is not
-	// performed now.
-	closed atomic.Bool
-	mu     struct {
-		sync.Mutex // taken after those of events
-		waiting    []*Attempt
-	}
 }
 
 // Tail ends the event with a call that follows it as the next step of its chain: it is admitted after the
@@ -283,61 +266,6 @@ func (ch *chain) leave() {
 	ch.keeps = nil
 	k.h.kept.Store(nil)
 	k.over(&k.left)
-}
-
-// over says how the keeping has ended, to those who wait for that.
-func (k *keep) over(how *atomic.Bool) {
-	k.mu.Lock()
-	how.Store(true)
-	waiting := k.mu.waiting
-	k.mu.waiting = nil
-	k.mu.Unlock()
-	for _, a := range waiting {
-		a.mu.Lock()
-		a.news.Broadcast()
-		a.mu.Unlock()
-	}
-}
-
-// await returns when the chain has left the actor, or a was cancelled. If the chain does not go on before the store is
-// opened again, that is ErrClosed. The event holds no lock. k may be nil.
-func (k *keep) await(a *Attempt) error {
-	if k == nil {
-		return nil
-	}
-	a.cancel.waits(a)
-	defer a.cancel.waited()
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	k.mu.Lock()
-	if !k.left.Load() && !k.closed.Load() {
-		k.mu.waiting = append(k.mu.waiting, a)
-	}
-	k.mu.Unlock()
-	a.awaits = k
-	a.sys.parked.add(a)
-	for !k.left.Load() && !k.closed.Load() && !a.cancelled() {
-		a.news.Wait()
-	}
-	a.sys.parked.remove(a)
-	a.awaits = nil
-	k.mu.Lock()
-	if i := slices.Index(k.mu.waiting, a); i >= 0 { // it was cancelled
-		k.mu.waiting = slices.Delete(k.mu.waiting, i, i+1)
-	}
-	k.mu.Unlock()
-	if k.closed.Load() && !a.cancelled() {
-		return ErrClosed
-	}
-	return nil
-}
-
-// keptFrom returns what keeps h from the event, nil if nothing does.
-func (a *Attempt) keptFrom(h *Handle) *keep {
-	if k := h.kept.Load(); k != nil && k != a.keeps {
-		return k
-	}
-	return nil
 }
 
 // respect ends the attempt if h, which the event holds, is kept by a chain that it is no step of.

@@ -10,8 +10,11 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
+
+func init() { sched.AtEnd(trace.FlushOpen) }
 
 // tracer exists in traced systems only; others pay one branch per event and access.
 type tracer struct {
@@ -73,7 +76,7 @@ func newTracer(rec trace.Recorder, states bool) *tracer {
 // all but the last were deleted.
 func (t *tracer) actor(h *Handle) *tracedActor {
 	if h.is(detached) {
-		_ = h.sys.attach(h) // if it fails the process is ending
+		_ = h.host.attach(h) // if it fails the process is ending
 	}
 	key, shard := weak.Make(h), traceShard(h)
 	sh := &t.actors[shard].mu

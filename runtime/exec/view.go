@@ -13,7 +13,7 @@ const fanOutMax = 64
 
 // view is the host's view of the one node: footprints, routing and expansion.
 // Invariant: it takes no latch, only the mutex of the event it is asked about.
-type view struct{ sys *System }
+type view struct{ host *host }
 
 // Footprint implements lock.View.
 func (v view) Footprint(x *Handle, id lockID) lock.Want[*Handle] {
@@ -21,11 +21,11 @@ func (v view) Footprint(x *Handle, id lockID) lock.Want[*Handle] {
 }
 
 // Parent implements lock.View and lock.Router.
-func (v view) Parent(x *Handle) *Handle { return v.sys.parentOf(x) }
+func (v view) Parent(x *Handle) *Handle { return v.host.parentOf(x) }
 
 // Toward implements lock.View.
 func (v view) Toward(x, y *Handle) (*Handle, bool) {
-	c := v.sys.childTowards(x, y)
+	c := v.host.childTowards(x, y)
 	return c, c != nil
 }
 
@@ -59,10 +59,10 @@ func (v view) Expand(x *Handle, id lockID, held lock.Mode, children []*Handle) l
 	for _, f := range [...]*Footprint{&ev.members, &ev.narrowed} {
 		for i := range f.members {
 			m := &f.members[i]
-			if c := v.sys.childTowards(x, m.h); c != nil {
+			if c := v.host.childTowards(x, m.h); c != nil {
 				children = appendNew(children, c)
 			}
-			if m.tree && v.sys.above(x, m.h) {
+			if m.tree && v.host.above(x, m.h) {
 				var whole bool
 				if children, whole = ev.crossing(x, m.h, children); !whole {
 					return lock.Expansion[*Handle]{Lazy: true}
@@ -70,7 +70,7 @@ func (v view) Expand(x *Handle, id lockID, held lock.Mode, children []*Handle) l
 			}
 		}
 	}
-	if len(children) > v.sys.cfg.fanOut {
+	if len(children) > v.host.fanOut {
 		return lock.Expansion[*Handle]{Lazy: true}
 	}
 	return lock.Expansion[*Handle]{Children: children}
@@ -80,8 +80,8 @@ func (v view) Expand(x *Handle, id lockID, held lock.Mode, children []*Handle) l
 // has a hold. Caller holds ev.mu.
 func (a *Attempt) narrow() {
 	a.isNarrow = true
-	a.narrowed.max = a.sys.cfg.fanOut
-	if a.target.is(unloaded) && a.sys.load(a.target) != nil {
+	a.narrowed.max = a.host.fanOut
+	if a.target.is(unloaded) && a.host.residence.load(a.target) != nil {
 		return // the process is ending
 	}
 	if a.target.obj == nil || a.method.Narrow == nil {
@@ -108,13 +108,13 @@ func (a *Attempt) narrow() {
 func (a *Attempt) outside(x *Handle) *member {
 	for i := range a.narrowed.members {
 		m := &a.narrowed.members[i]
-		if m.h == x || a.sys.above(x, m.h) && (!m.tree || a.sys.above(x, a.sys.handleOf(a.sys.graph.Top(&m.h.node)))) {
+		if m.h == x || a.host.above(x, m.h) && (!m.tree || a.host.above(x, a.host.handleOf(a.host.graph.Top(&m.h.node)))) {
 			continue
 		}
 		if k := a.members.find(m.h); k != nil && k.mode >= m.mode && (k.tree || !m.tree) {
 			continue
 		}
-		if z := a.lazyAt; z != nil && a.sys.above(z, m.h) {
+		if z := a.lazyAt; z != nil && a.host.above(z, m.h) {
 			continue
 		}
 		return m
@@ -126,7 +126,7 @@ func (a *Attempt) outside(x *Handle) *member {
 // actors outside the T-child of x that m itself lies in. It reports whether it
 // listed all: not if they are too many to look at.
 func (a *Attempt) crossing(x, m *Handle, children []*Handle) (_ []*Handle, whole bool) {
-	s := a.sys
+	s := a.host
 	stack := append(make([]*Handle, 0, 16), m)
 	seen := map[*Handle]bool{m: true}
 	var owned []*dominator.Node
@@ -148,7 +148,7 @@ func (a *Attempt) crossing(x, m *Handle, children []*Handle) (_ []*Handle, whole
 				stack = append(stack, h)
 			}
 		}
-		if len(seen) > a.lookMax() || len(children) > s.cfg.fanOut {
+		if len(seen) > a.lookMax() || len(children) > s.fanOut {
 			return children, false
 		}
 	}

@@ -420,7 +420,7 @@ func (m *model) compare(s *System) error {
 			return fmt.Errorf("actor %v is missing at the end", id)
 		}
 		if h.is(unloaded) {
-			if err := s.load(h); err != nil {
+			if err := s.durable.load(h); err != nil {
 				return err
 			}
 		}

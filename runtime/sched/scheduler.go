@@ -191,12 +191,9 @@ func (s *Scheduler) pick() int {
 	return int(s.draw() % uint64(n))
 }
 
-// deadlock ends the process: every task waits for another. No recover of an event may take
-// that for a failure of its own.
+// deadlock ends the process: every task waits for another.
 func (s *Scheduler) deadlock() {
-	waits := s.stuck()
-	go panic("sched: deadlock: no task of the scheduled system can run\n" + waits)
-	select {}
+	end("sched: deadlock: no task of the scheduled system can run\n" + s.stuck())
 }
 
 // Cond is a sync.Cond for tasks that a Scheduler may run.

@@ -1,0 +1,75 @@
+package exec
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"weak"
+)
+
+// gracePeriods tell which events are under way in a system with a store, so that actors are detached only after a grace
+// period: when all events that were under way as it began have ended. No event that comes later knows what those had
+// looked at.
+type gracePeriods struct {
+	period atomic.Uint64 // their number, from 1 on
+	mu     struct {
+		sync.Mutex
+		all, free []*presence
+	}
+}
+
+// presence is in which period an event has begun, 0 while there is none. It stays with a pooled Attempt.
+type presence struct {
+	since atomic.Uint64
+	_     [56]byte // one per cache line
+}
+
+// add returns a presence for a, which goes back once the collector has taken a.
+func (g *gracePeriods) add(a *Attempt) *presence {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var p *presence
+	if n := len(g.mu.free); n > 0 {
+		p, g.mu.free = g.mu.free[n-1], g.mu.free[:n-1]
+	} else {
+		p = &presence{}
+		g.mu.all = append(g.mu.all, p)
+	}
+	runtime.AddCleanup(a, giveBack, unusedPresence{weak.Make(g), p})
+	return p
+}
+
+// unusedPresence is a presence whose attempt the collector has taken. It may take the system as well.
+type unusedPresence struct {
+	of       weak.Pointer[gracePeriods]
+	presence *presence
+}
+
+func giveBack(u unusedPresence) {
+	if g := u.of.Value(); g != nil {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.mu.free = append(g.mu.free, u.presence)
+	}
+}
+
+// begin notes that the event is under way; it looks at no handle before.
+func (a *Attempt) begin() { a.presence.since.Store(a.host.grace.period.Load()) }
+
+// end notes that it needs nothing any more that it has looked at.
+func (a *Attempt) end() { a.presence.since.Store(0) }
+
+// next begins a period and returns its number.
+func (g *gracePeriods) next() uint64 { return g.period.Add(1) }
+
+// over reports whether all events have ended that had begun before a period.
+func (g *gracePeriods) over(period uint64) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, p := range g.mu.all {
+		if since := p.since.Load(); since != 0 && since < period && !planted.graceForgotten {
+			return false
+		}
+	}
+	return true
+}

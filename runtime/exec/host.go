@@ -1,0 +1,75 @@
+package exec
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
+)
+
+// host runs the protocol on one host: it has the sequencing tree, and drives the queues of the actors that are here.
+type host struct {
+	view       view
+	graph      *dominator.Graph
+	top        *Handle // stands for the graph's TOP
+	partitions []*Handle
+	parked     parked
+	maintainer maintainer
+	residence  residence        // of a system with a store; else nil: all actors are in memory
+	grace      *gracePeriods    // of a system with a store; else nil
+	scheduler  *sched.Scheduler // nil unless Config.Scheduled
+	workers    sched.Workers
+	attempts   atomic.Uint32 // made: an event that is pooled keeps its Attempt
+
+	joinSpins int           // how often an event looks at a word before it queues; 0 on one processor
+	fanOut    int           // see fanOutMax
+	depthMax  int           // events that wait for one actor, before clients wait
+	waitMax   time.Duration // how long clients wait then; 0: for ever
+	waits     atomic.Uint64 // pauses of clients before full queues
+	moves     atomic.Uint64 // in T
+}
+
+// residence brings actors into memory whose state, or all but their id, lies in a store.
+type residence interface {
+	// attach brings h into the graph, unless it is there; it may turn out to have been deleted. An error is one of
+	// the store: the process is ending.
+	attach(h *Handle) error
+	// load reads the state of h, unless it is in memory.
+	load(h *Handle) error
+	// ownership is held while an event changes ownership, or the maintainer T, until that has its place in the journal.
+	ownership() sync.Locker
+	// moved stores that c was moved in T from below old. The caller holds ownership.
+	moved(c, old *Handle)
+}
+
+// attach is residence.attach. A handle that needs it has a residence.
+func (s *host) attach(h *Handle) error { return s.residence.attach(h) }
+
+// present returns the handle of a node that the graph has named to an event.
+func (s *host) present(n *dominator.Node) *Handle {
+	h := s.handleOf(n)
+	if h.is(away) {
+		_ = s.attach(h) // if it fails the process is ending
+	}
+	return h
+}
+
+// init makes a host without actors.
+func (s *host) init(partitions int) {
+	s.graph = dominator.New()
+	s.view = view{s}
+	s.maintainer.host = s
+	s.top = &Handle{}
+	s.top.state.Store(virtual)
+	s.partitions = make([]*Handle, partitions)
+	for i := range s.partitions {
+		h := &Handle{id: event.ActorID{Birth: event.PartitionID(i)}}
+		h.state.Store(virtual)
+		h.node.ID = uint64(i)
+		s.graph.NewPartition(&h.node)
+		s.partitions[i] = h
+	}
+}
