@@ -27,8 +27,8 @@ var ofSemantics = []plant{
 		"if ev.outSeq == 0 || planted.outboxKept {",
 		"if ev.outSeq == 0 || ev.issuer != nil {"),
 	bug("constructor without locks", "runtime/exec/admit.go", // of a client's new: what it is given is not locked
-		"if ev.gather(); !ev.members.touches() {",
-		"if ev.gather(); true {"),
+		"if a.gather(); !a.members.touches() {",
+		"if a.gather(); true {"),
 	bug("issued events overtake", "runtime/exec/turn.go", // one another, of one client to one actor
 		"placed()\n\treturn o.append(t)",
 		"placed()\n\tt.state = outside\n\treturn true"),

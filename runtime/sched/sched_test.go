@@ -1,0 +1,145 @@
+package sched
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// interleaving runs tasks that yield, wait for a condition, and wait for each other, and returns in which order they did.
+func interleaving(seed uint64) string {
+	s := New(seed, func() string { return "nothing" })
+	var w Workers
+	w.Open(2, s)
+	var said strings.Builder
+	var mu sync.Mutex
+	var news Cond
+	news.Init(&mu, s)
+	ready, over := false, make(chan struct{})
+	for i := range 4 {
+		w.Run(func() {
+			for n := range 3 {
+				fmt.Fprintf(&said, "%d.%d ", i, n)
+				s.Yield()
+			}
+			mu.Lock()
+			for i > 0 && !ready {
+				news.Wait()
+			}
+			ready = true
+			news.Broadcast()
+			mu.Unlock()
+			fmt.Fprintf(&said, "%d ", i)
+		})
+	}
+	w.Run(func() {
+		s.Until(func() bool { return strings.Count(said.String(), ".2") == 4 })
+		close(over)
+	})
+	s.Wait(over)
+	s.Until(s.Alone)
+	w.Close()
+	return said.String()
+}
+
+func TestASeedIsOneOrder(t *testing.T) {
+	seen := map[string]bool{}
+	for seed := range uint64(50) {
+		order := interleaving(seed)
+		if again := interleaving(seed); again != order {
+			t.Fatalf("seed %d: %s, then %s", seed, order, again)
+		}
+		if strings.Count(order, ".") != 12 || len(strings.Fields(order)) != 16 {
+			t.Fatalf("seed %d: a task has not ended: %s", seed, order)
+		}
+		seen[order] = true
+	}
+	if len(seen) < 40 {
+		t.Errorf("50 seeds are %d orders", len(seen))
+	}
+}
+
+func TestASemaphoreIsHeldByMaxAtATimeInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var m Semaphore
+		m.Open(2, nil)
+		for range 2 {
+			if !m.Acquire(0) {
+				t.Fatal("there was room")
+			}
+		}
+		if m.Acquire(time.Second) {
+			t.Fatal("three hold it")
+		}
+		var order []int
+		for i := range 3 {
+			go func() {
+				if m.Acquire(time.Hour) {
+					order = append(order, i)
+				}
+			}()
+			synctest.Wait()
+		}
+		for range 3 {
+			m.Release()
+			synctest.Wait()
+		}
+		if !slices.Equal(order, []int{0, 1, 2}) || m.Held() != 2 {
+			t.Errorf("let in: %v; held by %d", order, m.Held())
+		}
+		m.Release()
+		m.Release()
+		if m.Held() != 0 {
+			t.Errorf("held by %d", m.Held())
+		}
+	})
+}
+
+func TestPendingTellsWhenNothingIsLeft(t *testing.T) {
+	var p Pending
+	if p.Zero() != nil {
+		t.Fatal("nothing was added")
+	}
+	p.Add(2)
+	ch := p.Zero()
+	p.Add(-1)
+	select {
+	case <-ch:
+		t.Fatal("one is left")
+	default:
+	}
+	p.Add(-1)
+	<-ch
+	if p.Zero() != nil || p.Count() != 0 {
+		t.Errorf("%d are left", p.Count())
+	}
+}
+
+func TestWorkersRunAllAndEnd(t *testing.T) {
+	var w Workers
+	w.Open(1, nil)
+	var mu sync.Mutex
+	n := 0
+	for range 100 {
+		w.Run(func() {
+			mu.Lock()
+			defer mu.Unlock()
+			n++
+		})
+	}
+	w.Close()
+	if n != 100 {
+		t.Errorf("%d of 100 ran before Close returned", n)
+	}
+	if !w.Reserve() || w.Reserve() {
+		t.Error("one branch has a reservation at a time")
+	}
+	w.Unreserve()
+	if !w.Reserve() {
+		t.Error("a reservation was given back")
+	}
+}
