@@ -6,10 +6,23 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+
+	"github.com/aeon-lang/aeon/internal/race"
 )
 
 // Every benchmark below runs its yardstick in the same process as peers would: for
 // events that is a mutex locked and unlocked per actor touched.
+
+// An uncontended event allocates what its caller gives it, and nothing else.
+func TestUncontendedEventsAllocateTheirArgumentsAlone(t *testing.T) {
+	s := Open(Config{Log: quiet})
+	defer s.Close()
+	_, list := openBank(t, s, "main", 1)
+	cl := s.Client()
+	if n := testing.AllocsPerRun(1000, func() { _, _ = list[0].Deposit(cl, 1) }); n > 1 && race.Slower == 1 { // the detector makes pools forget
+		t.Errorf("%v allocations for an event with one argument", n)
+	}
+}
 
 func BenchmarkEventUncontended(b *testing.B) {
 	s := Open(Config{Log: quiet})

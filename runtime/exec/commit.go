@@ -81,6 +81,9 @@ func (ev *Event) bury() {
 // commitOwnership is that of the attempt. A cycle is a fault of the program.
 func (ev *Event) commitOwnership() error {
 	err := ev.Attempt.commitOwnership()
+	if err == nil {
+		return nil
+	}
 	var cycle *dominator.CycleError
 	if errors.As(err, &cycle) {
 		return &AbortError{Msg: msgCycle, Event: ev.id, Fault: true, Cause: err}
