@@ -55,7 +55,7 @@ func (cx *Cx) find(h *Handle, c *Class) {
 // withdrawal.
 func (cx *Cx) hold(h *Handle, mode Mode) {
 	if len(cx.branches) > 0 {
-		cx.waitFor(print{target: h, self: mode})
+		cx.waitFor(callFootprint{target: h, self: mode})
 	}
 	if h.is(fresh) {
 		return // only this event knows it

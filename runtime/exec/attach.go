@@ -46,7 +46,7 @@ func (d *durable) attach(h *Handle) error {
 	for {
 		switch st := h.state.Load(); {
 		case st&leaving != 0:
-			h.unset(leaving) // or the hand has been quicker
+			h.unset(leaving) // or the evictor has been quicker
 		case st&detached == 0:
 			return nil
 		default:

@@ -7,16 +7,16 @@ import (
 	"github.com/aeon-lang/aeon/internal/assert"
 )
 
-// print is the footprint of a call, as wide as it is known before the call: what
+// callFootprint is the footprint of a call, as wide as it is known before the call: what
 // decides whether it may run beside another one.
-type print struct {
+type callFootprint struct {
 	target *Handle
 	self   Mode
 	method *Method // nil: the target alone
 	args   []member
 }
 
-func (p *print) open() bool {
+func (p *callFootprint) open() bool {
 	if p.method == nil {
 		return false
 	}
@@ -32,7 +32,7 @@ func (p *print) open() bool {
 }
 
 // mode returns the strongest mode in which the call may touch h.
-func (p *print) mode(h *Handle) Mode {
+func (p *callFootprint) mode(h *Handle) Mode {
 	var m Mode
 	if p.target == h {
 		m = p.self
@@ -52,7 +52,7 @@ func clash(a, b Mode) bool { return a == Write && b != NoAccess || b == Write &&
 
 // conflicts reports whether p and q may touch one actor, one of them writing. It errs
 // on the side of yes.
-func (s *System) conflicts(p, q *print, settledGraph bool) bool {
+func (s *System) conflicts(p, q *callFootprint, settledGraph bool) bool {
 	if settledGraph && s.apart(p, q) {
 		return false
 	}
@@ -82,7 +82,7 @@ func (s *System) conflicts(p, q *print, settledGraph bool) bool {
 // apart reports whether T proves that the two calls have no actor in common: all
 // that they reach lies in disjoint subtrees. Uncommitted edges are not in T, so it is
 // asked only by events that have none.
-func (s *System) apart(p, q *print) bool {
+func (s *System) apart(p, q *callFootprint) bool {
 	for _, x := range p.span(s) {
 		for _, y := range q.span(s) {
 			if x == nil || y == nil || s.graph.IsAncestor(x, y) || s.graph.IsAncestor(y, x) {
@@ -94,7 +94,7 @@ func (s *System) apart(p, q *print) bool {
 }
 
 // span returns T-subtree roots that cover the call; nil among them for unknown.
-func (p *print) span(s *System) []*dominator.Node {
+func (p *callFootprint) span(s *System) []*dominator.Node {
 	var buf [4]*dominator.Node
 	list := buf[:0]
 	add := func(h *Handle, tree bool) {
@@ -116,13 +116,13 @@ func (p *print) span(s *System) []*dominator.Node {
 
 // branch is an async call that runs in a goroutine of its own.
 type branch struct {
-	cx     *Cx
-	print  print
-	target *Handle
-	args   Args
-	spawn  []uintptr // the stack of the call, for the call path of a failure
-	done   bool      // guarded by ev.mu
-	out    outcome   // valid once done
+	cx        *Cx
+	footprint callFootprint
+	target    *Handle
+	args      Args
+	spawn     []uintptr // the stack of the call, for the call path of a failure
+	done      bool      // guarded by ev.mu
+	out       outcome   // valid once done
 }
 
 // Async begins an async call of m on target. An idle worker takes it, if there is one
@@ -135,7 +135,7 @@ func Async(cx *Cx, target Ref, m *Method, args Args) {
 	}
 	ev := cx.ev
 	cx.attach(h)
-	p := print{target: h, self: m.Self, method: m}
+	p := callFootprint{target: h, self: m.Self, method: m}
 	if m.ArgRefs != nil {
 		f := Footprint{fresh: true} // what this event has created is shared by its branches alone
 		m.ArgRefs(args, &f)
@@ -153,7 +153,7 @@ func Async(cx *Cx, target Ref, m *Method, args Args) {
 		cx.random = mine
 		return
 	}
-	b := &branch{cx: &Cx{ev: ev, fuel: cx.fuel, random: cx.draw() | 1}, print: p, target: h, args: args}
+	b := &branch{cx: &Cx{ev: ev, fuel: cx.fuel, random: cx.draw() | 1}, footprint: p, target: h, args: args}
 	var pcs [32]uintptr
 	b.spawn = append(b.spawn, pcs[:runtime.Callers(2, pcs[:])]...)
 	if !ev.parallel { // else other branches are reading it
@@ -169,7 +169,7 @@ func Async(cx *Cx, target Ref, m *Method, args Args) {
 
 // separable reports whether a call may run beside the code that issues it: it
 // touches none of the actors on the stack.
-func (cx *Cx) separable(p *print) bool {
+func (cx *Cx) separable(p *callFootprint) bool {
 	if !p.target.is(created) {
 		return false
 	}
@@ -192,18 +192,18 @@ func (b *branch) run() {
 		ev.mu.Unlock()
 	}()
 	b.out = outcome{kind: aborted, err: &AbortError{Msg: msgGoexit, Event: ev.id, Fault: true}}
-	b.out = b.cx.body(b.target, b.print.method, b.args)
+	b.out = b.cx.body(b.target, b.footprint.method, b.args)
 }
 
 // waitFor waits for the earlier unfinished branches that conflict with a call about to be made,
 // and takes over their logs, so that what the call logs comes after them. If one of
 // them has failed the call must not be made.
-func (cx *Cx) waitFor(p print) {
+func (cx *Cx) waitFor(p callFootprint) {
 	ev := cx.ev
 	settled := cx.retire()
 	kept := cx.branches[:0]
 	for i, b := range cx.branches {
-		if !ev.sys.conflicts(&b.print, &p, settled) {
+		if !ev.sys.conflicts(&b.footprint, &p, settled) {
 			kept = append(kept, b)
 			continue
 		}

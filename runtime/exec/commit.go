@@ -41,8 +41,8 @@ func (ev *Event) settle() (next follow) {
 	s := ev.sys
 	if len(ev.root.ops) > 0 {
 		meets := ev.needed(ev.root.ops)
-		s.outlets.lock(meets)
-		defer s.outlets.unlock(meets)
+		s.stripes.lock(meets)
+		defer s.stripes.unlock(meets)
 	}
 	switch {
 	case ev.traced != nil:

@@ -130,8 +130,8 @@ func (cl *Client) rush(d time.Duration) {
 	_ = cl.refused(nil)
 }
 
-// moveHand drops and detaches all it can until the channel is closed, or the system, which waits for it.
-func (c *crashes) moveHand(idle <-chan struct{}) (done <-chan struct{}) {
+// evict drops and detaches all it can until the channel is closed, or the system, which waits for it.
+func (c *crashes) evict(idle <-chan struct{}) (done <-chan struct{}) {
 	s, m := c.sys, &c.sys.durable.memory
 	m.stop, m.done = make(chan struct{}), make(chan struct{})
 	go func() {

@@ -305,7 +305,7 @@ func (c *crashes) round(moments int, closes bool, stuck func(string)) []crashIma
 		at[1+c.mu.rng.IntN(c.w.events)] = true
 	}
 	idle := make(chan struct{})
-	hand := c.moveHand(idle) // before anybody closes the system
+	evicted := c.evict(idle) // before the system is closed
 	var closer *closer
 	ended := 0
 	answered := func(x *wargs, err error) {
@@ -348,7 +348,7 @@ func (c *crashes) round(moments int, closes bool, stuck func(string)) []crashIma
 	group.Wait()
 	closer.wait()
 	close(idle)
-	<-hand
+	<-evicted
 	if moments == 0 {
 		s.Client().Advance(50 * time.Millisecond)
 	}

@@ -66,7 +66,7 @@ func (ev *Event) commitDurable() error {
 }
 
 // decide puts the rest into the batch and appends it. The event holds its locks, and the
-// outlets of what it issues.
+// stripes of what it issues.
 func (ev *Event) decide() store.Position {
 	w := ev.prep
 	ev.decisionRows(w)

@@ -6,23 +6,23 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
-// The hand that drops states (passivate.go) then detaches actors whose states are not in memory: their place in
+// The evictor, which drops states (passivate.go), then detaches actors whose states are not in memory: their place in
 // the graph goes, and the handle is the collector's unless somebody refers to it, who finds it detached.
 //
-// An event that has looked at an actor relies on its being attached until the event has ended. So the hand
+// An event that has looked at an actor relies on its being attached until the event has ended. So the evictor
 // marks an actor as leaving first. Whoever looks at it then, to attach it or because the graph has named it, takes the mark
-// away (System.attach). The hand waits until all events have ended that were under way when it set the mark; if the mark
-// is still there nobody has the actor in hand.
+// away (durable.attach). The evictor waits for a grace period (grace.go), until all events have ended that were under way when
+// it set the mark; if the mark is still there no event relies on the actor.
 
 // leavingMax is how many actors are marked at a time.
 const leavingMax = 1 << 12
 
-// detachSome detaches actors for as long as there are any that nobody has used since the hand came by, and
+// detachSome detaches actors for as long as there are any that no event has used since the evictor came by, and
 // no event is in the way. It returns how many it has detached.
 func (s *System) detachSome() (n int) {
 	d := s.durable
-	d.hand.Lock()
-	defer d.hand.Unlock()
+	d.evictor.Lock()
+	defer d.evictor.Unlock()
 	for {
 		if len(d.leaving.list) == 0 {
 			if d.leaving.list = s.markLeaving(d.leaving.list); len(d.leaving.list) == 0 {
@@ -50,7 +50,7 @@ func (s *System) detachSome() (n int) {
 	}
 }
 
-// leavingLooks is how often the hand looks whether events have ended before it goes away.
+// leavingLooks is how often the evictor looks whether events have ended before it gives up.
 const leavingLooks = 64
 
 // markLeaving marks actors that nobody seems to use, and lists them.

@@ -149,7 +149,7 @@ func TestTimersKeepWhoHasSetThem(t *testing.T) {
 	}
 }
 
-// It is detached amid all that: timers that are set, replaced, cancelled and fire while the hand goes round lose nothing.
+// It is detached amid all that: timers that are set, replaced, cancelled and fire while the evictor goes round lose nothing.
 func TestTimersAmidDetaching(t *testing.T) {
 	n := startNode(t, Config{Clock: sched.RealClock{}})
 	const actors = 8

@@ -27,12 +27,12 @@ type durable struct {
 
 	// owning is held while an event changes ownership, or the maintainer T, until that has its
 	// place in the journal: the rows of edges and headers tell of several actors. It is taken
-	// before outlets.
+	// before stripes.
 	owning sync.Mutex
 
 	resident resident
-	hand     sync.Mutex // held while actors are detached
-	leaving  struct {   // guarded by hand
+	evictor  sync.Mutex // held while actors are detached
+	leaving  struct {   // guarded by evictor
 		list   []*Handle
 		period uint64 // the grace period that began when they were marked
 		shard  int    // where the next ones are looked for

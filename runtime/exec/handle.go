@@ -72,7 +72,7 @@ type naming struct {
 const (
 	markTimed   uint32 = 1 << iota // the actor has a timer; changed under the mutex of timers
 	markWide                       // a hint: readers have found that it reaches too much to share
-	markUsed                       // since the hand came by (passivate.go); of a system with a store
+	markUsed                       // since the evictor came by (passivate.go); of a system with a store
 	markPartial                    // not all that it owns is in the graph; of a system with a store
 	markListed                     // the registry is told when the collector takes it; guarded by the registry
 )
@@ -152,7 +152,7 @@ func (h *Handle) locked() *queue {
 	return h.queue
 }
 
-// lockedBy is locked for ev's own goroutine, which keeps a few idle queues at hand: most
+// lockedBy is locked for ev's own goroutine, which keeps a few idle queues: most
 // events give back as many as they take.
 func (h *Handle) lockedBy(a *Attempt) *queue {
 	if n := len(a.spare); h.queue == nil && n > 0 {

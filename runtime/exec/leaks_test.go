@@ -10,7 +10,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
-// Of actors that were deleted nothing stays in memory, also where no limit on memory is set, so that no hand comes by.
+// Of actors that were deleted nothing stays in memory, also where no limit on memory is set, so that no evictor comes by.
 func TestDeletedActorsLeaveNothing(t *testing.T) {
 	n := startNode(t, Config{})
 	const rounds, each = 20, 200

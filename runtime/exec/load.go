@@ -49,7 +49,7 @@ func (l *loads) of(h *Handle) *loading {
 func (d *durable) load(h *Handle) error {
 	loaded, err := d.readState(h)
 	if loaded {
-		d.resident.add(h) // not under the lock of loads: the hand takes that under its own
+		d.resident.add(h) // not under the lock of loads: the evictor takes that under its own
 	}
 	return err
 }

@@ -178,7 +178,7 @@ func seenTwice(board string) error {
 	return nil
 }
 
-// What loads have taken counts until a garbage collection has seen it, and never makes the hand move.
+// What loads have taken counts until a garbage collection has seen it, and never makes the evictor run.
 func TestLoadsTakeFromTheBudget(t *testing.T) {
 	live, cycles := uint64(300), uint64(1)
 	m := &memory{max: 1000, read: func() (uint64, uint64) { return live, cycles }}

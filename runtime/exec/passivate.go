@@ -12,21 +12,21 @@ import (
 )
 
 // A system with a store keeps the states of actors in memory for as long as there is room.
-// When the heap, without what the engine holds, comes near Config.MemoryMax, a hand goes round the states that are loaded, as a
-// clock's: one that nobody has used since the hand came by last is dropped, and read again
-// when an event uses it. The hand tries each actor's lock and never waits for it, so that nobody waits for
-// the hand either. What the store has is current as soon as a commit has its place in the
+// When the heap, without what the engine holds, comes near Config.MemoryMax, the evictor goes round the states that are loaded, as the
+// hand of a clock: one that no event has used since it came by last is dropped, and read again
+// when an event uses it. The evictor tries each actor's lock and never waits for it, so that no event waits for
+// the evictor either. What the store has is current as soon as a commit has its place in the
 // journal; what an answer has to wait for stays with the handle.
 
-// resident lists the actors whose states are loaded. Those that were deleted stay until the hand comes by, or, as
-// there may be no hand, the list has doubled.
+// resident lists the actors whose states are loaded. Those that were deleted stay until the evictor comes by, or, as
+// there may be none, the list has doubled.
 type resident struct {
 	turn   atomic.Uint32 // the shard where Unload begins
 	shards [residentShards]struct {
 		mu struct {
 			sync.Mutex
 			list    []*Handle
-			hand    int
+			next    int // where the evictor is
 			pruneAt int // so many are worth looking for those that were deleted
 		}
 		_ [16]byte // a shard per cache line
@@ -73,8 +73,8 @@ func (s *System) Unload(share float64) (dropped int) {
 	return dropped
 }
 
-// unloadShard moves the hand of one shard, two rounds at most: in the first it finds out who
-// is used. It drops a share, but no more than most. The shard is not locked while a state is
+// unloadShard goes round one shard, twice at most: in the first round it finds out which actors
+// are used. It drops a share, but no more than most. The shard is not locked while a state is
 // dropped: whoever waited for the actor goes on there, and may read another.
 func (s *System) unloadShard(shard int, share float64, most int) (dropped int) {
 	sh := &s.durable.resident.shards[shard].mu
@@ -82,17 +82,17 @@ func (s *System) unloadShard(shard int, share float64, most int) (dropped int) {
 	defer sh.Unlock()
 	want := min(most, int(math.Ceil(share*float64(len(sh.list)))))
 	for looks := 2 * len(sh.list); looks > 0 && dropped < want && len(sh.list) > 0; looks-- {
-		if sh.hand >= len(sh.list) {
-			sh.hand = 0
+		if sh.next >= len(sh.list) {
+			sh.next = 0
 		}
-		h := sh.list[sh.hand]
+		h := sh.list[sh.next]
 		if h.has(markUsed) && !h.is(deleted) {
 			h.mark(markUsed, false)
-			sh.hand++
+			sh.next++
 			continue
 		}
 		last := len(sh.list) - 1
-		sh.list[sh.hand], sh.list[last] = sh.list[last], nil
+		sh.list[sh.next], sh.list[last] = sh.list[last], nil
 		sh.list = sh.list[:last]
 		sh.Unlock()
 		gone := s.unload(h)
@@ -168,7 +168,7 @@ func (m *memory) liveHeap() (live, cycles uint64) {
 	return live - min(live, uint64(m.sys.durable.store.MemoryBytes())), cycles
 }
 
-// Take implements value.Budget: what comes into memory must not make the hand move.
+// Take implements value.Budget: what comes into memory must not make the evictor run.
 func (m *memory) Take(bytes int64) bool {
 	if m.max == 0 {
 		return true
@@ -199,7 +199,7 @@ func (m *memory) Settle(bytes int64) {
 
 const (
 	memoryInterval = 20 * time.Millisecond
-	// Above memoryHigh of the budget the hand moves, until memoryLow.
+	// Above memoryHigh of the budget the evictor runs, until memoryLow.
 	memoryHigh, memoryLow = 0.8, 0.7
 	// shareMin is how much of the states is dropped at least: a garbage collection has to
 	// come before the next look means anything.
@@ -244,7 +244,7 @@ func (m *memory) found() (live uint64, tooMuch bool) {
 	return live, true
 }
 
-// look moves the hand if a garbage collection has found too much since the last look.
+// look runs the evictor if a garbage collection has found too much since the last look.
 func (m *memory) look() {
 	live, tooMuch := m.found()
 	if !tooMuch {

@@ -11,7 +11,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
-// Clients transfer and audit while the hand drops every state it can, as fast as it can: nobody
+// Clients transfer and audit while the evictor drops every state it can, as fast as it can: nobody
 // notices but by the states having been read again.
 func TestStatesComeAndGoWhileEventsRun(t *testing.T) {
 	n := startNode(t, Config{})
@@ -42,9 +42,9 @@ func TestStatesComeAndGoWhileEventsRun(t *testing.T) {
 		})
 	}
 	dropped := 0
-	hand := make(chan struct{})
+	evicted := make(chan struct{})
 	go func() {
-		defer close(hand)
+		defer close(evicted)
 		for !stop.Load() {
 			dropped += n.sys.Unload(1)
 			runtime.Gosched()
@@ -52,7 +52,7 @@ func TestStatesComeAndGoWhileEventsRun(t *testing.T) {
 	}()
 	wg.Wait()
 	stop.Store(true)
-	<-hand
+	<-evicted
 	if dropped < 200 {
 		t.Errorf("only %d states were dropped", dropped)
 	}
@@ -66,7 +66,7 @@ func TestStatesComeAndGoWhileEventsRun(t *testing.T) {
 	n.close()
 }
 
-// Dropped states are those that nobody has used since the hand came by, and all of them are
+// Dropped states are those that nobody has used since the evictor came by, and all of them are
 // read again when they are used.
 func TestTheHandSparesWhatIsUsed(t *testing.T) {
 	n := startNode(t, Config{})
@@ -100,7 +100,7 @@ func TestTheHandSparesWhatIsUsed(t *testing.T) {
 	n.close()
 }
 
-// The hand goes round all the time while states are read back: neither waits for the other for ever.
+// The evictor goes round all the time while states are read back: neither waits for the other for ever.
 func TestTheHandAndReadersDoNotBlockEachOther(t *testing.T) {
 	n := startNode(t, Config{})
 	_, list := openBank(t, n.sys, "one", 2000)
@@ -214,7 +214,7 @@ func TestNotesOfCopiesGoWithThem(t *testing.T) {
 	n.close()
 }
 
-// The goroutine that looks at the heap moves the hand, and ends with the system.
+// The goroutine that looks at the heap runs the evictor, and ends with the system.
 func TestHeapIsWatched(t *testing.T) {
 	n := startNode(t, Config{MemoryMax: 1})
 	for range 50 {

@@ -29,7 +29,7 @@ var planted struct {
 	ownerForgotten   bool // an actor is attached without its owner
 	firingEnded      bool // a firing that Close leaves to the next opening has ended for this one
 	keptLeft         bool // a chain that Close leaves to the next opening keeps nothing until then
-	graceForgotten   bool // actors are detached while events are under way that have them in hand
+	graceForgotten   bool // actors are detached while events are under way that rely on them
 }
 
 // enterOneByOne is enterBelow with a planted bug: others may enqueue in between.

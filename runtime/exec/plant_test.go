@@ -122,7 +122,7 @@ func runPlanted(name string) int {
 		planted.twoHandles = true
 		mustEnd()
 		return crashed()
-	case "actors are detached that an event has in hand":
+	case "actors are detached that an event relies on":
 		planted.graceForgotten = true
 		mustEnd()
 		return crashed()
@@ -287,7 +287,7 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 		"a callback of an undone event", "callbacks out of order", "sub-events out of order", "a named actor is not undone",
 		"none: chains", "a chain keeps nothing",
 		"none: crashes", "release before the batch has its place", "answer before it is durable", "the row of a sub-event stays",
-		"an edge has no row", "a move in the tree has no row", "two handles of one actor", "actors are detached that an event has in hand", "an actor is attached without its owner",
+		"an edge has no row", "a move in the tree has no row", "two handles of one actor", "actors are detached that an event relies on", "an actor is attached without its owner",
 		"none: closing", "a firing that is left has ended", "a chain that is left keeps nothing",
 		"none: crash images", "answer before it is durable, on pebble", "a sync is reported before it has ended", "the outcome of a request is not stored"}
 	if testing.Short() {

@@ -33,7 +33,7 @@ func soakWorkload(rng *rand.Rand) (workload, Config) {
 	return w, cfg
 }
 
-// TestSoakOnAStore lets runs of random shapes crash or be closed, and go on, while the hand drops states and detaches
+// TestSoakOnAStore lets runs of random shapes crash or be closed, and go on, while the evictor drops states and detaches
 // actors as fast as it can.
 func TestSoakOnAStore(t *testing.T) {
 	end := time.Now().Add(*soak)

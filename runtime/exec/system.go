@@ -125,7 +125,7 @@ type System struct {
 	events    sync.Pool // of this system: an event keeps a block of actor ids
 
 	lanes     lanes
-	outlets   outlets
+	stripes   stripes
 	timers    timers
 	live      sched.Pending   // what has been issued, and is not awaited by its caller: it has not ended
 	issued    sched.Semaphore // held by events that were issued and not awaited

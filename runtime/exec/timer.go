@@ -25,7 +25,7 @@ type timer struct {
 	payload   []byte         // of its row, in a system with a store: what does not change; nil if it has none
 	signature uint32         // number of that of its call, in the row
 	pos       store.Position // of the event that has set it
-	stored    int64          // the due time under which the row stands; guarded by the outlet of timers
+	stored    int64          // the due time under which the row stands; guarded by the stripe of timers
 
 	late bool // it is among the late ones (late.go)
 

@@ -5,32 +5,32 @@ import (
 	"sync"
 )
 
-// outlets order the commits of events that hold nothing in common in writing and still meet
+// stripes order the commits of events that hold nothing in common in writing and still meet
 // in what they leave behind: readers of one issuer whose sub-events go to several targets,
 // events that call back the same clients, print, or set timers. Each of them adds to
 // several lists; without this one list could have them in one order and another in the
 // other, and no serial order would explain both.
 //
-// An event holds the outlets of all that it adds to while it takes its place in the
+// An event holds the stripes of all that it adds to while it takes its place in the
 // journal and adds. Whatever happens in between at one of them happens to nobody else, so
 // the order of these moments is a serial order.
-type outlets [outletsMax]struct {
+type stripes [stripesMax]struct {
 	sync.Mutex
-	_ [56]byte // an outlet per cache line
+	_ [56]byte // a stripe per cache line
 }
 
-// Outlets 0 and 1 are the output and the timers, the others are shared by issuers and
+// Stripes 0 and 1 are the output and the timers, the others are shared by issuers and
 // clients.
 const (
-	outletsMax = 64
+	stripesMax = 64
 	theOutput  = 0
 	theTimers  = 1
 )
 
-// outletOf returns an outlet for a number.
-func outletOf(n uint64) uint64 { return 1 << (2 + n*0x9e3779b97f4a7c15>>32%(outletsMax-2)) }
+// stripeOf returns a stripe for a number.
+func stripeOf(n uint64) uint64 { return 1 << (2 + n*0x9e3779b97f4a7c15>>32%(stripesMax-2)) }
 
-// needed returns the set of outlets that ops need. An issuer that the event holds for
+// needed returns the set of stripes that ops need. An issuer that the event holds for
 // writing is its alone.
 func (ev *Event) needed(ops []op) (set uint64) {
 	for i := range ops {
@@ -40,13 +40,13 @@ func (ev *Event) needed(ops []op) (set uint64) {
 			set |= ev.needed(o.branch.cx.ops)
 		case opEmit, opTail:
 			if !o.keep && (o.issuer != ev.target || ev.method.Self != Write) {
-				set |= outletOf(o.issuer.id.Serial)
+				set |= stripeOf(o.issuer.id.Serial)
 			}
 			if o.timer != nil && ev.sys.durable != nil {
 				set |= 1 << theTimers // its row moves, unless it is cancelled meanwhile
 			}
 		case opCallback:
-			set |= outletOf(uint64(o.object.client.id))
+			set |= stripeOf(uint64(o.object.client.id))
 		case opTimer, opCancel:
 			set |= 1 << theTimers
 		case opPrint:
@@ -56,14 +56,14 @@ func (ev *Event) needed(ops []op) (set uint64) {
 	return set
 }
 
-// lock takes the outlets of a set, in ascending order.
-func (p *outlets) lock(set uint64) {
+// lock takes the stripes of a set, in ascending order.
+func (p *stripes) lock(set uint64) {
 	for ; set != 0; set &= set - 1 {
 		p[bits.TrailingZeros64(set)].Lock()
 	}
 }
 
-func (p *outlets) unlock(set uint64) {
+func (p *stripes) unlock(set uint64) {
 	for ; set != 0; set &= set - 1 {
 		p[bits.TrailingZeros64(set)].Unlock()
 	}
