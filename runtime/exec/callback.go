@@ -203,10 +203,11 @@ func (cl *Client) gone() bool {
 	return cl.box.mu.gone
 }
 
-// pathOf returns the way that err took. Without a path of its own, it came through the caller's stack.
+// pathOf returns the way that err took. Without a path of its own, as that of an event that has not begun, it came through
+// the caller's stack.
 func pathOf(err error) []Frame {
 	var abort *AbortError
-	if errors.As(err, &abort) {
+	if errors.As(err, &abort) && len(abort.Path) > 0 {
 		return abort.Path
 	}
 	return CallPath()

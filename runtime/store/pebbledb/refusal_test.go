@@ -152,7 +152,7 @@ func TestSystemRefuses(t *testing.T) {
 		{syscall.EIO, new(*pebbledb.DiskError),
 			"the disk of data has failed: test data: input/output error; check the disk before starting again"},
 		{syscall.EMFILE, new(*pebbledb.LimitError),
-			"data cannot be used: test data: too many open files; let the process have more files open (ulimit -n, or LimitNOFILE of systemd) and start again"},
+			"data cannot be used: test data: too many open files; let the process have more files open (ulimit -n, or LimitNOFILE of systemd), and start again"},
 		{syscall.EFBIG, new(*pebbledb.LimitError),
 			"data cannot be used: test data: file too large; let the process make larger files (ulimit -f), or name a directory on a file system that has them, and start again"},
 	} {
