@@ -28,14 +28,7 @@ import (
 // hangs below its partition, and is owned by nobody. The deletion need not know of it.
 
 // attaching is held while an actor is attached, by its id.
-type attaching [64]struct {
-	sync.Mutex
-	_ [56]byte // one per cache line
-}
-
-func (a *attaching) of(h *Handle) *sync.Mutex {
-	return &a[(h.id.Serial*0x9e3779b97f4a7c15)>>32%uint64(len(a))].Mutex
-}
+type attaching struct{ sharded[sync.Mutex] }
 
 // attach implements residence.
 func (d *durable) attach(h *Handle) error {
@@ -88,7 +81,7 @@ func (d *durable) attachPath(h *Handle) error {
 
 // attachBelow attaches x, unless its T-parent is detached: then it returns that.
 func (d *durable) attachBelow(x *Handle) (up *Handle, err error) {
-	mu := d.attaching.of(x)
+	mu := d.attaching.of(x.id.Serial)
 	mu.Lock()
 	defer mu.Unlock()
 	if !x.is(detached) {

@@ -174,8 +174,8 @@ func TestAttachedIsWhatIsStored(t *testing.T) {
 
 // attached returns how many actors are in the graph.
 func (s *System) attached() (n int) {
-	for i := range s.durable.actors.shards {
-		sh := &s.durable.actors.shards[i].mu
+	for shard := range s.durable.actors.shards.all {
+		sh := &shard.mu
 		sh.Lock()
 		n += len(sh.live)
 		sh.Unlock()

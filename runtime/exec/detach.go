@@ -57,7 +57,7 @@ const leavingLooks = 64
 func (s *System) markLeaving(list []*Handle) []*Handle {
 	d := s.durable
 	for i := range d.actors.shards {
-		sh := &d.actors.shards[(d.leaving.shard+i)%registryShards].mu
+		sh := &d.actors.shards[(d.leaving.shard+i)%shardCount].shard.mu
 		sh.Lock()
 		for _, h := range sh.live {
 			if len(list) == leavingMax {
@@ -107,7 +107,7 @@ func (s *System) detach(h *Handle) bool {
 // detachHeld is detach for h, on which nobody else can be.
 func (s *System) detachHeld(h *Handle) bool {
 	d := s.durable
-	mu := d.attaching.of(h)
+	mu := d.attaching.of(h.id.Serial)
 	mu.Lock()
 	defer mu.Unlock()
 	p, st := s.parentOf(h), h.state.Load()

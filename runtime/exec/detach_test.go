@@ -11,8 +11,8 @@ import (
 
 // loose returns how many actors are known that are not attached.
 func (r *registry) count() (live, loose int) {
-	for i := range r.shards {
-		sh := &r.shards[i].mu
+	for shard := range r.shards.all {
+		sh := &shard.mu
 		sh.Lock()
 		live, loose = live+len(sh.live), loose+len(sh.loose)
 		sh.Unlock()

@@ -6,15 +6,14 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-const directoryShards = 64
-
 // directory finds named actors. Every shard has a lock of its own.
-type directory [directoryShards]struct {
+type directory struct{ sharded[directoryShard] }
+
+type directoryShard struct {
 	mu struct {
 		sync.Mutex
 		named map[nameKey]*Handle
 	}
-	_ [40]byte // a shard per cache line
 }
 
 type nameKey struct {
@@ -26,7 +25,7 @@ type nameKey struct {
 // placed in the sequencing tree, but its constructor runs in its first event.
 func (s *System) named(c *Class, name string) *Handle {
 	id := s.idOf(c, name, 0)
-	sh := &s.directory[id.Serial%directoryShards]
+	sh := s.directory.of(id.Serial)
 	key := nameKey{class: c, name: name}
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -88,7 +87,7 @@ func (s *System) forget(h *Handle) {
 		return
 	}
 	key := nameKey{class: h.class, name: h.named.name}
-	sh := &s.directory[s.idOf(h.class, h.named.name, 0).Serial%directoryShards]
+	sh := s.directory.of(s.idOf(h.class, h.named.name, 0).Serial)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	if sh.mu.named[key] == h {

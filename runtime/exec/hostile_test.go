@@ -22,8 +22,7 @@ func parentAndKid(t *testing.T, cl *Client) (p, k deskRef) {
 
 // waiting returns how many branches of events wait for something.
 func waiting(s *System) (n int) {
-	for i := range s.parked {
-		sh := &s.parked[i]
+	for sh := range s.parked.all {
 		sh.mu.Lock()
 		n += sh.mu.n
 		sh.mu.Unlock()

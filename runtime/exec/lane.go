@@ -33,27 +33,19 @@ type laneKey struct {
 	firing         bool // the firings of the issuer's timers, which wait for each other alone
 }
 
-const laneShards = 64
-
 // lanes holds all lanes. A lane is filled by events that hold the issuer, so its order
 // is their commit order, then program order.
-type lanes [laneShards]struct {
+type lanes struct{ sharded[laneShard] }
+
+type laneShard struct {
 	mu struct {
 		sync.Mutex
 		byKey map[laneKey]*lane
 	}
-	_ [40]byte // a shard per cache line
 }
 
-func (ls *lanes) shard(k laneKey) *struct {
-	mu struct {
-		sync.Mutex
-		byKey map[laneKey]*lane
-	}
-	_ [40]byte
-} {
-	h := k.issuer.id.Serial*0x9e3779b97f4a7c15 + k.target.id.Serial
-	return &ls[(h>>32)%laneShards]
+func (ls *lanes) shard(k laneKey) *laneShard {
+	return ls.of(k.issuer.id.Serial + k.target.id.Serial*0x9e3779b9)
 }
 
 // push appends a sub-event and returns the lane if somebody has to start it.

@@ -144,8 +144,8 @@ func TestTracedActorsLeaveNothing(t *testing.T) {
 				n.sys, n.cl = testSystem(t, Config{Trace: rec})
 			}
 			entries := func() (have int) {
-				for i := range n.sys.tracer.actors {
-					sh := &n.sys.tracer.actors[i].mu
+				for shard := range n.sys.tracer.actors.all {
+					sh := &shard.mu
 					sh.Lock()
 					have += len(sh.byHandle)
 					sh.Unlock()

@@ -10,7 +10,7 @@ import (
 )
 
 // loads are held while the states of actors are read from the store: one reader per actor.
-type loads [64]loading
+type loads struct{ sharded[loading] }
 
 type loading struct {
 	sync.Mutex
@@ -39,10 +39,6 @@ func (l *loading) dropped(h *Handle) {
 	}
 }
 
-func (l *loads) of(h *Handle) *loading {
-	return &l[(h.id.Serial*0x9e3779b97f4a7c15)>>32%uint64(len(l))]
-}
-
 // load implements residence. Nobody needs to hold the actor for that:
 // while its state lies in the store alone nothing can change it, as whoever writes it has
 // loaded it first.
@@ -56,7 +52,7 @@ func (d *durable) load(h *Handle) error {
 
 func (d *durable) readState(h *Handle) (loaded bool, err error) {
 	s := d.sys
-	mu := d.loads.of(h)
+	mu := d.loads.of(h.id.Serial)
 	mu.Lock()
 	defer mu.Unlock()
 	if !h.is(unloaded) {

@@ -10,22 +10,21 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
-const parkedShards = 16
-
 // parked lists the events that wait for a lock or a chain now, in rings: an event that parks for a
 // microsecond should not pay for a map.
-type parked [parkedShards]struct {
+type parked struct{ sharded[parkedShard] }
+
+type parkedShard struct {
 	mu struct {
 		sync.Mutex
 		first *Attempt
 		n     int
 	}
-	_ [40]byte
 }
 
 // add lists ev once more: several branches of one event may wait.
 func (p *parked) add(a *Attempt) {
-	sh := &p[a.id.Seq%parkedShards]
+	sh := p.of(a.id.Seq)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.mu.n++
@@ -40,7 +39,7 @@ func (p *parked) add(a *Attempt) {
 }
 
 func (p *parked) remove(a *Attempt) {
-	sh := &p[a.id.Seq%parkedShards]
+	sh := p.of(a.id.Seq)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.mu.n--
@@ -63,8 +62,7 @@ func (p *parked) remove(a *Attempt) {
 func (s *host) WriteWaits(w io.Writer) {
 	nodes := make(map[*Handle]bool)
 	var text bytes.Buffer
-	for i := range s.parked {
-		sh := &s.parked[i]
+	for sh := range s.parked.all {
 		sh.mu.Lock()
 		for ev := sh.mu.first; ev != nil; ev = ev.parkNext {
 			// While it is listed it stays what it is. Who has its mutex may be listing it: so only a
@@ -129,8 +127,7 @@ func writeWait(w io.Writer, h *Handle, e lock.WaitEdge[*Attempt]) {
 
 // Waiting returns how many events wait for a lock, or for a chain to leave an actor, now.
 func (s *host) Waiting() (n int) {
-	for i := range s.parked {
-		sh := &s.parked[i]
+	for sh := range s.parked.all {
 		sh.mu.Lock()
 		n += sh.mu.n
 		sh.mu.Unlock()

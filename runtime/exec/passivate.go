@@ -22,25 +22,27 @@ import (
 // there may be none, the list has doubled.
 type resident struct {
 	turn   atomic.Uint32 // the shard where Unload begins
-	shards [residentShards]struct {
-		mu struct {
-			sync.Mutex
-			list    []*Handle
-			next    int // where the evictor is
-			pruneAt int // so many are worth looking for those that were deleted
-		}
-		_ [16]byte // a shard per cache line
+	shards sharded[residentShard]
+}
+
+type residentShard struct {
+	mu struct {
+		sync.Mutex
+		list    []*Handle
+		next    int // where the evictor is
+		pruneAt int // so many are worth looking for those that were deleted
 	}
 }
 
-const residentShards = 16
+// residentMin is how many of a shard are worth looking for those that were deleted.
+const residentMin = 4
 
 // add notes that the state of h is in memory.
 func (r *resident) add(h *Handle) {
-	sh := &r.shards[(h.id.Serial*0x9e3779b97f4a7c15)>>32%residentShards].mu
+	sh := &r.shards.of(h.id.Serial).mu
 	sh.Lock()
 	defer sh.Unlock()
-	if sh.list = append(sh.list, h); len(sh.list) > max(sh.pruneAt, pruneMin) {
+	if sh.list = append(sh.list, h); len(sh.list) > max(sh.pruneAt, residentMin) {
 		sh.list = slices.DeleteFunc(sh.list, func(h *Handle) bool { return h.is(deleted) })
 		sh.pruneAt = 2 * len(sh.list)
 	}
@@ -48,8 +50,8 @@ func (r *resident) add(h *Handle) {
 
 // count returns how many states are in memory.
 func (r *resident) count() (n int) {
-	for i := range r.shards {
-		sh := &r.shards[i].mu
+	for shard := range r.shards.all {
+		sh := &shard.mu
 		sh.Lock()
 		n += len(sh.list)
 		sh.Unlock()
@@ -66,8 +68,8 @@ func (s *System) Unload(share float64) (dropped int) {
 	r := &s.durable.resident
 	want := int(math.Ceil(share * float64(r.count())))
 	first := r.turn.Add(1)
-	for i := range uint32(residentShards) {
-		dropped += s.unloadShard(int((first+i)%residentShards), share, want-dropped)
+	for i := range uint32(shardCount) {
+		dropped += s.unloadShard(int((first+i)%shardCount), share, want-dropped)
 	}
 	s.detachSome()
 	return dropped
@@ -77,7 +79,7 @@ func (s *System) Unload(share float64) (dropped int) {
 // are used. It drops a share, but no more than most. The shard is not locked while a state is
 // dropped: whoever waited for the actor goes on there, and may read another.
 func (s *System) unloadShard(shard int, share float64, most int) (dropped int) {
-	sh := &s.durable.resident.shards[shard].mu
+	sh := &s.durable.resident.shards[shard].shard.mu
 	sh.Lock()
 	defer sh.Unlock()
 	want := min(most, int(math.Ceil(share*float64(len(sh.list)))))
@@ -117,7 +119,7 @@ func (s *System) unload(h *Handle) bool {
 	if !h.latch.join(lock.Write, nil, 0) {
 		return false
 	}
-	mu := s.durable.loads.of(h)
+	mu := s.durable.loads.of(h.id.Serial)
 	mu.Lock()
 	gone := h.is(deleted) // an event that holds it cannot be deleting it
 	if h.state.Load() == created {

@@ -12,29 +12,21 @@ import (
 // registry finds the actors of a system with a store by id: what is read from rows speaks
 // of ids. A system without a store has none, as references are pointers there.
 type registry struct {
-	shards [registryShards]struct {
-		mu struct {
-			sync.Mutex
-			live map[event.ActorID]*Handle // those that are attached
-			// loose are the others, detached or deleted, for as long as somebody refers to them:
-			// two references to one of them must be equal.
-			loose   map[event.ActorID]weak.Pointer[Handle]
-			lastPos store.Position // the largest of an actor that was detached or deleted
-		}
-		_ [32]byte // a shard per cache line
-	}
+	shards sharded[registryShard]
 }
 
-const registryShards = 64
+type registryShard struct{ mu registered }
 
-func (r *registry) shard(id event.ActorID) *struct {
+type registered struct {
 	sync.Mutex
-	live    map[event.ActorID]*Handle
+	live map[event.ActorID]*Handle // those that are attached
+	// loose are the others, detached or deleted, for as long as they are referred to:
+	// two references to one of them must be equal.
 	loose   map[event.ActorID]weak.Pointer[Handle]
-	lastPos store.Position
-} {
-	return &r.shards[(id.Serial*0x9e3779b97f4a7c15)>>32%registryShards].mu
+	lastPos store.Position // the largest of an actor that was detached or deleted
 }
+
+func (r *registry) shard(id event.ActorID) *registered { return &r.shards.of(id.Serial).mu }
 
 // keep enters an actor that is attached, or about to be stored for the first time.
 func (r *registry) keep(h *Handle) {

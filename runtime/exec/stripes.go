@@ -14,21 +14,19 @@ import (
 // An event holds the stripes of all that it adds to while it takes its place in the
 // journal and adds. Whatever happens in between at one of them happens to nobody else, so
 // the order of these moments is a serial order.
-type stripes [stripesMax]struct {
-	sync.Mutex
-	_ [56]byte // a stripe per cache line
-}
+type stripes struct{ sharded[sync.Mutex] }
+
+const _ = uint(64 - shardCount) // a set of them is a word
 
 // Stripes 0 and 1 are the output and the timers, the others are shared by issuers and
 // clients.
 const (
-	stripesMax = 64
-	theOutput  = 0
-	theTimers  = 1
+	theOutput = 0
+	theTimers = 1
 )
 
 // stripeOf returns a stripe for a number.
-func stripeOf(n uint64) uint64 { return 1 << (2 + n*0x9e3779b97f4a7c15>>32%(stripesMax-2)) }
+func stripeOf(n uint64) uint64 { return 1 << (2 + n*0x9e3779b97f4a7c15>>32%(shardCount-2)) }
 
 // needed returns the set of stripes that ops need. An issuer that the event holds for
 // writing is its alone.
@@ -59,12 +57,12 @@ func (ev *Event) needed(ops []op) (set uint64) {
 // lock takes the stripes of a set, in ascending order.
 func (p *stripes) lock(set uint64) {
 	for ; set != 0; set &= set - 1 {
-		p[bits.TrailingZeros64(set)].Lock()
+		p.sharded[bits.TrailingZeros64(set)].shard.Lock()
 	}
 }
 
 func (p *stripes) unlock(set uint64) {
 	for ; set != 0; set &= set - 1 {
-		p[bits.TrailingZeros64(set)].Unlock()
+		p.sharded[bits.TrailingZeros64(set)].shard.Unlock()
 	}
 }

@@ -24,16 +24,7 @@ type tracer struct {
 	reuse   bool     // the recorder keeps nothing of an event that was answered
 	pool    sync.Pool
 	tick    atomic.Int64
-	actors  [traceShards]struct {
-		mu struct {
-			sync.Mutex
-			// byHandle has the actors whose handles are there. A handle that is made anew is that of an actor in the store,
-			// which has the rest.
-			byHandle map[weak.Pointer[Handle]]*tracedActor
-			named    map[event.ActorID]int // how many actors have had the name
-		}
-		_ [40]byte // a shard per cache line
-	}
+	actors  sharded[tracedShard]
 	// serial is held while an event takes its place in the order, and while what it has
 	// issued is queued: what follows from events is queued in their order.
 	serial sync.Mutex
@@ -41,7 +32,15 @@ type tracer struct {
 	unanswered unanswered // of a system with a store
 }
 
-const traceShards = 64
+type tracedShard struct {
+	mu struct {
+		sync.Mutex
+		// byHandle has the actors whose handles are there. A handle that is made anew is that of an actor in the store,
+		// which has the rest.
+		byHandle map[weak.Pointer[Handle]]*tracedActor
+		named    map[event.ActorID]int // how many actors have had the name
+	}
+}
 
 // tracedActor is what the trace keeps of an actor.
 type tracedActor struct {
@@ -78,8 +77,8 @@ func (t *tracer) actor(h *Handle) *tracedActor {
 	if h.is(detached) {
 		_ = h.host.attach(h) // if it fails the process is ending
 	}
-	key, shard := weak.Make(h), traceShard(h)
-	sh := &t.actors[shard].mu
+	key := weak.Make(h)
+	sh := &t.actors.of(h.id.Serial).mu
 	sh.Lock()
 	defer sh.Unlock()
 	if a := sh.byHandle[key]; a != nil {
@@ -114,22 +113,20 @@ func (t *tracer) actor(h *Handle) *tracedActor {
 		a.label = class + "/" + h.named.name
 	}
 	sh.byHandle[key] = a
-	runtime.AddCleanup(h, forgetTraced, untracedActor{weak.Make(t), key, shard})
+	runtime.AddCleanup(h, forgetTraced, untracedActor{weak.Make(t), key, h.id.Serial})
 	return a
 }
-
-func traceShard(h *Handle) uint64 { return (h.id.Serial * 0x9e3779b97f4a7c15) >> 32 % traceShards }
 
 // untracedActor is what is left of an actor whose handle the collector has taken. It may take the tracer as well.
 type untracedActor struct {
 	tracer weak.Pointer[tracer]
 	key    weak.Pointer[Handle]
-	shard  uint64
+	serial uint64 // of the actor
 }
 
 func forgetTraced(u untracedActor) {
 	if t := u.tracer.Value(); t != nil {
-		sh := &t.actors[u.shard].mu
+		sh := &t.actors.of(u.serial).mu
 		sh.Lock()
 		defer sh.Unlock()
 		delete(sh.byHandle, u.key)

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	exploreSets  = flag.Int("explore.sets", 100, "event sets per ownership graph")
+	exploreSets  = flag.Int("explore.sets", 10, "event sets per ownership graph; CI takes 100")
 	exploreLimit = flag.Int("explore.states", exploreStates, "states per configuration")
 	exploreExtra = flag.Int("explore.further", 60_000, "states per configuration with crashes, or calls of what another event creates")
 	exploreSeed  = flag.Uint64("explore.seed", 1, "first seed")

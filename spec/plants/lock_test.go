@@ -62,9 +62,9 @@ var ofLock = []plant{
 }
 
 const (
-	explored = "./runtime/lock -run TestExplore$"
+	explored = "./runtime/lock -run TestExplore$ -explore.sets 100"
 	// exploredCrashes goes on to what is explored with crashes at once.
-	exploredCrashes = "./runtime/lock -run TestExplore$ -explore.seed 2 -explore.states 1"
+	exploredCrashes = "./runtime/lock -run TestExplore$ -explore.sets 100 -explore.seed 2 -explore.states 1"
 
 	exploredWords = "./runtime/lock -run TestGuestsAndQueues"
 	inExec        = "./runtime/exec -run TestPlantedBugsAreCaught/none:_"
