@@ -10,7 +10,7 @@ import (
 // silenceMax is how long a command says nothing while it runs.
 const silenceMax = 5 * time.Second
 
-// progress is what a command tells those who wait for it. Its lock is that of standard error, too.
+// progress is what a command tells while it runs. Its lock is that of standard error, too.
 type progress struct {
 	sync.Mutex
 	quiet bool      // it tells nothing

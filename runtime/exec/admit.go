@@ -111,7 +111,7 @@ func (a *Attempt) enterAt(z *Handle) {
 
 // pass enters by passing the virtual nodes: it latches all their T-children that
 // the footprint needs, in the order of their ids, enqueues on each, and
-// unlatches them. This is one step for everybody who does the same.
+// unlatches them. This is one step for all passes.
 func (a *Attempt) pass() {
 	s := a.host
 	d := takeDriver(s)
@@ -143,7 +143,7 @@ func (a *Attempt) pass() {
 }
 
 // onlyRoots reports whether the footprint is known and consists of several actors that
-// hang below virtual nodes, wanted alone; it lists them in ev.passed, in order.
+// hang below virtual nodes, wanted alone; it lists them in a.passed, in order.
 func (a *Attempt) onlyRoots() bool {
 	list := a.members.members
 	if a.method.Below != None || a.reaching || len(list) < 2 || len(list) > footprintScanMax {
@@ -160,7 +160,7 @@ func (a *Attempt) onlyRoots() bool {
 	return true
 }
 
-// joinRoots makes the event a guest of the roots in ev.passed, or reports false.
+// joinRoots makes the event a guest of the roots in a.passed, or reports false.
 func (a *Attempt) joinRoots() bool {
 	if !a.joinAll(&a.members) {
 		return false
@@ -173,7 +173,7 @@ func (a *Attempt) joinRoots() bool {
 	return true
 }
 
-// passKnown is pass for a footprint of roots, without evaluating a view where nobody is
+// passKnown is pass for a footprint of roots, without evaluating a view where no event is
 // in the way.
 func (a *Attempt) passKnown() {
 	s := a.host
@@ -205,8 +205,8 @@ func compareIDs(a, b *Handle) int {
 func (s *host) latchAll(roots []*Handle) bool {
 	for i := range roots {
 		roots[i].latch.Lock()
-		// At once: who waits for a root's latch with that of one which has been moved below it
-		// waits for those who go down.
+		// At once: a goroutine that waited for a root's latch, and had that of a node which was moved below it,
+		// would wait for those that go down.
 		if !s.areRoots(roots[i : i+1]) {
 			for _, r := range roots[:i+1] {
 				r.latch.Unlock()

@@ -18,12 +18,12 @@ type cancellation struct {
 		sync.Mutex               // taken before the mutexes of events
 		waits      *Attempt      // the event or the step of its chain, while waiting is above 0
 		waiting    int           // so many of its branches may wait
-		done       chan struct{} // nil: nobody has asked for it
+		done       chan struct{} // nil until it is asked for
 	}
 }
 
 // untilCancelled is a cancellation as the context of what waits for others than events. It is a pointer, and makes
-// its channel when somebody waits: few do.
+// its channel when one waits: few do.
 type untilCancelled cancellation
 
 // context returns what ends when the event is cancelled.
@@ -61,7 +61,7 @@ func (c *untilCancelled) Deadline() (deadline time.Time, ok bool) { return deadl
 // Value implements context.Context.
 func (c *untilCancelled) Value(any) any { return nil }
 
-// waits notes that ev, or a branch of it, begins to wait, until it calls waited. c may be nil.
+// waits notes that a, or a branch of it, begins to wait, until it calls waited. c may be nil.
 func (c *cancellation) waits(a *Attempt) {
 	if c != nil {
 		c.mu.Lock()

@@ -78,9 +78,9 @@ func (ev *Event) bury() {
 	}
 }
 
-// commitOwnership is that of the attempt. A cycle is a fault of the program.
+// commitOwnership applies the changes of the attempt. A cycle is a fault of the program.
 func (ev *Event) commitOwnership() error {
-	err := ev.Attempt.commitOwnership()
+	err := ev.applyChanges()
 	if err == nil {
 		return nil
 	}

@@ -163,7 +163,7 @@ func (h *Handle) owns() bool {
 }
 
 // wanted returns the member of the footprint that x is, and whether it is one.
-// Caller holds ev.mu.
+// Caller holds a.mu.
 func (a *Attempt) wanted(x *Handle) (m member, ok bool) {
 	if p := a.members.find(x); p != nil {
 		m, ok = *p, true
@@ -224,7 +224,7 @@ func (a *Attempt) mayReach(x *Handle) bool {
 	return x != a.target && (a.target == nil || !a.host.above(x, a.target))
 }
 
-// anyBelow reports whether a member lies strictly below x in T. Caller holds ev.mu.
+// anyBelow reports whether a member lies strictly below x in T. Caller holds a.mu.
 func (a *Attempt) anyBelow(x *Handle) bool {
 	for _, f := range [...]*Footprint{&a.members, &a.narrowed} {
 		for i := range f.members {

@@ -69,7 +69,7 @@ func (a *Attempt) enterExact(mode lock.Mode) bool {
 	return false
 }
 
-// direct lists the members of the narrowed footprint in ev.passed, in order, and reports
+// direct lists the members of the narrowed footprint in a.passed, in order, and reports
 // whether all of them are T-children of the target, wanted alone.
 func (a *Attempt) direct() bool {
 	a.passed = a.passed[:0]
@@ -87,9 +87,9 @@ func (a *Attempt) direct() bool {
 	return !a.coarse
 }
 
-// enterBelow enqueues the event, which is a guest of its target, on ev.passed in one
-// step, and reports whether it has to wait. Nobody else's entry can get between: either all
-// are taken at once, or all of them are latched before the first is enqueued on. Who waits for what
+// enterBelow enqueues the event, which is a guest of its target, on a.passed in one
+// step, and reports whether it has to wait. No other entry can get between: either all
+// are taken at once, or all of them are latched before the first is enqueued on. An event that waits for what
 // is below a T-child has no part in it, so that trying and giving back does no harm.
 func (a *Attempt) enterBelow() (waits bool) {
 	t := a.target
@@ -127,7 +127,7 @@ func (a *Attempt) joinOne(h *Handle, mode lock.Mode) bool {
 	return true
 }
 
-// joinAll makes the event a guest of all of ev.passed, in the modes of f, or of none.
+// joinAll makes the event a guest of all of a.passed, in the modes of f, or of none.
 func (a *Attempt) joinAll(f *Footprint) bool {
 	for round := 0; !a.tryAll(f); round++ {
 		if round == joinYieldsMax {
@@ -156,7 +156,7 @@ func (a *Attempt) leaveAll(n int, f *Footprint) {
 	}
 }
 
-// holdGuests notes that the event is a guest of ev.passed. Nobody else knows it yet.
+// holdGuests notes that the event is a guest of a.passed. No other goroutine knows of it yet.
 func (a *Attempt) holdGuests(f *Footprint) {
 	for _, c := range a.passed {
 		a.guest(c, lockMode(f.find(c).mode))
@@ -179,7 +179,7 @@ func (a *Attempt) leave(h *Handle, mode lock.Mode) {
 	}
 }
 
-// enqueueKnown enqueues ev on T-child c of w, which the event holds or passes; nothing
+// enqueueKnown enqueues the event on T-child c of w, which the event holds or passes; nothing
 // below c is wanted. The caller has c's latch. It reports whether the event has to wait.
 func (a *Attempt) enqueueKnown(w, c *Handle, mode Mode) (waits bool) {
 	id := a.home.ID()

@@ -24,14 +24,14 @@ type (
 const (
 	created  uint32 = 1 << iota // the constructor has committed
 	deleted                     // a delete has committed; final
-	fresh                       // created by an event that has not ended: nobody else knows it
+	fresh                       // created by an event that has not ended, and alone knows it
 	dying                       // deleted by the event that holds it for writing
 	virtual                     // no actor: TOP or the node of a partition
 	unloaded                    // its state lies in the store alone
 	detached                    // all of it lies in the store alone: nothing but its id is known (attach.go)
-	leaving                     // it will be detached unless somebody looks at it (detach.go)
+	leaving                     // it will be detached unless an event looks at it (detach.go)
 
-	away = detached | leaving // to be attached, by whoever looks at it
+	away = detached | leaving // to be attached before anything but its id is used
 
 	unborn uint32 = 0 // named, and not constructed yet
 )
@@ -43,9 +43,9 @@ type Handle struct {
 	node dominator.Node // Invariant: first, so that a handle is found from its node
 
 	// What every event changes comes first, apart from what every event reads.
-	latch  latch  // guards queue and what is in it, and holds those who need no queue
+	latch  latch  // guards queue and what is in it, and has the holds that need no queue
 	layout uint32 // that the actor was created with; of a system with a store
-	queue  *queue // nil while nobody but guests holds the actor or waits for it
+	queue  *queue // nil while guests alone hold the actor, and none waits
 
 	host  *host   // of a system with a store; else nil
 	named *naming // of a named actor; else nil
@@ -57,7 +57,7 @@ type Handle struct {
 
 	state   atomic.Uint32
 	marks   atomic.Uint32        // see has
-	kept    atomic.Pointer[keep] // who alone may touch the actor; changed by that chain alone
+	kept    atomic.Pointer[keep] // the chain that alone may touch the actor, and changes this
 	lastPos store.Position       // of the last write; guarded by the actor's lock
 }
 
@@ -152,7 +152,7 @@ func (h *Handle) locked() *queue {
 	return h.queue
 }
 
-// lockedBy is locked for ev's own goroutine, which keeps a few idle queues: most
+// lockedBy is locked for the goroutine of a, which keeps a few idle queues: most
 // events give back as many as they take.
 func (h *Handle) lockedBy(a *Attempt) *queue {
 	if n := len(a.spare); h.queue == nil && n > 0 {
@@ -170,7 +170,7 @@ func (h *Handle) unlatch(s *host) {
 	}
 }
 
-// unlatchBy is unlatch for ev's own goroutine.
+// unlatchBy is unlatch for the goroutine of a.
 func (h *Handle) unlatchBy(a *Attempt) {
 	switch q := h.reopen(a.host); {
 	case q == nil:
@@ -205,7 +205,7 @@ func (h *Handle) reopen(s *host) (idle *queue) {
 	}
 }
 
-// admit lets go on who waited for guests that have left h. Caller holds the latch.
+// admit lets those go on that waited for guests which have left h. Caller holds the latch.
 func (h *Handle) admit(s *host, w lock.Word) {
 	d := takeDriver(s)
 	d.out = h.queue.Left(s.view, w, d.out)

@@ -13,7 +13,7 @@ type keep struct {
 	first event.EventID // of the chain
 	h     *Handle
 	left  atomic.Bool
-	// closed: the next step is left to the next opening of the store. The actor stays kept, and who needs it is not
+	// closed: the next step is left to the next opening of the store. The actor stays kept, and an event that needs it is not
 	// performed now.
 	closed atomic.Bool
 	mu     struct {
@@ -22,7 +22,7 @@ type keep struct {
 	}
 }
 
-// over says how the keeping has ended, to those who wait for that.
+// over says how the keeping has ended, to the attempts that wait for that.
 func (k *keep) over(how *atomic.Bool) {
 	k.mu.Lock()
 	how.Store(true)

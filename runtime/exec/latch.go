@@ -9,7 +9,7 @@ import (
 )
 
 // latch guards the lock of one actor for the few hundred nanoseconds of a step of the
-// protocol, and holds the guests of the actor (lock.Word). Whoever has one never waits for an event,
+// protocol, and holds the guests of the actor (lock.Word). A goroutine that has one never waits for an event,
 // so it is worth trying again before anything else; under contention a sync.Mutex parks its
 // callers and hands over in order, which on a hot actor cost more than the steps
 // themselves. Order among events is the queue's matter, not the latch's.
@@ -21,8 +21,8 @@ const (
 	latchNapTime = 20 * time.Microsecond
 
 	// Before an event queues it looks at a word joinSpinsMax times, as the holds of guests are
-	// short, and lets other goroutines run joinYieldsMax times: whoever is in the way may have lost
-	// his processor, or have been admitted and not run yet. A queue that many callers enter at once
+	// short, and lets other goroutines run joinYieldsMax times: the one in the way may have lost
+	// its processor, or have been admitted and not run yet. A queue that many callers enter at once
 	// is otherwise never empty again, and every event pays for parking.
 	joinSpinsMax  = 200
 	joinYieldsMax = 2
@@ -104,7 +104,7 @@ func (l *latch) join(m lock.Mode, a *Attempt, spins int) bool {
 	}
 }
 
-// joinLatched is join for whoever has the latch.
+// joinLatched is join for a caller that has the latch.
 func (l *latch) joinLatched(m lock.Mode) bool {
 	for {
 		w := l.load()

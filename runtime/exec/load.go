@@ -39,7 +39,7 @@ func (l *loading) dropped(h *Handle) {
 	}
 }
 
-// load implements residence. Nobody needs to hold the actor for that:
+// load implements residence. The caller need not hold the actor for that:
 // while its state lies in the store alone nothing can change it, as whoever writes it has
 // loaded it first.
 func (d *durable) load(h *Handle) error {

@@ -9,7 +9,7 @@ import (
 )
 
 // maintainer tightens the sequencing tree after ownership has changed (protocol rule
-// 10). Every move is an event of the protocol; nobody waits for one.
+// 10). Every move is an attempt of the protocol; no event waits for it to be made.
 type maintainer struct {
 	host  *host
 	newID func() event.EventID // of a move
@@ -128,7 +128,7 @@ func (s *host) moveT(mv dominator.Move) bool {
 	return false
 }
 
-// relink changes T while the event holds c, and refuses those who still come from the
+// relink changes T while the event holds c, and refuses the entries that still come from the
 // former parent.
 func (s *host) relink(c *Handle, mv dominator.Move) {
 	d := takeDriver(s)

@@ -35,7 +35,7 @@ func TestWaitsCanBeWrittenAtAnyTime(t *testing.T) {
 	})
 	for _, want := range []string{"holders without an entry", "behind"} {
 		if !strings.Contains(b.String(), want) {
-			t.Errorf("nobody waits because of %q in\n%s", want, b.String())
+			t.Errorf("no event waits because of %q in\n%s", want, b.String())
 		}
 	}
 	close(leave)

@@ -127,10 +127,10 @@ func (a *Attempt) reach(c *Handle, net map[edgeKey]int) []*Handle {
 	return list
 }
 
-// commitOwnership brings the event's ownership changes and fresh actors into the
+// applyChanges brings the event's ownership changes and fresh actors into the
 // graph. The event still holds every owner whose edges change. It fails only on a cycle,
 // and then has changed nothing.
-func (a *Attempt) commitOwnership() error {
+func (a *Attempt) applyChanges() error {
 	if len(a.fresh) == 0 && len(a.edges) == 0 && len(a.deletes) == 0 {
 		return nil
 	}
@@ -182,7 +182,7 @@ func (a *Attempt) commitOwnership() error {
 }
 
 // deleting reports whether this event deletes h. Another event may be deleting it, too,
-// and may yet be undone: what is owned is settled in the graph by who commits first.
+// and may yet be undone: what is owned is settled in the graph by the one that commits first.
 func (a *Attempt) deleting(h *Handle) bool { return h.is(dying) && slices.Contains(a.deletes, h) }
 
 const childrenMax = 8 // fresh actors and edges up to which commitChildren looks at them
@@ -206,7 +206,7 @@ func (a *Attempt) onlyChildren() bool {
 	return true
 }
 
-// commitChildren is commitOwnership for an event that has only created actors.
+// commitChildren is applyChanges for an event that has only created actors.
 func (a *Attempt) commitChildren() bool {
 	if !a.onlyChildren() {
 		return false

@@ -85,10 +85,10 @@ func (cx *Cx) checkCycle(p, c *Handle) {
 		Fault(cx, msgCycle)
 	}
 	if p.is(fresh) && !ev.hasEdge(func(e *edgeDelta) bool { return e.c == p }) {
-		return // nobody can reach p
+		return // nothing can reach p
 	}
 	if c.is(fresh) && !ev.hasEdge(func(e *edgeDelta) bool { return e.p == c }) {
-		return // c reaches nobody
+		return // c reaches nothing
 	}
 	if ev.owns(p, c) {
 		return // a reference moves within p: what it reaches does not grow

@@ -22,7 +22,7 @@ type parkedShard struct {
 	}
 }
 
-// add lists ev once more: several branches of one event may wait.
+// add lists a once more: several branches of one event may wait.
 func (p *parked) add(a *Attempt) {
 	sh := p.of(a.id.Seq)
 	sh.mu.Lock()
@@ -65,7 +65,7 @@ func (s *host) WriteWaits(w io.Writer) {
 	for sh := range s.parked.all {
 		sh.mu.Lock()
 		for ev := sh.mu.first; ev != nil; ev = ev.parkNext {
-			// While it is listed it stays what it is. Who has its mutex may be listing it: so only a
+			// While it is listed it stays what it is. The goroutine that has its mutex may be listing it: so only a
 			// try, and an event that is just being granted something is left out.
 			if ev.mu.TryLock() {
 				ev.describe(&text, nodes)
@@ -93,7 +93,7 @@ func (s *host) WriteWaits(w io.Writer) {
 }
 
 // describe writes what the event, which is parked, wants and has, unless it may go on.
-// Caller holds ev.mu.
+// Caller holds a.mu.
 func (a *Attempt) describe(w io.Writer, nodes map[*Handle]bool) {
 	if k := a.awaits; k != nil {
 		fmt.Fprintf(w, "event %v: %v on %v, waits for chain %v to leave %v\n", a.id, a.method, a.target, k.first, k.h)

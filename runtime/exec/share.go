@@ -44,7 +44,7 @@ func (a *Attempt) enterShared() bool {
 	return ok
 }
 
-// tooWide reports whether readers had better not try to share what x reaches. Who looks again is a
+// tooWide reports whether readers had better not try to share what x reaches. Which readers look again is a
 // matter of the event's id: a scheduled system must not depend on what a pool counts.
 func (a *Attempt) tooWide(x *Handle) bool {
 	return a.host.shareable() == 0 || x.has(markWide) && a.id.Seed()%wideRetry != 0
@@ -81,9 +81,9 @@ func (a *Attempt) joinOwned(list []*Handle, x *Handle) ([]*Handle, bool) {
 
 // share appends to children the T-children of x through which all lies that x reaches and a
 // read-only event may touch. It reports false if that is too much; if the event is lazy
-// above x, where nobody shares with it; or if an attempt has been withdrawn already: what it
+// above x, where no event shares with it; or if an attempt has been withdrawn already: what it
 // wants may have changed in the meantime, and a lazy hold covers whatever comes. Caller holds
-// ev.mu.
+// a.mu.
 func (a *Attempt) share(x *Handle, children []*Handle) (_ []*Handle, ok bool) {
 	s := a.host
 	if !a.method.ReadOnly || a.attempt > 1 || a.lazyAt != nil || a.tooWide(x) || x.has(markPartial) {

@@ -24,19 +24,19 @@ var slots = make([]slot, 1<<bits.Len(uint(8*runtime.NumCPU()-1)))
 // word. Calling the readers in again costs about as much as some tens of such joins.
 const spreadOdds = 64
 
-// slotOf returns the slot of ev's readings of l: mostly another one than those of the events that run beside it, as each processor has
+// slotOf returns the slot of a's readings of l: mostly another one than those of the events that run beside it, as each processor has
 // events in a pool of its own.
 func (a *Attempt) slotOf(l *latch) *slot {
 	place := uintptr(unsafe.Pointer(l))>>5 + uintptr(a.number)
 	return &slots[place&uintptr(len(slots)-1)]
 }
 
-// join makes the caller, who has seen that l is spread, a reader of l, or reports false.
+// join makes the caller, which has seen that l is spread, a reader of l, or reports false.
 func (s *slot) join(l *latch) bool {
 	if s.at.Load() != nil || !s.at.CompareAndSwap(nil, l) {
 		return false
 	}
-	// Either this sees that the readers are called in, or who calls them in sees the slot.
+	// Either this sees that the readers are called in, or the caller that calls them in sees the slot.
 	return l.load().Spreads() || !s.leave(l)
 }
 

@@ -137,7 +137,7 @@ type System struct {
 	closing   atomic.Bool
 	closed    sync.Once
 	postponed atomic.Int64
-	undone    atomic.Int64  // events that were refused as the system was closing, and that nobody has awaited
+	undone    atomic.Int64  // events that were refused as the system was closing, and that were not awaited
 	left      chan struct{} // an event of a client, or a visit, has ended while the system is closing
 
 	inner   *Client // on whose behalf sub-events and timers run

@@ -77,7 +77,7 @@ func (v view) Expand(x *Handle, id lockID, held lock.Mode, children []*Handle) l
 }
 
 // narrow evaluates the Exact footprint of the event's target, on which the event
-// has a hold. Caller holds ev.mu.
+// has a hold. Caller holds a.mu.
 func (a *Attempt) narrow() {
 	a.isNarrow = true
 	a.narrowed.max = a.host.fanOut
