@@ -61,7 +61,7 @@ func (p *pkg) packageVar(w *writer) {
 }
 
 func (p *pkg) classVar(w *writer, c *typecheck.Class) {
-	w.add("var %s = aeonrt.Class{", p.gen(c, "class"))
+	w.add("var %s = aeonrt.Class{Shape: aeonrt.Shape{", p.gen(c, "class"))
 	w.add("Package: %s,", quote(p.info.Package.Name))
 	w.add("Name: %s,", quote(c.Name()))
 	if len(c.Fields) > 0 {
@@ -78,7 +78,7 @@ func (p *pkg) classVar(w *writer, c *typecheck.Class) {
 	if c.SelfRecursive {
 		w.add("SelfRecursive: true,")
 	}
-	w.add("}")
+	w.add("}}")
 	w.add("")
 }
 
@@ -96,6 +96,7 @@ func (p *pkg) methodVar(w *writer, c *typecheck.Class, m *typecheck.Func) {
 		w.add("Signature: %s,", quote(Signature(m)))
 		w.add("Index: %d,", m.Index)
 	}
+	w.add("Effects: aeonrt.Effects{")
 	if m.RO {
 		w.add("ReadOnly: true,")
 	}
@@ -118,6 +119,7 @@ func (p *pkg) methodVar(w *writer, c *typecheck.Class, m *typecheck.Func) {
 		w.add("BelowMode: %s,", modeNames[e.BelowMode])
 		p.touches(w, e.Touches)
 	}
+	w.add("},")
 	w.add("}")
 	w.add("")
 }
@@ -125,7 +127,7 @@ func (p *pkg) methodVar(w *writer, c *typecheck.Class, m *typecheck.Func) {
 func (p *pkg) touches(w *writer, list []typecheck.ClassMode) {
 	var parts []string
 	for _, t := range list {
-		parts = append(parts, "{Class: &"+p.gen(t.Class, "class")+", Mode: "+modeNames[t.Mode]+"}")
+		parts = append(parts, "{Shape: &"+p.gen(t.Class, "class")+".Shape, Mode: "+modeNames[t.Mode]+"}")
 	}
 	if len(parts) > 0 {
 		w.add("Touches: []aeonrt.ClassMode{%s},", strings.Join(parts, ", "))

@@ -48,8 +48,8 @@ func (*cell) SaveField(*image.Writer, int) {}
 func (*cell) LoadFields(*image.Reader)     {}
 
 var (
-	cellClass = Class{Package: "demo", Name: "Cell", New: func() Object { return &cell{} }}
-	makeCell  = Method{Class: &cellClass, Name: "Cell", Self: Write, Run: func(*Cx, any, Args) {}}
+	cellClass = Class{Shape: Shape{Package: "demo", Name: "Cell", New: func() Object { return &cell{} }}}
+	makeCell  = Method{Class: &cellClass, Name: "Cell", Effects: Effects{Self: Write}, Run: func(*Cx, any, Args) {}}
 )
 
 // run runs body as the main function of a program that may keep its state on d.
@@ -151,7 +151,7 @@ func TestServingLeavesOutMain(t *testing.T) {
 func TestTheTraceHasWhatASignalHasCutOff(t *testing.T) {
 	d, file := &disk{}, filepath.Join(t.TempDir(), "trace")
 	signals, leave, made := make(chan os.Signal, 1), make(chan struct{}), make(chan error, 1)
-	slow := Method{Class: &cellClass, Name: "Cell", Self: Write, Run: func(*Cx, any, Args) {
+	slow := Method{Class: &cellClass, Name: "Cell", Effects: Effects{Self: Write}, Run: func(*Cx, any, Args) {
 		signals <- syscall.SIGTERM
 		<-leave
 	}}

@@ -173,8 +173,8 @@ func testPackages() []*Package {
 type idle struct{ Self }
 
 var (
-	classIdle  = Class{Package: "demo", Name: "Idle"}
-	methodIdle = Method{Class: &classIdle, Name: "idle", Self: Read}
+	classIdle  = Class{Shape: Shape{Package: "demo", Name: "Idle"}}
+	methodIdle = Method{Class: &classIdle, Name: "idle", Effects: Effects{Self: Read}}
 )
 
 func init() {

@@ -20,8 +20,10 @@ type (
 // Descriptors and state of actors.
 type (
 	Class     = exec.Class
+	Shape     = exec.Shape
 	Field     = exec.Field
 	Method    = exec.Method
+	Effects   = exec.Effects
 	ClassMode = exec.ClassMode
 	Footprint = exec.Footprint
 	Mode      = exec.Mode

@@ -157,22 +157,24 @@ func (self *Counter) LoadFields(r *aeonrt.Reader) {
 	}
 }
 
-var AeonClassCounter = aeonrt.Class{
+var AeonClassCounter = aeonrt.Class{Shape: aeonrt.Shape{
 	Package: "app",
 	Name:    "Counter",
 	Fields: []aeonrt.Field{
 		{Name: "total", Type: "int"},
 	},
-}
+}}
 
 var methodCounterAdd = aeonrt.Method{
 	Class:     &AeonClassCounter,
 	Name:      "add",
 	Signature: "(int):int",
 	Index:     0,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodCounterRead = aeonrt.Method{
@@ -180,19 +182,23 @@ var methodCounterRead = aeonrt.Method{
 	Name:      "read",
 	Signature: "():int",
 	Index:     1,
-	ReadOnly:  true,
-	Self:      aeonrt.Read,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodCounterNew = aeonrt.Method{
-	Class:     &AeonClassCounter,
-	Name:      "Counter",
-	Index:     2,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Class: &AeonClassCounter,
+	Name:  "Counter",
+	Index: 2,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 // AccountRef refers to an actor of class Account; the zero value is null.
@@ -410,23 +416,25 @@ func (self *Account) LoadFields(r *aeonrt.Reader) {
 	}
 }
 
-var AeonClassAccount = aeonrt.Class{
+var AeonClassAccount = aeonrt.Class{Shape: aeonrt.Shape{
 	Package: "app",
 	Name:    "Account",
 	Fields: []aeonrt.Field{
 		{Name: "balance", Type: "int"},
 	},
-}
+}}
 
 var methodAccountBalanceNow = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "balanceNow",
 	Signature: "():int",
 	Index:     0,
-	ReadOnly:  true,
-	Self:      aeonrt.Read,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodAccountDeposit = aeonrt.Method{
@@ -434,9 +442,11 @@ var methodAccountDeposit = aeonrt.Method{
 	Name:      "deposit",
 	Signature: "(int)",
 	Index:     1,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodAccountWithdraw = aeonrt.Method{
@@ -444,9 +454,11 @@ var methodAccountWithdraw = aeonrt.Method{
 	Name:      "withdraw",
 	Signature: "(int)",
 	Index:     2,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodAccountPayTo = aeonrt.Method{
@@ -454,19 +466,23 @@ var methodAccountPayTo = aeonrt.Method{
 	Name:      "payTo",
 	Signature: "(actor app.Account,int)",
 	Index:     3,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.Write,
-	Touches:   []aeonrt.ClassMode{{Class: &AeonClassAccount, Mode: aeonrt.Write}},
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassAccount.Shape, Mode: aeonrt.Write}},
+	},
 }
 
 var methodAccountNew = aeonrt.Method{
-	Class:     &AeonClassAccount,
-	Name:      "Account",
-	Index:     4,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Class: &AeonClassAccount,
+	Name:  "Account",
+	Index: 4,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 // BankRef refers to an actor of class Bank; the zero value is null.
@@ -701,22 +717,24 @@ func (self *Bank) LoadFields(r *aeonrt.Reader) {
 	aeonrt.LoadVector(r, 0, &self.accounts, &rowsBankAccounts)
 }
 
-var AeonClassBank = aeonrt.Class{
+var AeonClassBank = aeonrt.Class{Shape: aeonrt.Shape{
 	Package: "app",
 	Name:    "Bank",
 	Fields: []aeonrt.Field{
 		{Name: "accounts", Type: "vector<actor app.Account>", Owning: true},
 	},
-}
+}}
 
 var methodBankOpen = aeonrt.Method{
 	Class:     &AeonClassBank,
 	Name:      "open",
 	Signature: "(int,int)",
 	Index:     0,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodBankTransfer = aeonrt.Method{
@@ -724,10 +742,12 @@ var methodBankTransfer = aeonrt.Method{
 	Name:      "transfer",
 	Signature: "(int,int,int)",
 	Index:     1,
-	Self:      aeonrt.Read,
-	Below:     aeonrt.Exact,
-	BelowMode: aeonrt.Write,
-	Touches:   []aeonrt.ClassMode{{Class: &AeonClassAccount, Mode: aeonrt.Write}},
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Read,
+		Below:     aeonrt.Exact,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassAccount.Shape, Mode: aeonrt.Write}},
+	},
 }
 
 var methodBankBalance = aeonrt.Method{
@@ -735,11 +755,13 @@ var methodBankBalance = aeonrt.Method{
 	Name:      "balance",
 	Signature: "(int):int",
 	Index:     2,
-	ReadOnly:  true,
-	Self:      aeonrt.Read,
-	Below:     aeonrt.Exact,
-	BelowMode: aeonrt.Read,
-	Touches:   []aeonrt.ClassMode{{Class: &AeonClassAccount, Mode: aeonrt.Read}},
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.Exact,
+		BelowMode: aeonrt.Read,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassAccount.Shape, Mode: aeonrt.Read}},
+	},
 }
 
 var methodBankTotal = aeonrt.Method{
@@ -747,20 +769,24 @@ var methodBankTotal = aeonrt.Method{
 	Name:      "total",
 	Signature: "():int",
 	Index:     3,
-	ReadOnly:  true,
-	Self:      aeonrt.Read,
-	Below:     aeonrt.Exact,
-	BelowMode: aeonrt.Read,
-	Touches:   []aeonrt.ClassMode{{Class: &AeonClassAccount, Mode: aeonrt.Read}},
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.Exact,
+		BelowMode: aeonrt.Read,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassAccount.Shape, Mode: aeonrt.Read}},
+	},
 }
 
 var methodBankNew = aeonrt.Method{
-	Class:     &AeonClassBank,
-	Name:      "Bank",
-	Index:     4,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Class: &AeonClassBank,
+	Name:  "Bank",
+	Index: 4,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 // ParentRef refers to an actor of class Parent; the zero value is null.
@@ -864,31 +890,35 @@ func (self *Parent) LoadFields(r *aeonrt.Reader) {
 	aeonrt.LoadVector(r, 0, &self.children, &rowsParentChildren)
 }
 
-var AeonClassParent = aeonrt.Class{
+var AeonClassParent = aeonrt.Class{Shape: aeonrt.Shape{
 	Package: "app",
 	Name:    "Parent",
 	Fields: []aeonrt.Field{
 		{Name: "children", Type: "vector<actor app.Account>", Owning: true},
 	},
-}
+}}
 
 var methodParentGrow = aeonrt.Method{
 	Class:     &AeonClassParent,
 	Name:      "grow",
 	Signature: "():int",
 	Index:     0,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodParentNew = aeonrt.Method{
-	Class:     &AeonClassParent,
-	Name:      "Parent",
-	Index:     1,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Class: &AeonClassParent,
+	Name:  "Parent",
+	Index: 1,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 // callerDoneArgs holds the arguments and the result of one call of Caller.done.
@@ -1052,22 +1082,24 @@ func (self *Hello) LoadFields(r *aeonrt.Reader) {
 	aeonrt.LoadVector(r, 0, &self.said, &rowsHelloSaid)
 }
 
-var AeonClassHello = aeonrt.Class{
+var AeonClassHello = aeonrt.Class{Shape: aeonrt.Shape{
 	Package: "app",
 	Name:    "Hello",
 	Fields: []aeonrt.Field{
 		{Name: "said", Type: "vector<string>"},
 	},
-}
+}}
 
 var methodHelloGreet = aeonrt.Method{
 	Class:     &AeonClassHello,
 	Name:      "greet",
 	Signature: "(string,client app.Caller)",
 	Index:     0,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodHelloWords = aeonrt.Method{
@@ -1075,19 +1107,23 @@ var methodHelloWords = aeonrt.Method{
 	Name:      "words",
 	Signature: "():int",
 	Index:     1,
-	ReadOnly:  true,
-	Self:      aeonrt.Read,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodHelloNew = aeonrt.Method{
-	Class:     &AeonClassHello,
-	Name:      "Hello",
-	Index:     2,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Class: &AeonClassHello,
+	Name:  "Hello",
+	Index: 2,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 // HelloChainRef refers to an actor of class HelloChain; the zero value is null.
@@ -1249,22 +1285,24 @@ func (self *HelloChain) LoadFields(r *aeonrt.Reader) {
 	aeonrt.LoadVector(r, 0, &self.said, &rowsHelloChainSaid)
 }
 
-var AeonClassHelloChain = aeonrt.Class{
+var AeonClassHelloChain = aeonrt.Class{Shape: aeonrt.Shape{
 	Package: "app",
 	Name:    "HelloChain",
 	Fields: []aeonrt.Field{
 		{Name: "said", Type: "vector<string>"},
 	},
-}
+}}
 
 var methodHelloChainGreet = aeonrt.Method{
 	Class:     &AeonClassHelloChain,
 	Name:      "greet",
 	Signature: "(string):vector<string>",
 	Index:     0,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodHelloChainWords = aeonrt.Method{
@@ -1272,19 +1310,23 @@ var methodHelloChainWords = aeonrt.Method{
 	Name:      "words",
 	Signature: "():int",
 	Index:     1,
-	ReadOnly:  true,
-	Self:      aeonrt.Read,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodHelloChainNew = aeonrt.Method{
-	Class:     &AeonClassHelloChain,
-	Name:      "HelloChain",
-	Index:     2,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Class: &AeonClassHelloChain,
+	Name:  "HelloChain",
+	Index: 2,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 // IndexRef refers to an actor of class Index; the zero value is null.
@@ -1518,22 +1560,24 @@ func (self *Index) LoadFields(r *aeonrt.Reader) {
 	aeonrt.LoadMap(r, 0, &self.entries, &rowsIndexEntries)
 }
 
-var AeonClassIndex = aeonrt.Class{
+var AeonClassIndex = aeonrt.Class{Shape: aeonrt.Shape{
 	Package: "app",
 	Name:    "Index",
 	Fields: []aeonrt.Field{
 		{Name: "entries", Type: "map<int,int>"},
 	},
-}
+}}
 
 var methodIndexFill = aeonrt.Method{
 	Class:     &AeonClassIndex,
 	Name:      "fill",
 	Signature: "(int,int)",
 	Index:     0,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodIndexPut = aeonrt.Method{
@@ -1541,9 +1585,11 @@ var methodIndexPut = aeonrt.Method{
 	Name:      "put",
 	Signature: "(int,int)",
 	Index:     1,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodIndexAt = aeonrt.Method{
@@ -1551,10 +1597,12 @@ var methodIndexAt = aeonrt.Method{
 	Name:      "at",
 	Signature: "(int):int",
 	Index:     2,
-	ReadOnly:  true,
-	Self:      aeonrt.Read,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodIndexSize = aeonrt.Method{
@@ -1562,19 +1610,23 @@ var methodIndexSize = aeonrt.Method{
 	Name:      "size",
 	Signature: "():int",
 	Index:     3,
-	ReadOnly:  true,
-	Self:      aeonrt.Read,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodIndexNew = aeonrt.Method{
-	Class:     &AeonClassIndex,
-	Name:      "Index",
-	Index:     4,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Class: &AeonClassIndex,
+	Name:  "Index",
+	Index: 4,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 func init() {

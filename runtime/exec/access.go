@@ -7,7 +7,7 @@ import (
 // access returns when the event may touch h in mode, or unwinds: with a fault if h
 // is null or deleted, with a withdrawal if the entry does not cover it. c is the class that h
 // must have, nil if the caller does not know.
-func (cx *Cx) access(h *Handle, mode Mode, c *Class) {
+func (cx *Cx) access(h *Handle, mode Mode, c *Shape) {
 	if h == nil {
 		Fault(cx, msgNull)
 	}
@@ -42,7 +42,7 @@ func (cx *Cx) access(h *Handle, mode Mode, c *Class) {
 }
 
 // find attaches h, or faults if it was deleted.
-func (cx *Cx) find(h *Handle, c *Class) {
+func (cx *Cx) find(h *Handle, c *Shape) {
 	cx.attach(h)
 	if h.is(deleted) {
 		cx.maxPos = max(cx.maxPos, h.lastPos) // final, as the deletion is

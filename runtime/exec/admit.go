@@ -12,7 +12,7 @@ import (
 // next; no code of the program has run in them.
 func (a *Attempt) enter() error {
 	for {
-		if a.class != nil {
+		if a.makes != nil {
 			a.target = nil // that of a withdrawn attempt
 			if a.gather(); !a.members.touches() {
 				return nil // only the actor that it creates
@@ -37,7 +37,7 @@ func (a *Attempt) enter() error {
 			}
 			a.gather()
 		}
-		if planted.narrowAtPass && a.method.Below == Exact && a.target.is(created) {
+		if planted.narrowAtPass && a.effects.Below == Exact && a.target.is(created) {
 			a.narrow() // no hold, so what it reads may be gone when it is used
 			a.members.members = append(a.members.members, a.narrowed.members...)
 		}
@@ -146,7 +146,7 @@ func (a *Attempt) pass() {
 // hang below virtual nodes, wanted alone; it lists them in a.passed, in order.
 func (a *Attempt) onlyRoots() bool {
 	list := a.members.members
-	if a.method.Below != None || a.reaching || len(list) < 2 || len(list) > footprintScanMax {
+	if a.effects.Below != None || a.reaching || len(list) < 2 || len(list) > footprintScanMax {
 		return false
 	}
 	a.passed = a.passed[:0]

@@ -169,17 +169,17 @@ func (d *durable) parent(id event.ActorID, row *headerRow) (*Handle, error) {
 
 // describe notes in h what its header says of it, and returns the state that it is in then.
 func (d *durable) describe(h *Handle, row *headerRow) (state uint32, err error) {
-	_, class, err := d.layouts.byNumber(row.layout)
+	_, shape, err := d.layouts.byNumber(row.layout)
 	switch {
 	case isClass(err):
 		return 0, fmt.Errorf("%s: %w", store.DescribeKey(store.HeaderKey(h.id)), err)
 	case err != nil:
 		return 0, &store.CorruptError{Key: store.HeaderKey(h.id), Reason: err.Error()}
 	}
-	if h.class != class { // else it was attached before, and others read it
-		h.class, h.layout = class, row.layout
+	if h.shape != shape { // else it was attached before, and others read it
+		h.shape, h.layout = shape, row.layout
 	}
-	h.mark(markPartial, h.owns())
+	h.mark(markPartial, h.shape.owning())
 	if row.flags&headerNamed != 0 && h.named == nil {
 		h.named = &naming{name: row.name, incarnation: row.incarnation}
 	}

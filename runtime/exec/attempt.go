@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -18,9 +19,10 @@ type Attempt struct {
 	host     *host
 	id       event.EventID
 	target   *Handle
-	method   *Method
+	effects  *Effects
+	work     fmt.Stringer // in dumps and errors: the method
 	args     Args
-	class    *Class         // of the actor that a client's new creates; else nil
+	makes    *Shape         // of the actor that a client's new creates; else nil
 	moveTo   *Handle        // of a move in T: the new parent; else nil
 	keeps    *keep          // of the chain that the event is a step of; else nil
 	cancel   *cancellation  // of a client's event, or the chain that it has begun; nil if it cannot be cancelled
@@ -108,7 +110,7 @@ func (a *Attempt) forget() {
 		clear(a.claims)
 		a.claims = a.claims[:0]
 	}
-	a.host, a.target, a.method, a.args, a.class, a.moveTo, a.keeps, a.cancel, a.reroutes = nil, nil, nil, nil, nil, nil, nil, nil, nil
+	a.host, a.target, a.work, a.args, a.makes, a.moveTo, a.keeps, a.cancel, a.reroutes = nil, nil, nil, nil, nil, nil, nil, nil, nil
 	a.attempt, a.bounded = 0, false
 }
 
@@ -174,9 +176,9 @@ func (a *Attempt) withdraw(m member, changed bool) {
 	}
 	if a.coarse {
 		// Its members were too many to list, so they would be found one an attempt.
-		more = a.claim(member{h: a.target, mode: a.method.Self, tree: true}) || more
+		more = a.claim(member{h: a.target, mode: a.effects.Self, tree: true}) || more
 	}
-	assert.That(more || changed, "exec: event %v, %v, was withdrawn for %v, which it had entered with", a.id, a.method, m.h)
+	assert.That(more || changed, "exec: event %v, %v, was withdrawn for %v, which it had entered with", a.id, a.work, m.h)
 	a.mu.Lock()
 	a.home.Withdraw(nil, 0)
 	a.mu.Unlock()

@@ -129,7 +129,7 @@ func BenchmarkTransfer(b *testing.B) {
 	}
 }
 
-var methodPeekAccount = Method{Class: &classAccount, Name: "Account", Self: Write, Run: func(*Cx, any, Args) {}}
+var methodPeekAccount = Method{Class: &classAccount, Name: "Account", Effects: Effects{Self: Write}, Run: func(*Cx, any, Args) {}}
 
 // benchMutexes is the limit: the transfer under two mutexes locked in order.
 func benchMutexes(b *testing.B, n int, hot float64) {

@@ -9,12 +9,12 @@ type hall struct {
 }
 
 var (
-	classHall = Class{Package: "t", Name: "Hall", Fields: []Field{{Name: "first", Owning: true}}}
+	classHall = Class{Shape: Shape{Package: "t", Name: "Hall", Fields: []Field{{Name: "first", Owning: true}}}}
 	// methodShift takes the first desk out of the row.
-	methodShift = Method{Class: &classHall, Name: "shift", Self: Write, Below: Exact, BelowMode: Read, Touches: []ClassMode{{&classDesk, Read}}}
-	methodHall  = Method{Class: &classHall, Name: "Hall", Self: Write}
+	methodShift = Method{Class: &classHall, Name: "shift", Effects: Effects{Self: Write, Below: Exact, BelowMode: Read, Touches: []ClassMode{{&classDesk.Shape, Read}}}}
+	methodHall  = Method{Class: &classHall, Name: "Hall", Effects: Effects{Self: Write}}
 	// methodNext reads the boss of a desk.
-	methodNext = Method{Class: &classDesk, Name: "next", Self: Read, ReadOnly: true}
+	methodNext = Method{Class: &classDesk, Name: "next", Effects: Effects{Self: Read, ReadOnly: true}}
 )
 
 const hallRow = 20

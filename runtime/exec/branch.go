@@ -43,7 +43,7 @@ func (p *callFootprint) mode(h *Handle) Mode {
 		}
 	}
 	if p.open() {
-		m = max(m, p.method.modeOf(h.class))
+		m = max(m, p.method.modeOf(h.shape))
 	}
 	return m
 }
@@ -71,7 +71,7 @@ func (s *System) conflicts(p, q *callFootprint, settledGraph bool) bool {
 	}
 	if p.open() && q.open() {
 		for _, t := range p.method.Touches {
-			if clash(t.Mode, q.method.modeOf(t.Class)) {
+			if clash(t.Mode, q.method.modeOf(t.Shape)) {
 				return true
 			}
 		}

@@ -219,7 +219,7 @@ type hookedArgs struct {
 }
 
 // methodHooked touches the desk that it is given, and runs its hook.
-var methodHooked = Method{Class: &classDesk, Name: "hooked", Self: Write, Below: None}
+var methodHooked = Method{Class: &classDesk, Name: "hooked", Effects: Effects{Self: Write, Below: None}}
 
 func init() {
 	methodHooked.ArgRefs = func(args Args, f *Footprint) { f.Add(args.(*hookedArgs).r.Ref, Write) }

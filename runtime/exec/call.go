@@ -11,7 +11,7 @@ func Enter[T Object](cx *Cx, target Ref, m *Method) (self T, ok bool) {
 }
 
 func (cx *Cx) enter(h *Handle, m *Method) {
-	cx.access(h, m.Self, m.Class)
+	cx.access(h, m.Self, shapeOf(m.Class))
 	cx.push(h, m)
 }
 
@@ -24,7 +24,7 @@ func CallRemote(_ *Cx, target Ref, m *Method, _ Args) {
 // construct runs the constructor of a named actor in its first event, which holds it
 // for writing.
 func (cx *Cx) construct(h *Handle) {
-	ev, c := cx.ev, h.class
+	ev, c := cx.ev, classOf(h.shape)
 	if c.New == nil || c.Construct == nil {
 		Fault(cx, "class "+c.Name+" has no parameterless constructor: its actors cannot be named")
 	}
@@ -48,14 +48,14 @@ func (cx *Cx) construct(h *Handle) {
 // New creates an actor of class c in the partition of the current one, and makes it
 // current: its constructor body runs next, on the result, and Constructed ends it.
 func New[T Object](cx *Cx, c *Class) T {
-	h := cx.newActor(c)
+	h := cx.newActor(&c.Shape)
 	return h.obj.(T)
 }
 
 // Constructed ends the construction that New began.
 func Constructed(cx *Cx) { cx.Leave() }
 
-func (cx *Cx) newActor(c *Class) *Handle {
+func (cx *Cx) newActor(c *Shape) *Handle {
 	ev := cx.ev
 	p := ev.birth
 	if len(cx.frames) > 0 {

@@ -215,7 +215,7 @@ func (cl *Client) New(c *Class, m *Method, args Args) (Ref, error) {
 		return Ref{}, cl.refused(ErrClosed)
 	}
 	ev := s.takeEvent(cl, id, nil, m, args)
-	ev.class, ev.birth = c, s.nextPartition(cl)
+	ev.makes, ev.birth = &c.Shape, s.nextPartition(cl)
 	err := ev.perform()
 	var r Ref
 	if err == nil {
@@ -227,7 +227,7 @@ func (cl *Client) New(c *Class, m *Method, args Args) (Ref, error) {
 }
 
 // methodDelete deletes its target.
-var methodDelete = Method{Name: "delete", Signature: "()", Self: Write}
+var methodDelete = Method{Name: "delete", Signature: "()", Effects: Effects{Self: Write}}
 
 func init() {
 	methodDelete.Run = func(cx *Cx, _ any, _ Args) { Delete(cx, Ref{h: cx.this()}) }

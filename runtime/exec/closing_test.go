@@ -80,7 +80,7 @@ func TestCloseAmidEverything(t *testing.T) {
 }
 
 // methodEndless begins a chain without an end.
-var methodEndless = Method{Class: &classNode, Name: "endless", Signature: "()", Self: Write}
+var methodEndless = Method{Class: &classNode, Name: "endless", Signature: "()", Effects: Effects{Self: Write}}
 
 var endlessSteps atomic.Int64
 
@@ -143,7 +143,7 @@ func TestCloseLeavesToTheNextOpeningWhatIsStored(t *testing.T) {
 	n.close()
 	n.engine = n.engine.Reopen()
 	e := n.engine.Snapshot()
-	in := image.NewReader(e, a.h.id, n.sys.durable.layout(&classNode), n.sys)
+	in := image.NewReader(e, a.h.id, n.sys.durable.layout(&classNode.Shape), n.sys)
 	var left wnode
 	left.LoadFields(in)
 	if steps := endlessSteps.Load(); left.value != steps {

@@ -100,7 +100,7 @@ func (c *crashes) open() error {
 	}
 	view := engine.Snapshot()
 	if c.sys != nil { // else there is nothing
-		if err = consistent(view, c.sys.durable.layout(&classNode)); err == nil {
+		if err = consistent(view, c.sys.durable.layout(&classNode.Shape)); err == nil {
 			err = c.keptOutcomes(view)
 		}
 	}

@@ -48,9 +48,9 @@ const (
 )
 
 var (
-	classShelf  = Class{Package: "t", Name: "Shelf", Fields: make([]Field, 5)}
-	methodShelf = Method{Class: &classShelf, Name: "work", Self: Write}
-	shelfNew    = Method{Class: &classShelf, Name: "Shelf", Self: Write}
+	classShelf  = Class{Shape: Shape{Package: "t", Name: "Shelf", Fields: make([]Field, 5)}}
+	methodShelf = Method{Class: &classShelf, Name: "work", Effects: Effects{Self: Write}}
+	shelfNew    = Method{Class: &classShelf, Name: "Shelf", Effects: Effects{Self: Write}}
 )
 
 func init() {

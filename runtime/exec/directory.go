@@ -17,13 +17,13 @@ type directoryShard struct {
 }
 
 type nameKey struct {
-	class *Class
+	class *Shape
 	name  string
 }
 
 // named returns the handle of the actor of class c with the given name. It is
 // placed in the sequencing tree, but its constructor runs in its first event.
-func (s *System) named(c *Class, name string) *Handle {
+func (s *System) named(c *Shape, name string) *Handle {
 	id := s.idOf(c, name, 0)
 	sh := s.directory.of(id.Serial)
 	key := nameKey{class: c, name: name}
@@ -49,7 +49,7 @@ func (s *System) named(c *Class, name string) *Handle {
 
 // named returns the actor of a name that the store knows, or makes the next one of that
 // name and stores it, so that whatever refers to it finds it. Caller holds the shard.
-func (d *durable) named(c *Class, name string) *Handle {
+func (d *durable) named(c *Shape, name string) *Handle {
 	s := d.sys
 	if !d.visit() { // no event will find it
 		h := s.newHandle(c, s.idOf(c, name, 0), 0)
@@ -86,8 +86,8 @@ func (s *System) forget(h *Handle) {
 	if h.named == nil {
 		return
 	}
-	key := nameKey{class: h.class, name: h.named.name}
-	sh := s.directory.of(s.idOf(h.class, h.named.name, 0).Serial)
+	key := nameKey{class: h.shape, name: h.named.name}
+	sh := s.directory.of(s.idOf(h.shape, h.named.name, 0).Serial)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	if sh.mu.named[key] == h {
@@ -95,8 +95,8 @@ func (s *System) forget(h *Handle) {
 	}
 }
 
-func (s *System) newHandle(c *Class, id event.ActorID, state uint32) *Handle {
-	h := &Handle{id: id, class: c}
+func (s *System) newHandle(c *Shape, id event.ActorID, state uint32) *Handle {
+	h := &Handle{id: id, shape: c}
 	h.node.ID = id.Serial
 	if s.durable != nil {
 		h.host, h.layout = &s.host, s.durable.layout(c).Number
@@ -107,4 +107,4 @@ func (s *System) newHandle(c *Class, id event.ActorID, state uint32) *Handle {
 
 // Named returns the actor of class c with the given name; the first event on it
 // runs its constructor.
-func Named(in Namer, c *Class, name string) Ref { return Ref{h: in.system().named(c, name)} }
+func Named(in Namer, c *Class, name string) Ref { return Ref{h: in.system().named(&c.Shape, name)} }

@@ -4,7 +4,8 @@
 //
 // An Event is an Attempt and a run. The Attempt is all that the locks know of it, as (attempt, number); it wants and
 // has actors (attempt.go, footprint.go, admit.go, guest.go, share.go, view.go), waits for them (acquire.go, keep.go,
-// parked.go, cancel.go, bounds.go), and changes ownership (owner.go). A host drives the queues (host.go, handle.go,
+// parked.go, cancel.go, bounds.go), and changes ownership (owner.go). What it is told of code are the Effects of a method
+// and the Shape of a class (effects.go, ref.go). A host drives the queues (host.go, handle.go,
 // latch.go, drive.go) and tightens the sequencing tree (maintain.go). These files use nothing of the others.
 //
 // The life of an event: its client and the line that it stands in (client.go, turn.go), admission

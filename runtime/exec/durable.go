@@ -96,7 +96,7 @@ func (s *System) first() uint64 {
 }
 
 // layout returns the layout of new actors of a class.
-func (d *durable) layout(c *Class) *store.Layout { return d.layouts.of(c) }
+func (d *durable) layout(c *Shape) *store.Layout { return d.layouts.of(c) }
 
 // newDurable takes cfg.Store into use.
 func newDurable(s *System, cfg *Config) (*durable, error) {
@@ -122,15 +122,15 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 }
 
 // path names the class for good.
-func (c *Class) path() string { return c.Package + "." + c.Name }
+func (c *Shape) path() string { return c.Package + "." + c.Name }
 
 // idOf returns the id of the incarnation-th actor of a name.
-func (s *System) idOf(c *Class, name string, incarnation uint32) event.ActorID {
+func (s *System) idOf(c *Shape, name string, incarnation uint32) event.ActorID {
 	return event.NamedActor(c.path(), name, incarnation, len(s.partitions))
 }
 
 // lookup reads the row of a name: the incarnation that has it or has had it last.
-func (d *durable) lookup(c *Class, name string) (incarnation uint32, used, dead bool, err error) {
+func (d *durable) lookup(c *Shape, name string) (incarnation uint32, used, dead bool, err error) {
 	key := appendNameKey(nil, d.sys.idOf(c, name, 0).Birth, c, name)
 	row, ok, err := d.store.Get(key, nil)
 	if err != nil || !ok {

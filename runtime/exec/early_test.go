@@ -97,8 +97,8 @@ func TestADeadLetterIsToldWhenItIsDurable(t *testing.T) {
 
 // methodHandOn goes on at the first kid, with methodVanish, which takes its goroutine away.
 var (
-	methodHandOn = Method{Class: &classNode, Name: "handOn", Signature: "()", Self: Write}
-	methodVanish = Method{Class: &classNode, Name: "vanish", Signature: "()", Self: Write}
+	methodHandOn = Method{Class: &classNode, Name: "handOn", Signature: "()", Effects: Effects{Self: Write}}
+	methodVanish = Method{Class: &classNode, Name: "vanish", Signature: "()", Effects: Effects{Self: Write}}
 )
 
 func init() {
@@ -209,7 +209,7 @@ func TestAnswersOfAStalledDiskWait(t *testing.T) {
 }
 
 // methodOnward goes on with methodLocal at the same actor.
-var methodOnward = Method{Class: &classNode, Name: "onward", Signature: "()", Self: Write}
+var methodOnward = Method{Class: &classNode, Name: "onward", Signature: "()", Effects: Effects{Self: Write}}
 
 func init() {
 	methodOnward.NewArgs = func() Args { return &wargs{} }

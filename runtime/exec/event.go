@@ -13,6 +13,7 @@ type Event struct {
 	sys  *System
 	root Cx // the root branch
 
+	method *Method
 	client *Client // on whose behalf; counters and callbacks
 	birth  event.PartitionID
 	traced *tracedEvent // traced systems only
@@ -46,7 +47,7 @@ func (s *System) newEvent() any {
 func (s *System) takeEvent(cl *Client, id event.EventID, target *Handle, m *Method, args Args) *Event {
 	ev := s.events.Get().(*Event)
 	ev.sys, ev.host, ev.client, ev.id = s, &s.host, cl, id
-	ev.target, ev.method, ev.args, ev.reroutes = target, m, args, &cl.stats.reroutes
+	ev.target, ev.method, ev.effects, ev.work, ev.args, ev.reroutes = target, m, &m.Effects, m, args, &cl.stats.reroutes
 	return ev
 }
 
@@ -55,7 +56,7 @@ func (s *System) giveBack(ev *Event) {
 	ev.clearRun()
 	ev.Attempt.clear()
 	ev.Attempt.forget()
-	ev.sys, ev.client, ev.from = nil, nil, nil
+	ev.sys, ev.method, ev.client, ev.from = nil, nil, nil, nil
 	if ev.chain != nil {
 		ev.chain, ev.next = nil, tailStep{}
 	}

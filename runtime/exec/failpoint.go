@@ -34,7 +34,7 @@ func (ev *Event) kind() kind {
 		return kindMove
 	case ev.request != nil:
 		return kindSession
-	case ev.class != nil:
+	case ev.makes != nil:
 		return kindCreate
 	case ev.method == &methodFire:
 		return kindFiring

@@ -34,7 +34,7 @@ func failpoints() (list []string) {
 }
 
 // methodStillborn is a constructor that fails.
-var methodStillborn = Method{Class: &classNode, Name: "Node", Self: Write, Run: func(cx *Cx, _ any, _ Args) { Abort(cx, "no") }}
+var methodStillborn = Method{Class: &classNode, Name: "Node", Effects: Effects{Self: Write}, Run: func(cx *Cx, _ any, _ Args) { Abort(cx, "no") }}
 
 // everything runs an event of every kind, one that commits and one that fails.
 func everything(t *testing.T, n *node) (counter wref) {
@@ -83,7 +83,7 @@ func TestACrashAtEveryFailpoint(t *testing.T) {
 	}
 	n = startNode(t, Config{})
 	everything(t, n)
-	layout := n.sys.durable.layout(&classNode)
+	layout := n.sys.durable.layout(&classNode.Shape)
 	n.close()
 	failpoint = nil
 	want := failpoints()

@@ -21,9 +21,9 @@ func msgDeleted(h *Handle) string { return "actor " + h.label() + " was deleted"
 
 // msgGone is msgDeleted for an actor that only its id is left of, as it was deleted before the
 // store was opened. c is the class that it must have had, nil if that is not known.
-func msgGone(h *Handle, c *Class) string {
+func msgGone(h *Handle, c *Shape) string {
 	switch {
-	case h.class != nil:
+	case h.shape != nil:
 		return msgDeleted(h)
 	case c != nil:
 		return "actor " + c.Name + " was deleted"
@@ -174,7 +174,7 @@ func (ev *Event) refused(err error) error {
 func (ev *Event) deadTarget() error {
 	ev.maxPos = max(ev.maxPos, ev.target.lastPos)
 	ev.traceRead(ev.target)
-	return &AbortError{Msg: msgGone(ev.target, ev.method.Class), Event: ev.id, Fault: true}
+	return &AbortError{Msg: msgGone(ev.target, shapeOf(ev.method.Class)), Event: ev.id, Fault: true}
 }
 
 func (ev *Event) errCancelled() error {
@@ -192,7 +192,7 @@ func (ev *Event) endCancelled() error {
 func (ev *Event) run() (out outcome) {
 	cx := &ev.root
 	cx.fuel = ev.sys.cfg.FuelMax
-	if ev.class == nil {
+	if ev.makes == nil {
 		return cx.body(ev.target, ev.method, ev.args)
 	}
 	return cx.body(nil, ev.method, ev.args)
@@ -223,10 +223,10 @@ func (cx *Cx) body(target *Handle, m *Method, args Args) (out outcome) {
 		}
 	}()
 	if target == nil {
-		target = cx.newActor(cx.ev.class)
+		target = cx.newActor(cx.ev.makes)
 		cx.ev.target = target
 	} else {
-		cx.access(target, m.Self, m.Class)
+		cx.access(target, m.Self, shapeOf(m.Class))
 		cx.push(target, m)
 	}
 	if planted.releaseEarly && cx == &cx.ev.root && cx.ev.lazyAt == nil {

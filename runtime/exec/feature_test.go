@@ -29,19 +29,24 @@ type desk struct {
 
 type deskRef struct{ Ref }
 
-var classDesk = Class{Package: "t", Name: "Desk", Fields: []Field{{Name: "n", Type: "int"}, {Name: "text", Type: "string"},
-	{Name: "ok", Type: "bool"}, {Name: "rate", Type: "float"}, {Name: "kids", Owning: true, Type: "vector<actor t.Desk?>"}, {Name: "names", Type: "map<string,int>"},
-	{Name: "tags", Type: "set<int>"}, {Name: "boss", Owning: true, Type: "actor t.Desk?"}}, SelfRecursive: true}
+var classDesk = Class{Shape: Shape{
+	Package: "t",
+	Name:    "Desk",
+	Fields: []Field{{Name: "n", Type: "int"}, {Name: "text", Type: "string"},
+		{Name: "ok", Type: "bool"}, {Name: "rate", Type: "float"}, {Name: "kids", Owning: true, Type: "vector<actor t.Desk?>"}, {Name: "names", Type: "map<string,int>"},
+		{Name: "tags", Type: "set<int>"}, {Name: "boss", Owning: true, Type: "actor t.Desk?"}},
+	SelfRecursive: true,
+}}
 
 // work is the argument of methodWork: the code to run.
 type work func(cx *Cx, d *desk)
 
 var (
 	// methodWork may do anything.
-	methodWork = Method{Class: &classDesk, Name: "work", Self: Write, Below: Any, BelowMode: Write, Touches: []ClassMode{{&classDesk, Write}}}
+	methodWork = Method{Class: &classDesk, Name: "work", Effects: Effects{Self: Write, Below: Any, BelowMode: Write, Touches: []ClassMode{{&classDesk.Shape, Write}}}}
 	// methodAlone does not leave its target.
-	methodAlone = Method{Class: &classDesk, Name: "alone", Self: Write}
-	methodDesk  = Method{Class: &classDesk, Name: "Desk", Self: Write}
+	methodAlone = Method{Class: &classDesk, Name: "alone", Effects: Effects{Self: Write}}
+	methodDesk  = Method{Class: &classDesk, Name: "Desk", Effects: Effects{Self: Write}}
 )
 
 func init() {

@@ -135,18 +135,27 @@ func (r bankRef) Audit(cl *Client) (int64, error) {
 }
 
 var (
-	classAccount = Class{Package: "bank", Name: "Account", Fields: []Field{{Name: "balance", Type: "int"}, {Name: "owner", Type: "string"}}}
-	classBank    = Class{Package: "bank", Name: "Bank", Fields: []Field{{Name: "accounts", Owning: true, Type: "map<string,actor bank.Account?>"}, {Name: "made", Type: "int"}}}
+	classAccount = Class{Shape: Shape{Package: "bank", Name: "Account", Fields: []Field{{Name: "balance", Type: "int"}, {Name: "owner", Type: "string"}}}}
+	classBank    = Class{Shape: Shape{Package: "bank", Name: "Bank", Fields: []Field{{Name: "accounts", Owning: true, Type: "map<string,actor bank.Account?>"}, {Name: "made", Type: "int"}}}}
 
-	methodDeposit  = Method{Class: &classAccount, Name: "deposit", Signature: "(int):int", Self: Write}
-	methodBalance  = Method{Class: &classAccount, Name: "balance", Signature: "(int):int", Self: Read, ReadOnly: true}
-	methodPay      = Method{Class: &classAccount, Name: "pay", Signature: "(actor bank.Account,int)", Self: Write}
-	methodOpen     = Method{Class: &classBank, Name: "open", Signature: "(string):actor bank.Account", Self: Write}
-	methodTransfer = Method{Class: &classBank, Name: "transfer", Signature: "(string,string,int)", Self: Read, Below: Exact, BelowMode: Write,
-		Touches: []ClassMode{{&classAccount, Write}}}
-	methodAudit = Method{Class: &classBank, Name: "audit", Signature: "(int):int", Self: Read, Below: Exact, BelowMode: Read, ReadOnly: true,
-		Touches: []ClassMode{{&classAccount, Read}}}
-	methodBank = Method{Class: &classBank, Name: "Bank", Self: Write}
+	methodDeposit  = Method{Class: &classAccount, Name: "deposit", Signature: "(int):int", Effects: Effects{Self: Write}}
+	methodBalance  = Method{Class: &classAccount, Name: "balance", Signature: "(int):int", Effects: Effects{Self: Read, ReadOnly: true}}
+	methodPay      = Method{Class: &classAccount, Name: "pay", Signature: "(actor bank.Account,int)", Effects: Effects{Self: Write}}
+	methodOpen     = Method{Class: &classBank, Name: "open", Signature: "(string):actor bank.Account", Effects: Effects{Self: Write}}
+	methodTransfer = Method{Class: &classBank, Name: "transfer", Signature: "(string,string,int)", Effects: Effects{
+		Self:      Read,
+		Below:     Exact,
+		BelowMode: Write,
+		Touches:   []ClassMode{{&classAccount.Shape, Write}},
+	}}
+	methodAudit = Method{Class: &classBank, Name: "audit", Signature: "(int):int", Effects: Effects{
+		Self:      Read,
+		Below:     Exact,
+		BelowMode: Read,
+		ReadOnly:  true,
+		Touches:   []ClassMode{{&classAccount.Shape, Read}},
+	}}
+	methodBank = Method{Class: &classBank, Name: "Bank", Effects: Effects{Self: Write}}
 )
 
 func init() {

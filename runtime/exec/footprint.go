@@ -103,15 +103,15 @@ func (a *Attempt) gather() {
 	a.moves = a.host.graph.Moves()
 	a.members.reset()
 	a.narrowed.reset()
-	a.reaching = a.method.Below == Any && a.class == nil
-	a.members.add(a.target, a.method.Self, a.reaching)
-	if a.method.ArgRefs != nil {
-		a.method.ArgRefs(a.args, &a.members)
-		if a.class != nil && a.method.Below == Any {
+	a.reaching = a.effects.Below == Any && a.makes == nil
+	a.members.add(a.target, a.effects.Self, a.reaching)
+	if a.effects.ArgRefs != nil {
+		a.effects.ArgRefs(a.args, &a.members)
+		if a.makes != nil && a.effects.Below == Any {
 			// The fields of an actor that a client's new creates lead to what the constructor is given.
 			for i := range a.members.members {
 				m := &a.members.members[i]
-				m.mode, m.tree = max(m.mode, a.modeOf(m.h.class)), true
+				m.mode, m.tree = max(m.mode, a.effects.modeOf(m.h.shape)), true
 			}
 		}
 	}
@@ -152,16 +152,6 @@ func (a *Attempt) sequencer() *Handle {
 	return s.handleOf(s.graph.Sequencer(exact, whole))
 }
 
-// below reports whether the class of h may own anything.
-func (h *Handle) owns() bool {
-	for i := range h.class.Fields {
-		if h.class.Fields[i].Owning {
-			return true
-		}
-	}
-	return false
-}
-
 // wanted returns the member of the footprint that x is, and whether it is one.
 // Caller holds a.mu.
 func (a *Attempt) wanted(x *Handle) (m member, ok bool) {
@@ -193,14 +183,14 @@ func (a *Attempt) want(x *Handle, direct bool) (w lock.Want[*Handle]) {
 	case x.is(virtual | deleted):
 	case ok:
 		w.Mode = lockMode(m.mode)
-		if m.tree && x.owns() || x == a.target && a.method.Below == Exact && !a.isNarrow {
+		if m.tree && x.shape.owning() || x == a.target && a.effects.Below == Exact && !a.isNarrow {
 			w.Below = true
 			return w
 		}
 	case a.mayReach(x):
 		// Neither listed nor above the target: reached by lazy acquisition.
-		w.Mode = lockMode(a.modeOf(x.class))
-		if x.owns() {
+		w.Mode = lockMode(a.effects.modeOf(x.shape))
+		if x.shape.owning() {
 			w.Below = true
 			return w
 		}
@@ -210,9 +200,6 @@ func (a *Attempt) want(x *Handle, direct bool) (w lock.Want[*Handle]) {
 }
 
 func lockMode(m Mode) lock.Mode { return lock.Mode(m) }
-
-// modeOf returns the strongest mode in which the event may touch actors of class c.
-func (a *Attempt) modeOf(c *Class) Mode { return a.method.modeOf(c) }
 
 // mayReach reports whether x, which is not listed, may be one of the actors that
 // an event touches without having listed them: some part of the footprint is

@@ -11,7 +11,7 @@ import (
 // direct T-children of it, without evaluating a view. It reports false, having
 // changed nothing, when the general way has to be taken.
 func (a *Attempt) enterFast() bool {
-	m, t := a.method, a.target
+	m, t := a.effects, a.target
 	if m.ArgRefs != nil || len(a.claims) > 0 || t.state.Load() != created {
 		return false
 	}

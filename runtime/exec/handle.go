@@ -50,7 +50,7 @@ type Handle struct {
 	host  *host   // of a system with a store; else nil
 	named *naming // of a named actor; else nil
 	id    event.ActorID
-	class *Class
+	shape *Shape
 	// obj is the actor's state, nil before it is constructed. Like everything in
 	// it, it is guarded by the actor's lock.
 	obj Object
@@ -117,12 +117,12 @@ func (h *Handle) String() string {
 		return "null"
 	case h.is(virtual):
 		return "virtual(" + h.id.String() + ")"
-	case h.is(detached), h.class == nil:
+	case h.is(detached), h.shape == nil:
 		return "actor(" + h.id.String() + ")"
 	case h.named != nil:
 		return h.label()
 	}
-	return h.class.Name + "(" + h.id.String() + ")"
+	return h.shape.Name + "(" + h.id.String() + ")"
 }
 
 // label names the actor to the program: Class("name"), or Class alone if it has no name.
@@ -133,12 +133,12 @@ func (h *Handle) label() string {
 		return "actor" // the process is ending
 	}
 	switch {
-	case h.class == nil: // it was deleted in an earlier run
+	case h.shape == nil: // it was deleted in an earlier run
 		return "actor"
 	case h.named == nil:
-		return h.class.Name
+		return h.shape.Name
 	}
-	return h.class.Name + "(" + strconv.Quote(h.named.name) + ")"
+	return h.shape.Name + "(" + strconv.Quote(h.named.name) + ")"
 }
 
 // locked returns the handle's queue, taken from the pool if need be, which has seen

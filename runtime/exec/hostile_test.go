@@ -95,11 +95,11 @@ type loose struct {
 }
 
 var (
-	classLoose       = Class{Package: "t", Name: "Loose", Fields: []Field{{Name: "account", Owning: true}}}
-	methodLoose      = Method{Class: &classLoose, Name: "Loose", Self: Write}
-	methodStoreLoose = Method{Class: &classLoose, Name: "store", Self: Write}
-	methodRevoke     = Method{Class: &classAccount, Name: "revoke", Self: Write}
-	methodDropLoose  = Method{Class: &classLoose, Name: "drop", Self: Write}
+	classLoose       = Class{Shape: Shape{Package: "t", Name: "Loose", Fields: []Field{{Name: "account", Owning: true}}}}
+	methodLoose      = Method{Class: &classLoose, Name: "Loose", Effects: Effects{Self: Write}}
+	methodStoreLoose = Method{Class: &classLoose, Name: "store", Effects: Effects{Self: Write}}
+	methodRevoke     = Method{Class: &classAccount, Name: "revoke", Effects: Effects{Self: Write}}
+	methodDropLoose  = Method{Class: &classLoose, Name: "drop", Effects: Effects{Self: Write}}
 )
 
 func init() {
@@ -159,7 +159,7 @@ type useArgs struct {
 	n int64
 }
 
-var methodUse = Method{Class: &classDesk, Name: "use", Self: Write}
+var methodUse = Method{Class: &classDesk, Name: "use", Effects: Effects{Self: Write}}
 
 func init() {
 	methodUse.ArgRefs = func(args Args, f *Footprint) { f.Add(args.(*useArgs).r.Ref, Write) }
@@ -329,9 +329,9 @@ func TestWideTraversalOfSharedActorsNeedsFewAttempts(t *testing.T) {
 
 var (
 	// methodCrowd lists what it touches, which is too much to list.
-	methodCrowd = Method{Class: &classDesk, Name: "crowd", Self: Write, Below: Exact, BelowMode: Write, Touches: []ClassMode{{&classDesk, Write}}}
+	methodCrowd = Method{Class: &classDesk, Name: "crowd", Effects: Effects{Self: Write, Below: Exact, BelowMode: Write, Touches: []ClassMode{{&classDesk.Shape, Write}}}}
 	// methodTakeAll becomes an owner of its arguments.
-	methodTakeAll = Method{Class: &classDesk, Name: "takeAll", Self: Write, Below: None}
+	methodTakeAll = Method{Class: &classDesk, Name: "takeAll", Effects: Effects{Self: Write, Below: None}}
 )
 
 func init() {

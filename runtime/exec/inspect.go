@@ -34,9 +34,9 @@ func (s *System) States() (list []ActorState, err error) {
 		}
 		obj, ok := h.obj.(image.Stored)
 		if !ok {
-			return nil, fmt.Errorf("class %s cannot be stored", h.class.path())
+			return nil, fmt.Errorf("class %s cannot be stored", h.shape.path())
 		}
-		list = append(list, ActorState{ID: h.id, Class: h.class.path(), State: image.State(obj, len(h.class.Fields))})
+		list = append(list, ActorState{ID: h.id, Class: h.shape.path(), State: image.State(obj, len(h.shape.Fields))})
 	}
 	sort.Slice(list, func(i, j int) bool { return list[i].ID.Less(list[j].ID) })
 	return list, nil

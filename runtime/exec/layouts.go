@@ -15,8 +15,8 @@ import (
 // that actors were created with. Any goroutine may ask.
 type layouts struct {
 	schema  *store.Schema
-	current map[*Class]*store.Layout
-	classes map[string]*Class
+	current map[*Shape]*store.Layout
+	shapes  map[string]*Shape
 	changes []store.FieldChange // that came with the program
 	mu      sync.Mutex
 	numbers map[uint32]numbered // guarded by mu
@@ -25,7 +25,7 @@ type layouts struct {
 // numbered is a layout by its number.
 type numbered struct {
 	layout *store.Layout
-	class  *Class
+	shape  *Shape
 }
 
 // open reads the schema of a store and makes the classes of the program its own, in memory: nothing is
@@ -101,10 +101,10 @@ func (l *layouts) tell(log *slog.Logger) {
 // use takes a schema that has the classes.
 func (l *layouts) use(schema *store.Schema, classes []*Class) {
 	l.schema = schema
-	l.current, l.classes = make(map[*Class]*store.Layout), make(map[string]*Class)
+	l.current, l.shapes = make(map[*Shape]*store.Layout), make(map[string]*Shape)
 	l.numbers = make(map[uint32]numbered)
 	for _, c := range classes {
-		l.current[c], l.classes[c.path()] = l.schema.Layout(c.path()), c
+		l.current[&c.Shape], l.shapes[c.path()] = l.schema.Layout(c.path()), &c.Shape
 	}
 }
 
@@ -124,11 +124,11 @@ func storedClasses(classes []*Class) []store.Class {
 }
 
 // of returns the layout that a class has now.
-func (l *layouts) of(c *Class) *store.Layout { return l.current[c] }
+func (l *layouts) of(c *Shape) *store.Layout { return l.current[c] }
 
 // byNumber returns the layout with a number and its class. An error of a class that the
 // program has no more wraps ErrClass.
-func (l *layouts) byNumber(number uint32) (*store.Layout, *Class, error) {
+func (l *layouts) byNumber(number uint32) (*store.Layout, *Shape, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n, known := l.numbers[number]
@@ -136,7 +136,7 @@ func (l *layouts) byNumber(number uint32) (*store.Layout, *Class, error) {
 		layout, class := l.schema.ByNumber(number)
 		switch {
 		case layout != nil:
-			n = numbered{layout, l.classes[class]}
+			n = numbered{layout, l.shapes[class]}
 			l.numbers[number] = n
 		case class != "":
 			return nil, nil, fmt.Errorf("%w: %s", ErrClass, class) // recovery has looked
@@ -144,14 +144,14 @@ func (l *layouts) byNumber(number uint32) (*store.Layout, *Class, error) {
 			return nil, nil, fmt.Errorf("its layout %d is not in the schema", number)
 		}
 	}
-	return n.layout, n.class, nil
+	return n.layout, n.shape, nil
 }
 
 // lost returns an error for each class that the program does not have, and of which there are actors. They wrap ErrClass.
 func (l *layouts) lost(from store.Reader) error {
 	var errs []error
 	for _, c := range l.schema.Classes() {
-		if l.classes[c.Name] != nil {
+		if l.shapes[c.Name] != nil {
 			continue
 		}
 		if err := l.count(from); err != nil {

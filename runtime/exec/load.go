@@ -58,11 +58,11 @@ func (d *durable) readState(h *Handle) (loaded bool, err error) {
 	if !h.is(unloaded) {
 		return false, nil
 	}
-	obj := h.class.New()
+	obj := h.shape.New()
 	obj.ActorSelf().h = h
 	stored, ok := obj.(image.Stored)
 	if !ok {
-		return false, fmt.Errorf("class %s cannot be stored", h.class.Name)
+		return false, fmt.Errorf("class %s cannot be stored", h.shape.Name)
 	}
 	layout, _, err := d.layouts.byNumber(h.layout)
 	if err != nil {

@@ -80,8 +80,13 @@ func (m *maintainer) close() {
 	m.wait()
 }
 
-// methodMove stands for a move in T in dumps and errors.
-var methodMove = Method{Name: "move", Self: Write, Below: Any}
+// moveEffects are those of a move in T.
+var moveEffects = Effects{Self: Write, Below: Any}
+
+// moveWork is a move in dumps and errors.
+type moveWork struct{}
+
+func (moveWork) String() string { return "move" }
 
 const moveAttemptsMax = 8
 
@@ -97,7 +102,7 @@ func (s *host) moveT(mv dominator.Move) bool {
 		a.open(s)
 		s.maintainer.a = a
 	}
-	a.host, a.id, a.target, a.method, a.moveTo = s, s.maintainer.newID(), c, &methodMove, s.handleOf(mv.Parent)
+	a.host, a.id, a.target, a.effects, a.work, a.moveTo = s, s.maintainer.newID(), c, &moveEffects, moveWork{}, s.handleOf(mv.Parent)
 	defer a.forget()
 	defer a.clear()
 	if s.residence != nil {

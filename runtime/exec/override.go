@@ -137,11 +137,11 @@ func (o *Overrides) layoutOf(h *headerRow) (*store.Layout, *Class, error) {
 	if o == nil || h.flags&headerUnborn != 0 {
 		return nil, nil, nil
 	}
-	layout, class, err := o.layouts.byNumber(h.layout)
-	if err != nil || class.Snapshot == nil {
+	layout, shape, err := o.layouts.byNumber(h.layout)
+	if err != nil || classOf(shape).Snapshot == nil {
 		return nil, nil, err
 	}
-	return layout, class, nil
+	return layout, classOf(shape), nil
 }
 
 // fields emits the rows of an actor's fields as its class wants them.
@@ -166,7 +166,7 @@ func (o *Overrides) fields(id event.ActorID, h *headerRow, emit func(key, row []
 func (o *Overrides) run(id event.ActorID, layout *store.Layout, class *Class, b store.Batch) (err error) {
 	refs := &copiedRefs{actors: map[event.ActorID]*Handle{}, clients: map[uint64]*ClientObject{}}
 	self := refs.Resolve(id).h
-	self.class = class
+	self.shape = &class.Shape
 	obj := class.New()
 	obj.ActorSelf().h = self
 	stored, ok := obj.(image.Stored)
@@ -200,7 +200,7 @@ func (o *Overrides) run(id event.ActorID, layout *store.Layout, class *Class, b 
 	class.Snapshot(cx, obj)
 	o.ev.gatherWrites(w)
 	for i := range w.actors { // one, unless nothing was written
-		w.fields.Begin(b, id, o.layouts.of(class))
+		w.fields.Begin(b, id, o.layouts.of(&class.Shape))
 		for _, f := range w.actors[i].fields {
 			w.fields.Field(stored, int(f.field), f.changes, f.whole)
 		}

@@ -172,7 +172,7 @@ func desksOf(n *node) (list []*Handle) {
 	all, err := n.sys.attachAll()
 	mustNot(n.t, err)
 	for _, h := range all {
-		if h.class == &classDesk {
+		if h.shape == &classDesk.Shape {
 			list = append(list, h)
 		}
 	}
@@ -393,6 +393,6 @@ func TestBlockWritesWhatAnEventWouldWrite(t *testing.T) {
 // redirecting is the argument of methodRedirect: the code to run.
 type redirecting func(cx *Cx, self *hangar)
 
-var methodRedirect = Method{Class: &classHangar, Name: "redirect", Index: 3, Self: Write, Below: None,
+var methodRedirect = Method{Class: &classHangar, Name: "redirect", Index: 3, Effects: Effects{Self: Write, Below: None},
 	NewArgs: func() Args { return redirecting(nil) },
 	Run:     func(cx *Cx, self any, args Args) { args.(redirecting)(cx, self.(*hangar)) }}

@@ -65,7 +65,7 @@ func (cx *Cx) moveEdges(self *Self, old, v any) {
 func (cx *Cx) edge(p, c *Handle, units int) {
 	cx.attach(c)
 	// The class graph has no cycles but loops, so that a cycle lies within one class.
-	if units > 0 && p.class.SelfRecursive && p.class == c.class {
+	if units > 0 && p.shape.SelfRecursive && p.shape == c.shape {
 		cx.checkCycle(p, c)
 	}
 	ev := cx.ev

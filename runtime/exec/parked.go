@@ -96,13 +96,13 @@ func (s *host) WriteWaits(w io.Writer) {
 // Caller holds a.mu.
 func (a *Attempt) describe(w io.Writer, nodes map[*Handle]bool) {
 	if k := a.awaits; k != nil {
-		fmt.Fprintf(w, "event %v: %v on %v, waits for chain %v to leave %v\n", a.id, a.method, a.target, k.first, k.h)
+		fmt.Fprintf(w, "event %v: %v on %v, waits for chain %v to leave %v\n", a.id, a.work, a.target, k.first, k.h)
 		return
 	}
 	if a.pending == 0 && !a.parallel {
 		return
 	}
-	fmt.Fprintf(w, "event %v attempt %d: %v on %v\n   footprint", a.id, a.home.ID().Attempt, a.method, a.target)
+	fmt.Fprintf(w, "event %v attempt %d: %v on %v\n   footprint", a.id, a.home.ID().Attempt, a.work, a.target)
 	for _, f := range [...]*Footprint{&a.members, &a.narrowed} {
 		for _, m := range f.members {
 			fmt.Fprintf(w, " %v:%v", m.h, m.mode)

@@ -18,9 +18,9 @@ type clerk struct {
 }
 
 var (
-	classClerk  = exec.Class{Package: "p", Name: "Clerk", Fields: []exec.Field{{Name: "next", Owning: true}}, SelfRecursive: true}
-	methodPass  = exec.Method{Class: &classClerk, Name: "pass", Self: exec.Write, Below: exec.Any, BelowMode: exec.Write, Touches: []exec.ClassMode{{Class: &classClerk, Mode: exec.Write}}}
-	methodClerk = exec.Method{Class: &classClerk, Name: "Clerk", Self: exec.Write}
+	classClerk  = exec.Class{Shape: exec.Shape{Package: "p", Name: "Clerk", Fields: []exec.Field{{Name: "next", Owning: true}}, SelfRecursive: true}}
+	methodPass  = exec.Method{Class: &classClerk, Name: "pass", Effects: exec.Effects{Self: exec.Write, Below: exec.Any, BelowMode: exec.Write, Touches: []exec.ClassMode{{Shape: &classClerk.Shape, Mode: exec.Write}}}}
+	methodClerk = exec.Method{Class: &classClerk, Name: "Clerk", Effects: exec.Effects{Self: exec.Write}}
 )
 
 func init() {

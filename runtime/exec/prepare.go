@@ -200,7 +200,7 @@ func (ev *Event) gatherWrites(w *preparation) {
 				continue
 			}
 			a := w.actor(h.obj.ActorSelf())
-			for i := range h.class.Fields {
+			for i := range h.shape.Fields {
 				a.field(uint16(i)).whole = true
 			}
 		}
@@ -211,7 +211,7 @@ func (ev *Event) gatherWrites(w *preparation) {
 func (w *preparation) actor1(a *dirtyActor) {
 	h := a.self.h
 	obj := h.obj.(image.Stored)
-	w.fields.Begin(w.open(), h.id, w.d.layout(h.class))
+	w.fields.Begin(w.open(), h.id, w.d.layout(h.shape))
 	for i := range a.fields {
 		f := &a.fields[i]
 		w.fields.Field(obj, int(f.field), f.changes, f.whole)
@@ -314,8 +314,8 @@ func (w *preparation) edgeRow(owner, child *Handle, units int) {
 
 // name writes the row of a name: the last actor that has it, or has had it.
 func (w *preparation) name(h *Handle, dead bool) {
-	home := event.NamedActor(h.class.Package+"."+h.class.Name, h.named.name, 0, len(w.d.sys.partitions))
-	w.key = appendNameKey(w.key[:0], home.Birth, h.class, h.named.name)
+	home := event.NamedActor(h.shape.Package+"."+h.shape.Name, h.named.name, 0, len(w.d.sys.partitions))
+	w.key = appendNameKey(w.key[:0], home.Birth, h.shape, h.named.name)
 	w.begin()
 	w.row = binary.AppendUvarint(w.row, uint64(h.named.incarnation))
 	w.row = appendBool(w.row, dead)

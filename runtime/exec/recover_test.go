@@ -69,13 +69,13 @@ func shape(s *System) string {
 		return err.Error()
 	}
 	for _, h := range list {
-		lines = append(lines, shapeOf(s, h))
+		lines = append(lines, graphOf(s, h))
 	}
 	slices.Sort(lines)
 	return strings.TrimLeft(strings.Join(lines, "\n"), "\n")
 }
 
-func shapeOf(s *System, h *Handle) string {
+func graphOf(s *System, h *Handle) string {
 	if h.is(deleted) {
 		return ""
 	}

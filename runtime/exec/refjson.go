@@ -48,12 +48,12 @@ func (h *Handle) address() string {
 		return h.id.String() // the process is ending
 	}
 	switch {
-	case h.class == nil: // it was deleted in an earlier run
+	case h.shape == nil: // it was deleted in an earlier run
 		return h.id.String()
 	case h.named == nil:
-		return h.class.Name + ":" + h.id.String()
+		return h.shape.Name + ":" + h.id.String()
 	}
-	return h.class.Name + "/" + h.named.name
+	return h.shape.Name + "/" + h.named.name
 }
 
 // MarshalJSON implements json.Marshaler: a client object is the name of its class. It is not read back.

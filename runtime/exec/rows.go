@@ -193,7 +193,7 @@ func appendTimerKey(k []byte, issuer event.ActorID, due int64, seq uint64) []byt
 }
 
 // appendNameKey appends the key of a name.
-func appendNameKey(k []byte, p event.PartitionID, c *Class, name string) []byte {
+func appendNameKey(k []byte, p event.PartitionID, c *Shape, name string) []byte {
 	k = store.AppendSection(k, p, store.Names)
 	k = append(append(append(k, c.Package...), '.'), c.Name...)
 	return append(append(k, 0), name...)

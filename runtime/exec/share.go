@@ -66,7 +66,7 @@ func (a *Attempt) joinOwned(list []*Handle, x *Handle) ([]*Handle, bool) {
 	for _, n := range owned {
 		h := s.handleOf(n)
 		switch {
-		case a.modeOf(h.class) == NoAccess || contains(list, h):
+		case a.effects.modeOf(h.shape) == NoAccess || contains(list, h):
 			continue
 		case len(list) == s.shareable():
 			a.target.mark(markWide, true)
@@ -86,7 +86,7 @@ func (a *Attempt) joinOwned(list []*Handle, x *Handle) ([]*Handle, bool) {
 // a.mu.
 func (a *Attempt) share(x *Handle, children []*Handle) (_ []*Handle, ok bool) {
 	s := a.host
-	if !a.method.ReadOnly || a.attempt > 1 || a.lazyAt != nil || a.tooWide(x) || x.has(markPartial) {
+	if !a.effects.ReadOnly || a.attempt > 1 || a.lazyAt != nil || a.tooWide(x) || x.has(markPartial) {
 		return children, false
 	}
 	var seenBuf [16]*Handle
@@ -100,7 +100,7 @@ func (a *Attempt) share(x *Handle, children []*Handle) (_ []*Handle, ok bool) {
 		}
 		for _, n := range next {
 			h := s.present(n)
-			if a.modeOf(h.class) == NoAccess || contains(seen, h) {
+			if a.effects.modeOf(h.shape) == NoAccess || contains(seen, h) {
 				continue
 			}
 			if len(seen) == s.shareable() {

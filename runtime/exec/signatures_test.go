@@ -58,24 +58,24 @@ type edition struct {
 
 // newEdition returns a version, the first one but for what change changes.
 func newEdition(change func(*edition)) *edition {
-	v := &edition{start: time.Unix(1000, 0), class: Class{Package: "v", Name: "Clerk", Fields: []Field{{Name: "sum", Type: "int"}, {Name: "note", Type: "string"}}}}
+	v := &edition{start: time.Unix(1000, 0), class: Class{Shape: Shape{Package: "v", Name: "Clerk", Fields: []Field{{Name: "sum", Type: "int"}, {Name: "note", Type: "string"}}}}}
 	v.class.New = func() Object { return &clerk{} }
-	v.do = Method{Class: &v.class, Name: "do", Signature: "(work)", Self: Write}
+	v.do = Method{Class: &v.class, Name: "do", Signature: "(work)", Effects: Effects{Self: Write}}
 	v.do.Run = func(cx *Cx, self any, args Args) {
 		c := self.(*clerk)
 		Log(cx, &c.Self, 1, &c.note)
 		c.note = "done"
 		args.(func(*Cx, Ref))(cx, c.Ref())
 	}
-	v.add = Method{Class: &v.class, Name: "add", Signature: "(int8,int):int8", Self: Write, NewArgs: func() Args { return &pair{} }}
-	v.at = Method{Class: &v.class, Name: "at", Signature: "()", Self: Write, NewArgs: func() Args { return nil }, Run: func(*Cx, any, Args) {}}
+	v.add = Method{Class: &v.class, Name: "add", Signature: "(int8,int):int8", Effects: Effects{Self: Write}, NewArgs: func() Args { return &pair{} }}
+	v.at = Method{Class: &v.class, Name: "at", Signature: "()", Effects: Effects{Self: Write}, NewArgs: func() Args { return nil }, Run: func(*Cx, any, Args) {}}
 	v.add.Run = func(cx *Cx, self any, args Args) {
 		c, x := self.(*clerk), args.(*pair)
 		Log(cx, &c.Self, 0, &c.sum)
 		c.sum += x.a * x.b
 		x.ret = c.sum
 	}
-	v.class.Construct = &Method{Class: &v.class, Name: "Clerk", Self: Write, NewArgs: func() Args { return nil }, Run: func(*Cx, any, Args) {}}
+	v.class.Construct = &Method{Class: &v.class, Name: "Clerk", Effects: Effects{Self: Write}, NewArgs: func() Args { return nil }, Run: func(*Cx, any, Args) {}}
 	v.class.Methods = []*Method{&v.do, &v.add, &v.at}
 	change(v)
 	return v
@@ -155,7 +155,7 @@ func (v *edition) sum(t *testing.T, e *memengine.Engine) (sum int64, note string
 	cl.Settle()
 	cl.Advance(2 * time.Second)
 	mustNot(t, cl.Await(Named(cl, &v.class, "ann"), &v.at, nil))
-	read := Method{Class: &v.class, Name: "read", Self: Read, ReadOnly: true, Run: func(_ *Cx, self any, _ Args) {
+	read := Method{Class: &v.class, Name: "read", Effects: Effects{Self: Read, ReadOnly: true}, Run: func(_ *Cx, self any, _ Args) {
 		sum, note = self.(*clerk).sum, self.(*clerk).note
 	}}
 	mustNot(t, cl.Await(Named(cl, &v.class, "ann"), &read, nil))

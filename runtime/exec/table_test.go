@@ -55,19 +55,23 @@ type hangarArgs struct {
 }
 
 var (
-	classHangar = Class{Package: "test", Name: "Hangar", Fields: []Field{{Name: "planes", Type: "table<int>", Owning: true}},
-		New: func() Object { return &hangar{planes: table.New(&planeShape)} }}
-	methodFly = Method{Class: &classHangar, Name: "fly", Signature: "(int,int,bool)", Index: 0, Self: Write, Below: None,
+	classHangar = Class{Shape: Shape{
+		Package: "test",
+		Name:    "Hangar",
+		Fields:  []Field{{Name: "planes", Type: "table<int>", Owning: true}},
+		New:     func() Object { return &hangar{planes: table.New(&planeShape)} },
+	}}
+	methodFly = Method{Class: &classHangar, Name: "fly", Signature: "(int,int,bool)", Index: 0, Effects: Effects{Self: Write, Below: None},
 		NewArgs: func() Args { return &hangarArgs{} },
 		Run: func(cx *Cx, self any, args Args) {
 			x := args.(*hangarArgs)
 			self.(*hangar).fly(cx, rand.New(rand.NewPCG(x.seed, 0)), x.steps)
 			Require(cx, !x.fails, "grounded")
 		}}
-	methodBoard = Method{Class: &classHangar, Name: "board", Signature: "():string", Index: 1, Self: Read, Below: None,
+	methodBoard = Method{Class: &classHangar, Name: "board", Signature: "():string", Index: 1, Effects: Effects{Self: Read, Below: None},
 		NewArgs: func() Args { return &hangarArgs{} },
 		Run:     func(_ *Cx, self any, args Args) { args.(*hangarArgs).text = self.(*hangar).board() }}
-	constructHangar = Method{Class: &classHangar, Name: "Hangar", Index: 2, Self: Write, Below: None,
+	constructHangar = Method{Class: &classHangar, Name: "Hangar", Index: 2, Effects: Effects{Self: Write, Below: None},
 		NewArgs: func() Args { return &hangarArgs{} }, Run: func(*Cx, any, Args) {}}
 )
 

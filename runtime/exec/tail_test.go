@@ -27,11 +27,11 @@ func (x *counted) AeonTake(result any) { x.ret = result.(int64) }
 
 var (
 	// methodCount reads n and keeps the desk, for a step that writes n + 1.
-	methodCount = Method{Class: &classDesk, Name: "count", Self: Write}
+	methodCount = Method{Class: &classDesk, Name: "count", Effects: Effects{Self: Write}}
 	// methodTake is that step, which goes on with another round until n has been raised often enough.
-	methodTake = Method{Class: &classDesk, Name: "take", Self: Write}
+	methodTake = Method{Class: &classDesk, Name: "take", Effects: Effects{Self: Write}}
 	// methodTakeKids is methodTake, and writes the kids.
-	methodTakeKids = Method{Class: &classDesk, Name: "takeKids", Self: Write, Below: Exact, BelowMode: Write, Touches: []ClassMode{{&classDesk, Write}}}
+	methodTakeKids = Method{Class: &classDesk, Name: "takeKids", Effects: Effects{Self: Write, Below: Exact, BelowMode: Write, Touches: []ClassMode{{&classDesk.Shape, Write}}}}
 )
 
 var errBetween = errors.New("somebody was there between two steps")

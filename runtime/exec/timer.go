@@ -243,7 +243,7 @@ type fireArgs struct {
 }
 
 // methodFire checks under the issuer's lock that the timer is still set, and emits.
-var methodFire = Method{Name: "timer", Self: Read, ReadOnly: true}
+var methodFire = Method{Name: "timer", Effects: Effects{Self: Read, ReadOnly: true}}
 
 func init() {
 	methodFire.Run = func(cx *Cx, _ any, args Args) {

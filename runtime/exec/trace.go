@@ -94,8 +94,8 @@ func (t *tracer) actor(h *Handle) *tracedActor {
 		a.version.Store(version)
 	}
 	class := "?"
-	if h.class != nil {
-		class = h.class.Package + "." + h.class.Name
+	if h.shape != nil {
+		class = h.shape.Package + "." + h.shape.Name
 	}
 	switch {
 	case a.label != "":
@@ -289,7 +289,7 @@ func (t *tracer) state(h *Handle) uint64 {
 	}
 	defer func() { _ = recover() }() // what nests too deeply to be encoded has no hash
 	sum := fnv.New64a()
-	_, _ = sum.Write(image.State(s, len(h.class.Fields))) // never fails
+	_, _ = sum.Write(image.State(s, len(h.shape.Fields))) // never fails
 	return sum.Sum64() | 1                                // 0 is none
 }
 

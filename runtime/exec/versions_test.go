@@ -219,7 +219,7 @@ type version struct {
 }
 
 func newVersion(class, columns string) *version {
-	v := &version{class: Class{Package: "v", Name: class}, other: Class{Package: "v", Name: "Other"}}
+	v := &version{class: Class{Shape: Shape{Package: "v", Name: class}}, other: Class{Shape: Shape{Package: "v", Name: "Other"}}}
 	for field := range strings.SplitSeq(columns, ", ") {
 		name, typ, _ := strings.Cut(field, " ")
 		v.columns = append(v.columns, column{name, typ})
@@ -232,7 +232,7 @@ func newVersion(class, columns string) *version {
 		}
 		return p
 	}
-	v.class.Construct = &Method{Class: &v.class, Name: class, Self: Write, NewArgs: func() Args { return nil }, Run: func(*Cx, any, Args) {}}
+	v.class.Construct = &Method{Class: &v.class, Name: class, Effects: Effects{Self: Write}, NewArgs: func() Args { return nil }, Run: func(*Cx, any, Args) {}}
 	v.other.New = func() Object { return &page{} }
 	return v
 }
@@ -262,7 +262,7 @@ func (v *version) run(t *testing.T, e *memengine.Engine, drop string, f func(cl 
 // write sets every field of an actor.
 func (v *version) write(t *testing.T, cl *Client, name string, n int64) {
 	t.Helper()
-	set := Method{Class: &v.class, Name: "set", Self: Write, Run: func(cx *Cx, self any, _ Args) {
+	set := Method{Class: &v.class, Name: "set", Effects: Effects{Self: Write}, Run: func(cx *Cx, self any, _ Args) {
 		for i, c := range self.(*page).cells {
 			c.set(cx, &self.(*page).Self, uint16(i), n)
 		}
@@ -274,7 +274,7 @@ func (v *version) write(t *testing.T, cl *Client, name string, n int64) {
 func (v *version) read(t *testing.T, cl *Client, name string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	get := Method{Class: &v.class, Name: "get", Self: Read, ReadOnly: true, Run: func(_ *Cx, self any, _ Args) {
+	get := Method{Class: &v.class, Name: "get", Effects: Effects{Self: Read, ReadOnly: true}, Run: func(_ *Cx, self any, _ Args) {
 		for i, c := range self.(*page).cells {
 			found[v.columns[i].name] = c.show()
 		}

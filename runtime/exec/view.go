@@ -40,7 +40,7 @@ func (v view) Expand(x *Handle, id lockID, held lock.Mode, children []*Handle) l
 	if ev.moveTo != nil {
 		return lock.Expansion[*Handle]{Lazy: true}
 	}
-	if x == ev.target && ev.method.Below == Exact && !ev.isNarrow && held != lock.None {
+	if x == ev.target && ev.effects.Below == Exact && !ev.isNarrow && held != lock.None {
 		ev.narrow()
 		if ev.coarse {
 			return lock.Expansion[*Handle]{Lazy: true}
@@ -84,13 +84,13 @@ func (a *Attempt) narrow() {
 	if a.target.is(unloaded) && a.host.residence.load(a.target) != nil {
 		return // the process is ending
 	}
-	if a.target.obj == nil || a.method.Narrow == nil {
+	if a.target.obj == nil || a.effects.Narrow == nil {
 		return
 	}
 	func() {
 		// A fault in the paths is the method's own to meet: it will abort there.
 		defer func() { _ = recover() }()
-		a.method.Narrow(a.target.obj, a.args, &a.narrowed)
+		a.effects.Narrow(a.target.obj, a.args, &a.narrowed)
 	}()
 	for i := range a.narrowed.members {
 		a.reaching = a.reaching || a.narrowed.members[i].tree

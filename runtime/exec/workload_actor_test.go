@@ -90,28 +90,32 @@ type wargs struct {
 }
 
 var (
-	classNode = Class{Package: "w", Name: "Node", SelfRecursive: true,
-		Fields: []Field{{Name: "value", Type: "int"}, {Name: "kids", Owning: true, Type: "vector<actor w.Node?>"}}}
+	classNode = Class{Shape: Shape{
+		Package:       "w",
+		Name:          "Node",
+		SelfRecursive: true,
+		Fields:        []Field{{Name: "value", Type: "int"}, {Name: "kids", Owning: true, Type: "vector<actor w.Node?>"}},
+	}}
 
-	touchNodes = []ClassMode{{&classNode, Write}}
-	readNodes  = []ClassMode{{&classNode, Read}}
+	touchNodes = []ClassMode{{&classNode.Shape, Write}}
+	readNodes  = []ClassMode{{&classNode.Shape, Read}}
 
 	// methodScript may do anything at all: lazy locking.
-	methodScript = Method{Class: &classNode, Name: "script", Self: Write, Below: Any, BelowMode: Write, Touches: touchNodes}
+	methodScript = Method{Class: &classNode, Name: "script", Effects: Effects{Self: Write, Below: Any, BelowMode: Write, Touches: touchNodes}}
 	// methodLocal runs scripts without calls below.
-	methodLocal = Method{Class: &classNode, Name: "local", Self: Write}
+	methodLocal = Method{Class: &classNode, Name: "local", Effects: Effects{Self: Write}}
 	// methodPeek reads the target alone.
-	methodPeek = Method{Class: &classNode, Name: "peek", Self: Read, ReadOnly: true}
+	methodPeek = Method{Class: &classNode, Name: "peek", Effects: Effects{Self: Read, ReadOnly: true}}
 	// methodKids reads the target and writes listed kids.
-	methodKids = Method{Class: &classNode, Name: "kids", Self: Read, Below: Exact, BelowMode: Write, Touches: touchNodes}
+	methodKids = Method{Class: &classNode, Name: "kids", Effects: Effects{Self: Read, Below: Exact, BelowMode: Write, Touches: touchNodes}}
 	// methodLook reads the target and all kids.
-	methodLook = Method{Class: &classNode, Name: "look", Self: Read, Below: Exact, BelowMode: Read, Touches: readNodes, ReadOnly: true}
+	methodLook = Method{Class: &classNode, Name: "look", Effects: Effects{Self: Read, Below: Exact, BelowMode: Read, Touches: readNodes, ReadOnly: true}}
 	// methodWalk reads the whole tree.
-	methodWalk = Method{Class: &classNode, Name: "walk", Self: Read, Below: Any, BelowMode: Read, Touches: readNodes, ReadOnly: true}
+	methodWalk = Method{Class: &classNode, Name: "walk", Effects: Effects{Self: Read, Below: Any, BelowMode: Read, Touches: readNodes, ReadOnly: true}}
 	// methodPair writes the target and the arguments.
-	methodPair = Method{Class: &classNode, Name: "pair", Self: Write}
+	methodPair = Method{Class: &classNode, Name: "pair", Effects: Effects{Self: Write}}
 	// methodAdopt writes the target, which becomes an owner of the arguments.
-	methodAdopt = Method{Class: &classNode, Name: "adopt", Self: Write}
+	methodAdopt = Method{Class: &classNode, Name: "adopt", Effects: Effects{Self: Write}}
 
 	nodeMethods = []*Method{&methodScript, &methodLocal, &methodPeek, &methodKids, &methodLook, &methodWalk, &methodPair, &methodAdopt}
 )

@@ -57,7 +57,7 @@ type wsession struct {
 }
 
 // methodNamed constructs the nodes that have names.
-var methodNamed = Method{Class: &classNode, Name: "Named", Self: Write}
+var methodNamed = Method{Class: &classNode, Name: "Named", Effects: Effects{Self: Write}}
 
 const namedValue = 1000
 

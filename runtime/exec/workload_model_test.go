@@ -121,7 +121,7 @@ func (m *model) replay(t *traced) error {
 	if t.Err != nil {
 		got = t.Err.Error()
 	}
-	if gone := strings.HasSuffix(why, " was deleted"); gone && (got == msgGone(&Handle{}, nil) || got == msgGone(&Handle{}, &classNode)) && m.sys.durable != nil {
+	if gone := strings.HasSuffix(why, " was deleted"); gone && (got == msgGone(&Handle{}, nil) || got == msgGone(&Handle{}, &classNode.Shape)) && m.sys.durable != nil {
 		got = why // deleted in an earlier run: its name and perhaps its class are gone, too
 	}
 	if why != got {
@@ -404,7 +404,7 @@ func (m *model) compare(s *System) error {
 	collect = func(h *Handle) {
 		for _, c := range s.graph.TChildren(nil, s.nodeOf(h)) {
 			ch := s.handleOf(c)
-			if ch.class != nil {
+			if ch.shape != nil {
 				handles[m.key(ch)] = ch
 			}
 			collect(ch)

@@ -15,7 +15,7 @@ import (
 )
 
 // methodBorn is the constructor of the nodes that the workload creates as roots.
-var methodBorn = Method{Class: &classNode, Name: "Node", Self: Write}
+var methodBorn = Method{Class: &classNode, Name: "Node", Effects: Effects{Self: Write}}
 
 func init() {
 	methodBorn.NewArgs = func() Args { return &wargs{} }

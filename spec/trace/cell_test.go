@@ -51,11 +51,11 @@ type cellArgs struct {
 }
 
 var (
-	classCell  = exec.Class{Package: "cells", Name: "Cell", Fields: []exec.Field{{Name: "balance"}}}
-	methodCell = exec.Method{Class: &classCell, Name: "Cell", Self: exec.Write}
-	methodGet  = exec.Method{Class: &classCell, Name: "get", Self: exec.Read, ReadOnly: true}
-	methodAdd  = exec.Method{Class: &classCell, Name: "add", Self: exec.Write}
-	methodPay  = exec.Method{Class: &classCell, Name: "pay", Self: exec.Write}
+	classCell  = exec.Class{Shape: exec.Shape{Package: "cells", Name: "Cell", Fields: []exec.Field{{Name: "balance"}}}}
+	methodCell = exec.Method{Class: &classCell, Name: "Cell", Effects: exec.Effects{Self: exec.Write}}
+	methodGet  = exec.Method{Class: &classCell, Name: "get", Effects: exec.Effects{Self: exec.Read, ReadOnly: true}}
+	methodAdd  = exec.Method{Class: &classCell, Name: "add", Effects: exec.Effects{Self: exec.Write}}
+	methodPay  = exec.Method{Class: &classCell, Name: "pay", Effects: exec.Effects{Self: exec.Write}}
 )
 
 func init() {

@@ -982,7 +982,7 @@ func (self *Account) LoadFields(r *aeonrt.Reader) {
 	}
 }
 
-var AeonClassAccount = aeonrt.Class{
+var AeonClassAccount = aeonrt.Class{Shape: aeonrt.Shape{
 	Package: "ledger",
 	Name:    "Account",
 	Fields: []aeonrt.Field{
@@ -995,16 +995,18 @@ var AeonClassAccount = aeonrt.Class{
 		{Name: "steps", Type: "map<int,int>"},
 		{Name: "log", Type: "yield actor ledger.Log"},
 	},
-}
+}}
 
 var methodAccountNote = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "note",
 	Signature: "()",
 	Index:     0,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodAccountApply = aeonrt.Method{
@@ -1012,9 +1014,11 @@ var methodAccountApply = aeonrt.Method{
 	Name:      "apply",
 	Signature: "(int,int)",
 	Index:     1,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodAccountStep = aeonrt.Method{
@@ -1022,9 +1026,11 @@ var methodAccountStep = aeonrt.Method{
 	Name:      "step",
 	Signature: "(int)",
 	Index:     2,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodAccountAdd = aeonrt.Method{
@@ -1032,9 +1038,11 @@ var methodAccountAdd = aeonrt.Method{
 	Name:      "add",
 	Signature: "(int)",
 	Index:     3,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodAccountTake = aeonrt.Method{
@@ -1042,9 +1050,11 @@ var methodAccountTake = aeonrt.Method{
 	Name:      "take",
 	Signature: "(int)",
 	Index:     4,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var AeonMethodAccountPay = aeonrt.Method{
@@ -1052,10 +1062,12 @@ var AeonMethodAccountPay = aeonrt.Method{
 	Name:      "Pay",
 	Signature: "(actor ledger.Account,int,int,int):int",
 	Index:     5,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.Write,
-	Touches:   []aeonrt.ClassMode{{Class: &AeonClassAccount, Mode: aeonrt.Write}},
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassAccount.Shape, Mode: aeonrt.Write}},
+	},
 }
 
 var AeonMethodAccountLater = aeonrt.Method{
@@ -1063,9 +1075,11 @@ var AeonMethodAccountLater = aeonrt.Method{
 	Name:      "Later",
 	Signature: "(actor ledger.Account,int,int,int):int",
 	Index:     6,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodAccountArrive = aeonrt.Method{
@@ -1073,10 +1087,12 @@ var methodAccountArrive = aeonrt.Method{
 	Name:      "arrive",
 	Signature: "(actor ledger.Account,int,int)",
 	Index:     7,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.Write,
-	Touches:   []aeonrt.ClassMode{{Class: &AeonClassAccount, Mode: aeonrt.Write}},
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassAccount.Shape, Mode: aeonrt.Write}},
+	},
 }
 
 var AeonMethodAccountRelay = aeonrt.Method{
@@ -1084,10 +1100,12 @@ var AeonMethodAccountRelay = aeonrt.Method{
 	Name:      "Relay",
 	Signature: "(vector<actor ledger.Account>,int,int,int):int",
 	Index:     8,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.Write,
-	Touches:   []aeonrt.ClassMode{{Class: &AeonClassAccount, Mode: aeonrt.Write}},
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassAccount.Shape, Mode: aeonrt.Write}},
+	},
 }
 
 var methodAccountHop = aeonrt.Method{
@@ -1095,10 +1113,12 @@ var methodAccountHop = aeonrt.Method{
 	Name:      "hop",
 	Signature: "(vector<actor ledger.Account>,int,int,int):int",
 	Index:     9,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.Write,
-	Touches:   []aeonrt.ClassMode{{Class: &AeonClassAccount, Mode: aeonrt.Write}},
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassAccount.Shape, Mode: aeonrt.Write}},
+	},
 }
 
 var AeonMethodAccountSpin = aeonrt.Method{
@@ -1106,9 +1126,11 @@ var AeonMethodAccountSpin = aeonrt.Method{
 	Name:      "Spin",
 	Signature: "(int,int,int):int",
 	Index:     10,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodAccountSpin = aeonrt.Method{
@@ -1116,9 +1138,11 @@ var methodAccountSpin = aeonrt.Method{
 	Name:      "spin",
 	Signature: "(int,int,int):int",
 	Index:     11,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodAccountWorth = aeonrt.Method{
@@ -1126,10 +1150,12 @@ var methodAccountWorth = aeonrt.Method{
 	Name:      "worth",
 	Signature: "():int",
 	Index:     12,
-	ReadOnly:  true,
-	Self:      aeonrt.Read,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodAccountLook = aeonrt.Method{
@@ -1137,10 +1163,12 @@ var methodAccountLook = aeonrt.Method{
 	Name:      "look",
 	Signature: "():vector<int>",
 	Index:     13,
-	ReadOnly:  true,
-	Self:      aeonrt.Read,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var AeonMethodAccountReceipts = aeonrt.Method{
@@ -1148,10 +1176,12 @@ var AeonMethodAccountReceipts = aeonrt.Method{
 	Name:      "Receipts",
 	Signature: "():map<int,int>",
 	Index:     14,
-	ReadOnly:  true,
-	Self:      aeonrt.Read,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var AeonMethodAccountSteps = aeonrt.Method{
@@ -1159,19 +1189,23 @@ var AeonMethodAccountSteps = aeonrt.Method{
 	Name:      "Steps",
 	Signature: "():map<int,int>",
 	Index:     15,
-	ReadOnly:  true,
-	Self:      aeonrt.Read,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodAccountNew = aeonrt.Method{
-	Class:     &AeonClassAccount,
-	Name:      "Account",
-	Index:     16,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Class: &AeonClassAccount,
+	Name:  "Account",
+	Index: 16,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 // VaultRef refers to an actor of class Vault; the zero value is null.
@@ -1406,7 +1440,7 @@ func (self *Vault) LoadFields(r *aeonrt.Reader) {
 	}
 }
 
-var AeonClassVault = aeonrt.Class{
+var AeonClassVault = aeonrt.Class{Shape: aeonrt.Shape{
 	Package: "ledger",
 	Name:    "Vault",
 	Fields: []aeonrt.Field{
@@ -1414,17 +1448,19 @@ var AeonClassVault = aeonrt.Class{
 		{Name: "log", Type: "yield actor ledger.Log"},
 		{Name: "puts", Type: "int"},
 	},
-}
+}}
 
 var AeonMethodVaultPut = aeonrt.Method{
 	Class:     &AeonClassVault,
 	Name:      "Put",
 	Signature: "(actor ledger.Account,int,int,int):int",
 	Index:     0,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.Write,
-	Touches:   []aeonrt.ClassMode{{Class: &AeonClassAccount, Mode: aeonrt.Write}},
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassAccount.Shape, Mode: aeonrt.Write}},
+	},
 }
 
 var AeonMethodVaultClose = aeonrt.Method{
@@ -1432,10 +1468,12 @@ var AeonMethodVaultClose = aeonrt.Method{
 	Name:      "Close",
 	Signature: "(actor ledger.Account,int,int):int",
 	Index:     1,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.Write,
-	Touches:   []aeonrt.ClassMode{{Class: &AeonClassAccount, Mode: aeonrt.Write}},
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.Write,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassAccount.Shape, Mode: aeonrt.Write}},
+	},
 }
 
 var AeonMethodVaultBalance = aeonrt.Method{
@@ -1443,19 +1481,23 @@ var AeonMethodVaultBalance = aeonrt.Method{
 	Name:      "Balance",
 	Signature: "():int",
 	Index:     2,
-	ReadOnly:  true,
-	Self:      aeonrt.Read,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodVaultNew = aeonrt.Method{
-	Class:     &AeonClassVault,
-	Name:      "Vault",
-	Index:     3,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Class: &AeonClassVault,
+	Name:  "Vault",
+	Index: 3,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 // LogRef refers to an actor of class Log; the zero value is null.
@@ -1670,7 +1712,7 @@ func (self *Log) LoadFields(r *aeonrt.Reader) {
 	}
 }
 
-var AeonClassLog = aeonrt.Class{
+var AeonClassLog = aeonrt.Class{Shape: aeonrt.Shape{
 	Package: "ledger",
 	Name:    "Log",
 	Fields: []aeonrt.Field{
@@ -1678,16 +1720,18 @@ var AeonClassLog = aeonrt.Class{
 		{Name: "wrong", Type: "int"},
 		{Name: "first", Type: "string"},
 	},
-}
+}}
 
 var AeonMethodLogNote = aeonrt.Method{
 	Class:     &AeonClassLog,
 	Name:      "Note",
 	Signature: "(int,int)",
 	Index:     0,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var AeonMethodLogLast = aeonrt.Method{
@@ -1695,10 +1739,12 @@ var AeonMethodLogLast = aeonrt.Method{
 	Name:      "Last",
 	Signature: "():map<int,int>",
 	Index:     1,
-	ReadOnly:  true,
-	Self:      aeonrt.Read,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var AeonMethodLogWrong = aeonrt.Method{
@@ -1706,19 +1752,23 @@ var AeonMethodLogWrong = aeonrt.Method{
 	Name:      "Wrong",
 	Signature: "():string",
 	Index:     2,
-	ReadOnly:  true,
-	Self:      aeonrt.Read,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodLogNew = aeonrt.Method{
-	Class:     &AeonClassLog,
-	Name:      "Log",
-	Index:     3,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Class: &AeonClassLog,
+	Name:  "Log",
+	Index: 3,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 // TickerRef refers to an actor of class Ticker; the zero value is null.
@@ -1931,23 +1981,25 @@ func (self *Ticker) LoadFields(r *aeonrt.Reader) {
 	}
 }
 
-var AeonClassTicker = aeonrt.Class{
+var AeonClassTicker = aeonrt.Class{Shape: aeonrt.Shape{
 	Package: "ledger",
 	Name:    "Ticker",
 	Fields: []aeonrt.Field{
 		{Name: "ticks", Type: "int"},
 		{Name: "log", Type: "yield actor ledger.Log"},
 	},
-}
+}}
 
 var AeonMethodTickerStart = aeonrt.Method{
 	Class:     &AeonClassTicker,
 	Name:      "Start",
 	Signature: "()",
 	Index:     0,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var AeonMethodTickerTick = aeonrt.Method{
@@ -1955,9 +2007,11 @@ var AeonMethodTickerTick = aeonrt.Method{
 	Name:      "Tick",
 	Signature: "()",
 	Index:     1,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var AeonMethodTickerStop = aeonrt.Method{
@@ -1965,9 +2019,11 @@ var AeonMethodTickerStop = aeonrt.Method{
 	Name:      "Stop",
 	Signature: "()",
 	Index:     2,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var AeonMethodTickerTicks = aeonrt.Method{
@@ -1975,19 +2031,23 @@ var AeonMethodTickerTicks = aeonrt.Method{
 	Name:      "Ticks",
 	Signature: "():int",
 	Index:     3,
-	ReadOnly:  true,
-	Self:      aeonrt.Read,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var methodTickerNew = aeonrt.Method{
-	Class:     &AeonClassTicker,
-	Name:      "Ticker",
-	Index:     4,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Class: &AeonClassTicker,
+	Name:  "Ticker",
+	Index: 4,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 // BankRef refers to an actor of class Bank; the zero value is null.
@@ -2207,22 +2267,24 @@ func (self *Bank) LoadFields(r *aeonrt.Reader) {
 	aeonrt.LoadVector(r, 0, &self.accounts, &rowsBankAccounts)
 }
 
-var AeonClassBank = aeonrt.Class{
+var AeonClassBank = aeonrt.Class{Shape: aeonrt.Shape{
 	Package: "ledger",
 	Name:    "Bank",
 	Fields: []aeonrt.Field{
 		{Name: "accounts", Type: "vector<actor ledger.Account>", Owning: true},
 	},
-}
+}}
 
 var AeonMethodBankOpen = aeonrt.Method{
 	Class:     &AeonClassBank,
 	Name:      "Open",
 	Signature: "(int,int):vector<actor ledger.Account>",
 	Index:     0,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 var AeonMethodBankDump = aeonrt.Method{
@@ -2230,11 +2292,13 @@ var AeonMethodBankDump = aeonrt.Method{
 	Name:      "Dump",
 	Signature: "():vector<int>",
 	Index:     1,
-	ReadOnly:  true,
-	Self:      aeonrt.Read,
-	Below:     aeonrt.Exact,
-	BelowMode: aeonrt.Read,
-	Touches:   []aeonrt.ClassMode{{Class: &AeonClassAccount, Mode: aeonrt.Read}},
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.Exact,
+		BelowMode: aeonrt.Read,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassAccount.Shape, Mode: aeonrt.Read}},
+	},
 }
 
 var AeonMethodBankAudit = aeonrt.Method{
@@ -2242,20 +2306,24 @@ var AeonMethodBankAudit = aeonrt.Method{
 	Name:      "Audit",
 	Signature: "(vector<actor ledger.Vault>):int",
 	Index:     2,
-	ReadOnly:  true,
-	Self:      aeonrt.Read,
-	Below:     aeonrt.Exact,
-	BelowMode: aeonrt.Read,
-	Touches:   []aeonrt.ClassMode{{Class: &AeonClassAccount, Mode: aeonrt.Read}, {Class: &AeonClassVault, Mode: aeonrt.Read}},
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.Exact,
+		BelowMode: aeonrt.Read,
+		Touches:   []aeonrt.ClassMode{{Shape: &AeonClassAccount.Shape, Mode: aeonrt.Read}, {Shape: &AeonClassVault.Shape, Mode: aeonrt.Read}},
+	},
 }
 
 var methodBankNew = aeonrt.Method{
-	Class:     &AeonClassBank,
-	Name:      "Bank",
-	Index:     3,
-	Self:      aeonrt.Write,
-	Below:     aeonrt.None,
-	BelowMode: aeonrt.NoAccess,
+	Class: &AeonClassBank,
+	Name:  "Bank",
+	Index: 3,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
 }
 
 func init() {

@@ -1,0 +1,75 @@
+package exec
+
+import (
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/image"
+)
+
+// Object is the state of an actor: a struct that embeds Self.
+type Object interface{ ActorSelf() *Self }
+
+// Self is embedded by every generated actor struct and leads back to its handle.
+type Self struct {
+	h    *Handle
+	rows image.Large
+}
+
+// ActorSelf implements Object.
+func (s *Self) ActorSelf() *Self { return s }
+
+// StoredRows is for package image.
+func (s *Self) StoredRows() *image.Large { return &s.rows }
+
+// Ref returns the reference to this actor.
+func (s *Self) Ref() Ref { return Ref{h: s.h} }
+
+// Ref is a reference to an actor; the zero Ref is null. Refs are comparable:
+// within a process every actor has one handle.
+type Ref struct{ h *Handle }
+
+// IsNull reports whether the reference is null.
+func (r Ref) IsNull() bool { return r.h == nil }
+
+// ID returns the actor's id, the zero id for null.
+func (r Ref) ID() event.ActorID {
+	if r.h == nil {
+		return event.ActorID{}
+	}
+	return r.h.id
+}
+
+func (r Ref) handle() *Handle { return r.h }
+
+// EachRef calls f with r unless it is null. Value classes that contain actor
+// references have a method of this name, too.
+func (r Ref) EachRef(f func(Ref)) {
+	if r.h != nil {
+		f(r)
+	}
+}
+
+// CompareKey orders references as map keys and set elements.
+func (r Ref) CompareKey(o Ref) int {
+	switch a, b := r.ID(), o.ID(); {
+	case a == b:
+		return 0
+	case a.Less(b):
+		return -1
+	}
+	return 1
+}
+
+// String is the text that a program gets of the reference: Class("name"), or Class alone for
+// an actor without a name, so that it is the same in every run.
+func (r Ref) String() string {
+	if r.h == nil {
+		return "null"
+	}
+	return r.h.label()
+}
+
+// RefHolder is a value that may contain plain actor references.
+type RefHolder interface{ EachRef(f func(Ref)) }
+
+// ElemHolder is a container; EachElem visits its elements (keys and values).
+type ElemHolder interface{ EachElem(f func(any)) }
