@@ -1,9 +1,5 @@
 package exec
 
-import (
-	"github.com/aeon-lang/aeon/runtime/lock"
-)
-
 // access returns when the event may touch h in mode, or unwinds: with a fault if h
 // is null or deleted, with a withdrawal if the entry does not cover it. c is the class that h
 // must have, nil if the caller does not know.
@@ -18,7 +14,7 @@ func (cx *Cx) access(h *Handle, mode Mode, c *Shape) {
 		mode = Write // to run its constructor
 	}
 	cx.hold(h, mode)
-	cx.respect(h)
+	cx.ev.respect(h)
 	if h.lastPos > cx.maxPos {
 		cx.maxPos = h.lastPos // before any fault: that tells of the last write, too
 	}
@@ -57,20 +53,5 @@ func (cx *Cx) hold(h *Handle, mode Mode) {
 	if len(cx.branches) > 0 {
 		cx.waitFor(callFootprint{target: h, self: mode})
 	}
-	if h.is(fresh) {
-		return // only this event knows it
-	}
-	ev := cx.ev
-	var d lock.Decision[*Handle]
-	if !ev.parallel && !ev.expecting {
-		// Nobody else looks at home: what others granted came before this.
-		d = ev.home.Access(ev.host.view, h, lockMode(mode))
-		if planted.narrowAtPass && d.Act == lock.Withdraw && ev.method.Below == Exact {
-			d.Act = lock.Run // trusting what was read at the pass
-		}
-		if d.Act == lock.Run {
-			return
-		}
-	}
-	ev.acquire(h, mode, d)
+	cx.ev.Attempt.hold(h, mode)
 }

@@ -5,6 +5,25 @@ import (
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
+// hold returns when the attempt holds h in mode, be h deleted or not, or unwinds with a withdrawal.
+func (a *Attempt) hold(h *Handle, mode Mode) {
+	if h.is(fresh) {
+		return // only this event knows it
+	}
+	var d lock.Decision[*Handle]
+	if !a.parallel && !a.expecting {
+		// No other goroutine looks at home: what queues granted came before this.
+		d = a.home.Access(a.host.view, h, lockMode(mode))
+		if planted.narrowAtPass && d.Act == lock.Withdraw && a.effects.Below == Exact {
+			d.Act = lock.Run // trusting what was read at the pass
+		}
+		if d.Act == lock.Run {
+			return
+		}
+	}
+	a.acquire(h, mode, d)
+}
+
 // acquire goes down to h one lazy hold at a time (protocol rule 6). d is what Access has decided for it,
 // zero if it was not asked yet.
 func (a *Attempt) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {

@@ -7,7 +7,10 @@ import (
 )
 
 // fullError says that the queue of an actor was full for as long as a client may wait.
-type fullError struct{ at *Handle }
+type fullError struct {
+	at  *Handle
+	max int // events
+}
 
 // Error implements error.
 func (e *fullError) Error() string { return "too many events wait for " + e.at.String() }
@@ -41,7 +44,7 @@ func (a *Attempt) room(h *Handle) error {
 			deadline = now.Add(s.waitMax)
 		}
 		if s.waitMax > 0 && now.After(deadline) {
-			return &fullError{h}
+			return &fullError{h, s.depthMax}
 		}
 		s.waits.Add(1)
 		time.Sleep(pause)

@@ -121,7 +121,7 @@ type branch struct {
 	target    *Handle
 	args      Args
 	spawn     []uintptr // the stack of the call, for the call path of a failure
-	done      bool      // guarded by ev.mu
+	done      bool      // guarded by ev.branches
 	out       outcome   // valid once done
 }
 
@@ -156,11 +156,7 @@ func Async(cx *Cx, target Ref, m *Method, args Args) {
 	b := &branch{cx: &Cx{ev: ev, fuel: cx.fuel, random: cx.draw() | 1}, footprint: p, target: h, args: args}
 	var pcs [32]uintptr
 	b.spawn = append(b.spawn, pcs[:runtime.Callers(2, pcs[:])]...)
-	if !ev.parallel { // else other branches are reading it
-		ev.mu.Lock() // who grants what was asked for earlier looks at it
-		ev.parallel = true
-		ev.mu.Unlock()
-	}
+	ev.fork()
 	cx.branches = append(cx.branches, b)
 	cx.ops = append(cx.ops, op{kind: opBranch, branch: b})
 	ev.sys.workers.Run(b.run)
@@ -185,11 +181,11 @@ func (cx *Cx) separable(p *callFootprint) bool {
 func (b *branch) run() {
 	ev := b.cx.ev
 	defer func() { // also on runtime.Goexit
-		ev.mu.Lock()
+		ev.branches.Lock()
 		b.done = true
 		ev.sys.workers.Unreserve()
-		ev.news.Broadcast()
-		ev.mu.Unlock()
+		ev.branchEnded.Broadcast()
+		ev.branches.Unlock()
 	}()
 	b.out = outcome{kind: aborted, err: &AbortError{Msg: msgGoexit, Event: ev.id, Fault: true}}
 	b.out = b.cx.body(b.target, b.footprint.method, b.args)
@@ -222,8 +218,8 @@ func (cx *Cx) waitFor(p callFootprint) {
 // graph is all there is to the event.
 func (cx *Cx) retire() (settled bool) {
 	ev := cx.ev
-	ev.mu.Lock()
-	defer ev.mu.Unlock()
+	ev.branches.Lock()
+	defer ev.branches.Unlock()
 	for _, b := range cx.branches {
 		if b.done && b.out.kind != ended {
 			panic(branchFailed{})
@@ -254,16 +250,11 @@ type branchFailed struct{}
 
 func (b *branch) wait() {
 	ev := b.cx.ev
-	ev.mu.Lock()
-	defer ev.mu.Unlock()
+	ev.branches.Lock()
+	defer ev.branches.Unlock()
 	for !b.done {
-		ev.news.Wait()
+		ev.branchEnded.Wait()
 	}
-}
-
-// settledGraph reports whether the committed graph is all there is to this event. Caller holds ev.mu.
-func (a *Attempt) settledGraph() bool {
-	return len(a.edges) == 0 && len(a.fresh) == 0
 }
 
 // absorb appends the logs of a branch that has ended to those of cx. Its ops keep

@@ -31,16 +31,8 @@ func (cx *Cx) construct(h *Handle) {
 	obj := c.New()
 	obj.ActorSelf().h = h
 	h.obj = obj
-	if ev.parallel {
-		ev.mu.Lock()
-		defer ev.mu.Unlock()
-	}
-	ev.born = append(ev.born, h)
+	ev.constructs(h)
 	cx.push(h, c.Construct)
-	if ev.parallel {
-		ev.mu.Unlock()
-		defer ev.mu.Lock()
-	}
 	c.Construct.Run(cx, obj, c.Construct.NewArgs())
 	cx.Leave()
 }
@@ -64,11 +56,7 @@ func (cx *Cx) newActor(c *Shape) *Handle {
 	h := ev.sys.newHandle(c, ev.sys.ids.next(ev, p), fresh)
 	h.obj = c.New()
 	h.obj.ActorSelf().h = h
-	if ev.parallel {
-		ev.mu.Lock()
-		defer ev.mu.Unlock()
-	}
-	ev.fresh = append(ev.fresh, h)
+	ev.creates(h)
 	cx.push(h, nil)
 	return h
 }
@@ -81,11 +69,5 @@ func Delete(cx *Cx, target Ref) {
 	if h.is(dying) { // by the constructor that has just run
 		Fault(cx, msgDeleted(h))
 	}
-	ev := cx.ev
-	if ev.parallel {
-		ev.mu.Lock()
-		defer ev.mu.Unlock()
-	}
-	h.set(dying)
-	ev.deletes = append(ev.deletes, h)
+	cx.ev.delete(h)
 }

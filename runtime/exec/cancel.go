@@ -34,6 +34,21 @@ func (a *Attempt) context() context.Context {
 	return context.Background()
 }
 
+// cancel says that the event is not to happen, and ends its waiting.
+func (c *cancellation) cancel() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if again := c.said.Swap(true); !again && c.mu.done != nil {
+		close(c.mu.done)
+	}
+	if c.mu.waiting > 0 {
+		a := c.mu.waits
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.giveUp()
+	}
+}
+
 // Done implements context.Context.
 func (c *untilCancelled) Done() <-chan struct{} {
 	c.mu.Lock()

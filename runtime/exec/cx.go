@@ -81,10 +81,8 @@ func (cx *Cx) EventID() event.EventID { return cx.ev.id }
 // event first asks for it.
 func (cx *Cx) Now() int64 {
 	ev := cx.ev
-	if ev.parallel {
-		ev.mu.Lock()
-		defer ev.mu.Unlock()
-	}
+	ev.lockShared()
+	defer ev.unlockShared()
 	if ev.now == 0 {
 		ev.now = ev.sys.clock.Now().UnixNano()
 	}

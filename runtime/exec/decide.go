@@ -29,7 +29,7 @@ func (ev *Event) commitDurable() error {
 	}
 	// Rows of ownership tell of several actors, and of T: they are written by one event at
 	// a time. A child that only its creator knows needs no such care.
-	owning := len(ev.edges)+len(ev.deletes)+len(ev.fresh)+len(ev.born) > 0 && !(len(ev.born) == 0 && ev.onlyChildren())
+	owning := ev.changesOwnership()
 	if owning {
 		s.durable.owning.Lock()
 		ev.listOrphans()

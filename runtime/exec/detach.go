@@ -2,8 +2,6 @@ package exec
 
 import (
 	"runtime"
-
-	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
 // The evictor, which drops states (passivate.go), then detaches actors whose states are not in memory: their place in
@@ -82,20 +80,17 @@ func (s *System) mayLeave(h *Handle) bool {
 		h.mark(markUsed, false)
 		return false
 	}
-	return !h.has(markTimed) && h.kept.Load() == nil
+	return !h.has(markTimed) && !h.isKept()
 }
 
 // detach takes h, which was marked, out of the graph unless somebody has looked at it since.
 func (s *System) detach(h *Handle) bool {
-	if !h.latch.join(lock.Write, nil, 0) {
+	if !h.seize() {
 		h.unset(leaving)
 		return false
 	}
 	gone := s.detachHeld(h)
-	if h.latch.leave(lock.Write, nil) {
-		h.latch.Lock()
-		h.unlatch(&s.host)
-	}
+	h.free(&s.host)
 	if gone {
 		s.forget(h)
 	} else {
@@ -114,7 +109,7 @@ func (s *System) detachHeld(h *Handle) bool {
 	if st != created|unloaded|leaving && st != unborn|leaving {
 		return false
 	}
-	if h.has(markTimed) || h.kept.Load() != nil || p == nil || !h.state.CompareAndSwap(st, detached) {
+	if h.has(markTimed) || h.isKept() || p == nil || !h.state.CompareAndSwap(st, detached) {
 		return false
 	}
 	if !p.is(virtual) {

@@ -107,8 +107,7 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 	if d.store.Starts() > startsMax {
 		return nil, fmt.Errorf("the store was opened %d times: it cannot be opened again", d.store.Starts())
 	}
-	s.grace = &gracePeriods{}
-	s.grace.period.Store(1)
+	s.grace = newGracePeriods()
 	s.residence = d
 	d.answersWait = d.store.Mode().AnswersWait()
 	d.seq.Store(d.store.Starts() << startShift)
@@ -120,9 +119,6 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 	d.memory.init(s, cfg.MemoryMax)
 	return d, nil
 }
-
-// path names the class for good.
-func (c *Shape) path() string { return c.Package + "." + c.Name }
 
 // idOf returns the id of the incarnation-th actor of a name.
 func (s *System) idOf(c *Shape, name string, incarnation uint32) event.ActorID {

@@ -88,3 +88,6 @@ func (c *Shape) owning() bool {
 	}
 	return false
 }
+
+// path names the class for good.
+func (c *Shape) path() string { return c.Package + "." + c.Name }

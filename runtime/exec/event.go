@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"sync"
+
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -21,8 +23,11 @@ type Event struct {
 	chain  *chain       // that the event is a step of; nil if no tail call has led to it or ended it
 	turn   *turn        // of a client's event, in the line to its target; nil if none was outstanding
 	next   tailStep     // the step that follows, once the event has committed
-	idNext uint64       // ids for new actors, kept by the pooled object
-	idEnd  uint64
+
+	branches    sync.Mutex // guards which have ended; taken before the mutex of the attempt
+	branchEnded sched.Cond // on branches
+	idNext      uint64     // ids for new actors, kept by the pooled object
+	idEnd       uint64
 
 	maxPos store.Position // largest lastPos seen
 	now    int64          // time of the event, 0 if not asked for yet
@@ -39,6 +44,7 @@ type Event struct {
 func (s *System) newEvent() any {
 	ev := &Event{}
 	ev.Attempt.open(&s.host)
+	ev.branchEnded.Init(&ev.branches, s.scheduler)
 	ev.root.ev = ev
 	return ev
 }

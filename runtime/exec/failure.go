@@ -165,7 +165,7 @@ func (ev *Event) refused(err error) error {
 	case err == errCancelled:
 		return ev.errCancelled()
 	case errors.As(err, &full):
-		return &LimitError{Limit: "QueueDepthMax", Max: int64(ev.host.depthMax), what: "events waiting for " + full.at.label(), remedy: waitForSome}
+		return &LimitError{Limit: "QueueDepthMax", Max: int64(full.max), what: "events waiting for " + full.at.label(), remedy: waitForSome}
 	}
 	return err
 }

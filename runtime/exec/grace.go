@@ -18,6 +18,12 @@ type gracePeriods struct {
 	}
 }
 
+func newGracePeriods() *gracePeriods {
+	g := &gracePeriods{}
+	g.period.Store(1)
+	return g
+}
+
 // presence is in which period an event has begun, 0 while there is none. It stays with a pooled Attempt.
 type presence struct {
 	since atomic.Uint64

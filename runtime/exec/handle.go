@@ -163,6 +163,17 @@ func (h *Handle) lockedBy(a *Attempt) *queue {
 	return h.locked()
 }
 
+// seize holds h for writing without an attempt, unless an event holds it or waits for it.
+func (h *Handle) seize() bool { return h.latch.join(lock.Write, nil, 0) }
+
+// free ends the hold of seize.
+func (h *Handle) free(s *host) {
+	if h.latch.leave(lock.Write, nil) {
+		h.latch.Lock()
+		h.unlatch(s)
+	}
+}
+
 // unlatch gives an idle queue back and releases the latch.
 func (h *Handle) unlatch(s *host) {
 	if q := h.reopen(s); q != nil {

@@ -22,6 +22,25 @@ type keep struct {
 	}
 }
 
+// keepFor has the chain that begins with event first keep h, which its step holds for writing.
+func (h *Handle) keepFor(first event.EventID) *keep {
+	k := &keep{first: first, h: h}
+	h.kept.Store(k)
+	return k
+}
+
+// isKept reports whether a chain keeps h.
+func (h *Handle) isKept() bool { return h.kept.Load() != nil }
+
+// leave ends the keeping.
+func (k *keep) leave() {
+	k.h.kept.Store(nil)
+	k.over(&k.left)
+}
+
+// close leaves the next step of the chain to the next opening of the store: the actor stays kept.
+func (k *keep) close() { k.over(&k.closed) }
+
 // over says how the keeping has ended, to the attempts that wait for that.
 func (k *keep) over(how *atomic.Bool) {
 	k.mu.Lock()
@@ -75,4 +94,11 @@ func (a *Attempt) keptFrom(h *Handle) *keep {
 		return k
 	}
 	return nil
+}
+
+// respect ends the attempt if h, which it holds, is kept by a chain that the event is no step of.
+func (a *Attempt) respect(h *Handle) {
+	if k := a.keptFrom(h); k != nil {
+		panic(withdrawal{kept: k})
+	}
 }

@@ -37,12 +37,74 @@ func (c *changes) clear() {
 	}
 }
 
-// netEdges returns the net changes of the event so far.
-func (a *Attempt) netEdges() map[edgeKey]int {
+// lockShared locks what the branches of the event share, if it has any; unlockShared unlocks it.
+func (a *Attempt) lockShared() {
 	if a.parallel {
 		a.mu.Lock()
-		defer a.mu.Unlock()
 	}
+}
+
+func (a *Attempt) unlockShared() {
+	if a.parallel {
+		a.mu.Unlock()
+	}
+}
+
+// fork makes the attempt one whose code runs in branches beside each other.
+func (a *Attempt) fork() {
+	if !a.parallel { // else other branches are reading it
+		a.mu.Lock() // a queue that grants what was asked for earlier reads it
+		defer a.mu.Unlock()
+		a.parallel = true
+	}
+}
+
+// creates notes that the attempt has created h.
+func (a *Attempt) creates(h *Handle) {
+	a.lockShared()
+	defer a.unlockShared()
+	a.fresh = append(a.fresh, h)
+}
+
+// constructs notes that the attempt runs the constructor of h, a named actor.
+func (a *Attempt) constructs(h *Handle) {
+	a.lockShared()
+	defer a.unlockShared()
+	a.born = append(a.born, h)
+}
+
+// delete notes that h is deleted when the event commits.
+func (a *Attempt) delete(h *Handle) {
+	a.lockShared()
+	defer a.unlockShared()
+	h.set(dying)
+	a.deletes = append(a.deletes, h)
+}
+
+// edge notes that p holds units more references to c.
+func (a *Attempt) edge(p, c *Handle, units int) {
+	a.lockShared()
+	defer a.unlockShared()
+	a.edges = append(a.edges, edgeDelta{p, c, units})
+}
+
+// settledGraph reports whether the committed graph is all there is to this event.
+func (a *Attempt) settledGraph() bool {
+	a.lockShared()
+	defer a.unlockShared()
+	return len(a.edges) == 0 && len(a.fresh) == 0
+}
+
+// changesOwnership reports whether the commit changes what other events see of ownership: not if all that it does
+// is to create actors.
+func (a *Attempt) changesOwnership() bool {
+	return len(a.deletes)+len(a.born) > 0 || len(a.edges)+len(a.fresh) > 0 && !a.onlyChildren()
+}
+
+// netEdges returns the net changes of the event so far.
+func (a *Attempt) netEdges() map[edgeKey]int {
+	a.lockShared()
+	defer a.unlockShared()
 	net := make(map[edgeKey]int, len(a.edges))
 	for _, e := range a.edges {
 		net[edgeKey{e.p, e.c}] += e.units
@@ -75,16 +137,56 @@ const msgCycle = "ownership cycle: an actor would own itself"
 
 // hasEdge reports whether this event has changed an edge that match accepts.
 func (a *Attempt) hasEdge(match func(*edgeDelta) bool) bool {
-	if a.parallel {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-	}
+	a.lockShared()
+	defer a.unlockShared()
 	for i := range a.edges {
 		if match(&a.edges[i]) {
 			return true
 		}
 	}
 	return false
+}
+
+// mayClose reports whether another edge from p to c may close a cycle, as far as this can be told without what c reaches.
+func (a *Attempt) mayClose(p, c *Handle) bool {
+	switch {
+	case p.is(fresh) && !a.hasEdge(func(e *edgeDelta) bool { return e.c == p }):
+		return false // nothing can reach p
+	case c.is(fresh) && !a.hasEdge(func(e *edgeDelta) bool { return e.p == c }):
+		return false // c reaches nothing
+	}
+	return !a.owns(p, c) // else a reference moves within p: what it reaches does not grow
+}
+
+// reachable lists c and everything below it, the event's own changes included.
+func (a *Attempt) reachable(c *Handle) []*Handle {
+	if !a.hasEdge(func(e *edgeDelta) bool { return e.p == c }) && len(a.host.graph.Owned(nil, &c.node)) == 0 {
+		return []*Handle{c} // without the net changes: an event may collect many leaves
+	}
+	return a.reach(c, a.netEdges())
+}
+
+// carry has the next attempt enter with all of the list, for reading, if this one is withdrawn. It reports whether
+// the attempt holds all of them.
+func (a *Attempt) carry(list []*Handle) (held bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	held = true
+	for _, h := range list {
+		if h.is(fresh|deleted) || a.home.Holds(h) != 0 {
+			continue
+		}
+		held = false
+		a.extra = append(a.extra, member{h: h, mode: Read})
+	}
+	return held
+}
+
+// carried takes back what carry has noted: the attempt holds it now.
+func (a *Attempt) carried() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.extra = a.extra[:0]
 }
 
 // reach lists c and everything below it, by the committed edges and net.

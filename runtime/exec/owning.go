@@ -68,12 +68,7 @@ func (cx *Cx) edge(p, c *Handle, units int) {
 	if units > 0 && p.shape.SelfRecursive && p.shape == c.shape {
 		cx.checkCycle(p, c)
 	}
-	ev := cx.ev
-	if ev.parallel {
-		ev.mu.Lock()
-		defer ev.mu.Unlock()
-	}
-	ev.edges = append(ev.edges, edgeDelta{p, c, units})
+	cx.ev.edge(p, c, units)
 }
 
 // checkCycle faults if an edge p -> c would close a cycle in the instance graph, the
@@ -84,25 +79,11 @@ func (cx *Cx) checkCycle(p, c *Handle) {
 	if p == c {
 		Fault(cx, msgCycle)
 	}
-	if p.is(fresh) && !ev.hasEdge(func(e *edgeDelta) bool { return e.c == p }) {
-		return // nothing can reach p
+	if !ev.mayClose(p, c) {
+		return
 	}
-	if c.is(fresh) && !ev.hasEdge(func(e *edgeDelta) bool { return e.p == c }) {
-		return // c reaches nothing
-	}
-	if ev.owns(p, c) {
-		return // a reference moves within p: what it reaches does not grow
-	}
-	changed := ev.hasEdge(func(e *edgeDelta) bool { return e.p == c })
-	var net map[edgeKey]int
 	for {
-		reach := []*Handle{c}
-		if changed || len(ev.sys.graph.Owned(nil, &c.node)) > 0 {
-			if net == nil { // not for an event that only collects leaves, of which it may have many
-				net = ev.netEdges()
-			}
-			reach = ev.reach(c, net)
-		}
+		reach := ev.reachable(c)
 		if !cx.holdAll(reach) {
 			continue // it may have changed before it was held
 		}
@@ -118,19 +99,9 @@ func (cx *Cx) checkCycle(p, c *Handle) {
 // and the next one carries all of them.
 func (cx *Cx) holdAll(list []*Handle) (held bool) {
 	ev := cx.ev
-	held = true
-	ev.mu.Lock()
-	for _, h := range list {
-		if h.is(fresh|deleted) || ev.home.Holds(h) != 0 {
-			continue
-		}
-		held = false
-		ev.extra = append(ev.extra, member{h: h, mode: Read})
-	}
-	ev.mu.Unlock()
-	if held {
+	if held = ev.carry(list); held {
 		for _, h := range list {
-			cx.respect(h)
+			ev.respect(h)
 			cx.maxPos = max(cx.maxPos, h.lastPos) // whether there is a cycle tells of the last change
 			ev.traceRead(h)
 		}
@@ -141,8 +112,6 @@ func (cx *Cx) holdAll(list []*Handle) (held bool) {
 			cx.hold(h, Read)
 		}
 	}
-	ev.mu.Lock()
-	ev.extra = ev.extra[:0]
-	ev.mu.Unlock()
+	ev.carried()
 	return false
 }

@@ -7,8 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
 // A system with a store keeps the states of actors in memory for as long as there is room.
@@ -116,7 +114,7 @@ func (s *System) unload(h *Handle) bool {
 	if h.is(deleted) {
 		return true
 	}
-	if !h.latch.join(lock.Write, nil, 0) {
+	if !h.seize() {
 		return false
 	}
 	mu := s.durable.loads.of(h.id.Serial)
@@ -129,10 +127,7 @@ func (s *System) unload(h *Handle) bool {
 		gone = true
 	}
 	mu.Unlock()
-	if h.latch.leave(lock.Write, nil) {
-		h.latch.Lock()
-		h.unlatch(&s.host)
-	}
+	h.free(&s.host)
 	return gone
 }
 

@@ -232,7 +232,7 @@ func (ch *chain) end(ev *Event, err error) {
 func (ch *chain) postpone(pos store.Position) {
 	ch.pos = pos
 	if k := ch.keeps; k != nil && !planted.keptLeft {
-		k.over(&k.closed)
+		k.close()
 	} else {
 		ch.leave()
 	}
@@ -252,8 +252,7 @@ func (ch *chain) postpone(pos store.Position) {
 // keep is [KEEP] for actor h, which the step that commits holds for writing.
 func (ch *chain) keep(h *Handle) {
 	if ch.keeps == nil && !planted.keepNothing {
-		ch.keeps = &keep{first: ch.first, h: h}
-		h.kept.Store(ch.keeps)
+		ch.keeps = h.keepFor(ch.first)
 	}
 }
 
@@ -264,13 +263,5 @@ func (ch *chain) leave() {
 		return
 	}
 	ch.keeps = nil
-	k.h.kept.Store(nil)
-	k.over(&k.left)
-}
-
-// respect ends the attempt if h, which the event holds, is kept by a chain that it is no step of.
-func (cx *Cx) respect(h *Handle) {
-	if k := cx.ev.keptFrom(h); k != nil {
-		panic(withdrawal{kept: k})
-	}
+	k.leave()
 }
