@@ -31,7 +31,7 @@ const StorePackage = ModulePath + "/ondisk"
 // Every package that generated code reaches must be embedded here and may
 // import the standard library only, StorePackage apart; a test compares this with the imports.
 //
-//go:embed go.mod go.sum dominator/*.go internal/assert internal/bytejson internal/cmdline internal/similar ondisk runtime
+//go:embed go.mod go.sum dominator/*.go internal/assert internal/bytejson internal/cmdline internal/shard internal/similar ondisk runtime
 var embedded embed.FS
 
 // SourceFile is one file of the embedded runtime.

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/internal/shard"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -28,7 +29,7 @@ import (
 // hangs below its partition, and is owned by nobody. The deletion need not know of it.
 
 // attaching is held while an actor is attached, by its id.
-type attaching struct{ sharded[sync.Mutex] }
+type attaching struct{ shard.Set[sync.Mutex] }
 
 // attach implements residence.
 func (d *durable) attach(h *Handle) error {
@@ -81,7 +82,7 @@ func (d *durable) attachPath(h *Handle) error {
 
 // attachBelow attaches x, unless its T-parent is detached: then it returns that.
 func (d *durable) attachBelow(x *Handle) (up *Handle, err error) {
-	mu := d.attaching.of(x.id.Serial)
+	mu := d.attaching.Of(x.id.Serial)
 	mu.Lock()
 	defer mu.Unlock()
 	if !x.is(detached) {

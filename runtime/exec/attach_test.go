@@ -174,7 +174,7 @@ func TestAttachedIsWhatIsStored(t *testing.T) {
 
 // attached returns how many actors are in the graph.
 func (s *System) attached() (n int) {
-	for shard := range s.durable.actors.shards.all {
+	for shard := range s.durable.actors.shards.All {
 		sh := &shard.mu
 		sh.Lock()
 		n += len(sh.live)

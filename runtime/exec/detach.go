@@ -2,6 +2,8 @@ package exec
 
 import (
 	"runtime"
+
+	"github.com/aeon-lang/aeon/internal/shard"
 )
 
 // The evictor, which drops states (passivate.go), then detaches actors whose states are not in memory: their place in
@@ -55,7 +57,7 @@ const leavingLooks = 64
 func (s *System) markLeaving(list []*Handle) []*Handle {
 	d := s.durable
 	for i := range d.actors.shards {
-		sh := &d.actors.shards[(d.leaving.shard+i)%shardCount].shard.mu
+		sh := &d.actors.shards.At((d.leaving.shard + i) % shard.Count).mu
 		sh.Lock()
 		for _, h := range sh.live {
 			if len(list) == leavingMax {
@@ -102,7 +104,7 @@ func (s *System) detach(h *Handle) bool {
 // detachHeld is detach for h, on which nobody else can be.
 func (s *System) detachHeld(h *Handle) bool {
 	d := s.durable
-	mu := d.attaching.of(h.id.Serial)
+	mu := d.attaching.Of(h.id.Serial)
 	mu.Lock()
 	defer mu.Unlock()
 	p, st := s.parentOf(h), h.state.Load()

@@ -11,7 +11,7 @@ import (
 
 // loose returns how many actors are known that are not attached.
 func (r *registry) count() (live, loose int) {
-	for shard := range r.shards.all {
+	for shard := range r.shards.All {
 		sh := &shard.mu
 		sh.Lock()
 		live, loose = live+len(sh.live), loose+len(sh.loose)

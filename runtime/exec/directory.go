@@ -3,11 +3,12 @@ package exec
 import (
 	"sync"
 
+	"github.com/aeon-lang/aeon/internal/shard"
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
 // directory finds named actors. Every shard has a lock of its own.
-type directory struct{ sharded[directoryShard] }
+type directory struct{ shard.Set[directoryShard] }
 
 type directoryShard struct {
 	mu struct {
@@ -25,7 +26,7 @@ type nameKey struct {
 // placed in the sequencing tree, but its constructor runs in its first event.
 func (s *System) named(c *Shape, name string) *Handle {
 	id := s.idOf(c, name, 0)
-	sh := s.directory.of(id.Serial)
+	sh := s.directory.Of(id.Serial)
 	key := nameKey{class: c, name: name}
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -87,7 +88,7 @@ func (s *System) forget(h *Handle) {
 		return
 	}
 	key := nameKey{class: h.shape, name: h.named.name}
-	sh := s.directory.of(s.idOf(h.shape, h.named.name, 0).Serial)
+	sh := s.directory.Of(s.idOf(h.shape, h.named.name, 0).Serial)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	if sh.mu.named[key] == h {

@@ -22,7 +22,7 @@ func parentAndKid(t *testing.T, cl *Client) (p, k deskRef) {
 
 // waiting returns how many branches of events wait for something.
 func waiting(s *System) (n int) {
-	for sh := range s.parked.all {
+	for sh := range s.parked.All {
 		sh.mu.Lock()
 		n += sh.mu.n
 		sh.mu.Unlock()

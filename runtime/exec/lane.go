@@ -3,6 +3,7 @@ package exec
 import (
 	"sync"
 
+	"github.com/aeon-lang/aeon/internal/shard"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -35,7 +36,7 @@ type laneKey struct {
 
 // lanes holds all lanes. A lane is filled by events that hold the issuer, so its order
 // is their commit order, then program order.
-type lanes struct{ sharded[laneShard] }
+type lanes struct{ shard.Set[laneShard] }
 
 type laneShard struct {
 	mu struct {
@@ -45,7 +46,7 @@ type laneShard struct {
 }
 
 func (ls *lanes) shard(k laneKey) *laneShard {
-	return ls.of(k.issuer.id.Serial + k.target.id.Serial*0x9e3779b9)
+	return ls.Of(k.issuer.id.Serial + k.target.id.Serial*0x9e3779b9)
 }
 
 // push appends a sub-event and returns the lane if somebody has to start it.

@@ -144,7 +144,7 @@ func TestTracedActorsLeaveNothing(t *testing.T) {
 				n.sys, n.cl = testSystem(t, Config{Trace: rec})
 			}
 			entries := func() (have int) {
-				for shard := range n.sys.tracer.actors.all {
+				for shard := range n.sys.tracer.actors.All {
 					sh := &shard.mu
 					sh.Lock()
 					have += len(sh.byHandle)

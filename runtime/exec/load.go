@@ -5,12 +5,13 @@ import (
 	"maps"
 	"sync"
 
+	"github.com/aeon-lang/aeon/internal/shard"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
 )
 
 // loads are held while the states of actors are read from the store: one reader per actor.
-type loads struct{ sharded[loading] }
+type loads struct{ shard.Set[loading] }
 
 type loading struct {
 	sync.Mutex
@@ -52,7 +53,7 @@ func (d *durable) load(h *Handle) error {
 
 func (d *durable) readState(h *Handle) (loaded bool, err error) {
 	s := d.sys
-	mu := d.loads.of(h.id.Serial)
+	mu := d.loads.Of(h.id.Serial)
 	mu.Lock()
 	defer mu.Unlock()
 	if !h.is(unloaded) {

@@ -7,12 +7,13 @@ import (
 	"sort"
 	"sync"
 
+	"github.com/aeon-lang/aeon/internal/shard"
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
 // parked lists the events that wait for a lock or a chain now, in rings: an event that parks for a
 // microsecond should not pay for a map.
-type parked struct{ sharded[parkedShard] }
+type parked struct{ shard.Set[parkedShard] }
 
 type parkedShard struct {
 	mu struct {
@@ -24,7 +25,7 @@ type parkedShard struct {
 
 // add lists a once more: several branches of one event may wait.
 func (p *parked) add(a *Attempt) {
-	sh := p.of(a.id.Seq)
+	sh := p.Of(a.id.Seq)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.mu.n++
@@ -39,7 +40,7 @@ func (p *parked) add(a *Attempt) {
 }
 
 func (p *parked) remove(a *Attempt) {
-	sh := p.of(a.id.Seq)
+	sh := p.Of(a.id.Seq)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.mu.n--
@@ -62,7 +63,7 @@ func (p *parked) remove(a *Attempt) {
 func (s *host) WriteWaits(w io.Writer) {
 	nodes := make(map[*Handle]bool)
 	var text bytes.Buffer
-	for sh := range s.parked.all {
+	for sh := range s.parked.All {
 		sh.mu.Lock()
 		for ev := sh.mu.first; ev != nil; ev = ev.parkNext {
 			// While it is listed it stays what it is. The goroutine that has its mutex may be listing it: so only a
@@ -127,7 +128,7 @@ func writeWait(w io.Writer, h *Handle, e lock.WaitEdge[*Attempt]) {
 
 // Waiting returns how many events wait for a lock, or for a chain to leave an actor, now.
 func (s *host) Waiting() (n int) {
-	for sh := range s.parked.all {
+	for sh := range s.parked.All {
 		sh.mu.Lock()
 		n += sh.mu.n
 		sh.mu.Unlock()

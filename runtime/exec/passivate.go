@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/aeon-lang/aeon/internal/shard"
 )
 
 // A system with a store keeps the states of actors in memory for as long as there is room.
@@ -20,7 +22,7 @@ import (
 // there may be none, the list has doubled.
 type resident struct {
 	turn   atomic.Uint32 // the shard where Unload begins
-	shards sharded[residentShard]
+	shards shard.Set[residentShard]
 }
 
 type residentShard struct {
@@ -37,7 +39,7 @@ const residentMin = 4
 
 // add notes that the state of h is in memory.
 func (r *resident) add(h *Handle) {
-	sh := &r.shards.of(h.id.Serial).mu
+	sh := &r.shards.Of(h.id.Serial).mu
 	sh.Lock()
 	defer sh.Unlock()
 	if sh.list = append(sh.list, h); len(sh.list) > max(sh.pruneAt, residentMin) {
@@ -48,7 +50,7 @@ func (r *resident) add(h *Handle) {
 
 // count returns how many states are in memory.
 func (r *resident) count() (n int) {
-	for shard := range r.shards.all {
+	for shard := range r.shards.All {
 		sh := &shard.mu
 		sh.Lock()
 		n += len(sh.list)
@@ -66,8 +68,8 @@ func (s *System) Unload(share float64) (dropped int) {
 	r := &s.durable.resident
 	want := int(math.Ceil(share * float64(r.count())))
 	first := r.turn.Add(1)
-	for i := range uint32(shardCount) {
-		dropped += s.unloadShard(int((first+i)%shardCount), share, want-dropped)
+	for i := range uint32(shard.Count) {
+		dropped += s.unloadShard(int((first+i)%shard.Count), share, want-dropped)
 	}
 	s.detachSome()
 	return dropped
@@ -77,7 +79,7 @@ func (s *System) Unload(share float64) (dropped int) {
 // are used. It drops a share, but no more than most. The shard is not locked while a state is
 // dropped: whoever waited for the actor goes on there, and may read another.
 func (s *System) unloadShard(shard int, share float64, most int) (dropped int) {
-	sh := &s.durable.resident.shards[shard].shard.mu
+	sh := &s.durable.resident.shards.At(shard).mu
 	sh.Lock()
 	defer sh.Unlock()
 	want := min(most, int(math.Ceil(share*float64(len(sh.list)))))
@@ -117,7 +119,7 @@ func (s *System) unload(h *Handle) bool {
 	if !h.seize() {
 		return false
 	}
-	mu := s.durable.loads.of(h.id.Serial)
+	mu := s.durable.loads.Of(h.id.Serial)
 	mu.Lock()
 	gone := h.is(deleted) // an event that holds it cannot be deleting it
 	if h.state.Load() == created {

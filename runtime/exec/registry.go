@@ -5,6 +5,7 @@ import (
 	"sync"
 	"weak"
 
+	"github.com/aeon-lang/aeon/internal/shard"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -12,7 +13,7 @@ import (
 // registry finds the actors of a system with a store by id: what is read from rows speaks
 // of ids. A system without a store has none, as references are pointers there.
 type registry struct {
-	shards sharded[registryShard]
+	shards shard.Set[registryShard]
 }
 
 type registryShard struct{ mu registered }
@@ -26,7 +27,7 @@ type registered struct {
 	lastPos store.Position // the largest of an actor that was detached or deleted
 }
 
-func (r *registry) shard(id event.ActorID) *registered { return &r.shards.of(id.Serial).mu }
+func (r *registry) shard(id event.ActorID) *registered { return &r.shards.Of(id.Serial).mu }
 
 // keep enters an actor that is attached, or about to be stored for the first time.
 func (r *registry) keep(h *Handle) {

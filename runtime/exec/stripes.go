@@ -3,6 +3,8 @@ package exec
 import (
 	"math/bits"
 	"sync"
+
+	"github.com/aeon-lang/aeon/internal/shard"
 )
 
 // stripes order the commits of events that hold nothing in common in writing and still meet
@@ -14,9 +16,9 @@ import (
 // An event holds the stripes of all that it adds to while it takes its place in the
 // journal and adds. Whatever happens in between at one of them happens to nobody else, so
 // the order of these moments is a serial order.
-type stripes struct{ sharded[sync.Mutex] }
+type stripes struct{ shard.Set[sync.Mutex] }
 
-const _ = uint(64 - shardCount) // a set of them is a word
+const _ = uint(64 - shard.Count) // a set of them is a word
 
 // Stripes 0 and 1 are the output and the timers, the others are shared by issuers and
 // clients.
@@ -26,7 +28,7 @@ const (
 )
 
 // stripeOf returns a stripe for a number.
-func stripeOf(n uint64) uint64 { return 1 << (2 + n*0x9e3779b97f4a7c15>>32%(shardCount-2)) }
+func stripeOf(n uint64) uint64 { return 1 << (2 + shard.Index(n, shard.Count-2)) }
 
 // needed returns the set of stripes that ops need. An issuer that the event holds for
 // writing is its alone.
@@ -57,12 +59,12 @@ func (ev *Event) needed(ops []op) (set uint64) {
 // lock takes the stripes of a set, in ascending order.
 func (p *stripes) lock(set uint64) {
 	for ; set != 0; set &= set - 1 {
-		p.sharded[bits.TrailingZeros64(set)].shard.Lock()
+		p.At(bits.TrailingZeros64(set)).Lock()
 	}
 }
 
 func (p *stripes) unlock(set uint64) {
 	for ; set != 0; set &= set - 1 {
-		p.sharded[bits.TrailingZeros64(set)].shard.Unlock()
+		p.At(bits.TrailingZeros64(set)).Unlock()
 	}
 }

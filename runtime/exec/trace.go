@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"weak"
 
+	"github.com/aeon-lang/aeon/internal/shard"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/sched"
@@ -24,7 +25,7 @@ type tracer struct {
 	reuse   bool     // the recorder keeps nothing of an event that was answered
 	pool    sync.Pool
 	tick    atomic.Int64
-	actors  sharded[tracedShard]
+	actors  shard.Set[tracedShard]
 	// serial is held while an event takes its place in the order, and while what it has
 	// issued is queued: what follows from events is queued in their order.
 	serial sync.Mutex
@@ -78,7 +79,7 @@ func (t *tracer) actor(h *Handle) *tracedActor {
 		_ = h.host.attach(h) // if it fails the process is ending
 	}
 	key := weak.Make(h)
-	sh := &t.actors.of(h.id.Serial).mu
+	sh := &t.actors.Of(h.id.Serial).mu
 	sh.Lock()
 	defer sh.Unlock()
 	if a := sh.byHandle[key]; a != nil {
@@ -126,7 +127,7 @@ type untracedActor struct {
 
 func forgetTraced(u untracedActor) {
 	if t := u.tracer.Value(); t != nil {
-		sh := &t.actors.of(u.serial).mu
+		sh := &t.actors.Of(u.serial).mu
 		sh.Lock()
 		defer sh.Unlock()
 		delete(sh.byHandle, u.key)
