@@ -87,7 +87,7 @@ func (a *Attempt) present() error {
 	case t.is(deleted):
 		return errGone
 	case t.is(unloaded):
-		return s.residence.load(t)
+		return s.residence.Load(t)
 	}
 	return nil
 }

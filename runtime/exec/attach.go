@@ -31,8 +31,8 @@ import (
 // attaching is held while an actor is attached, by its id.
 type attaching struct{ shard.Set[sync.Mutex] }
 
-// attach implements residence.
-func (d *durable) attach(h *Handle) error {
+// Attach implements residence.
+func (d *durable) Attach(h *Handle) error {
 	if !d.visit() {
 		return &UnknownError{Cause: ErrClosed} // a client still shows a reference
 	}

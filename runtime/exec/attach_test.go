@@ -242,8 +242,8 @@ func TestOwnersOfTheDetachedAreDeleted(t *testing.T) {
 	n.sys.maintainer.wait()
 	for range 2 {
 		for i, a := range append(slices.Clone(list), more...) {
-			h := n.sys.Resolve(a.ID()).h
-			if got, err := (accountRef{Ref{h}}).Deposit(n.cl, 0); got != 1000 || err != nil {
+			h := n.sys.Resolve(a.ID()).handle()
+			if got, err := (accountRef{refOf(h)}).Deposit(n.cl, 0); got != 1000 || err != nil {
 				t.Errorf("account %d has %d, %v", i, got, err)
 			}
 			if p := n.sys.parentOf(h); !p.is(virtual) || len(n.sys.graph.Owners(nil, &h.node)) > 0 {
@@ -307,7 +307,7 @@ func TestDamagedHeadersAreNamed(t *testing.T) {
 		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), store.DescribeKey(key)) && !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", why, err)
 		}
-		mustNot(t, s.durable.attach(s.durable.resolve(other)))
+		mustNot(t, s.durable.Attach(s.durable.resolve(other)))
 		s.Close()
 		_ = s.durable.store.Close()
 	}

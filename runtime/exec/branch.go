@@ -129,7 +129,7 @@ type branch struct {
 // and the call shares nothing with the actors whose code is running; otherwise it
 // runs at once, which is what it would have to be equal to anyway.
 func Async(cx *Cx, target Ref, m *Method, args Args) {
-	h := target.h
+	h := target.handle()
 	if h == nil {
 		Fault(cx, msgNull)
 	}

@@ -6,8 +6,8 @@ import "github.com/aeon-lang/aeon/internal/assert"
 // method's mode unless the event holds it. Null and a deleted actor are faults. ok is
 // false if target is on another host; on the one node there is now it never is.
 func Enter[T Object](cx *Cx, target Ref, m *Method) (self T, ok bool) {
-	cx.enter(target.h, m)
-	return target.h.obj.(T), true
+	cx.enter(target.handle(), m)
+	return target.handle().obj.(T), true
 }
 
 func (cx *Cx) enter(h *Handle, m *Method) {
@@ -29,7 +29,7 @@ func (cx *Cx) construct(h *Handle) {
 		Fault(cx, "class "+c.Name+" has no parameterless constructor: its actors cannot be named")
 	}
 	obj := c.New()
-	obj.ActorSelf().h = h
+	bind(obj, h)
 	h.obj = obj
 	ev.constructs(h)
 	cx.push(h, c.Construct)
@@ -55,7 +55,7 @@ func (cx *Cx) newActor(c *Shape) *Handle {
 	}
 	h := ev.sys.newHandle(c, ev.sys.ids.next(ev, p), fresh)
 	h.obj = c.New()
-	h.obj.ActorSelf().h = h
+	bind(h.obj, h)
 	ev.creates(h)
 	cx.push(h, nil)
 	return h
@@ -64,7 +64,7 @@ func (cx *Cx) newActor(c *Shape) *Handle {
 // Delete deletes target when the event commits: calls from then on are faults,
 // sub-events to it dead letters.
 func Delete(cx *Cx, target Ref) {
-	h := target.h
+	h := target.handle()
 	cx.access(h, Write, nil)
 	if h.is(dying) { // by the constructor that has just run
 		Fault(cx, msgDeleted(h))

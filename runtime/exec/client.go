@@ -50,19 +50,19 @@ func (cl *Client) nextID() event.EventID {
 // or was undone (the failure: an *AbortError, a *LimitError or ErrClosed). With ErrPostponed it has begun a chain
 // that has not ended.
 func (cl *Client) Await(target Ref, m *Method, args Args) error {
-	if target.h == nil {
+	if target.handle() == nil {
 		return &AbortError{Msg: msgNull, Fault: true}
 	}
 	id := cl.nextID()
 	if cl.sys.closing.Load() { // after nextID: Close sees one or the other
 		return cl.refused(ErrClosed)
 	}
-	ev := cl.sys.takeEvent(cl, id, target.h, m, args)
+	ev := cl.sys.takeEvent(cl, id, target.handle(), m, args)
 	ev.bounded = true
 	if t := cl.sys.tracer; t != nil {
 		ev.from = t.issued(cl, false)
 	}
-	ev.turn = cl.await(target.h)
+	ev.turn = cl.await(target.handle())
 	err := ev.perform()
 	if ev.chain == nil {
 		cl.sys.giveBack(ev)
@@ -88,13 +88,13 @@ func (cl *Client) refused(err error) error {
 func (cl *Client) Issue(target Ref, m *Method, args Args) *Future {
 	s := cl.sys
 	f := &Future{sys: s, done: make(chan struct{})}
-	if target.h == nil {
+	if target.handle() == nil {
 		f.err = &AbortError{Msg: msgNull, Fault: true}
 		close(f.done)
 		return f
 	}
 	cl.order.open.Add(1)
-	l := letter{id: cl.nextID(), target: target.h, method: m}
+	l := letter{id: cl.nextID(), target: target.handle(), method: m}
 	if err := s.admitIssue(); err != nil {
 		cl.order.open.Add(-1)
 		f.err = cl.refused(err)
@@ -128,8 +128,8 @@ func (s *System) admitIssue() error {
 func (cl *Client) Send(target Ref, m *Method, args Args) {
 	s := cl.sys
 	cl.order.open.Add(1)
-	l := letter{id: cl.nextID(), target: target.h, method: m}
-	if target.h == nil {
+	l := letter{id: cl.nextID(), target: target.handle(), method: m}
+	if target.handle() == nil {
 		l.err = cl.refused(&AbortError{Msg: msgNull, Fault: true})
 	} else if err := s.admitIssue(); err != nil {
 		l.err = cl.refused(err)
@@ -219,7 +219,7 @@ func (cl *Client) New(c *Class, m *Method, args Args) (Ref, error) {
 	err := ev.perform()
 	var r Ref
 	if err == nil {
-		r = Ref{h: ev.target}
+		r = refOf(ev.target)
 	}
 	s.giveBack(ev)
 	s.leave()
@@ -230,7 +230,7 @@ func (cl *Client) New(c *Class, m *Method, args Args) (Ref, error) {
 var methodDelete = Method{Name: "delete", Signature: "()", Effects: Effects{Self: Write}}
 
 func init() {
-	methodDelete.Run = func(cx *Cx, _ any, _ Args) { Delete(cx, Ref{h: cx.this()}) }
+	methodDelete.Run = func(cx *Cx, _ any, _ Args) { Delete(cx, refOf(cx.this())) }
 }
 
 // Delete deletes an actor. It is an event.

@@ -1,7 +1,10 @@
 package exec
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
+	"strings"
 	"sync"
 	"weak"
 )
@@ -99,4 +102,22 @@ func (s *System) forgetObjects(cl *Client) {
 			c.leave(number, o)
 		}
 	}
+}
+
+// MarshalJSON implements json.Marshaler: a client object is the name of its class. It is not read back.
+func (r ClientRef) MarshalJSON() ([]byte, error) {
+	if r.o == nil {
+		return []byte("null"), nil
+	}
+	class := fmt.Sprintf("%T", r.o.self)
+	return json.Marshal(class[strings.LastIndexByte(class, '.')+1:])
+}
+
+// UnmarshalJSON implements json.Unmarshaler. It reads null alone.
+func (r *ClientRef) UnmarshalJSON(data []byte) error {
+	if string(data) != "null" {
+		return fmt.Errorf("%s is an object of a client, and JSON gives no reference to it", data)
+	}
+	*r = ClientRef{}
+	return nil
 }

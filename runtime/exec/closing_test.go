@@ -143,7 +143,7 @@ func TestCloseLeavesToTheNextOpeningWhatIsStored(t *testing.T) {
 	n.close()
 	n.engine = n.engine.Reopen()
 	e := n.engine.Snapshot()
-	in := image.NewReader(e, a.h.id, n.sys.durable.layout(&classNode.Shape), n.sys)
+	in := image.NewReader(e, a.ID(), n.sys.durable.layout(&classNode.Shape), n.sys)
 	var left wnode
 	left.LoadFields(in)
 	if steps := endlessSteps.Load(); left.value != steps {

@@ -65,8 +65,8 @@ func consistent(from store.Reader, layout *store.Layout) error {
 			return err
 		}
 		for _, k := range n.kids.Items() {
-			if _, ok := headers[k.h.id]; ok {
-				want[[2]event.ActorID{id, k.h.id}]++
+			if _, ok := headers[k.ID()]; ok {
+				want[[2]event.ActorID{id, k.ID()}]++
 			}
 		}
 	}

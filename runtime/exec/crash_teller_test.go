@@ -168,7 +168,7 @@ func (c *crashes) keptOutcomes(view store.Reader) error {
 		if t.known == 0 {
 			continue
 		}
-		_, kept, err := view.Get(appendOutcomeKey(nil, c.bank.h.id, t.name, t.known), nil)
+		_, kept, err := view.Get(appendOutcomeKey(nil, c.bank.ID(), t.name, t.known), nil)
 		if err != nil {
 			return err
 		}
@@ -204,13 +204,13 @@ func (c *crashes) audit() error {
 	if len(c.model.asked) != requests {
 		return fmt.Errorf("the tellers sent %d requests, and %d were performed", requests, len(c.model.asked))
 	}
-	bank, err := c.state(c.bank.h)
+	bank, err := c.state(c.bank.handle())
 	if err != nil {
 		return err
 	}
 	sum := int64(0)
 	for _, r := range bank.kids.Items() {
-		account, err := c.state(r.h)
+		account, err := c.state(r.handle())
 		if err != nil {
 			return err
 		}
@@ -224,7 +224,7 @@ func (c *crashes) audit() error {
 
 // state returns what the bank or an account of it is, which nobody deletes.
 func (c *crashes) state(h *Handle) (*wnode, error) {
-	if err := c.sys.durable.load(h); err != nil {
+	if err := c.sys.durable.Load(h); err != nil {
 		return nil, err
 	}
 	node, ok := h.obj.(*wnode)

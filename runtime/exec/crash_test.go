@@ -228,14 +228,14 @@ func (c *crashes) resume(i crashImage) error {
 			return err
 		}
 	}
-	c.bank = wref{c.sys.Resolve(c.bank.h.id)}
+	c.bank = wref{c.sys.Resolve(c.bank.ID())}
 	c.nodes = nil
 	for _, r := range list {
-		r = wref{c.sys.Resolve(r.h.id)}
-		if err := c.sys.attach(r.h); err != nil {
+		r = wref{c.sys.Resolve(r.ID())}
+		if err := c.sys.attach(r.handle()); err != nil {
 			return err
 		}
-		if !r.h.is(deleted) {
+		if !r.handle().is(deleted) {
 			c.nodes = append(c.nodes, r)
 		}
 	}

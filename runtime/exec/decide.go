@@ -102,7 +102,7 @@ func (ev *Event) decided(w *preparation) store.Position {
 		return 0
 	}
 	for i := range ev.root.log {
-		ev.root.log[i].self.h.lastPos = pos
+		ev.root.log[i].self.handle().lastPos = pos
 	}
 	for _, list := range [...][]*Handle{ev.fresh, ev.born, ev.deletes} {
 		for _, h := range list {

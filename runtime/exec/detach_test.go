@@ -49,7 +49,7 @@ func TestPassivatedActorsLeaveNothing(t *testing.T) {
 		t.Errorf("the root has %d", got)
 	}
 	runtime.KeepAlive(ids)
-	id, rootID := b.ID(), root.h.id
+	id, rootID := b.ID(), root.ID()
 	b, list, ids, root = bankRef{}, nil, nil, wref{}
 	collected(func() bool {
 		n.sys.Unload(1)
@@ -77,7 +77,7 @@ func TestWhatIsNeededIsNotDetached(t *testing.T) {
 		n.sys.Unload(1)
 	}
 	for i, r := range []wref{a, p, q, c} {
-		if r.h.is(detached) {
+		if r.handle().is(detached) {
 			t.Errorf("actor %d was detached", i)
 		}
 	}
@@ -89,7 +89,7 @@ func TestWhatIsNeededIsNotDetached(t *testing.T) {
 		n.sys.Unload(1)
 	}
 	for i, r := range []wref{a, p, q, c} {
-		if !r.h.is(detached) {
+		if !r.handle().is(detached) {
 			t.Errorf("actor %d is attached", i)
 		}
 	}
@@ -135,7 +135,7 @@ func TestTimersKeepWhoHasSetThem(t *testing.T) {
 				for range 4 {
 					n.sys.Unload(1)
 				}
-				if r.h.is(detached) == stays {
+				if r.handle().is(detached) == stays {
 					t.Errorf("%s: at %d ms it is there: %v", name, 10*at, !stays)
 				}
 				mustNot(t, n.sys.graph.Validate())
@@ -173,7 +173,7 @@ func TestTimersAmidDetaching(t *testing.T) {
 					t.Error(i, err)
 				}
 				if round%3 > 0 {
-					until(func() bool { return r.h.is(detached) })
+					until(func() bool { return r.handle().is(detached) })
 				}
 			}
 			if err := cl.Await(r.Ref, &methodLocal, &wargs{steps: []wstep{{op: wCancel, name: "x"}}}); err != nil {
@@ -193,7 +193,7 @@ func TestTimersAmidDetaching(t *testing.T) {
 		n.sys.Unload(1)
 	}
 	for i, r := range list {
-		if !r.h.is(detached) {
+		if !r.handle().is(detached) {
 			t.Errorf("actor %d is attached", i)
 		}
 	}

@@ -108,4 +108,4 @@ func (s *System) newHandle(c *Shape, id event.ActorID, state uint32) *Handle {
 
 // Named returns the actor of class c with the given name; the first event on it
 // runs its constructor.
-func Named(in Namer, c *Class, name string) Ref { return Ref{h: in.system().named(&c.Shape, name)} }
+func Named(in Namer, c *Class, name string) Ref { return refOf(in.system().named(&c.Shape, name)) }

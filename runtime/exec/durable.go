@@ -136,11 +136,11 @@ func (d *durable) lookup(c *Shape, name string) (incarnation uint32, used, dead 
 	return incarnation, err == nil, dead, err
 }
 
-// ownership implements residence.
-func (d *durable) ownership() sync.Locker { return &d.owning }
+// Ownership implements residence.
+func (d *durable) Ownership() sync.Locker { return &d.owning }
 
-// moved implements residence. The mover holds both parents and c, so that what they own of c stays as it is.
-func (d *durable) moved(c, old *Handle) {
+// Moved implements residence. The mover holds both parents and c, so that what they own of c stays as it is.
+func (d *durable) Moved(c, old *Handle) {
 	at("move", kindMove)
 	w := &preparation{d: d}
 	if !planted.parentForgotten {

@@ -35,7 +35,7 @@ func TestADeletionIsToldWhenItIsDurable(t *testing.T) {
 		mustNot(t, n.store.Flush(t.Context()))
 		until(func() bool {
 			n.sys.Unload(1)
-			return other.h.is(unloaded)
+			return other.handle().is(unloaded)
 		})
 		goOn := e.stall()
 		var end sync.WaitGroup
@@ -43,12 +43,12 @@ func TestADeletionIsToldWhenItIsDurable(t *testing.T) {
 			_ = n.cl.Await(above.Ref, &methodLocal, &wargs{steps: []wstep{{op: wEmit, sub: []wstep{{op: wDelete}}}}})
 		})
 		synctest.Wait()
-		sh := n.sys.durable.actors.shard(kid.h.id)
+		sh := n.sys.durable.actors.shard(kid.ID())
 		sh.Lock()
-		if _, ok := sh.loose[kid.h.id]; !ok {
+		if _, ok := sh.loose[kid.ID()]; !ok {
 			t.Error("it was not deleted")
 		}
-		delete(sh.loose, kid.h.id) // as the collector does, some time
+		delete(sh.loose, kid.ID()) // as the collector does, some time
 		sh.Unlock()
 		var told atomic.Bool
 		end.Go(func() {

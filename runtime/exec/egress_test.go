@@ -89,9 +89,9 @@ func TestNothingLeavesBeforeItIsDurable(t *testing.T) {
 			})))
 		})
 	}
-	desk := r.h
+	desk := r.handle()
 	until(func() bool { return e.Applied() > 0 && len(s.queuedLines()) == 5 }) // all have committed, none was answered
-	if out.String() != "" || desk.obj.(interface{ ActorSelf() *Self }).ActorSelf().h != desk {
+	if out.String() != "" || desk.obj.(interface{ ActorSelf() *Self }).ActorSelf().handle() != desk {
 		t.Errorf("before the sync: %q", out.String())
 	}
 	select {

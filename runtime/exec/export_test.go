@@ -137,9 +137,9 @@ func TestActorIsRestored(t *testing.T) {
 // accountAt finds an account of a bank.
 func accountAt(t *testing.T, n *node, bankName, name string) (a accountRef) {
 	t.Helper()
-	h := n.bank(bankName).h
+	h := n.bank(bankName).handle()
 	if h.is(unloaded) {
-		mustNot(t, n.sys.durable.load(h))
+		mustNot(t, n.sys.durable.Load(h))
 	}
 	return h.obj.(*bank).accounts.Lookup(name)
 }
@@ -359,8 +359,8 @@ func TestRestoredActorOwnsWhatItRefersTo(t *testing.T) {
 		_, err := RestoreActor(e, b.ID(), snap.each)
 		return err
 	})
-	h := n.sys.Resolve(later.ID()).h
-	if got, err := (accountRef{Ref{h}}).Balance(n.cl); got != 7 || err != nil {
+	h := n.sys.Resolve(later.ID()).handle()
+	if got, err := (accountRef{refOf(h)}).Balance(n.cl); got != 7 || err != nil {
 		t.Errorf("the account has %d, %v", got, err)
 	}
 	if owners := n.sys.graph.Owners(nil, &h.node); len(owners) > 0 {

@@ -54,7 +54,7 @@ func everything(t *testing.T, n *node) (counter wref) {
 	n.cl.Advance(10 * time.Millisecond)
 	n.run(b, &methodLocal, wstep{op: wDrop}) // c may now move below a
 	n.sys.maintainer.wait()
-	phone := fmt.Sprint("phone of ", a.h.id)
+	phone := fmt.Sprint("phone of ", a.ID())
 	x := n.begin(phone)
 	mustNot(t, x.Await(1, 0, a.Ref, &methodLocal, &wargs{steps: add}))
 	_ = x.Await(2, 0, a.Ref, &methodLocal, &wargs{steps: fail})

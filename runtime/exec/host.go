@@ -34,19 +34,19 @@ type host struct {
 
 // residence brings actors into memory whose state, or all but their id, lies in a store.
 type residence interface {
-	// attach brings h into the graph, unless it is there; it may turn out to have been deleted. An error is one of
+	// Attach brings h into the graph, unless it is there; it may turn out to have been deleted. An error is one of
 	// the store: the process is ending.
-	attach(h *Handle) error
-	// load reads the state of h, unless it is in memory.
-	load(h *Handle) error
-	// ownership is held while an event changes ownership, or the maintainer T, until that has its place in the journal.
-	ownership() sync.Locker
-	// moved stores that c was moved in T from below old. The caller holds ownership.
-	moved(c, old *Handle)
+	Attach(h *Handle) error
+	// Load reads the state of h, unless it is in memory.
+	Load(h *Handle) error
+	// Ownership is held while an event changes ownership, or the maintainer T, until that has its place in the journal.
+	Ownership() sync.Locker
+	// Moved stores that c was moved in T from below old. The caller holds ownership.
+	Moved(c, old *Handle)
 }
 
-// attach is residence.attach. A handle that needs it has a residence.
-func (s *host) attach(h *Handle) error { return s.residence.attach(h) }
+// attach is residence.Attach. A handle that needs it has a residence.
+func (s *host) attach(h *Handle) error { return s.residence.Attach(h) }
 
 // present returns the handle of a node that the graph has named to an event.
 func (s *host) present(n *dominator.Node) *Handle {

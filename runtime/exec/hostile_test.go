@@ -82,7 +82,7 @@ func TestOwnershipOfAnActorWhoseDeletionIsUndone(t *testing.T) {
 		if add {
 			want = 1
 		}
-		if n := s.graph.Units(&p.h.node, &a.h.node); n != want {
+		if n := s.graph.Units(&p.handle().node, &a.handle().node); n != want {
 			t.Errorf("add %v: the graph has %d references, the field %d", add, n, want)
 		}
 	}

@@ -29,7 +29,7 @@ func (s *System) States() (list []ActorState, err error) {
 		if !h.is(created) || h.is(deleted) {
 			continue
 		}
-		if err := s.durable.load(h); err != nil {
+		if err := s.durable.Load(h); err != nil {
 			return nil, err
 		}
 		obj, ok := h.obj.(image.Stored)

@@ -68,8 +68,8 @@ func TestCancelledWaitersLeaveNothing(t *testing.T) {
 	holder := n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { close(inside); <-leave }}}})
 	<-inside
 	chain := n.cl.Issue(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wKeep, sub: []wstep{{op: wCall, sub: []wstep{{op: wAdd, n: 1}}}}}}})
-	until(func() bool { return a.h.kept.Load() != nil })
-	k := a.h.kept.Load()
+	until(func() bool { return a.handle().kept.Load() != nil })
+	k := a.handle().kept.Load()
 	patient := n.sys.Client().Issue(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wAdd, n: 1}}})
 	waiting := func() int {
 		k.mu.Lock()
@@ -158,7 +158,7 @@ func TestTracedActorsLeaveNothing(t *testing.T) {
 				r := n.fresh()
 				n.run(r, &methodLocal, wstep{op: wAdd, n: 1})
 				if durable && i%2 == 0 {
-					kept = append(kept, r.h.id)
+					kept = append(kept, r.ID())
 				} else {
 					mustNot(t, n.cl.Delete(r.Ref))
 				}

@@ -40,10 +40,10 @@ func (l *loading) dropped(h *Handle) {
 	}
 }
 
-// load implements residence. The caller need not hold the actor for that:
+// Load implements residence. The caller need not hold the actor for that:
 // while its state lies in the store alone nothing can change it, as whoever writes it has
 // loaded it first.
-func (d *durable) load(h *Handle) error {
+func (d *durable) Load(h *Handle) error {
 	loaded, err := d.readState(h)
 	if loaded {
 		d.resident.add(h) // not under the lock of loads: the evictor takes that under its own
@@ -60,7 +60,7 @@ func (d *durable) readState(h *Handle) (loaded bool, err error) {
 		return false, nil
 	}
 	obj := h.shape.New()
-	obj.ActorSelf().h = h
+	bind(obj, h)
 	stored, ok := obj.(image.Stored)
 	if !ok {
 		return false, fmt.Errorf("class %s cannot be stored", h.shape.Name)
@@ -105,11 +105,11 @@ type referred struct {
 func (r *referred) Resolve(id event.ActorID) Ref {
 	ref := r.System.Resolve(id)
 	switch {
-	case r.done, r.many, ref.h == nil:
+	case r.done, r.many, ref.handle() == nil:
 	case len(r.list) == r.max:
 		r.many, r.list = true, nil
 	default:
-		r.list = append(r.list, ref.h)
+		r.list = append(r.list, ref.handle())
 	}
 	return ref
 }
@@ -133,7 +133,7 @@ func (r *referred) attach(h *Handle, far bool) error {
 
 // mustLoad is load for code of an event, which it unwinds if the store fails.
 func (cx *Cx) mustLoad(h *Handle) {
-	if err := cx.ev.sys.durable.load(h); err != nil {
+	if err := cx.ev.sys.durable.Load(h); err != nil {
 		panic(err)
 	}
 }

@@ -138,15 +138,15 @@ func (s *host) moveT(mv dominator.Move) bool {
 func (s *host) relink(c *Handle, mv dominator.Move) {
 	d := takeDriver(s)
 	if r := s.residence; r != nil {
-		r.ownership().Lock()
-		defer r.ownership().Unlock()
+		r.Ownership().Lock()
+		defer r.Ownership().Unlock()
 	}
 	c.latch.Lock()
 	// A move that has become impossible is dropped: the graph will propose another.
 	old := s.parentOf(c)
 	_, err := s.graph.MoveT(mv.Node, mv.Parent)
 	if s.residence != nil && err == nil {
-		s.residence.moved(c, old)
+		s.residence.Moved(c, old)
 	}
 	d.out = c.locked().Moved(s.view, d.out)
 	d.execute(c, 0)

@@ -123,7 +123,7 @@ func (s *System) deliverLetter(f letter) {
 	l := &s.letters
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.mu.list = newest(l.mu.list, DeadLetter{Event: f.id, Target: Ref{h: f.target}, Method: method, Err: f.err, At: s.clock.Now()})
+	l.mu.list = newest(l.mu.list, DeadLetter{Event: f.id, Target: refOf(f.target), Method: method, Err: f.err, At: s.clock.Now()})
 }
 
 // callbackFailed notes a failure of a callback; stack is of Go, if the failure is a bug of the system.

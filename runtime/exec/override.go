@@ -165,10 +165,10 @@ func (o *Overrides) fields(id event.ActorID, h *headerRow, emit func(key, row []
 // run runs the block of a class on a copy of an actor, and puts the rows of what it has written into b.
 func (o *Overrides) run(id event.ActorID, layout *store.Layout, class *Class, b store.Batch) (err error) {
 	refs := &copiedRefs{actors: map[event.ActorID]*Handle{}, clients: map[uint64]*ClientObject{}}
-	self := refs.Resolve(id).h
+	self := refs.Resolve(id).handle()
 	self.shape = &class.Shape
 	obj := class.New()
-	obj.ActorSelf().h = self
+	bind(obj, self)
 	stored, ok := obj.(image.Stored)
 	if !ok {
 		return fmt.Errorf("class %s cannot be stored", class.Name)
@@ -226,7 +226,7 @@ func (c *copiedRefs) Resolve(id event.ActorID) Ref {
 		h = &Handle{id: id}
 		c.actors[id] = h
 	}
-	return Ref{h: h}
+	return refOf(h)
 }
 
 // ResolveClient returns the reference to a client object.

@@ -157,7 +157,7 @@ func TestBlockReplacesContainers(t *testing.T) {
 				want = namesMany
 			}
 			for _, h := range desksOf(back) {
-				mustNot(t, back.sys.durable.load(h))
+				mustNot(t, back.sys.durable.Load(h))
 				if d := h.obj.(*desk); d.kids.Size() == 1 && d.names.Size() != want {
 					t.Errorf("%d names are back, want %d", d.names.Size(), want)
 				}
@@ -221,7 +221,7 @@ func TestSnapshotsHaveWhatBlocksLeave(t *testing.T) {
 			t.Errorf("%s: %d desks are back", s.Name, len(desks))
 		}
 		for _, h := range desks {
-			mustNot(t, back.sys.durable.load(h))
+			mustNot(t, back.sys.durable.Load(h))
 			if got := h.obj.(*desk); got.text != "" || got.names.Size() != 0 && got.names.Size() != namesMany {
 				t.Errorf("%s: a desk has the text %q and %d names", s.Name, got.text, got.names.Size())
 			}

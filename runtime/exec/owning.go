@@ -46,7 +46,7 @@ func singleRefs(old, v any) (o, n *Handle, ok bool) {
 
 // moveEdges takes the edges from self to what old holds and adds those to what v holds.
 func (cx *Cx) moveEdges(self *Self, old, v any) {
-	p := self.h
+	p := self.handle()
 	if o, n, ok := singleRefs(old, v); ok {
 		if o != nil {
 			cx.edge(p, o, -1)
@@ -57,8 +57,8 @@ func (cx *Cx) moveEdges(self *Self, old, v any) {
 		return
 	}
 	// Additions are checked after removals, so that an edge may be turned round.
-	eachRef(old, func(r Ref) { cx.edge(p, r.h, -1) })
-	eachRef(v, func(r Ref) { cx.edge(p, r.h, 1) })
+	eachRef(old, func(r Ref) { cx.edge(p, r.handle(), -1) })
+	eachRef(v, func(r Ref) { cx.edge(p, r.handle(), 1) })
 }
 
 // edge notes that p holds units more references to c.

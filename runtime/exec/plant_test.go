@@ -265,9 +265,9 @@ func staleField() int {
 	until(func() bool { return s.Waiting() > 0 })
 	close(goOn)
 	until(func() bool {
-		b.h.latch.Lock()
-		defer b.h.latch.Unlock()
-		return called.Load() || b.h.queue != nil && depth(b.h.queue) > 0
+		b.handle().latch.Lock()
+		defer b.handle().latch.Unlock()
+		return called.Load() || b.handle().queue != nil && depth(b.handle().queue) > 0
 	})
 	close(leaveB)
 	wg.Wait()

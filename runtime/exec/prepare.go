@@ -183,7 +183,7 @@ func (ev *Event) preparation() *preparation {
 func (ev *Event) gatherWrites(w *preparation) {
 	for i := range ev.root.log {
 		e := &ev.root.log[i]
-		h := e.self.h
+		h := e.self.handle()
 		if h.is(dying) && ev.deleting(h) {
 			continue
 		}
@@ -209,7 +209,7 @@ func (ev *Event) gatherWrites(w *preparation) {
 
 // actor1 writes the fields of one actor.
 func (w *preparation) actor1(a *dirtyActor) {
-	h := a.self.h
+	h := a.self.handle()
 	obj := h.obj.(image.Stored)
 	w.fields.Begin(w.open(), h.id, w.d.layout(h.shape))
 	for i := range a.fields {

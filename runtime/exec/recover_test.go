@@ -54,7 +54,7 @@ func (n *node) fresh() wref {
 }
 
 // again returns the reference to the same actor after a reopening.
-func (n *node) again(r wref) wref { return wref{n.sys.Resolve(r.h.id)} }
+func (n *node) again(r wref) wref { return wref{n.sys.Resolve(r.ID())} }
 
 func (n *node) value(r wref) int64 {
 	n.t.Helper()
@@ -131,8 +131,8 @@ func TestDeletedNamesKeepTheirIncarnation(t *testing.T) {
 			n.reopen()
 		}
 		now := named()
-		if now.h.id == old.h.id {
-			t.Errorf("two actors have the id %v", now.h.id)
+		if now.ID() == old.ID() {
+			t.Errorf("two actors have the id %v", now.ID())
 		}
 		n.run(now, &methodLocal, wstep{op: wGet})
 		err := n.cl.Await(n.again(keeper).Ref, &methodScript, &wargs{steps: []wstep{{op: wCall, sub: []wstep{{op: wAdd, n: 1}}}}})
@@ -156,12 +156,12 @@ func TestSubEventsRunOnceAndInOrder(t *testing.T) {
 		defer close(held)
 		_ = n.sys.Client().Await(target.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-hold }}}})
 	}()
-	until(func() bool { return target.h.latch.load() != 0 || target.h.queue != nil })
+	until(func() bool { return target.handle().latch.load() != 0 || target.handle().queue != nil })
 	var steps []wstep
 	var adopted []event.ActorID
 	for i := range 5 {
 		kid := n.fresh()
-		adopted = append(adopted, kid.h.id)
+		adopted = append(adopted, kid.ID())
 		steps = append(steps, wstep{op: wEmit, sub: []wstep{{op: wAdopt, ref: kid}, {op: wAdd, n: int64(1) << i}}})
 	}
 	n.run(issuer, &methodScript, steps...)
@@ -180,8 +180,8 @@ func TestSubEventsRunOnceAndInOrder(t *testing.T) {
 			t.Errorf("image %d: the sub-events have added %d, not 31", i, got)
 		}
 		var kids []event.ActorID
-		for _, k := range target.h.obj.(*wnode).kids.Items() {
-			kids = append(kids, k.h.id)
+		for _, k := range target.handle().obj.(*wnode).kids.Items() {
+			kids = append(kids, k.ID())
 		}
 		if !slices.Equal(kids, adopted) {
 			t.Errorf("image %d: the sub-events left %v, not %v", i, kids, adopted)
@@ -241,7 +241,7 @@ func TestNothingRepeatsAfterARestart(t *testing.T) {
 	for run := range 4 {
 		r := n.fresh()
 		draw := n.run(r, &methodPeek, wstep{op: wRandom}).notes[0]
-		for _, s := range []string{r.h.id.String(), fmt.Sprint("draw ", draw), fmt.Sprint("client ", n.cl.Random()), fmt.Sprint("origin ", n.cl.id),
+		for _, s := range []string{r.ID().String(), fmt.Sprint("draw ", draw), fmt.Sprint("client ", n.cl.Random()), fmt.Sprint("origin ", n.cl.id),
 			fmt.Sprint("seq ", n.sys.durable.nextSeq())} {
 			if seen[s] {
 				t.Errorf("run %d: %s was there before", run, s)

@@ -170,7 +170,7 @@ func (r *recovery) timer(key []byte, sig *storedSignature, in *payloadReader) (*
 		return nil, err
 	}
 	t.issuer = r.d.resolve(issuer)
-	if err := r.d.attach(t.issuer); err != nil {
+	if err := r.d.Attach(t.issuer); err != nil {
 		return nil, err
 	}
 	if t.issuer.is(deleted) {

@@ -23,9 +23,17 @@ func (s *Self) StoredRows() *image.Large { return &s.rows }
 // Ref returns the reference to this actor.
 func (s *Self) Ref() Ref { return Ref{h: s.h} }
 
+func (s *Self) handle() *Handle { return s.h }
+
+// bind makes obj, which is new, the state of h; it becomes that of the handle when it is complete.
+func bind(obj Object, h *Handle) { obj.ActorSelf().h = h }
+
 // Ref is a reference to an actor; the zero Ref is null. Refs are comparable:
 // within a process every actor has one handle.
 type Ref struct{ h *Handle }
+
+// refOf returns the reference to an actor, null for nil.
+func refOf(h *Handle) Ref { return Ref{h: h} }
 
 // IsNull reports whether the reference is null.
 func (r Ref) IsNull() bool { return r.h == nil }

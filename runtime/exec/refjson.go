@@ -1,9 +1,7 @@
 package exec
 
 import (
-	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/aeon-lang/aeon/internal/bytejson"
 )
@@ -54,22 +52,4 @@ func (h *Handle) address() string {
 		return h.shape.Name + ":" + h.id.String()
 	}
 	return h.shape.Name + "/" + h.named.name
-}
-
-// MarshalJSON implements json.Marshaler: a client object is the name of its class. It is not read back.
-func (r ClientRef) MarshalJSON() ([]byte, error) {
-	if r.o == nil {
-		return []byte("null"), nil
-	}
-	class := fmt.Sprintf("%T", r.o.self)
-	return json.Marshal(class[strings.LastIndexByte(class, '.')+1:])
-}
-
-// UnmarshalJSON implements json.Unmarshaler. It reads null alone.
-func (r *ClientRef) UnmarshalJSON(data []byte) error {
-	if string(data) != "null" {
-		return fmt.Errorf("%s is an object of a client, and JSON gives no reference to it", data)
-	}
-	*r = ClientRef{}
-	return nil
 }

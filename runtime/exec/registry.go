@@ -124,5 +124,5 @@ func (s *System) Resolve(id event.ActorID) Ref {
 	if id.IsNull() {
 		return Ref{}
 	}
-	return Ref{h: s.durable.actors.resolve(id, s)}
+	return refOf(s.durable.actors.resolve(id, s))
 }

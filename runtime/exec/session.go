@@ -166,7 +166,7 @@ func (x *Session) Await(seq, ack uint64, target Ref, m *Method, args Args) error
 	if ack >= seq {
 		return fmt.Errorf("request %d of session %q acknowledges requests up to %d", seq, x.name, ack)
 	}
-	if target.h == nil {
+	if target.handle() == nil {
 		return &AbortError{Msg: msgNull, Fault: true}
 	}
 	if !x.sys.durable.visit() {
@@ -179,7 +179,7 @@ func (x *Session) Await(seq, ack uint64, target Ref, m *Method, args Args) error
 	}
 	defer x.leave() // also on runtime.Goexit
 	for {
-		err := x.perform(&request{session: x, seq: seq, target: target.h.id}, target.h, m, args)
+		err := x.perform(&request{session: x, seq: seq, target: target.handle().id}, target.handle(), m, args)
 		if !errors.Is(err, errRepeated) {
 			return err
 		}

@@ -67,14 +67,14 @@ func TestRepeatedRequestsGetTheSameOutcome(t *testing.T) {
 		} else {
 			n.reopen()
 		}
-		to = n.sys.Resolve(to.h.id)
+		to = n.sys.Resolve(to.ID())
 		x = n.begin("phone")
 	}
 	mustNot(t, x.Await(4, 0, to, &methodDelete, nil))
 	mustNot(t, x.Await(4, 0, to, &methodDelete, nil)) // its outcome survives the actor
 	n.crash(none)
 	x = n.begin("phone")
-	mustNot(t, x.Await(4, 0, n.sys.Resolve(to.h.id), &methodDelete, nil))
+	mustNot(t, x.Await(4, 0, n.sys.Resolve(to.ID()), &methodDelete, nil))
 	n.close()
 }
 
@@ -95,7 +95,7 @@ func TestAcknowledgedRequestsAreOver(t *testing.T) {
 		}
 		if seq == requests/2 {
 			n.crash(all)
-			to, x = n.sys.Resolve(to.h.id), n.begin("phone")
+			to, x = n.sys.Resolve(to.ID()), n.begin("phone")
 		}
 	}
 	for _, seq := range []uint64{1, requests - 1} {
@@ -107,7 +107,7 @@ func TestAcknowledgedRequestsAreOver(t *testing.T) {
 		t.Error("a request acknowledged itself")
 	}
 	n.crash(none)
-	to, x = n.sys.Resolve(to.h.id), n.begin("phone")
+	to, x = n.sys.Resolve(to.ID()), n.begin("phone")
 	if _, err := deposit(x, 1, 0, to, 1); !errors.Is(err, ErrAcknowledged) {
 		t.Errorf("request 1 after a crash: %v", err)
 	}
@@ -161,7 +161,7 @@ func TestRequestsRunOnceThroughCrashes(t *testing.T) {
 	var acked [sessions]uint64
 	for round := 0; ; round++ {
 		for i := range list {
-			ids[i] = n.sys.Resolve(list[i].h.id)
+			ids[i] = n.sys.Resolve(list[i].ID())
 		}
 		if acked == [sessions]uint64{requests, requests, requests, requests} {
 			break

@@ -63,7 +63,7 @@ func TestTheWatermarkOfASessionNeverGoesBack(t *testing.T) {
 		n.close()
 		n = &node{t: t, engine: left}
 		n.start(left)
-		to := n.sys.Resolve(list[0].Ref.h.id)
+		to := n.sys.Resolve(list[0].Ref.ID())
 		before, err := accountRef{to}.Balance(n.cl)
 		mustNot(t, err)
 		x = n.begin("phone")
@@ -97,7 +97,7 @@ func TestAForgottenAcknowledgementCostsSpaceOnly(t *testing.T) {
 		}
 		most = max(most, n.rows(store.Outcomes))
 		n.crash(all)
-		to, x = n.sys.Resolve(to.h.id), n.begin("phone")
+		to, x = n.sys.Resolve(to.ID()), n.begin("phone")
 		for again := uint64(1); again <= seq; again++ {
 			if got, err := deposit(x, again, 0, to, 1); !errors.Is(err, ErrAcknowledged) && (err != nil || got != 1000+int64(again)) {
 				t.Fatalf("request %d, again: %d, %v", again, got, err)

@@ -55,17 +55,17 @@ type chain struct {
 // event has committed, and after what the current actor has issued to target before. The
 // current method returns next, and whoever awaits the event gets the result of the last step.
 func (cx *Cx) Tail(target Ref, m *Method, args Args) {
-	if target.h == nil {
+	if target.handle() == nil {
 		Fault(cx, msgNull)
 	}
-	cx.emit(op{kind: opTail, target: target.h, method: m, args: args})
+	cx.emit(op{kind: opTail, target: target.handle(), method: m, args: args})
 }
 
 // TailThis is Tail for a call of the current actor, which nobody else touches before
 // that step has run.
 func (cx *Cx) TailThis(target Ref, m *Method, args Args) {
-	assert.That(target.h == cx.ev.target, "exec: a tail call of another actor keeps it")
-	cx.emit(op{kind: opTail, target: target.h, method: m, args: args, keep: true})
+	assert.That(target.handle() == cx.ev.target, "exec: a tail call of another actor keeps it")
+	cx.emit(op{kind: opTail, target: target.handle(), method: m, args: args, keep: true})
 }
 
 // stepOf makes the event a step of ch, which may be nil.

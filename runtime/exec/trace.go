@@ -359,7 +359,7 @@ func (t *tracer) writes(ev *Event) {
 		}
 	}
 	for i := range ev.root.log {
-		write(ev.root.log[i].self.h, false)
+		write(ev.root.log[i].self.handle(), false)
 	}
 }
 

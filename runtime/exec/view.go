@@ -81,7 +81,7 @@ func (v view) Expand(x *Handle, id lockID, held lock.Mode, children []*Handle) l
 func (a *Attempt) narrow() {
 	a.isNarrow = true
 	a.narrowed.max = a.host.fanOut
-	if a.target.is(unloaded) && a.host.residence.load(a.target) != nil {
+	if a.target.is(unloaded) && a.host.residence.Load(a.target) != nil {
 		return // the process is ending
 	}
 	if a.target.obj == nil || a.effects.Narrow == nil {

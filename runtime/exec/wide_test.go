@@ -12,7 +12,7 @@ func TestASeedDecidesWhoLooksAgain(t *testing.T) {
 		s := Open(Config{Log: quiet, Scheduled: true, Seed: 5, fanOut: 16})
 		defer s.Close()
 		nodes := grow(t, s, 4, 2)
-		nodes[0].Ref.h.mark(markWide, true) // it was, until lately
+		nodes[0].Ref.handle().mark(markWide, true) // it was, until lately
 		cl := s.Client()
 		var order []byte
 		for i := range lessIfShort(2000) {
@@ -26,7 +26,7 @@ func TestASeedDecidesWhoLooksAgain(t *testing.T) {
 				mustNot(t, f.Wait())
 			}
 			if i%50 == 0 {
-				nodes[0].Ref.h.mark(markWide, true)
+				nodes[0].Ref.handle().mark(markWide, true)
 			}
 			if collect && i%40 == 0 {
 				runtime.GC()

@@ -131,7 +131,7 @@ func init() {
 	refs := func(mode Mode) func(Args, *Footprint) {
 		return func(args Args, f *Footprint) {
 			for _, st := range args.(*wargs).steps {
-				if st.ref.h != nil {
+				if st.ref.handle() != nil {
 					f.Add(st.ref.Ref, mode)
 				}
 			}
@@ -237,7 +237,7 @@ func (n *wnode) step(cx *Cx, x *wargs, st wstep) {
 		m := New[*wnode](cx, &classNode)
 		m.value = st.n
 		Constructed(cx)
-		x.made = append(x.made, m.Ref().h)
+		x.made = append(x.made, m.Ref().handle())
 		if st.op == wNew {
 			VectorPushOwned(cx, &n.Self, 1, &n.kids, wref{m.Self.Ref()})
 		}

@@ -86,8 +86,8 @@ func newSession(s *System) *wsession {
 
 // out notes an event that n issues and returns its arguments.
 func (n *wnode) out(x *wargs, st wstep, to Ref) *wargs {
-	y := &wargs{steps: st.sub, lane: [2]*Handle{n.Self.h, to.h}}
-	x.outs = append(x.outs, &wout{op: st.op, to: to.h, args: y})
+	y := &wargs{steps: st.sub, lane: [2]*Handle{n.Self.handle(), to.handle()}}
+	x.outs = append(x.outs, &wout{op: st.op, to: to.handle(), args: y})
 	return y
 }
 

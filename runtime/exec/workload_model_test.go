@@ -239,7 +239,7 @@ func (m *model) run(id mkey, x *wargs, by issuedBy) {
 			}
 		case wCallRef:
 			if !st.ref.IsNull() {
-				m.run(m.key(st.ref.h), next(st.sub), by)
+				m.run(m.key(st.ref.handle()), next(st.sub), by)
 			}
 		case wEmit, wEmitNamed, wAfter, wEvery, wCancel, wShow, wShowAfter, wTail, wKeep:
 			c, ok := kid(st.k)
@@ -260,7 +260,7 @@ func (m *model) run(id mkey, x *wargs, by issuedBy) {
 			m.sent = append(m.sent, func() { m.follow(id, o) })
 		case wAdopt:
 			if !st.ref.IsNull() {
-				c := m.key(st.ref.h)
+				c := m.key(st.ref.handle())
 				m.adopt(id, c)
 				setKids(append(slices.Clone(n.kids), c))
 			}
@@ -420,7 +420,7 @@ func (m *model) compare(s *System) error {
 			return fmt.Errorf("actor %v is missing at the end", id)
 		}
 		if h.is(unloaded) {
-			if err := s.durable.load(h); err != nil {
+			if err := s.durable.Load(h); err != nil {
 				return err
 			}
 		}
@@ -428,9 +428,9 @@ func (m *model) compare(s *System) error {
 		var kids []mkey
 		units := map[mkey]int{}
 		for _, k := range o.kids.Items() {
-			kids = append(kids, m.key(k.h))
-			if !k.h.is(deleted) {
-				units[m.key(k.h)]++
+			kids = append(kids, m.key(k.handle()))
+			if !k.handle().is(deleted) {
+				units[m.key(k.handle())]++
 			}
 		}
 		if o.value != n.value || !slices.Equal(kids, n.kids) {

@@ -52,7 +52,7 @@ func (g *generator) ref() wref { return g.nodes[g.rng.IntN(len(g.nodes))] }
 // end among the dead.
 func (g *generator) renew(cl *Client) {
 	for i, r := range g.nodes {
-		if r.h.is(deleted) {
+		if r.handle().is(deleted) {
 			if fresh, err := cl.New(&classNode, &methodBorn, &wargs{}); err == nil {
 				g.nodes[i] = wref{fresh}
 			}
@@ -204,7 +204,7 @@ func (w workload) traced(cfg Config, stuck func(string)) (Stats, []*traced, erro
 	if s.scheduler == nil {
 		var latches []*latch
 		for _, r := range nodes {
-			latches = append(latches, &r.h.latch)
+			latches = append(latches, &r.handle().latch)
 		}
 		defer spreading(latches)()
 	}
