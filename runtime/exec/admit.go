@@ -11,6 +11,7 @@ import (
 // changed or because the narrowed footprint lies elsewhere, are followed by the
 // next; no code of the program has run in them.
 func (a *Attempt) enter() error {
+	a.number++
 	for {
 		if a.makes != nil {
 			a.target = nil // that of a withdrawn attempt
@@ -71,7 +72,7 @@ func (a *Attempt) enter() error {
 		}
 		a.reroutes.Add(1)
 		a.withdraw(found, false)
-		a.attempt++
+		a.number++
 	}
 }
 

@@ -108,22 +108,22 @@ func (d *durable) attachBelow(x *Handle) (up *Handle, err error) {
 	if err != nil {
 		return nil, err
 	}
-	g := d.sys.graph
+	g := d.sys.host.graph
 	if planted.ownerForgotten {
-		at = d.sys.partitions[x.id.Birth]
+		at = d.sys.host.partitions[x.id.Birth]
 		row.units = 0
 	}
 	err = dominator.ErrDeleted
 	if !at.is(deleted) {
-		err = g.Attach(&x.node, d.sys.nodeOf(at), row.units)
+		err = g.Attach(&x.node, d.sys.host.nodeOf(at), row.units)
 	}
 	switch {
 	case errors.Is(err, dominator.ErrDetached):
 		return at, nil // just now
 	case err != nil:
-		_ = g.Attach(&x.node, &d.sys.partitions[x.id.Birth].node, 0) // never fails
+		_ = g.Attach(&x.node, &d.sys.host.partitions[x.id.Birth].node, 0) // never fails
 	case row.units == 0 && !at.is(virtual) && d.ready.Load():
-		d.sys.maintainer.kick()
+		d.sys.host.maintainer.kick()
 	}
 	d.actors.keep(x)
 	x.state.Store(state) // from here on others use it
@@ -153,17 +153,17 @@ func (d *durable) parent(id event.ActorID, row *headerRow) (*Handle, error) {
 	var why string
 	switch owned := row.units > 0; {
 	case row.top && !owned:
-		return s.top, nil
+		return s.host.top, nil
 	case row.top:
 		why = "nobody can own an actor from there"
 	case row.parent.Serial > 0:
 		return d.resolve(row.parent), nil
-	case int(row.parent.Birth) >= len(s.partitions):
+	case int(row.parent.Birth) >= len(s.host.partitions):
 		why = fmt.Sprintf("there is no partition %d", row.parent.Birth)
 	case owned:
 		why = "a partition owns no actors"
 	default:
-		return s.partitions[row.parent.Birth], nil
+		return s.host.partitions[row.parent.Birth], nil
 	}
 	return nil, &store.CorruptError{Key: store.HeaderKey(id), Reason: why}
 }

@@ -22,7 +22,7 @@ func opened(e *memengine.Engine) (*System, error) {
 		return nil, err
 	}
 	s := newSystem(Config{Store: st, Classes: testClasses, Log: quiet})
-	s.maintainer.mu.closed = true // T stays as it is
+	s.host.maintainer.mu.closed = true // T stays as it is
 	if s.durable, err = newDurable(s, &s.cfg); err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func attachesAsStored(e *memengine.Engine, seed uint64) error {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	rng.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 	for i, id := range ids {
-		if err := s.attach(s.durable.resolve(id)); err != nil {
+		if err := s.host.attach(s.durable.resolve(id)); err != nil {
 			return err
 		}
 		if i%8 == 0 || i == len(ids)-1 {
@@ -73,7 +73,7 @@ func attachesAsStored(e *memengine.Engine, seed uint64) error {
 
 // sameGraph compares what is attached with the whole graph.
 func (s *System) sameGraph(whole *Ownership) error {
-	if err := s.graph.Validate(); err != nil {
+	if err := s.host.graph.Validate(); err != nil {
 		return err
 	}
 	names := map[*dominator.Node]event.ActorID{}
@@ -90,10 +90,10 @@ func (s *System) sameGraph(whole *Ownership) error {
 		return names[n].String()
 	}
 	here := func(n *dominator.Node) string {
-		if n == s.graph.TOP() {
+		if n == s.host.graph.TOP() {
 			return "TOP"
 		}
-		return s.handleOf(n).id.String()
+		return s.host.handleOf(n).id.String()
 	}
 	for id, n := range whole.nodes {
 		h := s.durable.resolve(id)
@@ -104,12 +104,12 @@ func (s *System) sameGraph(whole *Ownership) error {
 			continue
 		}
 		want := []string{"below " + stored(whole.graph.Parent(n)), "top " + stored(whole.graph.Top(n))}
-		got := []string{"below " + here(s.graph.Parent(&h.node)), "top " + here(s.graph.Top(&h.node))}
+		got := []string{"below " + here(s.host.graph.Parent(&h.node)), "top " + here(s.host.graph.Top(&h.node))}
 		for _, o := range whole.graph.Owners(nil, n) {
 			want = append(want, fmt.Sprint(stored(o), "*", whole.graph.Units(o, n)))
 		}
-		for _, o := range s.graph.Owners(nil, &h.node) {
-			got = append(got, fmt.Sprint(here(o), "*", s.graph.Units(o, &h.node)))
+		for _, o := range s.host.graph.Owners(nil, &h.node) {
+			got = append(got, fmt.Sprint(here(o), "*", s.host.graph.Units(o, &h.node)))
 		}
 		slices.Sort(want)
 		slices.Sort(got)
@@ -126,7 +126,7 @@ func (s *System) sameGraph(whole *Ownership) error {
 		return list
 	}
 	for _, mv := range wants(whole.graph, stored) {
-		if !slices.Contains(wants(s.graph, here), mv) && !s.anyDetached(whole) {
+		if !slices.Contains(wants(s.host.graph, here), mv) && !s.anyDetached(whole) {
 			return fmt.Errorf("%s is not wanted", mv)
 		}
 	}
@@ -239,14 +239,14 @@ func TestOwnersOfTheDetachedAreDeleted(t *testing.T) {
 	group.Go(func() { mustNot(t, n.sys.Client().Delete(n.sys.Resolve(b.ID()))) })
 	group.Go(func() { mustNot(t, n.sys.Client().Delete(n.sys.Resolve(c.ID()))) })
 	group.Wait()
-	n.sys.maintainer.wait()
+	n.sys.host.maintainer.wait()
 	for range 2 {
 		for i, a := range append(slices.Clone(list), more...) {
 			h := n.sys.Resolve(a.ID()).handle()
 			if got, err := (accountRef{refOf(h)}).Deposit(n.cl, 0); got != 1000 || err != nil {
 				t.Errorf("account %d has %d, %v", i, got, err)
 			}
-			if p := n.sys.parentOf(h); !p.is(virtual) || len(n.sys.graph.Owners(nil, &h.node)) > 0 {
+			if p := n.sys.host.parentOf(h); !p.is(virtual) || len(n.sys.host.graph.Owners(nil, &h.node)) > 0 {
 				t.Errorf("account %d lies below %v", i, p)
 			}
 		}
@@ -264,7 +264,7 @@ func TestALongLineIsAttached(t *testing.T) {
 		list = append(list, n.fresh())
 		n.run(list[i], &methodAdopt, wstep{op: wAdopt, ref: list[i+1]})
 	}
-	n.sys.maintainer.wait()
+	n.sys.host.maintainer.wait()
 	n.reopen()
 	n.run(n.again(list[depth]), &methodLocal, wstep{op: wAdd, n: 3})
 	if got := n.sys.attached(); got != depth+1 {
@@ -303,7 +303,7 @@ func TestDamagedHeadersAreNamed(t *testing.T) {
 		mustNot(t, e.Apply(b))
 		s, err := opened(e)
 		mustNot(t, err)
-		err = s.attach(s.durable.resolve(id))
+		err = s.host.attach(s.durable.resolve(id))
 		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), store.DescribeKey(key)) && !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", why, err)
 		}
@@ -318,7 +318,7 @@ func TestOwnershipThatContradictsItself(t *testing.T) {
 	n := startNode(t, Config{})
 	a, b := n.fresh(), n.fresh()
 	n.run(a, &methodAdopt, wstep{op: wAdopt, ref: b})
-	n.sys.maintainer.wait()
+	n.sys.host.maintainer.wait()
 	n.close()
 	for why, row := range map[string]func() (key, row []byte){
 		"a cycle": func() (key, row []byte) {

@@ -30,7 +30,7 @@ type Attempt struct {
 	bounded  bool           // admission may make it wait: issued by a client
 
 	spare    []*queue  // idle queues; kept by the pooled object
-	number   uint32    // of the pooled object
+	serial   uint32    // of the pooled object
 	presence *presence // of a system with a store; kept by the pooled object
 
 	mu   sync.Mutex // guards what follows; a leaf in the latch order
@@ -52,11 +52,11 @@ type Attempt struct {
 	// is read under mu. Of the event's own goroutine.
 	expecting bool
 
-	attempt event.Attempt // its number, from 1 on
-	claims  []member      // discovered by earlier attempts
-	extra   []member      // carried if the attempt is withdrawn now
-	moves   uint64        // in T, when the attempt's footprint was gathered
-	passed  []*Handle     // scratch of pass
+	number event.Attempt // of this attempt, from 1 on
+	claims []member      // discovered by earlier attempts
+	extra  []member      // carried if the attempt is withdrawn now
+	moves  uint64        // in T, when the attempt's footprint was gathered
+	passed []*Handle     // scratch of pass
 	// entries are the enqueues that the event has made itself. A node may occur twice in
 	// an attempt, directly and below another, if it is moved in T meanwhile: the home,
 	// which knows nodes, would take the one for the other.
@@ -79,7 +79,7 @@ var (
 
 // open is called once, when the object that is pooled is made.
 func (a *Attempt) open(s *host) {
-	a.number = s.attempts.Add(1)
+	a.serial = s.attempts.Add(1)
 	if s.grace != nil {
 		a.presence = s.grace.add(a)
 	}
@@ -104,6 +104,15 @@ func (a *Attempt) clear() {
 	a.changes.clear()
 }
 
+// start makes the attempt, whose fields say what it wants, known to the locks.
+func (a *Attempt) start() { a.home.Start(a) }
+
+// reset forgets the event. The object may be used for another.
+func (a *Attempt) reset() {
+	a.clear()
+	a.forget()
+}
+
 // forget forgets the event.
 func (a *Attempt) forget() {
 	if len(a.claims) > 0 {
@@ -111,7 +120,7 @@ func (a *Attempt) forget() {
 		a.claims = a.claims[:0]
 	}
 	a.host, a.target, a.work, a.args, a.makes, a.moveTo, a.keeps, a.cancel, a.reroutes = nil, nil, nil, nil, nil, nil, nil, nil, nil
-	a.attempt, a.bounded = 0, false
+	a.number, a.bounded = 0, false
 }
 
 // entry is an enqueue that the event has to release itself.
@@ -132,7 +141,7 @@ const attemptsExact = 8
 
 // lookMax bounds how many actors are looked at to find out where a tree reaches to. It
 // grows with the attempts: what is not found is discovered by withdrawals, one at a time.
-func (a *Attempt) lookMax() int { return 4 * a.host.fanOut << min(3*max(a.attempt-1, 0), 15) }
+func (a *Attempt) lookMax() int { return 4 * a.host.fanOut << min(3*max(a.number-1, 0), 15) }
 
 // moved reports whether T has changed since the attempt looked at it.
 func (a *Attempt) moved() bool {
@@ -145,7 +154,7 @@ func (a *Attempt) claim(m member) (more bool) {
 	if m.h == nil {
 		return false
 	}
-	m.tree = m.tree || a.attempt > attemptsExact
+	m.tree = m.tree || a.number > attemptsExact
 	for i := range a.claims {
 		if c := &a.claims[i]; c.h == m.h {
 			more = m.mode > c.mode || m.tree && !c.tree

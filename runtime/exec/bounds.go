@@ -19,7 +19,7 @@ func (e *fullError) Error() string { return "too many events wait for " + e.at.S
 // admission only, before the first lock: what was admitted is never refused. Sub-events, timers and moves are never refused.
 func (a *Attempt) room(h *Handle) error {
 	s := a.host
-	if !a.bounded || a.attempt > 1 {
+	if !a.bounded || a.number > 1 {
 		return nil
 	}
 	full := func() bool {

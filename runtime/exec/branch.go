@@ -85,7 +85,7 @@ func (s *System) conflicts(p, q *callFootprint, settledGraph bool) bool {
 func (s *System) apart(p, q *callFootprint) bool {
 	for _, x := range p.span(s) {
 		for _, y := range q.span(s) {
-			if x == nil || y == nil || s.graph.IsAncestor(x, y) || s.graph.IsAncestor(y, x) {
+			if x == nil || y == nil || s.host.graph.IsAncestor(x, y) || s.host.graph.IsAncestor(y, x) {
 				return false
 			}
 		}
@@ -102,7 +102,7 @@ func (p *callFootprint) span(s *System) []*dominator.Node {
 		case h.is(fresh):
 			list = append(list, nil)
 		case tree:
-			list = append(list, s.graph.Top(&h.node))
+			list = append(list, s.host.graph.Top(&h.node))
 		default:
 			list = append(list, &h.node)
 		}

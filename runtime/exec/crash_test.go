@@ -121,7 +121,7 @@ func (c *crashes) open() error {
 		c.model = newModel(c.sys)
 	}
 	c.model.sys = c.sys
-	return c.sys.graph.Validate()
+	return c.sys.host.graph.Validate()
 }
 
 // run performs all rounds; the last one ends without a crash, and its state is compared.
@@ -232,7 +232,7 @@ func (c *crashes) resume(i crashImage) error {
 	c.nodes = nil
 	for _, r := range list {
 		r = wref{c.sys.Resolve(r.ID())}
-		if err := c.sys.attach(r.handle()); err != nil {
+		if err := c.sys.host.attach(r.handle()); err != nil {
 			return err
 		}
 		if !r.handle().is(deleted) {
@@ -255,7 +255,7 @@ func (c *crashes) finish(stuck func(string)) error {
 	if err := c.replay(c.rec, noCrash, &c.mu.heard); err != nil {
 		return err
 	}
-	c.sys.maintainer.wait()
+	c.sys.host.maintainer.wait()
 	if err := c.model.compare(c.sys); err != nil {
 		return err
 	}
@@ -270,7 +270,7 @@ const noCrash = 1 << 62
 
 func (c *crashes) close() error {
 	c.sys.Close()
-	return errors.Join(c.sys.atRest(), c.sys.graph.Validate(), c.store.Close(), c.failed)
+	return errors.Join(c.sys.atRest(), c.sys.host.graph.Validate(), c.store.Close(), c.failed)
 }
 
 // mayCrash crashes now and then.

@@ -159,7 +159,7 @@ func (ev *Event) ownershipRows(w *preparation) {
 	for _, e := range ev.edges {
 		switch {
 		case planted.edgeForgotten, ev.deleting(e.p), ev.deleting(e.c), e.c.is(deleted):
-		case len(ev.fresh) > 0 && s.parentOf(e.c) == e.p && contains(ev.fresh, e.c): // in its header
+		case len(ev.fresh) > 0 && s.host.parentOf(e.c) == e.p && contains(ev.fresh, e.c): // in its header
 		default:
 			w.edge(e.p, e.c)
 		}
@@ -170,7 +170,7 @@ func (ev *Event) ownershipRows(w *preparation) {
 		}
 	}
 	for _, o := range w.orphans {
-		if s.parentOf(o.child) != o.owner && !ev.deleting(o.child) {
+		if s.host.parentOf(o.child) != o.owner && !ev.deleting(o.child) {
 			w.edgeRow(o.owner, o.child, 0)
 		}
 	}
@@ -205,8 +205,8 @@ func (ev *Event) listOrphans() {
 		if h.is(fresh) {
 			continue
 		}
-		for _, n := range s.graph.Owned(nil, &h.node) {
-			w.orphans = append(w.orphans, orphan{h, s.handleOf(n)})
+		for _, n := range s.host.graph.Owned(nil, &h.node) {
+			w.orphans = append(w.orphans, orphan{h, s.host.handleOf(n)})
 		}
 	}
 }

@@ -28,9 +28,9 @@ func (s *System) detachSome() (n int) {
 			if d.leaving.list = s.markLeaving(d.leaving.list); len(d.leaving.list) == 0 {
 				return n
 			}
-			d.leaving.period = s.grace.next()
+			d.leaving.period = s.host.grace.next()
 		}
-		for looks := 0; !s.grace.over(d.leaving.period); looks++ {
+		for looks := 0; !s.host.grace.over(d.leaving.period); looks++ {
 			if looks == leavingLooks {
 				return n // the next time
 			}
@@ -107,7 +107,7 @@ func (s *System) detachHeld(h *Handle) bool {
 	mu := d.attaching.Of(h.id.Serial)
 	mu.Lock()
 	defer mu.Unlock()
-	p, st := s.parentOf(h), h.state.Load()
+	p, st := s.host.parentOf(h), h.state.Load()
 	if st != created|unloaded|leaving && st != unborn|leaving {
 		return false
 	}
@@ -117,7 +117,7 @@ func (s *System) detachHeld(h *Handle) bool {
 	if !p.is(virtual) {
 		p.mark(markPartial, true)
 	}
-	if !s.graph.Detach(&h.node) {
+	if !s.host.graph.Detach(&h.node) {
 		h.state.Store(st &^ leaving)
 		return false
 	}

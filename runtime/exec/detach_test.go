@@ -35,7 +35,7 @@ func TestPassivatedActorsLeaveNothing(t *testing.T) {
 			live, _ := n.sys.durable.actors.count()
 			return live == 0
 		})
-		mustNot(t, n.sys.graph.Validate())
+		mustNot(t, n.sys.host.graph.Validate())
 		if got := n.sys.Resolve(b.ID()); got != b.Ref {
 			t.Error("somebody has a reference that is another one now")
 		}
@@ -72,7 +72,7 @@ func TestWhatIsNeededIsNotDetached(t *testing.T) {
 	n.run(a, &methodLocal, wstep{op: wAfter, n: 30, sub: []wstep{{op: wAdd, n: 1}}})
 	n.run(p, &methodAdopt, wstep{op: wAdopt, ref: c})
 	n.run(q, &methodAdopt, wstep{op: wAdopt, ref: c})
-	n.sys.maintainer.wait()
+	n.sys.host.maintainer.wait()
 	for range 4 {
 		n.sys.Unload(1)
 	}
@@ -81,9 +81,9 @@ func TestWhatIsNeededIsNotDetached(t *testing.T) {
 			t.Errorf("actor %d was detached", i)
 		}
 	}
-	mustNot(t, n.sys.graph.Validate())
+	mustNot(t, n.sys.host.graph.Validate())
 	n.run(q, &methodLocal, wstep{op: wDrop})
-	n.sys.maintainer.wait()
+	n.sys.host.maintainer.wait()
 	n.cl.Advance(30e6)
 	for range 4 {
 		n.sys.Unload(1)
@@ -138,7 +138,7 @@ func TestTimersKeepWhoHasSetThem(t *testing.T) {
 				if r.handle().is(detached) == stays {
 					t.Errorf("%s: at %d ms it is there: %v", name, 10*at, !stays)
 				}
-				mustNot(t, n.sys.graph.Validate())
+				mustNot(t, n.sys.host.graph.Validate())
 				n.cl.Advance(10 * time.Millisecond)
 			}
 			if got := n.value(r); got != c.adds {

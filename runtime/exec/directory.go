@@ -39,7 +39,7 @@ func (s *System) named(c *Shape, name string) *Handle {
 	} else {
 		h = s.newHandle(c, id, 0)
 		h.named = &naming{name: name}
-		s.graph.NewRoot(&h.node, &s.partitions[id.Birth].node)
+		s.host.graph.NewRoot(&h.node, &s.host.partitions[id.Birth].node)
 	}
 	if sh.mu.named == nil {
 		sh.mu.named = make(map[nameKey]*Handle)
@@ -65,7 +65,7 @@ func (d *durable) named(c *Shape, name string) *Handle {
 	}
 	if used && !dead {
 		h := d.resolve(s.idOf(c, name, last))
-		if h.is(detached) && s.attach(h) != nil || !h.is(deleted) {
+		if h.is(detached) && s.host.attach(h) != nil || !h.is(deleted) {
 			return h
 		}
 	}
@@ -74,7 +74,7 @@ func (d *durable) named(c *Shape, name string) *Handle {
 	}
 	h := s.newHandle(c, s.idOf(c, name, last), 0)
 	h.named = &naming{name: name, incarnation: last}
-	s.graph.NewRoot(&h.node, &s.partitions[h.id.Birth].node)
+	s.host.graph.NewRoot(&h.node, &s.host.partitions[h.id.Birth].node)
 	w.name(h, false)
 	w.header(h)
 	h.lastPos = d.journal.Append(w.batch)

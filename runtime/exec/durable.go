@@ -107,8 +107,8 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 	if d.store.Starts() > startsMax {
 		return nil, fmt.Errorf("the store was opened %d times: it cannot be opened again", d.store.Starts())
 	}
-	s.grace = newGracePeriods()
-	s.residence = d
+	s.host.grace = newGracePeriods()
+	s.host.residence = d
 	d.answersWait = d.store.Mode().AnswersWait()
 	d.seq.Store(d.store.Starts() << startShift)
 	if err := d.layouts.open(d.store, cfg.Classes, cfg.DropFields); err != nil {
@@ -122,7 +122,7 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 
 // idOf returns the id of the incarnation-th actor of a name.
 func (s *System) idOf(c *Shape, name string, incarnation uint32) event.ActorID {
-	return event.NamedActor(c.path(), name, incarnation, len(s.partitions))
+	return event.NamedActor(c.path(), name, incarnation, len(s.host.partitions))
 }
 
 // lookup reads the row of a name: the incarnation that has it or has had it last.
@@ -146,14 +146,14 @@ func (d *durable) Moved(c, old *Handle) {
 	if !planted.parentForgotten {
 		w.header(c)
 	}
-	now := d.sys.parentOf(c)
+	now := d.sys.host.parentOf(c)
 	for _, p := range [...]*Handle{old, now} {
 		if p.is(virtual | deleted) {
 			continue
 		}
 		units := 0
 		if p != now {
-			units = d.sys.graph.Units(&p.node, &c.node)
+			units = d.sys.host.graph.Units(&p.node, &c.node)
 		}
 		w.edgeRow(p, c, units)
 	}

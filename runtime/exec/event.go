@@ -60,8 +60,7 @@ func (s *System) takeEvent(cl *Client, id event.EventID, target *Handle, m *Meth
 // giveBack returns ev, which holds nothing any more, to the pool.
 func (s *System) giveBack(ev *Event) {
 	ev.clearRun()
-	ev.Attempt.clear()
-	ev.Attempt.forget()
+	ev.Attempt.reset()
 	ev.sys, ev.method, ev.client, ev.from = nil, nil, nil, nil
 	if ev.chain != nil {
 		ev.chain, ev.next = nil, tailStep{}
@@ -94,13 +93,12 @@ func (ev *Event) perform() error {
 			ev.giveCredit()
 		}()
 	}
-	ev.home.Start(&ev.Attempt)
+	ev.start()
 	if s.tracer != nil {
 		s.tracer.begin(ev)
 	}
 	s.scheduler.Yield()
 	for {
-		ev.attempt++
 		err := ev.enter()
 		if err == errKept {
 			return ev.leftOut()

@@ -363,8 +363,8 @@ func TestRestoredActorOwnsWhatItRefersTo(t *testing.T) {
 	if got, err := (accountRef{refOf(h)}).Balance(n.cl); got != 7 || err != nil {
 		t.Errorf("the account has %d, %v", got, err)
 	}
-	if owners := n.sys.graph.Owners(nil, &h.node); len(owners) > 0 {
-		t.Errorf("%v owns the account", n.sys.handleOf(owners[0]))
+	if owners := n.sys.host.graph.Owners(nil, &h.node); len(owners) > 0 {
+		t.Errorf("%v owns the account", n.sys.host.handleOf(owners[0]))
 	}
 	if sum := n.audit("one"); sum != 2000 {
 		t.Errorf("the bank has %d", sum)

@@ -30,8 +30,6 @@ var kindNames = [...]string{"client", "session", "create", "delete", "sub", "tai
 // kind returns what the event is to the store.
 func (ev *Event) kind() kind {
 	switch {
-	case ev.moveTo != nil:
-		return kindMove
 	case ev.request != nil:
 		return kindSession
 	case ev.makes != nil:

@@ -82,7 +82,7 @@ func TestOwnershipCycleAborts(t *testing.T) {
 		own(cx, d, deskRef{})
 		y.do(cx, func(cx *Cx, d *desk) { own(cx, d, x) })
 	}))
-	if !s.graph.IsAncestor(s.graph.TOP(), &x.handle().node) {
+	if !s.host.graph.IsAncestor(s.host.graph.TOP(), &x.handle().node) {
 		t.Error("x is not in the tree")
 	}
 }
@@ -116,7 +116,7 @@ func TestMovesWithinAnActorHoldNothingElse(t *testing.T) {
 	}
 	close(leave)
 	mustNot(t, <-busy)
-	if n := s.graph.Units(&r.handle().node, &kid.handle().node); n != 2 {
+	if n := s.host.graph.Units(&r.handle().node, &kid.handle().node); n != 2 {
 		t.Errorf("%d references, want 2", n)
 	}
 	// While the edge is away, it can be turned round; putting it back closes a cycle then.
@@ -168,19 +168,19 @@ func TestFreshActorWithSeveralOwnersOrNone(t *testing.T) {
 		Constructed(cx)
 		loose = deskRef{k.Self.Ref()}
 	}))
-	if p := s.parentOf(shared.handle()); p != r.handle() {
+	if p := s.host.parentOf(shared.handle()); p != r.handle() {
 		t.Errorf("the shared actor hangs below %v", p)
 	}
-	if p := s.parentOf(a.handle()); p != r.handle() {
+	if p := s.host.parentOf(a.handle()); p != r.handle() {
 		t.Errorf("the child hangs below %v", p)
 	}
-	if p := s.parentOf(loose.handle()); !p.is(virtual) {
+	if p := s.host.parentOf(loose.handle()); !p.is(virtual) {
 		t.Errorf("the actor without owner hangs below %v", p)
 	}
 	// Ownership changes, and the tree follows by itself.
 	mustNot(t, b.await(cl, func(cx *Cx, d *desk) { VectorPopOwned(cx, &d.Self, 4, &d.kids) }))
-	s.maintainer.wait()
-	if p := s.parentOf(shared.handle()); p != a.handle() {
+	s.host.maintainer.wait()
+	if p := s.host.parentOf(shared.handle()); p != a.handle() {
 		t.Errorf("after b has let go it hangs below %v", p)
 	}
 }

@@ -176,7 +176,7 @@ func TestAbortUndoesEveryKindOfWrite(t *testing.T) {
 		t.Error("an actor made by an aborted event can be called")
 	}
 	cl.Advance(2 * time.Second)
-	if owned := s.graph.Owned(nil, &r.handle().node); len(owned) != 2 {
+	if owned := s.host.graph.Owned(nil, &r.handle().node); len(owned) != 2 {
 		t.Errorf("owns %d actors, want 2", len(owned))
 	}
 }

@@ -192,7 +192,7 @@ func (n *node) open() {
 func (n *node) close() {
 	n.t.Helper()
 	n.sys.Close()
-	mustNot(n.t, n.sys.graph.Validate())
+	mustNot(n.t, n.sys.host.graph.Validate())
 	mustNot(n.t, n.store.Close())
 }
 

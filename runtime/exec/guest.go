@@ -65,7 +65,7 @@ func (a *Attempt) enterExact(mode lock.Mode) bool {
 	// The fast way ends here; the refusal is dealt with as any other.
 	a.reroutes.Add(1)
 	a.withdraw(member{}, true)
-	a.attempt++
+	a.number++
 	return false
 }
 

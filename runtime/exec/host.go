@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,14 +21,14 @@ type host struct {
 	maintainer maintainer
 	residence  residence        // of a system with a store; else nil: all actors are in memory
 	grace      *gracePeriods    // of a system with a store; else nil
-	scheduler  *sched.Scheduler // nil unless Config.Scheduled
-	workers    sched.Workers
+	scheduler  *sched.Scheduler // nil unless the system is scheduled
+	workers    *sched.Workers
 	attempts   atomic.Uint32 // made: an event that is pooled keeps its Attempt
 
 	joinSpins int           // how often an event looks at a word before it queues; 0 on one processor
-	fanOut    int           // see fanOutMax
-	depthMax  int           // events that wait for one actor, before clients wait
-	waitMax   time.Duration // how long clients wait then; 0: for ever
+	fanOut    int           // see hostConfig
+	depthMax  int           // see hostConfig
+	waitMax   time.Duration // see hostConfig
 	waits     atomic.Uint64 // pauses of clients before full queues
 	moves     atomic.Uint64 // in T
 }
@@ -57,14 +58,30 @@ func (s *host) present(n *dominator.Node) *Handle {
 	return h
 }
 
+// hostConfig says how a host is to run.
+type hostConfig struct {
+	partitions int
+	fanOut     int              // T-children that a hold enqueues on at its grant; more are left to lazy acquisition
+	depthMax   int              // events that wait for one actor, before clients wait
+	waitMax    time.Duration    // how long clients wait then; 0: for ever
+	workers    *sched.Workers   // run the maintainer
+	scheduler  *sched.Scheduler // nil unless the system is scheduled
+	moveID     func() event.EventID
+}
+
 // init makes a host without actors.
-func (s *host) init(partitions int) {
+func (s *host) init(cfg hostConfig) {
+	s.fanOut, s.depthMax, s.waitMax = cfg.fanOut, cfg.depthMax, cfg.waitMax
+	s.workers, s.scheduler = cfg.workers, cfg.scheduler
+	if runtime.GOMAXPROCS(0) > 1 && s.scheduler == nil {
+		s.joinSpins = joinSpinsMax
+	}
 	s.graph = dominator.New()
 	s.view = view{s}
-	s.maintainer.host = s
+	s.maintainer.host, s.maintainer.newID = s, cfg.moveID
 	s.top = &Handle{}
 	s.top.state.Store(virtual)
-	s.partitions = make([]*Handle, partitions)
+	s.partitions = make([]*Handle, cfg.partitions)
 	for i := range s.partitions {
 		h := &Handle{id: event.ActorID{Birth: event.PartitionID(i)}}
 		h.state.Store(virtual)

@@ -22,7 +22,7 @@ func parentAndKid(t *testing.T, cl *Client) (p, k deskRef) {
 
 // waiting returns how many branches of events wait for something.
 func waiting(s *System) (n int) {
-	for sh := range s.parked.All {
+	for sh := range s.host.parked.All {
 		sh.mu.Lock()
 		n += sh.mu.n
 		sh.mu.Unlock()
@@ -62,7 +62,7 @@ func TestOwnershipOfAnActorWhoseDeletionIsUndone(t *testing.T) {
 	mustNot(t, err)
 	a := accountRef{r}
 	for _, add := range []bool{true, false} {
-		s.maintainer.wait() // a move would hold p and wait for a, whose holder waits for an event on p
+		s.host.maintainer.wait() // a move would hold p and wait for a, whose holder waits for an event on p
 		deleting, stored := make(chan struct{}), make(chan error, 1)
 		go func() {
 			<-deleting
@@ -82,7 +82,7 @@ func TestOwnershipOfAnActorWhoseDeletionIsUndone(t *testing.T) {
 		if add {
 			want = 1
 		}
-		if n := s.graph.Units(&p.handle().node, &a.handle().node); n != want {
+		if n := s.host.graph.Units(&p.handle().node, &a.handle().node); n != want {
 			t.Errorf("add %v: the graph has %d references, the field %d", add, n, want)
 		}
 	}
@@ -304,7 +304,7 @@ func TestWideTraversalOfSharedActorsNeedsFewAttempts(t *testing.T) {
 				}
 			}))
 			mustNot(t, cl.Await(b.Ref, &methodTakeAll, kids))
-			s.maintainer.wait()
+			s.host.maintainer.wait()
 			before := s.Stats()
 			start := time.Now()
 			mustNot(t, cl.Await(b.Ref, m, work(func(cx *Cx, d *desk) {

@@ -49,7 +49,7 @@ func (s *System) attachAll() (list []*Handle, err error) {
 		h := s.durable.resolve(id)
 		list = append(list, h)
 		if h.is(detached) {
-			return s.attach(h)
+			return s.host.attach(h)
 		}
 		return nil
 	})

@@ -63,7 +63,7 @@ func TestCancelledWaitersLeaveNothing(t *testing.T) {
 	n := startNode(t, Config{Clock: sched.RealClock{}})
 	a, kid := n.fresh(), n.fresh()
 	n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
-	n.sys.maintainer.wait()
+	n.sys.host.maintainer.wait()
 	inside, leave := make(chan struct{}), make(chan struct{})
 	holder := n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { close(inside); <-leave }}}})
 	<-inside
@@ -113,7 +113,7 @@ func TestNamesLeaveNothing(t *testing.T) {
 			live, loose := n.sys.durable.actors.count()
 			return live == 0 && loose < 3
 		})
-		mustNot(t, n.sys.graph.Validate())
+		mustNot(t, n.sys.host.graph.Validate())
 	}
 	r := wref{Named(n.cl, &classNode, "7")}
 	n.run(r, &methodLocal, wstep{op: wAdd, n: 1})

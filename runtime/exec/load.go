@@ -72,7 +72,7 @@ func (d *durable) readState(h *Handle) (loaded bool, err error) {
 	var met *referred
 	resolver := any(s)
 	if h.has(markPartial) {
-		met = &referred{System: s, max: s.shareable()}
+		met = &referred{System: s, max: s.host.shareable()}
 		resolver = met
 	}
 	in := image.NewReader(d.store, h.id, layout, resolver).Resume(mu.copies[h]).Within(&d.memory)
@@ -122,7 +122,7 @@ func (r *referred) attach(h *Handle, far bool) error {
 	h.mark(markPartial, false)
 	for _, c := range r.list {
 		if c.is(detached) {
-			if err := r.System.attach(c); err != nil {
+			if err := r.System.host.attach(c); err != nil {
 				return err
 			}
 		}

@@ -103,8 +103,7 @@ func (s *host) moveT(mv dominator.Move) bool {
 		s.maintainer.a = a
 	}
 	a.host, a.id, a.target, a.effects, a.work, a.moveTo = s, s.maintainer.newID(), c, &moveEffects, moveWork{}, s.handleOf(mv.Parent)
-	defer a.forget()
-	defer a.clear()
+	defer a.reset()
 	if s.residence != nil {
 		a.begin()
 		defer a.end()
@@ -112,10 +111,10 @@ func (s *host) moveT(mv dominator.Move) bool {
 			return true // the process is ending
 		}
 	}
-	a.home.Start(a)
+	a.start()
 	s.scheduler.Yield()
 	for range moveAttemptsMax {
-		a.attempt++
+		a.number++
 		a.gatherMove()
 		if z := a.sequencer(); z.is(virtual) {
 			a.pass()

@@ -3,6 +3,7 @@ package exec
 import (
 	"bytes"
 	"errors"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -50,8 +51,8 @@ func (s *System) Stats() Stats {
 	t := Stats{
 		DeadLetters:      s.stats.deadLetters.Load(),
 		CallbackFailures: s.stats.callbackFailures.Load(),
-		Moves:            s.moves.Load(),
-		AdmissionWaits:   s.waits.Load(),
+		Moves:            s.host.moves.Load(),
+		AdmissionWaits:   s.host.waits.Load(),
 	}
 	s.clients.Lock()
 	defer s.clients.Unlock()
@@ -188,3 +189,10 @@ func (s *System) Watch(interval time.Duration, stop <-chan struct{}, stuck func(
 		last = now
 	}
 }
+
+// WriteWaits writes the wait-for graph: a line for every event that waits for another
+// at an actor. It may run at any time; what it shows is true node by node.
+func (s *System) WriteWaits(w io.Writer) { s.host.WriteWaits(w) }
+
+// Waiting returns how many events wait for a lock, or for a chain to leave an actor, now.
+func (s *System) Waiting() int { return s.host.Waiting() }

@@ -24,7 +24,7 @@ func familyVisits() int {
 	for _, c := range nodes[1:] {
 		_ = s.Client().Await(nodes[0].Ref, &methodAdopt, &wargs{steps: []wstep{{op: wAdopt, ref: c}}})
 	}
-	s.maintainer.wait() // the children hang below the root in T now
+	s.host.maintainer.wait() // the children hang below the root in T now
 	stop := make(chan struct{})
 	defer close(stop)
 	go s.Watch(2*time.Second, stop, func(waits string) {
@@ -123,7 +123,7 @@ func oneByOne() int {
 	for _, c := range nodes[1:] {
 		_ = s.Client().Await(nodes[0].Ref, &methodAdopt, &wargs{steps: []wstep{{op: wAdopt, ref: c}}})
 	}
-	s.maintainer.wait()
+	s.host.maintainer.wait()
 	stop := make(chan struct{})
 	defer close(stop)
 	go s.Watch(time.Second, stop, func(waits string) {

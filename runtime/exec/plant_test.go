@@ -180,7 +180,7 @@ func lazyReaders() int {
 			return exitMissed
 		}
 	}
-	s.maintainer.wait() // the children hang below the root in T now
+	s.host.maintainer.wait() // the children hang below the root in T now
 	stop := make(chan struct{})
 	defer close(stop)
 	go s.Watch(time.Second, stop, func(waits string) {
@@ -243,7 +243,7 @@ func staleField() int {
 	for _, c := range []wref{a, b} {
 		_ = s.Client().Await(p.Ref, &methodAdopt, &wargs{steps: []wstep{{op: wAdopt, ref: c}}})
 	}
-	s.maintainer.wait()
+	s.host.maintainer.wait()
 	inP, inB := make(chan struct{}), make(chan struct{})
 	goOn, leaveB := make(chan struct{}), make(chan struct{})
 	var called atomic.Bool

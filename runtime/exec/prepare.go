@@ -265,17 +265,17 @@ func appendArgs(b []byte, e *codec.Encoder, args Args) []byte {
 
 // header writes the header of an actor that is in the graph.
 func (w *preparation) header(h *Handle) {
-	p := w.d.sys.graph.Parent(&h.node)
-	parent, units := w.d.sys.handleOf(p), 0
+	p := w.d.sys.host.graph.Parent(&h.node)
+	parent, units := w.d.sys.host.handleOf(p), 0
 	if !parent.is(virtual) {
-		units = w.d.sys.graph.Units(p, &h.node)
+		units = w.d.sys.host.graph.Units(p, &h.node)
 	}
 	w.headerBelow(h, parent, units)
 }
 
 // headerBelow is header for an actor whose T-parent is known, and owns it so often.
 func (w *preparation) headerBelow(h, parent *Handle, units int) {
-	r := headerRow{layout: h.layout, top: parent == w.d.sys.top, parent: parent.id, units: uint32(units)}
+	r := headerRow{layout: h.layout, top: parent == w.d.sys.host.top, parent: parent.id, units: uint32(units)}
 	if h.named != nil {
 		r.flags |= headerNamed
 		r.name, r.incarnation = h.named.name, h.named.incarnation
@@ -293,8 +293,8 @@ func (w *preparation) headerBelow(h, parent *Handle, units int) {
 // the T-parent; else the edge stands in the header.
 func (w *preparation) edge(owner, child *Handle) {
 	s := w.d.sys
-	units := s.graph.Units(&owner.node, &child.node)
-	if s.parentOf(child) == owner {
+	units := s.host.graph.Units(&owner.node, &child.node)
+	if s.host.parentOf(child) == owner {
 		w.headerBelow(child, owner, units)
 		return
 	}
@@ -314,7 +314,7 @@ func (w *preparation) edgeRow(owner, child *Handle, units int) {
 
 // name writes the row of a name: the last actor that has it, or has had it.
 func (w *preparation) name(h *Handle, dead bool) {
-	home := event.NamedActor(h.shape.Package+"."+h.shape.Name, h.named.name, 0, len(w.d.sys.partitions))
+	home := event.NamedActor(h.shape.Package+"."+h.shape.Name, h.named.name, 0, len(w.d.sys.host.partitions))
 	w.key = appendNameKey(w.key[:0], home.Birth, h.shape, h.named.name)
 	w.begin()
 	w.row = binary.AppendUvarint(w.row, uint64(h.named.incarnation))

@@ -73,7 +73,7 @@ func (r *recovery) run() error {
 		r.s.workers.Run(func() { r.s.drain(l) })
 	}
 	r.s.timers.wake()
-	r.s.maintainer.kick()
+	r.s.host.maintainer.kick()
 	return nil
 }
 
@@ -107,7 +107,7 @@ func (r *recovery) count() error {
 // headers calls f for the header of every actor until f returns an error.
 func (r *recovery) headers(f func(id event.ActorID, row *headerRow) error) error {
 	var row headerRow
-	for p := range r.s.partitions {
+	for p := range r.s.host.partitions {
 		err := r.rows(event.PartitionID(p), store.Headers, 8, func(key, payload []byte) error {
 			if err := row.read(payload); err != nil {
 				return err
@@ -131,7 +131,7 @@ func (r *recovery) graph() error {
 	}
 	for i := 0; i < len(r.placed); i++ { // it grows
 		p := &r.placed[i]
-		at, err := r.d.parent(r.s.handleOf(p.Node).id, &r.heads[i])
+		at, err := r.d.parent(r.s.host.handleOf(p.Node).id, &r.heads[i])
 		if err == nil && !at.is(virtual) {
 			err = r.take(at)
 			p = &r.placed[i]
@@ -140,11 +140,11 @@ func (r *recovery) graph() error {
 			return err
 		}
 		if at.is(deleted) {
-			at, p.Units = r.s.partitions[r.s.handleOf(p.Node).id.Birth], 0
+			at, p.Units = r.s.host.partitions[r.s.host.handleOf(p.Node).id.Birth], 0
 		}
-		p.Parent = r.s.nodeOf(at)
+		p.Parent = r.s.host.nodeOf(at)
 	}
-	if err := r.s.graph.Restore(r.placed, edges); err != nil {
+	if err := r.s.host.graph.Restore(r.placed, edges); err != nil {
 		return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
 	}
 	r.placed, r.heads, r.taken = nil, nil, nil
@@ -153,7 +153,7 @@ func (r *recovery) graph() error {
 
 // edges reads the edges whose owner is not the T-parent.
 func (r *recovery) edges() (list []dominator.Edit, err error) {
-	for p := range r.s.partitions {
+	for p := range r.s.host.partitions {
 		err := r.rows(event.PartitionID(p), store.Edges, 18, func(key, payload []byte) error {
 			in := payloadReader{rest: payload}
 			units := in.uint()

@@ -80,11 +80,11 @@ func graphOf(s *System, h *Handle) string {
 		return ""
 	}
 	var owners []string
-	for _, o := range s.graph.Owners(nil, &h.node) {
-		owners = append(owners, fmt.Sprintf("%v*%d", s.handleOf(o).id, s.graph.Units(o, &h.node)))
+	for _, o := range s.host.graph.Owners(nil, &h.node) {
+		owners = append(owners, fmt.Sprintf("%v*%d", s.host.handleOf(o).id, s.host.graph.Units(o, &h.node)))
 	}
 	slices.Sort(owners)
-	return fmt.Sprintf("%v below %v owned by %v", h.id, s.parentOf(h), owners)
+	return fmt.Sprintf("%v below %v owned by %v", h.id, s.host.parentOf(h), owners)
 }
 
 // Shared children, several units, moves in T and deletions come back as they were.
@@ -97,7 +97,7 @@ func TestOwnershipIsThereAgain(t *testing.T) {
 		mustNot(t, n.cl.Delete(nodes[20+i].Ref))
 	}
 	for i := range 3 {
-		n.sys.maintainer.wait()
+		n.sys.host.maintainer.wait()
 		before := shape(n.sys)
 		if i == 1 {
 			n.crash(all)
@@ -149,7 +149,7 @@ func TestSubEventsRunOnceAndInOrder(t *testing.T) {
 	n := startNode(t, Config{})
 	issuer, target := n.fresh(), n.fresh()
 	n.run(issuer, &methodAdopt, wstep{op: wAdopt, ref: target})
-	n.sys.maintainer.wait() // a move of the target would wait for the holder, and the issuer for the move
+	n.sys.host.maintainer.wait() // a move of the target would wait for the holder, and the issuer for the move
 	var image *memengine.Engine
 	hold, held := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -280,7 +280,7 @@ func TestDamagedRowsAreNamed(t *testing.T) {
 	x, err := n.sys.BeginSession("s")
 	mustNot(t, err)
 	mustNot(t, x.Await(1, 0, nodes[1].Ref, &methodLocal, &wargs{}))
-	n.sys.maintainer.wait()
+	n.sys.host.maintainer.wait()
 	clean := n.engine.Crash(all)
 	n.close()
 	seen := map[store.Section]int{}

@@ -18,7 +18,7 @@ func isClass(err error) bool { return errors.Is(err, ErrClass) }
 // calls calls f for every call that waits in a section, with the rest of its key and of its payload. Calls
 // that the program cannot read are counted instead.
 func (r *recovery) calls(section store.Section, keyMin int, f func(p event.PartitionID, key []byte, sig *storedSignature, in *payloadReader) error) error {
-	for p := range r.s.partitions {
+	for p := range r.s.host.partitions {
 		err := r.rows(event.PartitionID(p), section, keyMin, func(key, payload []byte) error {
 			in := payloadReader{rest: payload}
 			sig, err := r.d.signatures.waiting(uint32(in.uint()))

@@ -472,7 +472,7 @@ func (x *Session) expire(w *preparation, before time.Time) bool {
 
 // partitionOf returns the partition in which the row of a session stands.
 func (s *System) partitionOf(session string) event.PartitionID {
-	return event.NamedActor("", session, 0, len(s.partitions)).Birth
+	return event.NamedActor("", session, 0, len(s.host.partitions)).Birth
 }
 
 func appendSessionKey(k []byte, p event.PartitionID, name string) []byte {
@@ -488,7 +488,7 @@ func appendOutcomeKey(k []byte, target event.ActorID, session string, seq uint64
 // sessions reads the sessions and which of their requests have outcomes.
 func (r *recovery) sessions() error {
 	ss := &r.d.sessions
-	for p := range r.s.partitions {
+	for p := range r.s.host.partitions {
 		err := r.rows(event.PartitionID(p), store.Sessions, 0, func(key, payload []byte) error {
 			in := payloadReader{rest: payload}
 			ack := in.uint()
@@ -502,7 +502,7 @@ func (r *recovery) sessions() error {
 			return err
 		}
 	}
-	for p := range r.s.partitions {
+	for p := range r.s.host.partitions {
 		err := r.rows(event.PartitionID(p), store.Outcomes, 18, func(key, _ []byte) error {
 			target := event.ActorID{Birth: event.PartitionID(p), Serial: binary.BigEndian.Uint64(key)}
 			n := int(binary.BigEndian.Uint16(key[8:]))

@@ -86,7 +86,7 @@ func (a *Attempt) joinOwned(list []*Handle, x *Handle) ([]*Handle, bool) {
 // a.mu.
 func (a *Attempt) share(x *Handle, children []*Handle) (_ []*Handle, ok bool) {
 	s := a.host
-	if !a.effects.ReadOnly || a.attempt > 1 || a.lazyAt != nil || a.tooWide(x) || x.has(markPartial) {
+	if !a.effects.ReadOnly || a.number > 1 || a.lazyAt != nil || a.tooWide(x) || x.has(markPartial) {
 		return children, false
 	}
 	var seenBuf [16]*Handle

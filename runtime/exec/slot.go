@@ -27,7 +27,7 @@ const spreadOdds = 64
 // slotOf returns the slot of a's readings of l: mostly another one than those of the events that run beside it, as each processor has
 // events in a pool of its own.
 func (a *Attempt) slotOf(l *latch) *slot {
-	place := uintptr(unsafe.Pointer(l))>>5 + uintptr(a.number)
+	place := uintptr(unsafe.Pointer(l))>>5 + uintptr(a.serial)
 	return &slots[place&uintptr(len(slots)-1)]
 }
 

@@ -35,7 +35,7 @@ func TestReadersInSlots(t *testing.T) {
 	for g := range goroutines {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(uint64(g), 1))
-			a := &Attempt{number: uint32(g)}
+			a := &Attempt{serial: uint32(g)}
 			for range rounds {
 				i := rng.IntN(len(latches))
 				l, mode := latches[i], lock.Read

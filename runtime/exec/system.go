@@ -113,12 +113,14 @@ func (c *Config) defaults() {
 
 // System runs events on one node. All methods may be called from any goroutine.
 type System struct {
-	host
-	cfg     Config
-	clock   sched.Clock
-	log     *slog.Logger
-	durable *durable // nil: everything is gone with the process
-	tracer  *tracer
+	host      host
+	workers   sched.Workers
+	scheduler *sched.Scheduler // nil unless Config.Scheduled
+	cfg       Config
+	clock     sched.Clock
+	log       *slog.Logger
+	durable   *durable // nil: everything is gone with the process
+	tracer    *tracer
 
 	directory directory
 	ids       actorIDs
@@ -170,15 +172,11 @@ func newSystem(cfg Config) *System {
 		})
 	}
 	s.events.New = s.newEvent
-	s.host.init(cfg.Partitions)
-	s.fanOut, s.depthMax, s.waitMax = cfg.fanOut, cfg.QueueDepthMax, cfg.AdmissionWaitMax
-	if runtime.GOMAXPROCS(0) > 1 && !cfg.Scheduled {
-		s.joinSpins = joinSpinsMax
-	}
+	s.host.init(hostConfig{partitions: cfg.Partitions, fanOut: cfg.fanOut, depthMax: cfg.QueueDepthMax, waitMax: cfg.AdmissionWaitMax,
+		workers: &s.workers, scheduler: s.scheduler, moveID: func() event.EventID { return s.inner.nextID() }})
 	s.workers.Open(cfg.BranchWorkers, s.scheduler)
 	s.issued.Open(cfg.EventsMax, s.scheduler)
 	s.timers.open(s)
-	s.maintainer.newID = func() event.EventID { return s.inner.nextID() }
 	s.out.w = bufio.NewWriter(cfg.Stdout)
 	if cfg.Trace != nil {
 		s.tracer = newTracer(cfg.Trace, cfg.TraceStates)
@@ -309,7 +307,7 @@ func (s *System) Close() {
 				s.tracer.close()
 			}
 		}
-		s.maintainer.close()
+		s.host.maintainer.close()
 		if s.scheduler != nil {
 			s.scheduler.Until(s.scheduler.Alone)
 		}
@@ -341,11 +339,11 @@ func (s *System) postpones(seq uint64, firing bool) bool {
 }
 
 // Graph returns the ownership graph, for inspection.
-func (s *System) Graph() *dominator.Graph { return s.graph }
+func (s *System) Graph() *dominator.Graph { return s.host.graph }
 
 // nextPartition spreads unnamed roots over the partitions.
 func (s *System) nextPartition(cl *Client) event.PartitionID {
-	return event.PartitionID((uint64(cl.id)*31 + cl.stats.begun.Load()) % uint64(len(s.partitions)))
+	return event.PartitionID((uint64(cl.id)*31 + cl.stats.begun.Load()) % uint64(len(s.host.partitions)))
 }
 
 // actorIDs numbers actors, in blocks so that creators share no cache line.

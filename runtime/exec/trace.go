@@ -326,7 +326,7 @@ func (t *tracer) committed(ev *Event, next *follow) {
 // prepare completes the record, apart from its place in the order.
 func (t *tracer) prepare(ev *Event) {
 	r := ev.traced
-	r.Attempt = ev.attempt
+	r.Attempt = ev.number
 	if ev.target != nil {
 		r.Target, r.Label = ev.target.id, t.noted(r, ev.target).label
 	}

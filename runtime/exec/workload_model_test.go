@@ -397,20 +397,20 @@ func (m *model) compare(s *System) error {
 		if _, err := s.attachAll(); err != nil {
 			return err
 		}
-		s.maintainer.wait() // some of them wanted a move
+		s.host.maintainer.wait() // some of them wanted a move
 	}
 	handles := map[mkey]*Handle{}
 	var collect func(h *Handle)
 	collect = func(h *Handle) {
-		for _, c := range s.graph.TChildren(nil, s.nodeOf(h)) {
-			ch := s.handleOf(c)
+		for _, c := range s.host.graph.TChildren(nil, s.host.nodeOf(h)) {
+			ch := s.host.handleOf(c)
 			if ch.shape != nil {
 				handles[m.key(ch)] = ch
 			}
 			collect(ch)
 		}
 	}
-	collect(s.top)
+	collect(s.host.top)
 	for id, n := range m.nodes {
 		h := handles[id]
 		if n.deleted {
@@ -436,13 +436,13 @@ func (m *model) compare(s *System) error {
 		if o.value != n.value || !slices.Equal(kids, n.kids) {
 			return fmt.Errorf("actor %v ends with %d %v, the model with %d %v", id, o.value, kids, n.value, n.kids)
 		}
-		owned := s.graph.Owned(nil, &h.node)
+		owned := s.host.graph.Owned(nil, &h.node)
 		if len(owned) != len(units) {
 			return fmt.Errorf("actor %v owns %d actors, the graph says %d", id, len(units), len(owned))
 		}
 		for _, c := range owned {
-			ch := s.handleOf(c)
-			if got := s.graph.Units(&h.node, c); got != units[m.key(ch)] {
+			ch := s.host.handleOf(c)
+			if got := s.host.graph.Units(&h.node, c); got != units[m.key(ch)] {
 				return fmt.Errorf("edge %v -> %v has %d units, want %d", id, m.key(ch), got, units[m.key(ch)])
 			}
 		}

@@ -234,7 +234,7 @@ func (w workload) traced(cfg Config, stuck func(string)) (Stats, []*traced, erro
 	})
 	wait()
 	s.Client().Advance(50 * time.Millisecond) // nothing is set for later than that, once
-	s.maintainer.wait()
+	s.host.maintainer.wait()
 	close(stop)
 	<-done
 	st := s.Stats()
@@ -242,7 +242,7 @@ func (w workload) traced(cfg Config, stuck func(string)) (Stats, []*traced, erro
 	s.Close()
 	err = errors.Join(err, end())
 	if err == nil {
-		err = s.graph.Validate()
+		err = s.host.graph.Validate()
 	}
 	if err == nil && s.Waiting() > 0 {
 		err = fmt.Errorf("%d events are still waiting", s.Waiting())
