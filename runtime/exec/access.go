@@ -65,9 +65,6 @@ func (cx *Cx) hold(h *Handle, mode Mode) {
 	if !ev.parallel && !ev.expecting {
 		// Nobody else looks at home: what others granted came before this.
 		d = ev.home.Access(ev.host.view, h, lockMode(mode))
-		if planted.narrowAtPass && d.Act == lock.Withdraw && ev.method.Below == Exact {
-			d.Act = lock.Run // trusting what was read at the pass
-		}
 		if d.Act == lock.Run {
 			return
 		}

@@ -108,10 +108,6 @@ func (d *durable) attachBelow(x *Handle) (up *Handle, err error) {
 		return nil, err
 	}
 	g := d.sys.graph
-	if planted.ownerForgotten {
-		at = d.sys.partitions[x.id.Birth]
-		row.units = 0
-	}
 	err = dominator.ErrDeleted
 	if !at.is(deleted) {
 		err = g.Attach(&x.node, d.sys.nodeOf(at), row.units)

@@ -147,9 +147,7 @@ func (d *durable) ownership() sync.Locker { return &d.owning }
 func (d *durable) moved(c, old *Handle) {
 	at("move", kindMove)
 	w := &preparation{d: d}
-	if !planted.parentForgotten {
-		w.header(c)
-	}
+	w.header(c)
 	now := d.sys.parentOf(c)
 	for _, p := range [...]*Handle{old, now} {
 		if p.is(virtual | deleted) {
