@@ -14,9 +14,6 @@ func (a *Attempt) hold(h *Handle, mode Mode) {
 	if !a.parallel && !a.expecting {
 		// No other goroutine looks at home: what queues granted came before this.
 		d = a.home.Access(a.host.view, h, lockMode(mode))
-		if planted.narrowAtPass && d.Act == lock.Withdraw && a.effects.Below == Exact {
-			d.Act = lock.Run // trusting what was read at the pass
-		}
 		if d.Act == lock.Run {
 			return
 		}

@@ -38,10 +38,6 @@ func (a *Attempt) enter() error {
 			}
 			a.gather()
 		}
-		if planted.narrowAtPass && a.effects.Below == Exact && a.target.is(created) {
-			a.narrow() // no hold, so what it reads may be gone when it is used
-			a.members.members = append(a.members.members, a.narrowed.members...)
-		}
 		roots := a.onlyRoots()
 		if roots && a.joinRoots() {
 			return nil

@@ -109,10 +109,6 @@ func (d *durable) attachBelow(x *Handle) (up *Handle, err error) {
 		return nil, err
 	}
 	g := d.sys.host.graph
-	if planted.ownerForgotten {
-		at = d.sys.host.partitions[x.id.Birth]
-		row.units = 0
-	}
 	err = dominator.ErrDeleted
 	if !at.is(deleted) {
 		err = g.Attach(&x.node, d.sys.host.nodeOf(at), row.units)

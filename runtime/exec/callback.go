@@ -92,9 +92,6 @@ func (cl *Client) post(c callback) (start bool) {
 	cl.sys.live.Add(1)
 	cl.sys.timers.emitted(c.timer)
 	m.mu.queue = append(m.mu.queue, c)
-	if n := len(m.mu.queue); planted.callbackSwapped && n > 1 {
-		m.mu.queue[n-1], m.mu.queue[n-2] = m.mu.queue[n-2], m.mu.queue[n-1]
-	}
 	start = !m.mu.running
 	m.mu.running = true
 	return start

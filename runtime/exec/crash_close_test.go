@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -249,50 +248,23 @@ type lives struct {
 }
 
 func (l *lives) add(c *crashes) {
-	l.crashes, l.closed, l.left = l.crashes+c.images, l.closed+c.closed, l.left+c.left
-	if c.model != nil {
-		l.events += c.model.replays
-	}
-}
-
-// closedAmid runs so many workloads, in turn.
-func closedAmid(seed uint64, runs, rounds int, stuck func(seed uint64, waits string)) (l lives, err error) {
-	for range runs {
-		w := closeRuns[seed%uint64(len(closeRuns))]
-		w.seed = seed
-		c := newCrashes(w, rounds, memDisk{memengine.New()})
-		err := c.run(func(waits string) { stuck(seed, waits) })
-		l.add(c)
-		if err != nil {
-			return l, fmt.Errorf("seed %d: %w", seed, err)
-		}
-		seed++
-	}
-	return l, nil
-}
-
-// closedUntilCaught runs them for the tests of planted bugs.
-func closedUntilCaught() int {
-	l, err := closedAmid(1, 16, 12, func(_ uint64, waits string) {
-		fmt.Println("caught: no progress\n" + waits)
-		os.Exit(exitCaught)
-	})
-	if err != nil {
-		fmt.Printf("caught: %v (%+v)\n", err, l)
-		return exitCaught
-	}
-	return exitMissed
+	l.crashes, l.closed, l.left, l.events = l.crashes+c.images, l.closed+c.closed, l.left+c.left, l.events+c.model.replays
 }
 
 // TestClosingAmidLifeLosesNothing closes systems on a store in the middle of all they do, beside crashes, and opens them again.
 func TestClosingAmidLifeLosesNothing(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	l, err := closedAmid(seed, lessIfShort(*closeWorkloads), 12, func(seed uint64, waits string) { panic(fmt.Sprintf("seed %d: no progress\n%s", seed, waits)) })
-	if err != nil {
-		t.Fatalf("%+v: %v", l, err)
+	first, l := uint64(time.Now().UnixNano()), lives{}
+	for seed := first; seed < first+uint64(lessIfShort(*closeWorkloads)); seed++ {
+		w := closeRuns[seed%uint64(len(closeRuns))]
+		w.seed = seed
+		c := newCrashes(w, 12, memDisk{memengine.New()})
+		if err := c.run(func(waits string) { panic(fmt.Sprintf("seed %d: no progress\n%s", seed, waits)) }); err != nil {
+			t.Fatalf("after %+v, seed %d: %v", l, seed, err)
+		}
+		l.add(c)
 	}
 	if l.closed == 0 || l.left == 0 {
 		t.Errorf("nothing was left to a next run: %+v", l)
 	}
-	t.Logf("from seed %d on: closed %d times, which left %d sub-events and steps; %d crashes; %d events replayed", seed, l.closed, l.left, l.crashes, l.events)
+	t.Logf("from seed %d on: closed %d times, which left %d sub-events and steps; %d crashes; %d events replayed", first, l.closed, l.left, l.crashes, l.events)
 }

@@ -4,9 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"runtime"
-	"sync"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -23,10 +21,7 @@ var (
 
 // pebbleDisk is pebble on a file system in memory, of which a crash leaves what is synced, and of the rest some
 // blocks and entries of directories. It crashes before any write and any sync.
-type pebbleDisk struct {
-	fs    *vfs.MemFS
-	hasty bool // planted: a sync is reported before it has ended
-}
+type pebbleDisk struct{ fs *vfs.MemFS }
 
 func (d pebbleDisk) open(before func()) (store.Engine, error) {
 	hook := func(op errorfs.Op) error {
@@ -40,12 +35,8 @@ func (d pebbleDisk) open(before func()) (store.Engine, error) {
 		}
 		return nil
 	}
-	engine, err := pebbledb.OpenFS(errorfs.Wrap(d.fs, errorfs.InjectorFunc(hook)), "data",
+	return pebbledb.OpenFS(errorfs.Wrap(d.fs, errorfs.InjectorFunc(hook)), "data",
 		store.EngineOptions{Program: "test", Log: quiet, CacheBytes: 1 << 20})
-	if err == nil && d.hasty {
-		return &hasty{DB: engine}, nil
-	}
-	return engine, err
 }
 
 func (d pebbleDisk) crash(rng *rand.Rand) disk {
@@ -55,26 +46,6 @@ func (d pebbleDisk) crash(rng *rand.Rand) disk {
 
 func (d pebbleDisk) closed() disk { return d }
 
-// hasty is an engine whose syncs have only begun when they are reported.
-type hasty struct {
-	*pebbledb.DB
-	syncs sync.WaitGroup
-}
-
-func (e *hasty) Sync() error {
-	e.syncs.Go(func() {
-		if err := e.DB.Sync(); err != nil {
-			panic(err)
-		}
-	})
-	return nil
-}
-
-func (e *hasty) Close() error {
-	e.syncs.Wait()
-	return e.DB.Close()
-}
-
 // imageRuns are the workloads, in turn.
 var imageRuns = []workload{
 	{goroutines: 2, events: 60, nodes: 6, edges: 10, changes: 20, later: 30, tails: 10, tellers: 2, closes: 25},
@@ -82,45 +53,21 @@ var imageRuns = []workload{
 	{goroutines: 12, events: 240, nodes: 16, edges: 40, changes: 15, later: 15, tails: 20, tellers: 4, closes: 25},
 }
 
-// crashOnPebble recovers so many images, and returns how many it was and what was wrong first.
-func crashOnPebble(images int, hasty bool, stuck func(seed uint64, waits string)) (recovered, events int, err error) {
-	for seed := *crashSeed; recovered < images; seed++ {
-		w := imageRuns[seed%uint64(len(imageRuns))]
-		w.seed = seed
-		c := newCrashes(w, 6, pebbleDisk{vfs.NewCrashableMem(), hasty})
-		c.moments, c.clones = 4, 3
-		err := c.run(func(waits string) { stuck(seed, waits) })
-		recovered, events = recovered+c.images, events+c.model.replays
-		if err != nil {
-			return recovered, events, fmt.Errorf("seed %d: %w", seed, err)
-		}
-	}
-	return recovered, events, nil
-}
-
 // TestCrashImages recovers what crashes leave of a whole system on pebble. Every image opens; its rows agree; it has a prefix
 // of the events, with everything that was answered; requests of durable sessions were performed once, those without an
 // answer once or not at all; sub-events, steps of chains and timers come once and in order; no money is lost. Each goes on
 // for a while, and ends as the model does.
 func TestCrashImages(t *testing.T) {
-	recovered, events, err := crashOnPebble(lessIfShort(*crashImages), false, func(seed uint64, waits string) {
-		panic(fmt.Sprintf("seed %d: no progress\n%s", seed, waits))
-	})
-	if err != nil {
-		t.Fatal(err)
+	recovered, events := 0, 0
+	for seed := *crashSeed; recovered < lessIfShort(*crashImages); seed++ {
+		w := imageRuns[seed%uint64(len(imageRuns))]
+		w.seed = seed
+		c := newCrashes(w, 6, pebbleDisk{vfs.NewCrashableMem()})
+		c.moments, c.clones = 4, 3
+		if err := c.run(func(waits string) { panic(fmt.Sprintf("seed %d: no progress\n%s", seed, waits)) }); err != nil {
+			t.Fatalf("after %d images, seed %d: %v", recovered, seed, err)
+		}
+		recovered, events = recovered+c.images, events+c.model.replays
 	}
 	t.Logf("%d crash images recovered, from seed %d on; %d events replayed", recovered, *crashSeed, events)
-}
-
-// crashedOnPebble is crashed on pebble.
-func crashedOnPebble(hasty bool) int {
-	_, _, err := crashOnPebble(150, hasty, func(_ uint64, waits string) {
-		fmt.Println("caught: no progress\n" + waits)
-		os.Exit(exitCaught)
-	})
-	if err != nil {
-		fmt.Println("caught:", err)
-		return exitCaught
-	}
-	return exitMissed
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -410,22 +409,6 @@ func (c *crashes) replay(rec *recorder, upTo int64, h *heard) (err error) {
 		}
 	}
 	return nil
-}
-
-// crashed runs crashes for the tests of planted bugs.
-func crashed() int {
-	for seed := range uint64(3) {
-		w := workload{seed: seed, goroutines: 16, events: 600, nodes: 8, edges: 20, changes: 30, later: 20, tellers: 2}
-		err := newCrashes(w, 25, memDisk{memengine.New()}).run(func(waits string) {
-			fmt.Println("caught: no progress\n" + waits)
-			os.Exit(exitCaught)
-		})
-		if err != nil {
-			fmt.Println("caught:", err)
-			return exitCaught
-		}
-	}
-	return exitMissed
 }
 
 func TestCrashesLoseNothingThatWasAnswered(t *testing.T) {

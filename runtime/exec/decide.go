@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"runtime"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -46,18 +45,12 @@ func (ev *Event) commitDurable() error {
 		h.set(created)
 	}
 	at("owned", k)
-	if planted.releaseFirst {
-		ev.release(false)
-		runtime.Gosched()
-	}
 	next := ev.settle()
 	if owning {
 		s.durable.owning.Unlock()
 	}
 	at("appended", k)
-	if !planted.releaseFirst {
-		ev.release(false)
-	}
+	ev.release(false)
 	at("released", k)
 	if len(ev.root.ops) > 0 {
 		next.start()
@@ -158,7 +151,7 @@ func (ev *Event) ownershipRows(w *preparation) {
 	}
 	for _, e := range ev.edges {
 		switch {
-		case planted.edgeForgotten, ev.deleting(e.p), ev.deleting(e.c), e.c.is(deleted):
+		case ev.deleting(e.p), ev.deleting(e.c), e.c.is(deleted):
 		case len(ev.fresh) > 0 && s.host.parentOf(e.c) == e.p && contains(ev.fresh, e.c): // in its header
 		default:
 			w.edge(e.p, e.c)
@@ -213,7 +206,7 @@ func (ev *Event) listOrphans() {
 
 // sourceRow removes the row that the event comes from: with the batch, that has happened.
 func (ev *Event) sourceRow(w *preparation) {
-	if ev.outSeq == 0 || planted.outboxKept {
+	if ev.outSeq == 0 {
 		return
 	}
 	if ev.issuer != nil {
@@ -288,7 +281,7 @@ func (ev *Event) answered(err error) error {
 		return err // of a chain, the end is answered
 	}
 	at("wait", k)
-	if (ev.request != nil || d.answersWait || ev.traced != nil || d.store.Overdue()) && !planted.answerEarly {
+	if ev.request != nil || d.answersWait || ev.traced != nil || d.store.Overdue() {
 		if lost := d.wait(ev.maxPos); lost != nil {
 			return &UnknownError{Event: ev.id, Cause: lost}
 		}

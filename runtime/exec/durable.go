@@ -143,9 +143,7 @@ func (d *durable) Ownership() sync.Locker { return &d.owning }
 func (d *durable) Moved(c, old *Handle) {
 	at("move", kindMove)
 	w := &preparation{d: d}
-	if !planted.parentForgotten {
-		w.header(c)
-	}
+	w.header(c)
 	now := d.sys.host.parentOf(c)
 	for _, p := range [...]*Handle{old, now} {
 		if p.is(virtual | deleted) {

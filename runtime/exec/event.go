@@ -131,9 +131,6 @@ func (ev *Event) perform() error {
 				return ev.endCancelled()
 			}
 			ev.undo()
-			if planted.callbackOnAbort {
-				ev.plantCallbacks()
-			}
 			ev.undone(out.err)
 			ev.release(true)
 			return ev.failed(out.err)

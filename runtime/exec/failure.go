@@ -229,10 +229,6 @@ func (cx *Cx) body(target *Handle, m *Method, args Args) (out outcome) {
 		cx.access(target, m.Self, shapeOf(m.Class))
 		cx.push(target, m)
 	}
-	if planted.releaseEarly && cx == &cx.ev.root && cx.ev.lazyAt == nil {
-		cx.ev.release(false)
-		cx.ev.entries = cx.ev.entries[:0]
-	}
 	m.Run(cx, target.obj, args)
 	done = true
 	return out

@@ -7,8 +7,13 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"go.uber.org/goleak"
+
 	"github.com/aeon-lang/aeon/runtime/value"
 )
+
+// TestMain runs the tests, after which nothing may still run.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // The classes below are written as codegen would: Account, and Bank, which owns
 // accounts by name.

@@ -73,7 +73,7 @@ func (g *gracePeriods) over(period uint64) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, p := range g.mu.all {
-		if since := p.since.Load(); since != 0 && since < period && !planted.graceForgotten {
+		if since := p.since.Load(); since != 0 && since < period {
 			return false
 		}
 	}

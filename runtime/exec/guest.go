@@ -23,9 +23,6 @@ func (a *Attempt) enterFast() bool {
 		return a.enterShared()
 	case m.Below != None:
 		return false
-	case planted.skipLock:
-		a.home.Hold(t, mode, lock.Ref{}, nil)
-		return true
 	case mode != lock.None && a.joinOne(t, mode):
 		a.guest(t, mode)
 		return true
@@ -93,15 +90,9 @@ func (a *Attempt) direct() bool {
 // is below a T-child has no part in it, so that trying and giving back does no harm.
 func (a *Attempt) enterBelow() (waits bool) {
 	t := a.target
-	if planted.linger {
-		runtime.Gosched()
-	}
 	if a.joinAll(&a.narrowed) {
 		a.holdGuests(&a.narrowed)
 		return false
-	}
-	if planted.oneByOne != nil {
-		return a.enterOneByOne()
 	}
 	for _, c := range a.passed {
 		c.latch.Lock()

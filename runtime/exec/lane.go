@@ -71,9 +71,6 @@ func (ls *lanes) push(s *System, issuer *Handle, e subEvent) (start *lane) {
 		l.queue, l.head = l.queue[:n], 0
 	}
 	l.queue = append(l.queue, e)
-	if n := len(l.queue); planted.laneSwapped && n-l.head > 1 {
-		l.queue[n-1], l.queue[n-2] = l.queue[n-2], l.queue[n-1]
-	}
 	return start
 }
 
@@ -164,7 +161,7 @@ func (s *System) postpone(e subEvent, firing bool) {
 	if e.chain != nil {
 		e.chain.postpone(e.pos)
 	}
-	if firing && !planted.firingEnded {
+	if firing {
 		s.timers.postponed(e.timer)
 	} else {
 		s.timers.fired(e.timer)

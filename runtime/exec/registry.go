@@ -105,7 +105,7 @@ func (r *registry) resolve(id event.ActorID, s *System) *Handle {
 	if h := sh.live[id]; h != nil {
 		return h
 	}
-	if h := sh.loose[id].Value(); h != nil && !planted.twoHandles {
+	if h := sh.loose[id].Value(); h != nil {
 		return h
 	}
 	h := &Handle{id: id, host: &s.host, lastPos: sh.lastPos} // it may have been there before, and collected

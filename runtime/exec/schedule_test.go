@@ -81,23 +81,3 @@ func TestSeedsAreDifferentInterleavings(t *testing.T) {
 		seen[text] = seed
 	}
 }
-
-// foundAgain looks for a seed that shows a planted bug, and whether that seed always does.
-func foundAgain() int {
-	w := workload{seed: 3, goroutines: 4, events: 60, nodes: 3, edges: 3}
-	for seed := range uint64(100) {
-		text, err := scheduled(w, seed)
-		if err == nil {
-			continue
-		}
-		for range 20 {
-			if again, same := scheduled(w, seed); again != text || same == nil || same.Error() != err.Error() {
-				fmt.Printf("seed %d shows %v, then %v\n", seed, err, same)
-				return exitMissed
-			}
-		}
-		fmt.Printf("caught by seed %d: %v\n", seed, err)
-		return exitCaught
-	}
-	return exitMissed
-}

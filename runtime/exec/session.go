@@ -320,7 +320,7 @@ type resultCodec interface {
 // outcome: the client may try again.
 func (r *request) outcome(w *preparation, m *Method, err error) {
 	var abort *AbortError
-	if err != nil && !errors.As(err, &abort) || planted.outcomeForgotten {
+	if err != nil && !errors.As(err, &abort) {
 		return
 	}
 	x := r.session

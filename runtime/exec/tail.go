@@ -231,7 +231,7 @@ func (ch *chain) end(ev *Event, err error) {
 // is durable. Nobody touches the actor that it keeps before that.
 func (ch *chain) postpone(pos store.Position) {
 	ch.pos = pos
-	if k := ch.keeps; k != nil && !planted.keptLeft {
+	if k := ch.keeps; k != nil {
 		k.close()
 	} else {
 		ch.leave()
@@ -251,7 +251,7 @@ func (ch *chain) postpone(pos store.Position) {
 
 // keep is [KEEP] for actor h, which the step that commits holds for writing.
 func (ch *chain) keep(h *Handle) {
-	if ch.keeps == nil && !planted.keepNothing {
+	if ch.keeps == nil {
 		ch.keeps = h.keepFor(ch.first)
 	}
 }

@@ -78,7 +78,7 @@ func (ts *timers) open(s *System) {
 func (ts *timers) set(o *op, from *origin) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
-	if o.name != "" && !planted.timerNameKept {
+	if o.name != "" {
 		ts.drop(ts.mu.named[timerKey{o.issuer, o.name}])
 	}
 	t := o.made
@@ -249,18 +249,14 @@ func init() {
 	methodFire.Run = func(cx *Cx, _ any, args Args) {
 		a := args.(*fireArgs)
 		a.ts.mu.Lock()
-		off := a.t.off && !planted.timerAfterCancel
+		off := a.t.off
 		a.ts.mu.Unlock()
 		switch {
 		case off:
 		case a.t.object != nil:
 			cx.emit(op{kind: opCallback, object: a.t.object, call: a.t.call, args: a.t.args, timer: a.t})
 		default:
-			o := op{kind: opEmit, target: a.t.target, method: a.t.method, args: a.t.args, timer: a.t}
-			cx.emit(o)
-			if planted.timerTwice {
-				cx.emit(o)
-			}
+			cx.emit(op{kind: opEmit, target: a.t.target, method: a.t.method, args: a.t.args, timer: a.t})
 		}
 	}
 }

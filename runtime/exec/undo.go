@@ -150,9 +150,6 @@ func (e *undoEntry) undo() {
 // undo takes back everything the attempt did. The event still holds its locks.
 func (ev *Event) undo() {
 	log := ev.root.log
-	if planted.forgetUndo && len(log) > 0 {
-		log = log[:len(log)-1]
-	}
 	for i := len(log) - 1; i >= 0; i-- {
 		log[i].undo()
 	}
@@ -160,9 +157,7 @@ func (ev *Event) undo() {
 		h.unset(dying)
 	}
 	for _, h := range ev.born {
-		if !planted.bornKept {
-			h.obj = nil
-		}
+		h.obj = nil
 	}
 	for _, h := range ev.fresh {
 		h.set(deleted) // whoever kept the reference finds nothing there

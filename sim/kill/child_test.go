@@ -22,7 +22,6 @@ type order struct {
 	Dir, Trace string
 	Seed       uint64
 	Next       []int64 // of each session: the first request that has no answer
-	Bug        string  // to be planted
 	Last       bool    // bring everything to an end
 }
 
@@ -96,9 +95,6 @@ func runChild() {
 	if err != nil {
 		say("wrong", err)
 		os.Exit(1)
-	}
-	if c.Bug != "" {
-		exec.Plant(c.Bug)
 	}
 	os.Args = []string{"ledger", "--data", c.Dir, "--trace", c.Trace, "--trace-states", "--seed", fmt.Sprint(c.Seed)}
 	p := ledger.AeonPackage

@@ -23,7 +23,6 @@ import (
 type life struct {
 	dir      string
 	seed     uint64
-	bug      string
 	kills    int
 	sessions []*answers
 	rng      *rand.Rand
@@ -107,7 +106,7 @@ func (l *life) live() error {
 
 func (l *life) once(how fate) error {
 	r := &run{life: l, how: how, lines: make(chan string, 1024)}
-	o := order{Dir: filepath.Join(l.dir, "data"), Trace: l.traceFile(), Seed: l.seed, Bug: l.bug, Last: how == byItself}
+	o := order{Dir: filepath.Join(l.dir, "data"), Trace: l.traceFile(), Seed: l.seed, Last: how == byItself}
 	for _, a := range l.sessions {
 		o.Next = append(o.Next, a.next())
 	}

@@ -98,9 +98,6 @@ func merge(a, b []int) []int {
 // conflict reports whether two steps cannot be exchanged.
 func (s *search) conflict(x, y int) bool {
 	a, b := &s.known[x], &s.known[y]
-	if planted.ignoreReads {
-		return meet(a.writes, b.writes)
-	}
 	return a.all || b.all || meet(a.writes, b.writes) || meet(a.writes, b.reads) || meet(a.reads, b.writes)
 }
 

@@ -195,9 +195,6 @@ func (s *search) visit() *node {
 	digest := s.m.Digest()
 	if n := s.seen[digest]; n != nil && n.orders != nil {
 		for _, e := range n.below {
-			if planted.forgetBelow {
-				break
-			}
 			s.compare(s.tried[e].step, s.tried[e].access, len(s.stack)-1)
 		}
 		return n
@@ -269,7 +266,7 @@ func (s *search) branch(n *node, options []spec.Step) {
 func (s *search) compare(step spec.Step, access, last int) {
 	for i := last; i >= 0; i-- {
 		f := s.stack[i]
-		if f.barrier || planted.barriers || planted.lastOnly && i < last {
+		if f.barrier {
 			return
 		}
 		if !s.conflict(f.access, access) || step.Key == f.options[f.now].Key || step.After(f.options[f.now].Key) {
@@ -325,13 +322,6 @@ func (s *search) where() string {
 	f := s.stack[n-1]
 	return fmt.Sprintf("%d steps into an order, behind %s", n, f.options[f.now])
 }
-
-// mistakes are planted by tests, which must find them.
-type mistakes struct {
-	ignoreReads, forgetBelow, barriers, lastOnly bool
-}
-
-var planted mistakes
 
 // progressEvery is how many steps there are from one report of progress to the next.
 const progressEvery = 256

@@ -136,15 +136,10 @@ func outcomes(t testing.TB, p *spec.Program, e spec.Entry, cfg Config) ([]string
 	return slices.Sorted(maps.Keys(all)), r
 }
 
-// comparison is what comparing the two searches over many programs has given.
-type comparison struct {
-	programs, many    int // covered; with several outcomes
-	plainSteps, steps int
-	differs           string // the first program whose outcomes were not all found
-}
-
-func compareSearches(t *testing.T, seeds uint64) (c comparison) {
-	for seed := range seeds {
+// TestReductionKeepsOutcomes compares the two searches on random programs.
+func TestReductionKeepsOutcomes(t *testing.T) {
+	programs, many, plainSteps, steps := 0, 0, 0, 0
+	for seed := range *seeds {
 		text := (&source{rng: rand.New(rand.NewPCG(seed, 7))}).program()
 		p := parse(t, text)
 		want, plain := outcomes(t, p, p.Tests()[0], Config{Plain: true, StatesMax: 2000})
@@ -153,31 +148,22 @@ func compareSearches(t *testing.T, seeds uint64) (c comparison) {
 		}
 		got, reduced := outcomes(t, p, p.Tests()[0], Config{StatesMax: 2000})
 		if !slices.Equal(got, want) {
-			c.differs = fmt.Sprintf("seed %d: with reduction there are %d outcomes, without %d\n%s\nfound:\n%s\nall:\n%s", seed, len(got), len(want), text,
+			t.Fatalf("seed %d: with reduction there are %d outcomes, without %d\n%s\nfound:\n%s\nall:\n%s", seed, len(got), len(want), text,
 				strings.Join(got, "--\n"), strings.Join(want, "--\n"))
-			return c
 		}
-		c.programs++
-		c.plainSteps, c.steps = c.plainSteps+plain.Steps, c.steps+reduced.Steps
+		programs++
+		plainSteps, steps = plainSteps+plain.Steps, steps+reduced.Steps
 		if len(want) > 1 {
-			c.many++
+			many++
 		}
 	}
-	return c
-}
-
-func TestReductionKeepsOutcomes(t *testing.T) {
-	c := compareSearches(t, *seeds)
-	if c.differs != "" {
-		t.Fatal(c.differs)
+	if programs < int(*seeds)/2 || many < int(*seeds)/4 {
+		t.Errorf("only %d programs were covered, %d of them with several outcomes", programs, many)
 	}
-	if c.programs < int(*seeds)/2 || c.many < int(*seeds)/4 {
-		t.Errorf("only %d programs were covered, %d of them with several outcomes", c.programs, c.many)
+	if steps >= plainSteps {
+		t.Errorf("the reduction saves nothing: %d steps of %d", steps, plainSteps)
 	}
-	if c.steps >= c.plainSteps {
-		t.Errorf("the reduction saves nothing: %d steps of %d", c.steps, c.plainSteps)
-	}
-	t.Logf("%d programs, %d with several outcomes: %d steps instead of %d", c.programs, c.many, c.steps, c.plainSteps)
+	t.Logf("%d programs, %d with several outcomes: %d steps instead of %d", programs, many, steps, plainSteps)
 }
 
 // TestReductionKeepsGoldenOutcomes compares the two searches on the programs of the golden suite.
@@ -241,21 +227,3 @@ func golden(t *testing.T, archive string) *spec.Program {
 }
 
 var seeds = flag.Uint64("explore.seeds", 120, "how many random programs the reduction is tried with")
-
-// The comparison finds mistakes in the reduction.
-func TestPlantedMistakesAreFound(t *testing.T) {
-	for name, plant := range map[string]func(){
-		"reads do not conflict":          func() { planted.ignoreReads = true },
-		"a known state is not compared":  func() { planted.forgetBelow = true },
-		"every step is a barrier":        func() { planted.barriers = true },
-		"only the last step is compared": func() { planted.lastOnly = true },
-	} {
-		t.Run(name, func(t *testing.T) {
-			defer func() { planted = mistakes{} }()
-			plant()
-			if c := compareSearches(t, 120); c.differs == "" {
-				t.Error("no outcome was missed")
-			}
-		})
-	}
-}

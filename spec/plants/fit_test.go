@@ -84,16 +84,16 @@ func newChecker(t *testing.T) *checker {
 
 // check type-checks the packages of p with the bug.
 func (c *checker) check(p plant) error {
+	texts, err := p.files()
+	if err != nil {
+		return err
+	}
 	bad, dirs := map[string]*ast.File{}, map[string]bool{}
-	for _, e := range p.edits {
-		text, err := e.planted()
-		if err == nil {
-			bad[e.file], err = parser.ParseFile(c.fset, e.file, text, parser.SkipObjectResolution)
-		}
-		if err != nil {
+	for name, text := range texts {
+		if bad[name], err = parser.ParseFile(c.fset, name, text, parser.SkipObjectResolution); err != nil {
 			return err
 		}
-		dirs[path.Dir(e.file)] = true
+		dirs[path.Dir(name)] = true
 	}
 	for dir := range dirs {
 		l := c.packages[dir]

@@ -9,15 +9,18 @@ var ofLock = []plant{
 	bug("lazy readers share a node", "runtime/lock/admit.go",
 		"if q.blocked(e.mode, e.below) {",
 		"if q.blocked(e.mode, e.below) && (e.mode != Read || q.writers > 0) {",
-		explored, inExec+"lazy_readers"),
+		explored, probes+"lazy_readers"),
 	bug("a guest joins although the gate is closed", "runtime/lock/word.go",
 		"case w&closed != 0, w&(latched|writer) != 0, m == None:\n\t\treturn w, false\n\tcase m == Read:\n\t\treturn w + reader, true\n\t}\n\treturn w + writer, w < shared\n",
 		"case w&(latched|writer) != 0, m == None:\n\t\treturn w, false\n\tcase m == Read:\n\t\treturn w + reader, true\n\t}\n\treturn w + writer, w < reader\n",
-		exploredWords, inExec+"an_intruder"),
+		exploredWords, probes+"intruder"),
 	bug("what wants something below does not wait for guests", "runtime/lock/admit.go",
 		"(q.lazies > 0 || q.guests != None)",
 		"q.lazies > 0",
-		exploredWords, inExec+"guests_linger"),
+		exploredWords, probes+"family_visits").
+		and("runtime/exec/guest.go", // others run between the steps of guests
+			"\tif a.joinAll(&a.narrowed) {",
+			"\truntime.Gosched()\n\tif a.joinAll(&a.narrowed) {"),
 	bug("a blocked head does not stop those behind it", "runtime/lock/admit.go",
 		"out, ok = q.admit(v, i, out); !ok {\n\t\t\tbreak\n\t\t}",
 		"out, ok = q.admit(v, i, out); !ok {\n\t\t\ti = next\n\t\t\tcontinue\n\t\t}",
@@ -67,5 +70,4 @@ const (
 	exploredCrashes = "./runtime/lock -run TestExplore$ -explore.sets 100 -explore.seed 2 -explore.states 1"
 
 	exploredWords = "./runtime/lock -run TestGuestsAndQueues"
-	inExec        = "./runtime/exec -run TestPlantedBugsAreCaught/none:_"
 )

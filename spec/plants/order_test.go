@@ -5,6 +5,22 @@ var ofOrder = []plant{
 	bug("known states hide failures", "spec/explore/explore.go", // a state is looked up before the search asks whether the order has failed
 		"if s.m.Failure() != nil && !s.cfg.KeepGoing {\n",
 		"if s.m.Failure() != nil && !s.cfg.KeepGoing && s.seen[s.m.Digest()] == nil {\n"),
+	bug("reads do not conflict", "spec/explore/conflict.go",
+		" || meet(a.writes, b.reads) || meet(a.reads, b.writes)",
+		"",
+		reduced),
+	bug("a known state is not compared", "spec/explore/explore.go",
+		"for _, e := range n.below {",
+		"for _, e := range n.below[:0] {",
+		reduced),
+	bug("every step is a barrier", "spec/explore/explore.go",
+		"if f.barrier {\n\t\t\treturn",
+		"if true {\n\t\t\treturn",
+		reduced),
+	bug("only the last step is compared", "spec/explore/explore.go",
+		"if f.barrier {\n\t\t\treturn",
+		"if f.barrier || i < last {\n\t\t\treturn",
+		reduced),
 	bug("an abort is no failure", "spec/machine.go", // of a test, where no client learns of it
 		"if (m.entry.Test || f.Assert) &&",
 		"if f.Assert &&"),
@@ -18,3 +34,5 @@ var ofOrder = []plant{
 		"\tm.hearUnclaimed()\n",
 		""),
 }
+
+const reduced = "./spec/explore -run TestReductionKeepsOutcomes"

@@ -40,13 +40,13 @@ func bug(name, file, from, to string, by ...string) plant {
 	return plant{name, []edit{{file, from, to}}, by}
 }
 
-// and adds an edit of another file.
+// and adds an edit, of another file or of what the edits before have made of one.
 func (p plant) and(file, from, to string) plant {
 	p.edits = append(p.edits, edit{file, from, to})
 	return p
 }
 
-var plants = slices.Concat(ofCompiler, ofSemantics, ofOrder, ofLock, ofStore, ofTool)
+var plants = slices.Concat(ofCompiler, ofSemantics, ofOrder, ofLock, ofRun, ofFollow, ofStore, ofTool)
 
 // suites are those of the semantics, and tried in this order.
 var suites = []string{
@@ -151,16 +151,23 @@ func (p plant) fails(t *testing.T, overlay, suite string) string {
 	return strings.Join(list, ", ")
 }
 
-// planted returns the text of a file with the bug.
-func (e edit) planted() ([]byte, error) {
-	text, err := os.ReadFile(filepath.Join(root, e.file))
-	if err != nil {
-		return nil, err
+// files returns the texts of the files that p edits, with the bug.
+func (p plant) files() (map[string]string, error) {
+	texts := map[string]string{}
+	for _, e := range p.edits {
+		if _, ok := texts[e.file]; !ok {
+			text, err := os.ReadFile(filepath.Join(root, e.file))
+			if err != nil {
+				return nil, err
+			}
+			texts[e.file] = string(text)
+		}
+		if n := strings.Count(texts[e.file], e.from); n != 1 {
+			return nil, fmt.Errorf("%q occurs %d times in %s, and has to occur once", e.from, n, e.file)
+		}
+		texts[e.file] = strings.Replace(texts[e.file], e.from, e.to, 1)
 	}
-	if n := strings.Count(string(text), e.from); n != 1 {
-		return nil, fmt.Errorf("%q occurs %d times in %s, and has to occur once", e.from, n, e.file)
-	}
-	return []byte(strings.Replace(string(text), e.from, e.to, 1)), nil
+	return texts, nil
 }
 
 var root = filepath.Join("..", "..")
@@ -168,19 +175,19 @@ var root = filepath.Join("..", "..")
 // overlay writes the files with the bug and returns the path of the overlay.
 func (p plant) overlay(t *testing.T) string {
 	t.Helper()
+	texts, err := p.files()
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := t.TempDir()
 	replace := map[string]string{}
-	for i, e := range p.edits {
-		text, err := e.planted()
+	for name, text := range texts {
+		file, err := filepath.Abs(filepath.Join(root, name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		file, err := filepath.Abs(filepath.Join(root, e.file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		replace[file] = filepath.Join(dir, fmt.Sprintf("bug%d.go", i))
-		write(t, replace[file], text)
+		replace[file] = filepath.Join(dir, fmt.Sprintf("bug%d.go", len(replace)))
+		write(t, replace[file], []byte(text))
 	}
 	list, err := json.Marshal(map[string]map[string]string{"Replace": replace})
 	if err != nil {

@@ -2,18 +2,9 @@ package plants
 
 // ofSemantics are bugs of the runtime that a program shows.
 var ofSemantics = []plant{
-	bug("early release", "runtime/exec/failure.go",
-		"if planted.releaseEarly && cx ==",
-		"if cx =="),
-	bug("missed undo", "runtime/exec/undo.go",
-		"if planted.forgetUndo && len(log) > 0 {",
-		"if len(log) > 0 {"),
 	bug("sub-event sent on abort", "runtime/exec/event.go",
 		"\t\t\t\treturn ev.endCancelled()\n\t\t\t}\n\t\t\tev.undo()",
 		"\t\t\t\treturn ev.endCancelled()\n\t\t\t}\n\t\t\tnext := follow{ev: ev}\n\t\t\tnext.add(ev.root.ops)\n\t\t\tdefer next.start()\n\t\t\tev.undo()"),
-	bug("wrong revalidation", "runtime/exec/plant.go", // what a field leads to is looked up without a hold, and not again with it
-		"// Plant plants the bug",
-		"func init() { planted.narrowAtPass = true }\n\n// Plant plants the bug"),
 	bug("lost async branch", "runtime/exec/branch.go",
 		"\tcx.branches = append(cx.branches, b)\n",
 		""),
@@ -23,9 +14,6 @@ var ofSemantics = []plant{
 	bug("a step lets others in", "runtime/exec/tail.go", // the actor that a chain keeps is free before the step that it is kept for
 		"ev.outSeq, ev.maxPos = next.seq, next.pos\n",
 		"ev.outSeq, ev.maxPos = next.seq, next.pos\n\t\tch.leave()\n"),
-	bug("sub-event comes again", "runtime/exec/decide.go", // its row outlives its end
-		"if ev.outSeq == 0 || planted.outboxKept {",
-		"if ev.outSeq == 0 || ev.issuer != nil {"),
 	bug("constructor without locks", "runtime/exec/admit.go", // of a client's new: what it is given is not locked
 		"if a.gather(); !a.members.touches() {",
 		"if a.gather(); true {"),

@@ -2,12 +2,12 @@ package trace
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -174,26 +174,21 @@ func TestRealRunsAgree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rep := checkFile(t, name)
-		if rep.Violated() > 0 {
-			t.Errorf("seed %d:\n%s", seed, said(t, rep))
-		}
-		if n := rep.Sections[0].Counts; n.Events != len(ops)+4 || n.Answers != n.Events || n.Aborts == 0 {
-			t.Errorf("seed %d: %d operations, but %+v", seed, len(ops), n)
-		}
-		if !porcupine.CheckOperations(bank, ops) {
-			t.Errorf("seed %d: porcupine finds no order", seed)
-		}
+		t.Run(fmt.Sprintf("trace of seed %d", seed), func(t *testing.T) {
+			rep := checkFile(t, name)
+			if rep.Violated() > 0 {
+				t.Errorf("%s", said(t, rep))
+			}
+			if n := rep.Sections[0].Counts; n.Events != len(ops)+4 || n.Answers != n.Events || n.Aborts == 0 {
+				t.Errorf("%d operations, but %+v", len(ops), n)
+			}
+		})
+		t.Run(fmt.Sprintf("clients of seed %d", seed), func(t *testing.T) {
+			if !porcupine.CheckOperations(bank, ops) {
+				t.Error("porcupine finds no order")
+			}
+		})
 	}
-}
-
-func said(t *testing.T, rep *Report) string {
-	t.Helper()
-	var b strings.Builder
-	if err := rep.Write(&b); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
 }
 
 // BenchmarkCheck reads and checks the trace of a run.

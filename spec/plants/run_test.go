@@ -1,0 +1,136 @@
+package plants
+
+// ofRun are bugs of what an event does from its entry to its end: of its locks, its undo, and its commit.
+var ofRun = []plant{
+	bug("an access runs without its lock", "runtime/exec/guest.go",
+		"\tcase mode != lock.None && a.joinOne(t, mode):\n",
+		"\tcase true:\n\t\ta.home.Hold(t, mode, lock.Ref{}, nil)\n\t\treturn true\n\tcase mode != lock.None && a.joinOne(t, mode):\n",
+		randomly, "./runtime/exec -run TestSeedsAreDifferentInterleavings", traced),
+	bug("early release", "runtime/exec/failure.go",
+		"\tm.Run(cx, target.obj, args)\n\tdone = true\n",
+		"\tif cx == &cx.ev.root && cx.ev.lazyAt == nil {\n\t\tcx.ev.release(false)\n\t\tcx.ev.entries = cx.ev.entries[:0]\n\t}\n\tm.Run(cx, target.obj, args)\n\tdone = true\n",
+		golden, randomly, traced),
+	bug("wrong revalidation", "runtime/exec/admit.go", // what a field leads to is looked up without a hold, and not again with it
+		"\t\troots := a.onlyRoots()\n",
+		"\t\tif a.effects.Below == Exact && a.target.is(created) {\n\t\t\ta.narrow()\n\t\t\ta.members.members = append(a.members.members, a.narrowed.members...)\n\t\t}\n\t\troots := a.onlyRoots()\n",
+		golden, probes+"stale_field").
+		and("runtime/exec/acquire.go",
+			"\t\tif d.Act == lock.Run {\n",
+			"\t\tif d.Act == lock.Run || d.Act == lock.Withdraw && a.effects.Below == Exact {\n"),
+	bug("children are enqueued on one by one", "runtime/exec/guest.go", // the first guest goes on once the second has enqueued on both
+		"\t\tc.latch.Lock()\n\t}\n\tfor _, c := range a.passed {\n\t\twaits =",
+		"\t\tc.latch.Lock()\n\t\twaits =",
+		probes+"one_step").
+		and("runtime/exec/guest.go",
+			"mode) || waits\n\t}\n\tfor _, c := range a.passed {\n\t\tc.unlatchBy(a)\n",
+			"mode) || waits\n\t\tc.unlatchBy(a)\n\t\tfor first := steps.Add(1) == 1; first && steps.Load() < 3; {\n\t\t\truntime.Gosched()\n\t\t}\n").
+		and("runtime/exec/guest.go",
+			"import (\n\t\"runtime\"\n\t\"slices\"\n",
+			"import (\n\t\"runtime\"\n\t\"slices\"\n\t\"sync/atomic\"\n").
+		and("runtime/exec/guest.go",
+			"// enterBelow enqueues",
+			"var steps atomic.Int32\n\n// enterBelow enqueues"),
+	bug("missed undo", "runtime/exec/undo.go", // of the last write
+		"for i := len(log) - 1; i >= 0",
+		"for i := len(log) - 2; i >= 0",
+		golden, randomly, traced),
+	bug("a named actor is not undone", "runtime/exec/undo.go",
+		"\tfor _, h := range ev.born {\n",
+		"\tfor _, h := range ev.born[:0] {\n",
+		randomly),
+	bug("locks go before the batch has its place", "runtime/exec/decide.go",
+		"\tnext := ev.settle()\n",
+		"\tev.release(false)\n\truntime.Gosched()\n\tnext := ev.settle()\n",
+		crashing, killed).
+		and("runtime/exec/decide.go", "\tat(\"appended\", k)\n\tev.release(false)\n", "\tat(\"appended\", k)\n").
+		and("runtime/exec/decide.go", "\t\"fmt\"\n", "\t\"fmt\"\n\t\"runtime\"\n"),
+	bug("an answer does not wait until it is durable", "runtime/exec/decide.go",
+		"if ev.request != nil || d.answersWait || ev.traced != nil || d.store.Overdue() {",
+		"if false {",
+		crashing, crashImages, killed),
+	bug("a sync is reported before it has ended", "runtime/store/pebbledb/db.go",
+		"func (d *DB) Sync() (err error) {\n",
+		"func (d *DB) Sync() error {\n\td.syncs.Go(func() {\n\t\tif err := d.sync(); err != nil {\n\t\t\tpanic(err)\n\t\t}\n\t})\n\treturn nil\n}\n\nfunc (d *DB) sync() (err error) {\n",
+		crashImages).
+		and("runtime/store/pebbledb/db.go", "\treadOnly  bool\n", "\treadOnly  bool\n\tsyncs     sync.WaitGroup\n").
+		and("runtime/store/pebbledb/db.go", "\t\terr = d.Sync()\n", "\t\td.syncs.Wait()\n\t\terr = d.sync()\n"),
+	bug("the outcome of a request is not stored", "runtime/exec/session.go",
+		"if err != nil && !errors.As(err, &abort) {",
+		"if true {",
+		crashImages, killed),
+	bug("an edge has no row", "runtime/exec/decide.go",
+		"case ev.deleting(e.p), ",
+		"case true, ev.deleting(e.p), ",
+		crashing),
+	bug("a move in the tree has no row", "runtime/exec/durable.go",
+		"\tw := &preparation{d: d}\n\tw.header(c)\n",
+		"\tw := &preparation{d: d}\n",
+		crashing),
+	bug("two handles of one actor", "runtime/exec/registry.go",
+		"if h := sh.loose[id].Value(); h != nil {",
+		"if h := sh.loose[id].Value(); false {",
+		crashing),
+	bug("an actor is attached without its owner", "runtime/exec/attach.go",
+		"\terr = dominator.ErrDeleted\n",
+		"\tat, row.units = d.sys.host.partitions[x.id.Birth], 0\n\terr = dominator.ErrDeleted\n",
+		crashing),
+	bug("actors are detached that an event relies on", "runtime/exec/grace.go",
+		"if since := p.since.Load(); since != 0 && since < period {",
+		"if since := p.since.Load(); false && since < period {",
+		crashing),
+}
+
+// ofFollow are bugs of what follows an event: of sub-events, timers, callbacks and chains.
+var ofFollow = []plant{
+	bug("sub-event comes again", "runtime/exec/decide.go", // its row outlives its end
+		"if ev.outSeq == 0 {",
+		"if ev.outSeq == 0 || ev.issuer != nil {",
+		golden, crashing, killed),
+	bug("sub-events out of order", "runtime/exec/lane.go",
+		"\tl.queue = append(l.queue, e)\n",
+		"\tl.queue = append(l.queue, e)\n\tif n := len(l.queue); n-l.head > 1 {\n\t\tl.queue[n-1], l.queue[n-2] = l.queue[n-2], l.queue[n-1]\n\t}\n",
+		randomly),
+	bug("a timer fires after its cancellation", "runtime/exec/timer.go",
+		"off := a.t.off\n",
+		"off := false\n",
+		randomly),
+	bug("a timer fires twice", "runtime/exec/timer.go",
+		"args: a.t.args, timer: a.t})\n\t\t}\n",
+		"args: a.t.args, timer: a.t})\n\t\t\tcx.emit(op{kind: opEmit, target: a.t.target, method: a.t.method, args: a.t.args, timer: a.t})\n\t\t}\n",
+		randomly),
+	bug("a timer's name is not replaced", "runtime/exec/timer.go",
+		"\tif o.name != \"\" {\n\t\tts.drop(",
+		"\tif false {\n\t\tts.drop(",
+		randomly),
+	bug("a callback of an undone event", "runtime/exec/event.go",
+		"\t\t\tev.undo()\n\t\t\tev.undone(",
+		"\t\t\tev.undo()\n\t\t\tfor i := range ev.root.ops {\n\t\t\t\tif o := &ev.root.ops[i]; o.kind == opCallback && o.object.client.post(callback{object: o.object, method: o.call, args: o.args}) {\n\t\t\t\t\tev.sys.workers.Run(o.object.client.drain)\n\t\t\t\t}\n\t\t\t}\n\t\t\tev.undone(",
+		randomly),
+	bug("callbacks out of order", "runtime/exec/callback.go",
+		"\tm.mu.queue = append(m.mu.queue, c)\n",
+		"\tm.mu.queue = append(m.mu.queue, c)\n\tif n := len(m.mu.queue); n > 1 {\n\t\tm.mu.queue[n-1], m.mu.queue[n-2] = m.mu.queue[n-2], m.mu.queue[n-1]\n\t}\n",
+		randomly),
+	bug("a chain keeps nothing", "runtime/exec/tail.go",
+		"\tif ch.keeps == nil {\n\t\tch.keeps =",
+		"\tif false {\n\t\tch.keeps =",
+		randomly, "./runtime/exec -run TestNobodyGetsBetweenTheSteps"),
+	bug("a chain that is left keeps nothing", "runtime/exec/tail.go",
+		"if k := ch.keeps; k != nil {\n\t\tk.close(",
+		"if k := ch.keeps; false {\n\t\tk.close(",
+		closing),
+	bug("a firing that is left has ended", "runtime/exec/lane.go",
+		"\tif firing {\n\t\ts.timers.postponed(",
+		"\tif false {\n\t\ts.timers.postponed(",
+		closing),
+}
+
+const (
+	golden      = "./spec/golden -failfast -run TestGoldenPrograms"
+	probes      = "./runtime/exec -run TestProbes/"
+	randomly    = "./runtime/exec -failfast -run TestRandomWorkloadIsStrictlySerialisable"
+	crashing    = "./runtime/exec -failfast -run TestCrashesLoseNothingThatWasAnswered"
+	closing     = "./runtime/exec -run TestClosingAmidLifeLosesNothing -close.runs 16"
+	crashImages = "./runtime/exec -run TestCrashImages"
+	killed      = "./sim/kill -run TestKilledProcessesLoseNothing"
+	traced      = "./spec/trace -run TestRealRunsAgree/trace"
+)
