@@ -51,7 +51,7 @@ func (cx *Cx) find(h *Handle, c *Shape) {
 // withdrawal.
 func (cx *Cx) hold(h *Handle, mode Mode) {
 	if len(cx.branches) > 0 {
-		cx.waitFor(callFootprint{target: h, self: mode})
+		cx.waitFor(accessOf(h, mode))
 	}
 	cx.ev.Attempt.hold(h, mode)
 }

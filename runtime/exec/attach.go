@@ -55,7 +55,7 @@ func (d *durable) Attach(h *Handle) error {
 // attach is residence.attach for code of an event, which it unwinds if the store fails.
 func (cx *Cx) attach(h *Handle) {
 	if h.is(away) {
-		if err := cx.ev.host.attach(h); err != nil {
+		if err := cx.ev.sys.host.attach(h); err != nil {
 			panic(err)
 		}
 	}
@@ -119,7 +119,7 @@ func (d *durable) attachBelow(x *Handle) (up *Handle, err error) {
 	case err != nil:
 		_ = g.Attach(&x.node, &d.sys.host.partitions[x.id.Birth].node, 0) // never fails
 	case row.units == 0 && !at.is(virtual) && d.ready.Load():
-		d.sys.host.maintainer.kick()
+		d.sys.host.tighten()
 	}
 	d.actors.keep(x)
 	x.state.Store(state) // from here on others use it

@@ -22,7 +22,7 @@ func opened(e *memengine.Engine) (*System, error) {
 		return nil, err
 	}
 	s := newSystem(Config{Store: st, Classes: testClasses, Log: quiet})
-	s.host.maintainer.mu.closed = true // T stays as it is
+	s.host.stopMoves() // T stays as it is
 	if s.durable, err = newDurable(s, &s.cfg); err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func TestOwnersOfTheDetachedAreDeleted(t *testing.T) {
 	group.Go(func() { mustNot(t, n.sys.Client().Delete(n.sys.Resolve(b.ID()))) })
 	group.Go(func() { mustNot(t, n.sys.Client().Delete(n.sys.Resolve(c.ID()))) })
 	group.Wait()
-	n.sys.host.maintainer.wait()
+	n.sys.host.awaitMoves()
 	for range 2 {
 		for i, a := range append(slices.Clone(list), more...) {
 			h := n.sys.Resolve(a.ID()).handle()
@@ -264,7 +264,7 @@ func TestALongLineIsAttached(t *testing.T) {
 		list = append(list, n.fresh())
 		n.run(list[i], &methodAdopt, wstep{op: wAdopt, ref: list[i+1]})
 	}
-	n.sys.host.maintainer.wait()
+	n.sys.host.awaitMoves()
 	n.reopen()
 	n.run(n.again(list[depth]), &methodLocal, wstep{op: wAdd, n: 3})
 	if got := n.sys.attached(); got != depth+1 {
@@ -318,7 +318,7 @@ func TestOwnershipThatContradictsItself(t *testing.T) {
 	n := startNode(t, Config{})
 	a, b := n.fresh(), n.fresh()
 	n.run(a, &methodAdopt, wstep{op: wAdopt, ref: b})
-	n.sys.host.maintainer.wait()
+	n.sys.host.awaitMoves()
 	n.close()
 	for why, row := range map[string]func() (key, row []byte){
 		"a cycle": func() (key, row []byte) {

@@ -166,6 +166,9 @@ func (a *Attempt) claim(m member) (more bool) {
 	return true
 }
 
+// retry withdraws the attempt, whose code w has unwound.
+func (a *Attempt) retry(w withdrawal) { a.withdraw(w.claim, w.kept != nil) }
+
 // withdraw releases everything the attempt visited, as withdrawn, and prepares
 // the next one, which enters with m, too. What was narrowed is carried along, so that the next entry
 // covers all of it at once. Until the release others may still grant the attempt

@@ -1,10 +1,6 @@
 package exec
 
-import (
-	"time"
-
-	"github.com/aeon-lang/aeon/runtime/lock"
-)
+import "time"
 
 // fullError says that the queue of an actor was full for as long as a client may wait.
 type fullError struct {
@@ -26,9 +22,7 @@ func (a *Attempt) room(h *Handle) error {
 		if a.cancelled() {
 			return false
 		}
-		h.latch.Lock()
-		defer h.latch.Unlock()
-		return h.queue != nil && depth(h.queue) >= s.depthMax
+		return h.waiting() >= s.depthMax
 	}
 	if s.scheduler != nil {
 		s.scheduler.Until(func() bool { return !full() })
@@ -51,7 +45,13 @@ func (a *Attempt) room(h *Handle) error {
 	}
 }
 
-func depth(q *lock.Queue[*Attempt, *Handle]) int {
-	_, waiting := q.Len()
-	return waiting
+// waiting returns how many attempts wait at h.
+func (h *Handle) waiting() int {
+	h.latch.Lock()
+	defer h.latch.Unlock()
+	if h.queue == nil {
+		return 0
+	}
+	_, n := h.queue.Len()
+	return n
 }

@@ -3,122 +3,15 @@ package exec
 import (
 	"runtime"
 
-	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/internal/assert"
 )
-
-// callFootprint is the footprint of a call, as wide as it is known before the call: what
-// decides whether it may run beside another one.
-type callFootprint struct {
-	target *Handle
-	self   Mode
-	method *Method // nil: the target alone
-	args   []member
-}
-
-func (p *callFootprint) open() bool {
-	if p.method == nil {
-		return false
-	}
-	if p.method.Below != None {
-		return true
-	}
-	for i := range p.args {
-		if p.args[i].tree {
-			return true
-		}
-	}
-	return false
-}
-
-// mode returns the strongest mode in which the call may touch h.
-func (p *callFootprint) mode(h *Handle) Mode {
-	var m Mode
-	if p.target == h {
-		m = p.self
-	}
-	for i := range p.args {
-		if p.args[i].h == h {
-			m = max(m, p.args[i].mode)
-		}
-	}
-	if p.open() {
-		m = max(m, p.method.modeOf(h.shape))
-	}
-	return m
-}
-
-func clash(a, b Mode) bool { return a == Write && b != NoAccess || b == Write && a != NoAccess }
-
-// conflicts reports whether p and q may touch one actor, one of them writing. It errs
-// on the side of yes.
-func (s *System) conflicts(p, q *callFootprint, settledGraph bool) bool {
-	if settledGraph && s.apart(p, q) {
-		return false
-	}
-	if clash(p.mode(q.target), q.self) || clash(q.mode(p.target), p.self) {
-		return true
-	}
-	for i := range q.args {
-		if clash(p.mode(q.args[i].h), q.args[i].mode) {
-			return true
-		}
-	}
-	for i := range p.args {
-		if clash(q.mode(p.args[i].h), p.args[i].mode) {
-			return true
-		}
-	}
-	if p.open() && q.open() {
-		for _, t := range p.method.Touches {
-			if clash(t.Mode, q.method.modeOf(t.Shape)) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// apart reports whether T proves that the two calls have no actor in common: all
-// that they reach lies in disjoint subtrees. Uncommitted edges are not in T, so it is
-// asked only by events that have none.
-func (s *System) apart(p, q *callFootprint) bool {
-	for _, x := range p.span(s) {
-		for _, y := range q.span(s) {
-			if x == nil || y == nil || s.host.graph.IsAncestor(x, y) || s.host.graph.IsAncestor(y, x) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// span returns T-subtree roots that cover the call; nil among them for unknown.
-func (p *callFootprint) span(s *System) []*dominator.Node {
-	var buf [4]*dominator.Node
-	list := buf[:0]
-	add := func(h *Handle, tree bool) {
-		switch {
-		case h.is(fresh):
-			list = append(list, nil)
-		case tree:
-			list = append(list, s.host.graph.Top(&h.node))
-		default:
-			list = append(list, &h.node)
-		}
-	}
-	add(p.target, p.method != nil && p.method.Below != None)
-	for i := range p.args {
-		add(p.args[i].h, p.args[i].tree)
-	}
-	return list
-}
 
 // branch is an async call that runs in a goroutine of its own.
 type branch struct {
 	cx        *Cx
 	footprint callFootprint
 	target    *Handle
+	method    *Method
 	args      Args
 	spawn     []uintptr // the stack of the call, for the call path of a failure
 	done      bool      // guarded by ev.branches
@@ -135,12 +28,7 @@ func Async(cx *Cx, target Ref, m *Method, args Args) {
 	}
 	ev := cx.ev
 	cx.attach(h)
-	p := callFootprint{target: h, self: m.Self, method: m}
-	if m.ArgRefs != nil {
-		f := Footprint{fresh: true} // what this event has created is shared by its branches alone
-		m.ArgRefs(args, &f)
-		p.args = f.members
-	}
+	p := callOf(h, &m.Effects, args)
 	if len(cx.branches) > 0 {
 		cx.waitFor(p)
 	}
@@ -153,7 +41,7 @@ func Async(cx *Cx, target Ref, m *Method, args Args) {
 		cx.random = mine
 		return
 	}
-	b := &branch{cx: &Cx{ev: ev, fuel: cx.fuel, random: cx.draw() | 1}, footprint: p, target: h, args: args}
+	b := &branch{cx: &Cx{ev: ev, fuel: cx.fuel, random: cx.draw() | 1}, footprint: p, target: h, method: m, args: args}
 	var pcs [32]uintptr
 	b.spawn = append(b.spawn, pcs[:runtime.Callers(2, pcs[:])]...)
 	ev.fork()
@@ -170,7 +58,7 @@ func (cx *Cx) separable(p *callFootprint) bool {
 		return false
 	}
 	for i := range cx.frames {
-		if p.mode(cx.frames[i].h) != NoAccess {
+		if p.mayTouch(cx.frames[i].h) {
 			return false
 		}
 	}
@@ -188,7 +76,7 @@ func (b *branch) run() {
 		ev.branches.Unlock()
 	}()
 	b.out = outcome{kind: aborted, err: &AbortError{Msg: msgGoexit, Event: ev.id, Fault: true}}
-	b.out = b.cx.body(b.target, b.footprint.method, b.args)
+	b.out = b.cx.body(b.target, b.method, b.args)
 }
 
 // waitFor waits for the earlier unfinished branches that conflict with a call about to be made,
@@ -199,7 +87,7 @@ func (cx *Cx) waitFor(p callFootprint) {
 	settled := cx.retire()
 	kept := cx.branches[:0]
 	for i, b := range cx.branches {
-		if !ev.sys.conflicts(&b.footprint, &p, settled) {
+		if !ev.sys.host.conflicts(&b.footprint, &p, settled) {
 			kept = append(kept, b)
 			continue
 		}

@@ -102,7 +102,7 @@ func TestCloseLeavesToTheNextOpeningWhatIsStored(t *testing.T) {
 	n := startNode(t, Config{})
 	a, b, c := n.fresh(), n.fresh(), n.fresh()
 	n.run(b, &methodAdopt, wstep{op: wAdopt, ref: c})
-	n.sys.host.maintainer.wait() // a move of c would wait for the holder, and b for the move
+	n.sys.host.awaitMoves() // a move of c would wait for the holder, and b for the move
 	inside, leave := make(chan struct{}), make(chan struct{})
 	holder := n.cl.Issue(c.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { close(inside); <-leave }}}})
 	<-inside
@@ -221,7 +221,7 @@ func TestCloseLeavesAKeptActorAlone(t *testing.T) {
 		add := func(i int64) []wstep { return []wstep{{op: wAdd, n: i}} }
 		n.run(a, &methodLocal, wstep{op: wAdd, n: 1}, wstep{op: wAfter, n: 10, sub: add(10)})
 		n.run(owner, &methodAdopt, wstep{op: wAdopt, ref: a})
-		n.sys.host.maintainer.wait()
+		n.sys.host.awaitMoves()
 		goOn := make(chan struct{})
 		chain := n.cl.Issue(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-goOn }}, {op: wKeep, sub: add(100)}}})
 		synctest.Wait()

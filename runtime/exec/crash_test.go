@@ -254,7 +254,7 @@ func (c *crashes) finish(stuck func(string)) error {
 	if err := c.replay(c.rec, noCrash, &c.mu.heard); err != nil {
 		return err
 	}
-	c.sys.host.maintainer.wait()
+	c.sys.host.awaitMoves()
 	if err := c.model.compare(c.sys); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -152,13 +153,13 @@ func (ev *Event) ownershipRows(w *preparation) {
 	for _, e := range ev.edges {
 		switch {
 		case ev.deleting(e.p), ev.deleting(e.c), e.c.is(deleted):
-		case len(ev.fresh) > 0 && s.host.parentOf(e.c) == e.p && contains(ev.fresh, e.c): // in its header
+		case len(ev.fresh) > 0 && s.host.parentOf(e.c) == e.p && slices.Contains(ev.fresh, e.c): // in its header
 		default:
 			w.edge(e.p, e.c)
 		}
 	}
 	for _, h := range ev.deletes {
-		if !contains(ev.fresh, h) { // else nothing of it is stored
+		if !slices.Contains(ev.fresh, h) { // else nothing of it is stored
 			ev.deletionRows(w, h)
 		}
 	}

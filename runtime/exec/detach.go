@@ -28,9 +28,9 @@ func (s *System) detachSome() (n int) {
 			if d.leaving.list = s.markLeaving(d.leaving.list); len(d.leaving.list) == 0 {
 				return n
 			}
-			d.leaving.period = s.host.grace.next()
+			d.leaving.period = s.host.nextPeriod()
 		}
-		for looks := 0; !s.host.grace.over(d.leaving.period); looks++ {
+		for looks := 0; !s.host.periodOver(d.leaving.period); looks++ {
 			if looks == leavingLooks {
 				return n // the next time
 			}

@@ -72,7 +72,7 @@ func TestWhatIsNeededIsNotDetached(t *testing.T) {
 	n.run(a, &methodLocal, wstep{op: wAfter, n: 30, sub: []wstep{{op: wAdd, n: 1}}})
 	n.run(p, &methodAdopt, wstep{op: wAdopt, ref: c})
 	n.run(q, &methodAdopt, wstep{op: wAdopt, ref: c})
-	n.sys.host.maintainer.wait()
+	n.sys.host.awaitMoves()
 	for range 4 {
 		n.sys.Unload(1)
 	}
@@ -83,7 +83,7 @@ func TestWhatIsNeededIsNotDetached(t *testing.T) {
 	}
 	mustNot(t, n.sys.host.graph.Validate())
 	n.run(q, &methodLocal, wstep{op: wDrop})
-	n.sys.host.maintainer.wait()
+	n.sys.host.awaitMoves()
 	n.cl.Advance(30e6)
 	for range 4 {
 		n.sys.Unload(1)

@@ -107,8 +107,7 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 	if d.store.Starts() > startsMax {
 		return nil, fmt.Errorf("the store was opened %d times: it cannot be opened again", d.store.Starts())
 	}
-	s.host.grace = newGracePeriods()
-	s.host.residence = d
+	s.host.reside(d)
 	d.answersWait = d.store.Mode().AnswersWait()
 	d.seq.Store(d.store.Starts() << startShift)
 	if err := d.layouts.open(d.store, cfg.Classes, cfg.DropFields); err != nil {

@@ -31,7 +31,7 @@ func TestADeletionIsToldWhenItIsDurable(t *testing.T) {
 		n.run(above, &methodAdopt, wstep{op: wAdopt, ref: one})
 		n.run(one, &methodAdopt, wstep{op: wAdopt, ref: kid})
 		n.run(other, &methodAdopt, wstep{op: wAdopt, ref: kid})
-		n.sys.host.maintainer.wait()
+		n.sys.host.awaitMoves()
 		mustNot(t, n.store.Flush(t.Context()))
 		until(func() bool {
 			n.sys.Unload(1)
@@ -119,7 +119,7 @@ func TestAGoneStepIsToldWhenItIsDurable(t *testing.T) {
 		n, e := stalledNode(t, store.Sync())
 		a, kid := n.fresh(), n.fresh()
 		n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
-		n.sys.host.maintainer.wait()
+		n.sys.host.awaitMoves()
 		leave := make(chan struct{})
 		n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})
 		synctest.Wait()
@@ -179,7 +179,7 @@ func TestAnswersOfAStalledDiskWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, e := stalledNode(t, store.Relaxed(every))
 		a := n.fresh()
-		n.sys.host.maintainer.wait()
+		n.sys.host.awaitMoves()
 		mustNot(t, n.store.Flush(t.Context()))
 		time.Sleep(time.Second)
 		goOn := e.stall()

@@ -136,13 +136,13 @@ func (ev *Event) perform() error {
 			return ev.failed(out.err)
 		case withdrawn:
 			ev.undo()
-			ev.withdraw(out.claim, out.kept != nil)
+			ev.retry(out.withdrawn)
 			ev.clearRun()
 			if ev.traced != nil {
 				ev.traced.forget()
 			}
 			ev.client.stats.withdrawals.Add(1)
-			if out.kept.await(&ev.Attempt) != nil {
+			if out.withdrawn.kept.await(&ev.Attempt) != nil {
 				return ev.leftOut()
 			}
 		}

@@ -53,7 +53,7 @@ func everything(t *testing.T, n *node) (counter wref) {
 	n.cl.Settle()
 	n.cl.Advance(10 * time.Millisecond)
 	n.run(b, &methodLocal, wstep{op: wDrop}) // c may now move below a
-	n.sys.host.maintainer.wait()
+	n.sys.host.awaitMoves()
 	phone := fmt.Sprint("phone of ", a.ID())
 	x := n.begin(phone)
 	mustNot(t, x.Await(1, 0, a.Ref, &methodLocal, &wargs{steps: add}))

@@ -135,10 +135,9 @@ func Fault(_ *Cx, msg string) { panic(abortSignal{msg: msg, fault: true}) }
 
 // outcome is how a branch has ended.
 type outcome struct {
-	kind  outcomeKind
-	err   *AbortError
-	claim member // of a withdrawal
-	kept  *keep  // of a withdrawal: what the next attempt waits for
+	kind      outcomeKind
+	err       *AbortError
+	withdrawn withdrawal
 }
 
 type outcomeKind uint8
@@ -242,7 +241,7 @@ func (cx *Cx) caught(p any) (out outcome, gone bool) {
 	case nil:
 		e.Msg, e.Fault, gone = msgGoexit, true, true
 	case withdrawal:
-		return outcome{kind: withdrawn, claim: p.claim, kept: p.kept}, false
+		return outcome{kind: withdrawn, withdrawn: p}, false
 	case branchFailed:
 		return outcome{kind: follows}, false
 	case abortSignal:

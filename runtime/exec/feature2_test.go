@@ -179,7 +179,7 @@ func TestFreshActorWithSeveralOwnersOrNone(t *testing.T) {
 	}
 	// Ownership changes, and the tree follows by itself.
 	mustNot(t, b.await(cl, func(cx *Cx, d *desk) { VectorPopOwned(cx, &d.Self, 4, &d.kids) }))
-	s.host.maintainer.wait()
+	s.host.awaitMoves()
 	if p := s.host.parentOf(shared.handle()); p != a.handle() {
 		t.Errorf("after b has let go it hangs below %v", p)
 	}

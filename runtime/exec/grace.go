@@ -65,6 +65,12 @@ func (a *Attempt) begin() { a.presence.since.Store(a.host.grace.period.Load()) }
 // end notes that it needs nothing any more that it has looked at.
 func (a *Attempt) end() { a.presence.since.Store(0) }
 
+// nextPeriod begins a period and returns its number.
+func (s *host) nextPeriod() uint64 { return s.grace.next() }
+
+// periodOver reports whether all events have ended that had begun before a period.
+func (s *host) periodOver(period uint64) bool { return s.grace.over(period) }
+
 // next begins a period and returns its number.
 func (g *gracePeriods) next() uint64 { return g.period.Add(1) }
 

@@ -163,6 +163,9 @@ func (h *Handle) lockedBy(a *Attempt) *queue {
 	return h.locked()
 }
 
+// busy reports whether an attempt holds h, or waits for it.
+func (h *Handle) busy() bool { return h.latch.load() != 0 }
+
 // seize holds h for writing without an attempt, unless an event holds it or waits for it.
 func (h *Handle) seize() bool { return h.latch.join(lock.Write, nil, 0) }
 

@@ -46,6 +46,9 @@ type residence interface {
 	Moved(c, old *Handle)
 }
 
+// reside gives the host a residence, before any attempt is made.
+func (s *host) reside(r residence) { s.residence, s.grace = r, newGracePeriods() }
+
 // attach is residence.Attach. A handle that needs it has a residence.
 func (s *host) attach(h *Handle) error { return s.residence.Attach(h) }
 
@@ -61,7 +64,7 @@ func (s *host) present(n *dominator.Node) *Handle {
 // hostConfig says how a host is to run.
 type hostConfig struct {
 	partitions int
-	fanOut     int              // T-children that a hold enqueues on at its grant; more are left to lazy acquisition
+	fanOut     int              // T-children that a hold enqueues on at its grant; more are left to lazy acquisition; 0: fanOutMax
 	depthMax   int              // events that wait for one actor, before clients wait
 	waitMax    time.Duration    // how long clients wait then; 0: for ever
 	workers    *sched.Workers   // run the maintainer
@@ -72,6 +75,9 @@ type hostConfig struct {
 // init makes a host without actors.
 func (s *host) init(cfg hostConfig) {
 	s.fanOut, s.depthMax, s.waitMax = cfg.fanOut, cfg.depthMax, cfg.waitMax
+	if s.fanOut == 0 {
+		s.fanOut = fanOutMax
+	}
 	s.workers, s.scheduler = cfg.workers, cfg.scheduler
 	if runtime.GOMAXPROCS(0) > 1 && s.scheduler == nil {
 		s.joinSpins = joinSpinsMax

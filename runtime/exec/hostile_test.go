@@ -20,16 +20,6 @@ func parentAndKid(t *testing.T, cl *Client) (p, k deskRef) {
 	return p, k
 }
 
-// waiting returns how many branches of events wait for something.
-func waiting(s *System) (n int) {
-	for sh := range s.host.parked.All {
-		sh.mu.Lock()
-		n += sh.mu.n
-		sh.mu.Unlock()
-	}
-	return n
-}
-
 func TestDeleteThatIsUndoneIsSeenByNobody(t *testing.T) {
 	s, cl := testSystem(t, Config{})
 	p, k := parentAndKid(t, cl)
@@ -41,7 +31,7 @@ func TestDeleteThatIsUndoneIsSeenByNobody(t *testing.T) {
 	err := cl.Await(k.Ref, &methodAlone, work(func(cx *Cx, d *desk) {
 		Delete(cx, k.Ref)
 		close(deleting)
-		until(func() bool { return waiting(s) > 0 })
+		until(func() bool { return s.Waiting() > 0 })
 		Abort(cx, "not after all")
 	}))
 	if err == nil || err.Error() != "not after all" {
@@ -62,7 +52,7 @@ func TestOwnershipOfAnActorWhoseDeletionIsUndone(t *testing.T) {
 	mustNot(t, err)
 	a := accountRef{r}
 	for _, add := range []bool{true, false} {
-		s.host.maintainer.wait() // a move would hold p and wait for a, whose holder waits for an event on p
+		s.host.awaitMoves() // a move would hold p and wait for a, whose holder waits for an event on p
 		deleting, stored := make(chan struct{}), make(chan error, 1)
 		go func() {
 			<-deleting
@@ -193,7 +183,7 @@ func TestAFiringWhoseIssuerIsDeletedDoesNothing(t *testing.T) {
 	mustNot(t, a.await(cl, func(cx *Cx, d *desk) { cx.EmitAfter(time.Second, "", b.Ref, &methodAlone, work(nil)) }))
 	mustNot(t, cl.Await(a.Ref, &methodAlone, work(func(cx *Cx, _ *desk) {
 		s.rush(time.Second)
-		until(func() bool { return waiting(s) > 0 }) // the firing waits for its issuer
+		until(func() bool { return s.Waiting() > 0 }) // the firing waits for its issuer
 		Delete(cx, a.Ref)
 	})))
 	cl.Settle()
@@ -304,7 +294,7 @@ func TestWideTraversalOfSharedActorsNeedsFewAttempts(t *testing.T) {
 				}
 			}))
 			mustNot(t, cl.Await(b.Ref, &methodTakeAll, kids))
-			s.host.maintainer.wait()
+			s.host.awaitMoves()
 			before := s.Stats()
 			start := time.Now()
 			mustNot(t, cl.Await(b.Ref, m, work(func(cx *Cx, d *desk) {

@@ -32,6 +32,17 @@ func (h *Handle) keepFor(first event.EventID) *keep {
 // isKept reports whether a chain keeps h.
 func (h *Handle) isKept() bool { return h.kept.Load() != nil }
 
+// waitingForChain returns how many attempts wait for the chain that keeps h.
+func (h *Handle) waitingForChain() int {
+	k := h.kept.Load()
+	if k == nil {
+		return 0
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.mu.waiting)
+}
+
 // leave ends the keeping.
 func (k *keep) leave() {
 	k.h.kept.Store(nil)

@@ -63,19 +63,14 @@ func TestCancelledWaitersLeaveNothing(t *testing.T) {
 	n := startNode(t, Config{Clock: sched.RealClock{}})
 	a, kid := n.fresh(), n.fresh()
 	n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
-	n.sys.host.maintainer.wait()
+	n.sys.host.awaitMoves()
 	inside, leave := make(chan struct{}), make(chan struct{})
 	holder := n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { close(inside); <-leave }}}})
 	<-inside
 	chain := n.cl.Issue(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wKeep, sub: []wstep{{op: wCall, sub: []wstep{{op: wAdd, n: 1}}}}}}})
-	until(func() bool { return a.handle().kept.Load() != nil })
-	k := a.handle().kept.Load()
+	until(a.handle().isKept)
 	patient := n.sys.Client().Issue(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wAdd, n: 1}}})
-	waiting := func() int {
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		return len(k.mu.waiting)
-	}
+	waiting := a.handle().waitingForChain
 	until(func() bool { return waiting() == 1 })
 	for range 20 {
 		f := n.sys.Client().Issue(a.Ref, &methodLocal, &wargs{})

@@ -169,7 +169,7 @@ func TestAnswersWaitForTheDeletionTheyTellOf(t *testing.T) {
 	mustNot(t, cl.Await(k.Ref, &methodAlone, work(func(cx *Cx, d *desk) {
 		Delete(cx, k.Ref)
 		close(deleting)
-		until(func() bool { return waiting(s) > 0 })
+		until(func() bool { return s.Waiting() > 0 })
 	})))
 	err := <-seen
 	expect("while waiting", err, j.waited)

@@ -23,6 +23,15 @@ type maintainer struct {
 	}
 }
 
+// tighten makes the maintainer look for moves of nodes in T to lower places.
+func (s *host) tighten() { s.maintainer.kick() }
+
+// awaitMoves returns when no move is pending or under way.
+func (s *host) awaitMoves() { s.maintainer.wait() }
+
+// stopMoves lets no further move begin, and returns when none is under way.
+func (s *host) stopMoves() { s.maintainer.close() }
+
 // kick makes the maintainer look for moves.
 func (m *maintainer) kick() {
 	m.mu.Lock()
@@ -60,7 +69,7 @@ func (m *maintainer) loop() {
 	}
 }
 
-// wait returns when no move is pending or running. Tests use it.
+// wait returns when no move is pending or running.
 func (m *maintainer) wait() {
 	for {
 		m.mu.Lock()

@@ -133,8 +133,6 @@ func (a *Attempt) owns(p, c *Handle) bool {
 	return committed+units > 0 || committed > 0 && !others
 }
 
-const msgCycle = "ownership cycle: an actor would own itself"
-
 // hasEdge reports whether this event has changed an edge that match accepts.
 func (a *Attempt) hasEdge(match func(*edgeDelta) bool) bool {
 	a.lockShared()
@@ -269,12 +267,12 @@ func (a *Attempt) applyChanges() error {
 		if err != nil {
 			return a.unplace(err)
 		}
-		s.maintainer.kick()
+		s.tighten()
 	}
 	for _, h := range a.deletes {
 		if !h.is(fresh) {
 			s.graph.Delete(&h.node)
-			s.maintainer.kick()
+			s.tighten()
 		}
 	}
 	for _, h := range a.fresh {

@@ -71,6 +71,8 @@ func (cx *Cx) edge(p, c *Handle, units int) {
 	cx.ev.edge(p, c, units)
 }
 
+const msgCycle = "ownership cycle: an actor would own itself"
+
 // checkCycle faults if an edge p -> c would close a cycle in the instance graph, the
 // event's own changes included ([OWN]). It holds all of reach(c) for reading then (protocol
 // rule 8): otherwise another event might add the other half of a cycle meanwhile.

@@ -73,7 +73,7 @@ func (r *recovery) run() error {
 		r.s.workers.Run(func() { r.s.drain(l) })
 	}
 	r.s.timers.wake()
-	r.s.host.maintainer.kick()
+	r.s.host.tighten()
 	return nil
 }
 

@@ -97,7 +97,7 @@ func TestOwnershipIsThereAgain(t *testing.T) {
 		mustNot(t, n.cl.Delete(nodes[20+i].Ref))
 	}
 	for i := range 3 {
-		n.sys.host.maintainer.wait()
+		n.sys.host.awaitMoves()
 		before := shape(n.sys)
 		if i == 1 {
 			n.crash(all)
@@ -149,14 +149,14 @@ func TestSubEventsRunOnceAndInOrder(t *testing.T) {
 	n := startNode(t, Config{})
 	issuer, target := n.fresh(), n.fresh()
 	n.run(issuer, &methodAdopt, wstep{op: wAdopt, ref: target})
-	n.sys.host.maintainer.wait() // a move of the target would wait for the holder, and the issuer for the move
+	n.sys.host.awaitMoves() // a move of the target would wait for the holder, and the issuer for the move
 	var image *memengine.Engine
 	hold, held := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(held)
 		_ = n.sys.Client().Await(target.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-hold }}}})
 	}()
-	until(func() bool { return target.handle().latch.load() != 0 || target.handle().queue != nil })
+	until(func() bool { return target.handle().busy() })
 	var steps []wstep
 	var adopted []event.ActorID
 	for i := range 5 {
@@ -280,7 +280,7 @@ func TestDamagedRowsAreNamed(t *testing.T) {
 	x, err := n.sys.BeginSession("s")
 	mustNot(t, err)
 	mustNot(t, x.Await(1, 0, nodes[1].Ref, &methodLocal, &wargs{}))
-	n.sys.host.maintainer.wait()
+	n.sys.host.awaitMoves()
 	clean := n.engine.Crash(all)
 	n.close()
 	seen := map[store.Section]int{}

@@ -23,7 +23,7 @@ func TestARequestThatIsLeftIsNotPerformedAgain(t *testing.T) {
 		n := startNode(t, Config{Clock: sched.RealClock{}, SessionExpiry: time.Millisecond})
 		a, kid := n.fresh(), n.fresh()
 		n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
-		n.sys.host.maintainer.wait()
+		n.sys.host.awaitMoves()
 		hold := func(r wref) (leave chan struct{}) {
 			leave = make(chan struct{})
 			n.cl.Issue(r.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})
@@ -97,7 +97,7 @@ func TestAChainThatIsLeftIsToldWhenItIsDurable(t *testing.T) {
 					n := &node{t: t, store: st, sys: s, cl: s.Client()}
 					a, kid := n.fresh(), n.fresh()
 					n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
-					n.sys.host.maintainer.wait()
+					n.sys.host.awaitMoves()
 					x := n.begin("phone")
 					leave := make(chan struct{})
 					n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})

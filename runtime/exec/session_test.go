@@ -239,7 +239,7 @@ func TestRepetitionsAreRecognisedUnderTheLock(t *testing.T) {
 				n := startNode(t, Config{Scheduled: seed > 0, Seed: seed})
 				a, kid := n.fresh(), n.fresh()
 				n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
-				n.sys.host.maintainer.wait()
+				n.sys.host.awaitMoves()
 				x := n.begin("phone")
 				sum := func() int64 { return n.value(a) + n.value(kid) }
 				before := sum()

@@ -103,7 +103,6 @@ func (c *Config) defaults() {
 	setDefault(&c.QueueDepthMax, 100_000)
 	setDefault(&c.EventsMax, 100_000)
 	setDefault(&c.DepthMax, 10_000)
-	setDefault(&c.fanOut, fanOutMax)
 	setDefault(&c.BranchWorkers, runtime.GOMAXPROCS(0)-1)
 	c.Seed *= 0x9e3779b97f4a7c15 // odd, so 0 stays the only 0; neighbouring seeds differ in all bits
 	if c.FuelMax <= 0 {
@@ -307,7 +306,7 @@ func (s *System) Close() {
 				s.tracer.close()
 			}
 		}
-		s.host.maintainer.close()
+		s.host.stopMoves()
 		if s.scheduler != nil {
 			s.scheduler.Until(s.scheduler.Alone)
 		}

@@ -111,7 +111,7 @@ func crowd(s *System, clients int, rounds int) (desks, kids [2]deskRef, want, wa
 	if err != nil {
 		return
 	}
-	s.host.maintainer.wait()
+	s.host.awaitMoves()
 	var mu sync.Mutex
 	ended := func(i int, e error, n, k int64, kid int) {
 		mu.Lock()
@@ -438,7 +438,7 @@ func TestCancelWakesWhoWaits(t *testing.T) {
 					clerk = d.hire(cx)
 					clerk.do(cx, func(cx *Cx, d *desk) { kid = d.hire(cx) })
 				}))
-				s.host.maintainer.wait()
+				s.host.awaitMoves()
 				var inside, leave, begun atomic.Bool
 				is := func(cond func() bool) {
 					until(func() bool { s.scheduler.Yield(); return cond() })
@@ -540,7 +540,7 @@ func TestACancelledStepDoesNotRunAfterACrash(t *testing.T) {
 		n := startNode(t, Config{})
 		a, b := n.fresh(), n.fresh()
 		n.run(a, &methodAdopt, wstep{op: wAdopt, ref: b})
-		n.sys.host.maintainer.wait() // a move of b would wait for a, and the holder for it
+		n.sys.host.awaitMoves() // a move of b would wait for a, and the holder for it
 		begun, goOn := make(chan struct{}), make(chan struct{})
 		last := wstep{op: wKeep, sub: []wstep{{op: wAdd, n: 1}}}
 		if !keep {

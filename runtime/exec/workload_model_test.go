@@ -397,7 +397,7 @@ func (m *model) compare(s *System) error {
 		if _, err := s.attachAll(); err != nil {
 			return err
 		}
-		s.host.maintainer.wait() // some of them wanted a move
+		s.host.awaitMoves() // some of them wanted a move
 	}
 	handles := map[mkey]*Handle{}
 	var collect func(h *Handle)

@@ -234,7 +234,7 @@ func (w workload) traced(cfg Config, stuck func(string)) (Stats, []*traced, erro
 	})
 	wait()
 	s.Client().Advance(50 * time.Millisecond) // nothing is set for later than that, once
-	s.host.maintainer.wait()
+	s.host.awaitMoves()
 	close(stop)
 	<-done
 	st := s.Stats()
