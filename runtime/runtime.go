@@ -4,6 +4,7 @@
 package runtime
 
 import (
+	"github.com/aeon-lang/aeon/runtime/order"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -20,18 +21,18 @@ type (
 // Descriptors and state of actors.
 type (
 	Class     = exec.Class
-	Shape     = exec.Shape
-	Field     = exec.Field
+	Shape     = order.Shape
+	Field     = order.Field
 	Method    = exec.Method
-	Effects   = exec.Effects
-	ClassMode = exec.ClassMode
-	Footprint = exec.Footprint
-	Mode      = exec.Mode
-	Below     = exec.Below
-	Args      = exec.Args
-	Object    = exec.Object
-	Self      = exec.Self
-	Ref       = exec.Ref
+	Effects   = order.Effects
+	ClassMode = order.ClassMode
+	Footprint = order.Footprint
+	Mode      = order.Mode
+	Below     = order.Below
+	Args      = order.Args
+	Object    = order.Object
+	Self      = order.Self
+	Ref       = order.Ref
 )
 
 // Execution.
@@ -52,16 +53,16 @@ type (
 
 // Modes of access.
 const (
-	NoAccess = exec.NoAccess
-	Read     = exec.Read
-	Write    = exec.Write
+	NoAccess = order.NoAccess
+	Read     = order.Read
+	Write    = order.Write
 )
 
 // Kinds of footprint below an actor.
 const (
-	None  = exec.None
-	Exact = exec.Exact
-	Any   = exec.Any
+	None  = order.None
+	Exact = order.Exact
+	Any   = order.Any
 )
 
 // Enter begins a sync call of m on target. It acquires the lock of target in the

@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"slices"
 	"sync"
 
@@ -32,16 +33,16 @@ import (
 type attaching struct{ shard.Set[sync.Mutex] }
 
 // Attach implements residence.
-func (d *durable) Attach(h *Handle) error {
+func (d *durable) Attach(h *order.Handle) error {
 	if !d.visit() {
 		return &UnknownError{Cause: ErrClosed} // a client still shows a reference
 	}
 	defer d.leave()
 	for {
-		switch st := h.state.Load(); {
-		case st&leaving != 0:
-			h.unset(leaving) // or the evictor has been quicker
-		case st&detached == 0:
+		switch st := h.State.Load(); {
+		case st&order.Leaving != 0:
+			h.Unset(order.Leaving) // or the evictor has been quicker
+		case st&order.Detached == 0:
 			return nil
 		default:
 			if err := d.attachPath(h); err != nil {
@@ -53,17 +54,17 @@ func (d *durable) Attach(h *Handle) error {
 }
 
 // attach is residence.attach for code of an event, which it unwinds if the store fails.
-func (cx *Cx) attach(h *Handle) {
-	if h.is(away) {
-		if err := cx.ev.sys.host.attach(h); err != nil {
+func (cx *Cx) attach(h *order.Handle) {
+	if h.Is(order.Away) {
+		if err := cx.ev.sys.host.Attach(h); err != nil {
 			panic(err)
 		}
 	}
 }
 
 // attachPath attaches h after its T-parent. Chains may be long, so it does not call itself.
-func (d *durable) attachPath(h *Handle) error {
-	path := []*Handle{h}
+func (d *durable) attachPath(h *order.Handle) error {
+	path := []*order.Handle{h}
 	for len(path) > 0 {
 		x := path[len(path)-1]
 		switch up, err := d.attachBelow(x); {
@@ -72,7 +73,7 @@ func (d *durable) attachPath(h *Handle) error {
 		case up == nil:
 			path = path[:len(path)-1]
 		case len(path)&(len(path)-1) == 0 && slices.Contains(path, up): // looked for now and then: a cycle does not end
-			return &store.CorruptError{Key: store.HeaderKey(up.id), Reason: "the actor lies below itself in the tree"}
+			return &store.CorruptError{Key: store.HeaderKey(up.ID), Reason: "the actor lies below itself in the tree"}
 		default:
 			path = append(path, up)
 		}
@@ -81,48 +82,48 @@ func (d *durable) attachPath(h *Handle) error {
 }
 
 // attachBelow attaches x, unless its T-parent is detached: then it returns that.
-func (d *durable) attachBelow(x *Handle) (up *Handle, err error) {
-	mu := d.attaching.Of(x.id.Serial)
+func (d *durable) attachBelow(x *order.Handle) (up *order.Handle, err error) {
+	mu := d.attaching.Of(x.ID.Serial)
 	mu.Lock()
 	defer mu.Unlock()
-	if !x.is(detached) {
+	if !x.Is(order.Detached) {
 		return nil, nil
 	}
 	var row headerRow
-	found, err := d.header(x.id, &row)
+	found, err := d.header(x.ID, &row)
 	if err != nil {
 		return nil, err
 	}
 	if !found {
-		x.state.Store(created | deleted)
+		x.State.Store(order.Created | order.Deleted)
 		return nil, nil
 	}
-	at, err := d.parent(x.id, &row)
+	at, err := d.parent(x.ID, &row)
 	switch {
 	case err != nil:
 		return nil, err
-	case at.is(detached):
+	case at.Is(order.Detached):
 		return at, nil
 	}
 	state, err := d.describe(x, &row)
 	if err != nil {
 		return nil, err
 	}
-	g := d.sys.host.graph
+	g := d.sys.host.Graph
 	err = dominator.ErrDeleted
-	if !at.is(deleted) {
-		err = g.Attach(&x.node, d.sys.host.nodeOf(at), row.units)
+	if !at.Is(order.Deleted) {
+		err = g.Attach(&x.Node, d.sys.host.NodeOf(at), row.units)
 	}
 	switch {
 	case errors.Is(err, dominator.ErrDetached):
 		return at, nil // just now
 	case err != nil:
-		_ = g.Attach(&x.node, &d.sys.host.partitions[x.id.Birth].node, 0) // never fails
-	case row.units == 0 && !at.is(virtual) && d.ready.Load():
-		d.sys.host.tighten()
+		_ = g.Attach(&x.Node, &d.sys.host.Partitions[x.ID.Birth].Node, 0) // never fails
+	case row.units == 0 && !at.Is(order.Virtual) && d.ready.Load():
+		d.sys.host.Tighten()
 	}
 	d.actors.keep(x)
-	x.state.Store(state) // from here on others use it
+	x.State.Store(state) // from here on others use it
 	return nil, nil
 }
 
@@ -144,44 +145,44 @@ func (d *durable) header(id event.ActorID, row *headerRow) (found bool, err erro
 }
 
 // parent returns the T-parent that a header names.
-func (d *durable) parent(id event.ActorID, row *headerRow) (*Handle, error) {
+func (d *durable) parent(id event.ActorID, row *headerRow) (*order.Handle, error) {
 	s := d.sys
 	var why string
 	switch owned := row.units > 0; {
 	case row.top && !owned:
-		return s.host.top, nil
+		return s.host.Top, nil
 	case row.top:
 		why = "nobody can own an actor from there"
 	case row.parent.Serial > 0:
 		return d.resolve(row.parent), nil
-	case int(row.parent.Birth) >= len(s.host.partitions):
+	case int(row.parent.Birth) >= len(s.host.Partitions):
 		why = fmt.Sprintf("there is no partition %d", row.parent.Birth)
 	case owned:
 		why = "a partition owns no actors"
 	default:
-		return s.host.partitions[row.parent.Birth], nil
+		return s.host.Partitions[row.parent.Birth], nil
 	}
 	return nil, &store.CorruptError{Key: store.HeaderKey(id), Reason: why}
 }
 
 // describe notes in h what its header says of it, and returns the state that it is in then.
-func (d *durable) describe(h *Handle, row *headerRow) (state uint32, err error) {
+func (d *durable) describe(h *order.Handle, row *headerRow) (state uint32, err error) {
 	_, shape, err := d.layouts.byNumber(row.layout)
 	switch {
 	case isClass(err):
-		return 0, fmt.Errorf("%s: %w", store.DescribeKey(store.HeaderKey(h.id)), err)
+		return 0, fmt.Errorf("%s: %w", store.DescribeKey(store.HeaderKey(h.ID)), err)
 	case err != nil:
-		return 0, &store.CorruptError{Key: store.HeaderKey(h.id), Reason: err.Error()}
+		return 0, &store.CorruptError{Key: store.HeaderKey(h.ID), Reason: err.Error()}
 	}
-	if h.shape != shape { // else it was attached before, and others read it
-		h.shape, h.layout = shape, row.layout
+	if h.Shape != shape { // else it was attached before, and others read it
+		h.Shape, h.Layout = shape, row.layout
 	}
-	h.mark(markPartial, h.shape.owning())
-	if row.flags&headerNamed != 0 && h.named == nil {
-		h.named = &naming{name: row.name, incarnation: row.incarnation}
+	h.Mark(order.MarkPartial, h.Shape.Owning())
+	if row.flags&headerNamed != 0 && h.Named == nil {
+		h.Named = &order.Naming{Name: row.name, Incarnation: row.incarnation}
 	}
 	if row.flags&headerUnborn != 0 {
-		return unborn, nil
+		return order.Unborn, nil
 	}
-	return created | unloaded, nil
+	return order.Created | order.Unloaded, nil
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -22,7 +24,7 @@ func opened(e *memengine.Engine) (*System, error) {
 		return nil, err
 	}
 	s := newSystem(Config{Store: st, Classes: testClasses, Log: quiet})
-	s.host.stopMoves() // T stays as it is
+	s.host.StopMoves() // T stays as it is
 	if s.durable, err = newDurable(s, &s.cfg); err != nil {
 		return nil, err
 	}
@@ -56,7 +58,7 @@ func attachesAsStored(e *memengine.Engine, seed uint64) error {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	rng.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 	for i, id := range ids {
-		if err := s.host.attach(s.durable.resolve(id)); err != nil {
+		if err := s.host.Attach(s.durable.resolve(id)); err != nil {
 			return err
 		}
 		if i%8 == 0 || i == len(ids)-1 {
@@ -65,7 +67,7 @@ func attachesAsStored(e *memengine.Engine, seed uint64) error {
 			}
 		}
 	}
-	if n := len(ids); n > 0 && s.durable.resolve(ids[n-1]).is(detached) {
+	if n := len(ids); n > 0 && s.durable.resolve(ids[n-1]).Is(order.Detached) {
 		return fmt.Errorf("%v is still detached", ids[n-1])
 	}
 	return nil
@@ -73,7 +75,7 @@ func attachesAsStored(e *memengine.Engine, seed uint64) error {
 
 // sameGraph compares what is attached with the whole graph.
 func (s *System) sameGraph(whole *Ownership) error {
-	if err := s.host.graph.Validate(); err != nil {
+	if err := s.host.Graph.Validate(); err != nil {
 		return err
 	}
 	names := map[*dominator.Node]event.ActorID{}
@@ -90,26 +92,26 @@ func (s *System) sameGraph(whole *Ownership) error {
 		return names[n].String()
 	}
 	here := func(n *dominator.Node) string {
-		if n == s.host.graph.TOP() {
+		if n == s.host.Graph.TOP() {
 			return "TOP"
 		}
-		return s.host.handleOf(n).id.String()
+		return s.host.HandleOf(n).ID.String()
 	}
 	for id, n := range whole.nodes {
 		h := s.durable.resolve(id)
-		if h.is(detached) {
+		if h.Is(order.Detached) {
 			if len(whole.graph.Owners(nil, n)) > 1 {
 				return fmt.Errorf("%v has several owners and is detached", id)
 			}
 			continue
 		}
 		want := []string{"below " + stored(whole.graph.Parent(n)), "top " + stored(whole.graph.Top(n))}
-		got := []string{"below " + here(s.host.graph.Parent(&h.node)), "top " + here(s.host.graph.Top(&h.node))}
+		got := []string{"below " + here(s.host.Graph.Parent(&h.Node)), "top " + here(s.host.Graph.Top(&h.Node))}
 		for _, o := range whole.graph.Owners(nil, n) {
 			want = append(want, fmt.Sprint(stored(o), "*", whole.graph.Units(o, n)))
 		}
-		for _, o := range s.host.graph.Owners(nil, &h.node) {
-			got = append(got, fmt.Sprint(here(o), "*", s.host.graph.Units(o, &h.node)))
+		for _, o := range s.host.Graph.Owners(nil, &h.Node) {
+			got = append(got, fmt.Sprint(here(o), "*", s.host.Graph.Units(o, &h.Node)))
 		}
 		slices.Sort(want)
 		slices.Sort(got)
@@ -126,7 +128,7 @@ func (s *System) sameGraph(whole *Ownership) error {
 		return list
 	}
 	for _, mv := range wants(whole.graph, stored) {
-		if !slices.Contains(wants(s.host.graph, here), mv) && !s.anyDetached(whole) {
+		if !slices.Contains(wants(s.host.Graph, here), mv) && !s.anyDetached(whole) {
 			return fmt.Errorf("%s is not wanted", mv)
 		}
 	}
@@ -135,7 +137,7 @@ func (s *System) sameGraph(whole *Ownership) error {
 
 func (s *System) anyDetached(whole *Ownership) bool {
 	for id := range whole.nodes {
-		if s.durable.resolve(id).is(detached) {
+		if s.durable.resolve(id).Is(order.Detached) {
 			return true
 		}
 	}
@@ -239,14 +241,14 @@ func TestOwnersOfTheDetachedAreDeleted(t *testing.T) {
 	group.Go(func() { mustNot(t, n.sys.Client().Delete(n.sys.Resolve(b.ID()))) })
 	group.Go(func() { mustNot(t, n.sys.Client().Delete(n.sys.Resolve(c.ID()))) })
 	group.Wait()
-	n.sys.host.awaitMoves()
+	n.sys.host.AwaitMoves()
 	for range 2 {
 		for i, a := range append(slices.Clone(list), more...) {
-			h := n.sys.Resolve(a.ID()).handle()
-			if got, err := (accountRef{refOf(h)}).Deposit(n.cl, 0); got != 1000 || err != nil {
+			h := n.sys.Resolve(a.ID()).Handle()
+			if got, err := (accountRef{order.RefOf(h)}).Deposit(n.cl, 0); got != 1000 || err != nil {
 				t.Errorf("account %d has %d, %v", i, got, err)
 			}
-			if p := n.sys.host.parentOf(h); !p.is(virtual) || len(n.sys.host.graph.Owners(nil, &h.node)) > 0 {
+			if p := n.sys.host.ParentOf(h); !p.Is(order.Virtual) || len(n.sys.host.Graph.Owners(nil, &h.Node)) > 0 {
 				t.Errorf("account %d lies below %v", i, p)
 			}
 		}
@@ -264,7 +266,7 @@ func TestALongLineIsAttached(t *testing.T) {
 		list = append(list, n.fresh())
 		n.run(list[i], &methodAdopt, wstep{op: wAdopt, ref: list[i+1]})
 	}
-	n.sys.host.awaitMoves()
+	n.sys.host.AwaitMoves()
 	n.reopen()
 	n.run(n.again(list[depth]), &methodLocal, wstep{op: wAdd, n: 3})
 	if got := n.sys.attached(); got != depth+1 {
@@ -303,7 +305,7 @@ func TestDamagedHeadersAreNamed(t *testing.T) {
 		mustNot(t, e.Apply(b))
 		s, err := opened(e)
 		mustNot(t, err)
-		err = s.host.attach(s.durable.resolve(id))
+		err = s.host.Attach(s.durable.resolve(id))
 		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), store.DescribeKey(key)) && !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", why, err)
 		}
@@ -318,7 +320,7 @@ func TestOwnershipThatContradictsItself(t *testing.T) {
 	n := startNode(t, Config{})
 	a, b := n.fresh(), n.fresh()
 	n.run(a, &methodAdopt, wstep{op: wAdopt, ref: b})
-	n.sys.host.awaitMoves()
+	n.sys.host.AwaitMoves()
 	n.close()
 	for why, row := range map[string]func() (key, row []byte){
 		"a cycle": func() (key, row []byte) {

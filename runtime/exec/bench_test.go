@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/internal/race"
 )
 
@@ -129,7 +131,7 @@ func BenchmarkTransfer(b *testing.B) {
 	}
 }
 
-var methodPeekAccount = Method{Class: &classAccount, Name: "Account", Effects: Effects{Self: Write}, Run: func(*Cx, any, Args) {}}
+var methodPeekAccount = Method{Class: &classAccount, Name: "Account", Effects: order.Effects{Self: order.Write}, Run: func(*Cx, any, order.Args) {}}
 
 // benchMutexes is the limit: the transfer under two mutexes locked in order.
 func benchMutexes(b *testing.B, n int, hot float64) {
@@ -209,7 +211,7 @@ func BenchmarkIdleActorBytes(b *testing.B) {
 		s := Open(Config{Log: quiet})
 		cl := s.Client()
 		var before, after runtime.MemStats
-		list := make([]Ref, n)
+		list := make([]order.Ref, n)
 		runtime.GC()
 		runtime.ReadMemStats(&before)
 		for i := range list {

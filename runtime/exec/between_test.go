@@ -1,27 +1,31 @@
 package exec
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/order"
+)
 
 // hall owns the first desk of a row; each desk is the boss of the next.
 type hall struct {
-	Self
+	order.Self
 	first deskRef
 }
 
 var (
-	classHall = Class{Shape: Shape{Package: "t", Name: "Hall", Fields: []Field{{Name: "first", Owning: true}}}}
+	classHall = Class{Shape: order.Shape{Package: "t", Name: "Hall", Fields: []order.Field{{Name: "first", Owning: true}}}}
 	// methodShift takes the first desk out of the row.
-	methodShift = Method{Class: &classHall, Name: "shift", Effects: Effects{Self: Write, Below: Exact, BelowMode: Read, Touches: []ClassMode{{&classDesk.Shape, Read}}}}
-	methodHall  = Method{Class: &classHall, Name: "Hall", Effects: Effects{Self: Write}}
+	methodShift = Method{Class: &classHall, Name: "shift", Effects: order.Effects{Self: order.Write, Below: order.Exact, BelowMode: order.Read, Touches: []order.ClassMode{{Shape: &classDesk.Shape, Mode: order.Read}}}}
+	methodHall  = Method{Class: &classHall, Name: "Hall", Effects: order.Effects{Self: order.Write}}
 	// methodNext reads the boss of a desk.
-	methodNext = Method{Class: &classDesk, Name: "next", Effects: Effects{Self: Read, ReadOnly: true}}
+	methodNext = Method{Class: &classDesk, Name: "next", Effects: order.Effects{Self: order.Read, ReadOnly: true}}
 )
 
 const hallRow = 20
 
 func init() {
-	classHall.New = func() Object { return &hall{} }
-	methodHall.Run = func(cx *Cx, self any, _ Args) {
+	classHall.New = func() order.Object { return &hall{} }
+	methodHall.Run = func(cx *Cx, self any, _ order.Args) {
 		h := self.(*hall)
 		for range hallRow {
 			d := New[*desk](cx, &classDesk)
@@ -32,8 +36,8 @@ func init() {
 			h.first = deskRef{d.Self.Ref()}
 		}
 	}
-	methodShift.Narrow = func(self any, _ Args, f *Footprint) { f.Add(self.(*hall).first.Ref, Read) }
-	methodShift.Run = func(cx *Cx, self any, _ Args) {
+	methodShift.Narrow = func(self any, _ order.Args, f *order.Footprint) { f.Add(self.(*hall).first.Ref, order.Read) }
+	methodShift.Run = func(cx *Cx, self any, _ order.Args) {
 		h := self.(*hall)
 		d, _ := Enter[*desk](cx, h.first.Ref, &methodNext)
 		next := d.boss

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/aeon-lang/aeon/runtime/order"
 	"runtime"
 
 	"github.com/aeon-lang/aeon/internal/assert"
@@ -9,10 +10,10 @@ import (
 // branch is an async call that runs in a goroutine of its own.
 type branch struct {
 	cx        *Cx
-	footprint callFootprint
-	target    *Handle
+	footprint order.CallFootprint
+	target    *order.Handle
 	method    *Method
-	args      Args
+	args      order.Args
 	spawn     []uintptr // the stack of the call, for the call path of a failure
 	done      bool      // guarded by ev.branches
 	out       outcome   // valid once done
@@ -21,14 +22,14 @@ type branch struct {
 // Async begins an async call of m on target. An idle worker takes it, if there is one
 // and the call shares nothing with the actors whose code is running; otherwise it
 // runs at once, which is what it would have to be equal to anyway.
-func Async(cx *Cx, target Ref, m *Method, args Args) {
-	h := target.handle()
+func Async(cx *Cx, target order.Ref, m *Method, args order.Args) {
+	h := target.Handle()
 	if h == nil {
 		Fault(cx, msgNull)
 	}
 	ev := cx.ev
 	cx.attach(h)
-	p := callOf(h, &m.Effects, args)
+	p := order.CallOf(h, &m.Effects, args)
 	if len(cx.branches) > 0 {
 		cx.waitFor(p)
 	}
@@ -36,7 +37,7 @@ func Async(cx *Cx, target Ref, m *Method, args Args) {
 		mine := cx.draw() | 1
 		mine, cx.random = cx.random, mine
 		cx.enter(h, m)
-		m.Run(cx, h.obj, args)
+		m.Run(cx, h.Object, args)
 		cx.Leave()
 		cx.random = mine
 		return
@@ -44,7 +45,7 @@ func Async(cx *Cx, target Ref, m *Method, args Args) {
 	b := &branch{cx: &Cx{ev: ev, fuel: cx.fuel, random: cx.draw() | 1}, footprint: p, target: h, method: m, args: args}
 	var pcs [32]uintptr
 	b.spawn = append(b.spawn, pcs[:runtime.Callers(2, pcs[:])]...)
-	ev.fork()
+	ev.Fork()
 	cx.branches = append(cx.branches, b)
 	cx.ops = append(cx.ops, op{kind: opBranch, branch: b})
 	ev.sys.workers.Run(b.run)
@@ -53,12 +54,12 @@ func Async(cx *Cx, target Ref, m *Method, args Args) {
 
 // separable reports whether a call may run beside the code that issues it: it
 // touches none of the actors on the stack.
-func (cx *Cx) separable(p *callFootprint) bool {
-	if !p.target.is(created) {
+func (cx *Cx) separable(p *order.CallFootprint) bool {
+	if !p.Target.Is(order.Created) {
 		return false
 	}
 	for i := range cx.frames {
-		if p.mayTouch(cx.frames[i].h) {
+		if p.MayTouch(cx.frames[i].h) {
 			return false
 		}
 	}
@@ -75,19 +76,19 @@ func (b *branch) run() {
 		ev.branchEnded.Broadcast()
 		ev.branches.Unlock()
 	}()
-	b.out = outcome{kind: aborted, err: &AbortError{Msg: msgGoexit, Event: ev.id, Fault: true}}
+	b.out = outcome{kind: aborted, err: &AbortError{Msg: msgGoexit, Event: ev.ID, Fault: true}}
 	b.out = b.cx.body(b.target, b.method, b.args)
 }
 
 // waitFor waits for the earlier unfinished branches that conflict with a call about to be made,
 // and takes over their logs, so that what the call logs comes after them. If one of
 // them has failed the call must not be made.
-func (cx *Cx) waitFor(p callFootprint) {
+func (cx *Cx) waitFor(p order.CallFootprint) {
 	ev := cx.ev
 	settled := cx.retire()
 	kept := cx.branches[:0]
 	for i, b := range cx.branches {
-		if !ev.sys.host.conflicts(&b.footprint, &p, settled) {
+		if !ev.sys.host.Conflicts(&b.footprint, &p, settled) {
 			kept = append(kept, b)
 			continue
 		}
@@ -124,7 +125,7 @@ func (cx *Cx) retire() (settled bool) {
 	cx.keep(kept)
 	// Invariant: a branch that has not ended has a reservation, so a call compares itself with a bounded number of them.
 	assert.That(len(kept) <= ev.sys.workers.BranchMax(), "exec: %d branches run, and %d may", len(kept), ev.sys.workers.BranchMax())
-	return ev.settledGraph()
+	return ev.SettledGraph()
 }
 
 // keep makes kept, which is a part of them in place, the branches of cx.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/order"
 )
 
 // A call compares itself with the branches that run, not with all that there have been.
@@ -40,7 +42,7 @@ func TestEndedBranchesAreNotKept(t *testing.T) {
 // span is when a call ran, by a count of all that begins and ends, and what it may touch.
 type span struct {
 	from, to int64
-	touches  map[int]Mode
+	touches  map[int]order.Mode
 	text     string
 }
 
@@ -83,7 +85,7 @@ func branchRound(t *testing.T, rnd *rand.Rand, label string) (together int) {
 	type step struct {
 		method *Method
 		target int
-		args   func(s *span) Args
+		args   func(s *span) order.Args
 		fails  bool
 		sync   bool
 	}
@@ -107,37 +109,41 @@ func branchRound(t *testing.T, rnd *rand.Rand, label string) (together int) {
 				Abort(cx, fmt.Sprint("call ", i))
 			}
 		}
-		s.touches = map[int]Mode{}
+		s.touches = map[int]order.Mode{}
 		written := []int{x}
 		switch rnd.IntN(3) {
 		case 0: // the desk alone
 			s.text = fmt.Sprintf("alone %d", x)
-			s.touches[x] = Write
+			s.touches[x] = order.Write
 			st.sync = rnd.IntN(3) == 0
 			st.method = &methodAlone
-			st.args = func(*span) Args { return work(func(cx *Cx, d *desk) { inside(cx, func() { d.setN(cx, d.n*3+add) }) }) }
+			st.args = func(*span) order.Args {
+				return work(func(cx *Cx, d *desk) { inside(cx, func() { d.setN(cx, d.n*3+add) }) })
+			}
 		case 1: // the desk and all below
 			s.text = fmt.Sprintf("below %d", x)
 			for _, k := range below[x] {
-				s.touches[k] = Write
+				s.touches[k] = order.Write
 			}
 			if kid := below[x][rnd.IntN(len(below[x]))]; kid != x {
 				written = []int{kid}
-				st.args = func(*span) Args {
+				st.args = func(*span) order.Args {
 					return work(func(cx *Cx, _ *desk) {
 						inside(cx, func() { desks[kid].do(cx, func(cx *Cx, d *desk) { d.setN(cx, d.n*3+add) }) })
 					})
 				}
 			} else {
-				st.args = func(*span) Args { return work(func(cx *Cx, d *desk) { inside(cx, func() { d.setN(cx, d.n*3+add) }) }) }
+				st.args = func(*span) order.Args {
+					return work(func(cx *Cx, d *desk) { inside(cx, func() { d.setN(cx, d.n*3+add) }) })
+				}
 			}
 			st.method = &methodWork
 		case 2: // the desk, and another that it is given
 			s.text = fmt.Sprintf("use %d with %d", x, y)
-			s.touches[x], s.touches[y] = Write, Write
+			s.touches[x], s.touches[y] = order.Write, order.Write
 			written = []int{y}
 			st.method = &methodHooked
-			st.args = func(*span) Args {
+			st.args = func(*span) order.Args {
 				return &hookedArgs{r: desks[y], hook: func(cx *Cx) {
 					inside(cx, func() { desks[y].do(cx, func(cx *Cx, d *desk) { d.setN(cx, d.n*3+add) }) })
 				}}
@@ -203,9 +209,9 @@ func branchRound(t *testing.T, rnd *rand.Rand, label string) (together int) {
 }
 
 // overlap is the naive rule: both touch an actor, and one writes to it.
-func overlap(a, b map[int]Mode) bool {
+func overlap(a, b map[int]order.Mode) bool {
 	for k, m := range a {
-		if n, ok := b[k]; ok && (m == Write || n == Write) {
+		if n, ok := b[k]; ok && (m == order.Write || n == order.Write) {
 			return true
 		}
 	}
@@ -219,11 +225,11 @@ type hookedArgs struct {
 }
 
 // methodHooked touches the desk that it is given, and runs its hook.
-var methodHooked = Method{Class: &classDesk, Name: "hooked", Effects: Effects{Self: Write, Below: None}}
+var methodHooked = Method{Class: &classDesk, Name: "hooked", Effects: order.Effects{Self: order.Write, Below: order.None}}
 
 func init() {
-	methodHooked.ArgRefs = func(args Args, f *Footprint) { f.Add(args.(*hookedArgs).r.Ref, Write) }
-	methodHooked.Run = func(cx *Cx, _ any, args Args) { args.(*hookedArgs).hook(cx) }
+	methodHooked.ArgRefs = func(args order.Args, f *order.Footprint) { f.Add(args.(*hookedArgs).r.Ref, order.Write) }
+	methodHooked.Run = func(cx *Cx, _ any, args order.Args) { args.(*hookedArgs).hook(cx) }
 }
 
 // BenchmarkAsync calls all children of a desk by async, and reports how much longer a child takes than by a plain call: that must

@@ -1,37 +1,38 @@
 package exec
 
+import "github.com/aeon-lang/aeon/runtime/order"
 import "github.com/aeon-lang/aeon/internal/assert"
 
 // Enter begins a sync call of m on target. It acquires the actor's lock in the
 // method's mode unless the event holds it. Null and a deleted actor are faults. ok is
 // false if target is on another host; on the one node there is now it never is.
-func Enter[T Object](cx *Cx, target Ref, m *Method) (self T, ok bool) {
-	cx.enter(target.handle(), m)
-	return target.handle().obj.(T), true
+func Enter[T order.Object](cx *Cx, target order.Ref, m *Method) (self T, ok bool) {
+	cx.enter(target.Handle(), m)
+	return target.Handle().Object.(T), true
 }
 
-func (cx *Cx) enter(h *Handle, m *Method) {
+func (cx *Cx) enter(h *order.Handle, m *Method) {
 	cx.access(h, m.Self, shapeOf(m.Class))
 	cx.push(h, m)
 }
 
 // CallRemote calls m on an actor of another host. There is one host, so reaching it
 // is a bug of the caller: Enter has said that the actor is here.
-func CallRemote(_ *Cx, target Ref, m *Method, _ Args) {
+func CallRemote(_ *Cx, target order.Ref, m *Method, _ order.Args) {
 	assert.Unreachable("remote call of %v on %v in a system of one node", m, target)
 }
 
 // construct runs the constructor of a named actor in its first event, which holds it
 // for writing.
-func (cx *Cx) construct(h *Handle) {
-	ev, c := cx.ev, classOf(h.shape)
+func (cx *Cx) construct(h *order.Handle) {
+	ev, c := cx.ev, classOf(h.Shape)
 	if c.New == nil || c.Construct == nil {
 		Fault(cx, "class "+c.Name+" has no parameterless constructor: its actors cannot be named")
 	}
 	obj := c.New()
-	bind(obj, h)
-	h.obj = obj
-	ev.constructs(h)
+	order.Bind(obj, h)
+	h.Object = obj
+	ev.Constructs(h)
 	cx.push(h, c.Construct)
 	c.Construct.Run(cx, obj, c.Construct.NewArgs())
 	cx.Leave()
@@ -39,35 +40,35 @@ func (cx *Cx) construct(h *Handle) {
 
 // New creates an actor of class c in the partition of the current one, and makes it
 // current: its constructor body runs next, on the result, and Constructed ends it.
-func New[T Object](cx *Cx, c *Class) T {
+func New[T order.Object](cx *Cx, c *Class) T {
 	h := cx.newActor(&c.Shape)
-	return h.obj.(T)
+	return h.Object.(T)
 }
 
 // Constructed ends the construction that New began.
 func Constructed(cx *Cx) { cx.Leave() }
 
-func (cx *Cx) newActor(c *Shape) *Handle {
+func (cx *Cx) newActor(c *order.Shape) *order.Handle {
 	ev := cx.ev
 	p := ev.birth
 	if len(cx.frames) > 0 {
-		p = cx.this().id.Birth
+		p = cx.this().ID.Birth
 	}
-	h := ev.sys.newHandle(c, ev.sys.ids.next(ev, p), fresh)
-	h.obj = c.New()
-	bind(h.obj, h)
-	ev.creates(h)
+	h := ev.sys.newHandle(c, ev.sys.ids.next(ev, p), order.Fresh)
+	h.Object = c.New()
+	order.Bind(h.Object, h)
+	ev.Creates(h)
 	cx.push(h, nil)
 	return h
 }
 
 // Delete deletes target when the event commits: calls from then on are faults,
 // sub-events to it dead letters.
-func Delete(cx *Cx, target Ref) {
-	h := target.handle()
-	cx.access(h, Write, nil)
-	if h.is(dying) { // by the constructor that has just run
+func Delete(cx *Cx, target order.Ref) {
+	h := target.Handle()
+	cx.access(h, order.Write, nil)
+	if h.Is(order.Dying) { // by the constructor that has just run
 		Fault(cx, msgDeleted(h))
 	}
-	cx.ev.delete(h)
+	cx.ev.Delete(h)
 }

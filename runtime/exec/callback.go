@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"runtime/debug"
 	"sync"
 
@@ -37,7 +38,7 @@ func (r ClientRef) Self() any {
 type ClientMethod struct {
 	Class string
 	Name  string
-	Run   func(cl *Client, self any, args Args)
+	Run   func(cl *Client, self any, args order.Args)
 }
 
 // NewClientObject makes self, which embeds o, an object of client cl.
@@ -60,7 +61,7 @@ func (o *ClientObject) Ref() ClientRef {
 type callback struct {
 	object *ClientObject
 	method *ClientMethod
-	args   Args
+	args   order.Args
 	timer  *timer  // that has fired it, if one has
 	from   *origin // traced systems only; nil: a client has posted it
 	pos    store.Position
@@ -99,7 +100,7 @@ func (cl *Client) post(c callback) (start bool) {
 
 // Callback posts a call of a method of a client object, which may be the caller's own.
 // Nobody learns how it ends; it is dropped if that client has gone.
-func (cl *Client) Callback(target ClientRef, m *ClientMethod, args Args) {
+func (cl *Client) Callback(target ClientRef, m *ClientMethod, args order.Args) {
 	if target.o == nil {
 		panic(value.Fault{Msg: msgNull})
 	}

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -49,20 +50,20 @@ func (cl *Client) nextID() event.EventID {
 // Await runs an event in the calling goroutine and returns when it has committed (nil)
 // or was undone (the failure: an *AbortError, a *LimitError or ErrClosed). With ErrPostponed it has begun a chain
 // that has not ended.
-func (cl *Client) Await(target Ref, m *Method, args Args) error {
-	if target.handle() == nil {
+func (cl *Client) Await(target order.Ref, m *Method, args order.Args) error {
+	if target.Handle() == nil {
 		return &AbortError{Msg: msgNull, Fault: true}
 	}
 	id := cl.nextID()
 	if cl.sys.closing.Load() { // after nextID: Close sees one or the other
 		return cl.refused(ErrClosed)
 	}
-	ev := cl.sys.takeEvent(cl, id, target.handle(), m, args)
-	ev.bounded = true
+	ev := cl.sys.takeEvent(cl, id, target.Handle(), m, args)
+	ev.Bounded = true
 	if t := cl.sys.tracer; t != nil {
 		ev.from = t.issued(cl, false)
 	}
-	ev.turn = cl.await(target.handle())
+	ev.turn = cl.await(target.Handle())
 	err := ev.perform()
 	if ev.chain == nil {
 		cl.sys.giveBack(ev)
@@ -85,16 +86,16 @@ func (cl *Client) refused(err error) error {
 // Issue submits an event that runs in a worker. It waits while there are
 // Config.EventsMax such events. An abort that nobody awaits until the system closes
 // becomes a dead letter.
-func (cl *Client) Issue(target Ref, m *Method, args Args) *Future {
+func (cl *Client) Issue(target order.Ref, m *Method, args order.Args) *Future {
 	s := cl.sys
 	f := &Future{sys: s, done: make(chan struct{})}
-	if target.handle() == nil {
+	if target.Handle() == nil {
 		f.err = &AbortError{Msg: msgNull, Fault: true}
 		close(f.done)
 		return f
 	}
 	cl.order.open.Add(1)
-	l := letter{id: cl.nextID(), target: target.handle(), method: m}
+	l := letter{id: cl.nextID(), target: target.Handle(), method: m}
 	if err := s.admitIssue(); err != nil {
 		cl.order.open.Add(-1)
 		f.err = cl.refused(err)
@@ -102,7 +103,7 @@ func (cl *Client) Issue(target Ref, m *Method, args Args) *Future {
 		return f
 	}
 	f.turn = cl.launch(l, args, &f.cancel, func(l letter) {
-		if f.err = l.err; l.failed() && !errors.Is(l.err, errCancelled) {
+		if f.err = l.err; l.failed() && !errors.Is(l.err, order.ErrCancelled) {
 			f.fail(l)
 		}
 		close(f.done)
@@ -125,11 +126,11 @@ func (s *System) admitIssue() error {
 }
 
 // Send submits an event that nobody will await; its abort is a dead letter at once.
-func (cl *Client) Send(target Ref, m *Method, args Args) {
+func (cl *Client) Send(target order.Ref, m *Method, args order.Args) {
 	s := cl.sys
 	cl.order.open.Add(1)
-	l := letter{id: cl.nextID(), target: target.handle(), method: m}
-	if target.handle() == nil {
+	l := letter{id: cl.nextID(), target: target.Handle(), method: m}
+	if target.Handle() == nil {
 		l.err = cl.refused(&AbortError{Msg: msgNull, Fault: true})
 	} else if err := s.admitIssue(); err != nil {
 		l.err = cl.refused(err)
@@ -147,7 +148,7 @@ func (cl *Client) Send(target Ref, m *Method, args Args) {
 }
 
 // launch runs an admitted event in a worker when its turn has come, and calls ended with how it has ended.
-func (cl *Client) launch(l letter, args Args, cancel *cancellation, ended func(letter)) *turn {
+func (cl *Client) launch(l letter, args order.Args, cancel *order.Cancellation, ended func(letter)) *turn {
 	s := cl.sys
 	var from *origin
 	s.live.Add(1)
@@ -172,7 +173,7 @@ func (cl *Client) launch(l letter, args Args, cancel *cancellation, ended func(l
 		}()
 		s.scatter(l.id)
 		ev = s.takeEvent(cl, l.id, l.target, l.method, args)
-		ev.bounded, ev.from, ev.cancel, ev.turn = true, from, cancel, t
+		ev.Bounded, ev.from, ev.Cancellation, ev.turn = true, from, cancel, t
 		err := ev.perform()
 		first := ev
 		l.pos, ch, ev = ev.maxPos, ev.chain, nil
@@ -208,18 +209,18 @@ func (s *System) scatter(id event.EventID) {
 }
 
 // New creates an unnamed root actor of class c; m is its constructor. It is an event.
-func (cl *Client) New(c *Class, m *Method, args Args) (Ref, error) {
+func (cl *Client) New(c *Class, m *Method, args order.Args) (order.Ref, error) {
 	s := cl.sys
 	id := cl.nextID()
 	if s.closing.Load() {
-		return Ref{}, cl.refused(ErrClosed)
+		return order.Ref{}, cl.refused(ErrClosed)
 	}
 	ev := s.takeEvent(cl, id, nil, m, args)
-	ev.makes, ev.birth = &c.Shape, s.nextPartition(cl)
+	ev.Makes, ev.birth = &c.Shape, s.nextPartition(cl)
 	err := ev.perform()
-	var r Ref
+	var r order.Ref
 	if err == nil {
-		r = refOf(ev.target)
+		r = order.RefOf(ev.Target)
 	}
 	s.giveBack(ev)
 	s.leave()
@@ -227,14 +228,14 @@ func (cl *Client) New(c *Class, m *Method, args Args) (Ref, error) {
 }
 
 // methodDelete deletes its target.
-var methodDelete = Method{Name: "delete", Signature: "()", Effects: Effects{Self: Write}}
+var methodDelete = Method{Name: "delete", Signature: "()", Effects: order.Effects{Self: order.Write}}
 
 func init() {
-	methodDelete.Run = func(cx *Cx, _ any, _ Args) { Delete(cx, refOf(cx.this())) }
+	methodDelete.Run = func(cx *Cx, _ any, _ order.Args) { Delete(cx, order.RefOf(cx.this())) }
 }
 
 // Delete deletes an actor. It is an event.
-func (cl *Client) Delete(target Ref) error { return cl.Await(target, &methodDelete, nil) }
+func (cl *Client) Delete(target order.Ref) error { return cl.Await(target, &methodDelete, nil) }
 
 // Settle waits until no event that was issued, sub-event or callback is left. Timers
 // do not count, nor do events that other goroutines are awaiting.

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
@@ -80,13 +82,13 @@ func TestCloseAmidEverything(t *testing.T) {
 }
 
 // methodEndless begins a chain without an end.
-var methodEndless = Method{Class: &classNode, Name: "endless", Signature: "()", Effects: Effects{Self: Write}}
+var methodEndless = Method{Class: &classNode, Name: "endless", Signature: "()", Effects: order.Effects{Self: order.Write}}
 
 var endlessSteps atomic.Int64
 
 func init() {
-	methodEndless.NewArgs = func() Args { return &wargs{} }
-	methodEndless.Run = func(cx *Cx, self any, _ Args) {
+	methodEndless.NewArgs = func() order.Args { return &wargs{} }
+	methodEndless.Run = func(cx *Cx, self any, _ order.Args) {
 		n := self.(*wnode)
 		n.set(cx, n.value+1)
 		endlessSteps.Add(1)
@@ -102,7 +104,7 @@ func TestCloseLeavesToTheNextOpeningWhatIsStored(t *testing.T) {
 	n := startNode(t, Config{})
 	a, b, c := n.fresh(), n.fresh(), n.fresh()
 	n.run(b, &methodAdopt, wstep{op: wAdopt, ref: c})
-	n.sys.host.awaitMoves() // a move of c would wait for the holder, and b for the move
+	n.sys.host.AwaitMoves() // a move of c would wait for the holder, and b for the move
 	inside, leave := make(chan struct{}), make(chan struct{})
 	holder := n.cl.Issue(c.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { close(inside); <-leave }}}})
 	<-inside
@@ -221,7 +223,7 @@ func TestCloseLeavesAKeptActorAlone(t *testing.T) {
 		add := func(i int64) []wstep { return []wstep{{op: wAdd, n: i}} }
 		n.run(a, &methodLocal, wstep{op: wAdd, n: 1}, wstep{op: wAfter, n: 10, sub: add(10)})
 		n.run(owner, &methodAdopt, wstep{op: wAdopt, ref: a})
-		n.sys.host.awaitMoves()
+		n.sys.host.AwaitMoves()
 		goOn := make(chan struct{})
 		chain := n.cl.Issue(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-goOn }}, {op: wKeep, sub: add(100)}}})
 		synctest.Wait()

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/dominator"
@@ -18,11 +19,11 @@ func (ev *Event) commit() error {
 		ev.takeBack(err)
 		return err
 	}
-	for _, h := range ev.born {
-		h.set(created)
+	for _, h := range ev.Born {
+		h.Set(order.Created)
 	}
 	next := ev.settle()
-	ev.release(false)
+	ev.Release(false)
 	if len(ev.root.ops) > 0 {
 		next.start()
 	}
@@ -33,7 +34,7 @@ func (ev *Event) commit() error {
 func (ev *Event) takeBack(err error) {
 	ev.undo()
 	ev.undone(err)
-	ev.release(true)
+	ev.Release(true)
 }
 
 // settle takes the event's place among all events, and leaves there what it has issued.
@@ -69,10 +70,10 @@ func (ev *Event) publish(next *follow) {
 // deleted, so the deletion must have its place in the journal by then.
 func (ev *Event) bury() {
 	s := ev.sys
-	for _, h := range ev.deletes {
-		h.set(deleted)
+	for _, h := range ev.Deletes {
+		h.Set(order.Deleted)
 		s.forget(h)
-		if h.has(markTimed) {
+		if h.Has(order.MarkTimed) {
 			s.timers.forget(h)
 		}
 	}
@@ -80,13 +81,13 @@ func (ev *Event) bury() {
 
 // commitOwnership applies the changes of the attempt. A cycle is a fault of the program.
 func (ev *Event) commitOwnership() error {
-	err := ev.applyChanges()
+	err := ev.ApplyChanges()
 	if err == nil {
 		return nil
 	}
 	var cycle *dominator.CycleError
 	if errors.As(err, &cycle) {
-		return &AbortError{Msg: msgCycle, Event: ev.id, Fault: true, Cause: err}
+		return &AbortError{Msg: msgCycle, Event: ev.ID, Fault: true, Cause: err}
 	}
 	return err
 }
@@ -150,7 +151,7 @@ func (f *follow) add(ops []op) {
 		case opTail:
 			f.tail(o)
 		case opTimer:
-			if !o.issuer.is(deleted) { // its timers have just been dropped
+			if !o.issuer.Is(order.Deleted) { // its timers have just been dropped
 				s.timers.set(o, f.origin(o, trace.Timer, 0))
 			}
 		case opCancel:
@@ -163,7 +164,7 @@ func (f *follow) add(ops []op) {
 			s.out.add(o.name)
 			f.print = true
 		case opLog:
-			attrs := []any{"event", f.ev.id.String(), "actor", o.issuer.String()}
+			attrs := []any{"event", f.ev.ID.String(), "actor", o.issuer.String()}
 			if s.durable != nil {
 				f.ev.printed = s.egress.add(outgoing{pos: f.ev.maxPos, kind: opLog, text: o.name, attrs: attrs})
 				continue
@@ -175,7 +176,7 @@ func (f *follow) add(ops []op) {
 
 func (f *follow) sub(o *op) subEvent {
 	f.index++
-	return subEvent{id: f.ev.id.Child(f.index), target: o.target, method: o.method, args: o.args, timer: o.timer,
+	return subEvent{id: f.ev.ID.Child(f.index), target: o.target, method: o.method, args: o.args, timer: o.timer,
 		from: f.origin(o, trace.Sub, f.index), seq: o.seq, pos: f.ev.maxPos}
 }
 
@@ -184,7 +185,7 @@ func (f *follow) origin(o *op, kind trace.Kind, index int) *origin {
 	if f.ev.traced == nil {
 		return nil
 	}
-	return &origin{Origin: trace.Origin{Kind: kind, Parent: f.ev.id, Issuer: f.ev.sys.tracer.label(o.issuer), Index: index}}
+	return &origin{Origin: trace.Origin{Kind: kind, Parent: f.ev.ID, Issuer: f.ev.sys.tracer.label(o.issuer), Index: index}}
 }
 
 // called is origin for a callback.

@@ -1,5 +1,6 @@
 package exec
 
+import "github.com/aeon-lang/aeon/runtime/order"
 import "github.com/aeon-lang/aeon/runtime/value"
 
 // The functions of this file write to a container that is a field of an actor, or lies
@@ -12,13 +13,13 @@ import "github.com/aeon-lang/aeon/runtime/value"
 const Inside uint16 = 1 << 15
 
 // logHeader notes the container at p before it gets another body.
-func logHeader[T any](cx *Cx, self *Self, field uint16, p *T) {
+func logHeader[T any](cx *Cx, self *order.Self, field uint16, p *T) {
 	if field&Inside == 0 {
 		Log(cx, self, field, p)
 	}
 }
 
-func ownVector[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) {
+func ownVector[T any](cx *Cx, self *order.Self, field uint16, v *value.Vector[T]) {
 	if !value.SoleVector(*v) {
 		logHeader(cx, self, field, v)
 		value.OwnVector(v, cx.logNumber())
@@ -26,7 +27,7 @@ func ownVector[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) {
 }
 
 // noteElem notes element i before it is written.
-func noteElem[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i int64) {
+func noteElem[T any](cx *Cx, self *order.Self, field uint16, v *value.Vector[T], i int64) {
 	if value.FreeElem(v, cx.logNumber(), i) {
 		return
 	}
@@ -42,7 +43,7 @@ func noteElem[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i int
 	cx.logUndo(self, field, value.NoteSet(v, cx.logNumber(), i))
 }
 
-func ownMap[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Map[K, V]) {
+func ownMap[K comparable, V any](cx *Cx, self *order.Self, field uint16, m *value.Map[K, V]) {
 	if !value.SoleMap(*m) {
 		logHeader(cx, self, field, m)
 		value.OwnMap(m, cx.logNumber())
@@ -50,7 +51,7 @@ func ownMap[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Map[
 }
 
 // noteEntry notes the entry of k before it is written or removed.
-func noteEntry[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Map[K, V], k K) {
+func noteEntry[K comparable, V any](cx *Cx, self *order.Self, field uint16, m *value.Map[K, V], k K) {
 	if value.FreeEntry(m, cx.logNumber()) {
 		return
 	}
@@ -63,14 +64,14 @@ func noteEntry[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.M
 }
 
 // MapSet is m[k] = v.
-func MapSet[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Map[K, V], k K, v V) {
+func MapSet[K comparable, V any](cx *Cx, self *order.Self, field uint16, m *value.Map[K, V], k K, v V) {
 	ownMap(cx, self, field, m)
 	noteEntry(cx, self, field, m, k)
 	value.PutEntry(m, k, v)
 }
 
 // MapRemove is m.remove(k); it reports whether there was an entry.
-func MapRemove[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Map[K, V], k K) bool {
+func MapRemove[K comparable, V any](cx *Cx, self *order.Self, field uint16, m *value.Map[K, V], k K) bool {
 	if !m.Has(k) {
 		return false
 	}
@@ -82,7 +83,7 @@ func MapRemove[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.M
 
 // MapUpdate applies f to the value of k in place, or faults when there is none. What f
 // writes in it needs no record, apart from the containers that it refers to.
-func MapUpdate[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Map[K, V], k K, f func(*V)) {
+func MapUpdate[K comparable, V any](cx *Cx, self *order.Self, field uint16, m *value.Map[K, V], k K, f func(*V)) {
 	m.At(k)
 	ownMap(cx, self, field, m)
 	noteEntry(cx, self, field, m, k)
@@ -90,7 +91,7 @@ func MapUpdate[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.M
 }
 
 // MapSetOwned is MapSet where keys or values hold plain actor references.
-func MapSetOwned[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Map[K, V], k K, v V) {
+func MapSetOwned[K comparable, V any](cx *Cx, self *order.Self, field uint16, m *value.Map[K, V], k K, v V) {
 	old, had := m.Find(k)
 	if had {
 		cx.moveEdges(self, any(old), any(v))
@@ -102,7 +103,7 @@ func MapSetOwned[K comparable, V any](cx *Cx, self *Self, field uint16, m *value
 }
 
 // MapRemoveOwned is MapRemove where keys or values hold plain actor references.
-func MapRemoveOwned[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Map[K, V], k K) bool {
+func MapRemoveOwned[K comparable, V any](cx *Cx, self *order.Self, field uint16, m *value.Map[K, V], k K) bool {
 	old, had := m.Find(k)
 	if had {
 		cx.moveEdges(self, any(k), nil)
@@ -112,7 +113,7 @@ func MapRemoveOwned[K comparable, V any](cx *Cx, self *Self, field uint16, m *va
 }
 
 // MapClear is m.clear().
-func MapClear[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Map[K, V]) {
+func MapClear[K comparable, V any](cx *Cx, self *order.Self, field uint16, m *value.Map[K, V]) {
 	if m.Size() == 0 {
 		return
 	}
@@ -125,13 +126,13 @@ func MapClear[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Ma
 }
 
 // MapClearOwned is MapClear where keys or values hold plain actor references.
-func MapClearOwned[K comparable, V any](cx *Cx, self *Self, field uint16, m *value.Map[K, V]) {
+func MapClearOwned[K comparable, V any](cx *Cx, self *order.Self, field uint16, m *value.Map[K, V]) {
 	cx.moveEdges(self, any(*m), nil)
 	MapClear(cx, self, field, m)
 }
 
 // SetAdd is s.add(k); it reports whether k was not there before.
-func SetAdd[K comparable](cx *Cx, self *Self, field uint16, s *value.Set[K], k K) bool {
+func SetAdd[K comparable](cx *Cx, self *order.Self, field uint16, s *value.Set[K], k K) bool {
 	if s.Has(k) {
 		return false
 	}
@@ -140,12 +141,12 @@ func SetAdd[K comparable](cx *Cx, self *Self, field uint16, s *value.Set[K], k K
 }
 
 // SetRemove is s.remove(k); it reports whether k was there.
-func SetRemove[K comparable](cx *Cx, self *Self, field uint16, s *value.Set[K], k K) bool {
+func SetRemove[K comparable](cx *Cx, self *order.Self, field uint16, s *value.Set[K], k K) bool {
 	return MapRemove(cx, self, field, s.Entries(), k)
 }
 
 // SetAddOwned is SetAdd where the elements hold plain actor references.
-func SetAddOwned[K comparable](cx *Cx, self *Self, field uint16, s *value.Set[K], k K) bool {
+func SetAddOwned[K comparable](cx *Cx, self *order.Self, field uint16, s *value.Set[K], k K) bool {
 	if !s.Has(k) {
 		cx.moveEdges(self, nil, any(k))
 	}
@@ -153,7 +154,7 @@ func SetAddOwned[K comparable](cx *Cx, self *Self, field uint16, s *value.Set[K]
 }
 
 // SetRemoveOwned is SetRemove where the elements hold plain actor references.
-func SetRemoveOwned[K comparable](cx *Cx, self *Self, field uint16, s *value.Set[K], k K) bool {
+func SetRemoveOwned[K comparable](cx *Cx, self *order.Self, field uint16, s *value.Set[K], k K) bool {
 	if s.Has(k) {
 		cx.moveEdges(self, any(k), nil)
 	}
@@ -161,25 +162,25 @@ func SetRemoveOwned[K comparable](cx *Cx, self *Self, field uint16, s *value.Set
 }
 
 // SetClear is s.clear().
-func SetClear[K comparable](cx *Cx, self *Self, field uint16, s *value.Set[K]) {
+func SetClear[K comparable](cx *Cx, self *order.Self, field uint16, s *value.Set[K]) {
 	MapClear(cx, self, field, s.Entries())
 }
 
 // SetClearOwned is SetClear where the elements hold plain actor references.
-func SetClearOwned[K comparable](cx *Cx, self *Self, field uint16, s *value.Set[K]) {
+func SetClearOwned[K comparable](cx *Cx, self *order.Self, field uint16, s *value.Set[K]) {
 	cx.moveEdges(self, any(*s), nil)
 	SetClear(cx, self, field, s)
 }
 
 // VectorSet is v[i] = e.
-func VectorSet[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i int64, e T) {
+func VectorSet[T any](cx *Cx, self *order.Self, field uint16, v *value.Vector[T], i int64, e T) {
 	*VectorElem(cx, self, field, v, i) = e
 }
 
 // VectorElem returns the address of element i for writing, or faults. It is valid until
 // v is next written. What is written there needs no record, apart from the containers
 // that it refers to.
-func VectorElem[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i int64) *T {
+func VectorElem[T any](cx *Cx, self *order.Self, field uint16, v *value.Vector[T], i int64) *T {
 	value.CheckIndex(*v, i)
 	ownVector(cx, self, field, v)
 	noteElem(cx, self, field, v, i)
@@ -187,14 +188,14 @@ func VectorElem[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i i
 }
 
 // VectorPush is v.push(e).
-func VectorPush[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], e T) {
+func VectorPush[T any](cx *Cx, self *order.Self, field uint16, v *value.Vector[T], e T) {
 	ownVector(cx, self, field, v)
 	cx.logUndo(self, field, value.NotePush(v, cx.logNumber()))
 	value.Push(v, e)
 }
 
 // VectorPop is v.pop(). The log may hold the element, too, so it counts as shared.
-func VectorPop[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) T {
+func VectorPop[T any](cx *Cx, self *order.Self, field uint16, v *value.Vector[T]) T {
 	if v.Size() > 0 {
 		ownVector(cx, self, field, v)
 		cx.logUndo(self, field, value.NotePop(v, cx.logNumber()))
@@ -205,7 +206,7 @@ func VectorPop[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) T {
 }
 
 // VectorInsert is v.insert(i, e).
-func VectorInsert[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i int64, e T) {
+func VectorInsert[T any](cx *Cx, self *order.Self, field uint16, v *value.Vector[T], i int64, e T) {
 	if i != v.Size() {
 		value.CheckIndex(*v, i)
 	}
@@ -216,7 +217,7 @@ func VectorInsert[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i
 
 // VectorRemove is v.remove(i); it returns the element. The log may hold it, too, so it
 // counts as shared.
-func VectorRemove[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i int64) T {
+func VectorRemove[T any](cx *Cx, self *order.Self, field uint16, v *value.Vector[T], i int64) T {
 	value.CheckIndex(*v, i)
 	ownVector(cx, self, field, v)
 	cx.logUndo(self, field, value.NoteRemove(v, cx.logNumber(), i))
@@ -226,7 +227,7 @@ func VectorRemove[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i
 }
 
 // VectorClear is v.clear().
-func VectorClear[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) {
+func VectorClear[T any](cx *Cx, self *order.Self, field uint16, v *value.Vector[T]) {
 	if v.Size() == 0 {
 		return
 	}
@@ -239,7 +240,7 @@ func VectorClear[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) {
 }
 
 // VectorSort is v.sort(); the order of elements changes no ownership.
-func VectorSort[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) {
+func VectorSort[T any](cx *Cx, self *order.Self, field uint16, v *value.Vector[T]) {
 	if v.Size() < 2 {
 		return
 	}
@@ -249,39 +250,39 @@ func VectorSort[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) {
 }
 
 // VectorSetOwned is VectorSet where the elements hold plain actor references.
-func VectorSetOwned[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i int64, e T) {
+func VectorSetOwned[T any](cx *Cx, self *order.Self, field uint16, v *value.Vector[T], i int64, e T) {
 	cx.moveEdges(self, any(v.At(i)), any(e))
 	VectorSet(cx, self, field, v, i, e)
 }
 
 // VectorPushOwned is VectorPush where the elements hold plain actor references.
-func VectorPushOwned[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], e T) {
+func VectorPushOwned[T any](cx *Cx, self *order.Self, field uint16, v *value.Vector[T], e T) {
 	cx.moveEdges(self, nil, any(e))
 	VectorPush(cx, self, field, v, e)
 }
 
 // VectorPopOwned is VectorPop where the elements hold plain actor references.
-func VectorPopOwned[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) T {
+func VectorPopOwned[T any](cx *Cx, self *order.Self, field uint16, v *value.Vector[T]) T {
 	old := VectorPop(cx, self, field, v)
 	cx.moveEdges(self, any(old), nil)
 	return old
 }
 
 // VectorInsertOwned is VectorInsert where the elements hold plain actor references.
-func VectorInsertOwned[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i int64, e T) {
+func VectorInsertOwned[T any](cx *Cx, self *order.Self, field uint16, v *value.Vector[T], i int64, e T) {
 	VectorInsert(cx, self, field, v, i, e)
 	cx.moveEdges(self, nil, any(e))
 }
 
 // VectorRemoveOwned is VectorRemove where the elements hold plain actor references.
-func VectorRemoveOwned[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T], i int64) T {
+func VectorRemoveOwned[T any](cx *Cx, self *order.Self, field uint16, v *value.Vector[T], i int64) T {
 	old := VectorRemove(cx, self, field, v, i)
 	cx.moveEdges(self, any(old), nil)
 	return old
 }
 
 // VectorClearOwned is VectorClear where the elements hold plain actor references.
-func VectorClearOwned[T any](cx *Cx, self *Self, field uint16, v *value.Vector[T]) {
+func VectorClearOwned[T any](cx *Cx, self *order.Self, field uint16, v *value.Vector[T]) {
 	cx.moveEdges(self, any(*v), nil)
 	VectorClear(cx, self, field, v)
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"sync"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -204,13 +206,13 @@ func (c *crashes) audit() error {
 	if len(c.model.asked) != requests {
 		return fmt.Errorf("the tellers sent %d requests, and %d were performed", requests, len(c.model.asked))
 	}
-	bank, err := c.state(c.bank.handle())
+	bank, err := c.state(c.bank.Handle())
 	if err != nil {
 		return err
 	}
 	sum := int64(0)
 	for _, r := range bank.kids.Items() {
-		account, err := c.state(r.handle())
+		account, err := c.state(r.Handle())
 		if err != nil {
 			return err
 		}
@@ -223,11 +225,11 @@ func (c *crashes) audit() error {
 }
 
 // state returns what the bank or an account of it is, which nobody deletes.
-func (c *crashes) state(h *Handle) (*wnode, error) {
+func (c *crashes) state(h *order.Handle) (*wnode, error) {
 	if err := c.sys.durable.Load(h); err != nil {
 		return nil, err
 	}
-	node, ok := h.obj.(*wnode)
+	node, ok := h.Object.(*wnode)
 	if !ok {
 		return nil, fmt.Errorf("%v is lost", h)
 	}

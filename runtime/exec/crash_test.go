@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
@@ -120,7 +122,7 @@ func (c *crashes) open() error {
 		c.model = newModel(c.sys)
 	}
 	c.model.sys = c.sys
-	return c.sys.host.graph.Validate()
+	return c.sys.host.Graph.Validate()
 }
 
 // run performs all rounds; the last one ends without a crash, and its state is compared.
@@ -231,10 +233,10 @@ func (c *crashes) resume(i crashImage) error {
 	c.nodes = nil
 	for _, r := range list {
 		r = wref{c.sys.Resolve(r.ID())}
-		if err := c.sys.host.attach(r.handle()); err != nil {
+		if err := c.sys.host.Attach(r.Handle()); err != nil {
 			return err
 		}
-		if !r.handle().is(deleted) {
+		if !r.Handle().Is(order.Deleted) {
 			c.nodes = append(c.nodes, r)
 		}
 	}
@@ -254,7 +256,7 @@ func (c *crashes) finish(stuck func(string)) error {
 	if err := c.replay(c.rec, noCrash, &c.mu.heard); err != nil {
 		return err
 	}
-	c.sys.host.awaitMoves()
+	c.sys.host.AwaitMoves()
 	if err := c.model.compare(c.sys); err != nil {
 		return err
 	}
@@ -269,7 +271,7 @@ const noCrash = 1 << 62
 
 func (c *crashes) close() error {
 	c.sys.Close()
-	return errors.Join(c.sys.atRest(), c.sys.host.graph.Validate(), c.store.Close(), c.failed)
+	return errors.Join(c.sys.atRest(), c.sys.host.Graph.Validate(), c.store.Close(), c.failed)
 }
 
 // mayCrash crashes now and then.

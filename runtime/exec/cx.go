@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/aeon-lang/aeon/runtime/order"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -26,7 +27,7 @@ type Cx struct {
 
 // frame is one call in progress.
 type frame struct {
-	h *Handle
+	h *order.Handle
 	m *Method // nil for a call within the same actor
 }
 
@@ -47,9 +48,9 @@ func (cx *Cx) reset() {
 func (cx *Cx) system() *System { return cx.ev.sys }
 
 // this returns the handle of the actor whose code runs.
-func (cx *Cx) this() *Handle { return cx.frames[len(cx.frames)-1].h }
+func (cx *Cx) this() *order.Handle { return cx.frames[len(cx.frames)-1].h }
 
-func (cx *Cx) push(h *Handle, m *Method) {
+func (cx *Cx) push(h *order.Handle, m *Method) {
 	if len(cx.frames) >= cx.ev.sys.cfg.DepthMax {
 		cx.tooDeep()
 	}
@@ -75,14 +76,14 @@ func (cx *Cx) Spend() {
 func (cx *Cx) spent() { panic(tooLong(cx.ev.sys.cfg.FuelMax)) }
 
 // EventID returns the id of the event.
-func (cx *Cx) EventID() event.EventID { return cx.ev.id }
+func (cx *Cx) EventID() event.EventID { return cx.ev.ID }
 
 // Now returns the time of the event in nanoseconds since 1970; it is fixed when the
 // event first asks for it.
 func (cx *Cx) Now() int64 {
 	ev := cx.ev
-	ev.lockShared()
-	defer ev.unlockShared()
+	ev.LockShared()
+	defer ev.UnlockShared()
 	if ev.now == 0 {
 		ev.now = ev.sys.clock.Now().UnixNano()
 	}
@@ -96,7 +97,7 @@ func (cx *Cx) Random() float64 { return float64(cx.draw()>>11) / (1 << 53) }
 
 func (cx *Cx) draw() uint64 {
 	if cx.random == 0 {
-		cx.random = (cx.ev.id.Seed() ^ cx.ev.sys.cfg.Seed) | 1
+		cx.random = (cx.ev.ID.Seed() ^ cx.ev.sys.cfg.Seed) | 1
 	}
 	cx.random += 0x9e3779b97f4a7c15
 	z := cx.random
@@ -122,10 +123,10 @@ const (
 // op is something that happens after the commit, in program order.
 type op struct {
 	kind   opKind
-	issuer *Handle
-	target *Handle
+	issuer *order.Handle
+	target *order.Handle
 	method *Method
-	args   Args
+	args   order.Args
 	name   string // of a timer; text of a print
 	delay  time.Duration
 	every  time.Duration // period of a timer, 0 for a one-shot one
@@ -150,42 +151,42 @@ func (cx *Cx) emit(o op) {
 // hold it for writing. An attempt whose entry does not cover that is withdrawn.
 func (cx *Cx) emitNamed(o op) {
 	if o.name != "" {
-		cx.hold(cx.this(), Write)
+		cx.hold(cx.this(), order.Write)
 	}
 	cx.emit(o)
 }
 
 // Emit issues a sub-event of the current actor. It is admitted after this event has
 // committed, in order among those of this actor to the same target.
-func (cx *Cx) Emit(target Ref, m *Method, args Args) {
-	if target.handle() == nil {
+func (cx *Cx) Emit(target order.Ref, m *Method, args order.Args) {
+	if target.Handle() == nil {
 		Fault(cx, msgNull)
 	}
-	cx.emit(op{kind: opEmit, target: target.handle(), method: m, args: args})
+	cx.emit(op{kind: opEmit, target: target.Handle(), method: m, args: args})
 }
 
 // EmitAfter issues an event on target that becomes due d after the commit. A name, if
 // not empty, replaces this actor's timer of that name.
-func (cx *Cx) EmitAfter(d time.Duration, name string, target Ref, m *Method, args Args) {
-	if target.handle() == nil {
+func (cx *Cx) EmitAfter(d time.Duration, name string, target order.Ref, m *Method, args order.Args) {
+	if target.Handle() == nil {
 		Fault(cx, msgNull)
 	}
-	cx.emitNamed(op{kind: opTimer, target: target.handle(), method: m, args: args, delay: d, name: name})
+	cx.emitNamed(op{kind: opTimer, target: target.Handle(), method: m, args: args, delay: d, name: name})
 }
 
 // EmitEvery issues an event on target every d, until cancelled; it replaces this
 // actor's timer of that name. Ticks that were missed coalesce into one.
-func (cx *Cx) EmitEvery(d time.Duration, name string, target Ref, m *Method, args Args) {
+func (cx *Cx) EmitEvery(d time.Duration, name string, target order.Ref, m *Method, args order.Args) {
 	cx.EmitAfterEvery(d, d, name, target, m, args)
 }
 
 // EmitAfterEvery is EmitEvery with a first tick that comes after another time.
-func (cx *Cx) EmitAfterEvery(first, d time.Duration, name string, target Ref, m *Method, args Args) {
-	if target.handle() == nil {
+func (cx *Cx) EmitAfterEvery(first, d time.Duration, name string, target order.Ref, m *Method, args order.Args) {
+	if target.Handle() == nil {
 		Fault(cx, msgNull)
 	}
 	cx.checkPeriod(d)
-	cx.emitNamed(op{kind: opTimer, target: target.handle(), method: m, args: args, delay: first, name: name, every: d})
+	cx.emitNamed(op{kind: opTimer, target: target.Handle(), method: m, args: args, delay: first, name: name, every: d})
 }
 
 func (cx *Cx) checkPeriod(d time.Duration) {
@@ -199,7 +200,7 @@ func (cx *Cx) Cancel(name string) { cx.emitNamed(op{kind: opCancel, name: name})
 
 // Callback calls a method of a client object after the commit, in order with the
 // callbacks of this actor to that client. It is dropped if the client has gone.
-func (cx *Cx) Callback(target ClientRef, m *ClientMethod, args Args) {
+func (cx *Cx) Callback(target ClientRef, m *ClientMethod, args order.Args) {
 	if target.o == nil {
 		Fault(cx, msgNull)
 	}
@@ -208,7 +209,7 @@ func (cx *Cx) Callback(target ClientRef, m *ClientMethod, args Args) {
 
 // CallbackAfter is Callback, d after the commit. A name, if not empty, replaces this
 // actor's timer of that name.
-func (cx *Cx) CallbackAfter(d time.Duration, name string, target ClientRef, m *ClientMethod, args Args) {
+func (cx *Cx) CallbackAfter(d time.Duration, name string, target ClientRef, m *ClientMethod, args order.Args) {
 	if target.o == nil {
 		Fault(cx, msgNull)
 	}
@@ -216,7 +217,7 @@ func (cx *Cx) CallbackAfter(d time.Duration, name string, target ClientRef, m *C
 }
 
 // CallbackAfterEvery is EmitAfterEvery for a callback.
-func (cx *Cx) CallbackAfterEvery(first, d time.Duration, name string, target ClientRef, m *ClientMethod, args Args) {
+func (cx *Cx) CallbackAfterEvery(first, d time.Duration, name string, target ClientRef, m *ClientMethod, args order.Args) {
 	if target.o == nil {
 		Fault(cx, msgNull)
 	}

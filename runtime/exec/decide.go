@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"slices"
 	"time"
 
@@ -29,7 +30,7 @@ func (ev *Event) commitDurable() error {
 	}
 	// Rows of ownership tell of several actors, and of T: they are written by one event at
 	// a time. A child that only its creator knows needs no such care.
-	owning := ev.changesOwnership()
+	owning := ev.ChangesOwnership()
 	if owning {
 		s.durable.owning.Lock()
 		ev.listOrphans()
@@ -42,8 +43,8 @@ func (ev *Event) commitDurable() error {
 		ev.takeBack(err)
 		return err
 	}
-	for _, h := range ev.born {
-		h.set(created)
+	for _, h := range ev.Born {
+		h.Set(order.Created)
 	}
 	at("owned", k)
 	next := ev.settle()
@@ -51,7 +52,7 @@ func (ev *Event) commitDurable() error {
 		s.durable.owning.Unlock()
 	}
 	at("appended", k)
-	ev.release(false)
+	ev.Release(false)
 	at("released", k)
 	if len(ev.root.ops) > 0 {
 		next.start()
@@ -96,19 +97,19 @@ func (ev *Event) decided(w *preparation) store.Position {
 		return 0
 	}
 	for i := range ev.root.log {
-		ev.root.log[i].self.handle().lastPos = pos
+		ev.root.log[i].self.Handle().LastPos = pos
 	}
-	for _, list := range [...][]*Handle{ev.fresh, ev.born, ev.deletes} {
+	for _, list := range [...][]*order.Handle{ev.Fresh, ev.Born, ev.Deletes} {
 		for _, h := range list {
-			h.lastPos = pos
+			h.LastPos = pos
 		}
 	}
-	for _, h := range ev.deletes {
+	for _, h := range ev.Deletes {
 		ev.sys.durable.actors.bury(h)
 	}
-	for _, list := range [...][]*Handle{ev.fresh, ev.born} {
+	for _, list := range [...][]*order.Handle{ev.Fresh, ev.Born} {
 		for _, h := range list {
-			if !ev.deleting(h) {
+			if !ev.Deleting(h) {
 				ev.sys.durable.resident.add(h) // not before: until now its state was here alone
 			}
 		}
@@ -135,9 +136,9 @@ func (ev *Event) appendBatch(w *preparation) (pos store.Position) {
 func (ev *Event) ownershipRows(w *preparation) {
 	s, d := ev.sys, ev.sys.durable
 	serials := uint64(0)
-	for _, h := range ev.fresh {
-		serials = max(serials, h.id.Serial) // a reference may stay even to one that is deleted at once
-		if !ev.deleting(h) {
+	for _, h := range ev.Fresh {
+		serials = max(serials, h.ID.Serial) // a reference may stay even to one that is deleted at once
+		if !ev.Deleting(h) {
 			d.actors.keep(h)
 			w.header(h)
 		}
@@ -145,26 +146,26 @@ func (ev *Event) ownershipRows(w *preparation) {
 	if serials > 0 {
 		d.store.ReserveIDs(serials)
 	}
-	for _, h := range ev.born {
-		if !ev.deleting(h) {
+	for _, h := range ev.Born {
+		if !ev.Deleting(h) {
 			w.header(h)
 		}
 	}
-	for _, e := range ev.edges {
+	for _, e := range ev.Edges {
 		switch {
-		case ev.deleting(e.p), ev.deleting(e.c), e.c.is(deleted):
-		case len(ev.fresh) > 0 && s.host.parentOf(e.c) == e.p && slices.Contains(ev.fresh, e.c): // in its header
+		case ev.Deleting(e.Owner), ev.Deleting(e.Child), e.Child.Is(order.Deleted):
+		case len(ev.Fresh) > 0 && s.host.ParentOf(e.Child) == e.Owner && slices.Contains(ev.Fresh, e.Child): // in its header
 		default:
-			w.edge(e.p, e.c)
+			w.edge(e.Owner, e.Child)
 		}
 	}
-	for _, h := range ev.deletes {
-		if !slices.Contains(ev.fresh, h) { // else nothing of it is stored
+	for _, h := range ev.Deletes {
+		if !slices.Contains(ev.Fresh, h) { // else nothing of it is stored
 			ev.deletionRows(w, h)
 		}
 	}
 	for _, o := range w.orphans {
-		if s.host.parentOf(o.child) != o.owner && !ev.deleting(o.child) {
+		if s.host.ParentOf(o.child) != o.owner && !ev.Deleting(o.child) {
 			w.edgeRow(o.owner, o.child, 0)
 		}
 	}
@@ -173,21 +174,21 @@ func (ev *Event) ownershipRows(w *preparation) {
 // deletionRows removes the rows of an actor that the event deletes. What hung below it, and was
 // owned by it alone, may lie in the store alone and goes on naming it (attach.go). A name stays
 // for ever, so that the next actor of that name has another id.
-func (ev *Event) deletionRows(w *preparation, h *Handle) {
+func (ev *Event) deletionRows(w *preparation, h *order.Handle) {
 	b := w.open()
-	w.key = appendHeaderKey(w.key[:0], h.id)
+	w.key = appendHeaderKey(w.key[:0], h.ID)
 	b.Delete(w.key)
-	w.key = store.AppendSerial(store.AppendSection(w.key[:0], h.id.Birth, store.Fields), h.id.Serial)
+	w.key = store.AppendSerial(store.AppendSection(w.key[:0], h.ID.Birth, store.Fields), h.ID.Serial)
 	b.DeleteRange(w.key, store.After(w.key))
-	if obj, ok := h.obj.(image.Stored); ok {
+	if obj, ok := h.Object.(image.Stored); ok {
 		w.fields.Forget(obj)
 	}
-	w.key = appendEdgesKey(w.key[:0], h.id)
+	w.key = appendEdgesKey(w.key[:0], h.ID)
 	b.DeleteRange(w.key, store.After(w.key))
-	if h.named != nil {
+	if h.Named != nil {
 		w.name(h, true)
 	}
-	if h.has(markTimed) {
+	if h.Has(order.MarkTimed) {
 		ev.sys.timers.forgetRows(w, h)
 	}
 }
@@ -195,12 +196,12 @@ func (ev *Event) deletionRows(w *preparation, h *Handle) {
 // listOrphans notes what the actors that the event deletes own.
 func (ev *Event) listOrphans() {
 	s, w := ev.sys, ev.prep
-	for _, h := range ev.deletes {
-		if h.is(fresh) {
+	for _, h := range ev.Deletes {
+		if h.Is(order.Fresh) {
 			continue
 		}
-		for _, n := range s.host.graph.Owned(nil, &h.node) {
-			w.orphans = append(w.orphans, orphan{h, s.host.handleOf(n)})
+		for _, n := range s.host.Graph.Owned(nil, &h.Node) {
+			w.orphans = append(w.orphans, orphan{h, s.host.HandleOf(n)})
 		}
 	}
 }
@@ -211,9 +212,9 @@ func (ev *Event) sourceRow(w *preparation) {
 		return
 	}
 	if ev.issuer != nil {
-		w.key = appendOutboxKey(w.key[:0], ev.issuer.id, ev.target.id, ev.outSeq)
+		w.key = appendOutboxKey(w.key[:0], ev.issuer.ID, ev.Target.ID, ev.outSeq)
 	} else {
-		w.key = appendContinuationKey(w.key[:0], ev.target.id, ev.outSeq)
+		w.key = appendContinuationKey(w.key[:0], ev.Target.ID, ev.outSeq)
 	}
 	w.open().Delete(w.key)
 }
@@ -255,11 +256,11 @@ func (ev *Event) takeCredit() error {
 	if ev.client == ev.sys.inner {
 		return nil
 	}
-	switch err := ev.sys.durable.store.Credit(ev.context()); {
+	switch err := ev.sys.durable.store.Credit(ev.Context()); {
 	case err == nil:
 		ev.credit = true
 	case !errors.Is(err, context.Canceled):
-		return &UnknownError{Event: ev.id, Cause: err}
+		return &UnknownError{Event: ev.ID, Cause: err}
 	}
 	return nil
 }
@@ -284,7 +285,7 @@ func (ev *Event) answered(err error) error {
 	at("wait", k)
 	if ev.request != nil || d.answersWait || ev.traced != nil || d.store.Overdue() {
 		if lost := d.wait(ev.maxPos); lost != nil {
-			return &UnknownError{Event: ev.id, Cause: lost}
+			return &UnknownError{Event: ev.ID, Cause: lost}
 		}
 	}
 	if !ev.waitsForNothing() {
@@ -344,7 +345,7 @@ func (w *opWriter) write(ops []op) {
 			w.index++
 			w.emit(o)
 		case opTimer:
-			if !w.ev.deleting(o.issuer) {
+			if !w.ev.Deleting(o.issuer) {
 				w.setTimer(o)
 			}
 		case opCancel:
@@ -364,7 +365,7 @@ func (w *opWriter) emit(o *op) {
 	o.seq = w.d.nextSeq()
 	w.begin()
 	w.row = binary.AppendUvarint(w.row, uint64(w.d.signatures.number(o.method)))
-	w.row = appendEvent(w.row, w.ev.id)
+	w.row = appendEvent(w.row, w.ev.ID)
 	w.row = binary.AppendUvarint(w.row, uint64(w.index))
 	generation := uint64(0)
 	if o.timer != nil && o.timer.every > 0 {
@@ -377,9 +378,9 @@ func (w *opWriter) emit(o *op) {
 	}
 	w.row = append(w.row, w.encoded(o)...)
 	if o.keep {
-		w.key = appendContinuationKey(w.key[:0], o.target.id, o.seq)
+		w.key = appendContinuationKey(w.key[:0], o.target.ID, o.seq)
 	} else {
-		w.key = appendOutboxKey(w.key[:0], o.issuer.id, o.target.id, o.seq)
+		w.key = appendOutboxKey(w.key[:0], o.issuer.ID, o.target.ID, o.seq)
 	}
 	w.set()
 	if o.timer != nil {
@@ -389,7 +390,7 @@ func (w *opWriter) emit(o *op) {
 
 // chain appends what the next step has to know of its chain.
 func (w *opWriter) chain() {
-	first, r := w.ev.id, w.ev.request
+	first, r := w.ev.ID, w.ev.request
 	if ch := w.ev.chain; ch != nil {
 		first, r = ch.first, ch.request
 	}
@@ -425,10 +426,10 @@ func (w *opWriter) setTimer(o *op) {
 // timerPayload returns what does not change in the row of a timer, apart from the signature, which stands
 // before what does.
 func (w *opWriter) timerPayload(t *timer, o *op) []byte {
-	b := appendEvent(nil, w.ev.id)
-	b = appendActor(b, t.issuer.id)
+	b := appendEvent(nil, w.ev.ID)
+	b = appendActor(b, t.issuer.ID)
 	b = appendText(b, t.name)
-	b = appendActor(b, t.target.id)
+	b = appendActor(b, t.target.ID)
 	b = binary.AppendVarint(b, int64(t.every))
 	return append(b, w.encoded(o)...)
 }
@@ -436,7 +437,7 @@ func (w *opWriter) timerPayload(t *timer, o *op) []byte {
 // timerRow writes the row of a timer that is due then next, after so many ticks.
 func (w *preparation) timerRow(t *timer, due time.Time, ticks uint64) {
 	t.stored = due.UnixNano()
-	w.key = appendTimerKey(w.key[:0], t.issuer.id, t.stored, t.generation)
+	w.key = appendTimerKey(w.key[:0], t.issuer.ID, t.stored, t.generation)
 	w.begin()
 	w.row = binary.AppendUvarint(w.row, uint64(t.signature))
 	w.row = binary.AppendUvarint(w.row, ticks)
@@ -449,12 +450,12 @@ func (w *preparation) unset(t *timer) {
 	if t.payload == nil {
 		return
 	}
-	w.key = appendTimerKey(w.key[:0], t.issuer.id, t.stored, t.generation)
+	w.key = appendTimerKey(w.key[:0], t.issuer.ID, t.stored, t.generation)
 	w.open().Delete(w.key)
 }
 
 // cancel removes the row of the timer of that name: what this event has set counts first.
-func (w *opWriter) cancel(issuer *Handle, name string) {
+func (w *opWriter) cancel(issuer *order.Handle, name string) {
 	if name == "" {
 		return // such timers cannot be named
 	}

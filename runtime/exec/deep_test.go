@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"pgregory.net/rapid"
 
 	"github.com/aeon-lang/aeon/runtime/value"
@@ -31,7 +33,7 @@ func (r row) Share() row {
 }
 
 type shelf struct {
-	Self
+	order.Self
 	rows  value.Vector[row]
 	index value.Map[string, row]
 	cell  row
@@ -48,18 +50,18 @@ const (
 )
 
 var (
-	classShelf  = Class{Shape: Shape{Package: "t", Name: "Shelf", Fields: make([]Field, 5)}}
-	methodShelf = Method{Class: &classShelf, Name: "work", Effects: Effects{Self: Write}}
-	shelfNew    = Method{Class: &classShelf, Name: "Shelf", Effects: Effects{Self: Write}}
+	classShelf  = Class{Shape: order.Shape{Package: "t", Name: "Shelf", Fields: make([]order.Field, 5)}}
+	methodShelf = Method{Class: &classShelf, Name: "work", Effects: order.Effects{Self: order.Write}}
+	shelfNew    = Method{Class: &classShelf, Name: "Shelf", Effects: order.Effects{Self: order.Write}}
 )
 
 func init() {
-	classShelf.New = func() Object { return &shelf{} }
-	shelfNew.Run = func(*Cx, any, Args) {}
-	methodShelf.Run = func(cx *Cx, self any, args Args) { args.(func(*Cx, *shelf))(cx, self.(*shelf)) }
+	classShelf.New = func() order.Object { return &shelf{} }
+	shelfNew.Run = func(*Cx, any, order.Args) {}
+	methodShelf.Run = func(cx *Cx, self any, args order.Args) { args.(func(*Cx, *shelf))(cx, self.(*shelf)) }
 }
 
-type shelfRef struct{ Ref }
+type shelfRef struct{ order.Ref }
 
 func newShelf(t rapid.TB, cl *Client) shelfRef {
 	r, err := cl.New(&classShelf, &shelfNew, nil)

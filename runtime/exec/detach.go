@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/aeon-lang/aeon/runtime/order"
 	"runtime"
 
 	"github.com/aeon-lang/aeon/internal/shard"
@@ -28,9 +29,9 @@ func (s *System) detachSome() (n int) {
 			if d.leaving.list = s.markLeaving(d.leaving.list); len(d.leaving.list) == 0 {
 				return n
 			}
-			d.leaving.period = s.host.nextPeriod()
+			d.leaving.period = s.host.NextPeriod()
 		}
-		for looks := 0; !s.host.periodOver(d.leaving.period); looks++ {
+		for looks := 0; !s.host.PeriodOver(d.leaving.period); looks++ {
 			if looks == leavingLooks {
 				return n // the next time
 			}
@@ -54,7 +55,7 @@ func (s *System) detachSome() (n int) {
 const leavingLooks = 64
 
 // markLeaving marks actors that nobody seems to use, and lists them.
-func (s *System) markLeaving(list []*Handle) []*Handle {
+func (s *System) markLeaving(list []*order.Handle) []*order.Handle {
 	d := s.durable
 	for i := range d.actors.shards {
 		sh := &d.actors.shards.At((d.leaving.shard + i) % shard.Count).mu
@@ -65,8 +66,8 @@ func (s *System) markLeaving(list []*Handle) []*Handle {
 				sh.Unlock()
 				return list
 			}
-			st := h.state.Load()
-			if (st == created|unloaded || st == unborn) && s.mayLeave(h) && h.state.CompareAndSwap(st, st|leaving) {
+			st := h.State.Load()
+			if (st == order.Created|order.Unloaded || st == order.Unborn) && s.mayLeave(h) && h.State.CompareAndSwap(st, st|order.Leaving) {
 				list = append(list, h)
 			}
 		}
@@ -77,48 +78,48 @@ func (s *System) markLeaving(list []*Handle) []*Handle {
 
 // mayLeave reports whether h may be detached, as far as that can be seen from here. One that was used
 // has to be found unused the next time.
-func (s *System) mayLeave(h *Handle) bool {
-	if h.has(markUsed) {
-		h.mark(markUsed, false)
+func (s *System) mayLeave(h *order.Handle) bool {
+	if h.Has(order.MarkUsed) {
+		h.Mark(order.MarkUsed, false)
 		return false
 	}
-	return !h.has(markTimed) && !h.isKept()
+	return !h.Has(order.MarkTimed) && !h.IsKept()
 }
 
 // detach takes h, which was marked, out of the graph unless somebody has looked at it since.
-func (s *System) detach(h *Handle) bool {
-	if !h.seize() {
-		h.unset(leaving)
+func (s *System) detach(h *order.Handle) bool {
+	if !h.Seize() {
+		h.Unset(order.Leaving)
 		return false
 	}
 	gone := s.detachHeld(h)
-	h.free(&s.host)
+	h.Free(&s.host)
 	if gone {
 		s.forget(h)
 	} else {
-		h.unset(leaving)
+		h.Unset(order.Leaving)
 	}
 	return gone
 }
 
 // detachHeld is detach for h, on which nobody else can be.
-func (s *System) detachHeld(h *Handle) bool {
+func (s *System) detachHeld(h *order.Handle) bool {
 	d := s.durable
-	mu := d.attaching.Of(h.id.Serial)
+	mu := d.attaching.Of(h.ID.Serial)
 	mu.Lock()
 	defer mu.Unlock()
-	p, st := s.host.parentOf(h), h.state.Load()
-	if st != created|unloaded|leaving && st != unborn|leaving {
+	p, st := s.host.ParentOf(h), h.State.Load()
+	if st != order.Created|order.Unloaded|order.Leaving && st != order.Unborn|order.Leaving {
 		return false
 	}
-	if h.has(markTimed) || h.isKept() || p == nil || !h.state.CompareAndSwap(st, detached) {
+	if h.Has(order.MarkTimed) || h.IsKept() || p == nil || !h.State.CompareAndSwap(st, order.Detached) {
 		return false
 	}
-	if !p.is(virtual) {
-		p.mark(markPartial, true)
+	if !p.Is(order.Virtual) {
+		p.Mark(order.MarkPartial, true)
 	}
-	if !s.host.graph.Detach(&h.node) {
-		h.state.Store(st &^ leaving)
+	if !s.host.Graph.Detach(&h.Node) {
+		h.State.Store(st &^ order.Leaving)
 		return false
 	}
 	d.actors.loosen(h)

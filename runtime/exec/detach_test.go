@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
@@ -24,7 +26,7 @@ func (r *registry) count() (live, loose int) {
 func TestPassivatedActorsLeaveNothing(t *testing.T) {
 	n := startNode(t, Config{})
 	b, list := openBank(t, n.sys, "one", 300)
-	ids := []Ref{b.Ref}
+	ids := []order.Ref{b.Ref}
 	for _, a := range list {
 		ids = append(ids, a.Ref)
 	}
@@ -35,7 +37,7 @@ func TestPassivatedActorsLeaveNothing(t *testing.T) {
 			live, _ := n.sys.durable.actors.count()
 			return live == 0
 		})
-		mustNot(t, n.sys.host.graph.Validate())
+		mustNot(t, n.sys.host.Graph.Validate())
 		if got := n.sys.Resolve(b.ID()); got != b.Ref {
 			t.Error("somebody has a reference that is another one now")
 		}
@@ -72,24 +74,24 @@ func TestWhatIsNeededIsNotDetached(t *testing.T) {
 	n.run(a, &methodLocal, wstep{op: wAfter, n: 30, sub: []wstep{{op: wAdd, n: 1}}})
 	n.run(p, &methodAdopt, wstep{op: wAdopt, ref: c})
 	n.run(q, &methodAdopt, wstep{op: wAdopt, ref: c})
-	n.sys.host.awaitMoves()
+	n.sys.host.AwaitMoves()
 	for range 4 {
 		n.sys.Unload(1)
 	}
 	for i, r := range []wref{a, p, q, c} {
-		if r.handle().is(detached) {
+		if r.Handle().Is(order.Detached) {
 			t.Errorf("actor %d was detached", i)
 		}
 	}
-	mustNot(t, n.sys.host.graph.Validate())
+	mustNot(t, n.sys.host.Graph.Validate())
 	n.run(q, &methodLocal, wstep{op: wDrop})
-	n.sys.host.awaitMoves()
+	n.sys.host.AwaitMoves()
 	n.cl.Advance(30e6)
 	for range 4 {
 		n.sys.Unload(1)
 	}
 	for i, r := range []wref{a, p, q, c} {
-		if !r.handle().is(detached) {
+		if !r.Handle().Is(order.Detached) {
 			t.Errorf("actor %d is attached", i)
 		}
 	}
@@ -135,10 +137,10 @@ func TestTimersKeepWhoHasSetThem(t *testing.T) {
 				for range 4 {
 					n.sys.Unload(1)
 				}
-				if r.handle().is(detached) == stays {
+				if r.Handle().Is(order.Detached) == stays {
 					t.Errorf("%s: at %d ms it is there: %v", name, 10*at, !stays)
 				}
-				mustNot(t, n.sys.host.graph.Validate())
+				mustNot(t, n.sys.host.Graph.Validate())
 				n.cl.Advance(10 * time.Millisecond)
 			}
 			if got := n.value(r); got != c.adds {
@@ -173,7 +175,7 @@ func TestTimersAmidDetaching(t *testing.T) {
 					t.Error(i, err)
 				}
 				if round%3 > 0 {
-					until(func() bool { return r.handle().is(detached) })
+					until(func() bool { return r.Handle().Is(order.Detached) })
 				}
 			}
 			if err := cl.Await(r.Ref, &methodLocal, &wargs{steps: []wstep{{op: wCancel, name: "x"}}}); err != nil {
@@ -193,7 +195,7 @@ func TestTimersAmidDetaching(t *testing.T) {
 		n.sys.Unload(1)
 	}
 	for i, r := range list {
-		if !r.handle().is(detached) {
+		if !r.Handle().Is(order.Detached) {
 			t.Errorf("actor %d is attached", i)
 		}
 	}

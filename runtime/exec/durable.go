@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"fmt"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"sync"
 	"sync/atomic"
 
@@ -33,7 +34,7 @@ type durable struct {
 	resident resident
 	evictor  sync.Mutex // held while actors are detached
 	leaving  struct {   // guarded by evictor
-		list   []*Handle
+		list   []*order.Handle
 		period uint64 // the grace period that began when they were marked
 		shard  int    // where the next ones are looked for
 	}
@@ -96,7 +97,7 @@ func (s *System) first() uint64 {
 }
 
 // layout returns the layout of new actors of a class.
-func (d *durable) layout(c *Shape) *store.Layout { return d.layouts.of(c) }
+func (d *durable) layout(c *order.Shape) *store.Layout { return d.layouts.of(c) }
 
 // newDurable takes cfg.Store into use.
 func newDurable(s *System, cfg *Config) (*durable, error) {
@@ -107,7 +108,7 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 	if d.store.Starts() > startsMax {
 		return nil, fmt.Errorf("the store was opened %d times: it cannot be opened again", d.store.Starts())
 	}
-	s.host.reside(d)
+	s.host.Reside(d)
 	d.answersWait = d.store.Mode().AnswersWait()
 	d.seq.Store(d.store.Starts() << startShift)
 	if err := d.layouts.open(d.store, cfg.Classes, cfg.DropFields); err != nil {
@@ -120,12 +121,12 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 }
 
 // idOf returns the id of the incarnation-th actor of a name.
-func (s *System) idOf(c *Shape, name string, incarnation uint32) event.ActorID {
-	return event.NamedActor(c.path(), name, incarnation, len(s.host.partitions))
+func (s *System) idOf(c *order.Shape, name string, incarnation uint32) event.ActorID {
+	return event.NamedActor(c.Path(), name, incarnation, len(s.host.Partitions))
 }
 
 // lookup reads the row of a name: the incarnation that has it or has had it last.
-func (d *durable) lookup(c *Shape, name string) (incarnation uint32, used, dead bool, err error) {
+func (d *durable) lookup(c *order.Shape, name string) (incarnation uint32, used, dead bool, err error) {
 	key := appendNameKey(nil, d.sys.idOf(c, name, 0).Birth, c, name)
 	row, ok, err := d.store.Get(key, nil)
 	if err != nil || !ok {
@@ -139,18 +140,18 @@ func (d *durable) lookup(c *Shape, name string) (incarnation uint32, used, dead 
 func (d *durable) Ownership() sync.Locker { return &d.owning }
 
 // Moved implements residence. The mover holds both parents and c, so that what they own of c stays as it is.
-func (d *durable) Moved(c, old *Handle) {
+func (d *durable) Moved(c, old *order.Handle) {
 	at("move", kindMove)
 	w := &preparation{d: d}
 	w.header(c)
-	now := d.sys.host.parentOf(c)
-	for _, p := range [...]*Handle{old, now} {
-		if p.is(virtual | deleted) {
+	now := d.sys.host.ParentOf(c)
+	for _, p := range [...]*order.Handle{old, now} {
+		if p.Is(order.Virtual | order.Deleted) {
 			continue
 		}
 		units := 0
 		if p != now {
-			units = d.sys.host.graph.Units(&p.node, &c.node)
+			units = d.sys.host.Graph.Units(&p.Node, &c.Node)
 		}
 		w.edgeRow(p, c, units)
 	}

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
@@ -31,11 +33,11 @@ func TestADeletionIsToldWhenItIsDurable(t *testing.T) {
 		n.run(above, &methodAdopt, wstep{op: wAdopt, ref: one})
 		n.run(one, &methodAdopt, wstep{op: wAdopt, ref: kid})
 		n.run(other, &methodAdopt, wstep{op: wAdopt, ref: kid})
-		n.sys.host.awaitMoves()
+		n.sys.host.AwaitMoves()
 		mustNot(t, n.store.Flush(t.Context()))
 		until(func() bool {
 			n.sys.Unload(1)
-			return other.handle().is(unloaded)
+			return other.Handle().Is(order.Unloaded)
 		})
 		goOn := e.stall()
 		var end sync.WaitGroup
@@ -97,18 +99,18 @@ func TestADeadLetterIsToldWhenItIsDurable(t *testing.T) {
 
 // methodHandOn goes on at the first kid, with methodVanish, which takes its goroutine away.
 var (
-	methodHandOn = Method{Class: &classNode, Name: "handOn", Signature: "()", Effects: Effects{Self: Write}}
-	methodVanish = Method{Class: &classNode, Name: "vanish", Signature: "()", Effects: Effects{Self: Write}}
+	methodHandOn = Method{Class: &classNode, Name: "handOn", Signature: "()", Effects: order.Effects{Self: order.Write}}
+	methodVanish = Method{Class: &classNode, Name: "vanish", Signature: "()", Effects: order.Effects{Self: order.Write}}
 )
 
 func init() {
-	methodHandOn.NewArgs, methodVanish.NewArgs = func() Args { return &wargs{} }, func() Args { return &wargs{} }
-	methodHandOn.Run = func(cx *Cx, self any, _ Args) {
+	methodHandOn.NewArgs, methodVanish.NewArgs = func() order.Args { return &wargs{} }, func() order.Args { return &wargs{} }
+	methodHandOn.Run = func(cx *Cx, self any, _ order.Args) {
 		n := self.(*wnode)
 		n.set(cx, n.value+1)
 		cx.Tail(n.kid(0).Ref, &methodVanish, &wargs{})
 	}
-	methodVanish.Run = func(*Cx, any, Args) { runtime.Goexit() }
+	methodVanish.Run = func(*Cx, any, order.Args) { runtime.Goexit() }
 }
 
 // A step that takes its goroutine away, in a lane that others drain, fails its chain when what it has seen is durable.
@@ -119,7 +121,7 @@ func TestAGoneStepIsToldWhenItIsDurable(t *testing.T) {
 		n, e := stalledNode(t, store.Sync())
 		a, kid := n.fresh(), n.fresh()
 		n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
-		n.sys.host.awaitMoves()
+		n.sys.host.AwaitMoves()
 		leave := make(chan struct{})
 		n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})
 		synctest.Wait()
@@ -179,7 +181,7 @@ func TestAnswersOfAStalledDiskWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, e := stalledNode(t, store.Relaxed(every))
 		a := n.fresh()
-		n.sys.host.awaitMoves()
+		n.sys.host.AwaitMoves()
 		mustNot(t, n.store.Flush(t.Context()))
 		time.Sleep(time.Second)
 		goOn := e.stall()
@@ -209,9 +211,9 @@ func TestAnswersOfAStalledDiskWait(t *testing.T) {
 }
 
 // methodOnward goes on with methodLocal at the same actor.
-var methodOnward = Method{Class: &classNode, Name: "onward", Signature: "()", Effects: Effects{Self: Write}}
+var methodOnward = Method{Class: &classNode, Name: "onward", Signature: "()", Effects: order.Effects{Self: order.Write}}
 
 func init() {
-	methodOnward.NewArgs = func() Args { return &wargs{} }
-	methodOnward.Run = func(cx *Cx, self any, args Args) { cx.TailThis(self.(*wnode).Ref(), &methodLocal, args) }
+	methodOnward.NewArgs = func() order.Args { return &wargs{} }
+	methodOnward.Run = func(cx *Cx, self any, args order.Args) { cx.TailThis(self.(*wnode).Ref(), &methodLocal, args) }
 }

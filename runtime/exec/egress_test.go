@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
@@ -76,7 +78,7 @@ func TestNothingLeavesBeforeItIsDurable(t *testing.T) {
 	var called []int64
 	screen := &struct{ ClientObject }{}
 	ref := NewClientObject(cl, &screen.ClientObject, screen)
-	show := &ClientMethod{Class: "Screen", Name: "show", Run: func(_ *Client, _ any, args Args) { called = append(called, args.(int64)) }}
+	show := &ClientMethod{Class: "Screen", Name: "show", Run: func(_ *Client, _ any, args order.Args) { called = append(called, args.(int64)) }}
 	goOn := e.stall()
 	var answers sync.WaitGroup
 	for range 5 {
@@ -89,9 +91,9 @@ func TestNothingLeavesBeforeItIsDurable(t *testing.T) {
 			})))
 		})
 	}
-	desk := r.handle()
+	desk := r.Handle()
 	until(func() bool { return e.Applied() > 0 && len(s.queuedLines()) == 5 }) // all have committed, none was answered
-	if out.String() != "" || desk.obj.(interface{ ActorSelf() *Self }).ActorSelf().handle() != desk {
+	if out.String() != "" || desk.Object.(interface{ ActorSelf() *order.Self }).ActorSelf().Handle() != desk {
 		t.Errorf("before the sync: %q", out.String())
 	}
 	select {

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/aeon-lang/aeon/runtime/order"
 	"sync"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -11,7 +12,7 @@ import (
 // Event is one event on its home: an Attempt to have its locks, which is made again until one has led to an end, and
 // what runs under them. Events are pooled; an event is owned by the goroutine that performs it.
 type Event struct {
-	Attempt
+	order.Attempt
 	sys  *System
 	root Cx // the root branch
 
@@ -33,34 +34,34 @@ type Event struct {
 	now    int64          // time of the event, 0 if not asked for yet
 
 	// Systems with a store only.
-	prep    *preparation // of its batch; kept by the pooled object
-	issuer  *Handle      // of a sub-event: whose outbox it comes from
-	outSeq  uint64       // its number there
-	request *request     // of a durable session
-	printed uint64       // the last line it has in the egress
-	credit  bool         // it has taken part of the budget of the store
+	prep    *preparation  // of its batch; kept by the pooled object
+	issuer  *order.Handle // of a sub-event: whose outbox it comes from
+	outSeq  uint64        // its number there
+	request *request      // of a durable session
+	printed uint64        // the last line it has in the egress
+	credit  bool          // it has taken part of the budget of the store
 }
 
 func (s *System) newEvent() any {
 	ev := &Event{}
-	ev.Attempt.open(&s.host)
+	ev.Attempt.Open(&s.host)
 	ev.branchEnded.Init(&ev.branches, s.scheduler)
 	ev.root.ev = ev
 	return ev
 }
 
 // takeEvent returns a fresh event on target.
-func (s *System) takeEvent(cl *Client, id event.EventID, target *Handle, m *Method, args Args) *Event {
+func (s *System) takeEvent(cl *Client, id event.EventID, target *order.Handle, m *Method, args order.Args) *Event {
 	ev := s.events.Get().(*Event)
-	ev.sys, ev.host, ev.client, ev.id = s, &s.host, cl, id
-	ev.target, ev.method, ev.effects, ev.work, ev.args, ev.reroutes = target, m, &m.Effects, m, args, &cl.stats.reroutes
+	ev.sys, ev.Host, ev.client, ev.ID = s, &s.host, cl, id
+	ev.Target, ev.method, ev.Effects, ev.Work, ev.Args, ev.Reroutes = target, m, &m.Effects, m, args, &cl.stats.reroutes
 	return ev
 }
 
 // giveBack returns ev, which holds nothing any more, to the pool.
 func (s *System) giveBack(ev *Event) {
 	ev.clearRun()
-	ev.Attempt.reset()
+	ev.Attempt.Reset()
 	ev.sys, ev.method, ev.client, ev.from = nil, nil, nil, nil
 	if ev.chain != nil {
 		ev.chain, ev.next = nil, tailStep{}
@@ -87,24 +88,24 @@ func (ev *Event) perform() error {
 			ev.over(&ev.client.stats.aborts)
 			return err
 		}
-		ev.begin()
+		ev.Begin()
 		defer func() {
-			ev.end()
+			ev.End()
 			ev.giveCredit()
 		}()
 	}
-	ev.start()
+	ev.Start()
 	if s.tracer != nil {
 		s.tracer.begin(ev)
 	}
 	s.scheduler.Yield()
 	for {
-		err := ev.enter()
-		if err == errKept {
+		err := ev.Enter()
+		if err == order.ErrKept {
 			return ev.leftOut()
 		}
 		if ev.request != nil && !ev.request.claim() {
-			ev.release(true)
+			ev.Release(true)
 			ev.over(&ev.client.stats.aborts) // it has ended, and was none
 			return errRepeated
 		}
@@ -113,12 +114,12 @@ func (ev *Event) perform() error {
 			ev.undone(err)
 			return ev.failed(err)
 		}
-		if ev.cancelled() {
+		if ev.Cancelled() {
 			return ev.endCancelled()
 		}
 		switch out := ev.run(); out.kind {
 		case ended:
-			if ev.cancelled() {
+			if ev.Cancelled() {
 				return ev.endCancelled()
 			}
 			if err := ev.commit(); err != nil {
@@ -127,22 +128,22 @@ func (ev *Event) perform() error {
 			ev.over(&ev.client.stats.commits)
 			return nil
 		case aborted:
-			if ev.cancelled() {
+			if ev.Cancelled() {
 				return ev.endCancelled()
 			}
 			ev.undo()
 			ev.undone(out.err)
-			ev.release(true)
+			ev.Release(true)
 			return ev.failed(out.err)
 		case withdrawn:
 			ev.undo()
-			ev.retry(out.withdrawn)
+			ev.Retry(out.withdrawn)
 			ev.clearRun()
 			if ev.traced != nil {
 				ev.traced.forget()
 			}
 			ev.client.stats.withdrawals.Add(1)
-			if out.withdrawn.kept.await(&ev.Attempt) != nil {
+			if out.withdrawn.Kept.Await(&ev.Attempt) != nil {
 				return ev.leftOut()
 			}
 		}

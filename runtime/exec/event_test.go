@@ -19,7 +19,7 @@ func watch(t testing.TB, s *System) (finish func()) {
 		close(stop)
 		<-done
 		s.Close()
-		if err := s.host.graph.Validate(); err != nil {
+		if err := s.host.Graph.Validate(); err != nil {
 			t.Error(err)
 		}
 		if n := s.Waiting(); n != 0 {

@@ -3,6 +3,8 @@ package exec
 import (
 	"sync"
 	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/order"
 )
 
 // An event that runs while something it acquired still waits further down begins its first branch, and somebody else
@@ -17,9 +19,9 @@ func TestABranchBeginsWhileLocksAreStillGranted(t *testing.T) {
 		mid.do(cx, func(cx *Cx, m *desk) { low[0], low[1] = m.hire(cx), m.hire(cx) })
 	}))
 	listed := methodWork
-	listed.ArgRefs = func(_ Args, f *Footprint) {
+	listed.ArgRefs = func(_ order.Args, f *order.Footprint) {
 		for _, r := range []deskRef{mid, low[0], low[1]} {
-			f.Add(r.Ref, Write)
+			f.Add(r.Ref, order.Write)
 		}
 	}
 	for range 100 {
@@ -37,7 +39,7 @@ func TestABranchBeginsWhileLocksAreStillGranted(t *testing.T) {
 		held.Wait()
 		mustNot(t, cl.Await(top.Ref, &listed, work(func(cx *Cx, _ *desk) {
 			mid.do(cx, func(*Cx, *desk) {})
-			if !cx.ev.expecting {
+			if !cx.ev.Expecting {
 				t.Error("nothing is awaited")
 			}
 			close(free)

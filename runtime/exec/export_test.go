@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -35,7 +37,7 @@ func (s *taken) keep(key, row []byte) error {
 }
 
 // takeActor makes a snapshot of an actor of a running system.
-func takeActor(t *testing.T, n *node, r Ref) (s taken, actors int) {
+func takeActor(t *testing.T, n *node, r order.Ref) (s taken, actors int) {
 	t.Helper()
 	view := n.store.Snapshot()
 	c, err := CutAt(view, r.ID())
@@ -137,11 +139,11 @@ func TestActorIsRestored(t *testing.T) {
 // accountAt finds an account of a bank.
 func accountAt(t *testing.T, n *node, bankName, name string) (a accountRef) {
 	t.Helper()
-	h := n.bank(bankName).handle()
-	if h.is(unloaded) {
+	h := n.bank(bankName).Handle()
+	if h.Is(order.Unloaded) {
 		mustNot(t, n.sys.durable.Load(h))
 	}
-	return h.obj.(*bank).accounts.Lookup(name)
+	return h.Object.(*bank).accounts.Lookup(name)
 }
 
 // A node's snapshot is everything, and events go on while it is taken.
@@ -262,8 +264,8 @@ func TestACutIsLabelledAsInATrace(t *testing.T) {
 	openBank(t, n.sys, "one", 1)
 	account := accountAt(t, n, "one", "a0").ID()
 	for id, want := range map[event.ActorID]string{
-		n.bank("one").ID(): classBank.path() + "/one",
-		account:            classAccount.path() + ":" + account.String(),
+		n.bank("one").ID(): classBank.Path() + "/one",
+		account:            classAccount.Path() + ":" + account.String(),
 	} {
 		c, err := CutAt(n.store, id)
 		mustNot(t, err)
@@ -279,11 +281,11 @@ func TestACutIsLabelledAsInATrace(t *testing.T) {
 func TestMissingActorIsNamed(t *testing.T) {
 	n := startNode(t, Config{})
 	openBank(t, n.sys, "one", 1)
-	if id, err := FindNamed(n.store, classBank.path(), "one"); err != nil || id != n.bank("one").ID() {
+	if id, err := FindNamed(n.store, classBank.Path(), "one"); err != nil || id != n.bank("one").ID() {
 		t.Errorf("FindNamed = %v, %v", id, err)
 	}
 	var missing *NoActorError
-	if _, err := FindNamed(n.store, classBank.path(), "two"); !errors.As(err, &missing) {
+	if _, err := FindNamed(n.store, classBank.Path(), "two"); !errors.As(err, &missing) {
 		t.Errorf("FindNamed of nobody: %v", err)
 	}
 	if _, err := CutAt(n.store, accountRef{}.ID()); !errors.As(err, &missing) {
@@ -359,12 +361,12 @@ func TestRestoredActorOwnsWhatItRefersTo(t *testing.T) {
 		_, err := RestoreActor(e, b.ID(), snap.each)
 		return err
 	})
-	h := n.sys.Resolve(later.ID()).handle()
-	if got, err := (accountRef{refOf(h)}).Balance(n.cl); got != 7 || err != nil {
+	h := n.sys.Resolve(later.ID()).Handle()
+	if got, err := (accountRef{order.RefOf(h)}).Balance(n.cl); got != 7 || err != nil {
 		t.Errorf("the account has %d, %v", got, err)
 	}
-	if owners := n.sys.host.graph.Owners(nil, &h.node); len(owners) > 0 {
-		t.Errorf("%v owns the account", n.sys.host.handleOf(owners[0]))
+	if owners := n.sys.host.Graph.Owners(nil, &h.Node); len(owners) > 0 {
+		t.Errorf("%v owns the account", n.sys.host.HandleOf(owners[0]))
 	}
 	if sum := n.audit("one"); sum != 2000 {
 		t.Errorf("the bank has %d", sum)

@@ -32,7 +32,7 @@ func (ev *Event) kind() kind {
 	switch {
 	case ev.request != nil:
 		return kindSession
-	case ev.makes != nil:
+	case ev.Makes != nil:
 		return kindCreate
 	case ev.method == &methodFire:
 		return kindFiring

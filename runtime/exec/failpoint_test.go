@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
@@ -34,7 +36,7 @@ func failpoints() (list []string) {
 }
 
 // methodStillborn is a constructor that fails.
-var methodStillborn = Method{Class: &classNode, Name: "Node", Effects: Effects{Self: Write}, Run: func(cx *Cx, _ any, _ Args) { Abort(cx, "no") }}
+var methodStillborn = Method{Class: &classNode, Name: "Node", Effects: order.Effects{Self: order.Write}, Run: func(cx *Cx, _ any, _ order.Args) { Abort(cx, "no") }}
 
 // everything runs an event of every kind, one that commits and one that fails.
 func everything(t *testing.T, n *node) (counter wref) {
@@ -53,7 +55,7 @@ func everything(t *testing.T, n *node) (counter wref) {
 	n.cl.Settle()
 	n.cl.Advance(10 * time.Millisecond)
 	n.run(b, &methodLocal, wstep{op: wDrop}) // c may now move below a
-	n.sys.host.awaitMoves()
+	n.sys.host.AwaitMoves()
 	phone := fmt.Sprint("phone of ", a.ID())
 	x := n.begin(phone)
 	mustNot(t, x.Await(1, 0, a.Ref, &methodLocal, &wargs{steps: add}))

@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -17,13 +18,13 @@ const (
 	msgGoexit = "runtime.Goexit called in an event"
 )
 
-func msgDeleted(h *Handle) string { return "actor " + h.label() + " was deleted" }
+func msgDeleted(h *order.Handle) string { return "actor " + h.Label() + " was deleted" }
 
 // msgGone is msgDeleted for an actor that only its id is left of, as it was deleted before the
 // store was opened. c is the class that it must have had, nil if that is not known.
-func msgGone(h *Handle, c *Shape) string {
+func msgGone(h *order.Handle, c *order.Shape) string {
 	switch {
-	case h.shape != nil:
+	case h.Shape != nil:
 		return msgDeleted(h)
 	case c != nil:
 		return "actor " + c.Name + " was deleted"
@@ -137,7 +138,7 @@ func Fault(_ *Cx, msg string) { panic(abortSignal{msg: msg, fault: true}) }
 type outcome struct {
 	kind      outcomeKind
 	err       *AbortError
-	withdrawn withdrawal
+	withdrawn order.Withdrawal
 }
 
 type outcomeKind uint8
@@ -158,26 +159,26 @@ func (o *outcome) addPath(pcs []uintptr) {
 
 // refused returns the failure of an event whose attempt could not enter.
 func (ev *Event) refused(err error) error {
-	switch full := (*fullError)(nil); {
-	case err == errGone:
+	switch full := (*order.FullError)(nil); {
+	case err == order.ErrGone:
 		return ev.deadTarget()
-	case err == errCancelled:
+	case err == order.ErrCancelled:
 		return ev.errCancelled()
 	case errors.As(err, &full):
-		return &LimitError{Limit: "QueueDepthMax", Max: int64(full.max), what: "events waiting for " + full.at.label(), remedy: waitForSome}
+		return &LimitError{Limit: "QueueDepthMax", Max: int64(full.Max), what: "events waiting for " + full.At.Label(), remedy: waitForSome}
 	}
 	return err
 }
 
 // deadTarget is the failure of an event on an actor that was deleted.
 func (ev *Event) deadTarget() error {
-	ev.maxPos = max(ev.maxPos, ev.target.lastPos)
-	ev.traceRead(ev.target)
-	return &AbortError{Msg: msgGone(ev.target, shapeOf(ev.method.Class)), Event: ev.id, Fault: true}
+	ev.maxPos = max(ev.maxPos, ev.Target.LastPos)
+	ev.traceRead(ev.Target)
+	return &AbortError{Msg: msgGone(ev.Target, shapeOf(ev.method.Class)), Event: ev.ID, Fault: true}
 }
 
 func (ev *Event) errCancelled() error {
-	return &AbortError{Msg: errCancelled.Error(), Event: ev.id, Cause: errCancelled}
+	return &AbortError{Msg: order.ErrCancelled.Error(), Event: ev.ID, Cause: order.ErrCancelled}
 }
 
 // endCancelled ends an event that was cancelled and has not committed.
@@ -191,16 +192,16 @@ func (ev *Event) endCancelled() error {
 func (ev *Event) run() (out outcome) {
 	cx := &ev.root
 	cx.fuel = ev.sys.cfg.FuelMax
-	if ev.makes == nil {
-		return cx.body(ev.target, ev.method, ev.args)
+	if ev.Makes == nil {
+		return cx.body(ev.Target, ev.method, ev.Args)
 	}
-	return cx.body(nil, ev.method, ev.args)
+	return cx.body(nil, ev.method, ev.Args)
 }
 
 // body is the boundary of a branch: the only place that recovers. What unwinds it, be it
 // an abort, a fault, a panic in Go code or runtime.Goexit, becomes its outcome. A nil
 // target is the actor that a client's new creates.
-func (cx *Cx) body(target *Handle, m *Method, args Args) (out outcome) {
+func (cx *Cx) body(target *order.Handle, m *Method, args order.Args) (out outcome) {
 	done := false
 	defer func() {
 		if done && len(cx.branches) == 0 {
@@ -222,13 +223,13 @@ func (cx *Cx) body(target *Handle, m *Method, args Args) (out outcome) {
 		}
 	}()
 	if target == nil {
-		target = cx.newActor(cx.ev.makes)
-		cx.ev.target = target
+		target = cx.newActor(cx.ev.Makes)
+		cx.ev.Target = target
 	} else {
 		cx.access(target, m.Self, shapeOf(m.Class))
 		cx.push(target, m)
 	}
-	m.Run(cx, target.obj, args)
+	m.Run(cx, target.Object, args)
 	done = true
 	return out
 }
@@ -236,11 +237,11 @@ func (cx *Cx) body(target *Handle, m *Method, args Args) (out outcome) {
 // caught turns what unwound a branch into its outcome; nil is runtime.Goexit, and
 // then the goroutine is going away.
 func (cx *Cx) caught(p any) (out outcome, gone bool) {
-	e := &AbortError{Event: cx.ev.id}
+	e := &AbortError{Event: cx.ev.ID}
 	switch p := p.(type) {
 	case nil:
 		e.Msg, e.Fault, gone = msgGoexit, true, true
-	case withdrawal:
+	case order.Withdrawal:
 		return outcome{kind: withdrawn, withdrawn: p}, false
 	case branchFailed:
 		return outcome{kind: follows}, false
@@ -251,7 +252,7 @@ func (cx *Cx) caught(p any) (out outcome, gone bool) {
 	case *LimitError:
 		e.Msg, e.Fault, e.Cause = p.Error(), true, p
 	case assert.Failure:
-		cx.ev.sys.log.Error("bug", "event", cx.ev.id.String(), "error", p.Error(), "stack", string(debug.Stack()))
+		cx.ev.sys.log.Error("bug", "event", cx.ev.ID.String(), "error", p.Error(), "stack", string(debug.Stack()))
 		e.Msg, e.Fault, e.Cause = p.Error(), true, p
 	case error:
 		e.Msg, e.Fault, e.Cause = p.Error(), true, p
@@ -267,7 +268,7 @@ func (cx *Cx) caught(p any) (out outcome, gone bool) {
 func (ev *Event) abandon(err *AbortError) {
 	ev.undo()
 	ev.undone(err)
-	ev.release(true)
+	ev.Release(true)
 	_ = ev.failed(err)
 	ev.sys.leave()
 }
@@ -282,7 +283,7 @@ func CallPath() []Frame {
 // runtimePackages are skipped in call paths.
 var runtimePackages = []string{
 	"runtime.", "github.com/aeon-lang/aeon/runtime.",
-	"github.com/aeon-lang/aeon/runtime/exec.", "github.com/aeon-lang/aeon/runtime/sched.", "github.com/aeon-lang/aeon/runtime/value.", "github.com/aeon-lang/aeon/runtime/table.",
+	"github.com/aeon-lang/aeon/runtime/exec.", "github.com/aeon-lang/aeon/runtime/order.", "github.com/aeon-lang/aeon/runtime/sched.", "github.com/aeon-lang/aeon/runtime/value.", "github.com/aeon-lang/aeon/runtime/table.",
 	"github.com/aeon-lang/aeon/internal/assert.",
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
@@ -82,7 +84,7 @@ func TestOwnershipCycleAborts(t *testing.T) {
 		own(cx, d, deskRef{})
 		y.do(cx, func(cx *Cx, d *desk) { own(cx, d, x) })
 	}))
-	if !s.host.graph.IsAncestor(s.host.graph.TOP(), &x.handle().node) {
+	if !s.host.Graph.IsAncestor(s.host.Graph.TOP(), &x.Handle().Node) {
 		t.Error("x is not in the tree")
 	}
 }
@@ -116,7 +118,7 @@ func TestMovesWithinAnActorHoldNothingElse(t *testing.T) {
 	}
 	close(leave)
 	mustNot(t, <-busy)
-	if n := s.host.graph.Units(&r.handle().node, &kid.handle().node); n != 2 {
+	if n := s.host.Graph.Units(&r.Handle().Node, &kid.Handle().Node); n != 2 {
 		t.Errorf("%d references, want 2", n)
 	}
 	// While the edge is away, it can be turned round; putting it back closes a cycle then.
@@ -168,19 +170,19 @@ func TestFreshActorWithSeveralOwnersOrNone(t *testing.T) {
 		Constructed(cx)
 		loose = deskRef{k.Self.Ref()}
 	}))
-	if p := s.host.parentOf(shared.handle()); p != r.handle() {
+	if p := s.host.ParentOf(shared.Handle()); p != r.Handle() {
 		t.Errorf("the shared actor hangs below %v", p)
 	}
-	if p := s.host.parentOf(a.handle()); p != r.handle() {
+	if p := s.host.ParentOf(a.Handle()); p != r.Handle() {
 		t.Errorf("the child hangs below %v", p)
 	}
-	if p := s.host.parentOf(loose.handle()); !p.is(virtual) {
+	if p := s.host.ParentOf(loose.Handle()); !p.Is(order.Virtual) {
 		t.Errorf("the actor without owner hangs below %v", p)
 	}
 	// Ownership changes, and the tree follows by itself.
 	mustNot(t, b.await(cl, func(cx *Cx, d *desk) { VectorPopOwned(cx, &d.Self, 4, &d.kids) }))
-	s.host.awaitMoves()
-	if p := s.host.parentOf(shared.handle()); p != a.handle() {
+	s.host.AwaitMoves()
+	if p := s.host.ParentOf(shared.Handle()); p != a.Handle() {
 		t.Errorf("after b has let go it hangs below %v", p)
 	}
 }
@@ -256,7 +258,7 @@ func TestCallbacksRunOneAtATimeInCommitOrder(t *testing.T) {
 	}
 	var sc screen
 	ref := NewClientObject(cl, &sc.ClientObject, &sc)
-	show := &ClientMethod{Class: "Screen", Name: "show", Run: func(_ *Client, self any, args Args) {
+	show := &ClientMethod{Class: "Screen", Name: "show", Run: func(_ *Client, self any, args order.Args) {
 		v := self.(*screen)
 		v.inside++
 		if v.inside != 1 {

@@ -10,13 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
 // desk is an actor whose methods are given by the tests: each test states what it runs.
 type desk struct {
-	Self
+	order.Self
 	n     int64
 	text  string
 	ok    bool
@@ -27,12 +29,12 @@ type desk struct {
 	boss  deskRef
 }
 
-type deskRef struct{ Ref }
+type deskRef struct{ order.Ref }
 
-var classDesk = Class{Shape: Shape{
+var classDesk = Class{Shape: order.Shape{
 	Package: "t",
 	Name:    "Desk",
-	Fields: []Field{{Name: "n", Type: "int"}, {Name: "text", Type: "string"},
+	Fields: []order.Field{{Name: "n", Type: "int"}, {Name: "text", Type: "string"},
 		{Name: "ok", Type: "bool"}, {Name: "rate", Type: "float"}, {Name: "kids", Owning: true, Type: "vector<actor t.Desk?>"}, {Name: "names", Type: "map<string,int>"},
 		{Name: "tags", Type: "set<int>"}, {Name: "boss", Owning: true, Type: "actor t.Desk?"}},
 	SelfRecursive: true,
@@ -43,18 +45,18 @@ type work func(cx *Cx, d *desk)
 
 var (
 	// methodWork may do anything.
-	methodWork = Method{Class: &classDesk, Name: "work", Effects: Effects{Self: Write, Below: Any, BelowMode: Write, Touches: []ClassMode{{&classDesk.Shape, Write}}}}
+	methodWork = Method{Class: &classDesk, Name: "work", Effects: order.Effects{Self: order.Write, Below: order.Any, BelowMode: order.Write, Touches: []order.ClassMode{{Shape: &classDesk.Shape, Mode: order.Write}}}}
 	// methodAlone does not leave its target.
-	methodAlone = Method{Class: &classDesk, Name: "alone", Effects: Effects{Self: Write}}
-	methodDesk  = Method{Class: &classDesk, Name: "Desk", Effects: Effects{Self: Write}}
+	methodAlone = Method{Class: &classDesk, Name: "alone", Effects: order.Effects{Self: order.Write}}
+	methodDesk  = Method{Class: &classDesk, Name: "Desk", Effects: order.Effects{Self: order.Write}}
 )
 
 func init() {
-	classDesk.New = func() Object { return &desk{} }
+	classDesk.New = func() order.Object { return &desk{} }
 	classDesk.Construct = &methodDesk
-	methodDesk.NewArgs = func() Args { return work(func(cx *Cx, d *desk) { d.setN(cx, 1) }) }
+	methodDesk.NewArgs = func() order.Args { return work(func(cx *Cx, d *desk) { d.setN(cx, 1) }) }
 	for _, m := range []*Method{&methodWork, &methodAlone, &methodDesk} {
-		m.Run = func(cx *Cx, self any, args Args) {
+		m.Run = func(cx *Cx, self any, args order.Args) {
 			if f := args.(work); f != nil {
 				f(cx, self.(*desk))
 			}
@@ -176,7 +178,7 @@ func TestAbortUndoesEveryKindOfWrite(t *testing.T) {
 		t.Error("an actor made by an aborted event can be called")
 	}
 	cl.Advance(2 * time.Second)
-	if owned := s.host.graph.Owned(nil, &r.handle().node); len(owned) != 2 {
+	if owned := s.host.Graph.Owned(nil, &r.Handle().Node); len(owned) != 2 {
 		t.Errorf("owns %d actors, want 2", len(owned))
 	}
 }
@@ -425,7 +427,7 @@ func TestNamedTimersWantTheirIssuerForWriting(t *testing.T) {
 	s, cl := testSystem(t, Config{})
 	r := newDesk(t, cl)
 	glance := methodAlone
-	glance.Self = Read
+	glance.Self = order.Read
 	for what, change := range map[string]func(cx *Cx){
 		"after":  func(cx *Cx) { cx.EmitAfter(time.Second, "x", r.Ref, &methodAlone, work(nil)) },
 		"every":  func(cx *Cx) { cx.EmitEvery(time.Second, "x", r.Ref, &methodAlone, work(nil)) },

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
@@ -14,14 +16,14 @@ import (
 
 // What codegen writes for the store, by hand for the classes of the tests.
 
-func putRef(e *codec.Encoder, r Ref) {
+func putRef(e *codec.Encoder, r order.Ref) {
 	e.Uint(uint64(r.ID().Birth))
 	e.Uint(r.ID().Serial)
 }
 
-func getRef(d *codec.Decoder) Ref {
+func getRef(d *codec.Decoder) order.Ref {
 	id := event.ActorID{Birth: event.PartitionID(d.Uint()), Serial: d.Uint()}
-	return d.Context.(interface{ Resolve(event.ActorID) Ref }).Resolve(id)
+	return d.Context.(interface{ Resolve(event.ActorID) order.Ref }).Resolve(id)
 }
 
 func (a *account) SaveField(w *image.Writer, field int) {
@@ -138,8 +140,8 @@ func init() {
 	classAccount.Methods = []*Method{&methodDeposit, &methodBalance, &methodPay}
 	classBank.Methods = []*Method{&methodOpen, &methodTransfer, &methodAudit}
 	classNode.Methods = nodeMethods
-	methodDeposit.NewArgs = func() Args { return &depositArgs{} }
-	methodBalance.NewArgs = func() Args { return &depositArgs{} }
+	methodDeposit.NewArgs = func() order.Args { return &depositArgs{} }
+	methodBalance.NewArgs = func() order.Args { return &depositArgs{} }
 }
 
 // testClasses are the classes of the programs of the tests.
@@ -192,7 +194,7 @@ func (n *node) open() {
 func (n *node) close() {
 	n.t.Helper()
 	n.sys.Close()
-	mustNot(n.t, n.sys.host.graph.Validate())
+	mustNot(n.t, n.sys.host.Graph.Validate())
 	mustNot(n.t, n.store.Close())
 }
 

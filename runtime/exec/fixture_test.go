@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"go.uber.org/goleak"
 
 	"github.com/aeon-lang/aeon/runtime/value"
@@ -19,7 +21,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // accounts by name.
 
 type account struct {
-	Self
+	order.Self
 	balance int64
 	owner   string
 }
@@ -40,7 +42,7 @@ func (a *account) deposit(cx *Cx, n int64) int64 {
 	return a.balance
 }
 
-type accountRef struct{ Ref }
+type accountRef struct{ order.Ref }
 
 func (r accountRef) callDeposit(cx *Cx, n int64) (ret int64) {
 	a, ok := Enter[*account](cx, r.Ref, &methodDeposit)
@@ -81,12 +83,12 @@ type payArgs struct {
 }
 
 type bank struct {
-	Self
+	order.Self
 	accounts value.Map[string, accountRef]
 	made     int64
 }
 
-type bankRef struct{ Ref }
+type bankRef struct{ order.Ref }
 
 type openArgs struct {
 	name string
@@ -140,62 +142,62 @@ func (r bankRef) Audit(cl *Client) (int64, error) {
 }
 
 var (
-	classAccount = Class{Shape: Shape{Package: "bank", Name: "Account", Fields: []Field{{Name: "balance", Type: "int"}, {Name: "owner", Type: "string"}}}}
-	classBank    = Class{Shape: Shape{Package: "bank", Name: "Bank", Fields: []Field{{Name: "accounts", Owning: true, Type: "map<string,actor bank.Account?>"}, {Name: "made", Type: "int"}}}}
+	classAccount = Class{Shape: order.Shape{Package: "bank", Name: "Account", Fields: []order.Field{{Name: "balance", Type: "int"}, {Name: "owner", Type: "string"}}}}
+	classBank    = Class{Shape: order.Shape{Package: "bank", Name: "Bank", Fields: []order.Field{{Name: "accounts", Owning: true, Type: "map<string,actor bank.Account?>"}, {Name: "made", Type: "int"}}}}
 
-	methodDeposit  = Method{Class: &classAccount, Name: "deposit", Signature: "(int):int", Effects: Effects{Self: Write}}
-	methodBalance  = Method{Class: &classAccount, Name: "balance", Signature: "(int):int", Effects: Effects{Self: Read, ReadOnly: true}}
-	methodPay      = Method{Class: &classAccount, Name: "pay", Signature: "(actor bank.Account,int)", Effects: Effects{Self: Write}}
-	methodOpen     = Method{Class: &classBank, Name: "open", Signature: "(string):actor bank.Account", Effects: Effects{Self: Write}}
-	methodTransfer = Method{Class: &classBank, Name: "transfer", Signature: "(string,string,int)", Effects: Effects{
-		Self:      Read,
-		Below:     Exact,
-		BelowMode: Write,
-		Touches:   []ClassMode{{&classAccount.Shape, Write}},
+	methodDeposit  = Method{Class: &classAccount, Name: "deposit", Signature: "(int):int", Effects: order.Effects{Self: order.Write}}
+	methodBalance  = Method{Class: &classAccount, Name: "balance", Signature: "(int):int", Effects: order.Effects{Self: order.Read, ReadOnly: true}}
+	methodPay      = Method{Class: &classAccount, Name: "pay", Signature: "(actor bank.Account,int)", Effects: order.Effects{Self: order.Write}}
+	methodOpen     = Method{Class: &classBank, Name: "open", Signature: "(string):actor bank.Account", Effects: order.Effects{Self: order.Write}}
+	methodTransfer = Method{Class: &classBank, Name: "transfer", Signature: "(string,string,int)", Effects: order.Effects{
+		Self:      order.Read,
+		Below:     order.Exact,
+		BelowMode: order.Write,
+		Touches:   []order.ClassMode{{Shape: &classAccount.Shape, Mode: order.Write}},
 	}}
-	methodAudit = Method{Class: &classBank, Name: "audit", Signature: "(int):int", Effects: Effects{
-		Self:      Read,
-		Below:     Exact,
-		BelowMode: Read,
+	methodAudit = Method{Class: &classBank, Name: "audit", Signature: "(int):int", Effects: order.Effects{
+		Self:      order.Read,
+		Below:     order.Exact,
+		BelowMode: order.Read,
 		ReadOnly:  true,
-		Touches:   []ClassMode{{&classAccount.Shape, Read}},
+		Touches:   []order.ClassMode{{Shape: &classAccount.Shape, Mode: order.Read}},
 	}}
-	methodBank = Method{Class: &classBank, Name: "Bank", Effects: Effects{Self: Write}}
+	methodBank = Method{Class: &classBank, Name: "Bank", Effects: order.Effects{Self: order.Write}}
 )
 
 func init() {
-	classAccount.New = func() Object { return &account{} }
-	classBank.New = func() Object { return &bank{} }
+	classAccount.New = func() order.Object { return &account{} }
+	classBank.New = func() order.Object { return &bank{} }
 	classBank.Construct = &methodBank
-	methodBank.NewArgs = func() Args { return nil }
-	methodBank.Run = func(*Cx, any, Args) {}
-	methodDeposit.Run = func(cx *Cx, self any, args Args) {
+	methodBank.NewArgs = func() order.Args { return nil }
+	methodBank.Run = func(*Cx, any, order.Args) {}
+	methodDeposit.Run = func(cx *Cx, self any, args order.Args) {
 		x := args.(*depositArgs)
 		x.ret = self.(*account).deposit(cx, x.amount)
 	}
-	methodBalance.Run = func(_ *Cx, self any, args Args) { args.(*depositArgs).ret = self.(*account).balance }
-	methodPay.ArgRefs = func(args Args, f *Footprint) { f.Add(args.(*payArgs).to.Ref, Write) }
-	methodPay.Run = func(cx *Cx, self any, args Args) {
+	methodBalance.Run = func(_ *Cx, self any, args order.Args) { args.(*depositArgs).ret = self.(*account).balance }
+	methodPay.ArgRefs = func(args order.Args, f *order.Footprint) { f.Add(args.(*payArgs).to.Ref, order.Write) }
+	methodPay.Run = func(cx *Cx, self any, args order.Args) {
 		x := args.(*payArgs)
 		self.(*account).deposit(cx, -x.amount)
 		x.to.callDeposit(cx, x.amount)
 	}
-	methodOpen.Run = func(cx *Cx, self any, args Args) {
+	methodOpen.Run = func(cx *Cx, self any, args order.Args) {
 		x := args.(*openArgs)
 		x.ret = self.(*bank).open(cx, x.name)
 	}
-	methodTransfer.Narrow = func(self any, args Args, f *Footprint) {
+	methodTransfer.Narrow = func(self any, args order.Args, f *order.Footprint) {
 		b, x := self.(*bank), args.(*transferArgs)
-		f.Add(b.accounts.Lookup(x.from).Ref, Write)
-		f.Add(b.accounts.Lookup(x.to).Ref, Write)
+		f.Add(b.accounts.Lookup(x.from).Ref, order.Write)
+		f.Add(b.accounts.Lookup(x.to).Ref, order.Write)
 	}
-	methodTransfer.Run = func(cx *Cx, self any, args Args) { self.(*bank).transfer(cx, args.(*transferArgs)) }
-	methodAudit.Narrow = func(self any, _ Args, f *Footprint) {
+	methodTransfer.Run = func(cx *Cx, self any, args order.Args) { self.(*bank).transfer(cx, args.(*transferArgs)) }
+	methodAudit.Narrow = func(self any, _ order.Args, f *order.Footprint) {
 		for _, a := range value.ValuesOf(self.(*bank).accounts).Items() {
-			f.Add(a.Ref, Read)
+			f.Add(a.Ref, order.Read)
 		}
 	}
-	methodAudit.Run = func(cx *Cx, self any, args Args) { args.(*depositArgs).ret = self.(*bank).audit(cx) }
+	methodAudit.Run = func(cx *Cx, self any, args order.Args) { args.(*depositArgs).ret = self.(*bank).audit(cx) }
 }
 
 // mustNot fails the test on an error.

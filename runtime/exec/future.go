@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/aeon-lang/aeon/runtime/order"
 	"slices"
 	"sync"
 	"weak"
@@ -13,7 +14,7 @@ import (
 type Future struct {
 	sys    *System
 	done   chan struct{}
-	cancel cancellation
+	cancel order.Cancellation
 	turn   *turn
 	err    error
 	failed *letter // among the unclaimed, if the event has run and failed
@@ -22,7 +23,7 @@ type Future struct {
 // letter is the failure of an event, for whoever learns of it.
 type letter struct {
 	id     event.EventID
-	target *Handle
+	target *order.Handle
 	method *Method
 	err    error
 	order  uint64         // among the unclaimed
@@ -114,7 +115,7 @@ func (u *unclaimed) takeAll() (list []*letter) {
 // tail calls it ends the step that has not; what was done before stays. It does not wait for the
 // event: one that runs has to come to its end first.
 func (f *Future) Cancel() {
-	f.cancel.cancel()
+	f.cancel.Cancel()
 	if f.turn != nil && f.turn.hurry() {
 		f.sys.workers.Run(f.turn.job)
 	}

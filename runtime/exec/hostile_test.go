@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -52,7 +54,7 @@ func TestOwnershipOfAnActorWhoseDeletionIsUndone(t *testing.T) {
 	mustNot(t, err)
 	a := accountRef{r}
 	for _, add := range []bool{true, false} {
-		s.host.awaitMoves() // a move would hold p and wait for a, whose holder waits for an event on p
+		s.host.AwaitMoves() // a move would hold p and wait for a, whose holder waits for an event on p
 		deleting, stored := make(chan struct{}), make(chan error, 1)
 		go func() {
 			<-deleting
@@ -72,7 +74,7 @@ func TestOwnershipOfAnActorWhoseDeletionIsUndone(t *testing.T) {
 		if add {
 			want = 1
 		}
-		if n := s.host.graph.Units(&p.handle().node, &a.handle().node); n != want {
+		if n := s.host.Graph.Units(&p.Handle().Node, &a.Handle().Node); n != want {
 			t.Errorf("add %v: the graph has %d references, the field %d", add, n, want)
 		}
 	}
@@ -80,28 +82,28 @@ func TestOwnershipOfAnActorWhoseDeletionIsUndone(t *testing.T) {
 
 // loose is an actor of a class that needs no cycle check: it owns an account.
 type loose struct {
-	Self
+	order.Self
 	account accountRef
 }
 
 var (
-	classLoose       = Class{Shape: Shape{Package: "t", Name: "Loose", Fields: []Field{{Name: "account", Owning: true}}}}
-	methodLoose      = Method{Class: &classLoose, Name: "Loose", Effects: Effects{Self: Write}}
-	methodStoreLoose = Method{Class: &classLoose, Name: "store", Effects: Effects{Self: Write}}
-	methodRevoke     = Method{Class: &classAccount, Name: "revoke", Effects: Effects{Self: Write}}
-	methodDropLoose  = Method{Class: &classLoose, Name: "drop", Effects: Effects{Self: Write}}
+	classLoose       = Class{Shape: order.Shape{Package: "t", Name: "Loose", Fields: []order.Field{{Name: "account", Owning: true}}}}
+	methodLoose      = Method{Class: &classLoose, Name: "Loose", Effects: order.Effects{Self: order.Write}}
+	methodStoreLoose = Method{Class: &classLoose, Name: "store", Effects: order.Effects{Self: order.Write}}
+	methodRevoke     = Method{Class: &classAccount, Name: "revoke", Effects: order.Effects{Self: order.Write}}
+	methodDropLoose  = Method{Class: &classLoose, Name: "drop", Effects: order.Effects{Self: order.Write}}
 )
 
 func init() {
-	classLoose.New = func() Object { return &loose{} }
-	methodRevoke.Run = func(cx *Cx, _ any, args Args) { args.(func(*Cx))(cx) }
-	methodLoose.Run = func(*Cx, any, Args) {}
+	classLoose.New = func() order.Object { return &loose{} }
+	methodRevoke.Run = func(cx *Cx, _ any, args order.Args) { args.(func(*Cx))(cx) }
+	methodLoose.Run = func(*Cx, any, order.Args) {}
 	set := func(cx *Cx, l *loose, r accountRef) {
 		LogOwned(cx, &l.Self, 0, &l.account, r)
 		l.account = r
 	}
-	methodStoreLoose.Run = func(cx *Cx, self any, args Args) { set(cx, self.(*loose), args.(accountRef)) }
-	methodDropLoose.Run = func(cx *Cx, self any, _ Args) { set(cx, self.(*loose), accountRef{}) }
+	methodStoreLoose.Run = func(cx *Cx, self any, args order.Args) { set(cx, self.(*loose), args.(accountRef)) }
+	methodDropLoose.Run = func(cx *Cx, self any, _ order.Args) { set(cx, self.(*loose), accountRef{}) }
 }
 
 func newLoose(t *testing.T, cl *Client) looseRef {
@@ -111,7 +113,7 @@ func newLoose(t *testing.T, cl *Client) looseRef {
 	return looseRef{r}
 }
 
-type looseRef struct{ Ref }
+type looseRef struct{ order.Ref }
 
 func TestBranchesShareFreshActorsInProgramOrder(t *testing.T) {
 	_, cl := testSystem(t, Config{BranchWorkers: 8})
@@ -149,11 +151,11 @@ type useArgs struct {
 	n int64
 }
 
-var methodUse = Method{Class: &classDesk, Name: "use", Effects: Effects{Self: Write}}
+var methodUse = Method{Class: &classDesk, Name: "use", Effects: order.Effects{Self: order.Write}}
 
 func init() {
-	methodUse.ArgRefs = func(args Args, f *Footprint) { f.Add(args.(*useArgs).r.Ref, Write) }
-	methodUse.Run = func(cx *Cx, self any, args Args) {
+	methodUse.ArgRefs = func(args order.Args, f *order.Footprint) { f.Add(args.(*useArgs).r.Ref, order.Write) }
+	methodUse.Run = func(cx *Cx, self any, args order.Args) {
 		x := args.(*useArgs)
 		for range 50 * (3 - x.n) {
 			runtime.Gosched() // the later branches are the quicker ones
@@ -267,7 +269,7 @@ func TestFailureMessagesNameNoActorIDs(t *testing.T) {
 
 func TestLaneThatIsNeverEmptyDoesNotGrow(t *testing.T) {
 	s := &System{}
-	issuer, target := &Handle{}, &Handle{}
+	issuer, target := &order.Handle{}, &order.Handle{}
 	var ls lanes
 	l := ls.push(s, issuer, subEvent{target: target})
 	for range 100_000 {
@@ -294,7 +296,7 @@ func TestWideTraversalOfSharedActorsNeedsFewAttempts(t *testing.T) {
 				}
 			}))
 			mustNot(t, cl.Await(b.Ref, &methodTakeAll, kids))
-			s.host.awaitMoves()
+			s.host.AwaitMoves()
 			before := s.Stats()
 			start := time.Now()
 			mustNot(t, cl.Await(b.Ref, m, work(func(cx *Cx, d *desk) {
@@ -319,24 +321,24 @@ func TestWideTraversalOfSharedActorsNeedsFewAttempts(t *testing.T) {
 
 var (
 	// methodCrowd lists what it touches, which is too much to list.
-	methodCrowd = Method{Class: &classDesk, Name: "crowd", Effects: Effects{Self: Write, Below: Exact, BelowMode: Write, Touches: []ClassMode{{&classDesk.Shape, Write}}}}
+	methodCrowd = Method{Class: &classDesk, Name: "crowd", Effects: order.Effects{Self: order.Write, Below: order.Exact, BelowMode: order.Write, Touches: []order.ClassMode{{Shape: &classDesk.Shape, Mode: order.Write}}}}
 	// methodTakeAll becomes an owner of its arguments.
-	methodTakeAll = Method{Class: &classDesk, Name: "takeAll", Effects: Effects{Self: Write, Below: None}}
+	methodTakeAll = Method{Class: &classDesk, Name: "takeAll", Effects: order.Effects{Self: order.Write, Below: order.None}}
 )
 
 func init() {
-	methodCrowd.Narrow = func(self any, _ Args, f *Footprint) {
+	methodCrowd.Narrow = func(self any, _ order.Args, f *order.Footprint) {
 		for _, k := range self.(*desk).kids.Items() {
-			f.Add(k.Ref, Write)
+			f.Add(k.Ref, order.Write)
 		}
 	}
 	methodCrowd.Run = methodWork.Run
-	methodTakeAll.ArgRefs = func(args Args, f *Footprint) {
+	methodTakeAll.ArgRefs = func(args order.Args, f *order.Footprint) {
 		for _, k := range args.([]deskRef) {
-			f.Add(k.Ref, Read)
+			f.Add(k.Ref, order.Read)
 		}
 	}
-	methodTakeAll.Run = func(cx *Cx, self any, args Args) {
+	methodTakeAll.Run = func(cx *Cx, self any, args order.Args) {
 		d := self.(*desk)
 		for _, k := range args.([]deskRef) {
 			VectorPushOwned(cx, &d.Self, 4, &d.kids, k)
@@ -349,7 +351,7 @@ func TestSettleInACallbackIsAFault(t *testing.T) {
 	var o ClientObject
 	r := NewClientObject(cl, &o, nil)
 	ended, faults := 0, 0
-	m := &ClientMethod{Class: "Ear", Name: "hear", Run: func(in *Client, _ any, _ Args) {
+	m := &ClientMethod{Class: "Ear", Name: "hear", Run: func(in *Client, _ any, _ order.Args) {
 		defer func() {
 			if f, is := recover().(value.Fault); is && strings.Contains(f.Msg, "callback") {
 				faults++

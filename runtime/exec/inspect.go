@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"sort"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -26,30 +27,30 @@ func (s *System) States() (list []ActorState, err error) {
 		return nil, err
 	}
 	for _, h := range all {
-		if !h.is(created) || h.is(deleted) {
+		if !h.Is(order.Created) || h.Is(order.Deleted) {
 			continue
 		}
 		if err := s.durable.Load(h); err != nil {
 			return nil, err
 		}
-		obj, ok := h.obj.(image.Stored)
+		obj, ok := h.Object.(image.Stored)
 		if !ok {
-			return nil, fmt.Errorf("class %s cannot be stored", h.shape.path())
+			return nil, fmt.Errorf("class %s cannot be stored", h.Shape.Path())
 		}
-		list = append(list, ActorState{ID: h.id, Class: h.shape.path(), State: image.State(obj, len(h.shape.Fields))})
+		list = append(list, ActorState{ID: h.ID, Class: h.Shape.Path(), State: image.State(obj, len(h.Shape.Fields))})
 	}
 	sort.Slice(list, func(i, j int) bool { return list[i].ID.Less(list[j].ID) })
 	return list, nil
 }
 
 // attachAll attaches every actor that is in the store, and returns them.
-func (s *System) attachAll() (list []*Handle, err error) {
+func (s *System) attachAll() (list []*order.Handle, err error) {
 	r := recovery{d: s.durable, s: s}
 	err = r.headers(func(id event.ActorID, _ *headerRow) error {
 		h := s.durable.resolve(id)
 		list = append(list, h)
-		if h.is(detached) {
-			return s.host.attach(h)
+		if h.Is(order.Detached) {
+			return s.host.Attach(h)
 		}
 		return nil
 	})

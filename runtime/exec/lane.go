@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/aeon-lang/aeon/runtime/order"
 	"sync"
 
 	"github.com/aeon-lang/aeon/internal/shard"
@@ -11,9 +12,9 @@ import (
 // subEvent is an event that waits for its turn in a lane.
 type subEvent struct {
 	id     event.EventID
-	target *Handle
+	target *order.Handle
 	method *Method
-	args   Args
+	args   order.Args
 	timer  *timer         // that has fired it, if one has
 	from   *origin        // traced systems only
 	chain  *chain         // that it is a step of, but not the first
@@ -30,7 +31,7 @@ type lane struct {
 }
 
 type laneKey struct {
-	issuer, target *Handle
+	issuer, target *order.Handle
 	firing         bool // the firings of the issuer's timers, which wait for each other alone
 }
 
@@ -46,11 +47,11 @@ type laneShard struct {
 }
 
 func (ls *lanes) shard(k laneKey) *laneShard {
-	return ls.Of(k.issuer.id.Serial + k.target.id.Serial*0x9e3779b9)
+	return ls.Of(k.issuer.ID.Serial + k.target.ID.Serial*0x9e3779b9)
 }
 
 // push appends a sub-event and returns the lane if somebody has to start it.
-func (ls *lanes) push(s *System, issuer *Handle, e subEvent) (start *lane) {
+func (ls *lanes) push(s *System, issuer *order.Handle, e subEvent) (start *lane) {
 	s.live.Add(1)
 	k := laneKey{issuer, e.target, e.method == &methodFire}
 	sh := ls.shard(k)
@@ -146,7 +147,7 @@ func (s *System) drain(l *lane) {
 		// With its issuer, a timer is gone.
 		if ev.chain != nil {
 			s.stepped(ev, err)
-		} else if err != nil && !(l.key.firing && e.target.is(deleted)) {
+		} else if err != nil && !(l.key.firing && e.target.Is(order.Deleted)) {
 			s.deadLetter(letter{id: e.id, target: e.target, method: e.method, err: err, pos: ev.maxPos})
 		}
 		s.giveBack(ev)

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"container/heap"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"time"
 )
 
@@ -16,9 +17,9 @@ const (
 // unless they have the same issuer, whose timers fire in the order in which they are due: these join them.
 type lateTimers struct {
 	heap  timerHeap
-	of    map[*Handle]int // how many, by issuer
-	burst int             // so many have fired since the last pause
-	pause time.Time       // before then none fires
+	of    map[*order.Handle]int // how many, by issuer
+	burst int                   // so many have fired since the last pause
+	pause time.Time             // before then none fires
 }
 
 // queue puts t into its heap. Caller holds mu.
@@ -30,7 +31,7 @@ func (ts *timers) queue(t *timer) {
 	l := &ts.mu.late
 	heap.Push(&l.heap, t)
 	if l.of == nil {
-		l.of = make(map[*Handle]int)
+		l.of = make(map[*order.Handle]int)
 	}
 	l.of[t.issuer]++
 }

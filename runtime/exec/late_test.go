@@ -22,7 +22,7 @@ func TestLateTimersFireInBursts(t *testing.T) {
 			if f, ok := e.Args.(*fireArgs); ok {
 				mu.Lock()
 				defer mu.Unlock()
-				if f.t.issuer.id == other.ID() {
+				if f.t.issuer.ID == other.ID() {
 					others = append(others, time.Now())
 					return
 				}

@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"log/slog"
 	"slices"
 	"sync"
@@ -15,8 +16,8 @@ import (
 // that actors were created with. Any goroutine may ask.
 type layouts struct {
 	schema  *store.Schema
-	current map[*Shape]*store.Layout
-	shapes  map[string]*Shape
+	current map[*order.Shape]*store.Layout
+	shapes  map[string]*order.Shape
 	changes []store.FieldChange // that came with the program
 	mu      sync.Mutex
 	numbers map[uint32]numbered // guarded by mu
@@ -25,7 +26,7 @@ type layouts struct {
 // numbered is a layout by its number.
 type numbered struct {
 	layout *store.Layout
-	shape  *Shape
+	shape  *order.Shape
 }
 
 // open reads the schema of a store and makes the classes of the program its own, in memory: nothing is
@@ -101,10 +102,10 @@ func (l *layouts) tell(log *slog.Logger) {
 // use takes a schema that has the classes.
 func (l *layouts) use(schema *store.Schema, classes []*Class) {
 	l.schema = schema
-	l.current, l.shapes = make(map[*Shape]*store.Layout), make(map[string]*Shape)
+	l.current, l.shapes = make(map[*order.Shape]*store.Layout), make(map[string]*order.Shape)
 	l.numbers = make(map[uint32]numbered)
 	for _, c := range classes {
-		l.current[&c.Shape], l.shapes[c.path()] = l.schema.Layout(c.path()), &c.Shape
+		l.current[&c.Shape], l.shapes[c.Path()] = l.schema.Layout(c.Path()), &c.Shape
 	}
 }
 
@@ -112,7 +113,7 @@ func (l *layouts) use(schema *store.Schema, classes []*Class) {
 func storedClasses(classes []*Class) []store.Class {
 	list := make([]store.Class, len(classes))
 	for i, c := range classes {
-		list[i] = store.Class{Name: c.path(), Overrides: c.Snapshot != nil}
+		list[i] = store.Class{Name: c.Path(), Overrides: c.Snapshot != nil}
 		for _, f := range c.Fields {
 			list[i].Fields = append(list[i].Fields, store.ClassField{Name: f.Name, Type: f.Type})
 		}
@@ -124,11 +125,11 @@ func storedClasses(classes []*Class) []store.Class {
 }
 
 // of returns the layout that a class has now.
-func (l *layouts) of(c *Shape) *store.Layout { return l.current[c] }
+func (l *layouts) of(c *order.Shape) *store.Layout { return l.current[c] }
 
 // byNumber returns the layout with a number and its class. An error of a class that the
 // program has no more wraps ErrClass.
-func (l *layouts) byNumber(number uint32) (*store.Layout, *Shape, error) {
+func (l *layouts) byNumber(number uint32) (*store.Layout, *order.Shape, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n, known := l.numbers[number]

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/trace"
@@ -63,20 +65,20 @@ func TestCancelledWaitersLeaveNothing(t *testing.T) {
 	n := startNode(t, Config{Clock: sched.RealClock{}})
 	a, kid := n.fresh(), n.fresh()
 	n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
-	n.sys.host.awaitMoves()
+	n.sys.host.AwaitMoves()
 	inside, leave := make(chan struct{}), make(chan struct{})
 	holder := n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { close(inside); <-leave }}}})
 	<-inside
 	chain := n.cl.Issue(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wKeep, sub: []wstep{{op: wCall, sub: []wstep{{op: wAdd, n: 1}}}}}}})
-	until(a.handle().isKept)
+	until(a.Handle().IsKept)
 	patient := n.sys.Client().Issue(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wAdd, n: 1}}})
-	waiting := a.handle().waitingForChain
+	waiting := a.Handle().WaitingForChain
 	until(func() bool { return waiting() == 1 })
 	for range 20 {
 		f := n.sys.Client().Issue(a.Ref, &methodLocal, &wargs{})
 		until(func() bool { return waiting() > 1 })
 		f.Cancel()
-		if err := f.Wait(); !errors.Is(err, errCancelled) {
+		if err := f.Wait(); !errors.Is(err, order.ErrCancelled) {
 			t.Errorf("it has ended with %v", err)
 		}
 		if got := waiting(); got != 1 {
@@ -108,7 +110,7 @@ func TestNamesLeaveNothing(t *testing.T) {
 			live, loose := n.sys.durable.actors.count()
 			return live == 0 && loose < 3
 		})
-		mustNot(t, n.sys.host.graph.Validate())
+		mustNot(t, n.sys.host.Graph.Validate())
 	}
 	r := wref{Named(n.cl, &classNode, "7")}
 	n.run(r, &methodLocal, wstep{op: wAdd, n: 1})

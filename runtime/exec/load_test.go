@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
@@ -26,7 +28,7 @@ func (e *countingEngine) Scan(from, to []byte) store.Iterator       { return e.r
 type airport struct {
 	*node
 	engine *countingEngine
-	main   Ref
+	main   order.Ref
 }
 
 func openAirport(t *testing.T) *airport {

@@ -1,5 +1,6 @@
 package exec
 
+import "github.com/aeon-lang/aeon/runtime/order"
 import "unsafe"
 
 // Method describes one method of an actor class. There is one per method, a
@@ -9,10 +10,10 @@ type Method struct {
 	Name      string
 	Signature string // its types, as the schema of a store has them; package codegen says how it is written
 	Index     int
-	Effects
+	order.Effects
 
-	Run     func(cx *Cx, self any, args Args)
-	NewArgs func() Args
+	Run     func(cx *Cx, self any, args order.Args)
+	NewArgs func() order.Args
 }
 
 // String returns Class.method.
@@ -26,7 +27,7 @@ func (m *Method) String() string {
 // Class describes an actor class. There is one per class, a package-level
 // variable; Methods and Construct are to be set in init.
 type Class struct {
-	Shape // Invariant: first, so that a class is found from its shape
+	order.Shape // Invariant: first, so that a class is found from its shape
 
 	Methods []*Method
 	// Construct is the parameterless constructor of a class whose actors can be
@@ -39,10 +40,10 @@ type Class struct {
 }
 
 // shapeOf returns the shape of a class, nil of none: deletions and timers are methods of no class.
-func shapeOf(c *Class) *Shape { return (*Shape)(unsafe.Pointer(c)) }
+func shapeOf(c *Class) *order.Shape { return (*order.Shape)(unsafe.Pointer(c)) }
 
 // classOf returns the class that a shape is part of: there are no others.
-func classOf(c *Shape) *Class { return (*Class)(unsafe.Pointer(c)) }
+func classOf(c *order.Shape) *Class { return (*Class)(unsafe.Pointer(c)) }
 
 // Namer is a Cx or a Client: what can look up a named actor.
 type Namer interface{ system() *System }

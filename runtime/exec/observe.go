@@ -3,6 +3,7 @@ package exec
 import (
 	"bytes"
 	"errors"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"io"
 	"sync"
 	"sync/atomic"
@@ -51,8 +52,8 @@ func (s *System) Stats() Stats {
 	t := Stats{
 		DeadLetters:      s.stats.deadLetters.Load(),
 		CallbackFailures: s.stats.callbackFailures.Load(),
-		Moves:            s.host.moves.Load(),
-		AdmissionWaits:   s.host.waits.Load(),
+		Moves:            s.host.Moves.Load(),
+		AdmissionWaits:   s.host.Waits.Load(),
 	}
 	s.clients.Lock()
 	defer s.clients.Unlock()
@@ -67,7 +68,7 @@ func (s *System) Stats() Stats {
 // DeadLetter is the failure of an event that nobody awaited.
 type DeadLetter struct {
 	Event  event.EventID
-	Target Ref
+	Target order.Ref
 	Method string
 	Err    error
 	At     time.Time
@@ -124,7 +125,7 @@ func (s *System) deliverLetter(f letter) {
 	l := &s.letters
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.mu.list = newest(l.mu.list, DeadLetter{Event: f.id, Target: refOf(f.target), Method: method, Err: f.err, At: s.clock.Now()})
+	l.mu.list = newest(l.mu.list, DeadLetter{Event: f.id, Target: order.RefOf(f.target), Method: method, Err: f.err, At: s.clock.Now()})
 }
 
 // callbackFailed notes a failure of a callback; stack is of Go, if the failure is a bug of the system.

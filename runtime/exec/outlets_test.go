@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/order"
 )
 
 // TestReadersOfOneIssuerAgreeOnAnOrder lets events that hold one issuer together, as they only read it,
@@ -11,13 +13,13 @@ import (
 func TestReadersOfOneIssuerAgreeOnAnOrder(t *testing.T) {
 	s, cl := testSystem(t, Config{})
 	read := methodAlone
-	read.Name, read.Self, read.ReadOnly = "read", Read, true
+	read.Name, read.Self, read.ReadOnly = "read", order.Read, true
 	var logs [2]struct {
 		sync.Mutex
 		got []int
 	}
 	issuer := newDesk(t, cl)
-	targets := []Ref{newDesk(t, cl).Ref, newDesk(t, cl).Ref}
+	targets := []order.Ref{newDesk(t, cl).Ref, newDesk(t, cl).Ref}
 	const clients, rounds = 8, 400
 	var group sync.WaitGroup
 	for c := range clients {

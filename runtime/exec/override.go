@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"log/slog"
 	"slices"
 
@@ -152,7 +153,7 @@ func (o *Overrides) fields(id event.ActorID, h *headerRow, emit func(key, row []
 	}
 	edits := &rowEdits{rows: map[string][]byte{}}
 	if err := o.run(id, layout, class, edits); err != nil {
-		e := &OverrideError{Class: class.path(), Actor: fmt.Sprintf("%s(%v)", class.Name, id), Cause: err}
+		e := &OverrideError{Class: class.Path(), Actor: fmt.Sprintf("%s(%v)", class.Name, id), Cause: err}
 		if h.flags&headerNamed != 0 {
 			e.Actor = fmt.Sprintf("%s(%q)", class.Name, h.name)
 		}
@@ -164,11 +165,11 @@ func (o *Overrides) fields(id event.ActorID, h *headerRow, emit func(key, row []
 
 // run runs the block of a class on a copy of an actor, and puts the rows of what it has written into b.
 func (o *Overrides) run(id event.ActorID, layout *store.Layout, class *Class, b store.Batch) (err error) {
-	refs := &copiedRefs{actors: map[event.ActorID]*Handle{}, clients: map[uint64]*ClientObject{}}
-	self := refs.Resolve(id).handle()
-	self.shape = &class.Shape
+	refs := &copiedRefs{actors: map[event.ActorID]*order.Handle{}, clients: map[uint64]*ClientObject{}}
+	self := refs.Resolve(id).Handle()
+	self.Shape = &class.Shape
 	obj := class.New()
-	bind(obj, self)
+	order.Bind(obj, self)
 	stored, ok := obj.(image.Stored)
 	if !ok {
 		return fmt.Errorf("class %s cannot be stored", class.Name)
@@ -212,21 +213,21 @@ func (o *Overrides) run(id event.ActorID, layout *store.Layout, class *Class, b 
 // copiedRefs are the actors and client objects that a copy refers to: the same reference for the same id.
 // Nothing is known of them but their ids, which is all that can be seen of them outside of an event.
 type copiedRefs struct {
-	actors  map[event.ActorID]*Handle
+	actors  map[event.ActorID]*order.Handle
 	clients map[uint64]*ClientObject
 }
 
 // Resolve returns the reference to an actor.
-func (c *copiedRefs) Resolve(id event.ActorID) Ref {
+func (c *copiedRefs) Resolve(id event.ActorID) order.Ref {
 	if id.IsNull() {
-		return Ref{}
+		return order.Ref{}
 	}
 	h := c.actors[id]
 	if h == nil {
-		h = &Handle{id: id}
+		h = &order.Handle{ID: id}
 		c.actors[id] = h
 	}
-	return refOf(h)
+	return order.RefOf(h)
 }
 
 // ResolveClient returns the reference to a client object.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -158,7 +160,7 @@ func TestBlockReplacesContainers(t *testing.T) {
 			}
 			for _, h := range desksOf(back) {
 				mustNot(t, back.sys.durable.Load(h))
-				if d := h.obj.(*desk); d.kids.Size() == 1 && d.names.Size() != want {
+				if d := h.Object.(*desk); d.kids.Size() == 1 && d.names.Size() != want {
 					t.Errorf("%d names are back, want %d", d.names.Size(), want)
 				}
 			}
@@ -168,11 +170,11 @@ func TestBlockReplacesContainers(t *testing.T) {
 }
 
 // desksOf returns the desks that are there.
-func desksOf(n *node) (list []*Handle) {
+func desksOf(n *node) (list []*order.Handle) {
 	all, err := n.sys.attachAll()
 	mustNot(n.t, err)
 	for _, h := range all {
-		if h.shape == &classDesk.Shape {
+		if h.Shape == &classDesk.Shape {
 			list = append(list, h)
 		}
 	}
@@ -222,7 +224,7 @@ func TestSnapshotsHaveWhatBlocksLeave(t *testing.T) {
 		}
 		for _, h := range desks {
 			mustNot(t, back.sys.durable.Load(h))
-			if got := h.obj.(*desk); got.text != "" || got.names.Size() != 0 && got.names.Size() != namesMany {
+			if got := h.Object.(*desk); got.text != "" || got.names.Size() != 0 && got.names.Size() != namesMany {
 				t.Errorf("%s: a desk has the text %q and %d names", s.Name, got.text, got.names.Size())
 			}
 		}
@@ -361,7 +363,7 @@ func (h *hangar) redirect(cx *Cx, r *rand.Rand) {
 func TestBlockWritesWhatAnEventWouldWrite(t *testing.T) {
 	n := startNode(t, Config{})
 	d := newDesk(t, n.cl)
-	hangars := func() Ref { return Named(n.cl, &classHangar, "main") }
+	hangars := func() order.Ref { return Named(n.cl, &classHangar, "main") }
 	mustNot(t, n.cl.Await(hangars(), &methodFly, &hangarArgs{seed: 1, steps: 600}))
 	t.Cleanup(func() { classDesk.Snapshot, classHangar.Snapshot = nil, nil })
 	written := 0
@@ -393,6 +395,6 @@ func TestBlockWritesWhatAnEventWouldWrite(t *testing.T) {
 // redirecting is the argument of methodRedirect: the code to run.
 type redirecting func(cx *Cx, self *hangar)
 
-var methodRedirect = Method{Class: &classHangar, Name: "redirect", Index: 3, Effects: Effects{Self: Write, Below: None},
-	NewArgs: func() Args { return redirecting(nil) },
-	Run:     func(cx *Cx, self any, args Args) { args.(redirecting)(cx, self.(*hangar)) }}
+var methodRedirect = Method{Class: &classHangar, Name: "redirect", Index: 3, Effects: order.Effects{Self: order.Write, Below: order.None},
+	NewArgs: func() order.Args { return redirecting(nil) },
+	Run:     func(cx *Cx, self any, args order.Args) { args.(redirecting)(cx, self.(*hangar)) }}

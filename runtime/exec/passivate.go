@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/aeon-lang/aeon/runtime/order"
 	"math"
 	"runtime/metrics"
 	"slices"
@@ -28,7 +29,7 @@ type resident struct {
 type residentShard struct {
 	mu struct {
 		sync.Mutex
-		list    []*Handle
+		list    []*order.Handle
 		next    int // where the evictor is
 		pruneAt int // so many are worth looking for those that were deleted
 	}
@@ -38,12 +39,12 @@ type residentShard struct {
 const residentMin = 4
 
 // add notes that the state of h is in memory.
-func (r *resident) add(h *Handle) {
-	sh := &r.shards.Of(h.id.Serial).mu
+func (r *resident) add(h *order.Handle) {
+	sh := &r.shards.Of(h.ID.Serial).mu
 	sh.Lock()
 	defer sh.Unlock()
 	if sh.list = append(sh.list, h); len(sh.list) > max(sh.pruneAt, residentMin) {
-		sh.list = slices.DeleteFunc(sh.list, func(h *Handle) bool { return h.is(deleted) })
+		sh.list = slices.DeleteFunc(sh.list, func(h *order.Handle) bool { return h.Is(order.Deleted) })
 		sh.pruneAt = 2 * len(sh.list)
 	}
 }
@@ -88,8 +89,8 @@ func (s *System) unloadShard(shard int, share float64, most int) (dropped int) {
 			sh.next = 0
 		}
 		h := sh.list[sh.next]
-		if h.has(markUsed) && !h.is(deleted) {
-			h.mark(markUsed, false)
+		if h.Has(order.MarkUsed) && !h.Is(order.Deleted) {
+			h.Mark(order.MarkUsed, false)
 			sh.next++
 			continue
 		}
@@ -106,30 +107,30 @@ func (s *System) unloadShard(shard int, share float64, most int) (dropped int) {
 		}
 	}
 	if cap(sh.list) > 64 && len(sh.list) < cap(sh.list)/4 {
-		sh.list = append(make([]*Handle, 0, 2*len(sh.list)), sh.list...)
+		sh.list = append(make([]*order.Handle, 0, 2*len(sh.list)), sh.list...)
 	}
 	return dropped
 }
 
 // unload drops the state of h if nobody holds h. It reports whether there is none in memory now.
-func (s *System) unload(h *Handle) bool {
-	if h.is(deleted) {
+func (s *System) unload(h *order.Handle) bool {
+	if h.Is(order.Deleted) {
 		return true
 	}
-	if !h.seize() {
+	if !h.Seize() {
 		return false
 	}
-	mu := s.durable.loads.Of(h.id.Serial)
+	mu := s.durable.loads.Of(h.ID.Serial)
 	mu.Lock()
-	gone := h.is(deleted) // an event that holds it cannot be deleting it
-	if h.state.Load() == created {
+	gone := h.Is(order.Deleted) // an event that holds it cannot be deleting it
+	if h.State.Load() == order.Created {
 		mu.dropped(h)
-		h.obj = nil
-		h.set(unloaded)
+		h.Object = nil
+		h.Set(order.Unloaded)
 		gone = true
 	}
 	mu.Unlock()
-	h.free(&s.host)
+	h.Free(&s.host)
 	return gone
 }
 

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -82,7 +84,7 @@ func TestTheHandSparesWhatIsUsed(t *testing.T) {
 		mustNot(t, err)
 		n.sys.Unload(0.05)
 	}
-	if hot.handle().is(unloaded) {
+	if hot.Handle().Is(order.Unloaded) {
 		t.Error("the actor that is used all the time was dropped")
 	}
 	if left := n.sys.durable.resident.count(); left > 3*all/4 {
@@ -121,7 +123,7 @@ func TestTheHandTakesNothingFromAnEvent(t *testing.T) {
 	mustNot(t, d.await(n.cl, func(cx *Cx, self *desk) {
 		self.setN(cx, 7)
 		n.sys.Unload(1)
-		if self.handle().is(unloaded) || self.handle().obj != Object(self) {
+		if self.Handle().Is(order.Unloaded) || self.Handle().Object != order.Object(self) {
 			t.Error("the state of a running event was dropped")
 		}
 		kid := self.hire(cx)
@@ -196,7 +198,7 @@ func TestNotesOfCopiesGoWithThem(t *testing.T) {
 	copyAll := func(list []deskRef) {
 		for _, d := range list {
 			mustNot(t, d.await(n.cl, func(_ *Cx, self *desk) { copies = append(copies, self.names.Share()) }))
-			notes.dropped(d.handle())
+			notes.dropped(d.Handle())
 		}
 		n.sys.Unload(1)
 	}

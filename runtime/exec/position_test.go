@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/exec"
 )
 
@@ -13,20 +15,20 @@ import (
 // are left out of call paths.
 
 type clerk struct {
-	exec.Self
-	next exec.Ref
+	order.Self
+	next order.Ref
 }
 
 var (
-	classClerk  = exec.Class{Shape: exec.Shape{Package: "p", Name: "Clerk", Fields: []exec.Field{{Name: "next", Owning: true}}, SelfRecursive: true}}
-	methodPass  = exec.Method{Class: &classClerk, Name: "pass", Effects: exec.Effects{Self: exec.Write, Below: exec.Any, BelowMode: exec.Write, Touches: []exec.ClassMode{{Shape: &classClerk.Shape, Mode: exec.Write}}}}
-	methodClerk = exec.Method{Class: &classClerk, Name: "Clerk", Effects: exec.Effects{Self: exec.Write}}
+	classClerk  = exec.Class{Shape: order.Shape{Package: "p", Name: "Clerk", Fields: []order.Field{{Name: "next", Owning: true}}, SelfRecursive: true}}
+	methodPass  = exec.Method{Class: &classClerk, Name: "pass", Effects: order.Effects{Self: order.Write, Below: order.Any, BelowMode: order.Write, Touches: []order.ClassMode{{Shape: &classClerk.Shape, Mode: order.Write}}}}
+	methodClerk = exec.Method{Class: &classClerk, Name: "Clerk", Effects: order.Effects{Self: order.Write}}
 )
 
 func init() {
-	classClerk.New = func() exec.Object { return &clerk{} }
-	methodClerk.Run = func(cx *exec.Cx, self any, _ exec.Args) { self.(*clerk).build(cx) }
-	methodPass.Run = func(cx *exec.Cx, self any, args exec.Args) { self.(*clerk).pass(cx, args.(bool)) }
+	classClerk.New = func() order.Object { return &clerk{} }
+	methodClerk.Run = func(cx *exec.Cx, self any, _ order.Args) { self.(*clerk).build(cx) }
+	methodPass.Run = func(cx *exec.Cx, self any, args order.Args) { self.(*clerk).pass(cx, args.(bool)) }
 }
 
 func (c *clerk) build(cx *exec.Cx) {

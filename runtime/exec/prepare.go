@@ -2,6 +2,7 @@ package exec
 
 import (
 	"encoding/binary"
+	"github.com/aeon-lang/aeon/runtime/order"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/codec"
@@ -22,7 +23,7 @@ type preparation struct {
 
 	fields  image.Writer
 	actors  []dirtyActor
-	index   map[*Self]int // of actors, when they are many
+	index   map[*order.Self]int // of actors, when they are many
 	encoder codec.Encoder
 	args    []byte   // of what the event issues, one behind the other
 	result  []byte   // of the request that ends with the event
@@ -33,7 +34,7 @@ type preparation struct {
 
 // dirtyActor is what an event has written of one actor.
 type dirtyActor struct {
-	self   *Self
+	self   *order.Self
 	fields []dirtyField
 }
 
@@ -44,7 +45,7 @@ type dirtyField struct {
 }
 
 // orphan is an actor that was owned by one that the event deletes.
-type orphan struct{ owner, child *Handle }
+type orphan struct{ owner, child *order.Handle }
 
 // open returns the batch.
 func (w *preparation) open() store.Batch {
@@ -92,7 +93,7 @@ func (w *preparation) reset() {
 }
 
 // actor returns what has been written of an actor.
-func (w *preparation) actor(self *Self) *dirtyActor {
+func (w *preparation) actor(self *order.Self) *dirtyActor {
 	if w.index != nil {
 		if i, ok := w.index[self]; ok {
 			return &w.actors[i]
@@ -115,7 +116,7 @@ func (w *preparation) actor(self *Self) *dirtyActor {
 	case w.index != nil:
 		w.index[self] = n
 	case n == handleSetScanMax:
-		w.index = make(map[*Self]int, 4*n)
+		w.index = make(map[*order.Self]int, 4*n)
 		for i := range w.actors {
 			w.index[w.actors[i].self] = i
 		}
@@ -155,7 +156,7 @@ func (ev *Event) prepare() (err error) {
 			if !ok {
 				panic(p)
 			}
-			err = &AbortError{Msg: f.Msg, Event: ev.id, Fault: true}
+			err = &AbortError{Msg: f.Msg, Event: ev.ID, Fault: true}
 		}
 	}()
 	ev.gatherWrites(w)
@@ -166,7 +167,7 @@ func (ev *Event) prepare() (err error) {
 		w.encodeArgs(ev.root.ops)
 	}
 	if ev.requested() != nil && !goesOn(ev.root.ops) {
-		w.encodeResult(ev.args)
+		w.encodeResult(ev.Args)
 	}
 	return nil
 }
@@ -183,8 +184,8 @@ func (ev *Event) preparation() *preparation {
 func (ev *Event) gatherWrites(w *preparation) {
 	for i := range ev.root.log {
 		e := &ev.root.log[i]
-		h := e.self.handle()
-		if h.is(dying) && ev.deleting(h) {
+		h := e.self.Handle()
+		if h.Is(order.Dying) && ev.Deleting(h) {
 			continue
 		}
 		f := w.actor(e.self).field(e.field &^ Inside)
@@ -194,13 +195,13 @@ func (ev *Event) gatherWrites(w *preparation) {
 			f.whole = true
 		}
 	}
-	for _, list := range [...][]*Handle{ev.fresh, ev.born} {
+	for _, list := range [...][]*order.Handle{ev.Fresh, ev.Born} {
 		for _, h := range list {
-			if ev.deleting(h) {
+			if ev.Deleting(h) {
 				continue
 			}
-			a := w.actor(h.obj.ActorSelf())
-			for i := range h.shape.Fields {
+			a := w.actor(h.Object.ActorSelf())
+			for i := range h.Shape.Fields {
 				a.field(uint16(i)).whole = true
 			}
 		}
@@ -209,9 +210,9 @@ func (ev *Event) gatherWrites(w *preparation) {
 
 // actor1 writes the fields of one actor.
 func (w *preparation) actor1(a *dirtyActor) {
-	h := a.self.handle()
-	obj := h.obj.(image.Stored)
-	w.fields.Begin(w.open(), h.id, w.d.layout(h.shape))
+	h := a.self.Handle()
+	obj := h.Object.(image.Stored)
+	w.fields.Begin(w.open(), h.ID, w.d.layout(h.Shape))
 	for i := range a.fields {
 		f := &a.fields[i]
 		w.fields.Field(obj, int(f.field), f.changes, f.whole)
@@ -235,7 +236,7 @@ func (w *preparation) encodeArgs(ops []op) {
 }
 
 // encodeResult encodes the result that is in args, if they have any.
-func (w *preparation) encodeResult(args Args) {
+func (w *preparation) encodeResult(args order.Args) {
 	if a, ok := args.(resultCodec); ok {
 		w.encoder.Reset()
 		a.EncodeResult(&w.encoder)
@@ -250,7 +251,7 @@ type argsCodec interface {
 }
 
 // appendArgs appends the arguments of a method, nothing if there are none.
-func appendArgs(b []byte, e *codec.Encoder, args Args) []byte {
+func appendArgs(b []byte, e *codec.Encoder, args order.Args) []byte {
 	if args == nil {
 		return b
 	}
@@ -264,26 +265,26 @@ func appendArgs(b []byte, e *codec.Encoder, args Args) []byte {
 }
 
 // header writes the header of an actor that is in the graph.
-func (w *preparation) header(h *Handle) {
-	p := w.d.sys.host.graph.Parent(&h.node)
-	parent, units := w.d.sys.host.handleOf(p), 0
-	if !parent.is(virtual) {
-		units = w.d.sys.host.graph.Units(p, &h.node)
+func (w *preparation) header(h *order.Handle) {
+	p := w.d.sys.host.Graph.Parent(&h.Node)
+	parent, units := w.d.sys.host.HandleOf(p), 0
+	if !parent.Is(order.Virtual) {
+		units = w.d.sys.host.Graph.Units(p, &h.Node)
 	}
 	w.headerBelow(h, parent, units)
 }
 
 // headerBelow is header for an actor whose T-parent is known, and owns it so often.
-func (w *preparation) headerBelow(h, parent *Handle, units int) {
-	r := headerRow{layout: h.layout, top: parent == w.d.sys.host.top, parent: parent.id, units: uint32(units)}
-	if h.named != nil {
+func (w *preparation) headerBelow(h, parent *order.Handle, units int) {
+	r := headerRow{layout: h.Layout, top: parent == w.d.sys.host.Top, parent: parent.ID, units: uint32(units)}
+	if h.Named != nil {
 		r.flags |= headerNamed
-		r.name, r.incarnation = h.named.name, h.named.incarnation
+		r.name, r.incarnation = h.Named.Name, h.Named.Incarnation
 	}
-	if !h.is(created | fresh) {
+	if !h.Is(order.Created | order.Fresh) {
 		r.flags |= headerUnborn
 	}
-	w.key = appendHeaderKey(w.key[:0], h.id)
+	w.key = appendHeaderKey(w.key[:0], h.ID)
 	w.begin()
 	w.row = r.append(w.row)
 	w.set()
@@ -291,18 +292,18 @@ func (w *preparation) headerBelow(h, parent *Handle, units int) {
 
 // edge writes the row of an edge, or removes it if it has no units, where the owner is not
 // the T-parent; else the edge stands in the header.
-func (w *preparation) edge(owner, child *Handle) {
+func (w *preparation) edge(owner, child *order.Handle) {
 	s := w.d.sys
-	units := s.host.graph.Units(&owner.node, &child.node)
-	if s.host.parentOf(child) == owner {
+	units := s.host.Graph.Units(&owner.Node, &child.Node)
+	if s.host.ParentOf(child) == owner {
 		w.headerBelow(child, owner, units)
 		return
 	}
 	w.edgeRow(owner, child, units)
 }
 
-func (w *preparation) edgeRow(owner, child *Handle, units int) {
-	w.key = appendEdgeKey(w.key[:0], owner.id, child.id)
+func (w *preparation) edgeRow(owner, child *order.Handle, units int) {
+	w.key = appendEdgeKey(w.key[:0], owner.ID, child.ID)
 	if units == 0 {
 		w.open().Delete(w.key)
 		return
@@ -313,11 +314,11 @@ func (w *preparation) edgeRow(owner, child *Handle, units int) {
 }
 
 // name writes the row of a name: the last actor that has it, or has had it.
-func (w *preparation) name(h *Handle, dead bool) {
-	home := event.NamedActor(h.shape.Package+"."+h.shape.Name, h.named.name, 0, len(w.d.sys.host.partitions))
-	w.key = appendNameKey(w.key[:0], home.Birth, h.shape, h.named.name)
+func (w *preparation) name(h *order.Handle, dead bool) {
+	home := event.NamedActor(h.Shape.Package+"."+h.Shape.Name, h.Named.Name, 0, len(w.d.sys.host.Partitions))
+	w.key = appendNameKey(w.key[:0], home.Birth, h.Shape, h.Named.Name)
 	w.begin()
-	w.row = binary.AppendUvarint(w.row, uint64(h.named.incarnation))
+	w.row = binary.AppendUvarint(w.row, uint64(h.Named.Incarnation))
 	w.row = appendBool(w.row, dead)
 	w.set()
 }

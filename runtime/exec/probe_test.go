@@ -45,7 +45,7 @@ func newProbe(t *testing.T, cfg Config, nodes int) *probe {
 	for _, c := range p.nodes[1:] {
 		mustNot(t, p.Client().Await(p.nodes[0].Ref, &methodAdopt, &wargs{steps: []wstep{{op: wAdopt, ref: c}}}))
 	}
-	p.host.awaitMoves() // the children hang below the root in T now
+	p.host.AwaitMoves() // the children hang below the root in T now
 	return p
 }
 
@@ -68,7 +68,7 @@ func stay(in, goOn chan struct{}) wstep {
 
 // waitAt returns how many events wait at a node.
 func waitAt(r wref) int {
-	return r.handle().waiting()
+	return r.Handle().Waiting()
 }
 
 // lazyReaders builds the deadlock that lazy readers run into if they share a node: two

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"github.com/aeon-lang/aeon/runtime/order"
 
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -44,8 +45,8 @@ type recovery struct {
 	d      *durable
 	s      *System
 	placed []dominator.Placed
-	heads  []headerRow      // of those in placed
-	taken  map[*Handle]bool // those in placed
+	heads  []headerRow            // of those in placed
+	taken  map[*order.Handle]bool // those in placed
 	lanes  []*lane
 	timers map[uint64]*timer // by generation: those that are set
 	steps  []tailStep        // of chains that keep their actors
@@ -73,7 +74,7 @@ func (r *recovery) run() error {
 		r.s.workers.Run(func() { r.s.drain(l) })
 	}
 	r.s.timers.wake()
-	r.s.host.tighten()
+	r.s.host.Tighten()
 	return nil
 }
 
@@ -107,7 +108,7 @@ func (r *recovery) count() error {
 // headers calls f for the header of every actor until f returns an error.
 func (r *recovery) headers(f func(id event.ActorID, row *headerRow) error) error {
 	var row headerRow
-	for p := range r.s.host.partitions {
+	for p := range r.s.host.Partitions {
 		err := r.rows(event.PartitionID(p), store.Headers, 8, func(key, payload []byte) error {
 			if err := row.read(payload); err != nil {
 				return err
@@ -124,27 +125,27 @@ func (r *recovery) headers(f func(id event.ActorID, row *headerRow) error) error
 // graph attaches the actors that have an owner besides their T-parent, their owners, and
 // what is above them in the tree. All others are attached when they are used.
 func (r *recovery) graph() error {
-	r.taken = make(map[*Handle]bool)
+	r.taken = make(map[*order.Handle]bool)
 	edges, err := r.edges()
 	if err != nil {
 		return err
 	}
 	for i := 0; i < len(r.placed); i++ { // it grows
 		p := &r.placed[i]
-		at, err := r.d.parent(r.s.host.handleOf(p.Node).id, &r.heads[i])
-		if err == nil && !at.is(virtual) {
+		at, err := r.d.parent(r.s.host.HandleOf(p.Node).ID, &r.heads[i])
+		if err == nil && !at.Is(order.Virtual) {
 			err = r.take(at)
 			p = &r.placed[i]
 		}
 		if err != nil {
 			return err
 		}
-		if at.is(deleted) {
-			at, p.Units = r.s.host.partitions[r.s.host.handleOf(p.Node).id.Birth], 0
+		if at.Is(order.Deleted) {
+			at, p.Units = r.s.host.Partitions[r.s.host.HandleOf(p.Node).ID.Birth], 0
 		}
-		p.Parent = r.s.host.nodeOf(at)
+		p.Parent = r.s.host.NodeOf(at)
 	}
-	if err := r.s.host.graph.Restore(r.placed, edges); err != nil {
+	if err := r.s.host.Graph.Restore(r.placed, edges); err != nil {
 		return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
 	}
 	r.placed, r.heads, r.taken = nil, nil, nil
@@ -153,7 +154,7 @@ func (r *recovery) graph() error {
 
 // edges reads the edges whose owner is not the T-parent.
 func (r *recovery) edges() (list []dominator.Edit, err error) {
-	for p := range r.s.host.partitions {
+	for p := range r.s.host.Partitions {
 		err := r.rows(event.PartitionID(p), store.Edges, 18, func(key, payload []byte) error {
 			in := payloadReader{rest: payload}
 			units := in.uint()
@@ -166,12 +167,12 @@ func (r *recovery) edges() (list []dominator.Edit, err error) {
 				return err
 			}
 			switch {
-			case child.is(deleted):
-				return fmt.Errorf("the owned actor %v is missing", child.id)
-			case owner.is(deleted):
-				return fmt.Errorf("the owner %v is missing", owner.id)
+			case child.Is(order.Deleted):
+				return fmt.Errorf("the owned actor %v is missing", child.ID)
+			case owner.Is(order.Deleted):
+				return fmt.Errorf("the owner %v is missing", owner.ID)
 			}
-			list = append(list, dominator.Edit{Owner: &owner.node, Child: &child.node, Units: int(units)})
+			list = append(list, dominator.Edit{Owner: &owner.Node, Child: &child.Node, Units: int(units)})
 			return nil
 		})
 		if err != nil {
@@ -183,26 +184,26 @@ func (r *recovery) edges() (list []dominator.Edit, err error) {
 
 // take lists h, which is detached, among those to be placed, unless it is there already or was
 // deleted.
-func (r *recovery) take(h *Handle) error {
-	if r.taken[h] || h.is(deleted) {
+func (r *recovery) take(h *order.Handle) error {
+	if r.taken[h] || h.Is(order.Deleted) {
 		return nil
 	}
 	var row headerRow
-	found, err := r.d.header(h.id, &row)
+	found, err := r.d.header(h.ID, &row)
 	if err != nil {
 		return err
 	}
-	state := created | deleted
+	state := order.Created | order.Deleted
 	if found {
 		if state, err = r.d.describe(h, &row); err != nil {
 			return err
 		}
 		r.taken[h] = true
 		r.d.actors.keep(h)
-		r.placed = append(r.placed, dominator.Placed{Node: &h.node, Units: row.units})
+		r.placed = append(r.placed, dominator.Placed{Node: &h.Node, Units: row.units})
 		r.heads = append(r.heads, row)
 	}
-	h.state.Store(state)
+	h.State.Store(state)
 	return nil
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -75,16 +77,16 @@ func shape(s *System) string {
 	return strings.TrimLeft(strings.Join(lines, "\n"), "\n")
 }
 
-func graphOf(s *System, h *Handle) string {
-	if h.is(deleted) {
+func graphOf(s *System, h *order.Handle) string {
+	if h.Is(order.Deleted) {
 		return ""
 	}
 	var owners []string
-	for _, o := range s.host.graph.Owners(nil, &h.node) {
-		owners = append(owners, fmt.Sprintf("%v*%d", s.host.handleOf(o).id, s.host.graph.Units(o, &h.node)))
+	for _, o := range s.host.Graph.Owners(nil, &h.Node) {
+		owners = append(owners, fmt.Sprintf("%v*%d", s.host.HandleOf(o).ID, s.host.Graph.Units(o, &h.Node)))
 	}
 	slices.Sort(owners)
-	return fmt.Sprintf("%v below %v owned by %v", h.id, s.host.parentOf(h), owners)
+	return fmt.Sprintf("%v below %v owned by %v", h.ID, s.host.ParentOf(h), owners)
 }
 
 // Shared children, several units, moves in T and deletions come back as they were.
@@ -97,7 +99,7 @@ func TestOwnershipIsThereAgain(t *testing.T) {
 		mustNot(t, n.cl.Delete(nodes[20+i].Ref))
 	}
 	for i := range 3 {
-		n.sys.host.awaitMoves()
+		n.sys.host.AwaitMoves()
 		before := shape(n.sys)
 		if i == 1 {
 			n.crash(all)
@@ -149,14 +151,14 @@ func TestSubEventsRunOnceAndInOrder(t *testing.T) {
 	n := startNode(t, Config{})
 	issuer, target := n.fresh(), n.fresh()
 	n.run(issuer, &methodAdopt, wstep{op: wAdopt, ref: target})
-	n.sys.host.awaitMoves() // a move of the target would wait for the holder, and the issuer for the move
+	n.sys.host.AwaitMoves() // a move of the target would wait for the holder, and the issuer for the move
 	var image *memengine.Engine
 	hold, held := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(held)
 		_ = n.sys.Client().Await(target.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-hold }}}})
 	}()
-	until(func() bool { return target.handle().busy() })
+	until(func() bool { return target.Handle().Busy() })
 	var steps []wstep
 	var adopted []event.ActorID
 	for i := range 5 {
@@ -180,7 +182,7 @@ func TestSubEventsRunOnceAndInOrder(t *testing.T) {
 			t.Errorf("image %d: the sub-events have added %d, not 31", i, got)
 		}
 		var kids []event.ActorID
-		for _, k := range target.handle().obj.(*wnode).kids.Items() {
+		for _, k := range target.Handle().Object.(*wnode).kids.Items() {
 			kids = append(kids, k.ID())
 		}
 		if !slices.Equal(kids, adopted) {
@@ -280,7 +282,7 @@ func TestDamagedRowsAreNamed(t *testing.T) {
 	x, err := n.sys.BeginSession("s")
 	mustNot(t, err)
 	mustNot(t, x.Await(1, 0, nodes[1].Ref, &methodLocal, &wargs{}))
-	n.sys.host.awaitMoves()
+	n.sys.host.AwaitMoves()
 	clean := n.engine.Crash(all)
 	n.close()
 	seen := map[store.Section]int{}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/codec"
@@ -18,7 +19,7 @@ func isClass(err error) bool { return errors.Is(err, ErrClass) }
 // calls calls f for every call that waits in a section, with the rest of its key and of its payload. Calls
 // that the program cannot read are counted instead.
 func (r *recovery) calls(section store.Section, keyMin int, f func(p event.PartitionID, key []byte, sig *storedSignature, in *payloadReader) error) error {
-	for p := range r.s.host.partitions {
+	for p := range r.s.host.Partitions {
 		err := r.rows(event.PartitionID(p), section, keyMin, func(key, payload []byte) error {
 			in := payloadReader{rest: payload}
 			sig, err := r.d.signatures.waiting(uint32(in.uint()))
@@ -35,7 +36,7 @@ func (r *recovery) calls(section store.Section, keyMin int, f func(p event.Parti
 }
 
 // args reads the arguments of a call, which are the rest of its row.
-func (r *recovery) args(in *payloadReader, m *Method) (Args, error) {
+func (r *recovery) args(in *payloadReader, m *Method) (order.Args, error) {
 	if in.bad {
 		return nil, in.end()
 	}
@@ -68,7 +69,7 @@ func (r *recovery) outbox() error {
 }
 
 // subEvent reads a sub-event, or the next step of a chain.
-func (r *recovery) subEvent(m *Method, in *payloadReader, issuer *Handle) (e subEvent, err error) {
+func (r *recovery) subEvent(m *Method, in *payloadReader, issuer *order.Handle) (e subEvent, err error) {
 	parent, index, generation := in.event(), int(in.uint()), in.uint()
 	kind := trace.Sub
 	if in.byte() != 0 {
@@ -173,7 +174,7 @@ func (r *recovery) timer(key []byte, sig *storedSignature, in *payloadReader) (*
 	if err := r.d.Attach(t.issuer); err != nil {
 		return nil, err
 	}
-	if t.issuer.is(deleted) {
+	if t.issuer.Is(order.Deleted) {
 		return nil, fmt.Errorf("its issuer %v is missing", issuer)
 	}
 	t.from = r.s.restored(trace.Timer, parent, t.issuer, 0)
@@ -199,7 +200,7 @@ func (ts *timers) list(t *timer) {
 		t.next.prev = t
 	}
 	ts.mu.first[t.issuer] = t
-	t.issuer.mark(markTimed, true)
+	t.issuer.Mark(order.MarkTimed, true)
 }
 
 // unlist notes that t is off. An actor whose last timer that was may be detached. Caller holds mu.
@@ -214,13 +215,13 @@ func (ts *timers) unlist(t *timer) {
 		ts.mu.first[t.issuer] = t.next
 	default:
 		delete(ts.mu.first, t.issuer)
-		t.issuer.mark(markTimed, false)
+		t.issuer.Mark(order.MarkTimed, false)
 	}
 	t.next, t.prev = nil, nil
 }
 
 // forgetRows removes the rows of the timers of an actor that an event deletes.
-func (ts *timers) forgetRows(w *preparation, issuer *Handle) {
+func (ts *timers) forgetRows(w *preparation, issuer *order.Handle) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	for t := ts.mu.first[issuer]; t != nil; t = t.next {

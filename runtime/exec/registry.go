@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/aeon-lang/aeon/runtime/order"
 	"runtime"
 	"sync"
 	"weak"
@@ -20,57 +21,57 @@ type registryShard struct{ mu registered }
 
 type registered struct {
 	sync.Mutex
-	live map[event.ActorID]*Handle // those that are attached
+	live map[event.ActorID]*order.Handle // those that are attached
 	// loose are the others, detached or deleted, for as long as they are referred to:
 	// two references to one of them must be equal.
-	loose   map[event.ActorID]weak.Pointer[Handle]
+	loose   map[event.ActorID]weak.Pointer[order.Handle]
 	lastPos store.Position // the largest of an actor that was detached or deleted
 }
 
 func (r *registry) shard(id event.ActorID) *registered { return &r.shards.Of(id.Serial).mu }
 
 // keep enters an actor that is attached, or about to be stored for the first time.
-func (r *registry) keep(h *Handle) {
-	sh := r.shard(h.id)
+func (r *registry) keep(h *order.Handle) {
+	sh := r.shard(h.ID)
 	sh.Lock()
 	defer sh.Unlock()
 	if sh.live == nil {
-		sh.live = make(map[event.ActorID]*Handle)
+		sh.live = make(map[event.ActorID]*order.Handle)
 	}
-	sh.live[h.id] = h
-	delete(sh.loose, h.id)
+	sh.live[h.ID] = h
+	delete(sh.loose, h.ID)
 }
 
 // loosen notes that h was detached.
-func (r *registry) loosen(h *Handle) {
-	sh := r.shard(h.id)
+func (r *registry) loosen(h *order.Handle) {
+	sh := r.shard(h.ID)
 	sh.Lock()
 	defer sh.Unlock()
-	delete(sh.live, h.id)
-	sh.lastPos = max(sh.lastPos, h.lastPos)
+	delete(sh.live, h.ID)
+	sh.lastPos = max(sh.lastPos, h.LastPos)
 	r.remember(h)
 }
 
 // bury notes that h was deleted.
-func (r *registry) bury(h *Handle) {
-	sh := r.shard(h.id)
+func (r *registry) bury(h *order.Handle) {
+	sh := r.shard(h.ID)
 	sh.Lock()
 	defer sh.Unlock()
-	delete(sh.live, h.id)
-	sh.lastPos = max(sh.lastPos, h.lastPos)
+	delete(sh.live, h.ID)
+	sh.lastPos = max(sh.lastPos, h.LastPos)
 	r.remember(h)
 }
 
 // remember lists h among the loose ones. Caller holds the shard.
-func (r *registry) remember(h *Handle) {
-	sh := r.shard(h.id)
+func (r *registry) remember(h *order.Handle) {
+	sh := r.shard(h.ID)
 	if sh.loose == nil {
-		sh.loose = make(map[event.ActorID]weak.Pointer[Handle])
+		sh.loose = make(map[event.ActorID]weak.Pointer[order.Handle])
 	}
-	sh.loose[h.id] = weak.Make(h)
-	if !h.has(markListed) {
-		h.mark(markListed, true)
-		runtime.AddCleanup(h, forgetLoose, looseActor{weak.Make(r), h.id})
+	sh.loose[h.ID] = weak.Make(h)
+	if !h.Has(order.MarkListed) {
+		h.Mark(order.MarkListed, true)
+		runtime.AddCleanup(h, forgetLoose, looseActor{weak.Make(r), h.ID})
 	}
 }
 
@@ -98,7 +99,7 @@ func (r *registry) forget(id event.ActorID) {
 }
 
 // resolve returns the handle of an actor, detached if it was not used yet.
-func (r *registry) resolve(id event.ActorID, s *System) *Handle {
+func (r *registry) resolve(id event.ActorID, s *System) *order.Handle {
 	sh := r.shard(id)
 	sh.Lock()
 	defer sh.Unlock()
@@ -108,21 +109,21 @@ func (r *registry) resolve(id event.ActorID, s *System) *Handle {
 	if h := sh.loose[id].Value(); h != nil {
 		return h
 	}
-	h := &Handle{id: id, host: &s.host, lastPos: sh.lastPos} // it may have been there before, and collected
-	h.node.ID = id.Serial
-	h.state.Store(detached)
+	h := &order.Handle{ID: id, Host: &s.host, LastPos: sh.lastPos} // it may have been there before, and collected
+	h.Node.ID = id.Serial
+	h.State.Store(order.Detached)
 	r.remember(h)
 	return h
 }
 
 // resolve is registry.resolve.
-func (d *durable) resolve(id event.ActorID) *Handle { return d.actors.resolve(id, d.sys) }
+func (d *durable) resolve(id event.ActorID) *order.Handle { return d.actors.resolve(id, d.sys) }
 
 // Resolve returns the reference to the actor of that id: what decodes stored values asks
 // for it. The actor may have been deleted.
-func (s *System) Resolve(id event.ActorID) Ref {
+func (s *System) Resolve(id event.ActorID) order.Ref {
 	if id.IsNull() {
-		return Ref{}
+		return order.Ref{}
 	}
-	return refOf(s.durable.actors.resolve(id, s))
+	return order.RefOf(s.durable.actors.resolve(id, s))
 }

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
@@ -23,7 +25,7 @@ func TestARequestThatIsLeftIsNotPerformedAgain(t *testing.T) {
 		n := startNode(t, Config{Clock: sched.RealClock{}, SessionExpiry: time.Millisecond})
 		a, kid := n.fresh(), n.fresh()
 		n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
-		n.sys.host.awaitMoves()
+		n.sys.host.AwaitMoves()
 		hold := func(r wref) (leave chan struct{}) {
 			leave = make(chan struct{})
 			n.cl.Issue(r.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})
@@ -97,7 +99,7 @@ func TestAChainThatIsLeftIsToldWhenItIsDurable(t *testing.T) {
 					n := &node{t: t, store: st, sys: s, cl: s.Client()}
 					a, kid := n.fresh(), n.fresh()
 					n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
-					n.sys.host.awaitMoves()
+					n.sys.host.AwaitMoves()
 					x := n.begin("phone")
 					leave := make(chan struct{})
 					n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})
@@ -181,7 +183,7 @@ func TestAResultThatCannotBeStored(t *testing.T) {
 	n := startNode(t, Config{})
 	_, list := openBank(t, n.sys, "main", 1)
 	deep := methodDeposit
-	deep.Run = func(cx *Cx, self any, args Args) { self.(*account).deposit(cx, args.(*deepArgs).amount) }
+	deep.Run = func(cx *Cx, self any, args order.Args) { self.(*account).deposit(cx, args.(*deepArgs).amount) }
 	x := n.begin("phone")
 	for range 2 {
 		err := x.Await(1, 0, list[0].Ref, &deep, &deepArgs{depositArgs{amount: 5}})

@@ -3,6 +3,7 @@ package exec
 import (
 	"encoding/binary"
 	"fmt"
+	"github.com/aeon-lang/aeon/runtime/order"
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -193,7 +194,7 @@ func appendTimerKey(k []byte, issuer event.ActorID, due int64, seq uint64) []byt
 }
 
 // appendNameKey appends the key of a name.
-func appendNameKey(k []byte, p event.PartitionID, c *Shape, name string) []byte {
+func appendNameKey(k []byte, p event.PartitionID, c *order.Shape, name string) []byte {
 	k = store.AppendSection(k, p, store.Names)
 	k = append(append(append(k, c.Package...), '.'), c.Name...)
 	return append(append(k, 0), name...)

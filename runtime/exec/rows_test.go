@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"pgregory.net/rapid"
 
 	"github.com/aeon-lang/aeon/runtime/codec"
@@ -18,7 +20,7 @@ import (
 
 // chest is an actor with containers of all kinds, as codegen would write it.
 type chest struct {
-	Self
+	order.Self
 	names value.Map[string, int64]
 	lists value.Map[int64, value.Vector[int64]]
 	tags  value.Set[string]

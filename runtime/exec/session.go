@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"sync"
 	"time"
 
@@ -162,11 +163,11 @@ var errRepeated = errors.New("the request has run or is running")
 // the request has run before, they take the result of that, or its failure is returned. All
 // requests up to ack, which is below seq, are over. The errors are those of Client.Await, ErrAcknowledged,
 // ErrSessionExpired and *ResultError.
-func (x *Session) Await(seq, ack uint64, target Ref, m *Method, args Args) error {
+func (x *Session) Await(seq, ack uint64, target order.Ref, m *Method, args order.Args) error {
 	if ack >= seq {
 		return fmt.Errorf("request %d of session %q acknowledges requests up to %d", seq, x.name, ack)
 	}
-	if target.handle() == nil {
+	if target.Handle() == nil {
 		return &AbortError{Msg: msgNull, Fault: true}
 	}
 	if !x.sys.durable.visit() {
@@ -179,7 +180,7 @@ func (x *Session) Await(seq, ack uint64, target Ref, m *Method, args Args) error
 	}
 	defer x.leave() // also on runtime.Goexit
 	for {
-		err := x.perform(&request{session: x, seq: seq, target: target.handle().id}, target.handle(), m, args)
+		err := x.perform(&request{session: x, seq: seq, target: target.Handle().ID}, target.Handle(), m, args)
 		if !errors.Is(err, errRepeated) {
 			return err
 		}
@@ -218,7 +219,7 @@ func (x *Session) leave() {
 }
 
 // perform performs r, unless that turns out to be a repetition: then it returns errRepeated.
-func (x *Session) perform(r *request, target *Handle, m *Method, args Args) error {
+func (x *Session) perform(r *request, target *order.Handle, m *Method, args order.Args) error {
 	defer r.end() // also on runtime.Goexit
 	cl := x.client
 	id := cl.nextID()
@@ -226,7 +227,7 @@ func (x *Session) perform(r *request, target *Handle, m *Method, args Args) erro
 		return cl.refused(ErrClosed)
 	}
 	ev := x.sys.takeEvent(cl, id, target, m, args)
-	ev.bounded, ev.request = true, r
+	ev.Bounded, ev.request = true, r
 	err := ev.perform()
 	if ev.chain == nil {
 		x.sys.giveBack(ev)
@@ -371,7 +372,7 @@ func (w *preparation) session(x *Session, ack uint64) {
 }
 
 // replay returns the outcome of a request that has run before.
-func (x *Session) replay(target event.ActorID, seq uint64, m *Method, args Args) error {
+func (x *Session) replay(target event.ActorID, seq uint64, m *Method, args order.Args) error {
 	d := x.sys.durable
 	key := appendOutcomeKey(nil, target, x.name, seq)
 	row, ok, err := d.store.Get(key, nil)
@@ -409,7 +410,7 @@ func (x *Session) replay(target event.ActorID, seq uint64, m *Method, args Args)
 }
 
 // result reads what the row of an outcome says of the result of m.
-func (x *Session) result(payload []byte, m *Method, args Args) error {
+func (x *Session) result(payload []byte, m *Method, args order.Args) error {
 	in := payloadReader{rest: payload}
 	number := uint32(in.uint())
 	if in.bad {
@@ -472,7 +473,7 @@ func (x *Session) expire(w *preparation, before time.Time) bool {
 
 // partitionOf returns the partition in which the row of a session stands.
 func (s *System) partitionOf(session string) event.PartitionID {
-	return event.NamedActor("", session, 0, len(s.host.partitions)).Birth
+	return event.NamedActor("", session, 0, len(s.host.Partitions)).Birth
 }
 
 func appendSessionKey(k []byte, p event.PartitionID, name string) []byte {
@@ -488,7 +489,7 @@ func appendOutcomeKey(k []byte, target event.ActorID, session string, seq uint64
 // sessions reads the sessions and which of their requests have outcomes.
 func (r *recovery) sessions() error {
 	ss := &r.d.sessions
-	for p := range r.s.host.partitions {
+	for p := range r.s.host.Partitions {
 		err := r.rows(event.PartitionID(p), store.Sessions, 0, func(key, payload []byte) error {
 			in := payloadReader{rest: payload}
 			ack := in.uint()
@@ -502,7 +503,7 @@ func (r *recovery) sessions() error {
 			return err
 		}
 	}
-	for p := range r.s.host.partitions {
+	for p := range r.s.host.Partitions {
 		err := r.rows(event.PartitionID(p), store.Outcomes, 18, func(key, _ []byte) error {
 			target := event.ActorID{Birth: event.PartitionID(p), Serial: binary.BigEndian.Uint64(key)}
 			n := int(binary.BigEndian.Uint16(key[8:]))

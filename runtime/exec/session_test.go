@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -34,7 +36,7 @@ func (n *node) begin(name string) *Session {
 }
 
 // deposit sends a request and returns its result.
-func deposit(x *Session, seq, ack uint64, to Ref, amount int64) (int64, error) {
+func deposit(x *Session, seq, ack uint64, to order.Ref, amount int64) (int64, error) {
 	args := &depositArgs{amount: amount}
 	err := x.Await(seq, ack, to, &methodDeposit, args)
 	return args.ret, err
@@ -156,7 +158,7 @@ func TestRequestsRunOnceThroughCrashes(t *testing.T) {
 	n := startNode(t, Config{})
 	b, list := openBank(t, n.sys, "main", 4)
 	_ = b
-	ids := make([]Ref, len(list))
+	ids := make([]order.Ref, len(list))
 	const sessions, requests = 4, 60
 	var acked [sessions]uint64
 	for round := 0; ; round++ {
@@ -239,7 +241,7 @@ func TestRepetitionsAreRecognisedUnderTheLock(t *testing.T) {
 				n := startNode(t, Config{Scheduled: seed > 0, Seed: seed})
 				a, kid := n.fresh(), n.fresh()
 				n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
-				n.sys.host.awaitMoves()
+				n.sys.host.AwaitMoves()
 				x := n.begin("phone")
 				sum := func() int64 { return n.value(a) + n.value(kid) }
 				before := sum()

@@ -17,7 +17,7 @@ func grow(t testing.TB, s *System, n, width int) []wref {
 	for i := 1; i < n; i++ {
 		mustNot(t, cl.Await(nodes[(i-1)/width].Ref, &methodAdopt, &wargs{steps: []wstep{{op: wAdopt, ref: nodes[i]}}}))
 	}
-	s.host.awaitMoves()
+	s.host.AwaitMoves()
 	return nodes
 }
 

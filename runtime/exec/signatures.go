@@ -28,7 +28,7 @@ func (s *signatures) open(schema *store.Schema, classes []*Class) {
 	methods := make(map[[2]string]*Method)
 	for _, c := range classes {
 		for _, m := range c.Methods {
-			methods[[2]string{c.path(), m.Name}] = m
+			methods[[2]string{c.Path(), m.Name}] = m
 		}
 	}
 	for _, sig := range schema.Signatures() {
@@ -95,7 +95,7 @@ func (s *signatures) result(number uint32, m *Method) error {
 	if why := store.CompareResults(then.Text, m.Signature); why != "" {
 		now := store.Signature{Method: m.Name, Text: m.Signature}
 		if m.Class != nil {
-			now.Class = m.Class.path()
+			now.Class = m.Class.Path()
 		}
 		return &ResultError{Then: then.String(), Now: now.String(), Reason: why}
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
@@ -18,7 +20,7 @@ import (
 // A class in several versions: calls that one has left are read by another.
 
 type clerk struct {
-	Self
+	order.Self
 	sum  int64
 	note string
 }
@@ -58,24 +60,24 @@ type edition struct {
 
 // newEdition returns a version, the first one but for what change changes.
 func newEdition(change func(*edition)) *edition {
-	v := &edition{start: time.Unix(1000, 0), class: Class{Shape: Shape{Package: "v", Name: "Clerk", Fields: []Field{{Name: "sum", Type: "int"}, {Name: "note", Type: "string"}}}}}
-	v.class.New = func() Object { return &clerk{} }
-	v.do = Method{Class: &v.class, Name: "do", Signature: "(work)", Effects: Effects{Self: Write}}
-	v.do.Run = func(cx *Cx, self any, args Args) {
+	v := &edition{start: time.Unix(1000, 0), class: Class{Shape: order.Shape{Package: "v", Name: "Clerk", Fields: []order.Field{{Name: "sum", Type: "int"}, {Name: "note", Type: "string"}}}}}
+	v.class.New = func() order.Object { return &clerk{} }
+	v.do = Method{Class: &v.class, Name: "do", Signature: "(work)", Effects: order.Effects{Self: order.Write}}
+	v.do.Run = func(cx *Cx, self any, args order.Args) {
 		c := self.(*clerk)
 		Log(cx, &c.Self, 1, &c.note)
 		c.note = "done"
-		args.(func(*Cx, Ref))(cx, c.Ref())
+		args.(func(*Cx, order.Ref))(cx, c.Ref())
 	}
-	v.add = Method{Class: &v.class, Name: "add", Signature: "(int8,int):int8", Effects: Effects{Self: Write}, NewArgs: func() Args { return &pair{} }}
-	v.at = Method{Class: &v.class, Name: "at", Signature: "()", Effects: Effects{Self: Write}, NewArgs: func() Args { return nil }, Run: func(*Cx, any, Args) {}}
-	v.add.Run = func(cx *Cx, self any, args Args) {
+	v.add = Method{Class: &v.class, Name: "add", Signature: "(int8,int):int8", Effects: order.Effects{Self: order.Write}, NewArgs: func() order.Args { return &pair{} }}
+	v.at = Method{Class: &v.class, Name: "at", Signature: "()", Effects: order.Effects{Self: order.Write}, NewArgs: func() order.Args { return nil }, Run: func(*Cx, any, order.Args) {}}
+	v.add.Run = func(cx *Cx, self any, args order.Args) {
 		c, x := self.(*clerk), args.(*pair)
 		Log(cx, &c.Self, 0, &c.sum)
 		c.sum += x.a * x.b
 		x.ret = c.sum
 	}
-	v.class.Construct = &Method{Class: &v.class, Name: "Clerk", Effects: Effects{Self: Write}, NewArgs: func() Args { return nil }, Run: func(*Cx, any, Args) {}}
+	v.class.Construct = &Method{Class: &v.class, Name: "Clerk", Effects: order.Effects{Self: order.Write}, NewArgs: func() order.Args { return nil }, Run: func(*Cx, any, order.Args) {}}
 	v.class.Methods = []*Method{&v.do, &v.add, &v.at}
 	change(v)
 	return v
@@ -94,7 +96,7 @@ func (v *edition) recover(st *store.Store) (*System, error) {
 
 // left runs an event of the first version that issues a call of add, and returns what a crash leaves
 // before that has run.
-func left(t *testing.T, change func(*edition), issue func(v *edition, cx *Cx, self Ref)) (waits *memengine.Engine) {
+func left(t *testing.T, change func(*edition), issue func(v *edition, cx *Cx, self order.Ref)) (waits *memengine.Engine) {
 	t.Helper()
 	v, e := newEdition(change), memengine.New()
 	st := openStore(t, e, nil)
@@ -106,7 +108,7 @@ func left(t *testing.T, change func(*edition), issue func(v *edition, cx *Cx, se
 		}
 	}
 	defer func() { failpoint = nil }()
-	mustNot(t, s.Client().Await(Named(s.Client(), &v.class, "ann"), &v.do, func(cx *Cx, self Ref) { issue(v, cx, self) }))
+	mustNot(t, s.Client().Await(Named(s.Client(), &v.class, "ann"), &v.do, func(cx *Cx, self order.Ref) { issue(v, cx, self) }))
 	s.Close()
 	mustNot(t, st.Close())
 	return waits
@@ -119,14 +121,14 @@ func waitingCalls(t *testing.T) map[string]*memengine.Engine { return waitingCal
 func waitingCallsOf(t *testing.T, change func(*edition)) map[string]*memengine.Engine {
 	args := func() *pair { return &pair{a: 2, b: 3} }
 	list := map[string]*memengine.Engine{}
-	for name, issue := range map[string]func(v *edition, cx *Cx, self Ref){
-		"sub-event": func(v *edition, cx *Cx, self Ref) { cx.Emit(self, &v.add, args()) },
-		"timer":     func(v *edition, cx *Cx, self Ref) { cx.EmitAfter(time.Second, "", self, &v.add, args()) },
-		"every": func(v *edition, cx *Cx, self Ref) {
+	for name, issue := range map[string]func(v *edition, cx *Cx, self order.Ref){
+		"sub-event": func(v *edition, cx *Cx, self order.Ref) { cx.Emit(self, &v.add, args()) },
+		"timer":     func(v *edition, cx *Cx, self order.Ref) { cx.EmitAfter(time.Second, "", self, &v.add, args()) },
+		"every": func(v *edition, cx *Cx, self order.Ref) {
 			cx.EmitAfterEvery(time.Second, time.Hour, "", self, &v.add, args())
 		},
-		"tail call":    func(v *edition, cx *Cx, self Ref) { cx.Tail(self, &v.add, args()) },
-		"continuation": func(v *edition, cx *Cx, self Ref) { cx.TailThis(self, &v.add, args()) },
+		"tail call":    func(v *edition, cx *Cx, self order.Ref) { cx.Tail(self, &v.add, args()) },
+		"continuation": func(v *edition, cx *Cx, self order.Ref) { cx.TailThis(self, &v.add, args()) },
 	} {
 		list[name] = left(t, change, issue)
 	}
@@ -155,7 +157,7 @@ func (v *edition) sum(t *testing.T, e *memengine.Engine) (sum int64, note string
 	cl.Settle()
 	cl.Advance(2 * time.Second)
 	mustNot(t, cl.Await(Named(cl, &v.class, "ann"), &v.at, nil))
-	read := Method{Class: &v.class, Name: "read", Effects: Effects{Self: Read, ReadOnly: true}, Run: func(_ *Cx, self any, _ Args) {
+	read := Method{Class: &v.class, Name: "read", Effects: order.Effects{Self: order.Read, ReadOnly: true}, Run: func(_ *Cx, self any, _ order.Args) {
 		sum, note = self.(*clerk).sum, self.(*clerk).note
 	}}
 	mustNot(t, cl.Await(Named(cl, &v.class, "ann"), &read, nil))
@@ -218,7 +220,7 @@ func TestWaitingCallsMeetAnotherVersion(t *testing.T) {
 
 // A class that is gone is refused before anything is written, too.
 func TestAClassThatIsGoneChangesNothing(t *testing.T) {
-	e := left(t, unchanged, func(v *edition, cx *Cx, self Ref) {})
+	e := left(t, unchanged, func(v *edition, cx *Cx, self order.Ref) {})
 	next := newEdition(func(v *edition) { v.class.Name = "Official" })
 	st := openStore(t, e, nil)
 	before := content(t, st)
@@ -237,7 +239,7 @@ func TestARefusedRunLeavesTheTrace(t *testing.T) {
 	st := openStore(t, e, nil)
 	s, err := Recover(Config{Store: st, Classes: []*Class{&v.class}, Log: quiet, Clock: sched.NewSimClock(v.start), Trace: traceFunc(func(*traced) {})})
 	mustNot(t, err)
-	mustNot(t, s.Client().Await(Named(s.Client(), &v.class, "ann"), &v.do, func(cx *Cx, self Ref) {
+	mustNot(t, s.Client().Await(Named(s.Client(), &v.class, "ann"), &v.do, func(cx *Cx, self order.Ref) {
 		cx.EmitAfter(time.Hour, "", self, &v.add, &pair{})
 	}))
 	s.Close()
@@ -266,7 +268,7 @@ func TestARefusedRunLeavesTheTrace(t *testing.T) {
 // waits is its own.
 func TestVersionsFollowEachOther(t *testing.T) {
 	first := newEdition(unchanged)
-	e := left(t, unchanged, func(v *edition, cx *Cx, self Ref) {
+	e := left(t, unchanged, func(v *edition, cx *Cx, self order.Ref) {
 		for i := range 3 {
 			cx.EmitAfter(time.Second, "", self, &v.add, &pair{a: 1, b: int64(i)})
 		}
@@ -292,7 +294,7 @@ func TestVersionsFollowEachOther(t *testing.T) {
 	mustNot(t, err)
 	cl := s.Client()
 	ann := Named(cl, &second.class, "ann")
-	mustNot(t, cl.Await(ann, &second.do, func(cx *Cx, self Ref) {
+	mustNot(t, cl.Await(ann, &second.do, func(cx *Cx, self order.Ref) {
 		cx.EmitAfter(time.Second, "", self, &second.add, &pair{a: 1, b: 4})
 	}))
 	s.Close()
@@ -307,7 +309,7 @@ func TestVersionsFollowEachOther(t *testing.T) {
 
 // A tick of an `every` keeps the signature with which its timer was set, whatever version moves the row.
 func TestATickKeepsItsSignature(t *testing.T) {
-	e := left(t, unchanged, func(v *edition, cx *Cx, self Ref) {
+	e := left(t, unchanged, func(v *edition, cx *Cx, self order.Ref) {
 		cx.EmitAfterEvery(time.Second, time.Second, "", self, &v.add, &pair{a: 2, b: 3})
 	})
 	wider := newEdition(as("(int,int):int8"))
@@ -379,7 +381,7 @@ func TestOutcomesMeetAnotherVersion(t *testing.T) {
 
 // Damage that is found behind calls that have been read already is an error like any other: nothing waits for those.
 func TestDamageBehindWaitingCalls(t *testing.T) {
-	waits := left(t, unchanged, func(v *edition, cx *Cx, self Ref) {
+	waits := left(t, unchanged, func(v *edition, cx *Cx, self order.Ref) {
 		for range 3 {
 			cx.Emit(self, &v.at, nil)
 		}

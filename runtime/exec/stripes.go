@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/aeon-lang/aeon/runtime/order"
 	"math/bits"
 	"sync"
 
@@ -39,8 +40,8 @@ func (ev *Event) needed(ops []op) (set uint64) {
 		case opBranch:
 			set |= ev.needed(o.branch.cx.ops)
 		case opEmit, opTail:
-			if !o.keep && (o.issuer != ev.target || ev.method.Self != Write) {
-				set |= stripeOf(o.issuer.id.Serial)
+			if !o.keep && (o.issuer != ev.Target || ev.method.Self != order.Write) {
+				set |= stripeOf(o.issuer.ID.Serial)
 			}
 			if o.timer != nil && ev.sys.durable != nil {
 				set |= 1 << theTimers // its row moves, unless it is cancelled meanwhile

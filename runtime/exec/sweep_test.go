@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
@@ -37,7 +39,7 @@ func TestTheWatermarkOfASessionNeverGoesBack(t *testing.T) {
 		n := &node{t: t, store: j.Store, sys: s, cl: s.Client()}
 		_, list := openBank(t, s, "main", 2)
 		x := n.begin("phone")
-		ask := func(seq, ack uint64, to Ref) {
+		ask := func(seq, ack uint64, to order.Ref) {
 			if _, err := deposit(x, seq, ack, to, 1); err != nil {
 				t.Error(err)
 			}

@@ -3,6 +3,7 @@ package exec
 import (
 	"bufio"
 	"context"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"io"
 	"log/slog"
 	"os"
@@ -112,7 +113,7 @@ func (c *Config) defaults() {
 
 // System runs events on one node. All methods may be called from any goroutine.
 type System struct {
-	host      host
+	host      order.Host
 	workers   sched.Workers
 	scheduler *sched.Scheduler // nil unless Config.Scheduled
 	cfg       Config
@@ -171,8 +172,8 @@ func newSystem(cfg Config) *System {
 		})
 	}
 	s.events.New = s.newEvent
-	s.host.init(hostConfig{partitions: cfg.Partitions, fanOut: cfg.fanOut, depthMax: cfg.QueueDepthMax, waitMax: cfg.AdmissionWaitMax,
-		workers: &s.workers, scheduler: s.scheduler, moveID: func() event.EventID { return s.inner.nextID() }})
+	s.host.Init(order.HostConfig{Partitions: cfg.Partitions, FanOut: cfg.fanOut, DepthMax: cfg.QueueDepthMax, WaitMax: cfg.AdmissionWaitMax,
+		Workers: &s.workers, Scheduler: s.scheduler, MoveID: func() event.EventID { return s.inner.nextID() }})
 	s.workers.Open(cfg.BranchWorkers, s.scheduler)
 	s.issued.Open(cfg.EventsMax, s.scheduler)
 	s.timers.open(s)
@@ -306,7 +307,7 @@ func (s *System) Close() {
 				s.tracer.close()
 			}
 		}
-		s.host.stopMoves()
+		s.host.StopMoves()
 		if s.scheduler != nil {
 			s.scheduler.Until(s.scheduler.Alone)
 		}
@@ -338,11 +339,11 @@ func (s *System) postpones(seq uint64, firing bool) bool {
 }
 
 // Graph returns the ownership graph, for inspection.
-func (s *System) Graph() *dominator.Graph { return s.host.graph }
+func (s *System) Graph() *dominator.Graph { return s.host.Graph }
 
 // nextPartition spreads unnamed roots over the partitions.
 func (s *System) nextPartition(cl *Client) event.PartitionID {
-	return event.PartitionID((uint64(cl.id)*31 + cl.stats.begun.Load()) % uint64(len(s.host.partitions)))
+	return event.PartitionID((uint64(cl.id)*31 + cl.stats.begun.Load()) % uint64(len(s.host.Partitions)))
 }
 
 // actorIDs numbers actors, in blocks so that creators share no cache line.

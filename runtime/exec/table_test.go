@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/table"
@@ -13,7 +15,7 @@ import (
 
 // hangar is an actor with a table whose rows own actors, as codegen would write it.
 type hangar struct {
-	Self
+	order.Self
 	planes table.Table[int64, plane]
 }
 
@@ -24,7 +26,7 @@ type plane struct {
 }
 
 // EachRef implements RefHolder.
-func (p plane) EachRef(f func(Ref)) { p.crew.EachRef(f) }
+func (p plane) EachRef(f func(order.Ref)) { p.crew.EachRef(f) }
 
 var planeShape = table.Shape[int64, plane]{
 	Key:    func(p *plane) int64 { return p.id },
@@ -55,24 +57,24 @@ type hangarArgs struct {
 }
 
 var (
-	classHangar = Class{Shape: Shape{
+	classHangar = Class{Shape: order.Shape{
 		Package: "test",
 		Name:    "Hangar",
-		Fields:  []Field{{Name: "planes", Type: "table<int>", Owning: true}},
-		New:     func() Object { return &hangar{planes: table.New(&planeShape)} },
+		Fields:  []order.Field{{Name: "planes", Type: "table<int>", Owning: true}},
+		New:     func() order.Object { return &hangar{planes: table.New(&planeShape)} },
 	}}
-	methodFly = Method{Class: &classHangar, Name: "fly", Signature: "(int,int,bool)", Index: 0, Effects: Effects{Self: Write, Below: None},
-		NewArgs: func() Args { return &hangarArgs{} },
-		Run: func(cx *Cx, self any, args Args) {
+	methodFly = Method{Class: &classHangar, Name: "fly", Signature: "(int,int,bool)", Index: 0, Effects: order.Effects{Self: order.Write, Below: order.None},
+		NewArgs: func() order.Args { return &hangarArgs{} },
+		Run: func(cx *Cx, self any, args order.Args) {
 			x := args.(*hangarArgs)
 			self.(*hangar).fly(cx, rand.New(rand.NewPCG(x.seed, 0)), x.steps)
 			Require(cx, !x.fails, "grounded")
 		}}
-	methodBoard = Method{Class: &classHangar, Name: "board", Signature: "():string", Index: 1, Effects: Effects{Self: Read, Below: None},
-		NewArgs: func() Args { return &hangarArgs{} },
-		Run:     func(_ *Cx, self any, args Args) { args.(*hangarArgs).text = self.(*hangar).board() }}
-	constructHangar = Method{Class: &classHangar, Name: "Hangar", Index: 2, Effects: Effects{Self: Write, Below: None},
-		NewArgs: func() Args { return &hangarArgs{} }, Run: func(*Cx, any, Args) {}}
+	methodBoard = Method{Class: &classHangar, Name: "board", Signature: "():string", Index: 1, Effects: order.Effects{Self: order.Read, Below: order.None},
+		NewArgs: func() order.Args { return &hangarArgs{} },
+		Run:     func(_ *Cx, self any, args order.Args) { args.(*hangarArgs).text = self.(*hangar).board() }}
+	constructHangar = Method{Class: &classHangar, Name: "Hangar", Index: 2, Effects: order.Effects{Self: order.Write, Below: order.None},
+		NewArgs: func() order.Args { return &hangarArgs{} }, Run: func(*Cx, any, order.Args) {}}
 )
 
 func init() {
@@ -133,7 +135,7 @@ func TestTableOutlivesCrashes(t *testing.T) {
 	defer calm.Close()
 	client := calm.Client()
 	r := rand.New(rand.NewPCG(1, 2))
-	named := func(cl *Client) Ref { return Named(cl, &classHangar, "main") }
+	named := func(cl *Client) order.Ref { return Named(cl, &classHangar, "main") }
 	for round := range lessIfShort(60) {
 		x := hangarArgs{seed: r.Uint64(), steps: []int{3, 40, 200, 700}[r.IntN(4)], fails: r.IntN(4) == 0}
 		y := x

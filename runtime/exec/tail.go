@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/aeon-lang/aeon/runtime/order"
 	"runtime"
 
 	"github.com/aeon-lang/aeon/internal/assert"
@@ -23,9 +24,9 @@ import (
 // tailStep is a step that follows another.
 type tailStep struct {
 	id     event.EventID
-	target *Handle
+	target *order.Handle
 	method *Method // nil: there is none
-	args   Args
+	args   order.Args
 	keep   bool  // target is the actor of the step before
 	lane   *lane // that holds nothing but the step, and is its chain's to drain; nil for others
 	from   *origin
@@ -38,14 +39,14 @@ type tailStep struct {
 type chain struct {
 	sys   *System
 	first event.EventID
-	args  Args // of the first step: they take the result
-	keeps *keep
+	args  order.Args // of the first step: they take the result
+	keeps *order.Keep
 
-	cancel  *cancellation  // of the event that began it
-	ended   chan struct{}  // closed at the end; nil if no client has begun the chain
-	err     error          // valid then
-	pos     store.Position // what the answer has seen; valid then
-	printed uint64         // the last line that a step has in the egress
+	cancel  *order.Cancellation // of the event that began it
+	ended   chan struct{}       // closed at the end; nil if no client has begun the chain
+	err     error               // valid then
+	pos     store.Position      // what the answer has seen; valid then
+	printed uint64              // the last line that a step has in the egress
 	// request is that of a durable session which began the chain, perhaps in an earlier run.
 	request *request
 	orphan  bool // it was: nobody but repetitions of the request waits
@@ -54,24 +55,24 @@ type chain struct {
 // Tail ends the event with a call that follows it as the next step of its chain: it is admitted after the
 // event has committed, and after what the current actor has issued to target before. The
 // current method returns next, and whoever awaits the event gets the result of the last step.
-func (cx *Cx) Tail(target Ref, m *Method, args Args) {
-	if target.handle() == nil {
+func (cx *Cx) Tail(target order.Ref, m *Method, args order.Args) {
+	if target.Handle() == nil {
 		Fault(cx, msgNull)
 	}
-	cx.emit(op{kind: opTail, target: target.handle(), method: m, args: args})
+	cx.emit(op{kind: opTail, target: target.Handle(), method: m, args: args})
 }
 
 // TailThis is Tail for a call of the current actor, which nobody else touches before
 // that step has run.
-func (cx *Cx) TailThis(target Ref, m *Method, args Args) {
-	assert.That(target.handle() == cx.ev.target, "exec: a tail call of another actor keeps it")
-	cx.emit(op{kind: opTail, target: target.handle(), method: m, args: args, keep: true})
+func (cx *Cx) TailThis(target order.Ref, m *Method, args order.Args) {
+	assert.That(target.Handle() == cx.ev.Target, "exec: a tail call of another actor keeps it")
+	cx.emit(op{kind: opTail, target: target.Handle(), method: m, args: args, keep: true})
 }
 
 // stepOf makes the event a step of ch, which may be nil.
 func (ev *Event) stepOf(ch *chain) {
 	if ch != nil {
-		ev.chain, ev.cancel, ev.keeps = ch, ch.cancel, ch.keeps
+		ev.chain, ev.Cancellation, ev.Keeps = ch, ch.cancel, ch.keeps
 	}
 }
 
@@ -80,8 +81,8 @@ func (f *follow) tail(o *op) {
 	ev := f.ev
 	s := ev.sys
 	if ev.chain == nil {
-		ev.chain = &chain{sys: s, first: ev.id, args: ev.args, cancel: ev.cancel, request: ev.request}
-		if ev.bounded {
+		ev.chain = &chain{sys: s, first: ev.ID, args: ev.Args, cancel: ev.Cancellation, request: ev.request}
+		if ev.Bounded {
 			ev.chain.ended = make(chan struct{})
 		}
 		s.live.Add(1)
@@ -153,7 +154,7 @@ func (ch *chain) proceed(next tailStep) (ended bool) {
 		if !finished { // runtime.Goexit in the step: its goroutine is going away
 			s.passOn(l)
 			ch.leave()
-			ch.end(ev, &AbortError{Msg: msgGoexit, Event: ev.id, Fault: true})
+			ch.end(ev, &AbortError{Msg: msgGoexit, Event: ev.ID, Fault: true})
 		}
 	}()
 	for next.mine() {
@@ -214,7 +215,7 @@ func (ch *chain) end(ev *Event, err error) {
 		ch.request.end()
 	}
 	if err == nil && ch.ended != nil {
-		if last, ok := ev.args.(interface{ AeonResult() any }); ok {
+		if last, ok := ev.Args.(interface{ AeonResult() any }); ok {
 			ch.args.(interface{ AeonTake(result any) }).AeonTake(last.AeonResult())
 		}
 	}
@@ -222,7 +223,7 @@ func (ch *chain) end(ev *Event, err error) {
 		ch.err = err
 		close(ch.ended)
 	} else if err != nil {
-		ch.sys.deadLetter(letter{id: ev.id, target: ev.target, method: ev.method, err: err, pos: ev.maxPos})
+		ch.sys.deadLetter(letter{id: ev.ID, target: ev.Target, method: ev.method, err: err, pos: ev.maxPos})
 	}
 	ch.sys.live.Add(-1)
 }
@@ -232,7 +233,7 @@ func (ch *chain) end(ev *Event, err error) {
 func (ch *chain) postpone(pos store.Position) {
 	ch.pos = pos
 	if k := ch.keeps; k != nil {
-		k.close()
+		k.Close()
 	} else {
 		ch.leave()
 	}
@@ -250,9 +251,9 @@ func (ch *chain) postpone(pos store.Position) {
 }
 
 // keep is [KEEP] for actor h, which the step that commits holds for writing.
-func (ch *chain) keep(h *Handle) {
+func (ch *chain) keep(h *order.Handle) {
 	if ch.keeps == nil {
-		ch.keeps = h.keepFor(ch.first)
+		ch.keeps = h.KeepFor(ch.first)
 	}
 }
 
@@ -263,5 +264,5 @@ func (ch *chain) leave() {
 		return
 	}
 	ch.keeps = nil
-	k.leave()
+	k.Leave()
 }

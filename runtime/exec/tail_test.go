@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/trace"
@@ -27,20 +29,20 @@ func (x *counted) AeonTake(result any) { x.ret = result.(int64) }
 
 var (
 	// methodCount reads n and keeps the desk, for a step that writes n + 1.
-	methodCount = Method{Class: &classDesk, Name: "count", Effects: Effects{Self: Write}}
+	methodCount = Method{Class: &classDesk, Name: "count", Effects: order.Effects{Self: order.Write}}
 	// methodTake is that step, which goes on with another round until n has been raised often enough.
-	methodTake = Method{Class: &classDesk, Name: "take", Effects: Effects{Self: Write}}
+	methodTake = Method{Class: &classDesk, Name: "take", Effects: order.Effects{Self: order.Write}}
 	// methodTakeKids is methodTake, and writes the kids.
-	methodTakeKids = Method{Class: &classDesk, Name: "takeKids", Effects: Effects{Self: Write, Below: Exact, BelowMode: Write, Touches: []ClassMode{{&classDesk.Shape, Write}}}}
+	methodTakeKids = Method{Class: &classDesk, Name: "takeKids", Effects: order.Effects{Self: order.Write, Below: order.Exact, BelowMode: order.Write, Touches: []order.ClassMode{{Shape: &classDesk.Shape, Mode: order.Write}}}}
 )
 
 var errBetween = errors.New("somebody was there between two steps")
 
 func init() {
 	for _, m := range []*Method{&methodCount, &methodTake, &methodTakeKids} {
-		m.NewArgs = func() Args { return &counted{} }
+		m.NewArgs = func() order.Args { return &counted{} }
 	}
-	methodCount.Run = func(cx *Cx, self any, args Args) {
+	methodCount.Run = func(cx *Cx, self any, args order.Args) {
 		d, x := self.(*desk), args.(*counted)
 		if x.to == 0 {
 			x.ret = d.n
@@ -60,13 +62,13 @@ func init() {
 		d.setN(cx, x.seen+1)
 		cx.TailThis(d.Ref(), &methodCount, &counted{to: x.to - 1, kids: x.kids})
 	}
-	methodTake.Run = func(cx *Cx, self any, args Args) { take(cx, self.(*desk), args.(*counted)) }
-	methodTakeKids.Narrow = func(self any, _ Args, f *Footprint) {
+	methodTake.Run = func(cx *Cx, self any, args order.Args) { take(cx, self.(*desk), args.(*counted)) }
+	methodTakeKids.Narrow = func(self any, _ order.Args, f *order.Footprint) {
 		for _, k := range self.(*desk).kids.Items() {
-			f.Add(k.Ref, Write)
+			f.Add(k.Ref, order.Write)
 		}
 	}
-	methodTakeKids.Run = func(cx *Cx, self any, args Args) {
+	methodTakeKids.Run = func(cx *Cx, self any, args order.Args) {
 		d := self.(*desk)
 		for _, k := range d.kids.Items() {
 			k.do(cx, func(cx *Cx, k *desk) { k.setN(cx, k.n+1) })
@@ -111,7 +113,7 @@ func crowd(s *System, clients int, rounds int) (desks, kids [2]deskRef, want, wa
 	if err != nil {
 		return
 	}
-	s.host.awaitMoves()
+	s.host.AwaitMoves()
 	var mu sync.Mutex
 	ended := func(i int, e error, n, k int64, kid int) {
 		mu.Lock()
@@ -438,7 +440,7 @@ func TestCancelWakesWhoWaits(t *testing.T) {
 					clerk = d.hire(cx)
 					clerk.do(cx, func(cx *Cx, d *desk) { kid = d.hire(cx) })
 				}))
-				s.host.awaitMoves()
+				s.host.AwaitMoves()
 				var inside, leave, begun atomic.Bool
 				is := func(cond func() bool) {
 					until(func() bool { s.scheduler.Yield(); return cond() })
@@ -540,7 +542,7 @@ func TestACancelledStepDoesNotRunAfterACrash(t *testing.T) {
 		n := startNode(t, Config{})
 		a, b := n.fresh(), n.fresh()
 		n.run(a, &methodAdopt, wstep{op: wAdopt, ref: b})
-		n.sys.host.awaitMoves() // a move of b would wait for a, and the holder for it
+		n.sys.host.AwaitMoves() // a move of b would wait for a, and the holder for it
 		begun, goOn := make(chan struct{}), make(chan struct{})
 		last := wstep{op: wKeep, sub: []wstep{{op: wAdd, n: 1}}}
 		if !keep {

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/aeon-lang/aeon/runtime/order"
 	"sync"
 	"time"
 
@@ -11,13 +12,13 @@ import (
 // timer is one pending `after` or `every`. Its fields are guarded by timers.mu, except
 // those that never change.
 type timer struct {
-	issuer     *Handle
+	issuer     *order.Handle
 	name       string
-	target     *Handle
+	target     *order.Handle
 	method     *Method
 	object     *ClientObject // of a callback, which has no target
 	call       *ClientMethod
-	args       Args
+	args       order.Args
 	every      time.Duration // 0 for a one-shot timer
 	generation uint64
 	from       *origin // traced systems only
@@ -39,7 +40,7 @@ type timer struct {
 }
 
 type timerKey struct {
-	issuer *Handle
+	issuer *order.Handle
 	name   string
 }
 
@@ -61,7 +62,7 @@ type timers struct {
 		idle     chan struct{}
 		running  bool // the goroutine was started
 		closed   bool
-		first    map[*Handle]*timer // by issuer, of its timers that are not off
+		first    map[*order.Handle]*timer // by issuer, of its timers that are not off
 		late     lateTimers
 	}
 }
@@ -71,7 +72,7 @@ func (ts *timers) open(s *System) {
 	ts.kick = make(chan struct{}, 1)
 	ts.stop, ts.done = make(chan struct{}), make(chan struct{})
 	ts.mu.named = make(map[timerKey]*timer)
-	ts.mu.first = make(map[*Handle]*timer)
+	ts.mu.first = make(map[*order.Handle]*timer)
 }
 
 // set adds the timer that o describes, which comes from an event. That event that issued it still holds the issuer.
@@ -93,7 +94,7 @@ func (ts *timers) set(o *op, from *origin) {
 }
 
 // cancel removes a timer by name.
-func (ts *timers) cancel(issuer *Handle, name string) {
+func (ts *timers) cancel(issuer *order.Handle, name string) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	ts.drop(ts.mu.named[timerKey{issuer, name}])
@@ -243,10 +244,10 @@ type fireArgs struct {
 }
 
 // methodFire checks under the issuer's lock that the timer is still set, and emits.
-var methodFire = Method{Name: "timer", Effects: Effects{Self: Read, ReadOnly: true}}
+var methodFire = Method{Name: "timer", Effects: order.Effects{Self: order.Read, ReadOnly: true}}
 
 func init() {
-	methodFire.Run = func(cx *Cx, _ any, args Args) {
+	methodFire.Run = func(cx *Cx, _ any, args order.Args) {
 		a := args.(*fireArgs)
 		a.ts.mu.Lock()
 		off := a.t.off
@@ -265,7 +266,7 @@ func init() {
 // emit has an order. What a firing emits is counted as live before the firing itself is done.
 func (ts *timers) fire(t *timer) {
 	s := ts.sys
-	e := subEvent{id: t.issuer.id.TimerEvent(t.generation, t.tick), target: t.issuer, method: &methodFire, args: &fireArgs{ts, t},
+	e := subEvent{id: t.issuer.ID.TimerEvent(t.generation, t.tick), target: t.issuer, method: &methodFire, args: &fireArgs{ts, t},
 		timer: t, from: t.from.fired(t), pos: t.pos}
 	if l := s.lanes.push(s, t.issuer, e); l != nil {
 		s.workers.Run(func() { s.drain(l) })
@@ -315,7 +316,7 @@ func (ts *timers) postponed(t *timer) {
 }
 
 // forget drops the timers of an actor that was deleted.
-func (ts *timers) forget(issuer *Handle) {
+func (ts *timers) forget(issuer *order.Handle) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	for t := ts.mu.first[issuer]; t != nil; {

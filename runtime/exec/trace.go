@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/aeon-lang/aeon/runtime/order"
 	"hash/fnv"
 	"runtime"
 	"strconv"
@@ -38,7 +39,7 @@ type tracedShard struct {
 		sync.Mutex
 		// byHandle has the actors whose handles are there. A handle that is made anew is that of an actor in the store,
 		// which has the rest.
-		byHandle map[weak.Pointer[Handle]]*tracedActor
+		byHandle map[weak.Pointer[order.Handle]]*tracedActor
 		named    map[event.ActorID]int // how many actors have had the name
 	}
 }
@@ -54,13 +55,13 @@ type tracedEvent struct {
 	trace.Event
 	mu    sync.Mutex // branches of the event meet here
 	notes []readNote
-	last  map[*Handle]int // index of the last note of an actor, once there are many
+	last  map[*order.Handle]int // index of the last note of an actor, once there are many
 	wrote handleSet
 }
 
 // readNote is an actor as the event first reached it.
 type readNote struct {
-	h *Handle
+	h *order.Handle
 	a *tracedActor
 	trace.Access
 }
@@ -74,54 +75,54 @@ func newTracer(rec trace.Recorder, states bool) *tracer {
 
 // actor returns what the trace keeps of h. Numbers tell apart actors of one name, of which
 // all but the last were deleted.
-func (t *tracer) actor(h *Handle) *tracedActor {
-	if h.is(detached) {
-		_ = h.host.attach(h) // if it fails the process is ending
+func (t *tracer) actor(h *order.Handle) *tracedActor {
+	if h.Is(order.Detached) {
+		_ = h.Host.Attach(h) // if it fails the process is ending
 	}
 	key := weak.Make(h)
-	sh := &t.actors.Of(h.id.Serial).mu
+	sh := &t.actors.Of(h.ID.Serial).mu
 	sh.Lock()
 	defer sh.Unlock()
 	if a := sh.byHandle[key]; a != nil {
 		return a
 	}
 	if sh.byHandle == nil {
-		sh.byHandle, sh.named = make(map[weak.Pointer[Handle]]*tracedActor), make(map[event.ActorID]int)
+		sh.byHandle, sh.named = make(map[weak.Pointer[order.Handle]]*tracedActor), make(map[event.ActorID]int)
 	}
 	a := &tracedActor{}
 	if t.durable != nil {
 		var version uint64
-		version, a.label = t.durable.traced(h.id)
+		version, a.label = t.durable.traced(h.ID)
 		a.version.Store(version)
 	}
 	class := "?"
-	if h.shape != nil {
-		class = h.shape.Package + "." + h.shape.Name
+	if h.Shape != nil {
+		class = h.Shape.Package + "." + h.Shape.Name
 	}
 	switch {
 	case a.label != "":
-	case h.named == nil:
-		a.label = class + ":" + h.id.String()
+	case h.Named == nil:
+		a.label = class + ":" + h.ID.String()
 	default:
-		n := int(h.named.incarnation) + 1
+		n := int(h.Named.Incarnation) + 1
 		if t.durable == nil {
-			sh.named[h.id]++
-			n = sh.named[h.id]
+			sh.named[h.ID]++
+			n = sh.named[h.ID]
 		}
 		if n > 1 {
 			class += "@" + strconv.Itoa(n)
 		}
-		a.label = class + "/" + h.named.name
+		a.label = class + "/" + h.Named.Name
 	}
 	sh.byHandle[key] = a
-	runtime.AddCleanup(h, forgetTraced, untracedActor{weak.Make(t), key, h.id.Serial})
+	runtime.AddCleanup(h, forgetTraced, untracedActor{weak.Make(t), key, h.ID.Serial})
 	return a
 }
 
 // untracedActor is what is left of an actor whose handle the collector has taken. It may take the tracer as well.
 type untracedActor struct {
 	tracer weak.Pointer[tracer]
-	key    weak.Pointer[Handle]
+	key    weak.Pointer[order.Handle]
 	serial uint64 // of the actor
 }
 
@@ -134,7 +135,7 @@ func forgetTraced(u untracedActor) {
 	}
 }
 
-func (t *tracer) label(h *Handle) string {
+func (t *tracer) label(h *order.Handle) string {
 	if h == nil {
 		return ""
 	}
@@ -158,7 +159,7 @@ type origin struct {
 // begin is called when ev starts.
 func (t *tracer) begin(ev *Event) {
 	r := t.pool.Get().(*tracedEvent)
-	r.ID, r.Method, r.Args = ev.id, ev.method.String(), ev.args
+	r.ID, r.Method, r.Args = ev.ID, ev.method.String(), ev.Args
 	if ev.from != nil {
 		r.Origin, r.Start = ev.from.Origin, ev.from.start
 	}
@@ -177,8 +178,8 @@ func (t *tracer) begin(ev *Event) {
 
 // read notes that the event has reached h, which it holds or which is deleted for good, and
 // has not written yet. If h has changed under the event, that is noted, too.
-func (t *tracer) read(ev *Event, h *Handle) {
-	if h.is(fresh) {
+func (t *tracer) read(ev *Event, h *order.Handle) {
+	if h.Is(order.Fresh) {
 		return // only this event knows it
 	}
 	r := ev.traced
@@ -189,7 +190,7 @@ func (t *tracer) read(ev *Event, h *Handle) {
 		return
 	}
 	a := t.actor(h)
-	n := readNote{h, a, trace.Access{Actor: h.id, Label: a.label, Version: a.version.Load()}}
+	n := readNote{h, a, trace.Access{Actor: h.ID, Label: a.label, Version: a.version.Load()}}
 	if last < 0 {
 		n.State = t.state(h)
 	}
@@ -200,7 +201,7 @@ func (t *tracer) read(ev *Event, h *Handle) {
 }
 
 // lastNote returns the index of the last note of h, -1 if there is none. Caller holds mu.
-func (r *tracedEvent) lastNote(h *Handle) int {
+func (r *tracedEvent) lastNote(h *order.Handle) int {
 	if r.last != nil {
 		if i, ok := r.last[h]; ok {
 			return i
@@ -213,7 +214,7 @@ func (r *tracedEvent) lastNote(h *Handle) int {
 		}
 	}
 	if len(r.notes) > handleSetScanMax {
-		r.last = make(map[*Handle]int, 4*handleSetScanMax)
+		r.last = make(map[*order.Handle]int, 4*handleSetScanMax)
 		for i := range r.notes {
 			r.last[r.notes[i].h] = i
 		}
@@ -222,7 +223,7 @@ func (r *tracedEvent) lastNote(h *Handle) int {
 }
 
 // noted is tracer.actor for an actor that r has probably noted.
-func (t *tracer) noted(r *tracedEvent, h *Handle) *tracedActor {
+func (t *tracer) noted(r *tracedEvent, h *order.Handle) *tracedActor {
 	if i := r.lastNote(h); i >= 0 {
 		return r.notes[i].a
 	}
@@ -233,7 +234,7 @@ func (t *tracer) noted(r *tracedEvent, h *Handle) *tracedActor {
 func (r *tracedEvent) forget() { r.notes, r.last = r.notes[:0], nil }
 
 // traceRead is tracer.read for any event, also one that is not traced.
-func (ev *Event) traceRead(h *Handle) {
+func (ev *Event) traceRead(h *order.Handle) {
 	if ev.traced != nil {
 		ev.sys.tracer.read(ev, h)
 	}
@@ -280,17 +281,17 @@ func (t *tracer) gone(cl *Client) {
 }
 
 // state returns a hash of the fields of h, which is held.
-func (t *tracer) state(h *Handle) uint64 {
-	if !t.states || h.obj == nil || h.is(deleted) {
+func (t *tracer) state(h *order.Handle) uint64 {
+	if !t.states || h.Object == nil || h.Is(order.Deleted) {
 		return 0
 	}
-	s, ok := h.obj.(image.Stored)
+	s, ok := h.Object.(image.Stored)
 	if !ok {
 		return 0
 	}
 	defer func() { _ = recover() }() // what nests too deeply to be encoded has no hash
 	sum := fnv.New64a()
-	_, _ = sum.Write(image.State(s, len(h.shape.Fields))) // never fails
+	_, _ = sum.Write(image.State(s, len(h.Shape.Fields))) // never fails
 	return sum.Sum64() | 1                                // 0 is none
 }
 
@@ -326,9 +327,9 @@ func (t *tracer) committed(ev *Event, next *follow) {
 // prepare completes the record, apart from its place in the order.
 func (t *tracer) prepare(ev *Event) {
 	r := ev.traced
-	r.Attempt = ev.number
-	if ev.target != nil {
-		r.Target, r.Label = ev.target.id, t.noted(r, ev.target).label
+	r.Attempt = ev.Number
+	if ev.Target != nil {
+		r.Target, r.Label = ev.Target.ID, t.noted(r, ev.Target).label
 	}
 	for i := range r.notes {
 		r.Reads = append(r.Reads, r.notes[i].Access)
@@ -339,27 +340,27 @@ func (t *tracer) prepare(ev *Event) {
 // writes gives every actor that the event has changed its next version.
 func (t *tracer) writes(ev *Event) {
 	r := ev.traced
-	write := func(h *Handle, dead bool) {
+	write := func(h *order.Handle, dead bool) {
 		if !r.wrote.add(h) {
 			return
 		}
 		a := t.noted(r, h)
-		w := trace.Access{Actor: h.id, Label: a.label, Version: a.version.Add(1), Deleted: dead}
+		w := trace.Access{Actor: h.ID, Label: a.label, Version: a.version.Add(1), Deleted: dead}
 		if !dead {
 			w.State = t.state(h)
 		}
 		r.Writes = append(r.Writes, w)
 	}
-	for _, h := range ev.deletes {
+	for _, h := range ev.Deletes {
 		write(h, true)
 	}
-	for _, list := range [...][]*Handle{ev.fresh, ev.born} {
+	for _, list := range [...][]*order.Handle{ev.Fresh, ev.Born} {
 		for _, h := range list {
 			write(h, false)
 		}
 	}
 	for i := range ev.root.log {
-		write(ev.root.log[i].self.handle(), false)
+		write(ev.root.log[i].self.Handle(), false)
 	}
 }
 
@@ -414,14 +415,14 @@ func (t *tracer) called(cl *Client, c *callback) {
 
 // handleSet is a set that is small mostly.
 type handleSet struct {
-	list []*Handle
-	more map[*Handle]bool
+	list []*order.Handle
+	more map[*order.Handle]bool
 }
 
 const handleSetScanMax = 16
 
 // add reports whether h was not in the set.
-func (s *handleSet) add(h *Handle) bool {
+func (s *handleSet) add(h *order.Handle) bool {
 	if s.more != nil {
 		had := s.more[h]
 		s.more[h] = true
@@ -433,7 +434,7 @@ func (s *handleSet) add(h *Handle) bool {
 		}
 	}
 	if s.list = append(s.list, h); len(s.list) > handleSetScanMax {
-		s.more = make(map[*Handle]bool, 4*handleSetScanMax)
+		s.more = make(map[*order.Handle]bool, 4*handleSetScanMax)
 		for _, o := range s.list {
 			s.more[o] = true
 		}

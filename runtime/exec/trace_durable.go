@@ -2,6 +2,7 @@ package exec
 
 import (
 	"encoding/binary"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"sync"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -218,7 +219,7 @@ func (d *durable) traced(id event.ActorID) (version uint64, label string) {
 
 // restored returns the origin of a sub-event or a timer that an event of an earlier run has
 // issued.
-func (s *System) restored(kind trace.Kind, parent event.EventID, issuer *Handle, index int) *origin {
+func (s *System) restored(kind trace.Kind, parent event.EventID, issuer *order.Handle, index int) *origin {
 	if s.tracer == nil {
 		return nil
 	}

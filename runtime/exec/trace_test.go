@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/trace"
@@ -131,7 +133,7 @@ func TestTraceOfWhatEventsIssue(t *testing.T) {
 	mustNot(t, err)
 	guest := &struct{ ClientObject }{}
 	g := NewClientObject(cl, &guest.ClientObject, guest)
-	hear := &ClientMethod{Class: "Guest", Name: "hear", Run: func(*Client, any, Args) {}}
+	hear := &ClientMethod{Class: "Guest", Name: "hear", Run: func(*Client, any, order.Args) {}}
 	mustNot(t, cl.Await(r, &methodAlone, work(func(cx *Cx, d *desk) {
 		cx.Callback(g, hear, nil)
 		cx.Emit(d.Self.Ref(), &methodAlone, work(nil))

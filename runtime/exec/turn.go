@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/aeon-lang/aeon/runtime/order"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,15 +15,15 @@ type issueOrder struct {
 	// later id of the client finds it counted.
 	open atomic.Int64
 	mu   struct {
-		sync.Mutex                     // a leaf
-		lines      map[*Handle][]*turn // by target; the first of each has its turn
+		sync.Mutex                           // a leaf
+		lines      map[*order.Handle][]*turn // by target; the first of each has its turn
 	}
 }
 
 // turn is the place of an event in a line.
 type turn struct {
 	order  *issueOrder
-	target *Handle
+	target *order.Handle
 	job    func()        // performs the event in a worker; nil for an event that its caller awaits
 	ready  chan struct{} // closed when the turn of such an event has come
 	state  turnState     // guarded by order.mu
@@ -48,7 +49,7 @@ func (o *issueOrder) join(t *turn, placed func()) bool {
 
 func (o *issueOrder) append(t *turn) bool {
 	if o.mu.lines == nil {
-		o.mu.lines = make(map[*Handle][]*turn)
+		o.mu.lines = make(map[*order.Handle][]*turn)
 	}
 	line := append(o.mu.lines[t.target], t)
 	o.mu.lines[t.target] = line
@@ -60,7 +61,7 @@ func (o *issueOrder) append(t *turn) bool {
 
 // await waits for the turn of an event to target that its caller awaits, and returns it. It is nil if no
 // event to that target is outstanding, which costs the event one load.
-func (cl *Client) await(target *Handle) *turn {
+func (cl *Client) await(target *order.Handle) *turn {
 	if cl.order.open.Load() == 0 {
 		return nil
 	}
@@ -68,7 +69,7 @@ func (cl *Client) await(target *Handle) *turn {
 }
 
 // inLine is await while events of the client are outstanding. It is apart so that await is inlined.
-func (cl *Client) inLine(target *Handle) *turn {
+func (cl *Client) inLine(target *order.Handle) *turn {
 	o := &cl.order
 	o.mu.Lock()
 	if len(o.mu.lines[target]) == 0 {

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/aeon-lang/aeon/runtime/order"
 	"reflect"
 	"sync/atomic"
 
@@ -12,7 +13,7 @@ import (
 // restore places, run from the end of the log; so if one place has several entries the
 // oldest wins, and the others could as well be missing.
 type undoEntry struct {
-	self  *Self
+	self  *order.Self
 	field uint16
 	place any    // a pointer to the field, or to a part of it; nil if old is a value.Undo
 	old   any    // its value, where that is one word with a pointer
@@ -23,7 +24,7 @@ type undoEntry struct {
 // Log notes the value of field p, or of a part p of the field, before it is assigned. It
 // serves undo and redo. It allocates nothing for numbers, strings, references and
 // containers. The part lies in the memory of the actor, where it does not move.
-func Log[T any](cx *Cx, self *Self, field uint16, p *T) {
+func Log[T any](cx *Cx, self *order.Self, field uint16, p *T) {
 	if e := cx.logWord(self, field, p); e != nil {
 		// A struct of one pointer goes into an interface as it is, and so do values
 		// below 256; floats and larger structs are copied.
@@ -33,7 +34,7 @@ func Log[T any](cx *Cx, self *Self, field uint16, p *T) {
 
 // logWord is the part of Log that is compiled once: it appends an entry for place, unless
 // that is there already, and returns it if the value is still missing in it.
-func (cx *Cx) logWord(self *Self, field uint16, place any) *undoEntry {
+func (cx *Cx) logWord(self *order.Self, field uint16, place any) *undoEntry {
 	if cx.loggedLately(place) {
 		return nil
 	}
@@ -84,7 +85,7 @@ func (cx *Cx) loggedLately(place any) bool {
 }
 
 // logUndo appends a record of a container, nil for none.
-func (cx *Cx) logUndo(self *Self, field uint16, u value.Undo) {
+func (cx *Cx) logUndo(self *order.Self, field uint16, u value.Undo) {
 	if u != nil {
 		cx.log = append(cx.log, undoEntry{self: self, field: field &^ Inside, old: u})
 	}
@@ -153,13 +154,13 @@ func (ev *Event) undo() {
 	for i := len(log) - 1; i >= 0; i-- {
 		log[i].undo()
 	}
-	for _, h := range ev.deletes {
-		h.unset(dying)
+	for _, h := range ev.Deletes {
+		h.Unset(order.Dying)
 	}
-	for _, h := range ev.born {
-		h.obj = nil
+	for _, h := range ev.Born {
+		h.Object = nil
 	}
-	for _, h := range ev.fresh {
-		h.set(deleted) // whoever kept the reference finds nothing there
+	for _, h := range ev.Fresh {
+		h.Set(order.Deleted) // whoever kept the reference finds nothing there
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/quick"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -95,7 +97,7 @@ func TestLogNumbersAreUnique(t *testing.T) {
 
 // TestUndoOfWhatHeldNothing: a place that is an interface may have been empty.
 func TestUndoOfWhatHeldNothing(t *testing.T) {
-	cx, self := &Cx{}, &Self{}
+	cx, self := &Cx{}, &order.Self{}
 	var place error
 	Log(cx, self, 0, &place)
 	place = ErrClosed

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/sched"
@@ -24,7 +26,7 @@ import (
 type cell interface {
 	save(w *image.Writer)
 	load(r *image.Reader, field int)
-	set(cx *Cx, self *Self, field uint16, n int64)
+	set(cx *Cx, self *order.Self, field uint16, n int64)
 	show() string
 }
 
@@ -39,7 +41,7 @@ func (c *number) load(r *image.Reader, field int) {
 	}
 }
 
-func (c *number) set(cx *Cx, self *Self, field uint16, n int64) {
+func (c *number) set(cx *Cx, self *order.Self, field uint16, n int64) {
 	Log(cx, self, field, &c.v)
 	c.v = n
 }
@@ -55,7 +57,7 @@ func (c *words) load(r *image.Reader, field int) {
 	}
 }
 
-func (c *words) set(cx *Cx, self *Self, field uint16, n int64) {
+func (c *words) set(cx *Cx, self *order.Self, field uint16, n int64) {
 	Log(cx, self, field, &c.v)
 	c.v = fmt.Sprint(n)
 }
@@ -71,7 +73,7 @@ func (c *maybe) load(r *image.Reader, field int) {
 	}
 }
 
-func (c *maybe) set(cx *Cx, self *Self, field uint16, n int64) {
+func (c *maybe) set(cx *Cx, self *order.Self, field uint16, n int64) {
 	Log(cx, self, field, &c.v)
 	c.v = value.Some(fmt.Sprint(n))
 }
@@ -136,7 +138,7 @@ func (c *single) load(r *image.Reader, field int) {
 	}
 }
 
-func (c *single) set(cx *Cx, self *Self, field uint16, n int64) {
+func (c *single) set(cx *Cx, self *order.Self, field uint16, n int64) {
 	Log(cx, self, field, &c.v)
 	c.v = makeParts(c.names, n)
 }
@@ -164,7 +166,7 @@ func (c *mapping) show() string {
 }
 
 // set writes each element of an empty map, and one of another.
-func (c *mapping) set(cx *Cx, self *Self, field uint16, n int64) {
+func (c *mapping) set(cx *Cx, self *order.Self, field uint16, n int64) {
 	first, end := int64(7), int64(8)
 	if c.v.Size() == 0 {
 		first, end = 0, byElementMany
@@ -199,7 +201,7 @@ func (c column) cell() cell {
 }
 
 type page struct {
-	Self
+	order.Self
 	cells []cell
 }
 
@@ -219,21 +221,21 @@ type version struct {
 }
 
 func newVersion(class, columns string) *version {
-	v := &version{class: Class{Shape: Shape{Package: "v", Name: class}}, other: Class{Shape: Shape{Package: "v", Name: "Other"}}}
+	v := &version{class: Class{Shape: order.Shape{Package: "v", Name: class}}, other: Class{Shape: order.Shape{Package: "v", Name: "Other"}}}
 	for field := range strings.SplitSeq(columns, ", ") {
 		name, typ, _ := strings.Cut(field, " ")
 		v.columns = append(v.columns, column{name, typ})
-		v.class.Fields = append(v.class.Fields, Field{Name: name, Type: typ})
+		v.class.Fields = append(v.class.Fields, order.Field{Name: name, Type: typ})
 	}
-	v.class.New = func() Object {
+	v.class.New = func() order.Object {
 		p := &page{}
 		for _, c := range v.columns {
 			p.cells = append(p.cells, c.cell())
 		}
 		return p
 	}
-	v.class.Construct = &Method{Class: &v.class, Name: class, Effects: Effects{Self: Write}, NewArgs: func() Args { return nil }, Run: func(*Cx, any, Args) {}}
-	v.other.New = func() Object { return &page{} }
+	v.class.Construct = &Method{Class: &v.class, Name: class, Effects: order.Effects{Self: order.Write}, NewArgs: func() order.Args { return nil }, Run: func(*Cx, any, order.Args) {}}
+	v.other.New = func() order.Object { return &page{} }
 	return v
 }
 
@@ -262,7 +264,7 @@ func (v *version) run(t *testing.T, e *memengine.Engine, drop string, f func(cl 
 // write sets every field of an actor.
 func (v *version) write(t *testing.T, cl *Client, name string, n int64) {
 	t.Helper()
-	set := Method{Class: &v.class, Name: "set", Effects: Effects{Self: Write}, Run: func(cx *Cx, self any, _ Args) {
+	set := Method{Class: &v.class, Name: "set", Effects: order.Effects{Self: order.Write}, Run: func(cx *Cx, self any, _ order.Args) {
 		for i, c := range self.(*page).cells {
 			c.set(cx, &self.(*page).Self, uint16(i), n)
 		}
@@ -274,7 +276,7 @@ func (v *version) write(t *testing.T, cl *Client, name string, n int64) {
 func (v *version) read(t *testing.T, cl *Client, name string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	get := Method{Class: &v.class, Name: "get", Effects: Effects{Self: Read, ReadOnly: true}, Run: func(_ *Cx, self any, _ Args) {
+	get := Method{Class: &v.class, Name: "get", Effects: order.Effects{Self: order.Read, ReadOnly: true}, Run: func(_ *Cx, self any, _ order.Args) {
 		for i, c := range self.(*page).cells {
 			found[v.columns[i].name] = c.show()
 		}

@@ -3,6 +3,8 @@ package exec
 import (
 	"runtime"
 	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/order"
 )
 
 // Whether a reader tries to share a tree that was too wide lately is the seed's matter, too, and
@@ -12,12 +14,12 @@ func TestASeedDecidesWhoLooksAgain(t *testing.T) {
 		s := Open(Config{Log: quiet, Scheduled: true, Seed: 5, fanOut: 16})
 		defer s.Close()
 		nodes := grow(t, s, 4, 2)
-		nodes[0].Ref.handle().mark(markWide, true) // it was, until lately
+		nodes[0].Ref.Handle().Mark(order.MarkWide, true) // it was, until lately
 		cl := s.Client()
-		var order []byte
+		var seen []byte
 		for i := range lessIfShort(2000) {
 			name := byte('a' + i%26)
-			pause := wstep{op: wPause, hook: func() { order = append(order, name) }}
+			pause := wstep{op: wPause, hook: func() { seen = append(seen, name) }}
 			f := cl.Issue(nodes[0].Ref, &methodWalk, &wargs{steps: deep(2, pause)})
 			if i%7 == 0 {
 				cl.Send(nodes[3].Ref, &methodLocal, &wargs{steps: []wstep{{op: wAdd, n: 1}, pause}})
@@ -26,7 +28,7 @@ func TestASeedDecidesWhoLooksAgain(t *testing.T) {
 				mustNot(t, f.Wait())
 			}
 			if i%50 == 0 {
-				nodes[0].Ref.handle().mark(markWide, true)
+				nodes[0].Ref.Handle().Mark(order.MarkWide, true)
 			}
 			if collect && i%40 == 0 {
 				runtime.GC()
@@ -34,7 +36,7 @@ func TestASeedDecidesWhoLooksAgain(t *testing.T) {
 			}
 		}
 		cl.Settle()
-		return string(order)
+		return string(seen)
 	}
 	want := run(false)
 	for i := range 4 {

@@ -3,6 +3,8 @@ package exec
 import (
 	"runtime"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -12,12 +14,12 @@ import (
 // script notes what it saw; model_test.go replays it and compares.
 
 type wnode struct {
-	Self
+	order.Self
 	value int64
 	kids  value.Vector[wref]
 }
 
-type wref struct{ Ref }
+type wref struct{ order.Ref }
 
 func (n *wnode) set(cx *Cx, v int64) {
 	Log(cx, &n.Self, 0, &n.value)
@@ -79,9 +81,9 @@ type wargs struct {
 	// What the last attempt saw.
 	notes []int64
 	calls []*wargs // sync and async calls made, in program order
-	made  []*Handle
-	outs  []*wout    // what is to follow, in program order
-	lane  [2]*Handle // of what runs as a sub-event: issuer and target
+	made  []*order.Handle
+	outs  []*wout          // what is to follow, in program order
+	lane  [2]*order.Handle // of what runs as a sub-event: issuer and target
 	// What has been read from a store stands for what was written there.
 	number uint64
 	of     *wargs
@@ -90,67 +92,67 @@ type wargs struct {
 }
 
 var (
-	classNode = Class{Shape: Shape{
+	classNode = Class{Shape: order.Shape{
 		Package:       "w",
 		Name:          "Node",
 		SelfRecursive: true,
-		Fields:        []Field{{Name: "value", Type: "int"}, {Name: "kids", Owning: true, Type: "vector<actor w.Node?>"}},
+		Fields:        []order.Field{{Name: "value", Type: "int"}, {Name: "kids", Owning: true, Type: "vector<actor w.Node?>"}},
 	}}
 
-	touchNodes = []ClassMode{{&classNode.Shape, Write}}
-	readNodes  = []ClassMode{{&classNode.Shape, Read}}
+	touchNodes = []order.ClassMode{{Shape: &classNode.Shape, Mode: order.Write}}
+	readNodes  = []order.ClassMode{{Shape: &classNode.Shape, Mode: order.Read}}
 
 	// methodScript may do anything at all: lazy locking.
-	methodScript = Method{Class: &classNode, Name: "script", Effects: Effects{Self: Write, Below: Any, BelowMode: Write, Touches: touchNodes}}
+	methodScript = Method{Class: &classNode, Name: "script", Effects: order.Effects{Self: order.Write, Below: order.Any, BelowMode: order.Write, Touches: touchNodes}}
 	// methodLocal runs scripts without calls below.
-	methodLocal = Method{Class: &classNode, Name: "local", Effects: Effects{Self: Write}}
+	methodLocal = Method{Class: &classNode, Name: "local", Effects: order.Effects{Self: order.Write}}
 	// methodPeek reads the target alone.
-	methodPeek = Method{Class: &classNode, Name: "peek", Effects: Effects{Self: Read, ReadOnly: true}}
+	methodPeek = Method{Class: &classNode, Name: "peek", Effects: order.Effects{Self: order.Read, ReadOnly: true}}
 	// methodKids reads the target and writes listed kids.
-	methodKids = Method{Class: &classNode, Name: "kids", Effects: Effects{Self: Read, Below: Exact, BelowMode: Write, Touches: touchNodes}}
+	methodKids = Method{Class: &classNode, Name: "kids", Effects: order.Effects{Self: order.Read, Below: order.Exact, BelowMode: order.Write, Touches: touchNodes}}
 	// methodLook reads the target and all kids.
-	methodLook = Method{Class: &classNode, Name: "look", Effects: Effects{Self: Read, Below: Exact, BelowMode: Read, Touches: readNodes, ReadOnly: true}}
+	methodLook = Method{Class: &classNode, Name: "look", Effects: order.Effects{Self: order.Read, Below: order.Exact, BelowMode: order.Read, Touches: readNodes, ReadOnly: true}}
 	// methodWalk reads the whole tree.
-	methodWalk = Method{Class: &classNode, Name: "walk", Effects: Effects{Self: Read, Below: Any, BelowMode: Read, Touches: readNodes, ReadOnly: true}}
+	methodWalk = Method{Class: &classNode, Name: "walk", Effects: order.Effects{Self: order.Read, Below: order.Any, BelowMode: order.Read, Touches: readNodes, ReadOnly: true}}
 	// methodPair writes the target and the arguments.
-	methodPair = Method{Class: &classNode, Name: "pair", Effects: Effects{Self: Write}}
+	methodPair = Method{Class: &classNode, Name: "pair", Effects: order.Effects{Self: order.Write}}
 	// methodAdopt writes the target, which becomes an owner of the arguments.
-	methodAdopt = Method{Class: &classNode, Name: "adopt", Effects: Effects{Self: Write}}
+	methodAdopt = Method{Class: &classNode, Name: "adopt", Effects: order.Effects{Self: order.Write}}
 
 	nodeMethods = []*Method{&methodScript, &methodLocal, &methodPeek, &methodKids, &methodLook, &methodWalk, &methodPair, &methodAdopt}
 )
 
 func init() {
-	classNode.New = func() Object { return &wnode{} }
+	classNode.New = func() order.Object { return &wnode{} }
 	classNode.Construct = &methodNamed
 	for _, m := range nodeMethods {
 		m.Signature = "(script)"
-		m.NewArgs = func() Args { return &wargs{} }
-		m.Run = func(cx *Cx, self any, args Args) { self.(*wnode).run(cx, args.(*wargs)) }
+		m.NewArgs = func() order.Args { return &wargs{} }
+		m.Run = func(cx *Cx, self any, args order.Args) { self.(*wnode).run(cx, args.(*wargs)) }
 	}
-	refs := func(mode Mode) func(Args, *Footprint) {
-		return func(args Args, f *Footprint) {
+	refs := func(mode order.Mode) func(order.Args, *order.Footprint) {
+		return func(args order.Args, f *order.Footprint) {
 			for _, st := range args.(*wargs).steps {
-				if st.ref.handle() != nil {
+				if st.ref.Handle() != nil {
 					f.Add(st.ref.Ref, mode)
 				}
 			}
 		}
 	}
-	methodPair.ArgRefs = refs(Write)
-	methodAdopt.ArgRefs = refs(Read)
-	kids := func(self any, args Args, f *Footprint) {
+	methodPair.ArgRefs = refs(order.Write)
+	methodAdopt.ArgRefs = refs(order.Read)
+	kids := func(self any, args order.Args, f *order.Footprint) {
 		n := self.(*wnode)
 		for _, st := range args.(*wargs).steps {
 			if size := n.kids.Size(); size > 0 && (st.op == wCall || st.op == wAsync) {
-				f.Add(n.kids.At(int64(st.k)%size).Ref, Write)
+				f.Add(n.kids.At(int64(st.k)%size).Ref, order.Write)
 			}
 		}
 	}
 	methodKids.Narrow = kids
-	methodLook.Narrow = func(self any, _ Args, f *Footprint) {
+	methodLook.Narrow = func(self any, _ order.Args, f *order.Footprint) {
 		for _, r := range self.(*wnode).kids.Items() {
-			f.Add(r.Ref, Read)
+			f.Add(r.Ref, order.Read)
 		}
 	}
 }
@@ -237,7 +239,7 @@ func (n *wnode) step(cx *Cx, x *wargs, st wstep) {
 		m := New[*wnode](cx, &classNode)
 		m.value = st.n
 		Constructed(cx)
-		x.made = append(x.made, m.Ref().handle())
+		x.made = append(x.made, m.Ref().Handle())
 		if st.op == wNew {
 			VectorPushOwned(cx, &n.Self, 1, &n.kids, wref{m.Self.Ref()})
 		}

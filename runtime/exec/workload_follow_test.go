@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
@@ -19,8 +21,8 @@ import (
 // wout is one thing that a call has issued.
 type wout struct {
 	op    wop
-	to    *Handle // of an event
-	name  string  // of a timer
+	to    *order.Handle // of an event
+	name  string        // of a timer
 	after time.Duration
 	args  *wargs // of an event
 	call  *wcall // of a callback
@@ -57,11 +59,11 @@ type wsession struct {
 }
 
 // methodNamed constructs the nodes that have names.
-var methodNamed = Method{Class: &classNode, Name: "Named", Effects: Effects{Self: Write}}
+var methodNamed = Method{Class: &classNode, Name: "Named", Effects: order.Effects{Self: order.Write}}
 
 const namedValue = 1000
 
-var methodShow = ClientMethod{Class: "Screen", Name: "show", Run: func(cl *Client, self any, args Args) {
+var methodShow = ClientMethod{Class: "Screen", Name: "show", Run: func(cl *Client, self any, args order.Args) {
 	s, c := self.(*wscreen), args.(*wcall)
 	s.session.seen = append(s.session.seen, c)
 	if c.args != nil {
@@ -70,8 +72,8 @@ var methodShow = ClientMethod{Class: "Screen", Name: "show", Run: func(cl *Clien
 }}
 
 func init() {
-	methodNamed.NewArgs = func() Args { return &wargs{} }
-	methodNamed.Run = func(cx *Cx, self any, _ Args) { self.(*wnode).set(cx, namedValue) }
+	methodNamed.NewArgs = func() order.Args { return &wargs{} }
+	methodNamed.Run = func(cx *Cx, self any, _ order.Args) { self.(*wnode).set(cx, namedValue) }
 }
 
 func newSession(s *System) *wsession {
@@ -85,9 +87,9 @@ func newSession(s *System) *wsession {
 }
 
 // out notes an event that n issues and returns its arguments.
-func (n *wnode) out(x *wargs, st wstep, to Ref) *wargs {
-	y := &wargs{steps: st.sub, lane: [2]*Handle{n.Self.handle(), to.handle()}}
-	x.outs = append(x.outs, &wout{op: st.op, to: to.handle(), args: y})
+func (n *wnode) out(x *wargs, st wstep, to order.Ref) *wargs {
+	y := &wargs{steps: st.sub, lane: [2]*order.Handle{n.Self.Handle(), to.Handle()}}
+	x.outs = append(x.outs, &wout{op: st.op, to: to.Handle(), args: y})
 	return y
 }
 

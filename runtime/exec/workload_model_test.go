@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/value"
@@ -78,9 +80,9 @@ func (m *model) clone() *model {
 	return c
 }
 
-func (m *model) key(h *Handle) mkey {
-	if h.is(detached) { // of a run that has ended
-		h = m.sys.durable.resolve(h.id)
+func (m *model) key(h *order.Handle) mkey {
+	if h.Is(order.Detached) { // of a run that has ended
+		h = m.sys.durable.resolve(h.ID)
 	}
 	return mkey(m.sys.tracer.label(h))
 }
@@ -121,7 +123,7 @@ func (m *model) replay(t *traced) error {
 	if t.Err != nil {
 		got = t.Err.Error()
 	}
-	if gone := strings.HasSuffix(why, " was deleted"); gone && (got == msgGone(&Handle{}, nil) || got == msgGone(&Handle{}, &classNode.Shape)) && m.sys.durable != nil {
+	if gone := strings.HasSuffix(why, " was deleted"); gone && (got == msgGone(&order.Handle{}, nil) || got == msgGone(&order.Handle{}, &classNode.Shape)) && m.sys.durable != nil {
 		got = why // deleted in an earlier run: its name and perhaps its class are gone, too
 	}
 	if why != got {
@@ -239,7 +241,7 @@ func (m *model) run(id mkey, x *wargs, by issuedBy) {
 			}
 		case wCallRef:
 			if !st.ref.IsNull() {
-				m.run(m.key(st.ref.handle()), next(st.sub), by)
+				m.run(m.key(st.ref.Handle()), next(st.sub), by)
 			}
 		case wEmit, wEmitNamed, wAfter, wEvery, wCancel, wShow, wShowAfter, wTail, wKeep:
 			c, ok := kid(st.k)
@@ -260,7 +262,7 @@ func (m *model) run(id mkey, x *wargs, by issuedBy) {
 			m.sent = append(m.sent, func() { m.follow(id, o) })
 		case wAdopt:
 			if !st.ref.IsNull() {
-				c := m.key(st.ref.handle())
+				c := m.key(st.ref.Handle())
 				m.adopt(id, c)
 				setKids(append(slices.Clone(n.kids), c))
 			}
@@ -397,52 +399,52 @@ func (m *model) compare(s *System) error {
 		if _, err := s.attachAll(); err != nil {
 			return err
 		}
-		s.host.awaitMoves() // some of them wanted a move
+		s.host.AwaitMoves() // some of them wanted a move
 	}
-	handles := map[mkey]*Handle{}
-	var collect func(h *Handle)
-	collect = func(h *Handle) {
-		for _, c := range s.host.graph.TChildren(nil, s.host.nodeOf(h)) {
-			ch := s.host.handleOf(c)
-			if ch.shape != nil {
+	handles := map[mkey]*order.Handle{}
+	var collect func(h *order.Handle)
+	collect = func(h *order.Handle) {
+		for _, c := range s.host.Graph.TChildren(nil, s.host.NodeOf(h)) {
+			ch := s.host.HandleOf(c)
+			if ch.Shape != nil {
 				handles[m.key(ch)] = ch
 			}
 			collect(ch)
 		}
 	}
-	collect(s.host.top)
+	collect(s.host.Top)
 	for id, n := range m.nodes {
 		h := handles[id]
 		if n.deleted {
 			continue
 		}
-		if h == nil || h.is(deleted) {
+		if h == nil || h.Is(order.Deleted) {
 			return fmt.Errorf("actor %v is missing at the end", id)
 		}
-		if h.is(unloaded) {
+		if h.Is(order.Unloaded) {
 			if err := s.durable.Load(h); err != nil {
 				return err
 			}
 		}
-		o := h.obj.(*wnode)
+		o := h.Object.(*wnode)
 		var kids []mkey
 		units := map[mkey]int{}
 		for _, k := range o.kids.Items() {
-			kids = append(kids, m.key(k.handle()))
-			if !k.handle().is(deleted) {
-				units[m.key(k.handle())]++
+			kids = append(kids, m.key(k.Handle()))
+			if !k.Handle().Is(order.Deleted) {
+				units[m.key(k.Handle())]++
 			}
 		}
 		if o.value != n.value || !slices.Equal(kids, n.kids) {
 			return fmt.Errorf("actor %v ends with %d %v, the model with %d %v", id, o.value, kids, n.value, n.kids)
 		}
-		owned := s.host.graph.Owned(nil, &h.node)
+		owned := s.host.Graph.Owned(nil, &h.Node)
 		if len(owned) != len(units) {
 			return fmt.Errorf("actor %v owns %d actors, the graph says %d", id, len(units), len(owned))
 		}
 		for _, c := range owned {
-			ch := s.host.handleOf(c)
-			if got := s.host.graph.Units(&h.node, c); got != units[m.key(ch)] {
+			ch := s.host.HandleOf(c)
+			if got := s.host.Graph.Units(&h.Node, c); got != units[m.key(ch)] {
 				return fmt.Errorf("edge %v -> %v has %d units, want %d", id, m.key(ch), got, units[m.key(ch)])
 			}
 		}

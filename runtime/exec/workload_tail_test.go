@@ -3,6 +3,8 @@ package exec
 import (
 	"fmt"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
@@ -13,7 +15,7 @@ import (
 func (n *wnode) tail(cx *Cx, x *wargs, st wstep, to wref) {
 	if st.op == wKeep {
 		y := n.out(x, st, n.Self.Ref())
-		y.lane = [2]*Handle{}
+		y.lane = [2]*order.Handle{}
 		cx.TailThis(n.Self.Ref(), &methodLocal, y)
 		return
 	}

@@ -11,15 +11,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/order"
+
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
 // methodBorn is the constructor of the nodes that the workload creates as roots.
-var methodBorn = Method{Class: &classNode, Name: "Node", Effects: Effects{Self: Write}}
+var methodBorn = Method{Class: &classNode, Name: "Node", Effects: order.Effects{Self: order.Write}}
 
 func init() {
-	methodBorn.NewArgs = func() Args { return &wargs{} }
-	methodBorn.Run = func(*Cx, any, Args) {}
+	methodBorn.NewArgs = func() order.Args { return &wargs{} }
+	methodBorn.Run = func(*Cx, any, order.Args) {}
 }
 
 // workload is one run: a random DAG, and goroutines that issue random events on it.
@@ -52,7 +54,7 @@ func (g *generator) ref() wref { return g.nodes[g.rng.IntN(len(g.nodes))] }
 // end among the dead.
 func (g *generator) renew(cl *Client) {
 	for i, r := range g.nodes {
-		if r.handle().is(deleted) {
+		if r.Handle().Is(order.Deleted) {
 			if fresh, err := cl.New(&classNode, &methodBorn, &wargs{}); err == nil {
 				g.nodes[i] = wref{fresh}
 			}
@@ -202,11 +204,7 @@ func (w workload) traced(cfg Config, stuck func(string)) (Stats, []*traced, erro
 		return Stats{}, nil, err
 	}
 	if s.scheduler == nil {
-		var latches []*latch
-		for _, r := range nodes {
-			latches = append(latches, &r.handle().latch)
-		}
-		defer spreading(latches)()
+		defer again(func(i int) { nodes[i%len(nodes)].Handle().SpreadReaders() })()
 	}
 	sessions := []*wsession{newSession(s), newSession(s), newSession(s)}
 	var ended atomic.Int64
@@ -234,7 +232,7 @@ func (w workload) traced(cfg Config, stuck func(string)) (Stats, []*traced, erro
 	})
 	wait()
 	s.Client().Advance(50 * time.Millisecond) // nothing is set for later than that, once
-	s.host.awaitMoves()
+	s.host.AwaitMoves()
 	close(stop)
 	<-done
 	st := s.Stats()
@@ -242,7 +240,7 @@ func (w workload) traced(cfg Config, stuck func(string)) (Stats, []*traced, erro
 	s.Close()
 	err = errors.Join(err, end())
 	if err == nil {
-		err = s.host.graph.Validate()
+		err = s.host.Graph.Validate()
 	}
 	if err == nil && s.Waiting() > 0 {
 		err = fmt.Errorf("%d events are still waiting", s.Waiting())

@@ -2,32 +2,35 @@ package plants
 
 // ofRun are bugs of what an event does from its entry to its end: of its locks, its undo, and its commit.
 var ofRun = []plant{
-	bug("an access runs without its lock", "runtime/exec/guest.go",
+	bug("an access runs without its lock", "runtime/order/guest.go",
 		"\tcase mode != lock.None && a.joinOne(t, mode):\n",
 		"\tcase true:\n\t\ta.home.Hold(t, mode, lock.Ref{}, nil)\n\t\treturn true\n\tcase mode != lock.None && a.joinOne(t, mode):\n",
 		randomly, "./runtime/exec -run TestSeedsAreDifferentInterleavings", traced),
 	bug("early release", "runtime/exec/failure.go",
-		"\tm.Run(cx, target.obj, args)\n\tdone = true\n",
-		"\tif cx == &cx.ev.root && cx.ev.lazyAt == nil {\n\t\tcx.ev.release(false)\n\t\tcx.ev.entries = cx.ev.entries[:0]\n\t}\n\tm.Run(cx, target.obj, args)\n\tdone = true\n",
-		golden, randomly, traced),
-	bug("wrong revalidation", "runtime/exec/admit.go", // what a field leads to is looked up without a hold, and not again with it
+		"\tm.Run(cx, target.Object, args)\n\tdone = true\n",
+		"\tif cx == &cx.ev.root && m.Below != order.Any {\n\t\tcx.ev.Release(false)\n\t}\n\tm.Run(cx, target.Object, args)\n\tdone = true\n",
+		golden, randomly, traced).
+		and("runtime/order/drive.go",
+			"func (a *Attempt) Release(withdrawn bool) {\n",
+			"func (a *Attempt) Release(withdrawn bool) {\n\tdefer func() { a.entries = a.entries[:0] }()\n"),
+	bug("wrong revalidation", "runtime/order/admit.go", // what a field leads to is looked up without a hold, and not again with it
 		"\t\troots := a.onlyRoots()\n",
-		"\t\tif a.effects.Below == Exact && a.target.is(created) {\n\t\t\ta.narrow()\n\t\t\ta.members.members = append(a.members.members, a.narrowed.members...)\n\t\t}\n\t\troots := a.onlyRoots()\n",
+		"\t\tif a.Effects.Below == Exact && a.Target.Is(Created) {\n\t\t\ta.narrow()\n\t\t\ta.members.members = append(a.members.members, a.narrowed.members...)\n\t\t}\n\t\troots := a.onlyRoots()\n",
 		golden, probes+"stale_field").
-		and("runtime/exec/acquire.go",
+		and("runtime/order/acquire.go",
 			"\t\tif d.Act == lock.Run {\n",
-			"\t\tif d.Act == lock.Run || d.Act == lock.Withdraw && a.effects.Below == Exact {\n"),
-	bug("children are enqueued on one by one", "runtime/exec/guest.go", // the first guest goes on once the second has enqueued on both
+			"\t\tif d.Act == lock.Run || d.Act == lock.Withdraw && a.Effects.Below == Exact {\n"),
+	bug("children are enqueued on one by one", "runtime/order/guest.go", // the first guest goes on once the second has enqueued on both
 		"\t\tc.latch.Lock()\n\t}\n\tfor _, c := range a.passed {\n\t\twaits =",
 		"\t\tc.latch.Lock()\n\t\twaits =",
 		probes+"one_step").
-		and("runtime/exec/guest.go",
+		and("runtime/order/guest.go",
 			"mode) || waits\n\t}\n\tfor _, c := range a.passed {\n\t\tc.unlatchBy(a)\n",
 			"mode) || waits\n\t\tc.unlatchBy(a)\n\t\tfor first := steps.Add(1) == 1; first && steps.Load() < 3; {\n\t\t\truntime.Gosched()\n\t\t}\n").
-		and("runtime/exec/guest.go",
+		and("runtime/order/guest.go",
 			"import (\n\t\"runtime\"\n\t\"slices\"\n",
 			"import (\n\t\"runtime\"\n\t\"slices\"\n\t\"sync/atomic\"\n").
-		and("runtime/exec/guest.go",
+		and("runtime/order/guest.go",
 			"// enterBelow enqueues",
 			"var steps atomic.Int32\n\n// enterBelow enqueues"),
 	bug("missed undo", "runtime/exec/undo.go", // of the last write
@@ -35,14 +38,14 @@ var ofRun = []plant{
 		"for i := len(log) - 2; i >= 0",
 		golden, randomly, traced),
 	bug("a named actor is not undone", "runtime/exec/undo.go",
-		"\tfor _, h := range ev.born {\n",
-		"\tfor _, h := range ev.born[:0] {\n",
+		"\tfor _, h := range ev.Born {\n",
+		"\tfor _, h := range ev.Born[:0] {\n",
 		randomly),
 	bug("locks go before the batch has its place", "runtime/exec/decide.go",
 		"\tnext := ev.settle()\n",
-		"\tev.release(false)\n\truntime.Gosched()\n\tnext := ev.settle()\n",
+		"\tev.Release(false)\n\truntime.Gosched()\n\tnext := ev.settle()\n",
 		crashing, killed).
-		and("runtime/exec/decide.go", "\tat(\"appended\", k)\n\tev.release(false)\n", "\tat(\"appended\", k)\n").
+		and("runtime/exec/decide.go", "\tat(\"appended\", k)\n\tev.Release(false)\n", "\tat(\"appended\", k)\n").
 		and("runtime/exec/decide.go", "\t\"fmt\"\n", "\t\"fmt\"\n\t\"runtime\"\n"),
 	bug("an answer does not wait until it is durable", "runtime/exec/decide.go",
 		"if ev.request != nil || d.answersWait || ev.traced != nil || d.store.Overdue() {",
@@ -59,8 +62,8 @@ var ofRun = []plant{
 		"if true {",
 		crashImages, killed),
 	bug("an edge has no row", "runtime/exec/decide.go",
-		"case ev.deleting(e.p), ",
-		"case true, ev.deleting(e.p), ",
+		"case ev.Deleting(e.Owner), ",
+		"case true, ev.Deleting(e.Owner), ",
 		crashing),
 	bug("a move in the tree has no row", "runtime/exec/durable.go",
 		"\tw := &preparation{d: d}\n\tw.header(c)\n",
@@ -72,9 +75,9 @@ var ofRun = []plant{
 		crashing),
 	bug("an actor is attached without its owner", "runtime/exec/attach.go",
 		"\terr = dominator.ErrDeleted\n",
-		"\tat, row.units = d.sys.host.partitions[x.id.Birth], 0\n\terr = dominator.ErrDeleted\n",
+		"\tat, row.units = d.sys.host.Partitions[x.ID.Birth], 0\n\terr = dominator.ErrDeleted\n",
 		crashing),
-	bug("actors are detached that an event relies on", "runtime/exec/grace.go",
+	bug("actors are detached that an event relies on", "runtime/order/grace.go",
 		"if since := p.since.Load(); since != 0 && since < period {",
 		"if since := p.since.Load(); false && since < period {",
 		crashing),
@@ -115,8 +118,8 @@ var ofFollow = []plant{
 		"\tif false {\n\t\tch.keeps =",
 		randomly, "./runtime/exec -run TestNobodyGetsBetweenTheSteps"),
 	bug("a chain that is left keeps nothing", "runtime/exec/tail.go",
-		"if k := ch.keeps; k != nil {\n\t\tk.close(",
-		"if k := ch.keeps; false {\n\t\tk.close(",
+		"if k := ch.keeps; k != nil {\n\t\tk.Close(",
+		"if k := ch.keeps; false {\n\t\tk.Close(",
 		closing),
 	bug("a firing that is left has ended", "runtime/exec/lane.go",
 		"\tif firing {\n\t\ts.timers.postponed(",

@@ -14,7 +14,7 @@ var ofSemantics = []plant{
 	bug("a step lets others in", "runtime/exec/tail.go", // the actor that a chain keeps is free before the step that it is kept for
 		"ev.outSeq, ev.maxPos = next.seq, next.pos\n",
 		"ev.outSeq, ev.maxPos = next.seq, next.pos\n\t\tch.leave()\n"),
-	bug("constructor without locks", "runtime/exec/admit.go", // of a client's new: what it is given is not locked
+	bug("constructor without locks", "runtime/order/admit.go", // of a client's new: what it is given is not locked
 		"if a.gather(); !a.members.touches() {",
 		"if a.gather(); true {"),
 	bug("issued events overtake", "runtime/exec/turn.go", // one another, of one client to one actor
@@ -22,5 +22,5 @@ var ofSemantics = []plant{
 		"placed()\n\tt.state = outside\n\treturn true"),
 	bug("second field not stored", "runtime/exec/prepare.go", // of the fields that an event has assigned
 		"w.fields.Field(obj, int(f.field), f.changes, f.whole)",
-		"if i == 0 || len(f.changes) > 0 || !h.is(created) || h.is(fresh) {\n\t\t\tw.fields.Field(obj, int(f.field), f.changes, f.whole)\n\t\t}"),
+		"if i == 0 || len(f.changes) > 0 || !h.Is(order.Created) || h.Is(order.Fresh) {\n\t\t\tw.fields.Field(obj, int(f.field), f.changes, f.whole)\n\t\t}"),
 }

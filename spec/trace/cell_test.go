@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"fmt"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -21,7 +22,7 @@ import (
 
 // cell is an actor as codegen would write it: a balance, which must not be negative.
 type cell struct {
-	exec.Self
+	order.Self
 	balance int64
 }
 
@@ -45,31 +46,31 @@ func (c *cell) add(cx *exec.Cx, n int64) int64 {
 
 // cellArgs are the arguments and the result of every method of a cell.
 type cellArgs struct {
-	to  exec.Ref
+	to  order.Ref
 	n   int64
 	ret int64
 }
 
 var (
-	classCell  = exec.Class{Shape: exec.Shape{Package: "cells", Name: "Cell", Fields: []exec.Field{{Name: "balance"}}}}
-	methodCell = exec.Method{Class: &classCell, Name: "Cell", Effects: exec.Effects{Self: exec.Write}}
-	methodGet  = exec.Method{Class: &classCell, Name: "get", Effects: exec.Effects{Self: exec.Read, ReadOnly: true}}
-	methodAdd  = exec.Method{Class: &classCell, Name: "add", Effects: exec.Effects{Self: exec.Write}}
-	methodPay  = exec.Method{Class: &classCell, Name: "pay", Effects: exec.Effects{Self: exec.Write}}
+	classCell  = exec.Class{Shape: order.Shape{Package: "cells", Name: "Cell", Fields: []order.Field{{Name: "balance"}}}}
+	methodCell = exec.Method{Class: &classCell, Name: "Cell", Effects: order.Effects{Self: order.Write}}
+	methodGet  = exec.Method{Class: &classCell, Name: "get", Effects: order.Effects{Self: order.Read, ReadOnly: true}}
+	methodAdd  = exec.Method{Class: &classCell, Name: "add", Effects: order.Effects{Self: order.Write}}
+	methodPay  = exec.Method{Class: &classCell, Name: "pay", Effects: order.Effects{Self: order.Write}}
 )
 
 func init() {
-	classCell.New = func() exec.Object { return &cell{} }
-	methodCell.Run = func(*exec.Cx, any, exec.Args) {}
-	methodGet.Run = func(_ *exec.Cx, self any, args exec.Args) {
+	classCell.New = func() order.Object { return &cell{} }
+	methodCell.Run = func(*exec.Cx, any, order.Args) {}
+	methodGet.Run = func(_ *exec.Cx, self any, args order.Args) {
 		args.(*cellArgs).ret = self.(*cell).balance
 	}
-	methodAdd.Run = func(cx *exec.Cx, self any, args exec.Args) {
+	methodAdd.Run = func(cx *exec.Cx, self any, args order.Args) {
 		x := args.(*cellArgs)
 		x.ret = self.(*cell).add(cx, x.n)
 	}
-	methodPay.ArgRefs = func(args exec.Args, f *exec.Footprint) { f.Add(args.(*cellArgs).to, exec.Write) }
-	methodPay.Run = func(cx *exec.Cx, self any, args exec.Args) {
+	methodPay.ArgRefs = func(args order.Args, f *order.Footprint) { f.Add(args.(*cellArgs).to, order.Write) }
+	methodPay.Run = func(cx *exec.Cx, self any, args order.Args) {
 		x := args.(*cellArgs)
 		to, _ := exec.Enter[*cell](cx, x.to, &methodAdd)
 		to.add(cx, x.n)
@@ -116,7 +117,7 @@ func runCells(seed uint64, clients, cells, events int, rec trace.Recorder, state
 	s := exec.Open(exec.Config{Log: slog.New(slog.DiscardHandler), Trace: rec, TraceStates: states})
 	defer s.Close()
 	setup := s.Client()
-	list := make([]exec.Ref, cells)
+	list := make([]order.Ref, cells)
 	for i := range list {
 		r, err := setup.New(&classCell, &methodCell, &cellArgs{})
 		if err != nil {

@@ -1,4 +1,4 @@
-package exec
+package order
 
 import (
 	"sync"
@@ -10,14 +10,14 @@ import (
 // driver executes the effects of the queues. One is used by one goroutine for
 // one step and what follows from it.
 type driver struct {
-	host     *host
+	host     *Host
 	out      []effect
 	releases []effect
 }
 
 var driverPool = sync.Pool{New: func() any { return new(driver) }}
 
-func takeDriver(s *host) *driver {
+func takeDriver(s *Host) *driver {
 	d := driverPool.Get().(*driver)
 	d.host = s
 	return d
@@ -114,25 +114,25 @@ func (a *Attempt) refuse(f *effect) {
 // await waits until everything the attempt asked for is granted, and reports
 // false if it was refused, or cancelled.
 func (a *Attempt) await() bool {
-	a.cancel.waits(a)
-	defer a.cancel.waited()
+	a.Cancellation.waits(a)
+	defer a.Cancellation.waited()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.pending > 0 && a.cancelled() { // before it was known that the event waits
+	if a.pending > 0 && a.Cancelled() { // before it was known that the event waits
 		a.giveUp()
 	}
 	if a.pending > 0 && a.refusal.Kind == 0 {
-		a.host.parked.add(a)
+		a.Host.parked.add(a)
 		for a.pending > 0 && a.refusal.Kind == 0 {
 			a.news.Wait()
 		}
-		a.host.parked.remove(a)
+		a.Host.parked.remove(a)
 	}
 	return a.refusal.Kind == 0
 }
 
-// release drops everything the attempt holds or waits for (protocol rule 7).
-func (a *Attempt) release(withdrawn bool) {
+// Release drops everything the attempt holds or waits for (protocol rule 7).
+func (a *Attempt) Release(withdrawn bool) {
 	if len(a.entries) == 0 {
 		return
 	}
@@ -144,14 +144,14 @@ func (a *Attempt) release(withdrawn bool) {
 	if a.queued == 0 {
 		return
 	}
-	d := takeDriver(a.host)
+	d := takeDriver(a.Host)
 	for _, e := range a.entries {
 		if e.guest != lock.None {
 			continue
 		}
 		x := e.h
 		x.latch.Lock()
-		d.out = x.queue.Release(a.host.view, e.ref, withdrawn, d.out)
+		d.out = x.queue.Release(a.Host.view, e.ref, withdrawn, d.out)
 		if len(d.out) > 0 {
 			d.execute(x, 0)
 		}

@@ -1,4 +1,4 @@
-package exec
+package order
 
 import (
 	"slices"
@@ -38,17 +38,17 @@ func (f *Footprint) add(h *Handle, mode Mode, tree bool) {
 	if h == nil {
 		return
 	}
-	st := h.state.Load()
-	if st&away != 0 {
-		if h.host.attach(h) != nil {
+	st := h.State.Load()
+	if st&Away != 0 {
+		if h.Host.Attach(h) != nil {
 			return // the process is ending
 		}
-		st = h.state.Load()
+		st = h.State.Load()
 	}
-	if st&deleted != 0 || st&fresh != 0 && !f.fresh {
+	if st&Deleted != 0 || st&Fresh != 0 && !f.fresh {
 		return
 	}
-	if st&created == 0 {
+	if st&Created == 0 {
 		mode = Write // its constructor will run
 	}
 	if m := f.find(h); m != nil {
@@ -100,18 +100,18 @@ func (f *Footprint) reset() {
 // without reading any actor: the target, unless a client's new creates it, the plain
 // arguments, and what earlier attempts have discovered.
 func (a *Attempt) gather() {
-	a.moves = a.host.graph.Moves()
+	a.moves = a.Host.Graph.Moves()
 	a.members.reset()
 	a.narrowed.reset()
-	a.reaching = a.effects.Below == Any && a.makes == nil
-	a.members.add(a.target, a.effects.Self, a.reaching)
-	if a.effects.ArgRefs != nil {
-		a.effects.ArgRefs(a.args, &a.members)
-		if a.makes != nil && a.effects.Below == Any {
+	a.reaching = a.Effects.Below == Any && a.Makes == nil
+	a.members.add(a.Target, a.Effects.Self, a.reaching)
+	if a.Effects.ArgRefs != nil {
+		a.Effects.ArgRefs(a.Args, &a.members)
+		if a.Makes != nil && a.Effects.Below == Any {
 			// The fields of an actor that a client's new creates lead to what the constructor is given.
 			for i := range a.members.members {
 				m := &a.members.members[i]
-				m.mode, m.tree = max(m.mode, a.effects.modeOf(m.h.shape)), true
+				m.mode, m.tree = max(m.mode, a.Effects.modeOf(m.h.Shape)), true
 			}
 		}
 	}
@@ -129,7 +129,7 @@ func (a *Attempt) gather() {
 // has run and enters again with those actors. This locks less than covering
 // everything the target may own, and reads no field without a hold on it.
 func (a *Attempt) sequencer() *Handle {
-	s := a.host
+	s := a.Host
 	if a.moveTo != nil {
 		return a.moveFrom()
 	}
@@ -140,16 +140,16 @@ func (a *Attempt) sequencer() *Handle {
 	exact, whole := exactBuf[:0], wholeBuf[:0]
 	for i := range a.members.members {
 		m := &a.members.members[i]
-		if n := s.nodeOf(m.h); m.tree {
+		if n := s.NodeOf(m.h); m.tree {
 			whole = append(whole, n)
 		} else {
 			exact = append(exact, n)
 		}
 	}
 	if len(exact)+len(whole) == 0 {
-		return a.target
+		return a.Target
 	}
-	return s.handleOf(s.graph.Sequencer(exact, whole))
+	return s.HandleOf(s.Graph.Sequencer(exact, whole))
 }
 
 // wanted returns the member of the footprint that x is, and whether it is one.
@@ -172,7 +172,7 @@ func (a *Attempt) want(x *Handle, direct bool) (w lock.Want[*Handle]) {
 	if a.moveTo != nil {
 		return a.wantMove(x, direct)
 	}
-	s := a.host
+	s := a.Host
 	if direct {
 		if z := a.sequencer(); z != x && !s.above(x, z) {
 			w.Enter = z
@@ -180,17 +180,17 @@ func (a *Attempt) want(x *Handle, direct bool) (w lock.Want[*Handle]) {
 	}
 	m, ok := a.wanted(x)
 	switch {
-	case x.is(virtual | deleted):
+	case x.Is(Virtual | Deleted):
 	case ok:
 		w.Mode = lockMode(m.mode)
-		if m.tree && x.shape.owning() || x == a.target && a.effects.Below == Exact && !a.isNarrow {
+		if m.tree && x.Shape.Owning() || x == a.Target && a.Effects.Below == Exact && !a.isNarrow {
 			w.Below = true
 			return w
 		}
 	case a.mayReach(x):
 		// Neither listed nor above the target: reached by lazy acquisition.
-		w.Mode = lockMode(a.effects.modeOf(x.shape))
-		if x.shape.owning() {
+		w.Mode = lockMode(a.Effects.modeOf(x.Shape))
+		if x.Shape.Owning() {
 			w.Below = true
 			return w
 		}
@@ -208,14 +208,14 @@ func (a *Attempt) mayReach(x *Handle) bool {
 	if !a.reaching && !a.coarse {
 		return false
 	}
-	return x != a.target && (a.target == nil || !a.host.above(x, a.target))
+	return x != a.Target && (a.Target == nil || !a.Host.above(x, a.Target))
 }
 
 // anyBelow reports whether a member lies strictly below x in T. Caller holds a.mu.
 func (a *Attempt) anyBelow(x *Handle) bool {
 	for _, f := range [...]*Footprint{&a.members, &a.narrowed} {
 		for i := range f.members {
-			if h := f.members[i].h; h != x && a.host.above(x, h) {
+			if h := f.members[i].h; h != x && a.Host.above(x, h) {
 				return true
 			}
 		}

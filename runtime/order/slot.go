@@ -1,4 +1,4 @@
-package exec
+package order
 
 import (
 	"math/bits"
@@ -46,11 +46,19 @@ func (s *slot) leave(l *latch) bool { return s.at.CompareAndSwap(l, nil) }
 // dispute is told now and then by a reader that others have been in the way of joining l: it spreads the word.
 func (l *latch) dispute(w lock.Word) {
 	if rand.Uint32N(spreadOdds) == 0 {
-		if next, ok := w.Spread(); ok {
-			l.swap(w, next)
-		}
+		l.spread(w)
 	}
 }
+
+// spread spreads the word of l, which is w, if it can be.
+func (l *latch) spread(w lock.Word) {
+	if next, ok := w.Spread(); ok {
+		l.swap(w, next)
+	}
+}
+
+// SpreadReaders has the readers of h say so each in a slot of its own, as they do when they have been in each other's way.
+func (h *Handle) SpreadReaders() { h.latch.spread(h.latch.load()) }
 
 // recall calls in the readers of l, whose word was w and spread, and takes the latch. It reports false if
 // the word has changed.

@@ -1,4 +1,4 @@
-package exec
+package order
 
 import (
 	"runtime"
@@ -11,8 +11,8 @@ import (
 // direct T-children of it, without evaluating a view. It reports false, having
 // changed nothing, when the general way has to be taken.
 func (a *Attempt) enterFast() bool {
-	m, t := a.effects, a.target
-	if m.ArgRefs != nil || len(a.claims) > 0 || t.state.Load() != created {
+	m, t := a.Effects, a.Target
+	if m.ArgRefs != nil || len(a.claims) > 0 || t.State.Load() != Created {
 		return false
 	}
 	mode := lockMode(m.Self)
@@ -42,7 +42,7 @@ func (a *Attempt) enterFast() bool {
 // of the target. The children's entries are the event's own, as the target's is: what
 // the hold covers is known to the home, and each is released by itself.
 func (a *Attempt) enterExact(mode lock.Mode) bool {
-	t := a.target
+	t := a.Target
 	if !a.joinOne(t, mode) {
 		return false
 	}
@@ -60,9 +60,9 @@ func (a *Attempt) enterExact(mode lock.Mode) bool {
 		return true
 	}
 	// The fast way ends here; the refusal is dealt with as any other.
-	a.reroutes.Add(1)
+	a.Reroutes.Add(1)
 	a.withdraw(member{}, true)
-	a.number++
+	a.Number++
 	return false
 }
 
@@ -73,8 +73,8 @@ func (a *Attempt) direct() bool {
 	for i := range a.narrowed.members {
 		c := &a.narrowed.members[i]
 		switch {
-		case c.h == a.target:
-		case c.tree || c.mode == NoAccess || a.host.parentOf(c.h) != a.target:
+		case c.h == a.Target:
+		case c.tree || c.mode == NoAccess || a.Host.ParentOf(c.h) != a.Target:
 			return false
 		default:
 			a.passed = append(a.passed, c.h)
@@ -89,7 +89,7 @@ func (a *Attempt) direct() bool {
 // are taken at once, or all of them are latched before the first is enqueued on. An event that waits for what
 // is below a T-child has no part in it, so that trying and giving back does no harm.
 func (a *Attempt) enterBelow() (waits bool) {
-	t := a.target
+	t := a.Target
 	if a.joinAll(&a.narrowed) {
 		a.holdGuests(&a.narrowed)
 		return false
@@ -109,7 +109,7 @@ func (a *Attempt) enterBelow() (waits bool) {
 
 // joinOne makes the event a guest of h, or reports false.
 func (a *Attempt) joinOne(h *Handle, mode lock.Mode) bool {
-	for round := 0; !h.latch.join(mode, a, a.host.joinSpins); round++ {
+	for round := 0; !h.latch.join(mode, a, a.Host.joinSpins); round++ {
 		if round == joinYieldsMax {
 			return false
 		}
@@ -132,7 +132,7 @@ func (a *Attempt) joinAll(f *Footprint) bool {
 // tryAll is one attempt of joinAll.
 func (a *Attempt) tryAll(f *Footprint) bool {
 	for i, c := range a.passed {
-		if !c.latch.join(lockMode(f.find(c).mode), a, a.host.joinSpins) {
+		if !c.latch.join(lockMode(f.find(c).mode), a, a.Host.joinSpins) {
 			a.leaveAll(i, f)
 			return false
 		}
@@ -186,12 +186,12 @@ func (a *Attempt) enqueueKnown(w, c *Handle, mode Mode) (waits bool) {
 		a.home.Hold(c, lockMode(mode), ref, nil)
 		a.mu.Unlock()
 	} else {
-		d := takeDriver(a.host)
+		d := takeDriver(a.Host)
 		a.mu.Lock()
 		a.home.Enter(c, lock.Ref{})
 		a.pending++
 		a.mu.Unlock()
-		ref, d.out = c.queue.Enqueue(a.host.view, lock.Sent[*Handle]{From: w}, id, d.out)
+		ref, d.out = c.queue.Enqueue(a.Host.view, lock.Sent[*Handle]{From: w}, id, d.out)
 		d.execute(c, 0)
 		d.finish()
 	}

@@ -1,4 +1,4 @@
-package exec
+package order
 
 import (
 	"sync"
@@ -11,7 +11,7 @@ import (
 // maintainer tightens the sequencing tree after ownership has changed (protocol rule
 // 10). Every move is an attempt of the protocol; no event waits for it to be made.
 type maintainer struct {
-	host  *host
+	host  *Host
 	newID func() event.EventID // of a move
 	a     *Attempt             // of the moves, which are made one after the other
 	mu    struct {
@@ -23,14 +23,14 @@ type maintainer struct {
 	}
 }
 
-// tighten makes the maintainer look for moves of nodes in T to lower places.
-func (s *host) tighten() { s.maintainer.kick() }
+// Tighten makes the maintainer look for moves of nodes in T to lower places.
+func (s *Host) Tighten() { s.maintainer.kick() }
 
-// awaitMoves returns when no move is pending or under way.
-func (s *host) awaitMoves() { s.maintainer.wait() }
+// AwaitMoves returns when no move is pending or under way.
+func (s *Host) AwaitMoves() { s.maintainer.wait() }
 
-// stopMoves lets no further move begin, and returns when none is under way.
-func (s *host) stopMoves() { s.maintainer.close() }
+// StopMoves lets no further move begin, and returns when none is under way.
+func (s *Host) StopMoves() { s.maintainer.close() }
 
 // kick makes the maintainer look for moves.
 func (m *maintainer) kick() {
@@ -49,9 +49,9 @@ func (m *maintainer) kick() {
 
 func (m *maintainer) loop() {
 	for {
-		for _, mv := range m.host.graph.Pending(16) {
+		for _, mv := range m.host.Graph.Pending(16) {
 			if !m.host.moveT(mv) {
-				m.host.graph.Reconsider(mv.Node)
+				m.host.Graph.Reconsider(mv.Node)
 			}
 			m.mu.Lock()
 			m.mu.again = true
@@ -104,36 +104,36 @@ const moveAttemptsMax = 8
 // parent. Without the latter, an event that has passed the node and still waits on the
 // new path would meet the node's subtree a second time, below itself. It reports false
 // if it has been withdrawn too often.
-func (s *host) moveT(mv dominator.Move) bool {
-	a, c := s.maintainer.a, s.handleOf(mv.Node)
+func (s *Host) moveT(mv dominator.Move) bool {
+	a, c := s.maintainer.a, s.HandleOf(mv.Node)
 	if a == nil {
 		a = &Attempt{}
-		a.open(s)
+		a.Open(s)
 		s.maintainer.a = a
 	}
-	a.host, a.id, a.target, a.effects, a.work, a.moveTo = s, s.maintainer.newID(), c, &moveEffects, moveWork{}, s.handleOf(mv.Parent)
-	defer a.reset()
+	a.Host, a.ID, a.Target, a.Effects, a.Work, a.moveTo = s, s.maintainer.newID(), c, &moveEffects, moveWork{}, s.HandleOf(mv.Parent)
+	defer a.Reset()
 	if s.residence != nil {
-		a.begin()
-		defer a.end()
-		if s.attach(c) != nil || !a.moveTo.is(virtual) && s.attach(a.moveTo) != nil {
+		a.Begin()
+		defer a.End()
+		if s.Attach(c) != nil || !a.moveTo.Is(Virtual) && s.Attach(a.moveTo) != nil {
 			return true // the process is ending
 		}
 	}
-	a.start()
+	a.Start()
 	s.scheduler.Yield()
 	for range moveAttemptsMax {
-		a.number++
+		a.Number++
 		a.gatherMove()
-		if z := a.sequencer(); z.is(virtual) {
+		if z := a.sequencer(); z.Is(Virtual) {
 			a.pass()
 		} else {
 			a.enterAt(z)
 		}
-		if a.await() && a.descend(c) && (a.moveTo.is(virtual) || a.descend(a.moveTo)) {
+		if a.await() && a.descend(c) && (a.moveTo.Is(Virtual) || a.descend(a.moveTo)) {
 			s.relink(c, mv)
-			a.release(false)
-			s.moves.Add(1)
+			a.Release(false)
+			s.Moves.Add(1)
 			return true
 		}
 		a.withdraw(member{}, true)
@@ -143,7 +143,7 @@ func (s *host) moveT(mv dominator.Move) bool {
 
 // relink changes T while the event holds c, and refuses the entries that still come from the
 // former parent.
-func (s *host) relink(c *Handle, mv dominator.Move) {
+func (s *Host) relink(c *Handle, mv dominator.Move) {
 	d := takeDriver(s)
 	if r := s.residence; r != nil {
 		r.Ownership().Lock()
@@ -151,8 +151,8 @@ func (s *host) relink(c *Handle, mv dominator.Move) {
 	}
 	c.latch.Lock()
 	// A move that has become impossible is dropped: the graph will propose another.
-	old := s.parentOf(c)
-	_, err := s.graph.MoveT(mv.Node, mv.Parent)
+	old := s.ParentOf(c)
+	_, err := s.Graph.MoveT(mv.Node, mv.Parent)
 	if s.residence != nil && err == nil {
 		s.residence.Moved(c, old)
 	}
@@ -166,8 +166,8 @@ func (s *host) relink(c *Handle, mv dominator.Move) {
 // its old and its new parent are seen.
 func (a *Attempt) gatherMove() {
 	a.members.reset()
-	a.members.members = append(a.members.members, member{h: a.target, mode: Write, tree: true})
-	if !a.moveTo.is(virtual) {
+	a.members.members = append(a.members.members, member{h: a.Target, mode: Write, tree: true})
+	if !a.moveTo.Is(Virtual) {
 		a.members.members = append(a.members.members, member{h: a.moveTo, mode: Write, tree: true})
 	}
 	a.reaching = true
@@ -175,17 +175,17 @@ func (a *Attempt) gatherMove() {
 
 // moveFrom returns the sequencer of a move.
 func (a *Attempt) moveFrom() *Handle {
-	s := a.host
-	old := s.graph.Parent(&a.target.node)
-	return s.handleOf(s.graph.NCA(old, s.nodeOf(a.moveTo)))
+	s := a.Host
+	old := s.Graph.Parent(&a.Target.Node)
+	return s.HandleOf(s.Graph.NCA(old, s.NodeOf(a.moveTo)))
 }
 
 // wantMove answers View.Footprint for a move.
 func (a *Attempt) wantMove(x *Handle, direct bool) (w lock.Want[*Handle]) {
-	if z := a.moveFrom(); direct && z != x && !a.host.above(x, z) {
+	if z := a.moveFrom(); direct && z != x && !a.Host.above(x, z) {
 		w.Enter = z
 	}
-	if !x.is(virtual | deleted) {
+	if !x.Is(Virtual | Deleted) {
 		w.Mode = lock.Write
 	}
 	w.Below = true
@@ -197,14 +197,14 @@ func (a *Attempt) wantMove(x *Handle, direct bool) (w lock.Want[*Handle]) {
 func (a *Attempt) descend(c *Handle) (ok bool) {
 	defer func() {
 		if p := recover(); p != nil {
-			if _, is := p.(withdrawal); !is {
+			if _, is := p.(Withdrawal); !is {
 				panic(p)
 			}
 			ok = false
 		}
 	}()
 	mode := lock.Write
-	if c.is(deleted) {
+	if c.Is(Deleted) {
 		mode = lock.None
 	}
 	a.acquire(c, Mode(mode), lock.Decision[*Handle]{})

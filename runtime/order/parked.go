@@ -1,4 +1,4 @@
-package exec
+package order
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ type parkedShard struct {
 
 // add lists a once more: several branches of one event may wait.
 func (p *parked) add(a *Attempt) {
-	sh := p.Of(a.id.Seq)
+	sh := p.Of(a.ID.Seq)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.mu.n++
@@ -40,7 +40,7 @@ func (p *parked) add(a *Attempt) {
 }
 
 func (p *parked) remove(a *Attempt) {
-	sh := p.Of(a.id.Seq)
+	sh := p.Of(a.ID.Seq)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.mu.n--
@@ -60,7 +60,7 @@ func (p *parked) remove(a *Attempt) {
 
 // WriteWaits writes the wait-for graph: a line for every event that waits for another
 // at an actor. It may run at any time; what it shows is true node by node.
-func (s *host) WriteWaits(w io.Writer) {
+func (s *Host) WriteWaits(w io.Writer) {
 	nodes := make(map[*Handle]bool)
 	var text bytes.Buffer
 	for sh := range s.parked.All {
@@ -80,11 +80,11 @@ func (s *host) WriteWaits(w io.Writer) {
 	for h := range nodes {
 		list = append(list, h)
 	}
-	sort.Slice(list, func(i, j int) bool { return list[i].id.Less(list[j].id) })
+	sort.Slice(list, func(i, j int) bool { return list[i].ID.Less(list[j].ID) })
 	for _, h := range list {
 		h.latch.Lock()
 		if h.queue != nil {
-			fmt.Fprintf(w, "  %v, below %v in the sequencing tree\n", h, s.parentOf(h))
+			fmt.Fprintf(w, "  %v, below %v in the sequencing tree\n", h, s.ParentOf(h))
 			for e := range h.queue.Waits {
 				writeWait(w, h, e)
 			}
@@ -97,13 +97,13 @@ func (s *host) WriteWaits(w io.Writer) {
 // Caller holds a.mu.
 func (a *Attempt) describe(w io.Writer, nodes map[*Handle]bool) {
 	if k := a.awaits; k != nil {
-		fmt.Fprintf(w, "event %v: %v on %v, waits for chain %v to leave %v\n", a.id, a.work, a.target, k.first, k.h)
+		fmt.Fprintf(w, "event %v: %v on %v, waits for chain %v to leave %v\n", a.ID, a.Work, a.Target, k.first, k.h)
 		return
 	}
 	if a.pending == 0 && !a.parallel {
 		return
 	}
-	fmt.Fprintf(w, "event %v attempt %d: %v on %v\n   footprint", a.id, a.home.ID().Attempt, a.work, a.target)
+	fmt.Fprintf(w, "event %v attempt %d: %v on %v\n   footprint", a.ID, a.home.ID().Attempt, a.Work, a.Target)
 	for _, f := range [...]*Footprint{&a.members, &a.narrowed} {
 		for _, m := range f.members {
 			fmt.Fprintf(w, " %v:%v", m.h, m.mode)
@@ -119,15 +119,15 @@ func (a *Attempt) describe(w io.Writer, nodes map[*Handle]bool) {
 
 func writeWait(w io.Writer, h *Handle, e lock.WaitEdge[*Attempt]) {
 	if e.For.Event == nil {
-		fmt.Fprintf(w, "  at %v: %v.%d wants %v, waits for %v (%v)\n", h, e.Waiter.Event.id, e.Waiter.Attempt, e.Mode, e.Why, e.Held)
+		fmt.Fprintf(w, "  at %v: %v.%d wants %v, waits for %v (%v)\n", h, e.Waiter.Event.ID, e.Waiter.Attempt, e.Mode, e.Why, e.Held)
 		return
 	}
-	fmt.Fprintf(w, "  at %v: %v.%d wants %v, waits for %v.%d (%v): %v\n", h, e.Waiter.Event.id, e.Waiter.Attempt, e.Mode,
-		e.For.Event.id, e.For.Attempt, e.Held, e.Why)
+	fmt.Fprintf(w, "  at %v: %v.%d wants %v, waits for %v.%d (%v): %v\n", h, e.Waiter.Event.ID, e.Waiter.Attempt, e.Mode,
+		e.For.Event.ID, e.For.Attempt, e.Held, e.Why)
 }
 
 // Waiting returns how many events wait for a lock, or for a chain to leave an actor, now.
-func (s *host) Waiting() (n int) {
+func (s *Host) Waiting() (n int) {
 	for sh := range s.parked.All {
 		sh.mu.Lock()
 		n += sh.mu.n

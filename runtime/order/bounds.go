@@ -1,28 +1,28 @@
-package exec
+package order
 
 import "time"
 
-// fullError says that the queue of an actor was full for as long as a client may wait.
-type fullError struct {
-	at  *Handle
-	max int // events
+// FullError says that the queue of an actor was full for as long as a client may wait.
+type FullError struct {
+	At  *Handle
+	Max int // events
 }
 
 // Error implements error.
-func (e *fullError) Error() string { return "too many events wait for " + e.at.String() }
+func (e *FullError) Error() string { return "too many events wait for " + e.At.String() }
 
 // room waits until the queue at h has room for a client's event, or the event was cancelled. Bounds are taken at
 // admission only, before the first lock: what was admitted is never refused. Sub-events, timers and moves are never refused.
 func (a *Attempt) room(h *Handle) error {
-	s := a.host
-	if !a.bounded || a.number > 1 {
+	s := a.Host
+	if !a.Bounded || a.Number > 1 {
 		return nil
 	}
 	full := func() bool {
-		if a.cancelled() {
+		if a.Cancelled() {
 			return false
 		}
-		return h.waiting() >= s.depthMax
+		return h.Waiting() >= s.depthMax
 	}
 	if s.scheduler != nil {
 		s.scheduler.Until(func() bool { return !full() })
@@ -38,15 +38,15 @@ func (a *Attempt) room(h *Handle) error {
 			deadline = now.Add(s.waitMax)
 		}
 		if s.waitMax > 0 && now.After(deadline) {
-			return &fullError{h, s.depthMax}
+			return &FullError{h, s.depthMax}
 		}
-		s.waits.Add(1)
+		s.Waits.Add(1)
 		time.Sleep(pause)
 	}
 }
 
-// waiting returns how many attempts wait at h.
-func (h *Handle) waiting() int {
+// Waiting returns how many attempts wait at h.
+func (h *Handle) Waiting() int {
 	h.latch.Lock()
 	defer h.latch.Unlock()
 	if h.queue == nil {

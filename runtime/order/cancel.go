@@ -1,4 +1,4 @@
-package exec
+package order
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
-// cancellation is what a client has said of an event: it is not to happen ([CANCEL]). It is looked at
+// Cancellation is what a client has said of an event: it is not to happen ([CANCEL]). It is looked at
 // wherever the event waits for others or for credit, when it has its locks, and when it ends: an event that has not passed its end by then is
 // undone, and so is the next step of its chain. The zero value is ready to use.
-type cancellation struct {
+type Cancellation struct {
 	said atomic.Bool
 	mu   struct {
 		sync.Mutex               // taken before the mutexes of events
@@ -24,18 +24,18 @@ type cancellation struct {
 
 // untilCancelled is a cancellation as the context of what waits for others than events. It is a pointer, and makes
 // its channel when one waits: few do.
-type untilCancelled cancellation
+type untilCancelled Cancellation
 
-// context returns what ends when the event is cancelled.
-func (a *Attempt) context() context.Context {
-	if a.cancel != nil {
-		return (*untilCancelled)(a.cancel)
+// Context returns what ends when the event is cancelled.
+func (a *Attempt) Context() context.Context {
+	if a.Cancellation != nil {
+		return (*untilCancelled)(a.Cancellation)
 	}
 	return context.Background()
 }
 
-// cancel says that the event is not to happen, and ends its waiting.
-func (c *cancellation) cancel() {
+// Cancel says that the event is not to happen, and ends its waiting.
+func (c *Cancellation) Cancel() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if again := c.said.Swap(true); !again && c.mu.done != nil {
@@ -77,7 +77,7 @@ func (c *untilCancelled) Deadline() (deadline time.Time, ok bool) { return deadl
 func (c *untilCancelled) Value(any) any { return nil }
 
 // waits notes that a, or a branch of it, begins to wait, until it calls waited. c may be nil.
-func (c *cancellation) waits(a *Attempt) {
+func (c *Cancellation) waits(a *Attempt) {
 	if c != nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -86,7 +86,7 @@ func (c *cancellation) waits(a *Attempt) {
 	}
 }
 
-func (c *cancellation) waited() {
+func (c *Cancellation) waited() {
 	if c != nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -102,7 +102,7 @@ func (a *Attempt) giveUp() {
 	}
 }
 
-// cancelled reports whether the event is to end as cancelled.
-func (a *Attempt) cancelled() bool {
-	return a.cancel != nil && a.cancel.said.Load()
+// Cancelled reports whether the event is to end as cancelled.
+func (a *Attempt) Cancelled() bool {
+	return a.Cancellation != nil && a.Cancellation.said.Load()
 }

@@ -1,4 +1,4 @@
-package exec
+package order
 
 import (
 	"math/rand/v2"
@@ -10,17 +10,21 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
-// spread spreads the word of l if it can be.
-func (l *latch) spread() {
-	w := l.load()
-	if next, ok := w.Spread(); ok {
-		l.swap(w, next)
-	}
-}
-
 // spreading spreads words again and again until stop is called, as readers do who are in each other's way.
 func spreading(latches []*latch) (stop func()) {
-	return again(func(i int) { latches[i%len(latches)].spread() })
+	var over atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := 0; !over.Load(); i++ {
+			l := latches[i%len(latches)]
+			l.spread(l.load())
+			runtime.Gosched()
+		}
+	})
+	return func() {
+		over.Store(true)
+		wg.Wait()
+	}
 }
 
 // Readers in slots and in the word, writers and holders of the latch, on actors whose words are spread all the time: a writer is

@@ -1,4 +1,4 @@
-package exec
+package order
 
 import (
 	"fmt"
@@ -42,14 +42,14 @@ func (r *Ref) UnmarshalText(text []byte) error {
 
 // address is how people name the actor: Class/name or Class:id.
 func (h *Handle) address() string {
-	if h.is(detached) && h.host.attach(h) != nil {
-		return h.id.String() // the process is ending
+	if h.Is(Detached) && h.Host.Attach(h) != nil {
+		return h.ID.String() // the process is ending
 	}
 	switch {
-	case h.shape == nil: // it was deleted in an earlier run
-		return h.id.String()
-	case h.named == nil:
-		return h.shape.Name + ":" + h.id.String()
+	case h.Shape == nil: // it was deleted in an earlier run
+		return h.ID.String()
+	case h.Named == nil:
+		return h.Shape.Name + ":" + h.ID.String()
 	}
-	return h.shape.Name + "/" + h.named.name
+	return h.Shape.Name + "/" + h.Named.Name
 }

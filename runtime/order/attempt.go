@@ -1,4 +1,4 @@
-package exec
+package order
 
 import (
 	"errors"
@@ -16,18 +16,18 @@ import (
 // is withdrawn gives back all that it has, and is made again. The goroutine that performs the event owns it; the fields
 // under mu are shared with the goroutines that grant it something.
 type Attempt struct {
-	host     *host
-	id       event.EventID
-	target   *Handle
-	effects  *Effects
-	work     fmt.Stringer // in dumps and errors: the method
-	args     Args
-	makes    *Shape         // of the actor that a client's new creates; else nil
-	moveTo   *Handle        // of a move in T: the new parent; else nil
-	keeps    *keep          // of the chain that the event is a step of; else nil
-	cancel   *cancellation  // of a client's event, or the chain that it has begun; nil if it cannot be cancelled
-	reroutes *atomic.Uint64 // counts the attempts that are withdrawn before any code has run
-	bounded  bool           // admission may make it wait: issued by a client
+	Host         *Host
+	ID           event.EventID
+	Target       *Handle
+	Effects      *Effects
+	Work         fmt.Stringer // in dumps and errors: the method
+	Args         Args
+	Makes        *Shape         // of the actor that a client's new creates; else nil
+	moveTo       *Handle        // of a move in T: the new parent; else nil
+	Keeps        *Keep          // of the chain that the event is a step of; else nil
+	Cancellation *Cancellation  // of a client's event, or the chain that it has begun; nil if it cannot be cancelled
+	Reroutes     *atomic.Uint64 // counts the attempts that are withdrawn before any code has run
+	Bounded      bool           // admission may make it wait: issued by a client
 
 	spare    []*queue  // idle queues; kept by the pooled object
 	serial   uint32    // of the pooled object
@@ -38,7 +38,7 @@ type Attempt struct {
 	home home
 	// pending counts the enqueues of this attempt that were not admitted yet.
 	pending int
-	awaits  *keep // between two attempts: of a chain that must leave its actor first
+	awaits  *Keep // between two attempts: of a chain that must leave its actor first
 	// refusal is what ended the attempt from outside, Kind 0 if nothing did.
 	refusal  effect
 	members  Footprint // known before any hold
@@ -48,11 +48,11 @@ type Attempt struct {
 	coarse   bool      // an Exact footprint with too many members: treated as a tree
 	lazyAt   *Handle   // the first lazy hold
 	parallel bool      // branches run: home is read under mu
-	// expecting: what was acquired has enqueued further down, where it still waits: home
+	// Expecting: what was acquired has enqueued further down, where it still waits: home
 	// is read under mu. Of the event's own goroutine.
-	expecting bool
+	Expecting bool
 
-	number event.Attempt // of this attempt, from 1 on
+	Number event.Attempt // of this attempt, from 1 on
 	claims []member      // discovered by earlier attempts
 	extra  []member      // carried if the attempt is withdrawn now
 	moves  uint64        // in T, when the attempt's footprint was gathered
@@ -72,13 +72,13 @@ type Attempt struct {
 
 // How an attempt can fail to enter; beside a fullError, and what a residence returns.
 var (
-	errGone      = errors.New("the target was deleted")
-	errCancelled = errors.New("cancelled")
-	errKept      = errors.New("a chain that goes on when the store is opened again keeps the actor")
+	ErrGone      = errors.New("the target was deleted")
+	ErrCancelled = errors.New("cancelled")
+	ErrKept      = errors.New("a chain that goes on when the store is opened again keeps the actor")
 )
 
-// open is called once, when the object that is pooled is made.
-func (a *Attempt) open(s *host) {
+// Open is called once, when the object that is pooled is made.
+func (a *Attempt) Open(s *Host) {
 	a.serial = s.attempts.Add(1)
 	if s.grace != nil {
 		a.presence = s.grace.add(a)
@@ -98,17 +98,17 @@ func (a *Attempt) clear() {
 	clear(a.entries)
 	a.entries = a.entries[:0]
 	a.pending, a.queued, a.refusal = 0, 0, effect{}
-	a.isNarrow, a.reaching, a.coarse, a.parallel, a.expecting = false, false, false, false, false
+	a.isNarrow, a.reaching, a.coarse, a.parallel, a.Expecting = false, false, false, false, false
 	a.extra = a.extra[:0]
 	a.lazyAt, a.entry = nil, nil
 	a.changes.clear()
 }
 
-// start makes the attempt, whose fields say what it wants, known to the locks.
-func (a *Attempt) start() { a.home.Start(a) }
+// Start makes the attempt, whose fields say what it wants, known to the locks.
+func (a *Attempt) Start() { a.home.Start(a) }
 
-// reset forgets the event. The object may be used for another.
-func (a *Attempt) reset() {
+// Reset forgets the event. The object may be used for another.
+func (a *Attempt) Reset() {
 	a.clear()
 	a.forget()
 }
@@ -119,8 +119,8 @@ func (a *Attempt) forget() {
 		clear(a.claims)
 		a.claims = a.claims[:0]
 	}
-	a.host, a.target, a.work, a.args, a.makes, a.moveTo, a.keeps, a.cancel, a.reroutes = nil, nil, nil, nil, nil, nil, nil, nil, nil
-	a.number, a.bounded = 0, false
+	a.Host, a.Target, a.Work, a.Args, a.Makes, a.moveTo, a.Keeps, a.Cancellation, a.Reroutes = nil, nil, nil, nil, nil, nil, nil, nil, nil
+	a.Number, a.Bounded = 0, false
 }
 
 // entry is an enqueue that the event has to release itself.
@@ -141,11 +141,11 @@ const attemptsExact = 8
 
 // lookMax bounds how many actors are looked at to find out where a tree reaches to. It
 // grows with the attempts: what is not found is discovered by withdrawals, one at a time.
-func (a *Attempt) lookMax() int { return 4 * a.host.fanOut << min(3*max(a.number-1, 0), 15) }
+func (a *Attempt) lookMax() int { return 4 * a.Host.fanOut << min(3*max(a.Number-1, 0), 15) }
 
 // moved reports whether T has changed since the attempt looked at it.
 func (a *Attempt) moved() bool {
-	now := a.host.graph.Moves()
+	now := a.Host.Graph.Moves()
 	return now != a.moves || now%2 != 0
 }
 
@@ -154,7 +154,7 @@ func (a *Attempt) claim(m member) (more bool) {
 	if m.h == nil {
 		return false
 	}
-	m.tree = m.tree || a.number > attemptsExact
+	m.tree = m.tree || a.Number > attemptsExact
 	for i := range a.claims {
 		if c := &a.claims[i]; c.h == m.h {
 			more = m.mode > c.mode || m.tree && !c.tree
@@ -166,8 +166,8 @@ func (a *Attempt) claim(m member) (more bool) {
 	return true
 }
 
-// retry withdraws the attempt, whose code w has unwound.
-func (a *Attempt) retry(w withdrawal) { a.withdraw(w.claim, w.kept != nil) }
+// Retry withdraws the attempt, whose code w has unwound.
+func (a *Attempt) Retry(w Withdrawal) { a.withdraw(w.claim, w.Kept != nil) }
 
 // withdraw releases everything the attempt visited, as withdrawn, and prepares
 // the next one, which enters with m, too. What was narrowed is carried along, so that the next entry
@@ -177,9 +177,9 @@ func (a *Attempt) retry(w withdrawal) { a.withdraw(w.claim, w.kept != nil) }
 // Invariant: an attempt is withdrawn only if the next one enters with more, or if what it entered with has changed,
 // which the caller may know. Otherwise the event would be withdrawn for ever.
 func (a *Attempt) withdraw(m member, changed bool) {
-	changed = changed || a.refusal.Kind == lock.Bounced || a.moved() || a.cancelled()
+	changed = changed || a.refusal.Kind == lock.Bounced || a.moved() || a.Cancelled()
 	more := a.claim(m)
-	a.release(true)
+	a.Release(true)
 	for i := range a.narrowed.members {
 		more = a.claim(a.narrowed.members[i]) || more
 	}
@@ -188,9 +188,9 @@ func (a *Attempt) withdraw(m member, changed bool) {
 	}
 	if a.coarse {
 		// Its members were too many to list, so they would be found one an attempt.
-		more = a.claim(member{h: a.target, mode: a.effects.Self, tree: true}) || more
+		more = a.claim(member{h: a.Target, mode: a.Effects.Self, tree: true}) || more
 	}
-	assert.That(more || changed, "exec: event %v, %v, was withdrawn for %v, which it had entered with", a.id, a.work, m.h)
+	assert.That(more || changed, "exec: event %v, %v, was withdrawn for %v, which it had entered with", a.ID, a.Work, m.h)
 	a.mu.Lock()
 	a.home.Withdraw(nil, 0)
 	a.mu.Unlock()

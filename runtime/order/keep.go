@@ -1,4 +1,4 @@
-package exec
+package order
 
 import (
 	"slices"
@@ -8,8 +8,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// keep is an actor between two steps of a chain that are both its own.
-type keep struct {
+// Keep is an actor between two steps of a chain that are both its own.
+type Keep struct {
 	first event.EventID // of the chain
 	h     *Handle
 	left  atomic.Bool
@@ -22,18 +22,18 @@ type keep struct {
 	}
 }
 
-// keepFor has the chain that begins with event first keep h, which its step holds for writing.
-func (h *Handle) keepFor(first event.EventID) *keep {
-	k := &keep{first: first, h: h}
+// KeepFor has the chain that begins with event first keep h, which its step holds for writing.
+func (h *Handle) KeepFor(first event.EventID) *Keep {
+	k := &Keep{first: first, h: h}
 	h.kept.Store(k)
 	return k
 }
 
-// isKept reports whether a chain keeps h.
-func (h *Handle) isKept() bool { return h.kept.Load() != nil }
+// IsKept reports whether a chain keeps h.
+func (h *Handle) IsKept() bool { return h.kept.Load() != nil }
 
-// waitingForChain returns how many attempts wait for the chain that keeps h.
-func (h *Handle) waitingForChain() int {
+// WaitingForChain returns how many attempts wait for the chain that keeps h.
+func (h *Handle) WaitingForChain() int {
 	k := h.kept.Load()
 	if k == nil {
 		return 0
@@ -43,17 +43,17 @@ func (h *Handle) waitingForChain() int {
 	return len(k.mu.waiting)
 }
 
-// leave ends the keeping.
-func (k *keep) leave() {
+// Leave ends the keeping.
+func (k *Keep) Leave() {
 	k.h.kept.Store(nil)
 	k.over(&k.left)
 }
 
-// close leaves the next step of the chain to the next opening of the store: the actor stays kept.
-func (k *keep) close() { k.over(&k.closed) }
+// Close leaves the next step of the chain to the next opening of the store: the actor stays kept.
+func (k *Keep) Close() { k.over(&k.closed) }
 
 // over says how the keeping has ended, to the attempts that wait for that.
-func (k *keep) over(how *atomic.Bool) {
+func (k *Keep) over(how *atomic.Bool) {
 	k.mu.Lock()
 	how.Store(true)
 	waiting := k.mu.waiting
@@ -66,14 +66,14 @@ func (k *keep) over(how *atomic.Bool) {
 	}
 }
 
-// await returns when the chain has left the actor, or a was cancelled. If the chain does not go on before the store is
+// Await returns when the chain has left the actor, or a was cancelled. If the chain does not go on before the store is
 // opened again, that is errKept. The event holds no lock. k may be nil.
-func (k *keep) await(a *Attempt) error {
+func (k *Keep) Await(a *Attempt) error {
 	if k == nil {
 		return nil
 	}
-	a.cancel.waits(a)
-	defer a.cancel.waited()
+	a.Cancellation.waits(a)
+	defer a.Cancellation.waited()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	k.mu.Lock()
@@ -82,34 +82,34 @@ func (k *keep) await(a *Attempt) error {
 	}
 	k.mu.Unlock()
 	a.awaits = k
-	a.host.parked.add(a)
-	for !k.left.Load() && !k.closed.Load() && !a.cancelled() {
+	a.Host.parked.add(a)
+	for !k.left.Load() && !k.closed.Load() && !a.Cancelled() {
 		a.news.Wait()
 	}
-	a.host.parked.remove(a)
+	a.Host.parked.remove(a)
 	a.awaits = nil
 	k.mu.Lock()
 	if i := slices.Index(k.mu.waiting, a); i >= 0 { // it was cancelled
 		k.mu.waiting = slices.Delete(k.mu.waiting, i, i+1)
 	}
 	k.mu.Unlock()
-	if k.closed.Load() && !a.cancelled() {
-		return errKept
+	if k.closed.Load() && !a.Cancelled() {
+		return ErrKept
 	}
 	return nil
 }
 
 // keptFrom returns what keeps h from the event, nil if nothing does.
-func (a *Attempt) keptFrom(h *Handle) *keep {
-	if k := h.kept.Load(); k != nil && k != a.keeps {
+func (a *Attempt) keptFrom(h *Handle) *Keep {
+	if k := h.kept.Load(); k != nil && k != a.Keeps {
 		return k
 	}
 	return nil
 }
 
-// respect ends the attempt if h, which it holds, is kept by a chain that the event is no step of.
-func (a *Attempt) respect(h *Handle) {
+// Respect ends the attempt if h, which it holds, is kept by a chain that the event is no step of.
+func (a *Attempt) Respect(h *Handle) {
 	if k := a.keptFrom(h); k != nil {
-		panic(withdrawal{kept: k})
+		panic(Withdrawal{Kept: k})
 	}
 }

@@ -1,4 +1,4 @@
-package exec
+package order
 
 // Mode is how strongly an event wants an actor.
 type Mode uint8
@@ -79,8 +79,8 @@ type Shape struct {
 	SelfRecursive bool
 }
 
-// owning reports whether actors of the class may own anything.
-func (c *Shape) owning() bool {
+// Owning reports whether actors of the class may own anything.
+func (c *Shape) Owning() bool {
 	for i := range c.Fields {
 		if c.Fields[i].Owning {
 			return true
@@ -89,5 +89,5 @@ func (c *Shape) owning() bool {
 	return false
 }
 
-// path names the class for good.
-func (c *Shape) path() string { return c.Package + "." + c.Name }
+// Path names the class for good.
+func (c *Shape) Path() string { return c.Package + "." + c.Name }

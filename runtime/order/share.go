@@ -1,4 +1,4 @@
-package exec
+package order
 
 import (
 	"github.com/aeon-lang/aeon/dominator"
@@ -10,8 +10,8 @@ import (
 // if that is little: then readers share. What is more stays lazy, as most of it may
 // never be touched.
 
-// shareable is up to how many actors a read-only event holds one by one.
-func (s *host) shareable() int { return s.fanOut / 4 }
+// Shareable is up to how many actors a read-only event holds one by one.
+func (s *Host) Shareable() int { return s.fanOut / 4 }
 
 const wideRetry = 64 // of so many readers, one looks again at an actor that reached too much
 
@@ -19,7 +19,7 @@ const wideRetry = 64 // of so many readers, one looks again at an actor that rea
 // reaches. Nothing is waited for: where one actor is refused, all are given back, and the general
 // way is taken. It reports false then, or when there is too much, having changed nothing.
 func (a *Attempt) enterShared() bool {
-	t, s := a.target, a.host
+	t, s := a.Target, a.Host
 	if a.tooWide(t) || !t.latch.join(lock.Read, a, s.joinSpins) {
 		return false
 	}
@@ -33,7 +33,7 @@ func (a *Attempt) enterShared() bool {
 		for _, c := range list {
 			a.guest(c, lock.Read)
 		}
-		t.mark(markWide, false)
+		t.Mark(MarkWide, false)
 	} else {
 		for _, c := range list {
 			a.leave(c, lock.Read)
@@ -47,31 +47,31 @@ func (a *Attempt) enterShared() bool {
 // tooWide reports whether readers had better not try to share what x reaches. Which readers look again is a
 // matter of the event's id: a scheduled system must not depend on what a pool counts.
 func (a *Attempt) tooWide(x *Handle) bool {
-	return a.host.shareable() == 0 || x.has(markWide) && a.id.Seed()%wideRetry != 0
+	return a.Host.Shareable() == 0 || x.Has(MarkWide) && a.ID.Seed()%wideRetry != 0
 }
 
 // joinOwned makes the event, which is a guest of x, a guest of what x owns: of what it may touch
 // and is no guest of yet. As x is held for reading it goes on owning what it owns.
 func (a *Attempt) joinOwned(list []*Handle, x *Handle) ([]*Handle, bool) {
-	s := a.host
-	if x.has(markPartial) {
+	s := a.Host
+	if x.Has(MarkPartial) {
 		return list, false
 	}
 	var buf [16]*dominator.Node
-	owned, all := s.graph.OwnedMax(buf[:0], &x.node, s.shareable())
+	owned, all := s.Graph.OwnedMax(buf[:0], &x.Node, s.Shareable())
 	if !all {
-		a.target.mark(markWide, true)
+		a.Target.Mark(MarkWide, true)
 		return list, false
 	}
 	for _, n := range owned {
-		h := s.handleOf(n)
+		h := s.HandleOf(n)
 		switch {
-		case a.effects.modeOf(h.shape) == NoAccess || contains(list, h):
+		case a.Effects.modeOf(h.Shape) == NoAccess || contains(list, h):
 			continue
-		case len(list) == s.shareable():
-			a.target.mark(markWide, true)
+		case len(list) == s.Shareable():
+			a.Target.Mark(MarkWide, true)
 			return list, false
-		case h.state.Load() != created || !h.latch.join(lock.Read, a, s.joinSpins):
+		case h.State.Load() != Created || !h.latch.join(lock.Read, a, s.joinSpins):
 			return list, false
 		}
 		list = append(list, h)
@@ -85,26 +85,26 @@ func (a *Attempt) joinOwned(list []*Handle, x *Handle) ([]*Handle, bool) {
 // wants may have changed in the meantime, and a lazy hold covers whatever comes. Caller holds
 // a.mu.
 func (a *Attempt) share(x *Handle, children []*Handle) (_ []*Handle, ok bool) {
-	s := a.host
-	if !a.effects.ReadOnly || a.number > 1 || a.lazyAt != nil || a.tooWide(x) || x.has(markPartial) {
+	s := a.Host
+	if !a.Effects.ReadOnly || a.Number > 1 || a.lazyAt != nil || a.tooWide(x) || x.Has(MarkPartial) {
 		return children, false
 	}
 	var seenBuf [16]*Handle
 	var owned [16]*dominator.Node
 	seen := append(seenBuf[:0], x)
 	for i := 0; i < len(seen); i++ {
-		next, ok := s.graph.OwnedMax(owned[:0], &seen[i].node, s.shareable())
+		next, ok := s.Graph.OwnedMax(owned[:0], &seen[i].Node, s.Shareable())
 		if !ok {
-			x.mark(markWide, true)
+			x.Mark(MarkWide, true)
 			return children, false
 		}
 		for _, n := range next {
 			h := s.present(n)
-			if a.effects.modeOf(h.shape) == NoAccess || contains(seen, h) {
+			if a.Effects.modeOf(h.Shape) == NoAccess || contains(seen, h) {
 				continue
 			}
-			if len(seen) == s.shareable() {
-				x.mark(markWide, true)
+			if len(seen) == s.Shareable() {
+				x.Mark(MarkWide, true)
 				return children, false
 			}
 			seen = append(seen, h)

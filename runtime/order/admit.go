@@ -1,4 +1,4 @@
-package exec
+package order
 
 import (
 	"slices"
@@ -6,29 +6,29 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
-// enter takes the locks of the attempt's entry (protocol rule 1) and returns when
+// Enter takes the locks of the attempt's entry (protocol rule 1) and returns when
 // all of them are granted. Attempts that end on the way, because ownership
 // changed or because the narrowed footprint lies elsewhere, are followed by the
 // next; no code of the program has run in them.
-func (a *Attempt) enter() error {
-	a.number++
+func (a *Attempt) Enter() error {
+	a.Number++
 	for {
-		if a.makes != nil {
-			a.target = nil // that of a withdrawn attempt
+		if a.Makes != nil {
+			a.Target = nil // that of a withdrawn attempt
 			if a.gather(); !a.members.touches() {
 				return nil // only the actor that it creates
 			}
 		} else {
-			if a.cancelled() {
-				return errCancelled
+			if a.Cancelled() {
+				return ErrCancelled
 			}
-			if a.target.is(deleted | unloaded | away) {
+			if a.Target.Is(Deleted | Unloaded | Away) {
 				if err := a.present(); err != nil {
 					return err
 				}
 			}
-			if k := a.keptFrom(a.target); k != nil && a.moveTo == nil {
-				if err := k.await(a); err != nil { // rather than hold it to no use
+			if k := a.keptFrom(a.Target); k != nil && a.moveTo == nil {
+				if err := k.Await(a); err != nil { // rather than hold it to no use
 					return err
 				}
 				continue
@@ -42,9 +42,9 @@ func (a *Attempt) enter() error {
 		if roots && a.joinRoots() {
 			return nil
 		}
-		z, gate := (*Handle)(nil), a.target // a virtual node has no queue
+		z, gate := (*Handle)(nil), a.Target // a virtual node has no queue
 		if !roots {
-			if z = a.sequencer(); !z.is(virtual) {
+			if z = a.sequencer(); !z.Is(Virtual) {
 				gate = z
 			}
 		}
@@ -54,7 +54,7 @@ func (a *Attempt) enter() error {
 		switch {
 		case roots:
 			a.passKnown()
-		case z.is(virtual):
+		case z.Is(Virtual):
 			a.pass()
 		default:
 			a.enterAt(z)
@@ -66,24 +66,24 @@ func (a *Attempt) enter() error {
 		if r := &a.refusal; r.Kind == lock.Refused && r.Mode != lock.None && r.To != nil {
 			found = member{h: r.To, mode: Mode(r.Mode)}
 		}
-		a.reroutes.Add(1)
+		a.Reroutes.Add(1)
 		a.withdraw(found, false)
-		a.number++
+		a.Number++
 	}
 }
 
 // present brings what the store has of the target into memory, unless it was deleted.
 func (a *Attempt) present() error {
-	t, s := a.target, a.host
-	if t.is(away) {
-		if err := s.attach(t); err != nil {
+	t, s := a.Target, a.Host
+	if t.Is(Away) {
+		if err := s.Attach(t); err != nil {
 			return err
 		}
 	}
 	switch {
-	case t.is(deleted):
-		return errGone
-	case t.is(unloaded):
+	case t.Is(Deleted):
+		return ErrGone
+	case t.Is(Unloaded):
 		return s.residence.Load(t)
 	}
 	return nil
@@ -91,18 +91,18 @@ func (a *Attempt) present() error {
 
 // enterAt enters at actor z.
 func (a *Attempt) enterAt(z *Handle) {
-	d := takeDriver(a.host)
+	d := takeDriver(a.Host)
 	a.entry = z
 	a.mu.Lock()
 	a.home.Enter(z, lock.Ref{})
 	a.pending++
 	a.mu.Unlock()
 	z.latch.Lock()
-	ref, out := z.locked().Enter(a.host.view, a.home.ID(), d.out)
+	ref, out := z.locked().Enter(a.Host.view, a.home.ID(), d.out)
 	d.out = out
 	a.entered(z, ref)
 	d.execute(z, 0)
-	z.unlatch(a.host)
+	z.unlatch(a.Host)
 	d.finish()
 }
 
@@ -110,7 +110,7 @@ func (a *Attempt) enterAt(z *Handle) {
 // the footprint needs, in the order of their ids, enqueues on each, and
 // unlatches them. This is one step for all passes.
 func (a *Attempt) pass() {
-	s := a.host
+	s := a.Host
 	d := takeDriver(s)
 	for {
 		a.passed = a.roots(a.passed[:0])
@@ -127,7 +127,7 @@ func (a *Attempt) pass() {
 	a.mu.Unlock()
 	for _, r := range a.passed {
 		start := len(d.out)
-		ref, out := r.locked().Enqueue(s.view, lock.Sent[*Handle]{From: s.parentOf(r)}, id, d.out)
+		ref, out := r.locked().Enqueue(s.view, lock.Sent[*Handle]{From: s.ParentOf(r)}, id, d.out)
 		d.out = out
 		a.entered(r, ref)
 		d.execute(r, start)
@@ -143,12 +143,12 @@ func (a *Attempt) pass() {
 // hang below virtual nodes, wanted alone; it lists them in a.passed, in order.
 func (a *Attempt) onlyRoots() bool {
 	list := a.members.members
-	if a.effects.Below != None || a.reaching || len(list) < 2 || len(list) > footprintScanMax {
+	if a.Effects.Below != None || a.reaching || len(list) < 2 || len(list) > footprintScanMax {
 		return false
 	}
 	a.passed = a.passed[:0]
 	for i := range list {
-		if p := a.host.parentOf(list[i].h); p == nil || !p.is(virtual) {
+		if p := a.Host.ParentOf(list[i].h); p == nil || !p.Is(Virtual) {
 			return false
 		}
 		a.passed = append(a.passed, list[i].h)
@@ -162,7 +162,7 @@ func (a *Attempt) joinRoots() bool {
 	if !a.joinAll(&a.members) {
 		return false
 	}
-	if !a.host.areRoots(a.passed) {
+	if !a.Host.areRoots(a.passed) {
 		a.leaveAll(len(a.passed), &a.members)
 		return false
 	}
@@ -173,13 +173,13 @@ func (a *Attempt) joinRoots() bool {
 // passKnown is pass for a footprint of roots, without evaluating a view where no event is
 // in the way.
 func (a *Attempt) passKnown() {
-	s := a.host
+	s := a.Host
 	if !s.latchAll(a.passed) {
 		a.pass() // one of them has just been moved
 		return
 	}
 	for _, r := range a.passed {
-		a.enqueueKnown(s.parentOf(r), r, a.members.find(r).mode)
+		a.enqueueKnown(s.ParentOf(r), r, a.members.find(r).mode)
 	}
 	for _, r := range a.passed {
 		r.unlatchBy(a)
@@ -191,7 +191,7 @@ func compareIDs(a, b *Handle) int {
 	switch {
 	case a == b:
 		return 0
-	case a.id.Less(b.id):
+	case a.ID.Less(b.ID):
 		return -1
 	}
 	return 1
@@ -199,7 +199,7 @@ func compareIDs(a, b *Handle) int {
 
 // latchAll latches the given T-children of virtual nodes, which are in order, and
 // reports whether all of them still are; if not it has unlatched them.
-func (s *host) latchAll(roots []*Handle) bool {
+func (s *Host) latchAll(roots []*Handle) bool {
 	for i := range roots {
 		roots[i].latch.Lock()
 		// At once: a goroutine that waited for a root's latch, and had that of a node which was moved below it,
@@ -215,9 +215,9 @@ func (s *host) latchAll(roots []*Handle) bool {
 }
 
 // areRoots reports whether all of the list are T-children of virtual nodes.
-func (s *host) areRoots(list []*Handle) bool {
+func (s *Host) areRoots(list []*Handle) bool {
 	for _, r := range list {
-		if p := s.parentOf(r); p == nil || !p.is(virtual) {
+		if p := s.ParentOf(r); p == nil || !p.Is(Virtual) {
 			return false
 		}
 	}
@@ -228,7 +228,7 @@ func (s *host) areRoots(list []*Handle) bool {
 // reached, ordered by id: those of the listed members, and of what tree members
 // reach as long as that is not too much.
 func (a *Attempt) roots(list []*Handle) []*Handle {
-	s := a.host
+	s := a.Host
 	for i := range a.members.members {
 		m := &a.members.members[i]
 		list = append(list, s.rootOf(m.h))
@@ -242,16 +242,16 @@ func (a *Attempt) roots(list []*Handle) []*Handle {
 
 // treeRoots appends the roots of what m reaches outside its own.
 func (a *Attempt) treeRoots(m *Handle, list []*Handle) []*Handle {
-	s := a.host
+	s := a.Host
 	stack, seen := []*Handle{m}, map[*Handle]bool{m: true}
 	for len(stack) > 0 && len(seen) <= a.lookMax() {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		list = append(list, s.rootOf(n))
-		if t := s.handleOf(s.graph.Top(&n.node)); !t.is(virtual) {
+		if t := s.HandleOf(s.Graph.Top(&n.Node)); !t.Is(Virtual) {
 			continue // all that n reaches lies below one root
 		}
-		for _, o := range s.graph.Owned(nil, &n.node) {
+		for _, o := range s.Graph.Owned(nil, &n.Node) {
 			if h := s.present(o); !seen[h] {
 				seen[h] = true
 				stack = append(stack, h)

@@ -1,4 +1,4 @@
-package exec
+package order
 
 import (
 	"runtime"
@@ -59,17 +59,17 @@ func giveBack(u unusedPresence) {
 	}
 }
 
-// begin notes that the event is under way; it looks at no handle before.
-func (a *Attempt) begin() { a.presence.since.Store(a.host.grace.period.Load()) }
+// Begin notes that the event is under way; it looks at no handle before.
+func (a *Attempt) Begin() { a.presence.since.Store(a.Host.grace.period.Load()) }
 
-// end notes that it needs nothing any more that it has looked at.
-func (a *Attempt) end() { a.presence.since.Store(0) }
+// End notes that it needs nothing any more that it has looked at.
+func (a *Attempt) End() { a.presence.since.Store(0) }
 
-// nextPeriod begins a period and returns its number.
-func (s *host) nextPeriod() uint64 { return s.grace.next() }
+// NextPeriod begins a period and returns its number.
+func (s *Host) NextPeriod() uint64 { return s.grace.next() }
 
-// periodOver reports whether all events have ended that had begun before a period.
-func (s *host) periodOver(period uint64) bool { return s.grace.over(period) }
+// PeriodOver reports whether all events have ended that had begun before a period.
+func (s *Host) PeriodOver(period uint64) bool { return s.grace.over(period) }
 
 // next begins a period and returns its number.
 func (g *gracePeriods) next() uint64 { return g.period.Add(1) }

@@ -1,4 +1,4 @@
-package exec
+package order
 
 import (
 	"github.com/aeon-lang/aeon/dominator"
@@ -13,7 +13,7 @@ const fanOutMax = 64
 
 // view is the host's view of the one node: footprints, routing and expansion.
 // Invariant: it takes no latch, only the mutex of the event it is asked about.
-type view struct{ host *host }
+type view struct{ host *Host }
 
 // Footprint implements lock.View.
 func (v view) Footprint(x *Handle, id lockID) lock.Want[*Handle] {
@@ -21,7 +21,7 @@ func (v view) Footprint(x *Handle, id lockID) lock.Want[*Handle] {
 }
 
 // Parent implements lock.View and lock.Router.
-func (v view) Parent(x *Handle) *Handle { return v.host.parentOf(x) }
+func (v view) Parent(x *Handle) *Handle { return v.host.ParentOf(x) }
 
 // Toward implements lock.View.
 func (v view) Toward(x, y *Handle) (*Handle, bool) {
@@ -40,7 +40,7 @@ func (v view) Expand(x *Handle, id lockID, held lock.Mode, children []*Handle) l
 	if ev.moveTo != nil {
 		return lock.Expansion[*Handle]{Lazy: true}
 	}
-	if x == ev.target && ev.effects.Below == Exact && !ev.isNarrow && held != lock.None {
+	if x == ev.Target && ev.Effects.Below == Exact && !ev.isNarrow && held != lock.None {
 		ev.narrow()
 		if ev.coarse {
 			return lock.Expansion[*Handle]{Lazy: true}
@@ -80,17 +80,17 @@ func (v view) Expand(x *Handle, id lockID, held lock.Mode, children []*Handle) l
 // has a hold. Caller holds a.mu.
 func (a *Attempt) narrow() {
 	a.isNarrow = true
-	a.narrowed.max = a.host.fanOut
-	if a.target.is(unloaded) && a.host.residence.Load(a.target) != nil {
+	a.narrowed.max = a.Host.fanOut
+	if a.Target.Is(Unloaded) && a.Host.residence.Load(a.Target) != nil {
 		return // the process is ending
 	}
-	if a.target.obj == nil || a.effects.Narrow == nil {
+	if a.Target.Object == nil || a.Effects.Narrow == nil {
 		return
 	}
 	func() {
 		// A fault in the paths is the method's own to meet: it will abort there.
 		defer func() { _ = recover() }()
-		a.effects.Narrow(a.target.obj, a.args, &a.narrowed)
+		a.Effects.Narrow(a.Target.Object, a.Args, &a.narrowed)
 	}()
 	for i := range a.narrowed.members {
 		a.reaching = a.reaching || a.narrowed.members[i].tree
@@ -108,13 +108,13 @@ func (a *Attempt) narrow() {
 func (a *Attempt) outside(x *Handle) *member {
 	for i := range a.narrowed.members {
 		m := &a.narrowed.members[i]
-		if m.h == x || a.host.above(x, m.h) && (!m.tree || a.host.above(x, a.host.handleOf(a.host.graph.Top(&m.h.node)))) {
+		if m.h == x || a.Host.above(x, m.h) && (!m.tree || a.Host.above(x, a.Host.HandleOf(a.Host.Graph.Top(&m.h.Node)))) {
 			continue
 		}
 		if k := a.members.find(m.h); k != nil && k.mode >= m.mode && (k.tree || !m.tree) {
 			continue
 		}
-		if z := a.lazyAt; z != nil && a.host.above(z, m.h) {
+		if z := a.lazyAt; z != nil && a.Host.above(z, m.h) {
 			continue
 		}
 		return m
@@ -126,7 +126,7 @@ func (a *Attempt) outside(x *Handle) *member {
 // actors outside the T-child of x that m itself lies in. It reports whether it
 // listed all: not if they are too many to look at.
 func (a *Attempt) crossing(x, m *Handle, children []*Handle) (_ []*Handle, whole bool) {
-	s := a.host
+	s := a.Host
 	stack := append(make([]*Handle, 0, 16), m)
 	seen := map[*Handle]bool{m: true}
 	var owned []*dominator.Node
@@ -138,10 +138,10 @@ func (a *Attempt) crossing(x, m *Handle, children []*Handle) (_ []*Handle, whole
 			continue // x itself, or outside: an access there is withdrawn
 		}
 		children = appendNew(children, c)
-		if s.above(c, s.handleOf(s.graph.Top(&n.node))) {
+		if s.above(c, s.HandleOf(s.Graph.Top(&n.Node))) {
 			continue // all that n reaches lies below c
 		}
-		owned = s.graph.Owned(owned[:0], &n.node)
+		owned = s.Graph.Owned(owned[:0], &n.Node)
 		for _, o := range owned {
 			if h := s.present(o); !seen[h] {
 				seen[h] = true

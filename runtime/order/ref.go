@@ -1,4 +1,4 @@
-package exec
+package order
 
 import (
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -23,17 +23,18 @@ func (s *Self) StoredRows() *image.Large { return &s.rows }
 // Ref returns the reference to this actor.
 func (s *Self) Ref() Ref { return Ref{h: s.h} }
 
-func (s *Self) handle() *Handle { return s.h }
+// Handle is for the runtime.
+func (s *Self) Handle() *Handle { return s.h }
 
-// bind makes obj, which is new, the state of h; it becomes that of the handle when it is complete.
-func bind(obj Object, h *Handle) { obj.ActorSelf().h = h }
+// Bind makes obj, which is new, the state of h; it becomes that of the handle when it is complete.
+func Bind(obj Object, h *Handle) { obj.ActorSelf().h = h }
 
 // Ref is a reference to an actor; the zero Ref is null. Refs are comparable:
 // within a process every actor has one handle.
 type Ref struct{ h *Handle }
 
-// refOf returns the reference to an actor, null for nil.
-func refOf(h *Handle) Ref { return Ref{h: h} }
+// RefOf returns the reference to an actor, null for nil.
+func RefOf(h *Handle) Ref { return Ref{h: h} }
 
 // IsNull reports whether the reference is null.
 func (r Ref) IsNull() bool { return r.h == nil }
@@ -43,10 +44,11 @@ func (r Ref) ID() event.ActorID {
 	if r.h == nil {
 		return event.ActorID{}
 	}
-	return r.h.id
+	return r.h.ID
 }
 
-func (r Ref) handle() *Handle { return r.h }
+// Handle is for the runtime; nil for null.
+func (r Ref) Handle() *Handle { return r.h }
 
 // EachRef calls f with r unless it is null. Value classes that contain actor
 // references have a method of this name, too.
@@ -73,7 +75,7 @@ func (r Ref) String() string {
 	if r.h == nil {
 		return "null"
 	}
-	return r.h.label()
+	return r.h.Label()
 }
 
 // RefHolder is a value that may contain plain actor references.

@@ -1,19 +1,19 @@
-package exec
+package order
 
 import (
 	"github.com/aeon-lang/aeon/runtime/lock"
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
-// hold returns when the attempt holds h in mode, be h deleted or not, or unwinds with a withdrawal.
-func (a *Attempt) hold(h *Handle, mode Mode) {
-	if h.is(fresh) {
+// Hold returns when the attempt holds h in mode, be h deleted or not, or unwinds with a withdrawal.
+func (a *Attempt) Hold(h *Handle, mode Mode) {
+	if h.Is(Fresh) {
 		return // only this event knows it
 	}
 	var d lock.Decision[*Handle]
-	if !a.parallel && !a.expecting {
+	if !a.parallel && !a.Expecting {
 		// No other goroutine looks at home: what queues granted came before this.
-		d = a.home.Access(a.host.view, h, lockMode(mode))
+		d = a.home.Access(a.Host.view, h, lockMode(mode))
 		if d.Act == lock.Run {
 			return
 		}
@@ -24,35 +24,35 @@ func (a *Attempt) hold(h *Handle, mode Mode) {
 // acquire goes down to h one lazy hold at a time (protocol rule 6). d is what Access has decided for it,
 // zero if it was not asked yet.
 func (a *Attempt) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
-	a.cancel.waits(a)
-	defer a.cancel.waited()
+	a.Cancellation.waits(a)
+	defer a.Cancellation.waited()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	defer func() { a.expecting = a.pending > 0 }()
-	for ; ; d = a.home.Access(a.host.view, h, lockMode(mode)) {
+	defer func() { a.Expecting = a.pending > 0 }()
+	for ; ; d = a.home.Access(a.Host.view, h, lockMode(mode)) {
 		switch d.Act {
 		case lock.Run:
 			return
 		case lock.Withdraw:
-			panic(withdrawal{claim: member{h: h, mode: mode}})
+			panic(Withdrawal{claim: member{h: h, mode: mode}})
 		case lock.Ask:
 			a.mu.Unlock()
-			a.host.scheduler.Yield()
+			a.Host.scheduler.Yield()
 			a.ask(h, d)
 			a.mu.Lock()
 		case lock.Wait:
-			if a.cancelled() { // perhaps before it was known that the event waits
+			if a.Cancelled() { // perhaps before it was known that the event waits
 				a.giveUp()
 				break
 			}
-			a.host.parked.add(a)
+			a.Host.parked.add(a)
 			a.news.Wait()
-			a.host.parked.remove(a)
+			a.Host.parked.remove(a)
 		default:
 			continue
 		}
 		if a.refusal.Kind != 0 {
-			panic(withdrawal{claim: member{h: h, mode: mode}})
+			panic(Withdrawal{claim: member{h: h, mode: mode}})
 		}
 	}
 }
@@ -60,17 +60,17 @@ func (a *Attempt) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
 // ask acquires the next node towards h below the lazy hold that d names.
 func (a *Attempt) ask(h *Handle, d lock.Decision[*Handle]) {
 	defer sched.EndOnBug() // before the event's boundary, which would take it for the program's
-	drv := takeDriver(a.host)
+	drv := takeDriver(a.Host)
 	d.At.latch.Lock()
-	drv.out = d.At.queue.Acquire(a.host.view, d.Ref, a.home.ID(), h, drv.out)
+	drv.out = d.At.queue.Acquire(a.Host.view, d.Ref, a.home.ID(), h, drv.out)
 	drv.execute(d.At, 0)
-	d.At.unlatch(a.host)
+	d.At.unlatch(a.Host)
 	drv.finish()
 }
 
-// withdrawal unwinds an attempt that touched what its entry does not cover; the
+// Withdrawal unwinds an attempt that touched what its entry does not cover; the
 // next attempt carries the actor.
-type withdrawal struct {
+type Withdrawal struct {
 	claim member
-	kept  *keep // of a chain that must have gone before the next attempt; else nil
+	Kept  *Keep // of a chain that must have gone before the next attempt; else nil
 }
