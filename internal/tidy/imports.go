@@ -25,10 +25,9 @@ var layers = []struct {
 	{"codegen", []string{"lang", "typecheck"}},
 	{"dominator", nil},
 	{"runtime", []string{"dominator", "internal/vfs", "internal/cmdline", "internal/bytejson"}},
-	{"program", []string{"lang", "typecheck"}},
-	{"graph", []string{"lang", "typecheck"}},
-	{"process", nil},
-	{"suite", []string{"process", "internal/bytejson"}},
+	{"internal/load", []string{"lang", "typecheck"}},
+	{"cmd/aeonc/internal/draw", []string{"lang", "typecheck"}},
+	{"cmd/aeonc/internal/testrun", []string{"internal/bytejson"}},
 	{"internal/assert", nil},
 	{"internal/bytejson", nil},
 	{"internal/cmdline", []string{"internal/similar"}},
@@ -184,7 +183,7 @@ func (r *Report) checkAdapters(p listed) {
 }
 
 func (r *Report) checkReach(p listed, standard map[string]bool) {
-	adapter := false
+	adapter := under(p.ImportPath, "runtime/node") // a program is linked with it on request
 	for _, a := range adapters {
 		adapter = adapter || under(p.ImportPath, a.folder)
 	}
