@@ -26,12 +26,12 @@ const ModulePath = "github.com/aeon-lang/aeon"
 // StorePackage is the path of the package that keeps a program's state on disk. It alone
 // needs modules beside the standard library; the main package of a program imports it if
 // the program is compiled with the store.
-const StorePackage = ModulePath + "/ondisk"
+const StorePackage = ModulePath + "/runtime/node"
 
 // Every package that generated code reaches must be embedded here and may
 // import the standard library only, StorePackage apart; a test compares this with the imports.
 //
-//go:embed go.mod go.sum dominator/*.go internal/assert internal/bytejson internal/cmdline internal/shard internal/similar ondisk runtime
+//go:embed go.mod go.sum dominator/*.go internal/assert internal/bytejson internal/cmdline internal/shard internal/similar runtime
 var embedded embed.FS
 
 // SourceFile is one file of the embedded runtime.

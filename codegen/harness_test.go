@@ -12,10 +12,10 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/aeon-lang/aeon/codegen"
+	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/lang"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
-	"github.com/aeon-lang/aeon/program"
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
@@ -66,9 +66,9 @@ func generate(t testing.TB, name, text string, mapped bool) []codegen.File {
 }
 
 // load loads one file as a program, with what it imports; errors in them fail the test.
-func load(t testing.TB, file string) *program.Package {
+func loadProgram(t testing.TB, file string) *load.Package {
 	t.Helper()
-	p, err := program.NewLoader().Load(program.Unit{Dir: filepath.Dir(file), Files: []string{file}})
+	p, err := load.NewLoader().Load(load.Unit{Dir: filepath.Dir(file), Files: []string{file}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func (m *module) add(t testing.TB, name string, files []codegen.File) {
 
 // addProgram adds a program and what it imports as name, name/1, name/2, …; positions are reported as in /aeon if
 // mapped is set.
-func (m *module) addProgram(t testing.TB, name string, p *program.Package, mapped bool) {
+func (m *module) addProgram(t testing.TB, name string, p *load.Package, mapped bool) {
 	t.Helper()
 	var opts codegen.Options
 	if mapped {

@@ -88,7 +88,7 @@ func TestPrograms(t *testing.T) {
 		parsed[file] = readArchive(t, file)
 		dir := unpack(t, parsed[file])
 		for _, p := range programs(t, parsed[file], file) {
-			compiled = append(compiled, batch.Loaded(p.label(), load(t, filepath.Join(dir, p.name+".aeon"))))
+			compiled = append(compiled, batch.Loaded(p.label(), loadProgram(t, filepath.Join(dir, p.name+".aeon"))))
 			all = append(all, p)
 		}
 	}

@@ -22,7 +22,7 @@ import (
 // testEpoch is where the simulated clock of a test stands at its beginning.
 var testEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// testEvent is a line that MainTest writes; package suite of the compiler reads it.
+// testEvent is a line that MainTest writes; package testrun of aeonc reads it.
 type testEvent struct {
 	Action  string        // start, run, seed, output, pass, fail or finished
 	Unit    int           // of the package in the executable

@@ -14,7 +14,7 @@ func TestExamples(t *testing.T) {
 		t.Fatalf("examples holds no programs (%v)", err)
 	}
 	for _, file := range files {
-		p := load(t, filepath.Dir(file), file)
+		p := loadProgram(t, filepath.Dir(file), file)
 		entries := p.Tests()
 		if e, ok := p.Main(); ok {
 			entries = append(entries, e)

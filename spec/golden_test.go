@@ -10,15 +10,15 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/lang/diag"
-	"github.com/aeon-lang/aeon/program"
 	"github.com/aeon-lang/aeon/spec"
 )
 
 // load loads a program; errors in it fail the test.
-func load(t testing.TB, dir string, files ...string) *spec.Program {
+func loadProgram(t testing.TB, dir string, files ...string) *spec.Program {
 	t.Helper()
-	p, err := program.NewLoader().Load(program.Unit{Dir: dir, Files: files})
+	p, err := load.NewLoader().Load(load.Unit{Dir: dir, Files: files})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestCompiledPrograms(t *testing.T) {
 		dir := unpack(t, a)
 		for name, out := range want {
 			t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar")+"/"+name, func(t *testing.T) {
-				p := load(t, dir, filepath.Join(dir, name+".aeon"))
+				p := loadProgram(t, dir, filepath.Join(dir, name+".aeon"))
 				if got := runAll(p, spec.Options{Start: time.Unix(0, 0)}, spec.First{}); got != collapse(out) {
 					t.Errorf("printed\n%s\nwant\n%s", got, out)
 				}

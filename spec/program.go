@@ -3,8 +3,8 @@ package spec
 import (
 	"slices"
 
+	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/lang/ast"
-	"github.com/aeon-lang/aeon/program"
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
@@ -29,7 +29,7 @@ type Entry struct {
 
 // Load returns the program that a loaded package is. Neither it nor what it imports may have
 // errors.
-func Load(p *program.Package) *Program {
+func Load(p *load.Package) *Program {
 	var infos []*typecheck.Info
 	for _, q := range p.Closure() {
 		if q != p {

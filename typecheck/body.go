@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/constant"
 
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
 )
@@ -74,6 +75,8 @@ func (c *checker) bodies() {
 		}
 		b.stmts(f.Body.Stmts)
 		b.scope.close()
+		// Invariant: what a body opens it closes: scopes, loops and switches, expressions.
+		assert.That(len(b.scope.marks) == 0 && len(b.targets) == 0 && b.depth == 0, "a body is left open")
 	})
 }
 
@@ -165,6 +168,8 @@ func (b *body) declare(v *Var) {
 
 // record notes the type and value of an expression.
 func (b *body) record(x ast.Expr, op operand) operand {
+	// Invariant: every expression that was checked has a type, Invalid if it is wrong.
+	assert.That(op.typ != nil, "an expression has no type")
 	b.info.Types[x] = TypeAndValue{op.typ, op.val}
 	return op
 }

@@ -3,6 +3,7 @@ package typecheck
 import (
 	"math/bits"
 
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
@@ -75,6 +76,8 @@ func (cl *closure) of(class *Class) []uint64 {
 			set[j] |= word
 		}
 	}
+	// Invariant: the graph is acyclic, self-loops apart, which are no edges here.
+	assert.That(set[n/64]&(1<<(n%64)) == 0, "a class is below itself")
 	cl.below[n] = set
 	return set
 }

@@ -1,6 +1,7 @@
 package typecheck
 
 import (
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
 )
@@ -39,6 +40,9 @@ func (c *checker) classMembers(class *Class) {
 			c.ctor(class, m, fs)
 		case *ast.SnapshotDecl:
 			c.snapshotBlock(class, m)
+		case *ast.BadMember:
+		default:
+			assert.Unreachable("the checker does not know the member %T", m)
 		}
 	}
 	if class.Ctor == nil {

@@ -4,6 +4,7 @@ import (
 	"go/constant"
 	"maps"
 
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/lang/ast"
 )
 
@@ -21,6 +22,8 @@ type effectAnalysis struct {
 // effects runs the analysis on the functions that actors may run.
 func (c *checker) effects() {
 	a := &effectAnalysis{checker: c, keys: c.importedKeys(), callers: make(map[*Func][]*Func), queued: make(map[*Func]bool), closure: c.closure}
+	// Invariant: a program without errors has an acyclic graph of classes, whose closure is known.
+	assert.That(a.closure != nil, "effects are inferred without the closure of the class graph")
 	order := a.bottomUp()
 	for _, f := range order {
 		f.sum = newSummary()
@@ -105,7 +108,10 @@ func (a *effectAnalysis) analyse(f *Func) {
 	w := newEffectWalk(a, f)
 	w.run()
 	w.close()
-	if f.sum.size() != before {
+	// Invariant: a summary only grows, which is why the analysis ends.
+	after := f.sum.size()
+	assert.That(after >= before, "a summary has shrunk")
+	if after != before {
 		for _, caller := range a.callers[f] {
 			a.enqueue(caller)
 		}

@@ -167,11 +167,7 @@ func (w *effectWalk) stmt(s ast.Stmt) {
 			w.writeIssuer() // who keeps the actor must have had it alone ([KEEP])
 		}
 	default:
-		ast.Children(s, func(n ast.Node) {
-			if x, ok := n.(ast.Expr); ok {
-				w.eval(x)
-			}
-		})
+		expressions(s, func(x ast.Expr) { w.eval(x) })
 	}
 }
 

@@ -1,5 +1,7 @@
 package typecheck
 
+import "github.com/aeon-lang/aeon/internal/assert"
+
 // facts is a set of variables about which something is known at the current
 // point of a body: "is not null", or "has been assigned". Changes are kept on
 // a trail, so that a branch costs what it changes, not what is known.
@@ -65,6 +67,8 @@ func (f *facts) take(m factMark) delta {
 
 // undo goes back to the mark.
 func (f *facts) undo(m factMark) {
+	// Invariant: branches end in the reverse order of their beginnings, each as often as it likes.
+	assert.That(len(f.trail) >= m.trail, "a branch ends after the one that it is in")
 	for i := len(f.trail) - 1; i >= m.trail; i-- {
 		ch := f.trail[i]
 		if ch.before {

@@ -3,6 +3,7 @@ package typecheck
 import (
 	"strings"
 
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
 )
@@ -23,6 +24,7 @@ func (c *checker) flow() {
 			w.startConstructor()
 		}
 		w.stmts(f.Body.Stmts)
+		assert.That(len(w.targets) == 0, "the flow is left within a loop or switch")
 		w.end()
 		w.reportToItself()
 		c.unusedLocals(f)
@@ -294,12 +296,20 @@ func (w *flowWalk) stmt(s ast.Stmt) {
 	case *ast.TryCatch:
 		w.tryStmt(s)
 	default:
-		ast.Children(s, func(n ast.Node) {
-			if x, ok := n.(ast.Expr); ok {
-				w.expr(x)
-			}
-		})
+		expressions(s, w.expr)
 	}
+}
+
+// expressions visits the expressions of a statement through which control goes straight.
+func expressions(s ast.Stmt, visit func(ast.Expr)) {
+	ast.Children(s, func(n ast.Node) {
+		switch n := n.(type) {
+		case ast.Expr:
+			visit(n)
+		case ast.Stmt: // Invariant: each walk knows the statements that have others in them.
+			assert.Unreachable("no walk knows the statement %T in %T", n, s)
+		}
+	})
 }
 
 // assign: the whole of a variable on the left is set, anything longer is read.

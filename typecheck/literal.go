@@ -4,6 +4,7 @@ import (
 	"go/constant"
 	"go/token"
 
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
 )
@@ -40,6 +41,7 @@ func (b *body) literal(x ast.Expr, want Type) operand {
 	case *ast.VectorLit:
 		return b.vectorLit(x, want)
 	}
+	assert.Unreachable("the checker does not know the expression %T", x)
 	return invalid
 }
 

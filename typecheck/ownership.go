@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
 )
@@ -241,6 +242,7 @@ func shortestCycle(component []*Class, out map[*Class][]*Edge) []*Edge {
 			}
 		}
 	}
+	assert.Unreachable("a component of %d classes has no cycle", len(component))
 	return nil
 }
 

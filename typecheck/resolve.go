@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
 )
@@ -138,6 +139,9 @@ func (c *checker) collectDecl(d ast.Decl) {
 		for _, f := range d.Funcs {
 			c.declare(f.Name, &badObject{f.Name.Text, f.Name.Span()})
 		}
+	case *ast.BadDecl:
+	default:
+		assert.Unreachable("the checker does not know the declaration %T", d)
 	}
 }
 

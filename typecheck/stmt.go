@@ -1,6 +1,7 @@
 package typecheck
 
 import (
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
 )
@@ -98,6 +99,8 @@ func (b *body) effectStmt(s ast.Stmt) {
 		}
 		b.needClient(s.Span(), "advance")
 		b.assign(s.D, Duration, "advance")
+	default:
+		assert.Unreachable("the checker does not know the statement %T", s)
 	}
 }
 

@@ -1,6 +1,7 @@
 package typecheck
 
 import (
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
 )
@@ -59,7 +60,10 @@ func (c *checker) typWritten(fs *fileScope, t ast.Type, depth int) Type {
 		return poison1(&Optional{elem})
 	case *ast.PendingType:
 		return poison1(&Pending{c.typAt(fs, t.Elem, depth+1)})
+	case *ast.BadType:
+		return Invalid
 	}
+	assert.Unreachable("the checker does not know the type %T", t)
 	return Invalid
 }
 

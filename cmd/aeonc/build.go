@@ -5,9 +5,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/aeon-lang/aeon/compiler"
 	"github.com/aeon-lang/aeon/internal/cli"
-	"github.com/aeon-lang/aeon/program"
+	"github.com/aeon-lang/aeon/internal/gobuild"
+	"github.com/aeon-lang/aeon/internal/load"
 )
 
 func buildCommand() *cli.Command {
@@ -48,7 +48,7 @@ func buildProgram(env *cli.Env, args []string, out string, store, quiet bool) er
 	if err != nil {
 		return err
 	}
-	made, err := env.Compile([]*program.Package{p}, compiler.Options{Name: p.Name(), Debug: true, Store: store})
+	made, err := env.Compile([]*load.Package{p}, gobuild.Options{Name: p.Name(), Debug: true, Store: store})
 	if err != nil {
 		return err
 	}

@@ -3,8 +3,8 @@ package main
 import (
 	"flag"
 
-	"github.com/aeon-lang/aeon/build"
 	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/internal/gobuild"
 )
 
 func cleanCommand() *cli.Command {
@@ -17,7 +17,7 @@ programs. Nothing is lost: the next run makes again what it needs. Go's own buil
 cache stays; "go clean -cache" deletes that.`,
 		Setup: func(*flag.FlagSet) cli.Action {
 			return cli.NoArguments(func(env *cli.Env) error {
-				cache, err := build.DefaultCache()
+				cache, err := gobuild.DefaultCache()
 				if err != nil {
 					return err
 				}

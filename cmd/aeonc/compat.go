@@ -11,9 +11,9 @@ import (
 
 	"github.com/aeon-lang/aeon/codegen"
 	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
-	"github.com/aeon-lang/aeon/program"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
@@ -136,7 +136,7 @@ func storedBefore(dir string) (before former, err error) {
 
 // edition is one version of a program.
 type edition struct {
-	named   *program.Package
+	named   *load.Package
 	classes []store.Class
 	places  map[string]*typecheck.Class
 	parts   map[store.Part]ast.Span // enums, value classes and their fields

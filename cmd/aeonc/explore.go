@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aeon-lang/aeon/compiler"
 	"github.com/aeon-lang/aeon/internal/cli"
-	"github.com/aeon-lang/aeon/program"
+	"github.com/aeon-lang/aeon/internal/gobuild"
+	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/spec"
 	"github.com/aeon-lang/aeon/spec/explore"
 )
@@ -129,8 +129,8 @@ func exploreAll(env *cli.Env, args []string, o exploreOptions) error {
 	return x.end()
 }
 
-func shownName(p *program.Package) string {
-	if name := filepath.ToSlash(program.Relative(p.Dir)); name != "." {
+func shownName(p *load.Package) string {
+	if name := filepath.ToSlash(load.Relative(p.Dir)); name != "." {
 		return name
 	}
 	return p.Name()
@@ -148,10 +148,10 @@ type explorer struct {
 
 // entries returns what is to be explored of a package. What codegen does not compile is no
 // program here either.
-func (x *explorer) entries(p *program.Package) ([]exploration, error) {
+func (x *explorer) entries(p *load.Package) ([]exploration, error) {
 	x.env.Doing("preparing %s", shownName(p))
 	for _, q := range p.Closure() {
-		if _, err := compiler.Generate(q, q == p); err != nil {
+		if _, err := gobuild.Generate(q, q == p); err != nil {
 			return nil, err
 		}
 	}
@@ -266,7 +266,7 @@ func place(e spec.Entry) string {
 	return fmt.Sprintf("%s:%d", relativeFile(e.Pos.File()), e.Pos.Line())
 }
 
-func relativeFile(file string) string { return filepath.ToSlash(program.Relative(absolute(file))) }
+func relativeFile(file string) string { return filepath.ToSlash(load.Relative(absolute(file))) }
 
 func absolute(file string) string {
 	abs, err := filepath.Abs(file)

@@ -12,9 +12,9 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/atomicfile"
 	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/lang"
 	"github.com/aeon-lang/aeon/lang/diag"
-	"github.com/aeon-lang/aeon/program"
 )
 
 func fmtCommand() *cli.Command {
@@ -69,13 +69,13 @@ func (f *formatter) format(args []string) error {
 		}
 		return f.verdict()
 	}
-	units, err := program.Find(args)
+	units, err := load.Find(args)
 	if err != nil {
 		return err
 	}
 	for _, u := range units {
 		for _, name := range u.Files {
-			src, err := program.ReadSource(name)
+			src, err := load.ReadSource(name)
 			if err == nil {
 				err = f.source(name, name, src)
 			}

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 
 	"github.com/aeon-lang/aeon/codegen"
-	"github.com/aeon-lang/aeon/compiler"
 	"github.com/aeon-lang/aeon/internal/cli"
-	"github.com/aeon-lang/aeon/program"
+	"github.com/aeon-lang/aeon/internal/gobuild"
+	"github.com/aeon-lang/aeon/internal/load"
 )
 
 // generatedMark is in the first line of every generated file.
@@ -92,18 +92,18 @@ func generateFiles(env *cli.Env, args []string, dir string) error {
 
 // generatePlain generates a package for dir, and what it imports for directories below; the names of the files
 // begin with dir.
-func generatePlain(root *program.Package, dir string) ([]codegen.File, error) {
+func generatePlain(root *load.Package, dir string) ([]codegen.File, error) {
 	var opts codegen.Options
 	var all []codegen.File
 	for _, p := range root.Closure() {
 		files, err := codegen.Generate(p.Info, opts)
 		if err != nil {
-			return nil, &compiler.ProgramError{Err: err}
+			return nil, &gobuild.ProgramError{Err: err}
 		}
 		below := dir
 		if p != root {
 			below = filepath.Join(dir, codegen.GoPackageName(p.Name()))
-			path, err := program.GoImportPath(below)
+			path, err := load.GoImportPath(below)
 			if err != nil {
 				return nil, err
 			}

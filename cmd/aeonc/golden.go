@@ -15,7 +15,7 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/internal/cli"
-	"github.com/aeon-lang/aeon/program"
+	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/spec/golden"
 )
 
@@ -52,7 +52,7 @@ func namesGolden(arg string) bool {
 	if err != nil || len(files) == 0 {
 		return false
 	}
-	_, err = program.Find([]string{arg})
+	_, err = load.Find([]string{arg})
 	return err != nil // it has sources as well: then they are meant
 }
 
@@ -106,7 +106,7 @@ func (r *goldenReport) result(g *golden.Result) error {
 	r.orders += g.Orders
 	r.states += g.States
 	r.runs += g.Runs
-	dir := filepath.ToSlash(program.Relative(filepath.Dir(g.Case.Path)))
+	dir := filepath.ToSlash(load.Relative(filepath.Dir(g.Case.Path)))
 	if !slices.Contains(r.packages, dir) {
 		r.packages = append(r.packages, dir)
 	}
@@ -117,20 +117,20 @@ func (r *goldenReport) result(g *golden.Result) error {
 		r.passed++
 	}
 	if g.Written != "" && !r.json {
-		fmt.Fprintf(r.out, "wrote\t%s\t%s\n", program.Relative(g.Case.Path), g.Written)
+		fmt.Fprintf(r.out, "wrote\t%s\t%s\n", load.Relative(g.Case.Path), g.Written)
 	}
 	said := strings.Join(g.Problems, "\n")
 	switch {
 	case r.json:
 		return r.events(dir, g.Case.Name(), said, failed)
 	case failed:
-		path := program.Relative(g.Case.Path)
+		path := load.Relative(g.Case.Path)
 		fmt.Fprintf(r.out, "FAIL\t%s\n%s\n", path, said)
 		if g.Compiles && g.Case.Outcomes == nil {
 			fmt.Fprintf(r.out, "the file does not say what may come out; `aeonc test --update %s` writes it down\n", path)
 		}
 	case r.verbose:
-		fmt.Fprintf(r.out, "ok  \t%s\t%s\n", program.Relative(g.Case.Path), g.Summary())
+		fmt.Fprintf(r.out, "ok  \t%s\t%s\n", load.Relative(g.Case.Path), g.Summary())
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aeon-lang/aeon/graph"
+	"github.com/aeon-lang/aeon/cmd/aeonc/internal/draw"
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/internal/cmdline"
 )
@@ -48,11 +48,11 @@ func graphFormat(format, out string) (string, error) {
 	if format == "" {
 		endings := map[string]string{"": "svg", ".svg": "svg", ".dot": "dot", ".gv": "dot", ".mmd": "mermaid", ".mermaid": "mermaid", ".json": "json"}
 		if format = endings[filepath.Ext(out)]; format == "" {
-			return "", cli.Usagef("a file %s suits no graph format; name one of %s with --format", out, strings.Join(graph.Formats, ", "))
+			return "", cli.Usagef("a file %s suits no graph format; name one of %s with --format", out, strings.Join(draw.Formats, ", "))
 		}
 	}
-	if !slices.Contains(graph.Formats, format) {
-		return "", cli.Usagef("there is no graph format %q%s", format, cmdline.Choices(format, graph.Formats, "the formats are"))
+	if !slices.Contains(draw.Formats, format) {
+		return "", cli.Usagef("there is no graph format %q%s", format, cmdline.Choices(format, draw.Formats, "the formats are"))
 	}
 	return format, nil
 }
@@ -67,7 +67,7 @@ func drawGraph(env *cli.Env, args []string, format, out string) error {
 	}
 	failed := env.Diagnose(loader.Packages(), "human")
 	env.Doing("drawing %s", named[0].Name())
-	g := graph.Ownership(named[0].Info)
+	g := draw.Ownership(named[0].Info)
 	if failed != nil && !g.Cyclic() && !named[0].Info.Graph.Known {
 		return failed // a drawing of what is not known would mislead
 	}

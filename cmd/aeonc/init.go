@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/lang"
-	"github.com/aeon-lang/aeon/program"
 )
 
 // firstProgram is what init writes; PACKAGE stands for the package's name.
@@ -60,12 +60,12 @@ func initialise(env *cli.Env, dir string) error {
 		return err
 	}
 	for _, e := range entries {
-		if filepath.Ext(e.Name()) == program.Extension {
+		if filepath.Ext(e.Name()) == load.Extension {
 			return cli.Usagef("there is a program already: %s", filepath.Join(dir, e.Name()))
 		}
 	}
 	name := packageName(filepath.Base(abs))
-	file := filepath.Join(dir, name+program.Extension)
+	file := filepath.Join(dir, name+load.Extension)
 	if err := writeNew(file, strings.ReplaceAll(firstProgram, "PACKAGE", name)); err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/aeon-lang/aeon/internal/cli"
-	"github.com/aeon-lang/aeon/program"
+	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/runtime/settings"
 )
 
@@ -78,7 +78,7 @@ func runProgram(env *cli.Env, args []string, quiet bool, flags []string) error {
 // argument, or as many as are .aeon files.
 func splitProgram(args []string) (sources, rest []string) {
 	n := 0
-	for n < len(args) && filepath.Ext(args[n]) == program.Extension {
+	for n < len(args) && filepath.Ext(args[n]) == load.Extension {
 		n++
 	}
 	if n == 0 && len(args) > 0 {

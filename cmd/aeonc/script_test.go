@@ -5,15 +5,22 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/aeon-lang/aeon/internal/gobuild"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"aeonc": main})
 }
+
+// onEmptyCache is the script that comes first, alone. Behind it Go has compiled the runtime for this cache, and those that
+// run at once need not, each for itself.
+var onEmptyCache = filepath.FromSlash("testdata/script/concurrent.txtar")
 
 // TestScripts runs the command lines in testdata/script and compares what they
 // print, write and return. Every script has a directory, and a home, of its own;
@@ -38,14 +45,18 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	aeond := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", aeond, "../aeond").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", aeond, "../aeond").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	testscript.Run(t, testscript.Params{
-		Files:               scripts,
+	programs, err := findPrebuilt(scripts, t.TempDir(), gobuild.NewCache(cache))
+	if err != nil {
+		t.Fatal(err)
+	}
+	params := testscript.Params{
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Condition:           condition,
+		Cmds:                map[string]func(ts *testscript.TestScript, neg bool, args []string){"prebuilt": programs.command},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", env.Getenv("PATH")+string(filepath.ListSeparator)+aeond)
 			env.Setenv("AEONC", filepath.Join(filepath.SplitList(env.Getenv("PATH"))[0], "aeonc")) // for scripts that change PATH
@@ -62,7 +73,18 @@ func TestScripts(t *testing.T) {
 			}
 			return nil
 		},
-	})
+	}
+	run := func(t *testing.T, files ...string) {
+		p := params
+		p.Files = files
+		testscript.Run(t, p)
+	}
+	i := slices.Index(scripts, onEmptyCache)
+	if i < 0 {
+		t.Fatalf("there is no script %s", onEmptyCache)
+	}
+	t.Run("empty", func(t *testing.T) { run(t, onEmptyCache) })
+	run(t, slices.Delete(scripts, i, i+1)...)
 }
 
 // fromReadme writes the program that survives in the README, and what is done to it there.

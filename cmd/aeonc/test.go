@@ -10,11 +10,10 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/aeon-lang/aeon/build"
-	"github.com/aeon-lang/aeon/compiler"
+	"github.com/aeon-lang/aeon/cmd/aeonc/internal/testrun"
 	"github.com/aeon-lang/aeon/internal/cli"
-	"github.com/aeon-lang/aeon/program"
-	"github.com/aeon-lang/aeon/suite"
+	"github.com/aeon-lang/aeon/internal/gobuild"
+	"github.com/aeon-lang/aeon/internal/load"
 )
 
 func testCommand() *cli.Command {
@@ -131,19 +130,19 @@ func testPackages(env *cli.Env, args []string, o testOptions) error {
 	if len(named) == 1 {
 		name = named[0].Name() + ".test"
 	}
-	made, err := env.Compile(named, compiler.Options{Kind: build.Tests, Name: name})
+	made, err := env.Compile(named, gobuild.Options{Kind: gobuild.Tests, Name: name})
 	if err != nil {
 		return err
 	}
-	cfg := suite.Config{
+	cfg := testrun.Config{
 		Executable: made.Path, Filter: o.filter, Seed: o.seed, Repeat: o.schedules, Parallel: o.parallel, TestMax: o.max,
-		Trace: o.trace.arguments(), JSON: o.json, Verbose: o.verbose, Stdout: env.Stdout, Place: program.Relative,
+		Trace: o.trace.arguments(), JSON: o.json, Verbose: o.verbose, Stdout: env.Stdout, Place: load.Relative,
 		Progress: func(pkg, test string, schedule int) {
 			env.Doing("%s: %s: schedule %d of %d", pkg, test, schedule, o.schedules)
 		},
 	}
 	for _, p := range named {
-		name := filepath.ToSlash(program.Relative(p.Dir))
+		name := filepath.ToSlash(load.Relative(p.Dir))
 		if name == "." {
 			name = p.Name()
 		}
@@ -151,7 +150,7 @@ func testPackages(env *cli.Env, args []string, o testOptions) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	result, err := suite.Run(ctx, cfg)
+	result, err := testrun.Run(ctx, cfg)
 	if err != nil {
 		return err
 	}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/internal/cmdline"
-	"github.com/aeon-lang/aeon/ondisk"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/node"
 	"github.com/aeon-lang/aeon/runtime/settings"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -113,7 +113,7 @@ func openPlace(flagName, address string) (snapshot.Target, error) {
 	if address == "" {
 		return nil, cli.Usagef("name the place with --%s: a directory, or s3://BUCKET/PREFIX", flagName)
 	}
-	return ondisk.OpenTarget(context.Background(), address)
+	return node.OpenTarget(context.Background(), address)
 }
 
 func takeSnapshot(env *cli.Env, dir, to, actor, app string) error {

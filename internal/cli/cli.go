@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/aeon-lang/aeon/internal/cmdline"
-	"github.com/aeon-lang/aeon/program"
+	"github.com/aeon-lang/aeon/internal/load"
 )
 
 // Tool is a command with verbs.
@@ -94,7 +94,7 @@ func (t *Tool) dispatch(args []string, env *Env) int {
 	c := t.find(name)
 	if c == nil {
 		hint := cmdline.DidYouMean(name, append(t.names(), "help")) + fmt.Sprintf("\n\t`%s help` lists the commands", t.Name)
-		if t.find("run") != nil && strings.HasSuffix(name, program.Extension) {
+		if t.find("run") != nil && strings.HasSuffix(name, load.Extension) {
 			hint = fmt.Sprintf("; to run a program: %s run %s", t.Name, name)
 		}
 		env.Say("unknown command %q%s", name, hint)

@@ -5,8 +5,8 @@ import (
 	"io"
 	"os"
 
+	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/lang/diag"
-	"github.com/aeon-lang/aeon/program"
 )
 
 // DiagnosticFormats are those in which diagnostics are shown.
@@ -17,7 +17,7 @@ const diagnosticsMax = 100
 
 // Diagnose shows what is wrong with packages, in one of DiagnosticFormats. It
 // returns an error if one of the diagnostics is one.
-func (e *Env) Diagnose(packages []*program.Package, format string) error {
+func (e *Env) Diagnose(packages []*load.Package, format string) error {
 	var all []diag.Diagnostic
 	for _, p := range packages {
 		all = append(all, p.Diagnostics...)

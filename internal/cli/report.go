@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aeon-lang/aeon/build"
-	"github.com/aeon-lang/aeon/compiler"
-	"github.com/aeon-lang/aeon/program"
+	"github.com/aeon-lang/aeon/internal/gobuild"
+	"github.com/aeon-lang/aeon/internal/load"
 )
 
 // The exit codes of the tools, as their help documents them. A program that a tool has
@@ -39,10 +38,10 @@ func (e Code) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
 func (t *Tool) report(c *Command, err error, env *Env) int {
 	var (
 		code      Code
-		rejected  *compiler.ProgramError
+		rejected  *gobuild.ProgramError
 		usage     UsageError
-		missing   *program.NotFoundError
-		generated *build.GeneratedCodeError
+		missing   *load.NotFoundError
+		generated *gobuild.GeneratedCodeError
 	)
 	switch {
 	case err == nil:

@@ -7,20 +7,18 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/aeon-lang/aeon/build"
-	"github.com/aeon-lang/aeon/compiler"
-	"github.com/aeon-lang/aeon/process"
-	"github.com/aeon-lang/aeon/program"
+	"github.com/aeon-lang/aeon/internal/gobuild"
+	"github.com/aeon-lang/aeon/internal/load"
 )
 
 // Load loads the packages that arguments name.
-func (e *Env) Load(args []string) (*program.Loader, []*program.Package, error) {
-	found, err := program.Find(args)
+func (e *Env) Load(args []string) (*load.Loader, []*load.Package, error) {
+	found, err := load.Find(args)
 	if err != nil {
 		return nil, nil, err
 	}
-	loader := program.NewLoader()
-	var named []*program.Package
+	loader := load.NewLoader()
+	var named []*load.Package
 	for _, u := range found {
 		e.Doing("reading and checking %s", u.Dir)
 		p, err := loader.Load(u)
@@ -33,7 +31,7 @@ func (e *Env) Load(args []string) (*program.Loader, []*program.Package, error) {
 }
 
 // LoadPackage loads the one package that arguments name and reports what is wrong with it.
-func (e *Env) LoadPackage(args []string) (*program.Package, error) {
+func (e *Env) LoadPackage(args []string) (*load.Package, error) {
 	loader, named, err := e.Load(args)
 	if err != nil {
 		return nil, err
@@ -48,7 +46,7 @@ func (e *Env) LoadPackage(args []string) (*program.Package, error) {
 }
 
 // LoadProgram is LoadPackage for one that has a main function.
-func (e *Env) LoadProgram(args []string) (*program.Package, error) {
+func (e *Env) LoadProgram(args []string) (*load.Package, error) {
 	p, err := e.LoadPackage(args)
 	if err == nil && p.Info.Package.Main == nil {
 		hint := ""
@@ -63,17 +61,17 @@ func (e *Env) LoadProgram(args []string) (*program.Package, error) {
 
 // Compile makes an executable of checked packages: of one program, or of the
 // tests of all of them. Ctrl-C ends it.
-func (e *Env) Compile(named []*program.Package, o compiler.Options) (build.Result, error) {
+func (e *Env) Compile(named []*load.Package, o gobuild.Options) (gobuild.Result, error) {
 	o.Say = e.Inform
 	e.Doing("compiling %s", o.Name)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	return compiler.Compile(ctx, named, o)
+	return gobuild.Compile(ctx, named, o)
 }
 
 // Making says how a program is made ready to be started.
 type Making struct {
-	Load  func(sources []string) (*program.Package, error)
+	Load  func(sources []string) (*load.Package, error)
 	Store bool // with the store
 }
 
@@ -88,7 +86,7 @@ func (e *Env) Executable(sources []string, m Making) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	made, err := e.Compile([]*program.Package{p}, compiler.Options{Name: p.Name(), Store: m.Store})
+	made, err := e.Compile([]*load.Package{p}, gobuild.Options{Name: p.Name(), Store: m.Store})
 	if err != nil {
 		return "", err
 	}
@@ -103,13 +101,13 @@ func (e *Env) Executable(sources []string, m Making) (path string, err error) {
 // isExecutable reports whether name is a program already.
 func isExecutable(name string) bool {
 	info, err := os.Stat(name)
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && filepath.Ext(name) != program.Extension
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && filepath.Ext(name) != load.Extension
 }
 
 // Start lets a program take the place of this process. It returns only with an error.
 func (e *Env) Start(path string, args ...string) error {
 	e.unwatch()
-	code, err := process.Become(path, args...)
+	code, err := become(path, args...)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/aeon-lang/aeon"
-	"github.com/aeon-lang/aeon/build"
+	"github.com/aeon-lang/aeon/internal/gobuild"
 )
 
 // VersionCommand returns the command that says what a tool is made of.
@@ -24,7 +24,7 @@ Programs with the same runtime hash behave the same.`,
 				rt := aeon.RuntimeSource()
 				fmt.Fprintf(env.Stdout, "%s %s %s/%s, built with %s\n", env.Tool, version(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 				fmt.Fprintf(env.Stdout, "runtime %s, needs Go %s or newer\n", rt.Hash[:16], rt.GoVersion)
-				fmt.Fprintf(env.Stdout, "toolchain %s\n", build.DescribeToolchain(rt.GoVersion))
+				fmt.Fprintf(env.Stdout, "toolchain %s\n", gobuild.DescribeToolchain(rt.GoVersion))
 				return nil
 			})
 		},

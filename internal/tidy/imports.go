@@ -13,60 +13,98 @@ import (
 
 const module = "github.com/aeon-lang/aeon"
 
-// layers says what each part of the tree may import of the project, itself and
-// internal/assert apart. A part that is not named may import what it likes as
-// far as the other tables let it. A folder covers what lies below it.
-var layers = []struct {
-	folder string
-	may    []string
-}{
-	{"lang", []string{"internal/bytejson"}},
-	{"typecheck", []string{"lang", "internal/similar"}},
-	{"codegen", []string{"lang", "typecheck"}},
-	{"dominator", nil},
-	{"runtime", []string{"dominator", "internal/cmdline", "internal/bytejson", "internal/shard"}},
-	{"program", []string{"lang", "typecheck"}},
-	{"graph", []string{"lang", "typecheck"}},
-	{"process", nil},
-	{"suite", []string{"process", "internal/bytejson"}},
-	{"internal/assert", nil},
-	{"internal/bytejson", nil},
-	{"internal/cmdline", []string{"internal/similar"}},
-	{"internal/shard", nil},
-	{"internal/similar", nil},
+// A pattern names packages of the project by their paths in it: "lang" is that package, "lang/..." those below it,
+// too, and "." the root. A list of patterns is separated by spaces.
+
+// layers has a line for each package, which says what of the project its production code imports, internal/assert
+// apart. A package stands below all that it imports, so the table reads from the ground up.
+var layers = []struct{ pkg, may string }{
+	// The ground.
+	{"internal/assert", ""},
+	{"internal/atomicfile", ""},
+	{"internal/bytejson", ""},
+	{"internal/shard", ""},
+	{"internal/similar", ""},
+	{"internal/cmdline", "internal/similar"},
+
+	// The compiler.
+	{"lang/ast", ""},
+	{"lang/diag", "lang/ast internal/bytejson"},
+	{"lang/grammar", "lang/ast lang/diag"},
+	{"lang/format", "lang/ast lang/diag lang/grammar"},
+	{"lang", "lang/ast lang/diag lang/format lang/grammar"},
+	{"typecheck", "lang/ast lang/diag internal/similar"},
+	{"codegen", "lang/ast typecheck"},
+
+	// The runtime.
+	{"dominator", ""},
+	{"runtime/fault", ""},
+	{"runtime/event", ""},
+	{"runtime/value", ""},
+	{"runtime/codec", "runtime/value"},
+	{"runtime/sched", "runtime/event"},
+	{"runtime/lock", ""},
+	{"runtime/store", "runtime/event"},
+	{"runtime/store/memengine", "runtime/store"},
+	{"runtime/store/pebbledb", "runtime/store runtime/fault"},
+	{"runtime/settings", "runtime/store internal/cmdline"},
+	{"runtime/snapshot", "runtime/fault internal/bytejson"},
+	{"runtime/snapshot/s3", "runtime/snapshot"},
+	{"runtime/image", "runtime/codec runtime/event runtime/store runtime/value"},
+	{"runtime/table", "runtime/codec runtime/image runtime/value"},
+	{"runtime/trace", "runtime/event runtime/store internal/bytejson"},
+	{"runtime/order", "dominator runtime/event runtime/image runtime/lock runtime/sched runtime/store internal/bytejson internal/shard"},
+	{"runtime/exec", "dominator runtime/codec runtime/event runtime/image runtime/order runtime/sched runtime/snapshot runtime/store runtime/table runtime/trace runtime/value internal/bytejson internal/cmdline internal/shard"},
+	{"runtime", "runtime/codec runtime/event runtime/exec runtime/image runtime/order runtime/sched runtime/settings runtime/snapshot runtime/store runtime/table runtime/trace runtime/value internal/bytejson internal/cmdline"},
+	{"runtime/node", "runtime runtime/snapshot runtime/snapshot/s3 runtime/store/pebbledb"},
+
+	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
+	{".", ""},
+	{"internal/load", "lang lang/ast lang/diag typecheck"},
+	{"internal/gobuild", ". codegen internal/atomicfile internal/load lang/ast"},
+	{"internal/cli", ". internal/cmdline internal/gobuild internal/load lang/diag"},
+	{"spec", "internal/load lang/ast typecheck"},
+	{"spec/explore", "spec"},
+	{"spec/trace", ""},
+	{"spec/batch/driver", "runtime runtime/exec runtime/store runtime/store/memengine runtime/trace runtime/value"},
+	{"spec/batch", ". codegen internal/gobuild internal/load lang lang/ast lang/diag spec/batch/driver typecheck"},
+	{"spec/golden", "internal/load lang/diag spec spec/batch spec/explore typecheck"},
+	{"cmd/aeonc/internal/draw", "lang/ast typecheck"},
+	{"cmd/aeonc/internal/testrun", "internal/bytejson"},
+	{"cmd/aeonc", "cmd/aeonc/internal/... codegen internal/atomicfile internal/bytejson internal/cli internal/cmdline internal/gobuild internal/load lang lang/ast lang/diag runtime/exec runtime/node runtime/settings runtime/store runtime/store/pebbledb spec spec/explore spec/golden spec/trace typecheck"},
+	{"cmd/aeond", "dominator internal/cli internal/cmdline runtime/event runtime/exec runtime/node runtime/settings runtime/snapshot runtime/store runtime/store/pebbledb"},
+
+	// What is for tests alone.
+	{"dominator/oracle", ""},
+	{"examples", ""},
+	{"internal/generated", ""},
+	{"internal/race", ""},
+	{"internal/tally", ""},
+	{"internal/tidy", ""},
+	{"sim/kill", ""},
+	{"sim/kill/ledger", "runtime"},
+	{"spec/generate", "lang lang/ast lang/diag lang/format"},
+	{"spec/differ", "lang lang/ast lang/diag lang/format spec spec/batch spec/explore spec/generate typecheck"},
+	{"spec/plants", ""},
 }
 
-// forbidden lists what a part never reaches, also not by way of others.
-var forbidden = []struct {
-	folder string
-	never  []string
-}{
-	{"lang", []string{"runtime", "dominator"}},
-	{"typecheck", []string{"runtime", "dominator"}},
-	{"codegen", []string{"runtime", "dominator"}},
-	{"dominator", []string{"runtime", "lang", "typecheck", "codegen"}},
-	{"runtime", []string{"lang", "typecheck", "codegen", "migrate", "placement", "elastic", "cmd"}},
+// testOnly lists packages for tests alone: production code, which is all others, never reaches them.
+const testOnly = "dominator/oracle examples internal/generated internal/race internal/tally internal/tidy sim/... spec/differ spec/generate spec/plants"
+
+// directions lists what packages never reach, also not by way of others, whatever the layers say.
+var directions = []struct{ from, never string }{
+	{"lang/... typecheck codegen", "runtime/... dominator/... cmd/..."}, // the compiler names the runtime by strings
+	{"runtime/...", "lang/... typecheck codegen internal/load internal/gobuild cmd/..."},
+	{"dominator", "runtime/... lang/... typecheck codegen cmd/..."},
+	{"lang/... typecheck codegen dominator runtime/... internal/...", "spec/..."}, // the commands alone offer what judges
+	{"spec spec/explore", "codegen runtime/... dominator/..."},                    // an oracle shares nothing with what it judges
 }
 
-// oracles lists packages that judge others, and so share nothing with them; what lies below
-// them may compare the two.
-var oracles = []struct {
-	pkg   string
-	never []string
-}{
-	{"spec", []string{"codegen", "runtime", "dominator"}},
-	{"spec/explore", []string{"codegen", "runtime", "dominator"}},
-}
-
-// testOnly lists folders that production code outside them never reaches; the command of the
-// compiler does, as it offers what is in them.
-var testOnly = []string{"spec", "sim", "dominator/oracle"}
-
-// adapters lists modules that one folder alone imports, tests included unless they may, too:
+// adapters lists modules that one package alone imports, tests included unless they may, too:
 // those of the packages above the store run on file systems that crash, which are pebble's.
 var adapters = []struct {
-	module, folder string
-	tests          bool
+	module, pkg string
+	tests       bool
 }{
 	{"github.com/alecthomas/participle", "lang/grammar", false},
 	{"github.com/hashicorp/raft", "placement/raftnode", false},
@@ -76,10 +114,13 @@ var adapters = []struct {
 	{"google.golang.org/grpc", "runtime/transport/grpc", false},
 }
 
-// standardOnly lists folders whose production code reaches the standard library
-// and the project alone, but for the adapters in them: the runtime's source is compiled
-// outside the repository, and the pure packages stay pure.
-var standardOnly = []string{"runtime", "dominator", "lang/ast", "lang/diag", "internal/assert", "internal/bytejson", "internal/cmdline", "internal/shard", "internal/similar"}
+// standardOnly lists packages whose production code reaches the standard library
+// and the project alone: the runtime's source is compiled outside the repository, and the pure packages stay pure.
+// The adapters among them are excepted, and so is what a program is linked with on request to have them.
+const (
+	standardOnly = "runtime/... dominator lang/ast lang/diag internal/assert internal/bytejson internal/cmdline internal/shard internal/similar"
+	onRequest    = "runtime/node"
+)
 
 // listed is what go list says of a package.
 type listed struct {
@@ -92,15 +133,24 @@ type listed struct {
 	Error        *struct{ Err string }
 }
 
-// under reports whether an import path is that of a folder of the project, or
-// lies below it.
-func under(path, folder string) bool { return within(path, module+"/"+folder) }
+// matches reports whether an import path is that of a package which a list of patterns names.
+func matches(path, patterns string) bool {
+	if path == module {
+		path = "."
+	} else if inside, ok := strings.CutPrefix(path, module+"/"); ok {
+		path = inside
+	} else {
+		return false
+	}
+	for p := range strings.FieldsSeq(patterns) {
+		if folder, below := strings.CutSuffix(p, "/..."); path == folder || below && within(path, folder) {
+			return true
+		}
+	}
+	return false
+}
 
 func within(path, root string) bool { return path == root || strings.HasPrefix(path, root+"/") }
-
-func underAny(path string, folders []string) bool {
-	return slices.ContainsFunc(folders, func(f string) bool { return under(path, f) })
-}
 
 func (r *Report) checkImports(root string) error {
 	packages, err := list(root)
@@ -150,26 +200,26 @@ func list(root string) ([]listed, error) {
 }
 
 func (r *Report) checkLayers(p listed) {
+	listed := false
 	for _, l := range layers {
-		if !under(p.ImportPath, l.folder) {
+		if !matches(p.ImportPath, l.pkg) {
 			continue
 		}
+		listed = true
 		for _, i := range p.Imports {
-			if within(i, module) && !under(i, l.folder) && !under(i, "internal/assert") && !underAny(i, l.may) {
-				r.add("layers", p.ImportPath, "imports %s, which %s may not", i, l.folder)
+			if within(i, module) && !matches(i, "internal/assert") && !matches(i, l.may) {
+				r.add("layers", p.ImportPath, "imports %s, which is not in its line of the table of layers", i)
 			}
 		}
 	}
-	for _, i := range p.Imports {
-		if under(i, "cmd") && !under(p.ImportPath, "cmd") {
-			r.add("layers", p.ImportPath, "imports the command %s", i)
-		}
+	if !listed {
+		r.add("layers", p.ImportPath, "is not in the table of layers")
 	}
 }
 
 func (r *Report) checkAdapters(p listed) {
 	for _, a := range adapters {
-		if under(p.ImportPath, a.folder) {
+		if matches(p.ImportPath, a.pkg) {
 			continue
 		}
 		imports := p.Imports
@@ -178,32 +228,27 @@ func (r *Report) checkAdapters(p listed) {
 		}
 		for _, i := range imports {
 			if within(i, a.module) {
-				r.add("adapters", p.ImportPath, "imports %s, which %s alone may", i, a.folder)
+				r.add("adapters", p.ImportPath, "imports %s, which %s alone may", i, a.pkg)
 			}
 		}
 	}
 }
 
 func (r *Report) checkReach(p listed, standard map[string]bool) {
-	adapter := false
+	outside := matches(p.ImportPath, onRequest)
 	for _, a := range adapters {
-		adapter = adapter || under(p.ImportPath, a.folder)
+		outside = outside || matches(p.ImportPath, a.pkg)
 	}
 	for _, d := range p.Deps {
-		for _, f := range forbidden {
-			if under(p.ImportPath, f.folder) && underAny(d, f.never) {
+		for _, f := range directions {
+			if matches(p.ImportPath, f.from) && matches(d, f.never) {
 				r.add("direction", p.ImportPath, "reaches %s", d)
 			}
 		}
-		for _, o := range oracles {
-			if p.ImportPath == module+"/"+o.pkg && underAny(d, o.never) {
-				r.add("oracle", p.ImportPath, "reaches %s, which it is to judge", d)
-			}
-		}
-		if underAny(d, testOnly) && !underAny(p.ImportPath, testOnly) && !under(p.ImportPath, "cmd/aeonc") {
+		if matches(d, testOnly) && !matches(p.ImportPath, testOnly) {
 			r.add("test-only", p.ImportPath, "reaches %s in production code", d)
 		}
-		if underAny(p.ImportPath, standardOnly) && !adapter && !standard[d] && !within(d, module) {
+		if matches(p.ImportPath, standardOnly) && !outside && !standard[d] && !within(d, module) {
 			r.add("standard-only", p.ImportPath, "reaches %s", d)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -28,6 +29,37 @@ func TestRepository(t *testing.T) {
 	}
 	for _, l := range r.Long {
 		t.Logf("longer than %d lines: %s", linesAim, l)
+	}
+}
+
+// The table of layers names what there is: each package, what it imports and no more, and that above the package.
+func TestTheTableOfLayersIsTheRepository(t *testing.T) {
+	packages, err := list("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	imports := map[string][]string{}
+	for _, p := range packages {
+		imports[p.ImportPath] = p.Imports
+	}
+	above := ""
+	for _, l := range layers {
+		i, ok := imports[path.Join(module, l.pkg)]
+		if !ok {
+			t.Errorf("there is no package %s", l.pkg)
+		}
+		for pattern := range strings.FieldsSeq(l.may) {
+			named := func(path string) bool { return matches(path, pattern) }
+			if ok && !slices.ContainsFunc(i, named) {
+				t.Errorf("%s does not import %s", l.pkg, pattern)
+			}
+			for name := range imports {
+				if named(name) && !matches(name, above) {
+					t.Errorf("%s may import %s, which does not stand above it", l.pkg, name)
+				}
+			}
+		}
+		above += " " + l.pkg
 	}
 }
 

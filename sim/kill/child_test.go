@@ -11,9 +11,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aeon-lang/aeon/ondisk"
 	"github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/node"
 	"github.com/aeon-lang/aeon/sim/kill/ledger"
 )
 
@@ -103,7 +103,7 @@ func runChild() {
 			say("wrong", err)
 		}
 	}
-	runtime.Main(&p, ondisk.Keep)
+	runtime.Main(&p, node.Keep)
 }
 
 func (c *child) perform(cl *runtime.Client) error {

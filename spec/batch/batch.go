@@ -12,12 +12,12 @@ import (
 	"strings"
 
 	"github.com/aeon-lang/aeon"
-	"github.com/aeon-lang/aeon/build"
 	"github.com/aeon-lang/aeon/codegen"
+	"github.com/aeon-lang/aeon/internal/gobuild"
+	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/lang"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
-	"github.com/aeon-lang/aeon/program"
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
@@ -40,7 +40,7 @@ type Program struct {
 }
 
 // Loaded returns the program of a loaded package.
-func Loaded(name string, p *program.Package) Program {
+func Loaded(name string, p *load.Package) Program {
 	out := Program{Name: name}
 	for _, q := range p.Closure() {
 		out.Units = append(out.Units, q.Info)
@@ -88,12 +88,12 @@ func ParseAll(name string, sources []Source) (Program, []diag.Diagnostic) {
 
 // Compiler makes executables of programs. Its fields are set before use and not changed.
 type Compiler struct {
-	Cache   *build.Cache // build.DefaultCache if nil
-	Runtime aeon.Runtime // the zero Runtime: aeon.RuntimeSource(). Tests may hand in one with a bug in it.
-	Vet     bool         // go vet must accept the generated code
-	Stored  bool         // jobs may be Stored
-	Once    bool         // nothing is kept of what is made once Executable.Remove was called
-	Apart   bool         // every program is compiled as it would be alone, which takes three times as long
+	Cache   *gobuild.Cache // gobuild.DefaultCache if nil
+	Runtime aeon.Runtime   // the zero Runtime: aeon.RuntimeSource(). Tests may hand in one with a bug in it.
+	Vet     bool           // go vet must accept the generated code
+	Stored  bool           // jobs may be Stored
+	Once    bool           // nothing is kept of what is made once Executable.Remove was called
+	Apart   bool           // every program is compiled as it would be alone, which takes three times as long
 	// Generate, if set, stands in for codegen.Generate.
 	Generate func(*typecheck.Info, codegen.Options) ([]codegen.File, error)
 }
@@ -113,7 +113,7 @@ type Executable struct {
 	Programs []Program
 	// Progress, if set, is told by Run how many jobs have begun.
 	Progress func(begun int)
-	built    build.Result
+	built    gobuild.Result
 }
 
 // Remove deletes the executable, for which nobody will ask again.
@@ -143,11 +143,11 @@ func (c *Compiler) Compile(ctx context.Context, programs []Program) (*Executable
 	if c.Vet {
 		err = b.Vet(ctx, req)
 	}
-	var result build.Result
+	var result gobuild.Result
 	if err == nil {
 		result, err = b.Build(ctx, req)
 	}
-	if bad := new(build.GeneratedCodeError); errors.As(err, &bad) {
+	if bad := new(gobuild.GeneratedCodeError); errors.As(err, &bad) {
 		return nil, c.refused(ctx, bad, l.owners, programs)
 	}
 	if err != nil {
@@ -156,14 +156,14 @@ func (c *Compiler) Compile(ctx context.Context, programs []Program) (*Executable
 	return &Executable{Path: result.Path, Programs: programs, built: result}, nil
 }
 
-func (c *Compiler) builder() (*build.Builder, error) {
-	b := &build.Builder{Cache: c.Cache, Runtime: c.Runtime}
+func (c *Compiler) builder() (*gobuild.Builder, error) {
+	b := &gobuild.Builder{Cache: c.Cache, Runtime: c.Runtime}
 	if b.Runtime.Hash == "" {
 		b.Runtime = aeon.RuntimeSource()
 	}
 	if b.Cache == nil {
 		var err error
-		if b.Cache, err = build.DefaultCache(); err != nil {
+		if b.Cache, err = gobuild.DefaultCache(); err != nil {
 			return nil, err
 		}
 	}
@@ -171,7 +171,7 @@ func (c *Compiler) builder() (*build.Builder, error) {
 }
 
 // generate returns the Go packages of a program, in the order of its units.
-func (c *Compiler) generate(p Program) (pkgs []build.Package, err error) {
+func (c *Compiler) generate(p Program) (pkgs []gobuild.Package, err error) {
 	generate := codegen.Generate
 	if c.Generate != nil {
 		generate = c.Generate
@@ -182,12 +182,12 @@ func (c *Compiler) generate(p Program) (pkgs []build.Package, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("batch: %s: %w", p.Name, err)
 		}
-		pkg := build.Package{Name: codegen.GoPackageName(info.Package.Name), Dir: fmt.Sprintf("%s%s/%d", sourceRoot, p.Name, i)}
+		pkg := gobuild.Package{Name: codegen.GoPackageName(info.Package.Name), Dir: fmt.Sprintf("%s%s/%d", sourceRoot, p.Name, i)}
 		for _, f := range files {
-			pkg.Files = append(pkg.Files, build.File{Name: f.Name, Data: f.Content})
+			pkg.Files = append(pkg.Files, gobuild.File{Name: f.Name, Data: f.Content})
 		}
 		pkgs = append(pkgs, pkg)
-		opts.Imports = append(opts.Imports, codegen.Import{Info: info, Path: build.ImportPath(pkg.Dir, pkg.Name)})
+		opts.Imports = append(opts.Imports, codegen.Import{Info: info, Path: gobuild.ImportPath(pkg.Dir, pkg.Name)})
 	}
 	if !c.Apart && !c.Vet {
 		if err := prune(pkgs, c.Stored); err != nil {
@@ -199,7 +199,7 @@ func (c *Compiler) generate(p Program) (pkgs []build.Package, err error) {
 
 // refused finds the programs that a compile error is about: Go names packages, and one that programs share is
 // compiled again apart.
-func (c *Compiler) refused(ctx context.Context, bad *build.GeneratedCodeError, owners map[string][]int, programs []Program) error {
+func (c *Compiler) refused(ctx context.Context, bad *gobuild.GeneratedCodeError, owners map[string][]int, programs []Program) error {
 	e := &GoError{Output: bad.Output}
 	for line := range strings.Lines(bad.Output) {
 		if name, ok := strings.CutPrefix(line, "# "); ok {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aeon-lang/aeon/build"
+	"github.com/aeon-lang/aeon/internal/gobuild"
 )
 
 // driverDir and sourceRoot stand for directories that need not exist: build names packages after them.
@@ -17,7 +17,7 @@ const (
 
 // linked collects what goes into one executable.
 type linked struct {
-	req         build.Request
+	req         gobuild.Request
 	owners      map[string][]int // import path of a package -> programs
 	descriptors []string         // expressions for the descriptors of the programs
 	imports     []string
@@ -26,17 +26,17 @@ type linked struct {
 
 // shared are the packages that programs of as many packages are merged into now.
 type shared struct {
-	pkgs   []build.Package
+	pkgs   []gobuild.Package
 	alias  string // by which the main package knows the last of them
 	merged int    // programs in them
 }
 
 // add adds the packages of a program, the entry last. With together each goes into a package with those of others.
-func (l *linked) add(i int, name string, pkgs []build.Package, together bool) error {
+func (l *linked) add(i int, name string, pkgs []gobuild.Package, together bool) error {
 	if !together {
 		entry := pkgs[len(pkgs)-1]
 		alias := fmt.Sprintf("p%d", i)
-		l.imports = append(l.imports, fmt.Sprintf("%s %q", alias, build.ImportPath(entry.Dir, entry.Name)))
+		l.imports = append(l.imports, fmt.Sprintf("%s %q", alias, gobuild.ImportPath(entry.Dir, entry.Name)))
 		l.descriptors = append(l.descriptors, alias+".AeonPackage")
 		l.req.Imported = append(l.req.Imported, pkgs...)
 		l.owns(i, pkgs)
@@ -47,20 +47,20 @@ func (l *linked) add(i int, name string, pkgs []build.Package, together bool) er
 		l.end(s)
 		s = &shared{alias: fmt.Sprintf("s%d", i)}
 		for n := range pkgs {
-			s.pkgs = append(s.pkgs, build.Package{Name: fmt.Sprintf("shared%d", n), Dir: fmt.Sprintf("%sshared/%s/%d", sourceRoot, name, n)})
+			s.pkgs = append(s.pkgs, gobuild.Package{Name: fmt.Sprintf("shared%d", n), Dir: fmt.Sprintf("%sshared/%s/%d", sourceRoot, name, n)})
 		}
 		entry := s.pkgs[len(pkgs)-1]
-		l.imports = append(l.imports, fmt.Sprintf("%s %q", s.alias, build.ImportPath(entry.Dir, entry.Name)))
+		l.imports = append(l.imports, fmt.Sprintf("%s %q", s.alias, gobuild.ImportPath(entry.Dir, entry.Name)))
 		l.shared[len(pkgs)] = s
 	}
 	suffix := fmt.Sprintf("_p%d", s.merged)
 	s.merged++
-	moved := map[string]build.Package{}
+	moved := map[string]gobuild.Package{}
 	for n, pkg := range pkgs {
 		if err := merge(&s.pkgs[n], pkg, suffix, moved); err != nil {
 			return err
 		}
-		moved[build.ImportPath(pkg.Dir, pkg.Name)] = s.pkgs[n]
+		moved[gobuild.ImportPath(pkg.Dir, pkg.Name)] = s.pkgs[n]
 	}
 	l.owns(i, s.pkgs)
 	l.descriptors = append(l.descriptors, s.alias+".AeonPackage"+suffix)
@@ -68,9 +68,9 @@ func (l *linked) add(i int, name string, pkgs []build.Package, together bool) er
 }
 
 // owns notes that packages have code of a program.
-func (l *linked) owns(i int, pkgs []build.Package) {
+func (l *linked) owns(i int, pkgs []gobuild.Package) {
 	for _, pkg := range pkgs {
-		path := build.ImportPath(pkg.Dir, pkg.Name)
+		path := gobuild.ImportPath(pkg.Dir, pkg.Name)
 		l.owners[path] = append(l.owners[path], i)
 	}
 }
@@ -83,16 +83,16 @@ func (l *linked) end(s *shared) {
 }
 
 // request returns the request for the executable of all that was added.
-func (l *linked) request() build.Request {
+func (l *linked) request() gobuild.Request {
 	for _, n := range slices.Sorted(maps.Keys(l.shared)) {
 		l.end(l.shared[n])
 	}
 	req := l.req
-	req.Kind, req.Name, req.Quick = build.Tests, "batch", true
-	req.Imported = append(req.Imported, build.Package{Name: "driver", Dir: driverDir, Files: []build.File{
+	req.Kind, req.Name, req.Quick = gobuild.Tests, "batch", true
+	req.Imported = append(req.Imported, gobuild.Package{Name: "driver", Dir: driverDir, Files: []gobuild.File{
 		{Name: "driver.go", Data: driverSource}, {Name: "stored.go", Data: storedSource},
 	}})
 	req.Main = fmt.Appendf(nil, "package main\n\nimport (\n\t%q\n\n\t%s\n)\n\nfunc main() {\n\tdriver.Main(\n\t\t&%s,\n\t)\n}\n",
-		build.ImportPath(driverDir, "driver"), strings.Join(l.imports, "\n\t"), strings.Join(l.descriptors, ",\n\t\t&"))
+		gobuild.ImportPath(driverDir, "driver"), strings.Join(l.imports, "\n\t"), strings.Join(l.descriptors, ",\n\t\t&"))
 	return req
 }

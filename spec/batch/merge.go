@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/aeon-lang/aeon/build"
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/internal/gobuild"
 )
 
 // mergeMax is how many programs go into one Go package. Half of what the Go compiler does for a small program
@@ -21,7 +21,7 @@ const mergeMax = 63
 
 // merge puts a package of a program into one that it shares with others: every name at the top level gets the suffix of the program,
 // and nothing else changes, lines included. What it imports of its program is in shared packages as well: moved says in which.
-func merge(into *build.Package, pkg build.Package, suffix string, moved map[string]build.Package) error {
+func merge(into *gobuild.Package, pkg gobuild.Package, suffix string, moved map[string]gobuild.Package) error {
 	fset := token.NewFileSet()
 	var files []*ast.File
 	for _, f := range pkg.Files {
@@ -59,13 +59,13 @@ func merge(into *build.Package, pkg build.Package, suffix string, moved map[stri
 			}
 			return id.Name
 		})
-		into.Files = append(into.Files, build.File{Name: fmt.Sprintf("f%d%s", len(into.Files), pkg.Files[i].Name), Data: text})
+		into.Files = append(into.Files, gobuild.File{Name: fmt.Sprintf("f%d%s", len(into.Files), pkg.Files[i].Name), Data: text})
 	}
 	return nil
 }
 
 // imported returns what stands in a file for packages of its program: the paths of imports with what becomes of them, and the names behind a dot.
-func imported(file *ast.File, moved map[string]build.Package) map[ast.Node]string {
+func imported(file *ast.File, moved map[string]gobuild.Package) map[ast.Node]string {
 	out := map[ast.Node]string{}
 	names := map[string]bool{}
 	for _, spec := range file.Imports {
@@ -74,7 +74,7 @@ func imported(file *ast.File, moved map[string]build.Package) map[ast.Node]strin
 		if !ok {
 			continue
 		}
-		out[spec.Path] = strconv.Quote(build.ImportPath(to.Dir, to.Name))
+		out[spec.Path] = strconv.Quote(gobuild.ImportPath(to.Dir, to.Name))
 		name := path.Base(from)
 		if spec.Name != nil {
 			name = spec.Name.Name

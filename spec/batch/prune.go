@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aeon-lang/aeon/build"
+	"github.com/aeon-lang/aeon/internal/gobuild"
 )
 
 // prunable matches the names of generated functions that code of other packages, other hosts or the journal may
@@ -18,7 +18,7 @@ var prunable = regexp.MustCompile(`^(Encode|Decode|EncodeResult|DecodeResult|Sav
 // prune cuts functions that nothing in the packages of a program mentions out of the last file of each, that of the descriptors. The Go
 // compiler translates a package without knowing what the link will drop.
 // A program that runs on a store needs its arguments and its fields encoded.
-func prune(pkgs []build.Package, stored bool) error {
+func prune(pkgs []gobuild.Package, stored bool) error {
 	used := map[string]bool{"Encode": stored, "Decode": stored, "SaveField": stored, "LoadFields": stored}
 	for i := range slices.Backward(pkgs) { // those that import a package have mentioned what they use of it
 		if err := prunePackage(&pkgs[i], used); err != nil {
@@ -29,7 +29,7 @@ func prune(pkgs []build.Package, stored bool) error {
 }
 
 // prunePackage prunes one package, given the names that those which import it use, and adds the names that it uses itself.
-func prunePackage(pkg *build.Package, used map[string]bool) error {
+func prunePackage(pkg *gobuild.Package, used map[string]bool) error {
 	last := len(pkg.Files) - 1
 	descriptors := pkg.Files[last].Data
 	fset := token.NewFileSet()

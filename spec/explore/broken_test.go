@@ -10,16 +10,16 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/lang/diag"
-	"github.com/aeon-lang/aeon/program"
 	"github.com/aeon-lang/aeon/spec"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected results in testdata/explore")
 
-func load(t testing.TB, file string) *spec.Program {
+func loadProgram(t testing.TB, file string) *spec.Program {
 	t.Helper()
-	p, err := program.NewLoader().Load(program.Unit{Dir: filepath.Dir(file), Files: []string{file}})
+	p, err := load.NewLoader().Load(load.Unit{Dir: filepath.Dir(file), Files: []string{file}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestBrokenExamples(t *testing.T) {
 			if err := os.WriteFile(file, a.Files[0].Data, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			p := load(t, file)
+			p := loadProgram(t, file)
 			got := ""
 			for _, e := range p.Tests() {
 				got += describe(t, p, e)
@@ -97,7 +97,7 @@ func TestExamplesAreCovered(t *testing.T) {
 		t.Fatalf("examples holds no programs (%v)", err)
 	}
 	for _, file := range files {
-		p := load(t, file)
+		p := loadProgram(t, file)
 		several := false
 		for _, e := range p.Tests() {
 			r := Run(p, e, Config{StatesMax: 20_000})

@@ -14,10 +14,10 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/lang"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
-	"github.com/aeon-lang/aeon/program"
 	"github.com/aeon-lang/aeon/spec"
 	"github.com/aeon-lang/aeon/typecheck"
 )
@@ -203,9 +203,9 @@ func golden(t *testing.T, archive string) *spec.Program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unit := program.Unit{Dir: t.TempDir()}
+	unit := load.Unit{Dir: t.TempDir()}
 	for _, f := range a.Files {
-		if !strings.HasSuffix(f.Name, program.Extension) {
+		if !strings.HasSuffix(f.Name, load.Extension) {
 			continue
 		}
 		name := filepath.Join(unit.Dir, filepath.FromSlash(f.Name))
@@ -216,7 +216,7 @@ func golden(t *testing.T, archive string) *spec.Program {
 			unit.Files = append(unit.Files, name)
 		}
 	}
-	p, err := program.NewLoader().Load(unit)
+	p, err := load.NewLoader().Load(unit)
 	if err != nil {
 		t.Fatal(err)
 	}

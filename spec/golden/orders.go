@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/aeon-lang/aeon/program"
+	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/spec"
 	"github.com/aeon-lang/aeon/spec/explore"
 )
@@ -15,7 +15,7 @@ import (
 const statesMax = 50_000
 
 // interpret runs the program in all orders and compares the outcomes with those of the file.
-func (r *Result) interpret(loaded *program.Package, o *Options) error {
+func (r *Result) interpret(loaded *load.Package, o *Options) error {
 	p := spec.Load(loaded)
 	entry, ok := p.Main()
 	if !ok {

@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/lang/diag"
-	"github.com/aeon-lang/aeon/program"
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
 // check loads the program; said is what the checker says of it. There is no program if it is refused.
-func (c *Case) check() (p *program.Package, said string, err error) {
+func (c *Case) check() (p *load.Package, said string, err error) {
 	if c.bad != nil {
 		return nil, "", c.bad
 	}
@@ -29,8 +29,8 @@ func (c *Case) check() (p *program.Package, said string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	loader := program.NewLoader()
-	if p, err = loader.Load(program.Unit{Dir: dir, Files: top}); err != nil {
+	loader := load.NewLoader()
+	if p, err = loader.Load(load.Unit{Dir: dir, Files: top}); err != nil {
 		return nil, "", err
 	}
 	if said, err = c.said(loader.Packages(), dir); err != nil || refuses(said) {
@@ -45,7 +45,7 @@ func (c *Case) check() (p *program.Package, said string, err error) {
 // unpack writes the sources into a folder and returns the names of those at its top.
 func (c *Case) unpack(dir string) (top []string, err error) {
 	for _, f := range c.archive.Files {
-		if filepath.Ext(f.Name) != program.Extension {
+		if filepath.Ext(f.Name) != load.Extension {
 			continue
 		}
 		name := filepath.Join(dir, filepath.FromSlash(f.Name))
@@ -63,11 +63,11 @@ func (c *Case) unpack(dir string) (top []string, err error) {
 }
 
 // said returns what the checker says of the packages, in which files get the names that they have in the archive.
-func (c *Case) said(packages []*program.Package, dir string) (string, error) {
+func (c *Case) said(packages []*load.Package, dir string) (string, error) {
 	var all []diag.Diagnostic
 	unused := map[string]bool{}
 	for _, f := range c.archive.Files {
-		unused[f.Name] = filepath.Ext(f.Name) == program.Extension
+		unused[f.Name] = filepath.Ext(f.Name) == load.Extension
 	}
 	for _, p := range packages {
 		for _, f := range p.Files {
@@ -85,7 +85,7 @@ func (c *Case) said(packages []*program.Package, dir string) (string, error) {
 		return "", err
 	}
 	said := text.String()
-	for _, name := range []string{dir, program.Relative(dir)} { // in messages about folders
+	for _, name := range []string{dir, load.Relative(dir)} { // in messages about folders
 		said = strings.ReplaceAll(said, name+string(filepath.Separator), "")
 	}
 	for name, left := range unused {

@@ -1,0 +1,171 @@
+//go:build unix
+
+package testrun_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aeon-lang/aeon/cmd/aeonc/internal/testrun"
+)
+
+// fake writes an executable that speaks for a test executable of two packages.
+// Its second test kills the process and its third hangs, so that it takes three
+// processes to get through; each is told where the one before has stopped.
+const fake = `#!/bin/sh
+say() { printf '%s\n' "$1"; }
+case "$2" in
+-1/-1)
+	say '{"Action":"start","Unit":0}'
+	say '{"Action":"run","Unit":0,"Index":0,"Test":"one","File":"/src/bank.aeon","Line":3}'
+	say '{"Action":"output","Unit":0,"Index":0,"Test":"one","Output":"seen only with -v\n"}'
+	say '{"Action":"pass","Unit":0,"Index":0,"Test":"one","Elapsed":0.25}'
+	say '{"Action":"run","Unit":0,"Index":1,"Test":"two","File":"/src/bank.aeon","Line":9}'
+	say '{"Action":"seed","Unit":0,"Index":1,"Test":"two","Seed":6}'
+	say '{"Action":"seed","Unit":0,"Index":1,"Test":"two","Seed":7}'
+	say '{"Action":"output","Unit":0,"Index":1,"Test":"two","Output":"printed before\n"}'
+	echo 'fatal error: stack overflow' >&2
+	exit 2;;
+0/1)
+	say '{"Action":"start","Unit":0}'
+	say '{"Action":"pass","Unit":0}'
+	say '{"Action":"start","Unit":1}'
+	say '{"Action":"run","Unit":1,"Index":0,"Test":"three","File":"/src/tree.aeon","Line":4}'
+	say '{"Action":"seed","Unit":1,"Index":0,"Test":"three","Seed":8}'
+	exec sleep 60;;
+1/0)
+	say '{"Action":"start","Unit":1}'
+	say 'something that Go code prints'
+	say '{"Action":"run","Unit":1,"Index":1,"Test":"four","File":"/src/tree.aeon","Line":8}'
+	say '{"Action":"output","Unit":1,"Index":1,"Test":"four","Output":"tree.aeon:9: 1 is not 2\n"}'
+	say '{"Action":"fail","Unit":1,"Index":1,"Test":"four","File":"/src/tree.aeon","Line":8,"Elapsed":0.5}'
+	say '{"Action":"pass","Unit":1}'
+	say '{"Action":"start","Unit":2}'
+	say '{"Action":"pass","Unit":2}'
+	say '{"Action":"finished"}';;
+esac
+`
+
+func run(t *testing.T, change func(*testrun.Config)) (testrun.Result, string) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "fake")
+	if err := os.WriteFile(name, []byte(fake), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	cfg := testrun.Config{Executable: name, Packages: []string{"examples/bank", "examples/tree", "examples/empty"}, TestMax: 300 * time.Millisecond, Stdout: &out, Place: filepath.Base}
+	if change != nil {
+		change(&cfg)
+	}
+	r, err := testrun.Run(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, regexp.MustCompile(`\(\d+\.\d+s\)\n$`).ReplaceAllString(out.String(), "(TIME)\n")
+}
+
+func TestRunReportsAsGoDoes(t *testing.T) {
+	var begun []string
+	r, out := run(t, func(c *testrun.Config) {
+		c.Progress = func(pkg, test string, schedule int) {
+			begun = append(begun, fmt.Sprintf("%s %s %d", pkg, test, schedule))
+		}
+	})
+	if want := []string{"examples/bank two 1", "examples/bank two 2", "examples/tree three 1"}; !slices.Equal(begun, want) {
+		t.Errorf("schedules %q have begun, want %q", begun, want)
+	}
+	if r.Passed != 1 || r.Failed != 3 {
+		t.Errorf("%d passed, %d failed", r.Passed, r.Failed)
+	}
+	const want = `--- FAIL: two (bank.aeon:9) (0.00s)
+    printed before
+    the test took the process with it: exit status 2
+    fatal error: stack overflow
+    seed 7
+FAIL	examples/bank	0.25s
+--- FAIL: three (tree.aeon:4) (0.00s)
+    the test did not end within 300ms
+    seed 8
+--- FAIL: four (tree.aeon:8) (0.50s)
+    tree.aeon:9: 1 is not 2
+FAIL	examples/tree	0.50s
+?   	examples/empty	[no tests]
+1 passed, 3 failed in 3 packages (TIME)
+`
+	if out != want {
+		t.Errorf("got\n%s\nwant\n%s", out, want)
+	}
+}
+
+func TestVerboseShowsPassedTests(t *testing.T) {
+	_, out := run(t, func(c *testrun.Config) { c.Verbose = true })
+	for _, want := range []string{"=== RUN   one\n", "--- PASS: one (bank.aeon:3) (0.25s)\n    seen only with -v\n"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+}
+
+func TestJSONIsThatOfGoTest(t *testing.T) {
+	_, out := run(t, func(c *testrun.Config) { c.JSON = true })
+	actions := map[string]int{}
+	for line := range strings.Lines(out) {
+		var e struct{ Action, Package, Test string }
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if !strings.HasPrefix(e.Package, "examples/") {
+			t.Errorf("package %q", e.Package)
+		}
+		if e.Test == "" {
+			e.Action += " package"
+		}
+		actions[e.Action]++
+	}
+	for action, want := range map[string]int{"run": 4, "pass": 1, "fail": 3, "fail package": 2, "skip package": 1, "start package": 3} {
+		if actions[action] != want {
+			t.Errorf("%d events %q, want %d", actions[action], action, want)
+		}
+	}
+}
+
+func TestAnExecutableThatFailsOutsideTestsIsAnError(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "fake")
+	if err := os.WriteFile(name, []byte("#!/bin/sh\necho broken >&2\nexit 3\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, exe := range []string{name, name + "missing"} {
+		if _, err := testrun.Run(context.Background(), testrun.Config{Executable: exe, TestMax: time.Second, Stdout: &bytes.Buffer{}}); err == nil {
+			t.Errorf("%s: no error", exe)
+		}
+	}
+}
+
+// Ctrl-C at the keyboard ends the executable, too: no test has failed by that.
+func TestAnInterruptIsNoFailure(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "fake")
+	const fake = `#!/bin/sh
+[ "$2" = -1/-1 ] || { echo '{"Action":"finished"}'; exit; }
+echo '{"Action":"start","Unit":0}'
+echo '{"Action":"run","Unit":0,"Index":0,"Test":"one","File":"/src/bank.aeon","Line":3}'
+kill -INT $$
+`
+	if err := os.WriteFile(name, []byte(fake), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	r, err := testrun.Run(t.Context(), testrun.Config{Executable: name, Packages: []string{"p"}, TestMax: time.Minute, Stdout: &out, Place: filepath.Base})
+	if !errors.Is(err, context.Canceled) || r.Failed != 0 || strings.Contains(out.String(), "FAIL") {
+		t.Errorf("error %v, %d failed, output\n%s", err, r.Failed, out.String())
+	}
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/aeon-lang/aeon"
+	"github.com/aeon-lang/aeon/internal/gobuild"
+	"github.com/aeon-lang/aeon/internal/load"
+)
+
+// prebuilt is the programs with the store that scripts ask for by the command
+//
+//	prebuilt NAME SOURCES…
+//
+// where what a script shows is what its program does, and not how aeonc builds it. A link with the store takes some
+// seconds, so all of them are one executable, which is linked once: it runs the program whose name it is started by.
+type prebuilt struct {
+	dir      string // of the sources, by the name of the program
+	cache    *gobuild.Cache
+	programs []program
+	make     func() (exe string, err error)
+}
+
+// program is what one line of a script asks for.
+type program struct {
+	name    string
+	sources []string // in dir/name
+}
+
+// findPrebuilt reads what the scripts ask for. The sources go to dir, an empty directory.
+func findPrebuilt(scripts []string, dir string, cache *gobuild.Cache) (*prebuilt, error) {
+	all := &prebuilt{dir: dir, cache: cache}
+	all.make = sync.OnceValues(all.build)
+	asked := map[string]string{}
+	for _, script := range scripts {
+		archive, err := txtar.ParseFile(script)
+		if err != nil {
+			return nil, err
+		}
+		for line := range bytes.Lines(archive.Comment) {
+			words := strings.Fields(string(line))
+			if len(words) < 3 || words[0] != "prebuilt" {
+				continue
+			}
+			p := program{name: words[1]}
+			if asked[p.name] != "" {
+				return nil, fmt.Errorf("%s and %s both ask for a program %s: one executable has all of them, so rename one", asked[p.name], script, p.name)
+			}
+			asked[p.name] = script
+			for _, source := range words[2:] {
+				p.sources = append(p.sources, filepath.Join(dir, p.name, filepath.FromSlash(source)))
+			}
+			if err := txtar.Write(archive, filepath.Join(dir, p.name)); err != nil {
+				return nil, err
+			}
+			all.programs = append(all.programs, p)
+		}
+	}
+	if len(all.programs) == 0 {
+		return nil, errors.New("no script asks for a program: does the command still have its name?")
+	}
+	return all, nil
+}
+
+// build makes the executable of all programs.
+func (all *prebuilt) build() (exe string, err error) {
+	req := gobuild.Request{Name: "prebuilt", Store: true, Quick: true}
+	var imports, cases strings.Builder
+	for i, p := range all.programs {
+		units, err := load.Find(p.sources)
+		if err == nil && len(units) != 1 {
+			err = fmt.Errorf("its sources are %d packages", len(units))
+		}
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", p.name, err)
+		}
+		pkg, err := load.NewLoader().Load(units[0])
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", p.name, err)
+		}
+		for _, q := range pkg.Closure() {
+			made, err := gobuild.Generate(q, q == pkg)
+			if err != nil {
+				return "", fmt.Errorf("%s: %w", p.name, err)
+			}
+			if q != pkg {
+				req.Imported = append(req.Imported, made)
+				continue
+			}
+			req.Packages = append(req.Packages, made)
+			fmt.Fprintf(&imports, "\tp%d %q\n", i, gobuild.ImportPath(made.Dir, made.Name))
+			fmt.Fprintf(&cases, "\tcase %q:\n\t\taeonrt.Main(&p%d.AeonPackage, node.Keep)\n", p.name, i)
+		}
+	}
+	req.Main = fmt.Appendf(nil, `package main
+
+import (
+	"os"
+	"path/filepath"
+
+	aeonrt %q
+	%q
+
+%s)
+
+func main() {
+	switch name := filepath.Base(os.Args[0]); name {
+%s	default:
+		panic("there is no program " + name)
+	}
+}
+`, aeon.ModulePath+"/runtime", aeon.StorePackage, &imports, &cases)
+	b := gobuild.Builder{Cache: all.cache, Runtime: aeon.RuntimeSource()}
+	made, err := b.Build(context.Background(), req)
+	return made.Path, err
+}
+
+// command puts a program into the directory of a script.
+func (all *prebuilt) command(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: prebuilt NAME SOURCES…")
+	}
+	exe, err := all.make()
+	ts.Check(err)
+	ts.Check(os.Link(exe, ts.MkAbs(args[0])))
+}

@@ -1,0 +1,277 @@
+package gobuild_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aeon-lang/aeon"
+	"github.com/aeon-lang/aeon/internal/gobuild"
+)
+
+// tinyRuntime stands in for the runtime where a test is about building.
+func tinyRuntime() aeon.Runtime {
+	return aeon.Runtime{
+		GoVersion: "1.26",
+		Hash:      strings.Repeat("0123456789abcdef", 4),
+		Files: []aeon.SourceFile{{Path: "runtime/runtime.go", Data: []byte(`package runtime
+
+import "fmt"
+
+type Package struct{ Name string }
+
+func Main(p *Package)         { fmt.Println("main of", p.Name) }
+func MainTest(ps ...*Package) { for _, p := range ps { fmt.Println("tests of", p.Name) } }
+`)}},
+	}
+}
+
+func packageNamed(name, dir, extra string) gobuild.Package {
+	src := "package " + name + "\n\nimport aeonrt \"github.com/aeon-lang/aeon/runtime\"\n\nvar AeonPackage = aeonrt.Package{Name: \"" + name + "\"}\n" + extra
+	return gobuild.Package{Name: name, Dir: dir, Files: []gobuild.File{{Name: "a.go", Data: []byte(src)}}}
+}
+
+func newBuilder(t *testing.T) *gobuild.Builder {
+	return &gobuild.Builder{Cache: gobuild.NewCache(filepath.Join(t.TempDir(), "cache")), Runtime: tinyRuntime()}
+}
+
+func output(t *testing.T, r gobuild.Result) string {
+	t.Helper()
+	out, err := exec.Command(r.Path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func TestBuildMakesAProgramOnce(t *testing.T) {
+	b := newBuilder(t)
+	req := gobuild.Request{Packages: []gobuild.Package{packageNamed("bank", "/src/bank", "")}, Name: "bank"}
+	first, err := b.Build(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := output(t, first); first.Cached || got != "main of bank\n" {
+		t.Errorf("first build: cached %v, output %q", first.Cached, got)
+	}
+	second, err := b.Build(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !second.Cached || second.Path != first.Path {
+		t.Errorf("second build: cached %v, %s instead of %s", second.Cached, second.Path, first.Path)
+	}
+	req.Packages[0] = packageNamed("bank", "/src/bank", "var X = 1\n")
+	if edited, err := b.Build(t.Context(), req); err != nil || edited.Cached {
+		t.Errorf("after an edit: cached %v, error %v", edited.Cached, err)
+	}
+}
+
+// Suites of thousands of programs that are run once must not fill the disk.
+func TestOfWhatIsBuiltOnceNothingStays(t *testing.T) {
+	const marker = "a text that occurs nowhere else, 4711"
+	cache := filepath.Join(t.TempDir(), "go")
+	t.Setenv("GOCACHE", cache)
+	if err := os.Mkdir(cache, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	kept := func(dir string) (n int) {
+		filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if data, err := os.ReadFile(name); err == nil && bytes.Contains(data, []byte(marker)) {
+				n++
+			}
+			return nil
+		})
+		return n
+	}
+	for _, once := range []bool{false, true} {
+		b := newBuilder(t)
+		b.Runtime.Files[0].Data = bytes.ReplaceAll(bytes.ReplaceAll(b.Runtime.Files[0].Data, []byte("import \"fmt\""), nil), []byte("fmt.Println"), []byte("println"))
+		before := kept(cache)
+		r, err := b.Build(t.Context(), gobuild.Request{
+			Packages: []gobuild.Package{packageNamed("bank", "/src/bank", fmt.Sprintf("func Text() string { return %q + %q }\n", marker, fmt.Sprint(once)))},
+			Name:     "bank", Once: once,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := exec.Command(r.Path).Output(); err != nil {
+			t.Fatal(err)
+		}
+		if got := kept(cache) - before; (got > 0) == once {
+			t.Errorf("built with Once = %v: Go's cache has %d files of the program more than before", once, got)
+		}
+		if err := r.Remove(); err != nil {
+			t.Fatal(err)
+		}
+		if n := kept(b.Cache.Dir()); n > 0 {
+			t.Errorf("%d files of a program that was removed are in the cache", n)
+		}
+	}
+}
+
+func TestBuildPutsManyTestPackagesInOneExecutable(t *testing.T) {
+	b := newBuilder(t)
+	// Two packages of one name in two directories are two packages.
+	other := packageNamed("bank", "/b/bank", "")
+	other.Files[0].Data = bytes.Replace(other.Files[0].Data, []byte(`"bank"`), []byte(`"the other bank"`), 1)
+	r, err := b.Build(t.Context(), gobuild.Request{Kind: gobuild.Tests, Name: "tests", Packages: []gobuild.Package{
+		packageNamed("bank", "/a/bank", ""), other, packageNamed("tree", "/a/tree", ""),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := output(t, r); got != "tests of bank\ntests of the other bank\ntests of tree\n" {
+		t.Errorf("output %q", got)
+	}
+}
+
+func TestConcurrentBuildsShareACache(t *testing.T) {
+	b := newBuilder(t)
+	var wg sync.WaitGroup
+	for i := range 6 {
+		wg.Go(func() {
+			name := []string{"ann", "bob"}[i%2]
+			r, err := b.Build(context.Background(), gobuild.Request{Packages: []gobuild.Package{packageNamed(name, "/src/"+name, "")}, Name: name})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if out, err := exec.Command(r.Path).Output(); err != nil || string(out) != "main of "+name+"\n" {
+				t.Errorf("%s: output %q, error %v", name, out, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestBuildRepairsADamagedCache(t *testing.T) {
+	b := newBuilder(t)
+	req := gobuild.Request{Packages: []gobuild.Package{packageNamed("bank", "/src/bank", "")}, Name: "bank"}
+	r, err := b.Build(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var damaged int
+	err = filepath.WalkDir(b.Cache.Dir(), func(name string, d os.DirEntry, err error) error {
+		if err == nil && (filepath.Base(name) == "runtime.go" || filepath.Base(name) == "a.go") {
+			damaged++
+			return os.WriteFile(name, []byte("broken"), 0o666)
+		}
+		return err
+	})
+	if err != nil || damaged != 2 {
+		t.Fatalf("damaged %d files: %v", damaged, err)
+	}
+	if err := os.Remove(r.Path); err != nil {
+		t.Fatal(err)
+	}
+	again, err := b.Build(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := output(t, again); got != "main of bank\n" {
+		t.Errorf("output %q", got)
+	}
+}
+
+func TestGeneratedCodeThatDoesNotCompileIsKept(t *testing.T) {
+	b := newBuilder(t)
+	_, err := b.Build(t.Context(), gobuild.Request{Packages: []gobuild.Package{packageNamed("bank", "/src/bank", "var x int = \"s\"\n")}, Name: "bank"})
+	var bug *gobuild.GeneratedCodeError
+	if !errors.As(err, &bug) {
+		t.Fatalf("error %v", err)
+	}
+	kept, _ := filepath.Glob(filepath.Join(bug.Dir, "*", "bank", "a.go"))
+	if len(kept) != 1 || !strings.Contains(bug.Output, "cannot use \"s\"") {
+		t.Errorf("kept %v, output %q", kept, bug.Output)
+	}
+}
+
+func TestMissingAndOldToolchainsNameTheRemedy(t *testing.T) {
+	req := gobuild.Request{Packages: []gobuild.Package{packageNamed("bank", "/src/bank", "")}, Name: "bank"}
+	bin := t.TempDir()
+	t.Setenv("PATH", bin)
+	check := func(want string) {
+		t.Helper()
+		_, err := newBuilder(t).Build(t.Context(), req)
+		var missing *gobuild.ToolchainError
+		if !errors.As(err, &missing) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "https://go.dev/dl/") {
+			t.Errorf("error %v, want one with %q and where to get Go", err, want)
+		}
+	}
+	check("no Go toolchain found")
+	if err := os.WriteFile(filepath.Join(bin, "go"), []byte("#!/bin/sh\necho go1.19.3\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	check("is go1.19.3, and aeonc needs Go 1.26 or newer")
+}
+
+func TestAnUnusableCacheNamesTheRemedy(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	b := &gobuild.Builder{Cache: gobuild.NewCache(filepath.Join(file, "cache")), Runtime: tinyRuntime()}
+	_, err := b.Build(t.Context(), gobuild.Request{Packages: []gobuild.Package{packageNamed("bank", "/src/bank", "")}, Name: "bank"})
+	var unusable *gobuild.CacheError
+	if !errors.As(err, &unusable) || !strings.Contains(err.Error(), gobuild.EnvCache) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestCleanDeletesOnlyACache(t *testing.T) {
+	b := newBuilder(t)
+	if _, err := b.Build(t.Context(), gobuild.Request{Packages: []gobuild.Package{packageNamed("bank", "/src/bank", "")}, Name: "bank"}); err != nil {
+		t.Fatal(err)
+	}
+	if freed, err := b.Cache.Clean(); err != nil || freed < 1<<20 {
+		t.Errorf("freed %d bytes, error %v", freed, err)
+	}
+	if _, err := os.Stat(b.Cache.Dir()); !os.IsNotExist(err) {
+		t.Errorf("the cache is still there: %v", err)
+	}
+	home := t.TempDir()
+	precious := filepath.Join(home, "thesis.txt")
+	if err := os.WriteFile(precious, []byte("years"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := gobuild.NewCache(home).Clean(); err == nil {
+		t.Error("a directory that is no cache was deleted")
+	}
+	if _, err := os.Stat(precious); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCopyToReplacesWholeFiles(t *testing.T) {
+	b := newBuilder(t)
+	r, err := b.Build(t.Context(), gobuild.Request{Packages: []gobuild.Package{packageNamed("bank", "/src/bank", "")}, Name: "bank"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(t.TempDir(), "bank")
+	if err := os.WriteFile(out, []byte("older"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.CopyTo(out); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := exec.Command(out).Output(); err != nil || string(got) != "main of bank\n" {
+		t.Errorf("output %q, error %v", got, err)
+	}
+	if err := r.CopyTo(filepath.Join(t.TempDir(), "missing", "bank")); err == nil {
+		t.Error("copied into a directory that does not exist")
+	}
+}

@@ -1,0 +1,68 @@
+package gobuild
+
+import (
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aeon-lang/aeon"
+)
+
+// A program's store is made of the very modules that this repository tests it with.
+func TestTheStoreOfAProgramHasTheModulesOfThisRepository(t *testing.T) {
+	c := NewCache(filepath.Join(t.TempDir(), "cache"))
+	module, err := c.install(aeon.RuntimeSource())
+	if err != nil {
+		t.Fatal(err)
+	}
+	golang, err := findGo(aeon.RuntimeSource().GoVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	main := []File{{"m/main.go", []byte("package main\n\nimport _ \"" + aeon.StorePackage + "\"\n\nfunc main() {}\n")}}
+	if err := writeTree(module, main); err != nil {
+		t.Fatal(err)
+	}
+	const format = `{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}{{end}}{{end}}`
+	program := golang.command(t.Context(), c, "list", "-deps", "-modfile="+filepath.Join(module, storeMod), "-f", format, "./m")
+	program.Dir = module
+	repository := exec.Command("go", "list", "-deps", "-f", format, aeon.StorePackage)
+	repository.Env = append(program.Env, "CGO_ENABLED=0")
+	got, want := modules(t, program), modules(t, repository)
+	if got = slices.DeleteFunc(got, func(m string) bool { return strings.HasPrefix(m, aeon.ModulePath+" ") }); !slices.Equal(got, want) || len(want) == 0 {
+		t.Errorf("a program gets\n%s\nthe repository has\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// Whoever has installed aeonc, with or without a C compiler, has all modules of the store in Go's module cache.
+func TestInstallingAeoncFetchesTheModulesOfTheStore(t *testing.T) {
+	list := func(pkg string, env ...string) []string {
+		cmd := exec.Command("go", "list", "-deps", "-f", `{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}{{end}}{{end}}`, pkg)
+		cmd.Env = append(cmd.Environ(), env...)
+		return modules(t, cmd)
+	}
+	for _, env := range []string{"GOOS=linux", "GOOS=darwin", "GOOS=windows"} {
+		needed := list(aeon.StorePackage, env, "CGO_ENABLED=0")
+		for _, cgo := range []string{"CGO_ENABLED=0", "CGO_ENABLED=1"} {
+			installed := list(aeon.ModulePath+"/cmd/aeonc", cgo)
+			for _, m := range needed {
+				if !slices.Contains(installed, m) {
+					t.Errorf("%s: %s is not among those of aeonc with %s", env, m, cgo)
+				}
+			}
+		}
+	}
+}
+
+func modules(t *testing.T, cmd *exec.Cmd) []string {
+	t.Helper()
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v", cmd, err)
+	}
+	list := strings.Split(strings.TrimSpace(string(out)), "\n")
+	slices.Sort(list)
+	return slices.Compact(list)
+}

@@ -1,0 +1,153 @@
+package gobuild
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// ToolchainError says that there is no usable Go toolchain, and the remedy.
+type ToolchainError struct{ Msg string }
+
+// Error implements error.
+func (e *ToolchainError) Error() string { return e.Msg }
+
+// toolchain is the go command that the PATH leads to.
+type toolchain struct {
+	path string // absolute
+	id   string // changes when the command, or an environment variable it obeys, changes
+}
+
+// goVariables are the environment variables that decide what `go build` makes.
+var goVariables = []string{"GOOS", "GOARCH", "GO386", "GOAMD64", "GOARM", "GOARM64", "GOMIPS", "GOMIPS64",
+	"GOPPC64", "GORISCV64", "GOWASM", "GOEXPERIMENT", "GODEBUG", "GOROOT", "GOFIPS140", "GOENV"}
+
+// findGo finds the go command. It runs nothing: a cached program must start at once.
+func findGo(wantVersion string) (toolchain, error) {
+	path, err := exec.LookPath("go")
+	if err != nil && !errors.Is(err, exec.ErrDot) {
+		return toolchain{}, &ToolchainError{fmt.Sprintf(
+			"no Go toolchain found: aeonc compiles programs with Go %s or newer\n\tinstall it from https://go.dev/dl/ and make sure that `go` is on your PATH", wantVersion)}
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return toolchain{}, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return toolchain{}, err
+	}
+	parts := []string{path, strconv.FormatInt(info.Size(), 10), strconv.FormatInt(info.ModTime().UnixNano(), 10)}
+	// The command may be a small front that leads to another root: what
+	// `go version` reads is that root's VERSION file.
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		version, _ := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(real)), "VERSION"))
+		parts = append(parts, real, string(version))
+	}
+	for _, v := range goVariables {
+		parts = append(parts, v+"="+os.Getenv(v))
+	}
+	return toolchain{path, digest(parts...)}, nil
+}
+
+// checkVersion fails unless the toolchain is at least Go `want`, as in "1.26".
+func (t toolchain) checkVersion(ctx context.Context, c *Cache, want string) error {
+	cmd := t.command(ctx, c, "env", "GOVERSION")
+	out, err := cmd.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			err = errors.New(strings.TrimSpace(string(exit.Stderr)))
+		}
+		return &ToolchainError{fmt.Sprintf("the Go toolchain %s does not work: %v", t.path, err)}
+	}
+	have := strings.TrimSpace(string(out))
+	if !atLeast(have, want) {
+		return &ToolchainError{fmt.Sprintf(
+			"%s is %s, and aeonc needs Go %s or newer\n\tinstall it from https://go.dev/dl/ and put it first on your PATH", t.path, have, want)}
+	}
+	return nil
+}
+
+// atLeast compares a version as `go env GOVERSION` prints it ("go1.26.8",
+// "go1.27rc1", "devel go1.27-abc") with "major.minor".
+func atLeast(have, want string) bool {
+	i := strings.Index(have, "go")
+	if i < 0 {
+		return false
+	}
+	haveMajor, haveMinor, ok := majorMinor(have[i+2:])
+	wantMajor, wantMinor, wantOK := majorMinor(want)
+	return ok && wantOK && (haveMajor > wantMajor || haveMajor == wantMajor && haveMinor >= wantMinor)
+}
+
+func majorMinor(v string) (major, minor int, ok bool) {
+	head, rest, _ := strings.Cut(v, ".")
+	digits := strings.IndexFunc(rest, func(r rune) bool { return r < '0' || r > '9' })
+	if digits >= 0 {
+		rest = rest[:digits]
+	}
+	major, err1 := strconv.Atoi(head)
+	minor, err2 := strconv.Atoi(rest)
+	return major, minor, err1 == nil && err2 == nil
+}
+
+// command returns the go command with an environment in which nothing is
+// downloaded, no module or workspace of the user takes part, and no C compiler
+// is needed. Go's own build cache is the user's, so that the standard library
+// is compiled once for all.
+func (t toolchain) command(ctx context.Context, c *Cache, args ...string) *exec.Cmd {
+	cmd := t.fetching(ctx, c, args...)
+	cmd.Env = append(cmd.Env, "GOPROXY=off")
+	return cmd
+}
+
+// fetching returns the same command, except that Go may take modules from where the user
+// lets it. Their sums are known beforehand, so no database of sums is asked.
+func (t toolchain) fetching(ctx context.Context, c *Cache, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, t.path, args...)
+	cmd.Env = append(os.Environ(),
+		"GOFLAGS=-mod=readonly", "GOSUMDB=off", "GOWORK=off", "GO111MODULE=on", "GOTOOLCHAIN=local", "CGO_ENABLED=0")
+	if dir := c.ownGoCache(); dir != "" {
+		cmd.Env = append(cmd.Env, "GOCACHE="+dir)
+	}
+	if os.Getenv("GOPATH") == "" && os.Getenv("GOMODCACHE") == "" {
+		if home, err := os.UserHomeDir(); err != nil || home == "" {
+			cmd.Env = append(cmd.Env, "GOPATH="+filepath.Join(c.dir, "gopath")) // go insists on one, and leaves it empty
+		}
+	}
+	return cmd
+}
+
+// ownGoCache returns a Go build cache inside ours if Go could not tell where
+// the user's is; otherwise "".
+func (c *Cache) ownGoCache() string {
+	if os.Getenv("GOCACHE") != "" {
+		return ""
+	}
+	if _, err := os.UserCacheDir(); err == nil {
+		return ""
+	}
+	return filepath.Join(c.dir, "go-build")
+}
+
+// DescribeToolchain says in one line which go command would compile programs,
+// or why none can.
+func DescribeToolchain(wantVersion string) string {
+	golang, err := findGo(wantVersion)
+	if err != nil {
+		return "missing: " + strings.ReplaceAll(err.Error(), "\n\t", "; ")
+	}
+	if err := golang.checkVersion(context.Background(), &Cache{os.TempDir()}, wantVersion); err != nil {
+		return "unusable: " + strings.ReplaceAll(err.Error(), "\n\t", "; ")
+	}
+	out, err := golang.command(context.Background(), &Cache{os.TempDir()}, "version").Output()
+	if err != nil {
+		return fmt.Sprintf("unusable: %v", err)
+	}
+	return strings.TrimPrefix(strings.TrimSpace(string(out)), "go version ") + " (" + golang.path + ")"
+}

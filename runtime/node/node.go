@@ -1,0 +1,37 @@
+// Package node is what a program is compiled with to keep its state on disk: the store on
+// pebble, and the places where snapshots go. It brings in all modules that the runtime
+// itself does without.
+package node
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+
+	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/snapshot"
+	"github.com/aeon-lang/aeon/runtime/snapshot/s3"
+	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
+)
+
+// Keep is what main hands to the runtime.
+var Keep = aeonrt.WithStore(pebbledb.Open, OpenTarget)
+
+// OpenTarget opens the place at an address, which is a directory or s3://BUCKET/PREFIX (package
+// s3 has the parameters).
+func OpenTarget(ctx context.Context, address string) (snapshot.Target, error) {
+	switch {
+	case strings.HasPrefix(address, s3.Scheme):
+		return s3.Open(ctx, address)
+	case address == "":
+		return nil, errors.New("snapshots need a place: a directory, or s3://BUCKET/PREFIX")
+	case strings.Contains(address, "://"):
+		return nil, errors.New(address + ": snapshots go to a directory, or to s3://BUCKET/PREFIX")
+	}
+	dir, err := filepath.Abs(address)
+	if err != nil {
+		return nil, err
+	}
+	return snapshot.Dir(dir), nil
+}
