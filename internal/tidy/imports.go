@@ -59,7 +59,7 @@ var oracles = []struct {
 
 // testOnly lists folders that production code outside them never reaches; the command of the
 // compiler does, as it offers what is in them.
-var testOnly = []string{"spec", "sim", "dominator/oracle"}
+var testOnly = []string{"spec", "sim", "dominator/oracle", "runtime/lock/locktest"}
 
 // adapters lists modules that one folder alone imports, tests included unless they may, too:
 // those of the packages above the store run on file systems that crash, which are pebble's.

@@ -5,8 +5,7 @@
 // The package is a sans-IO core. Inputs are method calls, outputs are [Effect]
 // values appended to a buffer the caller owns. There is no goroutine, clock,
 // randomness, I/O or dependence on map order inside, so one core runs in the
-// in-process driver, between hosts, and in the exhaustive explorer of this
-// package's tests.
+// in-process driver, between hosts, and in the exhaustive explorer of locktest.
 //
 // # Machines
 //

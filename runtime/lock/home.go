@@ -176,14 +176,15 @@ func (h *Home[E, N]) Holds(x N) Mode {
 // Access decides what an access to actor y in mode m needs (RULE-3, RULE-6). If the
 // answer is Ask, the home notes that it was asked, and will answer Wait.
 func (h *Home[E, N]) Access(r Router[N], y N, m Mode) Decision[N] {
-	d := h.decide(r, y, m)
+	d := h.Decide(r, y, m)
 	if d.Act == Ask {
 		h.ask(ask[N]{at: d.At, want: y})
 	}
 	return d
 }
 
-func (h *Home[E, N]) decide(r Router[N], y N, m Mode) Decision[N] {
+// Decide is what Access would answer now; nothing is noted.
+func (h *Home[E, N]) Decide(r Router[N], y N, m Mode) Decision[N] {
 	u := y
 	v := h.lookup(u)
 	var none N
@@ -226,10 +227,14 @@ func (h *Home[E, N]) ask(a ask[N]) {
 	if h.asked != nil {
 		h.asked[a] = struct{}{}
 	} else if n > askScanMax {
-		h.asked = make(map[ask[N]]struct{}, 2*n)
-		for _, a := range h.asks {
-			h.asked[a] = struct{}{}
-		}
+		h.indexAsks()
+	}
+}
+
+func (h *Home[E, N]) indexAsks() {
+	h.asked = make(map[ask[N]]struct{}, 2*len(h.asks))
+	for _, a := range h.asks {
+		h.asked[a] = struct{}{}
 	}
 }
 
@@ -290,10 +295,14 @@ func (h *Home[E, N]) visit(x N) *visit[N] {
 	if h.index != nil {
 		h.index[x] = n - 1
 	} else if n > visitScanMax {
-		h.index = make(map[N]int32, 2*n)
-		for i := range h.visits {
-			h.index[h.visits[i].node] = int32(i)
-		}
+		h.indexVisits()
 	}
 	return &h.visits[n-1]
+}
+
+func (h *Home[E, N]) indexVisits() {
+	h.index = make(map[N]int32, 2*len(h.visits))
+	for i := range h.visits {
+		h.index[h.visits[i].node] = int32(i)
+	}
 }

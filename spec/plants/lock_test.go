@@ -33,7 +33,7 @@ var ofLock = []plant{
 	bug("enqueues are admitted as they arrive", "runtime/lock/queue.go",
 		"if s.Number != l.received+1 {",
 		"if false {",
-		"./runtime/lock -run TestEagerDeliveries$"), // else they are not delivered before their turn
+		"./runtime/lock/locktest -run TestEagerDeliveries$"), // else they are not delivered before their turn
 	bug("a direct entry is not checked at its admission", "runtime/lock/admit.go",
 		"if e.from == none && w.Enter",
 		"if false && w.Enter",

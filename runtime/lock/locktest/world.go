@@ -1,10 +1,12 @@
-package lock
+package locktest
 
 import (
 	"hash/maphash"
 	"math/bits"
 	"strconv"
 	"unsafe"
+
+	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
 // The explorer drives the production core, and nothing but it, through all
@@ -54,10 +56,11 @@ func (m mask) each(f func(node)) {
 }
 
 type (
-	xid     = ID[event]
-	xeffect = Effect[event, node]
-	xqueue  = Queue[event, node]
-	xhome   = Home[event, node]
+	xid     = lock.ID[event]
+	xeffect = lock.Effect[event, node]
+	xqueue  = lock.Queue[event, node]
+	xhome   = lock.Home[event, node]
+	xentry  = lock.Entry[event, node]
 )
 
 // msgKind is what travels between hosts, in any order.
@@ -73,19 +76,19 @@ const (
 
 type msg struct {
 	kind      msgKind
-	effect    EffectKind // of msgHome
+	effect    lock.EffectKind // of msgHome
 	event     event
 	attempt   uint8
 	from, to  node // of msgHome: from is the node, to the effect's To
-	mode      Mode
+	mode      lock.Mode
 	lazy      bool // acquired, of msgEnqueue
 	withdrawn bool
-	reason    Reason
+	reason    lock.Reason
 	sender    uint8 // host
 	epoch     uint8 // of the sender
 	number    uint8
-	orphan    bool // of msgHome Severed: the home releases the entry
-	ref       Ref  // and via, its sender: of what does not leave the host
+	orphan    bool     // of msgHome Severed: the home releases the entry
+	ref       lock.Ref // and via, its sender: of what does not leave the host
 	via       node
 	kids      mask // of msgHome Admitted: enqueued on these
 	reads     mask // footprint known to the sender
@@ -100,13 +103,18 @@ type known struct {
 	reads, writes mask
 }
 
-// run is an event at its home.
+// run is an event at its home: the core's part, and what the driver adds.
 type run struct {
+	home xhome
+	course
+}
+
+// course is how far an event has come.
+type course struct {
 	status  uint8 // 0 not started, 1 active, 2 committed, 3 parked
-	home    xhome
-	entered node // sequencer of the attempt
-	high    node // T-ancestor the next entry may not go below
-	started mask // actors whose method has begun
+	entered node  // sequencer of the attempt
+	high    node  // T-ancestor the next entry may not go below
+	started mask  // actors whose method has begun
 	done    mask
 	pending mask // called, no access yet
 	pc      [nodeCount]uint8
@@ -129,7 +137,7 @@ type run struct {
 type made struct {
 	is   bool
 	from node // the virtual node that was passed, if any
-	ref  Ref
+	ref  lock.Ref
 }
 
 // order is one enqueue sent to a node, to check that admission is FIFO per parent.
@@ -219,7 +227,7 @@ func (w *world) send(h uint8, g msg) {
 	if w.noticed[h][to] != w.epoch[to] {
 		return
 	}
-	g.sender, g.epoch, g.ref, g.via = h, w.epoch[h], Ref{}, 0
+	g.sender, g.epoch, g.ref, g.via = h, w.epoch[h], lock.Ref{}, 0
 	w.msgs = append(w.msgs, g)
 }
 
@@ -263,56 +271,17 @@ func (w *world) copyFrom(o *world) {
 	for x := range w.queues {
 		if w.queueAt[x] != o.queueAt[x] {
 			w.queueAt[x] = o.queueAt[x]
-			copyQueue(&w.queues[x], &o.queues[x])
+			w.queues[x].CopyFrom(&o.queues[x])
 			w.orders[x] = append(w.orders[x][:0], o.orders[x]...)
 		}
 	}
 	for e := range w.runs {
 		if w.runAt[e] != o.runAt[e] {
 			w.runAt[e] = o.runAt[e]
-			copyRun(&w.runs[e], &o.runs[e])
+			w.runs[e].home.CopyFrom(&o.runs[e].home)
+			w.runs[e].course = o.runs[e].course
 		}
 	}
-}
-
-func copyRun(d, s *run) {
-	h := &d.home
-	visits, asks, carried := h.visits, h.asks, h.carried
-	*d = *s
-	h.visits = append(visits[:0], s.home.visits...)
-	h.asks, h.carried = append(asks[:0], s.home.asks...), append(carried[:0], s.home.carried...)
-}
-
-func copyQueue(d, s *xqueue) {
-	entries := append(d.entries[:0], s.entries...)
-	for i := range entries {
-		entries[i].children = nil
-		if len(entries[i].more) > 0 {
-			entries[i].more = append([]edge[node](nil), entries[i].more...)
-		} else {
-			entries[i].more = nil
-		}
-	}
-	f := d.far
-	*d = *s
-	d.entries, d.scratch, d.index = entries, nil, nil
-	if s.far == nil {
-		return
-	}
-	if f == nil {
-		f = &far[event, node]{links: map[node]*link[node]{}}
-	}
-	f.early = append(f.early[:0], s.far.early...)
-	f.tombs = append(f.tombs[:0], s.far.tombs...)
-	for x := range f.links {
-		if s.far.links[x] == nil {
-			delete(f.links, x)
-		}
-	}
-	for x, l := range s.far.links {
-		*f.link(x) = *l
-	}
-	d.far = f
 }
 
 var hashSeed = maphash.MakeSeed()
@@ -326,7 +295,8 @@ func (w *world) hash() uint64 {
 			b, set := appendQueue(&w.queues[i], w.buf[:0], 0)
 			w.buf, w.sums[i] = b, maphash.Bytes(hashSeed, b)+set
 		} else {
-			w.buf = w.runs[i-nodeCount].append(w.buf[:0])
+			e := i - nodeCount
+			w.buf = w.runs[e].append(w.buf[:0], w.gone>>e&1 != 0)
 			w.sums[i] = maphash.Bytes(hashSeed, w.buf)
 		}
 	}
@@ -376,9 +346,15 @@ func (g *msg) hash() uint64 {
 	return mix(mix(a) + b)
 }
 
-func (r *run) append(b []byte) []byte {
+// append appends what matters of the run. Of the home of an event that has committed that is the number of the
+// attempt, and once the event is gone nothing.
+func (r *run) append(b []byte, gone bool) []byte {
 	u := func(m mask) { b = append(b, byte(m), byte(m>>8)) }
-	b = append(b, r.status, byte(r.home.id.Attempt), byte(r.entered), byte(r.high), r.arb, r.after)
+	attempt := byte(r.home.ID().Attempt)
+	if gone {
+		attempt = 0
+	}
+	b = append(b, r.status, attempt, byte(r.entered), byte(r.high), r.arb, r.after)
 	if r.early {
 		b = append(b, 1)
 	}
@@ -401,22 +377,32 @@ func (r *run) append(b []byte) []byte {
 		u(r.undoEdges[x])
 		b = append(b, byte(r.undoSlot[x]))
 	}
+	if r.status == 2 {
+		return append(b, 0xff)
+	}
 	var visits [nodeCount][2]byte
-	for _, v := range r.home.visits {
-		visits[v.node] = [2]byte{byte(v.mode) + 4*byte(r.via[v.node]), byte(v.state) + 1}
+	for v := range r.home.Visits {
+		visits[v.Node] = [2]byte{byte(v.Mode) + 4*byte(r.via[v.Node]), 1 + oneIf(v.Granted) + 2*oneIf(v.Lazy)}
 	}
 	var asks [nodeCount]mask
-	for _, a := range r.home.asks {
-		asks[a.at] |= bit(a.want)
+	for at, want := range r.home.Asks {
+		asks[at] |= bit(want)
 	}
 	for x := range visits {
 		b = append(b, visits[x][0], visits[x][1])
 		u(asks[x])
 	}
-	for _, c := range r.home.carried {
+	for _, c := range r.home.Claims() {
 		b = append(b, byte(c.Node), byte(c.Mode))
 	}
 	return append(b, 0xff)
+}
+
+func oneIf(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // shape is what matters of an entry.
@@ -425,48 +411,45 @@ type shape struct {
 	event            event
 	attempt          uint32
 	from             node
-	state            state
-	mode             Mode
+	waiting, held    bool
+	mode             lock.Mode
 	lazy, acq, below bool
 	edges            mask
 }
 
 func appendQueue(q *xqueue, b []byte, set uint64) ([]byte, uint64) {
-	pos := node(1)
-	for i := q.head; i != 0; i = q.slot(i).next {
-		set += maphash.Comparable(hashSeed, shapeOf(q, q.slot(i), pos))
-		pos++
-	}
-	if q.live != q.waiting {
-		for i := range q.entries {
-			if e := &q.entries[i]; e.state > waiting {
-				set += maphash.Comparable(hashSeed, shapeOf(q, e, 0))
+	self := q.Node()
+	if entries, _, _ := q.Count(); entries > 0 {
+		pos := node(0)
+		for e := range q.Entries {
+			if pos++; !e.Waiting {
+				pos = 0
 			}
+			set += maphash.Comparable(hashSeed, shapeOf(q, &e, pos))
 		}
 	}
-	if q.far == nil {
-		return append(b, 0xfe), set
+	q.Numbers(func(x node, sent, received uint64) bool {
+		set += uint64(self)<<32 + uint64(x)*0x9e3779b97f4a7c15 ^ (sent<<8|received)*0xbf58476d1ce4e5b9
+		return true
+	})
+	for id, sent := range q.Early {
+		b = append(b, 0xfd, byte(id.Event), byte(id.Attempt), byte(sent.From), byte(sent.Number))
 	}
-	for x, l := range q.far.links {
-		set += uint64(q.self)<<32 + uint64(x)*0x9e3779b97f4a7c15 ^ (uint64(l.sent)<<8|uint64(l.received))*0xbf58476d1ce4e5b9
-	}
-	for _, e := range q.far.early {
-		b = append(b, 0xfd, byte(e.id.Event), byte(e.id.Attempt), byte(e.sent.From), byte(e.sent.Number))
-	}
-	for _, t := range q.far.tombs {
+	for id, from := range q.Tombstones {
 		set += maphash.Comparable(hashSeed, struct {
-			x node
-			t entryKey[event, node]
-		}{q.self, t})
+			x, from node
+			id      xid
+		}{self, from, id})
 	}
 	return append(b, 0xff), set
 }
 
-func shapeOf(q *xqueue, e *entry[event, node], pos node) shape {
-	s := shape{queue: q.self, slotOrder: pos, event: e.id.Event, attempt: e.id.Attempt, from: e.from,
-		state: e.state, mode: e.mode, lazy: e.lazy, acq: e.acquired, below: e.below}
-	for i := range e.edgeCount {
-		s.edges |= bit(e.edge(i).child)
-	}
+func shapeOf(q *xqueue, e *xentry, pos node) shape {
+	s := shape{queue: q.Node(), slotOrder: pos, event: e.ID.Event, attempt: e.ID.Attempt, from: e.From,
+		waiting: e.Waiting, held: e.Held, mode: e.Mode, lazy: e.Lazy, acq: e.Acquired, below: e.Below}
+	q.Edges(e.Ref, func(c node) bool {
+		s.edges |= bit(c)
+		return true
+	})
 	return s
 }

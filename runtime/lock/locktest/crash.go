@@ -1,6 +1,10 @@
-package lock
+package locktest
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
 
 // This file is what hosts do when one of them crashes: its queues and numbers are lost and
 // its actors are as they were committed last. Hosts notice one by one; till then they talk
@@ -99,7 +103,7 @@ func (w *world) notice(h, lost uint8) {
 			continue
 		}
 		if w.visited(e, lost) {
-			w.withdraw(e, 0, None, 0, "host crashed")
+			w.withdraw(e, 0, lock.None, 0, "host crashed")
 		} else {
 			w.run(e).epochs[lost] = w.epoch[lost]
 		}
@@ -112,7 +116,7 @@ func (w *world) lose(x, peer node) {
 	start := len(w.out)
 	w.out = q.Lost(peer, w.out)
 	w.orders[x] = slices.DeleteFunc(w.orders[x], func(o order) bool {
-		return o.from == peer && q.find(o.id, peer) == 0
+		return o.from == peer && !q.Find(o.id, peer).Valid()
 	})
 	w.process(x, start)
 }
@@ -123,7 +127,7 @@ func (w *world) severed(g msg) {
 	w.touched.read(partAttempt(e))
 	current := r.home.ID() == g.id()
 	if current && r.status == 1 {
-		w.withdraw(e, 0, None, 0, "cut off by a crash")
+		w.withdraw(e, 0, lock.None, 0, "cut off by a crash")
 	}
 	if !g.orphan {
 		return
@@ -132,7 +136,7 @@ func (w *world) severed(g msg) {
 	if h := w.homeHost(e); w.c.host[a.to] != h {
 		w.send(h, a)
 	} else {
-		w.release(a, Ref{})
+		w.release(a, lock.Ref{})
 	}
 }
 

@@ -1,4 +1,4 @@
-package lock
+package locktest
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+
+	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
 // moveKind is a transition of the world.
@@ -58,7 +60,7 @@ func (w *world) moves(l []move) []move {
 		case 1:
 			for m := w.wanted(e); m != 0; m &= m - 1 {
 				y := m.first()
-				if d := w.decide(e, y, w.wantedMode(e, y)); d.Act == Ask || d.Act == Withdraw {
+				if d := w.decide(e, y, w.wantedMode(e, y)); d.Act == lock.Ask || d.Act == lock.Withdraw {
 					l = append(l, move{kind: moveAsk, e: e, y: y})
 				}
 			}
@@ -68,7 +70,7 @@ func (w *world) moves(l []move) []move {
 			if w.c.arb>>e&1 == 1 && r.arb == 0 {
 				l = append(l, move{kind: moveWithdraw, e: e})
 			}
-			if viewFaults.releaseEarly && !r.early && r.done != 0 && !w.finished(e) && r.home.allAdmitted() {
+			if viewFaults.releaseEarly && !r.early && r.done != 0 && !w.finished(e) && allAdmitted(&r.home) {
 				l = append(l, move{kind: moveEarly, e: e})
 			}
 		}
@@ -92,9 +94,9 @@ func (w *world) moves(l []move) []move {
 	return l
 }
 
-func (h *Home[E, N]) allAdmitted() bool {
-	for _, v := range h.visits {
-		if v.state == asked {
+func allAdmitted(h *xhome) bool {
+	for v := range h.Visits {
+		if !v.Granted {
 			return false
 		}
 	}
@@ -150,7 +152,7 @@ func (w *world) step(m move) {
 		w.commit(m.e)
 	case moveWithdraw:
 		w.run(m.e).arb = 1
-		w.withdraw(m.e, 0, None, 0, "arbitrarily")
+		w.withdraw(m.e, 0, lock.None, 0, "arbitrarily")
 	case moveLearn:
 		w.touched.read(partGlobal)
 		w.touched.write(partView(m.h))
@@ -181,13 +183,13 @@ func (w *world) ask(e event, y node) {
 	m := w.wantedMode(e, y)
 	w.touched.read(partView(h))
 	d := r.home.Access(router{&w.tview[h]}, y, m)
-	if d.Act == Withdraw {
+	if d.Act == lock.Withdraw {
 		w.withdraw(e, y, m, 0, d.Reason.String())
 		return
 	}
 	g := w.knows(h, r.home.ID())
 	g.kind, g.from, g.to, g.ref = msgAcquire, y, d.At, d.Ref
-	if m == Write {
+	if m == lock.Write {
 		g.writes |= bit(y)
 	} else if !g.writes.has(y) {
 		g.reads |= bit(y)
@@ -233,7 +235,7 @@ func (w *world) end() {
 		if w.runs[e].status != 2 {
 			s := ""
 			for x := range w.queues {
-				w.queues[x].Waits(func(d WaitEdge[event]) bool {
+				w.queues[x].Waits(func(d lock.WaitEdge[event]) bool {
 					s += fmt.Sprintf("; at %v e%d waits for e%d: %v", node(x), d.Waiter.Event, d.For.Event, d.Why)
 					return true
 				})
@@ -247,11 +249,12 @@ func (w *world) end() {
 	}
 	for x := range w.queues {
 		q := &w.queues[x]
-		if q.live != 0 {
+		entries, early, tombstones := q.Count()
+		if entries != 0 {
 			w.fail("an entry is left at %v", x)
 		}
-		if q.far != nil && len(q.far.early)+len(q.far.tombs) != 0 {
-			w.fail("%d early enqueues and %d tombstones are left at %v", len(q.far.early), len(q.far.tombs), x)
+		if early+tombstones != 0 {
+			w.fail("%d early enqueues and %d tombstones are left at %v", early, tombstones, x)
 		}
 	}
 }

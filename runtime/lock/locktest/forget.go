@@ -1,4 +1,4 @@
-package lock
+package locktest
 
 // This file takes out of the state what cannot matter any more, so that states that differ
 // in nothing else are visited once. Nothing here may guess: what is forgotten must be
@@ -12,8 +12,7 @@ func (w *world) forget() {
 			for h := range w.know {
 				w.know[h][e] = known{}
 			}
-			r := w.run(e)
-			r.home.id.Attempt = 0
+			w.run(e) // its attempt is forgotten, too
 		}
 	}
 	edges, paths := w.relevant()
@@ -43,28 +42,27 @@ func (w *world) traces(e event) bool {
 		}
 	}
 	for x := range w.queues {
-		q := &w.queues[x]
-		if q.live > 0 {
-			for i := range q.entries {
-				if k := &q.entries[i]; k.state != free && k.id.Event == e {
-					return true
-				}
-			}
-		}
-		if q.far != nil {
-			for _, k := range q.far.early {
-				if k.id.Event == e {
-					return true
-				}
-			}
-			for _, k := range q.far.tombs {
-				if k.id.Event == e {
-					return true
-				}
-			}
-		}
 		if w.runs[e].undoAt[x] != 0 {
 			return true
+		}
+		q := &w.queues[x]
+		if entries, early, tombstones := q.Count(); entries+early+tombstones == 0 {
+			continue
+		}
+		for k := range q.Entries {
+			if k.ID.Event == e {
+				return true
+			}
+		}
+		for id := range q.Early {
+			if id.Event == e {
+				return true
+			}
+		}
+		for id := range q.Tombstones {
+			if id.Event == e {
+				return true
+			}
 		}
 	}
 	return false

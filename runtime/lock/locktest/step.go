@@ -1,6 +1,10 @@
-package lock
+package locktest
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
 
 // This file is the explorer's driver: it executes effects as the package comment asks,
 // at once on one host, by messages in any order between hosts.
@@ -69,20 +73,20 @@ func (w *world) process(x node, start int) {
 		if w.log != nil {
 			w.log("    %v", f)
 		}
-		if f.Kind == Enqueue {
+		if f.Kind == lock.Enqueue {
 			w.sendEnqueue(x, h, f)
 		}
 	}
 	for i := start; i < end; i++ {
 		switch f := w.out[i]; f.Kind {
-		case Release:
+		case lock.Release:
 			g := msg{kind: msgRelease, event: f.ID.Event, attempt: uint8(f.ID.Attempt), from: x, to: f.To, withdrawn: f.Withdrawn}
 			if w.c.host[f.To] != h {
 				w.send(h, g)
 			} else {
 				w.release(g, f.Ref)
 			}
-		case Admitted, Bounced, Refused, Severed:
+		case lock.Admitted, lock.Bounced, lock.Refused, lock.Severed:
 			w.sendHome(h, i)
 		}
 	}
@@ -107,8 +111,8 @@ func (w *world) sendEnqueue(x node, h uint8, f xeffect) {
 	}
 	w.learn(h, g)
 	n := len(w.out)
-	var ref Ref
-	ref, w.out = w.queue(c).Enqueue(w.at(c), Sent[node]{From: x, Acquired: f.Lazy}, f.ID, w.out)
+	var ref lock.Ref
+	ref, w.out = w.queue(c).Enqueue(w.at(c), lock.Sent[node]{From: x, Acquired: f.Lazy}, f.ID, w.out)
 	w.process(c, n)
 	if ref.Valid() {
 		w.queue(x).Bind(f.Ref, f.Edge, ref)
@@ -120,15 +124,15 @@ func (w *world) sendHome(h uint8, i int) {
 	f := w.out[i]
 	g := msg{kind: msgHome, effect: f.Kind, event: f.ID.Event, attempt: uint8(f.ID.Attempt), from: f.At, to: f.To,
 		mode: f.Mode, lazy: f.Lazy, reason: f.Reason}
-	if f.Kind == Severed {
+	if f.Kind == lock.Severed {
 		g.orphan = f.Ref.Valid()
 	} else {
-		g.ref, g.via = f.Ref, w.queues[f.At].at(f.Ref).from
+		g.ref, g.via = f.Ref, w.queues[f.At].Entry(f.Ref).From
 	}
 	for k := 1; k <= int(f.Count); k++ {
 		g.kids |= bit(w.out[i+k].To)
 	}
-	if f.Kind == Admitted || f.Kind == Refused {
+	if f.Kind == lock.Admitted || f.Kind == lock.Refused {
 		w.checkOrder(f)
 	}
 	w.touched.read(partAttempt(g.event))
@@ -146,8 +150,8 @@ func (w *world) sendHome(h uint8, i int) {
 // that an admitted direct entry covers its footprint (RULE-1).
 func (w *world) checkOrder(f xeffect) {
 	q := w.queue(f.At)
-	from := q.at(f.Ref).from
-	if from == 0 && f.Kind == Admitted {
+	from := q.Entry(f.Ref).From
+	if from == 0 && f.Kind == lock.Admitted {
 		if z := w.at(f.At).Footprint(f.At, f.ID).Enter; z != 0 {
 			w.fail("e%d is admitted at %v, which does not cover its footprint; %v does", f.ID.Event, f.At, z)
 		}
@@ -159,7 +163,7 @@ func (w *world) checkOrder(f xeffect) {
 		}
 		l[i].done = true
 		for k := range i {
-			if f.Kind == Admitted && l[k].from == from && !l[k].done {
+			if f.Kind == lock.Admitted && l[k].from == from && !l[k].done {
 				w.fail("admission at %v is not FIFO: e%d overtakes e%d", f.At, f.ID.Event, l[k].id.Event)
 			}
 		}
@@ -167,7 +171,7 @@ func (w *world) checkOrder(f xeffect) {
 }
 
 // release executes a release at its node: undo or learn first, under the latch.
-func (w *world) release(g msg, ref Ref) {
+func (w *world) release(g msg, ref lock.Ref) {
 	x, e := g.to, g.event
 	if g.withdrawn {
 		if w.runs[e].undoAt[x] == g.attempt {
@@ -186,9 +190,11 @@ func (w *world) release(g msg, ref Ref) {
 	w.orders[x] = kept
 	q, v := w.queue(x), w.at(x)
 	start := len(w.out)
-	if i := q.find(g.id(), g.from); w.c.events[e].move == x && i != 0 && q.slot(i).state == held {
-		w.decided = x
-		w.out = q.Moved(v, w.out)
+	if w.c.events[e].move == x {
+		if i := q.Find(g.id(), g.from); i.Valid() && q.Entry(i).Held {
+			w.decided = x
+			w.out = q.Moved(v, w.out)
+		}
 	}
 	if ref.Valid() {
 		w.out = q.Release(v, ref, g.withdrawn, w.out)
@@ -229,7 +235,7 @@ func (w *world) deliver(g msg) {
 		w.todo = append(w.todo, g)
 		return
 	case msgRelease:
-		w.release(g, Ref{})
+		w.release(g, lock.Ref{})
 		return
 	}
 	x := g.to
@@ -241,7 +247,7 @@ func (w *world) deliver(g msg) {
 		_, w.out = q.Enter(v, g.id(), w.out)
 	case msgEnqueue:
 		w.learn(v.h, g)
-		_, w.out = q.Enqueue(v, Sent[node]{From: g.from, Number: uint64(g.number), Acquired: g.lazy}, g.id(), w.out)
+		_, w.out = q.Enqueue(v, lock.Sent[node]{From: g.from, Number: uint64(g.number), Acquired: g.lazy}, g.id(), w.out)
 	case msgAcquire:
 		w.learn(v.h, g)
 		w.out = q.Acquire(v, g.ref, g.id(), g.from, w.out)
@@ -256,7 +262,7 @@ func (w *world) enter(e event) {
 	id := r.home.ID()
 	k := known{attempt: uint8(id.Attempt)}
 	for _, c := range r.home.Claims() {
-		if c.Mode == Write {
+		if c.Mode == lock.Write {
 			k.writes |= bit(c.Node)
 		} else {
 			k.reads |= bit(c.Node)
@@ -281,7 +287,7 @@ func (w *world) enter(e event) {
 		return
 	}
 	if w.c.host[z] != h {
-		r.home.Enter(z, Ref{})
+		r.home.Enter(z, lock.Ref{})
 		r.made[z] = made{is: true}
 		w.send(h, g)
 		return
@@ -290,7 +296,7 @@ func (w *world) enter(e event) {
 		return
 	}
 	start := len(w.out)
-	var ref Ref
+	var ref lock.Ref
 	ref, w.out = w.queue(z).Enter(v, id, w.out)
 	r.home.Enter(z, ref)
 	r.made[z] = made{is: true, ref: ref}
@@ -302,13 +308,13 @@ func (w *world) tryEnter(e event, z node) bool {
 	v, r, q := w.at(z), w.run(e), w.queue(z)
 	id := r.home.ID()
 	t := v.Footprint(z, id)
-	if t.Enter != 0 || t.Mode == None {
+	if t.Enter != 0 || t.Mode == lock.None {
 		return false
 	}
-	if q.head != 0 || q.blocked(t.Mode, t.Below) {
+	if !open(q, t.Mode, t.Below) {
 		return false // else the fields are still, in this step, as if they were held
 	}
-	var x Expansion[node]
+	var x lock.Expansion[node]
 	if t.Below {
 		x = v.Expand(z, id, t.Mode, nil)
 		if x.Lazy || x.Outside {
@@ -334,13 +340,24 @@ func (w *world) tryEnter(e event, z node) bool {
 	return true
 }
 
+// open reports whether an event that wants mode m, and something below or not, would be admitted at once.
+func open(q *xqueue, m lock.Mode, below bool) bool {
+	_, waiting := q.Len()
+	free := waiting == 0
+	q.Holders(func(h lock.Holder[event]) bool {
+		free = free && !m.Conflicts(h.Mode) && !(below && h.Lazy)
+		return free
+	})
+	return free
+}
+
 // enqueueLocal enqueues on child c on behalf of parent, or of the home if parent's
 // entry is none.
-func (w *world) enqueueLocal(e event, parent, c node, entry Ref, i int32) {
+func (w *world) enqueueLocal(e event, parent, c node, entry lock.Ref, i int32) {
 	r := w.run(e)
 	start := len(w.out)
 	w.orders[c] = append(w.orders[c], order{id: r.home.ID(), from: parent})
-	ref, out := w.queue(c).Enqueue(w.at(c), Sent[node]{From: parent}, r.home.ID(), w.out)
+	ref, out := w.queue(c).Enqueue(w.at(c), lock.Sent[node]{From: parent}, r.home.ID(), w.out)
 	w.out = out
 	if entry.Valid() {
 		w.queue(parent).Bind(entry, i, ref)
@@ -354,12 +371,12 @@ func (w *world) enqueueLocal(e event, parent, c node, entry Ref, i int32) {
 // fanout passes virtual node z without a queue.
 func (w *world) fanout(e event, z node) {
 	v := hostView{w, w.homeHost(e)}
-	x := v.Expand(z, w.runs[e].home.ID(), None, nil)
+	x := v.Expand(z, w.runs[e].home.ID(), lock.None, nil)
 	for _, c := range x.Children {
 		if virtualNodes.has(c) {
 			w.fanout(e, c)
 			continue
 		}
-		w.enqueueLocal(e, z, c, Ref{}, 0)
+		w.enqueueLocal(e, z, c, lock.Ref{}, 0)
 	}
 }

@@ -1,4 +1,4 @@
-package lock
+package locktest
 
 // This file has what follows from a config before anything happens in it: bounds on what its
 // events can do, whatever comes to be owned by whom.

@@ -1,4 +1,6 @@
-package lock
+package locktest
+
+import "github.com/aeon-lang/aeon/runtime/lock"
 
 // Some deliveries commute with whatever else may happen before them, so they are made at once, as the
 // last part of the move that made them possible, and the orders in which they come later are not
@@ -29,7 +31,7 @@ func (w *world) settleDown() {
 // eager reports whether the delivery of g commutes with all that may happen before it.
 func (w *world) eager(g *msg) bool {
 	switch {
-	case g.kind == msgHome && g.effect == Admitted:
+	case g.kind == msgHome && g.effect == lock.Admitted:
 		return w.eagerGrant(g)
 	case g.kind == msgRelease:
 		return w.eagerRelease(g)
@@ -58,13 +60,13 @@ func (w *world) eagerGrant(g *msg) bool {
 		return false
 	}
 	// A later call could need more than the hold that a traversal has used.
-	if p.adds && p.calls.has(v) && g.mode != None && g.mode < w.mode(e, v) {
+	if p.adds && p.calls.has(v) && g.mode != lock.None && g.mode < w.mode(e, v) {
 		return false
 	}
-	switch u := r.home.lookup(v); {
-	case u != nil && u.state != asked:
+	switch u, visited := r.home.Visit(v); {
+	case u.Granted:
 		return false
-	case u == nil && !w.allAsked(e, v):
+	case !visited && !w.allAsked(e, v):
 		return false
 	}
 	if w.c.moved != 0 && !w.undisturbed(g) {
@@ -103,8 +105,8 @@ func (w *world) placed(x node) node {
 }
 
 func hasAsked(h *xhome, at, y node) bool {
-	for _, a := range h.asks {
-		if a.at == at && a.want == y {
+	for a, want := range h.Asks {
+		if a == at && want == y {
 			return true
 		}
 	}
@@ -115,9 +117,9 @@ func hasAsked(h *xhome, at, y node) bool {
 func (w *world) mayChange(e event, v node) bool {
 	r, p := &w.runs[e], &w.c.events[e]
 	m := r.started | bit(v)
-	for _, u := range r.home.visits {
-		if u.state != asked {
-			m |= bit(u.node)
+	for u := range r.home.Visits {
+		if u.Granted {
+			m |= bit(u.Node)
 		}
 	}
 	for m &= p.changes; m != 0; m &= m - 1 {
@@ -150,34 +152,32 @@ func (w *world) wouldChange(g *msg) bool {
 // eagerRelease: the release of an entry that was passed, bounced or refused. Nobody waits for
 // it, and nobody looks at it but its release.
 func (w *world) eagerRelease(g *msg) bool {
-	i := w.queues[g.to].find(g.id(), g.from)
-	return i != 0 && w.inert(g, i)
+	i := w.queues[g.to].Find(g.id(), g.from)
+	return i.Valid() && w.inert(g, i)
 }
 
-// inert reports whether the release of the entry in slot i of the queue of g.to does nothing
+// inert reports whether the release of entry i of the queue of g.to does nothing
 // there, and on the nodes of the same host that it follows the entry's edges to, but take
 // entries away that keep nobody waiting; nor does it tell the host something new, now or later.
-func (w *world) inert(g *msg, i int32) bool {
+func (w *world) inert(g *msg, i lock.Ref) bool {
 	x := g.to
-	k := w.queues[x].slot(i)
-	if k.state != passed && k.state != spent {
+	if k := w.queues[x].Entry(i); k.Waiting || k.Held {
 		return false
 	}
 	if g.withdrawn && w.runs[g.event].undoAt[x] == g.attempt || !g.withdrawn && !w.carried(w.c.host[x], g.event) {
 		return false
 	}
-	for n := range k.edgeCount {
-		d := k.edge(n)
-		if w.c.host[d.child] != w.c.host[x] {
-			continue
+	inert := true
+	w.queues[x].Edges(i, func(child node) bool {
+		if w.c.host[child] == w.c.host[x] {
+			c := *g
+			c.from, c.to = x, child
+			j := w.queues[child].Find(g.id(), x)
+			inert = j.Valid() && w.inert(&c, j)
 		}
-		c := *g
-		c.from, c.to = x, d.child
-		if j := w.queues[d.child].find(g.id(), x); j == 0 || !w.inert(&c, j) {
-			return false
-		}
-	}
-	return true
+		return inert
+	})
+	return inert
 }
 
 // carried reports whether host h knows what e, which has committed, has changed, and nobody
@@ -215,11 +215,7 @@ func (w *world) idle(g *msg) bool {
 	if k := &w.know[w.c.host[g.to]][g.event]; k.attempt < g.attempt || k.attempt == g.attempt && (g.reads|g.writes)&^(k.reads|k.writes)|g.writes&^k.writes != 0 {
 		return false
 	}
-	var received uint64
-	if f := w.queues[g.to].far; f != nil && f.links[g.from] != nil {
-		received = f.links[g.from].received
-	}
-	return uint64(g.number) != received+1
+	return uint64(g.number) != w.queues[g.to].Received(g.from)+1
 }
 
 // undisturbed reports whether moves in T leave the grant g what it is, to the home that gets it now or
@@ -270,16 +266,14 @@ func (w *world) whereabouts(id xid) (open, there mask, twice bool) {
 	}
 	for x := range w.queues {
 		q := &w.queues[x]
-		for i := range q.entries {
-			if k := &q.entries[i]; k.state != free && k.id == id {
-				at(node(x), k.state == waiting || k.state == held && k.lazy)
+		for k := range q.Entries {
+			if k.ID == id {
+				at(node(x), k.Waiting || k.Held && k.Lazy)
 			}
 		}
-		if q.far != nil {
-			for _, k := range q.far.early {
-				if k.id == id {
-					at(node(x), true)
-				}
+		for k := range q.Early {
+			if k == id {
+				at(node(x), true)
 			}
 		}
 	}
@@ -294,16 +288,14 @@ func (w *world) senders(id xid, x node) (from mask) {
 		}
 	}
 	q := &w.queues[x]
-	for i := range q.entries {
-		if k := &q.entries[i]; k.state != free && k.id == id {
-			from |= bit(k.from)
+	for k := range q.Entries {
+		if k.ID == id {
+			from |= bit(k.From)
 		}
 	}
-	if q.far != nil {
-		for _, k := range q.far.early {
-			if k.id == id {
-				from |= bit(k.sent.From)
-			}
+	for k, sent := range q.Early {
+		if k == id {
+			from |= bit(sent.From)
 		}
 	}
 	return from
