@@ -135,23 +135,28 @@ func (h *Home[E, N]) Deliver(report []Effect[E, N]) bool {
 			assert.That(k.Kind == Enqueue && k.ID == f.ID, "lock: a report without its enqueues")
 			h.visit(k.To)
 		}
-		v := h.visit(f.At)
-		v.mode = f.Mode
-		if f.Ref.Valid() { // not from another host
-			v.ref = f.Ref
-		}
-		switch {
-		case f.Lazy:
-			v.state = lazily
-		case f.Mode == None:
-			v.state = wentBy
-		default:
-			v.state = settled
-		}
+		h.granted(f.At, f.Mode, f.Lazy, f.Ref)
 	default:
 		assert.Unreachable("lock: %v delivered as a visit", f.Kind)
 	}
 	return true
+}
+
+// granted notes a hold on x, or a pass. Ref is zero if x is on another host.
+func (h *Home[E, N]) granted(x N, m Mode, lazy bool, ref Ref) {
+	v := h.visit(x)
+	v.mode = m
+	if ref.Valid() {
+		v.ref = ref
+	}
+	switch {
+	case lazy:
+		v.state = lazily
+	case m == None:
+		v.state = wentBy
+	default:
+		v.state = settled
+	}
 }
 
 // Visited calls yield for each node the attempt has been enqueued on, passes
