@@ -35,7 +35,7 @@
 //	RULE-10 [MOVE]      Queue.Moved: c has another T-parent; strangers are refused
 //	[WITHDRAW]          the release of an attempt that has not ended; Home.Withdraw enters again
 //	VIRTUAL             a node that is only passed, never held
-//	CRASH               Queue.Lost: the host of a T-neighbour has lost its queues
+//	CRASH               Queue.Lost: the host of a T-neighbour has lost its queues; the session with it is over
 //	GUEST               Word: an anonymous, settled hold, earlier than all entries of the queue
 //	NARROW              View.Expand may read fields of x only when it is told that x is held
 //
@@ -61,6 +61,13 @@
 //  4. A Home is guarded by its own latch, taken after any node's latch and never
 //     while asking for one.
 //
+// # Between hosts
+//
+// What leaves a host is a [Message]: MessageOf makes one of an effect, and the driver adds what its View knows of the
+// footprint. [Peer] carries it, in a session that ends when either host restarts; [Wire] writes it. At the addressee it
+// goes to Queue.Receive, a grant to Home.Receive; what ends an attempt (Bounced, Refused, Severed) the driver
+// answers as it does at home. Sessions of locktest's Network deliver in any order, or in the order of sending.
+//
 // # Methods of Queue, all under the latch of its node
 //
 //	Reset(self N)                                        // take from a pool; Idle() allows to put back
@@ -73,6 +80,7 @@
 //	ReleaseID(v, from N, id, withdrawn bool, out) out    // RULE-7, by key; leaves a tombstone if need be
 //	Moved(v, out) out                                    // RULE-10, the T-parent has changed
 //	Lost(peer N, out) out                                // CRASH, of the T-child or T-parent peer
+//	Receive(v, *Message, out) out                        // one of the above, asked for by another host
 //	Refresh(v, out) out                                  // try the head anew after the view has changed
 //	See(Word); Gate(Word) (Word, ok); Left(v, Word, out) out // GUEST: before an entry; to unlatch; guests have gone
 //	Idle() bool; Len() (holders, waiting int); Waits(…)  // bounds, pool, watchdog

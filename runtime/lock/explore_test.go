@@ -28,6 +28,8 @@ func TestExplore(t *testing.T) { locktest.Explore(t, explored) }
 
 func TestExploreChains(t *testing.T) { locktest.ExploreChains(t) }
 
+func TestExploreStreams(t *testing.T) { locktest.ExploreStreams(t) }
+
 func TestWrittenConfigs(t *testing.T) { locktest.ExploreWritten(t) }
 
 func TestTranscripts(t *testing.T) { locktest.Transcripts(t, "testdata", *update) }

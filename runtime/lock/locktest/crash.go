@@ -13,7 +13,7 @@ import (
 // crashes lists what can happen about crashes.
 func (w *world) crashes(l []move) []move {
 	h := w.c.crash - 1
-	if w.epoch[h] == 0 {
+	if w.net.crashes[h] == 0 {
 		for e := range w.c.events {
 			if w.runs[e].status == 1 {
 				return append(l, move{kind: moveCrash, h: h})
@@ -22,17 +22,11 @@ func (w *world) crashes(l []move) []move {
 		return l
 	}
 	for o := range uint8(w.c.hosts) {
-		if w.noticed[o][h] != w.epoch[h] {
+		if !w.net.Noticed(lock.Host(o), lock.Host(h)) {
 			l = append(l, move{kind: moveNotice, h: o, i: uint16(h)})
 		}
 	}
 	return l
-}
-
-// inSession reports whether g can be delivered: its addressee has a session with its
-// sender as that is now.
-func (w *world) inSession(g *msg) bool {
-	return g.epoch <= w.noticed[w.addressee(g)][g.sender]
 }
 
 // crash lets host h lose all that is not committed. When it is back it asks how T runs around
@@ -40,11 +34,7 @@ func (w *world) inSession(g *msg) bool {
 func (w *world) crash(h uint8) {
 	w.touched.read(partGlobal)
 	w.touched.write(partSessions | partView(h))
-	w.epoch[h]++
-	w.noticed[h][h]++
-	if !viewFaults.keepMessages {
-		w.msgs = slices.DeleteFunc(w.msgs, func(g msg) bool { return g.sender != h && w.addressee(&g) == h })
-	}
+	w.net.Crash(lock.Host(h))
 	for x := range node(nodeCount) {
 		if w.c.host[w.tview[h][x]] == h {
 			w.tview[h][x] = w.parents[x]
@@ -81,12 +71,7 @@ func (w *world) undo(r *run, x node) {
 // notice lets host h begin a new session with host lost, which has crashed.
 func (w *world) notice(h, lost uint8) {
 	w.touched.write(partSessions)
-	w.noticed[h][lost] = w.epoch[lost]
-	if !viewFaults.keepMessages {
-		w.msgs = slices.DeleteFunc(w.msgs, func(g msg) bool {
-			return g.sender == lost && g.epoch != w.epoch[lost] && w.addressee(&g) == h
-		})
-	}
+	w.net.Notice(lock.Host(h), lock.Host(lost))
 	for x := range node(nodeCount) {
 		if w.c.host[x] != h || x == 0 {
 			continue
@@ -105,7 +90,7 @@ func (w *world) notice(h, lost uint8) {
 		if w.visited(e, lost) {
 			w.withdraw(e, 0, lock.None, 0, "host crashed")
 		} else {
-			w.run(e).epochs[lost] = w.epoch[lost]
+			w.run(e).epochs[lost] = w.net.crashes[lost]
 		}
 	}
 }
@@ -122,21 +107,21 @@ func (w *world) lose(x, peer node) {
 }
 
 // severed is the report of a node that its T-neighbour has crashed.
-func (w *world) severed(g msg) {
-	e, r := g.event, &w.runs[g.event]
+func (w *world) severed(m *message) {
+	e, r := m.ID.Event, &w.runs[m.ID.Event]
 	w.touched.read(partAttempt(e))
-	current := r.home.ID() == g.id()
+	current := r.home.ID() == m.ID
 	if current && r.status == 1 {
 		w.withdraw(e, 0, lock.None, 0, "cut off by a crash")
 	}
-	if !g.orphan {
+	if !m.Orphan {
 		return
 	}
-	a := msg{kind: msgRelease, event: e, attempt: g.attempt, from: g.to, to: g.from, withdrawn: !current || r.status != 2}
-	if h := w.homeHost(e); w.c.host[a.to] != h {
-		w.send(h, a)
+	a := message{Kind: lock.MsgRelease, ID: m.ID, From: m.Node, To: m.From, Withdrawn: !current || r.status != 2}
+	if h, to := w.homeHost(e), w.c.host[a.To]; to != h {
+		w.send(h, to, a)
 	} else {
-		w.release(a, lock.Ref{})
+		w.release(&a, lock.Ref{})
 	}
 }
 
@@ -153,7 +138,7 @@ func (w *world) visited(e event, h uint8) (yes bool) {
 // crashedSince returns a host that the attempt has visited and that has crashed since.
 func (w *world) crashedSince(e event) (h uint8, ok bool) {
 	for h := range uint8(w.c.hosts) {
-		if w.runs[e].epochs[h] != w.epoch[h] && w.visited(e, h) {
+		if w.runs[e].epochs[h] != w.net.crashes[h] && w.visited(e, h) {
 			return h, true
 		}
 	}
@@ -165,5 +150,5 @@ func (w *world) crashedSince(e event) (h uint8, ok bool) {
 func (w *world) cutOff(e event, x node) bool {
 	h := w.c.host[x]
 	w.touched.read(partSession(h))
-	return w.runs[e].epochs[h] != w.epoch[h]
+	return w.runs[e].epochs[h] != w.net.crashes[h]
 }

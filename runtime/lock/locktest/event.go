@@ -15,10 +15,10 @@ func (w *world) advance() {
 		for len(w.todo) > 0 && w.bad == "" {
 			// Grants reach a home while its event sleeps; what ends the attempt is
 			// dealt with when it has woken up.
-			i := max(0, slices.IndexFunc(w.todo, func(g msg) bool { return g.effect == lock.Admitted }))
-			g := w.todo[i]
+			i := max(0, slices.IndexFunc(w.todo, func(n note) bool { return n.m.Kind == lock.MsgAdmitted }))
+			n := w.todo[i]
 			w.todo = slices.Delete(w.todo, i, i+1)
-			w.handle(g)
+			w.handle(&n)
 		}
 		again = false
 		for e := range w.c.events {
@@ -28,37 +28,41 @@ func (w *world) advance() {
 		}
 		again = again || len(w.todo) > 0
 	}
-	w.out = w.out[:0]
+	w.out, w.reports, w.kids = w.out[:0], w.reports[:0], w.kids[:0]
 }
 
-// handle is the arrival of a node's message at the event's home.
-func (w *world) handle(g msg) {
-	e := g.event
-	if g.effect == lock.Severed {
-		w.severed(g)
+// note is a report of a node that has arrived at its home.
+type note struct {
+	m      message
+	report []xeffect // if m tells of a grant on the home's host: the effects it was made of
+	via    node      // and the sender of the entry there
+}
+
+// handle is the arrival of a node's report at the event's home.
+func (w *world) handle(n *note) {
+	m := &n.m
+	e := m.ID.Event
+	if m.Kind == lock.MsgSevered {
+		w.severed(m)
 		return
 	}
 	w.touched.read(partAttempt(e))
-	if r := &w.runs[e]; r.status != 1 || r.home.ID() != g.id() {
+	if r := &w.runs[e]; r.status != 1 || r.home.ID() != m.ID {
 		return
 	}
 	r := w.run(e)
-	switch g.effect {
-	case lock.Admitted:
-		report := []xeffect{{Kind: lock.Admitted, At: g.from, ID: g.id(), Mode: g.mode, Lazy: g.lazy, Ref: g.ref}}
-		g.kids.each(func(c node) {
-			report = append(report, xeffect{Kind: lock.Enqueue, ID: g.id(), At: g.from, To: c})
-			report[0].Count++
-		})
-		r.home.Deliver(report)
-		if g.ref.Valid() {
-			r.via[g.from] = g.via
+	switch m.Kind {
+	case lock.MsgAdmitted:
+		if n.report == nil {
+			r.home.Receive(m)
+			return
 		}
-	case lock.Bounced:
-		w.withdraw(e, 0, lock.None, g.to, "bounced")
-	case lock.Refused:
-		m := max(g.mode, w.mode(e, g.to))
-		w.withdraw(e, g.to, m, 0, g.reason.String())
+		r.home.Deliver(n.report)
+		r.via[m.From] = n.via
+	case lock.MsgBounced:
+		w.withdraw(e, 0, lock.None, m.Node, "bounced")
+	case lock.MsgRefused:
+		w.withdraw(e, m.Node, max(m.Mode, w.mode(e, m.Node)), 0, m.Reason.String())
 	}
 }
 
@@ -141,18 +145,18 @@ func (w *world) leave(e event, withdrawn bool) {
 	r.made = [nodeCount]made{}
 	for x := range node(nodeCount) {
 		m, to := list[x], w.c.host[x]
-		if !m.is || r.epochs[to] != w.noticed[h][to] {
+		if !m.is || r.epochs[to] != w.net.noticed[h][to] {
 			continue // the node has crashed since: there is no such entry
 		}
-		g := msg{kind: msgRelease, event: e, attempt: uint8(r.home.ID().Attempt), from: m.from, to: x, withdrawn: withdrawn}
+		g := message{Kind: lock.MsgRelease, ID: r.home.ID(), From: m.from, To: x, Withdrawn: withdrawn}
 		if viewFaults.homeEntries && m.ref.Valid() {
 			v, _ := r.home.Visit(x)
 			m.ref = v.Ref
 		}
 		if to != h {
-			w.send(h, g)
+			w.send(h, to, g)
 		} else {
-			w.release(g, m.ref)
+			w.release(&g, m.ref)
 		}
 	}
 }
@@ -443,7 +447,7 @@ func (r *run) end() {
 // deafen drops the messages to the home of e, which has ended an attempt: it would
 // drop them itself, whenever they come, so their order of arrival is nothing to explore.
 func (w *world) deafen(e event) {
-	w.msgs = slices.DeleteFunc(w.msgs, func(g msg) bool { return g.kind == msgHome && g.event == e && !g.orphan })
+	w.net.Drop(func(g *letter) bool { return g.Kind.ToHome() && g.ID.Event == e && !g.Orphan })
 }
 
 func (w *world) owner(f node) node {

@@ -36,8 +36,8 @@ func (w *world) forget() {
 
 // traces reports whether an entry, message or undo of e is left, which has committed.
 func (w *world) traces(e event) bool {
-	for i := range w.msgs {
-		if w.msgs[i].event == e {
+	for i := range w.net.Len() {
+		if w.net.At(i).ID.Event == e {
 			return true
 		}
 	}

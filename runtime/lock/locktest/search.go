@@ -39,8 +39,8 @@ func (w *world) moves(l []move) []move {
 	if w.bad != "" {
 		return l
 	}
-	for i, g := range w.msgs {
-		if !slices.Contains(w.msgs[:i], g) && w.inSession(&w.msgs[i]) && !w.idle(&w.msgs[i]) {
+	for i := range w.net.Len() {
+		if w.net.Deliverable(i) && !w.idle(w.net.At(i)) {
 			l = append(l, move{kind: moveDeliver, i: uint16(i)})
 		}
 	}
@@ -111,6 +111,9 @@ func (w *world) apply(m move) {
 	if w.bad == "" {
 		w.checkHolds()
 	}
+	if w.net.InOrder {
+		w.checkTurns()
+	}
 }
 
 // step makes one move.
@@ -142,9 +145,8 @@ func (w *world) step(m move) {
 		w.after(m.e, r.after)
 		w.enter(m.e)
 	case moveDeliver:
-		g := w.msgs[m.i]
-		w.touched.read(partSession(w.addressee(&g)))
-		w.msgs = slices.Delete(w.msgs, int(m.i), int(m.i)+1)
+		g := w.net.Take(int(m.i))
+		w.touched.read(partSession(uint8(g.Addressee)))
 		w.deliver(g)
 	case moveAsk:
 		w.ask(m.e, m.y)
@@ -187,19 +189,22 @@ func (w *world) ask(e event, y node) {
 		w.withdraw(e, y, m, 0, d.Reason.String())
 		return
 	}
-	g := w.knows(h, r.home.ID())
-	g.kind, g.from, g.to, g.ref = msgAcquire, y, d.At, d.Ref
+	id := r.home.ID()
+	reads, writes := hostView{w, h}.footprint(e, 0)
 	if m == lock.Write {
-		g.writes |= bit(y)
-	} else if !g.writes.has(y) {
-		g.reads |= bit(y)
+		writes |= bit(y)
+	} else if !writes.has(y) {
+		reads |= bit(y)
 	}
-	g.reads &^= g.writes
-	if w.c.host[d.At] != h {
-		w.send(h, g)
+	reads &^= writes
+	if to := w.c.host[d.At]; to != h {
+		w.send(h, to, message{Kind: lock.MsgAcquire, ID: id, To: d.At, Node: y, Claims: w.claim(reads, writes)})
 		return
 	}
-	w.deliver(g)
+	w.learn(h, id, reads, writes)
+	start := len(w.out)
+	w.out = w.queue(d.At).Acquire(w.at(d.At), d.Ref, id, y, w.out)
+	w.process(d.At, start)
 }
 
 func (w *world) describe(m move) string {
@@ -207,12 +212,15 @@ func (w *world) describe(m move) string {
 	case moveStart:
 		return fmt.Sprintf("e%d starts", m.e)
 	case moveDeliver:
-		g := w.msgs[m.i]
-		s := [...]string{"enter", "enqueue", "ask", "release", "home"}[g.kind]
-		if g.kind == msgHome {
-			s = g.effect.String()
+		g := w.net.At(int(m.i))
+		from, to := g.From, g.To
+		switch {
+		case g.Kind == lock.MsgAcquire:
+			from = g.Node
+		case g.Kind.ToHome():
+			to = g.Node
 		}
-		return fmt.Sprintf("deliver %s e%d.%d %v -> %v #%d", s, g.event, g.attempt, g.from, g.to, g.number)
+		return fmt.Sprintf("deliver %s e%d.%d %v -> %v #%d", g.Kind, g.ID.Event, g.ID.Attempt, from, to, g.Number)
 	case moveAsk:
 		return fmt.Sprintf("e%d needs %v: %v", m.e, m.y, w.decide(m.e, m.y, w.wantedMode(m.e, m.y)))
 	case moveCommit:
@@ -244,8 +252,8 @@ func (w *world) end() {
 			return
 		}
 	}
-	if len(w.msgs) != 0 && w.c.crash == 0 {
-		w.fail("%d enqueues are left, whose turn never comes", len(w.msgs))
+	if n := w.net.Len(); n != 0 && w.c.crash == 0 {
+		w.fail("%d enqueues are left, whose turn never comes", n)
 	}
 	for x := range w.queues {
 		q := &w.queues[x]
@@ -266,6 +274,7 @@ type finding struct {
 	what  string
 
 	allOrders bool // no deliveries are made at once, as in the search that has found it
+	streams   bool // and sessions deliver in order
 }
 
 // search explores one config at a time; it is reused, for its memory.
@@ -277,6 +286,7 @@ type search struct {
 	awake     [][]uint64      // at each depth: what alone is to be done, if anything
 	noSleep   bool            // go all ways
 	allOrders bool            // make no delivery at once
+	streams   bool            // sessions deliver in order; with noSleep and allOrders
 	recall    bool            // tell states apart by their history
 	ends      map[uint64]bool // if set: of the states in which nothing can happen any more
 	clock     uint64
@@ -302,7 +312,7 @@ func (s *search) explore(c *config) (bool, *finding) {
 	s.seen.reset()
 	s.states = 0
 	w := s.level(0)
-	w.allOrders, w.recall = s.allOrders, s.recall
+	w.allOrders, w.recall, w.net.InOrder = s.allOrders, s.recall, s.streams
 	w.reset(c)
 	s.asleep[0] = s.asleep[0][:0]
 	var path []move
@@ -323,7 +333,7 @@ func (s *search) visit(d int, again bool, path *[]move) (bool, *finding) {
 			w.end()
 		}
 		if w.bad != "" {
-			return false, &finding{c: w.c, moves: slices.Clone(*path), what: w.bad, allOrders: w.allOrders}
+			return false, &finding{c: w.c, moves: slices.Clone(*path), what: w.bad, allOrders: w.allOrders, streams: w.net.InOrder}
 		}
 		if s.ends != nil {
 			s.ends[w.hash()] = true
@@ -376,7 +386,7 @@ func (s *search) visit(d int, again bool, path *[]move) (bool, *finding) {
 // random runs one schedule to its end.
 func (s *search) random(c *config, r *rand.Rand) *finding {
 	w := s.level(0)
-	w.allOrders = true
+	w.allOrders, w.net.InOrder = true, s.streams
 	w.reset(c)
 	var path []move
 	// half of the schedules prefer some kinds of moves over others
@@ -395,7 +405,7 @@ func (s *search) random(c *config, r *rand.Rand) *finding {
 				w.end()
 			}
 			if w.bad != "" {
-				return &finding{c: c, moves: path, what: w.bad, allOrders: true}
+				return &finding{c: c, moves: path, what: w.bad, allOrders: true, streams: s.streams}
 			}
 			return nil
 		}
@@ -422,7 +432,7 @@ func (s *search) random(c *config, r *rand.Rand) *finding {
 func (f *finding) replay() string {
 	var b strings.Builder
 	w := &world{log: func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }}
-	w.allOrders = f.allOrders
+	w.allOrders, w.net.InOrder = f.allOrders, f.streams
 	w.reset(f.c)
 	for _, m := range f.moves {
 		w.apply(m)

@@ -66,7 +66,7 @@ func (a *sleeper) independent(b *sleeper) bool {
 // name identifies a move in every state it is possible in.
 func (w *world) name(m move) uint64 {
 	if m.kind == moveDeliver {
-		return w.msgs[m.i].hash()
+		return w.net.At(int(m.i)).sum
 	}
 	return mix(1<<63 | uint64(m.kind)<<40 | uint64(m.e)<<32 | uint64(m.y)<<24 | uint64(m.h)<<16 | uint64(m.i))
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"unsafe"
 
+	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
@@ -40,13 +41,18 @@ const (
 	nodeCount      = 12
 
 	eventsMax   = 4
-	hostsMax    = 3
 	attemptsMax = 10 // more is a livelock
 )
 
 const virtualNodes = mask(1<<nodeTop | 1<<nodePartA | 1<<nodePartB)
 
-func bit(x node) mask          { return 1 << x }
+func bit(x node) mask { return 1 << x }
+func maskOf(l []node) (m mask) {
+	for _, x := range l {
+		m |= bit(x)
+	}
+	return m
+}
 func (m mask) has(x node) bool { return m&(1<<x) != 0 }
 func (m mask) first() node     { return node(bits.TrailingZeros16(uint16(m))) }
 func (m mask) each(f func(node)) {
@@ -61,41 +67,15 @@ type (
 	xqueue  = lock.Queue[event, node]
 	xhome   = lock.Home[event, node]
 	xentry  = lock.Entry[event, node]
+	message = lock.Message[event, node]
+	letter  = Letter[event, node]
 )
 
-// msgKind is what travels between hosts, in any order.
-type msgKind uint8
-
-const (
-	msgEnter   msgKind = iota // home -> sequencer
-	msgEnqueue                // T-parent -> T-child
-	msgAcquire                // home -> lazy hold
-	msgRelease                // home or T-parent -> entry
-	msgHome                   // node -> home
-)
-
-type msg struct {
-	kind      msgKind
-	effect    lock.EffectKind // of msgHome
-	event     event
-	attempt   uint8
-	from, to  node // of msgHome: from is the node, to the effect's To
-	mode      lock.Mode
-	lazy      bool // acquired, of msgEnqueue
-	withdrawn bool
-	reason    lock.Reason
-	sender    uint8 // host
-	epoch     uint8 // of the sender
-	number    uint8
-	orphan    bool     // of msgHome Severed: the home releases the entry
-	ref       lock.Ref // and via, its sender: of what does not leave the host
-	via       node
-	kids      mask // of msgHome Admitted: enqueued on these
-	reads     mask // footprint known to the sender
-	writes    mask
+// wire writes events and nodes as the numbers that they are.
+var wire = lock.Wire[event, node]{
+	PutEvent: codec.PutUint[event], GetEvent: codec.GetUint[event],
+	PutNode: codec.PutUint[node], GetNode: codec.GetUint[node],
 }
-
-func (g msg) id() xid { return xid{Event: g.event, Attempt: uint32(g.attempt)} }
 
 // known is what a host has been told of an event's footprint.
 type known struct {
@@ -159,13 +139,11 @@ type facts struct {
 	precede   [eventsMax]uint8 // events before this one in the serial order
 	readers   [nodeCount]uint8
 	writers   [nodeCount]uint8
-	retired   uint8                     // events that can be part of no cycle of the order any more
-	gone      uint8                     // events of which no entry, message or knowledge is left
-	epoch     [hostsMax]uint8           // crashes of the host so far
-	noticed   [hostsMax][hostsMax]uint8 // the epoch of the second that the first has a session with
-	kept      [nodeCount]uint8          // event + 1 that alone may touch the node: the next step of a chain
-	parked    [eventsMax]node           // the kept node that the event waits for, and holds nothing
-	lost      [nodeCount]uint8          // events whose writes at the node a crash has undone
+	retired   uint8            // events that can be part of no cycle of the order any more
+	gone      uint8            // events of which no entry, message or knowledge is left
+	kept      [nodeCount]uint8 // event + 1 that alone may touch the node: the next step of a chain
+	parked    [eventsMax]node  // the kept node that the event waits for, and holds nothing
+	lost      [nodeCount]uint8 // events whose writes at the node a crash has undone
 }
 
 // world is one state of the exploration. Queues and runs have versions: what has the
@@ -176,7 +154,7 @@ type world struct {
 	c      *config
 	runs   [eventsMax]run
 	queues [nodeCount]xqueue
-	msgs   []msg
+	net    Network[event, node]
 	bad    string
 
 	queueAt [nodeCount]uint64 // versions
@@ -188,7 +166,11 @@ type world struct {
 	// not part of the state
 	touched   touched
 	out       []xeffect
-	todo      []msg // for homes on the same host, handled after the step
+	todo      []note    // reports that have reached their homes, handled after the step
+	reports   []xeffect // and kids: memory of todo
+	kids      []node
+	claims    []lock.Claim[node] // memory of the message that is being made
+	sent      message
 	orders    [nodeCount][]order
 	buf       []byte
 	withdrawn int
@@ -220,30 +202,19 @@ func (w *world) run(e event) *run {
 	return &w.runs[e]
 }
 
-// send puts a message of host h under way, unless the session with the other is over.
-func (w *world) send(h uint8, g msg) {
-	to := w.addressee(&g)
+// send puts m under way from host h to another.
+func (w *world) send(h, to uint8, m message) {
 	w.touched.read(partSession(h) | partSession(to))
-	if w.noticed[h][to] != w.epoch[to] {
-		return
-	}
-	g.sender, g.epoch, g.ref, g.via = h, w.epoch[h], lock.Ref{}, 0
-	w.msgs = append(w.msgs, g)
-}
-
-// addressee returns the host that g goes to.
-func (w *world) addressee(g *msg) uint8 {
-	if g.kind == msgHome {
-		return w.homeHost(g.event)
-	}
-	return w.c.host[g.to]
+	w.sent = m
+	w.net.Peer(lock.Host(h)).Send(lock.Host(to), &w.sent)
 }
 
 func (w *world) reset(c *config) {
 	if w.clock == nil {
 		w.clock = new(uint64)
 	}
-	*w = world{c: c, out: w.out[:0], msgs: w.msgs[:0], log: w.log, clock: w.clock, buf: w.buf, allOrders: w.allOrders, recall: w.recall, trial: w.trial}
+	*w = world{c: c, out: w.out[:0], net: w.net, log: w.log, clock: w.clock, buf: w.buf, allOrders: w.allOrders, recall: w.recall, trial: w.trial}
+	w.net.Reset(wire)
 	c.derive()
 	w.edges, w.committed, w.slots, w.parents = c.edges, c.edges, c.slots, c.parents
 	for h := range w.view {
@@ -265,7 +236,7 @@ func (w *world) copyFrom(o *world) {
 	w.facts = o.facts
 	w.c, w.bad, w.clock, w.movers, w.withdrawn = o.c, o.bad, o.clock, o.movers, o.withdrawn
 	w.allOrders, w.recall, w.history = o.allOrders, o.recall, o.history
-	w.msgs = append(w.msgs[:0], o.msgs...)
+	w.net.CopyFrom(&o.net)
 	w.out, w.todo, w.decided = w.out[:0], w.todo[:0], 0
 	w.sums, w.stale = o.sums, o.stale
 	for x := range w.queues {
@@ -305,9 +276,7 @@ func (w *world) hash() uint64 {
 	if w.recall {
 		set = w.history
 	}
-	for i := range w.msgs {
-		set += w.msgs[i].hash()
-	}
+	set += w.net.hash()
 	sum := maphash.Bytes(hashSeed, unsafe.Slice((*byte)(unsafe.Pointer(&w.facts)), unsafe.Sizeof(w.facts)))
 	for _, s := range w.sums {
 		sum = mix(sum ^ s)
@@ -320,30 +289,6 @@ func mix(x uint64) uint64 {
 	x = (x ^ x>>32) * 0xd6e8feb86659fd93
 	x = (x ^ x>>29) * 0x9e3779b97f4a7c15
 	return x ^ x>>32
-}
-
-// hash packs the message into three words.
-func (g *msg) hash() uint64 {
-	u := func(l ...uint8) (n uint64) {
-		for _, v := range l {
-			n = n<<8 | uint64(v)
-		}
-		return n
-	}
-	var flags uint8
-	if g.lazy {
-		flags = 1
-	}
-	if g.withdrawn {
-		flags |= 2
-	}
-	if g.orphan {
-		flags |= 4
-	}
-	flags |= g.sender<<3 | g.epoch<<5
-	a := u(uint8(g.kind), uint8(g.effect), uint8(g.event), g.attempt, uint8(g.from), uint8(g.to), uint8(g.mode), flags)
-	b := u(uint8(g.reason), g.number) | uint64(g.kids)<<16 | uint64(g.reads)<<32 | uint64(g.writes)<<48
-	return mix(mix(a) + b)
 }
 
 // append appends what matters of the run. Of the home of an event that has committed that is the number of the
