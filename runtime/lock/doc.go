@@ -84,6 +84,7 @@
 //	Refresh(v, out) out                                  // try the head anew after the view has changed
 //	See(Word); Gate(Word) (Word, ok); Left(v, Word, out) out // GUEST: before an entry; to unlatch; guests have gone
 //	Idle() bool; Len() (holders, waiting int); Waits(…)  // bounds, pool, watchdog
+//	Validate() error; Entries(…), Find(…), CopyFrom(…)   // and others, for tests
 //
 // From is the T-parent that sent the enqueue, the zero N for a direct entry.
 //

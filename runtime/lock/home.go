@@ -265,6 +265,8 @@ func (h *Home[E, N]) Withdraw(y N, m Mode) {
 }
 
 func (h *Home[E, N]) claim(y N, m Mode) {
+	// Invariant: a claim is of an access, which has a mode.
+	assert.That(m != None, "lock: a claim without a mode")
 	for i := range h.carried {
 		if c := &h.carried[i]; c.Node == y {
 			c.Mode = max(c.Mode, m)

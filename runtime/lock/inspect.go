@@ -1,6 +1,9 @@
 package lock
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // This file shows the state of a Queue and of a Home to what checks them: explorers, oracles and
 // dumps. It changes nothing, and no rule depends on it.
@@ -144,13 +147,11 @@ func (q *Queue[E, N]) CopyFrom(o *Queue[E, N]) {
 func (f *far[E, N]) copyFrom(o *far[E, N]) {
 	f.early = append(f.early[:0], o.early...)
 	f.tombs = append(f.tombs[:0], o.tombs...)
-	for x := range f.links {
-		if o.links[x] == nil {
-			delete(f.links, x)
-		}
-	}
 	for x, l := range o.links {
 		*f.link(x) = *l
+	}
+	if len(f.links) > len(o.links) {
+		maps.DeleteFunc(f.links, func(x N, _ *link[N]) bool { return o.links[x] == nil })
 	}
 }
 

@@ -161,7 +161,9 @@ func (q *Queue[E, N]) refuse(e *entry[E, N], i int32, why Reason, y N, m Mode, o
 // Bind tells entry parent that its edge number edge is the entry child of that
 // T-child, on this host, so that releasing it will need no search.
 func (q *Queue[E, N]) Bind(parent Ref, edge int32, child Ref) {
-	q.at(parent).edge(edge).ref = child
+	e := q.at(parent)
+	assert.That(edge < e.edgeCount, "lock: a binding to an edge that is not there")
+	e.edge(edge).ref = child
 }
 
 // Refresh tries the head anew, after the view has changed in a way that may admit or

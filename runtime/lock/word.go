@@ -103,16 +103,20 @@ func (w Word) guests() Mode {
 // somebody waits it does nothing: none has come since, and those who have left are
 // Gate's and Left's to notice, who let the waiting go on.
 func (q *Queue[E, N]) See(w Word) {
+	// Invariant: the queue is used under the latch that the word holds.
+	assert.That(w&latched != 0, "lock: the queue of a node that is not latched")
 	if q.head != 0 {
 		return
 	}
 	q.guests = w.guests()
-	// Invariant: the queue's writer is alone, guests included.
-	assert.That(q.writers == 0 || q.guests == None, "lock: a guest beside a writer")
+	// Invariant: the queue's writer is alone, guests included, and so is a lazy holder: the gate is closed.
+	assert.That(q.guests == None || q.writers == 0 && q.lazies == 0, "lock: a guest beside a writer or a lazy hold")
 }
 
 // Left lets go on whom guests that have gone since kept waiting.
 func (q *Queue[E, N]) Left(v View[E, N], w Word, out []Effect[E, N]) []Effect[E, N] {
+	// Invariant: while somebody waits guests go, and none comes.
+	assert.That(w&latched != 0 && w.guests() <= q.guests, "lock: a guest has come before those that wait")
 	q.guests = w.guests()
 	return q.pump(v, out)
 }
@@ -122,6 +126,7 @@ func (q *Queue[E, N]) Left(v View[E, N], w Word, out []Effect[E, N]) []Effect[E,
 // until the driver has called Left and carried out the effects, as those
 // who leave look at the gate and it may not have been set in their time.
 func (q *Queue[E, N]) Gate(w Word) (next Word, ok bool) {
+	assert.That(w&latched != 0, "lock: a latch is given back that was not taken")
 	if q.head != 0 && w.guests() != q.guests {
 		return w, false
 	}

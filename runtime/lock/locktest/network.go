@@ -101,6 +101,9 @@ func (n *Network[E, N]) Deliverable(i int) bool {
 // Take delivers letter i: it is no longer under way.
 func (n *Network[E, N]) Take(i int) *Letter[E, N] {
 	l := n.under[i]
+	// Invariant: what is delivered was sent in the present session, as its addressee knows it.
+	assert.That(viewFaults.keepMessages || l.Session == lock.Session{Sender: uint64(n.noticed[l.Addressee][l.Sender]), Addressee: uint64(n.crashes[l.Addressee])},
+		"locktest: a message of a session that is over: %+v", l)
 	n.under = slices.Delete(n.under, i, i+1)
 	return l
 }

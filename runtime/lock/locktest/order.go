@@ -71,6 +71,22 @@ func (w *world) checkHolds() {
 	}
 }
 
+// validate checks the invariants of the queues and homes that a move has touched, and of the sessions.
+func (w *world) validate() {
+	for m := mask(w.touched.writes) & everyNode; m != 0; m &= m - 1 {
+		if err := w.queues[m.first()].Validate(); err != nil {
+			w.fail("at %v: %v", m.first(), err)
+		}
+	}
+	for e := range event(len(w.c.events)) {
+		if r := &w.runs[e]; r.status == 1 && w.touched.writes&partRun(e) != 0 {
+			if err := r.home.Validate(); err != nil {
+				w.fail("home of e%d: %v", e, err)
+			}
+		}
+	}
+}
+
 // after notes that the events of set come before e, and checks that the order is acyclic.
 func (w *world) after(e event, set uint8) {
 	set &^= 1 << e

@@ -111,6 +111,9 @@ func (w *world) apply(m move) {
 	if w.bad == "" {
 		w.checkHolds()
 	}
+	if w.bad == "" && !w.brief {
+		w.validate()
+	}
 	if w.net.InOrder {
 		w.checkTurns()
 	}
@@ -286,6 +289,7 @@ type search struct {
 	awake     [][]uint64      // at each depth: what alone is to be done, if anything
 	noSleep   bool            // go all ways
 	allOrders bool            // make no delivery at once
+	brief     bool            // do not check invariants after each step
 	streams   bool            // sessions deliver in order; with noSleep and allOrders
 	recall    bool            // tell states apart by their history
 	ends      map[uint64]bool // if set: of the states in which nothing can happen any more
@@ -312,7 +316,7 @@ func (s *search) explore(c *config) (bool, *finding) {
 	s.seen.reset()
 	s.states = 0
 	w := s.level(0)
-	w.allOrders, w.recall, w.net.InOrder = s.allOrders, s.recall, s.streams
+	w.allOrders, w.brief, w.recall, w.net.InOrder = s.allOrders, s.brief, s.recall, s.streams
 	w.reset(c)
 	s.asleep[0] = s.asleep[0][:0]
 	var path []move
@@ -386,7 +390,7 @@ func (s *search) visit(d int, again bool, path *[]move) (bool, *finding) {
 // random runs one schedule to its end.
 func (s *search) random(c *config, r *rand.Rand) *finding {
 	w := s.level(0)
-	w.allOrders, w.net.InOrder = true, s.streams
+	w.allOrders, w.brief, w.net.InOrder = true, s.brief, s.streams
 	w.reset(c)
 	var path []move
 	// half of the schedules prefer some kinds of moves over others

@@ -176,6 +176,7 @@ type world struct {
 	withdrawn int
 	movers    uint8 // events that move nodes
 	allOrders bool  // no delivery is made at once
+	brief     bool  // invariants are not checked after each step
 	changed   bool  // the last step has changed an actor
 	trial     *world
 	recall    bool   // the history is part of the state
@@ -213,7 +214,7 @@ func (w *world) reset(c *config) {
 	if w.clock == nil {
 		w.clock = new(uint64)
 	}
-	*w = world{c: c, out: w.out[:0], net: w.net, log: w.log, clock: w.clock, buf: w.buf, allOrders: w.allOrders, recall: w.recall, trial: w.trial}
+	*w = world{c: c, out: w.out[:0], net: w.net, log: w.log, clock: w.clock, buf: w.buf, allOrders: w.allOrders, brief: w.brief, recall: w.recall, trial: w.trial}
 	w.net.Reset(wire)
 	c.derive()
 	w.edges, w.committed, w.slots, w.parents = c.edges, c.edges, c.slots, c.parents
@@ -235,7 +236,7 @@ func (w *world) reset(c *config) {
 func (w *world) copyFrom(o *world) {
 	w.facts = o.facts
 	w.c, w.bad, w.clock, w.movers, w.withdrawn = o.c, o.bad, o.clock, o.movers, o.withdrawn
-	w.allOrders, w.recall, w.history = o.allOrders, o.recall, o.history
+	w.allOrders, w.brief, w.recall, w.history = o.allOrders, o.brief, o.recall, o.history
 	w.net.CopyFrom(&o.net)
 	w.out, w.todo, w.decided = w.out[:0], w.todo[:0], 0
 	w.sums, w.stale = o.sums, o.stale
