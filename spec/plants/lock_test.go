@@ -59,6 +59,18 @@ var ofLock = []plant{
 		"\tif !found {\n",
 		"\tif true {\n",
 		exploredCrashes),
+	bug("a grant of another host tells the home no children", "runtime/lock/message.go",
+		"for _, c := range m.Children {",
+		"for _, c := range m.Children[:0] {",
+		explored),
+	bug("a message forgets that a lazy hold has asked", "runtime/lock/wire.go",
+		"m.Lazy = d.Bool()\n\t\tm.Claims",
+		"m.Lazy = d.Bool() && false\n\t\tm.Claims",
+		"./runtime/lock -run TestMessagesSurviveTheWire", explored),
+	bug("an entry that leaves in front wakes no other", "runtime/lock/release.go",
+		"if q.head != 0 && (was == held || first) {",
+		"if q.head != 0 && (was == held || first && false) {",
+		explored),
 }
 
 const (
