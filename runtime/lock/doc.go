@@ -36,7 +36,7 @@
 //	[WITHDRAW]          the release of an attempt that has not ended; Home.Withdraw enters again
 //	VIRTUAL             a node that is only passed, never held
 //	CRASH               Queue.Lost: the host of a T-neighbour has lost its queues; the session with it is over
-//	GUEST               Word: an anonymous, settled hold, earlier than all entries of the queue
+//	FAST                Word: holds on the fast path, settled and without a name, earlier than all entries of the queue
 //	NARROW              View.Expand may read fields of x only when it is told that x is held
 //
 // # What the driver latches
@@ -57,7 +57,7 @@
 //     in any order. [Admitted] with the enqueues that belong to it, [Bounced] and
 //     [Refused] are reports to the event's home; they may be delivered in any order,
 //     latch held or not, but an Admitted and its enqueues together: Home.Deliver.
-//     Whoever releases only wakes the next.
+//     A release only wakes the next event, and never runs it.
 //  4. A Home is guarded by its own latch, taken after any node's latch and never
 //     while asking for one.
 //
@@ -82,7 +82,7 @@
 //	Lost(peer N, out) out                                // CRASH, of the T-child or T-parent peer
 //	Receive(v, *Message, out) out                        // one of the above, asked for by another host
 //	Refresh(v, out) out                                  // try the head anew after the view has changed
-//	See(Word); Gate(Word) (Word, ok); Left(v, Word, out) out // GUEST: before an entry; to unlatch; guests have gone
+//	See(Word); Gate(Word) (Word, ok); Left(v, Word, out) out // FAST: before an entry; to unlatch; holders have left
 //	Idle() bool; Len() (holders, waiting int); Waits(…)  // bounds, pool, watchdog
 //	Validate() error; Entries(…), Find(…), CopyFrom(…)   // and others, for tests
 //

@@ -10,12 +10,12 @@ var ofLock = []plant{
 		"if q.blocked(e.mode, e.below) {",
 		"if q.blocked(e.mode, e.below) && (e.mode != Read || q.writers > 0) {",
 		explored, inExec+"lazy_readers"),
-	bug("a guest joins although the gate is closed", "runtime/lock/word.go",
+	bug("a holder joins the fast path although the gate is closed", "runtime/lock/word.go",
 		"case w&closed != 0, w&(latched|writer) != 0, m == None:\n\t\treturn w, false\n\tcase m == Read:\n\t\treturn w + reader, true\n\t}\n\treturn w + writer, w < shared\n",
 		"case w&(latched|writer) != 0, m == None:\n\t\treturn w, false\n\tcase m == Read:\n\t\treturn w + reader, true\n\t}\n\treturn w + writer, w < reader\n",
 		exploredWords, inExec+"an_intruder"),
-	bug("what wants something below does not wait for guests", "runtime/lock/admit.go",
-		"(q.lazies > 0 || q.guests != None)",
+	bug("what wants something below does not wait for the fast path", "runtime/lock/admit.go",
+		"(q.lazies > 0 || q.fast != None)",
 		"q.lazies > 0",
 		exploredWords, inExec+"guests_linger"),
 	bug("a blocked head does not stop those behind it", "runtime/lock/admit.go",
@@ -78,6 +78,6 @@ const (
 	// exploredCrashes goes on to what is explored with crashes at once.
 	exploredCrashes = "./runtime/lock -run TestExplore$ -explore.sets 100 -explore.seed 2 -explore.states 1"
 
-	exploredWords = "./runtime/lock -run TestGuestsAndQueues"
+	exploredWords = "./runtime/lock -run TestWordsAndQueues"
 	inExec        = "./runtime/exec -run TestPlantedBugsAreCaught/none:_"
 )

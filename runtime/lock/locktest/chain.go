@@ -10,7 +10,7 @@ import (
 
 // This file explores chains of tail calls: [KEEP] and [KEPT]. The core knows nothing of them. A step is an event; the
 // next one is another, which starts when it has committed; between the two the driver keeps the target for it, and
-// withdraws whoever gets there. Nobody must touch the target in between, and all must end.
+// withdraws each other that gets there. No other must touch the target in between, and all must end.
 
 // park withdraws e if a chain keeps y from it. It enters again when the chain has left y.
 func (w *world) park(e event, y node) bool {
@@ -99,7 +99,7 @@ func ExploreChains(t *testing.T) {
 		}
 		t.Logf("%d hosts: %d configurations, %d exhausted, %d states, %d withdrawn", hosts, sum.configs.Load(), sum.exhausted.Load(), sum.states.Load(), s.withdrawn)
 		if s.withdrawn == 0 {
-			t.Error("nobody met what a chain keeps")
+			t.Error("no event has met what a chain keeps")
 		}
 	}
 }

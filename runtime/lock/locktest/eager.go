@@ -153,8 +153,8 @@ func (w *world) wouldChange(g *letter) bool {
 	return t.changed || t.bad != ""
 }
 
-// eagerRelease: the release of an entry that was passed, bounced or refused. Nobody waits for
-// it, and nobody looks at it but its release.
+// eagerRelease: the release of an entry that was passed, bounced or refused. Nothing waits for
+// it, and nothing looks at it but its release.
 func (w *world) eagerRelease(g *letter) bool {
 	i := w.queues[g.To].Find(g.ID, g.From)
 	return i.Valid() && w.inert(g.To, i, g.ID, g.Withdrawn)
@@ -162,7 +162,7 @@ func (w *world) eagerRelease(g *letter) bool {
 
 // inert reports whether the release of entry i of the queue of x, of attempt id, does nothing
 // there, and on the nodes of the same host that it follows the entry's edges to, but take
-// entries away that keep nobody waiting; nor does it tell the host something new, now or later.
+// entries away that keep no other waiting; nor does it tell the host something new, now or later.
 func (w *world) inert(x node, i lock.Ref, id xid, withdrawn bool) bool {
 	if k := w.queues[x].Entry(i); k.Waiting || k.Held {
 		return false
@@ -181,7 +181,7 @@ func (w *world) inert(x node, i lock.Ref, id xid, withdrawn bool) bool {
 	return inert
 }
 
-// carried reports whether host h knows what e, which has committed, has changed, and nobody
+// carried reports whether host h knows what e, which has committed, has changed, and no other
 // will change the same.
 func (w *world) carried(h uint8, e event) bool {
 	p := &w.c.events[e]
@@ -283,7 +283,7 @@ func (w *world) whereabouts(id xid) (open, there mask, twice bool) {
 	return open, there, twice
 }
 
-// senders returns who has enqueued attempt id on x, as far as it has not been released there: 0 is its home.
+// senders returns the nodes that have enqueued attempt id on x, as far as it has not been released there: 0 is its home.
 func (w *world) senders(id xid, x node) (from mask) {
 	for i := range w.net.Len() {
 		if g := w.net.At(i); (g.Kind == lock.MsgEnter || g.Kind == lock.MsgEnqueue) && g.ID == id && g.To == x {
@@ -304,7 +304,7 @@ func (w *world) senders(id xid, x node) (from mask) {
 	return from
 }
 
-// everBelow returns below which nodes x is in T, as anybody knows it or will come to know it.
+// everBelow returns below which nodes x is in T, as any host knows it or will come to know it.
 func (w *world) everBelow(x node) mask {
 	m := bit(w.parents[x])
 	for h := range w.c.hosts {

@@ -2,7 +2,7 @@ package locktest
 
 // This file takes out of the state what cannot matter any more, so that states that differ
 // in nothing else are visited once. Nothing here may guess: what is forgotten must be
-// read by nobody, whatever happens next, bugs in the core included.
+// read by nothing, whatever happens next, bugs in the core included.
 
 // forget is called after each move.
 func (w *world) forget() {
@@ -97,7 +97,7 @@ func (w *world) lagging() bool {
 const everyNode = mask(1<<nodeCount - 1)
 
 // aboveAnywhere returns what lies above the nodes of m, or is one of them, in T as
-// anybody knows it.
+// any host knows it.
 func (w *world) aboveAnywhere(m mask) mask {
 	for {
 		o := m

@@ -10,7 +10,7 @@ package locktest
 type part uint64
 
 func partQueue(x node) part          { return 1 << x }
-func partActor(x node) part          { return 1 << (12 + x) } // fields, and who has touched them
+func partActor(x node) part          { return 1 << (12 + x) } // fields, and the events that have touched them
 func partRun(e event) part           { return 1 << (24 + e) } // and the order of e
 func partAttempt(e event) part       { return 1 << (28 + e) } // status and attempt, as nodes look at them
 func partKnow(h uint8, e event) part { return 1 << (32 + 4*part(h) + part(e)) }

@@ -272,7 +272,7 @@ func (p *player) command(f []string) {
 	p.t.Errorf("%q cannot happen now; possible are\n%s", want, strings.Join(have, "\n"))
 }
 
-// queues dumps who holds what, and who waits for whom.
+// queues dumps the holders of each node, and what waits for what.
 func (p *player) queues() {
 	for x := range p.w.queues {
 		q := &p.w.queues[x]

@@ -77,7 +77,7 @@ type config struct {
 	moved mask // derived: nodes that events move in T
 }
 
-// still reports whether neither ownership nor T changes and nobody withdraws: then
+// still reports whether neither ownership nor T changes and no event withdraws: then
 // nothing may ever be withdrawn or bounced.
 func (c *config) still() bool {
 	if c.arb != 0 || c.crash != 0 || c.next != [eventsMax]uint8{} {
