@@ -22,11 +22,11 @@ func (q *Queue[E, N]) count(e *entry[E, N], n int32) {
 	}
 	if e.lazy {
 		q.lazies += n
+		// Invariant: a lazy holder is the only one: another would have waited for it, as it wants something below.
+		assert.That(q.lazies <= 1, "lock: two lazy holds")
 	}
 	// Invariant: a writer is alone among the holders that have a mode.
 	assert.That(q.writers == 0 || q.writers == 1 && q.readers == 0 && q.fast == None, "lock: conflicting holds")
-	// Invariant: a lazy holder is the only one: another would have waited for it, as it wants something below.
-	assert.That(q.lazies <= 1, "lock: two lazy holds")
 }
 
 // pump admits from the head until one has to wait.
