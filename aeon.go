@@ -62,7 +62,7 @@ func loadRuntime() Runtime {
 			return err
 		}
 		if d.IsDir() {
-			if d.Name() == "testdata" {
+			if d.Name() == "testdata" || d.Name() == "locktest" {
 				return fs.SkipDir
 			}
 			return nil

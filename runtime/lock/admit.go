@@ -3,9 +3,9 @@ package lock
 import "github.com/aeon-lang/aeon/internal/assert"
 
 // blocked is RULE-4, [ADMIT], by counts: does any holder keep an event waiting that wants mode
-// m here, and something below? Guests, who may still be about to enqueue below, count as lazy.
+// m here, and something below? Fast-path holders may still be about to enqueue below, and count as lazy.
 func (q *Queue[E, N]) blocked(m Mode, below bool) bool {
-	if below && (q.lazies > 0 || q.guests != None) || m.Conflicts(q.guests) {
+	if below && (q.lazies > 0 || q.fast != None) || m.Conflicts(q.fast) {
 		return true
 	}
 	return q.writers > 0 && m != None || m == Write && q.readers > 0
@@ -22,9 +22,11 @@ func (q *Queue[E, N]) count(e *entry[E, N], n int32) {
 	}
 	if e.lazy {
 		q.lazies += n
+		// Invariant: a lazy holder is the only one: another would have waited for it, as it wants something below.
+		assert.That(q.lazies <= 1, "lock: two lazy holds")
 	}
 	// Invariant: a writer is alone among the holders that have a mode.
-	assert.That(q.writers == 0 || q.writers == 1 && q.readers == 0 && q.guests == None, "lock: conflicting holds")
+	assert.That(q.writers == 0 || q.writers == 1 && q.readers == 0 && q.fast == None, "lock: conflicting holds")
 }
 
 // pump admits from the head until one has to wait.

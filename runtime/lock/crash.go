@@ -1,6 +1,10 @@
 package lock
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+)
 
 // Lost is CRASH at a node that has survived: the host of peer, a T-child or the T-parent
 // on another host, has crashed and lost its queues. The session with it is over: the driver
@@ -12,6 +16,7 @@ import "slices"
 // more; what peer has enqueued here the home releases directly, by ReleaseID with From =
 // peer, whether the attempt is over or not, as peer will not.
 func (q *Queue[E, N]) Lost(peer N, out []Effect[E, N]) []Effect[E, N] {
+	assert.That(peer != q.self, "lock: a node is told of its own loss")
 	if f := q.far; f != nil {
 		delete(f.links, peer)
 		f.early = slices.DeleteFunc(f.early, func(e early[E, N]) bool { return e.sent.From == peer })

@@ -5,8 +5,7 @@
 // The package is a sans-IO core. Inputs are method calls, outputs are [Effect]
 // values appended to a buffer the caller owns. There is no goroutine, clock,
 // randomness, I/O or dependence on map order inside, so one core runs in the
-// in-process driver, between hosts, and in the exhaustive explorer of this
-// package's tests.
+// in-process driver, between hosts, and in the exhaustive explorer of locktest.
 //
 // # Machines
 //
@@ -36,8 +35,8 @@
 //	RULE-10 [MOVE]      Queue.Moved: c has another T-parent; strangers are refused
 //	[WITHDRAW]          the release of an attempt that has not ended; Home.Withdraw enters again
 //	VIRTUAL             a node that is only passed, never held
-//	CRASH               Queue.Lost: the host of a T-neighbour has lost its queues
-//	GUEST               Word: an anonymous, settled hold, earlier than all entries of the queue
+//	CRASH               Queue.Lost: the host of a T-neighbour has lost its queues; the session with it is over
+//	FAST                Word: holds on the fast path, settled and without a name, earlier than all entries of the queue
 //	NARROW              View.Expand may read fields of x only when it is told that x is held
 //
 // # What the driver latches
@@ -58,9 +57,16 @@
 //     in any order. [Admitted] with the enqueues that belong to it, [Bounced] and
 //     [Refused] are reports to the event's home; they may be delivered in any order,
 //     latch held or not, but an Admitted and its enqueues together: Home.Deliver.
-//     Whoever releases only wakes the next.
+//     A release only wakes the next event, and never runs it.
 //  4. A Home is guarded by its own latch, taken after any node's latch and never
 //     while asking for one.
+//
+// # Between hosts
+//
+// What leaves a host is a [Message]: MessageOf makes one of an effect, and the driver adds what its View knows of the
+// footprint. [Peer] carries it, in a session that ends when either host restarts; [Wire] writes it. At the addressee it
+// goes to Queue.Receive, a grant to Home.Receive; what ends an attempt (Bounced, Refused, Severed) the driver
+// answers as it does at home. Sessions of locktest's Network deliver in any order, or in the order of sending.
 //
 // # Methods of Queue, all under the latch of its node
 //
@@ -74,9 +80,11 @@
 //	ReleaseID(v, from N, id, withdrawn bool, out) out    // RULE-7, by key; leaves a tombstone if need be
 //	Moved(v, out) out                                    // RULE-10, the T-parent has changed
 //	Lost(peer N, out) out                                // CRASH, of the T-child or T-parent peer
+//	Receive(v, *Message, out) out                        // one of the above, asked for by another host
 //	Refresh(v, out) out                                  // try the head anew after the view has changed
-//	See(Word); Gate(Word) (Word, ok); Left(v, Word, out) out // GUEST: before an entry; to unlatch; guests have gone
+//	See(Word); Gate(Word) (Word, ok); Left(v, Word, out) out // FAST: before an entry; to unlatch; holders have left
 //	Idle() bool; Len() (holders, waiting int); Waits(…)  // bounds, pool, watchdog
+//	Validate() error; Entries(…), Find(…), CopyFrom(…)   // and others, for tests
 //
 // From is the T-parent that sent the enqueue, the zero N for a direct entry.
 //

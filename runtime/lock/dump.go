@@ -9,10 +9,10 @@ const (
 	ModesConflict Why = iota + 1
 	// LazyHolder: the holder is lazy and the waiter wants something below.
 	LazyHolder
-	// Behind: the other waits in front; nobody overtakes.
+	// Behind: the other waits in front; there is no overtaking.
 	Behind
-	// Guests: holders without an entry; who they are is not known here.
-	Guests
+	// FastPath: holders without an entry, which have no name here (Word).
+	FastPath
 )
 
 // String returns the reason in a few words.
@@ -22,7 +22,7 @@ func (w Why) String() string {
 
 // WaitEdge is one edge of the wait-for graph.
 type WaitEdge[E comparable] struct {
-	Waiter, For ID[E] // For is zero if Why is Guests
+	Waiter, For ID[E] // For is zero if Why is FastPath
 	Mode, Held  Mode  // wanted by the waiter, as evaluated last; held by the other
 	Why         Why
 }
@@ -35,8 +35,8 @@ func (q *Queue[E, N]) Waits(yield func(WaitEdge[E]) bool) {
 		return
 	}
 	h := q.slot(q.head)
-	if q.guests.Conflicts(h.mode) || q.guests != None && h.below {
-		if !yield(WaitEdge[E]{Waiter: h.id, Mode: h.mode, Held: q.guests, Why: Guests}) {
+	if q.fast.Conflicts(h.mode) || q.fast != None && h.below {
+		if !yield(WaitEdge[E]{Waiter: h.id, Mode: h.mode, Held: q.fast, Why: FastPath}) {
 			return
 		}
 	}

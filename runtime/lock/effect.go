@@ -10,7 +10,7 @@ type EffectKind uint8
 const (
 	// Enqueue the event on T-child To. If To is local: call Queue.Enqueue there
 	// before At's latch is released, and Queue.Bind(Ref, Edge, …) at At. If it is
-	// remote: send (ID, At, To, Number) and what View needs of the footprint; any
+	// remote: send the Message of it with what View needs of the footprint; any
 	// order of delivery will do. Fields: To, Number, Ref (of the entry at At), Edge.
 	Enqueue EffectKind = iota + 1
 	// Release what was enqueued on To: call Queue.Release there with Ref if it is

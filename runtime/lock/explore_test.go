@@ -1,162 +1,37 @@
-package lock
+package lock_test
 
 import (
 	"flag"
-	"fmt"
-	"math/rand/v2"
-	"runtime"
-	"runtime/debug"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
+
+	"github.com/aeon-lang/aeon/runtime/lock/locktest"
 )
 
 var (
-	exploreSets  = flag.Int("explore.sets", 10, "event sets per ownership graph; CI takes 100")
-	exploreLimit = flag.Int("explore.states", exploreStates, "states per configuration")
-	exploreExtra = flag.Int("explore.further", 60_000, "states per configuration with crashes, or calls of what another event creates")
-	exploreSeed  = flag.Uint64("explore.seed", 1, "first seed")
-	exploreMoves = flag.Bool("explore.moves", false, "half of the events move nodes in T")
-	exploreOnly  = flag.Uint64("explore.only", 0, "run this one seed, and show the trace if it fails")
+	explored = locktest.Default
+	update   = flag.Bool("update", false, "rewrite the transcripts")
 )
 
-// exploreStates is more than any configuration of the default seeds has.
-const exploreStates = 20_000_000
-
-// exploreSchedules is how many random schedules a configuration gets that has more states
-// than the limit.
-const exploreSchedules = 20
-
-// seeded returns configuration number i over graph g.
-func seeded(graphs []dag, seed uint64, o genOptions) *config {
-	r := rand.New(rand.NewPCG(seed, 0xae0))
-	c := generate(graphs[seed%uint64(len(graphs))], r, o)
-	c.name = fmt.Sprintf("seed %d", seed)
-	return c
-}
-
-func allGraphs() []dag {
-	var l []dag
-	for n := 2; n <= 4; n++ {
-		l = append(l, dags(n)...)
-	}
-	return l
-}
-
-type tally struct {
-	configs, exhausted, states, schedules, withdrawn atomic.Int64
-}
-
-// run explores one configuration, in full or up to the limit.
-func (s *search) run(c *config, seed uint64, t *tally) (bool, *finding) {
-	t.configs.Add(1)
-	all, f := s.explore(c)
-	if f == nil && all {
-		t.exhausted.Add(1)
-	}
-	if f == nil && !all {
-		r := rand.New(rand.NewPCG(seed, 0x5eed))
-		for range exploreSchedules {
-			t.schedules.Add(1)
-			if f = s.random(c, r); f != nil {
-				break
-			}
-		}
-	}
-	t.states.Add(int64(s.states))
-	return all, f
+func init() {
+	flag.IntVar(&explored.Sets, "explore.sets", explored.Sets, "event sets per ownership graph; CI takes 30")
+	flag.IntVar(&explored.States, "explore.states", explored.States, "states per configuration")
+	flag.IntVar(&explored.Further, "explore.further", explored.Further, "states per configuration with crashes, or calls of what another event creates")
+	flag.Uint64Var(&explored.Seed, "explore.seed", explored.Seed, "first seed")
+	flag.BoolVar(&explored.Moves, "explore.moves", explored.Moves, "half of the events move nodes in T")
+	flag.Uint64Var(&explored.Only, "explore.only", explored.Only, "run this one seed, and show the trace if it fails")
 }
 
 // A run longer than CI's, of other configurations:
 //
 //	go test ./runtime/lock -run TestExplore -v -timeout 4h -explore.seed 100000 -explore.sets 1000 -explore.states 1000000
-//
-// A configuration is drawn from its seed alone: -explore.only runs one again, with the
-// shortest trace to its violation.
+func TestExplore(t *testing.T) { locktest.Explore(t, explored) }
 
-// TestExplore runs all ownership graphs up to four actors with seeded event sets on one
-// to three hosts through all interleavings of the production core. Two or three events call actors, some
-// repeatedly, change what they own, create actors, move nodes in T, or are withdrawn at any time.
-// Every configuration of the default seeds must be exhausted.
-//
-// Then the sets of the same seeds in which an event calls what another has created, or a host
-// crashes, are explored as far as their bound goes; what is not exhausted gets random schedules.
-func TestExplore(t *testing.T) {
-	graphs := allGraphs()
-	if len(graphs) != 39 {
-		t.Fatalf("%d graphs, want 39", len(graphs))
-	}
-	defer debug.SetGCPercent(debug.SetGCPercent(800)) // the heap is small and its garbage steady
-	first, end := *exploreSeed, *exploreSeed+uint64(setsPerGraph()*len(graphs))
-	if *exploreOnly != 0 {
-		first, end = *exploreOnly, *exploreOnly+1
-	}
-	sets := family{name: "event sets", limit: *exploreLimit, must: *exploreSeed == 1 && *exploreSets <= 100 && !*exploreMoves, draw: func(seed uint64) *config {
-		return seeded(graphs, seed, genOptions{moves: *exploreMoves, plain: true})
-	}}
-	further := family{name: "further sets, with crashes and calls of created actors", limit: *exploreExtra, draw: func(seed uint64) *config {
-		c := seeded(graphs, seed, genOptions{moves: *exploreMoves})
-		if c.String() == sets.draw(seed).String() {
-			return nil
-		}
-		return c
-	}}
-	for _, f := range []*family{&sets, &further} {
-		if !t.Failed() {
-			f.explore(t, first, end)
-		}
-	}
-}
+func TestExploreChains(t *testing.T) { locktest.ExploreChains(t) }
 
-// setsPerGraph returns how many event sets each graph gets.
-func setsPerGraph() int {
-	if raceDetector || testing.Short() {
-		return max(1, *exploreSets/100) // the core has no goroutines of its own
-	}
-	return *exploreSets
-}
+func TestExploreStreams(t *testing.T) { locktest.ExploreStreams(t) }
 
-// family is a kind of configurations, drawn from seeds.
-type family struct {
-	name  string
-	limit int  // states per configuration
-	must  bool // each must be exhausted
-	draw  func(seed uint64) *config
-}
+func TestWrittenConfigs(t *testing.T) { locktest.ExploreWritten(t) }
 
-// explore explores the family's configurations of seeds first to end, on all processors.
-func (f *family) explore(t *testing.T, first, end uint64) {
-	start := time.Now()
-	var sum tally
-	var next atomic.Uint64
-	next.Store(first)
-	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		wg.Go(func() {
-			s := &search{limit: f.limit}
-			for !t.Failed() {
-				seed := next.Add(1) - 1
-				if seed >= end {
-					break
-				}
-				c := f.draw(seed)
-				if c == nil {
-					continue
-				}
-				all, bad := s.run(c, seed, &sum)
-				if bad != nil {
-					bad = s.shrink(bad)
-					t.Errorf("run with -explore.only=%d; shrunk to:\n%v%s", seed, bad.c, bad.replay())
-				} else if f.must && !all {
-					t.Errorf("not exhausted in %d states; -explore.states allows more\n%v", f.limit, c)
-				}
-			}
-			sum.withdrawn.Add(int64(s.withdrawn))
-		})
-	}
-	wg.Wait()
-	t.Logf("%s: %d configurations (%d exhausted), %d states, %d random schedules, %d withdrawals, %v",
-		f.name, sum.configs.Load(), sum.exhausted.Load(), sum.states.Load(), sum.schedules.Load(),
-		sum.withdrawn.Load(), time.Since(start).Round(time.Millisecond))
-}
+func TestTranscripts(t *testing.T) { locktest.Transcripts(t, "testdata", *update) }
+
+func TestTranscriptsInAnyOrder(t *testing.T) { locktest.TranscriptsInAnyOrder(t, "testdata") }

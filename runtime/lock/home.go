@@ -135,23 +135,28 @@ func (h *Home[E, N]) Deliver(report []Effect[E, N]) bool {
 			assert.That(k.Kind == Enqueue && k.ID == f.ID, "lock: a report without its enqueues")
 			h.visit(k.To)
 		}
-		v := h.visit(f.At)
-		v.mode = f.Mode
-		if f.Ref.Valid() { // not from another host
-			v.ref = f.Ref
-		}
-		switch {
-		case f.Lazy:
-			v.state = lazily
-		case f.Mode == None:
-			v.state = wentBy
-		default:
-			v.state = settled
-		}
+		h.granted(f.At, f.Mode, f.Lazy, f.Ref)
 	default:
 		assert.Unreachable("lock: %v delivered as a visit", f.Kind)
 	}
 	return true
+}
+
+// granted notes a hold on x, or a pass. Ref is zero if x is on another host.
+func (h *Home[E, N]) granted(x N, m Mode, lazy bool, ref Ref) {
+	v := h.visit(x)
+	v.mode = m
+	if ref.Valid() {
+		v.ref = ref
+	}
+	switch {
+	case lazy:
+		v.state = lazily
+	case m == None:
+		v.state = wentBy
+	default:
+		v.state = settled
+	}
 }
 
 // Visited calls yield for each node the attempt has been enqueued on, passes
@@ -176,14 +181,15 @@ func (h *Home[E, N]) Holds(x N) Mode {
 // Access decides what an access to actor y in mode m needs (RULE-3, RULE-6). If the
 // answer is Ask, the home notes that it was asked, and will answer Wait.
 func (h *Home[E, N]) Access(r Router[N], y N, m Mode) Decision[N] {
-	d := h.decide(r, y, m)
+	d := h.Decide(r, y, m)
 	if d.Act == Ask {
 		h.ask(ask[N]{at: d.At, want: y})
 	}
 	return d
 }
 
-func (h *Home[E, N]) decide(r Router[N], y N, m Mode) Decision[N] {
+// Decide is what Access would answer now; nothing is noted.
+func (h *Home[E, N]) Decide(r Router[N], y N, m Mode) Decision[N] {
 	u := y
 	v := h.lookup(u)
 	var none N
@@ -226,10 +232,14 @@ func (h *Home[E, N]) ask(a ask[N]) {
 	if h.asked != nil {
 		h.asked[a] = struct{}{}
 	} else if n > askScanMax {
-		h.asked = make(map[ask[N]]struct{}, 2*n)
-		for _, a := range h.asks {
-			h.asked[a] = struct{}{}
-		}
+		h.indexAsks()
+	}
+}
+
+func (h *Home[E, N]) indexAsks() {
+	h.asked = make(map[ask[N]]struct{}, 2*len(h.asks))
+	for _, a := range h.asks {
+		h.asked[a] = struct{}{}
 	}
 }
 
@@ -255,6 +265,8 @@ func (h *Home[E, N]) Withdraw(y N, m Mode) {
 }
 
 func (h *Home[E, N]) claim(y N, m Mode) {
+	// Invariant: a claim is of an access, which has a mode.
+	assert.That(m != None, "lock: a claim without a mode")
 	for i := range h.carried {
 		if c := &h.carried[i]; c.Node == y {
 			c.Mode = max(c.Mode, m)
@@ -290,10 +302,14 @@ func (h *Home[E, N]) visit(x N) *visit[N] {
 	if h.index != nil {
 		h.index[x] = n - 1
 	} else if n > visitScanMax {
-		h.index = make(map[N]int32, 2*n)
-		for i := range h.visits {
-			h.index[h.visits[i].node] = int32(i)
-		}
+		h.indexVisits()
 	}
 	return &h.visits[n-1]
+}
+
+func (h *Home[E, N]) indexVisits() {
+	h.index = make(map[N]int32, 2*len(h.visits))
+	for i := range h.visits {
+		h.index[h.visits[i].node] = int32(i)
+	}
 }

@@ -8,7 +8,7 @@ const (
 	scanMax    = 32   // live entries, or edges of one, up to which a search by key is linear
 )
 
-// Queue is the state of the protocol at one node of T: who holds it, who waits in
+// Queue is the state of the protocol at one node of T: what holds it, what waits in
 // which order, and what each of them has enqueued further down. All methods run
 // under the latch of the node. The zero Queue must be Reset before use.
 //
@@ -27,7 +27,7 @@ type Queue[E, N comparable] struct {
 	readers   int32 // holds in mode Read
 	writers   int32 // holds in mode Write
 	lazies    int32 // lazy holds, of any mode
-	guests    Mode  // strongest mode of holders without an entry, see Word
+	fast      Mode  // strongest mode of the fast-path holders, see Word
 	scratch   []N
 	index     map[entryKey[E, N]]int32
 	far       *far[E, N] // what only several hosts need; nil in one process
@@ -41,7 +41,7 @@ func (q *Queue[E, N]) Reset(self N) {
 		q.entries, q.freeSlots = nil, 0
 	}
 	q.index, q.far = nil, nil
-	q.self, q.guests = self, None
+	q.self, q.fast = self, None
 }
 
 // Node returns the node q was last Reset for.
@@ -55,7 +55,7 @@ func (q *Queue[E, N]) Idle() bool { return q.live == 0 && (q.far == nil || q.far
 // depth is the driver's, at the admission of whole events only.
 func (q *Queue[E, N]) Len() (holders, waiters int) { return int(q.holders), int(q.waiting) }
 
-// Lazies returns the number of lazy holds: while there are any, whoever wants something
+// Lazies returns the number of lazy holds: while there are any, an event that wants something
 // below this node has to wait (RULE-4).
 func (q *Queue[E, N]) Lazies() int { return int(q.lazies) }
 
@@ -161,7 +161,9 @@ func (q *Queue[E, N]) refuse(e *entry[E, N], i int32, why Reason, y N, m Mode, o
 // Bind tells entry parent that its edge number edge is the entry child of that
 // T-child, on this host, so that releasing it will need no search.
 func (q *Queue[E, N]) Bind(parent Ref, edge int32, child Ref) {
-	q.at(parent).edge(edge).ref = child
+	e := q.at(parent)
+	assert.That(edge < e.edgeCount, "lock: a binding to an edge that is not there")
+	e.edge(edge).ref = child
 }
 
 // Refresh tries the head anew, after the view has changed in a way that may admit or

@@ -240,7 +240,7 @@ func TestTryTakesTheFastPathOnlyIfNobodyIsInTheWay(t *testing.T) {
 	q.Release(v, lazy, false, nil)
 	three, ok := q.Try(first(3), 0, Read, []int{5, 6, 7})
 	if !ok {
-		t.Error("not granted with children, although nobody is lazy")
+		t.Error("not granted with children, although no holder is lazy")
 	}
 	q.Enter(v, first(9), nil)
 	if _, ok := q.Try(first(4), 0, Read, nil); ok {
@@ -266,7 +266,7 @@ func TestStaleHandleIsABug(t *testing.T) {
 	q.Try(first(2), 0, Write, nil)
 	defer func() {
 		if recover() == nil {
-			t.Error("an entry was released twice, and nobody noticed")
+			t.Error("an entry was released twice without a panic")
 		}
 	}()
 	q.Release(tableView{}, ref, false, nil)

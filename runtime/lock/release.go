@@ -1,6 +1,10 @@
 package lock
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+)
 
 // Release is RULE-7, [RELEASE], for a release that has a handle: the entry goes, what it has
 // enqueued is released too, and those behind it are tried. It must answer each
@@ -14,6 +18,8 @@ func (q *Queue[E, N]) Release(v View[E, N], ref Ref, withdrawn bool, out []Effec
 	case held:
 		q.count(e, -1)
 	case waiting:
+		// Invariant: what waits has enqueued nothing.
+		assert.That(e.edgeCount == 0, "lock: an entry that waits has enqueued")
 		q.unlink(ref.slot)
 	}
 	for k := range e.edgeCount {
@@ -42,7 +48,7 @@ func (q *Queue[E, N]) ReleaseID(v View[E, N], from N, id ID[E], withdrawn bool, 
 // far is what a queue remembers because messages between hosts may overtake each
 // other. Its lists are short: they hold what is under way.
 type far[E, N comparable] struct {
-	links map[N]*link[N] // looked up, never ranged over
+	links map[N]*link[N] // looked up; only inspection ranges over it
 	early []early[E, N]
 	tombs []entryKey[E, N]
 }

@@ -10,12 +10,12 @@ import (
 // event; its program is a stack of operations, so that worlds can be copied, compared and
 // explored. Spinning needs no operation of its own: it is to be scheduled later.
 
-// wordOpKind is an atomic operation on a word, with what its thread then does that nobody
-// else can see, or under the latch.
+// wordOpKind is an atomic operation on a word, with what its thread then does that no
+// other can see, or under the latch.
 type wordOpKind uint8
 
 const (
-	opTry     wordOpKind = iota // join x as a guest, before anything was enqueued
+	opTry     wordOpKind = iota // join x on the fast path, before anything was enqueued
 	opBelow                     // join want number i, or give back and latch all of them
 	opLatch                     // take the latch of x
 	opDirect                    // under the latch: the queue's Try, at the event's target
@@ -24,21 +24,21 @@ const (
 	opEnqueue                   // under the latch: an Enqueue effect
 	opAcquire                   // under the latch: lazily towards want number i
 	opRelease                   // under the latch
-	opGate                      // give back the latch, or go on with whom guests kept waiting
+	opGate                      // give back the latch, or let entries go on that fast-path holders kept waiting
 	opStore                     // bug "store": the second half of a gate that is no swap
-	opLeave                     // a guest leaves x
+	opLeave                     // a fast-path holder leaves x
 	opAwait                     // wait for all that was asked for
 	opEnd                       // the event has ended
 	opFreed                     // releases that followed from others
 	opSpread                    // spread the word of x
 	opIn                        // put x into a slot, if that is empty
-	opLook                      // a reader who is in a slot looks whether x is spread still
-	opBack                      // it was not: out of the slot, unless he has been counted
+	opLook                      // a reader that is in a slot looks whether x is spread still
+	opBack                      // it was not: out of the slot, unless it has been counted
 	opCollect                   // take x out of slot i
 	opCount                     // add those to the word
 	opUnlatch                   // give back the latch, the queue is as it was
-	opOut                       // a reader leaves x by his slot
-	opLess                      // a guest leaves x by the word
+	opOut                       // a reader leaves x by its slot
+	opLess                      // a fast-path holder leaves x by the word
 )
 
 var opNames = [...]string{"try", "below", "latch", "direct", "enter", "known", "enqueue", "acquire", "release",
@@ -48,7 +48,7 @@ type wordOp struct {
 	kind wordOpKind
 	x, i uint8
 	last bool // of opBelow: the second round, after which it latches
-	slot bool // of opTry and opBelow: it has been in a slot, and joined is set if that has made it a guest
+	slot bool // of opTry and opBelow: it has been in a slot, and joined is set if that was a Join
 	ref  Ref
 	eff  wordEffect // of opEnqueue
 	next Word       // of opStore
@@ -69,7 +69,7 @@ type wordWant struct {
 
 // wordProgram is what an event does.
 type wordProgram struct {
-	// kind: guest (of node 1, then of the wants), shared (guest of all or of none, else settled), roots (of the wants only, node 1 is virtual), one
+	// kind: fast (on node 1, then on the wants), shared (fast on all or on none, else settled), roots (of the wants only, node 1 is virtual), one
 	// (target is the first want, alone), settled and lazy (through the queue of node 1), pass (of node
 	// 1, virtual), spread (of the first want's node).
 	kind  string
@@ -85,8 +85,8 @@ type wordThread struct {
 	needs  int8     // admissions that are awaited
 	called Word     // readers taken out of slots, to be added to a word
 	joined bool
-	refs   [4]Ref // entries to release
-	guests [4]Mode
+	refs   [4]Ref  // entries to release
+	fast   [4]Mode // on the fast path of each node
 	freed  []wordOp
 }
 
@@ -131,7 +131,7 @@ func (t *wordThread) under(o wordOp) {
 
 func (t *wordThread) begin() {
 	switch t.kind {
-	case "guest", "shared":
+	case "fast", "shared":
 		t.then(wordOp{kind: opTry, x: 1})
 	case "roots":
 		t.below(false)
@@ -153,7 +153,7 @@ func (t *wordThread) begin() {
 	}
 }
 
-// below is the step of a guest on its wants: all joined, in one of two rounds, else all latched
+// below is the step of a fast-path holder on its wants: all joined, in one of two rounds, else all latched
 // in order.
 func (t *wordThread) below(last bool) {
 	if len(t.wants) > 0 {
@@ -222,7 +222,7 @@ func (w *wordWorld) fail(format string, args ...any) {
 	}
 }
 
-// join makes e a guest of x, if its word allows it.
+// join gives e a hold on the fast path of x, if its word allows it.
 func (w *wordWorld) join(e int, x uint8, m Mode, latched bool) bool {
 	join := w.words[x].Join
 	if latched {
@@ -233,15 +233,15 @@ func (w *wordWorld) join(e int, x uint8, m Mode, latched bool) bool {
 		return false
 	}
 	if q := &w.queues[x]; q.head != 0 {
-		w.fail("at %d: guest %d overtakes %d", x, e+1, q.slot(q.head).id.Event)
+		w.fail("at %d: %d overtakes %d on the fast path", x, e+1, q.slot(q.head).id.Event)
 	}
 	w.words[x] = next
-	w.threads[e].guests[x] = m
+	w.threads[e].fast[x] = m
 	w.hold(int(x), e, m)
 	return true
 }
 
-// inSlot has the guest who reads x try a slot before o, which joins x, and reports whether he does.
+// inSlot has a reader of x try a slot before o, which joins x, and reports whether it does.
 func (w *wordWorld) inSlot(e int, x uint8, m Mode, o wordOp) bool {
 	t := &w.threads[e]
 	if m != Read || o.slot || !w.words[x].Spreads() {
@@ -252,14 +252,14 @@ func (w *wordWorld) inSlot(e int, x uint8, m Mode, o wordOp) bool {
 	return true
 }
 
-// joins is join for o, which may have made e a guest already.
+// joins is join for o, which may have given e its hold already.
 func (w *wordWorld) joins(e int, x uint8, m Mode, o wordOp) bool {
 	t := &w.threads[e]
 	if !o.slot || !t.joined {
 		return w.join(e, x, m, false)
 	}
 	t.joined = false
-	t.guests[x] = m
+	t.fast[x] = m
 	w.hold(int(x), e, m)
 	return true
 }
@@ -387,7 +387,7 @@ func (w *wordWorld) step(e int) {
 		w.words[o.x] = o.next
 	case opLeave:
 		kind := opLess
-		if t.guests[o.x] == Read && w.words[o.x].Spreads() {
+		if t.fast[o.x] == Read && w.words[o.x].Spreads() {
 			kind = opOut
 		}
 		t.then(wordOp{kind: kind, x: o.x})
@@ -397,11 +397,11 @@ func (w *wordWorld) step(e int) {
 			return
 		}
 		w.holds[o.x][e] = None
-		t.guests[o.x] = None
+		t.fast[o.x] = None
 	case opLess:
 		w.holds[o.x][e] = None
-		w.words[o.x] -= t.guests[o.x].Guest()
-		t.guests[o.x] = None
+		w.words[o.x] -= t.fast[o.x].Unit()
+		t.fast[o.x] = None
 		if w.words[o.x].Awaited() && w.broken != "sleep" {
 			t.then(wordOp{kind: opLatch, x: o.x}, wordOp{kind: opGate, x: o.x})
 		}
@@ -425,7 +425,7 @@ func (w *wordWorld) outOfSlot(e int, x uint8) bool {
 	return true
 }
 
-// try is the fast path at the target: as a guest, else like those in the queue.
+// try is the fast path at the target: on the fast path, else like the entries of the queue.
 func (w *wordWorld) try(e int, o wordOp) {
 	t, x := &w.threads[e], o.x
 	m := t.mode
@@ -461,7 +461,7 @@ func (w *wordWorld) below(e int, o wordOp) {
 		t.under(wordOp{kind: opEnter, x: 1})
 		if w.broken != "hoard" {
 			for x := uint8(1); x <= 3; x++ {
-				if t.guests[x] != None {
+				if t.fast[x] != None {
 					t.then(wordOp{kind: opLeave, x: x})
 				}
 			}
@@ -489,7 +489,7 @@ func (w *wordWorld) below(e int, o wordOp) {
 func (w *wordWorld) known(e int, o wordOp) {
 	t := &w.threads[e]
 	x, m := o.x, t.wants[o.i].m
-	if t.guests[x] != None {
+	if t.fast[x] != None {
 		return // bug "keep"
 	}
 	if w.join(e, x, m, true) {
@@ -542,7 +542,7 @@ func (w *wordWorld) gate(e int, x uint8) {
 	switch {
 	case w.broken == "nogate":
 		w.words[x] = word.Unlatched()
-	case !ok && w.broken == "unseen": // who has gone is not looked for
+	case !ok && w.broken == "unseen": // which holders have left is not looked at
 		w.words[x] = word.Unlatched() | closed
 	case !ok:
 		t.then(wordOp{kind: opGate, x: x})
@@ -554,7 +554,7 @@ func (w *wordWorld) gate(e int, x uint8) {
 	}
 }
 
-// end releases what the event holds: guests leave first.
+// end releases what the event holds, on fast paths first.
 func (w *wordWorld) end(t *wordThread) {
 	t.then(wordOp{kind: opFreed})
 	for x := uint8(3); x >= 1; x-- {
@@ -564,7 +564,7 @@ func (w *wordWorld) end(t *wordThread) {
 		}
 	}
 	for x := uint8(3); x >= 1; x-- {
-		if t.guests[x] != None {
+		if t.fast[x] != None {
 			t.then(wordOp{kind: opLeave, x: x})
 		}
 	}

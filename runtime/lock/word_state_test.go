@@ -48,7 +48,7 @@ func (w *wordWorld) key(b []byte) []byte {
 	}
 	for x := 1; x <= 3; x++ {
 		q := &w.queues[x]
-		put(int(w.words[x]), int(q.head), int(q.freeSlots), int(q.guests), len(q.entries))
+		put(int(w.words[x]), int(q.head), int(q.freeSlots), int(q.fast), len(q.entries))
 		for i := range q.entries {
 			n := &q.entries[i]
 			put(int(n.state), int(n.gen), int(n.next))
@@ -78,7 +78,7 @@ func (w *wordWorld) key(b []byte) []byte {
 		put(int(t.needs), int(t.called))
 		b = append(b, flagBit(t.joined))
 		for x := 1; x <= 3; x++ {
-			put(int(t.refs[x].slot), int(t.refs[x].gen), int(t.guests[x]))
+			put(int(t.refs[x].slot), int(t.refs[x].gen), int(t.fast[x]))
 		}
 		ops(t.stack)
 		ops(t.freed)

@@ -17,13 +17,13 @@ func wants(list ...wordWant) []wordWant { return list }
 // is virtual.
 var (
 	actorPrograms = []wordProgram{
-		{kind: "guest", mode: Read},
-		{kind: "guest", mode: Write},
-		{kind: "guest", mode: Read, wants: wants(wordWant{2, Write})},
-		{kind: "guest", mode: Read, wants: wants(wordWant{2, Write}, wordWant{3, Write})},
-		{kind: "guest", mode: Read, wants: wants(wordWant{2, Read}, wordWant{3, Write})},
-		{kind: "guest", mode: Write, wants: wants(wordWant{2, Write}, wordWant{3, Write})},
-		{kind: "guest", mode: Read, wants: wants(wordWant{2, Write}, wordWant{3, Write}), gives: true},
+		{kind: "fast", mode: Read},
+		{kind: "fast", mode: Write},
+		{kind: "fast", mode: Read, wants: wants(wordWant{2, Write})},
+		{kind: "fast", mode: Read, wants: wants(wordWant{2, Write}, wordWant{3, Write})},
+		{kind: "fast", mode: Read, wants: wants(wordWant{2, Read}, wordWant{3, Write})},
+		{kind: "fast", mode: Write, wants: wants(wordWant{2, Write}, wordWant{3, Write})},
+		{kind: "fast", mode: Read, wants: wants(wordWant{2, Write}, wordWant{3, Write}), gives: true},
 		{kind: "one", wants: wants(wordWant{2, Write})},
 		{kind: "one", wants: wants(wordWant{2, Read})},
 		{kind: "one", wants: wants(wordWant{3, Write})},
@@ -121,7 +121,7 @@ func runWords(rng *rand.Rand, start Word, broken string, programs ...wordProgram
 	}
 }
 
-func TestGuestsAndQueuesNeverDisagreeInPairs(t *testing.T) {
+func TestWordsAndQueuesNeverDisagreeInPairs(t *testing.T) {
 	total := 0
 	for _, list := range [][]wordProgram{actorPrograms, virtualPrograms} {
 		for i, a := range list {
@@ -138,7 +138,7 @@ func TestGuestsAndQueuesNeverDisagreeInPairs(t *testing.T) {
 	t.Log(total, "states")
 }
 
-func TestGuestsAndQueuesNeverDisagreeInTriples(t *testing.T) {
+func TestWordsAndQueuesNeverDisagreeInTriples(t *testing.T) {
 	var all [][]wordProgram
 	for _, list := range [][]wordProgram{actorPrograms, virtualPrograms} {
 		for i, a := range list {
@@ -164,7 +164,7 @@ func TestGuestsAndQueuesNeverDisagreeInTriples(t *testing.T) {
 	t.Log(len(all), "sets,", total, "states, at most", most)
 }
 
-func TestGuestsAndQueuesNeverDisagreeInCrowds(t *testing.T) {
+func TestWordsAndQueuesNeverDisagreeInCrowds(t *testing.T) {
 	const runs = 30_000
 	for seed := range uint64(runs) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -184,20 +184,20 @@ var wordBugs = []struct {
 	name     string
 	programs []wordProgram
 }{
-	{"sleep: who leaves as the last wakes nobody", []wordProgram{actorPrograms[0], actorPrograms[13]}},
+	{"sleep: the last holder to leave wakes no entry", []wordProgram{actorPrograms[0], actorPrograms[13]}},
 	{"order: children are enqueued on one by one", []wordProgram{virtualPrograms[0], virtualPrograms[0], virtualPrograms[9]}},
 	{"keep: what was joined is kept while the rest is waited for", []wordProgram{virtualPrograms[0], virtualPrograms[5]}},
-	{"hoard: a reader who shares keeps what it joined while it waits for the rest", []wordProgram{actorPrograms[17], actorPrograms[9], actorPrograms[7]}},
+	{"hoard: a reader that shares keeps what it joined while it waits for the rest", []wordProgram{actorPrograms[17], actorPrograms[9], actorPrograms[7]}},
 	{"nogate: the gate is never set", []wordProgram{actorPrograms[1], actorPrograms[13]}},
-	{"unseen: guests who left before the gate was set are missed", []wordProgram{actorPrograms[1], actorPrograms[13]}},
+	{"unseen: holders that left before the gate was set are missed", []wordProgram{actorPrograms[1], actorPrograms[13]}},
 	{"forget: a slot is not looked at when readers are called in", []wordProgram{actorPrograms[0], actorPrograms[1], actorPrograms[19]}},
 	{"blind: a reader in a slot does not look whether the word is spread still", []wordProgram{actorPrograms[0], actorPrograms[1], actorPrograms[19]}},
-	{"lost: a reader who was called in before he has looked takes himself for none", []wordProgram{actorPrograms[0], actorPrograms[13], actorPrograms[19]}},
+	{"lost: a reader that was called in before it has looked takes itself for none", []wordProgram{actorPrograms[0], actorPrograms[13], actorPrograms[19]}},
 	{"late: readers are counted after the latch was used", []wordProgram{actorPrograms[0], actorPrograms[13], actorPrograms[19]}},
 	{"store: the gate is stored, not swapped", []wordProgram{actorPrograms[0], actorPrograms[13]}},
 }
 
-func TestBugsOfGuestsAreCaught(t *testing.T) {
+func TestBugsOfWordsAreCaught(t *testing.T) {
 	for _, bug := range wordBugs {
 		name, _, _ := strings.Cut(bug.name, ":")
 		n, err := exploreWords(0, name, bug.programs...)

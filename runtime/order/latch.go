@@ -120,5 +120,5 @@ func (l *latch) leave(m lock.Mode, a *Attempt) bool {
 	if m == lock.Read && l.load().Spreads() && a.slotOf(l).leave(l) {
 		return false
 	}
-	return lock.Word(l.word.Add(-uint32(m.Guest()))).Awaited()
+	return lock.Word(l.word.Add(-uint32(m.Unit()))).Awaited()
 }

@@ -10,12 +10,12 @@ var ofLock = []plant{
 		"if q.blocked(e.mode, e.below) {",
 		"if q.blocked(e.mode, e.below) && (e.mode != Read || q.writers > 0) {",
 		explored, probes+"lazy_readers"),
-	bug("a guest joins although the gate is closed", "runtime/lock/word.go",
+	bug("a holder joins the fast path although the gate is closed", "runtime/lock/word.go",
 		"case w&closed != 0, w&(latched|writer) != 0, m == None:\n\t\treturn w, false\n\tcase m == Read:\n\t\treturn w + reader, true\n\t}\n\treturn w + writer, w < shared\n",
 		"case w&(latched|writer) != 0, m == None:\n\t\treturn w, false\n\tcase m == Read:\n\t\treturn w + reader, true\n\t}\n\treturn w + writer, w < reader\n",
 		exploredWords, probes+"intruder"),
-	bug("what wants something below does not wait for guests", "runtime/lock/admit.go",
-		"(q.lazies > 0 || q.guests != None)",
+	bug("what wants something below does not wait for the fast path", "runtime/lock/admit.go",
+		"(q.lazies > 0 || q.fast != None)",
 		"q.lazies > 0",
 		exploredWords, probes+"family_visits").
 		and("runtime/order/guest.go", // others run between the steps of guests
@@ -36,7 +36,7 @@ var ofLock = []plant{
 	bug("enqueues are admitted as they arrive", "runtime/lock/queue.go",
 		"if s.Number != l.received+1 {",
 		"if false {",
-		"./runtime/lock -run TestEagerDeliveries$"), // else they are not delivered before their turn
+		"./runtime/lock/locktest -run TestEagerDeliveries$"), // else they are not delivered before their turn
 	bug("a direct entry is not checked at its admission", "runtime/lock/admit.go",
 		"if e.from == none && w.Enter",
 		"if false && w.Enter",
@@ -62,6 +62,18 @@ var ofLock = []plant{
 		"\tif !found {\n",
 		"\tif true {\n",
 		exploredCrashes),
+	bug("a grant of another host tells the home no children", "runtime/lock/message.go",
+		"for _, c := range m.Children {",
+		"for _, c := range m.Children[:0] {",
+		explored),
+	bug("a message forgets that a lazy hold has asked", "runtime/lock/wire.go",
+		"m.Lazy = d.Bool()\n\t\tm.Claims",
+		"m.Lazy = d.Bool() && false\n\t\tm.Claims",
+		"./runtime/lock -run TestMessagesSurviveTheWire", explored),
+	bug("an entry that leaves in front wakes no other", "runtime/lock/release.go",
+		"if q.head != 0 && (was == held || first) {",
+		"if q.head != 0 && (was == held || first && false) {",
+		explored),
 }
 
 const (
@@ -69,5 +81,5 @@ const (
 	// exploredCrashes goes on to what is explored with crashes at once.
 	exploredCrashes = "./runtime/lock -run TestExplore$ -explore.sets 100 -explore.seed 2 -explore.states 1"
 
-	exploredWords = "./runtime/lock -run TestGuestsAndQueues"
+	exploredWords = "./runtime/lock -run TestWordsAndQueues"
 )

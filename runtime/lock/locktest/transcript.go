@@ -1,31 +1,27 @@
-package lock
+package locktest
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
-var update = flag.Bool("update", false, "rewrite the transcripts")
-
-// TestTranscripts replays the scenarios of testdata: each command is followed by what the
+// Transcripts replays the scenarios of the folder dir: each command is followed by what the
 // core answered. They read as documentation of the protocol. A file has
 //
 //	actor NAME below PARENT [owns A B] [slot A] [host N]
 //	event NAME at TARGET [writes A B] [lazy A B] [does X.call(Y) X.add(Y) …]
 //
 // and then commands (start, deliver, need, commit, queues), each with its answer below
-// ----. Top is the virtual root; events are called e0, e1, … in order.
-func TestTranscripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no transcripts in testdata", err)
-	}
-	for _, f := range files {
+// ----. Top is the virtual root; events are called e0, e1, … in order. With update the answers are rewritten.
+func Transcripts(t *testing.T, dir string, update bool) {
+	t.Helper()
+	for _, f := range transcripts(t, dir) {
 		t.Run(strings.TrimSuffix(filepath.Base(f), ".txt"), func(t *testing.T) {
 			data, err := os.ReadFile(f)
 			if err != nil {
@@ -40,7 +36,7 @@ func TestTranscripts(t *testing.T) {
 			if got == string(data) {
 				return
 			}
-			if !*update {
+			if !update {
 				t.Fatalf("%s differs; run with -update. Got:\n%s", f, got)
 			}
 			if err := os.WriteFile(f, []byte(got), 0o644); err != nil {
@@ -50,16 +46,23 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// TestTranscriptsInAnyOrder explores every order in which a scenario could have gone, with
-// each choice of nodes that are lazy.
-func TestTranscriptsInAnyOrder(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
+// transcripts returns the files of dir.
+func transcripts(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil || len(files) == 0 {
-		t.Fatal("no transcripts in testdata", err)
+		t.Fatalf("no transcripts in %s: %v", dir, err)
 	}
+	return files
+}
+
+// TranscriptsInAnyOrder explores every order in which the scenarios of the folder dir could have gone, with
+// each choice of nodes that are lazy.
+func TranscriptsInAnyOrder(t *testing.T, dir string) {
+	t.Helper()
 	defer func() { nodeNames = [nodeCount]string{} }()
 	s := &search{limit: 1_000_000}
-	for _, f := range files {
+	for _, f := range transcripts(t, dir) {
 		data, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
@@ -269,7 +272,7 @@ func (p *player) command(f []string) {
 	p.t.Errorf("%q cannot happen now; possible are\n%s", want, strings.Join(have, "\n"))
 }
 
-// queues dumps who holds what, and who waits for whom.
+// queues dumps the holders of each node, and what waits for what.
 func (p *player) queues() {
 	for x := range p.w.queues {
 		q := &p.w.queues[x]
@@ -277,7 +280,7 @@ func (p *player) queues() {
 			continue
 		}
 		fmt.Fprintf(&p.answer, "    %v:", node(x))
-		q.Holders(func(h Holder[event]) bool {
+		q.Holders(func(h lock.Holder[event]) bool {
 			s := "settled"
 			if h.Lazy {
 				s = "lazy"
@@ -285,7 +288,7 @@ func (p *player) queues() {
 			fmt.Fprintf(&p.answer, " e%d.%d holds %v %s;", h.ID.Event, h.ID.Attempt, h.Mode, s)
 			return true
 		})
-		q.Waits(func(d WaitEdge[event]) bool {
+		q.Waits(func(d lock.WaitEdge[event]) bool {
 			fmt.Fprintf(&p.answer, " e%d.%d waits for e%d: %v;", d.Waiter.Event, d.Waiter.Attempt, d.For.Event, d.Why)
 			return true
 		})

@@ -1,6 +1,10 @@
-package lock
+package locktest
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
 
 // This file runs the events' programs: what a driver's home does.
 
@@ -11,10 +15,10 @@ func (w *world) advance() {
 		for len(w.todo) > 0 && w.bad == "" {
 			// Grants reach a home while its event sleeps; what ends the attempt is
 			// dealt with when it has woken up.
-			i := max(0, slices.IndexFunc(w.todo, func(g msg) bool { return g.effect == Admitted }))
-			g := w.todo[i]
+			i := max(0, slices.IndexFunc(w.todo, func(n note) bool { return n.m.Kind == lock.MsgAdmitted }))
+			n := w.todo[i]
 			w.todo = slices.Delete(w.todo, i, i+1)
-			w.handle(g)
+			w.handle(&n)
 		}
 		again = false
 		for e := range w.c.events {
@@ -24,42 +28,46 @@ func (w *world) advance() {
 		}
 		again = again || len(w.todo) > 0
 	}
-	w.out = w.out[:0]
+	w.out, w.reports, w.kids = w.out[:0], w.reports[:0], w.kids[:0]
 }
 
-// handle is the arrival of a node's message at the event's home.
-func (w *world) handle(g msg) {
-	e := g.event
-	if g.effect == Severed {
-		w.severed(g)
+// note is a report of a node that has arrived at its home.
+type note struct {
+	m      message
+	report []xeffect // if m tells of a grant on the home's host: the effects it was made of
+	via    node      // and the sender of the entry there
+}
+
+// handle is the arrival of a node's report at the event's home.
+func (w *world) handle(n *note) {
+	m := &n.m
+	e := m.ID.Event
+	if m.Kind == lock.MsgSevered {
+		w.severed(m)
 		return
 	}
 	w.touched.read(partAttempt(e))
-	if r := &w.runs[e]; r.status != 1 || r.home.ID() != g.id() {
+	if r := &w.runs[e]; r.status != 1 || r.home.ID() != m.ID {
 		return
 	}
 	r := w.run(e)
-	switch g.effect {
-	case Admitted:
-		report := []xeffect{{Kind: Admitted, At: g.from, ID: g.id(), Mode: g.mode, Lazy: g.lazy, Ref: g.ref}}
-		g.kids.each(func(c node) {
-			report = append(report, xeffect{Kind: Enqueue, ID: g.id(), At: g.from, To: c})
-			report[0].Count++
-		})
-		r.home.Deliver(report)
-		if g.ref.Valid() {
-			r.via[g.from] = g.via
+	switch m.Kind {
+	case lock.MsgAdmitted:
+		if n.report == nil {
+			r.home.Receive(m)
+			return
 		}
-	case Bounced:
-		w.withdraw(e, 0, None, g.to, "bounced")
-	case Refused:
-		m := max(g.mode, w.mode(e, g.to))
-		w.withdraw(e, g.to, m, 0, g.reason.String())
+		r.home.Deliver(n.report)
+		r.via[m.From] = n.via
+	case lock.MsgBounced:
+		w.withdraw(e, 0, lock.None, m.Node, "bounced")
+	case lock.MsgRefused:
+		w.withdraw(e, m.Node, max(m.Mode, w.mode(e, m.Node)), 0, m.Reason.String())
 	}
 }
 
 // withdraw ends the attempt of e and enters again with y, if set, among its claims.
-func (w *world) withdraw(e event, y node, m Mode, up node, why string) {
+func (w *world) withdraw(e event, y node, m lock.Mode, up node, why string) {
 	r := w.run(e)
 	w.trace("  e%d.%d is withdrawn: %s %v", e, r.home.ID().Attempt, why, y)
 	w.withdrawn++
@@ -137,17 +145,18 @@ func (w *world) leave(e event, withdrawn bool) {
 	r.made = [nodeCount]made{}
 	for x := range node(nodeCount) {
 		m, to := list[x], w.c.host[x]
-		if !m.is || r.epochs[to] != w.noticed[h][to] {
+		if !m.is || r.epochs[to] != w.net.noticed[h][to] {
 			continue // the node has crashed since: there is no such entry
 		}
-		g := msg{kind: msgRelease, event: e, attempt: uint8(r.home.ID().Attempt), from: m.from, to: x, withdrawn: withdrawn}
+		g := message{Kind: lock.MsgRelease, ID: r.home.ID(), From: m.from, To: x, Withdrawn: withdrawn}
 		if viewFaults.homeEntries && m.ref.Valid() {
-			m.ref = r.home.lookup(x).ref
+			v, _ := r.home.Visit(x)
+			m.ref = v.Ref
 		}
 		if to != h {
-			w.send(h, g)
+			w.send(h, to, g)
 		} else {
-			w.release(g, m.ref)
+			w.release(&g, m.ref)
 		}
 	}
 }
@@ -166,7 +175,7 @@ func (w *world) advanceEvent(e event) bool {
 		y := m.first()
 		mode := w.wantedMode(e, y)
 		d := w.decide(e, y, mode)
-		if d.Act == Run && !w.cutOff(e, y) {
+		if d.Act == lock.Run && !w.cutOff(e, y) {
 			if w.park(e, y) {
 				return true
 			}
@@ -201,12 +210,12 @@ func (w *world) wanted(e event) mask {
 	return r.pending | r.reach&^r.read
 }
 
-func (w *world) wantedMode(e event, y node) Mode {
+func (w *world) wantedMode(e event, y node) lock.Mode {
 	r := &w.runs[e]
 	if r.pending.has(y) || w.c.events[e].move != 0 {
 		return w.mode(e, y)
 	}
-	return Read
+	return lock.Read
 }
 
 // movePath is what RULE-10 holds: from the nearest common T-ancestor down to the node
@@ -252,16 +261,16 @@ func (w *world) nearestTrue(m mask) node {
 	return nodeTop
 }
 
-func (w *world) decide(e event, y node, m Mode) Decision[node] {
+func (w *world) decide(e event, y node, m lock.Mode) lock.Decision[node] {
 	if viewFaults.freshForEver && y >= nodeFresh {
-		return Decision[node]{Act: Run}
+		return lock.Decision[node]{Act: lock.Run}
 	}
-	d := w.runs[e].home.decide(router{&w.tview[w.homeHost(e)]}, y, m)
-	if viewFaults.skipLock && d.Act != Run && w.runs[e].started != 0 {
-		d.Act = Run
+	d := w.runs[e].home.Decide(router{&w.tview[w.homeHost(e)]}, y, m)
+	if viewFaults.skipLock && d.Act != lock.Run && w.runs[e].started != 0 {
+		d.Act = lock.Run
 	}
-	if viewFaults.noOutside && d.Act == Withdraw {
-		d.Act = Run
+	if viewFaults.noOutside && d.Act == lock.Withdraw {
+		d.Act = lock.Run
 	}
 	return d
 }
@@ -362,7 +371,7 @@ func (w *world) call(e event, x, y node, async bool) {
 // change logs the undo of a write at x.
 func (w *world) change(e event, x node) {
 	r := w.run(e)
-	w.access(e, x, Write)
+	w.access(e, x, lock.Write)
 	w.changed = true
 	w.touched.write(partActor(x))
 	if a := uint8(r.home.ID().Attempt); r.undoAt[x] != a {
@@ -432,16 +441,13 @@ func (w *world) commit(e event) {
 // end forgets what only matters while the event runs. What earlier attempts must undo may
 // be due still.
 func (r *run) end() {
-	r.home.restart()
-	clear(r.home.carried)
-	r.home.carried = r.home.carried[:0]
-	*r = run{status: r.status, early: r.early, home: r.home, undoAt: r.undoAt, undoEdges: r.undoEdges, undoSlot: r.undoSlot}
+	r.course = course{status: r.status, early: r.early, undoAt: r.undoAt, undoEdges: r.undoEdges, undoSlot: r.undoSlot}
 }
 
 // deafen drops the messages to the home of e, which has ended an attempt: it would
 // drop them itself, whenever they come, so their order of arrival is nothing to explore.
 func (w *world) deafen(e event) {
-	w.msgs = slices.DeleteFunc(w.msgs, func(g msg) bool { return g.kind == msgHome && g.event == e && !g.orphan })
+	w.net.Drop(func(g *letter) bool { return g.Kind.ToHome() && g.ID.Event == e && !g.Orphan })
 }
 
 func (w *world) owner(f node) node {

@@ -1,6 +1,4 @@
-package lock
-
-import "testing"
+package locktest
 
 // Two moves that touch different parts of the world lead to the same state in either order.
 // When the search has taken one of them and then takes the other, the first sleeps in
@@ -12,7 +10,7 @@ import "testing"
 type part uint64
 
 func partQueue(x node) part          { return 1 << x }
-func partActor(x node) part          { return 1 << (12 + x) } // fields, and who has touched them
+func partActor(x node) part          { return 1 << (12 + x) } // fields, and the events that have touched them
 func partRun(e event) part           { return 1 << (24 + e) } // and the order of e
 func partAttempt(e event) part       { return 1 << (28 + e) } // status and attempt, as nodes look at them
 func partKnow(h uint8, e event) part { return 1 << (32 + 4*part(h) + part(e)) }
@@ -68,7 +66,7 @@ func (a *sleeper) independent(b *sleeper) bool {
 // name identifies a move in every state it is possible in.
 func (w *world) name(m move) uint64 {
 	if m.kind == moveDeliver {
-		return w.msgs[m.i].hash()
+		return w.net.At(int(m.i)).sum
 	}
 	return mix(1<<63 | uint64(m.kind)<<40 | uint64(m.e)<<32 | uint64(m.y)<<24 | uint64(m.h)<<16 | uint64(m.i))
 }
@@ -166,33 +164,4 @@ func (s *stateSet) find(h uint64) *stateEntry {
 		}
 		i++
 	}
-}
-
-// TestSleepingMovesAreNotMissed goes all ways and those that are left when moves sleep: both
-// must meet the same states.
-func TestSleepingMovesAreNotMissed(t *testing.T) {
-	graphs := allGraphs()
-	var all, some, states, compared int
-	seeds := uint64(400)
-	if raceDetector || testing.Short() {
-		seeds = 40
-	}
-	for seed := range seeds {
-		o := genOptions{moves: seed%3 == 0, crash: seed%4 == 0, create: seed%5 == 0}
-		c := seeded(graphs, seed, o)
-		a, b := &search{limit: 3000, noSleep: true}, &search{limit: 3000}
-		full, f := a.explore(c)
-		if f != nil {
-			t.Fatalf("%v%s", f.c, f.replay())
-		}
-		if !full {
-			continue
-		}
-		if _, f := b.explore(c); f != nil || a.states != b.states {
-			t.Fatalf("%d states, %d when moves sleep; %v\n%v", a.states, b.states, f, c)
-		}
-		compared++
-		all, some, states = all+a.steps, some+b.steps, states+a.states
-	}
-	t.Logf("%d configurations, %d states, %d steps, %d when moves sleep", compared, states, all, some)
 }

@@ -1,4 +1,4 @@
-package lock
+package locktest
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+
+	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
 // moveKind is a transition of the world.
@@ -37,8 +39,8 @@ func (w *world) moves(l []move) []move {
 	if w.bad != "" {
 		return l
 	}
-	for i, g := range w.msgs {
-		if !slices.Contains(w.msgs[:i], g) && w.inSession(&w.msgs[i]) && !w.idle(&w.msgs[i]) {
+	for i := range w.net.Len() {
+		if w.net.Deliverable(i) && !w.idle(w.net.At(i)) {
 			l = append(l, move{kind: moveDeliver, i: uint16(i)})
 		}
 	}
@@ -58,7 +60,7 @@ func (w *world) moves(l []move) []move {
 		case 1:
 			for m := w.wanted(e); m != 0; m &= m - 1 {
 				y := m.first()
-				if d := w.decide(e, y, w.wantedMode(e, y)); d.Act == Ask || d.Act == Withdraw {
+				if d := w.decide(e, y, w.wantedMode(e, y)); d.Act == lock.Ask || d.Act == lock.Withdraw {
 					l = append(l, move{kind: moveAsk, e: e, y: y})
 				}
 			}
@@ -68,7 +70,7 @@ func (w *world) moves(l []move) []move {
 			if w.c.arb>>e&1 == 1 && r.arb == 0 {
 				l = append(l, move{kind: moveWithdraw, e: e})
 			}
-			if viewFaults.releaseEarly && !r.early && r.done != 0 && !w.finished(e) && r.home.allAdmitted() {
+			if viewFaults.releaseEarly && !r.early && r.done != 0 && !w.finished(e) && allAdmitted(&r.home) {
 				l = append(l, move{kind: moveEarly, e: e})
 			}
 		}
@@ -92,9 +94,9 @@ func (w *world) moves(l []move) []move {
 	return l
 }
 
-func (h *Home[E, N]) allAdmitted() bool {
-	for _, v := range h.visits {
-		if v.state == asked {
+func allAdmitted(h *xhome) bool {
+	for v := range h.Visits {
+		if !v.Granted {
 			return false
 		}
 	}
@@ -108,6 +110,12 @@ func (w *world) apply(m move) {
 	w.settleDown()
 	if w.bad == "" {
 		w.checkHolds()
+	}
+	if w.bad == "" && !w.brief {
+		w.validate()
+	}
+	if w.net.InOrder {
+		w.checkTurns()
 	}
 }
 
@@ -140,9 +148,8 @@ func (w *world) step(m move) {
 		w.after(m.e, r.after)
 		w.enter(m.e)
 	case moveDeliver:
-		g := w.msgs[m.i]
-		w.touched.read(partSession(w.addressee(&g)))
-		w.msgs = slices.Delete(w.msgs, int(m.i), int(m.i)+1)
+		g := w.net.Take(int(m.i))
+		w.touched.read(partSession(uint8(g.Addressee)))
 		w.deliver(g)
 	case moveAsk:
 		w.ask(m.e, m.y)
@@ -150,7 +157,7 @@ func (w *world) step(m move) {
 		w.commit(m.e)
 	case moveWithdraw:
 		w.run(m.e).arb = 1
-		w.withdraw(m.e, 0, None, 0, "arbitrarily")
+		w.withdraw(m.e, 0, lock.None, 0, "arbitrarily")
 	case moveLearn:
 		w.touched.read(partGlobal)
 		w.touched.write(partView(m.h))
@@ -181,23 +188,26 @@ func (w *world) ask(e event, y node) {
 	m := w.wantedMode(e, y)
 	w.touched.read(partView(h))
 	d := r.home.Access(router{&w.tview[h]}, y, m)
-	if d.Act == Withdraw {
+	if d.Act == lock.Withdraw {
 		w.withdraw(e, y, m, 0, d.Reason.String())
 		return
 	}
-	g := w.knows(h, r.home.ID())
-	g.kind, g.from, g.to, g.ref = msgAcquire, y, d.At, d.Ref
-	if m == Write {
-		g.writes |= bit(y)
-	} else if !g.writes.has(y) {
-		g.reads |= bit(y)
+	id := r.home.ID()
+	reads, writes := hostView{w, h}.footprint(e, 0)
+	if m == lock.Write {
+		writes |= bit(y)
+	} else if !writes.has(y) {
+		reads |= bit(y)
 	}
-	g.reads &^= g.writes
-	if w.c.host[d.At] != h {
-		w.send(h, g)
+	reads &^= writes
+	if to := w.c.host[d.At]; to != h {
+		w.send(h, to, message{Kind: lock.MsgAcquire, ID: id, To: d.At, Node: y, Claims: w.claim(reads, writes)})
 		return
 	}
-	w.deliver(g)
+	w.learn(h, id, reads, writes)
+	start := len(w.out)
+	w.out = w.queue(d.At).Acquire(w.at(d.At), d.Ref, id, y, w.out)
+	w.process(d.At, start)
 }
 
 func (w *world) describe(m move) string {
@@ -205,12 +215,15 @@ func (w *world) describe(m move) string {
 	case moveStart:
 		return fmt.Sprintf("e%d starts", m.e)
 	case moveDeliver:
-		g := w.msgs[m.i]
-		s := [...]string{"enter", "enqueue", "ask", "release", "home"}[g.kind]
-		if g.kind == msgHome {
-			s = g.effect.String()
+		g := w.net.At(int(m.i))
+		from, to := g.From, g.To
+		switch {
+		case g.Kind == lock.MsgAcquire:
+			from = g.Node
+		case g.Kind.ToHome():
+			to = g.Node
 		}
-		return fmt.Sprintf("deliver %s e%d.%d %v -> %v #%d", s, g.event, g.attempt, g.from, g.to, g.number)
+		return fmt.Sprintf("deliver %s e%d.%d %v -> %v #%d", g.Kind, g.ID.Event, g.ID.Attempt, from, to, g.Number)
 	case moveAsk:
 		return fmt.Sprintf("e%d needs %v: %v", m.e, m.y, w.decide(m.e, m.y, w.wantedMode(m.e, m.y)))
 	case moveCommit:
@@ -233,7 +246,7 @@ func (w *world) end() {
 		if w.runs[e].status != 2 {
 			s := ""
 			for x := range w.queues {
-				w.queues[x].Waits(func(d WaitEdge[event]) bool {
+				w.queues[x].Waits(func(d lock.WaitEdge[event]) bool {
 					s += fmt.Sprintf("; at %v e%d waits for e%d: %v", node(x), d.Waiter.Event, d.For.Event, d.Why)
 					return true
 				})
@@ -242,16 +255,17 @@ func (w *world) end() {
 			return
 		}
 	}
-	if len(w.msgs) != 0 && w.c.crash == 0 {
-		w.fail("%d enqueues are left, whose turn never comes", len(w.msgs))
+	if n := w.net.Len(); n != 0 && w.c.crash == 0 {
+		w.fail("%d enqueues are left, whose turn never comes", n)
 	}
 	for x := range w.queues {
 		q := &w.queues[x]
-		if q.live != 0 {
+		entries, early, tombstones := q.Count()
+		if entries != 0 {
 			w.fail("an entry is left at %v", x)
 		}
-		if q.far != nil && len(q.far.early)+len(q.far.tombs) != 0 {
-			w.fail("%d early enqueues and %d tombstones are left at %v", len(q.far.early), len(q.far.tombs), x)
+		if early+tombstones != 0 {
+			w.fail("%d early enqueues and %d tombstones are left at %v", early, tombstones, x)
 		}
 	}
 }
@@ -263,6 +277,7 @@ type finding struct {
 	what  string
 
 	allOrders bool // no deliveries are made at once, as in the search that has found it
+	streams   bool // and sessions deliver in order
 }
 
 // search explores one config at a time; it is reused, for its memory.
@@ -274,6 +289,8 @@ type search struct {
 	awake     [][]uint64      // at each depth: what alone is to be done, if anything
 	noSleep   bool            // go all ways
 	allOrders bool            // make no delivery at once
+	brief     bool            // do not check invariants after each step
+	streams   bool            // sessions deliver in order; with noSleep and allOrders
 	recall    bool            // tell states apart by their history
 	ends      map[uint64]bool // if set: of the states in which nothing can happen any more
 	clock     uint64
@@ -299,7 +316,7 @@ func (s *search) explore(c *config) (bool, *finding) {
 	s.seen.reset()
 	s.states = 0
 	w := s.level(0)
-	w.allOrders, w.recall = s.allOrders, s.recall
+	w.allOrders, w.brief, w.recall, w.net.InOrder = s.allOrders, s.brief, s.recall, s.streams
 	w.reset(c)
 	s.asleep[0] = s.asleep[0][:0]
 	var path []move
@@ -320,7 +337,7 @@ func (s *search) visit(d int, again bool, path *[]move) (bool, *finding) {
 			w.end()
 		}
 		if w.bad != "" {
-			return false, &finding{c: w.c, moves: slices.Clone(*path), what: w.bad, allOrders: w.allOrders}
+			return false, &finding{c: w.c, moves: slices.Clone(*path), what: w.bad, allOrders: w.allOrders, streams: w.net.InOrder}
 		}
 		if s.ends != nil {
 			s.ends[w.hash()] = true
@@ -373,7 +390,7 @@ func (s *search) visit(d int, again bool, path *[]move) (bool, *finding) {
 // random runs one schedule to its end.
 func (s *search) random(c *config, r *rand.Rand) *finding {
 	w := s.level(0)
-	w.allOrders = true
+	w.allOrders, w.brief, w.net.InOrder = true, s.brief, s.streams
 	w.reset(c)
 	var path []move
 	// half of the schedules prefer some kinds of moves over others
@@ -392,7 +409,7 @@ func (s *search) random(c *config, r *rand.Rand) *finding {
 				w.end()
 			}
 			if w.bad != "" {
-				return &finding{c: c, moves: path, what: w.bad, allOrders: true}
+				return &finding{c: c, moves: path, what: w.bad, allOrders: true, streams: s.streams}
 			}
 			return nil
 		}
@@ -419,7 +436,7 @@ func (s *search) random(c *config, r *rand.Rand) *finding {
 func (f *finding) replay() string {
 	var b strings.Builder
 	w := &world{log: func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }}
-	w.allOrders = f.allOrders
+	w.allOrders, w.net.InOrder = f.allOrders, f.streams
 	w.reset(f.c)
 	for _, m := range f.moves {
 		w.apply(m)

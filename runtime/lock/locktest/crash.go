@@ -1,6 +1,10 @@
-package lock
+package locktest
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
 
 // This file is what hosts do when one of them crashes: its queues and numbers are lost and
 // its actors are as they were committed last. Hosts notice one by one; till then they talk
@@ -9,7 +13,7 @@ import "slices"
 // crashes lists what can happen about crashes.
 func (w *world) crashes(l []move) []move {
 	h := w.c.crash - 1
-	if w.epoch[h] == 0 {
+	if w.net.crashes[h] == 0 {
 		for e := range w.c.events {
 			if w.runs[e].status == 1 {
 				return append(l, move{kind: moveCrash, h: h})
@@ -18,17 +22,11 @@ func (w *world) crashes(l []move) []move {
 		return l
 	}
 	for o := range uint8(w.c.hosts) {
-		if w.noticed[o][h] != w.epoch[h] {
+		if !w.net.Noticed(lock.Host(o), lock.Host(h)) {
 			l = append(l, move{kind: moveNotice, h: o, i: uint16(h)})
 		}
 	}
 	return l
-}
-
-// inSession reports whether g can be delivered: its addressee has a session with its
-// sender as that is now.
-func (w *world) inSession(g *msg) bool {
-	return g.epoch <= w.noticed[w.addressee(g)][g.sender]
 }
 
 // crash lets host h lose all that is not committed. When it is back it asks how T runs around
@@ -36,11 +34,7 @@ func (w *world) inSession(g *msg) bool {
 func (w *world) crash(h uint8) {
 	w.touched.read(partGlobal)
 	w.touched.write(partSessions | partView(h))
-	w.epoch[h]++
-	w.noticed[h][h]++
-	if !viewFaults.keepMessages {
-		w.msgs = slices.DeleteFunc(w.msgs, func(g msg) bool { return g.sender != h && w.addressee(&g) == h })
-	}
+	w.net.Crash(lock.Host(h))
 	for x := range node(nodeCount) {
 		if w.c.host[w.tview[h][x]] == h {
 			w.tview[h][x] = w.parents[x]
@@ -77,12 +71,7 @@ func (w *world) undo(r *run, x node) {
 // notice lets host h begin a new session with host lost, which has crashed.
 func (w *world) notice(h, lost uint8) {
 	w.touched.write(partSessions)
-	w.noticed[h][lost] = w.epoch[lost]
-	if !viewFaults.keepMessages {
-		w.msgs = slices.DeleteFunc(w.msgs, func(g msg) bool {
-			return g.sender == lost && g.epoch != w.epoch[lost] && w.addressee(&g) == h
-		})
-	}
+	w.net.Notice(lock.Host(h), lock.Host(lost))
 	for x := range node(nodeCount) {
 		if w.c.host[x] != h || x == 0 {
 			continue
@@ -99,9 +88,9 @@ func (w *world) notice(h, lost uint8) {
 			continue
 		}
 		if w.visited(e, lost) {
-			w.withdraw(e, 0, None, 0, "host crashed")
+			w.withdraw(e, 0, lock.None, 0, "host crashed")
 		} else {
-			w.run(e).epochs[lost] = w.epoch[lost]
+			w.run(e).epochs[lost] = w.net.crashes[lost]
 		}
 	}
 }
@@ -112,27 +101,27 @@ func (w *world) lose(x, peer node) {
 	start := len(w.out)
 	w.out = q.Lost(peer, w.out)
 	w.orders[x] = slices.DeleteFunc(w.orders[x], func(o order) bool {
-		return o.from == peer && q.find(o.id, peer) == 0
+		return o.from == peer && !q.Find(o.id, peer).Valid()
 	})
 	w.process(x, start)
 }
 
 // severed is the report of a node that its T-neighbour has crashed.
-func (w *world) severed(g msg) {
-	e, r := g.event, &w.runs[g.event]
+func (w *world) severed(m *message) {
+	e, r := m.ID.Event, &w.runs[m.ID.Event]
 	w.touched.read(partAttempt(e))
-	current := r.home.ID() == g.id()
+	current := r.home.ID() == m.ID
 	if current && r.status == 1 {
-		w.withdraw(e, 0, None, 0, "cut off by a crash")
+		w.withdraw(e, 0, lock.None, 0, "cut off by a crash")
 	}
-	if !g.orphan {
+	if !m.Orphan {
 		return
 	}
-	a := msg{kind: msgRelease, event: e, attempt: g.attempt, from: g.to, to: g.from, withdrawn: !current || r.status != 2}
-	if h := w.homeHost(e); w.c.host[a.to] != h {
-		w.send(h, a)
+	a := message{Kind: lock.MsgRelease, ID: m.ID, From: m.Node, To: m.From, Withdrawn: !current || r.status != 2}
+	if h, to := w.homeHost(e), w.c.host[a.To]; to != h {
+		w.send(h, to, a)
 	} else {
-		w.release(a, Ref{})
+		w.release(&a, lock.Ref{})
 	}
 }
 
@@ -149,7 +138,7 @@ func (w *world) visited(e event, h uint8) (yes bool) {
 // crashedSince returns a host that the attempt has visited and that has crashed since.
 func (w *world) crashedSince(e event) (h uint8, ok bool) {
 	for h := range uint8(w.c.hosts) {
-		if w.runs[e].epochs[h] != w.epoch[h] && w.visited(e, h) {
+		if w.runs[e].epochs[h] != w.net.crashes[h] && w.visited(e, h) {
 			return h, true
 		}
 	}
@@ -161,5 +150,5 @@ func (w *world) crashedSince(e event) (h uint8, ok bool) {
 func (w *world) cutOff(e event, x node) bool {
 	h := w.c.host[x]
 	w.touched.read(partSession(h))
-	return w.runs[e].epochs[h] != w.epoch[h]
+	return w.runs[e].epochs[h] != w.net.crashes[h]
 }

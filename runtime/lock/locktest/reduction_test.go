@@ -1,23 +1,6 @@
-package lock
+package locktest
 
-import (
-	"hash/maphash"
-	"testing"
-)
-
-// remember adds the commit of e to the history: which attempt has read and written what after whom.
-func (w *world) remember(e event) {
-	r := &w.runs[e]
-	h := maphash.Comparable(hashSeed, [4]uint64{uint64(e), uint64(r.home.ID().Attempt), uint64(w.precede[e]), uint64(r.started | r.read)})
-	for x := range w.readers {
-		read, written := w.readers[x]>>e&1, w.writers[x]>>e&1
-		if written != 0 {
-			h = mix(h ^ uint64(w.slots[x]))
-		}
-		h = mix(h ^ uint64(read)<<36 ^ uint64(written)<<32 ^ uint64(w.committed[x])<<16 ^ uint64(w.parents[x]))
-	}
-	w.history = mix(w.history ^ h)
-}
+import "testing"
 
 // compareOrders explores c with and without deliveries that are made at once, and reports whether
 // it could, and the states met with and without. Both must come to the same ends by the same

@@ -1,10 +1,9 @@
-package lock
+package locktest
 
 import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"testing"
 )
 
 // class reduces what a finding says to what must stay the same while it shrinks.
@@ -163,20 +162,4 @@ func shortest(c *config, class string) *finding {
 		level = next
 	}
 	return nil
-}
-
-// TestShrink plants a bug, and wants it explained in a few moves.
-func TestShrink(t *testing.T) {
-	viewFaults.releaseEarly = true
-	defer func() { viewFaults.releaseEarly = false }()
-	s := &search{limit: 5000}
-	_, f := s.explore(seeded(allGraphs(), 11, genOptions{still: true}))
-	if f == nil {
-		t.Fatal("the planted bug was not found")
-	}
-	g := s.shrink(f)
-	t.Logf("from %d moves to %d\n%v%s", len(f.moves), len(g.moves), g.c, g.replay())
-	if len(g.moves) > 4 || g.class() != f.class() {
-		t.Errorf("%d moves are left, of %d", len(g.moves), len(f.moves))
-	}
 }

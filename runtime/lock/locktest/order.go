@@ -1,19 +1,25 @@
-package lock
+package locktest
+
+import (
+	"hash/maphash"
+
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
 
 // This file watches the serial order of the events.
 
 // access is what everything is about: event e touches actor y. It must hold it in a
 // sufficient mode, no other may hold it in a conflicting one, and the order must
 // remain acyclic.
-func (w *world) access(e event, y node, m Mode) {
+func (w *world) access(e event, y node, m lock.Mode) {
 	id := w.runs[e].home.ID()
 	w.touched.read(partQueue(y) | partGlobal&-part(y/nodeFresh))
 	w.touched.write(partActor(y) | partRun(e))
 	if y >= nodeFresh && (w.parents[y] == 0 && y == nodeFresh+node(e)) {
 		return // made by this event, unknown to others
 	}
-	got, any := None, false
-	w.queues[y].Holders(func(h Holder[event]) bool {
+	got, any := lock.None, false
+	w.queues[y].Holders(func(h lock.Holder[event]) bool {
 		if h.ID == id {
 			got, any = max(got, h.Mode), true
 		} else if h.Mode.Conflicts(m) {
@@ -25,7 +31,7 @@ func (w *world) access(e event, y node, m Mode) {
 		w.fail("e%d accesses %v in mode %v without a hold (has %v)", e, y, m, got)
 	}
 	before := w.writers[y]
-	if m == Write {
+	if m == lock.Write {
 		before |= w.readers[y]
 		w.writers[y] |= 1 << e
 	} else {
@@ -46,20 +52,36 @@ func (w *world) checkHolds() {
 			continue
 		}
 		for m := (r.started | r.read) & mask(w.touched.writes); m != 0; m &= m - 1 {
-			x, need := m.first(), Read
+			x, need := m.first(), lock.Read
 			if x == nodeFresh+node(e) {
 				continue // unknown to others
 			}
 			if w.writers[x]>>e&1 != 0 {
-				need = Write
+				need = lock.Write
 			}
 			held := false
-			w.queues[x].Holders(func(h Holder[event]) bool {
+			w.queues[x].Holders(func(h lock.Holder[event]) bool {
 				held = held || h.ID == r.home.ID() && h.Mode >= need
 				return true
 			})
 			if !held {
 				w.fail("e%d goes on without a hold of %v, which it has accessed", e, x)
+			}
+		}
+	}
+}
+
+// validate checks the invariants of the queues and homes that a move has touched, and of the sessions.
+func (w *world) validate() {
+	for m := mask(w.touched.writes) & everyNode; m != 0; m &= m - 1 {
+		if err := w.queues[m.first()].Validate(); err != nil {
+			w.fail("at %v: %v", m.first(), err)
+		}
+	}
+	for e := range event(len(w.c.events)) {
+		if r := &w.runs[e]; r.status == 1 && w.touched.writes&partRun(e) != 0 {
+			if err := r.home.Validate(); err != nil {
+				w.fail("home of e%d: %v", e, err)
 			}
 		}
 	}
@@ -112,4 +134,18 @@ func (w *world) retire() {
 			w.run(e).after &^= w.retired
 		}
 	}
+}
+
+// remember adds the commit of e to the history: which attempt has read and written what, after which others.
+func (w *world) remember(e event) {
+	r := &w.runs[e]
+	h := maphash.Comparable(hashSeed, [4]uint64{uint64(e), uint64(r.home.ID().Attempt), uint64(w.precede[e]), uint64(r.started | r.read)})
+	for x := range w.readers {
+		read, written := w.readers[x]>>e&1, w.writers[x]>>e&1
+		if written != 0 {
+			h = mix(h ^ uint64(w.slots[x]))
+		}
+		h = mix(h ^ uint64(read)<<36 ^ uint64(written)<<32 ^ uint64(w.committed[x])<<16 ^ uint64(w.parents[x]))
+	}
+	w.history = mix(w.history ^ h)
 }

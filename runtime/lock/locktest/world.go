@@ -1,10 +1,13 @@
-package lock
+package locktest
 
 import (
 	"hash/maphash"
 	"math/bits"
 	"strconv"
 	"unsafe"
+
+	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
 // The explorer drives the production core, and nothing but it, through all
@@ -38,13 +41,18 @@ const (
 	nodeCount      = 12
 
 	eventsMax   = 4
-	hostsMax    = 3
 	attemptsMax = 10 // more is a livelock
 )
 
 const virtualNodes = mask(1<<nodeTop | 1<<nodePartA | 1<<nodePartB)
 
-func bit(x node) mask          { return 1 << x }
+func bit(x node) mask { return 1 << x }
+func maskOf(l []node) (m mask) {
+	for _, x := range l {
+		m |= bit(x)
+	}
+	return m
+}
 func (m mask) has(x node) bool { return m&(1<<x) != 0 }
 func (m mask) first() node     { return node(bits.TrailingZeros16(uint16(m))) }
 func (m mask) each(f func(node)) {
@@ -54,45 +62,20 @@ func (m mask) each(f func(node)) {
 }
 
 type (
-	xid     = ID[event]
-	xeffect = Effect[event, node]
-	xqueue  = Queue[event, node]
-	xhome   = Home[event, node]
+	xid     = lock.ID[event]
+	xeffect = lock.Effect[event, node]
+	xqueue  = lock.Queue[event, node]
+	xhome   = lock.Home[event, node]
+	xentry  = lock.Entry[event, node]
+	message = lock.Message[event, node]
+	letter  = Letter[event, node]
 )
 
-// msgKind is what travels between hosts, in any order.
-type msgKind uint8
-
-const (
-	msgEnter   msgKind = iota // home -> sequencer
-	msgEnqueue                // T-parent -> T-child
-	msgAcquire                // home -> lazy hold
-	msgRelease                // home or T-parent -> entry
-	msgHome                   // node -> home
-)
-
-type msg struct {
-	kind      msgKind
-	effect    EffectKind // of msgHome
-	event     event
-	attempt   uint8
-	from, to  node // of msgHome: from is the node, to the effect's To
-	mode      Mode
-	lazy      bool // acquired, of msgEnqueue
-	withdrawn bool
-	reason    Reason
-	sender    uint8 // host
-	epoch     uint8 // of the sender
-	number    uint8
-	orphan    bool // of msgHome Severed: the home releases the entry
-	ref       Ref  // and via, its sender: of what does not leave the host
-	via       node
-	kids      mask // of msgHome Admitted: enqueued on these
-	reads     mask // footprint known to the sender
-	writes    mask
+// wire writes events and nodes as the numbers that they are.
+var wire = lock.Wire[event, node]{
+	PutEvent: codec.PutUint[event], GetEvent: codec.GetUint[event],
+	PutNode: codec.PutUint[node], GetNode: codec.GetUint[node],
 }
-
-func (g msg) id() xid { return xid{Event: g.event, Attempt: uint32(g.attempt)} }
 
 // known is what a host has been told of an event's footprint.
 type known struct {
@@ -100,13 +83,18 @@ type known struct {
 	reads, writes mask
 }
 
-// run is an event at its home.
+// run is an event at its home: the core's part, and what the driver adds.
 type run struct {
+	home xhome
+	course
+}
+
+// course is how far an event has come.
+type course struct {
 	status  uint8 // 0 not started, 1 active, 2 committed, 3 parked
-	home    xhome
-	entered node // sequencer of the attempt
-	high    node // T-ancestor the next entry may not go below
-	started mask // actors whose method has begun
+	entered node  // sequencer of the attempt
+	high    node  // T-ancestor the next entry may not go below
+	started mask  // actors whose method has begun
 	done    mask
 	pending mask // called, no access yet
 	pc      [nodeCount]uint8
@@ -129,7 +117,7 @@ type run struct {
 type made struct {
 	is   bool
 	from node // the virtual node that was passed, if any
-	ref  Ref
+	ref  lock.Ref
 }
 
 // order is one enqueue sent to a node, to check that admission is FIFO per parent.
@@ -151,13 +139,11 @@ type facts struct {
 	precede   [eventsMax]uint8 // events before this one in the serial order
 	readers   [nodeCount]uint8
 	writers   [nodeCount]uint8
-	retired   uint8                     // events that can be part of no cycle of the order any more
-	gone      uint8                     // events of which no entry, message or knowledge is left
-	epoch     [hostsMax]uint8           // crashes of the host so far
-	noticed   [hostsMax][hostsMax]uint8 // the epoch of the second that the first has a session with
-	kept      [nodeCount]uint8          // event + 1 that alone may touch the node: the next step of a chain
-	parked    [eventsMax]node           // the kept node that the event waits for, and holds nothing
-	lost      [nodeCount]uint8          // events whose writes at the node a crash has undone
+	retired   uint8            // events that can be part of no cycle of the order any more
+	gone      uint8            // events of which no entry, message or knowledge is left
+	kept      [nodeCount]uint8 // event + 1 that alone may touch the node: the next step of a chain
+	parked    [eventsMax]node  // the kept node that the event waits for, and holds nothing
+	lost      [nodeCount]uint8 // events whose writes at the node a crash has undone
 }
 
 // world is one state of the exploration. Queues and runs have versions: what has the
@@ -168,7 +154,7 @@ type world struct {
 	c      *config
 	runs   [eventsMax]run
 	queues [nodeCount]xqueue
-	msgs   []msg
+	net    Network[event, node]
 	bad    string
 
 	queueAt [nodeCount]uint64 // versions
@@ -180,12 +166,17 @@ type world struct {
 	// not part of the state
 	touched   touched
 	out       []xeffect
-	todo      []msg // for homes on the same host, handled after the step
+	todo      []note    // reports that have reached their homes, handled after the step
+	reports   []xeffect // and kids: memory of todo
+	kids      []node
+	claims    []lock.Claim[node] // memory of the message that is being made
+	sent      message
 	orders    [nodeCount][]order
 	buf       []byte
 	withdrawn int
 	movers    uint8 // events that move nodes
 	allOrders bool  // no delivery is made at once
+	brief     bool  // invariants are not checked after each step
 	changed   bool  // the last step has changed an actor
 	trial     *world
 	recall    bool   // the history is part of the state
@@ -212,30 +203,19 @@ func (w *world) run(e event) *run {
 	return &w.runs[e]
 }
 
-// send puts a message of host h under way, unless the session with the other is over.
-func (w *world) send(h uint8, g msg) {
-	to := w.addressee(&g)
+// send puts m under way from host h to another.
+func (w *world) send(h, to uint8, m message) {
 	w.touched.read(partSession(h) | partSession(to))
-	if w.noticed[h][to] != w.epoch[to] {
-		return
-	}
-	g.sender, g.epoch, g.ref, g.via = h, w.epoch[h], Ref{}, 0
-	w.msgs = append(w.msgs, g)
-}
-
-// addressee returns the host that g goes to.
-func (w *world) addressee(g *msg) uint8 {
-	if g.kind == msgHome {
-		return w.homeHost(g.event)
-	}
-	return w.c.host[g.to]
+	w.sent = m
+	w.net.Peer(lock.Host(h)).Send(lock.Host(to), &w.sent)
 }
 
 func (w *world) reset(c *config) {
 	if w.clock == nil {
 		w.clock = new(uint64)
 	}
-	*w = world{c: c, out: w.out[:0], msgs: w.msgs[:0], log: w.log, clock: w.clock, buf: w.buf, allOrders: w.allOrders, recall: w.recall, trial: w.trial}
+	*w = world{c: c, out: w.out[:0], net: w.net, log: w.log, clock: w.clock, buf: w.buf, allOrders: w.allOrders, brief: w.brief, recall: w.recall, trial: w.trial}
+	w.net.Reset(wire)
 	c.derive()
 	w.edges, w.committed, w.slots, w.parents = c.edges, c.edges, c.slots, c.parents
 	for h := range w.view {
@@ -256,63 +236,24 @@ func (w *world) reset(c *config) {
 func (w *world) copyFrom(o *world) {
 	w.facts = o.facts
 	w.c, w.bad, w.clock, w.movers, w.withdrawn = o.c, o.bad, o.clock, o.movers, o.withdrawn
-	w.allOrders, w.recall, w.history = o.allOrders, o.recall, o.history
-	w.msgs = append(w.msgs[:0], o.msgs...)
+	w.allOrders, w.brief, w.recall, w.history = o.allOrders, o.brief, o.recall, o.history
+	w.net.CopyFrom(&o.net)
 	w.out, w.todo, w.decided = w.out[:0], w.todo[:0], 0
 	w.sums, w.stale = o.sums, o.stale
 	for x := range w.queues {
 		if w.queueAt[x] != o.queueAt[x] {
 			w.queueAt[x] = o.queueAt[x]
-			copyQueue(&w.queues[x], &o.queues[x])
+			w.queues[x].CopyFrom(&o.queues[x])
 			w.orders[x] = append(w.orders[x][:0], o.orders[x]...)
 		}
 	}
 	for e := range w.runs {
 		if w.runAt[e] != o.runAt[e] {
 			w.runAt[e] = o.runAt[e]
-			copyRun(&w.runs[e], &o.runs[e])
+			w.runs[e].home.CopyFrom(&o.runs[e].home)
+			w.runs[e].course = o.runs[e].course
 		}
 	}
-}
-
-func copyRun(d, s *run) {
-	h := &d.home
-	visits, asks, carried := h.visits, h.asks, h.carried
-	*d = *s
-	h.visits = append(visits[:0], s.home.visits...)
-	h.asks, h.carried = append(asks[:0], s.home.asks...), append(carried[:0], s.home.carried...)
-}
-
-func copyQueue(d, s *xqueue) {
-	entries := append(d.entries[:0], s.entries...)
-	for i := range entries {
-		entries[i].children = nil
-		if len(entries[i].more) > 0 {
-			entries[i].more = append([]edge[node](nil), entries[i].more...)
-		} else {
-			entries[i].more = nil
-		}
-	}
-	f := d.far
-	*d = *s
-	d.entries, d.scratch, d.index = entries, nil, nil
-	if s.far == nil {
-		return
-	}
-	if f == nil {
-		f = &far[event, node]{links: map[node]*link[node]{}}
-	}
-	f.early = append(f.early[:0], s.far.early...)
-	f.tombs = append(f.tombs[:0], s.far.tombs...)
-	for x := range f.links {
-		if s.far.links[x] == nil {
-			delete(f.links, x)
-		}
-	}
-	for x, l := range s.far.links {
-		*f.link(x) = *l
-	}
-	d.far = f
 }
 
 var hashSeed = maphash.MakeSeed()
@@ -326,7 +267,8 @@ func (w *world) hash() uint64 {
 			b, set := appendQueue(&w.queues[i], w.buf[:0], 0)
 			w.buf, w.sums[i] = b, maphash.Bytes(hashSeed, b)+set
 		} else {
-			w.buf = w.runs[i-nodeCount].append(w.buf[:0])
+			e := i - nodeCount
+			w.buf = w.runs[e].append(w.buf[:0], w.gone>>e&1 != 0)
 			w.sums[i] = maphash.Bytes(hashSeed, w.buf)
 		}
 	}
@@ -335,9 +277,7 @@ func (w *world) hash() uint64 {
 	if w.recall {
 		set = w.history
 	}
-	for i := range w.msgs {
-		set += w.msgs[i].hash()
-	}
+	set += w.net.hash()
 	sum := maphash.Bytes(hashSeed, unsafe.Slice((*byte)(unsafe.Pointer(&w.facts)), unsafe.Sizeof(w.facts)))
 	for _, s := range w.sums {
 		sum = mix(sum ^ s)
@@ -352,33 +292,15 @@ func mix(x uint64) uint64 {
 	return x ^ x>>32
 }
 
-// hash packs the message into three words.
-func (g *msg) hash() uint64 {
-	u := func(l ...uint8) (n uint64) {
-		for _, v := range l {
-			n = n<<8 | uint64(v)
-		}
-		return n
-	}
-	var flags uint8
-	if g.lazy {
-		flags = 1
-	}
-	if g.withdrawn {
-		flags |= 2
-	}
-	if g.orphan {
-		flags |= 4
-	}
-	flags |= g.sender<<3 | g.epoch<<5
-	a := u(uint8(g.kind), uint8(g.effect), uint8(g.event), g.attempt, uint8(g.from), uint8(g.to), uint8(g.mode), flags)
-	b := u(uint8(g.reason), g.number) | uint64(g.kids)<<16 | uint64(g.reads)<<32 | uint64(g.writes)<<48
-	return mix(mix(a) + b)
-}
-
-func (r *run) append(b []byte) []byte {
+// append appends what matters of the run. Of the home of an event that has committed that is the number of the
+// attempt, and once the event is gone nothing.
+func (r *run) append(b []byte, gone bool) []byte {
 	u := func(m mask) { b = append(b, byte(m), byte(m>>8)) }
-	b = append(b, r.status, byte(r.home.id.Attempt), byte(r.entered), byte(r.high), r.arb, r.after)
+	attempt := byte(r.home.ID().Attempt)
+	if gone {
+		attempt = 0
+	}
+	b = append(b, r.status, attempt, byte(r.entered), byte(r.high), r.arb, r.after)
 	if r.early {
 		b = append(b, 1)
 	}
@@ -401,22 +323,32 @@ func (r *run) append(b []byte) []byte {
 		u(r.undoEdges[x])
 		b = append(b, byte(r.undoSlot[x]))
 	}
+	if r.status == 2 {
+		return append(b, 0xff)
+	}
 	var visits [nodeCount][2]byte
-	for _, v := range r.home.visits {
-		visits[v.node] = [2]byte{byte(v.mode) + 4*byte(r.via[v.node]), byte(v.state) + 1}
+	for v := range r.home.Visits {
+		visits[v.Node] = [2]byte{byte(v.Mode) + 4*byte(r.via[v.Node]), 1 + oneIf(v.Granted) + 2*oneIf(v.Lazy)}
 	}
 	var asks [nodeCount]mask
-	for _, a := range r.home.asks {
-		asks[a.at] |= bit(a.want)
+	for at, want := range r.home.Asks {
+		asks[at] |= bit(want)
 	}
 	for x := range visits {
 		b = append(b, visits[x][0], visits[x][1])
 		u(asks[x])
 	}
-	for _, c := range r.home.carried {
+	for _, c := range r.home.Claims() {
 		b = append(b, byte(c.Node), byte(c.Mode))
 	}
 	return append(b, 0xff)
+}
+
+func oneIf(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // shape is what matters of an entry.
@@ -425,48 +357,45 @@ type shape struct {
 	event            event
 	attempt          uint32
 	from             node
-	state            state
-	mode             Mode
+	waiting, held    bool
+	mode             lock.Mode
 	lazy, acq, below bool
 	edges            mask
 }
 
 func appendQueue(q *xqueue, b []byte, set uint64) ([]byte, uint64) {
-	pos := node(1)
-	for i := q.head; i != 0; i = q.slot(i).next {
-		set += maphash.Comparable(hashSeed, shapeOf(q, q.slot(i), pos))
-		pos++
-	}
-	if q.live != q.waiting {
-		for i := range q.entries {
-			if e := &q.entries[i]; e.state > waiting {
-				set += maphash.Comparable(hashSeed, shapeOf(q, e, 0))
+	self := q.Node()
+	if entries, _, _ := q.Count(); entries > 0 {
+		pos := node(0)
+		for e := range q.Entries {
+			if pos++; !e.Waiting {
+				pos = 0
 			}
+			set += maphash.Comparable(hashSeed, shapeOf(q, &e, pos))
 		}
 	}
-	if q.far == nil {
-		return append(b, 0xfe), set
+	q.Numbers(func(x node, sent, received uint64) bool {
+		set += uint64(self)<<32 + uint64(x)*0x9e3779b97f4a7c15 ^ (sent<<8|received)*0xbf58476d1ce4e5b9
+		return true
+	})
+	for id, sent := range q.Early {
+		b = append(b, 0xfd, byte(id.Event), byte(id.Attempt), byte(sent.From), byte(sent.Number))
 	}
-	for x, l := range q.far.links {
-		set += uint64(q.self)<<32 + uint64(x)*0x9e3779b97f4a7c15 ^ (uint64(l.sent)<<8|uint64(l.received))*0xbf58476d1ce4e5b9
-	}
-	for _, e := range q.far.early {
-		b = append(b, 0xfd, byte(e.id.Event), byte(e.id.Attempt), byte(e.sent.From), byte(e.sent.Number))
-	}
-	for _, t := range q.far.tombs {
+	for id, from := range q.Tombstones {
 		set += maphash.Comparable(hashSeed, struct {
-			x node
-			t entryKey[event, node]
-		}{q.self, t})
+			x, from node
+			id      xid
+		}{self, from, id})
 	}
 	return append(b, 0xff), set
 }
 
-func shapeOf(q *xqueue, e *entry[event, node], pos node) shape {
-	s := shape{queue: q.self, slotOrder: pos, event: e.id.Event, attempt: e.id.Attempt, from: e.from,
-		state: e.state, mode: e.mode, lazy: e.lazy, acq: e.acquired, below: e.below}
-	for i := range e.edgeCount {
-		s.edges |= bit(e.edge(i).child)
-	}
+func shapeOf(q *xqueue, e *xentry, pos node) shape {
+	s := shape{queue: q.Node(), slotOrder: pos, event: e.ID.Event, attempt: e.ID.Attempt, from: e.From,
+		waiting: e.Waiting, held: e.Held, mode: e.Mode, lazy: e.Lazy, acq: e.Acquired, below: e.Below}
+	q.Edges(e.Ref, func(c node) bool {
+		s.edges |= bit(c)
+		return true
+	})
 	return s
 }

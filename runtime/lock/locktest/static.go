@@ -1,7 +1,7 @@
-package lock
+package locktest
 
 // This file has what follows from a config before anything happens in it: bounds on what its
-// events can do, whatever comes to be owned by whom.
+// events can do, whatever comes to own what.
 
 // derived is what a program can do at most.
 type derived struct {

@@ -1,6 +1,6 @@
 //go:build race
 
-package lock
+package locktest
 
 // raceDetector is on: the core has no concurrency of its own to check, so the explorer
 // runs a part.

@@ -1,6 +1,10 @@
-package lock
+package locktest
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
 
 // This file is the explorer's driver: it executes effects as the package comment asks,
 // at once on one host, by messages in any order between hosts.
@@ -31,32 +35,51 @@ func (w *world) homeHost(e event) uint8 {
 	return w.c.host[p.target]
 }
 
-// learn merges what a message says of a footprint into what host h knows.
-func (w *world) learn(h uint8, g msg) {
-	k := &w.know[h][g.event]
-	w.touched.read(partKnow(h, g.event))
+// learn merges what host h is told of the footprint of an attempt into what it knows.
+func (w *world) learn(h uint8, id xid, reads, writes mask) {
+	e, attempt := id.Event, uint8(id.Attempt)
+	k := &w.know[h][e]
+	w.touched.read(partKnow(h, e))
 	old := *k
 	defer func() {
 		if *k != old {
-			w.touched.write(partKnow(h, g.event))
+			w.touched.write(partKnow(h, e))
 		}
 	}()
-	if k.attempt > g.attempt {
+	if k.attempt > attempt {
 		return
 	}
-	if k.attempt < g.attempt {
-		*k = known{attempt: g.attempt}
+	if k.attempt < attempt {
+		*k = known{attempt: attempt}
 	}
-	k.reads |= g.reads
-	k.writes |= g.writes
+	k.reads |= reads
+	k.writes |= writes
 	k.reads &^= k.writes
 }
 
-// knows returns a message about e with the footprint that h knows.
-func (w *world) knows(h uint8, id xid) msg {
-	g := msg{event: id.Event, attempt: uint8(id.Attempt)}
-	g.reads, g.writes = hostView{w, h}.footprint(id.Event, 0)
-	return g
+// claim returns a footprint as a message carries it, until the next is made.
+func (w *world) claim(reads, writes mask) []lock.Claim[node] {
+	w.claims = w.claims[:0]
+	for m := reads | writes; m != 0; m &= m - 1 {
+		c := lock.Claim[node]{Node: m.first(), Mode: lock.Read}
+		if writes.has(c.Node) {
+			c.Mode = lock.Write
+		}
+		w.claims = append(w.claims, c)
+	}
+	return w.claims
+}
+
+// claimed is the footprint that a message carries.
+func claimed(claims []lock.Claim[node]) (reads, writes mask) {
+	for _, c := range claims {
+		if c.Mode == lock.Write {
+			writes |= bit(c.Node)
+		} else {
+			reads |= bit(c.Node)
+		}
+	}
+	return reads, writes
 }
 
 // process executes the effects of a step at x from start on: enqueues first, under x's
@@ -69,85 +92,88 @@ func (w *world) process(x node, start int) {
 		if w.log != nil {
 			w.log("    %v", f)
 		}
-		if f.Kind == Enqueue {
-			w.sendEnqueue(x, h, f)
+		if f.Kind == lock.Enqueue {
+			w.sendEnqueue(x, h, i)
 		}
 	}
 	for i := start; i < end; i++ {
 		switch f := w.out[i]; f.Kind {
-		case Release:
-			g := msg{kind: msgRelease, event: f.ID.Event, attempt: uint8(f.ID.Attempt), from: x, to: f.To, withdrawn: f.Withdrawn}
-			if w.c.host[f.To] != h {
-				w.send(h, g)
+		case lock.Release:
+			m := lock.MessageOf(w.out[i:], nil)
+			if to := w.c.host[f.To]; to != h {
+				w.send(h, to, m)
 			} else {
-				w.release(g, f.Ref)
+				w.release(&m, f.Ref)
 			}
-		case Admitted, Bounced, Refused, Severed:
+		case lock.Admitted, lock.Bounced, lock.Refused, lock.Severed:
 			w.sendHome(h, i)
 		}
 	}
 }
 
-func (w *world) sendEnqueue(x node, h uint8, f xeffect) {
+// sendEnqueue executes the Enqueue in w.out[i], of node x.
+func (w *world) sendEnqueue(x node, h uint8, i int) {
+	f := w.out[i]
 	c := f.To
-	w.touched.read(partSession(h) | partSession(w.c.host[c]))
-	if to := w.c.host[c]; w.noticed[h][to] != w.epoch[to] {
+	to := w.c.host[c]
+	w.touched.read(partSession(h) | partSession(to))
+	if !w.net.Noticed(lock.Host(h), lock.Host(to)) {
 		return
 	}
 	w.queue(c)
 	w.orders[c] = append(w.orders[c], order{id: f.ID, from: x})
-	g := w.knows(h, f.ID)
-	g.kind, g.from, g.to, g.lazy, g.number = msgEnqueue, x, c, f.Lazy, uint8(f.Number)
-	if w.c.host[c] != h {
-		if f.Number == 0 {
-			w.fail("enqueue %v -> %v to another host has no number", x, c)
-		}
-		w.send(h, g)
+	reads, writes := hostView{w, h}.footprint(f.ID.Event, 0)
+	if to != h {
+		m := lock.MessageOf(w.out[i:], nil)
+		m.Claims = w.claim(reads, writes)
+		w.send(h, to, m)
 		return
 	}
-	w.learn(h, g)
+	w.learn(h, f.ID, reads, writes)
 	n := len(w.out)
-	var ref Ref
-	ref, w.out = w.queue(c).Enqueue(w.at(c), Sent[node]{From: x, Acquired: f.Lazy}, f.ID, w.out)
+	var ref lock.Ref
+	ref, w.out = w.queue(c).Enqueue(w.at(c), lock.Sent[node]{From: x, Acquired: f.Lazy}, f.ID, w.out)
 	w.process(c, n)
 	if ref.Valid() {
 		w.queue(x).Bind(f.Ref, f.Edge, ref)
 	}
 }
 
-// sendHome turns the effect in w.out[i] into a message to the event's home.
+// sendHome tells the event's home of the effect in w.out[i].
 func (w *world) sendHome(h uint8, i int) {
 	f := w.out[i]
-	g := msg{kind: msgHome, effect: f.Kind, event: f.ID.Event, attempt: uint8(f.ID.Attempt), from: f.At, to: f.To,
-		mode: f.Mode, lazy: f.Lazy, reason: f.Reason}
-	if f.Kind == Severed {
-		g.orphan = f.Ref.Valid()
-	} else {
-		g.ref, g.via = f.Ref, w.queues[f.At].at(f.Ref).from
+	e := f.ID.Event
+	start := len(w.kids)
+	n := note{m: lock.MessageOf(w.out[i:], w.kids)}
+	if f.Kind == lock.Admitted {
+		w.kids, n.m.Children = n.m.Children, n.m.Children[start:]
 	}
-	for k := 1; k <= int(f.Count); k++ {
-		g.kids |= bit(w.out[i+k].To)
-	}
-	if f.Kind == Admitted || f.Kind == Refused {
+	if f.Kind == lock.Admitted || f.Kind == lock.Refused {
 		w.checkOrder(f)
 	}
-	w.touched.read(partAttempt(g.event))
-	if r := &w.runs[g.event]; !g.orphan && (r.status != 1 || r.home.ID() != g.id()) {
+	w.touched.read(partAttempt(e))
+	if r := &w.runs[e]; !n.m.Orphan && (r.status != 1 || r.home.ID() != f.ID) {
 		return // it would be dropped there
 	}
-	if w.homeHost(g.event) != h {
-		w.send(h, g)
+	if to := w.homeHost(e); to != h {
+		w.send(h, to, n.m)
 		return
 	}
-	w.todo = append(w.todo, g)
+	if f.Kind == lock.Admitted {
+		n.via = w.queues[f.At].Entry(f.Ref).From
+		start := len(w.reports)
+		w.reports = append(w.reports, w.out[i:i+1+int(f.Count)]...)
+		n.report = w.reports[start:]
+	}
+	w.todo = append(w.todo, n)
 }
 
 // checkOrder checks that admission follows the order in which one T-parent sent, and
 // that an admitted direct entry covers its footprint (RULE-1).
 func (w *world) checkOrder(f xeffect) {
 	q := w.queue(f.At)
-	from := q.at(f.Ref).from
-	if from == 0 && f.Kind == Admitted {
+	from := q.Entry(f.Ref).From
+	if from == 0 && f.Kind == lock.Admitted {
 		if z := w.at(f.At).Footprint(f.At, f.ID).Enter; z != 0 {
 			w.fail("e%d is admitted at %v, which does not cover its footprint; %v does", f.ID.Event, f.At, z)
 		}
@@ -159,7 +185,7 @@ func (w *world) checkOrder(f xeffect) {
 		}
 		l[i].done = true
 		for k := range i {
-			if f.Kind == Admitted && l[k].from == from && !l[k].done {
+			if f.Kind == lock.Admitted && l[k].from == from && !l[k].done {
 				w.fail("admission at %v is not FIFO: e%d overtakes e%d", f.At, f.ID.Event, l[k].id.Event)
 			}
 		}
@@ -167,10 +193,10 @@ func (w *world) checkOrder(f xeffect) {
 }
 
 // release executes a release at its node: undo or learn first, under the latch.
-func (w *world) release(g msg, ref Ref) {
-	x, e := g.to, g.event
-	if g.withdrawn {
-		if w.runs[e].undoAt[x] == g.attempt {
+func (w *world) release(m *message, ref lock.Ref) {
+	x, e := m.To, m.ID.Event
+	if m.Withdrawn {
+		if uint32(w.runs[e].undoAt[x]) == m.ID.Attempt {
 			w.touched.write(partActor(x))
 			w.undo(w.run(e), x)
 		}
@@ -179,21 +205,23 @@ func (w *world) release(g msg, ref Ref) {
 	}
 	kept := w.orders[x][:0]
 	for _, o := range w.orders[x] {
-		if o.id != g.id() || o.from != g.from {
+		if o.id != m.ID || o.from != m.From {
 			kept = append(kept, o)
 		}
 	}
 	w.orders[x] = kept
 	q, v := w.queue(x), w.at(x)
 	start := len(w.out)
-	if i := q.find(g.id(), g.from); w.c.events[e].move == x && i != 0 && q.slot(i).state == held {
-		w.decided = x
-		w.out = q.Moved(v, w.out)
+	if w.c.events[e].move == x {
+		if i := q.Find(m.ID, m.From); i.Valid() && q.Entry(i).Held {
+			w.decided = x
+			w.out = q.Moved(v, w.out)
+		}
 	}
 	if ref.Valid() {
-		w.out = q.Release(v, ref, g.withdrawn, w.out)
+		w.out = q.Release(v, ref, m.Withdrawn, w.out)
 	} else {
-		w.out = q.ReleaseID(v, g.from, g.id(), g.withdrawn, w.out)
+		w.out = q.Receive(v, m, w.out)
 	}
 	w.process(x, start)
 	w.decided = 0
@@ -222,31 +250,22 @@ func (w *world) carry(h uint8, e event) {
 	}
 }
 
-// deliver executes a message at its host.
-func (w *world) deliver(g msg) {
-	switch g.kind {
-	case msgHome:
-		w.todo = append(w.todo, g)
+// deliver executes a message at its addressee.
+func (w *world) deliver(g *letter) {
+	switch {
+	case g.Kind.ToHome():
+		w.todo = append(w.todo, note{m: g.Message})
 		return
-	case msgRelease:
-		w.release(g, Ref{})
+	case g.Kind == lock.MsgRelease:
+		w.release(&g.Message, lock.Ref{})
 		return
 	}
-	x := g.to
-	q, v := w.queue(x), w.at(x)
+	q, v := w.queue(g.To), w.at(g.To)
+	reads, writes := claimed(g.Claims)
+	w.learn(v.h, g.ID, reads, writes)
 	start := len(w.out)
-	switch g.kind {
-	case msgEnter:
-		w.learn(v.h, g)
-		_, w.out = q.Enter(v, g.id(), w.out)
-	case msgEnqueue:
-		w.learn(v.h, g)
-		_, w.out = q.Enqueue(v, Sent[node]{From: g.from, Number: uint64(g.number), Acquired: g.lazy}, g.id(), w.out)
-	case msgAcquire:
-		w.learn(v.h, g)
-		w.out = q.Acquire(v, g.ref, g.id(), g.from, w.out)
-	}
-	w.process(x, start)
+	w.out = q.Receive(v, &g.Message, w.out)
+	w.process(g.To, start)
 }
 
 // enter sends the current attempt of e to its sequencer, as its home sees it.
@@ -256,7 +275,7 @@ func (w *world) enter(e event) {
 	id := r.home.ID()
 	k := known{attempt: uint8(id.Attempt)}
 	for _, c := range r.home.Claims() {
-		if c.Mode == Write {
+		if c.Mode == lock.Write {
 			k.writes |= bit(c.Node)
 		} else {
 			k.reads |= bit(c.Node)
@@ -265,32 +284,31 @@ func (w *world) enter(e event) {
 	w.know[h][e] = k
 	w.touched.write(partKnow(h, e))
 	w.touched.read(partSession(h))
-	r.epochs = w.noticed[h]
+	r.epochs = w.net.noticed[h]
 	v := hostView{w, h}
-	g := w.knows(h, id)
-	f := g.reads | g.writes | v.ends(&w.c.events[e])
+	reads, writes := v.footprint(e, 0)
+	f := reads | writes | v.ends(&w.c.events[e])
 	if r.high != 0 {
 		f |= bit(r.high)
 	}
 	z := v.nearest(f)
 	r.entered = z
-	g.kind, g.to = msgEnter, z
-	w.learn(h, g)
+	w.learn(h, id, reads, writes)
 	if w.c.fanout && virtualNodes.has(z) {
 		w.fanout(e, z)
 		return
 	}
-	if w.c.host[z] != h {
-		r.home.Enter(z, Ref{})
+	if to := w.c.host[z]; to != h {
+		r.home.Enter(z, lock.Ref{})
 		r.made[z] = made{is: true}
-		w.send(h, g)
+		w.send(h, to, message{Kind: lock.MsgEnter, ID: id, To: z, Claims: w.claim(reads, writes)})
 		return
 	}
 	if w.c.try && w.tryEnter(e, z) {
 		return
 	}
 	start := len(w.out)
-	var ref Ref
+	var ref lock.Ref
 	ref, w.out = w.queue(z).Enter(v, id, w.out)
 	r.home.Enter(z, ref)
 	r.made[z] = made{is: true, ref: ref}
@@ -302,13 +320,13 @@ func (w *world) tryEnter(e event, z node) bool {
 	v, r, q := w.at(z), w.run(e), w.queue(z)
 	id := r.home.ID()
 	t := v.Footprint(z, id)
-	if t.Enter != 0 || t.Mode == None {
+	if t.Enter != 0 || t.Mode == lock.None {
 		return false
 	}
-	if q.head != 0 || q.blocked(t.Mode, t.Below) {
+	if !open(q, t.Mode, t.Below) {
 		return false // else the fields are still, in this step, as if they were held
 	}
-	var x Expansion[node]
+	var x lock.Expansion[node]
 	if t.Below {
 		x = v.Expand(z, id, t.Mode, nil)
 		if x.Lazy || x.Outside {
@@ -334,13 +352,24 @@ func (w *world) tryEnter(e event, z node) bool {
 	return true
 }
 
+// open reports whether an event that wants mode m, and something below or not, would be admitted at once.
+func open(q *xqueue, m lock.Mode, below bool) bool {
+	_, waiting := q.Len()
+	free := waiting == 0
+	q.Holders(func(h lock.Holder[event]) bool {
+		free = free && !m.Conflicts(h.Mode) && !(below && h.Lazy)
+		return free
+	})
+	return free
+}
+
 // enqueueLocal enqueues on child c on behalf of parent, or of the home if parent's
 // entry is none.
-func (w *world) enqueueLocal(e event, parent, c node, entry Ref, i int32) {
+func (w *world) enqueueLocal(e event, parent, c node, entry lock.Ref, i int32) {
 	r := w.run(e)
 	start := len(w.out)
 	w.orders[c] = append(w.orders[c], order{id: r.home.ID(), from: parent})
-	ref, out := w.queue(c).Enqueue(w.at(c), Sent[node]{From: parent}, r.home.ID(), w.out)
+	ref, out := w.queue(c).Enqueue(w.at(c), lock.Sent[node]{From: parent}, r.home.ID(), w.out)
 	w.out = out
 	if entry.Valid() {
 		w.queue(parent).Bind(entry, i, ref)
@@ -354,12 +383,12 @@ func (w *world) enqueueLocal(e event, parent, c node, entry Ref, i int32) {
 // fanout passes virtual node z without a queue.
 func (w *world) fanout(e event, z node) {
 	v := hostView{w, w.homeHost(e)}
-	x := v.Expand(z, w.runs[e].home.ID(), None, nil)
+	x := v.Expand(z, w.runs[e].home.ID(), lock.None, nil)
 	for _, c := range x.Children {
 		if virtualNodes.has(c) {
 			w.fanout(e, c)
 			continue
 		}
-		w.enqueueLocal(e, z, c, Ref{}, 0)
+		w.enqueueLocal(e, z, c, lock.Ref{}, 0)
 	}
 }

@@ -1,8 +1,8 @@
-package lock
+package locktest
 
 // This file takes out of the state what cannot matter any more, so that states that differ
 // in nothing else are visited once. Nothing here may guess: what is forgotten must be
-// read by nobody, whatever happens next, bugs in the core included.
+// read by nothing, whatever happens next, bugs in the core included.
 
 // forget is called after each move.
 func (w *world) forget() {
@@ -12,8 +12,7 @@ func (w *world) forget() {
 			for h := range w.know {
 				w.know[h][e] = known{}
 			}
-			r := w.run(e)
-			r.home.id.Attempt = 0
+			w.run(e) // its attempt is forgotten, too
 		}
 	}
 	edges, paths := w.relevant()
@@ -37,34 +36,33 @@ func (w *world) forget() {
 
 // traces reports whether an entry, message or undo of e is left, which has committed.
 func (w *world) traces(e event) bool {
-	for i := range w.msgs {
-		if w.msgs[i].event == e {
+	for i := range w.net.Len() {
+		if w.net.At(i).ID.Event == e {
 			return true
 		}
 	}
 	for x := range w.queues {
-		q := &w.queues[x]
-		if q.live > 0 {
-			for i := range q.entries {
-				if k := &q.entries[i]; k.state != free && k.id.Event == e {
-					return true
-				}
-			}
-		}
-		if q.far != nil {
-			for _, k := range q.far.early {
-				if k.id.Event == e {
-					return true
-				}
-			}
-			for _, k := range q.far.tombs {
-				if k.id.Event == e {
-					return true
-				}
-			}
-		}
 		if w.runs[e].undoAt[x] != 0 {
 			return true
+		}
+		q := &w.queues[x]
+		if entries, early, tombstones := q.Count(); entries+early+tombstones == 0 {
+			continue
+		}
+		for k := range q.Entries {
+			if k.ID.Event == e {
+				return true
+			}
+		}
+		for id := range q.Early {
+			if id.Event == e {
+				return true
+			}
+		}
+		for id := range q.Tombstones {
+			if id.Event == e {
+				return true
+			}
 		}
 	}
 	return false
@@ -99,7 +97,7 @@ func (w *world) lagging() bool {
 const everyNode = mask(1<<nodeCount - 1)
 
 // aboveAnywhere returns what lies above the nodes of m, or is one of them, in T as
-// anybody knows it.
+// any host knows it.
 func (w *world) aboveAnywhere(m mask) mask {
 	for {
 		o := m

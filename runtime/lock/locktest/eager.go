@@ -1,4 +1,10 @@
-package lock
+package locktest
+
+import (
+	"slices"
+
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
 
 // Some deliveries commute with whatever else may happen before them, so they are made at once, as the
 // last part of the move that made them possible, and the orders in which they come later are not
@@ -13,8 +19,8 @@ func (w *world) settleDown() {
 	if w.allOrders || w.c.crash != 0 {
 		return
 	}
-	for i := 0; i < len(w.msgs) && w.bad == ""; {
-		if !w.eager(&w.msgs[i]) {
+	for i := 0; i < w.net.Len() && w.bad == ""; {
+		if !w.eager(w.net.At(i)) {
 			i++
 			continue
 		}
@@ -27,11 +33,11 @@ func (w *world) settleDown() {
 }
 
 // eager reports whether the delivery of g commutes with all that may happen before it.
-func (w *world) eager(g *msg) bool {
-	switch {
-	case g.kind == msgHome && g.effect == Admitted:
+func (w *world) eager(g *letter) bool {
+	switch g.Kind {
+	case lock.MsgAdmitted:
 		return w.eagerGrant(g)
-	case g.kind == msgRelease:
+	case lock.MsgRelease:
 		return w.eagerRelease(g)
 	}
 	return false
@@ -51,20 +57,20 @@ func (w *world) eager(g *msg) bool {
 //     there; so the decision for no actor is another after the delivery than before it,
 //     except for those that wait. If v is not known to the home, all that e may want at
 //     or below it must have been asked for at the parent of v, so that it waits there.
-func (w *world) eagerGrant(g *msg) bool {
-	e, v := g.event, g.from
+func (w *world) eagerGrant(g *letter) bool {
+	e, v := g.ID.Event, g.From
 	r, p := &w.runs[e], &w.c.events[e]
-	if r.status != 1 || r.home.ID() != g.id() || (g.kids|bit(v))&w.fresh() != 0 {
+	if r.status != 1 || r.home.ID() != g.ID || (maskOf(g.Children)|bit(v))&w.fresh() != 0 {
 		return false
 	}
 	// A later call could need more than the hold that a traversal has used.
-	if p.adds && p.calls.has(v) && g.mode != None && g.mode < w.mode(e, v) {
+	if p.adds && p.calls.has(v) && g.Mode != lock.None && g.Mode < w.mode(e, v) {
 		return false
 	}
-	switch u := r.home.lookup(v); {
-	case u != nil && u.state != asked:
+	switch u, visited := r.home.Visit(v); {
+	case u.Granted:
 		return false
-	case u == nil && !w.allAsked(e, v):
+	case !visited && !w.allAsked(e, v):
 		return false
 	}
 	if w.c.moved != 0 && !w.undisturbed(g) {
@@ -103,8 +109,8 @@ func (w *world) placed(x node) node {
 }
 
 func hasAsked(h *xhome, at, y node) bool {
-	for _, a := range h.asks {
-		if a.at == at && a.want == y {
+	for a, want := range h.Asks {
+		if a == at && want == y {
 			return true
 		}
 	}
@@ -115,9 +121,9 @@ func hasAsked(h *xhome, at, y node) bool {
 func (w *world) mayChange(e event, v node) bool {
 	r, p := &w.runs[e], &w.c.events[e]
 	m := r.started | bit(v)
-	for _, u := range r.home.visits {
-		if u.state != asked {
-			m |= bit(u.node)
+	for u := range r.home.Visits {
+		if u.Granted {
+			m |= bit(u.Node)
 		}
 	}
 	for m &= p.changes; m != 0; m &= m - 1 {
@@ -132,14 +138,14 @@ func (w *world) mayChange(e event, v node) bool {
 }
 
 // wouldChange reports whether e changes an actor when g is delivered.
-func (w *world) wouldChange(g *msg) bool {
+func (w *world) wouldChange(g *letter) bool {
 	if w.trial == nil {
 		w.trial = &world{}
 	}
 	t := w.trial
 	t.copyFrom(w)
-	for i := range t.msgs {
-		if t.msgs[i] == *g {
+	for i := range t.net.Len() {
+		if t.net.At(i) == g {
 			t.step(move{kind: moveDeliver, i: uint16(i)})
 			break
 		}
@@ -147,40 +153,35 @@ func (w *world) wouldChange(g *msg) bool {
 	return t.changed || t.bad != ""
 }
 
-// eagerRelease: the release of an entry that was passed, bounced or refused. Nobody waits for
-// it, and nobody looks at it but its release.
-func (w *world) eagerRelease(g *msg) bool {
-	i := w.queues[g.to].find(g.id(), g.from)
-	return i != 0 && w.inert(g, i)
+// eagerRelease: the release of an entry that was passed, bounced or refused. Nothing waits for
+// it, and nothing looks at it but its release.
+func (w *world) eagerRelease(g *letter) bool {
+	i := w.queues[g.To].Find(g.ID, g.From)
+	return i.Valid() && w.inert(g.To, i, g.ID, g.Withdrawn)
 }
 
-// inert reports whether the release of the entry in slot i of the queue of g.to does nothing
+// inert reports whether the release of entry i of the queue of x, of attempt id, does nothing
 // there, and on the nodes of the same host that it follows the entry's edges to, but take
-// entries away that keep nobody waiting; nor does it tell the host something new, now or later.
-func (w *world) inert(g *msg, i int32) bool {
-	x := g.to
-	k := w.queues[x].slot(i)
-	if k.state != passed && k.state != spent {
+// entries away that keep no other waiting; nor does it tell the host something new, now or later.
+func (w *world) inert(x node, i lock.Ref, id xid, withdrawn bool) bool {
+	if k := w.queues[x].Entry(i); k.Waiting || k.Held {
 		return false
 	}
-	if g.withdrawn && w.runs[g.event].undoAt[x] == g.attempt || !g.withdrawn && !w.carried(w.c.host[x], g.event) {
+	if withdrawn && uint32(w.runs[id.Event].undoAt[x]) == id.Attempt || !withdrawn && !w.carried(w.c.host[x], id.Event) {
 		return false
 	}
-	for n := range k.edgeCount {
-		d := k.edge(n)
-		if w.c.host[d.child] != w.c.host[x] {
-			continue
+	inert := true
+	w.queues[x].Edges(i, func(child node) bool {
+		if w.c.host[child] == w.c.host[x] {
+			j := w.queues[child].Find(id, x)
+			inert = j.Valid() && w.inert(child, j, id, withdrawn)
 		}
-		c := *g
-		c.from, c.to = x, d.child
-		if j := w.queues[d.child].find(g.id(), x); j == 0 || !w.inert(&c, j) {
-			return false
-		}
-	}
-	return true
+		return inert
+	})
+	return inert
 }
 
-// carried reports whether host h knows what e, which has committed, has changed, and nobody
+// carried reports whether host h knows what e, which has committed, has changed, and no other
 // will change the same.
 func (w *world) carried(h uint8, e event) bool {
 	p := &w.c.events[e]
@@ -208,37 +209,35 @@ func (w *world) carried(h uint8, e event) bool {
 // idle reports whether g is an enqueue whose turn has not come, and that tells the host nothing new: its
 // delivery would only put it aside until its turn comes, and then takes no step of its own. So
 // it is not delivered before.
-func (w *world) idle(g *msg) bool {
-	if g.kind != msgEnqueue || w.allOrders || w.c.crash != 0 {
+func (w *world) idle(g *letter) bool {
+	if g.Kind != lock.MsgEnqueue || w.allOrders || w.c.crash != 0 {
 		return false
 	}
-	if k := &w.know[w.c.host[g.to]][g.event]; k.attempt < g.attempt || k.attempt == g.attempt && (g.reads|g.writes)&^(k.reads|k.writes)|g.writes&^k.writes != 0 {
+	reads, writes := claimed(g.Claims)
+	if k := &w.know[w.c.host[g.To]][g.ID.Event]; uint32(k.attempt) < g.ID.Attempt ||
+		uint32(k.attempt) == g.ID.Attempt && (reads|writes)&^(k.reads|k.writes)|writes&^k.writes != 0 {
 		return false
 	}
-	var received uint64
-	if f := w.queues[g.to].far; f != nil && f.links[g.from] != nil {
-		received = f.links[g.from].received
-	}
-	return uint64(g.number) != received+1
+	return g.Number != w.queues[g.To].Received(g.From)+1
 }
 
 // undisturbed reports whether moves in T leave the grant g what it is, to the home that gets it now or
 // later: no node is reached twice by the attempt, so that no other grant at the same node comes, and
 // above kids that move, wherever they may come to be, the home meets v first.
-func (w *world) undisturbed(g *msg) bool {
-	e := g.event
+func (w *world) undisturbed(g *letter) bool {
+	e := g.ID.Event
 	for i := range w.c.events {
 		if o := &w.c.events[i]; o.move != 0 && i != int(e) && w.c.events[e].move != 0 && w.runs[i].status != 2 {
 			return false // the path that e holds may become another
 		}
 	}
-	open, there, twice := w.whereabouts(g.id())
+	open, there, twice := w.whereabouts(g.ID)
 	if twice {
 		return false
 	}
 	for m := w.c.moved; m != 0; m &= m - 1 {
 		x := m.first()
-		from := w.senders(g.id(), x)
+		from := w.senders(g.ID, x)
 		ways, n := from, 0
 		for m := w.everBelow(x) | from; m != 0; m &= m - 1 {
 			if o := m.first(); from.has(o) || w.everAbove(bit(o), 0)&open != 0 {
@@ -246,7 +245,7 @@ func (w *world) undisturbed(g *msg) bool {
 			}
 			ways |= bit(m.first())
 		}
-		if n > 1 || g.kids.has(x) && !w.meets(g.from, ways, there) {
+		if n > 1 || slices.Contains(g.Children, x) && !w.meets(g.From, ways, there) {
 			return false
 		}
 	}
@@ -263,53 +262,49 @@ func (w *world) whereabouts(id xid) (open, there mask, twice bool) {
 			open |= bit(x)
 		}
 	}
-	for i := range w.msgs {
-		if g := &w.msgs[i]; (g.kind == msgEnter || g.kind == msgEnqueue) && g.id() == id {
-			at(g.to, true)
+	for i := range w.net.Len() {
+		if g := w.net.At(i); (g.Kind == lock.MsgEnter || g.Kind == lock.MsgEnqueue) && g.ID == id {
+			at(g.To, true)
 		}
 	}
 	for x := range w.queues {
 		q := &w.queues[x]
-		for i := range q.entries {
-			if k := &q.entries[i]; k.state != free && k.id == id {
-				at(node(x), k.state == waiting || k.state == held && k.lazy)
+		for k := range q.Entries {
+			if k.ID == id {
+				at(node(x), k.Waiting || k.Held && k.Lazy)
 			}
 		}
-		if q.far != nil {
-			for _, k := range q.far.early {
-				if k.id == id {
-					at(node(x), true)
-				}
+		for k := range q.Early {
+			if k == id {
+				at(node(x), true)
 			}
 		}
 	}
 	return open, there, twice
 }
 
-// senders returns who has enqueued attempt id on x, as far as it has not been released there: 0 is its home.
+// senders returns the nodes that have enqueued attempt id on x, as far as it has not been released there: 0 is its home.
 func (w *world) senders(id xid, x node) (from mask) {
-	for i := range w.msgs {
-		if g := &w.msgs[i]; (g.kind == msgEnter || g.kind == msgEnqueue) && g.id() == id && g.to == x {
-			from |= bit(g.from)
+	for i := range w.net.Len() {
+		if g := w.net.At(i); (g.Kind == lock.MsgEnter || g.Kind == lock.MsgEnqueue) && g.ID == id && g.To == x {
+			from |= bit(g.From)
 		}
 	}
 	q := &w.queues[x]
-	for i := range q.entries {
-		if k := &q.entries[i]; k.state != free && k.id == id {
-			from |= bit(k.from)
+	for k := range q.Entries {
+		if k.ID == id {
+			from |= bit(k.From)
 		}
 	}
-	if q.far != nil {
-		for _, k := range q.far.early {
-			if k.id == id {
-				from |= bit(k.sent.From)
-			}
+	for k, sent := range q.Early {
+		if k == id {
+			from |= bit(sent.From)
 		}
 	}
 	return from
 }
 
-// everBelow returns below which nodes x is in T, as anybody knows it or will come to know it.
+// everBelow returns below which nodes x is in T, as any host knows it or will come to know it.
 func (w *world) everBelow(x node) mask {
 	m := bit(w.parents[x])
 	for h := range w.c.hosts {

@@ -1,4 +1,6 @@
-package lock
+package locktest
+
+import "github.com/aeon-lang/aeon/runtime/lock"
 
 // opKind is a step of a method.
 type opKind uint8
@@ -75,7 +77,7 @@ type config struct {
 	moved mask // derived: nodes that events move in T
 }
 
-// still reports whether neither ownership nor T changes and nobody withdraws: then
+// still reports whether neither ownership nor T changes and no event withdraws: then
 // nothing may ever be withdrawn or bounced.
 func (c *config) still() bool {
 	if c.arb != 0 || c.crash != 0 || c.next != [eventsMax]uint8{} {
@@ -246,16 +248,16 @@ func reach(edges *[nodeCount]mask, m mask) mask {
 }
 
 // Footprint implements View.
-func (v hostView) Footprint(x node, id xid) Want[node] {
+func (v hostView) Footprint(x node, id xid) lock.Want[node] {
 	e := id.Event
 	reads, writes := v.footprint(e, 0)
-	var t Want[node]
+	var t lock.Want[node]
 	switch {
 	case virtualNodes.has(x):
 	case writes.has(x):
-		t.Mode = Write
+		t.Mode = lock.Write
 	case reads.has(x):
-		t.Mode = Read
+		t.Mode = lock.Read
 	}
 	if z := v.nearest(reads | writes | bit(x) | v.ends(&v.w.c.events[e])); z != x {
 		t.Enter = z
@@ -274,18 +276,18 @@ func (v hostView) below(x node, f mask) (m mask) {
 }
 
 // Expand implements View.
-func (v hostView) Expand(x node, id xid, held Mode, children []node) Expansion[node] {
+func (v hostView) Expand(x node, id xid, held lock.Mode, children []node) lock.Expansion[node] {
 	e := id.Event
 	p := &v.w.c.events[e]
 	narrow := node(0)
-	if held != None {
+	if held != lock.None {
 		narrow = x
 	}
 	reads, writes := v.footprint(e, narrow)
 	f := reads | writes
 	down := v.below(x, f)
 	if !virtualNodes.has(x) && (v.w.c.lazy[e].has(x) || p.move != 0) {
-		return Expansion[node]{Lazy: true}
+		return lock.Expansion[node]{Lazy: true}
 	}
 	var seen mask
 	for m := down; m != 0; m &= m - 1 {
@@ -303,21 +305,23 @@ func (v hostView) Expand(x node, id xid, held Mode, children []node) Expansion[n
 		k := &v.w.know[v.h][e]
 		if out := own &^ down &^ bit(x) &^ k.reads &^ k.writes; out != 0 && k.attempt == uint8(id.Attempt) {
 			y := out.first()
-			return Expansion[node]{Outside: true, Node: y, Mode: v.w.mode(e, y)}
+			return lock.Expansion[node]{Outside: true, Node: y, Mode: v.w.mode(e, y)}
 		}
 	}
-	return Expansion[node]{Children: children}
+	return lock.Expansion[node]{Children: children}
 }
 
 // Parent implements View: undecided while a move holds x.
 func (v hostView) Parent(x node) node {
 	v.w.touched.read(partView(v.h))
 	if v.w.decided != x && v.w.movers != 0 {
-		q := &v.w.queues[x]
-		for i := range q.entries {
-			if e := &q.entries[i]; e.state == held && v.w.c.events[e.id.Event].move == x {
-				return 0
-			}
+		moving := false
+		v.w.queues[x].Holders(func(h lock.Holder[event]) bool {
+			moving = v.w.c.events[h.ID.Event].move == x
+			return !moving
+		})
+		if moving {
+			return 0
 		}
 	}
 	return v.w.tview[v.h][x]
@@ -348,10 +352,10 @@ type router struct{ parents *[nodeCount]node }
 func (r router) Parent(x node) node { return r.parents[x] }
 
 // mode is the mode in which event e needs actor y for a call.
-func (w *world) mode(e event, y node) Mode {
+func (w *world) mode(e event, y node) lock.Mode {
 	p := &w.c.events[e]
 	if p.writes.has(y) || p.move != 0 {
-		return Write
+		return lock.Write
 	}
-	return Read
+	return lock.Read
 }

@@ -1,5 +1,5 @@
 //go:build !race
 
-package lock
+package locktest
 
 const raceDetector = false

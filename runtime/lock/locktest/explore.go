@@ -1,0 +1,165 @@
+package locktest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Options says which configurations Explore draws, and how far it goes in each.
+type Options struct {
+	Sets    int    // event sets per ownership graph
+	States  int    // states per configuration
+	Further int    // states per configuration with crashes, or calls of what another event creates
+	Seed    uint64 // the first seed
+	Moves   bool   // half of the events move nodes in T
+	Only    uint64 // if set, the one seed that is run
+}
+
+// Default is what a plain go test explores: all states of each configuration, which are fewer than its bound; and
+// a part of those with crashes.
+var Default = Options{Sets: 10, States: 20_000_000, Further: 60_000, Seed: 1}
+
+// exploreSchedules is how many random schedules a configuration gets that has more states
+// than the limit.
+const exploreSchedules = 20
+
+// seeded returns configuration number i over graph g.
+func seeded(graphs []dag, seed uint64, o genOptions) *config {
+	r := rand.New(rand.NewPCG(seed, 0xae0))
+	c := generate(graphs[seed%uint64(len(graphs))], r, o)
+	c.name = fmt.Sprintf("seed %d", seed)
+	return c
+}
+
+func allGraphs() []dag {
+	var l []dag
+	for n := 2; n <= 4; n++ {
+		l = append(l, dags(n)...)
+	}
+	return l
+}
+
+// invariantsEach is how many configurations share one in which Explore checks the invariants of queues and homes after
+// each step: it takes a tenth longer. All other searches check them always.
+const invariantsEach = 5
+
+type tally struct {
+	configs, exhausted, states, schedules, withdrawn atomic.Int64
+}
+
+// run explores one configuration, in full or up to the limit.
+func (s *search) run(c *config, seed uint64, t *tally) (bool, *finding) {
+	t.configs.Add(1)
+	all, f := s.explore(c)
+	if f == nil && all {
+		t.exhausted.Add(1)
+	}
+	if f == nil && !all {
+		r := rand.New(rand.NewPCG(seed, 0x5eed))
+		for range exploreSchedules {
+			t.schedules.Add(1)
+			if f = s.random(c, r); f != nil {
+				break
+			}
+		}
+	}
+	t.states.Add(int64(s.states))
+	return all, f
+}
+
+// Explore runs all ownership graphs up to four actors with seeded event sets on one
+// to three hosts through all interleavings of the production core. Two or three events call actors, some
+// repeatedly, change what they own, create actors, move nodes in T, or are withdrawn at any time.
+// Every configuration of the default seeds must be exhausted.
+//
+// Then the sets of the same seeds in which an event calls what another has created, or a host
+// crashes, are explored as far as their bound goes; what is not exhausted gets random schedules.
+//
+// A configuration is drawn from its seed alone; a violation is shown with the shortest trace to it.
+func Explore(t *testing.T, o Options) {
+	t.Helper()
+	graphs := allGraphs()
+	if len(graphs) != 39 {
+		t.Fatalf("%d graphs, want 39", len(graphs))
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(800)) // the heap is small and its garbage steady
+	first, end := o.Seed, o.Seed+uint64(o.setsPerGraph()*len(graphs))
+	if o.Only != 0 {
+		first, end = o.Only, o.Only+1
+	}
+	must := o.Seed == Default.Seed && o.Sets <= 100 && !o.Moves
+	sets := family{name: "event sets", limit: o.States, must: must, draw: func(seed uint64) *config {
+		return seeded(graphs, seed, genOptions{moves: o.Moves, plain: true})
+	}}
+	further := family{name: "further sets, with crashes and calls of created actors", limit: o.Further, draw: func(seed uint64) *config {
+		c := seeded(graphs, seed, genOptions{moves: o.Moves})
+		if c.String() == sets.draw(seed).String() {
+			return nil
+		}
+		return c
+	}}
+	for _, f := range []*family{&sets, &further} {
+		if !t.Failed() {
+			f.explore(t, first, end)
+		}
+	}
+}
+
+// setsPerGraph returns how many event sets each graph gets.
+func (o *Options) setsPerGraph() int {
+	if raceDetector || testing.Short() {
+		return max(1, o.Sets/100) // the core has no goroutines of its own
+	}
+	return o.Sets
+}
+
+// family is a kind of configurations, drawn from seeds.
+type family struct {
+	name  string
+	limit int  // states per configuration
+	must  bool // each must be exhausted
+	draw  func(seed uint64) *config
+}
+
+// explore explores the family's configurations of seeds first to end, on all processors.
+func (f *family) explore(t *testing.T, first, end uint64) {
+	start := time.Now()
+	var sum tally
+	var next atomic.Uint64
+	next.Store(first)
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			s := &search{limit: f.limit}
+			for !t.Failed() {
+				seed := next.Add(1) - 1
+				if seed >= end {
+					break
+				}
+				c := f.draw(seed)
+				if c == nil {
+					continue
+				}
+				s.brief = seed%invariantsEach != 0
+				all, bad := s.run(c, seed, &sum)
+				if bad != nil {
+					bad = s.shrink(bad)
+					t.Errorf("run with -explore.only=%d; shrunk to:\n%v%s", seed, bad.c, bad.replay())
+				} else if f.must && !all {
+					t.Errorf("not exhausted in %d states; -explore.states allows more\n%v", f.limit, c)
+				}
+			}
+			sum.withdrawn.Add(int64(s.withdrawn))
+		})
+	}
+	wg.Wait()
+	t.Logf("%s: %d configurations (%d exhausted), %d states, %d random schedules, %d withdrawals, %v",
+		f.name, sum.configs.Load(), sum.exhausted.Load(), sum.states.Load(), sum.schedules.Load(),
+		sum.withdrawn.Load(), time.Since(start).Round(time.Millisecond))
+}
