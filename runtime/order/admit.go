@@ -157,7 +157,7 @@ func (a *Attempt) onlyRoots() bool {
 	return true
 }
 
-// joinRoots makes the event a guest of the roots in a.passed, or reports false.
+// joinRoots makes the event a fast-path holder of the roots in a.passed, or reports false.
 func (a *Attempt) joinRoots() bool {
 	if !a.joinAll(&a.members) {
 		return false
@@ -166,7 +166,7 @@ func (a *Attempt) joinRoots() bool {
 		a.leaveAll(len(a.passed), &a.members)
 		return false
 	}
-	a.holdGuests(&a.members)
+	a.holdFast(&a.members)
 	return true
 }
 

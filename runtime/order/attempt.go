@@ -61,7 +61,7 @@ type Attempt struct {
 	// an attempt, directly and below another, if it is moved in T meanwhile: the home,
 	// which knows nodes, would take the one for the other.
 	entries []entry
-	queued  int     // those of entries that are no guest's
+	queued  int     // those of entries that are in a queue
 	entry   *Handle // the actor entered at directly; nil if virtual nodes were passed
 
 	changes
@@ -125,9 +125,9 @@ func (a *Attempt) forget() {
 
 // entry is an enqueue that the event has to release itself.
 type entry struct {
-	h     *Handle
-	ref   lock.Ref
-	guest lock.Mode // not None: a hold without an entry in the queue
+	h    *Handle
+	ref  lock.Ref
+	fast lock.Mode // not None: a hold by the fast path, without an entry in the queue
 }
 
 // entered notes an entry at h. Only the event's own goroutine calls it.

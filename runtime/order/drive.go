@@ -137,8 +137,8 @@ func (a *Attempt) Release(withdrawn bool) {
 		return
 	}
 	for _, e := range a.entries {
-		if e.guest != lock.None {
-			a.leave(e.h, e.guest)
+		if e.fast != lock.None {
+			a.leave(e.h, e.fast)
 		}
 	}
 	if a.queued == 0 {
@@ -146,7 +146,7 @@ func (a *Attempt) Release(withdrawn bool) {
 	}
 	d := takeDriver(a.Host)
 	for _, e := range a.entries {
-		if e.guest != lock.None {
+		if e.fast != lock.None {
 			continue
 		}
 		x := e.h

@@ -45,7 +45,7 @@ type Handle struct {
 	// What every event changes comes first, apart from what every event reads.
 	latch  latch  // guards queue and what is in it, and has the holds that need no queue
 	Layout uint32 // that the actor was created with; of a system with a store
-	queue  *queue // nil while guests alone hold the actor, and none waits
+	queue  *queue // nil while fast-path holders alone hold the actor, and none waits
 
 	Host  *Host   // of a system with a store; else nil
 	Named *Naming // of a named actor; else nil
@@ -146,7 +146,7 @@ func (h *Handle) Label() string {
 }
 
 // locked returns the handle's queue, taken from the pool if need be, which has seen
-// the guests. Caller holds the latch.
+// the fast-path holders. Caller holds the latch.
 func (h *Handle) locked() *queue {
 	if h.queue == nil {
 		h.queue = queuePool.Get().(*queue)
@@ -200,7 +200,7 @@ func (h *Handle) unlatchBy(a *Attempt) {
 }
 
 // reopen sets the gate as the queue demands and releases the latch; it returns the
-// queue if it has become idle. Whom the guests that have gone meanwhile kept waiting
+// queue if it has become idle. What waited for fast-path holders that have left meanwhile
 // goes on here.
 func (h *Handle) reopen(s *Host) (idle *queue) {
 	for {
@@ -223,7 +223,7 @@ func (h *Handle) reopen(s *Host) (idle *queue) {
 	}
 }
 
-// admit lets those go on that waited for guests which have left h. Caller holds the latch.
+// admit lets those go on that waited for fast-path holders which have left h. Caller holds the latch.
 func (h *Handle) admit(s *Host, w lock.Word) {
 	d := takeDriver(s)
 	d.out = h.queue.Left(s.view, w, d.out)

@@ -9,7 +9,7 @@ import (
 )
 
 // latch guards the lock of one actor for the few hundred nanoseconds of a step of the
-// protocol, and holds the guests of the actor (lock.Word). A goroutine that has one never waits for an event,
+// protocol, and holds the fast-path holders of the actor (lock.Word). A goroutine that has one never waits for an event,
 // so it is worth trying again before anything else; under contention a sync.Mutex parks its
 // callers and hands over in order, which on a hot actor cost more than the steps
 // themselves. Order among events is the queue's matter, not the latch's.
@@ -20,7 +20,7 @@ const (
 	latchYields  = 64 // yields before sleeping: the holder has lost its processor
 	latchNapTime = 20 * time.Microsecond
 
-	// Before an event queues it looks at a word joinSpinsMax times, as the holds of guests are
+	// Before an event queues it looks at a word joinSpinsMax times, as the holds of fast-path holders are
 	// short, and lets other goroutines run joinYieldsMax times: the one in the way may have lost
 	// its processor, or have been admitted and not run yet. A queue that many callers enter at once
 	// is otherwise never empty again, and every event pays for parking.
@@ -71,7 +71,7 @@ func (l *latch) Unlock() {
 	}
 }
 
-// join makes a a guest in mode m, or reports false. It looks again up to spins times while that
+// join makes a a fast-path holder in mode m, or reports false. It looks again up to spins times while that
 // may help.
 func (l *latch) join(m lock.Mode, a *Attempt, spins int) bool {
 	w := l.load()
@@ -115,7 +115,7 @@ func (l *latch) joinLatched(m lock.Mode) bool {
 	}
 }
 
-// leave ends the hold of a, a guest in mode m, and reports whether the queue is to be told.
+// leave ends the hold of a, a fast-path holder in mode m, and reports whether the queue is to be told.
 func (l *latch) leave(m lock.Mode, a *Attempt) bool {
 	if m == lock.Read && l.load().Spreads() && a.slotOf(l).leave(l) {
 		return false

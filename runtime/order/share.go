@@ -15,7 +15,7 @@ func (s *Host) Shareable() int { return s.fanOut / 4 }
 
 const wideRetry = 64 // of so many readers, one looks again at an actor that reached too much
 
-// enterShared enters a read-only event as a guest of everything that its target
+// enterShared enters a read-only event as a fast-path holder of everything that its target
 // reaches. Nothing is waited for: where one actor is refused, all are given back, and the general
 // way is taken. It reports false then, or when there is too much, having changed nothing.
 func (a *Attempt) enterShared() bool {
@@ -31,7 +31,7 @@ func (a *Attempt) enterShared() bool {
 	a.passed = list
 	if ok {
 		for _, c := range list {
-			a.guest(c, lock.Read)
+			a.tookFast(c, lock.Read)
 		}
 		t.Mark(MarkWide, false)
 	} else {
@@ -50,8 +50,8 @@ func (a *Attempt) tooWide(x *Handle) bool {
 	return a.Host.Shareable() == 0 || x.Has(MarkWide) && a.ID.Seed()%wideRetry != 0
 }
 
-// joinOwned makes the event, which is a guest of x, a guest of what x owns: of what it may touch
-// and is no guest of yet. As x is held for reading it goes on owning what it owns.
+// joinOwned makes the event, which is a fast-path holder of x, one of what x owns: of what it may touch
+// and does not hold yet. As x is held for reading it goes on owning what it owns.
 func (a *Attempt) joinOwned(list []*Handle, x *Handle) ([]*Handle, bool) {
 	s := a.Host
 	if x.Has(MarkPartial) {

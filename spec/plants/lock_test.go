@@ -18,7 +18,7 @@ var ofLock = []plant{
 		"(q.lazies > 0 || q.fast != None)",
 		"q.lazies > 0",
 		exploredWords, probes+"family_visits").
-		and("runtime/order/guest.go", // others run between the steps of guests
+		and("runtime/order/fastpath.go", // others run between the steps of guests
 			"\tif a.joinAll(&a.narrowed) {",
 			"\truntime.Gosched()\n\tif a.joinAll(&a.narrowed) {"),
 	bug("a blocked head does not stop those behind it", "runtime/lock/admit.go",

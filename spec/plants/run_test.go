@@ -2,7 +2,7 @@ package plants
 
 // ofRun are bugs of what an event does from its entry to its end: of its locks, its undo, and its commit.
 var ofRun = []plant{
-	bug("an access runs without its lock", "runtime/order/guest.go",
+	bug("an access runs without its lock", "runtime/order/fastpath.go",
 		"\tcase mode != lock.None && a.joinOne(t, mode):\n",
 		"\tcase true:\n\t\ta.home.Hold(t, mode, lock.Ref{}, nil)\n\t\treturn true\n\tcase mode != lock.None && a.joinOne(t, mode):\n",
 		randomly, "./runtime/exec -run TestSeedsAreDifferentInterleavings", traced),
@@ -20,17 +20,17 @@ var ofRun = []plant{
 		and("runtime/order/acquire.go",
 			"\t\tif d.Act == lock.Run {\n",
 			"\t\tif d.Act == lock.Run || d.Act == lock.Withdraw && a.Effects.Below == Exact {\n"),
-	bug("children are enqueued on one by one", "runtime/order/guest.go", // the first guest goes on once the second has enqueued on both
+	bug("children are enqueued on one by one", "runtime/order/fastpath.go", // the first guest goes on once the second has enqueued on both
 		"\t\tc.latch.Lock()\n\t}\n\tfor _, c := range a.passed {\n\t\twaits =",
 		"\t\tc.latch.Lock()\n\t\twaits =",
 		probes+"one_step").
-		and("runtime/order/guest.go",
+		and("runtime/order/fastpath.go",
 			"mode) || waits\n\t}\n\tfor _, c := range a.passed {\n\t\tc.unlatchBy(a)\n",
 			"mode) || waits\n\t\tc.unlatchBy(a)\n\t\tfor first := steps.Add(1) == 1; first && steps.Load() < 3; {\n\t\t\truntime.Gosched()\n\t\t}\n").
-		and("runtime/order/guest.go",
+		and("runtime/order/fastpath.go",
 			"import (\n\t\"runtime\"\n\t\"slices\"\n",
 			"import (\n\t\"runtime\"\n\t\"slices\"\n\t\"sync/atomic\"\n").
-		and("runtime/order/guest.go",
+		and("runtime/order/fastpath.go",
 			"// enterBelow enqueues",
 			"var steps atomic.Int32\n\n// enterBelow enqueues"),
 	bug("missed undo", "runtime/exec/undo.go", // of the last write

@@ -24,10 +24,10 @@ func (a *Attempt) enterFast() bool {
 	case m.Below != None:
 		return false
 	case mode != lock.None && a.joinOne(t, mode):
-		a.guest(t, mode)
+		a.tookFast(t, mode)
 		return true
 	}
-	// Not a guest, but perhaps a holder like those in the queue.
+	// Not by the fast path, but perhaps as a holder like those in the queue.
 	t.latch.Lock()
 	ref, ok := t.lockedBy(a).Try(a.home.ID(), nil, mode, nil)
 	t.unlatchBy(a)
@@ -55,7 +55,7 @@ func (a *Attempt) enterExact(mode lock.Mode) bool {
 		a.isNarrow, a.coarse, a.reaching = false, false, false
 		return false
 	}
-	a.guest(t, mode)
+	a.tookFast(t, mode)
 	if !a.enterBelow() || a.await() {
 		return true
 	}
@@ -84,14 +84,14 @@ func (a *Attempt) direct() bool {
 	return !a.coarse
 }
 
-// enterBelow enqueues the event, which is a guest of its target, on a.passed in one
+// enterBelow enqueues the event, which is a fast-path holder of its target, on a.passed in one
 // step, and reports whether it has to wait. No other entry can get between: either all
 // are taken at once, or all of them are latched before the first is enqueued on. An event that waits for what
 // is below a T-child has no part in it, so that trying and giving back does no harm.
 func (a *Attempt) enterBelow() (waits bool) {
 	t := a.Target
 	if a.joinAll(&a.narrowed) {
-		a.holdGuests(&a.narrowed)
+		a.holdFast(&a.narrowed)
 		return false
 	}
 	for _, c := range a.passed {
@@ -107,7 +107,7 @@ func (a *Attempt) enterBelow() (waits bool) {
 	return waits
 }
 
-// joinOne makes the event a guest of h, or reports false.
+// joinOne makes the event a fast-path holder of h, or reports false.
 func (a *Attempt) joinOne(h *Handle, mode lock.Mode) bool {
 	for round := 0; !h.latch.join(mode, a, a.Host.joinSpins); round++ {
 		if round == joinYieldsMax {
@@ -118,7 +118,7 @@ func (a *Attempt) joinOne(h *Handle, mode lock.Mode) bool {
 	return true
 }
 
-// joinAll makes the event a guest of all of a.passed, in the modes of f, or of none.
+// joinAll makes the event a fast-path holder of all of a.passed, in the modes of f, or of none.
 func (a *Attempt) joinAll(f *Footprint) bool {
 	for round := 0; !a.tryAll(f); round++ {
 		if round == joinYieldsMax {
@@ -147,21 +147,21 @@ func (a *Attempt) leaveAll(n int, f *Footprint) {
 	}
 }
 
-// holdGuests notes that the event is a guest of a.passed. No other goroutine knows of it yet.
-func (a *Attempt) holdGuests(f *Footprint) {
+// holdFast notes that the event holds all of a.passed by the fast path. No other goroutine knows of it yet.
+func (a *Attempt) holdFast(f *Footprint) {
 	for _, c := range a.passed {
-		a.guest(c, lockMode(f.find(c).mode))
+		a.tookFast(c, lockMode(f.find(c).mode))
 	}
 	a.passed = a.passed[:0]
 }
 
-// guest notes that the event is a guest of h.
-func (a *Attempt) guest(h *Handle, mode lock.Mode) {
-	a.entries = append(a.entries, entry{h: h, guest: mode})
+// tookFast notes that the event holds h by the fast path.
+func (a *Attempt) tookFast(h *Handle, mode lock.Mode) {
+	a.entries = append(a.entries, entry{h: h, fast: mode})
 	a.home.Hold(h, mode, lock.Ref{}, nil)
 }
 
-// leave ends a guest's hold on h. If the queue may have been waiting for that, giving
+// leave ends a fast-path hold of h. If the queue may have been waiting for that, giving
 // back the latch is what lets it go on.
 func (a *Attempt) leave(h *Handle, mode lock.Mode) {
 	if h.latch.leave(mode, a) {
@@ -176,7 +176,7 @@ func (a *Attempt) enqueueKnown(w, c *Handle, mode Mode) (waits bool) {
 	id := a.home.ID()
 	if c.latch.joinLatched(lockMode(mode)) {
 		a.mu.Lock()
-		a.guest(c, lockMode(mode))
+		a.tookFast(c, lockMode(mode))
 		a.mu.Unlock()
 		return false
 	}
