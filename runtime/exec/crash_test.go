@@ -266,6 +266,9 @@ func (c *crashes) finish(stuck func(string)) error {
 	return c.close()
 }
 
+// roundMax is the time that the events of a round may take.
+const roundMax = 2 * time.Minute
+
 // noCrash is above the order of any event.
 const noCrash = 1 << 62
 
@@ -300,6 +303,8 @@ func (c *crashes) round(moments int, closes bool, stuck func(string)) []crashIma
 		defer close(watched)
 		s.Watch(20*time.Second, stop, stuck)
 	}()
+	late := time.AfterFunc(roundMax, func() { stuck("the round does not end\n") }) // attempts that are tried for ever are progress
+	defer late.Stop()
 	seeds := c.mu.rng.Uint64()
 	at := map[int]bool{} // after so many events
 	for range (moments + 1) / 2 {

@@ -22,7 +22,7 @@ import (
 )
 
 var (
-	run  = flag.Bool("plants", false, "plant each bug and run the suites that are to catch it; takes about three quarters of an hour")
+	run  = flag.Bool("plants", false, "plant each bug and run the suites that are to catch it; takes about an hour")
 	only = flag.String("plant", "", "plant those bugs alone whose names match")
 )
 
