@@ -289,11 +289,6 @@ func (f *fn) mutateUnlessNull(x *ast.Call, st *typecheck.Store, c *typecheck.Cal
 		result = f.temp()
 		f.w.add("var %s %s", result, f.goType(c.Result))
 	}
-	if n := len(st.Steps); n == 0 || st.Steps[n-1].Kind != typecheck.NonNullStep {
-		inner := *st
-		inner.Steps = append(st.Steps[:n:n], typecheck.Step{Kind: typecheck.NonNullStep, Expr: c.Recv})
-		st = &inner
-	}
 	f.w.at(x.Span())
 	f.w.add("if !%s.IsNull() {", side(recv.code))
 	v := f.mutate(x, st, c)

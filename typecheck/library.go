@@ -156,14 +156,7 @@ func (b *body) libraryCall(x *ast.Call, recv ast.Expr, name ast.Name, t Type, op
 		info.Result = makeOptional(sig.result)
 	}
 	if sig.mutates {
-		if store, ok := b.path(recv); ok {
-			if optional {
-				store.Steps = append(store.Steps, Step{Kind: NonNullStep, Expr: recv})
-			} else if v := b.wholeLocal(recv); v != nil {
-				if _, opt := v.typ.(*Optional); opt {
-					store.Steps = append(store.Steps, Step{Kind: NonNullStep, Expr: recv})
-				}
-			}
+		if store, ok := b.mutatedPath(recv, optional); ok {
 			b.addStore(x, store)
 		}
 	}

@@ -21,7 +21,7 @@ func (c *checker) mutation() {
 			}
 			if info.Recv == nil {
 				b.addStore(x, &Store{})
-			} else if store, ok := b.path(info.Recv); ok {
+			} else if store, ok := b.mutatedPath(info.Recv, info.Optional); ok {
 				b.addStore(x, store)
 			}
 		}

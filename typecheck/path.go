@@ -118,12 +118,29 @@ func (b *body) step(x ast.Expr, s Step) (*Store, bool) {
 	if !ok {
 		return nil, false
 	}
-	// A narrowed local is written through its optional.
-	if v := b.wholeLocal(x); v != nil && s.Kind != NonNullStep {
-		if _, optional := v.typ.(*Optional); optional {
-			store.Steps = append(store.Steps, Step{Kind: NonNullStep, Expr: x})
-		}
+	if s.Kind != NonNullStep && b.narrowed(x) {
+		store.Steps = append(store.Steps, Step{Kind: NonNullStep, Expr: x})
 	}
 	store.Steps = append(store.Steps, s)
 	return store, true
+}
+
+// mutatedPath returns the path of x, a method of which changes it: x.m(), or x?.m().
+func (b *body) mutatedPath(x ast.Expr, optional bool) (*Store, bool) {
+	store, ok := b.path(x)
+	if ok && (optional || b.narrowed(x)) {
+		store.Steps = append(store.Steps, Step{Kind: NonNullStep, Expr: x})
+	}
+	return store, ok
+}
+
+// narrowed reports whether x is an optional local, which is written through its optional where the checker knows that
+// it is not null.
+func (b *body) narrowed(x ast.Expr) bool {
+	v := b.wholeLocal(x)
+	if v == nil {
+		return false
+	}
+	_, optional := v.typ.(*Optional)
+	return optional
 }

@@ -1,6 +1,9 @@
 package generate
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
 )
@@ -32,7 +35,7 @@ var edits = []editRule{
 	}},
 	{"ro in front of what writes", diag.ReadOnlyWrites, func(f *ast.File) (list []editPlace) {
 		eachMethod(f, func(c *ast.ClassDecl, m *ast.MethodDecl) {
-			if assign, ok := m.Body.Stmts[0].(*ast.Assign); ok && c.Kind == ast.ActorClass && !isVoid(&m.Signature) && len(m.Body.Stmts) == 2 && assign.Op != 0 && isReturn(m.Body.Stmts[1]) {
+			if assign, ok := m.Body.Stmts[0].(*ast.Assign); ok && c.Kind == ast.ActorClass && !isVoid(&m.Signature) && len(m.Body.Stmts) == 2 && assign.Op != 0 && isReturn(m.Body.Stmts[1]) && !isParam(m, assign.LHS) {
 				list = append(list, editPlace{diag.InsertBefore(m.Span(), "ro "), assign.Span()})
 			}
 		})
@@ -139,3 +142,9 @@ func isReturn(s ast.Stmt) bool {
 }
 
 func isVoid(sig *ast.Signature) bool { return sig.Result.Span().Text() == "void" }
+
+// isParam reports whether x is a parameter of m or a part of one.
+func isParam(m *ast.MethodDecl, x ast.Expr) bool {
+	root, _, _ := strings.Cut(strings.NewReplacer("[", ".", "!", ".").Replace(x.Span().Text()), ".")
+	return slices.ContainsFunc(m.Params, func(p *ast.Param) bool { return p.Name.Text == root })
+}

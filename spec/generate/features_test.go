@@ -41,6 +41,7 @@ var shares = map[string]float64{
 	"client makes a name again":                4,
 	"result with parts":                        20,
 	"deep type":                                5,
+	"narrowed local is called":                 30,
 	"several packages":                         65,
 	"actor class of another package":           35,
 	"helper of another package":                10,
@@ -202,6 +203,11 @@ func (f *features) actor(m *ast.MethodDecl) {
 
 // body looks for assertions, and for what a helper does for an actor.
 func (f *features) body(b *ast.Block, where, helper string) {
+	ast.Inspect(b, func(n ast.Node) bool {
+		call, ok := n.(*ast.Call)
+		f.note(ok && strings.HasPrefix(call.Fun.Span().Text(), "narrowed"), "narrowed local is called")
+		return true
+	})
 	f.note(has[*ast.Assert](b) || has[*ast.Require](b), "assertion in a "+where)
 	if helper == "" {
 		return

@@ -2,6 +2,7 @@ package generate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -17,7 +18,7 @@ func (b *body) statements(n int) {
 
 func (b *body) statement() {
 	ways := []choice{
-		{4, b.declareLocal}, {6, b.assign}, {3, b.writeInside}, {3, b.mutateContainer}, {2, b.increment},
+		{4, b.declareLocal}, {2, b.declareNarrowed}, {6, b.assign}, {3, b.writeInside}, {3, b.mutateContainer}, {2, b.increment},
 		{2, b.callValue}, {1, b.check},
 	}
 	if b.indent < 4 && b.cost < costMax/2 {
@@ -70,6 +71,26 @@ func (b *body) declareLocal() bool {
 	return true
 }
 
+// declareNarrowed declares an optional local that is not null, so that it is read, written and called as if it were none.
+func (b *body) declareNarrowed() bool {
+	p, ok := b.some(false, func(t *typ) bool { return t.kind == classKind || t.kind == vectorKind || t.kind == mapKind })
+	if !ok {
+		return false
+	}
+	v := &variable{name: b.g.name("narrowed"), typ: p.typ, writable: true, narrowed: true}
+	b.line("%s? %s = %s;", p.typ.text, v.name, p.text)
+	b.declare(v)
+	switch p.typ.kind {
+	case classKind:
+		return b.writePart(v.name, p.typ.class)
+	case vectorKind:
+		b.line("%s.push(%s);", v.name, b.expr(p.typ.elem, 1))
+	default:
+		b.line("%s[%s] = %s;", v.name, b.expr(p.typ.key, 1), b.expr(p.typ.elem, 1))
+	}
+	return true
+}
+
 // target returns a place to write, and its type.
 func (b *body) target(wanted func(*typ) bool) (string, *typ, bool) {
 	p, ok := b.some(true, wanted)
@@ -94,6 +115,9 @@ func (b *body) isField(v *variable) bool {
 func (b *body) assign() bool {
 	g := b.g
 	text, t, ok := b.target(func(t *typ) bool { return t.kind != optionalKind || b.actor != nil })
+	if ok && slices.ContainsFunc(b.vars, func(v *variable) bool { return v.narrowed && v.name == text }) {
+		return false
+	}
 	if !ok {
 		return false
 	}

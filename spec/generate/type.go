@@ -90,7 +90,8 @@ type variable struct {
 	typ      *typ
 	yield    bool // of references: reached through yield
 	writable bool
-	declared int // index of the line of a local's declaration; -1 for what need not be used
+	narrowed bool // an optional local that is known not to be null, and stays so: only its parts are assigned
+	declared int  // index of the line of a local's declaration; -1 for what need not be used
 }
 
 // newEnum makes an enum.
