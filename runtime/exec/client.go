@@ -95,14 +95,14 @@ func (cl *Client) Issue(target order.Ref, m *Method, args order.Args) *Future {
 		return f
 	}
 	cl.order.open.Add(1)
-	l := letter{id: cl.nextID(), target: target.Handle(), method: m}
+	l := failure{id: cl.nextID(), target: target.Handle(), method: m}
 	if err := s.admitIssue(); err != nil {
 		cl.order.open.Add(-1)
 		f.err = cl.refused(err)
 		close(f.done)
 		return f
 	}
-	f.turn = cl.launch(l, args, &f.cancel, func(l letter) {
+	f.turn = cl.launch(l, args, &f.cancel, func(l failure) {
 		if f.err = l.err; l.failed() && !errors.Is(l.err, order.ErrCancelled) {
 			f.fail(l)
 		}
@@ -129,7 +129,7 @@ func (s *System) admitIssue() error {
 func (cl *Client) Send(target order.Ref, m *Method, args order.Args) {
 	s := cl.sys
 	cl.order.open.Add(1)
-	l := letter{id: cl.nextID(), target: target.Handle(), method: m}
+	l := failure{id: cl.nextID(), target: target.Handle(), method: m}
 	if target.Handle() == nil {
 		l.err = cl.refused(&AbortError{Msg: msgNull, Fault: true})
 	} else if err := s.admitIssue(); err != nil {
@@ -140,7 +140,7 @@ func (cl *Client) Send(target order.Ref, m *Method, args order.Args) {
 		s.deadLetter(l)
 		return
 	}
-	cl.launch(l, args, nil, func(l letter) {
+	cl.launch(l, args, nil, func(l failure) {
 		if l.failed() {
 			s.deadLetter(l)
 		}
@@ -148,7 +148,7 @@ func (cl *Client) Send(target order.Ref, m *Method, args order.Args) {
 }
 
 // launch runs an admitted event in a worker when its turn has come, and calls ended with how it has ended.
-func (cl *Client) launch(l letter, args order.Args, cancel *order.Cancellation, ended func(letter)) *turn {
+func (cl *Client) launch(l failure, args order.Args, cancel *order.Cancellation, ended func(failure)) *turn {
 	s := cl.sys
 	var from *origin
 	s.live.Add(1)

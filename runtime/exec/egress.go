@@ -24,10 +24,10 @@ type egress struct {
 type outgoing struct {
 	number uint64
 	pos    store.Position
-	kind   opKind // opPrint or opLog; else letter
+	kind   opKind // opPrint or opLog; else failure
 	text   string
 	attrs  []any
-	letter *letter
+	failed *failure
 }
 
 // add queues o, and returns its number for flush.
@@ -90,8 +90,8 @@ func (e *egress) flush(limit uint64) {
 			}
 		}
 		switch {
-		case o.letter != nil:
-			e.sys.deliverLetter(*o.letter)
+		case o.failed != nil:
+			e.sys.logDeadLetter(*o.failed)
 		case o.kind == opLog:
 			e.sys.log.Info(o.text, o.attrs...)
 		default:

@@ -17,11 +17,11 @@ type Future struct {
 	cancel order.Cancellation
 	turn   *turn
 	err    error
-	failed *letter // among the unclaimed, if the event has run and failed
+	failed *failure // among the unclaimed, if the event has run and failed
 }
 
-// letter is the failure of an event, for whoever learns of it.
-type letter struct {
+// failure is the end of an event that has failed, for what is told of it.
+type failure struct {
 	id     event.EventID
 	target *order.Handle
 	method *Method
@@ -31,7 +31,7 @@ type letter struct {
 }
 
 // failed reports whether the event has failed for good: a chain that goes on later has not.
-func (l *letter) failed() bool { return l.err != nil && l.err != ErrPostponed }
+func (l *failure) failed() bool { return l.err != nil && l.err != ErrPostponed }
 
 // Wait returns the outcome of the event when it has ended.
 func (f *Future) Wait() error {
@@ -54,7 +54,7 @@ func ownError(err error) error {
 
 // fail notes the failure of an event that may still be awaited. When nobody can any more,
 // since the program has dropped the future, it becomes a dead letter.
-func (f *Future) fail(l letter) {
+func (f *Future) fail(l failure) {
 	f.err, f.failed = l.err, &l
 	f.sys.unclaimed.put(f.failed)
 	if f.sys.scheduler == nil { // else the collector would decide when the dead letter is written
@@ -64,7 +64,7 @@ func (f *Future) fail(l letter) {
 
 // lost turns the failure of an event whose future was dropped into a dead letter, unless
 // it was awaited before.
-func (s *System) lost(w weak.Pointer[letter]) {
+func (s *System) lost(w weak.Pointer[failure]) {
 	if l := w.Value(); l != nil && s.unclaimed.take(l) {
 		s.deadLetter(*l)
 	}
@@ -74,40 +74,40 @@ func (s *System) lost(w weak.Pointer[letter]) {
 type unclaimed struct {
 	mu struct {
 		sync.Mutex
-		letters map[*letter]struct{}
-		last    uint64
+		failures map[*failure]struct{}
+		last     uint64
 	}
 }
 
-func (u *unclaimed) put(l *letter) {
+func (u *unclaimed) put(l *failure) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.mu.letters == nil {
-		u.mu.letters = make(map[*letter]struct{})
+	if u.mu.failures == nil {
+		u.mu.failures = make(map[*failure]struct{})
 	}
 	u.mu.last++
 	l.order = u.mu.last
-	u.mu.letters[l] = struct{}{}
+	u.mu.failures[l] = struct{}{}
 }
 
 // take removes l and reports whether it was there.
-func (u *unclaimed) take(l *letter) bool {
+func (u *unclaimed) take(l *failure) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	_, ok := u.mu.letters[l]
-	delete(u.mu.letters, l)
+	_, ok := u.mu.failures[l]
+	delete(u.mu.failures, l)
 	return ok
 }
 
-// takeAll removes all letters and returns them, the oldest first.
-func (u *unclaimed) takeAll() (list []*letter) {
+// takeAll removes all failures and returns them, the oldest first.
+func (u *unclaimed) takeAll() (list []*failure) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for l := range u.mu.letters {
+	for l := range u.mu.failures {
 		list = append(list, l)
 	}
-	u.mu.letters = nil
-	slices.SortFunc(list, func(a, b *letter) int { return int(a.order) - int(b.order) })
+	u.mu.failures = nil
+	slices.SortFunc(list, func(a, b *failure) int { return int(a.order) - int(b.order) })
 	return list
 }
 

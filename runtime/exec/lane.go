@@ -115,7 +115,7 @@ func (s *System) drain(l *lane) {
 			if e.chain != nil {
 				e.chain.end(ev, err)
 			} else {
-				s.deadLetter(letter{id: e.id, target: e.target, method: e.method, err: err, pos: ev.maxPos})
+				s.deadLetter(failure{id: e.id, target: e.target, method: e.method, err: err, pos: ev.maxPos})
 			}
 			s.timers.fired(e.timer)
 			s.live.Add(-1)
@@ -148,7 +148,7 @@ func (s *System) drain(l *lane) {
 		if ev.chain != nil {
 			s.stepped(ev, err)
 		} else if err != nil && !(l.key.firing && e.target.Is(order.Deleted)) {
-			s.deadLetter(letter{id: e.id, target: e.target, method: e.method, err: err, pos: ev.maxPos})
+			s.deadLetter(failure{id: e.id, target: e.target, method: e.method, err: err, pos: ev.maxPos})
 		}
 		s.giveBack(ev)
 		s.timers.fired(e.timer)

@@ -81,9 +81,9 @@ type CallbackFailure struct {
 	Path   []Frame // innermost first
 }
 
-const lettersMax = 1024 // dead letters kept for inspection, and failures of callbacks, the newest
+const failuresMax = 1024 // dead letters kept for inspection, and failures of callbacks, the newest
 
-type letters struct {
+type failures struct {
 	mu struct {
 		sync.Mutex
 		list      []DeadLetter
@@ -93,28 +93,28 @@ type letters struct {
 
 // newest appends x to a list that keeps its newest elements.
 func newest[T any](list []T, x T) []T {
-	if len(list) >= lettersMax {
-		list = append(list[:0], list[lettersMax/2:]...)
+	if len(list) >= failuresMax {
+		list = append(list[:0], list[failuresMax/2:]...)
 	}
 	return append(list, x)
 }
 
 // deadLetter notes a failure that nobody awaits, once what it tells of is durable.
-func (s *System) deadLetter(f letter) {
+func (s *System) deadLetter(f failure) {
 	if f.err == ErrClosed { // it has not failed: it was not run, and Undone tells of all of them
 		s.undone.Add(1)
 		return
 	}
 	s.stats.deadLetters.Add(1)
 	if s.durable != nil && f.pos > 0 {
-		s.egress.add(outgoing{pos: f.pos, letter: &f})
+		s.egress.add(outgoing{pos: f.pos, failed: &f})
 		s.egress.start()
 		return
 	}
-	s.deliverLetter(f)
+	s.logDeadLetter(f)
 }
 
-func (s *System) deliverLetter(f letter) {
+func (s *System) logDeadLetter(f failure) {
 	method := f.method.String()
 	attrs := []any{"event", f.id.String(), "actor", f.target.String(), "method", method, "error", f.err.Error()}
 	var abort *AbortError
@@ -122,7 +122,7 @@ func (s *System) deliverLetter(f letter) {
 		attrs = append(attrs, places(abort.Path)...)
 	}
 	s.log.Warn("dead letter", attrs...)
-	l := &s.letters
+	l := &s.failures
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.mu.list = newest(l.mu.list, DeadLetter{Event: f.id, Target: order.RefOf(f.target), Method: method, Err: f.err, At: s.clock.Now()})
@@ -136,7 +136,7 @@ func (s *System) callbackFailed(f CallbackFailure, stack string) {
 		attrs = append(attrs, "stack", stack)
 	}
 	s.log.Error("callback failed", attrs...)
-	l := &s.letters
+	l := &s.failures
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.mu.callbacks = newest(l.mu.callbacks, f)
@@ -144,16 +144,16 @@ func (s *System) callbackFailed(f CallbackFailure, stack string) {
 
 // CallbackFailures returns the newest failures of callbacks, oldest first.
 func (s *System) CallbackFailures() []CallbackFailure {
-	s.letters.mu.Lock()
-	defer s.letters.mu.Unlock()
-	return append([]CallbackFailure(nil), s.letters.mu.callbacks...)
+	s.failures.mu.Lock()
+	defer s.failures.mu.Unlock()
+	return append([]CallbackFailure(nil), s.failures.mu.callbacks...)
 }
 
 // DeadLetters returns the newest dead letters, oldest first.
 func (s *System) DeadLetters() []DeadLetter {
-	s.letters.mu.Lock()
-	defer s.letters.mu.Unlock()
-	list := append([]DeadLetter(nil), s.letters.mu.list...)
+	s.failures.mu.Lock()
+	defer s.failures.mu.Unlock()
+	list := append([]DeadLetter(nil), s.failures.mu.list...)
 	for i := range list {
 		list[i].Err = ownError(list[i].Err)
 	}

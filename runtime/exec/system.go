@@ -134,7 +134,7 @@ type System struct {
 	unclaimed unclaimed
 	out       output
 	egress    egress // of a system with a store
-	letters   letters
+	failures  failures
 	stats     systemCounters
 	closing   atomic.Bool
 	closed    sync.Once

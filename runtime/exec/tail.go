@@ -223,7 +223,7 @@ func (ch *chain) end(ev *Event, err error) {
 		ch.err = err
 		close(ch.ended)
 	} else if err != nil {
-		ch.sys.deadLetter(letter{id: ev.ID, target: ev.Target, method: ev.method, err: err, pos: ev.maxPos})
+		ch.sys.deadLetter(failure{id: ev.ID, target: ev.Target, method: ev.method, err: err, pos: ev.maxPos})
 	}
 	ch.sys.live.Add(-1)
 }

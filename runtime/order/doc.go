@@ -3,7 +3,7 @@
 //
 // An Attempt is all that the locks know of an event (attempt.go). It wants actors: its footprint (footprint.go), which the
 // Effects of its method and the Shape of its target's class bound (effects.go). It enters at the sequencer of the
-// footprint, or passes the virtual nodes (admit.go); by the fast path where no other is in the way (fastpath.go, slot.go), as one
+// footprint, or passes the virtual nodes (admit.go); by the fast path where no other is in the way (fastpath.go, visible.go), as one
 // of many readers of a tree (share.go), or through the queues, which ask the View what an attempt wants and where it
 // goes on (view.go). What it did not list it acquires when it touches it (acquire.go). It waits for grants
 // (parked.go lists those that wait), for chains that keep an actor (keep.go), and for room in a queue (bounds.go); a

@@ -85,7 +85,7 @@ func (l *latch) join(m lock.Mode, a *Attempt, spins int) bool {
 			}
 			w = l.load()
 			continue
-		case a.slotOf(l).join(l):
+		case a.placeOf(l).join(l):
 			return true
 		}
 		next, ok := w.Join(m)
@@ -117,7 +117,7 @@ func (l *latch) joinLatched(m lock.Mode) bool {
 
 // leave ends the hold of a, a fast-path holder in mode m, and reports whether the queue is to be told.
 func (l *latch) leave(m lock.Mode, a *Attempt) bool {
-	if m == lock.Read && l.load().Spreads() && a.slotOf(l).leave(l) {
+	if m == lock.Read && l.load().Spreads() && a.placeOf(l).leave(l) {
 		return false
 	}
 	return lock.Word(l.word.Add(-uint32(m.Unit()))).Awaited()

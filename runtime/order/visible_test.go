@@ -27,13 +27,13 @@ func spreading(latches []*latch) (stop func()) {
 	}
 }
 
-// Readers in slots and in the word, writers and holders of the latch, on actors whose words are spread all the time: a writer is
+// Visible readers and those in the word, writers and holders of the latch, on actors whose words are spread all the time: a writer is
 // alone, and in the end nobody is left.
-func TestReadersInSlots(t *testing.T) {
+func TestVisibleReaders(t *testing.T) {
 	const goroutines, rounds = 8, 20_000
 	latches := []*latch{new(latch), new(latch), new(latch)}
 	var readers, writers [3]atomic.Int32
-	var inSlots atomic.Int64
+	var visible atomic.Int64
 	var wg sync.WaitGroup
 	stop := spreading(latches)
 	for g := range goroutines {
@@ -66,8 +66,8 @@ func TestReadersInSlots(t *testing.T) {
 					writers[i].Add(-1)
 				} else {
 					readers[i].Add(1)
-					if a.slotOf(l).at.Load() == l {
-						inSlots.Add(1)
+					if a.placeOf(l).at.Load() == l {
+						visible.Add(1)
 					}
 					if rng.IntN(10) == 0 {
 						runtime.Gosched()
@@ -88,7 +88,7 @@ func TestReadersInSlots(t *testing.T) {
 			t.Errorf("somebody is left in word %b", l.load())
 		}
 	}
-	if inSlots.Load() < goroutines*rounds/20 {
-		t.Errorf("only %d were in slots", inSlots.Load())
+	if visible.Load() < goroutines*rounds/20 {
+		t.Errorf("only %d were visible", visible.Load())
 	}
 }

@@ -10,38 +10,39 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
-// slot is where a reader of an actor whose word is spread says that he is one (lock.Word): in a cache line
-// that few others write. After BRAVO (Dice and Kogan, USENIX ATC 2019), whose table of readers is one for all locks, too.
-type slot struct {
+// visibleReader is a place where a reader of an actor whose word is spread says that it is one (lock.Word): in a cache
+// line that few others write. After BRAVO (Dice and Kogan, USENIX ATC 2019), whose table of visible readers is one for all
+// locks, too.
+type visibleReader struct {
 	at atomic.Pointer[latch]
 	_  [56]byte
 }
 
-// slots is one table for all actors: few are read by many at once. Calling readers in looks at all of it.
-var slots = make([]slot, 1<<bits.Len(uint(8*runtime.NumCPU()-1)))
+// visibleReaders is one table for all actors: few are read by many at once. Calling readers in looks at all of it.
+var visibleReaders = make([]visibleReader, 1<<bits.Len(uint(8*runtime.NumCPU()-1)))
 
 // spreadOdds is how many joins of a reader that had to be tried again it takes, on average, to spread a
 // word. Calling the readers in again costs about as much as some tens of such joins.
 const spreadOdds = 64
 
-// slotOf returns the slot of a's readings of l: mostly another one than those of the events that run beside it, as each processor has
+// placeOf returns the place of a's readings of l: mostly another one than those of the events that run beside it, as each processor has
 // events in a pool of its own.
-func (a *Attempt) slotOf(l *latch) *slot {
+func (a *Attempt) placeOf(l *latch) *visibleReader {
 	place := uintptr(unsafe.Pointer(l))>>5 + uintptr(a.serial)
-	return &slots[place&uintptr(len(slots)-1)]
+	return &visibleReaders[place&uintptr(len(visibleReaders)-1)]
 }
 
 // join makes the caller, which has seen that l is spread, a reader of l, or reports false.
-func (s *slot) join(l *latch) bool {
+func (s *visibleReader) join(l *latch) bool {
 	if s.at.Load() != nil || !s.at.CompareAndSwap(nil, l) {
 		return false
 	}
-	// Either this sees that the readers are called in, or the caller that calls them in sees the slot.
+	// Either this sees that the readers are called in, or the caller that calls them in sees the reader.
 	return l.load().Spreads() || !s.leave(l)
 }
 
-// leave takes a reader of l out of the slot, and reports false if there is none: then he is counted in the word.
-func (s *slot) leave(l *latch) bool { return s.at.CompareAndSwap(l, nil) }
+// leave takes a reader of l out of the place, and reports false if there is none: then it is counted in the word.
+func (s *visibleReader) leave(l *latch) bool { return s.at.CompareAndSwap(l, nil) }
 
 // dispute is told now and then by a reader that others have been in the way of joining l: it spreads the word.
 func (l *latch) dispute(w lock.Word) {
@@ -57,7 +58,7 @@ func (l *latch) spread(w lock.Word) {
 	}
 }
 
-// SpreadReaders has the readers of h say so each in a slot of its own, as they do when they have been in each other's way.
+// SpreadReaders has the readers of h say so each in a place of its own, as they do when they have been in each other's way.
 func (h *Handle) SpreadReaders() { h.latch.spread(h.latch.load()) }
 
 // recall calls in the readers of l, whose word was w and spread, and takes the latch. It reports false if
@@ -67,8 +68,8 @@ func (l *latch) recall(w lock.Word) bool {
 		return false
 	}
 	n := 0
-	for i := range slots {
-		if s := &slots[i]; s.at.Load() == l && s.leave(l) {
+	for i := range visibleReaders {
+		if s := &visibleReaders[i]; s.at.Load() == l && s.leave(l) {
 			n++
 		}
 	}
