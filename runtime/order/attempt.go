@@ -95,9 +95,11 @@ func (a *Attempt) clear() {
 	if a.isNarrow {
 		a.narrowed.reset()
 	}
-	clear(a.entries)
-	a.entries = a.entries[:0]
-	a.pending, a.queued, a.refusal = 0, 0, effect{}
+	// Invariant: an attempt that is over holds nothing, and waits for nothing.
+	if len(a.entries) > 0 { // no assert.That, whose arguments would be allocated
+		assert.Unreachable("order: an attempt of event %v ends with %d entries", a.ID, len(a.entries))
+	}
+	a.pending, a.refusal = 0, effect{}
 	a.isNarrow, a.reaching, a.coarse, a.parallel, a.Expecting = false, false, false, false, false
 	a.extra = a.extra[:0]
 	a.lazyAt, a.entry = nil, nil

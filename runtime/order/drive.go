@@ -141,9 +141,15 @@ func (a *Attempt) Release(withdrawn bool) {
 			a.leave(e.h, e.fast)
 		}
 	}
-	if a.queued == 0 {
-		return
+	if a.queued > 0 {
+		a.releaseQueued(withdrawn)
 	}
+	clear(a.entries)
+	a.entries, a.queued = a.entries[:0], 0
+}
+
+// releaseQueued is Release for what is in queues.
+func (a *Attempt) releaseQueued(withdrawn bool) {
 	d := takeDriver(a.Host)
 	for _, e := range a.entries {
 		if e.fast != lock.None {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
@@ -47,7 +48,11 @@ type Residence interface {
 }
 
 // Reside gives the host a residence, before any attempt is made.
-func (s *Host) Reside(r Residence) { s.residence, s.grace = r, newGracePeriods() }
+func (s *Host) Reside(r Residence) {
+	// Invariant: each attempt of a host with a residence has a presence.
+	assert.That(s.attempts.Load() == 0, "order: a residence comes after attempts")
+	s.residence, s.grace = r, newGracePeriods()
+}
 
 // Attach is Residence.Attach. A handle that needs it has a residence.
 func (s *Host) Attach(h *Handle) error { return s.residence.Attach(h) }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
@@ -24,6 +25,8 @@ type Keep struct {
 
 // KeepFor has the chain that begins with event first keep h, which its step holds for writing.
 func (h *Handle) KeepFor(first event.EventID) *Keep {
+	// Invariant: one chain at a time keeps an actor.
+	assert.That(!h.IsKept(), "order: two chains keep %v", h)
 	k := &Keep{first: first, h: h}
 	h.kept.Store(k)
 	return k
@@ -45,6 +48,7 @@ func (h *Handle) WaitingForChain() int {
 
 // Leave ends the keeping.
 func (k *Keep) Leave() {
+	assert.That(k.h.kept.Load() == k, "order: a chain leaves %v, which it does not keep", k.h)
 	k.h.kept.Store(nil)
 	k.over(&k.left)
 }

@@ -9,10 +9,7 @@ var ofRun = []plant{
 	bug("early release", "runtime/exec/failure.go",
 		"\tm.Run(cx, target.Object, args)\n\tdone = true\n",
 		"\tif cx == &cx.ev.root && m.Below != order.Any {\n\t\tcx.ev.Release(false)\n\t}\n\tm.Run(cx, target.Object, args)\n\tdone = true\n",
-		golden, randomly, traced).
-		and("runtime/order/drive.go",
-			"func (a *Attempt) Release(withdrawn bool) {\n",
-			"func (a *Attempt) Release(withdrawn bool) {\n\tdefer func() { a.entries = a.entries[:0] }()\n"),
+		golden, randomly, traced),
 	bug("wrong revalidation", "runtime/order/admit.go", // what a field leads to is looked up without a hold, and not again with it
 		"\t\troots := a.onlyRoots()\n",
 		"\t\tif a.Effects.Below == Exact && a.Target.Is(Created) {\n\t\t\ta.narrow()\n\t\t\ta.members.members = append(a.members.members, a.narrowed.members...)\n\t\t}\n\t\troots := a.onlyRoots()\n",
