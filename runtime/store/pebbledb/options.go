@@ -34,7 +34,7 @@ func (d *DB) options(o store.EngineOptions) *pebble.Options {
 	fs := d.forPebble(d.logs)
 	p := &pebble.Options{
 		FS:                          fs,
-		Comparer:                    d.group.comparer(),
+		Comparer:                    d.group.yieldingComparer(),
 		WALDir:                      pebble.MakeStoreRelativePath(fs, logDirName),
 		WALRecoveryDirs:             []wal.Dir{{FS: fs, Dirname: pebble.MakeStoreRelativePath(fs, "")}}, // where a checkpoint has its logs
 		FormatMajorVersion:          pebble.FormatNewest,
