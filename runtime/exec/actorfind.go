@@ -16,7 +16,7 @@ type NoActorError struct {
 	Class, Name string
 	ID          event.ActorID // if Name is ""
 
-	// Others are names that actors of the class have, ascending; nil if nobody has looked.
+	// Others are names that actors of the class have, ascending; nil if they were not looked for.
 	Others []string
 	// More says that there are more than Others.
 	More bool

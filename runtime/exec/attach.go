@@ -19,15 +19,15 @@ import (
 //
 // What is attached is closed upwards: with an actor also its T-parent and all its owners. For
 // that, all actors that have an owner besides their T-parent are attached when the store is
-// opened, with those owners. So whoever is detached is owned by its T-parent alone, or by nobody;
-// so is all that is detached below it; and nobody waits for it or holds it. It
+// opened, with those owners. So an actor that is detached is owned by its T-parent alone, or not at all;
+// so is all that is detached below it; and no event waits for it or holds it. It
 // follows that no top depends on it, and that a path in Omega which ends in an attached actor
 // consists of such. Rule 8 of the protocol goes on holding: of two events that would close a cycle from
 // both ends, each holds its own owner, which is attached; the one that lists later what it
 // reaches finds the owner of the other one there, and waits for it.
 //
 // A header names its T-parent by id. One that was deleted is not there any more: then the actor
-// hangs below its partition, and is owned by nobody. The deletion need not know of it.
+// hangs below its partition, and has no owner. The deletion need not know of it.
 
 // attaching is held while an actor is attached, by its id.
 type attaching struct{ shard.Set[sync.Mutex] }

@@ -81,7 +81,7 @@ type mailbox struct {
 	}
 }
 
-// post appends a callback and reports whether somebody has to start the mailbox. A
+// post appends a callback and reports whether the caller has to start the mailbox. A
 // callback to a client that has gone is dropped.
 func (cl *Client) post(c callback) (start bool) {
 	m := &cl.box
@@ -166,7 +166,7 @@ func (cl *Client) drain() {
 	}
 }
 
-// call runs one callback. Its failure concerns nobody but the client itself.
+// call runs one callback. Its failure concerns the client alone.
 func (cl *Client) call(c callback) {
 	defer func() {
 		if p := recover(); p != nil {

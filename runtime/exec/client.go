@@ -84,7 +84,7 @@ func (cl *Client) refused(err error) error {
 }
 
 // Issue submits an event that runs in a worker. It waits while there are
-// Config.EventsMax such events. An abort that nobody awaits until the system closes
+// Config.EventsMax such events. An abort that is not awaited until the system closes
 // becomes a dead letter.
 func (cl *Client) Issue(target order.Ref, m *Method, args order.Args) *Future {
 	s := cl.sys
@@ -125,7 +125,7 @@ func (s *System) admitIssue() error {
 	return nil
 }
 
-// Send submits an event that nobody will await; its abort is a dead letter at once.
+// Send submits an event that will not be awaited; its abort is a dead letter at once.
 func (cl *Client) Send(target order.Ref, m *Method, args order.Args) {
 	s := cl.sys
 	cl.order.open.Add(1)

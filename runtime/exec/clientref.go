@@ -20,7 +20,7 @@ type clientObjects struct {
 	last uint64
 	live map[uint64]*ClientObject
 	gone map[uint64]weak.Pointer[ClientObject]
-	// pruneAt is how many of gone are worth looking for those that nobody refers to any more.
+	// pruneAt is how many of gone are worth looking for those that nothing refers to any more.
 	pruneAt int
 }
 

@@ -92,7 +92,7 @@ func (cx *Cx) Now() int64 {
 
 // Random returns a number in [0, 1). The generator (splitmix64) is seeded by the
 // event's id, and an async call has one of its own, seeded by its issuer's: every
-// attempt draws the same, whoever runs the branch.
+// attempt draws the same, whichever goroutine runs the branch.
 func (cx *Cx) Random() float64 { return float64(cx.draw()>>11) / (1 << 53) }
 
 func (cx *Cx) draw() uint64 {

@@ -295,7 +295,7 @@ func (ev *Event) answered(err error) error {
 	return err
 }
 
-// waitsForNothing reports whether nobody outside is answered, or he does not wait.
+// waitsForNothing reports whether the event answers no client, or none that waits.
 func (ev *Event) waitsForNothing() bool {
 	return ev.client == ev.sys.inner || ev.request == nil && !ev.sys.durable.answersWait
 }
@@ -360,7 +360,7 @@ func (w *opWriter) write(ops []op) {
 
 // emit writes a sub-event into the outbox. One that a timer has fired takes the place of
 // that timer, or of its tick. As with every call that waits, the row begins with the number of the signature,
-// for who only counts.
+// for a caller that only counts.
 func (w *opWriter) emit(o *op) {
 	o.seq = w.d.nextSeq()
 	w.begin()

@@ -8,7 +8,7 @@ import (
 )
 
 // The evictor, which drops states (passivate.go), then detaches actors whose states are not in memory: their place in
-// the graph goes, and the handle is the collector's unless somebody refers to it, who finds it detached.
+// the graph goes, and the handle is the collector's unless something refers to it, and finds it detached.
 //
 // An event that has looked at an actor relies on its being attached until the event has ended. So the evictor
 // marks an actor as leaving first. Whoever looks at it then, to attach it or because the graph has named it, takes the mark
@@ -54,7 +54,7 @@ func (s *System) detachSome() (n int) {
 // leavingLooks is how often the evictor looks whether events have ended before it gives up.
 const leavingLooks = 64
 
-// markLeaving marks actors that nobody seems to use, and lists them.
+// markLeaving marks actors that seem to be unused, and lists them.
 func (s *System) markLeaving(list []*order.Handle) []*order.Handle {
 	d := s.durable
 	for i := range d.actors.shards {
@@ -86,7 +86,7 @@ func (s *System) mayLeave(h *order.Handle) bool {
 	return !h.Has(order.MarkTimed) && !h.IsKept()
 }
 
-// detach takes h, which was marked, out of the graph unless somebody has looked at it since.
+// detach takes h, which was marked, out of the graph unless an event has looked at it since.
 func (s *System) detach(h *order.Handle) bool {
 	if !h.Seize() {
 		h.Unset(order.Leaving)
@@ -102,7 +102,7 @@ func (s *System) detach(h *order.Handle) bool {
 	return gone
 }
 
-// detachHeld is detach for h, on which nobody else can be.
+// detachHeld is detach for h, on which no event can be.
 func (s *System) detachHeld(h *order.Handle) bool {
 	d := s.durable
 	mu := d.attaching.Of(h.ID.Serial)

@@ -54,7 +54,7 @@ type journal interface {
 }
 
 // visits counts the callers that use the store and need not be in an event: a client that looks for an
-// actor, or begins a session. Close waits for them, and lets nobody in afterwards.
+// actor, or begins a session. Close waits for them, and lets none in afterwards.
 type visits struct{ inside atomic.Int64 } // negative: closed
 
 // visit reports whether the store may be used until leave is called. Visits may lie within each other, and within events.
@@ -76,7 +76,7 @@ func (d *durable) leave() {
 	}
 }
 
-// end reports whether nobody is inside, and nobody will be from now on.
+// end reports whether none is inside, and none will be from now on.
 func (v *visits) end() bool { return v.inside.CompareAndSwap(0, -1) }
 
 // startShift is where the number of the start stands in what is counted from start to start.
@@ -155,6 +155,6 @@ func (d *durable) Moved(c, old *order.Handle) {
 		}
 		w.edgeRow(p, c, units)
 	}
-	d.journal.Append(w.open()) // nobody can tell a move: no answer waits for it
+	d.journal.Append(w.open()) // a move is not seen by programs: no answer waits for it
 	at("moved", kindMove)
 }

@@ -11,7 +11,7 @@ import (
 // waits for that, and for its own lines, before it is answered.
 type egress struct {
 	sys *System
-	out sync.Mutex // held by whoever lets things out; taken before mu
+	out sync.Mutex // held while things are let out; taken before mu
 	mu  struct {
 		sync.Mutex
 		queue   []outgoing

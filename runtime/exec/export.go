@@ -135,7 +135,7 @@ func (c *Cut) Actors() int { return len(c.sorted) }
 // store.
 type owning struct{ owner, child event.ActorID }
 
-// ownership returns who owns whom, by owner.
+// ownership returns the edges of ownership, by owner.
 func (c *Cut) ownership() (list []owning, err error) {
 	var header headerRow
 	var serials []uint64 // of the actors of a partition, ascending
@@ -192,7 +192,7 @@ func (c *Cut) section(p event.PartitionID, s store.Section, keyMin int, f func(k
 // store of their own: the node's own rows and the schema; headers, which lead to
 // partitions where a T-parent is not among the actors; edges between the actors, names, fields; the
 // timers that they have set, and the sub-events that are on their way between them. Chains
-// of tail calls and outcomes of requests stay behind: they belong to who waits for them.
+// of tail calls and outcomes of requests stay behind: they belong to the client that waits for them.
 func (c *Cut) Rows(emit func(key, row []byte) error) error {
 	plain := func(key, row, _ []byte) error { return emit(key, row) }
 	from, to := store.MetaRange()

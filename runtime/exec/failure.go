@@ -92,7 +92,7 @@ var ErrPostponed = fmt.Errorf("%w: the chain has begun, and goes on when the sto
 
 // LimitError says that an event exceeded a bound.
 type LimitError struct {
-	Limit  string // the name of the bound in Config, which whoever writes in aeon does not know
+	Limit  string // the name of the bound in Config, which programs in aeon do not name
 	Max    int64
 	what   string
 	remedy string
@@ -121,7 +121,7 @@ type abortSignal struct {
 	fault bool
 }
 
-// Abort ends the event: everything it did is undone, and whoever awaits it gets msg.
+// Abort ends the event: everything it did is undone, and its caller gets msg.
 func Abort(_ *Cx, msg string) { panic(abortSignal{msg: msg}) }
 
 // Require aborts with msg unless cond holds.
@@ -216,7 +216,7 @@ func (cx *Cx) body(target *order.Handle, m *Method, args order.Args) (out outcom
 			out = cx.join(out)
 		}
 		if gone && cx == &cx.ev.root {
-			if out.err == nil { // a branch was withdrawn, and nobody is left who would run the next attempt
+			if out.err == nil { // a branch was withdrawn, and no goroutine is left that would run the next attempt
 				out = own
 			}
 			cx.ev.abandon(out.err)

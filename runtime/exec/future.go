@@ -52,7 +52,7 @@ func ownError(err error) error {
 	return err
 }
 
-// fail notes the failure of an event that may still be awaited. When nobody can any more,
+// fail notes the failure of an event that may still be awaited. When that has become impossible,
 // since the program has dropped the future, it becomes a dead letter.
 func (f *Future) fail(l failure) {
 	f.err, f.failed = l.err, &l
@@ -70,7 +70,7 @@ func (s *System) lost(w weak.Pointer[failure]) {
 	}
 }
 
-// unclaimed keeps the failures that nobody has awaited yet.
+// unclaimed keeps the failures that were not awaited yet.
 type unclaimed struct {
 	mu struct {
 		sync.Mutex

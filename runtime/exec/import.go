@@ -13,7 +13,7 @@ import (
 // RowSource calls f for the rows of a snapshot, in the order of their keys.
 type RowSource func(f func(key, row []byte) error) error
 
-// formed is rows of which one says what form they have: without it nobody knows, and no rows at all would be a store that
+// formed is rows of which one says what form they have: without it that is unknown, and no rows at all would be a store that
 // has lost everything.
 func (rows RowSource) formed(f func(key, row []byte) error) error {
 	format, said := store.FormatKey(), false
@@ -27,7 +27,7 @@ func (rows RowSource) formed(f func(key, row []byte) error) error {
 	return err
 }
 
-// restoreBatchBytes is how much is written at a time to a store that nobody uses yet.
+// restoreBatchBytes is how much is written at a time to a store that is not in use yet.
 const restoreBatchBytes = 4 << 20
 
 // Restore fills an empty engine with the rows of a snapshot, for a store with this identity.

@@ -50,7 +50,7 @@ func (ls *lanes) shard(k laneKey) *laneShard {
 	return ls.Of(k.issuer.ID.Serial + k.target.ID.Serial*0x9e3779b9)
 }
 
-// push appends a sub-event and returns the lane if somebody has to start it.
+// push appends a sub-event and returns the lane if the caller has to start it.
 func (ls *lanes) push(s *System, issuer *order.Handle, e subEvent) (start *lane) {
 	s.live.Add(1)
 	k := laneKey{issuer, e.target, e.method == &methodFire}

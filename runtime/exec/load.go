@@ -42,7 +42,7 @@ func (l *loading) dropped(h *order.Handle) {
 }
 
 // Load implements residence. The caller need not hold the actor for that:
-// while its state lies in the store alone nothing can change it, as whoever writes it has
+// while its state lies in the store alone nothing can change it, as an event that writes it has
 // loaded it first.
 func (d *durable) Load(h *order.Handle) error {
 	loaded, err := d.readState(h)

@@ -41,7 +41,7 @@ type Stats struct {
 	Aborts           uint64 // events that failed and were undone
 	Withdrawals      uint64 // attempts withdrawn after code of the program had run
 	Reroutes         uint64 // attempts withdrawn before any code had run
-	DeadLetters      uint64 // failures that nobody awaited
+	DeadLetters      uint64 // failures that were not awaited
 	CallbackFailures uint64 // callbacks that panicked
 	Moves            uint64 // moves in the sequencing tree
 	AdmissionWaits   uint64 // pauses of clients before full queues
@@ -65,7 +65,7 @@ func (s *System) Stats() Stats {
 	return t
 }
 
-// DeadLetter is the failure of an event that nobody awaited.
+// DeadLetter is the failure of an event that was not awaited.
 type DeadLetter struct {
 	Event  event.EventID
 	Target order.Ref
@@ -99,7 +99,7 @@ func newest[T any](list []T, x T) []T {
 	return append(list, x)
 }
 
-// deadLetter notes a failure that nobody awaits, once what it tells of is durable.
+// deadLetter notes a failure that is not awaited, once what it tells of is durable.
 func (s *System) deadLetter(f failure) {
 	if f.err == ErrClosed { // it has not failed: it was not run, and Undone tells of all of them
 		s.undone.Add(1)

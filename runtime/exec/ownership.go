@@ -10,7 +10,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Ownership is who owns whom in a store, and the sequencing tree, all of it: what a system attaches
+// Ownership is the graph of owners in a store, and the sequencing tree, all of it: what a system attaches
 // bit by bit.
 type Ownership struct {
 	graph      *dominator.Graph

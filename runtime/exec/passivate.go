@@ -78,7 +78,7 @@ func (s *System) Unload(share float64) (dropped int) {
 
 // unloadShard goes round one shard, twice at most: in the first round it finds out which actors
 // are used. It drops a share, but no more than most. The shard is not locked while a state is
-// dropped: whoever waited for the actor goes on there, and may read another.
+// dropped: an event that waited for the actor goes on there, and may read another.
 func (s *System) unloadShard(shard int, share float64, most int) (dropped int) {
 	sh := &s.durable.resident.shards.At(shard).mu
 	sh.Lock()
@@ -112,7 +112,7 @@ func (s *System) unloadShard(shard int, share float64, most int) (dropped int) {
 	return dropped
 }
 
-// unload drops the state of h if nobody holds h. It reports whether there is none in memory now.
+// unload drops the state of h if no event holds h. It reports whether there is none in memory now.
 func (s *System) unload(h *order.Handle) bool {
 	if h.Is(order.Deleted) {
 		return true

@@ -110,7 +110,7 @@ func (r *recovery) chain(in *payloadReader) (*chain, error) {
 	return ch, nil
 }
 
-// continuations reads the steps of chains that keep their actors: nobody else touches these
+// continuations reads the steps of chains that keep their actors: no other event touches these
 // before the steps have run.
 func (r *recovery) continuations() error {
 	return r.calls(store.Continuations, 16, func(p event.PartitionID, key []byte, sig *storedSignature, in *payloadReader) error {

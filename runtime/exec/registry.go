@@ -75,7 +75,7 @@ func (r *registry) remember(h *order.Handle) {
 	}
 }
 
-// looseActor is what is left of one. A cleanup must not keep the registry alive: that leads to whoever refers to the
+// looseActor is what is left of one. A cleanup must not keep the registry alive: that leads to all that refers to the
 // actor, which then would live for ever, and everything of a closed system with it.
 type looseActor struct {
 	registry weak.Pointer[registry]
@@ -88,7 +88,7 @@ func forgetLoose(l looseActor) {
 	}
 }
 
-// forget drops an actor that nobody refers to any more.
+// forget drops an actor that nothing refers to any more.
 func (r *registry) forget(id event.ActorID) {
 	sh := r.shard(id)
 	sh.Lock()

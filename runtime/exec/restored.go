@@ -19,7 +19,7 @@ func (s *System) Restored() Restored {
 	return s.durable.found
 }
 
-// Header is what the header of a stored actor says to who looks at a store from outside.
+// Header is what the header of a stored actor says to a reader of a store from outside.
 type Header struct {
 	Layout uint32 // of its class
 	Alive  bool   // it is not only named yet

@@ -31,7 +31,7 @@ func (b *rowEdits) DeleteRange(from, to []byte) {
 	b.ranges = append(b.ranges, r)
 }
 
-// Size implements store.Batch; nobody waits for it.
+// Size implements store.Batch; nothing waits for it.
 func (b *rowEdits) Size() int { return 0 }
 
 // Discard implements store.Batch.

@@ -81,7 +81,7 @@ func (r *headerRow) read(payload []byte) error {
 }
 
 // payloadReader reads the payload of a row. Its sum has been checked, so that errors are
-// those of whoever wrote it.
+// those of its writer.
 type payloadReader struct {
 	rest []byte
 	bad  bool

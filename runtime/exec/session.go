@@ -40,7 +40,7 @@ type Session struct {
 // sessionNameMax is how many bytes the name of a session has at most: keys of outcomes tell that in two.
 const sessionNameMax = 1<<16 - 1
 
-// sweepMin is up to how many outcomes stay that nobody needs any more.
+// sweepMin is up to how many outcomes stay that are not needed any more.
 const sweepMin = 16
 
 // Errors of requests that are refused. None of them has run.
@@ -99,7 +99,7 @@ func (s *System) BeginSession(name string) (*Session, error) {
 	return x.known()
 }
 
-// known returns the session when it is durable, whoever has begun it.
+// known returns the session when it is durable, in whatever process it was begun.
 func (x *Session) known() (*Session, error) {
 	if err := x.sys.durable.wait(x.begun); err != nil {
 		return nil, &UnknownError{Cause: err}
@@ -127,7 +127,7 @@ func (s *System) Session(name string) (*Session, error) {
 	return x.known()
 }
 
-// add makes a session. Caller holds mu, or nobody else is there.
+// add makes a session. Caller holds mu, or is alone.
 func (ss *sessions) add(name string) *Session {
 	x := &Session{sys: ss.d.sys, name: name, client: ss.d.sys.newClient()}
 	x.mu.outcomes, x.mu.running = make(map[uint64]event.ActorID), make(map[uint64]chan struct{})
@@ -278,14 +278,14 @@ func (x *Session) outcome(seq uint64) (at event.ActorID, ended bool, err error) 
 		x.mu.Lock()
 		if x.mu.running[seq] == before {
 			if lost := x.sys.durable.store.Err(); lost != nil {
-				return at, false, &UnknownError{Cause: lost} // whoever performed the request could not wait for its first steps
+				return at, false, &UnknownError{Cause: lost} // the client that performed the request could not wait for its first steps
 			}
 			return at, false, ErrPostponed
 		}
 	}
 }
 
-// end lets those go on who have sent the same request again. One that is left stays claimed, and its session is kept:
+// end lets those go on that have sent the same request again. One that is left stays claimed, and its session is kept:
 // the row of its chain names both.
 func (r *request) end() {
 	if !r.claimed {
@@ -380,7 +380,7 @@ func (x *Session) replay(target event.ActorID, seq uint64, m *Method, args order
 		return &UnknownError{Cause: err}
 	}
 	if lost := d.store.Err(); lost != nil {
-		return &UnknownError{Cause: lost} // it may not be durable: whoever performed the request could not wait for that
+		return &UnknownError{Cause: lost} // it may not be durable: the client that performed the request could not wait for that
 	}
 	if !ok {
 		return ErrAcknowledged // in the meantime

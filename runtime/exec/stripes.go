@@ -15,7 +15,7 @@ import (
 // other, and no serial order would explain both.
 //
 // An event holds the stripes of all that it adds to while it takes its place in the
-// journal and adds. Whatever happens in between at one of them happens to nobody else, so
+// journal and adds. Whatever happens in between at one of them happens to no other event, so
 // the order of these moments is a serial order.
 type stripes struct{ shard.Set[sync.Mutex] }
 

@@ -146,7 +146,7 @@ type System struct {
 	objects clientObjects
 	clients struct {
 		sync.Mutex
-		counters map[*counters]struct{} // of the clients that somebody can still use
+		counters map[*counters]struct{} // of the clients that can still be used
 		past     Stats                  // of the others
 		last     event.ClientID
 	}
@@ -240,7 +240,7 @@ func (s *System) leave() {
 	}
 }
 
-// until waits for what comes true when somebody leaves.
+// until waits for what comes true when an event or a visit ends.
 func (s *System) until(cond func() bool) {
 	for !cond() {
 		if s.scheduler != nil {
@@ -289,7 +289,7 @@ func (s *System) Quiesce(ctx context.Context) error {
 
 // Close refuses new events, lets those that run end, be they awaited or not, drops timers,
 // and joins every goroutine of the system. Sub-events and steps of chains that have not begun run before it
-// returns, or, in a system with a store, when that is opened again: Postponed tells how many. Failures that nobody has awaited become dead
+// returns, or, in a system with a store, when that is opened again: Postponed tells how many. Failures that were not awaited become dead
 // letters. An event or a callback must not call it, as it would wait for itself.
 func (s *System) Close() {
 	s.closed.Do(func() {
@@ -323,7 +323,7 @@ func (s *System) Close() {
 // opening of the store.
 func (s *System) Postponed() int64 { return s.postponed.Load() }
 
-// Undone returns how many events that nobody awaits the closing system has not run, or not to their end: those that
+// Undone returns how many events that are not awaited the closing system has not run, or not to their end: those that
 // are lost, and not those that a store goes on with when it is opened again.
 func (s *System) Undone() int64 {
 	left := s.live.Count()

@@ -15,9 +15,9 @@ import (
 // sub-event is, and so it is there if and only if the step is. A step on another actor waits its
 // turn in the lane of the two actors, behind what the step before it has issued.
 //
-// A step on the same actor waits for nobody: until it has ended no event but it touches the
+// A step on the same actor waits for no event: until it has ended no event but it touches the
 // actor ([KEEP]). The lock is given back like any other, so that the step enters as every event does,
-// wherever its footprint lies; but whoever then finds the actor kept ends his attempt ([KEPT]), which holds
+// wherever its footprint lies; but an event that then finds the actor kept ends its attempt ([KEPT]), which holds
 // nothing while it waits. So this adds no way to wait in a circle among locks, and the checker sees to it that
 // chains do not wait for each other (AE0224).
 
@@ -34,7 +34,7 @@ type tailStep struct {
 	pos    store.Position
 }
 
-// chain is an event and the steps that follow it. It is used by whoever performs its step,
+// chain is an event and the steps that follow it. It is used by the goroutine that performs its step,
 // one after the other.
 type chain struct {
 	sys   *System
@@ -49,12 +49,12 @@ type chain struct {
 	printed uint64              // the last line that a step has in the egress
 	// request is that of a durable session which began the chain, perhaps in an earlier run.
 	request *request
-	orphan  bool // it was: nobody but repetitions of the request waits
+	orphan  bool // it was: only repetitions of the request wait
 }
 
 // Tail ends the event with a call that follows it as the next step of its chain: it is admitted after the
 // event has committed, and after what the current actor has issued to target before. The
-// current method returns next, and whoever awaits the event gets the result of the last step.
+// current method returns next, and the event's caller gets the result of the last step.
 func (cx *Cx) Tail(target order.Ref, m *Method, args order.Args) {
 	if target.Handle() == nil {
 		Fault(cx, msgNull)
@@ -62,7 +62,7 @@ func (cx *Cx) Tail(target order.Ref, m *Method, args order.Args) {
 	cx.emit(op{kind: opTail, target: target.Handle(), method: m, args: args})
 }
 
-// TailThis is Tail for a call of the current actor, which nobody else touches before
+// TailThis is Tail for a call of the current actor, which no other event touches before
 // that step has run.
 func (cx *Cx) TailThis(target order.Ref, m *Method, args order.Args) {
 	assert.That(target.Handle() == cx.ev.Target, "exec: a tail call of another actor keeps it")
@@ -96,7 +96,7 @@ func (f *follow) tail(o *op) {
 		ev.chain.keep(o.target)
 		return
 	}
-	ev.chain.leave() // who drains the lane may perform the step at once
+	ev.chain.leave() // the goroutine that drains the lane may perform the step at once
 	ev.next.lane = s.lanes.push(s, o.issuer, e)
 }
 
@@ -139,7 +139,7 @@ func (s *System) stepped(ev *Event, err error) {
 	}
 }
 
-// mine reports whether whoever has performed the step before performs this one; others wait in lanes that
+// mine reports whether the goroutine that has performed the step before performs this one; others wait in lanes that
 // are being drained.
 func (t *tailStep) mine() bool { return t.keep || t.lane != nil }
 
@@ -207,7 +207,7 @@ func (s *System) passOn(l *lane) {
 	s.live.Add(-1)
 }
 
-// end tells whoever waits how the chain has ended, with its last step ev.
+// end tells what waits how the chain has ended, with its last step ev.
 func (ch *chain) end(ev *Event, err error) {
 	ch.pos, ch.printed = ev.maxPos, max(ch.printed, ev.printed)
 	if ch.orphan {

@@ -16,7 +16,7 @@ import (
 // place in the order; actors keep their versions in rows of their own. Where the engine says when batches may
 // survive, the records of a group are written before the group; else each before its batch is appended.
 //
-// No answer is recorded that a crash may take back. Events that nobody outside awaits do not wait for the disk: that
+// No answer is recorded that a crash may take back. Events that no client awaits do not wait for the disk: that
 // they have ended is recorded later, when what they have seen is durable.
 
 // unanswered are events that have ended, whose answers are recorded later.

@@ -161,6 +161,6 @@ func (ev *Event) undo() {
 		h.Object = nil
 	}
 	for _, h := range ev.Fresh {
-		h.Set(order.Deleted) // whoever kept the reference finds nothing there
+		h.Set(order.Deleted) // a reference that was kept leads to nothing
 	}
 }
