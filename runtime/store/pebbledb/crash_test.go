@@ -251,11 +251,15 @@ func crash(t testing.TB, images int, plant func(sync func() error) syncer) (chec
 }
 
 func TestCrashImages(t *testing.T) {
-	checked, wrong := crash(t, crashImages, nil)
+	images := crashImages
+	if testing.Short() {
+		images /= 8
+	}
+	checked, wrong := crash(t, images, nil)
 	for _, err := range wrong {
 		t.Error(err)
 	}
-	if checked < crashImages {
+	if checked < images {
 		t.Errorf("only %d images were reopened", checked)
 	}
 	t.Logf("%d crash images reopened", checked)

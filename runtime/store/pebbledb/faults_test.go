@@ -193,7 +193,7 @@ func TestCutLog(t *testing.T) {
 				path, size = n, sizeOf(t, fs, dir+n)
 			}
 		}
-		step := 11 * min(race.Slower, 3)
+		step := 11 * min(race.Slower, 8)
 		seen := map[int]bool{}
 		for cut := 0; cut < size; cut += step {
 			image := fs.CrashClone(vfs.CrashCloneCfg{})
