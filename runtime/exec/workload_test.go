@@ -304,7 +304,11 @@ func TestRandomWorkloadIsStrictlySerialisable(t *testing.T) {
 		{goroutines: 64, events: 20_000, nodes: 12, edges: 30, changes: 10, later: 10},
 		{goroutines: 64, events: 20_000, nodes: 60, edges: 150, changes: 15},
 	}
+	wanted := uint64(100_000)
 	for _, w := range runs {
+		if testing.Short() {
+			w.events, wanted = w.events/3, 30_000
+		}
 		w.seed = uint64(time.Now().UnixNano())
 		name := fmt.Sprintf("goroutines=%d,nodes=%d,changes=%d,later=%d,tails=%d", w.goroutines, w.nodes, w.changes, w.later, w.tails)
 		t.Run(name, func(t *testing.T) {
@@ -319,7 +323,7 @@ func TestRandomWorkloadIsStrictlySerialisable(t *testing.T) {
 			t.Logf("%+v", st)
 		})
 	}
-	if total < 100_000 && ran == len(runs) {
+	if total < wanted && ran == len(runs) {
 		t.Errorf("only %d events", total)
 	}
 }
