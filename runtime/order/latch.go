@@ -1,6 +1,7 @@
 package order
 
 import (
+	"math"
 	"runtime"
 	"sync/atomic"
 	"time"
@@ -38,11 +39,20 @@ func (l *latch) swap(old, next lock.Word) bool {
 func (l *latch) Lock() {
 	w := l.load()
 	if next, ok := w.Latch(); !ok || !l.swap(w, next) {
-		l.lockSlow()
+		l.lockSlow(latchYields)
 	}
 }
 
-func (l *latch) lockSlow() {
+// LockAwake is Lock for a goroutine that has a mutex: it never sleeps, so that what waits for the mutex does not
+// wait for a clock. In a synctest bubble that clock stands still meanwhile.
+func (l *latch) LockAwake() {
+	w := l.load()
+	if next, ok := w.Latch(); !ok || !l.swap(w, next) {
+		l.lockSlow(math.MaxInt)
+	}
+}
+
+func (l *latch) lockSlow(yields int) {
 	for round := 0; ; round++ {
 		for range latchSpins {
 			w := l.load()
@@ -54,7 +64,7 @@ func (l *latch) lockSlow() {
 				return
 			}
 		}
-		if round < latchYields {
+		if round < yields {
 			runtime.Gosched()
 		} else {
 			time.Sleep(latchNapTime)

@@ -145,21 +145,28 @@ func (s *Host) moveT(mv dominator.Move) bool {
 // former parent.
 func (s *Host) relink(c *Handle, mv dominator.Move) {
 	d := takeDriver(s)
-	if r := s.residence; r != nil {
-		r.Ownership().Lock()
-		defer r.Ownership().Unlock()
-	}
-	c.latch.Lock()
-	// A move that has become impossible is dropped: the graph will propose another.
-	old := s.ParentOf(c)
-	_, err := s.Graph.MoveT(mv.Node, mv.Parent)
-	if s.residence != nil && err == nil {
-		s.residence.Moved(c, old)
-	}
+	s.move(c, mv)
 	d.out = c.locked().Moved(s.view, d.out)
 	d.execute(c, 0)
 	c.unlatch(s)
 	d.finish()
+}
+
+// move latches c and changes T. A move that has become impossible is dropped: the graph will propose another.
+func (s *Host) move(c *Handle, mv dominator.Move) {
+	r := s.residence
+	if r == nil {
+		c.latch.Lock()
+		_, _ = s.Graph.MoveT(mv.Node, mv.Parent)
+		return
+	}
+	r.Ownership().Lock()
+	defer r.Ownership().Unlock()
+	c.latch.LockAwake()
+	old := s.ParentOf(c)
+	if _, err := s.Graph.MoveT(mv.Node, mv.Parent); err == nil {
+		r.Moved(c, old)
+	}
 }
 
 // gatherMove computes the footprint of a move: the node, and the place from which both

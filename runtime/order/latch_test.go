@@ -1,0 +1,32 @@
+package order
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+)
+
+// What waits for the mutex of a goroutine that waits for a latch goes on when the latch is free, though no clock runs.
+func TestAwakeWithAMutex(t *testing.T) {
+	synctest.Test(t, func(*testing.T) {
+		var mu sync.Mutex
+		var l latch
+		l.Lock()
+		locked := make(chan struct{})
+		go func() {
+			mu.Lock()
+			defer mu.Unlock()
+			close(locked)
+			l.LockAwake()
+			l.Unlock()
+		}()
+		<-locked
+		for range 100 * latchYields {
+			runtime.Gosched()
+		}
+		l.Unlock()
+		mu.Lock()
+		mu.Unlock()
+	})
+}
