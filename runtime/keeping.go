@@ -13,6 +13,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/settings"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
@@ -34,9 +35,9 @@ type keeping struct {
 	store *store.Store // nil: in memory
 
 	openTarget TargetOpener
-	target     snapshot.Target // nil: no snapshots are taken
-	actor      exec.ActorName  // of which, if SnapshotActor is not ""
-	failed     chan error      // of the store, once
+	target     snapshot.Target   // nil: no snapshots are taken
+	actor      archive.ActorName // of which, if SnapshotActor is not ""
+	failed     chan error        // of the store, once
 }
 
 // errNoStore answers flags of a program that has no store.

@@ -1,8 +1,6 @@
 package runtime
 
-import (
-	"github.com/aeon-lang/aeon/runtime/event"
-)
+import "github.com/aeon-lang/aeon/runtime/event"
 
 // Resolver finds actors by id, and client objects by number. Whoever decodes a message that may contain references puts one
 // into the Decoder's Context.

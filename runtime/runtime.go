@@ -4,11 +4,11 @@
 package runtime
 
 import (
-	"github.com/aeon-lang/aeon/runtime/order"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
 

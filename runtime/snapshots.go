@@ -11,6 +11,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -36,7 +37,7 @@ func (k *keeping) nameActor(p *Package) (err error) {
 	if k.SnapshotActor == "" {
 		return nil
 	}
-	if k.actor, err = exec.ParseActorName(p.Name, k.SnapshotActor); err != nil {
+	if k.actor, err = archive.ParseActorName(p.Name, k.SnapshotActor); err != nil {
 		return fmt.Errorf("--snapshot-actor: %w", err)
 	}
 	var names []string
@@ -109,7 +110,7 @@ func (k *keeping) save(ctx context.Context, s *System) (*snapshot.Saved, error) 
 
 // sayMissing adds to the error of an actor that is not there what to do about it.
 func sayMissing(err error) error {
-	none, other := new(exec.NoActorError), new(exec.OtherActorError)
+	none, other := new(archive.NoActorError), new(archive.OtherActorError)
 	if errors.As(err, &none) || errors.As(err, &other) {
 		return fmt.Errorf("%w; it is looked for each time, and --snapshot-actor names another", err)
 	}
@@ -141,7 +142,7 @@ func (r *mainRun) snapshotOnce(out io.Writer) int {
 		}
 	}()
 	saved, err := r.keeping.takeStopped(ctx, r.p, root, r.log)
-	var failed *exec.OverrideError
+	var failed *archive.OverrideError
 	switch {
 	case errors.As(err, &failed):
 		r.fail(exitFailed, "no snapshot was taken: %v", err)
@@ -164,7 +165,7 @@ func (k *keeping) takeStopped(ctx context.Context, p *Package, root ActorID, log
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, engine.Close()) }()
-	s := exec.Stopped{View: engine, Identity: store.Identity{Program: p.Name, Place: k.Dir}}
+	s := archive.Stopped{View: engine, Identity: store.Identity{Program: p.Name, Place: k.Dir}}
 	if e, ok := engine.(store.Identified); ok {
 		s.Identity = e.Identity()
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
-	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 	"github.com/aeon-lang/aeon/typecheck"
@@ -123,7 +123,7 @@ func storedBefore(dir string) (before former, err error) {
 		before.waiting, err = store.WaitingCalls(engine)
 	}
 	if err == nil {
-		before.actors, err = exec.CountActors(engine)
+		before.actors, err = state.CountActors(engine)
 	}
 	if err == nil {
 		before.schema.Count(before.actors)

@@ -12,10 +12,10 @@ import (
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/internal/cmdline"
 	"github.com/aeon-lang/aeon/runtime/event"
-	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/node"
 	"github.com/aeon-lang/aeon/runtime/settings"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
@@ -146,7 +146,7 @@ func copyStopped(env *cli.Env, db *pebbledb.DB, place snapshot.Target, root even
 	if err := needsNoProgram(db); err != nil {
 		return err
 	}
-	s := exec.Stopped{View: db, Identity: db.Identity()}
+	s := archive.Stopped{View: db, Identity: db.Identity()}
 	saved, err := s.Snapshot(context.Background(), place, root)
 	if err != nil {
 		return fmt.Errorf("no snapshot was taken: %w", err)
@@ -161,12 +161,12 @@ func rootOf(db *pebbledb.DB, actor string) (id event.ActorID, err error) {
 	if actor == "" {
 		return id, nil
 	}
-	name, err := exec.ParseActorName(db.Identity().Program, actor)
+	name, err := archive.ParseActorName(db.Identity().Program, actor)
 	if err != nil {
 		return id, cli.Usagef("--actor: %v", err)
 	}
 	id, err = name.Find(db)
-	other, none := new(exec.OtherActorError), new(exec.NoClassError)
+	other, none := new(archive.OtherActorError), new(archive.NoClassError)
 	if errors.As(err, &other) || errors.As(err, &none) {
 		err = cli.Usagef("--actor: %v", err)
 	}
@@ -243,7 +243,7 @@ func restore(env *cli.Env, from, dir string, w snapshot.Wanted) error {
 		return err
 	}
 	all, _ := m.Size()
-	rows := exec.RowSource(func(f func(key, row []byte) error) error {
+	rows := archive.RowSource(func(f func(key, row []byte) error) error {
 		read := 0
 		return snapshot.Read(context.Background(), place, m, func(key, row []byte) error {
 			if read++; read%rowsTold == 0 {
@@ -277,7 +277,7 @@ func restore(env *cli.Env, from, dir string, w snapshot.Wanted) error {
 }
 
 // restoreNew makes a directory of a snapshot.
-func restoreNew(env *cli.Env, m *snapshot.Manifest, dir string, rows exec.RowSource) error {
+func restoreNew(env *cli.Env, m *snapshot.Manifest, dir string, rows archive.RowSource) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return err
@@ -285,7 +285,7 @@ func restoreNew(env *cli.Env, m *snapshot.Manifest, dir string, rows exec.RowSou
 	var id store.Identity
 	err = pebbledb.Make(dir, store.EngineOptions{Program: m.Program}, func(e *pebbledb.DB) error {
 		id = e.Identity()
-		return exec.Restore(e, id, rows)
+		return archive.Restore(e, id, rows)
 	})
 	if err != nil {
 		return err
@@ -296,7 +296,7 @@ func restoreNew(env *cli.Env, m *snapshot.Manifest, dir string, rows exec.RowSou
 }
 
 // restoreActor brings an actor back where its snapshot was taken.
-func restoreActor(env *cli.Env, m *snapshot.Manifest, dir string, rows exec.RowSource) (err error) {
+func restoreActor(env *cli.Env, m *snapshot.Manifest, dir string, rows archive.RowSource) (err error) {
 	root, err := event.ParseActorID(m.Root)
 	if err != nil {
 		return fmt.Errorf("%s: %w", m.Name, err)
@@ -309,7 +309,7 @@ func restoreActor(env *cli.Env, m *snapshot.Manifest, dir string, rows exec.RowS
 	if id := e.(store.Identified).Identity().Store; id != m.Store {
 		return fmt.Errorf("%s is of store %s, and %s holds store %s; restore it to a new directory", m.Name, m.Store, dir, id)
 	}
-	n, err := exec.RestoreActor(e, root, rows)
+	n, err := archive.RestoreActor(e, root, rows)
 	if err != nil {
 		return err
 	}

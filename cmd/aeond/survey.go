@@ -10,7 +10,8 @@ import (
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/runtime/event"
-	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -62,11 +63,12 @@ func (s *survey) row(key, payload []byte) {
 	if section != store.Headers {
 		return
 	}
-	h, err := exec.ReadHeader(payload)
+	var h row.Header
+	err := h.Read(payload)
 	switch {
 	case err != nil:
 		s.damaged(&store.CorruptError{Key: slices.Clone(key), Reason: err.Error()})
-	case h.Alive:
+	case !h.Unborn:
 		s.layouts[h.Layout]++
 	}
 }
@@ -113,7 +115,7 @@ func (s *survey) schema() error {
 
 // ownership reads who owns whom, which a program reads bit by bit while it runs.
 func (s *survey) ownership() error {
-	_, err := exec.ReadOwnership(s.from)
+	_, err := archive.ReadOwnership(s.from)
 	if bad := new(store.CorruptError); errors.As(err, &bad) {
 		s.damaged(bad)
 		return nil

@@ -54,8 +54,11 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/table", "runtime/codec runtime/image runtime/value"},
 	{"runtime/trace", "runtime/event runtime/store internal/bytejson"},
 	{"runtime/order", "dominator runtime/event runtime/image runtime/lock runtime/sched runtime/store internal/bytejson internal/shard"},
-	{"runtime/exec", "dominator runtime/codec runtime/event runtime/image runtime/order runtime/sched runtime/snapshot runtime/store runtime/table runtime/trace runtime/value internal/bytejson internal/cmdline internal/shard"},
-	{"runtime", "runtime/codec runtime/event runtime/exec runtime/image runtime/order runtime/sched runtime/settings runtime/snapshot runtime/store runtime/table runtime/trace runtime/value internal/bytejson internal/cmdline"},
+	{"runtime/row", "runtime/event runtime/store"},
+	{"runtime/state", "dominator runtime/event runtime/image runtime/order runtime/row runtime/store runtime/value internal/shard"},
+	{"runtime/state/archive", "dominator runtime/event runtime/order runtime/row runtime/sched runtime/snapshot runtime/state runtime/store internal/bytejson internal/cmdline"},
+	{"runtime/exec", "dominator runtime/codec runtime/event runtime/image runtime/order runtime/row runtime/sched runtime/snapshot runtime/state runtime/state/archive runtime/store runtime/table runtime/trace runtime/value internal/bytejson internal/shard"},
+	{"runtime", "runtime/codec runtime/event runtime/exec runtime/image runtime/order runtime/sched runtime/settings runtime/snapshot runtime/state/archive runtime/store runtime/table runtime/trace runtime/value internal/bytejson internal/cmdline"},
 	{"runtime/node", "runtime runtime/snapshot runtime/snapshot/s3 runtime/store/pebbledb"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
@@ -71,8 +74,8 @@ var layers = []struct{ pkg, may string }{
 	{"spec/golden", "internal/load lang/diag spec spec/batch spec/explore typecheck"},
 	{"cmd/aeonc/internal/draw", "lang/ast typecheck"},
 	{"cmd/aeonc/internal/testrun", "internal/bytejson"},
-	{"cmd/aeonc", "cmd/aeonc/internal/... codegen internal/atomicfile internal/bytejson internal/cli internal/cmdline internal/gobuild internal/load lang lang/ast lang/diag runtime/exec runtime/node runtime/settings runtime/store runtime/store/pebbledb spec spec/explore spec/golden spec/trace typecheck"},
-	{"cmd/aeond", "dominator internal/cli internal/cmdline runtime/event runtime/exec runtime/node runtime/settings runtime/snapshot runtime/store runtime/store/pebbledb"},
+	{"cmd/aeonc", "cmd/aeonc/internal/... codegen internal/atomicfile internal/bytejson internal/cli internal/cmdline internal/gobuild internal/load lang lang/ast lang/diag runtime/node runtime/settings runtime/state runtime/store runtime/store/pebbledb spec spec/explore spec/golden spec/trace typecheck"},
+	{"cmd/aeond", "dominator internal/cli internal/cmdline runtime/event runtime/node runtime/row runtime/settings runtime/snapshot runtime/state/archive runtime/store runtime/store/pebbledb"},
 
 	// What is for tests alone.
 	{"dominator/oracle", ""},

@@ -25,7 +25,7 @@ func (cx *Cx) access(h *order.Handle, mode order.Mode, c *order.Shape) {
 		h.Mark(order.MarkUsed, true)
 	}
 	if st&order.Unloaded != 0 {
-		cx.mustLoad(h)
+		cx.load(h)
 	}
 	if cx.ev.traced != nil {
 		cx.ev.traceRead(h)
@@ -56,4 +56,20 @@ func (cx *Cx) hold(h *order.Handle, mode order.Mode) {
 		cx.waitFor(order.AccessOf(h, mode))
 	}
 	cx.ev.Attempt.Hold(h, mode)
+}
+
+// attach attaches h, unless it is, and unwinds the event if the store fails.
+func (cx *Cx) attach(h *order.Handle) {
+	if h.Is(order.Away) {
+		if err := cx.ev.sys.host.Attach(h); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// load reads the state of h, unless it is in memory, and unwinds the event if the store fails.
+func (cx *Cx) load(h *order.Handle) {
+	if err := cx.ev.sys.durable.Load(h); err != nil {
+		panic(err)
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -12,7 +14,7 @@ func TestActorsThatThereAre(t *testing.T) {
 	n := startNode(t, Config{})
 	said := func(when, text, want string) {
 		t.Helper()
-		name, err := ParseActorName("bank", text)
+		name, err := archive.ParseActorName("bank", text)
 		mustNot(t, err)
 		if id, err := name.Find(n.store); err == nil || err.Error() != want {
 			t.Errorf("%s: %s is %v, %v, want error\n%s", when, text, id, err, want)
@@ -30,15 +32,15 @@ func TestActorsThatThereAre(t *testing.T) {
 	}
 	said("with six", "Bank/main", `there is no actor bank.Bank/main; there are: "a, b", b, c, d, e, … (6 in all)`)
 	batch := n.store.NewBatch()
-	for i := range 3 * namesRead {
-		key := nameKey0("bank.Bank", fmt.Sprintf("many%04d", i), n.sys.cfg.Partitions)
+	for i := range 3 * archive.NamesRead {
+		key := row.NameKey("bank.Bank", fmt.Sprintf("many%04d", i), n.sys.cfg.Partitions)
 		batch.Set(key, store.AppendRow(nil, key, []byte{0, 0}))
 	}
 	mustNot(t, n.store.Wait(t.Context(), n.store.Append(batch)))
-	name, err := ParseActorName("bank", "Bank/main")
+	name, err := archive.ParseActorName("bank", "Bank/main")
 	mustNot(t, err)
 	_, err = name.Find(n.store)
-	if e, ok := err.(*NoActorError); !ok || !e.More || len(e.Others) != namesRead {
+	if e, ok := err.(*archive.NoActorError); !ok || !e.More || len(e.Others) != archive.NamesRead {
 		t.Errorf("with thousands: %v", err)
 	}
 	n.close()
@@ -46,7 +48,7 @@ func TestActorsThatThereAre(t *testing.T) {
 
 func TestNoActorErrorIsShort(t *testing.T) {
 	long := "long" + fmt.Sprintf("%0100d", 0)
-	for want, e := range map[string]NoActorError{
+	for want, e := range map[string]archive.NoActorError{
 		"there is no actor b.C/x": {More: true, Others: []string{}},
 		"there is no actor b.C/x; there are: a, b, c, d, e, … (more than 6 in all)": {More: true, Others: []string{"a", "b", "c", "d", "e", "f"}},
 		`there is no actor b.C/x; there are: "", "a\nb", ä, ` + long[:40] + "…":     {Others: []string{"", "a\nb", "ä", long}},

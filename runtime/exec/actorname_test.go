@@ -7,6 +7,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 )
 
 // What a trace and the list of snapshots call an actor finds it, and nothing else does.
@@ -18,7 +19,7 @@ func TestActorsAreFoundByWhatPeopleCallThem(t *testing.T) {
 		"Bank/one": bank, "bank.Bank/one": bank, bank.String(): bank,
 		"Account:" + account.String(): account, "bank.Account:" + account.String(): account, account.String(): account,
 	} {
-		name, err := ParseActorName("bank", text)
+		name, err := archive.ParseActorName("bank", text)
 		mustNot(t, err)
 		if got, err := name.Find(n.store); err != nil || got != want {
 			t.Errorf("%s is %v, %v, want %v", text, got, err, want)
@@ -33,14 +34,14 @@ func TestActorsAreFoundByWhatPeopleCallThem(t *testing.T) {
 		"Bank:" + account.String(): "there is no Bank:" + account.String() + ", but Account:" + account.String(),
 		"Bank:" + bank.String():    "there is no Bank:" + bank.String() + ", but Bank/one",
 	} {
-		name, err := ParseActorName("bank", text)
+		name, err := archive.ParseActorName("bank", text)
 		mustNot(t, err)
 		if id, err := name.Find(n.store); err == nil || err.Error() != want {
 			t.Errorf("%s is %v, %v, want error %s", text, id, err, want)
 		}
 	}
 	for _, text := range []string{"", "Bank", "/one", "Bank/", ":1:1", "0:0", "Bank:0:0", "Bank:x", "1:1:1:1", "1:1 "} {
-		if name, err := ParseActorName("bank", text); err == nil {
+		if name, err := archive.ParseActorName("bank", text); err == nil {
 			t.Errorf("%q is read as %+v", text, name)
 		}
 	}
@@ -51,11 +52,11 @@ func TestActorsAreFoundByWhatPeopleCallThem(t *testing.T) {
 func TestSnapshotNamedFollowsTheName(t *testing.T) {
 	n := startNode(t, Config{})
 	ctx, to := context.Background(), snapshot.Dir(t.TempDir())
-	name, err := ParseActorName("bank", "Bank/one")
+	name, err := archive.ParseActorName("bank", "Bank/one")
 	mustNot(t, err)
 	none := func(when string) {
 		t.Helper()
-		var missing *NoActorError
+		var missing *archive.NoActorError
 		if _, err := n.sys.SnapshotNamed(ctx, to, name); !errors.As(err, &missing) {
 			t.Errorf("%s: %v", when, err)
 		}

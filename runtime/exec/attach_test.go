@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -9,10 +10,11 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
@@ -28,8 +30,7 @@ func opened(e *memengine.Engine) (*System, error) {
 	if s.durable, err = newDurable(s, &s.cfg); err != nil {
 		return nil, err
 	}
-	r := recovery{d: s.durable, s: s}
-	return s, r.graph()
+	return s, s.durable.Recover()
 }
 
 // attachesAsStored attaches the actors of a store in some order; after each few of them, and at
@@ -41,24 +42,24 @@ func attachesAsStored(e *memengine.Engine, seed uint64) error {
 	}
 	defer func() {
 		s.Close()
-		_ = s.durable.store.Close()
+		_ = s.durable.Store.Close()
 	}()
-	whole, err := ReadOwnership(s.durable.store)
+	whole, err := archive.ReadOwnership(s.durable.Store)
 	if err != nil {
 		return err
 	}
-	if err := whole.graph.Validate(); err != nil {
+	if err := whole.Graph.Validate(); err != nil {
 		return err
 	}
 	var ids []event.ActorID
-	for id := range whole.nodes {
+	for id := range whole.Nodes {
 		ids = append(ids, id)
 	}
-	slices.SortFunc(ids, compareActors)
+	slices.SortFunc(ids, func(a, b event.ActorID) int { return bytes.Compare(store.HeaderKey(a), store.HeaderKey(b)) })
 	rng := rand.New(rand.NewPCG(seed, 3))
 	rng.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 	for i, id := range ids {
-		if err := s.host.Attach(s.durable.resolve(id)); err != nil {
+		if err := s.host.Attach(s.durable.Handle(id)); err != nil {
 			return err
 		}
 		if i%8 == 0 || i == len(ids)-1 {
@@ -67,26 +68,26 @@ func attachesAsStored(e *memengine.Engine, seed uint64) error {
 			}
 		}
 	}
-	if n := len(ids); n > 0 && s.durable.resolve(ids[n-1]).Is(order.Detached) {
+	if n := len(ids); n > 0 && s.durable.Handle(ids[n-1]).Is(order.Detached) {
 		return fmt.Errorf("%v is still detached", ids[n-1])
 	}
 	return nil
 }
 
 // sameGraph compares what is attached with the whole graph.
-func (s *System) sameGraph(whole *Ownership) error {
+func (s *System) sameGraph(whole *archive.Ownership) error {
 	if err := s.host.Graph.Validate(); err != nil {
 		return err
 	}
 	names := map[*dominator.Node]event.ActorID{}
-	for id, n := range whole.nodes {
+	for id, n := range whole.Nodes {
 		names[n] = id
 	}
-	for p := range whole.partitions {
-		names[&whole.partitions[p]] = event.ActorID{Birth: event.PartitionID(p)}
+	for p := range whole.Partitions {
+		names[&whole.Partitions[p]] = event.ActorID{Birth: event.PartitionID(p)}
 	}
 	stored := func(n *dominator.Node) string {
-		if n == whole.graph.TOP() {
+		if n == whole.Graph.TOP() {
 			return "TOP"
 		}
 		return names[n].String()
@@ -97,18 +98,18 @@ func (s *System) sameGraph(whole *Ownership) error {
 		}
 		return s.host.HandleOf(n).ID.String()
 	}
-	for id, n := range whole.nodes {
-		h := s.durable.resolve(id)
+	for id, n := range whole.Nodes {
+		h := s.durable.Handle(id)
 		if h.Is(order.Detached) {
-			if len(whole.graph.Owners(nil, n)) > 1 {
+			if len(whole.Graph.Owners(nil, n)) > 1 {
 				return fmt.Errorf("%v has several owners and is detached", id)
 			}
 			continue
 		}
-		want := []string{"below " + stored(whole.graph.Parent(n)), "top " + stored(whole.graph.Top(n))}
+		want := []string{"below " + stored(whole.Graph.Parent(n)), "top " + stored(whole.Graph.Top(n))}
 		got := []string{"below " + here(s.host.Graph.Parent(&h.Node)), "top " + here(s.host.Graph.Top(&h.Node))}
-		for _, o := range whole.graph.Owners(nil, n) {
-			want = append(want, fmt.Sprint(stored(o), "*", whole.graph.Units(o, n)))
+		for _, o := range whole.Graph.Owners(nil, n) {
+			want = append(want, fmt.Sprint(stored(o), "*", whole.Graph.Units(o, n)))
 		}
 		for _, o := range s.host.Graph.Owners(nil, &h.Node) {
 			got = append(got, fmt.Sprint(here(o), "*", s.host.Graph.Units(o, &h.Node)))
@@ -127,7 +128,7 @@ func (s *System) sameGraph(whole *Ownership) error {
 		slices.Sort(list)
 		return list
 	}
-	for _, mv := range wants(whole.graph, stored) {
+	for _, mv := range wants(whole.Graph, stored) {
 		if !slices.Contains(wants(s.host.Graph, here), mv) && !s.anyDetached(whole) {
 			return fmt.Errorf("%s is not wanted", mv)
 		}
@@ -135,9 +136,9 @@ func (s *System) sameGraph(whole *Ownership) error {
 	return nil
 }
 
-func (s *System) anyDetached(whole *Ownership) bool {
-	for id := range whole.nodes {
-		if s.durable.resolve(id).Is(order.Detached) {
+func (s *System) anyDetached(whole *archive.Ownership) bool {
+	for id := range whole.Nodes {
+		if s.durable.Handle(id).Is(order.Detached) {
 			return true
 		}
 	}
@@ -175,13 +176,8 @@ func TestAttachedIsWhatIsStored(t *testing.T) {
 }
 
 // attached returns how many actors are in the graph.
-func (s *System) attached() (n int) {
-	for shard := range s.durable.actors.shards.All {
-		sh := &shard.mu
-		sh.Lock()
-		n += len(sh.live)
-		sh.Unlock()
-	}
+func (s *System) attached() int {
+	n, _ := s.durable.Actors()
 	return n
 }
 
@@ -281,37 +277,37 @@ func TestDamagedHeadersAreNamed(t *testing.T) {
 	_, list := openBank(t, n.sys, "one", 2)
 	id, other := list[0].ID(), list[1].ID()
 	n.close()
-	for why, damage := range map[string]func(h *headerRow) []byte{
-		"its checksum is wrong": func(*headerRow) []byte { return []byte("x") },
-		"below itself":          func(h *headerRow) []byte { h.parent = id; return nil },
-		"there is no partition": func(h *headerRow) []byte { h.parent, h.units = event.ActorID{Birth: 9}, 0; return nil },
-		"owns no actors":        func(h *headerRow) []byte { h.parent = event.ActorID{Birth: 1}; return nil },
-		"layout 99":             func(h *headerRow) []byte { h.layout = 99; return nil },
+	for why, damage := range map[string]func(h *row.Header) []byte{
+		"its checksum is wrong": func(*row.Header) []byte { return []byte("x") },
+		"below itself":          func(h *row.Header) []byte { h.Parent = id; return nil },
+		"there is no partition": func(h *row.Header) []byte { h.Parent, h.Units = event.ActorID{Birth: 9}, 0; return nil },
+		"owns no actors":        func(h *row.Header) []byte { h.Parent = event.ActorID{Birth: 1}; return nil },
+		"layout 99":             func(h *row.Header) []byte { h.Layout = 99; return nil },
 	} {
 		e := n.engine.Crash(all)
 		key := store.HeaderKey(id)
-		row, _, err := e.Get(key, nil)
+		value, _, err := e.Get(key, nil)
 		mustNot(t, err)
-		payload, err := store.Payload(key, row)
+		payload, err := store.Payload(key, value)
 		mustNot(t, err)
-		var h headerRow
-		mustNot(t, h.read(payload))
+		var h row.Header
+		mustNot(t, h.Read(payload))
 		bad := damage(&h)
 		if bad == nil {
-			_, bad = headerOf(id, h)
+			_, bad = h.Encode(id)
 		}
 		b := e.NewBatch()
 		b.Set(key, bad)
 		mustNot(t, e.Apply(b))
 		s, err := opened(e)
 		mustNot(t, err)
-		err = s.host.Attach(s.durable.resolve(id))
+		err = s.host.Attach(s.durable.Handle(id))
 		if !errors.Is(err, store.ErrCorrupt) || !strings.Contains(err.Error(), store.DescribeKey(key)) && !strings.Contains(err.Error(), why) {
 			t.Errorf("%s: %v", why, err)
 		}
-		mustNot(t, s.durable.Attach(s.durable.resolve(other)))
+		mustNot(t, s.durable.Attach(s.durable.Handle(other)))
 		s.Close()
-		_ = s.durable.store.Close()
+		_ = s.durable.Store.Close()
 	}
 }
 
@@ -322,24 +318,24 @@ func TestOwnershipThatContradictsItself(t *testing.T) {
 	n.run(a, &methodAdopt, wstep{op: wAdopt, ref: b})
 	n.sys.host.AwaitMoves()
 	n.close()
-	for why, row := range map[string]func() (key, row []byte){
-		"a cycle": func() (key, row []byte) {
-			key = appendEdgeKey(nil, b.ID(), a.ID())
+	for why, bad := range map[string]func() (key, value []byte){
+		"a cycle": func() (key, value []byte) {
+			key = row.AppendEdgeKey(nil, b.ID(), a.ID())
 			return key, store.EndRow(append(store.BeginRow(nil), 1), 0, key)
 		},
-		"an edge of nobody": func() (key, row []byte) {
-			key = appendEdgeKey(nil, event.ActorID{Birth: 1, Serial: 77}, a.ID())
+		"an edge of nobody": func() (key, value []byte) {
+			key = row.AppendEdgeKey(nil, event.ActorID{Birth: 1, Serial: 77}, a.ID())
 			return key, store.EndRow(append(store.BeginRow(nil), 1), 0, key)
 		},
-		"a tree with a cycle": func() (key, row []byte) {
-			return headerOf(a.ID(), headerRow{layout: 1, parent: b.ID(), units: 1})
+		"a tree with a cycle": func() (key, value []byte) {
+			return (&row.Header{Layout: 1, Parent: b.ID(), Units: 1}).Encode(a.ID())
 		},
 	} {
 		e := n.engine.Crash(all)
 		batch := e.NewBatch()
-		batch.Set(row())
+		batch.Set(bad())
 		mustNot(t, e.Apply(batch))
-		if _, err := ReadOwnership(e); !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, dominator.ErrRestore) {
+		if _, err := archive.ReadOwnership(e); !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, dominator.ErrRestore) {
 			t.Errorf("%s: %v", why, err)
 		}
 	}

@@ -7,9 +7,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/internal/race"
+	"github.com/aeon-lang/aeon/runtime/order"
 )
 
 // Every benchmark below runs its yardstick in the same process as peers would: for

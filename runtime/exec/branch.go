@@ -1,10 +1,10 @@
 package exec
 
 import (
-	"github.com/aeon-lang/aeon/runtime/order"
 	"runtime"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/order"
 )
 
 // branch is an async call that runs in a goroutine of its own.

@@ -1,7 +1,9 @@
 package exec
 
-import "github.com/aeon-lang/aeon/runtime/order"
-import "github.com/aeon-lang/aeon/internal/assert"
+import (
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/order"
+)
 
 // Enter begins a sync call of m on target. It acquires the actor's lock in the
 // method's mode unless the event holds it. Null and a deleted actor are faults. ok is

@@ -3,11 +3,11 @@ package exec
 import (
 	"errors"
 	"fmt"
-	"github.com/aeon-lang/aeon/runtime/order"
 	"runtime/debug"
 	"sync"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -183,7 +183,7 @@ func (cl *Client) call(c callback) {
 		}
 	}()
 	if d := cl.sys.durable; d != nil {
-		if d.wait(c.pos) != nil {
+		if d.Wait(c.pos) != nil {
 			return // nothing leaves a store that has failed
 		}
 		cl.sys.egress.flush(c.printed)

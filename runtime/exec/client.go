@@ -2,12 +2,12 @@ package exec
 
 import (
 	"errors"
-	"github.com/aeon-lang/aeon/runtime/order"
 	"runtime"
 	"sync/atomic"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -163,7 +163,7 @@ func (cl *Client) launch(l failure, args order.Args, cancel *order.Cancellation,
 			} else if ch != nil {
 				l.pos = ch.pos
 			}
-			if s.durable != nil && s.durable.journal.Durable(l.pos) {
+			if s.durable != nil && s.durable.Journal.Durable(l.pos) {
 				l.pos = 0
 			}
 			ended(l)

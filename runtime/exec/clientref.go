@@ -24,12 +24,15 @@ type clientObjects struct {
 	pruneAt int
 }
 
+// gonePruneMin is how many of gone stay at least before those that nothing refers to are looked for.
+const gonePruneMin = 16
+
 // leave notes that the client of o has gone. Caller holds mu.
 func (c *clientObjects) leave(number uint64, o *ClientObject) {
 	if c.gone == nil {
 		c.gone = map[uint64]weak.Pointer[ClientObject]{}
 	}
-	if c.gone[number] = weak.Make(o); len(c.gone) > max(c.pruneAt, pruneMin) {
+	if c.gone[number] = weak.Make(o); len(c.gone) > max(c.pruneAt, gonePruneMin) {
 		maps.DeleteFunc(c.gone, func(_ uint64, o weak.Pointer[ClientObject]) bool { return o.Value() == nil })
 		c.pruneAt = 2 * len(c.gone)
 	}
@@ -49,7 +52,7 @@ func (r ClientRef) Stored() uint64 {
 	defer c.mu.Unlock()
 	if r.o.number == 0 {
 		if c.last == 0 && s.durable != nil {
-			c.last = s.durable.store.Starts() << startShift
+			c.last = s.durable.Store.Starts() << startShift
 		}
 		c.last++
 		r.o.number = c.last

@@ -10,9 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/runtime/image"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
@@ -145,7 +144,7 @@ func TestCloseLeavesToTheNextOpeningWhatIsStored(t *testing.T) {
 	n.close()
 	n.engine = n.engine.Reopen()
 	e := n.engine.Snapshot()
-	in := image.NewReader(e, a.ID(), n.sys.durable.layout(&classNode.Shape), n.sys)
+	in := image.NewReader(e, a.ID(), n.sys.durable.Layouts.Of(&classNode.Shape), n.sys)
 	var left wnode
 	left.LoadFields(in)
 	if steps := endlessSteps.Load(); left.value != steps {

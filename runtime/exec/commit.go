@@ -2,10 +2,10 @@ package exec
 
 import (
 	"errors"
-	"github.com/aeon-lang/aeon/runtime/order"
 	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 

@@ -6,39 +6,37 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
 // consistent checks that the rows of the nodes of a workload agree: whatever a field refers to is
 // there or was deleted, and is owned as often as it is referred to.
 func consistent(from store.Reader, layout *store.Layout) error {
-	headers := map[event.ActorID]headerRow{}
+	headers := map[event.ActorID]row.Header{}
 	units := map[[2]event.ActorID]uint64{}
 	scan := func(section store.Section, f func(p event.PartitionID, key, payload []byte)) error {
 		for p := range 4 {
-			it := from.Scan(store.SectionRange(event.PartitionID(p), section))
-			for it.Next() {
-				payload, err := store.Payload(it.Key(), it.Value())
-				if err != nil {
-					return err
-				}
-				f(event.PartitionID(p), it.Key()[sectionPrefix:], payload)
-			}
-			if err := it.Close(); err != nil {
+			err := row.Section(from, event.PartitionID(p), section, 8, func(_, rest, _, payload []byte) error {
+				f(event.PartitionID(p), rest, payload)
+				return nil
+			})
+			if err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	err := scan(store.Headers, func(p event.PartitionID, key, payload []byte) {
-		var r headerRow
-		if err := r.read(payload); err != nil {
+		var r row.Header
+		if err := r.Read(payload); err != nil {
 			panic(err)
 		}
 		id := event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(key)}
 		headers[id] = r
-		if r.units > 0 {
-			units[[2]event.ActorID{r.parent, id}] = uint64(r.units)
+		if r.Units > 0 {
+			units[[2]event.ActorID{r.Parent, id}] = uint64(r.Units)
 		}
 	})
 	if err != nil {
@@ -47,18 +45,18 @@ func consistent(from store.Reader, layout *store.Layout) error {
 	err = scan(store.Edges, func(p event.PartitionID, key, payload []byte) {
 		child := event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(key)}
 		n, _ := binary.Uvarint(payload)
-		units[[2]event.ActorID{actorInKey(key[8:]), child}] += n
+		units[[2]event.ActorID{row.ActorInKey(key[8:]), child}] += n
 	})
 	if err != nil {
 		return err
 	}
 	want := map[[2]event.ActorID]uint64{}
-	reader := &System{durable: &durable{}} // ids are all that it needs to know
+	refs := &copiedRefs{actors: map[event.ActorID]*order.Handle{}}
 	for id, r := range headers {
-		if r.flags&headerUnborn != 0 {
+		if r.Unborn {
 			continue
 		}
-		in := image.NewReader(from, id, layout, reader)
+		in := image.NewReader(from, id, layout, refs)
 		var n wnode
 		n.LoadFields(in)
 		if err := in.Err(); err != nil {

@@ -1,7 +1,9 @@
 package exec
 
-import "github.com/aeon-lang/aeon/runtime/order"
-import "github.com/aeon-lang/aeon/runtime/value"
+import (
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/value"
+)
 
 // The functions of this file write to a container that is a field of an actor, or lies
 // inside one. They note how to take the write back and, in the Owned variants, move the

@@ -131,22 +131,19 @@ func (cl *Client) rush(d time.Duration) {
 
 // evict drops and detaches all it can until the channel is closed, or the system, which waits for it.
 func (c *crashes) evict(idle <-chan struct{}) (done <-chan struct{}) {
-	s, m := c.sys, &c.sys.durable.memory
-	m.stop, m.done = make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(m.done)
+	s := c.sys
+	return s.durable.Memory.Run(func(stop <-chan struct{}) {
 		for {
 			select {
 			case <-idle:
 				return
-			case <-m.stop:
+			case <-stop:
 				return
 			default:
 				c.dropped += s.Unload(1)
 			}
 		}
-	}()
-	return m.done
+	})
 }
 
 // await runs an event, in the goroutine of the client or in another one.

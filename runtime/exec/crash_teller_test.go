@@ -6,8 +6,9 @@ import (
 	"math/rand/v2"
 	"sync"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
-
+	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -170,21 +171,25 @@ func (c *crashes) keptOutcomes(view store.Reader) error {
 		if t.known == 0 {
 			continue
 		}
-		_, kept, err := view.Get(appendOutcomeKey(nil, c.bank.ID(), t.name, t.known), nil)
+		_, kept, err := view.Get(row.AppendOutcomeKey(nil, &event.Request{Session: t.name, Seq: t.known, Target: c.bank.ID()}), nil)
 		if err != nil {
 			return err
 		}
-		key := appendSessionKey(nil, c.sys.partitionOf(t.name), t.name)
-		row, ok, err := view.Get(key, nil)
+		key := row.AppendSessionKey(nil, t.name, c.sys.cfg.Partitions)
+		value, ok, err := view.Get(key, nil)
 		if err != nil {
 			return err
 		}
 		if ok && !kept {
-			payload, err := store.Payload(key, row)
+			payload, err := store.Payload(key, value)
 			if err != nil {
 				return err
 			}
-			kept = (&payloadReader{rest: payload}).uint() >= t.known
+			over, err := row.ReadSession(payload)
+			if err != nil {
+				return err
+			}
+			kept = over >= t.known
 		}
 		if !kept {
 			return fmt.Errorf("%s: the outcome of request %d was answered and is lost", t.name, t.known)

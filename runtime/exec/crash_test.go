@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
@@ -101,7 +100,7 @@ func (c *crashes) open() error {
 	}
 	view := engine.Snapshot()
 	if c.sys != nil { // else there is nothing
-		if err = consistent(view, c.sys.durable.layout(&classNode.Shape)); err == nil {
+		if err = consistent(view, c.sys.durable.Layouts.Of(&classNode.Shape)); err == nil {
 			err = c.keptOutcomes(view)
 		}
 	}

@@ -1,10 +1,10 @@
 package exec
 
 import (
-	"github.com/aeon-lang/aeon/runtime/order"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 

@@ -2,16 +2,15 @@ package exec
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"fmt"
-	"github.com/aeon-lang/aeon/runtime/order"
 	"slices"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
-	"github.com/aeon-lang/aeon/runtime/image"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -32,12 +31,12 @@ func (ev *Event) commitDurable() error {
 	// a time. A child that only its creator knows needs no such care.
 	owning := ev.ChangesOwnership()
 	if owning {
-		s.durable.owning.Lock()
-		ev.listOrphans()
+		s.durable.Ownership().Lock()
+		ev.prep.ListOrphans(&ev.Attempt)
 	}
 	if err := ev.commitOwnership(); err != nil {
 		if owning {
-			s.durable.owning.Unlock()
+			s.durable.Ownership().Unlock()
 		}
 		ev.prep.drop()
 		ev.takeBack(err)
@@ -49,7 +48,7 @@ func (ev *Event) commitDurable() error {
 	at("owned", k)
 	next := ev.settle()
 	if owning {
-		s.durable.owning.Unlock()
+		s.durable.Ownership().Unlock()
 	}
 	at("appended", k)
 	ev.Release(false)
@@ -70,7 +69,12 @@ func (ev *Event) decide() store.Position {
 
 // decisionRows completes the batch.
 func (ev *Event) decisionRows(w *preparation) {
-	ev.ownershipRows(w)
+	w.Ownership(&ev.Attempt)
+	for _, h := range ev.Deletes {
+		if h.Has(order.MarkTimed) && !slices.Contains(ev.Fresh, h) { // else nothing of it is stored
+			ev.sys.timers.forgetRows(w, h)
+		}
+	}
 	if len(ev.root.ops) > 0 {
 		o := opWriter{preparation: w, ev: ev}
 		o.write(ev.root.ops)
@@ -99,111 +103,21 @@ func (ev *Event) decided(w *preparation) store.Position {
 	for i := range ev.root.log {
 		ev.root.log[i].self.Handle().LastPos = pos
 	}
-	for _, list := range [...][]*order.Handle{ev.Fresh, ev.Born, ev.Deletes} {
-		for _, h := range list {
-			h.LastPos = pos
-		}
-	}
-	for _, h := range ev.Deletes {
-		ev.sys.durable.actors.bury(h)
-	}
-	for _, list := range [...][]*order.Handle{ev.Fresh, ev.Born} {
-		for _, h := range list {
-			if !ev.Deleting(h) {
-				ev.sys.durable.resident.add(h) // not before: until now its state was here alone
-			}
-		}
-	}
+	ev.sys.durable.Appended(&ev.Attempt, pos)
 	return pos
 }
 
 // appendBatch gives the batch its place, if there is anything in it.
 func (ev *Event) appendBatch(w *preparation) (pos store.Position) {
 	ev.maxPos = max(ev.maxPos, ev.root.maxPos)
-	if w.batch != nil {
-		w.fields.Finish()
+	if b := w.Take(); b != nil {
 		at("append", ev.kind())
-		pos = ev.sys.durable.journal.Append(w.batch)
-		w.batch = nil
+		pos = ev.sys.durable.Journal.Append(b)
 		ev.maxPos = max(ev.maxPos, pos)
 	}
 	w.timers = nil
 	w.reset()
 	return pos
-}
-
-// ownershipRows writes the headers and edges that the event has made or changed.
-func (ev *Event) ownershipRows(w *preparation) {
-	s, d := ev.sys, ev.sys.durable
-	serials := uint64(0)
-	for _, h := range ev.Fresh {
-		serials = max(serials, h.ID.Serial) // a reference may stay even to one that is deleted at once
-		if !ev.Deleting(h) {
-			d.actors.keep(h)
-			w.header(h)
-		}
-	}
-	if serials > 0 {
-		d.store.ReserveIDs(serials)
-	}
-	for _, h := range ev.Born {
-		if !ev.Deleting(h) {
-			w.header(h)
-		}
-	}
-	for _, e := range ev.Edges {
-		switch {
-		case ev.Deleting(e.Owner), ev.Deleting(e.Child), e.Child.Is(order.Deleted):
-		case len(ev.Fresh) > 0 && s.host.ParentOf(e.Child) == e.Owner && slices.Contains(ev.Fresh, e.Child): // in its header
-		default:
-			w.edge(e.Owner, e.Child)
-		}
-	}
-	for _, h := range ev.Deletes {
-		if !slices.Contains(ev.Fresh, h) { // else nothing of it is stored
-			ev.deletionRows(w, h)
-		}
-	}
-	for _, o := range w.orphans {
-		if s.host.ParentOf(o.child) != o.owner && !ev.Deleting(o.child) {
-			w.edgeRow(o.owner, o.child, 0)
-		}
-	}
-}
-
-// deletionRows removes the rows of an actor that the event deletes. What hung below it, and was
-// owned by it alone, may lie in the store alone and goes on naming it (attach.go). A name stays
-// for ever, so that the next actor of that name has another id.
-func (ev *Event) deletionRows(w *preparation, h *order.Handle) {
-	b := w.open()
-	w.key = appendHeaderKey(w.key[:0], h.ID)
-	b.Delete(w.key)
-	w.key = store.AppendSerial(store.AppendSection(w.key[:0], h.ID.Birth, store.Fields), h.ID.Serial)
-	b.DeleteRange(w.key, store.After(w.key))
-	if obj, ok := h.Object.(image.Stored); ok {
-		w.fields.Forget(obj)
-	}
-	w.key = appendEdgesKey(w.key[:0], h.ID)
-	b.DeleteRange(w.key, store.After(w.key))
-	if h.Named != nil {
-		w.name(h, true)
-	}
-	if h.Has(order.MarkTimed) {
-		ev.sys.timers.forgetRows(w, h)
-	}
-}
-
-// listOrphans notes what the actors that the event deletes own.
-func (ev *Event) listOrphans() {
-	s, w := ev.sys, ev.prep
-	for _, h := range ev.Deletes {
-		if h.Is(order.Fresh) {
-			continue
-		}
-		for _, n := range s.host.Graph.Owned(nil, &h.Node) {
-			w.orphans = append(w.orphans, orphan{h, s.host.HandleOf(n)})
-		}
-	}
 }
 
 // sourceRow removes the row that the event comes from: with the batch, that has happened.
@@ -212,11 +126,11 @@ func (ev *Event) sourceRow(w *preparation) {
 		return
 	}
 	if ev.issuer != nil {
-		w.key = appendOutboxKey(w.key[:0], ev.issuer.ID, ev.Target.ID, ev.outSeq)
+		w.Key = row.AppendOutboxKey(w.Key[:0], ev.issuer.ID, ev.Target.ID, ev.outSeq)
 	} else {
-		w.key = appendContinuationKey(w.key[:0], ev.Target.ID, ev.outSeq)
+		w.Key = row.AppendContinuationKey(w.Key[:0], ev.Target.ID, ev.outSeq)
 	}
-	w.open().Delete(w.key)
+	w.Delete()
 }
 
 // requested returns the request that the event, or the chain that it is a step of, is for; nil if there is none.
@@ -256,7 +170,7 @@ func (ev *Event) takeCredit() error {
 	if ev.client == ev.sys.inner {
 		return nil
 	}
-	switch err := ev.sys.durable.store.Credit(ev.Context()); {
+	switch err := ev.sys.durable.Store.Credit(ev.Context()); {
 	case err == nil:
 		ev.credit = true
 	case !errors.Is(err, context.Canceled):
@@ -269,7 +183,7 @@ func (ev *Event) takeCredit() error {
 func (ev *Event) giveCredit() {
 	if ev.credit {
 		ev.credit = false
-		ev.sys.durable.store.Return()
+		ev.sys.durable.Store.Return()
 	}
 }
 
@@ -283,8 +197,8 @@ func (ev *Event) answered(err error) error {
 		return err // of a chain, the end is answered
 	}
 	at("wait", k)
-	if ev.request != nil || d.answersWait || ev.traced != nil || d.store.Overdue() {
-		if lost := d.wait(ev.maxPos); lost != nil {
+	if ev.request != nil || d.answersWait || ev.traced != nil || d.Store.Overdue() {
+		if lost := d.Wait(ev.maxPos); lost != nil {
 			return &UnknownError{Event: ev.ID, Cause: lost}
 		}
 	}
@@ -301,32 +215,8 @@ func (ev *Event) waitsForNothing() bool {
 }
 
 // UnknownError is the failure of an event whose outcome is unknown, because the store has
-// failed before it was durable: the process is ending. It may be there when the program
-// runs again, or not.
-type UnknownError struct {
-	Event event.EventID
-	Cause error
-}
-
-// Error implements error.
-func (e *UnknownError) Error() string {
-	return fmt.Sprintf("the outcome of the event is unknown: %v", e.Cause)
-}
-
-// AbortMessage returns the message that a client's catch gets.
-func (e *UnknownError) AbortMessage() string { return e.Error() }
-
-// Unwrap returns the cause.
-func (e *UnknownError) Unwrap() error { return e.Cause }
-
-// wait waits until everything up to p is durable. Only a failure of the store stops it:
-// the caller's wishes are ignored once the commit has begun.
-func (d *durable) wait(p store.Position) error {
-	if p == 0 || d.journal.Durable(p) {
-		return nil
-	}
-	return d.journal.Wait(context.Background(), p)
-}
+// failed before it was durable: the process is ending.
+type UnknownError = state.UnknownError
 
 // opWriter writes the rows of what an event issues, in program order.
 type opWriter struct {
@@ -363,43 +253,29 @@ func (w *opWriter) write(ops []op) {
 // for a caller that only counts.
 func (w *opWriter) emit(o *op) {
 	o.seq = w.d.nextSeq()
-	w.begin()
-	w.row = binary.AppendUvarint(w.row, uint64(w.d.signatures.number(o.method)))
-	w.row = appendEvent(w.row, w.ev.ID)
-	w.row = binary.AppendUvarint(w.row, uint64(w.index))
-	generation := uint64(0)
+	e := event.SubEvent{Signature: w.d.signatures.number(o.method), Parent: w.ev.ID, Index: w.index, Args: w.encoded(o)}
 	if o.timer != nil && o.timer.every > 0 {
-		generation = o.timer.generation
+		e.Timer = o.timer.generation
 	}
-	w.row = binary.AppendUvarint(w.row, generation)
-	w.row = appendBool(w.row, o.kind == opTail)
 	if o.kind == opTail {
-		w.chain()
+		e.Step, e.First = true, w.ev.ID
+		if w.ev.chain != nil {
+			e.First = w.ev.chain.first
+		}
+		if r := w.ev.requested(); r != nil {
+			e.Request = &r.Request
+		}
 	}
-	w.row = append(w.row, w.encoded(o)...)
+	w.Begin()
+	w.Row = row.AppendSubEvent(w.Row, &e)
 	if o.keep {
-		w.key = appendContinuationKey(w.key[:0], o.target.ID, o.seq)
+		w.Key = row.AppendContinuationKey(w.Key[:0], o.target.ID, o.seq)
 	} else {
-		w.key = appendOutboxKey(w.key[:0], o.issuer.ID, o.target.ID, o.seq)
+		w.Key = row.AppendOutboxKey(w.Key[:0], o.issuer.ID, o.target.ID, o.seq)
 	}
-	w.set()
+	w.Set()
 	if o.timer != nil {
 		w.fired(o.timer)
-	}
-}
-
-// chain appends what the next step has to know of its chain.
-func (w *opWriter) chain() {
-	first, r := w.ev.ID, w.ev.request
-	if ch := w.ev.chain; ch != nil {
-		first, r = ch.first, ch.request
-	}
-	w.row = appendEvent(w.row, first)
-	w.row = appendBool(w.row, r != nil)
-	if r != nil {
-		w.row = appendText(w.row, r.session.name)
-		w.row = binary.AppendUvarint(w.row, r.seq)
-		w.row = appendActor(w.row, r.target)
 	}
 }
 
@@ -419,30 +295,18 @@ func (w *opWriter) setTimer(o *op) {
 	if o.object != nil {
 		return // of a client of this process
 	}
-	t.signature, t.payload = w.d.signatures.number(o.method), w.timerPayload(t, o)
+	t.signature = w.d.signatures.number(o.method)
+	t.payload = row.AppendTimerCall(nil, &event.Timer{Parent: w.ev.ID, Issuer: t.issuer.ID, Name: t.name, Target: t.target.ID, Every: t.every, Args: w.encoded(o)})
 	w.timerRow(t, t.due, 0)
-}
-
-// timerPayload returns what does not change in the row of a timer, apart from the signature, which stands
-// before what does.
-func (w *opWriter) timerPayload(t *timer, o *op) []byte {
-	b := appendEvent(nil, w.ev.ID)
-	b = appendActor(b, t.issuer.ID)
-	b = appendText(b, t.name)
-	b = appendActor(b, t.target.ID)
-	b = binary.AppendVarint(b, int64(t.every))
-	return append(b, w.encoded(o)...)
 }
 
 // timerRow writes the row of a timer that is due then next, after so many ticks.
 func (w *preparation) timerRow(t *timer, due time.Time, ticks uint64) {
 	t.stored = due.UnixNano()
-	w.key = appendTimerKey(w.key[:0], t.issuer.ID, t.stored, t.generation)
-	w.begin()
-	w.row = binary.AppendUvarint(w.row, uint64(t.signature))
-	w.row = binary.AppendUvarint(w.row, ticks)
-	w.row = append(w.row, t.payload...)
-	w.set()
+	w.Key = row.AppendTimerKey(w.Key[:0], t.issuer.ID, t.stored, t.generation)
+	w.Begin()
+	w.Row = row.AppendTimer(w.Row, t.signature, ticks, t.payload)
+	w.Set()
 }
 
 // unset removes the row of a timer.
@@ -450,8 +314,8 @@ func (w *preparation) unset(t *timer) {
 	if t.payload == nil {
 		return
 	}
-	w.key = appendTimerKey(w.key[:0], t.issuer.ID, t.stored, t.generation)
-	w.open().Delete(w.key)
+	w.Key = row.AppendTimerKey(w.Key[:0], t.issuer.ID, t.stored, t.generation)
+	w.Delete()
 }
 
 // cancel removes the row of the timer of that name: what this event has set counts first.
@@ -489,4 +353,4 @@ func (w *opWriter) fired(t *timer) {
 }
 
 // ErrClass is wrapped by the error for rows that this program has no class for.
-var ErrClass = errors.New("the program has no such class")
+var ErrClass = state.ErrClass

@@ -17,7 +17,7 @@ var pushes = []struct {
 		VectorPush(cx, &d.Self, shelfRows|Inside, &VectorElem(cx, &d.Self, shelfRows, &d.rows, 1).tags, x)
 	}},
 	{"in a map", func(cx *Cx, d *shelf, x int64) {
-		MapUpdate(cx, &d.Self, shelfIndex, &d.index, "a", func(r *row) { VectorPush(cx, &d.Self, shelfIndex|Inside, &r.tags, x) })
+		MapUpdate(cx, &d.Self, shelfIndex, &d.index, "a", func(r *shelfRow) { VectorPush(cx, &d.Self, shelfIndex|Inside, &r.tags, x) })
 	}},
 }
 
@@ -25,9 +25,9 @@ func readyShelf(t testing.TB, cl *Client) shelfRef {
 	r := newShelf(t, cl)
 	mustNot(t, r.await(cl, func(cx *Cx, d *shelf) {
 		for range 3 {
-			VectorPush(cx, &d.Self, shelfRows, &d.rows, row{})
+			VectorPush(cx, &d.Self, shelfRows, &d.rows, shelfRow{})
 		}
-		MapSet(cx, &d.Self, shelfIndex, &d.index, "a", row{})
+		MapSet(cx, &d.Self, shelfIndex, &d.index, "a", shelfRow{})
 	}))
 	return r
 }

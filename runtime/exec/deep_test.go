@@ -6,37 +6,35 @@ import (
 	"testing"
 
 	"github.com/aeon-lang/aeon/runtime/order"
-
-	"pgregory.net/rapid"
-
 	"github.com/aeon-lang/aeon/runtime/value"
+	"pgregory.net/rapid"
 )
 
 // The tests of this file write below fields of an actor as generated code does, beside a
 // model that copies everything deeply.
 
-type row struct {
+type shelfRow struct {
 	n    int64
 	name string
 	tags value.Vector[int64]
 	by   value.Map[string, value.Vector[int64]]
 }
 
-func (r *row) MarkShared() {
+func (r *shelfRow) MarkShared() {
 	r.tags.MarkShared()
 	r.by.MarkShared()
 }
 
-func (r row) Share() row {
+func (r shelfRow) Share() shelfRow {
 	r.MarkShared()
 	return r
 }
 
 type shelf struct {
 	order.Self
-	rows  value.Vector[row]
-	index value.Map[string, row]
-	cell  row
+	rows  value.Vector[shelfRow]
+	index value.Map[string, shelfRow]
+	cell  shelfRow
 	set   value.Set[int64]
 	flat  value.Vector[int64]
 }
@@ -92,7 +90,7 @@ type (
 	}
 )
 
-func modelOf(r row) modelRow {
+func modelOf(r shelfRow) modelRow {
 	m := modelRow{r.n, r.name, append([]int64{}, r.tags.Items()...), map[string][]int64{}}
 	for _, k := range r.by.Keys().Items() {
 		m.by[k] = append([]int64{}, r.by.At(k).Items()...)
@@ -144,8 +142,8 @@ func modelOfShelf(d *shelf) *shelfModel {
 
 // held is a copy that somebody took, and what it was then.
 type held struct {
-	vec  value.Vector[row]
-	one  row
+	vec  value.Vector[shelfRow]
+	one  shelfRow
 	vecM string
 	oneM string
 }
@@ -177,7 +175,7 @@ func (w *writer) int(name string, below int) int { return rapid.IntRange(0, belo
 func (w *writer) key() string                    { return string(rune('a' + w.int("key", 4))) }
 
 // row picks a row on the shelf and calls f for it and its model: write with it in place.
-func (w *writer) row(f func(r *row, m *modelRow, field uint16)) {
+func (w *writer) row(f func(r *shelfRow, m *modelRow, field uint16)) {
 	d, m := w.d, w.m
 	switch w.int("which", 3) {
 	case 0:
@@ -192,7 +190,7 @@ func (w *writer) row(f func(r *row, m *modelRow, field uint16)) {
 		if !ok {
 			return
 		}
-		MapUpdate(w.cx, &d.Self, shelfIndex, &d.index, k, func(p *row) { f(p, &r, shelfIndex|Inside) })
+		MapUpdate(w.cx, &d.Self, shelfIndex, &d.index, k, func(p *shelfRow) { f(p, &r, shelfIndex|Inside) })
 		m.index[k] = r
 	case 2:
 		f(&d.cell, &m.cell, shelfCell)
@@ -252,7 +250,7 @@ func (w *writer) vectorOnce(field uint16, v *value.Vector[int64], m *[]int64) {
 }
 
 // inRow writes below a row.
-func (w *writer) inRow(r *row, m *modelRow, field uint16) {
+func (w *writer) inRow(r *shelfRow, m *modelRow, field uint16) {
 	cx, self := w.cx, &w.d.Self
 	switch w.int("row op", 6) {
 	case 0:

@@ -7,20 +7,8 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
-
-// loose returns how many actors are known that are not attached.
-func (r *registry) count() (live, loose int) {
-	for shard := range r.shards.All {
-		sh := &shard.mu
-		sh.Lock()
-		live, loose = live+len(sh.live), loose+len(sh.loose)
-		sh.Unlock()
-	}
-	return live, loose
-}
 
 // Of actors that nobody uses nothing stays in memory, and all of them are found again.
 func TestPassivatedActorsLeaveNothing(t *testing.T) {
@@ -34,7 +22,7 @@ func TestPassivatedActorsLeaveNothing(t *testing.T) {
 	for range 3 {
 		collected(func() bool {
 			n.sys.Unload(1)
-			live, _ := n.sys.durable.actors.count()
+			live, _ := n.sys.durable.Actors()
 			return live == 0
 		})
 		mustNot(t, n.sys.host.Graph.Validate())
@@ -55,7 +43,7 @@ func TestPassivatedActorsLeaveNothing(t *testing.T) {
 	b, list, ids, root = bankRef{}, nil, nil, wref{}
 	collected(func() bool {
 		n.sys.Unload(1)
-		live, loose := n.sys.durable.actors.count()
+		live, loose := n.sys.durable.Actors()
 		return live == 0 && loose < 3
 	})
 	if sum, err := (bankRef{n.sys.Resolve(id)}).Audit(n.cl); sum != 300_000 || err != nil {

@@ -80,12 +80,12 @@ func (e *egress) flush(limit uint64) {
 			break
 		}
 		done++
-		if !e.sys.durable.journal.Durable(o.pos) {
+		if !e.sys.durable.Journal.Durable(o.pos) {
 			if lines {
 				e.sys.out.flush() // while this one waits
 				lines = false
 			}
-			if e.sys.durable.wait(o.pos) != nil {
+			if e.sys.durable.Wait(o.pos) != nil {
 				continue
 			}
 		}

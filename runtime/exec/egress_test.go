@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
@@ -40,7 +40,7 @@ func (s *taken) keep(key, row []byte) error {
 func takeActor(t *testing.T, n *node, r order.Ref) (s taken, actors int) {
 	t.Helper()
 	view := n.store.Snapshot()
-	c, err := CutAt(view, r.ID())
+	c, err := archive.CutAt(view, r.ID())
 	mustNot(t, err)
 	mustNot(t, c.Rows(s.keep))
 	mustNot(t, view.Close())
@@ -62,7 +62,7 @@ func elsewhere(t *testing.T, s taken) *node {
 	t.Helper()
 	n := &node{t: t, engine: memengine.New()}
 	n.cfg.Log, n.cfg.Classes, n.cfg.Clock = quiet, testClasses, sched.NewSimClock(time.Unix(1000, 0))
-	mustNot(t, Restore(n.engine, store.Identity{Store: "elsewhere", Program: "test"}, s.each))
+	mustNot(t, archive.Restore(n.engine, store.Identity{Store: "elsewhere", Program: "test"}, s.each))
 	n.open()
 	return n
 }
@@ -94,7 +94,7 @@ func TestActorIsRestored(t *testing.T) {
 	mustNot(t, err)
 	mustNot(t, n.bank("two").Transfer(n.cl, "a0", "a1", 10))
 	n.edit(func(e *memengine.Engine) error {
-		got, err := RestoreActor(e, b.ID(), snap.each)
+		got, err := archive.RestoreActor(e, b.ID(), snap.each)
 		if got != 4 {
 			t.Errorf("%d actors were restored", got)
 		}
@@ -153,7 +153,7 @@ func TestNodeIsRestored(t *testing.T) {
 	view := n.store.Snapshot()
 	mustNot(t, b.Transfer(n.cl, "a0", "a1", 300))
 	var snap taken
-	mustNot(t, NodeRows(view, nil, snap.keep))
+	mustNot(t, archive.NodeRows(view, nil, snap.keep))
 	mustNot(t, view.Close())
 	n.close()
 	back := elsewhere(t, snap)
@@ -188,7 +188,7 @@ func TestTimersComeBack(t *testing.T) {
 		t.Fatalf("%d timers are set", len(n.sys.timers.mu.heap))
 	}
 	n.edit(func(e *memengine.Engine) error {
-		_, err := RestoreActor(e, d.ID(), snap.each)
+		_, err := archive.RestoreActor(e, d.ID(), snap.each)
 		return err
 	})
 	if h := n.sys.timers.mu.heap; len(h) != 1 || h[0].name != "early" {
@@ -207,7 +207,7 @@ func TestDeletedActorComesBack(t *testing.T) {
 		mustNot(t, n.cl.Delete(a.Ref))
 	}
 	n.edit(func(e *memengine.Engine) error {
-		_, err := RestoreActor(e, b.ID(), snap.each)
+		_, err := archive.RestoreActor(e, b.ID(), snap.each)
 		return err
 	})
 	if sum := n.audit("one"); sum != 2000 {
@@ -223,8 +223,8 @@ func TestDeletedActorComesBack(t *testing.T) {
 	n.close()
 	n.engine = n.engine.Reopen()
 	before := n.engine.Applied()
-	var taken *NameTakenError
-	if _, err := RestoreActor(n.engine, b.ID(), snap.each); !errors.As(err, &taken) || taken.Name == "" {
+	var taken *archive.NameTakenError
+	if _, err := archive.RestoreActor(n.engine, b.ID(), snap.each); !errors.As(err, &taken) || taken.Name == "" {
 		t.Errorf("restoring it over another: %v", err)
 	}
 	if n.engine.Applied() != before {
@@ -245,8 +245,8 @@ func TestSharedActorIsNotReplaced(t *testing.T) {
 		t.Helper()
 		n.close()
 		n.engine = n.engine.Reopen()
-		var e *OwnedElsewhereError
-		if _, err := RestoreActor(n.engine, d.ID(), snap.each); !errors.As(err, &e) || e.Was != want || e.Actor != kid.ID() {
+		var e *archive.OwnedElsewhereError
+		if _, err := archive.RestoreActor(n.engine, d.ID(), snap.each); !errors.As(err, &e) || e.Was != want || e.Actor != kid.ID() {
 			t.Errorf("RestoreActor: %v", err)
 		}
 		n.open()
@@ -267,7 +267,7 @@ func TestACutIsLabelledAsInATrace(t *testing.T) {
 		n.bank("one").ID(): classBank.Path() + "/one",
 		account:            classAccount.Path() + ":" + account.String(),
 	} {
-		c, err := CutAt(n.store, id)
+		c, err := archive.CutAt(n.store, id)
 		mustNot(t, err)
 		for program, want := range map[string]string{"other": want, classBank.Package: strings.TrimPrefix(want, classBank.Package+".")} {
 			if got, err := c.Label(program); err != nil || got != want {
@@ -281,15 +281,15 @@ func TestACutIsLabelledAsInATrace(t *testing.T) {
 func TestMissingActorIsNamed(t *testing.T) {
 	n := startNode(t, Config{})
 	openBank(t, n.sys, "one", 1)
-	if id, err := FindNamed(n.store, classBank.Path(), "one"); err != nil || id != n.bank("one").ID() {
-		t.Errorf("FindNamed = %v, %v", id, err)
+	if id, err := archive.FindNamed(n.store, classBank.Path(), "one"); err != nil || id != n.bank("one").ID() {
+		t.Errorf("archive.FindNamed = %v, %v", id, err)
 	}
-	var missing *NoActorError
-	if _, err := FindNamed(n.store, classBank.Path(), "two"); !errors.As(err, &missing) {
-		t.Errorf("FindNamed of nobody: %v", err)
+	var missing *archive.NoActorError
+	if _, err := archive.FindNamed(n.store, classBank.Path(), "two"); !errors.As(err, &missing) {
+		t.Errorf("archive.FindNamed of nobody: %v", err)
 	}
-	if _, err := CutAt(n.store, accountRef{}.ID()); !errors.As(err, &missing) {
-		t.Errorf("CutAt nobody: %v", err)
+	if _, err := archive.CutAt(n.store, accountRef{}.ID()); !errors.As(err, &missing) {
+		t.Errorf("archive.CutAt nobody: %v", err)
 	}
 	n.close()
 }
@@ -309,13 +309,13 @@ func TestRestoreRefusesAnotherFormat(t *testing.T) {
 	e := n.engine.Reopen()
 	before := content(t, e)
 	var older *store.OlderFormatError
-	if _, err := RestoreActor(e, b.ID(), snap.each); !errors.As(err, &older) || older.Place != "the snapshot" {
-		t.Errorf("RestoreActor gave %v", err)
+	if _, err := archive.RestoreActor(e, b.ID(), snap.each); !errors.As(err, &older) || older.Place != "the snapshot" {
+		t.Errorf("archive.RestoreActor gave %v", err)
 	}
 	if !maps.Equal(before, content(t, e)) {
 		t.Error("the store has changed")
 	}
-	if err := Restore(memengine.New(), store.Identity{}, snap.each); !errors.As(err, &older) {
+	if err := archive.Restore(memengine.New(), store.Identity{}, snap.each); !errors.As(err, &older) {
 		t.Errorf("Restore gave %v", err)
 	}
 }
@@ -331,10 +331,10 @@ func TestRestoreRefusesRowsWithoutAFormat(t *testing.T) {
 	before := content(t, e)
 	for name, rows := range map[string]taken{"without it": snap, "no rows": nil} {
 		var corrupt *store.CorruptError
-		if _, err := RestoreActor(e, b.ID(), rows.each); !errors.As(err, &corrupt) {
-			t.Errorf("%s: RestoreActor gave %v", name, err)
+		if _, err := archive.RestoreActor(e, b.ID(), rows.each); !errors.As(err, &corrupt) {
+			t.Errorf("%s: archive.RestoreActor gave %v", name, err)
 		}
-		if err := Restore(memengine.New(), store.Identity{}, rows.each); !errors.As(err, &corrupt) {
+		if err := archive.Restore(memengine.New(), store.Identity{}, rows.each); !errors.As(err, &corrupt) {
 			t.Errorf("%s: Restore gave %v", name, err)
 		}
 	}
@@ -358,7 +358,7 @@ func TestRestoredActorOwnsWhatItRefersTo(t *testing.T) {
 	n.reopen() // the account is detached when its owner goes
 	mustNot(t, n.cl.Delete(n.sys.Resolve(b.ID())))
 	n.edit(func(e *memengine.Engine) error {
-		_, err := RestoreActor(e, b.ID(), snap.each)
+		_, err := archive.RestoreActor(e, b.ID(), snap.each)
 		return err
 	})
 	h := n.sys.Resolve(later.ID()).Handle()

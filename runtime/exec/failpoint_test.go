@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
@@ -85,7 +84,7 @@ func TestACrashAtEveryFailpoint(t *testing.T) {
 	}
 	n = startNode(t, Config{})
 	everything(t, n)
-	layout := n.sys.durable.layout(&classNode.Shape)
+	layout := n.sys.durable.Layouts.Of(&classNode.Shape)
 	n.close()
 	failpoint = nil
 	want := failpoints()

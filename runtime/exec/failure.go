@@ -3,13 +3,14 @@ package exec
 import (
 	"errors"
 	"fmt"
-	"github.com/aeon-lang/aeon/runtime/order"
 	"runtime"
 	"runtime/debug"
 	"strings"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -74,6 +75,14 @@ func (e *AbortError) Pos() Frame {
 	return e.Path[0]
 }
 
+// At returns Pos as file:line, "" if it is not known.
+func (e *AbortError) At() string {
+	if len(e.Path) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", e.Path[0].File, e.Path[0].Line)
+}
+
 // Trace returns the call path, one frame a line, innermost first.
 func (e *AbortError) Trace() string {
 	var b strings.Builder
@@ -84,7 +93,7 @@ func (e *AbortError) Trace() string {
 }
 
 // ErrClosed is the failure of an event on a system that is closing: it has not happened.
-var ErrClosed = errors.New("the system is closed")
+var ErrClosed = state.ErrClosed
 
 // ErrPostponed is the ErrClosed of a chain of tail calls that has begun: what its first steps did stays, and it goes on
 // when the store is opened again. Who gets that as an answer can rely on it as on any other.

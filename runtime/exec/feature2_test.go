@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
@@ -179,7 +178,7 @@ func TestFreshActorWithSeveralOwnersOrNone(t *testing.T) {
 	if p := s.host.ParentOf(loose.Handle()); !p.Is(order.Virtual) {
 		t.Errorf("the actor without owner hangs below %v", p)
 	}
-	// Ownership changes, and the tree follows by itself.
+	// archive.Ownership changes, and the tree follows by itself.
 	mustNot(t, b.await(cl, func(cx *Cx, d *desk) { VectorPopOwned(cx, &d.Self, 4, &d.kids) }))
 	s.host.AwaitMoves()
 	if p := s.host.ParentOf(shared.Handle()); p != a.Handle() {

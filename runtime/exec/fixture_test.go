@@ -8,10 +8,8 @@ import (
 	"testing"
 
 	"github.com/aeon-lang/aeon/runtime/order"
-
-	"go.uber.org/goleak"
-
 	"github.com/aeon-lang/aeon/runtime/value"
+	"go.uber.org/goleak"
 )
 
 // TestMain runs the tests, after which nothing may still run.

@@ -1,12 +1,12 @@
 package exec
 
 import (
-	"github.com/aeon-lang/aeon/runtime/order"
 	"slices"
 	"sync"
 	"weak"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 

@@ -2,11 +2,11 @@ package exec
 
 import (
 	"fmt"
-	"github.com/aeon-lang/aeon/runtime/order"
 	"sort"
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
+	"github.com/aeon-lang/aeon/runtime/order"
 )
 
 // ActorState is what States tells of an actor.
@@ -22,7 +22,7 @@ func (s *System) States() (list []ActorState, err error) {
 	if s.durable == nil {
 		return nil, ErrNoStore
 	}
-	all, err := s.attachAll()
+	all, err := s.durable.AttachAll()
 	if err != nil {
 		return nil, err
 	}
@@ -41,18 +41,4 @@ func (s *System) States() (list []ActorState, err error) {
 	}
 	sort.Slice(list, func(i, j int) bool { return list[i].ID.Less(list[j].ID) })
 	return list, nil
-}
-
-// attachAll attaches every actor that is in the store, and returns them.
-func (s *System) attachAll() (list []*order.Handle, err error) {
-	r := recovery{d: s.durable, s: s}
-	err = r.headers(func(id event.ActorID, _ *headerRow) error {
-		h := s.durable.resolve(id)
-		list = append(list, h)
-		if h.Is(order.Detached) {
-			return s.host.Attach(h)
-		}
-		return nil
-	})
-	return list, err
 }

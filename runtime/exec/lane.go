@@ -1,11 +1,11 @@
 package exec
 
 import (
-	"github.com/aeon-lang/aeon/runtime/order"
 	"sync"
 
 	"github.com/aeon-lang/aeon/internal/shard"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 

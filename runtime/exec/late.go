@@ -2,8 +2,9 @@ package exec
 
 import (
 	"container/heap"
-	"github.com/aeon-lang/aeon/runtime/order"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/order"
 )
 
 // After an outage all that has become due meanwhile fires at once, in the order in which it was due, but not faster than

@@ -5,9 +5,8 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
@@ -20,13 +19,13 @@ func TestDeletedActorsLeaveNothing(t *testing.T) {
 		for range each {
 			mustNot(t, n.cl.Delete(n.fresh().Ref))
 		}
-		if got := n.sys.durable.resident.count(); got > 2*each {
+		if got := n.sys.durable.Loaded(); got > 2*each {
 			t.Fatalf("the states of %d actors are kept, all of which were deleted", got)
 		}
 	}
 	collected(func() bool {
-		live, loose := n.sys.durable.actors.count()
-		return live == 0 && loose <= n.sys.durable.resident.count()
+		live, loose := n.sys.durable.Actors()
+		return live == 0 && loose <= n.sys.durable.Loaded()
 	})
 	n.close()
 }
@@ -35,7 +34,7 @@ func TestDeletedActorsLeaveNothing(t *testing.T) {
 func TestGoneClientsLeaveNothing(t *testing.T) {
 	n := startNode(t, Config{})
 	c := &n.sys.objects
-	for range 20 * pruneMin {
+	for range 20 * gonePruneMin {
 		cl := n.sys.Client()
 		number := NewClientObject(cl, &ClientObject{}, nil).Stored()
 		cl.Close()
@@ -47,14 +46,14 @@ func TestGoneClientsLeaveNothing(t *testing.T) {
 			t.Fatalf("%d objects are taken to be there", len(c.live))
 		}
 	}
-	for i := range 60 * pruneMin { // others, who are not there any more either
-		if i%pruneMin == 0 {
+	for i := range 60 * gonePruneMin { // others, who are not there any more either
+		if i%gonePruneMin == 0 {
 			runtime.GC()
 		}
 		c.last++
 		n.sys.ResolveClient(c.last)
 	}
-	if got := len(c.gone); got > 20*pruneMin {
+	if got := len(c.gone); got > 20*gonePruneMin {
 		t.Errorf("%d objects are remembered", got)
 	}
 	n.close()
@@ -107,7 +106,7 @@ func TestNamesLeaveNothing(t *testing.T) {
 		}
 		collected(func() bool {
 			n.sys.Unload(1)
-			live, loose := n.sys.durable.actors.count()
+			live, loose := n.sys.durable.Actors()
 			return live == 0 && loose < 3
 		})
 		mustNot(t, n.sys.host.Graph.Validate())

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
@@ -60,9 +59,9 @@ func (a *airport) board() (text string, reads int64) {
 func TestTablesComeIntoMemoryWithinTheBudget(t *testing.T) {
 	a := openAirport(t)
 	rows := int64(0)
-	m := &a.sys.durable.memory
+	m := &a.sys.durable.Memory
 	live := uint64(90)
-	m.max, m.read = 100, func() (uint64, uint64) { return live, 1 }
+	m.Max, m.Measure = 100, func() (uint64, uint64) { return live, 1 }
 	want, _ := a.board()
 	before, _ := takeActor(t, a.node, a.main)
 	for range 3 {
@@ -72,14 +71,14 @@ func TestTablesComeIntoMemoryWithinTheBudget(t *testing.T) {
 		}
 		rows = reads
 	}
-	m.max, live = 10<<20, 0
+	m.Max, live = 10<<20, 0
 	for i := range 2 {
 		if text, reads := a.board(); text != want || reads > rows {
 			t.Errorf("with room, %d: %d rows are read for\n%s\nwant\n%s", i, reads, text, want)
 		}
 	}
-	if m.taken != 0 || m.settled < rows {
-		t.Errorf("%d bytes are taken, %d settled", m.taken, m.settled)
+	if taken, settled := m.Reserved(); taken != 0 || settled < rows {
+		t.Errorf("%d bytes are taken, %d settled", taken, settled)
 	}
 	for range 2 {
 		if text, reads := a.board(); text != want || reads > 0 {
@@ -178,30 +177,4 @@ func seenTwice(board string) error {
 		}
 	}
 	return nil
-}
-
-// What loads have taken counts until a garbage collection has seen it, and never makes the evictor run.
-func TestLoadsTakeFromTheBudget(t *testing.T) {
-	live, cycles := uint64(300), uint64(1)
-	m := &memory{max: 1000, read: func() (uint64, uint64) { return live, cycles }}
-	try := func(bytes int64, want bool) {
-		t.Helper()
-		if got := m.Take(bytes); got != want {
-			t.Errorf("%d bytes beside %d: %v", bytes, live, got)
-		}
-	}
-	try(401, false)
-	try(300, true)
-	try(101, false)
-	m.Settle(300)
-	try(101, false)
-	try(100, true)
-	live, cycles = 550, 2 // the first is on the heap; of the second there is nothing to be seen yet
-	try(51, false)
-	try(50, true)
-	m.Settle(150)
-	live, cycles = 701, 3
-	try(0, false)
-	live, cycles = 0, 4
-	try(700, true)
 }

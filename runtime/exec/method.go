@@ -1,7 +1,10 @@
 package exec
 
-import "github.com/aeon-lang/aeon/runtime/order"
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/aeon-lang/aeon/runtime/order"
+)
 
 // Method describes one method of an actor class. There is one per method, a
 // package-level variable. Run and what Effects name as such are to be set in init.

@@ -3,13 +3,13 @@ package exec
 import (
 	"bytes"
 	"errors"
-	"github.com/aeon-lang/aeon/runtime/order"
 	"io"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
 )
 
 // counters count what became of the events of one client.

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -52,12 +52,12 @@ func largeDesk(t *testing.T, n *node, text string) deskRef {
 func (n *node) everyRow(classes bool) map[string]string {
 	n.t.Helper()
 	view := n.store.Snapshot()
-	var o *Overrides
+	var o *archive.Overrides
 	if classes {
 		o = n.sys.overrides(view)
 	}
 	var list taken
-	mustNot(n.t, NodeRows(view, o, list.keep))
+	mustNot(n.t, archive.NodeRows(view, o, list.keep))
 	mustNot(n.t, view.Close())
 	found := map[string]string{}
 	for _, r := range list {
@@ -144,7 +144,7 @@ func TestBlockReplacesContainers(t *testing.T) {
 			})
 			var snap taken
 			view := n.store.Snapshot()
-			mustNot(t, NodeRows(view, n.sys.overrides(view), snap.keep))
+			mustNot(t, archive.NodeRows(view, n.sys.overrides(view), snap.keep))
 			mustNot(t, view.Close())
 			n.close()
 			for _, r := range snap {
@@ -171,7 +171,7 @@ func TestBlockReplacesContainers(t *testing.T) {
 
 // desksOf returns the desks that are there.
 func desksOf(n *node) (list []*order.Handle) {
-	all, err := n.sys.attachAll()
+	all, err := n.sys.durable.AttachAll()
 	mustNot(n.t, err)
 	for _, h := range all {
 		if h.Shape == &classDesk.Shape {
@@ -256,7 +256,7 @@ func TestFailingBlockFailsTheSnapshot(t *testing.T) {
 			overrideDesk(t, c.block)
 			dir := t.TempDir()
 			_, err := n.sys.Snapshot(context.Background(), snapshot.Dir(dir))
-			var failed *OverrideError
+			var failed *archive.OverrideError
 			if !errors.As(err, &failed) || failed.Class != "t.Desk" || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("Snapshot: %v", err)
 			}
@@ -296,7 +296,7 @@ func TestStoppedStore(t *testing.T) {
 	o, err := StoppedOverrides(engine, testClasses, quiet)
 	mustNot(t, err)
 	to := snapshot.Dir(t.TempDir())
-	s := Stopped{View: engine, Identity: store.Identity{Store: "x", Program: "t"}, Overrides: o}
+	s := archive.Stopped{View: engine, Identity: store.Identity{Store: "x", Program: "t"}, Overrides: o}
 	saved, err := s.Snapshot(context.Background(), to, event.ActorID{})
 	mustNot(t, err)
 	mustNot(t, snapshot.Read(context.Background(), to, &saved.Manifest, func(key, row []byte) error {
@@ -310,7 +310,7 @@ func TestStoppedStore(t *testing.T) {
 	if want := "Desk:" + root.ID().String(); string(one.Actor) != want || one.Actors != 2 {
 		t.Errorf("the snapshot is of %s, %d actors, want %s", one.Actor, one.Actors, want)
 	}
-	var missing *NoActorError
+	var missing *archive.NoActorError
 	if _, err := s.Snapshot(context.Background(), to, event.ActorID{Serial: 1 << 40}); !errors.As(err, &missing) {
 		t.Errorf("a snapshot of nobody: %v", err)
 	}

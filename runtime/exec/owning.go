@@ -1,7 +1,10 @@
 package exec
 
-import "github.com/aeon-lang/aeon/runtime/order"
-import "slices"
+import (
+	"slices"
+
+	"github.com/aeon-lang/aeon/runtime/order"
+)
 
 // LogOwned notes the value of field p, which holds plain actor references, before v is
 // assigned to it, removes the edges to what it held and adds those to what v holds.

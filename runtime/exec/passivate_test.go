@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/aeon-lang/aeon/runtime/order"
-
+	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -74,7 +74,7 @@ func TestTheHandSparesWhatIsUsed(t *testing.T) {
 	n := startNode(t, Config{})
 	_, list := openBank(t, n.sys, "one", 64)
 	n.sys.Unload(0.001) // finds out that all have been used
-	all := n.sys.durable.resident.count()
+	all := n.sys.durable.Loaded()
 	if all < 40 {
 		t.Fatalf("%d states are in memory", all)
 	}
@@ -87,16 +87,16 @@ func TestTheHandSparesWhatIsUsed(t *testing.T) {
 	if hot.Handle().Is(order.Unloaded) {
 		t.Error("the actor that is used all the time was dropped")
 	}
-	if left := n.sys.durable.resident.count(); left > 3*all/4 {
+	if left := n.sys.durable.Loaded(); left > 3*all/4 {
 		t.Errorf("%d of %d states are left", left, all)
 	}
-	if dropped := n.sys.Unload(1); dropped == 0 || n.sys.durable.resident.count() != 0 {
-		t.Errorf("%d dropped, %d are left", dropped, n.sys.durable.resident.count())
+	if dropped := n.sys.Unload(1); dropped == 0 || n.sys.durable.Loaded() != 0 {
+		t.Errorf("%d dropped, %d are left", dropped, n.sys.durable.Loaded())
 	}
 	if got, err := hot.Balance(n.cl); got != 1010 || err != nil {
 		t.Errorf("the account has %d, %v", got, err)
 	}
-	if got := n.sys.durable.resident.count(); got != 1 {
+	if got := n.sys.durable.Loaded(); got != 1 {
 		t.Errorf("%d states are in memory after one was used", got)
 	}
 	n.close()
@@ -149,16 +149,17 @@ func TestTheHandTakesNothingFromAnEvent(t *testing.T) {
 func TestStateLargerThanMemory(t *testing.T) {
 	const actors, each, rest, budget = 200, 1 << 20, 10 << 20, 50 << 20
 	n := startNode(t, Config{})
-	m := &memory{sys: n.sys, max: budget}
-	m.read = func() (live, cycles uint64) {
-		return uint64(n.sys.durable.resident.count())*each + rest, m.cycles + 1
+	m, looks := &n.sys.durable.Memory, uint64(0)
+	m.Max, m.Measure = budget, func() (live, cycles uint64) {
+		looks++
+		return uint64(n.sys.durable.Loaded())*each + rest, looks
 	}
 	var list []deskRef
 	use := func(i int, f work) {
 		t.Helper()
 		mustNot(t, list[i].await(n.cl, f))
-		m.look()
-		if live, _ := m.read(); live > budget {
+		m.Look()
+		if live, _ := m.Measure(); live > budget {
 			t.Fatalf("%d bytes are in memory", live)
 		}
 	}
@@ -181,7 +182,7 @@ func TestStateLargerThanMemory(t *testing.T) {
 // What is noted of actors that were dropped goes with the copies of their containers, also if nobody reads the actors again.
 func TestNotesOfCopiesGoWithThem(t *testing.T) {
 	n := startNode(t, Config{})
-	const half = 2 * pruneMin
+	const half = 2 * state.RetiredMin
 	var desks []deskRef
 	for range 2 * half {
 		d := newDesk(t, n.cl)
@@ -193,24 +194,24 @@ func TestNotesOfCopiesGoWithThem(t *testing.T) {
 		desks = append(desks, d)
 	}
 	n.sys.Unload(1)
-	var notes loading
+	var notes state.Retired
 	var copies []value.Map[string, int64]
 	copyAll := func(list []deskRef) {
 		for _, d := range list {
 			mustNot(t, d.await(n.cl, func(_ *Cx, self *desk) { copies = append(copies, self.names.Share()) }))
-			notes.dropped(d.Handle())
+			notes.Drop(d.Handle())
 		}
 		n.sys.Unload(1)
 	}
 	copyAll(desks[:half])
-	if len(notes.copies) != half {
-		t.Fatalf("%d actors of %d are noted", len(notes.copies), half)
+	if len(notes.Copies) != half {
+		t.Fatalf("%d actors of %d are noted", len(notes.Copies), half)
 	}
 	copies = nil
 	runtime.GC()
 	copyAll(desks[half:])
-	if len(notes.copies) != half {
-		t.Errorf("%d actors are noted, of which %d have copies", len(notes.copies), half)
+	if len(notes.Copies) != half {
+		t.Errorf("%d actors are noted, of which %d have copies", len(notes.Copies), half)
 	}
 	runtime.KeepAlive(copies)
 	n.close()
@@ -224,7 +225,7 @@ func TestHeapIsWatched(t *testing.T) {
 	}
 	until(func() bool {
 		runtime.GC()
-		return n.sys.durable.resident.count() < 10
+		return n.sys.durable.Loaded() < 10
 	})
 	n.close()
 }

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/order"
 )
 
 // The tests of this file are outside of package exec, as generated code is: its own frames

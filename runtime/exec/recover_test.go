@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
@@ -66,7 +65,7 @@ func (n *node) value(r wref) int64 {
 // shape writes down who hangs below whom in T, and who owns whom how often.
 func shape(s *System) string {
 	var lines []string
-	list, err := s.attachAll()
+	list, err := s.durable.AttachAll()
 	if err != nil {
 		return err.Error()
 	}

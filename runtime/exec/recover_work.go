@@ -1,50 +1,39 @@
 package exec
 
 import (
-	"encoding/binary"
+	"bytes"
 	"errors"
 	"fmt"
-	"github.com/aeon-lang/aeon/runtime/order"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
-func isClass(err error) bool { return errors.Is(err, ErrClass) }
-
-// calls calls f for every call that waits in a section, with the rest of its key and of its payload. Calls
+// calls calls f for every call that waits in a section, with the rest of its key and its payload. Calls
 // that the program cannot read are counted instead.
-func (r *recovery) calls(section store.Section, keyMin int, f func(p event.PartitionID, key []byte, sig *storedSignature, in *payloadReader) error) error {
-	for p := range r.s.host.Partitions {
-		err := r.rows(event.PartitionID(p), section, keyMin, func(key, payload []byte) error {
-			in := payloadReader{rest: payload}
-			sig, err := r.d.signatures.waiting(uint32(in.uint()))
-			if sig == nil {
-				return err
-			}
-			return f(event.PartitionID(p), key, sig, &in)
-		})
-		if err != nil {
+func (r *recovery) calls(section store.Section, keyMin int, f func(p event.PartitionID, rest, payload []byte, sig *storedSignature) error) error {
+	return r.d.Rows(section, keyMin, func(p event.PartitionID, rest, payload []byte) error {
+		sig, err := r.d.signatures.waiting(row.Signature(payload))
+		if sig == nil {
 			return err
 		}
-	}
-	return nil
+		return f(p, rest, payload, sig)
+	})
 }
 
-// args reads the arguments of a call, which are the rest of its row.
-func (r *recovery) args(in *payloadReader, m *Method) (order.Args, error) {
-	if in.bad {
-		return nil, in.end()
-	}
-	if len(in.rest) == 0 {
+// args reads the arguments of a call.
+func (r *recovery) args(data []byte, m *Method) (order.Args, error) {
+	if len(data) == 0 {
 		return nil, nil
 	}
 	args := m.NewArgs()
-	dec := codec.NewDecoder(in.rest)
+	dec := codec.NewDecoder(data)
 	dec.Context = r.s
 	args.(argsCodec).Decode(dec)
 	return args, dec.Close()
@@ -52,13 +41,14 @@ func (r *recovery) args(in *payloadReader, m *Method) (order.Args, error) {
 
 // outbox reads the sub-events that have not ended into their lanes. Nobody runs them yet.
 func (r *recovery) outbox() error {
-	return r.calls(store.Outbox, 26, func(p event.PartitionID, key []byte, sig *storedSignature, in *payloadReader) error {
-		h := r.d.resolve(event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(key)})
-		e, err := r.subEvent(sig.method, in, h)
+	return r.calls(store.Outbox, row.OutboxKeyMin, func(p event.PartitionID, rest, payload []byte, sig *storedSignature) error {
+		issuer, target, seq := row.ReadOutboxKey(p, rest)
+		h := r.d.Handle(issuer)
+		e, err := r.subEvent(payload, sig.method, h)
 		if err != nil {
 			return err
 		}
-		e.target, e.seq = r.d.resolve(actorInKey(key[8:])), binary.BigEndian.Uint64(key[18:])
+		e.target, e.seq = r.d.Handle(target), seq
 		r.live++
 		r.d.found.SubEvents++
 		if l := r.s.lanes.push(r.s, h, e); l != nil {
@@ -69,21 +59,24 @@ func (r *recovery) outbox() error {
 }
 
 // subEvent reads a sub-event, or the next step of a chain.
-func (r *recovery) subEvent(m *Method, in *payloadReader, issuer *order.Handle) (e subEvent, err error) {
-	parent, index, generation := in.event(), int(in.uint()), in.uint()
+func (r *recovery) subEvent(payload []byte, m *Method, issuer *order.Handle) (e subEvent, err error) {
+	stored, err := row.ReadSubEvent(payload)
+	if err != nil {
+		return e, err
+	}
 	kind := trace.Sub
-	if in.byte() != 0 {
+	if stored.Step {
 		kind = trace.Tail
-		if e.chain, err = r.chain(in); err != nil {
+		if e.chain, err = r.chain(&stored); err != nil {
 			return e, err
 		}
 	}
-	e.id, e.method = parent.Child(index), m
-	e.from = r.s.restored(kind, parent, issuer, index)
-	if e.args, err = r.args(in, m); err != nil {
+	e.id, e.method = stored.Parent.Child(stored.Index), m
+	e.from = r.s.restored(kind, stored.Parent, issuer, stored.Index)
+	if e.args, err = r.args(stored.Args, m); err != nil {
 		return e, err
 	}
-	if t := r.timers[generation]; generation != 0 && t != nil {
+	if t := r.timers[stored.Timer]; stored.Timer != 0 && t != nil {
 		e.timer = t
 		t.firings++ // its next tick waits for this one
 	}
@@ -92,20 +85,19 @@ func (r *recovery) subEvent(m *Method, in *payloadReader, issuer *order.Handle) 
 
 // chain reads what a step knows of its chain, and lets repetitions of the request that began
 // it wait for its end.
-func (r *recovery) chain(in *payloadReader) (*chain, error) {
-	ch := &chain{sys: r.s, first: in.event()}
+func (r *recovery) chain(e *event.SubEvent) (*chain, error) {
+	ch := &chain{sys: r.s, first: e.First}
 	r.live++
 	r.s.live.Add(1)
-	if in.byte() == 0 {
+	if e.Request == nil {
 		return ch, nil
 	}
-	name, seq, target := in.text(), in.uint(), in.actor()
-	x := r.d.sessions.mu.byName[name]
+	x := r.d.sessions.mu.byName[e.Request.Session]
 	if x == nil {
-		return nil, fmt.Errorf("its session %q is missing", name)
+		return nil, fmt.Errorf("its session %q is missing", e.Request.Session)
 	}
-	x.mu.running[seq] = make(chan struct{})
-	ch.request = &request{session: x, seq: seq, target: target, claimed: true}
+	x.mu.running[e.Request.Seq] = make(chan struct{})
+	ch.request = &request{session: x, Request: *e.Request, claimed: true}
 	ch.orphan = true
 	return ch, nil
 }
@@ -113,9 +105,10 @@ func (r *recovery) chain(in *payloadReader) (*chain, error) {
 // continuations reads the steps of chains that keep their actors: no other event touches these
 // before the steps have run.
 func (r *recovery) continuations() error {
-	return r.calls(store.Continuations, 16, func(p event.PartitionID, key []byte, sig *storedSignature, in *payloadReader) error {
-		h := r.d.resolve(event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(key)})
-		e, err := r.subEvent(sig.method, in, h)
+	return r.calls(store.Continuations, row.ContinuationKeyMin, func(p event.PartitionID, rest, payload []byte, sig *storedSignature) error {
+		target, seq := row.ReadContinuationKey(p, rest)
+		h := r.d.Handle(target)
+		e, err := r.subEvent(payload, sig.method, h)
 		if err != nil {
 			return err
 		}
@@ -123,8 +116,7 @@ func (r *recovery) continuations() error {
 			return errors.New("it belongs to no chain")
 		}
 		e.chain.keep(h)
-		r.steps = append(r.steps, tailStep{id: e.id, target: h, method: e.method, args: e.args, keep: true, from: e.from,
-			seq: binary.BigEndian.Uint64(key[8:])})
+		r.steps = append(r.steps, tailStep{id: e.id, target: h, method: e.method, args: e.args, keep: true, from: e.from, seq: seq})
 		r.chains = append(r.chains, e.chain)
 		r.d.found.Continuations++
 		return nil
@@ -136,8 +128,8 @@ func (r *recovery) setTimers() error {
 	ts := &r.s.timers
 	now := r.s.clock.Now()
 	r.timers = make(map[uint64]*timer)
-	return r.calls(store.Timers, 16, func(_ event.PartitionID, key []byte, sig *storedSignature, in *payloadReader) error {
-		t, err := r.timer(key, sig, in)
+	return r.calls(store.Timers, row.TimerKeyMin, func(_ event.PartitionID, rest, payload []byte, sig *storedSignature) error {
+		t, err := r.timer(rest, payload, sig)
 		if err != nil {
 			return err
 		}
@@ -153,32 +145,25 @@ func (r *recovery) setTimers() error {
 }
 
 // timer reads one timer.
-func (r *recovery) timer(key []byte, sig *storedSignature, in *payloadReader) (*timer, error) {
-	t := &timer{stored: int64(binary.BigEndian.Uint64(key) ^ 1<<63), generation: binary.BigEndian.Uint64(key[8:]), method: sig.method, signature: sig.Number}
-	t.tick = in.uint()
-	t.payload = append([]byte(nil), in.rest...)
-	parent := in.event()
-	issuer := in.actor()
-	t.name = in.text()
-	target := in.actor()
-	every, size := binary.Varint(in.rest)
-	if size <= 0 || in.bad {
-		return nil, errors.New("it ends too early")
-	}
-	in.rest = in.rest[size:]
-	var err error
-	if t.args, err = r.args(in, t.method); err != nil {
+func (r *recovery) timer(rest, payload []byte, sig *storedSignature) (t *timer, err error) {
+	x, number, ticks, call, err := row.ReadTimer(payload)
+	if err != nil {
 		return nil, err
 	}
-	t.issuer = r.d.resolve(issuer)
+	t = &timer{name: x.Name, every: x.Every, method: sig.method, signature: number, tick: ticks, payload: bytes.Clone(call)}
+	t.stored, t.generation = row.ReadTimerKey(rest)
+	t.due = time.Unix(0, t.stored)
+	if t.args, err = r.args(x.Args, t.method); err != nil {
+		return nil, err
+	}
+	t.issuer, t.target = r.d.Handle(x.Issuer), r.d.Handle(x.Target)
 	if err := r.d.Attach(t.issuer); err != nil {
 		return nil, err
 	}
 	if t.issuer.Is(order.Deleted) {
-		return nil, fmt.Errorf("its issuer %v is missing", issuer)
+		return nil, fmt.Errorf("its issuer %v is missing", x.Issuer)
 	}
-	t.from = r.s.restored(trace.Timer, parent, t.issuer, 0)
-	t.target, t.every, t.due = r.d.resolve(target), time.Duration(every), time.Unix(0, t.stored)
+	t.from = r.s.restored(trace.Timer, x.Parent, t.issuer, 0)
 	return t, nil
 }
 

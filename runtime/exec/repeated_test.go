@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/value"
@@ -201,7 +201,7 @@ func TestAResultThatCannotBeStored(t *testing.T) {
 func TestANameOfASessionThatIsTooLong(t *testing.T) {
 	n := startNode(t, Config{})
 	_, list := openBank(t, n.sys, "main", 1)
-	long := strings.Repeat("x", sessionNameMax)
+	long := strings.Repeat("x", row.SessionNameMax)
 	if _, err := n.sys.BeginSession(long + "x"); err == nil || !strings.Contains(err.Error(), "65535") {
 		t.Errorf("one byte more: %v", err)
 	}

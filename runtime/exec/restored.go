@@ -18,18 +18,3 @@ func (s *System) Restored() Restored {
 	}
 	return s.durable.found
 }
-
-// Header is what the header of a stored actor says to a reader of a store from outside.
-type Header struct {
-	Layout uint32 // of its class
-	Alive  bool   // it is not only named yet
-}
-
-// ReadHeader reads the payload of the row of a header.
-func ReadHeader(payload []byte) (Header, error) {
-	var row headerRow
-	if err := row.read(payload); err != nil {
-		return Header{}, err
-	}
-	return Header{row.layout, row.flags&headerUnborn == 0}, nil
-}

@@ -3,9 +3,9 @@ package exec
 import (
 	"encoding/binary"
 	"fmt"
-	"github.com/aeon-lang/aeon/runtime/order"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 

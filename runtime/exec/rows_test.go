@@ -6,16 +6,14 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/aeon-lang/aeon/runtime/order"
-
-	"pgregory.net/rapid"
-
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/value"
+	"pgregory.net/rapid"
 )
 
 // chest is an actor with containers of all kinds, as codegen would write it.

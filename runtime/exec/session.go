@@ -1,15 +1,15 @@
 package exec
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"github.com/aeon-lang/aeon/runtime/order"
 	"sync"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -36,9 +36,6 @@ type Session struct {
 		sweepAt  int // so many outcomes are worth looking for those that are over
 	}
 }
-
-// sessionNameMax is how many bytes the name of a session has at most: keys of outcomes tell that in two.
-const sessionNameMax = 1<<16 - 1
 
 // sweepMin is up to how many outcomes stay that are not needed any more.
 const sweepMin = 16
@@ -76,23 +73,23 @@ func (s *System) BeginSession(name string) (*Session, error) {
 	if s.durable == nil {
 		return nil, ErrNoStore
 	}
-	if len(name) > sessionNameMax {
-		return nil, fmt.Errorf("the name of a session has %d bytes, and at most %d fit; give it a shorter one", len(name), sessionNameMax)
+	if len(name) > row.SessionNameMax {
+		return nil, fmt.Errorf("the name of a session has %d bytes, and at most %d fit; give it a shorter one", len(name), row.SessionNameMax)
 	}
-	if !s.durable.visit() {
+	if !s.durable.Visit() {
 		return nil, ErrClosed
 	}
-	defer s.durable.leave()
+	defer s.durable.Leave()
 	ss := &s.durable.sessions
 	ss.sweep()
 	ss.mu.Lock()
 	x := ss.mu.byName[name]
 	if x == nil {
 		x = ss.add(name)
-		w := &preparation{d: ss.d}
+		w := newPreparation(ss.d)
 		w.session(x, 0)
 		at("session/begin", kindSession)
-		x.begun = ss.d.journal.Append(w.batch)
+		x.begun = ss.d.Journal.Append(w.Take())
 		at("session/begun", kindSession)
 	}
 	ss.mu.Unlock()
@@ -101,7 +98,7 @@ func (s *System) BeginSession(name string) (*Session, error) {
 
 // known returns the session when it is durable, in whatever process it was begun.
 func (x *Session) known() (*Session, error) {
-	if err := x.sys.durable.wait(x.begun); err != nil {
+	if err := x.sys.durable.Wait(x.begun); err != nil {
 		return nil, &UnknownError{Cause: err}
 	}
 	return x, nil
@@ -112,10 +109,10 @@ func (s *System) Session(name string) (*Session, error) {
 	if s.durable == nil {
 		return nil, ErrNoStore
 	}
-	if !s.durable.visit() {
+	if !s.durable.Visit() {
 		return nil, ErrClosed
 	}
-	defer s.durable.leave()
+	defer s.durable.Leave()
 	ss := &s.durable.sessions
 	ss.sweep()
 	ss.mu.Lock()
@@ -148,12 +145,11 @@ func (x *Session) Acknowledged() uint64 {
 
 // request is one request of a session while it is performed.
 type request struct {
+	event.Request
 	session *Session
-	seq     uint64
-	target  event.ActorID // with which the outcome is stored
-	claimed bool          // no other event performs it
-	stored  bool          // the outcome is in a batch
-	left    bool          // its chain goes on when the store is opened again
+	claimed bool // no other event performs it
+	stored  bool // the outcome is in a batch
+	left    bool // its chain goes on when the store is opened again
 }
 
 // errRepeated ends an event that has found under its target's lock that its request is not its own to perform.
@@ -170,17 +166,17 @@ func (x *Session) Await(seq, ack uint64, target order.Ref, m *Method, args order
 	if target.Handle() == nil {
 		return &AbortError{Msg: msgNull, Fault: true}
 	}
-	if !x.sys.durable.visit() {
+	if !x.sys.durable.Visit() {
 		return ErrClosed
 	}
-	defer x.sys.durable.leave()
+	defer x.sys.durable.Leave()
 	x.sys.durable.sessions.sweep()
 	if err := x.enter(seq, ack); err != nil {
 		return err
 	}
 	defer x.leave() // also on runtime.Goexit
 	for {
-		err := x.perform(&request{session: x, seq: seq, target: target.Handle().ID}, target.Handle(), m, args)
+		err := x.perform(&request{session: x, Request: event.Request{Session: x.name, Seq: seq, Target: target.Handle().ID}}, target.Handle(), m, args)
 		if !errors.Is(err, errRepeated) {
 			return err
 		}
@@ -250,10 +246,10 @@ func (r *request) claim() bool {
 	x := r.session
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if _, ended := x.mu.outcomes[r.seq]; ended || r.seq <= x.mu.ack || x.mu.running[r.seq] != nil {
+	if _, ended := x.mu.outcomes[r.Seq]; ended || r.Seq <= x.mu.ack || x.mu.running[r.Seq] != nil {
 		return false
 	}
-	x.mu.running[r.seq] = make(chan struct{})
+	x.mu.running[r.Seq] = make(chan struct{})
 	r.claimed = true
 	return true
 }
@@ -277,7 +273,7 @@ func (x *Session) outcome(seq uint64) (at event.ActorID, ended bool, err error) 
 		x.sys.scheduler.Wait(before)
 		x.mu.Lock()
 		if x.mu.running[seq] == before {
-			if lost := x.sys.durable.store.Err(); lost != nil {
+			if lost := x.sys.durable.Store.Err(); lost != nil {
 				return at, false, &UnknownError{Cause: lost} // the client that performed the request could not wait for its first steps
 			}
 			return at, false, ErrPostponed
@@ -295,21 +291,14 @@ func (r *request) end() {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if r.stored {
-		x.mu.outcomes[r.seq] = r.target
+		x.mu.outcomes[r.Seq] = r.Target
 		x.sweep()
 	}
-	close(x.mu.running[r.seq])
+	close(x.mu.running[r.Seq])
 	if !r.left {
-		delete(x.mu.running, r.seq)
+		delete(x.mu.running, r.Seq)
 	}
 }
-
-// Flags of an outcome.
-const (
-	outcomeResult = iota
-	outcomeAbort
-	outcomeFault
-)
 
 // resultCodec is implemented by the arguments of generated methods.
 type resultCodec interface {
@@ -324,20 +313,17 @@ func (r *request) outcome(w *preparation, m *Method, err error) {
 	if err != nil && !errors.As(err, &abort) {
 		return
 	}
-	x := r.session
-	w.key = appendOutcomeKey(w.key[:0], r.target, x.name, r.seq)
-	w.begin()
-	switch {
-	case abort != nil && abort.Fault:
-		w.row = append(append(w.row, outcomeFault), abort.Msg...)
-	case abort != nil:
-		w.row = append(append(w.row, outcomeAbort), abort.Msg...)
-	default:
-		w.row = append(w.row, outcomeResult)
-		w.row = binary.AppendUvarint(w.row, uint64(w.d.signatures.numbers[m]))
-		w.row = append(w.row, w.result...)
+	o := event.Outcome{Signature: w.d.signatures.numbers[m], Data: w.result}
+	if abort != nil {
+		o.Kind, o.Data = event.Abort, []byte(abort.Msg)
+		if abort.Fault {
+			o.Kind = event.Fault
+		}
 	}
-	w.set()
+	w.Key = row.AppendOutcomeKey(w.Key[:0], &r.Request)
+	w.Begin()
+	w.Row = row.AppendOutcome(w.Row, &o)
+	w.Set()
 	r.stored = true
 }
 
@@ -348,82 +334,74 @@ func (x *Session) sweep() {
 		return
 	}
 	d := x.sys.durable
-	w := &preparation{d: d}
+	w := newPreparation(d)
 	for seq, target := range x.mu.outcomes {
 		if seq <= x.mu.ack {
-			w.key = appendOutcomeKey(w.key[:0], target, x.name, seq)
-			w.open().Delete(w.key)
+			w.Key = row.AppendOutcomeKey(w.Key[:0], &event.Request{Session: x.name, Seq: seq, Target: target})
+			w.Delete()
 			delete(x.mu.outcomes, seq)
 		}
 	}
 	x.mu.sweepAt = 2*len(x.mu.outcomes) + sweepMin
 	w.session(x, x.mu.ack)
 	at("session/sweep", kindSession)
-	d.journal.Append(w.batch)
+	d.Journal.Append(w.Take())
 	at("session/swept", kindSession)
 }
 
 // session writes the row of a session. Outcomes up to ack have no rows any more.
 func (w *preparation) session(x *Session, ack uint64) {
-	w.key = appendSessionKey(w.key[:0], w.d.sys.partitionOf(x.name), x.name)
-	w.begin()
-	w.row = binary.AppendUvarint(w.row, ack)
-	w.set()
+	w.Key = row.AppendSessionKey(w.Key[:0], x.name, w.d.Store.Partitions())
+	w.Begin()
+	w.Row = row.AppendSession(w.Row, ack)
+	w.Set()
 }
 
 // replay returns the outcome of a request that has run before.
 func (x *Session) replay(target event.ActorID, seq uint64, m *Method, args order.Args) error {
 	d := x.sys.durable
-	key := appendOutcomeKey(nil, target, x.name, seq)
-	row, ok, err := d.store.Get(key, nil)
+	key := row.AppendOutcomeKey(nil, &event.Request{Session: x.name, Seq: seq, Target: target})
+	value, ok, err := d.Store.Get(key, nil)
 	if err != nil {
 		return &UnknownError{Cause: err}
 	}
-	if lost := d.store.Err(); lost != nil {
+	if lost := d.Store.Err(); lost != nil {
 		return &UnknownError{Cause: lost} // it may not be durable: the client that performed the request could not wait for that
 	}
 	if !ok {
 		return ErrAcknowledged // in the meantime
 	}
-	payload, err := store.Payload(key, row)
-	if err == nil && len(payload) == 0 {
-		err = &store.CorruptError{Key: key, Reason: "it is empty"}
-	}
+	o, err := row.ReadOutcome(key, value)
 	if err != nil {
-		d.store.Fail(err)
+		d.Store.Fail(err)
 		return &UnknownError{Cause: err}
 	}
-	if payload[0] != outcomeResult {
-		return &AbortError{Msg: string(payload[1:]), Fault: payload[0] == outcomeFault}
+	if o.Kind != event.Result {
+		return &AbortError{Msg: string(o.Data), Fault: o.Kind == event.Fault}
 	}
-	err = x.result(payload[1:], m, args)
+	err = x.result(&o, m, args)
 	if changed := new(ResultError); errors.As(err, &changed) {
 		changed.Session, changed.Seq = x.name, seq
 		return changed
 	}
 	if err != nil {
-		err = &store.CorruptError{Key: key, Reason: err.Error()}
-		d.store.Fail(err)
+		err = row.Damage(key, err)
+		d.Store.Fail(err)
 		return &UnknownError{Cause: err}
 	}
 	return nil
 }
 
-// result reads what the row of an outcome says of the result of m.
-func (x *Session) result(payload []byte, m *Method, args order.Args) error {
-	in := payloadReader{rest: payload}
-	number := uint32(in.uint())
-	if in.bad {
-		return in.end()
-	}
-	if err := x.sys.durable.signatures.result(number, m); err != nil {
+// result reads an outcome of m into args.
+func (x *Session) result(o *event.Outcome, m *Method, args order.Args) error {
+	if err := x.sys.durable.signatures.result(o.Signature, m); err != nil {
 		return err
 	}
 	a, ok := args.(resultCodec)
-	if !ok || len(in.rest) == 0 {
+	if !ok || len(o.Data) == 0 {
 		return nil
 	}
-	dec := codec.NewDecoder(in.rest)
+	dec := codec.NewDecoder(o.Data)
 	dec.Context = x.sys
 	a.DecodeResult(dec)
 	return dec.Close()
@@ -439,15 +417,15 @@ func (ss *sessions) sweep() {
 		return
 	}
 	ss.mu.swept = now
-	w := &preparation{d: ss.d}
+	w := newPreparation(ss.d)
 	for name, x := range ss.mu.byName {
 		if x.expire(w, now.Add(-s.cfg.SessionExpiry)) {
 			delete(ss.mu.byName, name)
 		}
 	}
-	if w.batch != nil {
+	if !w.Empty() {
 		at("session/expire", kindSession)
-		ss.d.journal.Append(w.batch)
+		ss.d.Journal.Append(w.Take())
 		at("session/expired", kindSession)
 	}
 }
@@ -462,64 +440,39 @@ func (x *Session) expire(w *preparation, before time.Time) bool {
 	x.mu.expired = true
 	x.sys.retire(x.client.stats)
 	for seq, target := range x.mu.outcomes {
-		w.key = appendOutcomeKey(w.key[:0], target, x.name, seq)
-		w.open().Delete(w.key)
+		w.Key = row.AppendOutcomeKey(w.Key[:0], &event.Request{Session: x.name, Seq: seq, Target: target})
+		w.Delete()
 	}
 	x.mu.outcomes = nil
-	w.key = appendSessionKey(w.key[:0], x.sys.partitionOf(x.name), x.name)
-	w.open().Delete(w.key)
+	w.Key = row.AppendSessionKey(w.Key[:0], x.name, w.d.Store.Partitions())
+	w.Delete()
 	return true
-}
-
-// partitionOf returns the partition in which the row of a session stands.
-func (s *System) partitionOf(session string) event.PartitionID {
-	return event.NamedActor("", session, 0, len(s.host.Partitions)).Birth
-}
-
-func appendSessionKey(k []byte, p event.PartitionID, name string) []byte {
-	return append(store.AppendSection(k, p, store.Sessions), name...)
-}
-
-func appendOutcomeKey(k []byte, target event.ActorID, session string, seq uint64) []byte {
-	k = store.AppendSerial(store.AppendSection(k, target.Birth, store.Outcomes), target.Serial)
-	k = binary.BigEndian.AppendUint16(k, uint16(len(session)))
-	return store.AppendSerial(append(k, session...), seq)
 }
 
 // sessions reads the sessions and which of their requests have outcomes.
 func (r *recovery) sessions() error {
 	ss := &r.d.sessions
-	for p := range r.s.host.Partitions {
-		err := r.rows(event.PartitionID(p), store.Sessions, 0, func(key, payload []byte) error {
-			in := payloadReader{rest: payload}
-			ack := in.uint()
-			if err := in.end(); err != nil {
-				return err
-			}
-			ss.add(string(key)).mu.ack = ack
-			return nil
-		})
+	err := r.d.Rows(store.Sessions, 0, func(_ event.PartitionID, name, payload []byte) error {
+		ack, err := row.ReadSession(payload)
 		if err != nil {
 			return err
 		}
+		ss.add(string(name)).mu.ack = ack
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	for p := range r.s.host.Partitions {
-		err := r.rows(event.PartitionID(p), store.Outcomes, 18, func(key, _ []byte) error {
-			target := event.ActorID{Birth: event.PartitionID(p), Serial: binary.BigEndian.Uint64(key)}
-			n := int(binary.BigEndian.Uint16(key[8:]))
-			if len(key) != 18+n {
-				return errors.New("its key is of another length")
-			}
-			x := ss.mu.byName[string(key[10:10+n])]
-			if x == nil {
-				return fmt.Errorf("its session %q is missing", key[10:10+n])
-			}
-			x.mu.outcomes[binary.BigEndian.Uint64(key[10+n:])] = target
-			return nil
-		})
+	return r.d.Rows(store.Outcomes, row.OutcomeKeyMin, func(p event.PartitionID, rest, _ []byte) error {
+		of, err := row.ReadOutcomeKey(p, rest)
 		if err != nil {
 			return err
 		}
-	}
-	return nil
+		x := ss.mu.byName[of.Session]
+		if x == nil {
+			return fmt.Errorf("its session %q is missing", of.Session)
+		}
+		x.mu.outcomes[of.Seq] = of.Target
+		return nil
+	})
 }

@@ -3,13 +3,13 @@ package exec
 import (
 	"context"
 	"errors"
-	"github.com/aeon-lang/aeon/runtime/order"
 	"sync"
 
 	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/runtime/event"
-	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -21,19 +21,19 @@ type snapshots struct{ sync.Mutex }
 func (s *System) Snapshot(ctx context.Context, to snapshot.Target) (*snapshot.Saved, error) {
 	return s.takeSnapshot(ctx, to, snapshot.Manifest{Kind: snapshot.Node}, func(view store.Reader, _ *snapshot.Manifest) (snapshot.Rows, error) {
 		o := s.overrides(view)
-		return func(emit func(key, row []byte) error) error { return NodeRows(view, o, emit) }, nil
+		return func(emit func(key, row []byte) error) error { return archive.NodeRows(view, o, emit) }, nil
 	})
 }
 
 // SnapshotActor makes a snapshot of an actor and everything that it reaches, as of a moment of
-// the call, while events go on. The error is a *NoActorError if the actor is not there.
+// the call, while events go on. The error is a *archive.NoActorError if the actor is not there.
 func (s *System) SnapshotActor(ctx context.Context, to snapshot.Target, actor order.Ref) (*snapshot.Saved, error) {
 	return s.takeSnapshotOf(ctx, to, func(store.Reader) (event.ActorID, error) { return actor.Handle().ID, nil })
 }
 
 // SnapshotNamed is SnapshotActor of the actor that has a name at that moment. The errors are those of
-// ActorName.Find, too.
-func (s *System) SnapshotNamed(ctx context.Context, to snapshot.Target, actor ActorName) (*snapshot.Saved, error) {
+// archive.ActorName.Find, too.
+func (s *System) SnapshotNamed(ctx context.Context, to snapshot.Target, actor archive.ActorName) (*snapshot.Saved, error) {
 	return s.takeSnapshotOf(ctx, to, actor.Find)
 }
 
@@ -44,7 +44,7 @@ func (s *System) takeSnapshotOf(ctx context.Context, to snapshot.Target, root fu
 		if err != nil {
 			return nil, err
 		}
-		c, err := CutAt(view, id)
+		c, err := archive.CutAt(view, id)
 		if err != nil {
 			return nil, err
 		}
@@ -56,8 +56,8 @@ func (s *System) takeSnapshotOf(ctx context.Context, to snapshot.Target, root fu
 }
 
 // overrides returns what the classes of the program change in a view of the store.
-func (s *System) overrides(view store.Reader) *Overrides {
-	return newOverrides(view, &s.durable.layouts, &s.cfg)
+func (s *System) overrides(view store.Reader) *archive.Overrides {
+	return newOverrides(view, &s.durable.Layouts, &s.cfg)
 }
 
 // takeSnapshot saves the rows that pick finds in a view of the store.
@@ -67,7 +67,7 @@ func (s *System) takeSnapshot(ctx context.Context, to snapshot.Target, m snapsho
 	if s.durable == nil {
 		return nil, ErrNoStore
 	}
-	st := s.durable.store
+	st := s.durable.Store
 	s.durable.snapshots.Lock()
 	defer s.durable.snapshots.Unlock()
 	view := st.Snapshot()
@@ -83,42 +83,6 @@ func (s *System) takeSnapshot(ctx context.Context, to snapshot.Target, m snapsho
 	st.SetSnapshotNumber(b, m.Number)
 	if err := st.Wait(ctx, st.Append(b)); err != nil {
 		return nil, err
-	}
-	return snapshot.Save(ctx, to, m, rows)
-}
-
-// Stopped is a store that no system uses.
-type Stopped struct {
-	View      store.Reader
-	Identity  store.Identity
-	Overrides *Overrides // what the program changes in View
-}
-
-// Snapshot makes a snapshot of the store: of everything, or, if root is not null, of an actor and what it reaches.
-// The error is a *NoActorError if the actor is not there.
-func (s *Stopped) Snapshot(ctx context.Context, to snapshot.Target, root event.ActorID) (*snapshot.Saved, error) {
-	m := snapshot.Manifest{Kind: snapshot.Node, Store: s.Identity.Store, Program: s.Identity.Program, Taken: sched.RealClock{}.Now()}
-	if _, err := store.PartitionsOf(s.View); err != nil {
-		return nil, err // nothing was ever stored
-	}
-	var err error
-	if m.Number, err = store.SnapshotNumberOf(s.View); err != nil {
-		return nil, err
-	}
-	rows := snapshot.Rows(func(emit func(key, row []byte) error) error { return NodeRows(s.View, s.Overrides, emit) })
-	if !root.IsNull() {
-		cut, err := CutAt(s.View, root)
-		if err != nil {
-			return nil, err
-		}
-		label, err := cut.Label(m.Program)
-		if err != nil {
-			return nil, err
-		}
-		m.Actor = bytejson.Text(label)
-		m.Kind, m.Root, m.Actors = snapshot.Actor, cut.Root.String(), cut.Actors()
-		cut.Overrides = s.Overrides
-		rows = cut.Rows
 	}
 	return snapshot.Save(ctx, to, m, rows)
 }

@@ -1,11 +1,11 @@
 package exec
 
 import (
-	"github.com/aeon-lang/aeon/runtime/order"
 	"math/bits"
 	"sync"
 
 	"github.com/aeon-lang/aeon/internal/shard"
+	"github.com/aeon-lang/aeon/runtime/order"
 )
 
 // stripes order the commits of events that hold nothing in common in writing and still meet

@@ -3,7 +3,6 @@ package exec
 import (
 	"bufio"
 	"context"
-	"github.com/aeon-lang/aeon/runtime/order"
 	"io"
 	"log/slog"
 	"os"
@@ -16,7 +15,9 @@ import (
 
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
@@ -63,8 +64,8 @@ type Config struct {
 	Trace       trace.Recorder
 	TraceStates bool
 
-	fanOut  int     // fanOutMax; tests make it smaller
-	journal journal // Store; tests look at what goes through
+	fanOut  int           // fanOutMax; tests make it smaller
+	journal state.Journal // Store; tests look at what goes through
 }
 
 // schedulableBranches is BranchWorkers of a scheduled system: it must not depend on the machine.
@@ -96,6 +97,9 @@ func (c *Config) defaults() {
 	}
 	if c.Store != nil {
 		c.Partitions = c.Store.Partitions()
+		if c.journal == nil {
+			c.journal = c.Store
+		}
 	}
 	if c.SessionExpiry <= 0 {
 		c.SessionExpiry = 24 * time.Hour
@@ -302,7 +306,7 @@ func (s *System) Close() {
 		}
 		s.settle() // they may have to wait for the disk
 		if s.durable != nil {
-			s.durable.memory.close()
+			s.durable.Memory.Close()
 			if s.tracer != nil {
 				s.tracer.close()
 			}
@@ -313,7 +317,7 @@ func (s *System) Close() {
 		}
 		s.workers.Close()
 		if s.durable != nil {
-			s.until(s.durable.visits.end)
+			s.until(s.durable.EndVisits)
 		}
 		s.out.flush()
 	})

@@ -1,11 +1,11 @@
 package exec
 
 import (
-	"github.com/aeon-lang/aeon/runtime/order"
 	"runtime"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
@@ -119,8 +119,8 @@ func (ev *Event) seeThrough() error {
 
 // answer returns how the chain has ended, when that may leave the node.
 func (ch *chain) answer() error {
-	if d := ch.sys.durable; d != nil && (ch.request != nil || d.answersWait || d.store.Overdue()) {
-		if lost := d.wait(ch.pos); lost != nil {
+	if d := ch.sys.durable; d != nil && (ch.request != nil || d.answersWait || d.Store.Overdue()) {
+		if lost := d.Wait(ch.pos); lost != nil {
 			return &UnknownError{Event: ch.first, Cause: lost}
 		}
 		ch.sys.egress.flush(ch.printed)
@@ -211,7 +211,7 @@ func (s *System) passOn(l *lane) {
 func (ch *chain) end(ev *Event, err error) {
 	ch.pos, ch.printed = ev.maxPos, max(ch.printed, ev.printed)
 	if ch.orphan {
-		_ = ch.sys.durable.wait(ch.pos) // what is repeated is an answer, too
+		_ = ch.sys.durable.Wait(ch.pos) // what is repeated is an answer, too
 		ch.request.end()
 	}
 	if err == nil && ch.ended != nil {

@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 
 	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/trace"

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"github.com/aeon-lang/aeon/runtime/order"
 	"hash/fnv"
 	"runtime"
 	"strconv"
@@ -12,6 +11,7 @@ import (
 	"github.com/aeon-lang/aeon/internal/shard"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )

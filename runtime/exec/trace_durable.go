@@ -2,10 +2,10 @@ package exec
 
 import (
 	"encoding/binary"
-	"github.com/aeon-lang/aeon/runtime/order"
 	"sync"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
@@ -32,7 +32,7 @@ type unansweredEvent struct {
 
 // answeredDurable is answered in a system with a store, which also tells of events before whose time has come.
 func (t *tracer) answeredDurable(r *tracedEvent, pos store.Position) {
-	now := t.durable.journal.Durable(pos)
+	now := t.durable.Journal.Durable(pos)
 	if now {
 		t.tell(r)
 	}
@@ -49,7 +49,7 @@ func (t *tracer) answeredDurable(r *tracedEvent, pos store.Position) {
 func (t *tracer) tellDurable() {
 	u := &t.unanswered
 	n := 0
-	for n < len(u.list) && t.durable.journal.Durable(u.list[n].pos) {
+	for n < len(u.list) && t.durable.Journal.Durable(u.list[n].pos) {
 		t.tell(u.list[n].r)
 		n++
 	}
@@ -68,7 +68,7 @@ func (t *tracer) close() {
 	u.Lock()
 	defer u.Unlock()
 	for _, e := range u.list {
-		if t.durable.wait(e.pos) != nil {
+		if t.durable.Wait(e.pos) != nil {
 			return
 		}
 	}
@@ -86,18 +86,18 @@ func (t *tracer) mark(ev *Event, w *preparation) {
 	r := ev.traced
 	for i := range r.Writes {
 		a := &r.Writes[i]
-		w.key = store.AppendField(w.key[:0], a.Actor, versionField)
-		w.begin()
-		w.row = binary.AppendUvarint(binary.AppendUvarint(w.row, t.durable.epoch), a.Version)
+		w.Key = store.AppendField(w.Key[:0], a.Actor, versionField)
+		w.Begin()
+		w.Row = binary.AppendUvarint(binary.AppendUvarint(w.Row, t.durable.epoch), a.Version)
 		if a.Deleted { // all else of it goes
-			w.row = append(w.row, a.Label...)
+			w.Row = append(w.Row, a.Label...)
 		}
-		w.set()
+		w.Set()
 	}
-	w.key = append(w.key[:0], traceKey...)
-	w.begin()
-	w.row = binary.AppendUvarint(binary.AppendVarint(w.row, r.Order), t.durable.epoch)
-	w.set()
+	w.Key = append(w.Key[:0], traceKey...)
+	w.Begin()
+	w.Row = binary.AppendUvarint(binary.AppendVarint(w.Row, r.Order), t.durable.epoch)
+	w.Set()
 }
 
 // committedDurable is committed in a system with a store.
@@ -110,7 +110,7 @@ func (t *tracer) committedDurable(ev *Event, next *follow) {
 	defer t.serial.Unlock()
 	r.Order = t.tick.Add(1)
 	t.issues(r, ev.root.ops)
-	if r.Batch = w.batch != nil; r.Batch {
+	if r.Batch = !w.Empty(); r.Batch {
 		t.mark(ev, w)
 	}
 	t.rec.Ended(&r.Event)
@@ -126,7 +126,7 @@ func (t *tracer) undoneDurable(ev *Event, err error) {
 	t.serial.Lock()
 	defer t.serial.Unlock()
 	r.Order = t.tick.Add(1)
-	if r.Batch = w.batch != nil; r.Batch {
+	if r.Batch = !w.Empty(); r.Batch {
 		t.mark(ev, w)
 	}
 	t.rec.Ended(&r.Event)
@@ -136,22 +136,22 @@ func (t *tracer) undoneDurable(ev *Event, err error) {
 // resume goes on with the trace of the runs before: ticks ascend.
 func (t *tracer) resume(d *durable) {
 	t.durable = d
-	if g, ok := t.rec.(trace.Grouping); ok && d.store.BeforeWrite(g.Flush) {
+	if g, ok := t.rec.(trace.Grouping); ok && d.Store.BeforeWrite(g.Flush) {
 		g.Group()
 	}
-	d.recovered, d.epoch, _ = lastTraced(d.store)
+	d.recovered, d.epoch, _ = lastTraced(d.Store)
 	if d.recovered == 0 {
-		d.epoch = d.store.Starts()
+		d.epoch = d.Store.Starts()
 	}
-	t.tick.Store(max(d.recovered+ticksLost, int64(d.store.Starts())<<ticksShift))
+	t.tick.Store(max(d.recovered+ticksLost, int64(d.Store.Starts())<<ticksShift))
 }
 
 // untraced notes that this run is not recorded: a trace that goes on after it begins anew.
 func (d *durable) untraced() {
-	if last, _, _ := lastTraced(d.store); last > 0 {
-		b := d.store.NewBatch()
+	if last, _, _ := lastTraced(d.Store); last > 0 {
+		b := d.Store.NewBatch()
 		b.Delete(traceKey)
-		d.store.Append(b)
+		d.Store.Append(b)
 	}
 }
 
@@ -199,13 +199,13 @@ func (s *System) Recovered() int64 {
 // traced returns the version of an actor of earlier runs, and its label if it was deleted.
 func (d *durable) traced(id event.ActorID) (version uint64, label string) {
 	key := store.AppendField(nil, id, versionField)
-	row, ok, err := d.store.Get(key, nil)
+	row, ok, err := d.Store.Get(key, nil)
 	if err != nil || !ok {
 		return 0, ""
 	}
 	payload, err := store.Payload(key, row)
 	if err != nil {
-		d.store.Fail(err)
+		d.Store.Fail(err)
 		return 0, ""
 	}
 	epoch, n := binary.Uvarint(payload)

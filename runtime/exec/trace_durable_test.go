@@ -11,10 +11,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
-
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/trace"
+	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
 // neverFlushed is a recorder with a bug: it relies on its buffer being full at times.

@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )

@@ -1,10 +1,11 @@
 package exec
 
 import (
-	"github.com/aeon-lang/aeon/runtime/order"
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"github.com/aeon-lang/aeon/runtime/order"
 )
 
 // issueOrder is [ISSUE-ORDER]: the events that a client has issued to one target stand in a line. The first

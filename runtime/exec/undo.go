@@ -1,10 +1,10 @@
 package exec
 
 import (
-	"github.com/aeon-lang/aeon/runtime/order"
 	"reflect"
 	"sync/atomic"
 
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 

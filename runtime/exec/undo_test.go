@@ -5,7 +5,6 @@ import (
 	"testing/quick"
 
 	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -28,7 +27,7 @@ func TestLoopsOverElementsLogLittle(t *testing.T) {
 			VectorPush(cx, &d.Self, shelfFlat, &d.flat, i)
 			VectorRemove(cx, &d.Self, shelfFlat, &d.flat, 0)
 		}},
-		"one entry": {1, func(cx *Cx, d *shelf, i int64) { MapSet(cx, &d.Self, shelfIndex, &d.index, "a", row{n: i}) }},
+		"one entry": {1, func(cx *Cx, d *shelf, i int64) { MapSet(cx, &d.Self, shelfIndex, &d.index, "a", shelfRow{n: i}) }},
 		"set":       {60, func(cx *Cx, d *shelf, i int64) { SetAdd(cx, &d.Self, shelfSet, &d.set, i) }},
 		"set, in and out": {1, func(cx *Cx, d *shelf, i int64) {
 			SetAdd(cx, &d.Self, shelfSet, &d.set, -1)
@@ -49,9 +48,9 @@ func TestLoopsOverElementsLogLittle(t *testing.T) {
 					SetAdd(cx, &d.Self, shelfSet, &d.set, i*1000)
 				}
 				for range 3 {
-					VectorPush(cx, &d.Self, shelfRows, &d.rows, row{tags: value.VectorOf[int64](1)})
+					VectorPush(cx, &d.Self, shelfRows, &d.rows, shelfRow{tags: value.VectorOf[int64](1)})
 				}
-				MapSet(cx, &d.Self, shelfIndex, &d.index, "a", row{})
+				MapSet(cx, &d.Self, shelfIndex, &d.index, "a", shelfRow{})
 			}))
 			var before [5]string
 			var entries int

@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -82,7 +81,7 @@ func (m *model) clone() *model {
 
 func (m *model) key(h *order.Handle) mkey {
 	if h.Is(order.Detached) { // of a run that has ended
-		h = m.sys.durable.resolve(h.ID)
+		h = m.sys.durable.Handle(h.ID)
 	}
 	return mkey(m.sys.tracer.label(h))
 }
@@ -396,7 +395,7 @@ func (m *model) compare(s *System) error {
 		return err
 	}
 	if s.durable != nil {
-		if _, err := s.attachAll(); err != nil {
+		if _, err := s.durable.AttachAll(); err != nil {
 			return err
 		}
 		s.host.AwaitMoves() // some of them wanted a move

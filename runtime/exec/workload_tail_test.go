@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/order"
-
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
 

@@ -20,7 +20,7 @@ var ofSemantics = []plant{
 	bug("issued events overtake", "runtime/exec/turn.go", // one another, of one client to one actor
 		"placed()\n\treturn o.append(t)",
 		"placed()\n\tt.state = outside\n\treturn true"),
-	bug("second field not stored", "runtime/exec/prepare.go", // of the fields that an event has assigned
+	bug("second field not stored", "runtime/state/writer.go", // of the fields that an event has assigned
 		"w.fields.Field(obj, int(f.field), f.changes, f.whole)",
-		"if i == 0 || len(f.changes) > 0 || !h.Is(order.Created) || h.Is(order.Fresh) {\n\t\t\tw.fields.Field(obj, int(f.field), f.changes, f.whole)\n\t\t}"),
+		"if i == 0 || len(f.changes) > 0 || !a.self.Handle().Is(order.Created) || a.self.Handle().Is(order.Fresh) {\n\t\t\tw.fields.Field(obj, int(f.field), f.changes, f.whole)\n\t\t}"),
 }

@@ -1,4 +1,4 @@
-package exec
+package archive
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/cmdline"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -23,8 +24,8 @@ type NoActorError struct {
 }
 
 const (
-	// namesRead bounds how many rows are read to tell what names there are.
-	namesRead = 1000
+	// NamesRead bounds how many rows are read to tell what names there are.
+	NamesRead = 1000
 	// namesShown and nameShownMax bound what is shown of them.
 	namesShown   = 5
 	nameShownMax = 40
@@ -78,7 +79,7 @@ func (e *NoActorError) lookAround(view store.Reader) error {
 		return err
 	}
 	e.Others = []string{}
-	left := namesRead
+	left := NamesRead
 	for p := 0; p < partitions && !e.More; p++ {
 		if err := e.lookIn(view, event.PartitionID(p), &left); err != nil {
 			return err
@@ -104,11 +105,11 @@ func (e *NoActorError) lookIn(view store.Reader, p event.PartitionID, left *int)
 			return nil
 		}
 		*left--
-		_, dead, err := readNameRow(it.Key(), it.Value())
+		of, err := row.ReadName(it.Key(), it.Value())
 		if err != nil {
 			return err
 		}
-		if !dead {
+		if !of.Dead {
 			e.Others = append(e.Others, string(it.Key()[len(from):]))
 		}
 	}
@@ -121,40 +122,20 @@ func FindNamed(view store.Reader, class, name string) (event.ActorID, error) {
 	if err != nil {
 		return event.ActorID{}, err
 	}
-	key := nameKey0(class, name, partitions)
-	row, ok, err := view.Get(key, nil)
+	key := row.NameKey(class, name, partitions)
+	value, ok, err := view.Get(key, nil)
 	if err != nil {
 		return event.ActorID{}, err
 	}
 	if !ok {
 		return event.ActorID{}, &NoActorError{Class: class, Name: name}
 	}
-	incarnation, dead, err := readNameRow(key, row)
+	of, err := row.ReadName(key, value)
 	if err != nil {
 		return event.ActorID{}, err
 	}
-	if dead {
+	if of.Dead {
 		return event.ActorID{}, &NoActorError{Class: class, Name: name}
 	}
-	return event.NamedActor(class, name, incarnation, partitions), nil
-}
-
-// readNameRow returns what the row of a name says of the actor that has had it last.
-func readNameRow(key, row []byte) (incarnation uint32, dead bool, err error) {
-	payload, err := store.Payload(key, row)
-	if err != nil {
-		return 0, false, err
-	}
-	in := payloadReader{rest: payload}
-	incarnation, dead = uint32(in.uint()), in.byte() != 0
-	if err := in.end(); err != nil {
-		return 0, false, &store.CorruptError{Key: key, Reason: err.Error()}
-	}
-	return incarnation, dead, nil
-}
-
-// nameKey0 returns the key of the row of a name.
-func nameKey0(class, name string, partitions int) []byte {
-	k := store.AppendSection(nil, event.NamedActor(class, name, 0, partitions).Birth, store.Names)
-	return append(append(append(k, class...), 0), name...)
+	return event.NamedActor(class, name, of.Incarnation, partitions), nil
 }

@@ -1,4 +1,4 @@
-package exec
+package archive
 
 import (
 	"bytes"
@@ -8,12 +8,9 @@ import (
 	"strings"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
-
-// A snapshot needs no lock and no event: batches are in the store whole and in the order of
-// the journal, so what a view of the store shows is what the events up to one moment have
-// left. Events go on meanwhile.
 
 // NodeRows calls emit for all rows of a view, as classes want them, in the order of their keys.
 // A damaged row ends it.
@@ -21,23 +18,7 @@ func NodeRows(view store.Reader, o *Overrides, emit func(key, row []byte) error)
 	if o != nil {
 		return o.node(emit)
 	}
-	return eachRowOf(view, nil, endOfKeys, func(key, row, _ []byte) error { return emit(key, row) })
-}
-
-// eachRowOf calls f for the rows of a range, once their sums were checked.
-func eachRowOf(view store.Reader, from, to []byte, f func(key, row, payload []byte) error) error {
-	it := view.Scan(from, to)
-	var err error
-	for err == nil && it.Next() {
-		var payload []byte
-		if payload, err = store.Payload(it.Key(), it.Value()); err == nil {
-			err = f(it.Key(), it.Value(), payload)
-		}
-	}
-	if closed := it.Close(); err == nil {
-		err = closed
-	}
-	return err
+	return row.Each(view, nil, row.EndOfKeys, func(key, row, _ []byte) error { return emit(key, row) })
 }
 
 // Cut is an actor and everything that it reaches, in a view of a store.
@@ -120,10 +101,10 @@ func (c *Cut) Label(program string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, class := schema.ByNumber(h.layout)
+	_, class := schema.ByNumber(h.Layout)
 	class = strings.TrimPrefix(class, program+".")
 	if c.Root.Named() {
-		return class + "/" + h.name, nil
+		return class + "/" + h.Name, nil
 	}
 	return class + ":" + c.Root.String(), nil
 }
@@ -137,29 +118,29 @@ type owning struct{ owner, child event.ActorID }
 
 // ownership returns the edges of ownership, by owner.
 func (c *Cut) ownership() (list []owning, err error) {
-	var header headerRow
+	var header row.Header
 	var serials []uint64 // of the actors of a partition, ascending
 	for p := range c.partitions {
 		part := event.PartitionID(p)
 		serials = serials[:0]
 		err := c.section(part, store.Headers, 8, func(key, rest, _, payload []byte) error {
 			id := event.ActorID{Birth: part, Serial: binary.BigEndian.Uint64(rest)}
-			if err := header.read(payload); err != nil {
-				return &store.CorruptError{Key: bytes.Clone(key), Reason: err.Error()}
+			if err := header.Read(payload); err != nil {
+				return row.Damage(key, err)
 			}
 			serials = append(serials, id.Serial)
-			if header.units > 0 {
-				list = append(list, owning{header.parent, id})
+			if header.Units > 0 {
+				list = append(list, owning{header.Parent, id})
 			}
 			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
-		err = c.section(part, store.Edges, 18, func(_, rest, _, _ []byte) error {
+		err = c.section(part, store.Edges, row.EdgeKeyMin, func(_, rest, _, _ []byte) error {
 			child := event.ActorID{Birth: part, Serial: binary.BigEndian.Uint64(rest)}
 			if _, there := slices.BinarySearch(serials, child.Serial); there {
-				list = append(list, owning{actorInKey(rest[8:]), child})
+				list = append(list, owning{row.ActorInKey(rest[8:]), child})
 			}
 			return nil
 		})
@@ -177,15 +158,9 @@ func (c *Cut) isThere(id event.ActorID) (bool, error) {
 	return ok, err
 }
 
-// section calls f for the rows of a section, with what comes behind the section in the key.
+// section calls f for the rows of a section of a partition.
 func (c *Cut) section(p event.PartitionID, s store.Section, keyMin int, f func(key, rest, row, payload []byte) error) error {
-	from, to := store.SectionRange(p, s)
-	return eachRowOf(c.view, from, to, func(key, row, payload []byte) error {
-		if len(key) < sectionPrefix+keyMin {
-			return &store.CorruptError{Key: bytes.Clone(key), Reason: "its key is too short"}
-		}
-		return f(key, key[sectionPrefix:], row, payload)
-	})
+	return row.Section(c.view, p, s, keyMin, f)
 }
 
 // Rows calls emit for the rows of the actors, in the order of their keys, so that they make a
@@ -196,7 +171,7 @@ func (c *Cut) section(p event.PartitionID, s store.Section, keyMin int, f func(k
 func (c *Cut) Rows(emit func(key, row []byte) error) error {
 	plain := func(key, row, _ []byte) error { return emit(key, row) }
 	from, to := store.MetaRange()
-	if err := eachRowOf(c.view, from, to, plain); err != nil {
+	if err := row.Each(c.view, from, to, plain); err != nil {
 		return err
 	}
 	if err := c.listNames(); err != nil {
@@ -208,17 +183,17 @@ func (c *Cut) Rows(emit func(key, row []byte) error) error {
 		}
 	}
 	from, to = store.SchemaRange()
-	return eachRowOf(c.view, from, to, plain)
+	return row.Each(c.view, from, to, plain)
 }
 
 // partition emits the rows of one partition, section by section in the order of the keys.
 func (c *Cut) partition(p event.PartitionID, emit func(key, row []byte) error) error {
 	members := c.in(p)
 	for _, id := range members {
-		prefix := appendEdgesKey(nil, id)
-		err := eachRowOf(c.view, prefix, store.After(prefix), func(key, row, _ []byte) error {
-			if len(key) == len(prefix)+10 && c.members[actorInKey(key[len(prefix):])] {
-				return emit(key, row)
+		prefix := row.AppendEdgesKey(nil, id)
+		err := row.Each(c.view, prefix, store.After(prefix), func(key, value, _ []byte) error {
+			if len(key) == len(prefix)+10 && c.members[row.ActorInKey(key[len(prefix):])] {
+				return emit(key, value)
 			}
 			return nil
 		})
@@ -266,7 +241,7 @@ func (c *Cut) fields(id event.ActorID, emit func(key, row []byte) error) error {
 		}
 	}
 	from, to := store.FieldsRange(id)
-	return eachRowOf(c.view, from, to, func(key, row, _ []byte) error { return emit(key, row) })
+	return row.Each(c.view, from, to, func(key, row, _ []byte) error { return emit(key, row) })
 }
 
 // in returns the actors of a partition.
@@ -289,20 +264,12 @@ func (c *Cut) row(key []byte, emit func(key, row []byte) error) error {
 }
 
 // readHeader returns the header of an actor of the cut.
-func (c *Cut) readHeader(id event.ActorID) (header headerRow, err error) {
-	key := store.HeaderKey(id)
-	row, ok, err := c.view.Get(key, nil)
-	if err != nil {
-		return header, err
+func (c *Cut) readHeader(id event.ActorID) (row.Header, error) {
+	h, found, err := row.GetHeader(c.view, id)
+	if err == nil && !found {
+		err = &store.CorruptError{Key: store.HeaderKey(id), Reason: "it is missing"}
 	}
-	if !ok {
-		return header, &store.CorruptError{Key: key, Reason: "it is missing"}
-	}
-	payload, err := store.Payload(key, row)
-	if err == nil {
-		err = header.read(payload)
-	}
-	return header, err
+	return h, err
 }
 
 // header emits the header of an actor.
@@ -311,16 +278,10 @@ func (c *Cut) header(id event.ActorID, emit func(key, row []byte) error) error {
 	if err != nil {
 		return err
 	}
-	if h.top || h.parent.Serial != 0 && !c.members[h.parent] {
-		h.parent, h.top, h.units = event.ActorID{Birth: id.Birth}, false, 0
+	if h.Top || h.Parent.Serial != 0 && !c.members[h.Parent] {
+		h.Parent, h.Top, h.Units = event.ActorID{Birth: id.Birth}, false, 0
 	}
-	return emit(headerOf(id, h))
-}
-
-// headerOf returns the row of a header.
-func headerOf(id event.ActorID, h headerRow) (key, row []byte) {
-	key = store.HeaderKey(id)
-	return key, store.EndRow(h.append(store.BeginRow(nil)), 0, key)
+	return emit(h.Encode(id))
 }
 
 // listNames finds the keys of the names of the actors.
@@ -338,8 +299,8 @@ func (c *Cut) listNames() error {
 		if err != nil {
 			return err
 		}
-		_, class := schema.ByNumber(h.layout) // a schema without a program knows no more
-		c.names = append(c.names, nameKey0(class, h.name, c.partitions))
+		_, class := schema.ByNumber(h.Layout) // a schema without a program knows no more
+		c.names = append(c.names, row.NameKey(class, h.Name, c.partitions))
 	}
 	slices.SortFunc(c.names, bytes.Compare)
 	return nil
@@ -347,40 +308,20 @@ func (c *Cut) listNames() error {
 
 // work emits the sub-events between the actors, and their timers.
 func (c *Cut) work(p event.PartitionID, emit func(key, row []byte) error) error {
-	err := c.section(p, store.Outbox, 26, func(key, rest, row, payload []byte) error {
-		issuer := event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(rest)}
-		if !c.members[issuer] || !c.members[actorInKey(rest[8:])] || inChain(payload) {
-			return nil
+	err := c.section(p, store.Outbox, row.OutboxKeyMin, func(key, rest, value, payload []byte) error {
+		issuer, target, _ := row.ReadOutboxKey(p, rest)
+		if e, err := row.ReadSubEvent(payload); err != nil || e.Step || !c.members[issuer] || !c.members[target] {
+			return row.Damage(key, err)
 		}
-		return emit(key, row)
+		return emit(key, value)
 	})
 	if err != nil {
 		return err
 	}
-	return c.section(p, store.Timers, 16, func(key, _, row, payload []byte) error {
-		if issuer, ok := timerIssuer(payload); !ok || !c.members[issuer] {
-			return nil
+	return c.section(p, store.Timers, row.TimerKeyMin, func(key, _, value, payload []byte) error {
+		if t, _, _, _, err := row.ReadTimer(payload); err != nil || !c.members[t.Issuer] {
+			return row.Damage(key, err)
 		}
-		return emit(key, row)
+		return emit(key, value)
 	})
-}
-
-// inChain reports whether the row of a sub-event is that of a step of a chain.
-func inChain(payload []byte) bool {
-	in := payloadReader{rest: payload}
-	in.uint() // signature
-	in.event()
-	in.uint()
-	in.uint()
-	return in.byte() != 0
-}
-
-// timerIssuer returns the actor that has set the timer of a row.
-func timerIssuer(payload []byte) (issuer event.ActorID, ok bool) {
-	in := payloadReader{rest: payload}
-	in.uint() // signature
-	in.uint() // ticks
-	in.event()
-	issuer = in.actor()
-	return issuer, !in.bad
 }

@@ -1,7 +1,6 @@
-package exec
+package state
 
 import (
-	"github.com/aeon-lang/aeon/runtime/order"
 	"math"
 	"runtime/metrics"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/shard"
+	"github.com/aeon-lang/aeon/runtime/order"
 )
 
 // A system with a store keeps the states of actors in memory for as long as there is room.
@@ -60,13 +60,13 @@ func (r *resident) count() (n int) {
 	return n
 }
 
+// Loaded returns how many states are in memory.
+func (s *State) Loaded() int { return s.resident.count() }
+
 // Unload drops about a share of the states that are in memory, from 0 to 1, those first that were not
 // used for long; what an event holds stays. It returns how many it has dropped.
-func (s *System) Unload(share float64) (dropped int) {
-	if s.durable == nil {
-		return 0
-	}
-	r := &s.durable.resident
+func (s *State) Unload(share float64) (dropped int) {
+	r := &s.resident
 	want := int(math.Ceil(share * float64(r.count())))
 	first := r.turn.Add(1)
 	for i := range uint32(shard.Count) {
@@ -79,8 +79,8 @@ func (s *System) Unload(share float64) (dropped int) {
 // unloadShard goes round one shard, twice at most: in the first round it finds out which actors
 // are used. It drops a share, but no more than most. The shard is not locked while a state is
 // dropped: an event that waited for the actor goes on there, and may read another.
-func (s *System) unloadShard(shard int, share float64, most int) (dropped int) {
-	sh := &s.durable.resident.shards.At(shard).mu
+func (s *State) unloadShard(shard int, share float64, most int) (dropped int) {
+	sh := &s.resident.shards.At(shard).mu
 	sh.Lock()
 	defer sh.Unlock()
 	want := min(most, int(math.Ceil(share*float64(len(sh.list)))))
@@ -113,39 +113,41 @@ func (s *System) unloadShard(shard int, share float64, most int) (dropped int) {
 }
 
 // unload drops the state of h if no event holds h. It reports whether there is none in memory now.
-func (s *System) unload(h *order.Handle) bool {
+func (s *State) unload(h *order.Handle) bool {
 	if h.Is(order.Deleted) {
 		return true
 	}
 	if !h.Seize() {
 		return false
 	}
-	mu := s.durable.loads.Of(h.ID.Serial)
+	mu := s.loads.Of(h.ID.Serial)
 	mu.Lock()
 	gone := h.Is(order.Deleted) // an event that holds it cannot be deleting it
 	if h.State.Load() == order.Created {
-		mu.dropped(h)
+		mu.retired.Drop(h)
 		h.Object = nil
 		h.Set(order.Unloaded)
 		gone = true
 	}
 	mu.Unlock()
-	h.Free(&s.host)
+	h.Free(s.host)
 	return gone
 }
 
-// memory keeps the heap below Config.MemoryMax. It is the budget of containers that come into memory after they were
+// Memory keeps the heap below Config.MemoryMax. It is the budget of containers that come into memory after they were
 // read from the store again and again.
-type memory struct {
-	sys    *System
-	max    uint64 // 0: there is no limit
+type Memory struct {
+	state  *State
+	Max    uint64 // bytes that the heap may have; 0: there is no limit
 	stop   chan struct{}
 	done   chan struct{}
 	warned bool
 
-	mu     sync.Mutex                   // guards what follows
-	read   func() (live, cycles uint64) // bytes that the last garbage collection has left; how many there were
-	cycles uint64                       // at the last that has found too much
+	// Measure returns the bytes that the last garbage collection has left, and how many collections there were. Tests set it.
+	Measure func() (live, cycles uint64)
+
+	mu     sync.Mutex // guards what follows
+	cycles uint64     // at the last that has found too much
 	// taken is what loads have taken that go on, and settled that of those that have ended since the garbage
 	// collection before which there were settledAt.
 	taken, settled int64
@@ -153,33 +155,33 @@ type memory struct {
 }
 
 // init is to be called before any state is read.
-func (m *memory) init(s *System, max int64) {
-	m.sys, m.max, m.read = s, uint64(max), m.liveHeap
+func (m *Memory) init(s *State, max int64) {
+	m.state, m.Max, m.Measure = s, uint64(max), m.liveHeap
 }
 
-// liveHeap is memory.read: what the heap holds, but for the engine.
-func (m *memory) liveHeap() (live, cycles uint64) {
+// liveHeap is Measure: what the heap holds, but for the engine.
+func (m *Memory) liveHeap() (live, cycles uint64) {
 	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}
 	metrics.Read(s)
 	live, cycles = s[0].Value.Uint64(), s[1].Value.Uint64()
 	if cycles == m.cycles {
 		return live, cycles
 	}
-	return live - min(live, uint64(m.sys.durable.store.MemoryBytes())), cycles
+	return live - min(live, uint64(m.state.Store.MemoryBytes())), cycles
 }
 
 // Take implements value.Budget: what comes into memory must not make the evictor run.
-func (m *memory) Take(bytes int64) bool {
-	if m.max == 0 {
+func (m *Memory) Take(bytes int64) bool {
+	if m.Max == 0 {
 		return true
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	live, cycles := m.read()
+	live, cycles := m.Measure()
 	if cycles != m.settledAt {
 		m.settled, m.settledAt = 0, cycles
 	}
-	if float64(live)+float64(m.taken+m.settled+bytes) > memoryLow*float64(m.max) {
+	if float64(live)+float64(m.taken+m.settled+bytes) > memoryLow*float64(m.Max) {
 		return false
 	}
 	m.taken += bytes
@@ -187,14 +189,22 @@ func (m *memory) Take(bytes int64) bool {
 }
 
 // Settle implements value.Budget. The next garbage collection will find what it is.
-func (m *memory) Settle(bytes int64) {
-	if m.max == 0 {
+func (m *Memory) Settle(bytes int64) {
+	if m.Max == 0 {
 		return
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.taken -= bytes
 	m.settled += bytes
+}
+
+// Reserved returns how many bytes loads have taken that go on, and those that the next garbage collection will find. It is for
+// tests.
+func (m *Memory) Reserved() (taken, settled int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.taken, m.settled
 }
 
 const (
@@ -206,54 +216,66 @@ const (
 	shareMin = 0.05
 )
 
-func (m *memory) start() {
-	m.stop, m.done = make(chan struct{}), make(chan struct{})
-	go m.loop()
+// Start lets a goroutine look at the heap until Close, if there is a limit.
+func (m *Memory) Start() {
+	if m.Max > 0 {
+		m.Run(m.loop)
+	}
 }
 
-func (m *memory) close() {
+// Run runs loop in a goroutine until Close, which closes stop and waits for its end.
+func (m *Memory) Run(loop func(stop <-chan struct{})) (done <-chan struct{}) {
+	m.stop, m.done = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(m.done)
+		loop(m.stop)
+	}()
+	return m.done
+}
+
+// Close ends what Start or Run has started.
+func (m *Memory) Close() {
 	if m.stop != nil {
 		close(m.stop)
 		<-m.done
 	}
 }
 
-func (m *memory) loop() {
-	defer close(m.done)
+func (m *Memory) loop(stop <-chan struct{}) {
 	t := time.NewTicker(memoryInterval)
 	defer t.Stop()
 	for {
 		select {
-		case <-m.stop:
+		case <-stop:
 			return
 		case <-t.C:
-			m.look()
+			m.Look()
 		}
 	}
 }
 
 // found returns what the heap holds, and whether a garbage collection has found too much since the last time.
-func (m *memory) found() (live uint64, tooMuch bool) {
+func (m *Memory) found() (live uint64, tooMuch bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	live, cycles := m.read()
-	if cycles == m.cycles || float64(live) < memoryHigh*float64(m.max) {
+	live, cycles := m.Measure()
+	if cycles == m.cycles || float64(live) < memoryHigh*float64(m.Max) {
 		return live, false
 	}
 	m.cycles = cycles
 	return live, true
 }
 
-// look runs the evictor if a garbage collection has found too much since the last look.
-func (m *memory) look() {
+// Look runs the evictor if a garbage collection has found too much since the last look.
+func (m *Memory) Look() {
 	live, tooMuch := m.found()
 	if !tooMuch {
 		return
 	}
-	share := max(shareMin, (float64(live)-memoryLow*float64(m.max))/float64(live))
-	if m.sys.Unload(share) == 0 && !m.warned && live > m.max {
+	share := max(shareMin, (float64(live)-memoryLow*float64(m.Max))/float64(live))
+	if m.state.Unload(share) == 0 && !m.warned && live > m.Max {
 		m.warned = true
-		m.sys.log.Warn("more memory is in use than allowed, and no actor's state can be dropped",
-			"used", live, "allowed", m.max, "states in memory", m.sys.durable.resident.count())
+		m.state.cfg.Log.Warn("more memory is in use than allowed, and no actor's state can be dropped",
+			"used", live, "allowed", m.Max, "states in memory", m.state.resident.count())
 	}
 }

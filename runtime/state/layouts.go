@@ -1,21 +1,22 @@
-package exec
+package state
 
 import (
 	"errors"
 	"fmt"
-	"github.com/aeon-lang/aeon/runtime/order"
 	"log/slog"
 	"slices"
 	"sync"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// layouts are the layouts of the fields of actors: the one that a class has now, and those
+// Layouts are the layouts of the fields of actors: the one that a class has now, and those
 // that actors were created with. Any goroutine may ask.
-type layouts struct {
-	schema  *store.Schema
+type Layouts struct {
+	Schema  *store.Schema
 	current map[*order.Shape]*store.Layout
 	shapes  map[string]*order.Shape
 	changes []store.FieldChange // that came with the program
@@ -29,16 +30,16 @@ type numbered struct {
 	shape  *order.Shape
 }
 
-// open reads the schema of a store and makes the classes of the program its own, in memory: nothing is
-// written before recovery has read all that is there. Values of the fields in drop may be lost.
-func (l *layouts) open(from store.Reader, classes []*Class, drop []store.Part) error {
+// Open reads the schema of a store and makes the classes of the program its own, in memory: nothing is
+// written before recovery has read all that is there. Values of the fields in drop may be lost. now is what the schema is
+// to know of the classes, in their order.
+func (l *Layouts) Open(from store.Reader, classes []*order.Shape, now []store.Class, drop []store.Part) error {
 	schema, err := store.ReadSchema(from)
 	if err != nil {
 		return err
 	}
-	l.schema = schema
+	l.Schema = schema
 	schema.Drop(drop)
-	now := storedClasses(classes)
 	if schema.Check(now) != nil || len(schema.FieldChanges(now)) > 0 { // else it is no matter how many there are
 		if err := l.count(from); err != nil {
 			return err
@@ -48,7 +49,7 @@ func (l *layouts) open(from store.Reader, classes []*Class, drop []store.Part) e
 	if err := schema.Adopt(now); err != nil {
 		return err
 	}
-	l.use(schema, classes)
+	l.Use(schema, classes)
 	l.changes = changes
 	return nil
 }
@@ -62,14 +63,14 @@ func CountActors(from store.Reader) (map[uint32]int, error) {
 	actors := make(map[uint32]int)
 	var bad *store.CorruptError
 	for p := range partitions {
-		row := func(key, payload []byte) {
-			h, err := ReadHeader(payload)
-			if err != nil {
+		count := func(key, payload []byte) {
+			var h row.Header
+			if err := h.Read(payload); err != nil {
 				bad = &store.CorruptError{Key: slices.Clone(key), Reason: err.Error()}
 			}
 			actors[h.Layout]++
 		}
-		if err := store.VerifySection(from, event.PartitionID(p), store.Headers, row, func(err *store.CorruptError) { bad = err }); err != nil {
+		if err := store.VerifySection(from, event.PartitionID(p), store.Headers, count, func(err *store.CorruptError) { bad = err }); err != nil {
 			return nil, err
 		}
 	}
@@ -79,8 +80,8 @@ func CountActors(from store.Reader) (map[uint32]int, error) {
 	return actors, nil
 }
 
-// tell says in the log what has become of fields whose values the program does not read, or reads again.
-func (l *layouts) tell(log *slog.Logger) {
+// Tell says in the log what has become of fields whose values the program does not read, or reads again.
+func (l *Layouts) Tell(log *slog.Logger) {
 	for _, c := range l.changes {
 		text := "a field is gone: its values are kept for a version that has it"
 		switch c.Fate {
@@ -94,47 +95,32 @@ func (l *layouts) tell(log *slog.Logger) {
 		}
 		log.Warn(text, "field", c.Field.String(), "class", c.In, "actors", c.Actors)
 	}
-	for _, field := range l.schema.Needless(l.changes) {
+	for _, field := range l.Schema.Needless(l.changes) {
 		log.Warn("nothing is given up of a field: nothing is stored in it, or the program has it", "field", field.String())
 	}
 }
 
-// use takes a schema that has the classes.
-func (l *layouts) use(schema *store.Schema, classes []*Class) {
-	l.schema = schema
+// Use takes a schema that has the classes.
+func (l *Layouts) Use(schema *store.Schema, classes []*order.Shape) {
+	l.Schema = schema
 	l.current, l.shapes = make(map[*order.Shape]*store.Layout), make(map[string]*order.Shape)
 	l.numbers = make(map[uint32]numbered)
 	for _, c := range classes {
-		l.current[&c.Shape], l.shapes[c.Path()] = l.schema.Layout(c.Path()), &c.Shape
+		l.current[c], l.shapes[c.Path()] = l.Schema.Layout(c.Path()), c
 	}
 }
 
-// storedClasses returns what a schema knows of classes.
-func storedClasses(classes []*Class) []store.Class {
-	list := make([]store.Class, len(classes))
-	for i, c := range classes {
-		list[i] = store.Class{Name: c.Path(), Overrides: c.Snapshot != nil}
-		for _, f := range c.Fields {
-			list[i].Fields = append(list[i].Fields, store.ClassField{Name: f.Name, Type: f.Type})
-		}
-		for _, m := range c.Methods {
-			list[i].Methods = append(list[i].Methods, store.ClassMethod{Name: m.Name, Signature: m.Signature})
-		}
-	}
-	return list
-}
+// Of returns the layout that a class has now.
+func (l *Layouts) Of(c *order.Shape) *store.Layout { return l.current[c] }
 
-// of returns the layout that a class has now.
-func (l *layouts) of(c *order.Shape) *store.Layout { return l.current[c] }
-
-// byNumber returns the layout with a number and its class. An error of a class that the
+// ByNumber returns the layout with a number and its class. An error of a class that the
 // program has no more wraps ErrClass.
-func (l *layouts) byNumber(number uint32) (*store.Layout, *order.Shape, error) {
+func (l *Layouts) ByNumber(number uint32) (*store.Layout, *order.Shape, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n, known := l.numbers[number]
 	if !known {
-		layout, class := l.schema.ByNumber(number)
+		layout, class := l.Schema.ByNumber(number)
 		switch {
 		case layout != nil:
 			n = numbered{layout, l.shapes[class]}
@@ -148,17 +134,17 @@ func (l *layouts) byNumber(number uint32) (*store.Layout, *order.Shape, error) {
 	return n.layout, n.shape, nil
 }
 
-// lost returns an error for each class that the program does not have, and of which there are actors. They wrap ErrClass.
-func (l *layouts) lost(from store.Reader) error {
+// Lost returns an error for each class that the program does not have, and of which there are actors. They wrap ErrClass.
+func (l *Layouts) Lost(from store.Reader) error {
 	var errs []error
-	for _, c := range l.schema.Classes() {
+	for _, c := range l.Schema.Classes() {
 		if l.shapes[c.Name] != nil {
 			continue
 		}
 		if err := l.count(from); err != nil {
 			return err
 		}
-		if n := l.schema.Actors(c.Name); n > 0 {
+		if n := l.Schema.Actors(c.Name); n > 0 {
 			errs = append(errs, fmt.Errorf("%w: %s, of which actors are stored (%d); bring it back, without methods if you like", ErrClass, c.Name, n))
 		}
 	}
@@ -166,13 +152,18 @@ func (l *layouts) lost(from store.Reader) error {
 }
 
 // count tells the schema how many actors there are, unless it knows.
-func (l *layouts) count(from store.Reader) error {
-	if l.schema.Counted() {
+func (l *Layouts) count(from store.Reader) error {
+	if l.Schema.Counted() {
 		return nil
 	}
 	actors, err := CountActors(from)
 	if err == nil {
-		l.schema.Count(actors)
+		l.Schema.Count(actors)
 	}
 	return err
 }
+
+// ErrClass is wrapped by the error for rows that this program has no class for.
+var ErrClass = errors.New("the program has no such class")
+
+func isClass(err error) bool { return errors.Is(err, ErrClass) }

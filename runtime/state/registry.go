@@ -1,13 +1,13 @@
-package exec
+package state
 
 import (
-	"github.com/aeon-lang/aeon/runtime/order"
 	"runtime"
 	"sync"
 	"weak"
 
 	"github.com/aeon-lang/aeon/internal/shard"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -99,7 +99,7 @@ func (r *registry) forget(id event.ActorID) {
 }
 
 // resolve returns the handle of an actor, detached if it was not used yet.
-func (r *registry) resolve(id event.ActorID, s *System) *order.Handle {
+func (r *registry) resolve(id event.ActorID, host *order.Host) *order.Handle {
 	sh := r.shard(id)
 	sh.Lock()
 	defer sh.Unlock()
@@ -109,21 +109,43 @@ func (r *registry) resolve(id event.ActorID, s *System) *order.Handle {
 	if h := sh.loose[id].Value(); h != nil {
 		return h
 	}
-	h := &order.Handle{ID: id, Host: &s.host, LastPos: sh.lastPos} // it may have been there before, and collected
+	h := &order.Handle{ID: id, Host: host, LastPos: sh.lastPos} // it may have been there before, and collected
 	h.Node.ID = id.Serial
 	h.State.Store(order.Detached)
 	r.remember(h)
 	return h
 }
 
-// resolve is registry.resolve.
-func (d *durable) resolve(id event.ActorID) *order.Handle { return d.actors.resolve(id, d.sys) }
+// Handle returns the handle of an actor, detached if it was not used yet. There is one handle for each actor as long as
+// anything refers to it.
+func (s *State) Handle(id event.ActorID) *order.Handle { return s.actors.resolve(id, s.host) }
 
-// Resolve returns the reference to the actor of that id: what decodes stored values asks
-// for it. The actor may have been deleted.
-func (s *System) Resolve(id event.ActorID) order.Ref {
+// Resolve returns the reference to the actor of an id, which may have been deleted: null if the id is.
+func (s *State) Resolve(id event.ActorID) order.Ref {
 	if id.IsNull() {
 		return order.Ref{}
 	}
-	return order.RefOf(s.durable.actors.resolve(id, s))
+	return order.RefOf(s.Handle(id))
+}
+
+// Collected does what the collector does some time to the handle of an actor that is not attached: the next reference gets
+// another. It reports whether there was one. It is for tests.
+func (s *State) Collected(id event.ActorID) bool {
+	sh := s.actors.shard(id)
+	sh.Lock()
+	defer sh.Unlock()
+	_, was := sh.loose[id]
+	delete(sh.loose, id)
+	return was
+}
+
+// Actors returns how many actors are attached, and how many others something refers to. It is for tests.
+func (s *State) Actors() (attached, loose int) {
+	for shard := range s.actors.shards.All {
+		sh := &shard.mu
+		sh.Lock()
+		attached, loose = attached+len(sh.live), loose+len(sh.loose)
+		sh.Unlock()
+	}
+	return attached, loose
 }

@@ -1,4 +1,4 @@
-package exec
+package row
 
 import (
 	"bytes"
@@ -8,37 +8,40 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// rowEdits is a store.Batch that is never applied: it lies over the rows of a view.
-type rowEdits struct {
+// Edits is a store.Batch that is never applied: it lies over the rows of a view.
+type Edits struct {
 	rows   map[string][]byte // nil: deleted
 	ranges []keyRange        // deleted, before rows were set
 }
+
+// NewEdits returns edits that change nothing yet.
+func NewEdits() *Edits { return &Edits{rows: map[string][]byte{}} }
 
 type keyRange struct{ from, to string }
 
 func (r keyRange) has(key string) bool { return r.from <= key && key < r.to }
 
 // Set implements store.Batch.
-func (b *rowEdits) Set(key, row []byte) { b.rows[string(key)] = bytes.Clone(row) }
+func (b *Edits) Set(key, row []byte) { b.rows[string(key)] = bytes.Clone(row) }
 
 // Delete implements store.Batch.
-func (b *rowEdits) Delete(key []byte) { b.rows[string(key)] = nil }
+func (b *Edits) Delete(key []byte) { b.rows[string(key)] = nil }
 
 // DeleteRange implements store.Batch.
-func (b *rowEdits) DeleteRange(from, to []byte) {
+func (b *Edits) DeleteRange(from, to []byte) {
 	r := keyRange{string(from), string(to)}
 	maps.DeleteFunc(b.rows, func(key string, _ []byte) bool { return r.has(key) })
 	b.ranges = append(b.ranges, r)
 }
 
 // Size implements store.Batch; nothing waits for it.
-func (b *rowEdits) Size() int { return 0 }
+func (b *Edits) Size() int { return 0 }
 
 // Discard implements store.Batch.
-func (b *rowEdits) Discard() {}
+func (b *Edits) Discard() {}
 
-// over emits the rows of a range of the view with the changes, in the order of their keys.
-func (b *rowEdits) over(view store.Reader, from, to []byte, emit func(key, row []byte) error) error {
+// Over emits the rows of a range of the view with the changes, in the order of their keys.
+func (b *Edits) Over(view store.Reader, from, to []byte, emit func(key, row []byte) error) error {
 	keys := slices.Sorted(maps.Keys(b.rows))
 	next := func() error {
 		key := keys[0]
@@ -48,7 +51,7 @@ func (b *rowEdits) over(view store.Reader, from, to []byte, emit func(key, row [
 		}
 		return nil
 	}
-	err := eachRowOf(view, from, to, func(key, row, _ []byte) error {
+	err := Each(view, from, to, func(key, row, _ []byte) error {
 		for len(keys) > 0 && keys[0] < string(key) {
 			if err := next(); err != nil {
 				return err

@@ -1,18 +1,18 @@
-package exec
+package state
 
 import (
-	"github.com/aeon-lang/aeon/runtime/order"
 	"runtime"
 
 	"github.com/aeon-lang/aeon/internal/shard"
+	"github.com/aeon-lang/aeon/runtime/order"
 )
 
-// The evictor, which drops states (passivate.go), then detaches actors whose states are not in memory: their place in
+// The evictor, which drops states (evict.go), then detaches actors whose states are not in memory: their place in
 // the graph goes, and the handle is the collector's unless something refers to it, and finds it detached.
 //
 // An event that has looked at an actor relies on its being attached until the event has ended. So the evictor
 // marks an actor as leaving first. Whoever looks at it then, to attach it or because the graph has named it, takes the mark
-// away (durable.attach). The evictor waits for a grace period (grace.go), until all events have ended that were under way when
+// away (Attach). The evictor waits for a grace period (grace.go), until all events have ended that were under way when
 // it set the mark; if the mark is still there no event relies on the actor.
 
 // leavingMax is how many actors are marked at a time.
@@ -20,31 +20,30 @@ const leavingMax = 1 << 12
 
 // detachSome detaches actors for as long as there are any that no event has used since the evictor came by, and
 // no event is in the way. It returns how many it has detached.
-func (s *System) detachSome() (n int) {
-	d := s.durable
-	d.evictor.Lock()
-	defer d.evictor.Unlock()
+func (s *State) detachSome() (n int) {
+	s.evictor.Lock()
+	defer s.evictor.Unlock()
 	for {
-		if len(d.leaving.list) == 0 {
-			if d.leaving.list = s.markLeaving(d.leaving.list); len(d.leaving.list) == 0 {
+		if len(s.leaving.list) == 0 {
+			if s.leaving.list = s.markLeaving(s.leaving.list); len(s.leaving.list) == 0 {
 				return n
 			}
-			d.leaving.period = s.host.NextPeriod()
+			s.leaving.period = s.host.NextPeriod()
 		}
-		for looks := 0; !s.host.PeriodOver(d.leaving.period); looks++ {
+		for looks := 0; !s.host.PeriodOver(s.leaving.period); looks++ {
 			if looks == leavingLooks {
 				return n // the next time
 			}
 			runtime.Gosched()
 		}
 		gone := 0
-		for _, h := range d.leaving.list {
+		for _, h := range s.leaving.list {
 			if s.detach(h) {
 				gone++
 			}
 		}
-		clear(d.leaving.list)
-		d.leaving.list = d.leaving.list[:0]
+		clear(s.leaving.list)
+		s.leaving.list = s.leaving.list[:0]
 		if n += gone; gone == 0 {
 			return n
 		}
@@ -55,14 +54,13 @@ func (s *System) detachSome() (n int) {
 const leavingLooks = 64
 
 // markLeaving marks actors that seem to be unused, and lists them.
-func (s *System) markLeaving(list []*order.Handle) []*order.Handle {
-	d := s.durable
-	for i := range d.actors.shards {
-		sh := &d.actors.shards.At((d.leaving.shard + i) % shard.Count).mu
+func (s *State) markLeaving(list []*order.Handle) []*order.Handle {
+	for i := range s.actors.shards {
+		sh := &s.actors.shards.At((s.leaving.shard + i) % shard.Count).mu
 		sh.Lock()
 		for _, h := range sh.live {
 			if len(list) == leavingMax {
-				d.leaving.shard += i
+				s.leaving.shard += i
 				sh.Unlock()
 				return list
 			}
@@ -78,7 +76,7 @@ func (s *System) markLeaving(list []*order.Handle) []*order.Handle {
 
 // mayLeave reports whether h may be detached, as far as that can be seen from here. One that was used
 // has to be found unused the next time.
-func (s *System) mayLeave(h *order.Handle) bool {
+func (s *State) mayLeave(h *order.Handle) bool {
 	if h.Has(order.MarkUsed) {
 		h.Mark(order.MarkUsed, false)
 		return false
@@ -87,15 +85,15 @@ func (s *System) mayLeave(h *order.Handle) bool {
 }
 
 // detach takes h, which was marked, out of the graph unless an event has looked at it since.
-func (s *System) detach(h *order.Handle) bool {
+func (s *State) detach(h *order.Handle) bool {
 	if !h.Seize() {
 		h.Unset(order.Leaving)
 		return false
 	}
 	gone := s.detachHeld(h)
-	h.Free(&s.host)
+	h.Free(s.host)
 	if gone {
-		s.forget(h)
+		s.cfg.Forget(h)
 	} else {
 		h.Unset(order.Leaving)
 	}
@@ -103,9 +101,8 @@ func (s *System) detach(h *order.Handle) bool {
 }
 
 // detachHeld is detach for h, on which no event can be.
-func (s *System) detachHeld(h *order.Handle) bool {
-	d := s.durable
-	mu := d.attaching.Of(h.ID.Serial)
+func (s *State) detachHeld(h *order.Handle) bool {
+	mu := s.attaching.Of(h.ID.Serial)
 	mu.Lock()
 	defer mu.Unlock()
 	p, st := s.host.ParentOf(h), h.State.Load()
@@ -122,6 +119,6 @@ func (s *System) detachHeld(h *order.Handle) bool {
 		h.State.Store(st &^ order.Leaving)
 		return false
 	}
-	d.actors.loosen(h)
+	s.actors.loosen(h)
 	return true
 }

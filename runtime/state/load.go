@@ -1,14 +1,14 @@
-package exec
+package state
 
 import (
 	"fmt"
-	"github.com/aeon-lang/aeon/runtime/order"
 	"maps"
 	"sync"
 
 	"github.com/aeon-lang/aeon/internal/shard"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
+	"github.com/aeon-lang/aeon/runtime/order"
 )
 
 // loads are held while the states of actors are read from the store: one reader per actor.
@@ -16,45 +16,49 @@ type loads struct{ shard.Set[loading] }
 
 type loading struct {
 	sync.Mutex
-	// copies has the actors whose state was dropped while there were copies of their
-	// containers, which read from the store. Those that are not read again stay until their copies
-	// have gone and the map has doubled.
-	copies  map[*order.Handle]*image.Copies
+	retired Retired
+}
+
+// Retired has the actors whose states were dropped while there were copies of their
+// containers, which read from the store. Those that are not read again stay until their copies
+// have gone and the map has doubled.
+type Retired struct {
+	Copies  map[*order.Handle]*image.Copies
 	pruneAt int // so many are worth looking for those whose copies have gone
 }
 
-const pruneMin = 16
+// RetiredMin is how many are worth looking for those whose copies have gone.
+const RetiredMin = 16
 
-// dropped notes what is to be known of h, whose state is being dropped. Caller holds the lock.
-func (l *loading) dropped(h *order.Handle) {
+// Drop notes what is to be known of h, whose state is being dropped.
+func (r *Retired) Drop(h *order.Handle) {
 	c := h.Object.ActorSelf().StoredRows().Retire()
 	if c == nil {
 		return
 	}
-	if l.copies == nil {
-		l.copies, l.pruneAt = map[*order.Handle]*image.Copies{}, pruneMin
+	if r.Copies == nil {
+		r.Copies, r.pruneAt = map[*order.Handle]*image.Copies{}, RetiredMin
 	}
-	l.copies[h] = c
-	if len(l.copies) >= l.pruneAt {
-		maps.DeleteFunc(l.copies, func(_ *order.Handle, c *image.Copies) bool { return c.Gone() })
-		l.pruneAt = max(pruneMin, 2*len(l.copies))
+	r.Copies[h] = c
+	if len(r.Copies) >= r.pruneAt {
+		maps.DeleteFunc(r.Copies, func(_ *order.Handle, c *image.Copies) bool { return c.Gone() })
+		r.pruneAt = max(RetiredMin, 2*len(r.Copies))
 	}
 }
 
-// Load implements residence. The caller need not hold the actor for that:
+// Load implements order.Residence. The caller need not hold the actor for that:
 // while its state lies in the store alone nothing can change it, as an event that writes it has
 // loaded it first.
-func (d *durable) Load(h *order.Handle) error {
-	loaded, err := d.readState(h)
+func (s *State) Load(h *order.Handle) error {
+	loaded, err := s.readState(h)
 	if loaded {
-		d.resident.add(h) // not under the lock of loads: the evictor takes that under its own
+		s.resident.add(h) // not under the lock of loads: the evictor takes that under its own
 	}
 	return err
 }
 
-func (d *durable) readState(h *order.Handle) (loaded bool, err error) {
-	s := d.sys
-	mu := d.loads.Of(h.ID.Serial)
+func (s *State) readState(h *order.Handle) (loaded bool, err error) {
+	mu := s.loads.Of(h.ID.Serial)
 	mu.Lock()
 	defer mu.Unlock()
 	if !h.Is(order.Unloaded) {
@@ -66,22 +70,22 @@ func (d *durable) readState(h *order.Handle) (loaded bool, err error) {
 	if !ok {
 		return false, fmt.Errorf("class %s cannot be stored", h.Shape.Name)
 	}
-	layout, _, err := d.layouts.byNumber(h.Layout)
+	layout, _, err := s.Layouts.ByNumber(h.Layout)
 	if err != nil {
 		return false, err // recovery has looked: it is there
 	}
 	var met *referred
-	resolver := any(s)
+	resolve := s.Resolve
 	if h.Has(order.MarkPartial) {
-		met = &referred{System: s, max: s.host.Shareable()}
-		resolver = met
+		met = &referred{state: s, max: s.host.Shareable()}
+		resolve = met.resolve
 	}
-	in := image.NewReader(d.store, h.ID, layout, resolver).Resume(mu.copies[h]).Within(&d.memory)
+	in := image.NewReader(s.Store, h.ID, layout, s.cfg.References(resolve)).Resume(mu.retired.Copies[h]).Within(&s.Memory)
 	if err := in.Read(stored); err != nil {
-		d.store.Fail(err)
+		s.Store.Fail(err)
 		return false, &UnknownError{Cause: err}
 	}
-	delete(mu.copies, h)
+	delete(mu.retired.Copies, h)
 	if met != nil {
 		if err := met.attach(h, in.Far()); err != nil {
 			return false, err
@@ -95,16 +99,16 @@ func (d *durable) readState(h *order.Handle) (loaded bool, err error) {
 // referred collects what the state of an actor refers to while it is read, if that is not much:
 // readers share a tree only where all that they may reach is in the graph (share.go).
 type referred struct {
-	*System
-	max  int
-	list []*order.Handle
-	many bool
-	done bool // the state has been read; containers go on resolving
+	state *State
+	max   int
+	list  []*order.Handle
+	many  bool
+	done  bool // the state has been read; containers go on resolving
 }
 
-// Resolve is System.Resolve.
-func (r *referred) Resolve(id event.ActorID) order.Ref {
-	ref := r.System.Resolve(id)
+// resolve is State.Resolve.
+func (r *referred) resolve(id event.ActorID) order.Ref {
+	ref := r.state.Resolve(id)
 	switch {
 	case r.done, r.many, ref.Handle() == nil:
 	case len(r.list) == r.max:
@@ -123,18 +127,11 @@ func (r *referred) attach(h *order.Handle, far bool) error {
 	h.Mark(order.MarkPartial, false)
 	for _, c := range r.list {
 		if c.Is(order.Detached) {
-			if err := r.System.host.Attach(c); err != nil {
+			if err := r.state.Attach(c); err != nil {
 				return err
 			}
 		}
 	}
 	r.list = nil
 	return nil
-}
-
-// mustLoad is load for code of an event, which it unwinds if the store fails.
-func (cx *Cx) mustLoad(h *order.Handle) {
-	if err := cx.ev.sys.durable.Load(h); err != nil {
-		panic(err)
-	}
 }

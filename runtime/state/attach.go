@@ -1,15 +1,16 @@
-package exec
+package state
 
 import (
 	"errors"
 	"fmt"
-	"github.com/aeon-lang/aeon/runtime/order"
 	"slices"
 	"sync"
 
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/internal/shard"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -32,12 +33,12 @@ import (
 // attaching is held while an actor is attached, by its id.
 type attaching struct{ shard.Set[sync.Mutex] }
 
-// Attach implements residence.
-func (d *durable) Attach(h *order.Handle) error {
-	if !d.visit() {
+// Attach implements order.Residence.
+func (s *State) Attach(h *order.Handle) error {
+	if !s.Visit() {
 		return &UnknownError{Cause: ErrClosed} // a client still shows a reference
 	}
-	defer d.leave()
+	defer s.Leave()
 	for {
 		switch st := h.State.Load(); {
 		case st&order.Leaving != 0:
@@ -45,29 +46,20 @@ func (d *durable) Attach(h *order.Handle) error {
 		case st&order.Detached == 0:
 			return nil
 		default:
-			if err := d.attachPath(h); err != nil {
-				d.store.Fail(err)
+			if err := s.attachPath(h); err != nil {
+				s.Store.Fail(err)
 				return &UnknownError{Cause: err}
 			}
 		}
 	}
 }
 
-// attach is residence.attach for code of an event, which it unwinds if the store fails.
-func (cx *Cx) attach(h *order.Handle) {
-	if h.Is(order.Away) {
-		if err := cx.ev.sys.host.Attach(h); err != nil {
-			panic(err)
-		}
-	}
-}
-
 // attachPath attaches h after its T-parent. Chains may be long, so it does not call itself.
-func (d *durable) attachPath(h *order.Handle) error {
+func (s *State) attachPath(h *order.Handle) error {
 	path := []*order.Handle{h}
 	for len(path) > 0 {
 		x := path[len(path)-1]
-		switch up, err := d.attachBelow(x); {
+		switch up, err := s.attachBelow(x); {
 		case err != nil:
 			return err
 		case up == nil:
@@ -82,15 +74,14 @@ func (d *durable) attachPath(h *order.Handle) error {
 }
 
 // attachBelow attaches x, unless its T-parent is detached: then it returns that.
-func (d *durable) attachBelow(x *order.Handle) (up *order.Handle, err error) {
-	mu := d.attaching.Of(x.ID.Serial)
+func (s *State) attachBelow(x *order.Handle) (up *order.Handle, err error) {
+	mu := s.attaching.Of(x.ID.Serial)
 	mu.Lock()
 	defer mu.Unlock()
 	if !x.Is(order.Detached) {
 		return nil, nil
 	}
-	var row headerRow
-	found, err := d.header(x.ID, &row)
+	header, found, err := row.GetHeader(s.Store, x.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -98,76 +89,58 @@ func (d *durable) attachBelow(x *order.Handle) (up *order.Handle, err error) {
 		x.State.Store(order.Created | order.Deleted)
 		return nil, nil
 	}
-	at, err := d.parent(x.ID, &row)
+	at, err := s.parent(x.ID, &header)
 	switch {
 	case err != nil:
 		return nil, err
 	case at.Is(order.Detached):
 		return at, nil
 	}
-	state, err := d.describe(x, &row)
+	state, err := s.describe(x, &header)
 	if err != nil {
 		return nil, err
 	}
-	g := d.sys.host.Graph
+	g := s.host.Graph
 	err = dominator.ErrDeleted
 	if !at.Is(order.Deleted) {
-		err = g.Attach(&x.Node, d.sys.host.NodeOf(at), row.units)
+		err = g.Attach(&x.Node, s.host.NodeOf(at), header.Units)
 	}
 	switch {
 	case errors.Is(err, dominator.ErrDetached):
 		return at, nil // just now
 	case err != nil:
-		_ = g.Attach(&x.Node, &d.sys.host.Partitions[x.ID.Birth].Node, 0) // never fails
-	case row.units == 0 && !at.Is(order.Virtual) && d.ready.Load():
-		d.sys.host.Tighten()
+		_ = g.Attach(&x.Node, &s.host.Partitions[x.ID.Birth].Node, 0) // never fails
+	case header.Units == 0 && !at.Is(order.Virtual) && s.ready.Load():
+		s.host.Tighten()
 	}
-	d.actors.keep(x)
+	s.actors.keep(x)
 	x.State.Store(state) // from here on others use it
 	return nil, nil
 }
 
-// header reads the header of an actor. One that was deleted has none.
-func (d *durable) header(id event.ActorID, row *headerRow) (found bool, err error) {
-	key := store.HeaderKey(id)
-	value, ok, err := d.store.Get(key, nil)
-	if err != nil || !ok {
-		return false, err
-	}
-	payload, err := store.Payload(key, value)
-	if err != nil {
-		return false, err
-	}
-	if err := row.read(payload); err != nil {
-		return false, &store.CorruptError{Key: key, Reason: err.Error()}
-	}
-	return true, nil
-}
-
 // parent returns the T-parent that a header names.
-func (d *durable) parent(id event.ActorID, row *headerRow) (*order.Handle, error) {
-	s := d.sys
+func (s *State) parent(id event.ActorID, header *row.Header) (*order.Handle, error) {
 	var why string
-	switch owned := row.units > 0; {
-	case row.top && !owned:
+	switch owned := header.Units > 0; {
+	case header.Top && !owned:
 		return s.host.Top, nil
-	case row.top:
-		why = "nobody can own an actor from there"
-	case row.parent.Serial > 0:
-		return d.resolve(row.parent), nil
-	case int(row.parent.Birth) >= len(s.host.Partitions):
-		why = fmt.Sprintf("there is no partition %d", row.parent.Birth)
+	case header.Top:
+		why = "TOP owns no actors"
+	case header.Parent.Serial > 0:
+		return s.Handle(header.Parent), nil
+	case int(header.Parent.Birth) >= len(s.host.Partitions):
+		why = fmt.Sprintf("there is no partition %d", header.Parent.Birth)
 	case owned:
 		why = "a partition owns no actors"
 	default:
-		return s.host.Partitions[row.parent.Birth], nil
+		return s.host.Partitions[header.Parent.Birth], nil
 	}
 	return nil, &store.CorruptError{Key: store.HeaderKey(id), Reason: why}
 }
 
 // describe notes in h what its header says of it, and returns the state that it is in then.
-func (d *durable) describe(h *order.Handle, row *headerRow) (state uint32, err error) {
-	_, shape, err := d.layouts.byNumber(row.layout)
+func (s *State) describe(h *order.Handle, header *row.Header) (state uint32, err error) {
+	_, shape, err := s.Layouts.ByNumber(header.Layout)
 	switch {
 	case isClass(err):
 		return 0, fmt.Errorf("%s: %w", store.DescribeKey(store.HeaderKey(h.ID)), err)
@@ -175,13 +148,13 @@ func (d *durable) describe(h *order.Handle, row *headerRow) (state uint32, err e
 		return 0, &store.CorruptError{Key: store.HeaderKey(h.ID), Reason: err.Error()}
 	}
 	if h.Shape != shape { // else it was attached before, and others read it
-		h.Shape, h.Layout = shape, row.layout
+		h.Shape, h.Layout = shape, header.Layout
 	}
 	h.Mark(order.MarkPartial, h.Shape.Owning())
-	if row.flags&headerNamed != 0 && h.Named == nil {
-		h.Named = &order.Naming{Name: row.name, Incarnation: row.incarnation}
+	if header.Named && h.Named == nil {
+		h.Named = &order.Naming{Name: header.Name, Incarnation: header.Incarnation}
 	}
-	if row.flags&headerUnborn != 0 {
+	if header.Unborn {
 		return order.Unborn, nil
 	}
 	return order.Created | order.Unloaded, nil

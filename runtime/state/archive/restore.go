@@ -1,12 +1,12 @@
-package exec
+package archive
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"strings"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -87,8 +87,8 @@ func RestoreActor(e store.Engine, root event.ActorID, rows RowSource) (actors in
 type actorRestore struct {
 	e       store.Engine
 	b       store.Batch
-	present *Cut      // nil if the root is not there now
-	above   headerRow // of the root as it is now
+	present *Cut       // nil if the root is not there now
+	above   row.Header // of the root as it is now
 	members map[event.ActorID]bool
 	root    event.ActorID
 }
@@ -127,17 +127,17 @@ func (r *actorRestore) release() error {
 	partitions, err := store.PartitionsOf(r.e)
 	for p := 0; p < partitions && err == nil; p++ {
 		from, to := store.SectionRange(event.PartitionID(p), store.Headers)
-		err = eachRowOf(r.e, from, to, func(key, _, payload []byte) error {
-			var h headerRow
-			if err := h.read(payload); err != nil {
-				return &store.CorruptError{Key: bytes.Clone(key), Reason: err.Error()}
+		err = row.Each(r.e, from, to, func(key, _, payload []byte) error {
+			var h row.Header
+			if err := h.Read(payload); err != nil {
+				return row.Damage(key, err)
 			}
-			_, id, ok := actorOfKey(key)
-			if !ok || h.units == 0 || !r.members[h.parent] || r.members[id] || r.present != nil && r.present.members[id] {
+			_, _, id, ok := row.SplitKey(key)
+			if !ok || h.Units == 0 || !r.members[h.Parent] || r.members[id] || r.present != nil && r.present.members[id] {
 				return nil
 			}
-			h.parent, h.units = event.ActorID{Birth: id.Birth}, 0
-			r.b.Set(headerOf(id, h))
+			h.Parent, h.Units = event.ActorID{Birth: id.Birth}, 0
+			r.b.Set(h.Encode(id))
 			return nil
 		})
 	}
@@ -151,7 +151,7 @@ func (r *actorRestore) remove() error {
 		from, to := store.FieldsRange(id)
 		r.b.DeleteRange(from, to)
 		r.b.Delete(store.HeaderKey(id))
-		prefix := appendEdgesKey(nil, id)
+		prefix := row.AppendEdgesKey(nil, id)
 		if id != r.root {
 			r.b.DeleteRange(prefix, store.After(prefix))
 		}
@@ -161,11 +161,12 @@ func (r *actorRestore) remove() error {
 		r.b.DeleteRange(prefix, store.After(prefix))
 	}
 	for p := range c.partitions {
-		err := c.section(event.PartitionID(p), store.Timers, 16, func(key, _, _, payload []byte) error {
-			if issuer, ok := timerIssuer(payload); ok && c.members[issuer] {
+		err := c.section(event.PartitionID(p), store.Timers, row.TimerKeyMin, func(key, _, _, payload []byte) error {
+			t, _, _, _, err := row.ReadTimer(payload)
+			if err == nil && c.members[t.Issuer] {
 				r.b.Delete(key)
 			}
-			return nil
+			return row.Damage(key, err)
 		})
 		if err != nil {
 			return err
@@ -176,12 +177,12 @@ func (r *actorRestore) remove() error {
 
 // put takes a row of the snapshot. Headers come before what belongs to the actors, but
 // behind the edges, of which both ends are in the snapshot.
-func (r *actorRestore) put(key, row []byte) error {
-	payload, err := store.Payload(key, row)
+func (r *actorRestore) put(key, value []byte) error {
+	payload, err := store.Payload(key, value)
 	if err != nil {
 		return err
 	}
-	section, id, ok := actorOfKey(key)
+	section, _, id, ok := row.SplitKey(key)
 	if !ok {
 		return store.CheckFormat(key, payload) // of the node: the store has its own
 	}
@@ -195,12 +196,12 @@ func (r *actorRestore) put(key, row []byte) error {
 			}
 		}
 		if id == r.root && r.present != nil {
-			var h headerRow
-			if err := h.read(payload); err != nil {
-				return &store.CorruptError{Key: key, Reason: err.Error()}
+			var h row.Header
+			if err := h.Read(payload); err != nil {
+				return row.Damage(key, err)
 			}
-			h.parent, h.top, h.units = r.above.parent, r.above.top, r.above.units
-			key, row = headerOf(id, h)
+			h.Parent, h.Top, h.Units = r.above.Parent, r.above.Top, r.above.Units
+			key, value = h.Encode(id)
 		}
 	}
 	if section == store.Names {
@@ -208,17 +209,17 @@ func (r *actorRestore) put(key, row []byte) error {
 			return err
 		}
 	}
-	r.b.Set(key, row)
+	r.b.Set(key, value)
 	return nil
 }
 
 // payload returns what the store has under a key, nil if there is nothing.
 func (r *actorRestore) payload(key []byte) ([]byte, error) {
-	row, ok, err := r.e.Get(key, nil)
+	value, ok, err := r.e.Get(key, nil)
 	if err != nil || !ok {
 		return nil, err
 	}
-	return store.Payload(key, row)
+	return store.Payload(key, value)
 }
 
 // NameTakenError says that an actor cannot be restored because another one has, or has had,
@@ -236,22 +237,11 @@ func (r *actorRestore) sameName(key, snapshot []byte) error {
 	if err != nil || payload == nil {
 		return err
 	}
-	now, then := payloadReader{rest: payload}, payloadReader{rest: snapshot}
-	if now.uint() != then.uint() {
-		class, name, _ := strings.Cut(string(key[sectionPrefix:]), "\x00")
+	now, then := row.Read(payload), row.Read(snapshot)
+	if now.Uint() != then.Uint() {
+		_, rest, _, _ := row.SplitKey(key)
+		class, name, _ := strings.Cut(string(rest), "\x00")
 		return &NameTakenError{fmt.Sprintf("%s(%q)", class, name)}
 	}
 	return nil
-}
-
-// actorOfKey returns the section and the actor of a row, false if it belongs to no actor.
-func actorOfKey(key []byte) (s store.Section, id event.ActorID, ok bool) {
-	if len(key) < sectionPrefix || key[0] != store.HeaderKey(event.ActorID{})[0] {
-		return 0, id, false
-	}
-	s = store.Section(key[3])
-	if rest := key[sectionPrefix:]; len(rest) >= 8 {
-		id = event.ActorID{Birth: event.PartitionID(binary.BigEndian.Uint16(key[1:])), Serial: binary.BigEndian.Uint64(rest)}
-	}
-	return s, id, true
 }

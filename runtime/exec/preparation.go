@@ -1,0 +1,135 @@
+package exec
+
+import (
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/state"
+	"github.com/aeon-lang/aeon/runtime/value"
+)
+
+// preparation builds the batch of one event: the Writer what changes of actors, the rest what the event issues and
+// answers. It stays with the pooled event, so that the space it needs is found again.
+type preparation struct {
+	state.Writer
+	d       *durable
+	encoder codec.Encoder
+	args    []byte   // of what the event issues, one behind the other
+	result  []byte   // of the request that ends with the event
+	timers  []*timer // that the event has set, in order
+}
+
+// newPreparation returns one that belongs to no event.
+func newPreparation(d *durable) *preparation {
+	w := &preparation{d: d}
+	w.Of(&d.State)
+	return w
+}
+
+// preparation returns that of the event.
+func (ev *Event) preparation() *preparation {
+	if ev.prep == nil {
+		ev.prep = newPreparation(ev.sys.durable)
+	}
+	return ev.prep
+}
+
+// drop gives back what has been prepared.
+func (w *preparation) drop() {
+	w.Discard()
+	w.reset()
+}
+
+// reset forgets what was encoded. The batch has been taken or discarded.
+func (w *preparation) reset() {
+	w.args, w.result = w.args[:0], w.result[:0]
+	clear(w.timers)
+	w.timers = w.timers[:0]
+}
+
+// prepare encodes what may be refused: the fields that the event has changed, the
+// arguments of what it issues, and the result that its request gets. It comes before anything is changed for good, so that the
+// event can still be undone: a value may nest too deeply to be stored.
+func (ev *Event) prepare() (err error) {
+	w := ev.preparation()
+	defer func() {
+		if err != nil {
+			w.drop()
+		}
+	}()
+	defer func() {
+		if p := recover(); p != nil {
+			f, ok := p.(value.Fault)
+			if !ok {
+				panic(p)
+			}
+			err = &AbortError{Msg: f.Msg, Event: ev.ID, Fault: true}
+		}
+	}()
+	ev.gatherWrites(&w.Writer)
+	w.EncodeFields()
+	if len(ev.root.ops) > 0 {
+		w.encodeArgs(ev.root.ops)
+	}
+	if ev.requested() != nil && !goesOn(ev.root.ops) {
+		w.encodeResult(ev.Args)
+	}
+	return nil
+}
+
+// gatherWrites tells w what the event has written, by actor and field.
+func (ev *Event) gatherWrites(w *state.Writer) {
+	for i := range ev.root.log {
+		e := &ev.root.log[i]
+		if h := e.self.Handle(); h.Is(order.Dying) && ev.Deleting(h) {
+			continue
+		}
+		w.Changed(e.self, e.field&^Inside, e.undoer())
+	}
+	w.Created(&ev.Attempt)
+}
+
+// encodeArgs encodes the arguments of sub-events and timers, and notes in each op where they
+// are.
+func (w *preparation) encodeArgs(ops []op) {
+	for i := range ops {
+		o := &ops[i]
+		switch {
+		case o.kind == opBranch:
+			w.encodeArgs(o.branch.cx.ops)
+		case o.kind == opEmit, o.kind == opTail, o.kind == opTimer && o.object == nil:
+			o.encoded[0] = uint32(len(w.args))
+			w.args = appendArgs(w.args, &w.encoder, o.args)
+			o.encoded[1] = uint32(len(w.args))
+		}
+	}
+}
+
+// encodeResult encodes the result that is in args, if they have any.
+func (w *preparation) encodeResult(args order.Args) {
+	if a, ok := args.(resultCodec); ok {
+		w.encoder.Reset()
+		a.EncodeResult(&w.encoder)
+		w.result = append(w.result, w.encoder.Data()...)
+	}
+}
+
+// argsCodec is implemented by the arguments of generated methods.
+type argsCodec interface {
+	Encode(*codec.Encoder)
+	Decode(*codec.Decoder)
+}
+
+// appendArgs appends the arguments of a method, nothing if there are none.
+func appendArgs(b []byte, e *codec.Encoder, args order.Args) []byte {
+	if args == nil {
+		return b
+	}
+	a, ok := args.(argsCodec)
+	if !ok {
+		assert.Unreachable("arguments of type %T cannot be stored", args)
+	}
+	e.Reset()
+	a.Encode(e)
+	return append(b, e.Data()...)
+}

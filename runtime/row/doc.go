@@ -1,0 +1,16 @@
+// Package row has the forms of the rows that a system keeps in a store: what stands in their keys and payloads.
+// docs/rfc/durability.md lists them.
+//
+//	header.go    an actor: its layout, name and place in the sequencing tree
+//	edge.go      an owner of an actor, besides its parent in the tree
+//	name.go      which actor has a name
+//	subevent.go  a sub-event, or the next step of a chain, that has not ended
+//	timer.go     a timer that is set
+//	session.go   a durable session, and the outcome of each of its requests
+//
+// Each file has both the writer and the reader of a form. The rows of fields are those of package image, the schema and
+// the rows of the node itself those of package store.
+//
+// A Writer puts rows into a batch (writer.go), a Reader reads payloads (reader.go), Each and Section go through the rows
+// of a view (scan.go), and Edits are rows that lie over those of a view (edits.go).
+package row

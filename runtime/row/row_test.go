@@ -1,0 +1,138 @@
+package row
+
+import (
+	"bytes"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"pgregory.net/rapid"
+)
+
+var (
+	actors = rapid.Custom(func(t *rapid.T) event.ActorID {
+		return event.ActorID{Birth: event.PartitionID(rapid.Uint16().Draw(t, "partition")), Serial: rapid.Uint64().Draw(t, "serial")}
+	})
+	events = rapid.Custom(func(t *rapid.T) event.EventID {
+		return event.EventID{Origin: rapid.Uint64().Draw(t, "origin"), Seq: rapid.Uint64().Draw(t, "seq")}
+	})
+	texts    = rapid.StringN(0, 20, 40)
+	contents = rapid.SliceOfN(rapid.Byte(), 1, 20)
+)
+
+// TestFormsAreReadAsTheyWereWritten: what is written of each form is what is read, and a payload that was cut is refused.
+func TestFormsAreReadAsTheyWereWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := Header{Unborn: rapid.Bool().Draw(t, "unborn"), Layout: rapid.Uint32().Draw(t, "layout"), Units: rapid.Uint32().Draw(t, "units")}
+		if h.Named = rapid.Bool().Draw(t, "named"); h.Named {
+			h.Incarnation, h.Name = rapid.Uint32().Draw(t, "incarnation"), texts.Draw(t, "name")
+		}
+		if h.Top = rapid.Bool().Draw(t, "top"); !h.Top {
+			h.Parent = actors.Draw(t, "parent")
+		}
+		payload := h.Append(nil)
+		var read Header
+		if err := read.Read(payload); err != nil || read != h {
+			t.Fatalf("header %+v was read as %+v, %v", h, read, err)
+		}
+		cut := payload[:rapid.IntRange(0, len(payload)-1).Draw(t, "cut")]
+		if read.Read(cut) == nil || read.Read(append(payload, 0)) == nil {
+			t.Fatalf("a header of another length was read: %x", payload)
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		e := event.SubEvent{Signature: rapid.Uint32().Draw(t, "signature"), Parent: events.Draw(t, "parent"), Index: rapid.IntRange(0, 1<<40).Draw(t, "index"),
+			Timer: rapid.Uint64().Draw(t, "timer"), Args: contents.Draw(t, "args")}
+		if e.Step = rapid.Bool().Draw(t, "step"); e.Step {
+			e.First = events.Draw(t, "first")
+			if rapid.Bool().Draw(t, "requested") {
+				e.Request = &event.Request{Session: texts.Draw(t, "session"), Seq: rapid.Uint64().Draw(t, "seq"), Target: actors.Draw(t, "target")}
+			}
+		}
+		payload := AppendSubEvent(nil, &e)
+		if read, err := ReadSubEvent(payload); err != nil || !reflect.DeepEqual(read, e) || Signature(payload) != e.Signature {
+			t.Fatalf("sub-event %+v was read as %+v, %v", e, read, err)
+		}
+		cut := payload[:rapid.IntRange(0, len(payload)-len(e.Args)-1).Draw(t, "cut")]
+		if _, err := ReadSubEvent(cut); err == nil {
+			t.Fatalf("%x was read, which is a part of %x", cut, payload)
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		x := event.Timer{Parent: events.Draw(t, "parent"), Issuer: actors.Draw(t, "issuer"), Name: texts.Draw(t, "name"), Target: actors.Draw(t, "target"),
+			Every: time.Duration(rapid.Int64().Draw(t, "every")), Args: contents.Draw(t, "args")}
+		signature, ticks := rapid.Uint32().Draw(t, "signature"), rapid.Uint64().Draw(t, "ticks")
+		call := AppendTimerCall(nil, &x)
+		payload := AppendTimer(nil, signature, ticks, call)
+		read, s, n, again, err := ReadTimer(payload)
+		if err != nil || !reflect.DeepEqual(read, x) || s != signature || n != ticks || !bytes.Equal(again, call) {
+			t.Fatalf("timer %+v was read as %+v, %d, %d, %x, %v", x, read, s, n, again, err)
+		}
+		cut := payload[:rapid.IntRange(0, len(payload)-len(x.Args)-1).Draw(t, "cut")]
+		if _, _, _, _, err := ReadTimer(cut); err == nil {
+			t.Fatalf("%x was read, which is a part of %x", cut, payload)
+		}
+	})
+}
+
+// TestKeysAreReadAsTheyWereWritten, and sort by their last number.
+func TestKeysAreReadAsTheyWereWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b, n := actors.Draw(t, "a"), actors.Draw(t, "b"), rapid.Uint64Range(0, 1<<63).Draw(t, "n")
+		rest := func(key []byte, of store.Section) []byte {
+			s, rest, id, ok := SplitKey(key)
+			if !ok || s != of || id.Birth != a.Birth {
+				t.Fatalf("key %x is split into section %c of %v", key, s, id)
+			}
+			return rest
+		}
+		key := AppendOutboxKey(nil, a, b, n)
+		if x, y, m := ReadOutboxKey(a.Birth, rest(key, store.Outbox)); x != a || y != b || m != n {
+			t.Fatalf("%v, %v, %d became %v, %v, %d", a, b, n, x, y, m)
+		}
+		if bytes.Compare(key, AppendOutboxKey(nil, a, b, n+1)) >= 0 {
+			t.Fatal("sub-events do not sort by their numbers")
+		}
+		key = AppendContinuationKey(nil, a, n)
+		if x, m := ReadContinuationKey(a.Birth, rest(key, store.Continuations)); x != a || m != n {
+			t.Fatalf("%v, %d became %v, %d", a, n, x, m)
+		}
+		due := rapid.Int64Range(-1<<62, 1<<62).Draw(t, "due")
+		key = AppendTimerKey(nil, a, due, n)
+		if d, m := ReadTimerKey(rest(key, store.Timers)); d != due || m != n {
+			t.Fatalf("%d, %d became %d, %d", due, n, d, m)
+		}
+		if bytes.Compare(key, AppendTimerKey(nil, a, due+1, 0)) >= 0 {
+			t.Fatal("timers do not sort by their due times")
+		}
+		r := event.Request{Session: texts.Draw(t, "session"), Seq: n, Target: a}
+		key = AppendOutcomeKey(nil, &r)
+		if x, err := ReadOutcomeKey(a.Birth, rest(key, store.Outcomes)); err != nil || x != r {
+			t.Fatalf("%+v became %+v, %v", r, x, err)
+		}
+		units := rapid.IntRange(1, 1<<40).Draw(t, "units")
+		key = AppendEdgeKey(nil, b, a)
+		if e, err := ReadEdge(a.Birth, rest(key, store.Edges), AppendEdge(nil, units)); err != nil || e != (Edge{b, a, units}) {
+			t.Fatalf("%v owns %v became %+v, %v", b, a, e, err)
+		}
+	})
+}
+
+// TestOutcomesAreReadAsTheyWereWritten: of each kind, and an empty one is damage.
+func TestOutcomesAreReadAsTheyWereWritten(t *testing.T) {
+	key := AppendOutcomeKey(nil, &event.Request{Session: "s", Seq: 1})
+	for _, o := range []event.Outcome{
+		{Kind: event.Result, Signature: 300, Data: []byte{7}}, {Kind: event.Result, Data: []byte{}},
+		{Kind: event.Abort, Data: []byte("no")}, {Kind: event.Fault, Data: []byte("index 3 of 2")},
+	} {
+		read, err := ReadOutcome(key, store.AppendRow(nil, key, AppendOutcome(nil, &o)))
+		if err != nil || !reflect.DeepEqual(read, o) {
+			t.Errorf("outcome %+v was read as %+v, %v", o, read, err)
+		}
+	}
+	if _, err := ReadOutcome(key, store.AppendRow(nil, key, nil)); err == nil {
+		t.Error("an empty outcome was read")
+	}
+}

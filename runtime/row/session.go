@@ -1,0 +1,76 @@
+package row
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// AppendSession appends the payload of a session, of which requests up to ack are over.
+func AppendSession(b []byte, ack uint64) []byte { return binary.AppendUvarint(b, ack) }
+
+// ReadSession reads it.
+func ReadSession(payload []byte) (ack uint64, err error) {
+	in := Read(payload)
+	ack = in.Uint()
+	return ack, in.End()
+}
+
+// AppendSessionKey appends the key of a session. The name is all that is behind the section.
+func AppendSessionKey(k []byte, name string, partitions int) []byte {
+	home := event.NamedActor("", name, 0, partitions).Birth
+	return append(store.AppendSection(k, home, store.Sessions), name...)
+}
+
+// AppendOutcome appends the payload of an outcome.
+func AppendOutcome(b []byte, o *event.Outcome) []byte {
+	b = append(b, byte(o.Kind))
+	if o.Kind == event.Result {
+		b = binary.AppendUvarint(b, uint64(o.Signature))
+	}
+	return append(b, o.Data...)
+}
+
+// ReadOutcome reads the row of an outcome. The data are part of it.
+func ReadOutcome(key, row []byte) (o event.Outcome, err error) {
+	payload, err := store.Payload(key, row)
+	if err != nil {
+		return o, err
+	}
+	if len(payload) == 0 {
+		return o, Damage(key, errors.New("it is empty"))
+	}
+	in := Read(payload)
+	o.Kind = event.OutcomeKind(in.Byte())
+	if o.Kind == event.Result {
+		o.Signature = uint32(in.Uint())
+	}
+	o.Data = in.Rest()
+	return o, Damage(key, in.End())
+}
+
+// SessionNameMax is how many bytes the name of a session has at most: the keys of outcomes tell that in two.
+const SessionNameMax = 1<<16 - 1
+
+// OutcomeKeyMin is how many bytes the key of an outcome has behind its section, if the name of the session is empty.
+const OutcomeKeyMin = 8 + 2 + 8
+
+// AppendOutcomeKey appends the key of the outcome of a request, which stands with its target.
+func AppendOutcomeKey(k []byte, r *event.Request) []byte {
+	k = store.AppendSerial(store.AppendSection(k, r.Target.Birth, store.Outcomes), r.Target.Serial)
+	k = binary.BigEndian.AppendUint16(k, uint16(len(r.Session)))
+	return store.AppendSerial(append(k, r.Session...), r.Seq)
+}
+
+// ReadOutcomeKey reads the rest of such a key, behind its section.
+func ReadOutcomeKey(p event.PartitionID, rest []byte) (r event.Request, err error) {
+	n := int(binary.BigEndian.Uint16(rest[8:]))
+	if len(rest) != OutcomeKeyMin+n {
+		return r, errors.New("its key is of another length")
+	}
+	r.Target = event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(rest)}
+	r.Session, r.Seq = string(rest[10:10+n]), binary.BigEndian.Uint64(rest[10+n:])
+	return r, nil
+}

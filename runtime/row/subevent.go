@@ -1,0 +1,79 @@
+package row
+
+import (
+	"encoding/binary"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// AppendSubEvent appends the payload of a sub-event or of the next step of a chain. Like that of every call that waits,
+// it begins with the number of the signature, for a reader that only counts.
+func AppendSubEvent(b []byte, e *event.SubEvent) []byte {
+	b = binary.AppendUvarint(b, uint64(e.Signature))
+	b = AppendEvent(b, e.Parent)
+	b = binary.AppendUvarint(b, uint64(e.Index))
+	b = binary.AppendUvarint(b, e.Timer)
+	b = AppendBool(b, e.Step)
+	if e.Step {
+		b = AppendEvent(b, e.First)
+		b = AppendBool(b, e.Request != nil)
+		if r := e.Request; r != nil {
+			b = AppendText(b, r.Session)
+			b = binary.AppendUvarint(b, r.Seq)
+			b = AppendActor(b, r.Target)
+		}
+	}
+	return append(b, e.Args...)
+}
+
+// ReadSubEvent reads what AppendSubEvent has written. The arguments are part of the payload.
+func ReadSubEvent(payload []byte) (e event.SubEvent, err error) {
+	in := Read(payload)
+	e.Signature = uint32(in.Uint())
+	e.Parent, e.Index, e.Timer = in.Event(), int(in.Uint()), in.Uint()
+	if e.Step = in.Bool(); e.Step {
+		e.First = in.Event()
+		if in.Bool() {
+			e.Request = &event.Request{Session: in.Text(), Seq: in.Uint(), Target: in.Actor()}
+		}
+	}
+	e.Args = in.Rest()
+	return e, in.End()
+}
+
+// Signature reads the number of the signature of a call that waits.
+func Signature(payload []byte) uint32 {
+	in := Read(payload)
+	return uint32(in.Uint())
+}
+
+// OutboxKeyMin is how many bytes the key of a sub-event has behind its section, ContinuationKeyMin that of a step which
+// keeps its actor.
+const (
+	OutboxKeyMin       = 8 + 10 + 8
+	ContinuationKeyMin = 8 + 8
+)
+
+// AppendOutboxKey appends the key of a sub-event, or of a step of a chain on another actor. seq gives the rows of an issuer and
+// a target the order in which they were issued.
+func AppendOutboxKey(k []byte, issuer, target event.ActorID, seq uint64) []byte {
+	k = store.AppendSerial(store.AppendSection(k, issuer.Birth, store.Outbox), issuer.Serial)
+	return store.AppendSerial(store.AppendActor(k, target), seq)
+}
+
+// ReadOutboxKey reads the rest of such a key, behind its section.
+func ReadOutboxKey(p event.PartitionID, rest []byte) (issuer, target event.ActorID, seq uint64) {
+	return event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(rest)}, ActorInKey(rest[8:]), binary.BigEndian.Uint64(rest[18:])
+}
+
+// AppendContinuationKey appends the key of the next step of a chain that keeps its actor.
+func AppendContinuationKey(k []byte, target event.ActorID, seq uint64) []byte {
+	k = store.AppendSerial(store.AppendSection(k, target.Birth, store.Continuations), target.Serial)
+	return store.AppendSerial(k, seq)
+}
+
+// ReadContinuationKey reads the rest of such a key, behind its section.
+func ReadContinuationKey(p event.PartitionID, rest []byte) (target event.ActorID, seq uint64) {
+	return event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(rest)}, binary.BigEndian.Uint64(rest[8:])
+}

@@ -1,0 +1,127 @@
+package archive
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/state"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// Overrides changes the rows of a view into what the classes of a program want snapshots to
+// contain of their actors. Of an actor whose class has a snapshot block the state is read from the view,
+// the block runs on that copy, and what it has written takes the place of the rows: all others stay
+// as they are, to the byte. Actors of other classes are not read. A nil *Overrides changes nothing. It
+// belongs to one goroutine.
+type Overrides struct {
+	View    store.Reader
+	Layouts *state.Layouts
+	// Has reports whether a class has a snapshot block.
+	Has func(*order.Shape) bool
+	// Run runs the block of a class on a copy of an actor, which has a layout in View. The result is what it has written.
+	Run func(event.ActorID, *store.Layout, *order.Shape) (*row.Edits, error)
+}
+
+// OverrideError says that a snapshot block has failed, and with it the snapshot.
+type OverrideError struct {
+	Class string // with its package
+	Actor string // Class("name") or Class(id)
+	Cause error  // its AbortMessage, if it has one, is what the block has said
+}
+
+// Error implements error.
+func (e *OverrideError) Error() string {
+	at := ""
+	var placed interface{ At() string }
+	if errors.As(e.Cause, &placed) && placed.At() != "" {
+		at = ", at " + placed.At()
+	}
+	return fmt.Sprintf("the snapshot block of %s has failed on %s%s: %v", e.Class, e.Actor, at, e.Cause)
+}
+
+// Unwrap returns the cause.
+func (e *OverrideError) Unwrap() error { return e.Cause }
+
+// node emits all rows of the view. Of each actor that is read the fields are emitted apart, which is where they
+// stand in the order of the keys: behind the headers of the partition.
+func (o *Overrides) node(emit func(key, row []byte) error) error {
+	partitions, err := store.PartitionsOf(o.View)
+	if err != nil {
+		return err
+	}
+	plain := func(key, row, _ []byte) error { return emit(key, row) }
+	var done []byte
+	for p := range partitions {
+		actors, err := o.changed(event.PartitionID(p))
+		if err != nil {
+			return err
+		}
+		for i := range actors {
+			from, to := store.FieldsRange(actors[i].id)
+			if err := row.Each(o.View, done, from, plain); err != nil {
+				return err
+			}
+			if err := o.fields(actors[i].id, &actors[i].header, emit); err != nil {
+				return err
+			}
+			done = to
+		}
+	}
+	return row.Each(o.View, done, row.EndOfKeys, plain)
+}
+
+// changedActor is an actor that a snapshot block runs on.
+type changedActor struct {
+	id     event.ActorID
+	header row.Header
+}
+
+// changed returns the actors of a partition that snapshot blocks run on, in the order of their ids.
+func (o *Overrides) changed(p event.PartitionID) (list []changedActor, err error) {
+	err = row.Section(o.View, p, store.Headers, 8, func(key, rest, _, payload []byte) error {
+		a := changedActor{id: event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(rest)}}
+		if err := a.header.Read(payload); err != nil {
+			return row.Damage(key, err)
+		}
+		_, class, err := o.layoutOf(&a.header)
+		if class != nil {
+			list = append(list, a)
+		}
+		return err
+	})
+	return list, err
+}
+
+// layoutOf returns the layout and the class of an actor that a snapshot block runs on, else nil.
+func (o *Overrides) layoutOf(h *row.Header) (*store.Layout, *order.Shape, error) {
+	if o == nil || h.Unborn {
+		return nil, nil, nil
+	}
+	layout, shape, err := o.Layouts.ByNumber(h.Layout)
+	if err != nil || !o.Has(shape) {
+		return nil, nil, err
+	}
+	return layout, shape, nil
+}
+
+// fields emits the rows of an actor's fields as its class wants them.
+func (o *Overrides) fields(id event.ActorID, h *row.Header, emit func(key, row []byte) error) error {
+	layout, class, err := o.layoutOf(h)
+	if err != nil {
+		return err
+	}
+	edits, err := o.Run(id, layout, class)
+	if err != nil {
+		e := &OverrideError{Class: class.Path(), Actor: fmt.Sprintf("%s(%v)", class.Name, id), Cause: err}
+		if h.Named {
+			e.Actor = fmt.Sprintf("%s(%q)", class.Name, h.Name)
+		}
+		return e
+	}
+	from, to := store.FieldsRange(id)
+	return edits.Over(o.View, from, to, emit)
+}

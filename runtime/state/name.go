@@ -1,0 +1,67 @@
+package state
+
+import (
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
+)
+
+// Named returns the actor of a name that the store knows, or makes the next one of that
+// name and stores it, so that whatever refers to it finds it. The caller sees to it that there is one call for a name at a time.
+func (s *State) Named(c *order.Shape, name string) *order.Handle {
+	if !s.Visit() { // no event will find it
+		return s.incarnation(c, name, 0)
+	}
+	defer s.Leave()
+	last, used, err := s.lookup(c, name)
+	if err != nil {
+		s.Store.Fail(err) // the process ends; what is made here is not stored
+	}
+	if used && !last.Dead {
+		h := s.Handle(s.idOf(c, name, last.Incarnation))
+		if h.Is(order.Detached) && s.Attach(h) != nil || !h.Is(order.Deleted) {
+			return h
+		}
+	}
+	if used {
+		last.Incarnation++
+	}
+	h := s.incarnation(c, name, last.Incarnation)
+	s.host.Graph.NewRoot(&h.Node, &s.host.Partitions[h.ID.Birth].Node)
+	w := NewWriter(s)
+	w.name(h, false)
+	w.Header(h)
+	h.LastPos = s.Journal.Append(w.Take())
+	s.actors.keep(h) // not before: until now its header was here alone
+	return h
+}
+
+// incarnation returns a new handle of an actor of a name.
+func (s *State) incarnation(c *order.Shape, name string, incarnation uint32) *order.Handle {
+	h := s.NewHandle(c, s.idOf(c, name, incarnation))
+	h.Named = &order.Naming{Name: name, Incarnation: incarnation}
+	return h
+}
+
+// NewHandle returns a handle of a new actor.
+func (s *State) NewHandle(c *order.Shape, id event.ActorID) *order.Handle {
+	h := &order.Handle{ID: id, Shape: c, Host: s.host, Layout: s.Layouts.Of(c).Number}
+	h.Node.ID = id.Serial
+	return h
+}
+
+// idOf returns the id of the incarnation-th actor of a name.
+func (s *State) idOf(c *order.Shape, name string, incarnation uint32) event.ActorID {
+	return event.NamedActor(c.Path(), name, incarnation, len(s.host.Partitions))
+}
+
+// lookup reads the row of a name: the incarnation that has it or has had it last.
+func (s *State) lookup(c *order.Shape, name string) (last row.Name, used bool, err error) {
+	key := row.NameKey(c.Path(), name, len(s.host.Partitions))
+	value, ok, err := s.Store.Get(key, nil)
+	if err != nil || !ok {
+		return last, false, err
+	}
+	last, err = row.ReadName(key, value)
+	return last, err == nil, err
+}

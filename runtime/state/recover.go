@@ -1,0 +1,148 @@
+package state
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// recovery is one reading of the ownership graph.
+type recovery struct {
+	*State
+	placed []dominator.Placed
+	heads  []row.Header           // of those in placed
+	taken  map[*order.Handle]bool // those in placed
+}
+
+// Recover attaches the actors that have an owner besides their T-parent, their owners, and
+// what is above them in the tree. All others are attached when they are used.
+func (s *State) Recover() error {
+	r := recovery{State: s, taken: make(map[*order.Handle]bool)}
+	edges, err := r.edges()
+	if err != nil {
+		return err
+	}
+	for i := 0; i < len(r.placed); i++ { // it grows
+		p := &r.placed[i]
+		at, err := s.parent(s.host.HandleOf(p.Node).ID, &r.heads[i])
+		if err == nil && !at.Is(order.Virtual) {
+			err = r.take(at)
+			p = &r.placed[i]
+		}
+		if err != nil {
+			return err
+		}
+		if at.Is(order.Deleted) {
+			at, p.Units = s.host.Partitions[s.host.HandleOf(p.Node).ID.Birth], 0
+		}
+		p.Parent = s.host.NodeOf(at)
+	}
+	if err := s.host.Graph.Restore(r.placed, edges); err != nil {
+		return fmt.Errorf("%w: %w", store.ErrCorrupt, err)
+	}
+	return nil
+}
+
+// edges reads the edges whose owner is not the T-parent.
+func (r *recovery) edges() (list []dominator.Edit, err error) {
+	err = r.Rows(store.Edges, row.EdgeKeyMin, func(p event.PartitionID, rest, payload []byte) error {
+		e, err := row.ReadEdge(p, rest, payload)
+		if err != nil {
+			return err
+		}
+		child, owner := r.Handle(e.Child), r.Handle(e.Owner)
+		if err := errors.Join(r.take(child), r.take(owner)); err != nil {
+			return err
+		}
+		switch {
+		case child.Is(order.Deleted):
+			return fmt.Errorf("the owned actor %v is missing", child.ID)
+		case owner.Is(order.Deleted):
+			return fmt.Errorf("the owner %v is missing", owner.ID)
+		}
+		list = append(list, dominator.Edit{Owner: &owner.Node, Child: &child.Node, Units: e.Units})
+		return nil
+	})
+	return list, err
+}
+
+// take lists h, which is detached, among those to be placed, unless it is there already or was
+// deleted.
+func (r *recovery) take(h *order.Handle) error {
+	if r.taken[h] || h.Is(order.Deleted) {
+		return nil
+	}
+	header, found, err := row.GetHeader(r.Store, h.ID)
+	if err != nil {
+		return err
+	}
+	state := order.Created | order.Deleted
+	if found {
+		if state, err = r.describe(h, &header); err != nil {
+			return err
+		}
+		r.taken[h] = true
+		r.actors.keep(h)
+		r.placed = append(r.placed, dominator.Placed{Node: &h.Node, Units: header.Units})
+		r.heads = append(r.heads, header)
+	}
+	h.State.Store(state)
+	return nil
+}
+
+// Headers calls f for the header of every actor until f returns an error.
+func (s *State) Headers(f func(id event.ActorID, header *row.Header) error) error {
+	var header row.Header
+	return s.Rows(store.Headers, 8, func(p event.PartitionID, rest, payload []byte) error {
+		if err := header.Read(payload); err != nil {
+			return err
+		}
+		return f(event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(rest)}, &header)
+	})
+}
+
+// ErrEnough ends a reading of rows without being taken for damage.
+var ErrEnough = errors.New("enough rows were read")
+
+// Rows calls f for every row of a section, in order, with the rest of its key, which has at
+// least keyMin bytes, and its payload. Errors of f are damage of that row, unless they are ErrEnough, wrap ErrClass or say
+// themselves what is damaged.
+func (s *State) Rows(section store.Section, keyMin int, f func(p event.PartitionID, rest, payload []byte) error) error {
+	for i := range s.host.Partitions {
+		p := event.PartitionID(i)
+		err := row.Section(s.Store, p, section, keyMin, func(key, rest, _, payload []byte) error {
+			err := f(p, rest, payload)
+			var known *store.CorruptError
+			switch {
+			case err == nil, errors.As(err, &known), errors.Is(err, ErrEnough):
+				return err
+			case isClass(err):
+				return fmt.Errorf("%s: %w", store.DescribeKey(key), err)
+			}
+			return row.Damage(key, err)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AttachAll attaches every actor that is in the store, and returns them.
+func (s *State) AttachAll() (list []*order.Handle, err error) {
+	err = s.Headers(func(id event.ActorID, _ *row.Header) error {
+		h := s.Handle(id)
+		list = append(list, h)
+		if h.Is(order.Detached) {
+			return s.Attach(h)
+		}
+		return nil
+	})
+	return list, err
+}

@@ -1,0 +1,158 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// Config says what a State is for. All fields are needed but MemoryMax and DropFields.
+type Config struct {
+	Host    *order.Host
+	Store   *store.Store
+	Journal Journal // Store, but in tests
+	Log     *slog.Logger
+	// Classes are those of the program, and Schema what a schema is to know of them, in the same order.
+	Classes []*order.Shape
+	Schema  []store.Class
+	// DropFields are those whose stored values may be lost, as the program does not have them.
+	DropFields []store.Part
+	MemoryMax  int64 // bytes; 0: there is no limit
+	// References returns what decodes stored values asks for what they refer to: actors as resolve finds them.
+	References func(resolve func(event.ActorID) order.Ref) any
+	// Forget is told of each actor that was detached.
+	Forget func(*order.Handle)
+	// Left is called when the last visit has ended.
+	Left func()
+}
+
+// Journal orders batches and makes them durable.
+type Journal interface {
+	Append(store.Batch) store.Position
+	Durable(store.Position) bool
+	Wait(context.Context, store.Position) error
+}
+
+// State is what a system has in a store of its actors. It is an order.Residence.
+type State struct {
+	cfg     Config
+	host    *order.Host
+	Store   *store.Store
+	Journal Journal
+	Layouts Layouts
+	Memory  Memory
+
+	actors    registry
+	loads     loads
+	visits    visits
+	attaching attaching
+	ready     atomic.Bool // the store has been read
+
+	// owning is held while an event changes ownership, or the maintainer T, until that has its
+	// place in the journal: the rows of edges and headers tell of several actors.
+	owning sync.Mutex
+
+	resident resident
+	evictor  sync.Mutex // held while actors are detached
+	leaving  struct {   // guarded by evictor
+		list   []*order.Handle
+		period uint64 // the grace period that began when they were marked
+		shard  int    // where the next ones are looked for
+	}
+}
+
+// Open takes a store into use, and reads its schema. Nothing is written.
+func (s *State) Open(cfg Config) error {
+	s.cfg, s.host, s.Store, s.Journal = cfg, cfg.Host, cfg.Store, cfg.Journal
+	s.Memory.init(s, cfg.MemoryMax)
+	return s.Layouts.Open(s.Store, cfg.Classes, cfg.Schema, cfg.DropFields)
+}
+
+// Ready notes that the store has been read: from then on what is attached may be moved in T.
+func (s *State) Ready() { s.ready.Store(true) }
+
+// visits counts the callers that use the store and need not be in an event: a client that looks for an
+// actor, or begins a session. Close waits for them, and lets none in afterwards.
+type visits struct{ inside atomic.Int64 } // negative: closed
+
+// Visit reports whether the store may be used until Leave is called. Visits may lie within each other, and within events.
+func (s *State) Visit() bool {
+	for {
+		n := s.visits.inside.Load()
+		if n < 0 {
+			return false
+		}
+		if s.visits.inside.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// Leave ends a visit.
+func (s *State) Leave() {
+	if s.visits.inside.Add(-1) == 0 {
+		s.cfg.Left()
+	}
+}
+
+// EndVisits reports whether there is no visit, and lets none begin from then on.
+func (s *State) EndVisits() bool { return s.visits.inside.CompareAndSwap(0, -1) }
+
+// Wait waits until everything up to p is durable. Only a failure of the store stops it:
+// the caller's wishes are ignored once the commit has begun.
+func (s *State) Wait(p store.Position) error {
+	if p == 0 || s.Journal.Durable(p) {
+		return nil
+	}
+	return s.Journal.Wait(context.Background(), p)
+}
+
+// Ownership implements order.Residence.
+func (s *State) Ownership() sync.Locker { return &s.owning }
+
+// Moved implements order.Residence. The mover holds both parents and c, so that what they own of c stays as it is.
+func (s *State) Moved(c, old *order.Handle) {
+	w := NewWriter(s)
+	w.Header(c)
+	now := s.host.ParentOf(c)
+	for _, p := range [...]*order.Handle{old, now} {
+		if p.Is(order.Virtual | order.Deleted) {
+			continue
+		}
+		units := 0
+		if p != now {
+			units = s.host.Graph.Units(&p.Node, &c.Node)
+		}
+		w.edgeRow(p, c, units)
+	}
+	s.Journal.Append(w.Take()) // a move is not seen by programs: no answer waits for it
+}
+
+// ErrClosed is the failure of what a system does not do as it is closing.
+var ErrClosed = errors.New("the system is closed")
+
+// UnknownError is the failure of an event whose outcome is unknown, because the store has
+// failed before it was durable: the process is ending. It may be there when the program
+// runs again, or not.
+type UnknownError struct {
+	Event event.EventID
+	Cause error
+}
+
+// Error implements error.
+func (e *UnknownError) Error() string {
+	return fmt.Sprintf("the outcome of the event is unknown: %v", e.Cause)
+}
+
+// AbortMessage returns the message that a client's catch gets.
+func (e *UnknownError) AbortMessage() string { return e.Error() }
+
+// Unwrap returns the cause.
+func (e *UnknownError) Unwrap() error { return e.Cause }
