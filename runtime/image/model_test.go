@@ -109,7 +109,7 @@ func (e *modelEvent) write(t *rapid.T, c *content) {
 		note(&e.line, value.NoteInsert(line, e.log, int64(i)))
 		value.InsertAt(line, int64(i), name)
 		c.line = slices.Insert(c.line, i, name)
-	case op == 25: // a copy that nobody logs becomes the field
+	case op == 25: // a copy, written without a log, becomes the field
 		was, prices := *prices, prices.Share()
 		e.undo = append(e.undo, func() { e.a.prices = was })
 		value.SetEntry(&prices, k, x)
@@ -158,7 +158,7 @@ func TestContainersThatAreNotInMemory(t *testing.T) {
 				for _, undo := range slices.Backward(e.undo) {
 					undo()
 				}
-				copies = copies[:before] // nobody has seen the others
+				copies = copies[:before] // the event that has made the others is undone
 			} else {
 				s.save(a, false, e.entries, 1)
 				s.save(a, false, e.line, 2)

@@ -10,7 +10,7 @@ import (
 // entries of the body are all there are; with one they are those that were written.
 type farMap struct {
 	at *Version
-	// stray: the body has been written without a log, so nobody knows what differs from at.
+	// stray: the body has been written without a log, so what differs from at is not known.
 	stray bool
 	src   MapSource
 	order func(a, b any) int // of keys and pointers to keys, with a source
