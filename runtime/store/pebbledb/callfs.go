@@ -8,11 +8,11 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// callFS is a file system that asks before each call, and hands on the error of each that has failed. What is only a hint to the
-// system goes straight through.
+// callFS is a file system that calls before ahead of each operation, and failed with the error of each that has failed.
+// What is only a hint to the system goes straight through.
 type callFS struct {
 	vfs.FS
-	before func() // nil: nothing is asked
+	before func() // nil: nothing is called
 	// failed returns the error that the caller gets. It need not return.
 	failed func(op, path string, err error) error
 }

@@ -38,7 +38,7 @@ func (f *callFault) MaybeError(op errorfs.Op) error {
 	if op.Kind == errorfs.OpFilePreallocate || op.Kind == errorfs.OpGetDiskUsage {
 		return nil
 	}
-	if strings.HasSuffix(op.Path, ".sst") { // a disk takes its time: others go on meanwhile
+	if strings.HasSuffix(op.Path, ".sst") { // a disk takes its time: other goroutines go on meanwhile
 		for range 2000 {
 			runtime.Gosched()
 		}
