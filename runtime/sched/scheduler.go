@@ -121,7 +121,8 @@ func (s *Scheduler) Wait(ch <-chan struct{}) {
 	})
 }
 
-// Until returns when cond holds. The running task evaluates it, which holds nothing then. The Scheduler is not nil.
+// Until returns when cond holds. The running task, whichever it is, evaluates cond and holds nothing then. The
+// Scheduler is not nil.
 func (s *Scheduler) Until(cond func() bool) {
 	me := s.now
 	s.waiting = append(s.waiting, waiter{me, cond})

@@ -75,7 +75,7 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("%s has %s; it has %s", e.Target, e.Wanted, strings.Join(e.Have, ", "))
 }
 
-// AmbiguousError says that several stores have snapshots that fit: which is the newest says nothing then.
+// AmbiguousError says that snapshots of several stores fit, among which there is no newest.
 type AmbiguousError struct {
 	Target string
 	Have   []string // the newest of each store
