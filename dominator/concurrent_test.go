@@ -54,7 +54,7 @@ func TestReadersDuringMoves(t *testing.T) {
 		n := g.Sequencer([]*dominator.Node{leaf}, []*dominator.Node{moving[60]})
 		return n == moving[60] || n == b[300] || n == root
 	}, "Sequencer")
-	// Others create below the moving nodes, edit edges and tighten meanwhile.
+	// Other goroutines create below the moving nodes, edit edges and tighten meanwhile.
 	for i := range 2 {
 		wg.Go(func() {
 			p := moving[40*(i+1)]
