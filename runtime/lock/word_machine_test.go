@@ -11,7 +11,7 @@ import (
 // explored. Spinning needs no operation of its own: it is to be scheduled later.
 
 // wordOpKind is an atomic operation on a word, with what its thread then does that no
-// other can see, or under the latch.
+// other thread can see, or under the latch.
 type wordOpKind uint8
 
 const (

@@ -6,13 +6,13 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
-// Some deliveries commute with whatever else may happen before them, so they are made at once, as the
-// last part of the move that made them possible, and the orders in which they come later are not
-// gone (Valmari's stubborn sets, Godefroid's persistent sets, with one element). To take
-// delivery a at once in state s is sound if for every sequence of other moves that is possible in s,
-// each of its moves t either commutes with a, or makes a void: a, t leads where t alone does.
-// Where a host may crash all orders are gone. TestEagerDeliveries and TestEagerDeliveriesHideNoBug compare
-// what is reached with a search that goes all orders.
+// Some deliveries commute with whatever else may happen before them. They are made at once, as the last
+// part of the move that made them possible, and the orders in which they come later are not searched
+// (Valmari's stubborn sets, Godefroid's persistent sets, with one element). To make delivery a at once in
+// state s is sound if for every sequence of other moves that is possible in s, each of its moves t either
+// commutes with a, or makes a void: a, t leads where t alone does. Where a host may crash all orders are
+// searched. TestEagerDeliveries and TestEagerDeliveriesHideNoBug compare what is reached with a search of
+// all orders.
 
 // settleDown makes all deliveries that need not wait.
 func (w *world) settleDown() {

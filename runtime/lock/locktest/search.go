@@ -287,7 +287,7 @@ type search struct {
 	seen      stateSet
 	asleep    [][]sleeper     // at each depth
 	awake     [][]uint64      // at each depth: what alone is to be done, if anything
-	noSleep   bool            // go all ways
+	noSleep   bool            // make all moves
 	allOrders bool            // make no delivery at once
 	brief     bool            // do not check invariants after each step
 	streams   bool            // sessions deliver in order; with noSleep and allOrders
