@@ -298,7 +298,7 @@ func (b *body) convert(x ast.Expr, op operand, t Type) operand {
 	return b.retype(x, operand{t, v})
 }
 
-// clientOnlyExpr checks `await x`.
+// await checks `await x`.
 func (b *body) await(x *ast.Await) operand {
 	b.needClient(x.Span(), "await")
 	if call, ok := ast.Unparen(x.X).(*ast.Call); ok && call.Mode == ast.Event {

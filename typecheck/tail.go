@@ -98,9 +98,9 @@ func (c *checker) tailsInside(x *ast.Call, info *Call) {
 	c.report(d)
 }
 
-// keptSteps is the part of [KEEP] that is known before a program runs: a chain that keeps an actor may
-// wait for actors below it, which other chains keep. The class graph rules out that those wait
-// for it in turn, but for actors of its own class.
+// keptSteps is the part of [KEEP] that is known before a program runs. A chain that keeps an actor may
+// wait for actors below it, which other chains keep. The class graph rules out that those chains wait
+// for the first in turn, but for actors of its own class.
 func (c *checker) keptSteps() {
 	c.eachFunc(func(_ *Func, bf *bodyFacts) {
 		for _, s := range bf.tails {
