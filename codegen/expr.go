@@ -15,7 +15,7 @@ type val struct {
 	// loads says which state the text reads directly. Go may execute such a load after calls
 	// that stand to the right of it; loads inside calls are ordered.
 	loads state
-	// fresh: nobody else has what the value refers to, so that binding it needs no Share.
+	// fresh: nothing else has what the value refers to, so that binding it needs no Share.
 	fresh bool
 	// konst: the text is an untyped Go constant.
 	konst bool
@@ -33,7 +33,7 @@ const (
 	localVars                   // locals that some expression changes
 )
 
-// pure makes the val of an ordered computation: a call of a runtime function, or of a literal.
+// fresh makes the val of an ordered computation: a call of a runtime function, or of a literal.
 func fresh(t typecheck.Type, code string) val { return val{code: code, typ: t, fresh: true} }
 
 // typed returns the text with a type of its own also where Go would have to guess it.
