@@ -13,8 +13,8 @@ type digest struct{ a, b uint64 }
 
 func (d digest) plus(e digest) digest { return digest{d.a + e.a, d.b + e.b} }
 
-// writer collects bytes that tell one thing from another: everything begins with a tag, and
-// with its length where that varies.
+// encoder collects bytes that tell one thing from another: everything begins with a tag,
+// and with its length where that varies.
 type encoder struct{ buf []byte }
 
 func (w *encoder) digest() digest {

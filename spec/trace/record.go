@@ -18,7 +18,7 @@ import (
 const Version = 3
 
 // certain is the first version whose records tell all that the checks of causes need: which timers an event sets and
-// cancels, which timer has fired, and whom callbacks are for.
+// cancels, which timer has fired, and which clients callbacks are for.
 const certain = 3
 
 // Header begins a section: the trace of one system.
@@ -91,7 +91,7 @@ type Event struct {
 	Subs, Callbacks int      // issued by the commit
 	Clients         []uint64 // that the callbacks are for; nil before version 3
 	Timers          []TimerOp
-	Keeps           bool // nobody else touches the target until the next step of the chain has ended
+	Keeps           bool // no other event touches the target until the next step of the chain has ended
 	// Batch says that the event has left something in the store: it survives a crash, or
 	// it never was.
 	Batch bool

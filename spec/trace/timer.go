@@ -60,7 +60,7 @@ func (c *Checker) fires(e *Event) {
 	o := &e.Origin
 	t := c.timers[o.Timer]
 	if t == nil && c.earlier {
-		t = &timer{parent: o.Parent, issuer: o.Issuer, tick: o.Index - 1, every: true} // nobody knows
+		t = &timer{parent: o.Parent, issuer: o.Issuer, tick: o.Index - 1, every: true} // its beginning is not known
 		c.timers[o.Timer] = t
 	}
 	fault := func(rule Rule, format string, args ...any) {
