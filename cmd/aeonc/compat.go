@@ -205,7 +205,7 @@ func (v *edition) former() (former, error) {
 	return former{schema: s, sources: v}, s.Adopt(v.classes)
 }
 
-// compare returns what the matter is with this version on what was before.
+// compare returns the diagnostics of this version as the successor of before.
 func (v *edition) compare(before former) (found []diag.Diagnostic) {
 	for _, err := range store.SchemaErrors(before.schema.Check(v.classes)) {
 		found = append(found, v.wrong(err))
@@ -240,7 +240,7 @@ func (v *edition) compare(before former) (found []diag.Diagnostic) {
 	return found
 }
 
-// changed reports what becomes of the values of a field, unless there are none, or it is an error of the schema.
+// changed reports what happens to the values of a field, unless there are none, or it is an error of the schema.
 func (v *edition) changed(c store.FieldChange) (d diag.Diagnostic, ok bool) {
 	in := storedActors(c.Actors)
 	place, ok := v.parts[store.Part{Type: c.Field.Type}]

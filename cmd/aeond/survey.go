@@ -111,7 +111,7 @@ func (s *survey) schema() error {
 	return nil
 }
 
-// ownership reads who owns whom, which a program reads bit by bit while it runs.
+// ownership reads which actor owns which; a program reads that bit by bit while it runs.
 func (s *survey) ownership() error {
 	_, err := exec.ReadOwnership(s.from)
 	if bad := new(store.CorruptError); errors.As(err, &bad) {
