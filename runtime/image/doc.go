@@ -1,10 +1,9 @@
 // Package image turns the fields of actors into rows of the store, and rows into fields.
 //
-// Generated code drives it through the methods of Stored: one call per field, so that
-// nothing is looked up by reflection. A scalar, a value class or bytes is one row. A map, a set
-// or a vector is one row while it encodes to at most InlineBytesMax; beyond that its row has
-// the number of elements only, each of which has a row of its own, and it becomes one row
-// again below InlineBytesMin.
+// Generated code drives it through the methods of Stored: one call per field, so that nothing is looked up by
+// reflection. A scalar, a value class or bytes is one row. A map, a set or a vector is one row while it encodes
+// to at most InlineBytesMax. Beyond that its row has the number of elements only, and each element has a row of
+// its own. It becomes one row again below InlineBytesMin.
 //
 // # Writing
 //
@@ -31,9 +30,9 @@
 //
 // # Other containers
 //
-// A package with a container of its own (package table) uses the same parts: Writer.Inline and
-// ByElement for the field's row, SetElement and DeleteElement for rows of elements, in as many
-// spaces behind the field's key as it has kinds of rows, Large to remember across commits what
-// the rows are, and Elements as a source. The functions for keys of package codec write keys
-// so that they sort, also several of them one behind the other.
+// A package with a container of its own (package table) uses the same parts. Writer.Inline and ByElement write
+// the field's row. SetElement and DeleteElement write rows of elements, in as many spaces behind the field's key
+// as the container has kinds of rows. Large remembers across commits what the rows are, and Elements is a source.
+// The functions for keys of package codec write keys so that they sort, also several of them one behind the
+// other.
 package image

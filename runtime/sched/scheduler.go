@@ -24,7 +24,7 @@ type Scheduler struct {
 	tasks    int
 	random   uint64
 
-	// How to choose, drawn from the seed: some mistakes need many switches, others few
+	// How to choose, drawn from the seed: some mistakes need many switches, some few
 	// but at odd places.
 	ranked bool   // the ready task of the highest rank runs
 	change uint64 // of so many choices, one lets the running task fall below all others

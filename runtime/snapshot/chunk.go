@@ -34,9 +34,9 @@ type chunker struct {
 	rows int
 	last []byte
 	ends [][]byte // of the chunks of the snapshot before: their last keys
-	from int      // place of the one that holds the first row, or would
-	at   int      // and of the one that holds the last
-	same bool     // it begins where this one does
+	from int      // place of the chunk that holds the first row, or would
+	at   int      // place of the chunk that holds the last row
+	same bool     // this chunk begins where that at from does
 }
 
 // begin finds the chunk of the snapshot before that holds the first row.

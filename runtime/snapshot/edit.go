@@ -6,8 +6,8 @@ import (
 	"errors"
 )
 
-// An edit turns the rows of a chunk into others: the rows that are new or have another value, and the keys
-// of those that have gone, in the order of the keys. A pack is a file of edits, of as many chunks as there are.
+// An edit turns the rows of a chunk into other rows. It has the rows that are new or have another value, and
+// the keys of those that have gone, in the order of the keys. A pack is a file of any number of edits.
 
 // packHead begins every pack: what it is, and in which version.
 const packHead = "aeon edits 1\n"

@@ -75,7 +75,8 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("%s has %s; it has %s", e.Target, e.Wanted, strings.Join(e.Have, ", "))
 }
 
-// AmbiguousError says that snapshots of several stores fit, among which there is no newest.
+// AmbiguousError says that snapshots of several stores fit: the newest of them need not be the one that
+// is wanted.
 type AmbiguousError struct {
 	Target string
 	Have   []string // the newest of each store

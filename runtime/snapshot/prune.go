@@ -31,8 +31,7 @@ func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int
 			used[m.content(f)] = true
 		}
 	}
-	// The manifests go before anything that they list: a crash must leave no snapshot that lacks a
-	// part.
+	// The manifests go before what they list: a crash must leave no snapshot that lacks a part.
 	if err := t.Delete(ctx, old...); err != nil {
 		return 0, err
 	}

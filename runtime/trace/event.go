@@ -118,8 +118,8 @@ type Recorder interface {
 	Gone(event.ClientID)
 }
 
-// Grouping is a Recorder that writes to a file or the like. It writes the record of an event with a Batch at
-// once, unless Group has told it that Flush will be called in time.
+// Grouping is a Recorder that writes to a file. It writes the record of an event with a Batch at once, unless
+// Group has told it that Flush will be called in time.
 type Grouping interface {
 	Recorder
 	// Flush writes what was recorded.

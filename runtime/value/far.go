@@ -54,8 +54,8 @@ type MapSource interface {
 // VectorSource reads the stored elements of a vector. Its methods may be called from any
 // goroutine, and panic with *Unreadable.
 type VectorSource interface {
-	// Elems returns the j-i elements from i on as they are now; those that there are not are
-	// null. The result is the caller's.
+	// Elems returns the j-i elements from i on as they are now; missing ones are null. The
+	// caller owns the result.
 	Elems(i, j int) []Opt[any]
 	// Load is Tally.Due, and returns what the load reads the elements by.
 	Load(size, each int) (VectorSource, *Loading)

@@ -152,8 +152,8 @@ func (f *farMap) hides(k any) bool {
 	return gone
 }
 
-// restore takes back what was written for k, which has a value now or not, and had one or not;
-// known says that the body need not have asked the source for it.
+// restore takes back what was written for k. has says whether k has a value now, and had
+// whether it had one before; known says that the body need not have asked the source for it.
 func (f *farMap) restore(k any, has, had, known bool) {
 	delete(f.gone, k)
 	if has {

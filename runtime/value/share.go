@@ -2,8 +2,7 @@ package value
 
 import "sync/atomic"
 
-// mark says of a body whether it is shared, and which undo log was last written for
-// it.
+// mark says whether a body is shared, and which undo log was last written for it.
 type mark struct {
 	shared atomic.Bool // several containers refer to it
 	notes  uint32      // records of the body in log

@@ -23,8 +23,7 @@ func (w *world) park(e event, y node) bool {
 	return true
 }
 
-// handOver keeps the target of e, which commits, for the next step, or gives up what was kept for
-// e.
+// handOver keeps the target of e, which commits, for the next step, or frees what was kept for e.
 func (w *world) handOver(e event) {
 	for x := range w.kept {
 		if k := w.kept[x]; k != 0 && k != uint8(e)+1 && (w.readers[x]|w.writers[x])>>e&1 != 0 {

@@ -161,8 +161,8 @@ func (w *world) eagerRelease(g *letter) bool {
 }
 
 // inert reports whether the release of entry i of the queue of x, of attempt id, does nothing
-// there, and on the nodes of the same host that it follows the entry's edges to, but take
-// entries away that keep no other waiting; nor does it tell the host something new, now or later.
+// there, and on the nodes of the same host that it follows the entry's edges to, but remove
+// entries that keep no other entry waiting. Nor may it tell the host something new, now or later.
 func (w *world) inert(x node, i lock.Ref, id xid, withdrawn bool) bool {
 	if k := w.queues[x].Entry(i); k.Waiting || k.Held {
 		return false
@@ -222,7 +222,7 @@ func (w *world) idle(g *letter) bool {
 }
 
 // undisturbed reports whether moves in T leave the grant g what it is, to the home that gets it now or
-// later: no node is reached twice by the attempt, so that no other grant at the same node comes, and
+// later. No node is reached twice by the attempt, so that no other grant at the same node comes; and
 // above kids that move, wherever they may come to be, the home meets v first.
 func (w *world) undisturbed(g *letter) bool {
 	e := g.ID.Event
@@ -252,8 +252,8 @@ func (w *world) undisturbed(g *letter) bool {
 	return true
 }
 
-// whereabouts returns the nodes where attempt id has been enqueued, as far as it has not been
-// released there, and of these the ones that may still enqueue on others; and whether it has been twice at one.
+// whereabouts returns the nodes where attempt id has been enqueued, as far as it has not been released there,
+// and of these the ones that may still enqueue on other nodes; and whether it has been twice at one.
 func (w *world) whereabouts(id xid) (open, there mask, twice bool) {
 	at := func(x node, more bool) {
 		twice = twice || there.has(x)

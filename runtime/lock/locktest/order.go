@@ -136,7 +136,7 @@ func (w *world) retire() {
 	}
 }
 
-// remember adds the commit of e to the history: which attempt has read and written what, after which others.
+// remember adds the commit of e to the history: which attempt has read and written what, after which events.
 func (w *world) remember(e event) {
 	r := &w.runs[e]
 	h := maphash.Comparable(hashSeed, [4]uint64{uint64(e), uint64(r.home.ID().Attempt), uint64(w.precede[e]), uint64(r.started | r.read)})

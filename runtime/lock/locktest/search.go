@@ -393,7 +393,7 @@ func (s *search) random(c *config, r *rand.Rand) *finding {
 	w.allOrders, w.brief, w.net.InOrder = true, s.brief, s.streams
 	w.reset(c)
 	var path []move
-	// half of the schedules prefer some kinds of moves over others
+	// half of the schedules prefer some kinds of moves
 	var weight [moveNotice + 1]int
 	for k := range weight {
 		weight[k] = 1

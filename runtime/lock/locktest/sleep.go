@@ -104,8 +104,8 @@ func (s *stateSet) reset() {
 	s.slept = append(s.slept[:0], 0)
 }
 
-// add adds state h, in which the moves of sleep do, and reports whether it is new. If it is
-// not, wake are the moves that have slept there always, but do not sleep now.
+// add adds state h, in which the moves of sleep do sleep, and reports whether it is new. If
+// it is not, wake are the moves that have always slept there, but do not sleep now.
 func (s *stateSet) add(h uint64, sleep []sleeper, wake []uint64) (fresh bool, _ []uint64) {
 	h |= 1
 	if s.count*2 >= len(s.table) {

@@ -5,11 +5,11 @@ import (
 	"hash/crc32"
 )
 
-// Pebble's logs and manifests are sequences of chunks in blocks of 32 KiB: a checksum (4
-// bytes), the length of the payload (2), the kind (1); in logs also the low half of the log's
-// number (4) and the offset up to which it was synced (8). Pebble reads them; what follows
-// is to tell damage from the end of a file that a crash has cut short, which pebble's reader
-// often takes for each other.
+// Pebble's logs and manifests are sequences of chunks in blocks of 32 KiB. A chunk begins
+// with a checksum (4 bytes), the length of the payload (2) and the kind (1); in logs also the
+// low half of the log's number (4) and the offset up to which the log was synced (8). Pebble
+// reads them. What follows tells damage from the end of a file that a crash has cut short,
+// which pebble's reader often takes for each other.
 
 const (
 	blockBytes          = 32 << 10

@@ -89,15 +89,15 @@ func (d *DB) err() error {
 	return d.failure.err
 }
 
-// stop is fail for what pebble cannot be closed after.
+// stop is fail for an error after which pebble cannot be closed.
 func (d *DB) stop(err error) error {
 	err = d.fail(err)
 	d.stopOnce.Do(func() { close(d.stuck) })
 	return err
 }
 
-// guard turns what pebble panics with into an error: it does so when a write has failed. Any other panic is a bug of
-// the engine's, and never taken for damage.
+// guard turns a panic of pebble's into an error: pebble panics when a write has failed. Any other panic is a bug of
+// the engine, and never taken for damage.
 func (d *DB) guard(err *error) {
 	switch r := recover().(type) {
 	case nil:
@@ -140,7 +140,8 @@ func (d *DB) Apply(b store.Batch) (err error) {
 	return nil
 }
 
-// Sync implements store.Engine. Pebble need not have taken everything yet when it is durable.
+// Sync implements store.Engine. It may return before pebble has taken everything: then all is
+// durable in the log.
 func (d *DB) Sync() (err error) {
 	defer d.guard(&err)
 	if err := d.takeTurn(d.failed); err != nil {

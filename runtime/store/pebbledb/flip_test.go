@@ -61,7 +61,7 @@ func TestFlippedByte(t *testing.T) {
 	}
 }
 
-// The same for groups that fill blocks, which pebble's own chunks do not say that they are durable: the seals do.
+// The same for groups that fill blocks: the seals say that these are durable, which pebble's own chunks do not.
 func TestFlippedByteInFullBlocks(t *testing.T) {
 	const groups, size = 6, 6000
 	fs := vfs.NewCrashableMem()

@@ -21,8 +21,8 @@ var testStores = func() map[string]func(*testing.T) *vfs.MemFS {
 	return stores
 }()
 
-// If any one file was removed, the store is refused, or everything is there. A log that is missing is what
-// cleaning a directory up by the names of its files leaves behind.
+// If any one file was removed, the store is refused, or everything is there. A log may be missing because files
+// were deleted by their names, to tidy a directory up.
 func TestMissingFile(t *testing.T) {
 	for name, build := range testStores {
 		t.Run(name, func(t *testing.T) {

@@ -100,9 +100,9 @@ func (l logger) Fatalf(format string, args ...any) {
 	l.d.fatal(err)
 }
 
-// fatal does not return to pebble. Called below a method of DB, it unwinds to it; while pebble opens the store (see
-// forPebble), and in a goroutine of pebble's own, which must not go on, that stops for ever, with the locks it holds: the
-// process is about to end.
+// fatal does not return to pebble. Called below a method of DB, it unwinds to that method. While pebble opens the store
+// (see forPebble), and in a goroutine of pebble's own, the goroutine must not go on: it stops for ever, with the locks
+// it holds, and the process is about to end.
 func (d *DB) fatal(err error) {
 	if !d.opening.Load() && belowDB() {
 		panic(fatalError{err})

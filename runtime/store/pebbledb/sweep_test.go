@@ -195,7 +195,7 @@ func TestEveryCallFails(t *testing.T) {
 	}
 }
 
-// fails does it with the fault, and reports whether it has failed.
+// fails performs the act with the fault, and reports whether it has failed.
 func (a *faultyAct) fails(t *testing.T, base *vfs.MemFS, f *callFault, told func(error) bool) bool {
 	t.Helper()
 	fs := base.CrashClone(vfs.CrashCloneCfg{})
