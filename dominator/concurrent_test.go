@@ -180,7 +180,7 @@ func TestReadsAreNotTorn(t *testing.T) {
 	settle(t, g)
 }
 
-// Nodes move between two parents below which others create children: none is lost.
+// Nodes move between two parents below which other goroutines create children: none is lost.
 func TestMovesBesideCreation(t *testing.T) {
 	const movers = 8
 	made := 100_000

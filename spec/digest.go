@@ -274,7 +274,8 @@ func (w *encoder) thread(t *thread) {
 }
 
 // timers encodes the timers in the order in which they will fire. Where some are periodic,
-// the order in which they were set counts as well: they meet others at later times.
+// the order in which they were set counts as well: a periodic timer is due together with
+// others later.
 func (w *encoder) timers(st *state) {
 	var generations []uint64
 	one := func(t *timer) {

@@ -17,7 +17,7 @@ type eventID struct{ origin, seq uint64 }
 // String is what eventid() returns ([EVENTID]).
 func (id eventID) String() string { return fmt.Sprintf("%x-%x", id.origin, id.seq) }
 
-// derived tells origins that follow from others from the numbers of client sessions.
+// derived marks origins that follow from other ids; all others are the numbers of client sessions.
 const derived = 1 << 63
 
 // child returns the id of the n-th thing that id gave rise to.

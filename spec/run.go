@@ -66,7 +66,7 @@ type Outcome struct {
 	Events int
 	// Choices are what the Chooser chose; Replay makes them again.
 	Choices []int
-	// Steps are the steps of the run, for people.
+	// Steps are the steps of the run, for users.
 	Steps []string
 	// Printed has the lines that the program printed with each step.
 	Printed [][]string

@@ -93,8 +93,7 @@ func (m *Machine) runKept(i int) {
 	}
 }
 
-// endChain gives the outcome of a sub-event that is no step, or the last one, to all that may ask for
-// it.
+// endChain gives the outcome of a sub-event that is no step, or the last one, to all that may ask.
 func (m *Machine) endChain(e *subEvent, target *identity, v value, failure *Failure) {
 	if e.chain != nil && e.chain.issue != nil {
 		i := e.chain.issue

@@ -198,7 +198,7 @@ type Func struct {
 	forClient, forActor *need
 	// offence is why an ro method cannot call it; nil if there is no reason.
 	offence *offence
-	// edges are those that its own code makes for an actor class that runs it, and helpers what it calls.
+	// edges are those that its own code makes for an actor class that runs it; helpers are what it calls.
 	edges   []edgeOf
 	helpers []*Func
 	// onlyWrites: it has no effect beside what it writes to its object.

@@ -126,8 +126,7 @@ func (b *body) cancelStmt(s *ast.Cancel) {
 	}
 }
 
-// unquoted reports a name that nothing has in the place of a timer's: the name of the timer without
-// its quotes.
+// unquoted reports the name of a timer that stands without its quotes, as an undeclared name.
 func (b *body) unquoted(x ast.Expr) bool {
 	id, ok := ast.Unparen(x).(*ast.Ident)
 	if !ok || b.lookup(id) != nil || len(b.values[id.Name]) > 0 {

@@ -17,7 +17,7 @@ type Options struct {
 	Stored   int    // so many of the seeds run on a store, too
 	Update   bool   // write what the interpreter and the checker say into the files
 	Compiler batch.Compiler
-	// Doing, if set, is told what is being done, in words for people.
+	// Doing, if set, is told what is being done, in words for users.
 	Doing func(format string, args ...any)
 }
 

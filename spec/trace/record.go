@@ -2,11 +2,11 @@
 // what they tell is strictly serialisable.
 //
 // A trace is a certificate: it names the serial order. So nothing is searched for, and one
-// pass decides, in time linear in the length of the file: in that order every event must
-// have read what was written last, every write makes the next version, no event comes
-// before one that had been answered when it was issued, and what an event has issued
-// follows it, each once and in order. The format is described in docs/trace.md; this
-// package has a reader of its own and shares nothing with the runtime that writes it.
+// pass decides, in time linear in the length of the file. In that order every event must
+// have read what was written last, and every write makes the next version. No event comes
+// before one that had been answered when it was issued. What an event has issued follows
+// it, each once and in order. The format is described in docs/trace.md; this package has a
+// reader of its own and shares nothing with the runtime that writes it.
 package trace
 
 import (
