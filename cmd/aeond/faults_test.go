@@ -248,7 +248,7 @@ func TestEveryCallOfAProcessFails(t *testing.T) {
 	}
 }
 
-// do has a process do it, with the fault, and then again without.
+// do has a process perform the act, with the fault, and then again without.
 func (a *faultyAct) do(t *testing.T, r *faultyRun) {
 	t.Helper()
 	base := t.TempDir()

@@ -50,8 +50,8 @@ func (e *Env) ShowDiagnostics(all []diag.Diagnostic, format string) error {
 	return Code(code)
 }
 
-// writeDiagnostics writes to standard error for people, and to standard output
-// for programs that have asked for data.
+// writeDiagnostics writes to standard error for users, and to standard output for
+// programs that have asked for data.
 func (e *Env) writeDiagnostics(all []diag.Diagnostic, format string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
