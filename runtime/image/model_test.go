@@ -127,8 +127,8 @@ func (e *modelEvent) write(t *rapid.T, c *content) {
 	}
 }
 
-// Containers that are not in memory do what those do that are, also while an event writes them, when it has failed or
-// committed, and after their actor was read again; and copies of them stay as they were.
+// Containers that are not in memory do the same as those in memory, also while an event writes them, when it has
+// failed or committed, and after their actor was read again. Copies of them stay as they were.
 func TestContainersThatAreNotInMemory(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newShop(t)

@@ -57,7 +57,7 @@ func (q *Queue[E, N]) admit(v View[E, N], i int32, out []Effect[E, N]) ([]Effect
 			Ref: Ref{slot: i, gen: e.gen}}), true
 	}
 	// RULE-6: what a lazy holder has asked for is a hold even if x is not in the
-	// footprint; without a mode it orders what is below.
+	// footprint. Without a mode the hold orders what is below.
 	stays := e.acquired && w.Mode == None
 	e.mode, e.below = w.Mode, w.Below || stays
 	if q.blocked(e.mode, e.below) {

@@ -7,13 +7,13 @@ import "github.com/aeon-lang/aeon/internal/assert"
 // touches no queue. The driver keeps one beside each Queue and changes it with
 // compare-and-swap from what Load gave to what these functions answer; they are pure.
 //
-// It has the latch, a gate that the queue sets, and the *fast-path holders*: any number of readers
-// or one writer, without a name, earlier than all entries of the queue.
-// Such a hold is settled at once. What its event wants below x, T-children of x alone, it enqueues
-// without x's latch, in one step as a pass at a virtual node does (VIRTUAL). So its
-// place among other fast-path holders is the place of that step, and an entry that wants
-// something below x waits until none of them is left (RULE-4, with each of
-// them taken for lazy). The gate closes the fast path while a hold taken there could overtake an entry.
+// It has the latch, a gate that the queue sets, and the *fast-path holders*: any number of readers or
+// one writer, without a name, earlier than all entries of the queue. Such a hold is settled at once.
+// What its event wants below x, T-children of x alone, it enqueues without x's latch, in one step as a
+// pass at a virtual node does (VIRTUAL). So the place of the hold among other fast-path holders is the
+// place of that step. An entry that wants something below x waits until none of them is left (RULE-4,
+// with each of them taken for lazy). The gate closes the fast path while a hold taken there could
+// overtake an entry.
 //
 // The zero Word is that of an actor without holders.
 type Word uint32

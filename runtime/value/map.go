@@ -9,7 +9,7 @@ import (
 type Map[K comparable, V any] struct{ body *mapBody[K, V] }
 
 // Invariant: once shared is set, entries is never written again, but by the undo of the
-// event that has set it; keys, when set, holds exactly the keys of entries, ascending, in
+// event that has set it. keys, when set, holds exactly the keys of entries, ascending, in
 // a shared vector body.
 type mapBody[K comparable, V any] struct {
 	mark    mark

@@ -1,9 +1,9 @@
 package value
 
-// The containers in the fields of actors are written in place, and an event that fails
-// takes its writes back. Before each write it asks the container for a record that
-// restores what is about to be lost (the Note functions), appends it to its log, and runs
-// the log from the end if it fails.
+// The containers in the fields of actors are written in place, and an event that fails takes
+// its writes back. Before each write it asks the container for a record that restores what is
+// about to be lost (the Note functions), and appends it to its log. If it fails it runs the
+// log from the end.
 //
 // A record restores a place in a body: an element, an entry, the length, or everything.
 // Bodies keep their identity from the write to the undo, wherever the containers that refer

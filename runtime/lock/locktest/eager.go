@@ -206,9 +206,9 @@ func (w *world) carried(h uint8, e event) bool {
 	return w.tview[h][f] == w.parents[f]
 }
 
-// idle reports whether g is an enqueue whose turn has not come, and that tells the host nothing new: its
-// delivery would only put it aside until its turn comes, and then takes no step of its own. So
-// it is not delivered before.
+// idle reports whether g is an enqueue whose turn has not come, and that tells the host nothing new. Its
+// delivery would only put it aside until its turn comes, when the queue takes it without a step of its
+// own. So it is not delivered before.
 func (w *world) idle(g *letter) bool {
 	if g.Kind != lock.MsgEnqueue || w.allOrders || w.c.crash != 0 {
 		return false

@@ -216,9 +216,9 @@ func named(op, path string, err error) error {
 	return &os.PathError{Op: op, Path: path, Err: err}
 }
 
-// forPebble is fs as pebble sees it. A call that fails while pebble opens the store does not return, nor does any that begins later:
-// pebble would take down what its goroutines still use, and panic in one of them, where nothing recovers. The process ends, or goes
-// on without this store.
+// forPebble is fs as pebble sees it. A call that fails while pebble opens the store does not return, nor does any that
+// begins later: pebble would close what its goroutines still use, and panic in one of them, where nothing recovers. The
+// process ends, or goes on without this store.
 func (d *DB) forPebble(fs vfs.FS) vfs.FS {
 	return &callFS{
 		FS: fs,

@@ -104,8 +104,8 @@ func (r *record) add(c chunk) bool {
 	return done
 }
 
-// walk calls visit for each chunk from offset from, which is where a chunk or a block begins,
-// and returns the offset of the first place where none is, the ends of blocks apart.
+// walk calls visit for each chunk from offset from, which is where a chunk or a block begins.
+// It returns the offset of the first place where no chunk is, the ends of blocks apart.
 func walk(data []byte, from int, parse func([]byte) (chunk, bool), headerBytes int, visit func(at int, c chunk)) int {
 	for at := from; ; {
 		block := data[at:min(len(data), at-at%blockBytes+blockBytes)]

@@ -16,8 +16,8 @@ const (
 	flipSize   = 40
 )
 
-// smallStore writes groups, one sync each, so that some are in a table, if it is to be flushed,
-// and the others in the log, and closes the store if it is to be closed.
+// smallStore writes groups, one sync each. If flushed is set some of them are in a table, and
+// the others in the log; if closed is set the store is closed.
 func smallStore(t testing.TB, flushed, closed bool) *vfs.MemFS {
 	fs := vfs.NewCrashableMem()
 	s, engine := mustOpen(t, fs)

@@ -203,8 +203,8 @@ func (q *logQueue) do(op logOp) error {
 	return nil
 }
 
-// fill writes zeros in front of what is going to be written, up to size at least. To sync what
-// replaces written blocks takes one write of the disk; where a file grows, or uses blocks that were only
+// fill writes zeros in front of what is going to be written, up to size at least. To sync what replaces
+// written blocks takes one write of the disk. Where a file grows, or uses blocks that were only
 // reserved, the file system has to write its own journal, too (on ext4 that makes 200 us of 150).
 func (q *logQueue) fill(f *logFile, size int64) error {
 	for f.filled < size {

@@ -100,8 +100,9 @@ func (d *DB) adopt(f aeonFile, found checked) error {
 	return f.write(d.fs, d.dir)
 }
 
-// inspect returns what the directory says of itself, the zero aeonFile if there is nothing
-// of value in it, and an error if it is not to be used by program, "" for any. It changes nothing.
+// inspect returns what the directory says of itself, the zero aeonFile if there is nothing of
+// value in it. It returns an error if program, "" for any, must not use the directory. It changes
+// nothing.
 func (d *DB) inspect(program string) (aeonFile, error) {
 	names, err := d.fs.List(d.dir)
 	if errors.Is(err, os.ErrNotExist) {

@@ -160,9 +160,9 @@ var faultyActs = []faultyAct{
 	{"make", empty, makeOn, 0, madeDir},
 }
 
-// Each call of an opening, of a closing, of a look and of a restore fails with each number: the outcome is never damage, it names the
-// file and the number, and has the type that says what to do. When the fault is gone the store opens with all that is in it, whether
-// the machine has lost its power in between or not.
+// Each call of an opening, of a closing, of a look and of a restore fails with each number. The outcome is never
+// damage: it names the file and the number, and has the type that says what to do. When the fault is gone the store
+// opens with all that is in it, whether the machine has lost its power in between or not.
 func TestEveryCallFails(t *testing.T) {
 	for _, a := range faultyActs {
 		t.Run(a.name, func(t *testing.T) {

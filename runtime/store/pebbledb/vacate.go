@@ -12,10 +12,10 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Vacate removes what is left of attempts to make a store in a directory, on a full disk perhaps: the content of the
-// directory, which itself stays, unless it has anything else in it; and directories beside it in which Make was killed.
-// It returns the paths of these. The errors are *InUseError if a process is about to make a store, and those of the
-// system.
+// Vacate removes what is left of attempts to make a store in a directory, on a full disk perhaps. It empties the
+// directory, which itself stays, unless there is anything else in it. It removes directories beside it in which Make
+// was killed, and returns their paths. The errors are *InUseError if a process is about to make a store, and those of
+// the system.
 func Vacate(dir string) (killed []string, err error) { return vacateOn(vfs.Default, dir) }
 
 func vacateOn(fs vfs.FS, dir string) (killed []string, err error) {
