@@ -215,8 +215,8 @@ func (p *pkg) literal(t typecheck.Type, c constant.Value) string {
 	return constant.ToInt(c).ExactString()
 }
 
-// operands lowers expressions that Go evaluates within one expression, so that they take effect from left to right:
-// where a later one has statements of its own, or changes what an earlier one reads, the earlier one goes into a
+// operands lowers expressions that Go evaluates within one expression, so that they take effect from left to right.
+// Where a later one has statements of its own, or changes what an earlier one reads, the earlier one goes into a
 // temporary.
 func (f *fn) operands(lower func(i int, x ast.Expr) val, list ...ast.Expr) []val {
 	vals := make([]val, len(list))

@@ -33,9 +33,9 @@ const (
 	write useKind = true
 )
 
-// Access is what a step has touched. It decides which steps commute: two steps that may
-// both come next, of which neither writes what the other reads or writes, lead to the same
-// state in either order, since a step is a function of what it reads.
+// Access is what a step has touched. It decides which steps commute. Take two steps that
+// may both come next, of which neither writes what the other reads or writes: they lead to
+// the same state in either order, since a step is a function of what it reads.
 type Access struct {
 	uses map[Resource]useKind
 	// Barrier: at the end of the step everything was over, and client code that waits

@@ -169,9 +169,9 @@ func (a *actor) sum(keys bool) digest {
 	return a.digest
 }
 
-// Digest returns a fingerprint of the state: machines of one program and entry with the
-// same one have the same future, except for what they may yet print if Options.Observe is
-// not set.
+// Digest returns a fingerprint of the state. Machines of one program and entry with the
+// same fingerprint have the same future, except for what they may yet print if
+// Options.Observe is not set.
 func (m *Machine) Digest() [2]uint64 {
 	st := m.st
 	var all digest

@@ -194,8 +194,9 @@ func libraryHelp(t Type) string {
 	return "it has " + strings.Join(have, ", ")
 }
 
-// typeBehindName reports a declaration in the order of Go, Rust or Kotlin, where what
-// stands for the type is undeclared and the name is that of a type; false if it is none.
+// typeBehindName reports a declaration in the order of Go, Rust or Kotlin: what stands
+// for the type is undeclared, and the name is that of a type. It returns false if the
+// declaration is none.
 func (c *checker) typeBehindName(fs *fileScope, t ast.Type, name ast.Name) bool {
 	n, ok := t.(*ast.NamedType)
 	if !ok || n.Pkg != nil || len(n.Args) > 0 || c.lookupTop(fs, n.Name.Text) != nil || c.lookupTop(fs, name.Text) == nil || !isTypeObject(c.lookupTop(fs, name.Text)) {

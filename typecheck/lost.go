@@ -9,8 +9,8 @@ import (
 
 // lostWrites warns of writes to a copy that nothing uses afterwards: the programmer believes that the
 // original changes ([T-VALUE]). It never warns of a write that is used. So what counts as a use is
-// coarse: every one that stands behind the write, and in a loop around it that the variable outlives
-// those before it, whether a path leads there or not.
+// coarse: every use that stands behind the write counts, whether a path leads there or not. In a loop
+// around the write that the variable outlives, those before it count, too.
 func (c *checker) lostWrites() {
 	c.eachFunc(func(f *Func, _ *bodyFacts) { f.onlyWrites = c.onlyWrites(f) })
 	c.eachFunc(func(f *Func, bf *bodyFacts) {

@@ -9,9 +9,9 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-// [T-TAIL]: a tail call ends a method of an actor, which is a step of a chain: what it did
-// commits, and in the same moment the call takes its place. So such a method is an event of its own
-// always, and the results of caller and callee are of one type.
+// [T-TAIL]: a tail call ends a method of an actor, which is a step of a chain. What the step did
+// commits, and in the same moment the call takes its place. So such a method is always an event of
+// its own, and the results of caller and callee are of one type.
 
 // tailCall checks `tail c.m(x);`.
 func (b *body) tailCall(s *ast.TailCall) {

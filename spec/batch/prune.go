@@ -15,9 +15,9 @@ import (
 // call, and that a program in one executable needs only where its own code mentions them.
 var prunable = regexp.MustCompile(`^(Encode|Decode|EncodeResult|DecodeResult|SaveField|LoadFields|Aeon(Put|Get|New|Create).*|New[A-Z].*|call[A-Z].*|[A-Z].*Event)$`)
 
-// prune cuts functions that nothing in the packages of a program mentions out of the last file of each, that of the descriptors. The Go
-// compiler translates a package without knowing what the link will drop.
-// A program that runs on a store needs its arguments and its fields encoded.
+// prune cuts functions that nothing in the packages of a program mentions out of the last file of each package, that of
+// the descriptors. The Go compiler would translate them without knowing that the link will drop them. A program that
+// runs on a store needs its arguments and its fields encoded.
 func prune(pkgs []gobuild.Package, stored bool) error {
 	used := map[string]bool{"Encode": stored, "Decode": stored, "SaveField": stored, "LoadFields": stored}
 	for i := range slices.Backward(pkgs) { // packages that import one have mentioned what they use of it

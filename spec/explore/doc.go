@@ -10,12 +10,12 @@
 // same, and so is what each of them does. So of all orders that differ by such exchanges
 // alone (a trace, in the sense of Mazurkiewicz) one is enough.
 //
-// The search goes depth first and tries one step in each state. It tries another one, t,
-// before step s of the present order, where t has run later, conflicts with s, and is not
-// there because of s (Flanagan and Godefroid, Dynamic partial-order reduction, POPL 2005). If t could
-// not come next in that state, what led to t is tried in its place, and if nothing that led to
-// it could come next either, everything is. We add such alternatives at every earlier
-// step that conflicts, where the last one would do; that costs orders, and needs no argument.
+// The search goes depth first and tries one step in each state. Where a step t has run later than a
+// step s of the present order, conflicts with s, and is not there because of s, it tries t before s,
+// too (Flanagan and Godefroid, Dynamic partial-order reduction, POPL 2005). If t could not come next
+// in that state, what led to t is tried in its place, and if nothing that led to it could come next
+// either, everything is. Such alternatives are added at every earlier step that conflicts, where the
+// last one would do; that costs orders, and needs no argument.
 //
 // States are known again by a fingerprint of everything that the future depends on. What follows a
 // known state has been searched; but steps in it may conflict with steps of the order that has led
