@@ -29,7 +29,7 @@ type thread struct {
 // of events.
 type counters struct{ events, draws, objects uint64 }
 
-// reply is something a thread was told, and everything before.
+// reply is something that a thread was told, with all replies before it.
 type reply struct {
 	before *reply
 	value  any
@@ -143,7 +143,7 @@ func (c *client) again() (v any, ok bool) {
 	return r.value, true
 }
 
-// do takes effect once, and then is only told again.
+// do has an effect once; a thread that is made again is only told its result.
 func (c *client) do(effect func() any) any {
 	if v, ok := c.again(); ok {
 		return v

@@ -78,7 +78,7 @@ func check(env *cli.Env, dir string) error {
 		fmt.Fprint(env.Stdout, rows)
 		return nil
 	}
-	// What is damaged comes first: it is why there may be something odd in the rest.
+	// Damage comes first: it may explain what is odd in the rest.
 	writeIdentity(env.Stdout, id)
 	fmt.Fprint(env.Stdout, rows)
 	s.writeDamage(env.Stdout, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// rowsTold is after how many rows it is told how many there were.
+// rowsTold is how many rows are read from one report of progress to the next.
 const rowsTold = 1000
 
 // survey counts what is in a store.

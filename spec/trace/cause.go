@@ -7,7 +7,7 @@ import "fmt"
 // says how much that is, and each of it is accounted for once: what was not issued, or comes again under another id, is
 // no less wrong than what is missing.
 
-// issuer is what the checker keeps of an event for those that come from it.
+// issuer is what the checker keeps of an event for the events and callbacks that come from it.
 type issuer struct {
 	order     int64
 	committed bool

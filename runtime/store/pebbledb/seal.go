@@ -30,7 +30,7 @@ type storeID [16]byte
 
 // idOf returns the id that is written in hexadecimal digits.
 func idOf(store string) (id storeID) {
-	hex.Decode(id[:], []byte(store)[:min(len(store), 2*len(id))]) // what are no digits is of no store that NewStoreID has named
+	hex.Decode(id[:], []byte(store)[:min(len(store), 2*len(id))]) // an id with other characters is of no store that NewStoreID has named
 	return id
 }
 
