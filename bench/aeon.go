@@ -87,7 +87,7 @@ func aeonBank(name string, accounts int, pair func(*rand.Rand) (int, int)) load.
 	}
 }
 
-// aeonRoots transfers between accounts that nobody owns.
+// aeonRoots transfers between accounts that have no owner.
 func aeonRoots(hot bool) load.System {
 	sys := aeonrt.Open(aeonrt.Config{})
 	cl := sys.Client()

@@ -104,7 +104,7 @@ func durableBank(dir string, mode store.Durability, hot bool) (load.System, erro
 	}, nil
 }
 
-// durableRoots transfers between accounts that nobody owns.
+// durableRoots transfers between accounts that have no owner.
 func durableRoots(dir string, hot bool) (load.System, error) {
 	n, err := openNode(dir, store.Sync())
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // TestWhatIsAcceptedCompiles generates Go from every golden program that the checker accepts, and has Go check it:
-// between the two there is nothing that the language has and the generator does not.
+// the generator knows all of the language that the checker knows.
 func TestWhatIsAcceptedCompiles(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "testdata", "typecheck", "*", "*.txtar"))
 	if err != nil || len(files) == 0 {

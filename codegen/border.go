@@ -5,16 +5,16 @@ import (
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
-// Go code that calls a generated package gets and gives values that are wholly its own: whatever it does with
-// them, and when, no actor and no other result sees it. Share is not enough for that, as Go reaches what containers
-// are made of: the slice that it has made a vector from, the elements that Items returns, what a box holds. So values are
-// copied where they pass the border, and there alone: in the stubs of clients, which every call of an actor from Go goes
-// through. Code that is compiled from a cache has no such callers.
+// Go code that calls a generated package gets and gives values that are wholly its own: whatever it does with them, and
+// when, no actor and no other result sees it. Share is not enough for that, as Go reaches what containers are made of:
+// the slice that it has made a vector from, the elements that Items returns, what a box holds. So values are copied
+// where they pass the border, and there alone: in the stubs of clients, through which every call of an actor from Go
+// goes. Code that is compiled from a cache has no such callers.
 
-// forPeople reports whether the generated Go may be called by Go that people have written.
+// forPeople reports whether Go code written by users may call the generated Go.
 func (p *pkg) forPeople() bool { return !p.mapped }
 
-// reaches reports whether Go code that has a t can reach memory that others may have, too.
+// reaches reports whether Go code that has a t can reach memory that other values share.
 func (p *pkg) reaches(t typecheck.Type) bool {
 	return property(t, map[*typecheck.Class]bool{}, func(t typecheck.Type) (bool, bool) {
 		switch t := t.(type) {

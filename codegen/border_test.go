@@ -238,7 +238,7 @@ Card MakeCard() {
 	return b.String()
 }
 
-// TestBorder mutates from Go everything that it can reach of what it has got from a program, and of what it has given to it:
+// TestBorder mutates from Go everything that it can reach of the values that it has got from a program or given to it:
 // no actor, no other result and no client object may change. It also writes every value as JSON and reads it back.
 func TestBorder(t *testing.T) {
 	s := drawKinds(*borderSeed, *borderKinds)

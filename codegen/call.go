@@ -108,7 +108,7 @@ func (f *fn) valueCall(x *ast.Call, c *typecheck.Call) val {
 	return f.plainCall(c.Func, side(vals[0].code)+"."+f.methodName(c.Func), vals[1:])
 }
 
-// receiver lowers the value that a method reads. If the method calls actors, which may come back and write to the
+// receiver lowers the value that a method reads. If the method calls actors, which may call back and write to the
 // field that the value stands in, it gets a copy.
 func (f *fn) receiver(c *typecheck.Call) val {
 	v := f.expr(c.Recv)

@@ -15,7 +15,7 @@ type val struct {
 	// loads says which state the text reads directly. Go may execute such a load after calls
 	// that stand to the right of it; loads inside calls are ordered.
 	loads state
-	// fresh: nobody else has what the value refers to, so that binding it needs no Share.
+	// fresh: nothing else has what the value refers to, so that binding it needs no Share.
 	fresh bool
 	// konst: the text is an untyped Go constant.
 	konst bool
@@ -33,7 +33,7 @@ const (
 	localVars                   // locals that some expression changes
 )
 
-// pure makes the val of an ordered computation: a call of a runtime function, or of a literal.
+// fresh makes the val of an ordered computation: a call of a runtime function, or of a literal.
 func fresh(t typecheck.Type, code string) val { return val{code: code, typ: t, fresh: true} }
 
 // typed returns the text with a type of its own also where Go would have to guess it.
@@ -215,8 +215,8 @@ func (p *pkg) literal(t typecheck.Type, c constant.Value) string {
 	return constant.ToInt(c).ExactString()
 }
 
-// operands lowers expressions that Go evaluates within one expression, so that they take effect from left to right:
-// where a later one has statements of its own, or changes what an earlier one reads, the earlier one goes into a
+// operands lowers expressions that Go evaluates within one expression, so that they take effect from left to right.
+// Where a later one has statements of its own, or changes what an earlier one reads, the earlier one goes into a
 // temporary.
 func (f *fn) operands(lower func(i int, x ast.Expr) val, list ...ast.Expr) []val {
 	vals := make([]val, len(list))

@@ -57,7 +57,7 @@ var opposite = map[ast.Op]ast.Op{
 	ast.OpEq: ast.OpNe, ast.OpNe: ast.OpEq, ast.OpLt: ast.OpGe, ast.OpGe: ast.OpLt, ast.OpGt: ast.OpLe, ast.OpLe: ast.OpGt,
 }
 
-// negated lowers the negation of a condition as a person would write it.
+// negated lowers the negation of a condition as a programmer would write it.
 func (f *fn) negated(cond ast.Expr) val {
 	switch x := ast.Unparen(cond).(type) {
 	case *ast.Unary:

@@ -6,8 +6,8 @@ import (
 )
 
 // What lies below a field of an actor is written in place, too. The runtime has to know enough to take that back:
-// it notes a part of the actor's own memory, an element of a vector or an entry of a map before it is written
-// (aeonrt.Log, VectorElem, MapUpdate), and from there on only what is written to further containers.
+// before a part of the actor's own memory, an element of a vector or an entry of a map is written, the runtime
+// notes it (aeonrt.Log, VectorElem, MapUpdate). From there on it notes only what is written to further containers.
 //
 // A method of a value class that changes its receiver is emitted once more for receivers in fields of actors, if it
 // may write to containers, or to references that own. This version gets the actor and the number of the field.
@@ -71,9 +71,9 @@ func (f *fn) writeField(at ast.Node, p place, l leaf) val {
 	return f.writeSpot(at, s, p.steps, p.index, l)
 }
 
-// inPlace reports whether a method may change a value in a field of an actor in place: not if it calls actors, which may
-// come back and change the field meanwhile, nor if it belongs to another package, which does not know that it is
-// wanted.
+// inPlace reports whether a method may change a value in a field of an actor in place. It may not if it calls actors,
+// which may call back and change the field meanwhile, nor if it belongs to another package, which does not know that
+// this version is wanted.
 func (f *fn) inPlace(m *typecheck.Func) bool { return !touchesActors(m) && !f.foreign(m.Class) }
 
 // touchesActors reports whether a function may call actors.
@@ -115,7 +115,7 @@ func (f *fn) writeSpot(at ast.Node, s spot, steps []typecheck.Step, index []val,
 	return out
 }
 
-// unwrap goes into the optional value of x. A box gets a new content, which is nobody else's.
+// unwrap goes into the optional value of x. A box gets a new content, which no other box has.
 func (f *fn) unwrap(at ast.Node, s *spot, x ast.Expr) {
 	elem := nonNull(s.t)
 	if f.boxed(elem) && !s.inside {

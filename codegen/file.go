@@ -66,7 +66,7 @@ func (p *pkg) assemble(name, comment string, w *writer) (File, error) {
 
 // imports returns the import declaration for a file, whose text begins with its head.
 func (p *pkg) imports(name, text string) (string, error) {
-	if p.mapped { // nobody reads it, so it need not be found out what is used
+	if p.mapped { // the text is not for readers, so it need not be found out what is used
 		list, uses := "", ""
 		for _, im := range p.imported {
 			list += im.alias + " " + quote(im.path) + "\n"
@@ -134,7 +134,8 @@ func (w *writer) doc1(text string) {
 	}
 }
 
-// function emits a free function: once for all who run it if it only computes, else once per kind.
+// function emits a free function: once for all contexts if it only computes, else once per context
+// that runs it.
 func (p *pkg) function(w *writer, f *typecheck.Func, d *aeon.FuncDecl) {
 	w.doc1(d.Doc.Text())
 	if f == p.info.Package.Main {

@@ -8,7 +8,7 @@ import (
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
-// fn emits the body of one function for one kind of runner.
+// fn emits the body of one function for one context.
 type fn struct {
 	*pkg
 	f       *typecheck.Func

@@ -72,8 +72,8 @@ func (w *writer) here() {
 	}
 }
 
-// finish resolves the marks in the text of a file. Text for people to read is formatted first; formatting takes most
-// of the time, and text with positions of the source is for the Go compiler alone.
+// finish resolves the marks in the text of a file. Text for users is formatted first; formatting takes most of the
+// time, and text with positions of the source is for the Go compiler alone.
 func (p *pkg) finish(name string, text []byte) (File, error) {
 	formatted := text
 	if !p.mapped {
@@ -123,8 +123,8 @@ func numbered(text []byte) string {
 	return sb.String()
 }
 
-// quote returns s as a Go string literal. Everything a program can say ends up in one of these or in a
-// name that names.go has admitted.
+// quote returns s as a Go string literal. Every text of a program ends up in one of these or in a name
+// that names.go has admitted.
 func quote(s string) string { return strconv.Quote(s) }
 
 // doc writes a doc comment.

@@ -17,7 +17,8 @@ func writeArchive(t testing.TB, file string, a *txtar.Archive) {
 	}
 }
 
-// TestGolden compares the Go of whole programs, as `aeonc gen` writes it, with what a person has read and found good.
+// TestGolden compares the Go of whole programs, as `aeonc gen` writes it, with what a developer has read and found
+// good.
 func TestGolden(t *testing.T) {
 	for _, file := range archives(t, "golden") {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {

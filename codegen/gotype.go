@@ -137,7 +137,7 @@ func (p *pkg) shares(t typecheck.Type) bool {
 			return t.Kind == typecheck.BytesKind, true
 		case *typecheck.Vector, *typecheck.Map, *typecheck.Set:
 			return true, true
-		case *typecheck.Table: // which nobody copies
+		case *typecheck.Table: // which is never copied
 			return false, true
 		case *typecheck.Optional:
 			return false, p.boxed(t.Elem)

@@ -65,7 +65,7 @@ func generate(t testing.TB, name, text string, mapped bool) []codegen.File {
 	return files
 }
 
-// load loads one file as a program, with what it imports; errors in them fail the test.
+// loadProgram loads one file as a program, with what it imports; errors in them fail the test.
 func loadProgram(t testing.TB, file string) *load.Package {
 	t.Helper()
 	p, err := load.NewLoader().Load(load.Unit{Dir: filepath.Dir(file), Files: []string{file}})

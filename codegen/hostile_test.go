@@ -14,7 +14,7 @@ import (
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
-// nasty are names that mean something in Go, or in the code that we generate.
+// nasty are names that mean something in Go, or in generated code.
 var nasty = strings.Fields(`break case chan const continue defer else fallthrough for func go goto if import interface map package
 	range return select struct switch type var any append bool byte cap clear close comparable complex copy delete error
 	false float64 imag int int64 iota len make max min nil panic print println real recover rune string true uint8 init main

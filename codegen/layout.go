@@ -7,9 +7,9 @@ import (
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
-// FieldType returns the text of a field's type as it is kept in the schema of a store: as a
-// user writes it, with what classes and enums consist of where they are mentioned first, since
-// what is stored depends on that.
+// FieldType returns the text of a field's type as the schema of a store keeps it: as a user
+// writes it. What is stored depends on what classes and enums consist of, so that stands where
+// they are mentioned first.
 //
 //	type  = name | "vector<" type ">" | "set<" type ">" | "map<" type "," type ">" | type "?"
 //	      | "enum " name ["{" name {"," name} "}"] | "class " name ["{" field {";" field} "}"]

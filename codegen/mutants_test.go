@@ -24,12 +24,12 @@ var (
 	mutantsGo   = flag.Uint64("mutants.go", 20, "of the accepted ones, let Go check the code of one in so many")
 )
 
-// mutantTime bounds the work on one mutant: a person would think that the compiler has stopped.
+// mutantTime bounds the work on one mutant: beyond it a user would think that the compiler hangs.
 const mutantTime = 2 * time.Minute
 
-// TestMutants changes tokens and trees of programs, among themselves and for those of other programs. What comes
-// of that is checked without a panic, twice with the same diagnostics, in the source. What is accepted has all
-// that code generation reads, and effects, and becomes Go.
+// TestMutants changes tokens and trees of programs: exchanges them within one program or with another. Each
+// result is checked without a panic, twice with the same diagnostics, all of them in the source. A program that
+// is accepted has all that code generation reads, and effects, and becomes Go.
 func TestMutants(t *testing.T) {
 	c := newCorpus(t)
 	var next, parsed, accepted, compiled atomic.Uint64

@@ -87,7 +87,7 @@ func newCorpus(t testing.TB) *corpus {
 	return c
 }
 
-// mutantMax is the length of the programs that are changed; those of a person are shorter.
+// mutantMax is the length of the programs that are changed; those of users are shorter.
 const mutantMax = 20_000
 
 func (c *corpus) add(text string) {

@@ -74,7 +74,7 @@ func handled(t *testing.T, method string) (kinds []string) {
 	return kinds
 }
 
-// TestEveryNodeHasAnEmitter fails when the syntax tree has a kind of node that nobody taught the generator.
+// TestEveryNodeHasAnEmitter fails when the syntax tree has a kind of node that the generator does not know.
 func TestEveryNodeHasAnEmitter(t *testing.T) {
 	for marker, method := range map[string]string{"expr": "bare", "stmt": "stmt", "decl": "decl"} {
 		nodes, cases := nodeKinds(t, marker), handled(t, method)

@@ -18,7 +18,7 @@ func (f *fn) nonNull(x *ast.NonNull) val {
 	} else {
 		out.code = side(v.code) + ".Must(" + what + ")"
 		if f.boxed(opt.Elem) {
-			out.fresh = false // others may have the box
+			out.fresh = false // other values may have the box
 		}
 	}
 	return out

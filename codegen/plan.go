@@ -30,7 +30,7 @@ type pkg struct {
 	imported []imported
 }
 
-// runner says who runs a piece of code.
+// runner says whether clients or actors run a piece of code.
 type runner uint8
 
 const (
@@ -42,7 +42,7 @@ const (
 type plan struct {
 	runners runner
 	// context: the function takes a cx or cl. A function that only computes does not, and is the
-	// same for all who call it.
+	// same for all callers.
 	context bool
 	// recursive: it can reach itself by plain calls, so that it must count its depth.
 	recursive bool
@@ -171,7 +171,7 @@ func (p *pkg) inspectCall(pl *plan, n *ast.Call) {
 }
 
 // findRecursion marks the functions on cycles of the plain call graph (Tarjan's components,
-// without recursion because the graph comes from a stranger).
+// without recursion because the graph comes from an untrusted source).
 func (p *pkg) findRecursion(all []*typecheck.Func) {
 	type frame struct {
 		f    *typecheck.Func
@@ -249,7 +249,7 @@ func (p *pkg) recursive(f *typecheck.Func) {
 	}
 }
 
-// spreadContext: who calls a function that needs a context needs one.
+// spreadContext: a function that calls one that needs a context needs one.
 func (p *pkg) spreadContext(all []*typecheck.Func) {
 	callers := map[*typecheck.Func][]*typecheck.Func{}
 	var work []*typecheck.Func
@@ -273,11 +273,11 @@ func (p *pkg) spreadContext(all []*typecheck.Func) {
 	}
 }
 
-// publicRunners says who may run a function that other packages can call.
+// publicRunners says whether clients or actors may run a function that other packages can call.
 var publicRunners = [...]runner{typecheck.AnyContext: byActor | byClient, typecheck.ActorContext: byActor, typecheck.ClientContext: byClient}
 
-// spreadRunners finds out who runs each function. One that nobody calls is emitted for those
-// who could call it.
+// spreadRunners finds out whether clients or actors run each function. A function that
+// nothing calls is emitted for all that could call it.
 func (p *pkg) spreadRunners(all []*typecheck.Func) {
 	var spread func(f *typecheck.Func, r runner)
 	spread = func(f *typecheck.Func, r runner) {

@@ -153,8 +153,8 @@ func (p *pkg) loadField(w *writer, c *typecheck.Class, i int, f *typecheck.Var) 
 }
 
 // initialValue returns the value of a field that is missing in what an older version of the
-// program has stored: that of its initialiser, unless an event would have to
-// compute it, which left says. It is nothing if that is the zero value.
+// program has stored: that of its initialiser. left says that an event would have to
+// compute it. The value is nothing if it is the zero value.
 func (p *pkg) initialValue(w *writer, c *typecheck.Class, f *typecheck.Var) (value string, left bool) {
 	d := f.Field()
 	if d == nil || d.Init == nil {
@@ -182,7 +182,7 @@ func (p *pkg) initialValue(w *writer, c *typecheck.Class, f *typecheck.Var) (val
 }
 
 // FieldsLeftZero returns the fields of the actor classes of a package that begin with their zero values in actors
-// which an older version has stored without them, as it takes an event to compute what their initialisers say.
+// which an older version has stored without them: it takes an event to compute what their initialisers say.
 func FieldsLeftZero(info *typecheck.Info, imports []Import) (list []*typecheck.Var) {
 	p := newPackage(info, Options{SourceName: func(*ast.Source) string { return "" }, Imports: imports})
 	for _, c := range info.Package.Classes {

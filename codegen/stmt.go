@@ -251,8 +251,8 @@ func (f *fn) returnStmt(s *ast.Return) {
 	f.line1(s, "return "+code)
 }
 
-// movesOut reports whether x is a whole local, which ends with the function, so that nobody is left
-// who could see that its value was not copied.
+// movesOut reports whether x is a whole local: it ends with the function, so that its value need
+// not be copied.
 func (f *fn) movesOut(x ast.Expr) bool {
 	id, ok := ast.Unparen(x).(*ast.Ident)
 	if !ok || len(f.tries) > 0 {

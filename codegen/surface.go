@@ -74,8 +74,8 @@ func (s *surface) add(t typecheck.Type) {
 	}
 }
 
-// class adds what can be reached through a class. The footprints of others may lead through all fields of a
-// value.
+// class adds what can be reached through a class. The footprints of other packages may lead through all
+// fields of a value.
 func (s *surface) class(c *typecheck.Class) {
 	if c.Kind == ast.ValueClass {
 		for _, f := range c.Fields {

@@ -7,8 +7,8 @@ import (
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
-// A table is written and read through the runtime, which is told once what its rows are like: how their key is
-// taken out, and how keys and the columns of indexes are written so that rows sort by them.
+// A table is written and read through the runtime. The runtime is told once how the key of a row is taken out,
+// and how keys and the columns of indexes are written so that rows sort by them.
 
 // tableShapes emits the shapes of the tables of an actor class.
 func (p *pkg) tableShapes(w *writer, c *typecheck.Class) {

@@ -38,10 +38,10 @@ func (g *Graph) Attach(n, parent *Node, units uint32) error {
 	return nil
 }
 
-// Detach takes n out of the graph, and reports whether it did: only if Attach can place it
-// as it was. It hangs below its only owner then, or has none and hangs below a virtual node; it owns
-// nothing, nothing hangs below it, and it waits for no maintenance. The caller holds n (W), and nobody
-// uses it or is about to. O(1).
+// Detach takes n out of the graph, and reports whether it did: only if Attach can place it as it was.
+// It hangs below its only owner then, or has none and hangs below a virtual node; it owns nothing,
+// nothing hangs below it, and it waits for no maintenance. The caller holds n (W), and no other
+// goroutine uses it or is about to. O(1).
 func (g *Graph) Detach(n *Node) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -54,7 +54,7 @@ func TestReadersDuringMoves(t *testing.T) {
 		n := g.Sequencer([]*dominator.Node{leaf}, []*dominator.Node{moving[60]})
 		return n == moving[60] || n == b[300] || n == root
 	}, "Sequencer")
-	// Others create below the moving nodes, edit edges and tighten meanwhile.
+	// Other goroutines create below the moving nodes, edit edges and tighten meanwhile.
 	for i := range 2 {
 		wg.Go(func() {
 			p := moving[40*(i+1)]
@@ -180,7 +180,7 @@ func TestReadsAreNotTorn(t *testing.T) {
 	settle(t, g)
 }
 
-// Nodes move between two parents below which others create children: none is lost.
+// Nodes move between two parents below which other goroutines create children: none is lost.
 func TestMovesBesideCreation(t *testing.T) {
 	const movers = 8
 	made := 100_000

@@ -2,12 +2,11 @@ package dominator
 
 import "github.com/aeon-lang/aeon/internal/assert"
 
-// Delete removes the actor n: all its edges go, whatever their multiplicity. It
-// returns the deleted nodes that have left T: none, or n, and perhaps nodes above it. While actors hang below it in T, n stays there,
-// to be passed and never held like a virtual node, because moving them is an
-// event for each (protocol rule 10): Pending proposes those moves, and the MoveT
-// of the last reports n as gone. The caller holds n, and nobody else uses n to
-// create or own anything afterwards.
+// Delete removes the actor n: all its edges go, whatever their multiplicity. It returns the deleted nodes that have
+// left T: none, or n, and perhaps nodes above it. While actors hang below it in T, n stays there, and is passed like a
+// virtual node, never held: moving those actors is an event for each (protocol rule 10). Pending proposes those moves,
+// and the MoveT of the last reports n as gone. The caller holds n, and afterwards no event creates an actor below n or
+// makes n an owner.
 func (g *Graph) Delete(n *Node) (gone []*Node) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

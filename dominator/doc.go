@@ -24,16 +24,15 @@
 //
 // # Part of a graph
 //
-// A graph may know a part of a larger one, which a store keeps: [Graph.Restore]
-// places the first of it, [Graph.Attach] one node more, and [Graph.Detach] takes
-// one out again. What is known is closed
-// upwards: with a node its T-parent and all its owners. So a node that is not
-// known has no owner but its T-parent, nothing that is known lies below it in
-// either structure, and all it reaches lies in its own T-subtree. It follows that
-// the tops of the nodes that are known do not depend on it, that no path between
-// two of them goes through it, and that the graph's answers are those of the
-// whole. Attach needs no lock on the T-parent: nobody can be waiting for a node
-// that is not known, so that it may count as having been there before.
+// A graph may know a part of a larger one, which a store keeps: [Graph.Restore] places the
+// first nodes of it, [Graph.Attach] one node more, and [Graph.Detach] takes one out again.
+// What is known is closed upwards: with a node its T-parent and all its owners. So a node
+// that is not known has no owner but its T-parent, nothing that is known lies below it in
+// either structure, and all it reaches lies in its own T-subtree. It follows that the tops
+// of the nodes that are known do not depend on it, that no path between two of them goes
+// through it, and that the graph's answers are those of the whole. Attach needs no lock on
+// the T-parent: no event waits for a node that is not known, so the node may count as having
+// been there before.
 //
 // # Concurrency
 //
@@ -48,9 +47,9 @@
 //     caller must hold the creator (W): it must not be deleted meanwhile.
 //   - Everything else takes the graph's mutex: AddEdge, RemoveEdge, Apply,
 //     PlaceFresh, Attach, Detach, Delete, MoveT, Desired, Pending, Tighten and the listings.
-//     The caller holds the owner (W) of every edge it edits, so that nobody else
-//     edits the same edges.
-//   - Validate and Dump want quiet: no NewChild and no NewRoot beside them.
+//     The caller holds the owner (W) of every edge it edits, so that no other
+//     goroutine edits the same edges.
+//   - Validate and Dump need quiet: no NewChild and no NewRoot beside them.
 //
 // Lock order: the graph's mutex, then the mutex of one node; never two nodes.
 //

@@ -298,9 +298,9 @@ func (g *Graph) removeUnits(p, c *Node, units uint32) (last bool) {
 	return last
 }
 
-// drop removes the edge at place at among p's out-edges and queues what may
-// tighten by it: the T-place of the child, and the top of the owner, which only
-// an escaping edge can hold up.
+// drop removes the edge at place at among p's out-edges and queues what may tighten
+// by it: the T-place of the child, and the top of the owner. Only an escaping edge
+// can hold that top up.
 func (g *Graph) drop(p *Node, at uint32) {
 	c, escapes := p.outAt(at), at < p.escapees()
 	g.unlink(p, at)

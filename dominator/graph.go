@@ -11,7 +11,7 @@ import (
 // runtime's handle of an actor (96 bytes) and identified by its address; the
 // zero value, with ID set, is ready to be placed. It must not be copied.
 type Node struct {
-	// ID belongs to the owner of the node, who sets it before placing the node.
+	// ID belongs to the owner of the node, which sets it before placing the node.
 	// The package only prints it.
 	ID uint64
 
@@ -25,8 +25,8 @@ type Node struct {
 	virtual bool // constant once placed
 	marks   mark // guarded by Graph.mu
 
-	// mu guards the node's list of T-children and its out-edges. NewChild takes
-	// it alone; everybody else holds Graph.mu too.
+	// mu guards the node's list of T-children and its out-edges. NewChild takes it
+	// alone; every other method holds Graph.mu too.
 	mu         sync.Mutex
 	first      *Node // T-children, newest first
 	next, prev *Node // siblings, guarded by the parent's mu
@@ -93,8 +93,8 @@ func (g *Graph) NewPartition(n *Node) {
 	g.root.hang(n)
 }
 
-// NewRoot places the fresh actor n, which nobody owns yet, below the virtual
-// node of its partition (or TOP). O(1).
+// NewRoot places the fresh actor n, which has no owner yet, below the virtual node
+// of its partition (or TOP). O(1).
 func (g *Graph) NewRoot(n, partition *Node) {
 	assertFresh(n)
 	if !partition.virtual {

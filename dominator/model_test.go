@@ -282,8 +282,8 @@ func (m *model) delete(n int) {
 }
 
 // reopen goes on with a graph that is restored from what would have been stored of this one: deleted
-// nodes are not there, and who hangs below one does so below its partition. Of the nodes that may
-// be attached later some are, in any order.
+// nodes are missing, and what hangs below one hangs below its partition. Of the nodes that may be
+// attached later some are, in any order.
 func (m *model) reopen() {
 	m.note("reopen")
 	m.bury()

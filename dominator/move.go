@@ -141,8 +141,8 @@ func (g *Graph) move(c, old, p *Node) {
 	p.mu.Unlock()
 	walk(c, func(n *Node) {
 		// A child placed below n meanwhile, under n.mu, needs no more than the lock
-		// with which walk then looks for n's children: it is in the list before, and is
-		// walked next, or is placed after, and sees n as it is.
+		// with which walk then looks for n's children. It is in the list before, and is
+		// walked next, or it is placed after, and sees n as it is.
 		up := n.parent.Load()
 		n.jump.Store(jumpFrom(up))
 		n.depth.Store(up.depth.Load() + 1)

@@ -169,8 +169,8 @@ func (g *Graph) Owned(buf []*Node, n *Node) []*Node {
 	return buf
 }
 
-// OwnedMax is Owned for a caller who wants at most max of them: all is false if there are more,
-// and nothing is appended then. It takes no lock of the whole graph.
+// OwnedMax is Owned with a bound: if n owns more than max actors, all is false and nothing is
+// appended. It takes no lock of the whole graph.
 func (g *Graph) OwnedMax(buf []*Node, n *Node, max int) (list []*Node, all bool) {
 	e := n.edges.Load()
 	if e == nil {

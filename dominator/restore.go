@@ -17,13 +17,13 @@ type Placed struct {
 // ErrRestore is wrapped by the errors of Restore: what was stored is not a graph.
 var ErrRestore = errors.New("dominator: what was stored is no ownership graph")
 
-// Restore places nodes in a graph, which has none but its partitions yet, as they were
-// stored: T as it is, edges lists the ownership edges whose owner is not the T-parent. Tops
-// are computed, from below, and are exact. Nodes that want a move in T, because the ones
-// that an edit had caused were not performed any more, are queued for Pending. All nodes but those
-// that Attach may place later are among them.
+// Restore places nodes as they were stored in a graph that has only its partitions yet. T is as it
+// was; edges lists the ownership edges whose owner is not the T-parent. Tops are computed, from
+// below, and are exact. Nodes that want a move in T, because moves that edits had caused were not
+// performed any more, are queued for Pending. nodes has all nodes but those that Attach may place
+// later.
 //
-// It takes O(nodes + edges), and less where parents come before their children. Nobody else
+// It takes O(nodes + edges), and less where parents come before their children. No other goroutine
 // uses the graph meanwhile. An error wraps ErrRestore and leaves the graph unusable.
 func (g *Graph) Restore(nodes []Placed, edges []Edit) error {
 	g.mu.Lock()
@@ -161,11 +161,11 @@ func (r *restorer) edgesOf(n *Node) *edges {
 	return e
 }
 
-// tops computes the tops of those that own, directly or not, over an edge that does not
-// come from the T-parent; all others are their own tops. From below: a node is next when
-// what it owns is done.
+// tops computes the tops of the nodes that own, directly or not, over an edge that does
+// not come from the T-parent; all others are their own tops. From below: a node is next
+// when what it owns is done.
 func (r *restorer) tops() error {
-	left := make(map[*Node]int, len(r.owners)) // of those above such an edge: how many that they own are not done
+	left := make(map[*Node]int, len(r.owners)) // of nodes above such an edge: how many that they own are not done
 	list := r.owners
 	for _, n := range list {
 		left[n] = 0

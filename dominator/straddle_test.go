@@ -59,7 +59,7 @@ func (l *ladder) hang(c, p *Node, d uint32) {
 }
 
 // A read that goes on while two moves begin and end must not put the tree before the
-// first and the tree after the second together: it climbs from a leaf out of the long
+// first and the tree after the second together. It climbs from a leaf out of the long
 // chain, the leaf leaves the chain, and then the chain leaves s1. The leaf was below s1
 // all the time.
 func TestReadsThatStraddleMoves(t *testing.T) {

@@ -60,9 +60,9 @@ func (g *Graph) Depth(n *Node) int { return int(n.depth.Load()) }
 // reaches, or an ancestor of that: it is exact unless Tighten has work left.
 func (g *Graph) Top(x *Node) *Node { return x.top.Load() }
 
-// Sequencer returns where an event enters that may touch the actors in exact
-// and everything reachable from those in whole: the nearest common T-ancestor
-// of the former and of the tops of the latter. Both empty gives TOP.
+// Sequencer returns the node at which an event enters that may touch the actors in
+// exact and everything reachable from those in whole. It is the nearest common
+// T-ancestor of the former and of the tops of the latter. Both empty gives TOP.
 func (g *Graph) Sequencer(exact, whole []*Node) *Node {
 	for range readTries {
 		if s := g.seq.Load(); s&1 == 0 {

@@ -21,7 +21,7 @@ func program(tb testing.TB) []byte {
 	return []byte(head + strings.Repeat(classes, 1+5000/strings.Count(classes, "\n")))
 }
 
-// goProgram is Go of about the same shape and length, for go/parser beside us.
+// goProgram is Go of about the same shape and length, for go/parser in the same run.
 func goProgram() []byte {
 	unit := `
 type Cook struct {

@@ -14,7 +14,7 @@ type resourceKind uint8
 
 const (
 	actorResource    resourceKind = iota // an actor: its fields, and whether it is deleted
-	nameResource                         // who has a name
+	nameResource                         // which actor has a name
 	laneResource                         // the sub-events of an issuer to a target
 	mailboxResource                      // the callbacks
 	timerResource                        // a timer of an issuer by its name
@@ -33,14 +33,14 @@ const (
 	write useKind = true
 )
 
-// Access is what a step has touched. It decides which steps commute: two steps that may
-// both come next, of which neither writes what the other reads or writes, lead to the same
-// state in either order, since a step is a function of what it reads.
+// Access is what a step has touched. It decides which steps commute. Take two steps that
+// may both come next, of which neither writes what the other reads or writes: they lead to
+// the same state in either order, since a step is a function of what it reads.
 type Access struct {
 	uses map[Resource]useKind
-	// Barrier: at the end of the step everything was over, and something that waits for
-	// that went on, as [SETTLE] and [ADVANCE] do. No step behind it can come before one
-	// that was there.
+	// Barrier: at the end of the step everything was over, and client code that waits
+	// for that went on, as [SETTLE] and [ADVANCE] do. No step behind it can come before
+	// one that was there.
 	Barrier bool
 }
 

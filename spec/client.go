@@ -8,10 +8,10 @@ import (
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
-// Client code waits, and a state that was kept may be taken up again, so a thread of
-// client code is two things. What the state keeps of it is the log of everything it has
-// been told: client code computes nothing else of its own. What runs is a coroutine; it is
-// thrown away when the machine returns to an older state, and made again from the log.
+// Client code waits, and a state that was kept may be taken up again. So a thread of
+// client code has two parts. The state keeps the log of everything that the thread has
+// been told: client code computes nothing else of its own. A coroutine runs the thread; it
+// is thrown away when the machine returns to an older state, and made again from the log.
 
 // thread is what the state keeps of main, of a test, or of a callback.
 type thread struct {
@@ -29,7 +29,7 @@ type thread struct {
 // of events.
 type counters struct{ events, draws, objects uint64 }
 
-// reply is something a thread was told, and everything before.
+// reply is something that a thread was told, with all replies before it.
 type reply struct {
 	before *reply
 	value  any
@@ -143,7 +143,7 @@ func (c *client) again() (v any, ok bool) {
 	return r.value, true
 }
 
-// do takes effect once, and then is only told again.
+// do has an effect once; a thread that is made again is only told its result.
 func (c *client) do(effect func() any) any {
 	if v, ok := c.again(); ok {
 		return v

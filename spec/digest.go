@@ -13,8 +13,8 @@ type digest struct{ a, b uint64 }
 
 func (d digest) plus(e digest) digest { return digest{d.a + e.a, d.b + e.b} }
 
-// writer collects bytes that tell one thing from another: everything begins with a tag, and
-// with its length where that varies.
+// encoder collects bytes that tell one thing from another: everything begins with a tag,
+// and with its length where that varies.
 type encoder struct{ buf []byte }
 
 func (w *encoder) digest() digest {
@@ -169,9 +169,9 @@ func (a *actor) sum(keys bool) digest {
 	return a.digest
 }
 
-// Digest returns a fingerprint of the state: machines of one program and entry with the
-// same one have the same future, except for what they may yet print if Options.Observe is
-// not set.
+// Digest returns a fingerprint of the state. Machines of one program and entry with the
+// same fingerprint have the same future, except for what they may yet print if
+// Options.Observe is not set.
 func (m *Machine) Digest() [2]uint64 {
 	st := m.st
 	var all digest
@@ -274,7 +274,8 @@ func (w *encoder) thread(t *thread) {
 }
 
 // timers encodes the timers in the order in which they will fire. Where some are periodic,
-// the order in which they were set counts as well: they meet others at later times.
+// the order in which they were set counts as well: a periodic timer is due together with
+// others later.
 func (w *encoder) timers(st *state) {
 	var generations []uint64
 	one := func(t *timer) {

@@ -155,7 +155,7 @@ func (ev *event) bury(a *actor) {
 	ev.m.dropTimers(func(t *timer) bool { return t.issuer.id == a.who.id })
 }
 
-// enter makes sure that an actor can be called: it exists, and a named one that nobody has
+// enter makes sure that an actor can be called: it exists, and a named one that was not
 // called before is created ([NAMED-CREATE]).
 func (ev *event) enter(f *frame, who *identity, at ast.Node) {
 	if who == nil {
@@ -239,7 +239,7 @@ func (ev *event) identify(f *frame, c *typecheck.Class) *identity {
 	return who
 }
 
-// delete marks an actor as deleted, from the commit on for others ([DELETE]).
+// delete marks an actor as deleted, for other events from the commit on ([DELETE]).
 func (f *frame) delete(at ast.Node, v value) {
 	var who *identity
 	if r, ok := v.(actorRef); ok {

@@ -84,7 +84,7 @@ func (f *frame) path(at ast.Span) []Place {
 // pathMax bounds the places of a failure: endless recursion would fill memory with them.
 const pathMax = 128
 
-// name is the function as people call it.
+// name is the name of the function in messages.
 func (f *frame) name() string {
 	switch {
 	case f.fn == nil:

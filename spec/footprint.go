@@ -15,10 +15,10 @@ const (
 	writeAccess = typecheck.Write
 )
 
-// Theorem 6 of semantics.md: an event touches only actors of its footprint, in their
-// modes, or created by itself; and so does an async call, whose own footprint decides what runs
-// beside it. Every event is checked, also one that fails, and every failure
-// of a check is a mistake in typecheck.
+// Theorem 6 of semantics.md: an event touches only actors of its footprint, in their modes, or
+// created by itself. So does an async call, whose own footprint decides what runs beside it.
+// Every event is checked, also one that fails, and every failure of a check is a mistake in
+// typecheck.
 
 // footprint is what one call may touch, and what it has touched so far.
 type footprint struct {

@@ -15,8 +15,8 @@ type frame struct {
 	result value
 
 	cell *value    // the object of a value class; a mutating method writes through it
-	who  *identity // the actor whose code this is
-	obj  clientRef // the client object whose code this is
+	who  *identity // the actor that runs the code
+	obj  clientRef // the client object that runs the code
 
 	ev *event  // the event; nil in a client
 	th *client // the thread of a client; nil in an event
@@ -26,7 +26,7 @@ type frame struct {
 	depth  int
 }
 
-// callee says whose method is called.
+// callee is the object that a method is called on.
 type callee struct {
 	cell *value
 	who  *identity

@@ -15,7 +15,7 @@ import (
 	"github.com/aeon-lang/aeon/spec"
 )
 
-// load loads a program; errors in it fail the test.
+// loadProgram loads a program; errors in it fail the test.
 func loadProgram(t testing.TB, dir string, files ...string) *spec.Program {
 	t.Helper()
 	p, err := load.NewLoader().Load(load.Unit{Dir: dir, Files: files})

@@ -8,15 +8,16 @@ import (
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
-// eventID names an event, and what an event has made. It follows from who issued the
-// event and where in its program order, not from when: an event has the same id in
-// every order (decisions.md, Identities and random numbers).
+// eventID names an event, and what an event has made. It follows from the issuer of
+// the event and the event's place in the issuer's program order, not from time: an
+// event has the same id in every order (decisions.md, Identities and random
+// numbers).
 type eventID struct{ origin, seq uint64 }
 
 // String is what eventid() returns ([EVENTID]).
 func (id eventID) String() string { return fmt.Sprintf("%x-%x", id.origin, id.seq) }
 
-// derived tells origins that follow from others from the numbers of client sessions.
+// derived marks origins that follow from other ids; all others are the numbers of client sessions.
 const derived = 1 << 63
 
 // child returns the id of the n-th thing that id gave rise to.

@@ -138,7 +138,7 @@ func (m *Machine) tell(slot int, v any) {
 }
 
 // proceed lets every thread go on that has what it waits for, and time pass where a test
-// has asked for it, until only steps are left that somebody has to choose.
+// has asked for it, until only steps are left among which the Chooser has to choose.
 func (m *Machine) proceed() {
 	for m.proceedOnce() {
 	}
@@ -282,7 +282,7 @@ func (ev *event) start(root *frame, target *identity, method *typecheck.Func, ar
 	return root.call(method, callee{who: target}, args, nil)
 }
 
-// finish gives the outcome of an event to whoever may ask for it.
+// finish gives the outcome of an event to all that may ask for it.
 func (m *Machine) finish(e *issue, v value, failure *Failure) {
 	m.answer(e, result{value: v, failure: failure, target: e.target, method: e.method, cause: e.cause})
 }
@@ -293,7 +293,7 @@ func (m *Machine) answer(e *issue, r result) {
 		r.failure.Path = append(r.failure.Path, e.path...)
 	}
 	if !e.sent {
-		r.awaited = r.failure != nil && r.failure.cancelled // whoever did that knows
+		r.awaited = r.failure != nil && r.failure.cancelled // the client that has cancelled it knows
 		m.st.results[e.id] = r
 		return
 	}
@@ -314,7 +314,7 @@ func (m *Machine) unheard(f *Failure) {
 	}
 }
 
-// hearUnclaimed notes the failures that no client has awaited and none will, as all is over.
+// hearUnclaimed notes the failures that no client has awaited or will await, as all is over.
 func (m *Machine) hearUnclaimed() {
 	if m.opts.StopAtFailure && m.Over() && m.Failure() == nil {
 		for _, l := range m.unclaimed() {

@@ -65,7 +65,7 @@ func TestStatesAreKept(t *testing.T) {
 	}
 }
 
-// In main, time passes only when nothing else can happen, or whenever it likes with FreeTime.
+// In main, time passes only when nothing else can happen, or at any moment with FreeTime.
 func TestFreeTime(t *testing.T) {
 	p := check(t, `package p
 actorclass A {

@@ -104,8 +104,8 @@ func (ev *event) changeOwnership(f *frame, p *identity, old, v value, at ast.Nod
 }
 
 // needsNoLock tells the new edges p -> c that cannot close a cycle whatever other events
-// do, so that the event need not hold what is below c: one of the two is fresh and
-// unconnected, or p owned c already.
+// do: one of the two is fresh and unconnected, or p owned c already. So the event need
+// not hold what is below c.
 func (ev *event) needsNoLock(p, c *identity) bool {
 	if (ev.fresh[p.id] || ev.born[p.id]) && !ev.m.st.hasOwner(p.id) {
 		return true

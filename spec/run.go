@@ -57,7 +57,7 @@ type Outcome struct {
 	// Failure is what left main or the test, or what else fails it if Options.StopAtFailure is
 	// set; nil if there is none.
 	Failure *Failure
-	// DeadLetters are the failures of events that nobody has awaited, as they came; last
+	// DeadLetters are the failures of events that were not awaited, as they came; last
 	// those of events that could have been awaited.
 	DeadLetters []Letter
 	// CallbackFailures are the failures of callbacks, as they came.
@@ -66,7 +66,7 @@ type Outcome struct {
 	Events int
 	// Choices are what the Chooser chose; Replay makes them again.
 	Choices []int
-	// Steps are the steps of the run, for people.
+	// Steps are the steps of the run, for users.
 	Steps []string
 	// Printed has the lines that the program printed with each step.
 	Printed [][]string
@@ -173,7 +173,7 @@ func (m *Machine) Failure() *Failure {
 	return m.st.threads[0].failure
 }
 
-// unclaimed returns the failures that somebody could have awaited.
+// unclaimed returns the failures that a client could have awaited.
 func (m *Machine) unclaimed() []Letter {
 	var list []Letter
 	for _, id := range sortedIDs(m.st.results) {

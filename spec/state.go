@@ -14,7 +14,7 @@ import (
 // own, and replaces records and lists as a whole. So a state that was kept stays as it was.
 type state struct {
 	actors map[eventID]*actor    // A
-	names  map[actorName]eventID // N: who has the name now
+	names  map[actorName]eventID // N: which actor has the name now
 	lost   map[actorName]int     // how often an actor of that name was deleted
 
 	issued  []*issue           // Q: events that clients have issued and that have not run
@@ -75,7 +75,7 @@ type issue struct {
 	// awaited: the issuer waits for it on the spot, and its call path belongs to a failure.
 	awaited bool
 	path    []Place
-	// sent: nobody can await it.
+	// sent: it cannot be awaited.
 	sent  bool
 	cause *cause
 }
@@ -138,7 +138,7 @@ type timer struct {
 type result struct {
 	value   value
 	failure *Failure
-	awaited bool // somebody has awaited it: no dead letter
+	awaited bool // it was awaited: no dead letter
 	method  *typecheck.Func
 	target  *identity
 	cause   *cause
@@ -151,7 +151,7 @@ type line struct {
 	sum    digest
 }
 
-// Letter is a dead letter: the failure of an event that nobody awaits ([DEAD-LETTER]).
+// Letter is a dead letter: the failure of an event that is not awaited ([DEAD-LETTER]).
 type Letter struct {
 	Target  string // Class, or Class("name")
 	Method  string

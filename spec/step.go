@@ -38,7 +38,7 @@ type Step struct {
 	cause *cause
 }
 
-// String describes the step to people, such as `Bank("main").transfer("ann", "bob", 5)`.
+// String describes the step to users, such as `Bank("main").transfer("ann", "bob", 5)`.
 func (s Step) String() string { return s.text() }
 
 // After reports whether the step that key names led to this one: it issued the event, or a

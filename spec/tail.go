@@ -8,7 +8,7 @@ type chain struct {
 	issue *issue // by which a client began it; nil if an actor did
 }
 
-// kept is a step that waits for nobody, and the actor that its chain keeps for it ([KEEP]).
+// kept is a step that waits for no other event, and the actor that its chain keeps for it ([KEEP]).
 type kept struct {
 	who  *identity
 	step *subEvent
@@ -20,7 +20,7 @@ func (ev *event) tailCall(f *frame, o order) {
 		f.fail(o.at, msgNullCall)
 	}
 	if o.keeps() {
-		ev.need(o.target, writeAccess) // who keeps an actor has had it alone
+		ev.need(o.target, writeAccess) // a chain that keeps an actor has had it alone
 	}
 	ev.tail = &o
 }
@@ -87,13 +87,13 @@ func (m *Machine) runKept(i int) {
 		return ev.start(root, k.who, e.method, e.args)
 	})
 	m.undone = failure
-	m.note(write, Resource{kind: actorResource, a: k.who.id}) // others may touch it from now on
+	m.note(write, Resource{kind: actorResource, a: k.who.id}) // other events may touch it from now on
 	if !follows {
 		m.endChain(e, k.who, v, failure)
 	}
 }
 
-// endChain gives the outcome of a sub-event that is no step, or the last one, to whoever may ask for it.
+// endChain gives the outcome of a sub-event that is no step, or the last one, to all that may ask.
 func (m *Machine) endChain(e *subEvent, target *identity, v value, failure *Failure) {
 	if e.chain != nil && e.chain.issue != nil {
 		i := e.chain.issue

@@ -21,8 +21,9 @@ func (m *Machine) setTimer(id eventID, why *cause, issuer *identity, o order) {
 	st.timers = inserted(st.timers, t)
 }
 
-// noteTimer notes what the place of a timer among the others depends on: those due at the
-// same time fire in the order in which they were set, and a periodic one is due at many.
+// noteTimer notes what the place of a timer among the others depends on. Timers due at
+// the same time fire in the order in which they were set, and a periodic one is due at
+// many times.
 func (m *Machine) noteTimer(t *timer) {
 	m.note(write, Resource{kind: dueResource, a: eventID{uint64(t.due), 0}})
 	if t.every > 0 {

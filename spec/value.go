@@ -9,8 +9,8 @@ import (
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
-// value is a value of a program. No value is ever changed: whoever writes to a
-// part of one makes a new one, so that copies are what the language says they are.
+// value is a value of a program. No value is ever changed: a write to a part of one
+// makes a new one, so that copies are what the language says they are.
 //
 // The kinds are nil (null, and nothing else), bool, integer, float64, string,
 // byteString, instant, span, enumValue, *structure, *vector, *table, *rows, actorRef,
@@ -42,7 +42,7 @@ type structure struct {
 }
 
 // vector is a vector. Those that were made by pushing share memory: used counts the elements
-// in it, and who has fewer does not see the rest.
+// in it, and a vector that has fewer does not see the rest.
 type vector struct {
 	elems []value
 	used  *int // nil if the memory is not for pushing

@@ -18,8 +18,8 @@ import (
 )
 
 // TestGoldensApart checks each golden program once more with every class, enum, constant and function in a package
-// of its own: only what depends on each other in a circle stays together. Diagnostics, effects, the ownership
-// graph, and what code generation reads are those of the program in one package.
+// of its own: only declarations that depend on each other in a circle stay together. Diagnostics, effects, the
+// ownership graph, and what code generation reads are those of the program in one package.
 func TestGoldensApart(t *testing.T) {
 	programs, packages, errors := 0, 0, 0
 	for name, files := range wholePrograms(t) {
@@ -248,7 +248,7 @@ func checkApart(t *testing.T, files []*ast.File, info *Info) (infos []*Info, dia
 			}
 			return outside(path)
 		}})
-		for _, cycle := range got.Graph.Cycles { // nothing imports such a package but here
+		for _, cycle := range got.Graph.Cycles { // no package but those of this test imports one with a cycle
 			cycle[0].From.Owns = nil
 		}
 		checked[pkg] = got.Package
@@ -319,7 +319,7 @@ func topName(obj Object) string {
 	return ""
 }
 
-// groups gives those that need each other in a circle the name of the first of them.
+// groups gives declarations that need each other in a circle the name of the first of them.
 func groups(names []string, uses map[string]map[string]bool) map[string]string {
 	reach := make(map[string]map[string]bool)
 	for _, name := range names {
@@ -371,8 +371,8 @@ func qualify(d ast.Decl, pkg string, of map[string]ast.Decl, info *Info, package
 	})
 }
 
-// local is what differs: the names of the packages, changes to the text, which are offered in the same package only, and
-// names that are similar.
+// local is what differs: the names of the packages, changes to the text, which are offered in the same package only,
+// and names that are similar.
 var local = regexp.MustCompile(`\bq\d+\.|(?m)^\tfix: .*\n|^\thelp: did you mean .*\n`)
 
 // wholeText is all that must be equal. With errors there are no effects, and no warnings that need them.

@@ -177,9 +177,9 @@ func (b *body) record(x ast.Expr, op operand) operand {
 // exprDepthMax bounds the nesting of expressions, chains of operators included.
 const exprDepthMax = 10_000
 
-// expr checks x. want is the type that the context would like, or nil: it
-// settles what is open in null, [], constants and ambiguous enum values, and
-// is no promise. Untyped constants and null keep their type; see assign.
+// expr checks x. want is the type that the context expects, or nil: it settles the
+// type of null, [], constants and ambiguous enum values; x may have another type.
+// Untyped constants and null keep their type; see assign.
 func (b *body) expr(x ast.Expr, want Type) operand {
 	if x == nil {
 		return invalid
@@ -298,7 +298,7 @@ func (b *body) convert(x ast.Expr, op operand, t Type) operand {
 	return b.retype(x, operand{t, v})
 }
 
-// clientOnlyExpr checks `await x`.
+// await checks `await x`.
 func (b *body) await(x *ast.Await) operand {
 	b.needClient(x.Span(), "await")
 	if call, ok := ast.Unparen(x.X).(*ast.Call); ok && call.Mode == ast.Event {

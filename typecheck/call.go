@@ -300,7 +300,7 @@ func (b *body) callResult(x *ast.Call, info *Call, use callUse) {
 	case ast.Event:
 		b.eventResult(x, info, use)
 	case ast.Tail:
-		info.Result = Void // whoever has begun the chain gets it
+		info.Result = Void // the result goes to the issuer of the chain
 	}
 }
 
@@ -382,7 +382,7 @@ func (b *body) args(x *ast.Call, f *Func, info *Call) {
 		if len(x.Args) == len(f.Params) {
 			b.assign(a, f.Params[i].typ, argName(f, i))
 		} else {
-			b.loose(a) // which of them is too much, or where one is missing, nobody knows
+			b.loose(a) // which of them is too much, or where one is missing, is not known
 		}
 	}
 }

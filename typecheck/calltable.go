@@ -5,8 +5,8 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-// [T-CALL]: the call table (language.md, Calls; AEON table 3.1): who may call what, how,
-// and through which reference. calltable_check.go applies it.
+// [T-CALL]: the call table (language.md, Calls; AEON table 3.1): which code may call
+// what, how, and through which reference. calltable_check.go applies it.
 
 // caller is a row of the table.
 type caller uint8

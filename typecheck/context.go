@@ -6,9 +6,9 @@ import (
 )
 
 // [T-CLIENT]: helpers are free functions and the methods and constructors of value
-// classes. They run as part of whoever calls them. What a helper needs, its
-// callers need: await and the like are for clients, sync and async calls are
-// for actors.
+// classes. They run as part of their caller. What a helper needs, its callers need:
+// await and similar constructs are for clients, sync and async calls are for
+// actors.
 
 // helper reports whether f runs as part of its caller.
 func helper(f *Func) bool {
@@ -23,7 +23,7 @@ type need struct {
 	code diag.Code // of the error in a snapshot block, where that is what has the need
 }
 
-// contexts finds out who runs every helper.
+// contexts finds out whether clients, actors or both run each helper.
 func (c *checker) contexts() {
 	client, actor, beyond := make(map[*Func]*need), make(map[*Func]*need), make(map[*Func]*need)
 	callers := make(map[*Func][]callSite)
@@ -167,8 +167,8 @@ func explainNeeds(d diag.Diagnostic, n *need, needOf func(*Func) *need) diag.Dia
 	return d
 }
 
-// settleContexts follows the calls from clients and from actors. Those who
-// import the package may be either.
+// settleContexts follows the calls from clients and from actors. An importing
+// package may call from either.
 func (c *checker) settleContexts(client, actor map[*Func]*need, callers map[*Func][]callSite) {
 	c.reachHelpers(ClientContext, actor, func(f *Func) *bool { return &f.ByClient })
 	c.reachHelpers(ActorContext, client, func(f *Func) *bool { return &f.ByActor })
@@ -189,8 +189,8 @@ func (c *checker) settleContexts(client, actor map[*Func]*need, callers map[*Fun
 	})
 }
 
-// reachHelpers marks the helpers that code of one context may run; the others
-// are those that the other one alone can run.
+// reachHelpers marks the helpers that code of one context may run, except others:
+// those that only the other context can run.
 func (c *checker) reachHelpers(from Context, others map[*Func]*need, mark func(*Func) *bool) {
 	var work []*Func
 	visit := func(callee *Func, _ ast.Span) {

@@ -9,8 +9,8 @@ import (
 )
 
 // withoutDerived drops the errors that follow from another: a second one about the very
-// same text (the pass that came first knows best), and names that seem to be missing
-// because the parser could not read their declaration.
+// same text (that of the earlier pass stays), and names that seem to be missing because
+// the parser could not read their declaration.
 func withoutDerived(files []*ast.File, list []diag.Diagnostic) []diag.Diagnostic {
 	var lost map[string]bool
 	seen := make(map[ast.Span]bool)

@@ -2,8 +2,8 @@ package typecheck
 
 import "testing"
 
-// A declaration that the parser could not read is missed by nobody: there is one error, the
-// parser's. A name that nothing unreadable mentions is still missed.
+// For a declaration that the parser could not read there is one error, the parser's; its
+// name is not reported as missing. A name that nothing unreadable mentions is still missed.
 func TestNamesInUnreadSourceAreNotMissed(t *testing.T) {
 	_, diags, syntax := checkLoose(t, `-- a.aeon --
 package p

@@ -219,9 +219,9 @@ func (w *effectWalk) coarsen() {
 	}
 }
 
-// close accounts for references that the event itself may have moved: where
-// one of class E can have been stored below some actor, what is reachable
-// from there at the end is more than what was reachable at the entry.
+// close accounts for references that the event itself may have moved. Where one of
+// class E can have been stored below some actor, what is reachable from there at
+// the end is more than what was reachable at the entry.
 func (w *effectWalk) close() {
 	if len(w.sum.foreign) == 0 {
 		return

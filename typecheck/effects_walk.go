@@ -164,7 +164,7 @@ func (w *effectWalk) stmt(s ast.Stmt) {
 	case *ast.TailCall:
 		w.eval(s.X)
 		if info := w.a.info.Calls[s.X]; info != nil && info.Through == ThroughThis {
-			w.writeIssuer() // who keeps the actor must have had it alone ([KEEP])
+			w.writeIssuer() // the chain that keeps the actor must have had it alone ([KEEP])
 		}
 	default:
 		expressions(s, func(x ast.Expr) { w.eval(x) })

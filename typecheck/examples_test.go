@@ -8,9 +8,9 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-// Every code is shown by its example, exactly once and alone; the corrected
-// example has nothing to say; and a fix that an example gets leads to a program
-// without errors.
+// Every code is shown by its example, exactly once and alone. The corrected example
+// has no diagnostic, and a fix that an example gets leads to a program without
+// errors.
 func TestCodesHaveTestedExamples(t *testing.T) {
 	infos := diag.Phase("check")
 	if len(infos) < 60 {

@@ -67,7 +67,7 @@ func (f *facts) take(m factMark) delta {
 
 // undo goes back to the mark.
 func (f *facts) undo(m factMark) {
-	// Invariant: branches end in the reverse order of their beginnings, each as often as it likes.
+	// Invariant: branches end in the reverse order of their beginnings, each any number of times.
 	assert.That(len(f.trail) >= m.trail, "a branch ends after the one that it is in")
 	for i := len(f.trail) - 1; i >= m.trail; i-- {
 		ch := f.trail[i]

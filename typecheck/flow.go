@@ -34,7 +34,7 @@ func (c *checker) flow() {
 	}
 }
 
-// unsetFields reports the fields that nobody sets in a class without constructor.
+// unsetFields reports the fields that nothing sets in a class without constructor.
 func (c *checker) unsetFields(class *Class) {
 	if class.Kind == ast.ValueClass {
 		return // its implicit constructor takes them

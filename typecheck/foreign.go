@@ -8,7 +8,7 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-// foreignTypes maps names that newcomers bring along to ours.
+// foreignTypes maps type names of other languages to those of aeon.
 var foreignTypes = map[string]string{
 	"float64": "float", "float32": "float", "double": "float", "Double": "float", "Float": "float", "f64": "float", "f32": "float",
 	"boolean": "bool", "Boolean": "bool", "Bool": "bool", "byte": "uint8", "char": "uint8", "rune": "int32",
@@ -61,7 +61,8 @@ var foreignNameHelp = map[string]string{
 	"wait": waitHelp, "notify": waitHelp, "join": waitHelp, "lock": lockHelp, "unlock": lockHelp, "Thread": threadHelp, "thread": threadHelp, "spawn": threadHelp, "launch": threadHelp, "setTimeout": "`event a.m() after 1s;` within an actor sets a timer", "typeof": anyHelp, "isinstance": anyHelp,
 }
 
-// foreignMethods maps names of methods to ours; the first that the type has is meant.
+// foreignMethods maps names of methods in other languages to those of aeon; the first that the type
+// has is meant.
 var foreignMethods = map[string][]string{
 	"add": {"push", "insert"}, "append": {"push"}, "push_back": {"push"}, "put": {"insert"}, "length": {"size"}, "len": {"size"},
 	"count": {"size"}, "erase": {"remove"}, "delete": {"remove"}, "includes": {"contains", "has"}, "contains": {"has"}, "containsKey": {"has"}, "contains_key": {"has"},
@@ -193,8 +194,9 @@ func libraryHelp(t Type) string {
 	return "it has " + strings.Join(have, ", ")
 }
 
-// typeBehindName reports a declaration in the order of Go, Rust or Kotlin, where what
-// stands for the type is undeclared and the name is that of a type; false if it is none.
+// typeBehindName reports a declaration in the order of Go, Rust or Kotlin: what stands
+// for the type is undeclared, and the name is that of a type. It returns false if the
+// declaration is none.
 func (c *checker) typeBehindName(fs *fileScope, t ast.Type, name ast.Name) bool {
 	n, ok := t.(*ast.NamedType)
 	if !ok || n.Pkg != nil || len(n.Args) > 0 || c.lookupTop(fs, n.Name.Text) != nil || c.lookupTop(fs, name.Text) == nil || !isTypeObject(c.lookupTop(fs, name.Text)) {

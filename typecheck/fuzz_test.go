@@ -48,7 +48,7 @@ func FuzzCheck(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 20_000 {
-			return // longer than a person would write; see TestHostilePrograms
+			return // longer than what users write; see TestHostilePrograms
 		}
 		file, syntax := lang.Parse("fuzz.aeon", []byte(text))
 		info, diags := Check([]*ast.File{file}, Options{})

@@ -13,8 +13,8 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-// hostile has programs of a size or shape that no person writes. Each checks
-// within the limit that the issue sets for a class of 10 000 methods.
+// hostile has programs of a size or shape that no user writes. Each is checked
+// within the limit that was set for a class of 10 000 methods.
 var hostile = map[string]func() string{
 	"class of 10 000 methods": func() string { return manyMethods(10_000) },
 	"methods that call in a chain, backwards": func() string {

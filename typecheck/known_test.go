@@ -10,7 +10,7 @@ import (
 	"github.com/aeon-lang/aeon/lang/ast"
 )
 
-// Nodes of kinds that the checker has never heard of.
+// Nodes of kinds that the checker does not know.
 type (
 	strangeDecl   struct{ ast.Decl }
 	strangeMember struct{ ast.Member }
@@ -19,7 +19,7 @@ type (
 	strangeType   struct{ ast.Type }
 )
 
-// What is new in the syntax must not pass for something that is right.
+// Syntax that the checker does not know must not pass as correct.
 func TestUnknownKindsAreBugs(t *testing.T) {
 	const text = "package p\n\nactorclass A {\n\tint n = 0;\n\n\tvoid m() {\n\t\tn = 1;\n\t\twhile (n < 2) {\n\t\t\tn = 2;\n\t\t}\n\t}\n}\n"
 	for kind, change := range map[string]func(f *ast.File, class *ast.ClassDecl, m *ast.MethodDecl){

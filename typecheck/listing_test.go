@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Listing 3.1 of the dissertation and the examples have nothing to complain of.
+// Listing 3.1 of the dissertation and the examples have no diagnostics.
 func TestListingAndExamplesAreClean(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "examples", "*", "*.aeon"))
 	if err != nil || len(files) == 0 {

@@ -7,10 +7,10 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-// lostWrites warns of writes to a copy that nothing uses afterwards: whoever writes them believes that
-// the original changes ([T-VALUE]). It never warns of a write that is used. So what counts as a use is
-// coarse: every one that stands behind the write, and in a loop around it that the variable outlives
-// those before it, whether a path leads there or not.
+// lostWrites warns of writes to a copy that nothing uses afterwards: the programmer believes that the
+// original changes ([T-VALUE]). It never warns of a write that is used. So what counts as a use is
+// coarse: every use that stands behind the write counts, whether a path leads there or not. In a loop
+// around the write that the variable outlives, those before it count, too.
 func (c *checker) lostWrites() {
 	c.eachFunc(func(f *Func, _ *bodyFacts) { f.onlyWrites = c.onlyWrites(f) })
 	c.eachFunc(func(f *Func, bf *bodyFacts) {
@@ -33,8 +33,8 @@ type lostWalk struct {
 	fn     *Func
 	now    int               // counts uses and writes
 	used   map[*Var]int      // the last use
-	depth  map[*Var]int      // how many loops are around the declaration, which every round of theirs does anew
-	loops  []int             // when the loops began that are open
+	depth  map[*Var]int      // how many loops are around the declaration, each round of which makes a new variable
+	loops  []int             // when the open loops began
 	given  map[*Var]ast.Span // where the whole of it is stored or passed, the first place
 	loopOf map[*Var]*ast.ForEach
 	writes []copyWrite
@@ -150,7 +150,7 @@ func (w *lostWalk) place(x ast.Expr) {
 	}
 }
 
-// statement visits an expression whose result nobody wants: if it is a call that does nothing but write,
+// statement visits an expression whose result is not used: if it is a call that does nothing but write,
 // that is no use of what it writes to.
 func (w *lostWalk) statement(s *ast.ExprStmt) {
 	call, ok := ast.Unparen(s.X).(*ast.Call)
@@ -171,8 +171,8 @@ func (w *lostWalk) statement(s *ast.ExprStmt) {
 	w.write(call, info.Recv)
 }
 
-// onlyWrites reports whether a method does nothing that is noticed beside what it writes to its object: it
-// does not fail on purpose, and calls nothing that might.
+// onlyWrites reports whether a method has no effect beside what it writes to its object: it does not fail
+// on purpose, and calls nothing that might.
 func (c *checker) onlyWrites(f *Func) bool {
 	if f.Body == nil || !f.Mutating {
 		return false
@@ -245,7 +245,7 @@ func (w *lostWalk) report() {
 }
 
 // lost words the warning: what the variable is a copy of, and how the original is written. There is none
-// about a value that was made here and given to nobody: it is no copy.
+// about a value that was made here and stored nowhere else: it is no copy.
 func (w *lostWalk) lost(x copyWrite) (d diag.Diagnostic, ok bool) {
 	v := x.root
 	d = diag.Warn(diag.LostWrite, x.at.Span(), "this write is lost: %s is a copy, and nothing uses it afterwards", v.name)
@@ -316,7 +316,7 @@ func (w *lostWalk) elementHelp(loop *ast.ForEach, x copyWrite) string {
 func isAssign(n ast.Node) bool { _, ok := n.(*ast.Assign); return ok }
 
 // origin returns the path that x, the initial value of a variable, was read from; "" if it has none.
-// copied: somebody else may have that value, too.
+// copied: the value may be stored elsewhere, too.
 func (w *lostWalk) origin(x ast.Expr) (path string, copied bool) {
 	x = ast.Unparen(x)
 	if n, ok := x.(*ast.NonNull); ok {

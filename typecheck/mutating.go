@@ -128,8 +128,8 @@ func (c *checker) loopedOver(x ast.Expr) ast.Expr {
 	return x
 }
 
-// copyLoops decides which loops need a copy of what they go over. Copies are
-// cheap, so the test is coarse where others might write a field.
+// copyLoops decides which loops need a copy of what they go over. Copies are cheap,
+// so the test is coarse where other code might write a field.
 func (c *checker) copyLoops(f *Func, bf *bodyFacts) {
 	if len(bf.loops) == 0 {
 		return
@@ -170,9 +170,9 @@ func (c *checker) copyLoops(f *Func, bf *bodyFacts) {
 	}
 }
 
-// mayWriteFields reports whether a call of f in code of class may write fields of the object whose code it
-// is. An actor of another class never calls back, as the class graph has no cycles; code
-// without an actor of its own does what it likes with the actors it is given.
+// mayWriteFields reports whether a call of f in code of class may write fields of the object that runs the
+// code. An actor of another class never calls back, as the class graph has no cycles. Code without an
+// actor of its own may write any actor that it is given.
 func mayWriteFields(f *Func, class *Class) bool {
 	switch {
 	case f == nil || class == nil || f.RO:

@@ -2,9 +2,9 @@ package typecheck
 
 import "github.com/aeon-lang/aeon/lang/ast"
 
-// [T-NULL]: a condition tells of which locals and parameters it is known
-// that they are not null where it is true, and where it is false. Fields are
-// not narrowed, since any call in between might change them.
+// [T-NULL]: a condition says which locals and parameters are not null where it is
+// true, and which where it is false. Fields are not narrowed, since any call in
+// between might change them.
 
 // implied returns what the truth and the falsehood of a condition say.
 func (b *body) implied(cond ast.Expr) (whenTrue, whenFalse []*Var) {

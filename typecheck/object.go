@@ -146,11 +146,11 @@ const (
 	SnapshotBlock // of an actor class: no part of any event
 )
 
-// Context says who runs a piece of code.
+// Context says whether clients or actors run a piece of code.
 type Context uint8
 
-// The contexts. A free function or value-class method that nobody calls and
-// that uses nothing special is AnyContext.
+// The contexts. A free function or value-class method that is not called and that
+// uses nothing special is AnyContext.
 const (
 	AnyContext    Context = iota // callable from clients and from actors
 	ActorContext                 // code of actors: sync and async calls
@@ -178,8 +178,8 @@ type Func struct {
 	Locals []*Var
 	// Mutating: a value-class method that writes its fields; inferred.
 	Mutating bool
-	// Context: who runs it. Methods of actor classes are ActorContext, those
-	// of client classes, main and tests ClientContext.
+	// Context: what runs it. Methods of actor classes are ActorContext, those of
+	// client classes, main and tests ClientContext.
 	Context Context
 	// ByClient and ByActor: some code of a client, of an actor, may run it.
 	ByClient, ByActor bool
@@ -198,10 +198,10 @@ type Func struct {
 	forClient, forActor *need
 	// offence is why an ro method cannot call it; nil if there is no reason.
 	offence *offence
-	// edges are those that its own code makes for an actor class that runs it, and helpers what it calls.
+	// edges are those that its own code makes for an actor class that runs it; helpers are what it calls.
 	edges   []edgeOf
 	helpers []*Func
-	// onlyWrites: it does nothing that is noticed beside what it writes to its object.
+	// onlyWrites: it has no effect beside what it writes to its object.
 	onlyWrites bool
 	// beyond is why a snapshot block cannot call a helper; nil if there is no reason.
 	beyond *need

@@ -114,8 +114,8 @@ type edgeOf struct {
 	reason Reason
 }
 
-// edgesOfCode notes the edges that each function makes, and what it calls: also helpers of this package run for
-// the classes of those that import it.
+// edgesOfCode notes the edges that each function makes, and what it calls: helpers of this package also run for
+// the classes of packages that import it.
 func (c *checker) edgesOfCode() {
 	c.eachFunc(func(f *Func, bf *bodyFacts) {
 		add := func(to *Class, kind ReasonKind, at ast.Node) {

@@ -15,7 +15,7 @@ type offence struct {
 }
 
 // offences finds out why functions are not read-only, for this package and those that import it. Methods that
-// are declared ro are taken at their word: they are checked themselves.
+// are declared ro count as read-only: they are checked themselves.
 func (c *checker) offences() {
 	callers := make(map[*Func][]callSite)
 	var work []*Func

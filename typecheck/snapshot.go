@@ -5,9 +5,9 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-// [T-SNAPSHOT]: a snapshot block runs on a copy of the state of one actor, when a snapshot is taken: outside of
-// all events, without a lock, at a time that nobody sees. So what it leaves follows from the fields alone. It
-// computes, with helpers, too, and assigns fields; it reaches no other actor and does nothing that is seen outside of the copy.
+// [T-SNAPSHOT]: a snapshot block runs on a copy of the state of one actor, when a snapshot is taken: outside of all
+// events, without a lock, at a time that the program cannot observe. So what it leaves follows from the fields alone.
+// It computes, with helpers, too, and assigns fields; it reaches no other actor and has no effect outside of the copy.
 // Fields that own keep what they have, as ownership is stored beside the fields.
 
 // snapshotBlock declares `snapshot { … }`.

@@ -10,10 +10,10 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-// A footprint that is too small is a soundness bug. This test makes random
-// programs over two classes, runs their methods in a small interpreter of its
-// own, and checks that every actor an event touches was in the footprint, at
-// least as strongly, evaluated on the heap as it was at the entry.
+// A footprint that is too small is a soundness bug. This test makes random programs
+// over two classes and runs their methods in a small interpreter of its own. It
+// checks that every actor an event touches was in the footprint, at least as
+// strongly, evaluated on the heap as it was at the entry.
 //
 // Mid owns leaves (in fields, a vector and a map) and another Mid; methods take
 // a leaf, a Mid, an index and a key, store, move, create and call each other.
@@ -363,7 +363,7 @@ func simHeap(w *simWorld) (mids, leaves []*simActor) {
 	return mids, leaves
 }
 
-// allowed evaluates a footprint on the heap.
+// simAllowed evaluates a footprint on the heap.
 func simAllowed(e *Effects, f *simFrame) map[*simActor]Mode {
 	out := make(map[*simActor]Mode)
 	for _, x := range e.Footprint {

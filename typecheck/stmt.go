@@ -126,7 +126,7 @@ func (b *body) cancelStmt(s *ast.Cancel) {
 	}
 }
 
-// unquoted reports the name of a timer that stands there without quotes, as a name that nothing has.
+// unquoted reports the name of a timer that stands without its quotes, as an undeclared name.
 func (b *body) unquoted(x ast.Expr) bool {
 	id, ok := ast.Unparen(x).(*ast.Ident)
 	if !ok || b.lookup(id) != nil || len(b.values[id.Name]) > 0 {

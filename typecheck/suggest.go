@@ -2,8 +2,8 @@ package typecheck
 
 import "github.com/aeon-lang/aeon/internal/similar"
 
-// suggestMax bounds how often one run looks for similar names, or lists those that there are:
-// a file full of unknown names must not cost the square of its length.
+// suggestMax bounds how often one run looks for similar names, or lists the declared ones: a
+// file full of unknown names must not cost the square of its length.
 const suggestMax = 200
 
 // mayList reports whether one more message may go over all that is declared.

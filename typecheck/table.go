@@ -15,7 +15,7 @@ type Table struct {
 	Key     *Var   // the field of Row that tells rows apart
 	Indexes []*TableIndex
 
-	// broken: an index was reported, so that nobody knows which queries have one.
+	// broken: an index was reported, so that it is not known which queries have one.
 	broken bool
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-// [T-TAIL]: a tail call ends a method of an actor, which is a step of a chain: what it did
-// commits, and in the same moment the call takes its place. So such a method is an event of its own
-// always, and the results of caller and callee are of one type.
+// [T-TAIL]: a tail call ends a method of an actor, which is a step of a chain. What the step did
+// commits, and in the same moment the call takes its place. So such a method is always an event of
+// its own, and the results of caller and callee are of one type.
 
 // tailCall checks `tail c.m(x);`.
 func (b *body) tailCall(s *ast.TailCall) {
@@ -98,9 +98,9 @@ func (c *checker) tailsInside(x *ast.Call, info *Call) {
 	c.report(d)
 }
 
-// keptSteps is the part of [KEEP] that is known before a program runs: a chain that keeps an actor may
-// wait for actors below it, which other chains keep. The class graph rules out that those wait
-// for it in turn, but for actors of its own class.
+// keptSteps is the part of [KEEP] that is known before a program runs. A chain that keeps an actor may
+// wait for actors below it, which other chains keep. The class graph rules out that those chains wait
+// for the first in turn, but for actors of its own class.
 func (c *checker) keptSteps() {
 	c.eachFunc(func(_ *Func, bf *bodyFacts) {
 		for _, s := range bf.tails {

@@ -110,7 +110,8 @@ var errNotEnough = errors.New("not enough")
 var boltAccounts = []byte("accounts")
 
 // Bolt transfers in bbolt's transactions: those of concurrent clients are batched, a single
-// client's are not, because a batch waits for others; it goes as soon as all of them are in it.
+// client's are not, because a batch waits for more transactions; it goes as soon as those of
+// all clients are in it.
 func Bolt(dir string, callers int, hot bool) (load.System, error) {
 	path := filepath.Join(dir, "bolt")
 	db, err := bbolt.Open(path, 0o600, nil)

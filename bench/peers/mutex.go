@@ -1,6 +1,7 @@
-// Package peers holds the systems that aeon is measured beside: the limit
-// (plain mutexes), an actor library's request and response, and the two-phase
-// locking that a careful programmer would write on top of it.
+// Package peers holds the systems that aeon is measured beside: the limits (plain
+// mutexes, a synced file, pebble), an actor library's request and response, the
+// two-phase locking that a careful programmer would write on top of it, embedded
+// stores (badger, bbolt), and servers (PostgreSQL, Redis).
 package peers
 
 import (

@@ -50,10 +50,10 @@ const stepsSchema = `
 create table %[1]s (id bigint primary key, status text not null, output text);
 create table %[1]s_steps (workflow bigint not null, step int not null, output text not null, primary key (workflow, step));`
 
-// PostgresSteps is a workflow as libraries keep it in PostgreSQL: a row for the workflow, a row for
-// the output of every step in a transaction of its own, and the workflow's row once more at
-// its end. Its
-// transactions write one row each, so they need no more than READ COMMITTED. Nothing polls, and nobody would resume it after a crash: engines do less.
+// PostgresSteps is a workflow as libraries keep it in PostgreSQL: a row for the workflow, a row for the output of every
+// step in a transaction of its own, and the workflow's row once more at its end. Its transactions write one row each,
+// so they need no more than READ COMMITTED. Nothing polls, and nothing would resume the workflow after a crash: engines
+// are slower.
 func PostgresSteps(s *server.Server, table string, callers int) (load.System, error) {
 	ctx := context.Background()
 	pool, err := postgresPool(s, callers, "read committed")

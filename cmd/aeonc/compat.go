@@ -94,7 +94,7 @@ func compat(env *cli.Env, old, now, format string) error {
 	return env.ShowDiagnostics(newer.compare(before), format)
 }
 
-// former is what a version comes after: a store, or what one would be that an older version has made.
+// former is what a version succeeds: a store, or the store that an older version would have made.
 type former struct {
 	program string // "" if it is sources
 	schema  *store.Schema
@@ -205,7 +205,7 @@ func (v *edition) former() (former, error) {
 	return former{schema: s, sources: v}, s.Adopt(v.classes)
 }
 
-// compare returns what the matter is with this version on what was before.
+// compare returns the diagnostics of this version as the successor of before.
 func (v *edition) compare(before former) (found []diag.Diagnostic) {
 	for _, err := range store.SchemaErrors(before.schema.Check(v.classes)) {
 		found = append(found, v.wrong(err))
@@ -240,7 +240,7 @@ func (v *edition) compare(before former) (found []diag.Diagnostic) {
 	return found
 }
 
-// changed reports what becomes of the values of a field, unless there are none, or it is an error of the schema.
+// changed reports what happens to the values of a field, unless there are none, or it is an error of the schema.
 func (v *edition) changed(c store.FieldChange) (d diag.Diagnostic, ok bool) {
 	in := storedActors(c.Actors)
 	place, ok := v.parts[store.Part{Type: c.Field.Type}]
@@ -287,7 +287,8 @@ func (v *edition) gone(class string, actors int, older *edition) diag.Diagnostic
 		WithHelp("keep the class, without methods if you like")
 }
 
-// unreadable reports a method that could not read calls of it which wait, or, in a store, do wait.
+// unreadable reports a method that could not read calls of it: those that may wait, or, in a store,
+// those that do.
 func (v *edition) unreadable(call *store.CallError, waiting map[uint32]int) diag.Diagnostic {
 	c := v.places[call.Class]
 	place := c.Span()
@@ -332,5 +333,5 @@ func (v *edition) wrong(err error) diag.Diagnostic {
 	return diag.New(diag.CompatType, span, "field %s of class %s%s: %s", e.Field, e.Class, change, e.Reason).WithHelp("%s", e.Remedy)
 }
 
-// start is where what has no place of its own is reported: the package clause.
+// start is the place of errors that have no place of their own: the package clause.
 func (v *edition) start() ast.Span { return v.named.Files[0].Package.Name.Span() }

@@ -94,7 +94,7 @@ func (o exploreOptions) check() error {
 type exploration struct {
 	program *spec.Program
 	entry   spec.Entry
-	pack    string // for people
+	pack    string // for users
 }
 
 func exploreAll(env *cli.Env, args []string, o exploreOptions) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/aeon-lang/aeon/spec/explore"
 )
 
-// write reports on one test for people.
+// write reports on one test for users.
 func (x *explorer) write(e exploration, r *explore.Result) {
 	w := x.env.Stdout
 	switch {

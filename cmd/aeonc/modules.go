@@ -1,4 +1,4 @@
 package main
 
-// Whoever installs aeonc has fetched the modules that programs with the store are compiled with.
+// Installing aeonc fetches the modules that programs with the store are compiled with.
 import _ "github.com/aeon-lang/aeon/runtime/node"

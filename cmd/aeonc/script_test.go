@@ -18,8 +18,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"aeonc": main})
 }
 
-// onEmptyCache is the script that comes first, alone. Behind it Go has compiled the runtime for this cache, and those that
-// run at once need not, each for itself.
+// onEmptyCache is the script that comes first, alone. After it Go has compiled the runtime for this cache, so that the
+// scripts that run at once need not compile it, each for itself.
 var onEmptyCache = filepath.FromSlash("testdata/script/concurrent.txtar")
 
 // TestScripts runs the command lines in testdata/script and compares what they

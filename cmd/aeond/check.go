@@ -78,7 +78,7 @@ func check(env *cli.Env, dir string) error {
 		fmt.Fprint(env.Stdout, rows)
 		return nil
 	}
-	// What is damaged comes first: it is why there may be something odd in the rest.
+	// Damage comes first: it may explain what is odd in the rest.
 	writeIdentity(env.Stdout, id)
 	fmt.Fprint(env.Stdout, rows)
 	s.writeDamage(env.Stdout, err)
@@ -159,7 +159,7 @@ func openToLook(dir string) (*pebbledb.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := store.RequireFormat(db, dir); err != nil && !errors.Is(err, store.ErrCorrupt) { // damage is what one looks for
+	if err := store.RequireFormat(db, dir); err != nil && !errors.Is(err, store.ErrCorrupt) { // check looks for damage
 		return nil, errors.Join(err, db.Close())
 	}
 	if err := store.RequireIdentity(db, db.Identity()); err != nil {
@@ -168,7 +168,7 @@ func openToLook(dir string) (*pebbledb.DB, error) {
 	return db, nil
 }
 
-// write says whose the store is, and what is in it.
+// write names the store and its program, and says what is in the store.
 func (s *survey) write(w io.Writer, id store.Identity) {
 	writeIdentity(w, id)
 	s.writeContent(w)

@@ -44,7 +44,7 @@ func checked(t *testing.T, dir string) (text string, code error) {
 	return out.String(), err
 }
 
-// What is damaged stands in front of what is in the store, of which it may be the reason.
+// Damage is reported before the content of the store, which it may explain.
 func TestCheckSaysFirstWhatIsDamaged(t *testing.T) {
 	if text, err := checked(t, makeStore(t)); err != nil || strings.Contains(text, "DAMAGED") {
 		t.Errorf("a whole one: %v\n%s", err, text)

@@ -24,8 +24,8 @@ import (
 
 var faultsEvery = flag.Int("faults.every", 7, "which of the calls TestEveryCallOfAProcessFails has fail, and kills at; 1: each")
 
-// faultEnv makes the test the tool, on a disk of which a call fails: the call, the number, 0 to be killed there, and whether those behind
-// it fail, too.
+// faultEnv makes the test the tool, on a disk of which a call fails. Its value is the number of the call, the number of
+// the error, 0 to be killed there, and whether the calls behind it fail, too.
 const faultEnv = "AEOND_TEST_FAULT"
 
 func TestMain(m *testing.M) {
@@ -79,7 +79,8 @@ func (d *faultyDisk) MaybeError(op errorfs.Op) error {
 	return syscall.Errno(d.errno)
 }
 
-// makes are the kinds of calls whose failure must end what is done. Without one that reads or removes something, all may be well.
+// makes are the kinds of calls whose failure must end the act. Without one that reads or removes something, all may be
+// well.
 var makes = []errorfs.OpKind{errorfs.OpCreate, errorfs.OpLink, errorfs.OpRename, errorfs.OpReuseForWrite, errorfs.OpMkdirAll, errorfs.OpFileWrite, errorfs.OpFileWriteAt,
 	errorfs.OpFileSync, errorfs.OpFileSyncData, errorfs.OpFileSyncTo}
 
@@ -246,7 +247,7 @@ func TestEveryCallOfAProcessFails(t *testing.T) {
 	}
 }
 
-// do has a process do it, with the fault, and then again without.
+// do has a process perform the act, with the fault, and then again without.
 func (a *faultyAct) do(t *testing.T, r *faultyRun) {
 	t.Helper()
 	base := t.TempDir()

@@ -9,7 +9,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// needsNoProgram returns an error if a class says itself what snapshots contain of its actors, which takes its code.
+// needsNoProgram returns an error if a class has a snapshot block: only the program can run its code.
 func needsNoProgram(from store.Reader) error {
 	schema, err := store.ReadSchema(from)
 	if err != nil {

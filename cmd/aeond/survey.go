@@ -15,7 +15,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// rowsTold is after how many rows it is told how many there were.
+// rowsTold is how many rows are read from one report of progress to the next.
 const rowsTold = 1000
 
 // survey counts what is in a store.
@@ -113,7 +113,7 @@ func (s *survey) schema() error {
 	return nil
 }
 
-// ownership reads who owns whom, which a program reads bit by bit while it runs.
+// ownership reads which actor owns which; a program reads that bit by bit while it runs.
 func (s *survey) ownership() error {
 	_, err := archive.ReadOwnership(s.from)
 	if bad := new(store.CorruptError); errors.As(err, &bad) {

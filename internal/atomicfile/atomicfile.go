@@ -1,5 +1,5 @@
-// Package atomicfile replaces files as a whole: whoever reads one, or looks after
-// a crash, finds the old contents or the new, never a part.
+// Package atomicfile replaces files as a whole: a reader, also one after a crash,
+// finds the old contents or the new, never a part.
 package atomicfile
 
 import (

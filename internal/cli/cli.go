@@ -24,8 +24,8 @@ type Tool struct {
 	Commands []*Command        // in the order of the overview
 	Epilogue string            // of the overview
 	Topics   map[string]string // help texts that belong to no command
-	// UsageCode is the exit code for a command line that is wrong; 0: ExitUsage. A tool in whose place programs run that keep state
-	// has another: with ExitUsage Go ends a program in which there is a bug.
+	// UsageCode is the exit code for a command line that is wrong; 0: ExitUsage. A tool whose process becomes a program
+	// that keeps state has another: with ExitUsage Go ends a program that has a bug.
 	UsageCode int
 }
 

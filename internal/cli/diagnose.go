@@ -12,7 +12,7 @@ import (
 // DiagnosticFormats are those in which diagnostics are shown.
 var DiagnosticFormats = []string{"human", "short", "json", "sarif"}
 
-// diagnosticsMax bounds how many are shown to people; machines get all.
+// diagnosticsMax bounds how many are shown to users; programs get all.
 const diagnosticsMax = 100
 
 // Diagnose shows what is wrong with packages, in one of DiagnosticFormats. It
@@ -50,8 +50,8 @@ func (e *Env) ShowDiagnostics(all []diag.Diagnostic, format string) error {
 	return Code(code)
 }
 
-// writeDiagnostics writes to standard error for people, and to standard output
-// for programs that have asked for data.
+// writeDiagnostics writes to standard error for users, and to standard output for
+// programs that have asked for data.
 func (e *Env) writeDiagnostics(all []diag.Diagnostic, format string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -75,8 +75,8 @@ func Count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// colours reports whether w shows colours: it is a terminal that can, and
-// nobody has asked for none (https://no-color.org).
+// colours reports whether w shows colours: it is a terminal that can, and the user
+// has not turned them off (https://no-color.org).
 func colours(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {

@@ -24,8 +24,8 @@ func NewEnv(tool string) *Env {
 	return &Env{Tool: tool, Stdin: os.Stdin, Stdout: NewOutput(os.Stdout), Stderr: os.Stderr}
 }
 
-// Output is standard output. It keeps the first error: what was asked for and could not be
-// written, on a full disk, is not to end as if it had been.
+// Output is standard output. It keeps the first error: a command whose output could not be
+// written, on a full disk, must not end as if it had been.
 type Output struct {
 	to  io.Writer
 	err error

@@ -79,7 +79,8 @@ func (e *Env) watch(command string) {
 	}()
 }
 
-// broken breaks a silence that has been too long, and returns when the next one will be.
+// broken reports progress if the command has been silent for too long, and returns when the next
+// report is due.
 func (e *Env) broken(start time.Time, silence time.Duration) time.Duration {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package cmdline reads the flags of command lines, and words what is wrong with them, and what
-// they are, in the way in which people write them: aeonc, aeond and compiled programs alike.
+// Package cmdline reads the flags of command lines as users write them, and words errors about
+// them and help on them, for aeonc, aeond and compiled programs alike.
 package cmdline
 
 import (

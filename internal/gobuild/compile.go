@@ -16,7 +16,7 @@ type Options struct {
 	Name  string // base name of the executable
 	Debug bool   // keep what a debugger needs
 	Store bool   // with the store, so that the program can keep its state on disk
-	// Say, if set, is told what takes time, in words for people.
+	// Say, if set, is told what takes time, in words for users.
 	Say func(format string, args ...any)
 }
 

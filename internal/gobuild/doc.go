@@ -3,9 +3,9 @@
 // the Go toolchain. What is wrong with a program has been reported before, by load and
 // typecheck.
 //
-// A build never writes outside the cache. The program's packages exist only in
-// an overlay of a small module that the cache holds beside the runtime, so
-// neither a go.mod of the user nor the network is involved, concurrent builds
-// cannot disturb each other, and a package keeps its Go build directory from
-// one edit to the next, which lets Go reuse what has not changed.
+// A build never writes outside the cache. The program's packages exist only in an
+// overlay of a small module that the cache holds beside the runtime. So neither a
+// go.mod of the user nor the network is involved, and concurrent builds cannot disturb
+// each other. A package keeps its Go build directory from one edit to the next, which
+// lets Go reuse what has not changed.
 package gobuild

@@ -36,7 +36,7 @@ func TestTheStoreOfAProgramHasTheModulesOfThisRepository(t *testing.T) {
 	}
 }
 
-// Whoever has installed aeonc, with or without a C compiler, has all modules of the store in Go's module cache.
+// Installing aeonc, with or without a C compiler, puts all modules of the store into Go's module cache.
 func TestInstallingAeoncFetchesTheModulesOfTheStore(t *testing.T) {
 	list := func(pkg string, env ...string) []string {
 		cmd := exec.Command("go", "list", "-deps", "-f", `{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}{{end}}{{end}}`, pkg)

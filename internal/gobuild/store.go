@@ -92,13 +92,13 @@ func (b *Builder) missingModules(ctx context.Context, golang toolchain, module, 
 	return &StoreModulesError{Missing: strings.Fields(string(missing))[0], Cache: cache, Proxy: proxy, Output: strings.Join(said, "\n")}
 }
 
-// storeMark returns the name of an entry that exists when the store of rt has been compiled by this toolchain. It is only
-// a guess what Go's own cache holds, good enough to tell people how long something takes.
+// storeMark returns the name of an entry that exists when the store of rt has been compiled by this toolchain. It is
+// only a guess what Go's own cache holds, good enough to tell users how long something takes.
 func (c *Cache) storeMark(rt aeon.Runtime, golang toolchain) string {
 	return filepath.Join(c.dir, "store", digest(golang.id, string(rt.Requirements))[:32])
 }
 
-// mark makes an empty entry. It may fail: then people are told once more.
+// mark makes an empty entry. It may fail: then users are told once more.
 func (c *Cache) mark(name string) {
 	_ = os.MkdirAll(name, 0o777)
 	c.touch(name)

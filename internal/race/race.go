@@ -1,5 +1,5 @@
-// Package race tells tests whether the race detector watches them: long ones do less then, and
-// what has to be done in a certain time gets more of it.
+// Package race tells tests whether they run under the race detector: long tests do less then,
+// and limits of time are longer.
 package race
 
 // Slower is how many times slower a test is taken to be: 10 under the race detector, whose

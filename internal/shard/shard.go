@@ -1,4 +1,5 @@
-// Package shard divides what many goroutines use at once.
+// Package shard divides data that many goroutines use at once into parts, each in cache lines of
+// its own.
 package shard
 
 // Count is into how many parts a Set is divided.

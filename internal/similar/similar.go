@@ -7,8 +7,8 @@ import "strings"
 const nameMax = 64
 
 // Nearest returns the candidate closest to name, the first in order among equals,
-// or "" if none is close: at most a third of the letters may be inserted, deleted
-// or replaced, neighbours that are swapped counting once and case not at all.
+// or "" if none is close. At most a third of the letters may be inserted, deleted
+// or replaced. Neighbours that are swapped count once, and case does not count.
 func Nearest(name string, each func(yield func(candidate string))) string {
 	if len(name) > nameMax {
 		return ""

@@ -39,7 +39,7 @@ go: something in plain text
 	}
 }
 
-// What was running when go test was killed is what somebody must look at.
+// What was running when go test was killed is named: it is what a developer must look at.
 func TestTallyNamesWhatHadNotEnded(t *testing.T) {
 	const input = `{"Action":"start","Package":"a"}
 {"Action":"run","Package":"a","Test":"T1"}

@@ -95,12 +95,12 @@ var layers = []struct{ pkg, may string }{
 // testOnly lists packages for tests alone: production code, which is all others, never reaches them.
 const testOnly = "dominator/oracle examples internal/generated internal/race internal/tally internal/tidy runtime/lock/locktest sim/... spec/differ spec/generate spec/plants"
 
-// directions lists what packages never reach, also not by way of others, whatever the layers say.
+// directions lists what packages never reach, directly or through others, whatever the layers say.
 var directions = []struct{ from, never string }{
 	{"lang/... typecheck codegen", "runtime/... dominator/... cmd/..."}, // the compiler names the runtime by strings
 	{"runtime/...", "lang/... typecheck codegen internal/load internal/gobuild cmd/..."},
 	{"dominator", "runtime/... lang/... typecheck codegen cmd/..."},
-	{"lang/... typecheck codegen dominator runtime/... internal/...", "spec/..."}, // the commands alone offer what judges
+	{"lang/... typecheck codegen dominator runtime/... internal/...", "spec/..."}, // only commands run the oracles
 	{"spec spec/explore", "codegen runtime/... dominator/..."},                    // an oracle shares nothing with what it judges
 }
 

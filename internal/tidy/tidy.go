@@ -1,6 +1,6 @@
-// Package tidy holds the rules of style and of import direction that a machine
-// can check, of what CONTRIBUTING.md asks. Its test applies them to the
-// repository; each rule is proved on a small tree that breaks it.
+// Package tidy holds the rules of style and of import direction in CONTRIBUTING.md
+// that a machine can check. Its test applies them to the repository; each rule is
+// proved on a small tree that breaks it.
 package tidy
 
 import (

@@ -63,9 +63,9 @@ func equal(a, b reflect.Value) bool {
 	}
 }
 
-// Dump prints a tree for people and golden files: one node per line, named by
-// its type, with its plain fields behind it and its children indented. Places
-// and comments are left out.
+// Dump prints a tree for developers and golden files: one node per line, named by
+// its type, with its plain fields behind it and its children indented. Places and
+// comments are left out.
 func Dump(n Node) string {
 	var out strings.Builder
 	dump(&out, reflect.ValueOf(n), "", "")

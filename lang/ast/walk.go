@@ -289,5 +289,5 @@ func (v visitor) expr(n Expr) {
 	}
 }
 
-// unknown makes a node kind that nobody taught Walk a bug at its first use.
+// unknown makes a node kind that Walk does not know a bug at its first use.
 func unknown(n Node) { panic(fmt.Sprintf("ast: Walk does not know %T", n)) }

@@ -115,7 +115,7 @@ func Sort(list []Diagnostic) []Diagnostic {
 }
 
 // Outside returns the diagnostics of list that do not lie within the primary span of an
-// error in others: what the parser has objected to, the checker need not discuss.
+// error in others: the checker need not report what the parser has reported.
 func Outside(list, others []Diagnostic) []Diagnostic {
 	return slices.DeleteFunc(slices.Clone(list), func(d Diagnostic) bool {
 		return slices.ContainsFunc(others, func(o Diagnostic) bool {

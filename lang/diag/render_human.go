@@ -19,8 +19,8 @@ type HumanOptions struct {
 	Max int
 }
 
-// WriteHuman writes diagnostics with the source lines they are about, for
-// people. The list should be sorted.
+// WriteHuman writes diagnostics with the source lines they are about, for users.
+// The list should be sorted.
 func WriteHuman(w io.Writer, list []Diagnostic, o HumanOptions) error {
 	shown, left := list, 0
 	if o.Max > 0 {

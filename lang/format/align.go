@@ -17,10 +17,10 @@ type line struct {
 }
 
 // aligned puts the trailing comments of neighbouring lines into one column and
-// returns the text with its last line break. As in gofmt, lines are neighbours
-// if they belong to one list of statements, members or operands: a line
-// without trailing comment, an empty line and the end of whatever has several
-// lines separate them.
+// returns the text with its last line break. As in gofmt, lines are neighbours if
+// they belong to one list of statements, members or operands. A line without
+// trailing comment, an empty line and the end of a construct of several lines
+// separate them.
 func (p *printer) aligned() string {
 	text := p.out.String()
 	var out strings.Builder

@@ -11,8 +11,8 @@ import (
 	"github.com/aeon-lang/aeon/lang/grammar"
 )
 
-// A deriver decides whether the page derives a program, by Earley's algorithm
-// over kinds of token: it takes any grammar and shares nothing with the parser.
+// deriver decides whether the page derives a program, by Earley's algorithm over
+// kinds of token: it takes any grammar and shares nothing with the parser.
 type deriver struct {
 	rules   [][]symbol // right-hand sides
 	of      map[string][]int

@@ -112,9 +112,9 @@ func (p *parser) blame(start, known int, words map[string]string, err error) err
 	return p.fail(bad, p.foreignStart(start, help))
 }
 
-// cannotFollow reports whether the word before token i is not a name of the program that is
-// used there, as a variable or function: what comes next could follow no name, or it is
-// `(…)` with a block behind, where the error is.
+// cannotFollow reports whether the word before token i cannot be a name of the program that
+// is used there, as a variable or function. It cannot if no name goes before what comes
+// next, or if that is `(…)` with a block behind, where the error is.
 func (p *parser) cannotFollow(i, bad int) bool {
 	switch k := p.kind(i); k {
 	case Dot, QuestDot, LBrack, Assign, PlusPlus, MinusMinus, Not, Colon:

@@ -2,8 +2,8 @@
 // calls one method per field.
 //
 // A message starts with the version of the format. Integers are varints, lengths stand
-// before what they measure, and the fields of classes and actors are keyed by name, so
-// that a program reads what an older version of it wrote: a field it does not know is
+// before what they measure, and the fields of classes and actors are keyed by name. So
+// a program reads what an older version of it wrote: a field it does not know is
 // skipped, one that is missing keeps its default.
 //
 // The encoding is canonical: equal values give equal bytes (maps are written in key

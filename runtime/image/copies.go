@@ -7,8 +7,8 @@ import (
 )
 
 // A copy of a container that is stored by element may outlive the state of the actor that it
-// comes from: the state leaves memory, or the actor is deleted, and the copy is where
-// somebody has put it. It goes on reading what it shows from the rows, so it has to learn
+// comes from: the state leaves memory, or the actor is deleted, and the copy stays where it
+// was assigned to. The copy goes on reading what it shows from the rows, so it has to learn
 // of their changes.
 
 // Copies remembers that there may be copies of the containers of an actor whose state is not in
@@ -33,7 +33,7 @@ type observed interface {
 	forget(w *Writer)
 }
 
-// Retire is to be called when the state of an actor leaves memory, by whoever holds the actor
+// Retire is to be called when the state of an actor leaves memory. The caller holds the actor
 // for writing. The result is to be given to the Reader that reads the actor again; it is nil
 // if there are no copies, as mostly.
 func (l *Large) Retire() *Copies {

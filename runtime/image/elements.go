@@ -143,8 +143,8 @@ type ElementScan struct {
 	dec    codec.Decoder
 }
 
-// Next moves to the next row and returns its key, and whether there is one. The end is that of the rows: a read that has failed
-// panics here, before anybody counts them.
+// Next moves to the next row and returns its key, and whether there is one. The end is that of the rows: a read that
+// has failed panics here, before the caller counts them.
 func (s *ElementScan) Next() (key string, ok bool) {
 	if !s.it.Next() {
 		s.Close()

@@ -11,8 +11,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
-// Whichever read of a map or a vector fails, below a scan or for one element, while it stays in the store or comes into
-// memory: what the store fails by is that error, and not that elements are missing.
+// If any read of a map or a vector fails, below a scan or for one element, while it stays in the store or comes into
+// memory, the store fails by that error, and reports no missing element.
 func TestAReadThatFailsIsNoDamage(t *testing.T) {
 	const size = 400
 	s := newShop(t)

@@ -24,7 +24,7 @@ func withPrices(n int) *actor {
 }
 
 // One insertion writes one element and the count, however large the map is, whether it is in
-// memory or not, and also if somebody keeps a copy.
+// memory or not, and also if there is a copy of it.
 func TestOneInsertionWritesOneElement(t *testing.T) {
 	const size, atMost = 1_000_000, 150
 	s := newShop(t)

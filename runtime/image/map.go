@@ -150,7 +150,7 @@ func saveMapEntry(w *Writer, how entries, k, v any) {
 // saveMapChanges writes the entries that an event has changed.
 func saveMapChanges(w *Writer, m value.StoredMap, how entries, rows *mapRows, keys []any) {
 	var old map[any]value.Opt[any]
-	if rows.at.Observed() { // otherwise nobody reads what is replaced
+	if rows.at.Observed() { // otherwise no copy reads what is replaced
 		old = make(map[any]value.Opt[any], len(keys))
 	}
 	for _, k := range keys {
@@ -175,7 +175,7 @@ func saveMapChanges(w *Writer, m value.StoredMap, how entries, rows *mapRows, ke
 	})
 }
 
-// replaced returns all that is stored, if somebody may still ask for it.
+// replaced returns all that is stored, if a copy may still ask for it.
 func (r *mapRows) replaced() map[any]value.Opt[any] {
 	if !r.at.Observed() {
 		return nil

@@ -109,7 +109,7 @@ func (e *modelEvent) write(t *rapid.T, c *content) {
 		note(&e.line, value.NoteInsert(line, e.log, int64(i)))
 		value.InsertAt(line, int64(i), name)
 		c.line = slices.Insert(c.line, i, name)
-	case op == 25: // a copy that nobody logs becomes the field
+	case op == 25: // a copy, written without a log, becomes the field
 		was, prices := *prices, prices.Share()
 		e.undo = append(e.undo, func() { e.a.prices = was })
 		value.SetEntry(&prices, k, x)
@@ -127,8 +127,8 @@ func (e *modelEvent) write(t *rapid.T, c *content) {
 	}
 }
 
-// Containers that are not in memory do what those do that are, also while an event writes them, when it has failed or
-// committed, and after their actor was read again; and copies of them stay as they were.
+// Containers that are not in memory do the same as those in memory, also while an event writes them, when it has
+// failed or committed, and after their actor was read again. Copies of them stay as they were.
 func TestContainersThatAreNotInMemory(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newShop(t)
@@ -158,7 +158,7 @@ func TestContainersThatAreNotInMemory(t *testing.T) {
 				for _, undo := range slices.Backward(e.undo) {
 					undo()
 				}
-				copies = copies[:before] // nobody has seen the others
+				copies = copies[:before] // the event that has made the others is undone
 			} else {
 				s.save(a, false, e.entries, 1)
 				s.save(a, false, e.line, 2)

@@ -140,7 +140,7 @@ func saveVectorChanges(w *Writer, v value.StoredVector, how elements, rows *vect
 	})
 }
 
-// replaced returns what is stored of the elements of set and from from on, if somebody may
+// replaced returns what is stored of the elements of set and from from on, if a copy may
 // still ask for it.
 func (r *vectorRows) replaced(set []int, from int) map[any]value.Opt[any] {
 	if !r.at.Observed() {

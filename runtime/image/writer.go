@@ -49,7 +49,7 @@ func (w *Writer) Begin(b store.Batch, id event.ActorID, layout *Layout) {
 
 // Field writes what an event has changed of a field, by its index in the class. changes are
 // all undo records that the event has for the field, in the order of its log, also if whole
-// is set: which says that the field itself was assigned, or that the actor is new.
+// is set. whole says that the field itself was assigned, or that the actor is new.
 //
 // A value that nests too deeply to be stored makes it panic with a value.Fault. Then the
 // batch must not be applied, and Drop be called.

@@ -2,8 +2,8 @@ package lock
 
 import "github.com/aeon-lang/aeon/internal/assert"
 
-// blocked is RULE-4, [ADMIT], by counts: does any holder keep an event waiting that wants mode
-// m here, and something below? Fast-path holders may still be about to enqueue below, and count as lazy.
+// blocked is RULE-4, [ADMIT], by counts: whether a holder keeps an event waiting that wants mode m here,
+// and something below. Fast-path holders may still be about to enqueue below, and count as lazy.
 func (q *Queue[E, N]) blocked(m Mode, below bool) bool {
 	if below && (q.lazies > 0 || q.fast != None) || m.Conflicts(q.fast) {
 		return true
@@ -22,7 +22,8 @@ func (q *Queue[E, N]) count(e *entry[E, N], n int32) {
 	}
 	if e.lazy {
 		q.lazies += n
-		// Invariant: a lazy holder is the only one: another would have waited for it, as it wants something below.
+		// Invariant: a lazy holder is the only one: another entry would have waited for it, as it wants something
+		// below.
 		assert.That(q.lazies <= 1, "lock: two lazy holds")
 	}
 	// Invariant: a writer is alone among the holders that have a mode.
@@ -56,7 +57,7 @@ func (q *Queue[E, N]) admit(v View[E, N], i int32, out []Effect[E, N]) ([]Effect
 			Ref: Ref{slot: i, gen: e.gen}}), true
 	}
 	// RULE-6: what a lazy holder has asked for is a hold even if x is not in the
-	// footprint; without a mode it orders what is below.
+	// footprint. Without a mode the hold orders what is below.
 	stays := e.acquired && w.Mode == None
 	e.mode, e.below = w.Mode, w.Below || stays
 	if q.blocked(e.mode, e.below) {

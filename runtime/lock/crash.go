@@ -6,15 +6,15 @@ import (
 	"github.com/aeon-lang/aeon/internal/assert"
 )
 
-// Lost is CRASH at a node that has survived: the host of peer, a T-child or the T-parent
-// on another host, has crashed and lost its queues. The session with it is over: the driver
-// delivers no message of it any more, in either direction, and neither does it send what
-// belongs to it; numbers begin anew.
+// Lost is CRASH at a node that has survived: the host of peer, a T-child or the T-parent on
+// another host, has crashed and lost its queues. The session with it is over: the driver
+// delivers no message of that session any more, in either direction, and sends none that
+// belongs to it. Numbers begin anew.
 //
 // Each attempt that has an enqueue between here and peer is reported to its home, which
 // withdraws it, unless it is over. What was enqueued on peer is not released there any
-// more; what peer has enqueued here the home releases directly, by ReleaseID with From =
-// peer, whether the attempt is over or not, as peer will not.
+// more. What peer has enqueued here peer will not release: the home does so directly, by
+// ReleaseID with From = peer, whether the attempt is over or not.
 func (q *Queue[E, N]) Lost(peer N, out []Effect[E, N]) []Effect[E, N] {
 	assert.That(peer != q.self, "lock: a node is told of its own loss")
 	if f := q.far; f != nil {

@@ -57,7 +57,7 @@ type Claim[N comparable] struct {
 }
 
 // Start begins the first attempt of event e. Attempts go on counting from the former use
-// of this Home: if the driver reuses events, and E with them, a report that comes
+// of this Home. So if the driver reuses events, and E with them, a report that comes
 // late is still known to be of an attempt that is over.
 func (h *Home[E, N]) Start(e E) {
 	h.id = ID[E]{Event: e, Attempt: h.id.Attempt + 1}
@@ -84,11 +84,11 @@ func (h *Home[E, N]) ID() ID[E] { return h.id }
 // Claims returns what earlier attempts have discovered. Valid until the next Withdraw or Start.
 func (h *Home[E, N]) Claims() []Claim[N] { return h.carried }
 
-// Enter notes an entry that the home makes itself: at the sequencer, or at each child
-// of a virtual node it passes in one process (then several). Ref is what Queue.Enter,
-// Try or Enqueue returned, zero if it is not known. The driver releases these entries itself and keeps a
-// list of them: a node that is moved below another meanwhile may have two entries of one attempt,
-// where the home, which knows nodes, remembers one.
+// Enter notes an entry that the home makes itself: at the sequencer, or at each child of a virtual node
+// it passes in one process (then several). Ref is what Queue.Enter, Try or Enqueue returned, zero if it
+// is not known. The driver keeps a list of these entries, and releases them itself: a node that is moved
+// below another meanwhile may have two entries of one attempt, of which the home, which knows nodes,
+// remembers one.
 func (h *Home[E, N]) Enter(x N, ref Ref) {
 	v := h.visit(x)
 	if ref.Valid() {
@@ -117,10 +117,10 @@ func (h *Home[E, N]) Fresh(x N) {
 }
 
 // Deliver notes an Admitted effect of this event, which is report[0], together with the
-// Count Enqueue effects that follow it: under one latch of the home, as an access in
-// between would find a hold that covers too little. An Enqueue that follows no Admitted (of
-// Queue.Acquire) may be delivered alone. Reports of an attempt that is over are dropped,
-// and false is returned.
+// Count Enqueue effects that follow it. It notes them under one latch of the home: an
+// access in between would find a hold that covers too little. An Enqueue that follows no
+// Admitted (of Queue.Acquire) may be delivered alone. Reports of an attempt that is over
+// are dropped, and false is returned.
 func (h *Home[E, N]) Deliver(report []Effect[E, N]) bool {
 	f := &report[0]
 	if f.ID != h.id {

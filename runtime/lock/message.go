@@ -5,7 +5,7 @@ import "github.com/aeon-lang/aeon/internal/assert"
 // Host numbers a host: the owner of some nodes, with the homes of some events.
 type Host uint32
 
-// Peer is how a host speaks to the others.
+// Peer sends what a host tells the other hosts.
 //
 // Between two hosts there is a session. It ends when one of the two restarts, which loses its queues; the other learns of
 // that and begins the next session after it has told its own queues (Queue.Lost). A session delivers each

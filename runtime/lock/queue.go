@@ -12,8 +12,8 @@ const (
 // which order, and what each of them has enqueued further down. All methods run
 // under the latch of the node. The zero Queue must be Reset before use.
 //
-// Invariant: the entries that wait are FIFO and none of them could be admitted, or
-// the head would be; holders are never listed, only counted, so that admission of
+// Invariant: the entries that wait are FIFO, and the head cannot be admitted, so
+// none of them can. Holders are never listed, only counted, so that admission of
 // the head is O(1) with any number of readers.
 type Queue[E, N comparable] struct {
 	self      N
@@ -167,7 +167,7 @@ func (q *Queue[E, N]) Bind(parent Ref, edge int32, child Ref) {
 }
 
 // Refresh tries the head anew, after the view has changed in a way that may admit or
-// bounce it. It is never needed for safety or liveness of others.
+// bounce it. No other entry needs it, for safety or for liveness.
 func (q *Queue[E, N]) Refresh(v View[E, N], out []Effect[E, N]) []Effect[E, N] {
 	return q.pump(v, out)
 }

@@ -34,8 +34,8 @@ func (q *Queue[E, N]) Release(v View[E, N], ref Ref, withdrawn bool, out []Effec
 }
 
 // ReleaseID is RULE-7 and [WITHDRAW] for a release that comes as a message: from is the
-// node that had enqueued, zero for a direct entry. If the enqueue is still under
-// way a tombstone will swallow it.
+// node that had enqueued, zero for a direct entry. If the enqueue is still under way a
+// tombstone awaits it.
 func (q *Queue[E, N]) ReleaseID(v View[E, N], from N, id ID[E], withdrawn bool, out []Effect[E, N]) []Effect[E, N] {
 	if i := q.find(id, from); i != 0 {
 		return q.Release(v, q.refOf(i), withdrawn, out)

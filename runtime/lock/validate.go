@@ -14,7 +14,7 @@ func (q *Queue[E, N]) Validate() error {
 	return q.validateFar()
 }
 
-// validateWaiting checks the list of those that wait.
+// validateWaiting checks the list of the entries that wait.
 func (q *Queue[E, N]) validateWaiting() error {
 	n, prev := int32(0), int32(0)
 	for i := q.head; i != 0; prev, i = i, q.slot(i).next {
@@ -31,7 +31,7 @@ func (q *Queue[E, N]) validateWaiting() error {
 	if n != q.waiting || q.tail != prev {
 		return fmt.Errorf("lock: %d entries wait, %d are counted, and %d is the last, not %d", n, q.waiting, prev, q.tail)
 	}
-	// Invariant: none of those that wait could be admitted, or the head would be (RULE-4).
+	// Invariant: the head could not be admitted, so no entry that waits could (RULE-4).
 	if q.head != 0 && !q.blocked(q.slot(q.head).mode, q.slot(q.head).below) {
 		return fmt.Errorf("lock: entry %d waits for nothing", q.head)
 	}

@@ -7,13 +7,13 @@ import "github.com/aeon-lang/aeon/internal/assert"
 // touches no queue. The driver keeps one beside each Queue and changes it with
 // compare-and-swap from what Load gave to what these functions answer; they are pure.
 //
-// It has the latch, a gate that the queue sets, and the *fast-path holders*: any number of readers
-// or one writer, without a name, earlier than all entries of the queue.
-// Such a hold is settled at once. What its event wants below x, T-children of x alone, it enqueues
-// without x's latch, in one step as a pass at a virtual node does (VIRTUAL). So its
-// place among other fast-path holders is the place of that step, and an entry that wants
-// something below x waits until none of them is left (RULE-4, with each of
-// them taken for lazy). The gate closes the fast path while a hold taken there could overtake an entry.
+// It has the latch, a gate that the queue sets, and the *fast-path holders*: any number of readers or
+// one writer, without a name, earlier than all entries of the queue. Such a hold is settled at once.
+// What its event wants below x, T-children of x alone, it enqueues without x's latch, in one step as a
+// pass at a virtual node does (VIRTUAL). So the place of the hold among other fast-path holders is the
+// place of that step. An entry that wants something below x waits until none of them is left (RULE-4,
+// with each of them taken for lazy). The gate closes the fast path while a hold taken there could
+// overtake an entry.
 //
 // The zero Word is that of an actor without holders.
 type Word uint32
@@ -22,7 +22,7 @@ const (
 	latched Word = 1 << iota
 	closed       // an entry of the queue waits, writes or is lazy: the fast path is closed
 	shared       // the queue has entries, settled ones: the fast path is open to readers
-	spread       // readers on the fast path may be in slots
+	spread       // readers on the fast path may be visible readers, in the slots of a table (BRAVO)
 	writer       // the fast-path holder writes
 	reader       // the unit of the count of readers on the fast path; all bits from here on
 )
@@ -52,7 +52,7 @@ func (w Word) Spread() (next Word, ok bool) {
 	return w | spread, w&(latched|gates|writer) == 0
 }
 
-// Spreads reports whether readers may be in slots.
+// Spreads reports whether readers may be in slots of the table of visible readers.
 func (w Word) Spreads() bool { return w&spread != 0 }
 
 // Recall answers a word that is spread with the latch taken and no longer spread. The caller that has made it so
@@ -76,8 +76,8 @@ func (m Mode) Unit() Word {
 }
 
 // Awaited reports whether the holder that has left behind w was the last on the fast path, and an entry
-// may wait for that: then the caller latches the node and
-// unlatches it by Gate. While another has the latch, its Gate sees that the holder has gone.
+// may wait for that: then the caller latches the node and unlatches it by Gate. While another goroutine
+// has the latch, the Gate of that one sees that the holder has gone.
 func (w Word) Awaited() bool { return w&closed != 0 && w.fast() == None }
 
 // Latch answers the word with the latch taken, false if it is taken already or the readers have to be called in.
@@ -98,10 +98,10 @@ func (w Word) fast() Mode {
 	return None
 }
 
-// See tells the queue of the fast-path holders. It is called under the latch, with the word
-// read under it, before anything enters a queue that the gate may have left open. While
-// an entry waits it does nothing: no holder has come since, and of those that have left Gate and
-// Left take notice, which let the entry go on.
+// See tells the queue of the fast-path holders. It is called under the latch, with the word read
+// under it, before anything enters a queue that the gate may have left open. While an entry
+// waits it does nothing: no holder has come since, and Gate and Left, which let the entry go on,
+// take notice of those that have left.
 func (q *Queue[E, N]) See(w Word) {
 	// Invariant: the queue is used under the latch that the word holds.
 	assert.That(w&latched != 0, "lock: the queue of a node that is not latched")
@@ -121,10 +121,9 @@ func (q *Queue[E, N]) Left(v View[E, N], w Word, out []Effect[E, N]) []Effect[E,
 	return q.pump(v, out)
 }
 
-// Gate answers the word without the latch and with the gate set as the queue's entries
-// demand. ok is false if an entry waits and fast-path holders have left that the queue has seen: then the latch stays
-// until the driver has called Left and carried out the effects, as a holder
-// that leaves looks at the gate, and it may not have been set then.
+// Gate answers the word without the latch and with the gate set as the queue's entries demand. ok is false if an
+// entry waits and fast-path holders that the queue has seen have left. Then the latch stays until the driver has
+// called Left and carried out the effects: a holder that leaves looks at the gate, which may not have been set then.
 func (q *Queue[E, N]) Gate(w Word) (next Word, ok bool) {
 	assert.That(w&latched != 0, "lock: a latch is given back that was not taken")
 	if q.head != 0 && w.fast() != q.fast {

@@ -11,7 +11,7 @@ import (
 // explored. Spinning needs no operation of its own: it is to be scheduled later.
 
 // wordOpKind is an atomic operation on a word, with what its thread then does that no
-// other can see, or under the latch.
+// other thread can see, or under the latch.
 type wordOpKind uint8
 
 const (
@@ -29,7 +29,7 @@ const (
 	opLeave                     // a fast-path holder leaves x
 	opAwait                     // wait for all that was asked for
 	opEnd                       // the event has ended
-	opFreed                     // releases that followed from others
+	opFreed                     // releases that followed from other releases
 	opSpread                    // spread the word of x
 	opIn                        // put x into a slot, if that is empty
 	opLook                      // a reader that is in a slot looks whether x is spread still

@@ -24,7 +24,7 @@ type Scheduler struct {
 	tasks    int
 	random   uint64
 
-	// How to choose, drawn from the seed: some mistakes need many switches, others few
+	// How to choose, drawn from the seed: some mistakes need many switches, some few
 	// but at odd places.
 	ranked bool   // the ready task of the highest rank runs
 	change uint64 // of so many choices, one lets the running task fall below all others
@@ -121,7 +121,8 @@ func (s *Scheduler) Wait(ch <-chan struct{}) {
 	})
 }
 
-// Until returns when cond holds. The running task evaluates it, which holds nothing then. The Scheduler is not nil.
+// Until returns when cond holds. The running task, whichever it is, evaluates cond and holds nothing then. The
+// Scheduler is not nil.
 func (s *Scheduler) Until(cond func() bool) {
 	me := s.now
 	s.waiting = append(s.waiting, waiter{me, cond})

@@ -50,7 +50,7 @@ func (s *State) Flags(fs *flag.FlagSet) {
 	fs.StringVar(&s.drop, "drop-fields", "", "with --data: give up what is stored in these `FIELDS`, which the program does not have, as in shop.Item.color,shop.Entry.note")
 }
 
-// Among reports whether one of the flags is among arguments that nobody has parsed.
+// Among reports whether one of the flags is among unparsed arguments.
 func Among(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
 		name, isFlag := strings.CutPrefix(a, "-")

@@ -14,12 +14,13 @@ const chunkHead = "aeon rows 1\n"
 const (
 	chunkBytesMin = 256 << 10
 	chunkBytesMax = 8 << 20
-	// contentBytesMax is more than any chunk has: a last row whose parts are as large as can be stands behind what is not full.
+	// contentBytesMax is more than any chunk has: a last row, with parts as large as can be, stands behind a chunk that
+	// is not full.
 	contentBytesMax = chunkBytesMax + 2*(math.MaxInt32+binary.MaxVarintLen64)
 	// A chunk ends behind a key whose hash says so, about every 1 024th.
 	cutMask = 1<<10 - 1
-	// One that begins where one of the snapshot before began ends where that ended, if it has such a size: a chunk that
-	// grows or shrinks must not become another one.
+	// A chunk that begins where a chunk of the snapshot before began ends where that one ended, if it has such a size:
+	// a chunk that grows or shrinks stays the same chunk.
 	sameBytesMin, sameBytesMax = chunkBytesMin / 2, 4 * chunkBytesMin
 	// lastBytesMax bounds what a manifest says of the last key of a chunk.
 	lastBytesMax = 1 << 10
@@ -33,9 +34,9 @@ type chunker struct {
 	rows int
 	last []byte
 	ends [][]byte // of the chunks of the snapshot before: their last keys
-	from int      // place of the one that holds the first row, or would
-	at   int      // and of the one that holds the last
-	same bool     // it begins where this one does
+	from int      // place of the chunk that holds the first row, or would
+	at   int      // place of the chunk that holds the last row
+	same bool     // this chunk begins where that at from does
 }
 
 // begin finds the chunk of the snapshot before that holds the first row.

@@ -80,7 +80,7 @@ func (r *reader) chunk(ctx context.Context, c *Chunk) (whole edited, err error) 
 	return whole, nil
 }
 
-// pack reads a pack, or has read it.
+// pack returns a pack, which is read unless it was used lately.
 func (r *reader) pack(ctx context.Context, i int) ([]byte, error) {
 	if at := slices.Index(r.used, i); at >= 0 {
 		r.used = append(slices.Delete(r.used, at, at+1), i)

@@ -130,7 +130,8 @@ func TestPruneDeletesWhatNoSnapshotHas(t *testing.T) {
 	}
 }
 
-// Sizes that no chunk can have are damage, whatever the checksum says, and nobody makes room for them.
+// Sizes that no chunk can have are damage, whatever the checksum says, and no memory is reserved for
+// them.
 func TestImpossibleSizes(t *testing.T) {
 	ctx, root := context.Background(), t.TempDir()
 	to := snapshot.Dir(root)
@@ -160,8 +161,9 @@ func TestImpossibleSizes(t *testing.T) {
 	}
 }
 
-// A later snapshot relies on content that is there, and does not read it again. What has rotted is named by who reads it, and
-// comes back, for all snapshots that have it, with the next one after it was deleted; what has another length comes back by itself.
+// A later snapshot relies on content that is there, and does not read it again. A read names content that has rotted.
+// Once that was deleted, the next snapshot brings it back for all snapshots that have it; content of another length
+// comes back by itself.
 func TestRottenContent(t *testing.T) {
 	ctx, root := context.Background(), t.TempDir()
 	to := snapshot.Dir(root)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// What a clean-up deletes of a snapshot goes in an order in which a crash leaves none that lacks a part: its manifest has gone
-// for good before anything that it lists is touched.
+// A clean-up deletes a snapshot in an order in which a crash leaves none that lacks a part: its manifest has gone for
+// good before anything that it lists is touched.
 func TestPruneMakesDeletionsDurableInOrder(t *testing.T) {
 	ctx, root := context.Background(), t.TempDir()
 	watched := &watchedSyncs{}

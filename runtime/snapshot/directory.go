@@ -47,7 +47,7 @@ func (e *DirError) Error() string {
 // Unwrap returns the system's error.
 func (e *DirError) Unwrap() error { return e.Cause }
 
-// describe words an error of the system for a person. That something is there, or is not, is none.
+// describe words an error of the system for the user. That something is there, or is not, is none.
 func (d *directory) describe(err error) error {
 	kind := fault.Of(err)
 	if kind == fault.None || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
@@ -182,11 +182,11 @@ func (d *directory) walk(ctx context.Context, dir string, f func(file string, e 
 	return err
 }
 
-// partPrefix begins the names of what has not all been written.
+// partPrefix begins the names of files that are not complete.
 const partPrefix = ".part-"
 
-// settle brings what processes that were killed, or failed, have left of a store into order: what is not all there goes, and the names of what is
-// there outlast a crash, as those of what Put has put. No other process may be writing there.
+// settle puts in order what processes that were killed, or failed, have left of a store: incomplete files go, and the
+// names of the others outlast a crash, as those that Put has made do. No other process may be writing there.
 func (d *directory) settle(ctx context.Context, store string) error {
 	root, err := d.path(store)
 	if err != nil {
@@ -243,7 +243,7 @@ func (d *directory) makeDirs(dir string) error {
 	case parent == dir:
 	case there: // a process may have made it that was killed before it synced
 		if err = d.syncDir(filepath.Dir(parent)); fault.NoSync(err) {
-			err = nil // then it was made by others
+			err = nil // then another process has made it
 		}
 	case err == nil:
 		err = d.makeDirs(parent)

@@ -6,14 +6,14 @@ import (
 	"errors"
 )
 
-// An edit turns the rows of a chunk into others: the rows that are new or have another value, and the keys
-// of those that have gone, in the order of the keys. A pack is a file of edits, of as many chunks as there are.
+// An edit turns the rows of a chunk into other rows. It has the rows that are new or have another value, and
+// the keys of those that have gone, in the order of the keys. A pack is a file of any number of edits.
 
 // packHead begins every pack: what it is, and in which version.
 const packHead = "aeon edits 1\n"
 
 const (
-	// packBytesMax is where a pack ends. Whoever reads a chunk reads the packs of its edits, so they are small.
+	// packBytesMax is where a pack ends. To read a chunk is to read the packs of its edits, so they are small.
 	packBytesMax = 1 << 20
 	// editedBytesMin is how large a chunk is to be edited: a smaller one is sent faster than two files are read.
 	editedBytesMin = 4 << 10
@@ -97,7 +97,8 @@ func appendEdit(b, key, value []byte, gone bool) []byte {
 	return appendPart(append(binary.AppendUvarint(b, n), key...), value)
 }
 
-// both calls f with the two cursors, at each key that one of them has, in order; one that does not have the key is nil.
+// both calls f with the two cursors at each key that one of them has, in order; a cursor that does not have the key is
+// nil.
 func both(a, b *cursor, f func(a, b *cursor)) error {
 	for a.ok || b.ok {
 		order := 0

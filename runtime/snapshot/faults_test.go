@@ -241,9 +241,10 @@ func left(fs vfs.FS) (names string, listed int) {
 	return names, len(all)
 }
 
-// Each call of taking a snapshot, of deleting old ones and of reading fails with each number: the error names the place, the number and
-// what to do, and never damage. Those that were there are whole, whether the machine has lost its power since or not, and so is the new
-// one if it is there. Without the fault it succeeds, and what it has then made outlasts a crash; nothing is left by half.
+// Each call of taking a snapshot, of deleting old ones and of reading fails with each number: the error names the
+// place, the number and what to do, and never damage. The snapshots that were there are whole, whether the machine has
+// lost its power since or not, and so is the new one if it is there. Without the fault the act succeeds, and what it
+// has then made outlasts a crash; no incomplete file is left.
 func TestEveryCallFails(t *testing.T) {
 	for _, a := range faultyActs {
 		t.Run(a.name, func(t *testing.T) {
@@ -276,7 +277,7 @@ func TestEveryCallFails(t *testing.T) {
 	}
 }
 
-// fails does it with the fault, and reports whether it has failed.
+// fails performs the act with the fault, and reports whether it has failed.
 func (a *faultyAct) fails(t *testing.T, base *vfs.MemFS, f *callFault, kind fault.Kind) bool {
 	t.Helper()
 	live := base.CrashClone(vfs.CrashCloneCfg{})

@@ -25,8 +25,8 @@ func (w Wanted) fits(m *Manifest) bool {
 	return m.Kind == Actor && (short(string(m.Actor)) == short(w.Actor) || m.Root == w.Actor)
 }
 
-// mayBe reports whether a snapshot whose manifest is damaged may be the one that is wanted, and none of those that were
-// found, the newest of their stores: an older one must not be taken for the newest.
+// mayBe reports whether a snapshot whose manifest is damaged may be the one that is wanted, and none of found, which
+// has the newest of each store. An older one must not be taken for the newest.
 func (w Wanted) mayBe(bad *DamageError, found []*Manifest) bool {
 	if w.Name != "" {
 		return w.Name == bad.Snapshot() && len(found) == 0
@@ -75,7 +75,8 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("%s has %s; it has %s", e.Target, e.Wanted, strings.Join(e.Have, ", "))
 }
 
-// AmbiguousError says that several stores have snapshots that fit: which is the newest says nothing then.
+// AmbiguousError says that snapshots of several stores fit: the newest of them need not be the one that
+// is wanted.
 type AmbiguousError struct {
 	Target string
 	Have   []string // the newest of each store

@@ -106,7 +106,7 @@ func scatter(rng *rand.Rand, content map[string]string, keys *[]string, n int) (
 }
 
 // A snapshot after a few scattered operations sends about what they have changed, however much there is, and so do the
-// many after it; each of them can be restored, at bounded cost, also when others have gone.
+// many after it. Each of them can be restored, at bounded cost, also when others have been deleted.
 func TestIncrementsAreAsSmallAsTheChange(t *testing.T) {
 	for size, rounds := range map[int]int{8 << 20: 12, 64 << 20: 2} {
 		if size > 8<<20 && testing.Short() {
@@ -197,8 +197,8 @@ func TestQueuesAreSentOnce(t *testing.T) {
 	}
 }
 
-// Snapshots of content that changes in all ways, beside deletions of old ones, failures at every call, and damage: each that is listed has
-// what it was taken of, or names what is damaged.
+// Snapshots are taken of content that changes in all ways, beside deletions of old ones, failures at every call, and
+// damage. Each that is listed has what it was taken of, or names what is damaged.
 func TestIncrementsSurviveFaults(t *testing.T) {
 	seeds := uint64(4)
 	if testing.Short() {

@@ -146,8 +146,8 @@ func (e *DamageError) before(name string) bool {
 	return err == nil && bad < name
 }
 
-// List returns the snapshots of a store, or of all stores if store is "", the oldest
-// first, and those of which the manifest is damaged, by their names. These are in nobody's way.
+// List returns the snapshots of a store, or of all stores if store is "", the oldest first, and
+// those of which the manifest is damaged, by their names. These do not hide the others.
 func List(ctx context.Context, t Target, store string) (list []Manifest, damaged []*DamageError, err error) {
 	prefix := ""
 	if store != "" {
@@ -237,8 +237,8 @@ func checksum(manifest []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// parseManifest reads what encode returns. Older versions have written no checksum: of theirs, names that are not
-// known are damage, lest a manifest whose list of chunks has another name be an empty one.
+// parseManifest reads what encode returns. Older versions have written no checksum: in their manifests a name
+// that is not known is damage, lest a manifest whose list of chunks has another name count as an empty one.
 func parseManifest(data []byte) (*Manifest, error) {
 	m, sum := &Manifest{}, ""
 	d := json.NewDecoder(bytes.NewReader(data))

@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// Prune deletes all but the newest keep snapshots of what like is of, in its store, and the chunks that
-// no snapshot of the store lists any more. It returns how many snapshots it has deleted.
+// Prune deletes all but the newest keep snapshots of what like is of, in its store, and the chunks that no snapshot
+// of the store lists any more. It returns how many snapshots it has deleted.
 //
-// While a manifest is damaged nobody knows which chunks it lists, and all stay; the error says so. It is deleted when
-// it is older than everything that is kept, which is when it would be if it were whole.
+// While a manifest is damaged it is not known which chunks it lists, and all stay; the error says so. The manifest is
+// deleted when it is older than everything that is kept, which is when it would be if it were whole.
 func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int, err error) {
 	list, damaged, err := List(ctx, t, like.Store)
 	if err != nil {
@@ -31,7 +31,7 @@ func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int
 			used[m.content(f)] = true
 		}
 	}
-	// Before anything that they list: a crash must leave none that lacks some of it.
+	// The manifests go before what they list: a crash must leave no snapshot that lacks a part.
 	if err := t.Delete(ctx, old...); err != nil {
 		return 0, err
 	}

@@ -10,12 +10,13 @@ import (
 	"github.com/aeon-lang/aeon/internal/assert"
 )
 
-// saver sends what a snapshot has and the target has not. Of a chunk that is another one than in the snapshot before it sends
-// the rows that differ, as an edit.
+// saver sends what a snapshot has and the target has not. Of a chunk that differs from that of the snapshot before, it
+// sends the rows that differ, as an edit.
 //
-// The edits of a chunk are merged as the levels of a log are: one that is less than two thirds of the one before stands
-// beside it, else the two become one, which is sent. So the sizes of a chunk's edits are a geometric series, the number of which bounds what a restore
-// reads, and what was sent is sent again a logarithmic number of times. When edits make up half of a chunk the chunk is sent whole.
+// The edits of a chunk are merged as the levels of a log are: an edit that is less than two thirds of the one before
+// stands beside it, else the two become one, which is sent. So the sizes of a chunk's edits are a geometric series. Its
+// length bounds what a restore reads, and what was sent is sent again a logarithmic number of times. When edits make up
+// half of a chunk the chunk is sent whole.
 type saver struct {
 	Saved
 	t      Target

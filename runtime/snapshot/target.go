@@ -17,7 +17,7 @@ type Target interface {
 	List(ctx context.Context, prefix string) ([]Entry, error)
 	// Delete removes names, which have gone for good when it returns; it is no error if there is none of a name.
 	Delete(ctx context.Context, names ...string) error
-	// String names the target to people.
+	// String names the target to users.
 	String() string
 }
 

@@ -16,8 +16,8 @@ func indexSpace(i int) string { return string(binary.BigEndian.AppendUint16([]by
 // allIndexes is the space of all indexes.
 const allIndexes = "x"
 
-// far reads the rows of a table that are stored. Whoever uses it holds the actor, so that nobody
-// commits another change meanwhile. What value.Tally says of loads holds for it.
+// far reads the rows of a table that are stored. Its caller holds the actor, so that no other
+// change is committed meanwhile. What value.Tally says of loads holds for it.
 type far struct {
 	elements *image.Elements
 	decode   func(*codec.Decoder) *row
@@ -65,15 +65,15 @@ func (b *Body) now() *content {
 	return c
 }
 
-// own takes over what a reader has brought into memory. It is for whoever is about to write.
+// own takes over what a reader has brought into memory. A write begins with it.
 func (b *Body) own() {
 	if c := b.whole.Load(); c != nil {
 		b.replace(*c)
 	}
 }
 
-// gather returns the content with all stored rows, which it reads by from, in memory; nil if fits says that they are too large.
-// It writes nothing that others read: rows over those that are stored are the same in both.
+// gather returns the content with all stored rows, which it reads by from, in memory; nil if fits says that they are
+// too large. It writes nothing that other goroutines read: rows over those that are stored are the same in both.
 func (b *Body) gather(from *image.Elements, fits func() bool) *content {
 	n := &Body{shape: b.shape, epoch: b.epoch}
 	n.indexes, n.count, n.changed = make([]tree[string], len(b.indexes)), b.count, b.changed
@@ -100,8 +100,8 @@ func (b *Body) gather(from *image.Elements, fits func() bool) *content {
 	return &n.content
 }
 
-// scanBoth is scan where some rows are stored: of two rows of one key that counts which lies
-// over the other. Where all are asked for there must be as many as there should be.
+// scanBoth is scan where some rows are stored. Of two rows of one key, the one that lies
+// over the other counts. A scan of all rows must find as many as there should be.
 func (c *content) scanBoth(q Query, visit func(*row) bool) {
 	n := 0
 	yield := func(r *row) bool {

@@ -13,8 +13,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
-// Whichever read of a table fails, below a scan or for one row, while it stays in the store or comes into memory: what the store
-// fails by is that error, and not that rows are missing.
+// If any read of a table fails, below a scan or for one row, while it stays in the store or comes into memory, the
+// store fails by that error, and reports no missing row.
 func TestAReadThatFailsIsNoDamage(t *testing.T) {
 	const rows = 300
 	e, shape := large(t, rows)

@@ -8,11 +8,11 @@ import (
 	"github.com/aeon-lang/aeon/runtime/image"
 )
 
-// A table whose rows take little is one row of the store. Beyond, each of its rows has one,
-// under the field and the bytes of its key, and so has each entry of an index, under the
-// field, the number of the index and the bytes of the entry; it holds the key. Both are in the batch of
-// the event that has changed them. The row of the field has the number of rows and
-// the names of the indexes' columns.
+// A table whose rows take little is one row of the store. Beyond, each of its rows has a row of its
+// own, under the field and the bytes of its key. Each entry of an index has one, too, under the field,
+// the number of the index and the bytes of the entry; it holds the key. Both are in the batch of the
+// event that has changed them. The row of the field has the number of rows and the names of the
+// indexes' columns.
 
 // Rows in memory that are stored as well are kept up to nearMax, and up to eagerMax they are all
 // read at once.

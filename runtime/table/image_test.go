@@ -37,7 +37,7 @@ var (
 	layout = &store.Layout{Class: "p.Airline", Fields: []store.FieldLayout{{Name: "flights", Number: 3}}}
 )
 
-// commit writes what has changed and returns how many rows that were; only is what a commit has to say.
+// commit writes what has changed, and returns how many rows it has written.
 func (a *airline) commit(t rapid.TB, e *memengine.Engine, undo []value.Undo, in *store.Layout) int {
 	b := &counted{Batch: e.NewBatch()}
 	var w image.Writer
@@ -311,7 +311,7 @@ func TestDamagedTable(t *testing.T) {
 	}
 }
 
-// A row, or an entry of an index, that is not there is noticed by whoever asks for all of them.
+// A read of all rows, or of all entries of an index, notices that one is missing.
 func TestAllRowsAreAsManyAsThereShouldBe(t *testing.T) {
 	e, shape := large(t, 300)
 	for what, query := range map[string]table.Query{"e": table.Range(table.ByKey, nil, nil, nil), "x": table.Range(byTo, nil, nil, nil)} {

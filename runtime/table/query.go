@@ -25,7 +25,7 @@ func Equal(index int, equal Columns) Query {
 }
 
 // Range asks for the rows whose first columns equal those that equal writes, if it is not nil, and
-// whose next one lies between from and to, which is excluded; nil means that there is no end.
+// whose next column lies between from, included, and to, excluded. A bound that is nil is none.
 func Range(index int, equal, from, to Columns) Query {
 	prefix := write(nil, equal)
 	q := Query{index: index, from: string(write(prefix, from))}

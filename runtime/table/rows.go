@@ -95,8 +95,8 @@ func Remove[K comparable, T any](t Table[K, T], k K) bool {
 	return ok
 }
 
-// Update applies f to the row of key k in place, or faults when there is none, or f gives it
-// another key. It is how a path such as flights[k].price is written.
+// Update applies f to the row of key k in place. It faults when there is none, or when f
+// gives the row another key. A path such as flights[k].price is written with it.
 func Update[K comparable, T any](t Table[K, T], k K, f func(*T)) { UpdateAt(t, MustKey(t, k), f) }
 
 // UpdateAt is Update for a row that is there.

@@ -6,13 +6,12 @@
 // place; a loop that goes over one which is written meanwhile takes a snapshot of it, in
 // constant time.
 //
-// A table of a durable actor that has grown large has a row in the store for each of its own
-// and for each entry of an index. When the actor is loaded nothing of it is read but how many rows there are. What a program
-// asks for is read then, and what an event writes lies over what is stored until it commits. A table
-// that has been read as often as it has rows comes into memory, where there is room for it.
+// A table of a durable actor that has grown large has a row in the store for each of its own and for each entry of an
+// index. When the actor is loaded, only the number of rows is read. What a program asks for is read then, and what an
+// event writes lies over what is stored until it commits. A table that has been read as often as it has rows comes into
+// memory, where there is room for it.
 //
-// Whoever reads a table holds its actor for reading, and many may at a time; whoever writes it
-// holds it for writing.
+// A reader of a table holds its actor for reading, as many readers may at a time; a writer holds it for writing.
 package table
 
 import (
@@ -184,8 +183,8 @@ func (c *content) find(key string) *row {
 	return nil
 }
 
-// near returns the row of a key, which lies in rows then, and whether there is one. It is for
-// whoever is about to write the row.
+// near returns the row of a key, which lies in rows then, and whether there is one. It
+// prepares a write of the row.
 func (b *Body) near(key string) (r *row, ok bool) {
 	b.own()
 	if r, ok := b.rows.get(key); ok {
@@ -238,8 +237,8 @@ func (b *Body) RemoveAt(key string) {
 	}
 }
 
-// writable returns the row of a key, which there is, to be written in place; copied says that others may
-// see what its value refers to.
+// writable returns the row of a key, which there is, to be written in place; copied says that other
+// copies may refer to the containers of its value.
 func (b *Body) writable(key string) (r *row, copied bool) {
 	r, _ = b.near(key)
 	b.write()
@@ -317,8 +316,8 @@ func (b *Body) unlist(r *row) {
 	}
 }
 
-// copy returns the content as it is now; whoever calls it sees to it that the epoch changes
-// before the next write.
+// copy returns the content as it is now; its caller makes the epoch change before the next
+// write.
 func (c *content) copy() content {
 	d := *c
 	d.indexes = slices.Clone(c.indexes)

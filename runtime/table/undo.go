@@ -4,10 +4,10 @@ import (
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
-// Undo is as in package value: before each write whoever logs it asks the table for a record
-// that restores what is about to be lost. A row that has a record in the log needs no other.
-// Beyond a number of records that grows with the table, one that restores everything, in
-// constant time, takes the place of more.
+// Undo is as in package value: before each write the code that logs it asks the table for a
+// record that restores what is about to be lost. A row that has a record in the log needs no
+// other. Beyond a number of records that grows with the table, one that restores everything,
+// in constant time, takes the place of more.
 
 // notesMin is how many records a log may keep of however small a table.
 const notesMin = 16

@@ -1,5 +1,5 @@
-// Package trace is the record that a traced run leaves behind: what every event read and
-// wrote, in which place of the serial order, and when it was issued and answered.
+// Package trace records what a traced run does: what every event read and wrote, in
+// which place of the serial order, and when it was issued and answered.
 //
 // The file format is described in docs/trace.md, and spec/trace checks such files. This
 // package only writes: what it costs is paid by running programs.
@@ -38,7 +38,7 @@ type Access struct {
 // Origin is where an event or a callback comes from.
 type Origin struct {
 	Kind   Kind
-	Client event.ClientID // of a client's event: whose; of a callback: whom it calls
+	Client event.ClientID // of a client's event: its issuer; of a callback: the client called
 	Parent event.EventID  // of others, and of a callback that an event has issued: the event
 	Issuer string         // and the actor in that event that has issued it, by label
 	// Index counts the sub-events of the parent, or its callbacks, from 1 on; for the
@@ -58,8 +58,8 @@ type TimerOp struct {
 	Every      bool   // it ticks until it is cancelled
 }
 
-// Event is what a Recorder gets to know of an event that has ended. Start, Order and
-// End are drawn from one counter: when the event was issued, when it committed (or was
+// Event is what a Recorder is given of an event that has ended. Start, Order and End
+// are drawn from one counter: when the event was issued, when it committed (or was
 // undone) with its locks still held, and when its answer left. Order is therefore the
 // serial order, and extends real time.
 type Event struct {
@@ -109,8 +109,8 @@ type Recorder interface {
 	// still holds its locks.
 	Ended(*Event)
 	// Answered is called when the answer of an event is about to leave; End is set. It may come later for an
-	// event that nobody awaits, as what it has seen has to be durable. An
-	// event whose goroutine was taken from it is never answered. Any goroutine.
+	// event that is not awaited, as what the event has seen has to be durable. An event whose goroutine was
+	// taken from it is never answered. Any goroutine.
 	Answered(*Event)
 	// Called is called before a callback runs, in an order that fits Ended.
 	Called(*Callback)
@@ -118,8 +118,8 @@ type Recorder interface {
 	Gone(event.ClientID)
 }
 
-// Grouping is a Recorder that writes somewhere, and writes the record of an event with a Batch at once, unless it
-// is told that others care.
+// Grouping is a Recorder that writes to a file. It writes the record of an event with a Batch at once, unless
+// Group has told it that Flush will be called in time.
 type Grouping interface {
 	Recorder
 	// Flush writes what was recorded.

@@ -45,8 +45,8 @@ func (k SystemKind) prepare(f *os.File, toAppend bool) error {
 
 var errNoTrace = errors.New("is no trace")
 
-// kindOf returns of what kind the trace is that begins with start, "" if that cannot be told: a process that was
-// killed over the first line has left it torn, and the next one has gone on behind it.
+// kindOf returns the kind of the trace that begins with start, "" if that cannot be told: a process that was
+// killed while it wrote the first line has left it torn, and the next process has gone on behind it.
 func kindOf(start []byte) (SystemKind, error) {
 	full := len(start) == headerBytesMax
 	for line := range bytes.Lines(start) {

@@ -55,7 +55,7 @@ type Writer struct {
 		events  uint64 // of the section
 		inside  bool   // a section has begun and has not ended
 		begun   bool   // so has one before, or this one
-		grouped bool   // somebody calls Flush in time
+		grouped bool   // Flush is called in time
 		err     error  // the first that the file system returned
 	}
 }
@@ -98,7 +98,7 @@ var open struct {
 }
 
 // FlushOpen writes what all open writers have recorded, for a process that is about to end
-// because of a bug. It waits for nobody: a writer that is in use may have been left in
+// because of a bug. It waits for no lock: a writer that is in use may have been left in
 // that state.
 func FlushOpen() {
 	if !open.TryLock() {

@@ -180,7 +180,7 @@ func TestFlushOpenWritesBeforeTheEnd(t *testing.T) {
 	}
 	w.Begin(Header{Program: "p"})
 	w.mu.Lock()
-	FlushOpen() // somebody is within the writer: that is no reason to hang
+	FlushOpen() // another goroutine holds the writer: FlushOpen must not hang
 	w.mu.Unlock()
 	FlushOpen()
 	data, err := os.ReadFile(name)

@@ -2,9 +2,9 @@ package value
 
 import "slices"
 
-// Fields that are containers are written to a store, and read, through the interfaces of this file,
-// which hide the types of the elements: what stores them is compiled once, and not with every program.
-// An any is a key, or a pointer to an element.
+// This file has the interfaces through which fields that are containers are written to a store, and
+// read. They hide the types of the elements, so that what stores them is compiled once, and not with
+// every program. An any is a key, or a pointer to an element.
 
 // StoredMap is a map in a field that is stored.
 type StoredMap interface {
@@ -45,7 +45,7 @@ type StoredVector interface {
 }
 
 // lineage returns the version that the body differs from by what the undo records say, nil if
-// nobody knows what it differs from.
+// that version is not known.
 func (f *farMap) lineage() *Version {
 	if f == nil || f.stray {
 		return nil
@@ -60,7 +60,7 @@ func (f *farVector) lineage() *Version {
 	return f.at
 }
 
-// MapInField returns m for whoever stores it.
+// MapInField returns m for the code that stores it.
 func MapInField[K comparable, V any](m *Map[K, V]) StoredMap { return (*storedMap[K, V])(m) }
 
 type storedMap[K comparable, V any] Map[K, V]
@@ -127,7 +127,7 @@ func (m *storedMap[K, V]) Store(at *Version, size int, src MapSource) {
 	}
 }
 
-// near returns a body that nobody else sees and that is in memory.
+// near returns a body that no other container refers to and that is in memory.
 func (m *storedMap[K, V]) near() *mapBody[K, V] {
 	if b := m.body; b.far.reads() {
 		m.body = &mapBody[K, V]{entries: gather(b, b.far.src, func() bool { return true })}
@@ -168,7 +168,7 @@ func (m *storedMap[K, V]) Free() {
 	}
 }
 
-// VectorInField returns v for whoever stores it.
+// VectorInField returns v for the code that stores it.
 func VectorInField[T any](v *Vector[T]) StoredVector { return (*storedVector[T])(v) }
 
 type storedVector[T any] Vector[T]
@@ -229,7 +229,7 @@ func (v *storedVector[T]) Store(at *Version, size int, src VectorSource) {
 	}
 }
 
-// near returns a body that nobody else sees and that is in memory.
+// near returns a body that no other container refers to and that is in memory.
 func (v *storedVector[T]) near() *vectorBody[T] {
 	if v.body.far.reads() {
 		v.body = &vectorBody[T]{elems: Vector[T](*v).Items()}

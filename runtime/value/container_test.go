@@ -146,8 +146,8 @@ func TestMapsAreValues(t *testing.T) {
 	})
 }
 
-// TestConcurrentCopies is meaningful under -race: readers of one field copy it, read it and
-// write their copies while others do the same.
+// TestConcurrentCopies is meaningful under -race: goroutines copy one field, read it and
+// write their copies at the same time.
 func TestConcurrentCopies(t *testing.T) {
 	var field value.Map[int64, value.Vector[int64]]
 	for i := range int64(20) {

@@ -1,8 +1,8 @@
 package value
 
-// The functions of this file copy what a value is made of, so that the copy shares no memory with it. They serve
-// values that pass between the program and Go code that calls it; the program itself copies by Share. elem, val and of copy the
-// parts, nil where an assignment does.
+// The functions of this file copy what a value is made of, so that the copy shares no memory with it. They serve values
+// that pass between the program and Go code that calls it; the program itself copies by Share. The parameters elem, val
+// and of copy the parts; nil means that an assignment copies them.
 
 // CopyVector returns a copy of v.
 func CopyVector[T any](v Vector[T], elem func(T) T) Vector[T] {

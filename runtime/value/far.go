@@ -7,17 +7,17 @@ import (
 )
 
 // A container that is stored by element need not be in memory. Its body then has a source,
-// which reads elements from the store when somebody asks for them, and keeps only what was
-// written since.
+// which reads elements from the store on demand. The body keeps only what was written since.
 //
-// A source shows the present state of the store. Copies of a container may be older than
-// that: they live on where somebody has assigned them to. So a body knows the Version that
-// the store had when it was right, and each commit leaves with the version what it has
-// replaced, for as long as somebody may ask. Versions refer to later ones only, so that what
-// nobody can ask for is collected.
+// A source shows the present state of the store. A copy of a container may be older, because
+// it lives on where it was assigned to. So a body knows the Version that the store had when
+// the body was right, and each commit leaves with the version what it has replaced, for as
+// long as a body may need it. Versions refer to later ones only, so that what no body needs
+// is collected.
 
 // Unreadable is the panic value of every operation that needs an element which cannot be
-// read. The state of the actor is not known then: whoever recovers it must end the process.
+// read. The state of the actor is not known then: the code that recovers it must end the
+// process.
 type Unreadable struct{ Err error }
 
 // Error implements error.
@@ -54,8 +54,8 @@ type MapSource interface {
 // VectorSource reads the stored elements of a vector. Its methods may be called from any
 // goroutine, and panic with *Unreadable.
 type VectorSource interface {
-	// Elems returns the j-i elements from i on as they are now; those that there are not are
-	// null. The result is the caller's.
+	// Elems returns the j-i elements from i on as they are now; missing ones are null. The
+	// caller owns the result.
 	Elems(i, j int) []Opt[any]
 	// Load is Tally.Due, and returns what the load reads the elements by.
 	Load(size, each int) (VectorSource, *Loading)
@@ -81,7 +81,7 @@ type Version struct {
 // has been found in the store.
 func NewVersion(far bool) *Version { return &Version{far: far} }
 
-// Observed reports whether somebody may still read content of this or an older version from
+// Observed reports whether a body may still read content of this or an older version from
 // the store.
 func (v *Version) Observed() bool {
 	return v.far && (v.watched.Load() || v.prev.Value() != nil)
@@ -137,8 +137,8 @@ func (v *Version) add(old map[any]Opt[any]) {
 	}
 }
 
-// find returns what k was at the version, if it has been replaced since. Whoever reads k from
-// the store must do so before: then a commit that the store shows is known here.
+// find returns what k was at the version, if it has been replaced since. A caller that reads
+// k from the store must do so before: then a commit that the store shows is known here.
 func (v *Version) find(k any) (o Opt[any], replaced bool) {
 	for v != nil {
 		v.mu.RLock()

@@ -10,7 +10,7 @@ import (
 // entries of the body are all there are; with one they are those that were written.
 type farMap struct {
 	at *Version
-	// stray: the body has been written without a log, so nobody knows what differs from at.
+	// stray: the body has been written without a log, so what differs from at is not known.
 	stray bool
 	src   MapSource
 	order func(a, b any) int // of keys and pointers to keys, with a source
@@ -152,8 +152,8 @@ func (f *farMap) hides(k any) bool {
 	return gone
 }
 
-// restore takes back what was written for k, which has a value now or not, and had one or not;
-// known says that the body need not have asked the source for it.
+// restore takes back what was written for k. has says whether k has a value now, and had
+// whether it had one before; known says that the body need not have asked the source for it.
 func (f *farMap) restore(k any, has, had, known bool) {
 	delete(f.gone, k)
 	if has {

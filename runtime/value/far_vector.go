@@ -220,7 +220,7 @@ func farPlace[T any](f *farVector, i int) *T {
 	if p := f.over[i]; p != nil {
 		return p.(*T)
 	}
-	e := fetch[T](f, i, i+1)[0] // not from the block, which others may see
+	e := fetch[T](f, i, i+1)[0] // not from the block, which other readers may see
 	f.write(i, &e)
 	return &e
 }

@@ -2,10 +2,10 @@
 // time, optional values and the containers vector, map, set and bytes.
 //
 // Containers are values: an assignment copies. A copy costs O(1), because both
-// copies refer to one body that is marked as shared; whoever writes to a shared
-// body clones it first. The mark is sticky and atomic, so goroutines that only
-// read (or copy) one container may do so at the same time. A write needs the
-// exclusion that the actor's lock gives.
+// copies refer to one body that is marked as shared; a write to a shared body
+// clones it first. The mark is sticky and atomic, so goroutines that only read (or
+// copy) one container may do so at the same time. A write needs the exclusion that
+// the actor's lock gives.
 //
 // An operation that the language does not define for its operands panics with a
 // Fault, which the boundary of the event turns into an abort.
@@ -16,8 +16,8 @@ import (
 	"strconv"
 )
 
-// Fault is the panic value of every run-time fault of a program. Msg is what
-// whoever awaits the event gets to see.
+// Fault is the panic value of every run-time fault of a program. Msg is the text
+// that a program gets by awaiting the event.
 type Fault struct{ Msg string }
 
 // Error implements error.

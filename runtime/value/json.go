@@ -10,13 +10,14 @@ import (
 	"unicode/utf8"
 )
 
-// Values that Go code has got from a program are JSON as one would write it by hand: vectors and sets are arrays, maps are objects,
-// an optional value is the value or null, a value class is an object with the fields that the program gives it, all of them. Keys
-// of objects are texts: numbers in decimal, bytes in base64, and the rest as the values themselves are written. A float that JSON has no
-// number for is the string NaN, Infinity or -Infinity. A string that is not UTF-8 is an error, since JSON cannot hold it.
+// Values that Go code has got from a program are written as plain JSON: vectors and sets are arrays, maps are objects,
+// an optional value is the value or null, a value class is an object with all the fields that the program gives it.
+// Keys of objects are texts: numbers in decimal, bytes in base64, and the rest as the values themselves are written. A
+// float that JSON has no number for is the string NaN, Infinity or -Infinity. A string that is not UTF-8 is an error,
+// since JSON cannot hold it.
 //
-// Reading follows package encoding/json: fields that are missing stay as they are, those that are unknown are left out, and
-// null leaves everything as it is that has no null.
+// Reading follows package encoding/json: a field that is missing stays as it is, one that is unknown is left out, and
+// null leaves a value as it is whose type has no null.
 
 // MarshalJSON implements json.Marshaler: an array.
 func (v Vector[T]) MarshalJSON() ([]byte, error) { return arrayJSON(v.EachElem) }

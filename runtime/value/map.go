@@ -9,7 +9,7 @@ import (
 type Map[K comparable, V any] struct{ body *mapBody[K, V] }
 
 // Invariant: once shared is set, entries is never written again, but by the undo of the
-// event that has set it; keys, when set, holds exactly the keys of entries, ascending, in
+// event that has set it. keys, when set, holds exactly the keys of entries, ascending, in
 // a shared vector body.
 type mapBody[K comparable, V any] struct {
 	mark    mark
@@ -90,7 +90,7 @@ func (m Map[K, V]) Keys() Vector[K] {
 	return Vector[K]{body: keysOf(m.body)}
 }
 
-// keysOf returns the body of a vector of the keys, which others may see.
+// keysOf returns the body of a vector of the keys, which several containers may refer to.
 func keysOf[K comparable, V any](b *mapBody[K, V]) *vectorBody[K] {
 	if b = nearMap(b); b.far.reads() {
 		keys := &vectorBody[K]{elems: make([]K, 0, b.far.size)}

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// ownMap returns m's body, which nobody else sees.
+// ownMap returns m's body, which no other container refers to.
 func ownMap[K comparable, V any](m *Map[K, V]) *mapBody[K, V] {
 	old := m.body
 	switch {

@@ -125,7 +125,7 @@ func (b *Box[T]) Ref(what string) *T {
 // Share returns a copy of b.
 func (b Box[T]) Share() Box[T] { return b }
 
-// MarkShared implements Sharer: a box is immutable, whoever writes rebuilds it.
+// MarkShared implements Sharer: a box is immutable, and a write makes a new one.
 func (b Box[T]) MarkShared() {}
 
 // EachElem calls f for the value, if there is one.

@@ -2,8 +2,7 @@ package value
 
 import "sync/atomic"
 
-// mark is what a body knows of who sees it, and of the undo log that was last written
-// for it.
+// mark says whether a body is shared, and which undo log was last written for it.
 type mark struct {
 	shared atomic.Bool // several containers refer to it
 	notes  uint32      // records of the body in log
@@ -33,9 +32,9 @@ func (m *mark) own(log uint64) { m.log, m.base = log, 0 }
 type noComparison [0]func()
 
 // Sharer is implemented by pointers to values that contain containers: the
-// containers of this package and the generated classes with such fields.
-// MarkShared marks everything the value refers to as shared; it may run while
-// others read the value.
+// containers of this package and the generated classes with such fields. MarkShared
+// marks everything the value refers to as shared; it may run while other goroutines
+// read the value.
 type Sharer interface{ MarkShared() }
 
 // Eq reports whether a and b are the same by Go's comparison. It is the equality

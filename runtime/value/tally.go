@@ -6,10 +6,10 @@ import (
 )
 
 // A container whose elements are read from the store comes into memory when reading it has cost about as much as
-// reading all of it would: when as many rows have been read as it has elements. That is no write. Whoever reads may do
-// it, beside others who read, and publishes what it has made for them; whoever writes takes it over first. A
-// load that turns out to be larger than expected, with no memory left for it, is given up, and begins anew
-// after as many reads; so loads never cost more than what has been read before.
+// reading all of it would: when as many rows have been read as it has elements. This is no write. A reader may do it
+// beside other readers, and publishes the body that it has made for them; a writer takes that body over first. A load
+// that turns out to be larger than expected, with no memory left for it, is given up, and begins anew after as many
+// reads; so loads never cost more than what has been read before.
 
 // Budget is the memory that containers may come into. Any goroutine may use it.
 type Budget interface {
@@ -35,7 +35,7 @@ func (t *Tally) Read(bytes int) {
 }
 
 // Due returns a load that is to begin now, of a container of size elements that take each bytes in memory besides their
-// content; nil if it is too early, somebody loads it, or there is no room.
+// content; nil if it is too early, another load is under way, or there is no room.
 func (t *Tally) Due(size, each int) *Loading {
 	n := t.rows.Load()
 	if n < int64(max(size, 1)) || t.budget == nil || !t.rows.CompareAndSwap(n, whileLoading) {
@@ -49,14 +49,14 @@ func (t *Tally) Due(size, each int) *Loading {
 	return l
 }
 
-// whileLoading is what rows begin with while somebody loads the container.
+// whileLoading is what rows begin with while a load of the container is under way.
 const whileLoading = math.MinInt64 / 2
 
 // byteMemory is how many bytes one of a row takes in memory. What is made of it is a struct whose numbers take
 // all their bytes, and texts of their own.
 const byteMemory = 3
 
-// Loading is a container on its way into memory. It belongs to who has begun it.
+// Loading is a container on its way into memory. It belongs to the reader that has begun it.
 type Loading struct {
 	Tally // of what the load itself reads
 	of    *Tally

@@ -49,11 +49,11 @@ func (u *mapContent[K, V]) Undo() {
 	u.body.keys.set(u.keys)
 }
 
-// SoleMap reports whether m has a body that nobody else sees.
+// SoleMap reports whether m has a body that no other container refers to.
 func SoleMap[K comparable, V any](m Map[K, V]) bool { return m.body != nil && m.body.mark.sole() }
 
-// OwnMap gives m a body of its own, which log need not restore: who called this will restore
-// m itself.
+// OwnMap gives m a body of its own, which log need not restore: the caller will restore m
+// itself.
 func OwnMap[K comparable, V any](m *Map[K, V], log uint64) {
 	old := m.body
 	b := ownMap(m)
@@ -94,7 +94,7 @@ func NoteEntry[K comparable, V any](m *Map[K, V], log uint64, k K) Undo {
 	u := &mapUndo[K, V]{body: b, k: k}
 	u.old, u.had = b.entries[k]
 	u.known = u.had || !b.far.reads() || b.far.hides(k)
-	if !u.known { // whoever writes it now need not ask again
+	if !u.known { // the write that follows need not ask again
 		if u.old, u.had = farFind(b, k); u.had {
 			b.entries[k] = u.old
 		} else {

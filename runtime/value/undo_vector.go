@@ -66,11 +66,11 @@ type vectorContent[T any] struct {
 // Undo implements Undo.
 func (u *vectorContent[T]) Undo() { u.body.elems, u.body.far = u.elems, u.far }
 
-// SoleVector reports whether v has a body that nobody else sees.
+// SoleVector reports whether v has a body that no other container refers to.
 func SoleVector[T any](v Vector[T]) bool { return v.body != nil && v.body.mark.sole() }
 
-// OwnVector gives v a body of its own, which log need not restore: who called this will restore
-// v itself.
+// OwnVector gives v a body of its own, which log need not restore: the caller will restore v
+// itself.
 func OwnVector[T any](v *Vector[T], log uint64) {
 	old := v.body
 	b := ownVector(v)

@@ -4,7 +4,7 @@ package value
 type Vector[T any] struct{ body *vectorBody[T] }
 
 // Invariant: once shared is set, elems is never written again, but by the undo of the
-// event that has set it, which leaves nobody behind who has seen it.
+// event that has set it, after which no copy of the vector is left.
 type vectorBody[T any] struct {
 	mark  mark
 	elems []T

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// What not every program does with every type of container is a function and no method:
-// Go compiles all methods of a type for each of its elements' types.
+// An operation that not every program uses with every type of container is a function,
+// and no method: Go compiles all methods of a type for each of its elements' types.
 
 // LookupElem returns element i of v, or the zero value when there is none.
 func LookupElem[T any](v Vector[T], i int64) (e T) {
@@ -16,7 +16,7 @@ func LookupElem[T any](v Vector[T], i int64) (e T) {
 	return e
 }
 
-// ownVector returns v's body, which nobody else sees.
+// ownVector returns v's body, which no other container refers to.
 func ownVector[T any](v *Vector[T]) *vectorBody[T] {
 	switch {
 	case v.body == nil:

@@ -73,7 +73,7 @@ func (b *book) vaults() (all runtime.Vector[ledger.VaultRef]) {
 // say writes a line. What the parent has read of it has happened.
 func say(kind string, args ...any) {
 	if _, err := os.Stdout.WriteString(kind + " " + fmt.Sprintln(args...)); err != nil {
-		os.Exit(1) // nobody listens any more
+		os.Exit(1) // the parent has gone
 	}
 }
 

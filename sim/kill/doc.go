@@ -1,4 +1,4 @@
-// Package kill kills processes. Its tests start programs that keep their state in a directory, end them with
-// SIGKILL, or in order with SIGTERM, at random moments, start them again, and look whether anything was lost, done twice, or seen
-// out of order. There is no other code in it.
+// Package kill kills processes. Its tests start programs that keep their state in a directory, and end them at random
+// moments, with SIGKILL, or in order with SIGTERM. They start the programs again, and look whether anything was lost,
+// done twice, or seen out of order. There is no other code in it.
 package kill

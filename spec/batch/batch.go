@@ -53,7 +53,8 @@ func Parse(name, file string, text []byte) (Program, []diag.Diagnostic) {
 	return ParseAll(name, []Source{{File: file, Text: text}})
 }
 
-// Source is a package of a program, of one file. Package is the last part of the path by which others import it.
+// Source is a package of a program, of one file. Package is the last part of the path by which other packages
+// import it.
 type Source struct {
 	Package, File string
 	Text          []byte
@@ -116,7 +117,7 @@ type Executable struct {
 	built    gobuild.Result
 }
 
-// Remove deletes the executable, for which nobody will ask again.
+// Remove deletes the executable, which is not used again.
 func (x *Executable) Remove() error { return x.built.Remove() }
 
 // Compile returns an executable of the programs, from the cache if it was made before. If Go refuses some, the error is a *GoError.

@@ -31,7 +31,8 @@ type shared struct {
 	merged int    // programs in them
 }
 
-// add adds the packages of a program, the entry last. With together each goes into a package with those of others.
+// add adds the packages of a program, the entry last. With together each goes into a package with those of other
+// programs.
 func (l *linked) add(i int, name string, pkgs []gobuild.Package, together bool) error {
 	if !together {
 		entry := pkgs[len(pkgs)-1]

@@ -15,12 +15,12 @@ import (
 // call, and that a program in one executable needs only where its own code mentions them.
 var prunable = regexp.MustCompile(`^(Encode|Decode|EncodeResult|DecodeResult|SaveField|LoadFields|Aeon(Put|Get|New|Create).*|New[A-Z].*|call[A-Z].*|[A-Z].*Event)$`)
 
-// prune cuts functions that nothing in the packages of a program mentions out of the last file of each, that of the descriptors. The Go
-// compiler translates a package without knowing what the link will drop.
-// A program that runs on a store needs its arguments and its fields encoded.
+// prune cuts functions that nothing in the packages of a program mentions out of the last file of each package, that of
+// the descriptors. The Go compiler would translate them without knowing that the link will drop them. A program that
+// runs on a store needs its arguments and its fields encoded.
 func prune(pkgs []gobuild.Package, stored bool) error {
 	used := map[string]bool{"Encode": stored, "Decode": stored, "SaveField": stored, "LoadFields": stored}
-	for i := range slices.Backward(pkgs) { // those that import a package have mentioned what they use of it
+	for i := range slices.Backward(pkgs) { // packages that import one have mentioned what they use of it
 		if err := prunePackage(&pkgs[i], used); err != nil {
 			return err
 		}
@@ -28,7 +28,8 @@ func prune(pkgs []gobuild.Package, stored bool) error {
 	return nil
 }
 
-// prunePackage prunes one package, given the names that those which import it use, and adds the names that it uses itself.
+// prunePackage prunes one package, given the names that the packages which import it use, and adds the names that it
+// uses itself.
 func prunePackage(pkg *gobuild.Package, used map[string]bool) error {
 	last := len(pkg.Files) - 1
 	descriptors := pkg.Files[last].Data

@@ -17,7 +17,7 @@ import (
 	"github.com/aeon-lang/aeon/spec/batch/driver"
 )
 
-// What an executable is asked and what it answers.
+// The requests to an executable, and its answers.
 type (
 	Job        = driver.Job
 	Outcome    = driver.Outcome

@@ -76,7 +76,7 @@ const (
 type Result struct {
 	Case
 	Kind   Kind
-	Detail string // for people, where Kind is not None
+	Detail string // for developers, where Kind is not None
 	Seed   uint64 // of the compiled run
 	Runs   int    // of the compiled program
 	States int    // that the interpreter has seen

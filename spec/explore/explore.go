@@ -44,7 +44,7 @@ type Result struct {
 	Incomplete string
 	Endless    bool
 	// States counts different states, Steps the steps that were tried between them, Orders
-	// the orders that were run, each of which stands for all that differ from it by
+	// the orders that were run. Each of these stands for all that differ from it by
 	// exchanging steps that do not conflict.
 	States, Steps int
 	Orders        *big.Int

@@ -12,9 +12,9 @@ import (
 	"github.com/aeon-lang/aeon/spec"
 )
 
-// What says that every order ends well must agree with a search that is too simple to be wrong: it runs
-// a program from its beginning in one order after the other, knows no state again, leaves no order out, and
-// looks at how each run has ended, not at how the search would be told.
+// A search that says that every order ends well must agree with one that is too simple to be wrong. That
+// one runs a program from its beginning in one order after the other, knows no state again, leaves no order
+// out, and looks at how each run has ended, not at how the search would be told.
 
 var (
 	naivePrograms = flag.Uint64("explore.naive", 250, "how many random programs are run in each of their orders")

@@ -25,8 +25,8 @@ import (
 // The search with reduction must find every outcome that the search of all steps in all
 // states finds. These tests make random programs in which few events do much to each other.
 
-// source makes random programs of two hubs that share nothing, each with three cells; they
-// send each other events, and their methods are m0 to m3, of which each issues later ones only.
+// source makes random programs of two hubs that share nothing, each with three cells. They send
+// each other events. Their methods are m0 to m3, of which each issues later ones only.
 type source struct {
 	rng *rand.Rand
 	b   strings.Builder

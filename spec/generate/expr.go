@@ -96,7 +96,7 @@ func (b *body) newValue(c *class, depth int) string {
 	return fmt.Sprintf("new %s(%s)", c.typ.text, strings.Join(args, ", "))
 }
 
-// variableInt returns an int that is not a constant, so that operators on it are not folded; "" if there is none.
+// nonConstant returns an int that is not a constant, so that operators on it are not folded; "" if there is none.
 func (b *body) nonConstant(t *typ) string {
 	if p, ok := b.some(false, same(t)); ok {
 		return p.text

@@ -23,9 +23,10 @@ type Package struct {
 // packagesMax bounds the packages that the entry imports.
 const packagesMax = 3
 
-// Split distributes the declarations of a generated program over packages, each after what it imports: the last one is the entry, which
-// has main or the test. Names that other packages use become exported ones. A program that has nothing to
-// distribute comes back as one package. It means the same, but for the lines of its failures and for the names in what it prints.
+// Split distributes the declarations of a generated program over packages, each after what it imports. The last one is
+// the entry, which has main or the test. Names that other packages use become exported ones. A program that has nothing
+// to distribute comes back as one package. The result means the same, but for the lines of its failures and for the
+// names in what it prints.
 //
 // Where a declaration goes depends on its name and the seed alone, as far as imports allow: a program that is
 // made smaller keeps its packages.
@@ -36,8 +37,8 @@ func Split(text string, seed uint64) []Package {
 	return s.packages()
 }
 
-// splitter distributes one program. Names say what they mean: no member or declaration of a generated program has the name of
-// another one, or of a local, but for members such as audit, which all actor classes have.
+// splitter distributes one program. A name stands for one thing: no member or declaration of a generated program has
+// the name of another one, or of a local, but for members such as audit, which all actor classes have.
 type splitter struct {
 	file   *ast.File
 	seed   uint64

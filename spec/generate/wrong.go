@@ -76,7 +76,7 @@ type place struct {
 	uses    bool   // the constructor of the class around it uses the new actor
 }
 
-// fits reports whether the rule is broken there and no other one is, too: what it makes has a constructor without
+// fits reports whether the text breaks the rule there, and no other rule: what it makes has a constructor without
 // parameters, and a constructor does not use an actor without one of its fields.
 func (r rule) fits(p place) bool {
 	switch {

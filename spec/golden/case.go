@@ -84,7 +84,7 @@ func Find(args []string) (paths []string, err error) {
 	return slices.Compact(paths), nil
 }
 
-// Load reads a golden file. One that cannot be run says so when it is to be.
+// Load reads a golden file. A file that cannot be run is reported when it is to be run.
 func Load(path string) *Case {
 	c := &Case{Path: path}
 	c.bad = c.read()

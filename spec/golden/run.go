@@ -17,7 +17,7 @@ type Options struct {
 	Stored   int    // so many of the seeds run on a store, too
 	Update   bool   // write what the interpreter and the checker say into the files
 	Compiler batch.Compiler
-	// Doing, if set, is told what is being done, in words for people.
+	// Doing, if set, is told what is being done, in words for users.
 	Doing func(format string, args ...any)
 }
 
@@ -27,7 +27,7 @@ type Result struct {
 	Problems []string // empty: it has passed
 	Written  string   // what Options.Update has written into the file; empty for nothing
 	Compiles bool     // the checker takes the program
-	Orders   int      // serial orders, at most math.MaxInt32; those that differ in steps that do not meet are one
+	Orders   int      // serial orders, at most math.MaxInt32; those that differ by exchanging steps that do not conflict are one
 	States   int      // states that it has seen
 	Runs     int      // of the compiled program
 	Outcomes int      // different outcomes that these had

@@ -1,6 +1,7 @@
 package plants
 
-// ofLock are bugs of the lock core. Its explorer must find each; and real goroutines those that it takes few of them to show.
+// ofLock are bugs of the lock core. Its explorer must find each; and a test with real goroutines each that a few
+// goroutines can show.
 var ofLock = []plant{
 	bug("conflicting modes share a node", "runtime/lock/admit.go",
 		"if q.blocked(e.mode, e.below) {",
@@ -18,7 +19,7 @@ var ofLock = []plant{
 		"(q.lazies > 0 || q.fast != None)",
 		"q.lazies > 0",
 		exploredWords, probes+"family_visits").
-		and("runtime/order/fastpath.go", // others run between the steps of guests
+		and("runtime/order/fastpath.go", // other events run between the steps of fast-path holders
 			"\tif a.joinAll(&a.narrowed) {",
 			"\truntime.Gosched()\n\tif a.joinAll(&a.narrowed) {"),
 	bug("a blocked head does not stop those behind it", "runtime/lock/admit.go",

@@ -3,7 +3,7 @@
 //
 //	go test ./spec/plants -plants -v -timeout 2h
 //
-// What caught which is written down in plants.md.
+// plants.md says which suite has caught which bug.
 package plants
 
 import (

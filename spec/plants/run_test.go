@@ -17,7 +17,7 @@ var ofRun = []plant{
 		and("runtime/order/acquire.go",
 			"\t\tif d.Act == lock.Run {\n",
 			"\t\tif d.Act == lock.Run || d.Act == lock.Withdraw && a.Effects.Below == Exact {\n"),
-	bug("children are enqueued on one by one", "runtime/order/fastpath.go", // the first guest goes on once the second has enqueued on both
+	bug("children are enqueued on one by one", "runtime/order/fastpath.go", // the first goes on once the second has enqueued on both
 		"\t\tc.latch.Lock()\n\t}\n\tfor _, c := range a.passed {\n\t\twaits =",
 		"\t\tc.latch.Lock()\n\t\twaits =",
 		probes+"one_step").

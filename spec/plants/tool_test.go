@@ -1,6 +1,6 @@
 package plants
 
-// ofTool are bugs of what a person meets: of traces and their check, of tests, of exit codes, of what is said of a mistake.
+// ofTool are bugs that a user sees: in traces and their check, in tests, in exit codes, in messages about mistakes.
 var ofTool = []plant{
 	bug("a trace has U+FFFD for a byte", "internal/bytejson/bytejson.go",
 		"b = fmt.Appendf(b, `\\udc%02x`, s[i])",

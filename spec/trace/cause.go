@@ -2,12 +2,12 @@ package trace
 
 import "fmt"
 
-// Whatever is in a trace comes from a client, or from what an event has issued by its commit: sub-events and steps of
-// chains by their number, callbacks by theirs, ticks by their timer (timer.go). The record of the event says how much
-// that is, and each of it is accounted for once: what was not issued, or comes again under another id, is no less wrong
-// than what is missing.
+// Every event and callback in a trace comes from a client, or from what an event has issued by its commit: sub-events
+// and steps of chains by their number, callbacks by theirs, ticks by their timer (timer.go). The record of the event
+// says how much that is, and each of it is accounted for once: what was not issued, or comes again under another id, is
+// no less wrong than what is missing.
 
-// issuer is what the checker keeps of an event for those that come from it.
+// issuer is what the checker keeps of an event for the events and callbacks that come from it.
 type issuer struct {
 	order     int64
 	committed bool
@@ -16,7 +16,7 @@ type issuer struct {
 
 // issues is what an event has issued.
 type issues struct {
-	unknown bool // its own record is not there: nobody knows how much it was
+	unknown bool // its own record is missing, so it is not known how much it was
 	target  string
 	keeps   bool
 	touched []string   // the actors that may have issued it; nil when all is there
@@ -150,7 +150,7 @@ func (c *Checker) cause(e *Event) {
 			c.violate(Cause, "", []EventID{e.ID, o.Parent}, "%v had its turn at %d, before event %v, which has issued it, had committed", e, e.Start, o.Parent)
 		}
 		if c.goesOn(e) {
-			return // it waits its turn behind nobody
+			return // it waits behind no other event
 		}
 		l, at := lane{o.Issuer, e.Target}, place{p.order, o.Index}
 		if last, ok := c.lanes[l]; ok && !last.before(at) {
@@ -175,8 +175,8 @@ func (c *Checker) cause(e *Event) {
 }
 
 // inOrder checks that e, which a client has issued, comes behind what its session has issued to the same target before.
-// Of an event that the client awaited on the spot only goroutines can tell what was before; an event that was cancelled
-// has no order.
+// An event that the client awaited on the spot is not checked: other goroutines of the client may issue meanwhile, and
+// the trace does not tell their order. An event that was cancelled has no order.
 func (c *Checker) inOrder(e *Event) {
 	if e.Aborted && e.Why == "cancelled" {
 		return
@@ -292,12 +292,12 @@ func (c *Checker) Callback(k *Callback) {
 	c.boxes[o.Client] = at
 }
 
-// Gone takes that a client has gone: its callbacks may be dropped.
+// Gone notes that a client has gone: its callbacks may be dropped.
 func (c *Checker) Gone(client uint64) {
 	c.gone[client] = true
 }
 
-// missing says what a section that was closed has not.
+// missing reports what a closed section lacks.
 func (c *Checker) missing() {
 	if n := c.pending[ofSubs]; n > 0 {
 		c.violate(Lost, "", nil, "%d sub-events were issued and have not ended", n)

@@ -39,7 +39,7 @@ func (c *cell) LoadFields(r *image.Reader) {
 func (c *cell) add(cx *exec.Cx, n int64) int64 {
 	exec.Log(cx, &c.Self, 0, &c.balance)
 	c.balance += n
-	runtime.Gosched() // where there is a bug to be found, let others find it
+	runtime.Gosched() // if there is a bug, other goroutines get the chance to show it
 	exec.Require(cx, c.balance >= 0, "not enough")
 	return c.balance
 }
@@ -79,7 +79,7 @@ func init() {
 	}
 }
 
-// cellOp is what a client has asked and been answered.
+// cellOp is a request of a client with its answer.
 type cellOp struct {
 	method *exec.Method
 	i, j   int

@@ -23,7 +23,7 @@ const (
 	Cause    Rule = "CAUSE"     // what an event issues follows its commit
 	Lane     Rule = "LANE"      // sub-events of one issuer to one target keep their order
 	Issue    Rule = "ISSUE"     // events that a client issues to one target keep their order
-	Keep     Rule = "KEEP"      // nobody touches an actor between two steps of a chain that keeps it
+	Keep     Rule = "KEEP"      // no other event touches an actor between two steps of a chain that keeps it
 	Client   Rule = "CLIENT"    // the callbacks of one client keep their order
 	Timer    Rule = "TIMER"     // a timer ticks while it is set, one tick after the other
 	Lost     Rule = "LOST"      // a trace that has been closed is complete
@@ -42,8 +42,8 @@ type Violation struct {
 // String is the violation in a line.
 func (v *Violation) String() string { return fmt.Sprintf("line %d: %s: %s", v.Line, v.Rule, v.Text) }
 
-// violationsMax is how many violations of a section are kept. What follows from the first
-// is often a crowd.
+// violationsMax is how many violations of a section are kept. One mistake often leads to
+// many.
 const violationsMax = 20
 
 // Counts says what a section holds.
@@ -68,7 +68,7 @@ type actor struct {
 	version uint64
 	state   uint64
 	deleted bool
-	by      brief // who has written this version
+	by      brief // the event that has written this version
 }
 
 // brief is what reports say of an event that has gone by.
@@ -136,7 +136,7 @@ type Checker struct {
 	gone    map[uint64]bool // clients
 
 	partial  bool               // the runs before are not in the file: what is met first is taken as it is
-	earlier  bool               // … or were not traced: what they have issued comes from events that nobody knows
+	earlier  bool               // … or were not traced: what they have issued comes from events that are not known
 	survived int64              // the last order that the next run has found, if there is one
 	lost     map[int64]EventID  // events that the next run has not found, and those that have seen them, by order
 	vanished map[EventID]string // why an event that issued something is not there
@@ -242,7 +242,7 @@ func (c *Checker) write(e *Event, w *Access) {
 	*a = actor{version: w.Version, state: w.State, deleted: w.Deleted || a.deleted, by: brief{e.ID, e.Order, e.Method, e.Target}}
 }
 
-// Answer takes that the answer of an event has left.
+// Answer notes that the answer of an event has left.
 func (c *Checker) Answer(a Answer) {
 	c.section.Counts.Answers++
 	i, ok := c.open[a.Order]

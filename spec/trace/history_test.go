@@ -157,7 +157,7 @@ func verdict(h []ended) Section {
 }
 
 // naive says of every pair of events what the rules say, in quadratic time, and returns
-// the first objection.
+// the first violation.
 func naive(h []ended) string {
 	for i := range h {
 		e := &h[i]

@@ -452,8 +452,8 @@ func (r *recording) ended(issuer, name string, i int) int {
 	return 0
 }
 
-// TestMutantsAreRefused makes one mistake at a time in traces of real runs, in each way and at each place that there is, and
-// expects that the checker refuses what results, unless the mutant is the trace of another sound run.
+// TestMutantsAreRefused makes one mistake at a time in traces of real runs, in each way and at each place that there
+// is. The checker must refuse the result, unless it is the trace of another sound run.
 func TestMutantsAreRefused(t *testing.T) {
 	aeonc := tryCompiler(t)
 	dir := t.TempDir()

@@ -237,7 +237,8 @@ func (s *scanner) callbackRecord(c *Callback) {
 	})
 }
 
-// clients takes whom the callbacks of an event are for. Before version 3 it is how many there are.
+// clients takes the clients that the callbacks of an event are for. Before version 3 it takes how
+// many callbacks there are.
 func (s *scanner) clients(e *Event) {
 	if s.peek() != '[' {
 		e.Callbacks = int(s.int())

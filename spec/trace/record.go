@@ -2,11 +2,11 @@
 // what they tell is strictly serialisable.
 //
 // A trace is a certificate: it names the serial order. So nothing is searched for, and one
-// pass decides, in time linear in the length of the file: in that order every event must
-// have read what was written last, every write makes the next version, no event comes
-// before one that had been answered when it was issued, and what an event has issued
-// follows it, each once and in order. The format is described in docs/trace.md; this
-// package has a reader of its own and shares nothing with the runtime that writes it.
+// pass decides, in time linear in the length of the file. In that order every event must
+// have read what was written last, and every write makes the next version. No event comes
+// before one that had been answered when it was issued. What an event has issued follows
+// it, each once and in order. The format is described in docs/trace.md; this package has a
+// reader of its own and shares nothing with the runtime that writes it.
 package trace
 
 import (
@@ -18,7 +18,7 @@ import (
 const Version = 3
 
 // certain is the first version whose records tell all that the checks of causes need: which timers an event sets and
-// cancels, which timer has fired, and whom callbacks are for.
+// cancels, which timer has fired, and which clients callbacks are for.
 const certain = 3
 
 // Header begins a section: the trace of one system.
@@ -91,7 +91,7 @@ type Event struct {
 	Subs, Callbacks int      // issued by the commit
 	Clients         []uint64 // that the callbacks are for; nil before version 3
 	Timers          []TimerOp
-	Keeps           bool // nobody else touches the target until the next step of the chain has ended
+	Keeps           bool // no other event touches the target until the next step of the chain has ended
 	// Batch says that the event has left something in the store: it survives a crash, or
 	// it never was.
 	Batch bool

@@ -99,7 +99,7 @@ func (c *Checker) take(rec Record) {
 // shownMax is how many violations of a section Write shows.
 const shownMax = 5
 
-// Write writes the report for people: what was found in violated sections, and the counts.
+// Write writes the report for users: what was found in violated sections, and the counts.
 func (r *Report) Write(w io.Writer) error {
 	var t Counts
 	unfinished, restarts := 0, 0

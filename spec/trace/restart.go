@@ -9,8 +9,8 @@ import (
 // A durable system writes a section for each run, one after the other. The checker goes
 // through them as through one: what a run reads first is what the run before has
 // committed. How much of that has survived is known to the next run, and stands in its
-// header: whatever comes after it, and has left something in the store, is lost. It must
-// not have been answered, and nobody that has seen it either.
+// header. An event that comes after that, and has left something in the store, is lost.
+// It must not have been answered, and neither must an event that has seen it.
 
 // survivors reads through a trace and returns for each section the order up to which the
 // section that continues it has found the commits, and whether there is one.
@@ -74,8 +74,8 @@ func (c *Checker) resume(h Header) {
 	}
 }
 
-// losing reports whether e is not there for those who come after: because the next run has
-// not found it, or because it has only seen what that run has not found.
+// losing reports whether e is missing for later events: because the next run has not found
+// it, or because e has only seen what that run has not found.
 func (c *Checker) losing(e *Event) bool {
 	if e.Order <= c.survived {
 		return false

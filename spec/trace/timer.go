@@ -45,14 +45,14 @@ func (c *Checker) times(e *Event) {
 	}
 }
 
-// idle reports whether e is a firing that has found its timer cancelled, perhaps by an event that a crash has lost: then the
-// timer is set again, and the tick comes again.
+// idle reports whether e is a firing that has found its timer cancelled, perhaps by an event that a crash has lost.
+// Then the timer is set again, and the tick comes again.
 func (c *Checker) idle(e *Event) bool {
 	return e.Order > c.survived && e.Origin.Kind == "timer" && !e.Aborted && e.Subs+e.Callbacks == 0
 }
 
-// fires checks that e, a firing, is the next tick of a timer that is set, and issues what that is for; or that the timer
-// is not set any more, and it issues nothing.
+// fires checks that e, a firing, is the next tick of a timer that is set, and issues what that timer is for. If the
+// timer is not set any more, e must issue nothing.
 func (c *Checker) fires(e *Event) {
 	if c.idle(e) {
 		return
@@ -60,7 +60,7 @@ func (c *Checker) fires(e *Event) {
 	o := &e.Origin
 	t := c.timers[o.Timer]
 	if t == nil && c.earlier {
-		t = &timer{parent: o.Parent, issuer: o.Issuer, tick: o.Index - 1, every: true} // nobody knows
+		t = &timer{parent: o.Parent, issuer: o.Issuer, tick: o.Index - 1, every: true} // its beginning is not known
 		c.timers[o.Timer] = t
 	}
 	fault := func(rule Rule, format string, args ...any) {

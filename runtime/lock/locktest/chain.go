@@ -9,8 +9,9 @@ import (
 )
 
 // This file explores chains of tail calls: [KEEP] and [KEPT]. The core knows nothing of them. A step is an event; the
-// next one is another, which starts when it has committed; between the two the driver keeps the target for it, and
-// withdraws each other that gets there. No other must touch the target in between, and all must end.
+// next step is another event, which starts when the first has committed. Between the two the driver keeps the target
+// for the next step, and withdraws every other event that gets there. No other event may touch the target in between,
+// and all must end.
 
 // park withdraws e if a chain keeps y from it. It enters again when the chain has left y.
 func (w *world) park(e event, y node) bool {
@@ -22,7 +23,7 @@ func (w *world) park(e event, y node) bool {
 	return true
 }
 
-// handOver keeps the target of e, which commits, for the next step, or leaves what was kept for e.
+// handOver keeps the target of e, which commits, for the next step, or frees what was kept for e.
 func (w *world) handOver(e event) {
 	for x := range w.kept {
 		if k := w.kept[x]; k != 0 && k != uint8(e)+1 && (w.readers[x]|w.writers[x])>>e&1 != 0 {
@@ -41,8 +42,9 @@ func (w *world) handOver(e event) {
 	}
 }
 
-// chained draws a configuration with one chain of two or three steps, or two chains, over g. Ownership is at rest, and steps
-// that follow want only what their targets reach, as the checker sees to: so chains do not wait for each other.
+// chained draws a configuration with one chain of two or three steps, or two chains, over g. Ownership is at rest. The
+// steps after the first want only what their targets reach, as the checker demands: so chains do not wait for each
+// other.
 func chained(g dag, seed uint64, hosts int) *config {
 	r := rand.New(rand.NewPCG(seed, 0x7a11))
 	c := generate(g, r, genOptions{hosts: hosts, still: true, events: 2})

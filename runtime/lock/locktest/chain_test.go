@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Without [KEEP] others get between; without the rule of the checker chains wait for each other (AE0224).
+// Without [KEEP] other events get between; without the rule of the checker chains wait for each other
+// (AE0224).
 func TestExploreFindsBrokenChains(t *testing.T) {
 	for what, fault := range map[string]*bool{"has touched": &viewFaults.touchKept, "deadlock": &viewFaults.circularChains} {
 		t.Run(what, func(t *testing.T) {

@@ -6,11 +6,11 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
-// This file is what hosts do when one of them crashes: its queues and numbers are lost and
-// its actors are as they were committed last. Hosts notice one by one; till then they talk
-// into a session that is over. Homes do not crash: they are on other hosts.
+// This file has what hosts do when one of them crashes: its queues and numbers are lost
+// and its actors are as they were committed last. Hosts notice one by one; until then they
+// send in a session that is over. Homes do not crash: they are on other hosts.
 
-// crashes lists what can happen about crashes.
+// crashes lists the moves of crashes that are possible.
 func (w *world) crashes(l []move) []move {
 	h := w.c.crash - 1
 	if w.net.crashes[h] == 0 {

@@ -6,13 +6,13 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
-// Some deliveries commute with whatever else may happen before them, so they are made at once, as the
-// last part of the move that made them possible, and the orders in which they come later are not
-// gone (Valmari's stubborn sets, Godefroid's persistent sets, with one element). To take
-// delivery a at once in state s is sound if for every sequence of other moves that is possible in s,
-// each of its moves t either commutes with a, or makes a void: a, t leads where t alone does.
-// Where a host may crash all orders are gone. TestEagerDeliveries and TestEagerDeliveriesHideNoBug compare
-// what is reached with a search that goes all orders.
+// Some deliveries commute with whatever else may happen before them. They are made at once, as the last
+// part of the move that made them possible, and the orders in which they come later are not searched
+// (Valmari's stubborn sets, Godefroid's persistent sets, with one element). To make delivery a at once in
+// state s is sound if for every sequence of other moves that is possible in s, each of its moves t either
+// commutes with a, or makes a void: a, t leads where t alone does. Where a host may crash all orders are
+// searched. TestEagerDeliveries and TestEagerDeliveriesHideNoBug compare what is reached with a search of
+// all orders.
 
 // settleDown makes all deliveries that need not wait.
 func (w *world) settleDown() {
@@ -161,8 +161,8 @@ func (w *world) eagerRelease(g *letter) bool {
 }
 
 // inert reports whether the release of entry i of the queue of x, of attempt id, does nothing
-// there, and on the nodes of the same host that it follows the entry's edges to, but take
-// entries away that keep no other waiting; nor does it tell the host something new, now or later.
+// there, and on the nodes of the same host that it follows the entry's edges to, but remove
+// entries that keep no other entry waiting. Nor may it tell the host something new, now or later.
 func (w *world) inert(x node, i lock.Ref, id xid, withdrawn bool) bool {
 	if k := w.queues[x].Entry(i); k.Waiting || k.Held {
 		return false
@@ -206,9 +206,9 @@ func (w *world) carried(h uint8, e event) bool {
 	return w.tview[h][f] == w.parents[f]
 }
 
-// idle reports whether g is an enqueue whose turn has not come, and that tells the host nothing new: its
-// delivery would only put it aside until its turn comes, and then takes no step of its own. So
-// it is not delivered before.
+// idle reports whether g is an enqueue whose turn has not come, and that tells the host nothing new. Its
+// delivery would only put it aside until its turn comes, when the queue takes it without a step of its
+// own. So it is not delivered before.
 func (w *world) idle(g *letter) bool {
 	if g.Kind != lock.MsgEnqueue || w.allOrders || w.c.crash != 0 {
 		return false
@@ -222,7 +222,7 @@ func (w *world) idle(g *letter) bool {
 }
 
 // undisturbed reports whether moves in T leave the grant g what it is, to the home that gets it now or
-// later: no node is reached twice by the attempt, so that no other grant at the same node comes, and
+// later. No node is reached twice by the attempt, so that no other grant at the same node comes; and
 // above kids that move, wherever they may come to be, the home meets v first.
 func (w *world) undisturbed(g *letter) bool {
 	e := g.ID.Event
@@ -252,8 +252,8 @@ func (w *world) undisturbed(g *letter) bool {
 	return true
 }
 
-// whereabouts returns the nodes where attempt id has been enqueued, as far as it has not been
-// released there, and of these the ones that may still enqueue on others; and whether it has been twice at one.
+// whereabouts returns the nodes where attempt id has been enqueued, as far as it has not been released there,
+// and of these the ones that may still enqueue on other nodes; and whether it has been twice at one.
 func (w *world) whereabouts(id xid) (open, there mask, twice bool) {
 	at := func(x node, more bool) {
 		twice = twice || there.has(x)

@@ -21,8 +21,8 @@ type Options struct {
 	Only    uint64 // if set, the one seed that is run
 }
 
-// Default is what a plain go test explores: all states of each configuration, which are fewer than its bound; and
-// a part of those with crashes.
+// Default is what a plain go test explores: all states of each configuration without crashes, which are fewer
+// than the bound, and a part of those of configurations with crashes.
 var Default = Options{Sets: 10, States: 20_000_000, Further: 60_000, Seed: 1}
 
 // exploreSchedules is how many random schedules a configuration gets that has more states
@@ -78,8 +78,8 @@ func (s *search) run(c *config, seed uint64, t *tally) (bool, *finding) {
 // repeatedly, change what they own, create actors, move nodes in T, or are withdrawn at any time.
 // Every configuration of the default seeds must be exhausted.
 //
-// Then the sets of the same seeds in which an event calls what another has created, or a host
-// crashes, are explored as far as their bound goes; what is not exhausted gets random schedules.
+// Then the sets of the same seeds in which an event calls what another has created, or a host crashes,
+// are explored as far as their bound goes. What is not exhausted gets random schedules.
 //
 // A configuration is drawn from its seed alone; a violation is shown with the shortest trace to it.
 func Explore(t *testing.T, o Options) {

@@ -322,7 +322,7 @@ func (c *config) root(x node) node {
 	return x
 }
 
-// String describes the config as a reader needs it.
+// String describes the config to the reader of a finding.
 func (c *config) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s; %d hosts, try %v, fanout %v, light %v, arb %b\n", c.name, c.hosts, c.try, c.fanout, c.light, c.arb)

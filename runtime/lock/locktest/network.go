@@ -53,7 +53,7 @@ func (n *Network[E, N]) CopyFrom(o *Network[E, N]) {
 	n.under = append(n.under[:0], o.under...)
 }
 
-// Peer returns how host h speaks to the others.
+// Peer returns the Peer by which host h sends.
 func (n *Network[E, N]) Peer(h lock.Host) lock.Peer[E, N] {
 	p := &n.ports[h]
 	p.net, p.host = n, h

@@ -8,15 +8,15 @@ import (
 
 // This file watches the serial order of the events.
 
-// access is what everything is about: event e touches actor y. It must hold it in a
-// sufficient mode, no other may hold it in a conflicting one, and the order must
-// remain acyclic.
+// access is the act that the locks guard: event e touches actor y. It must hold y
+// in a sufficient mode, no other event may hold y in a conflicting one, and the
+// order must remain acyclic.
 func (w *world) access(e event, y node, m lock.Mode) {
 	id := w.runs[e].home.ID()
 	w.touched.read(partQueue(y) | partGlobal&-part(y/nodeFresh))
 	w.touched.write(partActor(y) | partRun(e))
 	if y >= nodeFresh && (w.parents[y] == 0 && y == nodeFresh+node(e)) {
-		return // made by this event, unknown to others
+		return // made by this event, unknown to other events
 	}
 	got, any := lock.None, false
 	w.queues[y].Holders(func(h lock.Holder[event]) bool {
@@ -40,7 +40,7 @@ func (w *world) access(e event, y node, m lock.Mode) {
 	w.after(e, before)
 }
 
-// checkHolds checks that what events have accessed they still hold, where a move has touched
+// checkHolds checks that events still hold what they have accessed, where a move has touched
 // a queue.
 func (w *world) checkHolds() {
 	if w.c.crash != 0 {
@@ -54,7 +54,7 @@ func (w *world) checkHolds() {
 		for m := (r.started | r.read) & mask(w.touched.writes); m != 0; m &= m - 1 {
 			x, need := m.first(), lock.Read
 			if x == nodeFresh+node(e) {
-				continue // unknown to others
+				continue // unknown to other events
 			}
 			if w.writers[x]>>e&1 != 0 {
 				need = lock.Write
@@ -136,7 +136,7 @@ func (w *world) retire() {
 	}
 }
 
-// remember adds the commit of e to the history: which attempt has read and written what, after which others.
+// remember adds the commit of e to the history: which attempt has read and written what, after which events.
 func (w *world) remember(e event) {
 	r := &w.runs[e]
 	h := maphash.Comparable(hashSeed, [4]uint64{uint64(e), uint64(r.home.ID().Attempt), uint64(w.precede[e]), uint64(r.started | r.read)})

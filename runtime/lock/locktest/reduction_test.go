@@ -64,8 +64,8 @@ func TestEagerDeliveries(t *testing.T) {
 	t.Logf("%d configurations, %d states, %d when deliveries are made at once", compared, all, some)
 }
 
-// TestEagerDeliveriesHideNoBug plants each bug in small configurations: where the search that goes
-// all orders finds it, the other must, too.
+// TestEagerDeliveriesHideNoBug plants each bug in small configurations: where the search of all
+// orders finds it, the other must, too.
 func TestEagerDeliveriesHideNoBug(t *testing.T) {
 	graphs := allGraphs()
 	seeds := uint64(60)
@@ -74,7 +74,7 @@ func TestEagerDeliveriesHideNoBug(t *testing.T) {
 	}
 	for _, b := range plantedBugs() {
 		if b.options.crash {
-			continue // all orders are gone then
+			continue // all orders are searched then
 		}
 		b.set(true)
 		compared, found := 0, 0

@@ -287,7 +287,7 @@ type search struct {
 	seen      stateSet
 	asleep    [][]sleeper     // at each depth
 	awake     [][]uint64      // at each depth: what alone is to be done, if anything
-	noSleep   bool            // go all ways
+	noSleep   bool            // make all moves
 	allOrders bool            // make no delivery at once
 	brief     bool            // do not check invariants after each step
 	streams   bool            // sessions deliver in order; with noSleep and allOrders
@@ -393,7 +393,7 @@ func (s *search) random(c *config, r *rand.Rand) *finding {
 	w.allOrders, w.brief, w.net.InOrder = true, s.brief, s.streams
 	w.reset(c)
 	var path []move
-	// half of the schedules prefer some kinds of moves over others
+	// half of the schedules prefer some kinds of moves
 	var weight [moveNotice + 1]int
 	for k := range weight {
 		weight[k] = 1

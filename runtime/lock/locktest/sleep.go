@@ -1,10 +1,10 @@
 package locktest
 
-// Two moves that touch different parts of the world lead to the same state in either order.
-// When the search has taken one of them and then takes the other, the first sleeps in
-// what follows, as long as nothing happens that it depends on (Godefroid, "Using partial orders to
-// improve automatic verification methods", 1990). All states are visited still, but most of the ways
-// that lead to a known state are not gone. What a move depends on is observed while it is made.
+// Two moves that touch different parts of the world lead to the same state in either order. When the
+// search has taken one of them and then takes the other, the first sleeps in what follows, as long
+// as nothing happens that it depends on (Godefroid, "Using partial orders to improve automatic
+// verification methods", 1990). All states are visited still, but most of the ways that lead to a
+// known state are not taken. What a move depends on is observed while it is made.
 
 // part is a set of parts of a world.
 type part uint64
@@ -28,8 +28,8 @@ type touched struct{ reads, writes part }
 func (t *touched) read(p part)  { t.reads |= p }
 func (t *touched) write(p part) { t.writes |= p }
 
-// settle adds what the events have looked at that had reason to look: each looks at its
-// inputs again when one of them changes, and may find nothing to do.
+// settle adds what events have read because their inputs have changed: each event reads
+// its inputs again when one of them changes, and may find nothing to do.
 func (w *world) settle() {
 	for e := range event(len(w.c.events)) {
 		r := &w.runs[e]
@@ -104,8 +104,8 @@ func (s *stateSet) reset() {
 	s.slept = append(s.slept[:0], 0)
 }
 
-// add adds state h, in which the moves of sleep do, and reports whether it is new. If it is
-// not, wake are the moves that have slept there always, but do not sleep now.
+// add adds state h, in which the moves of sleep do sleep, and reports whether it is new. If
+// it is not, wake are the moves that have always slept there, but do not sleep now.
 func (s *stateSet) add(h uint64, sleep []sleeper, wake []uint64) (fresh bool, _ []uint64) {
 	h |= 1
 	if s.count*2 >= len(s.table) {

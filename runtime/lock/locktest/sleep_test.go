@@ -2,8 +2,8 @@ package locktest
 
 import "testing"
 
-// TestSleepingMovesAreNotMissed goes all ways and those that are left when moves sleep: both
-// must meet the same states.
+// TestSleepingMovesAreNotMissed makes all moves, and then only those that do not sleep: both
+// searches must meet the same states.
 func TestSleepingMovesAreNotMissed(t *testing.T) {
 	graphs := allGraphs()
 	var all, some, states, compared int

@@ -4,8 +4,8 @@ import "testing"
 
 const streamStates = 4_000 // per configuration
 
-// ExploreStreams explores configurations on two and three hosts, with crashes in a half of them, whose sessions deliver
-// in the order of sending, as the transport of a cluster does: then each enqueue comes in its turn, and no queue has to
+// ExploreStreams explores configurations on two and three hosts, with crashes in a half of them. Their sessions deliver
+// in the order of sending, as the transport of a cluster does. So each enqueue comes in its turn, and no queue has to
 // put one aside. Any order, which the core allows for, is what [Explore] goes through.
 func ExploreStreams(t *testing.T) {
 	t.Helper()

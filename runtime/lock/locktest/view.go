@@ -108,7 +108,7 @@ var viewFaults struct {
 	freshForEver bool // created actors are never locked, although their creators have ended
 	homeEntries  bool // an event releases what its home takes for its entries
 	noEpochs     bool // a vote does not ask whether a visited host has crashed
-	touchKept    bool // what a chain keeps is touched by others
+	touchKept    bool // what a chain keeps is touched by other events
 	// circularChains: steps of chains want the actors that other chains keep.
 	circularChains bool
 	keepMessages   bool // messages of a session that is over are delivered

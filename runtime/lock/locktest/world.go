@@ -147,8 +147,8 @@ type facts struct {
 }
 
 // world is one state of the exploration. Queues and runs have versions: what has the
-// same version in two worlds is equal, so that a step from one state to the next copies
-// and hashes only what the step has touched.
+// same version in two worlds is equal. So a step from one state to the next copies and
+// hashes only what the step has touched.
 type world struct {
 	facts
 	c      *config

@@ -20,7 +20,7 @@ func ExploreWritten(t *testing.T) {
 }
 
 // twoBanks is the example of protocol.md: two banks share their accounts, so that the
-// sequencer lies above both; e1 sets the field through which e0 will pay, and waits for
+// sequencer lies above both. e1 sets the field through which e0 will pay, and waits for
 // the reader e2 when e0 passes.
 func twoBanks() *config {
 	c := &config{name: "two banks", hosts: 1, actors: 0xf << nodeActor}

@@ -6,8 +6,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Faulty is a Reader one of whose reads fails, as those of a disk do: of a row that is asked for, or below a scan, which then ends and
-// says so when it is closed. Any goroutine may use it.
+// Faulty is a Reader one of whose reads fails, as those of a disk do: the read of a row by its key, or one below a
+// scan, which then ends and says so when it is closed. Any goroutine may use it.
 type Faulty struct {
 	store.Reader
 	Err   error
@@ -17,7 +17,7 @@ type Faulty struct {
 	told atomic.Pointer[error]
 }
 
-// Fail is what a store.Store has: it hears why an actor cannot be read.
+// Fail is what a store.Store has: it is told why an actor cannot be read.
 func (f *Faulty) Fail(err error) { f.told.CompareAndSwap(nil, &err) }
 
 // Told returns the first error that Fail was called with.

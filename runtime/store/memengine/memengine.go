@@ -55,8 +55,8 @@ func from(values map[string][]byte) *Engine {
 var errClosed = errors.New("memengine: the engine is closed")
 
 // Crash returns an engine that has what a crash at this moment may leave: everything
-// synced, and the first of the batches applied since, as many as kept says of how many
-// there are. The engine itself goes on.
+// synced, and the first of the batches applied since. kept returns how many of these
+// are left, of how many there are. The engine itself goes on.
 func (e *Engine) Crash(kept func(unsynced int) int) *Engine {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// aeonFormat is the form of a data directory that this package makes, and the newest it knows. In the first one nothing in db says
-// whose it is.
+// aeonFormat is the form of a data directory that this package makes, and the newest it knows. In the first form
+// nothing in db names its store.
 const (
 	aeonFormat        = 2
 	aeonFormatUnowned = 1
@@ -24,7 +24,8 @@ const (
 	pebbleDir = "db"
 )
 
-// aeonFile says whose directory it is. It is plain text, for people and for the next open:
+// aeonFile names the program and the store that a directory belongs to. It is plain text, for users and for
+// the next open:
 //
 //	aeon data 2
 //	program bank
@@ -33,12 +34,12 @@ const (
 //	state ready
 //	sum 89abcdef
 //
-// The files of pebble's from this number on say that they are the store's, and so does WITNESS. Format 1 has no such line.
+// The files of pebble's from this number on name their store, and so does WITNESS. Format 1 has no such line.
 type aeonFile struct {
 	format  int
 	program string
 	store   string
-	owned   uint64 // the files from this number on say whose they are
+	owned   uint64 // the files from this number on name their store
 	ready   bool   // the engine was created; before, it may be created again
 }
 

@@ -8,11 +8,11 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// callFS is a file system that asks before each call, and hands on the error of each that has failed. What is only a hint to the
-// system goes straight through.
+// callFS is a file system that calls before ahead of each operation, and failed with the error of each that has failed.
+// What is only a hint to the system goes straight through.
 type callFS struct {
 	vfs.FS
-	before func() // nil: nothing is asked
+	before func() // nil: nothing is called
 	// failed returns the error that the caller gets. It need not return.
 	failed func(op, path string, err error) error
 }
@@ -216,9 +216,9 @@ func named(op, path string, err error) error {
 	return &os.PathError{Op: op, Path: path, Err: err}
 }
 
-// forPebble is fs as pebble sees it. A call that fails while pebble opens the store does not return, nor does any that begins later:
-// pebble would take down what its goroutines still use, and panic in one of them, where nothing recovers. The process ends, or goes
-// on without this store.
+// forPebble is fs as pebble sees it. A call that fails while pebble opens the store does not return, nor does any that
+// begins later: pebble would close what its goroutines still use, and panic in one of them, where nothing recovers. The
+// process ends, or goes on without this store.
 func (d *DB) forPebble(fs vfs.FS) vfs.FS {
 	return &callFS{
 		FS: fs,

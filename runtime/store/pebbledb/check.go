@@ -58,7 +58,7 @@ func (d *DB) check(path string, f aeonFile) (found checked, err error) {
 	if err != nil {
 		return found, &DamagedError{d.dir, pebbleDir + "/" + name, err.Error(), nil}
 	}
-	// What is not known of an older store is as it was found.
+	// An older store has noted no sum: the sum of what was found takes its place.
 	found.manifest.sum = crc32.Checksum(data[:found.manifest.durable], castagnoli)
 	found.manifest.number = manifestNumber(name)
 	for _, n := range names {
@@ -192,7 +192,8 @@ func checkLog(data []byte, number uint32, durable uint64, followed bool) error {
 	return nil
 }
 
-// checkOwner returns an error unless a log is a store's; if it must say so, each of its records does, and the first is looked at.
+// checkOwner returns an error if a log belongs to another store. With must, each record names its store; the first is
+// looked at.
 func checkOwner(data []byte, number uint32, id storeID, must bool) error {
 	first, ok := logChunk(data[:min(len(data), blockBytes)], number)
 	if !ok {

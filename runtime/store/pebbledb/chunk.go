@@ -5,11 +5,11 @@ import (
 	"hash/crc32"
 )
 
-// Pebble's logs and manifests are sequences of chunks in blocks of 32 KiB: a checksum (4
-// bytes), the length of the payload (2), the kind (1); in logs also the low half of the log's
-// number (4) and the offset up to which it was synced (8). Pebble reads them; what follows
-// is to tell damage from the end of a file that a crash has cut short, which pebble's reader
-// often takes for each other.
+// Pebble's logs and manifests are sequences of chunks in blocks of 32 KiB. A chunk begins
+// with a checksum (4 bytes), the length of the payload (2) and the kind (1); in logs also the
+// low half of the log's number (4) and the offset up to which the log was synced (8). Pebble
+// reads them. What follows tells damage from the end of a file that a crash has cut short,
+// which pebble's reader often takes for each other.
 
 const (
 	blockBytes          = 32 << 10
@@ -104,8 +104,8 @@ func (r *record) add(c chunk) bool {
 	return done
 }
 
-// walk calls visit for each chunk from offset from, which is where a chunk or a block begins,
-// and returns the offset of the first place where none is, the ends of blocks apart.
+// walk calls visit for each chunk from offset from, which is where a chunk or a block begins.
+// It returns the offset of the first place where no chunk is, the ends of blocks apart.
 func walk(data []byte, from int, parse func([]byte) (chunk, bool), headerBytes int, visit func(at int, c chunk)) int {
 	for at := from; ; {
 		block := data[at:min(len(data), at-at%blockBytes+blockBytes)]

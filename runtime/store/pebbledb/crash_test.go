@@ -72,7 +72,7 @@ func (l *life) hook(op errorfs.Op) error {
 	return nil
 }
 
-// yield lets others go on for a while.
+// yield lets other goroutines run for a while.
 func (l *life) yield() {
 	for range l.intN(40) {
 		runtime.Gosched()
@@ -168,7 +168,7 @@ func (l *life) write(s *store.Store, engine *pebbledb.DB) {
 	l.chain.next++
 	l.chain.Unlock()
 	if l.intN(3) == 0 {
-		return // nobody waits
+		return // without waiting for the commit
 	}
 	l.yield()
 	if err := s.Wait(context.Background(), p); err != nil {

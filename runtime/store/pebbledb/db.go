@@ -1,5 +1,5 @@
 // Package pebbledb is the store's engine on pebble, whose write-ahead log is the journal. It
-// knows directories and disks; what is in the rows is the store's business.
+// deals with directories and disks; package store defines what is in the rows.
 package pebbledb
 
 import (
@@ -22,7 +22,7 @@ type DB struct {
 	logs *logFS // what pebble sees of it
 	dir  string
 	id   storeID
-	// ownedFrom is the number from on which pebble's files say whose they are.
+	// ownedFrom is the number from which on pebble's files name their store.
 	ownedFrom uint64
 	identity  store.Identity
 	log       *slog.Logger
@@ -36,7 +36,7 @@ type DB struct {
 	failure struct {
 		sync.Mutex
 		err  error
-		tell func(error) // nil: nobody has asked yet
+		tell func(error) // nil: there was no OnFailure yet
 	}
 	failed   chan struct{} // closed when failure.err is set
 	stuck    chan struct{} // closed when pebble was stopped in the middle of something: it can no longer be closed
@@ -89,15 +89,15 @@ func (d *DB) err() error {
 	return d.failure.err
 }
 
-// stop is fail for what pebble cannot be closed after.
+// stop is fail for an error after which pebble cannot be closed.
 func (d *DB) stop(err error) error {
 	err = d.fail(err)
 	d.stopOnce.Do(func() { close(d.stuck) })
 	return err
 }
 
-// guard turns what pebble panics with into an error: it does so when a write has failed. Any other panic is a bug of
-// the engine's, and never taken for damage.
+// guard turns a panic of pebble's into an error: pebble panics when a write has failed. Any other panic is a bug of
+// the engine, and never taken for damage.
 func (d *DB) guard(err *error) {
 	switch r := recover().(type) {
 	case nil:
@@ -140,7 +140,8 @@ func (d *DB) Apply(b store.Batch) (err error) {
 	return nil
 }
 
-// Sync implements store.Engine. Pebble need not have taken everything yet when it is durable.
+// Sync implements store.Engine. It may return before pebble has taken everything: then all is
+// durable in the log.
 func (d *DB) Sync() (err error) {
 	defer d.guard(&err)
 	if err := d.takeTurn(d.failed); err != nil {
@@ -177,8 +178,8 @@ func (d *DB) Close() (err error) {
 		}
 	}()
 	defer d.guard(&err)
-	// The second sync says in the log that the first one was: damage to anything but that is told
-	// from a log which a crash has cut short.
+	// The second sync says in the log that the first one was complete. So damage to anything but
+	// the second is told from a log which a crash has cut short.
 	for i := 0; i < 2 && !d.readOnly && err == nil; i++ {
 		err = d.Sync()
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// The first fault of the file system explains what pebble fails with and does not explain, and what it takes for damage while it opens the
-// store. Damage that it finds later is damage.
+// The first fault of the file system explains an error of pebble's that explains nothing, and what pebble takes for
+// damage while it opens the store. Damage that pebble finds later is damage.
 func TestTheFirstFaultIsTold(t *testing.T) {
 	fault := error(&os.PathError{Op: "read", Path: "data/db/000004.sst", Err: syscall.EIO})
 	unexplained := errors.New("pebble: element has outstanding references")

@@ -57,7 +57,8 @@ func MakeOn(fs vfs.FS, dir string, o store.EngineOptions, fill func(*DB) error) 
 // WitnessBytes is the length of a whole WITNESS.
 const WitnessBytes = witnessBytes
 
-// OldWitness makes of a WITNESS what older versions wrote: it ends behind its last entry, and no entry says how long it is, nor whose.
+// OldWitness makes of a WITNESS what older versions wrote: it ends behind its last entry, and no entry says how long
+// the file is, nor names its store.
 func OldWitness(data []byte) []byte {
 	end := 0
 	for _, e := range witnessEntries(data) {
@@ -72,7 +73,7 @@ func OldWitness(data []byte) []byte {
 	return data[:end]
 }
 
-// OldAeonFile is the AEON of a store of which WITNESS and logs do not say that they are its.
+// OldAeonFile is the AEON of a store whose WITNESS and logs do not name it.
 func OldAeonFile(data []byte) []byte {
 	f, err := parseAeonFile(string(data))
 	if err != nil {

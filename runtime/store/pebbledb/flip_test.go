@@ -16,8 +16,8 @@ const (
 	flipSize   = 40
 )
 
-// smallStore writes groups, one sync each, so that some are in a table, if it is to be flushed,
-// and the others in the log, and closes the store if it is to be closed.
+// smallStore writes groups, one sync each. If flushed is set some of them are in a table, and
+// the others in the log; if closed is set the store is closed.
 func smallStore(t testing.TB, flushed, closed bool) *vfs.MemFS {
 	fs := vfs.NewCrashableMem()
 	s, engine := mustOpen(t, fs)
@@ -61,7 +61,7 @@ func TestFlippedByte(t *testing.T) {
 	}
 }
 
-// The same for groups that fill blocks, which pebble's own chunks do not say that they are durable: the seals do.
+// The same for groups that fill blocks: the seals say that these are durable, which pebble's own chunks do not.
 func TestFlippedByteInFullBlocks(t *testing.T) {
 	const groups, size = 6, 6000
 	fs := vfs.NewCrashableMem()

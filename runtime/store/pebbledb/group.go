@@ -125,8 +125,7 @@ func changes(r batchrepr.Reader, from, to []byte) bool {
 	}
 }
 
-// takeTurn waits until pebble takes no group, or until over is closed: then it returns the error because of which that
-// was.
+// takeTurn waits until pebble takes no group. If over is closed before, it returns the error that has closed it.
 func (d *DB) takeTurn(over <-chan struct{}) error {
 	select {
 	case <-over:
@@ -151,7 +150,7 @@ func (d *DB) commit(b *pebble.Batch, o *pebble.WriteOptions) (err error) {
 	g.fresh.Store(o.Sync)
 	if err := d.db.Apply(b, o); err != nil {
 		err = d.fail(err)
-		d.endTurn() // nobody gets it after the failure
+		d.endTurn() // after the failure no goroutine gets it
 		return err
 	}
 	if o.Sync {

@@ -75,7 +75,7 @@ func scanned(r store.Reader, from, to []byte) (rows []string, err error) {
 	return rows, it.Close()
 }
 
-// Whoever reads sees what was applied before, whether pebble has taken it, is taking it or not, and a snapshot never
+// A reader sees what was applied before, whether pebble has taken it, is taking it or not, and a snapshot never
 // changes, whatever is synced meanwhile.
 func TestReadersSeeWhatIsApplied(t *testing.T) {
 	engine, err := pebbledb.OpenSmall(vfs.NewMem(), dataDir, store.EngineOptions{Program: "bank", Log: silent})

@@ -20,7 +20,7 @@ const dataDir = "data"
 
 var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
 
-// openOn opens the store in dataDir of fs. failed, which may be nil, hears of its failure.
+// openOn opens the store in dataDir of fs. failed, which may be nil, is called with its failure.
 func openOn(fs vfs.FS, failed func(error)) (*store.Store, *pebbledb.DB, error) {
 	engine, err := pebbledb.OpenFS(fs, dataDir, store.EngineOptions{Program: "bank", Log: silent, CacheBytes: 1 << 20})
 	if err != nil {
@@ -46,8 +46,8 @@ func mustOpen(t testing.TB, fs vfs.FS) (*store.Store, *pebbledb.DB) {
 	return s, engine
 }
 
-// Groups are what tests write: group n is one batch that sets the keys of group n to a value
-// which tells them.
+// Tests write groups: group n is one batch that sets the keys of group n to a value which
+// names them.
 
 func groupKey(n, i int) []byte {
 	return binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32([]byte{'x'}, uint32(n)), uint32(i))
@@ -143,7 +143,8 @@ func flip(t testing.TB, fs vfs.FS, path string, offset int, mask byte) {
 	}
 }
 
-// refused reports whether an error tells a person what is damaged, where, and what to do; what the engine says of it comes last.
+// refused reports whether an error tells the user what is damaged, where, and what to do; what the engine says of it
+// comes last.
 func refused(err error) bool {
 	if !errors.Is(err, store.ErrCorrupt) {
 		return false

@@ -7,7 +7,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// lockDir takes the directory for this process, or, to look at it, with others who look.
+// lockDir takes the directory for this process alone, or, if look is set, together with other
+// readers.
 func lockDir(fs vfs.FS, dir string, look bool) (io.Closer, error) {
 	path := fs.PathJoin(dir, lockName)
 	if vfs.Root(fs) == vfs.Default {
@@ -26,7 +27,7 @@ func lockDir(fs vfs.FS, dir string, look bool) (io.Closer, error) {
 	return l, nil
 }
 
-// unlocked is the lock of what nobody can write to.
+// unlocked is the lock of a directory that no process can write to.
 type unlocked struct{}
 
 // Close implements io.Closer.

@@ -24,7 +24,7 @@ func lockFile(dir, path string) (io.Closer, error) {
 		return nil, refused(dir, f, err)
 	}
 	there, err := isAt(f, path)
-	if err == nil && !there { // who had it has removed it, to put another directory there
+	if err == nil && !there { // the holder has removed it, to put another directory there
 		err = &InUseError{Dir: dir}
 	}
 	if err == nil {
@@ -53,8 +53,9 @@ func isAt(f *os.File, path string) (bool, error) {
 	return err == nil && os.SameFile(mine, there), err
 }
 
-// shareFile locks the file at path together with others who only look, and leaves it as it is: who looks may have
-// no right to write, or be on a file system that is read-only. There nobody can use a directory that has no lock.
+// shareFile locks the file at path together with other readers, and leaves it as it is: a reader may have no
+// right to write, or be on a file system that is read-only. On such a file system no process can use a directory
+// that has no lock.
 func shareFile(dir, path string) (io.Closer, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -72,7 +73,7 @@ func shareFile(dir, path string) (io.Closer, error) {
 	return f, nil
 }
 
-// refused closes f, which could not be locked, and words why. The id in it is not that of who looks.
+// refused closes f, which could not be locked, and words why. The id in it is not that of a reader.
 func refused(dir string, f *os.File, err error) error {
 	defer f.Close()
 	if !errors.Is(err, syscall.EWOULDBLOCK) {
@@ -86,13 +87,13 @@ func refused(dir string, f *os.File, err error) error {
 }
 
 // A process that was killed keeps its locks until the system has dealt with what it was doing,
-// a sync of the disk perhaps. Whoever starts the program again at once waits for that.
+// a sync of the disk perhaps. A program that is started again at once waits for that.
 const (
 	lockPatience = 2 * time.Second
 	lockInterval = 10 * time.Millisecond
 )
 
-// flock locks f as how says, or returns EWOULDBLOCK if somebody else goes on having it.
+// flock locks f as how says, or returns EWOULDBLOCK if another process keeps the lock.
 func flock(f *os.File, how int) error {
 	for start := time.Now(); ; time.Sleep(lockInterval) {
 		err := syscall.Flock(int(f.Fd()), how|syscall.LOCK_NB)

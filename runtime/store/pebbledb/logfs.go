@@ -13,9 +13,9 @@ import (
 )
 
 // logFS is the file system that pebble sees. It takes what pebble does to its logs into a
-// queue, which Sync works off: pebble writes, closes and creates logs while a commit waits,
-// and commits hold locks, so that none of these may wait for the disk. Everything else goes
-// straight through.
+// queue, which Sync works off. Pebble writes, closes and creates logs while a commit waits,
+// and commits hold locks, so that none of these operations may wait for the disk.
+// Everything else goes straight through.
 //
 // In the order of the queue, each log is complete and synced before anything happens to the
 // next one, and nothing that pebble writes behind a sync reaches the file before what is in
@@ -56,7 +56,7 @@ func (fs *logFS) isLog(name string) bool {
 	return strings.HasSuffix(name, logSuffix) && fs.PathDir(name) == fs.dir
 }
 
-// Lock implements vfs.FS. Who looks makes no file: the lock of the data directory is enough.
+// Lock implements vfs.FS. A reader makes no file: the lock of the data directory is enough.
 func (fs *logFS) Lock(name string) (io.Closer, error) {
 	if fs.look {
 		return unlocked{}, nil
@@ -225,7 +225,7 @@ type logFile struct {
 	// size is what pebble has written; its one writer uses it.
 	size int64
 
-	// The rest belongs to whoever works the queue off.
+	// The rest belongs to the goroutine that works the queue off.
 	real    vfs.File
 	written int64
 	filled  int64 // the size of the file

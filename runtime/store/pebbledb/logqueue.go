@@ -14,9 +14,9 @@ type logQueue struct {
 	witness *witness
 	zeros   []byte // by so much the file of a log grows at once
 
-	// work is held by whoever works the queue off.
+	// work is held by the goroutine that works the queue off.
 	work sync.Mutex
-	// before is called before that; guarded by work. nil: nobody wants to know.
+	// before is called before that; guarded by work. nil: nothing is called.
 	before func()
 
 	mu struct {
@@ -26,7 +26,8 @@ type logQueue struct {
 		err     error  // the first one; the queue takes nothing from then on
 		durable mark
 		records uint64 // that were written whole
-		// expected is closed when record number want, and a sync behind it, are in the queue; nil: nobody waits.
+		// expected is closed when record number want, and a sync behind it, are in the queue; nil: no goroutine
+		// waits.
 		expected chan struct{}
 		want     uint64
 	}
@@ -70,8 +71,9 @@ func logNumber(base string) uint32 {
 	return uint32(n)
 }
 
-// push appends to the queue. Pebble hears of no error: it would panic with locks in a state in
-// which that ends the process. Whoever works the queue off hears of them.
+// push appends to the queue. It returns no error to pebble, which would panic and leave its
+// locks in a state in which that ends the process. The goroutine that works the queue off gets
+// the errors.
 func (q *logQueue) push(op logOp) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -201,8 +203,8 @@ func (q *logQueue) do(op logOp) error {
 	return nil
 }
 
-// fill writes zeros in front of what is going to be written, up to size at least. To sync what
-// replaces written blocks takes one write of the disk; where a file grows, or uses blocks that were only
+// fill writes zeros in front of what is going to be written, up to size at least. To sync what replaces
+// written blocks takes one write of the disk. Where a file grows, or uses blocks that were only
 // reserved, the file system has to write its own journal, too (on ext4 that makes 200 us of 150).
 func (q *logQueue) fill(f *logFile, size int64) error {
 	for f.filled < size {

@@ -10,10 +10,10 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Make makes a store in a directory that is not there, or empty. It appears there with all that fill has written to it, and
-// no crash takes it away once Make has returned. If Make fails or is ended before, the directory is as it was
-// or not there; the error says so if it is there and may go. What it leaves beside the directory when it is killed, Vacate removes: until the
-// directory is in its place, its lock is held.
+// Make makes a store in a directory that is missing or empty. The store appears there with all that fill has written to
+// it, and no crash takes it away once Make has returned. If Make fails or is ended before, the directory is as it was,
+// or missing; the error says so if it is there and may go. Vacate removes what Make leaves beside the directory when it
+// is killed: until the directory is in its place, its lock is held.
 func Make(dir string, o store.EngineOptions, fill func(*DB) error) error {
 	return makeOn(vfs.Default, dir, o, fill)
 }

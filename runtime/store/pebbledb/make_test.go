@@ -109,7 +109,8 @@ func TestMakeFailsWhole(t *testing.T) {
 	}
 }
 
-// A process was killed when it had made a directory, and had not synced the one above: what the next one makes there outlasts a crash.
+// A process was killed when it had made a directory, and had not synced the one above. What the next process makes
+// there outlasts a crash.
 func TestADirectoryOfAKilledProcessOutlastsACrash(t *testing.T) {
 	for dir := madeDir; dir != "/"; dir = filepath.Dir(dir) {
 		for name, do := range map[string]func(vfs.FS) error{"make": makeOn, "open": func(fs vfs.FS) error {

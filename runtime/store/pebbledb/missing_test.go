@@ -21,8 +21,8 @@ var testStores = func() map[string]func(*testing.T) *vfs.MemFS {
 	return stores
 }()
 
-// A file that somebody has removed, whichever it is: the store is refused, or everything is there. A log that is
-// not there any more is what is left of a directory that was tidied up by its names.
+// If any one file was removed, the store is refused, or everything is there. A log may be missing because files
+// were deleted by their names, to tidy a directory up.
 func TestMissingFile(t *testing.T) {
 	for name, build := range testStores {
 		t.Run(name, func(t *testing.T) {
@@ -82,8 +82,8 @@ func rotatingStore(t *testing.T) *vfs.MemFS {
 	return crashed
 }
 
-// Files that are there and empty, as an attempt to repair the file system may leave them, are like files that are not there.
-// What says what there was is itself among the files that must be there.
+// Files that are empty, as an attempt to repair the file system may leave them, are like files that are missing. The
+// file that lists the others is itself among those that must be there.
 func TestEmptyFile(t *testing.T) {
 	for name, build := range testStores {
 		t.Run(name, func(t *testing.T) {

@@ -86,7 +86,7 @@ func (d *DB) open(o store.EngineOptions) error {
 	return err
 }
 
-// adopt gives what an older version has made the mark of the store, after which files that do not have it are damage.
+// adopt puts the mark of the store into what an older version has made; files without it are damage afterwards.
 func (d *DB) adopt(f aeonFile, found checked) error {
 	for _, l := range found.logs {
 		if err := d.logs.w.log(l.number, l.durable, true); err != nil {
@@ -100,8 +100,9 @@ func (d *DB) adopt(f aeonFile, found checked) error {
 	return f.write(d.fs, d.dir)
 }
 
-// inspect returns what the directory says of itself, the zero aeonFile if there is nothing
-// of value in it, and an error if it is not to be used by program, "" for any. It changes nothing.
+// inspect returns what the directory says of itself, the zero aeonFile if there is nothing of
+// value in it. It returns an error if program, "" for any, must not use the directory. It changes
+// nothing.
 func (d *DB) inspect(program string) (aeonFile, error) {
 	names, err := d.fs.List(d.dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -153,7 +154,7 @@ func (d *DB) present(program string) (aeonFile, error) {
 	return f, err
 }
 
-// foreign returns a name that is in no data directory, a source if there is one, "" if there is none.
+// foreign returns a name that no data directory has, a source if there is one; "" if there is none.
 func foreign(names []string) (found string) {
 	slices.Sort(names)
 	for _, n := range names {
@@ -250,7 +251,7 @@ func (d *DB) openPebble(f aeonFile, o store.EngineOptions) (checked, error) {
 	}
 	d.logs.w.close() // the error that counts is the first
 	if !ofSystem(err) && !errors.Is(err, store.ErrCorrupt) && !errors.As(err, new(*EngineError)) {
-		// The disk has answered, and pebble too: what it does not like is what is there.
+		// The disk has answered, and so has pebble: what it refuses is the content.
 		return found, &DamagedError{d.dir, pebbleDir, whyFiles, err}
 	}
 	return found, err
@@ -322,7 +323,7 @@ func isThere(fs vfs.FS, path string) (bool, error) {
 func syncAbove(fs vfs.FS, dir string) error {
 	err := syncDir(fs, fs.PathDir(dir))
 	if fault.NoSync(err) {
-		return nil // then it was made by others
+		return nil // then another process has made it
 	}
 	return err
 }

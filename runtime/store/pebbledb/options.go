@@ -14,8 +14,9 @@ import (
 
 const (
 	cacheDefault = 64 << 20
-	// memTableBytes: to find its place in a memtable is what a batch costs most, and a small one stays in the
-	// processor's cache (32 MiB: 15 % more processor time per transfer). A smaller one still has to be merged more often.
+	// memTableBytes: a batch costs most where its place in a memtable is found, and a small memtable stays in the
+	// processor's cache (32 MiB: 15 % more processor time per transfer). A smaller one still has to be merged more
+	// often.
 	memTableBytes = 8 << 20
 	// memTablesMax is how many memtables may wait to be written before Apply blocks. That
 	// needs a disk that takes none of 128 MiB, far above the journal's credit, while it goes on syncing the log.
@@ -100,9 +101,9 @@ func (l logger) Fatalf(format string, args ...any) {
 	l.d.fatal(err)
 }
 
-// fatal does not return to pebble. Called below a method of DB, it unwinds to it; while pebble opens the store (see
-// forPebble), and in a goroutine of pebble's own, which must not go on, that stops for ever, with the locks it holds: the
-// process is about to end.
+// fatal does not return to pebble. Called below a method of DB, it unwinds to that method. While pebble opens the store
+// (see forPebble), and in a goroutine of pebble's own, the goroutine must not go on: it stops for ever, with the locks
+// it holds, and the process is about to end.
 func (d *DB) fatal(err error) {
 	if !d.opening.Load() && belowDB() {
 		panic(fatalError{err})

@@ -87,8 +87,8 @@ func exchanged(t *testing.T, fs vfs.FS) map[string][]string {
 	return parts
 }
 
-// ownedWhole are the parts that are never taken from another store if they say anything else, though the rows that they lead to may be
-// the store's own.
+// ownedWhole are the parts that are never taken from another store if they differ, though the rows that they lead to
+// may be the store's own.
 var ownedWhole = map[string]bool{"MANIFEST": true, "WITNESS": true, "MANIFEST and WITNESS": true}
 
 // kindOf returns what a file is, for the files that are named by numbers; of other parts the name.
@@ -100,8 +100,8 @@ func kindOf(part string) string {
 	return base
 }
 
-// Whatever is exchanged between two stores of one program, the store is refused as damaged, or everything in it is its own. So it is
-// for who only looks.
+// Whatever is exchanged between two stores of one program, the store is refused as damaged, or everything in it is its
+// own. The same holds for a store that is opened read-only.
 func TestFilesOfAnotherStore(t *testing.T) {
 	for _, how := range []twin{{true, true, false}, {true, false, false}, {false, true, false}, {false, false, false}, {false, false, true}} {
 		t.Run(fmt.Sprintf("%+v", how), func(t *testing.T) {

@@ -123,7 +123,8 @@ func (r *iterator) Next() (ok bool) {
 	if !ok {
 		return false
 	}
-	// Here, and not in Value, whose caller would take what could not be read for a row that is damaged.
+	// The value is read here, and not in Value: the caller of that would take an unreadable row for a
+	// damaged one.
 	value, err := r.it.ValueAndErr()
 	if err != nil {
 		r.err = r.d.fail(err)

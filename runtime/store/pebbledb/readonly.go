@@ -6,16 +6,15 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// OpenReadOnly opens the store in a directory, of whatever program if o names none, to look at it:
-// nothing in it is changed, and it takes the right to read only. Its lock is shared with others who look, so that no program
-// uses it meanwhile. The errors
+// OpenReadOnly opens the store in a directory for reading, whatever its program is if o names none. It changes nothing,
+// and needs only the right to read. Readers share its lock, so that no program uses the directory meanwhile. The errors
 // are those of Open for a store that must exist. Nothing may be applied to the result.
 func OpenReadOnly(dir string, o store.EngineOptions) (*DB, error) {
 	return openReadOnlyFS(vfs.Default, dir, o)
 }
 
-// Identify returns whose data is in a directory, whether a process uses it or not. The errors are those
-// of OpenReadOnly.
+// Identify returns the program and the store of a directory, whether a process uses it or not. The
+// errors are those of OpenReadOnly.
 func Identify(dir string) (store.Identity, error) {
 	d := newDB(vfs.Default, dir, store.EngineOptions{})
 	f, err := d.present("")

@@ -29,7 +29,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// What was applied, and still is in the log only, is seen by who looks, and nothing is changed by looking.
+// A reader sees what was applied and still is in the log only, and reading changes nothing.
 func TestReadOnlyChangesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	if _, err := OpenReadOnly(dir, store.EngineOptions{}); !errors.As(err, new(*MissingError)) {
@@ -78,8 +78,8 @@ func TestReadOnlyChangesNothing(t *testing.T) {
 	}
 }
 
-// Who looks for a store, or goes on with one, is told what is there instead, and to look elsewhere; that a store could be
-// made there is told only of what is empty.
+// An error about a missing store, of a reader or of a program that goes on with one, names what is there instead, and
+// says to look elsewhere. Only for an empty place does it say that a store could be made there.
 func TestWhatIsThereInsteadOfAStoreIsNamed(t *testing.T) {
 	const remedy = "; name the directory that the program was given with --data"
 	for _, c := range []struct {
@@ -114,8 +114,8 @@ func TestWhatIsThereInsteadOfAStoreIsNamed(t *testing.T) {
 	}
 }
 
-// Several may look at once, leaving the lock as it was; a program that would start meanwhile is refused, and is not told
-// the id of a process that has ended long ago.
+// Several readers may share the lock, and leave the file as it was. A program that would start meanwhile is refused,
+// and the error does not name the id of a process that has ended long ago.
 func TestManyMayLookAndNobodyWritesMeanwhile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	d, err := Open(dir, store.EngineOptions{Program: "bank"})

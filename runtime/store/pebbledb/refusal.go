@@ -101,7 +101,7 @@ const (
 	whyFiles = "its files do not fit together as they were written"
 )
 
-// engineSays quotes the engine, on one line, for whoever looks into it.
+// engineSays quotes the engine, on one line, for the developer of aeon.
 func engineSays(err error) string {
 	text := strings.Join(strings.Fields(err.Error()), " ")
 	return fmt.Sprintf(" (the engine says: %s)", strings.TrimPrefix(text, "pebble: "))
@@ -177,8 +177,8 @@ func (e *EngineError) Error() string {
 // Unwrap returns the engine's error.
 func (e *EngineError) Unwrap() error { return e.Cause }
 
-// describe words an error of pebble or the system for a person. What the system has reported first explains what pebble does not,
-// and, while it opens the store, what it takes for damage.
+// describe words an error of pebble or the system for the user. What the system has reported first explains what pebble
+// does not, and, while it opens the store, what it takes for damage.
 func (d *DB) describe(err error) error {
 	told := describe(d.dir, err)
 	fault := d.fault.Load()

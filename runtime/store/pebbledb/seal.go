@@ -7,11 +7,11 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// A seal is what each record of a log begins with: whose log it is, and up to where it was durable before. Anything
-// invalid in front of a place that a seal names is damage, and not the end of a log which a crash
-// has cut short. (Pebble's own chunks carry such an offset, which leaves out what was
-// written in full blocks, and its reader looks for them in later blocks only.) A log of another store in its place is damage, too: older
-// versions have written seals that do not say whose they are, and none in front of large batches.
+// A seal is what each record of a log begins with: the store of the log, and up to where the log was durable before.
+// Anything invalid in front of a place that a seal names is damage, and not the end of a log which a crash has cut
+// short. (Pebble's own chunks carry such an offset, which leaves out what was written in full blocks, and its reader
+// looks for them in later blocks only.) A log of another store in its place is damage, too. Older versions have written
+// seals that name no store, and none in front of large batches.
 const sealMagic = "aeon seal "
 
 const (
@@ -30,14 +30,14 @@ type storeID [16]byte
 
 // idOf returns the id that is written in hexadecimal digits.
 func idOf(store string) (id storeID) {
-	hex.Decode(id[:], []byte(store)[:min(len(store), 2*len(id))]) // what are no digits is of no store that NewStoreID has named
+	hex.Decode(id[:], []byte(store)[:min(len(store), 2*len(id))]) // an id with other characters is of no store that NewStoreID has named
 	return id
 }
 
 // seal is what a record begins with.
 type seal struct {
 	mark
-	owner storeID // zero: it does not say
+	owner storeID // zero: it names none
 }
 
 func (s seal) bytes() []byte {

@@ -38,7 +38,7 @@ func (f *callFault) MaybeError(op errorfs.Op) error {
 	if op.Kind == errorfs.OpFilePreallocate || op.Kind == errorfs.OpGetDiskUsage {
 		return nil
 	}
-	if strings.HasSuffix(op.Path, ".sst") { // a disk takes its time: others go on meanwhile
+	if strings.HasSuffix(op.Path, ".sst") { // a disk takes its time: other goroutines go on meanwhile
 		for range 2000 {
 			runtime.Gosched()
 		}
@@ -160,9 +160,9 @@ var faultyActs = []faultyAct{
 	{"make", empty, makeOn, 0, madeDir},
 }
 
-// Each call of an opening, of a closing, of a look and of a restore fails with each number: the outcome is never damage, it names the
-// file and the number, and has the type that says what to do. When the fault is gone the store opens with all that is in it, whether
-// the machine has lost its power in between or not.
+// Each call of an opening, of a closing, of a look and of a restore fails with each number. The outcome is never
+// damage: it names the file and the number, and has the type that says what to do. When the fault is gone the store
+// opens with all that is in it, whether the machine has lost its power in between or not.
 func TestEveryCallFails(t *testing.T) {
 	for _, a := range faultyActs {
 		t.Run(a.name, func(t *testing.T) {
@@ -195,7 +195,7 @@ func TestEveryCallFails(t *testing.T) {
 	}
 }
 
-// fails does it with the fault, and reports whether it has failed.
+// fails performs the act with the fault, and reports whether it has failed.
 func (a *faultyAct) fails(t *testing.T, base *vfs.MemFS, f *callFault, told func(error) bool) bool {
 	t.Helper()
 	fs := base.CrashClone(vfs.CrashCloneCfg{})

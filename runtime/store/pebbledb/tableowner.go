@@ -12,7 +12,7 @@ import (
 
 const tableSuffix = ".sst"
 
-// ownerProperty is the property of a table that says whose it is.
+// ownerProperty is the property of a table that names its store.
 const ownerProperty = "aeon.store"
 
 // tableOwner has pebble write the property.
@@ -47,7 +47,7 @@ func (tableOwner) AddPrevDataBlockToIndexBlock() {}
 // FinishIndexBlock implements pebble.BlockPropertyCollector.
 func (tableOwner) FinishIndexBlock(buf []byte) ([]byte, error) { return buf, nil }
 
-// ownedFrom is the number from on which files say whose they are.
+// ownedFrom is the number from which on files name their store.
 func (f aeonFile) ownedFrom() uint64 {
 	if f.format <= aeonFormatUnowned {
 		return math.MaxUint64
@@ -55,8 +55,8 @@ func (f aeonFile) ownedFrom() uint64 {
 	return f.owned
 }
 
-// checkTable returns a *DamagedError if a table is another store's. It is called before pebble opens one for the first time. What else is wrong with the table
-// pebble finds.
+// checkTable returns a *DamagedError if a table is another store's. It is called before pebble opens a table for the
+// first time. Pebble finds what else is wrong with the table.
 func (d *DB) checkTable(name string) error {
 	f, err := d.fs.Open(name)
 	if err != nil {

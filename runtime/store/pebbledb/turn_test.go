@@ -16,7 +16,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
 
-// noTables lets nobody make a table: who tries waits, and fails later on, until tables can be made again.
+// noTables makes the creation of a table wait and then fail, until tables can be made again.
 type noTables struct {
 	fail, again chan struct{} // closed when it is time
 }
@@ -47,8 +47,8 @@ func (l *told) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// While a write waits in pebble for tables, which cannot be made, the store fails. Nobody waits for the end of that
-// write, and nobody is shown a store without what was applied. (Should somebody wait, this test does not end.)
+// While a write waits in pebble for tables, which cannot be made, the store fails. No caller waits for the end of
+// that write, and no reader sees a store without what was applied. (Should a caller wait, this test does not end.)
 func TestNobodyWaitsForPebbleAfterAFailure(t *testing.T) {
 	disk := noTables{make(chan struct{}), make(chan struct{})}
 	stalled := &told{heard: make(chan struct{})}
@@ -103,7 +103,7 @@ func TestNobodyWaitsForPebbleAfterAFailure(t *testing.T) {
 	want("Close", d.Close())
 }
 
-// What is applied to a store that was opened to look at it is refused, and not dropped.
+// What is applied to a store that was opened read-only is refused, and not dropped.
 func TestNothingIsAppliedToWhoLooks(t *testing.T) {
 	dir := t.TempDir()
 	e, err := pebbledb.Open(dir, store.EngineOptions{Program: "bank", Log: silent})

@@ -12,9 +12,10 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Vacate removes what processes have left that could not make a store in a directory, on a full disk perhaps: what is in the
-// directory, which stays, unless there is anything else in it; and directories beside it in which Make was killed. It
-// returns the paths of these. The errors are *InUseError if a process is about to make a store, and those of the system.
+// Vacate removes what is left of attempts to make a store in a directory, on a full disk perhaps. It empties the
+// directory, which itself stays, unless there is anything else in it. It removes directories beside it in which Make
+// was killed, and returns their paths. The errors are *InUseError if a process is about to make a store, and those of
+// the system.
 func Vacate(dir string) (killed []string, err error) { return vacateOn(vfs.Default, dir) }
 
 func vacateOn(fs vfs.FS, dir string) (killed []string, err error) {
@@ -58,7 +59,7 @@ var storeNames = []string{pebbleDir, aeonTemp, aeonName, lockName}
 func (d *DB) empty(may func(names []string) bool) (emptied bool, err error) {
 	names, err := d.fs.List(d.dir)
 	if err != nil || !may(names) {
-		return false, nil // there is nothing to remove, or who uses the directory says what the matter is
+		return false, nil // there is nothing to remove, or the next open reports the error
 	}
 	lock, err := lockDir(d.fs, d.dir, false)
 	if err != nil {
@@ -66,7 +67,7 @@ func (d *DB) empty(may func(names []string) bool) (emptied bool, err error) {
 	}
 	defer lock.Close()
 	if names, err = d.fs.List(d.dir); err != nil || !may(names) {
-		return false, err // somebody has made one meanwhile
+		return false, err // a store was made meanwhile
 	}
 	for _, name := range storeNames {
 		if err := d.fs.RemoveAll(d.fs.PathJoin(d.dir, name)); err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -76,7 +77,8 @@ func (d *DB) empty(may func(names []string) bool) (emptied bool, err error) {
 	return true, nil
 }
 
-// vacant reports whether a store may be made in the directory, for there is none in it, nor anything else.
+// vacant reports whether a store may be made in the directory: there is neither a store in it, nor
+// anything else.
 func (d *DB) vacant() bool {
 	f, err := d.inspect("")
 	return err == nil && !f.ready

@@ -9,7 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// What an attempt to make a store has left goes; a store, and what belongs to somebody else, does not.
+// What an attempt to make a store has left goes; a store, and the files of another program, stay.
 func TestVacateRemovesWhatIsOfNoValue(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -54,8 +54,8 @@ func TestVacateRemovesWhatIsOfNoValue(t *testing.T) {
 	}
 }
 
-// A directory beside it that Make was filling when its process was killed goes, and is named; one that is being filled, or is called
-// like one, does not.
+// A directory beside it that Make was filling when its process was killed goes, and is named. One that is being filled
+// stays, and so does one that only has a similar name.
 func TestVacateRemovesWhatMakeHasLeft(t *testing.T) {
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "data")

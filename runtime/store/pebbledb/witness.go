@@ -12,18 +12,20 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// The witness is a file beside the manifests that says up to where the current one is durable.
-// It is written after each sync of a manifest, before pebble removes what the manifest no
-// longer names: a manifest that ends before is damaged, and not cut short by a crash. It
-// has two entries, which are written in turn, so that a crash spoils at most the newer one.
+// The witness is a file beside the manifests that says up to where the current one is durable. It is written after each
+// sync of a manifest, before pebble removes what the manifest no longer names. So a manifest that ends before is
+// damaged, and not cut short by a crash. The witness has two entries, which are written in turn, so that a crash spoils
+// at most the newer one.
 //
-// Behind them are entries of logs, one each, written when a log is first durable, and when the store is closed: one that the
-// manifest has in use, and that is not there, or ends before, was removed or emptied. Nothing else tells, as the numbers of logs have gaps.
+// Behind them are entries of logs, one each, written when a log is first durable, and when the store is closed. A log
+// that the manifest has in use was removed or emptied if it is missing or ends before. Nothing else shows that, as the
+// numbers of logs have gaps.
 //
-// A store has a witness before its directory says that it is ready, and at most one entry is being written when a process
-// ends: without an entry of a manifest the witness itself is damaged. Each entry says whose it is, and that of a manifest has the sum of
-// what it has said up to there: files of another store are damage. It has its whole length before an entry says so (witnessWhole),
-// and a crash shortens no file that was synced: one that is shorter then was cut, whichever entries are lost.
+// A store has a witness before its directory says that it is ready, and at most one entry is being written when a
+// process ends: without an entry of a manifest the witness itself is damaged. Each entry names its store, and that of a
+// manifest has the sum of what the manifest has said up to there: files of another store are damage. The file has its
+// whole length before an entry says so (witnessWhole), and a crash shortens no file that was synced: one that is
+// shorter then was cut, whichever entries are lost.
 const witnessName = "WITNESS"
 
 const (
@@ -51,7 +53,7 @@ type witness struct {
 	sync.Mutex
 	fs   vfs.FS
 	path string
-	id   storeID // whose it is
+	id   storeID // of the store
 	turn uint64
 	last int              // the entry of a manifest that is the newer one
 	logs [logSlots]uint64 // which log has which entry; 0: none
@@ -216,8 +218,9 @@ func hasSum(b []byte, size int) bool {
 	return len(b) >= size && crc32.Checksum(b[:size-4], castagnoli) == binary.BigEndian.Uint32(b[size-4:])
 }
 
-// witnessed returns what is known of a manifest, and of logs. Older versions have noted 0 for the end of these.
-// Of a store that has an id in each entry, those without are of logs that are not in use any more, or of another store.
+// witnessed returns what is known of a manifest, and of logs. Older versions have noted 0 for the end of these. In a
+// store that has an id in each entry, entries without one belong to logs that are not in use any more, or to another
+// store.
 func witnessed(data []byte, manifest uint64, f aeonFile) (current witnessEntry, logs []witnessEntry, err error) {
 	err = errors.New("it says nothing of any manifest")
 	for _, e := range witnessEntries(data) {
@@ -239,8 +242,8 @@ func witnessed(data []byte, manifest uint64, f aeonFile) (current witnessEntry, 
 	return current, logs, err
 }
 
-// unowned is what is wrong with a file that should say whose it is.
+// unowned is what is wrong with a file that should name its store.
 const unowned = "it does not say whose it is"
 
-// ofAnother says whose a file is.
+// ofAnother names the store that a file belongs to.
 func ofAnother(owner storeID) string { return fmt.Sprintf("it is that of store %x", owner) }

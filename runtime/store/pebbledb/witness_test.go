@@ -94,7 +94,7 @@ func TestCutWitness(t *testing.T) {
 	}
 }
 
-// The entry that was being written when a process ended is torn: nobody takes that for a cut.
+// The entry that was being written when a process ended is torn: that is not taken for a cut.
 func TestTornWitness(t *testing.T) {
 	for name, build := range testStores {
 		t.Run(name, func(t *testing.T) {

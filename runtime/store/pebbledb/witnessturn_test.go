@@ -6,8 +6,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
 
-// Of the two entries of manifests the older one is overwritten, whatever is noted of logs in between, and by whichever
-// process: if a crash tears the one that is written, the other one says what the manifest was durable up to before.
+// Of the two entries of manifests the older one is overwritten, whatever is noted of logs in between, and whichever
+// process writes. If a crash tears that entry, the other one says up to where the manifest was durable before.
 func TestTornWitnessEntryLeavesTheOneBefore(t *testing.T) {
 	fs := vfs.NewMem()
 	const number = 7

@@ -53,9 +53,9 @@ type Outcome struct {
 	Output      string       // what the program printed
 	Failure     *Failure     // what left main or the test; nil if nothing did
 	Callbacks   []Failure    // failures of callbacks, as they came
-	DeadLetters []DeadLetter // failures that nobody awaited, those of pending values included
+	DeadLetters []DeadLetter // failures of events that were not awaited, those of pending values included
 	Unquiet     string       // why the system did not come to rest after main or the test
-	Hang        string       // the run took longer than its limit: who waits for whom, and all stacks
+	Hang        string       // the run took longer than its limit: what waits for what, and all stacks
 	Crash       string       // the process ended; written by the parent
 	Stored      string       // what is wrong with the store, or with what it has given back
 	Commits     uint64       // events that committed
@@ -70,7 +70,7 @@ type Failure struct {
 	Stack   string  // of Go, where the failure is none of those that a program can cause
 }
 
-// DeadLetter is the failure of an event that nobody awaited.
+// DeadLetter is the failure of an event that was not awaited.
 type DeadLetter struct {
 	Method string // Class.method
 	Failure
@@ -270,7 +270,7 @@ func failureOf(p any, path []exec.Frame) *Failure {
 	return f
 }
 
-// dump says who waits for whom, and where all goroutines are.
+// dump says what waits for what, and where all goroutines are.
 func (r *run) dump() string {
 	var b strings.Builder
 	r.system.Lock()

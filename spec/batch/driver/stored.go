@@ -14,9 +14,9 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
-// stored is a run on a store. The states of actors are dropped while it runs, as often as can be, and read
-// again; at its end the store is opened once more, and has to have all states as they were, and nothing that waits to be run
-// but timers.
+// stored is a run on a store. The states of actors are dropped while it runs, as often as can be, and read again. At
+// its end the store is opened once more: it has to have all states as they were, and nothing but timers may wait to be
+// run.
 type stored struct {
 	engine *memengine.Engine
 	store  *store.Store

@@ -215,7 +215,7 @@ func pool(wish, weight []float64) []float64 {
 	return out
 }
 
-// y returns the middle of a row.
+// rowY returns the middle of a row.
 func rowY(row int) float64 {
 	return nodeHeight/2 + float64(row)*(nodeHeight/2+rowGap)
 }

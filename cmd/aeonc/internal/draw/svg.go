@@ -257,7 +257,7 @@ func (e Edge) sentence() string {
 	return fmt.Sprintf("%s %s %s (%s)", e.From, verb, e.To, by)
 }
 
-// sentence describes the drawing for those who cannot see it.
+// sentence describes the drawing for users who cannot see it.
 func (g Graph) sentence() string {
 	parts := make([]string, 0, len(g.Edges))
 	for _, e := range g.Edges {

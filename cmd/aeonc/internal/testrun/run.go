@@ -22,7 +22,7 @@ type Config struct {
 	Filter   string   // a regular expression that the names of the tests must match; "" runs all
 	Seed     string   // "" lets the executable choose
 	Repeat   int      // how many schedules each test is run with
-	Parallel bool     // events run in parallel, as the machine likes; seeds do not replay then
+	Parallel bool     // events run in parallel, in an order that the machine decides; seeds do not replay then
 	Trace    []string // flags that make the executable write a trace
 	// TestMax is how long one test may take before it is killed and fails.
 	TestMax time.Duration
@@ -31,7 +31,7 @@ type Config struct {
 	Stdout  io.Writer
 	// Progress, if set, is called when a schedule of a test begins, with which of them it is.
 	Progress func(pkg, test string, schedule int)
-	// Place shortens the name of a file for people; nil leaves it as it is.
+	// Place shortens the name of a file for users; nil leaves it as it is.
 	Place func(file string) string
 }
 

@@ -19,9 +19,9 @@ import (
 	"github.com/aeon-lang/aeon/cmd/aeonc/internal/testrun"
 )
 
-// fake writes an executable that speaks for a test executable of two packages.
-// Its second test kills the process and its third hangs, so that it takes three
-// processes to get through; each is told where the one before has stopped.
+// fake is a script that stands in for a test executable of two packages. Its second
+// test kills the process and its third hangs, so that it takes three processes to
+// get through. Each is told where the one before has stopped.
 const fake = `#!/bin/sh
 say() { printf '%s\n' "$1"; }
 case "$2" in
