@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -65,37 +64,22 @@ type callback struct {
 	timer  *timer  // that has fired it, if one has
 	from   *origin // traced systems only; nil: a client has posted it
 	pos    store.Position
-	// printed is the last line of the event before the callback, in the egress of a system with a store.
+	// printed is the number of the last line of the event before the callback, in the output of a system with a store.
 	printed uint64
-}
-
-// mailbox holds the callbacks of one client: they run one at a time, in the order in
-// which the events that issued them committed.
-type mailbox struct {
-	mu struct {
-		sync.Mutex
-		queue   []callback
-		running bool
-		gone    bool
-		face    *Client // what callbacks get to see of the client
-	}
 }
 
 // post appends a callback and reports whether the caller has to start the mailbox. A
 // callback to a client that has gone is dropped.
 func (cl *Client) post(c callback) (start bool) {
-	m := &cl.box
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.mu.gone {
-		return false
-	}
-	cl.sys.live.Add(1)
-	cl.sys.timers.emitted(c.timer)
-	m.mu.queue = append(m.mu.queue, c)
-	start = !m.mu.running
-	m.mu.running = true
+	_, start = cl.box.Post(c, countCallback)
 	return start
+}
+
+// countCallback counts a callback before it can be seen.
+func countCallback(c callback) {
+	s := c.object.client.sys
+	s.live.Add(1)
+	s.timers.Emitted(c.timer)
 }
 
 // Callback posts a call of a method of a client object, which may be the caller's own.
@@ -109,30 +93,17 @@ func (cl *Client) Callback(target ClientRef, m *ClientMethod, args order.Args) {
 	}
 }
 
-func (cl *Client) nextCallback() (c callback, ok bool) {
-	m := &cl.box
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.mu.queue) == 0 {
-		m.mu.running = false
-		return c, false
-	}
-	c = m.mu.queue[0]
-	m.mu.queue = m.mu.queue[1:]
-	return c, true
-}
-
 // inCallback returns the face of the client that its callbacks run with: it does not wait
 // for what includes the callback itself.
 func (cl *Client) inCallback() *Client {
-	m := &cl.box
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.mu.face == nil {
-		m.mu.face = cl.sys.Client()
-		m.mu.face.base = cl
+	f := &cl.face
+	f.Lock()
+	defer f.Unlock()
+	if f.Client == nil {
+		f.Client = cl.sys.Client()
+		f.base = cl
 	}
-	return m.mu.face
+	return f.Client
 }
 
 // mayWait faults in a callback, which would wait for its own end.
@@ -148,20 +119,20 @@ func (cl *Client) drain() {
 	var c callback
 	defer func() {
 		if !finished { // runtime.Goexit in a callback
-			cl.sys.timers.fired(c.timer)
+			cl.sys.timers.Ended(c.timer)
 			cl.sys.live.Add(-1)
 			cl.sys.workers.Run(cl.drain)
 		}
 	}()
 	for {
 		var ok bool
-		if c, ok = cl.nextCallback(); !ok {
+		if c, ok = cl.box.Next(); !ok {
 			finished = true
 			return
 		}
 		cl.sys.scheduler.Yield()
 		cl.call(c)
-		cl.sys.timers.fired(c.timer)
+		cl.sys.timers.Ended(c.timer)
 		cl.sys.live.Add(-1)
 	}
 }
@@ -186,7 +157,7 @@ func (cl *Client) call(c callback) {
 		if d.Wait(c.pos) != nil {
 			return // nothing leaves a store that has failed
 		}
-		cl.sys.egress.flush(c.printed)
+		cl.sys.output.Flush(c.printed)
 	}
 	if t := cl.sys.tracer; t != nil {
 		t.called(cl, &c)
@@ -195,11 +166,7 @@ func (cl *Client) call(c callback) {
 }
 
 // gone reports whether the client was closed.
-func (cl *Client) gone() bool {
-	cl.box.mu.Lock()
-	defer cl.box.mu.Unlock()
-	return cl.box.mu.gone
-}
+func (cl *Client) gone() bool { return cl.box.Closed() }
 
 // pathOf returns the way that err took. Without a path of its own, as that of an event that has not begun, it came through
 // the caller's stack.
@@ -233,14 +200,10 @@ func (cl *Client) Close() {
 	if t := cl.sys.tracer; t != nil {
 		t.gone(cl)
 	}
-	m := &cl.box
-	m.mu.Lock()
-	dropped := m.mu.queue
-	m.mu.gone, m.mu.queue = true, nil
-	m.mu.Unlock()
-	cl.sys.forgetObjects(cl)
+	dropped := cl.box.Close()
+	cl.sys.objects.Forget(func(o *ClientObject) bool { return o.client == cl })
 	for i := range dropped {
-		cl.sys.timers.fired(dropped[i].timer)
+		cl.sys.timers.Ended(dropped[i].timer)
 	}
 	cl.sys.live.Add(-len(dropped))
 }

@@ -3,11 +3,13 @@ package exec
 import (
 	"errors"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -20,7 +22,11 @@ type Client struct {
 	stats *counters     // outlive the client
 	draws atomic.Uint64 // random numbers drawn
 	depth atomic.Int64  // of calls that can recurse, those of main and of callbacks together
-	box   mailbox
+	box   outbox.Mailbox[callback]
+	face  struct {
+		sync.Mutex
+		*Client // what callbacks get to see of the client; nil until it is needed
+	}
 	order issueOrder
 	base  *Client // of the face that callbacks of base see; else nil
 }
@@ -277,30 +283,14 @@ func (cl *Client) Advance(d time.Duration) {
 	c.Set(end)
 }
 
-// FireNext moves simulated time on to the timer that is due next, fires what is due then, and lets the system settle.
-// It reports whether there was such a timer.
-func (s *System) FireNext() bool { return s.fireNext(s.clock.(*sched.SimClock), sched.EndOfTime) }
-
-// fireNext is FireNext for timers that are due until end.
-func (s *System) fireNext(c *sched.SimClock, end time.Time) bool {
-	s.settle()
-	due, ok := s.timers.next()
-	if !ok || due.After(end) {
-		return false
-	}
-	c.Set(due)
-	s.timers.fireDue(c.Now()) // later than due after an outage
-	return true
-}
-
 // Print writes a line to standard output at once.
 func (cl *Client) Print(text string) {
 	if cl.sys.durable != nil {
-		cl.sys.egress.print(text)
+		cl.sys.printDurable(text)
 		return
 	}
-	cl.sys.out.add(text)
-	cl.sys.out.flush()
+	cl.sys.lines.Add(text)
+	cl.sys.lines.Flush()
 }
 
 // Now returns the time in nanoseconds since 1970.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
@@ -42,8 +43,8 @@ func (ev *Event) settle() (next follow) {
 	s := ev.sys
 	if len(ev.root.ops) > 0 {
 		meets := ev.needed(ev.root.ops)
-		s.stripes.lock(meets)
-		defer s.stripes.unlock(meets)
+		s.stripes.Lock(meets)
+		defer s.stripes.Unlock(meets)
 	}
 	switch {
 	case ev.traced != nil:
@@ -74,7 +75,7 @@ func (ev *Event) bury() {
 		h.Set(order.Deleted)
 		s.forget(h)
 		if h.Has(order.MarkTimed) {
-			s.timers.forget(h)
+			s.timers.Forget(h)
 		}
 	}
 }
@@ -140,8 +141,8 @@ func (f *follow) add(ops []op) {
 		case opBranch:
 			f.add(o.branch.cx.ops)
 		case opEmit:
-			s.timers.emitted(o.timer)
-			if l := s.lanes.push(s, o.issuer, f.sub(o)); l != nil {
+			s.timers.Emitted(o.timer)
+			if l := s.wait(o.issuer, f.sub(o)); l != nil {
 				f.lanes = append(f.lanes, l)
 			}
 		case opCallback:
@@ -152,21 +153,21 @@ func (f *follow) add(ops []op) {
 			f.tail(o)
 		case opTimer:
 			if !o.issuer.Is(order.Deleted) { // its timers have just been dropped
-				s.timers.set(o, f.origin(o, trace.Timer, 0))
+				s.setTimer(o, f.origin(o, trace.Timer, 0))
 			}
 		case opCancel:
-			s.timers.cancel(o.issuer, o.name)
+			s.timers.Cancel(o.issuer, o.name)
 		case opPrint:
 			if s.durable != nil {
-				f.ev.printed = s.egress.add(outgoing{pos: f.ev.maxPos, kind: opPrint, text: o.name})
+				f.ev.printed = s.output.Add(outgoing{text: o.name}, f.ev.maxPos)
 				continue
 			}
-			s.out.add(o.name)
+			s.lines.Add(o.name)
 			f.print = true
 		case opLog:
 			attrs := []any{"event", f.ev.ID.String(), "actor", o.issuer.String()}
 			if s.durable != nil {
-				f.ev.printed = s.egress.add(outgoing{pos: f.ev.maxPos, kind: opLog, text: o.name, attrs: attrs})
+				f.ev.printed = s.output.Add(outgoing{text: o.name, attrs: attrs}, f.ev.maxPos)
 				continue
 			}
 			s.log.Info(o.name, attrs...)
@@ -197,10 +198,10 @@ func (f *follow) called(o *op) *origin {
 func (f *follow) start() {
 	s := f.ev.sys
 	if f.print {
-		s.out.flush()
+		s.lines.Flush()
 	}
 	if f.ev.printed > 0 && (f.ev.waitsForNothing() || f.ev.chain != nil) { // only its end waits for the lines of a chain
-		s.egress.start()
+		s.output.Start()
 	}
 	for _, l := range f.lanes {
 		s.workers.Run(func() { s.drain(l) })
@@ -208,5 +209,31 @@ func (f *follow) start() {
 	for _, c := range f.boxes {
 		s.workers.Run(c.drain)
 	}
-	s.timers.wake()
+	s.timers.Wake()
+}
+
+// needed returns the set of stripes that ops need. An issuer that the event holds for
+// writing is its alone.
+func (ev *Event) needed(ops []op) (set uint64) {
+	for i := range ops {
+		o := &ops[i]
+		switch o.kind {
+		case opBranch:
+			set |= ev.needed(o.branch.cx.ops)
+		case opEmit, opTail:
+			if !o.keep && (o.issuer != ev.Target || ev.method.Self != order.Write) {
+				set |= outbox.StripeOf(o.issuer.ID.Serial)
+			}
+			if o.timer != nil && ev.sys.durable != nil {
+				set |= outbox.TimersStripe // its row moves, unless it is cancelled meanwhile
+			}
+		case opCallback:
+			set |= outbox.StripeOf(uint64(o.object.client.id))
+		case opTimer, opCancel:
+			set |= outbox.TimersStripe
+		case opPrint:
+			set |= outbox.OutputStripe
+		}
+	}
+	return set
 }

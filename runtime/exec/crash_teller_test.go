@@ -147,7 +147,7 @@ func (c *crashes) askTwice(x *Session, seq uint64, first *wargs) error {
 	case errors.Is(err, ErrClosed):
 		err = again
 	case text(err) != text(again):
-		c.fail(fmt.Errorf("%s: request %d was sent twice, and has ended with %q and %q", x.name, seq, text(err), text(again)))
+		c.fail(fmt.Errorf("%s: request %d was sent twice, and has ended with %q and %q", x.Name(), seq, text(err), text(again)))
 	}
 	return err
 }

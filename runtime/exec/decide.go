@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/row"
-	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -72,7 +71,7 @@ func (ev *Event) decisionRows(w *preparation) {
 	w.Ownership(&ev.Attempt)
 	for _, h := range ev.Deletes {
 		if h.Has(order.MarkTimed) && !slices.Contains(ev.Fresh, h) { // else nothing of it is stored
-			ev.sys.timers.forgetRows(w, h)
+			ev.sys.timers.DeleteOf(&w.Writer.Writer, h)
 		}
 	}
 	if len(ev.root.ops) > 0 {
@@ -93,7 +92,7 @@ func (ev *Event) decided(w *preparation) store.Position {
 	set := w.timers
 	pos := ev.appendBatch(w)
 	for _, t := range set {
-		t.pos = ev.maxPos
+		t.Call.pos = ev.maxPos
 	}
 	clear(set)
 	w.timers = set[:0]
@@ -145,7 +144,7 @@ func (ev *Event) requested() *request {
 // for.
 func (ev *Event) outcomeRow(w *preparation, err error) {
 	if r := ev.requested(); r != nil {
-		r.outcome(w, ev.method, err)
+		w.writeOutcome(r, ev.method, err)
 	}
 }
 
@@ -203,7 +202,7 @@ func (ev *Event) answered(err error) error {
 		}
 	}
 	if !ev.waitsForNothing() {
-		ev.sys.egress.flush(ev.printed)
+		ev.sys.output.Flush(ev.printed)
 	}
 	at("answer", k)
 	return err
@@ -242,7 +241,7 @@ func (w *opWriter) write(ops []op) {
 			w.cancel(o.issuer, o.name)
 		case opCallback:
 			if o.timer != nil {
-				w.fired(o.timer)
+				w.advance(o.timer)
 			}
 		}
 	}
@@ -254,8 +253,8 @@ func (w *opWriter) write(ops []op) {
 func (w *opWriter) emit(o *op) {
 	o.seq = w.d.nextSeq()
 	e := event.SubEvent{Signature: w.d.signatures.number(o.method), Parent: w.ev.ID, Index: w.index, Args: w.encoded(o)}
-	if o.timer != nil && o.timer.every > 0 {
-		e.Timer = o.timer.generation
+	if o.timer != nil && o.timer.Every > 0 {
+		e.Timer = o.timer.Generation
 	}
 	if o.kind == opTail {
 		e.Step, e.First = true, w.ev.ID
@@ -275,7 +274,7 @@ func (w *opWriter) emit(o *op) {
 	}
 	w.Set()
 	if o.timer != nil {
-		w.fired(o.timer)
+		w.advance(o.timer)
 	}
 }
 
@@ -287,36 +286,20 @@ func (w *opWriter) setTimer(o *op) {
 	if o.name != "" {
 		w.cancel(o.issuer, o.name)
 	}
-	s := w.d.sys
-	t := &timer{issuer: o.issuer, name: o.name, target: o.target, method: o.method, object: o.object, call: o.call,
-		args: o.args, every: o.every, generation: w.d.nextSeq(), due: sched.After(s.clock.Now(), o.delay)}
+	t := w.d.sys.newTimer(o)
+	t.Generation = w.d.nextSeq()
 	o.made = t
 	w.timers = append(w.timers, t)
 	if o.object != nil {
 		return // of a client of this process
 	}
-	t.signature = w.d.signatures.number(o.method)
-	t.payload = row.AppendTimerCall(nil, &event.Timer{Parent: w.ev.ID, Issuer: t.issuer.ID, Name: t.name, Target: t.target.ID, Every: t.every, Args: w.encoded(o)})
-	w.timerRow(t, t.due, 0)
+	t.Row.Signature = w.d.signatures.number(o.method)
+	t.Row.Call = row.AppendTimerCall(nil, &event.Timer{Parent: w.ev.ID, Issuer: t.Issuer.ID, Name: t.Name, Target: o.target.ID, Every: t.Every, Args: w.encoded(o)})
+	outbox.WriteTimer(w.rows(), t)
 }
 
-// timerRow writes the row of a timer that is due then next, after so many ticks.
-func (w *preparation) timerRow(t *timer, due time.Time, ticks uint64) {
-	t.stored = due.UnixNano()
-	w.Key = row.AppendTimerKey(w.Key[:0], t.issuer.ID, t.stored, t.generation)
-	w.Begin()
-	w.Row = row.AppendTimer(w.Row, t.signature, ticks, t.payload)
-	w.Set()
-}
-
-// unset removes the row of a timer.
-func (w *preparation) unset(t *timer) {
-	if t.payload == nil {
-		return
-	}
-	w.Key = row.AppendTimerKey(w.Key[:0], t.issuer.ID, t.stored, t.generation)
-	w.Delete()
-}
+// rows returns what writes the rows of the batch.
+func (w *opWriter) rows() *row.Writer { return &w.Writer.Writer }
 
 // cancel removes the row of the timer of that name: what this event has set counts first.
 func (w *opWriter) cancel(issuer *order.Handle, name string) {
@@ -324,33 +307,16 @@ func (w *opWriter) cancel(issuer *order.Handle, name string) {
 		return // such timers cannot be named
 	}
 	for i := len(w.timers) - 1; i >= 0; i-- {
-		if t := w.timers[i]; t.issuer == issuer && t.name == name {
-			w.unset(t)
+		if t := w.timers[i]; t.Issuer == issuer && t.Name == name {
+			outbox.DeleteTimer(w.rows(), t)
 			return
 		}
 	}
-	ts := &w.d.sys.timers
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
-	if t := ts.mu.named[timerKey{issuer, name}]; t != nil {
-		w.unset(t)
-	}
+	w.d.sys.timers.DeleteNamed(w.rows(), issuer, name)
 }
 
-// fired moves the row of a timer to its next tick, or removes it after the only one. The
-// timer may have been cancelled since the firing has begun.
-func (w *opWriter) fired(t *timer) {
-	ts := &w.d.sys.timers
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
-	if t.payload == nil || t.off {
-		return
-	}
-	w.unset(t)
-	if t.every > 0 {
-		w.timerRow(t, t.due, t.tick)
-	}
-}
+// advance moves the row of a timer that has fired.
+func (w *opWriter) advance(t *timer) { w.d.sys.timers.Advance(w.rows(), t) }
 
 // ErrClass is wrapped by the error for rows that this program has no class for.
 var ErrClass = state.ErrClass

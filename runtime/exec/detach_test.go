@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
@@ -187,8 +188,8 @@ func TestTimersAmidDetaching(t *testing.T) {
 			t.Errorf("actor %d is attached", i)
 		}
 	}
-	if ts := &n.sys.timers; len(ts.mu.first)+len(ts.mu.named)+len(ts.mu.heap)+ts.mu.oneShots > 0 {
-		t.Errorf("of the timers there is left: %v, %v", ts.mu.first, ts.mu.named)
+	if left := n.sys.timers.Counts(); left != (outbox.TimerCounts{}) {
+		t.Errorf("of the timers there is left: %+v", left)
 	}
 	n.close()
 }

@@ -8,11 +8,11 @@
 // The life of an event: its client and the line that it stands in (client.go, turn.go), admission
 // (event.go), the method and its calls (access.go, call.go, branch.go), the undo log (undo.go), commit or
 // abort (commit.go, failure.go), and what follows it: sub-events (lane.go), steps of chains (tail.go), callbacks
-// (callback.go) and timers (timer.go).
+// (callback.go), timers (firing.go) and lines (output.go), which wait in runtime/outbox.
 //
-// A system with a store brings actors into memory (attach.go, load.go) and drops them (passivate.go, detach.go),
-// writes the batch of each commit (prepare.go, decide.go, rows.go), keeps sessions (session.go), and goes on
-// with what it finds (recover.go).
+// In a system with a store, runtime/state has the actors; commits write a batch (preparation.go, decide.go), sessions
+// repeat outcomes (session.go), and the next opening goes on with what it finds (recover.go, recover_work.go).
 //
-// The mutexes of lanes, timers and clients are leaves: a goroutine that has one takes no other.
+// A commit reads: order settles ownership, state and outbox write what changes and what follows into one batch, the batch gets its
+// place in the journal, and what follows is queued; then the locks go.
 package exec

@@ -6,6 +6,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -17,7 +18,7 @@ type durable struct {
 	answersWait bool // answers to clients of this process are gated, too
 	signatures  signatures
 	seq         atomic.Uint64
-	sessions    sessions
+	sessions    outbox.Sessions[*Client]
 	snapshots   snapshots
 	found       Restored
 	recovered   int64  // order of the last traced event that is in the store
@@ -51,7 +52,9 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 		return nil, err
 	}
 	d.signatures.open(d.Layouts.Schema, cfg.Classes)
-	d.sessions.open(d)
+	d.sessions.Open(outbox.SessionsConfig[*Client]{Store: d.Store, Append: d.Journal.Append, Clock: s.clock, Scheduler: s.scheduler, Expiry: s.cfg.SessionExpiry,
+		Begun: s.newClient, Expired: func(cl *Client) { s.retire(cl.stats) }, At: func(place string) { at(place, kindSession) }})
+	s.openOutput(d)
 	return d, nil
 }
 

@@ -38,7 +38,7 @@ type Event struct {
 	issuer  *order.Handle // of a sub-event: whose outbox it comes from
 	outSeq  uint64        // its number there
 	request *request      // of a durable session
-	printed uint64        // the last line it has in the egress
+	printed uint64        // the number of its last line in the output
 	credit  bool          // it has taken part of the budget of the store
 }
 
@@ -104,7 +104,7 @@ func (ev *Event) perform() error {
 		if err == order.ErrKept {
 			return ev.leftOut()
 		}
-		if ev.request != nil && !ev.request.claim() {
+		if ev.request != nil && !ev.request.Claim() {
 			ev.Release(true)
 			ev.over(&ev.client.stats.aborts) // it has ended, and was none
 			return errRepeated

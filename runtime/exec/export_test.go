@@ -184,17 +184,23 @@ func TestTimersComeBack(t *testing.T) {
 	remind("early", 1)
 	snap, actors := takeActor(t, n, d.Ref)
 	remind("late", 2)
-	if len(n.sys.timers.mu.heap) != 2 {
-		t.Fatalf("%d timers are set", len(n.sys.timers.mu.heap))
+	if set := n.timersSet(); len(set) != 2 {
+		t.Fatalf("timers %q are set", set)
 	}
 	n.edit(func(e *memengine.Engine) error {
 		_, err := archive.RestoreActor(e, d.ID(), snap.each)
 		return err
 	})
-	if h := n.sys.timers.mu.heap; len(h) != 1 || h[0].name != "early" {
-		t.Errorf("%d timers are set after it was restored, of %d actors", len(h), actors)
+	if set := n.timersSet(); len(set) != 1 || set[0] != "early" {
+		t.Errorf("timers %q are set after it was restored, of %d actors", set, actors)
 	}
 	n.close()
+}
+
+// timersSet returns the names of the timers that are set.
+func (n *node) timersSet() (names []string) {
+	n.sys.timers.Pending(func(t *timer, _ bool) { names = append(names, t.Name) })
+	return names
 }
 
 // A deleted actor comes back with its name, unless somebody else has had that since.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
@@ -59,7 +60,7 @@ func everything(t *testing.T, n *node) (counter wref) {
 	x := n.begin(phone)
 	mustNot(t, x.Await(1, 0, a.Ref, &methodLocal, &wargs{steps: add}))
 	_ = x.Await(2, 0, a.Ref, &methodLocal, &wargs{steps: fail})
-	for seq := uint64(3); seq < 2*sweepMin; seq++ {
+	for seq := uint64(3); seq < 2*outbox.SweepMin; seq++ {
 		mustNot(t, x.Await(seq, seq-1, a.Ref, &methodLocal, &wargs{steps: add}))
 	}
 	mustNot(t, n.cl.Delete(b.Ref))

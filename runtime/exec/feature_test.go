@@ -348,7 +348,7 @@ func TestTimersFireReplaceCancelAndCoalesce(t *testing.T) {
 	log = nil
 	// After an outage the ticks that were missed are one.
 	s.clock.(*sched.SimClock).Set(time.Unix(1021, 0))
-	s.timers.fireDue(s.clock.Now())
+	s.timers.FireDue(s.clock.Now())
 	s.settle()
 	cl.Advance(time.Second)
 	if got := strings.Join(log, " "); got != "tick@21 tick@22" {

@@ -173,7 +173,7 @@ func TestTimersSetByADeletingEventAreGone(t *testing.T) {
 		Delete(cx, k.Ref)
 	}))
 	cl.Advance(time.Minute)
-	if _, ok := s.timers.next(); ok || s.Stats().DeadLetters != 0 {
+	if _, ok := s.timers.Next(); ok || s.Stats().DeadLetters != 0 {
 		t.Errorf("a deleted actor has a timer, which has left %d dead letters", s.Stats().DeadLetters)
 	}
 }
@@ -205,7 +205,7 @@ func TestTimersOfADeletedActorAreGone(t *testing.T) {
 	if n := len(s.DeadLetters()); n > 0 {
 		t.Errorf("%d dead letters of timers whose issuer is gone: %v", n, s.DeadLetters()[0].Err)
 	}
-	if ch := s.timers.waitOneShots(); ch != nil {
+	if ch := s.timers.OneShots(); ch != nil {
 		t.Error("a timer of a deleted actor keeps the program from ending")
 	}
 }
@@ -263,22 +263,6 @@ func TestFailureMessagesNameNoActorIDs(t *testing.T) {
 	mustNot(t, cl.Delete(b.Ref))
 	if err := b.await(cl, nil); err == nil || err.Error() != `actor Desk("front") was deleted` {
 		t.Error(err)
-	}
-}
-
-func TestLaneThatIsNeverEmptyDoesNotGrow(t *testing.T) {
-	s := &System{}
-	issuer, target := &order.Handle{}, &order.Handle{}
-	var ls lanes
-	l := ls.push(s, issuer, subEvent{target: target})
-	for range 100_000 {
-		ls.push(s, issuer, subEvent{target: target})
-		if _, ok := ls.next(l); !ok {
-			t.Fatal("empty")
-		}
-	}
-	if n := cap(l.queue); n > 1000 {
-		t.Errorf("a lane of one sub-event keeps room for %d", n)
 	}
 }
 

@@ -1,11 +1,9 @@
 package exec
 
 import (
-	"sync"
-
-	"github.com/aeon-lang/aeon/internal/shard"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -22,86 +20,15 @@ type subEvent struct {
 	pos    store.Position // of the event that has issued it
 }
 
-// lane is the queue of the sub-events of one issuer to one target. The next one is
-// admitted when the one before has ended. It exists while it has any.
-type lane struct {
-	key   laneKey
-	queue []subEvent
-	head  int
-}
+type (
+	lane  = outbox.Lane[subEvent]
+	lanes = outbox.Lanes[subEvent]
+)
 
-type laneKey struct {
-	issuer, target *order.Handle
-	firing         bool // the firings of the issuer's timers, which wait for each other alone
-}
-
-// lanes holds all lanes. A lane is filled by events that hold the issuer, so its order
-// is their commit order, then program order.
-type lanes struct{ shard.Set[laneShard] }
-
-type laneShard struct {
-	mu struct {
-		sync.Mutex
-		byKey map[laneKey]*lane
-	}
-}
-
-func (ls *lanes) shard(k laneKey) *laneShard {
-	return ls.Of(k.issuer.ID.Serial + k.target.ID.Serial*0x9e3779b9)
-}
-
-// push appends a sub-event and returns the lane if the caller has to start it.
-func (ls *lanes) push(s *System, issuer *order.Handle, e subEvent) (start *lane) {
+// wait appends a sub-event to its lane, and returns the lane if the caller has to start it.
+func (s *System) wait(issuer *order.Handle, e subEvent) (start *lane) {
 	s.live.Add(1)
-	k := laneKey{issuer, e.target, e.method == &methodFire}
-	sh := ls.shard(k)
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	l := sh.mu.byKey[k]
-	if l == nil {
-		l = &lane{key: k}
-		if sh.mu.byKey == nil {
-			sh.mu.byKey = make(map[laneKey]*lane)
-		}
-		sh.mu.byKey[k] = l
-		start = l
-	}
-	if l.head > len(l.queue)/2 { // the lane of a busy target may never be empty
-		n := copy(l.queue, l.queue[l.head:])
-		clear(l.queue[n:])
-		l.queue, l.head = l.queue[:n], 0
-	}
-	l.queue = append(l.queue, e)
-	return start
-}
-
-// next takes the head of the lane; a lane without one is gone.
-func (ls *lanes) next(l *lane) (e subEvent, ok bool) {
-	sh := ls.shard(l.key)
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	if l.head == len(l.queue) {
-		delete(sh.mu.byKey, l.key)
-		return e, false
-	}
-	e = l.queue[l.head]
-	l.queue[l.head] = subEvent{}
-	if l.head++; l.head == len(l.queue) {
-		l.queue, l.head = l.queue[:0], 0
-	}
-	return e, true
-}
-
-// more reports whether the lane holds anything; one that does not is gone.
-func (ls *lanes) more(l *lane) bool {
-	sh := ls.shard(l.key)
-	sh.mu.Lock()
-	defer sh.mu.Unlock()
-	if l.head < len(l.queue) {
-		return true
-	}
-	delete(sh.mu.byKey, l.key)
-	return false
+	return s.lanes.Push(outbox.LaneKey{Issuer: issuer, Target: e.target, Firing: e.method == &methodFire}, e)
 }
 
 // drain runs the sub-events of a lane until there is none left.
@@ -117,41 +44,41 @@ func (s *System) drain(l *lane) {
 			} else {
 				s.deadLetter(failure{id: e.id, target: e.target, method: e.method, err: err, pos: ev.maxPos})
 			}
-			s.timers.fired(e.timer)
+			s.timers.Ended(e.timer)
 			s.live.Add(-1)
 			s.workers.Run(func() { s.drain(l) })
 		}
 	}()
 	for {
 		var ok bool
-		if e, ok = s.lanes.next(l); !ok {
+		if e, ok = s.lanes.Next(l); !ok {
 			finished = true
 			return
 		}
-		if s.postpones(e.seq, l.key.firing) {
-			s.postpone(e, l.key.firing)
+		if s.postpones(e.seq, l.Key.Firing) {
+			s.postpone(e, l.Key.Firing)
 			continue
 		}
 		ev = s.takeEvent(s.inner, e.id, e.target, e.method, e.args)
 		ev.from, ev.maxPos = e.from, e.pos
 		ev.stepOf(e.chain)
-		if !l.key.firing && s.durable != nil {
-			ev.issuer, ev.outSeq = l.key.issuer, e.seq
+		if !l.Key.Firing && s.durable != nil {
+			ev.issuer, ev.outSeq = l.Key.Issuer, e.seq
 		}
 		err := ev.perform()
 		if err == ErrClosed {
 			s.giveBack(ev)
-			s.postpone(e, l.key.firing)
+			s.postpone(e, l.Key.Firing)
 			continue
 		}
 		// With its issuer, a timer is gone.
 		if ev.chain != nil {
 			s.stepped(ev, err)
-		} else if err != nil && !(l.key.firing && e.target.Is(order.Deleted)) {
+		} else if err != nil && !(l.Key.Firing && e.target.Is(order.Deleted)) {
 			s.deadLetter(failure{id: e.id, target: e.target, method: e.method, err: err, pos: ev.maxPos})
 		}
 		s.giveBack(ev)
-		s.timers.fired(e.timer)
+		s.timers.Ended(e.timer)
 		s.live.Add(-1)
 	}
 }
@@ -163,9 +90,9 @@ func (s *System) postpone(e subEvent, firing bool) {
 		e.chain.postpone(e.pos)
 	}
 	if firing {
-		s.timers.postponed(e.timer)
+		s.timers.Postponed(e.timer)
 	} else {
-		s.timers.fired(e.timer)
+		s.timers.Ended(e.timer)
 	}
 	s.live.Add(-1)
 }

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
@@ -22,15 +23,15 @@ func TestLateTimersFireInBursts(t *testing.T) {
 			if f, ok := e.Args.(*fireArgs); ok {
 				mu.Lock()
 				defer mu.Unlock()
-				if f.t.issuer.ID == other.ID() {
+				if f.t.Issuer.ID == other.ID() {
 					others = append(others, time.Now())
 					return
 				}
-				due, fired = append(due, f.t.due), append(fired, time.Now())
+				due, fired = append(due, f.t.Due), append(fired, time.Now())
 			}
 		})})
 		a, other = n.fresh(), n.fresh()
-		const late = 3*lateBurst + 10
+		const late = 3*outbox.LateBurst + 10
 		var steps []wstep
 		for i := range late {
 			steps = append(steps, wstep{op: wAfter, n: int64(1000 + (i*7)%late), sub: []wstep{{op: wAdd, n: 1}}})
@@ -55,7 +56,7 @@ func TestLateTimersFireInBursts(t *testing.T) {
 			t.Errorf("the timers have added %d, not %d", got, late+1000)
 		}
 		for i, ms := range []time.Duration{2, 4, 8} {
-			if want := opened.Add(ms * time.Millisecond); len(others) <= i || others[i].Sub(want).Abs() > latePause/5 {
+			if want := opened.Add(ms * time.Millisecond); len(others) <= i || others[i].Sub(want).Abs() > outbox.LatePause/5 {
 				t.Errorf("the timers of another actor fired at %v, opened at %v", others, opened)
 				break
 			}
@@ -65,7 +66,7 @@ func TestLateTimersFireInBursts(t *testing.T) {
 		}
 		for i := range late + 1 {
 			// A latch that is contended naps for microseconds, which the bubble's clock counts.
-			if want := opened.Add(time.Duration(i/lateBurst) * latePause); fired[i].Sub(want).Abs() > latePause/5 {
+			if want := opened.Add(time.Duration(i/outbox.LateBurst) * outbox.LatePause); fired[i].Sub(want).Abs() > outbox.LatePause/5 {
 				t.Fatalf("late timer %d fired %v after the opening, not %v", i, fired[i].Sub(opened), want.Sub(opened))
 			}
 			if i > 0 && due[i].Before(due[i-1]) {

@@ -31,9 +31,7 @@ func TestALineComesBehindThoseThatItsClientHasSeen(t *testing.T) {
 	d := newDesk(t, s.Client())
 	lines := func(n uint64) func() bool {
 		return func() bool {
-			s.egress.mu.Lock()
-			defer s.egress.mu.Unlock()
-			return s.egress.mu.last == n
+			return s.output.Queued(func(outgoing) {}) == n
 		}
 	}
 	disk.held.Lock()

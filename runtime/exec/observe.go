@@ -107,8 +107,8 @@ func (s *System) deadLetter(f failure) {
 	}
 	s.stats.deadLetters.Add(1)
 	if s.durable != nil && f.pos > 0 {
-		s.egress.add(outgoing{pos: f.pos, failed: &f})
-		s.egress.start()
+		s.output.Add(outgoing{failed: &f}, f.pos)
+		s.output.Start()
 		return
 	}
 	s.logDeadLetter(f)

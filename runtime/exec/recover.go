@@ -67,7 +67,7 @@ func (r *recovery) run() error {
 	for _, l := range r.lanes {
 		r.s.workers.Run(func() { r.s.drain(l) })
 	}
-	r.s.timers.wake()
+	r.s.timers.Wake()
 	r.s.host.Tighten()
 	return nil
 }

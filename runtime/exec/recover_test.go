@@ -10,6 +10,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
@@ -229,8 +230,8 @@ func TestTimersSurvive(t *testing.T) {
 	mustNot(t, n.cl.Delete(n.again(a).Ref))
 	n.crash(all)
 	n.cl.Advance(time.Second)
-	if ts := &n.sys.timers; len(ts.mu.heap) > 0 {
-		t.Errorf("%d timers of a deleted actor are left", len(ts.mu.heap))
+	if left := n.sys.timers.Counts(); left != (outbox.TimerCounts{}) {
+		t.Errorf("of the timers of a deleted actor there is left: %+v", left)
 	}
 	n.close()
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/row"
-	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
@@ -51,7 +51,7 @@ func (r *recovery) outbox() error {
 		e.target, e.seq = r.d.Handle(target), seq
 		r.live++
 		r.d.found.SubEvents++
-		if l := r.s.lanes.push(r.s, h, e); l != nil {
+		if l := r.s.wait(h, e); l != nil {
 			r.lanes = append(r.lanes, l)
 		}
 		return nil
@@ -78,7 +78,7 @@ func (r *recovery) subEvent(payload []byte, m *Method, issuer *order.Handle) (e 
 	}
 	if t := r.timers[stored.Timer]; stored.Timer != 0 && t != nil {
 		e.timer = t
-		t.firings++ // its next tick waits for this one
+		r.s.timers.Emitted(t) // its next tick waits for this one
 	}
 	return e, nil
 }
@@ -92,12 +92,11 @@ func (r *recovery) chain(e *event.SubEvent) (*chain, error) {
 	if e.Request == nil {
 		return ch, nil
 	}
-	x := r.d.sessions.mu.byName[e.Request.Session]
+	x := r.d.sessions.Find(e.Request.Session)
 	if x == nil {
 		return nil, fmt.Errorf("its session %q is missing", e.Request.Session)
 	}
-	x.mu.running[e.Request.Seq] = make(chan struct{})
-	ch.request = &request{session: x, Request: *e.Request, claimed: true}
+	ch.request = x.Reclaim(*e.Request)
 	ch.orphan = true
 	return ch, nil
 }
@@ -125,7 +124,6 @@ func (r *recovery) continuations() error {
 
 // setTimers reads the timers.
 func (r *recovery) setTimers() error {
-	ts := &r.s.timers
 	now := r.s.clock.Now()
 	r.timers = make(map[uint64]*timer)
 	return r.calls(store.Timers, row.TimerKeyMin, func(_ event.PartitionID, rest, payload []byte, sig *storedSignature) error {
@@ -133,13 +131,9 @@ func (r *recovery) setTimers() error {
 		if err != nil {
 			return err
 		}
-		r.timers[t.generation] = t
+		r.timers[t.Generation] = t
 		r.d.found.Timers++
-		ts.mu.Lock()
-		defer ts.mu.Unlock()
-		_, sim := r.s.clock.(*sched.SimClock)
-		t.late = !sim && !t.due.After(now)
-		ts.enter(t)
+		r.s.timers.Restore(t, now)
 		return nil
 	})
 }
@@ -150,66 +144,21 @@ func (r *recovery) timer(rest, payload []byte, sig *storedSignature) (t *timer, 
 	if err != nil {
 		return nil, err
 	}
-	t = &timer{name: x.Name, every: x.Every, method: sig.method, signature: number, tick: ticks, payload: bytes.Clone(call)}
-	t.stored, t.generation = row.ReadTimerKey(rest)
-	t.due = time.Unix(0, t.stored)
-	if t.args, err = r.args(x.Args, t.method); err != nil {
+	t = &timer{Name: x.Name, Every: x.Every, Ticks: ticks, Row: outbox.TimerRow{Call: bytes.Clone(call), Signature: number}}
+	t.Row.Due, t.Generation = row.ReadTimerKey(rest)
+	t.Due = time.Unix(0, t.Row.Due)
+	c := &t.Call
+	c.method = sig.method
+	if c.args, err = r.args(x.Args, c.method); err != nil {
 		return nil, err
 	}
-	t.issuer, t.target = r.d.Handle(x.Issuer), r.d.Handle(x.Target)
-	if err := r.d.Attach(t.issuer); err != nil {
+	t.Issuer, c.target = r.d.Handle(x.Issuer), r.d.Handle(x.Target)
+	if err := r.d.Attach(t.Issuer); err != nil {
 		return nil, err
 	}
-	if t.issuer.Is(order.Deleted) {
+	if t.Issuer.Is(order.Deleted) {
 		return nil, fmt.Errorf("its issuer %v is missing", x.Issuer)
 	}
-	t.from = r.s.restored(trace.Timer, x.Parent, t.issuer, 0)
+	c.from = r.s.restored(trace.Timer, x.Parent, t.Issuer, 0)
 	return t, nil
-}
-
-// enter puts a timer into the heap. Caller holds mu.
-func (ts *timers) enter(t *timer) {
-	if t.every == 0 {
-		ts.mu.oneShots++
-	}
-	if t.name != "" {
-		ts.mu.named[timerKey{t.issuer, t.name}] = t
-	}
-	ts.list(t)
-	ts.queue(t)
-}
-
-// list notes that t is not off. Caller holds mu.
-func (ts *timers) list(t *timer) {
-	if t.next = ts.mu.first[t.issuer]; t.next != nil {
-		t.next.prev = t
-	}
-	ts.mu.first[t.issuer] = t
-	t.issuer.Mark(order.MarkTimed, true)
-}
-
-// unlist notes that t is off. An actor whose last timer that was may be detached. Caller holds mu.
-func (ts *timers) unlist(t *timer) {
-	if t.next != nil {
-		t.next.prev = t.prev
-	}
-	switch {
-	case t.prev != nil:
-		t.prev.next = t.next
-	case t.next != nil:
-		ts.mu.first[t.issuer] = t.next
-	default:
-		delete(ts.mu.first, t.issuer)
-		t.issuer.Mark(order.MarkTimed, false)
-	}
-	t.next, t.prev = nil, nil
-}
-
-// forgetRows removes the rows of the timers of an actor that an event deletes.
-func (ts *timers) forgetRows(w *preparation, issuer *order.Handle) {
-	ts.mu.Lock()
-	defer ts.mu.Unlock()
-	for t := ts.mu.first[issuer]; t != nil; t = t.next {
-		w.unset(t)
-	}
 }

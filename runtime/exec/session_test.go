@@ -11,6 +11,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -91,7 +92,7 @@ func TestAcknowledgedRequestsAreOver(t *testing.T) {
 		if _, err := deposit(x, seq, seq-1, to, 1); err != nil {
 			t.Fatal(err)
 		}
-		if rows := n.rows(store.Outcomes); rows > 2*sweepMin {
+		if rows := n.rows(store.Outcomes); rows > 2*outbox.SweepMin {
 			t.Fatalf("%d outcomes after %d requests", rows, seq)
 		}
 		if seq == requests/2 {

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
@@ -44,7 +45,7 @@ func TestTheWatermarkOfASessionNeverGoesBack(t *testing.T) {
 			}
 		}
 		seq := uint64(0)
-		for range sweepMin {
+		for range outbox.SweepMin {
 			seq++
 			ask(seq, 0, list[0].Ref)
 		}
@@ -54,7 +55,7 @@ func TestTheWatermarkOfASessionNeverGoesBack(t *testing.T) {
 		var end sync.WaitGroup
 		end.Go(func() { ask(slow, early, list[1].Ref) })
 		synctest.Wait()
-		for range 3 * sweepMin {
+		for range 3 * outbox.SweepMin {
 			seq++
 			ask(seq, late, list[0].Ref)
 		}
@@ -89,7 +90,7 @@ func TestAForgottenAcknowledgementCostsSpaceOnly(t *testing.T) {
 	most := 0
 	for range 20 {
 		x := n.begin("phone")
-		for range sweepMin / 4 {
+		for range outbox.SweepMin / 4 {
 			seq++
 			got, err := deposit(x, seq, seq-1, to, 1)
 			if err != nil || got != 1000+int64(seq) {
@@ -105,7 +106,7 @@ func TestAForgottenAcknowledgementCostsSpaceOnly(t *testing.T) {
 			}
 		}
 	}
-	if most > sweepMin+1 || most < sweepMin/2 {
+	if most > outbox.SweepMin+1 || most < outbox.SweepMin/2 {
 		t.Errorf("there were up to %d outcomes, of which one was needed", most)
 	}
 	n.close()

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"bufio"
 	"context"
 	"io"
 	"log/slog"
@@ -16,6 +15,7 @@ import (
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -131,13 +131,13 @@ type System struct {
 	events    sync.Pool // of this system: an event keeps a block of actor ids
 
 	lanes     lanes
-	stripes   stripes
+	stripes   outbox.Stripes
 	timers    timers
 	live      sched.Pending   // what has been issued, and is not awaited by its caller: it has not ended
 	issued    sched.Semaphore // held by events that were issued and not awaited
 	unclaimed unclaimed
-	out       output
-	egress    egress // of a system with a store
+	lines     outbox.Lines
+	output    outbox.Output[outgoing] // of a system with a store
 	failures  failures
 	stats     systemCounters
 	closing   atomic.Bool
@@ -147,7 +147,7 @@ type System struct {
 	left      chan struct{} // an event of a client, or a visit, has ended while the system is closing
 
 	inner   *Client // on whose behalf sub-events and timers run
-	objects clientObjects
+	objects outbox.Objects[ClientObject]
 	clients struct {
 		sync.Mutex
 		counters map[*counters]struct{} // of the clients that can still be used
@@ -167,7 +167,6 @@ func Open(cfg Config) *System {
 func newSystem(cfg Config) *System {
 	cfg.defaults()
 	s := &System{cfg: cfg, clock: cfg.Clock, log: cfg.Log}
-	s.egress.sys = s
 	if cfg.Scheduled {
 		s.scheduler = sched.New(cfg.Seed, func() string {
 			var waits strings.Builder
@@ -180,18 +179,20 @@ func newSystem(cfg Config) *System {
 		Workers: &s.workers, Scheduler: s.scheduler, MoveID: func() event.EventID { return s.inner.nextID() }})
 	s.workers.Open(cfg.BranchWorkers, s.scheduler)
 	s.issued.Open(cfg.EventsMax, s.scheduler)
-	s.timers.open(s)
-	s.out.w = bufio.NewWriter(cfg.Stdout)
+	s.lines.Open(cfg.Stdout)
 	if cfg.Trace != nil {
 		s.tracer = newTracer(cfg.Trace, cfg.TraceStates)
 	}
 	s.left = make(chan struct{}, 1)
 	s.clients.counters = make(map[*counters]struct{})
+	first := uint64(0)
 	if cfg.Store != nil { // ids of another start are others
-		first := cfg.Store.Starts() << startShift
-		s.clients.last, s.timers.mu.last = event.ClientID(first), first
+		first = cfg.Store.Starts() << startShift
 		s.ids.last.Store(cfg.Store.FirstID())
 	}
+	s.clients.last = event.ClientID(first)
+	s.objects.Open(first)
+	s.timers.Open(outbox.TimersConfig[timed]{Clock: s.clock, First: first, Fire: s.fire, Settle: s.settle})
 	s.inner = s.newClient()
 	return s
 }
@@ -272,7 +273,7 @@ func (s *System) Quiesce(ctx context.Context) error {
 	for {
 		ch := s.live.Zero()
 		if ch == nil {
-			if ch = s.timers.waitOneShots(); ch == nil {
+			if ch = s.timers.OneShots(); ch == nil {
 				if s.live.Zero() == nil {
 					return nil
 				}
@@ -298,7 +299,7 @@ func (s *System) Quiesce(ctx context.Context) error {
 func (s *System) Close() {
 	s.closed.Do(func() {
 		s.closing.Store(true)
-		s.timers.close()
+		s.timers.Close()
 		s.until(s.idle)
 		s.settle()
 		for _, l := range s.unclaimed.takeAll() {
@@ -319,7 +320,7 @@ func (s *System) Close() {
 		if s.durable != nil {
 			s.until(s.durable.EndVisits)
 		}
-		s.out.flush()
+		s.lines.Flush()
 	})
 }
 
@@ -366,33 +367,4 @@ func (a *actorIDs) next(ev *Event, p event.PartitionID) event.ActorID {
 	}
 	ev.idNext++
 	return event.SerialActor(p, ev.idNext)
-}
-
-// output collects lines in commit order and writes them outside of locks.
-type output struct {
-	mu struct {
-		sync.Mutex
-		lines []byte
-	}
-	write sync.Mutex // held while writing; taken before mu
-	w     *bufio.Writer
-}
-
-func (o *output) add(line string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.mu.lines = append(append(o.mu.lines, line...), '\n')
-}
-
-func (o *output) flush() {
-	o.write.Lock()
-	defer o.write.Unlock()
-	o.mu.Lock()
-	lines := o.mu.lines
-	o.mu.lines = nil
-	o.mu.Unlock()
-	if len(lines) > 0 {
-		_, _ = o.w.Write(lines)
-		_ = o.w.Flush()
-	}
 }

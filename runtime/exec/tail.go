@@ -46,7 +46,7 @@ type chain struct {
 	ended   chan struct{}       // closed at the end; nil if no client has begun the chain
 	err     error               // valid then
 	pos     store.Position      // what the answer has seen; valid then
-	printed uint64              // the last line that a step has in the egress
+	printed uint64              // the number of the last line of a step in the output
 	// request is that of a durable session which began the chain, perhaps in an earlier run.
 	request *request
 	orphan  bool // it was: only repetitions of the request wait
@@ -97,7 +97,7 @@ func (f *follow) tail(o *op) {
 		return
 	}
 	ev.chain.leave() // the goroutine that drains the lane may perform the step at once
-	ev.next.lane = s.lanes.push(s, o.issuer, e)
+	ev.next.lane = s.wait(o.issuer, e)
 }
 
 // seeThrough goes on with the chain that ev, a client's event, has begun, gives ev back, and returns
@@ -123,7 +123,7 @@ func (ch *chain) answer() error {
 		if lost := d.Wait(ch.pos); lost != nil {
 			return &UnknownError{Event: ch.first, Cause: lost}
 		}
-		ch.sys.egress.flush(ch.printed)
+		ch.sys.output.Flush(ch.printed)
 	}
 	return ch.err
 }
@@ -161,7 +161,7 @@ func (ch *chain) proceed(next tailStep) (ended bool) {
 		if s.postpones(next.seq, false) {
 			finished = true
 			if next.lane != nil {
-				_, _ = s.lanes.next(next.lane)
+				_, _ = s.lanes.Next(next.lane)
 				s.passOn(next.lane)
 			}
 			s.postponed.Add(1)
@@ -173,8 +173,8 @@ func (ch *chain) proceed(next tailStep) (ended bool) {
 		ev.from = next.from
 		ev.outSeq, ev.maxPos = next.seq, next.pos
 		if l = next.lane; l != nil {
-			_, _ = s.lanes.next(l)
-			ev.issuer = l.key.issuer
+			_, _ = s.lanes.Next(l)
+			ev.issuer = l.Key.Issuer
 		}
 		err := ev.perform()
 		s.passOn(l)
@@ -201,7 +201,7 @@ func (s *System) passOn(l *lane) {
 	if l == nil {
 		return
 	}
-	if s.lanes.more(l) {
+	if s.lanes.More(l) {
 		s.workers.Run(func() { s.drain(l) })
 	}
 	s.live.Add(-1)
@@ -212,7 +212,7 @@ func (ch *chain) end(ev *Event, err error) {
 	ch.pos, ch.printed = ev.maxPos, max(ch.printed, ev.printed)
 	if ch.orphan {
 		_ = ch.sys.durable.Wait(ch.pos) // what is repeated is an answer, too
-		ch.request.end()
+		ch.request.End()
 	}
 	if err == nil && ch.ended != nil {
 		if last, ok := ev.Args.(interface{ AeonResult() any }); ok {
@@ -238,10 +238,10 @@ func (ch *chain) postpone(pos store.Position) {
 		ch.leave()
 	}
 	if ch.request != nil {
-		ch.request.left = true
+		ch.request.Postpone()
 	}
 	if ch.orphan {
-		ch.request.end()
+		ch.request.End()
 	}
 	if ch.ended != nil {
 		ch.err = ErrPostponed

@@ -246,7 +246,7 @@ func (o *origin) fired(t *timer) *origin {
 		return nil
 	}
 	f := *o
-	f.Index, f.Timer = int(t.tick), t.generation
+	f.Index, f.Timer = int(t.Ticks), t.Generation
 	return &f
 }
 
@@ -265,7 +265,7 @@ func (t *tracer) issues(r *tracedEvent, ops []op) {
 			r.Callbacks = append(r.Callbacks, o.object.client.id)
 		case opTimer:
 			if o.made != nil { // else its issuer is deleted
-				r.Timers = append(r.Timers, trace.TimerOp{Issuer: t.label(o.issuer), Name: o.name, Generation: o.made.generation, Every: o.every > 0})
+				r.Timers = append(r.Timers, trace.TimerOp{Issuer: t.label(o.issuer), Name: o.name, Generation: o.made.Generation, Every: o.every > 0})
 			}
 		case opCancel:
 			r.Timers = append(r.Timers, trace.TimerOp{Issuer: t.label(o.issuer), Name: o.name})

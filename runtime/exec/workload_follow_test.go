@@ -150,9 +150,7 @@ func (r *recorder) Ended(t *traced) {
 	defer r.mu.Unlock()
 	r.list = append(r.list, t)
 	if f, ok := t.Args.(*fireArgs); ok {
-		f.ts.mu.Lock()
-		defer f.ts.mu.Unlock()
-		r.fired[t] = firing{r.clock.Now(), f.t.due}
+		r.fired[t] = firing{r.clock.Now(), f.ts.DueOf(f.t)}
 	}
 }
 
@@ -236,7 +234,7 @@ func (m *model) box(c *wcall) { m.boxes[c.screen.session] = append(m.boxes[c.scr
 // emits what it was set for, at its time; a one-shot timer is over then.
 func (m *model) fire(id mkey, tr *traced) {
 	f := tr.Args.(*fireArgs)
-	t := m.timers[written(f.t.args)]
+	t := m.timers[written(f.t.Call.args)]
 	if t == nil {
 		panic(mismatch{fmt.Sprintf("event %v fires a timer that %v has never set", tr.ID, id)})
 	}
@@ -294,25 +292,27 @@ func (m *model) onTime(t *mtimer, tr *traced) {
 // compareFollows compares what is left, and the callbacks that clients got, with the model.
 func (m *model) compareFollows(s *System) error {
 	pending := map[any]bool{}
-	s.timers.mu.Lock()
-	defer s.timers.mu.Unlock()
-	for _, t := range s.timers.mu.heap {
-		pending[written(t.args)] = true
-		mt := m.timers[written(t.args)]
+	var wrong error
+	s.timers.Pending(func(t *timer, found bool) {
+		pending[written(t.Call.args)] = true
+		mt := m.timers[written(t.Call.args)]
 		if mt == nil || mt.over {
-			return fmt.Errorf("timer %q of %v is pending, but not in the model", t.name, t.issuer)
+			wrong = fmt.Errorf("timer %q of %v is pending, but not in the model", t.Name, t.Issuer)
 		}
-		if (t.name != "") != (s.timers.mu.named[timerKey{t.issuer, t.name}] == t) {
-			return fmt.Errorf("timer %q of %v is pending, but the table of names has another", t.name, t.issuer)
+		if (t.Name != "") != found {
+			wrong = fmt.Errorf("timer %q of %v is pending, but the table of names has another", t.Name, t.Issuer)
 		}
+	})
+	if wrong != nil {
+		return wrong
 	}
 	for work, t := range m.timers {
 		if !t.over && !pending[work] {
 			return fmt.Errorf("timer %q of %v is pending in the model only, after %d firings", t.key[1], t.key[0], t.firing)
 		}
 	}
-	if n := len(s.timers.mu.named); n != len(m.named) {
-		return fmt.Errorf("%d timers have names, in the model %d", n, len(m.named))
+	if names := s.timers.Counts().Named; names != len(m.named) {
+		return fmt.Errorf("%d timers have names, in the model %d", names, len(m.named))
 	}
 	for w, want := range m.boxes {
 		if w.closed { // the rest was dropped
@@ -401,13 +401,13 @@ func (s *System) rush(d time.Duration) {
 	c := s.clock.(*sched.SimClock)
 	end := c.Now().Add(d)
 	for {
-		due, ok := s.timers.next()
+		due, ok := s.timers.Next()
 		if !ok || due.After(end) {
 			break
 		}
 		c.Set(due)
-		for t, _, _ := s.timers.pop(due); t != nil; t, _, _ = s.timers.pop(due) {
-			s.timers.fire(t)
+		for t, _, _ := s.timers.Pop(due); t != nil; t, _, _ = s.timers.Pop(due) {
+			s.fire(t)
 		}
 	}
 	c.Set(end)

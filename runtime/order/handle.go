@@ -72,7 +72,7 @@ type Naming struct {
 const (
 	MarkTimed   uint32 = 1 << iota // the actor has a timer; changed under the mutex of timers
 	MarkWide                       // a hint: readers have found that it reaches too much to share
-	MarkUsed                       // since the evictor came by (passivate.go); of a system with a store
+	MarkUsed                       // since the evictor came by (package state); of a system with a store
 	MarkPartial                    // not all that it owns is in the graph; of a system with a store
 	MarkListed                     // the registry is told when the collector takes it; guarded by the registry
 )

@@ -8,9 +8,9 @@ var ofSemantics = []plant{
 	bug("lost async branch", "runtime/exec/branch.go",
 		"\tcx.branches = append(cx.branches, b)\n",
 		""),
-	bug("wrong timer order", "runtime/exec/timer.go",
-		"return t.generation < u.generation",
-		"return t.generation > u.generation"),
+	bug("wrong timer order", "runtime/outbox/timer.go",
+		"return t.Generation < u.Generation",
+		"return t.Generation > u.Generation"),
 	bug("a step lets others in", "runtime/exec/tail.go", // the actor that a chain keeps is free before the step that it is kept for
 		"ev.outSeq, ev.maxPos = next.seq, next.pos\n",
 		"ev.outSeq, ev.maxPos = next.seq, next.pos\n\t\tch.leave()\n"),

@@ -1,4 +1,4 @@
-package exec
+package outbox
 
 import (
 	"container/heap"
@@ -8,23 +8,23 @@ import (
 )
 
 // After an outage all that has become due meanwhile fires at once, in the order in which it was due, but not faster than
-// this: so many timers, then a pause, in which other events come through.
+// LateBurst timers, then LatePause, in which other events come through.
 const (
-	lateBurst = 64
-	latePause = 5 * time.Millisecond
+	LateBurst = 64
+	LatePause = 5 * time.Millisecond
 )
 
 // lateTimers are those that were due when the store was opened, and have not fired since. Others do not wait for them,
 // unless they have the same issuer, whose timers fire in the order in which they are due: these join them.
-type lateTimers struct {
-	heap  timerHeap
+type lateTimers[C any] struct {
+	heap  timerHeap[C]
 	of    map[*order.Handle]int // how many, by issuer
 	burst int                   // so many have fired since the last pause
 	pause time.Time             // before then none fires
 }
 
 // queue puts t into its heap. Caller holds mu.
-func (ts *timers) queue(t *timer) {
+func (ts *Timers[C]) queue(t *Timer[C]) {
 	if !t.late {
 		heap.Push(&ts.mu.heap, t)
 		return
@@ -34,11 +34,11 @@ func (ts *timers) queue(t *timer) {
 	if l.of == nil {
 		l.of = make(map[*order.Handle]int)
 	}
-	l.of[t.issuer]++
+	l.of[t.Issuer]++
 }
 
 // unqueue takes t out of its heap; it is not late any more. Caller holds mu.
-func (ts *timers) unqueue(t *timer) {
+func (ts *Timers[C]) unqueue(t *Timer[C]) {
 	if !t.late {
 		heap.Remove(&ts.mu.heap, t.slot)
 		return
@@ -46,22 +46,22 @@ func (ts *timers) unqueue(t *timer) {
 	l := &ts.mu.late
 	heap.Remove(&l.heap, t.slot)
 	t.late = false
-	if l.of[t.issuer]--; l.of[t.issuer] == 0 {
-		delete(l.of, t.issuer)
+	if l.of[t.Issuer]--; l.of[t.Issuer] == 0 {
+		delete(l.of, t.Issuer)
 	}
 }
 
 // earliest returns the timer that is to fire at now, the one that was due first, or how long it is until there may be
 // one. Caller holds mu.
-func (ts *timers) earliest(now time.Time) (t *timer, wait time.Duration, ok bool) {
+func (ts *Timers[C]) earliest(now time.Time) (t *Timer[C], wait time.Duration, ok bool) {
 	l := &ts.mu.late
 	for len(ts.mu.heap) > 0 {
 		h := ts.mu.heap[0]
-		if wait = h.due.Sub(now); wait > 0 {
+		if wait = h.Due.Sub(now); wait > 0 {
 			ok = true
 			break
 		}
-		if l.of[h.issuer] == 0 {
+		if l.of[h.Issuer] == 0 {
 			t, wait, ok = h, 0, true
 			break
 		}
@@ -72,8 +72,8 @@ func (ts *timers) earliest(now time.Time) (t *timer, wait time.Duration, ok bool
 	if len(l.heap) == 0 || t != nil && t.before(l.heap[0]) {
 		return t, wait, ok
 	}
-	if l.burst == lateBurst {
-		l.burst, l.pause = 0, now.Add(latePause)
+	if l.burst == LateBurst {
+		l.burst, l.pause = 0, now.Add(LatePause)
 	}
 	pause := l.pause.Sub(now)
 	switch {

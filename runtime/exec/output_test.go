@@ -118,11 +118,7 @@ func TestNothingLeavesBeforeItIsDurable(t *testing.T) {
 
 // queuedLines returns the lines that have not left.
 func (s *System) queuedLines() (list []string) {
-	s.egress.mu.Lock()
-	defer s.egress.mu.Unlock()
-	for _, o := range s.egress.mu.queue {
-		list = append(list, o.text)
-	}
+	s.output.Queued(func(o outgoing) { list = append(list, o.text) })
 	return list
 }
 

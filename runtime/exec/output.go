@@ -1,0 +1,41 @@
+package exec
+
+import (
+	"github.com/aeon-lang/aeon/runtime/outbox"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// outgoing is what leaves a system with a store when it is durable: a line, a line of the log, or a dead letter.
+type outgoing struct {
+	text   string
+	attrs  []any    // of a line of the log; else nil
+	failed *failure // of a dead letter; else nil
+}
+
+// openOutput is to be called when the system has its store.
+func (s *System) openOutput(d *durable) {
+	s.output.Open(outbox.OutputConfig[outgoing]{Durable: d.Journal.Durable, Wait: func(p store.Position) error { return d.Wait(p) },
+		Let: s.let, Flush: s.lines.Flush, Live: &s.live, Workers: &s.workers})
+}
+
+// let lets o out.
+func (s *System) let(o outgoing) {
+	switch {
+	case o.failed != nil:
+		s.logDeadLetter(*o.failed)
+	case o.attrs != nil:
+		s.log.Info(o.text, o.attrs...)
+	default:
+		s.lines.Add(o.text)
+	}
+}
+
+// printDurable prints a line of a client: it comes behind those of the events that the client has seen.
+func (s *System) printDurable(text string) {
+	n := s.output.Add(outgoing{text: text}, 0)
+	if s.durable.answersWait {
+		s.output.Flush(n)
+	} else {
+		s.output.Start()
+	}
+}

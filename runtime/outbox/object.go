@@ -1,0 +1,90 @@
+package outbox
+
+import (
+	"maps"
+	"sync"
+	"weak"
+)
+
+// Objects knows the client objects of a system that have a number. A reference to a client object may be stored with the
+// state of an actor: as a number, which no other object of the store has ever had. While the client is there the number leads back
+// to the object, also if the state has left memory meanwhile; later, and in another process,
+// it leads to an object of a client that has gone.
+type Objects[O any] struct {
+	mu   sync.Mutex
+	last uint64
+	live map[uint64]*O
+	gone map[uint64]weak.Pointer[O]
+	// pruneAt is how many of gone are worth looking for those that nothing refers to any more.
+	pruneAt int
+}
+
+// GonePruneMin is how many objects of clients that have gone stay at least before those that nothing refers to are looked for.
+const GonePruneMin = 16
+
+// Open makes the first number that is given first + 1.
+func (c *Objects[O]) Open(first uint64) { c.last = first }
+
+// Number returns the number of o, which *number has from then on. gone reports whether its client has gone.
+func (c *Objects[O]) Number(o *O, number *uint64, gone func() bool) uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if *number == 0 {
+		c.last++
+		*number = c.last
+		if c.live == nil {
+			c.live = map[uint64]*O{}
+		}
+		if gone() {
+			c.leave(c.last, o)
+		} else {
+			c.live[c.last] = o
+		}
+	}
+	return *number
+}
+
+// Resolve returns the object of a number, each time the same. If it has gone, and nothing refers to it any more, lost makes one.
+func (c *Objects[O]) Resolve(number uint64, lost func() *O) *O {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if o := c.live[number]; o != nil {
+		return o
+	}
+	if o := c.gone[number].Value(); o != nil {
+		return o
+	}
+	o := lost()
+	c.leave(number, o)
+	return o
+}
+
+// Forget notes that the clients of some objects have gone.
+func (c *Objects[O]) Forget(gone func(*O) bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for number, o := range c.live {
+		if gone(o) {
+			delete(c.live, number)
+			c.leave(number, o)
+		}
+	}
+}
+
+// Counts returns how many objects have clients, and how many not. It is for tests.
+func (c *Objects[O]) Counts() (live, gone int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.live), len(c.gone)
+}
+
+// leave notes that the client of o has gone. Caller holds mu.
+func (c *Objects[O]) leave(number uint64, o *O) {
+	if c.gone == nil {
+		c.gone = map[uint64]weak.Pointer[O]{}
+	}
+	if c.gone[number] = weak.Make(o); len(c.gone) > max(c.pruneAt, GonePruneMin) {
+		maps.DeleteFunc(c.gone, func(_ uint64, o weak.Pointer[O]) bool { return o.Value() == nil })
+		c.pruneAt = 2 * len(c.gone)
+	}
+}

@@ -1,0 +1,169 @@
+package outbox
+
+import (
+	"bufio"
+	"io"
+	"sync"
+
+	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// Output is where lines and dead letters leave a system with a store: in the order of the
+// commits, each when the journal is durable up to what its event has seen. A client's event
+// waits for that, and for its own lines, before it is answered.
+type Output[O any] struct {
+	cfg OutputConfig[O]
+	out sync.Mutex // held while things are let out; taken before mu
+	mu  struct {
+		sync.Mutex
+		queue   []outgoing[O]
+		last    uint64 // number of the last that was added
+		running bool   // a worker is letting things out
+	}
+}
+
+// OutputConfig says how things leave.
+type OutputConfig[O any] struct {
+	Durable func(store.Position) bool
+	Wait    func(store.Position) error // until it is durable; an error: it never will be
+	Let     func(O)                    // out
+	Flush   func()                     // what Let has buffered
+	Live    *sched.Pending             // counts what waits
+	Workers *sched.Workers
+}
+
+type outgoing[O any] struct {
+	number uint64
+	pos    store.Position
+	what   O
+}
+
+// Open is to be called before the first use.
+func (e *Output[O]) Open(cfg OutputConfig[O]) { e.cfg = cfg }
+
+// Add queues what is to leave when everything up to pos is durable, and returns its number for Flush.
+func (e *Output[O]) Add(what O, pos store.Position) uint64 {
+	e.cfg.Live.Add(1)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.mu.last++
+	e.mu.queue = append(e.mu.queue, outgoing[O]{e.mu.last, pos, what})
+	return e.mu.last
+}
+
+// take returns the first in the queue, if its number is not above limit.
+func (e *Output[O]) take(limit uint64) (o outgoing[O], ok bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.mu.queue) == 0 || e.mu.queue[0].number > limit {
+		return o, false
+	}
+	o, e.mu.queue[0] = e.mu.queue[0], outgoing[O]{}
+	if e.mu.queue = e.mu.queue[1:]; len(e.mu.queue) == 0 {
+		e.mu.queue = nil
+	}
+	return o, true
+}
+
+// Flush lets out everything up to a number, and returns when that has happened. When the
+// store has failed nothing leaves any more.
+func (e *Output[O]) Flush(limit uint64) {
+	if limit == 0 {
+		return
+	}
+	e.out.Lock()
+	defer e.out.Unlock()
+	buffered, done := false, 0
+	for {
+		o, ok := e.take(limit)
+		if !ok {
+			break
+		}
+		done++
+		if !e.cfg.Durable(o.pos) {
+			if buffered {
+				e.cfg.Flush() // while this one waits
+				buffered = false
+			}
+			if e.cfg.Wait(o.pos) != nil {
+				continue
+			}
+		}
+		e.cfg.Let(o.what)
+		buffered = true
+	}
+	if buffered {
+		e.cfg.Flush()
+	}
+	e.cfg.Live.Add(-done)
+}
+
+// Start lets a worker flush what is queued.
+func (e *Output[O]) Start() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.mu.running || len(e.mu.queue) == 0 {
+		return
+	}
+	e.mu.running = true
+	e.cfg.Workers.Run(e.drain)
+}
+
+func (e *Output[O]) drain() {
+	for {
+		e.mu.Lock()
+		last := e.mu.last
+		if len(e.mu.queue) == 0 {
+			e.mu.running = false
+			e.mu.Unlock()
+			return
+		}
+		e.mu.Unlock()
+		e.Flush(last)
+	}
+}
+
+// Queued calls f for what has not left, and returns the number of the last that was added. It is for tests.
+func (e *Output[O]) Queued(f func(O)) (last uint64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for i := range e.mu.queue {
+		f(e.mu.queue[i].what)
+	}
+	return e.mu.last
+}
+
+// Lines collects lines in commit order and writes them outside of locks.
+type Lines struct {
+	mu struct {
+		sync.Mutex
+		lines []byte
+	}
+	write sync.Mutex // held while writing; taken before mu
+	w     *bufio.Writer
+}
+
+// Open says where the lines go.
+func (l *Lines) Open(w io.Writer) { l.w = bufio.NewWriter(w) }
+
+// Add adds a line, which ends without a newline.
+func (l *Lines) Add(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mu.lines = append(append(l.mu.lines, line...), '\n')
+}
+
+// Flush writes the lines that were added.
+func (l *Lines) Flush() {
+	l.write.Lock()
+	defer l.write.Unlock()
+	l.mu.Lock()
+	lines := l.mu.lines
+	l.mu.lines = nil
+	l.mu.Unlock()
+	if len(lines) > 0 {
+		_, _ = l.w.Write(lines)
+		_ = l.w.Flush()
+	}
+}

@@ -1,0 +1,332 @@
+package outbox
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// Sessions are the durable sessions of a system. Each has something of the run's, R, with which it performs its requests.
+type Sessions[R any] struct {
+	cfg SessionsConfig[R]
+	mu  struct {
+		sync.Mutex
+		byName map[string]*Session[R]
+		swept  time.Time
+	}
+}
+
+// SessionsConfig says how sessions live. All fields are needed but Scheduler.
+type SessionsConfig[R any] struct {
+	Store     *store.Store
+	Append    func(store.Batch) store.Position // to the journal
+	Clock     sched.Clock
+	Scheduler *sched.Scheduler // nil unless the system is scheduled
+	Expiry    time.Duration    // a session that is not used for so long ends
+	Begun     func() R
+	Expired   func(R)
+	// At passes a place where a crash finds the store in another state.
+	At func(place string)
+}
+
+// Session is one session. Requests are numbered by the client, from 1 on; the outcome of each is stored in the batch of its event, with
+// the target, and a request that comes again gets it without running again. With each request the client
+// says up to which number it has got all outcomes: those are dropped, and never run again.
+//
+// Invariants: a request is performed by at most one event, which has claimed it; what is acknowledged never decreases, in the
+// journal neither; a session with a claimed request does not expire.
+type Session[R any] struct {
+	Name  string
+	Run   R
+	Begun store.Position // of its row
+	all   *Sessions[R]
+	mu    struct {
+		sync.Mutex
+		ack      uint64                   // requests up to this one are over
+		outcomes map[uint64]event.ActorID // stored, by request: the target that the row stands with
+		running  map[uint64]chan struct{} // claimed by an event or its chain; closed at the end
+		callers  int                      // between Enter and Leave
+		used     time.Time
+		expired  bool
+		sweepAt  int // so many outcomes are worth looking for those that are over
+	}
+}
+
+// SweepMin is up to how many outcomes stay that are not needed any more.
+const SweepMin = 16
+
+// Errors of requests that are refused. None of them has run.
+var (
+	// ErrSessionExpired refuses requests of a session that is not there: it has not been used
+	// for Config.SessionExpiry, or never began.
+	ErrSessionExpired = errors.New("the session has expired, or was never begun")
+	// ErrAcknowledged refuses a request whose outcome the client has acknowledged.
+	ErrAcknowledged = errors.New("the outcome of the request was acknowledged before")
+)
+
+// Open is to be called before the first use.
+func (ss *Sessions[R]) Open(cfg SessionsConfig[R]) {
+	ss.cfg = cfg
+	ss.mu.byName = make(map[string]*Session[R])
+	ss.mu.swept = cfg.Clock.Now()
+}
+
+// Begin begins a session, or goes on with the one of that name. The caller waits until its Begun is durable.
+func (ss *Sessions[R]) Begin(name string) *Session[R] {
+	ss.Sweep()
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	x := ss.mu.byName[name]
+	if x == nil {
+		x = ss.add(name)
+		w := ss.writer()
+		x.write(w, 0)
+		ss.cfg.At("session/begin")
+		x.Begun = ss.cfg.Append(w.Take())
+		ss.cfg.At("session/begun")
+	}
+	return x
+}
+
+// Find returns the session of a name, nil if there is none.
+func (ss *Sessions[R]) Find(name string) *Session[R] {
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	return ss.mu.byName[name]
+}
+
+// Restore adds a session that was found in a store. The caller is alone.
+func (ss *Sessions[R]) Restore(name string, ack uint64) { ss.add(name).mu.ack = ack }
+
+// add makes a session. Caller holds mu, or is alone.
+func (ss *Sessions[R]) add(name string) *Session[R] {
+	x := &Session[R]{Name: name, Run: ss.cfg.Begun(), all: ss}
+	x.mu.outcomes, x.mu.running = make(map[uint64]event.ActorID), make(map[uint64]chan struct{})
+	x.mu.used, x.mu.sweepAt = ss.cfg.Clock.Now(), SweepMin
+	ss.mu.byName[name] = x
+	return x
+}
+
+func (ss *Sessions[R]) writer() *row.Writer { return &row.Writer{Store: ss.cfg.Store} }
+
+// Acknowledged returns up to which number requests are over.
+func (x *Session[R]) Acknowledged() uint64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.mu.ack
+}
+
+// Enter notes that requests up to ack are over, and keeps the session from expiring until Leave is called. The error is
+// ErrSessionExpired, or ErrAcknowledged if request seq is over.
+func (x *Session[R]) Enter(seq, ack uint64) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.mu.expired {
+		return ErrSessionExpired
+	}
+	x.mu.used = x.all.cfg.Clock.Now()
+	x.mu.ack = max(x.mu.ack, ack)
+	if seq <= x.mu.ack {
+		return ErrAcknowledged // for ever, so no lock is needed to say so
+	}
+	x.mu.callers++
+	return nil
+}
+
+// Leave ends what Enter began.
+func (x *Session[R]) Leave() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.mu.used = x.all.cfg.Clock.Now()
+	x.mu.callers--
+}
+
+// Request is one request of a session while it is performed.
+type Request[R any] struct {
+	event.Request
+	session *Session[R]
+	claimed bool // no other event performs it
+	stored  bool // the outcome is in a batch
+	left    bool // its chain goes on when the store is opened again
+}
+
+// Request returns a request that no event has claimed.
+func (x *Session[R]) Request(seq uint64, target event.ActorID) *Request[R] {
+	return &Request[R]{Request: event.Request{Session: x.Name, Seq: seq, Target: target}, session: x}
+}
+
+// Reclaim returns a request that a chain goes on with which was found in a store. The caller is alone.
+func (x *Session[R]) Reclaim(of event.Request) *Request[R] {
+	x.mu.running[of.Seq] = make(chan struct{})
+	return &Request[R]{Request: of, session: x, claimed: true}
+}
+
+// Claim makes the request that of the event which holds its target, or has found it deleted, and reports
+// false if another event has it: the request has run, or runs, or is over. The lock alone would not do: readers share
+// it, and a chain gives it back before its end.
+func (r *Request[R]) Claim() bool {
+	if r.claimed {
+		return true // by an earlier attempt
+	}
+	x := r.session
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if _, ended := x.mu.outcomes[r.Seq]; ended || r.Seq <= x.mu.ack || x.mu.running[r.Seq] != nil {
+		return false
+	}
+	x.mu.running[r.Seq] = make(chan struct{})
+	r.claimed = true
+	return true
+}
+
+// WriteOutcome writes how the request has ended.
+func (r *Request[R]) WriteOutcome(w *row.Writer, o *event.Outcome) {
+	assert.That(r.claimed, "outbox: the outcome of a request that no event has claimed")
+	w.Key = row.AppendOutcomeKey(w.Key[:0], &r.Request)
+	w.Begin()
+	w.Row = row.AppendOutcome(w.Row, o)
+	w.Set()
+	r.stored = true
+}
+
+// Postpone leaves the request, which its chain goes on with, to the next opening of the store.
+func (r *Request[R]) Postpone() { r.left = true }
+
+// End lets those go on that have sent the same request again. One that is left stays claimed, and its session is kept:
+// the row of its chain names both.
+func (r *Request[R]) End() {
+	if !r.claimed {
+		return
+	}
+	x := r.session
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if r.stored {
+		x.mu.outcomes[r.Seq] = r.Target
+		x.sweep()
+	}
+	close(x.mu.running[r.Seq])
+	if !r.left {
+		delete(x.mu.running, r.Seq)
+	}
+}
+
+// Ending is what has become of a request that an event has found claimed.
+type Ending uint8
+
+// The endings.
+const (
+	Over    Ending = iota // it was acknowledged
+	Refused               // it was not run, and may be performed
+	Ended                 // with an outcome, which is stored
+	Left                  // to the next opening of the store
+)
+
+// Outcome waits while request seq runs, and says with which actor its outcome is stored: another one than
+// a repetition has named, if that is the next actor of a name.
+func (x *Session[R]) Outcome(seq uint64) (at event.ActorID, how Ending) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for {
+		if seq <= x.mu.ack {
+			return at, Over
+		}
+		before := x.mu.running[seq]
+		if before == nil {
+			if at, ended := x.mu.outcomes[seq]; ended {
+				return at, Ended
+			}
+			return at, Refused
+		}
+		x.mu.Unlock()
+		x.all.cfg.Scheduler.Wait(before)
+		x.mu.Lock()
+		if x.mu.running[seq] == before {
+			return at, Left
+		}
+	}
+}
+
+// RestoreOutcome notes an outcome that was found in a store. The caller is alone.
+func (x *Session[R]) RestoreOutcome(of event.Request) { x.mu.outcomes[of.Seq] = of.Target }
+
+// deleteOutcome removes the row of an outcome.
+func (x *Session[R]) deleteOutcome(w *row.Writer, seq uint64, target event.ActorID) {
+	w.Key = row.AppendOutcomeKey(w.Key[:0], &event.Request{Session: x.Name, Seq: seq, Target: target})
+	w.Delete()
+}
+
+// write writes the row of the session. Outcomes up to ack have no rows any more.
+func (x *Session[R]) write(w *row.Writer, ack uint64) {
+	w.Key = row.AppendSessionKey(w.Key[:0], x.Name, w.Store.Partitions())
+	w.Begin()
+	w.Row = row.AppendSession(w.Row, ack)
+	w.Set()
+}
+
+// sweep drops the outcomes that are over, if there are enough. Caller holds mu, so that in the journal, too, the session's
+// watermark never goes back: a request without an outcome above it would run again.
+func (x *Session[R]) sweep() {
+	if len(x.mu.outcomes) < x.mu.sweepAt {
+		return
+	}
+	cfg := &x.all.cfg
+	w := x.all.writer()
+	for seq, target := range x.mu.outcomes {
+		if seq <= x.mu.ack {
+			x.deleteOutcome(w, seq, target)
+			delete(x.mu.outcomes, seq)
+		}
+	}
+	x.mu.sweepAt = 2*len(x.mu.outcomes) + SweepMin
+	x.write(w, x.mu.ack)
+	cfg.At("session/sweep")
+	cfg.Append(w.Take())
+	cfg.At("session/swept")
+}
+
+// Sweep ends the sessions that have not been used for long, from time to time.
+func (ss *Sessions[R]) Sweep() {
+	now := ss.cfg.Clock.Now()
+	ss.mu.Lock()
+	defer ss.mu.Unlock()
+	if now.Sub(ss.mu.swept) < ss.cfg.Expiry/16 {
+		return
+	}
+	ss.mu.swept = now
+	w := ss.writer()
+	for name, x := range ss.mu.byName {
+		if x.expire(w, now.Add(-ss.cfg.Expiry)) {
+			delete(ss.mu.byName, name)
+			ss.cfg.Expired(x.Run)
+		}
+	}
+	if !w.Empty() {
+		ss.cfg.At("session/expire")
+		ss.cfg.Append(w.Take())
+		ss.cfg.At("session/expired")
+	}
+}
+
+// expire ends the session if it was last used before a time.
+func (x *Session[R]) expire(w *row.Writer, before time.Time) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.mu.callers+len(x.mu.running) > 0 || !x.mu.used.Before(before) {
+		return false
+	}
+	x.mu.expired = true
+	for seq, target := range x.mu.outcomes {
+		x.deleteOutcome(w, seq, target)
+	}
+	x.mu.outcomes = nil
+	w.Key = row.AppendSessionKey(w.Key[:0], x.Name, w.Store.Partitions())
+	w.Delete()
+	return true
+}
