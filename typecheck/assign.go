@@ -82,11 +82,11 @@ func (b *body) mismatch(x ast.Expr, op operand, target Type, what string) diag.D
 	case target == Int && op.typ == String:
 		d = d.WithHelp("parseInt(…) reads a number from a string; it returns `int?`")
 	case op.typ == Duration && IsNumeric(target):
-		d = d.WithHelp("how often a unit is in it is a number: `d / 1ms`; or declare a `duration`")
+		d = d.WithHelp("divide by a unit to get a number: `d / 1ms`; or declare a `duration`")
 	case op.typ == Duration && target == Time:
-		d = d.WithHelp("a time is so long after another one: `now() + 5s`")
+		d = d.WithHelp("add a duration to a time: `now() + 5s`")
 	case op.typ == Time && target == Duration:
-		d = d.WithHelp("between two times there is a duration: `now() - t`")
+		d = d.WithHelp("subtract two times to get a duration: `now() - t`")
 	case target == Duration && IsInteger(op.typ):
 		d = d.WithHelp("a duration has a unit: `5s`, `50ms`, or `n * 1s`")
 	case target == Bool && IsNumeric(op.typ):

@@ -309,7 +309,7 @@ func (b *body) eventResult(x *ast.Call, info *Call, use callUse) {
 	case use == valueUnused:
 		info.Result, info.Unawaited = Void, true
 	case info.Kind == ClientCall:
-		d := diag.New(diag.EventResult, x.Span(), "a callback has no result, and nobody can wait for one: %s belongs to a client object", info.Func.FullName())
+		d := diag.New(diag.EventResult, x.Span(), "a callback has no result, and cannot be awaited: %s belongs to a client object", info.Func.FullName())
 		switch {
 		case b.isActor():
 			d = d.WithHelp("let the client issue an event back to this actor with what you want to know")

@@ -128,7 +128,7 @@ func (c *checker) method(class *Class, d *ast.MethodDecl, fs *fileScope) {
 	}
 	if m.RO && class.Kind == ast.ValueClass {
 		c.report(diag.New(diag.BadReadOnly, d.RO, "only methods of an actorclass are ro; %s is a class", class.name).
-			WithHelp("whether a method of a class changes it is found out from its body").
+			WithHelp("the compiler infers from the body of a method whether it changes its object").
 			WithFix("remove ro", diag.Replace(ast.Span{Src: d.RO.Src, Start: d.RO.Start, End: spaceAfter(d.RO)}, "")))
 	}
 	class.Methods = append(class.Methods, m)
@@ -150,7 +150,7 @@ func (c *checker) signature(f *Func, s *ast.Signature, fs *fileScope) {
 	f.Result = c.resultType(fs, s.Result)
 	f.YieldResult = s.IsYield()
 	if s.IsPure() && f.Body != nil {
-		c.report(diag.New(diag.BadPure, s.Pure, "pure is a promise of Go code; what %s does is found out from its body", f.FullName()).
+		c.report(diag.New(diag.BadPure, s.Pure, "pure is a promise of Go code; the compiler infers from its body what %s does", f.FullName()).
 			WithFix("remove pure", diag.Replace(ast.Span{Src: s.Pure.Src, Start: s.Pure.Start, End: spaceAfter(s.Pure)}, "")))
 	}
 	c.params(f, s.Params, fs)

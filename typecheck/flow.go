@@ -218,7 +218,7 @@ func (w *flowWalk) stmts(list []ast.Stmt) {
 			if i > 0 {
 				if tail := lastTail(list[i-1]); tail != nil {
 					d = d.With(tail.Span(), "ends the method").
-						WithHelp("what comes before the next step stands above `tail`, what comes after it in the method that it calls; behind `event` the method goes on")
+						WithHelp("put what comes before the next step above `tail`, and what comes after it into the method that `tail` calls; behind `event` the method goes on")
 				}
 			}
 			w.report(d)

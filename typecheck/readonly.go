@@ -153,7 +153,7 @@ func (c *checker) readOnlyHelper(f, g *Func, at ast.Span) {
 	}
 	d := diag.New(diag.ReadOnlyCalls, at, "%s is ro, but %s is not read-only", f.FullName(), g.FullName()).
 		With(roSpan(f), "declared ro here")
-	c.report(c.offenceChain(d, g).WithHelp("an ro method calls only what reads"))
+	c.report(c.offenceChain(d, g).WithHelp("an ro method calls only methods that write nothing"))
 }
 
 // readOnlyCalls reports a call from an ro method to a method that is not ro.

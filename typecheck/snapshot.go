@@ -81,7 +81,7 @@ func (c *checker) checkSnapshot(bf *bodyFacts) {
 	say := func(d diag.Diagnostic) {
 		help := "it runs outside of all events, on a copy of this one actor: change its fields, and compute with values"
 		if d.Code == diag.SnapshotActs {
-			help = "it runs whenever a snapshot is taken, and nobody sees when: what it leaves follows from the fields alone"
+			help = "it runs whenever a snapshot is taken, at a time that the program cannot observe: what it leaves follows from the fields alone"
 		}
 		c.report(d.WithHelp("%s", help))
 	}

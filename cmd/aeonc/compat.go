@@ -88,7 +88,7 @@ func compat(env *cli.Env, old, now, format string) error {
 	}
 	if name := newer.named.Name(); before.sources == nil && before.program != name {
 		other := diag.New(diag.CompatClass, newer.start(), "%s holds the data of program %q, and this is %q, which refuses it", old, before.program, name).
-			WithHelp("keep the name of the package: a program goes on with data of its own only")
+			WithHelp("keep the name of the package: a program opens only data that it has written")
 		return env.ShowDiagnostics([]diag.Diagnostic{other}, format)
 	}
 	return env.ShowDiagnostics(newer.compare(before), format)

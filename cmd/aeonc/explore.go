@@ -82,7 +82,7 @@ func (o exploreOptions) check() error {
 	case o.timeMax <= 0:
 		return cli.Usagef("--timeout: %v is not a time that a search can take", o.timeMax)
 	case o.replay != "" && o.json:
-		return cli.Usagef("--replay is for people: it takes no --json")
+		return cli.Usagef("--replay has no JSON output: it takes no --json")
 	}
 	if _, err := explore.Decode(o.replay); err != nil {
 		return cli.Usagef("--replay: %v", err)

@@ -68,7 +68,7 @@ is 1 if there is a violation.`,
 		Setup: func(*flag.FlagSet) cli.Action {
 			return func(env *cli.Env, args []string) error {
 				if len(args) == 0 || args[0] != "check" {
-					return cli.Usagef("the only thing to do with a trace is check")
+					return cli.Usagef("trace has one verb, check: aeonc trace check FILE")
 				}
 				if len(args) == 1 {
 					return cli.Usagef("check which file?")

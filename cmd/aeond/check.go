@@ -35,7 +35,7 @@ func statusCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "status",
 		Args:  "--data DIR",
-		Short: "say what is in a data directory, and who uses it",
+		Short: "say what is in a data directory, and which process uses it",
 		Long: `
 Status says whose a data directory is, and either which process uses it, or how many actors of
 each class, sub-events and timers are in it. It changes nothing, and does not read the fields of

@@ -51,7 +51,7 @@ type Action func(env *Env, args []string) error
 func NoArguments(act func(env *Env) error) Action {
 	return func(env *Env, args []string) error {
 		if len(args) > 0 {
-			return Usagef("there are no arguments, but %q was given", args[0])
+			return Usagef("the command takes no arguments, but %q was given", args[0])
 		}
 		return act(env)
 	}

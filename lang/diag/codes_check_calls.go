@@ -48,7 +48,7 @@ yet. A call without ` + "`async`" + ` waits and returns it.`,
 		Explanation: `An event that an actor issues runs after the current event has committed. Its
 result cannot be known here; let the callee issue an event back. A callback to a
 client object has no result either, nor can it be awaited: callbacks of a client
-run one at a time, so whoever waits for one could keep it from running. ` + "`settle();`" + `
+run one at a time, so a callback that waits for another could keep it from running. ` + "`settle();`" + `
 waits until all of them have run.`,
 		Bad:  program(lamp + "\nactorclass Room {\n\tLamp lamp = new Lamp();\n\tvoid show() {\n\t\tprint(event lamp.isOn());\n\t}\n}"),
 		Good: program(lamp + "\nactorclass Room {\n\tLamp lamp = new Lamp();\n\tvoid show() {\n\t\tprint(lamp.isOn());\n\t}\n}"),
@@ -99,7 +99,7 @@ an event call, whose footprint takes it in.`,
 	},
 	{
 		Code: NamedConstructor, Title: "named actor needs arguments",
-		Explanation: `A named actor is created at its first use, by whoever comes first. So its
+		Explanation: `A named actor is created at its first use, by the first event that calls it. So its
 constructor takes no parameters; a method can set it up.`,
 		Bad:  program("actorclass Room {\n\tint size;\n\tRoom(int n) {\n\t\tsize = n;\n\t}\n}\n\nvoid main() {\n\tprint(actor<Room>(\"hall\"));\n}"),
 		Good: program("actorclass Room {\n\tint size = 0;\n\tvoid build(int n) {\n\t\tsize = n;\n\t}\n}\n\nvoid main() {\n\tprint(actor<Room>(\"hall\"));\n}"),

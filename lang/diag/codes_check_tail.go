@@ -24,13 +24,13 @@ always an event of its own, started by ` + "`event`" + ` or ` + "`tail`" + `, an
 	},
 	{
 		Code: TailResult, Title: "tail call with another result",
-		Explanation: "Whoever awaits a chain of tail calls gets the result of its last step, so all its methods have the same type of result.",
+		Explanation: "The await of a chain of tail calls gives the result of its last step, so all its methods have the same type of result.",
 		Bad:         machine("\tvoid go() {\n\t\ttail end(1);\n\t}\n"),
 		Good:        machine("\tint go() {\n\t\ttail end(1);\n\t}\n"),
 	},
 	{
 		Code: TailKept, Title: "chains of one class could wait for each other",
-		Explanation: `A tail call to this keeps the actor: nobody else touches it until the next step has
+		Explanation: `A tail call to this keeps the actor: no other event touches it until the next step has
 run. If that step wants another actor of the same class, a chain there may keep that one and
 want this one, and both would wait for ever. Classes that own each other have no cycles, so this
 can happen within one class alone.`,

@@ -18,7 +18,7 @@ const (
 	methodHelp    = "a method starts with its result type: `int get() { … }`, or `void` if it has none"
 	importHelp    = "a package is imported with `import \"./directory\"`, above all declarations"
 	loopHelp      = "write `while (true) { … }` and leave it with `break`"
-	noThrows      = "nothing declares how it can fail: an `abort` or `require` undoes the event, and reaches who awaits it"
+	noThrows      = "nothing declares how it can fail: an `abort` or `require` undoes the event, and is the result of its await"
 	abortHelp     = "`abort \"message\";` undoes the event; a failure that callers expect is a value, such as `T?` or an enum"
 	noLock        = "an event has its actors to itself until it ends, so there is nothing to lock"
 	spawnHelp     = "actors run in parallel: `event a.m();` issues an event, and `async a.m();` within one calls in parallel"

@@ -31,7 +31,7 @@ func (p *parser) instead(i int, d diag.Diagnostic) diag.Diagnostic {
 		two := p.span(i, i+2)
 		return foreignOperator(two, "there is no `::` operator", pathHelp).WithFix("write .", diag.Replace(two, "."))
 	case k == Quest && p.kind(i+1) == Semi:
-		return foreignOperator(p.at(i), "there is no `?` behind a call", "a failure undoes the event and reaches who awaits it, by itself; `x!` takes a value that may be null")
+		return foreignOperator(p.at(i), "there is no `?` behind a call", "a failure undoes the event, and its await fails; `x!` takes a value that may be null")
 	case k == Quest, k == Colon && p.kindBefore(i, Quest):
 		return foreignOperator(p.at(i), "there is no `?:` operator", "use if and else; `x ?? y` is y when x is null")
 	case k == Colon && p.touches(i, Assign):

@@ -97,7 +97,7 @@ func (p *parser) noMember(name int) diag.Diagnostic {
 			WithHelp("move it out of the class; is a `}` missing above?")
 	case Async, Event:
 		return diag.New(diag.MisplacedModifier, p.at(p.cur), "`%s` decorates calls, not methods", k).
-			WithHelp("whoever calls a method says how").
+			WithHelp("the call says how: `async a.m();` or `event a.m();`").
 			WithFix("remove it", diag.Replace(p.at(p.cur).To(p.at(p.cur+1).AtStart()), ""))
 	}
 	if name > 0 {

@@ -31,7 +31,7 @@ func ParseSize(text string) (int64, error) {
 		return 0, fmt.Errorf("%q is no size; write 512MB or 2GiB", text)
 	}
 	if n *= bytes; n >= math.MaxInt64 {
-		return 0, fmt.Errorf("%s is more than there can be", text)
+		return 0, fmt.Errorf("%s is larger than the largest size", text)
 	}
 	return int64(n), nil
 }

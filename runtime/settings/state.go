@@ -122,11 +122,11 @@ func (s *State) checkSnapshots() (err error) {
 	s.SnapshotEvery, s.SnapshotKeep = snapshotEvery, snapshotKeep
 	switch {
 	case s.Snapshots == "" && s.SnapshotActor != "":
-		return errors.New("--snapshot-actor is of the snapshots that --snapshots asks for; say where they go")
+		return errors.New("--snapshot-actor needs --snapshots PLACE, which says where they go")
 	case s.Snapshots == "" && s.every != "":
-		return errors.New("--snapshot-every is of the snapshots that --snapshots asks for; say where they go")
+		return errors.New("--snapshot-every needs --snapshots PLACE, which says where they go")
 	case s.Snapshots == "" && s.keep != "":
-		return errors.New("--snapshot-keep is of the snapshots that --snapshots asks for; say where they go")
+		return errors.New("--snapshot-keep needs --snapshots PLACE, which says where they go")
 	case s.Snapshots != "" && s.Dir == "":
 		return errors.New("--snapshots copies what is in a directory; name it with --data")
 	case s.Snapshots != "" && Within(s.Snapshots, s.Dir):
@@ -134,7 +134,7 @@ func (s *State) checkSnapshots() (err error) {
 	}
 	if s.every != "" {
 		if s.SnapshotEvery, err = time.ParseDuration(s.every); err != nil || s.SnapshotEvery < time.Second {
-			return fmt.Errorf("--snapshot-every: %q is no time of a second at least; write 15m or 1h", s.every)
+			return fmt.Errorf("--snapshot-every: %q is no time, or shorter than a second; write 15m or 1h", s.every)
 		}
 	}
 	if s.keep != "" {

@@ -75,7 +75,7 @@ func (r *reader) chunk(ctx context.Context, c *Chunk) (whole edited, err error) 
 		}
 	}
 	if sum := sha256.Sum256(whole.rows); len(c.Edits) > 0 && hex.EncodeToString(sum[:]) != c.SHA256 {
-		return whole, r.damaged(c.file(), "with its edits it is not what was written")
+		return whole, r.damaged(c.file(), "its content with the edits has another checksum")
 	}
 	return whole, nil
 }

@@ -194,7 +194,7 @@ func readManifest(ctx context.Context, t Target, name string) (*Manifest, error)
 	case m.Kind != Node && m.Kind != Actor:
 		return nil, damaged(fmt.Sprintf("it is of kind %q", m.Kind))
 	case m.Version < 1 || m.Store == "" || m.Name == "" || m.path() != name:
-		return nil, damaged("it does not belong there")
+		return nil, damaged(fmt.Sprintf("it says that it is %s", m.path()))
 	}
 	for _, f := range m.Packs {
 		if !f.possible() {

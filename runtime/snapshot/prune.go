@@ -38,7 +38,7 @@ func Prune(ctx context.Context, t Target, like *Manifest, keep int) (deleted int
 	deleted = len(old)
 	for _, bad := range damaged {
 		if keep > 0 || bad.Newer || !bad.before(oldest) {
-			return deleted, fmt.Errorf("the content of deleted snapshots stays, as nobody knows what of it another one needs: %w; or delete %s", bad, bad.Name)
+			return deleted, fmt.Errorf("the content of deleted snapshots stays, as it is not known which of it another snapshot needs: %w; or delete %s", bad, bad.Name)
 		}
 		if err := t.Delete(ctx, bad.Name); err != nil {
 			return deleted, err

@@ -250,7 +250,7 @@ func readJSON(data []byte, p any) error {
 			return err
 		}
 		if *f, ok = notFinite[name]; !ok {
-			return fmt.Errorf("%q is no number, nor NaN, Infinity or -Infinity", name)
+			return fmt.Errorf("%q is neither a number nor NaN, Infinity or -Infinity", name)
 		}
 		return nil
 	}

@@ -123,7 +123,7 @@ func (c *Checker) sensible(e *Event) {
 		fault(Cause, "keeps its actor for a step that it has not issued")
 	}
 	if e.Callbacks != len(e.Clients) {
-		fault(Cause, "does not say whom its callbacks are for")
+		fault(Cause, "does not name the clients of its callbacks")
 	}
 	if e.Aborted {
 		return

@@ -81,7 +81,7 @@ type brief struct {
 
 func (b brief) String() string {
 	if b.method == "" {
-		return "nobody"
+		return "no event"
 	}
 	return fmt.Sprintf("event %v (%s on %s, order %d)", b.id, b.method, b.target, b.order)
 }

@@ -45,7 +45,7 @@ func (d *DB) check(path string, f aeonFile) (found checked, err error) {
 	}
 	witness, err := readFile(d.fs, d.fs.PathJoin(path, witnessName))
 	if errors.Is(err, os.ErrNotExist) {
-		return found, &DamagedError{d.dir, pebbleDir + "/" + witnessName, "it is missing, and nobody knows what else is", nil}
+		return found, &DamagedError{d.dir, pebbleDir + "/" + witnessName, "it is missing, and other files may be, too", nil}
 	}
 	if err != nil {
 		return found, err
@@ -101,7 +101,7 @@ func checkManifest(data []byte, known witnessEntry) (oldestLog uint64, err error
 		return 0, fmt.Errorf("it is broken at byte %d, and was durable up to byte %d", end, known.durable)
 	}
 	if known.owned && crc32.Checksum(data[:known.durable], castagnoli) != known.sum {
-		return 0, errors.New("it is not the one that was written")
+		return 0, errors.New("its checksum is not the one noted")
 	}
 	return oldestLog, nil
 }

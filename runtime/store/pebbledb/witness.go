@@ -243,7 +243,7 @@ func witnessed(data []byte, manifest uint64, f aeonFile) (current witnessEntry, 
 }
 
 // unowned is what is wrong with a file that should name its store.
-const unowned = "it does not say whose it is"
+const unowned = "it does not name its store"
 
 // ofAnother names the store that a file belongs to.
 func ofAnother(owner storeID) string { return fmt.Sprintf("it is that of store %x", owner) }
