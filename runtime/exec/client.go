@@ -14,6 +14,9 @@ import (
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
+// place is the place of a client's event in the line to its target.
+type place = sched.Place[*order.Handle]
+
 // Client is a session that issues events. Any goroutine may use it; those that use
 // different clients share nothing on the way of an uncontended event.
 type Client struct {
@@ -27,7 +30,9 @@ type Client struct {
 		sync.Mutex
 		*Client // what callbacks get to see of the client; nil until it is needed
 	}
-	order issueOrder
+	// lines are [ISSUE-ORDER]: the events that a client has issued to one target stand in a line. The first
+	// of a line runs; the next one is admitted when it has committed or failed.
+	lines sched.Lines[*order.Handle]
 	base  *Client // of the face that callbacks of base see; else nil
 }
 
@@ -69,7 +74,7 @@ func (cl *Client) Await(target order.Ref, m *Method, args order.Args) error {
 	if t := cl.sys.tracer; t != nil {
 		ev.from = t.issued(cl, false)
 	}
-	ev.turn = cl.await(target.Handle())
+	ev.place = cl.lines.Await(target.Handle(), cl.sys.scheduler)
 	err := ev.perform()
 	if ev.chain == nil {
 		cl.sys.giveBack(ev)
@@ -100,15 +105,15 @@ func (cl *Client) Issue(target order.Ref, m *Method, args order.Args) *Future {
 		close(f.done)
 		return f
 	}
-	cl.order.open.Add(1)
+	cl.lines.Expect()
 	l := failure{id: cl.nextID(), target: target.Handle(), method: m}
 	if err := s.admitIssue(); err != nil {
-		cl.order.open.Add(-1)
+		cl.lines.Unexpect()
 		f.err = cl.refused(err)
 		close(f.done)
 		return f
 	}
-	f.turn = cl.launch(l, args, &f.cancel, func(l failure) {
+	f.place = cl.launch(l, args, &f.cancel, func(l failure) {
 		if f.err = l.err; l.failed() && !errors.Is(l.err, order.ErrCancelled) {
 			f.fail(l)
 		}
@@ -134,7 +139,7 @@ func (s *System) admitIssue() error {
 // Send submits an event that will not be awaited; its abort is a dead letter at once.
 func (cl *Client) Send(target order.Ref, m *Method, args order.Args) {
 	s := cl.sys
-	cl.order.open.Add(1)
+	cl.lines.Expect()
 	l := failure{id: cl.nextID(), target: target.Handle(), method: m}
 	if target.Handle() == nil {
 		l.err = cl.refused(&AbortError{Msg: msgNull, Fault: true})
@@ -142,7 +147,7 @@ func (cl *Client) Send(target order.Ref, m *Method, args order.Args) {
 		l.err = cl.refused(err)
 	}
 	if l.err != nil {
-		cl.order.open.Add(-1)
+		cl.lines.Unexpect()
 		s.deadLetter(l)
 		return
 	}
@@ -154,12 +159,12 @@ func (cl *Client) Send(target order.Ref, m *Method, args order.Args) {
 }
 
 // launch runs an admitted event in a worker when its turn has come, and calls ended with how it has ended.
-func (cl *Client) launch(l failure, args order.Args, cancel *order.Cancellation, ended func(failure)) *turn {
+func (cl *Client) launch(l failure, args order.Args, cancel *order.Cancellation, ended func(failure)) *place {
 	s := cl.sys
 	var from *origin
 	s.live.Add(1)
-	t := &turn{order: &cl.order, target: l.target}
-	t.job = func() {
+	p := cl.lines.Place(l.target)
+	p.Job = func() {
 		l.err = &AbortError{Msg: msgGoexit, Event: l.id, Fault: true}
 		var ev *Event // until it has been given back
 		var ch *chain
@@ -179,7 +184,7 @@ func (cl *Client) launch(l failure, args order.Args, cancel *order.Cancellation,
 		}()
 		s.scatter(l.id)
 		ev = s.takeEvent(cl, l.id, l.target, l.method, args)
-		ev.Bounded, ev.from, ev.Cancellation, ev.turn = true, from, cancel, t
+		ev.Bounded, ev.from, ev.Cancellation, ev.place = true, from, cancel, p
 		err := ev.perform()
 		first := ev
 		l.pos, ch, ev = ev.maxPos, ev.chain, nil
@@ -190,15 +195,15 @@ func (cl *Client) launch(l failure, args order.Args, cancel *order.Cancellation,
 		}
 		l.err = err
 	}
-	joined := cl.order.join(t, func() {
+	joined := p.Join(func() {
 		if s.tracer != nil {
 			from = s.tracer.issued(cl, true)
 		}
 	})
 	if joined {
-		s.workers.Run(t.job)
+		s.workers.Run(p.Job)
 	}
-	return t
+	return p
 }
 
 // scatterMax bounds by how many turns an event lets others go first.

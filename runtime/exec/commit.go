@@ -115,7 +115,7 @@ func (ev *Event) failed(err error) error {
 
 // over counts an event whose answer may leave the node. Close has waited for it until now.
 func (ev *Event) over(how *atomic.Uint64) {
-	ev.turn.leave(ev.sys)
+	ev.place.Leave(&ev.sys.workers)
 	if t := ev.sys.tracer; t != nil {
 		t.answered(ev)
 	}

@@ -191,7 +191,7 @@ func (ev *Event) giveCredit() {
 func (ev *Event) answered(err error) error {
 	d, k := ev.sys.durable, ev.kind()
 	ev.giveCredit()
-	ev.turn.leave(ev.sys) // the next of the line is ordered behind the event, and need not wait for the disk
+	ev.place.Leave(&ev.sys.workers) // the next of the line is ordered behind the event, and need not wait for the disk
 	if ev.client == ev.sys.inner || ev.chain != nil && err == nil {
 		return err // of a chain, the end is answered
 	}
@@ -252,7 +252,7 @@ func (w *opWriter) write(ops []op) {
 // for a caller that only counts.
 func (w *opWriter) emit(o *op) {
 	o.seq = w.d.nextSeq()
-	e := event.SubEvent{Signature: w.d.signatures.number(o.method), Parent: w.ev.ID, Index: w.index, Args: w.encoded(o)}
+	e := event.SubEvent{Signature: w.d.signatures.Number(o.method), Parent: w.ev.ID, Index: w.index, Args: w.encoded(o)}
 	if o.timer != nil && o.timer.Every > 0 {
 		e.Timer = o.timer.Generation
 	}
@@ -293,7 +293,7 @@ func (w *opWriter) setTimer(o *op) {
 	if o.object != nil {
 		return // of a client of this process
 	}
-	t.Row.Signature = w.d.signatures.number(o.method)
+	t.Row.Signature = w.d.signatures.Number(o.method)
 	t.Row.Call = row.AppendTimerCall(nil, &event.Timer{Parent: w.ev.ID, Issuer: t.Issuer.ID, Name: t.Name, Target: o.target.ID, Every: t.Every, Args: w.encoded(o)})
 	outbox.WriteTimer(w.rows(), t)
 }

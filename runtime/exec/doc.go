@@ -5,7 +5,7 @@
 // An Event is an Attempt and a run. The Attempt is what runtime/order knows of it: what it wants and has of the locks, and
 // its changes of ownership. This package knows what its code does.
 //
-// The life of an event: its client and the line that it stands in (client.go, turn.go), admission
+// The life of an event: its client and the line that it stands in (client.go), admission
 // (event.go), the method and its calls (access.go, call.go, branch.go), the undo log (undo.go), commit or
 // abort (commit.go, failure.go), and what follows it: sub-events (lane.go), steps of chains (tail.go), callbacks
 // (callback.go), timers (firing.go) and lines (output.go), which wait in runtime/outbox.

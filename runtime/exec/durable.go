@@ -16,7 +16,7 @@ type durable struct {
 	state.State
 	sys         *System
 	answersWait bool // answers to clients of this process are gated, too
-	signatures  signatures
+	signatures  state.Signatures[*Method]
 	seq         atomic.Uint64
 	sessions    outbox.Sessions[*Client]
 	snapshots   snapshots
@@ -51,7 +51,7 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.signatures.open(d.Layouts.Schema, cfg.Classes)
+	d.signatures.Open(d.Layouts.Schema, storedClasses(cfg.Classes), methodOf(cfg.Classes))
 	d.sessions.Open(outbox.SessionsConfig[*Client]{Store: d.Store, Append: d.Journal.Append, Clock: s.clock, Scheduler: s.scheduler, Expiry: s.cfg.SessionExpiry,
 		Begun: s.newClient, Expired: func(cl *Client) { s.retire(cl.stats) }, At: func(place string) { at(place, kindSession) }})
 	s.openOutput(d)
@@ -80,6 +80,17 @@ func storedClasses(classes []*Class) []store.Class {
 		}
 	}
 	return list
+}
+
+// methodOf returns what finds a method of classes by the path of its class and its name.
+func methodOf(classes []*Class) func(class, name string) *Method {
+	methods := make(map[[2]string]*Method)
+	for _, c := range classes {
+		for _, m := range c.Methods {
+			methods[[2]string{c.Path(), m.Name}] = m
+		}
+	}
+	return func(class, name string) *Method { return methods[[2]string{class, name}] }
 }
 
 // Moved implements order.Residence.

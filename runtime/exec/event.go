@@ -22,7 +22,7 @@ type Event struct {
 	traced *tracedEvent // traced systems only
 	from   *origin      // traced systems only; nil: a client issues it now
 	chain  *chain       // that the event is a step of; nil if no tail call has led to it or ended it
-	turn   *turn        // of a client's event, in the line to its target; nil if none was outstanding
+	place  *place       // of a client's event, in the line to its target; nil if none was outstanding
 	next   tailStep     // the step that follows, once the event has committed
 
 	branches    sync.Mutex // guards which have ended; taken before the mutex of the attempt
@@ -66,7 +66,7 @@ func (s *System) giveBack(ev *Event) {
 	if ev.chain != nil {
 		ev.chain, ev.next = nil, tailStep{}
 	}
-	ev.maxPos, ev.turn = 0, nil
+	ev.maxPos, ev.place = 0, nil
 	ev.issuer, ev.outSeq, ev.request, ev.printed = nil, 0, nil, 0
 	s.events.Put(ev)
 	s.scheduler.Yield()

@@ -15,7 +15,7 @@ type Future struct {
 	sys    *System
 	done   chan struct{}
 	cancel order.Cancellation
-	turn   *turn
+	place  *place
 	err    error
 	failed *failure // among the unclaimed, if the event has run and failed
 }
@@ -116,8 +116,8 @@ func (u *unclaimed) takeAll() (list []*failure) {
 // event: one that runs has to come to its end first.
 func (f *Future) Cancel() {
 	f.cancel.Cancel()
-	if f.turn != nil && f.turn.hurry() {
-		f.sys.workers.Run(f.turn.job)
+	if f.place != nil && f.place.Hurry() {
+		f.sys.workers.Run(f.place.Job)
 	}
 	f.sys.scheduler.Yield()
 }

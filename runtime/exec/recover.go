@@ -73,7 +73,7 @@ func (r *recovery) run() error {
 }
 
 // unread refuses a store in which calls wait that the program cannot read.
-func (r *recovery) unread() error { return r.d.signatures.unread(r.d.Layouts.Schema) }
+func (r *recovery) unread() error { return r.d.signatures.Unread(r.d.Layouts.Schema) }
 
 // classes refuses a store with actors of a class that the program has no more.
 func (r *recovery) classes() error { return r.d.Layouts.Lost(r.d.Store) }
@@ -94,4 +94,23 @@ func (r *recovery) count() error {
 		return nil
 	}
 	return err
+}
+
+// Restored counts what Recover has found in a store.
+type Restored struct {
+	Actors        int // RestoredMax + 1 if there are more than RestoredMax
+	SubEvents     int
+	Continuations int // tail calls
+	Timers        int
+}
+
+// RestoredMax is up to how many actors are counted: opening a store does not read all of them.
+const RestoredMax = 1000
+
+// Restored returns what Recover has found in the store of the system, nothing if it has none.
+func (s *System) Restored() Restored {
+	if s.durable == nil {
+		return Restored{}
+	}
+	return s.durable.found
 }

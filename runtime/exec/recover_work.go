@@ -11,15 +11,16 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
 // calls calls f for every call that waits in a section, with the rest of its key and its payload. Calls
 // that the program cannot read are counted instead.
-func (r *recovery) calls(section store.Section, keyMin int, f func(p event.PartitionID, rest, payload []byte, sig *storedSignature) error) error {
+func (r *recovery) calls(section store.Section, keyMin int, f func(p event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error) error {
 	return r.d.Rows(section, keyMin, func(p event.PartitionID, rest, payload []byte) error {
-		sig, err := r.d.signatures.waiting(row.Signature(payload))
+		sig, err := r.d.signatures.Waiting(row.Signature(payload))
 		if sig == nil {
 			return err
 		}
@@ -41,10 +42,10 @@ func (r *recovery) args(data []byte, m *Method) (order.Args, error) {
 
 // outbox reads the sub-events that have not ended into their lanes. Nobody runs them yet.
 func (r *recovery) outbox() error {
-	return r.calls(store.Outbox, row.OutboxKeyMin, func(p event.PartitionID, rest, payload []byte, sig *storedSignature) error {
+	return r.calls(store.Outbox, row.OutboxKeyMin, func(p event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error {
 		issuer, target, seq := row.ReadOutboxKey(p, rest)
 		h := r.d.Handle(issuer)
-		e, err := r.subEvent(payload, sig.method, h)
+		e, err := r.subEvent(payload, sig.Method, h)
 		if err != nil {
 			return err
 		}
@@ -104,10 +105,10 @@ func (r *recovery) chain(e *event.SubEvent) (*chain, error) {
 // continuations reads the steps of chains that keep their actors: no other event touches these
 // before the steps have run.
 func (r *recovery) continuations() error {
-	return r.calls(store.Continuations, row.ContinuationKeyMin, func(p event.PartitionID, rest, payload []byte, sig *storedSignature) error {
+	return r.calls(store.Continuations, row.ContinuationKeyMin, func(p event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error {
 		target, seq := row.ReadContinuationKey(p, rest)
 		h := r.d.Handle(target)
-		e, err := r.subEvent(payload, sig.method, h)
+		e, err := r.subEvent(payload, sig.Method, h)
 		if err != nil {
 			return err
 		}
@@ -126,7 +127,7 @@ func (r *recovery) continuations() error {
 func (r *recovery) setTimers() error {
 	now := r.s.clock.Now()
 	r.timers = make(map[uint64]*timer)
-	return r.calls(store.Timers, row.TimerKeyMin, func(_ event.PartitionID, rest, payload []byte, sig *storedSignature) error {
+	return r.calls(store.Timers, row.TimerKeyMin, func(_ event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error {
 		t, err := r.timer(rest, payload, sig)
 		if err != nil {
 			return err
@@ -139,7 +140,7 @@ func (r *recovery) setTimers() error {
 }
 
 // timer reads one timer.
-func (r *recovery) timer(rest, payload []byte, sig *storedSignature) (t *timer, err error) {
+func (r *recovery) timer(rest, payload []byte, sig *state.StoredSignature[*Method]) (t *timer, err error) {
 	x, number, ticks, call, err := row.ReadTimer(payload)
 	if err != nil {
 		return nil, err
@@ -148,7 +149,7 @@ func (r *recovery) timer(rest, payload []byte, sig *storedSignature) (t *timer, 
 	t.Row.Due, t.Generation = row.ReadTimerKey(rest)
 	t.Due = time.Unix(0, t.Row.Due)
 	c := &t.Call
-	c.method = sig.method
+	c.method = sig.Method
 	if c.args, err = r.args(x.Args, c.method); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -162,7 +163,7 @@ func (w *preparation) writeOutcome(r *request, m *Method, err error) {
 	if err != nil && !errors.As(err, &abort) {
 		return
 	}
-	o := event.Outcome{Signature: w.d.signatures.numbers[m], Data: w.result}
+	o := event.Outcome{Signature: w.d.signatures.Result(m), Data: w.result}
 	if abort != nil {
 		o.Kind, o.Data = event.Abort, []byte(abort.Msg)
 		if abort.Fault {
@@ -171,6 +172,10 @@ func (w *preparation) writeOutcome(r *request, m *Method, err error) {
 	}
 	r.WriteOutcome(&w.Writer.Writer, &o)
 }
+
+// ResultError refuses a request of a durable session that has run, with an outcome that the program cannot
+// read any more.
+type ResultError = state.ResultError
 
 // replay returns the outcome of a request that has run before.
 func (x *Session) replay(target event.ActorID, seq uint64, m *Method, args order.Args) error {
@@ -209,7 +214,11 @@ func (x *Session) replay(target event.ActorID, seq uint64, m *Method, args order
 
 // result reads an outcome of m into args.
 func (x *Session) result(o *event.Outcome, m *Method, args order.Args) error {
-	if err := x.sys.durable.signatures.result(o.Signature, m); err != nil {
+	now := store.Signature{Method: m.Name, Text: m.Signature}
+	if m.Class != nil {
+		now.Class = m.Class.Path()
+	}
+	if err := x.sys.durable.signatures.Readable(o.Signature, m, now); err != nil {
 		return err
 	}
 	a, ok := args.(resultCodec)

@@ -6,6 +6,7 @@
 //	writer.go    Writer: fields, headers, edges and names into a batch
 //	recover.go   the actors with several owners, and what is above them
 //	layouts.go   the layouts of fields, those of now and of earlier versions
+//	signature.go the signatures of methods, of which calls wait
 //	registry.go  the handle of each actor that something refers to
 //	attach.go    an actor comes into the graph; detach.go: it leaves
 //	load.go      its state comes into memory; evict.go: it leaves, for the sake of a limit

@@ -17,9 +17,9 @@ var ofSemantics = []plant{
 	bug("constructor without locks", "runtime/order/admit.go", // of a client's new: what it is given is not locked
 		"if a.gather(); !a.members.touches() {",
 		"if a.gather(); true {"),
-	bug("issued events overtake", "runtime/exec/turn.go", // one another, of one client to one actor
-		"placed()\n\treturn o.append(t)",
-		"placed()\n\tt.state = outside\n\treturn true"),
+	bug("issued events overtake", "runtime/sched/line.go", // one another, of one client to one actor
+		"placed()\n\treturn l.append(p)",
+		"placed()\n\tp.state = outside\n\treturn true"),
 	bug("second field not stored", "runtime/state/writer.go", // of the fields that an event has assigned
 		"w.fields.Field(obj, int(f.field), f.changes, f.whole)",
 		"if i == 0 || len(f.changes) > 0 || !a.self.Handle().Is(order.Created) || a.self.Handle().Is(order.Fresh) {\n\t\t\tw.fields.Field(obj, int(f.field), f.changes, f.whole)\n\t\t}"),

@@ -41,8 +41,8 @@ func TestIssueOrder(t *testing.T) {
 			for _, f := range futures {
 				mustNot(t, f.Wait())
 			}
-			if open := cl.order.open.Load(); open != 0 || len(cl.order.mu.lines) != 0 {
-				t.Errorf("%d turns are not over, in %d lines", open, len(cl.order.mu.lines))
+			if places, lines := cl.lines.Counts(); places != 0 || lines != 0 {
+				t.Errorf("%d places are not over, in %d lines", places, lines)
 			}
 			if list := s.DeadLetters(); len(list) != 0 {
 				t.Errorf("dead letters: %v", list)
