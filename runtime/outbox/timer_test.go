@@ -116,7 +116,7 @@ func TestTimersAgreeWithAList(t *testing.T) {
 			},
 			"end a firing": func(t *rapid.T) {
 				if len(under) == 0 {
-					t.Skip()
+					return
 				}
 				k := rapid.IntRange(0, len(under)-1).Draw(t, "firing")
 				x := under[k]
