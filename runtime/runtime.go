@@ -10,6 +10,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 // Identity of actors and events.
@@ -108,7 +109,7 @@ func Fault(cx *Cx, msg string) { exec.Fault(cx, msg) }
 
 // Log notes the value of field p before it is assigned. It serves undo and redo, and
 // allocates nothing for numbers, strings, references and containers.
-func Log[T any](cx *Cx, self *Self, field uint16, p *T) { exec.Log(cx, self, field, p) }
+func Log[T any](cx *Cx, self *Self, field uint16, p *T) { undo.Field(cx.UndoLog(), self, field, p) }
 
 // LogOwned notes the value of a field that holds plain actor references before v is
 // assigned to it, removes the edges to what it held and adds those to what v holds.

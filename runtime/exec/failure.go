@@ -200,6 +200,8 @@ func (ev *Event) endCancelled() error {
 // run runs the attempt's method in the calling goroutine, all branches included.
 func (ev *Event) run() (out outcome) {
 	cx := &ev.root
+	// Invariant: an attempt begins with an empty log. Its undo takes back what the attempt did, and no more.
+	assert.That(len(cx.log.Entries()) == 0, "exec: an attempt begins with writes of another")
 	cx.fuel = ev.sys.cfg.FuelMax
 	if ev.Makes == nil {
 		return cx.body(ev.Target, ev.method, ev.Args)
@@ -292,7 +294,7 @@ func CallPath() []Frame {
 // runtimePackages are skipped in call paths.
 var runtimePackages = []string{
 	"runtime.", "github.com/aeon-lang/aeon/runtime.",
-	"github.com/aeon-lang/aeon/runtime/exec.", "github.com/aeon-lang/aeon/runtime/order.", "github.com/aeon-lang/aeon/runtime/sched.", "github.com/aeon-lang/aeon/runtime/value.", "github.com/aeon-lang/aeon/runtime/table.",
+	"github.com/aeon-lang/aeon/runtime/exec.", "github.com/aeon-lang/aeon/runtime/order.", "github.com/aeon-lang/aeon/runtime/sched.", "github.com/aeon-lang/aeon/runtime/value.", "github.com/aeon-lang/aeon/runtime/table.", "github.com/aeon-lang/aeon/runtime/undo.",
 	"github.com/aeon-lang/aeon/internal/assert.",
 }
 
