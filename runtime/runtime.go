@@ -6,6 +6,7 @@ package runtime
 import (
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -136,7 +137,7 @@ func NewSimClock(start time.Time) *SimClock { return sched.NewSimClock(start) }
 type (
 	AbortError = exec.AbortError
 	LimitError = exec.LimitError
-	Frame      = exec.Frame
+	Frame      = callpath.Frame
 	DeadLetter = exec.DeadLetter
 	Stats      = exec.Stats
 )
