@@ -1,28 +1,31 @@
 package runtime
 
-import "github.com/aeon-lang/aeon/runtime/exec"
+import (
+	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/undo"
+)
 
 // The functions of this file write to a container in a field of an actor, or inside of
-// one; exec documents them. They note undo and redo; the Owned variants are for elements
-// that hold plain actor references, and move ownership edges.
+// one; package undo documents them. They note undo and redo. The Owned variants are for elements
+// that hold plain actor references, and move ownership edges; they are of package exec.
 
 // Inside is added to the number of a field where the container lies in an element, an
 // entry or a value that is restored as a whole.
-const Inside = exec.Inside
+const Inside = undo.Inside
 
 // MapSet is m[k] = v.
 func MapSet[K comparable, V any](cx *Cx, self *Self, field uint16, m *Map[K, V], k K, v V) {
-	exec.MapSet(cx, self, field, m, k, v)
+	undo.MapSet(cx.UndoLog(), self, field, m, k, v)
 }
 
 // MapRemove is m.remove(k); it reports whether there was an entry.
 func MapRemove[K comparable, V any](cx *Cx, self *Self, field uint16, m *Map[K, V], k K) bool {
-	return exec.MapRemove(cx, self, field, m, k)
+	return undo.MapRemove(cx.UndoLog(), self, field, m, k)
 }
 
 // MapUpdate applies f to the value of k in place, or faults when there is none.
 func MapUpdate[K comparable, V any](cx *Cx, self *Self, field uint16, m *Map[K, V], k K, f func(*V)) {
-	exec.MapUpdate(cx, self, field, m, k, f)
+	undo.MapUpdate(cx.UndoLog(), self, field, m, k, f)
 }
 
 // MapSetOwned is MapSet where keys or values hold plain actor references.
@@ -37,7 +40,7 @@ func MapRemoveOwned[K comparable, V any](cx *Cx, self *Self, field uint16, m *Ma
 
 // MapClear is m.clear().
 func MapClear[K comparable, V any](cx *Cx, self *Self, field uint16, m *Map[K, V]) {
-	exec.MapClear(cx, self, field, m)
+	undo.MapClear(cx.UndoLog(), self, field, m)
 }
 
 // MapClearOwned is MapClear where keys or values hold plain actor references.
@@ -47,12 +50,12 @@ func MapClearOwned[K comparable, V any](cx *Cx, self *Self, field uint16, m *Map
 
 // SetAdd is s.add(k); it reports whether k was not there before.
 func SetAdd[K comparable](cx *Cx, self *Self, field uint16, s *Set[K], k K) bool {
-	return exec.SetAdd(cx, self, field, s, k)
+	return undo.SetAdd(cx.UndoLog(), self, field, s, k)
 }
 
 // SetRemove is s.remove(k); it reports whether k was there.
 func SetRemove[K comparable](cx *Cx, self *Self, field uint16, s *Set[K], k K) bool {
-	return exec.SetRemove(cx, self, field, s, k)
+	return undo.SetRemove(cx.UndoLog(), self, field, s, k)
 }
 
 // SetAddOwned is SetAdd where the elements hold plain actor references.
@@ -67,7 +70,7 @@ func SetRemoveOwned[K comparable](cx *Cx, self *Self, field uint16, s *Set[K], k
 
 // SetClear is s.clear().
 func SetClear[K comparable](cx *Cx, self *Self, field uint16, s *Set[K]) {
-	exec.SetClear(cx, self, field, s)
+	undo.SetClear(cx.UndoLog(), self, field, s)
 }
 
 // SetClearOwned is SetClear where the elements hold plain actor references.
@@ -77,42 +80,42 @@ func SetClearOwned[K comparable](cx *Cx, self *Self, field uint16, s *Set[K]) {
 
 // VectorSet is v[i] = e.
 func VectorSet[T any](cx *Cx, self *Self, field uint16, v *Vector[T], i int64, e T) {
-	exec.VectorSet(cx, self, field, v, i, e)
+	undo.VectorSet(cx.UndoLog(), self, field, v, i, e)
 }
 
 // VectorElem returns the address of element i for writing, or faults.
 func VectorElem[T any](cx *Cx, self *Self, field uint16, v *Vector[T], i int64) *T {
-	return exec.VectorElem(cx, self, field, v, i)
+	return undo.VectorElem(cx.UndoLog(), self, field, v, i)
 }
 
 // VectorPush is v.push(e).
 func VectorPush[T any](cx *Cx, self *Self, field uint16, v *Vector[T], e T) {
-	exec.VectorPush(cx, self, field, v, e)
+	undo.VectorPush(cx.UndoLog(), self, field, v, e)
 }
 
 // VectorPop is v.pop().
 func VectorPop[T any](cx *Cx, self *Self, field uint16, v *Vector[T]) T {
-	return exec.VectorPop(cx, self, field, v)
+	return undo.VectorPop(cx.UndoLog(), self, field, v)
 }
 
 // VectorInsert is v.insert(i, e).
 func VectorInsert[T any](cx *Cx, self *Self, field uint16, v *Vector[T], i int64, e T) {
-	exec.VectorInsert(cx, self, field, v, i, e)
+	undo.VectorInsert(cx.UndoLog(), self, field, v, i, e)
 }
 
 // VectorRemove is v.remove(i); it returns the element.
 func VectorRemove[T any](cx *Cx, self *Self, field uint16, v *Vector[T], i int64) T {
-	return exec.VectorRemove(cx, self, field, v, i)
+	return undo.VectorRemove(cx.UndoLog(), self, field, v, i)
 }
 
 // VectorClear is v.clear().
 func VectorClear[T any](cx *Cx, self *Self, field uint16, v *Vector[T]) {
-	exec.VectorClear(cx, self, field, v)
+	undo.VectorClear(cx.UndoLog(), self, field, v)
 }
 
 // VectorSort is v.sort(); the order of elements changes no ownership.
 func VectorSort[T any](cx *Cx, self *Self, field uint16, v *Vector[T]) {
-	exec.VectorSort(cx, self, field, v)
+	undo.VectorSort(cx.UndoLog(), self, field, v)
 }
 
 // VectorSetOwned is VectorSet where the elements hold plain actor references.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/aeon-lang/aeon/internal/assert"
-	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/callpath"
 )
 
 // failure is what has left main or a test.
@@ -41,7 +41,7 @@ func call(body func(*Client), cl *Client) (f *failure) {
 // failureOf describes what code of a client panicked with. It is called by the
 // deferred function that recovered, whose stack still shows where.
 func failureOf(p any) *failure {
-	f := &failure{msg: fmt.Sprint(p), path: exec.CallPath()}
+	f := &failure{msg: fmt.Sprint(p), path: callpath.Here()}
 	err, _ := p.(error)
 	var abort *AbortError
 	if errors.As(err, &abort) {

@@ -6,10 +6,12 @@ package runtime
 import (
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 // Identity of actors and events.
@@ -108,7 +110,7 @@ func Fault(cx *Cx, msg string) { exec.Fault(cx, msg) }
 
 // Log notes the value of field p before it is assigned. It serves undo and redo, and
 // allocates nothing for numbers, strings, references and containers.
-func Log[T any](cx *Cx, self *Self, field uint16, p *T) { exec.Log(cx, self, field, p) }
+func Log[T any](cx *Cx, self *Self, field uint16, p *T) { undo.Field(cx.UndoLog(), self, field, p) }
 
 // LogOwned notes the value of a field that holds plain actor references before v is
 // assigned to it, removes the edges to what it held and adds those to what v holds.
@@ -135,7 +137,7 @@ func NewSimClock(start time.Time) *SimClock { return sched.NewSimClock(start) }
 type (
 	AbortError = exec.AbortError
 	LimitError = exec.LimitError
-	Frame      = exec.Frame
+	Frame      = callpath.Frame
 	DeadLetter = exec.DeadLetter
 	Stats      = exec.Stats
 )

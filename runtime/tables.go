@@ -3,6 +3,7 @@ package runtime
 import (
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/table"
+	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 // Table is the value table<T>; TableShape is what its rows are like, Query a range of them, and
@@ -56,7 +57,7 @@ func LoadTable[K comparable, T any](r *Reader, field int, t *Table[K, T]) { tabl
 
 // TableInsert is t.insert(v): it faults when there is a row of its key.
 func TableInsert[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T], v T) {
-	exec.TableInsert(cx, self, field, t, v)
+	undo.TableInsert(cx.UndoLog(), self, field, t, v)
 }
 
 // TableInsertOwned is TableInsert where rows hold plain actor references.
@@ -66,7 +67,7 @@ func TableInsertOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *
 
 // TablePut is t.put(v).
 func TablePut[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T], v T) {
-	exec.TablePut(cx, self, field, t, v)
+	undo.TablePut(cx.UndoLog(), self, field, t, v)
 }
 
 // TablePutOwned is TablePut where rows hold plain actor references.
@@ -76,12 +77,12 @@ func TablePutOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *Tab
 
 // TableUpdate applies f to the row of key k in place, or faults.
 func TableUpdate[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T], k K, f func(*T)) {
-	exec.TableUpdate(cx, self, field, t, k, f)
+	undo.TableUpdate(cx.UndoLog(), self, field, t, k, f)
 }
 
 // TableRemove is t.remove(k); it reports whether there was a row.
 func TableRemove[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T], k K) bool {
-	return exec.TableRemove(cx, self, field, t, k)
+	return undo.TableRemove(cx.UndoLog(), self, field, t, k)
 }
 
 // TableRemoveOwned is TableRemove where rows hold plain actor references.
@@ -91,7 +92,7 @@ func TableRemoveOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *
 
 // TableClear is t.clear().
 func TableClear[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T]) {
-	exec.TableClear(cx, self, field, t)
+	undo.TableClear(cx.UndoLog(), self, field, t)
 }
 
 // TableClearOwned is TableClear where rows hold plain actor references.

@@ -58,8 +58,10 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/state", "dominator runtime/event runtime/image runtime/order runtime/row runtime/store runtime/value internal/shard"},
 	{"runtime/outbox", "runtime/event runtime/order runtime/row runtime/sched runtime/store internal/shard"},
 	{"runtime/state/archive", "dominator runtime/event runtime/order runtime/row runtime/sched runtime/snapshot runtime/state runtime/store internal/bytejson internal/cmdline"},
-	{"runtime/exec", "dominator runtime/codec runtime/event runtime/image runtime/order runtime/outbox runtime/row runtime/sched runtime/snapshot runtime/state runtime/state/archive runtime/store runtime/table runtime/trace runtime/value internal/bytejson internal/shard"},
-	{"runtime", "runtime/codec runtime/event runtime/exec runtime/image runtime/order runtime/sched runtime/settings runtime/snapshot runtime/state/archive runtime/store runtime/table runtime/trace runtime/value internal/bytejson internal/cmdline"},
+	{"runtime/callpath", ""},
+	{"runtime/undo", "runtime/order runtime/table runtime/value"},
+	{"runtime/exec", "dominator runtime/callpath runtime/codec runtime/event runtime/image runtime/order runtime/outbox runtime/row runtime/sched runtime/snapshot runtime/state runtime/state/archive runtime/store runtime/table runtime/trace runtime/undo runtime/value internal/bytejson internal/shard"},
+	{"runtime", "runtime/callpath runtime/codec runtime/event runtime/exec runtime/image runtime/order runtime/sched runtime/settings runtime/snapshot runtime/state/archive runtime/store runtime/table runtime/trace runtime/undo runtime/value internal/bytejson internal/cmdline"},
 	{"runtime/node", "runtime runtime/snapshot runtime/snapshot/s3 runtime/store/pebbledb"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
@@ -70,7 +72,7 @@ var layers = []struct{ pkg, may string }{
 	{"spec", "internal/load lang/ast typecheck"},
 	{"spec/explore", "spec"},
 	{"spec/trace", ""},
-	{"spec/batch/driver", "runtime runtime/exec runtime/store runtime/store/memengine runtime/trace runtime/value"},
+	{"spec/batch/driver", "runtime runtime/callpath runtime/exec runtime/store runtime/store/memengine runtime/trace runtime/value"},
 	{"spec/batch", ". codegen internal/gobuild internal/load lang lang/ast lang/diag spec/batch/driver typecheck"},
 	{"spec/golden", "internal/load lang/diag spec spec/batch spec/explore typecheck"},
 	{"cmd/aeonc/internal/draw", "lang/ast typecheck"},

@@ -149,10 +149,9 @@ func (b *branch) wait() {
 // absorb appends the logs of a branch that has ended to those of cx. Its ops keep
 // their place in program order by way of opBranch.
 func (cx *Cx) absorb(b *branch) {
-	cx.log = append(cx.log, b.cx.log...)
+	cx.log.Absorb(&b.cx.log)
 	cx.maxPos = max(cx.maxPos, b.cx.maxPos)
 	cx.fuel = min(cx.fuel, b.cx.fuel)
-	b.cx.log = nil
 }
 
 // join waits for all branches and returns the outcome of the whole: the first failure

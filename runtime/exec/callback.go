@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/value"
@@ -170,17 +171,17 @@ func (cl *Client) gone() bool { return cl.box.Closed() }
 
 // pathOf returns the way that err took. Without a path of its own, as that of an event that has not begun, it came through
 // the caller's stack.
-func pathOf(err error) []Frame {
+func pathOf(err error) []callpath.Frame {
 	var abort *AbortError
 	if errors.As(err, &abort) && len(abort.Path) > 0 {
 		return abort.Path
 	}
-	return CallPath()
+	return callpath.Here()
 }
 
 // places returns the attributes that tell of the way that a failure took: the place where it
 // happened, and the whole way there where that is longer.
-func places(path []Frame) []any {
+func places(path []callpath.Frame) []any {
 	switch len(path) {
 	case 0:
 		return nil

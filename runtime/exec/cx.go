@@ -6,6 +6,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 // Cx is the context of one branch of one event. Only the goroutine that runs the
@@ -14,15 +15,13 @@ type Cx struct {
 	ev     *Event
 	fuel   int64
 	frames []frame // the actors called, innermost last
-	log    []undoEntry
-	logged uint64 // number of log, 0 if it has none yet
+	log    undo.Log
 	ops    []op
 	// branches are the async calls of this branch that run elsewhere and were not
 	// joined yet, in program order.
 	branches []*branch
 	maxPos   store.Position // largest lastPos seen
 	random   uint64         // state of the random numbers, 0 if not seeded
-	nextLog  uint64         // the number that the next log gets; kept by the pooled object
 }
 
 // frame is one call in progress.
@@ -34,16 +33,16 @@ type frame struct {
 func (cx *Cx) reset() {
 	clear(cx.frames)
 	cx.frames = cx.frames[:0]
-	if len(cx.log) > 0 {
-		clear(cx.log)
-		cx.log = cx.log[:0]
-	}
+	cx.log.Reset()
 	if len(cx.ops) > 0 {
 		clear(cx.ops)
 		cx.ops = cx.ops[:0]
 	}
-	cx.branches, cx.maxPos, cx.random, cx.logged = nil, 0, 0, 0
+	cx.branches, cx.maxPos, cx.random = nil, 0, 0
 }
+
+// UndoLog returns what the branch has written, for the functions of package undo.
+func (cx *Cx) UndoLog() *undo.Log { return &cx.log }
 
 func (cx *Cx) system() *System { return cx.ev.sys }
 

@@ -99,8 +99,9 @@ func (ev *Event) decided(w *preparation) store.Position {
 	if pos == 0 {
 		return 0
 	}
-	for i := range ev.root.log {
-		ev.root.log[i].self.Handle().LastPos = pos
+	entries := ev.root.log.Entries()
+	for i := range entries {
+		entries[i].Self().Handle().LastPos = pos
 	}
 	ev.sys.durable.Appended(&ev.Attempt, pos)
 	return pos

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 // pushes are the ways to append to a container in a field of an actor: directly, and below
@@ -12,12 +14,12 @@ var pushes = []struct {
 	name string
 	push func(cx *Cx, d *shelf, x int64)
 }{
-	{"flat", func(cx *Cx, d *shelf, x int64) { VectorPush(cx, &d.Self, shelfFlat, &d.flat, x) }},
+	{"flat", func(cx *Cx, d *shelf, x int64) { undo.VectorPush(&cx.log, &d.Self, shelfFlat, &d.flat, x) }},
 	{"nested", func(cx *Cx, d *shelf, x int64) {
-		VectorPush(cx, &d.Self, shelfRows|Inside, &VectorElem(cx, &d.Self, shelfRows, &d.rows, 1).tags, x)
+		undo.VectorPush(&cx.log, &d.Self, shelfRows|undo.Inside, &undo.VectorElem(&cx.log, &d.Self, shelfRows, &d.rows, 1).tags, x)
 	}},
 	{"in a map", func(cx *Cx, d *shelf, x int64) {
-		MapUpdate(cx, &d.Self, shelfIndex, &d.index, "a", func(r *shelfRow) { VectorPush(cx, &d.Self, shelfIndex|Inside, &r.tags, x) })
+		undo.MapUpdate(&cx.log, &d.Self, shelfIndex, &d.index, "a", func(r *shelfRow) { undo.VectorPush(&cx.log, &d.Self, shelfIndex|undo.Inside, &r.tags, x) })
 	}},
 }
 
@@ -25,9 +27,9 @@ func readyShelf(t testing.TB, cl *Client) shelfRef {
 	r := newShelf(t, cl)
 	mustNot(t, r.await(cl, func(cx *Cx, d *shelf) {
 		for range 3 {
-			VectorPush(cx, &d.Self, shelfRows, &d.rows, shelfRow{})
+			undo.VectorPush(&cx.log, &d.Self, shelfRows, &d.rows, shelfRow{})
 		}
-		MapSet(cx, &d.Self, shelfIndex, &d.index, "a", shelfRow{})
+		undo.MapSet(&cx.log, &d.Self, shelfIndex, &d.index, "a", shelfRow{})
 	}))
 	return r
 }

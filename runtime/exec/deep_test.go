@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/undo"
 	"github.com/aeon-lang/aeon/runtime/value"
 	"pgregory.net/rapid"
 )
@@ -183,14 +184,14 @@ func (w *writer) row(f func(r *shelfRow, m *modelRow, field uint16)) {
 			return
 		}
 		i := w.int("row", len(m.rows))
-		f(VectorElem(w.cx, &d.Self, shelfRows, &d.rows, int64(i)), &m.rows[i], shelfRows|Inside)
+		f(undo.VectorElem(&w.cx.log, &d.Self, shelfRows, &d.rows, int64(i)), &m.rows[i], shelfRows|undo.Inside)
 	case 1:
 		k := w.key()
 		r, ok := m.index[k]
 		if !ok {
 			return
 		}
-		MapUpdate(w.cx, &d.Self, shelfIndex, &d.index, k, func(p *shelfRow) { f(p, &r, shelfIndex|Inside) })
+		undo.MapUpdate(&w.cx.log, &d.Self, shelfIndex, &d.index, k, func(p *shelfRow) { f(p, &r, shelfIndex|undo.Inside) })
 		m.index[k] = r
 	case 2:
 		f(&d.cell, &m.cell, shelfCell)
@@ -214,34 +215,34 @@ func (w *writer) vectorOnce(field uint16, v *value.Vector[int64], m *[]int64) {
 	switch op {
 	case 0, 7:
 		for range 1 + w.int("times", 3) {
-			VectorPush(cx, self, field, v, x)
+			undo.VectorPush(&cx.log, self, field, v, x)
 			*m = append(*m, x)
 		}
 	case 1:
-		if got := VectorPop(cx, self, field, v); got != (*m)[n-1] {
+		if got := undo.VectorPop(&cx.log, self, field, v); got != (*m)[n-1] {
 			w.t.Fatalf("pop gave %d, want %d", got, (*m)[n-1])
 		}
 		*m = (*m)[:n-1]
 	case 2:
 		for range 1 + w.int("times", 12) {
 			i := w.int("i", n)
-			VectorSet(cx, self, field, v, int64(i), x)
+			undo.VectorSet(&cx.log, self, field, v, int64(i), x)
 			(*m)[i] = x
 			x++
 		}
 	case 3:
 		i := w.int("i", n+1)
-		VectorInsert(cx, self, field, v, int64(i), x)
+		undo.VectorInsert(&cx.log, self, field, v, int64(i), x)
 		*m = append((*m)[:i:i], append([]int64{x}, (*m)[i:]...)...)
 	case 4:
 		i := w.int("i", n)
-		VectorRemove(cx, self, field, v, int64(i))
+		undo.VectorRemove(&cx.log, self, field, v, int64(i))
 		*m = append((*m)[:i:i], (*m)[i+1:]...)
 	case 5:
-		VectorClear(cx, self, field, v)
+		undo.VectorClear(&cx.log, self, field, v)
 		*m = nil
 	case 6:
-		VectorSort(cx, self, field, v)
+		undo.VectorSort(&cx.log, self, field, v)
 		*m = append([]int64{}, value.VectorOf(*m...).Items()...)
 		s := value.VectorOf(*m...)
 		value.Sort(&s)
@@ -254,14 +255,14 @@ func (w *writer) inRow(r *shelfRow, m *modelRow, field uint16) {
 	cx, self := w.cx, &w.d.Self
 	switch w.int("row op", 6) {
 	case 0:
-		if field&Inside == 0 {
-			Log(cx, self, field, &r.n)
+		if field&undo.Inside == 0 {
+			undo.Field(&cx.log, self, field, &r.n)
 		}
 		r.n++
 		m.n++
 	case 1:
-		if field&Inside == 0 {
-			Log(cx, self, field, &r.name)
+		if field&undo.Inside == 0 {
+			undo.Field(&cx.log, self, field, &r.name)
 		}
 		r.name += "x"
 		m.name += "x"
@@ -270,15 +271,15 @@ func (w *writer) inRow(r *shelfRow, m *modelRow, field uint16) {
 	case 4:
 		k := w.key()
 		if v, ok := m.by[k]; ok {
-			MapUpdate(cx, self, field, &r.by, k, func(p *value.Vector[int64]) { w.vector(field|Inside, p, &v) })
+			undo.MapUpdate(&cx.log, self, field, &r.by, k, func(p *value.Vector[int64]) { w.vector(field|undo.Inside, p, &v) })
 			m.by[k] = v
 			return
 		}
-		MapSet(cx, self, field, &r.by, k, r.tags.Share())
+		undo.MapSet(&cx.log, self, field, &r.by, k, r.tags.Share())
 		m.by[k] = append([]int64{}, m.tags...)
 	case 5:
 		k := w.key()
-		MapRemove(cx, self, field, &r.by, k)
+		undo.MapRemove(&cx.log, self, field, &r.by, k)
 		delete(m.by, k)
 	}
 }
@@ -292,13 +293,13 @@ func (w *writer) step() {
 	case 4:
 		w.vector(shelfFlat, &d.flat, &m.flat)
 	case 5:
-		VectorPush(cx, self, shelfRows, &d.rows, d.cell.Share())
+		undo.VectorPush(&cx.log, self, shelfRows, &d.rows, d.cell.Share())
 		m.rows = append(m.rows, m.cell.copy())
 	case 6: // what was taken out is written and put elsewhere
 		if n := len(m.rows); n > 0 {
-			r := VectorPop(cx, self, shelfRows, &d.rows)
+			r := undo.VectorPop(&cx.log, self, shelfRows, &d.rows)
 			value.Push(&r.tags, 7)
-			Log(cx, self, shelfCell, &d.cell)
+			undo.Field(&cx.log, self, shelfCell, &d.cell)
 			d.cell = r
 			m.cell = m.rows[n-1]
 			m.cell.tags = append(m.cell.tags, 7)
@@ -306,16 +307,16 @@ func (w *writer) step() {
 		}
 	case 7:
 		k := w.key()
-		MapSet(cx, self, shelfIndex, &d.index, k, d.cell.Share())
+		undo.MapSet(&cx.log, self, shelfIndex, &d.index, k, d.cell.Share())
 		m.index[k] = m.cell.copy()
 	case 8:
 		k := w.key()
-		MapRemove(cx, self, shelfIndex, &d.index, k)
+		undo.MapRemove(&cx.log, self, shelfIndex, &d.index, k)
 		delete(m.index, k)
 	case 9:
 		if n := len(m.rows); n > 0 {
 			i := w.int("i", n)
-			Log(cx, self, shelfCell, &d.cell)
+			undo.Field(&cx.log, self, shelfCell, &d.cell)
 			d.cell = d.rows.At(int64(i)).Share()
 			m.cell = m.rows[i].copy()
 		}
@@ -323,10 +324,10 @@ func (w *writer) step() {
 		for range 1 + w.int("in a row", 20) {
 			x := int64(w.int("x", 40))
 			if w.int("add", 3) > 0 {
-				SetAdd(cx, self, shelfSet, &d.set, x)
+				undo.SetAdd(&cx.log, self, shelfSet, &d.set, x)
 				m.set[x] = true
 			} else {
-				SetRemove(cx, self, shelfSet, &d.set, x)
+				undo.SetRemove(&cx.log, self, shelfSet, &d.set, x)
 				delete(m.set, x)
 			}
 		}
@@ -336,19 +337,19 @@ func (w *writer) step() {
 	case 12:
 		if n := len(m.rows); n > 0 {
 			i := w.int("i", n)
-			VectorRemove(cx, self, shelfRows, &d.rows, int64(i))
+			undo.VectorRemove(&cx.log, self, shelfRows, &d.rows, int64(i))
 			m.rows = append(m.rows[:i:i], m.rows[i+1:]...)
 		}
 	case 13:
 		switch w.int("clear", 12) {
 		case 0:
-			VectorClear(cx, self, shelfRows, &d.rows)
+			undo.VectorClear(&cx.log, self, shelfRows, &d.rows)
 			m.rows = nil
 		case 1:
-			MapClear(cx, self, shelfIndex, &d.index)
+			undo.MapClear(&cx.log, self, shelfIndex, &d.index)
 			m.index = map[string]modelRow{}
 		case 2:
-			SetClear(cx, self, shelfSet, &d.set)
+			undo.SetClear(&cx.log, self, shelfSet, &d.set)
 			m.set = map[int64]bool{}
 		}
 	}
@@ -410,8 +411,9 @@ func TestDeepWritesAreUndoneExactly(t *testing.T) {
 // checkRedo fails if a field has changed that the redo would not read.
 func checkRedo(t *rapid.T, cx *Cx, before, now [5]string) {
 	listed := map[uint16]bool{}
-	for i := range cx.log {
-		listed[cx.log[i].field] = true
+	entries := cx.log.Entries()
+	for i := range entries {
+		listed[entries[i].Field()] = true
 	}
 	for f := range before {
 		if before[f] != now[f] && !listed[uint16(f)] {

@@ -6,8 +6,8 @@
 // its changes of ownership. This package knows what its code does.
 //
 // The life of an event: its client and the line that it stands in (client.go), admission
-// (event.go), the method and its calls (access.go, call.go, branch.go), the undo log (undo.go), commit or
-// abort (commit.go, failure.go), and what follows it: sub-events (lane.go), steps of chains (tail.go), callbacks
+// (event.go), the method and its calls (access.go, call.go, branch.go), writes (runtime/undo, and owned.go for fields that own
+// actors), commit or abort (commit.go, failure.go), and what follows it: sub-events (lane.go), steps of chains (tail.go), callbacks
 // (callback.go), timers (firing.go) and lines (output.go), which wait in runtime/outbox.
 //
 // In a system with a store, runtime/state has the actors; commits write a batch (preparation.go, decide.go), sessions

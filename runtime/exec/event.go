@@ -72,6 +72,20 @@ func (s *System) giveBack(ev *Event) {
 	s.scheduler.Yield()
 }
 
+// undo takes back everything the attempt did. The event still holds its locks.
+func (ev *Event) undo() {
+	ev.root.log.Undo()
+	for _, h := range ev.Deletes {
+		h.Unset(order.Dying)
+	}
+	for _, h := range ev.Born {
+		h.Object = nil
+	}
+	for _, h := range ev.Fresh {
+		h.Set(order.Deleted) // a reference that was kept leads to nothing
+	}
+}
+
 // clearRun forgets what the code of one attempt has left.
 func (ev *Event) clearRun() {
 	ev.root.reset()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/state"
+	"github.com/aeon-lang/aeon/runtime/undo"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -188,7 +189,7 @@ func TestNotesOfCopiesGoWithThem(t *testing.T) {
 		d := newDesk(t, n.cl)
 		mustNot(t, d.await(n.cl, func(cx *Cx, self *desk) {
 			for i := range 200 { // more than is read at once
-				MapSet(cx, &self.Self, 5, &self.names, "a name like many others "+itoa(i), int64(i))
+				undo.MapSet(&cx.log, &self.Self, 5, &self.names, "a name like many others "+itoa(i), int64(i))
 			}
 		}))
 		desks = append(desks, d)

@@ -3,11 +3,11 @@ package exec
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"runtime/debug"
 	"strings"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/state"
@@ -33,16 +33,6 @@ func msgGone(h *order.Handle, c *order.Shape) string {
 	return "the actor was deleted"
 }
 
-// Frame is one place in a program.
-type Frame struct {
-	Func string
-	File string
-	Line int
-}
-
-// String returns file:line (func).
-func (f Frame) String() string { return fmt.Sprintf("%s:%d (%s)", f.File, f.Line, f.Func) }
-
 // AbortError is the failure of an event: by abort, a failed require, or a fault.
 type AbortError struct {
 	// Msg is what the program gets to see in catch, no more and no less.
@@ -53,7 +43,7 @@ type AbortError struct {
 	Fault bool
 	// Path leads from where the abort happened outwards through the methods of all
 	// actors that the event was in, across async calls. Frames of the runtime are left out.
-	Path []Frame
+	Path []callpath.Frame
 	// Cause is what a panic in Go code had carried, if it was an error.
 	Cause error
 }
@@ -68,9 +58,9 @@ func (e *AbortError) AbortMessage() string { return e.Msg }
 func (e *AbortError) Unwrap() error { return e.Cause }
 
 // Pos returns where the abort happened, the zero Frame if it is not known.
-func (e *AbortError) Pos() Frame {
+func (e *AbortError) Pos() callpath.Frame {
 	if len(e.Path) == 0 {
-		return Frame{}
+		return callpath.Frame{}
 	}
 	return e.Path[0]
 }
@@ -162,7 +152,7 @@ const (
 // addPath appends the place that a failed branch was issued from.
 func (o *outcome) addPath(pcs []uintptr) {
 	if o.err != nil {
-		o.err.Path = append(o.err.Path, frames(pcs)...)
+		o.err.Path = append(o.err.Path, callpath.Of(pcs)...)
 	}
 }
 
@@ -200,6 +190,8 @@ func (ev *Event) endCancelled() error {
 // run runs the attempt's method in the calling goroutine, all branches included.
 func (ev *Event) run() (out outcome) {
 	cx := &ev.root
+	// Invariant: an attempt begins with an empty log. Its undo takes back what the attempt did, and no more.
+	assert.That(len(cx.log.Entries()) == 0, "exec: an attempt begins with writes of another")
 	cx.fuel = ev.sys.cfg.FuelMax
 	if ev.Makes == nil {
 		return cx.body(ev.Target, ev.method, ev.Args)
@@ -268,8 +260,7 @@ func (cx *Cx) caught(p any) (out outcome, gone bool) {
 	default:
 		e.Msg, e.Fault = fmt.Sprint(p), true
 	}
-	var pcs [128]uintptr
-	e.Path = frames(pcs[:runtime.Callers(2, pcs[:])])
+	e.Path = callpath.Here()
 	return outcome{kind: aborted, err: e}, gone
 }
 
@@ -280,74 +271,4 @@ func (ev *Event) abandon(err *AbortError) {
 	ev.Release(true)
 	_ = ev.failed(err)
 	ev.sys.leave()
-}
-
-// CallPath returns the places of the program on the stack of its caller, innermost
-// first. Called in a deferred function it also sees where a panic came from.
-func CallPath() []Frame {
-	var pcs [128]uintptr
-	return frames(pcs[:runtime.Callers(2, pcs[:])])
-}
-
-// runtimePackages are skipped in call paths.
-var runtimePackages = []string{
-	"runtime.", "github.com/aeon-lang/aeon/runtime.",
-	"github.com/aeon-lang/aeon/runtime/exec.", "github.com/aeon-lang/aeon/runtime/order.", "github.com/aeon-lang/aeon/runtime/sched.", "github.com/aeon-lang/aeon/runtime/value.", "github.com/aeon-lang/aeon/runtime/table.",
-	"github.com/aeon-lang/aeon/internal/assert.",
-}
-
-// frames resolves a stack to the frames of the program. Generated dispatch code has no
-// line in an .aeon file; where a stack has .aeon lines only those count.
-func frames(pcs []uintptr) []Frame {
-	var all, aeon []Frame
-	it := runtime.CallersFrames(pcs)
-	above := ""
-	for {
-		f, more := it.Next()
-		if f.Function != "" && !skipped(f.Function) {
-			if partOf(above, f.Function) {
-				above = f.Function
-				continue // Go calls a part of the function by itself: there is no call in the program
-			}
-			above = f.Function
-			g := Frame{Func: f.Function, File: f.File, Line: f.Line}
-			all = append(all, g)
-			if strings.HasSuffix(f.File, ".aeon") {
-				aeon = append(aeon, g)
-			}
-		}
-		if !more {
-			break
-		}
-	}
-	if len(aeon) > 0 {
-		return aeon
-	}
-	return all
-}
-
-// partOf reports whether the Go function part is the body of a loop or a closure in fn, or in
-// another part of the function that fn is in.
-func partOf(part, fn string) bool {
-	whole := wholeFunc(part)
-	return whole != part && whole == wholeFunc(fn)
-}
-
-// wholeFunc returns the name of the declared function that a Go function is in.
-func wholeFunc(fn string) string {
-	for _, mark := range []string{"-range", ".func"} {
-		if i := strings.Index(fn, mark); i > 0 && i+len(mark) < len(fn) && '0' <= fn[i+len(mark)] && fn[i+len(mark)] <= '9' {
-			fn = fn[:i]
-		}
-	}
-	return fn
-}
-
-func skipped(fn string) bool {
-	for _, p := range runtimePackages {
-		if strings.HasPrefix(fn, p) {
-			return true
-		}
-	}
-	return false
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/undo"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -64,7 +65,7 @@ func init() {
 }
 
 func (d *desk) setN(cx *Cx, n int64) {
-	Log(cx, &d.Self, 0, &d.n)
+	undo.Field(&cx.log, &d.Self, 0, &d.n)
 	d.n = n
 }
 
@@ -120,9 +121,9 @@ func TestAbortUndoesEveryKindOfWrite(t *testing.T) {
 		d.setN(cx, 5)
 		d.hire(cx)
 		d.hire(cx)
-		MapSet(cx, &d.Self, 5, &d.names, "a", 1)
-		MapSet(cx, &d.Self, 5, &d.names, "b", 2)
-		SetAdd(cx, &d.Self, 6, &d.tags, 9)
+		undo.MapSet(&cx.log, &d.Self, 5, &d.names, "a", 1)
+		undo.MapSet(&cx.log, &d.Self, 5, &d.names, "b", 2)
+		undo.SetAdd(&cx.log, &d.Self, 6, &d.tags, 9)
 	}))
 	state := func() (text string) {
 		mustNot(t, r.await(cl, func(_ *Cx, d *desk) {
@@ -136,21 +137,21 @@ func TestAbortUndoesEveryKindOfWrite(t *testing.T) {
 	err := r.await(cl, func(cx *Cx, d *desk) {
 		d.setN(cx, 6)
 		d.setN(cx, 7)
-		Log(cx, &d.Self, 1, &d.text)
+		undo.Field(&cx.log, &d.Self, 1, &d.text)
 		d.text = "changed"
-		Log(cx, &d.Self, 2, &d.ok)
+		undo.Field(&cx.log, &d.Self, 2, &d.ok)
 		d.ok = true
-		Log(cx, &d.Self, 3, &d.rate)
+		undo.Field(&cx.log, &d.Self, 3, &d.rate)
 		d.rate = 1.5
-		MapSet(cx, &d.Self, 5, &d.names, "a", 10)
-		MapSet(cx, &d.Self, 5, &d.names, "c", 3)
-		MapRemove(cx, &d.Self, 5, &d.names, "b")
-		MapSet(cx, &d.Self, 5, &d.names, "b", 20)
-		MapClear(cx, &d.Self, 5, &d.names)
-		MapSet(cx, &d.Self, 5, &d.names, "z", 4)
-		SetAdd(cx, &d.Self, 6, &d.tags, 1)
-		SetRemove(cx, &d.Self, 6, &d.tags, 9)
-		SetAdd(cx, &d.Self, 6, &d.tags, 9)
+		undo.MapSet(&cx.log, &d.Self, 5, &d.names, "a", 10)
+		undo.MapSet(&cx.log, &d.Self, 5, &d.names, "c", 3)
+		undo.MapRemove(&cx.log, &d.Self, 5, &d.names, "b")
+		undo.MapSet(&cx.log, &d.Self, 5, &d.names, "b", 20)
+		undo.MapClear(&cx.log, &d.Self, 5, &d.names)
+		undo.MapSet(&cx.log, &d.Self, 5, &d.names, "z", 4)
+		undo.SetAdd(&cx.log, &d.Self, 6, &d.tags, 1)
+		undo.SetRemove(&cx.log, &d.Self, 6, &d.tags, 9)
+		undo.SetAdd(&cx.log, &d.Self, 6, &d.tags, 9)
 		lost = d.hire(cx)
 		LogOwned(cx, &d.Self, 7, &d.boss, lost)
 		d.boss = lost
@@ -402,12 +403,12 @@ func TestALoopOverFieldsLogsThemOnce(t *testing.T) {
 	err := r.await(cl, func(cx *Cx, d *desk) {
 		for i := range 1000 {
 			d.setN(cx, d.n+1)
-			Log(cx, &d.Self, 3, &d.rate)
+			undo.Field(&cx.log, &d.Self, 3, &d.rate)
 			d.rate = float64(i)
-			Log(cx, &d.Self, 1, &d.text)
+			undo.Field(&cx.log, &d.Self, 1, &d.text)
 			d.text += "x"
 		}
-		entries = len(cx.log)
+		entries = len(cx.log.Entries())
 		Abort(cx, "enough")
 	})
 	if err == nil || entries != 3 {

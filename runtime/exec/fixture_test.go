@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/undo"
 	"github.com/aeon-lang/aeon/runtime/value"
 	"go.uber.org/goleak"
 )
@@ -25,12 +26,12 @@ type account struct {
 }
 
 func (a *account) setBalance(cx *Cx, v int64) {
-	Log(cx, &a.Self, 0, &a.balance)
+	undo.Field(&cx.log, &a.Self, 0, &a.balance)
 	a.balance = v
 }
 
 func (a *account) setOwner(cx *Cx, v string) {
-	Log(cx, &a.Self, 1, &a.owner)
+	undo.Field(&cx.log, &a.Self, 1, &a.owner)
 	a.owner = v
 }
 
@@ -104,7 +105,7 @@ func (b *bank) open(cx *Cx, name string) accountRef {
 	Constructed(cx)
 	r := accountRef{a.Self.Ref()}
 	MapSetOwned(cx, &b.Self, 0, &b.accounts, name, r)
-	Log(cx, &b.Self, 1, &b.made)
+	undo.Field(&cx.log, &b.Self, 1, &b.made)
 	b.made++
 	return r
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
+	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 // The events that a client issues to one actor take effect in the order of issue, awaited or not, also where an
@@ -27,7 +28,7 @@ func TestIssueOrder(t *testing.T) {
 					if last := d.names.Lookup("last"); last != int64(n) {
 						Abort(cx, fmt.Sprintf("event %d ran after %d others", n, last))
 					}
-					MapSet(cx, &d.Self, 5, &d.names, "last", int64(n)+1)
+					undo.MapSet(&cx.log, &d.Self, 5, &d.names, "last", int64(n)+1)
 				})
 				switch n % 7 {
 				case 3:

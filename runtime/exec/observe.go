@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 )
@@ -78,7 +79,7 @@ type DeadLetter struct {
 type CallbackFailure struct {
 	Method string // Class.method
 	Err    error
-	Path   []Frame // innermost first
+	Path   []callpath.Frame // innermost first
 }
 
 const failuresMax = 1024 // dead letters kept for inspection, and failures of callbacks, the newest

@@ -11,6 +11,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
+	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 // stalled is an engine whose syncs wait until they are let go.
@@ -83,7 +84,7 @@ func TestNothingLeavesBeforeItIsDurable(t *testing.T) {
 	for range 5 {
 		answers.Go(func() {
 			mustNot(t, s.Client().Await(r, &methodAlone, work(func(cx *Cx, d *desk) {
-				Log(cx, &d.Self, 0, &d.n)
+				undo.Field(&cx.log, &d.Self, 0, &d.n)
 				d.n++
 				cx.Print("line " + itoa(int(d.n)))
 				cx.Callback(ref, show, d.n)

@@ -16,6 +16,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/undo"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -27,7 +28,7 @@ func overrideDesk(t *testing.T, f work) {
 }
 
 func (d *desk) setText(cx *Cx, text string) {
-	Log(cx, &d.Self, 1, &d.text)
+	undo.Field(&cx.log, &d.Self, 1, &d.text)
 	d.text = text
 }
 
@@ -41,7 +42,7 @@ func largeDesk(t *testing.T, n *node, text string) deskRef {
 	mustNot(t, d.await(n.cl, func(cx *Cx, self *desk) {
 		self.setText(cx, text)
 		for i := range namesMany {
-			MapSet(cx, &self.Self, 5, &self.names, fmt.Sprintf("name %04d", i), int64(i))
+			undo.MapSet(&cx.log, &self.Self, 5, &self.names, fmt.Sprintf("name %04d", i), int64(i))
 		}
 		self.hire(cx).do(cx, func(cx *Cx, kid *desk) { kid.setText(cx, text+" kid") })
 	}))
@@ -94,9 +95,9 @@ func TestBlockChangesWhatItWrites(t *testing.T) {
 		}
 		self.setText(cx, "")
 		if self.names.Size() > 0 {
-			MapSet(cx, &self.Self, 5, &self.names, "name 0007", -7)
-			MapRemove(cx, &self.Self, 5, &self.names, "name 0008")
-			MapSet(cx, &self.Self, 5, &self.names, "zero", 0)
+			undo.MapSet(&cx.log, &self.Self, 5, &self.names, "name 0007", -7)
+			undo.MapRemove(&cx.log, &self.Self, 5, &self.names, "name 0008")
+			undo.MapSet(&cx.log, &self.Self, 5, &self.names, "zero", 0)
 		}
 	})
 	before, after := n.everyRow(false), n.everyRow(true)
@@ -125,12 +126,12 @@ func TestBlockChangesWhatItWrites(t *testing.T) {
 // A block that writes all of a container, or makes it small, leaves nothing of it behind.
 func TestBlockReplacesContainers(t *testing.T) {
 	for name, write := range map[string]func(cx *Cx, self *desk){
-		"cleared": func(cx *Cx, self *desk) { MapClear(cx, &self.Self, 5, &self.names) },
+		"cleared": func(cx *Cx, self *desk) { undo.MapClear(&cx.log, &self.Self, 5, &self.names) },
 		"assigned": func(cx *Cx, self *desk) {
-			Log(cx, &self.Self, 5, &self.names)
+			undo.Field(&cx.log, &self.Self, 5, &self.names)
 			self.names = value.Map[string, int64]{}
 			for i := range namesMany {
-				MapSet(cx, &self.Self, 5, &self.names, fmt.Sprintf("other %04d", i), int64(i))
+				undo.MapSet(&cx.log, &self.Self, 5, &self.names, fmt.Sprintf("other %04d", i), int64(i))
 			}
 		},
 	} {
@@ -329,19 +330,19 @@ func (d *desk) scribble(cx *Cx, r *rand.Rand) {
 		name := fmt.Sprint("n", r.IntN(400))
 		switch n := r.IntN(2000); {
 		case n < 900:
-			MapSet(cx, &d.Self, 5, &d.names, name, r.Int64())
+			undo.MapSet(&cx.log, &d.Self, 5, &d.names, name, r.Int64())
 		case n < 1200:
-			MapRemove(cx, &d.Self, 5, &d.names, name)
+			undo.MapRemove(&cx.log, &d.Self, 5, &d.names, name)
 		case n < 1201:
-			MapClear(cx, &d.Self, 5, &d.names)
+			undo.MapClear(&cx.log, &d.Self, 5, &d.names)
 		case n < 1700:
-			SetAdd(cx, &d.Self, 6, &d.tags, r.Int64N(2000))
+			undo.SetAdd(&cx.log, &d.Self, 6, &d.tags, r.Int64N(2000))
 		case n < 1990:
-			SetRemove(cx, &d.Self, 6, &d.tags, r.Int64N(2000))
+			undo.SetRemove(&cx.log, &d.Self, 6, &d.tags, r.Int64N(2000))
 		case n < 1991:
-			SetClear(cx, &d.Self, 6, &d.tags)
+			undo.SetClear(&cx.log, &d.Self, 6, &d.tags)
 		case n < 1992:
-			Log(cx, &d.Self, 5, &d.names)
+			undo.Field(&cx.log, &d.Self, 5, &d.names)
 			d.names = value.Map[string, int64]{}
 		default:
 			d.setText(cx, name)
@@ -354,7 +355,7 @@ func (h *hangar) redirect(cx *Cx, r *rand.Rand) {
 	for range 1 + r.IntN(30) {
 		if id := r.Int64N(400); h.planes.Has(id) {
 			to := towns[r.IntN(len(towns))]
-			TableUpdate(cx, &h.Self, 0, &h.planes, id, func(p *plane) { p.to = to })
+			undo.TableUpdate(&cx.log, &h.Self, 0, &h.planes, id, func(p *plane) { p.to = to })
 		}
 	}
 }

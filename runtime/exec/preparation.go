@@ -79,12 +79,13 @@ func (ev *Event) prepare() (err error) {
 
 // gatherWrites tells w what the event has written, by actor and field.
 func (ev *Event) gatherWrites(w *state.Writer) {
-	for i := range ev.root.log {
-		e := &ev.root.log[i]
-		if h := e.self.Handle(); h.Is(order.Dying) && ev.Deleting(h) {
+	entries := ev.root.log.Entries()
+	for i := range entries {
+		e := &entries[i]
+		if h := e.Self().Handle(); h.Is(order.Dying) && ev.Deleting(h) {
 			continue
 		}
-		w.Changed(e.self, e.field&^Inside, e.undoer())
+		w.Changed(e.Self(), e.Field(), e.Record())
 	}
 	w.Created(&ev.Attempt)
 }

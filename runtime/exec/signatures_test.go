@@ -14,6 +14,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
+	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 // A class in several versions: calls that one has left are read by another.
@@ -64,7 +65,7 @@ func newEdition(change func(*edition)) *edition {
 	v.do = Method{Class: &v.class, Name: "do", Signature: "(work)", Effects: order.Effects{Self: order.Write}}
 	v.do.Run = func(cx *Cx, self any, args order.Args) {
 		c := self.(*clerk)
-		Log(cx, &c.Self, 1, &c.note)
+		undo.Field(&cx.log, &c.Self, 1, &c.note)
 		c.note = "done"
 		args.(func(*Cx, order.Ref))(cx, c.Ref())
 	}
@@ -72,7 +73,7 @@ func newEdition(change func(*edition)) *edition {
 	v.at = Method{Class: &v.class, Name: "at", Signature: "()", Effects: order.Effects{Self: order.Write}, NewArgs: func() order.Args { return nil }, Run: func(*Cx, any, order.Args) {}}
 	v.add.Run = func(cx *Cx, self any, args order.Args) {
 		c, x := self.(*clerk), args.(*pair)
-		Log(cx, &c.Self, 0, &c.sum)
+		undo.Field(&cx.log, &c.Self, 0, &c.sum)
 		c.sum += x.a * x.b
 		x.ret = c.sum
 	}

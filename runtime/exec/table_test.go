@@ -10,6 +10,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/table"
+	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 // hangar is an actor with a table whose rows own actors, as codegen would write it.
@@ -101,7 +102,7 @@ func (h *hangar) fly(cx *Cx, r *rand.Rand, steps int) {
 		case n < 60 && !h.planes.Has(id):
 			TableInsertOwned(cx, &h.Self, 0, &h.planes, p)
 		case n < 85 && h.planes.Has(id):
-			TableUpdate(cx, &h.Self, 0, &h.planes, id, func(q *plane) { q.to = p.to })
+			undo.TableUpdate(&cx.log, &h.Self, 0, &h.planes, id, func(q *plane) { q.to = p.to })
 		case n < 86 && h.planes.Has(id):
 			p.to = "set"
 			TablePutOwned(cx, &h.Self, 0, &h.planes, p)

@@ -1,9 +1,8 @@
 package exec
 
 import (
-	"runtime"
-
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -111,8 +110,7 @@ func (ev *Event) seeThrough() error {
 	}
 	s.scheduler.Wait(ch.ended)
 	if e, ok := ch.err.(*AbortError); ok { // it happened in another goroutine
-		var pcs [128]uintptr
-		e.Path = append(e.Path, frames(pcs[:runtime.Callers(2, pcs[:])])...)
+		e.Path = append(e.Path, callpath.Here()...)
 	}
 	return ch.answer()
 }

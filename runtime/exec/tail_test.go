@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
@@ -253,7 +254,7 @@ func TestAChainGoesRound(t *testing.T) {
 	}
 }
 
-func pathHas(path []Frame, name string) bool {
+func pathHas(path []callpath.Frame, name string) bool {
 	for _, f := range path {
 		if strings.Contains(f.Func, name) {
 			return true

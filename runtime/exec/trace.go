@@ -359,8 +359,9 @@ func (t *tracer) writes(ev *Event) {
 			write(h, false)
 		}
 	}
-	for i := range ev.root.log {
-		write(ev.root.log[i].self.Handle(), false)
+	entries := ev.root.log.Entries()
+	for i := range entries {
+		write(entries[i].Self().Handle(), false)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/trace"
+	"github.com/aeon-lang/aeon/runtime/undo"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -21,7 +22,7 @@ type wnode struct {
 type wref struct{ order.Ref }
 
 func (n *wnode) set(cx *Cx, v int64) {
-	Log(cx, &n.Self, 0, &n.value)
+	undo.Field(&cx.log, &n.Self, 0, &n.value)
 	n.value = v
 }
 

@@ -30,11 +30,11 @@ var ofRun = []plant{
 		and("runtime/order/fastpath.go",
 			"// enterBelow enqueues",
 			"var steps atomic.Int32\n\n// enterBelow enqueues"),
-	bug("missed undo", "runtime/exec/undo.go", // of the last write
-		"for i := len(log) - 1; i >= 0",
-		"for i := len(log) - 2; i >= 0",
+	bug("missed undo", "runtime/undo/log.go", // of the last write
+		"for i := len(l.entries) - 1; i >= 0; i-- {\n\t\tl.entries[i].undo()",
+		"for i := len(l.entries) - 2; i >= 0; i-- {\n\t\tl.entries[i].undo()",
 		golden, randomly, traced),
-	bug("a named actor is not undone", "runtime/exec/undo.go",
+	bug("a named actor is not undone", "runtime/exec/event.go",
 		"\tfor _, h := range ev.Born {\n",
 		"\tfor _, h := range ev.Born[:0] {\n",
 		randomly),

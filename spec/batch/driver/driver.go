@@ -21,6 +21,7 @@ import (
 	"time"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/value"
@@ -239,7 +240,7 @@ func fireAll(s *aeonrt.System) (unquiet string) {
 func call(body func(*aeonrt.Client), cl *aeonrt.Client) (f *Failure) {
 	defer func() {
 		if p := recover(); p != nil {
-			f = failureOf(p, exec.CallPath())
+			f = failureOf(p, callpath.Here())
 		}
 	}()
 	body(cl)
@@ -247,7 +248,7 @@ func call(body func(*aeonrt.Client), cl *aeonrt.Client) (f *Failure) {
 }
 
 // failureOf describes what code of a client panicked with, or an event failed with.
-func failureOf(p any, path []exec.Frame) *Failure {
+func failureOf(p any, path []callpath.Frame) *Failure {
 	f := &Failure{Message: fmt.Sprint(p)}
 	err, _ := p.(error)
 	var abort *aeonrt.AbortError

@@ -10,8 +10,8 @@ func TestStacksShowTheProgram(t *testing.T) {
 PC=0x53d2c5 m=0 sigcode=0
 
 goroutine 7 gp=0x1a [running]:
-github.com/aeon-lang/aeon/runtime/exec.Log[...](0x1)
-	/cache/aeon/runtime/exec/undo.go:51 +0x245 fp=0x1 sp=0x2
+github.com/aeon-lang/aeon/runtime/undo.Field[...](0x1)
+	/cache/aeon/runtime/undo/log.go:61 +0x245 fp=0x1 sp=0x2
 aeon.invalid/p98/hangs.(*Stuck).forever(0x1)
 	/src/hangs.aeon:12 +0x39
 aeon.invalid/p98/hangs.aeonTest1(0x1)

@@ -1,4 +1,4 @@
-package exec
+package undo
 
 import (
 	"fmt"
@@ -139,17 +139,17 @@ func newDepot() *depot {
 	return st
 }
 
-// commit writes what the log of cx says of s; all of it if the chest is new.
-func (st *depot) commit(s *chest, cx *Cx, fresh bool) error {
+// commit writes what the log says of s; all of it if the chest is new.
+func (st *depot) commit(s *chest, l *Log, fresh bool) error {
 	b := st.engine.NewBatch()
 	st.w.Begin(b, st.id, st.layout)
 	for f := range chestFields {
 		var changes []value.Undo
 		named, whole := fresh, fresh
-		for i := range cx.log {
-			if e := &cx.log[i]; int(e.field&^Inside) == f {
+		for i := range l.entries {
+			if e := &l.entries[i]; int(e.Field()) == f {
 				named = true
-				if u := e.undoer(); u != nil {
+				if u := e.Record(); u != nil {
 					changes = append(changes, u)
 				} else {
 					whole = true
@@ -171,123 +171,123 @@ func (st *depot) load(copies *image.Copies) (*chest, error) {
 }
 
 // chestStep does one random thing to a chest and its model, by the functions that log.
-func chestStep(t *rapid.T, cx *Cx, s *chest, m *chestModel) {
+func chestStep(t *rapid.T, l *Log, s *chest, m *chestModel) {
 	k := int64(rapid.IntRange(0, 400).Draw(t, "k"))
 	x := int64(rapid.IntRange(-5, 1<<40).Draw(t, "x"))
 	name := fmt.Sprint("name", k)
 	switch op := rapid.IntRange(0, 24).Draw(t, "op"); op {
 	case 0, 1:
-		MapSet(cx, &s.Self, 0, &s.names, name, x)
+		MapSet(l, &s.Self, 0, &s.names, name, x)
 		m.names[name] = x
 	case 2:
-		MapRemove(cx, &s.Self, 0, &s.names, name)
+		MapRemove(l, &s.Self, 0, &s.names, name)
 		delete(m.names, name)
 	case 3:
 		for i := k; i < k+60; i++ {
-			MapSet(cx, &s.Self, 0, &s.names, fmt.Sprint("name", i), i)
+			MapSet(l, &s.Self, 0, &s.names, fmt.Sprint("name", i), i)
 			m.names[fmt.Sprint("name", i)] = i
 		}
 	case 4:
 		for i := k; i < k+200; i++ {
-			MapRemove(cx, &s.Self, 0, &s.names, fmt.Sprint("name", i))
+			MapRemove(l, &s.Self, 0, &s.names, fmt.Sprint("name", i))
 			delete(m.names, fmt.Sprint("name", i))
 		}
 	case 5:
 		if x%4 == 0 {
-			MapClear(cx, &s.Self, 0, &s.names)
+			MapClear(l, &s.Self, 0, &s.names)
 			clear(m.names)
 		}
 	case 6: // what a program does that changes a copy and assigns it
 		c := s.names.Share()
 		value.SetEntry(&c, name, x)
-		Log(cx, &s.Self, 0, &s.names)
+		Field(l, &s.Self, 0, &s.names)
 		s.names = c
 		m.names[name] = x
 	case 7: // and one that assigns a copy that is older
 		c := s.names.Share()
-		MapSet(cx, &s.Self, 0, &s.names, name, x)
-		Log(cx, &s.Self, 0, &s.names)
+		MapSet(l, &s.Self, 0, &s.names, name, x)
+		Field(l, &s.Self, 0, &s.names)
 		s.names = c
 	case 8:
-		MapSet(cx, &s.Self, 1, &s.lists, k, value.VectorOf(x, x))
+		MapSet(l, &s.Self, 1, &s.lists, k, value.VectorOf(x, x))
 		m.lists[k] = []int64{x, x}
 	case 9:
 		if s.lists.Has(k) {
-			MapUpdate(cx, &s.Self, 1, &s.lists, k, func(v *value.Vector[int64]) { VectorPush(cx, &s.Self, 1|Inside, v, x) })
+			MapUpdate(l, &s.Self, 1, &s.lists, k, func(v *value.Vector[int64]) { VectorPush(l, &s.Self, 1|Inside, v, x) })
 			m.lists[k] = append(m.lists[k], x)
 		}
 	case 10:
 		for i := k; i < k+50; i++ {
-			MapSet(cx, &s.Self, 1, &s.lists, i, value.VectorOf(i))
+			MapSet(l, &s.Self, 1, &s.lists, i, value.VectorOf(i))
 			m.lists[i] = []int64{i}
 		}
 	case 11:
-		SetAdd(cx, &s.Self, 2, &s.tags, name)
+		SetAdd(l, &s.Self, 2, &s.tags, name)
 		m.tags[name] = true
 	case 12:
 		for i := k; i < k+100; i++ {
-			SetAdd(cx, &s.Self, 2, &s.tags, fmt.Sprint("name", i))
+			SetAdd(l, &s.Self, 2, &s.tags, fmt.Sprint("name", i))
 			m.tags[fmt.Sprint("name", i)] = true
 		}
 	case 13:
-		SetRemove(cx, &s.Self, 2, &s.tags, name)
+		SetRemove(l, &s.Self, 2, &s.tags, name)
 		delete(m.tags, name)
 	case 14, 15, 16, 17, 18, 19, 20:
-		lineStep(cx, s, m, op, k, x)
+		lineStep(l, s, m, op, k, x)
 	case 21:
-		VectorPush(cx, &s.Self, 4, &s.rows, value.VectorOf(x))
+		VectorPush(l, &s.Self, 4, &s.rows, value.VectorOf(x))
 		m.rows = append(m.rows, []int64{x})
 	case 22:
 		for i := range k {
-			VectorPush(cx, &s.Self, 4, &s.rows, value.VectorOf(i, i))
+			VectorPush(l, &s.Self, 4, &s.rows, value.VectorOf(i, i))
 			m.rows = append(m.rows, []int64{i, i})
 		}
 	case 23:
 		if n := int64(len(m.rows)); n > 0 {
-			e := VectorElem(cx, &s.Self, 4, &s.rows, k%n)
-			VectorPush(cx, &s.Self, 4|Inside, e, x)
+			e := VectorElem(l, &s.Self, 4, &s.rows, k%n)
+			VectorPush(l, &s.Self, 4|Inside, e, x)
 			m.rows[k%n] = append(m.rows[k%n], x)
 		}
 	case 24:
 		if n := int64(len(m.rows)); n > 0 {
-			VectorRemove(cx, &s.Self, 4, &s.rows, k%n)
+			VectorRemove(l, &s.Self, 4, &s.rows, k%n)
 			m.rows = slices.Delete(m.rows, int(k%n), int(k%n)+1)
 		}
 	}
 }
 
 // lineStep does something to the vector of integers.
-func lineStep(cx *Cx, s *chest, m *chestModel, op int, k, x int64) {
+func lineStep(l *Log, s *chest, m *chestModel, op int, k, x int64) {
 	n := int64(len(m.line))
 	switch {
 	case op == 14:
 		for i := range k {
-			VectorPush(cx, &s.Self, 3, &s.line, i+x)
+			VectorPush(l, &s.Self, 3, &s.line, i+x)
 			m.line = append(m.line, i+x)
 		}
 	case op == 15:
-		VectorPush(cx, &s.Self, 3, &s.line, x)
+		VectorPush(l, &s.Self, 3, &s.line, x)
 		m.line = append(m.line, x)
 	case n == 0:
 	case op == 16:
-		VectorSet(cx, &s.Self, 3, &s.line, k%n, x)
+		VectorSet(l, &s.Self, 3, &s.line, k%n, x)
 		m.line[k%n] = x
 	case op == 17:
 		for range min(n, k/4) {
-			VectorPop(cx, &s.Self, 3, &s.line)
+			VectorPop(l, &s.Self, 3, &s.line)
 			m.line = m.line[:len(m.line)-1]
 		}
 	case op == 18:
-		VectorInsert(cx, &s.Self, 3, &s.line, k%n, x)
+		VectorInsert(l, &s.Self, 3, &s.line, k%n, x)
 		m.line = slices.Insert(m.line, int(k%n), x)
 	case op == 19:
-		VectorRemove(cx, &s.Self, 3, &s.line, k%n)
+		VectorRemove(l, &s.Self, 3, &s.line, k%n)
 		m.line = slices.Delete(m.line, int(k%n), int(k%n)+1)
 	case x%3 == 0:
-		VectorSort(cx, &s.Self, 3, &s.line)
+		VectorSort(l, &s.Self, 3, &s.line)
 		slices.Sort(m.line)
 	case x%3 == 1:
-		VectorClear(cx, &s.Self, 3, &s.line)
+		VectorClear(l, &s.Self, 3, &s.line)
 		m.line = nil
 	}
 }
@@ -360,7 +360,7 @@ func TestRowsAreWhatIsInMemory(t *testing.T) {
 			m = largeChest()
 			s = m.chest()
 		}
-		check(st.commit(s, &Cx{}, true))
+		check(st.commit(s, &Log{}, true))
 		var kept []oldChest
 		for range rapid.IntRange(1, 12).Draw(t, "events") {
 			if rapid.IntRange(0, 3).Draw(t, "reload") == 0 {
@@ -369,21 +369,19 @@ func TestRowsAreWhatIsInMemory(t *testing.T) {
 				check(err)
 			}
 			old := len(kept)
-			cx, before := &Cx{}, m.clone()
+			l, before := &Log{}, m.clone()
 			for range rapid.IntRange(1, 5).Draw(t, "steps") {
-				chestStep(t, cx, s, m)
+				chestStep(t, l, s, m)
 				look(t, s, m)
 				if rapid.IntRange(0, 5).Draw(t, "keep") == 0 {
 					kept = append(kept, oldChest{s.copy(), m.clone()})
 				}
 			}
 			if rapid.IntRange(0, 2).Draw(t, "abort") == 0 {
-				for i := len(cx.log) - 1; i >= 0; i-- {
-					cx.log[i].undo()
-				}
+				l.Undo()
 				m, kept = before, kept[:old]
 			} else {
-				check(st.commit(s, cx, false))
+				check(st.commit(s, l, false))
 			}
 			look(t, s, m)
 			want := m.chest().text()

@@ -1,0 +1,13 @@
+// Package undo keeps what an event has written, so that the writes can be taken back when it fails, and are known
+// when it commits.
+//
+//	log.go     Log: its entries, and the assignment of a field
+//	vector.go  writes to a vector in a field of an actor
+//	map.go     writes to a map or a set
+//	table.go   writes to a table
+//
+// Each write function notes how to take the write back, then writes. What it notes of a container is a record of package
+// value or table, which says why a container needs few of them. A fault leaves the container as it was.
+//
+// The fields of these functions may own actors, but nothing here moves an edge of ownership: that is the run's.
+package undo
