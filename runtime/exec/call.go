@@ -56,7 +56,7 @@ func (cx *Cx) newActor(c *order.Shape) *order.Handle {
 	if len(cx.frames) > 0 {
 		p = cx.this().ID.Birth
 	}
-	h := ev.sys.newHandle(c, ev.sys.ids.next(ev, p), order.Fresh)
+	h := ev.sys.host.NewHandle(c, ev.sys.ids.next(ev, p), order.Fresh)
 	h.Object = c.New()
 	order.Bind(h.Object, h)
 	ev.Creates(h)

@@ -73,7 +73,7 @@ func (ev *Event) bury() {
 	s := ev.sys
 	for _, h := range ev.Deletes {
 		h.Set(order.Deleted)
-		s.forget(h)
+		s.host.Forget(h)
 		if h.Has(order.MarkTimed) {
 			s.timers.Forget(h)
 		}

@@ -46,7 +46,7 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 	err := d.Open(state.Config{
 		Host: &s.host, Store: cfg.Store, Journal: cfg.journal, Log: s.log,
 		Classes: shapes(cfg.Classes), Schema: storedClasses(cfg.Classes), DropFields: cfg.DropFields, MemoryMax: cfg.MemoryMax,
-		References: s.references, Forget: s.forget, Left: s.leave,
+		References: s.references, Left: s.leave,
 	})
 	if err != nil {
 		return nil, err

@@ -50,3 +50,9 @@ func classOf(c *order.Shape) *Class { return (*Class)(unsafe.Pointer(c)) }
 
 // Namer is a Cx or a Client: what can look up a named actor.
 type Namer interface{ system() *System }
+
+// Named returns the actor of class c with the given name; the first event on it
+// runs its constructor.
+func Named(in Namer, c *Class, name string) order.Ref {
+	return order.RefOf(in.system().host.Named(&c.Shape, name))
+}

@@ -126,9 +126,8 @@ type System struct {
 	durable   *durable // nil: everything is gone with the process
 	tracer    *tracer
 
-	directory directory
-	ids       actorIDs
-	events    sync.Pool // of this system: an event keeps a block of actor ids
+	ids    actorIDs
+	events sync.Pool // of this system: an event keeps a block of actor ids
 
 	lanes     lanes
 	stripes   outbox.Stripes

@@ -10,7 +10,7 @@
 // client may cancel it (cancel.go). Its code changes ownership, which the commit makes known (owner.go). Calls that touch
 // nothing in common may run beside each other (calls.go).
 //
-// A Host has the ownership graph and the sequencing tree (host.go), drives the queues (drive.go, handle.go, latch.go), and
+// A Host has the ownership graph and the sequencing tree (host.go), finds named actors (directory.go), drives the queues (drive.go, handle.go, latch.go), and
 // tightens the tree (maintain.go). Where actors have their state in a store it has a Residence, and tells when no attempt
 // looks at an actor any more (grace.go). A Handle is an actor in memory; a Ref is what programs have of it (ref.go,
 // refjson.go).

@@ -18,6 +18,7 @@ type Host struct {
 	Graph      *dominator.Graph
 	Top        *Handle // stands for the graph's TOP
 	Partitions []*Handle
+	directory  directory
 	parked     parked
 	maintainer maintainer
 	residence  Residence        // of a system with a store; else nil: all actors are in memory
@@ -41,6 +42,10 @@ type Residence interface {
 	Attach(h *Handle) error
 	// Load reads the state of h, unless it is in memory.
 	Load(h *Handle) error
+	// Named returns the actor of a name, or makes the next one of that name. There is one call for a name at a time.
+	Named(c *Shape, name string) *Handle
+	// Layout returns the number of the layout that new actors of a class get.
+	Layout(c *Shape) uint32
 	// Ownership is held while an event changes ownership, or the maintainer T, until that has its place in the journal.
 	Ownership() sync.Locker
 	// Moved stores that c was moved in T from below old. The caller holds ownership.

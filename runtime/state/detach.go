@@ -93,7 +93,7 @@ func (s *State) detach(h *order.Handle) bool {
 	gone := s.detachHeld(h)
 	h.Free(s.host)
 	if gone {
-		s.cfg.Forget(h)
+		s.host.Forget(h)
 	} else {
 		h.Unset(order.Leaving)
 	}

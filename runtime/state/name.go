@@ -6,8 +6,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/row"
 )
 
-// Named returns the actor of a name that the store knows, or makes the next one of that
-// name and stores it, so that whatever refers to it finds it. The caller sees to it that there is one call for a name at a time.
+// Named implements order.Residence. It returns the actor of a name that the store knows, or makes the next one of that
+// name and stores it, so that whatever refers to it finds it.
 func (s *State) Named(c *order.Shape, name string) *order.Handle {
 	if !s.Visit() { // no event will find it
 		return s.incarnation(c, name, 0)
@@ -38,17 +38,13 @@ func (s *State) Named(c *order.Shape, name string) *order.Handle {
 
 // incarnation returns a new handle of an actor of a name.
 func (s *State) incarnation(c *order.Shape, name string, incarnation uint32) *order.Handle {
-	h := s.NewHandle(c, s.idOf(c, name, incarnation))
+	h := s.host.NewHandle(c, s.idOf(c, name, incarnation), 0)
 	h.Named = &order.Naming{Name: name, Incarnation: incarnation}
 	return h
 }
 
-// NewHandle returns a handle of a new actor.
-func (s *State) NewHandle(c *order.Shape, id event.ActorID) *order.Handle {
-	h := &order.Handle{ID: id, Shape: c, Host: s.host, Layout: s.Layouts.Of(c).Number}
-	h.Node.ID = id.Serial
-	return h
-}
+// Layout implements order.Residence.
+func (s *State) Layout(c *order.Shape) uint32 { return s.Layouts.Of(c).Number }
 
 // idOf returns the id of the incarnation-th actor of a name.
 func (s *State) idOf(c *order.Shape, name string, incarnation uint32) event.ActorID {

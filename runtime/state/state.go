@@ -27,8 +27,6 @@ type Config struct {
 	MemoryMax  int64 // bytes; 0: there is no limit
 	// References returns what decodes stored values asks for what they refer to: actors as resolve finds them.
 	References func(resolve func(event.ActorID) order.Ref) any
-	// Forget is told of each actor that was detached.
-	Forget func(*order.Handle)
 	// Left is called when the last visit has ended.
 	Left func()
 }

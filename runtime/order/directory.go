@@ -1,0 +1,79 @@
+package order
+
+import (
+	"sync"
+
+	"github.com/aeon-lang/aeon/internal/shard"
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// directory finds named actors. Every shard has a lock of its own.
+type directory struct{ shard.Set[directoryShard] }
+
+type directoryShard struct {
+	mu struct {
+		sync.Mutex
+		named map[nameKey]*Handle
+	}
+}
+
+type nameKey struct {
+	class *Shape
+	name  string
+}
+
+// Named returns the handle of the actor of class c with the given name. It is
+// placed in the sequencing tree, but its constructor runs in its first event.
+func (s *Host) Named(c *Shape, name string) *Handle {
+	id := s.idOf(c, name)
+	sh := s.directory.Of(id.Serial)
+	key := nameKey{class: c, name: name}
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if h := sh.mu.named[key]; h != nil && !h.Is(Deleted) {
+		return h
+	}
+	var h *Handle
+	if s.residence != nil {
+		h = s.residence.Named(c, name)
+	} else {
+		h = s.NewHandle(c, id, 0)
+		h.Named = &Naming{Name: name}
+		s.Graph.NewRoot(&h.Node, &s.Partitions[id.Birth].Node)
+	}
+	if sh.mu.named == nil {
+		sh.mu.named = make(map[nameKey]*Handle)
+	}
+	sh.mu.named[key] = h
+	return h
+}
+
+// Forget takes an actor that was deleted or detached out of the directory.
+func (s *Host) Forget(h *Handle) {
+	if h.Named == nil {
+		return
+	}
+	key := nameKey{class: h.Shape, name: h.Named.Name}
+	sh := s.directory.Of(s.idOf(h.Shape, h.Named.Name).Serial)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if sh.mu.named[key] == h {
+		delete(sh.mu.named, key)
+	}
+}
+
+// idOf returns the id of the first actor of a name.
+func (s *Host) idOf(c *Shape, name string) event.ActorID {
+	return event.NamedActor(c.Path(), name, 0, len(s.Partitions))
+}
+
+// NewHandle returns the handle of a new actor, which is in no graph yet.
+func (s *Host) NewHandle(c *Shape, id event.ActorID, state uint32) *Handle {
+	h := &Handle{ID: id, Shape: c}
+	h.Node.ID = id.Serial
+	if s.residence != nil {
+		h.Host, h.Layout = s, s.residence.Layout(c)
+	}
+	h.State.Store(state)
+	return h
+}
