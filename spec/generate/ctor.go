@@ -26,8 +26,11 @@ func (g *gen) planCtor(a *actor) {
 	}
 }
 
-// named reports whether actors of the class can have names.
-func (a *actor) named() bool { return len(a.build.params) == 0 }
+// named reports whether actors of the class can have names. In the sequential profile their constructor issues nothing: it runs
+// in the first event of a name, which may issue something itself, and the two could run in either order.
+func (a *actor) named() bool {
+	return len(a.build.params) == 0 && (a.g.profile != Sequential || a.build.emits == 0)
+}
 
 // needsNew reports whether making an actor of the class makes others.
 func (a *actor) needsNew() bool {
@@ -36,7 +39,7 @@ func (a *actor) needsNew() bool {
 			return true
 		}
 	}
-	return !a.named()
+	return len(a.build.params) > 0
 }
 
 // fresh returns an expression that makes an actor, with what its constructor takes; "" if that is more than the body may do.
