@@ -101,7 +101,7 @@ func (ev *Event) decided(w *preparation) store.Position {
 	}
 	entries := ev.root.log.Entries()
 	for i := range entries {
-		entries[i].Self().Handle().LastPos = pos
+		entries[i].Self().Handle().Stored(pos)
 	}
 	ev.sys.durable.Appended(&ev.Attempt, pos)
 	return pos

@@ -3,6 +3,7 @@ package exec
 import (
 	"sync"
 
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
@@ -60,6 +61,10 @@ func (s *System) takeEvent(cl *Client, id event.EventID, target *order.Handle, m
 
 // giveBack returns ev, which holds nothing any more, to the pool.
 func (s *System) giveBack(ev *Event) {
+	// Invariant: an event that has ended has no part of the store's budget, and its batch was appended or discarded.
+	if ev.credit || ev.prep != nil && !ev.prep.Empty() {
+		assert.Unreachable("exec: event %v has ended with credit %v or an open batch", ev.ID, ev.credit)
+	}
 	ev.clearRun()
 	ev.Attempt.Reset()
 	ev.sys, ev.method, ev.client, ev.from = nil, nil, nil, nil

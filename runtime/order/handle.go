@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/lock"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -284,4 +285,14 @@ func (s *Host) rootOf(h *Handle) *Handle {
 
 func (s *Host) above(x, y *Handle) bool {
 	return s.Graph.IsAncestor(s.NodeOf(x), s.NodeOf(y))
+}
+
+// Stored notes that a change of the actor has its place in the journal. The caller holds the actor.
+func (h *Handle) Stored(pos store.Position) {
+	// Invariant: writers of an actor follow each other in the journal as under its lock; else an answer would not wait for all that it has
+	// seen.
+	if pos < h.LastPos {
+		assert.Unreachable("order: a change of %v has position %d, and the one before has %d", h.ID, pos, h.LastPos)
+	}
+	h.LastPos = pos
 }

@@ -3,6 +3,7 @@ package state
 import (
 	"slices"
 
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -49,7 +50,11 @@ func NewWriter(s *State) *Writer {
 }
 
 // Of makes w, which has written nothing, a writer for s.
-func (w *Writer) Of(s *State) { w.state, w.Store = s, s.Store }
+func (w *Writer) Of(s *State) {
+	// Invariant: a batch is that of one event.
+	assert.That(w.Empty() && len(w.actors) == 0, "state: a writer changes its store in the middle of a batch")
+	w.state, w.Store = s, s.Store
+}
 
 // Discard gives back what was written.
 func (w *Writer) Discard() {
@@ -310,7 +315,7 @@ func (w *Writer) deletion(h *order.Handle) {
 func (s *State) Appended(a *order.Attempt, pos store.Position) {
 	for _, list := range [...][]*order.Handle{a.Fresh, a.Born, a.Deletes} {
 		for _, h := range list {
-			h.LastPos = pos
+			h.Stored(pos)
 		}
 	}
 	for _, h := range a.Deletes {
