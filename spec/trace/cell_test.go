@@ -3,7 +3,6 @@ package trace
 import (
 	"bytes"
 	"fmt"
-	"github.com/aeon-lang/aeon/runtime/order"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -13,11 +12,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/anishathalye/porcupine"
-
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/image"
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/trace"
+	"github.com/aeon-lang/aeon/runtime/undo"
+	"github.com/anishathalye/porcupine"
 )
 
 // cell is an actor as codegen would write it: a balance, which must not be negative.
@@ -37,7 +37,7 @@ func (c *cell) LoadFields(r *image.Reader) {
 }
 
 func (c *cell) add(cx *exec.Cx, n int64) int64 {
-	exec.Log(cx, &c.Self, 0, &c.balance)
+	undo.Field(cx.UndoLog(), &c.Self, 0, &c.balance)
 	c.balance += n
 	runtime.Gosched() // if there is a bug, other goroutines get the chance to show it
 	exec.Require(cx, c.balance >= 0, "not enough")
