@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/history"
 	"github.com/aeon-lang/aeon/runtime/settings"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/state/archive"
@@ -101,7 +102,7 @@ func (k *keeping) header(h trace.Header) (trace.Header, error) {
 		return h, nil
 	}
 	h.Store, h.Run = k.store.Identity().Store, k.store.Starts()
-	last, err := exec.LastTraced(k.store)
+	last, err := history.LastTraced(k.store)
 	if last > 0 {
 		h.Recovered = &last
 	}

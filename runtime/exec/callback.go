@@ -9,6 +9,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -43,10 +44,7 @@ type ClientMethod struct {
 
 // NewClientObject makes self, which embeds o, an object of client cl.
 func NewClientObject(cl *Client, o *ClientObject, self any) ClientRef {
-	if cl.base != nil {
-		cl = cl.base
-	}
-	o.client, o.self = cl, self
+	o.client, o.self = cl.itself(), self
 	return ClientRef{o: o}
 }
 
@@ -62,8 +60,8 @@ type callback struct {
 	object *ClientObject
 	method *ClientMethod
 	args   order.Args
-	timer  *timer  // that has fired it, if one has
-	from   *origin // traced systems only; nil: a client has posted it
+	timer  *timer        // that has fired it, if one has
+	from   *trace.Source // traced systems only; nil: a client has posted it
 	pos    store.Position
 	// printed is the number of the last line of the event before the callback, in the output of a system with a store.
 	printed uint64
@@ -161,7 +159,7 @@ func (cl *Client) call(c callback) {
 		cl.sys.output.Flush(c.printed)
 	}
 	if t := cl.sys.tracer; t != nil {
-		t.called(cl, &c)
+		t.Called(c.method.Class+"."+c.method.Name, c.from, cl.id)
 	}
 	c.method.Run(cl.inCallback(), c.object.self, c.args)
 }
@@ -195,11 +193,9 @@ func places(path []callpath.Frame) []any {
 // has issued run on. A client that the program only drops needs no Close: its objects
 // receive callbacks for as long as an actor can reach them.
 func (cl *Client) Close() {
-	if cl.base != nil {
-		cl = cl.base
-	}
+	cl = cl.itself()
 	if t := cl.sys.tracer; t != nil {
-		t.gone(cl)
+		t.Gone(cl.id)
 	}
 	dropped := cl.box.Close()
 	cl.sys.objects.Forget(func(o *ClientObject) bool { return o.client == cl })

@@ -11,6 +11,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -34,6 +35,14 @@ type Client struct {
 	// of a line runs; the next one is admitted when it has committed or failed.
 	lines sched.Lines[*order.Handle]
 	base  *Client // of the face that callbacks of base see; else nil
+}
+
+// itself returns the client that a callback sees the face of.
+func (cl *Client) itself() *Client {
+	if cl.base != nil {
+		return cl.base
+	}
+	return cl
 }
 
 func (cl *Client) system() *System { return cl.sys }
@@ -72,7 +81,7 @@ func (cl *Client) Await(target order.Ref, m *Method, args order.Args) error {
 	ev := cl.sys.takeEvent(cl, id, target.Handle(), m, args)
 	ev.Bounded = true
 	if t := cl.sys.tracer; t != nil {
-		ev.from = t.issued(cl, false)
+		ev.from = t.Issued(cl.itself().id, false)
 	}
 	ev.place = cl.lines.Await(target.Handle(), cl.sys.scheduler)
 	err := ev.perform()
@@ -161,7 +170,7 @@ func (cl *Client) Send(target order.Ref, m *Method, args order.Args) {
 // launch runs an admitted event in a worker when its turn has come, and calls ended with how it has ended.
 func (cl *Client) launch(l failure, args order.Args, cancel *order.Cancellation, ended func(failure)) *place {
 	s := cl.sys
-	var from *origin
+	var from *trace.Source
 	s.live.Add(1)
 	p := cl.lines.Place(l.target)
 	p.Job = func() {
@@ -197,7 +206,7 @@ func (cl *Client) launch(l failure, args order.Args, cancel *order.Cancellation,
 	}
 	joined := p.Join(func() {
 		if s.tracer != nil {
-			from = s.tracer.issued(cl, true)
+			from = s.tracer.Issued(cl.itself().id, true)
 		}
 	})
 	if joined {

@@ -48,7 +48,7 @@ func (ev *Event) settle() (next follow) {
 	}
 	switch {
 	case ev.traced != nil:
-		s.tracer.committed(ev, &next)
+		ev.settleTraced(&next)
 	case s.durable != nil:
 		ev.decide()
 		ev.publish(&next)
@@ -99,7 +99,7 @@ func (ev *Event) undone(err error) {
 	case ev.sys.durable != nil:
 		ev.abortDurable(err)
 	case ev.traced != nil:
-		ev.sys.tracer.undone(ev, err)
+		ev.traceUndone(nil, err)
 	}
 }
 
@@ -116,9 +116,7 @@ func (ev *Event) failed(err error) error {
 // over counts an event whose answer may leave the node. Close has waited for it until now.
 func (ev *Event) over(how *atomic.Uint64) {
 	ev.place.Leave(&ev.sys.workers)
-	if t := ev.sys.tracer; t != nil {
-		t.answered(ev)
-	}
+	ev.traceAnswered()
 	how.Add(1)
 }
 
@@ -182,15 +180,12 @@ func (f *follow) sub(o *op) subEvent {
 }
 
 // origin returns where what o issues comes from, nil in a system that is not traced.
-func (f *follow) origin(o *op, kind trace.Kind, index int) *origin {
-	if f.ev.traced == nil {
-		return nil
-	}
-	return &origin{Origin: trace.Origin{Kind: kind, Parent: f.ev.ID, Issuer: f.ev.sys.tracer.label(o.issuer), Index: index}}
+func (f *follow) origin(o *op, kind trace.Kind, index int) *trace.Source {
+	return f.ev.sys.tracer.Source(kind, f.ev.ID, o.issuer, index)
 }
 
 // called is origin for a callback.
-func (f *follow) called(o *op) *origin {
+func (f *follow) called(o *op) *trace.Source {
 	f.callbacks++
 	return f.origin(o, "", f.callbacks)
 }

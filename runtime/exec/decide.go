@@ -157,7 +157,7 @@ func (ev *Event) abortDurable(err error) {
 	ev.sourceRow(w)
 	ev.outcomeRow(w, err)
 	if ev.traced != nil {
-		ev.sys.tracer.undoneDurable(ev, err)
+		ev.traceUndone(&w.Writer.Writer, err)
 	} else {
 		ev.appendBatch(w)
 	}

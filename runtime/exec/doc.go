@@ -13,6 +13,8 @@
 // In a system with a store, runtime/state has the actors; commits write a batch (preparation.go, decide.go), sessions
 // repeat outcomes (session.go), and the next opening goes on with what it finds (recover.go, recover_work.go).
 //
+// A traced event does the same and tells runtime/history of it (trace.go).
+//
 // A commit reads: order settles ownership, state and outbox write what changes and what follows into one batch, the batch gets its
 // place in the journal, and what follows is queued; then the locks go.
 package exec

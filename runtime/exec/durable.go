@@ -21,8 +21,6 @@ type durable struct {
 	sessions    outbox.Sessions[*Client]
 	snapshots   snapshots
 	found       Restored
-	recovered   int64  // order of the last traced event that is in the store
-	epoch       uint64 // number of the run with which the trace began
 }
 
 // startShift is where the number of the start stands in what is counted from start to start.

@@ -5,9 +5,11 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/history"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
 // Event is one event on its home: an Attempt to have its locks, which is made again until one has led to an end, and
@@ -20,11 +22,11 @@ type Event struct {
 	method *Method
 	client *Client // on whose behalf; counters and callbacks
 	birth  event.PartitionID
-	traced *tracedEvent // traced systems only
-	from   *origin      // traced systems only; nil: a client issues it now
-	chain  *chain       // that the event is a step of; nil if no tail call has led to it or ended it
-	place  *place       // of a client's event, in the line to its target; nil if none was outstanding
-	next   tailStep     // the step that follows, once the event has committed
+	traced *history.Record // traced systems only
+	from   *trace.Source   // traced systems only; nil: a client issues it now
+	chain  *chain          // that the event is a step of; nil if no tail call has led to it or ended it
+	place  *place          // of a client's event, in the line to its target; nil if none was outstanding
+	next   tailStep        // the step that follows, once the event has committed
 
 	branches    sync.Mutex // guards which have ended; taken before the mutex of the attempt
 	branchEnded sched.Cond // on branches
@@ -115,7 +117,7 @@ func (ev *Event) perform() error {
 	}
 	ev.Start()
 	if s.tracer != nil {
-		s.tracer.begin(ev)
+		ev.beginTrace()
 	}
 	s.scheduler.Yield()
 	for {
@@ -159,7 +161,7 @@ func (ev *Event) perform() error {
 			ev.Retry(out.withdrawn)
 			ev.clearRun()
 			if ev.traced != nil {
-				ev.traced.forget()
+				ev.traced.Forget()
 			}
 			ev.client.stats.withdrawals.Add(1)
 			if out.withdrawn.Kept.Await(&ev.Attempt) != nil {

@@ -7,6 +7,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
 type (
@@ -21,7 +22,7 @@ type timed struct {
 	object *ClientObject // of a callback, which has no target
 	call   *ClientMethod
 	args   order.Args
-	from   *origin        // traced systems only
+	from   *trace.Source  // traced systems only
 	pos    store.Position // of the event that has set it
 }
 
@@ -32,7 +33,7 @@ func (s *System) newTimer(o *op) *timer {
 }
 
 // setTimer begins the timer that o describes. The event that issued it still holds the issuer.
-func (s *System) setTimer(o *op, from *origin) {
+func (s *System) setTimer(o *op, from *trace.Source) {
 	if o.made == nil {
 		o.made = s.newTimer(o)
 	}
@@ -66,7 +67,7 @@ func init() {
 // emit has an order. What a firing emits is counted as live before the firing itself is done.
 func (s *System) fire(t *timer) {
 	e := subEvent{id: t.Issuer.ID.TimerEvent(t.Generation, t.Ticks), target: t.Issuer, method: &methodFire, args: &fireArgs{&s.timers, t},
-		timer: t, from: t.Call.from.fired(t), pos: t.Call.pos}
+		timer: t, from: t.Call.from.Fired(t.Ticks, t.Generation), pos: t.Call.pos}
 	if l := s.wait(t.Issuer, e); l != nil {
 		s.workers.Run(func() { s.drain(l) })
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
 // subEvent is an event that waits for its turn in a lane.
@@ -14,7 +15,7 @@ type subEvent struct {
 	method *Method
 	args   order.Args
 	timer  *timer         // that has fired it, if one has
-	from   *origin        // traced systems only
+	from   *trace.Source  // traced systems only
 	chain  *chain         // that it is a step of, but not the first
 	seq    uint64         // in the outbox of a system with a store
 	pos    store.Position // of the event that has issued it

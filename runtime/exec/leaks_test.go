@@ -139,15 +139,6 @@ func TestTracedActorsLeaveNothing(t *testing.T) {
 			} else {
 				n.sys, n.cl = testSystem(t, Config{Trace: rec})
 			}
-			entries := func() (have int) {
-				for shard := range n.sys.tracer.actors.All {
-					sh := &shard.mu
-					sh.Lock()
-					have += len(sh.byHandle)
-					sh.Unlock()
-				}
-				return have
-			}
 			const each = 200
 			var kept []event.ActorID
 			for i := range 4 * each {
@@ -163,7 +154,7 @@ func TestTracedActorsLeaveNothing(t *testing.T) {
 				if durable {
 					n.sys.Unload(1)
 				}
-				return entries() < each
+				return n.sys.tracer.Actors() < each
 			})
 			for _, id := range kept {
 				n.run(wref{n.sys.Resolve(id)}, &methodLocal, wstep{op: wAdd, n: 1})

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/history"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/state"
 )
@@ -22,7 +23,7 @@ func Recover(cfg Config) (*System, error) {
 	if err == nil {
 		s.durable = d
 		if s.tracer != nil {
-			s.tracer.resume(d)
+			s.tracer.Resume(&d.State)
 		}
 		r := recovery{d: d, s: s}
 		err = r.run()
@@ -58,7 +59,7 @@ func (r *recovery) run() error {
 	r.d.Layouts.Tell(r.s.log)
 	r.d.Store.WriteSchema(r.d.Layouts.Schema)
 	if r.s.tracer == nil {
-		r.d.untraced()
+		history.Untraced(r.d.Store)
 	}
 	r.d.Ready()
 	for i, ch := range r.chains {

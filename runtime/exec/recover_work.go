@@ -73,7 +73,7 @@ func (r *recovery) subEvent(payload []byte, m *Method, issuer *order.Handle) (e 
 		}
 	}
 	e.id, e.method = stored.Parent.Child(stored.Index), m
-	e.from = r.s.restored(kind, stored.Parent, issuer, stored.Index)
+	e.from = r.s.tracer.Source(kind, stored.Parent, issuer, stored.Index)
 	if e.args, err = r.args(stored.Args, m); err != nil {
 		return e, err
 	}
@@ -160,6 +160,6 @@ func (r *recovery) timer(rest, payload []byte, sig *state.StoredSignature[*Metho
 	if t.Issuer.Is(order.Deleted) {
 		return nil, fmt.Errorf("its issuer %v is missing", x.Issuer)
 	}
-	c.from = r.s.restored(trace.Timer, x.Parent, t.Issuer, 0)
+	c.from = r.s.tracer.Source(trace.Timer, x.Parent, t.Issuer, 0)
 	return t, nil
 }

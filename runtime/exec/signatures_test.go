@@ -9,6 +9,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/history"
 	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
@@ -257,7 +258,7 @@ func TestARefusedRunLeavesTheTrace(t *testing.T) {
 		if err == nil {
 			s.Close()
 		}
-		if last, err := LastTraced(st); err != nil || last > 0 != c.stays {
+		if last, err := history.LastTraced(st); err != nil || last > 0 != c.stays {
 			t.Errorf("the last traced event is %d, %v", last, err)
 		}
 		mustNot(t, st.Close())

@@ -14,6 +14,7 @@ import (
 
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/history"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/sched"
@@ -123,8 +124,8 @@ type System struct {
 	cfg       Config
 	clock     sched.Clock
 	log       *slog.Logger
-	durable   *durable // nil: everything is gone with the process
-	tracer    *tracer
+	durable   *durable        // nil: everything is gone with the process
+	tracer    *history.Tracer // traced systems only
 
 	ids    actorIDs
 	events sync.Pool // of this system: an event keeps a block of actor ids
@@ -180,7 +181,7 @@ func newSystem(cfg Config) *System {
 	s.issued.Open(cfg.EventsMax, s.scheduler)
 	s.lines.Open(cfg.Stdout)
 	if cfg.Trace != nil {
-		s.tracer = newTracer(cfg.Trace, cfg.TraceStates)
+		s.tracer = history.New(cfg.Trace, cfg.TraceStates)
 	}
 	s.left = make(chan struct{}, 1)
 	s.clients.counters = make(map[*counters]struct{})
@@ -308,7 +309,7 @@ func (s *System) Close() {
 		if s.durable != nil {
 			s.durable.Memory.Close()
 			if s.tracer != nil {
-				s.tracer.close()
+				s.tracer.Close()
 			}
 		}
 		s.host.StopMoves()

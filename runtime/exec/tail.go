@@ -28,7 +28,7 @@ type tailStep struct {
 	args   order.Args
 	keep   bool  // target is the actor of the step before
 	lane   *lane // that holds nothing but the step, and is its chain's to drain; nil for others
-	from   *origin
+	from   *trace.Source
 	seq    uint64 // of its row, in a system with a store
 	pos    store.Position
 }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/history"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -78,7 +79,7 @@ func missing(t *testing.T, record func(*trace.Writer) trace.Recorder) (stores, w
 		engine, err := pebbleDisk{fs: k.fs}.open(func() {})
 		mustNot(t, err)
 		st := openStore(t, engine, nil)
-		last, err := LastTraced(st)
+		last, err := history.LastTraced(st)
 		mustNot(t, err)
 		mustNot(t, st.Close())
 		found := int64(0)
@@ -123,15 +124,10 @@ func TestEndsAreRecordedWhenTheyAreDurable(t *testing.T) {
 		steps = append(steps, wstep{op: wEmitNamed, name: "ann", sub: []wstep{{op: wAdd, n: 1}}})
 	}
 	s.Client().Send(nodes[0].Ref, &methodLocal, &wargs{steps: steps})
-	ended := func() int {
-		s.tracer.unanswered.Lock()
-		defer s.tracer.unanswered.Unlock()
-		return len(s.tracer.unanswered.list)
-	}
-	until(func() bool { return ended() == subs })
+	until(func() bool { return s.tracer.Unanswered() == subs })
 	goOn()
 	s.Close()
-	if n := ended(); n != 0 {
+	if n := s.tracer.Unanswered(); n != 0 {
 		t.Errorf("the ends of %d events are not recorded", n)
 	}
 	w.End("closed")

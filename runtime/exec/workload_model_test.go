@@ -83,7 +83,7 @@ func (m *model) key(h *order.Handle) mkey {
 	if h.Is(order.Detached) { // of a run that has ended
 		h = m.sys.durable.Handle(h.ID)
 	}
-	return mkey(m.sys.tracer.label(h))
+	return mkey(m.sys.tracer.Label(h))
 }
 
 // mabort unwinds an aborted replay.

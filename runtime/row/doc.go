@@ -7,6 +7,7 @@
 //	subevent.go  a sub-event, or the next step of a chain, that has not ended
 //	timer.go     a timer that is set
 //	session.go   a durable session, and the outcome of each of its requests
+//	trace.go     the version of an actor that is traced, and how far the trace has come
 //
 // Each file has both the writer and the reader of a form. The rows of fields are those of package image, the schema and
 // the rows of the node itself those of package store.

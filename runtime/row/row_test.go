@@ -2,6 +2,7 @@ package row
 
 import (
 	"bytes"
+	"errors"
 	"reflect"
 	"testing"
 	"time"
@@ -136,3 +137,42 @@ func TestOutcomesAreReadAsTheyWereWritten(t *testing.T) {
 		t.Error("an empty outcome was read")
 	}
 }
+
+// TestTracesAreReadAsTheyWereWritten: the version of an actor and how far a trace has come, in a store that has others, too.
+func TestTracesAreReadAsTheyWereWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		id := actors.Draw(t, "actor")
+		view := rowsOf{}
+		if v, err := GetVersion(view, id); err != nil || v != (Version{}) {
+			t.Fatalf("of no row version %+v was read, %v", v, err)
+		}
+		v := Version{Epoch: rapid.Uint64().Draw(t, "epoch"), Version: rapid.Uint64().Draw(t, "version"), Label: texts.Draw(t, "label")}
+		x := Traced{Order: rapid.Int64().Draw(t, "order"), Epoch: v.Epoch}
+		view.set(AppendVersionKey(nil, id), v.Append(nil))
+		view.set(TracedKey(), x.Append(nil))
+		if read, err := GetVersion(view, id); err != nil || read != v {
+			t.Fatalf("version %+v was read as %+v, %v", v, read, err)
+		}
+		if read, err := GetTraced(view); err != nil || read != x {
+			t.Fatalf("%+v was read as %+v, %v", x, read, err)
+		}
+		payload := x.Append(nil)
+		view.set(TracedKey(), payload[:rapid.IntRange(0, len(payload)-1).Draw(t, "cut")])
+		var damage *store.CorruptError
+		if _, err := GetTraced(view); !errors.As(err, &damage) {
+			t.Fatalf("a part of a row was read, %v", err)
+		}
+	})
+}
+
+// rowsOf is a view of some rows.
+type rowsOf map[string][]byte
+
+func (r rowsOf) set(key, payload []byte) { r[string(key)] = store.AppendRow(nil, key, payload) }
+
+func (r rowsOf) Get(key, buf []byte) ([]byte, bool, error) {
+	value, ok := r[string(key)]
+	return append(buf, value...), ok, nil
+}
+
+func (rowsOf) Scan([]byte, []byte) store.Iterator { return nil }

@@ -1,5 +1,5 @@
-// Package trace records what a traced run does: what every event read and wrote, in
-// which place of the serial order, and when it was issued and answered.
+// Package trace has the records of a traced run: what every event read and wrote, in
+// which place of the serial order, and when it was issued and answered. Package history gathers them.
 //
 // The file format is described in docs/trace.md, and spec/trace checks such files. This
 // package only writes: what it costs is paid by running programs.
@@ -47,6 +47,22 @@ type Origin struct {
 	Timer uint64 // of a firing: the generation of the timer, which no other has
 	// Issued: the client went on at once. Start is then drawn with the event's place in the line to its target.
 	Issued bool
+}
+
+// Source is the origin of an event that was issued before it starts.
+type Source struct {
+	Origin
+	Start int64 // the tick at which a client issued it; 0: that at which it starts
+}
+
+// Fired returns the source of the firing of a timer, by tick and generation, which s has set; nil for nil.
+func (s *Source) Fired(tick, timer uint64) *Source {
+	if s == nil {
+		return nil
+	}
+	f := *s
+	f.Index, f.Timer = int(tick), timer
+	return &f
 }
 
 // TimerOp is what an event does with a timer when it commits: it sets one, which replaces the one of that name, or it

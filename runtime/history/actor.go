@@ -1,0 +1,98 @@
+package history
+
+import (
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"weak"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+)
+
+// actor is what the history keeps of an actor.
+type actor struct {
+	label   string
+	version atomic.Uint64 // guarded by the actor's lock, unless there is a bug to be found
+}
+
+type actorShard struct {
+	mu struct {
+		sync.Mutex
+		// byHandle has the actors whose handles are there. A handle that is made anew is that of an actor in the store,
+		// which has the rest.
+		byHandle map[weak.Pointer[order.Handle]]*actor
+		named    map[event.ActorID]int // how many actors have had the name
+	}
+}
+
+// Label returns what stands for an actor in the history, "" for nil.
+func (t *Tracer) Label(h *order.Handle) string {
+	if h == nil {
+		return ""
+	}
+	return t.actor(h).label
+}
+
+// actor returns what the history keeps of h. Numbers tell apart actors of one name, of which
+// all but the last were deleted.
+func (t *Tracer) actor(h *order.Handle) *actor {
+	if h.Is(order.Detached) {
+		_ = h.Host.Attach(h) // if it fails the process is ending
+	}
+	key := weak.Make(h)
+	sh := &t.actors.Of(h.ID.Serial).mu
+	sh.Lock()
+	defer sh.Unlock()
+	if a := sh.byHandle[key]; a != nil {
+		return a
+	}
+	if sh.byHandle == nil {
+		sh.byHandle, sh.named = make(map[weak.Pointer[order.Handle]]*actor), make(map[event.ActorID]int)
+	}
+	a := &actor{}
+	if t.state != nil {
+		v := t.stored(h.ID)
+		a.label = v.Label
+		a.version.Store(v.Version)
+	}
+	class := "?"
+	if h.Shape != nil {
+		class = h.Shape.Package + "." + h.Shape.Name
+	}
+	switch {
+	case a.label != "":
+	case h.Named == nil:
+		a.label = class + ":" + h.ID.String()
+	default:
+		n := int(h.Named.Incarnation) + 1
+		if t.state == nil {
+			sh.named[h.ID]++
+			n = sh.named[h.ID]
+		}
+		if n > 1 {
+			class += "@" + strconv.Itoa(n)
+		}
+		a.label = class + "/" + h.Named.Name
+	}
+	sh.byHandle[key] = a
+	runtime.AddCleanup(h, forget, collected{weak.Make(t), key, h.ID.Serial})
+	return a
+}
+
+// collected is what is left of an actor whose handle the collector has taken. It may take the tracer as well.
+type collected struct {
+	tracer weak.Pointer[Tracer]
+	key    weak.Pointer[order.Handle]
+	serial uint64 // of the actor
+}
+
+func forget(c collected) {
+	if t := c.tracer.Value(); t != nil {
+		sh := &t.actors.Of(c.serial).mu
+		sh.Lock()
+		defer sh.Unlock()
+		delete(sh.byHandle, c.key)
+	}
+}

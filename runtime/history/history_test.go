@@ -1,0 +1,177 @@
+package history
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/trace"
+	"github.com/aeon-lang/aeon/runtime/undo"
+)
+
+// last is a recorder that keeps a line of the last event, and nothing of the event itself.
+type last struct {
+	trace.Recorder
+	line string
+}
+
+func (l *last) Ended(e *trace.Event) {
+	l.line = fmt.Sprintf("%s %v of %d: r", e.Method, e.Origin.Kind, e.Origin.Client)
+	for _, list := range [][]trace.Access{e.Reads, e.Writes} {
+		for _, a := range list {
+			l.line += fmt.Sprintf(" %s=%d", a.Label, a.Version)
+			if a.Deleted {
+				l.line += "†"
+			}
+		}
+		l.line += ";"
+	}
+	if e.Err != nil {
+		l.line += " " + e.Err.Error()
+	}
+}
+
+func (*last) Transient() {}
+
+func newTracer() (*Tracer, *last) {
+	l := &last{Recorder: trace.Func(func(*trace.Event) {})}
+	return New(l, false), l
+}
+
+var shape = order.Shape{Package: "p", Name: "Node"}
+
+type object struct{ order.Self }
+
+// nodes returns n actors that exist.
+func nodes(n int) (list []*order.Handle) {
+	for i := range n {
+		h := &order.Handle{ID: event.SerialActor(0, uint64(i+1)), Shape: &shape, Object: &object{}}
+		order.Bind(h.Object, h)
+		h.Set(order.Created)
+		list = append(list, h)
+	}
+	return list
+}
+
+type name string
+
+func (n name) String() string { return string(n) }
+
+func attempt(on *order.Handle) *order.Attempt {
+	return &order.Attempt{ID: event.EventID{Origin: 1, Seq: 1}, Target: on, Work: name("work")}
+}
+
+// end runs the rest of an event that has written what log has.
+func end(t *Tracer, r *Record, a *order.Attempt, log *undo.Log, err error) {
+	if err == nil {
+		t.Wrote(r, a, log)
+	}
+	t.Complete(r, a, err)
+	t.Enter(r)
+	t.Ended(r, nil)
+	t.Leave()
+	t.Answered(r, 0)
+}
+
+// An event that has read and written so many actors that they are looked up by an index has each of them once in its record, as one
+// of few does.
+func TestEachActorIsNotedOnce(t *testing.T) {
+	for _, count := range []int{1, scanMax, scanMax + 1, scanMax + 2, 10 * scanMax} {
+		tracer, rec := newTracer()
+		list := nodes(count)
+		for round := range 3 {
+			var want [2]string
+			log := &undo.Log{}
+			a := attempt(list[0])
+			r := tracer.Begin(a, nil, 7)
+			for range 2 {
+				for _, h := range list {
+					tracer.Read(r, h)
+					var field int64
+					undo.Field(log, h.Object.ActorSelf(), 0, &field)
+				}
+			}
+			for _, h := range list {
+				want[0] += fmt.Sprintf(" p.Node:%v=%d", h.ID, round)
+				want[1] += fmt.Sprintf(" p.Node:%v=%d", h.ID, round+1)
+			}
+			end(tracer, r, a, log, nil)
+			if want := "work client of 7: r" + want[0] + ";" + want[1] + ";"; rec.line != want {
+				t.Fatalf("%d actors, round %d:\n%s\nwant\n%s", count, round, rec.line, want)
+			}
+		}
+	}
+}
+
+// What a withdrawn attempt has read counts no more, nor do writes of an event that is undone.
+func TestOnlyTheLastAttemptCounts(t *testing.T) {
+	tracer, rec := newTracer()
+	list := nodes(2)
+	log := &undo.Log{}
+	var field int64
+	undo.Field(log, list[1].Object.ActorSelf(), 0, &field)
+	a := attempt(list[0])
+	r := tracer.Begin(a, nil, 7)
+	tracer.Read(r, list[1])
+	r.Forget()
+	tracer.Read(r, list[0])
+	end(tracer, r, a, log, order.ErrGone)
+	if want := fmt.Sprintf("work client of 7: r p.Node:%v=0;; the target was deleted", list[0].ID); rec.line != want {
+		t.Errorf("%s\nwant\n%s", rec.line, want)
+	}
+	again := tracer.Begin(a, nil, 8) // in the memory of the first
+	if again.Start == 0 || again.Order != 0 || again.Err != nil || len(again.Reads)+len(again.notes) > 0 {
+		t.Errorf("a new record begins as %+v", again.Event)
+	}
+}
+
+// Actors that have had one name, one after the other, are told apart, and a deletion is the last version of its actor.
+func TestLabelsOfOneName(t *testing.T) {
+	tracer, rec := newTracer()
+	var labels []string
+	id := event.NamedActor("p.Node", "n", 0, 1)
+	for range 3 {
+		h := &order.Handle{ID: id, Shape: &shape, Named: &order.Naming{Name: "n"}}
+		labels = append(labels, tracer.Label(h))
+		a := attempt(h)
+		r := tracer.Begin(a, nil, 7)
+		tracer.Read(r, h)
+		a.Deletes = []*order.Handle{h}
+		end(tracer, r, a, &undo.Log{}, nil)
+		if want := fmt.Sprintf("work client of 7: r %s=0; %s=1†;", labels[len(labels)-1], labels[len(labels)-1]); rec.line != want {
+			t.Errorf("%s\nwant\n%s", rec.line, want)
+		}
+	}
+	if got := fmt.Sprint(labels, tracer.Label(nil)); got != "[p.Node/n p.Node@2/n p.Node@3/n]" {
+		t.Errorf("labels %s", got)
+	}
+	if s := (*Tracer)(nil).Source(trace.Sub, event.EventID{}, nil, 1); s != nil {
+		t.Errorf("without a tracer the source is %v", s)
+	}
+}
+
+// Ticks give each event a start, then a place, and no event a second one.
+func TestAnEventTakesOnePlace(t *testing.T) {
+	tracer, _ := newTracer()
+	a := attempt(nodes(1)[0])
+	from := tracer.Issued(7, true)
+	first, second := tracer.Begin(a, from, 9), tracer.Begin(a, nil, 9)
+	if first.Start != from.Start || second.Start <= from.Start || !first.Origin.Issued || first.Origin.Client != 7 {
+		t.Errorf("starts %d and %d, issued at %d by client %d", first.Start, second.Start, from.Start, first.Origin.Client)
+	}
+	tracer.Enter(second)
+	tracer.Leave()
+	tracer.Enter(first)
+	tracer.Leave()
+	if first.Order <= second.Order || second.Order <= second.Start {
+		t.Errorf("places %d and %d", first.Order, second.Order)
+	}
+	defer func() {
+		if _, ok := recover().(assert.Failure); !ok {
+			t.Error("an event takes a second place")
+		}
+	}()
+	tracer.Enter(first)
+}

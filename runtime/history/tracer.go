@@ -1,0 +1,155 @@
+package history
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/internal/shard"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/state"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/trace"
+)
+
+func init() { sched.AtEnd(trace.FlushOpen) }
+
+// Tracer exists in traced systems only; others pay one branch per event and access. Any goroutine may call it, but for one Record one
+// at a time, Read excepted.
+type Tracer struct {
+	rec    trace.Recorder
+	state  *state.State // nil without a store
+	hashes bool         // hash the fields
+	reuse  bool         // the recorder keeps nothing of an event that was answered
+	pool   sync.Pool
+	tick   atomic.Int64
+	actors shard.Set[actorShard]
+	// serial is held while an event takes its place in the order, and while what it has
+	// issued is queued: what follows from events is queued in their order.
+	serial sync.Mutex
+
+	// Of a system with a store.
+	unanswered unanswered
+	traced     row.Traced // by the runs before; its epoch is that of this run, too
+}
+
+// New returns a tracer of a system without a store; hashes says whether the records have hashes of the fields. Resume gives it a store.
+func New(rec trace.Recorder, hashes bool) *Tracer {
+	t := &Tracer{rec: rec, hashes: hashes}
+	_, t.reuse = rec.(trace.Transient)
+	t.pool.New = func() any { return new(Record) }
+	return t
+}
+
+// Issued returns the source of an event that a client issues now; goesOn says that the client does not wait for it.
+func (t *Tracer) Issued(client event.ClientID, goesOn bool) *trace.Source {
+	return &trace.Source{Origin: trace.Origin{Kind: trace.Client, Client: client, Issued: goesOn}, Start: t.tick.Add(1)}
+}
+
+// Source returns the source of what an event issues, or of what one of an earlier run has issued; nil without a tracer.
+func (t *Tracer) Source(kind trace.Kind, parent event.EventID, issuer *order.Handle, index int) *trace.Source {
+	if t == nil {
+		return nil
+	}
+	return &trace.Source{Origin: trace.Origin{Kind: kind, Parent: parent, Issuer: t.Label(issuer), Index: index}}
+}
+
+// Begin returns the record of an event that starts. Without a source the client issues it now.
+func (t *Tracer) Begin(a *order.Attempt, from *trace.Source, client event.ClientID) *Record {
+	r := t.pool.Get().(*Record)
+	r.ID, r.Method, r.Args = a.ID, a.Work.String(), a.Args
+	if from != nil {
+		r.Origin, r.Start = from.Origin, from.Start
+	}
+	if r.Origin.Kind == "" {
+		r.Origin.Kind, r.Origin.Client = trace.Client, client
+	}
+	if r.Start == 0 {
+		r.Start = t.tick.Add(1)
+	}
+	return r
+}
+
+// Complete completes the record of an event that has ended, apart from its place in the order and what it issues; err is nil for
+// a commit. The event still holds its locks.
+func (t *Tracer) Complete(r *Record, a *order.Attempt, err error) {
+	r.Err, r.Attempt = err, a.Number
+	if a.Target != nil {
+		r.Target, r.Label = a.Target.ID, t.noted(r, a.Target).label
+	}
+	for i := range r.notes {
+		r.Reads = append(r.Reads, r.notes[i].Access)
+	}
+	t.rec.Prepare(&r.Event)
+}
+
+// Enter gives an event its place in the order. Until Leave no other event takes one, so that what follows from events is queued in
+// their order.
+func (t *Tracer) Enter(r *Record) {
+	t.serial.Lock()
+	now := t.tick.Add(1)
+	// Invariant: an event has one place, which is after its start.
+	assert.That(r.Order == 0 && r.Start < now, "history: an event takes a place again, or before its start")
+	r.Order = now
+}
+
+// Leave ends what Enter has begun.
+func (t *Tracer) Leave() { t.serial.Unlock() }
+
+// Ended tells of an event that has entered. Into w, the batch of a system with a store, it writes what the next run needs: the record
+// is written before the batch may survive.
+func (t *Tracer) Ended(r *Record, w *row.Writer) {
+	if t.state != nil {
+		if r.Batch = !w.Empty(); r.Batch {
+			t.mark(r, w)
+		}
+	}
+	t.rec.Ended(&r.Event)
+}
+
+// Answered is called when the answer of an event is about to leave; pos is the largest position that the event has seen. The record
+// must not be used any more. One that has not entered is dropped.
+func (t *Tracer) Answered(r *Record, pos store.Position) {
+	switch {
+	case r.Order == 0:
+		return
+	case t.state == nil:
+		r.End = t.tick.Add(1)
+		t.tell(r)
+	default:
+		r.End = t.tick.Add(1)
+		t.answeredDurable(r, pos)
+	}
+}
+
+// tell records the answer of an event.
+func (t *Tracer) tell(r *Record) {
+	t.rec.Answered(&r.Event)
+	if t.reuse {
+		r.clear()
+		t.pool.Put(r)
+	}
+}
+
+// Called is called when a callback is about to run in a client; without a source the client has posted it.
+func (t *Tracer) Called(method string, from *trace.Source, client event.ClientID) {
+	r := &trace.Callback{Method: method}
+	if from != nil {
+		r.Origin = from.Origin
+	}
+	r.Origin.Client = client
+	t.serial.Lock()
+	defer t.serial.Unlock()
+	r.Start = t.tick.Add(1)
+	t.rec.Called(r)
+}
+
+// Gone is called when a client is going.
+func (t *Tracer) Gone(client event.ClientID) {
+	t.serial.Lock()
+	defer t.serial.Unlock()
+	t.rec.Gone(client)
+}
