@@ -5,12 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/history"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/trace"
@@ -143,5 +145,31 @@ func TestEndsAreRecordedWhenTheyAreDurable(t *testing.T) {
 	}
 	if events < subs+1 || answers != events {
 		t.Errorf("%d events and %d answers are recorded:\n%s", events, answers, text)
+	}
+}
+
+// A run goes on with the versions of the one before; the first that is traced after one that was not begins anew.
+func TestVersionsAreThoseOfOneTrace(t *testing.T) {
+	var id event.ActorID
+	var found []uint64
+	rec := trace.Func(func(e *trace.Event) {
+		for _, a := range e.Reads {
+			if a.Actor == id {
+				found = append(found, a.Version)
+			}
+		}
+	})
+	n := startNode(t, Config{Trace: rec})
+	r := n.fresh()
+	id = r.ID()
+	for _, recorder := range []trace.Recorder{rec, rec, nil, rec, rec} {
+		n.cfg.Trace = recorder
+		n.reopen()
+		r = n.again(r)
+		n.run(r, &methodLocal, wstep{op: wAdd, n: 1})
+	}
+	n.close()
+	if want := []uint64{1, 2, 0, 1}; !slices.Equal(found, want) {
+		t.Errorf("versions %d, want %d", found, want)
 	}
 }
