@@ -73,7 +73,7 @@ var layers = []struct{ pkg, may string }{
 	{"spec", "internal/load lang/ast typecheck"},
 	{"spec/explore", "spec"},
 	{"spec/trace", ""},
-	{"spec/batch/driver", "runtime runtime/callpath runtime/exec runtime/store runtime/store/memengine runtime/trace runtime/value"},
+	{"spec/batch/driver", "runtime runtime/callpath runtime/exec runtime/state runtime/store runtime/store/memengine runtime/trace runtime/value"},
 	{"spec/batch", ". codegen internal/gobuild internal/load lang lang/ast lang/diag spec/batch/driver typecheck"},
 	{"spec/golden", "internal/load lang/diag spec spec/batch spec/explore typecheck"},
 	{"cmd/aeonc/internal/draw", "lang/ast typecheck"},

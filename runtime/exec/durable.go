@@ -112,6 +112,14 @@ func (s *System) references(resolve func(event.ActorID) order.Ref) any { return 
 // Resolve returns the reference to the actor of an id, which may have been deleted.
 func (s *System) Resolve(id event.ActorID) order.Ref { return s.durable.Resolve(id) }
 
+// States returns the states of all actors of a system with a store, as state.State does.
+func (s *System) States() ([]state.ActorState, error) {
+	if s.durable == nil {
+		return nil, ErrNoStore
+	}
+	return s.durable.States()
+}
+
 // Unload drops about a share of the states that are in memory, from 0 to 1, those first that were not
 // used for long; what an event holds stays. It returns how many it has dropped.
 func (s *System) Unload(share float64) (dropped int) {

@@ -11,6 +11,7 @@
 //	attach.go    an actor comes into the graph; detach.go: it leaves
 //	load.go      its state comes into memory; evict.go: it leaves, for the sake of a limit
 //	name.go      the actor of a name
+//	inspect.go   the states of all actors, for comparisons
 //
 // The evictor's locks: evictor before a shard of registry, attaching or loads.
 package state

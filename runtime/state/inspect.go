@@ -1,4 +1,4 @@
-package exec
+package state
 
 import (
 	"fmt"
@@ -16,13 +16,10 @@ type ActorState struct {
 	State []byte // of its fields; equal states have equal bytes
 }
 
-// States returns the states of all actors of a system with a store, in the order of their ids: those in
+// States returns the states of all actors, in the order of their ids: those in
 // memory as they are, the others are read. No event must run meanwhile.
-func (s *System) States() (list []ActorState, err error) {
-	if s.durable == nil {
-		return nil, ErrNoStore
-	}
-	all, err := s.durable.AttachAll()
+func (s *State) States() (list []ActorState, err error) {
+	all, err := s.AttachAll()
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +27,7 @@ func (s *System) States() (list []ActorState, err error) {
 		if !h.Is(order.Created) || h.Is(order.Deleted) {
 			continue
 		}
-		if err := s.durable.Load(h); err != nil {
+		if err := s.Load(h); err != nil {
 			return nil, err
 		}
 		obj, ok := h.Object.(image.Stored)

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
-	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
@@ -84,7 +84,7 @@ func (d *stored) end(s *aeonrt.System, o *Outcome) func() {
 }
 
 // settled waits until nothing runs any more, and returns what there is then.
-func (d *stored) settled(s *aeonrt.System) ([]exec.ActorState, error) {
+func (d *stored) settled(s *aeonrt.System) ([]state.ActorState, error) {
 	s.Client().Settle()
 	close(d.stop)
 	<-d.ended
@@ -92,7 +92,7 @@ func (d *stored) settled(s *aeonrt.System) ([]exec.ActorState, error) {
 }
 
 // verify opens the store again, after it was closed with the system, and compares.
-func (d *stored) verify(before []exec.ActorState) error {
+func (d *stored) verify(before []state.ActorState) error {
 	if err := d.store.Close(); err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (d *stored) verify(before []exec.ActorState) error {
 }
 
 // different says where two lists differ first.
-func different(before, after []exec.ActorState) error {
+func different(before, after []state.ActorState) error {
 	for i := range min(len(before), len(after)) {
 		b, a := before[i], after[i]
 		switch {
