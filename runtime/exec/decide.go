@@ -13,7 +13,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// A commit in a system with a store. What may be refused has been encoded (prepare.go);
+// A commit in a system with a store. What may be refused has been encoded (preparation.go);
 // now ownership changes, everything else that the event leaves goes into its batch, and the
 // batch gets its place in the journal. With one participant that is the decision. Then the
 // locks go; what leaves the node waits until the journal is durable.

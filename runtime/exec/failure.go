@@ -231,6 +231,8 @@ func (cx *Cx) body(target *order.Handle, m *Method, args order.Args) (out outcom
 		cx.push(target, m)
 	}
 	m.Run(cx, target.Object, args)
+	// Invariant: calls nest. A method that has returned has left all that it has entered.
+	assert.That(len(cx.frames) == 1, "exec: calls are left open at the end of a branch")
 	done = true
 	return out
 }

@@ -7,8 +7,8 @@ var ofRun = []plant{
 		"\tcase true:\n\t\ta.home.Hold(t, mode, lock.Ref{}, nil)\n\t\treturn true\n\tcase mode != lock.None && a.joinOne(t, mode):\n",
 		randomly, "./runtime/exec -run TestSeedsAreDifferentInterleavings", traced),
 	bug("early release", "runtime/exec/failure.go",
-		"\tm.Run(cx, target.Object, args)\n\tdone = true\n",
-		"\tif cx == &cx.ev.root && m.Below != order.Any {\n\t\tcx.ev.Release(false)\n\t}\n\tm.Run(cx, target.Object, args)\n\tdone = true\n",
+		"\tm.Run(cx, target.Object, args)\n",
+		"\tif cx == &cx.ev.root && m.Below != order.Any {\n\t\tcx.ev.Release(false)\n\t}\n\tm.Run(cx, target.Object, args)\n",
 		golden, randomly, traced),
 	bug("wrong revalidation", "runtime/order/admit.go", // what a field leads to is looked up without a hold, and not again with it
 		"\t\troots := a.onlyRoots()\n",
