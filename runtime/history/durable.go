@@ -155,11 +155,8 @@ func (t *Tracer) tellDurable() {
 	u.list = u.list[n:]
 }
 
-// Close tells of the rest, if it becomes durable. No event runs any more.
+// Close tells of the ends that wait for the disk, if it takes what they have seen. No event runs any more. It is for systems with a store.
 func (t *Tracer) Close() {
-	if t.state == nil {
-		return
-	}
 	u := &t.unanswered
 	u.Lock()
 	defer u.Unlock()

@@ -113,14 +113,13 @@ func (t *Tracer) Ended(r *Record, w *row.Writer) {
 // Answered is called when the answer of an event is about to leave; pos is the largest position that the event has seen. The record
 // must not be used any more. One that has not entered is dropped.
 func (t *Tracer) Answered(r *Record, pos store.Position) {
-	switch {
-	case r.Order == 0:
+	if r.Order == 0 {
 		return
-	case t.state == nil:
-		r.End = t.tick.Add(1)
+	}
+	r.End = t.tick.Add(1)
+	if t.state == nil {
 		t.tell(r)
-	default:
-		r.End = t.tick.Add(1)
+	} else {
 		t.answeredDurable(r, pos)
 	}
 }
