@@ -6,8 +6,8 @@ import "github.com/aeon-lang/aeon/runtime/exec"
 // one; exec documents them. They note undo and redo; the Owned variants are for elements
 // that hold plain actor references, and move ownership edges.
 
-// Inside is added to the number of a field where the container lies in an element, an
-// entry or a value that is restored as a whole.
+// Inside is added to the number of a field if the container lies in an element, an entry or
+// a value that undo restores as a whole.
 const Inside = exec.Inside
 
 // MapSet is m[k] = v.
