@@ -111,7 +111,8 @@ func Fault(cx *Cx, msg string) { exec.Fault(cx, msg) }
 func Log[T any](cx *Cx, self *Self, field uint16, p *T) { exec.Log(cx, self, field, p) }
 
 // LogOwned notes the value of a field that holds plain actor references before v is
-// assigned to it, removes the edges to what it held and adds those to what v holds.
+// assigned to it. It removes the edges to the actors in the old value and adds those to
+// the actors in v.
 func LogOwned[T any](cx *Cx, self *Self, field uint16, p *T, v T) {
 	exec.LogOwned(cx, self, field, p, v)
 }

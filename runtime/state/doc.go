@@ -2,11 +2,11 @@
 // a commit into its batch, and reads the actors when the store is opened. It runs no code of programs: the attempt, and
 // the code that runs it, tell what the attempt has changed.
 //
-//	state.go     State: what is kept, its users, errors
+//	state.go     State: its parts, configuration, visits and errors
 //	writer.go    Writer: fields, headers, edges and names into a batch
-//	recover.go   the actors with several owners, and what is above them
+//	recover.go   attaches the actors with several owners, and all actors above them
 //	layouts.go   the layouts of fields, those of now and of earlier versions
-//	registry.go  the handle of each actor that something refers to
+//	registry.go  the handle of each actor that has references
 //	attach.go    brings an actor into the graph; detach.go takes it out
 //	load.go      brings its state into memory; evict.go drops it, to keep a limit
 //	name.go      the actor of a name

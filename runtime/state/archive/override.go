@@ -13,8 +13,8 @@ import (
 )
 
 // Overrides changes the rows of a view as the snapshot blocks of a program's classes say. The state of an
-// actor whose class has a snapshot block is read from the view, the block runs on that copy, and the rows
-// that it has written take the place of those of the view. All other rows stay as they are, to the byte.
+// actor whose class has a snapshot block is read from the view. The block runs on that copy, and the rows
+// that it has written replace those of the view. All other rows stay as they are, to the byte.
 // Actors of other classes are not read. A nil *Overrides changes nothing. It belongs to one goroutine.
 type Overrides struct {
 	View    store.Reader
