@@ -291,8 +291,8 @@ func TestBorder(t *testing.T) {
 	t.Logf("%d types, of %d that they are made of, seed %d: %s", len(s.tested), len(s.list), *borderSeed, out)
 }
 
-// TestNobodyMeetsCompiledCode: what is compiled from a cache has no callers in Go, and neither copies values nor has JSON.
-func TestNobodyMeetsCompiledCode(t *testing.T) {
+// TestCodeFromACacheHasNoGoCallers: what is compiled from a cache has no callers in Go, and neither copies values nor has JSON.
+func TestCodeFromACacheHasNoGoCallers(t *testing.T) {
 	text := drawKinds(1, 0).program()
 	for _, f := range generate(t, "kinds.aeon", text, true) {
 		for _, word := range []string{"aeonrt.Copy", "Copy", "MarshalJSON", "MarshalText"} {

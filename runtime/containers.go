@@ -9,8 +9,8 @@ import (
 // one; package undo documents them. They note undo and redo. The Owned variants are for elements
 // that hold plain actor references, and move ownership edges; they are of package exec.
 
-// Inside is added to the number of a field where the container lies in an element, an
-// entry or a value that is restored as a whole.
+// Inside is added to the number of a field if the container lies in an element, an entry or
+// a value that undo restores as a whole.
 const Inside = undo.Inside
 
 // MapSet is m[k] = v.

@@ -12,7 +12,7 @@ import (
 
 const endEnv = "AEON_TEST_END"
 
-// endings are the ways in which Go ends a process of its own accord, and what it says.
+// endings are the ways in which Go itself ends a process, and what it writes then.
 var endings = map[string]struct {
 	end  func()
 	says string
@@ -20,7 +20,7 @@ var endings = map[string]struct {
 	"panic":   {func() { panic("a bug") }, "panic: a bug"},
 	"fatal":   {func() { new(sync.Mutex).Unlock() }, "fatal error: sync: unlock of unlocked mutex"},
 	"stack":   {func() { deeper(1) }, "stack overflow"},
-	"memory":  {hoard, "fatal error: "}, // out of memory; under the race detector it is out of addresses before
+	"memory":  {hoard, "fatal error: "}, // out of memory; under the race detector it runs out of addresses first
 	"deliver": {nil, ""},                // it ends well
 }
 
@@ -35,8 +35,8 @@ func hoard() {
 	panic(len(kept))
 }
 
-// TestEnd is no test of its own: TestExitCodes runs it in a process that ends in one of these ways, in a goroutine that nothing
-// watches.
+// TestEnd is no test of its own: TestExitCodes runs it in a process, which ends in one of these ways in a goroutine of
+// its own.
 func TestEnd(t *testing.T) {
 	how, ok := endings[os.Getenv(endEnv)]
 	if !ok {
@@ -55,7 +55,7 @@ func TestEnd(t *testing.T) {
 	}})
 }
 
-// No code that says that nothing was done is that of a process in which there was a bug, however Go ends it.
+// A process that Go ends because of a bug has none of the exit codes that say that nothing was done.
 func TestExitCodes(t *testing.T) {
 	run := func(how, args string) (int, string) {
 		cmd := exec.Command(os.Args[0], "-test.run=^TestEnd$")

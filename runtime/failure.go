@@ -16,14 +16,14 @@ import (
 type failure struct {
 	msg   string
 	path  []Frame // the places of the program, innermost first
-	note  string  // what there is to say besides
+	note  string  // a further line of the message
 	stack string  // of Go, if the failure is a bug of the system
 }
 
 // call runs code of a client and returns its failure, nil if there is none.
 func call(body func(*Client), cl *Client) (f *failure) {
 	ended := make(chan struct{})
-	go func() { // runtime.Goexit in Go code must not take main's goroutine with it
+	go func() { // runtime.Goexit in Go code must not end main's goroutine
 		defer close(ended)
 		f = &failure{msg: "runtime.Goexit was called"}
 		defer func() {
@@ -38,8 +38,8 @@ func call(body func(*Client), cl *Client) (f *failure) {
 	return f
 }
 
-// failureOf describes what code of a client panicked with. It is called by the
-// deferred function that recovered, whose stack still shows where.
+// failureOf describes what code of a client panicked with. The deferred function that
+// recovered calls it, as the stack there still shows the place.
 func failureOf(p any) *failure {
 	f := &failure{msg: fmt.Sprint(p), path: callpath.Here()}
 	err, _ := p.(error)
@@ -73,7 +73,7 @@ func (f *failure) String() string {
 	return b.String()
 }
 
-// places writes a path for people, innermost first. A place that follows itself, as in
+// places writes a path for the user, innermost first. A place that follows itself, as in
 // endless recursion, is written once.
 func places(path []Frame) (lines []string) {
 	for i := 0; i < len(path); {
@@ -91,12 +91,12 @@ func places(path []Frame) (lines []string) {
 	return lines
 }
 
-// place writes a frame for people.
+// place writes a frame for the user.
 func place(f Frame) string {
 	return fmt.Sprintf("%s:%d %s", shortFile(f.File), f.Line, shortFunc(f.Func))
 }
 
-// shortFile names a file relative to the current directory, if it lies below it.
+// shortFile names a file relative to the current directory, if the file lies below that.
 func shortFile(file string) string {
 	wd, err := os.Getwd()
 	if err != nil {

@@ -19,12 +19,11 @@ import (
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
-// Option is what Main is told beside the package.
+// Option is an option of Main.
 type Option func(*keeping)
 
-// WithStore lets a program keep its state on disk, in a store that open opens: it then has
-// --data and the flags that go with it.
-// Snapshots of it go where target opens.
+// WithStore lets a program keep its state on disk: it then has --data and the flags that go
+// with it. open opens the store, target the place of its snapshots.
 func WithStore(open store.Opener, target TargetOpener) Option {
 	return func(k *keeping) { k.open, k.openTarget = open, target }
 }
@@ -37,18 +36,18 @@ type keeping struct {
 
 	openTarget TargetOpener
 	target     snapshot.Target   // nil: no snapshots are taken
-	actor      archive.ActorName // of which, if SnapshotActor is not ""
-	failed     chan error        // of the store, once
+	actor      archive.ActorName // the one to take snapshots of, if SnapshotActor is not ""
+	failed     chan error        // gets the store's error, once
 }
 
 // errNoStore answers flags of a program that has no store.
 var errNoStore = errors.New("this program was compiled to keep its state in memory only; `aeonc build` without --memory-only, and `aeonc run --data DIR`, compile it with the store")
 
-// cacheShare is the part of --memory that the engine gets for what it has read.
+// cacheShare is the part of --memory that the engine gets as its cache.
 const cacheShare = 8
 
-// memoryBeside is what the process may take besides the states and what has been read: the
-// engine has up to 128 MiB that are not written to tables yet.
+// memoryBeside is what the process may take besides the states and the cache: the engine
+// has up to 128 MiB that are not written to tables yet.
 const memoryBeside = 256 << 20
 
 // begin opens the store if a directory was named, and returns the configuration of a system that
@@ -78,12 +77,12 @@ func (k *keeping) begin(c Config, p *Package, log *slog.Logger, mustExist bool) 
 	c.Store, c.Classes, c.DropFields = k.store, AllClasses(p), k.DropFields
 	if k.MemoryMax > 0 {
 		c.MemoryMax = k.MemoryMax - k.MemoryMax/cacheShare
-		debug.SetMemoryLimit(k.MemoryMax + memoryBeside) // near it, collect more often rather than grow
+		debug.SetMemoryLimit(k.MemoryMax + memoryBeside) // near the limit Go collects more often rather than grow
 	}
 	return c, nil
 }
 
-// refused is why the store cannot be opened, with what more there is to know.
+// refused is the error of a store that cannot be opened, with the remedy.
 func (k *keeping) refused(err error) error {
 	if errors.Is(err, store.ErrCorrupt) {
 		return fmt.Errorf("%w\n\t%s", store.In(k.Dir, err), k.listDamage())
@@ -95,8 +94,8 @@ func (k *keeping) listDamage() string {
 	return "`aeond check --data " + k.Dir + "` lists what is damaged"
 }
 
-// header adds to the header of a trace which run of which store it is of, and what has survived of the
-// one before.
+// header adds to the header of a trace the store, the number of its run, and how much of the run before has
+// survived.
 func (k *keeping) header(h trace.Header) (trace.Header, error) {
 	if k.store == nil {
 		return h, nil
@@ -142,7 +141,7 @@ func (k *keeping) end() error {
 	return k.store.Close()
 }
 
-// writeOpened says what a program goes on with.
+// writeOpened writes what the store held when the program opened it.
 func (k *keeping) writeOpened(w io.Writer, p *Package, r Restored) {
 	if k.store == nil {
 		return
@@ -181,10 +180,10 @@ func describeRestored(r Restored) string {
 	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1] + " go on"
 }
 
-// hasFailed reports whether the store has failed; if so, failed has the error, or has had it.
+// hasFailed reports whether the store has failed; if so, its error was sent to failed.
 func (k *keeping) hasFailed() bool { return k.store != nil && k.store.Err() != nil }
 
-// afterFailure says what is left after the store has failed by err.
+// afterFailure tells the user what is left after the store has failed with err.
 func (k *keeping) afterFailure(err error) string {
 	switch {
 	case errors.Is(err, store.ErrCorrupt):

@@ -105,7 +105,7 @@ func TestAStoreThatFailsEndsTheProgram(t *testing.T) {
 	}
 }
 
-// What nobody knows the outcome of is no failure that a program can handle: be it an event that was not stored, or one
+// An event whose outcome is unknown is no failure that a program can catch: neither one that was not stored nor one
 // that could not read the state of an actor.
 func TestTryDoesNotCatchAStoreThatFails(t *testing.T) {
 	d := &disk{}
@@ -146,8 +146,8 @@ func TestServingLeavesOutMain(t *testing.T) {
 	}
 }
 
-// What an event that a signal has cut off leaves in the store, before the process is gone, is in the trace as well: the
-// next run goes on behind it.
+// An event that a signal has cut off may still change the store before the process has ended. Such a change is in the
+// trace, too: the next run goes on behind it.
 func TestTheTraceHasWhatASignalHasCutOff(t *testing.T) {
 	d, file := &disk{}, filepath.Join(t.TempDir(), "trace")
 	signals, leave, made := make(chan os.Signal, 1), make(chan struct{}), make(chan error, 1)
@@ -209,7 +209,7 @@ func TestFlagsOfTheStore(t *testing.T) {
 	if code, out, _ := (&disk{}).run(t, nil, "--help"); code != 0 || !strings.Contains(out, "\n\t--data DIR ") {
 		t.Errorf("code %d, stdout %q", code, out)
 	}
-	// A program without the store says so, whatever the way in which the flag is written.
+	// A program without the store says so, however the flag is written.
 	for _, args := range []string{"--data d", "-data=d", "--durability=sync", "--memory 1GB", "--serve", "--create"} {
 		code, _, err := runAsMain(t, func(*Client) { t.Error("main has run") }, strings.Fields(args)...)
 		if code != exitUsage || !strings.Contains(err, "compiled to keep its state in memory only") {

@@ -7,8 +7,8 @@ import (
 )
 
 // newLog returns the log of a program or test: lines of text, with places in the
-// program as people write them. A test lives in simulated time, so the real one
-// is left out there.
+// program as users write them. A test runs in simulated time, so its log has no
+// real time.
 func newLog(w io.Writer, withTime bool) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
 		if len(groups) > 0 {

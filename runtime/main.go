@@ -25,17 +25,17 @@ const (
 	exitFailed  = 1
 	exitUsage   = store.ExitUsage  // nothing has been done
 	exitRefused = 3                // the data directory or the file of the trace cannot be used; nothing has been done
-	exitStore   = store.ExitFailed // the store has failed; what was not answered is unknown
+	exitStore   = store.ExitFailed // the store has failed; the outcome of what was not answered is unknown
 	signalBase  = 128
 )
 
-// graceMax is how long running events may take to end after a signal. It is short: whoever presses Ctrl-C
+// graceMax is how long running events may take to end after a signal. It is short: a user who presses Ctrl-C
 // wants the program to stop, and an event that is cut off has not happened.
 const graceMax = 200 * time.Millisecond
 
-// Main is the main function of a program: it runs p.Main on a new system, or on one that goes on with
-// what a data directory holds, waits until no event, sub-event or one-shot timer is left, and ends the
-// process. A failure that leaves p.Main is written to standard error and makes the exit code 1.
+// Main is the main function of a program. It runs p.Main on a new system, or on one that goes on with
+// the state in a data directory. Then it waits until no event, sub-event or one-shot timer is left, and ends
+// the process. A failure that leaves p.Main is written to standard error and makes the exit code 1.
 func Main(p *Package, opts ...Option) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -57,7 +57,7 @@ type mainRun struct {
 	log                    *slog.Logger
 
 	system       *System
-	endSnapshots func() // also waits for the one under way
+	endSnapshots func() // also cuts off a snapshot under way, and waits for its end
 	code         int
 }
 
@@ -94,7 +94,7 @@ func (r *mainRun) say(format string, args ...any) {
 	fmt.Fprintf(r.stderr, "%s: %s\n", r.p.Name, fmt.Sprintf(format, args...))
 }
 
-// fail says what went wrong; the first such code that is not exitFailed is that of the program.
+// fail says what went wrong. The largest such code is the exit code of the program.
 func (r *mainRun) fail(code int, format string, args ...any) {
 	r.say(format, args...)
 	r.code = max(r.code, code)
@@ -130,12 +130,12 @@ func (r *mainRun) parse(args []string, stdout io.Writer) (code int, ok bool) {
 	return exitClean, true
 }
 
-// ofStore reports whether a program that keeps its state has a flag.
+// ofStore reports whether a flag is one of programs that keep their state.
 func ofStore(name string) bool {
 	return settings.IsFlag(name) || slices.Contains([]string{"serve", "create", "snapshot-once"}, name)
 }
 
-// check returns what is wrong with a command line, flags of which have been parsed.
+// check returns what is wrong with a command line whose flags have been parsed.
 func (r *mainRun) check(rest []string) error {
 	if len(rest) > 0 {
 		return fmt.Errorf("the program takes no arguments, but %q was given", rest[0])
@@ -163,7 +163,8 @@ func (r *mainRun) check(rest []string) error {
 	return nil
 }
 
-// open opens the files that were named, and the system. If it returns false, it has said why, and nothing is open.
+// open opens the files that the user has named, and the system. If it returns false, it has written why, and nothing is
+// open.
 func (r *mainRun) open() bool {
 	r.log = newLog(r.stderr, true)
 	kind := trace.Memory
@@ -198,7 +199,7 @@ func (r *mainRun) open() bool {
 	return true
 }
 
-// abandon closes what was opened before the system could not be.
+// abandon closes what was opened before opening the system failed.
 func (r *mainRun) abandon() bool {
 	known := r.keeping.hasFailed()
 	if err := r.keeping.end(); err != nil && !known {
@@ -210,7 +211,7 @@ func (r *mainRun) abandon() bool {
 	return false
 }
 
-// run runs main, or serves, until that has ended, a signal comes or the store fails.
+// run runs main, or serves, until main has ended, a signal comes or the store fails.
 func (r *mainRun) run() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -231,7 +232,7 @@ func (r *mainRun) run() {
 	}
 	select {
 	case f := <-ended:
-		if r.keeping.hasFailed() { // which is where a failure of main came from
+		if r.keeping.hasFailed() { // then a failure of main is due to the store
 			r.storeFailed(r.keeping.store.Err())
 			return
 		}
@@ -249,18 +250,18 @@ func (r *mainRun) run() {
 	}
 }
 
-// closed ends what the system has used, once the system is closed.
+// closed ends what the system has used. The system is closed.
 func (r *mainRun) closed() {
 	r.endSnapshots() // one that is under way reads the store
 	err := r.keeping.end()
-	r.tracing.end(r.system, err) // what is lost then has not been closed
+	r.tracing.end(r.system, err) // err says that something was lost: then the section does not end as closed
 	if err != nil {
 		r.say("%v\n\t%s", err, r.keeping.afterFailure(err))
 		r.code = exitStore
 	}
 }
 
-// storeFailed says that the store has failed. The process ends without whoever still waits.
+// storeFailed says that the store has failed, and gives callers that still wait a short time to end.
 func (r *mainRun) storeFailed(err error) {
 	r.say("%v\n\t%s", err, r.keeping.afterFailure(err))
 	r.code = exitStore
@@ -280,8 +281,8 @@ func (r *mainRun) closing() <-chan struct{} {
 	return closed
 }
 
-// interrupted lets the events that run end, if they do so at once; a second signal,
-// or their taking too long, ends the process without them.
+// interrupted lets the running events end, if they do so at once. If they take too
+// long, or a second signal comes, the process ends without them.
 func (r *mainRun) interrupted(sig os.Signal) {
 	r.say("%v", sig)
 	closed := r.closing()
@@ -319,10 +320,10 @@ func (r *mainRun) interrupted(sig os.Signal) {
 	}
 }
 
-// insist lets a further signal kill the process: a disk that does not answer holds nobody who asks again.
+// insist lets a further signal kill the process, even while the disk does not answer.
 func insist() { signal.Reset(os.Interrupt, syscall.SIGTERM) }
 
-// undoneEvents writes how many events have had no end.
+// undoneEvents writes how many events were cut off.
 func undoneEvents(n int64) string {
 	if n == 1 {
 		return "1 event was"

@@ -102,7 +102,7 @@ func TestASignalEndsTheProgram(t *testing.T) {
 	var err bytes.Buffer
 	code := runMain(&Package{Name: "demo", Main: func(*Client) {
 		signals <- syscall.SIGTERM
-		<-stop // main itself takes no notice
+		<-stop // main itself ignores the signal
 	}}, nil, io.Discard, &err, signals)
 	close(stop)
 	if code != 128+15 || !strings.Contains(err.String(), "terminated") {
@@ -139,7 +139,7 @@ func seededEvents(t *testing.T, packages []*Package, args ...string) (code int, 
 	return code, list, seeds
 }
 
-// brief writes events as one word each.
+// brief writes each event as one word.
 func brief(list []testEvent) string {
 	var words []string
 	for _, e := range list {
@@ -181,7 +181,7 @@ func init() {
 	methodIdle.Run = func(*Cx, any, Args) {}
 }
 
-// What a signal leaves undone is told in one line: it has not failed, and is no dead letter.
+// One line counts the events that a signal leaves undone: they have not failed, and are no dead letters.
 func TestASignalCountsWhatItLeavesUndone(t *testing.T) {
 	signals := make(chan os.Signal, 1)
 	var said bytes.Buffer

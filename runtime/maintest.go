@@ -19,7 +19,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
-// testEpoch is where the simulated clock of a test stands at its beginning.
+// testEpoch is the time on the simulated clock at the beginning of a test.
 var testEpoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // testEvent is a line that MainTest writes; package testrun of aeonc reads it.
@@ -68,7 +68,7 @@ func MainTest(packages ...*Package) {
 const stacksMax = 1 << 20
 
 // allStacks returns the stacks of all goroutines. Go's own answer to SIGQUIT leaves
-// out those that are running just then, which is where a loop would show.
+// out the running ones, one of which is the endless loop, if there is one.
 func allStacks() []byte {
 	buf := make([]byte, stacksMax)
 	return buf[:runtime.Stack(buf, true)]
@@ -154,7 +154,7 @@ func (r *testRun) runTest(p *Package, t *Test, e testEvent) {
 }
 
 // once runs a test on a system of its own, one goroutine at a time in an order that the
-// seed chooses, so that the seed of a failure shows it again.
+// seed chooses, so that the seed of a failure repeats it.
 func (r *testRun) once(p *Package, t *Test, e testEvent, seed uint64) *failure {
 	e.Action, e.Seed = "seed", seed
 	r.say(e)
@@ -174,7 +174,7 @@ func (r *testRun) once(p *Package, t *Test, e testEvent, seed uint64) *failure {
 	return f
 }
 
-// unheard returns a failure of which no client has learnt, as it fails the test; the log has all.
+// unheard returns a failure that no client has got, as such a failure fails the test; the log has all of them.
 func unheard(s *System) *failure {
 	if list := s.DeadLetters(); len(list) > 0 {
 		d := list[0]
@@ -212,9 +212,9 @@ func (r *testRun) output(e testEvent, text string) {
 func (r *testRun) say(e testEvent) {
 	line, err := json.Marshal(e)
 	if err != nil {
-		panic(err) // strings and numbers always marshal
+		panic(err) // never: strings and numbers marshal
 	}
 	r.out.Lock()
 	defer r.out.Unlock()
-	_, _ = r.out.Write(append(line, '\n')) // nobody is left to tell
+	_, _ = r.out.Write(append(line, '\n')) // there is no other way to report it
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/aeon-lang/aeon/internal/cmdline"
 )
 
-// output is where print writes. It keeps the first error, for an event cannot be told:
-// it has committed when its lines are written.
+// output is where print writes. It keeps the first error, as an event cannot get it: the
+// event has committed when its lines are written.
 type output struct {
 	to  io.Writer
 	mu  sync.Mutex

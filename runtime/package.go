@@ -1,6 +1,6 @@
 package runtime
 
-// Package is what the runtime and the tools need to know of a generated package.
+// Package describes a generated package to the runtime and the tools.
 type Package struct {
 	Name    string
 	Classes []*Class

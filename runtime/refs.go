@@ -2,12 +2,12 @@ package runtime
 
 import "github.com/aeon-lang/aeon/runtime/event"
 
-// Resolver finds actors by id, and client objects by number. Whoever decodes a message that may contain references puts one
-// into the Decoder's Context.
+// Resolver finds actors by id, and client objects by number. Code that decodes a message which may contain references
+// puts one into the Decoder's Context.
 type Resolver interface {
-	// Resolve returns the reference to an actor of which a message speaks.
+	// Resolve returns the reference to an actor whose id a message contains.
 	Resolve(ActorID) Ref
-	// ResolveClient returns the reference to a client object that was stored by this number.
+	// ResolveClient returns the reference to a client object that was stored as this number.
 	ResolveClient(number uint64) ClientRef
 }
 
@@ -24,7 +24,7 @@ func GetRef(d *Decoder) Ref {
 	return resolve(d, ActorID{Birth: event.PartitionID(birth), Serial: d.Uint()})
 }
 
-// resolve returns the reference to the actor of which a message speaks.
+// resolve returns the reference to the actor whose id a message contains.
 func resolve(d *Decoder, id ActorID) Ref {
 	if id.IsNull() || d.Err() != nil {
 		return Ref{}
@@ -37,8 +37,8 @@ func resolve(d *Decoder, id ActorID) Ref {
 	return in.Resolve(id)
 }
 
-// PutClientRef appends a reference to a client object: a number. The object lives in one
-// process; elsewhere, and later, whoever reads the reference finds that the client has gone.
+// PutClientRef appends a reference to a client object: a number. The object is in one process;
+// read elsewhere, or later, the reference leads to an object of a client that has gone.
 func PutClientRef(e *Encoder, r ClientRef) { e.Uint(r.Stored()) }
 
 // GetClientRef reads what PutClientRef wrote.

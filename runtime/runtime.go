@@ -89,13 +89,13 @@ func New[T Object](cx *Cx, c *Class) T { return exec.New[T](cx, c) }
 // Constructed ends the construction that New began.
 func Constructed(cx *Cx) { exec.Constructed(cx) }
 
-// Delete deletes target: later calls are faults, later sub-events dead letters.
+// Delete deletes target: later calls on it are faults, later sub-events dead letters.
 func Delete(cx *Cx, target Ref) { exec.Delete(cx, target) }
 
 // Named returns the actor of class c with the given name. It is created by the first event on it.
 func Named(in exec.Namer, c *Class, name string) Ref { return exec.Named(in, c, name) }
 
-// Abort ends the event; everything it did is undone, and whoever awaits it gets msg.
+// Abort ends the event; everything it did is undone, and an await of it gets msg.
 func Abort(cx *Cx, msg string) { exec.Abort(cx, msg) }
 
 // Require aborts with msg unless cond holds.
@@ -108,12 +108,13 @@ func Require(cx *Cx, cond bool, msg string) {
 // Fault aborts because of a run-time fault, such as an overflow.
 func Fault(cx *Cx, msg string) { exec.Fault(cx, msg) }
 
-// Log notes the value of field p before it is assigned. It serves undo and redo, and
+// Log notes the value of field p, for undo and redo, before the field is assigned. It
 // allocates nothing for numbers, strings, references and containers.
 func Log[T any](cx *Cx, self *Self, field uint16, p *T) { undo.Field(cx.UndoLog(), self, field, p) }
 
 // LogOwned notes the value of a field that holds plain actor references before v is
-// assigned to it, removes the edges to what it held and adds those to what v holds.
+// assigned to it. It removes the edges to the actors in the old value and adds those to
+// the actors in v.
 func LogOwned[T any](cx *Cx, self *Self, field uint16, p *T, v T) {
 	exec.LogOwned(cx, self, field, p, v)
 }
@@ -123,7 +124,7 @@ func NewClientObject(cl *Client, o *ClientObject, self any) ClientRef {
 	return exec.NewClientObject(cl, o, self)
 }
 
-// Clocks of a system: the machine's, and one that Client.Advance moves.
+// Clocks of a system: the machine's, and a simulated one that Client.Advance moves.
 type (
 	Clock     = sched.Clock
 	RealClock = sched.RealClock
@@ -145,8 +146,8 @@ type (
 // Open starts a system that keeps nothing. The caller closes it.
 func Open(cfg Config) *System { return exec.Open(cfg) }
 
-// Recover opens a system on cfg.Store, with everything that is there. The caller closes it,
-// then the store.
+// Recover opens a system on cfg.Store, with everything that is stored there. The caller closes
+// the system, then the store.
 func Recover(cfg Config) (*System, error) { return exec.Recover(cfg) }
 
 // Session is a durable session of a client that may send a request again.
@@ -158,7 +159,7 @@ type UnknownError = exec.UnknownError
 // ResultError refuses a request of a durable session whose outcome the program cannot read any more.
 type ResultError = exec.ResultError
 
-// Errors of requests that a session refuses, and of actors whose class a program has no more.
+// Errors of requests that a session refuses, and of actors whose class the program does not have any more.
 var (
 	ErrSessionExpired = exec.ErrSessionExpired
 	ErrAcknowledged   = exec.ErrAcknowledged
@@ -166,8 +167,8 @@ var (
 	ErrClass          = exec.ErrClass
 )
 
-// AllClasses returns the classes of a package and of all that it imports, once each: what
-// Config.Classes wants.
+// AllClasses returns the classes of a package and of all that it imports, once each, for
+// Config.Classes.
 func AllClasses(p *Package) (list []*Class) {
 	seen := make(map[*Package]bool)
 	var add func(*Package)
@@ -199,7 +200,8 @@ func Issue[T any](cl *Client, target Ref, m *Method, args Args, result func() T)
 	return Pending[T]{future: cl.Issue(target, m, args), result: result}
 }
 
-// Cancel ends the event with the failure "cancelled", unless it has ended; of a chain of tail calls it ends the next step.
+// Cancel ends the event with the failure "cancelled", unless it has ended. Of a chain of tail calls it ends the next
+// step.
 func (p Pending[T]) Cancel() { p.future.Cancel() }
 
 // Await returns the result of the event when it has ended.

@@ -21,7 +21,7 @@ type TargetOpener func(ctx context.Context, address string) (snapshot.Target, er
 // snapshotOpenMax is how long the place of the snapshots may take to answer when a program starts.
 const snapshotOpenMax = 30 * time.Second
 
-// openSnapshots opens the place that was named for snapshots.
+// openSnapshots opens the place that the user has named for snapshots.
 func (k *keeping) openSnapshots() (err error) {
 	if k.Snapshots == "" {
 		return nil
@@ -32,7 +32,7 @@ func (k *keeping) openSnapshots() (err error) {
 	return err
 }
 
-// nameActor reads what --snapshot-actor names. Whether the actor is there is another matter: it may be made later.
+// nameActor reads --snapshot-actor. It does not check that the actor exists, as that may be made later.
 func (k *keeping) nameActor(p *Package) (err error) {
 	if k.SnapshotActor == "" {
 		return nil
@@ -50,13 +50,13 @@ func (k *keeping) nameActor(p *Package) (err error) {
 	return nil
 }
 
-// startSnapshots takes snapshots of s by the clock, until the returned function is called, which
-// waits for none.
+// startSnapshots takes snapshots of s at intervals until stop is called, which cuts off one under way and waits for its
+// end.
 func (k *keeping) startSnapshots(s *System, log *slog.Logger) (stop func()) {
 	if k.target == nil {
 		return func() {}
 	}
-	if k.SnapshotActor != "" { // a name that is wrong is told now, and not after an hour
+	if k.SnapshotActor != "" { // a wrong name is reported now, and not after an hour
 		if _, err := k.actor.Find(k.store); err != nil {
 			log.Warn("no snapshot can be taken yet", "error", sayMissing(err))
 		}
@@ -82,7 +82,8 @@ func (k *keeping) startSnapshots(s *System, log *slog.Logger) (stop func()) {
 	}
 }
 
-// takeSnapshot takes one, and deletes what is too old. A failure is told and tried again next time.
+// takeSnapshot takes a snapshot, and deletes those that are too old. A failure is logged; the next snapshot is the
+// next try.
 func (k *keeping) takeSnapshot(ctx context.Context, s *System, log *slog.Logger) {
 	start := time.Now()
 	saved, err := k.save(ctx, s)
@@ -99,7 +100,7 @@ func (k *keeping) takeSnapshot(ctx context.Context, s *System, log *slog.Logger)
 	}
 }
 
-// save makes a snapshot of what is wanted.
+// save makes a snapshot of all actors, or of the one that the user has named.
 func (k *keeping) save(ctx context.Context, s *System) (*snapshot.Saved, error) {
 	if k.SnapshotActor == "" {
 		return s.Snapshot(ctx, k.target)
@@ -108,7 +109,7 @@ func (k *keeping) save(ctx context.Context, s *System) (*snapshot.Saved, error) 
 	return saved, sayMissing(err)
 }
 
-// sayMissing adds to the error of an actor that is not there what to do about it.
+// sayMissing adds the remedy to the error of an actor that does not exist.
 func sayMissing(err error) error {
 	none, other := new(archive.NoActorError), new(archive.OtherActorError)
 	if errors.As(err, &none) || errors.As(err, &other) {
@@ -117,7 +118,7 @@ func sayMissing(err error) error {
 	return err
 }
 
-// everything is what --snapshot-once calls all that is in a directory.
+// everything is the value of --snapshot-once for all that is in a directory.
 const everything = "all"
 
 // snapshotOnce takes a snapshot of a directory that no program uses, as the classes of this one want it, instead of

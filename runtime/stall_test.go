@@ -24,7 +24,7 @@ func (e *stalledEngine) Sync() error {
 	return e.Engine.Sync()
 }
 
-// A program that is told to end while its disk is stalled says what it has waited for, and what is safe.
+// A program that gets a signal while its disk is stalled says what it has waited for, and what is safe.
 func TestToldToEndOnAStalledDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &stalledEngine{Engine: memengine.New(), resume: make(chan struct{})}

@@ -6,7 +6,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
-// Table is the value table<T>; TableShape is what its rows are like, Query a range of them, and
+// Table is the value table<T>; TableShape describes its rows, Query is a range of them, and
 // Columns writes values of columns. Package table documents them.
 type (
 	Table[K comparable, T any]      = table.Table[K, T]
@@ -15,7 +15,7 @@ type (
 	Columns                         = table.Columns
 )
 
-// ByKey is the number of the key where that of an index stands.
+// ByKey is the number of the key among the numbers of indexes.
 const ByKey = table.ByKey
 
 // NewTable returns an empty table.
@@ -24,15 +24,15 @@ func NewTable[K comparable, T any](shape *TableShape[K, T]) Table[K, T] { return
 // Equal asks for the rows whose first columns are as equal writes them.
 func Equal(index int, equal Columns) Query { return table.Equal(index, equal) }
 
-// Range asks for the rows whose first columns are as equal writes them, if it is not nil, and whose next one
-// lies between from and to, which is excluded; nil for no end.
+// Range asks for the rows whose first columns are as equal writes them, if equal is not nil, and whose next column
+// is at least from and less than to. A nil from or to is no limit.
 func Range(index int, equal, from, to Columns) Query { return table.Range(index, equal, from, to) }
 
 // GetRow returns the row of key k, or null.
 func GetRow[K comparable, T any](t Table[K, T], k K) Opt[T] { return table.Get(t, k) }
 
-// InsertRow, PutRow, RemoveRow and ClearRows are t.insert(v), t.put(v), t.remove(k) and t.clear() where nothing has to be
-// taken back.
+// InsertRow, PutRow, RemoveRow and ClearRows are t.insert(v), t.put(v), t.remove(k) and t.clear() of tables that need no
+// undo.
 
 // InsertRow faults when there is a row of the key of v.
 func InsertRow[K comparable, T any](t *Table[K, T], v T) { table.Insert(*t, v) }

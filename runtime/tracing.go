@@ -7,7 +7,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
-// tracing is the trace that a program was told to write; the zero value writes none.
+// tracing is the trace that a program writes if the user has asked for one; the zero value writes none.
 type tracing struct {
 	file   string
 	states bool
@@ -20,7 +20,7 @@ func (t *tracing) flags(fs *flag.FlagSet) {
 	fs.BoolVar(&t.states, "trace-states", false, "with --trace: add hashes of the actors' fields, which takes time")
 }
 
-// open opens the file if one was named.
+// open opens the file if the user has named one.
 func (t *tracing) open(kind trace.SystemKind, toAppend bool) error {
 	if t.file == "" {
 		return nil
@@ -43,8 +43,8 @@ func (t *tracing) begin(c Config, h trace.Header) Config {
 	return c
 }
 
-// end notes that a system has been closed, and its store, if it has one, with that error. What the system has postponed is in the section of the
-// next run.
+// end notes that a system has been closed, and its store, if it has one, with the error failed. What the system has
+// postponed is in the section of the next run.
 func (t *tracing) end(s *System, failed error) {
 	switch {
 	case t.writer == nil:
@@ -55,8 +55,8 @@ func (t *tracing) end(s *System, failed error) {
 	}
 }
 
-// leave writes what there is of a system on a store that still runs when the process ends. Its section has no end, as in a
-// process that is killed: what an event leaves in the store until then is in the trace, too.
+// leave writes the trace of a system on a store that still runs when the process ends. Its section has no end, as in a
+// process that is killed. What events change in the store until then is in the trace, too.
 func (t *tracing) leave() error {
 	if t.writer == nil {
 		return nil
@@ -67,7 +67,7 @@ func (t *tracing) leave() error {
 	return incomplete(w.Err())
 }
 
-// close closes the file. A system that has not been closed is not waited for.
+// close closes the file. It does not wait for a system that has not been closed.
 func (t *tracing) close() error {
 	if t.writer == nil {
 		return nil

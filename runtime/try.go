@@ -8,7 +8,7 @@ import (
 )
 
 // Must returns the result of an awaited event, or panics with the failure of the event.
-// It is called by code of clients.
+// Code of clients calls it.
 func Must[T any](ret T, err error) T {
 	Check(err)
 	return ret
@@ -21,9 +21,9 @@ func Check(err error) {
 	}
 }
 
-// Try runs body, which is code of a client, and reports a failure of it: of an
-// awaited event, or a fault of the body itself. A bug of the system is not caught, and neither is
-// a store that has failed: nobody knows what has happened, and the process is ending.
+// Try runs body, which is code of a client, and reports its failure: that of an
+// awaited event, or a fault of the body itself. It does not catch a bug of the system, nor an
+// unknown outcome after the store has failed: then the process is ending.
 func Try(body func()) (why string, failed bool) {
 	defer func() {
 		r := recover()
@@ -36,7 +36,7 @@ func Try(body func()) (why string, failed bool) {
 		var fault value.Fault
 		var limit *exec.LimitError
 		switch {
-		case errors.As(err, &unknown): // also inside of the abort of an event that could not read on
+		case errors.As(err, &unknown): // also as the cause of an abort: the event could not read the store
 			panic(r)
 		case errors.As(err, &abort):
 			why, failed = abort.Msg, true

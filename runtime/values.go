@@ -160,7 +160,7 @@ func Contains(s, part string) bool { return value.Contains(s, part) }
 // Replace returns s with every occurrence of old replaced.
 func Replace(s, old, by string) string { return value.Replace(s, old, by) }
 
-// NonNull returns the reference r, or faults when it is null; what is the source of r.
+// NonNull returns the reference r, or faults when r is null; what is the source text of r.
 func NonNull[R interface{ IsNull() bool }](r R, what string) R { return value.NonNull(r, what) }
 
 // BytesVector returns the keys of a map or set of bytes as values of their own.

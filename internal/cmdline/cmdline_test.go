@@ -21,7 +21,7 @@ func flags() *flag.FlagSet {
 	return fs
 }
 
-func TestErrorsShowFlagsAsPeopleWriteThem(t *testing.T) {
+func TestErrorsShowFlagsAsUsersWriteThem(t *testing.T) {
 	for args, want := range map[string]string{
 		"--dta x":                        "unknown flag --dta, did you mean --data?",
 		"-dta=x":                         "unknown flag --dta, did you mean --data?",
@@ -71,7 +71,7 @@ func TestFlagsStandAnywhere(t *testing.T) {
 	}
 }
 
-func TestHelpShowsFlagsAsPeopleWriteThem(t *testing.T) {
+func TestHelpShowsFlagsAsUsersWriteThem(t *testing.T) {
 	var b strings.Builder
 	cmdline.WriteFlags(&b, flags())
 	const want = `

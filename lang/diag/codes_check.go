@@ -2,7 +2,7 @@ package diag
 
 import "slices"
 
-// The codes of the checker. Append only.
+// The codes of the checker are append-only.
 const (
 	// Names and declarations: codes_check_names.go.
 	UndefinedName   Code = "AE0101"
@@ -120,5 +120,5 @@ const (
 	SnapshotOwns    Code = "AE0264"
 )
 
-// checkCodes documents the codes of the checker, AE0101 to AE0999. Append only.
+// checkCodes documents the codes of the checker, AE0101 to AE0999. It is append-only.
 var checkCodes = slices.Concat(nameCodes, typeCodes, valueCodes, flowCodes, callCodes, tailCodes, ownerCodes, tableCodes, snapshotCodes)

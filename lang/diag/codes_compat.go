@@ -4,7 +4,7 @@ import "strings"
 
 // Codes of aeonc compat, which compares two versions of a program.
 const (
-	CompatType    Code = "AE1001" // a field has a type that its stored values do not have
+	CompatType    Code = "AE1001" // the new type of a field cannot read its stored values
 	CompatZero    Code = "AE1002" // a new field has no value in stored actors
 	CompatClass   Code = "AE1003" // an actor class is gone
 	CompatField   Code = "AE1004" // a field is gone, or back; a warning, unless values that are stored would lose it
@@ -12,7 +12,7 @@ const (
 	CompatInitial Code = "AE1006" // warning: a new field is zero in stored actors, whatever its initialiser says
 )
 
-// CompatBefore is the program that the examples of these codes come after.
+// CompatBefore is the older version of the programs in the examples of these codes.
 const CompatBefore = `package shop
 
 actorclass Ware {
@@ -41,7 +41,7 @@ func ware(field, init string) string {
 	return "package shop\n\nactorclass Ware {\n\tint price;\n\tstring name;\n" + field + "\n\tWare(string n) { name = n; price = 0;" + init + " }\n}\n" + shelf
 }
 
-// compatCodes documents them. Bad and Good are newer versions of CompatBefore.
+// compatCodes documents the codes of aeonc compat. Bad and Good are newer versions of CompatBefore.
 var compatCodes = []Info{
 	{
 		Code: CompatType, Title: "type of a stored field has changed",

@@ -3,7 +3,7 @@ package diag
 // Internal is the code of bugs of the compiler itself. No program should get it.
 const Internal Code = "AE0000"
 
-// internalCodes documents it. It is the one code without an example.
+// internalCodes documents Internal, the only code without an example.
 var internalCodes = []Info{{
 	Code:  Internal,
 	Title: "bug of the compiler",

@@ -2,7 +2,7 @@ package diag
 
 import "strings"
 
-// The codes of the lexer and the parser. Append only.
+// The codes of the lexer and the parser are append-only.
 const (
 	UnexpectedToken       Code = "AE0001"
 	MissingSemicolon      Code = "AE0002"
@@ -36,12 +36,12 @@ const (
 	ForeignWord           Code = "AE0030"
 )
 
-// in puts statements into a program that is otherwise correct.
+// in is a program that is correct but perhaps for the given statements.
 func in(stmts string) string {
 	return "package p\n\nvoid f(int x, int y) {\n\t" + strings.ReplaceAll(stmts, "\n", "\n\t") + "\n}\n"
 }
 
-// syntaxCodes documents them.
+// syntaxCodes documents the codes of the lexer and the parser.
 var syntaxCodes = []Info{
 	{
 		Code:  UnexpectedToken,

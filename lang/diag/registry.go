@@ -23,7 +23,7 @@ type Info struct {
 	Bad         string // a program that gets exactly this code, and once
 	Good        string // the same program, corrected
 	// BadGen makes the program where its text would be too large to print
-	// (Bad is then an excerpt for people).
+	// (Bad is then an excerpt for readers).
 	BadGen func() string
 }
 

@@ -223,7 +223,7 @@ func TestALazyHoldIsAskedForManyChildren(t *testing.T) {
 	}
 }
 
-func TestTryTakesTheFastPathOnlyIfNobodyIsInTheWay(t *testing.T) {
+func TestTryTakesTheFastPathOnlyIfNothingBlocksIt(t *testing.T) {
 	v := tableView{want: map[int]Want[int]{1: {Mode: Read, Below: true}, 9: {Mode: Write}}, expand: map[int]Expansion[int]{1: {Lazy: true}}}
 	q := newTestQueue(1)
 	lazy, _ := q.Enter(v, first(1), nil)

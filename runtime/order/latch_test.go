@@ -7,7 +7,8 @@ import (
 	"testing/synctest"
 )
 
-// What waits for the mutex of a goroutine that waits for a latch goes on when the latch is free, though no clock runs.
+// A goroutine that has a mutex and waits for a latch goes on, and gives back the mutex, when the latch is free, though no
+// clock runs.
 func TestAwakeWithAMutex(t *testing.T) {
 	synctest.Test(t, func(*testing.T) {
 		var mu sync.Mutex

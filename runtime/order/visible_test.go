@@ -10,7 +10,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
-// spreading spreads words again and again until stop is called, as readers do who are in each other's way.
+// spreading spreads words again and again until stop is called, as readers that contend do.
 func spreading(latches []*latch) (stop func()) {
 	var over atomic.Bool
 	var wg sync.WaitGroup
@@ -27,8 +27,8 @@ func spreading(latches []*latch) (stop func()) {
 	}
 }
 
-// Visible readers and those in the word, writers and holders of the latch, on actors whose words are spread all the time: a writer is
-// alone, and in the end nobody is left.
+// Visible readers, readers in the word, writers and holders of the latch use actors whose words are spread all the time:
+// a writer is alone, and in the end no holder is left.
 func TestVisibleReaders(t *testing.T) {
 	const goroutines, rounds = 8, 20_000
 	latches := []*latch{new(latch), new(latch), new(latch)}

@@ -11,11 +11,11 @@ import (
 // LaneKey says which lane a sub-event waits in.
 type LaneKey struct {
 	Issuer, Target *order.Handle
-	Firing         bool // the firings of the issuer's timers, which wait for each other alone
+	Firing         bool // the firings of the issuer's timers, which wait only for each other
 }
 
-// Lane is the queue of the sub-events of one issuer to one target. The next one is
-// admitted when the one before has ended. It exists while it has any.
+// Lane is the queue of the sub-events of one issuer to one target. A sub-event is admitted
+// when the one before it has ended. A lane exists while it holds any.
 type Lane[E any] struct {
 	Key   LaneKey
 	queue []E // guarded by its shard
@@ -39,7 +39,7 @@ func (ls *Lanes[E]) shard(k LaneKey) *laneShard[E] {
 	return ls.shards.Of(k.Issuer.ID.Serial + k.Target.ID.Serial*0x9e3779b9)
 }
 
-// Push appends a sub-event and returns the lane if the caller has to start draining it.
+// Push appends a sub-event. It returns the lane if the caller has to start draining it.
 func (ls *Lanes[E]) Push(k LaneKey, e E) (start *Lane[E]) {
 	sh := ls.shard(k)
 	sh.mu.Lock()
@@ -62,7 +62,7 @@ func (ls *Lanes[E]) Push(k LaneKey, e E) (start *Lane[E]) {
 	return start
 }
 
-// Next takes the head of the lane; a lane without one is gone.
+// Next takes the head of the lane; it drops an empty lane.
 func (ls *Lanes[E]) Next(l *Lane[E]) (e E, ok bool) {
 	sh := ls.shard(l.Key)
 	sh.mu.Lock()
@@ -80,7 +80,7 @@ func (ls *Lanes[E]) Next(l *Lane[E]) (e E, ok bool) {
 	return e, true
 }
 
-// More reports whether the lane holds anything; one that does not is gone.
+// More reports whether the lane holds anything; it drops an empty lane.
 func (ls *Lanes[E]) More(l *Lane[E]) bool {
 	sh := ls.shard(l.Key)
 	sh.mu.Lock()

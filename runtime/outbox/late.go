@@ -7,20 +7,21 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 )
 
-// After an outage all that has become due meanwhile fires at once, in the order in which it was due, but not faster than
-// LateBurst timers, then LatePause, in which other events come through.
+// After an outage all timers that have become due meanwhile fire at once, in the order in which they were due. After each
+// LateBurst timers there is a pause of LatePause, in which other events run.
 const (
 	LateBurst = 64
 	LatePause = 5 * time.Millisecond
 )
 
-// lateTimers are those that were due when the store was opened, and have not fired since. Others do not wait for them,
-// unless they have the same issuer, whose timers fire in the order in which they are due: these join them.
+// lateTimers are the timers that were due when the store was opened, and have not fired since. Other timers do not wait
+// for them. But the timers of one issuer fire in the order in which they are due: a due timer whose issuer has late ones
+// joins them.
 type lateTimers[C any] struct {
 	heap  timerHeap[C]
 	of    map[*order.Handle]int // how many, by issuer
-	burst int                   // so many have fired since the last pause
-	pause time.Time             // before then none fires
+	burst int                   // how many have fired since the last pause
+	pause time.Time             // the end of the pause
 }
 
 // queue puts t into its heap. Caller holds mu.
@@ -51,8 +52,8 @@ func (ts *Timers[C]) unqueue(t *Timer[C]) {
 	}
 }
 
-// earliest returns the timer that is to fire at now, the one that was due first, or how long it is until there may be
-// one. Caller holds mu.
+// earliest returns the timer to fire at now, which is the one that was due first, or the time until there may be one.
+// Caller holds mu.
 func (ts *Timers[C]) earliest(now time.Time) (t *Timer[C], wait time.Duration, ok bool) {
 	l := &ts.mu.late
 	for len(ts.mu.heap) > 0 {

@@ -8,13 +8,13 @@ type Mailbox[C any] struct {
 	mu struct {
 		sync.Mutex
 		queue   []C
-		running bool // a goroutine takes the callbacks
+		running bool // a goroutine takes the callbacks one by one
 		closed  bool
 	}
 }
 
-// Post appends a callback, unless the client has gone: then posted is false. start says that the caller has to start taking
-// callbacks. counted is called before any other goroutine can see the callback.
+// Post appends a callback, unless the client has gone: then posted is false. start says that the caller has to start
+// taking callbacks. counted is called before any other goroutine can see the callback.
 func (m *Mailbox[C]) Post(c C, counted func(C)) (posted, start bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -28,7 +28,7 @@ func (m *Mailbox[C]) Post(c C, counted func(C)) (posted, start bool) {
 	return true, start
 }
 
-// Next takes the first callback. If there is none the caller's taking has ended.
+// Next takes the first callback. If ok is false there is none, and the caller has to stop taking callbacks.
 func (m *Mailbox[C]) Next() (c C, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -41,7 +41,7 @@ func (m *Mailbox[C]) Next() (c C, ok bool) {
 	return c, true
 }
 
-// Close drops the callbacks that wait, and all later ones, and returns the former.
+// Close drops the callbacks that wait, and returns them. Later ones are refused.
 func (m *Mailbox[C]) Close() (dropped []C) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -6,26 +6,26 @@ import (
 	"weak"
 )
 
-// Objects knows the client objects of a system that have a number. A reference to a client object may be stored with the
-// state of an actor: as a number, which no other object of the store has ever had. While the client is there the number leads back
-// to the object, also if the state has left memory meanwhile; later, and in another process,
-// it leads to an object of a client that has gone.
+// Objects has the client objects of a system that have a number. A reference to a client object is stored in the state of
+// an actor as a number, which no other object of the store has ever had. While the client is there the number leads back
+// to the object, even if the state has left memory meanwhile. Later, and in another process, it leads to an object of a
+// client that has gone.
 type Objects[O any] struct {
 	mu   sync.Mutex
 	last uint64
 	live map[uint64]*O
 	gone map[uint64]weak.Pointer[O]
-	// pruneAt is how many of gone are worth looking for those that nothing refers to any more.
+	// pruneAt is the size of gone at which objects without references are looked for.
 	pruneAt int
 }
 
-// GonePruneMin is how many objects of clients that have gone stay at least before those that nothing refers to are looked for.
+// GonePruneMin is the least number of objects of gone clients at which those without references are looked for.
 const GonePruneMin = 16
 
-// Open makes the first number that is given first + 1.
+// Open makes first + 1 the first number that is given.
 func (c *Objects[O]) Open(first uint64) { c.last = first }
 
-// Number returns the number of o, which *number has from then on. gone reports whether its client has gone.
+// Number returns the number of o, and gives it one in *number if that is 0. gone reports whether its client has gone.
 func (c *Objects[O]) Number(o *O, number *uint64, gone func() bool) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -44,7 +44,8 @@ func (c *Objects[O]) Number(o *O, number *uint64, gone func() bool) uint64 {
 	return *number
 }
 
-// Resolve returns the object of a number, each time the same. If it has gone, and nothing refers to it any more, lost makes one.
+// Resolve returns the object of a number, each time the same. If its client has gone, and nothing refers to it any more,
+// lost makes one.
 func (c *Objects[O]) Resolve(number uint64, lost func() *O) *O {
 	c.mu.Lock()
 	defer c.mu.Unlock()

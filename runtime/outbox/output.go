@@ -9,26 +9,26 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Output is where lines and dead letters leave a system with a store: in the order of the
-// commits, each when the journal is durable up to what its event has seen. A client's event
-// waits for that, and for its own lines, before it is answered.
+// Output lets lines and dead letters out of a system with a store, in the order of the commits,
+// each when the journal is durable up to the position that its event has seen. A client's event
+// is answered after that, and after its own lines.
 type Output[O any] struct {
 	cfg OutputConfig[O]
-	out sync.Mutex // held while things are let out; taken before mu
+	out sync.Mutex // held while output is let out; taken before mu
 	mu  struct {
 		sync.Mutex
 		queue   []outgoing[O]
 		last    uint64 // number of the last that was added
-		running bool   // a worker is letting things out
+		running bool   // a worker is letting output out
 	}
 }
 
-// OutputConfig says how things leave.
+// OutputConfig says how output leaves.
 type OutputConfig[O any] struct {
 	Durable func(store.Position) bool
 	Wait    func(store.Position) error // until it is durable; an error: it never will be
-	Let     func(O)                    // out
-	Flush   func()                     // what Let has buffered
+	Let     func(O)                    // lets output out, perhaps into a buffer
+	Flush   func()                     // writes what Let has buffered
 	Live    *sched.Pending             // counts what waits
 	Workers *sched.Workers
 }
@@ -39,10 +39,10 @@ type outgoing[O any] struct {
 	what   O
 }
 
-// Open is to be called before the first use.
+// Open is called before the first use.
 func (e *Output[O]) Open(cfg OutputConfig[O]) { e.cfg = cfg }
 
-// Add queues what is to leave when everything up to pos is durable, and returns its number for Flush.
+// Add queues output that leaves when everything up to pos is durable, and returns its number for Flush.
 func (e *Output[O]) Add(what O, pos store.Position) uint64 {
 	e.cfg.Live.Add(1)
 	e.mu.Lock()
@@ -83,7 +83,7 @@ func (e *Output[O]) Flush(limit uint64) {
 		done++
 		if !e.cfg.Durable(o.pos) {
 			if buffered {
-				e.cfg.Flush() // while this one waits
+				e.cfg.Flush() // before the wait for this one
 				buffered = false
 			}
 			if e.cfg.Wait(o.pos) != nil {
@@ -124,7 +124,7 @@ func (e *Output[O]) drain() {
 	}
 }
 
-// Queued calls f for what has not left, and returns the number of the last that was added. It is for tests.
+// Queued calls f for the output that has not left, and returns the number of the last that was added. It is for tests.
 func (e *Output[O]) Queued(f func(O)) (last uint64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Sessions are the durable sessions of a system. Each has something of the run's, R, with which it performs its requests.
+// Sessions are the durable sessions of a system. Each has a value of R, with which package exec performs its requests.
 type Sessions[R any] struct {
 	cfg SessionsConfig[R]
 	mu  struct {
@@ -35,16 +35,16 @@ type SessionsConfig[R any] struct {
 	At func(place string)
 }
 
-// Session is one session. Requests are numbered by the client, from 1 on; the outcome of each is stored in the batch of its event, with
-// the target, and a request that comes again gets it without running again. With each request the client
-// says up to which number it has got all outcomes: those are dropped, and never run again.
+// Session is one session. The client numbers its requests, from 1 on. The outcome of each is stored in the batch of its
+// event, with the target, and a request that comes again gets it without running again. With each request the client says
+// up to which number it has got all outcomes: those are dropped, and their requests never run again.
 //
-// Invariants: a request is performed by at most one event, which has claimed it; what is acknowledged never decreases, in the
-// journal neither; a session with a claimed request does not expire.
+// Invariants: a request is performed by at most one event, which has claimed it; the acknowledged number never decreases,
+// nor does it in the journal; a session with a claimed request does not expire.
 type Session[R any] struct {
 	Name  string
 	Run   R
-	Begun store.Position // of its row
+	Begun store.Position // the position of its row
 	all   *Sessions[R]
 	mu    struct {
 		sync.Mutex
@@ -54,11 +54,11 @@ type Session[R any] struct {
 		callers  int                      // between Enter and Leave
 		used     time.Time
 		expired  bool
-		sweepAt  int // so many outcomes are worth looking for those that are over
+		sweepAt  int // at so many outcomes those that are over are looked for
 	}
 }
 
-// SweepMin is up to how many outcomes stay that are not needed any more.
+// SweepMin is how many outcomes that are not needed any more may stay.
 const SweepMin = 16
 
 // Errors of requests that are refused. None of them has run.
@@ -70,14 +70,14 @@ var (
 	ErrAcknowledged = errors.New("the outcome of the request was acknowledged before")
 )
 
-// Open is to be called before the first use.
+// Open is called before the first use.
 func (ss *Sessions[R]) Open(cfg SessionsConfig[R]) {
 	ss.cfg = cfg
 	ss.mu.byName = make(map[string]*Session[R])
 	ss.mu.swept = cfg.Clock.Now()
 }
 
-// Begin begins a session, or goes on with the one of that name. The caller waits until its Begun is durable.
+// Begin begins a session, or goes on with the session of that name. The caller waits until its Begun is durable.
 func (ss *Sessions[R]) Begin(name string) *Session[R] {
 	ss.Sweep()
 	ss.mu.Lock()
@@ -101,10 +101,10 @@ func (ss *Sessions[R]) Find(name string) *Session[R] {
 	return ss.mu.byName[name]
 }
 
-// Restore adds a session that was found in a store. The caller is alone.
+// Restore adds a session that was found in a store. No other goroutine uses ss.
 func (ss *Sessions[R]) Restore(name string, ack uint64) { ss.add(name).mu.ack = ack }
 
-// add makes a session. Caller holds mu, or is alone.
+// add makes a session. Caller holds mu, or no other goroutine uses ss.
 func (ss *Sessions[R]) add(name string) *Session[R] {
 	x := &Session[R]{Name: name, Run: ss.cfg.Begun(), all: ss}
 	x.mu.outcomes, x.mu.running = make(map[uint64]event.ActorID), make(map[uint64]chan struct{})
@@ -122,7 +122,7 @@ func (x *Session[R]) Acknowledged() uint64 {
 	return x.mu.ack
 }
 
-// Enter notes that requests up to ack are over, and keeps the session from expiring until Leave is called. The error is
+// Enter notes that requests up to ack are over. The session does not expire until Leave is called. The error is
 // ErrSessionExpired, or ErrAcknowledged if request seq is over.
 func (x *Session[R]) Enter(seq, ack uint64) error {
 	x.mu.Lock()
@@ -133,7 +133,7 @@ func (x *Session[R]) Enter(seq, ack uint64) error {
 	x.mu.used = x.all.cfg.Clock.Now()
 	x.mu.ack = max(x.mu.ack, ack)
 	if seq <= x.mu.ack {
-		return ErrAcknowledged // for ever, so no lock is needed to say so
+		return ErrAcknowledged // for ever, so the actor's lock is not needed
 	}
 	x.mu.callers++
 	return nil
@@ -161,15 +161,16 @@ func (x *Session[R]) Request(seq uint64, target event.ActorID) *Request[R] {
 	return &Request[R]{Request: event.Request{Session: x.Name, Seq: seq, Target: target}, session: x}
 }
 
-// Reclaim returns a request that a chain goes on with which was found in a store. The caller is alone.
+// Reclaim returns the request of a chain that was found in a store and goes on with it. No other goroutine uses the
+// session.
 func (x *Session[R]) Reclaim(of event.Request) *Request[R] {
 	x.mu.running[of.Seq] = make(chan struct{})
 	return &Request[R]{Request: of, session: x, claimed: true}
 }
 
-// Claim makes the request that of the event which holds its target, or has found it deleted, and reports
-// false if another event has it: the request has run, or runs, or is over. The lock alone would not do: readers share
-// it, and a chain gives it back before its end.
+// Claim claims the request for the calling event, which holds the target or has found it deleted. It reports false if
+// another event has claimed it: the request has run, or runs, or is over. The lock of the target does not suffice:
+// readers share it, and a chain releases it before its end.
 func (r *Request[R]) Claim() bool {
 	if r.claimed {
 		return true // by an earlier attempt
@@ -195,11 +196,11 @@ func (r *Request[R]) WriteOutcome(w *row.Writer, o *event.Outcome) {
 	r.stored = true
 }
 
-// Postpone leaves the request, which its chain goes on with, to the next opening of the store.
+// Postpone leaves the request to the next opening of the store, when its chain goes on.
 func (r *Request[R]) Postpone() { r.left = true }
 
-// End lets those go on that have sent the same request again. One that is left stays claimed, and its session is kept:
-// the row of its chain names both.
+// End wakes the callers that have sent the same request again. A postponed request stays claimed, and its session does
+// not expire: the row of its chain names both.
 func (r *Request[R]) End() {
 	if !r.claimed {
 		return
@@ -224,12 +225,12 @@ type Ending uint8
 const (
 	Over    Ending = iota // it was acknowledged
 	Refused               // it was not run, and may be performed
-	Ended                 // with an outcome, which is stored
-	Left                  // to the next opening of the store
+	Ended                 // it has an outcome, which is stored
+	Left                  // it is left to the next opening of the store
 )
 
-// Outcome waits while request seq runs, and says with which actor its outcome is stored: another one than
-// a repetition has named, if that is the next actor of a name.
+// Outcome waits while request seq runs, and returns the actor with which its outcome is stored. That is not the target of
+// a repetition if the actor was deleted and the repetition names the next actor of its name.
 func (x *Session[R]) Outcome(seq uint64) (at event.ActorID, how Ending) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -253,7 +254,7 @@ func (x *Session[R]) Outcome(seq uint64) (at event.ActorID, how Ending) {
 	}
 }
 
-// RestoreOutcome notes an outcome that was found in a store. The caller is alone.
+// RestoreOutcome notes an outcome that was found in a store. No other goroutine uses the session.
 func (x *Session[R]) RestoreOutcome(of event.Request) { x.mu.outcomes[of.Seq] = of.Target }
 
 // deleteOutcome removes the row of an outcome.
@@ -270,8 +271,8 @@ func (x *Session[R]) write(w *row.Writer, ack uint64) {
 	w.Set()
 }
 
-// sweep drops the outcomes that are over, if there are enough. Caller holds mu, so that in the journal, too, the session's
-// watermark never goes back: a request without an outcome above it would run again.
+// sweep drops the outcomes that are over, if there are enough. Caller holds mu, so that the acknowledged number never
+// decreases in the journal either: a request above it without an outcome would run again.
 func (x *Session[R]) sweep() {
 	if len(x.mu.outcomes) < x.mu.sweepAt {
 		return
@@ -291,7 +292,7 @@ func (x *Session[R]) sweep() {
 	cfg.At("session/swept")
 }
 
-// Sweep ends the sessions that have not been used for long, from time to time.
+// Sweep ends the sessions that have not been used for Expiry. Most calls, which come soon after another, do nothing.
 func (ss *Sessions[R]) Sweep() {
 	now := ss.cfg.Clock.Now()
 	ss.mu.Lock()
@@ -314,7 +315,7 @@ func (ss *Sessions[R]) Sweep() {
 	}
 }
 
-// expire ends the session if it was last used before a time.
+// expire ends the session if its last use was before a time.
 func (x *Session[R]) expire(w *row.Writer, before time.Time) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -7,18 +7,18 @@ import (
 	"github.com/aeon-lang/aeon/internal/shard"
 )
 
-// Stripes order the commits of events that hold nothing in common in writing and still meet
-// in what they leave behind: readers of one issuer whose sub-events go to several targets,
-// events that call back the same clients, print, or set timers. Each of them adds to
-// several lists; without this one list could have them in one order and another in the
-// other, and no serial order would explain both.
+// Stripes order the commits of events that write no actor in common and still add to the same
+// lists: readers of one issuer whose sub-events go to several targets, events that call back
+// the same clients, print, or set timers. Each event adds to several lists. Without stripes two
+// events could be in one order in one list and in the other order in another list, and no serial
+// order would explain both.
 //
-// An event holds the stripes of all that it adds to while it takes its place in the
-// journal and adds. Whatever happens in between at one of them happens to no other event, so
-// the order of these moments is a serial order.
+// An event holds the stripes of all lists that it adds to while it takes its place in the
+// journal and adds. No other event adds to these lists in between, so the order of these moments
+// is a serial order.
 type Stripes struct{ shard.Set[sync.Mutex] }
 
-const _ = uint(64 - shard.Count) // a set of them is a word
+const _ = uint(64 - shard.Count) // a set of stripes is a word
 
 // The output and the timers have a stripe each; issuers and clients share the others.
 const (
@@ -36,7 +36,7 @@ func (p *Stripes) Lock(set uint64) {
 	}
 }
 
-// Unlock gives them back.
+// Unlock releases the stripes of a set.
 func (p *Stripes) Unlock(set uint64) {
 	for ; set != 0; set &= set - 1 {
 		p.At(bits.TrailingZeros64(set)).Unlock()

@@ -15,20 +15,20 @@ import (
 type Timer[C any] struct {
 	Issuer     *order.Handle
 	Name       string
-	Call       C             // what it is to call
+	Call       C             // the call that it makes
 	Every      time.Duration // 0 for a one-shot timer
-	Generation uint64        // tells it from all others
+	Generation uint64        // its number, which no other timer has
 	Row        TimerRow      // of a system with a store
 
 	Due   time.Time
-	Ticks uint64 // so many firings have begun
+	Ticks uint64 // how many firings have begun
 
 	late    bool      // it is among the late ones (late.go)
 	slot    int       // in its heap, -1 outside
 	off     bool      // cancelled, replaced or done
 	next    *Timer[C] // of the same issuer, among those that are not off
 	prev    *Timer[C]
-	firings int // firings, and what they have emitted, that have not ended: later ticks coalesce
+	firings int // how many firings, and events or callbacks of theirs, have not ended; meanwhile ticks coalesce
 }
 
 type timerKey struct {
@@ -36,13 +36,13 @@ type timerKey struct {
 	name   string
 }
 
-// Timers holds what is to happen later. Firing is an event on the issuer, which checks
-// under the issuer's lock that the timer has not been cancelled, and emits the event
-// proper. With a real clock a goroutine waits for the next due time; with a simulated
-// one its owner fires what is due.
+// Timers holds the pending timers. A firing is an event on the issuer, which checks under the
+// issuer's lock that the timer has not been cancelled, and emits the event proper. With a real
+// clock a goroutine waits for the next due time; with a simulated one the owner of the clock fires
+// the due timers.
 //
-// Invariants, of a timer under the mutex: it is listed by its issuer if and only if it is not off; one that is off is in no heap
-// and has no name; its firings are never negative.
+// Invariants, of a timer under the mutex: it is listed by its issuer if and only if it is not off; one that is off is in
+// no heap and has no name; its firings are never negative.
 type Timers[C any] struct {
 	cfg  TimersConfig[C]
 	sim  bool
@@ -66,13 +66,13 @@ type Timers[C any] struct {
 // TimersConfig says how timers fire.
 type TimersConfig[C any] struct {
 	Clock sched.Clock
-	First uint64          // generations are above it
-	Fire  func(*Timer[C]) // begins a firing of a timer; Ended tells its end
+	First uint64          // all generations are larger
+	Fire  func(*Timer[C]) // begins a firing of a timer, which ends with a call of Ended
 	// Settle waits, in simulated time, until a firing has ended, with all that it has caused.
 	Settle func()
 }
 
-// Open is to be called before the first use.
+// Open is called before the first use.
 func (ts *Timers[C]) Open(cfg TimersConfig[C]) {
 	ts.cfg = cfg
 	_, ts.sim = cfg.Clock.(*sched.SimClock)
@@ -86,7 +86,7 @@ func (ts *Timers[C]) Open(cfg TimersConfig[C]) {
 // After returns the time that is d from now.
 func (ts *Timers[C]) After(d time.Duration) time.Time { return sched.After(ts.cfg.Clock.Now(), d) }
 
-// Set begins a timer, which takes the place of that of its name, if it has one. The event that has set it still holds the
+// Set begins a timer. It replaces the timer of the same name, if there is one. The event that has set it still holds the
 // issuer. A timer without a generation gets one.
 func (ts *Timers[C]) Set(t *Timer[C]) {
 	ts.mu.Lock()
@@ -137,7 +137,7 @@ func (ts *Timers[C]) list(t *Timer[C]) {
 	t.Issuer.Mark(order.MarkTimed, true)
 }
 
-// unlist notes that t is off. An actor whose last timer that was may be detached. Caller holds mu.
+// unlist notes that t is off. If t was the last timer of its actor the actor may be detached. Caller holds mu.
 func (ts *Timers[C]) unlist(t *Timer[C]) {
 	if t.next != nil {
 		t.next.prev = t.prev
@@ -240,7 +240,7 @@ func (ts *Timers[C]) Close() {
 	}
 }
 
-// Next returns the earliest due time, in simulated time, in which none is late.
+// Next returns the earliest due time. It is for simulated time, in which no timer is late.
 func (ts *Timers[C]) Next() (due time.Time, ok bool) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -250,9 +250,9 @@ func (ts *Timers[C]) Next() (due time.Time, ok bool) {
 	return ts.mu.heap[0].Due, true
 }
 
-// FireDue fires everything due at now, in order of due time, and returns how long it
-// is to the next. In simulated time each firing settles before the next, so that a
-// test sees one order.
+// FireDue fires all timers due at now, in order of due time, and returns the time until
+// the next one. In simulated time each firing settles before the next, so that a test sees
+// one order.
 func (ts *Timers[C]) FireDue(now time.Time) (wait time.Duration, ok bool) {
 	for {
 		t, wait, ok := ts.Pop(now)
@@ -266,8 +266,8 @@ func (ts *Timers[C]) FireDue(now time.Time) (wait time.Duration, ok bool) {
 	}
 }
 
-// Pop takes the first timer that is due, and puts a periodic one back: at its next
-// tick after now, so that missed ticks become one. The caller has it fire.
+// Pop takes the first timer that is due, and puts a periodic one back at its next tick
+// after now, so that missed ticks become one. The caller fires the timer.
 func (ts *Timers[C]) Pop(now time.Time) (t *Timer[C], wait time.Duration, ok bool) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -284,7 +284,7 @@ func (ts *Timers[C]) Pop(now time.Time) (t *Timer[C], wait time.Duration, ok boo
 			ts.queue(t)
 		}
 		if busy {
-			continue // the tick before has not been handled yet: they coalesce
+			continue // the tick before has not ended: the two coalesce
 		}
 		t.firings++
 		t.Ticks++
@@ -292,14 +292,14 @@ func (ts *Timers[C]) Pop(now time.Time) (t *Timer[C], wait time.Duration, ok boo
 	}
 }
 
-// Off reports whether t was cancelled, or has done all that it was to do.
+// Off reports whether t was cancelled, or is a one-shot timer that has fired.
 func (ts *Timers[C]) Off(t *Timer[C]) bool {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	return t.off
 }
 
-// DueOf returns when t is due next, or was due.
+// DueOf returns when t is due next, or was due last.
 func (ts *Timers[C]) DueOf(t *Timer[C]) time.Time {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -317,7 +317,7 @@ func (ts *Timers[C]) Emitted(t *Timer[C]) {
 	t.firings++
 }
 
-// Ended notes that a firing of t, if t is not nil, or what it has emitted, has ended.
+// Ended notes that a firing of t, if t is not nil, or the event or callback that it has emitted, has ended.
 func (ts *Timers[C]) Ended(t *Timer[C]) {
 	if t == nil {
 		return
@@ -345,8 +345,8 @@ func (ts *Timers[C]) lessFiring(t *Timer[C]) {
 	assert.That(t.firings >= 0, "outbox: more firings of a timer have ended than begun")
 }
 
-// Postponed notes that a firing of t has not begun and will not: t is set as before, with its row, though it does not
-// fire again. An event that has not ended yet may cancel it, or delete its issuer.
+// Postponed notes that a firing of t has not begun and will not. t stays set, with its row, but does not fire again. An
+// event that has not ended yet may cancel it, or delete its issuer.
 func (ts *Timers[C]) Postponed(t *Timer[C]) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -359,7 +359,7 @@ func (ts *Timers[C]) Forget(issuer *order.Handle) {
 	defer ts.mu.Unlock()
 	for t := ts.mu.first[issuer]; t != nil; {
 		next := t.next
-		if t.slot >= 0 { // else it is firing, and that ends by itself
+		if t.slot >= 0 { // else it is firing, and ends by itself
 			ts.drop(t)
 		}
 		t = next
@@ -388,7 +388,8 @@ func (ts *Timers[C]) Pending(f func(t *Timer[C], found bool)) {
 	}
 }
 
-// TimerCounts are how many timers wait, have names, and are one-shot timers that have not ended; and how many actors have timers.
+// TimerCounts has how many timers wait, how many have names, how many are one-shot timers that have not ended, and how
+// many actors have timers.
 type TimerCounts struct{ Waiting, Named, OneShots, Issuers int }
 
 // Counts returns the counts as they are now. It is for tests.

@@ -7,17 +7,17 @@ import (
 	"github.com/aeon-lang/aeon/runtime/row"
 )
 
-// TimerRow is what a timer knows of its row. A callback of a client of this process has none.
+// TimerRow is what a timer keeps of its row. A callback of a client of this process has no row.
 type TimerRow struct {
-	Call      []byte // what does not change in it; nil if there is no row
-	Signature uint32 // number of that of its call
-	Due       int64  // under which it stands; guarded by the stripe of timers
+	Call      []byte // the part that does not change; nil if there is no row
+	Signature uint32 // number of the signature of its call
+	Due       int64  // the due time in its key; guarded by the stripe of timers
 }
 
 // WriteTimer writes the row of a timer.
 func WriteTimer[C any](w *row.Writer, t *Timer[C]) { writeTimer(w, t, t.Due, 0) }
 
-// writeTimer writes the row of a timer that is due then, after so many ticks.
+// writeTimer writes the row of a timer that is due at a time, after some ticks.
 func writeTimer[C any](w *row.Writer, t *Timer[C], due time.Time, ticks uint64) {
 	t.Row.Due = due.UnixNano()
 	w.Key = row.AppendTimerKey(w.Key[:0], t.Issuer.ID, t.Row.Due, t.Generation)
@@ -53,8 +53,8 @@ func (ts *Timers[C]) DeleteOf(w *row.Writer, issuer *order.Handle) {
 	}
 }
 
-// Advance moves the row of a timer that has fired to its next tick, or removes it after the only one. The
-// timer may have been cancelled since the firing has begun.
+// Advance moves the row of a timer that has fired to its next tick, or removes the row of a one-shot timer. The
+// timer may have been cancelled since the firing began.
 func (ts *Timers[C]) Advance(w *row.Writer, t *Timer[C]) {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()

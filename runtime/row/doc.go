@@ -1,4 +1,4 @@
-// Package row has the forms of the rows that a system keeps in a store: what stands in their keys and payloads.
+// Package row has the forms of the rows that a system keeps in a store: the contents of their keys and payloads.
 // docs/rfc/durability.md lists them.
 //
 //	header.go    an actor: its layout, name and place in the sequencing tree
@@ -13,5 +13,5 @@
 // the rows of the node itself those of package store.
 //
 // A Writer puts rows into a batch (writer.go), a Reader reads payloads (reader.go), Each and Section go through the rows
-// of a view (scan.go), and Edits are rows that lie over those of a view (edits.go).
+// of a view (scan.go), and Edits are changes of the rows of a view that are not applied to the store (edits.go).
 package row

@@ -7,8 +7,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Edge says that an actor is owned by one that is not its parent in the sequencing tree. An edge from the parent stands
-// in the header.
+// Edge says that an actor is owned by another than its parent in the sequencing tree. An edge from the parent is in the
+// header.
 type Edge struct {
 	Owner, Child event.ActorID
 	Units        int // how many references there are
@@ -27,7 +27,7 @@ func ReadEdge(p event.PartitionID, rest, payload []byte) (Edge, error) {
 // AppendEdge appends the payload.
 func AppendEdge(b []byte, units int) []byte { return binary.AppendUvarint(b, uint64(units)) }
 
-// AppendEdgesKey appends what the keys of the edges to an actor begin with.
+// AppendEdgesKey appends the common beginning of the keys of the edges to an actor.
 func AppendEdgesKey(k []byte, child event.ActorID) []byte {
 	return store.AppendSerial(store.AppendSection(k, child.Birth, store.Edges), child.Serial)
 }

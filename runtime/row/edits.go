@@ -8,10 +8,10 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Edits is a store.Batch that is never applied: it lies over the rows of a view.
+// Edits is a store.Batch that is never applied: Over shows a view with its changes.
 type Edits struct {
 	rows   map[string][]byte // nil: deleted
-	ranges []keyRange        // deleted, before rows were set
+	ranges []keyRange        // deleted, before any of rows was set
 }
 
 // NewEdits returns edits that change nothing yet.
@@ -34,7 +34,7 @@ func (b *Edits) DeleteRange(from, to []byte) {
 	b.ranges = append(b.ranges, r)
 }
 
-// Size implements store.Batch; nothing waits for it.
+// Size implements store.Batch; it is 0, as edits are never written.
 func (b *Edits) Size() int { return 0 }
 
 // Discard implements store.Batch.

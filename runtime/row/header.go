@@ -7,9 +7,9 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Header is what a store has of an actor besides its fields.
+// Header is what a store keeps of an actor besides its fields.
 type Header struct {
-	Unborn      bool // it has a name, and its constructor has not run
+	Unborn      bool // the actor has a name, and its constructor has not run
 	Layout      uint32
 	Named       bool
 	Incarnation uint32 // of the name
@@ -107,7 +107,7 @@ func AppendHeaderKey(k []byte, id event.ActorID) []byte {
 	return store.AppendSerial(store.AppendSection(k, id.Birth, store.Headers), id.Serial)
 }
 
-// AppendFieldsKey appends what the keys of an actor's fields begin with.
+// AppendFieldsKey appends the common beginning of the keys of an actor's fields.
 func AppendFieldsKey(k []byte, id event.ActorID) []byte {
 	return store.AppendSerial(store.AppendSection(k, id.Birth, store.Fields), id.Serial)
 }

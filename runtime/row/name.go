@@ -7,8 +7,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Name says which actor has a name, or has had it last. The row stays when the actor is deleted, so that the next actor of the name
-// gets another id.
+// Name says which actor has a name, or had it last. The row stays when the actor is deleted, so that the next actor of
+// the name gets another id.
 type Name struct {
 	Incarnation uint32 // counts the deletions before
 	Dead        bool

@@ -8,8 +8,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// Reader reads a payload, value by value. The sum of the row has been checked, so an error is one of its writer. A value that
-// is not there is zero, and End tells.
+// Reader reads a payload, value by value. The checksum of the row has been checked, so an error is one of its writer. A
+// missing value is read as zero, and End returns the error.
 type Reader struct {
 	rest []byte
 	bad  bool

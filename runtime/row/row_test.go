@@ -23,7 +23,7 @@ var (
 	contents = rapid.SliceOfN(rapid.Byte(), 1, 20)
 )
 
-// TestFormsAreReadAsTheyWereWritten: what is written of each form is what is read, and a payload that was cut is refused.
+// TestFormsAreReadAsTheyWereWritten: each form is read as it was written, and a payload that was cut off is refused.
 func TestFormsAreReadAsTheyWereWritten(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := Header{Unborn: rapid.Bool().Draw(t, "unborn"), Layout: rapid.Uint32().Draw(t, "layout"), Units: rapid.Uint32().Draw(t, "units")}
@@ -121,7 +121,7 @@ func TestKeysAreReadAsTheyWereWritten(t *testing.T) {
 	})
 }
 
-// TestOutcomesAreReadAsTheyWereWritten: of each kind, and an empty one is damage.
+// TestOutcomesAreReadAsTheyWereWritten: outcomes of each kind are, and an empty one is damage.
 func TestOutcomesAreReadAsTheyWereWritten(t *testing.T) {
 	key := AppendOutcomeKey(nil, &event.Request{Session: "s", Seq: 1})
 	for _, o := range []event.Outcome{

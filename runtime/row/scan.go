@@ -15,7 +15,8 @@ var EndOfKeys = []byte{0xff}
 // sectionPrefix is how long the common part of the keys of a section is.
 const sectionPrefix = 4
 
-// Each calls f for the rows of a range, in the order of their keys, once their sums were checked. An error of f ends it.
+// Each checks the checksums of the rows of a range, and calls f for each, in the order of their keys. An error of f ends
+// it.
 func Each(view store.Reader, from, to []byte, f func(key, row, payload []byte) error) error {
 	it := view.Scan(from, to)
 	var err error
@@ -31,8 +32,8 @@ func Each(view store.Reader, from, to []byte, f func(key, row, payload []byte) e
 	return err
 }
 
-// Section is Each for the rows of a section of partition p. rest is what the key has behind the section, at least keyMin bytes: a
-// shorter one is a *store.CorruptError.
+// Section is Each for the rows of a section of partition p. rest is the part of the key behind the section, at least
+// keyMin bytes: a shorter one is a *store.CorruptError.
 func Section(view store.Reader, p event.PartitionID, s store.Section, keyMin int, f func(key, rest, row, payload []byte) error) error {
 	from, to := store.SectionRange(p, s)
 	return Each(view, from, to, func(key, row, payload []byte) error {

@@ -11,14 +11,14 @@ import (
 // AppendSession appends the payload of a session, of which requests up to ack are over.
 func AppendSession(b []byte, ack uint64) []byte { return binary.AppendUvarint(b, ack) }
 
-// ReadSession reads it.
+// ReadSession reads what AppendSession has written.
 func ReadSession(payload []byte) (ack uint64, err error) {
 	in := Read(payload)
 	ack = in.Uint()
 	return ack, in.End()
 }
 
-// AppendSessionKey appends the key of a session. The name is all that is behind the section.
+// AppendSessionKey appends the key of a session. Behind the section there is only the name.
 func AppendSessionKey(k []byte, name string, partitions int) []byte {
 	home := event.NamedActor("", name, 0, partitions).Birth
 	return append(store.AppendSection(k, home, store.Sessions), name...)
@@ -33,7 +33,7 @@ func AppendOutcome(b []byte, o *event.Outcome) []byte {
 	return append(b, o.Data...)
 }
 
-// ReadOutcome reads the row of an outcome. The data are part of it.
+// ReadOutcome reads the row of an outcome. The data of the result are part of the row.
 func ReadOutcome(key, row []byte) (o event.Outcome, err error) {
 	payload, err := store.Payload(key, row)
 	if err != nil {
@@ -51,20 +51,20 @@ func ReadOutcome(key, row []byte) (o event.Outcome, err error) {
 	return o, Damage(key, in.End())
 }
 
-// SessionNameMax is how many bytes the name of a session has at most: the keys of outcomes tell that in two.
+// SessionNameMax is how many bytes the name of a session has at most: keys of outcomes have its length in two bytes.
 const SessionNameMax = 1<<16 - 1
 
 // OutcomeKeyMin is how many bytes the key of an outcome has behind its section, if the name of the session is empty.
 const OutcomeKeyMin = 8 + 2 + 8
 
-// AppendOutcomeKey appends the key of the outcome of a request, which stands with its target.
+// AppendOutcomeKey appends the key of the outcome of a request, which is in the partition of its target.
 func AppendOutcomeKey(k []byte, r *event.Request) []byte {
 	k = store.AppendSerial(store.AppendSection(k, r.Target.Birth, store.Outcomes), r.Target.Serial)
 	k = binary.BigEndian.AppendUint16(k, uint16(len(r.Session)))
 	return store.AppendSerial(append(k, r.Session...), r.Seq)
 }
 
-// ReadOutcomeKey reads the rest of such a key, behind its section.
+// ReadOutcomeKey reads the part of such a key behind its section.
 func ReadOutcomeKey(p event.PartitionID, rest []byte) (r event.Request, err error) {
 	n := int(binary.BigEndian.Uint16(rest[8:]))
 	if len(rest) != OutcomeKeyMin+n {

@@ -7,8 +7,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// AppendSubEvent appends the payload of a sub-event or of the next step of a chain. Like that of every call that waits,
-// it begins with the number of the signature, for a reader that only counts.
+// AppendSubEvent appends the payload of a sub-event or of the next step of a chain. Like that of every waiting call, it
+// begins with the number of the signature, so that WaitingCalls can count without reading the rest.
 func AppendSubEvent(b []byte, e *event.SubEvent) []byte {
 	b = binary.AppendUvarint(b, uint64(e.Signature))
 	b = AppendEvent(b, e.Parent)
@@ -48,21 +48,21 @@ func Signature(payload []byte) uint32 {
 	return uint32(in.Uint())
 }
 
-// OutboxKeyMin is how many bytes the key of a sub-event has behind its section, ContinuationKeyMin that of a step which
-// keeps its actor.
+// OutboxKeyMin is how many bytes the key of a sub-event has behind its section; ContinuationKeyMin is that of a step
+// which keeps its actor.
 const (
 	OutboxKeyMin       = 8 + 10 + 8
 	ContinuationKeyMin = 8 + 8
 )
 
-// AppendOutboxKey appends the key of a sub-event, or of a step of a chain on another actor. seq gives the rows of an issuer and
-// a target the order in which they were issued.
+// AppendOutboxKey appends the key of a sub-event, or of a step of a chain on another actor. seq orders the rows of one
+// issuer and one target as they were issued.
 func AppendOutboxKey(k []byte, issuer, target event.ActorID, seq uint64) []byte {
 	k = store.AppendSerial(store.AppendSection(k, issuer.Birth, store.Outbox), issuer.Serial)
 	return store.AppendSerial(store.AppendActor(k, target), seq)
 }
 
-// ReadOutboxKey reads the rest of such a key, behind its section.
+// ReadOutboxKey reads the part of such a key behind its section.
 func ReadOutboxKey(p event.PartitionID, rest []byte) (issuer, target event.ActorID, seq uint64) {
 	return event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(rest)}, ActorInKey(rest[8:]), binary.BigEndian.Uint64(rest[18:])
 }
@@ -73,7 +73,7 @@ func AppendContinuationKey(k []byte, target event.ActorID, seq uint64) []byte {
 	return store.AppendSerial(k, seq)
 }
 
-// ReadContinuationKey reads the rest of such a key, behind its section.
+// ReadContinuationKey reads the part of such a key behind its section.
 func ReadContinuationKey(p event.PartitionID, rest []byte) (target event.ActorID, seq uint64) {
 	return event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(rest)}, binary.BigEndian.Uint64(rest[8:])
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// A timer is the same timer from tick to tick, and only its due time and its ticks change. So its payload is the number of its
-// signature, the ticks, and the call, which is written once.
+// From tick to tick only the due time and the ticks of a timer change. So its payload is the number of its signature, the
+// ticks, and the call, which is encoded once.
 
-// AppendTimer appends the payload of a timer that has ticked so often; call is what AppendTimerCall has written.
+// AppendTimer appends the payload of a timer after so many ticks; call is what AppendTimerCall has written.
 func AppendTimer(b []byte, signature uint32, ticks uint64, call []byte) []byte {
 	return append(binary.AppendUvarint(binary.AppendUvarint(b, uint64(signature)), ticks), call...)
 }
 
-// AppendTimerCall appends what does not change in the payload of a timer.
+// AppendTimerCall appends the part of a timer's payload that does not change.
 func AppendTimerCall(b []byte, t *event.Timer) []byte {
 	b = AppendEvent(b, t.Parent)
 	b = AppendActor(b, t.Issuer)
@@ -26,7 +26,7 @@ func AppendTimerCall(b []byte, t *event.Timer) []byte {
 	return append(b, t.Args...)
 }
 
-// ReadTimer reads a payload. What it returns of the call, and the arguments of t, are part of it.
+// ReadTimer reads a payload. The call that it returns and the arguments of t are part of the payload.
 func ReadTimer(payload []byte) (t event.Timer, signature uint32, ticks uint64, call []byte, err error) {
 	in := Read(payload)
 	signature, ticks = uint32(in.Uint()), in.Uint()
@@ -39,13 +39,14 @@ func ReadTimer(payload []byte) (t event.Timer, signature uint32, ticks uint64, c
 // TimerKeyMin is how many bytes the key of a timer has behind its section.
 const TimerKeyMin = 8 + 8
 
-// AppendTimerKey appends the key of a timer that is due at a time, in nanoseconds since 1970. Times before that sort first.
+// AppendTimerKey appends the key of a timer that is due at a time, in nanoseconds since 1970. Times before 1970 sort
+// first.
 func AppendTimerKey(k []byte, issuer event.ActorID, due int64, generation uint64) []byte {
 	k = store.AppendSection(k, issuer.Birth, store.Timers)
 	return store.AppendSerial(store.AppendSerial(k, uint64(due)^1<<63), generation)
 }
 
-// ReadTimerKey reads the rest of such a key, behind its section.
+// ReadTimerKey reads the part of such a key behind its section.
 func ReadTimerKey(rest []byte) (due int64, generation uint64) {
 	return int64(binary.BigEndian.Uint64(rest) ^ 1<<63), binary.BigEndian.Uint64(rest[8:])
 }

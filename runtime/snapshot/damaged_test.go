@@ -19,7 +19,7 @@ func manifestOf(root string, m *snapshot.Saved) string {
 }
 
 // A snapshot whose manifest is damaged is named, and hides no other; an older one is not taken for the newest.
-func TestADamagedManifestIsInNobodysWay(t *testing.T) {
+func TestADamagedManifestHidesNoSnapshot(t *testing.T) {
 	ctx, root := context.Background(), t.TempDir()
 	to := snapshot.Dir(root)
 	var all []*snapshot.Saved

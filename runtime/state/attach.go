@@ -14,23 +14,23 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Most actors of a store lie in the store alone: an actor is brought into memory, attached, when
-// something first needs more of it than its id. Until then a reference to it is a handle that knows
-// nothing but that, and is detached.
+// Most actors of a store are in the store alone. An actor is attached, that is, brought into
+// memory, when more of it than its id is first needed. Until then a reference to it is a detached
+// handle, which has only the id.
 //
-// What is attached is closed upwards: with an actor also its T-parent and all its owners. For
-// that, all actors that have an owner besides their T-parent are attached when the store is
-// opened, with those owners. So an actor that is detached is owned by its T-parent alone, or not at all;
-// so is all that is detached below it; and no event waits for it or holds it. It
-// follows that no top depends on it, and that a path in Omega which ends in an attached actor
-// consists of such. Rule 8 of the protocol goes on holding: of two events that would close a cycle from
-// both ends, each holds its own owner, which is attached; the one that lists later what it
-// reaches finds the owner of the other one there, and waits for it.
+// The set of attached actors is closed upwards: with an actor also its T-parent and all its owners are
+// attached. For that, opening the store attaches all actors that have an owner besides their T-parent,
+// with those owners. So a detached actor is owned by its T-parent alone, or by none; so are all detached
+// actors below it; and no event waits for it or holds it. It follows that no top depends on it, and that
+// a path in Omega which ends in an attached actor consists of attached actors. Rule 8 of the protocol
+// goes on holding: of two events that would close a cycle from both ends, each holds its own owner, which
+// is attached; the event that lists later what it reaches finds the owner of the other one there, and
+// waits for it.
 //
-// A header names its T-parent by id. One that was deleted is not there any more: then the actor
-// hangs below its partition, and has no owner. The deletion need not know of it.
+// A header names its T-parent by id. If the T-parent was deleted the actor hangs below its partition,
+// and has no owner. The deletion need not change the actor's header.
 
-// attaching is held while an actor is attached, by its id.
+// attaching has a mutex for each actor, by its id, that is held while the actor is attached.
 type attaching struct{ shard.Set[sync.Mutex] }
 
 // Attach implements order.Residence.
@@ -42,7 +42,7 @@ func (s *State) Attach(h *order.Handle) error {
 	for {
 		switch st := h.State.Load(); {
 		case st&order.Leaving != 0:
-			h.Unset(order.Leaving) // or the evictor has been quicker
+			h.Unset(order.Leaving) // unless the evictor has detached it first
 		case st&order.Detached == 0:
 			return nil
 		default:
@@ -64,7 +64,7 @@ func (s *State) attachPath(h *order.Handle) error {
 			return err
 		case up == nil:
 			path = path[:len(path)-1]
-		case len(path)&(len(path)-1) == 0 && slices.Contains(path, up): // looked for now and then: a cycle does not end
+		case len(path)&(len(path)-1) == 0 && slices.Contains(path, up): // checked now and then: in a cycle the loop would not end
 			return &store.CorruptError{Key: store.HeaderKey(up.ID), Reason: "the actor lies below itself in the tree"}
 		default:
 			path = append(path, up)
@@ -107,7 +107,7 @@ func (s *State) attachBelow(x *order.Handle) (up *order.Handle, err error) {
 	}
 	switch {
 	case errors.Is(err, dominator.ErrDetached):
-		return at, nil // just now
+		return at, nil // the evictor has just detached it
 	case err != nil:
 		_ = g.Attach(&x.Node, &s.host.Partitions[x.ID.Birth].Node, 0) // never fails
 	case header.Units == 0 && !at.Is(order.Virtual) && s.ready.Load():
@@ -116,7 +116,7 @@ func (s *State) attachBelow(x *order.Handle) (up *order.Handle, err error) {
 	// What is attached is closed upwards: the graph attaches nothing below a node that is detached, and detaches none that
 	// has something below it. The state of at cannot be asserted here, as the evictor marks it detached before it asks the graph.
 	s.actors.keep(x)
-	x.State.Store(state) // from here on others use it
+	x.State.Store(state) // from here on other goroutines use it
 	return nil, nil
 }
 
@@ -140,7 +140,7 @@ func (s *State) parent(id event.ActorID, header *row.Header) (*order.Handle, err
 	return nil, &store.CorruptError{Key: store.HeaderKey(id), Reason: why}
 }
 
-// describe notes in h what its header says of it, and returns the state that it is in then.
+// describe enters in h what its header says, and returns the state that h is in then.
 func (s *State) describe(h *order.Handle, header *row.Header) (state uint32, err error) {
 	_, shape, err := s.Layouts.ByNumber(header.Layout)
 	switch {
@@ -149,7 +149,7 @@ func (s *State) describe(h *order.Handle, header *row.Header) (state uint32, err
 	case err != nil:
 		return 0, &store.CorruptError{Key: store.HeaderKey(h.ID), Reason: err.Error()}
 	}
-	if h.Shape != shape { // else it was attached before, and others read it
+	if h.Shape != shape { // else it was attached before, and other goroutines read it
 		h.Shape, h.Layout = shape, header.Layout
 	}
 	h.Mark(order.MarkPartial, h.Shape.Owning())

@@ -7,19 +7,20 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 )
 
-// The evictor, which drops states (evict.go), then detaches actors whose states are not in memory: their place in
-// the graph goes, and the handle is the collector's unless something refers to it, and finds it detached.
+// The evictor drops states (evict.go), and then detaches actors whose states are not in memory. A detached actor has no
+// place in the graph any more. Its handle is garbage unless it is referred to; a reference then leads to a detached
+// handle.
 //
-// An event that has looked at an actor relies on its being attached until the event has ended. So the evictor
-// marks an actor as leaving first. Whoever looks at it then, to attach it or because the graph has named it, takes the mark
-// away (Attach). The evictor waits for a grace period (grace.go), until all events have ended that were under way when
-// it set the mark; if the mark is still there no event relies on the actor.
+// An event that has looked at an actor relies on its being attached until the event has ended. So the evictor first
+// marks the actor as leaving. An event that looks at it then, to attach it or because the graph has named it, takes the
+// mark away (Attach). The evictor waits for a grace period (runtime/order/grace.go), until all events have ended that
+// were under way when it set the mark. If the mark is still there no event relies on the actor.
 
-// leavingMax is how many actors are marked at a time.
+// leavingMax is how many actors are marked at most at a time.
 const leavingMax = 1 << 12
 
-// detachSome detaches actors for as long as there are any that no event has used since the evictor came by, and
-// no event is in the way. It returns how many it has detached.
+// detachSome detaches actors that no event has used since the evictor came by, until there are none, or an event lasts
+// too long. It returns how many it has detached.
 func (s *State) detachSome() (n int) {
 	s.evictor.Lock()
 	defer s.evictor.Unlock()
@@ -32,7 +33,7 @@ func (s *State) detachSome() (n int) {
 		}
 		for looks := 0; !s.host.PeriodOver(s.leaving.period); looks++ {
 			if looks == leavingLooks {
-				return n // the next time
+				return n // the next call goes on
 			}
 			runtime.Gosched()
 		}
@@ -74,8 +75,8 @@ func (s *State) markLeaving(list []*order.Handle) []*order.Handle {
 	return list
 }
 
-// mayLeave reports whether h may be detached, as far as that can be seen from here. One that was used
-// has to be found unused the next time.
+// mayLeave reports whether h may be detached, as far as can be seen without a lock. An actor that was used has to be
+// found unused the next time.
 func (s *State) mayLeave(h *order.Handle) bool {
 	if h.Has(order.MarkUsed) {
 		h.Mark(order.MarkUsed, false)
@@ -100,7 +101,7 @@ func (s *State) detach(h *order.Handle) bool {
 	return gone
 }
 
-// detachHeld is detach for h, on which no event can be.
+// detachHeld is detach for h while no event can hold h.
 func (s *State) detachHeld(h *order.Handle) bool {
 	mu := s.attaching.Of(h.ID.Serial)
 	mu.Lock()

@@ -1,17 +1,17 @@
-// Package state keeps the actors of a system in a store: it brings them into memory and drops them, writes what a commit
-// changes of them into its batch, and reads them when the store is opened. It knows nothing of code: what an attempt has changed is
-// told by the attempt and by those that run it.
+// Package state keeps the actors of a system in a store: it brings them into memory and drops them, writes the changes of
+// a commit into its batch, and reads the actors when the store is opened. It runs no code of programs: the attempt, and
+// the code that runs it, tell what the attempt has changed.
 //
-//	state.go     State: what is kept, its users, errors
+//	state.go     State: its parts, configuration, visits and errors
 //	writer.go    Writer: fields, headers, edges and names into a batch
-//	recover.go   the actors with several owners, and what is above them
+//	recover.go   attaches the actors with several owners, and all actors above them
 //	layouts.go   the layouts of fields, those of now and of earlier versions
-//	signature.go the signatures of methods, of which calls wait
-//	registry.go  the handle of each actor that something refers to
-//	attach.go    an actor comes into the graph; detach.go: it leaves
-//	load.go      its state comes into memory; evict.go: it leaves, for the sake of a limit
+//	signature.go the signatures of methods, for calls that wait
+//	registry.go  the handle of each actor that has references
+//	attach.go    brings an actor into the graph; detach.go takes it out
+//	load.go      brings its state into memory; evict.go drops it, to keep a limit
 //	name.go      the actor of a name
 //	inspect.go   the states of all actors, for comparisons
 //
-// The evictor's locks: evictor before a shard of registry, attaching or loads.
+// Order of the evictor's locks: evictor before a shard of registry, attaching or loads.
 package state

@@ -13,14 +13,14 @@ import (
 )
 
 // A system with a store keeps the states of actors in memory for as long as there is room.
-// When the heap, without what the engine holds, comes near Config.MemoryMax, the evictor goes round the states that are loaded, as the
-// hand of a clock: one that no event has used since it came by last is dropped, and read again
-// when an event uses it. The evictor tries each actor's lock and never waits for it, so that no event waits for
-// the evictor either. What the store has is current as soon as a commit has its place in the
-// journal; what an answer has to wait for stays with the handle.
+// When the heap, without the memory of the engine, comes near Config.MemoryMax, the evictor goes round the loaded
+// states, as the CLOCK algorithm does: it drops a state that no event has used since its last round. The next event that
+// uses the actor reads the state again. The evictor tries each actor's lock and never waits for it, so that no event
+// waits for the evictor either. The store is current as soon as a commit has its place in the journal; the handle keeps
+// the position that answers have to wait for.
 
-// resident lists the actors whose states are loaded. Those that were deleted stay until the evictor comes by, or, as
-// there may be none, the list has doubled.
+// resident lists the actors whose states are loaded. Deleted actors stay until the evictor comes by, or the list has
+// doubled, as there may be no evictor.
 type resident struct {
 	turn   atomic.Uint32 // the shard where Unload begins
 	shards shard.Set[residentShard]
@@ -31,11 +31,11 @@ type residentShard struct {
 		sync.Mutex
 		list    []*order.Handle
 		next    int // where the evictor is
-		pruneAt int // so many are worth looking for those that were deleted
+		pruneAt int // at this length deleted actors are looked for
 	}
 }
 
-// residentMin is how many of a shard are worth looking for those that were deleted.
+// residentMin is the least length at which deleted actors are looked for.
 const residentMin = 4
 
 // add notes that the state of h is in memory.
@@ -63,8 +63,8 @@ func (r *resident) count() (n int) {
 // Loaded returns how many states are in memory.
 func (s *State) Loaded() int { return s.resident.count() }
 
-// Unload drops about a share of the states that are in memory, from 0 to 1, those first that were not
-// used for long; what an event holds stays. It returns how many it has dropped.
+// Unload drops about a share, from 0 to 1, of the states that are in memory, those first that were not
+// used for long. States of actors that an event holds stay. It returns how many it has dropped.
 func (s *State) Unload(share float64) (dropped int) {
 	r := &s.resident
 	want := int(math.Ceil(share * float64(r.count())))
@@ -78,7 +78,7 @@ func (s *State) Unload(share float64) (dropped int) {
 
 // unloadShard goes round one shard, twice at most: in the first round it finds out which actors
 // are used. It drops a share, but no more than most. The shard is not locked while a state is
-// dropped: an event that waited for the actor goes on there, and may read another.
+// dropped: an event that waited for the actor then goes on, and may load another actor of the shard.
 func (s *State) unloadShard(shard int, share float64, most int) (dropped int) {
 	sh := &s.resident.shards.At(shard).mu
 	sh.Lock()
@@ -134,8 +134,8 @@ func (s *State) unload(h *order.Handle) bool {
 	return gone
 }
 
-// Memory keeps the heap below Config.MemoryMax. It is the budget of containers that come into memory after they were
-// read from the store again and again.
+// Memory keeps the heap below Config.MemoryMax. It is also the budget of containers, which come into memory once they
+// were read from the store often enough.
 type Memory struct {
 	state  *State
 	Max    uint64 // bytes that the heap may have; 0: there is no limit
@@ -143,23 +143,24 @@ type Memory struct {
 	done   chan struct{}
 	warned bool
 
-	// Measure returns the bytes that the last garbage collection has left, and how many collections there were. Tests set it.
+	// Measure returns the bytes of the heap after the last garbage collection, and how many collections there were. Tests
+	// set it.
 	Measure func() (live, cycles uint64)
 
 	mu     sync.Mutex // guards what follows
-	cycles uint64     // at the last that has found too much
-	// taken is what loads have taken that go on, and settled that of those that have ended since the garbage
-	// collection before which there were settledAt.
+	cycles uint64     // the number of the last collection that has found too much
+	// taken is the bytes of loads that go on. settled is those of loads that have ended since garbage collection number
+	// settledAt.
 	taken, settled int64
 	settledAt      uint64
 }
 
-// init is to be called before any state is read.
+// init is called before any state is read.
 func (m *Memory) init(s *State, max int64) {
 	m.state, m.Max, m.Measure = s, uint64(max), m.liveHeap
 }
 
-// liveHeap is Measure: what the heap holds, but for the engine.
+// liveHeap is Measure for production: the bytes of the heap without those of the engine.
 func (m *Memory) liveHeap() (live, cycles uint64) {
 	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/cycles/total:gc-cycles"}}
 	metrics.Read(s)
@@ -170,7 +171,7 @@ func (m *Memory) liveHeap() (live, cycles uint64) {
 	return live - min(live, uint64(m.state.Store.MemoryBytes())), cycles
 }
 
-// Take implements value.Budget: what comes into memory must not make the evictor run.
+// Take implements value.Budget: containers that come into memory must not make the evictor run.
 func (m *Memory) Take(bytes int64) bool {
 	if m.Max == 0 {
 		return true
@@ -188,7 +189,7 @@ func (m *Memory) Take(bytes int64) bool {
 	return true
 }
 
-// Settle implements value.Budget. The next garbage collection will find what it is.
+// Settle implements value.Budget. The next garbage collection measures the true size.
 func (m *Memory) Settle(bytes int64) {
 	if m.Max == 0 {
 		return
@@ -199,8 +200,8 @@ func (m *Memory) Settle(bytes int64) {
 	m.settled += bytes
 }
 
-// Reserved returns how many bytes loads have taken that go on, and those that the next garbage collection will find. It is for
-// tests.
+// Reserved returns how many bytes the loads have taken that go on, and how many those that have ended since the last
+// garbage collection. It is for tests.
 func (m *Memory) Reserved() (taken, settled int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -254,7 +255,7 @@ func (m *Memory) loop(stop <-chan struct{}) {
 	}
 }
 
-// found returns what the heap holds, and whether a garbage collection has found too much since the last time.
+// found returns the bytes of the heap, and whether a garbage collection since the last call has found too much.
 func (m *Memory) found() (live uint64, tooMuch bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

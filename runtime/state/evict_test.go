@@ -2,7 +2,7 @@ package state
 
 import "testing"
 
-// What loads have taken counts until a garbage collection has seen it, and never makes the evictor run.
+// The bytes that loads have taken count until a garbage collection has measured them, and never make the evictor run.
 func TestLoadsTakeFromTheBudget(t *testing.T) {
 	live, cycles := uint64(300), uint64(1)
 	m := &Memory{Max: 1000, Measure: func() (uint64, uint64) { return live, cycles }}
@@ -18,7 +18,7 @@ func TestLoadsTakeFromTheBudget(t *testing.T) {
 	m.Settle(300)
 	try(101, false)
 	try(100, true)
-	live, cycles = 550, 2 // the first is on the heap; of the second there is nothing to be seen yet
+	live, cycles = 550, 2 // the first is on the heap, the second not yet
 	try(51, false)
 	try(50, true)
 	m.Settle(150)

@@ -14,12 +14,12 @@ import (
 )
 
 // Layouts are the layouts of the fields of actors: the one that a class has now, and those
-// that actors were created with. Any goroutine may ask.
+// that actors were created with. Any goroutine may call the methods.
 type Layouts struct {
 	Schema  *store.Schema
 	current map[*order.Shape]*store.Layout
 	shapes  map[string]*order.Shape
-	changes []store.FieldChange // that came with the program
+	changes []store.FieldChange // due to the program's version
 	mu      sync.Mutex
 	numbers map[uint32]numbered // guarded by mu
 }
@@ -31,8 +31,8 @@ type numbered struct {
 }
 
 // Open reads the schema of a store and makes the classes of the program its own, in memory: nothing is
-// written before recovery has read all that is there. Values of the fields in drop may be lost. now is what the schema is
-// to know of the classes, in their order.
+// written before recovery has read the whole store. Values of the fields in drop may be lost. now describes classes to
+// the schema, in the same order.
 func (l *Layouts) Open(from store.Reader, classes []*order.Shape, now []store.Class, drop []store.Part) error {
 	schema, err := store.ReadSchema(from)
 	if err != nil {
@@ -40,7 +40,7 @@ func (l *Layouts) Open(from store.Reader, classes []*order.Shape, now []store.Cl
 	}
 	l.Schema = schema
 	schema.Drop(drop)
-	if schema.Check(now) != nil || len(schema.FieldChanges(now)) > 0 { // else it is no matter how many there are
+	if schema.Check(now) != nil || len(schema.FieldChanges(now)) > 0 { // else the numbers do not matter
 		if err := l.count(from); err != nil {
 			return err
 		}
@@ -54,7 +54,8 @@ func (l *Layouts) Open(from store.Reader, classes []*order.Shape, now []store.Cl
 	return nil
 }
 
-// CountActors counts the actors of a store by the layouts in their headers, those included whose constructors have not run.
+// CountActors counts the actors of a store by the layouts in their headers. Actors whose constructors have not run count,
+// too.
 func CountActors(from store.Reader) (map[uint32]int, error) {
 	partitions, err := store.PartitionsOf(from)
 	if err != nil {
@@ -80,7 +81,7 @@ func CountActors(from store.Reader) (map[uint32]int, error) {
 	return actors, nil
 }
 
-// Tell says in the log what has become of fields whose values the program does not read, or reads again.
+// Tell logs what has become of fields whose values the program does not read, or reads again.
 func (l *Layouts) Tell(log *slog.Logger) {
 	for _, c := range l.changes {
 		text := "a field is gone: its values are kept for a version that has it"
@@ -100,7 +101,7 @@ func (l *Layouts) Tell(log *slog.Logger) {
 	}
 }
 
-// Use takes a schema that has the classes.
+// Use takes a schema into use that has the classes.
 func (l *Layouts) Use(schema *store.Schema, classes []*order.Shape) {
 	l.Schema = schema
 	l.current, l.shapes = make(map[*order.Shape]*store.Layout), make(map[string]*order.Shape)
@@ -113,8 +114,8 @@ func (l *Layouts) Use(schema *store.Schema, classes []*order.Shape) {
 // Of returns the layout that a class has now.
 func (l *Layouts) Of(c *order.Shape) *store.Layout { return l.current[c] }
 
-// ByNumber returns the layout with a number and its class. An error of a class that the
-// program has no more wraps ErrClass.
+// ByNumber returns the layout with a number and its class. If the program does not have the
+// class any more the error wraps ErrClass.
 func (l *Layouts) ByNumber(number uint32) (*store.Layout, *order.Shape, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -126,7 +127,7 @@ func (l *Layouts) ByNumber(number uint32) (*store.Layout, *order.Shape, error) {
 			n = numbered{layout, l.shapes[class]}
 			l.numbers[number] = n
 		case class != "":
-			return nil, nil, fmt.Errorf("%w: %s", ErrClass, class) // recovery has looked
+			return nil, nil, fmt.Errorf("%w: %s", ErrClass, class) // recovery refuses such a store
 		default:
 			return nil, nil, fmt.Errorf("its layout %d is not in the schema", number)
 		}
@@ -134,7 +135,7 @@ func (l *Layouts) ByNumber(number uint32) (*store.Layout, *order.Shape, error) {
 	return n.layout, n.shape, nil
 }
 
-// Lost returns an error for each class that the program does not have, and of which there are actors. They wrap ErrClass.
+// Lost returns an error for each class with stored actors that the program does not have. The errors wrap ErrClass.
 func (l *Layouts) Lost(from store.Reader) error {
 	var errs []error
 	for _, c := range l.Schema.Classes() {
@@ -151,7 +152,7 @@ func (l *Layouts) Lost(from store.Reader) error {
 	return errors.Join(errs...)
 }
 
-// count tells the schema how many actors there are, unless it knows.
+// count tells the schema how many actors there are, unless it was told before.
 func (l *Layouts) count(from store.Reader) error {
 	if l.Schema.Counted() {
 		return nil

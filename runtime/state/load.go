@@ -20,17 +20,17 @@ type loading struct {
 }
 
 // Retired has the actors whose states were dropped while there were copies of their
-// containers, which read from the store. Those that are not read again stay until their copies
-// have gone and the map has doubled.
+// containers, which read from the store. An actor whose state is not read again stays until its
+// copies have gone and the map has doubled.
 type Retired struct {
 	Copies  map[*order.Handle]*image.Copies
-	pruneAt int // so many are worth looking for those whose copies have gone
+	pruneAt int // at this size actors whose copies have gone are looked for
 }
 
-// RetiredMin is how many are worth looking for those whose copies have gone.
+// RetiredMin is the least size at which actors whose copies have gone are looked for.
 const RetiredMin = 16
 
-// Drop notes what is to be known of h, whose state is being dropped.
+// Drop notes the copies of containers of h, whose state is being dropped.
 func (r *Retired) Drop(h *order.Handle) {
 	c := h.Object.ActorSelf().StoredRows().Retire()
 	if c == nil {
@@ -46,9 +46,8 @@ func (r *Retired) Drop(h *order.Handle) {
 	}
 }
 
-// Load implements order.Residence. The caller need not hold the actor for that:
-// while its state lies in the store alone nothing can change it, as an event that writes it has
-// loaded it first.
+// Load implements order.Residence. The caller need not hold the actor: while its state is in
+// the store alone it does not change, as an event that writes it has loaded it first.
 func (s *State) Load(h *order.Handle) error {
 	loaded, err := s.readState(h)
 	if loaded {
@@ -72,7 +71,7 @@ func (s *State) readState(h *order.Handle) (loaded bool, err error) {
 	}
 	layout, _, err := s.Layouts.ByNumber(h.Layout)
 	if err != nil {
-		return false, err // recovery has looked: it is there
+		return false, err // recovery has checked that it is there
 	}
 	var met *referred
 	resolve := s.Resolve
@@ -92,12 +91,12 @@ func (s *State) readState(h *order.Handle) (loaded bool, err error) {
 		}
 	}
 	h.Object = obj
-	h.Unset(order.Unloaded) // from here on others see it
+	h.Unset(order.Unloaded) // from here on other goroutines see it
 	return true, nil
 }
 
-// referred collects what the state of an actor refers to while it is read, if that is not much:
-// readers share a tree only where all that they may reach is in the graph (share.go).
+// referred collects the actors that the state of an actor refers to while the state is read, if they are few.
+// Readers share a tree only where all that they may reach is in the graph (runtime/order/share.go).
 type referred struct {
 	state *State
 	max   int
@@ -119,7 +118,7 @@ func (r *referred) resolve(id event.ActorID) order.Ref {
 	return ref
 }
 
-// attach attaches all that was collected; far says that there is more. Those h owns are among them.
+// attach attaches all that was collected, the actors that h owns among them, unless far says that there is more.
 func (r *referred) attach(h *order.Handle, far bool) error {
 	if r.done = true; r.many || far {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/row"
 )
 
-// Named implements order.Residence. It returns the actor of a name that the store knows, or makes the next one of that
-// name and stores it, so that whatever refers to it finds it.
+// Named implements order.Residence. It returns the actor that has the name in the store. If there is none it makes the next
+// one of that name and stores it, so that references find it.
 func (s *State) Named(c *order.Shape, name string) *order.Handle {
 	if !s.Visit() { // no event will find it
 		return s.incarnation(c, name, 0)
@@ -15,7 +15,7 @@ func (s *State) Named(c *order.Shape, name string) *order.Handle {
 	defer s.Leave()
 	last, used, err := s.lookup(c, name)
 	if err != nil {
-		s.Store.Fail(err) // the process ends; what is made here is not stored
+		s.Store.Fail(err) // the process ends; the new actor is not stored
 	}
 	if used && !last.Dead {
 		h := s.Handle(s.idOf(c, name, last.Incarnation))
@@ -32,7 +32,7 @@ func (s *State) Named(c *order.Shape, name string) *order.Handle {
 	w.name(h, false)
 	w.Header(h)
 	h.LastPos = s.Journal.Append(w.Take())
-	s.actors.keep(h) // not before: until now its header was here alone
+	s.actors.keep(h) // not before: until now only this goroutine used its header
 	return h
 }
 
@@ -51,7 +51,7 @@ func (s *State) idOf(c *order.Shape, name string, incarnation uint32) event.Acto
 	return event.NamedActor(c.Path(), name, incarnation, len(s.host.Partitions))
 }
 
-// lookup reads the row of a name: the incarnation that has it or has had it last.
+// lookup reads the row of a name: the incarnation that has the name, or had it last.
 func (s *State) lookup(c *order.Shape, name string) (last row.Name, used bool, err error) {
 	key := row.NameKey(c.Path(), name, len(s.host.Partitions))
 	value, ok, err := s.Store.Get(key, nil)

@@ -16,12 +16,12 @@ import (
 type recovery struct {
 	*State
 	placed []dominator.Placed
-	heads  []row.Header           // of those in placed
-	taken  map[*order.Handle]bool // those in placed
+	heads  []row.Header           // of the actors in placed
+	taken  map[*order.Handle]bool // the actors in placed
 }
 
-// Recover attaches the actors that have an owner besides their T-parent, their owners, and
-// what is above them in the tree. All others are attached when they are used.
+// Recover attaches the actors that have an owner besides their T-parent, their owners, and all
+// actors above these in the tree. Other actors are attached when they are used.
 func (s *State) Recover() error {
 	r := recovery{State: s, taken: make(map[*order.Handle]bool)}
 	edges, err := r.edges()
@@ -72,8 +72,8 @@ func (r *recovery) edges() (list []dominator.Edit, err error) {
 	return list, err
 }
 
-// take lists h, which is detached, among those to be placed, unless it is there already or was
-// deleted.
+// take lists h, which is detached, among the actors to be placed, unless it is listed already or
+// was deleted.
 func (r *recovery) take(h *order.Handle) error {
 	if r.taken[h] || h.Is(order.Deleted) {
 		return nil
@@ -107,12 +107,12 @@ func (s *State) Headers(f func(id event.ActorID, header *row.Header) error) erro
 	})
 }
 
-// ErrEnough ends a reading of rows without being taken for damage.
+// ErrEnough ends a reading of rows; it is not taken for damage.
 var ErrEnough = errors.New("enough rows were read")
 
-// Rows calls f for every row of a section, in order, with the rest of its key, which has at
-// least keyMin bytes, and its payload. Errors of f are damage of that row, unless they are ErrEnough, wrap ErrClass or say
-// themselves what is damaged.
+// Rows calls f for every row of a section, in order, with the rest of its key, which has at least keyMin bytes, and its
+// payload. An error of f is taken for damage of that row, unless it is ErrEnough, wraps ErrClass, or is itself a
+// *store.CorruptError.
 func (s *State) Rows(section store.Section, keyMin int, f func(p event.PartitionID, rest, payload []byte) error) error {
 	for i := range s.host.Partitions {
 		p := event.PartitionID(i)

@@ -11,8 +11,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// registry finds the actors of a system with a store by id: what is read from rows speaks
-// of ids. A system without a store has none, as references are pointers there.
+// registry finds the actors of a system with a store by id, as rows refer to actors by ids. A
+// system without a store has no registry: its references are pointers.
 type registry struct {
 	shards shard.Set[registryShard]
 }
@@ -21,11 +21,11 @@ type registryShard struct{ mu registered }
 
 type registered struct {
 	sync.Mutex
-	live map[event.ActorID]*order.Handle // those that are attached
-	// loose are the others, detached or deleted, for as long as they are referred to:
-	// two references to one of them must be equal.
+	live map[event.ActorID]*order.Handle // the attached actors
+	// loose are the detached and deleted actors, for as long as they are referred to: two
+	// references to one of them must be equal.
 	loose   map[event.ActorID]weak.Pointer[order.Handle]
-	lastPos store.Position // the largest of an actor that was detached or deleted
+	lastPos store.Position // the largest LastPos of an actor that was detached or deleted
 }
 
 func (r *registry) shard(id event.ActorID) *registered { return &r.shards.Of(id.Serial).mu }
@@ -75,8 +75,8 @@ func (r *registry) remember(h *order.Handle) {
 	}
 }
 
-// looseActor is what is left of one. A cleanup must not keep the registry alive: that leads to all that refers to the
-// actor, which then would live for ever, and everything of a closed system with it.
+// looseActor is what the cleanup of a loose handle gets. It must not keep the registry alive: the registry leads to all
+// that refers to the actor, which then would never be collected, nor anything of a closed system.
 type looseActor struct {
 	registry weak.Pointer[registry]
 	id       event.ActorID
@@ -88,7 +88,7 @@ func forgetLoose(l looseActor) {
 	}
 }
 
-// forget drops an actor that nothing refers to any more.
+// forget drops an actor that has no references any more.
 func (r *registry) forget(id event.ActorID) {
 	sh := r.shard(id)
 	sh.Lock()
@@ -109,7 +109,7 @@ func (r *registry) resolve(id event.ActorID, host *order.Host) *order.Handle {
 	if h := sh.loose[id].Value(); h != nil {
 		return h
 	}
-	h := &order.Handle{ID: id, Host: host, LastPos: sh.lastPos} // it may have been there before, and collected
+	h := &order.Handle{ID: id, Host: host, LastPos: sh.lastPos} // an earlier handle of it may have been collected
 	h.Node.ID = id.Serial
 	h.State.Store(order.Detached)
 	r.remember(h)
@@ -128,8 +128,8 @@ func (s *State) Resolve(id event.ActorID) order.Ref {
 	return order.RefOf(s.Handle(id))
 }
 
-// Collected does what the collector does some time to the handle of an actor that is not attached: the next reference gets
-// another. It reports whether there was one. It is for tests.
+// Collected drops the handle of an actor that is not attached, as the garbage collector does at some time: the next
+// reference gets another one. It reports whether there was one. It is for tests.
 func (s *State) Collected(id event.ActorID) bool {
 	sh := s.actors.shard(id)
 	sh.Lock()
@@ -139,7 +139,7 @@ func (s *State) Collected(id event.ActorID) bool {
 	return was
 }
 
-// Actors returns how many actors are attached, and how many others something refers to. It is for tests.
+// Actors returns how many actors are attached, and how many others are referred to. It is for tests.
 func (s *State) Actors() (attached, loose int) {
 	for shard := range s.actors.shards.All {
 		sh := &shard.mu

@@ -19,13 +19,13 @@ type Config struct {
 	Store   *store.Store
 	Journal Journal // Store, but in tests
 	Log     *slog.Logger
-	// Classes are those of the program, and Schema what a schema is to know of them, in the same order.
+	// Classes are those of the program; Schema describes them to a schema, in the same order.
 	Classes []*order.Shape
 	Schema  []store.Class
-	// DropFields are those whose stored values may be lost, as the program does not have them.
+	// DropFields are the fields that the program does not have and whose stored values may be lost.
 	DropFields []store.Part
 	MemoryMax  int64 // bytes; 0: there is no limit
-	// References returns what decodes stored values asks for what they refer to: actors as resolve finds them.
+	// References returns the Context of the Decoder of stored values, which finds actors with resolve.
 	References func(resolve func(event.ActorID) order.Ref) any
 	// Left is called when the last visit has ended.
 	Left func()
@@ -38,7 +38,7 @@ type Journal interface {
 	Wait(context.Context, store.Position) error
 }
 
-// State is what a system has in a store of its actors. It is an order.Residence.
+// State is the actors of a system in a store. It is an order.Residence.
 type State struct {
 	cfg     Config
 	host    *order.Host
@@ -53,8 +53,8 @@ type State struct {
 	attaching attaching
 	ready     atomic.Bool // the store has been read
 
-	// owning is held while an event changes ownership, or the maintainer T, until that has its
-	// place in the journal: the rows of edges and headers tell of several actors.
+	// owning is held while an event changes ownership, or the maintainer changes T, until the
+	// change has its place in the journal: a row of an edge or a header is about several actors.
 	owning sync.Mutex
 
 	resident resident
@@ -62,7 +62,7 @@ type State struct {
 	leaving  struct {   // guarded by evictor
 		list   []*order.Handle
 		period uint64 // the grace period that began when they were marked
-		shard  int    // where the next ones are looked for
+		shard  int    // of the registry, in which the next ones are looked for
 	}
 }
 
@@ -73,14 +73,14 @@ func (s *State) Open(cfg Config) error {
 	return s.Layouts.Open(s.Store, cfg.Classes, cfg.Schema, cfg.DropFields)
 }
 
-// Ready notes that the store has been read: from then on what is attached may be moved in T.
+// Ready notes that the store has been read: from then on attached actors may be moved in T.
 func (s *State) Ready() { s.ready.Store(true) }
 
 // visits counts the callers that use the store and need not be in an event: a client that looks for an
-// actor, or begins a session. Close waits for them, and lets none in afterwards.
+// actor, or begins a session. Close waits for them, and refuses later ones.
 type visits struct{ inside atomic.Int64 } // negative: closed
 
-// Visit reports whether the store may be used until Leave is called. Visits may lie within each other, and within events.
+// Visit reports whether the store may be used until Leave is called. Visits may be nested, also in events.
 func (s *State) Visit() bool {
 	for {
 		n := s.visits.inside.Load()
@@ -100,11 +100,11 @@ func (s *State) Leave() {
 	}
 }
 
-// EndVisits reports whether there is no visit, and lets none begin from then on.
+// EndVisits reports whether there is no visit; if so, none can begin any more.
 func (s *State) EndVisits() bool { return s.visits.inside.CompareAndSwap(0, -1) }
 
-// Wait waits until everything up to p is durable. Only a failure of the store stops it:
-// the caller's wishes are ignored once the commit has begun.
+// Wait waits until everything up to p is durable. Only a failure of the store stops it: a
+// caller cannot cancel a commit that has begun.
 func (s *State) Wait(p store.Position) error {
 	if p == 0 || s.Journal.Durable(p) {
 		return nil
@@ -115,7 +115,7 @@ func (s *State) Wait(p store.Position) error {
 // Ownership implements order.Residence.
 func (s *State) Ownership() sync.Locker { return &s.owning }
 
-// Moved implements order.Residence. The mover holds both parents and c, so that what they own of c stays as it is.
+// Moved implements order.Residence. The mover holds both parents and c, so that their ownership of c stays as it is.
 func (s *State) Moved(c, old *order.Handle) {
 	w := NewWriter(s)
 	w.Header(c)
@@ -130,15 +130,15 @@ func (s *State) Moved(c, old *order.Handle) {
 		}
 		w.edgeRow(p, c, units)
 	}
-	s.Journal.Append(w.Take()) // a move is not seen by programs: no answer waits for it
+	s.Journal.Append(w.Take()) // programs do not see a move: no answer waits for it
 }
 
-// ErrClosed is the failure of what a system does not do as it is closing.
+// ErrClosed is the failure of requests that a system refuses as it is closing.
 var ErrClosed = errors.New("the system is closed")
 
 // UnknownError is the failure of an event whose outcome is unknown, because the store has
-// failed before it was durable: the process is ending. It may be there when the program
-// runs again, or not.
+// failed before the event was durable: the process is ending. When the program runs again the
+// event may have happened, or not.
 type UnknownError struct {
 	Event event.EventID
 	Cause error

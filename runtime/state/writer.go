@@ -12,9 +12,9 @@ import (
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
-// Writer writes what an event changes of actors into a batch. First it is told of the changes (Created, Changed); EncodeFields
-// writes the fields, and may still be refused; ownership follows at the commit (Ownership), and Appended when the batch has its
-// place. A pooled event keeps its Writer, whose memory is used again.
+// Writer writes the changes of actors by one event into a batch. Created and Changed note the changes. EncodeFields
+// writes the fields; the event may still fail there. Ownership follows at the commit, and Appended when the batch has
+// its place. A pooled event keeps its Writer, whose memory is used again.
 type Writer struct {
 	row.Writer
 	state   *State
@@ -36,10 +36,10 @@ type dirtyField struct {
 	changes []value.Undo
 }
 
-// orphan is an actor that was owned by one that the event deletes.
+// orphan is an actor that was owned by an actor that the event deletes.
 type orphan struct{ owner, child *order.Handle }
 
-// scanMax is among how many actors one is looked for without an index.
+// scanMax is up to how many actors are searched without an index.
 const scanMax = 16
 
 // NewWriter returns a writer that has written nothing.
@@ -137,7 +137,7 @@ func (a *dirtyActor) field(f uint16) *dirtyField {
 	return &a.fields[n]
 }
 
-// Changed notes that a field of an actor has changed: u says what has changed in its container, nil all of it.
+// Changed notes that a field of an actor has changed: u says what has changed in its container; nil is all of it.
 func (w *Writer) Changed(self *order.Self, field uint16, u value.Undo) {
 	f := w.actor(self).field(field)
 	if u != nil {
@@ -173,7 +173,7 @@ func (w *Writer) EncodeFields() {
 
 // EncodeCopy writes what has changed in obj, a copy of actor id that no handle leads to. The Writer has no State.
 func (w *Writer) EncodeCopy(obj image.Stored, id event.ActorID, layout *store.Layout, b store.Batch) {
-	for i := range w.actors { // one, unless nothing was written
+	for i := range w.actors { // there is one, or none if nothing was written
 		w.encode(&w.actors[i], obj, id, layout, b)
 	}
 }
@@ -197,7 +197,7 @@ func (w *Writer) Header(h *order.Handle) {
 	w.headerBelow(h, parent, units)
 }
 
-// headerBelow is Header for an actor whose T-parent is known, and owns it so often.
+// headerBelow is Header for an actor whose T-parent is known, with the units of its edge from there.
 func (w *Writer) headerBelow(h, parent *order.Handle, units int) {
 	r := row.Header{Layout: h.Layout, Top: parent == w.state.host.Top, Parent: parent.ID, Units: uint32(units)}
 	if h.Named != nil {
@@ -210,8 +210,8 @@ func (w *Writer) headerBelow(h, parent *order.Handle, units int) {
 	w.Set()
 }
 
-// edge writes the row of an edge, or removes it if it has no units, where the owner is not
-// the T-parent; else the edge stands in the header.
+// edge writes the row of an edge, or removes the row if the edge has no units. An edge from the
+// T-parent has no row: it is in the header.
 func (w *Writer) edge(owner, child *order.Handle) {
 	host := w.state.host
 	units := host.Graph.Units(&owner.Node, &child.Node)
@@ -233,7 +233,7 @@ func (w *Writer) edgeRow(owner, child *order.Handle, units int) {
 	w.Set()
 }
 
-// name writes the row of a name: the last actor that has it, or has had it.
+// name writes the row of a name: the actor that has the name, or had it last.
 func (w *Writer) name(h *order.Handle, dead bool) {
 	w.Key = row.AppendNameKey(w.Key[:0], h.Shape.Path(), h.Named.Name, len(w.state.host.Partitions))
 	w.Begin()
@@ -254,12 +254,12 @@ func (w *Writer) ListOrphans(a *order.Attempt) {
 	}
 }
 
-// Ownership writes the headers and edges that an attempt has made or changed, whose changes are applied.
+// Ownership writes the headers and edges that an attempt has made or changed. Its changes are applied.
 func (w *Writer) Ownership(a *order.Attempt) {
 	s := w.state
 	serials := uint64(0)
 	for _, h := range a.Fresh {
-		serials = max(serials, h.ID.Serial) // a reference may stay even to one that is deleted at once
+		serials = max(serials, h.ID.Serial) // references may stay even to an actor that is deleted at once
 		if !a.Deleting(h) {
 			s.actors.keep(h)
 			w.Header(h)
@@ -276,13 +276,13 @@ func (w *Writer) Ownership(a *order.Attempt) {
 	for _, e := range a.Edges {
 		switch {
 		case a.Deleting(e.Owner), a.Deleting(e.Child), e.Child.Is(order.Deleted):
-		case len(a.Fresh) > 0 && s.host.ParentOf(e.Child) == e.Owner && slices.Contains(a.Fresh, e.Child): // in its header
+		case len(a.Fresh) > 0 && s.host.ParentOf(e.Child) == e.Owner && slices.Contains(a.Fresh, e.Child): // the edge is in its header
 		default:
 			w.edge(e.Owner, e.Child)
 		}
 	}
 	for _, h := range a.Deletes {
-		if !slices.Contains(a.Fresh, h) { // else nothing of it is stored
+		if !slices.Contains(a.Fresh, h) { // else it is not stored
 			w.deletion(h)
 		}
 	}
@@ -293,9 +293,9 @@ func (w *Writer) Ownership(a *order.Attempt) {
 	}
 }
 
-// deletion removes the rows of an actor that the event deletes. What hung below it, and was
-// owned by it alone, may lie in the store alone and goes on naming it (attach.go). A name stays
-// for ever, so that the next actor of that name has another id.
+// deletion removes the rows of an actor that the event deletes. Actors that hung below it, and
+// were owned by it alone, may be in the store alone: their headers go on naming it (attach.go).
+// The row of a name stays for ever, so that the next actor of that name has another id.
 func (w *Writer) deletion(h *order.Handle) {
 	w.Key = row.AppendHeaderKey(w.Key[:0], h.ID)
 	w.Delete()
@@ -324,7 +324,7 @@ func (s *State) Appended(a *order.Attempt, pos store.Position) {
 	for _, list := range [...][]*order.Handle{a.Fresh, a.Born} {
 		for _, h := range list {
 			if !a.Deleting(h) {
-				s.resident.add(h) // not before: until now its state was here alone
+				s.resident.add(h) // not before: until now only the event used its state
 			}
 		}
 	}

@@ -12,12 +12,12 @@ type comparison struct {
 	old, new map[string]*fieldType // what enums and classes consist of
 	pairs    map[[2]string]bool    // classes that are being compared, or have been
 	calls    bool                  // arguments or results: they own nothing
-	at       Part                  // where why was found
+	at       Part                  // the part that has changed
 	lost     []Part                // fields of value classes that are not read any more
 }
 
-// Part is what a type consists of, and a field of an actor is not changed without it: a field of a value class, or
-// an enum, by the names of package and type with a point between. The zero Part is none.
+// Part is a part of a stored type that can change by itself: a field of a value class, or an enum. Type is the names of
+// package and type with a point between. The zero Part is none.
 type Part struct {
 	Type  string `json:"type"`
 	Field string `json:"field"`
@@ -32,8 +32,8 @@ const (
 	changedType               // they cannot be read
 )
 
-// compareFields compares the texts of two types; why says what the matter is with a type
-// that was changed.
+// compareFields compares two types of a field; why is the reason why the stored values of a
+// changed type cannot be read.
 func compareFields(old, now namedType) (c *comparison, result change, why string) {
 	c = &comparison{old: map[string]*fieldType{}, new: map[string]*fieldType{}, pairs: map[[2]string]bool{}}
 	old.typ.definitions(c.old)
@@ -195,7 +195,7 @@ func (c *comparison) remedy() string {
 	return "give the new field of class " + name + " another name than " + c.at.Field + ", or go back to its old type"
 }
 
-// hasZero reports whether the type has a value that a field can have which was never set: a
+// hasZero reports whether the type has a zero value, which a field has that was never set. A
 // reference that cannot be null has none.
 func (c *comparison) hasZero(t *fieldType) bool {
 	switch t.form {

@@ -21,9 +21,9 @@ func PartitionsOf(r Reader) (int, error) {
 // MetaRange returns the range of the node's own rows.
 func MetaRange() (from, to []byte) { return []byte{metaSpace}, []byte{metaSpace + 1} }
 
-// Copy puts a row of another store into a batch for a store with this identity: the row
-// that says whose the rows are becomes its own, all others stay as they are. A row that is
-// damaged is refused, and what says that all rows have another form.
+// Copy puts a row of another store into a batch for a store with this identity. The row of
+// the identity becomes that of this store; all others stay as they are. A damaged row is
+// refused, and so is a format row of another format.
 func Copy(b Batch, id Identity, key, row []byte) error {
 	payload, err := Payload(key, row)
 	if err != nil {
@@ -40,11 +40,11 @@ func Copy(b Batch, id Identity, key, row []byte) error {
 	return nil
 }
 
-// FormatKey returns the key of the row which says what form all rows have.
+// FormatKey returns the key of the format row, which says what form all rows have.
 func FormatKey() []byte { return MetaKey(metaFormat) }
 
-// CheckFormat returns an error if this is the row of a snapshot which says that its rows have another form
-// than those of this version.
+// CheckFormat returns an error if this is the format row of a snapshot and names another format than that of this
+// version.
 func CheckFormat(key, payload []byte) error {
 	if !bytes.Equal(key, FormatKey()) {
 		return nil
@@ -53,7 +53,7 @@ func CheckFormat(key, payload []byte) error {
 	return formatError("the snapshot", int(n))
 }
 
-// SnapshotNumberOf returns the number of the last snapshot that the rows of r know of.
+// SnapshotNumberOf returns the number of the last snapshot that the rows of r name.
 func SnapshotNumberOf(r Reader) (uint64, error) {
 	n, _, err := getNumber(r, metaSnapshot)
 	return n, err

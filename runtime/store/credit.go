@@ -16,14 +16,14 @@ const (
 )
 
 // credit is the budget of bytes that are applied and not yet synced. It is taken at
-// admission, before the first lock, so that a stalled disk stops clients and never somebody
-// who holds locks.
+// admission, before the first lock, so that a stalled disk stops clients and never an event
+// that holds locks.
 type credit struct {
 	max      int64
 	applied  atomic.Int64 // bytes applied since the start
 	synced   atomic.Int64 // of these durable
 	reserved atomic.Int64 // by events that were admitted and have not appended
-	waiting  atomic.Int64 // length of the queue, for those who hold no lock
+	waiting  atomic.Int64 // length of the queue, read without mu
 
 	mu struct {
 		sync.Mutex
@@ -40,8 +40,8 @@ func (c *credit) init(bytes int64) {
 	c.max = max(c.max, eventCredit)
 }
 
-// Credit takes part of the budget for one event, and waits while it is used up; first come,
-// first served. To be called before the event's first lock; Return gives it back.
+// Credit takes part of the budget for one event, and waits while the budget is used up; first
+// come, first served. It is called before the event's first lock; Return gives the part back.
 func (s *Store) Credit(ctx context.Context) error {
 	c := &s.credit
 	if s.hasFailed() {
@@ -79,14 +79,14 @@ func (s *Store) Credit(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Return gives back what Credit has given, when the event's batch is appended or it has
-// ended without one.
+// Return gives back what Credit has given. It is called when the event's batch is appended, or
+// the event has ended without one.
 func (s *Store) Return() {
 	s.credit.reserved.Add(-eventCredit)
 	s.credit.serve()
 }
 
-// take takes an event's credit if there is as much.
+// take takes an event's credit if the budget has as much left.
 func (c *credit) take() bool {
 	if c.reserved.Add(eventCredit)+c.applied.Load()-c.synced.Load() <= c.max {
 		return true

@@ -25,8 +25,8 @@ const (
 // the machine.
 func Sync() Durability { return Durability{} }
 
-// Relaxed is the mode in which a crash may lose what was answered to clients of this process: answers
-// that were given within d of each other, and none before them.
+// Relaxed is the mode in which a crash may lose answers to clients of this process: only the last ones,
+// all given within d of each other.
 func Relaxed(d time.Duration) Durability { return Durability{mode: modeRelaxed, every: d} }
 
 // InMemory is the mode without a store.
@@ -35,11 +35,11 @@ func InMemory() Durability { return Durability{mode: modeMemory} }
 // Memory reports whether there is no store.
 func (d Durability) Memory() bool { return d.mode == modeMemory }
 
-// AnswersWait reports whether answers to clients of this process wait until they are durable; of the
-// other modes Store.Overdue says when.
+// AnswersWait reports whether all answers to clients of this process wait until they are durable. In the
+// other modes Store.Overdue says which do.
 func (d Durability) AnswersWait() bool { return d.mode == modeSync }
 
-// relaxedMax is the longest time that Relaxed takes: beyond it somebody mistook the unit.
+// relaxedMax is the longest time that Relaxed takes: a longer one is a mistake of the unit.
 const relaxedMax = time.Minute
 
 // ParseDurability reads the form that String writes: sync, relaxed=10ms or memory.

@@ -24,8 +24,8 @@ type Engine interface {
 	Close() error
 }
 
-// Announcing is implemented by engines that keep batches in memory for a while: those of other
-// engines may survive the process as soon as Apply is called.
+// Announcing is implemented by engines that keep batches in memory for a while. In other engines
+// a batch may survive the process as soon as Apply is called.
 type Announcing interface {
 	// BeforeWrite makes the engine call f before anything that was applied since the last call
 	// may survive the process. f must not call the engine.
@@ -72,8 +72,8 @@ type Batch interface {
 	Discard()
 }
 
-// ErrCorrupt is wrapped by every error that means that what is on disk is not what was
-// written there.
+// ErrCorrupt is wrapped by every error which means that the disk does not hold what was
+// written to it.
 var ErrCorrupt = errors.New("the data is damaged")
 
 // CorruptError names a damaged row.
@@ -96,7 +96,7 @@ type Placed interface {
 	Place() string
 }
 
-// In returns err; one that says that data is damaged, and does not know where, names the place.
+// In returns err. If err says that data is damaged and names no place, the result names this one.
 func In(place string, err error) error {
 	if known := Placed(nil); place == "" || !errors.Is(err, ErrCorrupt) || errors.As(err, &known) {
 		return err
@@ -116,7 +116,7 @@ func (e *damagedIn) Error() string {
 	return fmt.Sprintf("the data in %s is damaged: %s; nothing was repaired: restore the directory from a snapshot, or find out what has changed it", e.place, what)
 }
 
-// Unwrap returns what does not name the place.
+// Unwrap returns the error without the place.
 func (e *damagedIn) Unwrap() error { return e.cause }
 
 // Place implements Placed.

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// What is stored in a field of an actor has rows of its own, so it stays where it is while a program runs
-// that does not have the field. A field of a value class is part of a row: a program that does not have it
-// writes the row without it. So the one is kept, and the other refused unless its loss was asked for.
+// A field of an actor has rows of its own: they stay while a program runs that does not have the field, so its
+// values are kept. A field of a value class is part of a row: a program without the field writes the row without
+// it. Such a program is refused unless the user has given the values up.
 
 // FieldFate says what becomes of the values of a stored field.
 type FieldFate uint8
@@ -17,7 +17,7 @@ type FieldFate uint8
 const (
 	FieldKept    FieldFate = iota // the program does not have the field; one that has it finds the values
 	FieldBack                     // the program has it again
-	FieldLost                     // of a value class: values that the program writes lack it
+	FieldLost                     // a field of a value class: values that the program writes lack it
 	FieldDropped                  // the values were given up
 )
 
@@ -26,7 +26,7 @@ type FieldChange struct {
 	Field  Part   // of an actor class or a value class
 	In     string // the actor class that has it, or has values that have it
 	Fate   FieldFate
-	Actors int // of that class, in which there may be such values; -1: not known
+	Actors int // how many actors of that class may have such values; -1: not known
 }
 
 // DropFlag is the flag by which values are given up.
@@ -58,8 +58,8 @@ func (s *Schema) Count(actors map[uint32]int) { s.actors = actors }
 // Counted reports whether Count was called.
 func (s *Schema) Counted() bool { return s.actors != nil }
 
-// FieldChanges returns what becomes of stored fields, in the order of the classes: of those that were
-// in use and are not, and the other way round. Check refuses those that would be lost.
+// FieldChanges returns what becomes of the stored fields that were in use and are not any more, and of those
+// that come back, in the order of the classes. Check refuses the fields that would be lost.
 func (s *Schema) FieldChanges(classes []Class) (list []FieldChange) {
 	for _, c := range classes {
 		old := s.classes[c.Name]
@@ -83,7 +83,7 @@ func (s *Schema) FieldChanges(classes []Class) (list []FieldChange) {
 				change.Fate = FieldBack
 				list = appendNew(list, s.parts(c, f, actors)...)
 			case !old.inUse(&f):
-				continue // it was kept, and is
+				continue // it was kept, and stays so
 			}
 			list = append(list, change)
 		}
@@ -91,7 +91,7 @@ func (s *Schema) FieldChanges(classes []Class) (list []FieldChange) {
 	return list
 }
 
-// Needless returns the fields that were to be given up, and of which nothing is stored, or all is used.
+// Needless returns the fields that the user gave up needlessly: nothing is stored of them, or the program uses all.
 func (s *Schema) Needless(changes []FieldChange) (list []Part) {
 	for _, part := range s.dropped {
 		changed := slices.ContainsFunc(changes, func(c FieldChange) bool { return c.Field == part && c.Fate == FieldDropped })
@@ -111,11 +111,11 @@ func (s *Schema) parts(c Class, old storedField, actors int) (list []FieldChange
 	was, err := parseField(old.Type)
 	now, wrong := parseField(f.Type)
 	if err != nil || wrong != nil {
-		return nil // Check says so
+		return nil // Check returns the error
 	}
 	compared, how, _ := compareFields(was, now)
 	if how == changedType {
-		return nil // so here
+		return nil // Check returns this one, too
 	}
 	for _, part := range compared.lost {
 		fate := FieldLost

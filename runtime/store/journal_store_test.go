@@ -24,7 +24,8 @@ type gated struct {
 	err   atomic.Pointer[error] // of the next syncs
 }
 
-// gate is shut while it is locked. It is a channel, on which a bubble sees that one waits.
+// gate is shut while it is locked. It is a channel, as a goroutine that waits for a channel does not keep
+// synctest.Wait from returning.
 type gate chan struct{}
 
 func (g gate) Lock()   { g <- struct{}{} }
@@ -78,7 +79,7 @@ func closeStore(t *testing.T, s *store.Store) {
 	}
 }
 
-// Those who wait for what a sync under way covers are woken by it, all others by the next one,
+// The sync under way wakes the waiters for what it covers; the next one wakes all others,
 // however many there are.
 func TestWaitersShareSyncs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -114,7 +115,7 @@ func TestWaitersShareSyncs(t *testing.T) {
 	})
 }
 
-// What nobody waits for is synced soon, in one go; an idle store does not sync.
+// Batches for which nothing waits are synced soon, all at once; an idle store does not sync.
 func TestLazySync(t *testing.T) {
 	for _, c := range []struct {
 		mode store.Durability
@@ -165,7 +166,7 @@ func TestWaitIsGivenUp(t *testing.T) {
 	})
 }
 
-// The log hears of a stalled disk after a second, then after every doubling, and when it is over.
+// A stalled disk is logged after a second, after every doubling of that, and when the stall is over.
 func TestStallIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, s, log := openGated(t, store.Options{})
@@ -195,8 +196,8 @@ level=WARN msg="the disk answers again" stalled=4.5s
 	})
 }
 
-// While the disk stalls, whoever does not ask for durability goes on; the credit that is used
-// up stops clients, and a sync lets them go on.
+// While the disk stalls, an event that does not wait for durability goes on. Used-up credit
+// stops clients, and a sync lets them go on.
 func TestCreditStopsClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, s, _ := openGated(t, store.Options{CreditBytes: 64 << 10})
@@ -242,7 +243,7 @@ func TestCreditStopsClients(t *testing.T) {
 	})
 }
 
-// What events that end without a batch have taken comes back.
+// Events that end without a batch give their credit back.
 func TestCreditComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, s, _ := openGated(t, store.Options{CreditBytes: 8 << 10})
@@ -280,7 +281,7 @@ func TestCreditComesBack(t *testing.T) {
 	})
 }
 
-// A failed sync is final: nobody who waits is told that it went well, now or later.
+// A failed sync is final: no waiter gets a success, now or later.
 func TestFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var fatal []error

@@ -8,7 +8,7 @@ import (
 )
 
 // Section is a kind of row within a partition. Sections are contiguous: recovery reads
-// the small ones without meeting the fields of actors.
+// the small ones and skips the fields of actors.
 type Section byte
 
 // The sections of a partition; docs/rfc/durability.md lists what is in them.
@@ -56,7 +56,7 @@ func SectionRange(p event.PartitionID, s Section) (from, to []byte) {
 // AppendSerial appends a number so that keys sort by it.
 func AppendSerial(key []byte, n uint64) []byte { return binary.BigEndian.AppendUint64(key, n) }
 
-// AppendActor appends an actor's id in full, for where the partition of the key is another's.
+// AppendActor appends an actor's id in full, for keys whose partition is that of another actor.
 func AppendActor(key []byte, id event.ActorID) []byte {
 	return binary.BigEndian.AppendUint64(append(key, byte(id.Birth>>8), byte(id.Birth)), id.Serial)
 }
@@ -94,7 +94,7 @@ var sectionNames = map[Section]string{
 	Names: "name", Outbox: "sub-event", Timers: "timer", Fields: "field", Sessions: "session",
 }
 
-// DescribeKey tells a person what row a key belongs to.
+// DescribeKey tells the user what row a key belongs to.
 func DescribeKey(key []byte) string {
 	switch {
 	case len(key) > 0 && key[0] == metaSpace:

@@ -2,8 +2,8 @@ package store
 
 import "slices"
 
-// Layout says under which numbers the fields of one class are stored. It is made from the
-// stored schema when the store is opened.
+// Layout says under which numbers the fields of one class are stored. Opening the store makes
+// it from the stored schema.
 type Layout struct {
 	// Number stands in the headers of actors that were created with this layout.
 	Number uint32
@@ -15,7 +15,7 @@ type Layout struct {
 type FieldLayout struct {
 	Name   string
 	Number uint16
-	// Required is set if every actor of the layout has the field: it was there when they
+	// Required is set if every actor of the layout has the field: the class had it when they
 	// were created.
 	Required bool
 	// Former lists the numbers under which actors may still have the field with a type that
@@ -42,7 +42,7 @@ func (s *Schema) Layout(class string) *Layout {
 }
 
 // ByNumber returns the layout that has the number, as the program reads it. It is nil if there
-// is none; class then is the name of the class if it is one that the program does not have any more.
+// is none, or if the program does not have its class any more; class names that class.
 func (s *Schema) ByNumber(number uint32) (layout *Layout, class string) {
 	for _, c := range s.classes {
 		for _, l := range c.Layouts {

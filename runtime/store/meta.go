@@ -14,7 +14,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// Format is the form of the rows of a store; one of another form is refused.
+// Format is the form of the rows of a store; a store of another form is refused.
 const Format = 3
 
 // The names of the node's own rows.
@@ -30,7 +30,7 @@ const (
 // idsBlock is how many serial numbers are reserved at once.
 const idsBlock = 1 << 16
 
-// meta is what the node's own rows say.
+// meta is the contents of the node's own rows.
 type meta struct {
 	identity   Identity
 	partitions int
@@ -52,7 +52,7 @@ func NewStoreID() string {
 	return hex.EncodeToString(id[:])
 }
 
-// Identity returns whose data it is.
+// Identity returns the identity of the store and of its program.
 func (s *Store) Identity() Identity { return s.meta.identity }
 
 // Fresh reports whether the store was created by this Open.
@@ -64,12 +64,12 @@ func (s *Store) Starts() uint64 { return s.meta.starts }
 // Partitions returns how many partitions the store was made with.
 func (s *Store) Partitions() int { return s.meta.partitions }
 
-// FirstID returns the largest serial number that an earlier run may have used; those above it
-// are free.
+// FirstID returns the largest serial number that an earlier run may have used; larger ones are
+// free.
 func (s *Store) FirstID() uint64 { return s.meta.firstID }
 
 // ReserveIDs makes sure that no later run uses serial numbers up to n. It is called
-// before the batch that first uses n is appended, and rarely has to do anything.
+// before the batch that first uses n is appended, and rarely writes.
 func (s *Store) ReserveIDs(n uint64) {
 	ids := &s.meta.ids
 	if n <= ids.reserved.Load() {
@@ -97,7 +97,7 @@ func (s *Store) SetSnapshotNumber(b Batch, n uint64) {
 	s.meta.snapshot.Store(n)
 }
 
-// start reads the node's own rows, or writes them, and counts the start.
+// start reads the node's own rows, or writes those of a new store, and counts the start.
 func (s *Store) start(o Options) error {
 	m := &s.meta
 	if e, ok := s.engine.(Identified); ok {
@@ -169,7 +169,7 @@ func (s *Store) writeMeta(o Options, b Batch) {
 	setMeta(b, metaStore, []byte(m.identity.Store+" "+m.identity.Program))
 }
 
-// readMeta reads and checks the rows of a store that was there.
+// readMeta reads and checks the rows of a store that existed.
 func (s *Store) readMeta(o Options) error {
 	m := &s.meta
 	text, err := needMeta(s.engine, metaStore)
@@ -198,7 +198,7 @@ func (s *Store) readMeta(o Options) error {
 	return err
 }
 
-// sameStore returns an error unless the row that says whose the rows are says the same as their place.
+// sameStore returns an error unless the row of the identity names the same store as the place.
 func sameStore(row []byte, place Identity) error {
 	id, _, _ := bytes.Cut(row, []byte(" "))
 	if place.Store != "" && place.Store != string(id) {
@@ -207,8 +207,8 @@ func sameStore(row []byte, place Identity) error {
 	return nil
 }
 
-// RequireIdentity returns an error if the rows in a place are of another store than the place. It is for who reads them without opening the
-// store, and finds a row that is damaged by Verify.
+// RequireIdentity returns an error if the rows in a place are of another store than the place. It is for callers that
+// read the rows without opening the store. A damaged row is no error here: Verify finds it.
 func RequireIdentity(r Reader, place Identity) error {
 	row, ok, err := getMeta(r, metaStore)
 	if err == nil && ok {
@@ -220,8 +220,8 @@ func RequireIdentity(r Reader, place Identity) error {
 	return err
 }
 
-// RequireFormat returns an error if the rows in a place have another form than those of this version. It is for who reads
-// them without opening the store.
+// RequireFormat returns an error if the rows in a place have another form than those of this version. It is for callers
+// that read the rows without opening the store.
 func RequireFormat(r Reader, place string) error {
 	n, err := needNumber(r, metaFormat)
 	if err != nil {

@@ -28,7 +28,7 @@ func openMem(t *testing.T, e store.Engine, o store.Options) *store.Store {
 func none(int) int  { return 0 }
 func all(n int) int { return n }
 
-// What the store says of itself survives crashes, and a start is counted before anything else.
+// The node's own rows survive crashes, and a start is counted before anything else.
 func TestMetaSurvives(t *testing.T) {
 	e := memengine.New()
 	s := openMem(t, e, store.Options{Partitions: 8})
@@ -59,7 +59,7 @@ func TestMetaSurvives(t *testing.T) {
 }
 
 // A serial number that a batch in the log has used is not used by a later run, wherever a
-// crash cuts the log.
+// crash cuts the log off.
 func TestIDsAreNotUsedAgain(t *testing.T) {
 	used := func(n uint64) []byte { return store.HeaderKey(event.SerialActor(1, n)) }
 	e := memengine.New()
@@ -110,7 +110,7 @@ func badEngine(t *testing.T, change func(b store.Batch, get func(key []byte) []b
 	return e
 }
 
-// A store that is another program's, newer or damaged is refused, and not counted as started.
+// A store of another program, a newer one and a damaged one are refused, and no start is counted.
 func TestOpenRefuses(t *testing.T) {
 	row := func(key []byte, payload ...byte) []byte { return store.AppendRow(nil, key, payload) }
 	for _, c := range []struct {
@@ -168,7 +168,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-// identified is an engine whose place says that it is another store's.
+// identified is an engine whose place belongs to another store.
 type identified struct{ *memengine.Engine }
 
 func (identified) Identity() store.Identity {
@@ -184,7 +184,7 @@ func TestRowsOfAnotherStoreAreRefused(t *testing.T) {
 	}
 }
 
-// Whoever finds a damaged row does not know where the store is; who reads that it has failed is told.
+// The code that finds a damaged row does not know the place of the store; the error of the failure names it.
 func TestFailureNamesThePlace(t *testing.T) {
 	told := make(chan error, 1)
 	s, err := store.Open(identified{memengine.New()}, store.Options{Program: "bank", Fatal: func(err error) { told <- err }})

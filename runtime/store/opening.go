@@ -5,33 +5,33 @@ import (
 	"log/slog"
 )
 
-// Opener opens the engine that keeps its data in a directory, and creates it if it is not
-// there. pebbledb.Open is one; a program that keeps nothing on disk is built without.
+// Opener opens the engine that keeps its data in a directory, and creates one if there is
+// none. pebbledb.Open is one; a program that keeps nothing on disk is built without.
 type Opener func(dir string, o EngineOptions) (Engine, error)
 
 // EngineOptions says how an engine is to be opened.
 type EngineOptions struct {
-	// Program is the name of the program whose data it is. A directory of another program is
-	// refused.
+	// Program is the name of the program that the data belongs to. A directory of another
+	// program is refused.
 	Program string
 	// Log takes what the engine has to say; nil: slog.Default().
 	Log *slog.Logger
 	// CacheBytes is how much memory the engine uses for what it has read; 0: 64 MiB.
 	CacheBytes int64
-	// MustExist refuses a place that holds no store, with an error that wraps ErrMissing; without it one is made.
+	// MustExist refuses a place that holds no store, with an error that wraps ErrMissing; without it a store is made.
 	MustExist bool
 }
 
-// ErrMissing is wrapped by the error for a place that holds no store, and nothing else.
+// ErrMissing is wrapped by the error for a place that holds no store, and by no other.
 var ErrMissing = errors.New("there is no store")
 
-// Identity says whose data an engine holds, as written beside it.
+// Identity names the store that an engine holds, and its program, as written beside the rows.
 type Identity struct {
 	// Store is the id of the store, 32 hexadecimal digits: random, and its own for ever.
 	Store string
-	// Program is the name of the program whose data it is.
+	// Program is the name of the program that the data belongs to.
 	Program string
-	// Place is where it is, for messages.
+	// Place is where the store is, for messages.
 	Place string
 }
 
@@ -41,9 +41,9 @@ type Identified interface {
 	Identity() Identity
 }
 
-// Failing is implemented by engines that can fail while nobody calls them. f is called once,
-// with what was wrong, from any goroutine, at once if it has happened already. It must not
-// call the engine.
+// Failing is implemented by engines that can fail while no method of theirs runs. f is called
+// once, with the error, from any goroutine; at once if the engine has failed already. It must
+// not call the engine.
 type Failing interface {
 	OnFailure(f func(error))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
-// slow is an engine whose syncs call wait first.
+// slow is an engine whose Sync calls wait first.
 type slow struct {
 	*memengine.Engine
 	wait func()
@@ -27,7 +27,7 @@ type answer struct {
 	at  time.Time
 }
 
-// answering is a client of a store in mode Relaxed: it appends, and is answered as exec does it.
+// answering appends to a store in mode Relaxed, and answers as exec does.
 func answering(t *testing.T, s *store.Store) (a answer, waited bool) {
 	t.Helper()
 	p := set(s, "a")
@@ -39,7 +39,8 @@ func answering(t *testing.T, s *store.Store) (a answer, waited bool) {
 	return answer{p, time.Now()}, waited
 }
 
-// What a crash takes back was answered within the time of the mode, whenever it comes, and however long syncs take.
+// All answers that a crash takes back were given within the time of the mode, whenever the crash comes, and however
+// long syncs take.
 func TestRelaxedAnswersAreLostWithinItsTimeOnly(t *testing.T) {
 	const every = 50 * time.Millisecond
 	seeds := uint64(200)
@@ -63,7 +64,7 @@ func TestRelaxedAnswersAreLostWithinItsTimeOnly(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer closeStore(t, s)
-			var open []answer // which a crash would take back now
+			var open []answer // those that a crash would take back now
 			for range 1000 {
 				pause := time.Duration(rng.Int64N(int64(3 * time.Millisecond)))
 				if rng.IntN(100) == 0 {
@@ -107,7 +108,7 @@ func TestRelaxedAnswersDoNotWaitForAFastDisk(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer closeStore(t, s)
-		if err := s.Wait(t.Context(), set(s, "a")); err != nil { // so it knows the disk
+		if err := s.Wait(t.Context(), set(s, "a")); err != nil { // the store then knows how fast the disk is
 			t.Fatal(err)
 		}
 		syncs = 0

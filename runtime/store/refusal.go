@@ -18,7 +18,7 @@ type NewerFormatError struct {
 	Found, Known int
 }
 
-// OlderFormatError refuses a store that an older version has written, whose rows this one does not read.
+// OlderFormatError refuses a store that an older version has written: this version does not read its rows.
 type OlderFormatError struct {
 	Place        string
 	Found, Known int
@@ -43,7 +43,7 @@ func place(p string) string {
 	return p
 }
 
-// formatError returns what refuses rows of a format, nil for the present one.
+// formatError returns the error that refuses rows of a format, nil for the present one.
 func formatError(place string, found int) error {
 	switch {
 	case found > Format:
@@ -54,7 +54,7 @@ func formatError(place string, found int) error {
 	return nil
 }
 
-// age says how a format that is not known compares with the one that is.
+// age says whether an unknown format is newer or older than the known one.
 func age(found, known int) string {
 	if found > known {
 		return "a newer"

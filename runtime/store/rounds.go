@@ -10,34 +10,34 @@ import (
 	"github.com/aeon-lang/aeon/internal/assert"
 )
 
-// lazySync is how long a batch for which nobody waits stays unsynced in mode Sync: it costs
-// a sync of the disk at most every so often.
+// lazySync is how long a batch for which nothing waits stays unsynced in mode Sync. Such
+// batches cost at most one sync of the disk in that time.
 const lazySync = 5 * time.Millisecond
 
-// gatherMax is the longest time that a round waits for more to join it.
+// gatherMax is the longest time that a group commit waits for more batches to join it.
 const gatherMax = 200 * time.Microsecond
 
-// stallReport is how long a sync may take before the log hears of it.
+// stallReport is how long a sync may take before it is logged.
 const stallReport = time.Second
 
-// round is one sync of the engine. Whoever waits for a position waits for the end of the first
-// round that covers it, and so is woken once.
+// round is one group commit: one sync of the engine. A waiter for a position waits for the end
+// of the first round that covers it, and so is woken once.
 type round struct {
 	target uint64 // positions up to this one are durable when it is over
 	done   chan struct{}
-	asked  bool // somebody waits for it
+	asked  bool // an await waits for it
 }
 
-// rounds is what syncLoop and those who wait share.
+// rounds is the group commits, which syncLoop and the waiters share.
 type rounds struct {
 	sync.Mutex
 	current *round // under way; nil: none
-	next    *round // those who wait for more than current covers join it
-	over    bool   // the store has failed: all that were joined are done
+	next    *round // waiters for more than current covers join it
+	over    bool   // the store has failed: current and next are done
 
 	took time.Duration // by the last round; syncLoop's own
 	// covered is a time, on the clock of the store.
-	// Invariant: whatever was answered before it is durable.
+	// Invariant: all that was answered before it is durable.
 	covered atomic.Int64
 	asked   chan struct{} // a round is wanted at once
 	fresh   chan struct{} // something was appended while the loop was idle
@@ -54,8 +54,8 @@ func (r *rounds) init() {
 	r.stop, r.ended = make(chan struct{}), make(chan struct{})
 }
 
-// nudge tells an idle loop that there is something to sync. While the loop is idle, all is durable that was
-// answered: whoever answers has appended before.
+// nudge tells an idle loop that there is something to sync. While the loop is idle, all that was answered is
+// durable: the append comes before the answer.
 func (s *Store) nudge() {
 	r := &s.rounds
 	if !r.idle.Load() {
@@ -71,9 +71,9 @@ func (s *Store) nudge() {
 // clock is the time since the store was opened.
 func (s *Store) clock() time.Duration { return time.Since(s.opened) }
 
-// Overdue reports whether an answer has to wait until it is durable though the mode is Relaxed: as long as something is
-// not durable that was answered longer ago than the mode says. So all answers that a crash takes back were given
-// within that time of each other, however long the disk stalls.
+// Overdue reports whether an answer has to wait until it is durable though the mode is Relaxed. It has to as long as an
+// answer that is older than the mode's time is not durable. So all answers that a crash takes back were given within
+// that time of each other, however long the disk stalls.
 func (s *Store) Overdue() bool {
 	return s.mode.mode == modeRelaxed && s.clock()-time.Duration(s.rounds.covered.Load()) > s.mode.every
 }
@@ -169,7 +169,7 @@ func (s *Store) awaitWork() bool {
 
 func (s *Store) unsynced() bool { return s.appended.Load() > s.durable.Load() }
 
-// delay is how long a batch stays unsynced for which nobody waits. In mode Relaxed the sync is to end before answers
+// delay is how long a batch for which nothing waits stays unsynced. In mode Relaxed the sync is to end before answers
 // are overdue, so that none waits while the disk is as fast as before.
 func (s *Store) delay() time.Duration {
 	if every := s.mode.every; s.mode.mode == modeRelaxed {
@@ -179,9 +179,9 @@ func (s *Store) delay() time.Duration {
 	return lazySync
 }
 
-// gather lets those append that the last round has woken, as long as they do: else the first
-// of them would have a round of its own, and all others would wait for two. It takes a small
-// part of what a sync takes.
+// gather lets the waiters that the last round has woken append, as long as they do. Otherwise
+// the first of them would have a round of its own, and all others would wait for two. It takes
+// a small part of the time of a sync.
 func (s *Store) gather() {
 	limit := min(s.rounds.took/4, gatherMax)
 	for began := time.Now(); time.Since(began) < limit; {

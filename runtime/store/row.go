@@ -13,11 +13,11 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 const rowOverhead = 1 + 4
 
-// BeginRow appends the head of a row to buf; the payload is to be appended to the result,
-// and EndRow ends it.
+// BeginRow appends the head of a row to buf. The caller appends the payload to the result, and
+// EndRow ends the row.
 func BeginRow(buf []byte) []byte { return append(buf, RowVersion) }
 
-// EndRow appends the sum of a row that begins at start in buf and is to stand under key.
+// EndRow appends the checksum of a row that begins at start in buf and is stored under key.
 func EndRow(buf []byte, start int, key []byte) []byte {
 	return binary.LittleEndian.AppendUint32(buf, rowSum(key, buf[start:]))
 }
@@ -28,12 +28,12 @@ func AppendRow(buf, key, payload []byte) []byte {
 	return EndRow(append(BeginRow(buf), payload...), start, key)
 }
 
-// rowSum covers the key, too, so that a row that stands under another key is noticed.
+// rowSum covers the key, too, so that a row under a wrong key is noticed.
 func rowSum(key, row []byte) uint32 {
 	return crc32.Update(crc32.Update(0, castagnoli, key), castagnoli, row)
 }
 
-// Payload returns the payload of the row under key, a part of row, or a *CorruptError.
+// Payload returns the payload of the row under key, which is a part of row, or a *CorruptError.
 func Payload(key, row []byte) ([]byte, error) {
 	if len(row) < rowOverhead {
 		return nil, &CorruptError{key, fmt.Sprintf("%d bytes are no row", len(row))}

@@ -9,7 +9,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Every flipped bit of a row, every shorter form of it and every other key is noticed.
+// Every flipped bit of a row, every cut and another key are noticed.
 func TestDamagedRowIsNoticed(t *testing.T) {
 	key := store.HeaderKey(event.SerialActor(3, 77))
 	row := store.AppendRow(nil, key, []byte("payload"))

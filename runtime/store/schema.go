@@ -15,8 +15,8 @@ const SchemaFormat = 2
 type Class struct {
 	Name    string // package and class, with a point between
 	Fields  []ClassField
-	Methods []ClassMethod // those of which calls can wait
-	// Overrides: the class says what snapshots contain of its actors, which takes its code.
+	Methods []ClassMethod // those whose calls can wait
+	// Overrides: the class has a snapshot block, which says in code what snapshots contain of its actors.
 	Overrides bool
 }
 
@@ -29,8 +29,8 @@ type Schema struct {
 	program map[string][]string // the fields that the program's classes have now
 	changed map[string]bool     // classes whose rows must be written
 	dropped []Part              // fields whose values may be lost
-	actors  map[uint32]int      // by layout; nil: not known
-	// The last numbers that were given.
+	actors  map[uint32]int      // how many, by layout; nil: not known
+	// The last numbers that were given to a layout and a signature.
 	lastLayout, lastSignature uint32
 }
 
@@ -51,27 +51,27 @@ type storedField struct {
 	Number uint16 `json:"number"`
 	Name   string `json:"name"`
 	Type   string `json:"type"`
-	// Gone is set when the values were given up. The number is never used again, also not if the
+	// Gone is set when the values were given up. The number is never used again, not even if the
 	// field comes back.
 	Gone bool `json:"gone,omitempty"`
-	// Next is the number under which the field is stored since its type has changed.
+	// Next is the number under which the field is stored since its type changed.
 	Next uint16 `json:"next,omitempty"`
 }
 
-// storedLayout has the numbers of the fields that actors got which were created with it.
+// storedLayout has the numbers of the fields that actors get when they are created with it.
 type storedLayout struct {
 	Number uint32   `json:"number"`
 	Fields []uint16 `json:"fields"`
 }
 
-// SchemaError says why a program cannot work on a store: of one field, or of one class.
+// SchemaError says why a program cannot work on a store, because of one field or one class.
 type SchemaError struct {
 	Class, Field string
 	Old, New     string // types as a user writes them; empty if there is none
 	Reason       string
 	Remedy       string
-	Part         Part     // of the type, if it is what has changed
-	without      []uint32 // layouts of actors that lack the field; nil: all that are stored are concerned
+	Part         Part     // the part of the type that has changed, if it is a part
+	without      []uint32 // layouts of actors that lack the field; nil: all stored actors are concerned
 }
 
 // Error implements error.
@@ -137,8 +137,8 @@ func (s *Schema) read(it Iterator) error {
 	return nil
 }
 
-// Check compares the program's classes with the stored ones, and returns a *SchemaError for every field
-// that cannot be read, or whose values would be lost, joined; it changes nothing.
+// Check compares the program's classes with the stored ones. It returns, joined, a *SchemaError for every field
+// that cannot be read, or whose values would be lost; it changes nothing.
 func (s *Schema) Check(classes []Class) error {
 	var errs []error
 	for _, c := range classes {
@@ -183,9 +183,9 @@ func (s *Schema) Classes() []Class {
 	return list
 }
 
-// Adopt makes the program's classes those of the schema: what is new gets numbers, and fields that
-// the program does not have keep theirs, with what is stored. If it fails, with what Check returns, nothing has changed. Write
-// brings the changes to the store, once it is certain that the program reads all that is there.
+// Adopt makes the program's classes those of the schema. New fields and signatures get numbers; fields that the program
+// does not have keep their numbers and values. If it fails, with the error of Check, nothing has changed. Write brings
+// the changes to the store, once it is certain that the program reads all that is there.
 func (s *Schema) Adopt(classes []Class) error {
 	if err := s.Check(classes); err != nil {
 		return err
@@ -270,7 +270,7 @@ func (c *storedClass) inUse(f *storedField) bool {
 	return len(c.Layouts) > 0 && slices.Contains(c.Layouts[len(c.Layouts)-1].Fields, f.Number)
 }
 
-// drop marks the fields as given up that are among those that may be lost and that no program uses.
+// drop marks the fields of dropped as given up, except those that both the last program and this one have.
 func (old *storedClass) drop(fields []storedField, c Class, dropped []Part) {
 	for i := range fields {
 		f := &fields[i]
@@ -327,7 +327,7 @@ func (old *storedClass) adapt(c Class, dropped []Part) (fields []storedField, er
 	return fields, errs
 }
 
-// newField checks a field that there are layouts without; i is its place among those that are stored, negative if it is new.
+// newField checks a field that stored layouts may lack; i is its place among the stored fields, negative if it is new.
 func (old *storedClass) newField(c Class, f ClassField, now namedType, i int) error {
 	cmp := comparison{new: map[string]*fieldType{}}
 	now.typ.definitions(cmp.new)

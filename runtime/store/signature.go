@@ -10,13 +10,13 @@ import (
 )
 
 // Calls wait in a store: sub-events, timers, and the next steps of chains. Their arguments are
-// encoded without types, as are the outcomes of requests, so that each has the number of the
-// signature that its method had then.
+// encoded without types, as are the outcomes of requests. So each has the number of the
+// signature that its method had when it was stored.
 
 // ClassMethod is a method of an actor class. Signature is written as codegen.Signature does.
 type ClassMethod struct{ Name, Signature string }
 
-// Signature is one that a method has, or has had. No other one ever gets its number.
+// Signature is one that a method has, or has had. No other signature ever gets its number.
 type Signature struct {
 	Number uint32
 	Class  string // with its package
@@ -26,12 +26,12 @@ type Signature struct {
 	dropped []Part
 }
 
-// storedSignature is what the row of its class has of it.
+// storedSignature is a signature in the row of its class.
 type storedSignature struct {
 	Number uint32 `json:"number"`
 	Method string `json:"method"`
 	Text   string `json:"text"`
-	// Dropped are the fields that arguments may lose; none once a program has the signature again.
+	// Dropped are the fields that arguments may lose; empty once a program has the signature again.
 	Dropped []Part `json:"dropped,omitempty"`
 }
 
@@ -53,7 +53,7 @@ func UserSignature(text string) string {
 	return parsed.String()
 }
 
-// Signatures returns all that the schema knows, in order of their numbers.
+// Signatures returns all signatures of the schema, in order of their numbers.
 func (s *Schema) Signatures() []Signature {
 	var list []Signature
 	for _, c := range s.classes {
@@ -65,8 +65,8 @@ func (s *Schema) Signatures() []Signature {
 	return list
 }
 
-// adoptMethods gives numbers to the signatures of a class that are new, and returns all that it has,
-// and has had.
+// adoptMethods gives numbers to the new signatures of a class, and returns all that the class has,
+// or has had.
 func (s *Schema) adoptMethods(c Class, old []storedSignature) ([]storedSignature, error) {
 	list := slices.Clone(old)
 	for _, m := range c.Methods {
@@ -97,12 +97,12 @@ func (s *Schema) droppedOf(old *storedSignature, now string) (dropped []Part) {
 	return dropped
 }
 
-// CallError says that a program cannot read calls that wait: those of one method, with one signature.
+// CallError says that a program cannot read the waiting calls of one method with one signature.
 type CallError struct {
 	Signature        // with which they were stored
-	New       string // the signature that the method has now; empty if there is none
-	Reason    string // why the one cannot be read as the other; empty if there is no such method
-	Waiting   int    // how many wait
+	New       string // the signature that the method has now; empty if there is no such method
+	Reason    string // why the old one cannot be read as the new one; empty if there is no such method
+	Waiting   int    // how many calls wait
 }
 
 // CallRemedy is what to do about calls that a program cannot read.
@@ -133,7 +133,7 @@ func (e *CallError) Change() string {
 }
 
 // Unreadable returns the signatures whose calls the classes of a program cannot read, or would read without
-// fields that were not given up, in order of their numbers. It does not know whether calls of them wait: see WaitingCalls.
+// fields that were not given up, in order of their numbers. WaitingCalls tells whether calls of them wait.
 func (s *Schema) Unreadable(classes []Class) []*CallError {
 	now := make(map[[2]string]string)
 	for _, c := range classes {
@@ -182,7 +182,7 @@ func WaitingCalls(r Reader) (map[uint32]int, error) {
 	return waiting, nil
 }
 
-// signature is one that was read from its text.
+// signature is a signature read from its text.
 type signature struct {
 	params []*fieldType
 	result *fieldType // nil: none
@@ -219,7 +219,7 @@ func (s signature) String() string {
 	return text
 }
 
-// definitions finds what the enums and classes consist of that the signature mentions.
+// definitions finds the definitions of the enums and classes that the signature mentions.
 func (s signature) definitions() map[string]*fieldType {
 	found := make(map[string]*fieldType)
 	for _, t := range s.params {
@@ -240,8 +240,8 @@ func compared(old, now string) (was, is signature, c comparison, err error) {
 }
 
 // CompareParameters returns why arguments that were encoded for one signature do not mean the same
-// when they are decoded for another one, nothing if they do. Parameters are known by their places: nothing
-// in what is encoded says where one begins.
+// when they are decoded for another one, nothing if they do. Parameters are told apart by their places:
+// the encoding does not mark where one begins.
 func CompareParameters(old, now string) (why string) {
 	why, _ = parameters(old, now)
 	return why
@@ -267,7 +267,7 @@ func parameters(old, now string) (why string, lost []Part) {
 	return "", c.lost
 }
 
-// unreadable is CompareParameters for calls that wait, from which no field may go that was not given up.
+// unreadable is CompareParameters for calls that wait: they may lose only fields that were given up.
 func (s *Schema) unreadable(old *Signature, now string) (why string) {
 	why, lost := parameters(old.Text, now)
 	for _, part := range lost {
@@ -278,7 +278,7 @@ func (s *Schema) unreadable(old *Signature, now string) (why string) {
 	return why
 }
 
-// CompareResults is CompareParameters for results. One that the new signature has not is not decoded.
+// CompareResults is CompareParameters for results. If the new signature has no result, none is decoded.
 func CompareResults(old, now string) (why string) {
 	was, is, c, err := compared(old, now)
 	switch {

@@ -24,7 +24,7 @@ func TestSignaturesThatCanChange(t *testing.T) {
 	const enum = "enum p.E{RED,GREEN}"
 	for _, tt := range []struct{ old, now, why string }{
 		{"()", "()", ""},
-		{"(int,string)", "(int,string):int", ""}, // results are no matter of those who wait
+		{"(int,string)", "(int,string):int", ""}, // calls that wait have no use for results
 		{"(int8,uint16)", "(int,uint64)", ""},
 		{"(int)", "(int8)", "values of type int are no values of type int8"},
 		{"(int,int)", "(duration,time)", "parameter 1: values of type int are no values of type duration"},
@@ -80,7 +80,7 @@ func TestSignaturesThatCanChange(t *testing.T) {
 	}
 }
 
-// A signature keeps its number for ever, gets it back if it comes back, and gives it to no other.
+// A signature keeps its number for ever, also when it goes and comes back, and no other gets it.
 func TestSignaturesKeepNumbers(t *testing.T) {
 	e := memengine.New()
 	number := func(s *store.Schema, call string) uint32 {
@@ -186,7 +186,7 @@ func FuzzSignature(f *testing.F) {
 	})
 }
 
-// Texts that no compiler writes are damage to whoever reads them, and nothing worse.
+// A text that no compiler writes is refused as damage, and does no harm to its reader.
 func TestTextsThatNobodyWritesAreRefused(t *testing.T) {
 	for _, text := range []string{"(table)", "(table x)", "(vector<table>)", "(int" + strings.Repeat("?", 1<<20) + ")"} {
 		if why := store.CompareParameters(text, text); why == "" {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// stallWatch tells the log of a sync that takes long, while it does.
+// stallWatch logs a sync that takes long, while it runs.
 type stallWatch struct {
 	log *slog.Logger
 
@@ -14,7 +14,7 @@ type stallWatch struct {
 		sync.Mutex
 		timer *time.Timer
 		began time.Time // zero: no sync is under way
-		told  int       // how often the log has heard of this one
+		told  int       // how often this one was logged
 	}
 }
 

@@ -12,8 +12,9 @@ import (
 	"github.com/aeon-lang/aeon/internal/assert"
 )
 
-// Exit codes of processes that keep state, with the numbers of sysexits.h. Go itself ends a process with 2, by a panic that nothing recovers, and
-// where nothing could: when memory is at an end, a stack has become too large, or a map is written twice at once.
+// Exit codes of processes that keep state, with the numbers of sysexits.h. Go itself ends a process with 2: by a panic
+// that is not recovered, and where no recovery is possible: memory is at an end, a stack has become too large, or two
+// goroutines write one map at once.
 const (
 	ExitUsage  = 64 // the command line is wrong; nothing was done
 	ExitFailed = 74 // the store has failed
@@ -26,24 +27,24 @@ type Options struct {
 	// Partitions is how many partitions a new store gets; 0: event.Partitions. A store keeps
 	// the number it was made with.
 	Partitions int
-	// Durability is the mode; InMemory is not one that a store can have.
+	// Durability is the mode; a store cannot have InMemory.
 	Durability Durability
 	// CreditBytes is how much may be applied and not yet synced before Credit makes clients
 	// wait; 0: 16 MiB.
 	CreditBytes int64
-	// Log takes what has to be told, a stalled disk above all; nil: slog.Default().
+	// Log takes warnings, of a stalled disk above all; nil: slog.Default().
 	Log *slog.Logger
-	// Fatal is called once, when the store has failed: the process is to end, as what was not
-	// answered is unknown. It must not call the store. nil: write the error to standard error
-	// and exit with ExitFailed.
+	// Fatal is called once, when the store has failed: the process has to end, as the outcome of
+	// all that was not answered is unknown. It must not call the store. nil: write the error to
+	// standard error and exit with ExitFailed.
 	Fatal func(error)
 }
 
 // Store is the state on disk of one node: rows, and the journal of the batches that change
 // them. All methods may be called from any goroutine.
 //
-// A Reader of it shows everything whose Append has returned. An error of a read is final,
-// as one of a write is: the store fails by it.
+// As a Reader it shows everything whose Append has returned. An error of a read is final, as
+// one of a write is: the store fails.
 type Store struct {
 	engine Engine
 	log    *slog.Logger
@@ -67,9 +68,9 @@ type Store struct {
 	failed chan struct{} // closed when failure.err is set
 }
 
-// Open takes an engine into use: it writes or checks the identity of the store and counts its
-// starts up, durably, before it returns. Close closes the engine, too; when Open fails it is
-// left to the caller.
+// Open takes an engine into use: it writes or checks the identity of the store and counts the
+// start, durably, before it returns. Close closes the engine, too; when Open fails the caller
+// has to close it.
 func Open(engine Engine, o Options) (*Store, error) {
 	s := &Store{engine: engine, log: o.Log, mode: o.Durability, opened: time.Now(), failed: make(chan struct{})}
 	if s.log == nil {
@@ -102,9 +103,9 @@ func exit(err error) {
 // NewBatch returns an empty batch.
 func (s *Store) NewBatch() Batch { return s.engine.NewBatch() }
 
-// Append gives the batch its place in the log, where it is visible to readers and behind
-// everything whose Append has returned before, and returns its position. It does not wait for
-// the disk. After a failure the position never becomes durable.
+// Append gives the batch its place in the log, behind everything whose Append has returned
+// before, makes it visible to readers, and returns its position. It does not wait for the disk.
+// After a failure the position never becomes durable.
 func (s *Store) Append(b Batch) Position {
 	if s.hasFailed() {
 		b.Discard()
@@ -123,8 +124,8 @@ func (s *Store) Append(b Batch) Position {
 // Durable reports whether everything up to p is safe; it never blocks.
 func (s *Store) Durable(p Position) bool { return uint64(p) <= s.durable.Load() }
 
-// Wait returns nil when everything up to p is safe, the error when the store has failed
-// before, or that of ctx when it is done first.
+// Wait returns nil when everything up to p is safe, the store's error when it has failed
+// before that, or that of ctx when ctx is done first.
 func (s *Store) Wait(ctx context.Context, p Position) error {
 	if s.Durable(p) {
 		return nil
@@ -140,8 +141,9 @@ func (s *Store) Flush(ctx context.Context) error {
 	return s.Wait(ctx, Position(s.appended.Load()))
 }
 
-// BeforeWrite has f called before anything that was appended since the last call may survive the
-// process; f must not call the store. It reports false if the engine does not know when that is: then it is when Append is called.
+// BeforeWrite has f called before anything that was appended since the last call may survive the process; f must not
+// call the store. It reports false if the engine is not Announcing: then f is not called, and a batch may survive as
+// soon as Append is called.
 func (s *Store) BeforeWrite(f func()) bool {
 	a, ok := s.engine.(Announcing)
 	if ok {
@@ -154,8 +156,8 @@ func (s *Store) BeforeWrite(f func()) bool {
 func (s *Store) Mode() Durability { return s.mode }
 
 // Fail makes the store fail: what is not durable now never will be, waiters get the error, and
-// Options.Fatal is called, if this is the first failure. Whoever finds damage in a row
-// calls it.
+// Options.Fatal is called, if this is the first failure. Code that finds damage in a row calls
+// it.
 func (s *Store) Fail(err error) {
 	s.failure.Lock()
 	first := s.failure.err == nil

@@ -39,7 +39,7 @@ func parseField(text string) (f namedType, err error) {
 	return f, err
 }
 
-// whole runs parse, which must read the text to its end.
+// whole runs parse and fails unless it reads the text to its end.
 func (p *typeParser) whole(what string, parse func()) (err error) {
 	text := p.text
 	defer func() {
@@ -143,7 +143,7 @@ func (p *typeParser) parts(t *fieldType) {
 	}
 }
 
-// definitions finds what the enums and classes consist of that t mentions.
+// definitions finds the definitions of the enums and classes that t mentions.
 func (t *fieldType) definitions(found map[string]*fieldType) {
 	if t.known {
 		found[t.name] = t

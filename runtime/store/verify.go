@@ -7,9 +7,9 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// Verify reads all rows of a store, in the order of their keys, without using it. It calls row for
-// every row that is whole, with its key and payload, which are valid during the call; and damaged
-// for the others. The error is of the engine, which then could not read on.
+// Verify reads all rows of a store, in the order of their keys, without opening it. It calls row for
+// every row that is whole, with its key and payload, which are valid during the call, and damaged
+// for the others. An error is one of the engine, which could not read on.
 func Verify(r Reader, row func(key, payload []byte), damaged func(*CorruptError)) error {
 	return verify(r, []byte{}, []byte{0xff}, row, damaged)
 }
@@ -41,8 +41,8 @@ func SectionOf(key []byte) (p event.PartitionID, s Section, ok bool) {
 	return event.PartitionID(binary.BigEndian.Uint16(key[1:])), Section(key[3]), true
 }
 
-// SignatureOf returns the number of the signature of a call that waits, with which its row begins; ok is false
-// for the rows of other sections, and for one that is too short.
+// SignatureOf returns the number of the signature with which the row of a waiting call begins. ok is false for rows of
+// other sections, and for one that is too short.
 func SignatureOf(s Section, payload []byte) (number uint32, ok bool) {
 	if s != Continuations && s != Outbox && s != Timers {
 		return 0, false

@@ -12,7 +12,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// NoActorError says that there is no such actor.
+// NoActorError says that an actor does not exist.
 type NoActorError struct {
 	Class, Name string
 	ID          event.ActorID // if Name is ""
@@ -26,7 +26,7 @@ type NoActorError struct {
 const (
 	// NamesRead bounds how many rows are read to tell what names there are.
 	NamesRead = 1000
-	// namesShown and nameShownMax bound what is shown of them.
+	// namesShown bounds how many of the names are shown, nameShownMax how much of each.
 	namesShown   = 5
 	nameShownMax = 40
 )
@@ -61,7 +61,7 @@ func (e *NoActorError) Error() string {
 	return text
 }
 
-// shownName is a name in a list: as it is, unless one could not tell it from what stands around it.
+// shownName is a name in a list: quoted if it could be confused with the text around it.
 func shownName(name string) string {
 	if len(name) > nameShownMax {
 		name = strings.ToValidUTF8(name[:nameShownMax], "") + "…"
@@ -72,7 +72,7 @@ func shownName(name string) string {
 	return name
 }
 
-// lookAround adds what names there are instead.
+// lookAround adds the names that actors of the class have.
 func (e *NoActorError) lookAround(view store.Reader) error {
 	partitions, err := store.PartitionsOf(view)
 	if err != nil {
@@ -89,7 +89,7 @@ func (e *NoActorError) lookAround(view store.Reader) error {
 	return nil
 }
 
-// lookIn reads the names in a partition, and at most so many rows as are left.
+// lookIn reads the names in a partition, at most *left rows.
 func (e *NoActorError) lookIn(view store.Reader, p event.PartitionID, left *int) (err error) {
 	of := append(store.AppendSection(nil, p, store.Names), e.Class...)
 	from, to := append(slices.Clone(of), 0), append(slices.Clone(of), 1)

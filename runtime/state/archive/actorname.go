@@ -11,7 +11,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// ActorName is how people name an actor of a store: Class/name, or, without a name, Class:id or its id
+// ActorName is how users name an actor of a store: Class/name, or, without a name, Class:id or the id
 // alone, as traces show them.
 type ActorName struct {
 	Class string // with its package; "": the id stands alone
@@ -20,7 +20,7 @@ type ActorName struct {
 	id            event.ActorID // if name is ""
 }
 
-// ParseActorName reads what people write. A class without a package is one of the program's own.
+// ParseActorName reads what a user writes. A class without a package is one of the program's own.
 func ParseActorName(program, text string) (ActorName, error) {
 	n := ActorName{program: program}
 	class, name, named := strings.Cut(text, "/")
@@ -59,7 +59,7 @@ func (e *OtherActorError) Error() string {
 // NoClassError says that a program has no such class of actors.
 type NoClassError struct {
 	Class string
-	Have  []string // those that it has, as people write them
+	Have  []string // the classes that it has, as users write them
 }
 
 // Error implements error.
@@ -83,12 +83,11 @@ func (n ActorName) Among(classes []string) error {
 	return bad
 }
 
-// short is what a class of the program is called without its package.
+// short is the name of a class, without the package if that is the program's.
 func (n ActorName) short(class string) string { return strings.TrimPrefix(class, n.program+".") }
 
-// Find returns the actor that is meant in a view; of a name the one that has it now. The error is a
-// *NoActorError if there is none, a *NoClassError if there cannot be one, and an *OtherActorError if the id is that of
-// another one.
+// Find returns the actor with this name in a view. The error is a *NoActorError if there is none, a *NoClassError if
+// there is no such class, and an *OtherActorError if the id is that of an actor of another class.
 func (n ActorName) Find(view store.Reader) (id event.ActorID, err error) {
 	id, err = n.find(view)
 	none := new(NoActorError)

@@ -90,7 +90,7 @@ func compareActors(a, b event.ActorID) int {
 	return 0
 }
 
-// Label names the root to people, as traces do: Class/name, or Class:id if it has no name, with the package
+// Label names the root to the user, as traces do: Class/name, or Class:id if it has no name, with the package
 // of the class unless that is the program's.
 func (c *Cut) Label(program string) (string, error) {
 	h, err := c.readHeader(c.Root)
@@ -112,8 +112,8 @@ func (c *Cut) Label(program string) (string, error) {
 // Actors returns how many actors there are, the root among them.
 func (c *Cut) Actors() int { return len(c.sorted) }
 
-// owning says that an actor, which may have been deleted, owns another, which is there. There may be one of every actor of the
-// store.
+// owning says that an actor, which may have been deleted, owns another, which exists. There may be one for every actor of
+// the store.
 type owning struct{ owner, child event.ActorID }
 
 // ownership returns the edges of ownership, by owner.
@@ -163,11 +163,12 @@ func (c *Cut) section(p event.PartitionID, s store.Section, keyMin int, f func(k
 	return row.Section(c.view, p, s, keyMin, f)
 }
 
-// Rows calls emit for the rows of the actors, in the order of their keys, so that they make a
-// store of their own: the node's own rows and the schema; headers, which lead to
-// partitions where a T-parent is not among the actors; edges between the actors, names, fields; the
-// timers that they have set, and the sub-events that are on their way between them. Chains
-// of tail calls and outcomes of requests stay behind: they belong to the client that waits for them.
+// Rows calls emit for the rows of the actors, in the order of their keys, so that these rows
+// make a store of their own. They are the node's own rows and the schema; headers, which name the
+// partition where the T-parent is not among the actors; edges between the actors, names, fields;
+// the timers that the actors have set, and the sub-events that are on their way between them.
+// Chains of tail calls and outcomes of requests are left out: they belong to the client that waits
+// for them.
 func (c *Cut) Rows(emit func(key, row []byte) error) error {
 	plain := func(key, row, _ []byte) error { return emit(key, row) }
 	from, to := store.MetaRange()
@@ -299,14 +300,14 @@ func (c *Cut) listNames() error {
 		if err != nil {
 			return err
 		}
-		_, class := schema.ByNumber(h.Layout) // a schema without a program knows no more
+		_, class := schema.ByNumber(h.Layout) // a schema without a program has no layout, only the class
 		c.names = append(c.names, row.NameKey(class, h.Name, c.partitions))
 	}
 	slices.SortFunc(c.names, bytes.Compare)
 	return nil
 }
 
-// work emits the sub-events between the actors, and their timers.
+// work emits the sub-events between the actors, and the actors' timers.
 func (c *Cut) work(p event.PartitionID, emit func(key, row []byte) error) error {
 	err := c.section(p, store.Outbox, row.OutboxKeyMin, func(key, rest, value, payload []byte) error {
 		issuer, target, _ := row.ReadOutboxKey(p, rest)

@@ -12,17 +12,17 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Overrides changes the rows of a view into what the classes of a program want snapshots to
-// contain of their actors. Of an actor whose class has a snapshot block the state is read from the view,
-// the block runs on that copy, and what it has written takes the place of the rows: all others stay
-// as they are, to the byte. Actors of other classes are not read. A nil *Overrides changes nothing. It
-// belongs to one goroutine.
+// Overrides changes the rows of a view as the snapshot blocks of a program's classes say. The state of an
+// actor whose class has a snapshot block is read from the view. The block runs on that copy, and the rows
+// that it has written replace those of the view. All other rows stay as they are, to the byte.
+// Actors of other classes are not read. A nil *Overrides changes nothing. It belongs to one goroutine.
 type Overrides struct {
 	View    store.Reader
 	Layouts *state.Layouts
 	// Has reports whether a class has a snapshot block.
 	Has func(*order.Shape) bool
-	// Run runs the block of a class on a copy of an actor, which has a layout in View. The result is what it has written.
+	// Run runs the block of a class on a copy of an actor, which has a layout in View. The result is the rows that the
+	// block has written.
 	Run func(event.ActorID, *store.Layout, *order.Shape) (*row.Edits, error)
 }
 
@@ -30,7 +30,7 @@ type Overrides struct {
 type OverrideError struct {
 	Class string // with its package
 	Actor string // Class("name") or Class(id)
-	Cause error  // its AbortMessage, if it has one, is what the block has said
+	Cause error  // its AbortMessage, if it has one, is the message of the block
 }
 
 // Error implements error.
@@ -46,8 +46,8 @@ func (e *OverrideError) Error() string {
 // Unwrap returns the cause.
 func (e *OverrideError) Unwrap() error { return e.Cause }
 
-// node emits all rows of the view. Of each actor that is read the fields are emitted apart, which is where they
-// stand in the order of the keys: behind the headers of the partition.
+// node emits all rows of the view. The fields of each actor that is read are emitted by themselves, at their place in
+// the order of the keys: behind the headers of the partition.
 func (o *Overrides) node(emit func(key, row []byte) error) error {
 	partitions, err := store.PartitionsOf(o.View)
 	if err != nil {
@@ -108,7 +108,7 @@ func (o *Overrides) layoutOf(h *row.Header) (*store.Layout, *order.Shape, error)
 	return layout, shape, nil
 }
 
-// fields emits the rows of an actor's fields as its class wants them.
+// fields emits the rows of an actor's fields as its class's snapshot block has changed them.
 func (o *Overrides) fields(id event.ActorID, h *row.Header, emit func(key, row []byte) error) error {
 	layout, class, err := o.layoutOf(h)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Ownership is the graph of owners in a store, and the sequencing tree, all of it: what a system attaches
+// Ownership is the whole graph of owners in a store, and the whole sequencing tree. A system attaches them
 // bit by bit.
 type Ownership struct {
 	Graph      *dominator.Graph

@@ -13,8 +13,8 @@ import (
 // RowSource calls f for the rows of a snapshot, in the order of their keys.
 type RowSource func(f func(key, row []byte) error) error
 
-// formed is rows of which one says what form they have: without it that is unknown, and no rows at all would be a store that
-// has lost everything.
+// formed calls f for all rows and fails unless the format row is among them. Without it the form of the rows is unknown,
+// and a snapshot without any rows would make a store that has lost everything.
 func (rows RowSource) formed(f func(key, row []byte) error) error {
 	format, said := store.FormatKey(), false
 	err := rows(func(key, row []byte) error {
@@ -27,11 +27,11 @@ func (rows RowSource) formed(f func(key, row []byte) error) error {
 	return err
 }
 
-// restoreBatchBytes is how much is written at a time to a store that is not in use yet.
+// restoreBatchBytes is the size of a batch of a store that is not in use yet.
 const restoreBatchBytes = 4 << 20
 
 // Restore fills an empty engine with the rows of a snapshot, for a store with this identity.
-// The caller closes the engine; if Restore fails what is in it is of no use.
+// The caller closes the engine; if Restore fails its contents are of no use.
 func Restore(e store.Engine, id store.Identity, rows RowSource) error {
 	b := e.NewBatch()
 	err := rows.formed(func(key, row []byte) error {
@@ -56,10 +56,10 @@ func Restore(e store.Engine, id store.Identity, rows RowSource) error {
 }
 
 // OwnedElsewhereError says that an actor cannot be restored because an actor that it reaches,
-// or has reached, is owned by one outside.
+// or reached in the snapshot, is owned by an actor outside.
 type OwnedElsewhereError struct {
 	Actor event.ActorID
-	Was   bool // it was among those to be restored, and has left
+	Was   bool // it is among the actors of the snapshot, and is not reached any more
 }
 
 // Error implements error.
@@ -71,7 +71,7 @@ func (e *OwnedElsewhereError) Error() string {
 }
 
 // RestoreActor brings an actor and everything that it reaches back to a snapshot of it, in the
-// store that it was taken of and that no system uses. What the actor reaches now is
+// store that the snapshot was taken of and that no system uses. All that the actor reaches now is
 // replaced; its owners stay. It returns how many actors there are now below it, itself included. All
 // happens in one batch, or, with an error, nothing. The caller makes the batch durable.
 func RestoreActor(e store.Engine, root event.ActorID, rows RowSource) (actors int, err error) {
@@ -121,8 +121,8 @@ func (r *actorRestore) run(root event.ActorID, rows RowSource) error {
 	return r.release()
 }
 
-// release takes from actors that come back what they owned when they were deleted, and is not
-// part of the snapshot: the headers of those go on naming them.
+// release takes away from actors that come back the actors that they owned when they were deleted
+// and that are not part of the snapshot: the headers of those still name them as owners.
 func (r *actorRestore) release() error {
 	partitions, err := store.PartitionsOf(r.e)
 	for p := 0; p < partitions && err == nil; p++ {
@@ -144,7 +144,7 @@ func (r *actorRestore) release() error {
 	return err
 }
 
-// remove deletes the rows of what is there now, apart from what others know of the root.
+// remove deletes the rows of the present actors. The edges and the header by which other actors own the root stay.
 func (r *actorRestore) remove() error {
 	c := r.present
 	for _, id := range c.sorted {
@@ -175,8 +175,8 @@ func (r *actorRestore) remove() error {
 	return nil
 }
 
-// put takes a row of the snapshot. Headers come before what belongs to the actors, but
-// behind the edges, of which both ends are in the snapshot.
+// put takes a row of the snapshot. Headers come before the other rows of the actors, but behind
+// the edges; both ends of an edge are in the snapshot.
 func (r *actorRestore) put(key, value []byte) error {
 	payload, err := store.Payload(key, value)
 	if err != nil {
@@ -184,7 +184,7 @@ func (r *actorRestore) put(key, value []byte) error {
 	}
 	section, _, id, ok := row.SplitKey(key)
 	if !ok {
-		return store.CheckFormat(key, payload) // of the node: the store has its own
+		return store.CheckFormat(key, payload) // a row of the node: the store keeps its own
 	}
 	if section == store.Headers {
 		r.members[id] = true
@@ -213,7 +213,7 @@ func (r *actorRestore) put(key, value []byte) error {
 	return nil
 }
 
-// payload returns what the store has under a key, nil if there is nothing.
+// payload returns the payload of the row under a key of the store, nil if there is none.
 func (r *actorRestore) payload(key []byte) ([]byte, error) {
 	value, ok, err := r.e.Get(key, nil)
 	if err != nil || !ok {
@@ -222,8 +222,8 @@ func (r *actorRestore) payload(key []byte) ([]byte, error) {
 	return store.Payload(key, value)
 }
 
-// NameTakenError says that an actor cannot be restored because another one has, or has had,
-// its name since.
+// NameTakenError says that an actor cannot be restored because another actor has its name, or
+// has had it since the snapshot.
 type NameTakenError struct{ Name string }
 
 // Error implements error.
@@ -231,7 +231,7 @@ func (e *NameTakenError) Error() string {
 	return fmt.Sprintf("the name of %s has been given to another actor since; restore the whole node, or to a new directory", e.Name)
 }
 
-// sameName returns an error unless the last actor of a name is the one of the snapshot.
+// sameName returns an error unless the last actor of a name is that of the snapshot.
 func (r *actorRestore) sameName(key, snapshot []byte) error {
 	payload, err := r.payload(key)
 	if err != nil || payload == nil {

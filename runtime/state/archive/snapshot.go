@@ -22,7 +22,7 @@ type Stopped struct {
 func (s *Stopped) Snapshot(ctx context.Context, to snapshot.Target, root event.ActorID) (*snapshot.Saved, error) {
 	m := snapshot.Manifest{Kind: snapshot.Node, Store: s.Identity.Store, Program: s.Identity.Program, Taken: sched.RealClock{}.Now()}
 	if _, err := store.PartitionsOf(s.View); err != nil {
-		return nil, err // nothing was ever stored
+		return nil, err // the store is empty
 	}
 	var err error
 	if m.Number, err = store.SnapshotNumberOf(s.View); err != nil {

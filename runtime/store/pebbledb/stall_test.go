@@ -45,7 +45,7 @@ func (s *stalling) set(on bool) {
 // further: the log rotates some times meanwhile. (Should an Append wait for the disk, this test
 // does not end.) Then the credit is used up; and when the disk works again, everything is
 // durable.
-func TestStalledDiskStopsNobodyWithLocks(t *testing.T) {
+func TestStalledDiskStopsNoLockHolder(t *testing.T) {
 	disk := &stalling{}
 	fs := vfs.NewCrashableMem()
 	engine, err := pebbledb.OpenFS(errorfs.Wrap(fs, disk), dataDir, store.EngineOptions{Program: "bank", Log: silent})

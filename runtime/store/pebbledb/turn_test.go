@@ -49,7 +49,7 @@ func (l *told) Write(p []byte) (int, error) {
 
 // While a write waits in pebble for tables, which cannot be made, the store fails. No caller waits for the end of
 // that write, and no reader sees a store without what was applied. (Should a caller wait, this test does not end.)
-func TestNobodyWaitsForPebbleAfterAFailure(t *testing.T) {
+func TestNoCallerWaitsForPebbleAfterAFailure(t *testing.T) {
 	disk := noTables{make(chan struct{}), make(chan struct{})}
 	stalled := &told{heard: make(chan struct{})}
 	d, err := pebbledb.OpenSmall(errorfs.Wrap(vfs.NewMem(), disk), dataDir, store.EngineOptions{Program: "bank", Log: slog.New(slog.NewTextHandler(stalled, nil))})
@@ -104,7 +104,7 @@ func TestNobodyWaitsForPebbleAfterAFailure(t *testing.T) {
 }
 
 // What is applied to a store that was opened read-only is refused, and not dropped.
-func TestNothingIsAppliedToWhoLooks(t *testing.T) {
+func TestNothingIsAppliedToAReadOnlyStore(t *testing.T) {
 	dir := t.TempDir()
 	e, err := pebbledb.Open(dir, store.EngineOptions{Program: "bank", Log: silent})
 	if err != nil {
