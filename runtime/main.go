@@ -341,7 +341,7 @@ func plural(n uint64, noun string) string {
 func writeSummary(w io.Writer, p *Package, t Stats, took time.Duration) {
 	fmt.Fprintf(w, "%s: ended after %.2f s: %s committed, %d undone", p.Name, took.Seconds(), plural(t.Commits, "event"), t.Aborts)
 	if t.DeadLetters > 0 {
-		fmt.Fprintf(w, ", %s (failures that nobody awaited)", plural(t.DeadLetters, "dead letter"))
+		fmt.Fprintf(w, ", %s (failures that were not awaited)", plural(t.DeadLetters, "dead letter"))
 	}
 	fmt.Fprintln(w)
 }

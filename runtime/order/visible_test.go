@@ -85,7 +85,7 @@ func TestVisibleReaders(t *testing.T) {
 	stop()
 	for _, l := range latches {
 		if !l.join(lock.Write, nil, 0) {
-			t.Errorf("somebody is left in word %b", l.load())
+			t.Errorf("a holder is left in word %b", l.load())
 		}
 	}
 	if visible.Load() < goroutines*rounds/20 {

@@ -171,7 +171,7 @@ func TestSaveSweepsWhatWasLeftBehind(t *testing.T) {
 		t.Errorf("it is still there: %v", err)
 	}
 	if _, err := os.Stat(others); err != nil {
-		t.Errorf("that of another store, which somebody may be sending: %v", err)
+		t.Errorf("that of another store, which another process may be sending: %v", err)
 	}
 	if err := snapshot.Verify(ctx, to, &saved.Manifest); err != nil {
 		t.Error(err)

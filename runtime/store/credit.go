@@ -60,7 +60,7 @@ func (s *Store) Credit(ctx context.Context) error {
 	c.waiting.Add(1)
 	c.grant()
 	c.mu.Unlock()
-	signal(s.rounds.asked)
+	signal(s.groups.asked)
 	select {
 	case <-mine:
 		return s.Err()

@@ -276,7 +276,7 @@ func TestCreditComesBack(t *testing.T) {
 		}
 		synctest.Wait()
 		if !admitted {
-			t.Error("credit that was given back admits nobody")
+			t.Error("credit that was given back admits no event")
 		}
 	})
 }

@@ -187,7 +187,7 @@ func FuzzSignature(f *testing.F) {
 }
 
 // A text that no compiler writes is refused as damage, and does no harm to its reader.
-func TestTextsThatNobodyWritesAreRefused(t *testing.T) {
+func TestTextsThatNoCompilerWritesAreRefused(t *testing.T) {
 	for _, text := range []string{"(table)", "(table x)", "(vector<table>)", "(int" + strings.Repeat("?", 1<<20) + ")"} {
 		if why := store.CompareParameters(text, text); why == "" {
 			t.Errorf("%.20s is read", text)

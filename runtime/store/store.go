@@ -58,7 +58,7 @@ type Store struct {
 	durable  atomic.Uint64
 
 	credit credit
-	rounds rounds
+	groups groupCommits
 
 	failure struct {
 		sync.Mutex
@@ -87,7 +87,7 @@ func Open(engine Engine, o Options) (*Store, error) {
 		s.failure.fatal = exit
 	}
 	s.credit.init(o.CreditBytes)
-	s.rounds.init()
+	s.groups.init()
 	if f, ok := engine.(Failing); ok {
 		f.OnFailure(s.Fail)
 	}
@@ -131,7 +131,7 @@ func (s *Store) Wait(ctx context.Context, p Position) error {
 		return nil
 	}
 	if uint64(p) > s.appended.Load() {
-		assert.Unreachable("somebody waits for position %d, the journal has given %d", p, s.appended.Load())
+		assert.Unreachable("a wait for position %d, but the journal has given %d", p, s.appended.Load())
 	}
 	return s.await(ctx, p)
 }
@@ -169,7 +169,7 @@ func (s *Store) Fail(err error) {
 	if !first {
 		return
 	}
-	s.rounds.abandon()
+	s.groups.abandon()
 	s.credit.fail()
 	s.failure.fatal(s.Err())
 }

@@ -11,7 +11,7 @@ import (
 // labels are members that the check does not look at: a mutant that differs in them tells of the same run.
 var labels = map[string]string{
 	"header program": "a name", "header test": "a name", "header seed": "a label", "header started": "a label", "header states": "a label",
-	"event attempt": "how often it was withdrawn concerns nobody", "event method": "a name", "event abort": "a text", "event position": "the place in the journal",
+	"event attempt": "how often it was withdrawn is not checked", "event method": "a name", "event abort": "a text", "event position": "the place in the journal",
 	"event batch": "counts only where a process was killed", "callback callback": "a name",
 	"header store": "the section of another store, whose runs before are elsewhere", "header run": "a run of the store whose runs before are elsewhere",
 	"header recovered": "events of the run before that have gone, or were not traced",

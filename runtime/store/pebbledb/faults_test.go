@@ -81,7 +81,7 @@ func TestStickyFaults(t *testing.T) {
 				failed, opened := faultyRun(t, f)
 				switch {
 				case failed == nil && f.hit.Load():
-					t.Errorf("after %d: nobody has heard of the fault", after)
+					t.Errorf("after %d: the fault is not reported", after)
 				case failed == nil:
 				case !sameType(failed, c.want) || !errors.Is(failed, c.err):
 					t.Errorf("after %d: %v", after, failed)

@@ -117,7 +117,7 @@ func lossIsNoticed(t *testing.T, image *vfs.MemFS, path string) {
 		t.Errorf("without %s: silently lost: %d of %d groups are there, %v", path, n, flipGroups, err)
 	}
 	if strings.HasSuffix(path, "WITNESS") {
-		t.Errorf("without %s: nobody has noticed", path)
+		t.Errorf("without %s: the missing file is not reported", path)
 	}
 	s.Close()
 }

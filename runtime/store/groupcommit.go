@@ -20,36 +20,36 @@ const gatherMax = 200 * time.Microsecond
 // stallReport is how long a sync may take before it is logged.
 const stallReport = time.Second
 
-// round is one group commit: one sync of the engine. A waiter for a position waits for the end
-// of the first round that covers it, and so is woken once.
-type round struct {
+// groupCommit is one sync of the engine, for all batches applied before it. A waiter for a position waits for the end
+// of the first that covers it, and so is woken once.
+type groupCommit struct {
 	target uint64 // positions up to this one are durable when it is over
 	done   chan struct{}
 	asked  bool // an await waits for it
 }
 
-// rounds is the group commits, which syncLoop and the waiters share.
-type rounds struct {
+// groupCommits are what syncLoop and the waiters share.
+type groupCommits struct {
 	sync.Mutex
-	current *round // under way; nil: none
-	next    *round // waiters for more than current covers join it
-	over    bool   // the store has failed: current and next are done
+	current *groupCommit // under way; nil: none
+	next    *groupCommit // waiters for more than current covers join it
+	over    bool         // the store has failed: current and next are done
 
-	took time.Duration // by the last round; syncLoop's own
+	took time.Duration // by the last group; syncLoop's own
 	// covered is a time, on the clock of the store.
 	// Invariant: all that was answered before it is durable.
 	covered atomic.Int64
-	asked   chan struct{} // a round is wanted at once
+	asked   chan struct{} // a group is wanted at once
 	fresh   chan struct{} // something was appended while the loop was idle
 	idle    atomic.Bool   // the loop has seen nothing unsynced, and waits for fresh
 	stop    chan struct{}
 	ended   chan struct{} // closed when the loop has ended
 }
 
-func newRound() *round { return &round{done: make(chan struct{})} }
+func newGroupCommit() *groupCommit { return &groupCommit{done: make(chan struct{})} }
 
-func (r *rounds) init() {
-	r.next = newRound()
+func (r *groupCommits) init() {
+	r.next = newGroupCommit()
 	r.asked, r.fresh = make(chan struct{}, 1), make(chan struct{}, 1)
 	r.stop, r.ended = make(chan struct{}), make(chan struct{})
 }
@@ -57,7 +57,7 @@ func (r *rounds) init() {
 // nudge tells an idle loop that there is something to sync. While the loop is idle, all that was answered is
 // durable: the append comes before the answer.
 func (s *Store) nudge() {
-	r := &s.rounds
+	r := &s.groups
 	if !r.idle.Load() {
 		return
 	}
@@ -75,7 +75,7 @@ func (s *Store) clock() time.Duration { return time.Since(s.opened) }
 // answer that is older than the mode's time is not durable. So all answers that a crash takes back were given within
 // that time of each other, however long the disk stalls.
 func (s *Store) Overdue() bool {
-	return s.mode.mode == modeRelaxed && s.clock()-time.Duration(s.rounds.covered.Load()) > s.mode.every
+	return s.mode.mode == modeRelaxed && s.clock()-time.Duration(s.groups.covered.Load()) > s.mode.every
 }
 
 func signal(c chan struct{}) {
@@ -85,9 +85,9 @@ func signal(c chan struct{}) {
 	}
 }
 
-// await joins the round that covers p, and waits for it.
+// await joins the group that covers p, and waits for it.
 func (s *Store) await(ctx context.Context, p Position) error {
-	r := &s.rounds
+	r := &s.groups
 	r.Lock()
 	if r.over || s.Durable(p) {
 		r.Unlock()
@@ -117,32 +117,32 @@ func (s *Store) await(ctx context.Context, p Position) error {
 	}
 }
 
-// outcome is what Wait returns after the round that covers p.
+// outcome is what Wait returns after the group that covers p.
 func (s *Store) outcome(p Position) error {
 	if s.Durable(p) {
 		return nil
 	}
 	err := s.Err()
-	assert.That(err != nil, "a round ended without position %d", p)
+	assert.That(err != nil, "a group ended without position %d", p)
 	return err
 }
 
-// syncLoop runs round after round until the store is closed or fails.
+// syncLoop runs one group commit after another until the store is closed or fails.
 func (s *Store) syncLoop() {
-	defer close(s.rounds.ended)
+	defer close(s.groups.ended)
 	watch := newStallWatch(s.log)
 	defer watch.close()
 	for s.awaitWork() {
 		s.gather()
-		if !s.syncRound(watch) {
+		if !s.syncGroup(watch) {
 			return
 		}
 	}
 }
 
-// awaitWork returns true when a round is due, false when the loop is to end.
+// awaitWork returns true when a group is due, false when the loop is to end.
 func (s *Store) awaitWork() bool {
-	r := &s.rounds
+	r := &s.groups
 	var due <-chan time.Time
 	for {
 		if due == nil && !s.unsynced() {
@@ -173,17 +173,17 @@ func (s *Store) unsynced() bool { return s.appended.Load() > s.durable.Load() }
 // are overdue, so that none waits while the disk is as fast as before.
 func (s *Store) delay() time.Duration {
 	if every := s.mode.every; s.mode.mode == modeRelaxed {
-		begin := time.Duration(s.rounds.covered.Load()) + max(every/2, every-2*s.rounds.took)
+		begin := time.Duration(s.groups.covered.Load()) + max(every/2, every-2*s.groups.took)
 		return begin - s.clock()
 	}
 	return lazySync
 }
 
-// gather lets the waiters that the last round has woken append, as long as they do. Otherwise
-// the first of them would have a round of its own, and all others would wait for two. It takes
+// gather lets the waiters that the last group has woken append, as long as they do. Otherwise
+// the first of them would have a group of its own, and all others would wait for two. It takes
 // a small part of the time of a sync.
 func (s *Store) gather() {
-	limit := min(s.rounds.took/4, gatherMax)
+	limit := min(s.groups.took/4, gatherMax)
 	for began := time.Now(); time.Since(began) < limit; {
 		n := s.appended.Load()
 		runtime.Gosched()
@@ -193,9 +193,9 @@ func (s *Store) gather() {
 	}
 }
 
-// syncRound runs one round and reports whether there may be another.
-func (s *Store) syncRound(watch *stallWatch) bool {
-	r := &s.rounds
+// syncGroup runs one group and reports whether there may be another.
+func (s *Store) syncGroup(watch *stallWatch) bool {
+	r := &s.groups
 	covered := s.clock()
 	r.Lock()
 	if r.over {
@@ -206,7 +206,7 @@ func (s *Store) syncRound(watch *stallWatch) bool {
 	// The counter is read before the engine syncs: what is counted has been applied.
 	mine.target = s.appended.Load()
 	bytes := s.credit.applied.Load()
-	r.current, r.next = mine, newRound()
+	r.current, r.next = mine, newGroupCommit()
 	r.Unlock()
 
 	began := time.Now()
@@ -223,7 +223,7 @@ func (s *Store) syncRound(watch *stallWatch) bool {
 	if r.over || s.hasFailed() {
 		return false
 	}
-	assert.That(mine.target >= s.durable.Load() && mine.target <= s.appended.Load(), "a round up to %d after %d", mine.target, s.durable.Load())
+	assert.That(mine.target >= s.durable.Load() && mine.target <= s.appended.Load(), "a group up to %d after %d", mine.target, s.durable.Load())
 	s.durable.Store(mine.target)
 	r.covered.Store(int64(covered))
 	s.credit.giveBack(bytes)
@@ -232,8 +232,8 @@ func (s *Store) syncRound(watch *stallWatch) bool {
 	return true
 }
 
-// abandon ends all rounds: the store has failed.
-func (r *rounds) abandon() {
+// abandon ends all groups: the store has failed.
+func (r *groupCommits) abandon() {
 	r.Lock()
 	defer r.Unlock()
 	if r.over {
@@ -246,14 +246,14 @@ func (r *rounds) abandon() {
 	close(r.next.done)
 }
 
-// endLoop ends syncLoop after a last round.
+// endLoop ends syncLoop after a last group.
 func (s *Store) endLoop() {
-	close(s.rounds.stop)
-	<-s.rounds.ended
+	close(s.groups.stop)
+	<-s.groups.ended
 	if s.hasFailed() {
 		return
 	}
 	watch := newStallWatch(s.log)
 	defer watch.close()
-	s.syncRound(watch)
+	s.syncGroup(watch)
 }
