@@ -7,7 +7,7 @@
 //     references to c in plain fields, with the number of references as its
 //     multiplicity ("units"). reach(x) is x and everything below it.
 //   - T, the sequencing tree: rooted in TOP, with a virtual node per partition
-//     below it. It is stored, never recomputed: it changes by placing a fresh
+//     below it. It is stored, never recomputed: of what is known, it changes by placing a fresh
 //     leaf, by [Graph.MoveT] and by taking out a deleted leaf, and by nothing
 //     else. Safety of the protocol does not depend on which tree it is; its
 //     fixpoint under maintenance is the dominator tree of Omega (protocol rules
@@ -19,7 +19,7 @@
 //
 // The dissertation's definition 5 takes a least upper bound in the ownership
 // order; that bound is not unique and can deadlock. Dominators of the flow
-// graph (the nodes on every path from TOP) do not, and need no iteration: in a
+// graph, which are the nodes on every path from TOP, cannot. They need no fixpoint iteration either: in a
 // tree every node is its own sequencer.
 //
 // # Part of a graph
@@ -31,12 +31,12 @@
 // either structure, and all it reaches lies in its own T-subtree. It follows that the tops
 // of the nodes that are known do not depend on it, that no path between two of them goes
 // through it, and that the graph's answers are those of the whole. Attach needs no lock on
-// the T-parent: no event waits for a node that is not known, so the node may count as having
-// been there before.
+// the T-parent: no event can wait for a node that is not known, so to all events the node looks as if it had
+// always been there.
 //
 // # Concurrency
 //
-// All methods may be called from any goroutine. In detail:
+// Any goroutine may call any method but Validate and Dump. In detail:
 //
 //   - Lock-free reads: NCA, IsAncestor, Child, Parent, Depth, Top, Sequencer.
 //     They retry while a MoveT changes the tree and, after a few attempts, wait
@@ -61,5 +61,5 @@
 // c owns nothing, when p has no owner or when p lies outside T-subtree(top(c)),
 // and otherwise at most twice the smaller of the two pruned searches, forward
 // from c and backward from p. MoveT: the size of the subtree moved and of the
-// edges at it. Nothing here enumerates a region because an event runs in it.
+// edges at it. The start of an event never enumerates the region that it enters.
 package dominator

@@ -1,5 +1,5 @@
-// Package event names the things that messages between nodes talk about:
-// actors, events, their attempts, clients and partitions.
+// Package event has the ids of actors, events, attempts, clients and partitions, and what waits for its turn as plain data: requests,
+// sub-events, timers, outcomes. All of it is the same on every node: it is stored, and messages can carry it.
 package event
 
 import (

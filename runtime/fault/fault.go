@@ -1,4 +1,5 @@
-// Package fault says what an error of a file system is about, and what to do about it.
+// Package fault tells apart the errors of a file system: the disk is full, a limit of the process was reached, a permission is missing,
+// or the disk has failed. For each it has the words that say what to do.
 package fault
 
 import (

@@ -7,10 +7,10 @@
 //
 // # Writing
 //
-// The undo records of the event tell what of a container has changed (value.StoredMap, value.StoredVector). They
-// are relative to the value.Version that the body of the container has. It is the version of the rows
-// (mapRows.at, in the actor's Large) unless the field got its content from elsewhere; then the field is written
-// whole. It is written whole, too, where a record restores all of a body. Cloning a shared body keeps the
+// The undo records of the event tell what of a container has changed (value.StoredMap, value.StoredVector), relative to
+// the value.Version of the container's body. If that is the version of the rows (mapRows.at, in the actor's Large),
+// only what has changed is written. If the field got its content from elsewhere, the versions differ and the field is written
+// whole; so it is where a record restores all of a body. Cloning a shared body keeps the
 // version, so that an event that writes a map of which there is a copy writes one row all the same.
 //
 // The Writer changes nothing in memory before Finish: a batch may still be dropped.
@@ -19,8 +19,8 @@
 //
 // A container with more elements than eagerElems is not read with its actor. Its body gets a source
 // (value.MapSource, value.VectorSource), which reads single elements, or all in order; what events write lies
-// over it. A source shows the present state of the store, so copies that are older have to be told what they
-// miss: each commit leaves what it replaces with the versions that copies may still have. Nothing that was read
+// over it. A source shows the present state of the store, and a copy of the container may be older. So each commit keeps
+// the elements that it replaces with the versions that such copies have. Nothing that was read
 // is kept but the last block of a vector that was read element by element; what was written is kept up to a
 // bound. A container of which as many rows have been read as it has elements comes into memory, if the budget of
 // its reader allows it (value.Tally).

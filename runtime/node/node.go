@@ -1,6 +1,6 @@
 // Package node is what a program is compiled with to keep its state on disk: the store on
-// pebble, and the places where snapshots go. It brings in all modules that the runtime
-// itself does without.
+// pebble, and the places where snapshots go. The other packages of the runtime import
+// only the standard library; this one imports the modules of the store and of S3.
 package node
 
 import (

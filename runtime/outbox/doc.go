@@ -1,5 +1,6 @@
 // Package outbox keeps what leaves a committed event, in its order, until its time has come. It runs no code of programs:
-// a call that waits is of a type parameter, C or E, and this package only gives it back in its order.
+// the type of the calls that wait is a type parameter. The run puts calls in, and is given each of them back when its turn or its
+// time has come.
 //
 //	lane.go      Lanes: sub-events, one FIFO for each issuer and target
 //	timer.go     Timers: calls that are due later; late.go: those due while the store was closed; timerrow.go: their rows

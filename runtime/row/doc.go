@@ -9,8 +9,8 @@
 //	session.go   a durable session, and the outcome of each of its requests
 //	trace.go     the version of an actor that is traced, and how far the trace has come
 //
-// Each file has both the writer and the reader of a form. The rows of fields are those of package image, the schema and
-// the rows of the node itself those of package store.
+// Each file has both the writer and the reader of a form. Two kinds of rows are not here: package image has the rows of
+// fields, and package store has the schema and the rows of the node itself.
 //
 // A Writer puts rows into a batch (writer.go), a Reader reads payloads (reader.go), Each and Section go through the rows
 // of a view (scan.go), and Edits are changes of the rows of a view that are not applied to the store (edits.go).

@@ -1,5 +1,9 @@
-// Package sched says when the goroutines of a system run: its workers, its clock, and what limits and counts them.
-// A Scheduler runs one of them at a time, in an order that a seed chooses, so that tests can repeat a run to the letter.
+// Package sched has the workers of a system, in which everything runs that no client waits for on the spot: sub-events, firings of
+// timers, callbacks, steps of chains, async calls, and events that are awaited later. It also has the clock, lines in
+// which jobs wait for each other, and what limits and counts jobs.
+//
+// In production Go schedules the goroutines. In a scheduled system of a test, a Scheduler runs one of them at a time, in an order
+// that a seed chooses: the same seed repeats a run exactly.
 package sched
 
 import (

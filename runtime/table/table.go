@@ -3,10 +3,10 @@
 //
 // Rows and entries of indexes are found by bytes that sort as the columns do, written by
 // the codec's functions for keys. A table is not copied by its program, so it is written in
-// place; a loop that goes over one which is written meanwhile takes a snapshot of it, in
-// constant time.
+// place. A loop over a table that is written during the loop goes over a copy, made in constant
+// time.
 //
-// A table of a durable actor that has grown large has a row in the store for each of its own and for each entry of an
+// A large table of an actor in a store has one stored row for each of its rows, and one for each entry of an
 // index. When the actor is loaded, only the number of rows is read. What a program asks for is read then, and what an
 // event writes lies over what is stored until it commits. A table that has been read as often as it has rows comes into
 // memory, where there is room for it.
