@@ -11,7 +11,7 @@ import (
 )
 
 // What a trace and the list of snapshots call an actor finds it, and nothing else does.
-func TestActorsAreFoundByWhatPeopleCallThem(t *testing.T) {
+func TestActorsAreFoundByTheirLabels(t *testing.T) {
 	n := startNode(t, Config{})
 	b, _ := openBank(t, n.sys, "one", 1)
 	bank, account := b.ID(), accountAt(t, n, "one", "a0").ID()

@@ -88,7 +88,7 @@ func TestWhatIsNeededIsNotDetached(t *testing.T) {
 }
 
 // An actor stays for as long as it has a timer, and no longer, also after a crash.
-func TestTimersKeepWhoHasSetThem(t *testing.T) {
+func TestTimersKeepTheirIssuersAttached(t *testing.T) {
 	after := func(ms, add int64, name string) wstep {
 		return wstep{op: wAfter, n: ms, name: name, sub: []wstep{{op: wAdd, n: add}}}
 	}

@@ -47,7 +47,7 @@ func TestTransferMovesMoneyOrNothing(t *testing.T) {
 }
 
 // Whoever awaits a failed event gets an error of his own: its fields can be written.
-func TestErrorsBelongToWhoAwaits(t *testing.T) {
+func TestEachAwaitGetsItsOwnError(t *testing.T) {
 	s := Open(Config{})
 	defer watch(t, s)()
 	cl := s.Client()

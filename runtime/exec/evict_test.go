@@ -71,7 +71,7 @@ func TestStatesComeAndGoWhileEventsRun(t *testing.T) {
 
 // Dropped states are those that nobody has used since the evictor came by, and all of them are
 // read again when they are used.
-func TestTheHandSparesWhatIsUsed(t *testing.T) {
+func TestTheEvictorSparesWhatIsUsed(t *testing.T) {
 	n := startNode(t, Config{})
 	_, list := openBank(t, n.sys, "one", 64)
 	n.sys.Unload(0.001) // finds out that all have been used
@@ -104,7 +104,7 @@ func TestTheHandSparesWhatIsUsed(t *testing.T) {
 }
 
 // The evictor goes round all the time while states are read back: neither waits for the other for ever.
-func TestTheHandAndReadersDoNotBlockEachOther(t *testing.T) {
+func TestTheEvictorAndReadersDoNotBlockEachOther(t *testing.T) {
 	n := startNode(t, Config{})
 	_, list := openBank(t, n.sys, "one", 2000)
 	stop := again(func(int) { n.sys.Unload(1) })
@@ -117,7 +117,7 @@ func TestTheHandAndReadersDoNotBlockEachOther(t *testing.T) {
 }
 
 // What an event holds stays, and what it has written and not committed is not lost.
-func TestTheHandTakesNothingFromAnEvent(t *testing.T) {
+func TestTheEvictorTakesNothingFromAnEvent(t *testing.T) {
 	n := startNode(t, Config{})
 	d := newDesk(t, n.cl)
 	n.sys.Unload(1)

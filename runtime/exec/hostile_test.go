@@ -21,7 +21,7 @@ func parentAndKid(t *testing.T, cl *Client) (p, k deskRef) {
 	return p, k
 }
 
-func TestDeleteThatIsUndoneIsSeenByNobody(t *testing.T) {
+func TestNoEventSeesAnUndoneDelete(t *testing.T) {
 	s, cl := testSystem(t, Config{})
 	p, k := parentAndKid(t, cl)
 	deleting, seen := make(chan struct{}), make(chan error, 1)

@@ -184,12 +184,12 @@ func checkCrowd(s *System, clients, rounds int) error {
 
 // Whoever competes for a kept actor, nobody gets it between the steps, and nobody waits for ever: also not where
 // the steps want actors that lie outside of the actor's part of the sequencing tree.
-func TestNobodyGetsBetweenTheSteps(t *testing.T) {
+func TestNoEventComesBetweenTheSteps(t *testing.T) {
 	s, _ := testSystem(t, Config{BranchWorkers: 4})
 	mustNot(t, checkCrowd(s, 16, 210))
 }
 
-func TestNobodyGetsBetweenTheStepsUnderManySeeds(t *testing.T) {
+func TestNoEventComesBetweenTheStepsUnderManySeeds(t *testing.T) {
 	met := 0
 	for seed := range uint64(300) {
 		s := Open(Config{Scheduled: true, Seed: seed + 1, Log: quiet})
@@ -264,7 +264,7 @@ func pathHas(path []callpath.Frame, name string) bool {
 }
 
 // A chain that an actor has begun is awaited by nobody; settling waits for it, and so does closing.
-func TestAChainThatNobodyAwaits(t *testing.T) {
+func TestAChainThatIsNotAwaited(t *testing.T) {
 	s := Open(Config{Log: quiet})
 	cl := s.Client()
 	r, err := cl.New(&classDesk, &methodDesk, work(nil))
@@ -385,7 +385,7 @@ func TestCancel(t *testing.T) {
 }
 
 // Whatever an event waits for when it is cancelled, it ends at once and has done nothing.
-func TestCancelWakesWhoWaits(t *testing.T) {
+func TestCancelWakesWaiters(t *testing.T) {
 	plus := work(func(cx *Cx, d *desk) { d.setN(cx, d.n+1) })
 	cases := map[string]struct {
 		keeps bool // a chain keeps the clerk, whose kid is busy
@@ -483,7 +483,7 @@ func TestCancelWakesWhoWaits(t *testing.T) {
 }
 
 // So does one that waits for the store's credit while the disk stalls. Whoever waits behind it gets the credit.
-func TestCancelWakesWhoWaitsForCredit(t *testing.T) {
+func TestCancelWakesWaitersForCredit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := &stalled{Engine: memengine.New()}
 		st, err := store.Open(disk, store.Options{Program: "test", Partitions: 4, Log: quiet, CreditBytes: 1})

@@ -24,7 +24,7 @@ func (e *slowReads) Get(key, buf []byte) ([]byte, bool, error) {
 }
 
 // A client that uses the store outside of events finds it open: Close waits.
-func TestCloseWaitsForWhoReads(t *testing.T) {
+func TestCloseWaitsForReaders(t *testing.T) {
 	for name, visit := range map[string]struct {
 		prepare, read func(n *node, old wref, x *Session)
 	}{
