@@ -271,7 +271,7 @@ func TestALongLineIsAttached(t *testing.T) {
 	n.close()
 }
 
-// What is wrong with the header of a detached actor is told when it is used.
+// Damage of the header of a detached actor is reported when the actor is used.
 func TestDamagedHeadersAreNamed(t *testing.T) {
 	n := startNode(t, Config{})
 	_, list := openBank(t, n.sys, "one", 2)

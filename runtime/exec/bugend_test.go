@@ -42,7 +42,7 @@ func TestEndOnABug(t *testing.T) {
 	}
 }
 
-// badJournal panics once it is told to.
+// badJournal panics once bad is set.
 type badJournal struct {
 	*store.Store
 	bad atomic.Bool

@@ -48,7 +48,7 @@ type crashes struct {
 	}
 }
 
-// heard is what clients were told of their events.
+// heard has the answers that clients got for their events.
 type heard struct {
 	acked   []*wargs // of those that have committed, perhaps as the first step of a chain that was left to the next run
 	refused []*wargs // of those that have not begun, as the system was closed

@@ -73,7 +73,7 @@ func TestARequestThatIsLeftIsNotPerformedAgain(t *testing.T) {
 }
 
 // A client that awaits a chain which is left to the next opening gets ErrPostponed when the first steps are durable, since
-// the error says that they have happened; if the disk fails it gets an *UnknownError. No failure of the chain is told.
+// the error says that they have happened; if the disk fails it gets an *UnknownError. The chain is never a dead letter.
 func TestAChainThatIsLeftIsToldWhenItIsDurable(t *testing.T) {
 	onward := []wstep{{op: wAdd, n: 1}, {op: wTail, sub: []wstep{{op: wAdd, n: 100}}}}
 	for name, ask := range map[string]func(n *node, a wref, x *Session) error{

@@ -60,7 +60,7 @@ type Config struct {
 	// default; Open panics on any other. Durations of waiting are without limit.
 	Scheduled bool
 
-	// Trace, if set, is told of every event and callback. TraceStates adds hashes of the
+	// Trace, if set, records every event and callback. TraceStates adds hashes of the
 	// fields of every actor that an event touches, which costs encoding them.
 	Trace       trace.Recorder
 	TraceStates bool
@@ -156,7 +156,7 @@ type System struct {
 	}
 }
 
-// Open starts a system that keeps nothing: cfg.Store is not looked at, see Recover. The
+// Open starts a system that keeps nothing: it ignores cfg.Store, see Recover. The
 // caller closes it.
 func Open(cfg Config) *System {
 	cfg.Store = nil
@@ -186,7 +186,7 @@ func newSystem(cfg Config) *System {
 	s.left = make(chan struct{}, 1)
 	s.clients.counters = make(map[*counters]struct{})
 	first := uint64(0)
-	if cfg.Store != nil { // ids of another start are others
+	if cfg.Store != nil { // another start has other ids
 		first = cfg.Store.Starts() << startShift
 		s.ids.last.Store(cfg.Store.FirstID())
 	}
