@@ -33,7 +33,7 @@ var runtimePackages = []string{
 }
 
 // Of returns the places of the program on a stack that runtime.Callers has taken. Generated dispatch code has no
-// line in an .aeon file; where a stack has .aeon lines only those count.
+// line in an .aeon file: where a stack has .aeon lines only these lines count.
 func Of(stack []uintptr) []Frame {
 	var all, aeon []Frame
 	it := runtime.CallersFrames(stack)
@@ -62,7 +62,7 @@ func Of(stack []uintptr) []Frame {
 	return all
 }
 
-// partOf reports whether the Go function part is the body of a loop or a closure in fn, or in
+// partOf reports whether the Go function part is the body of a loop or a closure, in fn or in
 // another part of the function that fn is in.
 func partOf(part, fn string) bool {
 	whole := wholeFunc(part)

@@ -22,7 +22,7 @@ func names(path []callpath.Frame) (list []string) {
 //go:noinline
 func once(yield func(int) bool) { yield(1) }
 
-// looped takes its path in a loop whose body Go makes a function of, which another function calls.
+// looped takes its path in a loop. Go makes the body of the loop a function, which another function calls.
 //
 //go:noinline
 func looped() (path []callpath.Frame) {
@@ -35,7 +35,7 @@ func looped() (path []callpath.Frame) {
 //go:noinline
 func calling() []callpath.Frame { return looped() }
 
-// Bodies of loops and closures are no calls: of those that follow each other in one function the innermost stands for it.
+// Bodies of loops and closures are no calls. Of several frames of one function in a row only the innermost counts.
 func TestPartsOfAFunctionAreNoCalls(t *testing.T) {
 	path := names(calling())
 	if len(path) != 5 || !strings.HasPrefix(path[0], "looped.") || !slices.Equal(path[1:], []string{"once", "looped", "calling", t.Name()}) {
@@ -73,8 +73,8 @@ func TestLinesOfAeonCountAlone(t *testing.T) {
 	}
 }
 
-// dispatched calls f as generated code does, whose lines are in a file of the program; it stands last, as the rest of the
-// file has such lines.
+// dispatched calls f as generated code does, whose lines are in a file of the program. It stands last, since the rest of
+// this file has such lines.
 func dispatched(f func() []callpath.Frame) []callpath.Frame {
 //line p.aeon:7
 	return f()

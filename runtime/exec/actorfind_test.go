@@ -9,7 +9,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Who names an actor that is not there is told which there are: a few of them, how many in all, and the nearest.
+// The error for an actor that is not there names actors that are: a few of them, how many in all, and the nearest.
 func TestActorsThatThereAre(t *testing.T) {
 	n := startNode(t, Config{})
 	said := func(when, text, want string) {

@@ -10,8 +10,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/state/archive"
 )
 
-// What a trace and the list of snapshots call an actor finds it, and nothing else does.
-func TestActorsAreFoundByWhatPeopleCallThem(t *testing.T) {
+// An actor is found by its label in a trace or in the list of snapshots, and by no other text.
+func TestActorsAreFoundByTheirLabels(t *testing.T) {
 	n := startNode(t, Config{})
 	b, _ := openBank(t, n.sys, "one", 1)
 	bank, account := b.ID(), accountAt(t, n, "one", "a0").ID()
@@ -48,7 +48,7 @@ func TestActorsAreFoundByWhatPeopleCallThem(t *testing.T) {
 	n.close()
 }
 
-// A name means whoever has it when the snapshot is taken. Where nobody has, nothing is counted and nothing left.
+// A name means the actor that has it when the snapshot is taken. Where no actor has it, nothing is counted and nothing left.
 func TestSnapshotNamedFollowsTheName(t *testing.T) {
 	n := startNode(t, Config{})
 	ctx, to := context.Background(), snapshot.Dir(t.TempDir())

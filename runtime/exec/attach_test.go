@@ -33,8 +33,8 @@ func opened(e *memengine.Engine) (*System, error) {
 	return s, s.durable.Recover()
 }
 
-// attachesAsStored attaches the actors of a store in some order; after each few of them, and at
-// the end, the graph must be the part of the whole one that is attached.
+// attachesAsStored attaches the actors of a store in some order. After each few of them, and at
+// the end, the graph must be the part of the whole graph that is attached.
 func attachesAsStored(e *memengine.Engine, seed uint64) error {
 	s, err := opened(e)
 	if err != nil {
@@ -145,8 +145,8 @@ func (s *System) anyDetached(whole *archive.Ownership) bool {
 	return false
 }
 
-// Whatever a history of random events, and crashes of it, have left of ownership and the tree: what is
-// attached is always a part of it, and all of it is the whole.
+// Random events, and crashes among them, leave ownership and the tree in a store. What is attached is always a part
+// of what is stored, and in the end the whole.
 func TestAttachedIsWhatIsStored(t *testing.T) {
 	for seed := range uint64(6) {
 		n := startNode(t, Config{})
@@ -181,7 +181,7 @@ func (s *System) attached() int {
 	return n
 }
 
-// Opening attaches nobody, an event whom it needs.
+// Opening attaches no actor. An event attaches the actors that it needs.
 func TestActorsAreAttachedWhenTheyAreUsed(t *testing.T) {
 	n := startNode(t, Config{})
 	b, list := openBank(t, n.sys, "one", 300)
@@ -215,7 +215,7 @@ func TestActorsAreAttachedWhenTheyAreUsed(t *testing.T) {
 	}
 }
 
-// An actor that nobody has used when its owner was deleted goes on without owner, while others
+// An actor that is detached when its owner is deleted goes on without owner, while events
 // look for it and afterwards.
 func TestOwnersOfTheDetachedAreDeleted(t *testing.T) {
 	const accounts = 200
@@ -271,7 +271,7 @@ func TestALongLineIsAttached(t *testing.T) {
 	n.close()
 }
 
-// What is wrong with the header of a detached actor is told when it is used.
+// Damage of the header of a detached actor is reported when the actor is used.
 func TestDamagedHeadersAreNamed(t *testing.T) {
 	n := startNode(t, Config{})
 	_, list := openBank(t, n.sys, "one", 2)
@@ -311,7 +311,7 @@ func TestDamagedHeadersAreNamed(t *testing.T) {
 	}
 }
 
-// The graph that is read whole is refused where rows contradict each other.
+// A graph that is read whole is refused where its rows contradict each other.
 func TestOwnershipThatContradictsItself(t *testing.T) {
 	n := startNode(t, Config{})
 	a, b := n.fresh(), n.fresh()

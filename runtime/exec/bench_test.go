@@ -11,8 +11,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 )
 
-// Every benchmark below runs its yardstick in the same process as peers would: for
-// events that is a mutex locked and unlocked per actor touched.
+// Every benchmark below runs its yardstick in the same process. For events
+// that is a mutex locked and unlocked per actor touched.
 
 // An uncontended event allocates what its caller gives it, and nothing else.
 func TestUncontendedEventsAllocateTheirArgumentsAlone(t *testing.T) {

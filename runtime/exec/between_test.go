@@ -47,7 +47,7 @@ func init() {
 	}
 }
 
-// An edge between two classes is on no cycle, as the classes have none: what is below the actor is
+// An edge between two classes is on no cycle, as the classes have none. So what is below the actor is
 // not looked at, and not held.
 func TestEdgesBetweenClassesNeedNoLookBelow(t *testing.T) {
 	s, cl := testSystem(t, Config{})

@@ -20,8 +20,8 @@ type branch struct {
 }
 
 // Async begins an async call of m on target. An idle worker takes it, if there is one
-// and the call shares nothing with the actors whose code is running; otherwise it
-// runs at once, which is what it would have to be equal to anyway.
+// and the call shares nothing with the actors whose code is running. Otherwise it
+// runs at once, to which a run in a worker must be equal anyway.
 func Async(cx *Cx, target order.Ref, m *Method, args order.Args) {
 	h := target.Handle()
 	if h == nil {
@@ -102,9 +102,9 @@ func (cx *Cx) waitFor(p order.CallFootprint) {
 	cx.keep(kept)
 }
 
-// retire takes over the logs of the branches that have ended, in whatever order: what they did has nothing in common. If
-// one of them has failed, nothing that this branch does from here on can matter, and it ends. retire reports whether the committed
-// graph is all there is to the event.
+// retire takes over the logs of the branches that have ended. Their order does not matter: what they did has nothing in
+// common. If one of them has failed, this branch ends, since nothing that it does from here on can matter. retire reports
+// whether the committed graph is all there is to the event.
 func (cx *Cx) retire() (settled bool) {
 	ev := cx.ev
 	ev.branches.Lock()
@@ -128,7 +128,7 @@ func (cx *Cx) retire() (settled bool) {
 	return ev.SettledGraph()
 }
 
-// keep makes kept, which is a part of them in place, the branches of cx.
+// keep leaves cx only the branches in kept, which was filtered from them in place.
 func (cx *Cx) keep(kept []*branch) {
 	clear(cx.branches[len(kept):])
 	cx.branches = kept

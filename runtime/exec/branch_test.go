@@ -11,7 +11,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 )
 
-// A call compares itself with the branches that run, not with all that there have been.
+// A call is compared with the branches that run, not with all that there have been.
 func TestEndedBranchesAreNotKept(t *testing.T) {
 	const workers = 3
 	_, cl := testSystem(t, Config{BranchWorkers: workers})
@@ -46,9 +46,9 @@ type span struct {
 	text     string
 }
 
-// TestBranchesWaitForWhatConflicts compares when branches run with the naive rule: a call begins when all earlier ones that
-// may touch one of its actors, one of them writing, have ended. What they leave, and which failure is reported, is what
-// calls without async leave.
+// TestBranchesWaitForWhatConflicts compares when branches run with the naive rule: a call begins when all earlier calls that
+// conflict with it have ended. Two calls conflict if they may touch one actor, and one of them may write to it. Branches leave
+// the state and report the failure that calls without async do.
 func TestBranchesWaitForWhatConflicts(t *testing.T) {
 	together := 0
 	for seed := range uint64(60) {
@@ -232,8 +232,8 @@ func init() {
 	methodHooked.Run = func(cx *Cx, _ any, args order.Args) { args.(*hookedArgs).hook(cx) }
 }
 
-// BenchmarkAsync calls all children of a desk by async, and reports how much longer a child takes than by a plain call: that must
-// not depend on how many there are.
+// BenchmarkAsync calls all children of a desk by async, and reports how much longer a child takes than by a plain call. The
+// figure must not depend on how many children there are.
 func BenchmarkAsync(b *testing.B) {
 	for _, n := range []int{4, 2400, 24000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

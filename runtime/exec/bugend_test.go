@@ -14,7 +14,7 @@ import (
 // bugEnv names the bug with which TestEndOnABug runs, in a process that TestABugEndsTheProcess starts.
 const bugEnv = "AEON_EXEC_BUG"
 
-// bugs are what must end the process, each with what it then says.
+// bugs are the bugs that must end the process, each with the text that the process then writes.
 var bugs = map[string]struct {
 	run  func(t *testing.T)
 	says string
@@ -42,7 +42,7 @@ func TestEndOnABug(t *testing.T) {
 	}
 }
 
-// badJournal panics once it is told to.
+// badJournal panics once bad is set.
 type badJournal struct {
 	*store.Store
 	bad atomic.Bool
@@ -55,8 +55,8 @@ func (j *badJournal) Append(b store.Batch) store.Position {
 	return j.Store.Append(b)
 }
 
-// brokenJournal has a commit panic while the event holds its actor, in a caller that
-// recovers whatever comes, and goes on. The process must not.
+// brokenJournal has a commit panic while the event holds its actor. The caller recovers
+// every panic and goes on; the process must not.
 func brokenJournal(t *testing.T) {
 	st, err := store.Open(memengine.New(), store.Options{Program: "test", Log: quiet})
 	mustNot(t, err)
@@ -70,7 +70,7 @@ func brokenJournal(t *testing.T) {
 	_ = s.Client().Await(nodes[0].Ref, &methodLocal, &wargs{steps: []wstep{{op: wAdd, n: 1}}})
 }
 
-// endlessWait has an event of a scheduled system wait for what never comes.
+// endlessWait has an event of a scheduled system wait for a signal that never comes.
 func endlessWait(t *testing.T) {
 	s := Open(Config{Scheduled: true, Log: quiet})
 	r, err := s.Client().New(&classDesk, &methodDesk, work(nil))

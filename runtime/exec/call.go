@@ -34,7 +34,7 @@ func (cx *Cx) access(h *order.Handle, mode order.Mode, c *order.Shape) {
 	cx.hold(h, mode)
 	cx.ev.Respect(h)
 	if h.LastPos > cx.maxPos {
-		cx.maxPos = h.LastPos // before any fault: that tells of the last write, too
+		cx.maxPos = h.LastPos // before any fault: a fault depends on the last write, too
 	}
 	st := h.State.Load()
 	if h.Layout != 0 && !h.Has(order.MarkUsed) {

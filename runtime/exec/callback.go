@@ -82,7 +82,7 @@ func countCallback(c callback) {
 }
 
 // Callback posts a call of a method of a client object, which may be the caller's own.
-// Nobody learns how it ends; it is dropped if that client has gone.
+// No client learns how it ends. It is dropped if the object's client has gone.
 func (cl *Client) Callback(target ClientRef, m *ClientMethod, args order.Args) {
 	if target.o == nil {
 		panic(value.Fault{Msg: msgNull})
@@ -92,8 +92,8 @@ func (cl *Client) Callback(target ClientRef, m *ClientMethod, args order.Args) {
 	}
 }
 
-// inCallback returns the face of the client that its callbacks run with: it does not wait
-// for what includes the callback itself.
+// inCallback returns the client that callbacks of cl run with. It refuses to wait for anything that
+// includes the callback itself.
 func (cl *Client) inCallback() *Client {
 	f := &cl.face
 	f.Lock()
@@ -167,7 +167,7 @@ func (cl *Client) call(c callback) {
 // gone reports whether the client was closed.
 func (cl *Client) gone() bool { return cl.box.Closed() }
 
-// pathOf returns the way that err took. Without a path of its own, as that of an event that has not begun, it came through
+// pathOf returns the call path of err. An error without one, as that of an event that has not begun, gets the path of
 // the caller's stack.
 func pathOf(err error) []callpath.Frame {
 	var abort *AbortError
@@ -177,8 +177,8 @@ func pathOf(err error) []callpath.Frame {
 	return callpath.Here()
 }
 
-// places returns the attributes that tell of the way that a failure took: the place where it
-// happened, and the whole way there where that is longer.
+// places returns the log attributes of a call path: the place of the failure, and the whole path
+// where that is longer.
 func places(path []callpath.Frame) []any {
 	switch len(path) {
 	case 0:

@@ -18,8 +18,8 @@ import (
 // place is the place of a client's event in the line to its target.
 type place = sched.Place[*order.Handle]
 
-// Client is a session that issues events. Any goroutine may use it; those that use
-// different clients share nothing on the way of an uncontended event.
+// Client is a session that issues events. Any goroutine may use it. Uncontended events of
+// different clients share nothing.
 type Client struct {
 	sys   *System
 	id    event.ClientID
@@ -29,15 +29,15 @@ type Client struct {
 	box   outbox.Mailbox[callback]
 	face  struct {
 		sync.Mutex
-		*Client // what callbacks get to see of the client; nil until it is needed
+		*Client // the client that callbacks run with; nil until the first one
 	}
 	// lines are [ISSUE-ORDER]: the events that a client has issued to one target stand in a line. The first
 	// of a line runs; the next one is admitted when it has committed or failed.
 	lines sched.Lines[*order.Handle]
-	base  *Client // of the face that callbacks of base see; else nil
+	base  *Client // of a client that callbacks of base run with; else nil
 }
 
-// itself returns the client that a callback sees the face of.
+// itself returns the client whose callbacks run with cl, or cl.
 func (cl *Client) itself() *Client {
 	if cl.base != nil {
 		return cl.base
@@ -215,10 +215,10 @@ func (cl *Client) launch(l failure, args order.Args, cancel *order.Cancellation,
 	return p
 }
 
-// scatterMax bounds by how many turns an event lets others go first.
+// scatterMax bounds how many times an event yields before it starts.
 const scatterMax = 8
 
-// scatter lets other goroutines go first, as often as the seed says.
+// scatter yields to other goroutines, as often as the seed says.
 func (s *System) scatter(id event.EventID) {
 	if s.cfg.Seed == 0 || s.scheduler != nil {
 		return

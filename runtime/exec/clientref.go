@@ -17,14 +17,14 @@ func (r ClientRef) Stored() uint64 {
 	return r.o.client.sys.objects.Number(r.o, &r.o.number, r.o.client.gone)
 }
 
-// goneClient is the client of all objects whose own has gone.
+// goneClient is the client of all objects whose own client has gone.
 var goneClient = func() *Client {
 	cl := &Client{}
 	cl.box.Close()
 	return cl
 }()
 
-// ResolveClient returns the reference that Stored was asked for.
+// ResolveClient returns the reference of which Stored has returned number.
 func (s *System) ResolveClient(number uint64) ClientRef {
 	if number == 0 {
 		return ClientRef{}

@@ -2,8 +2,8 @@ package exec
 
 import "testing"
 
-// A stored reference leads back to the object of a client that is there, in a process that
-// has not ended; else to one that has gone, always the same.
+// A stored reference leads back to its object while the client is there and the process has not
+// ended. Afterwards it leads to an object that has gone, always the same.
 func TestStoredReferencesToClients(t *testing.T) {
 	n := startNode(t, Config{})
 	s, cl := n.sys, n.sys.Client()

@@ -15,8 +15,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
-// A system is closed while clients issue events of every kind, some of which take their goroutine away, and while
-// timers fire: all that was begun ends, and no goroutine is left.
+// A system is closed while clients issue events of every kind, some of which call runtime.Goexit, and while
+// timers fire. All that was begun ends, and no goroutine is left.
 func TestCloseAmidEverything(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for round := range 30 {
@@ -95,8 +95,8 @@ func init() {
 	}
 }
 
-// A system with a store that is closed begins nothing that is stored: chains, sub-events and firings go on at the
-// next opening, where they left off, and each of them once.
+// A closing system with a store begins nothing that is stored: chains, sub-events and firings go on at the
+// next opening where they left off, each of them once.
 func TestCloseLeavesToTheNextOpeningWhatIsStored(t *testing.T) {
 	classNode.Methods = append(nodeMethods[:len(nodeMethods):len(nodeMethods)], &methodEndless)
 	defer func() { classNode.Methods = nodeMethods }()
@@ -153,7 +153,7 @@ func TestCloseLeavesToTheNextOpeningWhatIsStored(t *testing.T) {
 	mustNot(t, e.Close())
 }
 
-// A firing that Close leaves to the next opening is still that of a timer which is set: an event that runs to its end
+// The timer of a firing that Close leaves to the next opening is still set: an event that runs to its end
 // meanwhile cancels, replaces or deletes it with its row.
 func TestAFiringThatIsLeftCanBeCancelled(t *testing.T) {
 	last := func(op wop) func(*node, wref) error {
@@ -213,8 +213,8 @@ func TestAFiringThatIsLeftCanBeCancelled(t *testing.T) {
 	}
 }
 
-// While a system is closed, too, nobody touches an actor that a chain keeps: who would is refused, or left to the next
-// opening, whatever it is, and then comes behind the chain.
+// While a system is closed, too, no event touches an actor that a chain keeps. Such an event, of any kind, is refused, or is
+// left to the next opening and then comes behind the chain.
 func TestCloseLeavesAKeptActorAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := startNode(t, Config{Clock: sched.RealClock{}})

@@ -36,8 +36,8 @@ func awaitCollection(t *testing.T, gone <-chan struct{}) {
 	}
 }
 
-// So is one on a store, whatever it has had: sessions have clients that the system refers to, and states that were read
-// refer to actors that nobody has used.
+// So is a system on a store, though its sessions have clients that the system refers to, and the states that were read
+// refer to actors that no event has used.
 func TestClosedSystemOnAStoreIsCollected(t *testing.T) {
 	gone := make(chan struct{})
 	func() {
@@ -58,8 +58,8 @@ func TestClosedSystemOnAStoreIsCollected(t *testing.T) {
 	awaitCollection(t, gone)
 }
 
-// So is one whose clients were dropped and never closed, though their objects, to which actors may refer, and what these have
-// issued and not awaited lead back to them.
+// So is a system whose clients were dropped and never closed. Their objects, to which actors may refer, and events that they
+// have issued and not awaited lead back to the clients.
 func TestClosedSystemIsCollectedWithItsClients(t *testing.T) {
 	for name, open := range map[string]func() (s *System, stop func()){
 		"in memory": func() (*System, func()) {

@@ -38,7 +38,7 @@ func (ev *Event) takeBack(err error) {
 	ev.Release(true)
 }
 
-// settle takes the event's place among all events, and leaves there what it has issued.
+// settle gives the event its place among all events, and queues at that place what it has issued.
 func (ev *Event) settle() (next follow) {
 	s := ev.sys
 	if len(ev.root.ops) > 0 {
@@ -67,7 +67,7 @@ func (ev *Event) publish(next *follow) {
 	}
 }
 
-// bury makes the event's deletions known. Others look without a lock whether an actor is
+// bury makes the event's deletions known. Other events check without a lock whether an actor is
 // deleted, so the deletion must have its place in the journal by then.
 func (ev *Event) bury() {
 	s := ev.sys
@@ -179,7 +179,7 @@ func (f *follow) sub(o *op) subEvent {
 		from: f.origin(o, trace.Sub, f.index), seq: o.seq, pos: f.ev.maxPos}
 }
 
-// origin returns where what o issues comes from, nil in a system that is not traced.
+// origin returns the source of what o issues, nil in a system that is not traced.
 func (f *follow) origin(o *op, kind trace.Kind, index int) *trace.Source {
 	return f.ev.sys.tracer.Source(kind, f.ev.ID, o.issuer, index)
 }
@@ -207,8 +207,8 @@ func (f *follow) start() {
 	s.timers.Wake()
 }
 
-// needed returns the set of stripes that ops need. An issuer that the event holds for
-// writing is its alone.
+// needed returns the set of stripes that ops need. The lanes of an issuer that the event holds for writing
+// need none: no other event adds to them.
 func (ev *Event) needed(ops []op) (set uint64) {
 	for i := range ops {
 		o := &ops[i]

@@ -11,7 +11,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// consistent checks that the rows of the nodes of a workload agree: whatever a field refers to is
+// consistent checks that the rows of the nodes of a workload agree: an actor that a field refers to is
 // there or was deleted, and is owned as often as it is referred to.
 func consistent(from store.Reader, layout *store.Layout) error {
 	headers := map[event.ActorID]row.Header{}

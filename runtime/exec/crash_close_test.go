@@ -15,8 +15,8 @@ import (
 )
 
 // Runs of a workload that crashes may also end by Close, at any moment: while clients, tellers, chains and
-// timers are under way, and crashes come in the middle of it. Then everything that has happened is in the store, what was
-// refused has not happened, and what was left happens in the next run, once and in order.
+// timers are under way, and with crashes in the middle of Close. Then everything that has happened is in the store, what
+// was refused has not happened, and what was left happens in the next run, once and in order.
 
 // closer closes the system of a run once so many events were answered.
 type closer struct {
@@ -30,12 +30,12 @@ type closer struct {
 }
 
 const (
-	closeMax   = time.Minute // that the end of a workload's events may take
+	closeMax   = time.Minute // the time that the end of a workload's events may take
 	holdersMax = 6
 	turnsMax   = 400
 )
 
-// newCloser returns the closer of this round, which tells how its own events end.
+// newCloser returns the closer of this round. It passes the ends of its own events to answered.
 func (c *crashes) newCloser(closes bool, answered func(*wargs, error), stuck func(string)) *closer {
 	x := &closer{c: c, after: 1 + c.mu.rng.IntN(c.w.events), begin: make(chan struct{}), done: make(chan struct{}), never: !closes}
 	if x.never {
@@ -52,7 +52,7 @@ func (c *crashes) newCloser(closes bool, answered func(*wargs, error), stuck fun
 	return x
 }
 
-// close closes the system while events hold some actors, others wait for these, and time goes by.
+// close closes the system while events hold some actors, other events wait for these, and time goes by.
 func (x *closer) close(answered func(*wargs, error)) {
 	s, rng := x.c.sys, x.g.rng
 	var group sync.WaitGroup
@@ -79,15 +79,15 @@ func (x *closer) close(answered func(*wargs, error)) {
 	group.Wait()
 }
 
-// turns lets others go on for a while.
+// turns lets other goroutines go on for a while.
 func (x *closer) turns() {
 	for range x.g.rng.IntN(turnsMax) {
 		runtime.Gosched()
 	}
 }
 
-// holder returns an event that will hold its actor while the system is closed, some of them steps of chains that keep it.
-// Tellers wait for the one that holds their bank.
+// holder returns an event that will hold its actor while the system is closed. Some holders begin a chain.
+// Tellers wait for a holder of their bank.
 func (x *closer) holder() (wref, *Method, *wargs) {
 	g := x.g
 	r := g.ref()
@@ -104,7 +104,7 @@ func (x *closer) holder() (wref, *Method, *wargs) {
 	return r, &methodLocal, y
 }
 
-// look begins to close if so many answers are enough.
+// look begins to close once there are enough answers.
 func (x *closer) look(answers int) {
 	if answers >= x.after {
 		x.once.Do(func() { close(x.begin) })
@@ -120,7 +120,8 @@ func (x *closer) wait() {
 	<-x.done
 }
 
-// rush is System.rush for a system that may be closed meanwhile: it ends before what has fired is looked at.
+// rush is System.rush for a system that may be closed meanwhile. Close waits for it as for an event, and so looks
+// later at what has fired.
 func (cl *Client) rush(d time.Duration) {
 	cl.nextID()
 	if !cl.sys.closing.Load() {
@@ -129,7 +130,7 @@ func (cl *Client) rush(d time.Duration) {
 	_ = cl.refused(nil)
 }
 
-// evict drops and detaches all it can until the channel is closed, or the system, which waits for it.
+// evict drops and detaches all it can until the channel or the system is closed. Closing the system waits for it.
 func (c *crashes) evict(idle <-chan struct{}) (done <-chan struct{}) {
 	s := c.sys
 	return s.durable.Memory.Run(func(stop <-chan struct{}) {
@@ -210,7 +211,7 @@ func (c *crashes) compareLeft() error {
 	return nil
 }
 
-// countLeft checks what Close has said of how much it leaves: firings that were due as well.
+// countLeft checks the number of calls that Close says it leaves. It counts firings that were due as well.
 func (c *crashes) countLeft(postponed int64) error {
 	r := c.sys.Restored()
 	calls := r.SubEvents + r.Continuations

@@ -18,14 +18,14 @@ var (
 	crashSeed   = flag.Uint64("crash.seed", 1, "the first seed of the workloads that crash there")
 )
 
-// pebbleDisk is pebble on a file system in memory, of which a crash leaves what is synced, and of the rest some
-// blocks and entries of directories. It crashes before any write and any sync.
+// pebbleDisk is pebble on a file system in memory. A crash leaves what is synced, and of the rest some
+// blocks and entries of directories. It may come before any write and any sync.
 type pebbleDisk struct{ fs *vfs.MemFS }
 
 func (d pebbleDisk) open(before func()) (store.Engine, error) {
 	hook := func(op errorfs.Op) error {
 		if op.Kind == errorfs.OpFileSyncData {
-			for range 20 { // a sync takes its time: others go on meanwhile
+			for range 20 { // a sync takes its time: other goroutines go on meanwhile
 				runtime.Gosched()
 			}
 		}
@@ -52,9 +52,9 @@ var imageRuns = []workload{
 	{goroutines: 12, events: 240, nodes: 16, edges: 40, changes: 15, later: 15, tails: 20, tellers: 4, closes: 25},
 }
 
-// TestCrashImages recovers what crashes leave of a whole system on pebble. Every image opens; its rows agree; it has a prefix
-// of the events, with everything that was answered; requests of durable sessions were performed once, those without an
-// answer once or not at all; sub-events, steps of chains and timers come once and in order; no money is lost. Each goes on
+// TestCrashImages recovers what crashes leave of a whole system on pebble. Every image opens, and its rows agree. It has a prefix
+// of the events, with everything that was answered. Requests of durable sessions were performed once, those without an
+// answer once or not at all. Sub-events, steps of chains and timers come once and in order. No money is lost. Each image goes on
 // for a while, and ends as the model does.
 func TestCrashImages(t *testing.T) {
 	recovered, events := 0, 0

@@ -12,14 +12,14 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Tellers are clients with durable sessions that move money between the accounts of a bank: a node of
-// the workload and its kids, which nobody else knows. After a crash a teller sends his last request again.
+// Tellers are clients with durable sessions that move money between the accounts of a bank. The bank is a node of
+// the workload, and the accounts are its kids; only tellers know them. After a crash a teller sends its last request again.
 
-// teller is what a client remembers of his session; it survives crashes.
+// teller is what a client remembers of its session; it survives crashes.
 type teller struct {
 	name  string
 	seq   uint64 // of the last request, 0 if there was none
-	known uint64 // of the last one whose outcome he got
+	known uint64 // of the last one whose outcome the teller got
 	asked *wargs // request seq
 	past  *wargs // request known
 	why   string // its failure
@@ -55,7 +55,7 @@ func (c *crashes) openBank() error {
 }
 
 // transfer returns the steps of a request: they take money from one account and give it to another, in the same
-// event or in one that follows it in any of the ways there are. Some change their mind.
+// event or in one that follows it in any of the ways there are. Some abort.
 func transfer(rng *rand.Rand) []wstep {
 	amount := int64(1 + rng.IntN(20))
 	add := func(n int64) []wstep { return []wstep{{op: wGet}, {op: wAdd, n: n}} }
@@ -78,12 +78,12 @@ func transfer(rng *rand.Rand) []wstep {
 	return append(steps, give)
 }
 
-// tell sends requests, first those that he has sent before the crash: the one whose outcome he knows has it
-// still, and the one after it, if there was one, is performed unless it has been.
+// tell sends requests, first those that t has sent before the crash. The request whose outcome t knows still has
+// this outcome. The request after it, if there was one, is performed unless it has been.
 func (c *crashes) tell(t *teller, rng *rand.Rand) {
 	x, err := c.sys.BeginSession(t.name)
 	if err == ErrClosed {
-		return // before he could ask
+		return // before a request was sent
 	}
 	if err != nil {
 		c.fail(err)
@@ -135,7 +135,7 @@ func (c *crashes) ask(x *Session, seq uint64, first *wargs) error {
 	return err
 }
 
-// askTwice sends a request twice at once: the outcomes are one, unless Close has come between.
+// askTwice sends a request twice at once. Both get the same outcome, unless Close has come between.
 func (c *crashes) askTwice(x *Session, seq uint64, first *wargs) error {
 	var again error
 	var group sync.WaitGroup
@@ -199,7 +199,7 @@ func (c *crashes) keptOutcomes(view store.Reader) error {
 }
 
 // audit checks, when nothing runs any more, that every request of the tellers was performed once, with the
-// outcome that he got, and that there is as much money as at first.
+// outcome that its teller got, and that there is as much money as at first.
 func (c *crashes) audit() error {
 	requests := 0
 	for _, t := range c.tellers {
@@ -229,7 +229,7 @@ func (c *crashes) audit() error {
 	return nil
 }
 
-// state returns what the bank or an account of it is, which nobody deletes.
+// state returns the state of the bank or of an account of it. No event deletes these.
 func (c *crashes) state(h *order.Handle) (*wnode, error) {
 	if err := c.sys.durable.Load(h); err != nil {
 		return nil, err

@@ -17,8 +17,8 @@ import (
 )
 
 // crashes is a workload on a store that crashes again and again, or is closed in the middle, and one
-// model that goes through all runs: what the store has of a run, it replays; nothing that was answered may be
-// beyond that.
+// model that goes through all runs. The model replays what the store has of a run. No event that was answered may
+// be beyond that.
 type crashes struct {
 	w       workload
 	rounds  int
@@ -48,13 +48,13 @@ type crashes struct {
 	}
 }
 
-// heard is what clients were told of their events.
+// heard has the answers that clients got for their events.
 type heard struct {
 	acked   []*wargs // of those that have committed, perhaps as the first step of a chain that was left to the next run
 	refused []*wargs // of those that have not begun, as the system was closed
 }
 
-// disk is what a store lies on.
+// disk is the disk on which a store lies.
 type disk interface {
 	// open returns the engine, which calls before ahead of what it writes and syncs.
 	open(before func()) (store.Engine, error)
@@ -302,7 +302,7 @@ func (c *crashes) round(moments int, closes bool, stuck func(string)) []crashIma
 		defer close(watched)
 		s.Watch(20*time.Second, stop, stuck)
 	}()
-	late := time.AfterFunc(roundMax, func() { stuck("the round does not end\n") }) // attempts that are tried for ever are progress
+	late := time.AfterFunc(roundMax, func() { stuck("the round does not end\n") }) // attempts that are made again for ever count as progress
 	defer late.Stop()
 	seeds := c.mu.rng.Uint64()
 	at := map[int]bool{} // after so many events
@@ -324,7 +324,7 @@ func (c *crashes) round(moments int, closes bool, stuck func(string)) []crashIma
 	}
 	closer = c.newCloser(closes, answered, stuck)
 	c.mu.Lock()
-	c.mu.wanted, c.mu.images = moments, nil // from now on others draw from rng
+	c.mu.wanted, c.mu.images = moments, nil // from now on other goroutines draw from rng
 	c.mu.Unlock()
 	var group sync.WaitGroup
 	for i := range c.w.goroutines {
@@ -367,8 +367,8 @@ func (c *crashes) round(moments int, closes bool, stuck func(string)) []crashIma
 	return c.mu.images
 }
 
-// replay brings the model to what the store has of a run: the events up to an order. What was
-// answered beyond it must have left nothing, and have seen nothing but that.
+// replay brings the model to what the store has of a run: the events up to an order. An event beyond it that was
+// answered must have left nothing, and must have seen only events up to it.
 func (c *crashes) replay(rec *recorder, upTo int64, h *heard) (err error) {
 	m := c.model
 	defer func() {

@@ -146,8 +146,8 @@ func (cx *Cx) emit(o op) {
 	cx.ops = append(cx.ops, o)
 }
 
-// emitNamed emits what changes the timers of the current actor by name, so that the event must
-// hold it for writing. An attempt whose entry does not cover that is withdrawn.
+// emitNamed emits an op that changes the timers of the current actor by name. The event must hold the
+// actor for writing; an attempt whose entry does not cover that is withdrawn.
 func (cx *Cx) emitNamed(o op) {
 	if o.name != "" {
 		cx.hold(cx.this(), order.Write)

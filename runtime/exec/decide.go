@@ -26,8 +26,8 @@ func (ev *Event) commitDurable() error {
 		ev.takeBack(err)
 		return err
 	}
-	// Rows of ownership tell of several actors, and of T: they are written by one event at
-	// a time. A child that only its creator knows needs no such care.
+	// Rows of ownership tell of several actors, and of T: one event at a time writes them.
+	// A child that only its creator knows needs no such care.
 	owning := ev.ChangesOwnership()
 	if owning {
 		s.durable.Ownership().Lock()
@@ -120,7 +120,7 @@ func (ev *Event) appendBatch(w *preparation) (pos store.Position) {
 	return pos
 }
 
-// sourceRow removes the row that the event comes from: with the batch, that has happened.
+// sourceRow removes the row that the event comes from: once the batch has its place, the event has happened.
 func (ev *Event) sourceRow(w *preparation) {
 	if ev.outSeq == 0 {
 		return
@@ -164,8 +164,8 @@ func (ev *Event) abortDurable(err error) {
 	at("aborted", k)
 }
 
-// takeCredit waits for a part of the store's budget, for an event of a client. One that is cancelled meanwhile
-// goes on without, to its end at its entry.
+// takeCredit waits for a part of the store's budget, for an event of a client. An event that is cancelled meanwhile
+// goes on without it, and ends at its entry.
 func (ev *Event) takeCredit() error {
 	if ev.client == ev.sys.inner {
 		return nil
@@ -179,7 +179,7 @@ func (ev *Event) takeCredit() error {
 	return nil
 }
 
-// giveCredit gives it back; what is appended counts by its size from then on.
+// giveCredit gives that part back. What was appended counts by its size from then on.
 func (ev *Event) giveCredit() {
 	if ev.credit {
 		ev.credit = false
@@ -187,14 +187,14 @@ func (ev *Event) giveCredit() {
 	}
 }
 
-// answered is [ANSWER]: it returns err when an answer that has seen what the event has may
-// leave the node. What goes on inside of it does not wait.
+// answered is [ANSWER]: it returns err when an answer that depends on what the event has seen may
+// leave the node. What stays inside the node does not wait.
 func (ev *Event) answered(err error) error {
 	d, k := ev.sys.durable, ev.kind()
 	ev.giveCredit()
 	ev.place.Leave(&ev.sys.workers) // the next of the line is ordered behind the event, and need not wait for the disk
 	if ev.client == ev.sys.inner || ev.chain != nil && err == nil {
-		return err // of a chain, the end is answered
+		return err // a chain is answered at its end
 	}
 	at("wait", k)
 	if ev.request != nil || d.answersWait || ev.traced != nil || d.Store.Overdue() {
@@ -249,8 +249,8 @@ func (w *opWriter) write(ops []op) {
 }
 
 // emit writes a sub-event into the outbox. One that a timer has fired takes the place of
-// that timer, or of its tick. As with every call that waits, the row begins with the number of the signature,
-// for a caller that only counts.
+// that timer, or of its tick. As with every call that waits, the row begins with the number of the signature, so that
+// calls can be counted without being read.
 func (w *opWriter) emit(o *op) {
 	o.seq = w.d.nextSeq()
 	e := event.SubEvent{Signature: w.d.signatures.Number(o.method), Parent: w.ev.ID, Index: w.index, Args: w.encoded(o)}
@@ -282,7 +282,7 @@ func (w *opWriter) emit(o *op) {
 // encoded returns the arguments of a call, which are the rest of its row.
 func (w *opWriter) encoded(o *op) []byte { return w.args[o.encoded[0]:o.encoded[1]] }
 
-// setTimer writes a timer and removes the one of that name.
+// setTimer writes a timer and removes the older one of its name.
 func (w *opWriter) setTimer(o *op) {
 	if o.name != "" {
 		w.cancel(o.issuer, o.name)
@@ -299,10 +299,10 @@ func (w *opWriter) setTimer(o *op) {
 	outbox.WriteTimer(w.rows(), t)
 }
 
-// rows returns what writes the rows of the batch.
+// rows returns the writer of the batch's rows.
 func (w *opWriter) rows() *row.Writer { return &w.Writer.Writer }
 
-// cancel removes the row of the timer of that name: what this event has set counts first.
+// cancel removes the row of the timer of that name. A timer that this event has set comes before an older one.
 func (w *opWriter) cancel(issuer *order.Handle, name string) {
 	if name == "" {
 		return // such timers cannot be named

@@ -141,7 +141,7 @@ func modelOfShelf(d *shelf) *shelfModel {
 	return m
 }
 
-// held is a copy that somebody took, and what it was then.
+// held is a copy of some rows, and what it was when it was made.
 type held struct {
 	vec  value.Vector[shelfRow]
 	one  shelfRow
@@ -175,7 +175,7 @@ type writer struct {
 func (w *writer) int(name string, below int) int { return rapid.IntRange(0, below-1).Draw(w.t, name) }
 func (w *writer) key() string                    { return string(rune('a' + w.int("key", 4))) }
 
-// row picks a row on the shelf and calls f for it and its model: write with it in place.
+// row picks a row on the shelf, and calls f for the row in place and for its model.
 func (w *writer) row(f func(r *shelfRow, m *modelRow, field uint16)) {
 	d, m := w.d, w.m
 	switch w.int("which", 3) {
@@ -295,7 +295,7 @@ func (w *writer) step() {
 	case 5:
 		undo.VectorPush(&cx.log, self, shelfRows, &d.rows, d.cell.Share())
 		m.rows = append(m.rows, m.cell.copy())
-	case 6: // what was taken out is written and put elsewhere
+	case 6: // an element is taken out, written and put elsewhere
 		if n := len(m.rows); n > 0 {
 			r := undo.VectorPop(&cx.log, self, shelfRows, &d.rows)
 			value.Push(&r.tags, 7)
@@ -355,9 +355,9 @@ func (w *writer) step() {
 	}
 }
 
-// TestDeepWritesAreUndoneExactly runs random events over nested containers: one that
-// fails leaves everything as it was, one that commits has done what the model did and has
-// listed every field that it changed, and no copy that anybody holds ever changes.
+// TestDeepWritesAreUndoneExactly runs random events over nested containers. One that
+// fails leaves everything as it was. One that commits has done what the model did, and has
+// listed every field that it changed. No copy ever changes.
 func TestDeepWritesAreUndoneExactly(t *testing.T) {
 	_, cl := testSystem(t, Config{})
 	enough := errors.New("enough")
@@ -393,7 +393,7 @@ func TestDeepWritesAreUndoneExactly(t *testing.T) {
 			if !abort {
 				m, copies = after, w.held
 			}
-			for _, h := range copies { // nobody is left who holds those of an event that failed
+			for _, h := range copies { // copies of an event that failed have gone with it
 				h.check(t)
 			}
 			err = r.await(cl, func(_ *Cx, d *shelf) {
@@ -408,7 +408,7 @@ func TestDeepWritesAreUndoneExactly(t *testing.T) {
 	})
 }
 
-// checkRedo fails if a field has changed that the redo would not read.
+// checkRedo fails if a field has changed that a commit would not store.
 func checkRedo(t *rapid.T, cx *Cx, before, now [5]string) {
 	listed := map[uint16]bool{}
 	entries := cx.log.Entries()

@@ -11,7 +11,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
-// Of actors that nobody uses nothing stays in memory, and all of them are found again.
+// Nothing of actors that are not used stays in memory, and all of them are found again.
 func TestPassivatedActorsLeaveNothing(t *testing.T) {
 	n := startNode(t, Config{})
 	b, list := openBank(t, n.sys, "one", 300)
@@ -56,7 +56,7 @@ func TestPassivatedActorsLeaveNothing(t *testing.T) {
 	n.close()
 }
 
-// What has a timer, is kept or has several owners stays.
+// An actor that has a timer, is kept or has several owners stays.
 func TestWhatIsNeededIsNotDetached(t *testing.T) {
 	n := startNode(t, Config{})
 	a, p, q, c := n.fresh(), n.fresh(), n.fresh(), n.fresh()
@@ -88,7 +88,7 @@ func TestWhatIsNeededIsNotDetached(t *testing.T) {
 }
 
 // An actor stays for as long as it has a timer, and no longer, also after a crash.
-func TestTimersKeepWhoHasSetThem(t *testing.T) {
+func TestTimersKeepTheirIssuersAttached(t *testing.T) {
 	after := func(ms, add int64, name string) wstep {
 		return wstep{op: wAfter, n: ms, name: name, sub: []wstep{{op: wAdd, n: add}}}
 	}
@@ -140,7 +140,7 @@ func TestTimersKeepWhoHasSetThem(t *testing.T) {
 	}
 }
 
-// It is detached amid all that: timers that are set, replaced, cancelled and fire while the evictor goes round lose nothing.
+// Timers are set, replaced and cancelled, and fire, while the evictor detaches their actors: nothing is lost.
 func TestTimersAmidDetaching(t *testing.T) {
 	n := startNode(t, Config{Clock: sched.RealClock{}})
 	const actors = 8

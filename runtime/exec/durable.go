@@ -11,7 +11,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// durable is what a system with a store has besides; a system without one has none. It is the host's residence.
+// durable is what only a system with a store has. It is the host's residence.
 type durable struct {
 	state.State
 	sys         *System
@@ -23,7 +23,7 @@ type durable struct {
 	found       Restored
 }
 
-// startShift is where the number of the start stands in what is counted from start to start.
+// startShift is the bit at which the number of the start begins, in numbers that ascend from start to start.
 const startShift = 40
 
 // startsMax is how often a store can be opened.
@@ -80,7 +80,7 @@ func storedClasses(classes []*Class) []store.Class {
 	return list
 }
 
-// methodOf returns what finds a method of classes by the path of its class and its name.
+// methodOf returns a function that finds a method of classes by the path of its class and its name.
 func methodOf(classes []*Class) func(class, name string) *Method {
 	methods := make(map[[2]string]*Method)
 	for _, c := range classes {
@@ -98,7 +98,7 @@ func (d *durable) Moved(c, old *order.Handle) {
 	at("moved", kindMove)
 }
 
-// references is what decodes stored values asks for what they refer to.
+// references resolves the references in stored values, for their decoder.
 type references struct {
 	*System
 	resolve func(event.ActorID) order.Ref
@@ -120,8 +120,8 @@ func (s *System) States() ([]state.ActorState, error) {
 	return s.durable.States()
 }
 
-// Unload drops about a share of the states that are in memory, from 0 to 1, those first that were not
-// used for long; what an event holds stays. It returns how many it has dropped.
+// Unload drops about a share, from 0 to 1, of the states that are in memory. States that were not used for
+// long go first; a state that an event holds stays. It returns how many it has dropped.
 func (s *System) Unload(share float64) (dropped int) {
 	if s.durable == nil {
 		return 0

@@ -24,7 +24,7 @@ func stalledNode(t *testing.T, mode store.Durability) (*node, *stalled) {
 	return &node{t: t, store: st, sys: s, cl: s.Client()}, e
 }
 
-// Who meets an actor that was deleted, and that nobody has remembered since, learns of that when the deletion is durable.
+// An event that meets a deleted actor of which nothing is left in memory fails when the deletion is durable.
 func TestADeletionIsToldWhenItIsDurable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, e := stalledNode(t, store.Sync())
@@ -64,7 +64,7 @@ func TestADeletionIsToldWhenItIsDurable(t *testing.T) {
 	})
 }
 
-// Failures that nobody awaits are told when what they tell of is durable, also where answers do not wait.
+// A failure that is not awaited is told when what it depends on is durable, also where answers do not wait.
 func TestADeadLetterIsToldWhenItIsDurable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, e := stalledNode(t, store.Relaxed(time.Millisecond))
@@ -92,7 +92,7 @@ func TestADeadLetterIsToldWhenItIsDurable(t *testing.T) {
 	})
 }
 
-// methodHandOn goes on at the first kid, with methodVanish, which takes its goroutine away.
+// methodHandOn goes on at the first kid, with methodVanish, which calls runtime.Goexit.
 var (
 	methodHandOn = Method{Class: &classNode, Name: "handOn", Signature: "()", Effects: order.Effects{Self: order.Write}}
 	methodVanish = Method{Class: &classNode, Name: "vanish", Signature: "()", Effects: order.Effects{Self: order.Write}}
@@ -108,7 +108,7 @@ func init() {
 	methodVanish.Run = func(*Cx, any, order.Args) { runtime.Goexit() }
 }
 
-// A step that takes its goroutine away, in a lane that others drain, fails its chain when what it has seen is durable.
+// A step that calls runtime.Goexit, in a lane that another goroutine drains, fails its chain when what it has seen is durable.
 func TestAGoneStepIsToldWhenItIsDurable(t *testing.T) {
 	classNode.Methods = append(nodeMethods[:len(nodeMethods):len(nodeMethods)], &methodHandOn, &methodVanish)
 	defer func() { classNode.Methods = nodeMethods }()
@@ -142,7 +142,7 @@ func TestAGoneStepIsToldWhenItIsDurable(t *testing.T) {
 	})
 }
 
-// Nobody gets a session that a crash may undo.
+// A session that a crash may undo is not handed out.
 func TestASessionIsToldWhenItIsDurable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, e := stalledNode(t, store.Sync())
@@ -167,8 +167,8 @@ func TestASessionIsToldWhenItIsDurable(t *testing.T) {
 	})
 }
 
-// Answers do not wait in mode Relaxed, until what was answered first is older than it says: then they do, those of
-// chains, too, until the disk goes on.
+// In mode Relaxed answers do not wait, until the oldest answer that is not durable is older than the mode's time. From then
+// on all answers wait, those of chains, too, until the disk goes on.
 func TestAnswersOfAStalledDiskWait(t *testing.T) {
 	const every = 50 * time.Millisecond
 	classNode.Methods = append(nodeMethods[:len(nodeMethods):len(nodeMethods)], &methodOnward)

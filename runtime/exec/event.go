@@ -20,7 +20,7 @@ type Event struct {
 	root Cx // the root branch
 
 	method *Method
-	client *Client // on whose behalf; counters and callbacks
+	client *Client // the one that it runs for: counters and callbacks
 	birth  event.PartitionID
 	traced *history.Record // traced systems only
 	from   *trace.Source   // traced systems only; nil: a client issues it now
@@ -127,7 +127,7 @@ func (ev *Event) perform() error {
 		}
 		if ev.request != nil && !ev.request.Claim() {
 			ev.Release(true)
-			ev.over(&ev.client.stats.aborts) // it has ended, and was none
+			ev.over(&ev.client.stats.aborts) // the event has ended, and has done nothing
 			return errRepeated
 		}
 		if err != nil {
@@ -171,8 +171,8 @@ func (ev *Event) perform() error {
 	}
 }
 
-// leftOut ends an event that needs an actor which is kept until the store is opened again: it has not happened, and
-// what it comes from stays, to happen then. It is ErrClosed itself, which nothing else that ends an event is.
+// leftOut ends an event that needs an actor which is kept until the store is opened again. The event has not happened;
+// what it comes from stays, so that it happens then. leftOut returns ErrClosed itself, as no other end of an event does.
 func (ev *Event) leftOut() error {
 	ev.over(&ev.client.stats.aborts)
 	return ErrClosed

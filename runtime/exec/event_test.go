@@ -46,8 +46,8 @@ func TestTransferMovesMoneyOrNothing(t *testing.T) {
 	}
 }
 
-// Whoever awaits a failed event gets an error of his own: its fields can be written.
-func TestErrorsBelongToWhoAwaits(t *testing.T) {
+// Each await of a failed event gets its own error, as the fields of an error can be written.
+func TestEachAwaitGetsItsOwnError(t *testing.T) {
 	s := Open(Config{})
 	defer watch(t, s)()
 	cl := s.Client()

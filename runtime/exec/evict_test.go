@@ -14,8 +14,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
-// Clients transfer and audit while the evictor drops every state it can, as fast as it can: nobody
-// notices but by the states having been read again.
+// Clients transfer and audit while the evictor drops every state it can, as fast as it can. They see
+// the same; states are read again.
 func TestStatesComeAndGoWhileEventsRun(t *testing.T) {
 	n := startNode(t, Config{})
 	b, list := openBank(t, n.sys, "one", 200)
@@ -69,9 +69,9 @@ func TestStatesComeAndGoWhileEventsRun(t *testing.T) {
 	n.close()
 }
 
-// Dropped states are those that nobody has used since the evictor came by, and all of them are
-// read again when they are used.
-func TestTheHandSparesWhatIsUsed(t *testing.T) {
+// The evictor drops states that no event has used since it last came by. A dropped state is
+// read again when it is used.
+func TestTheEvictorSparesWhatIsUsed(t *testing.T) {
 	n := startNode(t, Config{})
 	_, list := openBank(t, n.sys, "one", 64)
 	n.sys.Unload(0.001) // finds out that all have been used
@@ -103,8 +103,8 @@ func TestTheHandSparesWhatIsUsed(t *testing.T) {
 	n.close()
 }
 
-// The evictor goes round all the time while states are read back: neither waits for the other for ever.
-func TestTheHandAndReadersDoNotBlockEachOther(t *testing.T) {
+// The evictor goes round all the time while states are read back: neither blocks the other for ever.
+func TestTheEvictorAndReadersDoNotBlockEachOther(t *testing.T) {
 	n := startNode(t, Config{})
 	_, list := openBank(t, n.sys, "one", 2000)
 	stop := again(func(int) { n.sys.Unload(1) })
@@ -117,7 +117,7 @@ func TestTheHandAndReadersDoNotBlockEachOther(t *testing.T) {
 }
 
 // What an event holds stays, and what it has written and not committed is not lost.
-func TestTheHandTakesNothingFromAnEvent(t *testing.T) {
+func TestTheEvictorTakesNothingFromAnEvent(t *testing.T) {
 	n := startNode(t, Config{})
 	d := newDesk(t, n.cl)
 	n.sys.Unload(1)
@@ -145,8 +145,8 @@ func TestTheHandTakesNothingFromAnEvent(t *testing.T) {
 	n.close()
 }
 
-// With a budget the states in memory stay within it, though all together are several times as
-// much. What the heap holds is counted here, as that of a test holds the engine, too.
+// The states in memory stay within their budget, though all states together are several times as
+// large. The test counts the states itself, as the heap of a test also holds the engine.
 func TestStateLargerThanMemory(t *testing.T) {
 	const actors, each, rest, budget = 200, 1 << 20, 10 << 20, 50 << 20
 	n := startNode(t, Config{})
@@ -180,7 +180,7 @@ func TestStateLargerThanMemory(t *testing.T) {
 	n.close()
 }
 
-// What is noted of actors that were dropped goes with the copies of their containers, also if nobody reads the actors again.
+// The notes of dropped actors go with the copies of their containers, also if the actors are not read again.
 func TestNotesOfCopiesGoWithThem(t *testing.T) {
 	n := startNode(t, Config{})
 	const half = 2 * state.RetiredMin

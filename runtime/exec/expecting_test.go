@@ -7,8 +7,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 )
 
-// An event that runs while something it acquired still waits further down begins its first branch, and somebody else
-// grants it the rest meanwhile.
+// An event runs while something that it acquired still waits further down. It begins its first branch, and another
+// goroutine grants it the rest meanwhile.
 func TestABranchBeginsWhileLocksAreStillGranted(t *testing.T) {
 	_, cl := testSystem(t, Config{BranchWorkers: 2})
 	top := newDesk(t, cl)

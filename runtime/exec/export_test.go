@@ -76,8 +76,8 @@ func (n *node) audit(name string) int64 {
 	return sum
 }
 
-// A snapshot of a bank is its accounts as they were: brought back, they are so again, also
-// the one that was opened since is gone; other actors stay as they are.
+// A snapshot of a bank has its accounts as they were. Restored, the accounts are so again, and an
+// account that was opened since is gone. Other actors stay as they are.
 func TestActorIsRestored(t *testing.T) {
 	n := startNode(t, Config{})
 	b, list := openBank(t, n.sys, "one", 3)
@@ -146,7 +146,7 @@ func accountAt(t *testing.T, n *node, bankName, name string) (a accountRef) {
 	return h.Object.(*bank).accounts.Lookup(name)
 }
 
-// A node's snapshot is everything, and events go on while it is taken.
+// A snapshot of a node has everything, and events go on while it is taken.
 func TestNodeIsRestored(t *testing.T) {
 	n := startNode(t, Config{})
 	b, _ := openBank(t, n.sys, "one", 3)
@@ -169,7 +169,7 @@ func TestNodeIsRestored(t *testing.T) {
 	back.close()
 }
 
-// What a restored actor has been told to do later, it does; what it was told since, not.
+// Timers that an actor had in the snapshot fire after its restore. Timers that it has set since do not.
 func TestTimersComeBack(t *testing.T) {
 	n := startNode(t, Config{})
 	d := newDesk(t, n.cl)
@@ -203,7 +203,7 @@ func (n *node) timersSet() (names []string) {
 	return names
 }
 
-// A deleted actor comes back with its name, unless somebody else has had that since.
+// A deleted actor comes back with its name, unless another actor has had the name since.
 func TestDeletedActorComesBack(t *testing.T) {
 	n := startNode(t, Config{})
 	b, list := openBank(t, n.sys, "one", 2)
@@ -238,7 +238,7 @@ func TestDeletedActorComesBack(t *testing.T) {
 	}
 }
 
-// An actor that somebody else owns, too, is not torn away from him.
+// A restore is refused if it would replace an actor that another owner has, too.
 func TestSharedActorIsNotReplaced(t *testing.T) {
 	n := startNode(t, Config{})
 	d, other := newDesk(t, n.cl), newDesk(t, n.cl)

@@ -1,7 +1,7 @@
 package exec
 
 // failpoint is called at every place where a crash finds the store, the locks and the
-// clients in another state; tests set it, to crash there. The name is place and kind.
+// clients in a new state. Tests set it, to crash there. The name is place and kind.
 var failpoint func(name string)
 
 // at passes a failpoint.

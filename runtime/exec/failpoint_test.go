@@ -13,7 +13,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
-// failpoints are all places where a crash finds something else than at the one before, by kind of
+// failpoints are all places where a crash finds another state than at the place before, by kind of
 // event.
 func failpoints() (list []string) {
 	for _, place := range []string{"prepare", "owned", "append", "appended", "released"} {
@@ -70,7 +70,7 @@ func everything(t *testing.T, n *node) (counter wref) {
 	return c
 }
 
-// TestACrashAtEveryFailpoint crashes at each, with and without what is not synced: what is left
+// TestACrashAtEveryFailpoint crashes at each failpoint, with and without what is not synced. What is left
 // opens, and is whole.
 func TestACrashAtEveryFailpoint(t *testing.T) {
 	var mu sync.Mutex

@@ -86,7 +86,7 @@ func (e *AbortError) Trace() string {
 var ErrClosed = state.ErrClosed
 
 // ErrPostponed is the ErrClosed of a chain of tail calls that has begun: what its first steps did stays, and it goes on
-// when the store is opened again. Who gets that as an answer can rely on it as on any other.
+// when the store is opened again. This answer is as reliable as any other.
 var ErrPostponed = fmt.Errorf("%w: the chain has begun, and goes on when the store is opened again", ErrClosed)
 
 // LimitError says that an event exceeded a bound.

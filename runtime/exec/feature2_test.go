@@ -88,7 +88,7 @@ func TestOwnershipCycleAborts(t *testing.T) {
 	}
 }
 
-// A move within one actor needs no hold on what moves: it ends while another event has that for writing.
+// A move within one actor needs no hold of the actor that moves: it ends while another event holds that actor for writing.
 func TestMovesWithinAnActorHoldNothingElse(t *testing.T) {
 	s, cl := testSystem(t, Config{})
 	r := newDesk(t, cl)

@@ -192,7 +192,7 @@ func TestAsyncBranchesRunBesideEachOtherAndJoin(t *testing.T) {
 			kids[i] = d.hire(cx)
 		}
 	}))
-	// All branches are inside at the same time, or nobody gets past the barrier.
+	// All branches are inside at the same time, or none gets past the barrier.
 	var barrier sync.WaitGroup
 	barrier.Add(3)
 	mustNot(t, r.await(cl, func(cx *Cx, d *desk) {
@@ -421,8 +421,8 @@ func TestALoopOverFieldsLogsThemOnce(t *testing.T) {
 	}))
 }
 
-// TestNamedTimersWantTheirIssuerForWriting: a footprint that is too small for that costs an attempt, and does not let
-// the event run beside a firing.
+// TestNamedTimersWantTheirIssuerForWriting: an event with a footprint that is too small for that is withdrawn once, and
+// does not run beside a firing.
 func TestNamedTimersWantTheirIssuerForWriting(t *testing.T) {
 	s, cl := testSystem(t, Config{})
 	r := newDesk(t, cl)

@@ -8,7 +8,7 @@ import (
 )
 
 // Timers of one actor that are due together fire in the order in which they were set, also
-// in real time, where none waits for the other to settle.
+// in real time, where a firing does not wait until the one before has settled.
 func TestTimersOfAnActorFireInOrder(t *testing.T) {
 	const timers = 40
 	s, cl := testSystem(t, Config{Clock: sched.RealClock{}})

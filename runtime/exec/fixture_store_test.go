@@ -13,7 +13,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
-// What codegen writes for the store, by hand for the classes of the tests.
+// This file has by hand, for the classes of the tests, what codegen writes for the store.
 
 func putRef(e *codec.Encoder, r order.Ref) {
 	e.Uint(uint64(r.ID().Birth))
@@ -206,7 +206,7 @@ func (n *node) reopen() {
 }
 
 // crash opens what a crash may leave now: of what is not synced yet, as much as kept says. The
-// old system ends, without anybody noticing.
+// old system is closed afterwards, which leaves nothing there.
 func (n *node) crash(kept func(unsynced int) int) {
 	n.t.Helper()
 	left := n.engine.Crash(kept)

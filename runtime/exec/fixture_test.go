@@ -223,7 +223,7 @@ func openBank(t testing.TB, s *System, name string, n int) (bankRef, []accountRe
 	return b, list
 }
 
-// again calls f with 0, 1 and so on in a goroutine until stop is called, which returns when that has ended.
+// again calls f with 0, 1 and so on in a goroutine until stop is called. stop returns when the goroutine has ended.
 func again(f func(i int)) (stop func()) {
 	var over atomic.Bool
 	var wg sync.WaitGroup
@@ -239,7 +239,7 @@ func again(f func(i int)) (stop func()) {
 	}
 }
 
-// until lets others run until cond holds.
+// until lets other goroutines run until cond holds.
 func until(cond func() bool) {
 	for !cond() {
 		runtime.Gosched()
@@ -251,7 +251,7 @@ func itoa(i int) string { return value.StrInt(int64(i)) }
 // quiet drops log lines.
 var quiet = slog.New(slog.DiscardHandler)
 
-// lessIfShort is how often something is done that the race detector makes ten times as slow and learns little from.
+// lessIfShort returns n, or less in a short run: for loops that the race detector makes ten times as slow and learns little from.
 func lessIfShort(n int) int {
 	if testing.Short() {
 		return (n + 9) / 10

@@ -20,14 +20,14 @@ type Future struct {
 	failed *failure // among the unclaimed, if the event has run and failed
 }
 
-// failure is the end of an event that has failed, for what is told of it.
+// failure is the end of an event that has failed, as answers and dead letters tell it.
 type failure struct {
 	id     event.EventID
 	target *order.Handle
 	method *Method
 	err    error
 	order  uint64         // among the unclaimed
-	pos    store.Position // what it tells of, if that may not be durable yet
+	pos    store.Position // what it depends on, if that may not be durable yet
 }
 
 // failed reports whether the event has failed for good: a chain that goes on later has not.
@@ -42,7 +42,7 @@ func (f *Future) Wait() error {
 	return ownError(f.err)
 }
 
-// ownError returns an error that is the caller's own: several may get one failure, and its fields can be written.
+// ownError returns a copy of err for one caller: several may get one failure, and its fields can be written.
 func ownError(err error) error {
 	if e, ok := err.(*AbortError); ok {
 		own := *e
@@ -52,8 +52,8 @@ func ownError(err error) error {
 	return err
 }
 
-// fail notes the failure of an event that may still be awaited. When that has become impossible,
-// since the program has dropped the future, it becomes a dead letter.
+// fail notes the failure of an event that may still be awaited. Once that is impossible,
+// as the program has dropped the future, the failure becomes a dead letter.
 func (f *Future) fail(l failure) {
 	f.err, f.failed = l.err, &l
 	f.sys.unclaimed.put(f.failed)
@@ -112,7 +112,7 @@ func (u *unclaimed) takeAll() (list []*failure) {
 }
 
 // Cancel ends the event with the failure "cancelled", and undoes it, unless it has committed or aborted. Of a chain of
-// tail calls it ends the step that has not; what was done before stays. It does not wait for the
+// tail calls it ends the step that has done neither; what the steps before it did stays. Cancel does not wait for the
 // event: one that runs has to come to its end first.
 func (f *Future) Cancel() {
 	f.cancel.Cancel()

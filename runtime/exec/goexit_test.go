@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A goroutine that goes away takes its event with it, also if the attempt had to be withdrawn: nobody is
-// left to run the next one.
+// runtime.Goexit ends the event of its goroutine, also if the attempt had to be withdrawn: no goroutine is
+// left to run the next attempt.
 func TestGoexitOfAnAttemptThatIsWithdrawn(t *testing.T) {
 	var mu sync.Mutex
 	var failures []string
@@ -39,7 +39,7 @@ func TestGoexitOfAnAttemptThatIsWithdrawn(t *testing.T) {
 	}
 }
 
-// A sub-event that takes its goroutine away is a dead letter, and those behind it run.
+// A sub-event that calls runtime.Goexit is a dead letter, and those behind it run.
 func TestGoexitOfASubEventIsADeadLetter(t *testing.T) {
 	s, cl := testSystem(t, Config{})
 	a, b := newDesk(t, cl), newDesk(t, cl)

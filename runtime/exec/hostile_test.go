@@ -21,7 +21,7 @@ func parentAndKid(t *testing.T, cl *Client) (p, k deskRef) {
 	return p, k
 }
 
-func TestDeleteThatIsUndoneIsSeenByNobody(t *testing.T) {
+func TestNoEventSeesAnUndoneDelete(t *testing.T) {
 	s, cl := testSystem(t, Config{})
 	p, k := parentAndKid(t, cl)
 	deleting, seen := make(chan struct{}), make(chan error, 1)
@@ -144,7 +144,7 @@ func TestBranchesShareFreshActorsInProgramOrder(t *testing.T) {
 	}
 }
 
-// useArgs makes a method write its argument, nothing else below.
+// useArgs makes a method write its argument, and nothing else below.
 type useArgs struct {
 	r deskRef
 	n int64
@@ -303,7 +303,7 @@ func TestWideTraversalOfSharedActorsNeedsFewAttempts(t *testing.T) {
 }
 
 var (
-	// methodCrowd lists what it touches, which is too much to list.
+	// methodCrowd lists the actors that it touches, which are too many to list.
 	methodCrowd = Method{Class: &classDesk, Name: "crowd", Effects: order.Effects{Self: order.Write, Below: order.Exact, BelowMode: order.Write, Touches: []order.ClassMode{{Shape: &classDesk.Shape, Mode: order.Write}}}}
 	// methodTakeAll becomes an owner of its arguments.
 	methodTakeAll = Method{Class: &classDesk, Name: "takeAll", Effects: order.Effects{Self: order.Write, Below: order.None}}

@@ -12,7 +12,7 @@ import (
 )
 
 // The events that a client issues to one actor take effect in the order of issue, awaited or not, also where an
-// attempt of one of them is withdrawn: all but the first of these reach for an actor that they did not enter with.
+// attempt of one of them is withdrawn. Every third event reaches for an actor that it did not enter with.
 func TestIssueOrder(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestIssueOrder(t *testing.T) {
 	}
 }
 
-// Events to other actors do not wait for them, nor do those of other clients; a cancelled event leaves the line.
+// Events to other actors and events of other clients do not wait for the line. A cancelled event leaves the line.
 func TestIssueOrderIsOfOneClientAndTarget(t *testing.T) {
 	s, cl := testSystem(t, Config{})
 	a, b := newDesk(t, cl), newDesk(t, cl)

@@ -72,7 +72,7 @@ func (s *System) drain(l *lane) {
 			s.postpone(e, l.Key.Firing)
 			continue
 		}
-		// With its issuer, a timer is gone.
+		// A timer goes with its issuer: a firing whose issuer is deleted has not failed.
 		if ev.chain != nil {
 			s.stepped(ev, err)
 		} else if err != nil && !(l.Key.Firing && e.target.Is(order.Deleted)) {

@@ -11,8 +11,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
-// Timers that became due while nobody was there fire when the store is opened, in their order and in bursts, between
-// which there is time for others: also for timers that become due then, but for those of the same issuer.
+// Timers that became due while no process was there fire when the store is opened, in their order and in bursts. Between
+// two bursts other events run, among them timers that become due then, unless they are of the same issuer.
 func TestLateTimersFireInBursts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -47,7 +47,7 @@ func TestLateTimersFireInBursts(t *testing.T) {
 		n.run(n.again(other), &methodLocal, wstep{op: wAfter, n: 2}, wstep{op: wEvery, n: 4, name: "tick"})
 		for range 10 {
 			n.run(n.again(other), &methodLocal, wstep{op: wAdd, n: 1}, wstep{op: wEmitNamed, name: "ann"})
-			time.Sleep(time.Millisecond) // these wake the timers, which is no reason to hurry
+			time.Sleep(time.Millisecond) // these wake the timers, but a burst comes no earlier for that
 		}
 		n.run(n.again(other), &methodLocal, wstep{op: wCancel, name: "tick"})
 		time.Sleep(time.Second)
@@ -94,7 +94,7 @@ func TestTimersOfTheFarFuture(t *testing.T) {
 	n.close()
 }
 
-// One whose period is so long fires once, and then not before that.
+// A timer whose period is that long fires once, and not again before time ends.
 func TestTicksOfTheFarFuture(t *testing.T) {
 	n := startNode(t, Config{})
 	d := newDesk(t, n.cl)

@@ -12,7 +12,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
-// Of actors that were deleted nothing stays in memory, also where no limit on memory is set, so that no evictor comes by.
+// Nothing of deleted actors stays in memory, also where there is no limit on memory and so no evictor.
 func TestDeletedActorsLeaveNothing(t *testing.T) {
 	n := startNode(t, Config{})
 	const rounds, each = 20, 200
@@ -31,7 +31,7 @@ func TestDeletedActorsLeaveNothing(t *testing.T) {
 	n.close()
 }
 
-// Of client objects that were stored and have gone hardly anything stays once nobody refers to them.
+// Hardly anything stays of client objects that were stored and have gone, once nothing refers to them.
 func TestGoneClientsLeaveNothing(t *testing.T) {
 	n := startNode(t, Config{})
 	c := &n.sys.objects
@@ -39,7 +39,7 @@ func TestGoneClientsLeaveNothing(t *testing.T) {
 		cl := n.sys.Client()
 		number := NewClientObject(cl, &ClientObject{}, nil).Stored()
 		cl.Close()
-		NewClientObject(cl, &ClientObject{}, nil).Stored() // later than that
+		NewClientObject(cl, &ClientObject{}, nil).Stored() // stored after its client has gone
 		if n.sys.ResolveClient(number).IsNull() {
 			t.Error("it is null")
 		}
@@ -47,7 +47,7 @@ func TestGoneClientsLeaveNothing(t *testing.T) {
 			t.Fatalf("%d objects are taken to be there", live)
 		}
 	}
-	for i := range 60 * outbox.GonePruneMin { // others, which are not there any more either
+	for i := range 60 * outbox.GonePruneMin { // other objects that have gone
 		if i%outbox.GonePruneMin == 0 {
 			runtime.GC()
 		}
@@ -59,7 +59,7 @@ func TestGoneClientsLeaveNothing(t *testing.T) {
 	n.close()
 }
 
-// Of events that were cancelled while they waited for a chain to leave their actor nothing stays, however long it keeps that.
+// Nothing stays of events that were cancelled while they waited for a chain to leave their actor, however long the chain keeps it.
 func TestCancelledWaitersLeaveNothing(t *testing.T) {
 	n := startNode(t, Config{Clock: sched.RealClock{}})
 	a, kid := n.fresh(), n.fresh()
@@ -120,8 +120,8 @@ func TestNamesLeaveNothing(t *testing.T) {
 	n.close()
 }
 
-// Nor does a tracer keep anything of actors that nobody uses, and it knows them when they come back: their events are those
-// of one actor, and of one that was deleted.
+// A tracer keeps nothing of deleted actors, nor, on a store, of actors that are not used. It knows the latter when they come
+// back: their versions go on.
 func TestTracedActorsLeaveNothing(t *testing.T) {
 	for name, durable := range map[string]bool{"in memory": false, "on a store": true} {
 		t.Run(name, func(t *testing.T) {

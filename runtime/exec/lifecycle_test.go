@@ -96,7 +96,7 @@ func TestCloseWaitsForEventsThatAreAwaited(t *testing.T) {
 	}
 }
 
-// slowJournal notes up to where answers have waited.
+// slowJournal notes the position up to which answers have waited.
 type slowJournal struct {
 	*store.Store
 	mu     sync.Mutex
@@ -118,7 +118,7 @@ func (j *slowJournal) Wait(ctx context.Context, p store.Position) error {
 	return j.Store.Wait(ctx, p)
 }
 
-// forget returns up to where answers have waited, and forgets it.
+// forget returns the position up to which answers have waited, and forgets it.
 func (j *slowJournal) forget() (waited store.Position) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

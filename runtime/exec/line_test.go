@@ -21,7 +21,7 @@ func (d *slowDisk) Sync() error {
 }
 
 // A client that has seen what an event did prints behind the lines of that event, also when
-// these have to wait for the disk.
+// these lines have to wait for the disk.
 func TestALineComesBehindThoseThatItsClientHasSeen(t *testing.T) {
 	var out bytes.Buffer // the system writes to it one at a time
 	disk := &slowDisk{Engine: memengine.New()}

@@ -23,7 +23,7 @@ type countingEngine struct {
 func (e *countingEngine) Get(key, buf []byte) ([]byte, bool, error) { return e.read.Get(key, buf) }
 func (e *countingEngine) Scan(from, to []byte) store.Iterator       { return e.read.Scan(from, to) }
 
-// airport is a system that was opened on a store with a table, and what counts the rows that it reads.
+// airport is a system that was opened on a store with a table, and the engine that counts the rows that it reads.
 type airport struct {
 	*node
 	engine *countingEngine
@@ -54,8 +54,8 @@ func (a *airport) board() (text string, reads int64) {
 	return x.text, a.engine.read.Reads() - before
 }
 
-// A table of an actor that was read from the store comes into memory, if the budget has room for it, and leaves it with
-// its actor. Snapshots do not see where it is.
+// A table that was read from the store comes into memory, if the budget has room for it, and leaves it with
+// its actor. Snapshots are the same wherever it is.
 func TestTablesComeIntoMemoryWithinTheBudget(t *testing.T) {
 	a := openAirport(t)
 	rows := int64(0)

@@ -45,10 +45,10 @@ type Class struct {
 // shapeOf returns the shape of a class, nil of none: deletions and timers are methods of no class.
 func shapeOf(c *Class) *order.Shape { return (*order.Shape)(unsafe.Pointer(c)) }
 
-// classOf returns the class that a shape is part of: there are no others.
+// classOf returns the class that a shape is part of. Every shape is part of one.
 func classOf(c *order.Shape) *Class { return (*Class)(unsafe.Pointer(c)) }
 
-// Namer is a Cx or a Client: what can look up a named actor.
+// Namer is a Cx or a Client: both can look up a named actor.
 type Namer interface{ system() *System }
 
 // Named returns the actor of class c with the given name; the first event on it

@@ -8,7 +8,7 @@ import (
 )
 
 // TestWaitsCanBeWrittenAtAnyTime writes the wait-for graph while events come, wait, go and
-// are used again; the race detector looks on.
+// are used again. It is for the race detector.
 func TestWaitsCanBeWrittenAtAnyTime(t *testing.T) {
 	s := Open(Config{Log: quiet})
 	defer s.Close()

@@ -12,13 +12,13 @@ type outgoing struct {
 	failed *failure // of a dead letter; else nil
 }
 
-// openOutput is to be called when the system has its store.
+// openOutput opens the output of a system that has its store.
 func (s *System) openOutput(d *durable) {
 	s.output.Open(outbox.OutputConfig[outgoing]{Durable: d.Journal.Durable, Wait: func(p store.Position) error { return d.Wait(p) },
 		Let: s.let, Flush: s.lines.Flush, Live: &s.live, Workers: &s.workers})
 }
 
-// let lets o out.
+// let lets o leave the node.
 func (s *System) let(o outgoing) {
 	switch {
 	case o.failed != nil:
@@ -30,7 +30,7 @@ func (s *System) let(o outgoing) {
 	}
 }
 
-// printDurable prints a line of a client: it comes behind those of the events that the client has seen.
+// printDurable prints a line of a client, behind the lines of the events that the client has seen.
 func (s *System) printDurable(text string) {
 	n := s.output.Add(outgoing{text: text}, 0)
 	if s.durable.answersWait {

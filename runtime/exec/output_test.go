@@ -65,7 +65,7 @@ func (b *safeBuffer) String() string {
 var _ io.Writer = (*safeBuffer)(nil)
 
 // While a disk stalls nothing leaves the node: no line, no callback, no answer. Locks are given back
-// meanwhile, and everything comes in the order of the commits.
+// meanwhile, and afterwards everything leaves in the order of the commits.
 func TestNothingLeavesBeforeItIsDurable(t *testing.T) {
 	e := &stalled{Engine: memengine.New()}
 	st := openStore(t, e, nil)
@@ -132,7 +132,7 @@ func waitFor(group *sync.WaitGroup) <-chan struct{} {
 	return done
 }
 
-// When the store fails everybody who waits is told that the outcome is unknown, nothing leaves
+// When the store fails all waiters are told that the outcome is unknown, nothing leaves
 // any more, and the hook that ends the process is called once.
 func TestFailedStoreLeavesOutcomesUnknown(t *testing.T) {
 	e := memengine.New()

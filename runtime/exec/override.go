@@ -23,7 +23,7 @@ type overriding struct {
 	writes  state.Writer
 }
 
-// newOverrides returns nil if no class has a snapshot block. Of cfg the limits and the log count.
+// newOverrides returns nil if no class has a snapshot block. Besides the classes it uses the limits and the log of cfg.
 func newOverrides(view store.Reader, l *state.Layouts, cfg *Config) *archive.Overrides {
 	if !slices.ContainsFunc(cfg.Classes, func(c *Class) bool { return c.Snapshot != nil }) {
 		return nil
@@ -99,7 +99,7 @@ func (o *overriding) run(id event.ActorID, layout *store.Layout, shape *order.Sh
 }
 
 // copiedRefs are the actors and client objects that a copy refers to: the same reference for the same id.
-// Nothing is known of them but their ids, which is all that can be seen of them outside of an event.
+// Only their ids are known. More of them cannot be seen outside of an event.
 type copiedRefs struct {
 	actors  map[event.ActorID]*order.Handle
 	clients map[uint64]*ClientObject

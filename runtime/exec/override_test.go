@@ -80,8 +80,8 @@ func differences(a, b map[string]string) (keys []string) {
 	return keys
 }
 
-// What a block writes takes the place of rows, and no other row changes: of a container that is stored by element the
-// elements, of actors of other classes, and of those that the block leaves as they are, nothing.
+// What a block writes takes the place of rows. Of a container that is stored by element only the written elements change.
+// No row changes of actors of other classes, nor of actors that the block leaves as they are.
 func TestBlockChangesWhatItWrites(t *testing.T) {
 	n := startNode(t, Config{})
 	openBank(t, n.sys, "one", 3)
@@ -182,7 +182,7 @@ func desksOf(n *node) (list []*order.Handle) {
 	return list
 }
 
-// Snapshots of the node and of an actor have what the block leaves, events run meanwhile, and what is unchanged is not
+// Snapshots of the node and of an actor have what the block leaves. Events run meanwhile. What is unchanged is not
 // sent again.
 func TestSnapshotsHaveWhatBlocksLeave(t *testing.T) {
 	n := startNode(t, Config{})
@@ -278,8 +278,8 @@ func TestFailingBlockFailsTheSnapshot(t *testing.T) {
 	n.close()
 }
 
-// Of a store that no system uses snapshots are taken with the classes of the program, in the version that has
-// written it last; the schema says which classes have a say.
+// A snapshot of a store that no system uses is taken with the classes of the program version that has written the store
+// last. The schema says which classes count.
 func TestStoppedStore(t *testing.T) {
 	overrideDesk(t, func(cx *Cx, self *desk) { self.setText(cx, "") })
 	n := startNode(t, Config{})
@@ -360,7 +360,7 @@ func (h *hangar) redirect(cx *Cx, r *rand.Rand) {
 	}
 }
 
-// The rows in a snapshot are, to the byte, those that an event would have left which does what the block does.
+// The rows in a snapshot equal, to the byte, those that an event leaves that does what the block does.
 func TestBlockWritesWhatAnEventWouldWrite(t *testing.T) {
 	n := startNode(t, Config{})
 	d := newDesk(t, n.cl)

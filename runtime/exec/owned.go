@@ -115,7 +115,7 @@ func (cx *Cx) holdAll(list []*order.Handle) (held bool) {
 	if held = ev.Carry(list); held {
 		for _, h := range list {
 			ev.Respect(h)
-			cx.maxPos = max(cx.maxPos, h.LastPos) // whether there is a cycle tells of the last change
+			cx.maxPos = max(cx.maxPos, h.LastPos) // whether there is a cycle depends on the last change
 			ev.traceRead(h)
 		}
 		return true

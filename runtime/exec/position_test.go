@@ -10,7 +10,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 )
 
-// The tests of this file are outside of package exec, as generated code is: its own frames
+// The tests of this file are outside of package exec, as generated code is: the package's own frames
 // are left out of call paths.
 
 type clerk struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
-// preparation builds the batch of one event: the Writer what changes of actors, the rest what the event issues and
-// answers. It stays with the pooled event, so that the space it needs is found again.
+// preparation builds the batch of one event. The Writer has what changes of actors; the other fields have what the event
+// issues and answers. It stays with the pooled event, so that its memory is used again.
 type preparation struct {
 	state.Writer
 	d       *durable
@@ -26,7 +26,7 @@ func newPreparation(d *durable) *preparation {
 	return w
 }
 
-// preparation returns that of the event.
+// preparation returns the preparation of the event.
 func (ev *Event) preparation() *preparation {
 	if ev.prep == nil {
 		ev.prep = newPreparation(ev.sys.durable)

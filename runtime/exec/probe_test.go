@@ -71,9 +71,9 @@ func waitAt(r wref) int {
 	return r.Handle().Waiting()
 }
 
-// lazyReaders builds the deadlock that lazy readers run into if they share a node: two
-// of them hold the root, each holds one child and wants the other, and behind each child's
-// holder a direct writer waits, whom the other reader may not overtake.
+// lazyReaders builds the deadlock that lazy readers run into if they share a node. Two
+// of them hold the root; each holds one child and wants the other. Behind each child's
+// holder a direct writer waits, which the other reader may not overtake.
 func lazyReaders(t *testing.T) {
 	p := newProbe(t, Config{fanOut: 3}, 3) // small trees are read lazily, too
 	root, kids := p.nodes[0], p.nodes[1:]
@@ -88,7 +88,7 @@ func lazyReaders(t *testing.T) {
 				select {
 				case meet <- struct{}{}:
 				case <-meet:
-				case <-time.After(200 * time.Millisecond): // the other cannot come: it waits, as it should
+				case <-time.After(200 * time.Millisecond): // the other reader cannot come: it waits, as it should
 				}
 				<-wrote
 			}},
@@ -103,9 +103,9 @@ func lazyReaders(t *testing.T) {
 	p.events.Wait()
 }
 
-// staleField builds the case of protocol.md: an event reads whom it will call from a
-// field that another event, which holds the field's actor, is about to change; and a third
-// one is at work in the actor that it will really call.
+// staleField builds the case of protocol.md: an event reads the target of its call from a
+// field that another event, which holds the field's actor, is about to change. A third
+// event is at work in the actor that the first will really call.
 func staleField(t *testing.T) {
 	rec := &recorder{}
 	p := newProbe(t, Config{Trace: traceFunc(rec.Ended)}, 3)
@@ -125,8 +125,8 @@ func staleField(t *testing.T) {
 	mustNot(t, replayAll(p.System, rec.list, nil))
 }
 
-// familyVisits has guests of one actor write two of its children, in both orders, beside
-// lazy readers of the same.
+// familyVisits has fast-path holders of one actor write two of its children, in both orders, beside
+// lazy readers of the same actor.
 func familyVisits(t *testing.T) {
 	p := newProbe(t, Config{fanOut: 3}, 3) // small trees are read lazily, too
 	visit := func(m *Method, first int, op wstep) {
@@ -147,7 +147,7 @@ func familyVisits(t *testing.T) {
 		})
 	}
 	p.events.Go(func() {
-		for visitors.Load() > 0 { // seldom: there are no guests where a lazy reader waits
+		for visitors.Load() > 0 { // seldom: the fast path is closed where a lazy reader waits
 			visit(&methodWalk, 1, wstep{op: wGet})
 			n := visits.Load() + 30
 			until(func() bool { return visits.Load() >= n || visitors.Load() == 0 })
@@ -156,8 +156,8 @@ func familyVisits(t *testing.T) {
 	p.events.Wait()
 }
 
-// intruder has a writer wait for a guest, so that it holds the actor through the queue
-// when it works; a reader comes between its two writes.
+// intruder has a writer wait for a fast-path holder, so that the writer holds the actor through the queue
+// when it works. A reader comes between its two writes.
 func intruder(t *testing.T) {
 	rec := &recorder{}
 	p := newProbe(t, Config{Trace: traceFunc(rec.Ended)}, 1)
@@ -178,8 +178,8 @@ func intruder(t *testing.T) {
 	mustNot(t, replayAll(p.System, rec.list, nil))
 }
 
-// oneStep has two guests of one actor write the same two children, the first of which is
-// busy when they come: each enqueues on both in one step.
+// oneStep has two fast-path holders of one actor write the same two children. The first child is
+// busy when they come. Each holder enqueues on both children in one step.
 func oneStep(t *testing.T) {
 	p := newProbe(t, Config{}, 3)
 	root, kid := p.nodes[0], p.nodes[1]

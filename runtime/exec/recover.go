@@ -12,9 +12,9 @@ import (
 // Recover opens a system on cfg.Store with everything that is in it: actors, ownership, the
 // sequencing tree, sessions, sub-events that have not ended, timers. The states of actors are
 // read when they are used. Events run from then on. An error means that nothing has run and
-// nothing was changed; it is an error of the store, a *store.CorruptError, or it says what of the store the
-// program cannot read: it wraps ErrClass for a class, a *store.SchemaError for each field and a *store.CallError
-// for each method.
+// nothing was changed. It is an error of the store, a *store.CorruptError, or it says what the program cannot
+// read of the store: then it wraps ErrClass for a class, a *store.SchemaError for each field and a
+// *store.CallError for each method.
 //
 // The caller closes the system, then the store.
 func Recover(cfg Config) (*System, error) {
@@ -52,7 +52,7 @@ type recovery struct {
 func (r *recovery) run() error {
 	for _, step := range []func() error{r.classes, r.count, r.d.Recover, r.sessions, r.setTimers, r.continuations, r.outbox, r.unread} {
 		if err := step(); err != nil {
-			r.s.live.Add(-r.live) // it will not run, and closing the system waits for what does
+			r.s.live.Add(-r.live) // what was read will not run, and closing the system waits for all that is counted
 			return err
 		}
 	}
@@ -76,7 +76,7 @@ func (r *recovery) run() error {
 // unread refuses a store in which calls wait that the program cannot read.
 func (r *recovery) unread() error { return r.d.signatures.Unread(r.d.Layouts.Schema) }
 
-// classes refuses a store with actors of a class that the program has no more.
+// classes refuses a store with actors of a class that the program has lost.
 func (r *recovery) classes() error { return r.d.Layouts.Lost(r.d.Store) }
 
 // count counts the actors, up to a number that takes no time.

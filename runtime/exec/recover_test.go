@@ -63,7 +63,7 @@ func (n *node) value(r wref) int64 {
 	return n.run(r, &methodPeek, wstep{op: wGet}).notes[0]
 }
 
-// shape writes down who hangs below whom in T, and who owns whom how often.
+// shape writes down the parent of each actor in T, and how often each actor owns which others.
 func shape(s *System) string {
 	var lines []string
 	list, err := s.durable.AttachAll()
@@ -221,7 +221,7 @@ func TestTimersSurvive(t *testing.T) {
 	expect(60*time.Millisecond, 111) // the tick of 100, at 110
 	left := n.engine.Crash(all)
 	n.close()
-	clock.Set(time.Unix(1000, 0).Add(555 * time.Millisecond)) // nobody was there from 200 to 500
+	clock.Set(time.Unix(1000, 0).Add(555 * time.Millisecond)) // no process was there from 200 to 500
 	n.engine = left
 	n.open()
 	expect(0, 211)
@@ -236,7 +236,7 @@ func TestTimersSurvive(t *testing.T) {
 	n.close()
 }
 
-// Nothing that numbers, draws or names repeats in the next run.
+// The next run repeats no number of the run before, no random draw and no id.
 func TestNothingRepeatsAfterARestart(t *testing.T) {
 	n := startNode(t, Config{})
 	seen := map[string]bool{}
@@ -255,7 +255,7 @@ func TestNothingRepeatsAfterARestart(t *testing.T) {
 	n.close()
 }
 
-// What waits to be run needs a method; without it the store is refused before anything runs.
+// A call that waits needs its method. Without the method the store is refused before anything runs.
 func TestMissingMethodIsRefused(t *testing.T) {
 	n := startNode(t, Config{})
 	a := n.fresh()

@@ -40,7 +40,7 @@ func (r *recovery) args(data []byte, m *Method) (order.Args, error) {
 	return args, dec.Close()
 }
 
-// outbox reads the sub-events that have not ended into their lanes. Nobody runs them yet.
+// outbox reads the sub-events that have not ended into their lanes. They do not run yet.
 func (r *recovery) outbox() error {
 	return r.calls(store.Outbox, row.OutboxKeyMin, func(p event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error {
 		issuer, target, seq := row.ReadOutboxKey(p, rest)

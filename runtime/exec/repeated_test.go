@@ -18,8 +18,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
-// A request whose chain is left to the next opening is not over: a repetition that gets its target's lock while the
-// system is closed does not perform it once more.
+// A request whose chain is left to the next opening is not over. A repetition that gets its target's lock while the
+// system is closed does not perform the request once more.
 func TestARequestThatIsLeftIsNotPerformedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := startNode(t, Config{Clock: sched.RealClock{}, SessionExpiry: time.Millisecond})
@@ -72,8 +72,8 @@ func TestARequestThatIsLeftIsNotPerformedAgain(t *testing.T) {
 	})
 }
 
-// Who awaits a chain that is left to the next opening learns that when its first steps are durable, as it says that they
-// have happened, and learns nothing if they never will be. Nobody is told of a failure.
+// A client that awaits a chain which is left to the next opening gets ErrPostponed when the first steps are durable, since
+// the error says that they have happened; if the disk fails it gets an *UnknownError. The chain is never a dead letter.
 func TestAChainThatIsLeftIsToldWhenItIsDurable(t *testing.T) {
 	onward := []wstep{{op: wAdd, n: 1}, {op: wTail, sub: []wstep{{op: wAdd, n: 100}}}}
 	for name, ask := range map[string]func(n *node, a wref, x *Session) error{

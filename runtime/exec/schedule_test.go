@@ -38,7 +38,7 @@ func scheduled(w workload, seed uint64) (string, error) {
 }
 
 // mixedWorkload has all that may depend on the machine: many clients, branches, lanes,
-// changes of ownership and what they make the maintainer do.
+// changes of ownership and the moves in T that follow from them.
 var mixedWorkload = workload{seed: 7, goroutines: 8, events: 160, nodes: 6, edges: 12, changes: 15, later: 25}
 
 func TestASeedIsOneInterleaving(t *testing.T) {

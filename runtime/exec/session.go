@@ -14,11 +14,11 @@ import (
 )
 
 // Session is a durable session of a client that may send a request again, because it or
-// this node has crashed, or an answer was lost. Requests are numbered by the client, from 1
-// on; the outcome of each, an abort included, is stored in the batch of its event, with the target,
-// and a request that comes again gets it without running again: it waits for the target's lock as any event
-// does, and under it learns that it has run. With each request the client
-// says up to which number it has got all outcomes: those are dropped, and never run again.
+// this node has crashed, or an answer was lost. The client numbers its requests from 1
+// on. The outcome of each, an abort included, is stored in the batch of its event, with the target.
+// A request that comes again gets that outcome without running again: it waits for the target's lock as any event
+// does, and learns under the lock that it has run. With each request the client
+// says up to which number it has got all outcomes: those are dropped, and their requests never run again.
 // Any goroutine may use it.
 type Session struct {
 	sys *System
@@ -39,7 +39,7 @@ var (
 )
 
 // BeginSession begins a session, durably, or goes on with the one of that name. A name must be
-// the client's own for ever: one that was used before and has expired would begin anew.
+// the client's own for ever: a name that was used before and has expired begins a new session.
 func (s *System) BeginSession(name string) (*Session, error) {
 	if s.durable == nil {
 		return nil, ErrNoStore
@@ -71,7 +71,7 @@ func (s *System) Session(name string) (*Session, error) {
 	return s.known(x)
 }
 
-// known returns a session when it is durable, in whatever process it was begun.
+// known returns a session once its beginning is durable, in whatever process that was.
 func (s *System) known(x *outbox.Session[*Client]) (*Session, error) {
 	if err := s.durable.Wait(x.Begun); err != nil {
 		return nil, &UnknownError{Cause: err}
@@ -89,7 +89,7 @@ func (x *Session) Acknowledged() uint64 { return x.is.Acknowledged() }
 var errRepeated = errors.New("the request has run or is running")
 
 // Await runs request seq and returns when its outcome is durable; args take the result. If
-// the request has run before, they take the result of that, or its failure is returned. All
+// the request has run before, args take the result of that run, or its failure is returned. All
 // requests up to ack, which is below seq, are over. The errors are those of Client.Await, ErrAcknowledged,
 // ErrSessionExpired and *ResultError.
 func (x *Session) Await(seq, ack uint64, target order.Ref, m *Method, args order.Args) error {
@@ -128,7 +128,7 @@ func (x *Session) Await(seq, ack uint64, target order.Ref, m *Method, args order
 	}
 }
 
-// perform performs r, unless that turns out to be a repetition: then it returns errRepeated.
+// perform performs r. If r turns out to be a repetition, perform returns errRepeated instead.
 func (x *Session) perform(r *request, target *order.Handle, m *Method, args order.Args) error {
 	defer r.End() // also on runtime.Goexit
 	cl := x.is.Run
@@ -186,7 +186,7 @@ func (x *Session) replay(target event.ActorID, seq uint64, m *Method, args order
 		return &UnknownError{Cause: err}
 	}
 	if lost := d.Store.Err(); lost != nil {
-		return &UnknownError{Cause: lost} // it may not be durable: the client that performed the request could not wait for that
+		return &UnknownError{Cause: lost} // the outcome may not be durable: the client that performed the request could not wait for it
 	}
 	if !ok {
 		return ErrAcknowledged // in the meantime

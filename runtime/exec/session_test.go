@@ -42,8 +42,8 @@ func deposit(x *Session, seq, ack uint64, to order.Ref, amount int64) (int64, er
 	return args.ret, err
 }
 
-// A request that comes again, to another run or the same, gets the outcome of the first time and does
-// not run; aborts are outcomes, too.
+// A request that comes again, in the same run or a later one, gets the outcome of the first time and does
+// not run. Aborts are outcomes, too.
 func TestRepeatedRequestsGetTheSameOutcome(t *testing.T) {
 	n := startNode(t, Config{})
 	_, list := openBank(t, n.sys, "main", 1)
@@ -80,7 +80,7 @@ func TestRepeatedRequestsGetTheSameOutcome(t *testing.T) {
 	n.close()
 }
 
-// Requests that were acknowledged are refused, in the next run, too, and their outcomes go: the table
+// Requests that were acknowledged are refused, also in the next run. Their outcomes go, so that the table
 // does not grow with the requests.
 func TestAcknowledgedRequestsAreOver(t *testing.T) {
 	n := startNode(t, Config{})
@@ -152,8 +152,8 @@ func TestSessionsExpire(t *testing.T) {
 	n.close()
 }
 
-// Clients that send every request until they know its outcome, through crashes at any moment and
-// several at once, have every request done once.
+// Clients send every request until they know its outcome, through crashes at any moment, and
+// several requests at once. Every request is done once.
 func TestRequestsRunOnceThroughCrashes(t *testing.T) {
 	n := startNode(t, Config{})
 	b, list := openBank(t, n.sys, "main", 4)
@@ -222,8 +222,9 @@ func TestRequestsRunOnceThroughCrashes(t *testing.T) {
 	n.close()
 }
 
-// Whether a request has run is found out under its target's lock: a repetition waits for that like any
-// event, and then for whoever performs the request, be it a reader beside it or a chain that has given the lock back.
+// A repetition learns under its target's lock whether the request has run. It waits for the lock like any
+// event, and then for the event that performs the request: that may be a reader beside it, or a chain that has given the
+// lock back.
 func TestRepetitionsAreRecognisedUnderTheLock(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -276,8 +277,8 @@ func TestRepetitionsAreRecognisedUnderTheLock(t *testing.T) {
 	}
 }
 
-// A request that deletes an actor of a name has run, also for who means the next actor of that name when he
-// sends it again.
+// A request that deletes an actor of a name has run, also if it is sent again when the name means the next
+// actor.
 func TestARepetitionOnTheNextActorOfTheName(t *testing.T) {
 	n := startNode(t, Config{})
 	x := n.begin("phone")

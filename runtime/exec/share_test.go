@@ -60,7 +60,7 @@ func TestReadersShareASmallTree(t *testing.T) {
 	}
 }
 
-// So are they when they had to wait for a writer, and a writer who comes meanwhile waits for
+// Readers that had to wait for a writer share the tree, too. A writer that comes meanwhile waits for
 // all of them.
 func TestReadersShareAfterAWriter(t *testing.T) {
 	s := Open(Config{Log: quiet})
@@ -92,8 +92,8 @@ func TestReadersShareAfterAWriter(t *testing.T) {
 	}
 }
 
-// A tree that is too large to share is read by one event at a time, and what the bound is, is
-// no matter of correctness.
+// A tree that is too large to share is read by one event at a time. Reads are correct with
+// any bound.
 func TestReadersOfALargeTree(t *testing.T) {
 	for _, fanOut := range []int{1, 8, 64} {
 		t.Run(fmt.Sprint(fanOut), func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
-// A class in several versions: calls that one has left are read by another.
+// A class in several versions: one version reads calls that another has left.
 
 type clerk struct {
 	order.Self
@@ -44,7 +44,7 @@ func (c *clerk) LoadFields(r *image.Reader) {
 	}
 }
 
-// pair are the arguments of every version: that the types have changed, nothing in them tells.
+// pair are the arguments of every version. They do not show that the types have changed.
 type pair struct{ a, b, ret int64 }
 
 func (x *pair) Encode(e *codec.Encoder)       { e.Int(x.a); e.Int(x.b) }
@@ -59,7 +59,7 @@ type edition struct {
 	start       time.Time
 }
 
-// newEdition returns a version, the first one but for what change changes.
+// newEdition returns a version: the first one, with what change changes.
 func newEdition(change func(*edition)) *edition {
 	v := &edition{start: time.Unix(1000, 0), class: Class{Shape: order.Shape{Package: "v", Name: "Clerk", Fields: []order.Field{{Name: "sum", Type: "int"}, {Name: "note", Type: "string"}}}}}
 	v.class.New = func() order.Object { return &clerk{} }
@@ -96,7 +96,7 @@ func (v *edition) recover(st *store.Store) (*System, error) {
 }
 
 // left runs an event of the first version that issues a call of add, and returns what a crash leaves
-// before that has run.
+// before the call has run.
 func left(t *testing.T, change func(*edition), issue func(v *edition, cx *Cx, self order.Ref)) (waits *memengine.Engine) {
 	t.Helper()
 	v, e := newEdition(change), memengine.New()
@@ -118,7 +118,7 @@ func left(t *testing.T, change func(*edition), issue func(v *edition, cx *Cx, se
 // waitingCalls are all ways in which a call can wait.
 func waitingCalls(t *testing.T) map[string]*memengine.Engine { return waitingCallsOf(t, unchanged) }
 
-// waitingCallsOf are those that a version has left.
+// waitingCallsOf are the calls that a version has left.
 func waitingCallsOf(t *testing.T, change func(*edition)) map[string]*memengine.Engine {
 	args := func() *pair { return &pair{a: 2, b: 3} }
 	list := map[string]*memengine.Engine{}
@@ -148,7 +148,7 @@ func content(t *testing.T, e store.Reader) map[string]string {
 	return rows
 }
 
-// sum lets what waits run, and returns what has come of it.
+// sum lets the waiting calls run, and returns what they have left in the actor.
 func (v *edition) sum(t *testing.T, e *memengine.Engine) (sum int64, note string) {
 	t.Helper()
 	st := openStore(t, e, nil)
@@ -167,8 +167,8 @@ func (v *edition) sum(t *testing.T, e *memengine.Engine) (sum int64, note string
 	return sum, note
 }
 
-// A version that would read a call that waits as another one is refused, and leaves the store as it was: the
-// version before finds all of it. A version that reads it goes on.
+// A version that would read a waiting call as a different call is refused, and leaves the store as it was: the
+// version before finds all of it. A version that reads the call correctly goes on.
 func TestWaitingCallsMeetAnotherVersion(t *testing.T) {
 	gone := func(v *edition) { v.class.Methods = []*Method{&v.do, &v.at} }
 	changes := []struct {
@@ -234,7 +234,7 @@ func TestAClassThatIsGoneChangesNothing(t *testing.T) {
 	mustNot(t, st.Close())
 }
 
-// A run that is refused is none of those that a trace tells of: a trace that goes on afterwards knows what was before it.
+// A refused run does not end a trace: a trace that goes on afterwards knows what was before the refused run.
 func TestARefusedRunLeavesTheTrace(t *testing.T) {
 	v, e := newEdition(unchanged), memengine.New()
 	st := openStore(t, e, nil)
@@ -265,8 +265,8 @@ func TestARefusedRunLeavesTheTrace(t *testing.T) {
 	}
 }
 
-// Every signature of which calls wait is named, with how many do; once none waits, the version starts, and what then
-// waits is its own.
+// The error names every signature of which calls wait, and how many wait. Once none waits the version starts, and only its
+// own calls wait from then on.
 func TestVersionsFollowEachOther(t *testing.T) {
 	first := newEdition(unchanged)
 	e := left(t, unchanged, func(v *edition, cx *Cx, self order.Ref) {
@@ -380,7 +380,7 @@ func TestOutcomesMeetAnotherVersion(t *testing.T) {
 	}
 }
 
-// Damage that is found behind calls that have been read already is an error like any other: nothing waits for those.
+// Damage that is found after some calls were read is an error like any other: closing does not wait for these calls.
 func TestDamageBehindWaitingCalls(t *testing.T) {
 	waits := left(t, unchanged, func(v *edition, cx *Cx, self order.Ref) {
 		for range 3 {

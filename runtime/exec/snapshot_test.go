@@ -11,8 +11,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 )
 
-// While clients transfer money snapshots are taken of the node and of the bank: each has all
-// of it, and shows no transfer by half.
+// Snapshots of the node and of the bank are taken while clients transfer money. Each has all
+// of the money, and no half of a transfer.
 func TestSnapshotsAreConsistentWhileEventsRun(t *testing.T) {
 	n := startNode(t, Config{})
 	b, _ := openBank(t, n.sys, "one", 10)

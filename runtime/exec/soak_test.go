@@ -13,7 +13,7 @@ import (
 
 var soak = flag.Duration("soak", time.Second, "how long TestSoak runs workloads of random shapes")
 
-// soakWorkload draws the shape of a run, and bounds that are far too tight.
+// soakWorkload draws the shape of a run, and bounds that are far too tight for it.
 func soakWorkload(rng *rand.Rand) (workload, Config) {
 	w := workload{
 		seed:       rng.Uint64(),
@@ -56,7 +56,7 @@ func TestSoakOnAStore(t *testing.T) {
 	}
 }
 
-// TestSoak checks strict serialisability of runs of random shapes, and that nothing is
+// TestSoak checks that runs of random shapes are strictly serialisable, and that nothing is
 // left of them.
 func TestSoak(t *testing.T) {
 	end := time.Now().Add(*soak)

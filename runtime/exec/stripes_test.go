@@ -9,7 +9,7 @@ import (
 )
 
 // TestReadersOfOneIssuerAgreeOnAnOrder lets events that hold one issuer together, as they only read it,
-// issue sub-events to two targets each: both have to get them in one order, which is that of the commits.
+// issue sub-events to two targets each. Both targets must get them in the order of the commits.
 func TestReadersOfOneIssuerAgreeOnAnOrder(t *testing.T) {
 	s, cl := testSystem(t, Config{})
 	read := methodAlone

@@ -12,7 +12,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
-// heldJournal holds up one Append, which is told to, until it is let go.
+// heldJournal holds up one Append, the one after a send to next, until letGo is closed.
 type heldJournal struct {
 	*store.Store
 	next  chan struct{} // has one: the next is held up
@@ -28,8 +28,8 @@ func (j *heldJournal) Append(b store.Batch) store.Position {
 	return j.Store.Append(b)
 }
 
-// Requests whose outcomes have gone do not run again, in whatever order what several requests of a session write gets into the
-// journal: up to where they are over never goes back.
+// Requests whose outcomes have gone do not run again. The watermark up to which requests of a session are over never goes
+// back, in whatever order the batches of several requests get into the journal.
 func TestTheWatermarkOfASessionNeverGoesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		engine := memengine.New()
@@ -81,8 +81,8 @@ func TestTheWatermarkOfASessionNeverGoesBack(t *testing.T) {
 	})
 }
 
-// An acknowledgement that a crash takes back costs nothing but space: the request does not run again, and its outcome goes with
-// others, however often there is a crash before there are enough.
+// An acknowledgement that a crash takes back costs nothing but space. The request does not run again. Its outcome goes
+// with others, however often a crash comes before there are enough of them.
 func TestAForgottenAcknowledgementCostsSpaceOnly(t *testing.T) {
 	n := startNode(t, Config{})
 	_, list := openBank(t, n.sys, "main", 1)

@@ -23,7 +23,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
-// Config configures a system; zero fields take the defaults named.
+// Config configures a system. Zero fields take the defaults that their comments name.
 type Config struct {
 	Clock  sched.Clock  // sched.RealClock
 	Stdout io.Writer    // os.Stdout
@@ -33,7 +33,7 @@ type Config struct {
 	// those of imported packages included. nil: everything is gone with the process.
 	Store   *store.Store
 	Classes []*Class
-	// DropFields are those whose stored values may be lost, as the program does not have them.
+	// DropFields are the fields whose stored values may be lost, as the program does not have them.
 	DropFields []store.Part
 	// MemoryMax is how many bytes the heap may have, without those of the store's engine, before
 	// the states of actors that are not used are dropped, to be read from the store again; 0: as
@@ -60,7 +60,7 @@ type Config struct {
 	// default; Open panics on any other. Durations of waiting are without limit.
 	Scheduled bool
 
-	// Trace, if set, is told of every event and callback. TraceStates adds hashes of the
+	// Trace, if set, records every event and callback. TraceStates adds hashes of the
 	// fields of every actor that an event touches, which costs encoding them.
 	Trace       trace.Recorder
 	TraceStates bool
@@ -146,7 +146,7 @@ type System struct {
 	undone    atomic.Int64  // events that were refused as the system was closing, and that were not awaited
 	left      chan struct{} // an event of a client, or a visit, has ended while the system is closing
 
-	inner   *Client // on whose behalf sub-events and timers run
+	inner   *Client // the one that sub-events and timers run for
 	objects outbox.Objects[ClientObject]
 	clients struct {
 		sync.Mutex
@@ -156,7 +156,7 @@ type System struct {
 	}
 }
 
-// Open starts a system that keeps nothing: cfg.Store is not looked at, see Recover. The
+// Open starts a system that keeps nothing: it ignores cfg.Store, see Recover. The
 // caller closes it.
 func Open(cfg Config) *System {
 	cfg.Store = nil
@@ -186,7 +186,7 @@ func newSystem(cfg Config) *System {
 	s.left = make(chan struct{}, 1)
 	s.clients.counters = make(map[*counters]struct{})
 	first := uint64(0)
-	if cfg.Store != nil { // ids of another start are others
+	if cfg.Store != nil { // another start has other ids
 		first = cfg.Store.Starts() << startShift
 		s.ids.last.Store(cfg.Store.FirstID())
 	}
@@ -205,9 +205,9 @@ func (s *System) Client() *Client {
 	return cl
 }
 
-// whenGone calls f when the collector has taken p, unless it takes the system as well. A cleanup must not keep that alive: it
-// may refer to p, as by the object of a client that an actor refers to, and then all of it would stay for ever. So x must
-// not lead to the system either.
+// whenGone calls f when the collector has taken p, unless it takes the system as well. A cleanup must not keep the system
+// alive: the system may refer to p, as by a client's object that an actor refers to, and then both would stay for ever.
+// So x must not lead to the system either.
 func whenGone[P, X any](p *P, s *System, f func(*System, X), x X) {
 	w := weak.Make(s)
 	runtime.AddCleanup(p, func(x X) {
@@ -235,7 +235,7 @@ func (s *System) retire(c *counters) {
 	delete(s.clients.counters, c)
 }
 
-// leave tells Close, if it is waiting, that an event which a client has begun has ended, or a visit.
+// leave tells Close, if it is waiting, that an event of a client or a visit has ended.
 func (s *System) leave() {
 	if s.closing.Load() {
 		select {
@@ -245,7 +245,7 @@ func (s *System) leave() {
 	}
 }
 
-// until waits for what comes true when an event or a visit ends.
+// until waits until cond holds. Only the end of an event or of a visit makes it hold.
 func (s *System) until(cond func() bool) {
 	for !cond() {
 		if s.scheduler != nil {
@@ -328,8 +328,8 @@ func (s *System) Close() {
 // opening of the store.
 func (s *System) Postponed() int64 { return s.postponed.Load() }
 
-// Undone returns how many events that are not awaited the closing system has not run, or not to their end: those that
-// are lost, and not those that a store goes on with when it is opened again.
+// Undone returns how many events that are not awaited the closing system has not run, or not to their end. It counts
+// events that are lost, and not those with which a store goes on when it is opened again.
 func (s *System) Undone() int64 {
 	left := s.live.Count()
 	if s.durable != nil { // only what clients have issued is lost
@@ -338,7 +338,7 @@ func (s *System) Undone() int64 {
 	return s.undone.Load() + left
 }
 
-// postpones reports whether what has so many in the outbox, or is the firing of a timer, is to run when the store is opened again.
+// postpones reports whether a sub-event with number seq in the outbox, or a firing, waits until the store is opened again.
 func (s *System) postpones(seq uint64, firing bool) bool {
 	return s.durable != nil && (seq != 0 || firing) && s.closing.Load()
 }
@@ -358,7 +358,7 @@ const idBlock = 256
 
 // next returns the id of a new actor in partition p.
 func (a *actorIDs) next(ev *Event, p event.PartitionID) event.ActorID {
-	if ev.sys.scheduler != nil { // blocks stay with pooled objects, which come back as the collector likes
+	if ev.sys.scheduler != nil { // blocks stay with pooled objects, which the collector takes at any time
 		return event.SerialActor(p, a.last.Add(1))
 	}
 	if ev.idNext == ev.idEnd {

@@ -48,7 +48,7 @@ var planeShape = table.Shape[int64, plane]{
 func (h *hangar) SaveField(w *image.Writer, _ int) { table.Save(w, &h.planes) }
 func (h *hangar) LoadFields(r *image.Reader)       { table.Load(r, 0, &h.planes) }
 
-// hangarArgs says what an event does: it draws from seed what it writes, and fails at the end if it shall.
+// hangarArgs says what an event does: it draws its writes from seed, and fails at the end if fails is set.
 type hangarArgs struct {
 	seed  uint64
 	steps int
@@ -84,7 +84,7 @@ func init() {
 
 var towns = []string{"Rome", "Oslo", "Rio"}
 
-// fly writes to the table by all functions that log.
+// fly writes to the table by all functions that log writes.
 func (h *hangar) fly(cx *Cx, r *rand.Rand, steps int) {
 	for range steps {
 		p := plane{id: r.Int64N(400), to: towns[r.IntN(len(towns))]}
@@ -128,7 +128,7 @@ func (h *hangar) board() string {
 	return b.String()
 }
 
-// A table on a node that crashes again and again is the one that never did.
+// A table on a node that crashes again and again equals the table of a node that never crashes.
 func TestTableOutlivesCrashes(t *testing.T) {
 	n := startNode(t, Config{})
 	calm := Open(Config{Log: quiet})

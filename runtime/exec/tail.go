@@ -10,14 +10,14 @@ import (
 )
 
 // A tail call ends an event, and the call takes its place ([TAIL]): the two are steps of a chain.
-// Each step is an event by itself. What follows is an op of the step that commits, as a
-// sub-event is, and so it is there if and only if the step is. A step on another actor waits its
+// Each step is an event by itself. The next step is an op of the step that commits, as a
+// sub-event is: it exists if and only if that step has committed. A step on another actor waits its
 // turn in the lane of the two actors, behind what the step before it has issued.
 //
-// A step on the same actor waits for no event: until it has ended no event but it touches the
+// A step on the same actor waits for no event: until it has ended, no other event touches the
 // actor ([KEEP]). The lock is given back like any other, so that the step enters as every event does,
-// wherever its footprint lies; but an event that then finds the actor kept ends its attempt ([KEPT]), which holds
-// nothing while it waits. So this adds no way to wait in a circle among locks, and the checker sees to it that
+// wherever its footprint lies. An event that then finds the actor kept ends its attempt ([KEPT]), and holds
+// nothing while it waits. So this adds no way to wait in a circle among locks. The checker sees to it that
 // chains do not wait for each other (AE0224).
 
 // tailStep is a step that follows another.
@@ -33,8 +33,8 @@ type tailStep struct {
 	pos    store.Position
 }
 
-// chain is an event and the steps that follow it. It is used by the goroutine that performs its step,
-// one after the other.
+// chain is an event and the steps that follow it. One goroutine at a time uses it: the one that performs
+// its step.
 type chain struct {
 	sys   *System
 	first event.EventID
@@ -48,7 +48,7 @@ type chain struct {
 	printed uint64              // the number of the last line of a step in the output
 	// request is that of a durable session which began the chain, perhaps in an earlier run.
 	request *request
-	orphan  bool // it was: only repetitions of the request wait
+	orphan  bool // an earlier run began it: only repetitions of the request wait
 }
 
 // Tail ends the event with a call that follows it as the next step of its chain: it is admitted after the
@@ -137,12 +137,12 @@ func (s *System) stepped(ev *Event, err error) {
 	}
 }
 
-// mine reports whether the goroutine that has performed the step before performs this one; others wait in lanes that
-// are being drained.
+// mine reports whether the goroutine that has performed the step before performs this one. Other steps wait in lanes
+// that are being drained.
 func (t *tailStep) mine() bool { return t.keep || t.lane != nil }
 
-// proceed performs a step, and those after it, until there is none left or one waits in a lane that others drain.
-// It reports whether the chain has ended.
+// proceed performs a step, and those after it, until there is none left or one waits in a lane that another goroutine
+// drains. It reports whether the chain has ended.
 func (ch *chain) proceed(next tailStep) (ended bool) {
 	s := ch.sys
 	var ev *Event
@@ -194,7 +194,7 @@ func (ch *chain) proceed(next tailStep) (ended bool) {
 	return ended
 }
 
-// passOn has a worker drain what has come behind a step into its lane. l may be nil.
+// passOn has a worker drain what stands behind a step in its lane. l may be nil.
 func (s *System) passOn(l *lane) {
 	if l == nil {
 		return
@@ -205,11 +205,11 @@ func (s *System) passOn(l *lane) {
 	s.live.Add(-1)
 }
 
-// end tells what waits how the chain has ended, with its last step ev.
+// end tells the waiters how the chain has ended, with its last step ev.
 func (ch *chain) end(ev *Event, err error) {
 	ch.pos, ch.printed = ev.maxPos, max(ch.printed, ev.printed)
 	if ch.orphan {
-		_ = ch.sys.durable.Wait(ch.pos) // what is repeated is an answer, too
+		_ = ch.sys.durable.Wait(ch.pos) // a repetition gets an answer, too
 		ch.request.End()
 	}
 	if err == nil && ch.ended != nil {
@@ -227,7 +227,7 @@ func (ch *chain) end(ev *Event, err error) {
 }
 
 // postpone ends the chain in this process: its next step runs when the store is opened again, if what it did up to pos
-// is durable. Nobody touches the actor that it keeps before that.
+// is durable. No event touches the actor that it keeps before that.
 func (ch *chain) postpone(pos store.Position) {
 	ch.pos = pos
 	if k := ch.keeps; k != nil {
@@ -255,7 +255,7 @@ func (ch *chain) keep(h *order.Handle) {
 	}
 }
 
-// leave lets others touch the actor that the chain has kept.
+// leave lets other events touch the actor that the chain has kept.
 func (ch *chain) leave() {
 	k := ch.keeps
 	if k == nil {

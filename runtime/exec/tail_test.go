@@ -89,7 +89,7 @@ func (r deskRef) plus(cl *Client, m *Method) error {
 	return cl.Await(r.Ref, m, work(func(cx *Cx, d *desk) { d.setN(cx, d.n+1) }))
 }
 
-// crowd has many events compete for two desks that share two kids while chains keep the desks: events on
+// crowd has many events compete for two desks that share two kids while chains keep the desks. There are events on
 // a desk alone, on a desk and all below it, on a kid alone, and from above. It returns how often each desk and kid was raised.
 func crowd(s *System, clients int, rounds int) (desks, kids [2]deskRef, want, wantKids [2]int64, err error) {
 	cl := s.Client()
@@ -182,14 +182,14 @@ func checkCrowd(s *System, clients, rounds int) error {
 	return nil
 }
 
-// Whoever competes for a kept actor, nobody gets it between the steps, and nobody waits for ever: also not where
+// Many events compete for a kept actor. None gets it between the steps, and none waits for ever, also where
 // the steps want actors that lie outside of the actor's part of the sequencing tree.
-func TestNobodyGetsBetweenTheSteps(t *testing.T) {
+func TestNoEventComesBetweenTheSteps(t *testing.T) {
 	s, _ := testSystem(t, Config{BranchWorkers: 4})
 	mustNot(t, checkCrowd(s, 16, 210))
 }
 
-func TestNobodyGetsBetweenTheStepsUnderManySeeds(t *testing.T) {
+func TestNoEventComesBetweenTheStepsUnderManySeeds(t *testing.T) {
 	met := 0
 	for seed := range uint64(300) {
 		s := Open(Config{Scheduled: true, Seed: seed + 1, Log: quiet})
@@ -207,7 +207,7 @@ func TestNobodyGetsBetweenTheStepsUnderManySeeds(t *testing.T) {
 	t.Logf("somebody met a kept actor under %d of 300 seeds", met)
 }
 
-// Steps elsewhere come in their turn: behind what was issued before, and the result comes back from the last.
+// A step on another actor runs behind what was issued to that actor before. The result of the last step comes back.
 func TestAChainGoesRound(t *testing.T) {
 	var order []string
 	s, cl := testSystem(t, Config{})
@@ -263,8 +263,8 @@ func pathHas(path []callpath.Frame, name string) bool {
 	return false
 }
 
-// A chain that an actor has begun is awaited by nobody; settling waits for it, and so does closing.
-func TestAChainThatNobodyAwaits(t *testing.T) {
+// A chain that an actor has begun is not awaited. Settling waits for it, and so does closing.
+func TestAChainThatIsNotAwaited(t *testing.T) {
 	s := Open(Config{Log: quiet})
 	cl := s.Client()
 	r, err := cl.New(&classDesk, &methodDesk, work(nil))
@@ -291,12 +291,12 @@ func TestAChainThatNobodyAwaits(t *testing.T) {
 	if err := f.Wait(); err == nil || err.Error() != "enough" {
 		t.Errorf("the event ended with %v", err)
 	}
-	if n := len(s.DeadLetters()); n != 3 { // nobody had awaited the last one either
+	if n := len(s.DeadLetters()); n != 3 { // the last one was not awaited either, when the system was closed
 		t.Errorf("%d dead letters", n)
 	}
 }
 
-// A step that takes its goroutine away ends the chain, and others get the actor.
+// A step that calls runtime.Goexit ends the chain, and other events get the actor.
 func TestGoexitOfAStep(t *testing.T) {
 	_, cl := testSystem(t, Config{})
 	d := newDesk(t, cl)
@@ -317,7 +317,7 @@ func TestGoexitOfAStep(t *testing.T) {
 	}
 }
 
-// The trace tells of chains: the tail call is the last of what a step has issued.
+// The trace shows chains: the tail call is the last call that a step has issued.
 func TestStepsAreTraced(t *testing.T) {
 	var mu sync.Mutex
 	var lines []string
@@ -336,7 +336,7 @@ func TestStepsAreTraced(t *testing.T) {
 	}
 }
 
-// Cancelling ends a chain at its next step, and an event that runs is undone; others get the actor.
+// Cancelling ends a chain at its next step, and undoes an event that runs. Other events get the actor.
 func TestCancel(t *testing.T) {
 	s, cl := testSystem(t, Config{})
 	d := newDesk(t, cl)
@@ -356,7 +356,7 @@ func TestCancel(t *testing.T) {
 		t.Errorf("the chain ended with %v", err)
 	}
 	n := d.see(t, cl)
-	if again := d.see(t, cl); n < 99 || again != n { // the step that has said so may be undone
+	if again := d.see(t, cl); n < 99 || again != n { // the step that has reported 100 may be undone
 		t.Errorf("n is %d, then %d", n, again)
 	}
 	inside, cancelled := make(chan struct{}), make(chan struct{})
@@ -384,8 +384,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Whatever an event waits for when it is cancelled, it ends at once and has done nothing.
-func TestCancelWakesWhoWaits(t *testing.T) {
+// An event that is cancelled while it waits ends at once and has done nothing, whatever it waits for.
+func TestCancelWakesWaiters(t *testing.T) {
 	plus := work(func(cx *Cx, d *desk) { d.setN(cx, d.n+1) })
 	cases := map[string]struct {
 		keeps bool // a chain keeps the clerk, whose kid is busy
@@ -482,8 +482,8 @@ func TestCancelWakesWhoWaits(t *testing.T) {
 	}
 }
 
-// So does one that waits for the store's credit while the disk stalls. Whoever waits behind it gets the credit.
-func TestCancelWakesWhoWaitsForCredit(t *testing.T) {
+// So does an event that waits for the store's credit while the disk stalls. The event behind it gets the credit.
+func TestCancelWakesWaitersForCredit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := &stalled{Engine: memengine.New()}
 		st, err := store.Open(disk, store.Options{Program: "test", Partitions: 4, Log: quiet, CreditBytes: 1})
@@ -525,7 +525,7 @@ func TestCancelWakesWhoWaitsForCredit(t *testing.T) {
 		}
 		mustNot(t, first.Wait())
 		mustNot(t, third.Wait())
-		for want := int64(2); want < 6; want++ { // whoever has left takes no credit away
+		for want := int64(2); want < 6; want++ { // cancelled events have taken no credit away
 			if n := d.see(t, cl); n != want {
 				t.Errorf("n is %d, want %d", n, want)
 			}
@@ -536,7 +536,7 @@ func TestCancelWakesWhoWaitsForCredit(t *testing.T) {
 	})
 }
 
-// What awaiting a cancelled chain has told is so after a crash, too: its next step is not there.
+// A chain that was reported as cancelled stays so after a crash: its next step is not there.
 func TestACancelledStepDoesNotRunAfterACrash(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		n := startNode(t, Config{})
@@ -585,7 +585,7 @@ func TestACancelledStepDoesNotRunAfterACrash(t *testing.T) {
 	}
 }
 
-// So does a step that stands in a lane behind others, which others drain; those behind it run.
+// A step that calls runtime.Goexit in a lane that another goroutine drains ends its chain. Calls behind it in the lane run.
 func TestGoexitOfAStepInALane(t *testing.T) {
 	_, cl := testSystem(t, Config{})
 	a, b := newDesk(t, cl), newDesk(t, cl)

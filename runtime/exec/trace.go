@@ -6,8 +6,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
-// A traced event does what another does, and tells package history of it. What takes its place in the order of all events is
-// done between Enter and Leave of the tracer: here, and nowhere else.
+// A traced event does what any event does, and tells package history of it. All that happens at its place in the order of
+// all events is done between Enter and Leave of the tracer: here, and nowhere else.
 
 // beginTrace gives an event of a traced system its record.
 func (ev *Event) beginTrace() {

@@ -9,7 +9,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
-// BenchmarkTracedSubEvents compares sub-events on a disk that are recorded with such that are not.
+// BenchmarkTracedSubEvents compares sub-events on a disk that are recorded with sub-events that are not.
 func BenchmarkTracedSubEvents(b *testing.B) {
 	const burst = 50
 	begin := func(traced bool) func() {

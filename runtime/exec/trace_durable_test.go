@@ -27,14 +27,14 @@ func (neverFlushed) Flush() {}
 // orders finds the events in a trace.
 var orders = regexp.MustCompile(`(?m)^\{"order":(\d+),.*\}$`)
 
-// killed is what a process that is killed leaves: all that was written, be it synced or not.
+// killed is what a killed process leaves: all that was written, synced or not.
 type killed struct {
 	fs    *vfs.MemFS
 	trace []byte
 }
 
-// missing kills a traced system at many moments while events run, and returns how many stores had an event that the trace
-// has not.
+// missing kills a traced system at many moments while events run. It returns how many stores are left, and how many of them
+// have an event that the trace has not.
 func missing(t *testing.T, record func(*trace.Writer) trace.Recorder) (stores, without int) {
 	name := filepath.Join(t.TempDir(), "t.jsonl")
 	w, err := trace.Create(name, trace.Stored, false)
@@ -97,7 +97,7 @@ func missing(t *testing.T, record func(*trace.Writer) trace.Recorder) (stores, w
 	return len(left), without
 }
 
-// What a killed process leaves in its store it leaves in its trace, too, though the trace is not written at each event.
+// Every event that a killed process leaves in its store is in its trace, too, though the trace is not written at each event.
 func TestTheTraceHasWhatTheStoreHas(t *testing.T) {
 	if stores, without := missing(t, func(w *trace.Writer) trace.Recorder { return w }); stores < 50 || without > 0 {
 		t.Errorf("of %d stores %d have events that the trace has not", stores, without)
@@ -107,7 +107,7 @@ func TestTheTraceHasWhatTheStoreHas(t *testing.T) {
 	}
 }
 
-// Events that nobody outside awaits do not wait for the disk, and that they have ended is recorded once they are durable.
+// Events that no client awaits do not wait for the disk. Their ends are recorded once they are durable.
 func TestEndsAreRecordedWhenTheyAreDurable(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "t.jsonl")
 	w, err := trace.Create(name, trace.Stored, false)
@@ -148,7 +148,7 @@ func TestEndsAreRecordedWhenTheyAreDurable(t *testing.T) {
 	}
 }
 
-// A run goes on with the versions of the one before; the first that is traced after one that was not begins anew.
+// A run goes on with the versions of the run before. A traced run after one that was not traced begins anew.
 func TestVersionsAreThoseOfOneTrace(t *testing.T) {
 	var id event.ActorID
 	var found []uint64

@@ -72,8 +72,8 @@ func (t *tape) expect(tt *testing.T, want string) {
 	}
 }
 
-// TestTraceOfNamesUsedAgain: the second actor of a name has versions of its own, and who
-// comes to the first one finds it in its last version.
+// TestTraceOfNamesUsedAgain: the second actor of a name has versions of its own, and an event
+// on the first actor finds it in its last version.
 func TestTraceOfNamesUsedAgain(t *testing.T) {
 	var tp tape
 	s := Open(Config{Log: quiet, Trace: &tp})
@@ -95,8 +95,8 @@ func TestTraceOfNamesUsedAgain(t *testing.T) {
 4: Bank.audit on bank.Bank/b, client of client 2; r bank.Bank/b=2; w ; actor Bank("b") was deleted`)
 }
 
-// TestTraceOfAborts: an event that was undone shows what it has seen, and leaves the
-// versions as they were; the actor that it was about to create is never heard of.
+// TestTraceOfAborts: the trace of an event that was undone shows what the event has seen, and leaves the
+// versions as they were. An actor that it was about to create is not in the trace.
 func TestTraceOfAborts(t *testing.T) {
 	var tp tape
 	s := Open(Config{Log: quiet, Trace: &tp})
@@ -185,11 +185,11 @@ func BenchmarkTraced(b *testing.B) {
 	}
 }
 
-// traceEnv names a directory into which the workload writes its traces: spec/trace, which
-// this package knows nothing of, runs the workload and checks them.
+// traceEnv names a directory into which the workload writes its traces. spec/trace, which
+// this package does not import, runs the workload and checks them.
 const traceEnv = "AEON_EXEC_TRACE"
 
-// tee records for two.
+// tee records for two recorders.
 type tee struct {
 	trace.Recorder
 	also trace.Func
@@ -200,7 +200,7 @@ func (t tee) Ended(e *trace.Event) {
 	t.also(e)
 }
 
-// recorded makes cfg record for f, and into a file if one is asked for; end ends that.
+// recorded makes cfg record for f, and into a file if traceEnv is set. end closes the file.
 func (w workload) recorded(cfg *Config, f trace.Func) (end func() error, err error) {
 	cfg.Trace = f
 	dir := os.Getenv(traceEnv)

@@ -7,8 +7,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
-// TestLoopsOverElementsLogLittle: what an event keeps of a container is bounded by the
-// container, not by the writes.
+// TestLoopsOverElementsLogLittle: the size of the container bounds what the log of an event keeps of it, not
+// the number of writes.
 func TestLoopsOverElementsLogLittle(t *testing.T) {
 	_, cl := testSystem(t, Config{})
 	loops := map[string]struct {

@@ -239,7 +239,7 @@ func newVersion(class, columns string) *version {
 	return v
 }
 
-// run starts the version on a store, has f look at it, and ends it. It returns what Recover says.
+// run starts the version on a store, calls f, and closes it. It returns the error of Recover.
 func (v *version) run(t *testing.T, e *memengine.Engine, drop string, f func(cl *Client)) (*memengine.Engine, error) {
 	t.Helper()
 	st := openStore(t, e, nil)
@@ -285,14 +285,14 @@ func (v *version) read(t *testing.T, cl *Client, name string) map[string]string 
 	return found
 }
 
-// Whatever of a version another one does not have is there when the first one runs again, though the other has written
-// in between; or the other is refused before it has changed anything, with what is concerned.
+// A version runs, then another one that lacks some of its fields and writes, then the first again. Either all fields are
+// there again, or the other version is refused before it has changed anything, with an error that names the fields.
 func TestVersionsTakeTurns(t *testing.T) {
 	const enum2, enum3 = "enum v.E{RED,GREEN}", "enum v.E{RED,GREEN,BLUE}"
 	for _, c := range []struct {
 		name, first, second string
-		refused             string // what the second version is told; "": it runs
-		back                string // what the first one is told after the second has run; "": it runs
+		refused             string // the error of the second version; "": it runs
+		back                string // the error of the first one after the second has run; "": it runs
 		says                string // what the log of the second version says
 	}{
 		{"nothing", "f int", "f int", "", "", ""},
@@ -358,7 +358,7 @@ func TestVersionsTakeTurns(t *testing.T) {
 					}
 				}
 			}
-			// Twice, for what the first start has done must not show at the second only.
+			// Twice, since only the second start may show what the first has done to the store.
 			for range 2 {
 				e, err = first.run(t, e, "", func(cl *Client) {
 					for name, fields := range want {
@@ -389,7 +389,7 @@ func (v *version) at(field string) (column, bool) {
 	return v.columns[max(i, 0)], i >= 0
 }
 
-// Values that were given up are gone, those alone, and once; a start that gives up nothing says so.
+// Values that were given up are gone, no others are, and only once. A start that gives up nothing logs that.
 func TestFieldsAreGivenUpOnRequest(t *testing.T) {
 	t.Cleanup(writtenArgs.Clear)
 	first := newVersion("Page", "f int, g string, s class v.V{a int;b int}")
@@ -424,7 +424,8 @@ func TestFieldsAreGivenUpOnRequest(t *testing.T) {
 	}
 }
 
-// A field that comes back with another type, or that another version has made since, is compared with what was kept.
+// A field that comes back is compared with the values that were kept, also if its type is another one or another version
+// has made such a field since.
 func TestAFieldComesBack(t *testing.T) {
 	t.Cleanup(writtenArgs.Clear)
 	run := func(e *memengine.Engine, columns, drop, want string, f func(v *version, cl *Client)) *memengine.Engine {
@@ -493,7 +494,7 @@ func TestAClassIsGone(t *testing.T) {
 	mustNot(t, err)
 }
 
-// Calls that wait lose no field of their arguments either, unless that is given up.
+// Waiting calls lose no field of their arguments either, unless it is given up.
 func TestArgumentsKeepTheirFields(t *testing.T) {
 	fewer := as("(int8,class v.V{a int}):int8")
 	full := as("(int8,class v.V{a int;b int}):int8")

@@ -23,8 +23,8 @@ func (e *slowReads) Get(key, buf []byte) ([]byte, bool, error) {
 	return e.Engine.Get(key, buf)
 }
 
-// A client that uses the store outside of events finds it open: Close waits.
-func TestCloseWaitsForWhoReads(t *testing.T) {
+// Close waits for clients that read the store outside of events, so that they find it open.
+func TestCloseWaitsForReaders(t *testing.T) {
 	for name, visit := range map[string]struct {
 		prepare, read func(n *node, old wref, x *Session)
 	}{
@@ -76,7 +76,7 @@ func TestCloseWaitsForWhoReads(t *testing.T) {
 	}
 }
 
-// What is under way when a system is closed has been answered, and a session that begins is known, when Close returns.
+// When Close returns, all events that were under way have been answered, and a session that was beginning is known.
 func TestCloseWaitsForAnswers(t *testing.T) {
 	for name, ask := range map[string]func(n *node, a wref) error{
 		"an event": func(n *node, a wref) error {

@@ -7,9 +7,9 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 )
 
-// Whether a reader tries to share a tree that was too wide lately is the seed's matter, too, and
-// not that of the pool from which its event comes, which the collector empties.
-func TestASeedDecidesWhoLooksAgain(t *testing.T) {
+// The seed also decides which readers try to share a tree that was too wide lately. The pool from which their events
+// come does not, since the collector empties it.
+func TestASeedDecidesWhichReadersTryToShare(t *testing.T) {
 	run := func(collect bool) string {
 		s := Open(Config{Log: quiet, Scheduled: true, Seed: 5, fanOut: 16})
 		defer s.Close()

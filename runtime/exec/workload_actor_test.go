@@ -10,8 +10,8 @@ import (
 )
 
 // The actors of the random workload: nodes of one self-recursive class that own other
-// nodes, and run small scripts on themselves, on what they own, and on arguments. A
-// script notes what it saw; model_test.go replays it and compares.
+// nodes, and run small scripts on themselves, on nodes that they own, and on arguments. A
+// script notes what it saw; workload_model_test.go replays it and compares.
 
 type wnode struct {
 	order.Self
@@ -26,7 +26,7 @@ func (n *wnode) set(cx *Cx, v int64) {
 	n.value = v
 }
 
-// What a traced run hands over.
+// What a traced run records.
 type (
 	traced    = trace.Event
 	traceFunc = trace.Func
@@ -48,7 +48,7 @@ const (
 	wDelete              // delete kid k
 	wAbort
 	wFault   // index out of range
-	wPause   // let others run
+	wPause   // let other goroutines run
 	wCallRef // sync call of run on ref
 	wMove    // kids[k] = kids[k+1]: units move
 	wRandom  // note a random number
@@ -59,7 +59,7 @@ const (
 	wCancel    // cancel timer name
 	wShow      // callback to screen
 	wShowAfter // the same after n ms
-	// The last of an event, see workload_tail_test.go.
+	// The last step of an event, see workload_tail_test.go.
 	wTail // tail call of run on kid k, or on itself
 	wKeep // tail call of run on this
 )
@@ -84,10 +84,10 @@ type wargs struct {
 	made  []*order.Handle
 	outs  []*wout          // what is to follow, in program order
 	lane  [2]*order.Handle // of what runs as a sub-event: issuer and target
-	// What has been read from a store stands for what was written there.
+	// Arguments that were read from a store stand for those that were written there.
 	number uint64
 	of     *wargs
-	// A request of a durable session; those that are sent again stand for the first, too.
+	// A request of a durable session. A repetition stands for the first, too.
 	asked bool
 }
 
@@ -171,8 +171,8 @@ func (n *wnode) run(cx *Cx, x *wargs) {
 	}
 }
 
-// methodFor is what a call inside of a script calls: with steps of its own, anything;
-// with simple ones, what needs the target alone; with calls that only read, what only reads.
+// methodFor returns the method that a call inside of a script calls. It is for the target alone if the steps are simple,
+// it only reads if the steps make calls that only read, and it may do anything otherwise.
 func methodFor(steps []wstep) *Method {
 	m := &methodPeek
 	for _, st := range steps {

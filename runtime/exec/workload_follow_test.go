@@ -28,7 +28,7 @@ type wout struct {
 	at    time.Time
 }
 
-// work is what identifies what o does: the arguments of its event or callback.
+// work returns the arguments of the event or callback of o, which identify it.
 func (o *wout) work() any {
 	if o.call != nil {
 		return o.call
@@ -36,7 +36,7 @@ func (o *wout) work() any {
 	return o.args
 }
 
-// wcall is the argument of a callback, which awaits an event if it is told to.
+// wcall is the argument of a callback. The callback awaits an event if args is set.
 type wcall struct {
 	screen *wscreen
 	to     wref
@@ -92,7 +92,7 @@ func (n *wnode) out(x *wargs, st wstep, to order.Ref) *wargs {
 	return y
 }
 
-// last returns what was noted last, and completes it.
+// last completes and returns the last of outs.
 func (x *wargs) last(cx *Cx, st wstep) *wout {
 	o := x.outs[len(x.outs)-1]
 	o.name, o.after, o.at = st.name, time.Duration(st.n)*time.Millisecond, cx.ev.sys.clock.Now()
@@ -141,7 +141,7 @@ type recorder struct {
 	fired map[*traced]firing
 }
 
-// firing is the time of one, and the one that the timer has or had set.
+// firing is the time at which a timer has fired, and the time at which it was due.
 type firing struct{ now, due time.Time }
 
 // Ended is a trace.Func.
@@ -209,7 +209,7 @@ func (m *model) follow(id mkey, o *wout) {
 		}
 	case wAfter, wEvery, wShowAfter:
 		if m.nodes[id].deleted {
-			return // whoever is gone does nothing later
+			return // a deleted actor has no timers
 		}
 		if t := m.named[key]; t != nil {
 			m.end(t)
@@ -230,8 +230,8 @@ func (m *model) queue(o *wout) {
 
 func (m *model) box(c *wcall) { m.boxes[c.screen.session] = append(m.boxes[c.screen.session], c) }
 
-// fire replays the firing of a timer, an event on its issuer: if the timer is set, it
-// emits what it was set for, at its time; a one-shot timer is over then.
+// fire replays the firing of a timer, an event on its issuer. If the timer is set, the firing
+// emits the timer's call, at its time. A one-shot timer is over then.
 func (m *model) fire(id mkey, tr *traced) {
 	f := tr.Args.(*fireArgs)
 	t := m.timers[written(f.t.Call.args)]
@@ -289,7 +289,7 @@ func (m *model) onTime(t *mtimer, tr *traced) {
 	t.last = f.now
 }
 
-// compareFollows compares what is left, and the callbacks that clients got, with the model.
+// compareFollows compares the calls and timers that are left, and the callbacks that clients got, with the model.
 func (m *model) compareFollows(s *System) error {
 	pending := map[any]bool{}
 	var wrong error
@@ -335,7 +335,7 @@ func (g *generator) later() wstep {
 	if g.rng.IntN(2) == 0 {
 		st.name = [...]string{"tick", "tock"}[g.rng.IntN(2)]
 	}
-	if g.rng.IntN(3) == 0 && !g.w.stored { // what calls back lives in one process
+	if g.rng.IntN(3) == 0 && !g.w.stored { // client objects live in one process
 		st.sub = append(st.sub, wstep{op: wGet}, wstep{op: wShow, to: g.screen()})
 	}
 	switch p := g.rng.IntN(100); {
@@ -368,11 +368,11 @@ func (g *generator) screen() *wscreen {
 
 func (g *generator) name() string { return [...]string{"ann", "bob", "cid"}[g.rng.IntN(3)] }
 
-// passEvents is how many events of the clients go by for a step of simulated time.
+// passEvents is how many events of the clients end for each step of simulated time.
 const passEvents = 20
 
-// pass lets simulated time pass beside several clients, done of whose events have ended. It must
-// not wait for the system to settle, which Advance does: nothing would fire before the end.
+// pass lets simulated time pass beside several clients; done counts their events that have ended. It must
+// not wait for the system to settle, as Advance does: nothing would fire before the end.
 func (w workload) pass(s *System, rng *rand.Rand, sessions []*wsession, done *atomic.Int64) {
 	for i := range w.events / w.goroutines * w.goroutines / passEvents {
 		for done.Load() < int64(i*passEvents) {
@@ -396,7 +396,7 @@ func (w workload) passed(step int, sessions []*wsession) {
 	}
 }
 
-// rush is Advance that waits for nothing.
+// rush is Advance without waiting for anything to settle.
 func (s *System) rush(d time.Duration) {
 	c := s.clock.(*sched.SimClock)
 	end := c.Now().Add(d)

@@ -157,7 +157,7 @@ func (m *model) attempt(t *traced, x *wargs) (why string) {
 	return ""
 }
 
-// issuedBy says whether notes are to be compared: those of an aborted event stop where
+// issuedBy says whether notes are to be compared. The notes of an aborted event stop where
 // it stopped, and its branches may have seen more.
 type issuedBy struct {
 	m       *model

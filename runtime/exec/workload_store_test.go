@@ -7,8 +7,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/codec"
 )
 
-// written are the arguments that were written to a store, by number: the model knows sub-events
-// and timers by their arguments, and those that are read again are others.
+// writtenArgs are the arguments that were written to a store, by number. The model knows sub-events
+// and timers by their arguments, and arguments that are read again are other objects.
 var (
 	writtenArgs  sync.Map
 	lastWritten  atomic.Uint64

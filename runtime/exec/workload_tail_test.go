@@ -7,8 +7,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
-// Chains of the random workload. Steps that keep their actor stay on it: nodes are all of one
-// class, and chains that want each other's actors would wait for ever (AE0224).
+// Chains of the random workload. Steps that keep their actor stay on it: all nodes are of one
+// class, so chains that want each other's actors would wait for ever (AE0224).
 
 // tail takes the last step of a script.
 func (n *wnode) tail(cx *Cx, x *wargs, st wstep, to wref) {

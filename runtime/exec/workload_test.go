@@ -34,7 +34,7 @@ type workload struct {
 	tails      int  // percent of events that begin a chain of tail calls
 	later      int  // percent of events that issue something for later, or go to a named actor
 	stored     bool // it runs on a store
-	tellers    int  // clients with durable sessions beside, see crash_teller_test.go
+	tellers    int  // further clients, with durable sessions, see crash_teller_test.go
 	closes     int  // percent of runs that end by Close instead of a crash, see crash_close_test.go
 }
 
@@ -50,7 +50,7 @@ type generator struct {
 func (g *generator) ref() wref { return g.nodes[g.rng.IntN(len(g.nodes))] }
 
 // renew replaces deleted nodes, and a few others, by fresh ones, so that the run does not
-// end among the dead.
+// end with deleted nodes only.
 func (g *generator) renew(cl *Client) {
 	for i, r := range g.nodes {
 		if r.Handle().Is(order.Deleted) {
@@ -267,7 +267,7 @@ func (s *System) beside(n int, client func(i int)) (wait func()) {
 	return func() { s.scheduler.Until(func() bool { return left == 0 }) }
 }
 
-// plant creates the nodes and the edges, by events like any others.
+// plant creates the nodes and the edges, by ordinary events.
 func (w workload) plant(s *System) ([]wref, error) {
 	cl := s.Client()
 	rng := rand.New(rand.NewPCG(w.seed, 1))

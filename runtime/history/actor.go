@@ -14,20 +14,20 @@ import (
 // actor is what the history keeps of an actor.
 type actor struct {
 	label   string
-	version atomic.Uint64 // guarded by the actor's lock, unless there is a bug to be found
+	version atomic.Uint64 // guarded by the actor's lock; atomic, so that a bug of the locks shows in the history
 }
 
 type actorShard struct {
 	mu struct {
 		sync.Mutex
-		// byHandle has the actors whose handles are there. A handle that is made anew is that of an actor in the store,
-		// which has the rest.
+		// byHandle has the actors whose handles are there. An actor whose handle is made anew is in the store, which has the
+		// rest of it.
 		byHandle map[weak.Pointer[order.Handle]]*actor
 		named    map[event.ActorID]int // how many actors have had the name
 	}
 }
 
-// Label returns what stands for an actor in the history, "" for nil.
+// Label returns the label of an actor in the history, "" for nil.
 func (t *Tracer) Label(h *order.Handle) string {
 	if h == nil {
 		return ""
@@ -35,8 +35,8 @@ func (t *Tracer) Label(h *order.Handle) string {
 	return t.actor(h).label
 }
 
-// actor returns what the history keeps of h. Numbers tell apart actors of one name, of which
-// all but the last were deleted.
+// actor returns the history of h. Numbers tell apart actors of one name; all of these
+// but the last were deleted.
 func (t *Tracer) actor(h *order.Handle) *actor {
 	if h.Is(order.Detached) {
 		_ = h.Host.Attach(h) // if it fails the process is ending

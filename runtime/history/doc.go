@@ -7,6 +7,6 @@
 //	durable.go  the rows with which the next run goes on, and the ends that wait for the disk
 //	inspect.go  what tests look at
 //
-// It knows attempts and undo logs, which say what an event has read and written. What an event issues is the run's to tell: it
-// fills that in between Enter and Ended.
+// Attempts and undo logs tell it what an event has read and written. runtime/exec fills in what the event issues, between
+// Enter and Ended.
 package history

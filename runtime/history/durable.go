@@ -11,21 +11,21 @@ import (
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
-// A trace goes on from run to run of a store (docs/trace.md, Restarts): what was recorded
-// before a crash tells which events may have been lost, and the store which of them were. So
-// the record of an event is written before its batch may survive the process, and the batch tells its
-// place in the order; actors keep their versions in rows of their own. Where the engine says when batches may
-// survive, the records of a group are written before the group; else each before its batch is appended.
+// A trace goes on from run to run of a store (docs/trace.md, Restarts). What was recorded
+// before a crash tells which events may have been lost; the store tells which of them were. So
+// the record of an event is written before its batch may survive the process, and the batch tells the event's
+// place in the order. Actors keep their versions in rows of their own. Where the engine says when batches may
+// survive, the records of a group are written before the group; else each is written before its batch is appended.
 //
-// No answer is recorded that a crash may take back. Events that no client awaits do not wait for the disk: that
-// they have ended is recorded later, when what they have seen is durable.
+// No answer is recorded that a crash may take back. Events that no client awaits do not wait for the disk: their
+// ends are recorded later, when what they have seen is durable.
 
 // ticksLost is more than the ticks that a run can have counted after the last commit that has
 // survived: what was answered, or only read, in the meantime.
 const ticksLost = 1 << 32
 
-// ticksShift is where the number of the run stands in its ticks: they ascend also across runs that have
-// only read, or been killed before anything was in the store, of which the store tells nothing.
+// ticksShift is the bit at which the number of the run begins in its ticks. So ticks ascend also across runs of which
+// the store tells nothing, as they have only read, or were killed before anything was in the store.
 const ticksShift = 40
 
 // Resume goes on with the history of the runs before. It is called before the first event: ticks ascend.
@@ -34,7 +34,7 @@ func (t *Tracer) Resume(s *state.State) {
 	if g, ok := t.rec.(trace.Grouping); ok && s.Store.BeforeWrite(g.Flush) {
 		g.Group()
 	}
-	t.traced, _ = lastTraced(s.Store) // after an error nothing that this run does is kept
+	t.traced, _ = lastTraced(s.Store) // after an error the store keeps nothing that this run does
 	if t.traced.Order == 0 {
 		t.traced.Epoch = s.Store.Starts()
 	}
@@ -53,7 +53,7 @@ func (t *Tracer) Recovered() int64 {
 	return t.traced.Order
 }
 
-// Untraced notes in a store that this run is not traced: a history that goes on after it begins anew.
+// Untraced notes in a store that this run is not traced: the next traced run begins a new history.
 func Untraced(s *store.Store) {
 	if last, _ := LastTraced(s); last > 0 {
 		b := s.NewBatch()
@@ -123,7 +123,7 @@ type unansweredEvent struct {
 	pos store.Position
 }
 
-// answeredDurable is Answered in a system with a store, which also tells of events before whose time has come.
+// answeredDurable is Answered in a system with a store. It also tells of earlier events that are durable by now.
 func (t *Tracer) answeredDurable(r *Record, pos store.Position) {
 	now := t.state.Journal.Durable(pos)
 	if now {
@@ -155,7 +155,8 @@ func (t *Tracer) tellDurable() {
 	u.list = u.list[n:]
 }
 
-// Close tells of the ends that wait for the disk, if it takes what they have seen. No event runs any more. It is for systems with a store.
+// Close tells of the ends that wait for the disk, unless the disk fails first. No event runs any more. It is for systems
+// with a store.
 func (t *Tracer) Close() {
 	u := &t.unanswered
 	u.Lock()

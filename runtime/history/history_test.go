@@ -63,7 +63,7 @@ func attempt(on *order.Handle) *order.Attempt {
 	return &order.Attempt{ID: event.EventID{Origin: 1, Seq: 1}, Target: on, Work: name("work")}
 }
 
-// end runs the rest of an event that has written what log has.
+// end runs the rest of an event whose writes are in log.
 func end(t *Tracer, r *Record, a *order.Attempt, log *undo.Log, err error) {
 	if err == nil {
 		t.Wrote(r, a, log)
@@ -75,8 +75,8 @@ func end(t *Tracer, r *Record, a *order.Attempt, log *undo.Log, err error) {
 	t.Answered(r, 0)
 }
 
-// An event that has read and written so many actors that they are looked up by an index has each of them once in its record, as one
-// of few does.
+// The record of an event has each actor once, also if the event has read and written so many actors that an index is
+// used.
 func TestEachActorIsNotedOnce(t *testing.T) {
 	for _, count := range []int{1, scanMax, scanMax + 1, scanMax + 2, 10 * scanMax} {
 		tracer, rec := newTracer()
@@ -105,7 +105,7 @@ func TestEachActorIsNotedOnce(t *testing.T) {
 	}
 }
 
-// What a withdrawn attempt has read counts no more, nor do writes of an event that is undone.
+// What a withdrawn attempt has read does not count, nor do writes of an event that is undone.
 func TestOnlyTheLastAttemptCounts(t *testing.T) {
 	tracer, rec := newTracer()
 	list := nodes(2)

@@ -1,6 +1,6 @@
 package history
 
-// Actors returns of how many actors the history keeps something in memory.
+// Actors returns the number of actors of which the history keeps something in memory.
 func (t *Tracer) Actors() (n int) {
 	for shard := range t.actors.All {
 		sh := &shard.mu
@@ -11,7 +11,8 @@ func (t *Tracer) Actors() (n int) {
 	return n
 }
 
-// Unanswered returns how many events have ended whose answers are not recorded, as what they have seen is not durable.
+// Unanswered returns the number of events that have ended and whose answers are not recorded, as what they have seen is
+// not durable.
 func (t *Tracer) Unanswered() int {
 	t.unanswered.Lock()
 	defer t.unanswered.Unlock()

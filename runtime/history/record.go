@@ -26,8 +26,8 @@ type note struct {
 	trace.Access
 }
 
-// Read notes that the event has reached h, which it holds or which is deleted for good, and
-// has not written yet. If h has changed under the event, that is noted, too.
+// Read notes that the event has reached h and has not written it yet. The event holds h, or h is deleted for
+// good. If h has changed under the event, Read notes that, too.
 func (t *Tracer) Read(r *Record, h *order.Handle) {
 	if h.Is(order.Fresh) {
 		return // only this event knows it
@@ -146,7 +146,7 @@ type handleSet struct {
 	more map[*order.Handle]bool
 }
 
-// scanMax is among how many handles one is looked for without an index.
+// scanMax is the number of handles up to which a handle is looked for without an index.
 const scanMax = 16
 
 // add reports whether h was not in the set.

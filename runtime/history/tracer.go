@@ -17,8 +17,8 @@ import (
 
 func init() { sched.AtEnd(trace.FlushOpen) }
 
-// Tracer exists in traced systems only; others pay one branch per event and access. Any goroutine may call it, but for one Record one
-// at a time, Read excepted.
+// Tracer exists in traced systems only; other systems pay one branch per event and access. Any goroutine may call it. For one
+// Record only one goroutine at a time may do so, except for Read.
 type Tracer struct {
 	rec    trace.Recorder
 	state  *state.State // nil without a store
@@ -44,7 +44,7 @@ func New(rec trace.Recorder, hashes bool) *Tracer {
 	return t
 }
 
-// Issued returns the source of an event that a client issues now; goesOn says that the client does not wait for it.
+// Issued returns the source of an event that a client issues now. goesOn says that the client does not wait for the event.
 func (t *Tracer) Issued(client event.ClientID, goesOn bool) *trace.Source {
 	return &trace.Source{Origin: trace.Origin{Kind: trace.Client, Client: client, Issued: goesOn}, Start: t.tick.Add(1)}
 }

@@ -12,7 +12,7 @@ func (a *Attempt) Hold(h *Handle, mode Mode) {
 	}
 	var d lock.Decision[*Handle]
 	if !a.parallel && !a.Expecting {
-		// No other goroutine looks at home: what queues granted came before this.
+		// No other goroutine uses home now: all that queues granted came before this.
 		d = a.home.Access(a.Host.view, h, lockMode(mode))
 		if d.Act == lock.Run {
 			return
@@ -59,7 +59,7 @@ func (a *Attempt) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
 
 // ask acquires the next node towards h below the lazy hold that d names.
 func (a *Attempt) ask(h *Handle, d lock.Decision[*Handle]) {
-	defer sched.EndOnBug() // before the event's boundary, which would take it for the program's
+	defer sched.EndOnBug() // before the event's boundary, which would take the bug for one of the program
 	drv := takeDriver(a.Host)
 	d.At.latch.Lock()
 	drv.out = d.At.queue.Acquire(a.Host.view, d.Ref, a.home.ID(), h, drv.out)

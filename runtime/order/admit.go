@@ -7,9 +7,9 @@ import (
 )
 
 // Enter takes the locks of the attempt's entry (protocol rule 1) and returns when
-// all of them are granted. Attempts that end on the way, because ownership
-// changed or because the narrowed footprint lies elsewhere, are followed by the
-// next; no code of the program has run in them.
+// all of them are granted. An attempt that ends on the way, because ownership
+// changed or because the narrowed footprint lies elsewhere, is followed by the
+// next. No code of the program has run in it.
 func (a *Attempt) Enter() error {
 	a.Number++
 	for {
@@ -202,8 +202,8 @@ func compareIDs(a, b *Handle) int {
 func (s *Host) latchAll(roots []*Handle) bool {
 	for i := range roots {
 		roots[i].latch.Lock()
-		// At once: a goroutine that waited for a root's latch, and had that of a node which was moved below it,
-		// would wait for those that go down.
+		// Check at once. Else a goroutine could have the latch of a node that was moved below a root, and wait for the latch of
+		// that root: upwards, while other goroutines latch downwards.
 		if !s.areRoots(roots[i : i+1]) {
 			for _, r := range roots[:i+1] {
 				r.latch.Unlock()
@@ -225,7 +225,7 @@ func (s *Host) areRoots(list []*Handle) bool {
 }
 
 // roots lists the T-children of virtual nodes through which the footprint can be
-// reached, ordered by id: those of the listed members, and of what tree members
+// reached, ordered by id: the roots of the listed members, and of what tree members
 // reach as long as that is not too much.
 func (a *Attempt) roots(list []*Handle) []*Handle {
 	s := a.Host

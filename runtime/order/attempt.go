@@ -12,8 +12,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
-// Attempt is what an event wants of the locks, and what it has of them. The locks know it as (attempt, number): one that
-// is withdrawn gives back all that it has, and is made again. The goroutine that performs the event owns it; the fields
+// Attempt is what an event wants of the locks, and what it has of them. The locks know it as (attempt, number). A withdrawn
+// attempt gives back all that it has, and is made again. The goroutine that performs the event owns it; the fields
 // under mu are shared with the goroutines that grant it something.
 type Attempt struct {
 	Host         *Host
@@ -138,7 +138,7 @@ func (a *Attempt) entered(h *Handle, ref lock.Ref) {
 	a.queued++
 }
 
-// attemptsExact is after how many attempts a claim covers what lies below it, too.
+// attemptsExact is the number of attempts after which a claim covers what lies below it, too.
 const attemptsExact = 8
 
 // lookMax bounds how many actors are looked at to find out where a tree reaches to. It
@@ -173,7 +173,7 @@ func (a *Attempt) Retry(w Withdrawal) { a.withdraw(w.claim, w.Kept != nil) }
 
 // withdraw releases everything the attempt visited, as withdrawn, and prepares
 // the next one, which enters with m, too. What was narrowed is carried along, so that the next entry
-// covers all of it at once. Until the release others may still grant the attempt
+// covers all of it at once. Until the release other goroutines may still grant the attempt
 // something, so its footprint is read afterwards.
 //
 // Invariant: an attempt is withdrawn only if the next one enters with more, or if what it entered with has changed,

@@ -2,8 +2,8 @@ package order
 
 import "github.com/aeon-lang/aeon/dominator"
 
-// CallFootprint is the footprint of a call, as wide as it is known before the call: what
-// decides whether it may run beside another one.
+// CallFootprint is the footprint of a call, as wide as it is known before the call. It
+// decides whether the call may run beside another one.
 type CallFootprint struct {
 	Target  *Handle
 	self    Mode

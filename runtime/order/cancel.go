@@ -9,9 +9,9 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
-// Cancellation is what a client has said of an event: it is not to happen ([CANCEL]). It is looked at
-// wherever the event waits for others or for credit, when it has its locks, and when it ends: an event that has not passed its end by then is
-// undone, and so is the next step of its chain. The zero value is ready to use.
+// Cancellation says that a client has cancelled an event ([CANCEL]). The event checks it wherever it
+// waits for other events or for credit, when it has its locks, and when it ends. An event that has not passed its end by
+// then is undone, and so is the next step of its chain. The zero value is ready to use.
 type Cancellation struct {
 	said atomic.Bool
 	mu   struct {
@@ -22,11 +22,11 @@ type Cancellation struct {
 	}
 }
 
-// untilCancelled is a cancellation as the context of what waits for others than events. It is a pointer, and makes
-// its channel when one waits: few do.
+// untilCancelled is a cancellation as the context of a wait for something else than an event. It is a pointer, and makes
+// its channel only for such a wait, as these are rare.
 type untilCancelled Cancellation
 
-// Context returns what ends when the event is cancelled.
+// Context returns a context that ends when the event is cancelled.
 func (a *Attempt) Context() context.Context {
 	if a.Cancellation != nil {
 		return (*untilCancelled)(a.Cancellation)
@@ -94,7 +94,7 @@ func (c *Cancellation) waited() {
 	}
 }
 
-// giveUp ends the waiting of an event that was cancelled: to its locks, the attempt was refused. Caller holds mu.
+// giveUp ends the waiting of an event that was cancelled, as if its attempt had been refused. Caller holds mu.
 func (a *Attempt) giveUp() {
 	if a.refusal.Kind == 0 {
 		a.refusal = effect{Kind: lock.Refused}

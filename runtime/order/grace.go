@@ -8,8 +8,8 @@ import (
 )
 
 // gracePeriods tell which events are under way in a system with a store, so that actors are detached only after a grace
-// period: when all events that were under way as it began have ended. No event that comes later knows what those had
-// looked at.
+// period: when all events that were under way at its beginning have ended. Later events know nothing that those events
+// had looked at.
 type gracePeriods struct {
 	period atomic.Uint64 // their number, from 1 on
 	mu     struct {
@@ -24,7 +24,7 @@ func newGracePeriods() *gracePeriods {
 	return g
 }
 
-// presence is in which period an event has begun, 0 while there is none. It stays with a pooled Attempt.
+// presence has the period in which an event has begun, 0 while there is none. It stays with a pooled Attempt.
 type presence struct {
 	since atomic.Uint64
 	_     [56]byte // one per cache line
@@ -62,7 +62,7 @@ func giveBack(u unusedPresence) {
 // Begin notes that the event is under way; it looks at no handle before.
 func (a *Attempt) Begin() { a.presence.since.Store(a.Host.grace.period.Load()) }
 
-// End notes that it needs nothing any more that it has looked at.
+// End notes that the event needs no handle any more that it has looked at.
 func (a *Attempt) End() { a.presence.since.Store(0) }
 
 // NextPeriod begins a period and returns its number.

@@ -29,8 +29,8 @@ const (
 	Dying                       // deleted by the event that holds it for writing
 	Virtual                     // no actor: TOP or the node of a partition
 	Unloaded                    // its state lies in the store alone
-	Detached                    // all of it lies in the store alone: nothing but its id is known (attach.go)
-	Leaving                     // it will be detached unless an event looks at it (detach.go)
+	Detached                    // all of it lies in the store alone: nothing but its id is known (runtime/state/attach.go)
+	Leaving                     // it will be detached unless an event looks at it (runtime/state/detach.go)
 
 	Away = Detached | Leaving // to be attached before anything but its id is used
 
@@ -46,7 +46,7 @@ type Handle struct {
 	// What every event changes comes first, apart from what every event reads.
 	latch  latch  // guards queue and what is in it, and has the holds that need no queue
 	Layout uint32 // that the actor was created with; of a system with a store
-	queue  *queue // nil while fast-path holders alone hold the actor, and none waits
+	queue  *queue // nil while fast-path holders alone hold the actor, and no event waits
 
 	Host  *Host   // of a system with a store; else nil
 	Named *Naming // of a named actor; else nil
@@ -174,7 +174,7 @@ func (h *Handle) Busy() bool { return h.latch.load() != 0 }
 // Seize holds h for writing without an attempt, unless an event holds it or waits for it.
 func (h *Handle) Seize() bool { return h.latch.join(lock.Write, nil, 0) }
 
-// Free ends the hold of seize.
+// Free ends the hold of Seize.
 func (h *Handle) Free(s *Host) {
 	if h.latch.leave(lock.Write, nil) {
 		h.latch.Lock()
@@ -224,7 +224,7 @@ func (h *Handle) reopen(s *Host) (idle *queue) {
 	}
 }
 
-// admit lets those go on that waited for fast-path holders which have left h. Caller holds the latch.
+// admit lets the events go on that waited for fast-path holders which have left h. Caller holds the latch.
 func (h *Handle) admit(s *Host, w lock.Word) {
 	d := takeDriver(s)
 	d.out = h.queue.Left(s.view, w, d.out)
@@ -245,7 +245,7 @@ func (s *Host) HandleOf(n *dominator.Node) *Handle {
 	return (*Handle)(unsafe.Pointer(n))
 }
 
-// NodeOf is the inverse of handleOf.
+// NodeOf is the inverse of HandleOf.
 func (s *Host) NodeOf(h *Handle) *dominator.Node {
 	if h == s.Top {
 		return s.Graph.TOP()
@@ -289,8 +289,8 @@ func (s *Host) above(x, y *Handle) bool {
 
 // Stored notes that a change of the actor has its place in the journal. The caller holds the actor.
 func (h *Handle) Stored(pos store.Position) {
-	// Invariant: writers of an actor follow each other in the journal as under its lock; else an answer would not wait for all that it has
-	// seen.
+	// Invariant: writers of an actor follow each other in the journal as under its lock. Else an answer would not wait for
+	// all that it has seen.
 	if pos < h.LastPos {
 		assert.Unreachable("order: a change of %v has position %d, and the one before has %d", h.ID, pos, h.LastPos)
 	}

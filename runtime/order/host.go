@@ -27,7 +27,7 @@ type Host struct {
 	workers    *sched.Workers
 	attempts   atomic.Uint32 // made: an event that is pooled keeps its Attempt
 
-	joinSpins int           // how often an event looks at a word before it queues; 0 on one processor
+	joinSpins int           // how often an event reads a word before it queues; 0 on one processor
 	fanOut    int           // see HostConfig
 	depthMax  int           // see HostConfig
 	waitMax   time.Duration // see HostConfig
@@ -46,7 +46,8 @@ type Residence interface {
 	Named(c *Shape, name string) *Handle
 	// Layout returns the number of the layout that new actors of a class get.
 	Layout(c *Shape) uint32
-	// Ownership is held while an event changes ownership, or the maintainer T, until that has its place in the journal.
+	// Ownership is held while an event changes ownership, or the maintainer changes T, until the change has its place in the
+	// journal.
 	Ownership() sync.Locker
 	// Moved stores that c was moved in T from below old. The caller holds ownership.
 	Moved(c, old *Handle)

@@ -9,7 +9,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// Keep is an actor between two steps of a chain that are both its own.
+// Keep is an actor that a chain keeps between two steps, both of this actor.
 type Keep struct {
 	first event.EventID // of the chain
 	h     *Handle
@@ -56,7 +56,7 @@ func (k *Keep) Leave() {
 // Close leaves the next step of the chain to the next opening of the store: the actor stays kept.
 func (k *Keep) Close() { k.over(&k.closed) }
 
-// over says how the keeping has ended, to the attempts that wait for that.
+// over tells the waiting attempts how the keeping has ended.
 func (k *Keep) over(how *atomic.Bool) {
 	k.mu.Lock()
 	how.Store(true)
@@ -70,8 +70,8 @@ func (k *Keep) over(how *atomic.Bool) {
 	}
 }
 
-// Await returns when the chain has left the actor, or a was cancelled. If the chain does not go on before the store is
-// opened again, that is errKept. The event holds no lock. k may be nil.
+// Await returns when the chain has left the actor, or a was cancelled. It returns ErrKept if the chain does not go on before
+// the store is opened again. The event holds no lock. k may be nil.
 func (k *Keep) Await(a *Attempt) error {
 	if k == nil {
 		return nil

@@ -10,10 +10,10 @@ import (
 )
 
 // latch guards the lock of one actor for the few hundred nanoseconds of a step of the
-// protocol, and holds the fast-path holders of the actor (lock.Word). A goroutine that has one never waits for an event,
-// so it is worth trying again before anything else; under contention a sync.Mutex parks its
+// protocol, and holds the fast-path holders of the actor (lock.Word). A goroutine that has a latch never waits for an
+// event, so it is worth trying again before anything else. Under contention a sync.Mutex parks its
 // callers and hands over in order, which on a hot actor cost more than the steps
-// themselves. Order among events is the queue's matter, not the latch's.
+// themselves. The queue orders events, the latch does not.
 type latch struct{ word atomic.Uint32 }
 
 const (
@@ -21,8 +21,8 @@ const (
 	latchYields  = 64 // yields before sleeping: the holder has lost its processor
 	latchNapTime = 20 * time.Microsecond
 
-	// Before an event queues it looks at a word joinSpinsMax times, as the holds of fast-path holders are
-	// short, and lets other goroutines run joinYieldsMax times: the one in the way may have lost
+	// Before an event queues it reads a word joinSpinsMax times, as the holds of fast-path holders are
+	// short. It also lets other goroutines run joinYieldsMax times: the goroutine in the way may have lost
 	// its processor, or have been admitted and not run yet. A queue that many callers enter at once
 	// is otherwise never empty again, and every event pays for parking.
 	joinSpinsMax  = 200
@@ -43,8 +43,8 @@ func (l *latch) Lock() {
 	}
 }
 
-// LockAwake is Lock for a goroutine that has a mutex: it never sleeps, so that what waits for the mutex does not
-// wait for a clock. In a synctest bubble that clock stands still meanwhile.
+// LockAwake is Lock for a goroutine that has a mutex. It never sleeps, so that waiters for the mutex do not
+// wait for a clock, which in a synctest bubble stands still meanwhile.
 func (l *latch) LockAwake() {
 	w := l.load()
 	if next, ok := w.Latch(); !ok || !l.swap(w, next) {

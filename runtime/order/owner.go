@@ -54,7 +54,7 @@ func (a *Attempt) UnlockShared() {
 // Fork makes the attempt one whose code runs in branches beside each other.
 func (a *Attempt) Fork() {
 	if !a.parallel { // else other branches are reading it
-		a.mu.Lock() // a queue that grants what was asked for earlier reads it
+		a.mu.Lock() // a queue reads it when it grants what was asked for earlier
 		defer a.mu.Unlock()
 		a.parallel = true
 	}
@@ -181,7 +181,7 @@ func (a *Attempt) Carry(list []*Handle) (held bool) {
 	return held
 }
 
-// Carried takes back what carry has noted: the attempt holds it now.
+// Carried takes back what Carry has noted: the attempt holds it now.
 func (a *Attempt) Carried() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -283,7 +283,7 @@ func (a *Attempt) ApplyChanges() error {
 }
 
 // Deleting reports whether this event deletes h. Another event may be deleting it, too,
-// and may yet be undone: what is owned is settled in the graph by the one that commits first.
+// and may yet be undone. The event that commits first settles in the graph what is owned.
 func (a *Attempt) Deleting(h *Handle) bool { return h.Is(Dying) && slices.Contains(a.Deletes, h) }
 
 const childrenMax = 8 // fresh actors and edges up to which commitChildren looks at them
@@ -307,7 +307,7 @@ func (a *Attempt) onlyChildren() bool {
 	return true
 }
 
-// commitChildren is applyChanges for an event that has only created actors.
+// commitChildren is ApplyChanges for an event that has only created actors.
 func (a *Attempt) commitChildren() bool {
 	if !a.onlyChildren() {
 		return false

@@ -66,8 +66,8 @@ func (s *Host) WriteWaits(w io.Writer) {
 	for sh := range s.parked.All {
 		sh.mu.Lock()
 		for ev := sh.mu.first; ev != nil; ev = ev.parkNext {
-			// While it is listed it stays what it is. The goroutine that has its mutex may be listing it: so only a
-			// try, and an event that is just being granted something is left out.
+			// While an event is listed it stays the same event. The goroutine that has its mutex may be listing it, so the mutex
+			// is only tried: an event that is just being granted something is left out.
 			if ev.mu.TryLock() {
 				ev.describe(&text, nodes)
 				ev.mu.Unlock()

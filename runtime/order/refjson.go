@@ -6,9 +6,9 @@ import (
 	"github.com/aeon-lang/aeon/internal/bytejson"
 )
 
-// In JSON a reference to an actor is a string, for people and logs: Class/name or, without a name, Class:id, as traces show
-// it, and null is null. It is not read back: who holds a reference may call the actor, so one comes
-// from an actor, or from Named.
+// In JSON a reference to an actor is a string, for users and logs: Class/name or, without a name, Class:id, as in
+// traces. A null reference is null. References are not read back: the holder of a reference may call the actor, so a
+// reference comes from an actor, or from Named.
 
 // MarshalJSON implements json.Marshaler.
 func (r Ref) MarshalJSON() ([]byte, error) {
@@ -40,7 +40,7 @@ func (r *Ref) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q names an actor, and JSON gives no reference to it; get that from an actor, or by Named", text)
 }
 
-// address is how people name the actor: Class/name or Class:id.
+// address returns the text by which users name the actor: Class/name or Class:id.
 func (h *Handle) address() string {
 	if h.Is(Detached) && h.Host.Attach(h) != nil {
 		return h.ID.String() // the process is ending

@@ -10,10 +10,10 @@ import (
 // if that is little: then readers share. What is more stays lazy, as most of it may
 // never be touched.
 
-// Shareable is up to how many actors a read-only event holds one by one.
+// Shareable is the number of actors up to which a read-only event holds them one by one.
 func (s *Host) Shareable() int { return s.fanOut / 4 }
 
-const wideRetry = 64 // of so many readers, one looks again at an actor that reached too much
+const wideRetry = 64 // one of so many readers tries again to share an actor that reached too much
 
 // enterShared enters a read-only event as a fast-path holder of everything that its target
 // reaches. Nothing is waited for: where one actor is refused, all are given back, and the general
@@ -44,14 +44,14 @@ func (a *Attempt) enterShared() bool {
 	return ok
 }
 
-// tooWide reports whether readers had better not try to share what x reaches. Which readers look again is a
-// matter of the event's id: a scheduled system must not depend on what a pool counts.
+// tooWide reports whether readers should not try to share what x reaches. The event's id decides which readers try
+// again: a scheduled system must not depend on what a pool counts.
 func (a *Attempt) tooWide(x *Handle) bool {
 	return a.Host.Shareable() == 0 || x.Has(MarkWide) && a.ID.Seed()%wideRetry != 0
 }
 
-// joinOwned makes the event, which is a fast-path holder of x, one of what x owns: of what it may touch
-// and does not hold yet. As x is held for reading it goes on owning what it owns.
+// joinOwned makes the event, which is a fast-path holder of x, a fast-path holder of the actors that x owns, as far as the
+// event may touch them and does not hold them yet. While x is held for reading, what it owns stays the same.
 func (a *Attempt) joinOwned(list []*Handle, x *Handle) ([]*Handle, bool) {
 	s := a.Host
 	if x.Has(MarkPartial) {
@@ -79,9 +79,9 @@ func (a *Attempt) joinOwned(list []*Handle, x *Handle) ([]*Handle, bool) {
 	return list, true
 }
 
-// share appends to children the T-children of x through which all lies that x reaches and a
-// read-only event may touch. It reports false if that is too much; if the event is lazy
-// above x, where no event shares with it; or if an attempt has been withdrawn already: what it
+// share appends to children the T-children of x through which a read-only event reaches all that it
+// may touch below x. It reports false if that is too much, or if the event is lazy
+// above x, where no event shares with it. It also does if an attempt has been withdrawn already: what the event
 // wants may have changed in the meantime, and a lazy hold covers whatever comes. Caller holds
 // a.mu.
 func (a *Attempt) share(x *Handle, children []*Handle) (_ []*Handle, ok bool) {

@@ -5,9 +5,9 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
-// fanOutMax is up to how many T-children a hold or pass enqueues on at its
-// grant. Beyond it a real node stays lazy (coarse mode, protocol rule 5); a
-// virtual node, which cannot, passes to the listed members only and leaves the
+// fanOutMax is the number of T-children up to which a hold or pass enqueues on them at its
+// grant. Beyond it a real node stays lazy (coarse mode, protocol rule 5). A
+// virtual node cannot be lazy: it passes to the listed members only and leaves the
 // rest to withdrawal.
 const fanOutMax = 64
 
@@ -88,7 +88,7 @@ func (a *Attempt) narrow() {
 		return
 	}
 	func() {
-		// A fault in the paths is the method's own to meet: it will abort there.
+		// A fault in the paths is not the attempt's: the method will meet it, and abort there.
 		defer func() { _ = recover() }()
 		a.Effects.Narrow(a.Target.Object, a.Args, &a.narrowed)
 	}()
@@ -96,8 +96,8 @@ func (a *Attempt) narrow() {
 		a.reaching = a.reaching || a.narrowed.members[i].tree
 	}
 	if a.narrowed.over {
-		// Lazily, each is acquired in the mode of its class. A list of them all
-		// would be searched at each.
+		// Lazily, each member is acquired in the mode of its class. A list of all members
+		// would be searched at each access.
 		a.coarse = true
 		a.narrowed.reset()
 	}
@@ -123,8 +123,8 @@ func (a *Attempt) outside(x *Handle) *member {
 }
 
 // crossing appends the T-children of x through which tree member m may reach
-// actors outside the T-child of x that m itself lies in. It reports whether it
-// listed all: not if they are too many to look at.
+// actors outside the T-child of x that m itself lies in. It reports false if they
+// are too many to look at, so that it has not listed all.
 func (a *Attempt) crossing(x, m *Handle, children []*Handle) (_ []*Handle, whole bool) {
 	s := a.Host
 	stack := append(make([]*Handle, 0, 16), m)

@@ -10,23 +10,23 @@ import (
 	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
-// visibleReader is a place where a reader of an actor whose word is spread says that it is one (lock.Word): in a cache
-// line that few others write. After BRAVO (Dice and Kogan, USENIX ATC 2019), whose table of visible readers is one for all
+// visibleReader is a place that shows one reader of an actor whose word is spread (lock.Word). Few other goroutines write
+// its cache line. After BRAVO (Dice and Kogan, USENIX ATC 2019), which has one table of visible readers for all
 // locks, too.
 type visibleReader struct {
 	at atomic.Pointer[latch]
 	_  [56]byte
 }
 
-// visibleReaders is one table for all actors: few are read by many at once. Calling readers in looks at all of it.
+// visibleReaders is one table for all actors, since few actors have many readers at once. Calling readers in scans all of it.
 var visibleReaders = make([]visibleReader, 1<<bits.Len(uint(8*runtime.NumCPU()-1)))
 
 // spreadOdds is how many joins of a reader that had to be tried again it takes, on average, to spread a
 // word. Calling the readers in again costs about as much as some tens of such joins.
 const spreadOdds = 64
 
-// placeOf returns the place of a's readings of l: mostly another one than those of the events that run beside it, as each processor has
-// events in a pool of its own.
+// placeOf returns the place of a as a reader of l. Events that run beside each other mostly have different places, as each
+// processor has events in a pool of its own.
 func (a *Attempt) placeOf(l *latch) *visibleReader {
 	place := uintptr(unsafe.Pointer(l))>>5 + uintptr(a.serial)
 	return &visibleReaders[place&uintptr(len(visibleReaders)-1)]
@@ -44,7 +44,7 @@ func (s *visibleReader) join(l *latch) bool {
 // leave takes a reader of l out of the place, and reports false if there is none: then it is counted in the word.
 func (s *visibleReader) leave(l *latch) bool { return s.at.CompareAndSwap(l, nil) }
 
-// dispute is told now and then by a reader that others have been in the way of joining l: it spreads the word.
+// dispute is called by a reader that other readers have kept from joining l. Now and then it spreads the word.
 func (l *latch) dispute(w lock.Word) {
 	if rand.Uint32N(spreadOdds) == 0 {
 		l.spread(w)
@@ -58,7 +58,7 @@ func (l *latch) spread(w lock.Word) {
 	}
 }
 
-// SpreadReaders has the readers of h say so each in a place of its own, as they do when they have been in each other's way.
+// SpreadReaders spreads the word of h, as happens when its readers have been in each other's way.
 func (h *Handle) SpreadReaders() { h.latch.spread(h.latch.load()) }
 
 // recall calls in the readers of l, whose word was w and spread, and takes the latch. It reports false if

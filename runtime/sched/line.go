@@ -8,9 +8,9 @@ import (
 	"github.com/aeon-lang/aeon/internal/assert"
 )
 
-// Lines let what has one key go one after the other: what has come first goes, and the next when it has left. What has
-// different keys does not wait for each other. What its caller waits for on the spot joins a line that is there, and makes none: the
-// caller does nothing before it has ended.
+// Lines order jobs by key: of the places with one key the first goes, and the next one goes when the first has left. Places with
+// different keys do not wait for each other. A job that its caller runs itself joins a line that is there, and makes none:
+// the caller does nothing else before the job has ended.
 type Lines[K comparable] struct {
 	// expected counts the places that are not over. A place counts from Expect on.
 	expected atomic.Int64
@@ -24,7 +24,7 @@ type Lines[K comparable] struct {
 type Place[K comparable] struct {
 	lines *Lines[K]
 	key   K
-	// Job is run by a worker when the place is the first of its line; nil where a caller waits for that.
+	// Job is run by a worker when the place is the first of its line. It is nil where a caller waits for its turn.
 	Job   func()
 	ready chan struct{} // closed when the place of a caller that waits is the first
 	state placeState    // guarded by lines.mu
@@ -39,7 +39,7 @@ const (
 	finished            // it is over
 )
 
-// Expect announces a place, before anything is seen of what it is for: who comes later finds it counted.
+// Expect announces a place before any effect of its job can be seen: a goroutine that comes later finds the place counted.
 func (l *Lines[K]) Expect() { l.expected.Add(1) }
 
 // Unexpect takes Expect back: there will be no place.
@@ -70,8 +70,8 @@ func (l *Lines[K]) append(p *Place[K]) bool {
 	return len(line) == 1
 }
 
-// Await waits until all that is in the line of a key has left, and returns a place there. It is nil if there is
-// nothing, which costs one load.
+// Await waits until all places in the line of a key have left, and returns a place there. It returns nil if there is
+// no line, which costs one load if there is none at all.
 func (l *Lines[K]) Await(key K, s *Scheduler) *Place[K] {
 	if l.expected.Load() == 0 {
 		return nil

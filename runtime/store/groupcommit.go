@@ -21,7 +21,7 @@ const gatherMax = 200 * time.Microsecond
 const stallReport = time.Second
 
 // groupCommit is one sync of the engine, for all batches applied before it. A waiter for a position waits for the end
-// of the first that covers it, and so is woken once.
+// of the first group that covers the position, and so is woken once.
 type groupCommit struct {
 	target uint64 // positions up to this one are durable when it is over
 	done   chan struct{}
@@ -179,8 +179,8 @@ func (s *Store) delay() time.Duration {
 	return lazySync
 }
 
-// gather lets the waiters that the last group has woken append, as long as they do. Otherwise
-// the first of them would have a group of its own, and all others would wait for two. It takes
+// gather waits while the waiters that the last group has woken append. Otherwise
+// the first of them would have a group of its own, and all others would wait for two groups. It takes
 // a small part of the time of a sync.
 func (s *Store) gather() {
 	limit := min(s.groups.took/4, gatherMax)

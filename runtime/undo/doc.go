@@ -6,8 +6,8 @@
 //	map.go     writes to a map or a set
 //	table.go   writes to a table
 //
-// Each write function notes how to take the write back, then writes. What it notes of a container is a record of package
-// value or table, which says why a container needs few of them. A fault leaves the container as it was.
+// Each write function notes how to take the write back, then writes. For a container it notes a record of package
+// value or table; these packages say why a container needs few records. A fault leaves the container as it was.
 //
-// The fields of these functions may own actors, but nothing here moves an edge of ownership: that is the run's.
+// The fields of these functions may own actors, but nothing here moves an edge of ownership: runtime/exec does.
 package undo

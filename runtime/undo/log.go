@@ -18,8 +18,8 @@ type Log struct {
 }
 
 // Entry is what one place in memory held before it was written: enough to take the
-// write back, and to know which field the redo has to read at the commit. Entries
-// restore places, run from the end of the log; so if one place has several entries the
+// write back, and to know which field the commit has to store. An undo restores
+// entries from the end of the log. So if one place has several entries the
 // oldest wins, and the others could as well be missing.
 type Entry struct {
 	self  *order.Self
@@ -30,7 +30,7 @@ type Entry struct {
 	text  string // its value, where that is a string
 }
 
-// Inside is added to the number of a field where what is written lies inside an element,
+// Inside is added to the number of a field where a write goes into an element,
 // an entry or a value that the log restores as a whole: VectorElem, MapUpdate and Field of
 // a value see to that. Then the container itself needs no record, only what it refers to.
 const Inside uint16 = 1 << 15
@@ -44,7 +44,7 @@ func (e *Entry) Self() *order.Self { return e.self }
 // Field returns the number of the field that was written.
 func (e *Entry) Field() uint16 { return e.field &^ Inside }
 
-// Record returns the record of a container, nil if the entry restores a place that is none.
+// Record returns the record of a container, nil if the entry restores another place.
 func (e *Entry) Record() value.Undo {
 	if e.place != nil {
 		return nil
@@ -52,8 +52,8 @@ func (e *Entry) Record() value.Undo {
 	return e.old.(value.Undo)
 }
 
-// Field notes the value of field p, or of a part p of the field, before it is assigned. It
-// serves undo and redo. It allocates nothing for numbers, strings, references and
+// Field notes the value of field p, or of a part p of the field, before it is assigned. The
+// entry serves the undo and the commit. Field allocates nothing for numbers, strings, references and
 // containers. The part lies in the memory of the actor, where it does not move.
 func Field[T any](l *Log, self *order.Self, field uint16, p *T) {
 	if e := l.word(self, field, p); e != nil {
@@ -70,8 +70,8 @@ func header[T any](l *Log, self *order.Self, field uint16, p *T) {
 	}
 }
 
-// word is the part of Field that is compiled once: it appends an entry for place, unless
-// that is there already, and returns it if the value is still missing in it.
+// word is the part of Field that is compiled once. It appends an entry for place, unless
+// there is one already, and returns the entry if its value is still missing.
 func (l *Log) word(self *order.Self, field uint16, place any) *Entry {
 	if l.hasLately(place) {
 		return nil
@@ -129,7 +129,7 @@ func (l *Log) record(self *order.Self, field uint16, u value.Undo) {
 	}
 }
 
-// Undo takes back all that the log has, from its end: the last value that a place gets is the oldest. It leaves the log
+// Undo takes back all writes in the log, from its end: the last value that a place gets is the oldest. It leaves the log
 // empty, as after Reset, so that nothing is taken back twice.
 func (l *Log) Undo() {
 	for i := len(l.entries) - 1; i >= 0; i-- {
@@ -169,7 +169,7 @@ func (e *Entry) undo() {
 	}
 }
 
-// Reset empties the log. What it had can not be taken back any more, and containers know the log by another number from
+// Reset empties the log. Its writes cannot be taken back any more, and containers know the log by another number from
 // then on.
 func (l *Log) Reset() {
 	if len(l.entries) > 0 {
@@ -179,8 +179,8 @@ func (l *Log) Reset() {
 	l.number = 0
 }
 
-// Absorb appends what from has, the log of a branch that has ended and had nothing in common with what was written here
-// since it began, and empties from.
+// Absorb appends from, and empties it. from is the log of a branch that has ended; its writes have nothing in common with
+// what was written here since the branch began.
 func (l *Log) Absorb(from *Log) {
 	// Invariant: logs that exist at the same time have different numbers. Else a container would take the records of one
 	// for those of the other.

@@ -10,7 +10,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
-// Logs that take turns and ones that do not never have one number.
+// Two logs never have the same number, whether or not they take turns.
 func TestLogNumbersAreUnique(t *testing.T) {
 	seen := map[uint64]bool{0: true}
 	take := func(rounds uint16) bool {
@@ -30,8 +30,8 @@ func TestLogNumbersAreUnique(t *testing.T) {
 	}
 }
 
-// Places that take turns have an entry for each write. Each gets its oldest value back, whatever its type is, and the log
-// knows then of nothing to take back.
+// Places that are written in turns have an entry for each write. Each gets its oldest value back, whatever its type is, and
+// the log is empty then.
 func TestUndoEndsWithTheOldestValues(t *testing.T) {
 	type plain struct{ x, y int64 }
 	type row struct {
@@ -91,7 +91,7 @@ func TestUndoEndsWithTheOldestValues(t *testing.T) {
 	}
 }
 
-// A log that has taken over that of a branch takes back both.
+// A log that has absorbed the log of a branch takes back the writes of both.
 func TestALogAbsorbsThatOfABranch(t *testing.T) {
 	l, branch, self := &Log{}, &Log{}, &order.Self{}
 	a, b := value.VectorOf[int64](1), value.VectorOf[int64](2)

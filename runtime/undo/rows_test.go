@@ -110,7 +110,7 @@ func (m *chestModel) chest() *chest {
 	return s
 }
 
-// largeChest is one whose fields are all stored by element.
+// largeChest is a chest whose fields are all stored by element.
 func largeChest() *chestModel {
 	m := &chestModel{names: map[string]int64{}, lists: map[int64][]int64{}, tags: map[string]bool{}}
 	for i := range int64(300) {
@@ -197,13 +197,13 @@ func chestStep(t *rapid.T, l *Log, s *chest, m *chestModel) {
 			MapClear(l, &s.Self, 0, &s.names)
 			clear(m.names)
 		}
-	case 6: // what a program does that changes a copy and assigns it
+	case 6: // a program changes a copy and assigns it
 		c := s.names.Share()
 		value.SetEntry(&c, name, x)
 		Field(l, &s.Self, 0, &s.names)
 		s.names = c
 		m.names[name] = x
-	case 7: // and one that assigns a copy that is older
+	case 7: // a program assigns an older copy
 		c := s.names.Share()
 		MapSet(l, &s.Self, 0, &s.names, name, x)
 		Field(l, &s.Self, 0, &s.names)
@@ -292,7 +292,7 @@ func lineStep(l *Log, s *chest, m *chestModel, op int, k, x int64) {
 	}
 }
 
-// look reads single elements, which a chest may have to fetch.
+// look reads single elements, which may have to be fetched from the store.
 func look(t *rapid.T, s *chest, m *chestModel) {
 	k := int64(rapid.IntRange(0, 400).Draw(t, "look"))
 	name := fmt.Sprint("name", k)
@@ -333,7 +333,7 @@ func same(t *rapid.T, where, got, want string) {
 	t.Fatalf("%s: …%s…\nwant …%s…", where, part(got), part(want))
 }
 
-// oldChest is a copy that somebody has kept.
+// oldChest is a copy that was kept.
 type oldChest struct {
 	s *chest
 	m *chestModel

@@ -113,7 +113,7 @@ var ofFollow = []plant{
 	bug("a chain keeps nothing", "runtime/exec/tail.go",
 		"\tif ch.keeps == nil {\n\t\tch.keeps =",
 		"\tif false {\n\t\tch.keeps =",
-		randomly, "./runtime/exec -run TestNobodyGetsBetweenTheSteps"),
+		randomly, "./runtime/exec -run TestNoEventComesBetweenTheSteps"),
 	bug("a chain that is left keeps nothing", "runtime/exec/tail.go",
 		"if k := ch.keeps; k != nil {\n\t\tk.Close(",
 		"if k := ch.keeps; false {\n\t\tk.Close(",
