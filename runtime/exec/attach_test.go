@@ -323,7 +323,7 @@ func TestOwnershipThatContradictsItself(t *testing.T) {
 			key = row.AppendEdgeKey(nil, b.ID(), a.ID())
 			return key, store.EndRow(append(store.BeginRow(nil), 1), 0, key)
 		},
-		"an edge of nobody": func() (key, value []byte) {
+		"an edge without an owner": func() (key, value []byte) {
 			key = row.AppendEdgeKey(nil, event.ActorID{Birth: 1, Serial: 77}, a.ID())
 			return key, store.EndRow(append(store.BeginRow(nil), 1), 0, key)
 		},

@@ -146,3 +146,10 @@ func Delete(cx *Cx, target order.Ref) {
 	}
 	cx.ev.Delete(h)
 }
+
+// methodDelete deletes its target.
+var methodDelete = Method{Name: "delete", Signature: "()", Effects: order.Effects{Self: order.Write}}
+
+func init() {
+	methodDelete.Run = func(cx *Cx, _ any, _ order.Args) { Delete(cx, order.RefOf(cx.this())) }
+}

@@ -177,18 +177,6 @@ func pathOf(err error) []callpath.Frame {
 	return callpath.Here()
 }
 
-// places returns the log attributes of a call path: the place of the failure, and the whole path
-// where that is longer.
-func places(path []callpath.Frame) []any {
-	switch len(path) {
-	case 0:
-		return nil
-	case 1:
-		return []any{"at", path[0]}
-	}
-	return []any{"at", path[0], "path", path}
-}
-
 // Close ends the session: callbacks that wait, and later ones, are dropped. Events that it
 // has issued run on. A client that the program only drops needs no Close: its objects
 // receive callbacks for as long as an actor can reach them.

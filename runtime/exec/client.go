@@ -131,9 +131,6 @@ func (cl *Client) Issue(target order.Ref, m *Method, args order.Args) *Future {
 	return f
 }
 
-// waitForSome is the remedy where a client has issued more than can be done.
-const waitForSome = "wait for the results of some events before issuing others"
-
 // admitIssue waits until an event may be issued, which releases the semaphore when it has ended.
 func (s *System) admitIssue() error {
 	if s.closing.Load() {
@@ -245,13 +242,6 @@ func (cl *Client) New(c *Class, m *Method, args order.Args) (order.Ref, error) {
 	s.giveBack(ev)
 	s.leave()
 	return r, err
-}
-
-// methodDelete deletes its target.
-var methodDelete = Method{Name: "delete", Signature: "()", Effects: order.Effects{Self: order.Write}}
-
-func init() {
-	methodDelete.Run = func(cx *Cx, _ any, _ order.Args) { Delete(cx, order.RefOf(cx.this())) }
 }
 
 // Delete deletes an actor. It is an event.

@@ -165,7 +165,7 @@ func TestAFiringThatIsLeftCanBeCancelled(t *testing.T) {
 		last   func(n *node, a wref) error
 		timers int // that are left
 	}{
-		"nobody touches it": {func(*node, wref) error { return nil }, 1},
+		"no event touches it": {func(*node, wref) error { return nil }, 1},
 		"cancelled":         {last(wCancel), 0},
 		"replaced":          {last(wAfter), 1},
 		"deleted":           {func(n *node, a wref) error { return n.cl.Delete(a.Ref) }, 0},

@@ -9,7 +9,6 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/row"
-	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -214,10 +213,6 @@ func (ev *Event) waitsForNothing() bool {
 	return ev.client == ev.sys.inner || ev.request == nil && !ev.sys.durable.answersWait
 }
 
-// UnknownError is the failure of an event whose outcome is unknown, because the store has
-// failed before it was durable: the process is ending.
-type UnknownError = state.UnknownError
-
 // opWriter writes the rows of what an event issues, in program order.
 type opWriter struct {
 	*preparation
@@ -318,6 +313,3 @@ func (w *opWriter) cancel(issuer *order.Handle, name string) {
 
 // advance moves the row of a timer that has fired.
 func (w *opWriter) advance(t *timer) { w.d.sys.timers.Advance(w.rows(), t) }
-
-// ErrClass is wrapped by the error for rows that this program has no class for.
-var ErrClass = state.ErrClass

@@ -28,7 +28,7 @@ func TestPassivatedActorsLeaveNothing(t *testing.T) {
 		})
 		mustNot(t, n.sys.host.Graph.Validate())
 		if got := n.sys.Resolve(b.ID()); got != b.Ref {
-			t.Error("somebody has a reference that is another one now")
+			t.Error("a reference that is held has changed")
 		}
 		if sum := n.audit("one"); sum != 300_000 {
 			t.Errorf("the accounts have %d", sum)

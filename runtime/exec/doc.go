@@ -1,41 +1,46 @@
-// Package exec runs events on one node: it has runtime/order give them their locks,
-// runs their methods in their caller's goroutine, and commits them or undoes
-// them without a trace.
+// Package exec runs events on one node.
 //
-// An Event is an Attempt and a run. The Attempt is what runtime/order knows of it: what it wants and has of the locks, and
-// its changes of ownership. This package knows what its code does.
+// An Event is an order.Attempt and a run. The Attempt has the locks that the event wants and holds, and its changes of ownership;
+// this package runs its methods. If an attempt turns out to lack a lock, its writes are undone, and the same Event enters again with
+// what it has learned.
 //
-// The life of an event:
+// The life of a client's event:
 //
-//	client.go       its client issues it, in the line to its target; future.go: and awaits it later
-//	event.go        Event: attempts, until one leads to an end
-//	failure.go      the boundary of its code: what has unwound it, and how events fail
-//	cx.go           Cx: what the code of a branch has, and issues
-//	call.go         calls, which get access to actors; new and delete
-//	branch.go       async calls
-//	owned.go        writes to fields that own actors; all others are of runtime/undo
-//	commit.go       commit and undo, and what follows a commit
-//	preparation.go  with a store, its batch: what may be refused; decide.go: the rest, its place in the journal, the answer
-//	trace.go        what it tells runtime/history in a traced system
+//	client.go       a client issues it. The events of one client to one target stand in a line (sched.Lines), in the order of issue.
+//	                The client awaits it in its own goroutine; or a worker runs it, and a Future has its outcome (future.go)
+//	event.go        Event: enter, run, and commit, abort or enter again
+//	cx.go           Cx: the context of the code that runs, one for each branch
+//	call.go         calls of actors, which are locked, attached and loaded when they are touched first; new and delete
+//	branch.go       async calls: parts of the event. They run in workers if they share no actor with their caller; the commit waits for them
+//	owned.go        writes to fields that own actors, which move edges of ownership too; runtime/undo alone has all other writes
+//	failure.go      a failure unwinds a branch to here. The event is undone, and what it has issued is dropped; errors.go has the types
+//	commit.go       the commit: order applies the changes of ownership, the batch gets its place in the journal, what the event has issued
+//	                goes to the outbox, and then the locks are released
+//	preparation.go  the batch, in a system with a store. What may fail, as a value that nests too deeply, is encoded before anything changes
+//	decide.go       the rest of the batch, and the answer: it waits until the journal is durable up to all that the event has seen,
+//	                also of what it has only read
+//	trace.go        what runtime/history is told of the event in a traced system
 //
-// What follows it waits in runtime/outbox, and runs here:
+// Locks are released before the batch is durable, so other events may see what a crash can still take back; their answers wait for it, too.
 //
-//	lane.go         sub-events
-//	tail.go         the steps of chains
+// What a committed event has issued waits in runtime/outbox, and workers run it here:
+//
+//	lane.go         sub-events, each when the one before of the same issuer and target has ended
+//	tail.go         chains: an event that ends with a tail call, and the events that follow it, its steps
 //	firing.go       timers
-//	callback.go     callbacks; clientref.go: references to client objects in rows and in JSON
-//	output.go       lines and dead letters that wait for the disk
+//	callback.go     callbacks to client objects; clientref.go: references to these in rows and in JSON
+//	output.go       lines, and dead letters: failures that are not awaited
+//
+// A crash: an event whose batch is not durable has not happened, and no answer has told of it. If the batch is durable all of
+// the event is there: changes, sub-events, steps, timers, the outcome of a session's request. What waits goes on at the next opening, each
+// once, as its own batch removes its row (recover.go). Lines and callbacks have no rows: a crash may lose them, and repeats none.
 //
 // The system around events:
 //
-//	system.go       Config and System: opening and closing; observe.go: counters, and failures that are not awaited
+//	system.go       Config and System: opening and closing; observe.go: counters and failures
 //	method.go       Method and Class: the descriptions that generated code has
 //	durable.go      what a system with a store has besides; runtime/state has the actors
-//	session.go      durable sessions
-//	recover.go      an opening goes on with what is in the store; recover_work.go: with the calls that wait there
-//	snapshot.go     snapshots; override.go: what classes change in them
+//	session.go      durable sessions: a request that comes again gets the stored outcome
+//	snapshot.go     snapshots; override.go: what snapshot blocks of classes change in them
 //	failpoint.go    the places at which tests crash a system
-//
-// A commit reads: order settles ownership, state and outbox write what changes and what follows into one batch, the batch gets its
-// place in the journal, and what follows is queued; then the locks go.
 package exec

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -19,7 +20,7 @@ type durable struct {
 	signatures  state.Signatures[*Method]
 	seq         atomic.Uint64
 	sessions    outbox.Sessions[*Client]
-	snapshots   snapshots
+	snapshots   sync.Mutex // held while one is taken
 	found       Restored
 }
 
@@ -127,4 +128,23 @@ func (s *System) Unload(share float64) (dropped int) {
 		return 0
 	}
 	return s.durable.Unload(share)
+}
+
+// Restored counts what Recover has found in a store.
+type Restored struct {
+	Actors        int // RestoredMax + 1 if there are more than RestoredMax
+	SubEvents     int
+	Continuations int // tail calls
+	Timers        int
+}
+
+// RestoredMax is up to how many actors are counted: opening a store does not read all of them.
+const RestoredMax = 1000
+
+// Restored returns what Recover has found in the store of the system, nothing if it has none.
+func (s *System) Restored() Restored {
+	if s.durable == nil {
+		return Restored{}
+	}
+	return s.durable.found
 }

@@ -292,10 +292,10 @@ func TestMissingActorIsNamed(t *testing.T) {
 	}
 	var missing *archive.NoActorError
 	if _, err := archive.FindNamed(n.store, classBank.Path(), "two"); !errors.As(err, &missing) {
-		t.Errorf("archive.FindNamed of nobody: %v", err)
+		t.Errorf("archive.FindNamed of a missing actor: %v", err)
 	}
 	if _, err := archive.CutAt(n.store, accountRef{}.ID()); !errors.As(err, &missing) {
-		t.Errorf("archive.CutAt nobody: %v", err)
+		t.Errorf("archive.CutAt of a missing actor: %v", err)
 	}
 	n.close()
 }

@@ -198,3 +198,15 @@ func (s *System) WriteWaits(w io.Writer) { s.host.WriteWaits(w) }
 
 // Waiting returns how many events wait for a lock, or for a chain to leave an actor, now.
 func (s *System) Waiting() int { return s.host.Waiting() }
+
+// places returns the log attributes of a call path: the place of the failure, and the whole path
+// where that is longer.
+func places(path []callpath.Frame) []any {
+	switch len(path) {
+	case 0:
+		return nil
+	case 1:
+		return []any{"at", path[0]}
+	}
+	return []any{"at", path[0], "path", path}
+}

@@ -15,11 +15,11 @@ type outgoing struct {
 // openOutput opens the output of a system that has its store.
 func (s *System) openOutput(d *durable) {
 	s.output.Open(outbox.OutputConfig[outgoing]{Durable: d.Journal.Durable, Wait: func(p store.Position) error { return d.Wait(p) },
-		Let: s.let, Flush: s.lines.Flush, Live: &s.live, Workers: &s.workers})
+		Write: s.writeOut, Flush: s.lines.Flush, Live: &s.live, Workers: &s.workers})
 }
 
-// let lets o leave the node.
-func (s *System) let(o outgoing) {
+// writeOut writes o out.
+func (s *System) writeOut(o outgoing) {
 	switch {
 	case o.failed != nil:
 		s.logDeadLetter(*o.failed)

@@ -313,7 +313,7 @@ func TestStoppedStore(t *testing.T) {
 	}
 	var missing *archive.NoActorError
 	if _, err := s.Snapshot(context.Background(), to, event.ActorID{Serial: 1 << 40}); !errors.As(err, &missing) {
-		t.Errorf("a snapshot of nobody: %v", err)
+		t.Errorf("a snapshot of a missing actor: %v", err)
 	}
 	classDesk.Snapshot = nil
 	if _, err := StoppedOverrides(engine, testClasses, quiet); err == nil || !strings.Contains(err.Error(), "another version") {

@@ -1,12 +1,20 @@
 package exec
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"time"
 
+	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/history"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/state"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
 // Recover opens a system on cfg.Store with everything that is in it: actors, ownership, the
@@ -97,21 +105,150 @@ func (r *recovery) count() error {
 	return err
 }
 
-// Restored counts what Recover has found in a store.
-type Restored struct {
-	Actors        int // RestoredMax + 1 if there are more than RestoredMax
-	SubEvents     int
-	Continuations int // tail calls
-	Timers        int
+// calls calls f for every call that waits in a section, with the rest of its key and its payload. Calls
+// that the program cannot read are counted instead.
+func (r *recovery) calls(section store.Section, keyMin int, f func(p event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error) error {
+	return r.d.Rows(section, keyMin, func(p event.PartitionID, rest, payload []byte) error {
+		sig, err := r.d.signatures.Waiting(row.Signature(payload))
+		if sig == nil {
+			return err
+		}
+		return f(p, rest, payload, sig)
+	})
 }
 
-// RestoredMax is up to how many actors are counted: opening a store does not read all of them.
-const RestoredMax = 1000
-
-// Restored returns what Recover has found in the store of the system, nothing if it has none.
-func (s *System) Restored() Restored {
-	if s.durable == nil {
-		return Restored{}
+// args reads the arguments of a call.
+func (r *recovery) args(data []byte, m *Method) (order.Args, error) {
+	if len(data) == 0 {
+		return nil, nil
 	}
-	return s.durable.found
+	args := m.NewArgs()
+	dec := codec.NewDecoder(data)
+	dec.Context = r.s
+	args.(argsCodec).Decode(dec)
+	return args, dec.Close()
+}
+
+// outbox reads the sub-events that have not ended into their lanes. They do not run yet.
+func (r *recovery) outbox() error {
+	return r.calls(store.Outbox, row.OutboxKeyMin, func(p event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error {
+		issuer, target, seq := row.ReadOutboxKey(p, rest)
+		h := r.d.Handle(issuer)
+		e, err := r.subEvent(payload, sig.Method, h)
+		if err != nil {
+			return err
+		}
+		e.target, e.seq = r.d.Handle(target), seq
+		r.live++
+		r.d.found.SubEvents++
+		if l := r.s.wait(h, e); l != nil {
+			r.lanes = append(r.lanes, l)
+		}
+		return nil
+	})
+}
+
+// subEvent reads a sub-event, or the next step of a chain.
+func (r *recovery) subEvent(payload []byte, m *Method, issuer *order.Handle) (e subEvent, err error) {
+	stored, err := row.ReadSubEvent(payload)
+	if err != nil {
+		return e, err
+	}
+	kind := trace.Sub
+	if stored.Step {
+		kind = trace.Tail
+		if e.chain, err = r.chain(&stored); err != nil {
+			return e, err
+		}
+	}
+	e.id, e.method = stored.Parent.Child(stored.Index), m
+	e.from = r.s.tracer.Source(kind, stored.Parent, issuer, stored.Index)
+	if e.args, err = r.args(stored.Args, m); err != nil {
+		return e, err
+	}
+	if t := r.timers[stored.Timer]; stored.Timer != 0 && t != nil {
+		e.timer = t
+		r.s.timers.Emitted(t) // its next tick waits for this one
+	}
+	return e, nil
+}
+
+// chain reads what a step knows of its chain, and lets repetitions of the request that began
+// it wait for its end.
+func (r *recovery) chain(e *event.SubEvent) (*chain, error) {
+	ch := &chain{sys: r.s, first: e.First}
+	r.live++
+	r.s.live.Add(1)
+	if e.Request == nil {
+		return ch, nil
+	}
+	x := r.d.sessions.Find(e.Request.Session)
+	if x == nil {
+		return nil, fmt.Errorf("its session %q is missing", e.Request.Session)
+	}
+	ch.request = x.Reclaim(*e.Request)
+	ch.orphan = true
+	return ch, nil
+}
+
+// continuations reads the steps of chains that keep their actors: no other event touches these
+// before the steps have run.
+func (r *recovery) continuations() error {
+	return r.calls(store.Continuations, row.ContinuationKeyMin, func(p event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error {
+		target, seq := row.ReadContinuationKey(p, rest)
+		h := r.d.Handle(target)
+		e, err := r.subEvent(payload, sig.Method, h)
+		if err != nil {
+			return err
+		}
+		if e.chain == nil {
+			return errors.New("it belongs to no chain")
+		}
+		e.chain.keep(h)
+		r.steps = append(r.steps, tailStep{id: e.id, target: h, method: e.method, args: e.args, keep: true, from: e.from, seq: seq})
+		r.chains = append(r.chains, e.chain)
+		r.d.found.Continuations++
+		return nil
+	})
+}
+
+// setTimers reads the timers.
+func (r *recovery) setTimers() error {
+	now := r.s.clock.Now()
+	r.timers = make(map[uint64]*timer)
+	return r.calls(store.Timers, row.TimerKeyMin, func(_ event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error {
+		t, err := r.timer(rest, payload, sig)
+		if err != nil {
+			return err
+		}
+		r.timers[t.Generation] = t
+		r.d.found.Timers++
+		r.s.timers.Restore(t, now)
+		return nil
+	})
+}
+
+// timer reads one timer.
+func (r *recovery) timer(rest, payload []byte, sig *state.StoredSignature[*Method]) (t *timer, err error) {
+	x, number, ticks, call, err := row.ReadTimer(payload)
+	if err != nil {
+		return nil, err
+	}
+	t = &timer{Name: x.Name, Every: x.Every, Ticks: ticks, Row: outbox.TimerRow{Call: bytes.Clone(call), Signature: number}}
+	t.Row.Due, t.Generation = row.ReadTimerKey(rest)
+	t.Due = time.Unix(0, t.Row.Due)
+	c := &t.Call
+	c.method = sig.Method
+	if c.args, err = r.args(x.Args, c.method); err != nil {
+		return nil, err
+	}
+	t.Issuer, c.target = r.d.Handle(x.Issuer), r.d.Handle(x.Target)
+	if err := r.d.Attach(t.Issuer); err != nil {
+		return nil, err
+	}
+	if t.Issuer.Is(order.Deleted) {
+		return nil, fmt.Errorf("its issuer %v is missing", x.Issuer)
+	}
+	c.from = r.s.tracer.Source(trace.Timer, x.Parent, t.Issuer, 0)
+	return t, nil
 }

@@ -34,8 +34,6 @@ var (
 	ErrSessionExpired = outbox.ErrSessionExpired
 	// ErrAcknowledged refuses a request whose outcome the client has acknowledged.
 	ErrAcknowledged = outbox.ErrAcknowledged
-	// ErrNoStore refuses sessions and snapshots of a system that keeps nothing.
-	ErrNoStore = errors.New("the system keeps its state in memory only; sessions and snapshots need a store")
 )
 
 // BeginSession begins a session, durably, or goes on with the one of that name. A name must be

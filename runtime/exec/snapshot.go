@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"errors"
-	"sync"
 
 	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -12,9 +11,6 @@ import (
 	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
-
-// snapshots numbers the snapshots of a system; one is taken at a time.
-type snapshots struct{ sync.Mutex }
 
 // Snapshot makes a snapshot of everything that the node has, as of a moment of the call,
 // while events go on.

@@ -36,7 +36,7 @@ var (
 	methodTakeKids = Method{Class: &classDesk, Name: "takeKids", Effects: order.Effects{Self: order.Write, Below: order.Exact, BelowMode: order.Write, Touches: []order.ClassMode{{Shape: &classDesk.Shape, Mode: order.Write}}}}
 )
 
-var errBetween = errors.New("somebody was there between two steps")
+var errBetween = errors.New("an event came between two steps")
 
 func init() {
 	for _, m := range []*Method{&methodCount, &methodTake, &methodTakeKids} {
@@ -202,9 +202,9 @@ func TestNoEventComesBetweenTheStepsUnderManySeeds(t *testing.T) {
 		s.Close()
 	}
 	if met < 150 {
-		t.Errorf("somebody met a kept actor under %d of 300 seeds only", met)
+		t.Errorf("an event met a kept actor under %d of 300 seeds only", met)
 	}
-	t.Logf("somebody met a kept actor under %d of 300 seeds", met)
+	t.Logf("an event met a kept actor under %d of 300 seeds", met)
 }
 
 // A step on another actor runs behind what was issued to that actor before. The result of the last step comes back.

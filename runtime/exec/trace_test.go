@@ -109,7 +109,7 @@ func TestTraceOfAborts(t *testing.T) {
 		t.Error("a debt is accepted")
 	}
 	if err := b.Transfer(cl, "ann", "bob", 1); err == nil {
-		t.Error("a transfer to nobody is accepted")
+		t.Error("a transfer to a missing account is accepted")
 	}
 	_, err = a.Deposit(cl, 1)
 	mustNot(t, err)

@@ -27,8 +27,8 @@ type Output[O any] struct {
 type OutputConfig[O any] struct {
 	Durable func(store.Position) bool
 	Wait    func(store.Position) error // until it is durable; an error: it never will be
-	Let     func(O)                    // lets output out, perhaps into a buffer
-	Flush   func()                     // writes what Let has buffered
+	Write   func(O)                    // writes one thing out, perhaps into a buffer
+	Flush   func()                     // writes what Write has buffered
 	Live    *sched.Pending             // counts what waits
 	Workers *sched.Workers
 }
@@ -40,98 +40,98 @@ type outgoing[O any] struct {
 }
 
 // Open is called before the first use.
-func (e *Output[O]) Open(cfg OutputConfig[O]) { e.cfg = cfg }
+func (q *Output[O]) Open(cfg OutputConfig[O]) { q.cfg = cfg }
 
 // Add queues output that leaves when everything up to pos is durable, and returns its number for Flush.
-func (e *Output[O]) Add(what O, pos store.Position) uint64 {
-	e.cfg.Live.Add(1)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.mu.last++
-	e.mu.queue = append(e.mu.queue, outgoing[O]{e.mu.last, pos, what})
-	return e.mu.last
+func (q *Output[O]) Add(what O, pos store.Position) uint64 {
+	q.cfg.Live.Add(1)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.mu.last++
+	q.mu.queue = append(q.mu.queue, outgoing[O]{q.mu.last, pos, what})
+	return q.mu.last
 }
 
 // take returns the first in the queue, if its number is not above limit.
-func (e *Output[O]) take(limit uint64) (o outgoing[O], ok bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if len(e.mu.queue) == 0 || e.mu.queue[0].number > limit {
+func (q *Output[O]) take(limit uint64) (o outgoing[O], ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.mu.queue) == 0 || q.mu.queue[0].number > limit {
 		return o, false
 	}
-	o, e.mu.queue[0] = e.mu.queue[0], outgoing[O]{}
-	if e.mu.queue = e.mu.queue[1:]; len(e.mu.queue) == 0 {
-		e.mu.queue = nil
+	o, q.mu.queue[0] = q.mu.queue[0], outgoing[O]{}
+	if q.mu.queue = q.mu.queue[1:]; len(q.mu.queue) == 0 {
+		q.mu.queue = nil
 	}
 	return o, true
 }
 
 // Flush lets out everything up to a number, and returns when that has happened. When the
 // store has failed nothing leaves any more.
-func (e *Output[O]) Flush(limit uint64) {
+func (q *Output[O]) Flush(limit uint64) {
 	if limit == 0 {
 		return
 	}
-	e.out.Lock()
-	defer e.out.Unlock()
+	q.out.Lock()
+	defer q.out.Unlock()
 	buffered, done := false, 0
 	for {
-		o, ok := e.take(limit)
+		o, ok := q.take(limit)
 		if !ok {
 			break
 		}
 		done++
-		if !e.cfg.Durable(o.pos) {
+		if !q.cfg.Durable(o.pos) {
 			if buffered {
-				e.cfg.Flush() // before the wait for this one
+				q.cfg.Flush() // before the wait for this one
 				buffered = false
 			}
-			if e.cfg.Wait(o.pos) != nil {
+			if q.cfg.Wait(o.pos) != nil {
 				continue
 			}
 		}
-		e.cfg.Let(o.what)
+		q.cfg.Write(o.what)
 		buffered = true
 	}
 	if buffered {
-		e.cfg.Flush()
+		q.cfg.Flush()
 	}
-	e.cfg.Live.Add(-done)
+	q.cfg.Live.Add(-done)
 }
 
 // Start lets a worker flush what is queued.
-func (e *Output[O]) Start() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.mu.running || len(e.mu.queue) == 0 {
+func (q *Output[O]) Start() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.mu.running || len(q.mu.queue) == 0 {
 		return
 	}
-	e.mu.running = true
-	e.cfg.Workers.Run(e.drain)
+	q.mu.running = true
+	q.cfg.Workers.Run(q.drain)
 }
 
-func (e *Output[O]) drain() {
+func (q *Output[O]) drain() {
 	for {
-		e.mu.Lock()
-		last := e.mu.last
-		if len(e.mu.queue) == 0 {
-			e.mu.running = false
-			e.mu.Unlock()
+		q.mu.Lock()
+		last := q.mu.last
+		if len(q.mu.queue) == 0 {
+			q.mu.running = false
+			q.mu.Unlock()
 			return
 		}
-		e.mu.Unlock()
-		e.Flush(last)
+		q.mu.Unlock()
+		q.Flush(last)
 	}
 }
 
 // Queued calls f for the output that has not left, and returns the number of the last that was added. It is for tests.
-func (e *Output[O]) Queued(f func(O)) (last uint64) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for i := range e.mu.queue {
-		f(e.mu.queue[i].what)
+func (q *Output[O]) Queued(f func(O)) (last uint64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i := range q.mu.queue {
+		f(q.mu.queue[i].what)
 	}
-	return e.mu.last
+	return q.mu.last
 }
 
 // Lines collects lines in commit order and writes them outside of locks.

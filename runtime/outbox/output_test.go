@@ -31,7 +31,7 @@ func TestOutputLeavesInOrderWhenItIsDurable(t *testing.T) {
 			durable = p
 			return nil
 		},
-		Let:   func(n int) { left = append(left, n) },
+		Write: func(n int) { left = append(left, n) },
 		Flush: func() { flushed = len(left) },
 	})
 	for i := range 5 {

@@ -9,5 +9,5 @@
 // Each write function notes how to take the write back, then writes. For a container it notes a record of package
 // value or table; these packages say why a container needs few records. A fault leaves the container as it was.
 //
-// The fields of these functions may own actors, but nothing here moves an edge of ownership: runtime/exec does.
+// A write to a field that owns actors also moves edges of ownership: runtime/exec does that first, and then calls this package.
 package undo
