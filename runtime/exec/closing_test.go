@@ -166,9 +166,9 @@ func TestAFiringThatIsLeftCanBeCancelled(t *testing.T) {
 		timers int // that are left
 	}{
 		"no event touches it": {func(*node, wref) error { return nil }, 1},
-		"cancelled":         {last(wCancel), 0},
-		"replaced":          {last(wAfter), 1},
-		"deleted":           {func(n *node, a wref) error { return n.cl.Delete(a.Ref) }, 0},
+		"cancelled":           {last(wCancel), 0},
+		"replaced":            {last(wAfter), 1},
+		"deleted":             {func(n *node, a wref) error { return n.cl.Delete(a.Ref) }, 0},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
