@@ -282,6 +282,7 @@ func (w *encoder) timers(st *state) {
 		w.id(t.id)
 		w.uint(uint64(t.due))
 		w.uint(uint64(t.tick))
+		w.bool(t.off)
 		if t.every > 0 {
 			for _, o := range st.timers {
 				generations = append(generations, o.generation)

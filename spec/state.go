@@ -131,6 +131,7 @@ type timer struct {
 	id         eventID
 	generation uint64 // its place in the order in which timers were set
 	tick       int
+	off        bool // of a firing: its timer was cancelled or replaced, or its issuer deleted
 	cause      *cause
 }
 

@@ -47,15 +47,17 @@ func (m *Machine) cancelTimer(issuer *identity, name string) {
 	m.dropTimers(func(t *timer) bool { return t.issuer.id == issuer.id && t.name == name && name != "" })
 }
 
+// dropTimers ends timers. A firing that is to run stays, and does nothing: a search of all orders, which has seen the
+// end of the timer first, must meet the firing to learn that it could have come before.
 func (m *Machine) dropTimers(match func(*timer) bool) {
 	m.st.timers = slices.DeleteFunc(slices.Clone(m.st.timers), match)
-	m.st.fired = slices.DeleteFunc(slices.Clone(m.st.fired), func(t *timer) bool {
-		if match(t) {
-			m.st.ended(t.id)
-			return true
+	for i, t := range m.st.fired {
+		if match(t) && !t.off {
+			off := *t
+			off.off = true
+			m.st.fired = replaced(m.st.fired, i, &off)
 		}
-		return false
-	})
+	}
 }
 
 // fire takes the first timer, which is due, and makes it a firing that is to run. A
@@ -103,16 +105,17 @@ func (s *state) ended(id eventID) {
 }
 
 // runFiring is [TIMER-FIRE]: an event on the issuer, which issues the call proper as a
-// sub-event of the issuer. A timer that was cancelled meanwhile is not in the list.
+// sub-event of the issuer, unless the timer has ended meanwhile.
 func (m *Machine) runFiring(i int) {
 	t := m.st.fired[i]
 	m.st.fired = without(m.st.fired, i)
-	if m.st.actors[t.issuer.id].deleted { // by the event that set the timer
+	m.note(write, Resource{kind: firingResource})
+	m.note(read, Resource{kind: timerResource, a: t.issuer.id, text: t.name})
+	if t.off || m.st.actors[t.issuer.id].deleted { // the latter by the event that set the timer
+		m.note(read, Resource{kind: actorResource, a: t.issuer.id})
 		m.st.ended(t.id)
 		return
 	}
-	m.note(write, Resource{kind: firingResource})
-	m.note(read, Resource{kind: timerResource, a: t.issuer.id, text: t.name})
 	id := t.id.child(t.tick)
 	m.runEvent(id, newCause(StepKey{FiringStep, id}, t.cause), func(ev *event) value {
 		ev.touch(t.issuer, readAccess)

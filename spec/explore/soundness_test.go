@@ -77,6 +77,9 @@ actorclass Hub {
 	Hub(string s) { name = s; }
 	void meet(yield Hub h, yield Watcher w) { other = h; watcher = w; }
 	ro string show() { return "{n} {a.get()} {b.get()} {c.get()}"; }
+	void set(int k) { event this.m2(k) after 1ms as "t0"; }
+	void stop() { cancel "t0"; }
+	void end() { delete this; }
 `)
 	for m := range 4 {
 		fmt.Fprintf(&s.b, "\tvoid m%d(int k) {\n", m)
@@ -85,8 +88,14 @@ actorclass Hub {
 		}
 		s.b.WriteString("\t}\n")
 	}
+	// In main a timer may be due just when main has slept, and its firing meets what main does next.
+	inMain := s.rng.IntN(2) == 0
+	entry := `test "t" {`
+	if inMain {
+		entry = "void main() {"
+	}
 	s.b.WriteString(`}
-test "t" {
+` + entry + `
 	Watcher w = new Watcher();
 	Hub x = new Hub("x");
 	Hub y = new Hub("y");
@@ -94,6 +103,7 @@ test "t" {
 	await event y.meet(x, w);
 `)
 	for i := range 3 + s.rng.IntN(2) {
+		k := s.rng.IntN(3)
 		call := fmt.Sprintf("event %s.m%d(%d)", s.pick("x", "y"), s.rng.IntN(4), s.rng.IntN(3))
 		switch s.rng.IntN(6) {
 		case 5:
@@ -105,11 +115,19 @@ test "t" {
 		default:
 			fmt.Fprintf(&s.b, "\t%s;\n", call)
 		}
+		if inMain && s.rng.IntN(2) == 0 {
+			hub := s.pick("x", "y")
+			fmt.Fprintf(&s.b, "\tevent %s.set(%d);\n\tsleep(1ms);\n\t%s;\n", hub, k+1, s.pick("event "+hub+".set(0)", "event "+hub+".stop()", "event "+hub+".end()", "sleep(1ms)"))
+		}
 	}
 	if s.rng.IntN(2) == 0 {
 		s.b.WriteString("\tsettle();\n")
 	}
-	s.b.WriteString("\tadvance(2ms);\n\tprint(await event x.show(), \"|\", await event y.show());\n}\n")
+	pass := "advance"
+	if inMain {
+		pass = "sleep"
+	}
+	fmt.Fprintf(&s.b, "\t%s(2ms);\n\tprint(await event x.show(), \"|\", await event y.show());\n}\n", pass)
 	return s.b.String()
 }
 
@@ -124,6 +142,14 @@ func parse(t testing.TB, text string) *spec.Program {
 		t.Fatalf("%v\n%s", diags, text)
 	}
 	return spec.New(info)
+}
+
+// entryOf returns main, or the test of a program without main.
+func entryOf(p *spec.Program) spec.Entry {
+	if e, ok := p.Main(); ok {
+		return e
+	}
+	return p.Tests()[0]
 }
 
 // outcomes returns the different ends of the orders of an entry of p.
@@ -142,11 +168,11 @@ func TestReductionKeepsOutcomes(t *testing.T) {
 	for seed := range *seeds {
 		text := (&source{rng: rand.New(rand.NewPCG(seed, 7))}).program()
 		p := parse(t, text)
-		want, plain := outcomes(t, p, p.Tests()[0], Config{Plain: true, StatesMax: 2000})
+		want, plain := outcomes(t, p, entryOf(p), Config{Plain: true, StatesMax: 2000})
 		if !plain.Complete {
 			continue
 		}
-		got, reduced := outcomes(t, p, p.Tests()[0], Config{StatesMax: 2000})
+		got, reduced := outcomes(t, p, entryOf(p), Config{StatesMax: 2000})
 		if !slices.Equal(got, want) {
 			t.Fatalf("seed %d: with reduction there are %d outcomes, without %d\n%s\nfound:\n%s\nall:\n%s", seed, len(got), len(want), text,
 				strings.Join(got, "--\n"), strings.Join(want, "--\n"))

@@ -34,4 +34,8 @@ var ofTool = []plant{
 		"if m.kind(head) == RBrace && m.kind(head+1) != Else",
 		"if false && m.kind(head+1) != Else",
 		"./lang/grammar -run TestAStrayBraceIsNoMissingOne"),
+	bug("a cancelled firing vanishes from the search of orders", "spec/timer.go",
+		"\t\t\tm.st.fired = replaced(m.st.fired, i, &off)\n",
+		"\t\t\tm.st.ended(t.id)\n\t\t\tm.st.fired = without(m.st.fired, i)\n\t\t\tbreak\n",
+		"./spec/explore -run TestReductionKeepsOutcomes"),
 }
