@@ -281,8 +281,18 @@ func (w *encoder) timers(st *state) {
 	one := func(t *timer) {
 		w.id(t.id)
 		w.uint(uint64(t.due))
+		w.uint(uint64(t.every))
 		w.uint(uint64(t.tick))
 		w.bool(t.off)
+		w.string(t.name)
+		w.string(t.method.Name())
+		if t.target != nil {
+			w.id(t.target.id)
+		}
+		if t.object != nil {
+			w.id(t.object.id)
+		}
+		w.values(t.args) // they may differ though the events that set them have left the same state
 		if t.every > 0 {
 			for _, o := range st.timers {
 				generations = append(generations, o.generation)
