@@ -33,6 +33,8 @@ type Package struct {
 	Name  string // the Go package name
 	Dir   string // absolute directory of its sources: gives the package its identity from one build to the next
 	Files []File // names without directories
+	// Shared: other executables, which may be built at this moment, have the same package. Once forgets the others alone.
+	Shared bool
 }
 
 // Kind says what an executable does.
@@ -194,7 +196,7 @@ func (b *Builder) compile(ctx context.Context, golang toolchain, dir, exe, modul
 			return &CacheError{b.Cache.dir, err}
 		}
 		if lay.once {
-			return b.forget(command(ctx, b.Cache, append([]string{"list", "-export", "-deps", "-f", archives}, append(args, "./"+lay.mainDir)...)...), module)
+			return b.forget(command(ctx, b.Cache, append([]string{"list", "-export", "-deps", "-f", archives}, append(args, "./"+lay.mainDir)...)...), module, lay.shared)
 		}
 		return nil
 	}
@@ -213,16 +215,16 @@ func (b *Builder) compile(ctx context.Context, golang toolchain, dir, exe, modul
 // archives is the template by which go list prints where the archives of the generated packages are.
 const archives = `{{if .Export}}{{.ImportPath}}{{"\t"}}{{.Export}}{{end}}`
 
-// forget removes the archives of generated packages from Go's build cache, which keeps them for days: some tens of
+// forget removes the archives of generated packages that are not shared from Go's build cache, which keeps them for days: some tens of
 // megabytes for an executable that is made of many programs. To Go it is as if they had never been there.
-func (b *Builder) forget(list *exec.Cmd, module string) error {
+func (b *Builder) forget(list *exec.Cmd, module string, shared map[string]bool) error {
 	list.Dir = module
 	out, err := list.Output()
 	if err != nil {
 		return &ToolchainError{fmt.Sprintf("go list failed: %v", err)}
 	}
 	for line := range strings.Lines(string(out)) {
-		if name, file, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && strings.HasPrefix(name, programModule+"/") {
+		if name, file, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok && strings.HasPrefix(name, programModule+"/") && !shared[name] {
 			if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return &CacheError{filepath.Dir(file), err}
 			}
@@ -257,16 +259,20 @@ type layout struct {
 	quick   bool
 	store   bool
 	once    bool
+	shared  map[string]bool // import paths of the packages that are Shared
 	exe     string
 }
 
 // layOut places every package in a directory named after its source directory,
 // and the main package that starts them beside it.
 func layOut(req Request) layout {
-	lay := layout{debug: req.Debug, quick: req.Quick, store: req.Store, once: req.Once, exe: req.Name}
+	lay := layout{debug: req.Debug, quick: req.Quick, store: req.Store, once: req.Once, shared: map[string]bool{}, exe: req.Name}
 	var imports, dirs []string
 	for _, p := range slices.Concat(req.Packages, req.Imported) {
 		assert.That(token.IsIdentifier(p.Name), "%q is no Go package name", p.Name)
+		if p.Shared {
+			lay.shared[ImportPath(p.Dir, p.Name)] = true
+		}
 		for _, f := range p.Files {
 			lay.files = append(lay.files, File{path.Join(packageDir(p.Dir, p.Name), f.Name), f.Data})
 		}

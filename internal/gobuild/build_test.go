@@ -75,7 +75,8 @@ func TestBuildMakesAProgramOnce(t *testing.T) {
 	}
 }
 
-// Suites of thousands of programs that are run once must not fill the disk.
+// Suites of thousands of programs that are run once must not fill the disk. A package that others are built with at the
+// same time stays.
 func TestOfWhatIsBuiltOnceNothingStays(t *testing.T) {
 	const marker = "a text that occurs nowhere else, 4711"
 	cache := filepath.Join(t.TempDir(), "go")
@@ -95,22 +96,21 @@ func TestOfWhatIsBuiltOnceNothingStays(t *testing.T) {
 		})
 		return n
 	}
-	for _, once := range []bool{false, true} {
+	for _, test := range []struct{ once, shared bool }{{false, false}, {true, false}, {true, true}} {
 		b := newBuilder(t)
 		b.Runtime.Files[0].Data = bytes.ReplaceAll(bytes.ReplaceAll(b.Runtime.Files[0].Data, []byte("import \"fmt\""), nil), []byte("fmt.Println"), []byte("println"))
 		before := kept(cache)
-		r, err := b.Build(t.Context(), gobuild.Request{
-			Packages: []gobuild.Package{packageNamed("bank", "/src/bank", fmt.Sprintf("func Text() string { return %q + %q }\n", marker, fmt.Sprint(once)))},
-			Name:     "bank", Once: once,
-		})
+		bank := packageNamed("bank", "/src/bank", fmt.Sprintf("func Text() string { return %q + %q }\n", marker, fmt.Sprint(test)))
+		bank.Shared = test.shared
+		r, err := b.Build(t.Context(), gobuild.Request{Packages: []gobuild.Package{bank}, Name: "bank", Once: test.once})
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := exec.Command(r.Path).Output(); err != nil {
 			t.Fatal(err)
 		}
-		if got := kept(cache) - before; (got > 0) == once {
-			t.Errorf("built with Once = %v: Go's cache has %d files of the program more than before", once, got)
+		if got := kept(cache) - before; (got > 0) != (!test.once || test.shared) {
+			t.Errorf("built with %+v: Go's cache has %d files of the program more than before", test, got)
 		}
 		if err := r.Remove(); err != nil {
 			t.Fatal(err)

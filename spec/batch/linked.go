@@ -90,7 +90,7 @@ func (l *linked) request() gobuild.Request {
 	}
 	req := l.req
 	req.Kind, req.Name, req.Quick = gobuild.Tests, "batch", true
-	req.Imported = append(req.Imported, gobuild.Package{Name: "driver", Dir: driverDir, Files: []gobuild.File{
+	req.Imported = append(req.Imported, gobuild.Package{Name: "driver", Dir: driverDir, Shared: true, Files: []gobuild.File{
 		{Name: "driver.go", Data: driverSource}, {Name: "stored.go", Data: storedSource},
 	}})
 	req.Main = fmt.Appendf(nil, "package main\n\nimport (\n\t%q\n\n\t%s\n)\n\nfunc main() {\n\tdriver.Main(\n\t\t&%s,\n\t)\n}\n",
