@@ -78,7 +78,7 @@ func TestGeneratedProgramsLeaveSoundTraces(t *testing.T) {
 			if rep, err := Check(bytes.NewReader(text(r.lines))); err != nil || rep.Violated() > 0 {
 				t.Fatalf("%s, the trace itself: %v\n%s", what, err, said(t, rep))
 			}
-			refuse(t, append(r.mutants(), r.fieldMutants()...), 2, nil)
+			refuse(t, append(r.mutants(), r.fieldMutants()...), 2)
 		}
 	}
 	if total.Aborts == 0 || total.Timers == 0 || total.Callbacks == 0 || total.Subs == 0 {
