@@ -33,7 +33,7 @@ func (self *Counter) setTotal(cx *aeonrt.Cx, v int64) {
 	self.total = v
 }
 
-// Account can be owned by a Bank or by nobody.
+// Account can be owned by a Bank, or has no owner.
 type Account struct {
 	aeonrt.Self
 	balance int64

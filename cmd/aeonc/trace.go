@@ -59,7 +59,7 @@ The check takes time linear in the length of the file.
 	aeonc trace check t.jsonl
 
 With --trace-states the record holds a hash of the fields of every actor that an
-event touches, so that the check also finds a change that nobody has committed. It
+event touches, so that the check also finds a change that no event has committed. It
 costs encoding these actors at every event.
 
 A program that is killed leaves a record of all but the last moments, which is

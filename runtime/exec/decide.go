@@ -59,10 +59,9 @@ func (ev *Event) commitDurable() error {
 
 // decide puts the rest into the batch and appends it. The event holds its locks, and the
 // stripes of what it issues.
-func (ev *Event) decide() store.Position {
-	w := ev.prep
-	ev.decisionRows(w)
-	return ev.decided(w)
+func (ev *Event) decide() {
+	ev.decisionRows(ev.prep)
+	ev.decided(ev.prep)
 }
 
 // decisionRows completes the batch.
@@ -70,7 +69,7 @@ func (ev *Event) decisionRows(w *preparation) {
 	w.Ownership(&ev.Attempt)
 	for _, h := range ev.Deletes {
 		if h.Has(order.MarkTimed) && !slices.Contains(ev.Fresh, h) { // else nothing of it is stored
-			ev.sys.timers.DeleteOf(&w.Writer.Writer, h)
+			ev.sys.timers.DeleteOf(w.rows(), h)
 		}
 	}
 	if len(ev.root.ops) > 0 {
@@ -87,7 +86,7 @@ func (ev *Event) decisionRows(w *preparation) {
 func goesOn(ops []op) bool { return len(ops) > 0 && ops[len(ops)-1].kind == opTail }
 
 // decided appends the batch, if there is anything in it.
-func (ev *Event) decided(w *preparation) store.Position {
+func (ev *Event) decided(w *preparation) {
 	set := w.timers
 	pos := ev.appendBatch(w)
 	for _, t := range set {
@@ -96,14 +95,13 @@ func (ev *Event) decided(w *preparation) store.Position {
 	clear(set)
 	w.timers = set[:0]
 	if pos == 0 {
-		return 0
+		return
 	}
 	entries := ev.root.log.Entries()
 	for i := range entries {
 		entries[i].Self().Handle().Stored(pos)
 	}
 	ev.sys.durable.Appended(&ev.Attempt, pos)
-	return pos
 }
 
 // appendBatch gives the batch its place, if there is anything in it.
@@ -156,7 +154,7 @@ func (ev *Event) abortDurable(err error) {
 	ev.sourceRow(w)
 	ev.outcomeRow(w, err)
 	if ev.traced != nil {
-		ev.traceUndone(&w.Writer.Writer, err)
+		ev.traceUndone(w.rows(), err)
 	} else {
 		ev.appendBatch(w)
 	}
@@ -293,9 +291,6 @@ func (w *opWriter) setTimer(o *op) {
 	t.Row.Call = row.AppendTimerCall(nil, &event.Timer{Parent: w.ev.ID, Issuer: t.Issuer.ID, Name: t.Name, Target: o.target.ID, Every: t.Every, Args: w.encoded(o)})
 	outbox.WriteTimer(w.rows(), t)
 }
-
-// rows returns the writer of the batch's rows.
-func (w *opWriter) rows() *row.Writer { return &w.Writer.Writer }
 
 // cancel removes the row of the timer of that name. A timer that this event has set comes before an older one.
 func (w *opWriter) cancel(issuer *order.Handle, name string) {

@@ -42,15 +42,16 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 	}
 	d.seq.Store(starts << startShift)
 	s.host.Reside(d)
+	classes := storedClasses(cfg.Classes)
 	err := d.Open(state.Config{
 		Host: &s.host, Store: cfg.Store, Journal: cfg.journal, Log: s.log,
-		Classes: shapes(cfg.Classes), Schema: storedClasses(cfg.Classes), DropFields: cfg.DropFields, MemoryMax: cfg.MemoryMax,
+		Classes: shapes(cfg.Classes), Schema: classes, DropFields: cfg.DropFields, MemoryMax: cfg.MemoryMax,
 		References: s.references, Left: s.leave,
 	})
 	if err != nil {
 		return nil, err
 	}
-	d.signatures.Open(d.Layouts.Schema, storedClasses(cfg.Classes), methodOf(cfg.Classes))
+	d.signatures.Open(d.Layouts.Schema, classes, methodOf(cfg.Classes))
 	d.sessions.Open(outbox.SessionsConfig[*Client]{Store: d.Store, Append: d.Journal.Append, Clock: s.clock, Scheduler: s.scheduler, Expiry: s.cfg.SessionExpiry,
 		Begun: s.newClient, Expired: func(cl *Client) { s.retire(cl.stats) }, At: func(place string) { at(place, kindSession) }})
 	s.openOutput(d)

@@ -1,9 +1,6 @@
 package exec
 
-import (
-	"github.com/aeon-lang/aeon/runtime/outbox"
-	"github.com/aeon-lang/aeon/runtime/store"
-)
+import "github.com/aeon-lang/aeon/runtime/outbox"
 
 // outgoing is what leaves a system with a store when it is durable: a line, a line of the log, or a dead letter.
 type outgoing struct {
@@ -14,7 +11,7 @@ type outgoing struct {
 
 // openOutput opens the output of a system that has its store.
 func (s *System) openOutput(d *durable) {
-	s.output.Open(outbox.OutputConfig[outgoing]{Durable: d.Journal.Durable, Wait: func(p store.Position) error { return d.Wait(p) },
+	s.output.Open(outbox.OutputConfig[outgoing]{Durable: d.Journal.Durable, Wait: d.Wait,
 		Write: s.writeOut, Flush: s.lines.Flush, Live: &s.live, Workers: &s.workers})
 }
 

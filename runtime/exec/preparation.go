@@ -4,6 +4,7 @@ import (
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -33,6 +34,9 @@ func (ev *Event) preparation() *preparation {
 	}
 	return ev.prep
 }
+
+// rows returns the writer of the batch's rows.
+func (w *preparation) rows() *row.Writer { return &w.Writer.Writer }
 
 // drop gives back what has been prepared.
 func (w *preparation) drop() {

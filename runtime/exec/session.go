@@ -122,6 +122,7 @@ func (x *Session) Await(seq, ack uint64, target order.Ref, m *Method, args order
 			return ErrPostponed
 		case outbox.Ended:
 			return x.replay(at, seq, m, args)
+		case outbox.Refused: // before it ran: it may be performed now
 		}
 	}
 }
@@ -168,7 +169,7 @@ func (w *preparation) writeOutcome(r *request, m *Method, err error) {
 			o.Kind = event.Fault
 		}
 	}
-	r.WriteOutcome(&w.Writer.Writer, &o)
+	r.WriteOutcome(w.rows(), &o)
 }
 
 // ResultError refuses a request of a durable session that has run, with an outcome that the program cannot

@@ -38,7 +38,7 @@ func (ev *Event) settleTraced(next *follow) {
 		return
 	}
 	ev.noteIssued(ev.root.ops)
-	t.Ended(r, &ev.prep.Writer.Writer)
+	t.Ended(r, ev.prep.rows())
 	ev.decided(ev.prep)
 	ev.publish(next)
 }

@@ -43,7 +43,7 @@ func rows(t *testing.T, st *store.Store, s store.Section) (n int) {
 	return n
 }
 
-// A request is claimed once, whoever asks; its outcome stays until the client has acknowledged it, and then it never runs again.
+// One event claims a request, and no other event after it; the outcome stays until the client has acknowledged it, and then it never runs again.
 func TestRequestsAreClaimedOnce(t *testing.T) {
 	expired := 0
 	ss, st := openSessions(t, sched.NewSimClock(time.Unix(0, 0)), &expired)

@@ -42,18 +42,8 @@ func (r *registry) keep(h *order.Handle) {
 	delete(sh.loose, h.ID)
 }
 
-// loosen notes that h was detached.
+// loosen notes that h was detached or deleted.
 func (r *registry) loosen(h *order.Handle) {
-	sh := r.shard(h.ID)
-	sh.Lock()
-	defer sh.Unlock()
-	delete(sh.live, h.ID)
-	sh.lastPos = max(sh.lastPos, h.LastPos)
-	r.remember(h)
-}
-
-// bury notes that h was deleted.
-func (r *registry) bury(h *order.Handle) {
 	sh := r.shard(h.ID)
 	sh.Lock()
 	defer sh.Unlock()

@@ -319,7 +319,7 @@ func (s *State) Appended(a *order.Attempt, pos store.Position) {
 		}
 	}
 	for _, h := range a.Deletes {
-		s.actors.bury(h)
+		s.actors.loosen(h)
 	}
 	for _, list := range [...][]*order.Handle{a.Fresh, a.Born} {
 		for _, h := range list {

@@ -122,7 +122,7 @@ func (self *Account) hop(cx *aeonrt.Cx, path aeonrt.Vector[AccountRef], at int64
 	return 0
 }
 
-// Spin takes n more steps, between which nobody gets at the account: the notes that it
+// Spin takes n more steps, between which no event touches the account: the notes that it
 // issues are numbered in one go.
 func (self *Account) Spin(cx *aeonrt.Cx, n int64, session int64, seq int64) int64 {
 	self.apply(cx, session, seq)
@@ -133,7 +133,7 @@ func (self *Account) Spin(cx *aeonrt.Cx, n int64, session int64, seq int64) int6
 func (self *Account) spin(cx *aeonrt.Cx, n int64, before int64, key int64) int64 {
 	self.step(cx, key)
 	if self.notes != before {
-		aeonrt.Abort(cx, "somebody has come between")
+		aeonrt.Abort(cx, "another event has come between")
 	}
 	self.note(cx)
 	if n == 0 {
