@@ -59,7 +59,7 @@ func (t *Tracer) actor(h *order.Handle) *actor {
 	}
 	class := "?"
 	if h.Shape != nil {
-		class = h.Shape.Package + "." + h.Shape.Name
+		class = h.Shape.Path()
 	}
 	switch {
 	case a.label != "":

@@ -91,14 +91,11 @@ func (h *Header) Encode(id event.ActorID) (key, row []byte) {
 // *store.CorruptError.
 func GetHeader(view store.Reader, id event.ActorID) (h Header, found bool, err error) {
 	key := store.HeaderKey(id)
-	value, found, err := view.Get(key, nil)
+	in, found, err := get(view, key)
 	if err != nil || !found {
 		return h, false, err
 	}
-	payload, err := store.Payload(key, value)
-	if err == nil {
-		err = Damage(key, h.Read(payload))
-	}
+	err = Damage(key, h.Read(in.Rest()))
 	return h, err == nil, err
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
 )
 
 // Reader reads a payload, value by value. The checksum of the row has been checked, so an error is one of its writer. A
@@ -17,6 +18,16 @@ type Reader struct {
 
 // Read returns a reader of a payload.
 func Read(payload []byte) Reader { return Reader{rest: payload} }
+
+// get returns a reader of the payload of a row.
+func get(view store.Reader, key []byte) (in Reader, found bool, err error) {
+	value, found, err := view.Get(key, nil)
+	if err != nil || !found {
+		return in, false, err
+	}
+	payload, err := store.Payload(key, value)
+	return Read(payload), err == nil, err
+}
 
 func (p *Reader) fail() {
 	p.bad, p.rest = true, nil

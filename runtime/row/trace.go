@@ -63,13 +63,3 @@ func GetTraced(view store.Reader) (x Traced, err error) {
 	x = Traced{Order: in.Int(), Epoch: in.Uint()}
 	return x, Damage(key, in.End())
 }
-
-// get returns a reader of the payload of a row.
-func get(view store.Reader, key []byte) (in Reader, found bool, err error) {
-	value, found, err := view.Get(key, nil)
-	if err != nil || !found {
-		return in, false, err
-	}
-	payload, err := store.Payload(key, value)
-	return Read(payload), err == nil, err
-}
