@@ -37,7 +37,7 @@ func (t *Text) UnmarshalJSON(quoted []byte) error {
 	if string(quoted) == "null" {
 		return nil
 	}
-	s, err := unquote(quoted)
+	s, err := Unquote(quoted)
 	if err == nil {
 		*t = Text(s)
 	}
@@ -72,8 +72,8 @@ func Append(b []byte, s string) []byte {
 
 var errSyntax = errors.New("no JSON string")
 
-// unquote is the inverse of Append, and reads every other JSON string.
-func unquote(quoted []byte) (string, error) {
+// Unquote is the inverse of Append, and reads every other JSON string.
+func Unquote(quoted []byte) (string, error) {
 	if len(quoted) < 2 || quoted[0] != '"' || quoted[len(quoted)-1] != '"' {
 		return "", errSyntax
 	}

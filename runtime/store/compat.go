@@ -4,16 +4,18 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/aeon-lang/aeon/runtime/typetext"
 )
 
 // A comparison of the type that a field was stored with and the one it has now. Stored
 // values must mean the same when they are read as the new type.
 type comparison struct {
-	old, new map[string]*fieldType // what enums and classes consist of
-	pairs    map[[2]string]bool    // classes that are being compared, or have been
-	calls    bool                  // arguments or results: they own nothing
-	at       Part                  // the part that has changed
-	lost     []Part                // fields of value classes that are not read any more
+	old, new map[string]*typetext.Type // what enums and classes consist of
+	pairs    map[[2]string]bool        // classes that are being compared, or have been
+	calls    bool                      // arguments or results: they own nothing
+	at       Part                      // the part that has changed
+	lost     []Part                    // fields of value classes that are not read any more
 }
 
 // Part is a part of a stored type that can change by itself: a field of a value class, or an enum. Type is the names of
@@ -34,35 +36,35 @@ const (
 
 // compareFields compares two types of a field; why is the reason why the stored values of a
 // changed type cannot be read.
-func compareFields(old, now namedType) (c *comparison, result change, why string) {
-	c = &comparison{old: map[string]*fieldType{}, new: map[string]*fieldType{}, pairs: map[[2]string]bool{}}
-	old.typ.definitions(c.old)
-	now.typ.definitions(c.new)
+func compareFields(old, now typetext.Field) (c *comparison, result change, why string) {
+	c = &comparison{old: map[string]*typetext.Type{}, new: map[string]*typetext.Type{}, pairs: map[[2]string]bool{}}
+	old.Type.Definitions(c.old)
+	now.Type.Definitions(c.new)
 	result, why = c.fields(old, now)
 	return c, result, why
 }
 
-func (c *comparison) fields(old, now namedType) (result change, why string) {
+func (c *comparison) fields(old, now typetext.Field) (result change, why string) {
 	if why := c.yields(old, now); why != "" {
 		return changedType, why
 	}
-	if now.typ.form == "?" && old.typ.form != "?" && !old.typ.isRef() {
-		if old.typ.byElement() {
-			return changedType, "the elements of a " + old.typ.form + " are stored one by one, which cannot be null"
+	if now.Type.Form == "?" && old.Type.Form != "?" && !old.Type.IsRef() {
+		if old.Type.ByElement() {
+			return changedType, "the elements of a " + old.Type.Form + " are stored one by one, which cannot be null"
 		}
-		if why := c.types(old.typ, now.typ.elems[0]); why != "" {
+		if why := c.types(old.Type, now.Type.Elems[0]); why != "" {
 			return changedType, why
 		}
 		return becameNull, ""
 	}
-	if why := c.types(old.typ, now.typ); why != "" {
+	if why := c.types(old.Type, now.Type); why != "" {
 		return changedType, why
 	}
 	return readAsIs, ""
 }
 
-func (c *comparison) yields(old, now namedType) string {
-	if old.yield != now.yield && !c.calls {
+func (c *comparison) yields(old, now typetext.Field) string {
+	if old.Yield != now.Yield && !c.calls {
 		return "whether references in a field own actors is stored with the actors"
 	}
 	return ""
@@ -81,22 +83,22 @@ func widens(old, now string) bool {
 }
 
 // types returns why values of type old cannot be read as now, nothing if they can.
-func (c *comparison) types(old, now *fieldType) string {
-	if old.isRef() && now.form == "?" {
-		now = now.elems[0] // a reference is stored alike
+func (c *comparison) types(old, now *typetext.Type) string {
+	if old.IsRef() && now.Form == "?" {
+		now = now.Elems[0] // a reference is stored alike
 	}
-	if old.form != now.form {
+	if old.Form != now.Form {
 		switch {
-		case widens(old.form, now.form):
+		case widens(old.Form, now.Form):
 			return ""
-		case now.form == "?":
+		case now.Form == "?":
 			return fmt.Sprintf("%s can become %s? as the type of an actor's field only", old, old)
-		case old.form == "?":
+		case old.Form == "?":
 			return "stored values may be null"
 		}
 		return fmt.Sprintf("values of type %s are no values of type %s", old, now)
 	}
-	switch old.form {
+	switch old.Form {
 	case "enum":
 		return c.enums(old, now)
 	case "class":
@@ -104,15 +106,15 @@ func (c *comparison) types(old, now *fieldType) string {
 	case "table":
 		return c.tables(old, now)
 	case "actor", "client":
-		if old.name != now.name {
+		if old.Name != now.Name {
 			return fmt.Sprintf("an actor of class %s is none of class %s", old, now)
 		}
 	}
-	if len(old.elems) != len(now.elems) {
+	if len(old.Elems) != len(now.Elems) {
 		return fmt.Sprintf("values of type %s are no values of type %s", old, now)
 	}
-	for i := range old.elems {
-		if why := c.types(old.elems[i], now.elems[i]); why != "" {
+	for i := range old.Elems {
+		if why := c.types(old.Elems[i], now.Elems[i]); why != "" {
 			return why
 		}
 	}
@@ -121,61 +123,61 @@ func (c *comparison) types(old, now *fieldType) string {
 
 // tables compares two tables. An index that is new is built when a table is read, and one that
 // has gone is left out, so only the key has to be what it was.
-func (c *comparison) tables(old, now *fieldType) string {
-	if len(old.elems) < 2 || len(now.elems) < 2 {
+func (c *comparison) tables(old, now *typetext.Type) string {
+	if len(old.Elems) < 2 || len(now.Elems) < 2 {
 		return "the text of the type does not say what the key of the table is"
 	}
-	if was, is := old.elems[1].form, now.elems[1].form; was != is {
+	if was, is := old.Elems[1].Form, now.Elems[1].Form; was != is {
 		return fmt.Sprintf("the key of the rows was %s and is %s: rows are stored under their keys", strings.TrimPrefix(was, "key:"), strings.TrimPrefix(is, "key:"))
 	}
-	return c.types(old.elems[0], now.elems[0])
+	return c.types(old.Elems[0], now.Elems[0])
 }
 
-func (c *comparison) enums(old, now *fieldType) string {
-	was, is := c.old[old.name], c.new[now.name]
+func (c *comparison) enums(old, now *typetext.Type) string {
+	was, is := c.old[old.Name], c.new[now.Name]
 	if was == nil || is == nil {
-		return "the text of the type does not say what " + old.name + " consists of"
+		return "the text of the type does not say what " + old.Name + " consists of"
 	}
-	if len(was.values) <= len(is.values) && slices.Equal(was.values, is.values[:len(was.values)]) {
+	if len(was.Values) <= len(is.Values) && slices.Equal(was.Values, is.Values[:len(was.Values)]) {
 		return ""
 	}
-	c.at = Part{Type: old.name}
+	c.at = Part{Type: old.Name}
 	return fmt.Sprintf("enum %s was {%s} and is {%s}: values are stored by their place, so they can only be added at the end",
-		old, strings.Join(was.values, ", "), strings.Join(is.values, ", "))
+		old, strings.Join(was.Values, ", "), strings.Join(is.Values, ", "))
 }
 
-func (c *comparison) classes(old, now *fieldType) string {
-	pair := [2]string{old.name, now.name}
+func (c *comparison) classes(old, now *typetext.Type) string {
+	pair := [2]string{old.Name, now.Name}
 	if c.pairs[pair] {
 		return ""
 	}
 	c.pairs[pair] = true
-	was, is := c.old[old.name], c.new[now.name]
+	was, is := c.old[old.Name], c.new[now.Name]
 	if was == nil || is == nil {
-		return "the text of the type does not say what " + old.name + " consists of"
+		return "the text of the type does not say what " + old.Name + " consists of"
 	}
-	for _, f := range is.fields {
-		before, ok := was.find(f.name)
+	for _, f := range is.Fields {
+		before, ok := was.Find(f.Name)
 		why := c.yields(before, f)
 		switch {
 		case !ok:
 			why = ""
-			if !c.hasZero(f.typ) {
-				why = "values that are stored have no such field, and " + f.typ.String() + " has no zero value"
+			if !c.hasZero(f.Type) {
+				why = "values that are stored have no such field, and " + f.Type.String() + " has no zero value"
 			}
 		case why == "":
-			why = c.types(before.typ, f.typ)
+			why = c.types(before.Type, f.Type)
 		}
 		if why != "" {
 			if c.at == (Part{}) {
-				c.at = Part{is.name, f.name}
+				c.at = Part{is.Name, f.Name}
 			}
-			return fmt.Sprintf("field %s of class %s: %s", f.name, is, why)
+			return fmt.Sprintf("field %s of class %s: %s", f.Name, is, why)
 		}
 	}
-	for _, f := range was.fields {
-		if _, ok := is.find(f.name); !ok {
-			c.lost = append(c.lost, Part{is.name, f.name})
+	for _, f := range was.Fields {
+		if _, ok := is.Find(f.Name); !ok {
+			c.lost = append(c.lost, Part{is.Name, f.Name})
 		}
 	}
 	return ""
@@ -189,7 +191,7 @@ func (c *comparison) remedy() string {
 		return "give the new field another name, or go back to the old type"
 	case c.at.Field == "":
 		return "keep what enum " + name + " had where it was, and add what is new at its end"
-	case !c.old[c.at.Type].has(c.at.Field):
+	case !c.old[c.at.Type].Has(c.at.Field):
 		return "let field " + c.at.Field + " of class " + name + " be null, with a ? behind its type"
 	}
 	return "give the new field of class " + name + " another name than " + c.at.Field + ", or go back to its old type"
@@ -197,14 +199,14 @@ func (c *comparison) remedy() string {
 
 // hasZero reports whether the type has a zero value, which a field has that was never set. A
 // reference that cannot be null has none.
-func (c *comparison) hasZero(t *fieldType) bool {
-	switch t.form {
+func (c *comparison) hasZero(t *typetext.Type) bool {
+	switch t.Form {
 	case "actor", "client":
 		return false
 	case "class":
-		if def := c.new[t.name]; def != nil {
-			for _, f := range def.fields {
-				if !c.hasZero(f.typ) {
+		if def := c.new[t.Name]; def != nil {
+			for _, f := range def.Fields {
+				if !c.hasZero(f.Type) {
 					return false
 				}
 			}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/aeon-lang/aeon/runtime/typetext"
 )
 
 // A field of an actor has rows of its own: they stay while a program runs that does not have the field, so its
@@ -108,8 +110,8 @@ func (s *Schema) parts(c Class, old storedField, actors int) (list []FieldChange
 	if f.Type == old.Type {
 		return nil
 	}
-	was, err := parseField(old.Type)
-	now, wrong := parseField(f.Type)
+	was, err := typetext.ParseField(old.Type)
+	now, wrong := typetext.ParseField(f.Type)
 	if err != nil || wrong != nil {
 		return nil // Check returns the error
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/aeon-lang/aeon/runtime/typetext"
 )
 
 // SchemaFormat is the form of schema rows that this package writes, and the only one that it reads.
@@ -202,7 +204,7 @@ func (s *Schema) Adopt(classes []Class) error {
 func (s *Schema) adopt(c Class) error {
 	names := make([]string, len(c.Fields))
 	for i, f := range c.Fields {
-		if _, err := parseField(f.Type); err != nil {
+		if _, err := typetext.ParseField(f.Type); err != nil {
 			return fmt.Errorf("class %s, field %s: %w", c.Name, f.Name, err)
 		}
 		names[i] = f.Name
@@ -289,7 +291,7 @@ func (old *storedClass) adapt(c Class, dropped []Part) (fields []storedField, er
 	for _, f := range c.Fields {
 		i := slices.IndexFunc(fields, func(o storedField) bool { return o.Name == f.Name && o.live() })
 		next := storedField{Number: uint16(len(fields) + 1), Name: f.Name, Type: f.Type}
-		now, err := parseField(f.Type)
+		now, err := typetext.ParseField(f.Type)
 		if err != nil {
 			errs = append(errs, fmt.Errorf("class %s, field %s: %w", c.Name, f.Name, err))
 			continue
@@ -303,7 +305,7 @@ func (old *storedClass) adapt(c Class, dropped []Part) (fields []storedField, er
 		case i < 0:
 			fields = append(fields, next)
 		case fields[i].Type != f.Type:
-			was, err := parseField(fields[i].Type)
+			was, err := typetext.ParseField(fields[i].Type)
 			if err != nil {
 				errs = append(errs, fmt.Errorf("stored class %s, field %s: %w", c.Name, f.Name, err))
 				continue
@@ -328,16 +330,16 @@ func (old *storedClass) adapt(c Class, dropped []Part) (fields []storedField, er
 }
 
 // newField checks a field that stored layouts may lack; i is its place among the stored fields, negative if it is new.
-func (old *storedClass) newField(c Class, f ClassField, now namedType, i int) error {
-	cmp := comparison{new: map[string]*fieldType{}}
-	now.typ.definitions(cmp.new)
+func (old *storedClass) newField(c Class, f ClassField, now typetext.Field, i int) error {
+	cmp := comparison{new: map[string]*typetext.Type{}}
+	now.Type.Definitions(cmp.new)
 	var without []uint32
 	for _, l := range old.Layouts {
 		if i < 0 || !slices.Contains(l.Fields, old.Fields[i].Number) {
 			without = append(without, l.Number)
 		}
 	}
-	if len(without) == 0 || cmp.hasZero(now.typ) {
+	if len(without) == 0 || cmp.hasZero(now.Type) {
 		return nil
 	}
 	return &SchemaError{c.Name, f.Name, "", now.String(), "stored actors have no such field, and a reference that cannot be null has no zero value",

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/typetext"
 )
 
 // Calls wait in a store: sub-events, timers, and the next steps of chains. Their arguments are
@@ -46,7 +47,7 @@ func (s Signature) String() string {
 
 // UserSignature returns the types of a signature as a user writes them.
 func UserSignature(text string) string {
-	parsed, err := parseSignature(text)
+	parsed, err := typetext.ParseSignature(text)
 	if err != nil {
 		return text
 	}
@@ -70,7 +71,7 @@ func (s *Schema) Signatures() []Signature {
 func (s *Schema) adoptMethods(c Class, old []storedSignature) ([]storedSignature, error) {
 	list := slices.Clone(old)
 	for _, m := range c.Methods {
-		if _, err := parseSignature(m.Signature); err != nil {
+		if _, err := typetext.ParseSignature(m.Signature); err != nil {
 			return nil, fmt.Errorf("class %s, method %s: %w", c.Name, m.Name, err)
 		}
 		if !slices.ContainsFunc(list, func(o storedSignature) bool { return o.Method == m.Name && o.Text == m.Signature }) {
@@ -182,61 +183,12 @@ func WaitingCalls(r Reader) (map[uint32]int, error) {
 	return waiting, nil
 }
 
-// signature is a signature read from its text.
-type signature struct {
-	params []*fieldType
-	result *fieldType // nil: none
-}
-
-// parseSignature reads the text of a signature.
-func parseSignature(text string) (s signature, err error) {
-	p := typeParser{text: text}
-	err = p.whole("signature", func() {
-		p.want("(")
-		for more := !p.skip(")"); more; {
-			s.params = append(s.params, p.parse())
-			if more = p.skip(","); !more {
-				p.want(")")
-			}
-		}
-		if p.skip(":") {
-			s.result = p.parse()
-		}
-	})
-	return s, err
-}
-
-// String returns the types as a user writes them.
-func (s signature) String() string {
-	list := make([]string, len(s.params))
-	for i, t := range s.params {
-		list[i] = t.String()
-	}
-	text := "(" + strings.Join(list, ", ") + ")"
-	if s.result != nil {
-		text += ": " + s.result.String()
-	}
-	return text
-}
-
-// definitions finds the definitions of the enums and classes that the signature mentions.
-func (s signature) definitions() map[string]*fieldType {
-	found := make(map[string]*fieldType)
-	for _, t := range s.params {
-		t.definitions(found)
-	}
-	if s.result != nil {
-		s.result.definitions(found)
-	}
-	return found
-}
-
 // compared parses two signatures for a comparison of their parts.
-func compared(old, now string) (was, is signature, c comparison, err error) {
-	if was, err = parseSignature(old); err == nil {
-		is, err = parseSignature(now)
+func compared(old, now string) (was, is typetext.Signature, c comparison, err error) {
+	if was, err = typetext.ParseSignature(old); err == nil {
+		is, err = typetext.ParseSignature(now)
 	}
-	return was, is, comparison{old: was.definitions(), new: is.definitions(), pairs: map[[2]string]bool{}, calls: true}, err
+	return was, is, comparison{old: was.Definitions(), new: is.Definitions(), pairs: map[[2]string]bool{}, calls: true}, err
 }
 
 // CompareParameters returns why arguments that were encoded for one signature do not mean the same
@@ -253,12 +205,12 @@ func parameters(old, now string) (why string, lost []Part) {
 	switch {
 	case err != nil:
 		return err.Error(), nil
-	case len(was.params) != len(is.params):
-		return fmt.Sprintf("it had %s and has %d", count(len(was.params), "parameter"), len(is.params)), nil
+	case len(was.Params) != len(is.Params):
+		return fmt.Sprintf("it had %s and has %d", count(len(was.Params), "parameter"), len(is.Params)), nil
 	}
-	for i := range was.params {
-		if why := c.types(was.params[i], is.params[i]); why != "" {
-			if len(was.params) > 1 {
+	for i := range was.Params {
+		if why := c.types(was.Params[i], is.Params[i]); why != "" {
+			if len(was.Params) > 1 {
 				return fmt.Sprintf("parameter %d: %s", i+1, why), nil
 			}
 			return why, nil
@@ -284,12 +236,12 @@ func CompareResults(old, now string) (why string) {
 	switch {
 	case err != nil:
 		return err.Error()
-	case is.result == nil:
+	case is.Result == nil:
 		return ""
-	case was.result == nil:
+	case was.Result == nil:
 		return "there was no result"
 	}
-	return c.types(was.result, is.result)
+	return c.types(was.Result, is.Result)
 }
 
 func count(n int, noun string) string {

@@ -1,0 +1,187 @@
+package jsoncodec
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aeon-lang/aeon/internal/bytejson"
+)
+
+// Error says what is wrong with JSON that was to be read.
+type Error struct {
+	Path string // the value that is wrong: rows[3].price; "" for the whole
+	Msg  string
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	if e.Path == "" {
+		return e.Msg
+	}
+	return e.Path + ": " + e.Msg
+}
+
+// nestingMax bounds how deep values may nest: only those of recursive classes nest deeper than their types.
+const nestingMax = 1000
+
+// reader reads JSON text. Its methods panic with an *Error, which catch recovers.
+type reader struct {
+	text  []byte
+	pos   int
+	path  []string // of the value that is being read
+	names Names
+	depth int
+}
+
+// fail ends the reading.
+func (r *reader) fail(format string, args ...any) {
+	panic(&Error{Path: strings.TrimPrefix(strings.Join(r.path, ""), "."), Msg: fmt.Sprintf(format, args...)})
+}
+
+// catch recovers what fail panics with.
+func catch(err *error) {
+	if r := recover(); r != nil {
+		e, ok := r.(*Error)
+		if !ok {
+			panic(r)
+		}
+		*err = e
+	}
+}
+
+func (r *reader) enter(step string) {
+	r.path = append(r.path, step)
+	if r.depth++; r.depth > nestingMax {
+		r.path = nil
+		r.fail("it nests deeper than %d", nestingMax)
+	}
+}
+
+func (r *reader) leave() {
+	r.path = r.path[:len(r.path)-1]
+	r.depth--
+}
+
+// next skips white space and returns the byte behind it, 0 at the end.
+func (r *reader) next() byte {
+	for ; r.pos < len(r.text); r.pos++ {
+		switch c := r.text[r.pos]; c {
+		case ' ', '\t', '\n', '\r':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// skip skips c, if it comes next.
+func (r *reader) skip(c byte) bool {
+	if r.next() != c {
+		return false
+	}
+	r.pos++
+	return true
+}
+
+func (r *reader) want(c byte) {
+	if !r.skip(c) {
+		r.unexpected(strconv.Quote(string(rune(c))))
+	}
+}
+
+// unexpected fails where something else was to come.
+func (r *reader) unexpected(wanted string) {
+	if r.next() == 0 && r.pos == len(r.text) {
+		r.fail("the text ends where %s is missing", wanted)
+	}
+	_, size := utf8.DecodeRune(r.text[r.pos:])
+	r.fail("%q at byte %d, where %s was expected", r.text[r.pos:r.pos+size], r.pos, wanted)
+}
+
+// word skips a word such as null, if it comes next.
+func (r *reader) word(w string) bool {
+	r.next()
+	if !strings.HasPrefix(string(r.text[r.pos:min(len(r.text), r.pos+len(w))]), w) {
+		return false
+	}
+	r.pos += len(w)
+	return true
+}
+
+// string reads a string.
+func (r *reader) string(wanted string) string {
+	if r.next() != '"' {
+		r.unexpected(wanted)
+	}
+	from, plain := r.pos, true
+	for r.pos++; r.pos < len(r.text); r.pos++ {
+		switch c := r.text[r.pos]; {
+		case c == '"':
+			r.pos++
+			if plain {
+				return string(r.text[from+1 : r.pos-1])
+			}
+			s, err := bytejson.Unquote(r.text[from:r.pos])
+			if err != nil || !utf8.Valid(r.text[from:r.pos]) {
+				r.fail("the string at byte %d is no JSON", from)
+			}
+			return s
+		case c == '\\':
+			r.pos++
+			plain = false
+		case c < ' ':
+			r.fail("control character %#02x in the string at byte %d", c, from)
+		case c >= utf8.RuneSelf:
+			plain = false
+		}
+	}
+	r.pos = len(r.text)
+	r.fail("the string at byte %d does not end", from)
+	return ""
+}
+
+// number reads a number, as it is written.
+func (r *reader) number(wanted string) string {
+	r.next()
+	from := r.pos
+	r.one("-")
+	if !r.one("0") && !r.digits() {
+		r.pos = from
+		r.unexpected(wanted)
+	}
+	if r.one(".") && !r.digits() {
+		r.unexpected("a digit")
+	}
+	if r.one("eE") {
+		r.one("+-")
+		if !r.digits() {
+			r.unexpected("a digit")
+		}
+	}
+	return string(r.text[from:r.pos])
+}
+
+// one skips one of the bytes.
+func (r *reader) one(of string) bool {
+	if r.pos < len(r.text) && strings.IndexByte(of, r.text[r.pos]) >= 0 {
+		r.pos++
+		return true
+	}
+	return false
+}
+
+func (r *reader) digits() (some bool) {
+	for r.one("0123456789") {
+		some = true
+	}
+	return some
+}
+
+// end fails unless the text ends here.
+func (r *reader) end() {
+	if r.next() != 0 || r.pos != len(r.text) {
+		r.unexpected("the end")
+	}
+}

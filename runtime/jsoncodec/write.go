@@ -1,0 +1,127 @@
+package jsoncodec
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/aeon-lang/aeon/internal/bytejson"
+	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// Append appends the JSON of the value that a message holds. An error says that the message is corrupt.
+func (t *Type) Append(b, msg []byte, names Names) ([]byte, error) {
+	if t == nil {
+		return append(b, "null"...), nil
+	}
+	d := codec.NewDecoder(msg)
+	b = t.append(b, d, names)
+	return b, d.Close()
+}
+
+// AppendPart is Append for a value whose message has no version, as rows of a store have it.
+func (t *Type) AppendPart(b, msg []byte, names Names) ([]byte, error) {
+	var d codec.Decoder
+	d.Part(msg, nil)
+	b = t.append(b, &d, names)
+	return b, d.Close()
+}
+
+func (t *Type) append(b []byte, d *codec.Decoder, names Names) []byte {
+	switch t.kind {
+	case signed:
+		return strconv.AppendInt(b, d.Int(), 10)
+	case unsigned:
+		return strconv.AppendUint(b, d.Uint(), 10)
+	case float:
+		return appendFloat(b, d.Float())
+	case boolean:
+		return strconv.AppendBool(b, d.Bool())
+	case vector, set:
+		return t.elements(b, d, names)
+	case dict:
+		return t.entries(b, d, names)
+	case class:
+		return t.record(b, d, names)
+	case optional:
+		if !d.Bool() {
+			return append(b, "null"...)
+		}
+		return t.elem.append(b, d, names)
+	case actor:
+		id := event.ActorID{Birth: event.PartitionID(d.Uint()), Serial: d.Uint()}
+		if id.IsNull() {
+			return append(b, "null"...)
+		}
+		return quoted(b, names.ActorText(t.of.Name, id))
+	case client: // it is in one process, and no text leads there
+		if d.Uint() == 0 {
+			return append(b, "null"...)
+		}
+		return quoted(b, t.of.String())
+	}
+	return quoted(b, t.text(d, names))
+}
+
+// quoted appends a string.
+func quoted(b []byte, s string) []byte { return bytejson.Append(b, s) }
+
+// appendFloat appends a number as encoding/json does, or the name of one that JSON does not have.
+func appendFloat(b []byte, f float64) []byte {
+	switch {
+	case f != f:
+		return append(b, `"NaN"`...)
+	case math.IsInf(f, 1):
+		return append(b, `"Infinity"`...)
+	case math.IsInf(f, -1):
+		return append(b, `"-Infinity"`...)
+	}
+	form := byte('f')
+	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		form = 'e'
+	}
+	return strconv.AppendFloat(b, f, form, -1, 64)
+}
+
+func (t *Type) elements(b []byte, d *codec.Decoder, names Names) []byte {
+	b = append(b, '[')
+	for i, n := uint64(0), d.Uint(); i < n && d.Err() == nil; i++ {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = t.elem.append(b, d, names)
+	}
+	return append(b, ']')
+}
+
+func (t *Type) entries(b []byte, d *codec.Decoder, names Names) []byte {
+	b = append(b, '{')
+	key := t.key.keyText()
+	for i, n := uint64(0), d.Uint(); i < n && d.Err() == nil; i++ {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(quoted(b, key(d, names)), ':')
+		b = t.elem.append(b, d, names)
+	}
+	return append(b, '}')
+}
+
+// record appends a value class. A message that an older program has written may lack fields.
+func (t *Type) record(b []byte, d *codec.Decoder, names Names) []byte {
+	b = append(b, '{')
+	first := true
+	for n := d.Record(); n > 0 && d.Err() == nil; n-- {
+		if i, known := t.index[string(d.Field())]; known {
+			if !first {
+				b = append(b, ',')
+			}
+			first = false
+			b = append(quoted(b, t.names[i]), ':')
+			b = t.fields[i].append(b, d, names)
+		}
+		d.EndField()
+	}
+	d.EndRecord()
+	return append(b, '}')
+}
