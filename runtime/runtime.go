@@ -150,6 +150,12 @@ func Open(cfg Config) *System { return exec.Open(cfg) }
 // the system, then the store.
 func Recover(cfg Config) (*System, error) { return exec.Recover(cfg) }
 
+// Call is a request from outside of the program, which System.Perform performs.
+type Call = exec.Call
+
+// ErrKeyReused refuses a request whose key was used for another one.
+var ErrKeyReused = exec.ErrKeyReused
+
 // Session is a durable session of a client that may send a request again.
 type Session = exec.Session
 

@@ -4,12 +4,16 @@ import "time"
 
 // What waits for its turn, or for a client, is told in plain data: it is stored, and crosses from one node to another.
 
-// Request names a request of a durable session.
+// Request names a request that may come again: of a durable session, in which it has a number, or by itself.
 type Request struct {
-	Session string
-	Seq     uint64
+	Session string  // or the key of a request by itself
+	Seq     uint64  // from 1 on; 0: a request by itself
 	Target  ActorID // with which its outcome is stored
+	Print   uint64  // of a request by itself: hash of its method and arguments
 }
+
+// HasKey reports whether it is a request by itself.
+func (r *Request) HasKey() bool { return r.Seq == 0 }
 
 // SubEvent is an event that another event has issued, or the next step of a chain. Its id is Parent.Child(Index).
 type SubEvent struct {
@@ -43,7 +47,7 @@ const (
 	Fault              // of the program, found by the runtime
 )
 
-// Outcome is how a request of a durable session has ended.
+// Outcome is how a request has ended.
 type Outcome struct {
 	Kind      OutcomeKind
 	Signature uint32 // of the last step, if it is a result

@@ -1,28 +1,32 @@
 package exec
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
 
+	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Tellers are clients with durable sessions that move money between the accounts of a bank. The bank is a node of
+// Tellers are clients with durable sessions, or with requests that have keys, which move money between the accounts of a bank. The bank is a node of
 // the workload, and the accounts are its kids; only tellers know them. After a crash a teller sends its last request again.
 
 // teller is what a client remembers of its session; it survives crashes.
 type teller struct {
 	name  string
-	seq   uint64 // of the last request, 0 if there was none
-	known uint64 // of the last one whose outcome the teller got
-	asked *wargs // request seq
-	past  *wargs // request known
-	why   string // its failure
+	keyed bool     // its requests have keys
+	x     *Session // else its session
+	seq   uint64   // of the last request, 0 if there was none
+	known uint64   // of the last one whose outcome the teller got
+	asked *wargs   // request seq
+	past  *wargs   // request known
+	why   string   // its failure
 }
 
 const (
@@ -34,7 +38,7 @@ const (
 func newTellers(n int) []teller {
 	list := make([]teller, n)
 	for i := range list {
-		list[i].name = fmt.Sprint("teller ", i)
+		list[i].name, list[i].keyed = fmt.Sprint("teller ", i), i%2 == 1
 	}
 	return list
 }
@@ -81,16 +85,19 @@ func transfer(rng *rand.Rand) []wstep {
 // tell sends requests, first those that t has sent before the crash. The request whose outcome t knows still has
 // this outcome. The request after it, if there was one, is performed unless it has been.
 func (c *crashes) tell(t *teller, rng *rand.Rand) {
-	x, err := c.sys.BeginSession(t.name)
-	if err == ErrClosed {
-		return // before a request was sent
-	}
-	if err != nil {
-		c.fail(err)
-		return
+	if !t.keyed {
+		var err error
+		t.x, err = c.sys.BeginSession(t.name)
+		if err == ErrClosed {
+			return // before a request was sent
+		}
+		if err != nil {
+			c.fail(err)
+			return
+		}
 	}
 	if t.known > 0 {
-		err := c.ask(x, t.known, t.past)
+		err := c.ask(t, t.known, t.past)
 		if errors.Is(err, ErrClosed) {
 			return
 		}
@@ -104,13 +111,14 @@ func (c *crashes) tell(t *teller, rng *rand.Rand) {
 		if t.known == t.seq {
 			t.seq++
 			t.asked = &wargs{steps: transfer(rng), asked: true}
+			t.asked.Encode(&codec.Encoder{}) // it gets its number
 		}
 		c.mu.Unlock()
 		ask := c.ask
 		if rng.IntN(2) == 0 {
 			ask = c.askTwice
 		}
-		err := ask(x, t.seq, t.asked)
+		err := ask(t, t.seq, t.asked)
 		if errors.Is(err, ErrClosed) {
 			return // it has not run, or has begun a chain, which goes on
 		}
@@ -121,10 +129,17 @@ func (c *crashes) tell(t *teller, rng *rand.Rand) {
 	}
 }
 
+// key is the key of a request.
+func (t *teller) key(seq uint64) string { return fmt.Sprint(t.name, ", request ", seq) }
+
 // ask sends a request, perhaps not for the first time.
-func (c *crashes) ask(x *Session, seq uint64, first *wargs) error {
-	y := &wargs{steps: first.steps, of: first}
-	err := x.Await(seq, seq-1, c.bank.Ref, &methodScript, y)
+func (c *crashes) ask(t *teller, seq uint64, first *wargs) (err error) {
+	y := &wargs{steps: first.steps, of: first, number: first.number}
+	if t.keyed {
+		_, err = c.sys.Perform(&Call{Target: c.bank.Ref, Method: &methodScript, Args: y, Key: t.key(seq)})
+	} else {
+		err = t.x.Await(seq, seq-1, c.bank.Ref, &methodScript, y)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err == ErrClosed {
@@ -136,18 +151,18 @@ func (c *crashes) ask(x *Session, seq uint64, first *wargs) error {
 }
 
 // askTwice sends a request twice at once. Both get the same outcome, unless Close has come between.
-func (c *crashes) askTwice(x *Session, seq uint64, first *wargs) error {
+func (c *crashes) askTwice(t *teller, seq uint64, first *wargs) error {
 	var again error
 	var group sync.WaitGroup
-	group.Go(func() { again = c.ask(x, seq, first) })
-	err := c.ask(x, seq, first)
+	group.Go(func() { again = c.ask(t, seq, first) })
+	err := c.ask(t, seq, first)
 	group.Wait()
 	switch {
 	case errors.Is(again, ErrClosed):
 	case errors.Is(err, ErrClosed):
 		err = again
 	case text(err) != text(again):
-		c.fail(fmt.Errorf("%s: request %d was sent twice, and has ended with %q and %q", x.Name(), seq, text(err), text(again)))
+		c.fail(fmt.Errorf("%s: request %d was sent twice, and has ended with %q and %q", t.name, seq, text(err), text(again)))
 	}
 	return err
 }
@@ -169,6 +184,12 @@ func text(err error) string {
 func (c *crashes) keptOutcomes(view store.Reader) error {
 	for _, t := range c.tellers {
 		if t.known == 0 {
+			continue
+		}
+		if t.keyed {
+			if found, err := c.keptKeyed(view, t.key(t.known)); err != nil || !found {
+				return cmp.Or(err, fmt.Errorf("%s: the outcome of request %d was answered and is lost", t.name, t.known))
+			}
 			continue
 		}
 		_, kept, err := view.Get(row.AppendOutcomeKey(nil, &event.Request{Session: t.name, Seq: t.known, Target: c.bank.ID()}), nil)
@@ -196,6 +217,18 @@ func (c *crashes) keptOutcomes(view store.Reader) error {
 		}
 	}
 	return nil
+}
+
+// keptKeyed reports whether a store has the outcome of a request with a key.
+func (c *crashes) keptKeyed(view store.Reader, key string) (found bool, err error) {
+	id := c.bank.ID()
+	list, err := row.Generations(view, id.Birth)
+	for _, g := range list {
+		if !found && err == nil {
+			_, found, err = view.Get(row.AppendKeyedKey(nil, g, &event.Request{Session: key, Target: id}), nil)
+		}
+	}
+	return found, err
 }
 
 // audit checks, when nothing runs any more, that every request of the tellers was performed once, with the

@@ -141,6 +141,9 @@ func (ev *Event) requested() *request {
 // outcomeRow writes the outcome of the request that the event, or the chain which it ends, is
 // for.
 func (ev *Event) outcomeRow(w *preparation, err error) {
+	if ev.chain == nil && errors.Is(err, order.ErrCancelled) {
+		return // nothing has happened, so the request may come again
+	}
 	if r := ev.requested(); r != nil {
 		w.writeOutcome(r, ev.method, err)
 	}

@@ -40,7 +40,7 @@
 //	system.go       Config and System: opening and closing; observe.go: counters and failures
 //	method.go       Method and Class: the descriptions that generated code has
 //	durable.go      what a system with a store has besides; runtime/state has the actors
-//	session.go      durable sessions: a request that comes again gets the stored outcome
+//	request.go      calls from outside, and requests with keys: one that comes again gets the stored outcome; session.go: those of durable sessions
 //	snapshot.go     snapshots; override.go: what snapshot blocks of classes change in them
 //	failpoint.go    the places at which tests crash a system
 package exec

@@ -20,6 +20,7 @@ type durable struct {
 	signatures  state.Signatures[*Method]
 	seq         atomic.Uint64
 	sessions    outbox.Sessions[*Client]
+	keyed       outbox.Keyed
 	snapshots   sync.Mutex // held while one is taken
 	found       Restored
 }
@@ -54,6 +55,8 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 	d.signatures.Open(d.Layouts.Schema, classes, methodOf(cfg.Classes))
 	d.sessions.Open(outbox.SessionsConfig[*Client]{Store: d.Store, Append: d.Journal.Append, Clock: s.clock, Scheduler: s.scheduler, Expiry: s.cfg.SessionExpiry,
 		Begun: s.newClient, Expired: func(cl *Client) { s.retire(cl.stats) }, At: func(place string) { at(place, kindSession) }})
+	d.keyed.Open(outbox.KeyedConfig{Store: d.Store, Append: d.Journal.Append, Clock: s.clock, Scheduler: s.scheduler, Expiry: s.cfg.SessionExpiry,
+		At: func(place string) { at(place, kindSession) }})
 	s.openOutput(d)
 	return d, nil
 }

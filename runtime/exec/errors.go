@@ -118,8 +118,8 @@ const waitForSome = "wait for the results of some events before issuing others"
 // failed before it was durable: the process is ending.
 type UnknownError = state.UnknownError
 
-// ErrNoStore refuses sessions and snapshots of a system that keeps nothing.
-var ErrNoStore = errors.New("the system keeps its state in memory only; sessions and snapshots need a store")
+// ErrNoStore refuses sessions, requests with keys, and snapshots of a system that keeps nothing.
+var ErrNoStore = errors.New("the system keeps its state in memory only; sessions, requests with keys and snapshots need a store")
 
 // ErrClass is wrapped by the error for rows that this program has no class for.
 var ErrClass = state.ErrClass

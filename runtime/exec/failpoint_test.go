@@ -32,7 +32,7 @@ func failpoints() (list []string) {
 		}
 	}
 	return append(list, "move/move", "moved/move", "session/begin/session", "session/begun/session", "session/expire/session", "session/expired/session",
-		"session/sweep/session", "session/swept/session")
+		"session/sweep/session", "session/swept/session", "keyed/expire/session", "keyed/expired/session")
 }
 
 // methodStillborn is a constructor that fails.
@@ -63,10 +63,16 @@ func everything(t *testing.T, n *node) (counter wref) {
 	for seq := uint64(3); seq < 2*outbox.SweepMin; seq++ {
 		mustNot(t, x.Await(seq, seq-1, a.Ref, &methodLocal, &wargs{steps: add}))
 	}
+	keyed := func() error {
+		_, err := n.sys.Perform(&Call{Target: a.Ref, Method: &methodLocal, Args: &wargs{steps: add, number: 1 << 60}, Key: phone})
+		return err
+	}
+	mustNot(t, keyed())
 	mustNot(t, n.cl.Delete(b.Ref))
 	_ = n.cl.Delete(b.Ref)
 	n.cl.Advance(100 * time.Hour)
 	_, _ = n.sys.Session(phone)
+	mustNot(t, keyed())
 	return c
 }
 

@@ -58,7 +58,7 @@ type recovery struct {
 }
 
 func (r *recovery) run() error {
-	for _, step := range []func() error{r.classes, r.count, r.d.Recover, r.sessions, r.setTimers, r.continuations, r.outbox, r.unread} {
+	for _, step := range []func() error{r.classes, r.count, r.d.Recover, r.sessions, r.d.keyed.Recover, r.setTimers, r.continuations, r.outbox, r.unread} {
 		if err := step(); err != nil {
 			r.s.live.Add(-r.live) // what was read will not run, and closing the system waits for all that is counted
 			return err
@@ -182,12 +182,16 @@ func (r *recovery) chain(e *event.SubEvent) (*chain, error) {
 	if e.Request == nil {
 		return ch, nil
 	}
+	ch.orphan = true
+	if e.Request.HasKey() {
+		ch.request = r.d.keyed.Reclaim(*e.Request)
+		return ch, nil
+	}
 	x := r.d.sessions.Find(e.Request.Session)
 	if x == nil {
 		return nil, fmt.Errorf("its session %q is missing", e.Request.Session)
 	}
 	ch.request = x.Reclaim(*e.Request)
-	ch.orphan = true
 	return ch, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
@@ -24,8 +23,6 @@ type Session struct {
 	sys *System
 	is  *outbox.Session[*Client]
 }
-
-type request = outbox.Request[*Client]
 
 // Errors of requests that are refused. None of them has run.
 var (
@@ -83,9 +80,6 @@ func (x *Session) Name() string { return x.is.Name }
 // Acknowledged returns up to which number requests are over.
 func (x *Session) Acknowledged() uint64 { return x.is.Acknowledged() }
 
-// errRepeated ends an event that has found under its target's lock that its request is not its own to perform.
-var errRepeated = errors.New("the request has run or is running")
-
 // Await runs request seq and returns when its outcome is durable; args take the result. If
 // the request has run before, args take the result of that run, or its failure is returned. All
 // requests up to ack, which is below seq, are over. The errors are those of Client.Await, ErrAcknowledged,
@@ -108,7 +102,7 @@ func (x *Session) Await(seq, ack uint64, target order.Ref, m *Method, args order
 	}
 	defer x.is.Leave() // also on runtime.Goexit
 	for {
-		err := x.perform(x.is.Request(seq, target.Handle().ID), target.Handle(), m, args)
+		_, err := x.sys.perform(x.is.Run, x.is.Request(seq, target.Handle().ID), &Call{Target: target, Method: m, Args: args})
 		if !errors.Is(err, errRepeated) {
 			return err
 		}
@@ -125,51 +119,6 @@ func (x *Session) Await(seq, ack uint64, target order.Ref, m *Method, args order
 		case outbox.Refused: // before it ran: it may be performed now
 		}
 	}
-}
-
-// perform performs r. If r turns out to be a repetition, perform returns errRepeated instead.
-func (x *Session) perform(r *request, target *order.Handle, m *Method, args order.Args) error {
-	defer r.End() // also on runtime.Goexit
-	cl := x.is.Run
-	id := cl.nextID()
-	if x.sys.closing.Load() {
-		return cl.refused(ErrClosed)
-	}
-	ev := x.sys.takeEvent(cl, id, target, m, args)
-	ev.Bounded, ev.request = true, r
-	err := ev.perform()
-	if ev.chain == nil {
-		x.sys.giveBack(ev)
-	} else {
-		err = ev.seeThrough()
-	}
-	if x.sys.closing.Load() {
-		x.sys.leave()
-	}
-	return err
-}
-
-// resultCodec is implemented by the arguments of generated methods.
-type resultCodec interface {
-	EncodeResult(*codec.Encoder)
-	DecodeResult(*codec.Decoder)
-}
-
-// writeOutcome writes how the request r, of which m was the only step or the last one, has ended. A refusal is no
-// outcome: the client may try again.
-func (w *preparation) writeOutcome(r *request, m *Method, err error) {
-	var abort *AbortError
-	if err != nil && !errors.As(err, &abort) {
-		return
-	}
-	o := event.Outcome{Signature: w.d.signatures.Result(m), Data: w.result}
-	if abort != nil {
-		o.Kind, o.Data = event.Abort, []byte(abort.Msg)
-		if abort.Fault {
-			o.Kind = event.Fault
-		}
-	}
-	r.WriteOutcome(w.rows(), &o)
 }
 
 // ResultError refuses a request of a durable session that has run, with an outcome that the program cannot
@@ -191,43 +140,13 @@ func (x *Session) replay(target event.ActorID, seq uint64, m *Method, args order
 		return ErrAcknowledged // in the meantime
 	}
 	o, err := row.ReadOutcome(key, value)
-	if err != nil {
-		d.Store.Fail(err)
-		return &UnknownError{Cause: err}
+	if err == nil {
+		err = x.sys.replay(&o, m, args)
 	}
-	if o.Kind != event.Result {
-		return &AbortError{Msg: string(o.Data), Fault: o.Kind == event.Fault}
-	}
-	err = x.result(&o, m, args)
 	if changed := new(ResultError); errors.As(err, &changed) {
 		changed.Session, changed.Seq = x.Name(), seq
-		return changed
 	}
-	if err != nil {
-		err = row.Damage(key, err)
-		d.Store.Fail(err)
-		return &UnknownError{Cause: err}
-	}
-	return nil
-}
-
-// result reads an outcome of m into args.
-func (x *Session) result(o *event.Outcome, m *Method, args order.Args) error {
-	now := store.Signature{Method: m.Name, Text: m.Signature}
-	if m.Class != nil {
-		now.Class = m.Class.Path()
-	}
-	if err := x.sys.durable.signatures.Readable(o.Signature, m, now); err != nil {
-		return err
-	}
-	a, ok := args.(resultCodec)
-	if !ok || len(o.Data) == 0 {
-		return nil
-	}
-	dec := codec.NewDecoder(o.Data)
-	dec.Context = x.sys
-	a.DecodeResult(dec)
-	return dec.Close()
+	return d.unreadable(key, err)
 }
 
 // sessions reads the sessions and which of their requests have outcomes.

@@ -130,6 +130,7 @@ type System struct {
 	ids    actorIDs
 	events sync.Pool // of this system: an event keeps a block of actor ids
 
+	callers   callers
 	lanes     lanes
 	stripes   outbox.Stripes
 	timers    timers

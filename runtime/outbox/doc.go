@@ -7,7 +7,8 @@
 //	output.go    Output: what leaves when it is durable, in the order of the commits; Lines: the lines of a stream
 //	mailbox.go   Mailbox: the callbacks of one client
 //	object.go    Objects: the client objects that rows refer to by a number
-//	session.go   Sessions: durable sessions, and the outcomes of their requests
+//	request.go   Request: a request that may come again, while it is performed
+//	session.go   Sessions: durable sessions, and the outcomes of their requests; keyed.go: Keyed: those of requests with keys
 //	stripes.go   Stripes: the mutexes under which events add to several of these
 //
 // Their mutexes are leaves: a goroutine that holds one takes no other. Those of Stripes are taken before them.

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/sched"
@@ -86,7 +85,7 @@ func (ss *Sessions[R]) Begin(name string) *Session[R] {
 	if x == nil {
 		x = ss.add(name)
 		w := ss.writer()
-		x.write(w, 0)
+		x.writeRow(w, 0)
 		ss.cfg.At("session/begin")
 		x.Begun = ss.cfg.Append(w.Take())
 		ss.cfg.At("session/begun")
@@ -147,87 +146,48 @@ func (x *Session[R]) Leave() {
 	x.mu.callers--
 }
 
-// Request is one request of a session while it is performed.
-type Request[R any] struct {
-	event.Request
-	session *Session[R]
-	claimed bool // no other event performs it
-	stored  bool // the outcome is in a batch
-	left    bool // its chain goes on when the store is opened again
-}
-
 // Request returns a request that no event has claimed.
-func (x *Session[R]) Request(seq uint64, target event.ActorID) *Request[R] {
-	return &Request[R]{Request: event.Request{Session: x.Name, Seq: seq, Target: target}, session: x}
+func (x *Session[R]) Request(seq uint64, target event.ActorID) *Request {
+	return &Request{Request: event.Request{Session: x.Name, Seq: seq, Target: target}, claims: x}
 }
 
 // Reclaim returns the request of a chain that was found in a store and goes on with it. No other goroutine uses the
 // session.
-func (x *Session[R]) Reclaim(of event.Request) *Request[R] {
+func (x *Session[R]) Reclaim(of event.Request) *Request {
 	x.mu.running[of.Seq] = make(chan struct{})
-	return &Request[R]{Request: of, session: x, claimed: true}
+	return &Request{Request: of, claims: x, claimed: true}
 }
 
-// Claim claims the request for the calling event, which holds the target or has found it deleted. It reports false if
-// another event has claimed it: the request has run, or runs, or is over. The lock of the target does not suffice:
-// readers share it, and a chain releases it before its end.
-func (r *Request[R]) Claim() bool {
-	if r.claimed {
-		return true // by an earlier attempt
-	}
-	x := r.session
+// claim implements claims.
+func (x *Session[R]) claim(r *event.Request) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if _, ended := x.mu.outcomes[r.Seq]; ended || r.Seq <= x.mu.ack || x.mu.running[r.Seq] != nil {
 		return false
 	}
 	x.mu.running[r.Seq] = make(chan struct{})
-	r.claimed = true
 	return true
 }
 
-// WriteOutcome writes how the request has ended.
-func (r *Request[R]) WriteOutcome(w *row.Writer, o *event.Outcome) {
-	assert.That(r.claimed, "outbox: the outcome of a request that no event has claimed")
-	w.Key = row.AppendOutcomeKey(w.Key[:0], &r.Request)
-	w.Begin()
+// write implements claims.
+func (x *Session[R]) write(w *row.Writer, r *event.Request, o *event.Outcome) {
+	w.Key = row.AppendOutcomeKey(w.Key[:0], r)
 	w.Row = row.AppendOutcome(w.Row, o)
-	w.Set()
-	r.stored = true
 }
 
-// Postpone leaves the request to the next opening of the store, when its chain goes on.
-func (r *Request[R]) Postpone() { r.left = true }
-
-// End wakes the callers that have sent the same request again. A postponed request stays claimed, and its session does
-// not expire: the row of its chain names both.
-func (r *Request[R]) End() {
-	if !r.claimed {
-		return
-	}
-	x := r.session
+// end implements claims. While a request is left its session does not expire.
+func (x *Session[R]) end(r *event.Request, stored, left bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if r.stored {
+	if stored {
 		x.mu.outcomes[r.Seq] = r.Target
 		x.sweep()
 	}
 	close(x.mu.running[r.Seq])
-	if !r.left {
+	if !left {
 		delete(x.mu.running, r.Seq)
 	}
 }
-
-// Ending is what has become of a request that an event has found claimed.
-type Ending uint8
-
-// The endings.
-const (
-	Over    Ending = iota // it was acknowledged
-	Refused               // it was not run, and may be performed
-	Ended                 // it has an outcome, which is stored
-	Left                  // it is left to the next opening of the store
-)
 
 // Outcome waits while request seq runs, and returns the actor with which its outcome is stored. That is not the target of
 // a repetition if the actor was deleted and the repetition names the next actor of its name.
@@ -263,8 +223,8 @@ func (x *Session[R]) deleteOutcome(w *row.Writer, seq uint64, target event.Actor
 	w.Delete()
 }
 
-// write writes the row of the session. Outcomes up to ack have no rows any more.
-func (x *Session[R]) write(w *row.Writer, ack uint64) {
+// writeRow writes the row of the session. Outcomes up to ack have no rows any more.
+func (x *Session[R]) writeRow(w *row.Writer, ack uint64) {
 	w.Key = row.AppendSessionKey(w.Key[:0], x.Name, w.Store.Partitions())
 	w.Begin()
 	w.Row = row.AppendSession(w.Row, ack)
@@ -286,7 +246,7 @@ func (x *Session[R]) sweep() {
 		}
 	}
 	x.mu.sweepAt = 2*len(x.mu.outcomes) + SweepMin
-	x.write(w, x.mu.ack)
+	x.writeRow(w, x.mu.ack)
 	cfg.At("session/sweep")
 	cfg.Append(w.Take())
 	cfg.At("session/swept")

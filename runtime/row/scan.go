@@ -52,13 +52,16 @@ func Damage(key []byte, err error) error {
 	return &store.CorruptError{Key: bytes.Clone(key), Reason: err.Error()}
 }
 
-// SplitKey returns the section of a key, the part behind it, and the actor that the row belongs to. ok is false for a row
-// that is in no partition. A name or a session has no actor.
+// SplitKey returns the section of a key, the part behind it, and behind the generation of an outcome, and the actor that the
+// row belongs to. ok is false for a row that is in no partition. A name or a session has no actor.
 func SplitKey(key []byte) (s store.Section, rest []byte, id event.ActorID, ok bool) {
 	if len(key) < sectionPrefix || key[0] != store.HeaderKey(event.ActorID{})[0] {
 		return 0, nil, id, false
 	}
 	s, rest = store.Section(key[3]), key[sectionPrefix:]
+	if s == store.Keyed && len(rest) >= 8 {
+		rest = rest[8:] // behind the generation
+	}
 	if len(rest) >= 8 {
 		id = event.ActorID{Birth: event.PartitionID(binary.BigEndian.Uint16(key[1:])), Serial: binary.BigEndian.Uint64(rest)}
 	}

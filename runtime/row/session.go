@@ -39,8 +39,13 @@ func ReadOutcome(key, row []byte) (o event.Outcome, err error) {
 	if err != nil {
 		return o, err
 	}
+	o, err = readOutcome(payload)
+	return o, Damage(key, err)
+}
+
+func readOutcome(payload []byte) (o event.Outcome, err error) {
 	if len(payload) == 0 {
-		return o, Damage(key, errors.New("it is empty"))
+		return o, errors.New("it is empty")
 	}
 	in := Read(payload)
 	o.Kind = event.OutcomeKind(in.Byte())
@@ -48,7 +53,7 @@ func ReadOutcome(key, row []byte) (o event.Outcome, err error) {
 		o.Signature = uint32(in.Uint())
 	}
 	o.Data = in.Rest()
-	return o, Damage(key, in.End())
+	return o, in.End()
 }
 
 // SessionNameMax is how many bytes the name of a session has at most: keys of outcomes have its length in two bytes.

@@ -22,6 +22,9 @@ func AppendSubEvent(b []byte, e *event.SubEvent) []byte {
 			b = AppendText(b, r.Session)
 			b = binary.AppendUvarint(b, r.Seq)
 			b = AppendActor(b, r.Target)
+			if r.HasKey() {
+				b = binary.BigEndian.AppendUint64(b, r.Print)
+			}
 		}
 	}
 	return append(b, e.Args...)
@@ -36,6 +39,9 @@ func ReadSubEvent(payload []byte) (e event.SubEvent, err error) {
 		e.First = in.Event()
 		if in.Bool() {
 			e.Request = &event.Request{Session: in.Text(), Seq: in.Uint(), Target: in.Actor()}
+			if e.Request.HasKey() {
+				e.Request.Print = in.Fixed()
+			}
 		}
 	}
 	e.Args = in.Rest()

@@ -18,6 +18,7 @@ const (
 	Edges         Section = 'e'
 	Headers       Section = 'h'
 	InDoubt       Section = 'i'
+	Keyed         Section = 'k'
 	Names         Section = 'n'
 	Outbox        Section = 'o'
 	Timers        Section = 't'
@@ -91,6 +92,7 @@ func After(prefix []byte) []byte {
 
 var sectionNames = map[Section]string{
 	Continuations: "continuation", Outcomes: "outcome", Edges: "ownership edge", Headers: "actor", InDoubt: "prepared event",
+	Keyed: "outcome of a request with a key",
 	Names: "name", Outbox: "sub-event", Timers: "timer", Fields: "field", Sessions: "session",
 }
 
@@ -112,6 +114,10 @@ func DescribeKey(key []byte) string {
 	switch Section(key[3]) {
 	case Names, Sessions:
 		return fmt.Sprintf("%s %q of partition %d", what, rest, p)
+	case Keyed:
+		if len(rest) >= 16 {
+			return fmt.Sprintf("%s %q of %d:%x", what, rest[16:], p, binary.BigEndian.Uint64(rest[8:]))
+		}
 	case Fields:
 		if len(rest) >= 10 {
 			return fmt.Sprintf("field %d of actor %d:%x", binary.BigEndian.Uint16(rest[8:]), p, binary.BigEndian.Uint64(rest))

@@ -54,10 +54,26 @@ var ofRun = []plant{
 		crashImages).
 		and("runtime/store/pebbledb/db.go", "\treadOnly  bool\n", "\treadOnly  bool\n\tsyncs     sync.WaitGroup\n").
 		and("runtime/store/pebbledb/db.go", "\t\terr = d.Sync()\n", "\t\td.syncs.Wait()\n\t\terr = d.sync()\n"),
-	bug("the outcome of a request is not stored", "runtime/exec/session.go",
+	bug("the outcome of a request is not stored", "runtime/exec/request.go",
 		"if err != nil && !errors.As(err, &abort) {",
 		"if true {",
 		crashImages, killed),
+	bug("a request with a key is not looked up", "runtime/outbox/keyed.go",
+		"if _, _, found, err := ks.find(r); found || err != nil {",
+		"if false {",
+		crashImages, killed),
+	bug("a key is claimed twice", "runtime/outbox/keyed.go",
+		"\tbefore := c.running[keyedID{r.Target, r.Session}]\n",
+		"\tvar before chan struct{}\n",
+		keyed),
+	bug("the generations of keys are forgotten", "runtime/outbox/keyed.go",
+		"\tks.mu.begun = slices.Sorted(maps.Keys(seen))\n",
+		"\tks.mu.begun = slices.Sorted(maps.Keys(seen))[:0]\n",
+		killed, keyed),
+	bug("outcomes of keys expire too early", "runtime/outbox/keyed.go",
+		"ks.mu.begun[n]-ks.width() >= int64(",
+		"ks.mu.begun[n]+ks.width() >= int64(",
+		keyed),
 	bug("an edge has no row", "runtime/state/writer.go",
 		"case a.Deleting(e.Owner), ",
 		"case true, a.Deleting(e.Owner), ",
@@ -132,5 +148,6 @@ const (
 	closing     = "./runtime/exec -run TestClosingAmidLifeLosesNothing -close.runs 16"
 	crashImages = "./runtime/exec -run TestCrashImages"
 	killed      = "./sim/kill -run TestKilledProcessesLoseNothing"
+	keyed       = "./runtime/exec -run Keys"
 	traced      = "./spec/trace -run TestRealRunsAgree/trace"
 )

@@ -1,0 +1,212 @@
+package exec
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// depositKeyed sends a request with a key and returns its result.
+func depositKeyed(s *System, key string, to order.Ref, amount int64) (int64, error) {
+	args := &depositArgs{amount: amount}
+	_, err := s.Perform(&Call{Target: to, Method: &methodDeposit, Args: args, Key: key})
+	return args.ret, err
+}
+
+// A request with a key that comes again, at once, later or in a later run, gets the outcome of the first time and does not
+// run; an abort is an outcome. Keys belong to an actor. A key that comes with other arguments is refused.
+func TestRequestsWithKeysRunOnce(t *testing.T) {
+	n := startNode(t, Config{})
+	_, list := openBank(t, n.sys, "main", 2)
+	to, other := list[0].Ref, list[1].Ref
+	for run := range 4 {
+		var end sync.WaitGroup
+		for range 4 {
+			end.Go(func() {
+				if got, err := depositKeyed(n.sys, "a", to, 50); err != nil || got != 1050 {
+					t.Errorf("run %d: a gave %d, %v", run, got, err)
+				}
+			})
+		}
+		end.Wait()
+		if _, err := depositKeyed(n.sys, "b", to, -5000); err == nil || err.Error() != "not enough money" {
+			t.Errorf("run %d: b gave %v", run, err)
+		}
+		if got, err := depositKeyed(n.sys, "a", other, 7); err != nil || got != 1007 {
+			t.Errorf("run %d: a gave %d, %v to the other account", run, got, err)
+		}
+		if _, err := depositKeyed(n.sys, "a", to, 51); err != ErrKeyReused {
+			t.Errorf("run %d: with another amount a gave %v", run, err)
+		}
+		if balance, err := (accountRef{to}).Balance(n.cl); err != nil || balance != 1050 {
+			t.Errorf("run %d: the balance is %d, %v", run, balance, err)
+		}
+		if run%2 == 0 {
+			n.crash(none)
+		} else {
+			n.reopen()
+		}
+		to, other = n.sys.Resolve(to.ID()), n.sys.Resolve(other.ID())
+	}
+	if rows := n.rows(store.Keyed); rows != 3 {
+		t.Errorf("there are %d outcomes", rows)
+	}
+	n.close()
+}
+
+// A request that deletes an actor of a name has run, also if it comes again when the name means the next actor.
+func TestAKeyBelongsToTheName(t *testing.T) {
+	n := startNode(t, Config{})
+	for run := range 3 {
+		front := Named(n.cl, &classDesk, "front")
+		_, err := n.sys.Perform(&Call{Target: front, Method: &methodDelete, Key: "close"})
+		mustNot(t, err)
+		mustNot(t, n.cl.Await(Named(n.cl, &classDesk, "front"), &methodAlone, work(func(cx *Cx, d *desk) {
+			if d.setN(cx, d.n+1); d.n != int64(run)+2 { // the constructor begins with 1
+				t.Errorf("run %d: n is %d", run, d.n)
+			}
+		})))
+		n.crash(all)
+	}
+	n.close()
+}
+
+// Outcomes stay for the time that was promised, and a quarter of it longer at most; then their rows are gone. A clock that
+// is behind that of the run before changes nothing.
+func TestOutcomesOfKeysExpire(t *testing.T) {
+	clock := sched.NewSimClock(time.Unix(1_000_000, 0))
+	n := startNode(t, Config{Clock: clock, SessionExpiry: time.Hour})
+	_, list := openBank(t, n.sys, "main", 1)
+	to := list[0].Ref
+	deposits := int64(0)
+	ask := func(key string, fresh bool) {
+		t.Helper()
+		before, err := accountRef{to}.Balance(n.cl)
+		mustNot(t, err)
+		if _, err := depositKeyed(n.sys, key, to, 1); err != nil {
+			t.Fatal(err)
+		}
+		if fresh {
+			deposits++
+			before++
+		}
+		if after, err := (accountRef{to}).Balance(n.cl); err != nil || after != before || after != 1000+deposits {
+			t.Errorf("%s: the balance is %d, and should be %d (%v)", key, after, before, err)
+		}
+	}
+	ask("first", true)
+	for i := range 30 {
+		n.cl.Advance(7 * time.Minute)
+		ask(strings.Repeat("x", i+1), true)
+		if i == 7 || i == 12 { // after 56 and 91 minutes
+			ask("first", i == 12)
+		}
+		for back := 1; back <= min(8, i); back++ {
+			ask(strings.Repeat("x", i+1-back), false)
+		}
+		if i%5 == 0 {
+			n.crash(none)
+			to = n.sys.Resolve(to.ID())
+		}
+		if rows := n.rows(store.Keyed); rows > 14 {
+			t.Fatalf("there are %d outcomes", rows)
+		}
+	}
+	clock.Set(clock.Now().Add(-2 * time.Hour))
+	ask(strings.Repeat("x", 30), false)
+	ask("y", true)
+	ask("y", false)
+	n.crash(none)
+	to = n.sys.Resolve(to.ID())
+	ask("y", false)
+	n.close()
+}
+
+// Repetitions wait for a chain, in the run that has begun it and in the one that ends it.
+func TestChainsOfRequestsWithKeys(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := startNode(t, Config{Clock: sched.RealClock{}})
+		a, kid := n.fresh(), n.fresh()
+		n.run(a, &methodAdopt, wstep{op: wAdopt, ref: kid})
+		n.sys.host.AwaitMoves()
+		leave := make(chan struct{})
+		n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-leave }}}})
+		synctest.Wait()
+		n.run(a, &methodLocal, wstep{op: wEmit, sub: []wstep{{op: wAdd, n: 10}}}) // begins, and waits for that
+		steps := &wargs{steps: []wstep{{op: wAdd, n: 1}, {op: wTail, sub: []wstep{{op: wAdd, n: 100}}}}}
+		ask := func(a wref) error {
+			_, err := n.sys.Perform(&Call{Target: a.Ref, Method: &methodLocal, Args: &wargs{steps: steps.steps, number: 1 << 60}, Key: "chain"})
+			return err
+		}
+		var errs [3]error
+		var end sync.WaitGroup
+		for i := range errs {
+			end.Go(func() { errs[i] = ask(a) })
+		}
+		synctest.Wait()
+		end.Go(n.sys.Close)
+		synctest.Wait()
+		close(leave)
+		end.Wait()
+		for i, err := range errs {
+			if err != ErrPostponed {
+				t.Errorf("%d has ended with %v", i, err)
+			}
+		}
+		n.reopen()
+		mustNot(t, ask(n.again(a)))
+		n.cl.Settle()
+		mustNot(t, ask(n.again(a)))
+		if x, y := n.value(n.again(a)), n.value(n.again(kid)); x != 1 || y != 110 {
+			t.Errorf("the values are %d and %d", x, y)
+		}
+		n.close()
+	})
+}
+
+// A cancelled request has not run, and is no outcome: it may come again.
+func TestACancelledRequestMayComeAgain(t *testing.T) {
+	n := startNode(t, Config{})
+	_, list := openBank(t, n.sys, "main", 1)
+	var cancel order.Cancellation
+	cancel.Cancel()
+	args := &depositArgs{amount: 5}
+	_, err := n.sys.Perform(&Call{Target: list[0].Ref, Method: &methodDeposit, Args: args, Key: "k", Cancel: &cancel})
+	if !errors.Is(err, order.ErrCancelled) {
+		t.Error(err)
+	}
+	if got, err := depositKeyed(n.sys, "k", list[0].Ref, 5); err != nil || got != 1005 {
+		t.Errorf("%d, %v", got, err)
+	}
+	n.close()
+}
+
+func TestKeysThatAreRefused(t *testing.T) {
+	s, cl := testSystem(t, Config{})
+	_, list := openBank(t, s, "main", 1)
+	if _, err := depositKeyed(s, "k", list[0].Ref, 5); err != ErrNoStore {
+		t.Errorf("without a store: %v", err)
+	}
+	if got, err := depositKeyed(s, "", list[0].Ref, 5); err != nil || got != 1005 {
+		t.Errorf("without a key: %d, %v", got, err)
+	}
+	_ = cl
+	n := startNode(t, Config{})
+	_, list = openBank(t, n.sys, "main", 1)
+	long := strings.Repeat("x", row.KeyMax)
+	if _, err := depositKeyed(n.sys, long+"x", list[0].Ref, 5); err == nil || !strings.Contains(err.Error(), "255") {
+		t.Errorf("one byte more: %v", err)
+	}
+	if got, err := depositKeyed(n.sys, long, list[0].Ref, 5); err != nil || got != 1005 {
+		t.Errorf("the longest key: %d, %v", got, err)
+	}
+	n.close()
+}

@@ -1,0 +1,226 @@
+package outbox
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aeon-lang/aeon/internal/shard"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// Keyed are the requests that come by themselves, each with a key that its client has chosen for it alone. The outcome of
+// each is stored in the batch of its event, with the target. A request that comes again gets it without running again,
+// until it expires.
+//
+// Outcomes are stored by generations, so that those of a generation expire in one step and memory holds none of them: a
+// request is looked for in all generations that there are, which are few.
+//
+// Invariants: a request is performed by at most one event, which has claimed it; its outcome stays for Expiry at least.
+type Keyed struct {
+	cfg    KeyedConfig
+	claims shard.Set[keyedClaims]
+	mu     struct {
+		sync.RWMutex
+		begun []int64 // when each generation began, in nanoseconds since 1970, ascending; it is the number of the generation
+	}
+}
+
+// keyedClaims are the requests that are performed.
+type keyedClaims struct {
+	sync.Mutex
+	running map[keyedID]chan struct{} // closed at the end
+}
+
+type keyedID struct {
+	target event.ActorID
+	key    string
+}
+
+// KeyedConfig says how outcomes live. All fields are needed but Scheduler.
+type KeyedConfig struct {
+	Store     *store.Store
+	Append    func(store.Batch) store.Position // to the journal
+	Clock     sched.Clock
+	Scheduler *sched.Scheduler // nil unless the system is scheduled
+	Expiry    time.Duration    // an outcome is kept for so long at least
+	// At passes a place where a crash finds the store in another state.
+	At func(place string)
+}
+
+// generationsMax is in how many parts of Expiry a generation ends: outcomes are kept for at most a quarter longer.
+const generationsMax = 4
+
+// Open is called before the first use. No other goroutine uses ks.
+func (ks *Keyed) Open(cfg KeyedConfig) { ks.cfg = cfg }
+
+// Recover finds the generations that the store has. No other goroutine uses ks.
+func (ks *Keyed) Recover() error {
+	seen := map[int64]bool{}
+	for p := range ks.cfg.Store.Partitions() {
+		list, err := row.Generations(ks.cfg.Store, event.PartitionID(p))
+		if err != nil {
+			return err
+		}
+		for _, g := range list {
+			seen[int64(g)] = true
+		}
+	}
+	ks.mu.begun = slices.Sorted(maps.Keys(seen))
+	return nil
+}
+
+// Request returns a request that no event has claimed. It has no Seq.
+func (ks *Keyed) Request(of event.Request) *Request { return &Request{Request: of, claims: ks} }
+
+// Reclaim returns the request of a chain that was found in a store and goes on with it. No other goroutine uses ks.
+func (ks *Keyed) Reclaim(of event.Request) *Request {
+	r := ks.Request(of)
+	c := ks.claimsOf(&of)
+	c.put(&of)
+	r.claimed = true
+	return r
+}
+
+func (ks *Keyed) claimsOf(r *event.Request) *keyedClaims { return ks.claims.Of(r.Target.Serial) }
+
+func (c *keyedClaims) put(r *event.Request) {
+	if c.running == nil {
+		c.running = make(map[keyedID]chan struct{})
+	}
+	c.running[keyedID{r.Target, r.Session}] = make(chan struct{})
+}
+
+func (c *keyedClaims) get(r *event.Request) chan struct{} {
+	c.Lock()
+	defer c.Unlock()
+	return c.running[keyedID{r.Target, r.Session}]
+}
+
+// claim implements claims. A store that cannot be read has failed, so that no answer leaves the node.
+func (ks *Keyed) claim(r *event.Request) bool {
+	c := ks.claimsOf(r)
+	c.Lock()
+	before := c.running[keyedID{r.Target, r.Session}]
+	if before == nil {
+		c.put(r)
+	}
+	c.Unlock()
+	if before != nil {
+		return false
+	}
+	if _, _, found, err := ks.find(r); found || err != nil {
+		ks.end(r, false, false)
+		return false
+	}
+	return true
+}
+
+// find returns the row of the outcome of a request, and its key.
+func (ks *Keyed) find(r *event.Request) (key, value []byte, found bool, err error) {
+	ks.mu.RLock()
+	begun := ks.mu.begun
+	ks.mu.RUnlock()
+	for i := len(begun) - 1; i >= 0 && !found && err == nil; i-- {
+		key = row.AppendKeyedKey(key[:0], uint64(begun[i]), r)
+		value, found, err = ks.cfg.Store.Get(key, value[:0])
+	}
+	return key, value, found, err
+}
+
+// write implements claims.
+func (ks *Keyed) write(w *row.Writer, r *event.Request, o *event.Outcome) {
+	w.Key = row.AppendKeyedKey(w.Key[:0], uint64(ks.generation()), r)
+	w.Row = row.AppendKeyed(w.Row, r.Print, o)
+}
+
+// end implements claims.
+func (ks *Keyed) end(r *event.Request, _, left bool) {
+	c := ks.claimsOf(r)
+	c.Lock()
+	defer c.Unlock()
+	id := keyedID{r.Target, r.Session}
+	close(c.running[id])
+	if !left {
+		delete(c.running, id)
+	}
+}
+
+// Outcome waits while a request runs that an event has found claimed, and returns its outcome, with the hash of the request
+// that has it.
+func (ks *Keyed) Outcome(r *event.Request) (print uint64, o event.Outcome, how Ending, err error) {
+	if before := ks.claimsOf(r).get(r); before != nil {
+		ks.cfg.Scheduler.Wait(before)
+		if ks.claimsOf(r).get(r) == before {
+			return 0, o, Left, nil
+		}
+	}
+	key, value, found, err := ks.find(r)
+	if err != nil || !found {
+		return 0, o, Refused, err
+	}
+	print, o, err = row.ReadKeyed(key, value)
+	return print, o, Ended, err
+}
+
+// generation returns the generation that outcomes of this moment belong to.
+func (ks *Keyed) generation() int64 {
+	now := ks.cfg.Clock.Now().UnixNano()
+	ks.mu.RLock()
+	begun := ks.mu.begun
+	ks.mu.RUnlock()
+	if n := len(begun); n > 0 && now-begun[n-1] < ks.width() {
+		return begun[n-1]
+	}
+	ks.mu.Lock()
+	defer ks.mu.Unlock()
+	begun = ks.mu.begun
+	if n := len(begun); n > 0 && now-begun[n-1] < ks.width() {
+		return begun[n-1]
+	}
+	ks.mu.begun = append(begun[:len(begun):len(begun)], now)
+	return now
+}
+
+func (ks *Keyed) width() int64 { return int64(ks.cfg.Expiry) / generationsMax }
+
+// Sweep drops the outcomes that have expired. Most calls do nothing.
+func (ks *Keyed) Sweep() {
+	ks.mu.RLock()
+	idle := ks.expired() == 0
+	ks.mu.RUnlock()
+	if idle {
+		return
+	}
+	ks.mu.Lock()
+	defer ks.mu.Unlock()
+	n := ks.expired()
+	if n == 0 {
+		return
+	}
+	w := row.Writer{Store: ks.cfg.Store}
+	for _, g := range ks.mu.begun[:n] {
+		for p := range ks.cfg.Store.Partitions() {
+			w.Key = row.AppendGenerationKey(w.Key[:0], event.PartitionID(p), uint64(g))
+			w.DeleteBelow()
+		}
+	}
+	ks.mu.begun = ks.mu.begun[n:]
+	ks.cfg.At("keyed/expire")
+	ks.cfg.Append(w.Take())
+	ks.cfg.At("keyed/expired")
+}
+
+// expired returns how many generations have expired. Caller holds mu. A generation has ended when the next one begins, and
+// after its width at the latest.
+func (ks *Keyed) expired() (n int) {
+	now := ks.cfg.Clock.Now().UnixNano()
+	for n < len(ks.mu.begun) && now-ks.mu.begun[n]-ks.width() >= int64(ks.cfg.Expiry) {
+		n++
+	}
+	return n
+}
