@@ -25,9 +25,9 @@ func Here() []Frame {
 	return Of(stack[:runtime.Callers(2, stack[:])])
 }
 
-// runtimePackages are skipped: code of events passes through them.
+// runtimePackages are skipped: code of events passes through them. Workers begin in sync.
 var runtimePackages = []string{
-	"runtime.", "github.com/aeon-lang/aeon/runtime.",
+	"runtime.", "sync.(*WaitGroup).Go", "github.com/aeon-lang/aeon/runtime.",
 	"github.com/aeon-lang/aeon/runtime/exec.", "github.com/aeon-lang/aeon/runtime/order.", "github.com/aeon-lang/aeon/runtime/sched.", "github.com/aeon-lang/aeon/runtime/value.", "github.com/aeon-lang/aeon/runtime/table.", "github.com/aeon-lang/aeon/runtime/undo.",
 	"github.com/aeon-lang/aeon/internal/assert.",
 }

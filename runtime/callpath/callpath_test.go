@@ -3,6 +3,7 @@ package callpath_test
 import (
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/aeon-lang/aeon/runtime/callpath"
@@ -60,6 +61,17 @@ func TestPathOfAPanic(t *testing.T) {
 		if strings.HasPrefix(f.Func, "runtime.") || strings.Contains(f.Func, "/value.") {
 			t.Errorf("the path shows %v", f)
 		}
+	}
+}
+
+// A path that begins in a worker has no place of the worker.
+func TestPathInAWorker(t *testing.T) {
+	var group sync.WaitGroup
+	var path []callpath.Frame
+	group.Go(func() { path = callpath.Here() })
+	group.Wait()
+	if got := names(path); !slices.Equal(got, []string{t.Name() + ".func1"}) {
+		t.Errorf("path %q", got)
 	}
 }
 
