@@ -42,7 +42,7 @@ func Async(cx *Cx, target order.Ref, m *Method, args order.Args) {
 		cx.random = mine
 		return
 	}
-	b := &branch{cx: &Cx{ev: ev, fuel: cx.fuel, random: cx.draw() | 1}, footprint: p, target: h, method: m, args: args}
+	b := &branch{cx: &Cx{ev: ev, fuel: cx.fuel, tank: cx.tank, random: cx.draw() | 1}, footprint: p, target: h, method: m, args: args}
 	var pcs [32]uintptr
 	b.spawn = append(b.spawn, pcs[:runtime.Callers(2, pcs[:])]...)
 	ev.Fork()
@@ -151,7 +151,9 @@ func (b *branch) wait() {
 func (cx *Cx) absorb(b *branch) {
 	cx.log.Absorb(&b.cx.log)
 	cx.maxPos = max(cx.maxPos, b.cx.maxPos)
-	cx.fuel = min(cx.fuel, b.cx.fuel)
+	if b.cx.fuel+b.cx.tank < cx.fuel+cx.tank {
+		cx.fuel, cx.tank = b.cx.fuel, b.cx.tank
+	}
 }
 
 // join waits for all branches and returns the outcome of the whole: the first failure

@@ -13,7 +13,8 @@ import (
 // branch may use it.
 type Cx struct {
 	ev     *Event
-	fuel   int64
+	fuel   int64   // until the next look
+	tank   int64   // what is left beyond it
 	frames []frame // the actors called, innermost last
 	log    undo.Log
 	ops    []op
@@ -68,11 +69,28 @@ func (cx *Cx) Leave() { cx.frames = cx.frames[:len(cx.frames)-1] }
 // spent Config.FuelMax aborts, since an endless loop would hold its locks for ever.
 func (cx *Cx) Spend() {
 	if cx.fuel--; cx.fuel < 0 {
-		cx.spent()
+		cx.refuel()
 	}
 }
 
-func (cx *Cx) spent() { panic(tooLong(cx.ev.sys.cfg.FuelMax)) }
+// lookEvery is after how many rounds of loops an event looks whether it was cancelled.
+const lookEvery = 1 << 10
+
+// fill gives the branch all the fuel that it may spend.
+func (cx *Cx) fill(fuel int64) { cx.fuel, cx.tank = 0, fuel }
+
+// refuel takes the unit that Spend asks for, and those until the next look, from the tank.
+func (cx *Cx) refuel() {
+	if cx.tank == 0 {
+		panic(tooLong(cx.ev.sys.cfg.FuelMax))
+	}
+	if cx.ev.Cancelled() {
+		panic(abortSignal{msg: order.ErrCancelled.Error()}) // which perform knows by the cancellation
+	}
+	n := min(cx.tank, lookEvery)
+	cx.tank -= n
+	cx.fuel = n - 1
+}
 
 // EventID returns the id of the event.
 func (cx *Cx) EventID() event.EventID { return cx.ev.ID }

@@ -89,7 +89,7 @@ func (ev *Event) run() (out outcome) {
 	cx := &ev.root
 	// Invariant: an attempt begins with an empty log. Its undo takes back what the attempt did, and no more.
 	assert.That(len(cx.log.Entries()) == 0, "exec: an attempt begins with writes of another")
-	cx.fuel = ev.sys.cfg.FuelMax
+	cx.fill(ev.sys.cfg.FuelMax)
 	if ev.Makes == nil {
 		return cx.body(ev.Target, ev.method, ev.Args)
 	}

@@ -113,7 +113,7 @@ func (u *unclaimed) takeAll() (list []*failure) {
 
 // Cancel ends the event with the failure "cancelled", and undoes it, unless it has committed or aborted. Of a chain of
 // tail calls it ends the step that has done neither; what the steps before it did stays. Cancel does not wait for the
-// event: one that runs has to come to its end first.
+// event: one that runs ends within some rounds of a loop, or at its end.
 func (f *Future) Cancel() {
 	f.cancel.Cancel()
 	if f.place != nil && f.place.Hurry() {

@@ -88,7 +88,7 @@ func (o *overriding) run(id event.ActorID, layout *store.Layout, shape *order.Sh
 		out, _ := cx.caught(p)
 		err = out.err
 	}()
-	cx.fuel = o.ev.sys.cfg.FuelMax
+	cx.fill(o.ev.sys.cfg.FuelMax)
 	cx.push(self, nil)
 	class.Snapshot(cx, obj)
 	o.ev.gatherWrites(w)

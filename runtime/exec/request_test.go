@@ -189,6 +189,30 @@ func TestACancelledRequestMayComeAgain(t *testing.T) {
 	n.close()
 }
 
+// An event that is cancelled while it runs a loop ends there, and is undone.
+func TestALoopIsCancelled(t *testing.T) {
+	_, cl := testSystem(t, Config{})
+	front := Named(cl, &classDesk, "front")
+	began := make(chan struct{})
+	f := cl.Issue(front, &methodAlone, work(func(cx *Cx, d *desk) {
+		d.setN(cx, 100)
+		close(began)
+		for {
+			cx.Spend()
+		}
+	}))
+	<-began
+	f.Cancel()
+	if err := f.Wait(); !errors.Is(err, order.ErrCancelled) {
+		t.Errorf("it has ended with %v", err)
+	}
+	mustNot(t, cl.Await(front, &methodAlone, work(func(_ *Cx, d *desk) {
+		if d.n != 1 {
+			t.Errorf("n is %d", d.n)
+		}
+	})))
+}
+
 func TestKeysThatAreRefused(t *testing.T) {
 	s, cl := testSystem(t, Config{})
 	_, list := openBank(t, s, "main", 1)

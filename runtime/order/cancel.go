@@ -10,7 +10,7 @@ import (
 )
 
 // Cancellation says that a client has cancelled an event ([CANCEL]). The event checks it wherever it
-// waits for other events or for credit, when it has its locks, and when it ends. An event that has not passed its end by
+// waits for other events or for credit, when it has its locks, now and then in loops, and when it ends. An event that has not passed its end by
 // then is undone, and so is the next step of its chain. The zero value is ready to use.
 type Cancellation struct {
 	said atomic.Bool
