@@ -78,7 +78,11 @@ func (p *pkg) classVar(w *writer, c *typecheck.Class) {
 	if c.SelfRecursive {
 		w.add("SelfRecursive: true,")
 	}
-	w.add("}}")
+	if doc := c.Decl.Doc.Text(); doc != "" {
+		w.add("}, Doc: %s}", quote(doc))
+	} else {
+		w.add("}}")
+	}
 	w.add("")
 }
 
@@ -94,6 +98,12 @@ func (p *pkg) methodVar(w *writer, c *typecheck.Class, m *typecheck.Func) {
 		w.add("Index: %d,", len(c.Methods))
 	} else {
 		w.add("Signature: %s,", quote(Signature(m)))
+		if len(m.Params) > 0 {
+			w.add("Params: []string{%s},", quotedNames(m.Params))
+		}
+		if d, ok := m.Decl.(*ast.MethodDecl); ok && d.Doc.Text() != "" {
+			w.add("Doc: %s,", quote(d.Doc.Text()))
+		}
 		w.add("Index: %d,", m.Index)
 	}
 	w.add("Effects: aeonrt.Effects{")
@@ -122,6 +132,15 @@ func (p *pkg) methodVar(w *writer, c *typecheck.Class, m *typecheck.Func) {
 	w.add("},")
 	w.add("}")
 	w.add("")
+}
+
+// quotedNames returns the names of variables as a list of string literals.
+func quotedNames(list []*typecheck.Var) string {
+	names := make([]string, len(list))
+	for i, v := range list {
+		names[i] = quote(v.Name())
+	}
+	return strings.Join(names, ", ")
 }
 
 func (p *pkg) touches(w *writer, list []typecheck.ClassMode) {

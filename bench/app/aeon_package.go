@@ -163,12 +163,13 @@ var AeonClassCounter = aeonrt.Class{Shape: aeonrt.Shape{
 	Fields: []aeonrt.Field{
 		{Name: "total", Type: "int"},
 	},
-}}
+}, Doc: "Counter is one actor that owns nothing."}
 
 var methodCounterAdd = aeonrt.Method{
 	Class:     &AeonClassCounter,
 	Name:      "add",
 	Signature: "(int):int",
+	Params:    []string{"n"},
 	Index:     0,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -422,7 +423,7 @@ var AeonClassAccount = aeonrt.Class{Shape: aeonrt.Shape{
 	Fields: []aeonrt.Field{
 		{Name: "balance", Type: "int"},
 	},
-}}
+}, Doc: "Account can be owned by a Bank, or has no owner."}
 
 var methodAccountBalanceNow = aeonrt.Method{
 	Class:     &AeonClassAccount,
@@ -441,6 +442,7 @@ var methodAccountDeposit = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "deposit",
 	Signature: "(int)",
+	Params:    []string{"amount"},
 	Index:     1,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -453,6 +455,7 @@ var methodAccountWithdraw = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "withdraw",
 	Signature: "(int)",
+	Params:    []string{"amount"},
 	Index:     2,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -465,6 +468,7 @@ var methodAccountPayTo = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "payTo",
 	Signature: "(actor app.Account,int)",
+	Params:    []string{"payee", "amount"},
 	Index:     3,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -723,12 +727,13 @@ var AeonClassBank = aeonrt.Class{Shape: aeonrt.Shape{
 	Fields: []aeonrt.Field{
 		{Name: "accounts", Type: "vector<actor app.Account>", Owning: true},
 	},
-}}
+}, Doc: "Bank is a dominator over its accounts."}
 
 var methodBankOpen = aeonrt.Method{
 	Class:     &AeonClassBank,
 	Name:      "open",
 	Signature: "(int,int)",
+	Params:    []string{"count", "deposit"},
 	Index:     0,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -741,6 +746,7 @@ var methodBankTransfer = aeonrt.Method{
 	Class:     &AeonClassBank,
 	Name:      "transfer",
 	Signature: "(int,int,int)",
+	Params:    []string{"from", "to", "amount"},
 	Index:     1,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Read,
@@ -754,6 +760,7 @@ var methodBankBalance = aeonrt.Method{
 	Class:     &AeonClassBank,
 	Name:      "balance",
 	Signature: "(int):int",
+	Params:    []string{"account"},
 	Index:     2,
 	Effects: aeonrt.Effects{
 		ReadOnly:  true,
@@ -896,7 +903,7 @@ var AeonClassParent = aeonrt.Class{Shape: aeonrt.Shape{
 	Fields: []aeonrt.Field{
 		{Name: "children", Type: "vector<actor app.Account>", Owning: true},
 	},
-}}
+}, Doc: "Parent creates children without end; it keeps the newest and owns them all\nthrough a chain of buckets, so that the cost of one does not hide behind a\ngrowing container."}
 
 var methodParentGrow = aeonrt.Method{
 	Class:     &AeonClassParent,
@@ -1088,12 +1095,13 @@ var AeonClassHello = aeonrt.Class{Shape: aeonrt.Shape{
 	Fields: []aeonrt.Field{
 		{Name: "said", Type: "vector<string>"},
 	},
-}}
+}, Doc: "Hello is a workflow of five trivial steps. Each is an event of its own, which begins\nwhen the one before it has committed; the last one tells the caller."}
 
 var methodHelloGreet = aeonrt.Method{
 	Class:     &AeonClassHello,
 	Name:      "greet",
 	Signature: "(string,client app.Caller)",
+	Params:    []string{"city", "by"},
 	Index:     0,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -1291,12 +1299,13 @@ var AeonClassHelloChain = aeonrt.Class{Shape: aeonrt.Shape{
 	Fields: []aeonrt.Field{
 		{Name: "said", Type: "vector<string>"},
 	},
-}}
+}, Doc: "HelloChain is the same workflow as a chain of tail calls, whose result is that of the last step."}
 
 var methodHelloChainGreet = aeonrt.Method{
 	Class:     &AeonClassHelloChain,
 	Name:      "greet",
 	Signature: "(string):vector<string>",
+	Params:    []string{"city"},
 	Index:     0,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -1566,12 +1575,13 @@ var AeonClassIndex = aeonrt.Class{Shape: aeonrt.Shape{
 	Fields: []aeonrt.Field{
 		{Name: "entries", Type: "map<int,int>"},
 	},
-}}
+}, Doc: "Index holds one large map."}
 
 var methodIndexFill = aeonrt.Method{
 	Class:     &AeonClassIndex,
 	Name:      "fill",
 	Signature: "(int,int)",
+	Params:    []string{"from", "count"},
 	Index:     0,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -1584,6 +1594,7 @@ var methodIndexPut = aeonrt.Method{
 	Class:     &AeonClassIndex,
 	Name:      "put",
 	Signature: "(int,int)",
+	Params:    []string{"key", "value"},
 	Index:     1,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -1596,6 +1607,7 @@ var methodIndexAt = aeonrt.Method{
 	Class:     &AeonClassIndex,
 	Name:      "at",
 	Signature: "(int):int",
+	Params:    []string{"key"},
 	Index:     2,
 	Effects: aeonrt.Effects{
 		ReadOnly:  true,

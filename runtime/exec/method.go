@@ -11,7 +11,9 @@ import (
 type Method struct {
 	Class     *Class
 	Name      string
-	Signature string // its types, as the schema of a store has them; package codegen says how it is written
+	Signature string   // its types, as the schema of a store has them; package codegen says how it is written
+	Params    []string // their names
+	Doc       string   // the comment before its declaration
 	Index     int
 	order.Effects
 
@@ -32,6 +34,7 @@ func (m *Method) String() string {
 type Class struct {
 	order.Shape // Invariant: first, so that a class is found from its shape
 
+	Doc     string // the comment before its declaration
 	Methods []*Method
 	// Construct is the parameterless constructor of a class whose actors can be
 	// named, nil if there is none.

@@ -1001,6 +1001,7 @@ var methodAccountNote = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "note",
 	Signature: "()",
+	Doc:       "note issues the next numbered note.",
 	Index:     0,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -1013,6 +1014,8 @@ var methodAccountApply = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "apply",
 	Signature: "(int,int)",
+	Params:    []string{"session", "seq"},
+	Doc:       "apply notes that a request has been applied.",
 	Index:     1,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -1025,6 +1028,7 @@ var methodAccountStep = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "step",
 	Signature: "(int)",
+	Params:    []string{"key"},
 	Index:     2,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -1037,6 +1041,7 @@ var methodAccountAdd = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "add",
 	Signature: "(int)",
+	Params:    []string{"amount"},
 	Index:     3,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -1049,6 +1054,7 @@ var methodAccountTake = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "take",
 	Signature: "(int)",
+	Params:    []string{"amount"},
 	Index:     4,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -1061,6 +1067,8 @@ var AeonMethodAccountPay = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "Pay",
 	Signature: "(actor ledger.Account,int,int,int):int",
+	Params:    []string{"to", "amount", "session", "seq"},
+	Doc:       "Pay is a transfer in one event. It returns what is left.",
 	Index:     5,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -1074,6 +1082,8 @@ var AeonMethodAccountLater = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "Later",
 	Signature: "(actor ledger.Account,int,int,int):int",
+	Params:    []string{"to", "amount", "session", "seq"},
+	Doc:       "Later takes the amount now; it arrives by a timer.",
 	Index:     6,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -1086,6 +1096,7 @@ var methodAccountArrive = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "arrive",
 	Signature: "(actor ledger.Account,int,int)",
+	Params:    []string{"to", "amount", "key"},
 	Index:     7,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -1099,6 +1110,8 @@ var AeonMethodAccountRelay = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "Relay",
 	Signature: "(vector<actor ledger.Account>,int,int,int):int",
+	Params:    []string{"path", "amount", "session", "seq"},
+	Doc:       "Relay hands the amount from account to account, each hop an event of its own.",
 	Index:     8,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -1112,6 +1125,7 @@ var methodAccountHop = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "hop",
 	Signature: "(vector<actor ledger.Account>,int,int,int):int",
+	Params:    []string{"path", "at", "amount", "key"},
 	Index:     9,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -1125,6 +1139,8 @@ var AeonMethodAccountSpin = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "Spin",
 	Signature: "(int,int,int):int",
+	Params:    []string{"n", "session", "seq"},
+	Doc:       "Spin takes n more steps, between which no event touches the account: the notes that it\nissues are numbered in one go.",
 	Index:     10,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -1137,6 +1153,7 @@ var methodAccountSpin = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "spin",
 	Signature: "(int,int,int):int",
+	Params:    []string{"n", "before", "key"},
 	Index:     11,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -1162,6 +1179,7 @@ var methodAccountLook = aeonrt.Method{
 	Class:     &AeonClassAccount,
 	Name:      "look",
 	Signature: "():vector<int>",
+	Doc:       "look is what Bank.Dump tells of an account: its id, its money with what is on its way, how many\nnotes it has issued, how many tallies follow, and of each its session and its fields.",
 	Index:     13,
 	Effects: aeonrt.Effects{
 		ReadOnly:  true,
@@ -1448,12 +1466,13 @@ var AeonClassVault = aeonrt.Class{Shape: aeonrt.Shape{
 		{Name: "log", Type: "yield actor ledger.Log"},
 		{Name: "puts", Type: "int"},
 	},
-}}
+}, Doc: "Vault is a named actor that comes and goes: it is created by the first Put, and Close deletes it."}
 
 var AeonMethodVaultPut = aeonrt.Method{
 	Class:     &AeonClassVault,
 	Name:      "Put",
 	Signature: "(actor ledger.Account,int,int,int):int",
+	Params:    []string{"from", "amount", "session", "seq"},
 	Index:     0,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -1467,6 +1486,7 @@ var AeonMethodVaultClose = aeonrt.Method{
 	Class:     &AeonClassVault,
 	Name:      "Close",
 	Signature: "(actor ledger.Account,int,int):int",
+	Params:    []string{"to", "session", "seq"},
 	Index:     1,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -1720,12 +1740,13 @@ var AeonClassLog = aeonrt.Class{Shape: aeonrt.Shape{
 		{Name: "wrong", Type: "int"},
 		{Name: "first", Type: "string"},
 	},
-}}
+}, Doc: "Log gets numbered notes. It takes note of every one that is not the next of its issuer."}
 
 var AeonMethodLogNote = aeonrt.Method{
 	Class:     &AeonClassLog,
 	Name:      "Note",
 	Signature: "(int,int)",
+	Params:    []string{"from", "number"},
 	Index:     0,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -1988,12 +2009,13 @@ var AeonClassTicker = aeonrt.Class{Shape: aeonrt.Shape{
 		{Name: "ticks", Type: "int"},
 		{Name: "log", Type: "yield actor ledger.Log"},
 	},
-}}
+}, Doc: "Ticker counts, and issues a note each time."}
 
 var AeonMethodTickerStart = aeonrt.Method{
 	Class:     &AeonClassTicker,
 	Name:      "Start",
 	Signature: "()",
+	Doc:       "Start sets the timer, once.",
 	Index:     0,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -2279,6 +2301,8 @@ var AeonMethodBankOpen = aeonrt.Method{
 	Class:     &AeonClassBank,
 	Name:      "Open",
 	Signature: "(int,int):vector<actor ledger.Account>",
+	Params:    []string{"n", "each"},
+	Doc:       "Open creates the accounts, once.",
 	Index:     0,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
@@ -2291,6 +2315,7 @@ var AeonMethodBankDump = aeonrt.Method{
 	Class:     &AeonClassBank,
 	Name:      "Dump",
 	Signature: "():vector<int>",
+	Doc:       "Dump is one look at all accounts.",
 	Index:     1,
 	Effects: aeonrt.Effects{
 		ReadOnly:  true,
@@ -2305,6 +2330,8 @@ var AeonMethodBankAudit = aeonrt.Method{
 	Class:     &AeonClassBank,
 	Name:      "Audit",
 	Signature: "(vector<actor ledger.Vault>):int",
+	Params:    []string{"vaults"},
+	Doc:       "Audit counts all money, in the vaults too.",
 	Index:     2,
 	Effects: aeonrt.Effects{
 		ReadOnly:  true,
