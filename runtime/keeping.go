@@ -22,22 +22,79 @@ import (
 // Option is an option of Main.
 type Option func(*keeping)
 
-// WithStore lets a program keep its state on disk: it then has --data and the flags that go
-// with it. open opens the store, target the place of its snapshots.
-func WithStore(open store.Opener, target TargetOpener) Option {
-	return func(k *keeping) { k.open, k.openTarget = open, target }
+// Parts are what a program can do that is linked with them.
+type Parts struct {
+	Store     store.Opener // keeps state on disk: the program then has --data and the flags that go with it
+	Snapshots TargetOpener // opens the place of the store's snapshots
+	Door      DoorOpener   // takes calls from outside: --listen
 }
+
+// With links a program with parts.
+func With(parts Parts) Option {
+	return func(k *keeping) { k.open, k.openTarget, k.openDoor = parts.Store, parts.Snapshots, parts.Door }
+}
+
+// DoorConfig is what a door needs. The system has a store.
+type DoorConfig struct {
+	Program string // its name
+	System  *System
+	Classes []*Class
+	Log     *slog.Logger
+	settings.Listen
+}
+
+// Door takes calls from outside.
+type Door interface {
+	// Address is where it listens: host:port.
+	Address() string
+	// Failed gets the error that has ended the listening, if one does.
+	Failed() <-chan error
+	// Close takes no more calls. It waits until those under way have been answered, or ctx ends.
+	Close(ctx context.Context) error
+}
+
+// DoorOpener opens a door, which listens when it returns.
+type DoorOpener func(DoorConfig) (Door, error)
 
 // keeping is where a program keeps its state; the zero value keeps it in memory.
 type keeping struct {
 	settings.State
-	open  store.Opener // nil: the program was compiled without the store
-	store *store.Store // nil: in memory
+	listen   settings.Listen
+	openDoor DoorOpener   // nil: the program was compiled without doors
+	door     Door         // nil: it does not listen
+	open     store.Opener // nil: the program was compiled without the store
+	store    *store.Store // nil: in memory
 
 	openTarget TargetOpener
 	target     snapshot.Target   // nil: no snapshots are taken
 	actor      archive.ActorName // the one to take snapshots of, if SnapshotActor is not ""
 	failed     chan error        // gets the store's error, once
+}
+
+// openListen opens the door, if the program is to listen.
+func (k *keeping) openListen(s *System, p *Package, log *slog.Logger) (err error) {
+	if k.listen.Address == "" {
+		return nil
+	}
+	k.door, err = k.openDoor(DoorConfig{Program: p.Name, System: s, Classes: AllClasses(p), Log: log, Listen: k.listen})
+	return err
+}
+
+// closeDoor takes no more calls. Those under way get a short time to end.
+func (k *keeping) closeDoor() {
+	if k.door != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), graceMax/2)
+		defer cancel()
+		_ = k.door.Close(ctx) // calls that go on are undone, and their clients send them again
+	}
+}
+
+// doorFailed gets the error that has ended the listening; nil if the program does not listen.
+func (k *keeping) doorFailed() <-chan error {
+	if k.door == nil {
+		return nil
+	}
+	return k.door.Failed()
 }
 
 // errNoStore answers flags of a program that has no store.
@@ -46,6 +103,9 @@ var errNoStore = errors.New("this program was compiled to keep its state in memo
 // cacheShare is the part of --memory that the engine gets as its cache.
 const cacheShare = 8
 
+// inMemory is how often a store in memory is synced, which does nothing: answers do not wait.
+const inMemory = time.Minute
+
 // memoryBeside is what the process may take besides the states and the cache: the engine
 // has up to 128 MiB that are not written to tables yet.
 const memoryBeside = 256 << 20
@@ -53,13 +113,16 @@ const memoryBeside = 256 << 20
 // begin opens the store if a directory was named, and returns the configuration of a system that
 // uses it. mustExist refuses a directory that holds nothing.
 func (k *keeping) begin(c Config, p *Package, log *slog.Logger, mustExist bool) (Config, error) {
-	if k.Dir == "" {
+	if k.Dir == "" && k.listen.Address == "" {
 		return c, nil
 	}
 	if err := k.openSnapshots(); err != nil {
 		return c, err
 	}
-	engine, err := k.open(k.Dir, store.EngineOptions{Program: p.Name, Log: log, CacheBytes: k.MemoryMax / cacheShare, MustExist: mustExist})
+	if k.Dir == "" {
+		k.Durability = store.Relaxed(inMemory)
+	}
+	engine, err := k.open(k.Dir, store.EngineOptions{Program: p.Name, Log: log, CacheBytes: k.MemoryMax / cacheShare, MustExist: mustExist && k.Dir != ""})
 	if errors.Is(err, store.ErrMissing) {
 		err = fmt.Errorf("%w\n\tto begin with a new store there, add --create", err)
 	}
@@ -113,7 +176,7 @@ const flushMax = 5 * time.Second
 
 // later says what becomes of events that a signal has cut off.
 func (k *keeping) later() string {
-	if k.store == nil {
+	if k.Dir == "" {
 		return ""
 	}
 	return "; sub-events and timers go on at the next start"
@@ -143,7 +206,7 @@ func (k *keeping) end() error {
 
 // writeOpened writes what the store held when the program opened it.
 func (k *keeping) writeOpened(w io.Writer, p *Package, r Restored) {
-	if k.store == nil {
+	if k.Dir == "" {
 		return
 	}
 	if k.store.Fresh() {

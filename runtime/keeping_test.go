@@ -56,7 +56,7 @@ var (
 func (d *disk) run(t *testing.T, body func(*Client), args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
-	code = runMain(&Package{Name: "demo", Main: body, Classes: []*Class{&cellClass}}, args, &out, &err, make(chan os.Signal), WithStore(d.open, noTargets))
+	code = runMain(&Package{Name: "demo", Main: body, Classes: []*Class{&cellClass}}, args, &out, &err, make(chan os.Signal), With(Parts{Store: d.open, Snapshots: noTargets}))
 	return code, out.String(), err.String()
 }
 
@@ -135,12 +135,12 @@ func TestServingLeavesOutMain(t *testing.T) {
 	signals <- syscall.SIGTERM
 	var err bytes.Buffer
 	p := &Package{Name: "demo", Main: func(*Client) { t.Error("main has run") }}
-	code := runMain(p, []string{"--data", "d", "--serve"}, io.Discard, &err, signals, WithStore(d.open, noTargets))
+	code := runMain(p, []string{"--data", "d", "--serve"}, io.Discard, &err, signals, With(Parts{Store: d.open, Snapshots: noTargets}))
 	if want := "demo: d is empty: there is no store\n\tto begin with a new store there, add --create\n"; code != 3 || err.String() != want || d.engine != nil {
 		t.Errorf("nothing to serve: code %d, stderr %q", code, err.String())
 	}
 	err.Reset()
-	code = runMain(p, []string{"--data", "d", "--serve", "--create"}, io.Discard, &err, signals, WithStore(d.open, noTargets))
+	code = runMain(p, []string{"--data", "d", "--serve", "--create"}, io.Discard, &err, signals, With(Parts{Store: d.open, Snapshots: noTargets}))
 	if code != 128+15 || err.String() != "demo: created d\ndemo: terminated\n" {
 		t.Errorf("code %d, stderr %q", code, err.String())
 	}
@@ -160,7 +160,7 @@ func TestTheTraceHasWhatASignalHasCutOff(t *testing.T) {
 		_, err := cl.New(&cellClass, &slow, nil)
 		made <- err
 	}}}
-	WithStore(d.open, noTargets)(&r.keeping)
+	With(Parts{Store: d.open, Snapshots: noTargets})(&r.keeping)
 	if code, ok := r.parse([]string{"--data", "d", "--trace", file}, io.Discard); !ok || !r.open() {
 		t.Fatalf("code %d, stderr %q", code, said.String())
 	}

@@ -108,6 +108,7 @@ func (r *mainRun) parse(args []string, stdout io.Writer) (code int, ok bool) {
 	r.tracing.flags(fs)
 	if r.keeping.open != nil {
 		r.keeping.Flags(fs)
+		r.keeping.listen.Flags(fs)
 		fs.BoolVar(&r.serve, "serve", false, "with --data: leave out main, and serve what is in DIR until a signal comes")
 		fs.BoolVar(&r.create, "create", false, "with --serve: make a new store if DIR does not exist or is empty")
 		fs.StringVar(&r.once, "snapshot-once", "", "with --data and --snapshots: run nothing, take a snapshot of `WHAT`, all or the id of an actor, and end")
@@ -143,11 +144,15 @@ func (r *mainRun) check(rest []string) error {
 	if err := r.keeping.Check(); err != nil {
 		return err
 	}
+	if err := r.keeping.listen.Check(); err != nil {
+		return err
+	}
 	if err := r.keeping.nameActor(r.p); err != nil {
 		return err
 	}
+	listens := r.keeping.listen.Address != ""
 	switch {
-	case r.serve && r.keeping.Dir == "":
+	case r.serve && r.keeping.Dir == "" && !listens:
 		return errors.New("--serve goes on with what is in a directory; name it with --data")
 	case r.create && !r.serve:
 		return errors.New("--create is for --serve: without that the directory of --data is made if it does not exist")
@@ -157,7 +162,9 @@ func (r *mainRun) check(rest []string) error {
 		return errors.New("--snapshot-once says itself what the snapshot is of; leave out --snapshot-actor")
 	case r.tracing.states && r.tracing.file == "":
 		return errors.New("--trace-states adds to a trace; name its file with --trace")
-	case r.p.Main == nil && !r.serve && r.once == "":
+	case r.once != "" && listens:
+		return errors.New("--snapshot-once runs nothing that could be called; leave out --listen")
+	case r.p.Main == nil && !r.serve && !listens && r.once == "":
 		return errors.New("the package has no main function")
 	}
 	return nil
@@ -196,6 +203,14 @@ func (r *mainRun) open() bool {
 	if r.summary || r.serve {
 		r.keeping.writeOpened(r.stderr, r.p, r.system.Restored())
 	}
+	if err := r.keeping.openListen(r.system, r.p, r.log); err != nil {
+		r.fail(exitRefused, "%v", err)
+		r.system.Close()
+		return r.abandon()
+	}
+	if r.keeping.door != nil {
+		r.say("listening on http://%s", r.keeping.door.Address())
+	}
 	return true
 }
 
@@ -218,10 +233,12 @@ func (r *mainRun) run() {
 	r.endSnapshots = r.keeping.startSnapshots(r.system, r.log)
 	defer r.endSnapshots()
 	ended := make(chan *failure, 1)
-	if !r.serve {
+	if !r.serve && r.p.Main != nil {
 		go func() { // ends with main and its events, or with the process
 			f := call(r.p.Main, r.system.Client())
 			switch {
+			case f == nil && r.keeping.door != nil:
+				return // it goes on listening
 			case f == nil && r.system.Quiesce(ctx) != nil:
 				f = &failure{msg: "interrupted"}
 			case f != nil && !r.keeping.hasFailed():
@@ -236,7 +253,7 @@ func (r *mainRun) run() {
 			r.storeFailed(r.keeping.store.Err())
 			return
 		}
-		r.system.Close()
+		<-r.closing()
 		r.closed()
 		if f != nil {
 			fmt.Fprintf(r.stderr, "%s: main failed: %s", r.p.Name, f)
@@ -245,6 +262,10 @@ func (r *mainRun) run() {
 	case sig := <-r.signals:
 		cancel()
 		r.interrupted(sig)
+	case err := <-r.keeping.doorFailed():
+		r.fail(exitFailed, "%v", err)
+		<-r.closing()
+		r.closed()
 	case err := <-r.keeping.failed:
 		r.storeFailed(err)
 	}
@@ -275,6 +296,7 @@ func (r *mainRun) storeFailed(err error) {
 func (r *mainRun) closing() <-chan struct{} {
 	closed := make(chan struct{})
 	go func() { // ends with the events, or with the process
+		r.keeping.closeDoor()
 		r.system.Close()
 		close(closed)
 	}()

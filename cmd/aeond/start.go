@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"slices"
 
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/runtime/settings"
@@ -10,29 +11,34 @@ import (
 func startCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "start",
-		Args:  "--app PROGRAM --data DIR [--create] [--durability MODE] [--memory SIZE]",
+		Args:  "--app PROGRAM --data DIR [--create] [--listen ADDRESS] [--durability MODE] [--memory SIZE]",
 		Short: "serve what a data directory holds",
 		Long: `
 Start goes on with the actors, sub-events and timers in a data directory, and runs until it is
 told to end, by Ctrl-C or SIGTERM. It does not run main. A directory that holds nothing is
 refused, since its name may be mistyped; with --create it becomes a new store.
 
+With --listen the methods of the actors can be called by HTTP (docs/http.md).
+
 PROGRAM is an executable made by "aeonc build", or sources: a directory, or an .aeon file. It
 takes the place of aeond: signals, exit code and process id are the program's.
 
 	aeond start --app ./shop --data /var/lib/shop
+	aeond start --app ./shop --data /var/lib/shop --listen :8080
 	aeond start --app bin/shop --data /var/lib/shop --durability relaxed=10ms`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			app := fs.String("app", "", "the `PROGRAM`, an executable or sources")
 			create := fs.Bool("create", false, "make a new store if DIR does not exist or is empty")
 			var state settings.State
 			state.Flags(fs)
-			return cli.NoArguments(func(env *cli.Env) error { return start(env, *app, *create, state) })
+			var listen settings.Listen
+			listen.Flags(fs)
+			return cli.NoArguments(func(env *cli.Env) error { return start(env, *app, *create, state, listen) })
 		},
 	}
 }
 
-func start(env *cli.Env, app string, create bool, state settings.State) error {
+func start(env *cli.Env, app string, create bool, state settings.State, listen settings.Listen) error {
 	switch err := state.Check(); {
 	case app == "":
 		return cli.Usagef("name the program with --app")
@@ -41,11 +47,14 @@ func start(env *cli.Env, app string, create bool, state settings.State) error {
 	case state.Dir == "":
 		return cli.Usagef("name the directory with --data")
 	}
+	if err := listen.Check(); err != nil {
+		return cli.Usagef("%v", err)
+	}
 	path, err := executable(env, app)
 	if err != nil {
 		return err
 	}
-	args := append([]string{"--serve"}, state.Arguments()...)
+	args := slices.Concat([]string{"--serve"}, state.Arguments(), listen.Arguments())
 	if create {
 		args = append(args, "--create")
 	}

@@ -65,7 +65,9 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/history", "runtime/event runtime/image runtime/order runtime/row runtime/sched runtime/state runtime/store runtime/trace runtime/undo internal/shard"},
 	{"runtime/exec", "dominator runtime/callpath runtime/codec runtime/event runtime/history runtime/image runtime/order runtime/outbox runtime/row runtime/sched runtime/snapshot runtime/state runtime/state/archive runtime/store runtime/table runtime/trace runtime/undo runtime/value internal/bytejson"},
 	{"runtime", "runtime/callpath runtime/codec runtime/event runtime/exec runtime/history runtime/image runtime/order runtime/sched runtime/settings runtime/snapshot runtime/state/archive runtime/store runtime/table runtime/trace runtime/undo runtime/value internal/bytejson internal/cmdline"},
-	{"runtime/node", "runtime runtime/snapshot runtime/snapshot/s3 runtime/store/pebbledb"},
+	{"runtime/door", "runtime/callpath runtime/codec runtime/event runtime/exec runtime/jsoncodec runtime/order runtime/store runtime/value internal/similar"},
+	{"runtime/door/httpdoor", "runtime/door runtime/jsoncodec runtime/row"},
+	{"runtime/node", "runtime runtime/door runtime/door/httpdoor runtime/snapshot runtime/snapshot/s3 runtime/store/pebbledb"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
 	{".", ""},
@@ -92,6 +94,8 @@ var layers = []struct{ pkg, may string }{
 	{"internal/tally", ""},
 	{"internal/tidy", ""},
 	{"sim/kill", ""},
+	{"sim/door/shop", "runtime"},
+	{"sim/door", ""},
 	{"sim/kill/ledger", "runtime"},
 	{"spec/generate", "lang lang/ast lang/diag lang/format"},
 	{"spec/differ", "lang lang/ast lang/diag lang/format spec spec/batch spec/explore spec/generate typecheck"},

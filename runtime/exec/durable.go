@@ -117,6 +117,19 @@ func (s *System) references(resolve func(event.ActorID) order.Ref) any { return 
 // Resolve returns the reference to the actor of an id, which may have been deleted.
 func (s *System) Resolve(id event.ActorID) order.Ref { return s.durable.Resolve(id) }
 
+// Find returns the actor of an id, null if there is none.
+func (s *System) Find(id event.ActorID) order.Ref {
+	if s.durable == nil || !s.durable.Visit() {
+		return order.Ref{}
+	}
+	defer s.durable.Leave()
+	r := s.Resolve(id)
+	if h := r.Handle(); h == nil || h.Is(order.Detached) && h.Host.Attach(h) != nil || h.Shape == nil {
+		return order.Ref{}
+	}
+	return r
+}
+
 // States returns the states of all actors of a system with a store, as state.State does.
 func (s *System) States() ([]state.ActorState, error) {
 	if s.durable == nil {

@@ -18,9 +18,6 @@ import (
 // Params are the parameters of a method: an object in JSON, by their names.
 type Params struct{ is Type }
 
-// Names returns the names of the parameters.
-func (p *Params) Names() []string { return p.is.names }
-
 // Read reads the object of the arguments, and returns the message that the arguments of generated code decode.
 // No text at all is an object without fields. The error is an *Error.
 func (p *Params) Read(text []byte, names Names) (msg []byte, err error) {

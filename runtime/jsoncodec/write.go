@@ -80,7 +80,12 @@ func appendFloat(b []byte, f float64) []byte {
 	if abs := math.Abs(f); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
 		form = 'e'
 	}
-	return strconv.AppendFloat(b, f, form, -1, 64)
+	b = strconv.AppendFloat(b, f, form, -1, 64)
+	if n := len(b); form == 'e' && n >= 4 && b[n-4] == 'e' && b[n-3] == '-' && b[n-2] == '0' { // e-09 is e-9
+		b[n-2] = b[n-1]
+		b = b[:n-1]
+	}
+	return b
 }
 
 func (t *Type) elements(b []byte, d *codec.Decoder, names Names) []byte {

@@ -1,5 +1,5 @@
-// Package node is what a program is compiled with to keep its state on disk: the store on
-// pebble, and the places where snapshots go. The other packages of the runtime import
+// Package node is what a program is compiled with to keep its state on disk and to take calls from outside: the store on
+// pebble, the places where snapshots go, and the doors. The other packages of the runtime import
 // only the standard library; this one imports the modules of the store and of S3.
 package node
 
@@ -10,13 +10,24 @@ import (
 	"strings"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/snapshot/s3"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
 
 // Keep is what main hands to the runtime.
-var Keep = aeonrt.WithStore(pebbledb.Open, OpenTarget)
+var Keep = aeonrt.With(aeonrt.Parts{Store: pebbledb.Open, Snapshots: OpenTarget, Door: openDoor})
+
+// openDoor serves a program by HTTP.
+func openDoor(c aeonrt.DoorConfig) (aeonrt.Door, error) {
+	d, err := door.Open(c.System, c.Classes)
+	if err != nil {
+		return nil, err
+	}
+	return httpdoor.Listen(c.Address, httpdoor.Config{Program: c.Program, Door: d, Log: c.Log, Unguarded: !c.Local})
+}
 
 // OpenTarget opens the place at an address, which is a directory or s3://BUCKET/PREFIX (package
 // s3 has the parameters).

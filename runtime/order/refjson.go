@@ -15,7 +15,7 @@ func (r Ref) MarshalJSON() ([]byte, error) {
 	if r.h == nil {
 		return []byte("null"), nil
 	}
-	return bytejson.Append(nil, r.h.address()), nil
+	return bytejson.Append(nil, r.h.Address()), nil
 }
 
 // MarshalText implements encoding.TextMarshaler: the keys of objects.
@@ -23,7 +23,7 @@ func (r Ref) MarshalText() ([]byte, error) {
 	if r.h == nil {
 		return []byte("null"), nil
 	}
-	return []byte(r.h.address()), nil
+	return []byte(r.h.Address()), nil
 }
 
 // UnmarshalJSON implements json.Unmarshaler. It reads null alone.
@@ -40,8 +40,8 @@ func (r *Ref) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q names an actor, and JSON gives no reference to it; get that from an actor, or by Named", text)
 }
 
-// address returns the text by which users name the actor: Class/name or Class:id.
-func (h *Handle) address() string {
+// Address returns the text by which users name the actor: Class/name or Class:id.
+func (h *Handle) Address() string {
 	if h.Is(Detached) && h.Host.Attach(h) != nil {
 		return h.ID.String() // the process is ending
 	}

@@ -55,12 +55,14 @@ func Among(args []string) bool {
 	return slices.ContainsFunc(args, func(a string) bool {
 		name, isFlag := strings.CutPrefix(a, "-")
 		name, _, _ = strings.Cut(strings.TrimPrefix(name, "-"), "=")
-		return isFlag && slices.Contains(flagNames, name)
+		return isFlag && IsFlag(name)
 	})
 }
 
-// IsFlag reports whether Flags declares a flag of this name.
-func IsFlag(name string) bool { return slices.Contains(flagNames, name) }
+// IsFlag reports whether one of the types of this package declares a flag of this name.
+func IsFlag(name string) bool {
+	return slices.Contains(flagNames, name) || slices.Contains(listenNames, name)
+}
 
 // Check fills in the fields from the flags that were parsed. Its error is one of usage.
 func (s *State) Check() (err error) {

@@ -61,7 +61,7 @@ var ofRun = []plant{
 	bug("a request with a key is not looked up", "runtime/outbox/keyed.go",
 		"if _, _, found, err := ks.find(r); found || err != nil {",
 		"if false {",
-		crashImages, killed),
+		crashImages, killed, "./sim/door -run ThroughKills"),
 	bug("a key is claimed twice", "runtime/outbox/keyed.go",
 		"\tbefore := c.running[keyedID{r.Target, r.Session}]\n",
 		"\tvar before chan struct{}\n",
@@ -70,6 +70,10 @@ var ofRun = []plant{
 		"\tks.mu.begun = slices.Sorted(maps.Keys(seen))\n",
 		"\tks.mu.begun = slices.Sorted(maps.Keys(seen))[:0]\n",
 		killed, keyed),
+	bug("a cancelled request has an outcome", "runtime/exec/decide.go",
+		"if ev.chain == nil && errors.Is(err, order.ErrCancelled) {",
+		"if false {",
+		keyed, "./sim/door -run ThroughKills"),
 	bug("outcomes of keys expire too early", "runtime/outbox/keyed.go",
 		"ks.mu.begun[n]-ks.width() >= int64(",
 		"ks.mu.begun[n]+ks.width() >= int64(",
@@ -152,6 +156,6 @@ const (
 	closing     = "./runtime/exec -run TestClosingAmidLifeLosesNothing -close.runs 16"
 	crashImages = "./runtime/exec -run TestCrashImages"
 	killed      = "./sim/kill -run TestKilledProcessesLoseNothing"
-	keyed       = "./runtime/exec -run Keys"
+	keyed       = "./runtime/exec -run Keys|Cancelled"
 	traced      = "./spec/trace -run TestRealRunsAgree/trace"
 )

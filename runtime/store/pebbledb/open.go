@@ -15,11 +15,17 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
+// inMemory is the name of the directory of a store in memory.
+const inMemory = "memory"
+
 // Open opens the store in a directory of the file system, and creates it if the directory is
-// empty or missing, unless it must exist. A directory that it refuses is as it was before; the errors are
+// empty or missing, unless it must exist; without a directory it makes one in memory, which is gone with the process. A directory that it refuses is as it was before; the errors are
 // *MissingError, *ForeignError, *NotDirectoryError, *InUseError, *DamagedError, *AccessError, *NoSpaceError,
 // *DiskError, *EngineError, *store.OtherProgramError and *store.NewerFormatError.
 func Open(dir string, o store.EngineOptions) (store.Engine, error) {
+	if dir == "" {
+		return OpenFS(vfs.NewMem(), inMemory, o)
+	}
 	return OpenFS(vfs.Default, dir, o)
 }
 

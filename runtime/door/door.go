@@ -1,0 +1,349 @@
+// Package door lets callers outside of a program call the methods of its actors: it finds classes, actors and methods by
+// their names, reads arguments and writes results as JSON, and tells how a call has ended. What carries the calls is
+// above it: package httpdoor for HTTP.
+package door
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/aeon-lang/aeon/internal/similar"
+	"github.com/aeon-lang/aeon/runtime/callpath"
+	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/jsoncodec"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/value"
+)
+
+// Door is the border of one system, which has a store. Any goroutine may use it.
+type Door struct {
+	sys     *exec.System
+	namer   *exec.Client // looks up actors
+	classes []*Class
+	byPath  map[string]*Class
+	byName  map[string]*Class // of classes whose name no other package has; nil for others
+}
+
+// Class is an actor class whose methods can be called.
+type Class struct {
+	*exec.Class
+	Methods []*Method // in order of their declaration
+	byName  map[string]*Method
+}
+
+// Method is a method that can be called.
+type Method struct {
+	*exec.Method
+	Params *jsoncodec.Params
+	Result *jsoncodec.Type // nil: none
+}
+
+// Open returns the border of a system that has these classes.
+func Open(sys *exec.System, classes []*exec.Class) (*Door, error) {
+	d := &Door{sys: sys, namer: sys.Client(), byPath: make(map[string]*Class), byName: make(map[string]*Class)}
+	var types jsoncodec.Compiler
+	for _, of := range classes {
+		c := &Class{Class: of, byName: make(map[string]*Method)}
+		for _, m := range of.Methods {
+			params, result, err := types.Signature(m.Signature, m.Params)
+			if err != nil {
+				return nil, fmt.Errorf("method %v: %w", m, err)
+			}
+			made := &Method{m, params, result}
+			c.Methods, c.byName[m.Name] = append(c.Methods, made), made
+		}
+		d.classes, d.byPath[of.Path()] = append(d.classes, c), c
+		if _, twice := d.byName[of.Name]; twice {
+			c = nil
+		}
+		d.byName[of.Name] = c
+	}
+	return d, nil
+}
+
+// Classes returns all classes.
+func (d *Door) Classes() []*Class { return d.classes }
+
+// NameOf returns the name by which callers know a class: without its package, if that is clear.
+func (d *Door) NameOf(c *Class) string {
+	if d.byName[c.Name] == c {
+		return c.Name
+	}
+	return c.Path()
+}
+
+// NotFoundError says that there is no such class, method or actor.
+type NotFoundError struct{ Msg string }
+
+// Error implements error.
+func (e *NotFoundError) Error() string { return e.Msg }
+
+func notFound(format string, args ...any) error { return &NotFoundError{fmt.Sprintf(format, args...)} }
+
+// Class returns a class by its name, with its package in front of it where two packages have a class of the name. The
+// error is a *NotFoundError.
+func (d *Door) Class(name string) (*Class, error) {
+	if c := d.byPath[name]; c != nil {
+		return c, nil
+	}
+	c, known := d.byName[name]
+	switch {
+	case c != nil:
+		return c, nil
+	case known:
+		var all []string
+		for _, c := range d.classes {
+			if c.Name == name {
+				all = append(all, c.Path())
+			}
+		}
+		return nil, notFound("several packages have a class %s: say %s", name, strings.Join(all, " or "))
+	}
+	return nil, notFound("the program has no actor class %q%s", name, hint(name, func(yield func(string)) {
+		for _, c := range d.classes {
+			yield(c.Name)
+		}
+	}))
+}
+
+// Method returns a method by its name. The error is a *NotFoundError.
+func (c *Class) Method(name string) (*Method, error) {
+	if m := c.byName[name]; m != nil {
+		return m, nil
+	}
+	return nil, notFound("class %s has no method %q%s", c.Name, name, hint(name, func(yield func(string)) {
+		for _, m := range c.Methods {
+			yield(m.Name)
+		}
+	}))
+}
+
+// hint proposes the name that was meant.
+func hint(name string, each func(yield func(string))) string {
+	if near := similar.Nearest(name, each); near != "" {
+		return fmt.Sprintf("; did you mean %q?", near)
+	}
+	return ""
+}
+
+// Actor returns an actor of c by its key: its name, or a colon and its id if it has no name. An actor with a name need not
+// be there: its first event creates it. The error is a *NotFoundError.
+func (d *Door) Actor(c *Class, key string) (order.Ref, error) {
+	if id, ok := strings.CutPrefix(key, ":"); ok {
+		return d.unnamed(c, id)
+	}
+	switch {
+	case c.Construct == nil:
+		return order.Ref{}, notFound("actors of class %s have no names, as its constructor has parameters: say %s/:ID, with the id that the program has given", c.Name, c.Name)
+	case key == "":
+		return order.Ref{}, notFound("an actor of class %s needs a name that is not empty", c.Name)
+	}
+	return exec.Named(d.namer, c.Class, key), nil
+}
+
+// unnamed finds an actor by its id.
+func (d *Door) unnamed(c *Class, text string) (order.Ref, error) {
+	id, err := event.ParseActorID(text)
+	if err != nil || id.IsNull() {
+		return order.Ref{}, notFound("%q is no id of an actor", text)
+	}
+	if r := d.sys.Find(id); !r.IsNull() && r.Handle().Shape == &c.Shape {
+		return r, nil
+	}
+	return order.Ref{}, notFound("there is no actor %s:%s", c.Name, text)
+}
+
+// names are the texts of actors in JSON.
+type names struct{ *Door }
+
+// Actor implements jsoncodec.Names.
+func (n names) Actor(class, text string) (event.ActorID, error) {
+	c := n.byPath[class]
+	prefix, key, named := strings.Cut(text, "/")
+	if !named {
+		prefix, key, _ = strings.Cut(text, ":")
+		key = ":" + key
+	}
+	if c == nil || prefix != c.Name && prefix != c.Path() {
+		return event.ActorID{}, fmt.Errorf("%q is no %s: that is %[2]s/NAME, or %[2]s:ID", text, class[strings.LastIndexByte(class, '.')+1:])
+	}
+	r, err := n.Door.Actor(c, key)
+	return r.ID(), err
+}
+
+// ActorText implements jsoncodec.Names.
+func (n names) ActorText(class string, id event.ActorID) string {
+	if r := n.sys.Find(id); !r.IsNull() {
+		return r.Handle().Address()
+	}
+	return class[strings.LastIndexByte(class, '.')+1:] + ":" + id.String()
+}
+
+// Client implements jsoncodec.Names.
+func (names) Client(class, _ string) (uint64, error) {
+	return 0, fmt.Errorf("it is an object of client class %s, and a call from outside has none", class)
+}
+
+// Names returns the texts of actors in JSON.
+func (d *Door) Names() jsoncodec.Names { return names{d} }
+
+// Call is one call.
+type Call struct {
+	Target order.Ref
+	Method *Method
+	Args   []byte // as Method.Params reads them
+	Key    string // as exec.Call has it
+}
+
+// Answer is how a call has ended.
+type Answer struct {
+	Result []byte         // JSON; nil if the method has no result
+	Seen   store.Position // up to which position of the journal the answer has seen the store; 0: it has told an outcome of before
+}
+
+// Call performs a call. If ctx ends before the call the event is undone. The errors are those of System.Perform.
+func (d *Door) Call(ctx context.Context, c *Call) (answer Answer, err error) {
+	args := c.Method.NewArgs()
+	if a, ok := args.(interface{ Decode(*codec.Decoder) }); ok {
+		dec := codec.NewDecoder(c.Args)
+		dec.Context = d.sys
+		a.Decode(dec)
+		if err := dec.Close(); err != nil {
+			return answer, err
+		}
+	}
+	var cancel order.Cancellation
+	stop := context.AfterFunc(ctx, cancel.Cancel)
+	defer stop()
+	answer.Seen, err = d.sys.Perform(&exec.Call{Target: c.Target, Method: c.Method.Method, Args: args, Key: c.Key, Cancel: &cancel})
+	if err != nil || c.Method.Result == nil {
+		return answer, err
+	}
+	answer.Result, err = d.result(c.Method, args)
+	return answer, err
+}
+
+// result writes the result that args have taken.
+func (d *Door) result(m *Method, args order.Args) (b []byte, err error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case value.Fault: // it nests too deeply
+			err = &ResultError{r.Msg}
+		default:
+			panic(r)
+		}
+	}()
+	e := codec.NewEncoder(nil)
+	args.(interface{ EncodeResult(*codec.Encoder) }).EncodeResult(e)
+	return m.Result.Append(nil, e.Data(), d.Names())
+}
+
+// ResultError says that a call has committed, and its result cannot be written.
+type ResultError struct{ Reason string }
+
+// Error implements error.
+func (e *ResultError) Error() string {
+	return "the event has committed, and its result cannot be written: " + e.Reason
+}
+
+// Happened says what is certain of a call that has failed.
+type Happened string
+
+// What is certain.
+const (
+	No      Happened = "no"      // nothing of it has happened
+	Yes     Happened = "yes"     // it has happened, whole
+	Begun   Happened = "begun"   // the first steps of its chain have happened, and the others will
+	Unknown Happened = "unknown" // it has happened whole or not at all
+)
+
+// Failure is how a call has failed, for its caller.
+type Failure struct {
+	Code     string // a word that programs can rely on
+	Msg      string
+	Happened Happened
+	At       string   // file:line of the program's source; "" if the failure is not the program's
+	Path     []string // the calls that led there, the innermost first
+	Later    bool     // it may succeed if it is sent again later
+}
+
+// The codes of failures.
+const (
+	Aborted   = "aborted"     // by the program: abort, require, assert
+	Fault     = "fault"       // of the program: an index out of range, a deleted actor
+	TooMuch   = "limit"       // the program has exceeded a limit of an event
+	Full      = "full"        // too many events wait
+	TimedOut  = "timeout"     // undone at the end of its time
+	KeyReused = "key-reused"  // the key was used for another request
+	NotThere  = "not-found"   // no such class, method or actor
+	BadArgs   = "arguments"   // the arguments cannot be read
+	NoOutcome = "unknown"     // the store has failed
+	Closing   = "unavailable" // the program is ending
+	BadResult = "result"      // the result cannot be written, or not be read any more
+)
+
+// Explain tells how a call has failed.
+func Explain(err error) *Failure {
+	f := &Failure{Msg: err.Error(), Happened: No}
+	var (
+		abort   *exec.AbortError
+		limit   *exec.LimitError
+		lost    *exec.UnknownError
+		result  *ResultError
+		changed *exec.ResultError
+		missing *NotFoundError
+		wrong   *jsoncodec.Error
+	)
+	switch {
+	case errors.Is(err, order.ErrCancelled):
+		f.Code, f.Msg, f.Later = TimedOut, "the call has not ended in time, and was undone", true
+	case errors.As(err, &abort):
+		f.Code = Aborted
+		if abort.Fault {
+			f.Code = Fault
+		}
+		for _, p := range abort.Path {
+			f.Path = append(f.Path, place(p))
+		}
+		if len(f.Path) > 0 {
+			f.At, _, _ = strings.Cut(f.Path[0], " ")
+		}
+	case errors.As(err, &limit):
+		f.Code = TooMuch
+		if limit.Limit == "EventsMax" || limit.Limit == "QueueDepthMax" {
+			f.Code, f.Later = Full, true
+		}
+	case errors.As(err, &lost):
+		f.Code, f.Happened, f.Later = NoOutcome, Unknown, true
+	case errors.Is(err, exec.ErrPostponed):
+		f.Code, f.Happened, f.Later = Closing, Begun, true
+	case errors.Is(err, exec.ErrClosed):
+		f.Code, f.Later = Closing, true
+	case errors.Is(err, exec.ErrKeyReused):
+		f.Code = KeyReused
+	case errors.As(err, &result), errors.As(err, &changed):
+		f.Code, f.Happened = BadResult, Yes
+	case errors.As(err, &missing):
+		f.Code = NotThere
+	case errors.As(err, &wrong), errors.Is(err, codec.ErrCorrupt):
+		f.Code = BadArgs
+	default: // a key that is too long
+		f.Code = BadArgs
+	}
+	return f
+}
+
+// place writes a place of the program for a caller outside, to whom the directories of the machine that has built it mean
+// nothing: bank.aeon:17 (Bank.transfer).
+func place(f callpath.Frame) string {
+	name := f.Func[strings.LastIndexByte(f.Func, '/')+1:]
+	_, name, _ = strings.Cut(name, ".") // behind the package
+	return fmt.Sprintf("%s:%d (%s)", filepath.Base(f.File), f.Line, strings.NewReplacer("(*", "", ")", "").Replace(name))
+}

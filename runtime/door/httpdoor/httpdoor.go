@@ -1,0 +1,313 @@
+// Package httpdoor serves the methods of a program's actors by HTTP:
+//
+//	POST /v1/{Class}/{key}/{method}         arguments as a JSON object by parameter name, the answer is the result
+//	GET  /v1/{Class}/{key}/{method}?a=…     the same for methods that are ro, arguments in the query
+//	GET  /openapi.json                      all of that, described as OpenAPI 3.1
+//	GET  /healthz                           whether the process lives
+//
+// A request with the header Idempotency-Key is performed once, however often it is sent, through crashes of either side.
+// Failures are problems as RFC 9457 has them, with the members code, happened, at and path, which package door explains.
+package httpdoor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/row"
+)
+
+// Config says what is served, and bounds it. The zero value of a bound is its default.
+type Config struct {
+	Program string // its name
+	Door    *door.Door
+	Log     *slog.Logger
+
+	BodyMax   int64         // bytes of arguments; 1 MiB
+	TimeMax   time.Duration // that a call may take, and the default; 30 s
+	CallsMax  int           // calls under way; 1024
+	Unguarded bool          // it listens beyond loopback, so that requests may come by any name of the host
+}
+
+const (
+	bodyMax  = 1 << 20
+	timeMax  = 30 * time.Second
+	callsMax = 1024
+	// headMax and headTime bound what a client may send before the arguments, and how slowly.
+	headMax  = 32 << 10
+	headTime = 10 * time.Second
+	idleTime = 2 * time.Minute
+)
+
+// Server serves the methods of one program.
+type Server struct {
+	cfg     Config
+	calls   chan struct{} // has one for each call under way
+	http    http.Server
+	address string
+	failed  chan error
+
+	described func() ([]byte, error) // the description of what is served
+}
+
+// Listen serves a program at an address. It listens when Listen returns.
+func Listen(address string, cfg Config) (*Server, error) {
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	s := New(cfg)
+	s.address = l.Addr().String()
+	go func() { // ends with Close
+		if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			s.failed <- fmt.Errorf("listening on %s has ended: %w", s.address, err)
+		}
+	}()
+	return s, nil
+}
+
+// Address is where the server listens: host:port.
+func (s *Server) Address() string { return s.address }
+
+// Failed gets the error that has ended the listening, if one does.
+func (s *Server) Failed() <-chan error { return s.failed }
+
+// Handler serves requests that another server has taken.
+func (s *Server) Handler() http.Handler { return s.http.Handler }
+
+// New returns a server that does not listen yet.
+func New(cfg Config) *Server {
+	if cfg.BodyMax <= 0 {
+		cfg.BodyMax = bodyMax
+	}
+	if cfg.TimeMax <= 0 {
+		cfg.TimeMax = timeMax
+	}
+	if cfg.CallsMax <= 0 {
+		cfg.CallsMax = callsMax
+	}
+	s := &Server{cfg: cfg, calls: make(chan struct{}, cfg.CallsMax), failed: make(chan error, 1)}
+	s.described = sync.OnceValues(func() ([]byte, error) { return Describe(cfg.Program, cfg.Door) })
+	s.http = http.Server{
+		Handler:           s.handler(),
+		ReadHeaderTimeout: headTime,
+		ReadTimeout:       cfg.TimeMax + headTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    headMax,
+		ErrorLog:          slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn),
+	}
+	return s
+}
+
+// Close stops listening, and waits until all calls under way have been answered, or ctx ends.
+func (s *Server) Close(ctx context.Context) error {
+	err := s.http.Shutdown(ctx)
+	if err != nil {
+		_ = s.http.Close() // the error that counts is the first
+	}
+	return err
+}
+
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/{class}/{key}/{method}", s.call)
+	mux.HandleFunc("GET /v1/{class}/{key}/{method}", s.call)
+	mux.HandleFunc("GET /healthz", ok)
+	mux.HandleFunc("GET /openapi.json", s.openapi)
+	mux.HandleFunc("/", s.elsewhere)
+	sameOrigin := http.NewCrossOriginProtection()
+	sameOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		writeProblem(w, http.StatusForbidden, &door.Failure{Code: "cross-origin", Msg: "a page of another origin has sent the request", Happened: door.No})
+	}))
+	return s.knownHost(sameOrigin.Handler(mux))
+}
+
+// knownHost refuses requests that come by a name which is not that of this machine: a page of a web site whose name leads
+// here could call a server that listens on loopback alone, as the browser takes the two for one origin.
+func (s *Server) knownHost(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !s.cfg.Unguarded && !isLocal(r.Host) {
+			writeProblem(w, http.StatusMisdirectedRequest, &door.Failure{Code: "host", Happened: door.No,
+				Msg: fmt.Sprintf("the host %q is not this machine by a name of its own; say localhost, or 127.0.0.1", r.Host)})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// isLocal reports whether a host, perhaps with a port, is localhost or an address on loopback.
+func isLocal(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	a, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return strings.EqualFold(host, "localhost") || err == nil && a.IsLoopback()
+}
+
+func ok(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") }
+
+// elsewhere answers requests to no place that there is.
+func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request) {
+	f := &door.Failure{Code: door.NotThere, Happened: door.No, Msg: fmt.Sprintf("there is nothing at %s; methods of actors are at /v1/CLASS/KEY/METHOD", r.URL.Path)}
+	if parts := strings.Split(r.URL.Path, "/"); len(parts) == 5 && parts[1] == "v1" {
+		f.Code, f.Msg = "method", fmt.Sprintf("%s is not served; call methods by POST, and those that are ro by GET, too", r.Method)
+		w.Header().Set("Allow", "POST, GET")
+		writeProblem(w, http.StatusMethodNotAllowed, f)
+		return
+	}
+	writeProblem(w, http.StatusNotFound, f)
+}
+
+// call serves one call.
+func (s *Server) call(w http.ResponseWriter, r *http.Request) {
+	select {
+	case s.calls <- struct{}{}:
+		defer func() { <-s.calls }()
+	default:
+		s.fail(w, &refusal{http.StatusServiceUnavailable, door.Failure{Code: door.Full, Later: true, Msg: fmt.Sprintf("%d calls are under way, which is the limit", cap(s.calls))}})
+		return
+	}
+	c, err := s.read(w, r)
+	if err != nil {
+		s.fail(w, err)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.TimeMax)
+	defer cancel()
+	answer, err := s.cfg.Door.Call(ctx, c)
+	if err != nil {
+		s.fail(w, err)
+		return
+	}
+	head := w.Header()
+	head.Set("Cache-Control", "no-store")
+	if answer.Seen > 0 {
+		head.Set("Aeon-Position", strconv.FormatUint(uint64(answer.Seen), 10))
+	}
+	if answer.Result == nil {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	head.Set("Content-Type", "application/json")
+	head.Set("Content-Length", strconv.Itoa(len(answer.Result)+1))
+	_, _ = w.Write(append(answer.Result, '\n')) // the client has gone if this fails
+}
+
+// refusal is an error that has a status of its own.
+type refusal struct {
+	status int
+	door.Failure
+}
+
+// Error implements error.
+func (e *refusal) Error() string { return e.Msg }
+
+func refuse(status int, code, format string, args ...any) error {
+	return &refusal{status, door.Failure{Code: code, Msg: fmt.Sprintf(format, args...)}}
+}
+
+// read reads the call that a request asks for.
+func (s *Server) read(w http.ResponseWriter, r *http.Request) (*door.Call, error) {
+	class, err := s.cfg.Door.Class(r.PathValue("class"))
+	if err != nil {
+		return nil, err
+	}
+	m, err := class.Method(r.PathValue("method"))
+	if err != nil {
+		return nil, err
+	}
+	c := &door.Call{Method: m, Key: r.Header.Get("Idempotency-Key")}
+	if len(c.Key) > row.KeyMax {
+		return nil, refuse(http.StatusBadRequest, door.BadArgs, "the Idempotency-Key has %d bytes, and at most %d fit", len(c.Key), row.KeyMax)
+	}
+	switch {
+	case r.Method == http.MethodPost:
+		c.Args, err = s.body(w, r, m)
+	case !m.ReadOnly:
+		w.Header().Set("Allow", "POST")
+		err = refuse(http.StatusMethodNotAllowed, "method", "%v is not ro: call it by POST", m)
+	default:
+		c.Args, err = m.Params.ReadTexts(r.URL.Query(), s.cfg.Door.Names())
+	}
+	if err == nil {
+		c.Target, err = s.cfg.Door.Actor(class, r.PathValue("key"))
+	}
+	return c, err
+}
+
+// body reads the arguments of a POST.
+func (s *Server) body(w http.ResponseWriter, r *http.Request, m *door.Method) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.BodyMax))
+	if large := new(http.MaxBytesError); errors.As(err, &large) {
+		return nil, refuse(http.StatusRequestEntityTooLarge, "too-large", "the body has more than %d bytes", large.Limit)
+	}
+	if err != nil {
+		return nil, refuse(http.StatusBadRequest, door.BadArgs, "the body cannot be read: %v", err)
+	}
+	if kind := r.Header.Get("Content-Type"); kind != "" || len(body) > 0 {
+		if media, _, err := mime.ParseMediaType(kind); err != nil || media != "application/json" {
+			return nil, refuse(http.StatusUnsupportedMediaType, "media-type", "the body is %q; arguments are application/json", kind)
+		}
+	}
+	return m.Params.Read(body, s.cfg.Door.Names())
+}
+
+// statuses are the statuses of failures, by code.
+var statuses = map[string]int{
+	door.Aborted: http.StatusUnprocessableEntity, door.Fault: http.StatusUnprocessableEntity, door.TooMuch: http.StatusUnprocessableEntity,
+	door.KeyReused: http.StatusUnprocessableEntity, door.BadResult: http.StatusUnprocessableEntity,
+	door.NotThere: http.StatusNotFound, door.BadArgs: http.StatusBadRequest,
+	door.Full: http.StatusServiceUnavailable, door.TimedOut: http.StatusServiceUnavailable, door.NoOutcome: http.StatusServiceUnavailable,
+	door.Closing: http.StatusServiceUnavailable,
+}
+
+// retryAfter is after how many seconds a client is to send again what may succeed later.
+const retryAfter = "1"
+
+// fail answers with a failure.
+func (s *Server) fail(w http.ResponseWriter, err error) {
+	refused := new(refusal)
+	if errors.As(err, &refused) {
+		refused.Happened = door.No
+		writeProblem(w, refused.status, &refused.Failure)
+		return
+	}
+	f := door.Explain(err)
+	writeProblem(w, statuses[f.Code], f)
+}
+
+// problem is the body of a failure (RFC 9457). Its type is about:blank, as code says what it is.
+type problem struct {
+	Title    string        `json:"title"`
+	Status   int           `json:"status"`
+	Detail   string        `json:"detail"`
+	Code     string        `json:"code"`
+	Happened door.Happened `json:"happened"`
+	At       string        `json:"at,omitempty"`
+	Path     []string      `json:"path,omitempty"`
+}
+
+func writeProblem(w http.ResponseWriter, status int, f *door.Failure) {
+	head := w.Header()
+	head.Set("Content-Type", "application/problem+json")
+	head.Set("Cache-Control", "no-store")
+	if f.Later {
+		head.Set("Retry-After", retryAfter)
+	}
+	w.WriteHeader(status)
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(problem{http.StatusText(status), status, f.Msg, f.Code, f.Happened, f.At, f.Path}) // the client has gone if this fails
+}

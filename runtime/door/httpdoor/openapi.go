@@ -1,0 +1,148 @@
+package httpdoor
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/jsoncodec"
+	"github.com/aeon-lang/aeon/runtime/row"
+)
+
+// object is an object of an OpenAPI document.
+type object = map[string]any
+
+// Describe returns the OpenAPI 3.1 document of what is served: a path for each method of each actor class.
+func Describe(title string, d *door.Door) ([]byte, error) {
+	schemas := &jsoncodec.Schemas{Prefix: "#/components/schemas/"}
+	paths := object{}
+	tags := []object{}
+	for _, c := range d.Classes() {
+		name := d.NameOf(c)
+		tag := object{"name": name}
+		if c.Doc != "" {
+			tag["description"] = c.Doc
+		}
+		tags = append(tags, tag)
+		for _, m := range c.Methods {
+			paths["/v1/"+name+"/{key}/"+m.Name] = methodOf(schemas, name, m)
+		}
+	}
+	doc := object{
+		"openapi": "3.1.0",
+		"info":    object{"title": title, "version": "1"},
+		"tags":    tags,
+		"paths":   paths,
+		"components": object{
+			"schemas": definitions(schemas),
+			"parameters": object{
+				"key": object{"name": "key", "in": "path", "required": true, "schema": object{"type": "string"},
+					"description": "the name of the actor, or a colon and the id of one without a name"},
+				"once": object{"name": "Idempotency-Key", "in": "header", "schema": object{"type": "string", "maxLength": row.KeyMax},
+					"description": "the request is performed once, however often it is sent with this key"},
+			},
+			"responses": object{"problem": object{"description": "a failure (RFC 9457)",
+				"content": object{"application/problem+json": object{"schema": object{"$ref": schemas.Prefix + problemName}}}}},
+		},
+	}
+	return json.MarshalIndent(doc, "", "  ")
+}
+
+// problemName is the name of the schema of failures. No class of a program begins with a small letter and is called so.
+const problemName = "problem"
+
+// definitions returns the schemas of the program's types, and that of failures.
+func definitions(s *jsoncodec.Schemas) object {
+	all := object{problemName: object{
+		"type": "object", "required": []string{"title", "status", "detail", "code", "happened"},
+		"properties": object{
+			"title": object{"type": "string"}, "status": object{"type": "integer"}, "detail": object{"type": "string"},
+			"code":     object{"type": "string", "description": "a word that programs can rely on"},
+			"happened": object{"enum": []door.Happened{door.No, door.Yes, door.Begun, door.Unknown}, "type": "string"},
+			"at":       object{"type": "string", "description": "where in the program it has failed, file:line"},
+			"path":     object{"type": "array", "items": object{"type": "string"}},
+		},
+	}}
+	for name, of := range s.Named {
+		all[name] = of
+	}
+	return all
+}
+
+// methodOf describes one method.
+func methodOf(s *jsoncodec.Schemas, class string, m *door.Method) object {
+	call := func(verb string) object {
+		op := object{"operationId": class + "_" + m.Name, "tags": []string{class}, "responses": answers(s, m)}
+		if verb != "" {
+			op["operationId"] = class + "_" + m.Name + "_" + verb
+		}
+		if m.Doc != "" {
+			op["summary"], op["description"] = firstSentence(m.Doc), m.Doc
+		}
+		return op
+	}
+	post := call("")
+	post["parameters"] = []object{{"$ref": "#/components/parameters/key"}, {"$ref": "#/components/parameters/once"}}
+	params := m.Params.List()
+	if len(params) > 0 {
+		required := false
+		for _, p := range params {
+			required = required || p.Required
+		}
+		post["requestBody"] = object{"required": required, "content": object{"application/json": object{"schema": s.Params(m.Params)}}}
+	}
+	item := object{"post": post}
+	if m.ReadOnly {
+		get := call("get")
+		list := []object{{"$ref": "#/components/parameters/key"}}
+		for _, p := range params {
+			list = append(list, queryOf(s, p))
+		}
+		get["parameters"] = list
+		item["get"] = get
+	}
+	return item
+}
+
+// queryOf describes a parameter in a query.
+func queryOf(s *jsoncodec.Schemas, p jsoncodec.Param) object {
+	q := object{"name": p.Name, "in": "query", "required": p.Required}
+	if p.Plain {
+		q["schema"] = s.Of(p.Type)
+	} else {
+		q["content"] = object{"application/json": object{"schema": s.Of(p.Type)}}
+	}
+	return q
+}
+
+// answers describes the answers of a method.
+func answers(s *jsoncodec.Schemas, m *door.Method) object {
+	all := object{"default": object{"$ref": "#/components/responses/problem"}}
+	if m.Result == nil {
+		all["204"] = object{"description": "done"}
+	} else {
+		all["200"] = object{"description": "the result", "content": object{"application/json": object{"schema": s.Of(m.Result)}}}
+	}
+	return all
+}
+
+// firstSentence returns the first sentence of a comment.
+func firstSentence(doc string) string {
+	doc = strings.Join(strings.Fields(doc), " ")
+	if i := strings.Index(doc, ". "); i >= 0 {
+		return doc[:i+1]
+	}
+	return doc
+}
+
+// openapi serves the description.
+func (s *Server) openapi(w http.ResponseWriter, _ *http.Request) {
+	doc, err := s.described()
+	if err != nil {
+		s.fail(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(doc) // the client has gone if this fails
+}

@@ -1,0 +1,148 @@
+package jsoncodec
+
+import (
+	"math"
+	"strings"
+)
+
+// Schema is a JSON Schema, in the dialect of OpenAPI 3.1 (2020-12).
+type Schema map[string]any
+
+// Schemas describe types. Each enum and value class becomes a definition, to which the others refer.
+type Schemas struct {
+	Prefix string            // of references: "#/components/schemas/"
+	Named  map[string]Schema // the definitions, by their names
+	owner  map[string]string // which type has a name
+}
+
+// Of returns the schema of the values of a type.
+func (s *Schemas) Of(t *Type) Schema {
+	switch t.kind {
+	case signed:
+		return integer(t, float64(t.min))
+	case unsigned:
+		return integer(t, 0)
+	case float:
+		return Schema{"type": "number", "format": "double", "description": `what JSON has no number for is "NaN", "Infinity" or "-Infinity"`}
+	case boolean:
+		return Schema{"type": "boolean"}
+	case bytes:
+		return Schema{"type": "string", "contentEncoding": "base64"}
+	case instant:
+		return Schema{"type": "string", "format": "date-time"}
+	case duration:
+		return Schema{"type": "string", "description": "a duration as in Go: 1m30s", "examples": []string{"1m30s"}}
+	case vector:
+		return Schema{"type": "array", "items": s.Of(t.elem)}
+	case set:
+		return Schema{"type": "array", "items": s.Of(t.elem), "uniqueItems": true}
+	case dict:
+		return Schema{"type": "object", "additionalProperties": s.Of(t.elem)}
+	case optional:
+		return orNull(s.Of(t.elem))
+	case enum, class:
+		return Schema{"$ref": s.Prefix + s.name(t)}
+	case actor:
+		text := Schema{"type": "string", "description": "an actor: " + t.of.String() + "/NAME, or " + t.of.String() + ":ID"}
+		if t.nullable {
+			return orNull(text)
+		}
+		return text
+	case client:
+		return Schema{"type": "null", "description": "an object of client class " + t.of.String() + ", which a call from outside has none of"}
+	}
+	return Schema{"type": "string"}
+}
+
+func orNull(of Schema) Schema {
+	if kind, ok := of["type"].(string); ok {
+		of["type"] = []string{kind, "null"}
+		return of
+	}
+	return Schema{"anyOf": []Schema{of, {"type": "null"}}}
+}
+
+// integer is the schema of an integer. Bounds that a float cannot hold are told by the format.
+func integer(t *Type, low float64) Schema {
+	s := Schema{"type": "integer", "format": t.of.Form}
+	switch {
+	case t.kind == signed && t.min == math.MinInt64:
+		s["format"] = "int64"
+	case t.kind == unsigned && t.max == math.MaxUint64:
+		s["minimum"] = 0
+	default:
+		s["minimum"], s["maximum"] = int64(low), t.max
+	}
+	return s
+}
+
+// name returns the name of the definition of an enum or a value class, and makes it. Two types of one name are told apart
+// by their packages.
+func (s *Schemas) name(t *Type) string {
+	path := t.of.Name
+	name := path[strings.LastIndexByte(path, '.')+1:]
+	if s.owner == nil {
+		s.owner, s.Named = make(map[string]string), make(map[string]Schema)
+	}
+	if other, taken := s.owner[name]; taken && other != path {
+		name = strings.ReplaceAll(path, ".", "_")
+	}
+	if s.owner[name] == path {
+		return name
+	}
+	s.owner[name] = path
+	if t.kind == enum {
+		s.Named[name] = Schema{"type": "string", "enum": t.names}
+		return name
+	}
+	s.Named[name] = nil // while its fields are made, which may refer to it
+	s.Named[name] = s.object(t)
+	return name
+}
+
+// object is the schema of a value class.
+func (s *Schemas) object(t *Type) Schema {
+	fields, required := Schema{}, []string{}
+	for i, f := range t.fields {
+		fields[t.names[i]] = s.Of(f)
+		if !f.mayBeNull() {
+			required = append(required, t.names[i])
+		}
+	}
+	of := Schema{"type": "object", "properties": fields, "additionalProperties": false}
+	if len(required) > 0 {
+		of["required"] = required
+	}
+	return of
+}
+
+// Params returns the schema of the object of the arguments.
+func (s *Schemas) Params(p *Params) Schema { return s.object(&p.is) }
+
+// Param is one parameter of a method.
+type Param struct {
+	Name     string
+	Type     *Type
+	Required bool
+	Plain    bool // the text that ReadTexts takes is what the schema describes, and not the JSON of an array or an object
+}
+
+// isPlain reports whether values of the type are neither arrays nor objects in JSON.
+func (t *Type) isPlain() bool {
+	switch t.kind {
+	case vector, set, dict, class:
+		return false
+	case optional:
+		return t.elem.isPlain()
+	}
+	return true
+}
+
+// List returns the parameters in order.
+func (p *Params) List() []Param {
+	list := make([]Param, len(p.is.fields))
+	for i, t := range p.is.fields {
+		list[i] = Param{p.is.names[i], t, !t.mayBeNull(), t.isPlain()}
+	}
+	return list
+}

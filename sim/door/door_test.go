@@ -1,0 +1,340 @@
+// Package door tests the doors of a program as its clients use them.
+package door
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aeon-lang/aeon/internal/generated"
+	"github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
+	"github.com/aeon-lang/aeon/sim/door/shop"
+)
+
+// The program is generated again after each change of it, or of the compiler.
+func TestShopIsWhatAeoncMakes(t *testing.T) {
+	if err := generated.Check(filepath.Join("..", ".."), "sim/door/shop", t.TempDir()); err != nil {
+		t.Error(err)
+	}
+}
+
+// served is the program, and an HTTP server of its methods.
+type served struct {
+	t   testing.TB
+	sys *runtime.System
+	*httptest.Server
+}
+
+func serve(t testing.TB, cfg httpdoor.Config) *served {
+	t.Helper()
+	st, err := store.Open(memengine.New(), store.Options{Program: "shop", Log: slog.New(slog.DiscardHandler), Fatal: func(err error) { t.Error(err) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &served{t: t}
+	s.sys, err = runtime.Recover(runtime.Config{Store: st, Classes: shop.AeonPackage.Classes, Log: slog.New(slog.DiscardHandler), Stdout: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Log = slog.New(slog.DiscardHandler)
+	cfg.Program = "shop"
+	if cfg.Door, err = door.Open(s.sys, shop.AeonPackage.Classes); err != nil {
+		t.Fatal(err)
+	}
+	s.Server = httptest.NewServer(httpdoor.New(cfg).Handler())
+	t.Cleanup(func() {
+		s.Close()
+		s.sys.Close()
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// answer is what a request was answered.
+type answer struct {
+	status int
+	head   http.Header
+	body   string
+}
+
+// ask sends a request; head are names and values of headers, which alternate.
+func (s *served) ask(method, path, body string, head ...string) answer {
+	s.t.Helper()
+	r, err := http.NewRequest(method, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(head); i += 2 {
+		if head[i] == "Host" {
+			r.Host = head[i+1]
+		}
+		r.Header.Set(head[i], head[i+1])
+	}
+	a, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer a.Body.Close()
+	text, err := io.ReadAll(a.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return answer{a.StatusCode, a.Header, strings.TrimSpace(string(text))}
+}
+
+func (s *served) post(path, body string, head ...string) answer {
+	s.t.Helper()
+	return s.ask("POST", path, body, head...)
+}
+
+const pen = `{"Name":"pen","Cents":120,"Size":"SMALL","Note":null,"Tags":["blue","fine"]}`
+
+func TestCalls(t *testing.T) {
+	s := serve(t, httpdoor.Config{})
+	for _, c := range []struct {
+		method, path, body string
+		head               []string
+		status             int
+		want               string // the answer; of a problem what its members begin with, as code happened file: detail
+	}{
+		{"POST", "/v1/Shop/main/put", `{"item":` + pen + `}`, nil, 204, ""},
+		{"POST", "/v1/shop.Shop/main/put", `{"item":{"Name":"desk","Cents":30000,"Size":"LARGE","Tags":[]}}`, nil, 204, ""},
+		{"GET", "/v1/Shop/main/find?name=pen", "", nil, 200, pen},
+		{"POST", "/v1/Shop/main/find", `{"name":"pen"}`, nil, 200, pen},
+		{"GET", "/v1/Shop/main/find?name=cup", "", nil, 200, "null"},
+		{"GET", "/v1/Shop/other/find?name=pen", "", nil, 200, "null"},
+		{"GET", "/v1/Shop/main/cheap?cents=40000&size=LARGE", "", nil, 200, `[{"Name":"desk","Cents":30000,"Size":"LARGE","Note":null,"Tags":[]}]`},
+		{"GET", "/v1/Shop/main/cheap?cents=1", "", nil, 200, "[]"},
+		{"GET", "/v1/Shop/main/total", "", nil, 200, "0"},
+		{"GET", "/v1/Shop/a%2Fb%20c/total", "", nil, 200, "0"},
+		{"POST", "/v1/Shop/main/count", "", nil, 200, "1"},
+		{"POST", "/v1/Shop/main/later", `{"n":10}`, nil, 200, "12"},
+
+		{"POST", "/v1/Shop/main/put", `{"item":{"Name":"air","Cents":0,"Size":"SMALL","Tags":[]}}`, nil, 422, "aborted no shop_aeon.go: an item costs more than 0"},
+		{"GET", "/v1/Shop/main/divide?a=1&b=0", "", nil, 422, "fault no shop_aeon.go: division by zero"},
+		{"POST", "/v1/Shop/main/put", `{"item":{"Name":"air"}}`, nil, 400, "arguments no : item.Cents: it is missing; its type is int"},
+		{"POST", "/v1/Shop/main/put", `{`, nil, 400, "arguments no : the text ends where"},
+		{"POST", "/v1/Shop/main/put", ``, nil, 400, "arguments no : item: it is missing; its type is Item"},
+		{"GET", "/v1/Shop/main/find", "", nil, 400, "arguments no : name: it is missing; its type is string"},
+		{"GET", "/v1/Shop/main/find?name=a&name=b", "", nil, 400, "arguments no : name: it is there twice"},
+		{"GET", "/v1/Shop/main/find?nam=a", "", nil, 400, `arguments no : the method has no parameter "nam"; did you mean "name"?`},
+		{"GET", "/v1/Shop/main/count", "", nil, 405, "method no : Shop.count is not ro: call it by POST"},
+		{"DELETE", "/v1/Shop/main/count", "", nil, 405, "method no : DELETE is not served"},
+		{"GET", "/v1/Shop/main/cont", "", nil, 404, `not-found no : class Shop has no method "cont"; did you mean "count"?`},
+		{"GET", "/v1/Shp/main/count", "", nil, 404, `not-found no : the program has no actor class "Shp"; did you mean "Shop"?`},
+		{"GET", "/v1/Cart/ann/sum", "", nil, 404, "not-found no : actors of class Cart have no names"},
+		{"GET", "/v1/Cart/:1:7/sum", "", nil, 404, "not-found no : there is no actor Cart:1:7"},
+		{"GET", "/v1/Cart/:x/sum", "", nil, 404, `not-found no : "x" is no id of an actor`},
+		{"GET", "/v1/Shop/main", "", nil, 404, "not-found no : there is nothing at /v1/Shop/main; methods"},
+		{"GET", "/", "", nil, 404, "not-found no : there is nothing at /; methods"},
+		{"POST", "/v1/Shop/main/count", "{}", []string{"Content-Type", "text/plain"}, 415, "media-type no : the body is \"text/plain\"; arguments are application/json"},
+		{"POST", "/v1/Shop/main/count", "", []string{"Origin", "https://example.org", "Sec-Fetch-Site", "cross-site"}, 403, "cross-origin no : a page of another origin has sent the request"},
+		{"POST", "/v1/Shop/main/count", "", []string{"Host", "example.org:80"}, 421, `host no : the host "example.org:80" is not this machine`},
+		{"POST", "/v1/Shop/main/count", "", []string{"Idempotency-Key", strings.Repeat("k", 256)}, 400, "arguments no : the Idempotency-Key has 256 bytes, and at most 255 fit"},
+		{"POST", "/v1/Shop/main/put", `{"item":"` + strings.Repeat("x", 1<<20) + `"}`, nil, 413, "too-large no : the body has more than 1048576 bytes"},
+	} {
+		got := s.ask(c.method, c.path, c.body, c.head...)
+		text := got.body
+		if got.status >= 400 {
+			text = problem(t, got)
+		}
+		if got.status != c.status || !strings.HasPrefix(text, c.want) || got.status < 400 && text != c.want {
+			t.Errorf("%s %s %.100s: %d %s\nexpected: %d %s", c.method, c.path, c.body, got.status, text, c.status, c.want)
+		}
+	}
+}
+
+// problem returns code, happened, the file of at, and detail of a failure.
+func problem(t testing.TB, a answer) string {
+	t.Helper()
+	var p struct{ Title, Detail, Code, Happened, At string }
+	if err := json.Unmarshal([]byte(a.body), &p); err != nil || a.head.Get("Content-Type") != "application/problem+json" || p.Title == "" {
+		t.Errorf("%d %s is no problem: %v", a.status, a.body, err)
+	}
+	file, _, _ := strings.Cut(p.At, ":")
+	return fmt.Sprintf("%s %s %s: %s", p.Code, p.Happened, file, p.Detail)
+}
+
+// Actors without names are called by the ids that the program has given; a deleted one is gone.
+func TestActorsWithoutNames(t *testing.T) {
+	s := serve(t, httpdoor.Config{})
+	var ref string
+	opened := s.post("/v1/Shop/main/open", `{"owner":"ann"}`)
+	if err := json.Unmarshal([]byte(opened.body), &ref); err != nil || !strings.HasPrefix(ref, "Cart:") {
+		t.Fatalf("open gave %d %s", opened.status, opened.body)
+	}
+	cart := "/v1/Cart/" + strings.TrimPrefix(ref, "Cart")
+	if got := s.post(cart+"/add", `{"item":`+pen+`,"pieces":3}`); got.body != "360" {
+		t.Errorf("add gave %d %s", got.status, got.body)
+	}
+	if got := s.ask("GET", "/v1/Shop/main/total", ""); got.body != "360" {
+		t.Errorf("the total is %s", got.body)
+	}
+	if got := s.ask("GET", strings.Replace(cart, "Cart", "Shop", 1)+"/total", ""); got.status != 404 {
+		t.Errorf("a cart as a shop: %d %s", got.status, got.body)
+	}
+	if got := s.post(cart+"/drop", ""); got.status != 204 {
+		t.Errorf("drop gave %d %s", got.status, got.body)
+	}
+	if got := s.ask("GET", cart+"/sum", ""); got.status != 422 || !strings.Contains(got.body, "deleted") {
+		t.Errorf("a deleted cart: %d %s", got.status, got.body)
+	}
+}
+
+// A value of every type crosses the border and comes back as it was.
+func TestValuesOfEveryType(t *testing.T) {
+	s := serve(t, httpdoor.Config{})
+	var cart string
+	if err := json.Unmarshal([]byte(s.post("/v1/Shop/main/open", `{"owner":"ann"}`).body), &cart); err != nil {
+		t.Fatal(err)
+	}
+	all := `{"Whole":-9223372036854775808,"Small":-128,"Large":18446744073709551615,"Real":1e-7,"Flag":true,"Text":"a\"é\u2028\\","Raw":"AP8=","At":"2026-01-02T03:04:05.000000006Z","Took":"1h2m3.000000004s",` +
+		`"Kind":"LARGE","Items":[` + pen + `],"Marks":[-1,3],"ByName":{"":` + pen + `},"Seen":{"1m0s":false},"Best":` + pen + `,"Cart":"` + cart + `","Shop":"Shop/a b"}`
+	for range 2 {
+		kept := s.post("/v1/Shop/main/keep", `{"e":`+all+`}`)
+		shown := s.ask("GET", "/v1/Shop/main/show", "")
+		if kept.body != shown.body || !sameJSON(t, shown.body, all) {
+			t.Fatalf("%d\n%s\nis kept, and is shown as\n%s\nfor\n%s", kept.status, kept.body, shown.body, all)
+		}
+		all = shown.body
+	}
+}
+
+// sameJSON compares two texts without regard to the form of strings.
+func sameJSON(t testing.TB, a, b string) bool {
+	t.Helper()
+	var list [2]any
+	for i, text := range []string{a, b} {
+		d := json.NewDecoder(strings.NewReader(text))
+		d.UseNumber()
+		if err := d.Decode(&list[i]); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+	x, _ := json.Marshal(list[0])
+	y, _ := json.Marshal(list[1])
+	return bytes.Equal(x, y)
+}
+
+// Requests with a key run once, however often they are sent, at once or later.
+func TestRequestsWithAKeyRunOnce(t *testing.T) {
+	s := serve(t, httpdoor.Config{})
+	var end sync.WaitGroup
+	for i := range 40 {
+		end.Go(func() {
+			key := fmt.Sprint("key ", i%4)
+			if got := s.post("/v1/Shop/main/later", fmt.Sprintf(`{"n":%d}`, i%4), "Idempotency-Key", key); got.status != 200 {
+				t.Errorf("%s: %d %s", key, got.status, got.body)
+			}
+		})
+	}
+	end.Wait()
+	if got := s.post("/v1/Shop/main/count", ""); got.body != "11" { // 0+1+2+3, and one for each
+		t.Errorf("count is %s", got.body)
+	}
+	again := s.post("/v1/Shop/main/later", `{"n":7}`, "Idempotency-Key", "key 1")
+	if text := problem(t, again); again.status != 422 || text != "key-reused no : the key was used for another request to this actor" {
+		t.Errorf("%d %s", again.status, text)
+	}
+}
+
+// A call that takes too long is undone, and says so; so is one whose client has gone.
+func TestCallsThatTakeTooLong(t *testing.T) {
+	s := serve(t, httpdoor.Config{TimeMax: 50 * time.Millisecond})
+	began := time.Now()
+	got := s.ask("GET", "/v1/Shop/main/spin?rounds=3000000000", "")
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if text := problem(t, got); got.status != 503 || text != "timeout no : the call has not ended in time, and was undone" || got.head.Get("Retry-After") == "" {
+		t.Errorf("%d %s", got.status, text)
+	}
+}
+
+// Beyond the limit of calls under way, others are turned away at once.
+func TestTooManyCalls(t *testing.T) {
+	s := serve(t, httpdoor.Config{CallsMax: 2})
+	ctx, cancel := context.WithCancel(t.Context())
+	var end sync.WaitGroup
+	for range 2 {
+		end.Go(func() {
+			r, err := http.NewRequestWithContext(ctx, "GET", s.URL+"/v1/Shop/main/spin?rounds=3000000000", nil)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if a, err := http.DefaultClient.Do(r); err == nil {
+				a.Body.Close()
+			}
+		})
+	}
+	turned := func() bool { return s.ask("GET", "/v1/Shop/other/total", "").status == 503 }
+	deadline := time.Now().Add(10 * time.Second)
+	for !turned() && time.Now().Before(deadline) {
+	}
+	got := s.ask("GET", "/v1/Shop/other/total", "")
+	if text := problem(t, got); got.status != 503 || text != "full no : 2 calls are under way, which is the limit" || got.head.Get("Retry-After") == "" {
+		t.Errorf("%d %s", got.status, text)
+	}
+	cancel()
+	end.Wait()
+	for turned() && time.Now().Before(deadline) {
+	}
+	if got := s.ask("GET", "/v1/Shop/other/total", ""); got.body != "0" {
+		t.Errorf("afterwards: %d %s", got.status, got.body)
+	}
+}
+
+// The description has each method, and what it refers to is there. Public validators and generators of clients have read it.
+func TestDescription(t *testing.T) {
+	s := serve(t, httpdoor.Config{})
+	got := s.ask("GET", "/openapi.json", "")
+	var doc struct {
+		OpenAPI    string
+		Paths      map[string]map[string]struct{ Description string }
+		Components struct{ Schemas map[string]json.RawMessage }
+	}
+	if err := json.Unmarshal([]byte(got.body), &doc); err != nil || doc.OpenAPI != "3.1.0" {
+		t.Fatalf("%q: %v", doc.OpenAPI, err)
+	}
+	if n := len(doc.Paths); n != 15 {
+		t.Errorf("%d paths", n)
+	}
+	if text := doc.Paths["/v1/Shop/{key}/put"]["post"].Description; text != "put offers an item, and replaces one of its name." {
+		t.Errorf("put is described as %q", text)
+	}
+	if _, get := doc.Paths["/v1/Shop/{key}/put"]["get"]; get {
+		t.Error("put is no GET")
+	}
+	if _, get := doc.Paths["/v1/Shop/{key}/find"]["get"]; !get {
+		t.Error("find is no GET")
+	}
+	for _, ref := range regexp.MustCompile(`#/components/schemas/(\w+)`).FindAllStringSubmatch(got.body, -1) {
+		if doc.Components.Schemas[ref[1]] == nil {
+			t.Errorf("schema %s is missing", ref[1])
+		}
+	}
+	if len(doc.Components.Schemas) != 4 { // problem, Item, Size, Everything
+		t.Errorf("%d schemas", len(doc.Components.Schemas))
+	}
+}
