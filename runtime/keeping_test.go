@@ -194,7 +194,7 @@ func TestTheTraceHasWhatASignalHasCutOff(t *testing.T) {
 func TestFlagsOfTheStore(t *testing.T) {
 	for args, want := range map[string]string{
 		"--data d --durability memory": "leave out one of the two",
-		"--serve":                      "name it with --data",
+		"--serve":                      "name the directory with --data, or an address with --listen",
 		"--durability sync":            "name it with --data",
 		"--data d --create":            "--create is for --serve",
 		"--data d --snapshots s --snapshot-actor Cell":                       "\"Cell\" is neither CLASS/NAME, nor CLASS:ID",

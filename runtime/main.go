@@ -108,7 +108,9 @@ func (r *mainRun) parse(args []string, stdout io.Writer) (code int, ok bool) {
 	r.tracing.flags(fs)
 	if r.keeping.open != nil {
 		r.keeping.Flags(fs)
-		r.keeping.listen.Flags(fs)
+		if r.keeping.openDoor != nil {
+			r.keeping.listen.Flags(fs)
+		}
 		fs.BoolVar(&r.serve, "serve", false, "with --data: leave out main, and serve what is in DIR until a signal comes")
 		fs.BoolVar(&r.create, "create", false, "with --serve: make a new store if DIR does not exist or is empty")
 		fs.StringVar(&r.once, "snapshot-once", "", "with --data and --snapshots: run nothing, take a snapshot of `WHAT`, all or the id of an actor, and end")
@@ -153,7 +155,7 @@ func (r *mainRun) check(rest []string) error {
 	listens := r.keeping.listen.Address != ""
 	switch {
 	case r.serve && r.keeping.Dir == "" && !listens:
-		return errors.New("--serve goes on with what is in a directory; name it with --data")
+		return errors.New("--serve goes on with what is in a directory, or takes calls from outside; name the directory with --data, or an address with --listen")
 	case r.create && !r.serve:
 		return errors.New("--create is for --serve: without that the directory of --data is made if it does not exist")
 	case r.once != "" && r.keeping.Snapshots == "":

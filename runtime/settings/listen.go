@@ -54,7 +54,7 @@ func (l *Listen) Check() error {
 		return fmt.Errorf("--listen: %q is no address of a host; write localhost, 127.0.0.1 or [::1]", host)
 	}
 	if l.Local = host == "localhost" || a.IsLoopback(); !l.Local {
-		return errors.New("--listen: whoever reaches " + l.Address + " could call every method; listen on 127.0.0.1, behind a server that knows its clients")
+		return errors.New("--listen: every machine that reaches " + l.Address + " could call every method; listen on 127.0.0.1, behind a server that knows its clients")
 	}
 	return nil
 }
