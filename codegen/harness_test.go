@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -172,9 +173,12 @@ func (m *module) addProgram(t testing.TB, name string, p *load.Package, mapped b
 // run runs a go command in the module and returns its output.
 func (m *module) run(t testing.TB, args ...string) string {
 	t.Helper()
+	if args[0] == "run" || args[0] == "build" { // in little time, rather than to run fast
+		args = slices.Insert(args, 1, "-gcflags=generated/...=-N -l -dwarf=false", "-ldflags=-s -w")
+	}
 	cmd := exec.Command("go", args...)
 	cmd.Dir = m.dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOPROXY=off")
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOPROXY=off", "GOGC=400")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)

@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"path/filepath"
+	"slices"
 
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/internal/load"
@@ -12,7 +13,7 @@ import (
 func runCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "run",
-		Args:     "[-q] [--data DIR] [--trace FILE] [PROGRAM] [arguments]",
+		Args:     "[-q] [--data DIR] [--listen ADDRESS] [--trace FILE] [PROGRAM] [arguments]",
 		Short:    "compile and run a program",
 		Trailing: true,
 		Long: `
@@ -23,7 +24,7 @@ belongs to the program. An executable made by "aeonc build" can be run, too.
 The program ends when its main function has returned and no event, sub-event or
 one-shot timer is left. Its exit code is passed on: 1 if main failed. Ctrl-C ends it
 at once, with exit code 130: events that still run are undone. A second Ctrl-C kills it.
-The program takes the place of aeonc: whoever ends the process ends the program.
+The program takes the place of aeonc: a signal that ends the process ends the program.
 
 Compiled programs are cached; nothing is written beside the sources, and neither a
 go.mod nor the network is needed.
@@ -33,11 +34,15 @@ not, its actors, sub-events and timers go on from there; main runs again, too. S
 program is compiled with the store, which takes a minute the first time on a machine and
 Go modules that "go install" of aeonc has fetched.
 
+With --listen the methods of its actors can be called by HTTP (docs/http.md); when main has
+returned the program goes on listening.
+
 	aeonc run
 	aeonc run examples/steakhouse
 	aeonc run -q bank.aeon > balances.txt
 	aeonc run --data ./data bank.aeon
 	aeonc run --data ./data --durability relaxed=10ms bank.aeon
+	aeonc run --listen :8080 bank.aeon
 	aeonc run --trace bank.jsonl bank.aeon   records every event, for aeonc trace`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			quiet := fs.Bool("q", false, "say nothing but what the program says")
@@ -45,6 +50,8 @@ Go modules that "go install" of aeonc has fetched.
 			trace.flags(fs)
 			var state settings.State
 			state.Flags(fs)
+			var listen settings.Listen
+			listen.Flags(fs)
 			return func(env *cli.Env, args []string) error {
 				if err := trace.check(); err != nil {
 					return err
@@ -52,7 +59,10 @@ Go modules that "go install" of aeonc has fetched.
 				if err := state.Check(); err != nil {
 					return cli.Usagef("%v", err)
 				}
-				return runProgram(env, args, *quiet, append(trace.arguments(), state.Arguments()...))
+				if err := listen.Check(); err != nil {
+					return cli.Usagef("%v", err)
+				}
+				return runProgram(env, args, *quiet, slices.Concat(trace.arguments(), state.Arguments(), listen.Arguments()))
 			}
 		},
 	}

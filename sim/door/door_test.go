@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -336,5 +337,35 @@ func TestDescription(t *testing.T) {
 	}
 	if len(doc.Components.Schemas) != 4 { // problem, Item, Size, Everything
 		t.Errorf("%d schemas", len(doc.Components.Schemas))
+	}
+}
+
+// Clients that are slow to send their arguments hold neither the places of calls nor more memory than the bodies may take.
+func TestSlowClients(t *testing.T) {
+	s := serve(t, httpdoor.Config{CallsMax: 1, BodyMax: 1000, BodiesMax: 3500})
+	address := strings.TrimPrefix(s.URL, "http://")
+	head := "POST /v1/Shop/main/find HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+	for _, length := range []string{"Transfer-Encoding: chunked", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked", "Content-Length: 100"} {
+		c, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := io.WriteString(c, head+length+"\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := `{"name":"pen"` + strings.Repeat(" ", 450) + "}"
+	deadline := time.Now().Add(10 * time.Second)
+	for s.post("/v1/Shop/main/find", long).status != 503 { // once the others have been taken in
+		if time.Now().After(deadline) {
+			t.Fatal("no request is turned away")
+		}
+	}
+	if got := s.post("/v1/Shop/main/find", `{"name":"pen"}`); got.body != "null" {
+		t.Errorf("a small request: %d %s", got.status, got.body)
+	}
+	if got := s.ask("GET", "/v1/Shop/main/total", ""); got.body != "0" {
+		t.Errorf("a request without a body: %d %s", got.status, got.body)
 	}
 }

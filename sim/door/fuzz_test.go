@@ -63,6 +63,6 @@ func do(s *served, verb, path, query string, body []byte, key string) *httptest.
 		r.Header.Set("Idempotency-Key", key)
 	}
 	a := httptest.NewRecorder()
-	s.Config.Handler.ServeHTTP(a, r.WithContext(s.t.Context()))
+	s.Config.Handler.ServeHTTP(a, r)
 	return a
 }

@@ -23,6 +23,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/door"
@@ -35,19 +36,22 @@ type Config struct {
 	Door    *door.Door
 	Log     *slog.Logger
 
-	BodyMax   int64         // bytes of arguments; 1 MiB
+	BodyMax   int64         // bytes of the arguments of a call; 1 MiB
+	BodiesMax int64         // bytes of all arguments that are being read; 64 MiB
 	TimeMax   time.Duration // that a call may take, and the default; 30 s
 	CallsMax  int           // calls under way; 1024
 	Unguarded bool          // it listens beyond loopback, so that requests may come by any name of the host
 }
 
 const (
-	bodyMax  = 1 << 20
-	timeMax  = 30 * time.Second
-	callsMax = 1024
+	bodyMax   = 1 << 20
+	bodiesMax = 64 << 20
+	timeMax   = 30 * time.Second
+	callsMax  = 1024
 	// headMax and headTime bound what a client may send before the arguments, and how slowly.
 	headMax  = 32 << 10
 	headTime = 10 * time.Second
+	bodyTime = 30 * time.Second // of the arguments, and of an answer
 	idleTime = 2 * time.Minute
 )
 
@@ -55,6 +59,7 @@ const (
 type Server struct {
 	cfg     Config
 	calls   chan struct{} // has one for each call under way
+	bodies  atomic.Int64  // bytes of arguments that are being read, or may be
 	http    http.Server
 	address string
 	failed  chan error
@@ -92,6 +97,9 @@ func New(cfg Config) *Server {
 	if cfg.BodyMax <= 0 {
 		cfg.BodyMax = bodyMax
 	}
+	if cfg.BodiesMax <= 0 {
+		cfg.BodiesMax = bodiesMax
+	}
 	if cfg.TimeMax <= 0 {
 		cfg.TimeMax = timeMax
 	}
@@ -103,7 +111,8 @@ func New(cfg Config) *Server {
 	s.http = http.Server{
 		Handler:           s.handler(),
 		ReadHeaderTimeout: headTime,
-		ReadTimeout:       cfg.TimeMax + headTime,
+		ReadTimeout:       headTime + bodyTime,
+		WriteTimeout:      headTime + bodyTime + cfg.TimeMax + bodyTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headMax,
 		ErrorLog:          slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn),
@@ -172,21 +181,12 @@ func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request) {
 
 // call serves one call.
 func (s *Server) call(w http.ResponseWriter, r *http.Request) {
-	select {
-	case s.calls <- struct{}{}:
-		defer func() { <-s.calls }()
-	default:
-		s.fail(w, &refusal{http.StatusServiceUnavailable, door.Failure{Code: door.Full, Later: true, Msg: fmt.Sprintf("%d calls are under way, which is the limit", cap(s.calls))}})
-		return
-	}
 	c, err := s.read(w, r)
 	if err != nil {
 		s.fail(w, err)
 		return
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.TimeMax)
-	defer cancel()
-	answer, err := s.cfg.Door.Call(ctx, c)
+	answer, err := s.perform(r.Context(), c)
 	if err != nil {
 		s.fail(w, err)
 		return
@@ -203,6 +203,25 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	head.Set("Content-Type", "application/json")
 	head.Set("Content-Length", strconv.Itoa(len(answer.Result)+1))
 	_, _ = w.Write(append(answer.Result, '\n')) // the client has gone if this fails
+}
+
+// perform performs a call, unless too many are under way. It is counted only now: a client that is slow to send its
+// arguments takes the place of no other.
+func (s *Server) perform(ctx context.Context, c *door.Call) (door.Answer, error) {
+	select {
+	case s.calls <- struct{}{}:
+		defer func() { <-s.calls }()
+	default:
+		return door.Answer{}, full("%d calls are under way, which is the limit", cap(s.calls))
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.TimeMax)
+	defer cancel()
+	return s.cfg.Door.Call(ctx, c)
+}
+
+// full refuses what may come again later.
+func full(format string, args ...any) error {
+	return &refusal{http.StatusServiceUnavailable, door.Failure{Code: door.Full, Later: true, Msg: fmt.Sprintf(format, args...)}}
 }
 
 // refusal is an error that has a status of its own.
@@ -249,6 +268,14 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) (*door.Call, error
 
 // body reads the arguments of a POST.
 func (s *Server) body(w http.ResponseWriter, r *http.Request, m *door.Method) ([]byte, error) {
+	size := r.ContentLength
+	if size < 0 || size > s.cfg.BodyMax { // not known, or too large: it is read up to the limit
+		size = s.cfg.BodyMax
+	}
+	defer s.bodies.Add(-size)
+	if s.bodies.Add(size) > s.cfg.BodiesMax {
+		return nil, full("the arguments of other calls take %d bytes, which is the limit", s.cfg.BodiesMax)
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.BodyMax))
 	if large := new(http.MaxBytesError); errors.As(err, &large) {
 		return nil, refuse(http.StatusRequestEntityTooLarge, "too-large", "the body has more than %d bytes", large.Limit)
