@@ -146,6 +146,7 @@ func (b *Builder) Build(ctx context.Context, req Request) (Result, error) {
 // error can be looked at and a debugger finds the Go beside the executable.
 func (b *Builder) keepSource(dir string, lay layout, module string) error {
 	replace := map[string]string{}
+	b.Cache.overlay(b.Runtime, replace)
 	for _, f := range lay.files {
 		replace[filepath.Join(module, filepath.FromSlash(f.Name))] = filepath.Join(dir, "src", filepath.FromSlash(f.Name))
 	}
@@ -165,7 +166,8 @@ func (b *Builder) compile(ctx context.Context, golang toolchain, dir, exe, modul
 	}
 	defer os.RemoveAll(staged)
 	out := filepath.Join(staged, filepath.Base(exe))
-	args := []string{"-overlay", filepath.Join(dir, "overlay.json"), "-buildvcs=false"}
+	overlay := filepath.Join(dir, "overlay.json")
+	args := []string{"-overlay", overlay, "-buildvcs=false"}
 	var flags []string
 	if lay.quick {
 		flags = append(flags, "-N", "-l")
@@ -205,7 +207,7 @@ func (b *Builder) compile(ctx context.Context, golang toolchain, dir, exe, modul
 		return &GeneratedCodeError{Dir: filepath.Join(dir, "src"), Output: output.String()}
 	}
 	if lay.store {
-		if err := b.missingModules(ctx, golang, module, output.String()); err != nil {
+		if err := b.missingModules(ctx, golang, module, overlay, output.String()); err != nil {
 			return err
 		}
 	}

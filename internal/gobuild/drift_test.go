@@ -1,6 +1,7 @@
 package gobuild
 
 import (
+	"encoding/json"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -26,13 +27,50 @@ func TestTheStoreOfAProgramHasTheModulesOfThisRepository(t *testing.T) {
 		t.Fatal(err)
 	}
 	const format = `{{with .Module}}{{if .Version}}{{.Path}} {{.Version}}{{end}}{{end}}`
-	program := golang.command(t.Context(), c, "list", "-deps", "-modfile="+filepath.Join(module, storeMod), "-f", format, "./m")
+	writeOverlay(t, c, module)
+	program := golang.command(t.Context(), c, "list", "-deps", "-overlay", "overlay.json", "-modfile="+filepath.Join(module, storeMod), "-f", format, "./m")
 	program.Dir = module
 	repository := exec.Command("go", "list", "-deps", "-f", format, aeon.StorePackage)
 	repository.Env = append(program.Env, "CGO_ENABLED=0")
 	got, want := modules(t, program), modules(t, repository)
 	if got = slices.DeleteFunc(got, func(m string) bool { return strings.HasPrefix(m, aeon.ModulePath+" ") }); !slices.Equal(got, want) || len(want) == 0 {
 		t.Errorf("a program gets\n%s\nthe repository has\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// writeOverlay writes the overlay that shows Go the runtime's source to module.
+func writeOverlay(t *testing.T, c *Cache, module string) {
+	t.Helper()
+	replace := map[string]string{}
+	c.overlay(aeon.RuntimeSource(), replace)
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := writeTree(module, []File{{"overlay.json", overlay}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What Go has compiled of the runtime for one cache of aeonc it finds for another.
+func TestAnotherCacheFindsTheRuntimeCompiled(t *testing.T) {
+	golang, err := findGo(aeon.RuntimeSource().GoVersion)
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := func() string {
+		c := NewCache(filepath.Join(t.TempDir(), "cache"))
+		module, err := c.install(aeon.RuntimeSource())
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeOverlay(t, c, module)
+		list := golang.command(t.Context(), c, "list", "-export", "-overlay", "overlay.json", "-f", "{{.Export}}", aeon.ModulePath+"/runtime")
+		list.Dir = module
+		return strings.Join(modules(t, list), " ")
+	}
+	if one, two := archive(), archive(); one != two || one == "" {
+		t.Errorf("one cache has it as %s, the other as %s", one, two)
 	}
 }
 
