@@ -284,7 +284,7 @@ const (
 	KeyReused = "key-reused"  // the key was used for another request
 	NotThere  = "not-found"   // no such class, method or actor
 	BadArgs   = "arguments"   // the arguments cannot be read
-	NoOutcome = "unknown"     // the store has failed
+	NoOutcome = "unknown"     // the store has failed; or the failure is none that is known here
 	Closing   = "unavailable" // the program is ending
 	BadResult = "result"      // the result cannot be written, or not be read any more
 )
@@ -332,10 +332,10 @@ func Explain(err error) *Failure {
 		f.Code, f.Happened = BadResult, Yes
 	case errors.As(err, &missing):
 		f.Code = NotThere
-	case errors.As(err, &wrong), errors.Is(err, codec.ErrCorrupt):
+	case errors.As(err, &wrong), errors.Is(err, codec.ErrCorrupt), errors.Is(err, exec.ErrKeyTooLong):
 		f.Code = BadArgs
-	default: // a key that is too long
-		f.Code = BadArgs
+	default:
+		f.Code, f.Happened, f.Later = NoOutcome, Unknown, true
 	}
 	return f
 }

@@ -37,11 +37,14 @@ type callers struct {
 // ErrKeyReused refuses a request that has come before with another method or other arguments.
 var ErrKeyReused = errors.New("the key was used for another request to this actor")
 
+// ErrKeyTooLong refuses a key that does not fit into the key of its row.
+var ErrKeyTooLong = fmt.Errorf("the key of the request has more than %d bytes; choose a shorter one", row.KeyMax)
+
 // errRepeated ends an event that has found under its target's lock that its request is not its own to perform.
 var errRepeated = errors.New("the request has run or is running")
 
 // Perform performs a call in the calling goroutine, and returns up to which position of the journal its answer has seen
-// the store. The errors are those of Client.Await; ErrNoStore, ErrKeyReused and *ResultError for a call with a key.
+// the store. The errors are those of Client.Await; ErrNoStore, ErrKeyTooLong, ErrKeyReused and *ResultError for a call with a key.
 func (s *System) Perform(c *Call) (seen store.Position, err error) {
 	if c.Target.Handle() == nil {
 		return 0, &AbortError{Msg: msgNull, Fault: true}
@@ -56,7 +59,7 @@ func (s *System) Perform(c *Call) (seen store.Position, err error) {
 	case d == nil:
 		return 0, ErrNoStore
 	case len(c.Key) > row.KeyMax:
-		return 0, fmt.Errorf("the key has %d bytes, and at most %d fit; choose a shorter one", len(c.Key), row.KeyMax)
+		return 0, ErrKeyTooLong
 	case !d.Visit():
 		return 0, ErrClosed
 	}

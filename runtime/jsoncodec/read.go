@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -226,13 +225,10 @@ func (r *reader) outside(t *Type, text string) {
 	r.fail("%s is no %s: that is a whole number from %d to %d", text, t.of.Form, t.min, t.max)
 }
 
-// notFinite are the strings for the floats that JSON has no number for.
-var notFinite = map[string]float64{"NaN": math.NaN(), "Infinity": math.Inf(1), "-Infinity": math.Inf(-1)}
-
 func (r *reader) float() float64 {
 	if r.next() == '"' {
 		s := r.string("")
-		f, ok := notFinite[s]
+		f, ok := value.NotFinite[s]
 		if !ok {
 			r.fail("%q is neither a number nor NaN, Infinity or -Infinity", s)
 		}

@@ -220,8 +220,8 @@ func appendField(b []byte, name string, x any) ([]byte, error) {
 	return b, err
 }
 
-// notFinite are the strings for the floats that JSON has no number for.
-var notFinite = map[string]float64{"NaN": math.NaN(), "Infinity": math.Inf(1), "-Infinity": math.Inf(-1)}
+// NotFinite are the strings for the floats that JSON has no number for.
+var NotFinite = map[string]float64{"NaN": math.NaN(), "Infinity": math.Inf(1), "-Infinity": math.Inf(-1)}
 
 func appendJSON(b []byte, x any) ([]byte, error) {
 	switch y := x.(type) {
@@ -233,7 +233,7 @@ func appendJSON(b []byte, x any) ([]byte, error) {
 			return b, fmt.Errorf("%q is not UTF-8, and JSON has no other strings; make it bytes", y)
 		}
 	case float64:
-		for name, f := range notFinite {
+		for name, f := range NotFinite {
 			if y == f || y != y && f != f {
 				x = name
 			}
@@ -249,7 +249,7 @@ func readJSON(data []byte, p any) error {
 		if err := json.Unmarshal(data, &name); err != nil {
 			return err
 		}
-		if *f, ok = notFinite[name]; !ok {
+		if *f, ok = NotFinite[name]; !ok {
 			return fmt.Errorf("%q is neither a number nor NaN, Infinity or -Infinity", name)
 		}
 		return nil
