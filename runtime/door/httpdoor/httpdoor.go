@@ -37,7 +37,7 @@ type Config struct {
 	Log     *slog.Logger
 
 	BodyMax   int64         // bytes of the arguments of a call; 1 MiB
-	BodiesMax int64         // bytes of all arguments that are being read; 64 MiB
+	BodiesMax int64         // bytes of the arguments of all calls that are being read or under way; 64 MiB
 	TimeMax   time.Duration // that a call may take, and the default; 30 s
 	CallsMax  int           // calls under way; 1024
 	Unguarded bool          // it listens beyond loopback, so that requests may come by any name of the host
@@ -59,7 +59,7 @@ const (
 type Server struct {
 	cfg     Config
 	calls   chan struct{} // has one for each call under way
-	bodies  atomic.Int64  // bytes of arguments that are being read, or may be
+	bodies  atomic.Int64  // bytes that the arguments of calls take, or may take
 	http    http.Server
 	address string
 	failed  chan error
@@ -181,6 +181,15 @@ func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request) {
 
 // call serves one call.
 func (s *Server) call(w http.ResponseWriter, r *http.Request) {
+	size := r.ContentLength
+	if size < 0 || size > s.cfg.BodyMax { // not known, or too large: it is read up to the limit
+		size = s.cfg.BodyMax
+	}
+	defer s.bodies.Add(-size)
+	if s.bodies.Add(size) > s.cfg.BodiesMax {
+		s.fail(w, full("the arguments of other calls take %d bytes, which is the limit", s.cfg.BodiesMax))
+		return
+	}
 	c, err := s.read(w, r)
 	if err != nil {
 		s.fail(w, err)
@@ -268,14 +277,6 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) (*door.Call, error
 
 // body reads the arguments of a POST.
 func (s *Server) body(w http.ResponseWriter, r *http.Request, m *door.Method) ([]byte, error) {
-	size := r.ContentLength
-	if size < 0 || size > s.cfg.BodyMax { // not known, or too large: it is read up to the limit
-		size = s.cfg.BodyMax
-	}
-	defer s.bodies.Add(-size)
-	if s.bodies.Add(size) > s.cfg.BodiesMax {
-		return nil, full("the arguments of other calls take %d bytes, which is the limit", s.cfg.BodiesMax)
-	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.BodyMax))
 	if large := new(http.MaxBytesError); errors.As(err, &large) {
 		return nil, refuse(http.StatusRequestEntityTooLarge, "too-large", "the body has more than %d bytes", large.Limit)
