@@ -207,7 +207,8 @@ type Answer struct {
 	Seen   store.Position // up to which position of the journal the answer has seen the store; 0: it has told an outcome of before
 }
 
-// Call performs a call. If ctx ends before the call the event is undone. The errors are those of System.Perform.
+// Call performs a call. If ctx ends before the call its event is undone; a chain whose first step has committed goes on, and
+// Call waits for its end. The errors are those of System.Perform.
 func (d *Door) Call(ctx context.Context, c *Call) (answer Answer, err error) {
 	args := c.Method.NewArgs()
 	if a, ok := args.(interface{ Decode(*codec.Decoder) }); ok {
@@ -218,7 +219,7 @@ func (d *Door) Call(ctx context.Context, c *Call) (answer Answer, err error) {
 			return answer, err
 		}
 	}
-	var cancel order.Cancellation
+	cancel := order.Cancellation{First: true} // a chain that was left in the middle would be done by half, for ever
 	stop := context.AfterFunc(ctx, cancel.Cancel)
 	defer stop()
 	answer.Seen, err = d.sys.Perform(&exec.Call{Target: c.Target, Method: c.Method.Method, Args: args, Key: c.Key, Cancel: &cancel})

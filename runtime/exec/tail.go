@@ -81,6 +81,9 @@ func (f *follow) tail(o *op) {
 	s := ev.sys
 	if ev.chain == nil {
 		ev.chain = &chain{sys: s, first: ev.ID, args: ev.Args, cancel: ev.Cancellation, request: ev.request}
+		if c := ev.Cancellation; c != nil && c.First {
+			ev.chain.cancel = nil
+		}
 		if ev.Bounded {
 			ev.chain.ended = make(chan struct{})
 		}

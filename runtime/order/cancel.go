@@ -13,6 +13,9 @@ import (
 // waits for other events or for credit, when it has its locks, now and then in loops, and when it ends. An event that has not passed its end by
 // then is undone, and so is the next step of its chain. The zero value is ready to use.
 type Cancellation struct {
+	// First says that of a chain only the first step is cancelled: once that has committed, the chain goes on to its end.
+	First bool
+
 	said atomic.Bool
 	mu   struct {
 		sync.Mutex               // taken before the mutexes of events
