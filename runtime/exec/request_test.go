@@ -213,6 +213,30 @@ func TestALoopIsCancelled(t *testing.T) {
 	})))
 }
 
+// A chain that has begun goes on without its caller, if the cancellation is of the first step alone.
+func TestAChainGoesOnWithoutItsCaller(t *testing.T) {
+	for first, want := range map[bool]int64{true: 20, false: 10} {
+		s, cl := testSystem(t, Config{})
+		front := Named(cl, &classDesk, "front")
+		cancel := order.Cancellation{First: first}
+		_, err := s.Perform(&Call{Target: front, Method: &methodAlone, Cancel: &cancel, Args: work(func(cx *Cx, d *desk) {
+			d.setN(cx, 10)
+			cx.TailThis(front, &methodAlone, work(func(cx *Cx, d *desk) {
+				cancel.Cancel()
+				d.setN(cx, 20)
+			}))
+		})})
+		if (err == nil) != first || !first && !errors.Is(err, order.ErrCancelled) {
+			t.Errorf("first %v: it has ended with %v", first, err)
+		}
+		mustNot(t, cl.Await(front, &methodAlone, work(func(_ *Cx, d *desk) {
+			if d.n != want {
+				t.Errorf("first %v: n is %d, and should be %d", first, d.n, want)
+			}
+		})))
+	}
+}
+
 func TestKeysThatAreRefused(t *testing.T) {
 	s, cl := testSystem(t, Config{})
 	_, list := openBank(t, s, "main", 1)
