@@ -5,13 +5,10 @@ package door
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/aeon-lang/aeon/internal/similar"
-	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
@@ -252,99 +249,4 @@ type ResultError struct{ Reason string }
 // Error implements error.
 func (e *ResultError) Error() string {
 	return "the event has committed, and its result cannot be written: " + e.Reason
-}
-
-// Happened says what is certain of a call that has failed.
-type Happened string
-
-// What is certain.
-const (
-	No      Happened = "no"      // nothing of it has happened
-	Yes     Happened = "yes"     // it has happened, whole
-	Begun   Happened = "begun"   // the first steps of its chain have happened, and the others will
-	Unknown Happened = "unknown" // it has happened whole or not at all
-)
-
-// Failure is how a call has failed, for its caller.
-type Failure struct {
-	Code     string // a word that programs can rely on
-	Msg      string
-	Happened Happened
-	At       string   // file:line of the program's source; "" if the failure is not the program's
-	Path     []string // the calls that led there, the innermost first
-	Later    bool     // it may succeed if it is sent again later
-}
-
-// The codes of failures.
-const (
-	Aborted   = "aborted"     // by the program: abort, require, assert
-	Fault     = "fault"       // of the program: an index out of range, a deleted actor
-	TooMuch   = "limit"       // the program has exceeded a limit of an event
-	Full      = "full"        // too many events wait
-	TimedOut  = "timeout"     // undone at the end of its time
-	KeyReused = "key-reused"  // the key was used for another request
-	NotThere  = "not-found"   // no such class, method or actor
-	BadArgs   = "arguments"   // the arguments cannot be read
-	NoOutcome = "unknown"     // the store has failed; or the failure is none that is known here
-	Closing   = "unavailable" // the program is ending
-	BadResult = "result"      // the result cannot be written, or not be read any more
-)
-
-// Explain tells how a call has failed.
-func Explain(err error) *Failure {
-	f := &Failure{Msg: err.Error(), Happened: No}
-	var (
-		abort   *exec.AbortError
-		limit   *exec.LimitError
-		lost    *exec.UnknownError
-		result  *ResultError
-		changed *exec.ResultError
-		missing *NotFoundError
-		wrong   *jsoncodec.Error
-	)
-	switch {
-	case errors.Is(err, order.ErrCancelled):
-		f.Code, f.Msg, f.Later = TimedOut, "the call has not ended in time, and was undone", true
-	case errors.As(err, &abort):
-		f.Code = Aborted
-		if abort.Fault {
-			f.Code = Fault
-		}
-		for _, p := range abort.Path {
-			f.Path = append(f.Path, place(p))
-		}
-		if len(f.Path) > 0 {
-			f.At, _, _ = strings.Cut(f.Path[0], " ")
-		}
-	case errors.As(err, &limit):
-		f.Code = TooMuch
-		if limit.Limit == "EventsMax" || limit.Limit == "QueueDepthMax" {
-			f.Code, f.Later = Full, true
-		}
-	case errors.As(err, &lost):
-		f.Code, f.Happened, f.Later = NoOutcome, Unknown, true
-	case errors.Is(err, exec.ErrPostponed):
-		f.Code, f.Happened, f.Later = Closing, Begun, true
-	case errors.Is(err, exec.ErrClosed):
-		f.Code, f.Later = Closing, true
-	case errors.Is(err, exec.ErrKeyReused):
-		f.Code = KeyReused
-	case errors.As(err, &result), errors.As(err, &changed):
-		f.Code, f.Happened = BadResult, Yes
-	case errors.As(err, &missing):
-		f.Code = NotThere
-	case errors.As(err, &wrong), errors.Is(err, codec.ErrCorrupt), errors.Is(err, exec.ErrKeyTooLong):
-		f.Code = BadArgs
-	default:
-		f.Code, f.Happened, f.Later = NoOutcome, Unknown, true
-	}
-	return f
-}
-
-// place writes a place of the program for a caller outside, to whom the directories of the machine that has built it mean
-// nothing: bank.aeon:17 (Bank.transfer).
-func place(f callpath.Frame) string {
-	name := f.Func[strings.LastIndexByte(f.Func, '/')+1:]
-	_, name, _ = strings.Cut(name, ".") // behind the package
-	return fmt.Sprintf("%s:%d (%s)", filepath.Base(f.File), f.Line, strings.NewReplacer("(*", "", ")", "").Replace(name))
 }

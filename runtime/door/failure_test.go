@@ -1,0 +1,48 @@
+package door_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/callpath"
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/jsoncodec"
+	"github.com/aeon-lang/aeon/runtime/order"
+)
+
+// Each failure has its code, and says what is certain.
+func TestFailuresAreExplained(t *testing.T) {
+	path := []callpath.Frame{{Func: "aeon.invalid/p1/bank.(*Account).withdraw", File: "/src/bank/bank.aeon", Line: 62}}
+	limit := &exec.LimitError{Limit: "FuelMax"}
+	for _, c := range []struct {
+		err  error
+		want string // code, what has happened, whether it may come again, where
+	}{
+		{&exec.AbortError{Msg: "no", Path: path}, "aborted no false bank.aeon:62"},
+		{&exec.AbortError{Msg: "no"}, "aborted no false "},
+		{&exec.AbortError{Fault: true, Path: path}, "fault no false bank.aeon:62"},
+		{&exec.AbortError{Fault: true, Cause: limit, Path: path}, "limit no false bank.aeon:62"},
+		{&exec.AbortError{Cause: order.ErrCancelled}, "timeout no true "},
+		{&exec.LimitError{Limit: "QueueDepthMax"}, "full no true "},
+		{&exec.UnknownError{Cause: errors.New("EIO")}, "unknown unknown true "},
+		{exec.ErrPostponed, "unavailable begun true "},
+		{exec.ErrClosed, "unavailable no true "},
+		{exec.ErrKeyReused, "key-reused no false "},
+		{exec.ErrKeyTooLong, "arguments no false "},
+		{&exec.ResultError{}, "result yes false "},
+		{&door.ResultError{}, "result yes false "},
+		{&door.NotFoundError{}, "not-found no false "},
+		{&jsoncodec.Error{}, "arguments no false "},
+		{errors.New("of which nothing is known"), "unknown unknown true "},
+	} {
+		f := door.Explain(fmt.Errorf("a call: %w", c.err))
+		if got := fmt.Sprintf("%s %s %v %s", f.Code, f.Happened, f.Later, f.At); got != c.want {
+			t.Errorf("%T %v: %s, and should be %s", c.err, c.err, got, c.want)
+		}
+	}
+	if f := door.Explain(&exec.AbortError{Path: path}); len(f.Path) != 1 || f.Path[0] != "bank.aeon:62 (Account.withdraw)" {
+		t.Errorf("the path is %q", f.Path)
+	}
+}
