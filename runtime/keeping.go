@@ -19,82 +19,16 @@ import (
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
-// Option is an option of Main.
-type Option func(*keeping)
-
-// Parts are what a program can do that is linked with them.
-type Parts struct {
-	Store     store.Opener // keeps state on disk: the program then has --data and the flags that go with it
-	Snapshots TargetOpener // opens the place of the store's snapshots
-	Door      DoorOpener   // takes calls from outside: --listen
-}
-
-// With links a program with parts.
-func With(parts Parts) Option {
-	return func(k *keeping) { k.open, k.openTarget, k.openDoor = parts.Store, parts.Snapshots, parts.Door }
-}
-
-// DoorConfig is what a door needs. The system has a store.
-type DoorConfig struct {
-	Program string // its name
-	System  *System
-	Classes []*Class
-	Log     *slog.Logger
-	settings.Listen
-}
-
-// Door takes calls from outside.
-type Door interface {
-	// Address is where it listens: host:port.
-	Address() string
-	// Failed gets the error that has ended the listening, if one does.
-	Failed() <-chan error
-	// Close takes no more calls. It waits until those under way have been answered, or ctx ends.
-	Close(ctx context.Context) error
-}
-
-// DoorOpener opens a door, which listens when it returns.
-type DoorOpener func(DoorConfig) (Door, error)
-
 // keeping is where a program keeps its state; the zero value keeps it in memory.
 type keeping struct {
 	settings.State
-	listen   settings.Listen
-	openDoor DoorOpener   // nil: the program was compiled without doors
-	door     Door         // nil: it does not listen
-	open     store.Opener // nil: the program was compiled without the store
-	store    *store.Store // nil: in memory
+	open  store.Opener // nil: the program was compiled without the store
+	store *store.Store // nil: in memory
 
 	openTarget TargetOpener
 	target     snapshot.Target   // nil: no snapshots are taken
 	actor      archive.ActorName // the one to take snapshots of, if SnapshotActor is not ""
 	failed     chan error        // gets the store's error, once
-}
-
-// openListen opens the door, if the program is to listen.
-func (k *keeping) openListen(s *System, p *Package, log *slog.Logger) (err error) {
-	if k.listen.Address == "" {
-		return nil
-	}
-	k.door, err = k.openDoor(DoorConfig{Program: p.Name, System: s, Classes: AllClasses(p), Log: log, Listen: k.listen})
-	return err
-}
-
-// closeDoor takes no more calls. Those under way get a short time to end.
-func (k *keeping) closeDoor() {
-	if k.door != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), graceMax/2)
-		defer cancel()
-		_ = k.door.Close(ctx) // calls that go on are undone, and their clients send them again
-	}
-}
-
-// doorFailed gets the error that has ended the listening; nil if the program does not listen.
-func (k *keeping) doorFailed() <-chan error {
-	if k.door == nil {
-		return nil
-	}
-	return k.door.Failed()
 }
 
 // errNoStore answers flags of a program that has no store.
@@ -112,8 +46,8 @@ const memoryBeside = 256 << 20
 
 // begin opens the store if a directory was named, and returns the configuration of a system that
 // uses it. mustExist refuses a directory that holds nothing.
-func (k *keeping) begin(c Config, p *Package, log *slog.Logger, mustExist bool) (Config, error) {
-	if k.Dir == "" && k.listen.Address == "" {
+func (k *keeping) begin(c Config, p *Package, log *slog.Logger, mustExist, listens bool) (Config, error) {
+	if k.Dir == "" && !listens {
 		return c, nil
 	}
 	if err := k.openSnapshots(); err != nil {

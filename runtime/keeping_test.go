@@ -160,7 +160,7 @@ func TestTheTraceHasWhatASignalHasCutOff(t *testing.T) {
 		_, err := cl.New(&cellClass, &slow, nil)
 		made <- err
 	}}}
-	With(Parts{Store: d.open, Snapshots: noTargets})(&r.keeping)
+	With(Parts{Store: d.open, Snapshots: noTargets})(r)
 	if code, ok := r.parse([]string{"--data", "d", "--trace", file}, io.Discard); !ok || !r.open() {
 		t.Fatalf("code %d, stderr %q", code, said.String())
 	}

@@ -33,6 +33,23 @@ const (
 // wants the program to stop, and an event that is cut off has not happened.
 const graceMax = 200 * time.Millisecond
 
+// Option is an option of Main.
+type Option func(*mainRun)
+
+// Parts are what a program can do that is linked with them.
+type Parts struct {
+	Store     store.Opener // keeps state on disk: the program then has --data and the flags that go with it
+	Snapshots TargetOpener // opens the place of the store's snapshots
+	Door      DoorOpener   // takes calls from outside: --listen
+}
+
+// With links a program with parts.
+func With(parts Parts) Option {
+	return func(r *mainRun) {
+		r.keeping.open, r.keeping.openTarget, r.listening.openDoor = parts.Store, parts.Snapshots, parts.Door
+	}
+}
+
 // Main is the main function of a program. It runs p.Main on a new system, or on one that goes on with
 // the state in a data directory. Then it waits until no event, sub-event or one-shot timer is left, and ends
 // the process. A failure that leaves p.Main is written to standard error and makes the exit code 1.
@@ -54,6 +71,7 @@ type mainRun struct {
 	seed                   uint64
 	tracing                tracing
 	keeping                keeping
+	listening              listening
 	log                    *slog.Logger
 
 	system       *System
@@ -64,7 +82,7 @@ type mainRun struct {
 func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan os.Signal, opts ...Option) int {
 	r := &mainRun{p: p, out: &output{to: stdout}, stderr: stderr, signals: signals}
 	for _, o := range opts {
-		o(&r.keeping)
+		o(r)
 	}
 	if code, ok := r.parse(args, stdout); !ok {
 		return code
@@ -108,8 +126,8 @@ func (r *mainRun) parse(args []string, stdout io.Writer) (code int, ok bool) {
 	r.tracing.flags(fs)
 	if r.keeping.open != nil {
 		r.keeping.Flags(fs)
-		if r.keeping.openDoor != nil {
-			r.keeping.listen.Flags(fs)
+		if r.listening.openDoor != nil {
+			r.listening.Flags(fs)
 		}
 		fs.BoolVar(&r.serve, "serve", false, "with --data: leave out main, and serve what is in DIR until a signal comes")
 		fs.BoolVar(&r.create, "create", false, "with --serve: make a new store if DIR does not exist or is empty")
@@ -146,15 +164,14 @@ func (r *mainRun) check(rest []string) error {
 	if err := r.keeping.Check(); err != nil {
 		return err
 	}
-	if err := r.keeping.listen.Check(); err != nil {
+	if err := r.listening.Check(); err != nil {
 		return err
 	}
 	if err := r.keeping.nameActor(r.p); err != nil {
 		return err
 	}
-	listens := r.keeping.listen.Address != ""
 	switch {
-	case r.serve && r.keeping.Dir == "" && !listens:
+	case r.serve && r.keeping.Dir == "" && !r.listening.listens():
 		return errors.New("--serve goes on with what is in a directory, or takes calls from outside; name the directory with --data, or an address with --listen")
 	case r.create && !r.serve:
 		return errors.New("--create is for --serve: without that the directory of --data is made if it does not exist")
@@ -164,9 +181,9 @@ func (r *mainRun) check(rest []string) error {
 		return errors.New("--snapshot-once says itself what the snapshot is of; leave out --snapshot-actor")
 	case r.tracing.states && r.tracing.file == "":
 		return errors.New("--trace-states adds to a trace; name its file with --trace")
-	case r.once != "" && listens:
+	case r.once != "" && r.listening.listens():
 		return errors.New("--snapshot-once runs nothing that could be called; leave out --listen")
-	case r.p.Main == nil && !r.serve && !listens && r.once == "":
+	case r.p.Main == nil && !r.serve && !r.listening.listens() && r.once == "":
 		return errors.New("the package has no main function")
 	}
 	return nil
@@ -184,7 +201,7 @@ func (r *mainRun) open() bool {
 		r.fail(exitRefused, "%v", err)
 		return false
 	}
-	config, err := r.keeping.begin(Config{Stdout: r.out, Seed: r.seed, Log: r.log}, r.p, r.log, r.serve && !r.create)
+	config, err := r.keeping.begin(Config{Stdout: r.out, Seed: r.seed, Log: r.log}, r.p, r.log, r.serve && !r.create, r.listening.listens())
 	if err != nil {
 		r.fail(exitRefused, "%v", err)
 		return r.abandon()
@@ -205,13 +222,13 @@ func (r *mainRun) open() bool {
 	if r.summary || r.serve {
 		r.keeping.writeOpened(r.stderr, r.p, r.system.Restored())
 	}
-	if err := r.keeping.openListen(r.system, r.p, r.log); err != nil {
+	if err := r.listening.open(r.system, r.p, r.log); err != nil {
 		r.fail(exitRefused, "%v", err)
 		r.system.Close()
 		return r.abandon()
 	}
-	if r.keeping.door != nil {
-		r.say("listening on http://%s", r.keeping.door.Address())
+	if r.listening.door != nil {
+		r.say("listening on http://%s", r.listening.door.Address())
 	}
 	return true
 }
@@ -239,7 +256,7 @@ func (r *mainRun) run() {
 		go func() { // ends with main and its events, or with the process
 			f := call(r.p.Main, r.system.Client())
 			switch {
-			case f == nil && r.keeping.door != nil:
+			case f == nil && r.listening.door != nil:
 				return // it goes on listening
 			case f == nil && r.system.Quiesce(ctx) != nil:
 				f = &failure{msg: "interrupted"}
@@ -264,7 +281,7 @@ func (r *mainRun) run() {
 	case sig := <-r.signals:
 		cancel()
 		r.interrupted(sig)
-	case err := <-r.keeping.doorFailed():
+	case err := <-r.listening.failed():
 		r.fail(exitFailed, "%v", err)
 		<-r.closing()
 		r.closed()
@@ -298,7 +315,7 @@ func (r *mainRun) storeFailed(err error) {
 func (r *mainRun) closing() <-chan struct{} {
 	closed := make(chan struct{})
 	go func() { // ends with the events, or with the process
-		r.keeping.closeDoor()
+		r.listening.close()
 		r.system.Close()
 		close(closed)
 	}()

@@ -65,31 +65,31 @@ func (s *System) Perform(c *Call) (seen store.Position, err error) {
 	}
 	defer d.Leave()
 	d.keyed.Sweep()
-	of := event.Request{Session: c.Key, Target: s.scope(c.Target.Handle()), Print: c.print()}
+	of := event.Request{Session: c.Key, Target: s.scope(c.Target.Handle()), Fingerprint: c.fingerprint()}
 	for {
 		seen, err = s.perform(cl, d.keyed.Request(of), c)
 		if !errors.Is(err, errRepeated) {
 			return seen, err
 		}
-		print, o, how, err := d.keyed.Outcome(&of)
+		o, how, err := d.keyed.Outcome(&of)
 		if lost := d.Store.Err(); lost != nil { // the outcome may not be durable: the caller that performed the request could not wait for it
 			return 0, &UnknownError{Cause: lost}
 		}
 		switch {
 		case err != nil:
-			return 0, d.unreadable(nil, err)
+			return 0, d.unreadable(o.Key, err)
 		case how == outbox.Left:
 			return 0, ErrPostponed
 		case how == outbox.Refused: // before it ran: it may be performed now
 			continue
-		case print != of.Print:
+		case o.Fingerprint != of.Fingerprint:
 			return 0, ErrKeyReused
 		}
-		err = s.replay(&o, c.Method, c.Args)
+		err = s.replay(&o.Outcome, c.Method, c.Args)
 		if changed := new(ResultError); errors.As(err, &changed) {
 			changed.Session = c.Key
 		}
-		return 0, d.unreadable(nil, err)
+		return 0, d.unreadable(o.Key, err)
 	}
 }
 
@@ -101,8 +101,8 @@ func (s *System) scope(h *order.Handle) event.ActorID {
 	return h.ID
 }
 
-// print returns the hash of what is called.
-func (c *Call) print() uint64 {
+// fingerprint returns the hash of what is called.
+func (c *Call) fingerprint() uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(c.Method.Name)) // a hash does not fail
 	if a, ok := c.Args.(argsCodec); ok {

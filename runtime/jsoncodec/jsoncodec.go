@@ -61,9 +61,6 @@ type Type struct {
 	index    map[string]int
 }
 
-// Void is the type of no value: null in JSON, and no bytes.
-var Void *Type
-
 // Compiler makes types from texts. Each class and enum that the texts mention becomes one type.
 type Compiler struct {
 	defs map[string]*typetext.Type
@@ -106,18 +103,6 @@ func (c *Compiler) Signature(text string, names []string) (params *Params, resul
 		}
 	}
 	return params, result, nil
-}
-
-// Field makes the type of a field of an actor.
-func (c *Compiler) Field(text string) (*Type, error) {
-	f, err := typetext.ParseField(text)
-	if err != nil {
-		return nil, err
-	}
-	defs := make(map[string]*typetext.Type)
-	f.Type.Definitions(defs)
-	c.learn(defs)
-	return c.make(f.Type)
 }
 
 // learn takes over definitions. Types of other packages and those of the same name are told apart by their names.

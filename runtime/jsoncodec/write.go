@@ -11,19 +11,8 @@ import (
 
 // Append appends the JSON of the value that a message holds. An error says that the message is corrupt.
 func (t *Type) Append(b, msg []byte, names Names) ([]byte, error) {
-	if t == nil {
-		return append(b, "null"...), nil
-	}
 	d := codec.NewDecoder(msg)
 	b = t.append(b, d, names)
-	return b, d.Close()
-}
-
-// AppendPart is Append for a value whose message has no version, as rows of a store have it.
-func (t *Type) AppendPart(b, msg []byte, names Names) ([]byte, error) {
-	var d codec.Decoder
-	d.Part(msg, nil)
-	b = t.append(b, &d, names)
 	return b, d.Close()
 }
 

@@ -26,7 +26,7 @@ func openDoor(c aeonrt.DoorConfig) (aeonrt.Door, error) {
 	if err != nil {
 		return nil, err
 	}
-	return httpdoor.Listen(c.Address, httpdoor.Config{Program: c.Program, Door: d, Log: c.Log, Unguarded: !c.Local})
+	return httpdoor.Listen(c.Address, httpdoor.Config{Program: c.Program, Door: d, Log: c.Log})
 }
 
 // OpenTarget opens the place at an address, which is a directory or s3://BUCKET/PREFIX (package

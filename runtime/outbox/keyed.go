@@ -52,8 +52,8 @@ type KeyedConfig struct {
 	At func(place string)
 }
 
-// generationsMax is in how many parts of Expiry a generation ends: outcomes are kept for at most a quarter longer.
-const generationsMax = 4
+// generations is how many begin within Expiry: outcomes are kept for at most a quarter longer.
+const generations = 4
 
 // Open is called before the first use. No other goroutine uses ks.
 func (ks *Keyed) Open(cfg KeyedConfig) { ks.cfg = cfg }
@@ -135,7 +135,7 @@ func (ks *Keyed) find(r *event.Request) (key, value []byte, found bool, err erro
 // write implements claims.
 func (ks *Keyed) write(w *row.Writer, r *event.Request, o *event.Outcome) {
 	w.Key = row.AppendKeyedKey(w.Key[:0], uint64(ks.generation()), r)
-	w.Row = row.AppendKeyed(w.Row, r.Print, o)
+	w.Row = row.AppendKeyed(w.Row, r.Fingerprint, o)
 }
 
 // end implements claims.
@@ -150,21 +150,28 @@ func (ks *Keyed) end(r *event.Request, _, left bool) {
 	}
 }
 
-// Outcome waits while a request runs that an event has found claimed, and returns its outcome, with the hash of the request
-// that has it.
-func (ks *Keyed) Outcome(r *event.Request) (print uint64, o event.Outcome, how Ending, err error) {
+// KeyedOutcome is the outcome of a request with a key.
+type KeyedOutcome struct {
+	event.Outcome
+	Fingerprint uint64 // of the request that has it
+	Key         []byte // of its row
+}
+
+// Outcome waits while a request runs that an event has found claimed, and returns its outcome, if it has Ended.
+func (ks *Keyed) Outcome(r *event.Request) (o KeyedOutcome, how Ending, err error) {
 	if before := ks.claimsOf(r).get(r); before != nil {
 		ks.cfg.Scheduler.Wait(before)
 		if ks.claimsOf(r).get(r) == before {
-			return 0, o, Left, nil
+			return o, Left, nil
 		}
 	}
 	key, value, found, err := ks.find(r)
 	if err != nil || !found {
-		return 0, o, Refused, err
+		return o, Refused, err
 	}
-	print, o, err = row.ReadKeyed(key, value)
-	return print, o, Ended, err
+	o.Key = key
+	o.Fingerprint, o.Outcome, err = row.ReadKeyed(key, value)
+	return o, Ended, err
 }
 
 // generation returns the generation that outcomes of this moment belong to.
@@ -186,7 +193,7 @@ func (ks *Keyed) generation() int64 {
 	return now
 }
 
-func (ks *Keyed) width() int64 { return int64(ks.cfg.Expiry) / generationsMax }
+func (ks *Keyed) width() int64 { return int64(ks.cfg.Expiry) / generations }
 
 // Sweep drops the outcomes that have expired. Most calls do nothing.
 func (ks *Keyed) Sweep() {

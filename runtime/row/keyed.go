@@ -21,20 +21,20 @@ func AppendKeyedKey(k []byte, generation uint64, r *event.Request) []byte {
 }
 
 // AppendKeyed appends the payload of the outcome of a request by itself.
-func AppendKeyed(b []byte, print uint64, o *event.Outcome) []byte {
-	return AppendOutcome(binary.BigEndian.AppendUint64(b, print), o)
+func AppendKeyed(b []byte, fingerprint uint64, o *event.Outcome) []byte {
+	return AppendOutcome(binary.BigEndian.AppendUint64(b, fingerprint), o)
 }
 
 // ReadKeyed reads the row of the outcome of a request by itself. The data of the result are part of the row.
-func ReadKeyed(key, row []byte) (print uint64, o event.Outcome, err error) {
+func ReadKeyed(key, row []byte) (fingerprint uint64, o event.Outcome, err error) {
 	payload, err := store.Payload(key, row)
 	if err != nil {
 		return 0, o, err
 	}
 	in := Read(payload)
-	print = in.Fixed()
+	fingerprint = in.Fixed()
 	o, err = readOutcome(in.Rest())
-	return print, o, Damage(key, err)
+	return fingerprint, o, Damage(key, err)
 }
 
 // Generations returns the generations of outcomes that a partition has, in ascending order, reading one row of each.

@@ -52,7 +52,7 @@ func TestFormsAreReadAsTheyWereWritten(t *testing.T) {
 			if rapid.Bool().Draw(t, "requested") {
 				e.Request = &event.Request{Session: texts.Draw(t, "session"), Seq: rapid.Uint64().Draw(t, "seq"), Target: actors.Draw(t, "target")}
 				if e.Request.HasKey() {
-					e.Request.Print = rapid.Uint64().Draw(t, "print")
+					e.Request.Fingerprint = rapid.Uint64().Draw(t, "fingerprint")
 				}
 			}
 		}
@@ -117,14 +117,14 @@ func TestKeysAreReadAsTheyWereWritten(t *testing.T) {
 		if x, err := ReadOutcomeKey(a.Birth, rest(key, store.Outcomes)); err != nil || x != r {
 			t.Fatalf("%+v became %+v, %v", r, x, err)
 		}
-		r = event.Request{Session: r.Session, Target: a, Print: rapid.Uint64().Draw(t, "print")}
+		r = event.Request{Session: r.Session, Target: a, Fingerprint: rapid.Uint64().Draw(t, "fingerprint")}
 		key = AppendKeyedKey(nil, n, &r)
 		if in := rest(key, store.Keyed); binary.BigEndian.Uint64(in) != a.Serial || string(in[8:]) != r.Session {
 			t.Fatalf("%+v became %x", r, in)
 		}
 		o := event.Outcome{Kind: event.Abort, Data: []byte("no")}
-		if print, back, err := ReadKeyed(key, store.AppendRow(nil, key, AppendKeyed(nil, r.Print, &o))); err != nil || print != r.Print || !reflect.DeepEqual(back, o) {
-			t.Fatalf("%+v became %x, %+v, %v", o, print, back, err)
+		if mark, back, err := ReadKeyed(key, store.AppendRow(nil, key, AppendKeyed(nil, r.Fingerprint, &o))); err != nil || mark != r.Fingerprint || !reflect.DeepEqual(back, o) {
+			t.Fatalf("%+v became %x, %+v, %v", o, mark, back, err)
 		}
 		units := rapid.IntRange(1, 1<<40).Draw(t, "units")
 		key = AppendEdgeKey(nil, b, a)

@@ -23,7 +23,7 @@ func AppendSubEvent(b []byte, e *event.SubEvent) []byte {
 			b = binary.AppendUvarint(b, r.Seq)
 			b = AppendActor(b, r.Target)
 			if r.HasKey() {
-				b = binary.BigEndian.AppendUint64(b, r.Print)
+				b = binary.BigEndian.AppendUint64(b, r.Fingerprint)
 			}
 		}
 	}
@@ -40,7 +40,7 @@ func ReadSubEvent(payload []byte) (e event.SubEvent, err error) {
 		if in.Bool() {
 			e.Request = &event.Request{Session: in.Text(), Seq: in.Uint(), Target: in.Actor()}
 			if e.Request.HasKey() {
-				e.Request.Print = in.Fixed()
+				e.Request.Fingerprint = in.Fixed()
 			}
 		}
 	}

@@ -13,8 +13,7 @@ import (
 
 // Listen says where a program takes calls from outside. The zero value takes none.
 type Listen struct {
-	Address string // HOST:PORT, or a port of loopback as :8080; "": it does not listen
-	Local   bool   // Address is on loopback
+	Address string // HOST:PORT on loopback, or a port as :8080; "": it does not listen
 
 	flags *flag.FlagSet
 }
@@ -53,7 +52,7 @@ func (l *Listen) Check() error {
 	if host != "localhost" && err != nil {
 		return fmt.Errorf("--listen: %q is no address of a host; write localhost, 127.0.0.1 or [::1]", host)
 	}
-	if l.Local = host == "localhost" || a.IsLoopback(); !l.Local {
+	if host != "localhost" && !a.IsLoopback() {
 		return errors.New("--listen: every machine that reaches " + l.Address + " could call every method; listen on 127.0.0.1, behind a server that knows its clients")
 	}
 	return nil

@@ -38,9 +38,8 @@ type Config struct {
 
 	BodyMax   int64         // bytes of the arguments of a call; 1 MiB
 	BodiesMax int64         // bytes of the arguments of all calls that are being read or under way; 64 MiB
-	TimeMax   time.Duration // that a call may take, and the default; 30 s
+	TimeMax   time.Duration // that a call may take; 30 s
 	CallsMax  int           // calls under way; 1024
-	Unguarded bool          // it listens beyond loopback, so that requests may come by any name of the host
 }
 
 const (
@@ -147,7 +146,7 @@ func (s *Server) handler() http.Handler {
 // here could call a server that listens on loopback alone, as the browser takes the two for one origin.
 func (s *Server) knownHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.cfg.Unguarded && !isLocal(r.Host) {
+		if !isLocal(r.Host) {
 			writeProblem(w, http.StatusMisdirectedRequest, &door.Failure{Code: "host", Happened: door.No,
 				Msg: fmt.Sprintf("the host %q is not this machine by a name of its own; say localhost, or 127.0.0.1", r.Host)})
 			return

@@ -1,0 +1,65 @@
+package runtime
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/aeon-lang/aeon/runtime/settings"
+)
+
+// DoorConfig is what a door needs. The system has a store.
+type DoorConfig struct {
+	Program string // its name
+	Address string // as settings.Listen has it
+	System  *System
+	Classes []*Class
+	Log     *slog.Logger
+}
+
+// Door takes calls from outside.
+type Door interface {
+	// Address is where it listens: host:port.
+	Address() string
+	// Failed gets the error that has ended the listening, if one does.
+	Failed() <-chan error
+	// Close takes no more calls. It waits until those under way have been answered, or ctx ends.
+	Close(ctx context.Context) error
+}
+
+// DoorOpener opens a door, which listens when it returns.
+type DoorOpener func(DoorConfig) (Door, error)
+
+// listening is where a program takes calls from outside; the zero value takes none.
+type listening struct {
+	settings.Listen
+	openDoor DoorOpener // nil: the program was compiled without doors
+	door     Door       // nil: it does not listen
+}
+
+// listens reports whether the program is to take calls.
+func (l *listening) listens() bool { return l.Listen.Address != "" }
+
+// open opens the door, if the program is to listen.
+func (l *listening) open(s *System, p *Package, log *slog.Logger) (err error) {
+	if l.listens() {
+		l.door, err = l.openDoor(DoorConfig{Program: p.Name, Address: l.Address, System: s, Classes: AllClasses(p), Log: log})
+	}
+	return err
+}
+
+// close takes no more calls. Those under way get a short time to end.
+func (l *listening) close() {
+	if l.door != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), graceMax/2)
+		defer cancel()
+		_ = l.door.Close(ctx) // calls that go on are undone, and their clients send them again
+	}
+}
+
+// failed gets the error that has ended the listening; nil if the program does not listen.
+func (l *listening) failed() <-chan error {
+	if l.door == nil {
+		return nil
+	}
+	return l.door.Failed()
+}
