@@ -58,6 +58,13 @@ func (p *pkg) packageVar(w *writer) {
 	}
 	w.add("}")
 	w.add("")
+	if p.mapped {
+		w.add("// AeonEntry returns &AeonPackage for aeonrt.MainOf.")
+		w.add("//")
+		w.add("//go:noinline")
+		w.add("func AeonEntry() any { return &AeonPackage }")
+		w.add("")
+	}
 }
 
 func (p *pkg) classVar(w *writer, c *typecheck.Class) {

@@ -49,6 +49,15 @@ type testRun struct {
 	failed   bool
 }
 
+// MainTestOf is MainTest for the main packages that aeonc writes, see MainOf.
+func MainTestOf(entries ...any) {
+	var packages []*Package
+	for _, e := range entries {
+		packages = append(packages, e.(*Package))
+	}
+	MainTest(packages...)
+}
+
 // MainTest is the main function of a test executable: it runs the tests of the
 // packages and writes events as lines of JSON to standard output. `aeonc test`
 // reads them.

@@ -99,7 +99,7 @@ func (all *prebuilt) build() (exe string, err error) {
 			}
 			req.Packages = append(req.Packages, made)
 			fmt.Fprintf(&imports, "\tp%d %q\n", i, gobuild.ImportPath(made.Dir, made.Name))
-			fmt.Fprintf(&cases, "\tcase %q:\n\t\taeonrt.Main(&p%d.AeonPackage, node.Keep)\n", p.name, i)
+			fmt.Fprintf(&cases, "\tcase %q:\n\t\taeonrt.MainOf(p%d.AeonEntry(), node.Entry())\n", p.name, i)
 		}
 	}
 	req.Main = fmt.Appendf(nil, `package main

@@ -321,13 +321,13 @@ func mainSource(kind Kind, imports []string, store bool) []byte {
 	if store {
 		fmt.Fprintf(&b, "\t%q\n", aeon.StorePackage)
 	}
-	start := map[Kind]string{Program: "Main", Tests: "MainTest"}[kind]
+	start := map[Kind]string{Program: "MainOf", Tests: "MainTestOf"}[kind]
 	fmt.Fprintf(&b, ")\n\nfunc main() {\n\taeonrt.%s(\n", start)
 	for i := range imports {
-		fmt.Fprintf(&b, "\t\t&p%d.AeonPackage,\n", i)
+		fmt.Fprintf(&b, "\t\tp%d.AeonEntry(),\n", i)
 	}
 	if store {
-		fmt.Fprintf(&b, "\t\t%s.Keep,\n", path.Base(aeon.StorePackage))
+		fmt.Fprintf(&b, "\t\t%s.Entry(),\n", path.Base(aeon.StorePackage))
 	}
 	b.WriteString("\t)\n}\n")
 	return b.Bytes()

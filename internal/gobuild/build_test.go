@@ -28,14 +28,14 @@ import "fmt"
 
 type Package struct{ Name string }
 
-func Main(p *Package)         { fmt.Println("main of", p.Name) }
-func MainTest(ps ...*Package) { for _, p := range ps { fmt.Println("tests of", p.Name) } }
+func MainOf(entries ...any)     { fmt.Println("main of", entries[0].(*Package).Name) }
+func MainTestOf(entries ...any) { for _, e := range entries { fmt.Println("tests of", e.(*Package).Name) } }
 `)}},
 	}
 }
 
 func packageNamed(name, dir, extra string) gobuild.Package {
-	src := "package " + name + "\n\nimport aeonrt \"github.com/aeon-lang/aeon/runtime\"\n\nvar AeonPackage = aeonrt.Package{Name: \"" + name + "\"}\n" + extra
+	src := "package " + name + "\n\nimport aeonrt \"github.com/aeon-lang/aeon/runtime\"\n\nvar AeonPackage = aeonrt.Package{Name: \"" + name + "\"}\n\nfunc AeonEntry() any { return &AeonPackage }\n" + extra
 	return gobuild.Package{Name: name, Dir: dir, Files: []gobuild.File{{Name: "a.go", Data: []byte(src)}}}
 }
 

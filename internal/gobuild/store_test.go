@@ -29,11 +29,11 @@ type Option func()
 
 func WithStore(open func(string) string) Option { return func() { fmt.Println(open("data")) } }
 
-func Main(p *Package, opts ...Option) {
-	for _, o := range opts {
-		o()
+func MainOf(entries ...any) {
+	for _, o := range entries[1:] {
+		o.(Option)()
 	}
-	fmt.Println("main of", p.Name)
+	fmt.Println("main of", entries[0].(*Package).Name)
 }
 `)},
 		{Path: "runtime/node/node.go", Data: []byte(`package node
@@ -46,7 +46,7 @@ import (
 
 var Number = rapid.Int()
 
-var Keep = runtime.WithStore(func(dir string) string { return "opened " + dir })
+func Entry() any { return runtime.WithStore(func(dir string) string { return "opened " + dir }) }
 `)},
 	}
 	return rt

@@ -17,6 +17,11 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
 
+// Entry returns Keep for a main package, see aeonrt.MainOf.
+//
+//go:noinline
+func Entry() any { return Keep }
+
 // Keep is what main hands to the runtime.
 var Keep = aeonrt.With(aeonrt.Parts{Store: pebbledb.Open, Snapshots: OpenTarget, Door: openDoor})
 

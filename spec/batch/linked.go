@@ -38,7 +38,7 @@ func (l *linked) add(i int, name string, pkgs []gobuild.Package, together bool) 
 		entry := pkgs[len(pkgs)-1]
 		alias := fmt.Sprintf("p%d", i)
 		l.imports = append(l.imports, fmt.Sprintf("%s %q", alias, gobuild.ImportPath(entry.Dir, entry.Name)))
-		l.descriptors = append(l.descriptors, alias+".AeonPackage")
+		l.descriptors = append(l.descriptors, alias+".AeonEntry()")
 		l.req.Imported = append(l.req.Imported, pkgs...)
 		l.owns(i, pkgs)
 		return nil
@@ -64,7 +64,7 @@ func (l *linked) add(i int, name string, pkgs []gobuild.Package, together bool) 
 		moved[gobuild.ImportPath(pkg.Dir, pkg.Name)] = s.pkgs[n]
 	}
 	l.owns(i, s.pkgs)
-	l.descriptors = append(l.descriptors, s.alias+".AeonPackage"+suffix)
+	l.descriptors = append(l.descriptors, s.alias+".AeonEntry"+suffix+"()")
 	return nil
 }
 
@@ -93,7 +93,7 @@ func (l *linked) request() gobuild.Request {
 	req.Imported = append(req.Imported, gobuild.Package{Name: "driver", Dir: driverDir, Shared: true, Files: []gobuild.File{
 		{Name: "driver.go", Data: driverSource}, {Name: "stored.go", Data: storedSource},
 	}})
-	req.Main = fmt.Appendf(nil, "package main\n\nimport (\n\t%q\n\n\t%s\n)\n\nfunc main() {\n\tdriver.Main(\n\t\t&%s,\n\t)\n}\n",
-		gobuild.ImportPath(driverDir, "driver"), strings.Join(l.imports, "\n\t"), strings.Join(l.descriptors, ",\n\t\t&"))
+	req.Main = fmt.Appendf(nil, "package main\n\nimport (\n\t%q\n\n\t%s\n)\n\nfunc main() {\n\tdriver.Main(\n\t\t%s,\n\t)\n}\n",
+		gobuild.ImportPath(driverDir, "driver"), strings.Join(l.imports, "\n\t"), strings.Join(l.descriptors, ",\n\t\t"))
 	return req
 }

@@ -90,7 +90,7 @@ const exitHung = 3
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // Main reads jobs from standard input, runs them one after the other, and writes their outcomes to standard output.
-func Main(programs ...*aeonrt.Package) {
+func Main(programs ...any) {
 	in := bufio.NewScanner(os.Stdin)
 	out := gob.NewEncoder(os.Stdout)
 	for in.Scan() {
@@ -98,7 +98,7 @@ func Main(programs ...*aeonrt.Package) {
 		if err := json.Unmarshal(in.Bytes(), &job); err != nil {
 			panic(err)
 		}
-		o := runWithin(programs[job.Program], job)
+		o := runWithin(programs[job.Program].(*aeonrt.Package), job)
 		if err := out.Encode(o); err != nil {
 			panic(err)
 		}
