@@ -7,7 +7,9 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -25,8 +27,18 @@ type goChecker struct {
 	imp types.Importer
 }
 
+// sharedChecker knows the runtime from the archives of the Go command.
 var sharedChecker = sync.OnceValue(func() *goChecker {
-	return &goChecker{imp: importer.ForCompiler(token.NewFileSet(), "source", nil)}
+	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}", "github.com/aeon-lang/aeon/runtime").Output()
+	if err != nil {
+		panic(err)
+	}
+	archives := map[string]string{}
+	for line := range strings.Lines(string(out)) {
+		path, archive, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		archives[path] = archive
+	}
+	return &goChecker{imp: importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(archives[path]) })}
 })
 
 // check returns what is wrong with the files as a Go package, or "". Mapped ones have //line directives.
