@@ -14,8 +14,8 @@ import (
 )
 
 var (
-	programs = flag.Int("programs", 150, "how many programs of each profile are made")
-	wrong    = flag.Int("wrong", 40, "how many programs are broken, each in all ways")
+	programs = flag.Int("programs", 100, "how many programs of each profile are made")
+	wrong    = flag.Int("wrong", 20, "how many programs are broken, each in all ways")
 )
 
 // check returns what the checker says against a program.

@@ -9,9 +9,32 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
+
+// scratch is removed after the last test.
+var scratch string
+
+func TestMain(m *testing.M) {
+	var err error
+	if scratch, err = os.MkdirTemp("", "trace"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(scratch) // of the system's directory for such files
+	os.Exit(code)
+}
+
+// compiler builds aeonc once.
+var compiler = sync.OnceValues(func() (exe string, err error) {
+	exe = filepath.Join(scratch, "aeonc")
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", exe, "../../cmd/aeonc").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building aeonc: %w\n%s", err, out)
+	}
+	return exe, nil
+})
 
 // buildCompiler builds aeonc and returns a function that runs it.
 func buildCompiler(t *testing.T) (aeonc func(args ...string)) {
@@ -27,9 +50,9 @@ func buildCompiler(t *testing.T) (aeonc func(args ...string)) {
 // tryCompiler is buildCompiler for commands that are expected to fail.
 func tryCompiler(t *testing.T) (aeonc func(args ...string) (out string, err error)) {
 	t.Helper()
-	exe := filepath.Join(t.TempDir(), "aeonc")
-	if out, err := exec.Command("go", "build", "-o", exe, "../../cmd/aeonc").CombinedOutput(); err != nil {
-		t.Fatalf("building aeonc: %v\n%s", err, out)
+	exe, err := compiler()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return func(args ...string) (string, error) {
 		out, err := exec.Command(exe, args...).CombinedOutput()
@@ -197,7 +220,7 @@ func sound(t *testing.T, name, what string) Counts {
 func TestRandomWorkloadLeavesSoundTraces(t *testing.T) {
 	dir := t.TempDir()
 	suite := filepath.Join(dir, "exec.test")
-	if out, err := exec.Command("go", "test", "-c", "-o", suite, "../../runtime/exec").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "test", "-c", "-ldflags=-s -w", "-o", suite, "../../runtime/exec").CombinedOutput(); err != nil {
 		t.Fatalf("building the suite: %v\n%s", err, out)
 	}
 	count := "1"

@@ -88,7 +88,7 @@ const chainStates = 20_000 // per configuration
 func ExploreChains(t *testing.T) {
 	t.Helper()
 	graphs := allGraphs()
-	for hosts, sets := range map[int]int{1: 200, 2: 40, 3: 10} {
+	for hosts, sets := range map[int]int{1: 100, 2: 20, 3: 5} {
 		if raceDetector || testing.Short() {
 			sets = 1
 		}
