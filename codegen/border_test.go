@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	borderKinds = flag.Int("border.kinds", 4, "how many types TestBorder draws besides those that it always takes")
+	borderKinds = flag.Int("border.kinds", 2, "how many types TestBorder draws besides those that it always takes")
 	borderSeed  = flag.Uint64("border.seed", 1, "of what TestBorder draws")
 )
 

@@ -108,7 +108,7 @@ func scatter(rng *rand.Rand, content map[string]string, keys *[]string, n int) (
 // A snapshot after a few scattered operations sends about what they have changed, however much there is, and so do the
 // many after it. Each of them can be restored, at bounded cost, also when others have been deleted.
 func TestIncrementsAreAsSmallAsTheChange(t *testing.T) {
-	for size, rounds := range map[int]int{8 << 20: 12, 32 << 20: 2} {
+	for size, rounds := range map[int]int{8 << 20: 8, 32 << 20: 2} {
 		if size > 8<<20 && testing.Short() {
 			continue
 		}

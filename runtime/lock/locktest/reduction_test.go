@@ -42,7 +42,7 @@ func compareOrders(t *testing.T, c *config, limit int) (ok bool, some, all int) 
 // TestEagerDeliveries compares the search with one in which no delivery is made at once.
 func TestEagerDeliveries(t *testing.T) {
 	graphs := allGraphs()
-	seeds := uint64(600)
+	seeds := uint64(300)
 	if raceDetector || testing.Short() {
 		seeds = 60
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	crashImages  = 2500 / race.Slower // reopened in a run
+	crashImages  = 1500 / race.Slower // reopened in a run
 	crashWriters = 12
 	crashRows    = 2
 	crashSize    = 100
