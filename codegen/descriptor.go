@@ -190,7 +190,7 @@ func (p *pkg) initFunc(w *writer) {
 		w.add("AeonPackage.Classes = []*aeonrt.Class{%s}", strings.Join(classes, ", "))
 	}
 	if pk.Main != nil {
-		w.add("AeonPackage.Main = aeonMain")
+		p.mainVar(w, pk)
 	}
 	if len(pk.Tests) > 0 {
 		w.add("AeonPackage.Tests = []aeonrt.Test{")

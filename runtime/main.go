@@ -144,9 +144,14 @@ func (r *mainRun) parse(args []string, stdout io.Writer) (code int, ok bool) {
 		fs.BoolVar(&r.create, "create", false, "with --serve: make a new store if DIR does not exist or is empty")
 		fs.StringVar(&r.once, "snapshot-once", "", "with --data and --snapshots: run nothing, take a snapshot of `WHAT`, all or the id of an actor, and end")
 	}
-	rest, err := cmdline.Parse(fs, args, true)
+	own, all := flag.NewFlagSet(r.p.Name, flag.ContinueOnError), flag.NewFlagSet(r.p.Name, flag.ContinueOnError)
+	r.p.configFlags(own)
+	for _, set := range []*flag.FlagSet{own, fs} {
+		set.VisitAll(func(f *flag.Flag) { all.Var(f.Value, f.Name, f.Usage) })
+	}
+	rest, err := cmdline.Parse(all, args, true)
 	if errors.Is(err, flag.ErrHelp) {
-		writeUsage(stdout, r.p, fs)
+		writeUsage(stdout, r.p, own, fs)
 		return exitClean, false
 	}
 	if err == nil {
@@ -196,8 +201,10 @@ func (r *mainRun) check(rest []string) error {
 		return errors.New("--snapshot-once runs nothing that could be called; leave out --listen")
 	case r.p.Main == nil && !r.serve && !r.listening.listens() && r.once == "":
 		return errors.New("the package has no main function")
+	case r.serve || r.once != "": // without main
+		return nil
 	}
-	return nil
+	return r.p.configure()
 }
 
 // open opens the files that the user has named, and the system. If it returns false, it has written why, and nothing is

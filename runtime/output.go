@@ -39,7 +39,12 @@ func (o *output) failure() error {
 func usageLine(p *Package) string { return "usage: " + p.Name + " [flags]" }
 
 // writeUsage tells how to call a program.
-func writeUsage(w io.Writer, p *Package, fs *flag.FlagSet) {
+func writeUsage(w io.Writer, p *Package, own, fs *flag.FlagSet) {
 	fmt.Fprintf(w, "%s\n\nAn aeon program. It ends when its main has returned and no event or one-shot timer is\nleft; the exit code is 1 if main failed.\n", usageLine(p))
-	cmdline.WriteFlags(w, fs)
+	heading := "Flags"
+	if len(p.Config) > 0 {
+		cmdline.WriteFlags(w, "Flags of "+p.Name, own)
+		heading = "Flags of every program"
+	}
+	cmdline.WriteFlags(w, heading, fs)
 }

@@ -5,6 +5,7 @@ type Package struct {
 	Name    string
 	Classes []*Class
 	Main    func(cl *Client) // nil if the package has no main
+	Config  []ConfigField    // of main's parameter
 	Tests   []Test
 	Imports []*Package // what it imports, directly or not
 }

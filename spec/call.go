@@ -178,6 +178,16 @@ func (f *frame) constructorArgs(c *typecheck.Class, made *typecheck.New, args []
 	return list
 }
 
+// config is the parameter of main when no flag is given ([MAIN]): fields without an initialiser have their zero values.
+func (f *frame) config(c *typecheck.Class) value {
+	fields := c.Ctor.ImplicitFields
+	args := make([]value, len(fields))
+	for i, field := range fields {
+		args[i] = zero(field.Type())
+	}
+	return f.implicit(c, &typecheck.New{Type: c, Fields: fields}, args, c.Decl)
+}
+
 // implicit makes an object of a value class without a constructor: the arguments set the
 // fields that have no initialiser, then come the initialisers.
 func (f *frame) implicit(c *typecheck.Class, made *typecheck.New, args []value, at ast.Node) value {

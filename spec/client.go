@@ -105,6 +105,9 @@ func (c *client) run() {
 		}
 		fn := c.m.entry.fn
 		g := &frame{m: c.m, info: c.m.p.infos[fn.Pkg], fn: fn, locals: map[*typecheck.Var]value{}, th: c, depth: 1}
+		if class := fn.Pkg.MainConfig(); class != nil && fn == fn.Pkg.Main {
+			g.locals[fn.Params[0]] = g.config(class)
+		}
 		g.run()
 	})
 	end := *c.m.st.threads[c.slot]

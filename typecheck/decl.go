@@ -21,9 +21,8 @@ func (c *checker) members() {
 			c.report(diag.New(diag.BadReadOnly, d.RO, "only methods of an actorclass are ro; %s is a function", f.name).
 				WithHelp("a function that an ro method calls is checked there"))
 		}
-		if d.IsMain() && (len(f.Params) > 0 || f.Result != Void && f.Result != Invalid) {
-			c.report(diag.New(diag.BadMain, d.Name.Span(), "main takes no parameters and has no result").
-				WithHelp("write `void main() { … }`"))
+		if f == c.pkg.Main {
+			c.main(f, d)
 		}
 	}
 }

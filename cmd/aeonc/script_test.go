@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/aeon-lang/aeon/internal/gobuild"
+	"github.com/aeon-lang/aeon/typecheck"
 )
 
 func TestMain(m *testing.M) {
@@ -56,7 +58,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Condition:           condition,
-		Cmds:                map[string]func(ts *testscript.TestScript, neg bool, args []string){"prebuilt": programs.command},
+		Cmds:                map[string]func(ts *testscript.TestScript, neg bool, args []string){"prebuilt": programs.command, "reserved": reserved},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", env.Getenv("PATH")+string(filepath.ListSeparator)+aeond)
 			env.Setenv("AEONC", filepath.Join(filepath.SplitList(env.Getenv("PATH"))[0], "aeonc")) // for scripts that change PATH
@@ -123,4 +125,20 @@ func condition(cond string) (bool, error) {
 		return exec.Command("unshare", "-Urm", "sh", "-c", "mount -t tmpfs tmpfs /tmp").Run() == nil, nil
 	}
 	return false, fmt.Errorf("there is no condition %q", cond)
+}
+
+// reserved compares the flags of every program in its help with those that the compiler keeps for them.
+func reserved(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: reserved HELP")
+	}
+	_, help, _ := strings.Cut(ts.ReadFile(args[0]), "Flags of every program:")
+	found := []string{"h", "help"}
+	for _, m := range regexp.MustCompile(`(?m)^\s+--([a-z-]+)`).FindAllStringSubmatch(help, -1) {
+		found = append(found, m[1])
+	}
+	slices.Sort(found)
+	if !slices.Equal(found, typecheck.ReservedFlags) {
+		ts.Fatalf("the flags of every program are %v; typecheck.ReservedFlags are %v", found, typecheck.ReservedFlags)
+	}
 }

@@ -173,7 +173,7 @@ func (t *Tool) Help(w io.Writer, c *Command) {
 	fmt.Fprintf(w, "%s\n\n%s\n", t.usage(c), strings.TrimSpace(c.Long))
 	fs := flag.NewFlagSet(c.Name, flag.ContinueOnError)
 	c.Setup(fs)
-	cmdline.WriteFlags(w, fs)
+	cmdline.WriteFlags(w, "Flags", fs)
 }
 
 func (t *Tool) usage(c *Command) string {

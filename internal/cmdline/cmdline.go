@@ -108,8 +108,8 @@ func dashed(name string) string {
 }
 
 // WriteFlags writes a line for each flag, behind a heading if there are any.
-func WriteFlags(w io.Writer, fs *flag.FlagSet) {
-	heading := "\nFlags:\n\n"
+func WriteFlags(w io.Writer, heading string, fs *flag.FlagSet) {
+	heading = "\n" + heading + ":\n\n"
 	fs.VisitAll(func(f *flag.Flag) {
 		value, usage := flag.UnquoteUsage(f)
 		fmt.Fprintf(w, "%s\t%-22s %s\n", heading, strings.TrimSpace(dashed(f.Name)+" "+value), usage)

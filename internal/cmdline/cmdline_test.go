@@ -73,7 +73,7 @@ func TestFlagsStandAnywhere(t *testing.T) {
 
 func TestHelpShowsFlagsAsUsersWriteThem(t *testing.T) {
 	var b strings.Builder
-	cmdline.WriteFlags(&b, flags())
+	cmdline.WriteFlags(&b, "Flags", flags())
 	const want = `
 Flags:
 
@@ -87,7 +87,7 @@ Flags:
 		t.Errorf("got %s, want %s", b.String(), want)
 	}
 	b.Reset()
-	if cmdline.WriteFlags(&b, flag.NewFlagSet("none", flag.ContinueOnError)); b.Len() > 0 {
+	if cmdline.WriteFlags(&b, "Flags", flag.NewFlagSet("none", flag.ContinueOnError)); b.Len() > 0 {
 		t.Errorf("no flags: %q", b.String())
 	}
 }

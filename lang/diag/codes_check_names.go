@@ -77,9 +77,13 @@ example is two files.)`,
 	},
 	{
 		Code: BadMain, Title: "main is not declared as main is",
-		Explanation: `main is run by ` + "`aeonc run`" + `: it takes no parameters, has no result and is not
-called by the program.`,
-		Bad: program("int main() {\n\treturn 0;\n}"), Good: program("void main() {\n}"),
+		Explanation: `main is run when the program starts: it has no result and is not called by
+the program. It may have one parameter, of a value class of its package without a
+constructor: each field is filled from a flag, or from the environment. A field
+maxOrders of a package shop is --max-orders or SHOP_MAX_ORDERS. A field with an
+initial value may be left out, and so may one of a type T? or a vector.`,
+		Bad:  program("int main() {\n\treturn 0;\n}"),
+		Good: program("class Config {\n\tint maxOrders;\n}\n\nvoid main(Config c) {\n\tprint(\"{c.maxOrders}\");\n}"),
 	},
 	{
 		Code: ThisOutside, Title: "there is no `this` here",

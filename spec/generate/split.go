@@ -81,6 +81,13 @@ func (s *splitter) declared() {
 			}
 		})
 	}
+	for i, d := range s.file.Decls {
+		if main, ok := d.(*ast.FuncDecl); ok && main.IsMain() && len(main.Params) > 0 {
+			if j, ok := s.owner[main.Params[0].Type.Span().Text()]; ok {
+				s.uses[j][i] = true // the class of its parameter is one of its package
+			}
+		}
+	}
 	for k := range n {
 		for i := range n {
 			for j := range n {
@@ -160,13 +167,15 @@ func (s *splitter) place() {
 		if s.at[i] >= 0 {
 			return s.at[i]
 		}
-		at, name := 0, ""
+		at, name, entry := 0, "", false
 		for j := range s.file.Decls {
 			switch together := i == j || s.uses[i][j] && s.uses[j][i]; {
 			case together:
 				for _, n := range append(namesOf(s.file.Decls[j]), "") {
 					name = max(name, n)
 				}
+				d, ok := s.file.Decls[j].(*ast.FuncDecl)
+				entry = entry || ok && d.IsMain()
 			case s.uses[i][j]:
 				at = max(at, visit(j))
 			}
@@ -174,7 +183,7 @@ func (s *splitter) place() {
 		h := fnv.New32a()
 		fmt.Fprint(h, name, s.seed)
 		at = min(at+int(h.Sum32()>>8)%2, last)
-		if d, ok := s.file.Decls[i].(*ast.FuncDecl); name == "" || ok && d.IsMain() {
+		if name == "" || entry {
 			at = last
 		}
 		for j := range s.file.Decls {
