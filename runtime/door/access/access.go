@@ -33,7 +33,6 @@ var Anyone = &Caller{all: true}
 // May reports whether the caller may call a method. What is not there is nil: a method that its class does not have, or a
 // class that the program does not have, and then the method, too. So a caller learns only of what it may call what is there.
 func (c *Caller) May(class *door.Class, m *door.Method) bool {
-	// Invariant: no caller has a right to nil, as the maps have what was found.
 	return c.all || c.classes[class] || c.methods[m]
 }
 

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/door"
 )
 
@@ -43,9 +44,14 @@ func Read(path string, d *door.Door, log *slog.Logger) (*Tokens, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the file of tokens cannot be read: %w", err)
 	}
+	return parse(path, string(text), d)
+}
+
+// parse reads the text of a file.
+func parse(path, text string, d *door.Door) (*Tokens, error) {
 	r := reader{door: d, names: make(map[string]int), tokens: &Tokens{}}
 	n := 0
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		n++
 		if err := r.line(n, line); err != nil {
 			r.errs = append(r.errs, fmt.Errorf("%s:%d: %w", path, n, err))
@@ -54,7 +60,10 @@ func Read(path string, d *door.Door, log *slog.Logger) (*Tokens, error) {
 	if len(r.names) == 0 && r.errs == nil {
 		return nil, fmt.Errorf("%s: the file of tokens has none, so that nothing could be called; \"aeond token NAME\" makes one, and its line", path)
 	}
-	return r.tokens, errors.Join(r.errs...)
+	if r.errs != nil {
+		return nil, errors.Join(r.errs...)
+	}
+	return r.tokens, nil
 }
 
 // reader reads a file line by line.
@@ -72,7 +81,7 @@ func (r *reader) line(n int, line string) error {
 		return nil
 	}
 	for _, f := range fields {
-		if strings.HasPrefix(f, prefix) {
+		if isToken(f) {
 			return errors.New("a token stands there, which belongs to its caller alone: make another one by \"aeond token NAME\", and write the line that it prints")
 		}
 	}
@@ -137,14 +146,22 @@ func (r *reader) grant(c *Caller, text string) error {
 	case err != nil:
 		return err
 	case text[i+1:] == "*":
+		// Invariant: no caller has a right to nil, which stands for what is not there.
+		assert.That(class != nil, "%s names no class", text)
 		c.classes[class] = true
 		return nil
 	}
 	m, err := class.Method(text[i+1:])
 	if err == nil {
+		assert.That(m != nil, "%s names no method", text)
 		c.methods[m] = true
 	}
 	return err
+}
+
+// isToken reports whether a field may be a token that New has made, whole or in part.
+func isToken(field string) bool {
+	return strings.HasPrefix(field, prefix) && !strings.Contains(field, ".")
 }
 
 // checkName checks the name of a caller.

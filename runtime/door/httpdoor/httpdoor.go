@@ -5,9 +5,9 @@
 //	GET  /openapi.json                      all of that, described as OpenAPI 3.1
 //	GET  /healthz                           whether the process lives
 //
-// If there are tokens, each request but the last has one in its header Authorization, and calls and sees what the rights of
-// the token reach. A request with the header Idempotency-Key is performed once, however often it is sent, through crashes of either side.
-// Failures are problems as RFC 9457 has them, with the members code, happened, at and path, which package door explains.
+// A request with the header Idempotency-Key is performed once, however often it is sent, through crashes of either side. If
+// tokens are asked for, each request but the last has one in its header Authorization, and its rights bound what can be called
+// and seen. Failures are problems as RFC 9457 has them, with the members code, happened, at and path, which package door explains.
 package httpdoor
 
 import (
@@ -229,16 +229,16 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, by *access.Caller)
 
 // answer reads a call and performs it. The call has what could be read of it.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, by *access.Caller) (c *door.Call, answer door.Answer, err error) {
-	size := r.ContentLength
-	if size < 0 || size > s.cfg.BodyMax { // not known, or too large: it is read up to the limit
-		size = s.cfg.BodyMax
-	}
 	c = &door.Call{Key: r.Header.Get("Idempotency-Key"), Caller: by.Name}
 	class, m, err := s.find(r, by)
 	if err != nil {
 		return c, answer, err
 	}
 	c.Method = m
+	size := r.ContentLength
+	if size < 0 || size > s.cfg.BodyMax { // not known, or too large: it is read up to the limit
+		size = s.cfg.BodyMax
+	}
 	defer s.bodies.Add(-size)
 	if s.bodies.Add(size) > s.cfg.BodiesMax {
 		return c, answer, full("the arguments of other calls take %d bytes, which is the limit", s.cfg.BodiesMax)
