@@ -10,7 +10,7 @@ import (
 // DoorConfig is what a door needs. The system has a store.
 type DoorConfig struct {
 	Program string // its name
-	Address string // as settings.Listen has it
+	settings.Listen
 	System  *System
 	Classes []*Class
 	Log     *slog.Logger
@@ -20,7 +20,7 @@ type DoorConfig struct {
 type Door interface {
 	// Address is where it listens: host:port.
 	Address() string
-	// Failed gets the error that has ended the listening, if one does.
+	// Failed gets the error that has ended the listening, or must end it, if one does.
 	Failed() <-chan error
 	// Close takes no more calls. It waits until those under way have been answered, or ctx ends.
 	Close(ctx context.Context) error
@@ -42,7 +42,7 @@ func (l *listening) listens() bool { return l.Listen.Address != "" }
 // open opens the door, if the program is to listen.
 func (l *listening) open(s *System, p *Package, log *slog.Logger) (err error) {
 	if l.listens() {
-		l.door, err = l.openDoor(DoorConfig{Program: p.Name, Address: l.Address, System: s, Classes: AllClasses(p), Log: log})
+		l.door, err = l.openDoor(DoorConfig{Program: p.Name, Listen: l.Listen, System: s, Classes: AllClasses(p), Log: log})
 	}
 	return err
 }

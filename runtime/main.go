@@ -246,7 +246,7 @@ func (r *mainRun) open() bool {
 		return r.abandon()
 	}
 	if r.listening.door != nil {
-		r.say("listening on http://%s", r.listening.door.Address())
+		r.say("listening on %s://%s", r.listening.Scheme(), r.listening.door.Address())
 	}
 	return true
 }

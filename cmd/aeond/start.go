@@ -18,7 +18,9 @@ Start goes on with the actors, sub-events and timers in a data directory, and ru
 told to end, by Ctrl-C or SIGTERM. It does not run main. A directory that holds nothing is
 refused, since its name may be mistyped; with --create it becomes a new store.
 
-With --listen the methods of the actors can be called by HTTP (docs/http.md).
+With --listen the methods of the actors can be called by HTTP (docs/http.md). An address that
+other machines reach needs TLS (--tls-cert, --tls-key) and callers with rights (--tokens, see
+"aeond help token").
 
 PROGRAM is an executable made by "aeonc build", or sources: a directory, or an .aeon file. It
 takes the place of aeond: signals, exit code and process id are the program's.

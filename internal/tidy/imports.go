@@ -65,9 +65,11 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/history", "runtime/event runtime/image runtime/order runtime/row runtime/sched runtime/state runtime/store runtime/trace runtime/undo internal/shard"},
 	{"runtime/exec", "dominator runtime/callpath runtime/codec runtime/event runtime/history runtime/image runtime/order runtime/outbox runtime/row runtime/sched runtime/snapshot runtime/state runtime/state/archive runtime/store runtime/table runtime/trace runtime/undo runtime/value internal/bytejson"},
 	{"runtime", "runtime/callpath runtime/codec runtime/event runtime/exec runtime/history runtime/image runtime/order runtime/sched runtime/settings runtime/snapshot runtime/state/archive runtime/store runtime/table runtime/trace runtime/undo runtime/value internal/bytejson internal/cmdline"},
-	{"runtime/door", "runtime/callpath runtime/codec runtime/event runtime/exec runtime/jsoncodec runtime/order runtime/store runtime/value internal/similar"},
-	{"runtime/door/httpdoor", "runtime/door runtime/jsoncodec runtime/row"},
-	{"runtime/node", "runtime runtime/door runtime/door/httpdoor runtime/snapshot runtime/snapshot/s3 runtime/store/pebbledb"},
+	{"runtime/door", "runtime/callpath runtime/codec runtime/event runtime/exec runtime/jsoncodec runtime/order runtime/row runtime/store runtime/value internal/similar"},
+	{"runtime/door/access", "runtime/door"},
+	{"runtime/door/audit", "internal/bytejson"},
+	{"runtime/door/httpdoor", "runtime/door runtime/door/access runtime/door/audit runtime/jsoncodec internal/bytejson"},
+	{"runtime/node", "runtime runtime/door runtime/door/access runtime/door/audit runtime/door/httpdoor runtime/snapshot runtime/snapshot/s3 runtime/store/pebbledb"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
 	{".", ""},
@@ -83,7 +85,7 @@ var layers = []struct{ pkg, may string }{
 	{"cmd/aeonc/internal/draw", "lang/ast typecheck"},
 	{"cmd/aeonc/internal/testrun", "internal/bytejson"},
 	{"cmd/aeonc", "cmd/aeonc/internal/... codegen internal/atomicfile internal/bytejson internal/cli internal/cmdline internal/gobuild internal/load lang lang/ast lang/diag runtime/node runtime/settings runtime/state runtime/store runtime/store/pebbledb spec spec/explore spec/golden spec/trace typecheck"},
-	{"cmd/aeond", "dominator internal/cli internal/cmdline runtime/event runtime/node runtime/row runtime/settings runtime/snapshot runtime/state/archive runtime/store runtime/store/pebbledb"},
+	{"cmd/aeond", "dominator internal/cli internal/cmdline runtime/door/access runtime/event runtime/node runtime/row runtime/settings runtime/snapshot runtime/state/archive runtime/store runtime/store/pebbledb"},
 
 	// What is for tests alone.
 	{"dominator/oracle", ""},

@@ -5,15 +5,18 @@ package door
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/internal/similar"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/jsoncodec"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -195,7 +198,38 @@ type Call struct {
 	Target order.Ref
 	Method *Method
 	Args   []byte // as Method.Params reads them
-	Key    string // as exec.Call has it
+	Key    string // as exec.Call has it, chosen by Caller, whose keys are its own
+	Caller string // the name of the caller; "": the door does not tell callers apart
+}
+
+const (
+	// CallerMax is how many bytes the name of a caller has at most.
+	CallerMax = 64
+	// KeyMax is how many bytes a caller's key has at most.
+	KeyMax = row.KeyMax - CallerMax - 1
+)
+
+// KeyError refuses the key of a request.
+type KeyError struct{ Msg string }
+
+// Error implements error.
+func (e *KeyError) Error() string { return e.Msg }
+
+// key returns the key by which the store knows the request.
+//
+// Invariant: callers of two names never get one, nor does a caller with a name and one without, as a byte 0 is in no name
+// and in no key of a caller.
+func (c *Call) key() (string, error) {
+	assert.That(len(c.Caller) <= CallerMax && strings.IndexByte(c.Caller, 0) < 0, "%q is no name of a caller", c.Caller)
+	switch {
+	case len(c.Key) > KeyMax:
+		return "", &KeyError{fmt.Sprintf("the key of the request has %d bytes, and at most %d fit", len(c.Key), KeyMax)}
+	case strings.IndexByte(c.Key, 0) >= 0:
+		return "", &KeyError{"the key of the request has a byte 0"}
+	case c.Key == "" || c.Caller == "":
+		return c.Key, nil
+	}
+	return c.Caller + "\x00" + c.Key, nil
 }
 
 // Answer is how a call has ended.
@@ -205,8 +239,12 @@ type Answer struct {
 }
 
 // Call performs a call. If ctx ends before the call its event is undone; a chain whose first step has committed goes on, and
-// Call waits for its end. The errors are those of System.Perform.
+// Call waits for its end. The errors are those of System.Perform, and *KeyError.
 func (d *Door) Call(ctx context.Context, c *Call) (answer Answer, err error) {
+	key, err := c.key()
+	if err != nil {
+		return answer, err
+	}
 	args := c.Method.NewArgs()
 	if a, ok := args.(interface{ Decode(*codec.Decoder) }); ok {
 		dec := codec.NewDecoder(c.Args)
@@ -219,7 +257,10 @@ func (d *Door) Call(ctx context.Context, c *Call) (answer Answer, err error) {
 	cancel := order.Cancellation{First: true} // a chain that was left in the middle would be done by half, for ever
 	stop := context.AfterFunc(ctx, cancel.Cancel)
 	defer stop()
-	answer.Seen, err = d.sys.Perform(&exec.Call{Target: c.Target, Method: c.Method.Method, Args: args, Key: c.Key, Cancel: &cancel})
+	answer.Seen, err = d.sys.Perform(&exec.Call{Target: c.Target, Method: c.Method.Method, Args: args, Key: key, Cancel: &cancel})
+	if changed := new(exec.ResultError); errors.As(err, &changed) {
+		changed.Session = c.Key // as the caller knows it
+	}
 	if err != nil || c.Method.Result == nil {
 		return answer, err
 	}

@@ -60,6 +60,7 @@ func Explain(err error) *Failure {
 		changed *exec.ResultError
 		missing *NotFoundError
 		wrong   *jsoncodec.Error
+		key     *KeyError
 	)
 	switch {
 	case errors.Is(err, order.ErrCancelled):
@@ -92,7 +93,7 @@ func Explain(err error) *Failure {
 		f.Code, f.Happened = BadResult, Yes
 	case errors.As(err, &missing):
 		f.Code = NotThere
-	case errors.As(err, &wrong), errors.Is(err, codec.ErrCorrupt), errors.Is(err, exec.ErrKeyTooLong):
+	case errors.As(err, &wrong), errors.Is(err, codec.ErrCorrupt), errors.As(err, &key):
 		f.Code = BadArgs
 	default:
 		f.Code, f.Happened, f.Later = NoOutcome, Unknown, true

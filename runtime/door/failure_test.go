@@ -30,7 +30,7 @@ func TestFailuresAreExplained(t *testing.T) {
 		{exec.ErrPostponed, "unavailable begun true "},
 		{exec.ErrClosed, "unavailable no true "},
 		{exec.ErrKeyReused, "key-reused no false "},
-		{exec.ErrKeyTooLong, "arguments no false "},
+		{&door.KeyError{"too long"}, "arguments no false "},
 		{&exec.ResultError{}, "result yes false "},
 		{&door.ResultError{}, "result yes false "},
 		{&door.NotFoundError{}, "not-found no false "},

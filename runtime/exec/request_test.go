@@ -2,6 +2,7 @@ package exec
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -250,7 +251,7 @@ func TestKeysThatAreRefused(t *testing.T) {
 	n := startNode(t, Config{})
 	_, list = openBank(t, n.sys, "main", 1)
 	long := strings.Repeat("x", row.KeyMax)
-	if _, err := depositKeyed(n.sys, long+"x", list[0].Ref, 5); err == nil || !strings.Contains(err.Error(), "255") {
+	if _, err := depositKeyed(n.sys, long+"x", list[0].Ref, 5); err == nil || !strings.Contains(err.Error(), strconv.Itoa(row.KeyMax)) {
 		t.Errorf("one byte more: %v", err)
 	}
 	if got, err := depositKeyed(n.sys, long, list[0].Ref, 5); err != nil || got != 1005 {

@@ -11,6 +11,8 @@ import (
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/access"
+	"github.com/aeon-lang/aeon/runtime/door/audit"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/snapshot/s3"
@@ -31,7 +33,23 @@ func openDoor(c aeonrt.DoorConfig) (aeonrt.Door, error) {
 	if err != nil {
 		return nil, err
 	}
-	return httpdoor.Listen(c.Address, httpdoor.Config{Program: c.Program, Door: d, Log: c.Log})
+	cfg := httpdoor.Config{Program: c.Program, Door: d, Log: c.Log}
+	if c.Cert != "" {
+		if cfg.TLS, err = httpdoor.Certificate(c.Cert, c.CertKey); err != nil {
+			return nil, err
+		}
+	}
+	if c.Tokens != "" {
+		if cfg.Tokens, err = access.Read(c.Tokens, d, c.Log); err != nil {
+			return nil, err
+		}
+	}
+	if c.Audit != "" {
+		if cfg.Audit, err = audit.Open(c.Audit); err != nil {
+			return nil, err
+		}
+	}
+	return httpdoor.Listen(c.Address, cfg)
 }
 
 // OpenTarget opens the place at an address, which is a directory or s3://BUCKET/PREFIX (package

@@ -7,8 +7,9 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// KeyMax is how many bytes the key of a request by itself has at most.
-const KeyMax = 255
+// KeyMax is how many bytes the key of a request by itself has at most: 255 that a caller chooses, and a name of 64 of the
+// caller in front of them, which a door puts there.
+const KeyMax = 255 + 1 + 64
 
 // AppendGenerationKey appends the prefix of the keys of one generation of outcomes in a partition.
 func AppendGenerationKey(k []byte, p event.PartitionID, generation uint64) []byte {

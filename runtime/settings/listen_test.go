@@ -33,6 +33,11 @@ func TestAPortAloneIsOfThisMachine(t *testing.T) {
 			t.Errorf("%s passed on as %q: %q, error %v", address, l.Arguments(), again.Address, err)
 		}
 	}
+	all := "--listen 0.0.0.0:443 --tls-cert c --tls-key k --tokens t --audit a"
+	l, err := parseListen(t, strings.Fields(all)...)
+	if err != nil || strings.Join(l.Arguments(), " ") != all || l.Scheme() != "https" {
+		t.Errorf("%s passed on as %q, error %v", all, l.Arguments(), err)
+	}
 	if l, err := parseListen(t); err != nil || l.Address != "" || l.Arguments() != nil {
 		t.Errorf("without the flag: %+v, %v", l, err)
 	}
@@ -49,13 +54,35 @@ func TestAddressesThatAreRefused(t *testing.T) {
 		":65536":          `"65536" is no port`,
 		":080":            `"080" is no port`,
 		"example.org:80":  `"example.org" is no address of a host`,
-		"0.0.0.0:80":      "every machine that reaches 0.0.0.0:80 could call every method",
-		"[::]:80":         "every machine",
-		"192.168.1.2:443": "every machine",
+		"0.0.0.0:80":      "other machines reach 0.0.0.0:80; add --tls-cert FILE --tls-key FILE and --tokens FILE, or listen on 127.0.0.1",
+		"[::]:80":         "other machines",
+		"192.168.1.2:443": "other machines",
 		"":                "its value is empty",
 	} {
 		if _, err := parseListen(t, "--listen="+address); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", address, err, want)
+		}
+	}
+}
+
+func TestFlagsThatBelongTogether(t *testing.T) {
+	for args, want := range map[string]string{
+		"--listen 10.0.0.1:443 --tokens t":               "reach 10.0.0.1:443; add --tls-cert FILE --tls-key FILE, or",
+		"--listen 10.0.0.1:443 --tls-cert c --tls-key k": "reach 10.0.0.1:443; add --tokens FILE, or",
+		"--listen :1 --tls-cert c":                       "name its file with --tls-key",
+		"--listen :1 --tls-key k":                        "name its file with --tls-cert",
+		"--tls-cert c --tls-key k":                       "--tls-cert is about calls from outside; say with --listen",
+		"--tokens t":                                     "--tokens is about calls from outside",
+		"--audit a":                                      "--audit is about calls from outside",
+		"--listen :1 --audit=":                           "--audit: its value is empty",
+		"--listen 10.0.0.1:443 --tls-cert c --tls-key k --tokens=": "--tokens: its value is empty",
+		"--listen :1 --tokens t":                                   "",
+		"--listen :1 --tls-cert c --tls-key k":                     "",
+		"--listen :1 --audit a":                                    "",
+	} {
+		_, err := parseListen(t, strings.Fields(args)...)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", args, err, want)
 		}
 	}
 }

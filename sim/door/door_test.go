@@ -37,12 +37,21 @@ func TestShopIsWhatAeoncMakes(t *testing.T) {
 
 // served is the program, and an HTTP server of its methods.
 type served struct {
-	t   testing.TB
-	sys *runtime.System
+	t    testing.TB
+	sys  *runtime.System
+	door *door.Door
 	*httptest.Server
 }
 
 func serve(t testing.TB, cfg httpdoor.Config) *served {
+	t.Helper()
+	s := open(t)
+	s.listen(cfg)
+	return s
+}
+
+// open opens the program, which does not listen yet.
+func open(t testing.TB) *served {
 	t.Helper()
 	st, err := store.Open(memengine.New(), store.Options{Program: "shop", Log: slog.New(slog.DiscardHandler), Fatal: func(err error) { t.Error(err) }})
 	if err != nil {
@@ -53,20 +62,24 @@ func serve(t testing.TB, cfg httpdoor.Config) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Log = slog.New(slog.DiscardHandler)
-	cfg.Program = "shop"
-	if cfg.Door, err = door.Open(s.sys, shop.AeonPackage.Classes); err != nil {
+	if s.door, err = door.Open(s.sys, shop.AeonPackage.Classes); err != nil {
 		t.Fatal(err)
 	}
-	s.Server = httptest.NewServer(httpdoor.New(cfg).Handler())
 	t.Cleanup(func() {
-		s.Close()
 		s.sys.Close()
 		if err := st.Close(); err != nil {
 			t.Error(err)
 		}
 	})
 	return s
+}
+
+func (s *served) listen(cfg httpdoor.Config) *httpdoor.Server {
+	cfg.Log, cfg.Program, cfg.Door = slog.New(slog.DiscardHandler), "shop", s.door
+	server := httpdoor.New(cfg)
+	s.Server = httptest.NewServer(server.Handler())
+	s.t.Cleanup(s.Close)
+	return server
 }
 
 // answer is what a request was answered.
@@ -152,7 +165,7 @@ func TestCalls(t *testing.T) {
 		{"POST", "/v1/Shop/main/count", "{}", []string{"Content-Type", "text/plain"}, 415, "media-type no : the body is \"text/plain\"; arguments are application/json"},
 		{"POST", "/v1/Shop/main/count", "", []string{"Origin", "https://example.org", "Sec-Fetch-Site", "cross-site"}, 403, "cross-origin no : a page of another origin has sent the request"},
 		{"POST", "/v1/Shop/main/count", "", []string{"Host", "example.org:80"}, 421, `host no : the host "example.org:80" is not this machine`},
-		{"POST", "/v1/Shop/main/count", "", []string{"Idempotency-Key", strings.Repeat("k", 256)}, 400, "arguments no : the Idempotency-Key has 256 bytes, and at most 255 fit"},
+		{"POST", "/v1/Shop/main/count", "", []string{"Idempotency-Key", strings.Repeat("k", 256)}, 400, "arguments no : the key of the request has 256 bytes, and at most 255 fit"},
 		{"POST", "/v1/Shop/main/put", `{"item":"` + strings.Repeat("x", 1<<20) + `"}`, nil, 413, "too-large no : the body has more than 1048576 bytes"},
 	} {
 		got := s.ask(c.method, c.path, c.body, c.head...)

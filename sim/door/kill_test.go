@@ -44,14 +44,16 @@ func build(t *testing.T) (exe string) {
 
 // process is the program as it runs.
 type process struct {
-	cmd *exec.Cmd
-	url string
+	cmd  *exec.Cmd
+	url  string
+	log  strings.Builder // what it has said; to be read when it has ended
+	said chan struct{}   // closed then
 }
 
 // start starts the program, which goes on with the state in dir.
-func start(t *testing.T, exe, dir string) *process {
+func start(t *testing.T, exe, dir string, flags ...string) *process {
 	t.Helper()
-	cmd := exec.Command(exe, "--serve", "--create", "--data", dir, "--listen", "127.0.0.1:0")
+	cmd := exec.Command(exe, append([]string{"--serve", "--create", "--data", dir, "--listen", "127.0.0.1:0"}, flags...)...)
 	said, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -59,13 +61,19 @@ func start(t *testing.T, exe, dir string) *process {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	lines := bufio.NewScanner(said)
+	p := &process{cmd: cmd, said: make(chan struct{})}
+	lines, log := bufio.NewScanner(said), io.MultiWriter(os.Stderr, &p.log)
 	for lines.Scan() {
+		fmt.Fprintln(log, lines.Text())
 		if _, url, ok := strings.Cut(lines.Text(), "listening on "); ok {
+			p.url = url
 			go func() { // ends with the process
-				_, _ = io.Copy(os.Stderr, said)
+				defer close(p.said)
+				for lines.Scan() {
+					fmt.Fprintln(log, lines.Text())
+				}
 			}()
-			return &process{cmd, url}
+			return p
 		}
 	}
 	t.Fatalf("the program ended before it listened: %v", cmd.Wait())

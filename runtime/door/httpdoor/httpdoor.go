@@ -5,12 +5,14 @@
 //	GET  /openapi.json                      all of that, described as OpenAPI 3.1
 //	GET  /healthz                           whether the process lives
 //
-// A request with the header Idempotency-Key is performed once, however often it is sent, through crashes of either side.
-// Failures are problems as RFC 9457 has them, with the members code, happened, at and path, which package door explains.
+// A request with the header Idempotency-Key is performed once, however often it is sent, through crashes of either side. If
+// tokens are asked for, each request but the last has one in its header Authorization, and its rights bound what can be called
+// and seen. Failures are problems as RFC 9457 has them, with the members code, happened, at and path, which package door explains.
 package httpdoor
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -22,12 +24,12 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/door"
-	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/door/access"
+	"github.com/aeon-lang/aeon/runtime/door/audit"
 )
 
 // Config says what is served, and bounds it. The zero value of a bound is its default.
@@ -35,6 +37,10 @@ type Config struct {
 	Program string // its name
 	Door    *door.Door
 	Log     *slog.Logger
+
+	TLS    *tls.Config    // nil: connections are not encrypted
+	Tokens *access.Tokens // nil: it asks for none, and takes requests by names of this machine alone
+	Audit  *audit.Log     // nil: it keeps none
 
 	BodyMax   int64         // bytes of the arguments of a call; 1 MiB
 	BodiesMax int64         // bytes of the arguments of all calls that are being read or under way; 64 MiB
@@ -62,8 +68,6 @@ type Server struct {
 	http    http.Server
 	address string
 	failed  chan error
-
-	described func() ([]byte, error) // the description of what is served
 }
 
 // Listen serves a program at an address. It listens when Listen returns.
@@ -75,17 +79,32 @@ func Listen(address string, cfg Config) (*Server, error) {
 	s := New(cfg)
 	s.address = l.Addr().String()
 	go func() { // ends with Close
-		if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			s.failed <- fmt.Errorf("listening on %s has ended: %w", s.address, err)
+		if err := s.serve(l); !errors.Is(err, http.ErrServerClosed) {
+			s.fails(fmt.Errorf("listening on %s has ended: %w", s.address, err))
 		}
 	}()
 	return s, nil
 }
 
+func (s *Server) serve(l net.Listener) error {
+	if s.cfg.TLS != nil {
+		return s.http.ServeTLS(l, "", "")
+	}
+	return s.http.Serve(l)
+}
+
+// fails says what has ended the listening, or must end it. The first error counts.
+func (s *Server) fails(err error) {
+	select {
+	case s.failed <- err:
+	default:
+	}
+}
+
 // Address is where the server listens: host:port.
 func (s *Server) Address() string { return s.address }
 
-// Failed gets the error that has ended the listening, if one does.
+// Failed gets the error that has ended the listening, or must end it, if one does.
 func (s *Server) Failed() <-chan error { return s.failed }
 
 // Handler serves requests that another server has taken.
@@ -106,9 +125,9 @@ func New(cfg Config) *Server {
 		cfg.CallsMax = callsMax
 	}
 	s := &Server{cfg: cfg, calls: make(chan struct{}, cfg.CallsMax), failed: make(chan error, 1)}
-	s.described = sync.OnceValues(func() ([]byte, error) { return Describe(cfg.Program, cfg.Door) })
 	s.http = http.Server{
 		Handler:           s.handler(),
+		TLSConfig:         cfg.TLS,
 		ReadHeaderTimeout: headTime,
 		ReadTimeout:       headTime + bodyTime,
 		WriteTimeout:      headTime + bodyTime + cfg.TimeMax + bodyTime,
@@ -130,21 +149,26 @@ func (s *Server) Close(ctx context.Context) error {
 
 func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/{class}/{key}/{method}", s.call)
-	mux.HandleFunc("GET /v1/{class}/{key}/{method}", s.call)
+	mux.HandleFunc("POST /v1/{class}/{key}/{method}", s.known(s.call))
+	mux.HandleFunc("GET /v1/{class}/{key}/{method}", s.known(s.call))
 	mux.HandleFunc("GET /healthz", ok)
-	mux.HandleFunc("GET /openapi.json", s.openapi)
-	mux.HandleFunc("/", s.elsewhere)
+	mux.HandleFunc("GET /openapi.json", s.known(s.openapi))
+	mux.HandleFunc("/", s.known(s.elsewhere))
 	sameOrigin := http.NewCrossOriginProtection()
 	sameOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		writeProblem(w, http.StatusForbidden, &door.Failure{Code: "cross-origin", Msg: "a page of another origin has sent the request", Happened: door.No})
 	}))
-	return s.knownHost(sameOrigin.Handler(mux))
+	served := sameOrigin.Handler(mux)
+	if s.cfg.Tokens == nil {
+		served = knownHost(served)
+	}
+	return served
 }
 
 // knownHost refuses requests that come by a name which is not that of this machine: a page of a web site whose name leads
-// here could call a server that listens on loopback alone, as the browser takes the two for one origin.
-func (s *Server) knownHost(next http.Handler) http.Handler {
+// here could call a server that listens on loopback alone, as the browser takes the two for one origin. Where tokens are
+// asked for, such a page has none.
+func knownHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isLocal(r.Host) {
 			writeProblem(w, http.StatusMisdirectedRequest, &door.Failure{Code: "host", Happened: door.No,
@@ -167,7 +191,7 @@ func isLocal(host string) bool {
 func ok(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") }
 
 // elsewhere answers requests to no place that there is.
-func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request) {
+func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request, _ *access.Caller) {
 	f := &door.Failure{Code: door.NotThere, Happened: door.No, Msg: fmt.Sprintf("there is nothing at %s; methods of actors are at /v1/CLASS/KEY/METHOD", r.URL.Path)}
 	if parts := strings.Split(r.URL.Path, "/"); len(parts) == 5 && parts[1] == "v1" {
 		f.Code, f.Msg = "method", fmt.Sprintf("%s is not served; call methods by POST, and those that are ro by GET, too", r.Method)
@@ -179,22 +203,12 @@ func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request) {
 }
 
 // call serves one call.
-func (s *Server) call(w http.ResponseWriter, r *http.Request) {
-	size := r.ContentLength
-	if size < 0 || size > s.cfg.BodyMax { // not known, or too large: it is read up to the limit
-		size = s.cfg.BodyMax
+func (s *Server) call(w http.ResponseWriter, r *http.Request, by *access.Caller) {
+	began := time.Now()
+	c, answer, err := s.answer(w, r, by)
+	if accountable(c, err) {
+		err = s.account(r, by, began, err)
 	}
-	defer s.bodies.Add(-size)
-	if s.bodies.Add(size) > s.cfg.BodiesMax {
-		s.fail(w, full("the arguments of other calls take %d bytes, which is the limit", s.cfg.BodiesMax))
-		return
-	}
-	c, err := s.read(w, r)
-	if err != nil {
-		s.fail(w, err)
-		return
-	}
-	answer, err := s.perform(r.Context(), c)
 	if err != nil {
 		s.fail(w, err)
 		return
@@ -213,6 +227,28 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(append(answer.Result, '\n')) // the client has gone if this fails
 }
 
+// answer reads a call and performs it. The call has what could be read of it.
+func (s *Server) answer(w http.ResponseWriter, r *http.Request, by *access.Caller) (c *door.Call, answer door.Answer, err error) {
+	c = &door.Call{Key: r.Header.Get("Idempotency-Key"), Caller: by.Name}
+	class, m, err := s.find(r, by)
+	if err != nil {
+		return c, answer, err
+	}
+	c.Method = m
+	size := r.ContentLength
+	if size < 0 || size > s.cfg.BodyMax { // not known, or too large: it is read up to the limit
+		size = s.cfg.BodyMax
+	}
+	defer s.bodies.Add(-size)
+	if s.bodies.Add(size) > s.cfg.BodiesMax {
+		return c, answer, full("the arguments of other calls take %d bytes, which is the limit", s.cfg.BodiesMax)
+	}
+	if err = s.read(c, class, w, r); err == nil {
+		answer, err = s.perform(r.Context(), c)
+	}
+	return c, answer, err
+}
+
 // perform performs a call, unless too many are under way. It is counted only now: a client that is slow to send its
 // arguments takes the place of no other.
 func (s *Server) perform(ctx context.Context, c *door.Call) (door.Answer, error) {
@@ -222,6 +258,9 @@ func (s *Server) perform(ctx context.Context, c *door.Call) (door.Answer, error)
 	default:
 		return door.Answer{}, full("%d calls are under way, which is the limit", cap(s.calls))
 	}
+	if a := s.cfg.Audit; a != nil && a.Err() != nil && !c.Method.ReadOnly {
+		return door.Answer{}, unaccounted(door.No)
+	}
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.TimeMax)
 	defer cancel()
 	return s.cfg.Door.Call(ctx, c)
@@ -229,7 +268,7 @@ func (s *Server) perform(ctx context.Context, c *door.Call) (door.Answer, error)
 
 // full refuses what may come again later.
 func full(format string, args ...any) error {
-	return &refusal{http.StatusServiceUnavailable, door.Failure{Code: door.Full, Later: true, Msg: fmt.Sprintf(format, args...)}}
+	return &refusal{http.StatusServiceUnavailable, door.Failure{Code: door.Full, Happened: door.No, Later: true, Msg: fmt.Sprintf(format, args...)}}
 }
 
 // refusal is an error that has a status of its own.
@@ -242,36 +281,35 @@ type refusal struct {
 func (e *refusal) Error() string { return e.Msg }
 
 func refuse(status int, code, format string, args ...any) error {
-	return &refusal{status, door.Failure{Code: code, Msg: fmt.Sprintf(format, args...)}}
+	return &refusal{status, door.Failure{Code: code, Happened: door.No, Msg: fmt.Sprintf(format, args...)}}
 }
 
-// read reads the call that a request asks for.
-func (s *Server) read(w http.ResponseWriter, r *http.Request) (*door.Call, error) {
-	class, err := s.cfg.Door.Class(r.PathValue("class"))
-	if err != nil {
-		return nil, err
+// find finds the method that a request calls, if its caller may call it.
+func (s *Server) find(r *http.Request, by *access.Caller) (class *door.Class, m *door.Method, err error) {
+	if class, err = s.cfg.Door.Class(r.PathValue("class")); err == nil {
+		m, err = class.Method(r.PathValue("method"))
 	}
-	m, err := class.Method(r.PathValue("method"))
-	if err != nil {
-		return nil, err
+	if !by.May(class, m) { // also if it is not there
+		err = refuse(http.StatusForbidden, codeForbidden, "the rights of %s do not reach %s.%s", by.Name, r.PathValue("class"), r.PathValue("method"))
 	}
-	c := &door.Call{Method: m, Key: r.Header.Get("Idempotency-Key")}
-	if len(c.Key) > row.KeyMax {
-		return nil, refuse(http.StatusBadRequest, door.BadArgs, "the Idempotency-Key has %d bytes, and at most %d fit", len(c.Key), row.KeyMax)
-	}
+	return class, m, err
+}
+
+// read reads the target and the arguments of a call.
+func (s *Server) read(c *door.Call, class *door.Class, w http.ResponseWriter, r *http.Request) (err error) {
 	switch {
 	case r.Method == http.MethodPost:
-		c.Args, err = s.body(w, r, m)
-	case !m.ReadOnly:
+		c.Args, err = s.body(w, r, c.Method)
+	case !c.Method.ReadOnly:
 		w.Header().Set("Allow", "POST")
-		err = refuse(http.StatusMethodNotAllowed, "method", "%v is not ro: call it by POST", m)
+		err = refuse(http.StatusMethodNotAllowed, "method", "%v is not ro: call it by POST", c.Method)
 	default:
-		c.Args, err = m.Params.ReadTexts(r.URL.Query(), s.cfg.Door.Names())
+		c.Args, err = c.Method.Params.ReadTexts(r.URL.Query(), s.cfg.Door.Names())
 	}
 	if err == nil {
 		c.Target, err = s.cfg.Door.Actor(class, r.PathValue("key"))
 	}
-	return c, err
+	return err
 }
 
 // body reads the arguments of a POST.
@@ -305,14 +343,17 @@ const retryAfter = "1"
 
 // fail answers with a failure.
 func (s *Server) fail(w http.ResponseWriter, err error) {
-	refused := new(refusal)
-	if errors.As(err, &refused) {
-		refused.Happened = door.No
-		writeProblem(w, refused.status, &refused.Failure)
-		return
+	status, f := explain(err)
+	writeProblem(w, status, f)
+}
+
+// explain returns what a failure is answered with.
+func explain(err error) (status int, f *door.Failure) {
+	if refused := new(refusal); errors.As(err, &refused) {
+		return refused.status, &refused.Failure
 	}
-	f := door.Explain(err)
-	writeProblem(w, statuses[f.Code], f)
+	f = door.Explain(err)
+	return statuses[f.Code], f
 }
 
 // problem is the body of a failure (RFC 9457). Its type is about:blank, as code says what it is.

@@ -6,28 +6,34 @@ import (
 	"strings"
 
 	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/access"
 	"github.com/aeon-lang/aeon/runtime/jsoncodec"
-	"github.com/aeon-lang/aeon/runtime/row"
 )
 
 // object is an object of an OpenAPI document.
 type object = map[string]any
 
-// Describe returns the OpenAPI 3.1 document of what is served: a path for each method of each actor class.
-func Describe(title string, d *door.Door) ([]byte, error) {
+// Describe returns the OpenAPI 3.1 document of what is served to a caller: a path for each method of each actor class that it
+// may call.
+func Describe(title string, d *door.Door, by *access.Caller) ([]byte, error) {
 	schemas := &jsoncodec.Schemas{Prefix: "#/components/schemas/"}
 	paths := object{}
 	tags := []object{}
 	for _, c := range d.Classes() {
-		name := d.NameOf(c)
+		name, before := d.NameOf(c), len(paths)
+		for _, m := range c.Methods {
+			if by.May(c, m) {
+				paths["/v1/"+name+"/{key}/"+m.Name] = methodOf(schemas, name, m)
+			}
+		}
+		if len(paths) == before {
+			continue
+		}
 		tag := object{"name": name}
 		if c.Doc != "" {
 			tag["description"] = c.Doc
 		}
 		tags = append(tags, tag)
-		for _, m := range c.Methods {
-			paths["/v1/"+name+"/{key}/"+m.Name] = methodOf(schemas, name, m)
-		}
 	}
 	doc := object{
 		"openapi": "3.1.0",
@@ -39,12 +45,16 @@ func Describe(title string, d *door.Door) ([]byte, error) {
 			"parameters": object{
 				"key": object{"name": "key", "in": "path", "required": true, "schema": object{"type": "string"},
 					"description": "the name of the actor, or a colon and the id of one without a name"},
-				"once": object{"name": "Idempotency-Key", "in": "header", "schema": object{"type": "string", "maxLength": row.KeyMax},
+				"once": object{"name": "Idempotency-Key", "in": "header", "schema": object{"type": "string", "maxLength": door.KeyMax},
 					"description": "the request is performed once, however often it is sent with this key"},
 			},
 			"responses": object{"problem": object{"description": "a failure (RFC 9457)",
 				"content": object{"application/problem+json": object{"schema": object{"$ref": schemas.Prefix + problemName}}}}},
 		},
+	}
+	if by != access.Anyone {
+		doc["components"].(object)["securitySchemes"] = object{"token": object{"type": "http", "scheme": "bearer"}}
+		doc["security"] = []object{{"token": []string{}}}
 	}
 	return json.MarshalIndent(doc, "", "  ")
 }
@@ -137,8 +147,8 @@ func firstSentence(doc string) string {
 }
 
 // openapi serves the description.
-func (s *Server) openapi(w http.ResponseWriter, _ *http.Request) {
-	doc, err := s.described()
+func (s *Server) openapi(w http.ResponseWriter, _ *http.Request, by *access.Caller) {
+	doc, err := Describe(s.cfg.Program, s.cfg.Door, by)
 	if err != nil {
 		s.fail(w, err)
 		return

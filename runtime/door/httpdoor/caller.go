@@ -1,0 +1,101 @@
+package httpdoor
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/aeon-lang/aeon/internal/bytejson"
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/access"
+	"github.com/aeon-lang/aeon/runtime/door/audit"
+)
+
+// The codes of requests that are refused for want of a token or a right.
+const (
+	codeUnknown   = "unauthenticated"
+	codeForbidden = "forbidden"
+)
+
+// Certificate returns the settings of TLS for a certificate, with those that sign it behind it, and its key; both are files
+// in PEM. TLS 1.3 has no choice that could be wrong.
+func Certificate(cert, key string) (*tls.Config, error) {
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("the certificate %s and the key %s cannot be used: %w", cert, key, err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}, nil
+}
+
+// known hands on requests with their callers. Those without a token that is known are refused, if tokens are asked for.
+func (s *Server) known(next func(http.ResponseWriter, *http.Request, *access.Caller)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if s.cfg.Tokens == nil {
+			next(w, r, access.Anyone)
+			return
+		}
+		challenge, reason := `Bearer realm="aeon"`, "the request has no token; send it as Authorization: Bearer TOKEN"
+		if token, ok := bearer(r); ok {
+			if by := s.cfg.Tokens.Find(token); by != nil {
+				next(w, r, by)
+				return
+			}
+			challenge, reason = challenge+`, error="invalid_token"`, "the token of the request is not known here"
+		}
+		w.Header().Set("WWW-Authenticate", challenge)
+		s.fail(w, s.account(r, access.Anyone, time.Now(), refuse(http.StatusUnauthorized, codeUnknown, "%s", reason)))
+	}
+}
+
+// bearer returns the token of a request that has one.
+func bearer(r *http.Request) (token string, ok bool) {
+	given := r.Header.Values("Authorization")
+	if len(given) != 1 {
+		return "", false
+	}
+	scheme, token, ok := strings.Cut(given[0], " ")
+	return strings.TrimLeft(token, " "), ok && strings.EqualFold(scheme, "Bearer")
+}
+
+// accountable reports whether a call that has ended so has a line of the audit.
+func accountable(c *door.Call, err error) bool {
+	if c.Method != nil {
+		return !c.Method.ReadOnly
+	}
+	_, f := explain(err)
+	return f.Code == codeForbidden
+}
+
+// account writes the line of a request that has ended so, if there is an audit, and returns what the request is answered.
+// Without its line no answer leaves that says how the request has ended, and the listening ends.
+func (s *Server) account(r *http.Request, by *access.Caller, began time.Time, ended error) error {
+	if s.cfg.Audit == nil {
+		return ended
+	}
+	e := audit.Entry{
+		Time: began.UTC(), Token: by.Name, Remote: r.RemoteAddr, Outcome: audit.Done, Once: r.Header.Get("Idempotency-Key") != "",
+		Class: bytejson.Text(r.PathValue("class")), Key: bytejson.Text(r.PathValue("key")), Method: bytejson.Text(r.PathValue("method")),
+	}
+	happened := door.Unknown
+	if ended != nil {
+		_, f := explain(ended)
+		e.Outcome, happened = f.Code, f.Happened
+	}
+	e.Took = float64(time.Since(began).Microseconds()) / 1000
+	if err := s.cfg.Audit.Append(&e); err != nil {
+		s.fails(err)
+		return unaccounted(happened)
+	}
+	return ended
+}
+
+// unaccounted is the failure of a call that the audit cannot take.
+func unaccounted(happened door.Happened) error {
+	code := door.Closing
+	if happened == door.Unknown {
+		code = door.NoOutcome
+	}
+	return &refusal{http.StatusServiceUnavailable, door.Failure{Code: code, Happened: happened, Later: true, Msg: "the audit cannot be written, and the program is ending"}}
+}
