@@ -252,4 +252,4 @@ func golden(t *testing.T, archive string) *spec.Program {
 	return spec.Load(p)
 }
 
-var seeds = flag.Uint64("explore.seeds", 80, "how many random programs the reduction is tried with")
+var seeds = flag.Uint64("explore.seeds", 120, "how many random programs the reduction is tried with")

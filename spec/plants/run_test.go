@@ -73,7 +73,7 @@ var ofRun = []plant{
 	bug("a cancelled request has an outcome", "runtime/exec/decide.go",
 		"if ev.chain == nil && errors.Is(err, order.ErrCancelled) {",
 		"if false {",
-		keyed, "./sim/door -run ThroughKills"),
+		keyed),
 	bug("a chain ends with its caller", "runtime/exec/tail.go",
 		"if c := ev.Cancellation; c != nil && c.First {",
 		"if c := ev.Cancellation; c != nil && false {",
