@@ -160,6 +160,27 @@ func Contains(s, part string) bool { return value.Contains(s, part) }
 // Replace returns s with every occurrence of old replaced.
 func Replace(s, old, by string) string { return value.Replace(s, old, by) }
 
+// Find returns where part occurs first in s, or null.
+func Find(s, part string) Opt[int64] { return value.Find(s, part) }
+
+// StartsWith reports whether s begins with part.
+func StartsWith(s, part string) bool { return value.StartsWith(s, part) }
+
+// EndsWith reports whether s ends with part.
+func EndsWith(s, part string) bool { return value.EndsWith(s, part) }
+
+// Trim returns s without white space at both ends.
+func Trim(s string) string { return value.Trim(s) }
+
+// Lower returns s with every letter in lower case.
+func Lower(s string) string { return value.Lower(s) }
+
+// Upper returns s with every letter in upper case.
+func Upper(s string) string { return value.Upper(s) }
+
+// Repeat returns s as often as n says, or faults.
+func Repeat(s string, n int64) string { return value.Repeat(s, n) }
+
 // NonNull returns the reference r, or faults when r is null; what is the source text of r.
 func NonNull[R interface{ IsNull() bool }](r R, what string) R { return value.NonNull(r, what) }
 

@@ -29,25 +29,31 @@ type LibraryID uint8
 // The methods of the library types. The receiver's type tells which they are
 // of: HasMethod of a map takes a key, that of a set an element.
 const (
-	NoLibrary      LibraryID = iota
-	PushMethod               // vector: push(T)
-	PopMethod                // vector: T pop(), aborts if empty
-	InsertMethod             // vector: insert(int, T); set: insert(T); table: insert(T), aborts if the key is there
-	RemoveMethod             // vector: T remove(int); map, table: bool remove(K); set: bool remove(T)
-	SizeMethod               // all containers, string and bytes: int size()
-	ClearMethod              // all containers
-	SortMethod               // vector of an ordered type: sort()
-	ContainsMethod           // vector: bool contains(T); string: bool contains(string)
-	SliceMethod              // vector: vector<T> slice(int, int); string, bytes
-	HasMethod                // map, table: bool has(K); set: bool has(T)
-	GetMethod                // map: V? get(K); table: T? get(K)
-	KeysMethod               // map, table: vector<K> keys(); set: vector<T> keys()
-	ValuesMethod             // map, table: vector<V> values(); set: vector<T> values()
-	SplitMethod              // string: vector<string> split(string)
-	JoinMethod               // vector<string>: string join(string)
-	ReplaceMethod            // string: string replace(string, string)
-	ParseIntMethod           // string: int? parseInt()
-	PutMethod                // table: put(T)
-	FindMethod               // table: vector<T> find(column, value, …): Call.Query
-	RangeMethod              // table: vector<T> range(…, column, from, to): Call.Query
+	NoLibrary        LibraryID = iota
+	PushMethod                 // vector: push(T)
+	PopMethod                  // vector: T pop(), aborts if empty
+	InsertMethod               // vector: insert(int, T); set: insert(T); table: insert(T), aborts if the key is there
+	RemoveMethod               // vector: T remove(int); map, table: bool remove(K); set: bool remove(T)
+	SizeMethod                 // all containers, string and bytes: int size()
+	ClearMethod                // all containers
+	SortMethod                 // vector of an ordered type: sort()
+	ContainsMethod             // vector: bool contains(T); string: bool contains(string)
+	SliceMethod                // vector: vector<T> slice(int, int); string, bytes
+	HasMethod                  // map, table: bool has(K); set: bool has(T)
+	GetMethod                  // map: V? get(K); table: T? get(K)
+	KeysMethod                 // map, table: vector<K> keys(); set: vector<T> keys()
+	ValuesMethod               // map, table: vector<V> values(); set: vector<T> values()
+	SplitMethod                // string: vector<string> split(string)
+	JoinMethod                 // vector<string>: string join(string)
+	ReplaceMethod              // string: string replace(string, string)
+	ParseIntMethod             // string: int? parseInt()
+	PutMethod                  // table: put(T)
+	FindMethod                 // table: vector<T> find(column, value, …): Call.Query; string: int? find(string)
+	RangeMethod                // table: vector<T> range(…, column, from, to): Call.Query
+	TrimMethod                 // string: string trim()
+	LowerMethod                // string: string lower()
+	UpperMethod                // string: string upper()
+	StartsWithMethod           // string: bool startsWith(string)
+	EndsWithMethod             // string: bool endsWith(string)
+	RepeatMethod               // string: string repeat(int)
 )

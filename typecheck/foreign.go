@@ -66,7 +66,9 @@ var foreignNameHelp = map[string]string{
 var foreignMethods = map[string][]string{
 	"add": {"push", "insert"}, "append": {"push"}, "push_back": {"push"}, "put": {"insert"}, "length": {"size"}, "len": {"size"},
 	"count": {"size"}, "erase": {"remove"}, "delete": {"remove"}, "includes": {"contains", "has"}, "contains": {"has"}, "containsKey": {"has"}, "contains_key": {"has"},
-	"find": {"get"}, "removeAt": {"remove"}, "replaceAll": {"replace"}, "toInt": {"parseInt"}, "parse": {"parseInt"}, "popBack": {"pop"}, "removeLast": {"pop"},
+	"find": {"get"}, "indexOf": {"find"}, "index": {"find"}, "strip": {"trim"}, "trimSpace": {"trim"}, "TrimSpace": {"trim"}, "toLowerCase": {"lower"}, "toLower": {"lower"}, "lowercase": {"lower"}, "ToLower": {"lower"},
+	"toUpperCase": {"upper"}, "toUpper": {"upper"}, "uppercase": {"upper"}, "ToUpper": {"upper"}, "hasPrefix": {"startsWith"}, "HasPrefix": {"startsWith"}, "hasSuffix": {"endsWith"}, "HasSuffix": {"endsWith"},
+	"removeAt": {"remove"}, "replaceAll": {"replace"}, "toInt": {"parseInt"}, "parse": {"parseInt"}, "popBack": {"pop"}, "removeLast": {"pop"},
 	"keySet": {"keys"}, "subList": {"slice"}, "removeAll": {"clear"}, "sorted": {"sort"}, "addAll": {"push"}, "get_or_default": {"get"}, "getOrDefault": {"get"},
 }
 

@@ -115,6 +115,20 @@ func stringMethod(name string) (libSig, bool) {
 		return libSig{ReplaceMethod, []Type{String, String}, String, false}, true
 	case "parseInt":
 		return libSig{ParseIntMethod, nil, &Optional{Int}, false}, true
+	case "find":
+		return libSig{FindMethod, []Type{String}, &Optional{Int}, false}, true
+	case "startsWith":
+		return libSig{StartsWithMethod, []Type{String}, Bool, false}, true
+	case "endsWith":
+		return libSig{EndsWithMethod, []Type{String}, Bool, false}, true
+	case "trim":
+		return libSig{TrimMethod, nil, String, false}, true
+	case "lower":
+		return libSig{LowerMethod, nil, String, false}, true
+	case "upper":
+		return libSig{UpperMethod, nil, String, false}, true
+	case "repeat":
+		return libSig{RepeatMethod, []Type{Int}, String, false}, true
 	}
 	return libSig{}, false
 }

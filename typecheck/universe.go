@@ -29,6 +29,7 @@ var libraryNames = [...]string{
 	ClearMethod: "clear", SortMethod: "sort", ContainsMethod: "contains", SliceMethod: "slice", HasMethod: "has",
 	GetMethod: "get", KeysMethod: "keys", ValuesMethod: "values", SplitMethod: "split", JoinMethod: "join",
 	ReplaceMethod: "replace", ParseIntMethod: "parseInt", PutMethod: "put", FindMethod: "find", RangeMethod: "range",
+	TrimMethod: "trim", LowerMethod: "lower", UpperMethod: "upper", StartsWithMethod: "startsWith", EndsWithMethod: "endsWith", RepeatMethod: "repeat",
 }
 
 // String returns the method's name.

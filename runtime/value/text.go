@@ -3,6 +3,8 @@ package value
 import (
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // StrInt returns the decimal text of n.
@@ -47,11 +49,94 @@ func StringSlice(s string, a, b int64) string {
 // Split returns the parts of s between the separators, or its characters when sep is empty.
 func Split(s, sep string) Vector[string] { return VectorOf(strings.Split(s, sep)...) }
 
-// Join returns the parts with sep between them.
-func Join(parts Vector[string], sep string) string { return strings.Join(parts.Items(), sep) }
-
 // Contains reports whether part occurs in s.
 func Contains(s, part string) bool { return strings.Contains(s, part) }
 
-// Replace returns s with every occurrence of old replaced.
-func Replace(s, old, by string) string { return strings.ReplaceAll(s, old, by) }
+// Find returns the position of the byte at which part occurs first in s, or null.
+func Find(s, part string) Opt[int64] {
+	i := strings.Index(s, part)
+	return SomeIf(int64(i), i >= 0)
+}
+
+// StartsWith reports whether s begins with part.
+func StartsWith(s, part string) bool { return strings.HasPrefix(s, part) }
+
+// EndsWith reports whether s ends with part.
+func EndsWith(s, part string) bool { return strings.HasSuffix(s, part) }
+
+// Trim returns s without white space, as Unicode defines it, at both ends.
+func Trim(s string) string { return strings.TrimSpace(s) }
+
+// Lower returns s with every letter in lower case. Bytes that are no text stay as they are.
+func Lower(s string) string { return mapLetters(s, strings.ToLower, unicode.ToLower) }
+
+// Upper returns s with every letter in upper case. Bytes that are no text stay as they are.
+func Upper(s string) string { return mapLetters(s, strings.ToUpper, unicode.ToUpper) }
+
+// mapLetters maps the letters of s. The function of Go for whole texts would replace bytes that are no text.
+func mapLetters(s string, whole func(string) string, letter func(rune) rune) string {
+	if utf8.ValidString(s) {
+		return whole(s)
+	}
+	out := make([]byte, 0, len(s))
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError && size == 1 {
+			out = append(out, s[i])
+		} else {
+			out = utf8.AppendRune(out, letter(r))
+		}
+		i += size
+	}
+	return string(out)
+}
+
+// TextBytesMax bounds what Join, Replace and Repeat make: their results can be larger than their arguments by any factor, so one call
+// could take all memory.
+const TextBytesMax = 64 << 20
+
+//go:noinline
+func failText(what string) {
+	Fail(what + " would make a string of more than " + strconv.Itoa(TextBytesMax) + " bytes")
+}
+
+// grown faults unless n bytes and count times more of them are at most TextBytesMax.
+func grown(what string, n, count, more int) {
+	if count > 0 && more > 0 && (n > TextBytesMax || count > (TextBytesMax-n)/more) {
+		failText(what)
+	}
+}
+
+// Join returns the parts with sep between them, or faults if that is too long.
+func Join(parts Vector[string], sep string) string {
+	items, size := parts.Items(), 0
+	for i, p := range items {
+		if i > 0 {
+			grown("join", size, 1, len(sep))
+			size += len(sep)
+		}
+		grown("join", size, 1, len(p))
+		size += len(p)
+	}
+	return strings.Join(items, sep)
+}
+
+// Replace returns s with every occurrence of old replaced, or faults if that is too long.
+func Replace(s, old, by string) string {
+	if len(by) > len(old) {
+		grown("replace", len(s), strings.Count(s, old), len(by)-len(old))
+	}
+	return strings.ReplaceAll(s, old, by)
+}
+
+// Repeat returns s as often as n says, or faults if n is negative or the result too long.
+func Repeat(s string, n int64) string {
+	if n < 0 {
+		Fail("repeat " + strconv.FormatInt(n, 10) + " times")
+	}
+	if s == "" {
+		return ""
+	}
+	grown("repeat", 0, int(n), len(s))
+	return strings.Repeat(s, int(n))
+}

@@ -29,6 +29,7 @@ func (b *body) rareInt(x, y string) string {
 	from(bytesType, "int($[0])")
 	from(stringType, "int($[len($) - 1])")
 	from(stringType, "(parseInt($) ?? 4)")
+	from(stringType, `($.find("-") ?? 3)`)
 	if b.actor != nil {
 		for _, t := range b.actor.tables {
 			ways = append(ways, "len("+t.name+".keys())", t.name+".keys().size()")
@@ -61,7 +62,8 @@ func (b *body) rareBool(depth int) string {
 		}
 	}
 	if p, ok := b.some(false, same(stringType)); ok {
-		ways = append(ways, fmt.Sprintf("%s.contains(%s)", p.text, b.expr(stringType, depth)), fmt.Sprintf("contains(%s, %s)", p.text, b.literal(stringType, 0)), fmt.Sprintf("(%s >= %s)", p.text, b.expr(stringType, depth)))
+		ways = append(ways, fmt.Sprintf("%s.contains(%s)", p.text, b.expr(stringType, depth)), fmt.Sprintf("contains(%s, %s)", p.text, b.literal(stringType, 0)), fmt.Sprintf("(%s >= %s)", p.text, b.expr(stringType, depth)),
+			fmt.Sprintf("%s.startsWith(%s)", p.text, b.expr(stringType, depth)), fmt.Sprintf("%s.endsWith(%s)", p.text, b.literal(stringType, 0)))
 	}
 	return pick(g, ways)
 }
@@ -72,7 +74,8 @@ func (b *body) rareString(depth int) string {
 		return fmt.Sprintf("string(%s)", p.text)
 	}
 	if p, ok := b.some(false, same(stringType)); ok {
-		return pick(b.g, []string{"replace(" + p.text + `, "a", "b")`, "join(split(" + p.text + `, "-"), "+")`, p.text + `.split("").join("_")`, p.text + "[1:]", p.text + "[:]", fmt.Sprintf("%s[len(%s) / 2:]", p.text, p.text), "string(bytes(" + p.text + "))"})
+		return pick(b.g, []string{"replace(" + p.text + `, "a", "b")`, "join(split(" + p.text + `, "-"), "+")`, p.text + `.split("").join("_")`, p.text + "[1:]", p.text + "[:]", fmt.Sprintf("%s[len(%s) / 2:]", p.text, p.text), "string(bytes(" + p.text + "))",
+			p.text + ".trim()", p.text + ".lower()", p.text + ".upper()", fmt.Sprintf("%s[:1].repeat(%d)", p.text, b.g.upto(4))})
 	}
 	return ""
 }
