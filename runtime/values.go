@@ -142,6 +142,15 @@ func StrString(s string) string { return s }
 // ParseInt returns the integer that s is in decimal notation, or null.
 func ParseInt(s string) Opt[int64] { return value.ParseInt(s) }
 
+// ParseFloat returns the number that s is in decimal notation, or null.
+func ParseFloat(s string) Opt[float64] { return value.ParseFloat(s) }
+
+// FormatInt returns n in a base, with at least so many digits, or faults.
+func FormatInt[T Integer](n T, base, digits int64) string { return value.FormatInt(n, base, digits) }
+
+// FormatFloat returns f with so many digits after the point, or faults.
+func FormatFloat(f float64, digits int64) string { return value.FormatFloat(f, digits) }
+
 // StringAt returns byte i of s, or faults.
 func StringAt(s string, i int64) uint8 { return value.StringAt(s, i) }
 

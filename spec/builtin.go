@@ -42,6 +42,8 @@ func (f *frame) builtin(x *ast.Call, c *typecheck.Call, args []value) value {
 		return text(args[0])
 	case typecheck.ParseIntFunc:
 		return parseInt(args[0].(string))
+	case typecheck.ParseFloatFunc:
+		return parseFloat(args[0].(string))
 	case typecheck.SplitFunc:
 		return split(args[0].(string), args[1].(string))
 	case typecheck.JoinFunc:

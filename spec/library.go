@@ -20,6 +20,10 @@ func (f *frame) library(x *ast.Call, c *typecheck.Call, recv value, args []value
 	switch r := recv.(type) {
 	case string:
 		return f.stringMethod(x, c.Library, r, args)
+	case integer:
+		return f.formatInt(x, r, args[0].(integer), args[1].(integer))
+	case float64:
+		return f.formatFloat(x, r, args[0].(integer))
 	case *vector:
 		if c.Library == typecheck.ContainsMethod {
 			return slices.ContainsFunc(r.elems, func(e value) bool { return equal(e, args[0]) })

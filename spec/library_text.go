@@ -38,6 +38,8 @@ func (f *frame) stringMethod(x *ast.Call, id typecheck.LibraryID, s string, args
 		return letters(s, unicode.ToUpper)
 	case typecheck.ParseIntMethod:
 		return parseInt(s)
+	case typecheck.ParseFloatMethod:
+		return parseFloat(s)
 	}
 	panic(bug{"no rule for the method " + id.String()})
 }
@@ -110,13 +112,4 @@ func (f *frame) repeat(x *ast.Call, s string, times int64) value {
 		return ""
 	}
 	return strings.Repeat(s, int(times))
-}
-
-// parseInt takes an optional sign and decimal digits; anything else is null.
-func parseInt(s string) value {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		return nil
-	}
-	return integer{typecheck.IntKind, n}
 }

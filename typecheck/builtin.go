@@ -5,22 +5,23 @@ type BuiltinID uint8
 
 // The predeclared functions.
 const (
-	NoBuiltin    BuiltinID = iota
-	MinFunc                // T min(T, T…)
-	MaxFunc                // T max(T, T…)
-	AbsFunc                // T abs(T)
-	NowFunc                // time now()
-	RandomFunc             // float random(), in [0, 1)
-	EventIDFunc            // string eventid()
-	LogFunc                // void log(any…)
-	PrintFunc              // void print(any…)
-	LenFunc                // int len(string, bytes, vector, map or set)
-	StrFunc                // string str(any)
-	ParseIntFunc           // int? parseInt(string)
-	SplitFunc              // vector<string> split(string, string)
-	JoinFunc               // string join(vector<string>, string)
-	ContainsFunc           // bool contains(string, string)
-	ReplaceFunc            // string replace(string, string, string)
+	NoBuiltin      BuiltinID = iota
+	MinFunc                  // T min(T, T…)
+	MaxFunc                  // T max(T, T…)
+	AbsFunc                  // T abs(T)
+	NowFunc                  // time now()
+	RandomFunc               // float random(), in [0, 1)
+	EventIDFunc              // string eventid()
+	LogFunc                  // void log(any…)
+	PrintFunc                // void print(any…)
+	LenFunc                  // int len(string, bytes, vector, map or set)
+	StrFunc                  // string str(any)
+	ParseIntFunc             // int? parseInt(string)
+	SplitFunc                // vector<string> split(string, string)
+	JoinFunc                 // string join(vector<string>, string)
+	ContainsFunc             // bool contains(string, string)
+	ReplaceFunc              // string replace(string, string, string)
+	ParseFloatFunc           // float? parseFloat(string)
 )
 
 // LibraryID names a method of a library type.
@@ -56,4 +57,6 @@ const (
 	StartsWithMethod           // string: bool startsWith(string)
 	EndsWithMethod             // string: bool endsWith(string)
 	RepeatMethod               // string: string repeat(int)
+	ParseFloatMethod           // string: float? parseFloat()
+	FormatMethod               // float: string format(int digits); integers: string format(int base, int digits)
 )

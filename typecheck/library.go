@@ -32,6 +32,11 @@ func libraryMethod(t Type, name string) (libSig, bool) {
 			return stringMethod(name)
 		case Bytes:
 			return bytesMethod(name)
+		case Float:
+			return floatMethod(name)
+		}
+		if IsInteger(t) {
+			return intMethod(name)
 		}
 	}
 	return libSig{}, false
@@ -115,6 +120,8 @@ func stringMethod(name string) (libSig, bool) {
 		return libSig{ReplaceMethod, []Type{String, String}, String, false}, true
 	case "parseInt":
 		return libSig{ParseIntMethod, nil, &Optional{Int}, false}, true
+	case "parseFloat":
+		return libSig{ParseFloatMethod, nil, &Optional{Float}, false}, true
 	case "find":
 		return libSig{FindMethod, []Type{String}, &Optional{Int}, false}, true
 	case "startsWith":
@@ -143,6 +150,22 @@ func bytesMethod(name string) (libSig, bool) {
 		return libSig{PopMethod, nil, Uint8, true}, true
 	case "clear":
 		return libSig{ClearMethod, nil, Void, true}, true
+	}
+	return libSig{}, false
+}
+
+func floatMethod(name string) (libSig, bool) {
+	switch name {
+	case "format":
+		return libSig{FormatMethod, []Type{Int}, String, false}, true
+	}
+	return libSig{}, false
+}
+
+func intMethod(name string) (libSig, bool) {
+	switch name {
+	case "format":
+		return libSig{FormatMethod, []Type{Int, Int}, String, false}, true
 	}
 	return libSig{}, false
 }

@@ -18,7 +18,7 @@ var universe = func() map[string]Object {
 var builtinNames = [...]string{
 	MinFunc: "min", MaxFunc: "max", AbsFunc: "abs", NowFunc: "now", RandomFunc: "random", EventIDFunc: "eventid",
 	LogFunc: "log", PrintFunc: "print", LenFunc: "len", StrFunc: "str", ParseIntFunc: "parseInt", SplitFunc: "split",
-	JoinFunc: "join", ContainsFunc: "contains", ReplaceFunc: "replace",
+	JoinFunc: "join", ContainsFunc: "contains", ReplaceFunc: "replace", ParseFloatFunc: "parseFloat",
 }
 
 // String returns the function's name.
@@ -30,6 +30,7 @@ var libraryNames = [...]string{
 	GetMethod: "get", KeysMethod: "keys", ValuesMethod: "values", SplitMethod: "split", JoinMethod: "join",
 	ReplaceMethod: "replace", ParseIntMethod: "parseInt", PutMethod: "put", FindMethod: "find", RangeMethod: "range",
 	TrimMethod: "trim", LowerMethod: "lower", UpperMethod: "upper", StartsWithMethod: "startsWith", EndsWithMethod: "endsWith", RepeatMethod: "repeat",
+	ParseFloatMethod: "parseFloat", FormatMethod: "format",
 }
 
 // String returns the method's name.

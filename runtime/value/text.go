@@ -30,6 +30,45 @@ func ParseInt(s string) Opt[int64] {
 	return SomeIf(n, err == nil)
 }
 
+// ParseFloat returns the number nearest to the one that s is in decimal notation, or null: where s is no such number, or one
+// that is too large. What is no number or infinite has no decimal notation.
+func ParseFloat(s string) Opt[float64] {
+	if strings.Trim(s, "0123456789+-.eE") != "" { // Go would take names, underscores and other bases, too
+		return Opt[float64]{}
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	return SomeIf(f, err == nil)
+}
+
+// formatDigitsMax bounds the digits that a program may ask for.
+const formatDigitsMax = 100
+
+func checkDigits(digits int64) int {
+	if digits < 0 || digits > formatDigitsMax {
+		Fail("format with " + strconv.FormatInt(digits, 10) + " digits: it takes 0 to " + strconv.Itoa(formatDigitsMax))
+	}
+	return int(digits)
+}
+
+// FormatInt returns n in a base from 2 to 36, with zeros in front if it has fewer digits, or faults.
+func FormatInt[T Integer](n T, base, digits int64) string {
+	if base < 2 || base > 36 {
+		Fail("format in base " + strconv.FormatInt(base, 10) + ": it takes 2 to 36")
+	}
+	want, sign, size := checkDigits(digits), "", uint64(n)
+	if n < 0 {
+		sign, size = "-", -size
+	}
+	text := strconv.FormatUint(size, int(base))
+	return sign + strings.Repeat("0", max(0, want-len(text))) + text
+}
+
+// FormatFloat returns f with so many digits after the point, rounded to the nearest, or faults. A half is exact in few
+// numbers, and goes to the even digit. What is no number or infinite has the text of StrFloat.
+func FormatFloat(f float64, digits int64) string {
+	return strconv.FormatFloat(f, 'f', checkDigits(digits), 64)
+}
+
 // StringAt returns byte i of s, or faults.
 func StringAt(s string, i int64) uint8 {
 	if uint64(i) >= uint64(len(s)) {

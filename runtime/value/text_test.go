@@ -1,6 +1,7 @@
 package value_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -84,4 +85,15 @@ func TestTextBytesMax(t *testing.T) {
 			t.Errorf("%s: %q, %d bytes", c.what, msg, size)
 		}
 	}
+}
+
+// TestParseFloat: the text of a number reads back as it, and of what has no decimal notation as null.
+func TestParseFloat(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := rapid.Float64().Draw(t, "f")
+		got, ok := value.ParseFloat(value.StrFloat(f)).Get()
+		if finite := f-f == 0; ok != finite || ok && math.Float64bits(got) != math.Float64bits(f) {
+			t.Fatalf("%v is read as %v, %v", f, got, ok)
+		}
+	})
 }

@@ -2,7 +2,9 @@ package differ_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,12 +17,20 @@ const libraryPrograms = 6
 // hostileStrings are pieces of strings: text, letters whose case has another length, and bytes that are no text.
 var hostileStrings = []string{`a`, `B`, ` `, `\t`, `-`, `12`, `é`, `É`, `ß`, `\u0130`, `\u01c5`, `\u2003`, `\u0085`, `\xc3`, `\xa9`, `\x85`, `\xff`, `\xed\xa0\x80`, `\ufffd`, `Ⱥ`, `\x00`}
 
+// numberParts are pieces of numbers, and of what other languages take for one.
+var numberParts = []string{"1", "23", "004", ".", "-", "+", "e", "E5", "e-3", "e308", "e999999999999", ".5", "1e", "_", "0x", "x1p", "inf", "Inf", "NaN", "9007199254740993", "9223372036854775807", "9223372036854775808", " ", "\\x00", "٣"}
+
+func pick(rng *rand.Rand, list []string) string { return list[rng.IntN(len(list))] }
+
 // libraryCalls are functions that print what a method makes of their arguments, or how it fails.
 var libraryCalls = []struct{ params, prints string }{
 	{"string s", "s.trim(), s.lower(), s.upper(), s.parseInt(), s.split(\"\").size()"},
 	{"string s, string t", "s.find(t), s.startsWith(t), s.endsWith(t), s.contains(t), s.split(t), s.replace(t, \"-\"), s.replace(\"\", t), [s, t, s].join(t)"},
 	{"string s, int n", "s.repeat(n % 50)"},
 	{"string s, int n", "len(s.repeat(n))"},
+	{"number s", "parseInt(s), parseFloat(s), s.parseFloat()"},
+	{"float x, int n", "x, parseFloat(str(x)), x.format(n & 63), x.format(n)"},
+	{"int x, int n, int m", "x.format(2 + (n & 31), m & 63), uint8(x & 255).format(10, 3), (uint64(x & 9223372036854775807) * 2 + 1).format(16, 0), int8(x & 127).format(n, m)"},
 }
 
 // drawn returns a random literal of a type of the language.
@@ -29,9 +39,20 @@ func drawn(rng *rand.Rand, of string) string {
 	case "string":
 		var b strings.Builder
 		for range rng.IntN(7) {
-			b.WriteString(hostileStrings[rng.IntN(len(hostileStrings))])
+			b.WriteString(pick(rng, hostileStrings))
 		}
 		return `"` + b.String() + `"`
+	case "number":
+		var b strings.Builder
+		for range 1 + rng.IntN(4) {
+			b.WriteString(pick(rng, numberParts))
+		}
+		return `"` + b.String() + `"`
+	case "float":
+		if rng.IntN(4) == 0 {
+			return pick(rng, []string{"0.0 / zero", "1.0 / zero", "-1.0 / zero", "-zero", "5e-324", "0.5", "2.5", "1.005", "-0.004", "1.7976931348623157e308"})
+		}
+		return strconv.FormatFloat(math.Float64frombits(uint64(rng.IntN(2))<<63|uint64(rng.IntN(2047))<<52|rng.Uint64()>>12), 'g', -1, 64)
 	case "int":
 		return fmt.Sprint(int64(rng.Uint64()) >> rng.IntN(64))
 	}
@@ -43,7 +64,7 @@ func libraryProgram(seed uint64) string {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var functions, calls strings.Builder
 	for i, c := range libraryCalls {
-		fmt.Fprintf(&functions, "void call%d(%s) {\n\ttry {\n\t\tprint(%s);\n\t} catch (string why) {\n\t\tprint(why);\n\t}\n}\n\n", i, c.params, c.prints)
+		fmt.Fprintf(&functions, "void call%d(%s) {\n\ttry {\n\t\tprint(%s);\n\t} catch (string why) {\n\t\tprint(why);\n\t}\n}\n\n", i, strings.ReplaceAll(c.params, "number", "string"), c.prints)
 		for range 60 {
 			var args []string
 			for p := range strings.SplitSeq(c.params, ", ") {
@@ -52,7 +73,7 @@ func libraryProgram(seed uint64) string {
 			fmt.Fprintf(&calls, "\tcall%d(%s);\n", i, strings.Join(args, ", "))
 		}
 	}
-	return "package generated\n\n" + functions.String() + "test \"generated\" {\n" + calls.String() + "}\n"
+	return "package generated\n\n" + functions.String() + "test \"generated\" {\n\tfloat zero = 0.0;\n" + calls.String() + "}\n"
 }
 
 // TestLibrary compares the methods of strings, numbers and times on hostile arguments.

@@ -69,7 +69,7 @@ func inventory(t *testing.T) (list []string) {
 	for _, op := range []ast.Op{ast.OpAdd, ast.OpSub, ast.OpNot, ast.OpBitXor} {
 		list = append(list, "unary "+op.String())
 	}
-	for id := typecheck.NoBuiltin + 1; id <= typecheck.ReplaceFunc; id++ {
+	for id := typecheck.NoBuiltin + 1; id <= typecheck.ParseFloatFunc; id++ {
 		list = append(list, "function "+id.String())
 	}
 	sections := regexp.MustCompile(`(?ms)^func (\w+)Method\(.*?^}`)
@@ -147,7 +147,10 @@ func call(x *ast.Call, c *typecheck.Call, client bool, note func(format string, 
 		note("function %v", c.Builtin)
 	case typecheck.LibraryCall:
 		kind := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", c.RecvType), "*typecheck."))
-		if kind == "basic" {
+		switch {
+		case typecheck.IsInteger(c.RecvType):
+			kind = "int"
+		case kind == "basic":
 			kind = c.RecvType.String()
 		}
 		note("method %s.%v", kind, c.Library)

@@ -44,7 +44,10 @@ func (b *body) rareInt(x, y string) string {
 // rareNumber returns a number of a sized or floating type.
 func (b *body) rareNumber(t *typ, x string) string {
 	if t.kind == floatKind {
-		return fmt.Sprintf(pick(b.g, []string{"(%s / 4.0)", "abs(%s)", "(-%s)", "min(%s, 1.5, 2.0)"}), x)
+		if p, ok := b.some(false, same(stringType)); ok && b.g.chance(4) {
+			return fmt.Sprintf(pick(b.g, []string{"(parseFloat(%s) ?? 2.5)", "(%s.parseFloat() ?? 0.5)"}), p.text)
+		}
+		return fmt.Sprintf(pick(b.g, []string{"(%s / 4.0)", "abs(%s)", "(-%s)", "min(%s, 1.5, 2.0)", "(parseFloat(str(%s)) ?? 1.5)"}), x)
 	}
 	return fmt.Sprintf(pick(b.g, []string{"(%s / 2)", "(%s %% 5)", "(%s >> 1)", "(%s << 1)", "(%s & 7)", "(%s | 1)", "(^%s)", "(%s &^ 2)"}), x)
 }
@@ -72,6 +75,12 @@ func (b *body) rareBool(depth int) string {
 func (b *body) rareString(depth int) string {
 	if p, ok := b.some(false, same(bytesType)); ok {
 		return fmt.Sprintf("string(%s)", p.text)
+	}
+	if p, ok := b.some(false, func(t *typ) bool { return t.kind == intKind || t.kind == sizedKind || t.kind == floatKind }); ok && b.g.chance(2) {
+		if p.typ.kind == floatKind {
+			return fmt.Sprintf("%s.format(%d)", p.text, b.g.upto(3))
+		}
+		return fmt.Sprintf("%s.format(%s, %d)", p.text, pick(b.g, []string{"10", "16", "2", "36"}), b.g.upto(5))
 	}
 	if p, ok := b.some(false, same(stringType)); ok {
 		return pick(b.g, []string{"replace(" + p.text + `, "a", "b")`, "join(split(" + p.text + `, "-"), "+")`, p.text + `.split("").join("_")`, p.text + "[1:]", p.text + "[:]", fmt.Sprintf("%s[len(%s) / 2:]", p.text, p.text), "string(bytes(" + p.text + "))",
