@@ -33,7 +33,8 @@ func (f *fn) builtin(x *ast.Call, c *typecheck.Call) val {
 		return out(f.size(vals[0]))
 	case typecheck.StrFunc:
 		return out(f.textOf(vals[0]))
-	case typecheck.ParseIntFunc, typecheck.ParseFloatFunc, typecheck.SplitFunc, typecheck.JoinFunc, typecheck.ContainsFunc, typecheck.ReplaceFunc:
+	case typecheck.ParseIntFunc, typecheck.ParseFloatFunc, typecheck.ParseTimeFunc, typecheck.TimeOfFunc, typecheck.SplitFunc, typecheck.JoinFunc,
+		typecheck.ContainsFunc, typecheck.ReplaceFunc:
 		return out("aeonrt." + upperFirst(c.Builtin.String()) + "(" + codes(vals) + ")")
 	}
 	panic("codegen: no emitter for the function " + c.Builtin.String())

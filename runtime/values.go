@@ -145,6 +145,14 @@ func ParseInt(s string) Opt[int64] { return value.ParseInt(s) }
 // ParseFloat returns the number that s is in decimal notation, or null.
 func ParseFloat(s string) Opt[float64] { return value.ParseFloat(s) }
 
+// ParseTime returns the time that s is as RFC 3339 has it, or null.
+func ParseTime(s string) Opt[Time] { return value.ParseTime(s) }
+
+// TimeOf returns the time that has these parts in UTC, or null.
+func TimeOf(year, month, day, hour, minute, second int64) Opt[Time] {
+	return value.TimeOf(year, month, day, hour, minute, second)
+}
+
 // FormatInt returns n in a base, with at least so many digits, or faults.
 func FormatInt[T Integer](n T, base, digits int64) string { return value.FormatInt(n, base, digits) }
 

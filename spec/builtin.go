@@ -44,6 +44,10 @@ func (f *frame) builtin(x *ast.Call, c *typecheck.Call, args []value) value {
 		return parseInt(args[0].(string))
 	case typecheck.ParseFloatFunc:
 		return parseFloat(args[0].(string))
+	case typecheck.ParseTimeFunc:
+		return parseTime(args[0].(string))
+	case typecheck.TimeOfFunc:
+		return timeOf(args)
 	case typecheck.SplitFunc:
 		return split(args[0].(string), args[1].(string))
 	case typecheck.JoinFunc:

@@ -20,6 +20,8 @@ func (f *frame) library(x *ast.Call, c *typecheck.Call, recv value, args []value
 	switch r := recv.(type) {
 	case string:
 		return f.stringMethod(x, c.Library, r, args)
+	case instant:
+		return r.part(c.Library)
 	case integer:
 		return f.formatInt(x, r, args[0].(integer), args[1].(integer))
 	case float64:

@@ -40,6 +40,8 @@ func (f *frame) stringMethod(x *ast.Call, id typecheck.LibraryID, s string, args
 		return parseInt(s)
 	case typecheck.ParseFloatMethod:
 		return parseFloat(s)
+	case typecheck.ParseTimeMethod:
+		return parseTime(s)
 	}
 	panic(bug{"no rule for the method " + id.String()})
 }

@@ -22,6 +22,8 @@ const (
 	ContainsFunc             // bool contains(string, string)
 	ReplaceFunc              // string replace(string, string, string)
 	ParseFloatFunc           // float? parseFloat(string)
+	ParseTimeFunc            // time? parseTime(string)
+	TimeOfFunc               // time? timeOf(int year, int month, int day, int hour, int minute, int second)
 )
 
 // LibraryID names a method of a library type.
@@ -58,5 +60,13 @@ const (
 	EndsWithMethod             // string: bool endsWith(string)
 	RepeatMethod               // string: string repeat(int)
 	ParseFloatMethod           // string: float? parseFloat()
+	ParseTimeMethod            // string: time? parseTime()
+	YearMethod                 // time: int year()
+	MonthMethod                // time: int month()
+	DayMethod                  // time: int day()
+	HourMethod                 // time: int hour()
+	MinuteMethod               // time: int minute()
+	SecondMethod               // time: int second()
+	WeekdayMethod              // time: int weekday()
 	FormatMethod               // float: string format(int digits); integers: string format(int base, int digits)
 )

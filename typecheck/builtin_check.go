@@ -20,6 +20,8 @@ var fixedBuiltins = map[BuiltinID]struct {
 	ContainsFunc:   {[]Type{String, String}, Bool},
 	ReplaceFunc:    {[]Type{String, String, String}, String},
 	ParseFloatFunc: {[]Type{String}, &Optional{Float}},
+	ParseTimeFunc:  {[]Type{String}, &Optional{Time}},
+	TimeOfFunc:     {[]Type{Int, Int, Int, Int, Int, Int}, &Optional{Time}},
 }
 
 // builtin checks a call of a predeclared function.

@@ -70,7 +70,7 @@ var foreignMethods = map[string][]string{
 	"count": {"size"}, "erase": {"remove"}, "delete": {"remove"}, "includes": {"contains", "has"}, "contains": {"has"}, "containsKey": {"has"}, "contains_key": {"has"},
 	"find": {"get"}, "indexOf": {"find"}, "index": {"find"}, "strip": {"trim"}, "trimSpace": {"trim"}, "TrimSpace": {"trim"}, "toLowerCase": {"lower"}, "toLower": {"lower"}, "lowercase": {"lower"}, "ToLower": {"lower"},
 	"toUpperCase": {"upper"}, "toUpper": {"upper"}, "uppercase": {"upper"}, "ToUpper": {"upper"}, "hasPrefix": {"startsWith"}, "HasPrefix": {"startsWith"}, "hasSuffix": {"endsWith"}, "HasSuffix": {"endsWith"},
-	"removeAt": {"remove"}, "replaceAll": {"replace"}, "toInt": {"parseInt"}, "parse": {"parseInt"}, "toFloat": {"parseFloat"}, "toDouble": {"parseFloat"}, "toFixed": {"format"}, "popBack": {"pop"}, "removeLast": {"pop"},
+	"removeAt": {"remove"}, "replaceAll": {"replace"}, "toInt": {"parseInt"}, "parse": {"parseInt"}, "toFloat": {"parseFloat"}, "toDouble": {"parseFloat"}, "toFixed": {"format"}, "getFullYear": {"year"}, "getMonth": {"month"}, "dayOfMonth": {"day"}, "dayOfWeek": {"weekday"}, "popBack": {"pop"}, "removeLast": {"pop"},
 	"keySet": {"keys"}, "subList": {"slice"}, "removeAll": {"clear"}, "sorted": {"sort"}, "addAll": {"push"}, "get_or_default": {"get"}, "getOrDefault": {"get"},
 }
 

@@ -19,6 +19,7 @@ var builtinNames = [...]string{
 	MinFunc: "min", MaxFunc: "max", AbsFunc: "abs", NowFunc: "now", RandomFunc: "random", EventIDFunc: "eventid",
 	LogFunc: "log", PrintFunc: "print", LenFunc: "len", StrFunc: "str", ParseIntFunc: "parseInt", SplitFunc: "split",
 	JoinFunc: "join", ContainsFunc: "contains", ReplaceFunc: "replace", ParseFloatFunc: "parseFloat",
+	ParseTimeFunc: "parseTime", TimeOfFunc: "timeOf",
 }
 
 // String returns the function's name.
@@ -30,7 +31,8 @@ var libraryNames = [...]string{
 	GetMethod: "get", KeysMethod: "keys", ValuesMethod: "values", SplitMethod: "split", JoinMethod: "join",
 	ReplaceMethod: "replace", ParseIntMethod: "parseInt", PutMethod: "put", FindMethod: "find", RangeMethod: "range",
 	TrimMethod: "trim", LowerMethod: "lower", UpperMethod: "upper", StartsWithMethod: "startsWith", EndsWithMethod: "endsWith", RepeatMethod: "repeat",
-	ParseFloatMethod: "parseFloat", FormatMethod: "format",
+	ParseFloatMethod: "parseFloat", FormatMethod: "format", ParseTimeMethod: "parseTime",
+	YearMethod: "year", MonthMethod: "month", DayMethod: "day", HourMethod: "hour", MinuteMethod: "minute", SecondMethod: "second", WeekdayMethod: "weekday",
 }
 
 // String returns the method's name.

@@ -7,12 +7,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aeon-lang/aeon/spec/differ"
 )
-
-// libraryPrograms is how many programs TestLibrary compares.
-const libraryPrograms = 6
 
 // hostileStrings are pieces of strings: text, letters whose case has another length, and bytes that are no text.
 var hostileStrings = []string{`a`, `B`, ` `, `\t`, `-`, `12`, `é`, `É`, `ß`, `\u0130`, `\u01c5`, `\u2003`, `\u0085`, `\xc3`, `\xa9`, `\x85`, `\xff`, `\xed\xa0\x80`, `\ufffd`, `Ⱥ`, `\x00`}
@@ -29,6 +27,9 @@ var libraryCalls = []struct{ params, prints string }{
 	{"string s, int n", "s.repeat(n % 50)"},
 	{"string s, int n", "len(s.repeat(n))"},
 	{"number s", "parseInt(s), parseFloat(s), s.parseFloat()"},
+	{"date s", "s, parseTime(s), s.parseTime()"},
+	{"time t", "t, parseTime(str(t)) == t, t.year(), t.month(), t.day(), t.hour(), t.minute(), t.second(), t.weekday(), timeOf(t.year(), t.month(), t.day(), t.hour(), t.minute(), t.second())"},
+	{"year y, part m, part d, part h, part n, part s", "y, m, d, h, n, s, timeOf(y, m, d, h, n, s)"},
 	{"float x, int n", "x, parseFloat(str(x)), x.format(n & 63), x.format(n)"},
 	{"int x, int n, int m", "x.format(2 + (n & 31), m & 63), uint8(x & 255).format(10, 3), (uint64(x & 9223372036854775807) * 2 + 1).format(16, 0), int8(x & 127).format(n, m)"},
 }
@@ -48,6 +49,22 @@ func drawn(rng *rand.Rand, of string) string {
 			b.WriteString(pick(rng, numberParts))
 		}
 		return `"` + b.String() + `"`
+	case "date":
+		date := time.Unix(0, int64(rng.Uint64())).UTC().Format(time.RFC3339Nano)
+		if rng.IntN(2) == 0 {
+			date = fmt.Sprintf("%04d-%02d-%02dT%02d:%02d:%02d", 1676+rng.IntN(588), rng.IntN(14), rng.IntN(33), rng.IntN(25), rng.IntN(61), rng.IntN(61)) +
+				pick(rng, []string{"", ".", ".1", ",1", ".999999999999"}) + pick(rng, []string{"Z", "z", "", "+00:00", "-23:59", "+24:00", "+05:60", "-5:00"})
+		}
+		if at := rng.IntN(len(date)); rng.IntN(3) == 0 {
+			date = date[:at] + pick(rng, []string{"", "0", "9", " ", "-", `\xff`}) + date[at+rng.IntN(2):]
+		}
+		return `"` + date + `"`
+	case "time":
+		return fmt.Sprintf("time(%d)", int64(rng.Uint64())>>rng.IntN(40))
+	case "year":
+		return fmt.Sprint(1675 + rng.IntN(590))
+	case "part":
+		return pick(rng, []string{"1", "2", "12", "23", "28", "29", "30", "31", "59", "0", "13", "60", "-1", "9223372036854775807"}[:4+rng.IntN(11)])
 	case "float":
 		if rng.IntN(4) == 0 {
 			return pick(rng, []string{"0.0 / zero", "1.0 / zero", "-1.0 / zero", "-zero", "5e-324", "0.5", "2.5", "1.005", "-0.004", "1.7976931348623157e308"})
@@ -59,12 +76,15 @@ func drawn(rng *rand.Rand, of string) string {
 	panic("no literals of " + of)
 }
 
+// kinds gives the types of what drawn has other names for.
+var kinds = strings.NewReplacer("number ", "string ", "date ", "string ", "year ", "int ", "part ", "int ")
+
 // libraryProgram calls each of libraryCalls with many arguments.
 func libraryProgram(seed uint64) string {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var functions, calls strings.Builder
 	for i, c := range libraryCalls {
-		fmt.Fprintf(&functions, "void call%d(%s) {\n\ttry {\n\t\tprint(%s);\n\t} catch (string why) {\n\t\tprint(why);\n\t}\n}\n\n", i, strings.ReplaceAll(c.params, "number", "string"), c.prints)
+		fmt.Fprintf(&functions, "void call%d(%s) {\n\ttry {\n\t\tprint(%s);\n\t} catch (string why) {\n\t\tprint(why);\n\t}\n}\n\n", i, kinds.Replace(c.params), c.prints)
 		for range 60 {
 			var args []string
 			for p := range strings.SplitSeq(c.params, ", ") {
@@ -76,10 +96,10 @@ func libraryProgram(seed uint64) string {
 	return "package generated\n\n" + functions.String() + "test \"generated\" {\n\tfloat zero = 0.0;\n" + calls.String() + "}\n"
 }
 
-// TestLibrary compares the methods of strings, numbers and times on hostile arguments.
+// TestLibrary compares the methods of strings, numbers and times on hostile arguments, in as many programs as go into one executable.
 func TestLibrary(t *testing.T) {
 	var cases []differ.Case
-	for seed := range uint64(libraryPrograms) {
+	for seed := *first; seed < *first+uint64(min(*programs, chunk)); seed++ {
 		cases = append(cases, differ.Case{Name: fmt.Sprintf("library-%d", seed), Text: libraryProgram(seed), Single: true})
 	}
 	c := newComparer()

@@ -30,6 +30,10 @@ func (b *body) rareInt(x, y string) string {
 	from(stringType, "int($[len($) - 1])")
 	from(stringType, "(parseInt($) ?? 4)")
 	from(stringType, `($.find("-") ?? 3)`)
+	if part := pick(b.g, []string{"year", "month", "day", "hour", "minute", "second", "weekday"}); x != "" {
+		ways = append(ways, "time($x)."+part+"()", "(timeOf(1999 + ($x & 3), 2, 29 - ($x & 1), 23, $x & 63, 0) ?? time($y))."+part+"()",
+			pick(b.g, []string{"parseTime(str(time($x)))!.", "str(time($x)).parseTime()!."})+part+"()")
+	}
 	if b.actor != nil {
 		for _, t := range b.actor.tables {
 			ways = append(ways, "len("+t.name+".keys())", t.name+".keys().size()")
@@ -44,7 +48,7 @@ func (b *body) rareInt(x, y string) string {
 // rareNumber returns a number of a sized or floating type.
 func (b *body) rareNumber(t *typ, x string) string {
 	if t.kind == floatKind {
-		if p, ok := b.some(false, same(stringType)); ok && b.g.chance(4) {
+		if p, ok := b.some(false, same(stringType)); ok && b.g.chance(2) {
 			return fmt.Sprintf(pick(b.g, []string{"(parseFloat(%s) ?? 2.5)", "(%s.parseFloat() ?? 0.5)"}), p.text)
 		}
 		return fmt.Sprintf(pick(b.g, []string{"(%s / 4.0)", "abs(%s)", "(-%s)", "min(%s, 1.5, 2.0)", "(parseFloat(str(%s)) ?? 1.5)"}), x)
@@ -76,7 +80,7 @@ func (b *body) rareString(depth int) string {
 	if p, ok := b.some(false, same(bytesType)); ok {
 		return fmt.Sprintf("string(%s)", p.text)
 	}
-	if p, ok := b.some(false, func(t *typ) bool { return t.kind == intKind || t.kind == sizedKind || t.kind == floatKind }); ok && b.g.chance(2) {
+	if p, ok := b.some(false, func(t *typ) bool { return t.kind == intKind || t.kind == sizedKind || t.kind == floatKind }); ok && b.g.chance(3) {
 		if p.typ.kind == floatKind {
 			return fmt.Sprintf("%s.format(%d)", p.text, b.g.upto(3))
 		}
@@ -84,7 +88,7 @@ func (b *body) rareString(depth int) string {
 	}
 	if p, ok := b.some(false, same(stringType)); ok {
 		return pick(b.g, []string{"replace(" + p.text + `, "a", "b")`, "join(split(" + p.text + `, "-"), "+")`, p.text + `.split("").join("_")`, p.text + "[1:]", p.text + "[:]", fmt.Sprintf("%s[len(%s) / 2:]", p.text, p.text), "string(bytes(" + p.text + "))",
-			p.text + ".trim()", p.text + ".lower()", p.text + ".upper()", fmt.Sprintf("%s[:1].repeat(%d)", p.text, b.g.upto(4))})
+			p.text + ".trim()", p.text + ".lower()", p.text + ".upper()", fmt.Sprintf("%s[:len(%s) / 4].repeat(%d)", p.text, p.text, b.g.upto(4))})
 	}
 	return ""
 }
