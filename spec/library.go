@@ -104,7 +104,7 @@ func (f *frame) changeVector(x *ast.Call, id typecheck.LibraryID, v *vector, arg
 	case typecheck.ClearMethod:
 		return emptyVector(), nil
 	case typecheck.SortMethod:
-		slices.SortFunc(elems, compare)
+		slices.SortStableFunc(elems, compare)
 		return &vector{elems: elems}, nil
 	}
 	panic(bug{"no rule for the method " + id.String()})
