@@ -33,16 +33,9 @@ func (f *fn) builtin(x *ast.Call, c *typecheck.Call) val {
 		return out(f.size(vals[0]))
 	case typecheck.StrFunc:
 		return out(f.textOf(vals[0]))
-	case typecheck.ParseIntFunc:
-		return out("aeonrt.ParseInt(" + codes(vals) + ")")
-	case typecheck.SplitFunc:
-		return out("aeonrt.Split(" + codes(vals) + ")")
-	case typecheck.JoinFunc:
-		return out("aeonrt.Join(" + codes(vals) + ")")
-	case typecheck.ContainsFunc:
-		return out("aeonrt.Contains(" + codes(vals) + ")")
-	case typecheck.ReplaceFunc:
-		return out("aeonrt.Replace(" + codes(vals) + ")")
+	case typecheck.ParseIntFunc, typecheck.ParseFloatFunc, typecheck.ParseTimeFunc, typecheck.TimeOfFunc, typecheck.SplitFunc, typecheck.JoinFunc,
+		typecheck.ContainsFunc, typecheck.ReplaceFunc:
+		return out("aeonrt." + upperFirst(c.Builtin.String()) + "(" + codes(vals) + ")")
 	}
 	panic("codegen: no emitter for the function " + c.Builtin.String())
 }

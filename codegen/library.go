@@ -28,7 +28,8 @@ func (f *fn) library(x *ast.Call, c *typecheck.Call) val {
 
 // innerResult returns the type of the call behind `?.` itself. Where that is optional already, both agree.
 func innerResult(c *typecheck.Call) typecheck.Type {
-	if c.Library == typecheck.GetMethod || c.Library == typecheck.ParseIntMethod {
+	switch c.Library {
+	case typecheck.GetMethod, typecheck.FindMethod, typecheck.ParseIntMethod, typecheck.ParseFloatMethod, typecheck.ParseTimeMethod:
 		return c.Result
 	}
 	return nonNull(c.Result)
@@ -58,6 +59,14 @@ func (f *fn) readMethod(c *typecheck.Call, recv val, args []val, result typechec
 		return f.get(recv, args[0], result)
 	case typecheck.KeysMethod, typecheck.ValuesMethod:
 		return f.keysOrValues(c, recv, result)
+	case typecheck.YearMethod, typecheck.MonthMethod, typecheck.DayMethod, typecheck.HourMethod, typecheck.MinuteMethod, typecheck.SecondMethod, typecheck.WeekdayMethod:
+		return out(side(f.typed(recv)) + "." + upperFirst(c.Library.String()) + "()")
+	case typecheck.FormatMethod:
+		name := "FormatInt("
+		if recv.typ == typecheck.Float {
+			name = "FormatFloat("
+		}
+		return out("aeonrt." + name + f.typed(recv) + ", " + codes(args) + ")")
 	case typecheck.JoinMethod:
 		return out("aeonrt.Join(" + recv.code + ", " + args[0].code + ")")
 	}
@@ -79,14 +88,9 @@ func (f *fn) stringMethod(c *typecheck.Call, recv val, args []val, result typech
 		return fresh(result, f.size(recv))
 	case typecheck.SliceMethod:
 		return fresh(result, "aeonrt.StringSlice("+recv.code+", "+f.position(args[0])+", "+f.position(args[1])+")")
-	case typecheck.ContainsMethod:
-		return fresh(result, "aeonrt.Contains("+all+")")
-	case typecheck.SplitMethod:
-		return fresh(result, "aeonrt.Split("+all+")")
-	case typecheck.ReplaceMethod:
-		return fresh(result, "aeonrt.Replace("+all+")")
-	case typecheck.ParseIntMethod:
-		return fresh(result, "aeonrt.ParseInt("+all+")")
+	case typecheck.ContainsMethod, typecheck.SplitMethod, typecheck.ReplaceMethod, typecheck.ParseIntMethod, typecheck.ParseFloatMethod, typecheck.ParseTimeMethod,
+		typecheck.FindMethod, typecheck.StartsWithMethod, typecheck.EndsWithMethod, typecheck.TrimMethod, typecheck.LowerMethod, typecheck.UpperMethod, typecheck.RepeatMethod:
+		return fresh(result, "aeonrt."+upperFirst(c.Library.String())+"("+all+")")
 	}
 	panic("codegen: no emitter for the string method " + c.Library.String())
 }

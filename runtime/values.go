@@ -142,6 +142,23 @@ func StrString(s string) string { return s }
 // ParseInt returns the integer that s is in decimal notation, or null.
 func ParseInt(s string) Opt[int64] { return value.ParseInt(s) }
 
+// ParseFloat returns the number that s is in decimal notation, or null.
+func ParseFloat(s string) Opt[float64] { return value.ParseFloat(s) }
+
+// ParseTime returns the time that s is as RFC 3339 has it, or null.
+func ParseTime(s string) Opt[Time] { return value.ParseTime(s) }
+
+// TimeOf returns the time that has these parts in UTC, or null.
+func TimeOf(year, month, day, hour, minute, second int64) Opt[Time] {
+	return value.TimeOf(year, month, day, hour, minute, second)
+}
+
+// FormatInt returns n in a base, with at least so many digits, or faults.
+func FormatInt[T Integer](n T, base, digits int64) string { return value.FormatInt(n, base, digits) }
+
+// FormatFloat returns f with so many digits after the point, or faults.
+func FormatFloat(f float64, digits int64) string { return value.FormatFloat(f, digits) }
+
 // StringAt returns byte i of s, or faults.
 func StringAt(s string, i int64) uint8 { return value.StringAt(s, i) }
 
@@ -159,6 +176,27 @@ func Contains(s, part string) bool { return value.Contains(s, part) }
 
 // Replace returns s with every occurrence of old replaced.
 func Replace(s, old, by string) string { return value.Replace(s, old, by) }
+
+// Find returns where part occurs first in s, or null.
+func Find(s, part string) Opt[int64] { return value.Find(s, part) }
+
+// StartsWith reports whether s begins with part.
+func StartsWith(s, part string) bool { return value.StartsWith(s, part) }
+
+// EndsWith reports whether s ends with part.
+func EndsWith(s, part string) bool { return value.EndsWith(s, part) }
+
+// Trim returns s without white space at both ends.
+func Trim(s string) string { return value.Trim(s) }
+
+// Lower returns s with every letter in lower case.
+func Lower(s string) string { return value.Lower(s) }
+
+// Upper returns s with every letter in upper case.
+func Upper(s string) string { return value.Upper(s) }
+
+// Repeat returns s as often as n says, or faults.
+func Repeat(s string, n int64) string { return value.Repeat(s, n) }
 
 // NonNull returns the reference r, or faults when r is null; what is the source text of r.
 func NonNull[R interface{ IsNull() bool }](r R, what string) R { return value.NonNull(r, what) }

@@ -42,14 +42,20 @@ func (f *frame) builtin(x *ast.Call, c *typecheck.Call, args []value) value {
 		return text(args[0])
 	case typecheck.ParseIntFunc:
 		return parseInt(args[0].(string))
+	case typecheck.ParseFloatFunc:
+		return parseFloat(args[0].(string))
+	case typecheck.ParseTimeFunc:
+		return parseTime(args[0].(string))
+	case typecheck.TimeOfFunc:
+		return timeOf(args)
 	case typecheck.SplitFunc:
 		return split(args[0].(string), args[1].(string))
 	case typecheck.JoinFunc:
-		return join(args[0], args[1])
+		return f.join(x, args[0], args[1])
 	case typecheck.ContainsFunc:
 		return strings.Contains(args[0].(string), args[1].(string))
 	case typecheck.ReplaceFunc:
-		return strings.ReplaceAll(args[0].(string), args[1].(string), args[2].(string))
+		return f.replace(x, args[0].(string), args[1].(string), args[2].(string))
 	}
 	panic(bug{"no rule for the function " + c.Builtin.String()})
 }

@@ -2,8 +2,6 @@ package spec
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/typecheck"
@@ -17,11 +15,17 @@ func (f *frame) library(x *ast.Call, c *typecheck.Call, recv value, args []value
 	case typecheck.SliceMethod:
 		return f.part(x, recv, args[0], args[1])
 	case typecheck.JoinMethod:
-		return join(recv, args[0])
+		return f.join(x, recv, args[0])
 	}
 	switch r := recv.(type) {
 	case string:
-		return stringMethod(c.Library, r, args)
+		return f.stringMethod(x, c.Library, r, args)
+	case instant:
+		return r.part(c.Library)
+	case integer:
+		return f.formatInt(x, r, args[0].(integer), args[1].(integer))
+	case float64:
+		return f.formatFloat(x, r, args[0].(integer))
 	case *vector:
 		if c.Library == typecheck.ContainsMethod {
 			return slices.ContainsFunc(r.elems, func(e value) bool { return equal(e, args[0]) })
@@ -46,45 +50,6 @@ func (f *frame) library(x *ast.Call, c *typecheck.Call, recv value, args []value
 		}
 	}
 	panic(bug{"no rule for the method " + c.Library.String()})
-}
-
-func stringMethod(id typecheck.LibraryID, s string, args []value) value {
-	switch id {
-	case typecheck.SplitMethod:
-		return split(s, args[0].(string))
-	case typecheck.ContainsMethod:
-		return strings.Contains(s, args[0].(string))
-	case typecheck.ReplaceMethod:
-		return strings.ReplaceAll(s, args[0].(string), args[1].(string))
-	case typecheck.ParseIntMethod:
-		return parseInt(s)
-	}
-	panic(bug{"no rule for the method " + id.String()})
-}
-
-func split(s, sep string) value {
-	v := emptyVector()
-	for _, part := range strings.Split(s, sep) {
-		v.elems = append(v.elems, part)
-	}
-	return v
-}
-
-func join(parts, sep value) value {
-	var list []string
-	for _, p := range parts.(*vector).elems {
-		list = append(list, p.(string))
-	}
-	return strings.Join(list, sep.(string))
-}
-
-// parseInt takes an optional sign and decimal digits; anything else is null.
-func parseInt(s string) value {
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil {
-		return nil
-	}
-	return integer{typecheck.IntKind, n}
 }
 
 // change is a method of a library type that changes its receiver: the receiver as it is
@@ -139,7 +104,7 @@ func (f *frame) changeVector(x *ast.Call, id typecheck.LibraryID, v *vector, arg
 	case typecheck.ClearMethod:
 		return emptyVector(), nil
 	case typecheck.SortMethod:
-		slices.SortFunc(elems, compare)
+		slices.SortStableFunc(elems, compare)
 		return &vector{elems: elems}, nil
 	}
 	panic(bug{"no rule for the method " + id.String()})

@@ -80,7 +80,9 @@ func (b *body) mismatch(x ast.Expr, op operand, target Type, what string) diag.D
 		d = d.WithHelp("str(…) makes a string of it").
 			WithFix("use str", diag.InsertBefore(x.Span(), "str("), diag.InsertAfter(x.Span(), ")"))
 	case target == Int && op.typ == String:
-		d = d.WithHelp("parseInt(…) reads a number from a string; it returns `int?`")
+		d = d.WithHelp(parseIntHelp)
+	case target == Float && op.typ == String:
+		d = d.WithHelp(parseFloatHelp)
 	case op.typ == Duration && IsNumeric(target):
 		d = d.WithHelp("divide by a unit to get a number: `d / 1ms`; or declare a `duration`")
 	case op.typ == Duration && target == Time:

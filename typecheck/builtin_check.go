@@ -12,13 +12,16 @@ var fixedBuiltins = map[BuiltinID]struct {
 	params []Type
 	result Type
 }{
-	NowFunc:      {nil, Time},
-	RandomFunc:   {nil, Float},
-	ParseIntFunc: {[]Type{String}, &Optional{Int}},
-	SplitFunc:    {[]Type{String, String}, &Vector{String}},
-	JoinFunc:     {[]Type{&Vector{String}, String}, String},
-	ContainsFunc: {[]Type{String, String}, Bool},
-	ReplaceFunc:  {[]Type{String, String, String}, String},
+	NowFunc:        {nil, Time},
+	RandomFunc:     {nil, Float},
+	ParseIntFunc:   {[]Type{String}, &Optional{Int}},
+	SplitFunc:      {[]Type{String, String}, &Vector{String}},
+	JoinFunc:       {[]Type{&Vector{String}, String}, String},
+	ContainsFunc:   {[]Type{String, String}, Bool},
+	ReplaceFunc:    {[]Type{String, String, String}, String},
+	ParseFloatFunc: {[]Type{String}, &Optional{Float}},
+	ParseTimeFunc:  {[]Type{String}, &Optional{Time}},
+	TimeOfFunc:     {[]Type{Int, Int, Int, Int, Int, Int}, &Optional{Time}},
 }
 
 // builtin checks a call of a predeclared function.

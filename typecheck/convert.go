@@ -102,8 +102,10 @@ func (b *body) badConversion(x *ast.Call, op operand, t *basicName) {
 	switch {
 	case t.typ == String:
 		d.Help = "str(…) makes a text of any value"
+	case op.typ == String && t.typ == Float:
+		d.Help = parseFloatHelp
 	case op.typ == String && IsNumeric(t.typ):
-		d.Help = "parseInt(…) reads a number from a string; it returns `int?`"
+		d.Help = parseIntHelp
 	case t.typ == Bool:
 		d.Help = "compare it: `x != 0`"
 	}

@@ -22,18 +22,20 @@ var foreignTypes = map[string]string{
 
 // What aeon has instead of the types and names of other languages.
 const (
-	optionalHelp  = "a value that may be missing has the type `T?`, and is null or not"
-	anyHelp       = "every value has one type; alternatives are an enum"
-	failureHelp   = "a failure is a message: `abort \"why\";` undoes the event, and `catch (string why)` takes it"
-	pendingHelp   = "the result of an event that is not there yet is a `pending<T>`, and `await` takes it"
-	threadHelp    = "actors run in parallel: `event a.m();` issues an event"
-	waitHelp      = "nothing waits within an event: `require` what must hold, or issue an event that comes later"
-	lockHelp      = "an event has its actors to itself until it ends, so there is nothing to lock"
-	functionsHelp = "functions are no values: write a loop, or a function with a name"
-	tupleHelp     = "declare a class with a field for each value"
-	printHelp     = "text is printed with `print(…)`"
-	inheritHelp   = "there is no inheritance: hold the other object in a field, and call it"
-	interpolate   = "values stand in braces in a string: `\"{x} of {y}\"`"
+	optionalHelp   = "a value that may be missing has the type `T?`, and is null or not"
+	anyHelp        = "every value has one type; alternatives are an enum"
+	failureHelp    = "a failure is a message: `abort \"why\";` undoes the event, and `catch (string why)` takes it"
+	pendingHelp    = "the result of an event that is not there yet is a `pending<T>`, and `await` takes it"
+	threadHelp     = "actors run in parallel: `event a.m();` issues an event"
+	waitHelp       = "nothing waits within an event: `require` what must hold, or issue an event that comes later"
+	lockHelp       = "an event has its actors to itself until it ends, so there is nothing to lock"
+	functionsHelp  = "functions are no values: write a loop, or a function with a name"
+	tupleHelp      = "declare a class with a field for each value"
+	printHelp      = "text is printed with `print(…)`"
+	inheritHelp    = "there is no inheritance: hold the other object in a field, and call it"
+	parseIntHelp   = "parseInt(…) reads a number from a string; it returns `int?`"
+	parseFloatHelp = "parseFloat(…) reads a number from a string; it returns `float?`"
+	interpolate    = "values stand in braces in a string: `\"{x} of {y}\"`"
 )
 
 var foreignTypeHelp = map[string]string{
@@ -49,7 +51,7 @@ var foreignTypeHelp = map[string]string{
 // foreignNames does the same for names in expressions.
 var foreignNames = map[string]string{
 	"NULL": "null", "Null": "null", "nil": "null", "None": "null", "nullptr": "null", "True": "true", "TRUE": "true", "False": "false", "FALSE": "false", "self": "this",
-	"println": "print", "printf": "print", "puts": "print", "echo": "print", "rand": "random", "length": "len", "size": "len", "toString": "str", "string_of": "str", "atoi": "parseInt",
+	"println": "print", "printf": "print", "puts": "print", "echo": "print", "rand": "random", "length": "len", "size": "len", "toString": "str", "string_of": "str", "atoi": "parseInt", "atof": "parseFloat",
 }
 
 var foreignNameHelp = map[string]string{
@@ -66,7 +68,9 @@ var foreignNameHelp = map[string]string{
 var foreignMethods = map[string][]string{
 	"add": {"push", "insert"}, "append": {"push"}, "push_back": {"push"}, "put": {"insert"}, "length": {"size"}, "len": {"size"},
 	"count": {"size"}, "erase": {"remove"}, "delete": {"remove"}, "includes": {"contains", "has"}, "contains": {"has"}, "containsKey": {"has"}, "contains_key": {"has"},
-	"find": {"get"}, "removeAt": {"remove"}, "replaceAll": {"replace"}, "toInt": {"parseInt"}, "parse": {"parseInt"}, "popBack": {"pop"}, "removeLast": {"pop"},
+	"find": {"get"}, "indexOf": {"find"}, "index": {"find"}, "strip": {"trim"}, "trimSpace": {"trim"}, "TrimSpace": {"trim"}, "toLowerCase": {"lower"}, "toLower": {"lower"}, "lowercase": {"lower"}, "ToLower": {"lower"},
+	"toUpperCase": {"upper"}, "toUpper": {"upper"}, "uppercase": {"upper"}, "ToUpper": {"upper"}, "hasPrefix": {"startsWith"}, "HasPrefix": {"startsWith"}, "hasSuffix": {"endsWith"}, "HasSuffix": {"endsWith"},
+	"removeAt": {"remove"}, "replaceAll": {"replace"}, "toInt": {"parseInt"}, "parse": {"parseInt"}, "toFloat": {"parseFloat"}, "toDouble": {"parseFloat"}, "toFixed": {"format"}, "getFullYear": {"year"}, "getMonth": {"month"}, "dayOfMonth": {"day"}, "dayOfWeek": {"weekday"}, "popBack": {"pop"}, "removeLast": {"pop"},
 	"keySet": {"keys"}, "subList": {"slice"}, "removeAll": {"clear"}, "sorted": {"sort"}, "addAll": {"push"}, "get_or_default": {"get"}, "getOrDefault": {"get"},
 }
 

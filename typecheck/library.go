@@ -32,6 +32,13 @@ func libraryMethod(t Type, name string) (libSig, bool) {
 			return stringMethod(name)
 		case Bytes:
 			return bytesMethod(name)
+		case Time:
+			return timeMethod(name)
+		case Float:
+			return floatMethod(name)
+		}
+		if IsInteger(t) {
+			return intMethod(name)
 		}
 	}
 	return libSig{}, false
@@ -115,6 +122,24 @@ func stringMethod(name string) (libSig, bool) {
 		return libSig{ReplaceMethod, []Type{String, String}, String, false}, true
 	case "parseInt":
 		return libSig{ParseIntMethod, nil, &Optional{Int}, false}, true
+	case "parseFloat":
+		return libSig{ParseFloatMethod, nil, &Optional{Float}, false}, true
+	case "parseTime":
+		return libSig{ParseTimeMethod, nil, &Optional{Time}, false}, true
+	case "find":
+		return libSig{FindMethod, []Type{String}, &Optional{Int}, false}, true
+	case "startsWith":
+		return libSig{StartsWithMethod, []Type{String}, Bool, false}, true
+	case "endsWith":
+		return libSig{EndsWithMethod, []Type{String}, Bool, false}, true
+	case "trim":
+		return libSig{TrimMethod, nil, String, false}, true
+	case "lower":
+		return libSig{LowerMethod, nil, String, false}, true
+	case "upper":
+		return libSig{UpperMethod, nil, String, false}, true
+	case "repeat":
+		return libSig{RepeatMethod, []Type{Int}, String, false}, true
 	}
 	return libSig{}, false
 }
@@ -129,6 +154,42 @@ func bytesMethod(name string) (libSig, bool) {
 		return libSig{PopMethod, nil, Uint8, true}, true
 	case "clear":
 		return libSig{ClearMethod, nil, Void, true}, true
+	}
+	return libSig{}, false
+}
+
+func timeMethod(name string) (libSig, bool) {
+	switch name {
+	case "year":
+		return libSig{YearMethod, nil, Int, false}, true
+	case "month":
+		return libSig{MonthMethod, nil, Int, false}, true
+	case "day":
+		return libSig{DayMethod, nil, Int, false}, true
+	case "hour":
+		return libSig{HourMethod, nil, Int, false}, true
+	case "minute":
+		return libSig{MinuteMethod, nil, Int, false}, true
+	case "second":
+		return libSig{SecondMethod, nil, Int, false}, true
+	case "weekday":
+		return libSig{WeekdayMethod, nil, Int, false}, true
+	}
+	return libSig{}, false
+}
+
+func floatMethod(name string) (libSig, bool) {
+	switch name {
+	case "format":
+		return libSig{FormatMethod, []Type{Int}, String, false}, true
+	}
+	return libSig{}, false
+}
+
+func intMethod(name string) (libSig, bool) {
+	switch name {
+	case "format":
+		return libSig{FormatMethod, []Type{Int, Int}, String, false}, true
 	}
 	return libSig{}, false
 }

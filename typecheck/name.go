@@ -2,6 +2,7 @@ package typecheck
 
 import (
 	"go/constant"
+	"slices"
 
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
@@ -130,6 +131,10 @@ func (b *body) undefined(id *ast.Ident, call bool) {
 	}
 	if help, ok := foreignNameHelp[id.Name]; ok {
 		d.Help = help
+		return
+	}
+	if call && slices.Contains(libraryNames[:], id.Name) {
+		d.Help = id.Name + " is a method: `x." + id.Name + "(…)`"
 		return
 	}
 	name := b.similar(id.Name, func(yield func(string)) {

@@ -18,7 +18,8 @@ var universe = func() map[string]Object {
 var builtinNames = [...]string{
 	MinFunc: "min", MaxFunc: "max", AbsFunc: "abs", NowFunc: "now", RandomFunc: "random", EventIDFunc: "eventid",
 	LogFunc: "log", PrintFunc: "print", LenFunc: "len", StrFunc: "str", ParseIntFunc: "parseInt", SplitFunc: "split",
-	JoinFunc: "join", ContainsFunc: "contains", ReplaceFunc: "replace",
+	JoinFunc: "join", ContainsFunc: "contains", ReplaceFunc: "replace", ParseFloatFunc: "parseFloat",
+	ParseTimeFunc: "parseTime", TimeOfFunc: "timeOf",
 }
 
 // String returns the function's name.
@@ -29,6 +30,9 @@ var libraryNames = [...]string{
 	ClearMethod: "clear", SortMethod: "sort", ContainsMethod: "contains", SliceMethod: "slice", HasMethod: "has",
 	GetMethod: "get", KeysMethod: "keys", ValuesMethod: "values", SplitMethod: "split", JoinMethod: "join",
 	ReplaceMethod: "replace", ParseIntMethod: "parseInt", PutMethod: "put", FindMethod: "find", RangeMethod: "range",
+	TrimMethod: "trim", LowerMethod: "lower", UpperMethod: "upper", StartsWithMethod: "startsWith", EndsWithMethod: "endsWith", RepeatMethod: "repeat",
+	ParseFloatMethod: "parseFloat", FormatMethod: "format", ParseTimeMethod: "parseTime",
+	YearMethod: "year", MonthMethod: "month", DayMethod: "day", HourMethod: "hour", MinuteMethod: "minute", SecondMethod: "second", WeekdayMethod: "weekday",
 }
 
 // String returns the method's name.

@@ -29,7 +29,7 @@ Exceptions: a time and a duration can be added, a duration and an int multiplied
 		Code: BadConversion, Title: "no such conversion",
 		Explanation: `Conversions exist between numbers, between an int and a time or duration (in
 nanoseconds), and between string and bytes. str(x) makes a text of anything, and
-parseInt(s) reads an int.`,
+parseInt(s) reads an int, parseFloat(s) a float.`,
 		Bad: inMain("print(int(\"12\"));"), Good: inMain("print(parseInt(\"12\") ?? 0);"),
 	},
 	{

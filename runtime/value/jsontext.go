@@ -36,13 +36,9 @@ func (t Time) MarshalText() ([]byte, error) { return []byte(t.Str()), nil }
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (t *Time) UnmarshalText(text []byte) error {
-	read, err := time.Parse(time.RFC3339Nano, string(text))
-	if err != nil {
-		return err
-	}
-	n := Time(read.UnixNano())
-	if !time.Unix(0, int64(n)).Equal(read) {
-		return &time.ParseError{Value: string(text), Message: ": a time is between the years 1677 and 2262"}
+	n, ok := ParseTime(string(text)).Get()
+	if !ok {
+		return &time.ParseError{Value: string(text), Message: ": a time is as RFC 3339 has it, between the years 1677 and 2262"}
 	}
 	*t = n
 	return nil

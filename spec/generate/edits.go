@@ -80,12 +80,13 @@ var edits = []editRule{
 	}},
 	{"bool where a number is due", diag.TypeMismatch, func(f *ast.File) (list []editPlace) {
 		eachMethod(f, func(_ *ast.ClassDecl, m *ast.MethodDecl) {
-			for _, stmt := range m.Body.Stmts {
-				d, ok := stmt.(*ast.VarDecl)
+			ast.Inspect(m.Body, func(n ast.Node) bool {
+				d, ok := n.(*ast.VarDecl)
 				if ok && d.Init != nil && d.Type != nil && d.Type.Span().Text() == "int" && !namesWithin(d.Init) {
 					list = append(list, editPlace{diag.Replace(d.Init.Span(), "true"), d.Init.Span()})
 				}
-			}
+				return true
+			})
 		})
 		return list
 	}},

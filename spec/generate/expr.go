@@ -257,8 +257,8 @@ func (b *body) stringOperator(depth int) string {
 		}
 		return "0"
 	}
-	switch g.upto(7) {
-	case 7:
+	switch g.upto(10) {
+	case 7, 8, 9, 10:
 		if text := b.rareString(depth); text != "" {
 			return text
 		}

@@ -19,7 +19,7 @@ const inventorySize = 200
 
 // unmade are the features that generated programs do not have, each with the reason.
 var unmade = map[string]string{
-	"type time": "the clock of a run is its own; instants are compared only, as now() is",
+	"type time": "the clock of a run is its own; instants are compared, as now() is, or made of numbers and taken apart where they stand",
 }
 
 // TestInventory lists what the language has below its kinds of nodes, operators, functions, methods of library types, types, cells
@@ -69,7 +69,7 @@ func inventory(t *testing.T) (list []string) {
 	for _, op := range []ast.Op{ast.OpAdd, ast.OpSub, ast.OpNot, ast.OpBitXor} {
 		list = append(list, "unary "+op.String())
 	}
-	for id := typecheck.NoBuiltin + 1; id <= typecheck.ReplaceFunc; id++ {
+	for id := typecheck.NoBuiltin + 1; id <= typecheck.TimeOfFunc; id++ {
 		list = append(list, "function "+id.String())
 	}
 	sections := regexp.MustCompile(`(?ms)^func (\w+)Method\(.*?^}`)
@@ -147,7 +147,10 @@ func call(x *ast.Call, c *typecheck.Call, client bool, note func(format string, 
 		note("function %v", c.Builtin)
 	case typecheck.LibraryCall:
 		kind := strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", c.RecvType), "*typecheck."))
-		if kind == "basic" {
+		switch {
+		case typecheck.IsInteger(c.RecvType):
+			kind = "int"
+		case kind == "basic":
 			kind = c.RecvType.String()
 		}
 		note("method %s.%v", kind, c.Library)

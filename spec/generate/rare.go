@@ -29,6 +29,11 @@ func (b *body) rareInt(x, y string) string {
 	from(bytesType, "int($[0])")
 	from(stringType, "int($[len($) - 1])")
 	from(stringType, "(parseInt($) ?? 4)")
+	from(stringType, `($.find("-") ?? 3)`)
+	if part := pick(b.g, []string{"year", "month", "day", "hour", "minute", "second", "weekday"}); x != "" {
+		ways = append(ways, "time($x)."+part+"()", "(timeOf(1999 + ($x & 3), 2, 29 - ($x & 1), 23, $x & 63, 0) ?? time($y))."+part+"()",
+			pick(b.g, []string{"parseTime(str(time($x)))!.", "str(time($x)).parseTime()!."})+part+"()")
+	}
 	if b.actor != nil {
 		for _, t := range b.actor.tables {
 			ways = append(ways, "len("+t.name+".keys())", t.name+".keys().size()")
@@ -43,7 +48,10 @@ func (b *body) rareInt(x, y string) string {
 // rareNumber returns a number of a sized or floating type.
 func (b *body) rareNumber(t *typ, x string) string {
 	if t.kind == floatKind {
-		return fmt.Sprintf(pick(b.g, []string{"(%s / 4.0)", "abs(%s)", "(-%s)", "min(%s, 1.5, 2.0)"}), x)
+		if p, ok := b.some(false, same(stringType)); ok && b.g.chance(2) {
+			return fmt.Sprintf(pick(b.g, []string{"(parseFloat(%s) ?? 2.5)", "(%s.parseFloat() ?? 0.5)"}), p.text)
+		}
+		return fmt.Sprintf(pick(b.g, []string{"(%s / 4.0)", "abs(%s)", "(-%s)", "min(%s, 1.5, 2.0)", "(parseFloat(str(%s)) ?? 1.5)"}), x)
 	}
 	return fmt.Sprintf(pick(b.g, []string{"(%s / 2)", "(%s %% 5)", "(%s >> 1)", "(%s << 1)", "(%s & 7)", "(%s | 1)", "(^%s)", "(%s &^ 2)"}), x)
 }
@@ -61,7 +69,8 @@ func (b *body) rareBool(depth int) string {
 		}
 	}
 	if p, ok := b.some(false, same(stringType)); ok {
-		ways = append(ways, fmt.Sprintf("%s.contains(%s)", p.text, b.expr(stringType, depth)), fmt.Sprintf("contains(%s, %s)", p.text, b.literal(stringType, 0)), fmt.Sprintf("(%s >= %s)", p.text, b.expr(stringType, depth)))
+		ways = append(ways, fmt.Sprintf("%s.contains(%s)", p.text, b.expr(stringType, depth)), fmt.Sprintf("contains(%s, %s)", p.text, b.literal(stringType, 0)), fmt.Sprintf("(%s >= %s)", p.text, b.expr(stringType, depth)),
+			fmt.Sprintf("%s.startsWith(%s)", p.text, b.expr(stringType, depth)), fmt.Sprintf("%s.endsWith(%s)", p.text, b.literal(stringType, 0)))
 	}
 	return pick(g, ways)
 }
@@ -71,8 +80,15 @@ func (b *body) rareString(depth int) string {
 	if p, ok := b.some(false, same(bytesType)); ok {
 		return fmt.Sprintf("string(%s)", p.text)
 	}
+	if p, ok := b.some(false, func(t *typ) bool { return t.kind == intKind || t.kind == sizedKind || t.kind == floatKind }); ok && b.g.chance(3) {
+		if p.typ.kind == floatKind {
+			return fmt.Sprintf("%s.format(%d)", p.text, b.g.upto(3))
+		}
+		return fmt.Sprintf("%s.format(%s, %d)", p.text, pick(b.g, []string{"10", "16", "2", "36"}), b.g.upto(5))
+	}
 	if p, ok := b.some(false, same(stringType)); ok {
-		return pick(b.g, []string{"replace(" + p.text + `, "a", "b")`, "join(split(" + p.text + `, "-"), "+")`, p.text + `.split("").join("_")`, p.text + "[1:]", p.text + "[:]", fmt.Sprintf("%s[len(%s) / 2:]", p.text, p.text), "string(bytes(" + p.text + "))"})
+		return pick(b.g, []string{"replace(" + p.text + `, "a", "b")`, "join(split(" + p.text + `, "-"), "+")`, p.text + `.split("").join("_")`, p.text + "[1:]", p.text + "[:]", fmt.Sprintf("%s[len(%s) / 2:]", p.text, p.text), "string(bytes(" + p.text + "))",
+			p.text + ".trim()", p.text + ".lower()", p.text + ".upper()", fmt.Sprintf("%s[:len(%s) / 4].repeat(%d)", p.text, p.text, b.g.upto(4))})
 	}
 	return ""
 }

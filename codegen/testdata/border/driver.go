@@ -323,7 +323,7 @@ func checkCard(cl *aeonrt.Client) {
 		`{"what":"PINK"}`:               `Card.what: "PINK" is none of the constants ["RED" "GREEN" "BLUE"]`,
 		`{"seen":{"aw==":1}}`:           `Card.seen: aw==: json: cannot unmarshal number into Go value of type bool`,
 		`{"raw":[1,300]}`:               `Card.raw: 1: json: cannot unmarshal number 300 into Go value of type uint8`,
-		`{"at":"3000-01-01T00:00:00Z"}`: `Card.at: parsing time "3000-01-01T00:00:00Z": a time is between the years 1677 and 2262`,
+		`{"at":"3000-01-01T00:00:00Z"}`: `Card.at: parsing time "3000-01-01T00:00:00Z": a time is as RFC 3339 has it, between the years 1677 and 2262`,
 		`{"rate":"much"}`:               `Card.rate: "much" is neither a number nor NaN, Infinity or -Infinity`,
 		`[]`:                            `Card: json: cannot unmarshal array into Go value of type map[string]json.RawMessage`,
 	} {
