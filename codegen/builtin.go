@@ -25,6 +25,8 @@ func (f *fn) builtin(x *ast.Call, c *typecheck.Call) val {
 		return out(f.ctx() + ".Random()")
 	case typecheck.EventIDFunc:
 		return out("cx.EventID().String()")
+	case typecheck.KeyFunc:
+		return out("aeonrt.KeyOf(self.ActorSelf())")
 	case typecheck.PrintFunc:
 		return out(f.ctx() + ".Print(" + f.printed(vals) + ")")
 	case typecheck.LogFunc:

@@ -1,6 +1,9 @@
 package runtime
 
-import "github.com/aeon-lang/aeon/runtime/event"
+import (
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/value"
+)
 
 // Resolver finds actors by id, and client objects by number. Code that decodes a message which may contain references
 // puts one into the Decoder's Context.
@@ -54,3 +57,6 @@ func GetClientRef(d *Decoder) ClientRef {
 	}
 	return in.ResolveClient(number)
 }
+
+// KeyOf returns the name of an actor, null if it has none.
+func KeyOf(s *Self) Opt[string] { return value.SomeIf(s.Name()) }

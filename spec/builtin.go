@@ -8,7 +8,7 @@ import (
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
-// builtin is a predeclared function: [NOW], [RANDOM], [EVENTID] and others.
+// builtin is a predeclared function: [NOW], [RANDOM], [EVENTID], [KEY] and others.
 func (f *frame) builtin(x *ast.Call, c *typecheck.Call, args []value) value {
 	switch c.Builtin {
 	case typecheck.MinFunc, typecheck.MaxFunc:
@@ -27,6 +27,11 @@ func (f *frame) builtin(x *ast.Call, c *typecheck.Call, args []value) value {
 		return f.th.random()
 	case typecheck.EventIDFunc:
 		return f.ev.id.String()
+	case typecheck.KeyFunc:
+		if !f.who.named {
+			return nil
+		}
+		return f.who.name
 	case typecheck.PrintFunc:
 		if f.ev != nil {
 			f.ev.print(f, printed(args))

@@ -12,6 +12,7 @@ const (
 	NowFunc                  // time now()
 	RandomFunc               // float random(), in [0, 1)
 	EventIDFunc              // string eventid()
+	KeyFunc                  // string? key(), the name of this actor
 	LogFunc                  // void log(any…)
 	PrintFunc                // void print(any…)
 	LenFunc                  // int len(string, bytes, vector, map or set)

@@ -54,6 +54,10 @@ func (b *body) builtin(x *ast.Call, f *Builtin, want Type) operand {
 		b.eventID(x)
 		b.builtinCount(x, f.name, nil, 0)
 		info.Result = String
+	case KeyFunc:
+		b.key(x)
+		b.builtinCount(x, f.name, nil, 0)
+		info.Result = &Optional{String}
 	default:
 		fixed := fixedBuiltins[f.ID]
 		if b.builtinCount(x, f.name, fixed.params, len(fixed.params)) {
@@ -73,6 +77,16 @@ func (b *body) eventID(x *ast.Call) {
 		return
 	}
 	b.bf.actorOnly = append(b.bf.actorOnly, use{x.Span(), "eventid()"})
+}
+
+// key reports a key() where there is no actor whose key it could be.
+func (b *body) key(x *ast.Call) {
+	switch {
+	case b.class == nil || b.class.Kind != ast.ActorClass:
+		b.errorf(diag.ThisOutside, x, "key() is the name of the actor whose method runs, and no actor runs here").Help = "call it in a method of an actorclass, and pass it on"
+	case b.fieldInit:
+		b.errorf(diag.InitialiserUse, x, "an initialiser cannot use key()").Help = "set the field in the constructor"
+	}
 }
 
 // builtinCount checks the number of arguments; if it is wrong it checks them loosely.

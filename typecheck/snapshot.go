@@ -63,7 +63,7 @@ func (c *checker) beyond(bf *bodyFacts, report func(*need)) {
 }
 
 var actingBuiltins = map[BuiltinID]string{
-	PrintFunc: "print", LogFunc: "log", NowFunc: "ask for the time", RandomFunc: "draw a random number", EventIDFunc: "ask for the id of an event",
+	PrintFunc: "print", LogFunc: "log", NowFunc: "ask for the time", RandomFunc: "draw a random number", EventIDFunc: "ask for the id of an event", KeyFunc: "ask for the name of its actor",
 }
 
 // firstBeyond returns the first of what beyond finds, nil if the function only computes.

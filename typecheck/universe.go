@@ -16,7 +16,7 @@ var universe = func() map[string]Object {
 }()
 
 var builtinNames = [...]string{
-	MinFunc: "min", MaxFunc: "max", AbsFunc: "abs", NowFunc: "now", RandomFunc: "random", EventIDFunc: "eventid",
+	MinFunc: "min", MaxFunc: "max", AbsFunc: "abs", NowFunc: "now", RandomFunc: "random", EventIDFunc: "eventid", KeyFunc: "key",
 	LogFunc: "log", PrintFunc: "print", LenFunc: "len", StrFunc: "str", ParseIntFunc: "parseInt", SplitFunc: "split",
 	JoinFunc: "join", ContainsFunc: "contains", ReplaceFunc: "replace", ParseFloatFunc: "parseFloat",
 	ParseTimeFunc: "parseTime", TimeOfFunc: "timeOf",

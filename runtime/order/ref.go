@@ -23,6 +23,14 @@ func (s *Self) StoredRows() *image.Large { return &s.rows }
 // Ref returns the reference to this actor.
 func (s *Self) Ref() Ref { return Ref{h: s.h} }
 
+// Name returns the name of this actor, if it has one.
+func (s *Self) Name() (name string, named bool) {
+	if s.h.Named == nil {
+		return "", false
+	}
+	return s.h.Named.Name, true
+}
+
 // Handle is for the runtime.
 func (s *Self) Handle() *Handle { return s.h }
 

@@ -61,7 +61,7 @@ func (b *body) rareBool(depth int) string {
 	g := b.g
 	ways := []string{"(random() < 1.0)"}
 	if b.actor != nil {
-		ways = append(ways, "(eventid() == eventid())", "(now() <= now())")
+		ways = append(ways, "(eventid() == eventid())", "(now() <= now())", `((key() ?? "none").size() > 0)`)
 		for _, f := range b.actor.owned {
 			if f.typ.kind == vectorKind {
 				ways = append(ways, fmt.Sprintf("(%s[%s] == %s[0])", f.name, g.index(), f.name), fmt.Sprintf("%s.contains(%s[0])", f.name, f.name))
