@@ -60,13 +60,14 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/state", "dominator runtime/event runtime/image runtime/order runtime/row runtime/store runtime/value internal/shard"},
 	{"runtime/outbox", "runtime/event runtime/order runtime/row runtime/sched runtime/store internal/shard"},
 	{"runtime/state/archive", "dominator runtime/event runtime/order runtime/row runtime/sched runtime/snapshot runtime/state runtime/store internal/bytejson internal/cmdline"},
+	{"runtime/state/inspection", "runtime/event runtime/jsoncodec runtime/row runtime/state/archive runtime/store internal/bytejson"},
 	{"runtime/callpath", ""},
 	{"runtime/undo", "runtime/order runtime/table runtime/value"},
 	{"runtime/history", "runtime/event runtime/image runtime/order runtime/row runtime/sched runtime/state runtime/store runtime/trace runtime/undo internal/shard"},
 	{"runtime/exec", "dominator runtime/callpath runtime/codec runtime/event runtime/history runtime/image runtime/order runtime/outbox runtime/row runtime/sched runtime/snapshot runtime/state runtime/state/archive runtime/store runtime/table runtime/trace runtime/undo runtime/value internal/bytejson"},
 	{"runtime", "runtime/callpath runtime/codec runtime/event runtime/exec runtime/history runtime/image runtime/order runtime/sched runtime/settings runtime/snapshot runtime/state/archive runtime/store runtime/table runtime/trace runtime/undo runtime/value internal/bytejson internal/cmdline"},
 	{"runtime/door", "runtime/callpath runtime/codec runtime/event runtime/exec runtime/jsoncodec runtime/order runtime/store runtime/value internal/similar"},
-	{"runtime/door/httpdoor", "runtime/door runtime/jsoncodec runtime/row"},
+	{"runtime/door/httpdoor", "runtime/door runtime/exec runtime/jsoncodec runtime/row runtime/state/inspection runtime/store"},
 	{"runtime/node", "runtime runtime/door runtime/door/httpdoor runtime/snapshot runtime/snapshot/s3 runtime/store/pebbledb"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
@@ -83,7 +84,7 @@ var layers = []struct{ pkg, may string }{
 	{"cmd/aeonc/internal/draw", "lang/ast typecheck"},
 	{"cmd/aeonc/internal/testrun", "internal/bytejson"},
 	{"cmd/aeonc", "cmd/aeonc/internal/... codegen internal/atomicfile internal/bytejson internal/cli internal/cmdline internal/gobuild internal/load lang lang/ast lang/diag runtime/node runtime/settings runtime/state runtime/store runtime/store/pebbledb spec spec/explore spec/golden spec/trace typecheck"},
-	{"cmd/aeond", "dominator internal/cli internal/cmdline runtime/event runtime/node runtime/row runtime/settings runtime/snapshot runtime/state/archive runtime/store runtime/store/pebbledb"},
+	{"cmd/aeond", "dominator internal/cli internal/cmdline runtime/door/httpdoor runtime/event runtime/node runtime/row runtime/settings runtime/snapshot runtime/state/archive runtime/state/inspection runtime/store runtime/store/pebbledb"},
 
 	// What is for tests alone.
 	{"dominator/oracle", ""},
@@ -94,6 +95,7 @@ var layers = []struct{ pkg, may string }{
 	{"internal/tally", ""},
 	{"internal/tidy", ""},
 	{"sim/kill", ""},
+	{"sim/door/depot", "runtime"},
 	{"sim/door/shop", "runtime"},
 	{"sim/door", ""},
 	{"sim/kill/ledger", "runtime"},

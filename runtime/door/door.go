@@ -156,6 +156,9 @@ func (d *Door) unnamed(c *Class, text string) (order.Ref, error) {
 	return order.Ref{}, notFound("there is no actor %s:%s", c.Name, text)
 }
 
+// View returns the store of the system as it is now, as exec.System.View does.
+func (d *Door) View(ctx context.Context) (*exec.View, error) { return d.sys.View(ctx) }
+
 // names are the texts of actors in JSON.
 type names struct{ *Door }
 

@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
-	"github.com/aeon-lang/aeon/runtime/door"
-	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/snapshot/s3"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
@@ -23,16 +21,7 @@ import (
 func Entry() any { return Keep }
 
 // Keep is what main hands to the runtime.
-var Keep = aeonrt.With(aeonrt.Parts{Store: pebbledb.Open, Snapshots: OpenTarget, Door: openDoor})
-
-// openDoor serves a program by HTTP.
-func openDoor(c aeonrt.DoorConfig) (aeonrt.Door, error) {
-	d, err := door.Open(c.System, c.Classes)
-	if err != nil {
-		return nil, err
-	}
-	return httpdoor.Listen(c.Address, httpdoor.Config{Program: c.Program, Door: d, Log: c.Log})
-}
+var Keep = aeonrt.With(aeonrt.Parts{Store: pebbledb.Open, Snapshots: OpenTarget, Door: openDoors})
 
 // OpenTarget opens the place at an address, which is a directory or s3://BUCKET/PREFIX (package
 // s3 has the parameters).

@@ -44,18 +44,23 @@ type served struct {
 
 func serve(t testing.TB, cfg httpdoor.Config) *served {
 	t.Helper()
-	st, err := store.Open(memengine.New(), store.Options{Program: "shop", Log: slog.New(slog.DiscardHandler), Fatal: func(err error) { t.Error(err) }})
+	return serveProgram(t, &shop.AeonPackage, cfg)
+}
+
+func serveProgram(t testing.TB, p *runtime.Package, cfg httpdoor.Config) *served {
+	t.Helper()
+	st, err := store.Open(memengine.New(), store.Options{Program: p.Name, Log: slog.New(slog.DiscardHandler), Fatal: func(err error) { t.Error(err) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &served{t: t}
-	s.sys, err = runtime.Recover(runtime.Config{Store: st, Classes: shop.AeonPackage.Classes, Log: slog.New(slog.DiscardHandler), Stdout: io.Discard})
+	s.sys, err = runtime.Recover(runtime.Config{Store: st, Classes: p.Classes, Log: slog.New(slog.DiscardHandler), Stdout: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg.Log = slog.New(slog.DiscardHandler)
-	cfg.Program = "shop"
-	if cfg.Door, err = door.Open(s.sys, shop.AeonPackage.Classes); err != nil {
+	cfg.Program = p.Name
+	if cfg.Door, err = door.Open(s.sys, p.Classes); err != nil {
 		t.Fatal(err)
 	}
 	s.Server = httptest.NewServer(httpdoor.New(cfg).Handler())

@@ -5,6 +5,8 @@
 //	GET  /openapi.json                      all of that, described as OpenAPI 3.1
 //	GET  /healthz                           whether the process lives
 //
+// Over a socket in the data directory (socket.go) it serves the state of actors, too (control.go).
+//
 // A request with the header Idempotency-Key is performed once, however often it is sent, through crashes of either side.
 // Failures are problems as RFC 9457 has them, with the members code, happened, at and path, which package door explains.
 package httpdoor
@@ -35,6 +37,7 @@ type Config struct {
 	Program string // its name
 	Door    *door.Door
 	Log     *slog.Logger
+	Control bool // also serve ActorsPath and ActorPath, which read any actor: for a socket in the data directory
 
 	BodyMax   int64         // bytes of the arguments of a call; 1 MiB
 	BodiesMax int64         // bytes of the arguments of all calls that are being read or under way; 64 MiB
@@ -72,6 +75,11 @@ func Listen(address string, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	return serve(l, cfg), nil
+}
+
+// serve serves what a listener accepts.
+func serve(l net.Listener, cfg Config) *Server {
 	s := New(cfg)
 	s.address = l.Addr().String()
 	go func() { // ends with Close
@@ -79,10 +87,10 @@ func Listen(address string, cfg Config) (*Server, error) {
 			s.failed <- fmt.Errorf("listening on %s has ended: %w", s.address, err)
 		}
 	}()
-	return s, nil
+	return s
 }
 
-// Address is where the server listens: host:port.
+// Address is where the server listens: host:port, or the path of a socket.
 func (s *Server) Address() string { return s.address }
 
 // Failed gets the error that has ended the listening, if one does.
@@ -134,6 +142,10 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET /v1/{class}/{key}/{method}", s.call)
 	mux.HandleFunc("GET /healthz", ok)
 	mux.HandleFunc("GET /openapi.json", s.openapi)
+	if s.cfg.Control {
+		mux.HandleFunc("GET "+ActorsPath, s.actors)
+		mux.HandleFunc("GET "+ActorPath, s.actor)
+	}
 	mux.HandleFunc("/", s.elsewhere)
 	sameOrigin := http.NewCrossOriginProtection()
 	sameOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -202,7 +214,7 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head.Set("Cache-Control", "no-store")
 	if answer.Seen > 0 {
-		head.Set("Aeon-Position", strconv.FormatUint(uint64(answer.Seen), 10))
+		head.Set(PositionHeader, strconv.FormatUint(uint64(answer.Seen), 10))
 	}
 	if answer.Result == nil {
 		w.WriteHeader(http.StatusNoContent)

@@ -1,0 +1,71 @@
+package node
+
+import (
+	"context"
+	"errors"
+
+	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+)
+
+// doors are those of one program.
+type doors struct {
+	public  *httpdoor.Server // nil: the program does not listen
+	control *httpdoor.Server // over a socket in the data directory; nil: there is none
+}
+
+// openDoors serves a program by HTTP: at an address if there is one, and over a socket in its data directory.
+func openDoors(c aeonrt.DoorConfig) (aeonrt.Door, error) {
+	d, err := door.Open(c.System, c.Classes)
+	if err != nil {
+		return nil, err
+	}
+	cfg := httpdoor.Config{Program: c.Program, Door: d, Log: c.Log}
+	opened := &doors{}
+	if c.Address != "" {
+		if opened.public, err = httpdoor.Listen(c.Address, cfg); err != nil {
+			return nil, err
+		}
+	}
+	if c.Dir != "" {
+		cfg.Control = true
+		if opened.control, err = httpdoor.ListenIn(c.Dir, cfg); err != nil { // the program is of use without
+			c.Log.Warn("aeond cannot ask this process: there is no socket in its data directory", "error", err.Error())
+		}
+	}
+	return opened, nil
+}
+
+// Address implements aeonrt.Door.
+func (d *doors) Address() string {
+	if d.public == nil {
+		return ""
+	}
+	return d.public.Address()
+}
+
+// Failed implements aeonrt.Door.
+func (d *doors) Failed() <-chan error {
+	if d.public == nil {
+		return nil
+	}
+	return d.public.Failed()
+}
+
+// Close implements aeonrt.Door.
+func (d *doors) Close(ctx context.Context) error {
+	closed := make(chan error, 1)
+	go func() { // ends with this call
+		if d.control == nil {
+			closed <- nil
+			return
+		}
+		closed <- d.control.Close(ctx)
+	}()
+	var err error
+	if d.public != nil {
+		err = d.public.Close(ctx)
+	}
+	return errors.Join(err, <-closed)
+}
