@@ -46,7 +46,8 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/lock", "runtime/codec"},
 	{"runtime/typetext", ""},
 	{"runtime/jsoncodec", "runtime/codec runtime/event runtime/typetext runtime/value internal/bytejson internal/similar"},
-	{"runtime/store", "runtime/event runtime/typetext"},
+	{"runtime/metrics", ""},
+	{"runtime/store", "runtime/event runtime/metrics runtime/typetext"},
 	{"runtime/store/memengine", "runtime/store"},
 	{"runtime/store/pebbledb", "runtime/store runtime/fault"},
 	{"runtime/settings", "runtime/store internal/cmdline"},
@@ -64,10 +65,10 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/callpath", ""},
 	{"runtime/undo", "runtime/order runtime/table runtime/value"},
 	{"runtime/history", "runtime/event runtime/image runtime/order runtime/row runtime/sched runtime/state runtime/store runtime/trace runtime/undo internal/shard"},
-	{"runtime/exec", "dominator runtime/callpath runtime/codec runtime/event runtime/history runtime/image runtime/order runtime/outbox runtime/row runtime/sched runtime/snapshot runtime/state runtime/state/archive runtime/store runtime/table runtime/trace runtime/undo runtime/value internal/bytejson"},
+	{"runtime/exec", "dominator runtime/callpath runtime/codec runtime/event runtime/history runtime/image runtime/metrics runtime/order runtime/outbox runtime/row runtime/sched runtime/snapshot runtime/state runtime/state/archive runtime/store runtime/table runtime/trace runtime/undo runtime/value internal/bytejson"},
 	{"runtime", "runtime/callpath runtime/codec runtime/event runtime/exec runtime/history runtime/image runtime/order runtime/sched runtime/settings runtime/snapshot runtime/state/archive runtime/store runtime/table runtime/trace runtime/undo runtime/value internal/bytejson internal/cmdline"},
-	{"runtime/door", "runtime/callpath runtime/codec runtime/event runtime/exec runtime/jsoncodec runtime/order runtime/store runtime/value internal/similar"},
-	{"runtime/door/httpdoor", "runtime/door runtime/exec runtime/jsoncodec runtime/row runtime/state/inspection runtime/store"},
+	{"runtime/door", "runtime/callpath runtime/codec runtime/event runtime/exec runtime/jsoncodec runtime/metrics runtime/order runtime/store runtime/value internal/similar"},
+	{"runtime/door/httpdoor", "runtime/door runtime/exec runtime/jsoncodec runtime/metrics runtime/row runtime/state/inspection runtime/store"},
 	{"runtime/node", "runtime runtime/door runtime/door/httpdoor runtime/snapshot runtime/snapshot/s3 runtime/store/pebbledb"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.

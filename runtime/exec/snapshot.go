@@ -51,43 +51,6 @@ func (s *System) takeSnapshotOf(ctx context.Context, to snapshot.Target, root fu
 	})
 }
 
-// View is a view of the store of a system.
-type View struct {
-	store.Snapshot
-	// Position: the view has everything up to this position of the journal, and all that it has is durable.
-	Position store.Position
-
-	d *durable
-}
-
-// View returns the store as it is at a moment of the call: what all events have left that have ended before, and nothing of
-// those that have not. The system does not close before the view is closed. The error is ErrNoStore, ErrClosed, that of ctx, or
-// that of the store.
-func (s *System) View(ctx context.Context) (*View, error) {
-	d := s.durable
-	switch {
-	case d == nil:
-		return nil, ErrNoStore
-	case !d.Visit():
-		return nil, ErrClosed
-	}
-	v := &View{d: d}
-	v.Snapshot, v.Position = d.Store.View()
-	if err := d.Store.Settle(ctx); err != nil {
-		return nil, errors.Join(err, v.Close())
-	}
-	return v, nil
-}
-
-// Loaded reports whether the state of an actor is in memory now.
-func (v *View) Loaded(id event.ActorID) bool { return v.d.IsLoaded(id) }
-
-// Close ends the use of the view.
-func (v *View) Close() error {
-	defer v.d.Leave()
-	return v.Snapshot.Close()
-}
-
 // overrides returns what the classes of the program change in a view of the store.
 func (s *System) overrides(view store.Reader) *archive.Overrides {
 	return newOverrides(view, &s.durable.Layouts, &s.cfg)

@@ -21,7 +21,7 @@ func openDoors(c aeonrt.DoorConfig) (aeonrt.Door, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := httpdoor.Config{Program: c.Program, Door: d, Log: c.Log}
+	cfg := httpdoor.Config{Program: c.Program, Door: d, Log: c.Log, Counts: &httpdoor.Counts{}}
 	opened := &doors{}
 	if c.Address != "" {
 		if opened.public, err = httpdoor.Listen(c.Address, cfg); err != nil {

@@ -138,7 +138,7 @@ func (s *State) Collected(id event.ActorID) bool {
 	return was
 }
 
-// Actors returns how many actors are attached, and how many others are referred to. It is for tests.
+// Actors returns how many actors are attached, and how many others are referred to.
 func (s *State) Actors() (attached, loose int) {
 	for shard := range s.actors.shards.All {
 		sh := &shard.mu

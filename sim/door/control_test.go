@@ -2,6 +2,7 @@ package door
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,10 +12,12 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
 
 	"github.com/aeon-lang/aeon/internal/generated"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+	"github.com/aeon-lang/aeon/runtime/metrics"
 	"github.com/aeon-lang/aeon/sim/door/depot"
 )
 
@@ -35,7 +38,7 @@ type shown struct {
 	State            map[string]json.RawMessage
 }
 
-func (s *served) show(t rapid.TB, actor string) (got shown) {
+func (s *served) show(t testing.TB, actor string) (got shown) {
 	a := s.ask("GET", httpdoor.ActorPath+"?name="+url.QueryEscape(actor), "")
 	if a.status != http.StatusOK || a.head.Get("Content-Type") != "application/json" {
 		t.Fatalf("%s: %d %s", actor, a.status, a.body)
@@ -53,46 +56,38 @@ func (s *served) show(t rapid.TB, actor string) (got shown) {
 // containers are and were: in one row, or a row for each element. It is not older than the last answer.
 func TestWhatIsShownIsWhatMethodsReturn(t *testing.T) {
 	s := serveDepot(t)
-	n := 0
-	rapid.Check(t, func(t *rapid.T) {
-		n++
-		name := fmt.Sprintf("a/b %d", n)
-		path := "/v1/Depot/" + url.PathEscape(name) + "/"
-		from, size := 0, 0
-		for range rapid.IntRange(1, 4).Draw(t, "events") {
-			body := "{}"
-			method := "fill"
-			if by := rapid.SampledFrom([]int{1, 3, 60, 200}).Draw(t, "by"); size == 0 || rapid.Bool().Draw(t, "fill") {
-				body = fmt.Sprintf(`{"from":%d,"n":%d}`, from+size, by)
-				size += by
-			} else {
-				by = min(by, size)
-				size -= by
-				method, body = "take", fmt.Sprintf(`{"from":%d,"n":%d}`, from+size, by)
-			}
-			if got := s.post(path+method, body); got.status != http.StatusNoContent {
-				t.Fatalf("%s %s: %d %s", method, body, got.status, got.body)
-			}
-			content := s.ask("GET", path+"content", "")
-			var want map[string]json.RawMessage
-			if err := json.Unmarshal([]byte(content.body), &want); err != nil {
-				t.Fatalf("%v: %d %s", err, content.status, content.body)
-			}
-			want["Pallets"] = json.RawMessage("[]")
-			got := s.show(t, "Depot/"+name)
-			if seen, _ := strconv.ParseUint(content.head.Get(httpdoor.PositionHeader), 10, 64); got.Actor != "Depot/"+name || got.Class != "depot.Depot" || got.Position < seen || seen == 0 {
-				t.Fatalf("%s of class %s at %d, which %d has seen", got.Actor, got.Class, got.Position, seen)
-			}
-			for field, value := range want {
-				if string(got.State[field]) != string(value) {
-					t.Errorf("%d of everything: %s is %s,\nand is shown as %s", size, field, value, got.State[field])
-				}
-			}
-			if len(got.State) != len(want) {
-				t.Errorf("%d fields, want %d", len(got.State), len(want))
+	path := "/v1/Depot/" + url.PathEscape("a/b c") + "/"
+	size := 0
+	for _, by := range []int{0, 1, -1, 4, 60, 200, -200, -62, 300, -301, 7} { // those are put in, or taken out
+		if by < 0 {
+			size += by
+		}
+		body := fmt.Sprintf(`{"from":%d,"n":%d}`, size, max(by, -by))
+		if got := s.post(path+map[bool]string{true: "take", false: "fill"}[by < 0], body); got.status != http.StatusNoContent {
+			t.Fatalf("%d of %s: %d %s", by, body, got.status, got.body)
+		}
+		if by > 0 {
+			size += by
+		}
+		content := s.ask("GET", path+"content", "")
+		var want map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(content.body), &want); err != nil {
+			t.Fatalf("%v: %d %s", err, content.status, content.body)
+		}
+		want["Pallets"] = json.RawMessage("[]")
+		got := s.show(t, "Depot/a/b c")
+		if seen, _ := strconv.ParseUint(content.head.Get(httpdoor.PositionHeader), 10, 64); got.Actor != "Depot/a/b c" || got.Class != "depot.Depot" || got.Position < seen || seen == 0 {
+			t.Errorf("%s of class %s at %d, which %d has seen", got.Actor, got.Class, got.Position, seen)
+		}
+		for field, value := range want {
+			if string(got.State[field]) != string(value) {
+				t.Errorf("%d of everything: %s is %s,\nand is shown as %s", size, field, value, got.State[field])
 			}
 		}
-	})
+		if len(got.State) != len(want) {
+			t.Errorf("%d fields, want %d", len(got.State), len(want))
+		}
+	}
 }
 
 // A list has the actors that are there, each with its owners, and ends where it is to.
@@ -110,6 +105,11 @@ func TestActorsAreListed(t *testing.T) {
 		}
 		want = append(want, "Depot/"+depot+" of  loaded true")
 	}
+	shared, _, _ := strings.Cut(want[1], " ")
+	if got := s.post("/v1/Depot/s%2Fouth/adopt", `{"p":"`+shared+`"}`); got.status != http.StatusNoContent {
+		t.Fatalf("adopt: %d %s", got.status, got.body)
+	}
+	want[1] = shared + " of Depot/north Depot/s/outh loaded true"
 	if got := s.post("/v1/Depot/gone/close", ""); got.status != http.StatusNoContent {
 		t.Fatalf("close: %d %s", got.status, got.body)
 	}
@@ -151,6 +151,7 @@ func (s *served) list(t testing.TB, query string) (list []string) {
 		if err := json.Unmarshal([]byte(line), &l); err != nil || l.ID == "" || l.Class != "depot."+l.Actor[:strings.IndexAny(l.Actor, "/:")] {
 			t.Fatalf("%s: %v", line, err)
 		}
+		slices.Sort(l.Owners)
 		list = append(list, fmt.Sprintf("%s of %s loaded %v", l.Actor, strings.Join(l.Owners, " "), l.Loaded))
 	}
 	slices.Sort(list)
@@ -187,5 +188,86 @@ func TestWhatIsNotShown(t *testing.T) {
 		if got := public.ask("GET", path, ""); got.status != http.StatusNotFound || !strings.Contains(got.body, "there is nothing at "+strings.SplitN(path, "?", 2)[0]) {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
 		}
+	}
+}
+
+// The figures are those of what was done, and Prometheus' own parser reads them.
+func TestMetrics(t *testing.T) {
+	s := serveDepot(t)
+	for range 3 {
+		s.post("/v1/Depot/a/fill", `{"from":0,"n":1}`)
+	}
+	s.ask("GET", "/v1/Depot/b/content", "")
+	s.post("/v1/Depot/b/pack", `{"label":"x"}`)
+	s.post("/v1/Depot/a/fil", "")
+	s.post("/v1/Depot/a/fill", `{"from":0,"n":-1}`)
+	s.post("/v1/Depot/a/fill", `{"from":9223372036854775807,"n":2}`)
+	got := s.ask("GET", "/metrics", "")
+	if kind := got.head.Get("Content-Type"); got.status != http.StatusOK || kind != metrics.ContentType {
+		t.Fatalf("%d %s", got.status, kind)
+	}
+	var p expfmt.TextParser
+	families, err := p.TextToMetricFamilies(strings.NewReader(got.body + "\n"))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, got.body)
+	}
+	values := map[string]float64{}
+	for name, f := range families {
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				name += " " + l.GetValue()
+			}
+			values[name] = m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+			name = f.GetName()
+		}
+	}
+	for name, want := range map[string]float64{
+		"aeon_program_info depot": 1, "aeon_events_undone_total": 1, "aeon_events_waiting": 0, "aeon_dead_letters_total": 0,
+		"aeon_http_answers_total 200": 2, "aeon_http_answers_total 204": 4, "aeon_http_answers_total 404": 1, "aeon_http_answers_total 422": 1,
+		"aeon_http_calls": 0, "aeon_http_call_seconds": 8, "aeon_actors_loaded": 3,
+	} {
+		if v, there := values[name]; !there || v != want {
+			t.Errorf("%s is %v, want %v", name, v, want)
+		}
+	}
+	for _, grows := range []string{"aeon_events_committed_total", "aeon_journal_position", "aeon_journal_durable_position", "aeon_journal_sync_seconds"} {
+		if values[grows] < 5 && (grows != "aeon_journal_sync_seconds" || values[grows] < 1) {
+			t.Errorf("%s is %v", grows, values[grows])
+		}
+	}
+	for name, f := range families {
+		if f.GetHelp() == "" || !strings.HasPrefix(name, "aeon_") || f.GetType() == dto.MetricType_COUNTER != strings.HasSuffix(name, "_total") {
+			t.Errorf("%v %s has the help %q", f.GetType(), name, f.GetHelp())
+		}
+	}
+}
+
+// A program is ready until it closes, or its store has failed.
+func TestReadiness(t *testing.T) {
+	s := serveDepot(t)
+	if got := s.ask("GET", "/readyz", ""); got.status != http.StatusOK || got.body != "ok" {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	s.sys.Close()
+	got := s.ask("GET", "/readyz", "")
+	if text := problem(t, got); got.status != http.StatusServiceUnavailable || got.head.Get("Retry-After") == "" || text != "unavailable no : not ready: the system is closed" {
+		t.Errorf("%d %s", got.status, text)
+	}
+	if got := s.ask("GET", "/healthz", ""); got.status != http.StatusOK {
+		t.Errorf("the process lives, and says %d %s", got.status, got.body)
+	}
+	got = s.ask("GET", httpdoor.ActorsPath, "")
+	if text := problem(t, got); got.status != http.StatusServiceUnavailable || !strings.HasPrefix(text, "unavailable no") {
+		t.Errorf("a list of a closed system: %d %s", got.status, text)
+	}
+}
+
+func TestAStoreThatHasFailedIsNotReady(t *testing.T) {
+	s := serveDepot(t)
+	s.fails = true
+	s.store.Fail(errors.New("EIO"))
+	got := s.ask("GET", "/readyz", "")
+	if text := problem(t, got); got.status != http.StatusServiceUnavailable || !strings.HasSuffix(text, "EIO") {
+		t.Errorf("%d %s", got.status, text)
 	}
 }

@@ -37,8 +37,10 @@ func TestShopIsWhatAeoncMakes(t *testing.T) {
 
 // served is the program, and an HTTP server of its methods.
 type served struct {
-	t   testing.TB
-	sys *runtime.System
+	t     testing.TB
+	sys   *runtime.System
+	store *store.Store
+	fails bool // the test makes the store fail
 	*httptest.Server
 }
 
@@ -49,11 +51,16 @@ func serve(t testing.TB, cfg httpdoor.Config) *served {
 
 func serveProgram(t testing.TB, p *runtime.Package, cfg httpdoor.Config) *served {
 	t.Helper()
-	st, err := store.Open(memengine.New(), store.Options{Program: p.Name, Log: slog.New(slog.DiscardHandler), Fatal: func(err error) { t.Error(err) }})
+	s := &served{t: t}
+	st, err := store.Open(memengine.New(), store.Options{Program: p.Name, Log: slog.New(slog.DiscardHandler), Fatal: func(err error) {
+		if !s.fails {
+			t.Error(err)
+		}
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &served{t: t}
+	s.store = st
 	s.sys, err = runtime.Recover(runtime.Config{Store: st, Classes: p.Classes, Log: slog.New(slog.DiscardHandler), Stdout: io.Discard})
 	if err != nil {
 		t.Fatal(err)
@@ -67,7 +74,7 @@ func serveProgram(t testing.TB, p *runtime.Package, cfg httpdoor.Config) *served
 	t.Cleanup(func() {
 		s.Close()
 		s.sys.Close()
-		if err := st.Close(); err != nil {
+		if err := st.Close(); err != nil && !s.fails {
 			t.Error(err)
 		}
 	})

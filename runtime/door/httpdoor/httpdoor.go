@@ -4,6 +4,8 @@
 //	GET  /v1/{Class}/{key}/{method}?a=…     the same for methods that are ro, arguments in the query
 //	GET  /openapi.json                      all of that, described as OpenAPI 3.1
 //	GET  /healthz                           whether the process lives
+//	GET  /readyz                            whether it performs calls
+//	GET  /metrics                           what it counts, for Prometheus
 //
 // Over a socket in the data directory (socket.go) it serves the state of actors, too (control.go).
 //
@@ -37,7 +39,8 @@ type Config struct {
 	Program string // its name
 	Door    *door.Door
 	Log     *slog.Logger
-	Control bool // also serve ActorsPath and ActorPath, which read any actor: for a socket in the data directory
+	Counts  *Counts // shared by the servers of a program; nil: a server counts for itself
+	Control bool    // also serve ActorsPath and ActorPath, which read any actor: for a socket in the data directory
 
 	BodyMax   int64         // bytes of the arguments of a call; 1 MiB
 	BodiesMax int64         // bytes of the arguments of all calls that are being read or under way; 64 MiB
@@ -113,6 +116,9 @@ func New(cfg Config) *Server {
 	if cfg.CallsMax <= 0 {
 		cfg.CallsMax = callsMax
 	}
+	if cfg.Counts == nil {
+		cfg.Counts = &Counts{}
+	}
 	s := &Server{cfg: cfg, calls: make(chan struct{}, cfg.CallsMax), failed: make(chan error, 1)}
 	s.described = sync.OnceValues(func() ([]byte, error) { return Describe(cfg.Program, cfg.Door) })
 	s.http = http.Server{
@@ -141,6 +147,8 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("POST /v1/{class}/{key}/{method}", s.call)
 	mux.HandleFunc("GET /v1/{class}/{key}/{method}", s.call)
 	mux.HandleFunc("GET /healthz", ok)
+	mux.HandleFunc("GET /readyz", s.ready)
+	mux.HandleFunc("GET /metrics", s.metrics)
 	mux.HandleFunc("GET /openapi.json", s.openapi)
 	if s.cfg.Control {
 		mux.HandleFunc("GET "+ActorsPath, s.actors)
@@ -149,7 +157,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("/", s.elsewhere)
 	sameOrigin := http.NewCrossOriginProtection()
 	sameOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		writeProblem(w, http.StatusForbidden, &door.Failure{Code: "cross-origin", Msg: "a page of another origin has sent the request", Happened: door.No})
+		s.problem(w, http.StatusForbidden, &door.Failure{Code: "cross-origin", Msg: "a page of another origin has sent the request", Happened: door.No})
 	}))
 	return s.knownHost(sameOrigin.Handler(mux))
 }
@@ -159,7 +167,7 @@ func (s *Server) handler() http.Handler {
 func (s *Server) knownHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isLocal(r.Host) {
-			writeProblem(w, http.StatusMisdirectedRequest, &door.Failure{Code: "host", Happened: door.No,
+			s.problem(w, http.StatusMisdirectedRequest, &door.Failure{Code: "host", Happened: door.No,
 				Msg: fmt.Sprintf("the host %q is not this machine by a name of its own; say localhost, or 127.0.0.1", r.Host)})
 			return
 		}
@@ -184,14 +192,15 @@ func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request) {
 	if parts := strings.Split(r.URL.Path, "/"); len(parts) == 5 && parts[1] == "v1" {
 		f.Code, f.Msg = "method", fmt.Sprintf("%s is not served; call methods by POST, and those that are ro by GET, too", r.Method)
 		w.Header().Set("Allow", "POST, GET")
-		writeProblem(w, http.StatusMethodNotAllowed, f)
+		s.problem(w, http.StatusMethodNotAllowed, f)
 		return
 	}
-	writeProblem(w, http.StatusNotFound, f)
+	s.problem(w, http.StatusNotFound, f)
 }
 
 // call serves one call.
 func (s *Server) call(w http.ResponseWriter, r *http.Request) {
+	defer s.cfg.Counts.begun()()
 	size := r.ContentLength
 	if size < 0 || size > s.cfg.BodyMax { // not known, or too large: it is read up to the limit
 		size = s.cfg.BodyMax
@@ -217,9 +226,11 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request) {
 		head.Set(PositionHeader, strconv.FormatUint(uint64(answer.Seen), 10))
 	}
 	if answer.Result == nil {
+		s.cfg.Counts.answer(http.StatusNoContent)
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
+	s.cfg.Counts.answer(http.StatusOK)
 	head.Set("Content-Type", "application/json")
 	head.Set("Content-Length", strconv.Itoa(len(answer.Result)+1))
 	_, _ = w.Write(append(answer.Result, '\n')) // the client has gone if this fails
@@ -320,11 +331,11 @@ func (s *Server) fail(w http.ResponseWriter, err error) {
 	refused := new(refusal)
 	if errors.As(err, &refused) {
 		refused.Happened = door.No
-		writeProblem(w, refused.status, &refused.Failure)
+		s.problem(w, refused.status, &refused.Failure)
 		return
 	}
 	f := door.Explain(err)
-	writeProblem(w, statuses[f.Code], f)
+	s.problem(w, statuses[f.Code], f)
 }
 
 // problem is the body of a failure (RFC 9457). Its type is about:blank, as code says what it is.
@@ -338,13 +349,15 @@ type problem struct {
 	Path     []string      `json:"path,omitempty"`
 }
 
-func writeProblem(w http.ResponseWriter, status int, f *door.Failure) {
+// problem answers with a failure.
+func (s *Server) problem(w http.ResponseWriter, status int, f *door.Failure) {
 	head := w.Header()
 	head.Set("Content-Type", "application/problem+json")
 	head.Set("Cache-Control", "no-store")
 	if f.Later {
 		head.Set("Retry-After", retryAfter)
 	}
+	s.cfg.Counts.answer(status)
 	w.WriteHeader(status)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

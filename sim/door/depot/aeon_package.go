@@ -514,6 +514,43 @@ func (x *depotPackArgs) EncodeResult(e *aeonrt.Encoder) { aeonrt.PutRef(e, x.ret
 // DecodeResult reads the result.
 func (x *depotPackArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = PalletRef{aeonrt.GetRef(d)} }
 
+// callAdopt calls adopt as a part of the current event.
+func (r DepotRef) callAdopt(cx *aeonrt.Cx, p PalletRef) {
+	self, ok := aeonrt.Enter[*Depot](cx, r.Ref, &methodDepotAdopt)
+	if !ok { // the actor is on another host
+		args := depotAdoptArgs{p: p}
+		aeonrt.CallRemote(cx, r.Ref, &methodDepotAdopt, &args)
+		return
+	}
+	self.adopt(cx, p)
+	cx.Leave()
+}
+
+// Adopt runs adopt as an event and waits until it has ended.
+func (r DepotRef) Adopt(cl *aeonrt.Client, p PalletRef) error {
+	return cl.Await(r.Ref, &methodDepotAdopt, &depotAdoptArgs{p: p})
+}
+
+// AdoptEvent issues adopt as an event.
+func (r DepotRef) AdoptEvent(cl *aeonrt.Client, p PalletRef) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodDepotAdopt, &depotAdoptArgs{p: p}, nil)
+}
+
+// depotAdoptArgs holds the arguments and the result of one call of Depot.adopt.
+type depotAdoptArgs struct {
+	p PalletRef
+}
+
+// Encode writes the arguments.
+func (x *depotAdoptArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutRef(e, x.p.Ref)
+}
+
+// Decode reads the arguments.
+func (x *depotAdoptArgs) Decode(d *aeonrt.Decoder) {
+	x.p = PalletRef{aeonrt.GetRef(d)}
+}
+
 // callClose calls close as a part of the current event.
 func (r DepotRef) callClose(cx *aeonrt.Cx) {
 	self, ok := aeonrt.Enter[*Depot](cx, r.Ref, &methodDepotClose)
@@ -918,11 +955,25 @@ var methodDepotPack = aeonrt.Method{
 	},
 }
 
+var methodDepotAdopt = aeonrt.Method{
+	Class:     &AeonClassDepot,
+	Name:      "adopt",
+	Signature: "(actor depot.Pallet)",
+	Params:    []string{"p"},
+	Doc:       "adopt makes the pallet one of this depot, too.",
+	Index:     4,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
 var methodDepotClose = aeonrt.Method{
 	Class:     &AeonClassDepot,
 	Name:      "close",
 	Signature: "()",
-	Index:     4,
+	Index:     5,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -933,7 +984,7 @@ var methodDepotClose = aeonrt.Method{
 var methodDepotNew = aeonrt.Method{
 	Class: &AeonClassDepot,
 	Name:  "Depot",
-	Index: 5,
+	Index: 6,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1018,7 +1069,7 @@ var methodPalletNew = aeonrt.Method{
 
 func init() {
 	AeonClassDepot.New = func() aeonrt.Object { return &Depot{Rows: aeonrt.NewTable(&tableDepotRows)} }
-	AeonClassDepot.Methods = []*aeonrt.Method{&methodDepotFill, &methodDepotTake, &methodDepotContent, &methodDepotPack, &methodDepotClose}
+	AeonClassDepot.Methods = []*aeonrt.Method{&methodDepotFill, &methodDepotTake, &methodDepotContent, &methodDepotPack, &methodDepotAdopt, &methodDepotClose}
 	AeonClassDepot.Construct = &methodDepotNew
 	methodDepotFill.NewArgs = func() aeonrt.Args { return new(depotFillArgs) }
 	methodDepotFill.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -1039,6 +1090,15 @@ func init() {
 	methodDepotPack.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		x := args.(*depotPackArgs)
 		x.ret = self.(*Depot).pack(cx, x.label)
+	}
+	methodDepotAdopt.NewArgs = func() aeonrt.Args { return new(depotAdoptArgs) }
+	methodDepotAdopt.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*depotAdoptArgs)
+		self.(*Depot).adopt(cx, x.p)
+	}
+	methodDepotAdopt.ArgRefs = func(args aeonrt.Args, f *aeonrt.Footprint) {
+		x := args.(*depotAdoptArgs)
+		f.Add(x.p.Ref, aeonrt.NoAccess)
 	}
 	methodDepotClose.NewArgs = func() aeonrt.Args { return new(depotCloseArgs) }
 	methodDepotClose.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {

@@ -169,6 +169,11 @@ func (self *Depot) pack(cx *aeonrt.Cx, label string) PalletRef {
 	return p
 }
 
+// adopt makes the pallet one of this depot, too.
+func (self *Depot) adopt(cx *aeonrt.Cx, p PalletRef) {
+	aeonrt.VectorPushOwned(cx, &self.Self, fieldDepotPallets, &self.Pallets, p)
+}
+
 func (self *Depot) close(cx *aeonrt.Cx) {
 	aeonrt.Delete(cx, (DepotRef{self.Ref()}).Ref)
 }
