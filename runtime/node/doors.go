@@ -15,22 +15,25 @@ type doors struct {
 	control *httpdoor.Server // over a socket in the data directory; nil: there is none
 }
 
-// openDoors serves a program by HTTP: at an address if there is one, and over a socket in its data directory.
+// openDoors serves a program by HTTP: at an address if there is one, and over a socket in its data directory. A program
+// that can have no socket runs without: its state is of use all the same.
 func openDoors(c aeonrt.DoorConfig) (aeonrt.Door, error) {
-	d, err := door.Open(c.System, c.Classes)
-	if err != nil {
-		return nil, err
-	}
-	cfg := httpdoor.Config{Program: c.Program, Door: d, Log: c.Log, Counts: &httpdoor.Counts{}}
 	opened := &doors{}
+	d, err := door.Open(c.System, c.Classes)
+	cfg := httpdoor.Config{Program: c.Program, Door: d, Log: c.Log, Counts: &httpdoor.Counts{}}
 	if c.Address != "" {
-		if opened.public, err = httpdoor.Listen(c.Address, cfg); err != nil {
+		if err == nil {
+			opened.public, err = httpdoor.Listen(c.Address, cfg)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	if c.Dir != "" {
-		cfg.Control = true
-		if opened.control, err = httpdoor.ListenIn(c.Dir, cfg); err != nil { // the program is of use without
+		if cfg.Control = true; err == nil {
+			opened.control, err = httpdoor.ListenIn(c.Dir, cfg)
+		}
+		if err != nil {
 			c.Log.Warn("aeond cannot ask this process: there is no socket in its data directory", "error", err.Error())
 		}
 	}

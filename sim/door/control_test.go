@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -17,7 +18,9 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/generated"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/metrics"
+	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/sim/door/depot"
 )
 
@@ -188,6 +191,47 @@ func TestWhatIsNotShown(t *testing.T) {
 		if got := public.ask("GET", path, ""); got.status != http.StatusNotFound || !strings.Contains(got.body, "there is nothing at "+strings.SplitN(path, "?", 2)[0]) {
 			t.Errorf("%s: %d %s", path, got.status, got.body)
 		}
+	}
+}
+
+// Damage is never shown as a state: the answer is an error, or is cut off if it has begun. The program goes on.
+func TestDamageIsNotShown(t *testing.T) {
+	s := serveDepot(t)
+	for _, n := range []int{1, 2000} {
+		name := fmt.Sprint("of ", n)
+		if got := s.post("/v1/Depot/"+url.PathEscape(name)+"/fill", fmt.Sprintf(`{"from":0,"n":%d}`, n)); got.status != http.StatusNoContent {
+			t.Fatalf("%d %s", got.status, got.body)
+		}
+		id, err := event.ParseActorID(s.show(t, "Depot/"+name).ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var last []byte
+		it := s.store.Scan(store.FieldsRange(id))
+		for it.Next() {
+			last = append(last[:0], it.Key()...)
+		}
+		if err := it.Close(); err != nil {
+			t.Fatal(err)
+		}
+		b := s.store.NewBatch()
+		b.Set(last, []byte("no row"))
+		s.store.Append(b)
+		a, err := http.Get(s.URL + httpdoor.ActorPath + "?name=" + url.QueryEscape("Depot/"+name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(a.Body)
+		switch {
+		case n == 1 && (a.StatusCode != http.StatusInternalServerError || !strings.Contains(string(text), "the data is damaged: ")):
+			t.Errorf("%d %s", a.StatusCode, text)
+		case n > 1 && (a.StatusCode != http.StatusOK || !errors.Is(err, io.ErrUnexpectedEOF)):
+			t.Errorf("%d, and %d bytes: %v", a.StatusCode, len(text), err)
+		}
+		a.Body.Close()
+	}
+	if got := s.ask("GET", "/readyz", ""); got.status != http.StatusOK {
+		t.Errorf("%d %s", got.status, got.body)
 	}
 }
 
