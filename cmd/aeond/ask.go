@@ -108,7 +108,7 @@ func inspect(env *cli.Env, dir, path string, query url.Values, to io.Writer, loo
 func openUnused(dir string) (*pebbledb.DB, error) {
 	db, err := openToLook(dir)
 	if inUse := new(pebbledb.InUseError); errors.As(err, &inUse) {
-		err = fmt.Errorf("%w; it has no socket %s there: it is starting or ending, or its log says what has kept it from making one", err, httpdoor.SocketName)
+		err = fmt.Errorf("%w; it does not answer over %s there: it is starting or ending, or its log says what has kept it from making the socket", err, httpdoor.SocketName)
 	}
 	return db, err
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
@@ -93,13 +94,21 @@ func writeActors(to io.Writer, lines io.Reader) error {
 		}
 		owners := make([]string, len(l.Owners))
 		for i, o := range l.Owners {
-			owners[i] = string(o)
+			owners[i] = printable(string(o))
 		}
-		line := fmt.Sprintf(form, string(l.Actor), loaded, strings.Join(owners, " "))
+		line := fmt.Sprintf(form, printable(string(l.Actor)), loaded, strings.Join(owners, " "))
 		if _, err := io.WriteString(to, strings.TrimRight(line, " \n")+"\n"); err != nil {
 			return err
 		}
 	}
+}
+
+// printable is a name as it stands in a table: quoted if it has what a terminal would not show, or obey.
+func printable(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return !strconv.IsPrint(r) }) || !utf8.ValidString(name) {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 func showCommand() *cli.Command {
