@@ -11,6 +11,7 @@ import (
 type DoorConfig struct {
 	Program string // its name
 	settings.Listen
+	Dir     string // the data directory, from which aeond asks the process; "": there is none
 	System  *System
 	Classes []*Class
 	Log     *slog.Logger
@@ -18,7 +19,7 @@ type DoorConfig struct {
 
 // Door takes calls from outside.
 type Door interface {
-	// Address is where it listens: host:port.
+	// Address is where it listens: host:port; "": it does not.
 	Address() string
 	// Failed gets the error that has ended the listening, or must end it, if one does.
 	Failed() <-chan error
@@ -33,16 +34,16 @@ type DoorOpener func(DoorConfig) (Door, error)
 type listening struct {
 	settings.Listen
 	openDoor DoorOpener // nil: the program was compiled without doors
-	door     Door       // nil: it does not listen
+	door     Door       // nil: it can be asked nothing
 }
 
 // listens reports whether the program is to take calls.
 func (l *listening) listens() bool { return l.Listen.Address != "" }
 
-// open opens the door, if the program is to listen.
-func (l *listening) open(s *System, p *Package, log *slog.Logger) (err error) {
-	if l.listens() {
-		l.door, err = l.openDoor(DoorConfig{Program: p.Name, Listen: l.Listen, System: s, Classes: AllClasses(p), Log: log})
+// open opens the doors of a program with a store. dir is its data directory, "" if that is in memory.
+func (l *listening) open(s *System, p *Package, dir string, log *slog.Logger) (err error) {
+	if l.openDoor != nil && (l.listens() || dir != "") {
+		l.door, err = l.openDoor(DoorConfig{Program: p.Name, Listen: l.Listen, Dir: dir, System: s, Classes: AllClasses(p), Log: log})
 	}
 	return err
 }

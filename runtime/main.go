@@ -240,12 +240,12 @@ func (r *mainRun) open() bool {
 	if r.summary || r.serve {
 		r.keeping.writeOpened(r.stderr, r.p, r.system.Restored())
 	}
-	if err := r.listening.open(r.system, r.p, r.log); err != nil {
+	if err := r.listening.open(r.system, r.p, r.keeping.Dir, r.log); err != nil {
 		r.fail(exitRefused, "%v", err)
 		r.system.Close()
 		return r.abandon()
 	}
-	if r.listening.door != nil {
+	if r.listening.listens() {
 		r.say("listening on %s://%s", r.listening.Scheme(), r.listening.door.Address())
 	}
 	return true
@@ -274,7 +274,7 @@ func (r *mainRun) run() {
 		go func() { // ends with main and its events, or with the process
 			f := call(r.p.Main, r.system.Client())
 			switch {
-			case f == nil && r.listening.door != nil:
+			case f == nil && r.listening.listens():
 				return // it goes on listening
 			case f == nil && r.system.Quiesce(ctx) != nil:
 				f = &failure{msg: "interrupted"}

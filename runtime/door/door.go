@@ -15,6 +15,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/jsoncodec"
+	"github.com/aeon-lang/aeon/runtime/metrics"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -158,6 +159,15 @@ func (d *Door) unnamed(c *Class, text string) (order.Ref, error) {
 	}
 	return order.Ref{}, notFound("there is no actor %s:%s", c.Name, text)
 }
+
+// View returns the store of the system as it is now, as exec.System.View does.
+func (d *Door) View(ctx context.Context) (*exec.View, error) { return d.sys.View(ctx) }
+
+// Ready returns why no calls are performed, nil if they are.
+func (d *Door) Ready() error { return d.sys.Ready() }
+
+// WriteMetrics writes what the system counts.
+func (d *Door) WriteMetrics(w *metrics.Writer) { d.sys.WriteMetrics(w) }
 
 // names are the texts of actors in JSON.
 type names struct{ *Door }

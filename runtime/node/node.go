@@ -10,10 +10,6 @@ import (
 	"strings"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
-	"github.com/aeon-lang/aeon/runtime/door"
-	"github.com/aeon-lang/aeon/runtime/door/access"
-	"github.com/aeon-lang/aeon/runtime/door/audit"
-	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/snapshot/s3"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
@@ -25,32 +21,7 @@ import (
 func Entry() any { return Keep }
 
 // Keep is what main hands to the runtime.
-var Keep = aeonrt.With(aeonrt.Parts{Store: pebbledb.Open, Snapshots: OpenTarget, Door: openDoor})
-
-// openDoor serves a program by HTTP.
-func openDoor(c aeonrt.DoorConfig) (aeonrt.Door, error) {
-	d, err := door.Open(c.System, c.Classes)
-	if err != nil {
-		return nil, err
-	}
-	cfg := httpdoor.Config{Program: c.Program, Door: d, Log: c.Log}
-	if c.Cert != "" {
-		if cfg.TLS, err = httpdoor.Certificate(c.Cert, c.CertKey); err != nil {
-			return nil, err
-		}
-	}
-	if c.Tokens != "" {
-		if cfg.Tokens, err = access.Read(c.Tokens, d, c.Log); err != nil {
-			return nil, err
-		}
-	}
-	if c.Audit != "" {
-		if cfg.Audit, err = audit.Open(c.Audit); err != nil {
-			return nil, err
-		}
-	}
-	return httpdoor.Listen(c.Address, cfg)
-}
+var Keep = aeonrt.With(aeonrt.Parts{Store: pebbledb.Open, Snapshots: OpenTarget, Door: openDoors})
 
 // OpenTarget opens the place at an address, which is a directory or s3://BUCKET/PREFIX (package
 // s3 has the parameters).

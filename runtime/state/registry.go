@@ -118,6 +118,15 @@ func (s *State) Resolve(id event.ActorID) order.Ref {
 	return order.RefOf(s.Handle(id))
 }
 
+// IsLoaded reports whether the state of an actor is in memory.
+func (s *State) IsLoaded(id event.ActorID) bool {
+	sh := s.actors.shard(id)
+	sh.Lock()
+	h := sh.live[id]
+	sh.Unlock()
+	return h != nil && h.Is(order.Created) && !h.Is(order.Unloaded)
+}
+
 // Collected drops the handle of an actor that is not attached, as the garbage collector does at some time: the next
 // reference gets another one. It reports whether there was one. It is for tests.
 func (s *State) Collected(id event.ActorID) bool {
@@ -129,7 +138,7 @@ func (s *State) Collected(id event.ActorID) bool {
 	return was
 }
 
-// Actors returns how many actors are attached, and how many others are referred to. It is for tests.
+// Actors returns how many actors are attached, and how many others are referred to.
 func (s *State) Actors() (attached, loose int) {
 	for shard := range s.actors.shards.All {
 		sh := &shard.mu

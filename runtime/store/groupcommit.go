@@ -214,6 +214,7 @@ func (s *Store) syncGroup(watch *stallWatch) bool {
 	err := s.engine.Sync()
 	watch.end()
 	r.took = time.Since(began)
+	s.syncs.Observe(r.took)
 	if err != nil {
 		s.Fail(err)
 	}

@@ -185,6 +185,23 @@ func (s *Schema) Classes() []Class {
 	return list
 }
 
+// Stored returns the fields that the last program had of a class, by the numbers under which actors may have them: a field
+// whose type has changed has several, each with the type that it had.
+func (s *Schema) Stored(class string) map[uint16]ClassField {
+	list := make(map[uint16]ClassField)
+	c := s.classes[class]
+	if c == nil {
+		return list
+	}
+	for i := len(c.Fields) - 1; i >= 0; i-- { // a field stands behind what it was before
+		f := &c.Fields[i]
+		if _, later := list[f.Next]; c.inUse(f) || f.Next != 0 && later && !f.Gone {
+			list[f.Number] = ClassField{f.Name, f.Type}
+		}
+	}
+	return list
+}
+
 // Adopt makes the program's classes those of the schema. New fields and signatures get numbers; fields that the program
 // does not have keep their numbers and values. If it fails, with the error of Check, nothing has changed. Write brings
 // the changes to the store, once it is certain that the program reads all that is there.

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 
@@ -174,6 +175,28 @@ func TestDamagedSchemaIsNoticed(t *testing.T) {
 		if _, err := store.ReadSchema(e); err == nil || !strings.Contains(err.Error(), format.want) {
 			t.Errorf("%s: %v", format.text, err)
 		}
+	}
+}
+
+// What reads rows without the program knows each number of a field that the last program had, with the type of then.
+func TestStoredFieldsHaveTheirTypes(t *testing.T) {
+	e := memengine.New()
+	adopt(t, e, class("a int8", "b int", "gone string"))
+	adopt(t, e, class("a int", "b int?", "c bool"))
+	s, err := store.ReadSchema(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[uint16]store.ClassField{1: {Name: "a", Type: "int"}, 2: {Name: "b", Type: "int"}, 4: {Name: "b", Type: "int?"}, 5: {Name: "c", Type: "bool"}}
+	if got := s.Stored("p.A"); !maps.Equal(got, want) {
+		t.Errorf("the fields are %v, want %v", got, want)
+	}
+	if got := s.Stored("p.B"); len(got) > 0 {
+		t.Errorf("a class that is not there has %v", got)
+	}
+	dropped := adopt(t, e, class("a int", "c bool"))
+	if got := dropped.Stored("p.A"); len(got) != 2 {
+		t.Errorf("a program without the field b has %v", got)
 	}
 }
 

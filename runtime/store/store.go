@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/metrics"
 )
 
 // Exit codes of processes that keep state, with the numbers of sysexits.h. Go itself ends a process with 2: by a panic
@@ -59,6 +60,7 @@ type Store struct {
 
 	credit credit
 	groups groupCommits
+	syncs  metrics.Histogram
 
 	failure struct {
 		sync.Mutex
@@ -150,6 +152,15 @@ func (s *Store) BeforeWrite(f func()) bool {
 		a.BeforeWrite(f)
 	}
 	return ok
+}
+
+// Syncs returns how long the syncs of the engine have taken, of which there is one for each group of batches.
+func (s *Store) Syncs() *metrics.Histogram { return &s.syncs }
+
+// Positions returns up to which position batches were appended, and up to which they are durable.
+func (s *Store) Positions() (appended, durable Position) {
+	durable = Position(s.durable.Load()) // first: it never passes the other
+	return Position(s.appended.Load()), durable
 }
 
 // Mode returns the durability the store was opened with.

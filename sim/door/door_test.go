@@ -37,37 +37,50 @@ func TestShopIsWhatAeoncMakes(t *testing.T) {
 
 // served is the program, and an HTTP server of its methods.
 type served struct {
-	t    testing.TB
-	sys  *runtime.System
-	door *door.Door
+	t     testing.TB
+	of    *runtime.Package
+	sys   *runtime.System
+	door  *door.Door
+	store *store.Store
+	fails bool // the test makes the store fail
 	*httptest.Server
 }
 
 func serve(t testing.TB, cfg httpdoor.Config) *served {
 	t.Helper()
-	s := open(t)
+	return serveProgram(t, &shop.AeonPackage, cfg)
+}
+
+func serveProgram(t testing.TB, p *runtime.Package, cfg httpdoor.Config) *served {
+	t.Helper()
+	s := open(t, p)
 	s.listen(cfg)
 	return s
 }
 
-// open opens the program, which does not listen yet.
-func open(t testing.TB) *served {
+// open opens a program, which does not listen yet.
+func open(t testing.TB, p *runtime.Package) *served {
 	t.Helper()
-	st, err := store.Open(memengine.New(), store.Options{Program: "shop", Log: slog.New(slog.DiscardHandler), Fatal: func(err error) { t.Error(err) }})
+	s := &served{t: t, of: p}
+	st, err := store.Open(memengine.New(), store.Options{Program: p.Name, Log: slog.New(slog.DiscardHandler), Fatal: func(err error) {
+		if !s.fails {
+			t.Error(err)
+		}
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &served{t: t}
-	s.sys, err = runtime.Recover(runtime.Config{Store: st, Classes: shop.AeonPackage.Classes, Log: slog.New(slog.DiscardHandler), Stdout: io.Discard})
+	s.store = st
+	s.sys, err = runtime.Recover(runtime.Config{Store: st, Classes: p.Classes, Log: slog.New(slog.DiscardHandler), Stdout: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.door, err = door.Open(s.sys, shop.AeonPackage.Classes); err != nil {
+	if s.door, err = door.Open(s.sys, p.Classes); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		s.sys.Close()
-		if err := st.Close(); err != nil {
+		if err := st.Close(); err != nil && !s.fails {
 			t.Error(err)
 		}
 	})
@@ -75,7 +88,7 @@ func open(t testing.TB) *served {
 }
 
 func (s *served) listen(cfg httpdoor.Config) *httpdoor.Server {
-	cfg.Log, cfg.Program, cfg.Door = slog.New(slog.DiscardHandler), "shop", s.door
+	cfg.Log, cfg.Program, cfg.Door = slog.New(slog.DiscardHandler), s.of.Name, s.door
 	server := httpdoor.New(cfg)
 	s.Server = httptest.NewServer(server.Handler())
 	s.t.Cleanup(s.Close)

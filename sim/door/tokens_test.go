@@ -13,6 +13,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/door/access"
 	"github.com/aeon-lang/aeon/runtime/door/audit"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+	"github.com/aeon-lang/aeon/sim/door/shop"
 )
 
 // tokenFile writes a file of tokens: ann may call some methods, bob all of a class, and ops everything.
@@ -46,7 +47,7 @@ func writeFile(t testing.TB, name, text string, mode os.FileMode) (path string) 
 // guarded is the program, which asks for tokens.
 func guarded(t testing.TB, cfg httpdoor.Config) (s *served, tokens map[string]string) {
 	t.Helper()
-	s = open(t)
+	s = open(t, &shop.AeonPackage)
 	path, tokens := tokenFile(t)
 	var err error
 	if cfg.Tokens, err = access.Read(path, s.door, slog.New(slog.DiscardHandler)); err != nil {
@@ -79,7 +80,11 @@ func TestTokens(t *testing.T) {
 		{"ops", "GET", "/v1/Shop/main/total", 200, "0"},
 		{"ops", "GET", "/v1/Shp/main/total", 404, `not-found no : the program has no actor class "Shp"; did you mean "Shop"?`},
 		{"ops", "GET", "/v1", 404, "not-found no : there is nothing at /v1"},
+		{"ops", "GET", "/metrics", 200, "# HELP aeon_"},
+		{"ann", "GET", "/metrics", 403, "forbidden no : the rights of ann do not reach the figures of the program, which take *"},
+		{"ops", "GET", "/control/actors", 404, "not-found no : there is nothing at /control/actors"},
 		{"", "GET", "/healthz", 200, "ok"},
+		{"", "GET", "/readyz", 200, "ok"},
 	} {
 		var head []string
 		if c.token != "" {
@@ -94,7 +99,7 @@ func TestTokens(t *testing.T) {
 			t.Errorf("%s %s %s: %d %s\nexpected: %d %s", c.token, c.method, c.path, got.status, text, c.status, c.want)
 		}
 	}
-	for _, path := range []string{"/v1/Shop/main/find?name=pen", "/v1/Shop/main/no", "/v1/No/main/no", "/openapi.json", "/", "/v1"} {
+	for _, path := range []string{"/v1/Shop/main/find?name=pen", "/v1/Shop/main/no", "/v1/No/main/no", "/openapi.json", "/metrics", "/", "/v1"} {
 		for given, challenge := range map[string]string{
 			"": none, "Basic " + tokens["ops"]: none, tokens["ops"]: none, "Bearer": none,
 			"Bearer ops": unknown, "Bearer " + tokens["ops"] + "x": unknown, "Bearer " + tokens["ann"] + " " + tokens["ops"]: unknown,
@@ -170,7 +175,7 @@ func TestKeysBelongToTheirCallers(t *testing.T) {
 
 // Each mistake in the file is told with its line and the remedy, and no token is.
 func TestFilesOfTokensThatAreRefused(t *testing.T) {
-	s := open(t)
+	s := open(t, &shop.AeonPackage)
 	token := access.New()
 	line, err := access.Line("ann", token, nil)
 	if err != nil {
@@ -319,7 +324,7 @@ func TestAuditThatCannotBeWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := open(t)
+	s := open(t, &shop.AeonPackage)
 	server := s.listen(httpdoor.Config{Audit: log})
 	for _, want := range []string{"unknown unknown : the audit cannot be written", "unavailable no : the audit cannot be written"} {
 		if got := s.post("/v1/Shop/main/add", `{"n":1}`); got.status != 503 || !strings.HasPrefix(problem(t, got), want) {

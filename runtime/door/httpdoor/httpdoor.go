@@ -4,9 +4,13 @@
 //	GET  /v1/{Class}/{key}/{method}?a=…     the same for methods that are ro, arguments in the query
 //	GET  /openapi.json                      all of that, described as OpenAPI 3.1
 //	GET  /healthz                           whether the process lives
+//	GET  /readyz                            whether it performs calls
+//	GET  /metrics                           what it counts, for Prometheus
+//
+// Over a socket in the data directory (socket.go) it serves the state of actors, too (control.go).
 //
 // A request with the header Idempotency-Key is performed once, however often it is sent, through crashes of either side. If
-// tokens are asked for, each request but the last has one in its header Authorization, and its rights bound what can be called
+// tokens are asked for, each request but those to /healthz and /readyz has one in its header Authorization, and its rights bound what can be called
 // and seen. Failures are problems as RFC 9457 has them, with the members code, happened, at and path, which package door explains.
 package httpdoor
 
@@ -37,6 +41,8 @@ type Config struct {
 	Program string // its name
 	Door    *door.Door
 	Log     *slog.Logger
+	Counts  *Counts // shared by the servers of a program; nil: a server counts for itself
+	Control bool    // also serve ActorsPath and ActorPath, which read any actor: for a socket in the data directory
 
 	TLS    *tls.Config    // nil: connections are not encrypted
 	Tokens *access.Tokens // nil: it asks for none, and takes requests by names of this machine alone
@@ -76,6 +82,11 @@ func Listen(address string, cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	return serve(l, cfg), nil
+}
+
+// serve serves what a listener accepts.
+func serve(l net.Listener, cfg Config) *Server {
 	s := New(cfg)
 	s.address = l.Addr().String()
 	go func() { // ends with Close
@@ -83,7 +94,7 @@ func Listen(address string, cfg Config) (*Server, error) {
 			s.fails(fmt.Errorf("listening on %s has ended: %w", s.address, err))
 		}
 	}()
-	return s, nil
+	return s
 }
 
 func (s *Server) serve(l net.Listener) error {
@@ -101,7 +112,7 @@ func (s *Server) fails(err error) {
 	}
 }
 
-// Address is where the server listens: host:port.
+// Address is where the server listens: host:port, or the path of a socket.
 func (s *Server) Address() string { return s.address }
 
 // Failed gets the error that has ended the listening, or must end it, if one does.
@@ -123,6 +134,9 @@ func New(cfg Config) *Server {
 	}
 	if cfg.CallsMax <= 0 {
 		cfg.CallsMax = callsMax
+	}
+	if cfg.Counts == nil {
+		cfg.Counts = &Counts{}
 	}
 	s := &Server{cfg: cfg, calls: make(chan struct{}, cfg.CallsMax), failed: make(chan error, 1)}
 	s.http = http.Server{
@@ -152,15 +166,21 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("POST /v1/{class}/{key}/{method}", s.known(s.call))
 	mux.HandleFunc("GET /v1/{class}/{key}/{method}", s.known(s.call))
 	mux.HandleFunc("GET /healthz", ok)
+	mux.HandleFunc("GET /readyz", s.ready)
+	mux.HandleFunc("GET /metrics", s.known(s.metrics))
 	mux.HandleFunc("GET /openapi.json", s.known(s.openapi))
+	if s.cfg.Control {
+		mux.HandleFunc("GET "+ActorsPath, s.actors)
+		mux.HandleFunc("GET "+ActorPath, s.actor)
+	}
 	mux.HandleFunc("/", s.known(s.elsewhere))
 	sameOrigin := http.NewCrossOriginProtection()
 	sameOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		writeProblem(w, http.StatusForbidden, &door.Failure{Code: "cross-origin", Msg: "a page of another origin has sent the request", Happened: door.No})
+		s.problem(w, http.StatusForbidden, &door.Failure{Code: "cross-origin", Msg: "a page of another origin has sent the request", Happened: door.No})
 	}))
 	served := sameOrigin.Handler(mux)
 	if s.cfg.Tokens == nil {
-		served = knownHost(served)
+		served = s.knownHost(served)
 	}
 	return served
 }
@@ -168,10 +188,10 @@ func (s *Server) handler() http.Handler {
 // knownHost refuses requests that come by a name which is not that of this machine: a page of a web site whose name leads
 // here could call a server that listens on loopback alone, as the browser takes the two for one origin. Where tokens are
 // asked for, such a page has none.
-func knownHost(next http.Handler) http.Handler {
+func (s *Server) knownHost(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isLocal(r.Host) {
-			writeProblem(w, http.StatusMisdirectedRequest, &door.Failure{Code: "host", Happened: door.No,
+			s.problem(w, http.StatusMisdirectedRequest, &door.Failure{Code: "host", Happened: door.No,
 				Msg: fmt.Sprintf("the host %q is not this machine by a name of its own; say localhost, or 127.0.0.1", r.Host)})
 			return
 		}
@@ -196,14 +216,15 @@ func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request, _ *access.Cal
 	if parts := strings.Split(r.URL.Path, "/"); len(parts) == 5 && parts[1] == "v1" {
 		f.Code, f.Msg = "method", fmt.Sprintf("%s is not served; call methods by POST, and those that are ro by GET, too", r.Method)
 		w.Header().Set("Allow", "POST, GET")
-		writeProblem(w, http.StatusMethodNotAllowed, f)
+		s.problem(w, http.StatusMethodNotAllowed, f)
 		return
 	}
-	writeProblem(w, http.StatusNotFound, f)
+	s.problem(w, http.StatusNotFound, f)
 }
 
 // call serves one call.
 func (s *Server) call(w http.ResponseWriter, r *http.Request, by *access.Caller) {
+	defer s.cfg.Counts.begun()()
 	began := time.Now()
 	c, answer, err := s.answer(w, r, by)
 	if accountable(c, err) {
@@ -216,12 +237,14 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, by *access.Caller)
 	head := w.Header()
 	head.Set("Cache-Control", "no-store")
 	if answer.Seen > 0 {
-		head.Set("Aeon-Position", strconv.FormatUint(uint64(answer.Seen), 10))
+		head.Set(PositionHeader, strconv.FormatUint(uint64(answer.Seen), 10))
 	}
 	if answer.Result == nil {
+		s.cfg.Counts.answer(http.StatusNoContent)
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
+	s.cfg.Counts.answer(http.StatusOK)
 	head.Set("Content-Type", "application/json")
 	head.Set("Content-Length", strconv.Itoa(len(answer.Result)+1))
 	_, _ = w.Write(append(answer.Result, '\n')) // the client has gone if this fails
@@ -344,7 +367,7 @@ const retryAfter = "1"
 // fail answers with a failure.
 func (s *Server) fail(w http.ResponseWriter, err error) {
 	status, f := explain(err)
-	writeProblem(w, status, f)
+	s.problem(w, status, f)
 }
 
 // explain returns what a failure is answered with.
@@ -367,13 +390,15 @@ type problem struct {
 	Path     []string      `json:"path,omitempty"`
 }
 
-func writeProblem(w http.ResponseWriter, status int, f *door.Failure) {
+// problem answers with a failure.
+func (s *Server) problem(w http.ResponseWriter, status int, f *door.Failure) {
 	head := w.Header()
 	head.Set("Content-Type", "application/problem+json")
 	head.Set("Cache-Control", "no-store")
 	if f.Later {
 		head.Set("Retry-After", retryAfter)
 	}
+	s.cfg.Counts.answer(status)
 	w.WriteHeader(status)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

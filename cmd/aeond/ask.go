@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+
+	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+	"github.com/aeon-lang/aeon/runtime/state/inspection"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
+)
+
+// errNoProcess says that no process answers for a data directory.
+var errNoProcess = errors.New("no process uses the directory")
+
+// ask sends a request to the process that uses a data directory. The error wraps errNoProcess if there is none, and is an
+// *answerError if the process refuses.
+func ask(dir, method, path string, query url.Values, body string, head http.Header) (*http.Response, error) {
+	client, err := httpdoor.ClientOf(dir)
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequestWithContext(context.Background(), method, "http://localhost"+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.URL.RawQuery = query.Encode()
+	for name, values := range head {
+		r.Header[name] = values
+	}
+	answer, err := client.Do(r)
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
+		return nil, errNoProcess
+	case err != nil:
+		return nil, fmt.Errorf("the process that uses %s cannot be asked: %w", dir, err)
+	case answer.StatusCode < http.StatusBadRequest:
+		return answer, nil
+	}
+	defer answer.Body.Close()
+	refused := &answerError{}
+	if err := json.NewDecoder(answer.Body).Decode(refused); err != nil {
+		return nil, fmt.Errorf("the process that uses %s answers with %s", dir, answer.Status)
+	}
+	return nil, refused
+}
+
+// answerError is what the process has answered instead of a result.
+type answerError struct {
+	Detail, Code, Happened string
+	Path                   []string
+}
+
+// Error implements error.
+func (e *answerError) Error() string {
+	text := e.Detail
+	switch e.Happened {
+	case "yes":
+		text += "; the call has happened"
+	case "begun":
+		text += "; the call has begun, and goes on"
+	case "unknown":
+		text += "; the call has happened whole or not at all"
+	}
+	for _, p := range e.Path {
+		text += "\n\tat " + p
+	}
+	return text
+}
+
+// inspect writes what is asked for at path, or, if no process uses the directory, what look finds in it.
+func inspect(env *cli.Env, dir, path string, query url.Values, to io.Writer, look func(*inspection.Inspection, io.Writer) error) error {
+	if dir == "" {
+		return cli.Usagef("name the directory with --data")
+	}
+	answer, err := ask(dir, http.MethodGet, path, query, "", nil)
+	if err == nil {
+		_, err = io.Copy(to, answer.Body)
+		return errors.Join(err, answer.Body.Close())
+	}
+	if !errors.Is(err, errNoProcess) {
+		return err
+	}
+	db, err := openUnused(dir)
+	if err != nil {
+		return err
+	}
+	in, err := inspection.Open(db, db.Identity().Program)
+	if err == nil {
+		err = look(in, to)
+	}
+	if closed := db.Close(); err == nil {
+		err = closed
+	}
+	return store.In(dir, err)
+}
+
+// openUnused is openToLook for a directory in which no process can be asked.
+func openUnused(dir string) (*pebbledb.DB, error) {
+	db, err := openToLook(dir)
+	if inUse := new(pebbledb.InUseError); errors.As(err, &inUse) {
+		err = fmt.Errorf("%w; it does not answer over %s there: it is starting or ending, or its log says what has kept it from making the socket", err, httpdoor.SocketName)
+	}
+	return db, err
+}

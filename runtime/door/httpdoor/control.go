@@ -1,0 +1,123 @@
+package httpdoor
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/state/inspection"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// The paths of what is served to the machine's operator alone, see Config.Control.
+const (
+	ActorsPath = "/control/actors" // ?class=CLASS&limit=N: a line of JSON for each actor, as inspection.List has it
+	ActorPath  = "/control/actor"  // ?name=ACTOR: its state, as inspection.Write has it
+)
+
+// PositionHeader is up to which position of the journal an answer has seen the store.
+const PositionHeader = "Aeon-Position"
+
+// actors lists actors.
+func (s *Server) actors(w http.ResponseWriter, r *http.Request) {
+	of := inspection.Selection{Class: r.URL.Query().Get("class")}
+	if limit := r.URL.Query().Get("limit"); limit != "" {
+		n, err := strconv.ParseUint(limit, 10, 31)
+		if err != nil {
+			s.fail(w, refuse(http.StatusBadRequest, door.BadArgs, "limit: %q is no number of actors", limit))
+			return
+		}
+		of.Limit = int(n)
+	}
+	s.inspect(w, r, "application/x-ndjson", func(in *inspection.Inspection, view *exec.View, out *bufio.Writer) error {
+		of.Loaded = view.Loaded
+		return in.List(of, func(line []byte) error {
+			_, err := out.Write(line)
+			return err
+		})
+	})
+}
+
+// actor shows the state of an actor.
+func (s *Server) actor(w http.ResponseWriter, r *http.Request) {
+	s.inspect(w, r, "application/json", func(in *inspection.Inspection, view *exec.View, out *bufio.Writer) error {
+		id, err := in.Find(r.URL.Query().Get("name"))
+		if err != nil {
+			return err
+		}
+		return in.Write(out, id, view.Position)
+	})
+}
+
+// outBytes is how much of an answer is collected before it is sent.
+const outBytes = 32 << 10
+
+// inspect answers with what write writes of a view of the store.
+func (s *Server) inspect(w http.ResponseWriter, r *http.Request, kind string, write func(*inspection.Inspection, *exec.View, *bufio.Writer) error) {
+	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.TimeMax)
+	defer cancel()
+	view, err := s.cfg.Door.View(ctx)
+	if err != nil {
+		s.failInspection(w, err)
+		return
+	}
+	defer func() {
+		if err := view.Close(); err != nil {
+			s.cfg.Log.Error("a view of the store has failed", "error", err.Error())
+		}
+	}()
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set(PositionHeader, strconv.FormatUint(uint64(view.Position), 10))
+	answer := &patient{w: w}
+	out := bufio.NewWriterSize(answer, outBytes)
+	in, err := inspection.Open(view, s.cfg.Program)
+	if err == nil {
+		err = write(in, view, out)
+	}
+	switch {
+	case err == nil:
+		_ = out.Flush() // the client has gone if this fails
+	case !answer.begun:
+		s.failInspection(w, err)
+	default: // an answer that is cut off is no answer
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// patient writes an answer of any length to a client that goes on taking it.
+type patient struct {
+	w     http.ResponseWriter
+	begun bool
+}
+
+// Write implements io.Writer.
+func (p *patient) Write(b []byte) (int, error) {
+	p.begun = true
+	if err := http.NewResponseController(p.w).SetWriteDeadline(time.Now().Add(bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	return p.w.Write(b)
+}
+
+// failInspection answers with what has kept the store from being shown.
+func (s *Server) failInspection(w http.ResponseWriter, err error) {
+	bad := new(inspection.NameError)
+	switch {
+	case errors.As(err, &bad):
+		err = refuse(http.StatusBadRequest, door.BadArgs, "%v", err)
+	case inspection.IsMissing(err):
+		err = &door.NotFoundError{Msg: err.Error()}
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		err = &refusal{http.StatusServiceUnavailable, door.Failure{Code: door.TimedOut, Happened: door.No, Later: true, Msg: fmt.Sprintf("the disk has not ended a sync in %v", s.cfg.TimeMax)}}
+	case errors.Is(err, store.ErrCorrupt):
+		err = refuse(http.StatusInternalServerError, "damaged", "%v", err)
+	}
+	s.fail(w, err)
+}

@@ -1,0 +1,72 @@
+package metrics_test
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/expfmt"
+	"pgregory.net/rapid"
+
+	"github.com/aeon-lang/aeon/runtime/metrics"
+)
+
+// What is written is read by Prometheus' own parser as what it was, whatever the values of labels are.
+func TestTheParserOfPrometheusReadsIt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		label, help := rapid.String().Draw(t, "label"), rapid.String().Draw(t, "help")
+		n, m := rapid.Uint64Max(1<<53).Draw(t, "n"), rapid.Int64Range(-1<<53, 1<<53).Draw(t, "m")
+		var h metrics.Histogram
+		sum := 0.0
+		durations := rapid.SliceOf(rapid.Custom(func(t *rapid.T) time.Duration {
+			return time.Duration(rapid.Int64Range(0, int64(20*time.Second)).Draw(t, "ns"))
+		})).Draw(t, "durations")
+		for _, d := range durations {
+			h.Observe(d)
+			sum += d.Seconds()
+		}
+		var w metrics.Writer
+		w.Counter("a_total", help, n)
+		w.Counters("b_total", "b")
+		w.Sample("b_total", 1, "code", "200", "label", label)
+		w.Sample("b_total", 2, "code", "404", "label", label)
+		w.Gauge("c", "c", m, "label", label)
+		w.Histogram("d_seconds", "d", &h)
+		var text bytes.Buffer
+		if _, err := w.WriteTo(&text); err != nil {
+			t.Fatal(err)
+		}
+		var p expfmt.TextParser
+		got, err := p.TextToMetricFamilies(bytes.NewReader(text.Bytes()))
+		if err != nil || len(got) != 4 {
+			t.Fatalf("%v\n%s", err, text.Bytes())
+		}
+		if v := got["a_total"].GetMetric()[0].GetCounter().GetValue(); v != float64(n) {
+			t.Errorf("a_total is %v, want %d", v, n)
+		}
+		b := got["b_total"].GetMetric()
+		if len(b) != 2 || b[1].GetCounter().GetValue() != 2 || b[1].GetLabel()[0].GetValue() != "404" || b[1].GetLabel()[1].GetValue() != strings.ToValidUTF8(label, "\ufffd") {
+			t.Errorf("b_total is %v", b)
+		}
+		if v := got["c"].GetMetric()[0].GetGauge().GetValue(); v != float64(m) {
+			t.Errorf("c is %v, want %d", v, m)
+		}
+		d := got["d_seconds"].GetMetric()[0].GetHistogram()
+		if d.GetSampleCount() != uint64(len(durations)) || math.Abs(d.GetSampleSum()-sum) > 1e-6 {
+			t.Errorf("d_seconds is %v, want %v", d, durations)
+		}
+		for _, bucket := range d.GetBucket() {
+			want := uint64(0)
+			for _, took := range durations {
+				if took.Seconds() <= bucket.GetUpperBound() {
+					want++
+				}
+			}
+			if bucket.GetCumulativeCount() != want {
+				t.Errorf("%d took at most %v s, want %d", bucket.GetCumulativeCount(), bucket.GetUpperBound(), want)
+			}
+		}
+	})
+}

@@ -1,0 +1,94 @@
+package node
+
+import (
+	"context"
+	"errors"
+
+	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/access"
+	"github.com/aeon-lang/aeon/runtime/door/audit"
+	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+)
+
+// doors are those of one program.
+type doors struct {
+	public  *httpdoor.Server // nil: the program does not listen
+	control *httpdoor.Server // over a socket in the data directory; nil: there is none
+}
+
+// openDoors serves a program by HTTP: at an address if there is one, and over a socket in its data directory. A program
+// that can have no socket runs without: its state is of use all the same.
+func openDoors(c aeonrt.DoorConfig) (aeonrt.Door, error) {
+	opened := &doors{}
+	d, err := door.Open(c.System, c.Classes)
+	cfg := httpdoor.Config{Program: c.Program, Door: d, Log: c.Log, Counts: &httpdoor.Counts{}}
+	if err == nil && c.Audit != "" {
+		cfg.Audit, err = audit.Open(c.Audit)
+	}
+	if c.Address != "" {
+		if err == nil {
+			opened.public, err = listen(c, cfg)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if c.Dir != "" {
+		if cfg.Control = true; err == nil {
+			opened.control, err = httpdoor.ListenIn(c.Dir, cfg)
+		}
+		if err != nil {
+			c.Log.Warn("aeond cannot ask this process: there is no socket in its data directory", "error", err.Error())
+		}
+	}
+	return opened, nil
+}
+
+// listen serves a program at an address.
+func listen(c aeonrt.DoorConfig, cfg httpdoor.Config) (_ *httpdoor.Server, err error) {
+	if c.Cert != "" {
+		if cfg.TLS, err = httpdoor.Certificate(c.Cert, c.CertKey); err != nil {
+			return nil, err
+		}
+	}
+	if c.Tokens != "" {
+		if cfg.Tokens, err = access.Read(c.Tokens, cfg.Door, c.Log); err != nil {
+			return nil, err
+		}
+	}
+	return httpdoor.Listen(c.Address, cfg)
+}
+
+// Address implements aeonrt.Door.
+func (d *doors) Address() string {
+	if d.public == nil {
+		return ""
+	}
+	return d.public.Address()
+}
+
+// Failed implements aeonrt.Door.
+func (d *doors) Failed() <-chan error {
+	if d.public == nil {
+		return nil
+	}
+	return d.public.Failed()
+}
+
+// Close implements aeonrt.Door.
+func (d *doors) Close(ctx context.Context) error {
+	closed := make(chan error, 1)
+	go func() { // ends with this call
+		if d.control == nil {
+			closed <- nil
+			return
+		}
+		closed <- d.control.Close(ctx)
+	}()
+	var err error
+	if d.public != nil {
+		err = d.public.Close(ctx)
+	}
+	return errors.Join(err, <-closed)
+}
