@@ -86,8 +86,7 @@ func transfer(rng *rand.Rand) []wstep {
 // this outcome. The request after it, if there was one, is performed unless it has been.
 func (c *crashes) tell(t *teller, rng *rand.Rand) {
 	if !t.keyed {
-		var err error
-		t.x, err = c.sys.BeginSession(t.name)
+		x, err := c.sys.BeginSession(t.name)
 		if err == ErrClosed {
 			return // before a request was sent
 		}
@@ -95,6 +94,9 @@ func (c *crashes) tell(t *teller, rng *rand.Rand) {
 			c.fail(err)
 			return
 		}
+		c.mu.Lock() // a crash copies the tellers
+		t.x = x
+		c.mu.Unlock()
 	}
 	if t.known > 0 {
 		err := c.ask(t, t.known, t.past)
