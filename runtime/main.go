@@ -144,14 +144,13 @@ func (r *mainRun) parse(args []string, stdout io.Writer) (code int, ok bool) {
 		fs.BoolVar(&r.create, "create", false, "with --serve: make a new store if DIR does not exist or is empty")
 		fs.StringVar(&r.once, "snapshot-once", "", "with --data and --snapshots: run nothing, take a snapshot of `WHAT`, all or the id of an actor, and end")
 	}
-	own, all := flag.NewFlagSet(r.p.Name, flag.ContinueOnError), flag.NewFlagSet(r.p.Name, flag.ContinueOnError)
+	own, every := flag.NewFlagSet(r.p.Name, flag.ContinueOnError), flag.NewFlagSet(r.p.Name, flag.ContinueOnError) // for the help
 	r.p.configFlags(own)
-	for _, set := range []*flag.FlagSet{own, fs} {
-		set.VisitAll(func(f *flag.Flag) { all.Var(f.Value, f.Name, f.Usage) })
-	}
-	rest, err := cmdline.Parse(all, args, true)
+	fs.VisitAll(func(f *flag.Flag) { every.Var(f.Value, f.Name, f.Usage) })
+	own.VisitAll(func(f *flag.Flag) { fs.Var(f.Value, f.Name, f.Usage) })
+	rest, err := cmdline.Parse(fs, args, true)
 	if errors.Is(err, flag.ErrHelp) {
-		writeUsage(stdout, r.p, own, fs)
+		writeUsage(stdout, r.p, own, every)
 		return exitClean, false
 	}
 	if err == nil {
