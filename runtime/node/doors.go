@@ -15,30 +15,31 @@ import (
 type doors struct {
 	public  *httpdoor.Server // nil: the program does not listen
 	control *httpdoor.Server // over a socket in the data directory; nil: there is none
+	failed  chan error       // has the first error after which the program must end
 }
 
 // openDoors serves a program by HTTP: at an address if there is one, and over a socket in its data directory. A program
 // that can have no socket runs without: its state is of use all the same.
 func openDoors(c aeonrt.DoorConfig) (aeonrt.Door, error) {
-	opened := &doors{}
 	d, err := door.Open(c.System, c.Classes)
-	cfg := httpdoor.Config{Program: c.Program, Door: d, Log: c.Log, Counts: &httpdoor.Counts{}}
-	if err == nil && c.Audit != "" {
-		cfg.Audit, err = audit.Open(c.Audit)
+	if err != nil {
+		return nil, err
+	}
+	opened := &doors{failed: make(chan error, 1)}
+	cfg := httpdoor.Config{Program: c.Program, Door: d, Log: c.Log, Counts: &httpdoor.Counts{}, Fail: opened.fail}
+	if c.Audit != "" {
+		if cfg.Audit, err = audit.Open(c.Audit); err != nil {
+			return nil, err
+		}
 	}
 	if c.Address != "" {
-		if err == nil {
-			opened.public, err = listen(c, cfg)
-		}
-		if err != nil {
+		if opened.public, err = listen(c, cfg); err != nil {
 			return nil, err
 		}
 	}
 	if c.Dir != "" {
-		if cfg.Control = true; err == nil {
-			opened.control, err = httpdoor.ListenIn(c.Dir, cfg)
-		}
-		if err != nil {
+		cfg.Control = true
+		if opened.control, err = httpdoor.ListenIn(c.Dir, cfg); err != nil {
 			c.Log.Warn("aeond cannot ask this process: there is no socket in its data directory", "error", err.Error())
 		}
 	}
@@ -68,13 +69,16 @@ func (d *doors) Address() string {
 	return d.public.Address()
 }
 
-// Failed implements aeonrt.Door.
-func (d *doors) Failed() <-chan error {
-	if d.public == nil {
-		return nil
+// fail keeps the first error.
+func (d *doors) fail(err error) {
+	select {
+	case d.failed <- err:
+	default:
 	}
-	return d.public.Failed()
 }
+
+// Failed implements aeonrt.Door.
+func (d *doors) Failed() <-chan error { return d.failed }
 
 // Close implements aeonrt.Door.
 func (d *doors) Close(ctx context.Context) error {

@@ -87,12 +87,10 @@ func open(t testing.TB, p *runtime.Package) *served {
 	return s
 }
 
-func (s *served) listen(cfg httpdoor.Config) *httpdoor.Server {
+func (s *served) listen(cfg httpdoor.Config) {
 	cfg.Log, cfg.Program, cfg.Door = slog.New(slog.DiscardHandler), s.of.Name, s.door
-	server := httpdoor.New(cfg)
-	s.Server = httptest.NewServer(server.Handler())
+	s.Server = httptest.NewServer(httpdoor.New(cfg).Handler())
 	s.t.Cleanup(s.Close)
-	return server
 }
 
 // answer is what a request was answered.

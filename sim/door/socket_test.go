@@ -2,15 +2,18 @@ package door
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 )
@@ -106,5 +109,34 @@ func TestPlacesOfNoSocket(t *testing.T) {
 	}
 	if err := s.Close(t.Context()); err != nil && !errors.Is(err, http.ErrServerClosed) {
 		t.Error(err)
+	}
+}
+
+// A call over the socket has its line in the audit, too, and the program ends if that cannot be written.
+func TestAuditOfTheSocketThatCannotBeWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	p := start(t, build(t), dir, "--audit", "/dev/full")
+	client, err := httpdoor.ClientOf(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.CloseIdleConnections()
+	answer, err := client.Post("http://localhost/v1/Shop/main/add", "application/json", strings.NewReader(`{"n":1}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(answer.Body); answer.StatusCode != 503 || !strings.Contains(string(text), "the audit cannot be written") {
+		t.Errorf("%d %s (%v)", answer.StatusCode, text, err)
+	}
+	_ = answer.Body.Close()
+	select {
+	case <-p.said:
+	case <-time.After(20 * time.Second):
+		t.Error("the program goes on")
+		_ = p.cmd.Process.Kill()
+		<-p.said
+	}
+	if code := new(exec.ExitError); !errors.As(p.cmd.Wait(), &code) || !strings.Contains(p.log.String(), "the file of --audit cannot be written") {
+		t.Errorf("the program has ended with %v, and said\n%s", code, &p.log)
 	}
 }

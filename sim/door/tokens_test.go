@@ -325,13 +325,14 @@ func TestAuditThatCannotBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, &shop.AeonPackage)
-	server := s.listen(httpdoor.Config{Audit: log})
+	failed := make(chan error, 2)
+	s.listen(httpdoor.Config{Audit: log, Fail: func(err error) { failed <- err }})
 	for _, want := range []string{"unknown unknown : the audit cannot be written", "unavailable no : the audit cannot be written"} {
 		if got := s.post("/v1/Shop/main/add", `{"n":1}`); got.status != 503 || !strings.HasPrefix(problem(t, got), want) {
 			t.Errorf("%d %s, expected %s", got.status, got.body, want)
 		}
 	}
-	if err := <-server.Failed(); !strings.Contains(err.Error(), "the file of --audit cannot be written") {
+	if err := <-failed; !strings.Contains(err.Error(), "the file of --audit cannot be written") {
 		t.Error(err)
 	}
 	s.listen(httpdoor.Config{})

@@ -69,7 +69,7 @@ func accountable(c *door.Call, err error) bool {
 }
 
 // account writes the line of a request that has ended so, if there is an audit, and returns what the request is answered.
-// Without its line no answer leaves that says how the request has ended, and the listening ends.
+// Without its line no answer leaves that says how the request has ended, and the program is to end.
 func (s *Server) account(r *http.Request, by *access.Caller, began time.Time, ended error) error {
 	if s.cfg.Audit == nil {
 		return ended
@@ -85,7 +85,7 @@ func (s *Server) account(r *http.Request, by *access.Caller, began time.Time, en
 	}
 	e.Took = float64(time.Since(began).Microseconds()) / 1000
 	if err := s.cfg.Audit.Append(&e); err != nil {
-		s.fails(err)
+		s.cfg.Fail(err)
 		return unaccounted(happened)
 	}
 	return ended

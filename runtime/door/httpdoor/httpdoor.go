@@ -44,6 +44,10 @@ type Config struct {
 	Counts  *Counts // shared by the servers of a program; nil: a server counts for itself
 	Control bool    // also serve ActorsPath and ActorPath, which read any actor: for a socket in the data directory
 
+	// Fail is told what has ended the listening, or why the program must end: the audit cannot be written. Any goroutine may
+	// call it, and more than once. nil: it is only logged.
+	Fail func(error)
+
 	TLS    *tls.Config    // nil: connections are not encrypted
 	Tokens *access.Tokens // nil: it asks for none, and takes requests by names of this machine alone
 	Audit  *audit.Log     // nil: it keeps none
@@ -73,7 +77,6 @@ type Server struct {
 	bodies  atomic.Int64  // bytes that the arguments of calls take, or may take
 	http    http.Server
 	address string
-	failed  chan error
 }
 
 // Listen serves a program at an address. It listens when Listen returns.
@@ -90,8 +93,13 @@ func serve(l net.Listener, cfg Config) *Server {
 	s := New(cfg)
 	s.address = l.Addr().String()
 	go func() { // ends with Close
-		if err := s.serve(l); !errors.Is(err, http.ErrServerClosed) {
-			s.fails(fmt.Errorf("listening on %s has ended: %w", s.address, err))
+		err := s.serve(l)
+		switch {
+		case errors.Is(err, http.ErrServerClosed):
+		case s.cfg.Control: // the program does its work without
+			s.cfg.Log.Warn("aeond can no longer ask this process", "error", err.Error())
+		default:
+			s.cfg.Fail(fmt.Errorf("listening on %s has ended: %w", s.address, err))
 		}
 	}()
 	return s
@@ -104,19 +112,8 @@ func (s *Server) serve(l net.Listener) error {
 	return s.http.Serve(l)
 }
 
-// fails says what has ended the listening, or must end it. The first error counts.
-func (s *Server) fails(err error) {
-	select {
-	case s.failed <- err:
-	default:
-	}
-}
-
 // Address is where the server listens: host:port, or the path of a socket.
 func (s *Server) Address() string { return s.address }
-
-// Failed gets the error that has ended the listening, or must end it, if one does.
-func (s *Server) Failed() <-chan error { return s.failed }
 
 // Handler serves requests that another server has taken.
 func (s *Server) Handler() http.Handler { return s.http.Handler }
@@ -138,7 +135,13 @@ func New(cfg Config) *Server {
 	if cfg.Counts == nil {
 		cfg.Counts = &Counts{}
 	}
-	s := &Server{cfg: cfg, calls: make(chan struct{}, cfg.CallsMax), failed: make(chan error, 1)}
+	if cfg.Fail == nil {
+		cfg.Fail = func(err error) { cfg.Log.Error("the door has failed", "error", err.Error()) }
+	}
+	if cfg.Control && (cfg.Tokens != nil || cfg.TLS != nil) {
+		panic("httpdoor: Control is for a socket in the data directory, which needs neither tokens nor TLS")
+	}
+	s := &Server{cfg: cfg, calls: make(chan struct{}, cfg.CallsMax)}
 	s.http = http.Server{
 		Handler:           s.handler(),
 		TLSConfig:         cfg.TLS,
