@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/aeon-lang/aeon/internal/cmdline"
 	"github.com/aeon-lang/aeon/runtime/value"
@@ -50,12 +49,14 @@ func (p *Package) configUsage(f *ConfigField) string {
 	if doc := strings.Fields(strings.ReplaceAll(f.Doc, "`", "'")); len(doc) > 0 {
 		usage = strings.TrimSuffix(strings.Join(doc, " "), ".") + ". "
 	}
-	if elem, vector := strings.CutPrefix(strings.TrimSuffix(f.Type, ">"), "vector<"); vector {
+	switch {
+	case f.isVector():
+		elem := strings.TrimSuffix(strings.TrimPrefix(f.Type, vectorOf), ">")
 		usage += fmt.Sprintf("`%s`, any number of times; or, with commas,", strings.ToUpper(elem))
-	} else if f.isBool() {
+	case f.isBool():
 		usage += "Or"
-	} else {
-		usage += fmt.Sprintf("`%s`, or", strings.ToUpper(strings.TrimSuffix(elem, "?")))
+	default:
+		usage += fmt.Sprintf("`%s`, or", strings.ToUpper(strings.TrimSuffix(f.Type, "?")))
 	}
 	usage += " " + p.configEnv(f) + " in the environment"
 	if len(f.Enum) > 0 {
@@ -69,6 +70,11 @@ func (p *Package) configUsage(f *ConfigField) string {
 	}
 	return usage
 }
+
+// vectorOf begins the type of a field that has any number of values.
+const vectorOf = "vector<"
+
+func (f *ConfigField) isVector() bool { return strings.HasPrefix(f.Type, vectorOf) }
 
 func (f *ConfigField) isBool() bool { _, ok := f.Value.(*bool); return ok }
 
@@ -98,17 +104,17 @@ func (p *Package) configure() error {
 	return nil
 }
 
-// fromEnv fills a field from a variable: that of a vector has its elements with commas between them.
+// fromEnv fills a field from a variable: that of a vector has its elements with commas between them, or nothing.
 func (f *ConfigField) fromEnv(text string) error {
-	if !strings.HasPrefix(f.Type, "vector<") {
+	if !f.isVector() {
 		return f.set(text)
 	}
 	f.given = true
-	for part := range strings.SplitSeq(text, ",") {
-		if part == "" && text == "" {
-			return nil // no element
-		}
-		if err := f.set(part); err != nil {
+	if text == "" {
+		return nil
+	}
+	for elem := range strings.SplitSeq(text, ",") {
+		if err := f.set(elem); err != nil {
 			return err
 		}
 	}
@@ -146,24 +152,22 @@ var configTypes = []func(target any, text string) (ok bool, err error){
 // into returns a function that fills a T, a T? or a vector<T>, and reports whether the target is one.
 func into[T any](read func(text string) (T, error)) func(target any, text string) (bool, error) {
 	return func(target any, text string) (bool, error) {
-		switch target.(type) {
-		case *T, *value.Opt[T], *value.Vector[T]:
+		var put func(T)
+		switch target := target.(type) {
+		case *T:
+			put = func(v T) { *target = v }
+		case *value.Opt[T]:
+			put = func(v T) { *target = value.Some(v) }
+		case *value.Vector[T]:
+			put = func(v T) { *target = value.VectorOf(append(target.Items(), v)...) }
 		default:
 			return false, nil
 		}
 		v, err := read(text)
-		if err != nil {
-			return true, err
+		if err == nil {
+			put(v)
 		}
-		switch target := target.(type) {
-		case *T:
-			*target = v
-		case *value.Opt[T]:
-			*target = value.Some(v)
-		case *value.Vector[T]:
-			*target = value.VectorOf(append(target.Items(), v)...)
-		}
-		return true, nil
+		return true, err
 	}
 }
 
@@ -200,20 +204,19 @@ func numberError(err error, text, what string) error {
 	return nil
 }
 
-func readDuration(text string) (value.Duration, error) {
-	v, err := time.ParseDuration(text)
-	if err != nil {
-		return 0, fmt.Errorf("%q is no duration, as 90s or 1h30m", text)
+func readDuration(text string) (d value.Duration, err error) {
+	if d.UnmarshalText([]byte(text)) != nil {
+		err = fmt.Errorf("%q is no duration, as 90s or 1h30m", text)
 	}
-	return value.Duration(v), nil
+	return d, err
 }
 
 func readTime(text string) (value.Time, error) {
-	var v value.Time
-	if err := v.UnmarshalText([]byte(text)); err != nil {
+	t, ok := value.ParseTime(text).Get()
+	if !ok {
 		return 0, fmt.Errorf("%q is no time of the years 1678 to 2261 as RFC 3339 has it, as 2026-01-31T12:00:00Z", text)
 	}
-	return v, nil
+	return t, nil
 }
 
 // configValue makes a field a flag.
