@@ -1,6 +1,6 @@
 // Package audit keeps account of what callers have done: a line of JSON for each call that may change something, and for
-// each that was refused for want of a token or a right. It has who called what, when and how it ended; never arguments,
-// results or tokens.
+// each that was refused for want of a token or a right. A line has the caller, the method, the time and the outcome, but never
+// arguments, results or tokens.
 package audit
 
 import (
