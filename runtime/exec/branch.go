@@ -23,7 +23,7 @@ type branch struct {
 // and the call shares nothing with the actors whose code is running. Otherwise it
 // runs at once, to which a run in a worker must be equal anyway.
 func Async(cx *Cx, target order.Ref, m *Method, args order.Args) {
-	h := target.Handle()
+	h := order.HandleOf(target)
 	if h == nil {
 		Fault(cx, msgNull)
 	}

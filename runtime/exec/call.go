@@ -9,8 +9,8 @@ import (
 // method's mode unless the event holds it. Null and a deleted actor are faults. ok is
 // false if target is on another host; on the one node there is now it never is.
 func Enter[T order.Object](cx *Cx, target order.Ref, m *Method) (self T, ok bool) {
-	cx.enter(target.Handle(), m)
-	return target.Handle().Object.(T), true
+	cx.enter(order.HandleOf(target), m)
+	return order.HandleOf(target).Object.(T), true
 }
 
 func (cx *Cx) enter(h *order.Handle, m *Method) {
@@ -139,7 +139,7 @@ func (cx *Cx) newActor(c *order.Shape) *order.Handle {
 // Delete deletes target when the event commits: calls from then on are faults,
 // sub-events to it dead letters.
 func Delete(cx *Cx, target order.Ref) {
-	h := target.Handle()
+	h := order.HandleOf(target)
 	cx.access(h, order.Write, nil)
 	if h.Is(order.Dying) { // by the constructor that has just run
 		Fault(cx, msgDeleted(h))

@@ -71,19 +71,19 @@ func (cl *Client) nextID() event.EventID {
 // or was undone (the failure: an *AbortError, a *LimitError or ErrClosed). With ErrPostponed it has begun a chain
 // that has not ended.
 func (cl *Client) Await(target order.Ref, m *Method, args order.Args) error {
-	if target.Handle() == nil {
+	if order.HandleOf(target) == nil {
 		return &AbortError{Msg: msgNull, Fault: true}
 	}
 	id := cl.nextID()
 	if cl.sys.closing.Load() { // after nextID: Close sees one or the other
 		return cl.refused(ErrClosed)
 	}
-	ev := cl.sys.takeEvent(cl, id, target.Handle(), m, args)
+	ev := cl.sys.takeEvent(cl, id, order.HandleOf(target), m, args)
 	ev.Bounded = true
 	if t := cl.sys.tracer; t != nil {
 		ev.from = t.Issued(cl.itself().id, false)
 	}
-	ev.place = cl.lines.Await(target.Handle(), cl.sys.scheduler)
+	ev.place = cl.lines.Await(order.HandleOf(target), cl.sys.scheduler)
 	err := ev.perform()
 	if ev.chain == nil {
 		cl.sys.giveBack(ev)
@@ -109,13 +109,13 @@ func (cl *Client) refused(err error) error {
 func (cl *Client) Issue(target order.Ref, m *Method, args order.Args) *Future {
 	s := cl.sys
 	f := &Future{sys: s, done: make(chan struct{})}
-	if target.Handle() == nil {
+	if order.HandleOf(target) == nil {
 		f.err = &AbortError{Msg: msgNull, Fault: true}
 		close(f.done)
 		return f
 	}
 	cl.lines.Expect()
-	l := failure{id: cl.nextID(), target: target.Handle(), method: m}
+	l := failure{id: cl.nextID(), target: order.HandleOf(target), method: m}
 	if err := s.admitIssue(); err != nil {
 		cl.lines.Unexpect()
 		f.err = cl.refused(err)
@@ -146,8 +146,8 @@ func (s *System) admitIssue() error {
 func (cl *Client) Send(target order.Ref, m *Method, args order.Args) {
 	s := cl.sys
 	cl.lines.Expect()
-	l := failure{id: cl.nextID(), target: target.Handle(), method: m}
-	if target.Handle() == nil {
+	l := failure{id: cl.nextID(), target: order.HandleOf(target), method: m}
+	if order.HandleOf(target) == nil {
 		l.err = cl.refused(&AbortError{Msg: msgNull, Fault: true})
 	} else if err := s.admitIssue(); err != nil {
 		l.err = cl.refused(err)

@@ -176,19 +176,19 @@ func (cx *Cx) emitNamed(o op) {
 // Emit issues a sub-event of the current actor. It is admitted after this event has
 // committed, in order among those of this actor to the same target.
 func (cx *Cx) Emit(target order.Ref, m *Method, args order.Args) {
-	if target.Handle() == nil {
+	if order.HandleOf(target) == nil {
 		Fault(cx, msgNull)
 	}
-	cx.emit(op{kind: opEmit, target: target.Handle(), method: m, args: args})
+	cx.emit(op{kind: opEmit, target: order.HandleOf(target), method: m, args: args})
 }
 
 // EmitAfter issues an event on target that becomes due d after the commit. A name, if
 // not empty, replaces this actor's timer of that name.
 func (cx *Cx) EmitAfter(d time.Duration, name string, target order.Ref, m *Method, args order.Args) {
-	if target.Handle() == nil {
+	if order.HandleOf(target) == nil {
 		Fault(cx, msgNull)
 	}
-	cx.emitNamed(op{kind: opTimer, target: target.Handle(), method: m, args: args, delay: d, name: name})
+	cx.emitNamed(op{kind: opTimer, target: order.HandleOf(target), method: m, args: args, delay: d, name: name})
 }
 
 // EmitEvery issues an event on target every d, until cancelled; it replaces this
@@ -199,11 +199,11 @@ func (cx *Cx) EmitEvery(d time.Duration, name string, target order.Ref, m *Metho
 
 // EmitAfterEvery is EmitEvery with a first tick that comes after another time.
 func (cx *Cx) EmitAfterEvery(first, d time.Duration, name string, target order.Ref, m *Method, args order.Args) {
-	if target.Handle() == nil {
+	if order.HandleOf(target) == nil {
 		Fault(cx, msgNull)
 	}
 	cx.checkPeriod(d)
-	cx.emitNamed(op{kind: opTimer, target: target.Handle(), method: m, args: args, delay: first, name: name, every: d})
+	cx.emitNamed(op{kind: opTimer, target: order.HandleOf(target), method: m, args: args, delay: first, name: name, every: d})
 }
 
 func (cx *Cx) checkPeriod(d time.Duration) {

@@ -124,7 +124,7 @@ func (s *System) Find(id event.ActorID) order.Ref {
 	}
 	defer s.durable.Leave()
 	r := s.Resolve(id)
-	if h := r.Handle(); h == nil || h.Is(order.Detached) && h.Host.Attach(h) != nil || h.Shape == nil {
+	if h := order.HandleOf(r); h == nil || h.Is(order.Detached) && h.Host.Attach(h) != nil || h.Shape == nil {
 		return order.Ref{}
 	}
 	return r

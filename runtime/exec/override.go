@@ -59,7 +59,7 @@ func StoppedOverrides(view store.Reader, classes []*Class, log *slog.Logger) (*a
 func (o *overriding) run(id event.ActorID, layout *store.Layout, shape *order.Shape) (edits *row.Edits, err error) {
 	class := classOf(shape)
 	refs := &copiedRefs{actors: map[event.ActorID]*order.Handle{}, clients: map[uint64]*ClientObject{}}
-	self := refs.Resolve(id).Handle()
+	self := order.HandleOf(refs.Resolve(id))
 	self.Shape = shape
 	obj := class.New()
 	order.Bind(obj, self)

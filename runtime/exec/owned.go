@@ -33,7 +33,7 @@ func eachRef(v any, f func(order.Ref)) {
 }
 
 // singleRef is implemented by references, also those that generated code wraps.
-type singleRef interface{ Handle() *order.Handle }
+type singleRef interface{ Bare() order.Ref }
 
 // singleRefs returns the actors that old and v refer to, nil for none, if each of them is
 // a reference or nothing: the common case, which needs no closure.
@@ -43,21 +43,21 @@ func singleRefs(old, v any) (o, n *order.Handle, ok bool) {
 		if !single {
 			return nil, nil, false
 		}
-		o = r.Handle()
+		o = order.HandleOf(r.Bare())
 	}
 	if v != nil {
 		r, single := v.(singleRef)
 		if !single {
 			return nil, nil, false
 		}
-		n = r.Handle()
+		n = order.HandleOf(r.Bare())
 	}
 	return o, n, true
 }
 
 // moveEdges takes the edges from self to what old holds and adds those to what v holds.
 func (cx *Cx) moveEdges(self *order.Self, old, v any) {
-	p := self.Handle()
+	p := order.HandleOf(self.Ref())
 	if o, n, ok := singleRefs(old, v); ok {
 		if o != nil {
 			cx.edge(p, o, -1)
@@ -68,8 +68,8 @@ func (cx *Cx) moveEdges(self *order.Self, old, v any) {
 		return
 	}
 	// Additions are checked after removals, so that an edge may be turned round.
-	eachRef(old, func(r order.Ref) { cx.edge(p, r.Handle(), -1) })
-	eachRef(v, func(r order.Ref) { cx.edge(p, r.Handle(), 1) })
+	eachRef(old, func(r order.Ref) { cx.edge(p, order.HandleOf(r), -1) })
+	eachRef(v, func(r order.Ref) { cx.edge(p, order.HandleOf(r), 1) })
 }
 
 // edge notes that p holds units more references to c.

@@ -87,8 +87,8 @@ func newSession(s *System) *wsession {
 
 // out notes an event that n issues and returns its arguments.
 func (n *wnode) out(x *wargs, st wstep, to order.Ref) *wargs {
-	y := &wargs{steps: st.sub, lane: [2]*order.Handle{n.Self.Handle(), to.Handle()}}
-	x.outs = append(x.outs, &wout{op: st.op, to: to.Handle(), args: y})
+	y := &wargs{steps: st.sub, lane: [2]*order.Handle{order.HandleOf(n.Self.Ref()), order.HandleOf(to)}}
+	x.outs = append(x.outs, &wout{op: st.op, to: order.HandleOf(to), args: y})
 	return y
 }
 
