@@ -45,7 +45,7 @@ func (cl *Client) itself() *Client {
 	return cl
 }
 
-func (cl *Client) system() *System { return cl.sys }
+func (cl *Client) namer() any { return cl.sys }
 
 // System returns the system the client belongs to.
 func (cl *Client) System() *System { return cl.sys }

@@ -17,7 +17,7 @@ import (
 type Event struct {
 	order.Attempt
 	sys  *System
-	root Cx // the root branch
+	root activation // the root branch
 
 	method *Method
 	client *Client // the one that it runs for: counters and callbacks

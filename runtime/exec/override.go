@@ -90,7 +90,7 @@ func (o *overriding) run(id event.ActorID, layout *store.Layout, shape *order.Sh
 	}()
 	cx.fill(o.ev.sys.cfg.FuelMax)
 	cx.push(self, nil)
-	class.Snapshot(cx, obj)
+	class.Snapshot(&cx.Cx, obj)
 	o.ev.gatherWrites(w)
 	edits = row.NewEdits()
 	w.EncodeCopy(stored, id, o.layouts.Of(shape), edits)

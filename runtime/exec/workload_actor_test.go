@@ -256,7 +256,7 @@ func (n *wnode) step(cx *Cx, x *wargs, st wstep) {
 			st.hook()
 		} else {
 			runtime.Gosched()
-			cx.ev.sys.scheduler.Yield()
+			of(cx).ev.sys.scheduler.Yield()
 		}
 	case wRandom:
 		x.notes = append(x.notes, int64(cx.Random()*1e6))

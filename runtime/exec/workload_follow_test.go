@@ -95,7 +95,7 @@ func (n *wnode) out(x *wargs, st wstep, to order.Ref) *wargs {
 // last completes and returns the last of outs.
 func (x *wargs) last(cx *Cx, st wstep) *wout {
 	o := x.outs[len(x.outs)-1]
-	o.name, o.after, o.at = st.name, time.Duration(st.n)*time.Millisecond, cx.ev.sys.clock.Now()
+	o.name, o.after, o.at = st.name, time.Duration(st.n)*time.Millisecond, of(cx).ev.sys.clock.Now()
 	return o
 }
 
