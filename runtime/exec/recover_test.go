@@ -243,7 +243,7 @@ func TestNothingRepeatsAfterARestart(t *testing.T) {
 	for run := range 4 {
 		r := n.fresh()
 		draw := n.run(r, &methodPeek, wstep{op: wRandom}).notes[0]
-		for _, s := range []string{r.ID().String(), fmt.Sprint("draw ", draw), fmt.Sprint("client ", n.cl.Random()), fmt.Sprint("origin ", n.cl.id),
+		for _, s := range []string{r.ID().String(), fmt.Sprint("draw ", draw), fmt.Sprint("client ", n.cl.Random()), fmt.Sprint("origin ", clientOf(n.cl).id),
 			fmt.Sprint("seq ", n.sys.durable.nextSeq())} {
 			if seen[s] {
 				t.Errorf("run %d: %s was there before", run, s)

@@ -31,7 +31,7 @@ type request = outbox.Request
 // callers are the clients that calls are performed with, one call at a time.
 type callers struct {
 	sync.Mutex
-	idle []*Client
+	idle []*client
 }
 
 // ErrKeyReused refuses a request that has come before with another method or other arguments.
@@ -114,7 +114,7 @@ func (c *Call) fingerprint() uint64 {
 }
 
 // takeCaller returns a client that no other call uses.
-func (s *System) takeCaller() *Client {
+func (s *System) takeCaller() *client {
 	s.callers.Lock()
 	defer s.callers.Unlock()
 	if n := len(s.callers.idle); n > 0 {
@@ -125,7 +125,7 @@ func (s *System) takeCaller() *Client {
 	return s.newClient()
 }
 
-func (s *System) giveCaller(cl *Client) {
+func (s *System) giveCaller(cl *client) {
 	s.callers.Lock()
 	defer s.callers.Unlock()
 	s.callers.idle = append(s.callers.idle, cl)
@@ -133,7 +133,7 @@ func (s *System) giveCaller(cl *Client) {
 
 // perform performs a call. If r is a request that turns out to be a repetition, perform returns errRepeated instead; r may
 // be nil.
-func (s *System) perform(cl *Client, r *request, c *Call) (seen store.Position, err error) {
+func (s *System) perform(cl *client, r *request, c *Call) (seen store.Position, err error) {
 	if r != nil {
 		defer r.End() // also on runtime.Goexit
 	}

@@ -21,7 +21,7 @@ import (
 // Any goroutine may use it.
 type Session struct {
 	sys *System
-	is  *outbox.Session[*Client]
+	is  *outbox.Session[*client]
 }
 
 // Errors of requests that are refused. None of them has run.
@@ -67,7 +67,7 @@ func (s *System) Session(name string) (*Session, error) {
 }
 
 // known returns a session once its beginning is durable, in whatever process that was.
-func (s *System) known(x *outbox.Session[*Client]) (*Session, error) {
+func (s *System) known(x *outbox.Session[*client]) (*Session, error) {
 	if err := s.durable.Wait(x.Begun); err != nil {
 		return nil, &UnknownError{Cause: err}
 	}
