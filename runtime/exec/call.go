@@ -148,8 +148,6 @@ func (cx *activation) newActor(c *order.Shape) *order.Handle {
 
 // Delete deletes target when the event commits: calls from then on are faults,
 // sub-events to it dead letters.
-//
-//go:noinline
 func Delete(cx *Cx, target order.Ref) {
 	h := order.HandleOf(target)
 	of(cx).access(h, order.Write, nil)

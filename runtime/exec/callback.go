@@ -43,6 +43,8 @@ type ClientMethod struct {
 }
 
 // NewClientObject makes self, which embeds o, an object of client cl.
+//
+//go:noinline
 func NewClientObject(cl *Client, o *ClientObject, self any) ClientRef {
 	o.client, o.self = &clientOf(cl).itself().Client, self
 	return ClientRef{o: o}
@@ -83,8 +85,6 @@ func countCallback(c callback) {
 
 // Callback posts a call of a method of a client object, which may be the caller's own.
 // No client learns how it ends. It is dropped if the object's client has gone.
-//
-//go:noinline
 func (face *Client) Callback(target ClientRef, m *ClientMethod, args order.Args) {
 	cl := clientOf(face)
 	if target.o == nil {
@@ -183,8 +183,6 @@ func pathOf(err error) []callpath.Frame {
 // Close ends the session: callbacks that wait, and later ones, are dropped. Events that it
 // has issued run on. A client that the program only drops needs no Close: its objects
 // receive callbacks for as long as an actor can reach them.
-//
-//go:noinline
 func (face *Client) Close() {
 	cl := clientOf(face)
 	cl = cl.itself()

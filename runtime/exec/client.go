@@ -84,8 +84,6 @@ func (cl *client) nextID() event.EventID {
 // Await runs an event in the calling goroutine and returns when it has committed (nil)
 // or was undone (the failure: an *AbortError, a *LimitError or ErrClosed). With ErrPostponed it has begun a chain
 // that has not ended.
-//
-//go:noinline
 func (face *Client) Await(target order.Ref, m *Method, args order.Args) error {
 	cl := clientOf(face)
 	if order.HandleOf(target) == nil {
@@ -123,8 +121,6 @@ func (cl *client) refused(err error) error {
 // Issue submits an event that runs in a worker. It waits while there are
 // Config.EventsMax such events. An abort that is not awaited until the system closes
 // becomes a dead letter.
-//
-//go:noinline
 func (face *Client) Issue(target order.Ref, m *Method, args order.Args) *Future {
 	cl := clientOf(face)
 	s := cl.sys
@@ -163,8 +159,6 @@ func (s *System) admitIssue() error {
 }
 
 // Send submits an event that will not be awaited; its abort is a dead letter at once.
-//
-//go:noinline
 func (face *Client) Send(target order.Ref, m *Method, args order.Args) {
 	cl := clientOf(face)
 	s := cl.sys
@@ -249,8 +243,6 @@ func (s *System) scatter(id event.EventID) {
 }
 
 // New creates an unnamed root actor of class c; m is its constructor. It is an event.
-//
-//go:noinline
 func (face *Client) New(c *Class, m *Method, args order.Args) (order.Ref, error) {
 	cl := clientOf(face)
 	s := cl.sys
@@ -273,12 +265,12 @@ func (face *Client) New(c *Class, m *Method, args order.Args) (order.Ref, error)
 // Delete deletes an actor. It is an event.
 //
 //go:noinline
-func (face *Client) Delete(target order.Ref) error { return clientOf(face).Await(target, &methodDelete, nil) }
+func (face *Client) Delete(target order.Ref) error {
+	return clientOf(face).Await(target, &methodDelete, nil)
+}
 
 // Settle waits until no event that was issued, sub-event or callback is left. Timers
 // do not count, nor do events that other goroutines are awaiting.
-//
-//go:noinline
 func (face *Client) Settle() {
 	cl := clientOf(face)
 	cl.mayWait("settle")
@@ -292,8 +284,6 @@ func (s *System) settle() {
 }
 
 // Sleep pauses for d. With a simulated clock it advances it.
-//
-//go:noinline
 func (face *Client) Sleep(d time.Duration) {
 	cl := clientOf(face)
 	if cl.base != nil {
@@ -308,8 +298,6 @@ func (face *Client) Sleep(d time.Duration) {
 
 // Advance moves simulated time by d: it fires what becomes due in order of due time and
 // lets the system settle after each. It panics on a real clock.
-//
-//go:noinline
 func (face *Client) Advance(d time.Duration) {
 	cl := clientOf(face)
 	cl.mayWait("advancing the clock")
@@ -325,8 +313,6 @@ func (face *Client) Advance(d time.Duration) {
 }
 
 // Print writes a line to standard output at once.
-//
-//go:noinline
 func (face *Client) Print(text string) {
 	cl := clientOf(face)
 	if cl.sys.durable != nil {
@@ -338,8 +324,6 @@ func (face *Client) Print(text string) {
 }
 
 // Now returns the time in nanoseconds since 1970.
-//
-//go:noinline
 func (face *Client) Now() int64 { return clientOf(face).sys.clock.Now().UnixNano() }
 
 // Random returns a number in [0, 1). A client draws from a sequence of its own, which
@@ -353,6 +337,6 @@ func (face *Client) Random() float64 {
 }
 
 // Log writes a line to the log.
-//
-//go:noinline
-func (face *Client) Log(text string) { clientOf(face).sys.log.Info(text, "client", uint64(clientOf(face).id)) }
+func (face *Client) Log(text string) {
+	clientOf(face).sys.log.Info(text, "client", uint64(clientOf(face).id))
+}

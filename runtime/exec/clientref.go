@@ -7,8 +7,6 @@ import (
 )
 
 // Stored returns the number by which ResolveClient finds the object, 0 for null.
-//
-//go:noinline
 func (r ClientRef) Stored() uint64 {
 	switch {
 	case r.o == nil:

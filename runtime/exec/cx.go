@@ -12,7 +12,7 @@ import (
 
 // Cx is what generated code sees of an activation. Go compiles the generic code behind a type once more in each package that
 // sees the type, and behind an activation are its event and the whole system; so here is only what is used without a call.
-// Functions that generated code calls and that look behind a Cx, a Client or a Future are not inlined there.
+// No function that looks behind a Cx, a Client or a Future is inlined into generated code: short ones say so (go:noinline).
 type Cx struct {
 	fuel   int64   // until the next look
 	tank   int64   // what is left beyond it
@@ -72,8 +72,6 @@ func (cx *activation) push(h *order.Handle, m *Method) {
 func (cx *activation) tooDeep() { panic(tooDeep(int64(cx.ev.sys.cfg.DepthMax))) }
 
 // Step begins a call of another method on the same actor; Leave ends it.
-//
-//go:noinline
 func (cx *Cx) Step() { of(cx).push(of(cx).this(), nil) }
 
 // Leave ends what Enter, Step or New began.
@@ -94,8 +92,6 @@ const lookEvery = 1 << 10
 func (cx *activation) fill(fuel int64) { cx.fuel, cx.tank = 0, fuel }
 
 // refuel takes the unit that Spend asks for, and those until the next look, from the tank.
-//
-//go:noinline
 func (cx *Cx) refuel() {
 	ev := of(cx).ev
 	if cx.tank == 0 {
@@ -116,8 +112,6 @@ func (cx *Cx) EventID() event.EventID { return of(cx).ev.ID }
 
 // Now returns the time of the event in nanoseconds since 1970; it is fixed when the
 // event first asks for it.
-//
-//go:noinline
 func (cx *Cx) Now() int64 {
 	ev := of(cx).ev
 	ev.LockShared()
@@ -209,8 +203,6 @@ func (cx *Cx) Emit(target order.Ref, m *Method, args order.Args) {
 
 // EmitAfter issues an event on target that becomes due d after the commit. A name, if
 // not empty, replaces this actor's timer of that name.
-//
-//go:noinline
 func (cx *Cx) EmitAfter(d time.Duration, name string, target order.Ref, m *Method, args order.Args) {
 	if order.HandleOf(target) == nil {
 		fault(msgNull)
@@ -227,8 +219,6 @@ func (cx *Cx) EmitEvery(d time.Duration, name string, target order.Ref, m *Metho
 }
 
 // EmitAfterEvery is EmitEvery with a first tick that comes after another time.
-//
-//go:noinline
 func (cx *Cx) EmitAfterEvery(first, d time.Duration, name string, target order.Ref, m *Method, args order.Args) {
 	if order.HandleOf(target) == nil {
 		fault(msgNull)
@@ -261,8 +251,6 @@ func (cx *Cx) Callback(target ClientRef, m *ClientMethod, args order.Args) {
 
 // CallbackAfter is Callback, d after the commit. A name, if not empty, replaces this
 // actor's timer of that name.
-//
-//go:noinline
 func (cx *Cx) CallbackAfter(d time.Duration, name string, target ClientRef, m *ClientMethod, args order.Args) {
 	if target.o == nil {
 		fault(msgNull)
@@ -271,8 +259,6 @@ func (cx *Cx) CallbackAfter(d time.Duration, name string, target ClientRef, m *C
 }
 
 // CallbackAfterEvery is EmitAfterEvery for a callback.
-//
-//go:noinline
 func (cx *Cx) CallbackAfterEvery(first, d time.Duration, name string, target ClientRef, m *ClientMethod, args order.Args) {
 	if target.o == nil {
 		fault(msgNull)

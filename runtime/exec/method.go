@@ -56,8 +56,6 @@ type Namer interface{ namer() any }
 
 // Named returns the actor of class c with the given name; the first event on it
 // runs its constructor.
-//
-//go:noinline
 func Named(in Namer, c *Class, name string) order.Ref {
 	return order.RefOf(in.namer().(*System).host.Named(&c.Shape, name))
 }

@@ -56,8 +56,6 @@ func singleRefs(old, v any) (o, n *order.Handle, ok bool) {
 }
 
 // moveEdges takes the edges from self to what old holds and adds those to what v holds.
-//
-//go:noinline
 func (cx *Cx) moveEdges(self *order.Self, old, v any) {
 	in, p := of(cx), order.HandleOf(self.Ref())
 	if o, n, ok := singleRefs(old, v); ok {

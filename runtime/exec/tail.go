@@ -65,8 +65,6 @@ func (cx *Cx) Tail(target order.Ref, m *Method, args order.Args) {
 
 // TailThis is Tail for a call of the current actor, which no other event touches before
 // that step has run.
-//
-//go:noinline
 func (cx *Cx) TailThis(target order.Ref, m *Method, args order.Args) {
 	assert.That(order.HandleOf(target) == of(cx).ev.Target, "exec: a tail call of another actor keeps it")
 	of(cx).emit(op{kind: opTail, target: order.HandleOf(target), method: m, args: args, keep: true})
