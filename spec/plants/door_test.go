@@ -71,7 +71,7 @@ var ofDoor = []plant{
 		"\t\t//",
 		"./sim/door -run TestWrongClients"),
 	bug("the time of a request ends its stream", "runtime/door/httpdoor/clients.go",
-		"out.to.SetReadDeadline(time.Time{})",
+		"o.to.SetWriteDeadline(time.Now().Add(o.timeMax))",
 		"error(nil)",
 		"./sim/door -run TestStreamsOutliveRequests"),
 	bug("a stream waits for a client that does not read", "runtime/door/httpdoor/clients.go",

@@ -110,10 +110,6 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, by *access.Calle
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies hand each callback on at once
 	out := eventWriter{door: s.cfg.Door, by: by, w: w, to: http.NewResponseController(w), timeMax: s.cfg.SendMax}
-	// The request has arrived: what bounds its time would end the stream.
-	if err := out.to.SetReadDeadline(time.Time{}); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return
-	}
 	s.follow(r, stream, &out)
 }
 
@@ -191,7 +187,8 @@ func (o *eventWriter) callbacks(list []door.Delivery) bool {
 	return o.flush(b)
 }
 
-// flush sends b. A client that takes nothing for so long loses the connection, and can resume.
+// flush sends b, within a time of its own: that of the request would end the stream. A client that takes nothing for so long
+// loses the connection, and can resume.
 func (o *eventWriter) flush(b []byte) bool {
 	if err := o.to.SetWriteDeadline(time.Now().Add(o.timeMax)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return false
