@@ -1,6 +1,8 @@
 package runtime
 
 import (
+	"cmp"
+
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -227,6 +229,18 @@ func RemoveAt[T any](v *Vector[T], i int64) T { return value.RemoveAt(v, i) }
 
 // Sort orders the elements of v ascending.
 func Sort[T any](v *Vector[T]) { value.Sort(v) }
+
+// SortBy orders the elements of v ascending by order.
+func SortBy[T any](v *Vector[T], order func(a, b *T) int) { value.SortBy(v, order) }
+
+// Compare is negative, zero or positive as a stands before, at or after b. A NaN stands before all numbers.
+func Compare[T cmp.Ordered](a, b T) int { return cmp.Compare(a, b) }
+
+// ReversedOf returns a copy of v, the last element first.
+func ReversedOf[T any](v Vector[T]) Vector[T] { return value.ReversedOf(v) }
+
+// LimitOf returns a copy of the first n elements of v, or faults.
+func LimitOf[T any](v Vector[T], n int64) Vector[T] { return value.LimitOf(v, n) }
 
 // LookupElem returns element i of v, or the zero value when there is none.
 func LookupElem[T any](v Vector[T], i int64) T { return value.LookupElem(v, i) }

@@ -111,7 +111,8 @@ type Call struct {
 	Result Type
 	// Through is how the receiver is reached, for ActorCall and ClientCall.
 	Through Through
-	Query   *Query // of find and range of a table
+	Query   *Query // of find, range and sorted of a table
+	Fields  []*Var // of sort of a vector of objects
 	// Unawaited: an event of a client whose pending is not used.
 	Unawaited bool
 }

@@ -289,7 +289,7 @@ func (b *body) vectorOperator(t *typ, depth int) string {
 		choice{2, func() bool { return set(b.literal(t, depth)) }},
 		choice{2, func() bool {
 			p, ok := b.some(false, same(t))
-			return ok && set(pick(g, []string{p.text + "[:len(" + p.text + ") / 2]", p.text + "[0:]", p.text + ".slice(0, " + p.text + ".size())"}))
+			return ok && set(pick(g, []string{p.text + "[:len(" + p.text + ") / 2]", p.text + "[0:]", p.text + ".slice(0, " + p.text + ".size())", p.text + ".reversed()", fmt.Sprintf("%s.limit(%d)", p.text, 1+g.upto(2))}))
 		}},
 		choice{3, func() bool {
 			p, ok := b.some(false, func(u *typ) bool {

@@ -178,6 +178,8 @@ func (b *body) mutateContainer() bool {
 			b.line("%s.insert(0, %s);", text, b.expr(t.elem, 1))
 		case n < 8 && t.elem.ordered():
 			b.line("%s.sort();", text)
+		case n < 8 && t.elem.kind == classKind && t.elem.class.orderly() != "":
+			b.line("%s.sort(%s);", text, t.elem.class.orderly())
 		case n < 9:
 			b.line("%s.remove(%s);", text, g.index())
 		default:
@@ -322,6 +324,17 @@ func (b *body) loop() bool {
 		b.vars = append(b.vars, i)
 	}
 	return true
+}
+
+// orderly returns the fields of a class by which objects can be sorted, with commas.
+func (c *class) orderly() string {
+	var names []string
+	for _, f := range c.fields {
+		if f.typ.ordered() {
+			names = append(names, f.name)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // overElements writes a loop over a container, which may change meanwhile.
