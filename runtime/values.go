@@ -227,6 +227,17 @@ func InsertAt[T any](v *Vector[T], i int64, e T) { value.InsertAt(v, i, e) }
 // RemoveAt takes element i out of v and returns it, or faults.
 func RemoveAt[T any](v *Vector[T], i int64) T { return value.RemoveAt(v, i) }
 
+// SetOf returns a set of elems.
+func SetOf[K comparable](elems ...K) Set[K] { return value.SetOf(elems...) }
+
+// MapOf returns a map with these entries; of two with one key the last one counts.
+func MapOf[K comparable, V any](entries ...value.Entry[K, V]) Map[K, V] {
+	return value.MapOf(entries...)
+}
+
+// EntryOf returns the entry of k and v.
+func EntryOf[K comparable, V any](k K, v V) value.Entry[K, V] { return value.EntryOf(k, v) }
+
 // Sort orders the elements of v ascending.
 func Sort[T any](v *Vector[T]) { value.Sort(v) }
 

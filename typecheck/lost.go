@@ -63,6 +63,9 @@ func (w *lostWalk) node(n ast.Node) {
 	case *ast.VectorLit:
 		w.give(n.Elems...)
 		w.children(n)
+	case *ast.MapLit:
+		w.give(n.Parts()...)
+		w.children(n)
 	case *ast.New:
 		w.give(n.Args...)
 		w.children(n)

@@ -245,6 +245,8 @@ func (v visitor) expr(n Expr) {
 		each(v, n.Parts)
 	case *VectorLit:
 		each(v, n.Elems)
+	case *MapLit:
+		each(v, n.Parts())
 	case *Paren:
 		v.one(n.X)
 	case *Unary:

@@ -153,6 +153,12 @@ its kind.`,
 		},
 	},
 	{
+		Code: DuplicateKey, Title: "duplicate key in a literal",
+		Explanation: `A literal of a map has each key once, and a literal of a set each element. Of two
+equal keys that are not known before the program runs, the last one counts.`,
+		Bad: inMain("map<string, int> m = [\"a\": 1, \"a\": 2];\n\tprint(m);"), Good: inMain("map<string, int> m = [\"a\": 1, \"b\": 2];\n\tprint(m);"),
+	},
+	{
 		Code: MaybeNull, Title: "this may be null",
 		Explanation: "A value of a type `T?` is tested before it is used as a `T`: `if (x != null)` for a local or parameter, `if (T y = x)` for anything. `x ?? y` gives another value for null, `x?.f` goes on with null, and `x!` aborts on null. A test does not narrow a field, since another call may change the field in between.",
 		Bad:         program("class Steak {\n\tint grams;\n}\n\nint weigh(Steak? s) {\n\treturn s.grams;\n}"),
