@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"cmp"
+	"iter"
 
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/value"
@@ -271,6 +272,11 @@ func EqualVectors[T any](v, w Vector[T], eq func(a, b T) bool) bool {
 
 // VectorText returns the text of v.
 func VectorText[T any](v Vector[T], str func(T) string) string { return value.VectorText(v, str) }
+
+// EntriesOf yields the keys of m with their values, in ascending order.
+func EntriesOf[K comparable, V any](m Map[K, V]) iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) { value.Each(m, yield) }
+}
 
 // GetEntry returns the value of k, or null.
 func GetEntry[K comparable, V any](m Map[K, V], k K) Opt[V] { return value.GetEntry(m, k) }

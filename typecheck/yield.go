@@ -170,6 +170,12 @@ func (c *checker) flowsOf(f *Func, bf *bodyFacts) []flowsInto {
 			add(v, d.X)
 		}
 	}
+	for _, loop := range bf.loops {
+		if loop.Value != nil {
+			v, _ := c.info.Defs[loop.Value].(*Var)
+			add(v, loop.X)
+		}
+	}
 	for _, n := range bf.stores {
 		s := c.info.Stores[n]
 		if s.Root == nil || throughYield(s) {

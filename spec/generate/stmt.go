@@ -345,6 +345,15 @@ func (b *body) overElements() bool {
 		return false
 	}
 	over, elem := p.text, p.typ.elem
+	if p.typ.kind == mapKind && g.chance(2) {
+		k, v := &variable{name: g.name("e"), typ: p.typ.key, declared: -1}, &variable{name: g.name("e"), typ: elem, declared: -1, writable: elem.kind != optionalKind}
+		b.block(fmt.Sprintf("for (%s %s, %s %s : %s)", k.typ.text, k.name, elem.text, v.name, over), 4, []*variable{k, v}, func() {
+			b.loops++
+			b.statements(1 + g.upto(1))
+			b.loops--
+		})
+		return true
+	}
 	if p.typ.kind == mapKind {
 		over, elem = over+".keys()", p.typ.key
 	}

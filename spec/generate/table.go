@@ -144,7 +144,7 @@ func (b *body) writeTable(t *table) bool {
 	g := b.g
 	key := b.rowKey(t)
 	switch n := g.upto(19); {
-	case n < 8:
+	case n < 7:
 		b.line("%s.put(%s);", t.name, b.newRow(t))
 	case n < 9:
 		b.line("%s.insert(%s);", t.name, b.newRow(t))
