@@ -12,7 +12,7 @@ import (
 // Check generates the package in dir, a slash-separated path below root, the repository, and compares. scratch is an
 // empty directory. The error names the file and the command that mends it.
 func Check(root, dir, scratch string) error {
-	cmd := exec.Command("go", "run", "./cmd/aeonc", "gen", "-o", scratch, dir)
+	cmd := exec.Command("go", "run", "./cmd/aeonc", "gen", "--raw", "-o", scratch, dir)
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("aeonc gen: %w\n%s", err, out)
@@ -34,7 +34,7 @@ func Check(root, dir, scratch string) error {
 			return err
 		}
 		if !bytes.Equal(got, want) {
-			return fmt.Errorf("%s/%s is not what aeonc generates; run: go run ./cmd/aeonc gen -o %s %s", dir, f.Name(), dir, dir)
+			return fmt.Errorf("%s/%s is not what aeonc generates; run: go run ./cmd/aeonc gen --raw -o %s %s", dir, f.Name(), dir, dir)
 		}
 	}
 	return nil

@@ -71,10 +71,11 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/door/access", "runtime/door"},
 	{"runtime/door/audit", "internal/bytejson"},
 	{"runtime/door/httpdoor", "runtime/door runtime/door/access runtime/door/audit runtime/exec runtime/jsoncodec runtime/metrics runtime/state/inspection runtime/store internal/bytejson"},
+	{"runtime/door/godoor", "runtime runtime/door runtime/order runtime/store runtime/value"},
 	{"runtime/node", "runtime runtime/door runtime/door/access runtime/door/audit runtime/door/httpdoor runtime/snapshot runtime/snapshot/s3 runtime/store/pebbledb"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
-	{".", ""},
+	{".", "runtime/door runtime/door/godoor"},
 	{"internal/load", "lang lang/ast lang/diag typecheck"},
 	{"internal/gobuild", ". codegen internal/atomicfile internal/load lang/ast"},
 	{"internal/cli", ". internal/cmdline internal/gobuild internal/load lang/diag"},
