@@ -45,6 +45,12 @@ func Once(key string) CallOption { return godoor.Once(key) }
 // text of one is Class/name or Class:id. One that was read from JSON can be passed to a program, which looks the actor up.
 type Handle = godoor.Handle
 
+// Keys of maps that encoding/json cannot write by itself, or not without loss.
+type (
+	BytesKey = godoor.BytesKey
+	BoolKey  = godoor.BoolKey
+)
+
 // Error is how a call has failed: its code, the program's message and line, and what is certain. errors.As finds it, and
 // errors.Is tells the kinds below apart. A call that has ended with its context has not happened, and is context.Canceled or
 // context.DeadlineExceeded.

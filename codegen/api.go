@@ -175,9 +175,9 @@ func (p *pkg) apiResult(m *typecheck.Func) string {
 // apiArgs returns the parameters of a method in plain Go, and the literal of its argument struct; checks is the program that
 // arguments must belong to, if they can be wrong.
 func (p *pkg) apiArgs(m *typecheck.Func, db string) (params, args, checks string) {
-	local := set("a db ctx opts in args ret err h x")
+	local := set("a db ctx opts in args ret err h x time aeonrt")
 	s := newScope(func(name string) bool {
-		return goKeywords[name] || predeclared[name] || ours[name] || local[name] || apiPackages[name] || p.names.top.taken[name]
+		return goKeywords[name] || predeclared[name] || local[name] || apiPackages[name] || p.names.top.taken[name]
 	})
 	fields, list := paramFields(m), make([]string, len(m.Params))
 	for i, v := range m.Params {

@@ -1,6 +1,8 @@
 package codegen
 
 import (
+	"strings"
+
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/typecheck"
 )
@@ -63,10 +65,21 @@ func (p *pkg) plainType(t typecheck.Type) string {
 	return p.goType(t)
 }
 
+// keyAPI returns the type of the keys that encoding/json cannot write by itself, "" for others.
+func (p *pkg) keyAPI(t typecheck.Type) string {
+	switch t {
+	case typecheck.Bytes:
+		return "aeon.BytesKey"
+	case typecheck.Bool:
+		return "aeon.BoolKey"
+	}
+	return ""
+}
+
 // plainKey returns the type of plain Go for t as the key of a map.
 func (p *pkg) plainKey(t typecheck.Type) string {
-	if t == typecheck.Bytes {
-		return "string"
+	if key := p.keyAPI(t); key != "" {
+		return key
 	}
 	return p.plainType(t)
 }
@@ -92,8 +105,8 @@ func (p *pkg) toPlain(t typecheck.Type, v string) string {
 		return "godoor.Slice(" + v + ".Keys(), " + p.toPlainFunc(t.Elem) + ")"
 	case *typecheck.Map:
 		key := p.toPlainFunc
-		if t.Key == typecheck.Bytes {
-			key = func(typecheck.Type) string { return "func(x aeonrt.BytesKey) string { return string(x) }" }
+		if k := p.keyAPI(t.Key); k != "" {
+			key = func(typecheck.Type) string { return strings.Replace(k, "aeon.", "godoor.From", 1) }
 		}
 		return "godoor.FromMap(" + v + ", " + key(t.Key) + ", " + p.toPlainFunc(t.Value) + ")"
 	case *typecheck.Optional:
@@ -139,8 +152,8 @@ func (p *pkg) fromPlain(t typecheck.Type, v string) string {
 		return "godoor.Set(" + v + ", " + p.fromPlainFunc(t.Elem) + ")"
 	case *typecheck.Map:
 		key := p.fromPlainFunc
-		if t.Key == typecheck.Bytes {
-			key = func(typecheck.Type) string { return "func(x string) aeonrt.BytesKey { return aeonrt.BytesKey(x) }" }
+		if k := p.keyAPI(t.Key); k != "" {
+			key = func(typecheck.Type) string { return k + ".Key" }
 		}
 		return "godoor.Map(in, " + v + ", " + key(t.Key) + ", " + p.fromPlainFunc(t.Value) + ")"
 	case *typecheck.Optional:

@@ -72,10 +72,10 @@ func (w *writer) here() {
 	}
 }
 
-// finish resolves the marks in the text of a file. Text for users is formatted first; formatting takes most of the
-// time, and text with positions of the source is for the Go compiler alone.
+// finish resolves the marks in the text of a file. Text that users keep is formatted first; formatting takes most of
+// the time, and the text of a cache is for the Go compiler alone.
 func (p *pkg) finish(name string, text []byte) (File, error) {
-	if !p.mapped {
+	if !p.mapped || p.opts.API {
 		var err error
 		if text, err = formatted(text); err != nil {
 			return File{}, err
