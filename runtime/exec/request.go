@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -30,6 +31,7 @@ type request = outbox.Request
 
 // callers are the clients that calls are performed with, one call at a time.
 type callers struct {
+	first atomic.Pointer[Client] // idle, too: calls one after the other take no mutex
 	sync.Mutex
 	idle []*Client
 }
@@ -123,6 +125,9 @@ func (c *Call) fingerprint() uint64 {
 
 // takeCaller returns a client that no other call uses.
 func (s *System) takeCaller() *Client {
+	if cl := s.callers.first.Swap(nil); cl != nil {
+		return cl
+	}
 	s.callers.Lock()
 	n := len(s.callers.idle)
 	if n == 0 {
@@ -136,6 +141,9 @@ func (s *System) takeCaller() *Client {
 }
 
 func (s *System) giveCaller(cl *Client) {
+	if s.callers.first.CompareAndSwap(nil, cl) {
+		return
+	}
 	s.callers.Lock()
 	s.callers.idle = append(s.callers.idle, cl)
 	s.callers.Unlock()
