@@ -7,6 +7,7 @@ import (
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/order"
 )
 
 // Handle leads to an actor of an open program, and the zero Handle to none. Handles are comparable. One that was read
@@ -51,7 +52,7 @@ func (h Handle) String() string {
 	if h.db == nil {
 		return h.text
 	}
-	return h.ref.Handle().Address()
+	return order.HandleOf(h.ref).Address()
 }
 
 // MarshalText implements encoding.TextMarshaler.
