@@ -8,8 +8,8 @@ import (
 )
 
 // The names of the API that Go code sees are a function of the declared thing alone: what is declared later never changes
-// them. So where two things would have one name no number is appended, as names.go does for names that no one sees: the
-// package is refused.
+// them. So where two things would have one name no number is appended, as names.go does for the names of the
+// program: the package is refused.
 
 // Names that the API has for itself. What has one of them in a program gets a _ behind.
 var (

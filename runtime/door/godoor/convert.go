@@ -170,9 +170,6 @@ func Pointer[A, B any](v A, ok bool, of func(A) B) *B {
 	return &p
 }
 
-// Partial applies the first argument of f, which converts values of a class.
-func Partial[C, A, B any](c C, f func(C, A) B) func(A) B { return func(v A) B { return f(c, v) } }
-
 // EnumText returns the name of a constant of an enum.
 func EnumText[E ~uint16](names []string, e E) string {
 	if int(e) < len(names) {
