@@ -90,14 +90,23 @@ type generated struct {
 // nameAll names the declarations of a package: first those of the program, so that they keep their
 // names where they can, then ours.
 func nameAll(p *pkg) *names {
-	n := &names{top: newScope(reserved), obj: map[any]string{}, gen: map[generated]string{}, topLevel: map[generated]bool{}, surface: p.surface,
+	refuse := reserved
+	if p.opts.API {
+		refuse = func(name string) bool { return reserved(name) || apiPackages[name] }
+	}
+	n := &names{top: newScope(refuse), obj: map[any]string{}, gen: map[generated]string{}, topLevel: map[generated]bool{}, surface: p.surface,
 		members: map[*typecheck.Class]*scope{}, stubs: map[*typecheck.Class]*scope{}}
 	pk := p.info.Package
+	if p.opts.API {
+		n.api(pk)
+	}
 	for _, c := range pk.Classes {
 		n.obj[c] = n.top.take(c.Name())
 	}
 	for _, e := range pk.Enums {
-		n.obj[e] = n.top.take(e.Name())
+		if !p.opts.API {
+			n.obj[e] = n.top.take(e.Name())
+		}
 	}
 	for _, fn := range pk.Funcs {
 		if fn != pk.Main {
@@ -109,7 +118,9 @@ func nameAll(p *pkg) *names {
 	}
 	for _, e := range pk.Enums {
 		for _, v := range e.Values {
-			n.obj[v] = n.top.take(n.obj[e] + v.Name())
+			if !p.opts.API {
+				n.obj[v] = n.top.take(n.obj[e] + v.Name())
+			}
 		}
 		n.add(e, "names", lowerFirst(n.obj[e])+"Names")
 		n.addAlias(e, "type", n.obj[e])

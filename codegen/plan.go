@@ -60,7 +60,7 @@ func newPackage(info *typecheck.Info, opts Options) *pkg {
 }
 
 func emptyPackage(info *typecheck.Info, opts Options, plans map[*typecheck.Func]*plan) *pkg {
-	return &pkg{info: info, opts: opts, boxes: map[*typecheck.Class]bool{}, files: map[string]bool{"aeon_package.go": true},
+	return &pkg{info: info, opts: opts, boxes: map[*typecheck.Class]bool{}, files: map[string]bool{"aeon_package.go": true, "aeon_api.go": true},
 		plan: plans, setters: map[*typecheck.Var]bool{}, wanted: map[version]bool{}, used: map[generated]bool{}, tailed: map[*typecheck.Func]bool{}}
 }
 

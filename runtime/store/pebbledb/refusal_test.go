@@ -249,7 +249,7 @@ func TestInUse(t *testing.T) {
 	if s.Starts() != 2 {
 		t.Errorf("start %d", s.Starts())
 	}
-	want = fmt.Sprintf("%s is in use by process %d; stop it first, or name another directory", dir, os.Getpid())
+	want = dir + " is open in this process already; close it first, or name another directory"
 	if _, err := pebbledb.Open(dir, store.EngineOptions{Program: "bank"}); err == nil || err.Error() != want {
 		t.Errorf("Open in the same process: %v\nwant: %s", err, want)
 	}
