@@ -79,6 +79,8 @@ type names struct {
 	// members has, per class, the fields and methods of its Go struct and of its reference type.
 	members map[*typecheck.Class]*scope
 	stubs   map[*typecheck.Class]*scope
+	// goPackages has the names of the Go packages that the package binds functions of, by their paths.
+	goPackages map[string]string
 }
 
 // generated is something that we declare for an object of the program.
@@ -91,7 +93,7 @@ type generated struct {
 // names where they can, then ours.
 func nameAll(p *pkg) *names {
 	n := &names{top: newScope(reserved), obj: map[any]string{}, gen: map[generated]string{}, topLevel: map[generated]bool{}, surface: p.surface,
-		members: map[*typecheck.Class]*scope{}, stubs: map[*typecheck.Class]*scope{}}
+		members: map[*typecheck.Class]*scope{}, stubs: map[*typecheck.Class]*scope{}, goPackages: map[string]string{}}
 	pk := p.info.Package
 	for _, c := range pk.Classes {
 		n.obj[c] = n.top.take(c.Name())
@@ -107,6 +109,7 @@ func nameAll(p *pkg) *names {
 	for _, c := range pk.Consts {
 		n.obj[c] = n.top.take(c.Name())
 	}
+	n.nameExterns(pk)
 	for _, e := range pk.Enums {
 		for _, v := range e.Values {
 			n.obj[v] = n.top.take(n.obj[e] + v.Name())
