@@ -124,6 +124,9 @@ func NewClientObject(cl *Client, o *ClientObject, self any) ClientRef {
 	return exec.NewClientObject(cl, o, self)
 }
 
+// SystemOf returns the system that a client belongs to.
+func SystemOf(cl *Client) *System { return exec.SystemOf(cl) }
+
 // Clocks of a system: the machine's, and a simulated one that Client.Advance moves.
 type (
 	Clock     = sched.Clock

@@ -240,7 +240,7 @@ func TestOwnersOfTheDetachedAreDeleted(t *testing.T) {
 	n.sys.host.AwaitMoves()
 	for range 2 {
 		for i, a := range append(slices.Clone(list), more...) {
-			h := n.sys.Resolve(a.ID()).Handle()
+			h := order.HandleOf(n.sys.Resolve(a.ID()))
 			if got, err := (accountRef{order.RefOf(h)}).Deposit(n.cl, 0); got != 1000 || err != nil {
 				t.Errorf("account %d has %d, %v", i, got, err)
 			}

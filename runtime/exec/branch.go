@@ -9,7 +9,7 @@ import (
 
 // branch is an async call that runs in a goroutine of its own.
 type branch struct {
-	cx        *Cx
+	cx        *activation
 	footprint order.CallFootprint
 	target    *order.Handle
 	method    *Method
@@ -22,10 +22,10 @@ type branch struct {
 // Async begins an async call of m on target. An idle worker takes it, if there is one
 // and the call shares nothing with the actors whose code is running. Otherwise it
 // runs at once, to which a run in a worker must be equal anyway.
-func Async(cx *Cx, target order.Ref, m *Method, args order.Args) {
-	h := target.Handle()
+func Async(face *Cx, target order.Ref, m *Method, args order.Args) {
+	cx, h := of(face), order.HandleOf(target)
 	if h == nil {
-		Fault(cx, msgNull)
+		fault(msgNull)
 	}
 	ev := cx.ev
 	cx.attach(h)
@@ -37,12 +37,12 @@ func Async(cx *Cx, target order.Ref, m *Method, args order.Args) {
 		mine := cx.draw() | 1
 		mine, cx.random = cx.random, mine
 		cx.enter(h, m)
-		m.Run(cx, h.Object, args)
+		m.Run(face, h.Object, args)
 		cx.Leave()
 		cx.random = mine
 		return
 	}
-	b := &branch{cx: &Cx{ev: ev, fuel: cx.fuel, tank: cx.tank, random: cx.draw() | 1}, footprint: p, target: h, method: m, args: args}
+	b := &branch{cx: &activation{Cx: Cx{fuel: cx.fuel, tank: cx.tank}, ev: ev, random: cx.draw() | 1}, footprint: p, target: h, method: m, args: args}
 	var pcs [32]uintptr
 	b.spawn = append(b.spawn, pcs[:runtime.Callers(2, pcs[:])]...)
 	ev.Fork()
@@ -54,12 +54,12 @@ func Async(cx *Cx, target order.Ref, m *Method, args order.Args) {
 
 // separable reports whether a call may run beside the code that issues it: it
 // touches none of the actors on the stack.
-func (cx *Cx) separable(p *order.CallFootprint) bool {
+func (cx *activation) separable(p *order.CallFootprint) bool {
 	if !p.Target.Is(order.Created) {
 		return false
 	}
 	for i := range cx.frames {
-		if p.MayTouch(cx.frames[i].h) {
+		if p.MayTouch(order.HandleOf(cx.frames[i].r)) {
 			return false
 		}
 	}
@@ -83,7 +83,7 @@ func (b *branch) run() {
 // waitFor waits for the earlier unfinished branches that conflict with a call about to be made,
 // and takes over their logs, so that what the call logs comes after them. If one of
 // them has failed the call must not be made.
-func (cx *Cx) waitFor(p order.CallFootprint) {
+func (cx *activation) waitFor(p order.CallFootprint) {
 	ev := cx.ev
 	settled := cx.retire()
 	kept := cx.branches[:0]
@@ -105,7 +105,7 @@ func (cx *Cx) waitFor(p order.CallFootprint) {
 // retire takes over the logs of the branches that have ended. Their order does not matter: what they did has nothing in
 // common. If one of them has failed, this branch ends, since nothing that it does from here on can matter. retire reports
 // whether the committed graph is all there is to the event.
-func (cx *Cx) retire() (settled bool) {
+func (cx *activation) retire() (settled bool) {
 	ev := cx.ev
 	ev.branches.Lock()
 	defer ev.branches.Unlock()
@@ -129,7 +129,7 @@ func (cx *Cx) retire() (settled bool) {
 }
 
 // keep leaves cx only the branches in kept, which was filtered from them in place.
-func (cx *Cx) keep(kept []*branch) {
+func (cx *activation) keep(kept []*branch) {
 	clear(cx.branches[len(kept):])
 	cx.branches = kept
 }
@@ -148,7 +148,7 @@ func (b *branch) wait() {
 
 // absorb appends the logs of a branch that has ended to those of cx. Its ops keep
 // their place in program order by way of opBranch.
-func (cx *Cx) absorb(b *branch) {
+func (cx *activation) absorb(b *branch) {
 	cx.log.Absorb(&b.cx.log)
 	cx.maxPos = max(cx.maxPos, b.cx.maxPos)
 	if b.cx.fuel+b.cx.tank < cx.fuel+cx.tank {
@@ -159,7 +159,7 @@ func (cx *Cx) absorb(b *branch) {
 // join waits for all branches and returns the outcome of the whole: the first failure
 // in program order. A branch was issued before whatever cx itself did later, so it
 // comes first.
-func (cx *Cx) join(out outcome) outcome {
+func (cx *activation) join(out outcome) outcome {
 	for _, b := range cx.branches {
 		b.wait()
 	}

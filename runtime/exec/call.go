@@ -9,11 +9,19 @@ import (
 // method's mode unless the event holds it. Null and a deleted actor are faults. ok is
 // false if target is on another host; on the one node there is now it never is.
 func Enter[T order.Object](cx *Cx, target order.Ref, m *Method) (self T, ok bool) {
-	cx.enter(target.Handle(), m)
-	return target.Handle().Object.(T), true
+	return enter(cx, target, m).(T), true
 }
 
-func (cx *Cx) enter(h *order.Handle, m *Method) {
+// enter is what Enter does for all classes.
+//
+//go:noinline
+func enter(cx *Cx, target order.Ref, m *Method) order.Object {
+	h := order.HandleOf(target)
+	of(cx).enter(h, m)
+	return h.Object
+}
+
+func (cx *activation) enter(h *order.Handle, m *Method) {
 	cx.access(h, m.Self, shapeOf(m.Class))
 	cx.push(h, m)
 }
@@ -21,9 +29,9 @@ func (cx *Cx) enter(h *order.Handle, m *Method) {
 // access returns when the event may touch h in mode, or unwinds: with a fault if h
 // is null or deleted, with a withdrawal if the entry does not cover it. c is the class that h
 // must have, nil if the caller does not know.
-func (cx *Cx) access(h *order.Handle, mode order.Mode, c *order.Shape) {
+func (cx *activation) access(h *order.Handle, mode order.Mode, c *order.Shape) {
 	if h == nil {
-		Fault(cx, msgNull)
+		fault(msgNull)
 	}
 	if h.Is(order.Deleted | order.Away) {
 		cx.find(h, c)
@@ -48,7 +56,7 @@ func (cx *Cx) access(h *order.Handle, mode order.Mode, c *order.Shape) {
 	}
 	// What another event has deleted counts once it has committed, so only now.
 	if st&(order.Deleted|order.Dying) != 0 {
-		Fault(cx, msgDeleted(h))
+		fault(msgDeleted(h))
 	}
 	if h.Object == nil {
 		cx.construct(h)
@@ -56,18 +64,18 @@ func (cx *Cx) access(h *order.Handle, mode order.Mode, c *order.Shape) {
 }
 
 // find attaches h, or faults if it was deleted.
-func (cx *Cx) find(h *order.Handle, c *order.Shape) {
+func (cx *activation) find(h *order.Handle, c *order.Shape) {
 	cx.attach(h)
 	if h.Is(order.Deleted) {
 		cx.maxPos = max(cx.maxPos, h.LastPos) // final, as the deletion is
 		cx.ev.traceRead(h)
-		Fault(cx, msgGone(h, c))
+		fault(msgGone(h, c))
 	}
 }
 
 // hold returns when the event holds h in mode, be h deleted or not, or unwinds with a
 // withdrawal.
-func (cx *Cx) hold(h *order.Handle, mode order.Mode) {
+func (cx *activation) hold(h *order.Handle, mode order.Mode) {
 	if len(cx.branches) > 0 {
 		cx.waitFor(order.AccessOf(h, mode))
 	}
@@ -75,7 +83,7 @@ func (cx *Cx) hold(h *order.Handle, mode order.Mode) {
 }
 
 // attach attaches h, unless it is, and unwinds the event if the store fails.
-func (cx *Cx) attach(h *order.Handle) {
+func (cx *activation) attach(h *order.Handle) {
 	if h.Is(order.Away) {
 		if err := cx.ev.sys.host.Attach(h); err != nil {
 			panic(err)
@@ -84,7 +92,7 @@ func (cx *Cx) attach(h *order.Handle) {
 }
 
 // load reads the state of h, unless it is in memory, and unwinds the event if the store fails.
-func (cx *Cx) load(h *order.Handle) {
+func (cx *activation) load(h *order.Handle) {
 	if err := cx.ev.sys.durable.Load(h); err != nil {
 		panic(err)
 	}
@@ -98,31 +106,33 @@ func CallRemote(_ *Cx, target order.Ref, m *Method, _ order.Args) {
 
 // construct runs the constructor of a named actor in its first event, which holds it
 // for writing.
-func (cx *Cx) construct(h *order.Handle) {
+func (cx *activation) construct(h *order.Handle) {
 	ev, c := cx.ev, classOf(h.Shape)
 	if c.New == nil || c.Construct == nil {
-		Fault(cx, "class "+c.Name+" has no parameterless constructor: its actors cannot be named")
+		fault("class " + c.Name + " has no parameterless constructor: its actors cannot be named")
 	}
 	obj := c.New()
 	order.Bind(obj, h)
 	h.Object = obj
 	ev.Constructs(h)
 	cx.push(h, c.Construct)
-	c.Construct.Run(cx, obj, c.Construct.NewArgs())
+	c.Construct.Run(&cx.Cx, obj, c.Construct.NewArgs())
 	cx.Leave()
 }
 
 // New creates an actor of class c in the partition of the current one, and makes it
 // current: its constructor body runs next, on the result, and Constructed ends it.
 func New[T order.Object](cx *Cx, c *Class) T {
-	h := cx.newActor(&c.Shape)
-	return h.Object.(T)
+	return create(cx, c).(T)
 }
+
+//go:noinline
+func create(cx *Cx, c *Class) order.Object { return of(cx).newActor(&c.Shape).Object }
 
 // Constructed ends the construction that New began.
 func Constructed(cx *Cx) { cx.Leave() }
 
-func (cx *Cx) newActor(c *order.Shape) *order.Handle {
+func (cx *activation) newActor(c *order.Shape) *order.Handle {
 	ev := cx.ev
 	p := ev.birth
 	if len(cx.frames) > 0 {
@@ -139,17 +149,17 @@ func (cx *Cx) newActor(c *order.Shape) *order.Handle {
 // Delete deletes target when the event commits: calls from then on are faults,
 // sub-events to it dead letters.
 func Delete(cx *Cx, target order.Ref) {
-	h := target.Handle()
-	cx.access(h, order.Write, nil)
+	h := order.HandleOf(target)
+	of(cx).access(h, order.Write, nil)
 	if h.Is(order.Dying) { // by the constructor that has just run
-		Fault(cx, msgDeleted(h))
+		fault(msgDeleted(h))
 	}
-	cx.ev.Delete(h)
+	of(cx).ev.Delete(h)
 }
 
 // methodDelete deletes its target.
 var methodDelete = Method{Name: "delete", Signature: "()", Effects: order.Effects{Self: order.Write}}
 
 func init() {
-	methodDelete.Run = func(cx *Cx, _ any, _ order.Args) { Delete(cx, order.RefOf(cx.this())) }
+	methodDelete.Run = func(cx *Cx, _ any, _ order.Args) { Delete(cx, order.RefOf(of(cx).this())) }
 }

@@ -43,8 +43,10 @@ type ClientMethod struct {
 }
 
 // NewClientObject makes self, which embeds o, an object of client cl.
+//
+//go:noinline
 func NewClientObject(cl *Client, o *ClientObject, self any) ClientRef {
-	o.client, o.self = cl.itself(), self
+	o.client, o.self = &clientOf(cl).itself().Client, self
 	return ClientRef{o: o}
 }
 
@@ -69,51 +71,52 @@ type callback struct {
 
 // post appends a callback and reports whether the caller has to start the mailbox. A
 // callback to a client that has gone is dropped.
-func (cl *Client) post(c callback) (start bool) {
+func (cl *client) post(c callback) (start bool) {
 	_, start = cl.box.Post(c, countCallback)
 	return start
 }
 
 // countCallback counts a callback before it can be seen.
 func countCallback(c callback) {
-	s := c.object.client.sys
+	s := clientOf(c.object.client).sys
 	s.live.Add(1)
 	s.timers.Emitted(c.timer)
 }
 
 // Callback posts a call of a method of a client object, which may be the caller's own.
 // No client learns how it ends. It is dropped if the object's client has gone.
-func (cl *Client) Callback(target ClientRef, m *ClientMethod, args order.Args) {
+func (face *Client) Callback(target ClientRef, m *ClientMethod, args order.Args) {
+	cl := clientOf(face)
 	if target.o == nil {
 		panic(value.Fault{Msg: msgNull})
 	}
-	if to := target.o.client; to.post(callback{object: target.o, method: m, args: args}) {
+	if to := clientOf(target.o.client); to.post(callback{object: target.o, method: m, args: args}) {
 		cl.sys.workers.Run(to.drain)
 	}
 }
 
 // inCallback returns the client that callbacks of cl run with. It refuses to wait for anything that
 // includes the callback itself.
-func (cl *Client) inCallback() *Client {
-	f := &cl.face
+func (cl *client) inCallback() *client {
+	f := &cl.inner
 	f.Lock()
 	defer f.Unlock()
-	if f.Client == nil {
-		f.Client = cl.sys.Client()
+	if f.client == nil {
+		f.client = cl.sys.openClient()
 		f.base = cl
 	}
-	return f.Client
+	return f.client
 }
 
 // mayWait faults in a callback, which would wait for its own end.
-func (cl *Client) mayWait(what string) {
+func (cl *client) mayWait(what string) {
 	if cl.base != nil {
 		panic(value.Fault{Msg: what + " in a callback would wait for the callback itself"})
 	}
 }
 
 // drain runs the client's callbacks until there is none left.
-func (cl *Client) drain() {
+func (cl *client) drain() {
 	finished := false
 	var c callback
 	defer func() {
@@ -137,7 +140,7 @@ func (cl *Client) drain() {
 }
 
 // call runs one callback. Its failure concerns the client alone.
-func (cl *Client) call(c callback) {
+func (cl *client) call(c callback) {
 	defer func() {
 		if p := recover(); p != nil {
 			err, ok := p.(error)
@@ -161,11 +164,11 @@ func (cl *Client) call(c callback) {
 	if t := cl.sys.tracer; t != nil {
 		t.Called(c.method.Class+"."+c.method.Name, c.from, cl.id)
 	}
-	c.method.Run(cl.inCallback(), c.object.self, c.args)
+	c.method.Run(&cl.inCallback().Client, c.object.self, c.args)
 }
 
 // gone reports whether the client was closed.
-func (cl *Client) gone() bool { return cl.box.Closed() }
+func (cl *client) gone() bool { return cl.box.Closed() }
 
 // pathOf returns the call path of err. An error without one, as that of an event that has not begun, gets the path of
 // the caller's stack.
@@ -180,13 +183,14 @@ func pathOf(err error) []callpath.Frame {
 // Close ends the session: callbacks that wait, and later ones, are dropped. Events that it
 // has issued run on. A client that the program only drops needs no Close: its objects
 // receive callbacks for as long as an actor can reach them.
-func (cl *Client) Close() {
+func (face *Client) Close() {
+	cl := clientOf(face)
 	cl = cl.itself()
 	if t := cl.sys.tracer; t != nil {
 		t.Gone(cl.id)
 	}
 	dropped := cl.box.Close()
-	cl.sys.objects.Forget(func(o *ClientObject) bool { return o.client == cl })
+	cl.sys.objects.Forget(func(o *ClientObject) bool { return o.client == &cl.Client })
 	for i := range dropped {
 		cl.sys.timers.Ended(dropped[i].timer)
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -18,42 +19,53 @@ import (
 // place is the place of a client's event in the line to its target.
 type place = sched.Place[*order.Handle]
 
-// Client is a session that issues events. Any goroutine may use it. Uncontended events of
+// Client is what generated code sees of a client (see Cx).
+type Client struct{ _ [0]byte }
+
+// client is a session that issues events. Any goroutine may use it. Uncontended events of
 // different clients share nothing.
-type Client struct {
+type client struct {
+	Client // Invariant: first, so that the client is found from what generated code has of it
+
 	sys   *System
 	id    event.ClientID
 	stats *counters     // outlive the client
 	draws atomic.Uint64 // random numbers drawn
 	depth atomic.Int64  // of calls that can recurse, those of main and of callbacks together
 	box   outbox.Mailbox[callback]
-	face  struct {
+	inner struct {
 		sync.Mutex
-		*Client // the client that callbacks run with; nil until the first one
+		*client // the client that callbacks run with; nil until the first one
 	}
 	// lines are [ISSUE-ORDER]: the events that a client has issued to one target stand in a line. The first
 	// of a line runs; the next one is admitted when it has committed or failed.
 	lines sched.Lines[*order.Handle]
-	base  *Client // of a client that callbacks of base run with; else nil
+	base  *client // of a client that callbacks of base run with; else nil
 }
 
+// clientOf returns the client that generated code has handed back.
+func clientOf(face *Client) *client { return (*client)(unsafe.Pointer(face)) }
+
 // itself returns the client whose callbacks run with cl, or cl.
-func (cl *Client) itself() *Client {
+func (cl *client) itself() *client {
 	if cl.base != nil {
 		return cl.base
 	}
 	return cl
 }
 
-func (cl *Client) system() *System { return cl.sys }
+func (face *Client) namer() any { return clientOf(face).sys }
 
-// System returns the system the client belongs to.
-func (cl *Client) System() *System { return cl.sys }
+// SystemOf returns the system that a client belongs to.
+func SystemOf(face *Client) *System { return clientOf(face).sys }
 
 // Step begins a call that can recurse in code of the client; Leave ends it. Too deep a
 // recursion fails there as it does in an event: Go's own stack must not run out, since
 // that cannot be caught.
-func (cl *Client) Step() {
+//
+//go:noinline
+func (face *Client) Step() {
+	cl := clientOf(face)
 	if depth := int64(cl.sys.cfg.DepthMax); cl.depth.Add(1) > depth {
 		cl.depth.Add(-1)
 		panic(tooDeep(depth))
@@ -61,29 +73,32 @@ func (cl *Client) Step() {
 }
 
 // Leave ends what Step began.
-func (cl *Client) Leave() { cl.depth.Add(-1) }
+//
+//go:noinline
+func (face *Client) Leave() { clientOf(face).depth.Add(-1) }
 
-func (cl *Client) nextID() event.EventID {
+func (cl *client) nextID() event.EventID {
 	return event.EventID{Origin: uint64(cl.id), Seq: cl.stats.begun.Add(1)}
 }
 
 // Await runs an event in the calling goroutine and returns when it has committed (nil)
 // or was undone (the failure: an *AbortError, a *LimitError or ErrClosed). With ErrPostponed it has begun a chain
 // that has not ended.
-func (cl *Client) Await(target order.Ref, m *Method, args order.Args) error {
-	if target.Handle() == nil {
+func (face *Client) Await(target order.Ref, m *Method, args order.Args) error {
+	cl := clientOf(face)
+	if order.HandleOf(target) == nil {
 		return &AbortError{Msg: msgNull, Fault: true}
 	}
 	id := cl.nextID()
 	if cl.sys.closing.Load() { // after nextID: Close sees one or the other
 		return cl.refused(ErrClosed)
 	}
-	ev := cl.sys.takeEvent(cl, id, target.Handle(), m, args)
+	ev := cl.sys.takeEvent(cl, id, order.HandleOf(target), m, args)
 	ev.Bounded = true
 	if t := cl.sys.tracer; t != nil {
 		ev.from = t.Issued(cl.itself().id, false)
 	}
-	ev.place = cl.lines.Await(target.Handle(), cl.sys.scheduler)
+	ev.place = cl.lines.Await(order.HandleOf(target), cl.sys.scheduler)
 	err := ev.perform()
 	if ev.chain == nil {
 		cl.sys.giveBack(ev)
@@ -97,7 +112,7 @@ func (cl *Client) Await(target order.Ref, m *Method, args order.Args) error {
 }
 
 // refused counts an event that was not admitted.
-func (cl *Client) refused(err error) error {
+func (cl *client) refused(err error) error {
 	cl.stats.aborts.Add(1)
 	cl.sys.leave()
 	return err
@@ -106,21 +121,22 @@ func (cl *Client) refused(err error) error {
 // Issue submits an event that runs in a worker. It waits while there are
 // Config.EventsMax such events. An abort that is not awaited until the system closes
 // becomes a dead letter.
-func (cl *Client) Issue(target order.Ref, m *Method, args order.Args) *Future {
+func (face *Client) Issue(target order.Ref, m *Method, args order.Args) *Future {
+	cl := clientOf(face)
 	s := cl.sys
-	f := &Future{sys: s, done: make(chan struct{})}
-	if target.Handle() == nil {
+	f := &future{sys: s, done: make(chan struct{})}
+	if order.HandleOf(target) == nil {
 		f.err = &AbortError{Msg: msgNull, Fault: true}
 		close(f.done)
-		return f
+		return &f.Future
 	}
 	cl.lines.Expect()
-	l := failure{id: cl.nextID(), target: target.Handle(), method: m}
+	l := failure{id: cl.nextID(), target: order.HandleOf(target), method: m}
 	if err := s.admitIssue(); err != nil {
 		cl.lines.Unexpect()
 		f.err = cl.refused(err)
 		close(f.done)
-		return f
+		return &f.Future
 	}
 	f.place = cl.launch(l, args, &f.cancel, func(l failure) {
 		if f.err = l.err; l.failed() && !errors.Is(l.err, order.ErrCancelled) {
@@ -128,7 +144,7 @@ func (cl *Client) Issue(target order.Ref, m *Method, args order.Args) *Future {
 		}
 		close(f.done)
 	})
-	return f
+	return &f.Future
 }
 
 // admitIssue waits until an event may be issued, which releases the semaphore when it has ended.
@@ -143,11 +159,12 @@ func (s *System) admitIssue() error {
 }
 
 // Send submits an event that will not be awaited; its abort is a dead letter at once.
-func (cl *Client) Send(target order.Ref, m *Method, args order.Args) {
+func (face *Client) Send(target order.Ref, m *Method, args order.Args) {
+	cl := clientOf(face)
 	s := cl.sys
 	cl.lines.Expect()
-	l := failure{id: cl.nextID(), target: target.Handle(), method: m}
-	if target.Handle() == nil {
+	l := failure{id: cl.nextID(), target: order.HandleOf(target), method: m}
+	if order.HandleOf(target) == nil {
 		l.err = cl.refused(&AbortError{Msg: msgNull, Fault: true})
 	} else if err := s.admitIssue(); err != nil {
 		l.err = cl.refused(err)
@@ -165,7 +182,7 @@ func (cl *Client) Send(target order.Ref, m *Method, args order.Args) {
 }
 
 // launch runs an admitted event in a worker when its turn has come, and calls ended with how it has ended.
-func (cl *Client) launch(l failure, args order.Args, cancel *order.Cancellation, ended func(failure)) *place {
+func (cl *client) launch(l failure, args order.Args, cancel *order.Cancellation, ended func(failure)) *place {
 	s := cl.sys
 	var from *trace.Source
 	s.live.Add(1)
@@ -226,7 +243,8 @@ func (s *System) scatter(id event.EventID) {
 }
 
 // New creates an unnamed root actor of class c; m is its constructor. It is an event.
-func (cl *Client) New(c *Class, m *Method, args order.Args) (order.Ref, error) {
+func (face *Client) New(c *Class, m *Method, args order.Args) (order.Ref, error) {
+	cl := clientOf(face)
 	s := cl.sys
 	id := cl.nextID()
 	if s.closing.Load() {
@@ -245,11 +263,16 @@ func (cl *Client) New(c *Class, m *Method, args order.Args) (order.Ref, error) {
 }
 
 // Delete deletes an actor. It is an event.
-func (cl *Client) Delete(target order.Ref) error { return cl.Await(target, &methodDelete, nil) }
+//
+//go:noinline
+func (face *Client) Delete(target order.Ref) error {
+	return clientOf(face).Await(target, &methodDelete, nil)
+}
 
 // Settle waits until no event that was issued, sub-event or callback is left. Timers
 // do not count, nor do events that other goroutines are awaiting.
-func (cl *Client) Settle() {
+func (face *Client) Settle() {
+	cl := clientOf(face)
 	cl.mayWait("settle")
 	cl.sys.settle()
 }
@@ -261,7 +284,8 @@ func (s *System) settle() {
 }
 
 // Sleep pauses for d. With a simulated clock it advances it.
-func (cl *Client) Sleep(d time.Duration) {
+func (face *Client) Sleep(d time.Duration) {
+	cl := clientOf(face)
 	if cl.base != nil {
 		panic(value.Fault{Msg: "sleep in a callback would hold up the callbacks behind it"})
 	}
@@ -274,7 +298,8 @@ func (cl *Client) Sleep(d time.Duration) {
 
 // Advance moves simulated time by d: it fires what becomes due in order of due time and
 // lets the system settle after each. It panics on a real clock.
-func (cl *Client) Advance(d time.Duration) {
+func (face *Client) Advance(d time.Duration) {
+	cl := clientOf(face)
 	cl.mayWait("advancing the clock")
 	s := cl.sys
 	c, sim := s.clock.(*sched.SimClock)
@@ -288,7 +313,8 @@ func (cl *Client) Advance(d time.Duration) {
 }
 
 // Print writes a line to standard output at once.
-func (cl *Client) Print(text string) {
+func (face *Client) Print(text string) {
+	cl := clientOf(face)
 	if cl.sys.durable != nil {
 		cl.sys.printDurable(text)
 		return
@@ -298,14 +324,19 @@ func (cl *Client) Print(text string) {
 }
 
 // Now returns the time in nanoseconds since 1970.
-func (cl *Client) Now() int64 { return cl.sys.clock.Now().UnixNano() }
+func (face *Client) Now() int64 { return clientOf(face).sys.clock.Now().UnixNano() }
 
 // Random returns a number in [0, 1). A client draws from a sequence of its own, which
 // its number seeds.
-func (cl *Client) Random() float64 {
+//
+//go:noinline
+func (face *Client) Random() float64 {
+	cl := clientOf(face)
 	draw := event.EventID{Origin: ^uint64(cl.id), Seq: cl.draws.Add(1)}
 	return float64((draw.Seed()^cl.sys.cfg.Seed)>>11) / (1 << 53)
 }
 
 // Log writes a line to the log.
-func (cl *Client) Log(text string) { cl.sys.log.Info(text, "client", uint64(cl.id)) }
+func (face *Client) Log(text string) {
+	clientOf(face).sys.log.Info(text, "client", uint64(clientOf(face).id))
+}

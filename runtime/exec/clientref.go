@@ -11,17 +11,18 @@ func (r ClientRef) Stored() uint64 {
 	switch {
 	case r.o == nil:
 		return 0
-	case r.o.client.sys == nil: // it has gone
+	case clientOf(r.o.client).sys == nil: // it has gone
 		return r.o.number
 	}
-	return r.o.client.sys.objects.Number(r.o, &r.o.number, r.o.client.gone)
+	cl := clientOf(r.o.client)
+	return cl.sys.objects.Number(r.o, &r.o.number, cl.gone)
 }
 
 // goneClient is the client of all objects whose own client has gone.
 var goneClient = func() *Client {
-	cl := &Client{}
+	cl := &client{}
 	cl.box.Close()
-	return cl
+	return &cl.Client
 }()
 
 // ResolveClient returns the reference of which Stored has returned number.

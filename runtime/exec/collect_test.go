@@ -84,7 +84,7 @@ func TestClosedSystemIsCollectedWithItsClients(t *testing.T) {
 				}
 				NewClientObject(cl, &object.ClientObject, &object).Stored()
 				object.issued = cl.Issue(newDesk(t, cl).Ref, &methodWork, work(func(cx *Cx, _ *desk) { Abort(cx, "no") }))
-				<-object.issued.done
+				<-futureOf(object.issued).done
 			}()
 			awaitCollection(t, gone)
 		})

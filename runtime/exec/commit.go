@@ -127,7 +127,7 @@ type follow struct {
 	index     int // of the last sub-event
 	callbacks int // issued
 	lanes     []*lane
-	boxes     []*Client
+	boxes     []*client
 	print     bool
 }
 
@@ -144,8 +144,8 @@ func (f *follow) add(ops []op) {
 				f.lanes = append(f.lanes, l)
 			}
 		case opCallback:
-			if o.object.client.post(callback{o.object, o.call, o.args, o.timer, f.called(o), f.ev.maxPos, f.ev.printed}) {
-				f.boxes = append(f.boxes, o.object.client)
+			if to := clientOf(o.object.client); to.post(callback{o.object, o.call, o.args, o.timer, f.called(o), f.ev.maxPos, f.ev.printed}) {
+				f.boxes = append(f.boxes, to)
 			}
 		case opTail:
 			f.tail(o)
@@ -223,7 +223,7 @@ func (ev *Event) needed(ops []op) (set uint64) {
 				set |= outbox.TimersStripe // its row moves, unless it is cancelled meanwhile
 			}
 		case opCallback:
-			set |= outbox.StripeOf(uint64(o.object.client.id))
+			set |= outbox.StripeOf(uint64(clientOf(o.object.client).id))
 		case opTimer, opCancel:
 			set |= outbox.TimersStripe
 		case opPrint:

@@ -123,11 +123,11 @@ func (x *closer) wait() {
 // rush is System.rush for a system that may be closed meanwhile. Close waits for it as for an event, and so looks
 // later at what has fired.
 func (cl *Client) rush(d time.Duration) {
-	cl.nextID()
-	if !cl.sys.closing.Load() {
-		cl.sys.rush(d)
+	clientOf(cl).nextID()
+	if !clientOf(cl).sys.closing.Load() {
+		clientOf(cl).sys.rush(d)
 	}
-	_ = cl.refused(nil)
+	_ = clientOf(cl).refused(nil)
 }
 
 // evict drops and detaches all it can until the channel or the system is closed. Closing the system waits for it.

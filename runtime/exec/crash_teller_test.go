@@ -246,13 +246,13 @@ func (c *crashes) audit() error {
 	if len(c.model.asked) != requests {
 		return fmt.Errorf("the tellers sent %d requests, and %d were performed", requests, len(c.model.asked))
 	}
-	bank, err := c.state(c.bank.Handle())
+	bank, err := c.state(order.HandleOf(c.bank.Bare()))
 	if err != nil {
 		return err
 	}
 	sum := int64(0)
 	for _, r := range bank.kids.Items() {
-		account, err := c.state(r.Handle())
+		account, err := c.state(order.HandleOf(r.Bare()))
 		if err != nil {
 			return err
 		}

@@ -232,10 +232,10 @@ func (c *crashes) resume(i crashImage) error {
 	c.nodes = nil
 	for _, r := range list {
 		r = wref{c.sys.Resolve(r.ID())}
-		if err := c.sys.host.Attach(r.Handle()); err != nil {
+		if err := c.sys.host.Attach(order.HandleOf(r.Bare())); err != nil {
 			return err
 		}
-		if !r.Handle().Is(order.Deleted) {
+		if !order.HandleOf(r.Bare()).Is(order.Deleted) {
 			c.nodes = append(c.nodes, r)
 		}
 	}

@@ -99,7 +99,7 @@ func (ev *Event) decided(w *preparation) {
 	}
 	entries := ev.root.log.Entries()
 	for i := range entries {
-		entries[i].Self().Handle().Stored(pos)
+		order.HandleOf(entries[i].Self().Ref()).Stored(pos)
 	}
 	ev.sys.durable.Appended(&ev.Attempt, pos)
 }

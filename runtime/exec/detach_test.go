@@ -68,7 +68,7 @@ func TestWhatIsNeededIsNotDetached(t *testing.T) {
 		n.sys.Unload(1)
 	}
 	for i, r := range []wref{a, p, q, c} {
-		if r.Handle().Is(order.Detached) {
+		if order.HandleOf(r.Bare()).Is(order.Detached) {
 			t.Errorf("actor %d was detached", i)
 		}
 	}
@@ -80,7 +80,7 @@ func TestWhatIsNeededIsNotDetached(t *testing.T) {
 		n.sys.Unload(1)
 	}
 	for i, r := range []wref{a, p, q, c} {
-		if !r.Handle().Is(order.Detached) {
+		if !order.HandleOf(r.Bare()).Is(order.Detached) {
 			t.Errorf("actor %d is attached", i)
 		}
 	}
@@ -126,7 +126,7 @@ func TestTimersKeepTheirIssuersAttached(t *testing.T) {
 				for range 4 {
 					n.sys.Unload(1)
 				}
-				if r.Handle().Is(order.Detached) == stays {
+				if order.HandleOf(r.Bare()).Is(order.Detached) == stays {
 					t.Errorf("%s: at %d ms it is there: %v", name, 10*at, !stays)
 				}
 				mustNot(t, n.sys.host.Graph.Validate())
@@ -164,7 +164,7 @@ func TestTimersAmidDetaching(t *testing.T) {
 					t.Error(i, err)
 				}
 				if round%3 > 0 {
-					until(func() bool { return r.Handle().Is(order.Detached) })
+					until(func() bool { return order.HandleOf(r.Bare()).Is(order.Detached) })
 				}
 			}
 			if err := cl.Await(r.Ref, &methodLocal, &wargs{steps: []wstep{{op: wCancel, name: "x"}}}); err != nil {
@@ -184,7 +184,7 @@ func TestTimersAmidDetaching(t *testing.T) {
 		n.sys.Unload(1)
 	}
 	for i, r := range list {
-		if !r.Handle().Is(order.Detached) {
+		if !order.HandleOf(r.Bare()).Is(order.Detached) {
 			t.Errorf("actor %d is attached", i)
 		}
 	}

@@ -9,7 +9,7 @@
 //	client.go       a client issues it. The events of one client to one target stand in a line (sched.Lines), in the order of issue.
 //	                The client awaits it in its own goroutine; or a worker runs it, and a Future has its outcome (future.go)
 //	event.go        Event: enter, run, and commit, abort or enter again
-//	cx.go           Cx: the context of the code that runs, one for each branch
+//	cx.go           activation: the context of the code that runs, one for each branch; Cx is what the code sees of it
 //	call.go         calls of actors, which are locked, attached and loaded when they are touched first; new and delete
 //	branch.go       async calls: parts of the event. They run in workers if they share no actor with their caller; the commit waits for them
 //	owned.go        writes to fields that own actors, which move edges of ownership too; runtime/undo alone has all other writes

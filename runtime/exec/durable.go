@@ -19,7 +19,7 @@ type durable struct {
 	answersWait bool // answers to clients of this process are gated, too
 	signatures  state.Signatures[*Method]
 	seq         atomic.Uint64
-	sessions    outbox.Sessions[*Client]
+	sessions    outbox.Sessions[*client]
 	keyed       outbox.Keyed
 	snapshots   sync.Mutex // held while one is taken
 	found       Restored
@@ -53,8 +53,8 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 		return nil, err
 	}
 	d.signatures.Open(d.Layouts.Schema, classes, methodOf(cfg.Classes))
-	d.sessions.Open(outbox.SessionsConfig[*Client]{Store: d.Store, Append: d.Journal.Append, Clock: s.clock, Scheduler: s.scheduler, Expiry: s.cfg.SessionExpiry,
-		Begun: s.newClient, Expired: func(cl *Client) { s.retire(cl.stats) }, At: func(place string) { at(place, kindSession) }})
+	d.sessions.Open(outbox.SessionsConfig[*client]{Store: d.Store, Append: d.Journal.Append, Clock: s.clock, Scheduler: s.scheduler, Expiry: s.cfg.SessionExpiry,
+		Begun: s.newClient, Expired: func(cl *client) { s.retire(cl.stats) }, At: func(place string) { at(place, kindSession) }})
 	d.keyed.Open(outbox.KeyedConfig{Store: d.Store, Append: d.Journal.Append, Clock: s.clock, Scheduler: s.scheduler, Expiry: s.cfg.SessionExpiry,
 		At: func(place string) { at(place, kindSession) }})
 	s.openOutput(d)
@@ -124,7 +124,7 @@ func (s *System) Find(id event.ActorID) order.Ref {
 	}
 	defer s.durable.Leave()
 	r := s.Resolve(id)
-	if h := r.Handle(); h == nil || h.Is(order.Detached) && h.Host.Attach(h) != nil || h.Shape == nil {
+	if h := order.HandleOf(r); h == nil || h.Is(order.Detached) && h.Host.Attach(h) != nil || h.Shape == nil {
 		return order.Ref{}
 	}
 	return r

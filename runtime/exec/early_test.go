@@ -36,7 +36,7 @@ func TestADeletionIsToldWhenItIsDurable(t *testing.T) {
 		mustNot(t, n.store.Flush(t.Context()))
 		until(func() bool {
 			n.sys.Unload(1)
-			return other.Handle().Is(order.Unloaded)
+			return order.HandleOf(other.Bare()).Is(order.Unloaded)
 		})
 		goOn := e.stall()
 		var end sync.WaitGroup

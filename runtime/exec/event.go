@@ -17,10 +17,10 @@ import (
 type Event struct {
 	order.Attempt
 	sys  *System
-	root Cx // the root branch
+	root activation // the root branch
 
 	method *Method
-	client *Client // the one that it runs for: counters and callbacks
+	client *client // the one that it runs for: counters and callbacks
 	birth  event.PartitionID
 	traced *history.Record // traced systems only
 	from   *trace.Source   // traced systems only; nil: a client issues it now
@@ -54,7 +54,7 @@ func (s *System) newEvent() any {
 }
 
 // takeEvent returns a fresh event on target.
-func (s *System) takeEvent(cl *Client, id event.EventID, target *order.Handle, m *Method, args order.Args) *Event {
+func (s *System) takeEvent(cl *client, id event.EventID, target *order.Handle, m *Method, args order.Args) *Event {
 	ev := s.events.Get().(*Event)
 	ev.sys, ev.Host, ev.client, ev.ID = s, &s.host, cl, id
 	ev.Target, ev.method, ev.Effects, ev.Work, ev.Args, ev.Reroutes = target, m, &m.Effects, m, args, &cl.stats.reroutes

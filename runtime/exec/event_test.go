@@ -63,7 +63,7 @@ func TestEachAwaitGetsItsOwnError(t *testing.T) {
 	}
 	f := cl.Issue(b.Ref, &methodTransfer, &transferArgs{from: "a0", to: "a1", amount: 5000})
 	_ = f.Wait()
-	f.err.(*AbortError).Path = []callpath.Frame{{File: "bank.aeon", Line: 7}} // code of this package has no places
+	futureOf(f).err.(*AbortError).Path = []callpath.Frame{{File: "bank.aeon", Line: 7}} // code of this package has no places
 	first := await(f)
 	want := *first
 	first.Msg = "changed"

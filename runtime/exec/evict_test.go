@@ -85,7 +85,7 @@ func TestTheEvictorSparesWhatIsUsed(t *testing.T) {
 		mustNot(t, err)
 		n.sys.Unload(0.05)
 	}
-	if hot.Handle().Is(order.Unloaded) {
+	if order.HandleOf(hot.Bare()).Is(order.Unloaded) {
 		t.Error("the actor that is used all the time was dropped")
 	}
 	if left := n.sys.durable.Loaded(); left > 3*all/4 {
@@ -124,7 +124,7 @@ func TestTheEvictorTakesNothingFromAnEvent(t *testing.T) {
 	mustNot(t, d.await(n.cl, func(cx *Cx, self *desk) {
 		self.setN(cx, 7)
 		n.sys.Unload(1)
-		if self.Handle().Is(order.Unloaded) || self.Handle().Object != order.Object(self) {
+		if order.HandleOf(self.Ref()).Is(order.Unloaded) || order.HandleOf(self.Ref()).Object != order.Object(self) {
 			t.Error("the state of a running event was dropped")
 		}
 		kid := self.hire(cx)
@@ -200,7 +200,7 @@ func TestNotesOfCopiesGoWithThem(t *testing.T) {
 	copyAll := func(list []deskRef) {
 		for _, d := range list {
 			mustNot(t, d.await(n.cl, func(_ *Cx, self *desk) { copies = append(copies, self.names.Share()) }))
-			notes.Drop(d.Handle())
+			notes.Drop(order.HandleOf(d.Bare()))
 		}
 		n.sys.Unload(1)
 	}

@@ -139,7 +139,7 @@ func TestActorIsRestored(t *testing.T) {
 // accountAt finds an account of a bank.
 func accountAt(t *testing.T, n *node, bankName, name string) (a accountRef) {
 	t.Helper()
-	h := n.bank(bankName).Handle()
+	h := order.HandleOf(n.bank(bankName).Bare())
 	if h.Is(order.Unloaded) {
 		mustNot(t, n.sys.durable.Load(h))
 	}
@@ -367,7 +367,7 @@ func TestRestoredActorOwnsWhatItRefersTo(t *testing.T) {
 		_, err := archive.RestoreActor(e, b.ID(), snap.each)
 		return err
 	})
-	h := n.sys.Resolve(later.ID()).Handle()
+	h := order.HandleOf(n.sys.Resolve(later.ID()))
 	if got, err := (accountRef{order.RefOf(h)}).Balance(n.cl); got != 7 || err != nil {
 		t.Errorf("the account has %d, %v", got, err)
 	}

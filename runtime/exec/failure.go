@@ -28,7 +28,9 @@ func Require(cx *Cx, cond bool, msg string) {
 }
 
 // Fault ends the event because of a run-time fault.
-func Fault(_ *Cx, msg string) { panic(abortSignal{msg: msg, fault: true}) }
+func Fault(_ *Cx, msg string) { fault(msg) }
+
+func fault(msg string) { panic(abortSignal{msg: msg, fault: true}) }
 
 // outcome is how a branch has ended.
 type outcome struct {
@@ -99,7 +101,7 @@ func (ev *Event) run() (out outcome) {
 // body is the boundary of a branch: the only place that recovers. What unwinds it, be it
 // an abort, a fault, a panic in Go code or runtime.Goexit, becomes its outcome. A nil
 // target is the actor that a client's new creates.
-func (cx *Cx) body(target *order.Handle, m *Method, args order.Args) (out outcome) {
+func (cx *activation) body(target *order.Handle, m *Method, args order.Args) (out outcome) {
 	done := false
 	defer func() {
 		if done && len(cx.branches) == 0 {
@@ -127,7 +129,7 @@ func (cx *Cx) body(target *order.Handle, m *Method, args order.Args) (out outcom
 		cx.access(target, m.Self, shapeOf(m.Class))
 		cx.push(target, m)
 	}
-	m.Run(cx, target.Object, args)
+	m.Run(&cx.Cx, target.Object, args)
 	// Invariant: calls nest. A method that has returned has left all that it has entered.
 	assert.That(len(cx.frames) == 1, "exec: calls are left open at the end of a branch")
 	done = true
@@ -136,7 +138,7 @@ func (cx *Cx) body(target *order.Handle, m *Method, args order.Args) (out outcom
 
 // caught turns what unwound a branch into its outcome; nil is runtime.Goexit, and
 // then the goroutine is going away.
-func (cx *Cx) caught(p any) (out outcome, gone bool) {
+func (cx *activation) caught(p any) (out outcome, gone bool) {
 	e := &AbortError{Event: cx.ev.ID}
 	switch p := p.(type) {
 	case nil:

@@ -83,7 +83,7 @@ func TestOwnershipCycleAborts(t *testing.T) {
 		own(cx, d, deskRef{})
 		y.do(cx, func(cx *Cx, d *desk) { own(cx, d, x) })
 	}))
-	if !s.host.Graph.IsAncestor(s.host.Graph.TOP(), &x.Handle().Node) {
+	if !s.host.Graph.IsAncestor(s.host.Graph.TOP(), &order.HandleOf(x.Bare()).Node) {
 		t.Error("x is not in the tree")
 	}
 }
@@ -117,7 +117,7 @@ func TestMovesWithinAnActorHoldNothingElse(t *testing.T) {
 	}
 	close(leave)
 	mustNot(t, <-busy)
-	if n := s.host.Graph.Units(&r.Handle().Node, &kid.Handle().Node); n != 2 {
+	if n := s.host.Graph.Units(&order.HandleOf(r.Bare()).Node, &order.HandleOf(kid.Bare()).Node); n != 2 {
 		t.Errorf("%d references, want 2", n)
 	}
 	// While the edge is away, it can be turned round; putting it back closes a cycle then.
@@ -169,19 +169,19 @@ func TestFreshActorWithSeveralOwnersOrNone(t *testing.T) {
 		Constructed(cx)
 		loose = deskRef{k.Self.Ref()}
 	}))
-	if p := s.host.ParentOf(shared.Handle()); p != r.Handle() {
+	if p := s.host.ParentOf(order.HandleOf(shared.Bare())); p != order.HandleOf(r.Bare()) {
 		t.Errorf("the shared actor hangs below %v", p)
 	}
-	if p := s.host.ParentOf(a.Handle()); p != r.Handle() {
+	if p := s.host.ParentOf(order.HandleOf(a.Bare())); p != order.HandleOf(r.Bare()) {
 		t.Errorf("the child hangs below %v", p)
 	}
-	if p := s.host.ParentOf(loose.Handle()); !p.Is(order.Virtual) {
+	if p := s.host.ParentOf(order.HandleOf(loose.Bare())); !p.Is(order.Virtual) {
 		t.Errorf("the actor without owner hangs below %v", p)
 	}
 	// archive.Ownership changes, and the tree follows by itself.
 	mustNot(t, b.await(cl, func(cx *Cx, d *desk) { VectorPopOwned(cx, &d.Self, 4, &d.kids) }))
 	s.host.AwaitMoves()
-	if p := s.host.ParentOf(shared.Handle()); p != a.Handle() {
+	if p := s.host.ParentOf(order.HandleOf(shared.Bare())); p != order.HandleOf(a.Bare()) {
 		t.Errorf("after b has let go it hangs below %v", p)
 	}
 }

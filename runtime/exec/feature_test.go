@@ -178,7 +178,7 @@ func TestAbortUndoesEveryKindOfWrite(t *testing.T) {
 		t.Error("an actor made by an aborted event can be called")
 	}
 	cl.Advance(2 * time.Second)
-	if owned := s.host.Graph.Owned(nil, &r.Handle().Node); len(owned) != 2 {
+	if owned := s.host.Graph.Owned(nil, &order.HandleOf(r.Bare()).Node); len(owned) != 2 {
 		t.Errorf("owns %d actors, want 2", len(owned))
 	}
 }

@@ -56,9 +56,9 @@ func init() {
 		switch c := &a.t.Call; {
 		case a.ts.Off(a.t):
 		case c.object != nil:
-			cx.emit(op{kind: opCallback, object: c.object, call: c.call, args: c.args, timer: a.t})
+			of(cx).emit(op{kind: opCallback, object: c.object, call: c.call, args: c.args, timer: a.t})
 		default:
-			cx.emit(op{kind: opEmit, target: c.target, method: c.method, args: c.args, timer: a.t})
+			of(cx).emit(op{kind: opEmit, target: c.target, method: c.method, args: c.args, timer: a.t})
 		}
 	}
 }

@@ -3,6 +3,7 @@ package exec
 import (
 	"slices"
 	"sync"
+	"unsafe"
 	"weak"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -10,8 +11,13 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Future is the outcome of an event that was issued and not awaited yet.
-type Future struct {
+// Future is what generated code sees of a future (see Cx).
+type Future struct{ _ [0]byte }
+
+// future is the outcome of an event that was issued and not awaited yet.
+type future struct {
+	Future // Invariant: first, so that the future is found from what generated code has of it
+
 	sys    *System
 	done   chan struct{}
 	cancel order.Cancellation
@@ -19,6 +25,9 @@ type Future struct {
 	err    error
 	failed *failure // among the unclaimed, if the event has run and failed
 }
+
+// futureOf returns the future that generated code has handed back.
+func futureOf(face *Future) *future { return (*future)(unsafe.Pointer(face)) }
 
 // failure is the end of an event that has failed, as answers and dead letters tell it.
 type failure struct {
@@ -34,7 +43,8 @@ type failure struct {
 func (l *failure) failed() bool { return l.err != nil && l.err != ErrPostponed }
 
 // Wait returns the outcome of the event when it has ended.
-func (f *Future) Wait() error {
+func (face *Future) Wait() error {
+	f := futureOf(face)
 	f.sys.scheduler.Wait(f.done)
 	if f.failed != nil {
 		f.sys.unclaimed.take(f.failed)
@@ -54,7 +64,7 @@ func ownError(err error) error {
 
 // fail notes the failure of an event that may still be awaited. Once that is impossible,
 // as the program has dropped the future, the failure becomes a dead letter.
-func (f *Future) fail(l failure) {
+func (f *future) fail(l failure) {
 	f.err, f.failed = l.err, &l
 	f.sys.unclaimed.put(f.failed)
 	if f.sys.scheduler == nil { // else the collector would decide when the dead letter is written
@@ -114,7 +124,8 @@ func (u *unclaimed) takeAll() (list []*failure) {
 // Cancel ends the event with the failure "cancelled", and undoes it, unless it has committed or aborted. Of a chain of
 // tail calls it ends the step that has done neither; what the steps before it did stays. Cancel does not wait for the
 // event: one that runs ends within some rounds of a loop, or at its end.
-func (f *Future) Cancel() {
+func (face *Future) Cancel() {
+	f := futureOf(face)
 	f.cancel.Cancel()
 	if f.place != nil && f.place.Hurry() {
 		f.sys.workers.Run(f.place.Job)

@@ -73,7 +73,7 @@ func TestOwnershipOfAnActorWhoseDeletionIsUndone(t *testing.T) {
 		if add {
 			want = 1
 		}
-		if n := s.host.Graph.Units(&p.Handle().Node, &a.Handle().Node); n != want {
+		if n := s.host.Graph.Units(&order.HandleOf(p.Bare()).Node, &order.HandleOf(a.Bare()).Node); n != want {
 			t.Errorf("add %v: the graph has %d references, the field %d", add, n, want)
 		}
 	}

@@ -42,7 +42,7 @@ func TestIssueOrder(t *testing.T) {
 			for _, f := range futures {
 				mustNot(t, f.Wait())
 			}
-			if places, lines := cl.lines.Counts(); places != 0 || lines != 0 {
+			if places, lines := clientOf(cl).lines.Counts(); places != 0 || lines != 0 {
 				t.Errorf("%d places are not over, in %d lines", places, lines)
 			}
 			if list := s.DeadLetters(); len(list) != 0 {
@@ -106,7 +106,7 @@ func TestIssueOrderDoesNotWaitForTheDisk(t *testing.T) {
 		}
 		for n, f := range futures {
 			select {
-			case <-f.done:
+			case <-futureOf(f).done:
 				t.Errorf("event %d was answered before it was durable", n)
 			default:
 			}

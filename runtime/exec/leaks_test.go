@@ -69,9 +69,9 @@ func TestCancelledWaitersLeaveNothing(t *testing.T) {
 	holder := n.cl.Issue(kid.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { close(inside); <-leave }}}})
 	<-inside
 	chain := n.cl.Issue(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wKeep, sub: []wstep{{op: wCall, sub: []wstep{{op: wAdd, n: 1}}}}}}})
-	until(a.Handle().IsKept)
+	until(order.HandleOf(a.Bare()).IsKept)
 	patient := n.sys.Client().Issue(a.Ref, &methodLocal, &wargs{steps: []wstep{{op: wAdd, n: 1}}})
-	waiting := a.Handle().WaitingForChain
+	waiting := order.HandleOf(a.Bare()).WaitingForChain
 	until(func() bool { return waiting() == 1 })
 	for range 20 {
 		f := n.sys.Client().Issue(a.Ref, &methodLocal, &wargs{})

@@ -52,10 +52,10 @@ func shapeOf(c *Class) *order.Shape { return (*order.Shape)(unsafe.Pointer(c)) }
 func classOf(c *order.Shape) *Class { return (*Class)(unsafe.Pointer(c)) }
 
 // Namer is a Cx or a Client: both can look up a named actor.
-type Namer interface{ system() *System }
+type Namer interface{ namer() any }
 
 // Named returns the actor of class c with the given name; the first event on it
 // runs its constructor.
 func Named(in Namer, c *Class, name string) order.Ref {
-	return order.RefOf(in.system().host.Named(&c.Shape, name))
+	return order.RefOf(in.namer().(*System).host.Named(&c.Shape, name))
 }

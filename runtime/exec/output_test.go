@@ -91,9 +91,9 @@ func TestNothingLeavesBeforeItIsDurable(t *testing.T) {
 			})))
 		})
 	}
-	desk := r.Handle()
+	desk := order.HandleOf(r)
 	until(func() bool { return e.Applied() > 0 && len(s.queuedLines()) == 5 }) // all have committed, none was answered
-	if out.String() != "" || desk.Object.(interface{ ActorSelf() *order.Self }).ActorSelf().Handle() != desk {
+	if out.String() != "" || order.HandleOf(desk.Object.ActorSelf().Ref()) != desk {
 		t.Errorf("before the sync: %q", out.String())
 	}
 	select {

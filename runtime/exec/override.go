@@ -59,7 +59,7 @@ func StoppedOverrides(view store.Reader, classes []*Class, log *slog.Logger) (*a
 func (o *overriding) run(id event.ActorID, layout *store.Layout, shape *order.Shape) (edits *row.Edits, err error) {
 	class := classOf(shape)
 	refs := &copiedRefs{actors: map[event.ActorID]*order.Handle{}, clients: map[uint64]*ClientObject{}}
-	self := refs.Resolve(id).Handle()
+	self := order.HandleOf(refs.Resolve(id))
 	self.Shape = shape
 	obj := class.New()
 	order.Bind(obj, self)
@@ -90,7 +90,7 @@ func (o *overriding) run(id event.ActorID, layout *store.Layout, shape *order.Sh
 	}()
 	cx.fill(o.ev.sys.cfg.FuelMax)
 	cx.push(self, nil)
-	class.Snapshot(cx, obj)
+	class.Snapshot(&cx.Cx, obj)
 	o.ev.gatherWrites(w)
 	edits = row.NewEdits()
 	w.EncodeCopy(stored, id, o.layouts.Of(shape), edits)

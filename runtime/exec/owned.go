@@ -33,7 +33,7 @@ func eachRef(v any, f func(order.Ref)) {
 }
 
 // singleRef is implemented by references, also those that generated code wraps.
-type singleRef interface{ Handle() *order.Handle }
+type singleRef interface{ Bare() order.Ref }
 
 // singleRefs returns the actors that old and v refer to, nil for none, if each of them is
 // a reference or nothing: the common case, which needs no closure.
@@ -43,37 +43,37 @@ func singleRefs(old, v any) (o, n *order.Handle, ok bool) {
 		if !single {
 			return nil, nil, false
 		}
-		o = r.Handle()
+		o = order.HandleOf(r.Bare())
 	}
 	if v != nil {
 		r, single := v.(singleRef)
 		if !single {
 			return nil, nil, false
 		}
-		n = r.Handle()
+		n = order.HandleOf(r.Bare())
 	}
 	return o, n, true
 }
 
 // moveEdges takes the edges from self to what old holds and adds those to what v holds.
 func (cx *Cx) moveEdges(self *order.Self, old, v any) {
-	p := self.Handle()
+	in, p := of(cx), order.HandleOf(self.Ref())
 	if o, n, ok := singleRefs(old, v); ok {
 		if o != nil {
-			cx.edge(p, o, -1)
+			in.edge(p, o, -1)
 		}
 		if n != nil {
-			cx.edge(p, n, 1)
+			in.edge(p, n, 1)
 		}
 		return
 	}
 	// Additions are checked after removals, so that an edge may be turned round.
-	eachRef(old, func(r order.Ref) { cx.edge(p, r.Handle(), -1) })
-	eachRef(v, func(r order.Ref) { cx.edge(p, r.Handle(), 1) })
+	eachRef(old, func(r order.Ref) { in.edge(p, order.HandleOf(r), -1) })
+	eachRef(v, func(r order.Ref) { in.edge(p, order.HandleOf(r), 1) })
 }
 
 // edge notes that p holds units more references to c.
-func (cx *Cx) edge(p, c *order.Handle, units int) {
+func (cx *activation) edge(p, c *order.Handle, units int) {
 	cx.attach(c)
 	// The class graph has no cycles but loops, so that a cycle lies within one class.
 	if units > 0 && p.Shape.SelfRecursive && p.Shape == c.Shape {
@@ -87,10 +87,10 @@ const msgCycle = "ownership cycle: an actor would own itself"
 // checkCycle faults if an edge p -> c would close a cycle in the instance graph, the
 // event's own changes included ([OWN]). It holds all of reach(c) for reading then (protocol
 // rule 8): otherwise another event might add the other half of a cycle meanwhile.
-func (cx *Cx) checkCycle(p, c *order.Handle) {
+func (cx *activation) checkCycle(p, c *order.Handle) {
 	ev := cx.ev
 	if p == c {
-		Fault(cx, msgCycle)
+		fault(msgCycle)
 	}
 	if !ev.MayClose(p, c) {
 		return
@@ -101,7 +101,7 @@ func (cx *Cx) checkCycle(p, c *order.Handle) {
 			continue // it may have changed before it was held
 		}
 		if slices.Contains(reach, p) {
-			Fault(cx, msgCycle)
+			fault(msgCycle)
 		}
 		return
 	}
@@ -110,7 +110,7 @@ func (cx *Cx) checkCycle(p, c *order.Handle) {
 // holdAll acquires every actor of the list for reading and reports whether all of
 // them were held before. If the entry does not cover them the attempt is withdrawn,
 // and the next one carries all of them.
-func (cx *Cx) holdAll(list []*order.Handle) (held bool) {
+func (cx *activation) holdAll(list []*order.Handle) (held bool) {
 	ev := cx.ev
 	if held = ev.Carry(list); held {
 		for _, h := range list {

@@ -86,7 +86,7 @@ func (ev *Event) gatherWrites(w *state.Writer) {
 	entries := ev.root.log.Entries()
 	for i := range entries {
 		e := &entries[i]
-		if h := e.Self().Handle(); h.Is(order.Dying) && ev.Deleting(h) {
+		if h := order.HandleOf(e.Self().Ref()); h.Is(order.Dying) && ev.Deleting(h) {
 			continue
 		}
 		w.Changed(e.Self(), e.Field(), e.Record())

@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/aeon-lang/aeon/runtime/order"
 )
 
 // TestProbes builds schedules that are rare in random runs: each shows a bug of the locks, which spec/plants plants.
@@ -68,7 +70,7 @@ func stay(in, goOn chan struct{}) wstep {
 
 // waitAt returns how many events wait at a node.
 func waitAt(r wref) int {
-	return r.Handle().Waiting()
+	return order.HandleOf(r.Ref).Waiting()
 }
 
 // lazyReaders builds the deadlock that lazy readers run into if they share a node. Two

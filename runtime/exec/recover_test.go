@@ -158,7 +158,7 @@ func TestSubEventsRunOnceAndInOrder(t *testing.T) {
 		defer close(held)
 		_ = n.sys.Client().Await(target.Ref, &methodLocal, &wargs{steps: []wstep{{op: wPause, hook: func() { <-hold }}}})
 	}()
-	until(func() bool { return target.Handle().Busy() })
+	until(func() bool { return order.HandleOf(target.Bare()).Busy() })
 	var steps []wstep
 	var adopted []event.ActorID
 	for i := range 5 {
@@ -182,7 +182,7 @@ func TestSubEventsRunOnceAndInOrder(t *testing.T) {
 			t.Errorf("image %d: the sub-events have added %d, not 31", i, got)
 		}
 		var kids []event.ActorID
-		for _, k := range target.Handle().Object.(*wnode).kids.Items() {
+		for _, k := range order.HandleOf(target.Bare()).Object.(*wnode).kids.Items() {
 			kids = append(kids, k.ID())
 		}
 		if !slices.Equal(kids, adopted) {
@@ -243,7 +243,7 @@ func TestNothingRepeatsAfterARestart(t *testing.T) {
 	for run := range 4 {
 		r := n.fresh()
 		draw := n.run(r, &methodPeek, wstep{op: wRandom}).notes[0]
-		for _, s := range []string{r.ID().String(), fmt.Sprint("draw ", draw), fmt.Sprint("client ", n.cl.Random()), fmt.Sprint("origin ", n.cl.id),
+		for _, s := range []string{r.ID().String(), fmt.Sprint("draw ", draw), fmt.Sprint("client ", n.cl.Random()), fmt.Sprint("origin ", clientOf(n.cl).id),
 			fmt.Sprint("seq ", n.sys.durable.nextSeq())} {
 			if seen[s] {
 				t.Errorf("run %d: %s was there before", run, s)

@@ -31,7 +31,7 @@ type request = outbox.Request
 // callers are the clients that calls are performed with, one call at a time.
 type callers struct {
 	sync.Mutex
-	idle []*Client
+	idle []*client
 }
 
 // ErrKeyReused refuses a request that has come before with another method or other arguments.
@@ -46,7 +46,7 @@ var errRepeated = errors.New("the request has run or is running")
 // Perform performs a call in the calling goroutine, and returns up to which position of the journal its answer has seen
 // the store. The errors are those of Client.Await; ErrNoStore, ErrKeyTooLong, ErrKeyReused and *ResultError for a call with a key.
 func (s *System) Perform(c *Call) (seen store.Position, err error) {
-	if c.Target.Handle() == nil {
+	if order.HandleOf(c.Target) == nil {
 		return 0, &AbortError{Msg: msgNull, Fault: true}
 	}
 	cl := s.takeCaller()
@@ -65,7 +65,7 @@ func (s *System) Perform(c *Call) (seen store.Position, err error) {
 	}
 	defer d.Leave()
 	d.keyed.Sweep()
-	of := event.Request{Session: c.Key, Target: s.scope(c.Target.Handle()), Fingerprint: c.fingerprint()}
+	of := event.Request{Session: c.Key, Target: s.scope(order.HandleOf(c.Target)), Fingerprint: c.fingerprint()}
 	for {
 		seen, err = s.perform(cl, d.keyed.Request(of), c)
 		if !errors.Is(err, errRepeated) {
@@ -114,7 +114,7 @@ func (c *Call) fingerprint() uint64 {
 }
 
 // takeCaller returns a client that no other call uses.
-func (s *System) takeCaller() *Client {
+func (s *System) takeCaller() *client {
 	s.callers.Lock()
 	defer s.callers.Unlock()
 	if n := len(s.callers.idle); n > 0 {
@@ -125,7 +125,7 @@ func (s *System) takeCaller() *Client {
 	return s.newClient()
 }
 
-func (s *System) giveCaller(cl *Client) {
+func (s *System) giveCaller(cl *client) {
 	s.callers.Lock()
 	defer s.callers.Unlock()
 	s.callers.idle = append(s.callers.idle, cl)
@@ -133,7 +133,7 @@ func (s *System) giveCaller(cl *Client) {
 
 // perform performs a call. If r is a request that turns out to be a repetition, perform returns errRepeated instead; r may
 // be nil.
-func (s *System) perform(cl *Client, r *request, c *Call) (seen store.Position, err error) {
+func (s *System) perform(cl *client, r *request, c *Call) (seen store.Position, err error) {
 	if r != nil {
 		defer r.End() // also on runtime.Goexit
 	}
@@ -141,7 +141,7 @@ func (s *System) perform(cl *Client, r *request, c *Call) (seen store.Position, 
 	if s.closing.Load() { // after nextID: Close sees one or the other
 		return 0, cl.refused(ErrClosed)
 	}
-	ev := s.takeEvent(cl, id, c.Target.Handle(), c.Method, c.Args)
+	ev := s.takeEvent(cl, id, order.HandleOf(c.Target), c.Method, c.Args)
 	ev.Bounded, ev.request, ev.Cancellation = true, r, c.Cancel
 	if t := s.tracer; t != nil && r == nil {
 		ev.from = t.Issued(cl.id, false)

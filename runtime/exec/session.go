@@ -21,7 +21,7 @@ import (
 // Any goroutine may use it.
 type Session struct {
 	sys *System
-	is  *outbox.Session[*Client]
+	is  *outbox.Session[*client]
 }
 
 // Errors of requests that are refused. None of them has run.
@@ -67,7 +67,7 @@ func (s *System) Session(name string) (*Session, error) {
 }
 
 // known returns a session once its beginning is durable, in whatever process that was.
-func (s *System) known(x *outbox.Session[*Client]) (*Session, error) {
+func (s *System) known(x *outbox.Session[*client]) (*Session, error) {
 	if err := s.durable.Wait(x.Begun); err != nil {
 		return nil, &UnknownError{Cause: err}
 	}
@@ -88,7 +88,7 @@ func (x *Session) Await(seq, ack uint64, target order.Ref, m *Method, args order
 	if ack >= seq {
 		return fmt.Errorf("request %d of session %q acknowledges requests up to %d", seq, x.Name(), ack)
 	}
-	if target.Handle() == nil {
+	if order.HandleOf(target) == nil {
 		return &AbortError{Msg: msgNull, Fault: true}
 	}
 	d := x.sys.durable
@@ -102,7 +102,7 @@ func (x *Session) Await(seq, ack uint64, target order.Ref, m *Method, args order
 	}
 	defer x.is.Leave() // also on runtime.Goexit
 	for {
-		_, err := x.sys.perform(x.is.Run, x.is.Request(seq, target.Handle().ID), &Call{Target: target, Method: m, Args: args})
+		_, err := x.sys.perform(x.is.Run, x.is.Request(seq, order.HandleOf(target).ID), &Call{Target: target, Method: m, Args: args})
 		if !errors.Is(err, errRepeated) {
 			return err
 		}

@@ -24,7 +24,7 @@ func (s *System) Snapshot(ctx context.Context, to snapshot.Target) (*snapshot.Sa
 // SnapshotActor makes a snapshot of an actor and everything that it reaches, as of a moment of
 // the call, while events go on. The error is a *archive.NoActorError if the actor is not there.
 func (s *System) SnapshotActor(ctx context.Context, to snapshot.Target, actor order.Ref) (*snapshot.Saved, error) {
-	return s.takeSnapshotOf(ctx, to, func(store.Reader) (event.ActorID, error) { return actor.Handle().ID, nil })
+	return s.takeSnapshotOf(ctx, to, func(store.Reader) (event.ActorID, error) { return order.HandleOf(actor).ID, nil })
 }
 
 // SnapshotNamed is SnapshotActor of the actor that has a name at that moment. The errors are those of

@@ -147,7 +147,7 @@ type System struct {
 	undone    atomic.Int64  // events that were refused as the system was closing, and that were not awaited
 	left      chan struct{} // an event of a client, or a visit, has ended while the system is closing
 
-	inner   *Client // the one that sub-events and timers run for
+	inner   *client // the one that sub-events and timers run for
 	objects outbox.Objects[ClientObject]
 	clients struct {
 		sync.Mutex
@@ -200,7 +200,10 @@ func newSystem(cfg Config) *System {
 
 // Client returns a new client session. The system keeps nothing of a client that the
 // program has dropped but its share in the statistics.
-func (s *System) Client() *Client {
+func (s *System) Client() *Client { return &s.openClient().Client }
+
+// openClient is Client for the runtime.
+func (s *System) openClient() *client {
 	cl := s.newClient()
 	whenGone(cl, s, (*System).retire, cl.stats)
 	return cl
@@ -219,11 +222,11 @@ func whenGone[P, X any](p *P, s *System, f func(*System, X), x X) {
 }
 
 // newClient returns a client that lives as long as the system.
-func (s *System) newClient() *Client {
+func (s *System) newClient() *client {
 	s.clients.Lock()
 	defer s.clients.Unlock()
 	s.clients.last++
-	cl := &Client{sys: s, id: s.clients.last, stats: &counters{}}
+	cl := &client{sys: s, id: s.clients.last, stats: &counters{}}
 	s.clients.counters[cl.stats] = struct{}{}
 	return cl
 }
@@ -348,7 +351,7 @@ func (s *System) postpones(seq uint64, firing bool) bool {
 func (s *System) Graph() *dominator.Graph { return s.host.Graph }
 
 // nextPartition spreads unnamed roots over the partitions.
-func (s *System) nextPartition(cl *Client) event.PartitionID {
+func (s *System) nextPartition(cl *client) event.PartitionID {
 	return event.PartitionID((uint64(cl.id)*31 + cl.stats.begun.Load()) % uint64(len(s.host.Partitions)))
 }
 

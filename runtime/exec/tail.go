@@ -54,18 +54,20 @@ type chain struct {
 // Tail ends the event with a call that follows it as the next step of its chain: it is admitted after the
 // event has committed, and after what the current actor has issued to target before. The
 // current method returns next, and the event's caller gets the result of the last step.
+//
+//go:noinline
 func (cx *Cx) Tail(target order.Ref, m *Method, args order.Args) {
-	if target.Handle() == nil {
-		Fault(cx, msgNull)
+	if order.HandleOf(target) == nil {
+		fault(msgNull)
 	}
-	cx.emit(op{kind: opTail, target: target.Handle(), method: m, args: args})
+	of(cx).emit(op{kind: opTail, target: order.HandleOf(target), method: m, args: args})
 }
 
 // TailThis is Tail for a call of the current actor, which no other event touches before
 // that step has run.
 func (cx *Cx) TailThis(target order.Ref, m *Method, args order.Args) {
-	assert.That(target.Handle() == cx.ev.Target, "exec: a tail call of another actor keeps it")
-	cx.emit(op{kind: opTail, target: target.Handle(), method: m, args: args, keep: true})
+	assert.That(order.HandleOf(target) == of(cx).ev.Target, "exec: a tail call of another actor keeps it")
+	of(cx).emit(op{kind: opTail, target: order.HandleOf(target), method: m, args: args, keep: true})
 }
 
 // stepOf makes the event a step of ch, which may be nil.

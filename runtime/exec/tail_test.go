@@ -508,7 +508,7 @@ func TestCancelWakesWaitersForCredit(t *testing.T) {
 		var ended []bool
 		for _, f := range []*Future{first, early, second, third} {
 			select {
-			case <-f.done:
+			case <-futureOf(f).done:
 				ended = append(ended, true)
 			default:
 				ended = append(ended, false)

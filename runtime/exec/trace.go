@@ -69,7 +69,7 @@ func (ev *Event) noteIssued(ops []op) {
 			r.Subs++
 			r.Keeps = o.keep
 		case opCallback:
-			r.Callbacks = append(r.Callbacks, o.object.client.id)
+			r.Callbacks = append(r.Callbacks, clientOf(o.object.client).id)
 		case opTimer:
 			if o.made != nil { // else its issuer is deleted
 				r.Timers = append(r.Timers, trace.TimerOp{Issuer: t.Label(o.issuer), Name: o.name, Generation: o.made.Generation, Every: o.every > 0})

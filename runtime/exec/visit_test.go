@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
@@ -29,7 +30,7 @@ func TestCloseWaitsForReaders(t *testing.T) {
 		prepare, read func(n *node, old wref, x *Session)
 	}{
 		"an actor is looked for": {read: func(n *node, _ wref, _ *Session) { Named(n.cl, &classBank, "main") }},
-		"an actor is shown":      {read: func(_ *node, old wref, _ *Session) { _ = old.Handle().Label() }},
+		"an actor is shown":      {read: func(_ *node, old wref, _ *Session) { _ = order.HandleOf(old.Ref).Label() }},
 		"a request is repeated": {
 			prepare: func(n *node, old wref, _ *Session) { n.value(old) }, // so that nothing else is read
 			read:    func(_ *node, old wref, x *Session) { _ = x.Await(1, 0, old.Ref, &methodLocal, &wargs{}) },

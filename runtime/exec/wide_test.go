@@ -14,7 +14,7 @@ func TestASeedDecidesWhichReadersTryToShare(t *testing.T) {
 		s := Open(Config{Log: quiet, Scheduled: true, Seed: 5, fanOut: 16})
 		defer s.Close()
 		nodes := grow(t, s, 4, 2)
-		nodes[0].Ref.Handle().Mark(order.MarkWide, true) // it was, until lately
+		order.HandleOf(nodes[0].Ref).Mark(order.MarkWide, true) // it was, until lately
 		cl := s.Client()
 		var seen []byte
 		for i := range lessIfShort(2000) {
@@ -28,7 +28,7 @@ func TestASeedDecidesWhichReadersTryToShare(t *testing.T) {
 				mustNot(t, f.Wait())
 			}
 			if i%50 == 0 {
-				nodes[0].Ref.Handle().Mark(order.MarkWide, true)
+				order.HandleOf(nodes[0].Ref).Mark(order.MarkWide, true)
 			}
 			if collect && i%40 == 0 {
 				runtime.GC()

@@ -133,7 +133,7 @@ func init() {
 	refs := func(mode order.Mode) func(order.Args, *order.Footprint) {
 		return func(args order.Args, f *order.Footprint) {
 			for _, st := range args.(*wargs).steps {
-				if st.ref.Handle() != nil {
+				if order.HandleOf(st.ref.Bare()) != nil {
 					f.Add(st.ref.Ref, mode)
 				}
 			}
@@ -239,7 +239,7 @@ func (n *wnode) step(cx *Cx, x *wargs, st wstep) {
 		m := New[*wnode](cx, &classNode)
 		m.value = st.n
 		Constructed(cx)
-		x.made = append(x.made, m.Ref().Handle())
+		x.made = append(x.made, order.HandleOf(m.Ref()))
 		if st.op == wNew {
 			VectorPushOwned(cx, &n.Self, 1, &n.kids, wref{m.Self.Ref()})
 		}
@@ -256,7 +256,7 @@ func (n *wnode) step(cx *Cx, x *wargs, st wstep) {
 			st.hook()
 		} else {
 			runtime.Gosched()
-			cx.ev.sys.scheduler.Yield()
+			of(cx).ev.sys.scheduler.Yield()
 		}
 	case wRandom:
 		x.notes = append(x.notes, int64(cx.Random()*1e6))

@@ -87,15 +87,15 @@ func newSession(s *System) *wsession {
 
 // out notes an event that n issues and returns its arguments.
 func (n *wnode) out(x *wargs, st wstep, to order.Ref) *wargs {
-	y := &wargs{steps: st.sub, lane: [2]*order.Handle{n.Self.Handle(), to.Handle()}}
-	x.outs = append(x.outs, &wout{op: st.op, to: to.Handle(), args: y})
+	y := &wargs{steps: st.sub, lane: [2]*order.Handle{order.HandleOf(n.Self.Ref()), order.HandleOf(to)}}
+	x.outs = append(x.outs, &wout{op: st.op, to: order.HandleOf(to), args: y})
 	return y
 }
 
 // last completes and returns the last of outs.
 func (x *wargs) last(cx *Cx, st wstep) *wout {
 	o := x.outs[len(x.outs)-1]
-	o.name, o.after, o.at = st.name, time.Duration(st.n)*time.Millisecond, cx.ev.sys.clock.Now()
+	o.name, o.after, o.at = st.name, time.Duration(st.n)*time.Millisecond, of(cx).ev.sys.clock.Now()
 	return o
 }
 

@@ -240,7 +240,7 @@ func (m *model) run(id mkey, x *wargs, by issuedBy) {
 			}
 		case wCallRef:
 			if !st.ref.IsNull() {
-				m.run(m.key(st.ref.Handle()), next(st.sub), by)
+				m.run(m.key(order.HandleOf(st.ref.Bare())), next(st.sub), by)
 			}
 		case wEmit, wEmitNamed, wAfter, wEvery, wCancel, wShow, wShowAfter, wTail, wKeep:
 			c, ok := kid(st.k)
@@ -261,7 +261,7 @@ func (m *model) run(id mkey, x *wargs, by issuedBy) {
 			m.sent = append(m.sent, func() { m.follow(id, o) })
 		case wAdopt:
 			if !st.ref.IsNull() {
-				c := m.key(st.ref.Handle())
+				c := m.key(order.HandleOf(st.ref.Bare()))
 				m.adopt(id, c)
 				setKids(append(slices.Clone(n.kids), c))
 			}
@@ -429,9 +429,9 @@ func (m *model) compare(s *System) error {
 		var kids []mkey
 		units := map[mkey]int{}
 		for _, k := range o.kids.Items() {
-			kids = append(kids, m.key(k.Handle()))
-			if !k.Handle().Is(order.Deleted) {
-				units[m.key(k.Handle())]++
+			kids = append(kids, m.key(order.HandleOf(k.Bare())))
+			if !order.HandleOf(k.Bare()).Is(order.Deleted) {
+				units[m.key(order.HandleOf(k.Bare()))]++
 			}
 		}
 		if o.value != n.value || !slices.Equal(kids, n.kids) {

@@ -53,7 +53,7 @@ func (g *generator) ref() wref { return g.nodes[g.rng.IntN(len(g.nodes))] }
 // end with deleted nodes only.
 func (g *generator) renew(cl *Client) {
 	for i, r := range g.nodes {
-		if r.Handle().Is(order.Deleted) {
+		if order.HandleOf(r.Bare()).Is(order.Deleted) {
 			if fresh, err := cl.New(&classNode, &methodBorn, &wargs{}); err == nil {
 				g.nodes[i] = wref{fresh}
 			}
@@ -203,7 +203,7 @@ func (w workload) traced(cfg Config, stuck func(string)) (Stats, []*traced, erro
 		return Stats{}, nil, err
 	}
 	if s.scheduler == nil {
-		defer again(func(i int) { nodes[i%len(nodes)].Handle().SpreadReaders() })()
+		defer again(func(i int) { order.HandleOf(nodes[i%len(nodes)].Ref).SpreadReaders() })()
 	}
 	sessions := []*wsession{newSession(s), newSession(s), newSession(s)}
 	var ended atomic.Int64

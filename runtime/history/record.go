@@ -91,7 +91,7 @@ func (t *Tracer) Wrote(r *Record, a *order.Attempt, log *undo.Log) {
 	}
 	entries := log.Entries()
 	for i := range entries {
-		t.write(r, entries[i].Self().Handle(), false)
+		t.write(r, order.HandleOf(entries[i].Self().Ref()), false)
 	}
 }
 

@@ -41,8 +41,8 @@ type Attempt struct {
 	awaits  *Keep // between two attempts: of a chain that must leave its actor first
 	// refusal is what ended the attempt from outside, Kind 0 if nothing did.
 	refusal  effect
-	members  Footprint // known before any hold
-	narrowed Footprint // found under the hold on the target
+	members  footprint // known before any hold
+	narrowed footprint // found under the hold on the target
 	isNarrow bool      // narrowed was evaluated
 	reaching bool      // some member is a tree
 	coarse   bool      // an Exact footprint with too many members: treated as a tree

@@ -15,8 +15,8 @@ type CallFootprint struct {
 func CallOf(target *Handle, e *Effects, args Args) CallFootprint {
 	p := CallFootprint{Target: target, self: e.Self, effects: e}
 	if e.ArgRefs != nil {
-		f := Footprint{fresh: true} // what this event has created is shared by its branches alone
-		e.ArgRefs(args, &f)
+		f := footprint{fresh: true} // what this event has created is shared by its branches alone
+		e.ArgRefs(args, &f.Footprint)
 		p.args = f.members
 	}
 	return p

@@ -119,7 +119,7 @@ func (a *Attempt) joinOne(h *Handle, mode lock.Mode) bool {
 }
 
 // joinAll makes the event a fast-path holder of all of a.passed, in the modes of f, or of none.
-func (a *Attempt) joinAll(f *Footprint) bool {
+func (a *Attempt) joinAll(f *footprint) bool {
 	for round := 0; !a.tryAll(f); round++ {
 		if round == joinYieldsMax {
 			return false
@@ -130,7 +130,7 @@ func (a *Attempt) joinAll(f *Footprint) bool {
 }
 
 // tryAll is one attempt of joinAll.
-func (a *Attempt) tryAll(f *Footprint) bool {
+func (a *Attempt) tryAll(f *footprint) bool {
 	for i, c := range a.passed {
 		if !c.latch.join(lockMode(f.find(c).mode), a, a.Host.joinSpins) {
 			a.leaveAll(i, f)
@@ -141,14 +141,14 @@ func (a *Attempt) tryAll(f *Footprint) bool {
 }
 
 // leaveAll takes back what joinAll did on the first n.
-func (a *Attempt) leaveAll(n int, f *Footprint) {
+func (a *Attempt) leaveAll(n int, f *footprint) {
 	for _, c := range a.passed[:n] {
 		a.leave(c, lockMode(f.find(c).mode))
 	}
 }
 
 // holdFast notes that the event holds all of a.passed by the fast path. No other goroutine knows of it yet.
-func (a *Attempt) holdFast(f *Footprint) {
+func (a *Attempt) holdFast(f *footprint) {
 	for _, c := range a.passed {
 		a.tookFast(c, lockMode(f.find(c).mode))
 	}

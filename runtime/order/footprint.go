@@ -2,6 +2,7 @@ package order
 
 import (
 	"slices"
+	"unsafe"
 
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/lock"
@@ -15,8 +16,26 @@ type member struct {
 	tree bool
 }
 
-// Footprint collects the actors that a method may touch apart from its target.
-type Footprint struct {
+// Footprint is what generated code sees of a footprint.
+type Footprint struct{ _ [0]byte }
+
+// Add says that the method may touch the actor r itself, in mode, and nothing
+// below it. Null is ignored.
+func (f *Footprint) Add(r Ref, mode Mode) { list(f, r, mode, false) }
+
+// AddTree says that the method may touch r in mode, and anything reachable from
+// it in the modes of Method.Touches. Null is ignored.
+func (f *Footprint) AddTree(r Ref, mode Mode) { list(f, r, mode, true) }
+
+//go:noinline
+func list(f *Footprint, r Ref, mode Mode, tree bool) {
+	(*footprint)(unsafe.Pointer(f)).add(HandleOf(r), mode, tree)
+}
+
+// footprint collects the actors that a method may touch apart from its target.
+type footprint struct {
+	Footprint // Invariant: first, so that the footprint is found from what generated code has of it
+
 	members []member
 	index   map[*Handle]int // of members, when they are many
 	max     int             // if not 0, how many members are listed
@@ -26,15 +45,7 @@ type Footprint struct {
 
 const footprintScanMax = 24 // members up to which a search is linear
 
-// Add says that the method may touch the actor r itself, in mode, and nothing
-// below it. Null is ignored.
-func (f *Footprint) Add(r Ref, mode Mode) { f.add(r.h, mode, false) }
-
-// AddTree says that the method may touch r in mode, and anything reachable from
-// it in the modes of Method.Touches. Null is ignored.
-func (f *Footprint) AddTree(r Ref, mode Mode) { f.add(r.h, mode, true) }
-
-func (f *Footprint) add(h *Handle, mode Mode, tree bool) {
+func (f *footprint) add(h *Handle, mode Mode, tree bool) {
 	if h == nil {
 		return
 	}
@@ -71,7 +82,7 @@ func (f *Footprint) add(h *Handle, mode Mode, tree bool) {
 	}
 }
 
-func (f *Footprint) find(h *Handle) *member {
+func (f *footprint) find(h *Handle) *member {
 	if f.index != nil {
 		if i, ok := f.index[h]; ok {
 			return &f.members[i]
@@ -87,11 +98,11 @@ func (f *Footprint) find(h *Handle) *member {
 }
 
 // touches reports whether any member is read or written.
-func (f *Footprint) touches() bool {
+func (f *footprint) touches() bool {
 	return slices.ContainsFunc(f.members, func(m member) bool { return m.mode != NoAccess })
 }
 
-func (f *Footprint) reset() {
+func (f *footprint) reset() {
 	clear(f.members)
 	f.members, f.index, f.over = f.members[:0], nil, false
 }
@@ -106,7 +117,7 @@ func (a *Attempt) gather() {
 	a.reaching = a.Effects.Below == Any && a.Makes == nil
 	a.members.add(a.Target, a.Effects.Self, a.reaching)
 	if a.Effects.ArgRefs != nil {
-		a.Effects.ArgRefs(a.Args, &a.members)
+		a.Effects.ArgRefs(a.Args, &a.members.Footprint)
 		if a.Makes != nil && a.Effects.Below == Any {
 			// The fields of an actor that a client's new creates lead to what the constructor is given.
 			for i := range a.members.members {
@@ -213,7 +224,7 @@ func (a *Attempt) mayReach(x *Handle) bool {
 
 // anyBelow reports whether a member lies strictly below x in T. Caller holds a.mu.
 func (a *Attempt) anyBelow(x *Handle) bool {
-	for _, f := range [...]*Footprint{&a.members, &a.narrowed} {
+	for _, f := range [...]*footprint{&a.members, &a.narrowed} {
 		for i := range f.members {
 			if h := f.members[i].h; h != x && a.Host.above(x, h) {
 				return true

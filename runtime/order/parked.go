@@ -104,7 +104,7 @@ func (a *Attempt) describe(w io.Writer, nodes map[*Handle]bool) {
 		return
 	}
 	fmt.Fprintf(w, "event %v attempt %d: %v on %v\n   footprint", a.ID, a.home.ID().Attempt, a.Work, a.Target)
-	for _, f := range [...]*Footprint{&a.members, &a.narrowed} {
+	for _, f := range [...]*footprint{&a.members, &a.narrowed} {
 		for _, m := range f.members {
 			fmt.Fprintf(w, " %v:%v", m.h, m.mode)
 		}

@@ -12,18 +12,18 @@ import (
 
 // MarshalJSON implements json.Marshaler.
 func (r Ref) MarshalJSON() ([]byte, error) {
-	if r.h == nil {
+	if r.of == nil {
 		return []byte("null"), nil
 	}
-	return bytejson.Append(nil, r.h.Address()), nil
+	return bytejson.Append(nil, addressOf(r)), nil
 }
 
 // MarshalText implements encoding.TextMarshaler: the keys of objects.
 func (r Ref) MarshalText() ([]byte, error) {
-	if r.h == nil {
+	if r.of == nil {
 		return []byte("null"), nil
 	}
-	return []byte(r.h.Address()), nil
+	return []byte(addressOf(r)), nil
 }
 
 // UnmarshalJSON implements json.Unmarshaler. It reads null alone.
@@ -39,6 +39,9 @@ func (r *Ref) UnmarshalJSON(data []byte) error {
 func (r *Ref) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q names an actor, and JSON gives no reference to it; get that from an actor, or by Named", text)
 }
+
+//go:noinline
+func addressOf(r Ref) string { return HandleOf(r).Address() }
 
 // Address returns the text by which users name the actor: Class/name or Class:id.
 func (h *Handle) Address() string {

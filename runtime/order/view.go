@@ -56,7 +56,7 @@ func (v view) Expand(x *Handle, id lockID, held lock.Mode, children []*Handle) l
 			return lock.Expansion[*Handle]{Lazy: true}
 		}
 	}
-	for _, f := range [...]*Footprint{&ev.members, &ev.narrowed} {
+	for _, f := range [...]*footprint{&ev.members, &ev.narrowed} {
 		for i := range f.members {
 			m := &f.members[i]
 			if c := v.host.childTowards(x, m.h); c != nil {
@@ -90,7 +90,7 @@ func (a *Attempt) narrow() {
 	func() {
 		// A fault in the paths is not the attempt's: the method will meet it, and abort there.
 		defer func() { _ = recover() }()
-		a.Effects.Narrow(a.Target.Object, a.Args, &a.narrowed)
+		a.Effects.Narrow(a.Target.Object, a.Args, &a.narrowed.Footprint)
 	}()
 	for i := range a.narrowed.members {
 		a.reaching = a.reaching || a.narrowed.members[i].tree

@@ -109,11 +109,11 @@ type referred struct {
 func (r *referred) resolve(id event.ActorID) order.Ref {
 	ref := r.state.Resolve(id)
 	switch {
-	case r.done, r.many, ref.Handle() == nil:
+	case r.done, r.many, order.HandleOf(ref) == nil:
 	case len(r.list) == r.max:
 		r.many, r.list = true, nil
 	default:
-		r.list = append(r.list, ref.Handle())
+		r.list = append(r.list, order.HandleOf(ref))
 	}
 	return ref
 }

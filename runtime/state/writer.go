@@ -166,7 +166,7 @@ func (w *Writer) Created(a *order.Attempt) {
 func (w *Writer) EncodeFields() {
 	for i := range w.actors {
 		a := &w.actors[i]
-		h := a.self.Handle()
+		h := order.HandleOf(a.self.Ref())
 		w.encode(a, h.Object.(image.Stored), h.ID, w.state.Layouts.Of(h.Shape), w.Batch())
 	}
 }

@@ -108,7 +108,7 @@ func runChild() {
 
 func (c *child) perform(cl *runtime.Client) error {
 	say("opened", time.Since(c.start).Microseconds())
-	c.cl, c.sys = cl, cl.System()
+	c.cl, c.sys = cl, runtime.SystemOf(cl)
 	if err := c.open(); err != nil {
 		return err
 	}

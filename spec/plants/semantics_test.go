@@ -22,5 +22,5 @@ var ofSemantics = []plant{
 		"placed()\n\tp.state = outside\n\treturn true"),
 	bug("second field not stored", "runtime/state/writer.go", // of the fields that an event has assigned
 		"w.fields.Field(obj, int(f.field), f.changes, f.whole)",
-		"if i == 0 || len(f.changes) > 0 || !a.self.Handle().Is(order.Created) || a.self.Handle().Is(order.Fresh) {\n\t\t\tw.fields.Field(obj, int(f.field), f.changes, f.whole)\n\t\t}"),
+		"if i == 0 || len(f.changes) > 0 || !order.HandleOf(a.self.Ref()).Is(order.Created) || order.HandleOf(a.self.Ref()).Is(order.Fresh) {\n\t\t\tw.fields.Field(obj, int(f.field), f.changes, f.whole)\n\t\t}"),
 }
