@@ -108,7 +108,10 @@ func GoPaths(files []*ast.File) (paths []string) {
 // goImportPath reports whether path may be that of a Go package with code that can be called. The path stands in generated Go: it has
 // letters, digits and a few signs, none of which ends a string there.
 func goImportPath(path string) bool {
-	if path == "C" || path == "unsafe" || strings.HasPrefix(path, "cmd/") { // Go's own commands
+	switch first, _, _ := strings.Cut(path, "/"); {
+	case path == "C", path == "unsafe", path == "builtin", first == "cmd": // no functions to call, and Go's own commands
+		return false
+	case path == "all", path == "std", path == "tool", path == "work", strings.Contains(path, "..."): // for the go command, many packages
 		return false
 	}
 	for part := range strings.SplitSeq(path, "/") {

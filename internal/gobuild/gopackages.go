@@ -93,7 +93,7 @@ func (g *GoPackages) findStandard(paths []string) error {
 	for path, p := range found {
 		switch {
 		case !p.standard || p.failure != "":
-		case p.name == "main" || strings.Contains("/"+path+"/", "/internal/"):
+		case p.name == "main", strings.HasPrefix(path, "vendor/"), strings.Contains("/"+path+"/", "/internal/"):
 			g.standard[path] = goPackage{err: errors.New("only Go's own code can import it")}
 		default:
 			g.standard[path] = g.read(path, p)
