@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/typecheck"
 )
@@ -48,9 +49,7 @@ func (p *pkg) externs() (file File, ok bool, err error) {
 	for _, f := range list {
 		name := p.names.goPackages[f.Go.Path]
 		// Invariant: the path that the checker has admitted ends no string, and the name of a package that Go has read is a name.
-		if !token.IsIdentifier(name) || strings.ContainsAny(f.Go.Path, "\"\\\n`") {
-			panic("codegen: " + quote(f.Go.Path) + " cannot be imported")
-		}
+		assert.That(token.IsIdentifier(name) && !strings.ContainsAny(f.Go.Path, "\"\\\n`"), "codegen: %q cannot be imported as %q", f.Go.Path, name)
 		if name == path.Base(f.Go.Path) {
 			name = ""
 		}
