@@ -141,6 +141,8 @@ func (f *fn) bare(x ast.Expr) val {
 		return f.interpolated(x)
 	case *ast.VectorLit:
 		return f.vectorLit(x)
+	case *ast.MapLit:
+		return f.mapLit(x)
 	case *ast.Unary:
 		return f.unary(x)
 	case *ast.Binary:

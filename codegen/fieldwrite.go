@@ -1,6 +1,8 @@
 package codegen
 
 import (
+	"strings"
+
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/typecheck"
 )
@@ -160,7 +162,7 @@ func (f *fn) finishSpot(at ast.Node, s *spot, l leaf) val {
 		return val{}
 	case l.method == nil:
 		suffix := s.suffix()
-		if l.operation == "Sort" {
+		if strings.HasPrefix(l.operation, "Sort") {
 			suffix = "" // the order changes no ownership
 		}
 		return fresh(l.result, "aeonrt."+containerName(s.t)+l.operation+suffix+"("+s.where()+l.more+")")

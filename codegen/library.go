@@ -22,6 +22,11 @@ func (f *fn) library(x *ast.Call, c *typecheck.Call) val {
 			return f.readMethod(c, v, f.reads(x.Args...), innerResult(c))
 		})
 	}
+	if c.Library == typecheck.ReversedMethod || c.Library == typecheck.LimitMethod {
+		if table, query, ok := f.rowQuery(x); ok {
+			return fresh(c.Result, table+".Select("+query+")")
+		}
+	}
 	vals := f.reads(append([]ast.Expr{c.Recv}, c.Values(x)...)...)
 	return f.readMethod(c, vals[0], vals[1:], c.Result)
 }
@@ -53,6 +58,10 @@ func (f *fn) readMethod(c *typecheck.Call, recv val, args []val, result typechec
 		return out("aeonrt.ContainsElem(" + recv.code + ", " + args[0].code + ", " + f.equalFunc(elem) + ")")
 	case typecheck.SliceMethod:
 		return out(f.sliceOf(recv, f.position(args[0]), f.position(args[1])))
+	case typecheck.ReversedMethod:
+		return out("aeonrt.ReversedOf(" + recv.code + ")")
+	case typecheck.LimitMethod:
+		return out("aeonrt.LimitOf(" + recv.code + ", " + args[0].code + ")")
 	case typecheck.HasMethod:
 		return out(r + ".Has(" + f.key(keyOf(recv.typ), args[0]) + ")")
 	case typecheck.GetMethod:

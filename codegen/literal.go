@@ -73,12 +73,29 @@ func (f *fn) textOf(v val) string {
 
 func (f *fn) vectorLit(x *ast.VectorLit) val {
 	t := f.info.TypeOf(x)
-	vec, ok := t.(*typecheck.Vector)
-	if !ok {
-		panic("codegen: vector literal of type " + t.String())
-	}
 	if len(x.Elems) == 0 {
 		return fresh(t, f.zero(t))
 	}
-	return fresh(t, "aeonrt.VectorOf["+f.goType(vec.Elem)+"]("+codes(f.binders(x.Elems))+")")
+	elems := f.binders(x.Elems)
+	switch t := t.(type) {
+	case *typecheck.Vector:
+		return fresh(t, "aeonrt.VectorOf["+f.goType(t.Elem)+"]("+codes(elems)+")")
+	case *typecheck.Set:
+		for i, e := range elems {
+			elems[i].code = f.key(t.Elem, e)
+		}
+		return fresh(t, "aeonrt.SetOf["+f.keyType(t.Elem)+"]("+codes(elems)+")")
+	}
+	panic("codegen: vector literal of type " + t.String())
+}
+
+func (f *fn) mapLit(x *ast.MapLit) val {
+	t := f.info.TypeOf(x).(*typecheck.Map)
+	types := "[" + f.keyType(t.Key) + ", " + f.goType(t.Value) + "]("
+	var entries []string
+	parts := f.binders(x.Parts())
+	for i := 0; i < len(parts); i += 2 {
+		entries = append(entries, "aeonrt.EntryOf"+types+f.key(t.Key, parts[i])+", "+parts[i+1].code+")")
+	}
+	return fresh(t, "aeonrt.MapOf"+types+strings.Join(entries, ", ")+")")
 }

@@ -128,6 +128,10 @@ func (f *fn) forUpto(s *ast.ForUpto) {
 func (f *fn) forEach(s *ast.ForEach) {
 	f.push()
 	defer f.pop()
+	if s.Value != nil {
+		f.entryLoop(s)
+		return
+	}
 	v := f.info.Defs[s].(*typecheck.Var)
 	elem, isKey, index := v.Type(), false, "_, "
 	code, isRows := f.rowLoop(s)
@@ -139,23 +143,62 @@ func (f *fn) forEach(s *ast.ForEach) {
 	name := f.declare(v)
 	converts := isKey && elem == typecheck.Bytes
 	text := f.capture(func() {
-		switch {
-		case converts:
-			f.w.add("%s := %s.Bytes()", name, name)
-		case v.Mutated && f.shares(elem): // the loop's own copy is written
-			f.w.add("%s := %s.Share()", name, name)
-		}
-		f.keepUsed(v)
+		f.ownLoopVar(v, name, converts)
 		f.loopBody(s.Body)
 	})
 	f.w.at(s.Span())
-	if f.used[f.numbers[v]] || v.Mutated || converts { // a mutating call names it, too
+	if f.named(v) || converts {
 		f.w.add("for %s%s := range %s {", index, name, code)
 	} else {
 		f.w.add("for range %s {", code)
 		text = dropFirstLine(text)
 	}
 	f.w.buf.WriteString(text)
+	f.w.add("}")
+}
+
+// named reports whether code mentions a variable of a loop. A mutating call names it, too.
+func (f *fn) named(v *typecheck.Var) bool { return f.used[f.numbers[v]] || v.Mutated }
+
+// ownLoopVar begins the body of a loop: its variable is what the program sees.
+func (f *fn) ownLoopVar(v *typecheck.Var, name string, bytesKey bool) {
+	switch {
+	case bytesKey:
+		f.w.add("%s := %s.Bytes()", name, name)
+	case v.Mutated && f.shares(v.Type()): // the loop's own copy is written
+		f.w.add("%s := %s.Share()", name, name)
+	}
+	f.keepUsed(v)
+}
+
+// entryLoop emits a loop over the entries of a map.
+func (f *fn) entryLoop(s *ast.ForEach) {
+	xs := f.expr(s.X)
+	code := xs.code
+	if f.info.CopyLoops[s] {
+		code = f.share(xs)
+	}
+	k, v := f.info.Defs[s].(*typecheck.Var), f.info.Defs[s.Value].(*typecheck.Var)
+	key, val := f.declare(k), f.declare(v)
+	converts := k.Type() == typecheck.Bytes
+	body := f.capture(func() { f.loopBody(s.Body) })
+	vars := ""
+	head := f.capture(func() {
+		if f.named(k) {
+			f.ownLoopVar(k, key, converts)
+			vars = key + " := "
+		}
+		if f.named(v) {
+			f.ownLoopVar(v, val, false)
+			if vars == "" {
+				key = "_"
+			}
+			vars = key + ", " + val + " := "
+		}
+	})
+	f.w.at(s.Span())
+	f.w.add("for %srange aeonrt.EntriesOf(%s) {", vars, code)
+	f.w.buf.WriteString(head + body)
 	f.w.add("}")
 }
 

@@ -145,7 +145,7 @@ func complete(info *typecheck.Info, f *ast.File) error {
 			if info.Stores[n] == nil {
 				note(n, "entry in Stores")
 			}
-		case *ast.VarDecl, *ast.Param, *ast.FieldDecl, *ast.ForEach, *ast.ForUpto:
+		case *ast.VarDecl, *ast.Param, *ast.FieldDecl, *ast.ForEach, *ast.LoopValue, *ast.ForUpto:
 			if info.Defs[n] == nil {
 				note(n, "entry in Defs")
 			}

@@ -272,6 +272,9 @@ func (f *fn) mutation(c *typecheck.Call, args []val) leaf {
 	t := nonNull(c.RecvType)
 	args = f.writeArgs(c, t, args)
 	l := leaf{operation: mutator[c.Library], result: c.Result}
+	if c.Fields != nil {
+		l.operation, l.more = "SortBy", ", "+f.orderBy(t.(*typecheck.Vector).Elem, c.Fields)
+	}
 	if len(args) > 0 {
 		l.more = ", " + codes(args)
 	}

@@ -3,7 +3,6 @@ package codegen
 import (
 	"strings"
 
-	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
@@ -118,13 +117,13 @@ func (f *fn) tableMethod(c *typecheck.Call, t *typecheck.Table, recv val, args [
 		return fresh(result, r+".Keys()")
 	case typecheck.ValuesMethod:
 		return fresh(result, r+".Values()")
-	case typecheck.FindMethod, typecheck.RangeMethod:
+	case typecheck.FindMethod, typecheck.RangeMethod, typecheck.SortedMethod:
 		return fresh(result, r+".Select("+f.query(t, c.Query, args)+")")
 	}
 	panic("codegen: no emitter for the method " + c.Library.String() + " of a table")
 }
 
-// query returns the expression for what a call of find or range asks for.
+// query returns the expression for what a call of find, range or sorted asks for.
 func (f *fn) query(t *typecheck.Table, q *typecheck.Query, args []val) string {
 	index := "aeonrt.ByKey"
 	for i, x := range t.Indexes {
@@ -133,14 +132,16 @@ func (f *fn) query(t *typecheck.Table, q *typecheck.Query, args []val) string {
 		}
 	}
 	n := len(q.Equal)
-	equal := f.columns(q.Columns[:n], args[:n])
-	if q.From == nil {
+	equal, from, to := "nil", "nil", "nil"
+	if n > 0 {
+		equal = f.columns(q.Columns[:n], args[:n])
+	}
+	if q.From == nil && n > 0 {
 		return "aeonrt.Equal(" + index + ", " + equal + ")"
 	}
-	if n == 0 {
-		equal = "nil"
+	if q.From != nil {
+		from = f.columns(q.Columns[n:], args[n:n+1])
 	}
-	from, to := f.columns(q.Columns[n:], args[n:n+1]), "nil"
 	if q.To != nil {
 		to = f.columns(q.Columns[n:], args[n+1:])
 	}
@@ -160,29 +161,4 @@ func (f *fn) columns(columns []*typecheck.Var, values []val) string {
 		list = append(list, f.writeKey(v.Type(), e, f.key(v.Type(), val{code: code})))
 	}
 	return "func(" + e + " *aeonrt.Encoder) { " + strings.Join(list, "; ") + " }"
-}
-
-// rowLoop returns the sequence of the rows that a loop over a table, or over what a query finds in it, goes
-// through, if it is one.
-func (f *fn) rowLoop(s *ast.ForEach) (seq string, ok bool) {
-	recv, rows := s.X, ".All()"
-	var t *typecheck.Table
-	if call, isCall := ast.Unparen(s.X).(*ast.Call); isCall {
-		c := f.info.Calls[call]
-		t, ok = c.RecvType.(*typecheck.Table)
-		if !ok || c.Kind != typecheck.LibraryCall || c.Library == typecheck.KeysMethod {
-			return "", false
-		}
-		recv = c.Recv
-		if c.Query != nil {
-			rows = ".Rows(" + f.query(t, c.Query, f.reads(c.Values(call)...)) + ")"
-		}
-	} else if _, ok = f.info.TypeOf(s.X).(*typecheck.Table); !ok {
-		return "", false
-	}
-	seq = side(f.expr(recv).code)
-	if f.info.CopyLoops[s] {
-		seq += ".Snapshot()"
-	}
-	return seq + rows, true
 }

@@ -118,6 +118,11 @@ func VectorSort[T any](cx *Cx, self *Self, field uint16, v *Vector[T]) {
 	undo.VectorSort(cx.UndoLog(), self, field, v)
 }
 
+// VectorSortBy is v.sort(field, …).
+func VectorSortBy[T any](cx *Cx, self *Self, field uint16, v *Vector[T], order func(a, b *T) int) {
+	undo.VectorSortBy(cx.UndoLog(), self, field, v, order)
+}
+
 // VectorSetOwned is VectorSet where the elements hold plain actor references.
 func VectorSetOwned[T any](cx *Cx, self *Self, field uint16, v *Vector[T], i int64, e T) {
 	exec.VectorSetOwned(cx, self, field, v, i, e)

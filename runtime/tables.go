@@ -18,6 +18,9 @@ type (
 // ByKey is the number of the key among the numbers of indexes.
 const ByKey = table.ByKey
 
+// AllRows asks for all rows of a table.
+var AllRows = table.AllRows
+
 // NewTable returns an empty table.
 func NewTable[K comparable, T any](shape *TableShape[K, T]) Table[K, T] { return table.New(shape) }
 

@@ -1,6 +1,9 @@
 package runtime
 
 import (
+	"cmp"
+	"iter"
+
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -225,8 +228,31 @@ func InsertAt[T any](v *Vector[T], i int64, e T) { value.InsertAt(v, i, e) }
 // RemoveAt takes element i out of v and returns it, or faults.
 func RemoveAt[T any](v *Vector[T], i int64) T { return value.RemoveAt(v, i) }
 
+// SetOf returns a set of elems.
+func SetOf[K comparable](elems ...K) Set[K] { return value.SetOf(elems...) }
+
+// MapOf returns a map with these entries; of two with one key the last one counts.
+func MapOf[K comparable, V any](entries ...value.Entry[K, V]) Map[K, V] {
+	return value.MapOf(entries...)
+}
+
+// EntryOf returns the entry of k and v.
+func EntryOf[K comparable, V any](k K, v V) value.Entry[K, V] { return value.EntryOf(k, v) }
+
 // Sort orders the elements of v ascending.
 func Sort[T any](v *Vector[T]) { value.Sort(v) }
+
+// SortBy orders the elements of v ascending by order.
+func SortBy[T any](v *Vector[T], order func(a, b *T) int) { value.SortBy(v, order) }
+
+// Compare is negative, zero or positive as a stands before, at or after b. A NaN stands before all numbers.
+func Compare[T cmp.Ordered](a, b T) int { return cmp.Compare(a, b) }
+
+// ReversedOf returns a copy of v, the last element first.
+func ReversedOf[T any](v Vector[T]) Vector[T] { return value.ReversedOf(v) }
+
+// LimitOf returns a copy of the first n elements of v, or faults.
+func LimitOf[T any](v Vector[T], n int64) Vector[T] { return value.LimitOf(v, n) }
 
 // LookupElem returns element i of v, or the zero value when there is none.
 func LookupElem[T any](v Vector[T], i int64) T { return value.LookupElem(v, i) }
@@ -246,6 +272,11 @@ func EqualVectors[T any](v, w Vector[T], eq func(a, b T) bool) bool {
 
 // VectorText returns the text of v.
 func VectorText[T any](v Vector[T], str func(T) string) string { return value.VectorText(v, str) }
+
+// EntriesOf yields the keys of m with their values, in ascending order.
+func EntriesOf[K comparable, V any](m Map[K, V]) iter.Seq2[K, V] {
+	return func(yield func(K, V) bool) { value.Each(m, yield) }
+}
 
 // GetEntry returns the value of k, or null.
 func GetEntry[K comparable, V any](m Map[K, V], k K) Opt[V] { return value.GetEntry(m, k) }

@@ -56,7 +56,7 @@ func (f *frame) mutatingCall(x *ast.Call, c *typecheck.Call, st *typecheck.Store
 		}
 	}
 	index := f.indexes(st)
-	args := f.evalAll(x.Args)
+	args := f.evalAll(c.Values(x))
 	var result value
 	f.mutate(x, st, index, func(old value) value {
 		if c.Kind == typecheck.LibraryCall {

@@ -33,7 +33,9 @@ func (f *frame) eval(x ast.Expr) value {
 		}
 		return b.String()
 	case *ast.VectorLit:
-		return &vector{elems: f.evalAll(x.Elems)}
+		return f.container(x)
+	case *ast.MapLit:
+		return f.mapOf(x)
 	case *ast.Unary:
 		return f.unary(x)
 	case *ast.Binary:
@@ -325,4 +327,27 @@ func sizeOf(v value) int {
 		return len(v)
 	}
 	panic(bug{"no size"})
+}
+
+// container is a vector, a set or an empty map.
+func (f *frame) container(x *ast.VectorLit) value {
+	elems := f.evalAll(x.Elems)
+	if _, isVector := f.info.TypeOf(x).(*typecheck.Vector); isVector {
+		return &vector{elems: elems}
+	}
+	_, set := f.info.TypeOf(x).(*typecheck.Set)
+	t := &table{set: set}
+	for _, e := range elems {
+		t = t.with(e, nil)
+	}
+	return t
+}
+
+// mapOf is a map; of two entries with one key the last one counts.
+func (f *frame) mapOf(x *ast.MapLit) value {
+	parts, t := f.evalAll(x.Parts()), &table{}
+	for i := 0; i < len(parts); i += 2 {
+		t = t.with(parts[i], parts[i+1])
+	}
+	return t
 }

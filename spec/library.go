@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/aeon-lang/aeon/lang/ast"
@@ -27,8 +28,19 @@ func (f *frame) library(x *ast.Call, c *typecheck.Call, recv value, args []value
 	case float64:
 		return f.formatFloat(x, r, args[0].(integer))
 	case *vector:
-		if c.Library == typecheck.ContainsMethod {
+		switch c.Library {
+		case typecheck.ContainsMethod:
 			return slices.ContainsFunc(r.elems, func(e value) bool { return equal(e, args[0]) })
+		case typecheck.ReversedMethod:
+			elems := slices.Clone(r.elems)
+			slices.Reverse(elems)
+			return &vector{elems: elems}
+		case typecheck.LimitMethod:
+			n := args[0].(integer).bits
+			if n < 0 {
+				f.fail(x, fmt.Sprintf("limit %d", n))
+			}
+			return &vector{elems: slices.Clone(r.elems[:min(n, int64(len(r.elems)))])}
 		}
 	case *rows:
 		return rowsMethod(c, r, args)
@@ -57,7 +69,7 @@ func (f *frame) library(x *ast.Call, c *typecheck.Call, recv value, args []value
 func (f *frame) change(x *ast.Call, c *typecheck.Call, recv value, args []value) (changed, result value) {
 	switch r := recv.(type) {
 	case *vector:
-		return f.changeVector(x, c.Library, r, args)
+		return f.changeVector(x, c, r, args)
 	case *table:
 		return changeTable(c.Library, r, args)
 	case *rows:
@@ -80,12 +92,12 @@ func (f *frame) change(x *ast.Call, c *typecheck.Call, recv value, args []value)
 	panic(bug{"no rule for the method " + c.Library.String()})
 }
 
-func (f *frame) changeVector(x *ast.Call, id typecheck.LibraryID, v *vector, args []value) (changed, result value) {
-	if id == typecheck.PushMethod {
+func (f *frame) changeVector(x *ast.Call, c *typecheck.Call, v *vector, args []value) (changed, result value) {
+	if c.Library == typecheck.PushMethod {
 		return v.push(args[0]), nil
 	}
 	elems := slices.Clone(v.elems)
-	switch id {
+	switch c.Library {
 	case typecheck.PopMethod:
 		n := len(elems)
 		if n == 0 {
@@ -104,10 +116,23 @@ func (f *frame) changeVector(x *ast.Call, id typecheck.LibraryID, v *vector, arg
 	case typecheck.ClearMethod:
 		return emptyVector(), nil
 	case typecheck.SortMethod:
-		slices.SortStableFunc(elems, compare)
+		slices.SortStableFunc(elems, func(a, b value) int { return compareBy(c.Fields, a, b) })
 		return &vector{elems: elems}, nil
 	}
-	panic(bug{"no rule for the method " + id.String()})
+	panic(bug{"no rule for the method " + c.Library.String()})
+}
+
+// compareBy compares objects by these fields, and other values by themselves.
+func compareBy(fields []*typecheck.Var, a, b value) int {
+	if fields == nil {
+		return compare(a, b)
+	}
+	for _, v := range fields {
+		if n := compare(a.(*structure).fields[v.Index], b.(*structure).fields[v.Index]); n != 0 {
+			return n
+		}
+	}
+	return 0
 }
 
 func changeTable(id typecheck.LibraryID, t *table, args []value) (changed, result value) {

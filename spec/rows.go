@@ -8,7 +8,7 @@ import (
 )
 
 // rows is a table<T> ([TABLE]): its rows in ascending order of their keys, and nothing else. Indexes
-// are looked for, not kept: find and range look at every row.
+// are looked for, not kept: find, range and sorted look at every row.
 type rows struct {
 	of   *typecheck.Table
 	list []*structure
@@ -70,7 +70,7 @@ func (r *rows) rewrite(f *frame, at ast.Node, k value, change func(value) value)
 	return r.put(row)
 }
 
-// query is find or range: the rows whose columns are as wanted, in the order of the index.
+// query is find, range or sorted: the rows whose columns are as wanted, in the order of the index.
 func (r *rows) query(q *typecheck.Query, args []value) *vector {
 	column := func(row *structure, i int) value { return row.fields[q.Columns[i].Index] }
 	n := len(q.Equal)
@@ -84,14 +84,8 @@ func (r *rows) query(q *typecheck.Query, args []value) *vector {
 		return q.From != nil && compare(column(row, n), args[n]) < 0 || q.To != nil && compare(column(row, n), args[n+1]) >= 0
 	})
 	if q.Index != nil {
-		slices.SortStableFunc(found, func(a, b *structure) int { // stable: rows with equal columns stay in the order of their keys
-			for _, c := range q.Index.Columns {
-				if n := compare(a.fields[c.Index], b.fields[c.Index]); n != 0 {
-					return n
-				}
-			}
-			return 0
-		})
+		// Stable: rows with equal columns stay in the order of their keys.
+		slices.SortStableFunc(found, func(a, b *structure) int { return compareBy(q.Index.Columns, a, b) })
 	}
 	return (&rows{r.of, found}).vector(wholeRow)
 }
@@ -111,7 +105,7 @@ func rowsMethod(c *typecheck.Call, r *rows, args []value) value {
 		return r.vector(r.key)
 	case typecheck.ValuesMethod:
 		return r.vector(wholeRow)
-	case typecheck.FindMethod, typecheck.RangeMethod:
+	case typecheck.FindMethod, typecheck.RangeMethod, typecheck.SortedMethod:
 		return r.query(c.Query, args)
 	}
 	panic(bug{"no rule for the method " + c.Library.String()})

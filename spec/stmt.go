@@ -187,8 +187,22 @@ func (f *frame) forUpto(s *ast.ForUpto) control {
 // forEach goes over the value that the expression had when the loop began.
 func (f *frame) forEach(s *ast.ForEach) control {
 	v := f.info.Defs[s].(*typecheck.Var)
+	if s.Value != nil {
+		return f.forEntries(s, v, f.info.Defs[s.Value].(*typecheck.Var))
+	}
 	for _, x := range elements(f.eval(s.X)) {
 		f.locals[v] = x
+		if c, leave := f.round(s.Body); leave {
+			return c
+		}
+	}
+	return next
+}
+
+// forEntries goes over keys and values, in ascending order of the keys.
+func (f *frame) forEntries(s *ast.ForEach, k, v *typecheck.Var) control {
+	for _, e := range f.eval(s.X).(*table).entries {
+		f.locals[k], f.locals[v] = e.key, e.value
 		if c, leave := f.round(s.Body); leave {
 			return c
 		}

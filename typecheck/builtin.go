@@ -40,7 +40,7 @@ const (
 	RemoveMethod               // vector: T remove(int); map, table: bool remove(K); set: bool remove(T)
 	SizeMethod                 // all containers, string and bytes: int size()
 	ClearMethod                // all containers
-	SortMethod                 // vector of an ordered type: sort()
+	SortMethod                 // vector of an ordered type: sort(); of objects: sort(field, …): Call.Fields
 	ContainsMethod             // vector: bool contains(T); string: bool contains(string)
 	SliceMethod                // vector: vector<T> slice(int, int); string, bytes
 	HasMethod                  // map, table: bool has(K); set: bool has(T)
@@ -69,5 +69,8 @@ const (
 	MinuteMethod               // time: int minute()
 	SecondMethod               // time: int second()
 	WeekdayMethod              // time: int weekday()
+	SortedMethod               // table: vector<T> sorted(column, value, …, column): Call.Query
+	ReversedMethod             // vector: vector<T> reversed()
+	LimitMethod                // vector: vector<T> limit(int)
 	FormatMethod               // float: string format(int digits); integers: string format(int base, int digits)
 )

@@ -57,9 +57,9 @@ func (w *effectWalk) library(x *ast.Call, info *Call, recv origins, args []origi
 		}
 	case PopMethod:
 		result = stepAll(recv, ElemAll)
-	case FindMethod, RangeMethod:
+	case FindMethod, RangeMethod, SortedMethod:
 		result = recv // of a table, whose references have no path
-	case SliceMethod:
+	case SliceMethod, ReversedMethod, LimitMethod:
 		result = loosen(recv, info.RecvType)
 	case KeysMethod, ValuesMethod:
 		result = w.keysOrValues(info, recv)

@@ -51,11 +51,9 @@ func (w *effectWalk) evalKind(x ast.Expr) origins {
 		w.eval(x.Hi)
 		return loosen(from, w.a.info.TypeOf(x.X))
 	case *ast.VectorLit:
-		var all origins
-		for _, e := range x.Elems {
-			all = all.union(loosen(w.eval(e), w.a.info.TypeOf(e)))
-		}
-		return all
+		return w.evalAll(x.Elems)
+	case *ast.MapLit:
+		return w.evalAll(x.Parts())
 	case *ast.New:
 		return w.construct(x)
 	case *ast.Call:
@@ -67,6 +65,14 @@ func (w *effectWalk) evalKind(x ast.Expr) origins {
 		}
 	})
 	return nil
+}
+
+// evalAll walks the parts of a container.
+func (w *effectWalk) evalAll(list []ast.Expr) (all origins) {
+	for _, e := range list {
+		all = all.union(loosen(w.eval(e), w.a.info.TypeOf(e)))
+	}
+	return all
 }
 
 // variable is a read of a local, a parameter or an own field.

@@ -229,11 +229,21 @@ func (w *effectWalk) loop(s ast.Stmt) {
 		w.stmts(s.Body.Stmts)
 	case *ast.ForEach:
 		from := w.eval(s.X) // the value as it was when the loop began
-		if v, ok := w.a.info.Defs[s].(*Var); ok {
-			w.bind(v, stepAll(from, NoElem), v.typ)
+		first := NoElem
+		if s.Value != nil {
+			first = ElemKeys
+			w.bindLoop(s.Value, stepAll(from, NoElem))
 		}
+		w.bindLoop(s, stepAll(from, first))
 		w.enterLoop(s.Body.Span())
 		w.stmts(s.Body.Stmts)
+	}
+}
+
+// bindLoop gives the variable that n declares what a loop goes over.
+func (w *effectWalk) bindLoop(n ast.Node, from origins) {
+	if v, ok := w.a.info.Defs[n].(*Var); ok {
+		w.bind(v, from, v.typ)
 	}
 }
 

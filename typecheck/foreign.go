@@ -91,7 +91,7 @@ func foreignMethodHelp(t Type, name string) string {
 		case "put", "set", "insert", "add":
 			return "an entry is set with `m[k] = v;`"
 		case "entries", "items", "entrySet", "iter":
-			return "loop over `m.keys()`, and take `m[k]`"
+			return "a loop over entries: `for (K k, V v : m) { … }`"
 		}
 	case *Basic:
 		if t == String || t == Bytes {

@@ -30,7 +30,7 @@ type Info struct {
 	// Defs has the object of every declaring node: *ast.ClassDecl,
 	// *ast.EnumDecl, *ast.EnumValue, *ast.ConstDecl, *ast.FuncDecl,
 	// *ast.MethodDecl, *ast.CtorDecl, *ast.SnapshotDecl, *ast.TestDecl, *ast.FieldDecl,
-	// *ast.Param, *ast.VarDecl, *ast.ForEach, *ast.ForUpto, *ast.CatchClause.
+	// *ast.Param, *ast.VarDecl, *ast.ForEach, *ast.LoopValue, *ast.ForUpto, *ast.CatchClause.
 	Defs map[ast.Node]Object
 	// Uses has the object of every *ast.Ident, *ast.Field and
 	// *ast.OptionalField that denotes one: a bare field name in a method is an
@@ -111,7 +111,8 @@ type Call struct {
 	Result Type
 	// Through is how the receiver is reached, for ActorCall and ClientCall.
 	Through Through
-	Query   *Query // of find and range of a table
+	Query   *Query // of find, range and sorted of a table
+	Fields  []*Var // of sort of a vector of objects
 	// Unawaited: an event of a client whose pending is not used.
 	Unawaited bool
 }

@@ -59,7 +59,11 @@ func vectorMethod(t *Vector, name string) (libSig, bool) {
 	case "clear":
 		return libSig{ClearMethod, nil, Void, true}, true
 	case "sort":
-		return libSig{SortMethod, nil, Void, true}, isOrdered(t.Elem)
+		return libSig{SortMethod, nil, Void, true}, isOrdered(t.Elem) || IsValueClass(t.Elem)
+	case "reversed":
+		return libSig{ReversedMethod, nil, t, false}, true
+	case "limit":
+		return libSig{LimitMethod, []Type{Int}, t, false}, true
 	case "contains":
 		return libSig{ContainsMethod, []Type{t.Elem}, Bool, false}, comparable(t.Elem)
 	case "slice":
@@ -203,12 +207,14 @@ func (b *body) libraryCall(x *ast.Call, recv ast.Expr, name ast.Name, t Type, op
 		return invalid
 	}
 	b.undecorated(x, "a method of a value")
-	if table, ok := t.(*Table); ok && (sig.id == FindMethod || sig.id == RangeMethod) {
+	if table, ok := t.(*Table); ok && (sig.id == FindMethod || sig.id == RangeMethod || sig.id == SortedMethod) {
 		return b.query(x, recv, table, sig, optional)
 	}
 	info := &Call{Kind: LibraryCall, Library: sig.id, Recv: recv, RecvType: t, Optional: optional, Params: sig.params, Result: sig.result}
 	full := t.String() + "." + name.Text
-	if b.builtinCount(x, full, sig.params, len(sig.params)) {
+	if v, ok := t.(*Vector); ok && sig.id == SortMethod && IsValueClass(v.Elem) {
+		info.Fields = b.sortFields(x, v.Elem.(*Class))
+	} else if b.builtinCount(x, full, sig.params, len(sig.params)) {
 		for i, p := range sig.params {
 			b.assign(x.Args[i], p, "argument "+plainNumber(i+1)+" of "+full)
 		}
@@ -222,6 +228,32 @@ func (b *body) libraryCall(x *ast.Call, recv ast.Expr, name ast.Name, t Type, op
 		}
 	}
 	return b.recordCall(x, info)
+}
+
+// sortFields reads the names of the fields by which objects are sorted. As in queries of tables they hide variables.
+func (b *body) sortFields(x *ast.Call, class *Class) []*Var {
+	if len(x.Args) == 0 {
+		b.errorf(diag.BadArgCount, x, "sort takes the fields by which %s objects are sorted", class.name).Help = "as in `list.sort(price)`, or `list.sort(city, price)`"
+	}
+	var list []*Var
+	for _, a := range x.Args {
+		id, ok := a.(*ast.Ident)
+		if !ok {
+			b.errorf(diag.UnknownMember, a, "the name of a field of %s stands here", class.name).Help = "objects are sorted by their fields, as in `list.sort(city, price)`"
+			continue
+		}
+		v := b.column(diag.UnknownMember, class, ast.Name{Loc: id.Loc, Text: id.Name})
+		switch {
+		case v == nil || v.typ == Invalid:
+		case !isOrdered(v.typ):
+			b.report(diag.New(diag.TypeMismatch, a.Span(), "objects cannot be sorted by %s: %s has no order", v.name, aType(v.typ)).
+				With(v.span, "declared here").
+				WithHelp("numbers, strings, bytes, time and duration have an order"))
+		default:
+			list = append(list, v)
+		}
+	}
+	return list
 }
 
 func plainNumber(n int) string { return strconv.Itoa(n) }

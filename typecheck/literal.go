@@ -40,6 +40,8 @@ func (b *body) literal(x ast.Expr, want Type) operand {
 		return operand{typ: String}
 	case *ast.VectorLit:
 		return b.vectorLit(x, want)
+	case *ast.MapLit:
+		return b.mapLit(x, want)
 	}
 	assert.Unreachable("the checker does not know the expression %T", x)
 	return invalid
@@ -52,42 +54,6 @@ func (b *body) printable(x ast.Expr) {
 		d := b.errorf(diag.TypeMismatch, x, "this is %s, which has no text", aType(op.typ))
 		d.Help = "await it first"
 	}
-}
-
-// vectorLit checks [a, b, c]. The element type is that of the context, or else
-// that of the first element.
-func (b *body) vectorLit(x *ast.VectorLit, want Type) operand {
-	if v, ok := nonNull2(want).(*Vector); ok {
-		for _, e := range x.Elems {
-			b.assign(e, v.Elem, "an element of this "+v.String())
-		}
-		return operand{typ: v}
-	}
-	if len(x.Elems) == 0 {
-		if want == Invalid { // its type is wrong, which has been reported
-			return invalid
-		}
-		d := b.errorf(diag.CannotInfer, x, "the type of this empty vector is not known here")
-		d.Help = "declare the variable with its type: `vector<int> xs = [];`"
-		return invalid
-	}
-	var first operand
-	if want == Invalid {
-		first = b.loose(x.Elems[0])
-	} else {
-		first = b.value(x.Elems[0], nil)
-	}
-	for _, e := range x.Elems[1:] {
-		if first.typ == Invalid || want == Invalid {
-			b.loose(e)
-			continue
-		}
-		b.assign(e, first.typ, "an element of this vector")
-	}
-	if first.typ == Invalid || want == Invalid {
-		return invalid
-	}
-	return operand{typ: &Vector{first.typ}}
 }
 
 func nonNull2(t Type) Type {

@@ -63,6 +63,9 @@ func (w *lostWalk) node(n ast.Node) {
 	case *ast.VectorLit:
 		w.give(n.Elems...)
 		w.children(n)
+	case *ast.MapLit:
+		w.give(n.Parts()...)
+		w.children(n)
 	case *ast.New:
 		w.give(n.Args...)
 		w.children(n)
@@ -89,9 +92,11 @@ func (w *lostWalk) node(n ast.Node) {
 	case *ast.ForEach:
 		w.node(n.X)
 		w.loops = append(w.loops, w.now)
-		if v, ok := w.info.Defs[n].(*Var); ok {
-			w.declared(v)
-			w.loopOf[v] = n
+		for _, at := range []ast.Node{n, n.Value} {
+			if v, ok := w.info.Defs[at].(*Var); ok {
+				w.declared(v)
+				w.loopOf[v] = n
+			}
 		}
 		w.node(n.Body)
 		w.loops = w.loops[:len(w.loops)-1]
@@ -296,6 +301,10 @@ func (w *lostWalk) elementHelp(loop *ast.ForEach, x copyWrite) string {
 			return "the key of a row does not change: remove the row, and insert another"
 		}
 		return "`" + x.through(table+"["+x.root.name+"."+key+"]") + "` changes the row"
+	case *Map:
+		if root, onThis := w.rootOf(over); (root != nil || onThis) && x.root == w.info.Defs[loop.Value] {
+			return "`" + x.through(over.Span().Text()+"["+loop.Name.Text+"]") + "` changes the value"
+		}
 	case *Vector:
 		if root, onThis := w.rootOf(over); root != nil || onThis {
 			vector, at := over.Span().Text(), x.free("i", "j", "at")

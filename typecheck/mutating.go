@@ -124,6 +124,11 @@ func (c *checker) loopedOver(x ast.Expr) ast.Expr {
 		if _, table := info.RecvType.(*Table); table {
 			return info.Recv
 		}
+		if info.Library == ReversedMethod || info.Library == LimitMethod {
+			if inner := c.loopedOver(info.Recv); inner != info.Recv {
+				return inner
+			}
+		}
 	}
 	return x
 }

@@ -31,7 +31,7 @@ const (
 // Var is a local, parameter, field, loop or catch variable.
 type Var struct {
 	Kind  VarKind
-	Decl  ast.Node // *ast.VarDecl, *ast.Param, *ast.FieldDecl, *ast.ForEach, *ast.ForUpto or *ast.CatchClause
+	Decl  ast.Node // *ast.VarDecl, *ast.Param, *ast.FieldDecl, *ast.ForEach, *ast.LoopValue, *ast.ForUpto or *ast.CatchClause
 	Owner *Func    // nil for fields
 	Class *Class   // the class of a field, else nil
 	Index int      // of a field in Class.Fields, of a parameter in Owner.Params; else of the local in its body

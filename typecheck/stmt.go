@@ -346,53 +346,6 @@ func (b *body) uptoLoop(s *ast.ForUpto) {
 	b.null.undo(m)
 }
 
-func (b *body) eachLoop(s *ast.ForEach) {
-	op := b.receiver(s.X)
-	elem := b.elementType(s, op)
-	t := elem
-	if s.Type != nil {
-		t = b.typ(b.file, s.Type)
-		if t != Invalid && elem != Invalid && !Identical(t, elem) {
-			b.report(diag.New(diag.TypeMismatch, s.Type.Span(), "the elements are %s, not %s", elem, t).
-				WithFix("write "+elem.String(), diag.Replace(s.Type.Span(), elem.String())))
-		}
-	}
-	b.forgetAssigned(s.Body)
-	b.declare(b.newVar(LoopVar, s, s.Name, t))
-	b.bf.loops = append(b.bf.loops, s)
-	m := b.null.mark()
-	b.loopBody(s.Body, m)
-	b.null.undo(m)
-}
-
-func (b *body) elementType(s *ast.ForEach, op operand) Type {
-	switch t := op.typ.(type) {
-	case *Vector:
-		return t.Elem
-	case *Set:
-		return t.Elem
-	case *Table:
-		return t.Row
-	case *Map:
-		d := diag.New(diag.BadIteration, s.X.Span(), "a loop over a map goes over its keys or its values: say which")
-		b.report(d.WithHelp("write %s.keys() or %s.values()", s.X.Span().Text(), s.X.Span().Text()).
-			WithFix("loop over the keys", diag.InsertAfter(s.X.Span(), ".keys()")))
-	case *Optional:
-		b.report(maybeNull(s.X, "this may be null, so a loop has nothing to go over"))
-	case *Basic:
-		switch {
-		case t == Invalid:
-		case IsInteger(t):
-			b.errorf(diag.BadIteration, s.X, "a loop cannot go over %s", aType(t)).Help = "to count, write `for (int i = 0 upto n)`"
-		default:
-			b.errorf(diag.BadIteration, s.X, "a loop cannot go over %s", aType(t)).Help = "vectors and sets can be looped over"
-		}
-	default:
-		b.errorf(diag.BadIteration, s.X, "a loop cannot go over %s", aType(t)).Help = "vectors and sets can be looped over"
-	}
-	return Invalid
-}
-
 func (b *body) breakStmt(s *ast.Break) {
 	if len(b.targets) == 0 {
 		b.errorf(diag.BadJump, s, "break outside of a loop or switch")

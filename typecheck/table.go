@@ -35,7 +35,7 @@ func (t *Table) String() string { return "table<" + t.Row.name + ">" }
 func (c *checker) misplacedTable(fs *fileScope, t *ast.TableType, depth int) Type {
 	c.typAt(fs, t.Row, depth+1)
 	c.report(diag.New(diag.TableField, t.Span(), "a table is the type of a field of an actorclass, and of nothing else").
-		WithHelp("hold what find, range and values return in a vector of rows"))
+		WithHelp("hold what find, range, sorted and values return in a vector of rows"))
 	return Invalid
 }
 
@@ -155,7 +155,7 @@ func (c *checker) columns(t *Table, clause *ast.TableClause) ([]*Var, bool) {
 	var list []*Var
 	ok := true
 	for _, name := range clause.Columns {
-		v := c.column(t, name)
+		v := c.column(diag.TableColumn, t.Row, name)
 		switch {
 		case v == nil:
 			ok = false
@@ -176,20 +176,20 @@ func (c *checker) columns(t *Table, clause *ast.TableClause) ([]*Var, bool) {
 	return list, ok
 }
 
-// column finds a field of the rows, or reports and returns nil.
-func (c *checker) column(t *Table, name ast.Name) *Var {
-	v, ok := t.Row.members[name.Text].(*Var)
+// column finds a field of rows, or reports that it is missing and returns nil.
+func (c *checker) column(missing diag.Code, row *Class, name ast.Name) *Var {
+	v, ok := row.members[name.Text].(*Var)
 	switch {
 	case !ok:
-		d := c.errorAt(diag.TableColumn, name.Span(), "%s has no field %s", t.Row.name, name.Text)
+		d := c.errorAt(missing, name.Span(), "%s has no field %s", row.name, name.Text)
 		c.didYouMean(d, name.Span(), c.similar(name.Text, func(yield func(string)) {
-			for _, f := range t.Row.Fields {
+			for _, f := range row.Fields {
 				yield(f.name)
 			}
 		}))
 		return nil
-	case t.Row.Pkg != c.pkg && !exported(name.Text):
-		c.errorAt(diag.NotExported, name.Span(), "%s.%s is not exported by package %s: only names that start with a capital letter are", t.Row.name, name.Text, t.Row.Pkg.Name)
+	case row.Pkg != c.pkg && !exported(name.Text):
+		c.errorAt(diag.NotExported, name.Span(), "%s.%s is not exported by package %s: only names that start with a capital letter are", row.name, name.Text, row.Pkg.Name)
 		return nil
 	}
 	return v

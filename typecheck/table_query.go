@@ -8,14 +8,14 @@ import (
 	"github.com/aeon-lang/aeon/lang/diag"
 )
 
-// Query is what a call of find or range on a table asks for: rows whose columns equal values,
-// and, for range, one more column lies between bounds. `find(destination, d)`,
-// `find(destination, d, price, 3)`, `range(price, a, b)`, `range(destination, d, price, a)`.
+// Query is what a call of find, range or sorted on a table asks for: rows whose columns equal values;
+// for range, one more column lies between bounds, and for sorted, one more says the order. `find(destination, d)`,
+// `find(destination, d, price, 3)`, `range(price, a, b)`, `range(destination, d, price, a)`, `sorted(destination, d, price)`.
 type Query struct {
 	// Index is the index in whose order the rows are found; nil: the key.
 	Index *TableIndex
 	// Columns are the first columns of the index, those of Equal in their order, then that
-	// of From.
+	// of From, or of the order.
 	Columns []*Var
 	Equal   []ast.Expr
 	From    ast.Expr // of range; included
@@ -23,9 +23,12 @@ type Query struct {
 }
 
 // Values returns the arguments of a call that are values, in the order in which they are
-// evaluated: all but the columns of a query.
+// evaluated: all but the columns of a query and the fields of a sort.
 func (c *Call) Values(x *ast.Call) []ast.Expr {
-	if c.Query == nil {
+	switch {
+	case c.Fields != nil:
+		return nil
+	case c.Query == nil:
 		return x.Args
 	}
 	list := slices.Clone(c.Query.Equal)
@@ -38,7 +41,7 @@ func (c *Call) Values(x *ast.Call) []ast.Expr {
 	return list
 }
 
-// tableMethod finds the methods of tables. The arguments of find and range are read by query.
+// tableMethod finds the methods of tables. The arguments of find, range and sorted are read by query.
 func tableMethod(t *Table, name string) (libSig, bool) {
 	rows := &Vector{t.Row}
 	switch name {
@@ -60,6 +63,8 @@ func tableMethod(t *Table, name string) (libSig, bool) {
 		return libSig{FindMethod, nil, rows, false}, true
 	case "range":
 		return libSig{RangeMethod, nil, rows, false}, true
+	case "sorted":
+		return libSig{SortedMethod, nil, rows, false}, true
 	case "size":
 		return libSig{SizeMethod, nil, Int, false}, true
 	case "clear":
@@ -68,7 +73,7 @@ func tableMethod(t *Table, name string) (libSig, bool) {
 	return libSig{}, false
 }
 
-// query checks a call of find or range.
+// query checks a call of find, range or sorted.
 func (b *body) query(x *ast.Call, recv ast.Expr, t *Table, sig libSig, optional bool) operand {
 	info := &Call{Kind: LibraryCall, Library: sig.id, Recv: recv, RecvType: t, Optional: optional, Result: sig.result}
 	if optional {
@@ -92,8 +97,8 @@ func (b *body) query(x *ast.Call, recv ast.Expr, t *Table, sig libSig, optional 
 	return b.recordCall(x, info)
 }
 
-// queryArgs reads columns and values: pairs of one and the other, and for range at the end
-// one column with one or two bounds.
+// queryArgs reads columns and values: pairs of one and the other, and at the end one column: for
+// range with one or two bounds, for sorted without.
 func (b *body) queryArgs(x *ast.Call, t *Table, id LibraryID) (*Query, bool) {
 	pairs, bounds := len(x.Args)/2, 0
 	switch {
@@ -101,6 +106,8 @@ func (b *body) queryArgs(x *ast.Call, t *Table, id LibraryID) (*Query, bool) {
 		return b.badQuery(x, "find takes columns and values in turn", "as in `find(destination, \"Rome\")`")
 	case id == RangeMethod && len(x.Args) < 2:
 		return b.badQuery(x, "range takes a column, a first value and one beyond the last", "as in `range(price, 100, 200)`; without the last one it goes to the end")
+	case id == SortedMethod && len(x.Args)%2 == 0:
+		return b.badQuery(x, "sorted takes columns and values in turn, and at the end the column that says the order", "as in `sorted(price)`, or `sorted(destination, \"Rome\", price)`; write `.reversed()` behind it to descend")
 	case id == RangeMethod:
 		bounds = 1 + len(x.Args)%2
 		pairs--
@@ -132,10 +139,14 @@ func (b *body) queryArgs(x *ast.Call, t *Table, id LibraryID) (*Query, bool) {
 			q.To = x.Args[2*pairs+2]
 		}
 	}
+	if id == SortedMethod {
+		v := b.queryColumn(x.Args[2*pairs], t)
+		q.Columns, ok = append(q.Columns, v), ok && v != nil
+	}
 	return q, ok && b.findIndex(x, t, q)
 }
 
-// brokenQuery checks the values of find and range on a table whose declaration was reported,
+// brokenQuery checks the values of find, range and sorted on a table whose declaration was reported,
 // where names of columns are none of variables; false if recv is no such table.
 func (b *body) brokenQuery(x *ast.Call, recv ast.Expr, name ast.Name) bool {
 	var v *Var
@@ -143,7 +154,7 @@ func (b *body) brokenQuery(x *ast.Call, recv ast.Expr, name ast.Name) bool {
 	case *ast.Ident, *ast.Field:
 		v, _ = b.info.Uses[r].(*Var)
 	}
-	if v == nil || v.Field() == nil || name.Text != "find" && name.Text != "range" {
+	if v == nil || v.Field() == nil || !slices.Contains([]string{"find", "range", "sorted"}, name.Text) {
 		return false
 	}
 	if _, table := v.Field().Type.(*ast.TableType); !table {
@@ -173,7 +184,7 @@ func (b *body) queryColumn(x ast.Expr, t *Table) *Var {
 			WithHelp("columns are fields of %s: %s", t.Row.name, columnNames(t.Row.Fields)))
 		return nil
 	}
-	v := b.column(t, ast.Name{Loc: id.Loc, Text: id.Name})
+	v := b.column(diag.TableColumn, t.Row, ast.Name{Loc: id.Loc, Text: id.Name})
 	if v != nil && !IsKey(v.typ) {
 		if t.broken {
 			return nil

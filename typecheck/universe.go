@@ -30,6 +30,7 @@ var libraryNames = [...]string{
 	ClearMethod: "clear", SortMethod: "sort", ContainsMethod: "contains", SliceMethod: "slice", HasMethod: "has",
 	GetMethod: "get", KeysMethod: "keys", ValuesMethod: "values", SplitMethod: "split", JoinMethod: "join",
 	ReplaceMethod: "replace", ParseIntMethod: "parseInt", PutMethod: "put", FindMethod: "find", RangeMethod: "range",
+	SortedMethod: "sorted", ReversedMethod: "reversed", LimitMethod: "limit",
 	TrimMethod: "trim", LowerMethod: "lower", UpperMethod: "upper", StartsWithMethod: "startsWith", EndsWithMethod: "endsWith", RepeatMethod: "repeat",
 	ParseFloatMethod: "parseFloat", FormatMethod: "format", ParseTimeMethod: "parseTime",
 	YearMethod: "year", MonthMethod: "month", DayMethod: "day", HourMethod: "hour", MinuteMethod: "minute", SecondMethod: "second", WeekdayMethod: "weekday",

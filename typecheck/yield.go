@@ -75,11 +75,9 @@ func (c *checker) origin(x ast.Expr, visit func(*Var)) bool {
 		left := c.origin(x.X, visit)
 		return c.origin(x.Y, visit) || left
 	case *ast.VectorLit:
-		yield := false
-		for _, e := range x.Elems {
-			yield = c.origin(e, visit) || yield
-		}
-		return yield
+		return c.originAny(x.Elems, visit)
+	case *ast.MapLit:
+		return c.originAny(x.Parts(), visit)
 	case *ast.ActorRef, *ast.Await:
 		return true
 	case *ast.New:
@@ -88,6 +86,14 @@ func (c *checker) origin(x ast.Expr, visit func(*Var)) bool {
 		return c.originCall(x, visit)
 	}
 	return false
+}
+
+// originAny is origin for a container with these parts.
+func (c *checker) originAny(list []ast.Expr, visit func(*Var)) (yield bool) {
+	for _, e := range list {
+		yield = c.origin(e, visit) || yield
+	}
+	return yield
 }
 
 func (c *checker) originField(x, recv ast.Expr, visit func(*Var)) bool {
@@ -162,6 +168,12 @@ func (c *checker) flowsOf(f *Func, bf *bodyFacts) []flowsInto {
 			add(v, d.Init)
 		case *ast.ForEach:
 			add(v, d.X)
+		}
+	}
+	for _, loop := range bf.loops {
+		if loop.Value != nil {
+			v, _ := c.info.Defs[loop.Value].(*Var)
+			add(v, loop.X)
 		}
 	}
 	for _, n := range bf.stores {

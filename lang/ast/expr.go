@@ -57,10 +57,25 @@ type BoolLit struct {
 // NullLit is null.
 type NullLit struct{ Loc }
 
-// VectorLit is `[a, b, c]`.
+// VectorLit is `[a, b, c]`: a vector, or where a set is expected, a set.
 type VectorLit struct {
 	Loc
 	Elems []Expr
+}
+
+// MapLit is `[k: v, l: w]`. It has a value for each key, and at least one.
+type MapLit struct {
+	Loc
+	Keys, Values []Expr
+}
+
+// Parts returns keys and values in the order in which they are written.
+func (x *MapLit) Parts() []Expr {
+	list := make([]Expr, 0, 2*len(x.Keys))
+	for i, k := range x.Keys {
+		list = append(list, k, x.Values[i])
+	}
+	return list
 }
 
 // This is `this`.
@@ -219,6 +234,7 @@ func (*InterpolatedString) expr() {}
 func (*BoolLit) expr()            {}
 func (*NullLit) expr()            {}
 func (*VectorLit) expr()          {}
+func (*MapLit) expr()             {}
 func (*This) expr()               {}
 func (*Paren) expr()              {}
 func (*Unary) expr()              {}

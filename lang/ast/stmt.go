@@ -68,13 +68,21 @@ type ForUpto struct {
 	Body *Block
 }
 
-// ForEach is `for (T x : xs) { … }`.
+// ForEach is `for (T x : xs) { … }`, or over the entries of a map, `for (K k, V v : m) { … }`.
 type ForEach struct {
+	Loc
+	Type  Type // nil for var
+	Name  Name
+	Value *LoopValue // nil if there is one variable
+	X     Expr
+	Body  *Block
+}
+
+// LoopValue is the variable of a loop over entries that has the value.
+type LoopValue struct {
 	Loc
 	Type Type // nil for var
 	Name Name
-	X    Expr
-	Body *Block
 }
 
 // Switch is `switch (x) { case a, b: … default: … }`. A case never falls

@@ -121,6 +121,8 @@ func (v visitor) other(n Node) {
 		v.signature(&n.Signature)
 	case *Param:
 		v.one(n.Type)
+	case *LoopValue:
+		v.one(n.Type)
 	case *SwitchCase:
 		each(v, n.Values)
 		each(v, n.Body)
@@ -223,6 +225,7 @@ func (v visitor) compound(n Stmt) {
 		v.one(n.Body)
 	case *ForEach:
 		v.one(n.Type)
+		v.one(n.Value)
 		v.one(n.X)
 		v.one(n.Body)
 	case *Switch:
@@ -245,6 +248,8 @@ func (v visitor) expr(n Expr) {
 		each(v, n.Parts)
 	case *VectorLit:
 		each(v, n.Elems)
+	case *MapLit:
+		each(v, n.Parts())
 	case *Paren:
 		v.one(n.X)
 	case *Unary:

@@ -46,6 +46,7 @@ const (
 	ConstIndex       Code = "AE0140"
 	UnusedExpression Code = "AE0141"
 	TooLarge         Code = "AE0142"
+	DuplicateKey     Code = "AE0143"
 
 	// Null: codes_check_types.go.
 	MaybeNull   Code = "AE0150"

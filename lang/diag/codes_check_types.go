@@ -84,7 +84,7 @@ and conversions. For anything else write a function, or set a local.`,
 	},
 	{
 		Code: BadIteration, Title: "a loop cannot go over this",
-		Explanation: "`for (T x : xs)` goes over vectors, sets and tables. Of a map, take keys() or values(); to count, write `for (int i = 0 upto n)`.",
+		Explanation: "`for (T x : xs)` goes over vectors, sets and tables. Of a map, take keys() or values(), or both with `for (K k, V v : m)`; to count, write `for (int i = 0 upto n)`.",
 		Bad:         inMain("map<int, int> m = new map<int, int>();\n\tfor (int k : m) {\n\t\tprint(k);\n\t}"),
 		Good:        inMain("map<int, int> m = new map<int, int>();\n\tfor (int k : m.keys()) {\n\t\tprint(k);\n\t}"),
 	},
@@ -151,6 +151,12 @@ its kind.`,
 			}
 			return b.String() + "actorclass C5000 {\n}\n"
 		},
+	},
+	{
+		Code: DuplicateKey, Title: "duplicate key in a literal",
+		Explanation: `A literal of a map has each key once, and a literal of a set each element. Of two
+equal keys that are not known before the program runs, the last one counts.`,
+		Bad: inMain("map<string, int> m = [\"a\": 1, \"a\": 2];\n\tprint(m);"), Good: inMain("map<string, int> m = [\"a\": 1, \"b\": 2];\n\tprint(m);"),
 	},
 	{
 		Code: MaybeNull, Title: "this may be null",

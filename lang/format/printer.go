@@ -234,7 +234,7 @@ func (p *printer) keepsBreak(i int) bool {
 func (p *printer) nest(i int) {
 	switch k := p.kind(i); k {
 	case grammar.LParen, grammar.LBrack:
-		p.open = append(p.open, bracket{kind: k, content: p.lineIndent + 1, close: p.lineIndent})
+		p.open = append(p.open, bracket{kind: k, role: p.roles[i], content: p.lineIndent + 1, close: p.lineIndent})
 	case grammar.LBrace:
 		block := p.top().content
 		p.open = append(p.open, bracket{kind: k, role: p.roles[i], content: block + 1, close: block, oneLine: p.oneLine(i)})

@@ -14,7 +14,7 @@ const (
 	plain       role = iota
 	typeAngle        // < or > around type arguments and parameters
 	prefix           // an operator before its operand
-	literalTop       // [ that starts a vector
+	literalTop       // [ that starts a vector, set or map
 	caseBrace        // { of a switch or match
 	bodyBrace        // { that may stay on one line with its }
 	listBrace        // { of an enum
@@ -145,8 +145,8 @@ func (m *marker) expr(n ast.Expr) {
 	switch n := n.(type) {
 	case *ast.Unary:
 		m.roles[m.at(n.Range.Start)] = prefix
-	case *ast.VectorLit:
-		m.roles[m.at(n.Range.Start)] = literalTop
+	case *ast.VectorLit, *ast.MapLit:
+		m.roles[m.at(n.Span().Start)] = literalTop
 	case *ast.ActorRef:
 		m.angles(n.Type.Span(), n.Type.Span())
 	case *ast.Call:

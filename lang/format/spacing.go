@@ -35,7 +35,7 @@ func (p *printer) spaced(i int) bool {
 	case role == typeAngle, prevRole == typeAngle && prev == grammar.Less:
 		return false
 	case prev == grammar.Colon:
-		return p.top().kind != grammar.LBrack
+		return p.top().kind != grammar.LBrack || p.top().role == literalTop
 	}
 	return !p.joins(i)
 }

@@ -16,7 +16,7 @@ const (
 	pathHelp   = "what belongs to a package, an enum or an object is reached with `.`"
 	localHelp  = "a local is declared with its type, or with var: var x = 1;"
 	namesHelp  = "arguments stand in the order of the parameters, without names"
-	vectorHelp = "a vector is written `[1, 2]`; a map or set starts empty, `new map<K, V>()`, and is filled with `m[k] = v;` or `s.insert(x);`"
+	vectorHelp = "a vector or set is written `[1, 2]`, a map `[\"a\": 1, \"b\": 2]`"
 )
 
 // instead adds to the error that a statement does not end at token i what the

@@ -46,11 +46,23 @@ func (p *parser) forHead() (ast.Stmt, error) {
 	if err != nil {
 		return nil, err
 	}
+	var value *ast.LoopValue
+	if _, second := p.declaresVar(p.cur + 1); p.kind(p.cur) == Comma && second {
+		p.cur++
+		w, err := p.loopVar()
+		if err != nil {
+			return nil, err
+		}
+		value = &ast.LoopValue{Loc: w.Loc, Type: w.Type, Name: w.Name}
+		if p.kind(p.cur) != Colon {
+			return nil, p.fail(p.cur, p.expected(p.cur, "`:` and a map").WithHelp("a loop over the entries of a map: `for (K k, V v : m) { … }`"))
+		}
+	}
 	switch p.kind(p.cur) {
 	case Colon:
 		p.cur++
 		x, err := p.expr()
-		return &ast.ForEach{Type: v.Type, Name: v.Name, X: x}, err
+		return &ast.ForEach{Type: v.Type, Name: v.Name, Value: value, X: x}, err
 	case Semi:
 		if v.Type == nil {
 			return nil, p.fail(p.cur, p.expected(p.cur, "`=` and a value behind `var`"))
@@ -64,7 +76,7 @@ func (p *parser) forHead() (ast.Stmt, error) {
 		case p.kind(p.cur) == Ident && (p.text(p.cur) == "in" || p.text(p.cur) == "of") && (p.kind(p.cur+1) == Int || p.kind(p.cur+1) == Float):
 			d = d.WithHelp("a loop that counts: `for (int %s = 0 upto n) { … }`", p.text(before))
 		case p.kind(p.cur) == Comma:
-			d = d.WithHelp("a loop has one variable: `for (T x : xs)`; over a map, `for (K k : m.keys())`; to count, `for (int i = 0 upto xs.size())`")
+			d = d.WithHelp("a loop has one variable: `for (T x : xs)`; over a map it has two, `for (K k, V v : m)`; to count, `for (int i = 0 upto xs.size())`")
 		case p.kind(p.cur) == Ident && (p.text(p.cur) == "in" || p.text(p.cur) == "of"):
 			d = d.WithHelp("a loop over a vector or set: `for (T x : xs) { … }`").WithFix("write :", diag.Replace(p.at(p.cur), ":"))
 		case p.text(before) == "in" || p.text(before) == "of": // for (x in xs)

@@ -210,8 +210,7 @@ func (p *parser) operand() (ast.Expr, error) {
 	case LParen:
 		return p.paren()
 	case LBrack:
-		elems, err := p.exprList(LBrack, RBrack)
-		return &ast.VectorLit{Loc: p.loc(start), Elems: elems}, err
+		return p.container()
 	case New:
 		return p.newExpr()
 	case Actor:
@@ -243,6 +242,41 @@ func (p *parser) operand() (ast.Expr, error) {
 	}
 	p.cur--
 	return nil, p.fail(start, p.noOperand(start, p.expected(start, "an expression")))
+}
+
+// container reads `[a, b]`, or `[k: v, l: w]`; a comma may stand before the end.
+func (p *parser) container() (ast.Expr, error) {
+	start, height := p.cur, 0
+	var keys, values []ast.Expr
+	p.cur++
+	for p.kind(p.cur) != RBrack {
+		x, err := p.element(start, RBrack)
+		if err != nil {
+			return nil, err
+		}
+		keys, height = append(keys, x), max(height, p.height)
+		if p.kind(p.cur) == Colon && len(values) == len(keys)-1 {
+			p.cur++
+			if x, err = p.element(start, RBrack); err != nil {
+				return nil, err
+			}
+			values, height = append(values, x), max(height, p.height)
+		} else if len(values) > 0 {
+			return nil, p.unclosedOr(start, p.expected(p.cur, "`:` and the value of this key"))
+		}
+		if p.kind(p.cur) != Comma {
+			break
+		}
+		p.cur++
+	}
+	p.height = height
+	if err := p.expectClosing(start, RBrack); err != nil {
+		return nil, err
+	}
+	if len(values) > 0 {
+		return &ast.MapLit{Loc: p.loc(start), Keys: keys, Values: values}, nil
+	}
+	return &ast.VectorLit{Loc: p.loc(start), Elems: keys}, nil
 }
 
 func (p *parser) paren() (ast.Expr, error) {

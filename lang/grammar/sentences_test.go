@@ -171,7 +171,7 @@ func (w *writer) production(name string) {
 		w.defaults = 0
 	case "Timer":
 		w.timed = true
-	case "Args", "Paren", "VectorLit", "Index", "Slice", "ActorRef", "InterpolatedString", "Block":
+	case "Args", "Paren", "VectorLit", "MapLit", "Index", "Slice", "ActorRef", "InterpolatedString", "Block":
 		w.timed = false
 	case "Ident", "NamedType":
 		w.generic = true

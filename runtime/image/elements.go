@@ -126,19 +126,24 @@ func (e *Elements) Damaged(space, key, why string) {
 }
 
 // Scan returns what goes over the rows of a space whose keys k are from <= k < to; an empty to is
-// the end. It must be closed.
-func (e *Elements) Scan(space, from, to string) *ElementScan {
+// the end. It goes back from the end if back is true. It must be closed.
+func (e *Elements) Scan(space, from, to string, back bool) *ElementScan {
 	first, last := e.key(nil, space, from), e.key(nil, space, to)
 	if to == "" {
 		last = store.After(last)
 	}
-	return &ElementScan{rows: &e.rows, it: e.rows.from.Scan(first, last), behind: len(first) - len(from)}
+	s := &ElementScan{rows: &e.rows, it: e.rows.from.Scan(first, last), behind: len(first) - len(from)}
+	if s.move = store.Iterator.Next; back {
+		s.move = store.Iterator.Prev
+	}
+	return s
 }
 
-// ElementScan goes over rows of elements in the order of their keys.
+// ElementScan goes over rows of elements in the order of their keys, or back.
 type ElementScan struct {
 	rows   *fieldRows
 	it     store.Iterator
+	move   func(store.Iterator) bool
 	behind int // what of a key stands before that of the element
 	dec    codec.Decoder
 }
@@ -146,7 +151,7 @@ type ElementScan struct {
 // Next moves to the next row and returns its key, and whether there is one. The end is that of the rows: a read that
 // has failed panics here, before the caller counts them.
 func (s *ElementScan) Next() (key string, ok bool) {
-	if !s.it.Next() {
+	if !s.move(s.it) {
 		s.Close()
 		return "", false
 	}

@@ -177,6 +177,7 @@ func (m *mapScan) Close() {
 type ended struct{}
 
 func (ended) Next() bool    { return false }
+func (ended) Prev() bool    { return false }
 func (ended) Key() []byte   { return nil }
 func (ended) Value() []byte { return nil }
 func (ended) Close() error  { return nil }

@@ -41,12 +41,14 @@ type Reader interface {
 	Scan(from, to []byte) Iterator
 }
 
-// Iterator goes over keys in ascending order. It must be closed; it sees the store as
-// it was when it was made.
+// Iterator goes over keys in ascending order by Next, or in descending order by Prev, but one way
+// only. It must be closed; it sees the store as it was when it was made.
 type Iterator interface {
 	// Next moves to the next key and reports whether there is one.
 	Next() bool
-	// Key and Value are valid until the next call of Next.
+	// Prev moves to the key before, at first to the last one, and reports whether there is one.
+	Prev() bool
+	// Key and Value are valid until the next call of Next or Prev.
 	Key() []byte
 	Value() []byte
 	// Close releases the iterator and returns the error that ended it early, if any.

@@ -42,6 +42,11 @@ func BenchmarkTable(b *testing.B) {
 		{"insert and remove",
 			func(int) { table.Insert(tab, extra); table.Remove(tab, extra.id) },
 			func(int) { value.SetEntry(&m, extra.id, extra); value.RemoveKey(&m, extra.id) }},
+		{"last ten rows of an index", func(int) { tab.Select(table.Range(byPriceTo, nil, nil, nil).Reversed().Limit(10)) }, func(i int) {
+			for range 10 {
+				m.At(ids[i])
+			}
+		}},
 		{"ten rows by an index", func(i int) {
 			to := fmt.Sprintf("town-%05d", i%(benchRows/10))
 			tab.Select(table.Equal(byTo, text(to)))

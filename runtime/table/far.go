@@ -80,7 +80,7 @@ func (b *Body) gather(from *image.Elements, fits func() bool) *content {
 	c := b.content
 	c.far = &far{from, b.far.decode}
 	whole := true
-	c.scan(all, func(r *row) bool {
+	c.scan(AllRows, func(r *row) bool {
 		key := b.keyOf(r.val)
 		if _, over := c.rows.get(key); over {
 			for i, entry := range r.entries {
@@ -116,12 +116,12 @@ func (c *content) scanBoth(q Query, visit func(*row) bool) {
 	if q.index != ByKey {
 		space = indexSpace(q.index)
 	}
-	scan := c.far.elements.Scan(space, q.from, q.to)
+	scan := c.far.elements.Scan(space, q.from, q.to, q.back)
 	defer scan.Close()
 	over, overOK := near()
 	under, underOK := c.nextFar(scan, q.index)
 	for overOK || underOK {
-		if overOK && (!underOK || over.at < under.at) {
+		if overOK && (!underOK || over.at < under.at != q.back) {
 			if r, _ := c.rows.get(over.key); !yield(r) {
 				return
 			}
@@ -151,17 +151,17 @@ type place struct {
 // nearScan returns what yields the places of the rows in memory.
 func (c *content) nearScan(q Query) (next func() (place, bool)) {
 	if q.index != ByKey {
-		at := c.indexes[q.index].seek(q.from)
+		s := c.indexes[q.index].section(q)
 		return func() (p place, ok bool) {
-			item, ok := at.next()
-			return place{at: item.key, key: item.v}, ok && (q.to == "" || item.key < q.to)
+			item, ok := s.next()
+			return place{at: item.key, key: item.v}, ok
 		}
 	}
-	at := c.rows.seek(q.from)
+	s := c.rows.section(q)
 	return func() (p place, ok bool) {
 		for {
-			item, ok := at.next()
-			if !ok || q.to != "" && item.key >= q.to {
+			item, ok := s.next()
+			if !ok {
 				return p, false
 			}
 			if !item.v.gone {

@@ -49,7 +49,7 @@ func (b *Body) saveInline(w *image.Writer, limit int) bool {
 		return false
 	}
 	return w.Inline(b.count, limit, func(e *codec.Encoder, goesOn func() bool) {
-		b.scan(all, func(r *row) bool {
+		b.scan(AllRows, func(r *row) bool {
 			b.shape.put(e, r.val)
 			return goesOn()
 		})

@@ -207,12 +207,40 @@ func TestRowsAreReadOneByOne(t *testing.T) {
 			}
 		},
 		"range": func() { tab.Select(table.Range(table.ByKey, nil, text("k001000"), text("k001003"))) },
-		"none":  func() { tab.Select(table.Equal(byTo, text("Paris"))) },
+		"last":  func() { tab.Select(table.AllRows.Reversed().Limit(1)) },
+		"last of an index": func() {
+			for range tab.Rows(table.Range(byPriceTo, nil, nil, nil).Reversed()) {
+				break
+			}
+		},
+		"last of a part of an index": func() { tab.Select(table.Equal(byPriceTo, number(3)).Reversed().Limit(1)) },
+		"none of a limit":            func() { tab.Select(table.AllRows.Limit(0)) },
+		"none":                       func() { tab.Select(table.Equal(byTo, text("Paris"))) },
 	} {
 		c.Reset()
 		f()
 		if c.Gets() > 2 || c.Scanned() > 5 {
 			t.Errorf("%s: %d rows asked for, %d gone over", what, c.Gets(), c.Scanned())
+		}
+	}
+}
+
+// A limit of ten over a hundred thousand rows reads ten of them, in either direction, by the key and by an index.
+func TestALimitReadsNoMore(t *testing.T) {
+	e, shape := large(t, 100_000)
+	c := &memengine.Counting{Reader: e}
+	tab := load(t, c, layout, shape).flights
+	for what, q := range map[string]table.Query{
+		"by key":            table.AllRows,
+		"by index":          table.Range(byPriceTo, nil, nil, nil),
+		"by part of index":  table.Equal(byPriceTo, number(3)),
+		"by range of index": table.Range(byPriceTo, nil, number(2), number(5)),
+	} {
+		for _, q := range []table.Query{q, q.Reversed()} {
+			c.Reset()
+			if n := tab.Select(q.Limit(10)).Size(); n != 10 || c.Scanned() > 11 || c.Gets() > 10 {
+				t.Errorf("%s: %d rows, %d gone over, %d asked for", what, n, c.Scanned(), c.Gets())
+			}
 		}
 	}
 }

@@ -4,12 +4,17 @@ import (
 	"slices"
 
 	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/value"
 )
 
-// Query is a range of rows in the order of an index, or of the key.
+// Query is a range of rows in the order of an index, or of the key, or in the opposite order; all of
+// them, or the first ones.
 type Query struct {
 	index    int
 	from, to string // to is excluded; empty for no end
+	back     bool
+	limited  bool
+	limit    int64
 }
 
 // ByKey is the number of the key where that of an index stands.
@@ -21,7 +26,7 @@ type Columns func(*codec.Encoder)
 // Equal asks for the rows whose first columns equal those that equal writes.
 func Equal(index int, equal Columns) Query {
 	from := write(nil, equal)
-	return Query{index, string(from), after(from)}
+	return Query{index: index, from: string(from), to: after(from)}
 }
 
 // Range asks for the rows whose first columns equal those that equal writes, if it is not nil, and
@@ -35,6 +40,19 @@ func Range(index int, equal, from, to Columns) Query {
 	case equal != nil:
 		q.to = after(prefix)
 	}
+	return q
+}
+
+// Reversed asks for the rows of q, which has no limit, from the last to the first.
+func (q Query) Reversed() Query {
+	q.back = !q.back
+	return q
+}
+
+// Limit asks for the first n rows of q, or faults if n is negative.
+func (q Query) Limit(n int64) Query {
+	value.CheckLimit(n)
+	q.limited, q.limit = true, n
 	return q
 }
 
@@ -62,7 +80,20 @@ func after(prefix []byte) string {
 
 // scan yields the rows of a query, in order, until yield returns false. The table must not be
 // written meanwhile.
-func (b *Body) scan(q Query, yield func(*row) bool) { b.now().scan(q, yield) }
+func (b *Body) scan(q Query, yield func(*row) bool) {
+	if !q.limited {
+		b.now().scan(q, yield)
+		return
+	}
+	left := q.limit
+	if left == 0 {
+		return
+	}
+	b.now().scan(q, func(r *row) bool {
+		left--
+		return yield(r) && left > 0
+	})
+}
 
 func (c *content) scan(q Query, yield func(*row) bool) {
 	if c.far != nil {
@@ -70,16 +101,15 @@ func (c *content) scan(q Query, yield func(*row) bool) {
 		return
 	}
 	if q.index == ByKey {
-		for at := c.rows.seek(q.from); ; {
-			item, ok := at.next()
-			if !ok || q.to != "" && item.key >= q.to || !yield(item.v) {
+		for s := c.rows.section(q); ; {
+			if item, ok := s.next(); !ok || !yield(item.v) {
 				return
 			}
 		}
 	}
-	for at := c.indexes[q.index].seek(q.from); ; {
-		item, ok := at.next()
-		if !ok || q.to != "" && item.key >= q.to {
+	for s := c.indexes[q.index].section(q); ; {
+		item, ok := s.next()
+		if !ok {
 			return
 		}
 		if r, _ := c.rows.get(item.v); !yield(r) {
@@ -88,4 +118,5 @@ func (c *content) scan(q Query, yield func(*row) bool) {
 	}
 }
 
-var all = Query{index: ByKey}
+// AllRows asks for all rows, in the order of their keys.
+var AllRows = Query{index: ByKey}

@@ -124,7 +124,7 @@ func (t Table[K, T]) Rows(q Query) iter.Seq[T] {
 
 // All yields all rows one by one, in the order of their keys. The table must not be written
 // meanwhile; see Snapshot.
-func (t Table[K, T]) All() iter.Seq[T] { return t.Rows(all) }
+func (t Table[K, T]) All() iter.Seq[T] { return t.Rows(AllRows) }
 
 // Select returns the rows of a query.
 func (t Table[K, T]) Select(q Query) value.Vector[T] {
@@ -139,12 +139,12 @@ func (t Table[K, T]) Select(q Query) value.Vector[T] {
 }
 
 // Values returns all rows in the order of their keys.
-func (t Table[K, T]) Values() value.Vector[T] { return t.Select(all) }
+func (t Table[K, T]) Values() value.Vector[T] { return t.Select(AllRows) }
 
 // Keys returns all keys in their order.
 func (t Table[K, T]) Keys() value.Vector[K] {
 	list := make([]K, 0, t.body.count)
-	t.body.scan(all, func(r *row) bool {
+	t.body.scan(AllRows, func(r *row) bool {
 		list = append(list, shapeOf(t).Key(r.val.(*T)))
 		return true
 	})
@@ -153,7 +153,7 @@ func (t Table[K, T]) Keys() value.Vector[K] {
 
 // EachElem calls f for every row, in the order of their keys.
 func (t Table[K, T]) EachElem(f func(any)) {
-	t.body.scan(all, func(r *row) bool {
+	t.body.scan(AllRows, func(r *row) bool {
 		f(*r.val.(*T))
 		return true
 	})

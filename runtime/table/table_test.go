@@ -53,15 +53,14 @@ type flights = table.Table[string, flight]
 // model is a table as the language says it is: rows by key, and no index.
 type model map[string]flight
 
-func (m model) sorted(order func(a, b flight) int, keep func(flight) bool) string {
-	var list []flight
+func (m model) sorted(order func(a, b flight) int, keep func(flight) bool) (list []flight) {
 	for _, f := range m {
 		if keep(f) {
 			list = append(list, f)
 		}
 	}
 	slices.SortFunc(list, func(a, b flight) int { return cmp.Or(order(a, b), cmp.Compare(a.id, b.id)) })
-	return join(list)
+	return list
 }
 
 func (m model) clone() model {
@@ -86,25 +85,36 @@ func compare(t *rapid.T, tab flights, m model) {
 	byTag := func(a, b flight) int { return cmp.Compare(a.to, b.to) }
 	byPrice := func(a, b flight) int { return cmp.Or(cmp.Compare(a.price, b.price), cmp.Compare(a.to, b.to)) }
 	none := func(a, b flight) int { return 0 }
-	same := func(what string, got value.Vector[flight], want string) {
-		if got := join(got.Items()); got != want {
-			t.Fatalf("%s: %s, want %s", what, got, want)
+	first := int64(rapid.IntRange(0, 6).Draw(t, "first"))
+	same := func(what string, q table.Query, want []flight) {
+		for _, back := range []bool{false, true} {
+			if back {
+				q = q.Reversed()
+				slices.Reverse(want)
+			}
+			if got := join(tab.Select(q).Items()); got != join(want) {
+				t.Fatalf("%s, back %v: %s, want %s", what, back, got, join(want))
+			}
+			few := want[:min(int(first), len(want))]
+			if got := join(slices.Collect(tab.Rows(q.Limit(first)))); got != join(few) {
+				t.Fatalf("%s, back %v, the first %d: %s, want %s", what, back, first, got, join(few))
+			}
 		}
 	}
 	if int(tab.Size()) != len(m) {
 		t.Fatalf("size %d, want %d", tab.Size(), len(m))
 	}
-	same("values", tab.Values(), m.sorted(none, func(flight) bool { return true }))
+	same("values", table.AllRows, m.sorted(none, func(flight) bool { return true }))
 	for _, to := range places {
-		same("to "+to, tab.Select(table.Equal(byTo, text(to))), m.sorted(byTag, func(f flight) bool { return f.to == to }))
+		same("to "+to, table.Equal(byTo, text(to)), m.sorted(byTag, func(f flight) bool { return f.to == to }))
 	}
 	a, b := int64(rapid.IntRange(-1, 4).Draw(t, "a")), int64(rapid.IntRange(-1, 4).Draw(t, "b"))
 	to := rapid.SampledFrom(places).Draw(t, "place")
-	same("range", tab.Select(table.Range(byPriceTo, nil, number(a), number(b))), m.sorted(byPrice, func(f flight) bool { return a <= f.price && f.price < b }))
-	same("from", tab.Select(table.Range(byPriceTo, nil, number(a), nil)), m.sorted(byPrice, func(f flight) bool { return a <= f.price }))
-	same("price, from", tab.Select(table.Range(byPriceTo, number(a), text(to), nil)), m.sorted(byPrice, func(f flight) bool { return f.price == a && f.to >= to }))
-	same("both", tab.Select(table.Equal(byPriceTo, func(e *codec.Encoder) { number(a)(e); text(to)(e) })), m.sorted(none, func(f flight) bool { return f.price == a && f.to == to }))
-	same("key", tab.Select(table.Range(table.ByKey, nil, text("k1"), text("k3"))), m.sorted(none, func(f flight) bool { return "k1" <= f.id && f.id < "k3" }))
+	same("range", table.Range(byPriceTo, nil, number(a), number(b)), m.sorted(byPrice, func(f flight) bool { return a <= f.price && f.price < b }))
+	same("from", table.Range(byPriceTo, nil, number(a), nil), m.sorted(byPrice, func(f flight) bool { return a <= f.price }))
+	same("price, from", table.Range(byPriceTo, number(a), text(to), nil), m.sorted(byPrice, func(f flight) bool { return f.price == a && f.to >= to }))
+	same("both", table.Equal(byPriceTo, func(e *codec.Encoder) { number(a)(e); text(to)(e) }), m.sorted(none, func(f flight) bool { return f.price == a && f.to == to }))
+	same("key", table.Range(table.ByKey, nil, text("k1"), text("k3")), m.sorted(none, func(f flight) bool { return "k1" <= f.id && f.id < "k3" }))
 }
 
 var places = []string{"", "Rom", "Rome", "Rome\x00", "Oslo"}

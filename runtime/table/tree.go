@@ -220,11 +220,12 @@ func (n *treeNode[V]) fill(epoch uint64, i int) {
 	}
 }
 
-// cursor goes through the items of a tree in ascending order. The tree must not be written
-// meanwhile.
+// cursor goes through the items of a tree: in ascending order by next, from a seek, or in
+// descending order by prev, from a seekBack. The tree must not be written meanwhile.
 type cursor[V any] struct{ path []treePlace[V] }
 
-// treePlace is an item of a node that comes next, once the kid before it is through.
+// treePlace is item i of a node, which comes next, once the kid before it is through. On the way
+// back the item before it comes next, once the kid between them is through.
 type treePlace[V any] struct {
 	n *treeNode[V]
 	i int
@@ -265,4 +266,67 @@ func (c *cursor[V]) next() (item treeItem[V], ok bool) {
 		return item, true
 	}
 	return item, false
+}
+
+// seekBack returns a cursor behind the last item whose key is less than to; an empty to is the end.
+func (t *tree[V]) seekBack(to string) cursor[V] {
+	c := cursor[V]{path: make([]treePlace[V], 0, 8)}
+	for n := t.root; n != nil; {
+		i := len(n.items)
+		if to != "" {
+			i, _ = n.search(to)
+		}
+		c.path = append(c.path, treePlace[V]{n, i})
+		if n.kids == nil {
+			break
+		}
+		n = n.kids[i]
+	}
+	return c
+}
+
+// prev returns the item before, and whether there is one.
+func (c *cursor[V]) prev() (item treeItem[V], ok bool) {
+	for len(c.path) > 0 {
+		at := &c.path[len(c.path)-1]
+		if at.i == 0 {
+			c.path = c.path[:len(c.path)-1]
+			continue
+		}
+		at.i--
+		item = at.n.items[at.i]
+		if at.n.kids != nil {
+			for n := at.n.kids[at.i]; n != nil; n = n.kids[len(n.items)] {
+				c.path = append(c.path, treePlace[V]{n, len(n.items)})
+				if n.kids == nil {
+					break
+				}
+			}
+		}
+		return item, true
+	}
+	return item, false
+}
+
+// section goes through the items of a tree that a query asks for, in its order.
+type section[V any] struct {
+	at cursor[V]
+	q  Query
+}
+
+func (t *tree[V]) section(q Query) section[V] {
+	if q.back {
+		return section[V]{t.seekBack(q.to), q}
+	}
+	return section[V]{t.seek(q.from), q}
+}
+
+// next returns the next item, and whether there is one.
+func (s *section[V]) next() (item treeItem[V], ok bool) {
+	if s.q.back {
+		item, ok = s.at.prev()
+		return item, ok && item.key >= s.q.from
+	}
+	item, ok = s.at.next()
+	return item, ok && (s.q.to == "" || item.key < s.q.to)
 }

@@ -1,6 +1,7 @@
 package undo
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -286,6 +287,9 @@ func lineStep(l *Log, s *chest, m *chestModel, op int, k, x int64) {
 	case x%3 == 0:
 		VectorSort(l, &s.Self, 3, &s.line)
 		slices.Sort(m.line)
+	case x%3 == 2:
+		VectorSortBy(l, &s.Self, 3, &s.line, func(a, b *int64) int { return cmp.Compare(*b%7, *a%7) })
+		slices.SortStableFunc(m.line, func(a, b int64) int { return cmp.Compare(b%7, a%7) })
 	case x%3 == 1:
 		VectorClear(l, &s.Self, 3, &s.line)
 		m.line = nil

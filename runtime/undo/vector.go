@@ -99,10 +99,24 @@ func VectorClear[T any](l *Log, self *order.Self, field uint16, v *value.Vector[
 
 // VectorSort is v.sort(); the order of elements changes no ownership.
 func VectorSort[T any](l *Log, self *order.Self, field uint16, v *value.Vector[T]) {
+	if noteOrder(l, self, field, v) {
+		value.Sort(v)
+	}
+}
+
+// VectorSortBy is v.sort(field, …).
+func VectorSortBy[T any](l *Log, self *order.Self, field uint16, v *value.Vector[T], order func(a, b *T) int) {
+	if noteOrder(l, self, field, v) {
+		value.SortBy(v, order)
+	}
+}
+
+// noteOrder prepares v to be sorted, and reports whether it has something to sort.
+func noteOrder[T any](l *Log, self *order.Self, field uint16, v *value.Vector[T]) bool {
 	if v.Size() < 2 {
-		return
+		return false
 	}
 	ownVector(l, self, field, v)
 	l.record(self, field, value.NoteContent(v, l.id()))
-	value.Sort(v)
+	return true
 }

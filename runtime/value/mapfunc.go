@@ -36,6 +36,23 @@ func cloneMap[K comparable, V any](old *mapBody[K, V]) *mapBody[K, V] {
 	return b
 }
 
+// Entry is a key with its value.
+type Entry[K comparable, V any] struct {
+	key K
+	val V
+}
+
+// EntryOf returns the entry of k and v.
+func EntryOf[K comparable, V any](k K, v V) Entry[K, V] { return Entry[K, V]{k, v} }
+
+// MapOf returns a map with these entries; of two with one key the last one counts.
+func MapOf[K comparable, V any](entries ...Entry[K, V]) (m Map[K, V]) {
+	for _, e := range entries {
+		SetEntry(&m, e.key, e.val)
+	}
+	return m
+}
+
 // SetEntry gives k the value v and returns the old one, if there was one.
 func SetEntry[K comparable, V any](m *Map[K, V], k K, v V) (old V, had bool) {
 	old, had = m.Find(k)

@@ -1,7 +1,9 @@
 package value
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -131,6 +133,53 @@ func Sort[T any](v *Vector[T]) {
 		b := ownVector(v)
 		bring(b)
 		sortElems(b.elems)
+	}
+}
+
+// SortBy orders the elements ascending by order. The sort is stable.
+func SortBy[T any](v *Vector[T], order func(a, b *T) int) {
+	if v.Size() < 2 {
+		return
+	}
+	b := ownVector(v)
+	bring(b)
+	sorted := make([]T, len(b.elems))
+	for to, from := range places(len(sorted), func(i, j int) int { return order(&b.elems[i], &b.elems[j]) }) {
+		sorted[to] = b.elems[from]
+	}
+	copy(b.elems, sorted)
+}
+
+// places returns the numbers below n in a stable order.
+func places(n int, order func(i, j int) int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	slices.SortFunc(list, func(i, j int) int { return cmp.Or(order(i, j), i-j) })
+	return list
+}
+
+// ReversedOf returns a copy of v with its elements from the last to the first.
+func ReversedOf[T any](v Vector[T]) Vector[T] {
+	elems := append([]T(nil), v.Items()...)
+	markAll(elems)
+	for i, j := 0, len(elems)-1; i < j; i, j = i+1, j-1 {
+		elems[i], elems[j] = elems[j], elems[i]
+	}
+	return VectorOf(elems...)
+}
+
+// LimitOf returns a copy of the first n elements of v, or of all if there are fewer, or faults if n is negative.
+func LimitOf[T any](v Vector[T], n int64) Vector[T] {
+	CheckLimit(n)
+	return SliceOf(v, 0, min(n, v.Size()))
+}
+
+// CheckLimit faults if there cannot be n first elements.
+func CheckLimit(n int64) {
+	if n < 0 {
+		Fail("limit " + strconv.FormatInt(n, 10))
 	}
 }
 

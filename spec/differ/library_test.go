@@ -26,6 +26,7 @@ var libraryCalls = []struct{ params, prints string }{
 	{"string s, string t", "s.find(t), s.startsWith(t), s.endsWith(t), s.contains(t), s.split(t), s.replace(t, \"-\"), s.replace(\"\", t), [s, t, s].join(t)"},
 	{"string s, int n", "s.repeat(n % 50)"},
 	{"string s, int n", "len(s.repeat(n))"},
+	{"string s, string t, int n", "s.split(t).reversed(), s.split(\"\").limit(n & 3), s.split(\"\").reversed().limit(n).join(t), [s: n, t: 1, \"\": 2]"},
 	{"number s", "parseInt(s), parseFloat(s), s.parseFloat()"},
 	{"date s", "s, parseTime(s), s.parseTime()"},
 	{"time t", "t, parseTime(str(t)) == t, t.year(), t.month(), t.day(), t.hour(), t.minute(), t.second(), t.weekday(), timeOf(t.year(), t.month(), t.day(), t.hour(), t.minute(), t.second())"},

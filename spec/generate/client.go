@@ -157,7 +157,7 @@ func (b *body) clientStep(roots *[]*variable, promises *[]*promise) {
 	call := fmt.Sprintf("event %s.%s(%s)", r.name, m.name, args)
 	if g.profile == Concurrent && b.chain+m.chain <= 7 && g.chance(2) {
 		b.chain += m.chain
-		if g.chance(2) {
+		if g.chance(3) {
 			b.line("%s;", call)
 			return
 		}

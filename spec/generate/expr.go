@@ -74,7 +74,7 @@ func (b *body) literal(t *typ, depth int) string {
 		}
 		return "[" + strings.Join(items, ", ") + "]"
 	case mapKind, setKind:
-		return "new " + t.text + "()"
+		return b.container(t, inner)
 	case optionalKind:
 		if g.chance(2) {
 			return "null"
@@ -82,6 +82,20 @@ func (b *body) literal(t *typ, depth int) string {
 		return inner(t.elem)
 	}
 	panic("no literals of " + t.text)
+}
+
+// container returns a map or set, mostly an empty one. Keys that are constants differ.
+func (b *body) container(t *typ, inner func(*typ) string) string {
+	if !b.g.chance(3) {
+		return "new " + t.text + "()"
+	}
+	part := func(key string) string { return key }
+	key := t.elem
+	if t.kind == mapKind {
+		key = t.key
+		part = func(key string) string { return key + ": " + inner(t.elem) }
+	}
+	return "[" + part(inner(key)) + "]"
 }
 
 func (b *body) newValue(c *class, depth int) string {
@@ -289,7 +303,7 @@ func (b *body) vectorOperator(t *typ, depth int) string {
 		choice{2, func() bool { return set(b.literal(t, depth)) }},
 		choice{2, func() bool {
 			p, ok := b.some(false, same(t))
-			return ok && set(pick(g, []string{p.text + "[:len(" + p.text + ") / 2]", p.text + "[0:]", p.text + ".slice(0, " + p.text + ".size())"}))
+			return ok && set(pick(g, []string{p.text + "[:len(" + p.text + ") / 2]", p.text + "[0:]", p.text + ".slice(0, " + p.text + ".size())", p.text + ".reversed()", fmt.Sprintf("%s.limit(%d)", p.text, 1+g.upto(2))}))
 		}},
 		choice{3, func() bool {
 			p, ok := b.some(false, func(u *typ) bool {

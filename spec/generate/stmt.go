@@ -178,6 +178,8 @@ func (b *body) mutateContainer() bool {
 			b.line("%s.insert(0, %s);", text, b.expr(t.elem, 1))
 		case n < 8 && t.elem.ordered():
 			b.line("%s.sort();", text)
+		case n < 8 && t.elem.kind == classKind && t.elem.class.orderly() != "":
+			b.line("%s.sort(%s);", text, t.elem.class.orderly())
 		case n < 9:
 			b.line("%s.remove(%s);", text, g.index())
 		default:
@@ -324,6 +326,17 @@ func (b *body) loop() bool {
 	return true
 }
 
+// orderly returns the fields of a class by which objects can be sorted, with commas.
+func (c *class) orderly() string {
+	var names []string
+	for _, f := range c.fields {
+		if f.typ.ordered() {
+			names = append(names, f.name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 // overElements writes a loop over a container, which may change meanwhile.
 func (b *body) overElements() bool {
 	g := b.g
@@ -332,6 +345,15 @@ func (b *body) overElements() bool {
 		return false
 	}
 	over, elem := p.text, p.typ.elem
+	if p.typ.kind == mapKind && g.chance(2) {
+		k, v := &variable{name: g.name("e"), typ: p.typ.key, declared: -1}, &variable{name: g.name("e"), typ: elem, declared: -1, writable: elem.kind != optionalKind}
+		b.block(fmt.Sprintf("for (%s %s, %s %s : %s)", k.typ.text, k.name, elem.text, v.name, over), 4, []*variable{k, v}, func() {
+			b.loops++
+			b.statements(1 + g.upto(1))
+			b.loops--
+		})
+		return true
+	}
 	if p.typ.kind == mapKind {
 		over, elem = over+".keys()", p.typ.key
 	}

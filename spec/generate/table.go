@@ -68,8 +68,20 @@ func (t *table) audit(b *body) string {
 	return text
 }
 
-// query returns a query of the table, or all rows.
+// query returns a query of the table, or all rows, from the front or from the end, or the first ones.
 func (t *table) query(b *body) string {
+	text := t.rows(b)
+	if b.g.chance(4) {
+		text += ".reversed()"
+	}
+	if b.g.chance(4) {
+		text += pick(b.g, []string{".limit(1)", ".limit(3)", ".limit(max(0, " + b.expr(intType, 1) + "))"})
+	}
+	return text
+}
+
+// rows returns a query of the table, or all rows.
+func (t *table) rows(b *body) string {
 	g := b.g
 	columns := slices.Clone(pick(g, append([][]*variable{{t.key}}, t.indexes...)))
 	columns = columns[:1+g.upto(len(columns)-1)]
@@ -79,13 +91,15 @@ func (t *table) query(b *body) string {
 		if i < len(columns)-1 {
 			continue
 		}
-		switch g.upto(3) {
+		switch g.upto(4) {
 		case 0:
 			return fmt.Sprintf("%s.values()", t.name)
 		case 1:
 			return fmt.Sprintf("%s.range(%s, %s)", t.name, strings.Join(args, ", "), b.expr(v.typ, 1))
 		case 2:
 			return fmt.Sprintf("%s.range(%s)", t.name, strings.Join(args, ", "))
+		case 3:
+			return fmt.Sprintf("%s.sorted(%s)", t.name, strings.Join(args[:len(args)-1], ", "))
 		}
 	}
 	return fmt.Sprintf("%s.find(%s)", t.name, strings.Join(args, ", "))
@@ -130,7 +144,7 @@ func (b *body) writeTable(t *table) bool {
 	g := b.g
 	key := b.rowKey(t)
 	switch n := g.upto(19); {
-	case n < 8:
+	case n < 7:
 		b.line("%s.put(%s);", t.name, b.newRow(t))
 	case n < 9:
 		b.line("%s.insert(%s);", t.name, b.newRow(t))

@@ -47,3 +47,8 @@ func (i *countingIterator) Next() bool {
 	i.c.scanned.Add(1)
 	return i.Iterator.Next()
 }
+
+func (i *countingIterator) Prev() bool {
+	i.c.scanned.Add(1)
+	return i.Iterator.Prev()
+}

@@ -55,11 +55,15 @@ type faultyIterator struct {
 	err error
 }
 
-func (i *faultyIterator) Next() bool {
+func (i *faultyIterator) Next() bool { return i.goesOn() && i.Iterator.Next() }
+
+func (i *faultyIterator) Prev() bool { return i.goesOn() && i.Iterator.Prev() }
+
+func (i *faultyIterator) goesOn() bool {
 	if i.err == nil && i.f.fails() {
 		i.err = i.f.Err
 	}
-	return i.err == nil && i.Iterator.Next()
+	return i.err == nil
 }
 
 func (i *faultyIterator) Close() error {

@@ -225,24 +225,35 @@ func (v *view) Close() error { return nil }
 
 type iterator struct {
 	view *view
-	keys []string // the present one first, once begun
+	keys []string
+	at   int // the place of the present one, once begun
 	on   bool
 }
 
 // Next implements store.Iterator.
 func (i *iterator) Next() bool {
 	if i.on {
-		i.keys = i.keys[1:]
+		i.at++
 	}
 	i.on = true
-	return len(i.keys) > 0
+	return i.at < len(i.keys)
+}
+
+// Prev implements store.Iterator.
+func (i *iterator) Prev() bool {
+	if !i.on {
+		i.at = len(i.keys)
+	}
+	i.on = true
+	i.at--
+	return i.at >= 0
 }
 
 // Key implements store.Iterator.
-func (i *iterator) Key() []byte { return []byte(i.keys[0]) }
+func (i *iterator) Key() []byte { return []byte(i.keys[i.at]) }
 
 // Value implements store.Iterator.
-func (i *iterator) Value() []byte { return bytes.Clone(i.view.values[i.keys[0]]) }
+func (i *iterator) Value() []byte { return bytes.Clone(i.view.values[i.keys[i.at]]) }
 
 // Close implements store.Iterator.
 func (i *iterator) Close() error { return i.view.err }

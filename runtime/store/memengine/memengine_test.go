@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -29,6 +30,15 @@ func content(t rapid.TB, r store.Reader) map[string]string {
 	}
 	if err := it.Close(); err != nil {
 		t.Fatal(err)
+	}
+	back := r.Scan(nil, []byte{0xff})
+	for _, k := range slices.Backward(slices.Sorted(maps.Keys(m))) {
+		if !back.Prev() || string(back.Key()) != k || string(back.Value()) != m[k] {
+			t.Fatalf("a scan from the end does not have %q", k)
+		}
+	}
+	if back.Prev() || back.Close() != nil {
+		t.Fatal("a scan from the end does not end")
 	}
 	return m
 }

@@ -67,12 +67,22 @@ func compare(rng *rand.Rand, mine, model store.Reader) error {
 	return nil
 }
 
+// scanned returns the rows of a range. It goes over them in either direction.
 func scanned(r store.Reader, from, to []byte) (rows []string, err error) {
-	it := r.Scan(from, to)
-	for it.Next() {
-		rows = append(rows, string(it.Key())+"="+string(it.Value()))
+	for _, move := range []func(store.Iterator) bool{store.Iterator.Prev, store.Iterator.Next} {
+		it := r.Scan(from, to)
+		back := slices.Clone(rows)
+		for rows = nil; move(it); {
+			rows = append(rows, string(it.Key())+"="+string(it.Value()))
+		}
+		if err = it.Close(); err != nil {
+			return nil, err
+		}
+		if slices.Reverse(back); back != nil && !slices.Equal(back, rows) {
+			return nil, fmt.Errorf("the scan from the end has %v, the other one %v", back, rows)
+		}
 	}
-	return rows, it.Close()
+	return rows, nil
 }
 
 // A reader sees what was applied before, whether pebble has taken it, is taking it or not, and a snapshot never

@@ -110,15 +110,20 @@ func (d *DB) scan(s source, from, to []byte) store.Iterator {
 	return r
 }
 
-func (r *iterator) Next() (ok bool) {
+func (r *iterator) Next() bool { return r.move((*pebble.Iterator).First, (*pebble.Iterator).Next) }
+
+func (r *iterator) Prev() bool { return r.move((*pebble.Iterator).Last, (*pebble.Iterator).Prev) }
+
+// move goes to the first key, or on from the present one, and reads the value.
+func (r *iterator) move(first, on func(*pebble.Iterator) bool) (ok bool) {
 	if r.err != nil {
 		return false
 	}
 	defer r.d.guard(&r.err)
 	if r.started {
-		ok = r.it.Next()
+		ok = on(r.it)
 	} else {
-		r.started, ok = true, r.it.First()
+		r.started, ok = true, first(r.it)
 	}
 	if !ok {
 		return false
