@@ -21,6 +21,7 @@ func (p *pkg) descriptors() (File, error) {
 				p.methodVar(w, c, m)
 			}
 		case ast.ClientClass:
+			p.clientClassVar(w, c)
 			for _, m := range c.Methods {
 				p.argsStruct(w, m)
 				p.clientMethodVar(w, c, m)
@@ -104,13 +105,7 @@ func (p *pkg) methodVar(w *writer, c *typecheck.Class, m *typecheck.Func) {
 	if m.Kind == typecheck.Constructor { // calls of it never wait: it has no signature
 		w.add("Index: %d,", len(c.Methods))
 	} else {
-		w.add("Signature: %s,", quote(Signature(m)))
-		if len(m.Params) > 0 {
-			w.add("Params: []string{%s},", quotedNames(m.Params))
-		}
-		if d, ok := m.Decl.(*ast.MethodDecl); ok && d.Doc.Text() != "" {
-			w.add("Doc: %s,", quote(d.Doc.Text()))
-		}
+		signatureFields(w, m)
 		w.add("Index: %d,", m.Index)
 	}
 	w.add("Effects: aeonrt.Effects{")
@@ -141,6 +136,17 @@ func (p *pkg) methodVar(w *writer, c *typecheck.Class, m *typecheck.Func) {
 	w.add("")
 }
 
+// signatureFields emits what doors need to know of a method.
+func signatureFields(w *writer, m *typecheck.Func) {
+	w.add("Signature: %s,", quote(Signature(m)))
+	if len(m.Params) > 0 {
+		w.add("Params: []string{%s},", quotedNames(m.Params))
+	}
+	if d, ok := m.Decl.(*ast.MethodDecl); ok && d.Doc.Text() != "" {
+		w.add("Doc: %s,", quote(d.Doc.Text()))
+	}
+}
+
 // quotedNames returns the names of variables as a list of string literals.
 func quotedNames(list []*typecheck.Var) string {
 	names := make([]string, len(list))
@@ -160,10 +166,27 @@ func (p *pkg) touches(w *writer, list []typecheck.ClassMode) {
 	}
 }
 
+func (p *pkg) clientClassVar(w *writer, c *typecheck.Class) {
+	w.add("var %s = aeonrt.ClientClass{", p.gen(c, "class"))
+	w.add("Package: %s,", quote(p.info.Package.Name))
+	w.add("Name: %s,", quote(c.Name()))
+	if doc := c.Decl.Doc.Text(); doc != "" {
+		w.add("Doc: %s,", quote(doc))
+	}
+	var list []string
+	for _, m := range c.Methods {
+		list = append(list, "&"+p.gen(m, "method"))
+	}
+	w.add("Methods: []*aeonrt.ClientMethod{%s},", strings.Join(list, ", "))
+	w.add("}")
+	w.add("")
+}
+
 func (p *pkg) clientMethodVar(w *writer, c *typecheck.Class, m *typecheck.Func) {
 	w.add("var %s = aeonrt.ClientMethod{", p.gen(m, "method"))
 	w.add("Class: %s,", quote(c.Name()))
 	w.add("Name: %s,", quote(m.Name()))
+	signatureFields(w, m)
 	w.add("}")
 	w.add("")
 }
@@ -172,13 +195,14 @@ func (p *pkg) clientMethodVar(w *writer, c *typecheck.Class, m *typecheck.Func) 
 func (p *pkg) initFunc(w *writer) {
 	pk := p.info.Package
 	w.add("func init() {")
-	var classes []string
+	var classes, clients []string
 	for _, c := range pk.Classes {
 		switch c.Kind {
 		case ast.ActorClass:
 			classes = append(classes, "&"+p.gen(c, "class"))
 			p.initClass(w, c)
 		case ast.ClientClass:
+			clients = append(clients, "&"+p.gen(c, "class"))
 			for _, m := range c.Methods {
 				w.add("%s.Run = func(cl *aeonrt.Client, self any, args aeonrt.Args) {", p.gen(m, "method"))
 				p.run(w, c, m, "cl")
@@ -188,6 +212,9 @@ func (p *pkg) initFunc(w *writer) {
 	}
 	if len(classes) > 0 {
 		w.add("AeonPackage.Classes = []*aeonrt.Class{%s}", strings.Join(classes, ", "))
+	}
+	if len(clients) > 0 {
+		w.add("AeonPackage.ClientClasses = []*aeonrt.ClientClass{%s}", strings.Join(clients, ", "))
 	}
 	if pk.Main != nil {
 		p.mainVar(w, pk)

@@ -244,6 +244,7 @@ func (n *names) client(c *typecheck.Class) {
 	name := n.obj[c]
 	n.add(c, "ref", name+"Ref")
 	n.addAlias(c, "refType", name+"Ref")
+	n.add(c, "class", "class"+upperFirst(name))
 	n.add(c, "new", handle(n.surface[c], "new", name))
 	for _, m := range c.Methods {
 		n.descriptor(c, m, upperFirst(m.Name()))

@@ -11,10 +11,11 @@ import (
 type DoorConfig struct {
 	Program string // its name
 	settings.Listen
-	Dir     string // the data directory, from which aeond asks the process; "": there is none
-	System  *System
-	Classes []*Class
-	Log     *slog.Logger
+	Dir           string // the data directory, from which aeond asks the process; "": there is none
+	System        *System
+	Classes       []*Class
+	ClientClasses []*ClientClass
+	Log           *slog.Logger
 }
 
 // Door takes calls from outside.
@@ -43,7 +44,7 @@ func (l *listening) listens() bool { return l.Listen.Address != "" }
 // open opens the doors of a program with a store. dir is its data directory, "" if that is in memory.
 func (l *listening) open(s *System, p *Package, dir string, log *slog.Logger) (err error) {
 	if l.openDoor != nil && (l.listens() || dir != "") {
-		l.door, err = l.openDoor(DoorConfig{Program: p.Name, Listen: l.Listen, Dir: dir, System: s, Classes: AllClasses(p), Log: log})
+		l.door, err = l.openDoor(DoorConfig{Program: p.Name, Listen: l.Listen, Dir: dir, System: s, Classes: AllClasses(p), ClientClasses: AllClientClasses(p), Log: log})
 	}
 	return err
 }

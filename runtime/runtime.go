@@ -50,6 +50,7 @@ type (
 type (
 	ClientObject = exec.ClientObject
 	ClientRef    = exec.ClientRef
+	ClientClass  = exec.ClientClass
 	ClientMethod = exec.ClientMethod
 )
 
@@ -179,19 +180,13 @@ var (
 // AllClasses returns the classes of a package and of all that it imports, once each, for
 // Config.Classes.
 func AllClasses(p *Package) (list []*Class) {
-	seen := make(map[*Package]bool)
-	var add func(*Package)
-	add = func(p *Package) {
-		if seen[p] {
-			return
-		}
-		seen[p] = true
-		list = append(list, p.Classes...)
-		for _, q := range p.Imports {
-			add(q)
-		}
-	}
-	add(p)
+	p.visit(make(map[*Package]bool), func(p *Package) { list = append(list, p.Classes...) })
+	return list
+}
+
+// AllClientClasses returns the client classes of a package and of all that it imports, once each.
+func AllClientClasses(p *Package) (list []*ClientClass) {
+	p.visit(make(map[*Package]bool), func(p *Package) { list = append(list, p.ClientClasses...) })
 	return list
 }
 

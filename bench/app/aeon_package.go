@@ -928,6 +928,13 @@ var methodParentNew = aeonrt.Method{
 	},
 }
 
+var classCaller = aeonrt.ClientClass{
+	Package: "app",
+	Name:    "Caller",
+	Doc:     "Caller learns that a workflow has ended.",
+	Methods: []*aeonrt.ClientMethod{&methodCallerDone},
+}
+
 // callerDoneArgs holds the arguments and the result of one call of Caller.done.
 type callerDoneArgs struct {
 	said aeonrt.Vector[string]
@@ -944,8 +951,10 @@ func (x *callerDoneArgs) Decode(d *aeonrt.Decoder) {
 }
 
 var methodCallerDone = aeonrt.ClientMethod{
-	Class: "Caller",
-	Name:  "done",
+	Class:     "Caller",
+	Name:      "done",
+	Signature: "(vector<string>)",
+	Params:    []string{"said"},
 }
 
 // HelloRef refers to an actor of class Hello; the zero value is null.
@@ -1812,4 +1821,5 @@ func init() {
 		self.(*Index).construct(cx)
 	}
 	AeonPackage.Classes = []*aeonrt.Class{&AeonClassCounter, &AeonClassAccount, &AeonClassBank, &AeonClassParent, &AeonClassHello, &AeonClassHelloChain, &AeonClassIndex}
+	AeonPackage.ClientClasses = []*aeonrt.ClientClass{&classCaller}
 }

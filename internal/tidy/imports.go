@@ -35,6 +35,7 @@ var layers = []struct{ pkg, may string }{
 	{"lang", "lang/ast lang/diag lang/format lang/grammar"},
 	{"typecheck", "lang/ast lang/diag internal/similar"},
 	{"codegen", "lang/ast typecheck"},
+	{"codegen/typescript", "lang/ast typecheck"},
 
 	// The runtime.
 	{"dominator", ""},
@@ -70,7 +71,7 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/door", "runtime/callpath runtime/codec runtime/event runtime/exec runtime/jsoncodec runtime/metrics runtime/order runtime/row runtime/store runtime/value internal/similar"},
 	{"runtime/door/access", "runtime/door"},
 	{"runtime/door/audit", "internal/bytejson"},
-	{"runtime/door/httpdoor", "runtime/door runtime/door/access runtime/door/audit runtime/exec runtime/jsoncodec runtime/metrics runtime/state/inspection runtime/store internal/bytejson"},
+	{"runtime/door/httpdoor", "runtime/codec runtime/door runtime/door/access runtime/door/audit runtime/exec runtime/jsoncodec runtime/metrics runtime/state/inspection runtime/store internal/bytejson"},
 	{"runtime/node", "runtime runtime/door runtime/door/access runtime/door/audit runtime/door/httpdoor runtime/snapshot runtime/snapshot/s3 runtime/store/pebbledb"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
@@ -88,7 +89,7 @@ var layers = []struct{ pkg, may string }{
 	{"spec/golden", "internal/gobuild internal/gocall internal/load lang/diag spec spec/batch spec/explore typecheck"},
 	{"cmd/aeonc/internal/draw", "lang/ast typecheck"},
 	{"cmd/aeonc/internal/testrun", "internal/bytejson"},
-	{"cmd/aeonc", "cmd/aeonc/internal/... codegen internal/atomicfile internal/bytejson internal/cli internal/cmdline internal/gobuild internal/gocall internal/load lang lang/ast lang/diag runtime/node runtime/settings runtime/state runtime/store runtime/store/pebbledb spec spec/explore spec/golden spec/trace typecheck"},
+	{"cmd/aeonc", "cmd/aeonc/internal/... codegen codegen/typescript internal/atomicfile internal/bytejson internal/cli internal/cmdline internal/gobuild internal/gocall internal/load lang lang/ast lang/diag runtime/node runtime/settings runtime/state runtime/store runtime/store/pebbledb spec spec/explore spec/golden spec/trace typecheck"},
 	{"cmd/aeond", "dominator internal/cli internal/cmdline runtime/door/access runtime/door/httpdoor runtime/event runtime/node runtime/row runtime/settings runtime/snapshot runtime/state/archive runtime/state/inspection runtime/store runtime/store/pebbledb"},
 
 	// What is for tests alone.

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/aeon-lang/aeon/internal/assert"
-	"github.com/aeon-lang/aeon/internal/similar"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
@@ -24,11 +23,12 @@ import (
 
 // Door is the border of one system, which has a store. Any goroutine may use it.
 type Door struct {
+	Remotes *Remotes // the clients outside that receive callbacks
 	sys     *exec.System
 	namer   *exec.Client // looks up actors
-	classes []*Class
-	byPath  map[string]*Class
-	byName  map[string]*Class // of classes whose name no other package has; nil for others
+	list    []*Class
+	classes register[Class]
+	clients register[ClientClass]
 }
 
 // Class is an actor class whose methods can be called.
@@ -45,11 +45,27 @@ type Method struct {
 	Result *jsoncodec.Type // nil: none
 }
 
-// Open returns the border of a system that has these classes.
-func Open(sys *exec.System, classes []*exec.Class) (*Door, error) {
-	d := &Door{sys: sys, namer: sys.Client(), byPath: make(map[string]*Class), byName: make(map[string]*Class)}
+// Config says what a door opens to. The system has the classes.
+type Config struct {
+	System        *exec.System
+	Classes       []*exec.Class
+	ClientClasses []*exec.ClientClass
+	Limits        RemoteLimits // of Door.Remotes
+}
+
+// Open returns the border of a system.
+func Open(cfg Config) (*Door, error) {
+	d := &Door{sys: cfg.System, namer: cfg.System.Client(), classes: newRegister[Class]("actor class"), clients: newRegister[ClientClass]("client class")}
+	d.Remotes = newRemotes(d, cfg.Limits)
 	var types jsoncodec.Compiler
-	for _, of := range classes {
+	for _, of := range cfg.ClientClasses {
+		c, err := newClientClass(of, &types)
+		if err != nil {
+			return nil, err
+		}
+		d.clients.add(of.Name, of.Path(), c)
+	}
+	for _, of := range cfg.Classes {
 		c := &Class{Class: of, byName: make(map[string]*Method)}
 		for _, m := range of.Methods {
 			params, result, err := types.Signature(m.Signature, m.Params)
@@ -58,60 +74,27 @@ func Open(sys *exec.System, classes []*exec.Class) (*Door, error) {
 			}
 			made := &Method{m, params, result}
 			c.Methods, c.byName[m.Name] = append(c.Methods, made), made
+			params.ClientClasses(func(path string) {
+				if by := d.clients.byPath[path]; by != nil {
+					by.takers = append(by.takers, taker{c, made})
+				}
+			})
 		}
-		d.classes, d.byPath[of.Path()] = append(d.classes, c), c
-		if _, twice := d.byName[of.Name]; twice {
-			c = nil
-		}
-		d.byName[of.Name] = c
+		d.list = append(d.list, c)
+		d.classes.add(of.Name, of.Path(), c)
 	}
 	return d, nil
 }
 
 // Classes returns all classes.
-func (d *Door) Classes() []*Class { return d.classes }
+func (d *Door) Classes() []*Class { return d.list }
 
 // NameOf returns the name by which callers know a class: without its package, if that is clear.
-func (d *Door) NameOf(c *Class) string {
-	if d.byName[c.Name] == c {
-		return c.Name
-	}
-	return c.Path()
-}
-
-// NotFoundError says that there is no such class, method or actor.
-type NotFoundError struct{ Msg string }
-
-// Error implements error.
-func (e *NotFoundError) Error() string { return e.Msg }
-
-func notFound(format string, args ...any) error { return &NotFoundError{fmt.Sprintf(format, args...)} }
+func (d *Door) NameOf(c *Class) string { return d.classes.nameOf(c, c.Name, c.Path()) }
 
 // Class returns a class by its name, with its package in front of it where two packages have a class of the name. The
 // error is a *NotFoundError.
-func (d *Door) Class(name string) (*Class, error) {
-	if c := d.byPath[name]; c != nil {
-		return c, nil
-	}
-	c, known := d.byName[name]
-	switch {
-	case c != nil:
-		return c, nil
-	case known:
-		var all []string
-		for _, c := range d.classes {
-			if c.Name == name {
-				all = append(all, c.Path())
-			}
-		}
-		return nil, notFound("several packages have a class %s: say %s", name, strings.Join(all, " or "))
-	}
-	return nil, notFound("the program has no actor class %q%s", name, hint(name, func(yield func(string)) {
-		for _, c := range d.classes {
-			yield(c.Name)
-		}
-	}))
-}
+func (d *Door) Class(name string) (*Class, error) { return d.classes.find(name) }
 
 // Method returns a method by its name. The error is a *NotFoundError.
 func (c *Class) Method(name string) (*Method, error) {
@@ -123,14 +106,6 @@ func (c *Class) Method(name string) (*Method, error) {
 			yield(m.Name)
 		}
 	}))
-}
-
-// hint proposes the name that was meant.
-func hint(name string, each func(yield func(string))) string {
-	if near := similar.Nearest(name, each); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return ""
 }
 
 // Actor returns an actor of c by its key: its name, or a colon and its id if it has no name. An actor with a name need not
@@ -167,14 +142,20 @@ func (d *Door) View(ctx context.Context) (*exec.View, error) { return d.sys.View
 func (d *Door) Ready() error { return d.sys.Ready() }
 
 // WriteMetrics writes what the system counts.
-func (d *Door) WriteMetrics(w *metrics.Writer) { d.sys.WriteMetrics(w) }
+func (d *Door) WriteMetrics(w *metrics.Writer) {
+	d.sys.WriteMetrics(w)
+	d.Remotes.writeMetrics(w)
+}
 
-// names are the texts of actors in JSON.
-type names struct{ *Door }
+// names are the texts of actors in JSON, and of the clients of one caller.
+type names struct {
+	*Door
+	caller string
+}
 
 // Actor implements jsoncodec.Names.
 func (n names) Actor(class, text string) (event.ActorID, error) {
-	c := n.byPath[class]
+	c := n.classes.byPath[class]
 	prefix, key, named := strings.Cut(text, "/")
 	if !named {
 		prefix, key, _ = strings.Cut(text, ":")
@@ -195,13 +176,16 @@ func (n names) ActorText(class string, id event.ActorID) string {
 	return class[strings.LastIndexByte(class, '.')+1:] + ":" + id.String()
 }
 
-// Client implements jsoncodec.Names.
-func (names) Client(class, _ string) (uint64, error) {
-	return 0, fmt.Errorf("it is an object of client class %s, and a call from outside has none", class)
+// Client implements jsoncodec.Names. The error is a *NoClientError.
+func (n names) Client(class, text string) (uint64, error) {
+	if number, ok := n.Remotes.number(n.caller, n.clients.byPath[class], text); ok {
+		return number, nil
+	}
+	return 0, &NoClientError{fmt.Sprintf("there is no client %q of class %s; begin one by POST /v1/clients", text, class[strings.LastIndexByte(class, '.')+1:])}
 }
 
-// Names returns the texts of actors in JSON.
-func (d *Door) Names() jsoncodec.Names { return names{d} }
+// Names returns the texts of actors in JSON, and of the clients of a caller, by its name.
+func (d *Door) Names(caller string) jsoncodec.Names { return names{d, caller} }
 
 // Call is one call.
 type Call struct {
@@ -274,12 +258,12 @@ func (d *Door) Call(ctx context.Context, c *Call) (answer Answer, err error) {
 	if err != nil || c.Method.Result == nil {
 		return answer, err
 	}
-	answer.Result, err = d.result(c.Method, args)
+	answer.Result, err = d.result(c, args)
 	return answer, err
 }
 
 // result writes the result that args have taken.
-func (d *Door) result(m *Method, args order.Args) (b []byte, err error) {
+func (d *Door) result(c *Call, args order.Args) (b []byte, err error) {
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -291,7 +275,7 @@ func (d *Door) result(m *Method, args order.Args) (b []byte, err error) {
 	}()
 	e := codec.NewEncoder(nil)
 	args.(interface{ EncodeResult(*codec.Encoder) }).EncodeResult(e)
-	return m.Result.Append(nil, e.Data(), d.Names())
+	return c.Method.Result.Append(nil, e.Data(), d.Names(c.Caller))
 }
 
 // ResultError says that a call has committed, and its result cannot be written.

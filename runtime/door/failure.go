@@ -42,7 +42,9 @@ const (
 	Full      = "full"        // too many events wait
 	TimedOut  = "timeout"     // undone at the end of its time
 	KeyReused = "key-reused"  // the key was used for another request
-	NotThere  = "not-found"   // no such class, method or actor
+	NotThere  = "not-found"   // no such class, method, actor or client
+	NoClient  = "no-client"   // an argument refers to a client that is not there
+	Forgotten = "forgotten"   // the callbacks that are asked for are not kept any more
 	BadArgs   = "arguments"   // the arguments cannot be read
 	NoOutcome = "unknown"     // the store has failed; or the failure is none that is known here
 	Closing   = "unavailable" // the program is ending
@@ -61,6 +63,9 @@ func Explain(err error) *Failure {
 		missing *NotFoundError
 		wrong   *jsoncodec.Error
 		key     *KeyError
+		client  *NoClientError
+		full    *FullError
+		from    *FromError
 	)
 	switch {
 	case errors.Is(err, order.ErrCancelled):
@@ -91,10 +96,18 @@ func Explain(err error) *Failure {
 		f.Code = KeyReused
 	case errors.As(err, &result), errors.As(err, &changed):
 		f.Code, f.Happened = BadResult, Yes
-	case errors.As(err, &missing):
-		f.Code = NotThere
+	case errors.As(err, &client):
+		f.Code = NoClient
+	case errors.As(err, &full):
+		f.Code, f.Later = Full, true
+	case errors.As(err, &from):
+		if f.Code = BadArgs; from.Forgotten {
+			f.Code = Forgotten
+		}
 	case errors.As(err, &wrong), errors.Is(err, codec.ErrCorrupt), errors.As(err, &key):
 		f.Code = BadArgs
+	case errors.As(err, &missing):
+		f.Code = NotThere
 	default:
 		f.Code, f.Happened, f.Later = NoOutcome, Unknown, true
 	}

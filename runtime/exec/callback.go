@@ -35,11 +35,25 @@ func (r ClientRef) Self() any {
 	return r.o.self
 }
 
+// ClientClass describes a client class to doors.
+type ClientClass struct {
+	Package string
+	Name    string
+	Doc     string // its comment in the program
+	Methods []*ClientMethod
+}
+
+// Path returns the name of the class with its package in front.
+func (c *ClientClass) Path() string { return c.Package + "." + c.Name }
+
 // ClientMethod describes one method of a client class.
 type ClientMethod struct {
-	Class string
-	Name  string
-	Run   func(cl *Client, self any, args order.Args)
+	Class     string
+	Name      string
+	Signature string   // as that of Method
+	Params    []string // their names
+	Doc       string   // its comment in the program
+	Run       func(cl *Client, self any, args order.Args)
 }
 
 // NewClientObject makes self, which embeds o, an object of client cl.
@@ -56,6 +70,20 @@ func (o *ClientObject) Ref() ClientRef {
 		return ClientRef{}
 	}
 	return ClientRef{o: o}
+}
+
+// Remote is an object of a client outside of the program: no code of the program runs for its callbacks.
+type Remote struct {
+	ClientObject
+	Class *ClientClass
+	// Deliver is given the callbacks one by one, in the order of the commits, when what they tell of is durable. It must not wait.
+	Deliver func(m *ClientMethod, args order.Args)
+}
+
+// NewRemote makes an object of client cl whose callbacks are delivered.
+func NewRemote(cl *Client, class *ClientClass, deliver func(m *ClientMethod, args order.Args)) ClientRef {
+	r := &Remote{Class: class, Deliver: deliver}
+	return NewClientObject(cl, &r.ClientObject, r)
 }
 
 type callback struct {
@@ -163,6 +191,10 @@ func (cl *client) call(c callback) {
 	}
 	if t := cl.sys.tracer; t != nil {
 		t.Called(c.method.Class+"."+c.method.Name, c.from, cl.id)
+	}
+	if remote, ok := c.object.self.(*Remote); ok {
+		remote.Deliver(c.method, c.args)
+		return
 	}
 	c.method.Run(&cl.inCallback().Client, c.object.self, c.args)
 }

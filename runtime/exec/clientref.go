@@ -38,6 +38,9 @@ func (r ClientRef) MarshalJSON() ([]byte, error) {
 	if r.o == nil {
 		return []byte("null"), nil
 	}
+	if remote, ok := r.o.self.(*Remote); ok {
+		return json.Marshal(remote.Class.Name)
+	}
 	class := fmt.Sprintf("%T", r.o.self)
 	return json.Marshal(class[strings.LastIndexByte(class, '.')+1:])
 }

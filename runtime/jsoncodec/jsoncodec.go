@@ -21,7 +21,8 @@ type Names interface {
 	Actor(class, text string) (event.ActorID, error)
 	// ActorText returns the text of an actor of a class.
 	ActorText(class string, id event.ActorID) string
-	// Client returns the number of the object of a client class that text names; the error says why there is none.
+	// Client returns the number of the object of a client class that text names; the error says why there is none. Its text
+	// is the name of the class, a colon and the number.
 	Client(class, text string) (uint64, error)
 }
 

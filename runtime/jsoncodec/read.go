@@ -183,14 +183,14 @@ func (r *reader) quotedText(t *Type, e *codec.Encoder, text string) {
 	case actor:
 		id, err := r.names.Actor(t.of.Name, text)
 		if err != nil {
-			r.fail("%v", err)
+			r.failFor(err, err.Error())
 		}
 		e.Uint(uint64(id.Birth))
 		e.Uint(id.Serial)
 	case client:
 		number, err := r.names.Client(t.of.Name, text)
 		if err != nil {
-			r.fail("%v", err)
+			r.failFor(err, err.Error())
 		}
 		e.Uint(number)
 	}

@@ -13,6 +13,7 @@ import (
 type Error struct {
 	Path string // the value that is wrong: rows[3].price; "" for the whole
 	Msg  string
+	Err  error // why a name is that of no actor or client; else nil
 }
 
 // Error implements error.
@@ -22,6 +23,9 @@ func (e *Error) Error() string {
 	}
 	return e.Path + ": " + e.Msg
 }
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
 
 // nestingMax bounds how deep values may nest: only those of recursive classes nest deeper than their types.
 const nestingMax = 1000
@@ -37,7 +41,12 @@ type reader struct {
 
 // fail ends the reading.
 func (r *reader) fail(format string, args ...any) {
-	panic(&Error{Path: strings.TrimPrefix(strings.Join(r.path, ""), "."), Msg: fmt.Sprintf(format, args...)})
+	r.failFor(nil, fmt.Sprintf(format, args...))
+}
+
+// failFor is fail for a reason that has a type of its own.
+func (r *reader) failFor(err error, msg string) {
+	panic(&Error{Path: strings.TrimPrefix(strings.Join(r.path, ""), "."), Msg: msg, Err: err})
 }
 
 // catch recovers what fail panics with.

@@ -49,7 +49,11 @@ func (s *Schemas) Of(t *Type) Schema {
 		}
 		return text
 	case client:
-		return Schema{"type": "null", "description": "an object of client class " + t.of.String() + ", which a call from outside has none of"}
+		text := Schema{"type": "string", "description": "a client of class " + t.of.String() + ", as /v1/clients refers to it"}
+		if t.nullable {
+			return orNull(text)
+		}
+		return text
 	}
 	return Schema{"type": "string"}
 }
@@ -118,6 +122,24 @@ func (s *Schemas) object(t *Type) Schema {
 
 // Params returns the schema of the object of the arguments.
 func (s *Schemas) Params(p *Params) Schema { return s.object(&p.is) }
+
+// ClientClasses calls yield with the client classes, with their packages, that the arguments may have objects of.
+func (p *Params) ClientClasses(yield func(class string)) { p.is.clientClasses(map[*Type]bool{}, yield) }
+
+func (t *Type) clientClasses(seen map[*Type]bool, yield func(class string)) {
+	if t == nil || seen[t] {
+		return
+	}
+	seen[t] = true
+	if t.kind == client {
+		yield(t.of.Name)
+	}
+	t.key.clientClasses(seen, yield)
+	t.elem.clientClasses(seen, yield)
+	for _, f := range t.fields {
+		f.clientClasses(seen, yield)
+	}
+}
 
 // Param is one parameter of a method.
 type Param struct {

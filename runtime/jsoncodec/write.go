@@ -16,6 +16,19 @@ func (t *Type) Append(b, msg []byte, names Names) ([]byte, error) {
 	return b, d.Close()
 }
 
+// Append appends the object of the arguments that a message holds. An error says that the message is corrupt.
+func (p *Params) Append(b, msg []byte, names Names) ([]byte, error) {
+	d := codec.NewDecoder(msg)
+	b = append(b, '{')
+	for i, t := range p.is.fields {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = t.append(append(quoted(b, p.is.names[i]), ':'), d, names)
+	}
+	return append(b, '}'), d.Close()
+}
+
 func (t *Type) append(b []byte, d *codec.Decoder, names Names) []byte {
 	switch t.kind {
 	case signed:
@@ -43,11 +56,12 @@ func (t *Type) append(b []byte, d *codec.Decoder, names Names) []byte {
 			return append(b, "null"...)
 		}
 		return quoted(b, names.ActorText(t.of.Name, id))
-	case client: // it is in one process, and no text leads there
-		if d.Uint() == 0 {
+	case client:
+		number := d.Uint()
+		if number == 0 {
 			return append(b, "null"...)
 		}
-		return quoted(b, t.of.String())
+		return quoted(b, t.of.String()+":"+strconv.FormatUint(number, 10))
 	}
 	return quoted(b, t.text(d, names))
 }

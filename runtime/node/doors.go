@@ -21,7 +21,7 @@ type doors struct {
 // openDoors serves a program by HTTP: at an address if there is one, and over a socket in its data directory. A program
 // that can have no socket runs without: its state is of use all the same.
 func openDoors(c aeonrt.DoorConfig) (aeonrt.Door, error) {
-	d, err := door.Open(c.System, c.Classes)
+	d, err := door.Open(door.Config{System: c.System, Classes: c.Classes, ClientClasses: c.ClientClasses})
 	if err != nil {
 		return nil, err
 	}

@@ -61,6 +61,11 @@ func serveProgram(t testing.TB, p *runtime.Package, cfg httpdoor.Config) *served
 // open opens a program, which does not listen yet.
 func open(t testing.TB, p *runtime.Package) *served {
 	t.Helper()
+	return openWith(t, p, door.RemoteLimits{}, runtime.RealClock{})
+}
+
+func openWith(t testing.TB, p *runtime.Package, limits door.RemoteLimits, clock runtime.Clock) *served {
+	t.Helper()
 	s := &served{t: t, of: p}
 	st, err := store.Open(memengine.New(), store.Options{Program: p.Name, Log: slog.New(slog.DiscardHandler), Fatal: func(err error) {
 		if !s.fails {
@@ -71,11 +76,11 @@ func open(t testing.TB, p *runtime.Package) *served {
 		t.Fatal(err)
 	}
 	s.store = st
-	s.sys, err = runtime.Recover(runtime.Config{Store: st, Classes: p.Classes, Log: slog.New(slog.DiscardHandler), Stdout: io.Discard})
+	s.sys, err = runtime.Recover(runtime.Config{Store: st, Clock: clock, Classes: p.Classes, Log: slog.New(slog.DiscardHandler), Stdout: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.door, err = door.Open(s.sys, p.Classes); err != nil {
+	if s.door, err = door.Open(door.Config{System: s.sys, Classes: p.Classes, ClientClasses: p.ClientClasses, Limits: limits}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -345,7 +350,7 @@ func TestDescription(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.body), &doc); err != nil || doc.OpenAPI != "3.1.0" {
 		t.Fatalf("%q: %v", doc.OpenAPI, err)
 	}
-	if n := len(doc.Paths); n != 15 {
+	if n := len(doc.Paths); n != 23 {
 		t.Errorf("%d paths", n)
 	}
 	if text := doc.Paths["/v1/Shop/{key}/put"]["post"].Description; text != "put offers an item, and replaces one of its name." {
@@ -362,7 +367,7 @@ func TestDescription(t *testing.T) {
 			t.Errorf("schema %s is missing", ref[1])
 		}
 	}
-	if len(doc.Components.Schemas) != 4 { // problem, Item, Size, Everything
+	if len(doc.Components.Schemas) != 5 { // problem, callback, Item, Size, Everything
 		t.Errorf("%d schemas", len(doc.Components.Schemas))
 	}
 }

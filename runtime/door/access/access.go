@@ -36,6 +36,12 @@ func (c *Caller) May(class *door.Class, m *door.Method) bool {
 	return c.all || c.classes[class] || c.methods[m]
 }
 
+// MayBe reports whether the caller may have an object of a client class, so that it receives callbacks: if it may call a
+// method that takes one. As for May, nil is what the program does not have.
+func (c *Caller) MayBe(class *door.ClientClass) bool {
+	return c.all || class != nil && class.Taken(c.May)
+}
+
 // Tokens are the callers of a door, by their tokens. Any goroutine may use them.
 type Tokens struct {
 	hashes []hash

@@ -2,6 +2,9 @@
 //
 //	POST /v1/{Class}/{key}/{method}         arguments as a JSON object by parameter name, the answer is the result
 //	GET  /v1/{Class}/{key}/{method}?a=…     the same for methods that are ro, arguments in the query
+//	POST /v1/clients                        begins a client that receives callbacks
+//	GET  /v1/clients/{id}/events            its callbacks, as a stream of server-sent events
+//	DELETE /v1/clients/{id}                 ends it
 //	GET  /openapi.json                      all of that, described as OpenAPI 3.1
 //	GET  /healthz                           whether the process lives
 //	GET  /readyz                            whether it performs calls
@@ -28,12 +31,14 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/access"
 	"github.com/aeon-lang/aeon/runtime/door/audit"
+	"github.com/aeon-lang/aeon/runtime/jsoncodec"
 )
 
 // Config says what is served, and bounds it. The zero value of a bound is its default.
@@ -56,6 +61,8 @@ type Config struct {
 	BodiesMax int64         // bytes of the arguments of all calls that are being read or under way; 64 MiB
 	TimeMax   time.Duration // that a call may take; 30 s
 	CallsMax  int           // calls under way; 1024
+	BeatMax   time.Duration // between two signs of life in a stream; 15 s
+	SendMax   time.Duration // that a part of a stream may take to be sent; 30 s
 }
 
 const (
@@ -63,6 +70,7 @@ const (
 	bodiesMax = 64 << 20
 	timeMax   = 30 * time.Second
 	callsMax  = 1024
+	beatMax   = 15 * time.Second
 	// headMax and headTime bound what a client may send before the arguments, and how slowly.
 	headMax  = 32 << 10
 	headTime = 10 * time.Second
@@ -76,6 +84,8 @@ type Server struct {
 	calls   chan struct{} // has one for each call under way
 	bodies  atomic.Int64  // bytes that the arguments of calls take, or may take
 	http    http.Server
+	ending  chan struct{} // closed when the streams are to end
+	end     func()        // closes it
 	address string
 }
 
@@ -132,6 +142,12 @@ func New(cfg Config) *Server {
 	if cfg.CallsMax <= 0 {
 		cfg.CallsMax = callsMax
 	}
+	if cfg.BeatMax <= 0 {
+		cfg.BeatMax = beatMax
+	}
+	if cfg.SendMax <= 0 {
+		cfg.SendMax = bodyTime
+	}
 	if cfg.Counts == nil {
 		cfg.Counts = &Counts{}
 	}
@@ -141,7 +157,8 @@ func New(cfg Config) *Server {
 	if cfg.Control && (cfg.Tokens != nil || cfg.TLS != nil) {
 		panic("httpdoor: Control is for a socket in the data directory, which needs neither tokens nor TLS")
 	}
-	s := &Server{cfg: cfg, calls: make(chan struct{}, cfg.CallsMax)}
+	s := &Server{cfg: cfg, calls: make(chan struct{}, cfg.CallsMax), ending: make(chan struct{})}
+	s.end = sync.OnceFunc(func() { close(s.ending) })
 	s.http = http.Server{
 		Handler:           s.handler(),
 		TLSConfig:         cfg.TLS,
@@ -155,8 +172,9 @@ func New(cfg Config) *Server {
 	return s
 }
 
-// Close stops listening, and waits until all calls under way have been answered, or ctx ends.
+// Close stops listening, ends the streams, and waits until all calls under way have been answered, or ctx ends.
 func (s *Server) Close(ctx context.Context) error {
+	s.end()
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		_ = s.http.Close() // the error that counts is the first
@@ -168,6 +186,9 @@ func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/{class}/{key}/{method}", s.known(s.call))
 	mux.HandleFunc("GET /v1/{class}/{key}/{method}", s.known(s.call))
+	mux.HandleFunc("POST "+ClientsPath, s.known(s.beginClient))
+	mux.HandleFunc("DELETE "+ClientsPath+"/{id}", s.known(s.endClient))
+	mux.HandleFunc("GET "+ClientsPath+"/{id}/events", s.known(s.events))
 	mux.HandleFunc("GET /healthz", ok)
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.HandleFunc("GET /metrics", s.known(s.metrics))
@@ -269,8 +290,13 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, by *access.Calle
 	if s.bodies.Add(size) > s.cfg.BodiesMax {
 		return c, answer, full("the arguments of other calls take %d bytes, which is the limit", s.cfg.BodiesMax)
 	}
-	if err = s.read(c, class, w, r); err == nil {
+	if err = s.read(c, class, w, r, by); err == nil {
 		answer, err = s.perform(r.Context(), c)
+	}
+	if gone := new(door.NoClientError); errors.As(err, &gone) && c.Key != "" {
+		status, f := explain(err)
+		f.Happened = door.Unknown // it may have come before, when the client was there
+		err = &refusal{status, *f}
 	}
 	return c, answer, err
 }
@@ -322,15 +348,15 @@ func (s *Server) find(r *http.Request, by *access.Caller) (class *door.Class, m 
 }
 
 // read reads the target and the arguments of a call.
-func (s *Server) read(c *door.Call, class *door.Class, w http.ResponseWriter, r *http.Request) (err error) {
+func (s *Server) read(c *door.Call, class *door.Class, w http.ResponseWriter, r *http.Request, by *access.Caller) (err error) {
 	switch {
 	case r.Method == http.MethodPost:
-		c.Args, err = s.body(w, r, c.Method)
+		c.Args, err = s.body(w, r, c.Method.Params, by)
 	case !c.Method.ReadOnly:
 		w.Header().Set("Allow", "POST")
 		err = refuse(http.StatusMethodNotAllowed, "method", "%v is not ro: call it by POST", c.Method)
 	default:
-		c.Args, err = c.Method.Params.ReadTexts(r.URL.Query(), s.cfg.Door.Names())
+		c.Args, err = c.Method.Params.ReadTexts(r.URL.Query(), s.cfg.Door.Names(by.Name))
 	}
 	if err == nil {
 		c.Target, err = s.cfg.Door.Actor(class, r.PathValue("key"))
@@ -339,7 +365,7 @@ func (s *Server) read(c *door.Call, class *door.Class, w http.ResponseWriter, r 
 }
 
 // body reads the arguments of a POST.
-func (s *Server) body(w http.ResponseWriter, r *http.Request, m *door.Method) ([]byte, error) {
+func (s *Server) body(w http.ResponseWriter, r *http.Request, params *jsoncodec.Params, by *access.Caller) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.BodyMax))
 	if large := new(http.MaxBytesError); errors.As(err, &large) {
 		return nil, refuse(http.StatusRequestEntityTooLarge, "too-large", "the body has more than %d bytes", large.Limit)
@@ -352,14 +378,14 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, m *door.Method) ([
 			return nil, refuse(http.StatusUnsupportedMediaType, "media-type", "the body is %q; arguments are application/json", kind)
 		}
 	}
-	return m.Params.Read(body, s.cfg.Door.Names())
+	return params.Read(body, s.cfg.Door.Names(by.Name))
 }
 
 // statuses are the statuses of failures, by code.
 var statuses = map[string]int{
 	door.Aborted: http.StatusUnprocessableEntity, door.Fault: http.StatusUnprocessableEntity, door.TooMuch: http.StatusUnprocessableEntity,
 	door.KeyReused: http.StatusUnprocessableEntity, door.BadResult: http.StatusUnprocessableEntity,
-	door.NotThere: http.StatusNotFound, door.BadArgs: http.StatusBadRequest,
+	door.NotThere: http.StatusNotFound, door.BadArgs: http.StatusBadRequest, door.NoClient: http.StatusBadRequest, door.Forgotten: http.StatusGone,
 	door.Full: http.StatusServiceUnavailable, door.TimedOut: http.StatusServiceUnavailable, door.NoOutcome: http.StatusServiceUnavailable,
 	door.Closing: http.StatusServiceUnavailable,
 }

@@ -17,6 +17,7 @@ type Counts struct {
 	statuses [statusMax]atomic.Uint64
 	underWay atomic.Int64
 	took     metrics.Histogram
+	streams  atomic.Int64
 }
 
 // statusMax is above all statuses of HTTP.
@@ -44,6 +45,7 @@ func (c *Counts) write(w *metrics.Writer) {
 		}
 	}
 	w.Gauge("aeon_http_calls", "Calls under way by HTTP, those included whose arguments are being read.", c.underWay.Load())
+	w.Gauge("aeon_http_streams", "Streams of callbacks that are open.", c.streams.Load())
 	w.Histogram("aeon_http_call_seconds", "Calls by HTTP, from the head of the request to the end of the answer.", &c.took)
 }
 

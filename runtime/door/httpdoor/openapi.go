@@ -35,13 +35,17 @@ func Describe(title string, d *door.Door, by *access.Caller) ([]byte, error) {
 		}
 		tags = append(tags, tag)
 	}
+	callbacks := callbacksOf(schemas, d, by)
+	if callbacks != nil {
+		describeClients(schemas, paths)
+	}
 	doc := object{
 		"openapi": "3.1.0",
 		"info":    object{"title": title, "version": "1"},
 		"tags":    tags,
 		"paths":   paths,
 		"components": object{
-			"schemas": definitions(schemas),
+			"schemas": definitions(schemas, callbacks),
 			"parameters": object{
 				"key": object{"name": "key", "in": "path", "required": true, "schema": object{"type": "string"},
 					"description": "the name of the actor, or a colon and the id of one without a name"},
@@ -59,11 +63,59 @@ func Describe(title string, d *door.Door, by *access.Caller) ([]byte, error) {
 	return json.MarshalIndent(doc, "", "  ")
 }
 
-// problemName is the name of the schema of failures. No class of a program begins with a small letter and is called so.
-const problemName = "problem"
+// The names of the schemas of failures and of callbacks. No class of a program begins with a small letter and is called so.
+const (
+	problemName  = "problem"
+	callbackName = "callback"
+)
 
-// definitions returns the schemas of the program's types, and that of failures.
-func definitions(s *jsoncodec.Schemas) object {
+// callbacksOf describes the callbacks that a caller can receive, one by one.
+func callbacksOf(s *jsoncodec.Schemas, d *door.Door, by *access.Caller) (list []object) {
+	d.ClientClasses(func(c *door.ClientClass) {
+		if !by.MayBe(c) {
+			return
+		}
+		for _, m := range c.Methods {
+			of := object{"type": "object", "required": []string{"class", "method", "arguments"}, "properties": object{
+				"class": object{"const": d.ClientNameOf(c)}, "method": object{"const": m.Name}, "arguments": s.Params(m.Params)}}
+			if m.Doc != "" {
+				of["description"] = m.Doc
+			}
+			list = append(list, of)
+		}
+	})
+	return list
+}
+
+// describeClients describes how a client begins, gets its callbacks and ends.
+func describeClients(s *jsoncodec.Schemas, paths object) {
+	id := object{"name": "id", "in": "path", "required": true, "schema": object{"type": "string"}, "description": "what the beginning of the client has answered"}
+	operation := func(id, summary string, answers object) object {
+		answers["default"] = object{"$ref": "#/components/responses/problem"}
+		return object{"operationId": id, "summary": summary, "responses": answers}
+	}
+	begin := operation("begin_client", "begins a client that receives callbacks", object{"201": object{"description": "begun", "content": object{
+		"application/json": object{"schema": object{"type": "object", "required": []string{"id", "events", "references"}, "properties": object{
+			"id":     object{"type": "string", "description": "names the client to the server; a secret"},
+			"events": object{"type": "string", "description": "the path of its stream"},
+			"references": object{"type": "object", "additionalProperties": object{"type": "string"},
+				"description": "its objects, by the names of their classes: the arguments of methods that take them"},
+		}}}}}})
+	begin["requestBody"] = object{"required": true, "content": object{"application/json": object{"schema": s.Params(clientParams)}}}
+	paths[ClientsPath] = object{"post": begin}
+	end := operation("end_client", "ends a client", object{"204": object{"description": "ended"}})
+	end["parameters"] = []object{id}
+	paths[ClientsPath+"/{id}"] = object{"delete": end}
+	events := operation("client_events", "the callbacks of a client", object{"200": object{
+		"description": "the data of each event is a " + callbackName + ", its id the number of the callback; an event of type end says why there will be no more",
+		"content":     object{"text/event-stream": object{"schema": object{"type": "string"}}}}})
+	events["parameters"] = []object{id, {"name": "Last-Event-ID", "in": "header", "schema": object{"type": "string"},
+		"description": "the id of the last callback that has arrived: the stream goes on behind it"}}
+	paths[ClientsPath+"/{id}/events"] = object{"get": events}
+}
+
+// definitions returns the schemas of the program's types, of failures, and of callbacks if there are any.
+func definitions(s *jsoncodec.Schemas, callbacks []object) object {
 	all := object{problemName: object{
 		"type": "object", "required": []string{"title", "status", "detail", "code", "happened"},
 		"properties": object{
@@ -74,6 +126,9 @@ func definitions(s *jsoncodec.Schemas) object {
 			"path":     object{"type": "array", "items": object{"type": "string"}},
 		},
 	}}
+	if callbacks != nil {
+		all[callbackName] = object{"oneOf": callbacks}
+	}
 	for name, of := range s.Named {
 		all[name] = of
 	}

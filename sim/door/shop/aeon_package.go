@@ -267,6 +267,96 @@ func AeonNewEverything(tmp1 int64, tmp2 int8, tmp3 uint64, tmp4 float64, tmp5 bo
 	return self
 }
 
+var classEar = aeonrt.ClientClass{
+	Package: "shop",
+	Name:    "Ear",
+	Doc:     "Ear hears what a shop tells its listeners.",
+	Methods: []*aeonrt.ClientMethod{&methodEarSaid, &methodEarGreeted},
+}
+
+// earSaidArgs holds the arguments and the result of one call of Ear.said.
+type earSaidArgs struct {
+	number int64
+	text   string
+	about  aeonrt.Opt[Item]
+}
+
+// Encode writes the arguments.
+func (x *earSaidArgs) Encode(e *aeonrt.Encoder) {
+	e.Int(x.number)
+	e.String(x.text)
+	aeonrt.PutOpt(e, x.about, AeonPutItem)
+}
+
+// Decode reads the arguments.
+func (x *earSaidArgs) Decode(d *aeonrt.Decoder) {
+	x.number = d.Int()
+	x.text = d.String()
+	x.about = aeonrt.GetOpt(d, AeonGetItem)
+}
+
+var methodEarSaid = aeonrt.ClientMethod{
+	Class:     "Ear",
+	Name:      "said",
+	Signature: "(int,string,class shop.Item{Name string;Cents int;Size enum shop.Size{SMALL,MEDIUM,LARGE};Note string?;Tags vector<string>}?)",
+	Params:    []string{"number", "text", "about"},
+	Doc:       "said is told the number of the saying, and what is said.",
+}
+
+// earGreetedArgs holds the arguments and the result of one call of Ear.greeted.
+type earGreetedArgs struct {
+	by   EarRef
+	shop ShopRef
+}
+
+// Encode writes the arguments.
+func (x *earGreetedArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutClientRef(e, x.by.ClientRef)
+	aeonrt.PutRef(e, x.shop.Ref)
+}
+
+// Decode reads the arguments.
+func (x *earGreetedArgs) Decode(d *aeonrt.Decoder) {
+	x.by = EarRef{aeonrt.GetClientRef(d)}
+	x.shop = ShopRef{aeonrt.GetRef(d)}
+}
+
+var methodEarGreeted = aeonrt.ClientMethod{
+	Class:     "Ear",
+	Name:      "greeted",
+	Signature: "(client shop.Ear?,actor shop.Shop)",
+	Params:    []string{"by", "shop"},
+}
+
+var classEye = aeonrt.ClientClass{
+	Package: "shop",
+	Name:    "Eye",
+	Doc:     "Eye is shown all that a shop has kept.",
+	Methods: []*aeonrt.ClientMethod{&methodEyeSaw},
+}
+
+// eyeSawArgs holds the arguments and the result of one call of Eye.saw.
+type eyeSawArgs struct {
+	e Everything
+}
+
+// Encode writes the arguments.
+func (x *eyeSawArgs) Encode(e *aeonrt.Encoder) {
+	AeonPutEverything(e, x.e)
+}
+
+// Decode reads the arguments.
+func (x *eyeSawArgs) Decode(d *aeonrt.Decoder) {
+	x.e = AeonGetEverything(d)
+}
+
+var methodEyeSaw = aeonrt.ClientMethod{
+	Class:     "Eye",
+	Name:      "saw",
+	Signature: "(class shop.Everything{Whole int;Small int8;Large uint64;Real float;Flag bool;Text string;Raw bytes;At time;Took duration;Kind enum shop.Size{SMALL,MEDIUM,LARGE};Items vector<class shop.Item{Name string;Cents int;Size enum shop.Size;Note string?;Tags vector<string>}>;Marks set<int>;ByName map<string,class shop.Item>;Seen map<duration,bool>;Best class shop.Item?;Cart yield actor shop.Cart?;Shop yield actor shop.Shop?})",
+	Params:    []string{"e"},
+}
+
 // ShopRef refers to an actor of class Shop; the zero value is null.
 type ShopRef struct{ aeonrt.Ref }
 
@@ -790,6 +880,223 @@ func (x *shopAddArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
 // DecodeResult reads the result.
 func (x *shopAddArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
 
+// callListen calls listen as a part of the current event.
+func (r ShopRef) callListen(cx *aeonrt.Cx, ear EarRef) {
+	self, ok := aeonrt.Enter[*Shop](cx, r.Ref, &methodShopListen)
+	if !ok { // the actor is on another host
+		args := shopListenArgs{ear: ear}
+		aeonrt.CallRemote(cx, r.Ref, &methodShopListen, &args)
+		return
+	}
+	self.listen(cx, ear)
+	cx.Leave()
+}
+
+// Listen runs listen as an event and waits until it has ended.
+func (r ShopRef) Listen(cl *aeonrt.Client, ear EarRef) error {
+	return cl.Await(r.Ref, &methodShopListen, &shopListenArgs{ear: ear})
+}
+
+// ListenEvent issues listen as an event.
+func (r ShopRef) ListenEvent(cl *aeonrt.Client, ear EarRef) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodShopListen, &shopListenArgs{ear: ear}, nil)
+}
+
+// shopListenArgs holds the arguments and the result of one call of Shop.listen.
+type shopListenArgs struct {
+	ear EarRef
+}
+
+// Encode writes the arguments.
+func (x *shopListenArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutClientRef(e, x.ear.ClientRef)
+}
+
+// Decode reads the arguments.
+func (x *shopListenArgs) Decode(d *aeonrt.Decoder) {
+	x.ear = EarRef{aeonrt.GetClientRef(d)}
+}
+
+// callSay calls say as a part of the current event.
+func (r ShopRef) callSay(cx *aeonrt.Cx, text string, times int64) (ret int64) {
+	self, ok := aeonrt.Enter[*Shop](cx, r.Ref, &methodShopSay)
+	if !ok { // the actor is on another host
+		args := shopSayArgs{text: text, times: times}
+		aeonrt.CallRemote(cx, r.Ref, &methodShopSay, &args)
+		return args.ret
+	}
+	ret = self.say(cx, text, times)
+	cx.Leave()
+	return ret
+}
+
+// Say runs say as an event and waits for its result.
+func (r ShopRef) Say(cl *aeonrt.Client, text string, times int64) (ret int64, err error) {
+	args := &shopSayArgs{text: text, times: times}
+	err = cl.Await(r.Ref, &methodShopSay, args)
+	return args.ret, err
+}
+
+// SayEvent issues say as an event.
+func (r ShopRef) SayEvent(cl *aeonrt.Client, text string, times int64) aeonrt.Pending[int64] {
+	args := &shopSayArgs{text: text, times: times}
+	return aeonrt.Issue(cl, r.Ref, &methodShopSay, args, func() int64 { return args.ret })
+}
+
+// shopSayArgs holds the arguments and the result of one call of Shop.say.
+type shopSayArgs struct {
+	text  string
+	times int64
+	ret   int64
+}
+
+// Encode writes the arguments.
+func (x *shopSayArgs) Encode(e *aeonrt.Encoder) {
+	e.String(x.text)
+	e.Int(x.times)
+}
+
+// Decode reads the arguments.
+func (x *shopSayArgs) Decode(d *aeonrt.Decoder) {
+	x.text = d.String()
+	x.times = d.Int()
+}
+
+// EncodeResult writes the result.
+func (x *shopSayArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *shopSayArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
+// callGreet calls greet as a part of the current event.
+func (r ShopRef) callGreet(cx *aeonrt.Cx, ear EarRef, by EarRef) {
+	self, ok := aeonrt.Enter[*Shop](cx, r.Ref, &methodShopGreet)
+	if !ok { // the actor is on another host
+		args := shopGreetArgs{ear: ear, by: by}
+		aeonrt.CallRemote(cx, r.Ref, &methodShopGreet, &args)
+		return
+	}
+	self.greet(cx, ear, by)
+	cx.Leave()
+}
+
+// Greet runs greet as an event and waits until it has ended.
+func (r ShopRef) Greet(cl *aeonrt.Client, ear EarRef, by EarRef) error {
+	return cl.Await(r.Ref, &methodShopGreet, &shopGreetArgs{ear: ear, by: by})
+}
+
+// GreetEvent issues greet as an event.
+func (r ShopRef) GreetEvent(cl *aeonrt.Client, ear EarRef, by EarRef) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodShopGreet, &shopGreetArgs{ear: ear, by: by}, nil)
+}
+
+// shopGreetArgs holds the arguments and the result of one call of Shop.greet.
+type shopGreetArgs struct {
+	ear EarRef
+	by  EarRef
+}
+
+// Encode writes the arguments.
+func (x *shopGreetArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutClientRef(e, x.ear.ClientRef)
+	aeonrt.PutClientRef(e, x.by.ClientRef)
+}
+
+// Decode reads the arguments.
+func (x *shopGreetArgs) Decode(d *aeonrt.Decoder) {
+	x.ear = EarRef{aeonrt.GetClientRef(d)}
+	x.by = EarRef{aeonrt.GetClientRef(d)}
+}
+
+// callLook calls look as a part of the current event.
+func (r ShopRef) callLook(cx *aeonrt.Cx, e EyeRef, first aeonrt.Opt[Everything]) {
+	self, ok := aeonrt.Enter[*Shop](cx, r.Ref, &methodShopLook)
+	if !ok { // the actor is on another host
+		args := shopLookArgs{e: e, first: first}
+		aeonrt.CallRemote(cx, r.Ref, &methodShopLook, &args)
+		return
+	}
+	self.look(cx, e, first)
+	cx.Leave()
+}
+
+// Look runs look as an event and waits until it has ended.
+func (r ShopRef) Look(cl *aeonrt.Client, e EyeRef, first aeonrt.Opt[Everything]) error {
+	return cl.Await(r.Ref, &methodShopLook, &shopLookArgs{e: e, first: aeonrt.CopyOpt(first, AeonCopyEverything)})
+}
+
+// LookEvent issues look as an event.
+func (r ShopRef) LookEvent(cl *aeonrt.Client, e EyeRef, first aeonrt.Opt[Everything]) aeonrt.Pending[struct{}] {
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodShopLook, &shopLookArgs{e: e, first: aeonrt.CopyOpt(first, AeonCopyEverything)}, nil)
+}
+
+// shopLookArgs holds the arguments and the result of one call of Shop.look.
+type shopLookArgs struct {
+	e     EyeRef
+	first aeonrt.Opt[Everything]
+}
+
+// Encode writes the arguments.
+func (x *shopLookArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutClientRef(e, x.e.ClientRef)
+	aeonrt.PutOpt(e, x.first, AeonPutEverything)
+}
+
+// Decode reads the arguments.
+func (x *shopLookArgs) Decode(d *aeonrt.Decoder) {
+	x.e = EyeRef{aeonrt.GetClientRef(d)}
+	x.first = aeonrt.GetOpt(d, AeonGetEverything)
+}
+
+// callListeners calls listeners as a part of the current event.
+func (r ShopRef) callListeners(cx *aeonrt.Cx) (ret aeonrt.Vector[EarRef]) {
+	self, ok := aeonrt.Enter[*Shop](cx, r.Ref, &methodShopListeners)
+	if !ok { // the actor is on another host
+		args := shopListenersArgs{}
+		aeonrt.CallRemote(cx, r.Ref, &methodShopListeners, &args)
+		return args.ret
+	}
+	ret = self.listeners(cx)
+	cx.Leave()
+	return ret
+}
+
+// Listeners runs listeners as an event and waits for its result.
+func (r ShopRef) Listeners(cl *aeonrt.Client) (ret aeonrt.Vector[EarRef], err error) {
+	args := &shopListenersArgs{}
+	err = cl.Await(r.Ref, &methodShopListeners, args)
+	return aeonrt.CopyVector(args.ret, nil), err
+}
+
+// ListenersEvent issues listeners as an event.
+func (r ShopRef) ListenersEvent(cl *aeonrt.Client) aeonrt.Pending[aeonrt.Vector[EarRef]] {
+	args := &shopListenersArgs{}
+	return aeonrt.Issue(cl, r.Ref, &methodShopListeners, args, func() aeonrt.Vector[EarRef] { return aeonrt.CopyVector(args.ret, nil) })
+}
+
+// shopListenersArgs holds the arguments and the result of one call of Shop.listeners.
+type shopListenersArgs struct {
+	ret aeonrt.Vector[EarRef]
+}
+
+// Encode writes the arguments.
+func (x *shopListenersArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *shopListenersArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// EncodeResult writes the result.
+func (x *shopListenersArgs) EncodeResult(e *aeonrt.Encoder) {
+	aeonrt.PutVector(e, x.ret, func(e *aeonrt.Encoder, v EarRef) { aeonrt.PutClientRef(e, v.ClientRef) })
+}
+
+// DecodeResult reads the result.
+func (x *shopListenersArgs) DecodeResult(d *aeonrt.Decoder) {
+	x.ret = aeonrt.GetVector(d, func(d *aeonrt.Decoder) EarRef { return EarRef{aeonrt.GetClientRef(d)} })
+}
+
 // callLater calls later as a part of the current event.
 func (r ShopRef) callLater(cx *aeonrt.Cx, n int64) (ret int64) {
 	self, ok := aeonrt.Enter[*Shop](cx, r.Ref, &methodShopLater)
@@ -869,11 +1176,19 @@ func (x *shopNewArgs) Decode(d *aeonrt.Decoder) {
 
 // The fields of Shop by number.
 const (
-	fieldShopItems uint16 = iota
+	fieldShopEars uint16 = iota
+	fieldShopEye
+	fieldShopItems
 	fieldShopCarts
 	fieldShopKept
 	fieldShopCalls
 )
+
+// rowsShopEars says how the elements of Shop.ears are stored.
+var rowsShopEars = aeonrt.Elems[EarRef]{
+	Put: func(e *aeonrt.Encoder, v EarRef) { aeonrt.PutClientRef(e, v.ClientRef) },
+	Get: func(d *aeonrt.Decoder) EarRef { return EarRef{aeonrt.GetClientRef(d)} },
+}
 
 // rowsShopItems says how the entries of Shop.items are stored.
 var rowsShopItems = aeonrt.Entries[string, Item]{
@@ -893,13 +1208,18 @@ var rowsShopCarts = aeonrt.Elems[CartRef]{
 func (self *Shop) SaveField(w *aeonrt.Writer, field int) {
 	switch field {
 	case 0:
-		aeonrt.SaveMap(w, &self.items, &rowsShopItems)
+		aeonrt.SaveVector(w, &self.ears, &rowsShopEars)
 	case 1:
-		aeonrt.SaveVector(w, &self.carts, &rowsShopCarts)
+		e := w.Row()
+		aeonrt.PutClientRef(e, self.eye.ClientRef)
 	case 2:
+		aeonrt.SaveMap(w, &self.items, &rowsShopItems)
+	case 3:
+		aeonrt.SaveVector(w, &self.carts, &rowsShopCarts)
+	case 4:
 		e := w.Row()
 		aeonrt.PutOpt(e, self.kept, AeonPutEverything)
-	case 3:
+	case 5:
 		e := w.Row()
 		e.Int(self.calls)
 	}
@@ -907,12 +1227,16 @@ func (self *Shop) SaveField(w *aeonrt.Writer, field int) {
 
 // LoadFields reads all fields, also what another version of the program has written.
 func (self *Shop) LoadFields(r *aeonrt.Reader) {
-	aeonrt.LoadMap(r, 0, &self.items, &rowsShopItems)
-	aeonrt.LoadVector(r, 1, &self.carts, &rowsShopCarts)
-	if d := r.Row(2); d != nil {
+	aeonrt.LoadVector(r, 0, &self.ears, &rowsShopEars)
+	if d := r.Row(1); d != nil {
+		self.eye = EyeRef{aeonrt.GetClientRef(d)}
+	}
+	aeonrt.LoadMap(r, 2, &self.items, &rowsShopItems)
+	aeonrt.LoadVector(r, 3, &self.carts, &rowsShopCarts)
+	if d := r.Row(4); d != nil {
 		self.kept = aeonrt.GetOpt(d, AeonGetEverything)
 	}
-	if d := r.Row(3); d != nil {
+	if d := r.Row(5); d != nil {
 		self.calls = d.Int()
 	}
 }
@@ -921,6 +1245,8 @@ var AeonClassShop = aeonrt.Class{Shape: aeonrt.Shape{
 	Package: "shop",
 	Name:    "Shop",
 	Fields: []aeonrt.Field{
+		{Name: "ears", Type: "vector<client shop.Ear>"},
+		{Name: "eye", Type: "client shop.Eye?"},
 		{Name: "items", Type: "map<string,class shop.Item{Name string;Cents int;Size enum shop.Size{SMALL,MEDIUM,LARGE};Note string?;Tags vector<string>}>"},
 		{Name: "carts", Type: "vector<actor shop.Cart>", Owning: true},
 		{Name: "kept", Type: "class shop.Everything{Whole int;Small int8;Large uint64;Real float;Flag bool;Text string;Raw bytes;At time;Took duration;Kind enum shop.Size{SMALL,MEDIUM,LARGE};Items vector<class shop.Item{Name string;Cents int;Size enum shop.Size;Note string?;Tags vector<string>}>;Marks set<int>;ByName map<string,class shop.Item>;Seen map<duration,bool>;Best class shop.Item?;Cart yield actor shop.Cart?;Shop yield actor shop.Shop?}?"},
@@ -1078,13 +1404,80 @@ var methodShopAdd = aeonrt.Method{
 	},
 }
 
+var methodShopListen = aeonrt.Method{
+	Class:     &AeonClassShop,
+	Name:      "listen",
+	Signature: "(client shop.Ear)",
+	Params:    []string{"ear"},
+	Doc:       "listen has an ear told what is said.",
+	Index:     11,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodShopSay = aeonrt.Method{
+	Class:     &AeonClassShop,
+	Name:      "say",
+	Signature: "(string,int):int",
+	Params:    []string{"text", "times"},
+	Doc:       "say tells all listeners something, and returns the number of the saying.",
+	Index:     12,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodShopGreet = aeonrt.Method{
+	Class:     &AeonClassShop,
+	Name:      "greet",
+	Signature: "(client shop.Ear,client shop.Ear?)",
+	Params:    []string{"ear", "by"},
+	Index:     13,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodShopLook = aeonrt.Method{
+	Class:     &AeonClassShop,
+	Name:      "look",
+	Signature: "(client shop.Eye,class shop.Everything{Whole int;Small int8;Large uint64;Real float;Flag bool;Text string;Raw bytes;At time;Took duration;Kind enum shop.Size{SMALL,MEDIUM,LARGE};Items vector<class shop.Item{Name string;Cents int;Size enum shop.Size;Note string?;Tags vector<string>}>;Marks set<int>;ByName map<string,class shop.Item>;Seen map<duration,bool>;Best class shop.Item?;Cart yield actor shop.Cart?;Shop yield actor shop.Shop?}?)",
+	Params:    []string{"e", "first"},
+	Index:     14,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodShopListeners = aeonrt.Method{
+	Class:     &AeonClassShop,
+	Name:      "listeners",
+	Signature: "():vector<client shop.Ear>",
+	Index:     15,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
 var methodShopLater = aeonrt.Method{
 	Class:     &AeonClassShop,
 	Name:      "later",
 	Signature: "(int):int",
 	Params:    []string{"n"},
 	Doc:       "later counts in two steps.",
-	Index:     11,
+	Index:     16,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1095,7 +1488,7 @@ var methodShopLater = aeonrt.Method{
 var methodShopNew = aeonrt.Method{
 	Class: &AeonClassShop,
 	Name:  "Shop",
-	Index: 12,
+	Index: 17,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1355,8 +1748,20 @@ var methodCartNew = aeonrt.Method{
 }
 
 func init() {
+	methodEarSaid.Run = func(cl *aeonrt.Client, self any, args aeonrt.Args) {
+		x := args.(*earSaidArgs)
+		self.(*Ear).said(cl, x.number, x.text, x.about.Share())
+	}
+	methodEarGreeted.Run = func(cl *aeonrt.Client, self any, args aeonrt.Args) {
+		x := args.(*earGreetedArgs)
+		self.(*Ear).greeted(cl, x.by, x.shop)
+	}
+	methodEyeSaw.Run = func(cl *aeonrt.Client, self any, args aeonrt.Args) {
+		x := args.(*eyeSawArgs)
+		self.(*Eye).saw(cl, x.e.Share())
+	}
 	AeonClassShop.New = func() aeonrt.Object { return new(Shop) }
-	AeonClassShop.Methods = []*aeonrt.Method{&methodShopPut, &methodShopFind, &methodShopCheap, &methodShopOpen, &methodShopTotal, &methodShopKeep, &methodShopShow, &methodShopDivide, &methodShopSpin, &methodShopCount, &methodShopAdd, &methodShopLater}
+	AeonClassShop.Methods = []*aeonrt.Method{&methodShopPut, &methodShopFind, &methodShopCheap, &methodShopOpen, &methodShopTotal, &methodShopKeep, &methodShopShow, &methodShopDivide, &methodShopSpin, &methodShopCount, &methodShopAdd, &methodShopListen, &methodShopSay, &methodShopGreet, &methodShopLook, &methodShopListeners, &methodShopLater}
 	AeonClassShop.Construct = &methodShopNew
 	methodShopPut.NewArgs = func() aeonrt.Args { return new(shopPutArgs) }
 	methodShopPut.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -1419,6 +1824,31 @@ func init() {
 		x := args.(*shopAddArgs)
 		x.ret = self.(*Shop).add(cx, x.n)
 	}
+	methodShopListen.NewArgs = func() aeonrt.Args { return new(shopListenArgs) }
+	methodShopListen.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*shopListenArgs)
+		self.(*Shop).listen(cx, x.ear)
+	}
+	methodShopSay.NewArgs = func() aeonrt.Args { return new(shopSayArgs) }
+	methodShopSay.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*shopSayArgs)
+		x.ret = self.(*Shop).say(cx, x.text, x.times)
+	}
+	methodShopGreet.NewArgs = func() aeonrt.Args { return new(shopGreetArgs) }
+	methodShopGreet.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*shopGreetArgs)
+		self.(*Shop).greet(cx, x.ear, x.by)
+	}
+	methodShopLook.NewArgs = func() aeonrt.Args { return new(shopLookArgs) }
+	methodShopLook.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*shopLookArgs)
+		self.(*Shop).look(cx, x.e, x.first.Share())
+	}
+	methodShopListeners.NewArgs = func() aeonrt.Args { return new(shopListenersArgs) }
+	methodShopListeners.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*shopListenersArgs)
+		x.ret = self.(*Shop).listeners(cx)
+	}
 	methodShopLater.NewArgs = func() aeonrt.Args { return new(shopLaterArgs) }
 	methodShopLater.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		x := args.(*shopLaterArgs)
@@ -1450,4 +1880,5 @@ func init() {
 		self.(*Cart).construct(cx, x.o)
 	}
 	AeonPackage.Classes = []*aeonrt.Class{&AeonClassShop, &AeonClassCart}
+	AeonPackage.ClientClasses = []*aeonrt.ClientClass{&classEar, &classEye}
 }

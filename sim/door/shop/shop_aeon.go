@@ -61,9 +61,77 @@ type Everything struct {
 	Shop   ShopRef
 }
 
+// Ear hears what a shop tells its listeners.
+type Ear struct {
+	aeonrt.ClientObject
+}
+
+// EarRef refers to a client object of class Ear; the zero value is null.
+type EarRef struct{ aeonrt.ClientRef }
+
+// String is the name of the class, or null.
+func (r EarRef) String() string {
+	if r.IsNull() {
+		return "null"
+	}
+	return "Ear"
+}
+
+// construct is the constructor of Ear.
+func (self *Ear) construct(cl *aeonrt.Client) {
+}
+
+// AeonNewEar makes an object of class Ear in the client.
+func AeonNewEar(cl *aeonrt.Client) EarRef {
+	self := new(Ear)
+	ref := EarRef{aeonrt.NewClientObject(cl, &self.ClientObject, self)}
+	self.construct(cl)
+	return ref
+}
+
+// said is told the number of the saying, and what is said.
+func (self *Ear) said(cl *aeonrt.Client, number int64, text string, about aeonrt.Opt[Item]) {
+}
+
+func (self *Ear) greeted(cl *aeonrt.Client, by EarRef, shop ShopRef) {
+}
+
+// Eye is shown all that a shop has kept.
+type Eye struct {
+	aeonrt.ClientObject
+}
+
+// EyeRef refers to a client object of class Eye; the zero value is null.
+type EyeRef struct{ aeonrt.ClientRef }
+
+// String is the name of the class, or null.
+func (r EyeRef) String() string {
+	if r.IsNull() {
+		return "null"
+	}
+	return "Eye"
+}
+
+// construct is the constructor of Eye.
+func (self *Eye) construct(cl *aeonrt.Client) {
+}
+
+// AeonNewEye makes an object of class Eye in the client.
+func AeonNewEye(cl *aeonrt.Client) EyeRef {
+	self := new(Eye)
+	ref := EyeRef{aeonrt.NewClientObject(cl, &self.ClientObject, self)}
+	self.construct(cl)
+	return ref
+}
+
+func (self *Eye) saw(cl *aeonrt.Client, e Everything) {
+}
+
 // Shop sells items.
 type Shop struct {
 	aeonrt.Self
+	ears  aeonrt.Vector[EarRef]
+	eye   EyeRef
 	items aeonrt.Map[string, Item]
 	carts aeonrt.Vector[CartRef]
 	kept  aeonrt.Opt[Everything]
@@ -147,11 +215,50 @@ func (self *Shop) add(cx *aeonrt.Cx, n int64) int64 {
 	return self.calls
 }
 
+// listen has an ear told what is said.
+func (self *Shop) listen(cx *aeonrt.Cx, ear EarRef) {
+	aeonrt.VectorPush(cx, &self.Self, fieldShopEars, &self.ears, ear)
+}
+
+// say tells all listeners something, and returns the number of the saying.
+func (self *Shop) say(cx *aeonrt.Cx, text string, times int64) int64 {
+	for i := int64(0); i < times; i++ {
+		cx.Spend()
+		self.setCalls(cx, aeonrt.Add(self.calls, 1))
+		for _, e := range self.ears.Items() {
+			cx.Spend()
+			cx.Callback(e.ClientRef, &methodEarSaid, &earSaidArgs{number: self.calls, text: text, about: aeonrt.GetEntry(self.items, text).Share()})
+		}
+	}
+	return self.calls
+}
+
+func (self *Shop) greet(cx *aeonrt.Cx, ear EarRef, by EarRef) {
+	cx.Callback(ear.ClientRef, &methodEarGreeted, &earGreetedArgs{by: by, shop: ShopRef{self.Ref()}})
+}
+
+func (self *Shop) look(cx *aeonrt.Cx, e EyeRef, first aeonrt.Opt[Everything]) {
+	self.setEye(cx, e)
+	if !first.IsNull() {
+		cx.Callback(e.ClientRef, &methodEyeSaw, &eyeSawArgs{e: first.Value().Share()})
+	}
+}
+
+func (self *Shop) listeners(cx *aeonrt.Cx) aeonrt.Vector[EarRef] {
+	return self.ears.Share()
+}
+
 // later counts in two steps.
 func (self *Shop) later(cx *aeonrt.Cx, n int64) int64 {
 	self.setCalls(cx, aeonrt.Add(self.calls, n))
 	cx.TailThis(self.Ref(), &methodShopCount, &shopCountArgs{})
 	return 0
+}
+
+// setEye assigns eye: it logs undo and redo first.
+func (self *Shop) setEye(cx *aeonrt.Cx, v EyeRef) {
+	aeonrt.Log(cx, &self.Self, fieldShopEye, &self.eye)
+	self.eye = v
 }
 
 // setKept assigns kept: it logs undo and redo first.

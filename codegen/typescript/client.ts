@@ -1,0 +1,402 @@
+/** How the program is reached. */
+export interface ConnectOptions {
+	/** Where it listens: "https://shop.example.org". */
+	url: string;
+	/** Is sent with each request. */
+	token?: string;
+	/** How long a call is sent again, in milliseconds, until its outcome is known; 120 000. */
+	timeoutMs?: number;
+	/** How long an answer is waited for, in milliseconds, before the call is sent again; 40 000, which is longer than the program takes. */
+	attemptMs?: number;
+	/** Sends requests; the global fetch. */
+	fetch?: typeof globalThis.fetch;
+}
+
+/** How one call is made. */
+export interface CallOptions {
+	/** The key by which the request is performed once, however often it is sent. Without one each call has a key of its own. */
+	key?: string;
+	/** Ends the call. What has been sent may happen all the same. */
+	signal?: AbortSignal;
+	/** As that of the connection. */
+	timeoutMs?: number;
+}
+
+/** What is certain of a call that has failed. */
+export type Happened = "no" | "yes" | "begun" | "unknown";
+
+/** A failure that the program has answered, or of which no answer has come. */
+export class AeonError extends Error {
+	/** A word that programs can rely on: "aborted", "fault", "unreachable". */
+	readonly code: string;
+	readonly happened: Happened;
+	/** Of HTTP; 0: there was no answer. */
+	readonly status: number;
+	/** Where in the program it has failed, file:line. */
+	readonly at: string | undefined;
+	/** The calls that led there, the innermost first. */
+	readonly path: readonly string[];
+
+	constructor(code: string, message: string, happened: Happened, status: number, at?: string, path: readonly string[] = []) {
+		super(message);
+		this.name = "AeonError";
+		this.code = code;
+		this.happened = happened;
+		this.status = status;
+		this.at = at;
+		this.path = path;
+	}
+}
+
+/** A client that receives callbacks. */
+export interface Listener<Refs> {
+	/** Its objects, which methods of actors take. */
+	readonly refs: Refs;
+	/** Is fulfilled when the listener was closed. Is rejected when it has ended by itself, or a handler has failed: then listen again, and give the new references to the methods. */
+	readonly closed: Promise<void>;
+	/** Ends the listener. */
+	close(): void;
+}
+
+// A codec reads values from JSON in which each number is a string, so that none loses digits, and writes them as JSON.
+interface Codec<T> {
+	read(raw: unknown): T;
+	write(value: T): string;
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+type AnyCodec = Codec<any>;
+
+const asIs = <T>(): Codec<T> => ({ read: (raw) => raw as T, write: (v) => JSON.stringify(v) });
+const text = asIs<string>();
+const flag = asIs<boolean>();
+const whole: Codec<number> = { read: (raw) => Number(raw), write: (v) => String(v) };
+const big: Codec<bigint> = { read: (raw) => BigInt(raw as string), write: (v) => BigInt(v).toString() };
+const real: Codec<number> = { read: (raw) => Number(raw), write: (v) => (Number.isFinite(v) ? (Object.is(v, -0) ? "-0" : String(v)) : JSON.stringify(String(v))) };
+const list = <T>(of: Codec<T>): Codec<T[]> => ({
+	read: (raw) => (raw as unknown[]).map((x) => of.read(x)),
+	write: (v) => "[" + v.map((x) => of.write(x)).join(",") + "]",
+});
+const dict = <K extends string, T>(of: Codec<T>): Codec<Map<K, T>> => ({
+	read: (raw) => new Map(Object.entries(raw as object).map(([k, x]) => [k as K, of.read(x)])),
+	write: (v) => "{" + [...v].map(([k, x]) => JSON.stringify(k) + ":" + of.write(x)).join(",") + "}",
+});
+const orNull = <T>(of: Codec<T>): Codec<T | null> => ({
+	read: (raw) => (raw === null ? null : of.read(raw)),
+	write: (v) => (v === null || v === undefined ? "null" : of.write(v)),
+});
+const lazy = <T>(of: () => Codec<T>): Codec<T> => ({ read: (raw) => of().read(raw), write: (v) => of().write(v) });
+const object = <T>(fields: readonly (readonly [name: string, of: AnyCodec])[]): Codec<T> => ({
+	read: (raw) => {
+		const from = raw as Record<string, unknown>;
+		return Object.fromEntries(fields.map(([name, of]) => [name, of.read(Object.hasOwn(from, name) ? from[name] : null)])) as T;
+	},
+	write: (v) => {
+		const from = v as Record<string, unknown>;
+		const given = fields.filter(([name]) => from[name] !== undefined);
+		return "{" + given.map(([name, of]) => JSON.stringify(name) + ":" + of.write(from[name])).join(",") + "}";
+	},
+});
+
+const token = /"(?:[^"\\]+|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+// parse reads JSON with each number as a string.
+function parse(json: string): unknown {
+	return JSON.parse(json.replace(token, (found) => (found.startsWith('"') ? found : `"${found}"`)));
+}
+
+interface Method {
+	readonly params: AnyCodec;
+	readonly result: AnyCodec | null;
+	readonly readOnly: boolean;
+}
+
+interface ActorTable {
+	readonly name: string;
+	readonly methods: readonly (readonly [name: string, method: Method])[];
+}
+
+interface ClientTable {
+	readonly name: string;
+	readonly methods: ReadonlyMap<string, AnyCodec>;
+}
+
+const quietMs = 40_000; // a stream shows signs of life more often
+const pauseMinMs = 100;
+const pauseMaxMs = 5_000;
+
+// pause waits, longer after each attempt.
+function pause(attempt: number, atLeastMs: number, signal: AbortSignal | undefined): Promise<void> {
+	const most = Math.min(pauseMinMs * 2 ** attempt, pauseMaxMs);
+	const ms = Math.max(atLeastMs, most / 2 + (Math.random() * most) / 2);
+	return new Promise((resolve, reject) => {
+		const stop = (): void => {
+			clearTimeout(timer);
+			reject(signal?.reason);
+		};
+		const timer = setTimeout(() => {
+			signal?.removeEventListener("abort", stop);
+			resolve();
+		}, ms);
+		signal?.addEventListener("abort", stop, { once: true });
+		if (signal?.aborted) {
+			stop();
+		}
+	});
+}
+
+// within calls f with a signal that ends when another one does, or a time is over, which more() begins anew.
+async function within<T>(ms: number, signal: AbortSignal | undefined, f: (signal: AbortSignal, more: () => void) => Promise<T>): Promise<T> {
+	signal?.throwIfAborted();
+	const both = new AbortController();
+	const stop = (): void => both.abort(signal?.reason);
+	const late = (): void => both.abort(new Error(`no answer for ${ms} ms`));
+	let timer = setTimeout(late, ms);
+	signal?.addEventListener("abort", stop, { once: true });
+	try {
+		return await f(both.signal, () => {
+			clearTimeout(timer);
+			timer = setTimeout(late, ms);
+		});
+	} finally {
+		clearTimeout(timer);
+		signal?.removeEventListener("abort", stop);
+	}
+}
+
+interface Answer {
+	readonly status: number;
+	readonly body: string;
+	readonly retryAfterMs: number;
+}
+
+// failureOf reads a problem (RFC 9457).
+function failureOf(a: Answer): AeonError {
+	try {
+		const p = JSON.parse(a.body) as { code: string; detail: string; happened: Happened; at?: string; path?: string[] };
+		if (typeof p.code === "string") {
+			return new AeonError(p.code, p.detail, p.happened, a.status, p.at, p.path);
+		}
+	} catch {
+		// it is none: something between has answered
+	}
+	return new AeonError("http", `the answer has status ${a.status}`, "unknown", a.status);
+}
+
+// passing are the statuses after which a request is sent again: that of the program, and those of what stands between.
+const passing = new Set([502, 503, 504]);
+
+// uncertain is a failure of a request that may have happened before.
+function uncertain(f: AeonError): AeonError {
+	return new AeonError(f.code, f.message, "unknown", f.status, f.at, f.path);
+}
+
+class Connection {
+	private readonly options: ConnectOptions;
+
+	constructor(options: ConnectOptions) {
+		this.options = options;
+	}
+
+	private head(more: Record<string, string>): Record<string, string> {
+		return this.options.token === undefined ? more : { ...more, Authorization: `Bearer ${this.options.token}` };
+	}
+
+	fetch(method: string, path: string, head: Record<string, string>, body: string | undefined, signal: AbortSignal): Promise<Response> {
+		const send = this.options.fetch ?? globalThis.fetch;
+		return send(this.options.url.replace(/\/+$/, "") + path, { method, headers: this.head(head), body: body ?? null, signal, cache: "no-store" });
+	}
+
+	private send(method: string, path: string, head: Record<string, string>, body: string | undefined, ms: number, signal: AbortSignal | undefined): Promise<Answer> {
+		return within(ms, signal, async (both) => {
+			const a = await this.fetch(method, path, head, body, both);
+			return { status: a.status, body: await a.text(), retryAfterMs: Number(a.headers.get("Retry-After") ?? 0) * 1000 || 0 };
+		});
+	}
+
+	/** Sends a request, which may come twice, until it is answered. */
+	async ask(method: string, path: string, head: Record<string, string>, body: string | undefined, options: CallOptions): Promise<string> {
+		const until = Date.now() + (options.timeoutMs ?? this.options.timeoutMs ?? 120_000);
+		const all = body === undefined ? head : { ...head, "Content-Type": "application/json" };
+		let lost = false; // an attempt may have happened
+		for (let attempt = 0; ; attempt++) {
+			let failure: AeonError;
+			let atLeastMs = 0;
+			try {
+				const a = await this.send(method, path, all, body, Math.max(1, Math.min(this.options.attemptMs ?? 40_000, until - Date.now())), options.signal);
+				if (a.status < 300) {
+					return a.body;
+				}
+				failure = failureOf(a);
+				if (!passing.has(a.status)) { // 422 is the outcome, whichever attempt has brought it about
+					throw lost && a.status !== 422 ? uncertain(failure) : failure;
+				}
+				atLeastMs = a.retryAfterMs;
+				lost ||= failure.happened !== "no";
+			} catch (err) {
+				options.signal?.throwIfAborted();
+				if (err instanceof AeonError) {
+					throw err;
+				}
+				lost = true;
+				failure = new AeonError("unreachable", `the program has not answered: ${String(err)}`, "unknown", 0);
+			}
+			if (Date.now() + atLeastMs >= until) {
+				throw lost ? uncertain(failure) : failure;
+			}
+			await pause(attempt, atLeastMs, options.signal);
+		}
+	}
+
+	async call(path: string, m: Method, args: unknown, options: CallOptions = {}): Promise<unknown> {
+		const head: Record<string, string> = m.readOnly ? {} : { "Idempotency-Key": options.key ?? newKey() };
+		const body = await this.ask("POST", path, head, m.params.write(args ?? {}), options);
+		return m.result === null ? undefined : m.result.read(parse(body));
+	}
+}
+
+function newKey(): string {
+	return [...crypto.getRandomValues(new Uint8Array(16))].map((b) => b.toString(16).padStart(2, "0")).join("");
+}
+
+// actorsOf makes what finds the actors of a class: by their names, and by their references.
+function actorsOf(c: Connection, of: ActorTable): unknown {
+	const find = (key: string): unknown => {
+		const at = `/v1/${of.name}/${encodeURIComponent(key)}/`;
+		return Object.fromEntries(
+			of.methods.map(([name, m]) => {
+				const bare = m.params === none;
+				return [name, (...given: unknown[]) => (bare ? c.call(at + name, m, {}, given[0] as CallOptions) : c.call(at + name, m, given[0], given[1] as CallOptions))];
+			}),
+		);
+	};
+	return Object.assign((name: string) => find(name), {
+		at: (ref: string) => find(ref.slice(ref.search(/[/:]/)).replace(/^\//, "")),
+	});
+}
+
+const none = object<object>([]);
+
+interface Event {
+	kind: string;
+	id: string;
+	data: string;
+}
+
+// eventsOf reads server-sent events; more is called when anything has come.
+async function* eventsOf(body: ReadableStream<Uint8Array>, more: () => void): AsyncGenerator<Event> {
+	const reader = body.getReader();
+	const decoder = new TextDecoder();
+	let rest = "";
+	let event: Event = { kind: "", id: "", data: "" };
+	try {
+		for (;;) {
+			const { value, done } = await reader.read();
+			if (done) {
+				return; // what is not whole comes again
+			}
+			more();
+			const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
+			rest = lines.pop() ?? "";
+			for (const line of lines) {
+				const i = line.indexOf(":");
+				const field = i < 0 ? line : line.slice(0, i);
+				const content = i < 0 ? "" : line.slice(i + 1).replace(/^ /, "");
+				if (field === "event") {
+					event.kind = content;
+				} else if (field === "id") {
+					event.id = content;
+				} else if (field === "data") {
+					event.data += content;
+				} else if (line === "") {
+					if (event.data !== "") {
+						yield event;
+					}
+					event = { kind: "", id: "", data: "" };
+				}
+			}
+		}
+	} finally {
+		reader.cancel().catch(() => {}); // the connection may have gone
+	}
+}
+
+// follow hands callbacks to handlers until the client has ended. A stream that breaks is resumed.
+async function follow(c: Connection, events: string, tables: Record<string, ClientTable>, handlers: Record<string, object>, signal: AbortSignal): Promise<never> {
+	let last = "";
+	for (let attempt = 0; ; attempt++) {
+		let failed: { error: unknown } | undefined; // for good
+		try {
+			await within(quietMs, signal, async (both, more) => {
+				const a = await c.fetch("GET", events, last === "" ? {} : { "Last-Event-ID": last }, undefined, both);
+				if (a.status !== 200 || a.body === null) {
+					const failure = failureOf({ status: a.status, body: await a.text(), retryAfterMs: 0 });
+					if (!passing.has(a.status)) {
+						failed = { error: failure };
+					}
+					return;
+				}
+				for await (const e of eventsOf(a.body, more)) {
+					attempt = 0;
+					if (e.kind === "end") {
+						const end = JSON.parse(e.data) as { code: string; detail: string };
+						failed = { error: new AeonError(end.code, end.detail, "no", 0) };
+						return;
+					}
+					try {
+						await dispatch(e.data, tables, handlers);
+					} catch (error) {
+						failed = { error };
+						return;
+					}
+					last = e.id;
+					more();
+				}
+			});
+		} catch {
+			signal.throwIfAborted(); // else the connection has broken
+		}
+		if (failed !== undefined) {
+			throw failed.error;
+		}
+		await pause(attempt, 0, signal);
+	}
+}
+
+// dispatch hands one callback to its handler.
+async function dispatch(data: string, tables: Record<string, ClientTable>, handlers: Record<string, object>): Promise<void> {
+	const e = parse(data) as { class: string; method: string; arguments: unknown };
+	const known = Object.entries(tables).find(([, of]) => of.name === e.class);
+	const params = known?.[1].methods.get(e.method);
+	if (known === undefined || params === undefined) {
+		throw new Error(`the program calls ${e.class}.${e.method}, which is not known here: generate the client again`);
+	}
+	const handler = handlers[known[0]] as Record<string, (args: unknown) => unknown>;
+	await handler[e.method]?.(params.read(e.arguments));
+}
+
+async function listen(c: Connection, tables: Record<string, ClientTable>, handlers: Record<string, object>, options: CallOptions): Promise<Listener<unknown>> {
+	const names = Object.keys(handlers).filter((name) => handlers[name] !== undefined);
+	const classes = names.map((name) => tables[name]?.name ?? name);
+	const begun = JSON.parse(await c.ask("POST", "/v1/clients", {}, JSON.stringify({ classes }), options)) as { id: string; events: string; references: Record<string, string> };
+	const stop = new AbortController();
+	const reason = new Error("the listener was closed");
+	const close = (): void => stop.abort(reason);
+	options.signal?.addEventListener("abort", close, { once: true });
+	if (options.signal?.aborted) {
+		close();
+	}
+	const closed = follow(c, begun.events, tables, handlers, stop.signal)
+		.catch((error: unknown) => {
+			if (error !== reason) {
+				throw error;
+			}
+		})
+		.finally(() => {
+			options.signal?.removeEventListener("abort", close);
+			const path = begun.events.replace(/\/events$/, "");
+			within(pauseMaxMs, undefined, (signal) => c.fetch("DELETE", path, {}, undefined, signal)).catch(() => {}); // it expires
+		});
+	closed.catch(() => {}); // it need not be awaited
+	return { refs: Object.fromEntries(names.map((name, i) => [name, begun.references[classes[i] ?? ""]])), closed, close };
+}
