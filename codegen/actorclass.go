@@ -45,6 +45,9 @@ func (p *pkg) actorPlumbing(w *writer, c *typecheck.Class) {
 		p.constructors(w, c)
 		p.argsStruct(w, c.Ctor)
 	}
+	for _, g := range c.GoCalls {
+		p.goCallArgs(w, g)
+	}
 	p.fieldIndices(w, c)
 	p.tableShapes(w, c)
 	p.stateRows(w, c)

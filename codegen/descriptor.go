@@ -20,6 +20,9 @@ func (p *pkg) descriptors() (File, error) {
 			for _, m := range p.methods(c) {
 				p.methodVar(w, c, m)
 			}
+			for _, g := range c.GoCalls {
+				p.goCallVar(w, c, g)
+			}
 		case ast.ClientClass:
 			p.clientClassVar(w, c)
 			for _, m := range c.Methods {
@@ -242,6 +245,7 @@ func (p *pkg) initClass(w *writer, c *typecheck.Class) {
 		list = append(list, "&"+p.gen(m, "method"))
 	}
 	w.add("%s.Methods = []*aeonrt.Method{%s}", class, strings.Join(list, ", "))
+	p.goCallList(w, c)
 	if c.Ctor != nil && len(c.Ctor.Params) == 0 {
 		w.add("%s.Construct = &%s", class, p.gen(c.Ctor, "method"))
 	}

@@ -77,6 +77,10 @@ func (p *pkg) extern(w *writer, f *typecheck.Func) {
 	} else {
 		w.add("// %s calls %s.", p.names.obj[f], f.Go.Name(f))
 	}
+	if f.Go.Effect {
+		p.externEffect(w, e, f, callee)
+		return
+	}
 	w.add("func %s(%s)%s {", p.names.obj[f], e.params(false), p.resultType(f.Result))
 	w.add("defer aeonrt.InGo(%s)", quote(f.Go.Name(f)))
 	var args []string

@@ -237,6 +237,14 @@ func (n *names) actor(c *typecheck.Class, s *scope) {
 		}
 		n.descriptor(c, m, title)
 	}
+	for _, g := range c.GoCalls {
+		title := upperFirst(name) + "Go" + g.Func.Name()
+		if g.Then != nil {
+			title += "Then" + upperFirst(g.Then.Name())
+		}
+		n.add(g.Call, "args", lowerFirst(title)+"Args")
+		n.add(g.Call, "method", "method"+title)
+	}
 }
 
 // descriptor names what describes a method of an actor or client class to the runtime.
@@ -266,7 +274,8 @@ func (n *names) client(c *typecheck.Class) {
 // fill if they can call the function.
 func paramFields(fn *typecheck.Func) []string {
 	s := newScope(func(w string) bool {
-		return structNames[w] || goKeywords[w] || w == "_" || w == "ret" || w == "EncodeResult" || w == "DecodeResult" || w == "AeonResult" || w == "AeonTake"
+		return structNames[w] || goKeywords[w] || w == "_" || w == "ret" || w == "EncodeResult" || w == "DecodeResult" || w == "AeonResult" || w == "AeonTake" ||
+			w == "AeonFailed" || w == "AeonCall" || w == "AeonThen"
 	})
 	var list []string
 	for _, p := range fn.Params {

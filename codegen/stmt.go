@@ -64,6 +64,8 @@ func (f *fn) stmt(s ast.Stmt) {
 		f.returnStmt(s)
 	case *ast.TailCall:
 		f.tailCall(s)
+	case *ast.GoCall:
+		f.goCall(s)
 	case *ast.Break:
 		f.leave(s, exitBreak)
 	case *ast.Continue:

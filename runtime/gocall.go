@@ -1,12 +1,21 @@
 package runtime
 
 import (
+	"context"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
 // What generated code calls Go functions with. Package value documents what carries values between a program and Go.
+
+// Context is what a Go function that has an effect gets of its call: CallKey finds the key in it.
+type Context = context.Context
+
+// CallKey returns the key of the call of a Go function that a program has issued with `event go`, "" if ctx is not of such a call. It is
+// the same at each try of the call, after a restart of the program, too, and no other call has it.
+func CallKey(ctx Context) string { return exec.CallKey(ctx) }
 
 // InGo is deferred around a call of a Go function: a panic in it is a fault of the event, or of the client's code.
 func InGo(name string) {

@@ -168,7 +168,7 @@ func (r *testRun) once(p *Package, t *Test, e testEvent, seed uint64) *failure {
 	e.Action, e.Seed = "seed", seed
 	r.say(e)
 	out := &testOutput{r, e}
-	s := Open(r.trace.begin(Config{Clock: NewSimClock(testEpoch), Stdout: out, Seed: seed, Log: newLog(out, false), Scheduled: !r.parallel},
+	s := Open(r.trace.begin(Config{Clock: NewSimClock(testEpoch), Stdout: out, Seed: seed, Log: newLog(out, false), Scheduled: !r.parallel, InventGo: true},
 		trace.Header{Program: p.Name, Test: e.Test, Seed: seed}))
 	defer r.trace.end(s, nil)
 	defer s.Close()
@@ -185,8 +185,10 @@ func (r *testRun) once(p *Package, t *Test, e testEvent, seed uint64) *failure {
 
 // unheard returns a failure that no client has got, as such a failure fails the test; the log has all of them.
 func unheard(s *System) *failure {
-	if list := s.DeadLetters(); len(list) > 0 {
-		d := list[0]
+	for _, d := range s.DeadLetters() {
+		if d.Call {
+			continue
+		}
 		f := &failure{msg: d.Err.Error(), note: "no client has awaited " + d.Method + ", so the test fails; a test that expects the failure awaits the event in try … catch"}
 		var abort *AbortError
 		if errors.As(d.Err, &abort) {

@@ -44,6 +44,7 @@ type (
 	Config = exec.Config
 	Client = exec.Client
 	Future = exec.Future
+	GoCall = exec.GoCall
 )
 
 // Client objects.

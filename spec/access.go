@@ -22,6 +22,7 @@ const (
 	periodicResource                     // whether timers are periodic
 	firingResource                       // the order of firings
 	outputResource                       // the output
+	effectResource                       // a call of a Go function, which ends in one way
 	cancelResource                       // whether an event of a client was cancelled
 	everything                           // all of the above
 )

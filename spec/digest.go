@@ -219,6 +219,9 @@ func (m *Machine) Digest() [2]uint64 {
 			w.chain(k.step.chain)
 		})
 	}
+	for _, c := range st.effects {
+		add(10, func(w *encoder) { w.effect(c) })
+	}
 	for id, r := range st.results {
 		add(4, func(w *encoder) { w.id(id); w.result(r); w.bool(r.awaited) })
 	}
@@ -249,6 +252,15 @@ func (m *Machine) Digest() [2]uint64 {
 		})
 	}
 	return [2]uint64{all.a, all.b}
+}
+
+func (w *encoder) effect(c *effectCall) {
+	w.id(c.id)
+	w.id(c.issuer.id)
+	w.string(c.call.Call.Name())
+	w.uint(uint64(c.left))
+	w.uint(uint64(c.tried))
+	w.values(c.then)
 }
 
 func (w *encoder) chain(c *chain) {
@@ -291,6 +303,9 @@ func (w *encoder) timers(st *state) {
 		}
 		if t.object != nil {
 			w.id(t.object.id)
+		}
+		if t.again != nil {
+			w.effect(t.again)
 		}
 		w.values(t.args) // they may differ though the events that set them have left the same state
 		if t.every > 0 {

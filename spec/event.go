@@ -17,6 +17,7 @@ type event struct {
 	fuel    int
 	made    int // actors created so far
 	timers  int // timers set so far
+	effects int // calls of Go functions issued so far
 	birth   uint64
 	target  *identity // nil for a client's new and delete, and for a firing
 	cause   *cause
@@ -39,6 +40,7 @@ type op struct {
 	order  order
 	text   string  // of a print; the name of a cancel
 	timer  eventID // of a firing
+	effect *effectCall
 }
 
 type opKind uint8
@@ -49,6 +51,7 @@ const (
 	timerOp
 	cancelOp
 	printOp
+	effectOp
 )
 
 // runEvent runs an event from start to commit or abort ([EVENT-START]); body is what it
@@ -130,6 +133,8 @@ func (ev *event) commit() {
 			m.setTimer(ev.id.child(ev.timers+2<<32), ev.cause, o.issuer, o.order)
 		case cancelOp:
 			m.cancelTimer(o.issuer, o.text)
+		case effectOp:
+			ev.addEffect(o.effect)
 		case printOp:
 			m.notePrint()
 			st.print(o.text)

@@ -8,7 +8,7 @@ import (
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
-// state is ⟨A, N, Ω, Q, B, Θ, K, n⟩ of semantics.md; Ω is a function of A and is not kept.
+// state is ⟨A, N, Ω, Q, B, Θ, G, K, n⟩ of semantics.md; Ω is a function of A and is not kept.
 //
 // What a state refers to is never changed: a step works on a clone, whose maps are its
 // own, and replaces records and lists as a whole. So a state that was kept stays as it was.
@@ -23,6 +23,7 @@ type state struct {
 	mailbox []*callback        // B
 	timers  []*timer           // Θ, by due time, then in the order in which they were set
 	fired   []*timer           // firings that have not run
+	effects []*effectCall      // G: calls of Go functions whose next try is due
 	busy    map[eventID]int    // by timer: firings, and what they issued, that have not ended
 	results map[eventID]result // of events with a pending value that have ended
 	called  map[eventID]bool   // off: the events that were cancelled
@@ -131,7 +132,8 @@ type timer struct {
 	id         eventID
 	generation uint64 // its place in the order in which timers were set
 	tick       int
-	off        bool // of a firing: its timer was cancelled or replaced, or its issuer deleted
+	again      *effectCall // that is tried when the timer is due: the timer belongs to no actor
+	off        bool        // of a firing: its timer was cancelled or replaced, or its issuer deleted
 	cause      *cause
 }
 
@@ -215,7 +217,7 @@ func (s *state) queue(issuer, target *identity, e *subEvent) {
 
 // settled reports whether no event, sub-event or callback is left, as [SETTLE] waits for.
 func (s *state) settled() bool {
-	if len(s.lanes)+len(s.kept)+len(s.mailbox)+len(s.fired) > 0 {
+	if len(s.effects)+len(s.lanes)+len(s.kept)+len(s.mailbox)+len(s.fired) > 0 {
 		return false
 	}
 	for _, i := range s.issued {

@@ -18,6 +18,8 @@ const (
 	SubStep                      // the first sub-event of an issuer to a target
 	TailStep                     // the next step of a chain that keeps its actor
 	FiringStep                   // the firing of a timer that is due
+	GoEndStep                    // a try of a Go function ends well
+	GoFailStep                   // a try of a Go function fails
 	CallbackStep                 // the first callback of the client
 	ActionStep                   // a visible action of client code
 	TimeStep                     // time passes (main with FreeTime)
@@ -112,6 +114,11 @@ func (m *Machine) options() []Step {
 	if len(st.kept) > 0 {
 		list = slices.DeleteFunc(list, m.mustWait)
 	}
+	for i, c := range st.effects {
+		end, fail := c.key(GoEndStep), c.key(GoFailStep)
+		add(GoEndStep, end.id, i, newCause(end, c.cause), func() string { return c.text("ends well") })
+		add(GoFailStep, fail.id, i, newCause(fail, c.cause), func() string { return c.text("fails") })
+	}
 	callback := m.callbackThread()
 	if len(st.mailbox) > 0 && callback == nil {
 		c := st.mailbox[0]
@@ -183,6 +190,8 @@ func (m *Machine) Do(s Step) Access {
 	switch s.Kind {
 	case IssueStep, SubStep, TailStep, FiringStep:
 		m.runStepEvent(s)
+	case GoEndStep, GoFailStep:
+		m.runTry(s.index, s.Kind)
 	case CallbackStep:
 		m.runCallback()
 	case ActionStep:

@@ -111,6 +111,8 @@ func (f *frame) effect(s ast.Stmt) {
 		default:
 			f.ev.cancel(f, v.(string))
 		}
+	case *ast.GoCall:
+		f.issueEffect(s)
 	case *ast.Settle:
 		f.th.settle(f, s)
 	case *ast.Sleep:

@@ -67,6 +67,10 @@ func (m *Machine) fire() {
 	st := m.st
 	t := st.timers[0]
 	st.timers = without(st.timers, 0)
+	if t.again != nil {
+		st.effects = with(st.effects, t.again)
+		return
+	}
 	busy := st.busy[t.id] > 0
 	tick := *t
 	tick.tick++

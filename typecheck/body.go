@@ -34,7 +34,8 @@ type bodyFacts struct {
 	cancels []*ast.Cancel
 	named   []*ast.ActorRef
 	tails   []*ast.TailCall
-	stores  []ast.Node // with an entry in Info.Stores
+	effects []*ast.GoCall // with an entry in Info.GoCalls
+	stores  []ast.Node    // with an entry in Info.Stores
 	loops   []*ast.ForEach
 	// clientOnly has the constructs that only clients may use.
 	clientOnly []use

@@ -115,6 +115,11 @@ func (b *body) callFunc(x *ast.Call, f *Func) operand {
 			b.errorf(diag.BadMain, x, "main is run by `aeonc run`; it cannot be called")
 		}
 	}
+	if f.Go != nil && f.Go.Effect {
+		b.report(diag.New(diag.GoEffect, x.Span(), "%s has an effect: it is neither `pure` nor `ro`, so it is not called within an event", f.name).
+			With(f.span, "declared here").
+			WithHelp("issue the call, in a method of an actor: `event go %s(…) retry 5;` makes it after the commit", f.name))
+	}
 	info := &Call{Kind: FuncCall, Func: f, Result: f.Result}
 	b.args(x, f, info)
 	return b.recordCall(x, info)

@@ -90,6 +90,7 @@ func newInfo(files []*ast.File, opts Options) *Info {
 		Uses:       make(map[ast.Expr]Object, nodes/2),
 		Wraps:      make(map[ast.Expr]*Optional),
 		Calls:      make(map[*ast.Call]*Call),
+		GoCalls:    make(map[*ast.GoCall]*GoCall),
 		News:       make(map[*ast.New]*New),
 		Awaits:     make(map[*ast.Await]*Await),
 		Patterns:   make(map[*ast.Pattern]*EnumValue),

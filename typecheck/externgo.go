@@ -21,7 +21,9 @@ type GoPackage struct {
 type GoFunc struct {
 	Path    string // of the package
 	Package *GoPackage
-	Pure    bool // the result depends on the arguments alone, so the declaration promises; else the function reads what is outside
+	Pure    bool // the result depends on the arguments alone, so the declaration promises
+	Effect  bool // it changes what is outside of the program; else, if it is not pure, it reads that
+	Context bool // its first parameter, which the declaration leaves out, is a context.Context; of functions with an effect
 	Fails   GoFailure
 	Sig     *types.Signature
 }
@@ -44,7 +46,7 @@ func (g *GoFunc) Name(f *Func) string { return g.Package.Types.Name() + "." + f.
 func (c *checker) collectExtern(d *ast.ExternGoDecl) {
 	for _, fn := range d.Funcs {
 		f := &Func{Kind: FreeFunc, Pkg: c.pkg, Decl: fn, Result: Invalid, Index: len(c.pkg.Externs), name: fn.Name.Text, span: fn.Name.Span(),
-			Go: &GoFunc{Pure: fn.IsPure()}}
+			Go: &GoFunc{Pure: fn.IsPure(), Effect: !fn.IsPure() && !fn.IsRO()}}
 		if d.Path != nil {
 			f.Go.Path = d.Path.Value
 		}
@@ -148,11 +150,11 @@ func (c *checker) crossing(f *Func, d *ast.ExternFunc) bool {
 	case d.IsYield():
 		ok = false
 		c.errorAt(diag.GoFunction, d.Yield, "yield is for references to actors, which do not pass between aeon and Go")
-	case !d.IsPure() && !d.IsRO():
+	case f.Go.Effect && f.Result != Void:
 		ok = false
-		c.later(d.Name.Span(), "Go functions that are neither `pure` nor `ro`")
-		last := &c.diags[len(c.diags)-1]
-		last.Help = "`pure`: the result depends on the arguments alone; `ro`: the function reads what is outside of the program, and changes nothing"
+		c.errorAt(diag.GoFunction, d.Name.Span(), "%s has an effect, as it is neither `pure` nor `ro`, and so no result but `error`", f.name).
+			Help = "`pure`: the result depends on the arguments alone; `ro`: the function reads what is outside of the program, and changes nothing"
+	case f.Go.Effect:
 	case f.Result == Void && d.Error == nil:
 		ok = false
 		c.errorAt(diag.GoFunction, d.Name.Span(), "%s has no result, so a call of it does nothing", f.name).Help = "a function that is pure or ro has a result, or an `error`"
@@ -200,7 +202,7 @@ func (c *checker) bind(f *Func, d *ast.ExternFunc) {
 	if sig.TypeParams().Len() > 0 || !f.matches(sig, d.Error != nil) {
 		said := strings.TrimPrefix(types.TypeString(sig, (*types.Package).Name), "func")
 		e := c.errorAt(diag.GoFunction, d.Name.Span(), "in Go %s is `func %s%s`, which is not `%s`", f.Go.Name(f), f.name, said, externText(f, d))
-		if text := aeonSignature(f.name, sig); text != "" {
+		if text := f.aeonSignature(sig); text != "" {
 			e.Help = "declare it as `" + text + "`"
 		} else {
 			e.Help = "some of its types have no counterpart in aeon: write a Go function around it that has simpler ones"
@@ -222,11 +224,13 @@ func externText(f *Func, d *ast.ExternFunc) string {
 // matches reports whether a call of f, of whose declaration word says that it ends in `error`, may be a call of a Go function,
 // and finds out what becomes of errors.
 func (f *Func) matches(sig *types.Signature, word bool) bool {
-	if sig.Params().Len() != len(f.Params) {
+	f.Go.Context = f.Go.takesContext(sig)
+	params := f.Go.params(sig)
+	if len(params) != len(f.Params) {
 		return false
 	}
 	for i, p := range f.Params {
-		if !GoTypeOf(p.typ, sig.Params().At(i).Type()) {
+		if !GoTypeOf(p.typ, params[i].Type()) {
 			return false
 		}
 	}
@@ -298,15 +302,36 @@ func isOfPackageTime(g types.Type, name string) bool {
 	return ok && n.Obj().Name() == name && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "time"
 }
 
+// takesContext reports whether a function of that signature gets the context of the call, which the declaration leaves out.
+func (g *GoFunc) takesContext(sig *types.Signature) bool {
+	if !g.Effect || sig.Params().Len() == 0 {
+		return false
+	}
+	n, ok := types.Unalias(sig.Params().At(0).Type()).(*types.Named)
+	return ok && n.Obj().Name() == "Context" && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "context"
+}
+
+// params returns the parameters of a Go function that a declaration has.
+func (g *GoFunc) params(sig *types.Signature) []*types.Var {
+	list := slices.Collect(sig.Params().Variables())
+	if g.takesContext(sig) {
+		return list[1:]
+	}
+	return list
+}
+
+// Params returns the parameters of the Go function that those of the declaration stand for.
+func (g *GoFunc) Params() []*types.Var { return g.params(g.Sig) }
+
 func isGoError(g types.Type) bool { return types.Identical(g, types.Universe.Lookup("error").Type()) }
 
-// aeonSignature returns how a Go function can be declared; "" if it cannot.
-func aeonSignature(name string, sig *types.Signature) string {
+// aeonSignature returns how the Go function that f names can be declared; "" if it cannot.
+func (f *Func) aeonSignature(sig *types.Signature) string {
 	if sig.TypeParams().Len() > 0 {
 		return ""
 	}
 	var params []string
-	for p := range sig.Params().Variables() {
+	for _, p := range f.Go.params(sig) {
 		t := aeonType(p.Type())
 		if t == "" {
 			return ""
@@ -324,10 +349,10 @@ func aeonSignature(name string, sig *types.Signature) string {
 	if n == 1 {
 		result = aeonType(sig.Results().At(0).Type())
 	}
-	if n > 1 || result == "" || result == "void" && fails == "" {
+	if n > 1 || result == "" || result == "void" && fails == "" && !f.Go.Effect || result != "void" && f.Go.Effect {
 		return ""
 	}
-	return result + " " + name + "(" + strings.Join(params, ", ") + ")" + fails + ";"
+	return result + " " + f.name + "(" + strings.Join(params, ", ") + ")" + fails + ";"
 }
 
 // aeonType returns the type whose values are those of a Go type; "" if there is none.

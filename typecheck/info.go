@@ -40,9 +40,11 @@ type Info struct {
 	// wanted: the target type. A null literal has that type in Types too.
 	Wraps map[ast.Expr]*Optional
 
-	Calls  map[*ast.Call]*Call
-	News   map[*ast.New]*New
-	Awaits map[*ast.Await]*Await
+	Calls map[*ast.Call]*Call
+	// GoCalls has the statements `event go`. Info.Calls has their calls, too: a FuncCall and an ActorCall, both of mode Event.
+	GoCalls map[*ast.GoCall]*GoCall
+	News    map[*ast.New]*New
+	Awaits  map[*ast.Await]*Await
 	// Patterns has the enum value of every pattern of a match.
 	Patterns map[*ast.Pattern]*EnumValue
 

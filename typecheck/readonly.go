@@ -78,6 +78,9 @@ func (c *checker) directOffence(f *Func, bf *bodyFacts) *offence {
 	if len(bf.cancels) > 0 {
 		return &offence{at: bf.cancels[0].Span(), what: "cancels a timer"}
 	}
+	if len(bf.effects) > 0 {
+		return &offence{at: bf.effects[0].Span(), what: "issues a call of a Go function"}
+	}
 	for _, x := range bf.calls {
 		if x.Name != nil {
 			return &offence{at: x.Span(), what: "sets a named timer"}

@@ -48,6 +48,8 @@ func (b *body) stmt(s ast.Stmt) {
 		b.returnStmt(s)
 	case *ast.TailCall:
 		b.tailCall(s)
+	case *ast.GoCall:
+		b.goCall(s)
 	case *ast.Break:
 		b.breakStmt(s)
 	case *ast.Continue:

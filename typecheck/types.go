@@ -94,8 +94,9 @@ type Class struct {
 	Decl *ast.ClassDecl
 	name string
 
-	Fields  []*Var  // in source order
-	Methods []*Func // in source order
+	Fields  []*Var         // in source order
+	Methods []*Func        // in source order
+	GoCalls []*ClassGoCall // that methods of an actor class issue, in the order of their statements
 	// Ctor is the constructor, also for classes without a written one: then
 	// Decl is nil and its parameters are those of the implicit constructor.
 	Ctor *Func

@@ -183,6 +183,9 @@ func loadVersion(env *cli.Env, arg, format string) (*edition, error) {
 			for _, m := range c.Methods {
 				class.Methods = append(class.Methods, store.ClassMethod{Name: m.Name(), Signature: codegen.Signature(m)})
 			}
+			for _, g := range c.GoCalls {
+				class.Methods = append(class.Methods, store.ClassMethod{Name: g.Call.Name(), Signature: codegen.Signature(g.Call)})
+			}
 			v.classes = append(v.classes, class)
 			v.places[class.Name] = c
 		}

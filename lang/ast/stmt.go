@@ -140,6 +140,15 @@ type TailCall struct {
 	X *Call
 }
 
+// GoCall is `event go f(x) retry n then m(y);`: a Go function is called after the commit, and
+// then a method of the actor. The parser makes sure that X calls an Ident or a Field of one, and Then an Ident; the Mode of both is Event.
+type GoCall struct {
+	Loc
+	X     *Call
+	Retry Expr
+	Then  *Call // nil without `then`
+}
+
 // Break is `break;`: it leaves the innermost loop or switch.
 type Break struct{ Loc }
 
@@ -235,6 +244,7 @@ func (*Switch) stmt()   {}
 func (*Match) stmt()    {}
 func (*Return) stmt()   {}
 func (*TailCall) stmt() {}
+func (*GoCall) stmt()   {}
 func (*Break) stmt()    {}
 func (*Continue) stmt() {}
 func (*Require) stmt()  {}

@@ -177,6 +177,10 @@ func (v visitor) stmt(n Stmt) {
 		v.one(n.X)
 	case *TailCall:
 		v.one(n.X)
+	case *GoCall:
+		v.one(n.X)
+		v.one(n.Retry)
+		v.one(n.Then)
 	case *Require:
 		v.one(n.Cond)
 		v.one(n.Msg)

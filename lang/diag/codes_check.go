@@ -21,6 +21,7 @@ const (
 	LaterVersion    Code = "AE0114"
 	GoPackage       Code = "AE0115"
 	GoFunction      Code = "AE0116"
+	GoEffect        Code = "AE0117"
 
 	// Types and constants: codes_check_types.go.
 	TypeMismatch     Code = "AE0120"

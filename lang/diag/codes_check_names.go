@@ -93,8 +93,7 @@ initial value may be left out, and so may one of a type T? or a vector.`,
 	{
 		Code: LaterVersion, Title: "comes with a later version",
 		Explanation: `The language has it, but this version of aeonc does not yet: payloads of enum
-values, generic classes and functions, bodies written in Go (` + "`= go`" + `), and Go
-functions that have an effect.`,
+values, generic classes and functions, and bodies written in Go (` + "`= go`" + `).`,
 		Bad:  program("class Box<T> {\n\tT value;\n}"),
 		Good: program("class Box {\n\tint value;\n}"),
 	},
@@ -117,5 +116,16 @@ that word the result is declared T?, and null if there is an error; of a functio
 returns nothing but an error it is string?, its text.`,
 		Bad:  program("extern go \"strings\" {\n\tpure int ToUpper(string s);\n}"),
 		Good: program("extern go \"strings\" {\n\tpure string ToUpper(string s);\n}"),
+	},
+	{
+		Code: GoEffect, Title: "a Go function with an effect is called after the commit",
+		Explanation: `An event may run its code several times, so a Go function that changes what is
+outside of the program, one that is neither pure nor ro, is not called within it. A
+method of an actor that is not ro issues the call: it is made after the event has
+committed, and tried up to 100 times. Behind ` + "`then`" + ` stands a method of the same actor,
+which gets the error of the last try as its last argument, or null.`,
+		Bad: program("extern go \"os\" {\n\tvoid Remove(string name) error;\n}\n\nactorclass Files {\n\tvoid drop(string name) {\n\t\tRemove(name);\n\t}\n}"),
+		Good: program("extern go \"os\" {\n\tvoid Remove(string name) error;\n}\n\nactorclass Files {\n\tvoid drop(string name) {\n\t\tevent go Remove(name) retry 5 then dropped(name);\n\t}\n" +
+			"\tvoid dropped(string name, string? failure) {\n\t}\n}"),
 	},
 }

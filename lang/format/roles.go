@@ -18,7 +18,7 @@ const (
 	caseBrace        // { of a switch or match
 	bodyBrace        // { that may stay on one line with its }
 	listBrace        // { of an enum
-	clause           // after, every and as behind an event
+	clause           // after, every and as behind an event, retry and then behind a call of a Go function
 	tableClause      // key and index behind the name of a table
 )
 
@@ -97,6 +97,11 @@ func (m *marker) node(n ast.Node) {
 		m.body(n.Body)
 	case *ast.TableClause:
 		m.roles[m.at(n.Range.Start)] = tableClause
+	case *ast.GoCall:
+		m.before(n.Retry.Span().Start, clause)
+		if n.Then != nil {
+			m.before(n.Then.Span().Start, clause)
+		}
 	case *ast.Switch:
 		m.next(n.X.Span().End, grammar.LBrace, caseBrace)
 	case *ast.Match:

@@ -77,6 +77,9 @@ func (p *parser) stmt(lex *lexer.PeekingLexer) (ast.Stmt, error) {
 	if p.beginsTail(start) {
 		return p.tailCall()
 	}
+	if p.kind(start) == Event && p.kind(start+1) == Go && p.kind(start+2).IsName() {
+		return p.goCall()
+	}
 	if name, ok := p.declaresVar(start); ok {
 		if p.declaresFunc(start) && p.bodyFollows(name+1) {
 			return nil, p.nestedDecl(start)

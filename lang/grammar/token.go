@@ -130,10 +130,12 @@ const (
 	Log
 	Map
 	Pure
+	Retry
 	Set
 	Table
 	Tail
 	Test
+	Then
 	Time
 	Vector
 	contextualLast
@@ -159,7 +161,7 @@ var kindText = [...]string{
 	While: "while", Yield: "yield",
 
 	After: "after", As: "as", Client: "client", Every: "every", Go: "go", Log: "log", Map: "map", Pure: "pure",
-	Set: "set", Table: "table", Tail: "tail", Test: "test", Time: "time", Vector: "vector",
+	Retry: "retry", Set: "set", Table: "table", Tail: "tail", Test: "test", Then: "then", Time: "time", Vector: "vector",
 }
 
 var keywords = func() map[string]Kind {

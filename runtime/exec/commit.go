@@ -126,6 +126,8 @@ type follow struct {
 	ev        *Event
 	index     int // of the last sub-event
 	callbacks int // issued
+	goIssued  int // calls of Go functions
+	calls     []*goCall
 	lanes     []*lane
 	boxes     []*client
 	print     bool
@@ -149,6 +151,9 @@ func (f *follow) add(ops []op) {
 			}
 		case opTail:
 			f.tail(o)
+		case opGo:
+			s.live.Add(1)
+			f.calls = append(f.calls, f.goCall(o))
 		case opTimer:
 			if !o.issuer.Is(order.Deleted) { // its timers have just been dropped
 				s.setTimer(o, f.origin(o, trace.Timer, 0))
@@ -200,6 +205,9 @@ func (f *follow) start() {
 	}
 	for _, l := range f.lanes {
 		s.workers.Run(func() { s.drain(l) })
+	}
+	for _, c := range f.calls {
+		s.try(c)
 	}
 	for _, c := range f.boxes {
 		s.workers.Run(c.drain)

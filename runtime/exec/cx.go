@@ -152,6 +152,7 @@ const (
 	opLog
 	opBranch
 	opTail
+	opGo
 )
 
 // op is something that happens after the commit, in program order.

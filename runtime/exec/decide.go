@@ -217,8 +217,9 @@ func (ev *Event) waitsForNothing() bool {
 // opWriter writes the rows of what an event issues, in program order.
 type opWriter struct {
 	*preparation
-	ev    *Event
-	index int
+	ev       *Event
+	index    int
+	goIssued int
 }
 
 func (w *opWriter) write(ops []op) {
@@ -229,7 +230,10 @@ func (w *opWriter) write(ops []op) {
 			w.write(o.branch.cx.ops)
 		case opEmit, opTail:
 			w.index++
-			w.emit(o)
+			w.emit(o, w.index)
+		case opGo:
+			w.goIssued++
+			w.emit(o, goCallIndex+w.goIssued)
 		case opTimer:
 			if !w.ev.Deleting(o.issuer) {
 				w.setTimer(o)
@@ -247,9 +251,9 @@ func (w *opWriter) write(ops []op) {
 // emit writes a sub-event into the outbox. One that a timer has fired takes the place of
 // that timer, or of its tick. As with every call that waits, the row begins with the number of the signature, so that
 // calls can be counted without being read.
-func (w *opWriter) emit(o *op) {
+func (w *opWriter) emit(o *op, index int) {
 	o.seq = w.d.nextSeq()
-	e := event.SubEvent{Signature: w.d.signatures.Number(o.method), Parent: w.ev.ID, Index: w.index, Args: w.encoded(o)}
+	e := event.SubEvent{Signature: w.d.signatures.Number(o.method), Parent: w.ev.ID, Index: index, Args: w.encoded(o)}
 	if o.timer != nil && o.timer.Every > 0 {
 		e.Timer = o.timer.Generation
 	}

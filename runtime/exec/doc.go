@@ -28,6 +28,7 @@
 //	lane.go         sub-events, each when the one before of the same issuer and target has ended
 //	tail.go         chains: an event that ends with a tail call, and the events that follow it, its steps
 //	firing.go       timers
+//	gocall.go       calls of Go functions that have an effect: they are tried outside of events, and then an event follows
 //	callback.go     callbacks to client objects; clientref.go: references to these in rows and in JSON
 //	output.go       lines, and dead letters: failures that are not awaited
 //

@@ -78,7 +78,7 @@ func storedClasses(classes []*Class) []store.Class {
 		for _, f := range c.Fields {
 			list[i].Fields = append(list[i].Fields, store.ClassField{Name: f.Name, Type: f.Type})
 		}
-		for _, m := range c.Methods {
+		for _, m := range c.stored() {
 			list[i].Methods = append(list[i].Methods, store.ClassMethod{Name: m.Name, Signature: m.Signature})
 		}
 	}
@@ -89,7 +89,7 @@ func storedClasses(classes []*Class) []store.Class {
 func methodOf(classes []*Class) func(class, name string) *Method {
 	methods := make(map[[2]string]*Method)
 	for _, c := range classes {
-		for _, m := range c.Methods {
+		for _, m := range c.stored() {
 			methods[[2]string{c.Path(), m.Name}] = m
 		}
 	}

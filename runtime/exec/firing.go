@@ -24,6 +24,7 @@ type timed struct {
 	args   order.Args
 	from   *trace.Source  // traced systems only
 	pos    store.Position // of the event that has set it
+	again  *goCall        // of a timer that belongs to no actor: the call is tried again, and nothing else is called
 }
 
 // newTimer returns the timer that o describes.
@@ -66,6 +67,10 @@ func init() {
 // fire runs the firing of t in a worker, after the earlier firings of its issuer: what they
 // emit has an order. What a firing emits is counted as live before the firing itself is done.
 func (s *System) fire(t *timer) {
+	if t.Call.again != nil {
+		s.tryAgain(t)
+		return
+	}
 	e := subEvent{id: t.Issuer.ID.TimerEvent(t.Generation, t.Ticks), target: t.Issuer, method: &methodFire, args: &fireArgs{&s.timers, t},
 		timer: t, from: t.Call.from.Fired(t.Ticks, t.Generation), pos: t.Call.pos}
 	if l := s.wait(t.Issuer, e); l != nil {

@@ -19,6 +19,7 @@ type subEvent struct {
 	chain  *chain         // that it is a step of, but not the first
 	seq    uint64         // in the outbox of a system with a store
 	pos    store.Position // of the event that has issued it
+	called bool           // it follows a call of a Go function, which has ended
 }
 
 type (
@@ -56,7 +57,7 @@ func (s *System) drain(l *lane) {
 			finished = true
 			return
 		}
-		if s.postpones(e.seq, l.Key.Firing) {
+		if !e.called && s.postpones(e.seq, l.Key.Firing) {
 			s.postpone(e, l.Key.Firing)
 			continue
 		}

@@ -17,6 +17,9 @@ type Method struct {
 	Index     int
 	order.Effects
 
+	// Go: calls of the method are calls of a Go function. It has neither Run nor Effects, and stands in Class.Calls.
+	Go *GoCall
+
 	Run     func(cx *Cx, self any, args order.Args)
 	NewArgs func() order.Args
 }
@@ -36,6 +39,7 @@ type Class struct {
 
 	Doc     string // the comment before its declaration
 	Methods []*Method
+	Calls   []*Method // of Go functions, that its methods issue
 	// Construct is the parameterless constructor of a class whose actors can be
 	// named, nil if there is none.
 	Construct *Method
@@ -43,6 +47,11 @@ type Class struct {
 	// if that is the state itself. It assigns no field that is Owning, calls no actor, and
 	// follows from the state alone.
 	Snapshot func(cx *Cx, self any)
+}
+
+// stored returns the methods of which calls may wait in a store.
+func (c *Class) stored() []*Method {
+	return append(c.Methods[:len(c.Methods):len(c.Methods)], c.Calls...)
 }
 
 // shapeOf returns the shape of a class, nil of none: deletions and timers are methods of no class.

@@ -73,6 +73,7 @@ type DeadLetter struct {
 	Method string
 	Err    error
 	At     time.Time
+	Call   bool // the last failure of a call of a Go function: no event has failed
 }
 
 // CallbackFailure is the failure of a callback, of which no client learns either.
@@ -126,7 +127,7 @@ func (s *System) logDeadLetter(f failure) {
 	l := &s.failures
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.mu.list = newest(l.mu.list, DeadLetter{Event: f.id, Target: order.RefOf(f.target), Method: method, Err: f.err, At: s.clock.Now()})
+	l.mu.list = newest(l.mu.list, DeadLetter{Event: f.id, Target: order.RefOf(f.target), Method: method, Err: f.err, At: s.clock.Now(), Call: f.method.Go != nil})
 }
 
 // callbackFailed notes a failure of a callback; stack is of Go, if the failure is a bug of the system.

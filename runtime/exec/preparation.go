@@ -102,7 +102,7 @@ func (w *preparation) encodeArgs(ops []op) {
 		switch {
 		case o.kind == opBranch:
 			w.encodeArgs(o.branch.cx.ops)
-		case o.kind == opEmit, o.kind == opTail, o.kind == opTimer && o.object == nil:
+		case o.kind == opEmit, o.kind == opTail, o.kind == opGo, o.kind == opTimer && o.object == nil:
 			o.encoded[0] = uint32(len(w.args))
 			w.args = appendArgs(w.args, &w.encoder, o.args)
 			o.encoded[1] = uint32(len(w.args))

@@ -51,6 +51,7 @@ type recovery struct {
 	d      *durable
 	s      *System
 	lanes  []*lane
+	calls  []*goCall
 	timers map[uint64]*timer // by generation: those that are set
 	steps  []tailStep        // of chains that keep their actors
 	chains []*chain          // theirs
@@ -75,6 +76,9 @@ func (r *recovery) run() error {
 	}
 	for _, l := range r.lanes {
 		r.s.workers.Run(func() { r.s.drain(l) })
+	}
+	for _, c := range r.calls {
+		r.s.try(c)
 	}
 	r.s.timers.Wake()
 	r.s.host.Tighten()
@@ -105,9 +109,9 @@ func (r *recovery) count() error {
 	return err
 }
 
-// calls calls f for every call that waits in a section, with the rest of its key and its payload. Calls
+// waiting calls f for every call that waits in a section, with the rest of its key and its payload. Calls
 // that the program cannot read are counted instead.
-func (r *recovery) calls(section store.Section, keyMin int, f func(p event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error) error {
+func (r *recovery) waiting(section store.Section, keyMin int, f func(p event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error) error {
 	return r.d.Rows(section, keyMin, func(p event.PartitionID, rest, payload []byte) error {
 		sig, err := r.d.signatures.Waiting(row.Signature(payload))
 		if sig == nil {
@@ -131,7 +135,7 @@ func (r *recovery) args(data []byte, m *Method) (order.Args, error) {
 
 // outbox reads the sub-events that have not ended into their lanes. They do not run yet.
 func (r *recovery) outbox() error {
-	return r.calls(store.Outbox, row.OutboxKeyMin, func(p event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error {
+	return r.waiting(store.Outbox, row.OutboxKeyMin, func(p event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error {
 		issuer, target, seq := row.ReadOutboxKey(p, rest)
 		h := r.d.Handle(issuer)
 		e, err := r.subEvent(payload, sig.Method, h)
@@ -141,6 +145,12 @@ func (r *recovery) outbox() error {
 		e.target, e.seq = r.d.Handle(target), seq
 		r.live++
 		r.d.found.SubEvents++
+		if e.method.Go != nil {
+			stored, _ := row.ReadSubEvent(payload) // which has just been read
+			r.calls = append(r.calls, &goCall{subEvent: e, parent: stored.Parent, index: stored.Index})
+			r.s.live.Add(1)
+			return nil
+		}
 		if l := r.s.wait(h, e); l != nil {
 			r.lanes = append(r.lanes, l)
 		}
@@ -160,6 +170,9 @@ func (r *recovery) subEvent(payload []byte, m *Method, issuer *order.Handle) (e 
 		if e.chain, err = r.chain(&stored); err != nil {
 			return e, err
 		}
+	}
+	if m.Go != nil {
+		kind = trace.Go
 	}
 	e.id, e.method = stored.Parent.Child(stored.Index), m
 	e.from = r.s.tracer.Source(kind, stored.Parent, issuer, stored.Index)
@@ -198,7 +211,7 @@ func (r *recovery) chain(e *event.SubEvent) (*chain, error) {
 // continuations reads the steps of chains that keep their actors: no other event touches these
 // before the steps have run.
 func (r *recovery) continuations() error {
-	return r.calls(store.Continuations, row.ContinuationKeyMin, func(p event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error {
+	return r.waiting(store.Continuations, row.ContinuationKeyMin, func(p event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error {
 		target, seq := row.ReadContinuationKey(p, rest)
 		h := r.d.Handle(target)
 		e, err := r.subEvent(payload, sig.Method, h)
@@ -220,7 +233,7 @@ func (r *recovery) continuations() error {
 func (r *recovery) setTimers() error {
 	now := r.s.clock.Now()
 	r.timers = make(map[uint64]*timer)
-	return r.calls(store.Timers, row.TimerKeyMin, func(_ event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error {
+	return r.waiting(store.Timers, row.TimerKeyMin, func(_ event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error {
 		t, err := r.timer(rest, payload, sig)
 		if err != nil {
 			return err

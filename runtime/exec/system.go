@@ -65,6 +65,9 @@ type Config struct {
 	Trace       trace.Recorder
 	TraceStates bool
 
+	// InventGo: Go functions that have an effect are not called; Seed draws how each try ends. So it is in scheduled systems.
+	InventGo bool
+
 	fanOut  int           // fanOutMax; tests make it smaller
 	journal state.Journal // Store; tests look at what goes through
 }
@@ -79,6 +82,7 @@ func (c *Config) defaults() {
 		}
 	}
 	if c.Scheduled {
+		c.InventGo = true
 		if c.Clock == nil {
 			c.Clock = sched.NewSimClock(time.Unix(0, 0).UTC())
 		}
@@ -127,6 +131,7 @@ type System struct {
 	durable   *durable        // nil: everything is gone with the process
 	tracer    *history.Tracer // traced systems only
 
+	calls  goCalls
 	ids    actorIDs
 	events sync.Pool // of this system: an event keeps a block of actor ids
 
@@ -305,7 +310,9 @@ func (s *System) Close() {
 		s.closing.Store(true)
 		s.timers.Close()
 		s.until(s.idle)
+		settled := s.closeCalls()
 		s.settle()
+		settled()
 		for _, l := range s.unclaimed.takeAll() {
 			s.deadLetter(*l)
 		}

@@ -13,7 +13,7 @@ import (
 // Timer is one pending `after` or `every`. Its fields are guarded by the mutex of Timers, except
 // those that never change.
 type Timer[C any] struct {
-	Issuer     *order.Handle
+	Issuer     *order.Handle // nil of a timer of the system, which has no name
 	Name       string
 	Call       C             // the call that it makes
 	Every      time.Duration // 0 for a one-shot timer
@@ -130,6 +130,9 @@ func (ts *Timers[C]) enter(t *Timer[C]) {
 
 // list notes that t is not off. Caller holds mu.
 func (ts *Timers[C]) list(t *Timer[C]) {
+	if t.Issuer == nil {
+		return
+	}
 	if t.next = ts.mu.first[t.Issuer]; t.next != nil {
 		t.next.prev = t
 	}
@@ -139,6 +142,9 @@ func (ts *Timers[C]) list(t *Timer[C]) {
 
 // unlist notes that t is off. If t was the last timer of its actor the actor may be detached. Caller holds mu.
 func (ts *Timers[C]) unlist(t *Timer[C]) {
+	if t.Issuer == nil {
+		return
+	}
 	if t.next != nil {
 		t.next.prev = t.prev
 	}

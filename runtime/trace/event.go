@@ -18,6 +18,7 @@ const (
 	Client Kind = "client" // a client issued it
 	Sub    Kind = "sub"    // an event issued it, and has committed
 	Tail   Kind = "tail"   // the event before it has ended with a tail call, and has committed
+	Go     Kind = "go"     // an event issued a call of a Go function, has committed, and the call has ended
 	Timer  Kind = "timer"  // the firing of a timer, an event on the actor that has set it
 )
 

@@ -239,6 +239,9 @@ func (s *search) branch(n *node, options []spec.Step) {
 			return
 		}
 		f.done[i], f.now = true, i
+		for j, o := range options { // how a try ends is no matter of order
+			f.todo[j] = f.todo[j] || o.Alternative(options[i])
+		}
 		s.m.Restore(saved)
 		acc := s.m.Do(options[i])
 		if s.steps++; s.steps%progressEvery == 0 {

@@ -158,6 +158,14 @@ func (c *Checker) cause(e *Event) {
 				e, o.Index, p.order, o.Issuer, e.Target, last.index, last.order)
 		}
 		c.lanes[l] = at
+	case "go": // its id is that of the call, so that it comes once; how many calls there were, and how long they take, is not told
+		switch p := c.events[o.Parent]; {
+		case p == nil && c.earlier:
+		case p == nil || !p.committed:
+			c.violate(Cause, "", []EventID{e.ID, o.Parent}, "%v follows a call of a Go function that event %v has issued, which has not committed before", e, o.Parent)
+		case c.certain() && e.Start <= p.order:
+			c.violate(Cause, "", []EventID{e.ID, o.Parent}, "%v had its turn at %d, before event %v, which has issued the call that it follows, had committed", e, e.Start, o.Parent)
+		}
 	case "timer":
 		c.section.Counts.Timers++
 		if p := c.events[o.Parent]; (p == nil || !p.committed) && (p != nil || !c.earlier) {

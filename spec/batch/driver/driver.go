@@ -141,7 +141,7 @@ func (r *run) perform(p *aeonrt.Package) *Outcome {
 	if r.job.Entry != MainEntry {
 		body, simulated = p.Tests[r.job.Entry].Run, true
 	}
-	cfg := aeonrt.Config{Stdout: &r.out, Log: slog.New(slog.DiscardHandler), Seed: r.job.Seed, Clock: aeonrt.RealClock{}}
+	cfg := aeonrt.Config{Stdout: &r.out, Log: slog.New(slog.DiscardHandler), Seed: r.job.Seed, Clock: aeonrt.RealClock{}, InventGo: true}
 	if simulated {
 		cfg.Clock, cfg.Scheduled = aeonrt.NewSimClock(epoch), r.job.Scheduled
 	}

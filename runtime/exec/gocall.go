@@ -1,0 +1,332 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/trace"
+	"github.com/aeon-lang/aeon/runtime/value"
+)
+
+// A call of a Go function that has an effect leaves the system after the commit of the event that has issued it ([GO-ISSUE]), and is
+// tried until a try ends without an error, or so often as the program says ([GO-TRY]). A try is no event: it holds no
+// lock, and an event of the issuer gets its result. In a system with a store the call is a row of the outbox, as a
+// sub-event of the issuer to itself is: what the row holds is the call, and the event that follows it removes the row. So the call is made
+// if and only if the event has committed, and the event that follows runs once; after a crash before that the
+// call is made again, under the same key.
+
+// GoCall says what a Method calls that stands for calls of a Go function, and no method of a program.
+type GoCall struct {
+	Function string  // as Go code writes it
+	Then     *Method // gets the failure of the last try; nil for none
+}
+
+// goArgs are the arguments of a Method with a GoCall.
+type goArgs interface {
+	AeonFailed() (left int)                        // takes away a try, and returns how many are left
+	AeonCall(ctx context.Context) error            // tries it
+	AeonThen(failure value.Opt[string]) order.Args // the arguments of Then
+}
+
+const (
+	triesMax    = 64              // that are under way at a time
+	tryTimeMax  = 5 * time.Minute // after which the context of a try ends
+	backOffMin  = time.Second     // after the first failure; it doubles
+	backOffMax  = 5 * time.Minute
+	tryCloseMax = 10 * time.Second // how long Close waits for tries; half of it before their contexts end
+)
+
+// goCallIndex is where the numbers of calls begin among all that an event gives rise to.
+const goCallIndex = 3 << 32
+
+// Go issues a call of the Go function that m stands for. It is tried after this event has committed.
+//
+//go:noinline
+func (cx *Cx) Go(m *Method, args order.Args) {
+	of(cx).emit(op{kind: opGo, target: of(cx).this(), method: m, args: args})
+}
+
+// goCall is a call that has not ended.
+type goCall struct {
+	subEvent
+	parent event.EventID // that has issued it
+	index  int
+	tried  int // how many tries have failed
+	cancel context.CancelFunc
+}
+
+// goCalls are the calls whose tries are due or under way. Others wait for their time among the timers.
+type goCalls struct {
+	tries sync.WaitGroup // the goroutines
+	mu    struct {
+		sync.Mutex
+		queue   []*goCall
+		running map[*goCall]struct{}
+		workers int
+		closed  bool // no try begins any more
+	}
+}
+
+// goCall returns the call that o issues.
+func (f *follow) goCall(o *op) *goCall {
+	f.goIssued++
+	index := goCallIndex + f.goIssued
+	return &goCall{parent: f.ev.ID, index: index, subEvent: subEvent{id: f.ev.ID.Child(index), target: o.target, method: o.method, args: o.args,
+		from: f.origin(o, trace.Go, f.goIssued), seq: o.seq, pos: f.ev.maxPos}}
+}
+
+// try has a call tried as soon as may be. It is counted as live.
+func (s *System) try(c *goCall) {
+	if s.cfg.InventGo {
+		s.workers.Run(func() { s.tried(c, s.invented(c)) })
+		return
+	}
+	q := &s.calls
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case q.mu.closed:
+		s.leaveCall(c)
+		return
+	case q.mu.workers < triesMax:
+		q.mu.workers++
+		q.tries.Go(s.tryAll)
+	}
+	q.mu.queue = append(q.mu.queue, c)
+}
+
+// tryAll makes tries that are due until there is none left.
+func (s *System) tryAll() {
+	q := &s.calls
+	for {
+		q.mu.Lock()
+		if len(q.mu.queue) == 0 {
+			q.mu.workers--
+			q.mu.Unlock()
+			return
+		}
+		c := q.mu.queue[0]
+		q.mu.queue = q.mu.queue[1:]
+		if s.postpones(c.seq, false) {
+			q.mu.Unlock()
+			s.leaveCall(c)
+			continue
+		}
+		ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), callKey{}, c.key(s)), tryTimeMax)
+		c.cancel = cancel
+		if q.mu.running == nil {
+			q.mu.running = make(map[*goCall]struct{})
+		}
+		q.mu.running[c] = struct{}{}
+		q.mu.Unlock()
+		err := s.tryOne(ctx, c)
+		cancel()
+		q.mu.Lock()
+		_, mine := q.mu.running[c]
+		delete(q.mu.running, c)
+		q.mu.Unlock()
+		if mine { // else Close has given it up
+			s.tried(c, err)
+		}
+	}
+}
+
+// errCallLost is the failure of a try that was not made, as the store has failed: the row may not be durable.
+var errCallLost = errors.New("the store has failed")
+
+// tryOne makes one try, when the event that has issued the call is durable.
+func (s *System) tryOne(ctx context.Context, c *goCall) (err error) {
+	if d := s.durable; d != nil && d.Wait(c.pos) != nil {
+		return errCallLost
+	}
+	ended := make(chan error, 1)
+	go func() { // of its own, which a runtime.Goexit of the function ends
+		err := errors.New("runtime.Goexit in the Go function " + c.method.Go.Function)
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("panic in the Go function %s: %v", c.method.Go.Function, p)
+			}
+			ended <- err
+		}()
+		err = c.args.(goArgs).AeonCall(ctx)
+	}()
+	return <-ended
+}
+
+// invented is how a try ends that is not made: success or failure, drawn from the seed.
+func (s *System) invented(c *goCall) error {
+	x := (c.id.Seed() ^ s.cfg.Seed) + uint64(c.tried)*0x9e3779b97f4a7c15
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	if (x^x>>31)>>63 == 0 {
+		return nil
+	}
+	return errInvented
+}
+
+// errInvented is the failure of tries that are not made.
+var errInvented = errors.New("failed")
+
+// tried ends a try: the call is over, or waits for its next try.
+func (s *System) tried(c *goCall, err error) {
+	if err == errCallLost {
+		s.leaveCall(c)
+		return
+	}
+	var failure value.Opt[string]
+	if err != nil {
+		c.tried++
+		if c.args.(goArgs).AeonFailed() > 0 {
+			s.tryLater(c)
+			return
+		}
+		failure = value.Some(err.Error())
+	}
+	if then := c.method.Go.Then; then != nil {
+		e := c.subEvent
+		e.method, e.args, e.called = then, c.args.(goArgs).AeonThen(failure), true
+		if l := s.wait(e.target, e); l != nil {
+			s.workers.Run(func() { s.drain(l) })
+		}
+	} else {
+		if s.durable != nil {
+			c.pos = s.durable.removeCall(c)
+		}
+		if err != nil {
+			s.deadLetter(failureOf(c, err))
+		}
+	}
+	s.live.Add(-1)
+}
+
+// failureOf returns the dead letter of a call without `then`, whose last try has failed.
+func failureOf(c *goCall, err error) failure {
+	return failure{id: c.id, target: c.target, method: c.method, err: &AbortError{Msg: err.Error(), Event: c.id}, pos: c.pos}
+}
+
+// tryLater has a call tried again after a while.
+func (s *System) tryLater(c *goCall) {
+	if s.durable != nil {
+		c.pos = s.durable.failedCall(c)
+	}
+	if s.closing.Load() {
+		s.leaveCall(c)
+		return
+	}
+	wait := backOff(c.tried)
+	if !s.cfg.InventGo {
+		wait -= rand.N(wait/2 + 1)
+	}
+	s.timers.Set(&timer{Due: s.timers.After(wait), Call: timed{again: c}})
+	s.timers.Wake()
+	s.live.Add(-1)
+}
+
+// backOff is how long a call waits after so many failures, at most.
+func backOff(failures int) time.Duration {
+	wait := backOffMin
+	for range failures - 1 {
+		if wait *= 2; wait >= backOffMax {
+			return backOffMax
+		}
+	}
+	return wait
+}
+
+// tryAgain tries a call whose timer t has fired.
+func (s *System) tryAgain(t *timer) {
+	s.live.Add(1)
+	s.try(t.Call.again)
+	s.timers.Ended(t)
+}
+
+// failedCall replaces the row of a call by one with a try less, and returns the position from which on it is so.
+func (d *durable) failedCall(c *goCall) store.Position {
+	w := row.Writer{Store: d.Store}
+	w.Key = row.AppendOutboxKey(nil, c.target.ID, c.target.ID, c.seq)
+	w.Begin()
+	w.Row = row.AppendSubEvent(w.Row, &event.SubEvent{Signature: d.signatures.Number(c.method), Parent: c.parent, Index: c.index,
+		Args: appendArgs(nil, new(codec.Encoder), c.args)})
+	w.Set()
+	return d.Journal.Append(w.Take())
+}
+
+// removeCall removes the row of a call that no event follows, and returns the position from which on it is gone.
+func (d *durable) removeCall(c *goCall) store.Position {
+	w := row.Writer{Store: d.Store}
+	w.Key = row.AppendOutboxKey(nil, c.target.ID, c.target.ID, c.seq)
+	w.Delete()
+	return d.Journal.Append(w.Take())
+}
+
+// leaveCall ends a call in this process: its row, if there is a store, has it made when that is opened again.
+func (s *System) leaveCall(c *goCall) {
+	if s.durable != nil {
+		s.postponed.Add(1)
+	} else {
+		s.undone.Add(1)
+	}
+	s.live.Add(-1)
+}
+
+// closeCalls lets no goroutine of a closing system wait for a Go function for ever: the contexts of tries end after a
+// while, and what has not ended then is left. stop is called when the system has settled.
+func (s *System) closeCalls() (stop func()) {
+	if s.cfg.InventGo {
+		return func() {}
+	}
+	warn := time.AfterFunc(tryCloseMax/2, func() {
+		s.calls.mu.Lock()
+		defer s.calls.mu.Unlock()
+		for c := range s.calls.mu.running {
+			c.cancel()
+		}
+	})
+	end := time.AfterFunc(tryCloseMax, func() {
+		q := &s.calls
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.mu.closed = true
+		for c := range q.mu.running {
+			s.leaveCall(c)
+		}
+		clear(q.mu.running)
+		for _, c := range q.mu.queue {
+			s.leaveCall(c)
+		}
+		q.mu.queue = nil
+	})
+	return func() {
+		warn.Stop()
+		if end.Stop() {
+			s.calls.tries.Wait()
+		}
+	}
+}
+
+// callKey is the key of contexts under which a try finds the key of its call.
+type callKey struct{}
+
+// key returns the key of a call: the same at each try, and that of no other call.
+func (c *goCall) key(s *System) string {
+	if s.durable == nil {
+		return c.id.String()
+	}
+	return s.durable.Store.Identity().Store + "-" + c.id.String()
+}
+
+// CallKey returns the key of the call whose try has got ctx; "" if ctx is none of a try. It is the same at each try of
+// a call, after a restart, too, and no other call has it.
+func CallKey(ctx context.Context) string {
+	key, _ := ctx.Value(callKey{}).(string)
+	return key
+}
