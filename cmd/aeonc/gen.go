@@ -96,9 +96,11 @@ func (g *generation) run(env *cli.Env, args []string) error {
 			return err
 		}
 	}
-	env.Doing("generating %s", p.Name())
-	files := []codegen.File{{Name: g.to, Content: typescript.Generate(infos(p))}}
-	if !g.typescript {
+	var files []codegen.File
+	if g.typescript {
+		files = []codegen.File{{Name: g.to, Content: typescript.Generate(infos(p))}}
+	} else {
+		env.Doing("generating the Go of %s", p.Name())
 		if files, err = g.generate(p); err != nil {
 			return err
 		}
