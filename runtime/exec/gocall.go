@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -111,6 +112,8 @@ func (s *System) tryAll() {
 		q.mu.Lock()
 		if len(q.mu.queue) == 0 {
 			q.mu.workers--
+			// Invariant: the goroutines are counted, and no more than so many.
+			assert.That(q.mu.workers >= 0 && q.mu.workers < triesMax, "exec: %d goroutines make tries", q.mu.workers)
 			q.mu.Unlock()
 			return
 		}
@@ -185,7 +188,10 @@ func (s *System) tried(c *goCall, err error) {
 	var failure value.Opt[string]
 	if err != nil {
 		c.tried++
-		if c.args.(goArgs).AeonFailed() > 0 {
+		left := c.args.(goArgs).AeonFailed()
+		// Invariant: a call is tried while tries are left, and so no more often than its program says.
+		assert.That(left >= 0, "exec: call %v has no try left, and was tried", c.id)
+		if left > 0 {
 			s.tryLater(c)
 			return
 		}
