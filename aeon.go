@@ -1,123 +1,75 @@
-// Package aeon carries the source of the runtime inside the tools, so that an
-// installed aeonc and a Go toolchain are enough to compile a program: no copy of this
-// repository is needed, and nothing is downloaded, except the modules of the store for a
-// program that is to keep its state on disk.
+// Package aeon runs programs that were written in aeon inside of programs in Go. `aeonc gen` writes a Go package of a
+// program, which opens it and calls its actors:
+//
+//	db, err := bank.Open(ctx, aeon.Dir("data"))
+//	defer db.Close()
+//	n, err := db.Bank("main").Deposit(ctx, "ann", 5, aeon.Once(requestID))
 package aeon
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"embed"
-	"encoding/hex"
-	"fmt"
-	"io/fs"
-	"path"
-	"slices"
-	"strings"
-	"sync"
+	"io"
+	"log/slog"
 
-	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/godoor"
 )
 
-// ModulePath is the path of the module that the runtime belongs to. Generated
-// code imports ModulePath + "/runtime".
-const ModulePath = "github.com/aeon-lang/aeon"
+// DB is an open program. Any goroutine may use it.
+type DB = godoor.DB
 
-// StorePackage is the path of the package that keeps a program's state on disk. It alone
-// needs modules beside the standard library; the main package of a program imports it if
-// the program is compiled with the store.
-const StorePackage = ModulePath + "/runtime/node"
+// Option says how a program is opened. Either Dir or InMemory must be there.
+type Option = godoor.Option
 
-// Every package that generated code reaches must be embedded here and may
-// import the standard library only, StorePackage apart; a test compares this with the imports.
-//
-//go:embed go.mod go.sum dominator/*.go internal/assert internal/bytejson internal/cmdline internal/shard internal/similar runtime
-var embedded embed.FS
+// Dir keeps the state of a program in a directory, which is made if it does not exist. One open program at a time may have it.
+func Dir(dir string) Option { return godoor.Dir(dir) }
 
-// SourceFile is one file of the embedded runtime.
-type SourceFile struct {
-	Path string // relative to the module's root, with slashes
-	Data []byte
-}
+// InMemory keeps the state of a program in memory: it is gone when the program is closed.
+func InMemory() Option { return godoor.InMemory() }
 
-// Runtime is the embedded source of the runtime.
-type Runtime struct {
-	Files     []SourceFile // in ascending order of Path, without tests; does not include a go.mod
-	GoVersion string       // the oldest Go toolchain that compiles it, as in go.mod: "1.26"
-	// Requirements is this repository's go.mod without its module line, and Sums its go.sum. A program with the
-	// store is compiled against them, so that it gets what the store was tested with; Go takes no module of them
-	// that no package of the program is in.
-	Requirements, Sums []byte
-	Hash               string // identifies all of the above, in hexadecimal
-}
+// Logger takes what the runtime has to say, such as events that have failed and that no caller awaits; without it that
+// goes to slog.Default().
+func Logger(log *slog.Logger) Option { return godoor.Logger(log) }
 
-// RuntimeSource returns the embedded runtime. The result is shared and must not
-// be changed; any goroutine may call it.
-var RuntimeSource = sync.OnceValue(loadRuntime)
+// Stdout takes what the program prints; without it that goes to os.Stdout.
+func Stdout(w io.Writer) Option { return godoor.Stdout(w) }
 
-func loadRuntime() Runtime {
-	var rt Runtime
-	err := fs.WalkDir(embedded, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if d.IsDir() {
-			if d.Name() == "testdata" || d.Name() == "locktest" {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		data, err := embedded.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		switch {
-		case name == "go.mod":
-			rt.GoVersion = goVersionOf(data)
-			rt.Requirements = requirementsOf(data)
-		case name == "go.sum":
-			rt.Sums = data
-		case path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go"):
-			rt.Files = append(rt.Files, SourceFile{name, data})
-		}
-		return nil
-	})
-	assert.That(err == nil, "the embedded runtime is unreadable: %v", err)
-	assert.That(rt.GoVersion != "", "the embedded go.mod has no go line")
-	slices.SortFunc(rt.Files, func(a, b SourceFile) int { return strings.Compare(a.Path, b.Path) })
-	rt.Hash = hashOf(rt)
-	return rt
-}
+// CallOption says how a call is performed.
+type CallOption = godoor.CallOption
 
-// goVersionOf returns the argument of go.mod's go line, cut to major.minor:
-// what decides is the language version, not the patch level.
-func goVersionOf(mod []byte) string {
-	for line := range bytes.Lines(mod) {
-		if v, ok := strings.CutPrefix(strings.TrimSpace(string(line)), "go "); ok {
-			parts := strings.SplitN(v, ".", 3)
-			return strings.Join(parts[:min(2, len(parts))], ".")
-		}
-	}
-	return ""
-}
+// Once makes a call take effect once, however often it comes, through crashes: the key names the request, and its client has
+// chosen the key for this request alone. A call that comes again with its key, to the same actor, gets the first outcome, and
+// one that comes with the key of another one is ErrKeyReused. A key that is not used expires after a day.
+func Once(key string) CallOption { return godoor.Once(key) }
 
-// requirementsOf returns a go.mod without its module line: the module it goes into has its own.
-func requirementsOf(mod []byte) []byte {
-	var rest []byte
-	for line := range bytes.Lines(mod) {
-		if !bytes.HasPrefix(line, []byte("module ")) {
-			rest = append(rest, line...)
-		}
-	}
-	return rest
-}
+// Handle is what the handles of all classes have in common. Handles are comparable, the zero handle leads to no actor, and the
+// text of one is Class/name or Class:id. One that was read from JSON can be passed to a program, which looks the actor up.
+type Handle = godoor.Handle
 
-func hashOf(rt Runtime) string {
-	h := sha256.New()
-	fmt.Fprintf(h, "%s\n%x\n%x\n", rt.GoVersion, sha256.Sum256(rt.Requirements), sha256.Sum256(rt.Sums))
-	for _, f := range rt.Files {
-		sum := sha256.Sum256(f.Data)
-		h.Write([]byte(f.Path + "\n" + hex.EncodeToString(sum[:]) + "\n"))
-	}
-	return hex.EncodeToString(h.Sum(nil))
-}
+// Keys of maps that encoding/json cannot write by itself, or not without loss.
+type (
+	BytesKey = godoor.BytesKey
+	BoolKey  = godoor.BoolKey
+)
+
+// Error is how a call has failed: its code, the program's message and line, and what is certain. errors.As finds it, and
+// errors.Is tells the kinds below apart. A call that has ended with its context has not happened, and is context.Canceled or
+// context.DeadlineExceeded.
+type Error = godoor.Error
+
+// What is certain of a call that has failed, in Error.Happened.
+const (
+	No      = door.No      // nothing of it has happened
+	Yes     = door.Yes     // it has happened, whole
+	Begun   = door.Begun   // the first steps of its chain have happened, and the others will
+	Unknown = door.Unknown // it has happened whole or not at all
+)
+
+// The kinds of failures.
+var (
+	ErrAborted     = godoor.ErrAborted     // by the program: abort, require, assert, or a fault; it has not happened
+	ErrUnknown     = godoor.ErrUnknown     // the store has failed; send it again, with its key, when the program is open again
+	ErrClosed      = godoor.ErrClosed      // the program is closed or closing
+	ErrUnavailable = godoor.ErrUnavailable // too many calls wait; it has not happened, and may succeed later
+	ErrKeyReused   = godoor.ErrKeyReused   // the key was used for another request; it has not happened
+	ErrArguments   = godoor.ErrArguments   // an argument cannot be passed, such as a handle of another open program
+)

@@ -40,6 +40,11 @@ type Options struct {
 	// Entry is set if no other package imports the generated one, and no Go code is written against it: then stubs
 	// that it does not use itself are left out.
 	Entry bool
+	// API adds aeon_api.go, by which programs in Go call the package. The names in it are its own: those of other
+	// files give way.
+	API bool
+	// MemoryOnly leaves the store out of the API.
+	MemoryOnly bool
 }
 
 // File is one generated file.
@@ -49,11 +54,16 @@ type File struct {
 }
 
 // Generate returns the Go files of a package that has been checked without errors: one per
-// source file, and aeon_package.go with the descriptors. The same input gives the same
-// output. It may be called from several goroutines.
+// source file, aeon_extern.go if it binds Go functions, aeon_package.go with the descriptors and, on request, the API. The same
+// input gives the same output. It may be called from several goroutines.
 func Generate(info *typecheck.Info, opts Options) ([]File, error) {
 	if opts.SourceName == nil {
 		opts.SourceName = func(*ast.Source) string { return "" }
+	}
+	if opts.API {
+		if err := checkAPINames(info.Package); err != nil {
+			return nil, err
+		}
 	}
 	p := newPackage(info, opts)
 	var files []File
@@ -64,11 +74,23 @@ func Generate(info *typecheck.Info, opts Options) ([]File, error) {
 		}
 		files = append(files, content)
 	}
+	if content, ok, err := p.externs(); err != nil {
+		return nil, err
+	} else if ok {
+		files = append(files, content)
+	}
 	content, err := p.descriptors()
 	if err != nil {
 		return nil, err
 	}
-	return append(files, content), nil
+	files = append(files, content)
+	if opts.API {
+		if content, err = p.apiFile(); err != nil {
+			return nil, err
+		}
+		files = append(files, content)
+	}
+	return files, nil
 }
 
 // GoPackageName returns the name of the Go package generated for an .aeon package. A Go

@@ -43,7 +43,8 @@ func (p *pkg) decl(w *writer, d aeon.Decl) {
 		p.function(w, p.info.Defs[d].(*typecheck.Func), d)
 	case *aeon.TestDecl:
 		p.test(w, p.info.Defs[d].(*typecheck.Func))
-	case *aeon.ExternGoDecl, *aeon.BadDecl:
+	case *aeon.ExternGoDecl: // externgo.go
+	case *aeon.BadDecl:
 		panic("codegen: asked to compile a package with errors")
 	default:
 		panic("codegen: no emitter for this declaration")
@@ -74,19 +75,10 @@ func (p *pkg) imports(name, text string) (string, error) {
 		}
 		return "import (\n\"time\"\n\naeonrt \"" + runtimePath + "\"\n" + list + ")\n\nvar _ time.Duration\nvar _ aeonrt.Mode\n" + uses + "\n", nil
 	}
-	f, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
+	used, err := usedPackages(name, text)
 	if err != nil {
-		return "", fmt.Errorf("codegen: generated Go does not parse: %w\n%s", err, numbered([]byte(text)))
+		return "", err
 	}
-	used := map[string]bool{}
-	ast.Inspect(f, func(n ast.Node) bool {
-		if s, ok := n.(*ast.SelectorExpr); ok {
-			if id, ok := s.X.(*ast.Ident); ok {
-				used[id.Name] = true
-			}
-		}
-		return true
-	})
 	list := ""
 	if used["time"] {
 		list += "\t\"time\"\n\n"
@@ -106,6 +98,24 @@ func (p *pkg) imports(name, text string) (string, error) {
 		return "", nil
 	}
 	return "import (\n" + list + ")\n\n", nil
+}
+
+// usedPackages returns the names in front of selectors in the text of a file; the packages that it uses are among them.
+func usedPackages(name, text string) (map[string]bool, error) {
+	f, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, fmt.Errorf("codegen: generated Go does not parse: %w\n%s", err, numbered([]byte(text)))
+	}
+	used := map[string]bool{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if id, ok := s.X.(*ast.Ident); ok {
+				used[id.Name] = true
+			}
+		}
+		return true
+	})
+	return used, nil
 }
 
 func (p *pkg) constDecl(w *writer, c *typecheck.Const) {

@@ -72,14 +72,13 @@ func (w *writer) here() {
 	}
 }
 
-// finish resolves the marks in the text of a file. Text for users is formatted first; formatting takes most of the
-// time, and text with positions of the source is for the Go compiler alone.
+// finish resolves the marks in the text of a file. Text that users keep is formatted first; formatting takes most of
+// the time, and the text of a cache is for the Go compiler alone.
 func (p *pkg) finish(name string, text []byte) (File, error) {
-	formatted := text
-	if !p.mapped {
+	if !p.mapped || p.opts.API {
 		var err error
-		if formatted, err = format.Source(text); err != nil {
-			return File{}, fmt.Errorf("codegen: generated Go does not parse: %w\n%s", err, numbered(text))
+		if text, err = formatted(text); err != nil {
+			return File{}, err
 		}
 	}
 	var out bytes.Buffer
@@ -87,7 +86,7 @@ func (p *pkg) finish(name string, text []byte) (File, error) {
 	var last []byte // the mark that holds until the next; every line repeats it, as the lines of one statement have one position
 	marked := false // does the mark stand in front of the line?
 	line := 0
-	for text := range bytes.Lines(formatted) {
+	for text := range bytes.Lines(text) {
 		trimmed := bytes.TrimSpace(text)
 		switch {
 		case string(trimmed) == markHere:
@@ -113,6 +112,15 @@ func (p *pkg) finish(name string, text []byte) (File, error) {
 		}
 	}
 	return File{Name: name, Content: out.Bytes()}, nil
+}
+
+// formatted returns the text of a file as gofmt writes it.
+func formatted(text []byte) ([]byte, error) {
+	out, err := format.Source(text)
+	if err != nil {
+		return nil, fmt.Errorf("codegen: generated Go does not parse: %w\n%s", err, numbered(text))
+	}
+	return out, nil
 }
 
 func numbered(text []byte) string {

@@ -29,7 +29,12 @@ type goChecker struct {
 
 // sharedChecker knows the runtime from the archives of the Go command.
 var sharedChecker = sync.OnceValue(func() *goChecker {
-	out, err := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}", "github.com/aeon-lang/aeon/runtime").Output()
+	return &goChecker{imp: compiled("github.com/aeon-lang/aeon/runtime")}
+})
+
+// compiled imports packages, and all that they import, from the archives of the Go command.
+func compiled(pkgs ...string) types.Importer {
+	out, err := exec.Command("go", append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}}\t{{.Export}}"}, pkgs...)...).Output()
 	if err != nil {
 		panic(err)
 	}
@@ -38,8 +43,8 @@ var sharedChecker = sync.OnceValue(func() *goChecker {
 		path, archive, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		archives[path] = archive
 	}
-	return &goChecker{imp: importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(archives[path]) })}
-})
+	return importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(archives[path]) })
+}
 
 // check returns what is wrong with the files as a Go package, or "". Mapped ones have //line directives.
 func (c *goChecker) check(files []codegen.File, mapped bool) string {

@@ -115,8 +115,9 @@ func readArchive(t testing.TB, name string) *txtar.Archive {
 // module is a Go module of generated packages: a link takes long, so all programs of a test go into
 // one executable.
 type module struct {
-	dir  string
-	pkgs []string
+	dir       string
+	pkgs      []string
+	optimised bool // what is run is to be measured
 }
 
 // newModule makes a module that imports the runtime of this repository.
@@ -173,7 +174,7 @@ func (m *module) addProgram(t testing.TB, name string, p *load.Package, mapped b
 // run runs a go command in the module and returns its output.
 func (m *module) run(t testing.TB, args ...string) string {
 	t.Helper()
-	if args[0] == "run" || args[0] == "build" { // in little time, rather than to run fast
+	if !m.optimised && (args[0] == "run" || args[0] == "build") { // in little time, rather than to run fast
 		args = slices.Insert(args, 1, "-gcflags=generated/...=-N -l -dwarf=false", "-ldflags=-s -w")
 	}
 	cmd := exec.Command("go", args...)

@@ -171,7 +171,7 @@ func (p *pkg) implicitConstructor(w *writer, c *typecheck.Class) {
 func (p *pkg) analyseImports() []*pkg {
 	var list []*pkg
 	for _, im := range p.opts.Imports {
-		q := emptyPackage(im.Info, Options{SourceName: p.opts.SourceName}, p.plan)
+		q := emptyPackage(im.Info, Options{SourceName: p.opts.SourceName, API: p.opts.API}, p.plan)
 		q.analyse()
 		list = append(list, q)
 	}

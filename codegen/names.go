@@ -79,6 +79,8 @@ type names struct {
 	// members has, per class, the fields and methods of its Go struct and of its reference type.
 	members map[*typecheck.Class]*scope
 	stubs   map[*typecheck.Class]*scope
+	// goPackages has the names of the Go packages that the package binds functions of, by their paths.
+	goPackages map[string]string
 }
 
 // generated is something that we declare for an object of the program.
@@ -90,14 +92,23 @@ type generated struct {
 // nameAll names the declarations of a package: first those of the program, so that they keep their
 // names where they can, then ours.
 func nameAll(p *pkg) *names {
-	n := &names{top: newScope(reserved), obj: map[any]string{}, gen: map[generated]string{}, topLevel: map[generated]bool{}, surface: p.surface,
-		members: map[*typecheck.Class]*scope{}, stubs: map[*typecheck.Class]*scope{}}
+	refuse := reserved
+	if p.opts.API {
+		refuse = func(name string) bool { return reserved(name) || apiPackages[name] }
+	}
+	n := &names{top: newScope(refuse), obj: map[any]string{}, gen: map[generated]string{}, topLevel: map[generated]bool{}, surface: p.surface,
+		members: map[*typecheck.Class]*scope{}, stubs: map[*typecheck.Class]*scope{}, goPackages: map[string]string{}}
 	pk := p.info.Package
+	if p.opts.API {
+		n.api(pk)
+	}
 	for _, c := range pk.Classes {
 		n.obj[c] = n.top.take(c.Name())
 	}
 	for _, e := range pk.Enums {
-		n.obj[e] = n.top.take(e.Name())
+		if !p.opts.API {
+			n.obj[e] = n.top.take(e.Name())
+		}
 	}
 	for _, fn := range pk.Funcs {
 		if fn != pk.Main {
@@ -107,9 +118,12 @@ func nameAll(p *pkg) *names {
 	for _, c := range pk.Consts {
 		n.obj[c] = n.top.take(c.Name())
 	}
+	n.nameExterns(pk)
 	for _, e := range pk.Enums {
 		for _, v := range e.Values {
-			n.obj[v] = n.top.take(n.obj[e] + v.Name())
+			if !p.opts.API {
+				n.obj[v] = n.top.take(n.obj[e] + v.Name())
+			}
 		}
 		n.add(e, "names", lowerFirst(n.obj[e])+"Names")
 		n.addAlias(e, "type", n.obj[e])

@@ -60,7 +60,7 @@ func newPackage(info *typecheck.Info, opts Options) *pkg {
 }
 
 func emptyPackage(info *typecheck.Info, opts Options, plans map[*typecheck.Func]*plan) *pkg {
-	return &pkg{info: info, opts: opts, boxes: map[*typecheck.Class]bool{}, files: map[string]bool{"aeon_package.go": true},
+	return &pkg{info: info, opts: opts, boxes: map[*typecheck.Class]bool{}, files: map[string]bool{"aeon_package.go": true, "aeon_api.go": true},
 		plan: plans, setters: map[*typecheck.Var]bool{}, wanted: map[version]bool{}, used: map[generated]bool{}, tailed: map[*typecheck.Func]bool{}}
 }
 
@@ -74,6 +74,9 @@ func (p *pkg) analyse() {
 		p.plan[f] = p.inspect(f)
 		all = append(all, f)
 	})
+	for _, f := range p.info.Package.Externs { // which only compute
+		p.plan[f] = &plan{}
+	}
 	p.findRecursion(all)
 	p.spreadContext(all)
 	p.spreadRunners(all)

@@ -72,27 +72,32 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/door/access", "runtime/door"},
 	{"runtime/door/audit", "internal/bytejson"},
 	{"runtime/door/httpdoor", "runtime/codec runtime/door runtime/door/access runtime/door/audit runtime/exec runtime/jsoncodec runtime/metrics runtime/state/inspection runtime/store internal/bytejson"},
+	{"runtime/door/godoor", "runtime runtime/door runtime/order runtime/store runtime/value"},
 	{"runtime/node", "runtime runtime/door runtime/door/access runtime/door/audit runtime/door/httpdoor runtime/snapshot runtime/snapshot/s3 runtime/store/pebbledb"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
-	{".", ""},
+	{".", "runtime/door runtime/door/godoor"},
 	{"internal/load", "lang lang/ast lang/diag typecheck"},
-	{"internal/gobuild", ". codegen internal/atomicfile internal/load lang/ast"},
+	{"internal/gobuild", ". codegen internal/atomicfile internal/load lang/ast typecheck"},
+	{"internal/gocall/serve", ""},
+	{"internal/gocall", ". internal/gobuild internal/gocall/serve internal/load"},
 	{"internal/cli", ". internal/cmdline internal/gobuild internal/load lang/diag"},
 	{"spec", "internal/load lang/ast typecheck"},
 	{"spec/explore", "spec"},
 	{"spec/trace", ""},
 	{"spec/batch/driver", "runtime runtime/callpath runtime/exec runtime/state runtime/store runtime/store/memengine runtime/trace runtime/value"},
 	{"spec/batch", ". codegen internal/gobuild internal/load lang lang/ast lang/diag spec/batch/driver typecheck"},
-	{"spec/golden", "internal/load lang/diag spec spec/batch spec/explore typecheck"},
+	{"spec/golden", "internal/gobuild internal/gocall internal/load lang/diag spec spec/batch spec/explore typecheck"},
 	{"cmd/aeonc/internal/draw", "lang/ast typecheck"},
 	{"cmd/aeonc/internal/testrun", "internal/bytejson"},
-	{"cmd/aeonc", "cmd/aeonc/internal/... codegen codegen/typescript internal/atomicfile internal/bytejson internal/cli internal/cmdline internal/gobuild internal/load lang lang/ast lang/diag runtime/node runtime/settings runtime/state runtime/store runtime/store/pebbledb spec spec/explore spec/golden spec/trace typecheck"},
+	{"cmd/aeonc", "cmd/aeonc/internal/... codegen codegen/typescript internal/atomicfile internal/bytejson internal/cli internal/cmdline internal/gobuild internal/gocall internal/load lang lang/ast lang/diag runtime/node runtime/settings runtime/state runtime/store runtime/store/pebbledb spec spec/explore spec/golden spec/trace typecheck"},
 	{"cmd/aeond", "dominator internal/cli internal/cmdline runtime/door/access runtime/door/httpdoor runtime/event runtime/node runtime/row runtime/settings runtime/snapshot runtime/state/archive runtime/state/inspection runtime/store runtime/store/pebbledb"},
 
 	// What is for tests alone.
 	{"dominator/oracle", ""},
 	{"examples", ""},
+	{"examples/bank", ". runtime runtime/door/godoor runtime/store/pebbledb"},
+	{"examples/goservice", ". examples/bank"},
 	{"internal/generated", ""},
 	{"runtime/lock/locktest", "runtime/codec runtime/lock"},
 	{"internal/race", ""},
@@ -109,7 +114,7 @@ var layers = []struct{ pkg, may string }{
 }
 
 // testOnly lists packages for tests alone: production code, which is all others, never reaches them.
-const testOnly = "dominator/oracle examples internal/generated internal/race internal/tally internal/tidy runtime/lock/locktest sim/... spec/differ spec/generate spec/plants"
+const testOnly = "dominator/oracle examples/... internal/generated internal/race internal/tally internal/tidy runtime/lock/locktest sim/... spec/differ spec/generate spec/plants"
 
 // directions lists what packages never reach, directly or through others, whatever the layers say.
 var directions = []struct{ from, never string }{

@@ -115,9 +115,9 @@ func Explain(err error) *Failure {
 }
 
 // place writes a place of the program for a caller outside, to whom the directories of the machine that has built it mean
-// nothing: bank.aeon:17 (Bank.transfer).
+// nothing: bank.aeon:17 (Bank.transfer). A _ behind the name of a class is that of generated code.
 func place(f callpath.Frame) string {
 	name := f.Func[strings.LastIndexByte(f.Func, '/')+1:]
 	_, name, _ = strings.Cut(name, ".") // behind the package
-	return fmt.Sprintf("%s:%d (%s)", filepath.Base(f.File), f.Line, strings.NewReplacer("(*", "", ")", "").Replace(name))
+	return fmt.Sprintf("%s:%d (%s)", filepath.Base(f.File), f.Line, strings.NewReplacer("(*", "", "_)", "", ")", "").Replace(name))
 }

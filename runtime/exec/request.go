@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -30,6 +31,7 @@ type request = outbox.Request
 
 // callers are the clients that calls are performed with, one call at a time.
 type callers struct {
+	first atomic.Pointer[client] // idle, too: calls one after the other take no mutex
 	sync.Mutex
 	idle []*client
 }
@@ -49,11 +51,19 @@ func (s *System) Perform(c *Call) (seen store.Position, err error) {
 	if order.HandleOf(c.Target) == nil {
 		return 0, &AbortError{Msg: msgNull, Fault: true}
 	}
+	if c.Key != "" {
+		return s.performOnce(c)
+	}
+	cl := s.takeCaller()
+	seen, err = s.perform(cl, nil, c)
+	s.giveCaller(cl) // not deferred: that would take as long as the rest of this function
+	return seen, err
+}
+
+// performOnce performs a call with a key.
+func (s *System) performOnce(c *Call) (seen store.Position, err error) {
 	cl := s.takeCaller()
 	defer s.giveCaller(cl)
-	if c.Key == "" {
-		return s.perform(cl, nil, c)
-	}
 	d := s.durable
 	switch {
 	case d == nil:
@@ -115,20 +125,28 @@ func (c *Call) fingerprint() uint64 {
 
 // takeCaller returns a client that no other call uses.
 func (s *System) takeCaller() *client {
-	s.callers.Lock()
-	defer s.callers.Unlock()
-	if n := len(s.callers.idle); n > 0 {
-		cl := s.callers.idle[n-1]
-		s.callers.idle = s.callers.idle[:n-1]
+	if cl := s.callers.first.Swap(nil); cl != nil {
 		return cl
 	}
-	return s.newClient()
+	s.callers.Lock()
+	n := len(s.callers.idle)
+	if n == 0 {
+		s.callers.Unlock()
+		return s.newClient()
+	}
+	cl := s.callers.idle[n-1]
+	s.callers.idle = s.callers.idle[:n-1]
+	s.callers.Unlock()
+	return cl
 }
 
 func (s *System) giveCaller(cl *client) {
+	if s.callers.first.CompareAndSwap(nil, cl) {
+		return
+	}
 	s.callers.Lock()
-	defer s.callers.Unlock()
 	s.callers.idle = append(s.callers.idle, cl)
+	s.callers.Unlock()
 }
 
 // perform performs a call. If r is a request that turns out to be a repetition, perform returns errRepeated instead; r may

@@ -3,6 +3,7 @@ package pebbledb
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -62,7 +63,11 @@ type InUseError struct {
 // Error implements error.
 func (e *InUseError) Error() string {
 	who := "another process"
-	if e.PID != 0 {
+	switch e.PID {
+	case 0:
+	case os.Getpid():
+		return e.Dir + " is open in this process already; close it first, or name another directory"
+	default:
 		who = fmt.Sprintf("process %d", e.PID)
 	}
 	return fmt.Sprintf("%s is in use by %s; stop it first, or name another directory", e.Dir, who)

@@ -218,6 +218,7 @@ func TestHold(t *testing.T) {
 // A directory in use is refused with the id of the process, as often as one asks, and free as
 // soon as the process is killed.
 func TestInUse(t *testing.T) {
+	t.Parallel() // it waits for a lock
 	dir := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHold$", "-test.v")
 	cmd.Env = append(os.Environ(), holdEnv+"="+dir)
@@ -249,7 +250,7 @@ func TestInUse(t *testing.T) {
 	if s.Starts() != 2 {
 		t.Errorf("start %d", s.Starts())
 	}
-	want = fmt.Sprintf("%s is in use by process %d; stop it first, or name another directory", dir, os.Getpid())
+	want = dir + " is open in this process already; close it first, or name another directory"
 	if _, err := pebbledb.Open(dir, store.EngineOptions{Program: "bank"}); err == nil || err.Error() != want {
 		t.Errorf("Open in the same process: %v\nwant: %s", err, want)
 	}

@@ -1,0 +1,127 @@
+package godoor
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/order"
+)
+
+// CallOption says how a call is performed.
+type CallOption struct {
+	key  string
+	once bool
+}
+
+// Once makes a call take effect once, however often it comes, through crashes: the key names the request, and its client has
+// chosen the key for this request alone. A call that comes again with its key, to the same actor, gets the first outcome. A
+// call that comes with the key of another one is ErrKeyReused. Keys expire after a day without use.
+func Once(key string) CallOption { return CallOption{key: key, once: true} }
+
+const msgNoActor = "the handle is that of no actor that can be called; get one from an open program"
+
+// Call performs a call of m on the actor of h. args take the result.
+func Call(ctx context.Context, h Handle, m *aeonrt.Method, args aeonrt.Args, opts []CallOption) error {
+	if h.db == nil {
+		return invalid(msgNoActor)
+	}
+	c := aeonrt.Call{Target: h.ref, Method: m, Args: args}
+	for _, o := range opts {
+		if !o.once {
+			continue
+		}
+		switch {
+		case o.key == "":
+			return invalid("the key of Once is empty, so it would not tell this request from others")
+		case len(o.key) > door.KeyMax:
+			return invalid("the key of Once has %d bytes, and at most %d fit", len(o.key), door.KeyMax)
+		case strings.IndexByte(o.key, 0) >= 0:
+			return invalid("the key of Once has a byte 0")
+		}
+		c.Key = o.key
+	}
+	if ctx.Done() == nil {
+		if _, err := h.db.sys.Perform(&c); err != nil {
+			return failed(ctx, err)
+		}
+		return nil
+	}
+	return callUntil(ctx, h.db, &c)
+}
+
+// callUntil performs a call that is undone if ctx ends before it.
+func callUntil(ctx context.Context, db *DB, c *aeonrt.Call) error {
+	if ctx.Err() != nil {
+		return failed(ctx, order.ErrCancelled)
+	}
+	c.Cancel = &order.Cancellation{First: true} // a chain that was left in the middle would be done by half, for ever
+	stop := context.AfterFunc(ctx, c.Cancel.Cancel)
+	_, err := db.sys.Perform(c)
+	stop()
+	if err != nil {
+		return failed(ctx, err)
+	}
+	return nil
+}
+
+// New makes an actor without a name, in an event of its own; m is the constructor of c. ctx can prevent it, not undo it.
+func New(ctx context.Context, db *DB, c *aeonrt.Class, m *aeonrt.Method, args aeonrt.Args) (Handle, error) {
+	if ctx.Err() != nil {
+		return Handle{}, failed(ctx, order.ErrCancelled)
+	}
+	r, err := db.maker.New(c, m, args)
+	if err != nil {
+		return Handle{}, failed(ctx, err)
+	}
+	return Handle{db: db, ref: r}, nil
+}
+
+// The kinds of failures, for errors.Is.
+var (
+	ErrAborted     = errors.New("the program has aborted the call")
+	ErrUnknown     = errors.New("the outcome of the call is unknown")
+	ErrClosed      = errors.New("the program is closed")
+	ErrUnavailable = errors.New("too many calls wait")
+	ErrKeyReused   = errors.New("the key was used for another request")
+	ErrArguments   = errors.New("the call cannot be made with these arguments")
+)
+
+// kinds are the kinds of failures by their codes.
+var kinds = map[string]error{
+	door.Aborted: ErrAborted, door.Fault: ErrAborted, door.TooMuch: ErrAborted, door.Full: ErrUnavailable, door.KeyReused: ErrKeyReused,
+	door.NotThere: ErrArguments, door.BadArgs: ErrArguments, door.NoOutcome: ErrUnknown, door.Closing: ErrClosed,
+}
+
+// Error is how a call has failed. errors.Is tells the kinds apart.
+type Error struct {
+	door.Failure
+	kind  error // nil: none
+	cause error
+}
+
+// Error says why the call has failed; for an abort that is the program's message alone.
+func (e *Error) Error() string { return e.Msg }
+
+// Unwrap returns the kind of the failure, and what the runtime has said.
+func (e *Error) Unwrap() []error {
+	if e.kind == nil {
+		return []error{e.cause}
+	}
+	return []error{e.kind, e.cause}
+}
+
+// failed tells how a call has failed.
+func failed(ctx context.Context, err error) error {
+	e := &Error{Failure: *door.Explain(err), cause: err}
+	e.kind = kinds[e.Code]
+	if e.Code == door.TimedOut && ctx.Err() != nil {
+		e.kind, e.Msg = ctx.Err(), "the call was undone: "+context.Cause(ctx).Error()
+	}
+	if errors.Is(err, aeonrt.ErrNoStore) {
+		e.Failure, e.kind = door.Failure{Code: door.BadArgs, Happened: door.No, Msg: "Once needs a store; run `aeonc gen` without --memory-only"}, ErrArguments
+	}
+	return e
+}

@@ -1,0 +1,125 @@
+// Package godoor runs a program inside a Go process: Go code that aeonc gen has generated opens it here, and calls its
+// actors. What users name of it is in the root package of the module; the rest is for generated code.
+package godoor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// Option says how a program is opened.
+type Option func(*config)
+
+type config struct {
+	dir      string
+	inMemory bool
+	log      *slog.Logger
+	stdout   io.Writer
+}
+
+// Dir keeps the state in a directory, which is made if it does not exist. One DB at a time may have it.
+func Dir(dir string) Option { return func(c *config) { c.dir = dir } }
+
+// InMemory keeps the state in memory: it is gone when the DB is closed.
+func InMemory() Option { return func(c *config) { c.inMemory = true } }
+
+// Logger takes what the runtime has to say, such as events that have failed and that no caller awaits; without it that
+// goes to slog.Default().
+func Logger(log *slog.Logger) Option { return func(c *config) { c.log = log } }
+
+// Stdout takes what the program prints; without it that goes to os.Stdout.
+func Stdout(w io.Writer) Option { return func(c *config) { c.stdout = w } }
+
+// inMemory is how often a store in memory is synced, which does nothing: answers do not wait.
+const inMemory = time.Minute
+
+// DB is an open program. Any goroutine may use it.
+type DB struct {
+	sys   *aeonrt.System
+	door  *door.Door
+	maker *aeonrt.Client // finds actors, and makes those without names
+	store *store.Store   // nil: the program was generated without one, and is in memory
+	close struct {
+		sync.Once
+		err error
+	}
+}
+
+// Open opens a program with everything that is stored of it. disk opens its store; nil: it can be in memory only, and takes
+// no keys. ctx can prevent the opening, not cut it off. The error wraps store.ErrCorrupt if the data is damaged; if the
+// directory is in use, or belongs to another program, the error says so.
+func Open(ctx context.Context, p *aeonrt.Package, disk store.Opener, opts []Option) (*DB, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	c := config{log: slog.Default()}
+	for _, o := range opts {
+		o(&c)
+	}
+	switch {
+	case c.inMemory == (c.dir != ""):
+		return nil, fmt.Errorf("%s: say where the state is kept: either aeon.Dir, with a name, or aeon.InMemory", p.Name)
+	case disk == nil && !c.inMemory:
+		return nil, fmt.Errorf("%s was generated to be in memory only; run `aeonc gen` without --memory-only, so that it can keep its state in %s", p.Name, c.dir)
+	}
+	db := &DB{}
+	classes := aeonrt.AllClasses(p)
+	cfg := aeonrt.Config{Log: c.log, Stdout: c.stdout, Classes: classes}
+	if err := db.open(p, disk, c, cfg); err != nil {
+		return nil, fmt.Errorf("%s: %w", p.Name, store.In(c.dir, err))
+	}
+	db.maker = db.sys.Client()
+	var err error
+	if db.door, err = door.Open(door.Config{System: db.sys, Classes: classes}); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// open opens the store, if there is one, and the system.
+func (db *DB) open(p *aeonrt.Package, disk store.Opener, c config, cfg aeonrt.Config) error {
+	if disk == nil {
+		db.sys = aeonrt.Open(cfg)
+		return nil
+	}
+	o := store.Options{Program: p.Name, Log: c.log, Fatal: func(err error) { // calls fail from now on
+		c.log.Error("the store has failed; close it and open it again", "program", p.Name, "error", err.Error())
+	}}
+	if c.inMemory {
+		o.Durability = store.Relaxed(inMemory)
+	}
+	engine, err := disk(c.dir, store.EngineOptions{Program: p.Name, Log: c.log})
+	if err != nil {
+		return err
+	}
+	if db.store, err = store.Open(engine, o); err != nil {
+		return errors.Join(err, engine.Close())
+	}
+	cfg.Store = db.store
+	if db.sys, err = aeonrt.Recover(cfg); err != nil {
+		return errors.Join(err, db.store.Close())
+	}
+	return nil
+}
+
+// Close refuses new calls, waits until those under way have ended, and closes the store: everything is durable
+// then. Sub-events and timers go on when the program is opened again. Every Close returns the error of the first one: of the
+// store, if that has failed. A method of an actor that calls back into Go must not wait for it.
+func (db *DB) Close() error {
+	db.close.Do(func() {
+		db.sys.Close()
+		if db.store != nil {
+			db.close.err = db.store.Close()
+		}
+	})
+	return db.close.err
+}

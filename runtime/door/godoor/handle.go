@@ -1,0 +1,100 @@
+package godoor
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/order"
+)
+
+// Handle leads to an actor of an open program, and the zero Handle to none. Handles are comparable. One that was read
+// from JSON has the text alone: it can be passed to a program, which looks the actor up; to call it, find it first.
+type Handle struct {
+	db   *DB
+	ref  aeonrt.Ref
+	text string // of a handle that was read; else ""
+}
+
+// Named returns the actor of class c with this name. Its first event creates it.
+func Named(db *DB, c *aeonrt.Class, name string) Handle {
+	return Handle{db: db, ref: aeonrt.Named(db.maker, c, name)}
+}
+
+// Find returns the actor of class c that has this text: Class/name or, without a name, Class:id.
+func Find(db *DB, c *aeonrt.Class, text string) (Handle, error) {
+	class, err := db.door.Class(c.Path())
+	if err != nil {
+		return Handle{}, invalid("%v", err)
+	}
+	prefix, key, named := strings.Cut(text, "/")
+	if !named {
+		prefix, key, _ = strings.Cut(text, ":")
+		key = ":" + key
+	}
+	if prefix != c.Name && prefix != c.Path() {
+		return Handle{}, invalid("%q is no %s: that is %[2]s/NAME, or %[2]s:ID", text, c.Name)
+	}
+	r, err := db.door.Actor(class, key)
+	if err != nil {
+		return Handle{}, invalid("%v", err)
+	}
+	return Handle{db: db, ref: r}, nil
+}
+
+// IsZero reports whether the handle leads to no actor.
+func (h Handle) IsZero() bool { return h == Handle{} }
+
+// String returns the text of the actor: Class/name or, without a name, Class:id; "" for the zero Handle.
+func (h Handle) String() string {
+	if h.db == nil {
+		return h.text
+	}
+	return order.HandleOf(h.ref).Address()
+}
+
+// MarshalText implements encoding.TextMarshaler.
+func (h Handle) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (h *Handle) UnmarshalText(text []byte) error {
+	*h = Handle{text: string(text)}
+	return nil
+}
+
+// MarshalJSON implements json.Marshaler: the text, or null.
+func (h Handle) MarshalJSON() ([]byte, error) {
+	if h.IsZero() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(h.String())
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (h *Handle) UnmarshalJSON(data []byte) error {
+	text := ""
+	if err := json.Unmarshal(data, &text); err != nil { // null leaves it empty
+		return err
+	}
+	*h = Handle{text: text}
+	return nil
+}
+
+// FromRef returns the handle of an actor that a program has given.
+func FromRef(db *DB, r aeonrt.Ref) Handle {
+	if r.IsNull() {
+		return Handle{}
+	}
+	return Handle{db: db, ref: r}
+}
+
+// Of returns the program that a handle leads into; nil for one that can only be passed.
+func Of(h Handle) *DB { return h.db }
+
+// invalid refuses a call before it is made.
+func invalid(format string, args ...any) error {
+	f := door.Failure{Code: door.BadArgs, Msg: fmt.Sprintf(format, args...), Happened: door.No}
+	return &Error{Failure: f, kind: ErrArguments, cause: ErrArguments}
+}
