@@ -14,7 +14,7 @@
 // Over a socket in the data directory (socket.go) it serves the state of actors, too (control.go).
 //
 // A request with the header Idempotency-Key is performed once, however often it is sent, through crashes of either side. If
-// tokens are asked for, each request but those to /healthz and /readyz has one in its header Authorization, and its rights bound what can be called
+// tokens are asked for, each request but those to /healthz, /readyz and files has one in its header Authorization, and its rights bound what can be called
 // and seen. Failures are problems as RFC 9457 has them, with the members code, happened, at and path, which package door explains.
 package httpdoor
 

@@ -102,6 +102,7 @@ func (s *Server) sendFile(w http.ResponseWriter, r *http.Request, name string) e
 		return unread(r, err)
 	}
 	content, seeks := f.(io.ReadSeeker)
+	// Invariant: what Config.Pages opens can seek, as files of a directory do.
 	assert.That(seeks, "files that are served can seek, but not %s", name)
 	head := w.Header()
 	for key, value := range pageHeads {
