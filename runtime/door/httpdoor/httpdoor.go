@@ -205,6 +205,7 @@ func (s *Server) handler() http.Handler {
 	if s.cfg.Control {
 		mux.HandleFunc("GET "+ActorsPath, s.actors)
 		mux.HandleFunc("GET "+ActorPath, s.actor)
+		mux.HandleFunc("GET "+WaitsPath, s.waits)
 	}
 	elsewhere := s.known(s.elsewhere)
 	if s.cfg.Pages != nil {
