@@ -51,7 +51,8 @@ type (
 	BoolKey  = godoor.BoolKey
 )
 
-// Error is how a call has failed: its code, the program's message and line, and what is certain. errors.As finds it, and
+// Error is how a call has failed. Its fields: Code, as docs/http.md lists them; Msg, the program's message; At, its line, and Path, the
+// lines of the calls that led there; Happened, what is certain; Later, whether it may succeed later. errors.As finds it, and
 // errors.Is tells the kinds below apart. A call that has ended with its context has not happened, and is context.Canceled or
 // context.DeadlineExceeded.
 type Error = godoor.Error
@@ -66,7 +67,8 @@ const (
 
 // The kinds of failures.
 var (
-	ErrAborted     = godoor.ErrAborted     // by the program: abort, require, assert, or a fault; it has not happened
+	ErrAborted     = godoor.ErrAborted     // by the program: abort, require, assert; it has not happened
+	ErrFault       = godoor.ErrFault       // a fault of the program, such as an index out of range or too many steps; it has not happened
 	ErrUnknown     = godoor.ErrUnknown     // the store has failed; send it again, with its key, when the program is open again
 	ErrClosed      = godoor.ErrClosed      // the program is closed or closing
 	ErrUnavailable = godoor.ErrUnavailable // too many calls wait; it has not happened, and may succeed later

@@ -21,16 +21,24 @@ var says = map[string][]string{
 	"metadata":     {"  home/eve/note1 (100 bytes)", "  tmp/note2 (200 bytes)", "refused: ownership cycle"},
 	"philosophers": {"all 5 have eaten", "meals: 50"},
 	"queue":        {"job 5, 0 left\nempty\n"},
+	"shop":         {"lamp: 3 in stock\nnotebook: 12 in stock\npen: 40 in stock\n"},
 	"steakhouse": {"the house is open: 10 grills, 4 cooks", "an order was undone: only 1 of 3 grills are free",
 		"orders undone: 3, steaks ordered: 9, served: 9, on the grills: 0"},
 	"wordcount": {"fish: 8\nmore: 4\nthe: 4\nyou: 4\n"},
 }
 
-func TestExamples(t *testing.T) {
-	aeonc := filepath.Join(t.TempDir(), "aeonc")
+// buildAeonc builds the compiler.
+func buildAeonc(t *testing.T) (aeonc string) {
+	t.Helper()
+	aeonc = filepath.Join(t.TempDir(), "aeonc")
 	if out, err := exec.Command("go", "build", "-o", aeonc, "../cmd/aeonc").CombinedOutput(); err != nil {
 		t.Fatalf("building aeonc: %v\n%s", err, out)
 	}
+	return aeonc
+}
+
+func TestExamples(t *testing.T) {
+	aeonc := buildAeonc(t)
 	aeon := func(args ...string) (stdout string) {
 		t.Helper()
 		var out, diagnostics bytes.Buffer
@@ -42,7 +50,7 @@ func TestExamples(t *testing.T) {
 		return out.String()
 	}
 	aeon("fmt", "--check", "./...")
-	if out := aeon("test", "./..."); !strings.Contains(out, ", 0 failed in 10 packages") {
+	if out := aeon("test", "./..."); !strings.Contains(out, ", 0 failed in 11 packages") {
 		t.Errorf("aeonc test ./...:\n%s", out)
 	}
 	dirs, err := os.ReadDir(".")

@@ -198,6 +198,12 @@ func (r *mainRun) check(rest []string) error {
 		return errors.New("--trace-states adds to a trace; name its file with --trace")
 	case r.once != "" && r.listening.listens():
 		return errors.New("--snapshot-once runs nothing that could be called; leave out --listen")
+	case r.keeping.Dir != "" && r.listening.Shows(r.keeping.Dir):
+		return fmt.Errorf("--static %s would serve the data directory to all; serve another one", r.listening.Static)
+	case r.keeping.Snapshots != "" && r.listening.Shows(r.keeping.Snapshots):
+		return fmt.Errorf("--static %s would serve the snapshots to all; serve another directory", r.listening.Static)
+	case r.tracing.file != "" && r.listening.Shows(r.tracing.file):
+		return fmt.Errorf("--static %s would serve the trace to all; serve another directory", r.listening.Static)
 	case r.p.Main == nil && !r.serve && !r.listening.listens() && r.once == "":
 		return errors.New("the package has no main function")
 	case r.serve || r.once != "": // without main

@@ -45,11 +45,12 @@ What the package imports goes into directories below, by the names of the packag
 with 1 if there are any: for CI.
 
 The generated Go needs a module that requires github.com/aeon-lang/aeon; a clone of the
-source will do:
+source will do. The first "go mod tidy" comes before Go code imports the package:
 
 	go mod edit -require=github.com/aeon-lang/aeon@v0.0.0
 	go mod edit -replace=github.com/aeon-lang/aeon=/path/to/aeon
 	go mod edit -tool=github.com/aeon-lang/aeon/cmd/aeonc
+	go mod tidy
 	go tool aeonc gen ./bank
 	go mod tidy
 

@@ -35,7 +35,8 @@ program is compiled with the store, which takes a minute the first time on a mac
 Go modules that "go install" of aeonc has fetched.
 
 With --listen the methods of its actors can be called by HTTP (docs/http.md); when main has
-returned the program goes on listening.
+returned the program goes on listening. With --static DIR it also serves the files in DIR, for
+a page that calls these methods.
 
 	aeonc run
 	aeonc run examples/steakhouse

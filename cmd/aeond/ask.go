@@ -108,7 +108,7 @@ func inspect(env *cli.Env, dir, path string, query url.Values, to io.Writer, loo
 func openUnused(dir string) (*pebbledb.DB, error) {
 	db, err := openToLook(dir)
 	if inUse := new(pebbledb.InUseError); errors.As(err, &inUse) {
-		err = fmt.Errorf("%w; it does not answer over %s there: it is starting or ending, or its log says what has kept it from making the socket", err, httpdoor.SocketName)
+		err = fmt.Errorf("%w; it does not answer over %s there: it is starting or ending, its log says what has kept it from making the socket, or it is a program in Go that has opened the directory, which makes none", err, httpdoor.SocketName)
 	}
 	return db, err
 }

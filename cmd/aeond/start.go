@@ -20,7 +20,7 @@ refused, since its name may be mistyped; with --create it becomes a new store.
 
 With --listen the methods of the actors can be called by HTTP (docs/http.md). An address that
 other machines reach needs TLS (--tls-cert, --tls-key) and callers with rights (--tokens, see
-"aeond help token").
+"aeond help token"). With --static DIR it serves the files in DIR, for a page that calls them.
 
 PROGRAM is an executable made by "aeonc build", or sources: a directory, or an .aeon file. It
 takes the place of aeond: signals, exit code and process id are the program's.

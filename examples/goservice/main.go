@@ -45,7 +45,7 @@ func handle(pattern string, call func(*http.Request) (any, error)) {
 	http.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		v, err := call(r)
 		if failed := new(aeon.Error); errors.As(err, &failed) { // its code, message and place, and whether it has happened
-			w.WriteHeader(map[bool]int{true: http.StatusUnprocessableEntity, false: http.StatusServiceUnavailable}[errors.Is(err, aeon.ErrAborted)])
+			w.WriteHeader(map[bool]int{true: http.StatusServiceUnavailable, false: http.StatusUnprocessableEntity}[failed.Later])
 			v = failed.Failure
 		}
 		_ = json.NewEncoder(w).Encode(v)

@@ -51,7 +51,7 @@ func TestService(t *testing.T) {
 	url, kill = start(t, program, dir)
 	defer kill()
 	ask("PUT", "/transfers/1?from=ann&to=bob&amount=40", 200, `"done"`)
-	ask("PUT", "/transfers/1?from=ann&to=bob&amount=41", 503, `"key-reused"`)
+	ask("PUT", "/transfers/1?from=ann&to=bob&amount=41", 422, `"key-reused"`)
 	ask("GET", "/accounts/ann", 200, "60\n")
 	ask("GET", "/accounts/bob", 200, "140\n")
 	ask("GET", "/accounts/zoe", 422, "zoe")

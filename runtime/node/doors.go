@@ -3,6 +3,8 @@ package node
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
@@ -57,6 +59,13 @@ func listen(c aeonrt.DoorConfig, cfg httpdoor.Config) (_ *httpdoor.Server, err e
 		if cfg.Tokens, err = access.Read(c.Tokens, cfg.Door, c.Log); err != nil {
 			return nil, err
 		}
+	}
+	if c.Static != "" {
+		dir, err := os.OpenRoot(c.Static)
+		if err != nil {
+			return nil, fmt.Errorf("the directory of --static cannot be served: %w", err)
+		}
+		cfg.Pages = dir.FS() // it is open until the process ends
 	}
 	return httpdoor.Listen(c.Address, cfg)
 }

@@ -18,12 +18,13 @@ type Listen struct {
 	CertKey string // and that of its key
 	Tokens  string // the file of tokens; "": it asks for none
 	Audit   string // the file of the audit; "": it keeps none
+	Static  string // the directory of files for browsers; "": it serves none
 
 	flags *flag.FlagSet
 }
 
 // listenNames are the names that Listen.Flags declares.
-var listenNames = []string{"listen", "tls-cert", "tls-key", "tokens", "audit"}
+var listenNames = []string{"listen", "tls-cert", "tls-key", "tokens", "audit", "static"}
 
 // Flags declares the flags.
 func (l *Listen) Flags(fs *flag.FlagSet) {
@@ -33,10 +34,13 @@ func (l *Listen) Flags(fs *flag.FlagSet) {
 	fs.StringVar(&l.CertKey, "tls-key", "", "with --tls-cert: the `FILE` of its private key, in PEM")
 	fs.StringVar(&l.Tokens, "tokens", "", "with --listen: only for the tokens in `FILE`, each with its rights (docs/http.md)")
 	fs.StringVar(&l.Audit, "audit", "", "with --listen: append a line to `FILE` for each call that may change something or was refused")
+	fs.StringVar(&l.Static, "static", "", "with --listen: also serve the files in `DIR` to browsers, to all that reach the address")
 }
 
 // values are the values of the flags, in the order of their names.
-func (l *Listen) values() []string { return []string{l.Address, l.Cert, l.CertKey, l.Tokens, l.Audit} }
+func (l *Listen) values() []string {
+	return []string{l.Address, l.Cert, l.CertKey, l.Tokens, l.Audit, l.Static}
+}
 
 // Scheme is how addresses of what is served begin.
 func (l *Listen) Scheme() string {
@@ -67,8 +71,16 @@ func (l *Listen) Check() error {
 	case l.Cert == "" && l.CertKey != "":
 		return errors.New("--tls-key is of a certificate; name its file with --tls-cert")
 	}
+	for i, file := range []string{l.CertKey, l.Tokens, l.Audit} {
+		if file != "" && l.Shows(file) {
+			return fmt.Errorf("--%s: %s is below %s, and --static would serve it to all; move it elsewhere", []string{"tls-key", "tokens", "audit"}[i], file, l.Static)
+		}
+	}
 	return l.checkAddress()
 }
+
+// Shows reports whether a file or directory is where browsers can load it.
+func (l *Listen) Shows(path string) bool { return l.Static != "" && Within(path, l.Static) }
 
 func (l *Listen) checkAddress() error {
 	i := strings.LastIndexByte(l.Address, ':')

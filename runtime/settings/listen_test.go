@@ -33,7 +33,7 @@ func TestAPortAloneIsOfThisMachine(t *testing.T) {
 			t.Errorf("%s passed on as %q: %q, error %v", address, l.Arguments(), again.Address, err)
 		}
 	}
-	all := "--listen 0.0.0.0:443 --tls-cert c --tls-key k --tokens t --audit a"
+	all := "--listen 0.0.0.0:443 --tls-cert c --tls-key k --tokens t --audit a --static s"
 	l, err := parseListen(t, strings.Fields(all)...)
 	if err != nil || strings.Join(l.Arguments(), " ") != all || l.Scheme() != "https" {
 		t.Errorf("%s passed on as %q, error %v", all, l.Arguments(), err)
@@ -67,18 +67,24 @@ func TestAddressesThatAreRefused(t *testing.T) {
 
 func TestFlagsThatBelongTogether(t *testing.T) {
 	for args, want := range map[string]string{
-		"--listen 10.0.0.1:443 --tokens t":               "reach 10.0.0.1:443; add --tls-cert FILE --tls-key FILE, or",
-		"--listen 10.0.0.1:443 --tls-cert c --tls-key k": "reach 10.0.0.1:443; add --tokens FILE, or",
-		"--listen :1 --tls-cert c":                       "name its file with --tls-key",
-		"--listen :1 --tls-key k":                        "name its file with --tls-cert",
-		"--tls-cert c --tls-key k":                       "--tls-cert is about calls from outside; say with --listen",
-		"--tokens t":                                     "--tokens is about calls from outside",
-		"--audit a":                                      "--audit is about calls from outside",
-		"--listen :1 --audit=":                           "--audit: its value is empty",
-		"--listen 10.0.0.1:443 --tls-cert c --tls-key k --tokens=": "--tokens: its value is empty",
-		"--listen :1 --tokens t":                                   "",
-		"--listen :1 --tls-cert c --tls-key k":                     "",
-		"--listen :1 --audit a":                                    "",
+		"--listen 10.0.0.1:443 --tokens t":                             "reach 10.0.0.1:443; add --tls-cert FILE --tls-key FILE, or",
+		"--listen 10.0.0.1:443 --tls-cert c --tls-key k":               "reach 10.0.0.1:443; add --tokens FILE, or",
+		"--listen :1 --tls-cert c":                                     "name its file with --tls-key",
+		"--listen :1 --tls-key k":                                      "name its file with --tls-cert",
+		"--tls-cert c --tls-key k":                                     "--tls-cert is about calls from outside; say with --listen",
+		"--tokens t":                                                   "--tokens is about calls from outside",
+		"--audit a":                                                    "--audit is about calls from outside",
+		"--static s":                                                   "--static is about calls from outside",
+		"--listen :1 --static=":                                        "--static: its value is empty",
+		"--listen :1 --static . --tokens t":                            "--tokens: t is below ., and --static would serve it to all",
+		"--listen :1 --static . --audit a/b":                           "--audit: a/b is below .",
+		"--listen :1 --static . --tls-cert c --tls-key k":              "--tls-key: k is below .",
+		"--listen :1 --static s --tokens t --tls-cert s/c --tls-key k": "",
+		"--listen :1 --audit=":                                         "--audit: its value is empty",
+		"--listen 10.0.0.1:443 --tls-cert c --tls-key k --tokens=":     "--tokens: its value is empty",
+		"--listen :1 --tokens t":                                       "",
+		"--listen :1 --tls-cert c --tls-key k":                         "",
+		"--listen :1 --audit a":                                        "",
 	} {
 		_, err := parseListen(t, strings.Fields(args)...)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

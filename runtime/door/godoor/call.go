@@ -82,6 +82,7 @@ func New(ctx context.Context, db *DB, c *aeonrt.Class, m *aeonrt.Method, args ae
 // The kinds of failures, for errors.Is.
 var (
 	ErrAborted     = errors.New("the program has aborted the call")
+	ErrFault       = errors.New("the program has a fault")
 	ErrUnknown     = errors.New("the outcome of the call is unknown")
 	ErrClosed      = errors.New("the program is closed")
 	ErrUnavailable = errors.New("too many calls wait")
@@ -91,7 +92,7 @@ var (
 
 // kinds are the kinds of failures by their codes.
 var kinds = map[string]error{
-	door.Aborted: ErrAborted, door.Fault: ErrAborted, door.TooMuch: ErrAborted, door.Full: ErrUnavailable, door.KeyReused: ErrKeyReused,
+	door.Aborted: ErrAborted, door.Fault: ErrFault, door.TooMuch: ErrFault, door.Full: ErrUnavailable, door.KeyReused: ErrKeyReused,
 	door.NotThere: ErrArguments, door.BadArgs: ErrArguments, door.NoOutcome: ErrUnknown, door.Closing: ErrClosed,
 }
 

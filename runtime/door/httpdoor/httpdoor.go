@@ -9,11 +9,12 @@
 //	GET  /healthz                           whether the process lives
 //	GET  /readyz                            whether it performs calls
 //	GET  /metrics                           what it counts, for Prometheus
+//	GET  /…                                 files for browsers, if there are any (pages.go)
 //
 // Over a socket in the data directory (socket.go) it serves the state of actors, too (control.go).
 //
 // A request with the header Idempotency-Key is performed once, however often it is sent, through crashes of either side. If
-// tokens are asked for, each request but those to /healthz and /readyz has one in its header Authorization, and its rights bound what can be called
+// tokens are asked for, each request but those to /healthz, /readyz and files has one in its header Authorization, and its rights bound what can be called
 // and seen. Failures are problems as RFC 9457 has them, with the members code, happened, at and path, which package door explains.
 package httpdoor
 
@@ -24,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"mime"
 	"net"
@@ -56,6 +58,7 @@ type Config struct {
 	TLS    *tls.Config    // nil: connections are not encrypted
 	Tokens *access.Tokens // nil: it asks for none, and takes requests by names of this machine alone
 	Audit  *audit.Log     // nil: it keeps none
+	Pages  fs.FS          // files for browsers, which can seek and need no token; nil: it serves none
 
 	BodyMax   int64         // bytes of the arguments of a call; 1 MiB
 	BodiesMax int64         // bytes of the arguments of all calls that are being read or under way; 64 MiB
@@ -63,6 +66,7 @@ type Config struct {
 	CallsMax  int           // calls under way; 1024
 	BeatMax   time.Duration // between two signs of life in a stream; 15 s
 	SendMax   time.Duration // that a part of a stream may take to be sent; 30 s
+	PagesMax  int           // files that are being sent to browsers; 256
 }
 
 const (
@@ -70,6 +74,7 @@ const (
 	bodiesMax = 64 << 20
 	timeMax   = 30 * time.Second
 	callsMax  = 1024
+	pagesMax  = 256
 	beatMax   = 15 * time.Second
 	// headMax and headTime bound what a client may send before the arguments, and how slowly.
 	headMax  = 32 << 10
@@ -84,6 +89,7 @@ type Server struct {
 	calls   chan struct{} // has one for each call under way
 	bodies  atomic.Int64  // bytes that the arguments of calls take, or may take
 	http    http.Server
+	pages   chan struct{} // has one for each file that is being sent
 	ending  chan struct{} // closed when the streams are to end
 	end     func()        // closes it
 	address string
@@ -142,6 +148,9 @@ func New(cfg Config) *Server {
 	if cfg.CallsMax <= 0 {
 		cfg.CallsMax = callsMax
 	}
+	if cfg.PagesMax <= 0 {
+		cfg.PagesMax = pagesMax
+	}
 	if cfg.BeatMax <= 0 {
 		cfg.BeatMax = beatMax
 	}
@@ -157,7 +166,7 @@ func New(cfg Config) *Server {
 	if cfg.Control && (cfg.Tokens != nil || cfg.TLS != nil) {
 		panic("httpdoor: Control is for a socket in the data directory, which needs neither tokens nor TLS")
 	}
-	s := &Server{cfg: cfg, calls: make(chan struct{}, cfg.CallsMax), ending: make(chan struct{})}
+	s := &Server{cfg: cfg, calls: make(chan struct{}, cfg.CallsMax), pages: make(chan struct{}, cfg.PagesMax), ending: make(chan struct{})}
 	s.end = sync.OnceFunc(func() { close(s.ending) })
 	s.http = http.Server{
 		Handler:           s.handler(),
@@ -198,7 +207,12 @@ func (s *Server) handler() http.Handler {
 		mux.HandleFunc("GET "+ActorPath, s.actor)
 		mux.HandleFunc("GET "+WaitsPath, s.waits)
 	}
-	mux.HandleFunc("/", s.known(s.elsewhere))
+	elsewhere := s.known(s.elsewhere)
+	if s.cfg.Pages != nil {
+		mux.HandleFunc("/v1/", elsewhere)
+		elsewhere = s.page
+	}
+	mux.HandleFunc("/", elsewhere)
 	sameOrigin := http.NewCrossOriginProtection()
 	sameOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		s.problem(w, http.StatusForbidden, &door.Failure{Code: "cross-origin", Msg: "a page of another origin has sent the request", Happened: door.No})
