@@ -47,6 +47,7 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/lock", "runtime/codec"},
 	{"runtime/typetext", ""},
 	{"runtime/jsoncodec", "runtime/codec runtime/event runtime/typetext runtime/value internal/bytejson internal/similar"},
+	{"runtime/protocodec", "runtime/codec runtime/event runtime/jsoncodec runtime/typetext runtime/value"},
 	{"runtime/metrics", ""},
 	{"runtime/store", "runtime/event runtime/metrics runtime/typetext"},
 	{"runtime/store/memengine", "runtime/store"},
