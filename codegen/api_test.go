@@ -16,6 +16,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/aeon-lang/aeon/codegen"
+	"github.com/aeon-lang/aeon/internal/gobuild"
 	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/internal/race"
 	"github.com/aeon-lang/aeon/lang/ast"
@@ -87,7 +88,7 @@ func TestAPIOfAllPrograms(t *testing.T) {
 	checked := 0
 	refused := map[string]bool{"control/names": true} // self and Self are one name for Go
 	add := func(label string, u load.Unit) {
-		p, err := load.NewLoader().Load(u)
+		p, err := gobuild.NewLoader().Load(u)
 		if err != nil {
 			t.Fatal(err)
 		}

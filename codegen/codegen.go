@@ -54,8 +54,8 @@ type File struct {
 }
 
 // Generate returns the Go files of a package that has been checked without errors: one per
-// source file, aeon_package.go with the descriptors and, on request, the API. The same input gives the same
-// output. It may be called from several goroutines.
+// source file, aeon_extern.go if it binds Go functions, aeon_package.go with the descriptors and, on request, the API. The same
+// input gives the same output. It may be called from several goroutines.
 func Generate(info *typecheck.Info, opts Options) ([]File, error) {
 	if opts.SourceName == nil {
 		opts.SourceName = func(*ast.Source) string { return "" }
@@ -72,6 +72,11 @@ func Generate(info *typecheck.Info, opts Options) ([]File, error) {
 		if err != nil {
 			return nil, err
 		}
+		files = append(files, content)
+	}
+	if content, ok, err := p.externs(); err != nil {
+		return nil, err
+	} else if ok {
 		files = append(files, content)
 	}
 	content, err := p.descriptors()

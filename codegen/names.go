@@ -79,6 +79,8 @@ type names struct {
 	// members has, per class, the fields and methods of its Go struct and of its reference type.
 	members map[*typecheck.Class]*scope
 	stubs   map[*typecheck.Class]*scope
+	// goPackages has the names of the Go packages that the package binds functions of, by their paths.
+	goPackages map[string]string
 }
 
 // generated is something that we declare for an object of the program.
@@ -95,7 +97,7 @@ func nameAll(p *pkg) *names {
 		refuse = func(name string) bool { return reserved(name) || apiPackages[name] }
 	}
 	n := &names{top: newScope(refuse), obj: map[any]string{}, gen: map[generated]string{}, topLevel: map[generated]bool{}, surface: p.surface,
-		members: map[*typecheck.Class]*scope{}, stubs: map[*typecheck.Class]*scope{}}
+		members: map[*typecheck.Class]*scope{}, stubs: map[*typecheck.Class]*scope{}, goPackages: map[string]string{}}
 	pk := p.info.Package
 	if p.opts.API {
 		n.api(pk)
@@ -116,6 +118,7 @@ func nameAll(p *pkg) *names {
 	for _, c := range pk.Consts {
 		n.obj[c] = n.top.take(c.Name())
 	}
+	n.nameExterns(pk)
 	for _, e := range pk.Enums {
 		for _, v := range e.Values {
 			if !p.opts.API {

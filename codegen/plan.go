@@ -74,6 +74,9 @@ func (p *pkg) analyse() {
 		p.plan[f] = p.inspect(f)
 		all = append(all, f)
 	})
+	for _, f := range p.info.Package.Externs { // which only compute
+		p.plan[f] = &plan{}
+	}
 	p.findRecursion(all)
 	p.spreadContext(all)
 	p.spreadRunners(all)

@@ -16,6 +16,9 @@ func (f *frame) evalCall(x *ast.Call) value {
 	case typecheck.BuiltinCall:
 		return f.builtin(x, c, f.evalAll(x.Args))
 	case typecheck.FuncCall:
+		if c.Func.Go != nil {
+			return f.goCall(x, c.Func, f.evalAll(x.Args))
+		}
 		return f.call(c.Func, callee{}, f.evalAll(x.Args), x)
 	case typecheck.SelfCall:
 		return f.call(c.Func, f.self(), f.evalAll(x.Args), x)

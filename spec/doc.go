@@ -16,6 +16,7 @@
 //	owner.go      [ADD-EDGE] [REMOVE-EDGE]
 //	event.go      [SYNC-CALL] [RE-ENTER] [ASYNC-CALL] [ASYNC-JOIN] [NEW-ACTOR] [DELETE] [PRINT] [NOW] [NAMED-CREATE] [EVENT-START] [COMMIT] [ABORT]
 //	failure.go    [FAULT]
+//	gocall.go     [GO]
 //	identity.go   [RANDOM] [EVENTID]
 //	state.go      [SUBEVENT], the queues, [DEAD-LETTER]
 //	timer.go      [TIMER-SET] [TIMER-CANCEL] [TIMER-FIRE]

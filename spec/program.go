@@ -16,6 +16,7 @@ type Program struct {
 
 	deletes   bool // some code deletes an actor
 	cancels   bool // some client cancels an event
+	goFuncs   GoFunctions
 	actorKeys bool // some container has actors as keys, so that their order can be seen
 }
 

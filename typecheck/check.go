@@ -12,6 +12,9 @@ type Options struct {
 	// Import returns the checked package for an import path, or an error that
 	// says why there is none. Nil: there are no packages to import.
 	Import func(path string) (*Package, error)
+	// Go returns the Go package for the path of an `extern go` block, or an error that
+	// says why there is none. Nil: there are no Go packages to bind.
+	Go func(path string) (*GoPackage, error)
 }
 
 // checker holds what the passes share.
@@ -26,6 +29,7 @@ type checker struct {
 	fileOf    map[ast.Decl]*fileScope
 	values    map[string][]*EnumValue // enum values by bare name
 	tests     map[string]*Func        // by name
+	externs   []*ast.ExternGoDecl
 	facts     map[*Func]*bodyFacts
 	owning    map[*Class]bool // does it hold an actor reference in a plain field? see holdsActors
 	closure   *closure        // of the ownership graph
@@ -51,19 +55,20 @@ func Check(files []*ast.File, opts Options) (*Info, []diag.Diagnostic) {
 	}
 	c.pkg = c.info.Package
 
-	c.collect()    // resolve.go: names at the top level, imports
-	c.members()    // decl.go: types of fields, parameters and results
-	c.layout()     // decl.go: value classes that contain themselves
-	c.tables()     // table.go: keys and indexes of tables
-	c.allConsts()  // constdecl.go: values of constants
-	c.bodies()     // body.go: types of all expressions, null narrowing
-	c.graphKnown() // ownership.go: whether what has been found wrong hides an edge of the graph
-	c.mutation()   // mutating.go: which methods and variables are written
-	c.flow()       // flow.go: definite assignment, returns, unreachable code, unused names
-	c.contexts()   // context.go: which code is run by clients, which by actors
-	c.yields()     // yield.go: plain and yield references
-	c.checkCalls() // calltable_check.go: which calls are allowed; ro
-	c.ownership()  // ownership.go: the class graph and its cycles
+	c.collect()     // resolve.go: names at the top level, imports
+	c.members()     // decl.go: types of fields, parameters and results
+	c.bindExterns() // externgo.go: the Go functions of `extern go` blocks
+	c.layout()      // decl.go: value classes that contain themselves
+	c.tables()      // table.go: keys and indexes of tables
+	c.allConsts()   // constdecl.go: values of constants
+	c.bodies()      // body.go: types of all expressions, null narrowing
+	c.graphKnown()  // ownership.go: whether what has been found wrong hides an edge of the graph
+	c.mutation()    // mutating.go: which methods and variables are written
+	c.flow()        // flow.go: definite assignment, returns, unreachable code, unused names
+	c.contexts()    // context.go: which code is run by clients, which by actors
+	c.yields()      // yield.go: plain and yield references
+	c.checkCalls()  // calltable_check.go: which calls are allowed; ro
+	c.ownership()   // ownership.go: the class graph and its cycles
 	if !diag.HasErrors(c.diags) {
 		c.effects()    // effects_infer.go: what functions of actors touch
 		c.keptSteps()  // tail.go: what the steps of a chain may touch

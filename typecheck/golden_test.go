@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "rewrite the golden parts of testdata/ty
 
 // areas are the folders of testdata/typecheck. Each has accepted programs
 // (…_ok.txtar) and rejected ones.
-var areas = []string{"calls", "effects", "flow", "names", "null", "ownership", "readonly", "snapshots", "tables", "types", "values", "yield"}
+var areas = []string{"calls", "effects", "flow", "go", "names", "null", "ownership", "readonly", "snapshots", "tables", "types", "values", "yield"}
 
 var errorCount = regexp.MustCompile(`(?m)^errors: (\d+)$`)
 

@@ -3,9 +3,13 @@ package typecheck
 import (
 	"errors"
 	"fmt"
+	gotypes "go/importer"
+	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"golang.org/x/tools/txtar"
@@ -31,6 +35,22 @@ func importer(t testing.TB) func(string) (*Package, error) {
 		}
 		return info.Package, nil
 	}
+}
+
+var goImporter = struct {
+	sync.Mutex
+	types.Importer
+}{Importer: gotypes.ForCompiler(token.NewFileSet(), "gc", nil)}
+
+// standardGo knows the packages of Go's standard library.
+func standardGo(path string) (*GoPackage, error) {
+	goImporter.Lock()
+	defer goImporter.Unlock()
+	pkg, err := goImporter.Import(path)
+	if err != nil {
+		return nil, errors.New("there is no such package")
+	}
+	return &GoPackage{Types: pkg, Standard: true}, nil
 }
 
 // checkText parses and checks one file.
@@ -67,7 +87,7 @@ func checkLoose(t testing.TB, text string) (info *Info, diags, syntax []diag.Dia
 		syntax = append(syntax, ds...)
 		files = append(files, tree)
 	}
-	info, diags = Check(files, Options{Import: importer(t)})
+	info, diags = Check(files, Options{Import: importer(t), Go: standardGo})
 	return info, diags, syntax
 }
 

@@ -162,13 +162,14 @@ type Func struct {
 	Kind        FuncKind
 	Pkg         *Package
 	Class       *Class   // of methods and constructors
-	Decl        ast.Node // *ast.FuncDecl, *ast.MethodDecl, *ast.CtorDecl, *ast.SnapshotDecl or *ast.TestDecl; nil for an implicit constructor
+	Decl        ast.Node // *ast.FuncDecl, *ast.ExternFunc, *ast.MethodDecl, *ast.CtorDecl, *ast.SnapshotDecl or *ast.TestDecl; nil for an implicit constructor
 	Body        *ast.Block
 	RO          bool
 	Params      []*Var
 	Result      Type // Void if there is none
 	YieldResult bool
-	Index       int // of a method in Class.Methods, else of the function in Package.Funcs
+	Index       int     // of a method in Class.Methods, else of the function in Package.Funcs or Externs
+	Go          *GoFunc // what an `extern go` block binds it to; else nil
 
 	// Tails: it contains a tail call, so that its event may be a step of a chain: it is started
 	// by `event` and `tail` only.
@@ -271,6 +272,7 @@ type Package struct {
 	Enums   []*Enum
 	Consts  []*Const
 	Funcs   []*Func // free functions
+	Externs []*Func // Go functions of `extern go` blocks
 	Tests   []*Func
 	Main    *Func // nil if there is none
 

@@ -135,10 +135,7 @@ func (c *checker) collectDecl(d ast.Decl) {
 		c.info.Defs[d] = f
 		c.pkg.Tests = append(c.pkg.Tests, f)
 	case *ast.ExternGoDecl:
-		c.later(d.Span(), "`extern go` blocks")
-		for _, f := range d.Funcs {
-			c.declare(f.Name, &badObject{f.Name.Text, f.Name.Span()})
-		}
+		c.collectExtern(d)
 	case *ast.BadDecl:
 	default:
 		assert.Unreachable("the checker does not know the declaration %T", d)

@@ -40,6 +40,10 @@ func (c *checker) beyond(bf *bodyFacts, report func(*need)) {
 			if info.Func.Class.Kind != ast.ValueClass {
 				reaches(x, "call "+info.Func.FullName())
 			}
+		case FuncCall:
+			if g := info.Func.Go; g != nil && !g.Pure {
+				acts(x, "call "+info.Func.name+", which reads what is outside of the program")
+			}
 		case BuiltinCall:
 			if what := actingBuiltins[info.Builtin]; what != "" {
 				acts(x, what)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/internal/gobuild"
+	"github.com/aeon-lang/aeon/internal/gocall"
 	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/spec"
 	"github.com/aeon-lang/aeon/spec/explore"
@@ -43,7 +45,8 @@ mistakes. What one client or actor issues to one actor has one order, that of is
 several issue what is to meet there. A test also fails if a callback fails, or an event that
 no client awaits, for whatever reason; main if that reason is an assert. In main, time
 passes only when nothing else can happen, from one timer or sleep to the next, until no
-one-shot timer is left. random() draws the numbers of one seed.
+one-shot timer is left. random() draws the numbers of one seed. Go functions that the program
+binds run in a process of their own, each call once.
 
 A package is ok if all its tests are, else FAIL if an order fails, and part if none did. The
 exit code is 0 if every order of every test was covered and none failed, else 1.
@@ -112,6 +115,10 @@ func exploreAll(env *cli.Env, args []string, o exploreOptions) error {
 		return err
 	}
 	x := &explorer{env: env, opts: o, args: args}
+	if x.goFuncs, err = gocall.Start(context.Background(), named...); err != nil {
+		return err
+	}
+	defer x.goFuncs.Close()
 	for _, p := range named {
 		list, err := x.entries(p)
 		if err != nil {
@@ -143,6 +150,8 @@ type explorer struct {
 	args []string
 	list []exploration // with --replay
 
+	goFuncs *gocall.Caller
+
 	tests, unproved int
 }
 
@@ -156,6 +165,7 @@ func (x *explorer) entries(p *load.Package) ([]exploration, error) {
 		}
 	}
 	prog := spec.Load(p)
+	prog.BindGo(x.goFuncs)
 	filter := regexp.MustCompile(x.opts.filter)
 	var list []exploration
 	if x.opts.main {

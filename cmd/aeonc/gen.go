@@ -108,8 +108,7 @@ func (g *generation) run(env *cli.Env, args []string) error {
 			return err
 		}
 	}
-	env.Doing("generating %s", p.Name())
-	files, err := g.files(p)
+	files, err := g.files(env, p)
 	if err != nil {
 		return err
 	}
@@ -149,13 +148,14 @@ func (g *generation) run(env *cli.Env, args []string) error {
 }
 
 // files returns what is to be written.
-func (g *generation) files(p *load.Package) ([]codegen.File, error) {
+func (g *generation) files(env *cli.Env, p *load.Package) ([]codegen.File, error) {
 	switch {
 	case g.typescript:
 		return []codegen.File{{Name: g.to, Content: typescript.Generate(infos(p))}}, nil
 	case g.proto:
 		return protoFiles(p, g.to)
 	}
+	env.Doing("generating the Go of %s", p.Name())
 	return g.generate(p)
 }
 

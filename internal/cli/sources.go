@@ -17,7 +17,7 @@ func (e *Env) Load(args []string) (*load.Loader, []*load.Package, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	loader := load.NewLoader()
+	loader := gobuild.NewLoader()
 	var named []*load.Package
 	for _, u := range found {
 		e.Doing("reading and checking %s", u.Dir)

@@ -85,6 +85,9 @@ func sayFirst(say func(string, ...any), name string, first First) {
 
 // Generate turns a package into Go that says where in the .aeon files it comes from; no other imports an entry.
 func Generate(p *load.Package, entry bool) (Package, error) {
+	if err := CheckStandard(p); err != nil {
+		return Package{}, err
+	}
 	opts := codegen.Options{SourceName: absoluteName, Entry: entry}
 	for _, im := range p.Closure() {
 		if im != p {

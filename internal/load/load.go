@@ -78,6 +78,10 @@ func (p *Package) Closure() []*Package {
 
 // Loader loads packages, each once. It is used by one goroutine.
 type Loader struct {
+	// Go returns what finds the Go packages that code in a directory means by import paths; see typecheck.Options. It is set before
+	// use, or nil.
+	Go func(dir string, paths []string) func(path string) (*typecheck.GoPackage, error)
+
 	loaded  map[string]*Package // by Dir; nil while it is being loaded
 	loading []string            // directories, from the first to the innermost import
 	order   []*Package
@@ -132,7 +136,11 @@ func (l *Loader) load(dir, path string, names []string) (*Package, error) {
 		p.Diagnostics = append(p.Diagnostics, diags...)
 	}
 	var failed error // reading an imported file
-	info, diags := typecheck.Check(p.Files, typecheck.Options{Path: path, Import: func(path string) (*typecheck.Package, error) {
+	var goPackages func(string) (*typecheck.GoPackage, error)
+	if paths := typecheck.GoPaths(p.Files); l.Go != nil && len(paths) > 0 {
+		goPackages = l.Go(dir, paths)
+	}
+	info, diags := typecheck.Check(p.Files, typecheck.Options{Path: path, Go: goPackages, Import: func(path string) (*typecheck.Package, error) {
 		imported, err := l.imported(dir, path)
 		if err != nil {
 			var unreadable readError

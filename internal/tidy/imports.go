@@ -81,17 +81,19 @@ var layers = []struct{ pkg, may string }{
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
 	{".", "runtime/door runtime/door/godoor"},
 	{"internal/load", "lang lang/ast lang/diag typecheck"},
-	{"internal/gobuild", ". codegen internal/atomicfile internal/load lang/ast"},
+	{"internal/gobuild", ". codegen internal/atomicfile internal/load lang/ast typecheck"},
+	{"internal/gocall/serve", ""},
+	{"internal/gocall", ". internal/gobuild internal/gocall/serve internal/load"},
 	{"internal/cli", ". internal/cmdline internal/gobuild internal/load lang/diag"},
 	{"spec", "internal/load lang/ast typecheck"},
 	{"spec/explore", "spec"},
 	{"spec/trace", ""},
 	{"spec/batch/driver", "runtime runtime/callpath runtime/exec runtime/state runtime/store runtime/store/memengine runtime/trace runtime/value"},
 	{"spec/batch", ". codegen internal/gobuild internal/load lang lang/ast lang/diag spec/batch/driver typecheck"},
-	{"spec/golden", "internal/load lang/diag spec spec/batch spec/explore typecheck"},
+	{"spec/golden", "internal/gobuild internal/gocall internal/load lang/diag spec spec/batch spec/explore typecheck"},
 	{"cmd/aeonc/internal/draw", "lang/ast typecheck"},
 	{"cmd/aeonc/internal/testrun", "internal/bytejson"},
-	{"cmd/aeonc", "cmd/aeonc/internal/... codegen codegen/typescript internal/atomicfile internal/bytejson internal/cli internal/cmdline internal/gobuild internal/load lang lang/ast lang/diag runtime/node runtime/protocodec runtime/settings runtime/state runtime/store runtime/store/pebbledb spec spec/explore spec/golden spec/trace typecheck"},
+	{"cmd/aeonc", "cmd/aeonc/internal/... codegen codegen/typescript internal/atomicfile internal/bytejson internal/cli internal/cmdline internal/gobuild internal/gocall internal/load lang lang/ast lang/diag runtime/node runtime/protocodec runtime/settings runtime/state runtime/store runtime/store/pebbledb spec spec/explore spec/golden spec/trace typecheck"},
 	{"cmd/aeond", "dominator internal/cli internal/cmdline runtime/door/access runtime/door/httpdoor runtime/event runtime/node runtime/row runtime/settings runtime/snapshot runtime/state/archive runtime/state/inspection runtime/store runtime/store/pebbledb"},
 
 	// What is for tests alone.

@@ -19,6 +19,8 @@ const (
 	BadMain         Code = "AE0112"
 	ThisOutside     Code = "AE0113"
 	LaterVersion    Code = "AE0114"
+	GoPackage       Code = "AE0115"
+	GoFunction      Code = "AE0116"
 
 	// Types and constants: codes_check_types.go.
 	TypeMismatch     Code = "AE0120"

@@ -93,8 +93,29 @@ initial value may be left out, and so may one of a type T? or a vector.`,
 	{
 		Code: LaterVersion, Title: "comes with a later version",
 		Explanation: `The language has it, but this version of aeonc does not yet: payloads of enum
-values, generic classes and functions, and the parts that bind Go code.`,
+values, generic classes and functions, bodies written in Go (` + "`= go`" + `), and Go
+functions that have an effect.`,
 		Bad:  program("class Box<T> {\n\tT value;\n}"),
 		Good: program("class Box {\n\tint value;\n}"),
+	},
+	{
+		Code: GoPackage, Title: "there is no such Go package to bind",
+		Explanation: `An ` + "`extern go`" + ` block names a package as Go code imports it. Packages of Go's
+standard library are always there. The packages of a Go module can be bound by what
+` + "`aeonc gen`" + ` generates in that module.`,
+		Bad:  program("extern go \"string s\" {\n\tpure string ToUpper(string s);\n}"),
+		Good: program("extern go \"strings\" {\n\tpure string ToUpper(string s);\n}"),
+	},
+	{
+		Code: GoFunction, Title: "this is not the signature of the Go function",
+		Explanation: `A function of an ` + "`extern go`" + ` block has the name of an exported function of the Go
+package, and its types: int is int64 or int in Go, float is float64, bytes []byte,
+time time.Time, duration time.Duration, T? a pointer, vector<T> a slice and map<K, V> a
+map; bool, string and the sized integers have their names. Other types do not pass. An
+error that the Go function returns aborts if the declaration ends in ` + "`error`" + `. Without
+that word the result is declared T?, and null if there is an error; of a function that
+returns nothing but an error it is string?, its text.`,
+		Bad:  program("extern go \"strings\" {\n\tpure int ToUpper(string s);\n}"),
+		Good: program("extern go \"strings\" {\n\tpure string ToUpper(string s);\n}"),
 	},
 }

@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/aeon-lang/aeon/internal/gobuild"
+	"github.com/aeon-lang/aeon/internal/gocall"
 	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/lang"
 	"github.com/aeon-lang/aeon/lang/ast"
@@ -242,14 +244,21 @@ func golden(t *testing.T, archive string) *spec.Program {
 			unit.Files = append(unit.Files, name)
 		}
 	}
-	p, err := load.NewLoader().Load(unit)
+	p, err := gobuild.NewLoader().Load(unit)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if p.HasErrors() {
 		return nil
 	}
-	return spec.Load(p)
+	goFuncs, err := gocall.Start(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = goFuncs.Close() })
+	program := spec.Load(p)
+	program.BindGo(goFuncs)
+	return program
 }
 
 var seeds = flag.Uint64("explore.seeds", 120, "how many random programs the reduction is tried with")

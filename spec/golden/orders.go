@@ -1,10 +1,12 @@
 package golden
 
 import (
+	"context"
 	"maps"
 	"math"
 	"slices"
 
+	"github.com/aeon-lang/aeon/internal/gocall"
 	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/spec"
 	"github.com/aeon-lang/aeon/spec/explore"
@@ -15,8 +17,14 @@ import (
 const statesMax = 50_000
 
 // interpret runs the program in all orders and compares the outcomes with those of the file.
-func (r *Result) interpret(loaded *load.Package, o *Options) error {
+func (r *Result) interpret(ctx context.Context, loaded *load.Package, o *Options) error {
 	p := spec.Load(loaded)
+	goFuncs, err := gocall.Start(ctx, loaded)
+	if err != nil {
+		return err
+	}
+	defer goFuncs.Close()
+	p.BindGo(goFuncs)
 	entry, ok := p.Main()
 	if !ok {
 		entry = p.Tests()[0]

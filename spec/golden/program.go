@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/aeon-lang/aeon/internal/gobuild"
 	"github.com/aeon-lang/aeon/internal/load"
 	"github.com/aeon-lang/aeon/lang/diag"
 	"github.com/aeon-lang/aeon/typecheck"
@@ -29,7 +30,7 @@ func (c *Case) check() (p *load.Package, said string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	loader := load.NewLoader()
+	loader := gobuild.NewLoader()
 	if p, err = loader.Load(load.Unit{Dir: dir, Files: top}); err != nil {
 		return nil, "", err
 	}

@@ -75,7 +75,7 @@ func Run(ctx context.Context, cases []*Case, o Options) ([]Result, error) {
 		if loaded == nil {
 			continue
 		}
-		if err := r.interpret(loaded, &o); err != nil {
+		if err := r.interpret(ctx, loaded, &o); err != nil {
 			return nil, err
 		}
 		if r.endless {

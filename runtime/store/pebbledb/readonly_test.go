@@ -117,6 +117,7 @@ func TestWhatIsThereInsteadOfAStoreIsNamed(t *testing.T) {
 // Several readers may share the lock, and leave the file as it was. A program that would start meanwhile is refused,
 // and the error does not name the id of a process that has ended long ago.
 func TestReadersShareAndExcludeWriters(t *testing.T) {
+	t.Parallel() // it waits for a lock
 	dir := filepath.Join(t.TempDir(), "data")
 	d, err := Open(dir, store.EngineOptions{Program: "bank"})
 	if err != nil {

@@ -218,6 +218,7 @@ func TestHold(t *testing.T) {
 // A directory in use is refused with the id of the process, as often as one asks, and free as
 // soon as the process is killed.
 func TestInUse(t *testing.T) {
+	t.Parallel() // it waits for a lock
 	dir := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestHold$", "-test.v")
 	cmd.Env = append(os.Environ(), holdEnv+"="+dir)

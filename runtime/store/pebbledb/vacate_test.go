@@ -11,6 +11,7 @@ import (
 
 // What an attempt to make a store has left goes; a store, and the files of another program, stay.
 func TestVacateRemovesWhatIsOfNoValue(t *testing.T) {
+	t.Parallel() // it waits for a lock
 	for _, c := range []struct {
 		name  string
 		files map[string]string
@@ -57,6 +58,7 @@ func TestVacateRemovesWhatIsOfNoValue(t *testing.T) {
 // A directory beside it that Make was filling when its process was killed goes, and is named. One that is being filled
 // stays, and so does one that only has a similar name.
 func TestVacateRemovesWhatMakeHasLeft(t *testing.T) {
+	t.Parallel() // it waits for a lock
 	parent := t.TempDir()
 	dir := filepath.Join(parent, "data")
 	made := func(name string, files ...string) string {

@@ -1,0 +1,177 @@
+package codegen
+
+import (
+	"go/token"
+	"go/types"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/typecheck"
+)
+
+// A function of an `extern go` block is a Go function that calls the bound one, with copies of the arguments, and returns a copy of
+// the result. They stand in a file of their own, which alone imports Go packages that the program names.
+
+// externFile is its name. The files of sources end in _aeon.go.
+const externFile = "aeon_extern.go"
+
+// nameExterns names the functions and, as Go code would, the packages that they call.
+func (n *names) nameExterns(pk *typecheck.Package) {
+	for _, f := range pk.Externs {
+		n.obj[f] = n.top.take(f.Name())
+	}
+	for _, f := range pk.Externs {
+		if g := f.Go; n.goPackages[g.Path] == "" {
+			n.goPackages[g.Path] = n.top.take(g.Package.Types.Name())
+		}
+	}
+}
+
+// externs generates the file; ok is false if the package binds no Go function.
+func (p *pkg) externs() (file File, ok bool, err error) {
+	list := p.info.Package.Externs
+	if len(list) == 0 {
+		return File{}, false, nil
+	}
+	w := p.writer()
+	for _, f := range list {
+		p.extern(w, f)
+	}
+	body := strings.ReplaceAll(w.buf.String(), markTime, "time")
+	standard, others := map[string]bool{}, map[string]bool{"\taeonrt " + quote(runtimePath) + "\n": true}
+	if body != w.buf.String() {
+		standard["\t\"time\"\n"] = true
+	}
+	for _, f := range list {
+		name := p.names.goPackages[f.Go.Path]
+		// Invariant: the path that the checker has admitted ends no string, and the name of a package that Go has read is a name.
+		assert.That(token.IsIdentifier(name) && !strings.ContainsAny(f.Go.Path, "\"\\\n`"), "codegen: %q cannot be imported as %q", f.Go.Path, name)
+		if name == path.Base(f.Go.Path) {
+			name = ""
+		}
+		in := others
+		if f.Go.Package.Standard {
+			in = standard
+		}
+		in["\t"+strings.TrimSpace(name+" "+quote(f.Go.Path))+"\n"] = true
+	}
+	lines := func(set map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(set)), "") }
+	head := header + "\npackage " + GoPackageName(p.info.Package.Name) + "\n\nimport (\n" + strings.TrimLeft(lines(standard)+"\n", "\n") + lines(others) + ")\n\n"
+	file, err = p.finish(externFile, []byte(head+body))
+	return file, true, err
+}
+
+// markTime stands for Go's package time in the types of values at the border.
+const markTime = "\x00time"
+
+// extern emits the function that calls a bound one.
+func (p *pkg) extern(w *writer, f *typecheck.Func) {
+	e, sig := p.newFn(f, byActor, w), f.Go.Sig
+	callee := p.names.goPackages[f.Go.Path] + "." + f.Name()
+	if d := f.Decl.(*ast.ExternFunc); d.Doc.Text() != "" {
+		w.doc(d.Doc.Text())
+	} else {
+		w.add("// %s calls %s.", p.names.obj[f], f.Go.Name(f))
+	}
+	w.add("func %s(%s)%s {", p.names.obj[f], e.params(false), p.resultType(f.Result))
+	w.add("defer aeonrt.InGo(%s)", quote(f.Go.Name(f)))
+	var args []string
+	for i, v := range f.Params {
+		args = append(args, p.toGo(v.Type(), sig.Params().At(i).Type(), e.local(v)))
+	}
+	call := callee + "(" + strings.Join(args, ", ")
+	if sig.Variadic() {
+		call += "..."
+	}
+	call += ")"
+	result := func(v string) string { return p.ofGo(f.Result, sig.Results().At(0).Type(), v) }
+	switch f.Go.Fails {
+	case typecheck.GoText:
+		w.add("return aeonrt.GoErrorText(%s)", call)
+	case typecheck.GoNull:
+		w.add("ret, err := %s", call)
+		w.add("if err != nil {")
+		w.add("return %s", p.zero(f.Result))
+		w.add("}")
+		if elem := nonNull(f.Result); typecheck.GoTypeOf(elem, sig.Results().At(0).Type()) {
+			w.add("return aeonrt.Some(%s)", p.ofGo(elem, sig.Results().At(0).Type(), "ret"))
+		} else {
+			w.add("return %s", result("ret"))
+		}
+	case typecheck.GoAborts:
+		if isVoid(f.Result) {
+			w.add("aeonrt.GoError(%s)", call)
+			break
+		}
+		w.add("ret, err := %s", call)
+		w.add("aeonrt.GoError(err)")
+		w.add("return %s", result("ret"))
+	default:
+		w.add("return %s", result(call))
+	}
+	w.add("}")
+	w.add("")
+}
+
+// plainGo returns the text of a Go type at the border. Of all packages only time has types there.
+func plainGo(g types.Type) string {
+	return types.TypeString(g, func(*types.Package) string { return markTime })
+}
+
+// toGo returns the Go expression for the value v of type t as Go code has it, where its type is g.
+func (p *pkg) toGo(t typecheck.Type, g types.Type, v string) string {
+	g = types.Unalias(g)
+	conv := func(t typecheck.Type, g types.Type) string {
+		return "func(v " + p.goType(t) + ") " + plainGo(g) + " { return " + p.toGo(t, g, "v") + " }"
+	}
+	switch t := t.(type) {
+	case *typecheck.Optional:
+		return "aeonrt.GoPointer(" + v + ", " + conv(t.Elem, g.(*types.Pointer).Elem()) + ")"
+	case *typecheck.Vector:
+		return "aeonrt.GoSlice(" + v + ", " + conv(t.Elem, g.(*types.Slice).Elem()) + ")"
+	case *typecheck.Map:
+		m := g.(*types.Map)
+		return "aeonrt.GoMap(" + v + ", " + conv(t.Key, m.Key()) + ", " + conv(t.Value, m.Elem()) + ")"
+	}
+	switch t {
+	case typecheck.Bytes:
+		return "aeonrt.GoBytes(" + v + ")"
+	case typecheck.Time:
+		return "aeonrt.GoTime(" + v + ")"
+	}
+	if text := plainGo(g); text != p.goType(t) {
+		return text + "(" + v + ")"
+	}
+	return v
+}
+
+// ofGo returns the Go expression for the value v, whose type in Go code is g, as a value of type t.
+func (p *pkg) ofGo(t typecheck.Type, g types.Type, v string) string {
+	g = types.Unalias(g)
+	conv := func(t typecheck.Type, g types.Type) string {
+		return "func(v " + plainGo(g) + ") " + p.goType(t) + " { return " + p.ofGo(t, g, "v") + " }"
+	}
+	switch t := t.(type) {
+	case *typecheck.Optional:
+		return "aeonrt.OptOfGo(" + v + ", " + conv(t.Elem, g.(*types.Pointer).Elem()) + ")"
+	case *typecheck.Vector:
+		return "aeonrt.VectorOfGo(" + v + ", " + conv(t.Elem, g.(*types.Slice).Elem()) + ")"
+	case *typecheck.Map:
+		m := g.(*types.Map)
+		return "aeonrt.MapOfGo(" + v + ", " + conv(t.Key, m.Key()) + ", " + conv(t.Value, m.Elem()) + ")"
+	}
+	switch t {
+	case typecheck.Bytes:
+		return "aeonrt.BytesOfGo(" + v + ")"
+	case typecheck.Time:
+		return "aeonrt.TimeOfGo(" + v + ")"
+	}
+	if text := p.goType(t); text != plainGo(g) {
+		return text + "(" + v + ")"
+	}
+	return v
+}

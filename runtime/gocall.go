@@ -1,0 +1,65 @@
+package runtime
+
+import (
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/value"
+)
+
+// What generated code calls Go functions with. Package value documents what carries values between a program and Go.
+
+// InGo is deferred around a call of a Go function: a panic in it is a fault of the event, or of the client's code.
+func InGo(name string) {
+	if p := recover(); p != nil {
+		value.FailInGo(name, p)
+	}
+}
+
+// GoError aborts with the text of an error that a Go function has returned, if there is one.
+func GoError(err error) {
+	if err != nil {
+		value.Fail(err.Error())
+	}
+}
+
+// GoErrorText returns the text of an error that a Go function has returned, or null.
+func GoErrorText(err error) Opt[string] {
+	if err == nil {
+		return Opt[string]{}
+	}
+	return Some(err.Error())
+}
+
+// GoTime returns t as Go has it, in UTC.
+func GoTime(t Time) time.Time { return value.GoTime(t) }
+
+// TimeOfGo returns the time t, or faults if the language has no such time.
+func TimeOfGo(t time.Time) Time { return value.TimeOfGo(t) }
+
+// GoBytes returns a copy of the content of b.
+func GoBytes(b Bytes) []byte { return value.GoBytes(b) }
+
+// BytesOfGo returns bytes with a copy of the content b.
+func BytesOfGo(b []byte) Bytes { return value.BytesOfGo(b) }
+
+// GoPointer returns a pointer to a copy of what o holds; nil is null.
+func GoPointer[T, G any](o Opt[T], conv func(T) G) *G { return value.GoPointer(o, conv) }
+
+// OptOfGo returns a copy of what p points to; null is nil.
+func OptOfGo[T, G any](p *G, conv func(G) T) Opt[T] { return value.OptOfGo(p, conv) }
+
+// GoSlice returns a copy of the elements of v.
+func GoSlice[T, G any](v Vector[T], conv func(T) G) []G { return value.GoSlice(v, conv) }
+
+// VectorOfGo returns a vector with copies of the elements of s.
+func VectorOfGo[T, G any](s []G, conv func(G) T) Vector[T] { return value.VectorOfGo(s, conv) }
+
+// GoMap returns a copy of the entries of m.
+func GoMap[K, GK comparable, V, GV any](m Map[K, V], key func(K) GK, conv func(V) GV) map[GK]GV {
+	return value.GoMap(m, key, conv)
+}
+
+// MapOfGo returns a map with copies of the entries of g.
+func MapOfGo[K, GK comparable, V, GV any](g map[GK]GV, key func(GK) K, conv func(GV) V) Map[K, V] {
+	return value.MapOfGo(g, key, conv)
+}

@@ -1,0 +1,89 @@
+package value
+
+import (
+	"fmt"
+	"time"
+)
+
+// The functions of this file carry values between a program and Go functions that it calls. Nothing that they return shares memory
+// with what they get: whatever Go does with its arguments, and keeps of its results, no actor changes. The parameters conv carry
+// the parts.
+
+// GoTime returns t as Go has it, in UTC.
+func GoTime(t Time) time.Time { return t.utc() }
+
+// TimeOfGo returns the time t, or faults if the language has no such time.
+func TimeOfGo(t time.Time) Time {
+	n, ok := timeFrom(t)
+	if !ok {
+		Fail("a time from Go is outside of the years 1677 to 2262: " + t.UTC().Format(time.RFC3339))
+	}
+	return n
+}
+
+// GoBytes returns the content of b.
+func GoBytes(b Bytes) []byte { return append([]byte{}, b.Data()...) }
+
+// BytesOfGo returns bytes with the content b.
+func BytesOfGo(b []byte) Bytes { return BytesOf(append([]byte(nil), b...)) }
+
+// GoPointer returns a pointer to what o holds; nil is null.
+func GoPointer[T, G any](o Opt[T], conv func(T) G) *G {
+	if !o.ok {
+		return nil
+	}
+	return new(conv(o.v))
+}
+
+// OptOfGo returns what p points to; null is nil.
+func OptOfGo[T, G any](p *G, conv func(G) T) Opt[T] {
+	if p == nil {
+		return Opt[T]{}
+	}
+	return Some(conv(*p))
+}
+
+// GoSlice returns the elements of v.
+func GoSlice[T, G any](v Vector[T], conv func(T) G) []G {
+	out := make([]G, v.Size())
+	for i, e := range v.Items() {
+		out[i] = conv(e)
+	}
+	return out
+}
+
+// VectorOfGo returns a vector of the elements of s.
+func VectorOfGo[T, G any](s []G, conv func(G) T) Vector[T] {
+	out := make([]T, len(s))
+	for i, e := range s {
+		out[i] = conv(e)
+	}
+	return VectorOf(out...)
+}
+
+// GoMap returns the entries of m.
+func GoMap[K, GK comparable, V, GV any](m Map[K, V], key func(K) GK, conv func(V) GV) map[GK]GV {
+	out := make(map[GK]GV, m.Size())
+	Each(m, func(k K, v V) bool {
+		out[key(k)] = conv(v)
+		return true
+	})
+	return out
+}
+
+// MapOfGo returns a map of the entries of g.
+func MapOfGo[K, GK comparable, V, GV any](g map[GK]GV, key func(GK) K, conv func(GV) V) Map[K, V] {
+	var m Map[K, V]
+	for k, v := range g {
+		SetEntry(&m, key(k), conv(v))
+	}
+	return m
+}
+
+// FailInGo faults with what a Go function has panicked with; a Fault goes on as it is.
+func FailInGo(name string, p any) {
+	if f, ok := p.(Fault); ok {
+		panic(f)
+	}
+	Fail(fmt.Sprintf("panic in the Go function %s: %v", name, p))
+}

@@ -1,0 +1,186 @@
+package spec
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/typecheck"
+)
+
+// GoFunctions calls the Go functions that a program binds, which an interpreter cannot: package gocall does it in another process.
+type GoFunctions interface {
+	// Call calls path.Name. Arguments and reply have the form of gocall/serve. The same call has the same reply: a function that is
+	// `pure` promises it, and of one that reads what is outside a run sees one moment.
+	Call(name string, args []json.RawMessage) (reply []byte, err error)
+}
+
+// BindGo says what calls the Go functions of the program; it is called before the program runs, if the program has any.
+func (p *Program) BindGo(g GoFunctions) { p.goFuncs = g }
+
+// goReply is the reply of a Go function.
+type goReply struct {
+	Result        json.RawMessage
+	Failed, Ended bool
+	Error, Panic  []byte
+}
+
+// goCall calls a Go function ([GO]).
+func (f *frame) goCall(x *ast.Call, g *typecheck.Func, args []value) value {
+	raw := make([]json.RawMessage, len(args))
+	for i, v := range args {
+		text, err := json.Marshal(toGo(g.Params[i].Type(), v))
+		if err != nil {
+			panic(bug{err.Error()})
+		}
+		raw[i] = text
+	}
+	text, err := f.m.p.goFuncs.Call(g.Go.Path+"."+g.Name(), raw)
+	if err != nil {
+		panic(bug{err.Error()})
+	}
+	var reply goReply
+	parseGo(text, &reply)
+	switch {
+	case !reply.Ended:
+		f.fail(x, fmt.Sprintf("panic in the Go function %s: %s", g.Go.Name(g), reply.Panic))
+	case g.Go.Fails == typecheck.GoText:
+		if !reply.Failed {
+			return nil
+		}
+		return string(reply.Error)
+	case reply.Failed && g.Go.Fails == typecheck.GoAborts:
+		f.fail(x, string(reply.Error))
+	case reply.Failed || g.Result == typecheck.Void:
+		return nil
+	}
+	t := g.Result
+	if o, ok := t.(*typecheck.Optional); ok && typecheck.GoTypeOf(o.Elem, g.Go.Sig.Results().At(0).Type()) {
+		t = o.Elem
+	}
+	return f.ofGo(x, t, reply.Result)
+}
+
+func parseGo(text []byte, to any) {
+	if err := json.Unmarshal(text, to); err != nil {
+		panic(bug{"the reply of a Go function: " + err.Error()})
+	}
+}
+
+// toGo returns what a value of type t is in JSON.
+func toGo(t typecheck.Type, v value) any {
+	if o, ok := t.(*typecheck.Optional); ok {
+		if v == nil {
+			return nil
+		}
+		return []any{toGo(o.Elem, v)}
+	}
+	switch v := v.(type) {
+	case integer:
+		return json.RawMessage(text(v))
+	case float64:
+		return math.Float64bits(v)
+	case string:
+		return []byte(v)
+	case byteString:
+		return []byte(v)
+	case instant:
+		at := time.Unix(0, int64(v))
+		return [2]int64{at.Unix(), int64(at.Nanosecond())}
+	case *vector:
+		elem := t.(*typecheck.Vector).Elem
+		if elem == typecheck.Uint8 { // in Go that is []byte, too
+			b := make([]byte, len(v.elems))
+			for i, e := range v.elems {
+				b[i] = byte(e.(integer).bits)
+			}
+			return b
+		}
+		parts := make([]any, len(v.elems))
+		for i, e := range v.elems {
+			parts[i] = toGo(elem, e)
+		}
+		return parts
+	case *table:
+		m := t.(*typecheck.Map)
+		parts := make([]any, len(v.entries))
+		for i, e := range v.entries {
+			parts[i] = [2]any{toGo(m.Key, e.key), toGo(m.Value, e.value)}
+		}
+		return parts
+	}
+	return v // bool, span
+}
+
+// ofGo returns the value of type t that a Go function has returned.
+func (f *frame) ofGo(x *ast.Call, t typecheck.Type, raw json.RawMessage) value {
+	var parts []json.RawMessage
+	switch t := t.(type) {
+	case *typecheck.Optional:
+		if parseGo(raw, &parts); len(parts) == 0 {
+			return nil
+		}
+		return f.ofGo(x, t.Elem, parts[0])
+	case *typecheck.Vector:
+		v := emptyVector()
+		if t.Elem == typecheck.Uint8 {
+			var b []byte
+			parseGo(raw, &b)
+			for _, octet := range b {
+				v = v.push(integer{typecheck.Uint8Kind, int64(octet)})
+			}
+			return v
+		}
+		parseGo(raw, &parts)
+		for _, part := range parts {
+			v = v.push(f.ofGo(x, t.Elem, part))
+		}
+		return v
+	case *typecheck.Map:
+		parseGo(raw, &parts)
+		m := &table{}
+		for _, part := range parts {
+			var pair [2]json.RawMessage
+			parseGo(part, &pair)
+			m = m.with(f.ofGo(x, t.Key, pair[0]), f.ofGo(x, t.Value, pair[1]))
+		}
+		return m
+	}
+	switch t {
+	case typecheck.Bool:
+		var b bool
+		parseGo(raw, &b)
+		return b
+	case typecheck.Float:
+		var bits uint64
+		parseGo(raw, &bits)
+		return math.Float64frombits(bits)
+	case typecheck.String, typecheck.Bytes:
+		var b []byte
+		if parseGo(raw, &b); t == typecheck.String {
+			return string(b)
+		}
+		return byteString(b)
+	case typecheck.Uint64:
+		var n uint64
+		parseGo(raw, &n)
+		return integer{typecheck.Uint64Kind, int64(n)}
+	case typecheck.Time:
+		var parts [2]int64
+		parseGo(raw, &parts)
+		at := time.Unix(parts[0], parts[1])
+		n := at.UnixNano()
+		if !time.Unix(0, n).Equal(at) {
+			f.fail(x, "a time from Go is outside of the years 1677 to 2262: "+at.UTC().Format(time.RFC3339))
+		}
+		return instant(n)
+	}
+	var n int64
+	parseGo(raw, &n)
+	if t == typecheck.Duration {
+		return span(n)
+	}
+	return integer{t.(*typecheck.Basic).Kind, n}
+}

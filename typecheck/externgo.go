@@ -1,0 +1,361 @@
+package typecheck
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+	"slices"
+	"strings"
+
+	"github.com/aeon-lang/aeon/lang/ast"
+	"github.com/aeon-lang/aeon/lang/diag"
+)
+
+// GoPackage is a Go package whose functions `extern go` blocks bind.
+type GoPackage struct {
+	Types    *types.Package
+	Standard bool // of Go's standard library, which every toolchain has
+}
+
+// GoFunc is the Go function that an `extern go` block binds a Func to.
+type GoFunc struct {
+	Path    string // of the package
+	Package *GoPackage
+	Pure    bool // the result depends on the arguments alone, so the declaration promises; else the function reads what is outside
+	Fails   GoFailure
+	Sig     *types.Signature
+}
+
+// GoFailure says what becomes of an error that a Go function returns.
+type GoFailure uint8
+
+// What becomes of errors.
+const (
+	GoNever  GoFailure = iota // the function returns none
+	GoAborts                  // declared with `error`: it aborts
+	GoText                    // the function returns an error alone: its text is the result, null if there is none
+	GoNull                    // declared with the result T?: the result is null
+)
+
+// Name returns package.Function as Go code writes it.
+func (g *GoFunc) Name(f *Func) string { return g.Package.Types.Name() + "." + f.name }
+
+// collectExtern declares the functions of an `extern go` block.
+func (c *checker) collectExtern(d *ast.ExternGoDecl) {
+	for _, fn := range d.Funcs {
+		f := &Func{Kind: FreeFunc, Pkg: c.pkg, Decl: fn, Result: Invalid, Index: len(c.pkg.Externs), name: fn.Name.Text, span: fn.Name.Span(),
+			Go: &GoFunc{Pure: fn.IsPure()}}
+		if d.Path != nil {
+			f.Go.Path = d.Path.Value
+		}
+		c.info.Defs[fn] = f
+		c.declare(fn.Name, f)
+		c.pkg.Externs = append(c.pkg.Externs, f)
+	}
+	c.externs = append(c.externs, d)
+}
+
+// bindExterns finds the Go functions of all `extern go` blocks.
+func (c *checker) bindExterns() {
+	for _, d := range c.externs {
+		pkg := c.goPackage(d)
+		for _, fn := range d.Funcs {
+			f := c.info.Defs[fn].(*Func)
+			c.signature(f, &fn.Signature, c.fileOf[d])
+			if f.Go.Package = pkg; c.crossing(f, fn) && pkg != nil {
+				c.bind(f, fn)
+			}
+		}
+	}
+}
+
+// goPackage returns the package of a block, or reports why there is none.
+func (c *checker) goPackage(d *ast.ExternGoDecl) *GoPackage {
+	if d.Path == nil {
+		return nil
+	}
+	wrong := func(format string, args ...any) *diag.Diagnostic {
+		return c.errorf(diag.GoPackage, d.Path, "cannot bind functions of the Go package %q: %s", d.Path.Value, fmt.Sprintf(format, args...))
+	}
+	switch {
+	case !goImportPath(d.Path.Value):
+		wrong("that is no path of a package").Help = "name the package as Go code imports it: `extern go \"strings\" { … }`"
+		return nil
+	case c.opts.Go == nil:
+		wrong("there are no Go packages to bind here")
+		return nil
+	}
+	pkg, err := c.opts.Go(d.Path.Value)
+	if err != nil {
+		wrong("%v", err)
+		return nil
+	}
+	return pkg
+}
+
+// GoPaths returns the paths of the Go packages that Check may ask for, each once, in source order.
+func GoPaths(files []*ast.File) (paths []string) {
+	for _, f := range files {
+		for _, d := range f.Decls {
+			if b, ok := d.(*ast.ExternGoDecl); ok && b.Path != nil && goImportPath(b.Path.Value) && !slices.Contains(paths, b.Path.Value) {
+				paths = append(paths, b.Path.Value)
+			}
+		}
+	}
+	return paths
+}
+
+// goImportPath reports whether path may be that of a Go package with code that can be called. The path stands in generated Go: it has
+// letters, digits and a few signs, none of which ends a string there.
+func goImportPath(path string) bool {
+	switch first, _, _ := strings.Cut(path, "/"); {
+	case path == "C", path == "unsafe", path == "builtin", first == "cmd": // no functions to call, and Go's own commands
+		return false
+	case path == "all", path == "std", path == "tool", path == "work", strings.Contains(path, "..."): // for the go command, many packages
+		return false
+	}
+	for part := range strings.SplitSeq(path, "/") {
+		if part == "" || part[0] == '.' || part[len(part)-1] == '.' || strings.Trim(part, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~+") != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// crossing checks what a declaration says by itself.
+func (c *checker) crossing(f *Func, d *ast.ExternFunc) bool {
+	ok := true
+	check := func(t Type, at ast.Node) {
+		if t == Invalid {
+			ok = false
+		} else if !crosses(t) {
+			ok = false
+			c.report(diag.New(diag.GoFunction, at.Span(), "%s cannot pass between aeon and Go", aType(t)).
+				WithHelp("what passes: integers, float, bool, string, bytes, time, duration, and `T?`, `vector<T>` and `map<K, V>` of these"))
+		}
+	}
+	for _, p := range d.Params {
+		check(c.info.Defs[p].Type(), p.Type)
+		if p.IsYield() {
+			ok = false
+			c.errorAt(diag.GoFunction, p.Yield, "yield is for references to actors, which do not pass between aeon and Go")
+		}
+	}
+	if f.Result != Void {
+		check(f.Result, d.Result)
+	}
+	switch {
+	case d.IsYield():
+		ok = false
+		c.errorAt(diag.GoFunction, d.Yield, "yield is for references to actors, which do not pass between aeon and Go")
+	case !d.IsPure() && !d.IsRO():
+		ok = false
+		c.later(d.Name.Span(), "Go functions that are neither `pure` nor `ro`")
+		last := &c.diags[len(c.diags)-1]
+		last.Help = "`pure`: the result depends on the arguments alone; `ro`: the function reads what is outside of the program, and changes nothing"
+	case f.Result == Void && d.Error == nil:
+		ok = false
+		c.errorAt(diag.GoFunction, d.Name.Span(), "%s has no result, so a call of it does nothing", f.name).Help = "a function that is pure or ro has a result, or an `error`"
+	}
+	return ok
+}
+
+// crosses reports whether values of type t pass between aeon and Go.
+func crosses(t Type) bool {
+	switch t := t.(type) {
+	case *Basic:
+		return IsNumeric(t) || t == Bool || t == String || t == Bytes || t == Time || t == Duration
+	case *Optional:
+		return crosses(t.Elem)
+	case *Vector:
+		return crosses(t.Elem)
+	case *Map:
+		return crosses(t.Key) && crosses(t.Value)
+	}
+	return false
+}
+
+// bind finds the Go function of f and compares the signatures.
+func (c *checker) bind(f *Func, d *ast.ExternFunc) {
+	pkg := f.Go.Package.Types
+	obj, ok := pkg.Scope().Lookup(f.name).(*types.Func)
+	if !ok || !token.IsExported(f.name) {
+		what := "no function"
+		if o := pkg.Scope().Lookup(f.name); o != nil && !ok {
+			what = "something that is no function and is called"
+		} else if ok {
+			what = "no exported function"
+		}
+		e := c.errorAt(diag.GoFunction, d.Name.Span(), "the Go package %q has %s %s", f.Go.Path, what, f.name)
+		c.didYouMean(e, d.Name.Span(), c.similar(f.name, func(yield func(string)) {
+			for _, n := range pkg.Scope().Names() {
+				if _, fn := pkg.Scope().Lookup(n).(*types.Func); fn && token.IsExported(n) {
+					yield(n)
+				}
+			}
+		}))
+		return
+	}
+	sig := obj.Signature()
+	if sig.TypeParams().Len() > 0 || !f.matches(sig, d.Error != nil) {
+		said := strings.TrimPrefix(types.TypeString(sig, (*types.Package).Name), "func")
+		e := c.errorAt(diag.GoFunction, d.Name.Span(), "in Go %s is `func %s%s`, which is not `%s`", f.Go.Name(f), f.name, said, externText(f, d))
+		if text := aeonSignature(f.name, sig); text != "" {
+			e.Help = "declare it as `" + text + "`"
+		} else {
+			e.Help = "some of its types have no counterpart in aeon: write a Go function around it that has simpler ones"
+		}
+		return
+	}
+	f.Go.Sig = sig
+}
+
+// externText is the signature of a declaration as it is written.
+func externText(f *Func, d *ast.ExternFunc) string {
+	text := f.Signature()
+	if d.Error != nil {
+		text += " error"
+	}
+	return text
+}
+
+// matches reports whether a call of f, of whose declaration word says that it ends in `error`, may be a call of a Go function,
+// and finds out what becomes of errors.
+func (f *Func) matches(sig *types.Signature, word bool) bool {
+	if sig.Params().Len() != len(f.Params) {
+		return false
+	}
+	for i, p := range f.Params {
+		if !GoTypeOf(p.typ, sig.Params().At(i).Type()) {
+			return false
+		}
+	}
+	n := sig.Results().Len()
+	fails := n > 0 && isGoError(sig.Results().At(n-1).Type())
+	if fails {
+		n--
+	}
+	o, optional := f.Result.(*Optional)
+	switch {
+	case n > 1 || word && !fails:
+		return false
+	case word:
+		f.Go.Fails = GoAborts
+	case fails && n == 0:
+		f.Go.Fails = GoText
+		return optional && o.Elem == String
+	case fails:
+		f.Go.Fails = GoNull
+		return optional && (GoTypeOf(o.Elem, sig.Results().At(0).Type()) || GoTypeOf(o, sig.Results().At(0).Type()))
+	}
+	if n == 0 {
+		return f.Result == Void
+	}
+	return GoTypeOf(f.Result, sig.Results().At(0).Type())
+}
+
+var goBasics = map[Type][]types.BasicKind{
+	Int: {types.Int64, types.Int}, Int8: {types.Int8}, Int16: {types.Int16}, Int32: {types.Int32},
+	Uint8: {types.Uint8}, Uint16: {types.Uint16}, Uint32: {types.Uint32}, Uint64: {types.Uint64, types.Uint},
+	Float: {types.Float64}, Bool: {types.Bool}, String: {types.String},
+}
+
+// GoTypeOf reports whether values of type t are values of the Go type g on the other side of the border.
+func GoTypeOf(t Type, g types.Type) bool {
+	g = types.Unalias(g)
+	switch t := t.(type) {
+	case *Basic:
+		switch t {
+		case Bytes:
+			s, ok := g.(*types.Slice)
+			return ok && types.Identical(s.Elem(), types.Typ[types.Uint8])
+		case Time:
+			return isOfPackageTime(g, "Time")
+		case Duration:
+			return isOfPackageTime(g, "Duration")
+		}
+		b, ok := g.(*types.Basic)
+		for _, kind := range goBasics[t] {
+			if ok && b.Kind() == kind {
+				return true
+			}
+		}
+	case *Optional:
+		p, ok := g.(*types.Pointer)
+		return ok && GoTypeOf(t.Elem, p.Elem())
+	case *Vector:
+		s, ok := g.(*types.Slice)
+		return ok && GoTypeOf(t.Elem, s.Elem())
+	case *Map:
+		m, ok := g.(*types.Map)
+		return ok && GoTypeOf(t.Key, m.Key()) && GoTypeOf(t.Value, m.Elem()) && t.Key != Time // in Go one time may be several keys
+	}
+	return false
+}
+
+func isOfPackageTime(g types.Type, name string) bool {
+	n, ok := g.(*types.Named)
+	return ok && n.Obj().Name() == name && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "time"
+}
+
+func isGoError(g types.Type) bool { return types.Identical(g, types.Universe.Lookup("error").Type()) }
+
+// aeonSignature returns how a Go function can be declared; "" if it cannot.
+func aeonSignature(name string, sig *types.Signature) string {
+	if sig.TypeParams().Len() > 0 {
+		return ""
+	}
+	var params []string
+	for p := range sig.Params().Variables() {
+		t := aeonType(p.Type())
+		if t == "" {
+			return ""
+		}
+		n := p.Name()
+		if n == "" || n == "_" {
+			n = fmt.Sprintf("p%d", len(params)+1)
+		}
+		params = append(params, t+" "+n)
+	}
+	result, fails, n := "void", "", sig.Results().Len()
+	if n > 0 && isGoError(sig.Results().At(n-1).Type()) {
+		fails, n = " error", n-1
+	}
+	if n == 1 {
+		result = aeonType(sig.Results().At(0).Type())
+	}
+	if n > 1 || result == "" || result == "void" && fails == "" {
+		return ""
+	}
+	return result + " " + name + "(" + strings.Join(params, ", ") + ")" + fails + ";"
+}
+
+// aeonType returns the type whose values are those of a Go type; "" if there is none.
+func aeonType(g types.Type) string {
+	g = types.Unalias(g)
+	for _, t := range []Type{Int, Int8, Int16, Int32, Uint8, Uint16, Uint32, Uint64, Float, Bool, String, Bytes, Time, Duration} {
+		if GoTypeOf(t, g) {
+			return t.String()
+		}
+	}
+	format, parts := "", []types.Type(nil)
+	switch g := g.(type) {
+	case *types.Pointer:
+		format, parts = "%s?", []types.Type{g.Elem()}
+	case *types.Slice:
+		format, parts = "vector<%s>", []types.Type{g.Elem()}
+	case *types.Map:
+		format, parts = "map<%s, %s>", []types.Type{g.Key(), g.Elem()}
+	default:
+		return ""
+	}
+	var texts []any
+	for _, part := range parts {
+		text := aeonType(part)
+		if text == "" || strings.HasSuffix(text, "?") && format == "%s?" {
+			return ""
+		}
+		texts = append(texts, text)
+	}
+	return fmt.Sprintf(format, texts...)
+}
