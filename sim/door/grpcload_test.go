@@ -3,19 +3,24 @@ package door
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/aeon-lang/aeon/internal/gobuild"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/sim/door/shop"
 )
@@ -33,6 +38,32 @@ func (rawCodec) Marshal(v any) ([]byte, error) { return *v.(*rawMessage), nil }
 func (rawCodec) Unmarshal(b []byte, v any) error {
 	*v.(*rawMessage) = bytes.Clone(b)
 	return nil
+}
+
+// A program that is built with gRPC takes calls by it where it listens, and goes on with what they have done.
+func TestProgramWithGRPC(t *testing.T) {
+	exe, dir := buildWith(t, gobuild.Options{Kind: gobuild.Program, Name: "shop", Store: true, GRPC: true}), t.TempDir()
+	for _, want := range []string{`{"result":"5"}`, `{"result":"10"}`} {
+		p := start(t, exe, dir)
+		conn, err := grpc.NewClient(strings.TrimPrefix(p.url, "http://"), grpc.WithTransportCredentials(insecure.NewCredentials()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &remote{t: t, conn: conn}
+		if got, err := r.call("shop.Shop/add", `{"key":"main","n":5}`); got != want {
+			t.Errorf("%s (%v), expected %s", got, err, want)
+		}
+		if err := conn.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := p.cmd.Process.Signal(os.Interrupt); err != nil {
+			t.Fatal(err)
+		}
+		<-p.said
+		if err, code := p.cmd.Wait(), new(exec.ExitError); !errors.As(err, &code) || code.ExitCode() != 130 {
+			t.Errorf("the program has ended with %v", err)
+		}
+	}
 }
 
 // Clients that announce a call and send no message hold no more than so many of them.

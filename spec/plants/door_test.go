@@ -66,7 +66,7 @@ var ofDoor = []plant{
 		"class != nil && class.Taken(c.May)",
 		"class != nil",
 		"./sim/door -run TestClientsBelongToTheirCallers"),
-	bug("a keyed request with a client that has ended is said not to have happened", "runtime/door/httpdoor/httpdoor.go",
+	bug("a keyed request with a client that has ended is said not to have happened", "runtime/door/httpdoor/request.go",
 		"\t\tf.Happened = door.Unknown //",
 		"\t\t//",
 		"./sim/door -run TestWrongClients"),
