@@ -81,14 +81,14 @@ func TestSlowClientsByGRPC(t *testing.T) {
 	}
 	in, out := r.messages("shop.Shop/total")
 	ask := func(key string) error {
-		short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		short, cancel := context.WithTimeout(t.Context(), 2*time.Second) // long, as a slow machine is no limit
 		defer cancel()
 		in.Set(in.Descriptor().Fields().ByName("key"), protoreflect.ValueOf(key))
 		return r.conn.Invoke(short, "/shop.Shop/total", in, out)
 	}
 	until := func(want codes.Code) {
 		t.Helper()
-		for deadline := time.Now().Add(10 * time.Second); ; {
+		for deadline := time.Now().Add(time.Minute); ; {
 			err := ask("main")
 			if status.Code(err) == want {
 				return

@@ -39,7 +39,12 @@ func (s *Server) beside(next http.Handler) http.Handler {
 
 // serveBoth serves what a listener without TLS accepts.
 func (s *Server) serveBoth(l net.Listener) error {
-	split := splitter{from: l, closed: make(chan struct{})}
+	open, end := context.WithCancel(context.Background())
+	split := splitter{from: l, open: open, close: func() {
+		end()
+		_ = l.Close() // it may be closed already
+	}}
+	defer split.close()
 	split.other, split.http2 = part{&split, make(chan net.Conn)}, part{&split, make(chan net.Conn)}
 	var accepting, ofPeer, ofHTTP error
 	var group sync.WaitGroup
@@ -72,8 +77,8 @@ func (s *Server) closing() bool {
 type splitter struct {
 	from         net.Listener
 	http2, other part
-	closed       chan struct{}
-	once         sync.Once
+	open         context.Context // ends when the listener is closed
+	close        func()
 }
 
 // part is a listener that gets connections of one kind.
@@ -92,7 +97,7 @@ func (p *splitter) run() error {
 	for {
 		c, err := p.from.Accept()
 		if err != nil {
-			_ = p.close() // the error that counts is the first
+			p.close()
 			return err
 		}
 		group.Go(func() { p.look(c) })
@@ -106,15 +111,8 @@ func (p *splitter) look(c net.Conn) {
 		_ = c.Close()
 		return
 	}
-	stop := make(chan struct{})
-	defer close(stop)
-	go func() { // ends with look
-		select {
-		case <-p.closed:
-			_ = c.SetReadDeadline(time.Now()) // ends the read
-		case <-stop:
-		}
-	}()
+	stop := context.AfterFunc(p.open, func() { _ = c.Close() }) // ends the read
+	defer stop()
 	n := 0
 	for n < len(begin) && string(begin[:n]) == preface[:n] {
 		more, err := c.Read(begin[n:])
@@ -123,24 +121,19 @@ func (p *splitter) look(c net.Conn) {
 			return
 		}
 	}
-	_ = c.SetReadDeadline(time.Time{}) // if it fails, so does the next read
+	if err := c.SetReadDeadline(time.Time{}); err != nil || !stop() { // nothing closes it from here on but its server
+		_ = c.Close()
+		return
+	}
 	to := p.other.conns
 	if string(begin[:n]) == preface {
 		to = p.http2.conns
 	}
 	select {
 	case to <- &lookedAt{c, io.MultiReader(bytes.NewReader(begin[:n]), c)}:
-	case <-p.closed:
+	case <-p.open.Done():
 		_ = c.Close()
 	}
-}
-
-func (p *splitter) close() (err error) {
-	p.once.Do(func() {
-		close(p.closed)
-		err = p.from.Close()
-	})
-	return err
 }
 
 // Accept implements net.Listener.
@@ -148,13 +141,16 @@ func (p *part) Accept() (net.Conn, error) {
 	select {
 	case c := <-p.conns:
 		return c, nil
-	case <-p.of.closed:
+	case <-p.of.open.Done():
 		return nil, net.ErrClosed
 	}
 }
 
 // Close implements net.Listener. It closes the whole.
-func (p *part) Close() error { return p.of.close() }
+func (p *part) Close() error {
+	p.of.close()
+	return nil
+}
 
 // Addr implements net.Listener.
 func (p *part) Addr() net.Addr { return p.of.from.Addr() }
