@@ -94,7 +94,7 @@ var layers = []struct{ pkg, may string }{
 	{"cmd/aeonc/internal/draw", "lang/ast typecheck"},
 	{"cmd/aeonc/internal/testrun", "internal/bytejson"},
 	{"cmd/aeonc", "cmd/aeonc/internal/... codegen codegen/typescript internal/atomicfile internal/bytejson internal/cli internal/cmdline internal/gobuild internal/gocall internal/load lang lang/ast lang/diag runtime/node runtime/protocodec runtime/settings runtime/state runtime/store runtime/store/pebbledb spec spec/explore spec/golden spec/trace typecheck"},
-	{"cmd/aeond", "dominator internal/cli internal/cmdline runtime/door/access runtime/door/httpdoor runtime/event runtime/node runtime/row runtime/settings runtime/snapshot runtime/state/archive runtime/state/inspection runtime/store runtime/store/pebbledb"},
+	{"cmd/aeond", "dominator internal/cli internal/cmdline runtime/door/access runtime/door/httpdoor runtime/event runtime/exec runtime/node runtime/row runtime/settings runtime/snapshot runtime/state/archive runtime/state/inspection runtime/store runtime/store/pebbledb"},
 
 	// What is for tests alone.
 	{"dominator/oracle", ""},

@@ -1,6 +1,7 @@
 package door
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,9 +20,11 @@ import (
 	"github.com/aeon-lang/aeon/internal/generated"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/metrics"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/sim/door/depot"
+	"github.com/aeon-lang/aeon/sim/door/shop"
 )
 
 func TestDepotIsWhatAeoncMakes(t *testing.T) {
@@ -313,5 +316,52 @@ func TestAStoreThatHasFailedIsNotReady(t *testing.T) {
 	got := s.ask("GET", "/readyz", "")
 	if text := problem(t, got); got.status != http.StatusServiceUnavailable || !strings.HasSuffix(text, "EIO") {
 		t.Errorf("%d %s", got.status, text)
+	}
+}
+
+// An event that waits is listed with what it waits for, until it need not wait.
+func TestWaits(t *testing.T) {
+	s := open(t, &shop.AeonPackage)
+	s.listen(httpdoor.Config{Control: true})
+	if got := s.ask("GET", httpdoor.WaitsPath, ""); got.status != http.StatusOK || got.body != "" {
+		t.Errorf("%d %s", got.status, got.body)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	reader, ended := make(chan struct{}), make(chan struct{})
+	go func() { // ends with the request
+		defer close(reader)
+		r, err := http.NewRequestWithContext(ctx, "GET", s.URL+"/v1/Shop/main/spin?rounds=1000000000000", nil)
+		if err == nil {
+			_, err = http.DefaultClient.Do(r)
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}()
+	go func() { // ends with the reader
+		defer close(ended)
+		for ctx.Err() == nil { // the last one waits for the reader
+			if got := s.post("/v1/Shop/main/add", `{"n":1}`); got.status != http.StatusOK {
+				t.Error(got)
+			}
+		}
+	}()
+	var w exec.Wait
+	for w.Event == "" {
+		if text := s.ask("GET", httpdoor.WaitsPath, "").body; text != "" {
+			if err := json.Unmarshal([]byte(strings.SplitN(text, "\n", 2)[0]), &w); err != nil {
+				t.Fatalf("%v in %s", err, text)
+			}
+		}
+	}
+	if w.Method != "Shop.add" || w.Target != "Shop/main" || w.At != "Shop/main" || w.Wants != "write" || w.For != "" && w.ForMethod != "Shop.spin" || w.Why == "" {
+		t.Errorf("%+v", w)
+	}
+	cancel()
+	<-reader
+	<-ended
+	if list := s.sys.Waits(); len(list) > 0 {
+		t.Errorf("%+v waits yet", list)
 	}
 }

@@ -140,7 +140,7 @@ func (r *remote) call(path, request string, pairs ...string) (string, error) {
 		return "", err
 	}
 	text, err := protojson.Marshal(out)
-	return strings.ReplaceAll(strings.ReplaceAll(string(text), ", ", ","), ": ", ":"), err
+	return strings.NewReplacer(", ", ",", ": ", ":").Replace(string(text)), err
 }
 
 // messages returns a request and an answer of a method.
@@ -246,7 +246,7 @@ func TestCallsByGRPC(t *testing.T) {
 	}
 }
 
-// empty is the description of a message without fields.
+// empty describes a message without fields.
 func (r *remote) empty() protoreflect.MessageDescriptor {
 	_, out := r.messages("shop.Shop/put")
 	return out.Descriptor()
@@ -287,12 +287,11 @@ func drawEverything(t *rapid.T, cart string) string {
 func TestValuesAreTheSameByBothDoors(t *testing.T) {
 	s := open(t, &shop.AeonPackage)
 	r := s.dial(httpdoor.Config{})
-	var cart string
-	if opened, err := r.call("shop.Shop/open", `{"key":"main","owner":"ann"}`); err != nil {
+	opened, err := r.call("shop.Shop/open", `{"key":"main","owner":"ann"}`)
+	if err != nil {
 		t.Fatal(err)
-	} else {
-		cart = strings.Split(opened, `"`)[3]
 	}
+	cart := strings.Split(opened, `"`)[3]
 	rapid.Check(t, func(rt *rapid.T) {
 		all := drawEverything(rt, cart)
 		kept := s.post("/v1/Shop/one/keep", `{"e":`+all+`}`)
@@ -478,7 +477,9 @@ func TestHealthByGRPC(t *testing.T) {
 	s := open(t, &shop.AeonPackage)
 	r := s.dial(httpdoor.Config{})
 	client := healthv1.NewHealthClient(r.conn)
-	watch, err := client.Watch(t.Context(), &healthv1.HealthCheckRequest{})
+	soon, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	watch, err := client.Watch(soon, &healthv1.HealthCheckRequest{})
 	if err != nil {
 		t.Fatal(err)
 	}

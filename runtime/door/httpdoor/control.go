@@ -3,6 +3,7 @@ package httpdoor
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 const (
 	ActorsPath = "/control/actors" // ?class=CLASS&limit=N: a line of JSON for each actor, as inspection.List has it
 	ActorPath  = "/control/actor"  // ?name=ACTOR: its state, as inspection.Write has it
+	WaitsPath  = "/control/waits"  // a line of JSON for each event that waits for another one, as exec.Wait has it
 )
 
 // PositionHeader is up to which position of the journal an answer has seen the store.
@@ -53,6 +55,18 @@ func (s *Server) actor(w http.ResponseWriter, r *http.Request) {
 		}
 		return in.Write(out, id, view.Position)
 	})
+}
+
+// waits lists which events wait for which.
+func (s *Server) waits(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/x-ndjson")
+	w.Header().Set("Cache-Control", "no-store")
+	out := json.NewEncoder(&patient{w: w})
+	for _, wait := range s.cfg.Door.Waits() {
+		if out.Encode(wait) != nil {
+			return // the client has gone
+		}
+	}
 }
 
 // outBytes is how much of an answer is collected before it is sent.

@@ -214,6 +214,7 @@ func (s *Server) handler() http.Handler {
 	if s.cfg.Control {
 		mux.HandleFunc("GET "+ActorsPath, s.actors)
 		mux.HandleFunc("GET "+ActorPath, s.actor)
+		mux.HandleFunc("GET "+WaitsPath, s.waits)
 	}
 	mux.HandleFunc("/", s.known(s.elsewhere))
 	sameOrigin := http.NewCrossOriginProtection()
