@@ -383,6 +383,17 @@ func TestTextThatIsNone(t *testing.T) {
 	}
 }
 
+// Zero is not null: it is sent where null is another value.
+func TestZeroIsNotNull(t *testing.T) {
+	rpc := compile(t, one("():int?")).Services["p.Bank"].Methods[0]
+	e := codec.NewEncoder(nil)
+	e.Bool(true)
+	e.Int(0)
+	if b, err := rpc.Append(nil, e.Data(), register{}); err != nil || string(b) != "\x08\x00" {
+		t.Errorf("%x (%v)", b, err)
+	}
+}
+
 // Values nest no deeper than the bound.
 func TestDeepValues(t *testing.T) {
 	rpc := compile(t, one("(class p.List{next class p.List?})", "list")).Services["p.Bank"].Methods[0]

@@ -109,5 +109,5 @@ var ofDoor = []plant{
 	bug("protobuf leaves out what is zero and not null", "runtime/protocodec/write.go",
 		"\t\treturn w.one(b, f.number, t.elem, true)\n\tdefault:",
 		"\t\treturn w.one(b, f.number, t.elem, false)\n\tdefault:",
-		"./runtime/protocodec -run TestValuesSurviveProtobuf"),
+		"./runtime/protocodec -run TestZeroIsNotNull"),
 }
