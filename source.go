@@ -28,8 +28,11 @@ const ModulePath = "github.com/aeon-lang/aeon"
 // the program is compiled with the store.
 const StorePackage = ModulePath + "/runtime/node"
 
+// GRPCPackage is the path of the package that takes the place of StorePackage in a program that is compiled with gRPC.
+const GRPCPackage = StorePackage + "/withgrpc"
+
 // Every package that generated code reaches must be embedded here and may
-// import the standard library only, StorePackage apart; a test compares this with the imports.
+// import the standard library only, StorePackage and GRPCPackage apart; a test compares this with the imports.
 //
 //go:embed go.mod go.sum dominator/*.go internal/assert internal/bytejson internal/cmdline internal/shard internal/similar runtime
 var embedded embed.FS

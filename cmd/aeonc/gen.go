@@ -25,7 +25,7 @@ func genCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "gen",
 		Args:  "[PACKAGE]",
-		Short: "write a package as Go, for programs in Go; or a client in TypeScript",
+		Short: "write a package as Go, for programs in Go; a client in TypeScript, or .proto files",
 		Long: `
 Gen writes a Go package from an aeon package: a program in Go imports it, opens the
 program in its own process and calls its actors.
@@ -59,8 +59,14 @@ file that needs no package, of a program that listens (aeonc run --listen).
 
 	aeonc gen --ts -o web/bank.ts ./bank
 
+With --proto it writes the services and messages by which a program that was built
+with --grpc is called, for protoc and buf: one file for each package, into the
+directory of -o.
+
+	aeonc gen --proto -o proto ./bank
+
 docs/language.md, "Calling from Go", tells what becomes of the types, and docs/http.md,
-"A client in TypeScript", how that client is used.`,
+"A client in TypeScript", how that client is used; docs/grpc.md is about --proto.`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			var g generation
 			fs.StringVar(&g.to, "o", "", "the `directory` to write to, which is made if it does not exist; with --ts the file")
@@ -68,6 +74,7 @@ docs/language.md, "Calling from Go", tells what becomes of the types, and docs/h
 			fs.BoolVar(&g.opts.MemoryOnly, "memory-only", false, "leave the store out: the program can then be opened in memory only, and takes no keys")
 			fs.BoolVar(&g.raw, "raw", false, "write only what programs are compiled to, for readers, without the calls from Go")
 			fs.BoolVar(&g.typescript, "ts", false, "write a client in TypeScript")
+			fs.BoolVar(&g.proto, "proto", false, "write the services and messages of gRPC as .proto files")
 			return func(env *cli.Env, args []string) error { return g.run(env, args) }
 		},
 	}
@@ -77,6 +84,7 @@ docs/language.md, "Calling from Go", tells what becomes of the types, and docs/h
 type generation struct {
 	to                     string // a directory, or the file of the client in TypeScript
 	check, raw, typescript bool
+	proto                  bool
 	opts                   codegen.Options
 }
 
@@ -88,8 +96,12 @@ func (g *generation) run(env *cli.Env, args []string) error {
 	switch {
 	case g.raw && g.opts.MemoryOnly:
 		return cli.Usagef("--raw has no store that --memory-only could leave out")
-	case g.typescript && (g.raw || g.opts.MemoryOnly):
-		return cli.Usagef("--raw and --memory-only are about Go, and --ts writes none")
+	case (g.typescript || g.proto) && (g.raw || g.opts.MemoryOnly):
+		return cli.Usagef("--raw and --memory-only are about Go, and --ts and --proto write none")
+	case g.typescript && g.proto:
+		return cli.Usagef("--ts and --proto write two things: run gen twice")
+	case g.proto && g.to == "":
+		return cli.Usagef("-o DIR says where --proto writes the files")
 	case g.typescript && g.to == "":
 		return cli.Usagef("-o FILE says where --ts writes the client")
 	case g.to == "":
@@ -97,14 +109,9 @@ func (g *generation) run(env *cli.Env, args []string) error {
 			return err
 		}
 	}
-	var files []codegen.File
-	if g.typescript {
-		files = []codegen.File{{Name: g.to, Content: typescript.Generate(infos(p))}}
-	} else {
-		env.Doing("generating the Go of %s", p.Name())
-		if files, err = g.generate(p); err != nil {
-			return err
-		}
+	files, err := g.files(env, p)
+	if err != nil {
+		return err
 	}
 	stale, err := compare(files)
 	if err != nil {
@@ -139,6 +146,18 @@ func (g *generation) run(env *cli.Env, args []string) error {
 		env.Say("wrote %s to %s", cli.Count(len(files), "file"), g.to)
 	}
 	return nil
+}
+
+// files returns what is to be written.
+func (g *generation) files(env *cli.Env, p *load.Package) ([]codegen.File, error) {
+	switch {
+	case g.typescript:
+		return []codegen.File{{Name: g.to, Content: typescript.Generate(infos(p))}}, nil
+	case g.proto:
+		return protoFiles(p, g.to)
+	}
+	env.Doing("generating the Go of %s", p.Name())
+	return g.generate(p)
 }
 
 // infos returns what the checker has found out about a package and all that it imports.

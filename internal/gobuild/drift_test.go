@@ -22,7 +22,7 @@ func TestTheStoreOfAProgramHasTheModulesOfThisRepository(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	main := []File{{"m/main.go", []byte("package main\n\nimport _ \"" + aeon.StorePackage + "\"\n\nfunc main() {}\n")}}
+	main := []File{{"m/main.go", []byte("package main\n\nimport _ \"" + aeon.GRPCPackage + "\"\n\nfunc main() {}\n")}} // it has the other one
 	if err := writeTree(module, main); err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestTheStoreOfAProgramHasTheModulesOfThisRepository(t *testing.T) {
 	writeOverlay(t, c, module)
 	program := golang.command(t.Context(), c, "list", "-deps", "-overlay", "overlay.json", "-modfile="+filepath.Join(module, storeMod), "-f", format, "./m")
 	program.Dir = module
-	repository := exec.Command("go", "list", "-deps", "-f", format, aeon.StorePackage)
+	repository := exec.Command("go", "list", "-deps", "-f", format, aeon.GRPCPackage)
 	repository.Env = append(program.Env, "CGO_ENABLED=0")
 	got, want := modules(t, program), modules(t, repository)
 	if got = slices.DeleteFunc(got, func(m string) bool { return strings.HasPrefix(m, aeon.ModulePath+" ") }); !slices.Equal(got, want) || len(want) == 0 {

@@ -61,10 +61,10 @@ func writable(dir string) error {
 }
 
 // missingModules returns a *StoreModulesError or a *ModuleCacheError if go build has failed, saying output, because modules
-// of the store are missing: then Go does not find its packages without a network either.
-func (b *Builder) missingModules(ctx context.Context, golang toolchain, module, overlay, output string) error {
+// of the store, which package node imports, are missing: then Go does not find its packages without a network either.
+func (b *Builder) missingModules(ctx context.Context, golang toolchain, node, module, overlay, output string) error {
 	list := golang.command(ctx, b.Cache, "list", "-e", "-deps", "-overlay", overlay, "-modfile="+filepath.Join(module, storeMod),
-		"-f", "{{if .Error}}{{.ImportPath}}{{end}}", aeon.StorePackage)
+		"-f", "{{if .Error}}{{.ImportPath}}{{end}}", node)
 	list.Dir = module
 	missing, listing := list.Output()
 	if listing == nil && len(missing) == 0 {

@@ -47,6 +47,7 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/lock", "runtime/codec"},
 	{"runtime/typetext", ""},
 	{"runtime/jsoncodec", "runtime/codec runtime/event runtime/typetext runtime/value internal/bytejson internal/similar"},
+	{"runtime/protocodec", "runtime/codec runtime/event runtime/jsoncodec runtime/typetext runtime/value"},
 	{"runtime/metrics", ""},
 	{"runtime/store", "runtime/event runtime/metrics runtime/typetext"},
 	{"runtime/store/memengine", "runtime/store"},
@@ -73,7 +74,9 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/door/audit", "internal/bytejson"},
 	{"runtime/door/httpdoor", "runtime/codec runtime/door runtime/door/access runtime/door/audit runtime/exec runtime/jsoncodec runtime/metrics runtime/state/inspection runtime/store internal/bytejson"},
 	{"runtime/door/godoor", "runtime runtime/door runtime/order runtime/store runtime/value"},
+	{"runtime/door/grpcdoor", "runtime/door runtime/door/access runtime/door/httpdoor runtime/protocodec"},
 	{"runtime/node", "runtime runtime/door runtime/door/access runtime/door/audit runtime/door/httpdoor runtime/snapshot runtime/snapshot/s3 runtime/store/pebbledb"},
+	{"runtime/node/withgrpc", "runtime/door runtime/door/grpcdoor runtime/door/httpdoor runtime/node"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
 	{".", "runtime/door runtime/door/godoor"},
@@ -90,7 +93,7 @@ var layers = []struct{ pkg, may string }{
 	{"spec/golden", "internal/gobuild internal/gocall internal/load lang/diag spec spec/batch spec/explore typecheck"},
 	{"cmd/aeonc/internal/draw", "lang/ast typecheck"},
 	{"cmd/aeonc/internal/testrun", "internal/bytejson"},
-	{"cmd/aeonc", "cmd/aeonc/internal/... codegen codegen/typescript internal/atomicfile internal/bytejson internal/cli internal/cmdline internal/gobuild internal/gocall internal/load lang lang/ast lang/diag runtime/node runtime/settings runtime/state runtime/store runtime/store/pebbledb spec spec/explore spec/golden spec/trace typecheck"},
+	{"cmd/aeonc", "cmd/aeonc/internal/... codegen codegen/typescript internal/atomicfile internal/bytejson internal/cli internal/cmdline internal/gobuild internal/gocall internal/load lang lang/ast lang/diag runtime/node runtime/protocodec runtime/settings runtime/state runtime/store runtime/store/pebbledb spec spec/explore spec/golden spec/trace typecheck"},
 	{"cmd/aeond", "dominator internal/cli internal/cmdline runtime/door/access runtime/door/httpdoor runtime/event runtime/exec runtime/node runtime/row runtime/settings runtime/snapshot runtime/state/archive runtime/state/inspection runtime/store runtime/store/pebbledb"},
 
 	// What is for tests alone.
@@ -139,7 +142,7 @@ var adapters = []struct {
 	{"github.com/hashicorp/memberlist", "membership/gossip", false},
 	{"github.com/cockroachdb/pebble", "runtime/store/pebbledb", true},
 	{"github.com/minio/minio-go", "runtime/snapshot/s3", false},
-	{"google.golang.org/grpc", "runtime/transport/grpc", false},
+	{"google.golang.org/grpc", "runtime/door/grpcdoor", true},
 }
 
 // standardOnly lists packages whose production code reaches the standard library
@@ -147,7 +150,7 @@ var adapters = []struct {
 // The adapters among them are excepted, and so is what a program is linked with on request to have them.
 const (
 	standardOnly = "runtime/... dominator lang/ast lang/diag internal/assert internal/bytejson internal/cmdline internal/shard internal/similar"
-	onRequest    = "runtime/node"
+	onRequest    = "runtime/node/..."
 )
 
 // listed is what go list says of a package.

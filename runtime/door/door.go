@@ -197,6 +197,13 @@ type Call struct {
 	Args   []byte // as Method.Params reads them
 	Key    string // as exec.Call has it, chosen by Caller, whose keys are its own
 	Caller string // the name of the caller; "": the door does not tell callers apart
+	Form   Form   // of the result; nil: Method.Result, which writes JSON
+}
+
+// Form writes a result.
+type Form interface {
+	// Append appends the result that a message of package codec holds. The error says why it has none.
+	Append(b, msg []byte, names jsoncodec.Names) ([]byte, error)
 }
 
 const (
@@ -231,7 +238,7 @@ func (c *Call) key() (string, error) {
 
 // Answer is how a call has ended.
 type Answer struct {
-	Result []byte         // JSON; nil if the method has no result
+	Result []byte         // in the form of the call; nil if the method has no result
 	Seen   store.Position // up to which position of the journal the answer has seen the store; 0: it has told an outcome of before
 }
 
@@ -278,7 +285,14 @@ func (d *Door) result(c *Call, args order.Args) (b []byte, err error) {
 	}()
 	e := codec.NewEncoder(nil)
 	args.(interface{ EncodeResult(*codec.Encoder) }).EncodeResult(e)
-	return c.Method.Result.Append(nil, e.Data(), d.Names(c.Caller))
+	form := c.Form
+	if form == nil {
+		form = c.Method.Result
+	}
+	if b, err = form.Append([]byte{}, e.Data(), d.Names(c.Caller)); err != nil {
+		err = &ResultError{err.Error()}
+	}
+	return b, err
 }
 
 // ResultError says that a call has committed, and its result cannot be written.

@@ -3,6 +3,7 @@ package jsoncodec
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/runtime/codec"
@@ -61,9 +62,14 @@ func (t *Type) append(b []byte, d *codec.Decoder, names Names) []byte {
 		if number == 0 {
 			return append(b, "null"...)
 		}
-		return quoted(b, t.of.String()+":"+strconv.FormatUint(number, 10))
+		return quoted(b, ClientText(t.of.Name, number))
 	}
 	return quoted(b, t.text(d, names))
+}
+
+// ClientText returns the text that refers to an object of a client class, which is given with its package.
+func ClientText(class string, number uint64) string {
+	return class[strings.LastIndexByte(class, '.')+1:] + ":" + strconv.FormatUint(number, 10)
 }
 
 // quoted appends a string.

@@ -20,9 +20,12 @@ type doors struct {
 	failed  chan error       // has the first error after which the program must end
 }
 
+// GRPC makes what serves the calls of a door by gRPC; nil: the program does not.
+type GRPC func(*door.Door) (func(*httpdoor.Server) httpdoor.Peer, error)
+
 // openDoors serves a program by HTTP: at an address if there is one, and over a socket in its data directory. A program
 // that can have no socket runs without: its state is of use all the same.
-func openDoors(c aeonrt.DoorConfig) (aeonrt.Door, error) {
+func (g GRPC) openDoors(c aeonrt.DoorConfig) (aeonrt.Door, error) {
 	d, err := door.Open(door.Config{System: c.System, Classes: c.Classes, ClientClasses: c.ClientClasses})
 	if err != nil {
 		return nil, err
@@ -35,7 +38,7 @@ func openDoors(c aeonrt.DoorConfig) (aeonrt.Door, error) {
 		}
 	}
 	if c.Address != "" {
-		if opened.public, err = listen(c, cfg); err != nil {
+		if opened.public, err = g.listen(c, cfg); err != nil {
 			return nil, err
 		}
 	}
@@ -49,7 +52,12 @@ func openDoors(c aeonrt.DoorConfig) (aeonrt.Door, error) {
 }
 
 // listen serves a program at an address.
-func listen(c aeonrt.DoorConfig, cfg httpdoor.Config) (_ *httpdoor.Server, err error) {
+func (g GRPC) listen(c aeonrt.DoorConfig, cfg httpdoor.Config) (_ *httpdoor.Server, err error) {
+	if g != nil {
+		if cfg.GRPC, err = g(cfg.Door); err != nil {
+			return nil, err
+		}
+	}
 	if c.Cert != "" {
 		if cfg.TLS, err = httpdoor.Certificate(c.Cert, c.CertKey); err != nil {
 			return nil, err

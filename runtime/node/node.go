@@ -21,7 +21,12 @@ import (
 func Entry() any { return Keep }
 
 // Keep is what main hands to the runtime.
-var Keep = aeonrt.With(aeonrt.Parts{Store: pebbledb.Open, Snapshots: OpenTarget, Door: openDoors})
+var Keep = KeepWith(nil)
+
+// KeepWith is Keep for a program that takes calls by gRPC, too; grpc makes what serves them.
+func KeepWith(grpc GRPC) aeonrt.Option {
+	return aeonrt.With(aeonrt.Parts{Store: pebbledb.Open, Snapshots: OpenTarget, Door: grpc.openDoors})
+}
 
 // OpenTarget opens the place at an address, which is a directory or s3://BUCKET/PREFIX (package
 // s3 has the parameters).

@@ -22,6 +22,7 @@ import (
 	"github.com/aeon-lang/aeon/internal/generated"
 	"github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/access"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
@@ -44,7 +45,11 @@ type served struct {
 	store *store.Store
 	fails bool // the test makes the store fail
 	*httptest.Server
+	tokens *access.Tokens // nil: it asks for none
 }
+
+// discard is the log of servers.
+var discard = slog.New(slog.DiscardHandler)
 
 func serve(t testing.TB, cfg httpdoor.Config) *served {
 	t.Helper()
@@ -67,7 +72,7 @@ func open(t testing.TB, p *runtime.Package) *served {
 func openWith(t testing.TB, p *runtime.Package, limits door.RemoteLimits, clock runtime.Clock) *served {
 	t.Helper()
 	s := &served{t: t, of: p}
-	st, err := store.Open(memengine.New(), store.Options{Program: p.Name, Log: slog.New(slog.DiscardHandler), Fatal: func(err error) {
+	st, err := store.Open(memengine.New(), store.Options{Program: p.Name, Log: discard, Fatal: func(err error) {
 		if !s.fails {
 			t.Error(err)
 		}
@@ -76,7 +81,7 @@ func openWith(t testing.TB, p *runtime.Package, limits door.RemoteLimits, clock 
 		t.Fatal(err)
 	}
 	s.store = st
-	s.sys, err = runtime.Recover(runtime.Config{Store: st, Clock: clock, Classes: p.Classes, Log: slog.New(slog.DiscardHandler), Stdout: io.Discard})
+	s.sys, err = runtime.Recover(runtime.Config{Store: st, Clock: clock, Classes: p.Classes, Log: discard, Stdout: io.Discard})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +98,7 @@ func openWith(t testing.TB, p *runtime.Package, limits door.RemoteLimits, clock 
 }
 
 func (s *served) listen(cfg httpdoor.Config) {
-	cfg.Log, cfg.Program, cfg.Door = slog.New(slog.DiscardHandler), s.of.Name, s.door
+	cfg.Log, cfg.Program, cfg.Door = discard, s.of.Name, s.door
 	s.Server = httptest.NewServer(httpdoor.New(cfg).Handler())
 	s.t.Cleanup(s.Close)
 }

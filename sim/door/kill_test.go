@@ -31,11 +31,16 @@ var (
 // build compiles the program with its doors.
 func build(t *testing.T) (exe string) {
 	t.Helper()
+	return buildWith(t, gobuild.Options{Kind: gobuild.Program, Name: "shop", Store: true})
+}
+
+func buildWith(t *testing.T, opts gobuild.Options) (exe string) {
+	t.Helper()
 	p, err := load.NewLoader().Load(load.Unit{Dir: "shop", Files: []string{filepath.Join("shop", "shop.aeon")}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := gobuild.Compile(t.Context(), []*load.Package{p}, gobuild.Options{Kind: gobuild.Program, Name: "shop", Store: true})
+	made, err := gobuild.Compile(t.Context(), []*load.Package{p}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

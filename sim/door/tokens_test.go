@@ -53,6 +53,7 @@ func guarded(t testing.TB, cfg httpdoor.Config) (s *served, tokens map[string]st
 	if cfg.Tokens, err = access.Read(path, s.door, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
+	s.tokens = cfg.Tokens
 	s.listen(cfg)
 	return s, tokens
 }

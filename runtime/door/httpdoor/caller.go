@@ -13,10 +13,12 @@ import (
 	"github.com/aeon-lang/aeon/runtime/door/audit"
 )
 
-// The codes of requests that are refused for want of a token or a right.
+// The codes of requests that are refused before their arguments are read: for want of a token or of a right; and of those whose
+// arguments are too large.
 const (
-	codeUnknown   = "unauthenticated"
-	codeForbidden = "forbidden"
+	CodeUnknown   = "unauthenticated"
+	CodeForbidden = "forbidden"
+	CodeTooLarge  = "too-large"
 )
 
 // Certificate returns the settings of TLS for a certificate, with those that sign it behind it, and its key; both are files
@@ -32,30 +34,45 @@ func Certificate(cert, key string) (*tls.Config, error) {
 // known hands on requests with their callers. Those without a token that is known are refused, if tokens are asked for.
 func (s *Server) known(next func(http.ResponseWriter, *http.Request, *access.Caller)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if s.cfg.Tokens == nil {
-			next(w, r, access.Anyone)
+		q := requestOf(r, nil)
+		given := r.Header.Values("Authorization")
+		if err := s.Know(q, given); err != nil {
+			challenge := `Bearer realm="aeon"`
+			if _, has := bearer(given); has {
+				challenge += `, error="invalid_token"`
+			}
+			w.Header().Set("WWW-Authenticate", challenge)
+			s.fail(w, err)
 			return
 		}
-		challenge, reason := `Bearer realm="aeon"`, "the request has no token; send it as Authorization: Bearer TOKEN"
-		if token, ok := bearer(r); ok {
-			if by := s.cfg.Tokens.Find(token); by != nil {
-				next(w, r, by)
-				return
-			}
-			challenge, reason = challenge+`, error="invalid_token"`, "the token of the request is not known here"
-		}
-		w.Header().Set("WWW-Authenticate", challenge)
-		s.fail(w, s.account(r, access.Anyone, time.Now(), refuse(http.StatusUnauthorized, codeUnknown, "%s", reason)))
+		next(w, r, q.By)
 	}
 }
 
+// Know finds out which caller has sent a request, by the values of its header Authorization. The error says that it has no
+// token that is known, where tokens are asked for; the audit has a line of that.
+func (s *Server) Know(q *Request, authorization []string) error {
+	q.By = access.Anyone
+	if s.cfg.Tokens == nil {
+		return nil
+	}
+	reason := "the request has no token; send it as Authorization: Bearer TOKEN"
+	if token, ok := bearer(authorization); ok {
+		if by := s.cfg.Tokens.Find(token); by != nil {
+			q.By = by
+			return nil
+		}
+		reason = "the token of the request is not known here"
+	}
+	return s.account(q, time.Now(), refuse(http.StatusUnauthorized, CodeUnknown, "%s", reason))
+}
+
 // bearer returns the token of a request that has one.
-func bearer(r *http.Request) (token string, ok bool) {
-	given := r.Header.Values("Authorization")
-	if len(given) != 1 {
+func bearer(authorization []string) (token string, ok bool) {
+	if len(authorization) != 1 {
 		return "", false
 	}
-	scheme, token, ok := strings.Cut(given[0], " ")
+	scheme, token, ok := strings.Cut(authorization[0], " ")
 	return strings.TrimLeft(token, " "), ok && strings.EqualFold(scheme, "Bearer")
 }
 
@@ -65,18 +82,18 @@ func accountable(c *door.Call, err error) bool {
 		return !c.Method.ReadOnly
 	}
 	_, f := explain(err)
-	return f.Code == codeForbidden
+	return f.Code == CodeForbidden
 }
 
 // account writes the line of a request that has ended so, if there is an audit, and returns what the request is answered.
 // Without its line no answer leaves that says how the request has ended, and the program is to end.
-func (s *Server) account(r *http.Request, by *access.Caller, began time.Time, ended error) error {
+func (s *Server) account(q *Request, began time.Time, ended error) error {
 	if s.cfg.Audit == nil {
 		return ended
 	}
 	e := audit.Entry{
-		Time: began.UTC(), Token: by.Name, Remote: r.RemoteAddr, Outcome: audit.Done, Once: r.Header.Get("Idempotency-Key") != "",
-		Class: bytejson.Text(r.PathValue("class")), Key: bytejson.Text(r.PathValue("key")), Method: bytejson.Text(r.PathValue("method")),
+		Time: began.UTC(), Token: q.By.Name, Remote: q.Remote, Outcome: audit.Done, Once: q.Once != "",
+		Class: bytejson.Text(q.Class), Key: bytejson.Text(q.Key), Method: bytejson.Text(q.Method),
 	}
 	happened := door.Unknown
 	if ended != nil {

@@ -70,7 +70,7 @@ func (s *Server) clientClasses(w http.ResponseWriter, r *http.Request, by *acces
 		class, err := s.cfg.Door.ClientClass(name)
 		if !by.MayBe(class) { // also if it is not there
 			r.SetPathValue("class", name) // for the audit
-			return nil, nil, s.account(r, by, began, refuse(http.StatusForbidden, codeForbidden, "the rights of %s do not reach a method that takes a client of class %s", by.Name, name))
+			return nil, nil, s.account(requestOf(r, by), began, refuse(http.StatusForbidden, CodeForbidden, "the rights of %s do not reach a method that takes a client of class %s", by.Name, name))
 		}
 		if err != nil {
 			return nil, nil, err

@@ -60,6 +60,9 @@ type Config struct {
 	Audit  *audit.Log     // nil: it keeps none
 	Pages  fs.FS          // files for browsers, which can seek and need no token; nil: it serves none
 
+	// GRPC makes what serves gRPC beside; nil: requests of it are not understood.
+	GRPC func(*Server) Peer
+
 	BodyMax   int64         // bytes of the arguments of a call; 1 MiB
 	BodiesMax int64         // bytes of the arguments of all calls that are being read or under way; 64 MiB
 	TimeMax   time.Duration // that a call may take; 30 s
@@ -90,6 +93,7 @@ type Server struct {
 	bodies  atomic.Int64  // bytes that the arguments of calls take, or may take
 	http    http.Server
 	pages   chan struct{} // has one for each file that is being sent
+	peer    Peer          // nil: there is none
 	ending  chan struct{} // closed when the streams are to end
 	end     func()        // closes it
 	address string
@@ -122,8 +126,11 @@ func serve(l net.Listener, cfg Config) *Server {
 }
 
 func (s *Server) serve(l net.Listener) error {
-	if s.cfg.TLS != nil {
+	switch {
+	case s.cfg.TLS != nil:
 		return s.http.ServeTLS(l, "", "")
+	case s.peer != nil:
+		return s.serveBoth(l)
 	}
 	return s.http.Serve(l)
 }
@@ -168,6 +175,9 @@ func New(cfg Config) *Server {
 	}
 	s := &Server{cfg: cfg, calls: make(chan struct{}, cfg.CallsMax), pages: make(chan struct{}, cfg.PagesMax), ending: make(chan struct{})}
 	s.end = sync.OnceFunc(func() { close(s.ending) })
+	if cfg.GRPC != nil {
+		s.peer = cfg.GRPC(s)
+	}
 	s.http = http.Server{
 		Handler:           s.handler(),
 		TLSConfig:         cfg.TLS,
@@ -184,6 +194,14 @@ func New(cfg Config) *Server {
 // Close stops listening, ends the streams, and waits until all calls under way have been answered, or ctx ends.
 func (s *Server) Close(ctx context.Context) error {
 	s.end()
+	closed := make(chan struct{})
+	go func() { // ends with this call
+		defer close(closed)
+		if s.peer != nil {
+			s.peer.Close(ctx)
+		}
+	}()
+	defer func() { <-closed }()
 	err := s.http.Shutdown(ctx)
 	if err != nil {
 		_ = s.http.Close() // the error that counts is the first
@@ -217,7 +235,7 @@ func (s *Server) handler() http.Handler {
 	sameOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		s.problem(w, http.StatusForbidden, &door.Failure{Code: "cross-origin", Msg: "a page of another origin has sent the request", Happened: door.No})
 	}))
-	served := sameOrigin.Handler(mux)
+	served := sameOrigin.Handler(s.beside(mux))
 	if s.cfg.Tokens == nil {
 		served = s.knownHost(served)
 	}
@@ -264,11 +282,18 @@ func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request, _ *access.Cal
 // call serves one call.
 func (s *Server) call(w http.ResponseWriter, r *http.Request, by *access.Caller) {
 	defer s.cfg.Counts.begun()()
-	began := time.Now()
-	c, answer, err := s.answer(w, r, by)
-	if accountable(c, err) {
-		err = s.account(r, by, began, err)
+	q := requestOf(r, by)
+	q.Read = func(c *door.Call, class *door.Class) error {
+		size := r.ContentLength
+		if size < 0 || size > s.cfg.BodyMax { // not known, or too large: it is read up to the limit
+			size = s.cfg.BodyMax
+		}
+		if err := s.Hold(q, size); err != nil {
+			return err
+		}
+		return s.read(c, class, w, r, by)
 	}
+	answer, err := s.Answer(r.Context(), q)
 	if err != nil {
 		s.fail(w, err)
 		return
@@ -289,50 +314,6 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, by *access.Caller)
 	_, _ = w.Write(append(answer.Result, '\n')) // the client has gone if this fails
 }
 
-// answer reads a call and performs it. The call has what could be read of it.
-func (s *Server) answer(w http.ResponseWriter, r *http.Request, by *access.Caller) (c *door.Call, answer door.Answer, err error) {
-	c = &door.Call{Key: r.Header.Get("Idempotency-Key"), Caller: by.Name}
-	class, m, err := s.find(r, by)
-	if err != nil {
-		return c, answer, err
-	}
-	c.Method = m
-	size := r.ContentLength
-	if size < 0 || size > s.cfg.BodyMax { // not known, or too large: it is read up to the limit
-		size = s.cfg.BodyMax
-	}
-	defer s.bodies.Add(-size)
-	if s.bodies.Add(size) > s.cfg.BodiesMax {
-		return c, answer, full("the arguments of other calls take %d bytes, which is the limit", s.cfg.BodiesMax)
-	}
-	if err = s.read(c, class, w, r, by); err == nil {
-		answer, err = s.perform(r.Context(), c)
-	}
-	if gone := new(door.NoClientError); errors.As(err, &gone) && c.Key != "" {
-		status, f := explain(err)
-		f.Happened = door.Unknown // it may have come before, when the client was there
-		err = &refusal{status, *f}
-	}
-	return c, answer, err
-}
-
-// perform performs a call, unless too many are under way. It is counted only now: a client that is slow to send its
-// arguments takes the place of no other.
-func (s *Server) perform(ctx context.Context, c *door.Call) (door.Answer, error) {
-	select {
-	case s.calls <- struct{}{}:
-		defer func() { <-s.calls }()
-	default:
-		return door.Answer{}, full("%d calls are under way, which is the limit", cap(s.calls))
-	}
-	if a := s.cfg.Audit; a != nil && a.Err() != nil && !c.Method.ReadOnly {
-		return door.Answer{}, unaccounted(door.No)
-	}
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.TimeMax)
-	defer cancel()
-	return s.cfg.Door.Call(ctx, c)
-}
-
 // full refuses what may come again later.
 func full(format string, args ...any) error {
 	return &refusal{http.StatusServiceUnavailable, door.Failure{Code: door.Full, Happened: door.No, Later: true, Msg: fmt.Sprintf(format, args...)}}
@@ -349,17 +330,6 @@ func (e *refusal) Error() string { return e.Msg }
 
 func refuse(status int, code, format string, args ...any) error {
 	return &refusal{status, door.Failure{Code: code, Happened: door.No, Msg: fmt.Sprintf(format, args...)}}
-}
-
-// find finds the method that a request calls, if its caller may call it.
-func (s *Server) find(r *http.Request, by *access.Caller) (class *door.Class, m *door.Method, err error) {
-	if class, err = s.cfg.Door.Class(r.PathValue("class")); err == nil {
-		m, err = class.Method(r.PathValue("method"))
-	}
-	if !by.May(class, m) { // also if it is not there
-		err = refuse(http.StatusForbidden, codeForbidden, "the rights of %s do not reach %s.%s", by.Name, r.PathValue("class"), r.PathValue("method"))
-	}
-	return class, m, err
 }
 
 // read reads the target and the arguments of a call.
@@ -383,10 +353,10 @@ func (s *Server) read(c *door.Call, class *door.Class, w http.ResponseWriter, r 
 func (s *Server) body(w http.ResponseWriter, r *http.Request, params *jsoncodec.Params, by *access.Caller) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.cfg.BodyMax))
 	if large := new(http.MaxBytesError); errors.As(err, &large) {
-		return nil, refuse(http.StatusRequestEntityTooLarge, "too-large", "the body has more than %d bytes", large.Limit)
+		return nil, Refuse(CodeTooLarge, "the body has more than %d bytes", large.Limit)
 	}
 	if err != nil {
-		return nil, refuse(http.StatusBadRequest, door.BadArgs, "the body cannot be read: %v", err)
+		return nil, Refuse(door.BadArgs, "the body cannot be read: %v", err)
 	}
 	if kind := r.Header.Get("Content-Type"); kind != "" || len(body) > 0 {
 		if media, _, err := mime.ParseMediaType(kind); err != nil || media != "application/json" {
@@ -402,7 +372,7 @@ var statuses = map[string]int{
 	door.KeyReused: http.StatusUnprocessableEntity, door.BadResult: http.StatusUnprocessableEntity,
 	door.NotThere: http.StatusNotFound, door.BadArgs: http.StatusBadRequest, door.NoClient: http.StatusBadRequest, door.Forgotten: http.StatusGone,
 	door.Full: http.StatusServiceUnavailable, door.TimedOut: http.StatusServiceUnavailable, door.NoOutcome: http.StatusServiceUnavailable,
-	door.Closing: http.StatusServiceUnavailable,
+	door.Closing: http.StatusServiceUnavailable, CodeTooLarge: http.StatusRequestEntityTooLarge,
 }
 
 // retryAfter is after how many seconds a client is to send again what may succeed later.

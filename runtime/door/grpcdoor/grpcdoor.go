@@ -1,0 +1,251 @@
+// Package grpcdoor serves the methods of a program's actors by gRPC, at the address of package httpdoor and within its limits,
+// tokens, rights and audit: a service for each actor class, with a method for each of its methods. Messages are made of the
+// types of the program by package protocodec. Beside them it serves reflection, and the health of the program.
+//
+// Metadata of a call: authorization has the token, idempotency-key the key by which it runs once. A failure is a status with
+// google.rpc.ErrorInfo, whose reason is the code that package door has for it, and whose metadata are happened and at;
+// google.rpc.DebugInfo with the path; and google.rpc.RetryInfo if the call may succeed later.
+package grpcdoor
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding"
+	encodingproto "google.golang.org/grpc/encoding/proto"
+	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
+
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+	"github.com/aeon-lang/aeon/runtime/protocodec"
+)
+
+// Services are what a program serves. Any goroutine may use them.
+type Services struct {
+	door *door.Door
+	rpcs map[*door.Method]*protocodec.RPC
+}
+
+// Of makes the services of a program.
+func Of(d *door.Door) (*Services, error) {
+	schema, err := schemaOf(d, func(*door.Class, *door.Method) bool { return true })
+	if err != nil {
+		return nil, err
+	}
+	s := &Services{door: d, rpcs: make(map[*door.Method]*protocodec.RPC)}
+	for _, c := range d.Classes() {
+		for i, m := range c.Methods {
+			s.rpcs[m] = schema.Services[c.Path()].Methods[i]
+		}
+	}
+	return s, nil
+}
+
+// schemaOf makes the schema of the methods for which may holds.
+func schemaOf(d *door.Door, may func(*door.Class, *door.Method) bool) (*protocodec.Schema, error) {
+	var classes []protocodec.Class
+	for _, c := range d.Classes() {
+		of := protocodec.Class{Package: c.Package, Name: c.Name, Doc: c.Doc}
+		for _, m := range c.Methods {
+			if may(c, m) {
+				of.Methods = append(of.Methods, protocodec.Method{Name: m.Name, Doc: m.Doc, Signature: m.Signature, Params: m.Method.Params})
+			}
+		}
+		if len(of.Methods) > 0 || may(c, nil) {
+			classes = append(classes, of)
+		}
+	}
+	return protocodec.Compile(classes)
+}
+
+const (
+	headMax  = 32 << 10         // bytes of metadata
+	callsMax = 256              // calls of one connection
+	idleTime = 2 * time.Minute  // after which a connection without calls is closed
+	aliveMax = 30 * time.Second // of a connection that does not answer
+	argsTime = 40 * time.Second // that arguments may take to arrive
+	argsMax  = 64               // calls whose arguments are being read
+)
+
+// server serves gRPC beside a server of HTTP.
+type server struct {
+	*Services
+	gate    *httpdoor.Server
+	grpc    *grpc.Server
+	reading chan struct{} // has one for each call whose arguments are being read
+	views   sync.Map      // of *access.Caller: the view of reflection
+}
+
+// Serve returns what serves gRPC beside gate. It is for httpdoor.Config.GRPC.
+func (s *Services) Serve(gate *httpdoor.Server) httpdoor.Peer {
+	of := &server{Services: s, gate: gate, reading: make(chan struct{}, argsMax)}
+	of.grpc = grpc.NewServer(
+		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(encodingproto.Name)}),
+		grpc.MaxRecvMsgSize(int(gate.BodyMax())),
+		grpc.MaxHeaderListSize(headMax),
+		grpc.MaxConcurrentStreams(callsMax),
+		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTime, Time: idleTime, Timeout: aliveMax}),
+		grpc.UnknownServiceHandler(of.call),
+	)
+	of.registerReflection()
+	of.registerHealth()
+	return of
+}
+
+// ServeHTTP implements httpdoor.Peer.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.grpc.ServeHTTP(w, r) }
+
+// Serve implements httpdoor.Peer.
+func (s *server) Serve(l net.Listener) error { return s.grpc.Serve(l) }
+
+// Close implements httpdoor.Peer.
+func (s *server) Close(ctx context.Context) {
+	stop := context.AfterFunc(ctx, s.grpc.Stop)
+	defer stop()
+	s.grpc.GracefulStop()
+}
+
+// message is a message that package protocodec reads or writes.
+type message struct{ bytes []byte }
+
+// codec hands on the messages of calls as they are, and has those of other services encoded.
+type codec struct{ encoding.CodecV2 }
+
+// Marshal implements encoding.CodecV2.
+func (c codec) Marshal(v any) (mem.BufferSlice, error) {
+	if m, ok := v.(*message); ok {
+		return mem.BufferSlice{mem.SliceBuffer(m.bytes)}, nil
+	}
+	return c.CodecV2.Marshal(v)
+}
+
+// Unmarshal implements encoding.CodecV2.
+func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
+	if m, ok := v.(*message); ok {
+		m.bytes = data.Materialize()
+		return nil
+	}
+	return c.CodecV2.Unmarshal(data, v)
+}
+
+// call serves a call.
+func (s *server) call(_ any, stream grpc.ServerStream) (err error) {
+	answered := s.gate.Counts().GRPC()
+	defer func() { answered(uint32(status.Code(err))) }()
+	ctx := stream.Context()
+	q, err := s.request(ctx)
+	if err != nil {
+		return failed(err)
+	}
+	found := false
+	q.Read = func(c *door.Call, class *door.Class) (err error) {
+		found = true
+		rpc := s.rpcs[c.Method]
+		b, err := s.receive(ctx, stream)
+		if err == nil {
+			err = s.gate.Hold(q, int64(len(b)))
+		}
+		if err == nil {
+			q.Key, c.Args, err = rpc.Read(b, s.door.Names(q.By.Name))
+		}
+		if err == nil {
+			c.Form = rpc
+			c.Target, err = s.door.Actor(class, q.Key)
+		}
+		return err
+	}
+	answer, err := s.gate.Answer(ctx, q)
+	if absent := new(door.NotFoundError); errors.As(err, &absent) && !found { // the method itself
+		return statusOf(codes.Unimplemented, httpdoor.Explain(err))
+	}
+	if err != nil {
+		return failed(err)
+	}
+	if answer.Seen > 0 {
+		if err := stream.SetHeader(metadata.Pairs(positionKey, strconv.FormatUint(uint64(answer.Seen), 10))); err != nil {
+			return err
+		}
+	}
+	return stream.SendMsg(&message{answer.Result})
+}
+
+// The names of metadata.
+const (
+	authorizationKey = "authorization"
+	onceKey          = "idempotency-key"
+	positionKey      = "aeon-position" // up to which position of the journal the event has seen the store
+)
+
+// request returns what is known of a call before it is read: of which caller it is.
+func (s *server) request(ctx context.Context) (*httpdoor.Request, error) {
+	md, _ := metadata.FromIncomingContext(ctx)
+	q := &httpdoor.Request{Once: strings.Join(md[onceKey], ",")}
+	path, _ := grpc.Method(ctx)
+	q.Class, q.Method, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	if from, ok := peer.FromContext(ctx); ok {
+		q.Remote = from.Addr.String()
+	}
+	return q, s.gate.Know(q, md[authorizationKey])
+}
+
+// receive returns the arguments of a call.
+//
+// At most argsMax calls have them read at the same time, so that the messages which are incomplete take no more memory than
+// those. Others wait. What a call receives beyond the time that it has is not awaited: the goroutine ends with the call.
+func (s *server) receive(ctx context.Context, stream grpc.ServerStream) ([]byte, error) {
+	late := time.NewTimer(argsTime)
+	defer late.Stop()
+	slow := func() error {
+		return httpdoor.Refuse(door.TimedOut, "the arguments have not arrived within %v", argsTime)
+	}
+	select {
+	case s.reading <- struct{}{}:
+	case <-late.C:
+		return nil, slow()
+	case <-ctx.Done():
+		return nil, httpdoor.Refuse(door.TimedOut, "the call has ended before its arguments have arrived")
+	}
+	type received struct {
+		message
+		err error
+	}
+	got := make(chan received, 1)
+	go func() {
+		defer func() { <-s.reading }()
+		var r received
+		r.err = stream.RecvMsg(&r.message)
+		got <- r
+	}()
+	select {
+	case r := <-got:
+		return r.bytes, unread(r.err)
+	case <-late.C:
+		return nil, slow()
+	}
+}
+
+// unread is the failure of a call whose message could not be received; nil if err is.
+func unread(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case err == io.EOF:
+		return httpdoor.Refuse(door.BadArgs, "the call has no message")
+	case status.Code(err) == codes.ResourceExhausted:
+		return httpdoor.Refuse(httpdoor.CodeTooLarge, "%s", status.Convert(err).Message())
+	}
+	return httpdoor.Refuse(door.BadArgs, "the message cannot be received: %s", status.Convert(err).Message())
+}

@@ -1,0 +1,26 @@
+// Package withgrpc is what a program is compiled with instead of package node to take calls by gRPC, too. The modules of gRPC make
+// an executable a third larger, so only those programs have them that ask for it.
+package withgrpc
+
+import (
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/grpcdoor"
+	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+	"github.com/aeon-lang/aeon/runtime/node"
+)
+
+// Entry returns Keep for a main package, see aeonrt.MainOf.
+//
+//go:noinline
+func Entry() any { return Keep }
+
+// Keep is what main hands to the runtime.
+var Keep = node.KeepWith(serve)
+
+func serve(d *door.Door) (func(*httpdoor.Server) httpdoor.Peer, error) {
+	s, err := grpcdoor.Of(d)
+	if err != nil {
+		return nil, err
+	}
+	return s.Serve, nil
+}
