@@ -74,8 +74,8 @@ func TestCompatWithADataDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	st.WriteSchema(schema)
-	if codes, exit, text := compared(t, data, writeProgram(t, diag.CompatBefore)); exit == 0 || !strings.Contains(text, "use") {
-		t.Errorf("a directory in use: %v, exit code %d\n%s", codes, exit, text)
+	if codes, exit, text := compared(t, data, writeProgram(t, diag.CompatBefore)); exit == 0 || !strings.Contains(text, "is open in this process already") {
+		t.Errorf("an open directory: %v, exit code %d\n%s", codes, exit, text)
 	}
 	if err := st.Close(); err != nil {
 		t.Fatal(err)
