@@ -332,6 +332,12 @@ const actors = {
             ["forget", { params: none, result: null, readOnly: false }],
         ],
     },
+    Supplier: {
+        name: "Supplier",
+        methods: [
+            ["deliver", { params: object([["shop", asIs()], ["article", text], ["pieces", big]]), result: null, readOnly: false }],
+        ],
+    },
 };
 const clients = {
     Page: {

@@ -59,6 +59,14 @@ export interface Shop {
 	forget(options?: CallOptions): Promise<void>;
 }
 
+/** Refers to an actor of class Supplier. */
+export type SupplierRef = `Supplier:${string}` | `Supplier/${string}`;
+
+/** Supplier brings what was ordered from it, in its own time. */
+export interface Supplier {
+	deliver(args: { shop: ShopRef; article: string; pieces: bigint }, options?: CallOptions): Promise<void>;
+}
+
 /** Refers to an object of client class Page. */
 export type PageRef = `Page:${string}`;
 
@@ -83,6 +91,7 @@ export interface Unnamed<Actor, Ref> {
 /** The program shop. */
 export interface Program {
 	readonly Shop: Named<Shop, ShopRef>;
+	readonly Supplier: Named<Supplier, SupplierRef>;
 	/** Begins a client that receives callbacks; handlers has what handles those of each class. They are called one by one, in order. */
 	listen<H extends Handlers>(handlers: H, options?: CallOptions): Promise<Listener<Pick<Refs, keyof H & keyof Refs>>>;
 }
@@ -518,6 +527,12 @@ const actors: Record<string, ActorTable> = {
 			["stay", { params: object<object>([["id", text]]), result: flag, readOnly: false }],
 			["tell", { params: object<object>([["article", text]]), result: null, readOnly: false }],
 			["forget", { params: none, result: null, readOnly: false }],
+		],
+	},
+	Supplier: {
+		name: "Supplier",
+		methods: [
+			["deliver", { params: object<object>([["shop", asIs<ShopRef>()], ["article", text], ["pieces", big]]), result: null, readOnly: false }],
 		],
 	},
 };
