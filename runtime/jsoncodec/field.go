@@ -36,12 +36,12 @@ func ParseField(text string) (*Field, error) {
 
 // container reports whether the row of the field says first how a container is stored.
 func (f *Field) container() bool {
-	return f.table || f.is.kind == vector || f.is.kind == set || f.is.kind == dict
+	return f.table || f.is.kind == typetext.Vector || f.is.kind == typetext.Set || f.is.kind == typetext.Map
 }
 
 // brackets are what stands around the elements.
 func (f *Field) brackets() (first, last byte) {
-	if !f.table && f.is.kind == dict {
+	if !f.table && f.is.kind == typetext.Map {
 		return '{', '}'
 	}
 	return '[', ']'
@@ -79,7 +79,7 @@ func (f *Field) Append(b, payload []byte, names Names) (_ []byte, more uint64, e
 
 // AppendElement appends an element, with what the key of its row has behind the space of elements.
 func (f *Field) AppendElement(b, key, payload []byte, first bool, names Names) ([]byte, error) {
-	if f.table || f.is.kind == vector {
+	if f.table || f.is.kind == typetext.Vector {
 		key = nil // it is part of the row, or a number
 	}
 	k, d := ofRow(key), ofRow(payload)
@@ -111,9 +111,9 @@ func (f *Field) element(b []byte, k, d *codec.Decoder, first bool, names Names) 
 	switch {
 	case f.table:
 		return f.is.append(b, d, names)
-	case f.is.kind == set:
+	case f.is.kind == typetext.Set:
 		return f.is.elem.append(b, codec.NewDecoder(f.is.elem.ofKey(k)), names)
-	case f.is.kind == dict:
+	case f.is.kind == typetext.Map:
 		key := codec.NewDecoder(f.is.key.ofKey(k))
 		b = append(quoted(b, f.is.key.keyText()(key, names)), ':')
 	}
@@ -124,15 +124,15 @@ func (f *Field) element(b []byte, k, d *codec.Decoder, first bool, names Names) 
 func (t *Type) ofKey(d *codec.Decoder) []byte {
 	e := codec.NewEncoder(nil)
 	switch t.kind {
-	case signed, instant, duration:
+	case typetext.Signed, typetext.Time, typetext.Duration:
 		e.Int(codec.GetKeyInt[int64](d))
-	case unsigned:
+	case typetext.Unsigned:
 		e.Uint(codec.GetKeyUint[uint64](d))
-	case enum:
+	case typetext.Enum:
 		e.Uint(d.GetKeyEnum(uint64(len(t.names))))
-	case boolean:
+	case typetext.Bool:
 		e.Bool(codec.GetKeyBool(d))
-	case actor:
+	case typetext.Actor:
 		id := event.ActorID{Birth: event.PartitionID(codec.GetKeyUint[uint32](d)), Serial: codec.GetKeyUint[uint64](d)}
 		e.Uint(uint64(id.Birth))
 		e.Uint(id.Serial)

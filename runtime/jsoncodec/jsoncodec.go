@@ -9,7 +9,6 @@ package jsoncodec
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/typetext"
@@ -26,31 +25,9 @@ type Names interface {
 	Client(class, text string) (uint64, error)
 }
 
-// kind says how a value is encoded.
-type kind uint8
-
-const (
-	signed kind = iota
-	unsigned
-	float
-	boolean
-	str
-	bytes
-	instant
-	duration
-	enum
-	class
-	vector
-	set
-	dict
-	optional
-	actor
-	client
-)
-
 // Type is a type that values are read and written by. Any goroutine may use it.
 type Type struct {
-	kind     kind
+	kind     typetext.Kind
 	of       *typetext.Type
 	min      int64    // of signed
 	max      uint64   // of signed and unsigned
@@ -68,18 +45,6 @@ type Compiler struct {
 	made map[string]*Type
 }
 
-var integers = map[string]Type{
-	"int": {min: math.MinInt64, max: math.MaxInt64}, "int8": {min: math.MinInt8, max: math.MaxInt8},
-	"int16": {min: math.MinInt16, max: math.MaxInt16}, "int32": {min: math.MinInt32, max: math.MaxInt32},
-	"uint8": {kind: unsigned, max: math.MaxUint8}, "uint16": {kind: unsigned, max: math.MaxUint16},
-	"uint32": {kind: unsigned, max: math.MaxUint32}, "uint64": {kind: unsigned, max: math.MaxUint64},
-}
-
-var scalars = map[string]kind{
-	"float": float, "bool": boolean, "string": str, "bytes": bytes, "time": instant, "duration": duration, "enum": enum,
-	"class": class, "vector": vector, "set": set, "map": dict, "?": optional, "actor": actor, "client": client,
-}
-
 // Signature makes the types of the parameters and of the result of a method. The names are those of the parameters.
 func (c *Compiler) Signature(text string, names []string) (params *Params, result *Type, err error) {
 	s, err := typetext.ParseSignature(text)
@@ -90,7 +55,7 @@ func (c *Compiler) Signature(text string, names []string) (params *Params, resul
 		return nil, nil, fmt.Errorf("%d names of %d parameters", len(names), len(s.Params))
 	}
 	c.learn(s.Definitions())
-	params = &Params{Type{kind: class, names: names, index: make(map[string]int)}}
+	params = &Params{Type{kind: typetext.Class, names: names, index: make(map[string]int)}}
 	for i, p := range s.Params {
 		t, err := c.make(p)
 		if err != nil {
@@ -119,19 +84,15 @@ func (c *Compiler) learn(defs map[string]*typetext.Type) {
 }
 
 func (c *Compiler) make(of *typetext.Type) (*Type, error) {
-	if t, ok := integers[of.Form]; ok {
-		t.of = of
-		return &t, nil
-	}
-	k, ok := scalars[of.Form]
+	e, ok := of.Encoding()
 	if !ok {
 		return nil, fmt.Errorf("values of type %s do not leave an actor", of)
 	}
-	t := &Type{kind: k, of: of}
-	switch k {
-	case enum, class:
+	t := &Type{kind: e.Kind, of: of, min: e.Min, max: e.Max}
+	switch e.Kind {
+	case typetext.Enum, typetext.Class:
 		return c.defined(t)
-	case vector, set, dict, optional:
+	case typetext.Vector, typetext.Set, typetext.Map, typetext.Optional:
 		return t, c.parts(t)
 	}
 	return t, nil
@@ -141,13 +102,13 @@ func (c *Compiler) make(of *typetext.Type) (*Type, error) {
 func (c *Compiler) parts(t *Type) (err error) {
 	elems := t.of.Elems
 	want := 1
-	if t.kind == dict {
+	if t.kind == typetext.Map {
 		want = 2
 	}
 	if len(elems) != want {
 		return fmt.Errorf("type %s has %d parts", t.of, len(elems))
 	}
-	if t.kind == dict {
+	if t.kind == typetext.Map {
 		if t.key, err = c.make(elems[0]); err != nil {
 			return err
 		}
@@ -156,7 +117,7 @@ func (c *Compiler) parts(t *Type) (err error) {
 		}
 	}
 	t.elem, err = c.make(elems[want-1])
-	if err == nil && t.kind == optional && (t.elem.kind == actor || t.elem.kind == client) {
+	if err == nil && t.kind == typetext.Optional && (t.elem.kind == typetext.Actor || t.elem.kind == typetext.Client) {
 		t.elem.nullable = true
 		*t = *t.elem
 	}
@@ -201,4 +162,4 @@ func (t *Type) String() string {
 }
 
 // mayBeNull reports whether null is a value of the type.
-func (t *Type) mayBeNull() bool { return t.kind == optional || t.nullable }
+func (t *Type) mayBeNull() bool { return t.kind == typetext.Optional || t.nullable }

@@ -11,6 +11,7 @@ import (
 	"github.com/aeon-lang/aeon/internal/similar"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/typetext"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -55,9 +56,9 @@ func (p *Params) ReadTexts(texts map[string][]string, names Names) (msg []byte, 
 // isText reports whether the values of the type are strings in JSON.
 func (t *Type) isText() bool {
 	switch t.kind {
-	case str, bytes, instant, duration, enum, actor, client:
+	case typetext.String, typetext.Bytes, typetext.Time, typetext.Duration, typetext.Enum, typetext.Actor, typetext.Client:
 		return true
-	case optional:
+	case typetext.Optional:
 		return t.elem.isText()
 	}
 	return false
@@ -65,7 +66,7 @@ func (t *Type) isText() bool {
 
 // bare puts a value whose JSON would be a string, which is given without quotes.
 func (r *reader) bare(t *Type, e *codec.Encoder, text string) {
-	if t.kind == optional {
+	if t.kind == typetext.Optional {
 		e.Bool(true)
 		t = t.elem
 	}
@@ -84,13 +85,13 @@ func (t *Type) Read(text []byte, names Names) (msg []byte, err error) {
 
 func (r *reader) value(t *Type, e *codec.Encoder) {
 	switch t.kind {
-	case signed:
+	case typetext.Signed:
 		e.Int(r.integer(t))
-	case unsigned:
+	case typetext.Unsigned:
 		e.Uint(r.natural(t))
-	case float:
+	case typetext.Float:
 		e.Float(r.float())
-	case boolean:
+	case typetext.Bool:
 		switch {
 		case r.word("true"):
 			e.Bool(true)
@@ -99,15 +100,15 @@ func (r *reader) value(t *Type, e *codec.Encoder) {
 		default:
 			r.unexpected("true or false")
 		}
-	case vector, set:
+	case typetext.Vector, typetext.Set:
 		r.array(t, e)
-	case dict:
+	case typetext.Map:
 		r.dict(t, e)
-	case class:
+	case typetext.Class:
 		f := r.fieldsOf(t, "class "+t.of.String()+" has no field %q", "the fields")
 		r.object(f)
 		f.record(e)
-	case optional:
+	case typetext.Optional:
 		if r.word("null") {
 			t.putNull(e)
 			return
@@ -126,15 +127,15 @@ func (r *reader) value(t *Type, e *codec.Encoder) {
 // wanted says what JSON a value is, for a user.
 func (t *Type) wanted() string {
 	switch t.kind {
-	case bytes:
+	case typetext.Bytes:
 		return "a string in base64"
-	case instant:
+	case typetext.Time:
 		return "a time, a string as 2006-01-02T15:04:05Z"
-	case duration:
+	case typetext.Duration:
 		return "a duration, a string as 1m30s"
-	case enum:
+	case typetext.Enum:
 		return "one of " + t.constants()
-	case actor, client:
+	case typetext.Actor, typetext.Client:
 		return "the name of a " + t.of.String() + " in a string"
 	}
 	return "a string"
@@ -146,7 +147,7 @@ func (t *Type) constants() string { return `"` + strings.Join(t.names, `", "`) +
 // putNull puts null, which is a value of the type.
 func (t *Type) putNull(e *codec.Encoder) {
 	e.Uint(0) // of an optional type: false
-	if t.kind == actor {
+	if t.kind == typetext.Actor {
 		e.Uint(0)
 	}
 }
@@ -154,40 +155,40 @@ func (t *Type) putNull(e *codec.Encoder) {
 // quotedText puts a value that is a string in JSON, or the text of a key.
 func (r *reader) quotedText(t *Type, e *codec.Encoder, text string) {
 	switch t.kind {
-	case str:
+	case typetext.String:
 		e.String(text)
-	case bytes:
+	case typetext.Bytes:
 		data, err := base64.StdEncoding.AppendDecode(nil, []byte(text))
 		if err != nil {
 			r.fail("%q is no base64", text)
 		}
 		e.Bytes(value.BytesOf(data))
-	case instant:
+	case typetext.Time:
 		var at value.Time
 		if err := at.UnmarshalText([]byte(text)); err != nil {
 			r.fail("%q is no time as 2006-01-02T15:04:05Z, between the years 1678 and 2262", text)
 		}
 		e.Int(int64(at))
-	case duration:
+	case typetext.Duration:
 		var d value.Duration
 		if err := d.UnmarshalText([]byte(text)); err != nil {
 			r.fail("%q is no duration as 1m30s", text)
 		}
 		e.Int(int64(d))
-	case enum:
+	case typetext.Enum:
 		i, ok := t.index[text]
 		if !ok {
 			r.fail("%q is none of %s", text, t.constants())
 		}
 		e.Uint(uint64(i))
-	case actor:
+	case typetext.Actor:
 		id, err := r.names.Actor(t.of.Name, text)
 		if err != nil {
 			r.failFor(err, err.Error())
 		}
 		e.Uint(uint64(id.Birth))
 		e.Uint(id.Serial)
-	case client:
+	case typetext.Client:
 		number, err := r.names.Client(t.of.Name, text)
 		if err != nil {
 			r.failFor(err, err.Error())
@@ -215,7 +216,7 @@ func (r *reader) natural(t *Type) uint64 {
 }
 
 func (t *Type) article() string {
-	if t.kind == signed {
+	if t.kind == typetext.Signed {
 		return "an " + t.of.Form
 	}
 	return "a " + t.of.Form
@@ -251,7 +252,7 @@ func (r *reader) array(t *Type, e *codec.Encoder) {
 		from := len(in.Data())
 		r.enter("[" + strconv.Itoa(n) + "]")
 		r.value(t.elem, &in)
-		if t.kind == set {
+		if t.kind == typetext.Set {
 			r.once(seen, in.Data()[from:], "the element is in the set already")
 		}
 		r.leave()
@@ -307,7 +308,7 @@ func (r *reader) dict(t *Type, e *codec.Encoder) {
 // key puts a key of a map, of which JSON has the text.
 func (r *reader) key(t *Type, e *codec.Encoder, text string) {
 	switch t.kind {
-	case signed, unsigned, boolean:
+	case typetext.Signed, typetext.Unsigned, typetext.Bool:
 		sub := &reader{text: []byte(text), path: r.path}
 		sub.value(t, e)
 		sub.end()
@@ -414,13 +415,13 @@ func (f *fields) similar(name string) string {
 // keyText returns how the text of a key is written, nil if values of the type are no keys.
 func (t *Type) keyText() func(d *codec.Decoder, names Names) string {
 	switch t.kind {
-	case signed:
+	case typetext.Signed:
 		return func(d *codec.Decoder, _ Names) string { return strconv.FormatInt(d.Int(), 10) }
-	case unsigned:
+	case typetext.Unsigned:
 		return func(d *codec.Decoder, _ Names) string { return strconv.FormatUint(d.Uint(), 10) }
-	case boolean:
+	case typetext.Bool:
 		return func(d *codec.Decoder, _ Names) string { return strconv.FormatBool(d.Bool()) }
-	case str, bytes, instant, duration, enum, actor:
+	case typetext.String, typetext.Bytes, typetext.Time, typetext.Duration, typetext.Enum, typetext.Actor:
 		return t.text
 	}
 	return nil
@@ -429,15 +430,15 @@ func (t *Type) keyText() func(d *codec.Decoder, names Names) string {
 // text reads a value that is a string in JSON.
 func (t *Type) text(d *codec.Decoder, names Names) string {
 	switch t.kind {
-	case bytes:
+	case typetext.Bytes:
 		return base64.StdEncoding.EncodeToString([]byte(d.String()))
-	case instant:
+	case typetext.Time:
 		return value.Time(d.Int()).Str()
-	case duration:
+	case typetext.Duration:
 		return value.Duration(d.Int()).Str()
-	case enum:
+	case typetext.Enum:
 		return t.names[d.Enum(uint64(len(t.names)))]
-	case actor:
+	case typetext.Actor:
 		id := event.ActorID{Birth: event.PartitionID(d.Uint()), Serial: d.Uint()}
 		return names.ActorText(t.of.Name, id)
 	}

@@ -3,6 +3,8 @@ package jsoncodec
 import (
 	"math"
 	"strings"
+
+	"github.com/aeon-lang/aeon/runtime/typetext"
 )
 
 // Schema is a JSON Schema, in the dialect of OpenAPI 3.1 (2020-12).
@@ -18,37 +20,37 @@ type Schemas struct {
 // Of returns the schema of the values of a type.
 func (s *Schemas) Of(t *Type) Schema {
 	switch t.kind {
-	case signed:
+	case typetext.Signed:
 		return integer(t, float64(t.min))
-	case unsigned:
+	case typetext.Unsigned:
 		return integer(t, 0)
-	case float:
+	case typetext.Float:
 		return Schema{"type": "number", "format": "double", "description": `what JSON has no number for is "NaN", "Infinity" or "-Infinity"`}
-	case boolean:
+	case typetext.Bool:
 		return Schema{"type": "boolean"}
-	case bytes:
+	case typetext.Bytes:
 		return Schema{"type": "string", "contentEncoding": "base64"}
-	case instant:
+	case typetext.Time:
 		return Schema{"type": "string", "format": "date-time"}
-	case duration:
+	case typetext.Duration:
 		return Schema{"type": "string", "description": "a duration as in Go: 1m30s", "examples": []string{"1m30s"}}
-	case vector:
+	case typetext.Vector:
 		return Schema{"type": "array", "items": s.Of(t.elem)}
-	case set:
+	case typetext.Set:
 		return Schema{"type": "array", "items": s.Of(t.elem), "uniqueItems": true}
-	case dict:
+	case typetext.Map:
 		return Schema{"type": "object", "additionalProperties": s.Of(t.elem)}
-	case optional:
+	case typetext.Optional:
 		return orNull(s.Of(t.elem))
-	case enum, class:
+	case typetext.Enum, typetext.Class:
 		return Schema{"$ref": s.Prefix + s.name(t)}
-	case actor:
+	case typetext.Actor:
 		text := Schema{"type": "string", "description": "an actor: " + t.of.String() + "/NAME, or " + t.of.String() + ":ID"}
 		if t.nullable {
 			return orNull(text)
 		}
 		return text
-	case client:
+	case typetext.Client:
 		text := Schema{"type": "string", "description": "a client of class " + t.of.String() + ", as /v1/clients refers to it"}
 		if t.nullable {
 			return orNull(text)
@@ -70,9 +72,9 @@ func orNull(of Schema) Schema {
 func integer(t *Type, low float64) Schema {
 	s := Schema{"type": "integer", "format": t.of.Form}
 	switch {
-	case t.kind == signed && t.min == math.MinInt64:
+	case t.kind == typetext.Signed && t.min == math.MinInt64:
 		s["format"] = "int64"
-	case t.kind == unsigned && t.max == math.MaxUint64:
+	case t.kind == typetext.Unsigned && t.max == math.MaxUint64:
 		s["minimum"] = 0
 	default:
 		s["minimum"], s["maximum"] = int64(low), t.max
@@ -95,7 +97,7 @@ func (s *Schemas) name(t *Type) string {
 		return name
 	}
 	s.owner[name] = path
-	if t.kind == enum {
+	if t.kind == typetext.Enum {
 		s.Named[name] = Schema{"type": "string", "enum": t.names}
 		return name
 	}
@@ -131,7 +133,7 @@ func (t *Type) clientClasses(seen map[*Type]bool, yield func(class string)) {
 		return
 	}
 	seen[t] = true
-	if t.kind == client {
+	if t.kind == typetext.Client {
 		yield(t.of.Name)
 	}
 	t.key.clientClasses(seen, yield)
@@ -152,9 +154,9 @@ type Param struct {
 // isPlain reports whether values of the type are neither arrays nor objects in JSON.
 func (t *Type) isPlain() bool {
 	switch t.kind {
-	case vector, set, dict, class:
+	case typetext.Vector, typetext.Set, typetext.Map, typetext.Class:
 		return false
-	case optional:
+	case typetext.Optional:
 		return t.elem.isPlain()
 	}
 	return true

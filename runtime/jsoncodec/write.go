@@ -8,6 +8,7 @@ import (
 	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/typetext"
 )
 
 // Append appends the JSON of the value that a message holds. An error says that the message is corrupt.
@@ -32,32 +33,32 @@ func (p *Params) Append(b, msg []byte, names Names) ([]byte, error) {
 
 func (t *Type) append(b []byte, d *codec.Decoder, names Names) []byte {
 	switch t.kind {
-	case signed:
+	case typetext.Signed:
 		return strconv.AppendInt(b, d.Int(), 10)
-	case unsigned:
+	case typetext.Unsigned:
 		return strconv.AppendUint(b, d.Uint(), 10)
-	case float:
+	case typetext.Float:
 		return appendFloat(b, d.Float())
-	case boolean:
+	case typetext.Bool:
 		return strconv.AppendBool(b, d.Bool())
-	case vector, set:
+	case typetext.Vector, typetext.Set:
 		return t.elements(b, d, names)
-	case dict:
+	case typetext.Map:
 		return t.entries(b, d, names)
-	case class:
+	case typetext.Class:
 		return t.record(b, d, names)
-	case optional:
+	case typetext.Optional:
 		if !d.Bool() {
 			return append(b, "null"...)
 		}
 		return t.elem.append(b, d, names)
-	case actor:
+	case typetext.Actor:
 		id := event.ActorID{Birth: event.PartitionID(d.Uint()), Serial: d.Uint()}
 		if id.IsNull() {
 			return append(b, "null"...)
 		}
 		return quoted(b, names.ActorText(t.of.Name, id))
-	case client:
+	case typetext.Client:
 		number := d.Uint()
 		if number == 0 {
 			return append(b, "null"...)

@@ -3,6 +3,8 @@ package protocodec
 import (
 	"fmt"
 	"strings"
+
+	"github.com/aeon-lang/aeon/runtime/typetext"
 )
 
 // The files and types of protobuf that are not the program's.
@@ -15,7 +17,7 @@ const (
 
 // repeated reports whether the field may be there more than once.
 func (f *Field) repeated() bool {
-	return f.is.kind == vector || f.is.kind == set || f.is.kind == dict
+	return f.is.kind == typetext.Vector || f.is.kind == typetext.Set || f.is.kind == typetext.Map
 }
 
 // presence reports whether the field says of itself whether it is there. Messages do so, too.
@@ -24,7 +26,7 @@ func (f *Field) presence() bool { return f.is.mayBeNull() }
 // value returns the type of the field's values, of which it may have none or several.
 func (f *Field) value() *Type {
 	switch f.is.kind {
-	case vector, set, optional:
+	case typetext.Vector, typetext.Set, typetext.Optional:
 		return f.is.elem
 	}
 	return f.is
@@ -52,31 +54,31 @@ var typeNames = map[uint64]string{
 // proto returns the type of protobuf, and its name if that is a message or an enum.
 func (t *Type) proto() (number uint64, name string) {
 	switch t.kind {
-	case signed:
+	case typetext.Signed:
 		if t.of.Form == "int" {
 			return typeInt64, ""
 		}
 		return typeInt32, ""
-	case unsigned:
+	case typetext.Unsigned:
 		if t.of.Form == "uint64" {
 			return typeUint64, ""
 		}
 		return typeUint32, ""
-	case float:
+	case typetext.Float:
 		return typeDouble, ""
-	case boolean:
+	case typetext.Bool:
 		return typeBool, ""
-	case bytes:
+	case typetext.Bytes:
 		return typeBytes, ""
-	case instant:
+	case typetext.Time:
 		return typeMessage, timestampType
-	case duration:
+	case typetext.Duration:
 		return typeMessage, durationType
-	case enum:
+	case typetext.Enum:
 		return typeEnum, t.enum.full
-	case dict:
+	case typetext.Map:
 		return typeMessage, t.entry.full
-	case class, holder:
+	case typetext.Class, holder:
 		return typeMessage, t.message.full
 	}
 	return typeString, ""
@@ -95,7 +97,7 @@ func (t *Type) source() string {
 func (f *Field) source() string {
 	t := f.value()
 	switch {
-	case t.kind == dict && t.entry.entry:
+	case t.kind == typetext.Map && t.entry.entry:
 		return "map<" + t.key.source() + ", " + t.elem.source() + ">"
 	case f.repeated():
 		return "repeated " + t.source()
@@ -103,24 +105,6 @@ func (f *Field) source() string {
 		return "optional " + t.source()
 	}
 	return t.source()
-}
-
-// jsonName is the name of a field in the JSON of protobuf, by its rule.
-func jsonName(name string) string {
-	var b strings.Builder
-	up := false
-	for _, r := range name {
-		switch {
-		case r == '_':
-			up = true
-		case up:
-			b.WriteString(strings.ToUpper(string(r)))
-			up = false
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
 
 // Source returns the file as protoc reads it. Its first lines are the comment header, whose lines have no slashes.
@@ -298,5 +282,5 @@ func (f *Field) describe(b []byte) []byte {
 	if name != "" {
 		b = appendText(b, fieldTypeName, "."+name)
 	}
-	return appendText(b, fieldJSONName, jsonName(f.name))
+	return appendText(b, fieldJSONName, camel(f.name, false))
 }

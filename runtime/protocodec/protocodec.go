@@ -5,7 +5,6 @@ package protocodec
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -83,32 +82,12 @@ type Enum struct {
 	aeon       []string
 }
 
-// kind says how a value is encoded.
-type kind uint8
-
-const (
-	signed kind = iota
-	unsigned
-	float
-	boolean
-	str
-	bytes
-	instant
-	duration
-	enum
-	class
-	vector
-	set
-	dict
-	optional
-	actor
-	client
-	holder // a message that holds a container or an optional value, where protobuf wants one value
-)
+// holder is the kind of a message that holds a container or an optional value, where protobuf wants one value.
+const holder = typetext.Client + 1
 
 // Type is the type of a field.
 type Type struct {
-	kind     kind
+	kind     typetext.Kind
 	of       *typetext.Type
 	min      int64  // of signed
 	max      uint64 // of signed and unsigned
@@ -125,18 +104,6 @@ const (
 	paramsFrom               = 2        // the number of the first parameter
 	resultName, resultNumber = "result", 1
 )
-
-var integers = map[string]Type{
-	"int": {min: math.MinInt64, max: math.MaxInt64}, "int8": {min: math.MinInt8, max: math.MaxInt8},
-	"int16": {min: math.MinInt16, max: math.MaxInt16}, "int32": {min: math.MinInt32, max: math.MaxInt32},
-	"uint8": {kind: unsigned, max: math.MaxUint8}, "uint16": {kind: unsigned, max: math.MaxUint16},
-	"uint32": {kind: unsigned, max: math.MaxUint32}, "uint64": {kind: unsigned, max: math.MaxUint64},
-}
-
-var kinds = map[string]kind{
-	"float": float, "bool": boolean, "string": str, "bytes": bytes, "time": instant, "duration": duration, "enum": enum,
-	"class": class, "vector": vector, "set": set, "map": dict, "?": optional, "actor": actor, "client": client,
-}
 
 // compiler makes a schema.
 type compiler struct {
@@ -356,32 +323,28 @@ func isContainer(form string) bool { return form == "vector" || form == "set" ||
 
 // typeOf makes the type of the field called name.
 func (s *scope) typeOf(name string, of *typetext.Type) (t *Type, err error) {
-	if t, ok := integers[of.Form]; ok {
-		t.of = of
-		return &t, nil
-	}
-	k, ok := kinds[of.Form]
+	e, ok := of.Encoding()
 	if !ok {
 		return nil, fmt.Errorf("values of type %s do not leave an actor", of)
 	}
-	t = &Type{kind: k, of: of}
-	switch k {
-	case instant:
+	t = &Type{kind: e.Kind, of: of, min: e.Min, max: e.Max}
+	switch e.Kind {
+	case typetext.Time:
 		s.file.uses(timestampFile)
-	case duration:
+	case typetext.Duration:
 		s.file.uses(durationFile)
-	case enum:
+	case typetext.Enum:
 		t.enum, err = s.c.enum(s.file, of.Name)
-	case class:
+	case typetext.Class:
 		t.message, err = s.c.value(s.file, of.Name)
-	case vector, set:
+	case typetext.Vector, typetext.Set:
 		t.elem, err = s.one(name, of.Elems[0])
-	case optional:
-		if t.elem, err = s.one(name, of.Elems[0]); err == nil && (t.elem.kind == actor || t.elem.kind == client) {
+	case typetext.Optional:
+		if t.elem, err = s.one(name, of.Elems[0]); err == nil && (t.elem.kind == typetext.Actor || t.elem.kind == typetext.Client) {
 			t.elem.nullable = true
 			return t.elem, nil
 		}
-	case dict:
+	case typetext.Map:
 		err = s.dict(name, t)
 	}
 	return t, err
@@ -389,7 +352,7 @@ func (s *scope) typeOf(name string, of *typetext.Type) (t *Type, err error) {
 
 // dict makes the entries of a map.
 func (s *scope) dict(name string, t *Type) (err error) {
-	t.entry = newMessage(camel(name)+entrySuffix, s.of.full+"."+camel(name)+entrySuffix)
+	t.entry = newMessage(camel(name, true)+entrySuffix, s.of.full+"."+camel(name, true)+entrySuffix)
 	if t.key, err = s.one(name, t.of.Elems[0]); err != nil {
 		return err
 	}
@@ -397,9 +360,9 @@ func (s *scope) dict(name string, t *Type) (err error) {
 		return err
 	}
 	switch t.key.kind {
-	case signed, unsigned, boolean, str, actor:
+	case typetext.Signed, typetext.Unsigned, typetext.Bool, typetext.String, typetext.Actor:
 		t.entry.entry = true
-	case bytes, instant, duration, enum: // no keys in protobuf: the field is repeated
+	case typetext.Bytes, typetext.Time, typetext.Duration, typetext.Enum: // no keys in protobuf: the field is repeated
 	default:
 		return fmt.Errorf("%s is no type of keys", t.key.of)
 	}
@@ -416,7 +379,7 @@ func (s *scope) one(name string, of *typetext.Type) (*Type, error) {
 	if !isContainer(of.Form) && of.Form != "?" {
 		return s.typeOf(name, of)
 	}
-	m := newMessage(camel(name)+holderSuffix, s.of.full+"."+camel(name)+holderSuffix)
+	m := newMessage(camel(name, true)+holderSuffix, s.of.full+"."+camel(name, true)+holderSuffix)
 	s.of.nested = append(s.of.nested, m)
 	inner := &scope{c: s.c, file: s.file, of: m, taken: make(map[string]bool)}
 	what := "values"
@@ -426,10 +389,10 @@ func (s *scope) one(name string, of *typetext.Type) (*Type, error) {
 	return &Type{kind: holder, of: of, message: m}, inner.field(what, 1, of)
 }
 
-// camel returns a name as protoc makes the name of a map's entries of it.
-func camel(name string) string {
+// camel returns a name without underscores, the letters behind them in upper case, the first letter in upper case if up: the
+// name of a map's entries by protoc's rule if up, and otherwise the name of a field in the JSON of protobuf.
+func camel(name string, up bool) string {
 	var b strings.Builder
-	up := true
 	for _, r := range name {
 		switch {
 		case r == '_':
@@ -506,4 +469,4 @@ func (c *compiler) value(from *File, path string) (*Message, error) {
 }
 
 // mayBeNull reports whether null is a value of the type.
-func (t *Type) mayBeNull() bool { return t.kind == optional || t.nullable }
+func (t *Type) mayBeNull() bool { return t.kind == typetext.Optional || t.nullable }

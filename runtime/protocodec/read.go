@@ -7,6 +7,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/jsoncodec"
+	"github.com/aeon-lang/aeon/runtime/typetext"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -34,13 +35,13 @@ func (m *RPC) Read(b []byte, names jsoncodec.Names) (key string, args []byte, er
 // field puts the value of a field, of which the message has these.
 func (r *reader) field(t *Type, e *codec.Encoder, in []raw) {
 	switch {
-	case t.kind == vector || t.kind == set:
+	case t.kind == typetext.Vector || t.kind == typetext.Set:
 		r.elements(t, e, in)
-	case t.kind == dict:
+	case t.kind == typetext.Map:
 		r.entries(t, e, in)
 	case len(in) == 0:
 		r.absent(t, e)
-	case t.kind == optional:
+	case t.kind == typetext.Optional:
 		e.Bool(true)
 		r.one(t.elem, e, r.single(in))
 	default:
@@ -59,9 +60,9 @@ func (r *reader) single(in []raw) raw {
 // absent puts the value of a field that the message does not have: protobuf leaves out zeros.
 func (r *reader) absent(t *Type, e *codec.Encoder) {
 	switch t.kind {
-	case signed, unsigned, boolean, str, bytes: // no bytes, as no number
+	case typetext.Signed, typetext.Unsigned, typetext.Bool, typetext.String, typetext.Bytes:
 		e.Uint(0)
-	case float:
+	case typetext.Float:
 		e.Float(0)
 	case holder:
 		r.held(t, e, nil)
@@ -70,7 +71,7 @@ func (r *reader) absent(t *Type, e *codec.Encoder) {
 			r.fail("it is missing; its type is %s", t.of)
 		}
 		e.Uint(0) // of an optional type: false
-		if t.kind == actor {
+		if t.kind == typetext.Actor {
 			e.Uint(0)
 		}
 	}
@@ -86,25 +87,25 @@ func (r *reader) want(v raw, wire uint8, t *Type) {
 // one puts one value.
 func (r *reader) one(t *Type, e *codec.Encoder, v raw) {
 	switch t.kind {
-	case signed:
+	case typetext.Signed:
 		r.want(v, wireVarint, t)
 		if n := int64(v.num); n < t.min || n > 0 && uint64(n) > t.max {
 			r.outside(t, strconv.FormatInt(n, 10))
 		}
 		e.Int(int64(v.num))
-	case unsigned:
+	case typetext.Unsigned:
 		r.want(v, wireVarint, t)
 		if v.num > t.max {
 			r.outside(t, strconv.FormatUint(v.num, 10))
 		}
 		e.Uint(v.num)
-	case boolean:
+	case typetext.Bool:
 		r.want(v, wireVarint, t)
 		e.Bool(v.num != 0)
-	case float:
+	case typetext.Float:
 		r.want(v, wireFixed64, t)
 		e.Float(math.Float64frombits(v.num))
-	case enum:
+	case typetext.Enum:
 		r.want(v, wireVarint, t)
 		switch n := v.num; {
 		case n == 0:
@@ -117,7 +118,7 @@ func (r *reader) one(t *Type, e *codec.Encoder, v raw) {
 	case holder:
 		r.want(v, wireBytes, t)
 		r.held(t, e, v.bytes)
-	case class:
+	case typetext.Class:
 		r.want(v, wireBytes, t)
 		r.record(t.message, e, v.bytes)
 	default:
@@ -141,20 +142,20 @@ func (r *reader) text(v raw) string {
 // sized puts a value that has a length on the wire.
 func (r *reader) sized(t *Type, e *codec.Encoder, v raw) {
 	switch t.kind {
-	case str:
+	case typetext.String:
 		e.String(r.text(v))
-	case bytes:
+	case typetext.Bytes:
 		e.Bytes(value.BytesOf(append([]byte(nil), v.bytes...)))
-	case instant, duration:
+	case typetext.Time, typetext.Duration:
 		e.Int(r.nanos(t, v.bytes))
-	case actor:
+	case typetext.Actor:
 		id, err := r.names.Actor(t.of.Name, r.text(v))
 		if err != nil {
 			r.failFor(err, err.Error())
 		}
 		e.Uint(uint64(id.Birth))
 		e.Uint(id.Serial)
-	case client:
+	case typetext.Client:
 		number, err := r.names.Client(t.of.Name, r.text(v))
 		if err != nil {
 			r.failFor(err, err.Error())
@@ -184,7 +185,7 @@ func (r *reader) nanos(t *Type, b []byte) int64 {
 		}
 	}
 	s, n := part[0], part[1]
-	if n <= -nanosPerSecond || n >= nanosPerSecond || t.kind == instant && n < 0 || t.kind == duration && (s > 0 && n < 0 || s < 0 && n > 0) {
+	if n <= -nanosPerSecond || n >= nanosPerSecond || t.kind == typetext.Time && n < 0 || t.kind == typetext.Duration && (s > 0 && n < 0 || s < 0 && n > 0) {
 		r.fail("%d s and %d ns are no %s", s, n, t.of)
 	}
 	if s < 0 && n > 0 { // so that the product does not overflow before the sum is in range
@@ -221,9 +222,9 @@ func (r *reader) record(m *Message, e *codec.Encoder, b []byte) {
 // packs reports whether values of the type stand side by side in a repeated field, without a tag before each.
 func (t *Type) packs() (wire uint8, ok bool) {
 	switch t.kind {
-	case signed, unsigned, boolean, enum:
+	case typetext.Signed, typetext.Unsigned, typetext.Bool, typetext.Enum:
 		return wireVarint, true
-	case float:
+	case typetext.Float:
 		return wireFixed64, true
 	}
 	return wireBytes, false
@@ -237,7 +238,7 @@ func (r *reader) elements(t *Type, e *codec.Encoder, in []raw) {
 		from := len(all.Data())
 		r.enter("[" + strconv.Itoa(n) + "]")
 		r.one(t.elem, &all, v)
-		if t.kind == set {
+		if t.kind == typetext.Set {
 			r.once(seen, all.Data()[from:], "the element is in the set already")
 		}
 		r.leave()

@@ -9,6 +9,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/jsoncodec"
+	"github.com/aeon-lang/aeon/runtime/typetext"
 )
 
 // Append appends the answer with the result that msg holds; without a result msg is nil. The error says why protobuf cannot
@@ -35,16 +36,16 @@ type writer struct {
 // field appends a field; zeros are left out.
 func (w *writer) field(b []byte, f *Field) []byte {
 	switch t := f.is; t.kind {
-	case vector, set:
+	case typetext.Vector, typetext.Set:
 		return w.elements(b, f)
-	case dict:
+	case typetext.Map:
 		for n := w.Uint(); n > 0 && w.Err() == nil; n-- {
 			b = appendSized(b, f.number, func(b []byte) []byte {
 				return w.field(w.field(b, t.entry.fields[0]), t.entry.fields[1])
 			})
 		}
 		return b
-	case optional:
+	case typetext.Optional:
 		if !w.Bool() {
 			return b
 		}
@@ -74,16 +75,16 @@ func (w *writer) elements(b []byte, f *Field) []byte {
 // number appends a number, without its tag.
 func (w *writer) number(b []byte, t *Type) []byte {
 	switch t.kind {
-	case signed:
+	case typetext.Signed:
 		return binary.AppendUvarint(b, uint64(w.Int()))
-	case unsigned:
+	case typetext.Unsigned:
 		return binary.AppendUvarint(b, w.Uint())
-	case boolean:
+	case typetext.Bool:
 		if w.Bool() {
 			return append(b, 1)
 		}
 		return append(b, 0)
-	case enum:
+	case typetext.Enum:
 		return binary.AppendUvarint(b, w.Enum(uint64(len(t.enum.aeon)))+1)
 	}
 	return binary.LittleEndian.AppendUint64(b, math.Float64bits(w.Float()))
@@ -103,16 +104,16 @@ func (w *writer) one(b []byte, number uint64, t *Type, zero bool) []byte {
 	switch t.kind {
 	case holder:
 		return appendSized(b, number, func(b []byte) []byte { return w.field(b, t.message.fields[0]) })
-	case class:
+	case typetext.Class:
 		return appendSized(b, number, func(b []byte) []byte { return w.record(b, t.message) })
-	case instant, duration:
+	case typetext.Time, typetext.Duration:
 		return w.nanos(b, number, t)
 	}
 	text, null := w.text(t)
 	if null || text == "" && !zero {
 		return b
 	}
-	if t.kind != bytes && !utf8.ValidString(text) {
+	if t.kind != typetext.Bytes && !utf8.ValidString(text) {
 		w.fail("a string of protobuf is UTF-8, and %.100q is not", text)
 	}
 	return appendText(b, number, text)
@@ -137,13 +138,13 @@ func (w *writer) fail(format string, args ...any) {
 // text reads a value that is a string in protobuf, or bytes.
 func (w *writer) text(t *Type) (text string, null bool) {
 	switch t.kind {
-	case actor:
+	case typetext.Actor:
 		id := event.ActorID{Birth: event.PartitionID(w.Uint()), Serial: w.Uint()}
 		if id.IsNull() {
 			return "", true
 		}
 		return w.names.ActorText(t.of.Name, id), false
-	case client:
+	case typetext.Client:
 		number := w.Uint()
 		return jsoncodec.ClientText(t.of.Name, number), number == 0
 	}
@@ -154,7 +155,7 @@ func (w *writer) text(t *Type) (text string, null bool) {
 func (w *writer) nanos(b []byte, number uint64, t *Type) []byte {
 	at := w.Int()
 	s, n := at/nanosPerSecond, at%nanosPerSecond
-	if t.kind == instant && n < 0 {
+	if t.kind == typetext.Time && n < 0 {
 		s, n = s-1, n+nanosPerSecond
 	}
 	return appendSized(b, number, func(b []byte) []byte {

@@ -141,29 +141,22 @@ func (s *Server) Address() string { return s.address }
 // Handler serves requests that another server has taken.
 func (s *Server) Handler() http.Handler { return s.http.Handler }
 
+// unlessSet gives a limit its usual value unless the configuration has one.
+func unlessSet[T int | int64 | time.Duration](limit *T, usual T) {
+	if *limit <= 0 {
+		*limit = usual
+	}
+}
+
 // New returns a server that does not listen yet.
 func New(cfg Config) *Server {
-	if cfg.BodyMax <= 0 {
-		cfg.BodyMax = bodyMax
-	}
-	if cfg.BodiesMax <= 0 {
-		cfg.BodiesMax = bodiesMax
-	}
-	if cfg.TimeMax <= 0 {
-		cfg.TimeMax = timeMax
-	}
-	if cfg.CallsMax <= 0 {
-		cfg.CallsMax = callsMax
-	}
-	if cfg.PagesMax <= 0 {
-		cfg.PagesMax = pagesMax
-	}
-	if cfg.BeatMax <= 0 {
-		cfg.BeatMax = beatMax
-	}
-	if cfg.SendMax <= 0 {
-		cfg.SendMax = bodyTime
-	}
+	unlessSet(&cfg.BodyMax, bodyMax)
+	unlessSet(&cfg.BodiesMax, bodiesMax)
+	unlessSet(&cfg.TimeMax, timeMax)
+	unlessSet(&cfg.CallsMax, callsMax)
+	unlessSet(&cfg.PagesMax, pagesMax)
+	unlessSet(&cfg.BeatMax, beatMax)
+	unlessSet(&cfg.SendMax, bodyTime)
 	if cfg.Counts == nil {
 		cfg.Counts = &Counts{}
 	}
