@@ -121,16 +121,13 @@ func (p *pkg) reference(w *writer, c *typecheck.Class) {
 }
 
 // signature returns the parameters of f as Go declares them, and as a list of arguments.
-func (p *pkg) signature(f *typecheck.Func) (params, args string) { return p.signatureAs(f, asIs) }
-
-// signatureAs is signature with the arguments that pass makes of the parameters.
-func (p *pkg) signatureAs(f *typecheck.Func, pass func(t typecheck.Type, v string) string) (params, args string) {
+func (p *pkg) signature(f *typecheck.Func) (params, args string) {
 	names := paramFields(f)
 	s := newScope(p.refusedInStubs)
 	for i, v := range f.Params {
 		name := s.take(names[i])
 		params += ", " + name + " " + p.goType(v.Type())
-		args += ", " + pass(v.Type(), name)
+		args += ", " + name
 	}
 	return params, args
 }
@@ -140,9 +137,8 @@ func (p *pkg) refusedInStubs(name string) bool {
 	return goKeywords[name] || predeclared[name] || oursStub[name] || p.names.top.taken[name]
 }
 
-// fillArgs returns the literal of the argument struct of f, filled from the parameters of signature, as pass turns them into
-// arguments.
-func (p *pkg) fillArgs(f *typecheck.Func, pass func(t typecheck.Type, v string) string) string {
+// fillArgs returns the literal of the argument struct of f, filled from the parameters of signature.
+func (p *pkg) fillArgs(f *typecheck.Func) string {
 	names := paramFields(f)
 	s := newScope(p.refusedInStubs)
 	code := p.gen(f, "args") + "{"
@@ -150,13 +146,10 @@ func (p *pkg) fillArgs(f *typecheck.Func, pass func(t typecheck.Type, v string) 
 		if i > 0 {
 			code += ", "
 		}
-		code += names[i] + ": " + pass(f.Params[i].Type(), s.take(names[i]))
+		code += names[i] + ": " + s.take(names[i])
 	}
 	return code + "}"
 }
-
-// asIs passes a value to code of this program.
-func asIs(_ typecheck.Type, v string) string { return v }
 
 // stubs emits the calls of a method through a reference: from an actor, and the two from a client.
 func (p *pkg) stubs(w *writer, c *typecheck.Class, m *typecheck.Func) {
@@ -181,7 +174,7 @@ func (p *pkg) callStub(w *writer, c *typecheck.Class, m *typecheck.Func) {
 	w.add("func (r %s) %s(cx *aeonrt.Cx%s)%s {", p.gen(c, "ref"), call, params, result)
 	w.add("self, ok := aeonrt.Enter[*%s](cx, r.Ref, &%s)", p.names.obj[c], method)
 	w.add("if !ok { // the actor is on another host")
-	w.add("args := %s", p.fillArgs(m, asIs))
+	w.add("args := %s", p.fillArgs(m))
 	w.add("aeonrt.CallRemote(cx, r.Ref, &%s, &args)", method)
 	if isVoid(m.Result) {
 		w.add("return\n}")
@@ -199,7 +192,7 @@ func (p *pkg) callStub(w *writer, c *typecheck.Class, m *typecheck.Func) {
 
 func (p *pkg) awaitStub(w *writer, c *typecheck.Class, m *typecheck.Func) {
 	params, _ := p.signature(m)
-	await, method, args := p.gen(m, "await"), p.gen(m, "method"), p.fillArgs(m, p.acrossBorder)
+	await, method, args := p.gen(m, "await"), p.gen(m, "method"), p.fillArgs(m)
 	if isVoid(m.Result) {
 		w.add("// %s runs %s as an event and waits until it has ended.", await, m.Name())
 		w.add("func (r %s) %s(cl *aeonrt.Client%s) error {", p.gen(c, "ref"), await, params)
@@ -209,7 +202,7 @@ func (p *pkg) awaitStub(w *writer, c *typecheck.Class, m *typecheck.Func) {
 		w.add("func (r %s) %s(cl *aeonrt.Client%s) (ret %s, err error) {", p.gen(c, "ref"), await, params, p.goType(m.Result))
 		w.add("args := &%s", args)
 		w.add("err = cl.Await(r.Ref, &%s, args)", method)
-		w.add("return %s, err", p.acrossBorder(m.Result, "args.ret"))
+		w.add("return args.ret, err")
 	}
 	w.add("}")
 	w.add("")
@@ -217,7 +210,7 @@ func (p *pkg) awaitStub(w *writer, c *typecheck.Class, m *typecheck.Func) {
 
 func (p *pkg) eventStub(w *writer, c *typecheck.Class, m *typecheck.Func) {
 	params, _ := p.signature(m)
-	event, method, args := p.gen(m, "event"), p.gen(m, "method"), p.fillArgs(m, p.acrossBorder)
+	event, method, args := p.gen(m, "event"), p.gen(m, "method"), p.fillArgs(m)
 	w.add("// %s issues %s as an event.", event, m.Name())
 	if isVoid(m.Result) {
 		w.add("func (r %s) %s(cl *aeonrt.Client%s) aeonrt.Pending[struct{}] {", p.gen(c, "ref"), event, params)
@@ -226,8 +219,8 @@ func (p *pkg) eventStub(w *writer, c *typecheck.Class, m *typecheck.Func) {
 		t := p.goType(m.Result)
 		w.add("func (r %s) %s(cl *aeonrt.Client%s) aeonrt.Pending[%s] {", p.gen(c, "ref"), event, params, t)
 		w.add("args := &%s", args)
-		ret := p.acrossBorder(m.Result, "args.ret")
-		if ret == "args.ret" && p.shares(m.Result) {
+		ret := "args.ret"
+		if p.shares(m.Result) {
 			ret += ".Share()" // it may be awaited again
 		}
 		w.add("return aeonrt.Issue(cl, r.Ref, &%s, args, func() %s { return %s })", method, t, ret)
@@ -249,7 +242,7 @@ func (p *pkg) constructors(w *writer, c *typecheck.Class) {
 	create := p.gen(c, "new")
 	w.add("// %s makes a new actor in an event of its own.", create)
 	w.add("func %s(cl *aeonrt.Client%s) (%s, error) {", create, params, ref)
-	w.add("ref, err := cl.New(&%s, &%s, &%s)", class, p.gen(c.Ctor, "method"), p.fillArgs(c.Ctor, p.acrossBorder))
+	w.add("ref, err := cl.New(&%s, &%s, &%s)", class, p.gen(c.Ctor, "method"), p.fillArgs(c.Ctor))
 	w.add("return %s{ref}, err", ref)
 	w.add("}")
 	w.add("")

@@ -81,7 +81,7 @@ func (c *apiChecker) withAPI(path string, p *load.Package) (*types.Package, erro
 	return last, nil
 }
 
-// TestAPIOfAllPrograms checks that the API of every program of the goldens compiles. The kinds of TestBorder are among them, so every
+// TestAPIOfAllPrograms checks that the API of every program of the goldens compiles. The kinds of TestAPIBorder are among them, so every
 // type is.
 func TestAPIOfAllPrograms(t *testing.T) {
 	c := newAPIChecker()

@@ -203,19 +203,15 @@ func withFirst(first string, args []val) string {
 	return first + ", " + codes(args)
 }
 
-// argsLiteral returns the argument struct of a call. Those of a client may come from Go.
+// argsLiteral returns the argument struct of a call.
 func (f *fn) argsLiteral(g *typecheck.Func, args []val) string {
-	pass := asIs
-	if f.by == byClient {
-		pass = f.acrossBorder
-	}
 	var sb strings.Builder
 	sb.WriteString("&" + f.gen(g, "args") + "{")
 	for i, name := range paramFields(g) {
 		if i > 0 {
 			sb.WriteString(", ")
 		}
-		sb.WriteString(name + ": " + pass(g.Params[i].Type(), args[i].code))
+		sb.WriteString(name + ": " + args[i].code)
 	}
 	sb.WriteString("}")
 	return sb.String()

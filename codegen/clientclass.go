@@ -47,7 +47,7 @@ func (p *pkg) clientConstructor(w *writer, c *typecheck.Class) {
 	w.add("// construct is the constructor of %s.", name)
 	e := p.newFn(ctor, byClient, w)
 	e.body("func (self *"+name+") construct("+e.params(true)+")", func() { e.fieldInits(c) }, ctor.Body, typecheck.Void, "")
-	params, list := p.signatureAs(ctor, p.acrossBorder)
+	params, list := p.signature(ctor)
 	w.add("// %s makes an object of class %s in the client.", p.gen(c, "new"), name)
 	w.add("func %s(cl *aeonrt.Client%s) %s {", p.gen(c, "new"), params, ref)
 	w.add("self := new(%s)", name)

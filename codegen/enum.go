@@ -41,5 +41,4 @@ func (p *pkg) enum(w *writer, e *typecheck.Enum) {
 	w.add("// Compare orders the constants as they are declared.")
 	w.add("func (e %s) Compare(other %s) int { return int(e) - int(other) }", name, name)
 	w.add("")
-	p.enumJSON(w, e)
 }

@@ -32,11 +32,11 @@ var oursStub = set(`aeonrt self cx cl ok args ret err r ref _`)
 
 // refMethods are the methods that a typed reference has from the runtime or from us, by the
 // names that stubs must not take.
-var refMethods = set(`IsNull ID EachRef CompareKey Compare String Handle Ref ClientRef MarshalJSON UnmarshalJSON MarshalText UnmarshalText`)
+var refMethods = set(`IsNull ID EachRef CompareKey Compare String Handle Ref ClientRef`)
 
 // structNames are the fields and methods that the structs of classes have from the runtime or from us.
 var structNames = set(`Self Ref ActorSelf ClientObject ClientObj construct this Share MarkShared EachRef EachElem Equal Str Encode Decode
-	SaveField LoadFields StoredRows MarshalJSON UnmarshalJSON`)
+	SaveField LoadFields StoredRows`)
 
 func reserved(name string) bool {
 	return goKeywords[name] || predeclared[name] || ours[name] || isTemporary(name)

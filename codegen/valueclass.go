@@ -34,8 +34,6 @@ func (p *pkg) valuePlumbing(w *writer, c *typecheck.Class) {
 		p.eachRef(w, c)
 	}
 	p.recordCodec(w, c)
-	p.classCopy(w, c)
-	p.classJSON(w, c)
 	p.implicitConstructor(w, c)
 	p.accessors(w, c)
 }

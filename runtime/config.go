@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/aeon-lang/aeon/internal/cmdline"
 	"github.com/aeon-lang/aeon/runtime/value"
@@ -204,11 +205,12 @@ func numberError(err error, text, what string) error {
 	return nil
 }
 
-func readDuration(text string) (d value.Duration, err error) {
-	if d.UnmarshalText([]byte(text)) != nil {
+func readDuration(text string) (value.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil {
 		err = fmt.Errorf("%q is no duration, as 90s or 1h30m", text)
 	}
-	return d, err
+	return value.Duration(d), err
 }
 
 func readTime(text string) (value.Time, error) {

@@ -94,34 +94,6 @@ func BoxOf[T any](v T) Box[T] { return value.BoxOf(v) }
 // BoxIf returns an optional value of a recursive class that holds v when ok, else null.
 func BoxIf[T any](v T, ok bool) Box[T] { return value.BoxIf(v, ok) }
 
-// CopyVector returns a copy of v that shares no memory with it; elem copies the elements, nil where an assignment does.
-func CopyVector[T any](v Vector[T], elem func(T) T) Vector[T] { return value.CopyVector(v, elem) }
-
-// CopyMap returns a copy of m that shares no memory with it; val is as in CopyVector.
-func CopyMap[K comparable, V any](m Map[K, V], val func(V) V) Map[K, V] {
-	return value.CopyMap(m, val)
-}
-
-// CopySet returns a copy of s that shares no memory with it.
-func CopySet[K comparable](s Set[K]) Set[K] { return value.CopySet(s) }
-
-// CopyBytes returns a copy of b that shares no memory with it.
-func CopyBytes(b Bytes) Bytes { return value.CopyBytes(b) }
-
-// CopyOpt returns a copy of o that shares no memory with it; of copies what it holds.
-func CopyOpt[T any](o Opt[T], of func(T) T) Opt[T] { return value.CopyOpt(o, of) }
-
-// CopyBox returns a copy of b that shares no memory with it; of copies what it holds, nil where an assignment does.
-func CopyBox[T any](b Box[T], of func(T) T) Box[T] { return value.CopyBox(b, of) }
-
-// MarshalObject returns the JSON of a value class: names and values of its fields alternate.
-func MarshalObject(fields ...any) ([]byte, error) { return value.MarshalObject(fields...) }
-
-// UnmarshalObject reads the JSON of a value class: names and addresses of its fields alternate.
-func UnmarshalObject(data []byte, class string, fields ...any) error {
-	return value.UnmarshalObject(data, class, fields...)
-}
-
 // MarshalEnum returns the name of a constant.
 func MarshalEnum[E ~uint16](names []string, e E) ([]byte, error) { return value.MarshalEnum(names, e) }
 

@@ -1166,13 +1166,13 @@ func (r HelloChainRef) callGreet(cx *aeonrt.Cx, city string) (ret aeonrt.Vector[
 func (r HelloChainRef) Greet(cl *aeonrt.Client, city string) (ret aeonrt.Vector[string], err error) {
 	args := &helloChainGreetArgs{city: city}
 	err = cl.Await(r.Ref, &methodHelloChainGreet, args)
-	return aeonrt.CopyVector(args.ret, nil), err
+	return args.ret, err
 }
 
 // GreetEvent issues greet as an event.
 func (r HelloChainRef) GreetEvent(cl *aeonrt.Client, city string) aeonrt.Pending[aeonrt.Vector[string]] {
 	args := &helloChainGreetArgs{city: city}
-	return aeonrt.Issue(cl, r.Ref, &methodHelloChainGreet, args, func() aeonrt.Vector[string] { return aeonrt.CopyVector(args.ret, nil) })
+	return aeonrt.Issue(cl, r.Ref, &methodHelloChainGreet, args, func() aeonrt.Vector[string] { return args.ret.Share() })
 }
 
 // helloChainGreetArgs holds the arguments and the result of one call of HelloChain.greet.

@@ -58,7 +58,7 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/image", "runtime/codec runtime/event runtime/store runtime/value"},
 	{"runtime/table", "runtime/codec runtime/image runtime/value"},
 	{"runtime/trace", "runtime/event runtime/store internal/bytejson"},
-	{"runtime/order", "dominator runtime/event runtime/image runtime/lock runtime/sched runtime/store internal/bytejson internal/shard"},
+	{"runtime/order", "dominator runtime/event runtime/image runtime/lock runtime/sched runtime/store internal/shard"},
 	{"runtime/row", "runtime/event runtime/store"},
 	{"runtime/state", "dominator runtime/event runtime/image runtime/order runtime/row runtime/store runtime/value internal/shard"},
 	{"runtime/outbox", "runtime/event runtime/order runtime/row runtime/sched runtime/store internal/shard"},

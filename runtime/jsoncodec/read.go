@@ -4,9 +4,11 @@ import (
 	"encoding/base64"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/aeon-lang/aeon/internal/similar"
 	"github.com/aeon-lang/aeon/runtime/codec"
@@ -164,14 +166,14 @@ func (r *reader) quotedText(t *Type, e *codec.Encoder, text string) {
 		}
 		e.Bytes(value.BytesOf(data))
 	case typetext.Time:
-		var at value.Time
-		if err := at.UnmarshalText([]byte(text)); err != nil {
+		at, ok := value.ParseTime(text).Get()
+		if !ok {
 			r.fail("%q is no time as 2006-01-02T15:04:05Z, between the years 1678 and 2262", text)
 		}
 		e.Int(int64(at))
 	case typetext.Duration:
-		var d value.Duration
-		if err := d.UnmarshalText([]byte(text)); err != nil {
+		d, err := time.ParseDuration(text)
+		if err != nil {
 			r.fail("%q is no duration as 1m30s", text)
 		}
 		e.Int(int64(d))
@@ -226,10 +228,13 @@ func (r *reader) outside(t *Type, text string) {
 	r.fail("%s is no %s: that is a whole number from %d to %d", text, t.of.Form, t.min, t.max)
 }
 
+// notFinite are the strings for the floats that JSON has no number for.
+var notFinite = map[string]float64{"NaN": math.NaN(), "Infinity": math.Inf(1), "-Infinity": math.Inf(-1)}
+
 func (r *reader) float() float64 {
 	if r.next() == '"' {
 		s := r.string("")
-		f, ok := value.NotFinite[s]
+		f, ok := notFinite[s]
 		if !ok {
 			r.fail("%q is neither a number nor NaN, Infinity or -Infinity", s)
 		}

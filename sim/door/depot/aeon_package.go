@@ -74,23 +74,6 @@ func AeonGetCrate(d *aeonrt.Decoder) (v Crate) {
 	return v
 }
 
-// AeonCopyCrate returns a copy that shares no memory with v.
-func AeonCopyCrate(v Crate) Crate {
-	v.Weights = aeonrt.CopyVector(v.Weights, nil)
-	v.Inner = aeonrt.CopyBox(v.Inner, AeonCopyCrate)
-	return v
-}
-
-// MarshalJSON writes the value as an object.
-func (self Crate) MarshalJSON() ([]byte, error) {
-	return aeonrt.MarshalObject("Number", self.Number, "Name", self.Name, "Kind", self.Kind, "Weights", self.Weights, "Inner", self.Inner)
-}
-
-// UnmarshalJSON reads an object; fields that are missing stay as they are.
-func (self *Crate) UnmarshalJSON(data []byte) error {
-	return aeonrt.UnmarshalObject(data, "Crate", "Number", &self.Number, "Name", &self.Name, "Kind", &self.Kind, "Weights", &self.Weights, "Inner", &self.Inner)
-}
-
 // AeonNewCrate returns a Crate with the given fields.
 func AeonNewCrate(tmp1 int64, tmp2 string, tmp3 Kind, tmp4 aeonrt.Vector[float64], tmp5 aeonrt.Box[Crate]) (self Crate) {
 	self.Number = tmp1
@@ -276,37 +259,6 @@ func AeonGetContent(d *aeonrt.Decoder) (v Content) {
 	return v
 }
 
-// AeonCopyContent returns a copy that shares no memory with v.
-func AeonCopyContent(v Content) Content {
-	v.Raw = aeonrt.CopyBytes(v.Raw)
-	v.Last = aeonrt.CopyBox(v.Last, AeonCopyCrate)
-	v.Names = aeonrt.CopyVector(v.Names, nil)
-	v.Crates = aeonrt.CopyVector(v.Crates, AeonCopyCrate)
-	v.Numbers = aeonrt.CopySet(v.Numbers)
-	v.Seals = aeonrt.CopySet(v.Seals)
-	v.Times = aeonrt.CopySet(v.Times)
-	v.Others = aeonrt.CopySet(v.Others)
-	v.ByName = aeonrt.CopyMap(v.ByName, AeonCopyCrate)
-	v.ByLevel = aeonrt.CopyMap(v.ByLevel, nil)
-	v.Marks = aeonrt.CopyMap(v.Marks, nil)
-	v.Words = aeonrt.CopyMap(v.Words, nil)
-	v.ByKind = aeonrt.CopyMap(v.ByKind, func(v aeonrt.Vector[int64]) aeonrt.Vector[int64] { return aeonrt.CopyVector(v, nil) })
-	v.Log = aeonrt.CopyMap(v.Log, nil)
-	v.Distance = aeonrt.CopyMap(v.Distance, nil)
-	v.Rows = aeonrt.CopyVector(v.Rows, AeonCopyCrate)
-	return v
-}
-
-// MarshalJSON writes the value as an object.
-func (self Content) MarshalJSON() ([]byte, error) {
-	return aeonrt.MarshalObject("Open", self.Open, "Count", self.Count, "Mass", self.Mass, "Rate", self.Rate, "Raw", self.Raw, "Since", self.Since, "Shift", self.Shift, "Main", self.Main, "Last", self.Last, "Names", self.Names, "Crates", self.Crates, "Numbers", self.Numbers, "Seals", self.Seals, "Times", self.Times, "Others", self.Others, "ByName", self.ByName, "ByLevel", self.ByLevel, "Marks", self.Marks, "Words", self.Words, "ByKind", self.ByKind, "Log", self.Log, "Distance", self.Distance, "Rows", self.Rows)
-}
-
-// UnmarshalJSON reads an object; fields that are missing stay as they are.
-func (self *Content) UnmarshalJSON(data []byte) error {
-	return aeonrt.UnmarshalObject(data, "Content", "Open", &self.Open, "Count", &self.Count, "Mass", &self.Mass, "Rate", &self.Rate, "Raw", &self.Raw, "Since", &self.Since, "Shift", &self.Shift, "Main", &self.Main, "Last", &self.Last, "Names", &self.Names, "Crates", &self.Crates, "Numbers", &self.Numbers, "Seals", &self.Seals, "Times", &self.Times, "Others", &self.Others, "ByName", &self.ByName, "ByLevel", &self.ByLevel, "Marks", &self.Marks, "Words", &self.Words, "ByKind", &self.ByKind, "Log", &self.Log, "Distance", &self.Distance, "Rows", &self.Rows)
-}
-
 // AeonNewContent returns a Content with the given fields.
 func AeonNewContent(tmp1 bool, tmp2 int64, tmp3 uint64, tmp4 float64, tmp5 aeonrt.Bytes, tmp6 aeonrt.Time, tmp7 aeonrt.Duration, tmp8 aeonrt.Opt[Kind], tmp9 aeonrt.Box[Crate], tmp10 aeonrt.Vector[string], tmp11 aeonrt.Vector[Crate], tmp12 aeonrt.Set[int64], tmp13 aeonrt.Set[aeonrt.BytesKey], tmp14 aeonrt.Set[aeonrt.Duration], tmp15 aeonrt.Set[DepotRef], tmp16 aeonrt.Map[string, Crate], tmp17 aeonrt.Map[int8, int64], tmp18 aeonrt.Map[uint32, bool], tmp19 aeonrt.Map[bool, string], tmp20 aeonrt.Map[Kind, aeonrt.Vector[int64]], tmp21 aeonrt.Map[aeonrt.Time, int64], tmp22 aeonrt.Map[DepotRef, int64], tmp23 aeonrt.Vector[Crate]) (self Content) {
 	self.Open = tmp1
@@ -438,13 +390,13 @@ func (r DepotRef) callContent(cx *aeonrt.Cx) (ret Content) {
 func (r DepotRef) Content(cl *aeonrt.Client) (ret Content, err error) {
 	args := &depotContentArgs{}
 	err = cl.Await(r.Ref, &methodDepotContent, args)
-	return AeonCopyContent(args.ret), err
+	return args.ret, err
 }
 
 // ContentEvent issues content as an event.
 func (r DepotRef) ContentEvent(cl *aeonrt.Client) aeonrt.Pending[Content] {
 	args := &depotContentArgs{}
-	return aeonrt.Issue(cl, r.Ref, &methodDepotContent, args, func() Content { return AeonCopyContent(args.ret) })
+	return aeonrt.Issue(cl, r.Ref, &methodDepotContent, args, func() Content { return args.ret.Share() })
 }
 
 // depotContentArgs holds the arguments and the result of one call of Depot.content.

@@ -27,12 +27,6 @@ func (e Kind) Str() string { return kindNames[e] }
 // Compare orders the constants as they are declared.
 func (e Kind) Compare(other Kind) int { return int(e) - int(other) }
 
-// MarshalText returns the name of the constant, which is what it is in JSON.
-func (e Kind) MarshalText() ([]byte, error) { return aeonrt.MarshalEnum(kindNames[:], e) }
-
-// UnmarshalText reads the name of a constant.
-func (e *Kind) UnmarshalText(text []byte) error { return aeonrt.UnmarshalEnum(kindNames[:], text, e) }
-
 // Crate is a value class.
 type Crate struct {
 	Number  int64

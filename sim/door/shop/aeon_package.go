@@ -72,22 +72,6 @@ func AeonGetItem(d *aeonrt.Decoder) (v Item) {
 	return v
 }
 
-// AeonCopyItem returns a copy that shares no memory with v.
-func AeonCopyItem(v Item) Item {
-	v.Tags = aeonrt.CopyVector(v.Tags, nil)
-	return v
-}
-
-// MarshalJSON writes the value as an object.
-func (self Item) MarshalJSON() ([]byte, error) {
-	return aeonrt.MarshalObject("Name", self.Name, "Cents", self.Cents, "Size", self.Size, "Note", self.Note, "Tags", self.Tags)
-}
-
-// UnmarshalJSON reads an object; fields that are missing stay as they are.
-func (self *Item) UnmarshalJSON(data []byte) error {
-	return aeonrt.UnmarshalObject(data, "Item", "Name", &self.Name, "Cents", &self.Cents, "Size", &self.Size, "Note", &self.Note, "Tags", &self.Tags)
-}
-
 // AeonNewItem returns a Item with the given fields.
 func AeonNewItem(tmp1 string, tmp2 int64, tmp3 Size, tmp4 aeonrt.Opt[string], tmp5 aeonrt.Vector[string]) (self Item) {
 	self.Name = tmp1
@@ -224,27 +208,6 @@ func AeonGetEverything(d *aeonrt.Decoder) (v Everything) {
 	return v
 }
 
-// AeonCopyEverything returns a copy that shares no memory with v.
-func AeonCopyEverything(v Everything) Everything {
-	v.Raw = aeonrt.CopyBytes(v.Raw)
-	v.Items = aeonrt.CopyVector(v.Items, AeonCopyItem)
-	v.Marks = aeonrt.CopySet(v.Marks)
-	v.ByName = aeonrt.CopyMap(v.ByName, AeonCopyItem)
-	v.Seen = aeonrt.CopyMap(v.Seen, nil)
-	v.Best = aeonrt.CopyOpt(v.Best, AeonCopyItem)
-	return v
-}
-
-// MarshalJSON writes the value as an object.
-func (self Everything) MarshalJSON() ([]byte, error) {
-	return aeonrt.MarshalObject("Whole", self.Whole, "Small", self.Small, "Large", self.Large, "Real", self.Real, "Flag", self.Flag, "Text", self.Text, "Raw", self.Raw, "At", self.At, "Took", self.Took, "Kind", self.Kind, "Items", self.Items, "Marks", self.Marks, "ByName", self.ByName, "Seen", self.Seen, "Best", self.Best, "Cart", self.Cart, "Shop", self.Shop)
-}
-
-// UnmarshalJSON reads an object; fields that are missing stay as they are.
-func (self *Everything) UnmarshalJSON(data []byte) error {
-	return aeonrt.UnmarshalObject(data, "Everything", "Whole", &self.Whole, "Small", &self.Small, "Large", &self.Large, "Real", &self.Real, "Flag", &self.Flag, "Text", &self.Text, "Raw", &self.Raw, "At", &self.At, "Took", &self.Took, "Kind", &self.Kind, "Items", &self.Items, "Marks", &self.Marks, "ByName", &self.ByName, "Seen", &self.Seen, "Best", &self.Best, "Cart", &self.Cart, "Shop", &self.Shop)
-}
-
 // AeonNewEverything returns a Everything with the given fields.
 func AeonNewEverything(tmp1 int64, tmp2 int8, tmp3 uint64, tmp4 float64, tmp5 bool, tmp6 string, tmp7 aeonrt.Bytes, tmp8 aeonrt.Time, tmp9 aeonrt.Duration, tmp10 Size, tmp11 aeonrt.Vector[Item], tmp12 aeonrt.Set[int64], tmp13 aeonrt.Map[string, Item], tmp14 aeonrt.Map[aeonrt.Duration, bool], tmp15 aeonrt.Opt[Item], tmp16 CartRef, tmp17 ShopRef) (self Everything) {
 	self.Whole = tmp1
@@ -377,12 +340,12 @@ func (r ShopRef) callPut(cx *aeonrt.Cx, item Item) {
 
 // Put runs put as an event and waits until it has ended.
 func (r ShopRef) Put(cl *aeonrt.Client, item Item) error {
-	return cl.Await(r.Ref, &methodShopPut, &shopPutArgs{item: AeonCopyItem(item)})
+	return cl.Await(r.Ref, &methodShopPut, &shopPutArgs{item: item})
 }
 
 // PutEvent issues put as an event.
 func (r ShopRef) PutEvent(cl *aeonrt.Client, item Item) aeonrt.Pending[struct{}] {
-	return aeonrt.Issue[struct{}](cl, r.Ref, &methodShopPut, &shopPutArgs{item: AeonCopyItem(item)}, nil)
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodShopPut, &shopPutArgs{item: item}, nil)
 }
 
 // shopPutArgs holds the arguments and the result of one call of Shop.put.
@@ -417,13 +380,13 @@ func (r ShopRef) callFind(cx *aeonrt.Cx, name string) (ret aeonrt.Opt[Item]) {
 func (r ShopRef) Find(cl *aeonrt.Client, name string) (ret aeonrt.Opt[Item], err error) {
 	args := &shopFindArgs{name: name}
 	err = cl.Await(r.Ref, &methodShopFind, args)
-	return aeonrt.CopyOpt(args.ret, AeonCopyItem), err
+	return args.ret, err
 }
 
 // FindEvent issues find as an event.
 func (r ShopRef) FindEvent(cl *aeonrt.Client, name string) aeonrt.Pending[aeonrt.Opt[Item]] {
 	args := &shopFindArgs{name: name}
-	return aeonrt.Issue(cl, r.Ref, &methodShopFind, args, func() aeonrt.Opt[Item] { return aeonrt.CopyOpt(args.ret, AeonCopyItem) })
+	return aeonrt.Issue(cl, r.Ref, &methodShopFind, args, func() aeonrt.Opt[Item] { return args.ret.Share() })
 }
 
 // shopFindArgs holds the arguments and the result of one call of Shop.find.
@@ -465,13 +428,13 @@ func (r ShopRef) callCheap(cx *aeonrt.Cx, cents int64, size aeonrt.Opt[Size]) (r
 func (r ShopRef) Cheap(cl *aeonrt.Client, cents int64, size aeonrt.Opt[Size]) (ret aeonrt.Vector[Item], err error) {
 	args := &shopCheapArgs{cents: cents, size: size}
 	err = cl.Await(r.Ref, &methodShopCheap, args)
-	return aeonrt.CopyVector(args.ret, AeonCopyItem), err
+	return args.ret, err
 }
 
 // CheapEvent issues cheap as an event.
 func (r ShopRef) CheapEvent(cl *aeonrt.Client, cents int64, size aeonrt.Opt[Size]) aeonrt.Pending[aeonrt.Vector[Item]] {
 	args := &shopCheapArgs{cents: cents, size: size}
-	return aeonrt.Issue(cl, r.Ref, &methodShopCheap, args, func() aeonrt.Vector[Item] { return aeonrt.CopyVector(args.ret, AeonCopyItem) })
+	return aeonrt.Issue(cl, r.Ref, &methodShopCheap, args, func() aeonrt.Vector[Item] { return args.ret.Share() })
 }
 
 // shopCheapArgs holds the arguments and the result of one call of Shop.cheap.
@@ -607,15 +570,15 @@ func (r ShopRef) callKeep(cx *aeonrt.Cx, e Everything) (ret Everything) {
 
 // Keep runs keep as an event and waits for its result.
 func (r ShopRef) Keep(cl *aeonrt.Client, e Everything) (ret Everything, err error) {
-	args := &shopKeepArgs{e: AeonCopyEverything(e)}
+	args := &shopKeepArgs{e: e}
 	err = cl.Await(r.Ref, &methodShopKeep, args)
-	return AeonCopyEverything(args.ret), err
+	return args.ret, err
 }
 
 // KeepEvent issues keep as an event.
 func (r ShopRef) KeepEvent(cl *aeonrt.Client, e Everything) aeonrt.Pending[Everything] {
-	args := &shopKeepArgs{e: AeonCopyEverything(e)}
-	return aeonrt.Issue(cl, r.Ref, &methodShopKeep, args, func() Everything { return AeonCopyEverything(args.ret) })
+	args := &shopKeepArgs{e: e}
+	return aeonrt.Issue(cl, r.Ref, &methodShopKeep, args, func() Everything { return args.ret.Share() })
 }
 
 // shopKeepArgs holds the arguments and the result of one call of Shop.keep.
@@ -657,13 +620,13 @@ func (r ShopRef) callShow(cx *aeonrt.Cx) (ret aeonrt.Opt[Everything]) {
 func (r ShopRef) Show(cl *aeonrt.Client) (ret aeonrt.Opt[Everything], err error) {
 	args := &shopShowArgs{}
 	err = cl.Await(r.Ref, &methodShopShow, args)
-	return aeonrt.CopyOpt(args.ret, AeonCopyEverything), err
+	return args.ret, err
 }
 
 // ShowEvent issues show as an event.
 func (r ShopRef) ShowEvent(cl *aeonrt.Client) aeonrt.Pending[aeonrt.Opt[Everything]] {
 	args := &shopShowArgs{}
-	return aeonrt.Issue(cl, r.Ref, &methodShopShow, args, func() aeonrt.Opt[Everything] { return aeonrt.CopyOpt(args.ret, AeonCopyEverything) })
+	return aeonrt.Issue(cl, r.Ref, &methodShopShow, args, func() aeonrt.Opt[Everything] { return args.ret.Share() })
 }
 
 // shopShowArgs holds the arguments and the result of one call of Shop.show.
@@ -1022,12 +985,12 @@ func (r ShopRef) callLook(cx *aeonrt.Cx, e EyeRef, first aeonrt.Opt[Everything])
 
 // Look runs look as an event and waits until it has ended.
 func (r ShopRef) Look(cl *aeonrt.Client, e EyeRef, first aeonrt.Opt[Everything]) error {
-	return cl.Await(r.Ref, &methodShopLook, &shopLookArgs{e: e, first: aeonrt.CopyOpt(first, AeonCopyEverything)})
+	return cl.Await(r.Ref, &methodShopLook, &shopLookArgs{e: e, first: first})
 }
 
 // LookEvent issues look as an event.
 func (r ShopRef) LookEvent(cl *aeonrt.Client, e EyeRef, first aeonrt.Opt[Everything]) aeonrt.Pending[struct{}] {
-	return aeonrt.Issue[struct{}](cl, r.Ref, &methodShopLook, &shopLookArgs{e: e, first: aeonrt.CopyOpt(first, AeonCopyEverything)}, nil)
+	return aeonrt.Issue[struct{}](cl, r.Ref, &methodShopLook, &shopLookArgs{e: e, first: first}, nil)
 }
 
 // shopLookArgs holds the arguments and the result of one call of Shop.look.
@@ -1065,13 +1028,13 @@ func (r ShopRef) callListeners(cx *aeonrt.Cx) (ret aeonrt.Vector[EarRef]) {
 func (r ShopRef) Listeners(cl *aeonrt.Client) (ret aeonrt.Vector[EarRef], err error) {
 	args := &shopListenersArgs{}
 	err = cl.Await(r.Ref, &methodShopListeners, args)
-	return aeonrt.CopyVector(args.ret, nil), err
+	return args.ret, err
 }
 
 // ListenersEvent issues listeners as an event.
 func (r ShopRef) ListenersEvent(cl *aeonrt.Client) aeonrt.Pending[aeonrt.Vector[EarRef]] {
 	args := &shopListenersArgs{}
-	return aeonrt.Issue(cl, r.Ref, &methodShopListeners, args, func() aeonrt.Vector[EarRef] { return aeonrt.CopyVector(args.ret, nil) })
+	return aeonrt.Issue(cl, r.Ref, &methodShopListeners, args, func() aeonrt.Vector[EarRef] { return args.ret.Share() })
 }
 
 // shopListenersArgs holds the arguments and the result of one call of Shop.listeners.
@@ -1517,14 +1480,14 @@ func (r CartRef) callAdd(cx *aeonrt.Cx, item Item, pieces int64) (ret int64) {
 
 // Add runs add as an event and waits for its result.
 func (r CartRef) Add(cl *aeonrt.Client, item Item, pieces int64) (ret int64, err error) {
-	args := &cartAddArgs{item: AeonCopyItem(item), pieces: pieces}
+	args := &cartAddArgs{item: item, pieces: pieces}
 	err = cl.Await(r.Ref, &methodCartAdd, args)
 	return args.ret, err
 }
 
 // AddEvent issues add as an event.
 func (r CartRef) AddEvent(cl *aeonrt.Client, item Item, pieces int64) aeonrt.Pending[int64] {
-	args := &cartAddArgs{item: AeonCopyItem(item), pieces: pieces}
+	args := &cartAddArgs{item: item, pieces: pieces}
 	return aeonrt.Issue(cl, r.Ref, &methodCartAdd, args, func() int64 { return args.ret })
 }
 

@@ -25,12 +25,6 @@ func (e Size) Str() string { return sizeNames[e] }
 // Compare orders the constants as they are declared.
 func (e Size) Compare(other Size) int { return int(e) - int(other) }
 
-// MarshalText returns the name of the constant, which is what it is in JSON.
-func (e Size) MarshalText() ([]byte, error) { return aeonrt.MarshalEnum(sizeNames[:], e) }
-
-// UnmarshalText reads the name of a constant.
-func (e *Size) UnmarshalText(text []byte) error { return aeonrt.UnmarshalEnum(sizeNames[:], text, e) }
-
 // Item is a value class.
 type Item struct {
 	Name  string

@@ -46,16 +46,6 @@ func AeonGetTally(d *aeonrt.Decoder) (v Tally) {
 	return v
 }
 
-// MarshalJSON writes the value as an object.
-func (self Tally) MarshalJSON() ([]byte, error) {
-	return aeonrt.MarshalObject("count", self.count, "sum", self.sum, "last", self.last)
-}
-
-// UnmarshalJSON reads an object; fields that are missing stay as they are.
-func (self *Tally) UnmarshalJSON(data []byte) error {
-	return aeonrt.UnmarshalObject(data, "Tally", "count", &self.count, "sum", &self.sum, "last", &self.last)
-}
-
 // AeonNewTally returns a Tally with the given fields.
 func AeonNewTally(tmp1 int64, tmp2 int64, tmp3 int64) (self Tally) {
 	self.count = tmp1
@@ -433,14 +423,14 @@ func (r AccountRef) CallRelay(cx *aeonrt.Cx, Path aeonrt.Vector[AccountRef], Amo
 
 // Relay runs Relay as an event and waits for its result.
 func (r AccountRef) Relay(cl *aeonrt.Client, Path aeonrt.Vector[AccountRef], Amount int64, Session int64, Seq int64) (ret int64, err error) {
-	args := &AeonArgsAccountRelay{Path: aeonrt.CopyVector(Path, nil), Amount: Amount, Session: Session, Seq: Seq}
+	args := &AeonArgsAccountRelay{Path: Path, Amount: Amount, Session: Session, Seq: Seq}
 	err = cl.Await(r.Ref, &AeonMethodAccountRelay, args)
 	return args.ret, err
 }
 
 // RelayEvent issues Relay as an event.
 func (r AccountRef) RelayEvent(cl *aeonrt.Client, Path aeonrt.Vector[AccountRef], Amount int64, Session int64, Seq int64) aeonrt.Pending[int64] {
-	args := &AeonArgsAccountRelay{Path: aeonrt.CopyVector(Path, nil), Amount: Amount, Session: Session, Seq: Seq}
+	args := &AeonArgsAccountRelay{Path: Path, Amount: Amount, Session: Session, Seq: Seq}
 	return aeonrt.Issue(cl, r.Ref, &AeonMethodAccountRelay, args, func() int64 { return args.ret })
 }
 
@@ -496,14 +486,14 @@ func (r AccountRef) callHop(cx *aeonrt.Cx, path aeonrt.Vector[AccountRef], at in
 
 // Hop runs hop as an event and waits for its result.
 func (r AccountRef) Hop(cl *aeonrt.Client, path aeonrt.Vector[AccountRef], at int64, amount int64, key int64) (ret int64, err error) {
-	args := &accountHopArgs{path: aeonrt.CopyVector(path, nil), at: at, amount: amount, key: key}
+	args := &accountHopArgs{path: path, at: at, amount: amount, key: key}
 	err = cl.Await(r.Ref, &methodAccountHop, args)
 	return args.ret, err
 }
 
 // HopEvent issues hop as an event.
 func (r AccountRef) HopEvent(cl *aeonrt.Client, path aeonrt.Vector[AccountRef], at int64, amount int64, key int64) aeonrt.Pending[int64] {
-	args := &accountHopArgs{path: aeonrt.CopyVector(path, nil), at: at, amount: amount, key: key}
+	args := &accountHopArgs{path: path, at: at, amount: amount, key: key}
 	return aeonrt.Issue(cl, r.Ref, &methodAccountHop, args, func() int64 { return args.ret })
 }
 
@@ -726,13 +716,13 @@ func (r AccountRef) callLook(cx *aeonrt.Cx) (ret aeonrt.Vector[int64]) {
 func (r AccountRef) Look(cl *aeonrt.Client) (ret aeonrt.Vector[int64], err error) {
 	args := &accountLookArgs{}
 	err = cl.Await(r.Ref, &methodAccountLook, args)
-	return aeonrt.CopyVector(args.ret, nil), err
+	return args.ret, err
 }
 
 // LookEvent issues look as an event.
 func (r AccountRef) LookEvent(cl *aeonrt.Client) aeonrt.Pending[aeonrt.Vector[int64]] {
 	args := &accountLookArgs{}
-	return aeonrt.Issue(cl, r.Ref, &methodAccountLook, args, func() aeonrt.Vector[int64] { return aeonrt.CopyVector(args.ret, nil) })
+	return aeonrt.Issue(cl, r.Ref, &methodAccountLook, args, func() aeonrt.Vector[int64] { return args.ret.Share() })
 }
 
 // accountLookArgs holds the arguments and the result of one call of Account.look.
@@ -775,13 +765,13 @@ func (r AccountRef) CallReceipts(cx *aeonrt.Cx) (ret aeonrt.Map[int64, int64]) {
 func (r AccountRef) Receipts(cl *aeonrt.Client) (ret aeonrt.Map[int64, int64], err error) {
 	args := &AeonArgsAccountReceipts{}
 	err = cl.Await(r.Ref, &AeonMethodAccountReceipts, args)
-	return aeonrt.CopyMap(args.ret, nil), err
+	return args.ret, err
 }
 
 // ReceiptsEvent issues Receipts as an event.
 func (r AccountRef) ReceiptsEvent(cl *aeonrt.Client) aeonrt.Pending[aeonrt.Map[int64, int64]] {
 	args := &AeonArgsAccountReceipts{}
-	return aeonrt.Issue(cl, r.Ref, &AeonMethodAccountReceipts, args, func() aeonrt.Map[int64, int64] { return aeonrt.CopyMap(args.ret, nil) })
+	return aeonrt.Issue(cl, r.Ref, &AeonMethodAccountReceipts, args, func() aeonrt.Map[int64, int64] { return args.ret.Share() })
 }
 
 // AeonArgsAccountReceipts holds the arguments and the result of one call of Account.Receipts.
@@ -827,13 +817,13 @@ func (r AccountRef) CallSteps(cx *aeonrt.Cx) (ret aeonrt.Map[int64, int64]) {
 func (r AccountRef) Steps(cl *aeonrt.Client) (ret aeonrt.Map[int64, int64], err error) {
 	args := &AeonArgsAccountSteps{}
 	err = cl.Await(r.Ref, &AeonMethodAccountSteps, args)
-	return aeonrt.CopyMap(args.ret, nil), err
+	return args.ret, err
 }
 
 // StepsEvent issues Steps as an event.
 func (r AccountRef) StepsEvent(cl *aeonrt.Client) aeonrt.Pending[aeonrt.Map[int64, int64]] {
 	args := &AeonArgsAccountSteps{}
-	return aeonrt.Issue(cl, r.Ref, &AeonMethodAccountSteps, args, func() aeonrt.Map[int64, int64] { return aeonrt.CopyMap(args.ret, nil) })
+	return aeonrt.Issue(cl, r.Ref, &AeonMethodAccountSteps, args, func() aeonrt.Map[int64, int64] { return args.ret.Share() })
 }
 
 // AeonArgsAccountSteps holds the arguments and the result of one call of Account.Steps.
@@ -1583,13 +1573,13 @@ func (r LogRef) CallLast(cx *aeonrt.Cx) (ret aeonrt.Map[int64, int64]) {
 func (r LogRef) Last(cl *aeonrt.Client) (ret aeonrt.Map[int64, int64], err error) {
 	args := &AeonArgsLogLast{}
 	err = cl.Await(r.Ref, &AeonMethodLogLast, args)
-	return aeonrt.CopyMap(args.ret, nil), err
+	return args.ret, err
 }
 
 // LastEvent issues Last as an event.
 func (r LogRef) LastEvent(cl *aeonrt.Client) aeonrt.Pending[aeonrt.Map[int64, int64]] {
 	args := &AeonArgsLogLast{}
-	return aeonrt.Issue(cl, r.Ref, &AeonMethodLogLast, args, func() aeonrt.Map[int64, int64] { return aeonrt.CopyMap(args.ret, nil) })
+	return aeonrt.Issue(cl, r.Ref, &AeonMethodLogLast, args, func() aeonrt.Map[int64, int64] { return args.ret.Share() })
 }
 
 // AeonArgsLogLast holds the arguments and the result of one call of Log.Last.
@@ -2095,13 +2085,13 @@ func (r BankRef) CallOpen(cx *aeonrt.Cx, N int64, Each int64) (ret aeonrt.Vector
 func (r BankRef) Open(cl *aeonrt.Client, N int64, Each int64) (ret aeonrt.Vector[AccountRef], err error) {
 	args := &AeonArgsBankOpen{N: N, Each: Each}
 	err = cl.Await(r.Ref, &AeonMethodBankOpen, args)
-	return aeonrt.CopyVector(args.ret, nil), err
+	return args.ret, err
 }
 
 // OpenEvent issues Open as an event.
 func (r BankRef) OpenEvent(cl *aeonrt.Client, N int64, Each int64) aeonrt.Pending[aeonrt.Vector[AccountRef]] {
 	args := &AeonArgsBankOpen{N: N, Each: Each}
-	return aeonrt.Issue(cl, r.Ref, &AeonMethodBankOpen, args, func() aeonrt.Vector[AccountRef] { return aeonrt.CopyVector(args.ret, nil) })
+	return aeonrt.Issue(cl, r.Ref, &AeonMethodBankOpen, args, func() aeonrt.Vector[AccountRef] { return args.ret.Share() })
 }
 
 // AeonArgsBankOpen holds the arguments and the result of one call of Bank.Open.
@@ -2153,13 +2143,13 @@ func (r BankRef) CallDump(cx *aeonrt.Cx) (ret aeonrt.Vector[int64]) {
 func (r BankRef) Dump(cl *aeonrt.Client) (ret aeonrt.Vector[int64], err error) {
 	args := &AeonArgsBankDump{}
 	err = cl.Await(r.Ref, &AeonMethodBankDump, args)
-	return aeonrt.CopyVector(args.ret, nil), err
+	return args.ret, err
 }
 
 // DumpEvent issues Dump as an event.
 func (r BankRef) DumpEvent(cl *aeonrt.Client) aeonrt.Pending[aeonrt.Vector[int64]] {
 	args := &AeonArgsBankDump{}
-	return aeonrt.Issue(cl, r.Ref, &AeonMethodBankDump, args, func() aeonrt.Vector[int64] { return aeonrt.CopyVector(args.ret, nil) })
+	return aeonrt.Issue(cl, r.Ref, &AeonMethodBankDump, args, func() aeonrt.Vector[int64] { return args.ret.Share() })
 }
 
 // AeonArgsBankDump holds the arguments and the result of one call of Bank.Dump.
@@ -2203,14 +2193,14 @@ func (r BankRef) CallAudit(cx *aeonrt.Cx, Vaults aeonrt.Vector[VaultRef]) (ret i
 
 // Audit runs Audit as an event and waits for its result.
 func (r BankRef) Audit(cl *aeonrt.Client, Vaults aeonrt.Vector[VaultRef]) (ret int64, err error) {
-	args := &AeonArgsBankAudit{Vaults: aeonrt.CopyVector(Vaults, nil)}
+	args := &AeonArgsBankAudit{Vaults: Vaults}
 	err = cl.Await(r.Ref, &AeonMethodBankAudit, args)
 	return args.ret, err
 }
 
 // AuditEvent issues Audit as an event.
 func (r BankRef) AuditEvent(cl *aeonrt.Client, Vaults aeonrt.Vector[VaultRef]) aeonrt.Pending[int64] {
-	args := &AeonArgsBankAudit{Vaults: aeonrt.CopyVector(Vaults, nil)}
+	args := &AeonArgsBankAudit{Vaults: Vaults}
 	return aeonrt.Issue(cl, r.Ref, &AeonMethodBankAudit, args, func() int64 { return args.ret })
 }
 

@@ -46,16 +46,6 @@ func AeonGetLetter(d *aeonrt.Decoder) (v Letter) {
 	return v
 }
 
-// MarshalJSON writes the value as an object.
-func (self Letter) MarshalJSON() ([]byte, error) {
-	return aeonrt.MarshalObject("id", self.id, "ends", self.ends, "arrived", self.arrived)
-}
-
-// UnmarshalJSON reads an object; fields that are missing stay as they are.
-func (self *Letter) UnmarshalJSON(data []byte) error {
-	return aeonrt.UnmarshalObject(data, "Letter", "id", &self.id, "ends", &self.ends, "arrived", &self.arrived)
-}
-
 // AeonNewLetter returns a Letter with the given fields.
 func AeonNewLetter(tmp1 int64, tmp2 int64, tmp3 bool) (self Letter) {
 	self.id = tmp1
@@ -247,13 +237,13 @@ func (r OfficeRef) CallAll(cx *aeonrt.Cx) (ret aeonrt.Vector[string]) {
 func (r OfficeRef) All(cl *aeonrt.Client) (ret aeonrt.Vector[string], err error) {
 	args := &AeonArgsOfficeAll{}
 	err = cl.Await(r.Ref, &AeonMethodOfficeAll, args)
-	return aeonrt.CopyVector(args.ret, nil), err
+	return args.ret, err
 }
 
 // AllEvent issues All as an event.
 func (r OfficeRef) AllEvent(cl *aeonrt.Client) aeonrt.Pending[aeonrt.Vector[string]] {
 	args := &AeonArgsOfficeAll{}
-	return aeonrt.Issue(cl, r.Ref, &AeonMethodOfficeAll, args, func() aeonrt.Vector[string] { return aeonrt.CopyVector(args.ret, nil) })
+	return aeonrt.Issue(cl, r.Ref, &AeonMethodOfficeAll, args, func() aeonrt.Vector[string] { return args.ret.Share() })
 }
 
 // AeonArgsOfficeAll holds the arguments and the result of one call of Office.All.
