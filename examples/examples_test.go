@@ -4,6 +4,8 @@ package examples
 
 import (
 	"bytes"
+	"flag"
+	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,18 +29,29 @@ var says = map[string][]string{
 	"wordcount": {"fish: 8\nmore: 4\nthe: 4\nyou: 4\n"},
 }
 
-// buildAeonc builds the compiler.
-func buildAeonc(t *testing.T) (aeonc string) {
-	t.Helper()
-	aeonc = filepath.Join(t.TempDir(), "aeonc")
-	if out, err := exec.Command("go", "build", "-o", aeonc, "../cmd/aeonc").CombinedOutput(); err != nil {
-		t.Fatalf("building aeonc: %v\n%s", err, out)
+// aeonc is the compiler, built once for all tests.
+var aeonc string
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "aeonc")
+	if err != nil {
+		log.Fatal(err)
 	}
-	return aeonc
+	aeonc = filepath.Join(dir, "aeonc")
+	code := 1
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", aeonc, "../cmd/aeonc").CombinedOutput(); err != nil {
+		log.Printf("building aeonc: %v\n%s", err, out)
+	} else {
+		code = m.Run()
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		log.Fatal(err)
+	}
+	os.Exit(code)
 }
 
 func TestExamples(t *testing.T) {
-	aeonc := buildAeonc(t)
 	aeon := func(args ...string) (stdout string) {
 		t.Helper()
 		var out, diagnostics bytes.Buffer

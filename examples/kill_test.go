@@ -19,7 +19,6 @@ var kills = flag.Int("kills", 5, "how often each example is killed")
 // undisturbed run comes to.
 func TestExamplesSurviveKills(t *testing.T) {
 	dir := t.TempDir()
-	aeonc := buildAeonc(t)
 	for name, want := range map[string]string{"wordcount": "fish: 8\nmore: 4\nthe: 4\nyou: 4\n", "philosophers": "meals: 50\n"} {
 		program := filepath.Join(dir, name)
 		if out, err := exec.Command(aeonc, "build", "-o", program, name).CombinedOutput(); err != nil {

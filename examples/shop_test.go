@@ -50,7 +50,7 @@ func startShop(t *testing.T, shop, data string) (url string, stop func()) {
 // The shop serves its page beside its methods, and what its script tries holds, after a kill too.
 func TestShop(t *testing.T) {
 	shop, data := filepath.Join(t.TempDir(), "shopd"), filepath.Join(t.TempDir(), "data")
-	if out, err := exec.Command(buildAeonc(t), "build", "-o", shop, "shop").CombinedOutput(); err != nil {
+	if out, err := exec.Command(aeonc, "build", "-o", shop, "shop").CombinedOutput(); err != nil {
 		t.Fatalf("building the shop: %v\n%s", err, out)
 	}
 	for range 2 { // the second one goes on with what the first has left
@@ -88,7 +88,7 @@ const sums = "made.sum"
 // The client of the page is what aeonc makes of the shop, and its JavaScript is what tsc makes of its sources.
 func TestPageIsMadeOfItsSources(t *testing.T) {
 	page, made := filepath.Join("shop", "page"), t.TempDir()
-	if out, err := exec.Command(buildAeonc(t), "gen", "--ts", "-o", filepath.Join(made, "shop.ts"), "shop").CombinedOutput(); err != nil {
+	if out, err := exec.Command(aeonc, "gen", "--ts", "-o", filepath.Join(made, "shop.ts"), "shop").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	same := func(name string) {

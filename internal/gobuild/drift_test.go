@@ -81,12 +81,14 @@ func TestInstallingAeoncFetchesTheModulesOfTheStore(t *testing.T) {
 		cmd.Env = append(cmd.Environ(), env...)
 		return modules(t, cmd)
 	}
+	installed := map[string][]string{}
+	for _, cgo := range []string{"CGO_ENABLED=0", "CGO_ENABLED=1"} {
+		installed[cgo] = list(aeon.ModulePath+"/cmd/aeonc", cgo)
+	}
 	for _, env := range []string{"GOOS=linux", "GOOS=darwin", "GOOS=windows"} {
-		needed := list(aeon.StorePackage, env, "CGO_ENABLED=0")
-		for _, cgo := range []string{"CGO_ENABLED=0", "CGO_ENABLED=1"} {
-			installed := list(aeon.ModulePath+"/cmd/aeonc", cgo)
-			for _, m := range needed {
-				if !slices.Contains(installed, m) {
+		for _, m := range list(aeon.StorePackage, env, "CGO_ENABLED=0") {
+			for cgo, has := range installed {
+				if !slices.Contains(has, m) {
 					t.Errorf("%s: %s is not among those of aeonc with %s", env, m, cgo)
 				}
 			}

@@ -58,9 +58,9 @@ func withoutNetwork(t *testing.T, cache string) {
 	t.Setenv("GOMODCACHE", cache)
 }
 
-func goModCache(t *testing.T) string {
+func goEnv(t *testing.T, name string) string {
 	t.Helper()
-	out, err := exec.Command("go", "env", "GOMODCACHE").Output()
+	out, err := exec.Command("go", "env", name).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func goModCache(t *testing.T) string {
 }
 
 func TestAProgramWithTheStoreTakesModulesFromTheCache(t *testing.T) {
-	withoutNetwork(t, goModCache(t))
+	withoutNetwork(t, goEnv(t, "GOMODCACHE"))
 	b := newBuilder(t)
 	b.Runtime = withStore()
 	var told []gobuild.First
@@ -122,7 +122,7 @@ func TestMissingModulesNameTheRemedyAndConcernOnlyTheStore(t *testing.T) {
 
 // A failure of a build that misses no module is not explained by missing modules.
 func TestOtherFailuresAreNotBlamedOnModules(t *testing.T) {
-	withoutNetwork(t, goModCache(t))
+	withoutNetwork(t, goEnv(t, "GOMODCACHE"))
 	b := newBuilder(t)
 	b.Runtime = withStore()
 	_, err := b.Build(t.Context(), gobuild.Request{Packages: []gobuild.Package{packageNamed("bank", "/src/bank", "var x int = \"s\"\n")}, Name: "bank", Store: true})

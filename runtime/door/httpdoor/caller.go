@@ -100,7 +100,7 @@ func (s *Server) account(q *Request, began time.Time, ended error) error {
 		_, f := explain(ended)
 		e.Outcome, happened = f.Code, f.Happened
 	}
-	e.Took = float64(time.Since(began).Microseconds()) / 1000
+	e.Took = float64(time.Since(began).Nanoseconds()) / 1e6 // a refusal takes less than a microsecond
 	if err := s.cfg.Audit.Append(&e); err != nil {
 		s.cfg.Fail(err)
 		return unaccounted(happened)
