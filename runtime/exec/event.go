@@ -99,12 +99,11 @@ func (ev *Event) clearRun() {
 	ev.now = 0
 }
 
-// perform runs ev to its end in the calling goroutine and returns its failure.
-// It is the life of one event: attempts until one commits or aborts ([RERUN]).
+// perform runs ev to its end in the calling goroutine and returns its failure. It has few returns beside its deferred
+// calls, so that they cost nothing: the Go compiler inlines no deferred call of a function with many of both.
 func (ev *Event) perform() error {
 	defer sched.EndOnBug()
-	s := ev.sys
-	if s.durable != nil {
+	if ev.sys.durable != nil {
 		if err := ev.takeCredit(); err != nil {
 			ev.over(&ev.client.stats.aborts)
 			return err
@@ -115,11 +114,16 @@ func (ev *Event) perform() error {
 			ev.giveCredit()
 		}()
 	}
+	return ev.attempts()
+}
+
+// attempts is the life of one event: attempts until one commits or aborts ([RERUN]).
+func (ev *Event) attempts() error {
 	ev.Start()
-	if s.tracer != nil {
+	if ev.sys.tracer != nil {
 		ev.beginTrace()
 	}
-	s.scheduler.Yield()
+	ev.sys.scheduler.Yield()
 	for {
 		err := ev.Enter()
 		if err == order.ErrKept {
