@@ -72,11 +72,12 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/door", "runtime/callpath runtime/codec runtime/event runtime/exec runtime/jsoncodec runtime/metrics runtime/order runtime/row runtime/store runtime/value internal/similar"},
 	{"runtime/door/access", "runtime/door"},
 	{"runtime/door/audit", "internal/bytejson"},
-	{"runtime/door/httpdoor", "runtime/codec runtime/door runtime/door/access runtime/door/audit runtime/exec runtime/jsoncodec runtime/metrics runtime/state/inspection runtime/store internal/bytejson"},
+	{"runtime/door/gate", "runtime/door runtime/door/access runtime/door/audit runtime/metrics internal/bytejson"},
+	{"runtime/door/httpdoor", "runtime/codec runtime/door runtime/door/access runtime/door/gate runtime/exec runtime/jsoncodec runtime/metrics runtime/state/inspection runtime/store"},
 	{"runtime/door/godoor", "runtime runtime/door runtime/order runtime/store runtime/value"},
-	{"runtime/door/grpcdoor", "runtime/door runtime/door/access runtime/door/httpdoor runtime/protocodec"},
-	{"runtime/node", "runtime runtime/door runtime/door/access runtime/door/audit runtime/door/httpdoor runtime/snapshot runtime/snapshot/s3 runtime/store/pebbledb"},
-	{"runtime/node/withgrpc", "runtime/door runtime/door/grpcdoor runtime/door/httpdoor runtime/node"},
+	{"runtime/door/grpcdoor", "runtime/door runtime/door/access runtime/door/gate runtime/protocodec"},
+	{"runtime/node", "runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/snapshot runtime/snapshot/s3 runtime/store/pebbledb"},
+	{"runtime/node/withgrpc", "runtime/door runtime/door/gate runtime/door/grpcdoor runtime/door/httpdoor runtime/node"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
 	{".", "runtime/door runtime/door/godoor"},

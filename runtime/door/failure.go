@@ -49,10 +49,29 @@ const (
 	NoOutcome = "unknown"     // the store has failed; or the failure is none that is known here
 	Closing   = "unavailable" // the program is ending
 	BadResult = "result"      // the result cannot be written, or not be read any more
+
+	// Of requests that are refused before their arguments are read.
+	Unauthenticated = "unauthenticated" // it has no token that is known
+	Forbidden       = "forbidden"       // the rights of its caller do not reach the method
+	TooLarge        = "too-large"       // its arguments are
 )
+
+// Refusal is the error of a request that a door has refused, so that it has not happened. Explain returns its Failure.
+type Refusal struct{ Failure }
+
+// Error implements error.
+func (e *Refusal) Error() string { return e.Msg }
+
+// Refuse returns a Refusal. It says that the request may succeed later if the code is Full or TimedOut.
+func Refuse(code, format string, args ...any) error {
+	return &Refusal{Failure{Code: code, Happened: No, Later: code == Full || code == TimedOut, Msg: fmt.Sprintf(format, args...)}}
+}
 
 // Explain tells how a call has failed.
 func Explain(err error) *Failure {
+	if refused := new(Refusal); errors.As(err, &refused) {
+		return &refused.Failure
+	}
 	f := &Failure{Msg: err.Error(), Happened: No}
 	var (
 		abort   *exec.AbortError

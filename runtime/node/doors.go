@@ -10,6 +10,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/access"
 	"github.com/aeon-lang/aeon/runtime/door/audit"
+	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 )
 
@@ -21,7 +22,7 @@ type doors struct {
 }
 
 // GRPC makes what serves the calls of a door by gRPC; nil: the program does not.
-type GRPC func(*door.Door) (func(*httpdoor.Server) httpdoor.Peer, error)
+type GRPC func(*door.Door) (func(*gate.Gate) httpdoor.Peer, error)
 
 // openDoors serves a program by HTTP: at an address if there is one, and over a socket in its data directory. A program
 // that can have no socket runs without: its state is of use all the same.
@@ -31,7 +32,7 @@ func (g GRPC) openDoors(c aeonrt.DoorConfig) (aeonrt.Door, error) {
 		return nil, err
 	}
 	opened := &doors{failed: make(chan error, 1)}
-	cfg := httpdoor.Config{Program: c.Program, Door: d, Log: c.Log, Counts: &httpdoor.Counts{}, Fail: opened.fail}
+	cfg := httpdoor.Config{Config: gate.Config{Door: d, Log: c.Log, Counts: &gate.Counts{}, Fail: opened.fail}, Program: c.Program}
 	if c.Audit != "" {
 		if cfg.Audit, err = audit.Open(c.Audit); err != nil {
 			return nil, err

@@ -18,6 +18,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/access"
+	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/sim/door/shop"
 )
@@ -249,7 +250,7 @@ func TestClientsBelongToTheirCallers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.listen(httpdoor.Config{Tokens: read})
+	s.listen(httpdoor.Config{Config: gate.Config{Tokens: read}})
 	c := s.begin(`"Ear"`, "Authorization", tokens["ann"])
 	ear := c.References["Ear"]
 	same := func(method, path, other, body, otherBody, name string, status int) {

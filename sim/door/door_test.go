@@ -23,6 +23,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/access"
+	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
@@ -296,7 +297,7 @@ func TestRequestsWithAKeyRunOnce(t *testing.T) {
 
 // A call that takes too long is undone, and says so; so is one whose client has gone.
 func TestCallsThatTakeTooLong(t *testing.T) {
-	s := serve(t, httpdoor.Config{TimeMax: 50 * time.Millisecond})
+	s := serve(t, httpdoor.Config{Config: gate.Config{TimeMax: 50 * time.Millisecond}})
 	began := time.Now()
 	got := s.ask("GET", "/v1/Shop/main/spin?rounds=3000000000", "")
 	if took := time.Since(began); took > 5*time.Second {
@@ -309,7 +310,7 @@ func TestCallsThatTakeTooLong(t *testing.T) {
 
 // Beyond the limit of calls under way, others are turned away at once.
 func TestTooManyCalls(t *testing.T) {
-	s := serve(t, httpdoor.Config{CallsMax: 2})
+	s := serve(t, httpdoor.Config{Config: gate.Config{CallsMax: 2}})
 	ctx, cancel := context.WithCancel(t.Context())
 	var end sync.WaitGroup
 	for range 2 {
@@ -379,7 +380,7 @@ func TestDescription(t *testing.T) {
 
 // Clients that are slow to send their arguments hold neither the places of calls nor more memory than the bodies may take.
 func TestSlowClients(t *testing.T) {
-	s := serve(t, httpdoor.Config{CallsMax: 1, BodyMax: 1000, BodiesMax: 3500})
+	s := serve(t, httpdoor.Config{Config: gate.Config{CallsMax: 1, BodyMax: 1000, BodiesMax: 3500}})
 	address := strings.TrimPrefix(s.URL, "http://")
 	head := "POST /v1/Shop/main/find HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 	for _, length := range []string{"Transfer-Encoding: chunked", "Transfer-Encoding: chunked", "Transfer-Encoding: chunked", "Content-Length: 100"} {

@@ -11,13 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 )
 
 // FuzzHTTP: whatever is sent, the server answers with a result or with a problem that says so, and no answer is its own
 // failure. A call that is refused leaves nothing.
 func FuzzHTTP(f *testing.F) {
-	s := serve(f, httpdoor.Config{TimeMax: 5 * time.Millisecond, BodyMax: 4096})
+	s := serve(f, httpdoor.Config{Config: gate.Config{TimeMax: 5 * time.Millisecond, BodyMax: 4096}})
 	for _, seed := range []struct{ verb, path, query, body, key string }{
 		{"POST", "/v1/Shop/main/put", "", `{"item":` + pen + `}`, "k"},
 		{"GET", "/v1/shop.Shop/a/cheap", `cents=5&size=LARGE`, "", ""},

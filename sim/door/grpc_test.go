@@ -29,6 +29,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/aeon-lang/aeon/runtime/door/audit"
+	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/grpcdoor"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/sim/door/shop"
@@ -41,7 +42,7 @@ func (s *served) dial(cfg httpdoor.Config, opts ...grpc.DialOption) *remote {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	cfg.Program, cfg.Door, cfg.GRPC, cfg.Log = s.of.Name, s.door, services.Serve, discard
+	cfg.Program, cfg.Door, cfg.GRPC, cfg.Log = s.of.Name, s.door, func(g *gate.Gate) httpdoor.Peer { return services.Serve(g) }, discard
 	server, err := httpdoor.Listen("127.0.0.1:0", cfg)
 	if err != nil {
 		s.t.Fatal(err)
@@ -322,7 +323,7 @@ func TestValuesAreTheSameByBothDoors(t *testing.T) {
 // Calls with a key run once, by either door.
 func TestCallsByGRPCWithAKeyRunOnce(t *testing.T) {
 	s := open(t, &shop.AeonPackage)
-	r := s.dial(httpdoor.Config{BodyMax: 1000, BodiesMax: 1500}) // the arguments take what they have, not what they may have
+	r := s.dial(httpdoor.Config{Config: gate.Config{BodyMax: 1000, BodiesMax: 1500}}) // the arguments take what they have, not what they may have
 	r.empty()
 	var end sync.WaitGroup
 	for i := range 40 {
@@ -355,7 +356,7 @@ func TestTokensByGRPC(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, tokens := guarded(t, httpdoor.Config{})
-	all := s.dial(httpdoor.Config{Tokens: s.tokens, Audit: log})
+	all := s.dial(httpdoor.Config{Config: gate.Config{Tokens: s.tokens, Audit: log}})
 	all.token = tokens["ops"]
 	all.empty()
 	for _, c := range []struct{ token, path, request, want, line string }{
@@ -420,7 +421,7 @@ func TestTokensByGRPC(t *testing.T) {
 // A call that takes too long is undone, by the time of the server or its own; and calls and arguments have their limits.
 func TestLimitsByGRPC(t *testing.T) {
 	s := open(t, &shop.AeonPackage)
-	r := s.dial(httpdoor.Config{TimeMax: 50 * time.Millisecond, CallsMax: 1, BodyMax: 1000})
+	r := s.dial(httpdoor.Config{Config: gate.Config{TimeMax: 50 * time.Millisecond, CallsMax: 1, BodyMax: 1000}})
 	const spin = `{"key":"main","rounds":"3000000000"}`
 	_, err := r.call("shop.Shop/spin", spin)
 	if says := told(t, err); says != "DeadlineExceeded timeout no  again: the call has not ended in time, and was undone" {

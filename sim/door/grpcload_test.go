@@ -21,6 +21,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/aeon-lang/aeon/internal/gobuild"
+	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/sim/door/shop"
 )
@@ -110,7 +111,7 @@ func TestSlowClientsByGRPC(t *testing.T) {
 // call that is refused leaves nothing.
 func FuzzGRPC(f *testing.F) {
 	s := open(f, &shop.AeonPackage)
-	r := s.dial(httpdoor.Config{TimeMax: 5 * time.Millisecond, BodyMax: 4096})
+	r := s.dial(httpdoor.Config{Config: gate.Config{TimeMax: 5 * time.Millisecond, BodyMax: 4096}})
 	for _, seed := range []struct{ method, request string }{
 		{"put", `{"key":"main","item":` + protoPen + `}`},
 		{"keep", `{"key":"a","e":{"Whole":"-1","At":"2026-01-02T03:04:05Z","Took":"1.5s","Kind":"SIZE_LARGE","Items":[` + protoPen + `],"Marks":["1","2"],"ByName":{"a":` + protoPen + `},"Seen":[{"key":"1s","value":true}],"Best":` + protoPen + `,"Shop":"Shop/a"}}`},
@@ -135,7 +136,7 @@ func FuzzGRPC(f *testing.F) {
 			}
 		}
 	}
-	s.Config = &http.Server{Handler: httpdoor.New(httpdoor.Config{Program: "shop", Door: s.door, Log: discard}).Handler()}
+	s.Config = &http.Server{Handler: httpdoor.New(httpdoor.Config{Config: gate.Config{Door: s.door, Log: discard}, Program: "shop"}).Handler()}
 	f.Fuzz(func(t *testing.T, method string, request []byte) {
 		before := count()
 		in, out := rawMessage(request), rawMessage{}

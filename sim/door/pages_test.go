@@ -214,28 +214,28 @@ func TestPagesOfAProcess(t *testing.T) {
 	}
 }
 
-// gate is a file system whose file is read when its reader may go on.
-type gate struct {
+// slowFS is a file system whose file is read when its reader may go on.
+type slowFS struct {
 	fs.FS
 	reading chan struct{} // gets one when reading has begun
 	open    chan struct{}
 }
 
-type gatedFile struct {
+type slowFile struct {
 	fs.File
 	io.Seeker
-	*gate
+	*slowFS
 }
 
-func (g *gate) Open(name string) (fs.File, error) {
+func (g *slowFS) Open(name string) (fs.File, error) {
 	f, err := g.FS.Open(name)
 	if err != nil || name != "slow" {
 		return f, err
 	}
-	return &gatedFile{f, f.(io.Seeker), g}, nil
+	return &slowFile{f, f.(io.Seeker), g}, nil
 }
 
-func (f *gatedFile) Read(p []byte) (int, error) {
+func (f *slowFile) Read(p []byte) (int, error) {
 	f.reading <- struct{}{}
 	<-f.open
 	return f.File.Read(p)
@@ -243,10 +243,10 @@ func (f *gatedFile) Read(p []byte) (int, error) {
 
 // Files that are slow to be sent take places of their own; a process that can open none says that it may later.
 func TestPagesAreBounded(t *testing.T) {
-	g := &gate{FS: fstest.MapFS{"slow": {Data: []byte("text")}}, reading: make(chan struct{}, 2), open: make(chan struct{})}
+	g := &slowFS{FS: fstest.MapFS{"slow": {Data: []byte("text")}}, reading: make(chan struct{}, 2), open: make(chan struct{})}
 	s := serve(t, httpdoor.Config{Pages: g, PagesMax: 1})
 	first := make(chan int, 1)
-	go func() { first <- do(s, "GET", "/slow", "", nil, "").Code }() // ends when the gate is open
+	go func() { first <- do(s, "GET", "/slow", "", nil, "").Code }() // ends when the file may be read
 	<-g.reading
 	if a := do(s, "GET", "/slow", "", nil, ""); a.Code != 503 || a.Header().Get("Retry-After") == "" || !strings.HasPrefix(problemOf(a), "full no: 1 files are being sent") {
 		t.Errorf("beyond the limit: %d %s", a.Code, a.Body)

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 )
 
@@ -34,7 +35,7 @@ func ping(dir string) error {
 
 // listenIn listens in a directory as a process does that has locked it.
 func listenIn(t *testing.T, dir string) (*httpdoor.Server, error) {
-	return httpdoor.ListenIn(dir, httpdoor.Config{Log: slog.New(slog.DiscardHandler), Control: true})
+	return httpdoor.ListenIn(dir, httpdoor.Config{Config: gate.Config{Log: slog.New(slog.DiscardHandler)}, Control: true})
 }
 
 // A socket is for its owner alone, takes the place of one that a killed process has left, and goes with its process.

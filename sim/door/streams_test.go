@@ -20,6 +20,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/sim/door/shop"
 )
@@ -105,7 +106,7 @@ func TestSlowReaders(t *testing.T) {
 // When the server closes its streams end at once, and as they should.
 func TestStreamsEndWithTheServer(t *testing.T) {
 	s := serve(t, httpdoor.Config{})
-	server, err := httpdoor.Listen("127.0.0.1:0", httpdoor.Config{Program: "shop", Door: s.door, Log: slog.New(slog.DiscardHandler)})
+	server, err := httpdoor.Listen("127.0.0.1:0", httpdoor.Config{Config: gate.Config{Door: s.door, Log: slog.New(slog.DiscardHandler)}, Program: "shop"})
 	if err != nil {
 		t.Fatal(err)
 	}

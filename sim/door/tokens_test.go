@@ -12,6 +12,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/door/access"
 	"github.com/aeon-lang/aeon/runtime/door/audit"
+	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/sim/door/shop"
 )
@@ -269,7 +270,7 @@ func TestAuditHasEachCall(t *testing.T) {
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
-	s, tokens := guarded(t, httpdoor.Config{Audit: log})
+	s, tokens := guarded(t, httpdoor.Config{Config: gate.Config{Audit: log}})
 	n := 0
 	for _, c := range []struct {
 		token, method, path, body, key string
@@ -327,7 +328,7 @@ func TestAuditThatCannotBeWritten(t *testing.T) {
 	}
 	s := open(t, &shop.AeonPackage)
 	failed := make(chan error, 2)
-	s.listen(httpdoor.Config{Audit: log, Fail: func(err error) { failed <- err }})
+	s.listen(httpdoor.Config{Config: gate.Config{Audit: log, Fail: func(err error) { failed <- err }}})
 	for _, want := range []string{"unknown unknown : the audit cannot be written", "unavailable no : the audit cannot be written"} {
 		if got := s.post("/v1/Shop/main/add", `{"n":1}`); got.status != 503 || !strings.HasPrefix(problem(t, got), want) {
 			t.Errorf("%d %s, expected %s", got.status, got.body, want)

@@ -11,7 +11,6 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"github.com/aeon-lang/aeon/runtime/door"
-	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 )
 
 // statuses are the codes of gRPC of failures, by their own. Aborted of gRPC is not among them: it asks for a repetition, and
@@ -21,8 +20,8 @@ var statuses = map[string]codes.Code{
 	door.KeyReused: codes.FailedPrecondition, door.BadResult: codes.FailedPrecondition,
 	door.NotThere: codes.NotFound, door.BadArgs: codes.InvalidArgument, door.NoClient: codes.InvalidArgument, door.Forgotten: codes.OutOfRange,
 	door.Full: codes.Unavailable, door.TimedOut: codes.DeadlineExceeded, door.NoOutcome: codes.Unavailable, door.Closing: codes.Unavailable,
-	httpdoor.CodeUnknown: codes.Unauthenticated, httpdoor.CodeForbidden: codes.PermissionDenied,
-	httpdoor.CodeTooLarge: codes.ResourceExhausted,
+	door.Unauthenticated: codes.Unauthenticated, door.Forbidden: codes.PermissionDenied,
+	door.TooLarge: codes.ResourceExhausted,
 }
 
 // domain is that of the reasons of failures.
@@ -33,7 +32,7 @@ const retryAfter = time.Second
 
 // failed returns the status of a failure.
 func failed(err error) error {
-	f := httpdoor.Explain(err)
+	f := door.Explain(err)
 	return statusOf(statuses[f.Code], f)
 }
 

@@ -29,7 +29,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/aeon-lang/aeon/runtime/door"
-	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/protocodec"
 )
 
@@ -80,21 +80,21 @@ const (
 	argsMax  = 64               // calls whose arguments are being read
 )
 
-// server serves gRPC beside a server of HTTP.
-type server struct {
+// Server serves gRPC, beside a server of HTTP.
+type Server struct {
 	*Services
-	gate    *httpdoor.Server
+	gate    *gate.Gate
 	grpc    *grpc.Server
 	reading chan struct{} // has one for each call whose arguments are being read
 	views   sync.Map      // of *access.Caller: the view of reflection
 }
 
 // Serve returns what serves gRPC beside gate. It is for httpdoor.Config.GRPC.
-func (s *Services) Serve(gate *httpdoor.Server) httpdoor.Peer {
-	of := &server{Services: s, gate: gate, reading: make(chan struct{}, argsMax)}
+func (s *Services) Serve(g *gate.Gate) *Server {
+	of := &Server{Services: s, gate: g, reading: make(chan struct{}, argsMax)}
 	of.grpc = grpc.NewServer(
 		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(encodingproto.Name)}),
-		grpc.MaxRecvMsgSize(int(gate.BodyMax())),
+		grpc.MaxRecvMsgSize(int(g.BodyMax())),
 		grpc.MaxHeaderListSize(headMax),
 		grpc.MaxConcurrentStreams(callsMax),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTime, Time: idleTime, Timeout: aliveMax}),
@@ -106,13 +106,13 @@ func (s *Services) Serve(gate *httpdoor.Server) httpdoor.Peer {
 }
 
 // ServeHTTP implements httpdoor.Peer.
-func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.grpc.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.grpc.ServeHTTP(w, r) }
 
 // Serve implements httpdoor.Peer.
-func (s *server) Serve(l net.Listener) error { return s.grpc.Serve(l) }
+func (s *Server) Serve(l net.Listener) error { return s.grpc.Serve(l) }
 
 // Close implements httpdoor.Peer.
-func (s *server) Close(ctx context.Context) {
+func (s *Server) Close(ctx context.Context) {
 	stop := context.AfterFunc(ctx, s.grpc.Stop)
 	defer stop()
 	s.grpc.GracefulStop()
@@ -142,7 +142,7 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 }
 
 // call serves a call.
-func (s *server) call(_ any, stream grpc.ServerStream) (err error) {
+func (s *Server) call(_ any, stream grpc.ServerStream) (err error) {
 	answered := s.gate.Counts().GRPC()
 	defer func() { answered(uint32(status.Code(err))) }()
 	ctx := stream.Context()
@@ -169,7 +169,7 @@ func (s *server) call(_ any, stream grpc.ServerStream) (err error) {
 	}
 	answer, err := s.gate.Answer(ctx, q)
 	if absent := new(door.NotFoundError); errors.As(err, &absent) && !found { // the method itself
-		return statusOf(codes.Unimplemented, httpdoor.Explain(err))
+		return statusOf(codes.Unimplemented, door.Explain(err))
 	}
 	if err != nil {
 		return failed(err)
@@ -190,9 +190,9 @@ const (
 )
 
 // request returns what is known of a call before it is read: of which caller it is.
-func (s *server) request(ctx context.Context) (*httpdoor.Request, error) {
+func (s *Server) request(ctx context.Context) (*gate.Request, error) {
 	md, _ := metadata.FromIncomingContext(ctx)
-	q := &httpdoor.Request{Once: strings.Join(md[onceKey], ",")}
+	q := &gate.Request{Once: strings.Join(md[onceKey], ",")}
 	path, _ := grpc.Method(ctx)
 	q.Class, q.Method, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if from, ok := peer.FromContext(ctx); ok {
@@ -205,18 +205,18 @@ func (s *server) request(ctx context.Context) (*httpdoor.Request, error) {
 //
 // At most argsMax calls have them read at the same time, so that the messages which are incomplete take no more memory than
 // those. Others wait. What a call receives beyond the time that it has is not awaited: the goroutine ends with the call.
-func (s *server) receive(ctx context.Context, stream grpc.ServerStream) ([]byte, error) {
+func (s *Server) receive(ctx context.Context, stream grpc.ServerStream) ([]byte, error) {
 	late := time.NewTimer(argsTime)
 	defer late.Stop()
 	slow := func() error {
-		return httpdoor.Refuse(door.TimedOut, "the arguments have not arrived within %v", argsTime)
+		return door.Refuse(door.TimedOut, "the arguments have not arrived within %v", argsTime)
 	}
 	select {
 	case s.reading <- struct{}{}:
 	case <-late.C:
 		return nil, slow()
 	case <-ctx.Done():
-		return nil, httpdoor.Refuse(door.TimedOut, "the call has ended before its arguments have arrived")
+		return nil, door.Refuse(door.TimedOut, "the call has ended before its arguments have arrived")
 	}
 	type received struct {
 		message
@@ -243,9 +243,9 @@ func unread(err error) error {
 	case err == nil:
 		return nil
 	case err == io.EOF:
-		return httpdoor.Refuse(door.BadArgs, "the call has no message")
+		return door.Refuse(door.BadArgs, "the call has no message")
 	case status.Code(err) == codes.ResourceExhausted:
-		return httpdoor.Refuse(httpdoor.CodeTooLarge, "%s", status.Convert(err).Message())
+		return door.Refuse(door.TooLarge, "%s", status.Convert(err).Message())
 	}
-	return httpdoor.Refuse(door.BadArgs, "the message cannot be received: %s", status.Convert(err).Message())
+	return door.Refuse(door.BadArgs, "the message cannot be received: %s", status.Convert(err).Message())
 }

@@ -13,10 +13,10 @@ import (
 // health serves whether calls are performed: to all, without a token, as /readyz does.
 type health struct {
 	healthv1.UnimplementedHealthServer
-	*server
+	*Server
 }
 
-func (s *server) registerHealth() { healthv1.RegisterHealthServer(s.grpc, health{server: s}) }
+func (s *Server) registerHealth() { healthv1.RegisterHealthServer(s.grpc, health{Server: s}) }
 
 // now is the state of the program. It has no other service: their names are for callers with rights.
 func (h health) now(r *healthv1.HealthCheckRequest) (*healthv1.HealthCheckResponse, error) {

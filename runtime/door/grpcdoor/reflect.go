@@ -26,7 +26,7 @@ type view struct {
 }
 
 // view returns the view of a caller.
-func (s *server) view(by *access.Caller) (*view, error) {
+func (s *Server) view(by *access.Caller) (*view, error) {
 	if v, ok := s.views.Load(by); ok {
 		return v.(*view), nil
 	}
@@ -82,7 +82,7 @@ func (v *view) FindDescriptorByName(name protoreflect.FullName) (protoreflect.De
 func (v *view) GetServiceInfo() map[string]grpc.ServiceInfo { return v.services }
 
 // options are those of a server of reflection for one caller.
-func (s *server) options(stream grpc.ServerStream) (o reflection.ServerOptions, err error) {
+func (s *Server) options(stream grpc.ServerStream) (o reflection.ServerOptions, err error) {
 	q, err := s.request(stream.Context())
 	if err != nil {
 		return o, failed(err)
@@ -97,7 +97,7 @@ func (s *server) options(stream grpc.ServerStream) (o reflection.ServerOptions, 
 // reflectionNow serves reflection.
 type reflectionNow struct {
 	reflectionv1.UnimplementedServerReflectionServer
-	*server
+	*Server
 }
 
 // ServerReflectionInfo implements reflectionv1.ServerReflectionServer.
@@ -112,7 +112,7 @@ func (r reflectionNow) ServerReflectionInfo(stream reflectionv1.ServerReflection
 // reflectionBefore serves reflection as many tools still ask for it.
 type reflectionBefore struct {
 	reflectionv1alpha.UnimplementedServerReflectionServer
-	*server
+	*Server
 }
 
 // ServerReflectionInfo implements reflectionv1alpha.ServerReflectionServer.
@@ -124,7 +124,7 @@ func (r reflectionBefore) ServerReflectionInfo(stream reflectionv1alpha.ServerRe
 	return reflection.NewServer(o).ServerReflectionInfo(stream)
 }
 
-func (s *server) registerReflection() {
-	reflectionv1.RegisterServerReflectionServer(s.grpc, reflectionNow{server: s})
-	reflectionv1alpha.RegisterServerReflectionServer(s.grpc, reflectionBefore{server: s})
+func (s *Server) registerReflection() {
+	reflectionv1.RegisterServerReflectionServer(s.grpc, reflectionNow{Server: s})
+	reflectionv1alpha.RegisterServerReflectionServer(s.grpc, reflectionBefore{Server: s})
 }

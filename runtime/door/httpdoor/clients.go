@@ -52,7 +52,7 @@ func (s *Server) beginClient(w http.ResponseWriter, r *http.Request, by *access.
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Location", ClientsPath+"/"+remote.ID)
-	s.cfg.Counts.answer(http.StatusCreated)
+	s.Counts().HTTP(http.StatusCreated)
 	w.WriteHeader(http.StatusCreated)
 	_ = json.NewEncoder(w).Encode(answer) // the client has gone if this fails
 }
@@ -70,7 +70,7 @@ func (s *Server) clientClasses(w http.ResponseWriter, r *http.Request, by *acces
 		class, err := s.cfg.Door.ClientClass(name)
 		if !by.MayBe(class) { // also if it is not there
 			r.SetPathValue("class", name) // for the audit
-			return nil, nil, s.account(requestOf(r, by), began, refuse(http.StatusForbidden, CodeForbidden, "the rights of %s do not reach a method that takes a client of class %s", by.Name, name))
+			return nil, nil, s.Account(requestOf(r, by), began, door.Refuse(door.Forbidden, "the rights of %s do not reach a method that takes a client of class %s", by.Name, name))
 		}
 		if err != nil {
 			return nil, nil, err
@@ -78,7 +78,7 @@ func (s *Server) clientClasses(w http.ResponseWriter, r *http.Request, by *acces
 		names, list = append(names, name), append(list, class)
 	}
 	if len(list) == 0 {
-		return nil, nil, refuse(http.StatusBadRequest, door.BadArgs, "classes: there is none; name those that methods of actors take")
+		return nil, nil, door.Refuse(door.BadArgs, "classes: there is none; name those that methods of actors take")
 	}
 	return names, list, nil
 }
@@ -91,7 +91,7 @@ func (s *Server) endClient(w http.ResponseWriter, r *http.Request, by *access.Ca
 		return
 	}
 	remote.End()
-	s.cfg.Counts.answer(http.StatusNoContent)
+	s.Counts().HTTP(http.StatusNoContent)
 	w.WriteHeader(http.StatusNoContent)
 }
 
@@ -103,9 +103,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, by *access.Calle
 		return
 	}
 	defer stream.Close()
-	s.cfg.Counts.streams.Add(1)
-	defer s.cfg.Counts.streams.Add(-1)
-	s.cfg.Counts.answer(http.StatusOK)
+	defer s.Counts().Stream()()
+	s.Counts().HTTP(http.StatusOK)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies hand each callback on at once
@@ -122,7 +121,7 @@ func (s *Server) openStream(r *http.Request, by *access.Caller) (*door.Stream, e
 	after := uint64(0)
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
 		if after, err = strconv.ParseUint(last, 10, 64); err != nil {
-			return nil, refuse(http.StatusBadRequest, door.BadArgs, "Last-Event-ID: %q is no id of a callback", last)
+			return nil, door.Refuse(door.BadArgs, "Last-Event-ID: %q is no id of a callback", last)
 		}
 	}
 	return remote.Stream(after)
@@ -158,7 +157,7 @@ func (s *Server) follow(r *http.Request, stream *door.Stream, out *eventWriter) 
 			}
 		case <-r.Context().Done():
 			return
-		case <-s.ending:
+		case <-s.Ending():
 			return
 		}
 	}

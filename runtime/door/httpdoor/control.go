@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -32,7 +31,7 @@ func (s *Server) actors(w http.ResponseWriter, r *http.Request) {
 	if limit := r.URL.Query().Get("limit"); limit != "" {
 		n, err := strconv.ParseUint(limit, 10, 31)
 		if err != nil {
-			s.fail(w, refuse(http.StatusBadRequest, door.BadArgs, "limit: %q is no number of actors", limit))
+			s.fail(w, door.Refuse(door.BadArgs, "limit: %q is no number of actors", limit))
 			return
 		}
 		of.Limit = int(n)
@@ -74,7 +73,7 @@ const outBytes = 32 << 10
 
 // inspect answers with what write writes of a view of the store.
 func (s *Server) inspect(w http.ResponseWriter, r *http.Request, kind string, write func(*inspection.Inspection, *exec.View, *bufio.Writer) error) {
-	ctx, cancel := context.WithTimeout(r.Context(), s.cfg.TimeMax)
+	ctx, cancel := context.WithTimeout(r.Context(), s.TimeMax())
 	defer cancel()
 	view, err := s.cfg.Door.View(ctx)
 	if err != nil {
@@ -125,13 +124,13 @@ func (s *Server) failInspection(w http.ResponseWriter, err error) {
 	bad := new(inspection.NameError)
 	switch {
 	case errors.As(err, &bad):
-		err = refuse(http.StatusBadRequest, door.BadArgs, "%v", err)
+		err = door.Refuse(door.BadArgs, "%v", err)
 	case inspection.IsMissing(err):
 		err = &door.NotFoundError{Msg: err.Error()}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		err = &refusal{http.StatusServiceUnavailable, door.Failure{Code: door.TimedOut, Happened: door.No, Later: true, Msg: fmt.Sprintf("the disk has not ended a sync in %v", s.cfg.TimeMax)}}
+		err = door.Refuse(door.TimedOut, "the disk has not ended a sync in %v", s.TimeMax())
 	case errors.Is(err, store.ErrCorrupt):
-		err = refuse(http.StatusInternalServerError, "damaged", "%v", err)
+		err = door.Refuse(codeDamaged, "%v", err)
 	}
 	s.fail(w, err)
 }

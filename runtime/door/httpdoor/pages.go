@@ -44,14 +44,14 @@ var pageTypes = map[string]string{
 func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		s.fail(w, refuse(http.StatusMethodNotAllowed, "method", "%s is not served; files are loaded by GET, and methods of actors are at /v1/CLASS/KEY/METHOD", r.Method))
+		s.fail(w, door.Refuse(codeMethod, "%s is not served; files are loaded by GET, and methods of actors are at /v1/CLASS/KEY/METHOD", r.Method))
 		return
 	}
 	select {
 	case s.pages <- struct{}{}:
 		defer func() { <-s.pages }()
 	default:
-		s.fail(w, full("%d files are being sent, which is the limit", cap(s.pages)))
+		s.fail(w, door.Refuse(door.Full, "%d files are being sent, which is the limit", cap(s.pages)))
 		return
 	}
 	if err := s.sendPage(w, r); err != nil {
@@ -124,14 +124,14 @@ func hidden(name string) bool {
 }
 
 func noPage(r *http.Request) error {
-	return refuse(http.StatusNotFound, door.NotThere, "there is nothing at %s; methods of actors are at /v1/CLASS/KEY/METHOD", r.URL.Path)
+	return nothingAt(r)
 }
 
 // unread returns what a request is answered whose file cannot be read: that there is none, also if it leads out of the
 // directory or may not be read, unless the process has no room for it now.
 func unread(r *http.Request, err error) error {
 	if passing := interface{ Temporary() bool }(nil); errors.As(err, &passing) && passing.Temporary() {
-		return full("too many files are open in the process: %v", err)
+		return door.Refuse(door.Full, "too many files are open in the process: %v", err)
 	}
 	return noPage(r)
 }

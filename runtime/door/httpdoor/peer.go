@@ -66,7 +66,7 @@ func (s *Server) serveBoth(l net.Listener) error {
 // closing reports whether Close was called.
 func (s *Server) closing() bool {
 	select {
-	case <-s.ending:
+	case <-s.Ending():
 		return true
 	default:
 		return false

@@ -4,6 +4,7 @@ package withgrpc
 
 import (
 	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/grpcdoor"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/node"
@@ -17,10 +18,10 @@ func Entry() any { return Keep }
 // Keep is what main hands to the runtime.
 var Keep = node.KeepWith(serve)
 
-func serve(d *door.Door) (func(*httpdoor.Server) httpdoor.Peer, error) {
+func serve(d *door.Door) (func(*gate.Gate) httpdoor.Peer, error) {
 	s, err := grpcdoor.Of(d)
 	if err != nil {
 		return nil, err
 	}
-	return s.Serve, nil
+	return func(g *gate.Gate) httpdoor.Peer { return s.Serve(g) }, nil
 }

@@ -1,0 +1,177 @@
+// Package gate is what every protocol of a door passes: a call from outside is performed within the rights of its caller and
+// the limits of the program, and has its line in the audit. Packages httpdoor and grpcdoor read requests and write answers.
+package gate
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/access"
+	"github.com/aeon-lang/aeon/runtime/door/audit"
+)
+
+// Config says which door is behind a gate, and bounds what comes through. The zero value of a bound is its default.
+type Config struct {
+	Door   *door.Door
+	Log    *slog.Logger
+	Counts *Counts // shared by the gates of a program; nil: a gate counts for itself
+
+	// Fail is told why the program must end: the audit cannot be written, or the listening has ended. Any goroutine may call
+	// it, and more than once. nil: it is only logged.
+	Fail func(error)
+
+	Tokens *access.Tokens // nil: it asks for none
+	Audit  *audit.Log     // nil: it keeps none
+
+	BodyMax   int64         // bytes of the arguments of a call; 1 MiB
+	BodiesMax int64         // bytes of the arguments of all calls that are being read or under way; 64 MiB
+	TimeMax   time.Duration // that a call may take; 30 s
+	CallsMax  int           // calls under way; 1024
+}
+
+const (
+	bodyMax   = 1 << 20
+	bodiesMax = 64 << 20
+	timeMax   = 30 * time.Second
+	callsMax  = 1024
+)
+
+// Gate lets calls through to a door. Any goroutine may use it.
+type Gate struct {
+	cfg    Config
+	calls  chan struct{} // has one for each call under way
+	bodies atomic.Int64  // bytes that the arguments of calls take, or may take
+	ending chan struct{} // closed when the streams are to end
+	end    func()        // closes it
+}
+
+// New returns a gate.
+func New(cfg Config) *Gate {
+	UnlessSet(&cfg.BodyMax, bodyMax)
+	UnlessSet(&cfg.BodiesMax, bodiesMax)
+	UnlessSet(&cfg.TimeMax, timeMax)
+	UnlessSet(&cfg.CallsMax, callsMax)
+	if cfg.Counts == nil {
+		cfg.Counts = &Counts{}
+	}
+	if cfg.Fail == nil {
+		cfg.Fail = func(err error) { cfg.Log.Error("the door has failed", "error", err.Error()) }
+	}
+	g := &Gate{cfg: cfg, calls: make(chan struct{}, cfg.CallsMax), ending: make(chan struct{})}
+	g.end = sync.OnceFunc(func() { close(g.ending) })
+	return g
+}
+
+// UnlessSet gives a limit its usual value unless the configuration has one.
+func UnlessSet[T int | int64 | time.Duration](limit *T, usual T) {
+	if *limit <= 0 {
+		*limit = usual
+	}
+}
+
+// Door is what is behind the gate.
+func (g *Gate) Door() *door.Door { return g.cfg.Door }
+
+// Counts is what the gate counts.
+func (g *Gate) Counts() *Counts { return g.cfg.Counts }
+
+// BodyMax is how many bytes the arguments of a call have at most.
+func (g *Gate) BodyMax() int64 { return g.cfg.BodyMax }
+
+// TimeMax is how long a call may take.
+func (g *Gate) TimeMax() time.Duration { return g.cfg.TimeMax }
+
+// Fail ends the program, which can no longer serve.
+func (g *Gate) Fail(err error) { g.cfg.Fail(err) }
+
+// End has the streams end. It may be called more than once.
+func (g *Gate) End() { g.end() }
+
+// Ending is closed when streams are to end.
+func (g *Gate) Ending() <-chan struct{} { return g.ending }
+
+// Request is a call from outside, by any protocol.
+type Request struct {
+	By                 *access.Caller // the one that Gate.Know has found
+	Remote             string         // the address that it came from
+	Class, Key, Method string         // as they were sent, as far as they are known
+	Once               string         // the key by which it runs once; "": it has none
+	// Read reads the target and the arguments into a call whose method has been found. It calls Gate.Hold for the arguments.
+	Read func(c *door.Call, class *door.Class) error
+
+	held int64 // bytes
+}
+
+// Answer performs a call, within the rights of its caller and the limits of the gate, and writes its line of the audit.
+// door.Explain tells how it has failed.
+func (g *Gate) Answer(ctx context.Context, q *Request) (door.Answer, error) {
+	began := time.Now()
+	c, answer, err := g.answer(ctx, q)
+	if accountable(c, err) {
+		err = g.Account(q, began, err)
+	}
+	return answer, err
+}
+
+// answer reads a call and performs it. The call has what could be read of it.
+func (g *Gate) answer(ctx context.Context, q *Request) (c *door.Call, answer door.Answer, err error) {
+	c = &door.Call{Key: q.Once, Caller: q.By.Name}
+	class, m, err := g.find(q)
+	if err != nil {
+		return c, answer, err
+	}
+	c.Method = m
+	defer func() { g.bodies.Add(-q.held) }()
+	if err = q.Read(c, class); err == nil {
+		answer, err = g.perform(ctx, c)
+	}
+	if gone := new(door.NoClientError); errors.As(err, &gone) && c.Key != "" {
+		f := *door.Explain(err)
+		f.Happened = door.Unknown // it may have come before, when the client was there
+		err = &door.Refusal{Failure: f}
+	}
+	return c, answer, err
+}
+
+// Hold counts bytes that the arguments of a call take, or may take, until it has been answered. The error says that there is
+// no room for them.
+func (g *Gate) Hold(q *Request, size int64) error {
+	q.held += size
+	if g.bodies.Add(size) > g.cfg.BodiesMax {
+		return door.Refuse(door.Full, "the arguments of other calls take %d bytes, which is the limit", g.cfg.BodiesMax)
+	}
+	return nil
+}
+
+// find finds the method that a request calls, if its caller may call it.
+func (g *Gate) find(q *Request) (class *door.Class, m *door.Method, err error) {
+	if class, err = g.cfg.Door.Class(q.Class); err == nil {
+		m, err = class.Method(q.Method)
+	}
+	if !q.By.May(class, m) { // also if it is not there
+		err = door.Refuse(door.Forbidden, "the rights of %s do not reach %s.%s", q.By.Name, q.Class, q.Method)
+	}
+	return class, m, err
+}
+
+// perform performs a call, unless too many are under way. It is counted only now: a client that is slow to send its
+// arguments takes the place of no other.
+func (g *Gate) perform(ctx context.Context, c *door.Call) (door.Answer, error) {
+	select {
+	case g.calls <- struct{}{}:
+		defer func() { <-g.calls }()
+	default:
+		return door.Answer{}, door.Refuse(door.Full, "%d calls are under way, which is the limit", cap(g.calls))
+	}
+	if a := g.cfg.Audit; a != nil && a.Err() != nil && !c.Method.ReadOnly {
+		return door.Answer{}, unaccounted(door.No)
+	}
+	ctx, cancel := context.WithTimeout(ctx, g.cfg.TimeMax)
+	defer cancel()
+	return g.cfg.Door.Call(ctx, c)
+}
