@@ -200,7 +200,8 @@ func (a *Attempt) wantMove(x *Handle, direct bool) (w lock.Want[*Handle]) {
 }
 
 // descend acquires the T-path down to c and reports false if the attempt has to be
-// withdrawn.
+// withdrawn. The path down to the new parent is held only by the sequencer, which suffices in one process ([MOVE]): an enqueue there
+// is made in the step that grants it, and none is under way.
 func (a *Attempt) descend(c *Handle) (ok bool) {
 	defer func() {
 		if p := recover(); p != nil {

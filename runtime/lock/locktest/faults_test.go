@@ -27,6 +27,11 @@ func plantedBugs() []planted {
 		}, still, twoBanks, "without a hold"},
 		{"created actors never locked", func(on bool) { viewFaults.freshForEver = on }, genOptions{create: true}, nil, "without a hold"},
 		{"two entries taken for one", func(on bool) { viewFaults.homeEntries = on }, still, twoRoots, "left|deadlock|stale"},
+		{"a move between hosts does not hold the new parent", func(bool) {}, still, func() *config {
+			c := farMove()
+			c.light = true
+			return c
+		}, "one enqueue"},
 		{"crash: epochs not compared at the vote", func(on bool) { viewFaults.noEpochs = on }, crash, nil, "without its writes|strictly"},
 		{"crash: messages of old sessions delivered", func(on bool) { viewFaults.keepMessages = on }, crash, nil, "left|deadlock|FIFO|delivered twice"},
 	}

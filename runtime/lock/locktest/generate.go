@@ -113,7 +113,7 @@ func generate(g dag, r *rand.Rand, o genOptions) *config {
 	}
 	c.try = r.IntN(2) == 0
 	c.fanout = c.hosts == 1 && r.IntN(2) == 0
-	c.light = r.IntN(2) == 0
+	c.light = r.IntN(2) == 0 && c.hosts == 1 // see farMove
 	if !o.still && !o.plain {
 		c.genCreated(r, o)
 		if c.hosts > 1 && (o.crash || r.IntN(8) == 0) {

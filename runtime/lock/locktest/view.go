@@ -69,7 +69,7 @@ type config struct {
 	home    [eventsMax]uint8 // host of each event's home, if a host crashes; else the target's
 	arb     uint8            // events that are withdrawn once, at any time
 	try     bool             // use the fast paths
-	light   bool             // moves hold the path down to the node lazily, without a mode
+	light   bool             // moves hold the path down to the node lazily, without a mode, and not the new parent (one host)
 	fanout  bool             // homes pass virtual nodes themselves (one host)
 	next    [eventsMax]uint8 // event + 1 that is the next step of the chain, on the same target
 

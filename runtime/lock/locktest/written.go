@@ -6,7 +6,7 @@ import "testing"
 // shows a bug when one is planted.
 func ExploreWritten(t *testing.T) {
 	t.Helper()
-	for _, c := range []*config{twoBanks(), newEdge(), twoRoots()} {
+	for _, c := range []*config{twoBanks(), newEdge(), twoRoots(), farMove()} {
 		s := &search{limit: 1_000_000}
 		all, f := s.explore(c)
 		if f != nil {
@@ -69,5 +69,20 @@ func twoRoots() *config {
 	both.ops[4] = []op{{kind: opCallArg, to: 5}}
 	move.move, move.below = 5, 4
 	c.events = []program{both, move}
+	return c
+}
+
+// farMove has e1 move 5 below 7, to which an enqueue of e0 is under way from another host. If the move does not hold 7, the enqueue
+// finds 5 below 7, and goes down there a second time.
+func farMove() *config {
+	c := &config{name: "a move between hosts", hosts: 2, actors: 0xf << nodeActor}
+	c.parents[4], c.parents[5], c.parents[6], c.parents[7] = nodeTop, 4, 5, 4
+	c.edges[6], c.slots[6] = bit(7), 7
+	c.host[7] = 1
+	var call, move program
+	call.target = 6
+	call.ops[6] = []op{{kind: opCall, to: 7}}
+	move.move, move.below = 5, 7
+	c.events = []program{call, move}
 	return c
 }
