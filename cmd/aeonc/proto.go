@@ -15,15 +15,18 @@ import (
 // protoFiles returns the .proto files of a program, to be written into a directory. Package protocodec makes them of what the
 // compiler tells the runtime, as it does in a program that is called.
 func protoFiles(root *load.Package, dir string) ([]codegen.File, error) {
-	var classes []protocodec.Class
+	var p protocodec.Program
 	for _, info := range infos(root) {
 		for _, c := range info.Package.Classes {
-			if c.Kind == ast.ActorClass {
-				classes = append(classes, protoClass(c))
+			switch c.Kind {
+			case ast.ActorClass:
+				p.Classes = append(p.Classes, protoClass(c))
+			case ast.ClientClass:
+				p.Clients = append(p.Clients, protoClass(c))
 			}
 		}
 	}
-	schema, err := protocodec.Compile(classes)
+	schema, err := protocodec.Compile(p)
 	if err != nil {
 		return nil, &gobuild.ProgramError{Err: err}
 	}

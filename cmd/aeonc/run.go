@@ -4,6 +4,7 @@ import (
 	"flag"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/internal/load"
@@ -13,7 +14,7 @@ import (
 func runCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "run",
-		Args:     "[-q] [--data DIR] [--listen ADDRESS] [--trace FILE] [PROGRAM] [arguments]",
+		Args:     "[-q] [--data DIR] [--listen ADDRESS [--grpc]] [--trace FILE] [PROGRAM] [arguments]",
 		Short:    "compile and run a program",
 		Trailing: true,
 		Long: `
@@ -36,7 +37,7 @@ Go modules that "go install" of aeonc has fetched.
 
 With --listen the methods of its actors can be called by HTTP (docs/http.md); when main has
 returned the program goes on listening. With --static DIR it also serves the files in DIR, for
-a page that calls these methods.
+a page that calls these methods. With --grpc it takes calls by gRPC there, too (docs/grpc.md).
 
 	aeonc run
 	aeonc run examples/steakhouse
@@ -44,6 +45,7 @@ a page that calls these methods.
 	aeonc run --data ./data bank.aeon
 	aeonc run --data ./data --durability relaxed=10ms bank.aeon
 	aeonc run --listen :8080 bank.aeon
+	aeonc run --listen :8080 --grpc bank.aeon
 	aeonc run --trace bank.jsonl bank.aeon   records every event, for aeonc trace`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			quiet := fs.Bool("q", false, "say nothing but what the program says")
@@ -53,6 +55,7 @@ a page that calls these methods.
 			state.Flags(fs)
 			var listen settings.Listen
 			listen.Flags(fs)
+			grpc := fs.Bool("grpc", false, "with --listen, take calls by gRPC, too")
 			return func(env *cli.Env, args []string) error {
 				if err := trace.check(); err != nil {
 					return err
@@ -63,19 +66,22 @@ a page that calls these methods.
 				if err := listen.Check(); err != nil {
 					return cli.Usagef("%v", err)
 				}
-				return runProgram(env, args, *quiet, slices.Concat(trace.arguments(), state.Arguments(), listen.Arguments()))
+				return runProgram(env, args, *quiet, *grpc, slices.Concat(trace.arguments(), state.Arguments(), listen.Arguments()))
 			}
 		},
 	}
 }
 
-func runProgram(env *cli.Env, args []string, quiet bool, flags []string) error {
+func runProgram(env *cli.Env, args []string, quiet, grpc bool, flags []string) error {
 	if quiet {
 		env.Quiet()
 	}
 	sources, rest := splitProgram(args)
 	rest = append(flags, rest...)
-	path, err := env.Executable(sources, cli.Making{Load: env.LoadProgram, Store: settings.Among(rest)})
+	if grpc && !slices.ContainsFunc(rest, isListen) {
+		return cli.Usagef("--grpc needs --listen, which says where calls are taken")
+	}
+	path, err := env.Executable(sources, cli.Making{Load: env.LoadProgram, Store: grpc || settings.Among(rest), GRPC: grpc})
 	if err != nil {
 		return err
 	}
@@ -83,6 +89,12 @@ func runProgram(env *cli.Env, args []string, quiet bool, flags []string) error {
 		rest = append([]string{"--summary"}, rest...)
 	}
 	return env.Start(path, rest...)
+}
+
+// isListen reports whether an argument is the flag by which a program listens.
+func isListen(arg string) bool {
+	name, _, _ := strings.Cut(arg, "=")
+	return name == "--listen" || name == "-listen"
 }
 
 // splitProgram separates what names the program from what belongs to it: one

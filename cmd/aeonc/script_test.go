@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,8 +10,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	healthv1 "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/aeon-lang/aeon/internal/gobuild"
 	"github.com/aeon-lang/aeon/typecheck"
@@ -58,7 +63,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Condition:           condition,
-		Cmds:                map[string]func(ts *testscript.TestScript, neg bool, args []string){"prebuilt": programs.command, "reserved": reserved},
+		Cmds:                map[string]func(ts *testscript.TestScript, neg bool, args []string){"prebuilt": programs.command, "reserved": reserved, "health": health},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", env.Getenv("PATH")+string(filepath.ListSeparator)+aeond)
 			env.Setenv("AEONC", filepath.Join(filepath.SplitList(env.Getenv("PATH"))[0], "aeonc")) // for scripts that change PATH
@@ -125,6 +130,27 @@ func condition(cond string) (bool, error) {
 		return exec.Command("unshare", "-Urm", "sh", "-c", "mount -t tmpfs tmpfs /tmp").Run() == nil, nil
 	}
 	return false, fmt.Errorf("there is no condition %q", cond)
+}
+
+// health asks the program that has said where it listens for its health, by gRPC.
+func health(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: health LOG")
+	}
+	found := regexp.MustCompile(`listening on http://(\S+)`).FindStringSubmatch(ts.ReadFile(args[0]))
+	if found == nil {
+		ts.Fatalf("%s does not say where the program listens", args[0])
+	}
+	conn, err := grpc.NewClient(found[1], grpc.WithTransportCredentials(insecure.NewCredentials()))
+	ts.Check(err)
+	defer conn.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	state, err := healthv1.NewHealthClient(conn).Check(ctx, &healthv1.HealthCheckRequest{})
+	ts.Check(err)
+	if state.Status != healthv1.HealthCheckResponse_SERVING {
+		ts.Fatalf("the health is %v", state.Status)
+	}
 }
 
 // reserved compares the flags of every program in its help with those that the compiler keeps for them.

@@ -11,7 +11,7 @@ import (
 func startCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "start",
-		Args:  "--app PROGRAM --data DIR [--create] [--listen ADDRESS] [--durability MODE] [--memory SIZE]",
+		Args:  "--app PROGRAM --data DIR [--create] [--listen ADDRESS [--grpc]] [--durability MODE] [--memory SIZE]",
 		Short: "serve what a data directory holds",
 		Long: `
 Start goes on with the actors, sub-events and timers in a data directory, and runs until it is
@@ -21,26 +21,30 @@ refused, since its name may be mistyped; with --create it becomes a new store.
 With --listen the methods of the actors can be called by HTTP (docs/http.md). An address that
 other machines reach needs TLS (--tls-cert, --tls-key) and callers with rights (--tokens, see
 "aeond help token"). With --static DIR it serves the files in DIR, for a page that calls them.
+With --grpc sources are compiled so that they take calls by gRPC there, too (docs/grpc.md); an
+executable does so if "aeonc build --grpc" has made it.
 
 PROGRAM is an executable made by "aeonc build", or sources: a directory, or an .aeon file. It
 takes the place of aeond: signals, exit code and process id are the program's.
 
 	aeond start --app ./shop --data /var/lib/shop
 	aeond start --app ./shop --data /var/lib/shop --listen :8080
+	aeond start --app ./shop --data /var/lib/shop --listen :8080 --grpc
 	aeond start --app bin/shop --data /var/lib/shop --durability relaxed=10ms`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			app := fs.String("app", "", "the `PROGRAM`, an executable or sources")
+			grpc := fs.Bool("grpc", false, "with --listen, take calls by gRPC, too; PROGRAM is sources")
 			create := fs.Bool("create", false, "make a new store if DIR does not exist or is empty")
 			var state settings.State
 			state.Flags(fs)
 			var listen settings.Listen
 			listen.Flags(fs)
-			return cli.NoArguments(func(env *cli.Env) error { return start(env, *app, *create, state, listen) })
+			return cli.NoArguments(func(env *cli.Env) error { return start(env, *app, *create, *grpc, state, listen) })
 		},
 	}
 }
 
-func start(env *cli.Env, app string, create bool, state settings.State, listen settings.Listen) error {
+func start(env *cli.Env, app string, create, grpc bool, state settings.State, listen settings.Listen) error {
 	switch err := state.Check(); {
 	case app == "":
 		return cli.Usagef("name the program with --app")
@@ -52,7 +56,10 @@ func start(env *cli.Env, app string, create bool, state settings.State, listen s
 	if err := listen.Check(); err != nil {
 		return cli.Usagef("%v", err)
 	}
-	path, err := executable(env, app)
+	if grpc && listen.Address == "" {
+		return cli.Usagef("--grpc needs --listen, which says where calls are taken")
+	}
+	path, err := executable(env, app, grpc)
 	if err != nil {
 		return err
 	}
@@ -64,6 +71,6 @@ func start(env *cli.Env, app string, create bool, state settings.State, listen s
 }
 
 // executable returns the path of a program, which is compiled if sources are named; it needs no main.
-func executable(env *cli.Env, app string) (path string, err error) {
-	return env.Executable([]string{app}, cli.Making{Load: env.LoadPackage, Store: true})
+func executable(env *cli.Env, app string, grpc bool) (path string, err error) {
+	return env.Executable([]string{app}, cli.Making{Load: env.LoadPackage, Store: true, GRPC: grpc})
 }

@@ -73,12 +73,16 @@ func (e *Env) Compile(named []*load.Package, o gobuild.Options) (gobuild.Result,
 type Making struct {
 	Load  func(sources []string) (*load.Package, error)
 	Store bool // with the store
+	GRPC  bool // and with gRPC: --grpc was said; only with Store
 }
 
 // Executable returns the path of a program that can be started: of sources, which are compiled, or of
 // an executable as it is.
 func (e *Env) Executable(sources []string, m Making) (path string, err error) {
 	if len(sources) == 1 && isExecutable(sources[0]) {
+		if m.GRPC {
+			return "", Usagef("--grpc says how sources are compiled, and %s is an executable: it takes calls by gRPC if \"aeonc build --grpc\" has made it", sources[0])
+		}
 		return filepath.Abs(sources[0])
 	}
 	start := time.Now()
@@ -86,7 +90,7 @@ func (e *Env) Executable(sources []string, m Making) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	made, err := e.Compile([]*load.Package{p}, gobuild.Options{Name: p.Name(), Store: m.Store})
+	made, err := e.Compile([]*load.Package{p}, gobuild.Options{Name: p.Name(), Store: m.Store, GRPC: m.GRPC})
 	if err != nil {
 		return "", err
 	}

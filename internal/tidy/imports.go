@@ -75,7 +75,7 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/door/gate", "runtime/door runtime/door/access runtime/door/audit runtime/metrics internal/bytejson"},
 	{"runtime/door/httpdoor", "runtime/codec runtime/door runtime/door/access runtime/door/gate runtime/exec runtime/jsoncodec runtime/metrics runtime/state/inspection runtime/store"},
 	{"runtime/door/godoor", "runtime runtime/door runtime/order runtime/store runtime/value"},
-	{"runtime/door/grpcdoor", "runtime/door runtime/door/access runtime/door/gate runtime/protocodec"},
+	{"runtime/door/grpcdoor", "runtime/codec runtime/door runtime/door/access runtime/door/gate runtime/protocodec"},
 	{"runtime/node", "runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/snapshot runtime/snapshot/s3 runtime/store/pebbledb"},
 	{"runtime/node/withgrpc", "runtime/door runtime/door/gate runtime/door/grpcdoor runtime/door/httpdoor runtime/node"},
 

@@ -184,7 +184,7 @@ func (n names) Client(class, text string) (uint64, error) {
 	if number, ok := n.Remotes.number(n.caller, n.clients.byPath[class], text); ok {
 		return number, nil
 	}
-	return 0, &NoClientError{fmt.Sprintf("there is no client %q of class %s; begin one by POST /v1/clients", text, class[strings.LastIndexByte(class, '.')+1:])}
+	return 0, &NoClientError{fmt.Sprintf("there is no client %q of class %s; begin a client, and give its reference", text, class[strings.LastIndexByte(class, '.')+1:])}
 }
 
 // Names returns the texts of actors in JSON, and of the clients of a caller, by its name.

@@ -166,7 +166,7 @@ func (rs *Remotes) Find(caller, id string) (*Remote, error) {
 	return nil, errNoRemote
 }
 
-var errNoRemote = notFound("there is no such client: it has ended, has expired or was begun before the program has started again; begin one by POST /v1/clients")
+var errNoRemote = notFound("there is no such client: it has ended, has expired or was begun before the program has started again; begin another one")
 
 // number returns the number of an object of a caller, to which a text refers.
 func (rs *Remotes) number(caller string, class *ClientClass, text string) (n uint64, ok bool) {
@@ -282,6 +282,15 @@ func (d *Delivery) size() int64 { return int64(len(d.Args)) + deliveryBytes }
 // EndedError says that a client, or a stream of it, has ended.
 type EndedError struct{ Code, Msg string }
 
+// The codes of ends.
+const (
+	Ended     = "ended"      // the client, by its caller
+	Expired   = "expired"    // the client, as no stream was open for too long
+	Overflow  = "overflow"   // the client, as too many callbacks have waited
+	Failed    = "failed"     // the client, as a callback cannot be written
+	TakenOver = "taken-over" // the stream, by another one
+)
+
 // Error implements error.
 func (e *EndedError) Error() string { return e.Msg }
 
@@ -301,7 +310,7 @@ func (r *Remote) deliverer(c *ClientClass) func(*exec.ClientMethod, order.Args) 
 func (r *Remote) deliver(d Delivery, args order.Args) {
 	var err error
 	if d.Args, err = encode(args); err != nil {
-		r.drop(ended("failed", "a callback of %s.%s cannot be written: %v", d.Method.Class, d.Method.Name, err))
+		r.drop(ended(Failed, "a callback of %s.%s cannot be written: %v", d.Method.Class, d.Method.Name, err))
 		return
 	}
 	if r.expire(r.all.now()) {
@@ -309,11 +318,11 @@ func (r *Remote) deliver(d Delivery, args order.Args) {
 		return
 	}
 	if !r.all.reserve(d.size()) {
-		r.drop(ended("overflow", "the callbacks of all clients take %d bytes, which is the limit", r.all.limits.AllMax))
+		r.drop(ended(Overflow, "the callbacks of all clients take %d bytes, which is the limit", r.all.limits.AllMax))
 		return
 	}
 	if !r.keep(d) {
-		r.drop(ended("overflow", "more than %d callbacks, or %d bytes, wait for the stream, which is the limit", r.all.limits.KeptMax, r.all.limits.BytesMax))
+		r.drop(ended(Overflow, "more than %d callbacks, or %d bytes, wait for the stream, which is the limit", r.all.limits.KeptMax, r.all.limits.BytesMax))
 	}
 }
 
@@ -368,7 +377,7 @@ func (r *Remote) giveWay() {
 
 // expire ends the client if no stream was open for too long, and reports whether it has.
 func (r *Remote) expire(now time.Time) bool {
-	return r.endIf(ended("expired", "no stream was open for %v", r.all.limits.ExpiryMin), func() bool {
+	return r.endIf(ended(Expired, "no stream was open for %v", r.all.limits.ExpiryMin), func() bool {
 		return r.mu.stream == nil && now.Sub(r.mu.left) >= r.all.limits.ExpiryMin
 	})
 }
@@ -380,7 +389,7 @@ func (r *Remote) drop(why *EndedError) {
 }
 
 // End ends the client, as its caller wants.
-func (r *Remote) End() { r.endIf(ended("ended", "the client was ended"), func() bool { return true }) }
+func (r *Remote) End() { r.endIf(ended(Ended, "the client was ended"), func() bool { return true }) }
 
 // endIf ends the client if it has not ended, and cond, which is called with mu, holds. It reports whether it has.
 func (r *Remote) endIf(why *EndedError, cond func() bool) bool {

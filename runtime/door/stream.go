@@ -77,7 +77,7 @@ func (s *Stream) Take() (list []Delivery, err error) {
 		return nil, m.ended
 	}
 	if m.stream != s {
-		return nil, ended("taken-over", "another stream of the client was opened")
+		return nil, ended(TakenOver, "another stream of the client was opened")
 	}
 	assert.That(s.next >= m.first, "callback %d of a client is forgotten before its stream was given it; the first that is kept is %d", s.next, m.first)
 	rest := m.kept[s.next-m.first:]

@@ -126,12 +126,17 @@ func (f *File) Source(header ...string) string {
 		w.line("service %s {", s.Name[len(f.Package)+1:])
 		for _, m := range s.Methods {
 			w.doc(m.doc)
-			w.line("rpc %s(.%s) returns (.%s);", m.Name, m.request.full, m.answer.full)
+			stream := ""
+			if m.stream {
+				stream = "stream "
+			}
+			w.line("rpc %s(.%s) returns (%s.%s);", m.Name, m.request.full, stream, m.answer.full)
 		}
 		w.line("}")
 	}
 	for _, m := range f.messages {
 		w.line("")
+		w.doc(m.doc)
 		w.message(m)
 	}
 	for _, e := range f.enums {
@@ -184,8 +189,15 @@ func (w *source) message(m *Message) {
 			w.message(n)
 		}
 	}
-	for _, f := range m.fields {
+	for _, f := range m.fields[:len(m.fields)-len(m.choices)] {
 		w.line("%s %s = %d;", f.source(), f.name, f.number)
+	}
+	if len(m.choices) > 0 {
+		w.line("oneof %s {", m.choice)
+		for _, f := range m.choices {
+			w.line("%s %s = %d;", f.source(), f.name, f.number)
+		}
+		w.line("}")
 	}
 	w.line("}")
 }
@@ -199,7 +211,7 @@ const (
 	fieldOneof, fieldJSONName, fieldOptional                                          = 9, 10, 17
 	labelOptional, labelRepeated                                                      = 1, 3
 	namedName, namedPart, valueNumber                                                 = 1, 2, 2 // of enums and services
-	methodInput, methodOutput                                                         = 2, 3
+	methodInput, methodOutput, methodStreams                                          = 2, 3, 6
 )
 
 // Descriptor returns the google.protobuf.FileDescriptorProto of the file.
@@ -230,7 +242,11 @@ func (f *File) Descriptor() []byte {
 func (m *RPC) describe(b []byte) []byte {
 	b = appendText(b, namedName, m.Name)
 	b = appendText(b, methodInput, "."+m.request.full)
-	return appendText(b, methodOutput, "."+m.answer.full)
+	b = appendText(b, methodOutput, "."+m.answer.full)
+	if m.stream {
+		b = appendNumber(b, methodStreams, 1)
+	}
+	return b
 }
 
 func (e *Enum) describe(b []byte) []byte {
@@ -245,11 +261,17 @@ func (e *Enum) describe(b []byte) []byte {
 
 func (m *Message) describe(b []byte) []byte {
 	b = appendText(b, messageName, m.name)
-	var oneofs []string // of proto3, one for each field that says whether it is there
-	for _, f := range m.fields {
+	var oneofs []string // that of the message, and one for each field that says whether it is there, as proto3 has it
+	if len(m.choices) > 0 {
+		oneofs = append(oneofs, m.choice)
+	}
+	for i, f := range m.fields {
 		b = appendSized(b, messageField, func(b []byte) []byte {
 			b = f.describe(b)
-			if f.presence() {
+			switch {
+			case i >= len(m.fields)-len(m.choices):
+				b = appendNumber(b, fieldOneof, 0)
+			case f.presence():
 				b = appendNumber(appendNumber(b, fieldOneof, uint64(len(oneofs))), fieldOptional, 1)
 				oneofs = append(oneofs, "_"+f.name)
 			}

@@ -5,29 +5,40 @@ package protocodec
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/aeon-lang/aeon/runtime/typetext"
 )
 
-// Class is an actor class whose methods are called.
+// Program is what of a program is described.
+type Program struct {
+	Classes []Class // actor classes, whose methods are called
+	Clients []Class // client classes, whose methods are callbacks
+}
+
+// Class is an actor class or a client class. One that is hidden is not described, and leaves the names and numbers of the
+// others as they are beside it.
 type Class struct {
 	Package, Name, Doc string
 	Methods            []Method
+	Hidden             bool
 }
 
-// Method is a method of an actor class.
+// Method is a method of a class.
 type Method struct {
 	Name, Doc string
 	Signature string   // as the schema of a store has it
 	Params    []string // their names
+	Hidden    bool     // as Class.Hidden; not of client classes
 }
 
 // Schema is the services and messages of a program. Any goroutine may use it.
 type Schema struct {
 	Files    []*File // one for each package, those that a file imports before it
 	Services map[string]*Service
+	Clients  map[string]*Clients // by package, of those that have client classes
 }
 
 // File is what protobuf has of a package.
@@ -51,19 +62,23 @@ type RPC struct {
 	Name, doc string
 	request   *Message
 	answer    *Message
+	stream    bool // of answers
 }
 
 // Message is a message: the request or the answer of a method, a value class, or what holds a container where protobuf has
 // no place for one.
 type Message struct {
-	name   string
-	full   string // with package and messages around it
-	class  string // of a value class, for users
-	fields []*Field
-	nested []*Message
-	number map[string]int // of a value class: which of fields has a name in aeon
-	byNum  map[uint64]int
-	entry  bool // of a map
+	name    string
+	full    string // with package and messages around it
+	doc     string
+	class   string // of a value class, for users
+	fields  []*Field
+	choice  string   // the name of the oneof; "": the message has none
+	choices []*Field // which of its fields that has: the last ones
+	nested  []*Message
+	number  map[string]int // of a value class: which of fields has a name in aeon
+	byNum   map[uint64]int
+	entry   bool // of a map
 }
 
 // Field is a field of a message.
@@ -103,6 +118,8 @@ const (
 	keyName, keyNumber       = "key", 1 // of the actor, in a request
 	paramsFrom               = 2        // the number of the first parameter
 	resultName, resultNumber = "result", 1
+
+	requestSuffix, answerSuffix = "Request", "Response" // of the names of messages
 )
 
 // compiler makes a schema.
@@ -114,14 +131,14 @@ type compiler struct {
 	values map[string]*Message
 }
 
-// Compile makes the schema of classes.
-func Compile(classes []Class) (*Schema, error) {
+// Compile makes the schema of a program.
+func Compile(p Program) (*Schema, error) {
 	c := &compiler{
-		Schema: &Schema{Services: make(map[string]*Service)}, defs: make(map[string]*typetext.Type),
+		Schema: &Schema{Services: make(map[string]*Service), Clients: make(map[string]*Clients)}, defs: make(map[string]*typetext.Type),
 		files: make(map[string]*File), enums: make(map[string]*Enum), values: make(map[string]*Message),
 	}
 	signatures := make(map[*Method]typetext.Signature)
-	for _, of := range classes {
+	for _, of := range slices.Concat(p.Classes, p.Clients) {
 		c.file(of.Package).taken[of.Name] = true
 		for i := range of.Methods {
 			m := &of.Methods[i]
@@ -142,19 +159,27 @@ func Compile(classes []Class) (*Schema, error) {
 			}
 		}
 	}
-	for _, of := range classes {
+	for _, of := range p.Classes {
 		if err := c.service(of, signatures); err != nil {
 			return nil, err
 		}
 	}
+	for _, f := range slices.Clone(c.Files) {
+		var of []Class
+		shown := false
+		for _, class := range p.Clients {
+			if class.Package == f.Package {
+				of, shown = append(of, class), shown || !class.Hidden
+			}
+		}
+		if shown {
+			if err := c.clients(f.Package, of, signatures); err != nil {
+				return nil, err
+			}
+		}
+	}
 	c.sort()
 	return c.Schema, nil
-}
-
-// split separates the package of a name.
-func split(path string) (pkg, name string) {
-	i := strings.LastIndexByte(path, '.')
-	return path[:max(i, 0)], path[i+1:]
 }
 
 // file returns the file of a package.
@@ -210,17 +235,26 @@ func (c *compiler) sort() {
 	for _, f := range c.Files {
 		visit(f)
 	}
-	c.Files = sorted
+	c.Files = slices.DeleteFunc(sorted, func(f *File) bool { // all that the package has is hidden
+		return len(f.services)+len(f.messages)+len(f.enums) == 0
+	})
 }
 
 func (c *compiler) service(of Class, signatures map[*Method]typetext.Signature) error {
 	f := c.file(of.Package)
 	s := &Service{Name: of.Package + "." + of.Name, doc: of.Doc}
-	f.services, c.Services[s.Name] = append(f.services, s), s
+	if !of.Hidden {
+		f.services, c.Services[s.Name] = append(f.services, s), s
+	}
 	for i := range of.Methods {
 		m := &of.Methods[i]
 		rpc := &RPC{Name: m.Name, doc: m.Doc}
 		base := of.Name + upperFirst(m.Name)
+		if of.Hidden || m.Hidden {
+			f.take(base + requestSuffix)
+			f.take(base + answerSuffix)
+			continue
+		}
 		if err := c.rpc(rpc, f, base, m.Params, signatures[m]); err != nil {
 			return fmt.Errorf("method %s.%s: %w", of.Name, m.Name, err)
 		}
@@ -230,7 +264,7 @@ func (c *compiler) service(of Class, signatures map[*Method]typetext.Signature) 
 }
 
 func (c *compiler) rpc(rpc *RPC, f *File, base string, names []string, s typetext.Signature) error {
-	rpc.request, rpc.answer = f.add(f.take(base+"Request")), f.add(f.take(base+"Response"))
+	rpc.request, rpc.answer = f.add(f.take(base+requestSuffix)), f.add(f.take(base+answerSuffix))
 	in := &scope{c: c, file: f, of: rpc.request, taken: make(map[string]bool)}
 	if err := in.field(keyName, keyNumber, &typetext.Type{Form: "string"}); err != nil {
 		return err
@@ -245,8 +279,6 @@ func (c *compiler) rpc(rpc *RPC, f *File, base string, names []string, s typetex
 	}
 	return (&scope{c: c, file: f, of: rpc.answer, taken: make(map[string]bool)}).field(resultName, resultNumber, s.Result)
 }
-
-func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // add adds a message.
 func (f *File) add(name string) *Message {
@@ -389,24 +421,6 @@ func (s *scope) one(name string, of *typetext.Type) (*Type, error) {
 	return &Type{kind: holder, of: of, message: m}, inner.field(what, 1, of)
 }
 
-// camel returns a name without underscores, the letters behind them in upper case, the first letter in upper case if up: the
-// name of a map's entries by protoc's rule if up, and otherwise the name of a field in the JSON of protobuf.
-func camel(name string, up bool) string {
-	var b strings.Builder
-	for _, r := range name {
-		switch {
-		case r == '_':
-			up = true
-		case up:
-			b.WriteString(strings.ToUpper(string(r)))
-			up = false
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
 // enum returns the enum of a name, to which a file refers.
 func (c *compiler) enum(from *File, path string) (*Enum, error) {
 	pkg, name := split(path)
@@ -426,21 +440,6 @@ func (c *compiler) enum(from *File, path string) (*Enum, error) {
 	}
 	c.enums[path], f.enums = e, append(f.enums, e)
 	return e, nil
-}
-
-// upperSnake writes OrderState as ORDER_STATE.
-func upperSnake(name string) string {
-	var b strings.Builder
-	lower := false
-	for i := range len(name) {
-		upper := 'A' <= name[i] && name[i] <= 'Z'
-		if upper && lower {
-			b.WriteByte('_')
-		}
-		lower = !upper && name[i] != '_'
-		b.WriteByte(name[i])
-	}
-	return strings.ToUpper(b.String())
 }
 
 // value returns the message of a value class, to which a file refers.

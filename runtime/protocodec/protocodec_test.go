@@ -55,10 +55,16 @@ type described struct {
 
 func compile(t testing.TB, classes ...protocodec.Class) described {
 	t.Helper()
-	s, err := protocodec.Compile(classes)
+	s, err := protocodec.Compile(protocodec.Program{Classes: classes})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return registered(t, s)
+}
+
+// registered has protobuf's own library read the descriptors of a schema.
+func registered(t testing.TB, s *protocodec.Schema) described {
+	t.Helper()
 	d := described{s, new(protoregistry.Files)}
 	for _, f := range s.Files {
 		var of descriptorpb.FileDescriptorProto

@@ -17,19 +17,30 @@ func (m *RPC) Read(b []byte, names jsoncodec.Names) (key string, args []byte, er
 	defer catch(&err)
 	r := &reader{names: names}
 	list := r.split(m.request, b)
-	e := codec.NewEncoder(nil)
-	for i, f := range m.request.fields {
-		r.enter("." + f.aeon)
-		if i == 0 {
-			if len(list[0]) > 0 {
-				key = r.text(r.single(list[0]))
-			}
-		} else {
-			r.field(f.is, e, list[i])
-		}
+	if len(list[0]) > 0 {
+		r.enter("." + keyName)
+		key = r.text(r.single(list[0]))
 		r.leave()
 	}
-	return key, e.Data(), nil
+	return key, r.fields(m.request.fields[1:], list[1:]), nil
+}
+
+// ReadRequest reads a request of a service of clients, which is for no actor. The error is a *jsoncodec.Error.
+func (m *RPC) ReadRequest(b []byte) (args []byte, err error) {
+	defer catch(&err)
+	r := &reader{}
+	return r.fields(m.request.fields, r.split(m.request, b)), nil
+}
+
+// fields returns the message that has the values of fields, of which list has those of each.
+func (r *reader) fields(fields []*Field, list [][]raw) []byte {
+	e := codec.NewEncoder(nil)
+	for i, f := range fields {
+		r.enter("." + f.aeon)
+		r.field(f.is, e, list[i])
+		r.leave()
+	}
+	return e.Data()
 }
 
 // field puts the value of a field, of which the message has these.

@@ -19,7 +19,7 @@ func (m *RPC) Append(b, msg []byte, names jsoncodec.Names) ([]byte, error) {
 		return b, nil
 	}
 	w := writer{Decoder: codec.NewDecoder(msg), names: names}
-	b = w.field(b, m.answer.fields[0])
+	b = w.fields(b, m.answer)
 	if w.err != nil {
 		return b, w.err
 	}
@@ -31,6 +31,14 @@ type writer struct {
 	*codec.Decoder
 	names jsoncodec.Names
 	err   error // the first one
+}
+
+// fields appends the fields of a message.
+func (w *writer) fields(b []byte, m *Message) []byte {
+	for _, f := range m.fields {
+		b = w.field(b, f)
+	}
+	return b
 }
 
 // field appends a field; zeros are left out.

@@ -74,7 +74,11 @@ func (s *served) connect(ctx context.Context, url string, head ...string) (*stre
 	for i := 0; i < len(head); i += 2 {
 		r.Header.Set(head[i], head[i+1])
 	}
-	a, err := s.Client().Do(r)
+	by := s.Client()
+	if by == nil { // the server is none of httptest
+		by = http.DefaultClient
+	}
+	a, err := by.Do(r)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -199,7 +203,7 @@ func TestWrongClients(t *testing.T) {
 	c := s.begin(`"Ear","Eye"`)
 	ear, eye := c.References["Ear"], c.References["Eye"]
 	none := func(text string) string {
-		return "no-client no : ear: there is no client " + fmt.Sprintf("%q", text) + " of class Ear; begin one by POST /v1/clients"
+		return "no-client no : ear: there is no client " + fmt.Sprintf("%q", text) + " of class Ear; begin a client, and give its reference"
 	}
 	for _, o := range []struct {
 		method, path, body string

@@ -63,15 +63,16 @@ func (s *served) dial(cfg httpdoor.Config, opts ...grpc.DialOption) *remote {
 			s.t.Error(err)
 		}
 	})
-	return &remote{t: s.t, conn: conn}
+	return &remote{t: s.t, conn: conn, server: server}
 }
 
 // remote is a client that knows of the program what reflection tells.
 type remote struct {
-	t     testing.TB
-	conn  *grpc.ClientConn
-	token string
-	files *protoregistry.Files
+	t      testing.TB
+	conn   *grpc.ClientConn
+	server *httpdoor.Server // nil: it is that of another remote, or in another process
+	token  string
+	files  *protoregistry.Files
 }
 
 func (r *remote) context(pairs ...string) context.Context {
@@ -190,7 +191,7 @@ func TestCallsByGRPC(t *testing.T) {
 	s := open(t, &shop.AeonPackage)
 	r := s.dial(httpdoor.Config{})
 	names, err := r.learn()
-	if got := strings.Join(names, " "); err != nil || got != "grpc.health.v1.Health grpc.reflection.v1.ServerReflection shop.Cart shop.Shop" {
+	if got := strings.Join(names, " "); err != nil || got != "grpc.health.v1.Health grpc.reflection.v1.ServerReflection shop.Cart shop.Clients shop.Shop" {
 		t.Fatalf("the services are %s (%v)", got, err)
 	}
 	for _, c := range []struct{ path, request, want, says string }{
@@ -210,7 +211,7 @@ func TestCallsByGRPC(t *testing.T) {
 		{"shop.Shop/total", `{}`, "", "NotFound not-found no : an actor of class Shop needs a name that is not empty"},
 		{"shop.Cart/sum", `{"key":"ann"}`, "", "NotFound not-found no : actors of class Cart have no names, as its constructor has parameters: say Cart/:ID, with the id that the program has given"},
 		{"shop.Cart/sum", `{"key":":1:7"}`, "", "NotFound not-found no : there is no actor Cart:1:7"},
-		{"shop.Shop/listen", `{"key":"main","ear":"Ear:7"}`, "", `InvalidArgument no-client no : ear: there is no client "Ear:7" of class Ear; begin one by POST /v1/clients`},
+		{"shop.Shop/listen", `{"key":"main","ear":"Ear:7"}`, "", `InvalidArgument no-client no : ear: there is no client "Ear:7" of class Ear; begin a client, and give its reference`},
 	} {
 		got, err := r.call(c.path, c.request)
 		if err != nil {

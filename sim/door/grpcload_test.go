@@ -67,30 +67,42 @@ func TestProgramWithGRPC(t *testing.T) {
 	}
 }
 
-// Clients that announce a call and send no message hold no more than so many of them.
+// Clients that announce calls and send no message hold no more than so many of them, and nothing up for the others: a
+// connection has a part of the places, and those that have been waited for longest give way.
 func TestSlowClientsByGRPC(t *testing.T) {
 	s := open(t, &shop.AeonPackage)
 	r := s.dial(httpdoor.Config{})
 	r.empty()
+	connect := func() *grpc.ClientConn {
+		conn, err := grpc.NewClient(strings.TrimPrefix(s.URL, "http://"), grpc.WithTransportCredentials(insecure.NewCredentials()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		return conn
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	const slow = 64
-	for range slow {
-		if _, err := r.conn.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, "/shop.Shop/find"); err != nil {
-			t.Fatal(err)
+	const each, all = 16, 64
+	announce := func(on *grpc.ClientConn, calls int) {
+		for range calls {
+			_, err := on.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, "/shop.Shop/find")
+			if err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	in, out := r.messages("shop.Shop/total")
-	ask := func(key string) error {
-		short, cancel := context.WithTimeout(t.Context(), 2*time.Second) // long, as a slow machine is no limit
+	in.Set(in.Descriptor().Fields().ByName("key"), protoreflect.ValueOf("main"))
+	ask := func(on *grpc.ClientConn, most time.Duration) error {
+		short, cancel := context.WithTimeout(t.Context(), most)
 		defer cancel()
-		in.Set(in.Descriptor().Fields().ByName("key"), protoreflect.ValueOf(key))
-		return r.conn.Invoke(short, "/shop.Shop/total", in, out)
+		return on.Invoke(short, "/shop.Shop/total", in, out)
 	}
-	until := func(want codes.Code) {
+	until := func(want codes.Code, on *grpc.ClientConn) {
 		t.Helper()
 		for deadline := time.Now().Add(time.Minute); ; {
-			err := ask("main")
+			err := ask(on, 2*time.Second) // long, as a slow machine is no limit
 			if status.Code(err) == want {
 				return
 			}
@@ -99,12 +111,36 @@ func TestSlowClientsByGRPC(t *testing.T) {
 			}
 		}
 	}
-	until(codes.DeadlineExceeded)
+	greedy := connect()
+	announce(greedy, all)
+	until(codes.DeadlineExceeded, greedy) // its places are taken
+	for range 10 {
+		if err := ask(r.conn, 20*time.Second); err != nil { // those of others are not; a call is read for 40 s
+			t.Errorf("of another connection: %v", err)
+		}
+	}
 	if got := s.ask("GET", "/v1/Shop/main/total", ""); got.body != "0" {
 		t.Errorf("by HTTP: %d %s", got.status, got.body)
 	}
+	for range all/each - 1 {
+		announce(connect(), each)
+	}
+	for range 3 { // all places are taken: some give way
+		if err := ask(r.conn, 20*time.Second); err != nil {
+			t.Errorf("when all places are taken: %v", err)
+		}
+	}
 	cancel()
-	until(codes.OK)
+	until(codes.OK, greedy)
+}
+
+// servicePath is the path of a method of class Shop, or of that of another service, which is in front of it with a slash.
+func servicePath(method string) string {
+	service, name, other := strings.Cut(method, "/")
+	if !other {
+		service, name = "Shop", method
+	}
+	return "shop." + url.PathEscape(service) + "/" + url.PathEscape(name)
 }
 
 // FuzzGRPC: whatever bytes a request has, the answer is a result or a failure that says so, and none is the server's own. A
@@ -112,14 +148,18 @@ func TestSlowClientsByGRPC(t *testing.T) {
 func FuzzGRPC(f *testing.F) {
 	s := open(f, &shop.AeonPackage)
 	r := s.dial(httpdoor.Config{Config: gate.Config{TimeMax: 5 * time.Millisecond, BodyMax: 4096}})
-	for _, seed := range []struct{ method, request string }{
+	for _, seed := range []struct{ method, request string }{ // a method of class Shop, or of another service behind its name and a slash
+		{"Clients/begin", `{"classes":["Ear","Eye"]}`},
+		{"Clients/receive", `{"id":"x","after":"1"}`},
+		{"Clients/end", `{"id":"x"}`},
+		{"Cart/sum", `{"key":":1:7"}`},
 		{"put", `{"key":"main","item":` + protoPen + `}`},
 		{"keep", `{"key":"a","e":{"Whole":"-1","At":"2026-01-02T03:04:05Z","Took":"1.5s","Kind":"SIZE_LARGE","Items":[` + protoPen + `],"Marks":["1","2"],"ByName":{"a":` + protoPen + `},"Seen":[{"key":"1s","value":true}],"Best":` + protoPen + `,"Shop":"Shop/a"}}`},
 		{"cheap", `{"key":"main","cents":"5","size":"SIZE_SMALL"}`},
 		{"spin", `{"key":"main","rounds":"9000000000"}`},
 		{"listeners", `{"key":"main"}`},
 	} {
-		in, _ := r.messages("shop.Shop/" + seed.method)
+		in, _ := r.messages(servicePath(seed.method))
 		if err := protojson.Unmarshal([]byte(seed.request), in); err != nil {
 			f.Fatal(err)
 		}
@@ -140,7 +180,7 @@ func FuzzGRPC(f *testing.F) {
 	f.Fuzz(func(t *testing.T, method string, request []byte) {
 		before := count()
 		in, out := rawMessage(request), rawMessage{}
-		err := r.conn.Invoke(r.context(), "/shop.Shop/"+url.PathEscape(method), &in, &out, grpc.ForceCodec(rawCodec{}))
+		err := r.conn.Invoke(r.context(), "/"+servicePath(method), &in, &out, grpc.ForceCodec(rawCodec{}))
 		switch code := status.Code(err); code {
 		case codes.OK, codes.ResourceExhausted:
 		case codes.Internal, codes.Unknown:

@@ -73,7 +73,7 @@ func TestStreamsOutliveRequests(t *testing.T) {
 
 // A client that does not read ends its own stream alone.
 func TestSlowReaders(t *testing.T) {
-	s := serve(t, httpdoor.Config{SendMax: 200 * time.Millisecond})
+	s := serve(t, httpdoor.Config{Config: gate.Config{SendMax: 200 * time.Millisecond}})
 	c, other := s.begin(`"Ear"`), s.begin(`"Ear"`)
 	s.do("/v1/Shop/main/listen", `{"ear":"`+c.References["Ear"]+`"}`)
 	s.do("/v1/Shop/main/listen", `{"ear":"`+other.References["Ear"]+`"}`)

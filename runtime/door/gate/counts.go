@@ -27,10 +27,13 @@ const statusMax = 600
 func (c *Counts) GRPC() (answered func(code uint32)) {
 	done := c.Begin()
 	return func(code uint32) {
-		c.codes[code].Add(1)
+		c.Code(code)
 		done()
 	}
 }
+
+// Code counts an answer by gRPC.
+func (c *Counts) Code(code uint32) { c.codes[code].Add(1) }
 
 // Begin counts a call. Caller calls the result when the call was answered.
 func (c *Counts) Begin() (answered func()) {

@@ -32,6 +32,7 @@ type Config struct {
 	BodiesMax int64         // bytes of the arguments of all calls that are being read or under way; 64 MiB
 	TimeMax   time.Duration // that a call may take; 30 s
 	CallsMax  int           // calls under way; 1024
+	SendMax   time.Duration // that a part of a stream may take to be sent; 30 s
 }
 
 const (
@@ -39,6 +40,7 @@ const (
 	bodiesMax = 64 << 20
 	timeMax   = 30 * time.Second
 	callsMax  = 1024
+	sendMax   = 30 * time.Second
 )
 
 // Gate lets calls through to a door. Any goroutine may use it.
@@ -56,6 +58,7 @@ func New(cfg Config) *Gate {
 	UnlessSet(&cfg.BodiesMax, bodiesMax)
 	UnlessSet(&cfg.TimeMax, timeMax)
 	UnlessSet(&cfg.CallsMax, callsMax)
+	UnlessSet(&cfg.SendMax, sendMax)
 	if cfg.Counts == nil {
 		cfg.Counts = &Counts{}
 	}

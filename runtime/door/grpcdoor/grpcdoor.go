@@ -1,6 +1,7 @@
 // Package grpcdoor serves the methods of a program's actors by gRPC, at the address of package httpdoor and within its limits,
 // tokens, rights and audit: a service for each actor class, with a method for each of its methods. Messages are made of the
-// types of the program by package protocodec. Beside them it serves reflection, and the health of the program.
+// types of the program by package protocodec. Beside them it serves callbacks to clients outside, a service for each package
+// that has client classes; reflection; and the health of the program.
 //
 // Metadata of a call: authorization has the token, idempotency-key the key by which it runs once. A failure is a status with
 // google.rpc.ErrorInfo, whose reason is the code that package door has for it, and whose metadata are happened and at;
@@ -12,7 +13,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,17 +35,22 @@ import (
 
 // Services are what a program serves. Any goroutine may use them.
 type Services struct {
-	door *door.Door
-	rpcs map[*door.Method]*protocodec.RPC
+	door     *door.Door
+	schema   *protocodec.Schema
+	rpcs     map[*door.Method]*protocodec.RPC
+	packages map[string]string // of the services of client classes, by name
 }
 
 // Of makes the services of a program.
 func Of(d *door.Door) (*Services, error) {
-	schema, err := schemaOf(d, func(*door.Class, *door.Method) bool { return true })
+	schema, err := schemaOf(d, func(*door.Class, *door.Method) bool { return true }, func(*door.ClientClass) bool { return true })
 	if err != nil {
 		return nil, err
 	}
-	s := &Services{door: d, rpcs: make(map[*door.Method]*protocodec.RPC)}
+	s := &Services{door: d, schema: schema, rpcs: make(map[*door.Method]*protocodec.RPC), packages: make(map[string]string)}
+	for name, c := range schema.Clients {
+		s.packages[c.Name] = name
+	}
 	for _, c := range d.Classes() {
 		for i, m := range c.Methods {
 			s.rpcs[m] = schema.Services[c.Path()].Methods[i]
@@ -54,21 +59,26 @@ func Of(d *door.Door) (*Services, error) {
 	return s, nil
 }
 
-// schemaOf makes the schema of the methods for which may holds.
-func schemaOf(d *door.Door, may func(*door.Class, *door.Method) bool) (*protocodec.Schema, error) {
-	var classes []protocodec.Class
+// schemaOf describes a program: of its actor classes the methods for which may holds, and the client classes for which mayBe does.
+func schemaOf(d *door.Door, may func(*door.Class, *door.Method) bool, mayBe func(*door.ClientClass) bool) (*protocodec.Schema, error) {
+	var p protocodec.Program
 	for _, c := range d.Classes() {
-		of := protocodec.Class{Package: c.Package, Name: c.Name, Doc: c.Doc}
+		of := protocodec.Class{Package: c.Package, Name: c.Name, Doc: c.Doc, Hidden: !may(c, nil)}
 		for _, m := range c.Methods {
-			if may(c, m) {
-				of.Methods = append(of.Methods, protocodec.Method{Name: m.Name, Doc: m.Doc, Signature: m.Signature, Params: m.Method.Params})
-			}
+			shown := may(c, m)
+			of.Hidden = of.Hidden && !shown
+			of.Methods = append(of.Methods, protocodec.Method{Name: m.Name, Doc: m.Doc, Signature: m.Signature, Params: m.Method.Params, Hidden: !shown})
 		}
-		if len(of.Methods) > 0 || may(c, nil) {
-			classes = append(classes, of)
-		}
+		p.Classes = append(p.Classes, of)
 	}
-	return protocodec.Compile(classes)
+	d.ClientClasses(func(c *door.ClientClass) {
+		of := protocodec.Class{Package: c.Package, Name: c.Name, Doc: c.Doc, Hidden: !mayBe(c)}
+		for _, m := range c.Methods {
+			of.Methods = append(of.Methods, protocodec.Method{Name: m.Name, Doc: m.Doc, Signature: m.Signature, Params: m.ClientMethod.Params})
+		}
+		p.Clients = append(p.Clients, of)
+	})
+	return protocodec.Compile(p)
 }
 
 const (
@@ -78,6 +88,8 @@ const (
 	aliveMax = 30 * time.Second // of a connection that does not answer
 	argsTime = 40 * time.Second // that arguments may take to arrive
 	argsMax  = 64               // calls whose arguments are being read
+	argsEach = 16               // those of one caller, or of one connection where callers are not known
+	argsMin  = time.Second      // that they may take to arrive while other calls wait to be read
 )
 
 // Server serves gRPC, beside a server of HTTP.
@@ -85,13 +97,13 @@ type Server struct {
 	*Services
 	gate    *gate.Gate
 	grpc    *grpc.Server
-	reading chan struct{} // has one for each call whose arguments are being read
-	views   sync.Map      // of *access.Caller: the view of reflection
+	reading readers
+	views   sync.Map // of *access.Caller: the view of reflection
 }
 
 // Serve returns what serves gRPC beside gate. It is for httpdoor.Config.GRPC.
 func (s *Services) Serve(g *gate.Gate) *Server {
-	of := &Server{Services: s, gate: g, reading: make(chan struct{}, argsMax)}
+	of := &Server{Services: s, gate: g, reading: readers{max: argsMax, each: argsEach, patience: argsMin, of: make(map[source]int)}}
 	of.grpc = grpc.NewServer(
 		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(encodingproto.Name)}),
 		grpc.MaxRecvMsgSize(int(g.BodyMax())),
@@ -105,11 +117,8 @@ func (s *Services) Serve(g *gate.Gate) *Server {
 	return of
 }
 
-// ServeHTTP implements httpdoor.Peer.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.grpc.ServeHTTP(w, r) }
-
 // Serve implements httpdoor.Peer.
-func (s *Server) Serve(l net.Listener) error { return s.grpc.Serve(l) }
+func (s *Server) Serve(l net.Listener) error { return s.grpc.Serve(conns{l}) }
 
 // Close implements httpdoor.Peer.
 func (s *Server) Close(ctx context.Context) {
@@ -143,18 +152,22 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 
 // call serves a call.
 func (s *Server) call(_ any, stream grpc.ServerStream) (err error) {
-	answered := s.gate.Counts().GRPC()
+	answered := s.gate.Counts().Code
 	defer func() { answered(uint32(status.Code(err))) }()
 	ctx := stream.Context()
 	q, err := s.request(ctx)
 	if err != nil {
 		return failed(err)
 	}
+	if served, err := s.clients(stream, q); served {
+		return err
+	}
+	answered = s.gate.Counts().GRPC()
 	found := false
 	q.Read = func(c *door.Call, class *door.Class) (err error) {
 		found = true
 		rpc := s.rpcs[c.Method]
-		b, err := s.receive(ctx, stream)
+		b, err := s.receive(ctx, stream, q)
 		if err == nil {
 			err = s.gate.Hold(q, int64(len(b)))
 		}
@@ -199,42 +212,6 @@ func (s *Server) request(ctx context.Context) (*gate.Request, error) {
 		q.Remote = from.Addr.String()
 	}
 	return q, s.gate.Know(q, md[authorizationKey])
-}
-
-// receive returns the arguments of a call.
-//
-// At most argsMax calls have them read at the same time, so that the messages which are incomplete take no more memory than
-// those. Others wait. What a call receives beyond the time that it has is not awaited: the goroutine ends with the call.
-func (s *Server) receive(ctx context.Context, stream grpc.ServerStream) ([]byte, error) {
-	late := time.NewTimer(argsTime)
-	defer late.Stop()
-	slow := func() error {
-		return door.Refuse(door.TimedOut, "the arguments have not arrived within %v", argsTime)
-	}
-	select {
-	case s.reading <- struct{}{}:
-	case <-late.C:
-		return nil, slow()
-	case <-ctx.Done():
-		return nil, door.Refuse(door.TimedOut, "the call has ended before its arguments have arrived")
-	}
-	type received struct {
-		message
-		err error
-	}
-	got := make(chan received, 1)
-	go func() {
-		defer func() { <-s.reading }()
-		var r received
-		r.err = stream.RecvMsg(&r.message)
-		got <- r
-	}()
-	select {
-	case r := <-got:
-		return r.bytes, unread(r.err)
-	case <-late.C:
-		return nil, slow()
-	}
 }
 
 // unread is the failure of a call whose message could not be received; nil if err is.

@@ -41,6 +41,7 @@ const lookEach = time.Second
 func (h health) Watch(r *healthv1.HealthCheckRequest, stream grpc.ServerStreamingServer[healthv1.HealthCheckResponse]) error {
 	tick := time.NewTicker(lookEach)
 	defer tick.Stop()
+	lasting(stream.Context())
 	said := healthv1.HealthCheckResponse_UNKNOWN
 	for {
 		now, err := h.now(r)
@@ -49,7 +50,7 @@ func (h health) Watch(r *healthv1.HealthCheckRequest, stream grpc.ServerStreamin
 		}
 		if now.Status != said {
 			said = now.Status
-			if err := stream.Send(now); err != nil {
+			if err := h.send(stream, now); err != nil {
 				return err
 			}
 		}

@@ -14,7 +14,6 @@ import (
 	_ "google.golang.org/protobuf/types/known/durationpb"  // registers the file that those of programs import
 	_ "google.golang.org/protobuf/types/known/timestamppb" // and this one
 
-	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/access"
 	"github.com/aeon-lang/aeon/runtime/protocodec"
 )
@@ -30,7 +29,7 @@ func (s *Server) view(by *access.Caller) (*view, error) {
 	if v, ok := s.views.Load(by); ok {
 		return v.(*view), nil
 	}
-	schema, err := schemaOf(s.door, func(c *door.Class, m *door.Method) bool { return m == nil && by == access.Anyone || by.May(c, m) })
+	schema, err := schemaOf(s.door, by.May, by.MayBe)
 	if err != nil {
 		return nil, err
 	}
@@ -44,6 +43,9 @@ func (s *Server) view(by *access.Caller) (*view, error) {
 	}
 	for name := range schema.Services {
 		v.services[name] = grpc.ServiceInfo{}
+	}
+	for _, c := range schema.Clients {
+		v.services[c.Name] = grpc.ServiceInfo{}
 	}
 	s.views.Store(by, v)
 	return v, nil

@@ -36,10 +36,10 @@ type begun struct {
 
 // beginClient begins a client with an object of each class that it asks for.
 func (s *Server) beginClient(w http.ResponseWriter, r *http.Request, by *access.Caller) {
-	names, classes, err := s.clientClasses(w, r, by)
+	names, err := s.clientClasses(w, r, by)
 	var remote *door.Remote
 	if err == nil {
-		remote, err = s.cfg.Door.Remotes.Begin(by.Name, classes)
+		remote, err = s.BeginClient(requestOf(r, by), names)
 	}
 	if err != nil {
 		s.fail(w, err)
@@ -57,35 +57,22 @@ func (s *Server) beginClient(w http.ResponseWriter, r *http.Request, by *access.
 	_ = json.NewEncoder(w).Encode(answer) // the client has gone if this fails
 }
 
-// clientClasses reads the classes that a client is to have objects of.
-func (s *Server) clientClasses(w http.ResponseWriter, r *http.Request, by *access.Caller) (names []string, list []*door.ClientClass, err error) {
-	began := time.Now()
+// clientClasses reads the names of the classes that a client is to have objects of.
+func (s *Server) clientClasses(w http.ResponseWriter, r *http.Request, by *access.Caller) (names []string, err error) {
 	msg, err := s.body(w, r, clientParams, by)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	d := codec.NewDecoder(msg)
 	for n := d.Uint(); n > 0; n-- {
-		name := d.String()
-		class, err := s.cfg.Door.ClientClass(name)
-		if !by.MayBe(class) { // also if it is not there
-			r.SetPathValue("class", name) // for the audit
-			return nil, nil, s.Account(requestOf(r, by), began, door.Refuse(door.Forbidden, "the rights of %s do not reach a method that takes a client of class %s", by.Name, name))
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		names, list = append(names, name), append(list, class)
+		names = append(names, d.String())
 	}
-	if len(list) == 0 {
-		return nil, nil, door.Refuse(door.BadArgs, "classes: there is none; name those that methods of actors take")
-	}
-	return names, list, nil
+	return names, nil
 }
 
 // endClient ends a client.
 func (s *Server) endClient(w http.ResponseWriter, r *http.Request, by *access.Caller) {
-	remote, err := s.cfg.Door.Remotes.Find(by.Name, r.PathValue("id"))
+	remote, err := s.Client(requestOf(r, by), r.PathValue("id"))
 	if err != nil {
 		s.fail(w, err)
 		return
@@ -108,13 +95,13 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, by *access.Calle
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies hand each callback on at once
-	out := eventWriter{door: s.cfg.Door, by: by, w: w, to: http.NewResponseController(w), timeMax: s.cfg.SendMax}
+	out := eventWriter{door: s.cfg.Door, by: by, w: w, to: http.NewResponseController(w), timeMax: s.SendMax()}
 	s.follow(r, stream, &out)
 }
 
 // openStream opens the stream that a request asks for.
 func (s *Server) openStream(r *http.Request, by *access.Caller) (*door.Stream, error) {
-	remote, err := s.cfg.Door.Remotes.Find(by.Name, r.PathValue("id"))
+	remote, err := s.Client(requestOf(r, by), r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}

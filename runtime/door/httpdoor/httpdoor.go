@@ -55,7 +55,6 @@ type Config struct {
 	GRPC func(*gate.Gate) Peer
 
 	BeatMax  time.Duration // between two signs of life in a stream; 15 s
-	SendMax  time.Duration // that a part of a stream may take to be sent; 30 s
 	PagesMax int           // files that are being sent to browsers; 256
 }
 
@@ -125,7 +124,6 @@ func (s *Server) Handler() http.Handler { return s.http.Handler }
 func New(cfg Config) *Server {
 	gate.UnlessSet(&cfg.PagesMax, pagesMax)
 	gate.UnlessSet(&cfg.BeatMax, beatMax)
-	gate.UnlessSet(&cfg.SendMax, bodyTime)
 	if cfg.Control && (cfg.Tokens != nil || cfg.TLS != nil) {
 		panic("httpdoor: Control is for a socket in the data directory, which needs neither tokens nor TLS")
 	}

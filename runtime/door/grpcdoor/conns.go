@@ -1,0 +1,97 @@
+package grpcdoor
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/peer"
+)
+
+// conns is a listener whose connections can be found by the addresses that calls have of their clients.
+type conns struct{ net.Listener }
+
+// Accept implements net.Listener.
+func (l conns) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return conn{c}, nil
+}
+
+type conn struct{ net.Conn }
+
+// RemoteAddr implements net.Conn.
+func (c conn) RemoteAddr() net.Addr { return address{c.Conn.RemoteAddr(), c.Conn} }
+
+// address is that of a client, with its connection.
+type address struct {
+	net.Addr
+	of net.Conn
+}
+
+// request is a call that has come through net/http.
+type request struct {
+	mu   sync.Mutex
+	to   *http.ResponseController
+	over bool // net/http has taken back what to writes to
+}
+
+type requestKey struct{}
+
+// ServeHTTP implements httpdoor.Peer.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	of := &request{to: http.NewResponseController(w)}
+	defer of.end()
+	s.grpc.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestKey{}, of)))
+}
+
+func (r *request) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+}
+
+// limit sets the times of the request, which are those of net/http otherwise. What it answers has no connection that could fail.
+func (r *request) limit(read, write time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over {
+		return
+	}
+	_ = r.to.SetReadDeadline(read)   // an error says that there are no such times
+	_ = r.to.SetWriteDeadline(write) // and this one does
+}
+
+// lasting lifts the limits of net/http for the time of a request from a stream, which may last.
+func lasting(ctx context.Context) {
+	if r, ok := ctx.Value(requestKey{}).(*request); ok {
+		r.limit(time.Time{}, time.Time{})
+	}
+}
+
+// sever ends a stream whose client takes nothing. Behind net/http it is the stream alone; grpc-go has no such way, so there
+// the connection is closed.
+func sever(ctx context.Context) {
+	if r, ok := ctx.Value(requestKey{}).(*request); ok {
+		past := time.Unix(1, 0)
+		r.limit(past, past)
+		return
+	}
+	if from, ok := peer.FromContext(ctx); ok {
+		if a, ok := from.Addr.(address); ok {
+			_ = a.of.Close() // it may be closed already
+		}
+	}
+}
+
+// send sends a part of a stream within a time of its own.
+func (s *Server) send(stream grpc.ServerStream, m any) error {
+	late := time.AfterFunc(s.gate.SendMax(), func() { sever(stream.Context()) })
+	defer late.Stop()
+	return stream.SendMsg(m)
+}
