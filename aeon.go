@@ -33,6 +33,9 @@ func Logger(log *slog.Logger) Option { return godoor.Logger(log) }
 // Stdout takes what the program prints; without it that goes to os.Stdout.
 func Stdout(w io.Writer) Option { return godoor.Stdout(w) }
 
+// MetricsContentType is the type of what WriteMetrics of an open program writes, for the header Content-Type.
+const MetricsContentType = godoor.MetricsContentType
+
 // CallOption says how a call is performed.
 type CallOption = godoor.CallOption
 
@@ -44,6 +47,21 @@ func Once(key string) CallOption { return godoor.Once(key) }
 // Handle is what the handles of all classes have in common. Handles are comparable, the zero handle leads to no actor, and the
 // text of one is Class/name or Class:id. One that was read from JSON can be passed to a program, which looks the actor up.
 type Handle = godoor.Handle
+
+// Client receives callbacks: the generated package makes objects of it, one for each implementation of a client class, which
+// are passed to methods. NewClient of an open program makes one, and Close ends it. The callbacks of all its objects come one at
+// a time, in the order in which their events have committed, each once, when what they tell of is durable.
+type Client = godoor.Client
+
+// ClientOption says how a client is made.
+type ClientOption = godoor.ClientOption
+
+// KeptMax bounds the callbacks of a client that wait, as one before them has not returned: their number, and the bytes of their
+// arguments; without it 10 000 and 1 MiB. Beyond it the client ends, and its Err is ErrOverflow: a gap could not be seen.
+func KeptMax(callbacks int, bytes int64) ClientOption { return godoor.KeptMax(callbacks, bytes) }
+
+// ClientObject is what the objects of all client classes have in common. They are comparable, and the zero one is null.
+type ClientObject = godoor.ClientObject
 
 // Keys of maps that encoding/json cannot write by itself, or not without loss.
 type (
@@ -73,5 +91,6 @@ var (
 	ErrClosed      = godoor.ErrClosed      // the program is closed or closing
 	ErrUnavailable = godoor.ErrUnavailable // too many calls wait; it has not happened, and may succeed later
 	ErrKeyReused   = godoor.ErrKeyReused   // the key was used for another request; it has not happened
+	ErrOverflow    = godoor.ErrOverflow    // of a client, whose Err it is: too many callbacks have waited
 	ErrArguments   = godoor.ErrArguments   // an argument cannot be passed, such as a handle of another open program
 )

@@ -82,7 +82,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 	is(t, bank.Account{}.PayTo(ctx, fay, 1), aeon.ErrArguments, "no actor")
 	_, err = bank.Bank{}.Total(ctx)
 	is(t, err, aeon.ErrArguments, "no actor")
-	is(t, fay.PayTo(ctx, bank.Account{}, 1), aeon.ErrFault, "null")
+	is(t, fay.PayTo(ctx, bank.Account{}, 1), aeon.ErrArguments, "an actor of class Account is missing")
 	ended, cancel := context.WithCancelCause(ctx)
 	cancel(errors.New("enough"))
 	_, err = b.Total(ended)

@@ -1,6 +1,7 @@
 package codegen
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
@@ -31,6 +32,8 @@ func (p *pkg) apiFile() (File, error) {
 		switch c.Kind {
 		case ast.ActorClass:
 			p.apiActor(w, c)
+		case ast.ClientClass:
+			p.apiClient(w, c)
 		case ast.ValueClass:
 			p.apiValue(w, c)
 		}
@@ -118,7 +121,7 @@ func (p *pkg) apiActor(w *writer, c *typecheck.Class) {
 // apiNew emits how an actor without a name is made.
 func (p *pkg) apiNew(w *writer, c *typecheck.Class) {
 	handle := p.gen(c, "handle")
-	name := "New" + handle
+	name := apiName("New"+handle, apiOwnDB)
 	if p.leftOut(w, name, c.Ctor) {
 		return
 	}
@@ -138,14 +141,7 @@ func (p *pkg) apiMethod(w *writer, c *typecheck.Class, m *typecheck.Func) {
 	if p.leftOut(w, name, m) {
 		return
 	}
-	if doc := m.Decl.(*ast.MethodDecl).Doc.Text(); doc != "" {
-		if rest, ok := strings.CutPrefix(doc, m.Name()+" "); ok {
-			doc = name + " " + rest // as Go has it
-		}
-		w.doc(doc)
-	} else {
-		w.add("// %s calls %s.", name, m.Name())
-	}
+	w.doc(apiDoc(m, name, name+" calls "+m.Name()+"."))
 	params, args, checks := p.apiArgs(m, "godoor.Of(a.Handle)")
 	call := "godoor.Call(ctx, a.Handle, &" + p.gen(m, "method") + ", args, opts)"
 	w.add("func (a %s) %s(ctx context.Context%s, opts ...aeon.CallOption) %s {", p.gen(c, "handle"), name, params, p.apiResult(m))
@@ -165,6 +161,15 @@ func (p *pkg) apiMethod(w *writer, c *typecheck.Class, m *typecheck.Func) {
 	w.add("")
 }
 
+// apiDoc returns the comment of a method, which Go knows by name, or without one what is said instead.
+func apiDoc(m *typecheck.Func, name, instead string) string {
+	doc := m.Decl.(*ast.MethodDecl).Doc.Text()
+	if rest, ok := strings.CutPrefix(doc, m.Name()+" "); ok {
+		return name + " " + rest // as Go has it
+	}
+	return cmp.Or(doc, instead)
+}
+
 func (p *pkg) apiResult(m *typecheck.Func) string {
 	if isVoid(m.Result) {
 		return "error"
@@ -175,10 +180,7 @@ func (p *pkg) apiResult(m *typecheck.Func) string {
 // apiArgs returns the parameters of a method in plain Go, and the literal of its argument struct; checks is the program that
 // arguments must belong to, if they can be wrong.
 func (p *pkg) apiArgs(m *typecheck.Func, db string) (params, args, checks string) {
-	local := set("a db ctx opts in args ret err h x time aeonrt")
-	s := newScope(func(name string) bool {
-		return goKeywords[name] || predeclared[name] || local[name] || apiPackages[name] || p.names.top.taken[name]
-	})
+	s := p.apiParams()
 	fields, list := paramFields(m), make([]string, len(m.Params))
 	for i, v := range m.Params {
 		name := s.take(v.Name())
@@ -189,6 +191,14 @@ func (p *pkg) apiArgs(m *typecheck.Func, db string) (params, args, checks string
 		}
 	}
 	return params, "&" + p.gen(m, "args") + "{" + strings.Join(list, ", ") + "}", checks
+}
+
+// apiParams names parameters.
+func (p *pkg) apiParams() *scope {
+	local := set("a db ctx opts in args ret err h x time aeonrt")
+	return newScope(func(name string) bool {
+		return goKeywords[name] || predeclared[name] || local[name] || apiPackages[name] || p.names.top.taken[name]
+	})
 }
 
 // apiFill emits how arguments are converted; results are those before the error.
@@ -202,14 +212,14 @@ func (p *pkg) apiFill(w *writer, args, checks, results string) {
 	w.add("if err := in.Err(); err != nil {\nreturn %serr\n}", results)
 }
 
-// leftOut reports whether a method is left out, and then says why: Go code has no objects of client classes.
+// leftOut reports whether a method is left out, and then says why: Go code has none of the types that only clients of the program have.
 func (p *pkg) leftOut(w *writer, name string, m *typecheck.Func) bool {
 	out := !isVoid(m.Result) && !plain(m.Result)
 	for _, v := range m.Params {
 		out = out || !plain(v.Type())
 	}
 	if out {
-		w.add("// %s is left out: it takes or returns objects of a client class.", name)
+		w.add("// %s is left out: it takes or returns what only clients in the program have.", name)
 		w.add("")
 	}
 	return out

@@ -143,6 +143,8 @@ actorclass DB { DB(int n) { } }
 class Open { int maxOrders; vector<Close> list; }
 class Close { int N; }
 enum color { RED, GREEN }
+client class ear { void heard(Open o, ear? from, int ctx, time time) { } int _sum() { return 0; } }
+actorclass client { void hear(ear e) { } void none(ear? e) { } }
 `
 	const more = `
 actorclass Bank_ { ro int Put() { return 0; } }
@@ -193,25 +195,32 @@ const int ColorRED_ = 1;
 	}
 	const options = "opts ...github.com/aeon-lang/aeon.CallOption"
 	for name, want := range map[string]string{
-		"Bank.Put":     "func(ctx context.Context, o Open_, c Color, next Bank, " + options + ") (ret int64, err error)",
-		"Bank.String_": "func(ctx context.Context, " + options + ") error",
-		"Bank.X_Put":   "func(ctx context.Context, " + options + ") error",
-		"DB.Bank":      "func(name string) Bank",
-		"DB.NewDB_":    "func(ctx context.Context, n int64) (DB_, error)",
-		"DB.FindDB_":   "func(text string) (DB_, error)",
-		"Open_":        `struct{MaxOrders int64 "json:\"maxOrders\""; List []Close "json:\"list\""}`,
-		"Close":        `struct{N int64 "json:\"N\""}`,
+		"Bank.Put":      "func(ctx context.Context, o Open_, c Color, next Bank, " + options + ") (ret int64, err error)",
+		"Bank.String_":  "func(ctx context.Context, " + options + ") error",
+		"Bank.X_Put":    "func(ctx context.Context, " + options + ") error",
+		"DB.Bank":       "func(name string) Bank",
+		"DB.NewDB_":     "func(ctx context.Context, n int64) (DB_, error)",
+		"DB.FindDB_":    "func(text string) (DB_, error)",
+		"Open_":         `struct{MaxOrders int64 "json:\"maxOrders\""; List []Close "json:\"list\""}`,
+		"NewEar":        "func(c *github.com/aeon-lang/aeon.Client, to EarCallbacks) Ear",
+		"EarCallbacks":  "interface{Heard(ctx context.Context, o Open_, from Ear, ctx_ int64, time_ time.Time); X_sum(ctx context.Context)}",
+		"Client.Hear":   "func(ctx context.Context, e Ear, " + options + ") error",
+		"DB.NewClient_": "func(ctx context.Context) (Client, error)",
+		"Close":         `struct{N int64 "json:\"N\""}`,
 	} {
 		if alone[name] != want {
 			t.Errorf("%s is %s, and should be %s", name, alone[name], want)
 		}
 	}
 	for text, want := range map[string]string{
-		"class a { int x; int X; }":             "would both be X in A",
-		"class a { int x; }\nclass A { }":       "would both be A in package p",
-		"enum A { BC }\nenum AB { C }":          "would both be ABC in package p",
-		"actorclass X { }\nclass FindX { }":     "",
-		"actorclass X { }\nactorclass NewX { }": "would both be NewX in DB",
+		"class a { int x; int X; }":                    "would both be X in A",
+		"class a { int x; }\nclass A { }":              "would both be A in package p",
+		"enum A { BC }\nenum AB { C }":                 "would both be ABC in package p",
+		"actorclass X { }\nclass FindX { }":            "",
+		"actorclass X { }\nactorclass NewX { }":        "would both be NewX in DB",
+		"client class X { }\nclass NewX { }":           "would both be NewX in package p",
+		"class XCallbacks { }\nclient class X { }":     "would both be XCallbacks in package p",
+		"client class x { void m() { } void M() { } }": "would both be M in X",
 	} {
 		info := check(t, "p.aeon", "package p\n"+text)
 		if info == nil {
@@ -224,8 +233,8 @@ const int ColorRED_ = 1;
 	}
 }
 
-// TestAPIBorder changes everything that Go code can reach of the values that it has got by the API or passed to it: no actor may
-// change. It also passes each value as JSON. Under the race detector the driver is compiled with it, too.
+// TestAPIBorder changes everything that Go code can reach of the values that it has got by the API, by callbacks too, or passed to
+// it: no actor may change. It also passes each value as JSON. Under the race detector the driver is compiled with it, too.
 func TestAPIBorder(t *testing.T) {
 	s := drawKinds(*borderSeed, *borderKinds)
 	m := newModule(t)
@@ -246,7 +255,7 @@ func TestAPIBorder(t *testing.T) {
 	var b bytes.Buffer
 	b.WriteString("package main\n\nimport \"generated/kinds\"\n\nvar all = []func(*kinds.DB){\n")
 	for _, k := range s.tested {
-		fmt.Fprintf(&b, "\tfunc(db *kinds.DB) { a := db.Actor%[1]d(\"a\"); check(%[2]q, a.Get, a.Fresh, a.Put, a.Pass, a.Fail, a.Show) },\n", s.maker[k.aeon], k.aeon)
+		fmt.Fprintf(&b, "\tfunc(db *kinds.DB) { a := db.Actor%[1]d(\"a\"); check(%[2]q, a.Get, a.Fresh, a.Put, a.Pass, a.Fail, a.Show, teller(db, kinds.NewEar%[1]d, a.Tell)) },\n", s.maker[k.aeon], k.aeon)
 	}
 	b.WriteString("}\n")
 	m.write(t, "driver/kinds.go", b.String())

@@ -14,7 +14,7 @@ import (
 // Names that the API has for itself. What has one of them in a program gets a _ behind.
 var (
 	apiOwnTop    = set(`DB Open AeonPackage AeonEntry`)
-	apiOwnDB     = set(`DB Close`)
+	apiOwnDB     = set(`DB Close NewClient WriteMetrics`)
 	apiOwnHandle = set(`Handle String IsZero MarshalText UnmarshalText MarshalJSON UnmarshalJSON`)
 )
 
@@ -59,8 +59,11 @@ func (s *apiScope) declare(name, what string, at ast.Span) {
 func apiTop(pk *typecheck.Package) *apiScope {
 	s := newAPIScope("package " + GoPackageName(pk.Name))
 	for _, c := range pk.Classes {
-		if c.Kind != ast.ClientClass {
-			s.declare(apiName(c.Name(), apiOwnTop), "class "+c.Name(), c.Decl.Span())
+		name := apiName(c.Name(), apiOwnTop)
+		s.declare(name, "class "+c.Name(), c.Decl.Span())
+		if c.Kind == ast.ClientClass {
+			s.declare(name+"Callbacks", "what implements class "+c.Name(), c.Decl.Span())
+			s.declare("New"+name, "what makes objects of class "+c.Name(), c.Decl.Span())
 		}
 	}
 	for _, e := range pk.Enums {
@@ -88,6 +91,10 @@ func checkAPINames(pk *typecheck.Package) error {
 			for _, m := range c.Methods {
 				s.declare(apiName(m.Name(), apiOwnHandle), "method "+m.Name(), m.Decl.Span())
 			}
+		case ast.ClientClass:
+			for _, m := range c.Methods {
+				s.declare(apiName(m.Name(), nil), "method "+m.Name(), m.Decl.Span())
+			}
 		case ast.ValueClass:
 			for _, f := range c.Fields {
 				s.declare(apiName(f.Name(), nil), "field "+f.Name(), c.Decl.Span())
@@ -109,7 +116,7 @@ func apiFinders(c *typecheck.Class) (names []string) {
 		names = append(names, apiName(name, apiOwnDB))
 	}
 	if c.Ctor != nil {
-		names = append(names, "New"+name)
+		names = append(names, apiName("New"+name, apiOwnDB))
 	}
 	return append(names, "Find"+name)
 }
@@ -132,6 +139,13 @@ func (n *names) api(pk *typecheck.Package) {
 			n.addAPI(c, "handle", name)
 			for _, m := range c.Methods {
 				n.gen[generated{m, "api"}] = apiName(m.Name(), apiOwnHandle)
+			}
+		case ast.ClientClass:
+			n.addAPI(c, "handle", name)
+			n.addAPI(c, "callbacks", name+"Callbacks")
+			n.addAPI(c, "make", "New"+name)
+			for _, m := range c.Methods {
+				n.gen[generated{m, "api"}] = apiName(m.Name(), nil)
 			}
 		case ast.ValueClass:
 			n.addAPI(c, "plain", name)

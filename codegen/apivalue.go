@@ -7,12 +7,12 @@ import (
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
-// plain reports whether t has a type of plain Go: whether no object of a client class is in it.
+// plain reports whether t has a type of plain Go: whether nothing is in it that only clients of the program have.
 func plain(t typecheck.Type) bool {
 	return !property(t, map[*typecheck.Class]bool{}, func(t typecheck.Type) (bool, bool) {
 		switch t := t.(type) {
 		case *typecheck.Class:
-			return t.Kind == ast.ClientClass, t.Kind != ast.ValueClass
+			return false, t.Kind != ast.ValueClass
 		case *typecheck.Pending, *typecheck.Table:
 			return true, true
 		}
@@ -57,7 +57,7 @@ func (p *pkg) plainType(t typecheck.Type) string {
 		}
 		return "*" + p.plainType(t.Elem)
 	case *typecheck.Class:
-		if t.Kind == ast.ActorClass {
+		if typecheck.IsRef(t) {
 			return p.gen(t, "handle")
 		}
 		return p.gen(t, "plain")
@@ -118,6 +118,9 @@ func (p *pkg) toPlain(t typecheck.Type, v string) string {
 		if t.Kind == ast.ActorClass {
 			return p.gen(t, "handle") + "{Handle: godoor.FromRef(db, " + v + ".Ref)}"
 		}
+		if t.Kind == ast.ClientClass {
+			return p.gen(t, "handle") + "{ClientObject: godoor.FromClientRef(db, " + v + ".ClientRef, " + classPath(t) + ")}"
+		}
 		return p.gen(t, "toPlain") + "(db, " + v + ")"
 	}
 	return v
@@ -159,7 +162,7 @@ func (p *pkg) fromPlain(t typecheck.Type, v string) string {
 	case *typecheck.Optional:
 		switch {
 		case typecheck.IsRef(t.Elem):
-			return p.fromPlain(t.Elem, v)
+			return p.fromHandle(t.Elem.(*typecheck.Class), v, "OrNull")
 		case p.boxed(t.Elem):
 			return "godoor.Box(" + v + ", " + p.fromPlainFunc(t.Elem) + ")"
 		}
@@ -167,12 +170,20 @@ func (p *pkg) fromPlain(t typecheck.Type, v string) string {
 	case *typecheck.Enum:
 		return "godoor.Enum(in, " + v + ", " + itoa(len(t.Values)) + ")"
 	case *typecheck.Class:
-		if t.Kind == ast.ActorClass {
-			return p.refLit(t, "in.Ref("+v+".Handle, &"+p.gen(t, "class")+")")
+		if typecheck.IsRef(t) {
+			return p.fromHandle(t, v, "")
 		}
 		return p.gen(t, "fromPlain") + "(in, " + v + ")"
 	}
 	return v
+}
+
+// fromHandle returns the Go expression that converts a handle; null is "OrNull" if there may be none.
+func (p *pkg) fromHandle(c *typecheck.Class, v, null string) string {
+	if c.Kind == ast.ActorClass {
+		return p.refLit(c, "in.Ref"+null+"("+v+".Handle, &"+p.gen(c, "class")+")")
+	}
+	return p.refLit(c, "in.ClientRef"+null+"("+v+".ClientObject, "+classPath(c)+")")
 }
 
 // fromPlainFunc returns fromPlain as a Go function value.
@@ -187,7 +198,7 @@ func (p *pkg) fromPlainFunc(t typecheck.Type) string {
 func (p *pkg) apiValue(w *writer, c *typecheck.Class) {
 	name, of := p.gen(c, "plain"), p.names.obj[c]
 	if !plain(c) {
-		w.add("// %s is left out: it has objects of a client class.", name)
+		w.add("// %s is left out: it has what only clients in the program have.", name)
 		w.add("")
 		return
 	}

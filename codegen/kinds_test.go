@@ -169,6 +169,7 @@ func (s *kindSet) program() string {
 	b.WriteString(s.decls.String())
 	for _, k := range s.tested {
 		fmt.Fprintf(&b, `
+client class Ear%[1]d { void Heard(%[2]s v) {} }
 actorclass Actor%[1]d {
 	%[2]s held;
 	string noted = "";
@@ -179,6 +180,7 @@ actorclass Actor%[1]d {
 	%[2]s Give() { return held; }
 	void Put(%[2]s v) { held = v; }
 	void Fail(%[2]s v) { held = v; abort "no"; }
+	void Tell(yield Ear%[1]d ear, %[2]s v) { held = v; event ear.Heard(v); event ear.Heard(held); }
 	ro string Show() { return "{held}"; }
 }
 `, s.maker[k.aeon], k.aeon)

@@ -42,10 +42,29 @@ type (
 	giver[T any]  func(context.Context, ...aeon.CallOption) (T, error)
 	taker[T any]  func(context.Context, T, ...aeon.CallOption) error
 	passer[T any] func(context.Context, T, ...aeon.CallOption) (T, error)
+	// told passes a value, and returns it as two callbacks have got it.
+	told[T any] func(context.Context, T) (first, second T)
 )
 
+// ear receives a value.
+type ear[T any] struct{ heard chan T }
+
+func (e ear[T]) Heard(_ context.Context, v T) { e.heard <- v }
+
+// teller returns what passes a value to tell, with an object of a client class whose interface is E.
+func teller[T, E, R any](db *kinds.DB, object func(*aeon.Client, E) R, tell func(context.Context, R, T, ...aeon.CallOption) error) told[T] {
+	return func(ctx context.Context, v T) (first, second T) {
+		c, e := db.NewClient(), ear[T]{make(chan T, 2)}
+		must(0, tell(ctx, object(c, any(e).(E)), v))
+		first, second = <-e.heard, <-e.heard
+		c.Close()
+		<-c.Done()
+		return first, second
+	}
+}
+
 // check changes what it gets from an actor and passes to it, while others look at the actor.
-func check[T any](name string, get, fresh giver[T], put taker[T], pass passer[T], fail taker[T], show giver[string]) {
+func check[T any](name string, get, fresh giver[T], put taker[T], pass passer[T], fail taker[T], show giver[string], tell told[T]) {
 	same := func(what, got, want string) {
 		if got != want {
 			failures++
@@ -75,6 +94,16 @@ func check[T any](name string, get, fresh giver[T], put taker[T], pass passer[T]
 		must(0, take(ctx, v))
 		beside(state, func() { mutate(&v) })
 		same("the actor, as an argument was changed,", state(), want)
+	}
+	for _, v := range []T{must(fresh(ctx)), must(get(ctx))} {
+		values++
+		want := text(v)
+		first, second := tell(ctx, v)
+		same("what a callback has got", text(first), want)
+		must(0, put(ctx, v))
+		beside(state, func() { mutate(&first) })
+		same("the actor, as the argument of a callback was changed,", state(), want)
+		same("the argument of another callback", text(second), want)
 	}
 	want := state()
 	v := must(fresh(ctx))

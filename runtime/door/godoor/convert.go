@@ -50,8 +50,16 @@ func (in *In) Enter() bool {
 // Leave ends what Enter began.
 func (in *In) Leave() { in.depth-- }
 
-// Ref converts a handle of an actor of class c.
+// Ref converts a handle of an actor of class c. There must be one, as the program has no null there.
 func (in *In) Ref(h Handle, c *aeonrt.Class) aeonrt.Ref {
+	if h.IsZero() {
+		in.fail("an actor of class %s is missing: the handle leads to none", c.Name)
+	}
+	return in.RefOrNull(h, c)
+}
+
+// RefOrNull is Ref where there may be none.
+func (in *In) RefOrNull(h Handle, c *aeonrt.Class) aeonrt.Ref {
 	switch {
 	case h.IsZero() || in.db == nil:
 		return aeonrt.Ref{}

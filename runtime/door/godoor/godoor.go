@@ -44,11 +44,13 @@ const inMemory = time.Minute
 
 // DB is an open program. Any goroutine may use it.
 type DB struct {
-	sys   *aeonrt.System
-	door  *door.Door
-	maker *aeonrt.Client // finds actors, and makes those without names
-	store *store.Store   // nil: the program was generated without one, and is in memory
-	close struct {
+	sys     *aeonrt.System
+	door    *door.Door
+	maker   *aeonrt.Client // finds actors, and makes those without names
+	store   *store.Store   // nil: the program was generated without one, and is in memory
+	log     *slog.Logger
+	clients clients
+	close   struct {
 		sync.Once
 		err error
 	}
@@ -71,7 +73,7 @@ func Open(ctx context.Context, p *aeonrt.Package, disk store.Opener, opts []Opti
 	case disk == nil && !c.inMemory:
 		return nil, fmt.Errorf("%s was generated to be in memory only; run `aeonc gen` without --memory-only, so that it can keep its state in %s", p.Name, c.dir)
 	}
-	db := &DB{}
+	db := &DB{log: c.log}
 	classes := aeonrt.AllClasses(p)
 	cfg := aeonrt.Config{Log: c.log, Stdout: c.stdout, Classes: classes}
 	if err := db.open(p, disk, c, cfg); err != nil {
@@ -112,11 +114,13 @@ func (db *DB) open(p *aeonrt.Package, disk store.Opener, c config, cfg aeonrt.Co
 }
 
 // Close refuses new calls, waits until those under way have ended, and closes the store: everything is durable
-// then. Sub-events and timers go on when the program is opened again. Every Close returns the error of the first one: of the
-// store, if that has failed. A method of an actor that calls back into Go must not wait for it.
+// then. Sub-events and timers go on when the program is opened again. Callbacks that wait are called; then their clients end.
+// Every Close returns the error of the first one: of the store, if that has failed. Neither a callback nor a Go function that a
+// program calls may wait for it, as it waits for them.
 func (db *DB) Close() error {
 	db.close.Do(func() {
 		db.sys.Close()
+		db.clients.close()
 		if db.store != nil {
 			db.close.err = db.store.Close()
 		}
