@@ -47,7 +47,7 @@ func (s *served) dial(cfg httpdoor.Config, opts ...grpc.DialOption) *remote {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.Server = &httptest.Server{URL: "http://" + server.Address()}
+	s.Server = serverAt("http://" + server.Address())
 	if len(opts) == 0 {
 		opts = []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}
 	}
@@ -65,6 +65,9 @@ func (s *served) dial(cfg httpdoor.Config, opts ...grpc.DialOption) *remote {
 	})
 	return &remote{t: s.t, conn: conn, server: server}
 }
+
+// serverAt is a server that is not httptest's.
+func serverAt(url string) *httptest.Server { return &httptest.Server{URL: url} }
 
 // remote is a client that knows of the program what reflection tells.
 type remote struct {

@@ -47,7 +47,7 @@ const (
 type Gate struct {
 	cfg    Config
 	calls  chan struct{} // has one for each call under way
-	bodies atomic.Int64  // bytes that the arguments of calls take, or may take
+	bodies atomic.Int64  // bytes that the arguments of calls take
 	ending chan struct{} // closed when the streams are to end
 	end    func()        // closes it
 }
@@ -129,7 +129,7 @@ func (g *Gate) answer(ctx context.Context, q *Request) (c *door.Call, answer doo
 		return c, answer, err
 	}
 	c.Method = m
-	defer func() { g.bodies.Add(-q.held) }()
+	defer g.Release(q)
 	if err = q.Read(c, class); err == nil {
 		answer, err = g.perform(ctx, c)
 	}
@@ -141,7 +141,7 @@ func (g *Gate) answer(ctx context.Context, q *Request) (c *door.Call, answer doo
 	return c, answer, err
 }
 
-// Hold counts bytes that the arguments of a call take, or may take, until it has been answered. The error says that there is
+// Hold counts bytes that the arguments of a call take until it has been answered. The error says that there is
 // no room for them.
 func (g *Gate) Hold(q *Request, size int64) error {
 	q.held += size
@@ -149,6 +149,12 @@ func (g *Gate) Hold(q *Request, size int64) error {
 		return door.Refuse(door.Full, "the arguments of other calls take %d bytes, which is the limit", g.cfg.BodiesMax)
 	}
 	return nil
+}
+
+// Release gives back what Hold has counted. Answer calls it.
+func (g *Gate) Release(q *Request) {
+	g.bodies.Add(-q.held)
+	q.held = 0
 }
 
 // find finds the method that a request calls, if its caller may call it.

@@ -47,6 +47,10 @@ func (s *Server) asked(stream grpc.ServerStream, q *gate.Request, of *protocodec
 	if err != nil {
 		return nil, err
 	}
+	defer s.gate.Release(q)
+	if err := s.gate.Hold(q, int64(len(b))); err != nil {
+		return nil, err
+	}
 	msg, err := of.ReadRequest(b)
 	if err != nil {
 		return nil, err

@@ -36,10 +36,13 @@ type begun struct {
 
 // beginClient begins a client with an object of each class that it asks for.
 func (s *Server) beginClient(w http.ResponseWriter, r *http.Request, by *access.Caller) {
+	q := requestOf(r, by)
+	defer s.Release(q)
+	r.Body = &heldBody{r.Body, s, q}
 	names, err := s.clientClasses(w, r, by)
 	var remote *door.Remote
 	if err == nil {
-		remote, err = s.BeginClient(requestOf(r, by), names)
+		remote, err = s.BeginClient(q, names)
 	}
 	if err != nil {
 		s.fail(w, err)

@@ -239,13 +239,7 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, by *access.Caller)
 	defer s.Counts().Begin()()
 	q := requestOf(r, by)
 	q.Read = func(c *door.Call, class *door.Class) error {
-		size := r.ContentLength
-		if size < 0 || size > s.BodyMax() { // not known, or too large: it is read up to the limit
-			size = s.BodyMax()
-		}
-		if err := s.Hold(q, size); err != nil {
-			return err
-		}
+		r.Body = &heldBody{r.Body, s, q}
 		return s.read(c, class, w, r, by)
 	}
 	answer, err := s.Answer(r.Context(), q)
@@ -267,6 +261,22 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, by *access.Caller)
 	head.Set("Content-Type", "application/json")
 	head.Set("Content-Length", strconv.Itoa(len(answer.Result)+1))
 	_, _ = w.Write(append(answer.Result, '\n')) // the client has gone if this fails
+}
+
+// heldBody is a body of which as much is held as has arrived: what is announced takes no room from other calls.
+type heldBody struct {
+	io.ReadCloser
+	by *Server
+	of *gate.Request
+}
+
+// Read implements io.Reader. Its error may be a refusal.
+func (b *heldBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if full := b.by.Hold(b.of, int64(n)); full != nil {
+		return n, full
+	}
+	return n, err
 }
 
 // read reads the target and the arguments of a call.
@@ -291,6 +301,9 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, params *jsoncodec.
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.BodyMax()))
 	if large := new(http.MaxBytesError); errors.As(err, &large) {
 		return nil, door.Refuse(door.TooLarge, "the body has more than %d bytes", large.Limit)
+	}
+	if refused := new(door.Refusal); errors.As(err, &refused) {
+		return nil, refused
 	}
 	if err != nil {
 		return nil, door.Refuse(door.BadArgs, "the body cannot be read: %v", err)
