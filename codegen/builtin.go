@@ -35,11 +35,24 @@ func (f *fn) builtin(x *ast.Call, c *typecheck.Call) val {
 		return out(f.size(vals[0]))
 	case typecheck.StrFunc:
 		return out(f.textOf(vals[0]))
+	case typecheck.JSONFunc:
+		return out("aeonrt.JSON(" + quote(typeTextOf(vals[0].typ)) + ", " + f.typed(vals[0]) + ", " + f.put(vals[0].typ, false) + ")")
+	case typecheck.ParseJSONFunc:
+		return f.parseJSON(c.Result.(*typecheck.Optional), vals[0])
 	case typecheck.ParseIntFunc, typecheck.ParseFloatFunc, typecheck.ParseTimeFunc, typecheck.TimeOfFunc, typecheck.SplitFunc, typecheck.JoinFunc,
 		typecheck.ContainsFunc, typecheck.ReplaceFunc:
 		return out("aeonrt." + upperFirst(c.Builtin.String()) + "(" + codes(vals) + ")")
 	}
 	panic("codegen: no emitter for the function " + c.Builtin.String())
+}
+
+// parseJSON lowers parseJson<T>(s), whose result is T?.
+func (f *fn) parseJSON(t *typecheck.Optional, s val) val {
+	some := "SomeIf"
+	if f.boxed(t.Elem) {
+		some = "BoxIf"
+	}
+	return fresh(t, "aeonrt."+some+"(aeonrt.ParseJSON("+quote(typeTextOf(t.Elem))+", "+s.code+", "+f.pkg.get(t.Elem, false)+"))")
 }
 
 // printed returns the text that print and log write: the texts of the arguments with spaces between.

@@ -24,6 +24,13 @@ func FieldType(f *typecheck.Var) string {
 	return t.String()
 }
 
+// typeTextOf returns a type as FieldType does that of a field.
+func typeTextOf(t typecheck.Type) string {
+	b := typeText{seen: map[typecheck.Type]bool{}}
+	b.add(t)
+	return b.String()
+}
+
 // Signature returns the types of a method's parameters and of its result, as the schema of a store keeps
 // them: the calls that wait there are encoded by them, and know parameters by their places.
 //

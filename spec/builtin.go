@@ -53,6 +53,10 @@ func (f *frame) builtin(x *ast.Call, c *typecheck.Call, args []value) value {
 		return parseTime(args[0].(string))
 	case typecheck.TimeOfFunc:
 		return timeOf(args)
+	case typecheck.JSONFunc:
+		return f.json(x, args[0])
+	case typecheck.ParseJSONFunc:
+		return parseJSON(c.Result.(*typecheck.Optional).Elem, args[0].(string))
 	case typecheck.SplitFunc:
 		return split(args[0].(string), args[1].(string))
 	case typecheck.JoinFunc:

@@ -25,6 +25,8 @@ const (
 	ParseFloatFunc           // float? parseFloat(string)
 	ParseTimeFunc            // time? parseTime(string)
 	TimeOfFunc               // time? timeOf(int year, int month, int day, int hour, int minute, int second)
+	JSONFunc                 // string json(any)
+	ParseJSONFunc            // T? parseJson<T>(string)
 )
 
 // LibraryID names a method of a library type.

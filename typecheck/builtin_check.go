@@ -58,6 +58,10 @@ func (b *body) builtin(x *ast.Call, f *Builtin, want Type) operand {
 		b.key(x)
 		b.builtinCount(x, f.name, nil, 0)
 		info.Result = &Optional{String}
+	case JSONFunc:
+		return b.json(x, info)
+	case ParseJSONFunc:
+		return b.parseJSON(x, info)
 	default:
 		fixed := fixedBuiltins[f.ID]
 		if b.builtinCount(x, f.name, fixed.params, len(fixed.params)) {

@@ -18,7 +18,7 @@ const (
 
 // call checks a call in any of its forms.
 func (b *body) call(x *ast.Call, want Type, use callUse) operand {
-	if len(x.TypeArgs) > 0 {
+	if len(x.TypeArgs) > 0 && !b.takesType(x) {
 		b.later(x.TypeArgs[0].Span(), "calls with type arguments")
 		b.looseArgs(x)
 		return invalid

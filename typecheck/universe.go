@@ -19,7 +19,7 @@ var builtinNames = [...]string{
 	MinFunc: "min", MaxFunc: "max", AbsFunc: "abs", NowFunc: "now", RandomFunc: "random", EventIDFunc: "eventid", KeyFunc: "key",
 	LogFunc: "log", PrintFunc: "print", LenFunc: "len", StrFunc: "str", ParseIntFunc: "parseInt", SplitFunc: "split",
 	JoinFunc: "join", ContainsFunc: "contains", ReplaceFunc: "replace", ParseFloatFunc: "parseFloat",
-	ParseTimeFunc: "parseTime", TimeOfFunc: "timeOf",
+	ParseTimeFunc: "parseTime", TimeOfFunc: "timeOf", JSONFunc: "json", ParseJSONFunc: "parseJson",
 }
 
 // String returns the function's name.

@@ -26,11 +26,7 @@ func ParseField(text string) (*Field, error) {
 	if made.table {
 		of = of.Elems[0]
 	}
-	c := Compiler{} // of this field alone: another one may be of an older version of a class
-	found := make(map[string]*typetext.Type)
-	of.Definitions(found)
-	c.learn(found)
-	made.is, err = c.make(of)
+	made.is, err = newType(of) // of this field alone: another one may be of an older version of a class
 	return made, err
 }
 

@@ -71,6 +71,24 @@ func (c *Compiler) Signature(text string, names []string) (params *Params, resul
 	return params, result, nil
 }
 
+// ParseType makes a type from its text, which is that of a field without yield.
+func ParseType(text string) (*Type, error) {
+	f, err := typetext.ParseField(text)
+	if err != nil {
+		return nil, err
+	}
+	return newType(f.Type)
+}
+
+// newType makes a type, by its own definitions alone.
+func newType(of *typetext.Type) (*Type, error) {
+	c := Compiler{}
+	found := make(map[string]*typetext.Type)
+	of.Definitions(found)
+	c.learn(found)
+	return c.make(of)
+}
+
 // learn takes over definitions. Types of other packages and those of the same name are told apart by their names.
 func (c *Compiler) learn(defs map[string]*typetext.Type) {
 	if c.defs == nil {

@@ -27,8 +27,8 @@ func (e *Error) Error() string {
 // Unwrap returns Err.
 func (e *Error) Unwrap() error { return e.Err }
 
-// nestingMax bounds how deep values may nest: only those of recursive classes nest deeper than their types.
-const nestingMax = 1000
+// NestingMax bounds how deep values may nest that are read: only those of recursive classes nest deeper than their types.
+const NestingMax = 1000
 
 // reader reads JSON text. Its methods panic with an *Error, which catch recovers.
 type reader struct {
@@ -62,9 +62,9 @@ func catch(err *error) {
 
 func (r *reader) enter(step string) {
 	r.path = append(r.path, step)
-	if r.depth++; r.depth > nestingMax {
+	if r.depth++; r.depth > NestingMax {
 		r.path = nil
-		r.fail("it nests deeper than %d", nestingMax)
+		r.fail("it nests deeper than %d", NestingMax)
 	}
 }
 

@@ -18,6 +18,27 @@ func (t *Type) Append(b, msg []byte, names Names) ([]byte, error) {
 	return b, d.Close()
 }
 
+// Nesting returns how deep the elements of arrays and objects nest in JSON that this package has written.
+func Nesting(text []byte) (deepest int) {
+	quoted, open := false, 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			if open++; text[i+1] != ']' && text[i+1] != '}' {
+				deepest = max(deepest, open)
+			}
+		case c == ']' || c == '}':
+			open--
+		}
+	}
+	return deepest
+}
+
 // Append appends the object of the arguments that a message holds. An error says that the message is corrupt.
 func (p *Params) Append(b, msg []byte, names Names) ([]byte, error) {
 	d := codec.NewDecoder(msg)

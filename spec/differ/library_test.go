@@ -33,6 +33,48 @@ var libraryCalls = []struct{ params, prints string }{
 	{"year y, part m, part d, part h, part n, part s", "y, m, d, h, n, s, timeOf(y, m, d, h, n, s)"},
 	{"float x, int n", "x, parseFloat(str(x)), x.format(n & 63), x.format(n)"},
 	{"int x, int n, int m", "x.format(2 + (n & 31), m & 63), uint8(x & 255).format(10, 3), (uint64(x & 9223372036854775807) * 2 + 1).format(16, 0), int8(x & 127).format(n, m)"},
+	{"string s, int n, float x, time t", "json(s), json(n), json(x), json(t), json([s: [x]]), json([t: duration(n)]), json([bytes(s): [parseInt(s), n]]), parseJson<string>(json(s))! == s, parseJson<float>(json(x)), parseJson<duration>(json(duration(n)))"},
+	{"string s, string t", "parseJson<map<string, int>>(\"\\{{json(s)}: 1, {json(t)}: 2\\}\"), parseJson<set<string>>(json([s, t]))"},
+	{"json s", "s, parseJson<int>(s), parseJson<uint8>(s), parseJson<uint64>(s), parseJson<float>(s), parseJson<string>(s), parseJson<time>(s), parseJson<duration>(s), parseJson<bool>(s), parseJson<bytes>(s), parseJson<Hue>(s)"},
+	{"json s", "parseJson<vector<float?>>(s), parseJson<set<int>>(s), parseJson<set<string>>(s), parseJson<map<int8, bool?>>(s), parseJson<map<bytes, vector<int>>>(s), parseJson<Tree>(s)"},
+	{"json s", "parseJson<Tree>(\"\\{\\\"hue\\\": {s}, \\\"kids\\\": {s}\\}\"), parseJson<map<bool, Tree>>(\"\\{\\\"true\\\": {s}\\}\"), parseJson<map<string, map<Hue, int>>>(s)"},
+}
+
+// jsonParts are pieces of JSON, and of what is none.
+var jsonParts = []string{"null", "true", "0", "-1", "1.5e2", "127", "18446744073709551615", "1e999", `"a"`, `"RED"`, `"1"`, `" 1"`, `"NaN"`, `"-Infinity"`, `"1m30s"`, `"YQ=="`, `"YR\n=="`, `"2026-11-23T09:00:00Z"`, `"\u00e9\udcff"`, `"\ud83d\ude00"`,
+	`"\ud83d\u0041"`, `"\ud83d\udc80"`, "\"\xff\"", "\"\x7f\"", "\"\x01\"", `"\/\q"`, "[]", "{}", `{"hue":"RED","kids":[]}`, `{"kids":[{"hue":"BLUE","kids":[]}],"hue":"RED","note":null}`, "[", "]", "{", "}", ",", ":", " ", "\n", "\v", "01", "-", "nul", `"`, "\x00"}
+
+// drawnJSON returns JSON nested at most depth deep, most of the time.
+func drawnJSON(rng *rand.Rand, depth int) string {
+	n := rng.IntN(4)
+	switch {
+	case depth > 0 && n == 0:
+		parts := make([]string, rng.IntN(4))
+		for i := range parts {
+			parts[i] = drawnJSON(rng, depth-1)
+		}
+		return "[" + strings.Join(parts, ",") + "]"
+	case depth > 0 && n == 1:
+		parts := make([]string, rng.IntN(4))
+		for i := range parts {
+			parts[i] = pick(rng, []string{`"hue"`, `"kids"`, `"note"`, `"RED"`, `"1"`, `"1"`, `"-0"`, `"YQ=="`, `"true"`, `"\u0061"`, "a"}) + ":" + drawnJSON(rng, depth-1)
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	return pick(rng, jsonParts)
+}
+
+// asLiteral returns the literal of a text.
+func asLiteral(text string) string {
+	var b strings.Builder
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= 0x7f || strings.IndexByte(`"\{`, c) >= 0 {
+			fmt.Fprintf(&b, `\x%02x`, c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return `"` + b.String() + `"`
 }
 
 // drawn returns a random literal of a type of the language.
@@ -50,6 +92,12 @@ func drawn(rng *rand.Rand, of string) string {
 			b.WriteString(pick(rng, numberParts))
 		}
 		return `"` + b.String() + `"`
+	case "json":
+		text := drawnJSON(rng, 3)
+		if at := rng.IntN(len(text)); rng.IntN(4) == 0 {
+			text = text[:at] + pick(rng, jsonParts) + text[at+rng.IntN(2):]
+		}
+		return asLiteral(text)
 	case "date":
 		date := time.Unix(0, int64(rng.Uint64())).UTC().Format(time.RFC3339Nano)
 		if rng.IntN(2) == 0 {
@@ -78,7 +126,7 @@ func drawn(rng *rand.Rand, of string) string {
 }
 
 // kinds gives the types of what drawn has other names for.
-var kinds = strings.NewReplacer("number ", "string ", "date ", "string ", "year ", "int ", "part ", "int ")
+var kinds = strings.NewReplacer("number ", "string ", "date ", "string ", "json ", "string ", "year ", "int ", "part ", "int ")
 
 // libraryProgram calls each of libraryCalls with many arguments.
 func libraryProgram(seed uint64) string {
@@ -94,10 +142,10 @@ func libraryProgram(seed uint64) string {
 			fmt.Fprintf(&calls, "\tcall%d(%s);\n", i, strings.Join(args, ", "))
 		}
 	}
-	return "package generated\n\n" + functions.String() + "test \"generated\" {\n\tfloat zero = 0.0;\n" + calls.String() + "}\n"
+	return "package generated\n\nenum Hue { RED, BLUE }\n\nclass Tree {\n\tHue hue;\n\tvector<Tree> kids;\n\tstring? note;\n}\n\n" + functions.String() + "test \"generated\" {\n\tfloat zero = 0.0;\n" + calls.String() + "}\n"
 }
 
-// TestLibrary compares the methods of strings, numbers and times on hostile arguments, in as many programs as go into one executable.
+// TestLibrary compares the functions of strings, numbers, times and JSON on hostile arguments, in as many programs as go into one executable.
 func TestLibrary(t *testing.T) {
 	var cases []differ.Case
 	for seed := *first; seed < *first+uint64(min(*programs, chunk)); seed++ {

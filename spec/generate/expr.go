@@ -279,6 +279,9 @@ func (b *body) stringOperator(depth int) string {
 	case 0, 1:
 		return fmt.Sprintf(`"%s{%s}%s"`, pick(g, []string{"", "v", "<"}), any(), pick(g, []string{"", ";", "{1}"}))
 	case 2:
+		if p, ok := b.some(false, (*typ).hasJSON); ok && g.chance(2) {
+			return fmt.Sprintf("json(%s)", p.text)
+		}
 		return fmt.Sprintf("str(%s)", any())
 	case 3:
 		return fmt.Sprintf("(%s + %s)", b.expr(stringType, depth), b.expr(stringType, depth))

@@ -72,6 +72,10 @@ func (b *body) rareBool(depth int) string {
 		ways = append(ways, fmt.Sprintf("%s.contains(%s)", p.text, b.expr(stringType, depth)), fmt.Sprintf("contains(%s, %s)", p.text, b.literal(stringType, 0)), fmt.Sprintf("(%s >= %s)", p.text, b.expr(stringType, depth)),
 			fmt.Sprintf("%s.startsWith(%s)", p.text, b.expr(stringType, depth)), fmt.Sprintf("%s.endsWith(%s)", p.text, b.literal(stringType, 0)))
 	}
+	if p, ok := b.some(false, func(t *typ) bool { return t.kind != optionalKind && t.hasJSON() }); ok {
+		ways = append(ways, fmt.Sprintf("(parseJson<%s>(json(%s)) == %s)", p.typ.text, p.text, p.text), fmt.Sprintf("(parseJson<%s>(%s) != null)", p.typ.text, b.expr(stringType, depth)),
+			fmt.Sprintf(`(parseJson<%s>(json(%s).replace(%s, "1")) == %[2]s)`, p.typ.text, p.text, pick(g, []string{`"0"`, `"a"`, `"[]"`, `"\{\}"`, `"false"`})))
+	}
 	return pick(g, ways)
 }
 

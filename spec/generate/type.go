@@ -196,6 +196,21 @@ func (g *gen) deep(depth int) *typ {
 	return optionalOf(t)
 }
 
+// hasJSON reports whether values of a type have JSON: those without references.
+func (t *typ) hasJSON() bool {
+	switch t.kind {
+	case actorKind, screenKind:
+		return false
+	case classKind:
+		for _, f := range t.class.fields {
+			if f.typ.text != t.text && !f.typ.hasJSON() {
+				return false
+			}
+		}
+	}
+	return (t.elem == nil || t.elem.hasJSON()) && (t.key == nil || t.key.hasJSON())
+}
+
 // ordered reports whether < and sort work on a type.
 func (t *typ) ordered() bool {
 	switch t.kind {
