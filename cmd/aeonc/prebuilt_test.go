@@ -84,7 +84,7 @@ func (all *prebuilt) build() (exe string, err error) {
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", p.name, err)
 		}
-		pkg, err := load.NewLoader().Load(units[0])
+		pkg, err := gobuild.NewLoader().Load(units[0])
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", p.name, err)
 		}

@@ -190,6 +190,9 @@ func (s *survey) writeContent(w io.Writer) {
 			fmt.Fprintf(w, "%-10s %d\n", section.name, n)
 		}
 	}
+	if n := s.counts[store.DeadLetters]; n > 0 {
+		fmt.Fprintf(w, "dead       %s\n", cli.Count(n, "letter"))
+	}
 	for _, m := range s.methods {
 		if of := s.waiting[m.Number]; of != nil {
 			fmt.Fprintf(w, "waiting    %d %v\n", of.n, m)

@@ -79,7 +79,7 @@ func (s *survey) damaged(err *store.CorruptError) { s.damage = append(s.damage, 
 func (s *survey) sections() error {
 	partitions, err := store.PartitionsOf(s.from)
 	for p := 0; p < partitions && err == nil; p++ {
-		for _, section := range []store.Section{store.Headers, store.InDoubt, store.Continuations, store.Outbox, store.Timers} {
+		for _, section := range []store.Section{store.Headers, store.InDoubt, store.Continuations, store.Outbox, store.Timers, store.DeadLetters} {
 			if err = store.VerifySection(s.from, event.PartitionID(p), section, s.row, s.damaged); err != nil {
 				break
 			}

@@ -69,7 +69,7 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/history", "runtime/event runtime/image runtime/order runtime/row runtime/sched runtime/state runtime/store runtime/trace runtime/undo internal/shard"},
 	{"runtime/exec", "dominator runtime/callpath runtime/codec runtime/event runtime/history runtime/image runtime/metrics runtime/order runtime/outbox runtime/row runtime/sched runtime/snapshot runtime/state runtime/state/archive runtime/store runtime/table runtime/trace runtime/undo runtime/value internal/bytejson"},
 	{"runtime", "runtime/callpath runtime/codec runtime/event runtime/exec runtime/history runtime/image runtime/jsoncodec runtime/order runtime/sched runtime/settings runtime/snapshot runtime/state/archive runtime/store runtime/table runtime/trace runtime/undo runtime/value internal/bytejson internal/cmdline"},
-	{"runtime/door", "runtime/callpath runtime/codec runtime/event runtime/exec runtime/jsoncodec runtime/metrics runtime/order runtime/row runtime/store runtime/value internal/similar"},
+	{"runtime/door", "runtime/codec runtime/event runtime/exec runtime/jsoncodec runtime/metrics runtime/order runtime/row runtime/store runtime/value internal/similar"},
 	{"runtime/door/access", "runtime/door"},
 	{"runtime/door/audit", "internal/bytejson"},
 	{"runtime/door/gate", "runtime/door runtime/door/access runtime/door/audit runtime/metrics internal/bytejson"},

@@ -4,6 +4,7 @@ package callpath
 
 import (
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"strings"
 )
@@ -17,6 +18,14 @@ type Frame struct {
 
 // String returns file:line (func).
 func (f Frame) String() string { return fmt.Sprintf("%s:%d (%s)", f.File, f.Line, f.Func) }
+
+// Short writes a place for users to whom the directories of the machine that has built the program mean
+// nothing: bank.aeon:17 (Bank.transfer). A _ behind the name of a class is that of generated code.
+func (f Frame) Short() string {
+	name := f.Func[strings.LastIndexByte(f.Func, '/')+1:]
+	_, name, _ = strings.Cut(name, ".") // behind the package
+	return fmt.Sprintf("%s:%d (%s)", filepath.Base(f.File), f.Line, strings.NewReplacer("(*", "", "_)", "", ")", "").Replace(name))
+}
 
 // Here returns the places of the program on the stack of its caller, innermost
 // first. Called in a deferred function it also sees where a panic came from.

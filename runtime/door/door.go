@@ -141,6 +141,11 @@ func (d *Door) View(ctx context.Context) (*exec.View, error) { return d.sys.View
 // Waits returns which events wait for which.
 func (d *Door) Waits() []exec.Wait { return d.sys.Waits() }
 
+// ForgetDeadLetters is exec.System.ForgetDeadLetters.
+func (d *Door) ForgetDeadLetters(ctx context.Context, all bool, events []string) (int, error) {
+	return d.sys.ForgetDeadLetters(ctx, all, events)
+}
+
 // Ready returns why no calls are performed, nil if they are.
 func (d *Door) Ready() error { return d.sys.Ready() }
 

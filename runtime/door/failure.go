@@ -3,10 +3,8 @@ package door
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
-	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/jsoncodec"
@@ -98,7 +96,7 @@ func Explain(err error) *Failure {
 			f.Code = Fault
 		}
 		for _, p := range abort.Path {
-			f.Path = append(f.Path, place(p))
+			f.Path = append(f.Path, p.Short())
 		}
 		if len(f.Path) > 0 {
 			f.At, _, _ = strings.Cut(f.Path[0], " ")
@@ -131,12 +129,4 @@ func Explain(err error) *Failure {
 		f.Code, f.Happened, f.Later = NoOutcome, Unknown, true
 	}
 	return f
-}
-
-// place writes a place of the program for a caller outside, to whom the directories of the machine that has built it mean
-// nothing: bank.aeon:17 (Bank.transfer). A _ behind the name of a class is that of generated code.
-func place(f callpath.Frame) string {
-	name := f.Func[strings.LastIndexByte(f.Func, '/')+1:]
-	_, name, _ = strings.Cut(name, ".") // behind the package
-	return fmt.Sprintf("%s:%d (%s)", filepath.Base(f.File), f.Line, strings.NewReplacer("(*", "", "_)", "", ")", "").Replace(name))
 }

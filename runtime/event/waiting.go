@@ -53,3 +53,47 @@ type Outcome struct {
 	Signature uint32 // of the last step, if it is a result
 	Data      []byte // the result, encoded, or the message
 }
+
+// LetterKind is what a dead letter was before.
+type LetterKind byte
+
+// The kinds of dead letters.
+const (
+	SubLetter   LetterKind = iota // a sub-event
+	TimerLetter                   // a sub-event that a timer has fired
+	StepLetter                    // a step of a chain
+	GoLetter                      // a call of a Go function
+)
+
+var letterKinds = [...]string{"sub-event", "timer", "step", "go"}
+
+// String returns the kind as users read it.
+func (k LetterKind) String() string {
+	if int(k) < len(letterKinds) {
+		return letterKinds[k]
+	}
+	return "unknown"
+}
+
+// DeadLetter is what could not be delivered: nothing else remembers it. It says all by itself, as its actors, and the program
+// that knows its method, may be gone when it is read. Actors are Class/name or Class:id with the package before, or an id
+// alone, classes have their packages, too.
+type DeadLetter struct {
+	Seq       uint64 // of the row: later letters have larger ones
+	At        int64  // nanoseconds since 1970
+	Event     EventID
+	Kind      LetterKind
+	Partition PartitionID // of the row: that of Target
+	Issuer    string      // "" if it is not known
+	Target    string
+	Class     string // "" of a method of no class
+	Method    string
+	Signature string
+	Params    []string // their names; none of a Go function
+	Args      []byte   // nil: they are larger than the limit, or there are none
+	ArgsSize  int
+	Fault     bool // the runtime has found the failure; else the program has
+	Failure   string
+	Path      []string // places of the program, innermost first
+	Dropped   uint64   // how many letters the store had dropped by then, as there were too many
+}

@@ -57,7 +57,7 @@ var imageRuns = []workload{
 // answer once or not at all. Sub-events, steps of chains and timers come once and in order. No money is lost. Each image goes on
 // for a while, and ends as the model does.
 func TestCrashImages(t *testing.T) {
-	recovered, events := 0, 0
+	recovered, events, letters := 0, 0, 0
 	for seed := *crashSeed; recovered < lessIfShort(*crashImages); seed++ {
 		w := imageRuns[seed%uint64(len(imageRuns))]
 		w.seed = seed
@@ -66,7 +66,10 @@ func TestCrashImages(t *testing.T) {
 		if err := c.run(func(waits string) { panic(fmt.Sprintf("seed %d: no progress\n%s", seed, waits)) }); err != nil {
 			t.Fatalf("after %d images, seed %d: %v", recovered, seed, err)
 		}
-		recovered, events = recovered+c.images, events+c.model.replays
+		recovered, events, letters = recovered+c.images, events+c.model.replays, letters+c.buriedN
 	}
-	t.Logf("%d crash images recovered, from seed %d on; %d events replayed", recovered, *crashSeed, events)
+	if letters == 0 {
+		t.Error("no dead letter was found in any image")
+	}
+	t.Logf("%d crash images recovered, from seed %d on; %d events replayed, %d dead letters", recovered, *crashSeed, events, letters)
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -34,10 +35,12 @@ type crashes struct {
 	bank    wref // see tellers
 	tellers []teller
 	images  int
-	closed  int   // runs that have ended by Close
-	left    int   // by these to the next run: sub-events and steps
-	dropped int   // states
-	failed  error // of the store or a teller; guarded by mu while a round lasts
+	closed  int                    // runs that have ended by Close
+	left    int                    // by these to the next run: sub-events and steps
+	dropped int                    // states
+	letters map[event.EventID]bool // that the store had when it was opened
+	buriedN int                    // sub-events that were dead letters then
+	failed  error                  // of the store or a teller; guarded by mu while a round lasts
 
 	mu struct {
 		sync.Mutex
@@ -102,6 +105,9 @@ func (c *crashes) open() error {
 	if c.sys != nil { // else there is nothing
 		if err = consistent(view, c.sys.durable.Layouts.Of(&classNode.Shape)); err == nil {
 			err = c.keptOutcomes(view)
+		}
+		if err == nil {
+			c.letters, err = lettersIn(view)
 		}
 	}
 	if err = errors.Join(err, view.Close()); err != nil {
@@ -218,6 +224,9 @@ func (c *crashes) resume(i crashImage) error {
 		upTo = noCrash
 	}
 	if err := c.replay(old, upTo, &i.heard); err != nil {
+		return err
+	}
+	if err := c.buried(old, upTo); err != nil {
 		return err
 	}
 	if err := c.compareLeft(); err != nil {

@@ -156,10 +156,18 @@ func (ev *Event) abortDurable(err error) {
 	at("abort", k)
 	ev.sourceRow(w)
 	ev.outcomeRow(w, err)
+	var letter *event.DeadLetter
+	if ev.isDead() {
+		letter = ev.letter(err)
+		ev.sys.durable.dead.Write(w.rows(), letter)
+	}
 	if ev.traced != nil {
 		ev.traceUndone(w.rows(), err)
 	} else {
 		ev.appendBatch(w)
+	}
+	if letter != nil {
+		ev.sys.durable.dead.Written(letter)
 	}
 	at("aborted", k)
 }

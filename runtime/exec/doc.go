@@ -30,6 +30,7 @@
 //	firing.go       timers
 //	gocall.go       calls of Go functions that have an effect: they are tried outside of events, and then an event follows
 //	callback.go     callbacks to client objects; clientref.go: references to these in rows and in JSON
+//	dead.go         what has failed for good, and is kept as a dead letter
 //	output.go       lines, and dead letters: failures that are not awaited
 //
 // A crash: an event whose batch is not durable has not happened, and no answer has told of it. If the batch is durable all of

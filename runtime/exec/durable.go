@@ -21,6 +21,7 @@ type durable struct {
 	seq         atomic.Uint64
 	sessions    outbox.Sessions[*client]
 	keyed       outbox.Keyed
+	dead        outbox.DeadLetters
 	snapshots   sync.Mutex // held while one is taken
 	found       Restored
 }

@@ -40,6 +40,7 @@ type Event struct {
 	prep    *preparation  // of its batch; kept by the pooled object
 	issuer  *order.Handle // of a sub-event: whose outbox it comes from
 	outSeq  uint64        // its number there
+	byTimer *timer        // that has fired it, if one has
 	request *request      // of a durable session
 	printed uint64        // the number of its last line in the output
 	credit  bool          // it has taken part of the budget of the store
@@ -74,7 +75,7 @@ func (s *System) giveBack(ev *Event) {
 		ev.chain, ev.next = nil, tailStep{}
 	}
 	ev.maxPos, ev.place = 0, nil
-	ev.issuer, ev.outSeq, ev.request, ev.printed = nil, 0, nil, 0
+	ev.issuer, ev.outSeq, ev.byTimer, ev.request, ev.printed = nil, 0, nil, nil, 0
 	s.events.Put(ev)
 	s.scheduler.Yield()
 }

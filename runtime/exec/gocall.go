@@ -205,7 +205,7 @@ func (s *System) tried(c *goCall, err error) {
 		}
 	} else {
 		if s.durable != nil {
-			c.pos = s.durable.removeCall(c)
+			c.pos = s.durable.removeCall(c, err)
 		}
 		if err != nil {
 			s.deadLetter(failureOf(c, err))
@@ -266,11 +266,18 @@ func (d *durable) failedCall(c *goCall) store.Position {
 	return d.Journal.Append(w.Take())
 }
 
-// removeCall removes the row of a call that no event follows, and returns the position from which on it is gone.
-func (d *durable) removeCall(c *goCall) store.Position {
+// removeCall removes the row of a call that no event follows, and returns the position from which on it is gone. One whose last
+// try has failed is a dead letter.
+func (d *durable) removeCall(c *goCall, err error) store.Position {
 	w := row.Writer{Store: d.Store}
 	w.Key = row.AppendOutboxKey(nil, c.target.ID, c.target.ID, c.seq)
 	w.Delete()
+	if err == nil {
+		return d.Journal.Append(w.Take())
+	}
+	letter := c.letter(d, err)
+	d.dead.Write(&w, letter)
+	defer d.dead.Written(letter)
 	return d.Journal.Append(w.Take())
 }
 

@@ -65,7 +65,7 @@ func (s *System) drain(l *lane) {
 		ev.from, ev.maxPos = e.from, e.pos
 		ev.stepOf(e.chain)
 		if !l.Key.Firing && s.durable != nil {
-			ev.issuer, ev.outSeq = l.Key.Issuer, e.seq
+			ev.issuer, ev.outSeq, ev.byTimer = l.Key.Issuer, e.seq, e.timer
 		}
 		err := ev.perform()
 		if err == ErrClosed {

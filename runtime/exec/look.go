@@ -74,6 +74,9 @@ func (s *System) WriteMetrics(w *metrics.Writer) {
 	if d == nil {
 		return
 	}
+	kept, dropped := d.dead.Count()
+	w.Gauge("aeon_dead_letters", "Dead letters in the store.", int64(kept))
+	w.Counter("aeon_dead_letters_dropped_total", "Dead letters that the store has dropped, as there were too many.", dropped)
 	attached, _ := d.Actors()
 	w.Gauge("aeon_actors_attached", "Actors that are in the ownership graph in memory.", int64(attached))
 	w.Gauge("aeon_actors_loaded", "Actors whose states are in memory.", int64(d.Loaded()))

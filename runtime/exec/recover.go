@@ -59,7 +59,7 @@ type recovery struct {
 }
 
 func (r *recovery) run() error {
-	for _, step := range []func() error{r.classes, r.count, r.d.Recover, r.sessions, r.d.keyed.Recover, r.setTimers, r.continuations, r.outbox, r.unread} {
+	for _, step := range []func() error{r.classes, r.count, r.d.Recover, r.sessions, r.d.keyed.Recover, r.dead, r.setTimers, r.continuations, r.outbox, r.unread} {
 		if err := step(); err != nil {
 			r.s.live.Add(-r.live) // what was read will not run, and closing the system waits for all that is counted
 			return err
@@ -87,6 +87,9 @@ func (r *recovery) run() error {
 
 // unread refuses a store in which calls wait that the program cannot read.
 func (r *recovery) unread() error { return r.d.signatures.Unread(r.d.Layouts.Schema) }
+
+// dead finds the dead letters.
+func (r *recovery) dead() error { return r.d.dead.Recover(r.d.Store) }
 
 // classes refuses a store with actors of a class that the program has lost.
 func (r *recovery) classes() error { return r.d.Layouts.Lost(r.d.Store) }

@@ -52,6 +52,32 @@ func (p *Params) Append(b, msg []byte, names Names) ([]byte, error) {
 	return append(b, '}'), d.Close()
 }
 
+// GoArguments returns the arguments of a call of a Go function as an array. The signature is that of such calls, and msg what is stored of
+// one, where the tries that are left stand before.
+func (c *Compiler) GoArguments(signature string, msg []byte, names Names) ([]byte, error) {
+	s, err := typetext.ParseSignature(signature)
+	if err != nil {
+		return nil, err
+	}
+	params, _, err := c.Signature(signature, make([]string, len(s.Params)))
+	if err != nil {
+		return nil, err
+	}
+	d := codec.NewDecoder(msg)
+	b := []byte{'['}
+	for i, t := range params.is.fields {
+		if i == 0 {
+			d.Int()
+			continue
+		}
+		if i > 1 {
+			b = append(b, ',')
+		}
+		b = t.append(b, d, names)
+	}
+	return append(b, ']'), d.Close()
+}
+
 func (t *Type) append(b []byte, d *codec.Decoder, names Names) []byte {
 	switch t.kind {
 	case typetext.Signed:

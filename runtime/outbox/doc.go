@@ -9,6 +9,7 @@
 //	object.go    Objects: the client objects that rows refer to by a number
 //	request.go   Request: a request that may come again, while it is performed
 //	session.go   Sessions: durable sessions, and the outcomes of their requests; keyed.go: Keyed: those of requests with keys
+//	dead.go      DeadLetters: which dead letters a store keeps
 //	stripes.go   Stripes: the mutexes under which events add to several of these
 //
 // Their mutexes are leaves: a goroutine that holds one takes no other. Those of Stripes are taken before them.

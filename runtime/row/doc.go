@@ -6,6 +6,7 @@
 //	name.go      which actor has a name
 //	subevent.go  a sub-event, or the next step of a chain, that has not ended
 //	timer.go     a timer that is set
+//	deadletter.go  a dead letter
 //	session.go   a durable session, and the outcome of each of its requests
 //	trace.go     the version of an actor that is traced, and how far the trace has come
 //

@@ -24,6 +24,7 @@ const (
 	Timers        Section = 't'
 	Fields        Section = 'v'
 	Sessions      Section = 'w'
+	DeadLetters   Section = 'x'
 )
 
 const (
@@ -93,7 +94,7 @@ func After(prefix []byte) []byte {
 var sectionNames = map[Section]string{
 	Continuations: "continuation", Outcomes: "outcome", Edges: "ownership edge", Headers: "actor", InDoubt: "prepared event",
 	Keyed: "outcome of a request with a key",
-	Names: "name", Outbox: "sub-event", Timers: "timer", Fields: "field", Sessions: "session",
+	Names: "name", Outbox: "sub-event", Timers: "timer", Fields: "field", Sessions: "session", DeadLetters: "dead letter",
 }
 
 // DescribeKey tells the user what row a key belongs to.
@@ -118,6 +119,8 @@ func DescribeKey(key []byte) string {
 		if len(rest) >= 16 {
 			return fmt.Sprintf("%s %q of %d:%x", what, rest[16:], p, binary.BigEndian.Uint64(rest[8:]))
 		}
+	case DeadLetters:
+		return fmt.Sprintf("%s %x of partition %d", what, binary.BigEndian.Uint64(rest), p)
 	case Fields:
 		if len(rest) >= 10 {
 			return fmt.Sprintf("field %d of actor %d:%x", binary.BigEndian.Uint16(rest[8:]), p, binary.BigEndian.Uint64(rest))

@@ -116,7 +116,7 @@ var ofFollow = []plant{
 		"./runtime/exec -run TestTriesWait"),
 	bug("the row of a call goes before what follows", "runtime/exec/gocall.go",
 		"\t\te := c.subEvent\n",
-		"\t\tif s.durable != nil {\n\t\t\ts.durable.removeCall(c)\n\t\t}\n\t\te := c.subEvent\n",
+		"\t\tif s.durable != nil {\n\t\t\ts.durable.removeCall(c, nil)\n\t\t}\n\t\te := c.subEvent\n",
 		"./runtime/exec -run TestWhatFollows"),
 	bug("the key of a call counts tries", "runtime/exec/gocall.go",
 		"\treturn s.durable.Store.Identity().Store + \"-\" + c.id.String()\n",

@@ -19,6 +19,7 @@ import (
 const (
 	ActorsPath = "/control/actors" // ?class=CLASS&limit=N: a line of JSON for each actor, as inspection.List has it
 	ActorPath  = "/control/actor"  // ?name=ACTOR: its state, as inspection.Write has it
+	DeadPath   = "/control/dead"   // a line of JSON for each dead letter, as inspection.Letter has it; DELETE forgets ?event=EVENT or ?all=true
 	WaitsPath  = "/control/waits"  // a line of JSON for each event that waits for another one, as exec.Wait has it
 )
 
@@ -54,6 +55,39 @@ func (s *Server) actor(w http.ResponseWriter, r *http.Request) {
 		}
 		return in.Write(out, id, view.Position)
 	})
+}
+
+// dead lists dead letters.
+func (s *Server) dead(w http.ResponseWriter, r *http.Request) {
+	s.inspect(w, r, "application/x-ndjson", func(in *inspection.Inspection, _ *exec.View, out *bufio.Writer) error {
+		return in.DeadLetters(func(line []byte) error {
+			_, err := out.Write(line)
+			return err
+		})
+	})
+}
+
+// forget deletes dead letters, and answers with how many.
+func (s *Server) forget(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), s.TimeMax())
+	defer cancel()
+	query := r.URL.Query()
+	all, events := query.Get("all") == "true", query["event"]
+	if all == (len(events) > 0) {
+		s.fail(w, door.Refuse(door.BadArgs, "name dead letters with event, or say all=true"))
+		return
+	}
+	n, err := s.cfg.Door.ForgetDeadLetters(ctx, all, events)
+	switch {
+	case errors.Is(err, exec.ErrNoLetter):
+		s.fail(w, &door.NotFoundError{Msg: err.Error()})
+	case err != nil:
+		s.failInspection(w, err)
+	default:
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		_ = json.NewEncoder(w).Encode(n) // the client has gone if this fails
+	}
 }
 
 // waits lists which events wait for which.

@@ -5,6 +5,7 @@
 //	inspection.go  Inspection: a view, its classes, and the texts of actors
 //	list.go        the actors, line by line
 //	state.go       the fields of one actor
+//	dead.go        the dead letters
 package inspection
 
 import (
