@@ -118,7 +118,7 @@ func Log[T any](cx *Cx, self *Self, field uint16, p *T) { undo.Field(cx.UndoLog(
 // assigned to it. It removes the edges to the actors in the old value and adds those to
 // the actors in v.
 func LogOwned[T any](cx *Cx, self *Self, field uint16, p *T, v T) {
-	exec.LogOwned(cx, self, field, p, v)
+	undo.FieldOwned(cx.UndoLog(), self, field, p, v)
 }
 
 // NewClientObject makes self, which embeds o, an object of client cl.

@@ -67,7 +67,7 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/callpath", ""},
 	{"runtime/undo", "runtime/order runtime/table runtime/value"},
 	{"runtime/history", "runtime/event runtime/image runtime/order runtime/row runtime/sched runtime/state runtime/store runtime/trace runtime/undo internal/shard"},
-	{"runtime/exec", "dominator runtime/callpath runtime/codec runtime/event runtime/history runtime/image runtime/metrics runtime/order runtime/outbox runtime/row runtime/sched runtime/snapshot runtime/state runtime/state/archive runtime/store runtime/table runtime/trace runtime/undo runtime/value internal/bytejson"},
+	{"runtime/exec", "dominator runtime/callpath runtime/codec runtime/event runtime/history runtime/image runtime/metrics runtime/order runtime/outbox runtime/row runtime/sched runtime/snapshot runtime/state runtime/state/archive runtime/store runtime/trace runtime/undo runtime/value internal/bytejson"},
 	{"runtime", "runtime/callpath runtime/codec runtime/event runtime/exec runtime/history runtime/image runtime/order runtime/sched runtime/settings runtime/snapshot runtime/state/archive runtime/store runtime/table runtime/trace runtime/undo runtime/value internal/bytejson internal/cmdline"},
 	{"runtime/door", "runtime/callpath runtime/codec runtime/event runtime/exec runtime/jsoncodec runtime/metrics runtime/order runtime/row runtime/store runtime/value internal/similar"},
 	{"runtime/door/access", "runtime/door"},
@@ -95,7 +95,7 @@ var layers = []struct{ pkg, may string }{
 	{"cmd/aeonc/internal/draw", "lang/ast typecheck"},
 	{"cmd/aeonc/internal/testrun", "internal/bytejson"},
 	{"cmd/aeonc", "cmd/aeonc/internal/... codegen codegen/typescript internal/atomicfile internal/bytejson internal/cli internal/cmdline internal/gobuild internal/gocall internal/load lang lang/ast lang/diag runtime/node runtime/protocodec runtime/settings runtime/state runtime/store runtime/store/pebbledb spec spec/explore spec/golden spec/trace typecheck"},
-	{"cmd/aeond", "dominator internal/cli internal/cmdline runtime/door/access runtime/door/httpdoor runtime/event runtime/exec runtime/node runtime/row runtime/settings runtime/snapshot runtime/state/archive runtime/state/inspection runtime/store runtime/store/pebbledb"},
+	{"cmd/aeond", "dominator internal/cli internal/cmdline runtime/door runtime/door/access runtime/door/httpdoor runtime/event runtime/node runtime/row runtime/settings runtime/snapshot runtime/state/archive runtime/state/inspection runtime/store runtime/store/pebbledb"},
 
 	// What is for tests alone.
 	{"dominator/oracle", ""},

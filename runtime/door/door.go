@@ -138,9 +138,6 @@ func (d *Door) unnamed(c *Class, text string) (order.Ref, error) {
 // View returns the store of the system as it is now, as exec.System.View does.
 func (d *Door) View(ctx context.Context) (*exec.View, error) { return d.sys.View(ctx) }
 
-// Waits returns which events wait for which.
-func (d *Door) Waits() []exec.Wait { return d.sys.Waits() }
-
 // Ready returns why no calls are performed, nil if they are.
 func (d *Door) Ready() error { return d.sys.Ready() }
 

@@ -43,6 +43,7 @@ func Async(face *Cx, target order.Ref, m *Method, args order.Args) {
 		return
 	}
 	b := &branch{cx: &activation{Cx: Cx{fuel: cx.fuel, tank: cx.tank}, ev: ev, random: cx.draw() | 1}, footprint: p, target: h, method: m, args: args}
+	b.cx.log.Edges = b.cx
 	var pcs [32]uintptr
 	b.spawn = append(b.spawn, pcs[:runtime.Callers(2, pcs[:])]...)
 	ev.Fork()

@@ -12,7 +12,7 @@
 //	cx.go           activation: the context of the code that runs, one for each branch; Cx is what the code sees of it
 //	call.go         calls of actors, which are locked, attached and loaded when they are touched first; new and delete
 //	branch.go       async calls: parts of the event. They run in workers if they share no actor with their caller; the commit waits for them
-//	owned.go        writes to fields that own actors, which move edges of ownership too; runtime/undo alone has all other writes
+//	owned.go        edges of ownership, which move with writes to fields that own actors; runtime/undo has the writes
 //	failure.go      a failure unwinds a branch to here. The event is undone, and what it has issued is dropped; errors.go has the types
 //	commit.go       the commit: order applies the changes of ownership, the batch gets its place in the journal, what the event has issued
 //	                goes to the outbox, and then the locks are released
@@ -28,7 +28,7 @@
 //	lane.go         sub-events, each when the one before of the same issuer and target has ended
 //	tail.go         chains: an event that ends with a tail call, and the events that follow it, its steps
 //	firing.go       timers
-//	gocall.go       calls of Go functions that have an effect: they are tried outside of events, and then an event follows
+//	gocall.go       calls of Go functions that have an effect: they are tried outside of events (outbox.Tries), and then an event follows
 //	callback.go     callbacks to client objects; clientref.go: references to these in rows and in JSON
 //	output.go       lines, and dead letters: failures that are not awaited
 //

@@ -49,7 +49,7 @@ func (s *System) newEvent() any {
 	ev := &Event{}
 	ev.Attempt.Open(&s.host)
 	ev.branchEnded.Init(&ev.branches, s.scheduler)
-	ev.root.ev = ev
+	ev.root.ev, ev.root.log.Edges = ev, &ev.root
 	return ev
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
+	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 // collected collects garbage until cond holds.
@@ -182,7 +183,7 @@ func TestARefusedCycleWaitsForWhatItTellsOf(t *testing.T) {
 	j := &slowJournal{}
 	_, cl := slowSystem(t, j)
 	own := func(cx *Cx, d *desk, boss deskRef) {
-		LogOwned(cx, &d.Self, 7, &d.boss, boss)
+		undo.FieldOwned(&cx.log, &d.Self, 7, &d.boss, boss)
 		d.boss = boss
 	}
 	a, b := newDesk(t, cl), newDesk(t, cl)

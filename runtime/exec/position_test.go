@@ -8,6 +8,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 // The tests of this file are outside of package exec, as generated code is: the package's own frames
@@ -33,7 +34,7 @@ func init() {
 func (c *clerk) build(cx *exec.Cx) {
 	n := exec.New[*clerk](cx, &classClerk)
 	exec.Constructed(cx)
-	exec.LogOwned(cx, &c.Self, 0, &c.next, n.Self.Ref())
+	undo.FieldOwned(cx.UndoLog(), &c.Self, 0, &c.next, n.Self.Ref())
 	c.next = n.Self.Ref()
 }
 

@@ -131,7 +131,7 @@ type System struct {
 	durable   *durable        // nil: everything is gone with the process
 	tracer    *history.Tracer // traced systems only
 
-	calls  goCalls
+	calls  outbox.Tries[*goCall]
 	ids    actorIDs
 	events sync.Pool // of this system: an event keeps a block of actor ids
 
@@ -186,6 +186,7 @@ func newSystem(cfg Config) *System {
 	s.workers.Open(cfg.BranchWorkers, s.scheduler)
 	s.issued.Open(cfg.EventsMax, s.scheduler)
 	s.lines.Open(cfg.Stdout)
+	s.openCalls()
 	if cfg.Trace != nil {
 		s.tracer = history.New(cfg.Trace, cfg.TraceStates)
 	}
@@ -310,7 +311,7 @@ func (s *System) Close() {
 		s.closing.Store(true)
 		s.timers.Close()
 		s.until(s.idle)
-		settled := s.closeCalls()
+		settled := s.calls.Close()
 		s.settle()
 		settled()
 		for _, l := range s.unclaimed.takeAll() {

@@ -16,6 +16,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/trace"
+	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 // counted is the argument of methodCount and of methodTake, whose chains count a desk up to a number.
@@ -106,7 +107,7 @@ func crowd(s *System, clients int, rounds int) (desks, kids [2]deskRef, want, wa
 		}
 		desks[1].do(cx, func(cx *Cx, d *desk) {
 			for _, k := range kids {
-				VectorPushOwned(cx, &d.Self, 4, &d.kids, k)
+				undo.VectorPushOwned(&cx.log, &d.Self, 4, &d.kids, k)
 			}
 		})
 	})

@@ -4,6 +4,7 @@
 //
 //	lane.go      Lanes: sub-events, one FIFO for each issuer and target
 //	timer.go     Timers: calls that are due later; late.go: those due while the store was closed; timerrow.go: their rows
+//	tries.go     Tries: calls of Go functions that have an effect, which are tried in goroutines of their own
 //	output.go    Output: what leaves when it is durable, in the order of the commits; Lines: the lines of a stream
 //	mailbox.go   Mailbox: the callbacks of one client
 //	object.go    Objects: the client objects that rows refer to by a number

@@ -19,7 +19,7 @@ import (
 const (
 	ActorsPath = "/control/actors" // ?class=CLASS&limit=N: a line of JSON for each actor, as inspection.List has it
 	ActorPath  = "/control/actor"  // ?name=ACTOR: its state, as inspection.Write has it
-	WaitsPath  = "/control/waits"  // a line of JSON for each event that waits for another one, as exec.Wait has it
+	WaitsPath  = "/control/waits"  // a line of JSON for each event that waits for another one, as door.Wait has it
 )
 
 // PositionHeader is up to which position of the journal an answer has seen the store.
