@@ -259,7 +259,7 @@ func (d *Door) Call(ctx context.Context, c *Call) (answer Answer, err error) {
 	stop := context.AfterFunc(ctx, cancel.Cancel)
 	defer stop()
 	answer.Seen, err = d.sys.Perform(&exec.Call{Target: c.Target, Method: c.Method.Method, Args: args, Key: key, Cancel: &cancel})
-	if changed := new(exec.ResultError); errors.As(err, &changed) {
+	if changed := new(event.ResultError); errors.As(err, &changed) {
 		changed.Session = c.Key // as the caller knows it
 	}
 	if err != nil || c.Method.Result == nil {

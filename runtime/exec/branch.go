@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 )
 
@@ -77,7 +78,7 @@ func (b *branch) run() {
 		ev.branchEnded.Broadcast()
 		ev.branches.Unlock()
 	}()
-	b.out = outcome{kind: aborted, err: &AbortError{Msg: msgGoexit, Event: ev.ID, Fault: true}}
+	b.out = outcome{kind: aborted, err: &event.AbortError{Msg: msgGoexit, Event: ev.ID, Fault: true}}
 	b.out = b.cx.body(b.target, b.method, b.args)
 }
 

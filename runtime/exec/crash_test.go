@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -335,7 +336,7 @@ func (c *crashes) round(moments int, closes bool, stuck func(string)) []crashIma
 				r, m, x := g.event()
 				err := g.await(cl, r, m, x)
 				answered(x, err)
-				if errors.Is(err, ErrClosed) {
+				if errors.Is(err, event.ErrClosed) {
 					return
 				}
 				if err != nil && strings.HasSuffix(err.Error(), "deleted") && g.rng.IntN(2) == 0 {

@@ -174,7 +174,7 @@ func (ev *Event) takeCredit() error {
 	case err == nil:
 		ev.credit = true
 	case !errors.Is(err, context.Canceled):
-		return &UnknownError{Event: ev.ID, Cause: err}
+		return &event.UnknownError{Event: ev.ID, Cause: err}
 	}
 	return nil
 }
@@ -199,7 +199,7 @@ func (ev *Event) answered(err error) error {
 	at("wait", k)
 	if ev.request != nil || d.answersWait || ev.traced != nil || d.Store.Overdue() {
 		if lost := d.Wait(ev.maxPos); lost != nil {
-			return &UnknownError{Event: ev.ID, Cause: lost}
+			return &event.UnknownError{Event: ev.ID, Cause: lost}
 		}
 	}
 	if !ev.waitsForNothing() {

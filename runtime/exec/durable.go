@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -24,6 +25,9 @@ type durable struct {
 	snapshots   sync.Mutex // held while one is taken
 	found       Restored
 }
+
+// ErrNoStore refuses sessions, requests with keys, and snapshots of a system that keeps nothing.
+var ErrNoStore = errors.New("the system keeps its state in memory only; sessions, requests with keys and snapshots need a store")
 
 // startShift is the bit at which the number of the start begins, in numbers that ascend from start to start.
 const startShift = 40

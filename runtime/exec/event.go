@@ -7,6 +7,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/history"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
@@ -132,7 +133,7 @@ func (ev *Event) attempts() error {
 		if ev.request != nil && !ev.request.Claim() {
 			ev.Release(true)
 			ev.over(&ev.client.stats.aborts) // the event has ended, and has done nothing
-			return errRepeated
+			return outbox.ErrRepeated
 		}
 		if err != nil {
 			err = ev.refused(err)
@@ -179,5 +180,5 @@ func (ev *Event) attempts() error {
 // what it comes from stays, so that it happens then. leftOut returns ErrClosed itself, as no other end of an event does.
 func (ev *Event) leftOut() error {
 	ev.over(&ev.client.stats.aborts)
-	return ErrClosed
+	return event.ErrClosed
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/undo"
@@ -190,7 +191,7 @@ func TestFreshActorWithSeveralOwnersOrNone(t *testing.T) {
 func TestDepthAndFuelLimitsNameThemselves(t *testing.T) {
 	_, cl := testSystem(t, Config{DepthMax: 100, FuelMax: 1000})
 	r := newDesk(t, cl)
-	var limit *LimitError
+	var limit *event.LimitError
 	err := r.await(cl, func(cx *Cx, d *desk) {
 		var recurse func()
 		recurse = func() { cx.Step(); recurse(); cx.Leave() }
@@ -222,7 +223,7 @@ func TestFullQueueHoldsClientsBackAndNamesTheLimit(t *testing.T) {
 		wg.Go(func() { mustNot(t, r.await(s.Client(), func(*Cx, *desk) {})) })
 	}
 	until(func() bool { return s.Waiting() >= 2 })
-	var limit *LimitError
+	var limit *event.LimitError
 	if err := r.await(cl, func(*Cx, *desk) {}); !errors.As(err, &limit) || limit.Limit != "QueueDepthMax" {
 		t.Errorf("third in the queue: %v", err)
 	}
@@ -312,7 +313,7 @@ func TestFailureTellsPlaceAndPathAcrossActors(t *testing.T) {
 		b = d.hire(cx)
 	}))
 	err := outer(cl, r, a)
-	var abort *AbortError
+	var abort *event.AbortError
 	if !errors.As(err, &abort) {
 		t.Fatal(err)
 	}

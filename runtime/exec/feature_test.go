@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/undo"
@@ -167,7 +168,7 @@ func TestAbortUndoesEveryKindOfWrite(t *testing.T) {
 		cx.EmitAfter(time.Second, "", r.Ref, &methodWork, work(func(*Cx, *desk) { t.Error("a timer of an aborted event fired") }))
 		Abort(cx, "enough")
 	})
-	var abort *AbortError
+	var abort *event.AbortError
 	if !errors.As(err, &abort) || abort.Msg != "enough" || abort.Fault {
 		t.Fatalf("error %#v", err)
 	}

@@ -40,7 +40,7 @@ type failure struct {
 }
 
 // failed reports whether the event has failed for good: a chain that goes on later has not.
-func (l *failure) failed() bool { return l.err != nil && l.err != ErrPostponed }
+func (l *failure) failed() bool { return l.err != nil && l.err != event.ErrPostponed }
 
 // Wait returns the outcome of the event when it has ended.
 func (face *Future) Wait() error {
@@ -54,7 +54,7 @@ func (face *Future) Wait() error {
 
 // ownError returns a copy of err for one caller: several may get one failure, and its fields can be written.
 func ownError(err error) error {
-	if e, ok := err.(*AbortError); ok {
+	if e, ok := err.(*event.AbortError); ok {
 		own := *e
 		own.Path = slices.Clone(e.Path)
 		return &own

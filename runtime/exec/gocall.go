@@ -161,7 +161,7 @@ func (s *System) tried(c *goCall, err error) {
 
 // failureOf returns the dead letter of a call without `then`, whose last try has failed.
 func failureOf(c *goCall, err error) failure {
-	return failure{id: c.id, target: c.target, method: c.method, err: &AbortError{Msg: err.Error(), Event: c.id}, pos: c.pos}
+	return failure{id: c.id, target: c.target, method: c.method, err: &event.AbortError{Msg: err.Error(), Event: c.id}, pos: c.pos}
 }
 
 // tryLater has a call tried again after a while.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/undo"
@@ -89,10 +90,10 @@ func TestCloseWaitsForEventsThatAreAwaited(t *testing.T) {
 		t.Errorf("closed with %q printed", got)
 	}
 	wg.Wait()
-	if err := r.await(cl, func(*Cx, *desk) {}); err != ErrClosed {
+	if err := r.await(cl, func(*Cx, *desk) {}); err != event.ErrClosed {
 		t.Errorf("after Close: %v", err)
 	}
-	if err := cl.Issue(r.Ref, &methodWork, work(nil)).Wait(); err != ErrClosed {
+	if err := cl.Issue(r.Ref, &methodWork, work(nil)).Wait(); err != event.ErrClosed {
 		t.Errorf("after Close: %v", err)
 	}
 }

@@ -27,7 +27,7 @@ func (s *System) View(ctx context.Context) (*View, error) {
 	case d == nil:
 		return nil, ErrNoStore
 	case !d.Visit():
-		return nil, ErrClosed
+		return nil, event.ErrClosed
 	}
 	v := &View{d: d}
 	v.Snapshot, v.Position = d.Store.View()
@@ -52,7 +52,7 @@ func (s *System) Ready() error {
 		return d.Store.Err()
 	}
 	if s.closing.Load() {
-		return ErrClosed
+		return event.ErrClosed
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func newest[T any](list []T, x T) []T {
 
 // deadLetter notes a failure that is not awaited, once what it tells of is durable.
 func (s *System) deadLetter(f failure) {
-	if f.err == ErrClosed { // it has not failed: it was not run, and Undone tells of all of them
+	if f.err == event.ErrClosed { // it has not failed: it was not run, and Undone tells of all of them
 		s.undone.Add(1)
 		return
 	}
@@ -118,7 +118,7 @@ func (s *System) deadLetter(f failure) {
 func (s *System) logDeadLetter(f failure) {
 	method := f.method.String()
 	attrs := []any{"event", f.id.String(), "actor", f.target.String(), "method", method, "error", f.err.Error()}
-	var abort *AbortError
+	var abort *event.AbortError
 	if errors.As(f.err, &abort) {
 		attrs = append(attrs, places(abort.Path)...)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/undo"
@@ -63,7 +64,7 @@ func TestFailurePathLeadsAcrossActors(t *testing.T) {
 	}
 	for _, async := range []bool{false, true} {
 		err := cl.Await(r, &methodPass, async)
-		var abort *exec.AbortError
+		var abort *event.AbortError
 		if !errors.As(err, &abort) || abort.Msg != "nobody left" || abort.Fault {
 			t.Fatalf("async %v: %v", async, err)
 		}

@@ -3,6 +3,7 @@ package exec
 import (
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/state"
@@ -67,7 +68,7 @@ func (ev *Event) prepare() (err error) {
 			if !ok {
 				panic(p)
 			}
-			err = &AbortError{Msg: f.Msg, Event: ev.ID, Fault: true}
+			err = &event.AbortError{Msg: f.Msg, Event: ev.ID, Fault: true}
 		}
 	}()
 	ev.gatherWrites(&w.Writer)

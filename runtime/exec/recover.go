@@ -21,7 +21,7 @@ import (
 // sequencing tree, sessions, sub-events that have not ended, timers. The states of actors are
 // read when they are used. Events run from then on. An error means that nothing has run and
 // nothing was changed. It is an error of the store, a *store.CorruptError, or it says what the program cannot
-// read of the store: then it wraps ErrClass for a class, a *store.SchemaError for each field and a
+// read of the store: then it wraps state.ErrClass for a class, a *store.SchemaError for each field and a
 // *store.CallError for each method.
 //
 // The caller closes the system, then the store.
@@ -59,7 +59,7 @@ type recovery struct {
 }
 
 func (r *recovery) run() error {
-	for _, step := range []func() error{r.classes, r.count, r.d.Recover, r.sessions, r.d.keyed.Recover, r.setTimers, r.continuations, r.outbox, r.unread} {
+	for _, step := range []func() error{r.classes, r.count, r.d.Recover, r.d.sessions.Recover, r.d.keyed.Recover, r.setTimers, r.continuations, r.outbox, r.unread} {
 		if err := step(); err != nil {
 			r.s.live.Add(-r.live) // what was read will not run, and closing the system waits for all that is counted
 			return err

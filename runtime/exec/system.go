@@ -45,7 +45,7 @@ type Config struct {
 	Partitions       int           // event.Partitions
 	QueueDepthMax    int           // 100 000 events waiting for one actor, before clients wait
 	EventsMax        int           // 100 000 events issued and not awaited, before clients wait
-	AdmissionWaitMax time.Duration // 0: clients wait for ever; else they then get a *LimitError
+	AdmissionWaitMax time.Duration // 0: clients wait for ever; else they then get a *event.LimitError
 	DepthMax         int           // 10 000 nested calls in one branch
 	FuelMax          int64         // 4 000 000 000 loop iterations in one branch
 	BranchWorkers    int           // GOMAXPROCS - 1 async calls run beside their callers
@@ -135,7 +135,7 @@ type System struct {
 	ids    actorIDs
 	events sync.Pool // of this system: an event keeps a block of actor ids
 
-	callers   callers
+	callers   sched.Idle[client] // that no call from outside uses now
 	lanes     lanes
 	stripes   outbox.Stripes
 	timers    timers

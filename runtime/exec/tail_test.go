@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 
 	"github.com/aeon-lang/aeon/runtime/callpath"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
@@ -232,7 +233,7 @@ func TestAChainGoesRound(t *testing.T) {
 	if err == nil || err.Error() != "far enough" {
 		t.Fatalf("the chain ended with %v", err)
 	}
-	var abort *AbortError
+	var abort *event.AbortError
 	if !errors.As(err, &abort) || !pathHas(abort.Path, "testing.tRunner") {
 		t.Errorf("the path does not lead to the client: %v", abort.Path)
 	}

@@ -31,7 +31,7 @@ var ofLook = []plant{
 		"for false {",
 		"./sim/door -run TestActorsAreListed"),
 	bug("a closing program is ready", "runtime/exec/look.go",
-		"\tif s.closing.Load() {\n\t\treturn ErrClosed\n\t}\n\treturn nil\n",
+		"\tif s.closing.Load() {\n\t\treturn event.ErrClosed\n\t}\n\treturn nil\n",
 		"\treturn nil\n",
 		"./sim/door -run TestReadiness"),
 }
