@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -39,10 +38,8 @@ type goArgs interface {
 }
 
 const (
-	triesMax    = 64              // that are under way at a time
-	tryTimeMax  = 5 * time.Minute // after which the context of a try ends
-	backOffMin  = time.Second     // after the first failure; it doubles
-	backOffMax  = 5 * time.Minute
+	triesMax    = 64               // that are under way at a time
+	tryTimeMax  = 5 * time.Minute  // after which the context of a try ends
 	tryCloseMax = 10 * time.Second // how long Close waits for tries; half of it before their contexts end
 )
 
@@ -96,18 +93,7 @@ func (s *System) tryOne(ctx context.Context, c *goCall) (err error) {
 		return errCallLost
 	}
 	ctx = context.WithValue(ctx, callKey{}, c.key(s))
-	ended := make(chan error, 1)
-	go func() { // of its own, which a runtime.Goexit of the function ends
-		err := errors.New("runtime.Goexit in the Go function " + c.method.Go.Function)
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("panic in the Go function %s: %v", c.method.Go.Function, p)
-			}
-			ended <- err
-		}()
-		err = c.args.(goArgs).AeonCall(ctx)
-	}()
-	return <-ended
+	return outbox.Guard(c.method.Go.Function, func() error { return c.args.(goArgs).AeonCall(ctx) })
 }
 
 // invented is how a try ends that is not made: success or failure, drawn from the seed.
@@ -173,24 +159,13 @@ func (s *System) tryLater(c *goCall) {
 		s.leaveCall(c)
 		return
 	}
-	wait := backOff(c.tried)
+	wait := outbox.BackOff(c.tried)
 	if !s.cfg.InventGo {
 		wait -= rand.N(wait/2 + 1)
 	}
 	s.timers.Set(&timer{Due: s.timers.After(wait), Call: timed{again: c}})
 	s.timers.Wake()
 	s.live.Add(-1)
-}
-
-// backOff is how long a call waits after so many failures, at most.
-func backOff(failures int) time.Duration {
-	wait := backOffMin
-	for range failures - 1 {
-		if wait *= 2; wait >= backOffMax {
-			return backOffMax
-		}
-	}
-	return wait
 }
 
 // tryAgain tries a call whose timer t has fired.
@@ -203,19 +178,15 @@ func (s *System) tryAgain(t *timer) {
 // failedCall replaces the row of a call by one with a try less, and returns the position from which on it is so.
 func (d *durable) failedCall(c *goCall) store.Position {
 	w := row.Writer{Store: d.Store}
-	w.Key = row.AppendOutboxKey(nil, c.target.ID, c.target.ID, c.seq)
-	w.Begin()
-	w.Row = row.AppendSubEvent(w.Row, &event.SubEvent{Signature: d.signatures.Number(c.method), Parent: c.parent, Index: c.index,
-		Args: appendArgs(nil, new(codec.Encoder), c.args)})
-	w.Set()
+	outbox.WriteSubEvent(&w, c.target.ID, c.target.ID, c.seq, &event.SubEvent{Signature: d.signatures.Number(c.method), Parent: c.parent, Index: c.index,
+		Args: codec.AppendArgs(nil, new(codec.Encoder), c.args)})
 	return d.Journal.Append(w.Take())
 }
 
 // removeCall removes the row of a call that no event follows, and returns the position from which on it is gone.
 func (d *durable) removeCall(c *goCall) store.Position {
 	w := row.Writer{Store: d.Store}
-	w.Key = row.AppendOutboxKey(nil, c.target.ID, c.target.ID, c.seq)
-	w.Delete()
+	outbox.DeleteSubEvent(&w, c.target.ID, c.target.ID, c.seq)
 	return d.Journal.Append(w.Take())
 }
 

@@ -32,10 +32,7 @@ func TestFailureOfADroppedFutureBecomesADeadLetter(t *testing.T) {
 	}
 	cl.Settle()
 	collected(func() bool { return s.Stats().DeadLetters == 100 })
-	s.unclaimed.mu.Lock()
-	left := len(s.unclaimed.mu.failures)
-	s.unclaimed.mu.Unlock()
-	if left != 1 {
+	if left := s.unclaimed.Count(); left != 1 {
 		t.Errorf("%d failures are kept, want that of the future which can be awaited", left)
 	}
 	if err := kept.Wait(); err == nil || err.Error() != "no" {

@@ -70,15 +70,7 @@ func (s *System) WriteMetrics(w *metrics.Writer) {
 	w.Counter("aeon_tree_moves_total", "Moves of actors in the sequencing tree.", t.Moves)
 	w.Counter("aeon_dead_letters_total", "Events that have failed and were not awaited.", t.DeadLetters)
 	w.Counter("aeon_callback_failures_total", "Callbacks that have failed.", t.CallbackFailures)
-	d := s.durable
-	if d == nil {
-		return
+	if s.durable != nil {
+		s.durable.WriteMetrics(w)
 	}
-	attached, _ := d.Actors()
-	w.Gauge("aeon_actors_attached", "Actors that are in the ownership graph in memory.", int64(attached))
-	w.Gauge("aeon_actors_loaded", "Actors whose states are in memory.", int64(d.Loaded()))
-	appended, durable := d.Store.Positions()
-	w.Gauge("aeon_journal_position", "Last position of the journal.", int64(appended))
-	w.Gauge("aeon_journal_durable_position", "Position of the journal up to which all is on the disk.", int64(durable))
-	w.Histogram("aeon_journal_sync_seconds", "Syncs of the journal, one for each group commit.", d.Store.Syncs())
 }

@@ -1,10 +1,8 @@
 package exec
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -92,20 +90,8 @@ func (r *recovery) unread() error { return r.d.signatures.Unread(r.d.Layouts.Sch
 func (r *recovery) classes() error { return r.d.Layouts.Lost(r.d.Store) }
 
 // count counts the actors, up to a number that takes no time.
-func (r *recovery) count() error {
-	n := &r.d.found.Actors
-	err := r.d.Headers(func(_ event.ActorID, h *row.Header) error {
-		if !h.Unborn {
-			*n++
-		}
-		if *n > RestoredMax {
-			return state.ErrEnough
-		}
-		return nil
-	})
-	if errors.Is(err, state.ErrEnough) {
-		return nil
-	}
+func (r *recovery) count() (err error) {
+	r.d.found.Actors, err = r.d.Count(RestoredMax + 1)
 	return err
 }
 
@@ -127,10 +113,7 @@ func (r *recovery) args(data []byte, m *Method) (order.Args, error) {
 		return nil, nil
 	}
 	args := m.NewArgs()
-	dec := codec.NewDecoder(data)
-	dec.Context = r.s
-	args.(argsCodec).Decode(dec)
-	return args, dec.Close()
+	return args, codec.ReadArgs(data, r.s, args)
 }
 
 // outbox reads the sub-events that have not ended into their lanes. They do not run yet.
@@ -247,13 +230,10 @@ func (r *recovery) setTimers() error {
 
 // timer reads one timer.
 func (r *recovery) timer(rest, payload []byte, sig *state.StoredSignature[*Method]) (t *timer, err error) {
-	x, number, ticks, call, err := row.ReadTimer(payload)
+	t, x, err := outbox.ReadTimer[timed](rest, payload)
 	if err != nil {
 		return nil, err
 	}
-	t = &timer{Name: x.Name, Every: x.Every, Ticks: ticks, Row: outbox.TimerRow{Call: bytes.Clone(call), Signature: number}}
-	t.Row.Due, t.Generation = row.ReadTimerKey(rest)
-	t.Due = time.Unix(0, t.Row.Due)
 	c := &t.Call
 	c.method = sig.Method
 	if c.args, err = r.args(x.Args, c.method); err != nil {

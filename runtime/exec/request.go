@@ -70,10 +70,8 @@ func (s *System) scope(h *order.Handle) event.ActorID {
 func (c *Call) fingerprint() uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(c.Method.Name)) // a hash does not fail
-	if a, ok := c.Args.(argsCodec); ok {
-		e := codec.NewEncoder(nil)
-		a.Encode(e)
-		_, _ = h.Write(e.Data())
+	if _, ok := c.Args.(codec.Args); ok {
+		_, _ = h.Write(codec.AppendArgs(nil, codec.NewEncoder(nil), c.Args))
 	}
 	return h.Sum64()
 }
@@ -115,12 +113,6 @@ func (s *System) perform(cl *client, r *request, c *Call) (seen store.Position, 
 	return seen, err
 }
 
-// resultCodec is implemented by the arguments of generated methods.
-type resultCodec interface {
-	EncodeResult(*codec.Encoder)
-	DecodeResult(*codec.Decoder)
-}
-
 // writeOutcome writes how the request r, of which m was the only step or the last one, has ended. A refusal is no
 // outcome: the client may try again.
 func (w *preparation) writeOutcome(r *request, m *Method, err error) {
@@ -147,12 +139,5 @@ func (s *System) replay(o *event.Outcome, m *Method, args order.Args) error {
 	if err := s.durable.signatures.Readable(o.Signature, m, now); err != nil {
 		return err
 	}
-	a, ok := args.(resultCodec)
-	if !ok || len(o.Data) == 0 {
-		return nil
-	}
-	dec := codec.NewDecoder(o.Data)
-	dec.Context = s
-	a.DecodeResult(dec)
-	return dec.Close()
+	return codec.ReadResult(o.Data, s, args)
 }

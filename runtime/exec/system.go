@@ -132,7 +132,7 @@ type System struct {
 	tracer    *history.Tracer // traced systems only
 
 	calls  outbox.Tries[*goCall]
-	ids    actorIDs
+	ids    order.Serials
 	events sync.Pool // of this system: an event keeps a block of actor ids
 
 	callers   sched.Idle[client] // that no call from outside uses now
@@ -141,7 +141,7 @@ type System struct {
 	timers    timers
 	live      sched.Pending   // what has been issued, and is not awaited by its caller: it has not ended
 	issued    sched.Semaphore // held by events that were issued and not awaited
-	unclaimed unclaimed
+	unclaimed outbox.Unclaimed[failure]
 	lines     outbox.Lines
 	output    outbox.Output[outgoing] // of a system with a store
 	failures  failures
@@ -195,7 +195,7 @@ func newSystem(cfg Config) *System {
 	first := uint64(0)
 	if cfg.Store != nil { // another start has other ids
 		first = cfg.Store.Starts() << startShift
-		s.ids.last.Store(cfg.Store.FirstID())
+		s.ids.Open(cfg.Store.FirstID())
 	}
 	s.clients.last = event.ClientID(first)
 	s.objects.Open(first)
@@ -314,7 +314,7 @@ func (s *System) Close() {
 		settled := s.calls.Close()
 		s.settle()
 		settled()
-		for _, l := range s.unclaimed.takeAll() {
+		for _, l := range s.unclaimed.TakeAll() {
 			s.deadLetter(*l)
 		}
 		s.settle() // they may have to wait for the disk
@@ -361,22 +361,4 @@ func (s *System) Graph() *dominator.Graph { return s.host.Graph }
 // nextPartition spreads unnamed roots over the partitions.
 func (s *System) nextPartition(cl *client) event.PartitionID {
 	return event.PartitionID((uint64(cl.id)*31 + cl.stats.begun.Load()) % uint64(len(s.host.Partitions)))
-}
-
-// actorIDs numbers actors, in blocks so that creators share no cache line.
-type actorIDs struct{ last atomic.Uint64 }
-
-const idBlock = 256
-
-// next returns the id of a new actor in partition p.
-func (a *actorIDs) next(ev *Event, p event.PartitionID) event.ActorID {
-	if ev.sys.scheduler != nil { // blocks stay with pooled objects, which the collector takes at any time
-		return event.SerialActor(p, a.last.Add(1))
-	}
-	if ev.idNext == ev.idEnd {
-		ev.idEnd = a.last.Add(idBlock)
-		ev.idNext = ev.idEnd - idBlock
-	}
-	ev.idNext++
-	return event.SerialActor(p, ev.idNext)
 }

@@ -2,6 +2,8 @@ package outbox
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -123,4 +125,37 @@ func (t *Tries[C]) Close() (stop func()) {
 			t.workers.Wait()
 		}
 	}
+}
+
+// Guard calls a function of that name in a goroutine of its own, which a runtime.Goexit of the function ends, and returns its
+// error. A panic is one, too.
+func Guard(name string, call func() error) error {
+	ended := make(chan error, 1)
+	go func() {
+		err := errors.New("runtime.Goexit in the Go function " + name)
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("panic in the Go function %s: %v", name, p)
+			}
+			ended <- err
+		}()
+		err = call()
+	}()
+	return <-ended
+}
+
+const (
+	backOffMin = time.Second // after the first failure; it doubles
+	backOffMax = 5 * time.Minute
+)
+
+// BackOff is how long a call waits after so many failures, at most.
+func BackOff(failures int) time.Duration {
+	wait := backOffMin
+	for range failures - 1 {
+		if wait *= 2; wait >= backOffMax {
+			return backOffMax
+		}
+	}
+	return wait
 }
