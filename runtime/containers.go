@@ -1,13 +1,12 @@
 package runtime
 
 import (
-	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 // The functions of this file write to a container in a field of an actor, or inside of
 // one; package undo documents them. They note undo and redo. The Owned variants are for elements
-// that hold plain actor references, and move ownership edges; they are of package exec.
+// that hold plain actor references, and move ownership edges.
 
 // Inside is added to the number of a field if the container lies in an element, an entry or
 // a value that undo restores as a whole.
@@ -30,12 +29,12 @@ func MapUpdate[K comparable, V any](cx *Cx, self *Self, field uint16, m *Map[K, 
 
 // MapSetOwned is MapSet where keys or values hold plain actor references.
 func MapSetOwned[K comparable, V any](cx *Cx, self *Self, field uint16, m *Map[K, V], k K, v V) {
-	exec.MapSetOwned(cx, self, field, m, k, v)
+	undo.MapSetOwned(cx.UndoLog(), self, field, m, k, v)
 }
 
 // MapRemoveOwned is MapRemove where keys or values hold plain actor references.
 func MapRemoveOwned[K comparable, V any](cx *Cx, self *Self, field uint16, m *Map[K, V], k K) bool {
-	return exec.MapRemoveOwned(cx, self, field, m, k)
+	return undo.MapRemoveOwned(cx.UndoLog(), self, field, m, k)
 }
 
 // MapClear is m.clear().
@@ -45,7 +44,7 @@ func MapClear[K comparable, V any](cx *Cx, self *Self, field uint16, m *Map[K, V
 
 // MapClearOwned is MapClear where keys or values hold plain actor references.
 func MapClearOwned[K comparable, V any](cx *Cx, self *Self, field uint16, m *Map[K, V]) {
-	exec.MapClearOwned(cx, self, field, m)
+	undo.MapClearOwned(cx.UndoLog(), self, field, m)
 }
 
 // SetAdd is s.add(k); it reports whether k was not there before.
@@ -60,12 +59,12 @@ func SetRemove[K comparable](cx *Cx, self *Self, field uint16, s *Set[K], k K) b
 
 // SetAddOwned is SetAdd where the elements hold plain actor references.
 func SetAddOwned[K comparable](cx *Cx, self *Self, field uint16, s *Set[K], k K) bool {
-	return exec.SetAddOwned(cx, self, field, s, k)
+	return undo.SetAddOwned(cx.UndoLog(), self, field, s, k)
 }
 
 // SetRemoveOwned is SetRemove where the elements hold plain actor references.
 func SetRemoveOwned[K comparable](cx *Cx, self *Self, field uint16, s *Set[K], k K) bool {
-	return exec.SetRemoveOwned(cx, self, field, s, k)
+	return undo.SetRemoveOwned(cx.UndoLog(), self, field, s, k)
 }
 
 // SetClear is s.clear().
@@ -75,7 +74,7 @@ func SetClear[K comparable](cx *Cx, self *Self, field uint16, s *Set[K]) {
 
 // SetClearOwned is SetClear where the elements hold plain actor references.
 func SetClearOwned[K comparable](cx *Cx, self *Self, field uint16, s *Set[K]) {
-	exec.SetClearOwned(cx, self, field, s)
+	undo.SetClearOwned(cx.UndoLog(), self, field, s)
 }
 
 // VectorSet is v[i] = e.
@@ -125,30 +124,30 @@ func VectorSortBy[T any](cx *Cx, self *Self, field uint16, v *Vector[T], order f
 
 // VectorSetOwned is VectorSet where the elements hold plain actor references.
 func VectorSetOwned[T any](cx *Cx, self *Self, field uint16, v *Vector[T], i int64, e T) {
-	exec.VectorSetOwned(cx, self, field, v, i, e)
+	undo.VectorSetOwned(cx.UndoLog(), self, field, v, i, e)
 }
 
 // VectorPushOwned is VectorPush where the elements hold plain actor references.
 func VectorPushOwned[T any](cx *Cx, self *Self, field uint16, v *Vector[T], e T) {
-	exec.VectorPushOwned(cx, self, field, v, e)
+	undo.VectorPushOwned(cx.UndoLog(), self, field, v, e)
 }
 
 // VectorPopOwned is VectorPop where the elements hold plain actor references.
 func VectorPopOwned[T any](cx *Cx, self *Self, field uint16, v *Vector[T]) T {
-	return exec.VectorPopOwned(cx, self, field, v)
+	return undo.VectorPopOwned(cx.UndoLog(), self, field, v)
 }
 
 // VectorInsertOwned is VectorInsert where the elements hold plain actor references.
 func VectorInsertOwned[T any](cx *Cx, self *Self, field uint16, v *Vector[T], i int64, e T) {
-	exec.VectorInsertOwned(cx, self, field, v, i, e)
+	undo.VectorInsertOwned(cx.UndoLog(), self, field, v, i, e)
 }
 
 // VectorRemoveOwned is VectorRemove where the elements hold plain actor references.
 func VectorRemoveOwned[T any](cx *Cx, self *Self, field uint16, v *Vector[T], i int64) T {
-	return exec.VectorRemoveOwned(cx, self, field, v, i)
+	return undo.VectorRemoveOwned(cx.UndoLog(), self, field, v, i)
 }
 
 // VectorClearOwned is VectorClear where the elements hold plain actor references.
 func VectorClearOwned[T any](cx *Cx, self *Self, field uint16, v *Vector[T]) {
-	exec.VectorClearOwned(cx, self, field, v)
+	undo.VectorClearOwned(cx.UndoLog(), self, field, v)
 }

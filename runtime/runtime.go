@@ -11,6 +11,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
@@ -118,7 +119,7 @@ func Log[T any](cx *Cx, self *Self, field uint16, p *T) { undo.Field(cx.UndoLog(
 // assigned to it. It removes the edges to the actors in the old value and adds those to
 // the actors in v.
 func LogOwned[T any](cx *Cx, self *Self, field uint16, p *T, v T) {
-	exec.LogOwned(cx, self, field, p, v)
+	undo.FieldOwned(cx.UndoLog(), self, field, p, v)
 }
 
 // NewClientObject makes self, which embeds o, an object of client cl.
@@ -141,8 +142,8 @@ func NewSimClock(start time.Time) *SimClock { return sched.NewSimClock(start) }
 
 // Failures and what is counted.
 type (
-	AbortError = exec.AbortError
-	LimitError = exec.LimitError
+	AbortError = event.AbortError
+	LimitError = event.LimitError
 	Frame      = callpath.Frame
 	DeadLetter = exec.DeadLetter
 	Stats      = exec.Stats
@@ -159,23 +160,23 @@ func Recover(cfg Config) (*System, error) { return exec.Recover(cfg) }
 type Call = exec.Call
 
 // ErrKeyReused refuses a request whose key was used for another one.
-var ErrKeyReused = exec.ErrKeyReused
+var ErrKeyReused = event.ErrKeyReused
 
 // Session is a durable session of a client that may send a request again.
 type Session = exec.Session
 
 // UnknownError is the failure of an event whose outcome is unknown, as the store has failed.
-type UnknownError = exec.UnknownError
+type UnknownError = event.UnknownError
 
 // ResultError refuses a request of a durable session whose outcome the program cannot read any more.
-type ResultError = exec.ResultError
+type ResultError = event.ResultError
 
 // Errors of requests that a session refuses, and of actors whose class the program does not have any more.
 var (
-	ErrSessionExpired = exec.ErrSessionExpired
-	ErrAcknowledged   = exec.ErrAcknowledged
+	ErrSessionExpired = event.ErrSessionExpired
+	ErrAcknowledged   = event.ErrAcknowledged
 	ErrNoStore        = exec.ErrNoStore
-	ErrClass          = exec.ErrClass
+	ErrClass          = state.ErrClass
 )
 
 // AllClasses returns the classes of a package and of all that it imports, once each, for

@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/table"
 	"github.com/aeon-lang/aeon/runtime/undo"
 )
@@ -65,7 +64,7 @@ func TableInsert[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table
 
 // TableInsertOwned is TableInsert where rows hold plain actor references.
 func TableInsertOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T], v T) {
-	exec.TableInsertOwned(cx, self, field, t, v)
+	undo.TableInsertOwned(cx.UndoLog(), self, field, t, v)
 }
 
 // TablePut is t.put(v).
@@ -75,7 +74,7 @@ func TablePut[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K,
 
 // TablePutOwned is TablePut where rows hold plain actor references.
 func TablePutOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T], v T) {
-	exec.TablePutOwned(cx, self, field, t, v)
+	undo.TablePutOwned(cx.UndoLog(), self, field, t, v)
 }
 
 // TableUpdate applies f to the row of key k in place, or faults.
@@ -90,7 +89,7 @@ func TableRemove[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table
 
 // TableRemoveOwned is TableRemove where rows hold plain actor references.
 func TableRemoveOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T], k K) bool {
-	return exec.TableRemoveOwned(cx, self, field, t, k)
+	return undo.TableRemoveOwned(cx.UndoLog(), self, field, t, k)
 }
 
 // TableClear is t.clear().
@@ -100,5 +99,5 @@ func TableClear[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[
 
 // TableClearOwned is TableClear where rows hold plain actor references.
 func TableClearOwned[K comparable, T any](cx *Cx, self *Self, field uint16, t *Table[K, T]) {
-	exec.TableClearOwned(cx, self, field, t)
+	undo.TableClearOwned(cx.UndoLog(), self, field, t)
 }

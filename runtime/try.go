@@ -3,7 +3,7 @@ package runtime
 import (
 	"errors"
 
-	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -31,10 +31,10 @@ func Try(body func()) (why string, failed bool) {
 			return
 		}
 		err, _ := r.(error)
-		var unknown *exec.UnknownError
-		var abort *exec.AbortError
+		var unknown *event.UnknownError
+		var abort *event.AbortError
 		var fault value.Fault
-		var limit *exec.LimitError
+		var limit *event.LimitError
 		switch {
 		case errors.As(err, &unknown): // also as the cause of an abort: the event could not read the store
 			panic(r)

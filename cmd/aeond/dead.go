@@ -14,7 +14,7 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
-	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/state/inspection"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -173,7 +173,7 @@ func forgetUnused(dir string, query url.Values) (n int, err error) {
 	}
 	letters, err := row.DeadLetters(e, partitions)
 	if err == nil && query.Get("all") == "" {
-		letters, err = exec.PickLetters(letters, query["event"])
+		letters, err = outbox.PickLetters(letters, query["event"])
 	}
 	if err != nil || len(letters) == 0 {
 		return 0, err

@@ -10,8 +10,8 @@ import (
 	"slices"
 
 	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
-	"github.com/aeon-lang/aeon/runtime/exec"
 )
 
 func whyCommand() *cli.Command {
@@ -54,9 +54,9 @@ func why(env *cli.Env, dir string, of []string, asJSON bool) error {
 		return err
 	}
 	defer answer.Body.Close()
-	var waits []exec.Wait
+	var waits []door.Wait
 	for d := json.NewDecoder(answer.Body); ; {
-		var w exec.Wait
+		var w door.Wait
 		if err := d.Decode(&w); err == io.EOF {
 			break
 		} else if err != nil {
@@ -89,7 +89,7 @@ func why(env *cli.Env, dir string, of []string, asJSON bool) error {
 }
 
 // behind returns what an event waits for, what that waits for, and so on.
-func behind(waits []exec.Wait, event string) (list []exec.Wait) {
+func behind(waits []door.Wait, event string) (list []door.Wait) {
 	events := []string{event}
 	for i := 0; i < len(events); i++ {
 		for _, w := range waits {
@@ -106,7 +106,7 @@ func behind(waits []exec.Wait, event string) (list []exec.Wait) {
 }
 
 // writeWaits writes what each event waits for, those of one event together.
-func writeWaits(to io.Writer, waits []exec.Wait) error {
+func writeWaits(to io.Writer, waits []door.Wait) error {
 	last := ""
 	for _, w := range waits {
 		if w.Event != last {

@@ -21,6 +21,17 @@ const (
 	linesMax = 700 // longer files are violations; generated code and tests are exempt
 )
 
+// A package of the runtime that is larger has more than one purpose. Tests do not count. runtime/value is the exception: it
+// has a container for each kind of collection of programs.
+const (
+	runtimeFilesMax = 30
+	runtimeLinesMax = 5000
+	runtimeLarge    = "runtime/value"
+)
+
+// size is how large a package is without its tests.
+type size struct{ files, lines int }
+
 // vagueNames are no names for a package: they say nothing of its purpose.
 var vagueNames = []string{"util", "utils", "common", "helper", "helpers", "misc", "types"}
 
@@ -49,6 +60,7 @@ func (f *file) at(pos token.Pos) string {
 func (r *Report) checkFiles(root string) error {
 	undocumented := map[string]string{} // directory of a package without comment, its name
 	documented := map[string]bool{}
+	sizes := map[string]size{}
 	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -72,6 +84,7 @@ func (r *Report) checkFiles(root string) error {
 		if dir := path.Dir(f.path); !f.test() {
 			undocumented[dir] = f.ast.Name.Name
 			documented[dir] = documented[dir] || hasText(f.ast.Doc)
+			sizes[dir] = size{sizes[dir].files + 1, sizes[dir].lines + bytes.Count(f.src, []byte("\n"))}
 		}
 		return nil
 	})
@@ -81,6 +94,11 @@ func (r *Report) checkFiles(root string) error {
 	for dir, name := range undocumented {
 		if !documented[dir] {
 			r.add("package-comment", dir, "package %s has no comment", name)
+		}
+	}
+	for dir, n := range sizes {
+		if within(dir, "runtime") && dir != runtimeLarge && (n.files > runtimeFilesMax || n.lines > runtimeLinesMax) {
+			r.add("package-size", dir, "has %d files and %d lines, at most %d and %d", n.files, n.lines, runtimeFilesMax, runtimeLinesMax)
 		}
 	}
 	return nil

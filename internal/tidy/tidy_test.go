@@ -3,6 +3,7 @@ package tidy
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"maps"
 	"os"
 	"path"
@@ -64,7 +65,7 @@ func TestTheTableOfLayersIsTheRepository(t *testing.T) {
 }
 
 // Each archive is a small module, and its comment what Check finds there. Every
-// rule is broken in one of them; TestFileLength writes its long files itself.
+// rule is broken in one of them; TestFileLength and TestPackageSize write their long files themselves.
 func TestRulesCatchWhatTheyForbid(t *testing.T) {
 	t.Setenv("GOPROXY", "off")
 	t.Setenv("GOWORK", "off")
@@ -73,7 +74,7 @@ func TestRulesCatchWhatTheyForbid(t *testing.T) {
 	if err != nil || len(archives) == 0 {
 		t.Fatalf("archives: %d, %v", len(archives), err)
 	}
-	caught := map[string]bool{"file-length": true}
+	caught := map[string]bool{"file-length": true, "package-size": true}
 	for _, name := range archives {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
 			for rule := range checkArchive(t, name) {
@@ -166,5 +167,50 @@ func TestFileLength(t *testing.T) {
 	}
 	if len(r.Long) != 1 || r.Long[0] != "fits.go: 700 lines" {
 		t.Errorf("listed %v, want fits.go alone", r.Long)
+	}
+}
+
+func TestPackageSize(t *testing.T) {
+	root := t.TempDir()
+	write := func(name, text string) {
+		name = filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("go.mod", "module "+module+"\n\ngo 1.26\n")
+	// fill writes a package of so many files, which have so many lines together.
+	fill := func(dir string, files, lines int) {
+		const head = "// Package p is large.\npackage p\n\n"
+		for i := range files {
+			n := lines / files
+			if i == 0 {
+				n += lines % files
+			}
+			write(fmt.Sprintf("%s/f%d.go", dir, i), head+strings.Repeat("// a line\n", n-3))
+		}
+		write(dir+"/p_test.go", head+strings.Repeat("// a line\n", runtimeLinesMax))
+	}
+	fill("runtime/state", runtimeFilesMax, runtimeLinesMax)
+	fill("runtime/exec", runtimeFilesMax, runtimeLinesMax+1)
+	fill("runtime/order", runtimeFilesMax+1, runtimeLinesMax)
+	fill(runtimeLarge, runtimeFilesMax+1, runtimeLinesMax+1)
+	fill("typecheck", runtimeFilesMax+1, runtimeLinesMax+1)
+	r, err := Check(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var places []string
+	for _, v := range r.Violations {
+		if v.Rule == "package-size" {
+			places = append(places, v.Place+": "+v.Text)
+		}
+	}
+	want := []string{"runtime/exec: has 30 files and 5001 lines, at most 30 and 5000", "runtime/order: has 31 files and 5000 lines, at most 30 and 5000"}
+	if !slices.Equal(places, want) {
+		t.Errorf("violations %q, want %q", places, want)
 	}
 }

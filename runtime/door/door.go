@@ -138,9 +138,6 @@ func (d *Door) unnamed(c *Class, text string) (order.Ref, error) {
 // View returns the store of the system as it is now, as exec.System.View does.
 func (d *Door) View(ctx context.Context) (*exec.View, error) { return d.sys.View(ctx) }
 
-// Waits returns which events wait for which.
-func (d *Door) Waits() []exec.Wait { return d.sys.Waits() }
-
 // ForgetDeadLetters is exec.System.ForgetDeadLetters.
 func (d *Door) ForgetDeadLetters(ctx context.Context, all bool, events []string) (int, error) {
 	return d.sys.ForgetDeadLetters(ctx, all, events)
@@ -267,7 +264,7 @@ func (d *Door) Call(ctx context.Context, c *Call) (answer Answer, err error) {
 	stop := context.AfterFunc(ctx, cancel.Cancel)
 	defer stop()
 	answer.Seen, err = d.sys.Perform(&exec.Call{Target: c.Target, Method: c.Method.Method, Args: args, Key: key, Cancel: &cancel})
-	if changed := new(exec.ResultError); errors.As(err, &changed) {
+	if changed := new(event.ResultError); errors.As(err, &changed) {
 		changed.Session = c.Key // as the caller knows it
 	}
 	if err != nil || c.Method.Result == nil {

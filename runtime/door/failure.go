@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/aeon-lang/aeon/runtime/codec"
-	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/jsoncodec"
 	"github.com/aeon-lang/aeon/runtime/order"
 )
@@ -72,11 +72,11 @@ func Explain(err error) *Failure {
 	}
 	f := &Failure{Msg: err.Error(), Happened: No}
 	var (
-		abort   *exec.AbortError
-		limit   *exec.LimitError
-		lost    *exec.UnknownError
+		abort   *event.AbortError
+		limit   *event.LimitError
+		lost    *event.UnknownError
 		result  *ResultError
-		changed *exec.ResultError
+		changed *event.ResultError
 		missing *NotFoundError
 		wrong   *jsoncodec.Error
 		key     *KeyError
@@ -105,11 +105,11 @@ func Explain(err error) *Failure {
 		f.Code, f.Later = Full, true
 	case errors.As(err, &lost):
 		f.Code, f.Happened, f.Later = NoOutcome, Unknown, true
-	case errors.Is(err, exec.ErrPostponed):
+	case errors.Is(err, event.ErrPostponed):
 		f.Code, f.Happened, f.Later = Closing, Begun, true
-	case errors.Is(err, exec.ErrClosed):
+	case errors.Is(err, event.ErrClosed):
 		f.Code, f.Later = Closing, true
-	case errors.Is(err, exec.ErrKeyReused):
+	case errors.Is(err, event.ErrKeyReused):
 		f.Code = KeyReused
 	case errors.As(err, &result), errors.As(err, &changed):
 		f.Code, f.Happened = BadResult, Yes

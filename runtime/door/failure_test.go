@@ -7,7 +7,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/door"
-	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/jsoncodec"
 	"github.com/aeon-lang/aeon/runtime/order"
 )
@@ -15,23 +15,23 @@ import (
 // Each failure has its code, and says what is certain.
 func TestFailuresAreExplained(t *testing.T) {
 	path := []callpath.Frame{{Func: "aeon.invalid/p1/bank.(*Account).withdraw", File: "/src/bank/bank.aeon", Line: 62}}
-	limit := &exec.LimitError{Limit: "FuelMax"}
+	limit := &event.LimitError{Limit: "FuelMax"}
 	for _, c := range []struct {
 		err  error
 		want string // code, what has happened, whether it may come again, where
 	}{
-		{&exec.AbortError{Msg: "no", Path: path}, "aborted no false bank.aeon:62"},
-		{&exec.AbortError{Msg: "no"}, "aborted no false "},
-		{&exec.AbortError{Fault: true, Path: path}, "fault no false bank.aeon:62"},
-		{&exec.AbortError{Fault: true, Cause: limit, Path: path}, "limit no false bank.aeon:62"},
-		{&exec.AbortError{Cause: order.ErrCancelled}, "timeout no true "},
-		{&exec.LimitError{Limit: "QueueDepthMax"}, "full no true "},
-		{&exec.UnknownError{Cause: errors.New("EIO")}, "unknown unknown true "},
-		{exec.ErrPostponed, "unavailable begun true "},
-		{exec.ErrClosed, "unavailable no true "},
-		{exec.ErrKeyReused, "key-reused no false "},
+		{&event.AbortError{Msg: "no", Path: path}, "aborted no false bank.aeon:62"},
+		{&event.AbortError{Msg: "no"}, "aborted no false "},
+		{&event.AbortError{Fault: true, Path: path}, "fault no false bank.aeon:62"},
+		{&event.AbortError{Fault: true, Cause: limit, Path: path}, "limit no false bank.aeon:62"},
+		{&event.AbortError{Cause: order.ErrCancelled}, "timeout no true "},
+		{&event.LimitError{Limit: "QueueDepthMax"}, "full no true "},
+		{&event.UnknownError{Cause: errors.New("EIO")}, "unknown unknown true "},
+		{event.ErrPostponed, "unavailable begun true "},
+		{event.ErrClosed, "unavailable no true "},
+		{event.ErrKeyReused, "key-reused no false "},
 		{&door.KeyError{"too long"}, "arguments no false "},
-		{&exec.ResultError{}, "result yes false "},
+		{&event.ResultError{}, "result yes false "},
 		{&door.ResultError{}, "result yes false "},
 		{&door.NotFoundError{}, "not-found no false "},
 		{&jsoncodec.Error{}, "arguments no false "},
@@ -42,7 +42,7 @@ func TestFailuresAreExplained(t *testing.T) {
 			t.Errorf("%T %v: %s, and should be %s", c.err, c.err, got, c.want)
 		}
 	}
-	if f := door.Explain(&exec.AbortError{Path: path}); len(f.Path) != 1 || f.Path[0] != "bank.aeon:62 (Account.withdraw)" {
+	if f := door.Explain(&event.AbortError{Path: path}); len(f.Path) != 1 || f.Path[0] != "bank.aeon:62 (Account.withdraw)" {
 		t.Errorf("the path is %q", f.Path)
 	}
 }

@@ -1,5 +1,6 @@
 // Package event has the ids of actors, events, attempts, clients and partitions, and what waits for its turn as plain data: requests,
-// sub-events, timers, outcomes. All of it is the same on every node: it is stored, and messages can carry it.
+// sub-events, timers, outcomes. All of it is the same on every node: it is stored, and messages can carry it. Failures of events
+// are here, too (failure.go).
 package event
 
 import (

@@ -14,6 +14,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
@@ -349,7 +350,7 @@ func TestActorsOfALostClass(t *testing.T) {
 	for _, classes := range [][]*Class{{&classBank, &classNode, &classDesk, &classHangar}, {&classAccount, &classBank}} {
 		st := openStore(t, n.engine.Crash(all), nil)
 		s, err := Recover(Config{Store: st, Classes: classes, Log: quiet})
-		if lost := len(classes) == 4; lost != errors.Is(err, ErrClass) {
+		if lost := len(classes) == 4; lost != errors.Is(err, state.ErrClass) {
 			t.Errorf("Recover gave %v", err)
 		}
 		if err == nil {

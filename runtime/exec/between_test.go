@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 // hall owns the first desk of a row; each desk is the boss of the next.
@@ -30,9 +31,9 @@ func init() {
 		for range hallRow {
 			d := New[*desk](cx, &classDesk)
 			Constructed(cx)
-			LogOwned(cx, &d.Self, 7, &d.boss, h.first)
+			undo.FieldOwned(&cx.log, &d.Self, 7, &d.boss, h.first)
 			d.boss = h.first
-			LogOwned(cx, &h.Self, 0, &h.first, deskRef{d.Self.Ref()})
+			undo.FieldOwned(&cx.log, &h.Self, 0, &h.first, deskRef{d.Self.Ref()})
 			h.first = deskRef{d.Self.Ref()}
 		}
 	}
@@ -42,7 +43,7 @@ func init() {
 		d, _ := Enter[*desk](cx, h.first.Ref, &methodNext)
 		next := d.boss
 		cx.Leave()
-		LogOwned(cx, &h.Self, 0, &h.first, next)
+		undo.FieldOwned(&cx.log, &h.Self, 0, &h.first, next)
 		h.first = next
 	}
 }

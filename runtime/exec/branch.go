@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 )
 
@@ -43,6 +44,7 @@ func Async(face *Cx, target order.Ref, m *Method, args order.Args) {
 		return
 	}
 	b := &branch{cx: &activation{Cx: Cx{fuel: cx.fuel, tank: cx.tank}, ev: ev, random: cx.draw() | 1}, footprint: p, target: h, method: m, args: args}
+	b.cx.log.Edges = b.cx
 	var pcs [32]uintptr
 	b.spawn = append(b.spawn, pcs[:runtime.Callers(2, pcs[:])]...)
 	ev.Fork()
@@ -76,7 +78,7 @@ func (b *branch) run() {
 		ev.branchEnded.Broadcast()
 		ev.branches.Unlock()
 	}()
-	b.out = outcome{kind: aborted, err: &AbortError{Msg: msgGoexit, Event: ev.ID, Fault: true}}
+	b.out = outcome{kind: aborted, err: &event.AbortError{Msg: msgGoexit, Event: ev.ID, Fault: true}}
 	b.out = b.cx.body(b.target, b.method, b.args)
 }
 

@@ -138,7 +138,11 @@ func (cx *activation) newActor(c *order.Shape) *order.Handle {
 	if len(cx.frames) > 0 {
 		p = cx.this().ID.Birth
 	}
-	h := ev.sys.host.NewHandle(c, ev.sys.ids.next(ev, p), order.Fresh)
+	block := &ev.serials
+	if ev.sys.scheduler != nil { // blocks stay with pooled objects, which the collector takes at any time
+		block = nil
+	}
+	h := ev.sys.host.NewHandle(c, ev.sys.ids.Next(block, p), order.Fresh)
 	h.Object = c.New()
 	order.Bind(h.Object, h)
 	ev.Creates(h)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/callpath"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
@@ -205,7 +206,7 @@ func (cl *client) gone() bool { return cl.box.Closed() }
 // pathOf returns the call path of err. An error without one, as that of an event that has not begun, gets the path of
 // the caller's stack.
 func pathOf(err error) []callpath.Frame {
-	var abort *AbortError
+	var abort *event.AbortError
 	if errors.As(err, &abort) && len(abort.Path) > 0 {
 		return abort.Path
 	}

@@ -68,7 +68,7 @@ func (face *Client) Step() {
 	cl := clientOf(face)
 	if depth := int64(cl.sys.cfg.DepthMax); cl.depth.Add(1) > depth {
 		cl.depth.Add(-1)
-		panic(tooDeep(depth))
+		panic(event.TooDeep(depth))
 	}
 }
 
@@ -87,11 +87,11 @@ func (cl *client) nextID() event.EventID {
 func (face *Client) Await(target order.Ref, m *Method, args order.Args) error {
 	cl := clientOf(face)
 	if order.HandleOf(target) == nil {
-		return &AbortError{Msg: msgNull, Fault: true}
+		return &event.AbortError{Msg: msgNull, Fault: true}
 	}
 	id := cl.nextID()
 	if cl.sys.closing.Load() { // after nextID: Close sees one or the other
-		return cl.refused(ErrClosed)
+		return cl.refused(event.ErrClosed)
 	}
 	ev := cl.sys.takeEvent(cl, id, order.HandleOf(target), m, args)
 	ev.Bounded = true
@@ -126,7 +126,7 @@ func (face *Client) Issue(target order.Ref, m *Method, args order.Args) *Future 
 	s := cl.sys
 	f := &future{sys: s, done: make(chan struct{})}
 	if order.HandleOf(target) == nil {
-		f.err = &AbortError{Msg: msgNull, Fault: true}
+		f.err = &event.AbortError{Msg: msgNull, Fault: true}
 		close(f.done)
 		return &f.Future
 	}
@@ -150,10 +150,10 @@ func (face *Client) Issue(target order.Ref, m *Method, args order.Args) *Future 
 // admitIssue waits until an event may be issued, which releases the semaphore when it has ended.
 func (s *System) admitIssue() error {
 	if s.closing.Load() {
-		return ErrClosed
+		return event.ErrClosed
 	}
 	if !s.issued.Acquire(s.cfg.AdmissionWaitMax) {
-		return &LimitError{Limit: "EventsMax", Max: int64(s.issued.Max()), what: "events issued", remedy: waitForSome}
+		return event.TooManyIssued(int64(s.issued.Max()))
 	}
 	return nil
 }
@@ -165,7 +165,7 @@ func (face *Client) Send(target order.Ref, m *Method, args order.Args) {
 	cl.lines.Expect()
 	l := failure{id: cl.nextID(), target: order.HandleOf(target), method: m}
 	if order.HandleOf(target) == nil {
-		l.err = cl.refused(&AbortError{Msg: msgNull, Fault: true})
+		l.err = cl.refused(&event.AbortError{Msg: msgNull, Fault: true})
 	} else if err := s.admitIssue(); err != nil {
 		l.err = cl.refused(err)
 	}
@@ -188,7 +188,7 @@ func (cl *client) launch(l failure, args order.Args, cancel *order.Cancellation,
 	s.live.Add(1)
 	p := cl.lines.Place(l.target)
 	p.Job = func() {
-		l.err = &AbortError{Msg: msgGoexit, Event: l.id, Fault: true}
+		l.err = &event.AbortError{Msg: msgGoexit, Event: l.id, Fault: true}
 		var ev *Event // until it has been given back
 		var ch *chain
 		defer func() { // also on runtime.Goexit
@@ -248,7 +248,7 @@ func (face *Client) New(c *Class, m *Method, args order.Args) (order.Ref, error)
 	s := cl.sys
 	id := cl.nextID()
 	if s.closing.Load() {
-		return order.Ref{}, cl.refused(ErrClosed)
+		return order.Ref{}, cl.refused(event.ErrClosed)
 	}
 	ev := s.takeEvent(cl, id, nil, m, args)
 	ev.Makes, ev.birth = &c.Shape, s.nextPartition(cl)

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
@@ -53,7 +54,7 @@ func TestCloseAmidEverything(t *testing.T) {
 						gone.Go(func() { _ = target.await(cl, func(*Cx, *desk) { runtime.Goexit() }) })
 						gone.Wait()
 					default:
-						if err := cl.Await(target.Ref, &methodAlone, f); err == ErrClosed {
+						if err := cl.Await(target.Ref, &methodAlone, f); err == event.ErrClosed {
 							return
 						}
 					}
@@ -121,7 +122,7 @@ func TestCloseLeavesToTheNextOpeningWhatIsStored(t *testing.T) {
 		defer close(closed)
 		n.sys.Close()
 	}()
-	if err := chain.Wait(); err != ErrPostponed || !errors.Is(err, ErrClosed) {
+	if err := chain.Wait(); err != event.ErrPostponed || !errors.Is(err, event.ErrClosed) {
 		t.Errorf("the chain ended with %v", err)
 	}
 	close(leave)
@@ -256,9 +257,9 @@ func TestCloseLeavesAKeptActorAlone(t *testing.T) {
 		end.Wait()
 		errs["the chain"], errs["another chain"] = chain.Wait(), other.Wait()
 		for name, err := range errs {
-			want := ErrClosed
+			want := event.ErrClosed
 			if strings.HasSuffix(name, " chain") {
-				want = ErrPostponed
+				want = event.ErrPostponed
 			}
 			if err != want {
 				t.Errorf("%s has ended with %v", name, err)

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/trace"
@@ -88,7 +89,7 @@ func (ev *Event) commitOwnership() error {
 	}
 	var cycle *dominator.CycleError
 	if errors.As(err, &cycle) {
-		return &AbortError{Msg: msgCycle, Event: ev.ID, Fault: true, Cause: err}
+		return &event.AbortError{Msg: msgCycle, Event: ev.ID, Fault: true, Cause: err}
 	}
 	return err
 }

@@ -51,7 +51,7 @@ func consistent(from store.Reader, layout *store.Layout) error {
 		return err
 	}
 	want := map[[2]event.ActorID]uint64{}
-	refs := &copiedRefs{actors: map[event.ActorID]*order.Handle{}}
+	refs := copiedReferences(func(id event.ActorID) order.Ref { return order.RefOf(&order.Handle{ID: id}) })
 	for id, r := range headers {
 		if r.Unborn {
 			continue

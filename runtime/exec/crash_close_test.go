@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
@@ -159,9 +160,9 @@ func (g *generator) await(cl *Client, r wref, m *Method, x *wargs) error {
 func (c *crashes) hear(x *wargs, err error) {
 	switch {
 	case x == nil:
-	case err == nil || err == ErrPostponed:
+	case err == nil || err == event.ErrPostponed:
 		c.mu.acked = append(c.mu.acked, x)
-	case errors.Is(err, ErrClosed):
+	case errors.Is(err, event.ErrClosed):
 		c.mu.refused = append(c.mu.refused, x)
 	}
 }

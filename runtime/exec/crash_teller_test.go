@@ -87,7 +87,7 @@ func transfer(rng *rand.Rand) []wstep {
 func (c *crashes) tell(t *teller, rng *rand.Rand) {
 	if !t.keyed {
 		x, err := c.sys.BeginSession(t.name)
-		if err == ErrClosed {
+		if err == event.ErrClosed {
 			return // before a request was sent
 		}
 		if err != nil {
@@ -100,11 +100,11 @@ func (c *crashes) tell(t *teller, rng *rand.Rand) {
 	}
 	if t.known > 0 {
 		err := c.ask(t, t.known, t.past)
-		if errors.Is(err, ErrClosed) {
+		if errors.Is(err, event.ErrClosed) {
 			return
 		}
 		why := text(err)
-		if why != t.why && why != ErrAcknowledged.Error() {
+		if why != t.why && why != event.ErrAcknowledged.Error() {
 			c.fail(fmt.Errorf("%s: request %d ended with %q, and with %q when it was sent again", t.name, t.known, t.why, why))
 		}
 	}
@@ -121,7 +121,7 @@ func (c *crashes) tell(t *teller, rng *rand.Rand) {
 			ask = c.askTwice
 		}
 		err := ask(t, t.seq, t.asked)
-		if errors.Is(err, ErrClosed) {
+		if errors.Is(err, event.ErrClosed) {
 			return // it has not run, or has begun a chain, which goes on
 		}
 		why := text(err)
@@ -144,7 +144,7 @@ func (c *crashes) ask(t *teller, seq uint64, first *wargs) (err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err == ErrClosed {
+	if err == event.ErrClosed {
 		c.mu.refused = append(c.mu.refused, y)
 	} else {
 		c.mu.acked = append(c.mu.acked, y) // also a failure: it is an outcome
@@ -160,8 +160,8 @@ func (c *crashes) askTwice(t *teller, seq uint64, first *wargs) error {
 	err := c.ask(t, seq, first)
 	group.Wait()
 	switch {
-	case errors.Is(again, ErrClosed):
-	case errors.Is(err, ErrClosed):
+	case errors.Is(again, event.ErrClosed):
+	case errors.Is(err, event.ErrClosed):
 		err = again
 	case text(err) != text(again):
 		c.fail(fmt.Errorf("%s: request %d was sent twice, and has ended with %q and %q", t.name, seq, text(err), text(again)))

@@ -344,7 +344,7 @@ func (c *crashes) round(moments int, closes bool, stuck func(string)) []crashIma
 				r, m, x := g.event()
 				err := g.await(cl, r, m, x)
 				answered(x, err)
-				if errors.Is(err, ErrClosed) {
+				if errors.Is(err, event.ErrClosed) {
 					return
 				}
 				if err != nil && strings.HasSuffix(err.Error(), "deleted") && g.rng.IntN(2) == 0 {

@@ -69,7 +69,7 @@ func (cx *activation) push(h *order.Handle, m *Method) {
 	cx.frames = append(cx.frames, frame{order.RefOf(h), m})
 }
 
-func (cx *activation) tooDeep() { panic(tooDeep(int64(cx.ev.sys.cfg.DepthMax))) }
+func (cx *activation) tooDeep() { panic(event.TooDeep(int64(cx.ev.sys.cfg.DepthMax))) }
 
 // Step begins a call of another method on the same actor; Leave ends it.
 func (cx *Cx) Step() { of(cx).push(of(cx).this(), nil) }
@@ -95,7 +95,7 @@ func (cx *activation) fill(fuel int64) { cx.fuel, cx.tank = 0, fuel }
 func (cx *Cx) refuel() {
 	ev := of(cx).ev
 	if cx.tank == 0 {
-		panic(tooLong(ev.sys.cfg.FuelMax))
+		panic(event.TooLong(ev.sys.cfg.FuelMax))
 	}
 	if ev.Cancelled() {
 		panic(abortSignal{msg: order.ErrCancelled.Error()}) // which perform knows by the cancellation

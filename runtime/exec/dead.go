@@ -3,9 +3,6 @@ package exec
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -74,14 +71,14 @@ func (d *durable) fillLetter(l *event.DeadLetter, issuer, target *order.Handle, 
 		l.Class = m.Class.Path()
 	}
 	l.Method, l.Signature, l.Params, l.Failure = m.Name, m.Signature, m.Params, err.Error()
-	if abort := (*AbortError)(nil); errors.As(err, &abort) {
+	if abort := (*event.AbortError)(nil); errors.As(err, &abort) {
 		l.Fault = abort.Fault
 		for _, f := range abort.Path[:min(len(abort.Path), letterPathMax)] {
 			l.Path = append(l.Path, f.Short())
 		}
 	}
 	if m.Signature != "" {
-		if l.Args = appendArgs(nil, new(codec.Encoder), args); len(l.Args) > outbox.DeadArgsMax {
+		if l.Args = codec.AppendArgs(nil, new(codec.Encoder), args); len(l.Args) > outbox.DeadArgsMax {
 			l.ArgsSize, l.Args = len(l.Args), nil
 		} else {
 			l.ArgsSize = len(l.Args)
@@ -98,11 +95,8 @@ func letterName(h *order.Handle) string {
 	return h.Shape.Package + "." + h.Address()
 }
 
-// ErrNoLetter says that a store has no such dead letter.
-var ErrNoLetter = errors.New("there is no such dead letter")
-
 // ForgetDeadLetters deletes the dead letters of events from the store, or all that there are, and returns how many it has
-// deleted, when that is durable. The error wraps ErrNoLetter if there is none of an event; then nothing is deleted.
+// deleted, when that is durable. The error wraps outbox.ErrNoLetter if there is none of an event; then nothing is deleted.
 func (s *System) ForgetDeadLetters(ctx context.Context, all bool, events []string) (n int, err error) {
 	v, err := s.View(ctx)
 	if err != nil {
@@ -114,7 +108,7 @@ func (s *System) ForgetDeadLetters(ctx context.Context, all bool, events []strin
 		return 0, err
 	}
 	if !all {
-		if letters, err = PickLetters(letters, events); err != nil {
+		if letters, err = outbox.PickLetters(letters, events); err != nil {
 			return 0, err
 		}
 	}
@@ -123,20 +117,4 @@ func (s *System) ForgetDeadLetters(ctx context.Context, all bool, events []strin
 		return 0, nil
 	}
 	return n, s.durable.Store.Wait(ctx, s.durable.Journal.Append(w.Take()))
-}
-
-// PickLetters returns the letters of events. The error wraps ErrNoLetter if there is none of one of them.
-func PickLetters(letters []event.DeadLetter, events []string) ([]event.DeadLetter, error) {
-	var picked []event.DeadLetter
-	missing := slices.Clone(events)
-	for _, l := range letters {
-		if id := l.Event.String(); slices.Contains(events, id) {
-			picked = append(picked, l)
-			missing = slices.DeleteFunc(missing, func(e string) bool { return e == id })
-		}
-	}
-	if len(missing) > 0 {
-		return nil, fmt.Errorf("%w: %s; nothing was forgotten", ErrNoLetter, strings.Join(missing, ", "))
-	}
-	return picked, nil
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
-	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -123,11 +122,10 @@ func (ev *Event) sourceRow(w *preparation) {
 		return
 	}
 	if ev.issuer != nil {
-		w.Key = row.AppendOutboxKey(w.Key[:0], ev.issuer.ID, ev.Target.ID, ev.outSeq)
+		outbox.DeleteSubEvent(w.rows(), ev.issuer.ID, ev.Target.ID, ev.outSeq)
 	} else {
-		w.Key = row.AppendContinuationKey(w.Key[:0], ev.Target.ID, ev.outSeq)
+		outbox.DeleteContinuation(w.rows(), ev.Target.ID, ev.outSeq)
 	}
-	w.Delete()
 }
 
 // requested returns the request that the event, or the chain that it is a step of, is for; nil if there is none.
@@ -182,7 +180,7 @@ func (ev *Event) takeCredit() error {
 	case err == nil:
 		ev.credit = true
 	case !errors.Is(err, context.Canceled):
-		return &UnknownError{Event: ev.ID, Cause: err}
+		return &event.UnknownError{Event: ev.ID, Cause: err}
 	}
 	return nil
 }
@@ -207,7 +205,7 @@ func (ev *Event) answered(err error) error {
 	at("wait", k)
 	if ev.request != nil || d.answersWait || ev.traced != nil || d.Store.Overdue() {
 		if lost := d.Wait(ev.maxPos); lost != nil {
-			return &UnknownError{Event: ev.ID, Cause: lost}
+			return &event.UnknownError{Event: ev.ID, Cause: lost}
 		}
 	}
 	if !ev.waitsForNothing() {
@@ -274,14 +272,11 @@ func (w *opWriter) emit(o *op, index int) {
 			e.Request = &r.Request
 		}
 	}
-	w.Begin()
-	w.Row = row.AppendSubEvent(w.Row, &e)
 	if o.keep {
-		w.Key = row.AppendContinuationKey(w.Key[:0], o.target.ID, o.seq)
+		outbox.WriteContinuation(w.rows(), o.target.ID, o.seq, &e)
 	} else {
-		w.Key = row.AppendOutboxKey(w.Key[:0], o.issuer.ID, o.target.ID, o.seq)
+		outbox.WriteSubEvent(w.rows(), o.issuer.ID, o.target.ID, o.seq, &e)
 	}
-	w.Set()
 	if o.timer != nil {
 		w.advance(o.timer)
 	}
@@ -292,9 +287,7 @@ func (w *opWriter) encoded(o *op) []byte { return w.args[o.encoded[0]:o.encoded[
 
 // setTimer writes a timer and removes the older one of its name.
 func (w *opWriter) setTimer(o *op) {
-	if o.name != "" {
-		w.cancel(o.issuer, o.name)
-	}
+	w.cancel(o.issuer, o.name)
 	t := w.d.sys.newTimer(o)
 	t.Generation = w.d.nextSeq()
 	o.made = t
@@ -302,23 +295,12 @@ func (w *opWriter) setTimer(o *op) {
 	if o.object != nil {
 		return // of a client of this process
 	}
-	t.Row.Signature = w.d.signatures.Number(o.method)
-	t.Row.Call = row.AppendTimerCall(nil, &event.Timer{Parent: w.ev.ID, Issuer: t.Issuer.ID, Name: t.Name, Target: o.target.ID, Every: t.Every, Args: w.encoded(o)})
-	outbox.WriteTimer(w.rows(), t)
+	outbox.WriteTimer(w.rows(), t, w.d.signatures.Number(o.method), w.ev.ID, o.target.ID, w.encoded(o))
 }
 
 // cancel removes the row of the timer of that name. A timer that this event has set comes before an older one.
 func (w *opWriter) cancel(issuer *order.Handle, name string) {
-	if name == "" {
-		return // such timers cannot be named
-	}
-	for i := len(w.timers) - 1; i >= 0; i-- {
-		if t := w.timers[i]; t.Issuer == issuer && t.Name == name {
-			outbox.DeleteTimer(w.rows(), t)
-			return
-		}
-	}
-	w.d.sys.timers.DeleteNamed(w.rows(), issuer, name)
+	w.d.sys.timers.DeleteNamed(w.rows(), w.timers, issuer, name)
 }
 
 // advance moves the row of a timer that has fired.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/undo"
 	"github.com/aeon-lang/aeon/runtime/value"
@@ -384,7 +385,7 @@ func TestDeepWritesAreUndoneExactly(t *testing.T) {
 				}
 				checkRedo(t, cx, before, now)
 				if abort {
-					panic(&AbortError{Msg: enough.Error()})
+					panic(&event.AbortError{Msg: enough.Error()})
 				}
 			})
 			if (err != nil) != abort {

@@ -8,12 +8,12 @@
 //
 //	client.go       a client issues it. The events of one client to one target stand in a line (sched.Lines), in the order of issue.
 //	                The client awaits it in its own goroutine; or a worker runs it, and a Future has its outcome (future.go)
-//	event.go        Event: enter, run, and commit, abort or enter again
+//	event.go        Event: enter, run, and commit, abort or enter again; and the places at which tests crash a system
 //	cx.go           activation: the context of the code that runs, one for each branch; Cx is what the code sees of it
 //	call.go         calls of actors, which are locked, attached and loaded when they are touched first; new and delete
 //	branch.go       async calls: parts of the event. They run in workers if they share no actor with their caller; the commit waits for them
-//	owned.go        writes to fields that own actors, which move edges of ownership too; runtime/undo alone has all other writes
-//	failure.go      a failure unwinds a branch to here. The event is undone, and what it has issued is dropped; errors.go has the types
+//	owned.go        edges of ownership, which move with writes to fields that own actors; runtime/undo has the writes
+//	failure.go      a failure unwinds a branch to here. The event is undone, and what it has issued is dropped; runtime/event has the types
 //	commit.go       the commit: order applies the changes of ownership, the batch gets its place in the journal, what the event has issued
 //	                goes to the outbox, and then the locks are released
 //	preparation.go  the batch, in a system with a store. What may fail, as a value that nests too deeply, is encoded before anything changes
@@ -28,8 +28,8 @@
 //	lane.go         sub-events, each when the one before of the same issuer and target has ended
 //	tail.go         chains: an event that ends with a tail call, and the events that follow it, its steps
 //	firing.go       timers
-//	gocall.go       calls of Go functions that have an effect: they are tried outside of events, and then an event follows
-//	callback.go     callbacks to client objects; clientref.go: references to these in rows and in JSON
+//	gocall.go       calls of Go functions that have an effect: they are tried outside of events (outbox.Tries), and then an event follows
+//	callback.go     callbacks to client objects
 //	dead.go         what has failed for good, and is kept as a dead letter
 //	output.go       lines, and dead letters: failures that are not awaited
 //
@@ -41,8 +41,9 @@
 //
 //	system.go       Config and System: opening and closing; observe.go: counters and failures
 //	method.go       Method and Class: the descriptions that generated code has
-//	durable.go      what a system with a store has besides; runtime/state has the actors
-//	request.go      calls from outside, and requests with keys: one that comes again gets the stored outcome; session.go: those of durable sessions
-//	snapshot.go     snapshots; override.go: what snapshot blocks of classes change in them
-//	failpoint.go    the places at which tests crash a system
+//	durable.go      what a system with a store has besides; references in rows; runtime/state has the actors
+//	request.go      calls from outside, and requests with keys: one that comes again gets the stored outcome (outbox.Keyed); session.go: those of
+//	                durable sessions
+//	snapshot.go     snapshots, which runtime/state/archive makes; here run the snapshot blocks of classes
+//	look.go         views of the store, and figures, for tools
 package exec

@@ -1,14 +1,15 @@
 package exec
 
 import (
+	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/state"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -22,9 +23,12 @@ type durable struct {
 	sessions    outbox.Sessions[*client]
 	keyed       outbox.Keyed
 	dead        outbox.DeadLetters
-	snapshots   sync.Mutex // held while one is taken
+	archive     archive.Live
 	found       Restored
 }
+
+// ErrNoStore refuses sessions, requests with keys, and snapshots of a system that keeps nothing.
+var ErrNoStore = errors.New("the system keeps its state in memory only; sessions, requests with keys and snapshots need a store")
 
 // startShift is the bit at which the number of the start begins, in numbers that ascend from start to start.
 const startShift = 40
@@ -58,6 +62,7 @@ func newDurable(s *System, cfg *Config) (*durable, error) {
 		Begun: s.newClient, Expired: func(cl *client) { s.retire(cl.stats) }, At: func(place string) { at(place, kindSession) }})
 	d.keyed.Open(outbox.KeyedConfig{Store: d.Store, Append: d.Journal.Append, Clock: s.clock, Scheduler: s.scheduler, Expiry: s.cfg.SessionExpiry,
 		At: func(place string) { at(place, kindSession) }})
+	d.archive.Store, d.archive.Clock, d.archive.Overrides = d.Store, s.clock, s.overrides
 	s.openOutput(d)
 	return d, nil
 }
@@ -117,6 +122,33 @@ func (s *System) references(resolve func(event.ActorID) order.Ref) any { return 
 
 // Resolve returns the reference to the actor of an id, which may have been deleted.
 func (s *System) Resolve(id event.ActorID) order.Ref { return s.durable.Resolve(id) }
+
+// Stored returns the number by which ResolveClient finds the object, 0 for null.
+func (r ClientRef) Stored() uint64 {
+	switch {
+	case r.o == nil:
+		return 0
+	case clientOf(r.o.client).sys == nil: // it has gone
+		return r.o.number
+	}
+	cl := clientOf(r.o.client)
+	return cl.sys.objects.Number(r.o, &r.o.number, cl.gone)
+}
+
+// goneClient is the client of all objects whose own client has gone.
+var goneClient = func() *Client {
+	cl := &client{}
+	cl.box.Close()
+	return &cl.Client
+}()
+
+// ResolveClient returns the reference of which Stored has returned number.
+func (s *System) ResolveClient(number uint64) ClientRef {
+	if number == 0 {
+		return ClientRef{}
+	}
+	return ClientRef{o: s.objects.Resolve(number, func() *ClientObject { return &ClientObject{client: goneClient, number: number} })}
+}
 
 // Find returns the actor of an id, null if there is none.
 func (s *System) Find(id event.ActorID) order.Ref {

@@ -7,6 +7,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/history"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
@@ -28,10 +29,9 @@ type Event struct {
 	place  *place          // of a client's event, in the line to its target; nil if none was outstanding
 	next   tailStep        // the step that follows, once the event has committed
 
-	branches    sync.Mutex // guards which have ended; taken before the mutex of the attempt
-	branchEnded sched.Cond // on branches
-	idNext      uint64     // ids for new actors, kept by the pooled object
-	idEnd       uint64
+	branches    sync.Mutex        // guards which have ended; taken before the mutex of the attempt
+	branchEnded sched.Cond        // on branches
+	serials     order.SerialBlock // ids for new actors, kept by the pooled object
 
 	maxPos store.Position // largest lastPos seen
 	now    int64          // time of the event, 0 if not asked for yet
@@ -50,7 +50,7 @@ func (s *System) newEvent() any {
 	ev := &Event{}
 	ev.Attempt.Open(&s.host)
 	ev.branchEnded.Init(&ev.branches, s.scheduler)
-	ev.root.ev = ev
+	ev.root.ev, ev.root.log.Edges = ev, &ev.root
 	return ev
 }
 
@@ -133,7 +133,7 @@ func (ev *Event) attempts() error {
 		if ev.request != nil && !ev.request.Claim() {
 			ev.Release(true)
 			ev.over(&ev.client.stats.aborts) // the event has ended, and has done nothing
-			return errRepeated
+			return outbox.ErrRepeated
 		}
 		if err != nil {
 			err = ev.refused(err)
@@ -180,5 +180,51 @@ func (ev *Event) attempts() error {
 // what it comes from stays, so that it happens then. leftOut returns ErrClosed itself, as no other end of an event does.
 func (ev *Event) leftOut() error {
 	ev.over(&ev.client.stats.aborts)
-	return ErrClosed
+	return event.ErrClosed
+}
+
+// failpoint is called at every place where a crash finds the store, the locks and the
+// clients in a new state. Tests set it, to crash there. The name is place and kind.
+var failpoint func(name string)
+
+// at passes a failpoint.
+func at(place string, k kind) {
+	if failpoint != nil {
+		failpoint(place + "/" + kindNames[k])
+	}
+}
+
+// kind is what an event is to the store.
+type kind uint8
+
+const (
+	kindClient  kind = iota // a client's event
+	kindSession             // of a durable session
+	kindCreate              // a client's new
+	kindDelete              // a client's delete
+	kindSub                 // a sub-event
+	kindTail                // a step of a chain of tail calls
+	kindFiring              // of a timer
+	kindMove                // of an actor in the sequencing tree
+)
+
+var kindNames = [...]string{"client", "session", "create", "delete", "sub", "tail", "firing", "move"}
+
+// kind returns what the event is to the store.
+func (ev *Event) kind() kind {
+	switch {
+	case ev.request != nil:
+		return kindSession
+	case ev.Makes != nil:
+		return kindCreate
+	case ev.method == &methodFire:
+		return kindFiring
+	case ev.chain != nil && (ev.issuer != nil || ev.outSeq != 0):
+		return kindTail
+	case ev.issuer != nil:
+		return kindSub
+	case ev.method == &methodDelete:
+		return kindDelete
+	}
+	return kindClient
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/callpath"
+	"github.com/aeon-lang/aeon/runtime/event"
 )
 
 // watch fails the test if the system stops progressing, and checks the graph at the end.
@@ -54,8 +55,8 @@ func TestEachAwaitGetsItsOwnError(t *testing.T) {
 	defer watch(t, s)()
 	cl := s.Client()
 	b, _ := openBank(t, s, "main", 3)
-	await := func(f *Future) *AbortError {
-		var e *AbortError
+	await := func(f *Future) *event.AbortError {
+		var e *event.AbortError
 		if err := f.Wait(); !errors.As(err, &e) {
 			t.Fatalf("the overdraft has ended with %v", err)
 		}
@@ -63,7 +64,7 @@ func TestEachAwaitGetsItsOwnError(t *testing.T) {
 	}
 	f := cl.Issue(b.Ref, &methodTransfer, &transferArgs{from: "a0", to: "a1", amount: 5000})
 	_ = f.Wait()
-	futureOf(f).err.(*AbortError).Path = []callpath.Frame{{File: "bank.aeon", Line: 7}} // code of this package has no places
+	futureOf(f).err.(*event.AbortError).Path = []callpath.Frame{{File: "bank.aeon", Line: 7}} // code of this package has no places
 	first := await(f)
 	want := *first
 	first.Msg = "changed"

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"bytes"
 	"errors"
 	"maps"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
+	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 // taken is a snapshot in memory.
@@ -245,7 +247,7 @@ func TestSharedActorIsNotReplaced(t *testing.T) {
 	var kid deskRef
 	mustNot(t, d.await(n.cl, func(cx *Cx, self *desk) { kid = self.hire(cx) }))
 	snap, _ := takeActor(t, n, d.Ref)
-	share := func(cx *Cx, self *desk) { VectorPushOwned(cx, &self.Self, 4, &self.kids, kid) }
+	share := func(cx *Cx, self *desk) { undo.VectorPushOwned(&cx.log, &self.Self, 4, &self.kids, kid) }
 	mustNot(t, other.await(n.cl, share))
 	refused := func(want bool) {
 		t.Helper()
@@ -259,7 +261,7 @@ func TestSharedActorIsNotReplaced(t *testing.T) {
 	}
 	refused(false) // both own it
 	again := deskRef{n.sys.Resolve(d.ID())}
-	mustNot(t, again.await(n.cl, func(cx *Cx, self *desk) { VectorPopOwned(cx, &self.Self, 4, &self.kids) }))
+	mustNot(t, again.await(n.cl, func(cx *Cx, self *desk) { undo.VectorPopOwned(&cx.log, &self.Self, 4, &self.kids) }))
 	refused(true) // it has moved there
 	n.close()
 }
@@ -378,4 +380,35 @@ func TestRestoredActorOwnsWhatItRefersTo(t *testing.T) {
 		t.Errorf("the bank has %d", sum)
 	}
 	n.close()
+}
+
+// Progress returns a number that grows whenever an event ends. A watchdog that sees it
+// stand still while events wait has found a deadlock.
+func (s *System) Progress() uint64 {
+	t := s.Stats()
+	return t.Commits + t.Aborts + t.Withdrawals + t.Reroutes + t.Moves
+}
+
+// Watch checks every interval that something progresses while events wait, until stop is
+// closed; if not, it calls stuck with the wait-for graph, once. The caller runs it in a
+// goroutine and joins it.
+func (s *System) Watch(interval time.Duration, stop <-chan struct{}, stuck func(waits string)) {
+	t := time.NewTicker(interval)
+	defer t.Stop()
+	last := s.Progress()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-t.C:
+		}
+		now := s.Progress()
+		if now == last && s.Waiting() > 0 {
+			var b bytes.Buffer
+			s.WriteWaits(&b)
+			stuck(b.String())
+			return
+		}
+		last = now
+	}
 }

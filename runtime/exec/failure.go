@@ -7,6 +7,7 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/callpath"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -32,10 +33,29 @@ func Fault(_ *Cx, msg string) { fault(msg) }
 
 func fault(msg string) { panic(abortSignal{msg: msg, fault: true}) }
 
+const (
+	msgNull   = "call through a null reference"
+	msgGoexit = "runtime.Goexit called in an event"
+)
+
+func msgDeleted(h *order.Handle) string { return "actor " + h.Label() + " was deleted" }
+
+// msgGone is msgDeleted for an actor that only its id is left of, as it was deleted before the
+// store was opened. c is the class that it must have had, nil if that is not known.
+func msgGone(h *order.Handle, c *order.Shape) string {
+	switch {
+	case h.Shape != nil:
+		return msgDeleted(h)
+	case c != nil:
+		return "actor " + c.Name + " was deleted"
+	}
+	return "the actor was deleted"
+}
+
 // outcome is how a branch has ended.
 type outcome struct {
 	kind      outcomeKind
-	err       *AbortError
+	err       *event.AbortError
 	withdrawn order.Withdrawal
 }
 
@@ -63,7 +83,7 @@ func (ev *Event) refused(err error) error {
 	case err == order.ErrCancelled:
 		return ev.errCancelled()
 	case errors.As(err, &full):
-		return &LimitError{Limit: "QueueDepthMax", Max: int64(full.Max), what: "events waiting for " + full.At.Label(), remedy: waitForSome}
+		return event.TooManyWaiting(int64(full.Max), full.At.Label())
 	}
 	return err
 }
@@ -72,11 +92,11 @@ func (ev *Event) refused(err error) error {
 func (ev *Event) deadTarget() error {
 	ev.maxPos = max(ev.maxPos, ev.Target.LastPos)
 	ev.traceRead(ev.Target)
-	return &AbortError{Msg: msgGone(ev.Target, shapeOf(ev.method.Class)), Event: ev.ID, Fault: true}
+	return &event.AbortError{Msg: msgGone(ev.Target, shapeOf(ev.method.Class)), Event: ev.ID, Fault: true}
 }
 
 func (ev *Event) errCancelled() error {
-	return &AbortError{Msg: order.ErrCancelled.Error(), Event: ev.ID, Cause: order.ErrCancelled}
+	return &event.AbortError{Msg: order.ErrCancelled.Error(), Event: ev.ID, Cause: order.ErrCancelled}
 }
 
 // endCancelled ends an event that was cancelled and has not committed.
@@ -139,7 +159,7 @@ func (cx *activation) body(target *order.Handle, m *Method, args order.Args) (ou
 // caught turns what unwound a branch into its outcome; nil is runtime.Goexit, and
 // then the goroutine is going away.
 func (cx *activation) caught(p any) (out outcome, gone bool) {
-	e := &AbortError{Event: cx.ev.ID}
+	e := &event.AbortError{Event: cx.ev.ID}
 	switch p := p.(type) {
 	case nil:
 		e.Msg, e.Fault, gone = msgGoexit, true, true
@@ -151,7 +171,7 @@ func (cx *activation) caught(p any) (out outcome, gone bool) {
 		e.Msg, e.Fault = p.msg, p.fault
 	case value.Fault:
 		e.Msg, e.Fault = p.Msg, true
-	case *LimitError:
+	case *event.LimitError:
 		e.Msg, e.Fault, e.Cause = p.Error(), true, p
 	case assert.Failure:
 		cx.ev.sys.log.Error("bug", "event", cx.ev.ID.String(), "error", p.Error(), "stack", string(debug.Stack()))
@@ -166,7 +186,7 @@ func (cx *activation) caught(p any) (out outcome, gone bool) {
 }
 
 // abandon ends an event whose goroutine is going away.
-func (ev *Event) abandon(err *AbortError) {
+func (ev *Event) abandon(err *event.AbortError) {
 	ev.undo()
 	ev.undone(err)
 	ev.Release(true)

@@ -7,8 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 func TestNamedActorIsMadeByItsFirstEventAndUndoneWithIt(t *testing.T) {
@@ -61,7 +63,7 @@ func TestOwnershipCycleAborts(t *testing.T) {
 		a.do(cx, func(cx *Cx, d *desk) { b = d.hire(cx) })
 	}))
 	own := func(cx *Cx, d *desk, boss deskRef) {
-		LogOwned(cx, &d.Self, 7, &d.boss, boss)
+		undo.FieldOwned(&cx.log, &d.Self, 7, &d.boss, boss)
 		d.boss = boss
 	}
 	for _, c := range []deskRef{r, a, b} {
@@ -103,10 +105,10 @@ func TestMovesWithinAnActorHoldNothingElse(t *testing.T) {
 	moved := make(chan error, 1)
 	go func() {
 		moved <- r.await(s.Client(), func(cx *Cx, d *desk) {
-			k := VectorPopOwned(cx, &d.Self, 4, &d.kids)
-			LogOwned(cx, &d.Self, 7, &d.boss, k)
+			k := undo.VectorPopOwned(&cx.log, &d.Self, 4, &d.kids)
+			undo.FieldOwned(&cx.log, &d.Self, 7, &d.boss, k)
 			d.boss = k
-			VectorPushOwned(cx, &d.Self, 4, &d.kids, k)
+			undo.VectorPushOwned(&cx.log, &d.Self, 4, &d.kids, k)
 		})
 	}()
 	select {
@@ -122,14 +124,14 @@ func TestMovesWithinAnActorHoldNothingElse(t *testing.T) {
 	}
 	// While the edge is away, it can be turned round; putting it back closes a cycle then.
 	err := r.await(cl, func(cx *Cx, d *desk) {
-		LogOwned(cx, &d.Self, 7, &d.boss, deskRef{})
+		undo.FieldOwned(&cx.log, &d.Self, 7, &d.boss, deskRef{})
 		d.boss = deskRef{}
-		k := VectorPopOwned(cx, &d.Self, 4, &d.kids)
+		k := undo.VectorPopOwned(&cx.log, &d.Self, 4, &d.kids)
 		k.do(cx, func(cx *Cx, d *desk) {
-			LogOwned(cx, &d.Self, 7, &d.boss, r)
+			undo.FieldOwned(&cx.log, &d.Self, 7, &d.boss, r)
 			d.boss = r
 		})
-		VectorPushOwned(cx, &d.Self, 4, &d.kids, k)
+		undo.VectorPushOwned(&cx.log, &d.Self, 4, &d.kids, k)
 	})
 	if err == nil || err.Error() != msgCycle {
 		t.Errorf("a turned edge was put back: %v", err)
@@ -145,7 +147,7 @@ func TestHalvesOfACycleInTwoEventsNeverBothCommit(t *testing.T) {
 		for i, p := range [][2]deskRef{{x, y}, {y, x}} {
 			wg.Go(func() {
 				errs[i] = p[0].await(s.Client(), func(cx *Cx, d *desk) {
-					LogOwned(cx, &d.Self, 7, &d.boss, p[1])
+					undo.FieldOwned(&cx.log, &d.Self, 7, &d.boss, p[1])
 					d.boss = p[1]
 				})
 			})
@@ -164,7 +166,7 @@ func TestFreshActorWithSeveralOwnersOrNone(t *testing.T) {
 	mustNot(t, r.await(cl, func(cx *Cx, d *desk) {
 		a, b = d.hire(cx), d.hire(cx)
 		a.do(cx, func(cx *Cx, d *desk) { shared = d.hire(cx) })
-		b.do(cx, func(cx *Cx, d *desk) { VectorPushOwned(cx, &d.Self, 4, &d.kids, shared) })
+		b.do(cx, func(cx *Cx, d *desk) { undo.VectorPushOwned(&cx.log, &d.Self, 4, &d.kids, shared) })
 		k := New[*desk](cx, &classDesk)
 		Constructed(cx)
 		loose = deskRef{k.Self.Ref()}
@@ -179,7 +181,7 @@ func TestFreshActorWithSeveralOwnersOrNone(t *testing.T) {
 		t.Errorf("the actor without owner hangs below %v", p)
 	}
 	// archive.Ownership changes, and the tree follows by itself.
-	mustNot(t, b.await(cl, func(cx *Cx, d *desk) { VectorPopOwned(cx, &d.Self, 4, &d.kids) }))
+	mustNot(t, b.await(cl, func(cx *Cx, d *desk) { undo.VectorPopOwned(&cx.log, &d.Self, 4, &d.kids) }))
 	s.host.AwaitMoves()
 	if p := s.host.ParentOf(order.HandleOf(shared.Bare())); p != order.HandleOf(a.Bare()) {
 		t.Errorf("after b has let go it hangs below %v", p)
@@ -189,7 +191,7 @@ func TestFreshActorWithSeveralOwnersOrNone(t *testing.T) {
 func TestDepthAndFuelLimitsNameThemselves(t *testing.T) {
 	_, cl := testSystem(t, Config{DepthMax: 100, FuelMax: 1000})
 	r := newDesk(t, cl)
-	var limit *LimitError
+	var limit *event.LimitError
 	err := r.await(cl, func(cx *Cx, d *desk) {
 		var recurse func()
 		recurse = func() { cx.Step(); recurse(); cx.Leave() }
@@ -221,7 +223,7 @@ func TestFullQueueHoldsClientsBackAndNamesTheLimit(t *testing.T) {
 		wg.Go(func() { mustNot(t, r.await(s.Client(), func(*Cx, *desk) {})) })
 	}
 	until(func() bool { return s.Waiting() >= 2 })
-	var limit *LimitError
+	var limit *event.LimitError
 	if err := r.await(cl, func(*Cx, *desk) {}); !errors.As(err, &limit) || limit.Limit != "QueueDepthMax" {
 		t.Errorf("third in the queue: %v", err)
 	}
@@ -311,7 +313,7 @@ func TestFailureTellsPlaceAndPathAcrossActors(t *testing.T) {
 		b = d.hire(cx)
 	}))
 	err := outer(cl, r, a)
-	var abort *AbortError
+	var abort *event.AbortError
 	if !errors.As(err, &abort) {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/undo"
@@ -74,7 +75,7 @@ func (d *desk) hire(cx *Cx) deskRef {
 	k := New[*desk](cx, &classDesk)
 	Constructed(cx)
 	r := deskRef{k.Self.Ref()}
-	VectorPushOwned(cx, &d.Self, 4, &d.kids, r)
+	undo.VectorPushOwned(&cx.log, &d.Self, 4, &d.kids, r)
 	return r
 }
 
@@ -153,21 +154,21 @@ func TestAbortUndoesEveryKindOfWrite(t *testing.T) {
 		undo.SetRemove(&cx.log, &d.Self, 6, &d.tags, 9)
 		undo.SetAdd(&cx.log, &d.Self, 6, &d.tags, 9)
 		lost = d.hire(cx)
-		LogOwned(cx, &d.Self, 7, &d.boss, lost)
+		undo.FieldOwned(&cx.log, &d.Self, 7, &d.boss, lost)
 		d.boss = lost
-		VectorRemoveOwned(cx, &d.Self, 4, &d.kids, 0)
-		VectorInsertOwned(cx, &d.Self, 4, &d.kids, 0, lost)
-		VectorSetOwned(cx, &d.Self, 4, &d.kids, 1, lost)
-		VectorPopOwned(cx, &d.Self, 4, &d.kids)
-		VectorPushOwned(cx, &d.Self, 4, &d.kids, lost)
-		VectorClearOwned(cx, &d.Self, 4, &d.kids)
-		VectorPushOwned(cx, &d.Self, 4, &d.kids, lost)
+		undo.VectorRemoveOwned(&cx.log, &d.Self, 4, &d.kids, 0)
+		undo.VectorInsertOwned(&cx.log, &d.Self, 4, &d.kids, 0, lost)
+		undo.VectorSetOwned(&cx.log, &d.Self, 4, &d.kids, 1, lost)
+		undo.VectorPopOwned(&cx.log, &d.Self, 4, &d.kids)
+		undo.VectorPushOwned(&cx.log, &d.Self, 4, &d.kids, lost)
+		undo.VectorClearOwned(&cx.log, &d.Self, 4, &d.kids)
+		undo.VectorPushOwned(&cx.log, &d.Self, 4, &d.kids, lost)
 		cx.Print("never seen")
 		cx.Emit(r.Ref, &methodWork, work(func(*Cx, *desk) { t.Error("a sub-event of an aborted event ran") }))
 		cx.EmitAfter(time.Second, "", r.Ref, &methodWork, work(func(*Cx, *desk) { t.Error("a timer of an aborted event fired") }))
 		Abort(cx, "enough")
 	})
-	var abort *AbortError
+	var abort *event.AbortError
 	if !errors.As(err, &abort) || abort.Msg != "enough" || abort.Fault {
 		t.Fatalf("error %#v", err)
 	}

@@ -104,7 +104,7 @@ func (b *bank) open(cx *Cx, name string) accountRef {
 	a.setOwner(cx, name)
 	Constructed(cx)
 	r := accountRef{a.Self.Ref()}
-	MapSetOwned(cx, &b.Self, 0, &b.accounts, name, r)
+	undo.MapSetOwned(&cx.log, &b.Self, 0, &b.accounts, name, r)
 	undo.Field(&cx.log, &b.Self, 1, &b.made)
 	b.made++
 	return r

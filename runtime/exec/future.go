@@ -2,7 +2,6 @@ package exec
 
 import (
 	"slices"
-	"sync"
 	"unsafe"
 	"weak"
 
@@ -35,26 +34,25 @@ type failure struct {
 	target *order.Handle
 	method *Method
 	err    error
-	order  uint64         // among the unclaimed
 	pos    store.Position // what it depends on, if that may not be durable yet
 }
 
 // failed reports whether the event has failed for good: a chain that goes on later has not.
-func (l *failure) failed() bool { return l.err != nil && l.err != ErrPostponed }
+func (l *failure) failed() bool { return l.err != nil && l.err != event.ErrPostponed }
 
 // Wait returns the outcome of the event when it has ended.
 func (face *Future) Wait() error {
 	f := futureOf(face)
 	f.sys.scheduler.Wait(f.done)
 	if f.failed != nil {
-		f.sys.unclaimed.take(f.failed)
+		f.sys.unclaimed.Take(f.failed)
 	}
 	return ownError(f.err)
 }
 
 // ownError returns a copy of err for one caller: several may get one failure, and its fields can be written.
 func ownError(err error) error {
-	if e, ok := err.(*AbortError); ok {
+	if e, ok := err.(*event.AbortError); ok {
 		own := *e
 		own.Path = slices.Clone(e.Path)
 		return &own
@@ -66,7 +64,7 @@ func ownError(err error) error {
 // as the program has dropped the future, the failure becomes a dead letter.
 func (f *future) fail(l failure) {
 	f.err, f.failed = l.err, &l
-	f.sys.unclaimed.put(f.failed)
+	f.sys.unclaimed.Put(f.failed)
 	if f.sys.scheduler == nil { // else the collector would decide when the dead letter is written
 		whenGone(f, f.sys, (*System).lost, weak.Make(f.failed)) // the system refers to it, and it to the system
 	}
@@ -75,50 +73,9 @@ func (f *future) fail(l failure) {
 // lost turns the failure of an event whose future was dropped into a dead letter, unless
 // it was awaited before.
 func (s *System) lost(w weak.Pointer[failure]) {
-	if l := w.Value(); l != nil && s.unclaimed.take(l) {
+	if l := w.Value(); l != nil && s.unclaimed.Take(l) {
 		s.deadLetter(*l)
 	}
-}
-
-// unclaimed keeps the failures that were not awaited yet.
-type unclaimed struct {
-	mu struct {
-		sync.Mutex
-		failures map[*failure]struct{}
-		last     uint64
-	}
-}
-
-func (u *unclaimed) put(l *failure) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.mu.failures == nil {
-		u.mu.failures = make(map[*failure]struct{})
-	}
-	u.mu.last++
-	l.order = u.mu.last
-	u.mu.failures[l] = struct{}{}
-}
-
-// take removes l and reports whether it was there.
-func (u *unclaimed) take(l *failure) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	_, ok := u.mu.failures[l]
-	delete(u.mu.failures, l)
-	return ok
-}
-
-// takeAll removes all failures and returns them, the oldest first.
-func (u *unclaimed) takeAll() (list []*failure) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for l := range u.mu.failures {
-		list = append(list, l)
-	}
-	u.mu.failures = nil
-	slices.SortFunc(list, func(a, b *failure) int { return int(a.order) - int(b.order) })
-	return list
 }
 
 // Cancel ends the event with the failure "cancelled", and undoes it, unless it has committed or aborted. Of a chain of

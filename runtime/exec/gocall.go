@@ -3,15 +3,14 @@ package exec
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
-	"sync"
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
@@ -39,10 +38,8 @@ type goArgs interface {
 }
 
 const (
-	triesMax    = 64              // that are under way at a time
-	tryTimeMax  = 5 * time.Minute // after which the context of a try ends
-	backOffMin  = time.Second     // after the first failure; it doubles
-	backOffMax  = 5 * time.Minute
+	triesMax    = 64               // that are under way at a time
+	tryTimeMax  = 5 * time.Minute  // after which the context of a try ends
 	tryCloseMax = 10 * time.Second // how long Close waits for tries; half of it before their contexts end
 )
 
@@ -62,19 +59,6 @@ type goCall struct {
 	parent event.EventID // that has issued it
 	index  int
 	tried  int // how many tries have failed
-	cancel context.CancelFunc
-}
-
-// goCalls are the calls whose tries are due or under way. Others wait for their time among the timers.
-type goCalls struct {
-	tries sync.WaitGroup // the goroutines
-	mu    struct {
-		sync.Mutex
-		queue   []*goCall
-		running map[*goCall]struct{}
-		workers int
-		closed  bool // no try begins any more
-	}
 }
 
 // goCall returns the call that o issues.
@@ -91,56 +75,13 @@ func (s *System) try(c *goCall) {
 		s.workers.Run(func() { s.tried(c, s.invented(c)) })
 		return
 	}
-	q := &s.calls
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	switch {
-	case q.mu.closed:
-		s.leaveCall(c)
-		return
-	case q.mu.workers < triesMax:
-		q.mu.workers++
-		q.tries.Go(s.tryAll)
-	}
-	q.mu.queue = append(q.mu.queue, c)
+	s.calls.Add(c)
 }
 
-// tryAll makes tries that are due until there is none left.
-func (s *System) tryAll() {
-	q := &s.calls
-	for {
-		q.mu.Lock()
-		if len(q.mu.queue) == 0 {
-			q.mu.workers--
-			// Invariant: the goroutines are counted, and no more than so many.
-			assert.That(q.mu.workers >= 0 && q.mu.workers < triesMax, "exec: %d goroutines make tries", q.mu.workers)
-			q.mu.Unlock()
-			return
-		}
-		c := q.mu.queue[0]
-		q.mu.queue = q.mu.queue[1:]
-		if s.postpones(c.seq, false) {
-			q.mu.Unlock()
-			s.leaveCall(c)
-			continue
-		}
-		ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), callKey{}, c.key(s)), tryTimeMax)
-		c.cancel = cancel
-		if q.mu.running == nil {
-			q.mu.running = make(map[*goCall]struct{})
-		}
-		q.mu.running[c] = struct{}{}
-		q.mu.Unlock()
-		err := s.tryOne(ctx, c)
-		cancel()
-		q.mu.Lock()
-		_, mine := q.mu.running[c]
-		delete(q.mu.running, c)
-		q.mu.Unlock()
-		if mine { // else Close has given it up
-			s.tried(c, err)
-		}
-	}
+// openCalls opens the tries of calls.
+func (s *System) openCalls() {
+	s.calls.Open(outbox.TriesConfig[*goCall]{Max: triesMax, TimeMax: tryTimeMax, CloseMax: tryCloseMax, Try: s.tryOne, Ended: s.tried,
+		Later: func(c *goCall) bool { return s.postpones(c.seq, false) }, Leave: s.leaveCall})
 }
 
 // errCallLost is the failure of a try that was not made, as the store has failed: the row may not be durable.
@@ -151,18 +92,8 @@ func (s *System) tryOne(ctx context.Context, c *goCall) (err error) {
 	if d := s.durable; d != nil && d.Wait(c.pos) != nil {
 		return errCallLost
 	}
-	ended := make(chan error, 1)
-	go func() { // of its own, which a runtime.Goexit of the function ends
-		err := errors.New("runtime.Goexit in the Go function " + c.method.Go.Function)
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("panic in the Go function %s: %v", c.method.Go.Function, p)
-			}
-			ended <- err
-		}()
-		err = c.args.(goArgs).AeonCall(ctx)
-	}()
-	return <-ended
+	ctx = context.WithValue(ctx, callKey{}, c.key(s))
+	return outbox.Guard(c.method.Go.Function, func() error { return c.args.(goArgs).AeonCall(ctx) })
 }
 
 // invented is how a try ends that is not made: success or failure, drawn from the seed.
@@ -216,7 +147,7 @@ func (s *System) tried(c *goCall, err error) {
 
 // failureOf returns the dead letter of a call without `then`, whose last try has failed.
 func failureOf(c *goCall, err error) failure {
-	return failure{id: c.id, target: c.target, method: c.method, err: &AbortError{Msg: err.Error(), Event: c.id}, pos: c.pos}
+	return failure{id: c.id, target: c.target, method: c.method, err: &event.AbortError{Msg: err.Error(), Event: c.id}, pos: c.pos}
 }
 
 // tryLater has a call tried again after a while.
@@ -228,24 +159,13 @@ func (s *System) tryLater(c *goCall) {
 		s.leaveCall(c)
 		return
 	}
-	wait := backOff(c.tried)
+	wait := outbox.BackOff(c.tried)
 	if !s.cfg.InventGo {
 		wait -= rand.N(wait/2 + 1)
 	}
 	s.timers.Set(&timer{Due: s.timers.After(wait), Call: timed{again: c}})
 	s.timers.Wake()
 	s.live.Add(-1)
-}
-
-// backOff is how long a call waits after so many failures, at most.
-func backOff(failures int) time.Duration {
-	wait := backOffMin
-	for range failures - 1 {
-		if wait *= 2; wait >= backOffMax {
-			return backOffMax
-		}
-	}
-	return wait
 }
 
 // tryAgain tries a call whose timer t has fired.
@@ -258,11 +178,8 @@ func (s *System) tryAgain(t *timer) {
 // failedCall replaces the row of a call by one with a try less, and returns the position from which on it is so.
 func (d *durable) failedCall(c *goCall) store.Position {
 	w := row.Writer{Store: d.Store}
-	w.Key = row.AppendOutboxKey(nil, c.target.ID, c.target.ID, c.seq)
-	w.Begin()
-	w.Row = row.AppendSubEvent(w.Row, &event.SubEvent{Signature: d.signatures.Number(c.method), Parent: c.parent, Index: c.index,
-		Args: appendArgs(nil, new(codec.Encoder), c.args)})
-	w.Set()
+	outbox.WriteSubEvent(&w, c.target.ID, c.target.ID, c.seq, &event.SubEvent{Signature: d.signatures.Number(c.method), Parent: c.parent, Index: c.index,
+		Args: codec.AppendArgs(nil, new(codec.Encoder), c.args)})
 	return d.Journal.Append(w.Take())
 }
 
@@ -270,8 +187,7 @@ func (d *durable) failedCall(c *goCall) store.Position {
 // try has failed is a dead letter.
 func (d *durable) removeCall(c *goCall, err error) store.Position {
 	w := row.Writer{Store: d.Store}
-	w.Key = row.AppendOutboxKey(nil, c.target.ID, c.target.ID, c.seq)
-	w.Delete()
+	outbox.DeleteSubEvent(&w, c.target.ID, c.target.ID, c.seq)
 	if err == nil {
 		return d.Journal.Append(w.Take())
 	}
@@ -289,41 +205,6 @@ func (s *System) leaveCall(c *goCall) {
 		s.undone.Add(1)
 	}
 	s.live.Add(-1)
-}
-
-// closeCalls lets no goroutine of a closing system wait for a Go function for ever: the contexts of tries end after a
-// while, and what has not ended then is left. stop is called when the system has settled.
-func (s *System) closeCalls() (stop func()) {
-	if s.cfg.InventGo {
-		return func() {}
-	}
-	warn := time.AfterFunc(tryCloseMax/2, func() {
-		s.calls.mu.Lock()
-		defer s.calls.mu.Unlock()
-		for c := range s.calls.mu.running {
-			c.cancel()
-		}
-	})
-	end := time.AfterFunc(tryCloseMax, func() {
-		q := &s.calls
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		q.mu.closed = true
-		for c := range q.mu.running {
-			s.leaveCall(c)
-		}
-		clear(q.mu.running)
-		for _, c := range q.mu.queue {
-			s.leaveCall(c)
-		}
-		q.mu.queue = nil
-	})
-	return func() {
-		warn.Stop()
-		if end.Stop() {
-			s.calls.tries.Wait()
-		}
-	}
 }
 
 // callKey is the key of contexts under which a try finds the key of its call.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/undo"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -98,7 +99,7 @@ func init() {
 	methodRevoke.Run = func(cx *Cx, _ any, args order.Args) { args.(func(*Cx))(cx) }
 	methodLoose.Run = func(*Cx, any, order.Args) {}
 	set := func(cx *Cx, l *loose, r accountRef) {
-		LogOwned(cx, &l.Self, 0, &l.account, r)
+		undo.FieldOwned(&cx.log, &l.Self, 0, &l.account, r)
 		l.account = r
 	}
 	methodStoreLoose.Run = func(cx *Cx, self any, args order.Args) { set(cx, self.(*loose), args.(accountRef)) }
@@ -324,7 +325,7 @@ func init() {
 	methodTakeAll.Run = func(cx *Cx, self any, args order.Args) {
 		d := self.(*desk)
 		for _, k := range args.([]deskRef) {
-			VectorPushOwned(cx, &d.Self, 4, &d.kids, k)
+			undo.VectorPushOwned(&cx.log, &d.Self, 4, &d.kids, k)
 		}
 	}
 }

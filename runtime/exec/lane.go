@@ -40,7 +40,7 @@ func (s *System) drain(l *lane) {
 	var ev *Event
 	defer func() {
 		if !finished { // runtime.Goexit in an event: its worker is going away
-			err := &AbortError{Msg: msgGoexit, Event: e.id, Fault: true}
+			err := &event.AbortError{Msg: msgGoexit, Event: e.id, Fault: true}
 			if e.chain != nil {
 				e.chain.end(ev, err)
 			} else {
@@ -68,7 +68,7 @@ func (s *System) drain(l *lane) {
 			ev.issuer, ev.outSeq, ev.byTimer = l.Key.Issuer, e.seq, e.timer
 		}
 		err := ev.perform()
-		if err == ErrClosed {
+		if err == event.ErrClosed {
 			s.giveBack(ev)
 			s.postpone(e, l.Key.Firing)
 			continue

@@ -8,8 +8,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
+	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 // collected collects garbage until cond holds.
@@ -30,10 +32,7 @@ func TestFailureOfADroppedFutureBecomesADeadLetter(t *testing.T) {
 	}
 	cl.Settle()
 	collected(func() bool { return s.Stats().DeadLetters == 100 })
-	s.unclaimed.mu.Lock()
-	left := len(s.unclaimed.mu.failures)
-	s.unclaimed.mu.Unlock()
-	if left != 1 {
+	if left := s.unclaimed.Count(); left != 1 {
 		t.Errorf("%d failures are kept, want that of the future which can be awaited", left)
 	}
 	if err := kept.Wait(); err == nil || err.Error() != "no" {
@@ -88,10 +87,10 @@ func TestCloseWaitsForEventsThatAreAwaited(t *testing.T) {
 		t.Errorf("closed with %q printed", got)
 	}
 	wg.Wait()
-	if err := r.await(cl, func(*Cx, *desk) {}); err != ErrClosed {
+	if err := r.await(cl, func(*Cx, *desk) {}); err != event.ErrClosed {
 		t.Errorf("after Close: %v", err)
 	}
-	if err := cl.Issue(r.Ref, &methodWork, work(nil)).Wait(); err != ErrClosed {
+	if err := cl.Issue(r.Ref, &methodWork, work(nil)).Wait(); err != event.ErrClosed {
 		t.Errorf("after Close: %v", err)
 	}
 }
@@ -182,7 +181,7 @@ func TestARefusedCycleWaitsForWhatItTellsOf(t *testing.T) {
 	j := &slowJournal{}
 	_, cl := slowSystem(t, j)
 	own := func(cx *Cx, d *desk, boss deskRef) {
-		LogOwned(cx, &d.Self, 7, &d.boss, boss)
+		undo.FieldOwned(&cx.log, &d.Self, 7, &d.boss, boss)
 		d.boss = boss
 	}
 	a, b := newDesk(t, cl), newDesk(t, cl)

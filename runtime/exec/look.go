@@ -27,7 +27,7 @@ func (s *System) View(ctx context.Context) (*View, error) {
 	case d == nil:
 		return nil, ErrNoStore
 	case !d.Visit():
-		return nil, ErrClosed
+		return nil, event.ErrClosed
 	}
 	v := &View{d: d}
 	v.Snapshot, v.Position = d.Store.View()
@@ -52,7 +52,7 @@ func (s *System) Ready() error {
 		return d.Store.Err()
 	}
 	if s.closing.Load() {
-		return ErrClosed
+		return event.ErrClosed
 	}
 	return nil
 }
@@ -70,18 +70,10 @@ func (s *System) WriteMetrics(w *metrics.Writer) {
 	w.Counter("aeon_tree_moves_total", "Moves of actors in the sequencing tree.", t.Moves)
 	w.Counter("aeon_dead_letters_total", "Events that have failed and were not awaited.", t.DeadLetters)
 	w.Counter("aeon_callback_failures_total", "Callbacks that have failed.", t.CallbackFailures)
-	d := s.durable
-	if d == nil {
-		return
+	if s.durable != nil {
+		s.durable.WriteMetrics(w)
+		kept, dropped := s.durable.dead.Count()
+		w.Gauge("aeon_dead_letters", "Dead letters in the store.", int64(kept))
+		w.Counter("aeon_dead_letters_dropped_total", "Dead letters that the store has dropped, as there were too many.", dropped)
 	}
-	kept, dropped := d.dead.Count()
-	w.Gauge("aeon_dead_letters", "Dead letters in the store.", int64(kept))
-	w.Counter("aeon_dead_letters_dropped_total", "Dead letters that the store has dropped, as there were too many.", dropped)
-	attached, _ := d.Actors()
-	w.Gauge("aeon_actors_attached", "Actors that are in the ownership graph in memory.", int64(attached))
-	w.Gauge("aeon_actors_loaded", "Actors whose states are in memory.", int64(d.Loaded()))
-	appended, durable := d.Store.Positions()
-	w.Gauge("aeon_journal_position", "Last position of the journal.", int64(appended))
-	w.Gauge("aeon_journal_durable_position", "Position of the journal up to which all is on the disk.", int64(durable))
-	w.Histogram("aeon_journal_sync_seconds", "Syncs of the journal, one for each group commit.", d.Store.Syncs())
 }

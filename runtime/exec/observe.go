@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"sync"
@@ -103,7 +102,7 @@ func newest[T any](list []T, x T) []T {
 
 // deadLetter notes a failure that is not awaited, once what it tells of is durable.
 func (s *System) deadLetter(f failure) {
-	if f.err == ErrClosed { // it has not failed: it was not run, and Undone tells of all of them
+	if f.err == event.ErrClosed { // it has not failed: it was not run, and Undone tells of all of them
 		s.undone.Add(1)
 		return
 	}
@@ -119,7 +118,7 @@ func (s *System) deadLetter(f failure) {
 func (s *System) logDeadLetter(f failure) {
 	method := f.method.String()
 	attrs := []any{"event", f.id.String(), "actor", f.target.String(), "method", method, "error", f.err.Error()}
-	var abort *AbortError
+	var abort *event.AbortError
 	if errors.As(f.err, &abort) {
 		attrs = append(attrs, places(abort.Path)...)
 	}
@@ -162,74 +161,12 @@ func (s *System) DeadLetters() []DeadLetter {
 	return list
 }
 
-// Progress returns a number that grows whenever an event ends. A watchdog that sees it
-// stand still while events wait has found a deadlock.
-func (s *System) Progress() uint64 {
-	t := s.Stats()
-	return t.Commits + t.Aborts + t.Withdrawals + t.Reroutes + t.Moves
-}
-
-// Watch checks every interval that something progresses while events wait, until stop is
-// closed; if not, it calls stuck with the wait-for graph, once. The caller runs it in a
-// goroutine and joins it.
-func (s *System) Watch(interval time.Duration, stop <-chan struct{}, stuck func(waits string)) {
-	t := time.NewTicker(interval)
-	defer t.Stop()
-	last := s.Progress()
-	for {
-		select {
-		case <-stop:
-			return
-		case <-t.C:
-		}
-		now := s.Progress()
-		if now == last && s.Waiting() > 0 {
-			var b bytes.Buffer
-			s.WriteWaits(&b)
-			stuck(b.String())
-			return
-		}
-		last = now
-	}
-}
-
 // WriteWaits writes the wait-for graph: a line for every event that waits for another
 // at an actor. It may run at any time; what it shows is true node by node.
 func (s *System) WriteWaits(w io.Writer) { s.host.WriteWaits(w) }
 
-// Wait is an event that waits for another one. Events are as traces and the log write them, actors as users name them.
-type Wait struct {
-	Event     string `json:"event"`
-	Method    string `json:"method"`
-	Target    string `json:"target,omitempty"` // "": the event creates it
-	At        string `json:"at,omitempty"`     // where it waits; "": for a region, above all actors of its own
-	Wants     string `json:"wants"`            // read, write, or pass: to what is below
-	For       string `json:"for,omitempty"`    // the other event; "": readers that have no name there
-	ForMethod string `json:"forMethod,omitempty"`
-	ForTarget string `json:"forTarget,omitempty"`
-	Why       string `json:"why"`
-}
-
-// Waits returns which events wait for which. It holds up nothing.
-func (s *System) Waits() []Wait {
-	waits := s.host.WaitGraph()
-	list := make([]Wait, len(waits))
-	for i, w := range waits {
-		list[i] = Wait{Event: w.Event.String(), Method: w.Work, Target: address(w.Target), At: address(w.At), Wants: w.Wants, ForMethod: w.ForWork, ForTarget: address(w.ForTarget), Why: w.Why}
-		if w.For != (event.EventID{}) {
-			list[i].For = w.For.String()
-		}
-	}
-	return list
-}
-
-// address returns the text by which users name an actor, "" for what is none.
-func address(h *order.Handle) string {
-	if h == nil || h.Is(order.Virtual) || h.Shape == nil {
-		return ""
-	}
-	return h.Address()
-}
+// WaitGraph returns which events wait for which. It holds up nothing.
+func (s *System) WaitGraph() []order.Wait { return s.host.WaitGraph() }
 
 // Waiting returns how many events wait for a lock, or for a chain to leave an actor, now.
 func (s *System) Waiting() int { return s.host.Waiting() }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
@@ -148,7 +149,7 @@ func TestFailedStoreLeavesOutcomesUnknown(t *testing.T) {
 	for i := range 16 {
 		group.Go(func() {
 			_, err := list[i%4].Deposit(s.Client(), 1)
-			var unknown *UnknownError
+			var unknown *event.UnknownError
 			if !errors.As(err, &unknown) || !errors.Is(err, full) || !strings.Contains(unknown.AbortMessage(), "unknown") {
 				t.Errorf("a deposit gave %v", err)
 			}

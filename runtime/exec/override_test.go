@@ -261,7 +261,7 @@ func TestFailingBlockFailsTheSnapshot(t *testing.T) {
 			if !errors.As(err, &failed) || failed.Class != "t.Desk" || !strings.Contains(err.Error(), c.want) {
 				t.Fatalf("Snapshot: %v", err)
 			}
-			var abort *AbortError
+			var abort *event.AbortError
 			if !errors.As(err, &abort) || abort.Pos().Line == 0 {
 				t.Errorf("the place is not known: %+v", abort)
 			}

@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 // The tests of this file are outside of package exec, as generated code is: the package's own frames
@@ -33,7 +35,7 @@ func init() {
 func (c *clerk) build(cx *exec.Cx) {
 	n := exec.New[*clerk](cx, &classClerk)
 	exec.Constructed(cx)
-	exec.LogOwned(cx, &c.Self, 0, &c.next, n.Self.Ref())
+	undo.FieldOwned(cx.UndoLog(), &c.Self, 0, &c.next, n.Self.Ref())
 	c.next = n.Self.Ref()
 }
 
@@ -62,7 +64,7 @@ func TestFailurePathLeadsAcrossActors(t *testing.T) {
 	}
 	for _, async := range []bool{false, true} {
 		err := cl.Await(r, &methodPass, async)
-		var abort *exec.AbortError
+		var abort *event.AbortError
 		if !errors.As(err, &abort) || abort.Msg != "nobody left" || abort.Fault {
 			t.Fatalf("async %v: %v", async, err)
 		}

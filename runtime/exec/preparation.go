@@ -1,8 +1,8 @@
 package exec
 
 import (
-	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/state"
@@ -67,7 +67,7 @@ func (ev *Event) prepare() (err error) {
 			if !ok {
 				panic(p)
 			}
-			err = &AbortError{Msg: f.Msg, Event: ev.ID, Fault: true}
+			err = &event.AbortError{Msg: f.Msg, Event: ev.ID, Fault: true}
 		}
 	}()
 	ev.gatherWrites(&w.Writer)
@@ -76,7 +76,7 @@ func (ev *Event) prepare() (err error) {
 		w.encodeArgs(ev.root.ops)
 	}
 	if ev.requested() != nil && !goesOn(ev.root.ops) {
-		w.encodeResult(ev.Args)
+		w.result = codec.AppendResult(w.result, &w.encoder, ev.Args)
 	}
 	return nil
 }
@@ -104,37 +104,8 @@ func (w *preparation) encodeArgs(ops []op) {
 			w.encodeArgs(o.branch.cx.ops)
 		case o.kind == opEmit, o.kind == opTail, o.kind == opGo, o.kind == opTimer && o.object == nil:
 			o.encoded[0] = uint32(len(w.args))
-			w.args = appendArgs(w.args, &w.encoder, o.args)
+			w.args = codec.AppendArgs(w.args, &w.encoder, o.args)
 			o.encoded[1] = uint32(len(w.args))
 		}
 	}
-}
-
-// encodeResult encodes the result that is in args, if they have any.
-func (w *preparation) encodeResult(args order.Args) {
-	if a, ok := args.(resultCodec); ok {
-		w.encoder.Reset()
-		a.EncodeResult(&w.encoder)
-		w.result = append(w.result, w.encoder.Data()...)
-	}
-}
-
-// argsCodec is implemented by the arguments of generated methods.
-type argsCodec interface {
-	Encode(*codec.Encoder)
-	Decode(*codec.Decoder)
-}
-
-// appendArgs appends the arguments of a method, nothing if there are none.
-func appendArgs(b []byte, e *codec.Encoder, args order.Args) []byte {
-	if args == nil {
-		return b
-	}
-	a, ok := args.(argsCodec)
-	if !ok {
-		assert.Unreachable("arguments of type %T cannot be stored", args)
-	}
-	e.Reset()
-	a.Encode(e)
-	return append(b, e.Data()...)
 }

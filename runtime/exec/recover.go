@@ -1,10 +1,8 @@
 package exec
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -21,7 +19,7 @@ import (
 // sequencing tree, sessions, sub-events that have not ended, timers. The states of actors are
 // read when they are used. Events run from then on. An error means that nothing has run and
 // nothing was changed. It is an error of the store, a *store.CorruptError, or it says what the program cannot
-// read of the store: then it wraps ErrClass for a class, a *store.SchemaError for each field and a
+// read of the store: then it wraps state.ErrClass for a class, a *store.SchemaError for each field and a
 // *store.CallError for each method.
 //
 // The caller closes the system, then the store.
@@ -59,7 +57,7 @@ type recovery struct {
 }
 
 func (r *recovery) run() error {
-	for _, step := range []func() error{r.classes, r.count, r.d.Recover, r.sessions, r.d.keyed.Recover, r.dead, r.setTimers, r.continuations, r.outbox, r.unread} {
+	for _, step := range []func() error{r.classes, r.count, r.d.Recover, r.d.sessions.Recover, r.d.keyed.Recover, r.dead, r.setTimers, r.continuations, r.outbox, r.unread} {
 		if err := step(); err != nil {
 			r.s.live.Add(-r.live) // what was read will not run, and closing the system waits for all that is counted
 			return err
@@ -95,20 +93,8 @@ func (r *recovery) dead() error { return r.d.dead.Recover(r.d.Store) }
 func (r *recovery) classes() error { return r.d.Layouts.Lost(r.d.Store) }
 
 // count counts the actors, up to a number that takes no time.
-func (r *recovery) count() error {
-	n := &r.d.found.Actors
-	err := r.d.Headers(func(_ event.ActorID, h *row.Header) error {
-		if !h.Unborn {
-			*n++
-		}
-		if *n > RestoredMax {
-			return state.ErrEnough
-		}
-		return nil
-	})
-	if errors.Is(err, state.ErrEnough) {
-		return nil
-	}
+func (r *recovery) count() (err error) {
+	r.d.found.Actors, err = r.d.Count(RestoredMax + 1)
 	return err
 }
 
@@ -130,10 +116,7 @@ func (r *recovery) args(data []byte, m *Method) (order.Args, error) {
 		return nil, nil
 	}
 	args := m.NewArgs()
-	dec := codec.NewDecoder(data)
-	dec.Context = r.s
-	args.(argsCodec).Decode(dec)
-	return args, dec.Close()
+	return args, codec.ReadArgs(data, r.s, args)
 }
 
 // outbox reads the sub-events that have not ended into their lanes. They do not run yet.
@@ -250,13 +233,10 @@ func (r *recovery) setTimers() error {
 
 // timer reads one timer.
 func (r *recovery) timer(rest, payload []byte, sig *state.StoredSignature[*Method]) (t *timer, err error) {
-	x, number, ticks, call, err := row.ReadTimer(payload)
+	t, x, err := outbox.ReadTimer[timed](rest, payload)
 	if err != nil {
 		return nil, err
 	}
-	t = &timer{Name: x.Name, Every: x.Every, Ticks: ticks, Row: outbox.TimerRow{Call: bytes.Clone(call), Signature: number}}
-	t.Row.Due, t.Generation = row.ReadTimerKey(rest)
-	t.Due = time.Unix(0, t.Row.Due)
 	c := &t.Call
 	c.method = sig.Method
 	if c.args, err = r.args(x.Args, c.method); err != nil {

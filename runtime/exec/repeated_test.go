@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/sched"
@@ -57,7 +58,7 @@ func TestARequestThatIsLeftIsNotPerformedAgain(t *testing.T) {
 		close(leaveA)
 		end.Wait()
 		for i, err := range errs {
-			if err != ErrPostponed {
+			if err != event.ErrPostponed {
 				t.Errorf("%d has ended with %v", i, err)
 			}
 		}
@@ -114,7 +115,7 @@ func TestAChainThatIsLeftIsToldWhenItIsDurable(t *testing.T) {
 					}
 					end.Go(func() {
 						err := ask(n, a, x)
-						if unknown := new(UnknownError); !fails && err != ErrPostponed || fails && !errors.As(err, &unknown) {
+						if unknown := new(event.UnknownError); !fails && err != event.ErrPostponed || fails && !errors.As(err, &unknown) {
 							t.Errorf("it has ended with %v", err)
 						}
 						told.Store(true)
@@ -164,7 +165,7 @@ func TestARepetitionOfAnUnknownOutcome(t *testing.T) {
 		goOn()
 		end.Wait()
 		for i, err := range errs {
-			if unknown := new(UnknownError); !errors.As(err, &unknown) {
+			if unknown := new(event.UnknownError); !errors.As(err, &unknown) {
 				t.Errorf("%d: %v", i, err)
 			}
 		}
@@ -187,7 +188,7 @@ func TestAResultThatCannotBeStored(t *testing.T) {
 	x := n.begin("phone")
 	for range 2 {
 		err := x.Await(1, 0, list[0].Ref, &deep, &deepArgs{depositArgs{amount: 5}})
-		if abort := new(AbortError); !errors.As(err, &abort) || abort.Msg != codec.MsgDepth || !abort.Fault {
+		if abort := new(event.AbortError); !errors.As(err, &abort) || abort.Msg != codec.MsgDepth || !abort.Fault {
 			t.Errorf("it has ended with %v", err)
 		}
 	}

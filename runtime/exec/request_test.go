@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/sched"
@@ -44,7 +45,7 @@ func TestRequestsWithKeysRunOnce(t *testing.T) {
 		if got, err := depositKeyed(n.sys, "a", other, 7); err != nil || got != 1007 {
 			t.Errorf("run %d: a gave %d, %v to the other account", run, got, err)
 		}
-		if _, err := depositKeyed(n.sys, "a", to, 51); err != ErrKeyReused {
+		if _, err := depositKeyed(n.sys, "a", to, 51); err != event.ErrKeyReused {
 			t.Errorf("run %d: with another amount a gave %v", run, err)
 		}
 		if balance, err := (accountRef{to}).Balance(n.cl); err != nil || balance != 1050 {
@@ -158,7 +159,7 @@ func TestChainsOfRequestsWithKeys(t *testing.T) {
 		close(leave)
 		end.Wait()
 		for i, err := range errs {
-			if err != ErrPostponed {
+			if err != event.ErrPostponed {
 				t.Errorf("%d has ended with %v", i, err)
 			}
 		}

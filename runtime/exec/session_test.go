@@ -101,7 +101,7 @@ func TestAcknowledgedRequestsAreOver(t *testing.T) {
 		}
 	}
 	for _, seq := range []uint64{1, requests - 1} {
-		if _, err := deposit(x, seq, 0, to, 1); !errors.Is(err, ErrAcknowledged) {
+		if _, err := deposit(x, seq, 0, to, 1); !errors.Is(err, event.ErrAcknowledged) {
 			t.Errorf("request %d: %v", seq, err)
 		}
 	}
@@ -110,7 +110,7 @@ func TestAcknowledgedRequestsAreOver(t *testing.T) {
 	}
 	n.crash(none)
 	to, x = n.sys.Resolve(to.ID()), n.begin("phone")
-	if _, err := deposit(x, 1, 0, to, 1); !errors.Is(err, ErrAcknowledged) {
+	if _, err := deposit(x, 1, 0, to, 1); !errors.Is(err, event.ErrAcknowledged) {
 		t.Errorf("request 1 after a crash: %v", err)
 	}
 	if got, err := deposit(x, requests, 0, to, 1); err != nil || got != 1000+requests {
@@ -136,17 +136,17 @@ func TestSessionsExpire(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := deposit(x, 2, 0, to, 1); !errors.Is(err, ErrSessionExpired) {
+	if _, err := deposit(x, 2, 0, to, 1); !errors.Is(err, event.ErrSessionExpired) {
 		t.Errorf("a request of an expired session: %v", err)
 	}
-	if _, err := n.sys.Session("phone"); !errors.Is(err, ErrSessionExpired) {
+	if _, err := n.sys.Session("phone"); !errors.Is(err, event.ErrSessionExpired) {
 		t.Errorf("an expired session: %v", err)
 	}
 	if s, o := n.rows(store.Sessions), n.rows(store.Outcomes); s != 1 || o != 1 {
 		t.Errorf("%d sessions and %d outcomes are left", s, o)
 	}
 	n.crash(all)
-	if _, err := n.sys.Session("phone"); !errors.Is(err, ErrSessionExpired) {
+	if _, err := n.sys.Session("phone"); !errors.Is(err, event.ErrSessionExpired) {
 		t.Errorf("an expired session, after a crash: %v", err)
 	}
 	n.close()

@@ -13,6 +13,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/undo"
@@ -225,7 +226,7 @@ func TestAClassThatIsGoneChangesNothing(t *testing.T) {
 	next := newEdition(func(v *edition) { v.class.Name = "Official" })
 	st := openStore(t, e, nil)
 	before := content(t, st)
-	if _, err := next.recover(st); !errors.Is(err, ErrClass) || !strings.Contains(err.Error(), "v.Clerk, of which actors are stored (1); bring it back") {
+	if _, err := next.recover(st); !errors.Is(err, state.ErrClass) || !strings.Contains(err.Error(), "v.Clerk, of which actors are stored (1); bring it back") {
 		t.Errorf("Recover gave %v", err)
 	}
 	if after := content(t, st); !maps.Equal(before, after) {
@@ -358,7 +359,7 @@ func TestOutcomesMeetAnotherVersion(t *testing.T) {
 			for range 2 {
 				args := &pair{}
 				err = x.Await(1, 0, ann, &v.add, args)
-				var changed *ResultError
+				var changed *event.ResultError
 				switch {
 				case c.want == "" && (err != nil || args.ret != 6):
 					t.Errorf("the outcome is %d, %v", args.ret, err)
@@ -366,7 +367,7 @@ func TestOutcomesMeetAnotherVersion(t *testing.T) {
 					t.Errorf("the outcome is %d, %v\nwant %s", args.ret, err, c.want)
 				}
 			}
-			var changed *ResultError
+			var changed *event.ResultError
 			if err := x.Await(2, 0, ann, &v.add, &pair{}); !errors.As(err, &changed) || changed.Reason != "there was no result" {
 				t.Errorf("the outcome of another method: %v", err)
 			}

@@ -2,53 +2,47 @@ package exec
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
 
-	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
+	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/value"
 )
 
 // Snapshot makes a snapshot of everything that the node has, as of a moment of the call,
 // while events go on.
 func (s *System) Snapshot(ctx context.Context, to snapshot.Target) (*snapshot.Saved, error) {
-	return s.takeSnapshot(ctx, to, snapshot.Manifest{Kind: snapshot.Node}, func(view store.Reader, _ *snapshot.Manifest) (snapshot.Rows, error) {
-		o := s.overrides(view)
-		return func(emit func(key, row []byte) error) error { return archive.NodeRows(view, o, emit) }, nil
-	})
+	if s.durable == nil {
+		return nil, ErrNoStore
+	}
+	return s.durable.archive.Snapshot(ctx, to)
 }
 
 // SnapshotActor makes a snapshot of an actor and everything that it reaches, as of a moment of
 // the call, while events go on. The error is a *archive.NoActorError if the actor is not there.
 func (s *System) SnapshotActor(ctx context.Context, to snapshot.Target, actor order.Ref) (*snapshot.Saved, error) {
-	return s.takeSnapshotOf(ctx, to, func(store.Reader) (event.ActorID, error) { return order.HandleOf(actor).ID, nil })
+	return s.snapshotOf(ctx, to, func(store.Reader) (event.ActorID, error) { return order.HandleOf(actor).ID, nil })
 }
 
 // SnapshotNamed is SnapshotActor of the actor that has a name at that moment. The errors are those of
 // archive.ActorName.Find, too.
 func (s *System) SnapshotNamed(ctx context.Context, to snapshot.Target, actor archive.ActorName) (*snapshot.Saved, error) {
-	return s.takeSnapshotOf(ctx, to, actor.Find)
+	return s.snapshotOf(ctx, to, actor.Find)
 }
 
-// takeSnapshotOf saves the actor that root finds, and everything that it reaches.
-func (s *System) takeSnapshotOf(ctx context.Context, to snapshot.Target, root func(store.Reader) (event.ActorID, error)) (*snapshot.Saved, error) {
-	return s.takeSnapshot(ctx, to, snapshot.Manifest{Kind: snapshot.Actor}, func(view store.Reader, m *snapshot.Manifest) (snapshot.Rows, error) {
-		id, err := root(view)
-		if err != nil {
-			return nil, err
-		}
-		c, err := archive.CutAt(view, id)
-		if err != nil {
-			return nil, err
-		}
-		m.Root, m.Actors, c.Overrides = id.String(), c.Actors(), s.overrides(view)
-		label, err := c.Label(m.Program)
-		m.Actor = bytejson.Text(label)
-		return c.Rows, err
-	})
+func (s *System) snapshotOf(ctx context.Context, to snapshot.Target, root func(store.Reader) (event.ActorID, error)) (*snapshot.Saved, error) {
+	if s.durable == nil {
+		return nil, ErrNoStore
+	}
+	return s.durable.archive.SnapshotOf(ctx, to, root)
 }
 
 // overrides returns what the classes of the program change in a view of the store.
@@ -56,29 +50,98 @@ func (s *System) overrides(view store.Reader) *archive.Overrides {
 	return newOverrides(view, &s.durable.Layouts, &s.cfg)
 }
 
-// takeSnapshot saves the rows that pick finds in a view of the store.
-func (s *System) takeSnapshot(ctx context.Context, to snapshot.Target, m snapshot.Manifest,
-	pick func(store.Reader, *snapshot.Manifest) (snapshot.Rows, error),
-) (saved *snapshot.Saved, err error) {
-	if s.durable == nil {
-		return nil, ErrNoStore
+// overriding runs the snapshot blocks of classes on copies of actors.
+type overriding struct {
+	ev     *Event // lends its log; it is never admitted
+	writes state.Writer
+}
+
+// newOverrides returns nil if no class has a snapshot block. Besides the classes it uses the limits and the log of cfg.
+func newOverrides(view store.Reader, l *state.Layouts, cfg *Config) *archive.Overrides {
+	if !slices.ContainsFunc(cfg.Classes, func(c *Class) bool { return c.Snapshot != nil }) {
+		return nil
 	}
-	st := s.durable.Store
-	s.durable.snapshots.Lock()
-	defer s.durable.snapshots.Unlock()
-	view := st.Snapshot()
-	defer func() { err = errors.Join(err, view.Close()) }()
-	m.Store, m.Program, m.Number, m.Taken = st.Identity().Store, st.Identity().Program, st.SnapshotNumber()+1, s.clock.Now()
-	rows, err := pick(view, &m)
+	limits := &System{cfg: *cfg, log: cfg.Log}
+	ev := limits.newEvent().(*Event)
+	ev.sys = limits
+	o := &overriding{ev: ev}
+	return &archive.Overrides{View: view, Layouts: l, Has: func(c *order.Shape) bool { return classOf(c).Snapshot != nil },
+		New: func(c *order.Shape) order.Object { return classOf(c).New() }, References: copiedReferences, Run: o.run}
+}
+
+// StoppedOverrides returns what the classes of a program change in the rows of a store that no system
+// uses. A program that would have to change the schema is refused, as its rows would not fit.
+func StoppedOverrides(view store.Reader, classes []*Class, log *slog.Logger) (*archive.Overrides, error) {
+	cfg := Config{Classes: classes, Log: log}
+	cfg.defaults()
+	schema, err := store.ReadSchema(view)
 	if err != nil {
 		return nil, err
 	}
-	// What the view shows lies before this batch in the journal: a snapshot must not have what
-	// a crash may still undo.
-	b := st.NewBatch()
-	st.SetSnapshotNumber(b, m.Number)
-	if err := st.Wait(ctx, st.Append(b)); err != nil {
+	if err := schema.Adopt(storedClasses(classes)); err != nil {
 		return nil, err
 	}
-	return snapshot.Save(ctx, to, m, rows)
+	if schema.Changed() {
+		return nil, fmt.Errorf("another version of the program has written the data last: take the snapshot with that one, or start this one on the data first")
+	}
+	l := &state.Layouts{}
+	l.Use(schema, shapes(classes))
+	return newOverrides(view, l, &cfg), nil
+}
+
+// run runs the block of a class on a copy of an actor, and returns the rows of what it has written.
+func (o *overriding) run(self *order.Handle, copied order.Object, stored image.Stored, layout *store.Layout) (edits *row.Edits, err error) {
+	cx, w := &o.ev.root, &o.writes
+	defer func() {
+		cx.reset()
+		w.Discard()
+	}()
+	ended := false
+	defer func() {
+		if ended {
+			return
+		}
+		p := recover()
+		if u, ok := p.(*value.Unreadable); ok {
+			err = u.Err
+			return
+		}
+		out, _ := cx.caught(p)
+		err = out.err
+	}()
+	cx.fill(o.ev.sys.cfg.FuelMax)
+	cx.push(self, nil)
+	classOf(self.Shape).Snapshot(&cx.Cx, copied)
+	o.ev.gatherWrites(w)
+	edits = row.NewEdits()
+	w.EncodeCopy(stored, self.ID, layout, edits)
+	ended = true
+	return edits, nil
+}
+
+// copiedRefs are what a copy refers to: the same reference for the same number of a client object. Of an actor and of a
+// client object only the id is known. More of them cannot be seen outside of an event.
+type copiedRefs struct {
+	resolve func(event.ActorID) order.Ref
+	clients map[uint64]*ClientObject
+}
+
+func copiedReferences(resolve func(event.ActorID) order.Ref) any {
+	return &copiedRefs{resolve, map[uint64]*ClientObject{}}
+}
+
+// Resolve returns the reference to an actor.
+func (c *copiedRefs) Resolve(id event.ActorID) order.Ref { return c.resolve(id) }
+
+// ResolveClient returns the reference to a client object.
+func (c *copiedRefs) ResolveClient(number uint64) ClientRef {
+	if number == 0 {
+		return ClientRef{}
+	}
+	o := c.clients[number]
+	if o == nil {
+		o = &ClientObject{client: goneClient, number: number}
+		c.clients[number] = o
+	}
+	return ClientRef{o: o}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 )
 
@@ -72,7 +73,7 @@ func TestSnapshotsAreConsistentWhileEventsRun(t *testing.T) {
 }
 
 func isAbort(err error) bool {
-	var a *AbortError
+	var a *event.AbortError
 	return errors.As(err, &a)
 }
 

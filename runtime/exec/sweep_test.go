@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -70,7 +71,7 @@ func TestTheWatermarkOfASessionNeverGoesBack(t *testing.T) {
 		mustNot(t, err)
 		x = n.begin("phone")
 		for again := uint64(1); again <= late; again++ {
-			if _, err := deposit(x, again, 0, to, 1); err != nil && !errors.Is(err, ErrAcknowledged) {
+			if _, err := deposit(x, again, 0, to, 1); err != nil && !errors.Is(err, event.ErrAcknowledged) {
 				t.Errorf("request %d, again: %v", again, err)
 			}
 		}
@@ -101,7 +102,7 @@ func TestAForgottenAcknowledgementCostsSpaceOnly(t *testing.T) {
 		n.crash(all)
 		to, x = n.sys.Resolve(to.ID()), n.begin("phone")
 		for again := uint64(1); again <= seq; again++ {
-			if got, err := deposit(x, again, 0, to, 1); !errors.Is(err, ErrAcknowledged) && (err != nil || got != 1000+int64(again)) {
+			if got, err := deposit(x, again, 0, to, 1); !errors.Is(err, event.ErrAcknowledged) && (err != nil || got != 1000+int64(again)) {
 				t.Fatalf("request %d, again: %d, %v", again, got, err)
 			}
 		}

@@ -45,7 +45,7 @@ type Config struct {
 	Partitions       int           // event.Partitions
 	QueueDepthMax    int           // 100 000 events waiting for one actor, before clients wait
 	EventsMax        int           // 100 000 events issued and not awaited, before clients wait
-	AdmissionWaitMax time.Duration // 0: clients wait for ever; else they then get a *LimitError
+	AdmissionWaitMax time.Duration // 0: clients wait for ever; else they then get a *event.LimitError
 	DepthMax         int           // 10 000 nested calls in one branch
 	FuelMax          int64         // 4 000 000 000 loop iterations in one branch
 	BranchWorkers    int           // GOMAXPROCS - 1 async calls run beside their callers
@@ -131,17 +131,17 @@ type System struct {
 	durable   *durable        // nil: everything is gone with the process
 	tracer    *history.Tracer // traced systems only
 
-	calls  goCalls
-	ids    actorIDs
+	calls  outbox.Tries[*goCall]
+	ids    order.Serials
 	events sync.Pool // of this system: an event keeps a block of actor ids
 
-	callers   callers
+	callers   sched.Idle[client] // that no call from outside uses now
 	lanes     lanes
 	stripes   outbox.Stripes
 	timers    timers
 	live      sched.Pending   // what has been issued, and is not awaited by its caller: it has not ended
 	issued    sched.Semaphore // held by events that were issued and not awaited
-	unclaimed unclaimed
+	unclaimed outbox.Unclaimed[failure]
 	lines     outbox.Lines
 	output    outbox.Output[outgoing] // of a system with a store
 	failures  failures
@@ -186,6 +186,7 @@ func newSystem(cfg Config) *System {
 	s.workers.Open(cfg.BranchWorkers, s.scheduler)
 	s.issued.Open(cfg.EventsMax, s.scheduler)
 	s.lines.Open(cfg.Stdout)
+	s.openCalls()
 	if cfg.Trace != nil {
 		s.tracer = history.New(cfg.Trace, cfg.TraceStates)
 	}
@@ -194,7 +195,7 @@ func newSystem(cfg Config) *System {
 	first := uint64(0)
 	if cfg.Store != nil { // another start has other ids
 		first = cfg.Store.Starts() << startShift
-		s.ids.last.Store(cfg.Store.FirstID())
+		s.ids.Open(cfg.Store.FirstID())
 	}
 	s.clients.last = event.ClientID(first)
 	s.objects.Open(first)
@@ -310,10 +311,10 @@ func (s *System) Close() {
 		s.closing.Store(true)
 		s.timers.Close()
 		s.until(s.idle)
-		settled := s.closeCalls()
+		settled := s.calls.Close()
 		s.settle()
 		settled()
-		for _, l := range s.unclaimed.takeAll() {
+		for _, l := range s.unclaimed.TakeAll() {
 			s.deadLetter(*l)
 		}
 		s.settle() // they may have to wait for the disk
@@ -360,22 +361,4 @@ func (s *System) Graph() *dominator.Graph { return s.host.Graph }
 // nextPartition spreads unnamed roots over the partitions.
 func (s *System) nextPartition(cl *client) event.PartitionID {
 	return event.PartitionID((uint64(cl.id)*31 + cl.stats.begun.Load()) % uint64(len(s.host.Partitions)))
-}
-
-// actorIDs numbers actors, in blocks so that creators share no cache line.
-type actorIDs struct{ last atomic.Uint64 }
-
-const idBlock = 256
-
-// next returns the id of a new actor in partition p.
-func (a *actorIDs) next(ev *Event, p event.PartitionID) event.ActorID {
-	if ev.sys.scheduler != nil { // blocks stay with pooled objects, which the collector takes at any time
-		return event.SerialActor(p, a.last.Add(1))
-	}
-	if ev.idNext == ev.idEnd {
-		ev.idEnd = a.last.Add(idBlock)
-		ev.idNext = ev.idEnd - idBlock
-	}
-	ev.idNext++
-	return event.SerialActor(p, ev.idNext)
 }

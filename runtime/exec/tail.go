@@ -114,7 +114,7 @@ func (ev *Event) seeThrough() error {
 		return ch.answer()
 	}
 	s.scheduler.Wait(ch.ended)
-	if e, ok := ch.err.(*AbortError); ok { // it happened in another goroutine
+	if e, ok := ch.err.(*event.AbortError); ok { // it happened in another goroutine
 		e.Path = append(e.Path, callpath.Here()...)
 	}
 	return ch.answer()
@@ -124,7 +124,7 @@ func (ev *Event) seeThrough() error {
 func (ch *chain) answer() error {
 	if d := ch.sys.durable; d != nil && (ch.request != nil || d.answersWait || d.Store.Overdue()) {
 		if lost := d.Wait(ch.pos); lost != nil {
-			return &UnknownError{Event: ch.first, Cause: lost}
+			return &event.UnknownError{Event: ch.first, Cause: lost}
 		}
 		ch.sys.output.Flush(ch.printed)
 	}
@@ -157,7 +157,7 @@ func (ch *chain) proceed(next tailStep) (ended bool) {
 		if !finished { // runtime.Goexit in the step: its goroutine is going away
 			s.passOn(l)
 			ch.leave()
-			ch.end(ev, &AbortError{Msg: msgGoexit, Event: ev.ID, Fault: true})
+			ch.end(ev, &event.AbortError{Msg: msgGoexit, Event: ev.ID, Fault: true})
 		}
 	}()
 	for next.mine() {
@@ -181,7 +181,7 @@ func (ch *chain) proceed(next tailStep) (ended bool) {
 		}
 		err := ev.perform()
 		s.passOn(l)
-		if err == ErrClosed {
+		if err == event.ErrClosed {
 			finished = true
 			s.giveBack(ev)
 			s.postponed.Add(1)
@@ -247,7 +247,7 @@ func (ch *chain) postpone(pos store.Position) {
 		ch.request.End()
 	}
 	if ch.ended != nil {
-		ch.err = ErrPostponed
+		ch.err = event.ErrPostponed
 		close(ch.ended)
 	}
 	ch.sys.live.Add(-1)

@@ -12,10 +12,12 @@ import (
 	"testing/synctest"
 
 	"github.com/aeon-lang/aeon/runtime/callpath"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/trace"
+	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 // counted is the argument of methodCount and of methodTake, whose chains count a desk up to a number.
@@ -106,7 +108,7 @@ func crowd(s *System, clients int, rounds int) (desks, kids [2]deskRef, want, wa
 		}
 		desks[1].do(cx, func(cx *Cx, d *desk) {
 			for _, k := range kids {
-				VectorPushOwned(cx, &d.Self, 4, &d.kids, k)
+				undo.VectorPushOwned(&cx.log, &d.Self, 4, &d.kids, k)
 			}
 		})
 	})
@@ -231,7 +233,7 @@ func TestAChainGoesRound(t *testing.T) {
 	if err == nil || err.Error() != "far enough" {
 		t.Fatalf("the chain ended with %v", err)
 	}
-	var abort *AbortError
+	var abort *event.AbortError
 	if !errors.As(err, &abort) || !pathHas(abort.Path, "testing.tRunner") {
 		t.Errorf("the path does not lead to the client: %v", abort.Path)
 	}

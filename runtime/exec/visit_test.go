@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
@@ -69,7 +70,7 @@ func TestCloseWaitsForReaders(t *testing.T) {
 				end.Wait()
 				mustNot(t, n.store.Close())
 				visit.read(n, old, x) // a read from a closed engine would be a failure of the store
-				if _, err := n.sys.BeginSession("other"); err != ErrClosed {
+				if _, err := n.sys.BeginSession("other"); err != event.ErrClosed {
 					t.Errorf("a session begins: %v", err)
 				}
 			})

@@ -225,15 +225,15 @@ func (n *wnode) step(cx *Cx, x *wargs, st wstep) {
 		}
 	case wAdopt:
 		if !st.ref.IsNull() {
-			VectorPushOwned(cx, &n.Self, 1, &n.kids, st.ref)
+			undo.VectorPushOwned(&cx.log, &n.Self, 1, &n.kids, st.ref)
 		}
 	case wDrop:
 		if n.kids.Size() > 0 {
-			VectorRemoveOwned(cx, &n.Self, 1, &n.kids, int64(st.k)%n.kids.Size())
+			undo.VectorRemoveOwned(&cx.log, &n.Self, 1, &n.kids, int64(st.k)%n.kids.Size())
 		}
 	case wMove:
 		if n.kids.Size() > 1 {
-			VectorSetOwned(cx, &n.Self, 1, &n.kids, int64(st.k)%n.kids.Size(), n.kid(st.k+1))
+			undo.VectorSetOwned(&cx.log, &n.Self, 1, &n.kids, int64(st.k)%n.kids.Size(), n.kid(st.k+1))
 		}
 	case wNew, wNewLoose:
 		m := New[*wnode](cx, &classNode)
@@ -241,7 +241,7 @@ func (n *wnode) step(cx *Cx, x *wargs, st wstep) {
 		Constructed(cx)
 		x.made = append(x.made, order.HandleOf(m.Ref()))
 		if st.op == wNew {
-			VectorPushOwned(cx, &n.Self, 1, &n.kids, wref{m.Self.Ref()})
+			undo.VectorPushOwned(&cx.log, &n.Self, 1, &n.kids, wref{m.Self.Ref()})
 		}
 	case wDelete:
 		if !kid.IsNull() {

@@ -112,3 +112,38 @@ type RefHolder interface{ EachRef(f func(Ref)) }
 
 // ElemHolder is a container; EachElem visits its elements (keys and values).
 type ElemHolder interface{ EachElem(f func(any)) }
+
+// EachRef calls f for every reference in v, which is a reference, a value class or a
+// container.
+func EachRef(v any, f func(Ref)) {
+	switch v := v.(type) {
+	case nil:
+	case RefHolder:
+		v.EachRef(f)
+	case ElemHolder:
+		v.EachElem(func(e any) { EachRef(e, f) })
+	}
+}
+
+// singleRef is implemented by references, also those that generated code wraps.
+type singleRef interface{ Bare() Ref }
+
+// SingleRefs returns the actors that old and v refer to, nil for none, if each of them is
+// a reference or nothing: the common case, which needs no closure.
+func SingleRefs(old, v any) (o, n *Handle, ok bool) {
+	if old != nil {
+		r, single := old.(singleRef)
+		if !single {
+			return nil, nil, false
+		}
+		o = HandleOf(r.Bare())
+	}
+	if v != nil {
+		r, single := v.(singleRef)
+		if !single {
+			return nil, nil, false
+		}
+		n = HandleOf(r.Bare())
+	}
+	return o, n, true
+}

@@ -1,7 +1,10 @@
 package outbox
 
 import (
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -117,4 +120,23 @@ func (ds *DeadLetters) Count() (kept int, dropped uint64) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
 	return len(ds.mu.list), ds.mu.dropped
+}
+
+// ErrNoLetter says that a store has no such dead letter.
+var ErrNoLetter = errors.New("there is no such dead letter")
+
+// PickLetters returns the letters of events. The error wraps ErrNoLetter if there is none of one of them.
+func PickLetters(letters []event.DeadLetter, events []string) ([]event.DeadLetter, error) {
+	var picked []event.DeadLetter
+	missing := slices.Clone(events)
+	for _, l := range letters {
+		if id := l.Event.String(); slices.Contains(events, id) {
+			picked = append(picked, l)
+			missing = slices.DeleteFunc(missing, func(e string) bool { return e == id })
+		}
+	}
+	if len(missing) > 0 {
+		return nil, fmt.Errorf("%w: %s; nothing was forgotten", ErrNoLetter, strings.Join(missing, ", "))
+	}
+	return picked, nil
 }

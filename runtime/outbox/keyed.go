@@ -1,6 +1,8 @@
 package outbox
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -147,6 +149,40 @@ func (ks *Keyed) end(r *event.Request, _, left bool) {
 	close(c.running[id])
 	if !left {
 		delete(c.running, id)
+	}
+}
+
+// ErrKeyTooLong refuses a key that does not fit into the key of its row.
+var ErrKeyTooLong = fmt.Errorf("the key of the request has more than %d bytes; choose a shorter one", row.KeyMax)
+
+// Perform performs a request: run runs it, and returns ErrRepeated if it is not to claim. Then Perform waits until the event
+// that has claimed it has ended, and replay takes the outcome. The result is that of run or of replay; or the error is
+// ErrKeyTooLong, event.ErrKeyReused, event.ErrPostponed or an *event.UnknownError.
+func (ks *Keyed) Perform(of event.Request, run func(*Request) (store.Position, error), replay func(*event.Outcome) error) (seen store.Position, err error) {
+	if len(of.Session) > row.KeyMax {
+		return 0, ErrKeyTooLong
+	}
+	ks.Sweep()
+	for {
+		seen, err = run(ks.Request(of))
+		if !errors.Is(err, ErrRepeated) {
+			return seen, err
+		}
+		o, how, err := ks.Outcome(&of)
+		if lost := ks.cfg.Store.Err(); lost != nil { // the outcome may not be durable: the caller that performed the request could not wait for it
+			return 0, &event.UnknownError{Cause: lost}
+		}
+		switch {
+		case err != nil:
+			return 0, unread(ks.cfg.Store, err)
+		case how == Left:
+			return 0, event.ErrPostponed
+		case how == Refused: // before it ran: it may be performed now
+			continue
+		case o.Fingerprint != of.Fingerprint:
+			return 0, event.ErrKeyReused
+		}
+		return 0, replayed(ks.cfg.Store, &of, o.Key, &o.Outcome, replay)
 	}
 }
 

@@ -1,9 +1,12 @@
 package outbox
 
 import (
+	"errors"
+
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/store"
 )
 
 // Request is a request that may come again, while it is performed. Its session, or the requests that have keys, see to it
@@ -52,6 +55,29 @@ func (r *Request) End() {
 	if r.claimed {
 		r.claims.end(&r.Request, r.stored, r.left)
 	}
+}
+
+// ErrRepeated ends an event that has found under its target's lock that its request is not its own to perform.
+var ErrRepeated = errors.New("the request has run or is running")
+
+// replayed has replay read the outcome of a request, which is under a key of a store, and returns its error as the client gets it.
+func replayed(s *store.Store, of *event.Request, key []byte, o *event.Outcome, replay func(*event.Outcome) error) error {
+	err := replay(o)
+	abort, changed := new(event.AbortError), new(event.ResultError)
+	switch {
+	case err == nil, errors.As(err, &abort):
+		return err
+	case errors.As(err, &changed):
+		changed.Session, changed.Seq = of.Session, of.Seq
+		return err
+	}
+	return unread(s, row.Damage(key, err))
+}
+
+// unread is the failure of a request whose outcome could not be read.
+func unread(s *store.Store, err error) error {
+	s.Fail(err)
+	return &event.UnknownError{Cause: err}
 }
 
 // Ending is what has become of a request that an event has found claimed.

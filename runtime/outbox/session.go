@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -60,15 +61,6 @@ type Session[R any] struct {
 // SweepMin is how many outcomes that are not needed any more may stay.
 const SweepMin = 16
 
-// Errors of requests that are refused. None of them has run.
-var (
-	// ErrSessionExpired refuses requests of a session that is not there: it has not been used
-	// for Config.SessionExpiry, or never began.
-	ErrSessionExpired = errors.New("the session has expired, or was never begun")
-	// ErrAcknowledged refuses a request whose outcome the client has acknowledged.
-	ErrAcknowledged = errors.New("the outcome of the request was acknowledged before")
-)
-
 // Open is called before the first use.
 func (ss *Sessions[R]) Open(cfg SessionsConfig[R]) {
 	ss.cfg = cfg
@@ -100,8 +92,44 @@ func (ss *Sessions[R]) Find(name string) *Session[R] {
 	return ss.mu.byName[name]
 }
 
-// Restore adds a session that was found in a store. No other goroutine uses ss.
-func (ss *Sessions[R]) Restore(name string, ack uint64) { ss.add(name).mu.ack = ack }
+// Recover finds the sessions that the store has, and which of their requests have outcomes. No other goroutine uses ss.
+func (ss *Sessions[R]) Recover() error {
+	for p := range ss.cfg.Store.Partitions() {
+		err := row.Section(ss.cfg.Store, event.PartitionID(p), store.Sessions, 0, func(key, name, _, payload []byte) error {
+			ack, err := row.ReadSession(payload)
+			if err == nil {
+				ss.add(string(name)).mu.ack = ack
+			}
+			return row.Damage(key, err)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for p := range ss.cfg.Store.Partitions() {
+		err := row.Section(ss.cfg.Store, event.PartitionID(p), store.Outcomes, row.OutcomeKeyMin, func(key, rest, _, _ []byte) error {
+			return row.Damage(key, ss.restoreOutcome(event.PartitionID(p), rest))
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restoreOutcome notes an outcome that was found in partition p, with the part of its key behind the section.
+func (ss *Sessions[R]) restoreOutcome(p event.PartitionID, rest []byte) error {
+	of, err := row.ReadOutcomeKey(p, rest)
+	if err != nil {
+		return err
+	}
+	x := ss.mu.byName[of.Session]
+	if x == nil {
+		return fmt.Errorf("its session %q is missing", of.Session)
+	}
+	x.mu.outcomes[of.Seq] = of.Target
+	return nil
+}
 
 // add makes a session. Caller holds mu, or no other goroutine uses ss.
 func (ss *Sessions[R]) add(name string) *Session[R] {
@@ -122,17 +150,17 @@ func (x *Session[R]) Acknowledged() uint64 {
 }
 
 // Enter notes that requests up to ack are over. The session does not expire until Leave is called. The error is
-// ErrSessionExpired, or ErrAcknowledged if request seq is over.
+// event.ErrSessionExpired, or event.ErrAcknowledged if request seq is over.
 func (x *Session[R]) Enter(seq, ack uint64) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.mu.expired {
-		return ErrSessionExpired
+		return event.ErrSessionExpired
 	}
 	x.mu.used = x.all.cfg.Clock.Now()
 	x.mu.ack = max(x.mu.ack, ack)
 	if seq <= x.mu.ack {
-		return ErrAcknowledged // for ever, so the actor's lock is not needed
+		return event.ErrAcknowledged // for ever, so the actor's lock is not needed
 	}
 	x.mu.callers++
 	return nil
@@ -144,6 +172,60 @@ func (x *Session[R]) Leave() {
 	defer x.mu.Unlock()
 	x.mu.used = x.all.cfg.Clock.Now()
 	x.mu.callers--
+}
+
+// Perform performs request seq to target, and notes that requests up to ack are over. run runs it, and returns ErrRepeated
+// if it is not to claim. Then Perform waits until the event that has claimed it has ended, and replay takes the outcome. The
+// result is that of run or of replay; or the error is event.ErrSessionExpired, event.ErrAcknowledged, event.ErrPostponed or
+// an *event.UnknownError.
+func (x *Session[R]) Perform(seq, ack uint64, target event.ActorID, run func(*Request) error, replay func(*event.Outcome) error) error {
+	if ack >= seq {
+		return fmt.Errorf("request %d of session %q acknowledges requests up to %d", seq, x.Name, ack)
+	}
+	x.all.Sweep()
+	if err := x.Enter(seq, ack); err != nil {
+		return err
+	}
+	defer x.Leave() // also on runtime.Goexit
+	for {
+		err := run(x.Request(seq, target))
+		if !errors.Is(err, ErrRepeated) {
+			return err
+		}
+		switch at, how := x.Outcome(seq); how {
+		case Over:
+			return event.ErrAcknowledged
+		case Left:
+			if lost := x.all.cfg.Store.Err(); lost != nil {
+				return &event.UnknownError{Cause: lost} // the client that performed the request could not wait for its first steps
+			}
+			return event.ErrPostponed
+		case Ended:
+			return x.replay(&event.Request{Session: x.Name, Seq: seq, Target: at}, replay)
+		case Refused: // before it ran: it may be performed now
+		}
+	}
+}
+
+// replay has the outcome of a request read that has run before.
+func (x *Session[R]) replay(of *event.Request, replay func(*event.Outcome) error) error {
+	s := x.all.cfg.Store
+	key := row.AppendOutcomeKey(nil, of)
+	value, ok, err := s.Get(key, nil)
+	if err != nil {
+		return unread(s, err)
+	}
+	if lost := s.Err(); lost != nil {
+		return &event.UnknownError{Cause: lost} // the outcome may not be durable: the client that performed the request could not wait for it
+	}
+	if !ok {
+		return event.ErrAcknowledged // in the meantime
+	}
+	o, err := row.ReadOutcome(key, value)
+	if err != nil {
+		return unread(s, err)
+	}
+	return replayed(s, of, key, &o, replay)
 }
 
 // Request returns a request that no event has claimed.
@@ -213,9 +295,6 @@ func (x *Session[R]) Outcome(seq uint64) (at event.ActorID, how Ending) {
 		}
 	}
 }
-
-// RestoreOutcome notes an outcome that was found in a store. No other goroutine uses the session.
-func (x *Session[R]) RestoreOutcome(of event.Request) { x.mu.outcomes[of.Seq] = of.Target }
 
 // deleteOutcome removes the row of an outcome.
 func (x *Session[R]) deleteOutcome(w *row.Writer, seq uint64, target event.ActorID) {

@@ -89,7 +89,7 @@ func TestRequestsAreClaimedOnce(t *testing.T) {
 		}
 		x.Leave()
 	}
-	if err := x.Enter(1, 0); err != ErrAcknowledged {
+	if err := x.Enter(1, 0); err != event.ErrAcknowledged {
 		t.Errorf("an acknowledged request: %v", err)
 	}
 	if _, how := x.Outcome(1); how != Over {
@@ -117,7 +117,7 @@ func TestIdleSessionsExpire(t *testing.T) {
 	if ss.Find("idle") != nil || ss.Find("used") == nil || ss.Find("chained") == nil || expired != 1 || rows(t, st, store.Sessions) != 2 {
 		t.Errorf("%d sessions have expired, %d rows are left", expired, rows(t, st, store.Sessions))
 	}
-	if err := idle.Enter(1, 0); err != ErrSessionExpired {
+	if err := idle.Enter(1, 0); err != event.ErrSessionExpired {
 		t.Errorf("a request of the expired session: %v", err)
 	}
 }

@@ -1,8 +1,11 @@
 package outbox
 
 import (
+	"bytes"
+	"slices"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
 )
@@ -14,8 +17,24 @@ type TimerRow struct {
 	Due       int64  // the due time in its key; guarded by the stripe of timers
 }
 
-// WriteTimer writes the row of a timer.
-func WriteTimer[C any](w *row.Writer, t *Timer[C]) { writeTimer(w, t, t.Due, 0) }
+// WriteTimer writes the row of a timer that event parent has set: it is to call a method of that signature of target.
+func WriteTimer[C any](w *row.Writer, t *Timer[C], signature uint32, parent event.EventID, target event.ActorID, args []byte) {
+	t.Row.Signature = signature
+	t.Row.Call = row.AppendTimerCall(nil, &event.Timer{Parent: parent, Issuer: t.Issuer.ID, Name: t.Name, Target: target, Every: t.Every, Args: args})
+	writeTimer(w, t, t.Due, 0)
+}
+
+// ReadTimer reads the row of a timer, whose key has rest behind its section. The timer has no Issuer and no Call yet; of has what they are made of.
+func ReadTimer[C any](rest, payload []byte) (t *Timer[C], of event.Timer, err error) {
+	of, signature, ticks, call, err := row.ReadTimer(payload)
+	if err != nil {
+		return nil, of, err
+	}
+	t = &Timer[C]{Name: of.Name, Every: of.Every, Ticks: ticks, Row: TimerRow{Call: bytes.Clone(call), Signature: signature}}
+	t.Row.Due, t.Generation = row.ReadTimerKey(rest)
+	t.Due = time.Unix(0, t.Row.Due)
+	return t, of, nil
+}
 
 // writeTimer writes the row of a timer that is due at a time, after some ticks.
 func writeTimer[C any](w *row.Writer, t *Timer[C], due time.Time, ticks uint64) {
@@ -35,8 +54,18 @@ func DeleteTimer[C any](w *row.Writer, t *Timer[C]) {
 	w.Delete()
 }
 
-// DeleteNamed removes the row of the timer of a name.
-func (ts *Timers[C]) DeleteNamed(w *row.Writer, issuer *order.Handle, name string) {
+// DeleteNamed removes the row of the timer of a name, if it is not "": such timers cannot be named. A timer that the event
+// itself has set, in this order, comes before an older one.
+func (ts *Timers[C]) DeleteNamed(w *row.Writer, set []*Timer[C], issuer *order.Handle, name string) {
+	if name == "" {
+		return
+	}
+	for _, t := range slices.Backward(set) {
+		if t.Issuer == issuer && t.Name == name {
+			DeleteTimer(w, t)
+			return
+		}
+	}
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	if t := ts.mu.named[timerKey{issuer, name}]; t != nil {

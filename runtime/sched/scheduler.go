@@ -1,6 +1,7 @@
 // Package sched has the workers of a system, in which everything runs that no client waits for on the spot: sub-events, firings of
 // timers, callbacks, steps of chains, async calls, and events that are awaited later. It also has the clock, lines in
-// which jobs wait for each other, and what limits and counts jobs.
+// which jobs wait for each other, what limits and counts jobs, and what
+// goroutines use one at a time.
 //
 // In production Go schedules the goroutines. In a scheduled system of a test, a Scheduler runs one of them at a time, in an order
 // that a seed chooses: the same seed repeats a run exactly.

@@ -36,7 +36,7 @@ type attaching struct{ shard.Set[sync.Mutex] }
 // Attach implements order.Residence.
 func (s *State) Attach(h *order.Handle) error {
 	if !s.Visit() {
-		return &UnknownError{Cause: ErrClosed} // a client still shows a reference
+		return &event.UnknownError{Cause: event.ErrClosed} // a client still shows a reference
 	}
 	defer s.Leave()
 	for {
@@ -48,7 +48,7 @@ func (s *State) Attach(h *order.Handle) error {
 		default:
 			if err := s.attachPath(h); err != nil {
 				s.Store.Fail(err)
-				return &UnknownError{Cause: err}
+				return &event.UnknownError{Cause: err}
 			}
 		}
 	}

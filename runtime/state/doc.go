@@ -11,7 +11,7 @@
 //	attach.go    brings an actor into the graph; detach.go takes it out
 //	load.go      brings its state into memory; evict.go drops it, to keep a limit
 //	name.go      the actor of a name
-//	inspect.go   the states of all actors, for comparisons
+//	inspect.go   the states of all actors, for comparisons; metrics.go: figures
 //
 // Order of the evictor's locks: evictor before a shard of registry, attaching or loads.
 package state

@@ -82,7 +82,7 @@ func (s *State) readState(h *order.Handle) (loaded bool, err error) {
 	in := image.NewReader(s.Store, h.ID, layout, s.cfg.References(resolve)).Resume(mu.retired.Copies[h]).Within(&s.Memory)
 	if err := in.Read(stored); err != nil {
 		s.Store.Fail(err)
-		return false, &UnknownError{Cause: err}
+		return false, &event.UnknownError{Cause: err}
 	}
 	delete(mu.retired.Copies, h)
 	if met != nil {

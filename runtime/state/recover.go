@@ -107,11 +107,28 @@ func (s *State) Headers(f func(id event.ActorID, header *row.Header) error) erro
 	})
 }
 
-// ErrEnough ends a reading of rows; it is not taken for damage.
-var ErrEnough = errors.New("enough rows were read")
+// Count counts the actors in the store that were constructed, up to a number.
+func (s *State) Count(most int) (n int, err error) {
+	err = s.Headers(func(_ event.ActorID, h *row.Header) error {
+		if !h.Unborn {
+			n++
+		}
+		if n >= most {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		err = nil
+	}
+	return n, err
+}
+
+// errEnough ends a reading of rows; it is not taken for damage.
+var errEnough = errors.New("enough rows were read")
 
 // Rows calls f for every row of a section, in order, with the rest of its key, which has at least keyMin bytes, and its
-// payload. An error of f is taken for damage of that row, unless it is ErrEnough, wraps ErrClass, or is itself a
+// payload. An error of f is taken for damage of that row, unless it wraps ErrClass, or is itself a
 // *store.CorruptError.
 func (s *State) Rows(section store.Section, keyMin int, f func(p event.PartitionID, rest, payload []byte) error) error {
 	for i := range s.host.Partitions {
@@ -120,7 +137,7 @@ func (s *State) Rows(section store.Section, keyMin int, f func(p event.Partition
 			err := f(p, rest, payload)
 			var known *store.CorruptError
 			switch {
-			case err == nil, errors.As(err, &known), errors.Is(err, ErrEnough):
+			case err == nil, errors.As(err, &known), errors.Is(err, errEnough):
 				return err
 			case isClass(err):
 				return fmt.Errorf("%s: %w", store.DescribeKey(key), err)

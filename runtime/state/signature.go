@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -98,26 +99,7 @@ func (s *Signatures[M]) Readable(number uint32, m M, now store.Signature) error 
 		then = old.Signature
 	}
 	if why := store.CompareResults(then.Text, now.Text); why != "" {
-		return &ResultError{Then: then.String(), Now: now.String(), Reason: why}
+		return &event.ResultError{Then: then.String(), Now: now.String(), Reason: why}
 	}
 	return nil
-}
-
-// ResultError refuses a request of a durable session that has run, with an outcome that the program cannot
-// read any more.
-type ResultError struct {
-	Session   string
-	Seq       uint64 // 0: Session is the key of a request by itself
-	Then, Now string // the methods, with their types
-	Reason    string
-}
-
-// Error implements error.
-func (e *ResultError) Error() string {
-	if e.Seq == 0 {
-		return fmt.Sprintf("the request %q has run, and its outcome, of %s, cannot be read as one of %s: %s; ask the version before for it",
-			e.Session, e.Then, e.Now, e.Reason)
-	}
-	return fmt.Sprintf("request %d of session %q has run, and its outcome, of %s, cannot be read as one of %s: %s; ask the version before for it, or acknowledge it",
-		e.Seq, e.Session, e.Then, e.Now, e.Reason)
 }

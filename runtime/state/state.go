@@ -2,8 +2,6 @@ package state
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -132,25 +130,3 @@ func (s *State) Moved(c, old *order.Handle) {
 	}
 	s.Journal.Append(w.Take()) // programs do not see a move: no answer waits for it
 }
-
-// ErrClosed is the failure of requests that a system refuses as it is closing.
-var ErrClosed = errors.New("the system is closed")
-
-// UnknownError is the failure of an event whose outcome is unknown, because the store has
-// failed before the event was durable: the process is ending. When the program runs again the
-// event may have happened, or not.
-type UnknownError struct {
-	Event event.EventID
-	Cause error
-}
-
-// Error implements error.
-func (e *UnknownError) Error() string {
-	return fmt.Sprintf("the outcome of the event is unknown: %v", e.Cause)
-}
-
-// AbortMessage returns the message that a client's catch gets.
-func (e *UnknownError) AbortMessage() string { return e.Error() }
-
-// Unwrap returns the cause.
-func (e *UnknownError) Unwrap() error { return e.Cause }

@@ -5,9 +5,10 @@
 //	vector.go  writes to a vector in a field of an actor
 //	map.go     writes to a map or a set
 //	table.go   writes to a table
+//	owned.go   all these where what is written refers to actors that the field owns
 //
 // Each write function notes how to take the write back, then writes. For a container it notes a record of package
 // value or table; these packages say why a container needs few records. A fault leaves the container as it was.
 //
-// A write to a field that owns actors also moves edges of ownership: runtime/exec does that first, and then calls this package.
+// A write to a field that owns actors moves edges of ownership first. These are of runtime/exec.
 package undo

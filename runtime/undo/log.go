@@ -12,9 +12,17 @@ import (
 // Log is what one branch of an event has written, oldest first. Only the goroutine that runs the branch may use it.
 // The zero Log is empty.
 type Log struct {
+	Edges Edges // set once
+
 	entries []Entry
 	number  uint64 // by which containers know the log, 0 until the first of them is written
 	next    uint64 // the number that the next log gets; Reset keeps it
+}
+
+// Edges are those of ownership, which change where a field is written that owns actors.
+type Edges interface {
+	// MoveEdges takes the edges from self to the actors that old refers to, and adds those to the ones that v refers to.
+	MoveEdges(self *order.Self, old, v any)
 }
 
 // Entry is what one place in memory held before it was written: enough to take the

@@ -18,9 +18,9 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"github.com/aeon-lang/aeon/internal/generated"
+	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
-	"github.com/aeon-lang/aeon/runtime/exec"
 	"github.com/aeon-lang/aeon/runtime/metrics"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/sim/door/depot"
@@ -347,7 +347,7 @@ func TestWaits(t *testing.T) {
 			}
 		}
 	}()
-	var w exec.Wait
+	var w door.Wait
 	for w.Event == "" {
 		if text := s.ask("GET", httpdoor.WaitsPath, "").body; text != "" {
 			if err := json.Unmarshal([]byte(strings.SplitN(text, "\n", 2)[0]), &w); err != nil {
@@ -361,7 +361,7 @@ func TestWaits(t *testing.T) {
 	cancel()
 	<-reader
 	<-ended
-	if list := s.sys.Waits(); len(list) > 0 {
+	if list := s.sys.WaitGraph(); len(list) > 0 {
 		t.Errorf("%+v waits yet", list)
 	}
 }

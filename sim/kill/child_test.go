@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime"
-	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/node"
 	"github.com/aeon-lang/aeon/sim/kill/ledger"
 )
@@ -99,7 +99,7 @@ func runChild() {
 	os.Args = []string{"ledger", "--data", c.Dir, "--trace", c.Trace, "--trace-states", "--seed", fmt.Sprint(c.Seed)}
 	p := ledger.AeonPackage
 	p.Main = func(cl *runtime.Client) {
-		if err := c.perform(cl); err != nil && !errors.Is(err, exec.ErrClosed) {
+		if err := c.perform(cl); err != nil && !errors.Is(err, event.ErrClosed) {
 			say("wrong", err)
 		}
 	}
@@ -205,7 +205,7 @@ func (c *child) read(stop <-chan struct{}) {
 			return
 		default:
 			if err := c.audit(); err != nil {
-				if !errors.Is(err, exec.ErrClosed) {
+				if !errors.Is(err, event.ErrClosed) {
 					say("wrong", "audit:", err)
 				}
 				return
@@ -221,7 +221,7 @@ const keep = 2
 // until the process is killed or refuses.
 func (c *child) session(i int) error {
 	s, err := c.sys.BeginSession(fmt.Sprint("session", i))
-	if errors.Is(err, exec.ErrClosed) {
+	if errors.Is(err, event.ErrClosed) {
 		return nil
 	}
 	if err != nil {
@@ -236,12 +236,12 @@ func (c *child) session(i int) error {
 			result, err = "!"+abort.Msg, nil
 		}
 		switch {
-		case errors.Is(err, exec.ErrClosed) && seq < next:
+		case errors.Is(err, event.ErrClosed) && seq < next:
 			return nil
-		case errors.Is(err, exec.ErrPostponed):
+		case errors.Is(err, event.ErrPostponed):
 			say("postponed", i, seq)
 			return nil
-		case errors.Is(err, exec.ErrClosed):
+		case errors.Is(err, event.ErrClosed):
 			say("refused", i, seq)
 			return nil
 		case err != nil:

@@ -39,7 +39,7 @@ var ofLook = []plant{
 		"\tfor i > 0 {",
 		"./runtime/outbox -run TestTheNewestDeadLetters"),
 	bug("a closing program is ready", "runtime/exec/look.go",
-		"\tif s.closing.Load() {\n\t\treturn ErrClosed\n\t}\n\treturn nil\n",
+		"\tif s.closing.Load() {\n\t\treturn event.ErrClosed\n\t}\n\treturn nil\n",
 		"\treturn nil\n",
 		"./sim/door -run TestReadiness"),
 }

@@ -56,7 +56,7 @@ var ofRun = []plant{
 		and("runtime/store/pebbledb/db.go", "\t\terr = d.Sync()\n", "\t\td.syncs.Wait()\n\t\terr = d.sync()\n"),
 	bug("the outcome of a request is not stored", "runtime/exec/request.go",
 		"if err != nil && !errors.As(err, &abort) {",
-		"if true {",
+		"if true || err != nil && !errors.As(err, &abort) {",
 		crashImages, killed),
 	bug("a request with a key is not looked up", "runtime/outbox/keyed.go",
 		"if _, _, found, err := ks.find(r); found || err != nil {",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/state/inspection"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -20,7 +21,7 @@ const (
 	ActorsPath = "/control/actors" // ?class=CLASS&limit=N: a line of JSON for each actor, as inspection.List has it
 	ActorPath  = "/control/actor"  // ?name=ACTOR: its state, as inspection.Write has it
 	DeadPath   = "/control/dead"   // a line of JSON for each dead letter, as inspection.Letter has it; DELETE forgets ?event=EVENT or ?all=true
-	WaitsPath  = "/control/waits"  // a line of JSON for each event that waits for another one, as exec.Wait has it
+	WaitsPath  = "/control/waits"  // a line of JSON for each event that waits for another one, as door.Wait has it
 )
 
 // PositionHeader is up to which position of the journal an answer has seen the store.
@@ -79,7 +80,7 @@ func (s *Server) forget(w http.ResponseWriter, r *http.Request) {
 	}
 	n, err := s.cfg.Door.ForgetDeadLetters(ctx, all, events)
 	switch {
-	case errors.Is(err, exec.ErrNoLetter):
+	case errors.Is(err, outbox.ErrNoLetter):
 		s.fail(w, &door.NotFoundError{Msg: err.Error()})
 	case err != nil:
 		s.failInspection(w, err)

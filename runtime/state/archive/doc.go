@@ -2,6 +2,7 @@
 // uses: it takes snapshots and restores them, reads the whole ownership graph, and finds actors by the names that users write.
 //
 //	snapshot.go   Stopped: a snapshot of a store that no system uses
+//	live.go       Live: snapshots of a store that a system uses
 //	cut.go        Cut: an actor and all that it reaches, in a view
 //	override.go   Overrides: the changes that snapshot blocks make to a snapshot
 //	restore.go    puts the rows of a snapshot into a store: all of them, or those of one actor

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/state"
@@ -21,9 +22,39 @@ type Overrides struct {
 	Layouts *state.Layouts
 	// Has reports whether a class has a snapshot block.
 	Has func(*order.Shape) bool
-	// Run runs the block of a class on a copy of an actor, which has a layout in View. The result is the rows that the
-	// block has written.
-	Run func(event.ActorID, *store.Layout, *order.Shape) (*row.Edits, error)
+	New func(*order.Shape) order.Object // makes an object of a class
+	// References returns what the values of one copy need to be read: the aeonrt.Resolver of their references.
+	References func(resolve func(event.ActorID) order.Ref) any
+	// Run runs the block of a class on a copy of an actor. The result is the rows that the block has written, by a layout.
+	Run func(self *order.Handle, copied order.Object, stored image.Stored, layout *store.Layout) (*row.Edits, error)
+}
+
+// run runs the block of a class on a copy of an actor, which has a layout in View.
+func (o *Overrides) run(id event.ActorID, layout *store.Layout, class *order.Shape) (*row.Edits, error) {
+	actors := map[event.ActorID]*order.Handle{} // the same reference for the same id
+	resolve := func(id event.ActorID) order.Ref {
+		if id.IsNull() {
+			return order.Ref{}
+		}
+		h := actors[id]
+		if h == nil {
+			h = &order.Handle{ID: id}
+			actors[id] = h
+		}
+		return order.RefOf(h)
+	}
+	self := order.HandleOf(resolve(id))
+	self.Shape = class
+	copied := o.New(class)
+	order.Bind(copied, self)
+	stored, ok := copied.(image.Stored)
+	if !ok {
+		return nil, fmt.Errorf("class %s cannot be stored", class.Name)
+	}
+	if err := image.NewReader(o.View, id, layout, o.References(resolve)).Read(stored); err != nil {
+		return nil, err
+	}
+	return o.Run(self, copied, stored, o.Layouts.Of(class))
 }
 
 // OverrideError says that a snapshot block has failed, and with it the snapshot.
@@ -114,7 +145,7 @@ func (o *Overrides) fields(id event.ActorID, h *row.Header, emit func(key, row [
 	if err != nil {
 		return err
 	}
-	edits, err := o.Run(id, layout, class)
+	edits, err := o.run(id, layout, class)
 	if err != nil {
 		e := &OverrideError{Class: class.Path(), Actor: fmt.Sprintf("%s(%v)", class.Name, id), Cause: err}
 		if h.Named {

@@ -22,7 +22,7 @@ import (
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/callpath"
-	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -252,7 +252,7 @@ func failureOf(p any, path []callpath.Frame) *Failure {
 	f := &Failure{Message: fmt.Sprint(p)}
 	err, _ := p.(error)
 	var abort *aeonrt.AbortError
-	var limit *exec.LimitError
+	var limit *event.LimitError
 	var fault value.Fault
 	switch {
 	case errors.As(err, &abort):
