@@ -73,13 +73,14 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/door/access", "runtime/door"},
 	{"runtime/door/audit", "internal/bytejson"},
 	{"runtime/door/httpdoor", "runtime/codec runtime/door runtime/door/access runtime/door/audit runtime/exec runtime/jsoncodec runtime/metrics runtime/state/inspection runtime/store internal/bytejson"},
-	{"runtime/door/godoor", "runtime runtime/codec runtime/door runtime/exec runtime/metrics runtime/order runtime/store runtime/value"},
+	{"runtime/door/godoor", "runtime runtime/codec runtime/door runtime/exec runtime/metrics runtime/order runtime/sched runtime/store runtime/value"},
 	{"runtime/door/grpcdoor", "runtime/door runtime/door/access runtime/door/httpdoor runtime/protocodec"},
 	{"runtime/node", "runtime runtime/door runtime/door/access runtime/door/audit runtime/door/httpdoor runtime/snapshot runtime/snapshot/s3 runtime/store/pebbledb"},
 	{"runtime/node/withgrpc", "runtime/door runtime/door/grpcdoor runtime/door/httpdoor runtime/node"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
 	{".", "runtime/door runtime/door/godoor"},
+	{"aeontest", ". runtime/door/godoor runtime/store/memengine"},
 	{"internal/load", "lang lang/ast lang/diag typecheck"},
 	{"internal/gobuild", ". codegen internal/atomicfile internal/load lang/ast typecheck"},
 	{"internal/gocall/serve", ""},
