@@ -2,14 +2,6 @@ package plants
 
 // ofDoor are bugs of what lets callers outside in.
 var ofDoor = []plant{
-	bug("a callback into Go begins beside the one before", "runtime/door/godoor/client.go",
-		"\tm.running = m.running || start\n",
-		"",
-		"./sim/embed -run TestSlowCallbacks"),
-	bug("callbacks into Go that do not fit are dropped in silence", "runtime/door/godoor/client.go",
-		"\t\tc.end(fmt.Errorf(\"%w: at most",
-		"\t\t_ = error(fmt.Errorf(\"%w: at most",
-		"./sim/embed -run TestSlowCallbacks"),
 	bug("a client in Go says that it is done while it calls", "runtime/door/godoor/client.go",
 		"\tif !m.running {\n\t\tclose(c.done)\n\t}\n\tm.Unlock()\n",
 		"\tm.running = false\n\tclose(c.done)\n\tm.Unlock()\n",
@@ -21,10 +13,6 @@ var ofDoor = []plant{
 	bug("a simulated crash loses what was answered", "runtime/door/godoor/call.go",
 		"\tdb.sim.told(seen)\n",
 		"\t_ = seen\n",
-		"./sim/embed -run TestKill"),
-	bug("a simulated crash loses what was printed", "aeontest/aeontest.go",
-		"\te.Told(e.Applied())\n",
-		"",
 		"./sim/embed -run TestKill"),
 	bug("a simulated crash undoes nothing", "runtime/door/godoor/simulation.go",
 		"s.state.random.IntN(since + 1)",
