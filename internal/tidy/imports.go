@@ -74,13 +74,14 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/door/audit", "internal/bytejson"},
 	{"runtime/door/gate", "runtime/door runtime/door/access runtime/door/audit runtime/metrics internal/bytejson"},
 	{"runtime/door/httpdoor", "runtime/codec runtime/door runtime/door/access runtime/door/gate runtime/exec runtime/jsoncodec runtime/metrics runtime/outbox runtime/state/inspection runtime/store"},
-	{"runtime/door/godoor", "runtime runtime/codec runtime/door runtime/exec runtime/metrics runtime/order runtime/store runtime/value"},
+	{"runtime/door/godoor", "runtime runtime/codec runtime/door runtime/exec runtime/metrics runtime/order runtime/sched runtime/store runtime/value"},
 	{"runtime/door/grpcdoor", "runtime/codec runtime/door runtime/door/access runtime/door/gate runtime/protocodec"},
 	{"runtime/node", "runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/snapshot runtime/snapshot/s3 runtime/store/pebbledb"},
 	{"runtime/node/withgrpc", "runtime/door runtime/door/gate runtime/door/grpcdoor runtime/door/httpdoor runtime/node"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
 	{".", "runtime/door runtime/door/godoor"},
+	{"aeontest", ". runtime/door/godoor runtime/store/memengine"},
 	{"internal/load", "lang lang/ast lang/diag typecheck"},
 	{"internal/gobuild", ". codegen internal/atomicfile internal/load lang/ast typecheck"},
 	{"internal/gocall/serve", ""},

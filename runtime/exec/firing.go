@@ -82,6 +82,11 @@ func (s *System) fire(t *timer) {
 // It reports whether there was such a timer.
 func (s *System) FireNext() bool { return s.fireNext(s.clock.(*sched.SimClock), sched.EndOfTime) }
 
+// FireNextUntil is FireNext for timers that are due until end.
+func (s *System) FireNextUntil(end time.Time) bool {
+	return s.fireNext(s.clock.(*sched.SimClock), end)
+}
+
 // fireNext is FireNext for timers that are due until end.
 func (s *System) fireNext(c *sched.SimClock, end time.Time) bool {
 	s.settle()

@@ -2,6 +2,22 @@ package plants
 
 // ofDoor are bugs of what lets callers outside in.
 var ofDoor = []plant{
+	bug("a client in Go says that it is done while it calls", "runtime/door/godoor/client.go",
+		"\tif !m.running {\n\t\tclose(c.done)\n\t}\n\tm.Unlock()\n",
+		"\tm.running = false\n\tclose(c.done)\n\tm.Unlock()\n",
+		"./sim/embed -run TestSlowCallbacks"),
+	bug("a program in Go is closed without its callbacks", "runtime/door/godoor/client.go",
+		"\tcs.running.Wait()\n",
+		"\tcs.endAll()\n",
+		"./sim/embed -run TestCloseCallsWhatWaits"),
+	bug("a simulated crash loses what was answered", "runtime/door/godoor/call.go",
+		"\tdb.sim.told(seen)\n",
+		"\t_ = seen\n",
+		"./sim/embed -run TestKill"),
+	bug("a simulated crash undoes nothing", "runtime/door/godoor/simulation.go",
+		"s.state.random.IntN(since + 1)",
+		"since",
+		"./sim/embed -run TestKill"),
 	bug("rights are not looked at for methods that are ro", "runtime/door/gate/gate.go",
 		"\tif !q.By.May(class, m) {",
 		"\tif (m == nil || !m.ReadOnly) && !q.By.May(class, m) {",

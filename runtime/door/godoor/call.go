@@ -43,6 +43,9 @@ func Call(ctx context.Context, h Handle, m *aeonrt.Method, args aeonrt.Args, opt
 		}
 		c.Key = o.key
 	}
+	if h.db.sim != nil {
+		return callSimulated(ctx, h.db, &c)
+	}
 	if ctx.Done() == nil {
 		if _, err := h.db.sys.Perform(&c); err != nil {
 			return failed(ctx, err)
@@ -50,6 +53,22 @@ func Call(ctx context.Context, h Handle, m *aeonrt.Method, args aeonrt.Args, opt
 		return nil
 	}
 	return callUntil(ctx, h.db, &c)
+}
+
+// callSimulated performs a call in a test. It takes no time, so ctx can prevent it alone.
+func callSimulated(ctx context.Context, db *DB, c *aeonrt.Call) error {
+	if ctx.Err() != nil {
+		return failed(ctx, order.ErrCancelled)
+	}
+	db.enter()
+	defer db.leave()
+	seen, err := db.sys.Perform(c)
+	if err != nil {
+		db.sim.told(0)
+		return failed(ctx, err)
+	}
+	db.sim.told(seen)
+	return nil
 }
 
 // callUntil performs a call that is undone if ctx ends before it.
@@ -72,7 +91,12 @@ func New(ctx context.Context, db *DB, c *aeonrt.Class, m *aeonrt.Method, args ae
 	if ctx.Err() != nil {
 		return Handle{}, failed(ctx, order.ErrCancelled)
 	}
+	db.enter()
 	r, err := db.maker.New(c, m, args)
+	if db.sim != nil {
+		db.sim.told(0)
+	}
+	db.leave()
 	if err != nil {
 		return Handle{}, failed(ctx, err)
 	}

@@ -133,7 +133,7 @@ func NewObject(c *Client, class *aeonrt.ClientClass, to any, call Receive) Clien
 func (c *Client) deliver(cb callback) {
 	all, m := &c.db.clients, &c.mu
 	m.Lock()
-	behind := m.running
+	behind := m.running || c.db.sim != nil
 	m.Unlock()
 	if behind { // it has to wait, and is measured
 		cb.bytes = callbackBytes + size(cb.args, c.bytesMax)
@@ -154,8 +154,8 @@ func (c *Client) deliver(cb callback) {
 	m.kept = append(m.kept, cb)
 	m.bytes += cb.bytes
 	all.bytes.Add(cb.bytes)
-	start := !m.running
-	m.running = true
+	start := !m.running && c.db.sim == nil // there Settle calls it
+	m.running = m.running || start
 	m.Unlock()
 	if start {
 		all.running.Go(c.run)
@@ -197,23 +197,37 @@ func (c *Client) run() {
 
 // callNext calls the callback that has waited for longest, and reports whether there was one.
 func (c *Client) callNext() bool {
+	cb, ok := c.take()
+	if ok {
+		c.call(cb)
+	}
+	return ok
+}
+
+// take takes the callback that has waited for longest. Without one the client is idle.
+func (c *Client) take() (cb callback, ok bool) {
 	m := &c.mu
 	m.Lock()
+	defer m.Unlock()
 	if len(m.kept) == 0 {
-		m.running, m.kept = false, nil
-		if m.ended != nil {
-			close(c.done)
+		if c.db.sim == nil {
+			c.idle()
 		}
-		m.Unlock()
-		return false
+		return callback{}, false
 	}
-	cb := m.kept[0]
+	cb = m.kept[0]
 	m.kept[0] = callback{}
 	m.kept, m.bytes = m.kept[1:], m.bytes-cb.bytes
-	m.Unlock()
 	c.db.clients.bytes.Add(-cb.bytes)
-	c.call(cb)
-	return true
+	return cb, true
+}
+
+// idle notes that no callback is under way any more. Caller holds mu.
+func (c *Client) idle() {
+	c.mu.running = false
+	if c.mu.ended != nil {
+		close(c.done)
+	}
 }
 
 // call calls a callback. A panic concerns it alone.
@@ -222,6 +236,9 @@ func (c *Client) call(cb callback) {
 	defer func() {
 		if p := recover(); p != nil {
 			c.db.clients.panicked.Add(1)
+			if c.db.sim != nil {
+				c.db.sim.fail(fmt.Sprintf("the callback %s.%s has panicked: %v", cb.method.Class, cb.method.Name, p))
+			}
 			c.db.log.Error("a callback has panicked", "callback", cb.method.Class+"."+cb.method.Name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		}
 	}()
@@ -264,6 +281,10 @@ func (cs *clients) close() {
 	cs.mu.Lock()
 	cs.mu.closed = true
 	cs.mu.Unlock()
+	cs.endAll()
+}
+
+func (cs *clients) endAll() {
 	for _, c := range cs.list() {
 		c.end(ErrClosed)
 	}

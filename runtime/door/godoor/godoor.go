@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
@@ -24,6 +26,7 @@ type config struct {
 	inMemory bool
 	log      *slog.Logger
 	stdout   io.Writer
+	sim      *Simulation // nil: the program is not in a test
 }
 
 // Dir keeps the state in a directory, which is made if it does not exist. One DB at a time may have it.
@@ -50,6 +53,8 @@ type DB struct {
 	store   *store.Store   // nil: the program was generated without one, and is in memory
 	log     *slog.Logger
 	clients clients
+	sim     *Simulation // nil: it is not in a test
+	killed  atomic.Bool // in its simulation
 	close   struct {
 		sync.Once
 		err error
@@ -63,11 +68,14 @@ func Open(ctx context.Context, p *aeonrt.Package, disk store.Opener, opts []Opti
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	c := config{log: slog.Default()}
+	c := config{log: slog.Default(), stdout: os.Stdout}
 	for _, o := range opts {
 		o(&c)
 	}
 	switch {
+	case c.sim != nil && (c.inMemory || c.dir != ""):
+		return nil, fmt.Errorf("%s: %w", p.Name, errSimulated)
+	case c.sim != nil:
 	case c.inMemory == (c.dir != ""):
 		return nil, fmt.Errorf("%s: say where the state is kept: either aeon.Dir, with a name, or aeon.InMemory", p.Name)
 	case disk == nil && !c.inMemory:
@@ -89,6 +97,9 @@ func Open(ctx context.Context, p *aeonrt.Package, disk store.Opener, opts []Opti
 
 // open opens the store, if there is one, and the system.
 func (db *DB) open(p *aeonrt.Package, disk store.Opener, c config, cfg aeonrt.Config) error {
+	if c.sim != nil {
+		return c.sim.open(db, p, c, cfg)
+	}
 	if disk == nil {
 		db.sys = aeonrt.Open(cfg)
 		return nil
@@ -119,10 +130,17 @@ func (db *DB) open(p *aeonrt.Package, disk store.Opener, c config, cfg aeonrt.Co
 // program calls may wait for it, as it waits for them.
 func (db *DB) Close() error {
 	db.close.Do(func() {
+		db.enter()
 		db.sys.Close()
+		db.leave()
+		for db.sim != nil && db.sim.callback(db) {
+		}
 		db.clients.close()
 		if db.store != nil {
 			db.close.err = db.store.Close()
+		}
+		if db.sim != nil {
+			db.sim.closed(db)
 		}
 	})
 	return db.close.err

@@ -20,11 +20,15 @@ type Handle struct {
 
 // Named returns the actor of class c with this name. Its first event creates it.
 func Named(db *DB, c *aeonrt.Class, name string) Handle {
+	db.enter()
+	defer db.leave()
 	return Handle{db: db, ref: aeonrt.Named(db.maker, c, name)}
 }
 
 // Find returns the actor of class c that has this text: Class/name or, without a name, Class:id.
 func Find(db *DB, c *aeonrt.Class, text string) (Handle, error) {
+	db.enter()
+	defer db.leave()
 	class, err := db.door.Class(c.Path())
 	if err != nil {
 		return Handle{}, invalid("%v", err)
