@@ -2,7 +2,6 @@ package codegen
 
 import (
 	"go/token"
-	"go/types"
 	"maps"
 	"path"
 	"slices"
@@ -29,6 +28,9 @@ func (n *names) nameExterns(pk *typecheck.Package) {
 			n.goPackages[g.Path] = n.top.take(g.Package.Types.Name())
 		}
 	}
+	for _, f := range pk.Externs {
+		f.Crossings(n.nameCrossing)
+	}
 }
 
 // externs generates the file; ok is false if the package binds no Go function.
@@ -41,23 +43,29 @@ func (p *pkg) externs() (file File, ok bool, err error) {
 	for _, f := range list {
 		p.extern(w, f)
 	}
+	p.goValues(w)
 	body := strings.ReplaceAll(w.buf.String(), markTime, "time")
 	standard, others := map[string]bool{}, map[string]bool{"\taeonrt " + quote(runtimePath) + "\n": true}
 	if body != w.buf.String() {
 		standard["\t\"time\"\n"] = true
 	}
+	ofGo := map[string]bool{}
 	for _, f := range list {
-		name := p.names.goPackages[f.Go.Path]
+		p.goUsed[f.Go.Path] = true
+		ofGo[f.Go.Path] = f.Go.Package.Standard
+	}
+	for of := range p.goUsed {
+		name := p.names.goPackages[of]
 		// Invariant: the path that the checker has admitted ends no string, and the name of a package that Go has read is a name.
-		assert.That(token.IsIdentifier(name) && !strings.ContainsAny(f.Go.Path, "\"\\\n`"), "codegen: %q cannot be imported as %q", f.Go.Path, name)
-		if name == path.Base(f.Go.Path) {
+		assert.That(token.IsIdentifier(name) && !strings.ContainsAny(of, "\"\\\n`"), "codegen: %q cannot be imported as %q", of, name)
+		if name == path.Base(of) {
 			name = ""
 		}
 		in := others
-		if f.Go.Package.Standard {
+		if ofGo[of] {
 			in = standard
 		}
-		in["\t"+strings.TrimSpace(name+" "+quote(f.Go.Path))+"\n"] = true
+		in["\t"+strings.TrimSpace(name+" "+quote(of))+"\n"] = true
 	}
 	lines := func(set map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(set)), "") }
 	head := header + "\npackage " + GoPackageName(p.info.Package.Name) + "\n\nimport (\n" + strings.TrimLeft(lines(standard)+"\n", "\n") + lines(others) + ")\n\n"
@@ -101,8 +109,8 @@ func (p *pkg) extern(w *writer, f *typecheck.Func) {
 		w.add("if err != nil {")
 		w.add("return %s", p.zero(f.Result))
 		w.add("}")
-		if elem := nonNull(f.Result); typecheck.GoTypeOf(elem, sig.Results().At(0).Type()) {
-			w.add("return aeonrt.Some(%s)", p.ofGo(elem, sig.Results().At(0).Type(), "ret"))
+		if elem, g := f.GoResult(); elem != f.Result {
+			w.add("return aeonrt.Some(%s)", p.ofGo(elem, g, "ret"))
 		} else {
 			w.add("return %s", result("ret"))
 		}
@@ -119,63 +127,4 @@ func (p *pkg) extern(w *writer, f *typecheck.Func) {
 	}
 	w.add("}")
 	w.add("")
-}
-
-// plainGo returns the text of a Go type at the border. Of all packages only time has types there.
-func plainGo(g types.Type) string {
-	return types.TypeString(g, func(*types.Package) string { return markTime })
-}
-
-// toGo returns the Go expression for the value v of type t as Go code has it, where its type is g.
-func (p *pkg) toGo(t typecheck.Type, g types.Type, v string) string {
-	g = types.Unalias(g)
-	conv := func(t typecheck.Type, g types.Type) string {
-		return "func(v " + p.goType(t) + ") " + plainGo(g) + " { return " + p.toGo(t, g, "v") + " }"
-	}
-	switch t := t.(type) {
-	case *typecheck.Optional:
-		return "aeonrt.GoPointer(" + v + ", " + conv(t.Elem, g.(*types.Pointer).Elem()) + ")"
-	case *typecheck.Vector:
-		return "aeonrt.GoSlice(" + v + ", " + conv(t.Elem, g.(*types.Slice).Elem()) + ")"
-	case *typecheck.Map:
-		m := g.(*types.Map)
-		return "aeonrt.GoMap(" + v + ", " + conv(t.Key, m.Key()) + ", " + conv(t.Value, m.Elem()) + ")"
-	}
-	switch t {
-	case typecheck.Bytes:
-		return "aeonrt.GoBytes(" + v + ")"
-	case typecheck.Time:
-		return "aeonrt.GoTime(" + v + ")"
-	}
-	if text := plainGo(g); text != p.goType(t) {
-		return text + "(" + v + ")"
-	}
-	return v
-}
-
-// ofGo returns the Go expression for the value v, whose type in Go code is g, as a value of type t.
-func (p *pkg) ofGo(t typecheck.Type, g types.Type, v string) string {
-	g = types.Unalias(g)
-	conv := func(t typecheck.Type, g types.Type) string {
-		return "func(v " + plainGo(g) + ") " + p.goType(t) + " { return " + p.ofGo(t, g, "v") + " }"
-	}
-	switch t := t.(type) {
-	case *typecheck.Optional:
-		return "aeonrt.OptOfGo(" + v + ", " + conv(t.Elem, g.(*types.Pointer).Elem()) + ")"
-	case *typecheck.Vector:
-		return "aeonrt.VectorOfGo(" + v + ", " + conv(t.Elem, g.(*types.Slice).Elem()) + ")"
-	case *typecheck.Map:
-		m := g.(*types.Map)
-		return "aeonrt.MapOfGo(" + v + ", " + conv(t.Key, m.Key()) + ", " + conv(t.Value, m.Elem()) + ")"
-	}
-	switch t {
-	case typecheck.Bytes:
-		return "aeonrt.BytesOfGo(" + v + ")"
-	case typecheck.Time:
-		return "aeonrt.TimeOfGo(" + v + ")"
-	}
-	if text := p.goType(t); text != plainGo(g) {
-		return text + "(" + v + ")"
-	}
-	return v
 }

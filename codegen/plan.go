@@ -24,6 +24,9 @@ type pkg struct {
 	// are not emitted yet.
 	wanted       map[version]bool
 	tailed       map[*typecheck.Func]bool // methods that the package tail-calls
+	goUsed       map[string]bool          // the paths of Go packages that the file of bound functions mentions
+	goCarried    map[string]bool          // the functions that goUses asks for, by their names
+	goUses       []goValue
 	versionsLeft []version
 	// surface has the classes and enums that other packages may have to name.
 	surface  map[typecheck.Type]bool
@@ -61,7 +64,8 @@ func newPackage(info *typecheck.Info, opts Options) *pkg {
 
 func emptyPackage(info *typecheck.Info, opts Options, plans map[*typecheck.Func]*plan) *pkg {
 	return &pkg{info: info, opts: opts, boxes: map[*typecheck.Class]bool{}, files: map[string]bool{"aeon_package.go": true, "aeon_api.go": true},
-		plan: plans, setters: map[*typecheck.Var]bool{}, wanted: map[version]bool{}, used: map[generated]bool{}, tailed: map[*typecheck.Func]bool{}}
+		plan: plans, setters: map[*typecheck.Var]bool{}, wanted: map[version]bool{}, used: map[generated]bool{}, tailed: map[*typecheck.Func]bool{},
+		goUsed: map[string]bool{}, goCarried: map[string]bool{}}
 }
 
 // analyse plans the functions of the package, those of its imports being planned already, and names its declarations.

@@ -39,6 +39,9 @@ func GoErrorText(err error) Opt[string] {
 	return Some(err.Error())
 }
 
+// NoConstant faults: a Go function has returned v, an int64, uint64 or string, as a constant of an enum.
+func NoConstant[E any](enum string, v any) E { return value.NoConstant[E](enum, v) }
+
 // GoTime returns t as Go has it, in UTC.
 func GoTime(t Time) time.Time { return value.GoTime(t) }
 

@@ -3,7 +3,12 @@ package spec
 import (
 	"encoding/json"
 	"fmt"
+	"go/constant"
+	"go/token"
+	"go/types"
 	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aeon-lang/aeon/lang/ast"
@@ -31,7 +36,7 @@ type goReply struct {
 func (f *frame) goCall(x *ast.Call, g *typecheck.Func, args []value) value {
 	raw := make([]json.RawMessage, len(args))
 	for i, v := range args {
-		text, err := json.Marshal(toGo(g.Params[i].Type(), v))
+		text, err := json.Marshal(toGo(g.Params[i].Type(), g.Go.Params()[i].Type(), v))
 		if err != nil {
 			panic(bug{err.Error()})
 		}
@@ -56,11 +61,8 @@ func (f *frame) goCall(x *ast.Call, g *typecheck.Func, args []value) value {
 	case reply.Failed || g.Result == typecheck.Void:
 		return nil
 	}
-	t := g.Result
-	if o, ok := t.(*typecheck.Optional); ok && typecheck.GoTypeOf(o.Elem, g.Go.Sig.Results().At(0).Type()) {
-		t = o.Elem
-	}
-	return f.ofGo(x, t, reply.Result)
+	t, of := g.GoResult()
+	return f.ofGo(x, t, of, reply.Result)
 }
 
 func parseGo(text []byte, to any) {
@@ -69,13 +71,14 @@ func parseGo(text []byte, to any) {
 	}
 }
 
-// toGo returns what a value of type t is in JSON.
-func toGo(t typecheck.Type, v value) any {
+// toGo returns what a value of type t, which is of the type g in Go, is in JSON.
+func toGo(t typecheck.Type, g types.Type, v value) any {
+	g = types.Unalias(g)
 	if o, ok := t.(*typecheck.Optional); ok {
 		if v == nil {
 			return nil
 		}
-		return []any{toGo(o.Elem, v)}
+		return []any{toGo(o.Elem, g.(*types.Pointer).Elem(), v)}
 	}
 	switch v := v.(type) {
 	case integer:
@@ -100,29 +103,47 @@ func toGo(t typecheck.Type, v value) any {
 		}
 		parts := make([]any, len(v.elems))
 		for i, e := range v.elems {
-			parts[i] = toGo(elem, e)
+			parts[i] = toGo(elem, g.(*types.Slice).Elem(), e)
 		}
 		return parts
 	case *table:
-		m := t.(*typecheck.Map)
+		m, of := t.(*typecheck.Map), g.(*types.Map)
 		parts := make([]any, len(v.entries))
 		for i, e := range v.entries {
-			parts[i] = [2]any{toGo(m.Key, e.key), toGo(m.Value, e.value)}
+			parts[i] = [2]any{toGo(m.Key, of.Key(), e.key), toGo(m.Value, of.Elem(), e.value)}
 		}
 		return parts
+	case enumValue:
+		if typecheck.IsGoString(g) {
+			return []byte(v.of.Name())
+		}
+		list, _ := typecheck.GoConstants(v.of.Enum, g)
+		c := list[v.of.Index].Val()
+		if c.Kind() == constant.String {
+			return []byte(constant.StringVal(c))
+		}
+		return json.RawMessage(c.ExactString())
+	case *structure:
+		list, _ := typecheck.GoFields(v.class, g)
+		fields := map[string]any{}
+		for i, e := range v.fields {
+			fields[list[i].Name()] = toGo(v.class.Fields[i].Type(), list[i].Type(), e)
+		}
+		return fields
 	}
 	return v // bool, span
 }
 
-// ofGo returns the value of type t that a Go function has returned.
-func (f *frame) ofGo(x *ast.Call, t typecheck.Type, raw json.RawMessage) value {
+// ofGo returns the value of type t that a Go function has returned, as one of type g.
+func (f *frame) ofGo(x *ast.Call, t typecheck.Type, g types.Type, raw json.RawMessage) value {
+	g = types.Unalias(g)
 	var parts []json.RawMessage
 	switch t := t.(type) {
 	case *typecheck.Optional:
 		if parseGo(raw, &parts); len(parts) == 0 {
 			return nil
 		}
-		return f.ofGo(x, t.Elem, parts[0])
+		return f.ofGo(x, t.Elem, g.(*types.Pointer).Elem(), parts[0])
 	case *typecheck.Vector:
 		v := emptyVector()
 		if t.Elem == typecheck.Uint8 {
@@ -135,7 +156,7 @@ func (f *frame) ofGo(x *ast.Call, t typecheck.Type, raw json.RawMessage) value {
 		}
 		parseGo(raw, &parts)
 		for _, part := range parts {
-			v = v.push(f.ofGo(x, t.Elem, part))
+			v = v.push(f.ofGo(x, t.Elem, g.(*types.Slice).Elem(), part))
 		}
 		return v
 	case *typecheck.Map:
@@ -144,9 +165,20 @@ func (f *frame) ofGo(x *ast.Call, t typecheck.Type, raw json.RawMessage) value {
 		for _, part := range parts {
 			var pair [2]json.RawMessage
 			parseGo(part, &pair)
-			m = m.with(f.ofGo(x, t.Key, pair[0]), f.ofGo(x, t.Value, pair[1]))
+			m = m.with(f.ofGo(x, t.Key, g.(*types.Map).Key(), pair[0]), f.ofGo(x, t.Value, g.(*types.Map).Elem(), pair[1]))
 		}
 		return m
+	case *typecheck.Enum:
+		return f.enumOfGo(x, t, g, raw)
+	case *typecheck.Class:
+		list, _ := typecheck.GoFields(t, g)
+		var fields map[string]json.RawMessage
+		parseGo(raw, &fields)
+		s := newStructure(t)
+		for i, v := range t.Fields {
+			s.fields[i] = f.ofGo(x, v.Type(), list[i].Type(), fields[list[i].Name()])
+		}
+		return s
 	}
 	switch t {
 	case typecheck.Bool:
@@ -183,4 +215,32 @@ func (f *frame) ofGo(x *ast.Call, t typecheck.Type, raw json.RawMessage) value {
 		return span(n)
 	}
 	return integer{t.(*typecheck.Basic).Kind, n}
+}
+
+// enumOfGo returns the constant of an enum that a Go function has returned.
+func (f *frame) enumOfGo(x *ast.Call, e *typecheck.Enum, g types.Type, raw json.RawMessage) value {
+	var said string
+	var is constant.Value
+	if g.Underlying().(*types.Basic).Info()&types.IsString != 0 {
+		var b []byte
+		parseGo(raw, &b)
+		said, is = strconv.Quote(string(b)), constant.MakeString(string(b))
+	} else {
+		said, is = string(raw), constant.MakeFromLiteral(strings.TrimPrefix(string(raw), "-"), token.INT, 0)
+		if raw[0] == '-' {
+			is = constant.UnaryOp(token.SUB, is, 0)
+		}
+	}
+	list, _ := typecheck.GoConstants(e, g)
+	for i, v := range e.Values {
+		c := constant.MakeString(v.Name())
+		if !typecheck.IsGoString(g) {
+			c = list[i].Val()
+		}
+		if constant.Compare(c, token.EQL, is) {
+			return enumValue{of: v}
+		}
+	}
+	f.fail(x, fmt.Sprintf("a %s from Go is %s, which none of its constants is", e.Name(), said))
+	return nil
 }

@@ -130,10 +130,10 @@ func (c *checker) crossing(f *Func, d *ast.ExternFunc) bool {
 	check := func(t Type, at ast.Node) {
 		if t == Invalid {
 			ok = false
-		} else if !crosses(t) {
+		} else if why := notCrossing(t, c.pkg, nil); why != "" {
 			ok = false
-			c.report(diag.New(diag.GoFunction, at.Span(), "%s cannot pass between aeon and Go", aType(t)).
-				WithHelp("what passes: integers, float, bool, string, bytes, time, duration, and `T?`, `vector<T>` and `map<K, V>` of these"))
+			c.report(diag.New(diag.GoFunction, at.Span(), "%s %s", aType(t), why).
+				WithHelp("what passes: integers, float, bool, string, bytes, time, duration, enums, value classes, and `T?`, `vector<T>` and `map<K, V>` of these"))
 		}
 	}
 	for _, p := range d.Params {
@@ -162,21 +162,6 @@ func (c *checker) crossing(f *Func, d *ast.ExternFunc) bool {
 	return ok
 }
 
-// crosses reports whether values of type t pass between aeon and Go.
-func crosses(t Type) bool {
-	switch t := t.(type) {
-	case *Basic:
-		return IsNumeric(t) || t == Bool || t == String || t == Bytes || t == Time || t == Duration
-	case *Optional:
-		return crosses(t.Elem)
-	case *Vector:
-		return crosses(t.Elem)
-	case *Map:
-		return crosses(t.Key) && crosses(t.Value)
-	}
-	return false
-}
-
 // bind finds the Go function of f and compares the signatures.
 func (c *checker) bind(f *Func, d *ast.ExternFunc) {
 	pkg := f.Go.Package.Types
@@ -202,7 +187,9 @@ func (c *checker) bind(f *Func, d *ast.ExternFunc) {
 	if sig.TypeParams().Len() > 0 || !f.matches(sig, d.Error != nil) {
 		said := strings.TrimPrefix(types.TypeString(sig, (*types.Package).Name), "func")
 		e := c.errorAt(diag.GoFunction, d.Name.Span(), "in Go %s is `func %s%s`, which is not `%s`", f.Go.Name(f), f.name, said, externText(f, d))
-		if text := f.aeonSignature(sig); text != "" {
+		if why := f.difference(sig); why != "" {
+			e.Help = why
+		} else if text := f.aeonSignature(sig); text != "" {
 			e.Help = "declare it as `" + text + "`"
 		} else {
 			e.Help = "some of its types have no counterpart in aeon: write a Go function around it that has simpler ones"
@@ -210,6 +197,28 @@ func (c *checker) bind(f *Func, d *ast.ExternFunc) {
 		return
 	}
 	f.Go.Sig = sig
+}
+
+// difference says which enum or class of the declaration is not what the Go function has in its place; "" if something else is wrong.
+func (f *Func) difference(sig *types.Signature) string {
+	params := f.Go.params(sig)
+	for i, p := range f.Params {
+		if i < len(params) {
+			if why := goDifference(p.typ, params[i].Type()); why != "" {
+				return why
+			}
+		}
+	}
+	if sig.Results().Len() == 0 {
+		return ""
+	}
+	g := sig.Results().At(0).Type()
+	if o, ok := f.Result.(*Optional); ok {
+		if _, pointer := types.Unalias(g).(*types.Pointer); !pointer { // an error makes it null
+			return goDifference(o.Elem, g)
+		}
+	}
+	return goDifference(f.Result, g)
 }
 
 // externText is the signature of a declaration as it is written.
@@ -256,50 +265,6 @@ func (f *Func) matches(sig *types.Signature, word bool) bool {
 		return f.Result == Void
 	}
 	return GoTypeOf(f.Result, sig.Results().At(0).Type())
-}
-
-var goBasics = map[Type][]types.BasicKind{
-	Int: {types.Int64, types.Int}, Int8: {types.Int8}, Int16: {types.Int16}, Int32: {types.Int32},
-	Uint8: {types.Uint8}, Uint16: {types.Uint16}, Uint32: {types.Uint32}, Uint64: {types.Uint64, types.Uint},
-	Float: {types.Float64}, Bool: {types.Bool}, String: {types.String},
-}
-
-// GoTypeOf reports whether values of type t are values of the Go type g on the other side of the border.
-func GoTypeOf(t Type, g types.Type) bool {
-	g = types.Unalias(g)
-	switch t := t.(type) {
-	case *Basic:
-		switch t {
-		case Bytes:
-			s, ok := g.(*types.Slice)
-			return ok && types.Identical(s.Elem(), types.Typ[types.Uint8])
-		case Time:
-			return isOfPackageTime(g, "Time")
-		case Duration:
-			return isOfPackageTime(g, "Duration")
-		}
-		b, ok := g.(*types.Basic)
-		for _, kind := range goBasics[t] {
-			if ok && b.Kind() == kind {
-				return true
-			}
-		}
-	case *Optional:
-		p, ok := g.(*types.Pointer)
-		return ok && GoTypeOf(t.Elem, p.Elem())
-	case *Vector:
-		s, ok := g.(*types.Slice)
-		return ok && GoTypeOf(t.Elem, s.Elem())
-	case *Map:
-		m, ok := g.(*types.Map)
-		return ok && GoTypeOf(t.Key, m.Key()) && GoTypeOf(t.Value, m.Elem()) && t.Key != Time // in Go one time may be several keys
-	}
-	return false
-}
-
-func isOfPackageTime(g types.Type, name string) bool {
-	n, ok := g.(*types.Named)
-	return ok && n.Obj().Name() == name && n.Obj().Pkg() != nil && n.Obj().Pkg().Path() == "time"
 }
 
 // takesContext reports whether a function of that signature gets the context of the call, which the declaration leaves out.
@@ -353,34 +318,4 @@ func (f *Func) aeonSignature(sig *types.Signature) string {
 		return ""
 	}
 	return result + " " + f.name + "(" + strings.Join(params, ", ") + ")" + fails + ";"
-}
-
-// aeonType returns the type whose values are those of a Go type; "" if there is none.
-func aeonType(g types.Type) string {
-	g = types.Unalias(g)
-	for _, t := range []Type{Int, Int8, Int16, Int32, Uint8, Uint16, Uint32, Uint64, Float, Bool, String, Bytes, Time, Duration} {
-		if GoTypeOf(t, g) {
-			return t.String()
-		}
-	}
-	format, parts := "", []types.Type(nil)
-	switch g := g.(type) {
-	case *types.Pointer:
-		format, parts = "%s?", []types.Type{g.Elem()}
-	case *types.Slice:
-		format, parts = "vector<%s>", []types.Type{g.Elem()}
-	case *types.Map:
-		format, parts = "map<%s, %s>", []types.Type{g.Key(), g.Elem()}
-	default:
-		return ""
-	}
-	var texts []any
-	for _, part := range parts {
-		text := aeonType(part)
-		if text == "" || strings.HasSuffix(text, "?") && format == "%s?" {
-			return ""
-		}
-		texts = append(texts, text)
-	}
-	return fmt.Sprintf(format, texts...)
 }

@@ -35,6 +35,15 @@ type Package struct {
 	Files []File // names without directories
 	// Shared: other executables, which may be built at this moment, have the same package. Once forgets the others alone.
 	Shared bool
+	Place  *Place // where in a module of the user's it is compiled; nil: it imports nothing of one
+}
+
+// ImportPath returns the path under which other generated code of the build imports the package.
+func (p Package) ImportPath() string {
+	if p.Place != nil {
+		return p.Place.below(packageDir(p.Dir, p.Name))
+	}
+	return ImportPath(p.Dir, p.Name)
 }
 
 // Kind says what an executable does.
@@ -114,9 +123,10 @@ func (b *Builder) Build(ctx context.Context, req Request) (Result, error) {
 		return Result{}, err
 	}
 	lay := layOut(req)
-	dir := filepath.Join(b.Cache.dir, "build", digest(append(lay.identity(), golang.id, rt.Hash)...)[:32])
+	identity := append(lay.identity(), golang.id, rt.Hash)
+	dir := filepath.Join(b.Cache.dir, "build", digest(identity...)[:32])
 	exe := filepath.Join(dir, req.Name+exeSuffix())
-	if isFile(exe) {
+	if len(lay.places) == 0 && isFile(exe) {
 		b.Cache.touch(dir)
 		return Result{Path: exe, Cached: true, Took: time.Since(start)}, nil
 	}
@@ -124,7 +134,7 @@ func (b *Builder) Build(ctx context.Context, req Request) (Result, error) {
 		return Result{}, err
 	}
 	storeMark := b.Cache.storeMark(rt, golang)
-	if b.Progress != nil {
+	if b.Progress != nil && (len(lay.places) == 0 || !isDir(dir)) {
 		b.Progress(First{Runtime: !isDir(b.Cache.runtimeDir(rt)), Store: req.Store && !isDir(storeMark)})
 	}
 	module, err := b.Cache.install(rt)
@@ -134,14 +144,20 @@ func (b *Builder) Build(ctx context.Context, req Request) (Result, error) {
 	if err := b.keepSource(dir, lay, module); err != nil {
 		return Result{}, err
 	}
-	if err := b.compile(ctx, golang, dir, exe, module, lay); err != nil {
+	cached := false
+	if len(lay.places) > 0 {
+		exe, cached, err = b.compileInModules(ctx, golang, dir, module, lay, identity)
+	} else {
+		err = b.compile(ctx, golang, dir, exe, module, lay)
+	}
+	if err != nil {
 		return Result{}, err
 	}
 	if req.Store {
 		b.Cache.mark(storeMark)
 	}
 	b.Cache.trim(time.Now())
-	return Result{Path: exe, Took: time.Since(start)}, nil
+	return Result{Path: exe, Cached: cached, Took: time.Since(start)}, nil
 }
 
 // keepSource stores the generated files and their overlay, so that a compile
@@ -150,7 +166,15 @@ func (b *Builder) keepSource(dir string, lay layout, module string) error {
 	replace := map[string]string{}
 	b.Cache.overlay(b.Runtime, replace)
 	for _, f := range lay.files {
-		replace[filepath.Join(module, filepath.FromSlash(f.Name))] = filepath.Join(dir, "src", filepath.FromSlash(f.Name))
+		shown := filepath.Join(module, filepath.FromSlash(f.Name))
+		if place := lay.placed[f.Name]; place != nil {
+			shown = filepath.Join(place.dir, programModule, filepath.FromSlash(f.Name))
+		}
+		replace[shown] = filepath.Join(dir, "src", filepath.FromSlash(f.Name))
+	}
+	if len(lay.places) > 0 && lay.node != "" { // a workspace knows no -modfile
+		replace[filepath.Join(module, "go.mod")] = filepath.Join(module, storeMod)
+		replace[filepath.Join(module, "go.sum")] = filepath.Join(module, storeSum)
 	}
 	overlay, err := json.MarshalIndent(map[string]any{"Replace": replace}, "", "\t")
 	assert.That(err == nil, "an overlay of strings marshals: %v", err)
@@ -169,16 +193,7 @@ func (b *Builder) compile(ctx context.Context, golang toolchain, dir, exe, modul
 	defer os.RemoveAll(staged)
 	out := filepath.Join(staged, filepath.Base(exe))
 	overlay := filepath.Join(dir, "overlay.json")
-	args := []string{"-overlay", overlay, "-buildvcs=false"}
-	var flags []string
-	if lay.quick {
-		flags = append(flags, "-N", "-l")
-	}
-	if !lay.debug { // tables of the debugger only: positions in failures stay
-		flags = append(flags, "-dwarf=false")
-		args = append(args, "-ldflags=-s -w")
-	}
-	args = append(args, "-gcflags="+programModule+"/...="+strings.Join(flags, " "))
+	args := lay.buildFlags(overlay)
 	command := golang.command
 	if lay.node != "" {
 		command = golang.fetching
@@ -214,6 +229,24 @@ func (b *Builder) compile(ctx context.Context, golang toolchain, dir, exe, modul
 		}
 	}
 	return &ToolchainError{fmt.Sprintf("go build failed: %v\n%s", err, strings.TrimRight(output.String(), "\n"))}
+}
+
+// buildFlags returns the flags of go build and go list.
+func (l *layout) buildFlags(overlay string) []string {
+	args := []string{"-overlay", overlay, "-buildvcs=false"}
+	var flags []string
+	if l.quick {
+		flags = append(flags, "-N", "-l")
+	}
+	if !l.debug { // tables of the debugger only: positions in failures stay
+		flags = append(flags, "-dwarf=false")
+		args = append(args, "-ldflags=-s -w")
+	}
+	args = append(args, "-gcflags="+programModule+"/...="+strings.Join(flags, " "))
+	for _, p := range l.places {
+		args = append(args, "-gcflags="+p.below("...")+"="+strings.Join(flags, " "))
+	}
+	return args
 }
 
 // archives is the template by which go list prints where the archives of the generated packages are.
@@ -265,6 +298,8 @@ type layout struct {
 	once    bool
 	shared  map[string]bool // import paths of the packages that are Shared
 	exe     string
+	places  []*Place          // of the packages that have one
+	placed  map[string]*Place // by the name of the file
 }
 
 // node returns the package that the main package gets the store from, and the doors; "": none.
@@ -281,19 +316,26 @@ func (r *Request) node() string {
 // layOut places every package in a directory named after its source directory,
 // and the main package that starts them beside it.
 func layOut(req Request) layout {
-	lay := layout{debug: req.Debug, quick: req.Quick, node: req.node(), once: req.Once, shared: map[string]bool{}, exe: req.Name}
+	lay := layout{debug: req.Debug, quick: req.Quick, node: req.node(), once: req.Once, shared: map[string]bool{}, exe: req.Name, placed: map[string]*Place{}}
 	var imports, dirs []string
 	for _, p := range slices.Concat(req.Packages, req.Imported) {
 		assert.That(token.IsIdentifier(p.Name), "%q is no Go package name", p.Name)
 		if p.Shared {
-			lay.shared[ImportPath(p.Dir, p.Name)] = true
+			lay.shared[p.ImportPath()] = true
+		}
+		if p.Place != nil {
+			lay.places = append(lay.places, p.Place)
 		}
 		for _, f := range p.Files {
-			lay.files = append(lay.files, File{path.Join(packageDir(p.Dir, p.Name), f.Name), f.Data})
+			name, data := path.Join(packageDir(p.Dir, p.Name), f.Name), f.Data
+			if p.Place != nil { // the module may be written in an older Go
+				lay.placed[name], data = p.Place, slices.Concat([]byte("//go:build go"+aeon.RuntimeSource().GoVersion+"\n\n"), data)
+			}
+			lay.files = append(lay.files, File{name, data})
 		}
 	}
 	for _, p := range req.Packages {
-		imports = append(imports, ImportPath(p.Dir, p.Name))
+		imports = append(imports, p.ImportPath())
 		dirs = append(dirs, p.Dir)
 	}
 	slices.Sort(dirs)
@@ -320,6 +362,9 @@ func (l layout) identity() []string {
 	parts := []string{l.mainDir, l.exe, fmt.Sprint(l.debug, l.quick, l.node)}
 	for _, f := range l.files {
 		parts = append(parts, f.Name, string(f.Data))
+	}
+	for _, p := range l.places {
+		parts = append(parts, p.dir, p.path)
 	}
 	return parts
 }

@@ -85,24 +85,34 @@ func sayFirst(say func(string, ...any), name string, first First) {
 
 // Generate turns a package into Go that says where in the .aeon files it comes from; no other imports an entry.
 func Generate(p *load.Package, entry bool) (Package, error) {
-	if err := CheckStandard(p); err != nil {
+	out, err := placed(p)
+	if err != nil {
 		return Package{}, err
 	}
 	opts := codegen.Options{SourceName: absoluteName, Entry: entry}
 	for _, im := range p.Closure() {
 		if im != p {
-			opts.Imports = append(opts.Imports, codegen.Import{Info: im.Info, Path: ImportPath(im.Dir, codegen.GoPackageName(im.Name()))})
+			q, err := placed(im)
+			if err != nil {
+				return Package{}, err
+			}
+			opts.Imports = append(opts.Imports, codegen.Import{Info: im.Info, Path: q.ImportPath()})
 		}
 	}
 	files, err := codegen.Generate(p.Info, opts)
 	if err != nil {
 		return Package{}, &ProgramError{err}
 	}
-	out := Package{Name: codegen.GoPackageName(p.Name()), Dir: p.Dir}
 	for _, f := range files {
 		out.Files = append(out.Files, File{Name: f.Name, Data: f.Content})
 	}
 	return out, nil
+}
+
+// placed returns the Go package of p, without files.
+func placed(p *load.Package) (Package, error) {
+	place, err := PlaceOf(p)
+	return Package{Name: codegen.GoPackageName(p.Name()), Dir: p.Dir, Place: place}, err
 }
 
 func absoluteName(src *ast.Source) string {

@@ -161,14 +161,3 @@ func list(cmd *exec.Cmd, paths []string) (map[string]listed, error) {
 	}
 	return found, nil
 }
-
-// CheckStandard fails if a package binds Go functions that are not of the standard library: what is compiled from the cache has
-// no other packages.
-func CheckStandard(p *load.Package) error {
-	for _, f := range p.Info.Package.Externs {
-		if !f.Go.Package.Standard {
-			return &ProgramError{fmt.Errorf("%v: %s is of the Go package %s, which is not of Go's standard library: what aeonc compiles itself has no other\n\tin the module of that package, `aeonc gen` writes Go that calls it", f.Span().Pos(), f.Name(), f.Go.Path)}
-		}
-	}
-	return nil
-}

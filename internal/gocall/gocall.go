@@ -43,30 +43,8 @@ type Caller struct {
 // Start starts a process with the functions that packages without errors, and what they import, bind. If they bind none it returns
 // nil, which may be closed. The errors are those of gobuild.Compile.
 func Start(ctx context.Context, packages ...*load.Package) (*Caller, error) {
-	names := map[string][]string{} // by path
-	for _, root := range packages {
-		for _, p := range root.Closure() {
-			if err := gobuild.CheckStandard(p); err != nil {
-				return nil, err
-			}
-			for _, f := range p.Info.Package.Externs {
-				if !slices.Contains(names[f.Go.Path], f.Name()) {
-					names[f.Go.Path] = append(names[f.Go.Path], f.Name())
-				}
-			}
-		}
-	}
-	if len(names) == 0 {
-		return nil, nil
-	}
-	cache, err := gobuild.DefaultCache()
-	if err != nil {
-		return nil, err
-	}
-	b := gobuild.Builder{Cache: cache, Runtime: aeon.RuntimeSource()}
-	made, err := b.Build(ctx, gobuild.Request{Kind: gobuild.Tests, Name: "gocall", Quick: true, Main: mainOf(names),
-		Imported: []gobuild.Package{{Name: "serve", Dir: serveDir, Shared: true, Files: []gobuild.File{{Name: "serve.go", Data: serveSource}}}}})
-	if err != nil {
+	made, err := build(ctx, packages)
+	if err != nil || made.Path == "" {
 		return nil, err
 	}
 	c := &Caller{cmd: exec.Command(made.Path)}
@@ -83,17 +61,64 @@ func Start(ctx context.Context, packages ...*load.Package) (*Caller, error) {
 	return c, c.cmd.Start()
 }
 
-// mainOf returns the main package of the process.
-func mainOf(names map[string][]string) []byte {
-	var imports, entries strings.Builder
-	for i, path := range slices.Sorted(maps.Keys(names)) {
-		fmt.Fprintf(&imports, "\n\tg%d %q", i, path)
-		for _, name := range slices.Sorted(slices.Values(names[path])) {
-			fmt.Fprintf(&entries, "\t\t%q: g%d.%s,\n", path+"."+name, i, name)
+// build returns the executable of the process, whose path is "" if the packages need none.
+func build(ctx context.Context, packages []*load.Package) (gobuild.Result, error) {
+	req := gobuild.Request{Kind: gobuild.Tests, Name: "gocall", Quick: true,
+		Imported: []gobuild.Package{{Name: "serve", Dir: serveDir, Shared: true, Files: []gobuild.File{{Name: "serve.go", Data: serveSource}}}}}
+	seen := map[*load.Package]bool{}
+	for _, root := range packages {
+		for _, p := range root.Closure() {
+			if len(p.Info.Package.Externs) == 0 || seen[p] {
+				continue
+			}
+			seen[p] = true
+			place, err := gobuild.PlaceOf(p)
+			if err != nil {
+				return gobuild.Result{}, err
+			}
+			req.Imported = append(req.Imported, gobuild.Package{Name: "bound", Dir: p.Dir, Place: place,
+				Files: []gobuild.File{{Name: "bound.go", Data: boundBy(p)}}})
 		}
 	}
-	return fmt.Appendf(nil, "package main\n\nimport (\n\t%q\n%s\n)\n\nfunc main() {\n\tserve.Main(map[string]any{\n%s\t})\n}\n",
-		gobuild.ImportPath(serveDir, "serve"), imports.String(), entries.String())
+	if len(seen) == 0 {
+		return gobuild.Result{}, nil
+	}
+	req.Main = mainOf(req.Imported)
+	cache, err := gobuild.DefaultCache()
+	if err != nil {
+		return gobuild.Result{}, err
+	}
+	b := gobuild.Builder{Cache: cache, Runtime: aeon.RuntimeSource()}
+	return b.Build(ctx, req)
+}
+
+// boundBy returns a Go package with the functions that p binds, by path.Name.
+func boundBy(p *load.Package) []byte {
+	names := map[string][]string{} // by path
+	for _, f := range p.Info.Package.Externs {
+		names[f.Go.Path] = append(names[f.Go.Path], f.Name())
+	}
+	var imports, entries strings.Builder
+	for i, path := range slices.Sorted(maps.Keys(names)) {
+		fmt.Fprintf(&imports, "\tg%d %q\n", i, path)
+		slices.Sort(names[path])
+		for _, name := range slices.Compact(names[path]) {
+			fmt.Fprintf(&entries, "\t%q: g%d.%s,\n", path+"."+name, i, name)
+		}
+	}
+	return fmt.Appendf(nil, "package bound\n\nimport (\n%s)\n\nvar Functions = map[string]any{\n%s}\n", &imports, &entries)
+}
+
+// mainOf returns the main package of the process, of packages the first of which is the server.
+func mainOf(packages []gobuild.Package) []byte {
+	var imports, entries strings.Builder
+	for i, p := range packages {
+		fmt.Fprintf(&imports, "\tp%d %q\n", i, p.ImportPath())
+		if i > 0 {
+			fmt.Fprintf(&entries, ", p%d.Functions", i)
+		}
+	}
+	return fmt.Appendf(nil, "package main\n\nimport (\n%s)\n\nfunc main() { p0.Main(%s) }\n", &imports, strings.TrimPrefix(entries.String(), ", "))
 }
 
 // Call calls a function, path.Name, with arguments in the form of package serve, and returns its serve.Reply as JSON. The error says

@@ -2,12 +2,22 @@ package value
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 )
 
 // The functions of this file carry values between a program and Go functions that it calls. Nothing that they return shares memory
 // with what they get: whatever Go does with its arguments, and keeps of its results, no actor changes. The parameters conv carry
 // the parts.
+
+// NoConstant faults: v, an int64, uint64 or string, comes from Go as a constant of an enum, and is none.
+func NoConstant[E any](enum string, v any) E {
+	if s, ok := v.(string); ok {
+		v = strconv.Quote(s)
+	}
+	Fail(fmt.Sprintf("a %s from Go is %v, which none of its constants is", enum, v))
+	panic("unreachable")
+}
 
 // GoTime returns t as Go has it, in UTC.
 func GoTime(t Time) time.Time { return t.utc() }

@@ -2,13 +2,14 @@
 // with the packages of the functions, into an executable of its own; its source is carried by package gocall.
 //
 // A value is in JSON what it is in Go, except that strings and []byte are base64, since they may have any bytes; floats are their bits
-// as an integer; a pointer is null or an array of one; a map is an array of pairs; a time is [seconds, nanoseconds] since 1970.
+// as an integer; a pointer is null or an array of one; a map is an array of pairs; a struct is an object; a time is [seconds, nanoseconds] since 1970.
 package serve
 
 import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"reflect"
@@ -30,8 +31,12 @@ type Reply struct {
 	Ended  bool            // it has not panicked
 }
 
-// Main serves requests until standard input ends. What the functions print goes to standard error.
-func Main(funcs map[string]any) {
+// Main serves requests for functions, by path.Name, until standard input ends. What the functions print goes to standard error.
+func Main(packages ...map[string]any) {
+	funcs := map[string]any{}
+	for _, p := range packages {
+		maps.Copy(funcs, p)
+	}
 	out := json.NewEncoder(os.Stdout)
 	os.Stdout = os.Stderr
 	in := json.NewDecoder(bufio.NewReader(os.Stdin))
@@ -149,6 +154,20 @@ func decode(raw json.RawMessage, to reflect.Value) {
 			decode(pair[1], v)
 			to.SetMapIndex(k, v)
 		}
+	case t.Kind() == reflect.Struct:
+		var fields map[string]json.RawMessage
+		read(raw, &fields)
+		for name, part := range fields {
+			decode(part, to.FieldByName(name))
+		}
+	case to.CanInt(): // a type with a name may read JSON in another way
+		var n int64
+		read(raw, &n)
+		to.SetInt(n)
+	case to.CanUint():
+		var n uint64
+		read(raw, &n)
+		to.SetUint(n)
 	default:
 		read(raw, to.Addr().Interface())
 	}
@@ -180,6 +199,16 @@ func encode(v reflect.Value) any {
 			parts = append(parts, [2]any{encode(k), encode(e)})
 		}
 		return parts
+	case t.Kind() == reflect.Struct:
+		fields := map[string]any{}
+		for f, part := range v.Fields() {
+			fields[f.Name] = encode(part)
+		}
+		return fields
+	case v.CanInt():
+		return v.Int()
+	case v.CanUint():
+		return v.Uint()
 	}
 	return v.Interface()
 }
