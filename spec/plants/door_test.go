@@ -2,6 +2,10 @@ package plants
 
 // ofDoor are bugs of what lets callers outside in.
 var ofDoor = []plant{
+	bug("an internal method is shown", "runtime/door/door.go",
+		"if m.Internal {",
+		"if false {",
+		"./sim/door -run TestCalls"),
 	bug("rights are not looked at for methods that are ro", "runtime/door/httpdoor/request.go",
 		"\tif !q.By.May(class, m) {",
 		"\tif (m == nil || !m.ReadOnly) && !q.By.May(class, m) {",
