@@ -113,7 +113,7 @@ func (p *pkg) apiActor(w *writer, c *typecheck.Class) {
 	w.add("return %s{h}, err", handle)
 	w.add("}")
 	w.add("")
-	for _, m := range c.Methods {
+	for _, m := range c.Offered() {
 		p.apiMethod(w, c, m)
 	}
 }

@@ -88,7 +88,7 @@ func checkAPINames(pk *typecheck.Package) error {
 			for _, name := range apiFinders(c) {
 				db.declare(name, "class "+c.Name(), c.Decl.Span())
 			}
-			for _, m := range c.Methods {
+			for _, m := range c.Offered() {
 				s.declare(apiName(m.Name(), apiOwnHandle), "method "+m.Name(), m.Decl.Span())
 			}
 		case ast.ClientClass:
@@ -137,7 +137,7 @@ func (n *names) api(pk *typecheck.Package) {
 		switch c.Kind {
 		case ast.ActorClass:
 			n.addAPI(c, "handle", name)
-			for _, m := range c.Methods {
+			for _, m := range c.Offered() {
 				n.gen[generated{m, "api"}] = apiName(m.Name(), apiOwnHandle)
 			}
 		case ast.ClientClass:

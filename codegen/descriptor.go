@@ -109,6 +109,9 @@ func (p *pkg) methodVar(w *writer, c *typecheck.Class, m *typecheck.Func) {
 		w.add("Index: %d,", len(c.Methods))
 	} else {
 		signatureFields(w, m)
+		if m.Internal {
+			w.add("Internal: true,")
+		}
 		w.add("Index: %d,", m.Index)
 	}
 	w.add("Effects: aeonrt.Effects{")

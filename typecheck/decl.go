@@ -17,6 +17,7 @@ func (c *checker) members() {
 		if d.GoBody {
 			c.later(d.Span(), "functions with `= go`")
 		}
+		c.notInternal(&d.Signature, "no caller outside of the program calls the function "+f.name)
 		if f.RO {
 			c.report(diag.New(diag.BadReadOnly, d.RO, "only methods of an actorclass are ro; %s is a function", f.name).
 				WithHelp("a function that an ro method calls is checked there"))
@@ -130,9 +131,21 @@ func (c *checker) method(class *Class, d *ast.MethodDecl, fs *fileScope) {
 			WithHelp("the compiler infers from the body of a method whether it changes its object").
 			WithFix("remove ro", diag.Replace(ast.Span{Src: d.RO.Src, Start: d.RO.Start, End: spaceAfter(d.RO)}, "")))
 	}
+	if m.Internal = d.IsInternal(); m.Internal && class.Kind != ast.ActorClass {
+		m.Internal = false
+		c.notInternal(&d.Signature, "no caller outside of the program calls methods of "+class.name+", "+describe(class))
+	}
 	class.Methods = append(class.Methods, m)
 	c.info.Defs[d] = m
 	c.addMember(class, d.Name, m)
+}
+
+// notInternal refuses `internal` where doors would have nothing to hide.
+func (c *checker) notInternal(s *ast.Signature, why string) {
+	if s.IsInternal() {
+		c.report(diag.New(diag.MisplacedModifier, s.Internal, "only methods of an actorclass are internal: %s", why).
+			WithFix("remove internal", diag.Replace(ast.Span{Src: s.Internal.Src, Start: s.Internal.Start, End: spaceAfter(s.Internal)}, "")))
+	}
 }
 
 // spaceAfter returns the end of the blanks behind a span.

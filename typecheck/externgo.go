@@ -50,6 +50,7 @@ func (c *checker) collectExtern(d *ast.ExternGoDecl) {
 		if d.Path != nil {
 			f.Go.Path = d.Path.Value
 		}
+		c.notInternal(&fn.Signature, "no caller outside of the program calls the function "+f.name)
 		c.info.Defs[fn] = f
 		c.declare(fn.Name, f)
 		c.pkg.Externs = append(c.pkg.Externs, f)

@@ -164,6 +164,7 @@ type Func struct {
 	Class       *Class   // of methods and constructors
 	Decl        ast.Node // *ast.FuncDecl, *ast.ExternFunc, *ast.MethodDecl, *ast.CtorDecl, *ast.SnapshotDecl or *ast.TestDecl; nil for an implicit constructor
 	Body        *ast.Block
+	Internal    bool // of methods of actors: no caller outside of the program sees it
 	RO          bool
 	Params      []*Var
 	Result      Type // Void if there is none

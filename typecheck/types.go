@@ -1,6 +1,7 @@
 package typecheck
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/aeon-lang/aeon/lang/ast"
@@ -292,9 +293,17 @@ func containsInvalid(t Type) bool {
 	return false
 }
 
+// Offered returns the methods that callers outside of the program know: those that are not internal.
+func (c *Class) Offered() []*Func {
+	return slices.DeleteFunc(slices.Clone(c.Methods), func(m *Func) bool { return m.Internal })
+}
+
 // Signature returns the head of f as a user would write it.
 func (f *Func) Signature() string {
 	var b strings.Builder
+	if f.Internal {
+		b.WriteString("internal ")
+	}
 	if f.RO {
 		b.WriteString("ro ")
 	}

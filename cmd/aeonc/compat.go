@@ -50,7 +50,7 @@ with sources it is a warning. Parameters are known by their places, so that thei
 matter. What may change in their types is what may change in those of fields, but a T that is
 no reference may not become T?.
 
-The formats human and short go to standard error; json and sarif go to standard
+If there is nothing to say the format human says so in one line. The formats human and short go to standard error; json and sarif go to standard
 output. The exit code is 0 if NEW reads what OLD has stored, and 1 if not.`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			format := formatFlag(fs)
@@ -91,7 +91,12 @@ func compat(env *cli.Env, old, now, format string) error {
 			WithHelp("keep the name of the package: a program opens only data that it has written")
 		return env.ShowDiagnostics([]diag.Diagnostic{other}, format)
 	}
-	return env.ShowDiagnostics(newer.compare(before), format)
+	found := newer.compare(before)
+	if err := env.ShowDiagnostics(found, format); err != nil || len(found) > 0 || format != "human" {
+		return err
+	}
+	_, err = fmt.Fprintf(env.Stderr, "%s: %s reads all that is stored\n", old, newer.named.Name())
+	return err
 }
 
 // former is what a version succeeds: a store, or the store that an older version would have made.

@@ -130,3 +130,15 @@ func contents(t *testing.T, dir string) string {
 	}
 	return b.String()
 }
+
+// TestCompatSaysThatAllIsWell checks that a comparison without findings says so, in one line.
+func TestCompatSaysThatAllIsWell(t *testing.T) {
+	old := writeProgram(t, diag.CompatBefore)
+	for format, want := range map[string]string{"human": old + ": shop reads all that is stored\n", "short": ""} {
+		var stderr bytes.Buffer
+		exit := tool().Run([]string{"compat", "--format", format, old, old}, &cli.Env{Tool: "aeonc", Stdout: cli.NewOutput(&stderr), Stderr: &stderr})
+		if exit != 0 || stderr.String() != want {
+			t.Errorf("%s: exit code %d\n%s", format, exit, stderr.String())
+		}
+	}
+}

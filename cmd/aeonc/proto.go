@@ -40,7 +40,7 @@ func protoFiles(root *load.Package, dir string) ([]codegen.File, error) {
 
 func protoClass(c *typecheck.Class) protocodec.Class {
 	of := protocodec.Class{Package: c.Pkg.Name, Name: c.Name(), Doc: c.Decl.Doc.Text()}
-	for _, m := range c.Methods {
+	for _, m := range c.Offered() {
 		made := protocodec.Method{Name: m.Name(), Signature: codegen.Signature(m)}
 		if d, ok := m.Decl.(*ast.MethodDecl); ok {
 			made.Doc = d.Doc.Text()

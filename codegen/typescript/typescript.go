@@ -166,7 +166,7 @@ func (g *generator) types() {
 		g.line("export type %sRef = `%s:${string}`%s;\n", g.names[c], c.Name(), map[bool]string{true: " | `" + c.Name() + "/${string}`"}[hasNames(c)])
 		g.doc("", c.Decl.Doc)
 		g.line("export interface %s {", g.names[c])
-		for _, m := range c.Methods {
+		for _, m := range c.Offered() {
 			g.doc("\t", docOf(m))
 			g.line("\t%s(%s): Promise<%s>;", m.Name(), g.paramsOf(m), g.resultOf(m))
 		}
@@ -351,7 +351,7 @@ func (g *generator) tables() {
 	g.line("\nconst actors: Record<string, ActorTable> = {")
 	for _, c := range g.actors {
 		g.line("\t%s: {\n\t\tname: %s,\n\t\tmethods: [", g.names[c], strconv.Quote(g.served(c)))
-		for _, m := range c.Methods {
+		for _, m := range c.Offered() {
 			result := "null"
 			if m.Result != typecheck.Void {
 				result = g.codecOf(m.Result)

@@ -124,12 +124,15 @@ type BadDecl struct{ Loc }
 
 // Signature is what functions, methods and bound Go functions share.
 type Signature struct {
-	RO, Pure, Yield Span // of the modifier; not valid if it is absent. Yield: the result is a yield reference
-	Result          Type // NamedType "void" if there is none
-	Name            Name
-	TypeParams      []*TypeParam
-	Params          []*Param
+	Internal, RO, Pure, Yield Span // of the modifier; not valid if it is absent. Yield: the result is a yield reference
+	Result                    Type // NamedType "void" if there is none
+	Name                      Name
+	TypeParams                []*TypeParam
+	Params                    []*Param
 }
+
+// IsInternal reports whether `internal` is written.
+func (s *Signature) IsInternal() bool { return s.Internal.IsValid() }
 
 // IsRO reports whether `ro` is written.
 func (s *Signature) IsRO() bool { return s.RO.IsValid() }

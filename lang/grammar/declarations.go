@@ -197,7 +197,7 @@ func (p *parser) parseExternFunc(lex *lexer.PeekingLexer) (externNode, error) {
 	return &marker{p.loc(start)}, nil
 }
 
-// modifiers reads `ro`, `pure` and `yield` in any order, each once.
+// modifiers reads `internal`, `ro`, `pure` and `yield` in any order, each once.
 func (p *parser) modifiers(lex *lexer.PeekingLexer, s *ast.Signature) error {
 	for {
 		i := p.cur
@@ -208,8 +208,12 @@ func (p *parser) modifiers(lex *lexer.PeekingLexer, s *ast.Signature) error {
 		case Yield:
 			to = &s.Yield
 		case Pure:
-			if name, ok := p.declaresVar(i + 1); ok && name > i+1 || p.kind(i+1) == Ro || p.kind(i+1) == Yield {
+			if p.isModifier(i, 4) {
 				to = &s.Pure
+			}
+		case Internal:
+			if p.isModifier(i, 4) {
+				to = &s.Internal
 			}
 		}
 		if to == nil {
@@ -224,6 +228,18 @@ func (p *parser) modifiers(lex *lexer.PeekingLexer, s *ast.Signature) error {
 		*to = p.at(i)
 		p.cur++
 	}
+}
+
+// isModifier reports whether token i is a modifier; of more than most in a row the contextual ones are names.
+func (p *parser) isModifier(i, most int) bool {
+	switch p.kind(i) {
+	case Ro, Yield:
+		return true
+	case Pure, Internal:
+		name, ok := p.declaresVar(i + 1)
+		return ok && name > i+1 || most > 1 && p.isModifier(i+1, most-1)
+	}
+	return false
 }
 
 // declWords start a declaration.

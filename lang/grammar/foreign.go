@@ -31,8 +31,8 @@ const (
 
 // modifiers of other languages.
 var foreignModifiers = map[string]string{
-	"public": capital, "export": capital, "pub": capital, "internal": "a name that starts with a small letter belongs to its package",
-	"private":   "fields are private to their actor, and a name that starts with a small letter to its package; doors call every method, and tokens have rights to each",
+	"public": capital, "export": capital, "pub": capital,
+	"private":   "fields are private to their actor, and a name that starts with a small letter to its package; `internal` hides a method of an actor from callers outside of the program",
 	"protected": "there is no inheritance", "abstract": "there is no inheritance", "sealed": "there is no inheritance",
 	"virtual": "there is no overriding", "override": "there is no overriding", "open": "there is no overriding", "inline": "the compiler decides that",
 	"static": outside, "final": "a constant stands at the top level and is declared with const", "readonly": "a field may be written by the methods of its class alone",

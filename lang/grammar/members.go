@@ -107,7 +107,7 @@ func (p *parser) noMember(name int) diag.Diagnostic {
 }
 
 func (p *parser) field(lex *lexer.PeekingLexer, start int, s *ast.Signature) (ast.Member, error) {
-	for _, m := range []ast.Span{s.RO, s.Pure} {
+	for _, m := range []ast.Span{s.Internal, s.RO, s.Pure} {
 		if m.IsValid() {
 			p.note(start, diag.New(diag.MisplacedModifier, m, "`%s` is for methods, not for fields", m.Text()).
 				WithFix("remove it", diag.Replace(m, "")))
@@ -148,7 +148,7 @@ func (p *parser) parseTableClause(lex *lexer.PeekingLexer) (clauseNode, error) {
 
 // unmodified reports the modifiers of a member that takes none.
 func (p *parser) unmodified(start int, what string, s *ast.Signature) {
-	for _, m := range []ast.Span{s.RO, s.Pure, s.Yield} {
+	for _, m := range []ast.Span{s.Internal, s.RO, s.Pure, s.Yield} {
 		if m.IsValid() {
 			p.note(start, diag.New(diag.MisplacedModifier, m, "%s takes no `%s`", what, m.Text()).
 				WithFix("remove it", diag.Replace(m, "")))

@@ -197,7 +197,7 @@ func (w *writer) declare(s sequence) {
 
 // token writes a token and what may stand before it.
 func (w *writer) token(text string) {
-	if w.modifiers != nil && (text == "ro" || text == "pure" || text == "yield") {
+	if w.modifiers != nil && (text == "internal" || text == "ro" || text == "pure" || text == "yield") {
 		w.modifiers[text] = true
 	}
 	if text == "default" {

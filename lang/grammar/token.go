@@ -127,6 +127,7 @@ const (
 	Client
 	Every
 	Go
+	Internal
 	Log
 	Map
 	Pure
@@ -160,7 +161,7 @@ var kindText = [...]string{
 	Sleep: "sleep", Switch: "switch", This: "this", True: "true", Try: "try", Upto: "upto", Var: "var", Void: "void",
 	While: "while", Yield: "yield",
 
-	After: "after", As: "as", Client: "client", Every: "every", Go: "go", Log: "log", Map: "map", Pure: "pure",
+	After: "after", As: "as", Client: "client", Every: "every", Go: "go", Internal: "internal", Log: "log", Map: "map", Pure: "pure",
 	Retry: "retry", Set: "set", Table: "table", Tail: "tail", Test: "test", Then: "then", Time: "time", Vector: "vector",
 }
 

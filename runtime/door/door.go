@@ -34,7 +34,7 @@ type Door struct {
 // Class is an actor class whose methods can be called.
 type Class struct {
 	*exec.Class
-	Methods []*Method // in order of their declaration
+	Methods []*Method // in order of their declaration, without those that are internal
 	byName  map[string]*Method
 }
 
@@ -68,6 +68,9 @@ func Open(cfg Config) (*Door, error) {
 	for _, of := range cfg.Classes {
 		c := &Class{Class: of, byName: make(map[string]*Method)}
 		for _, m := range of.Methods {
+			if m.Internal {
+				continue
+			}
 			params, result, err := types.Signature(m.Signature, m.Params)
 			if err != nil {
 				return nil, fmt.Errorf("method %v: %w", m, err)

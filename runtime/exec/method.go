@@ -14,6 +14,7 @@ type Method struct {
 	Signature string   // its types, as the schema of a store has them; package codegen says how it is written
 	Params    []string // their names
 	Doc       string   // the comment before its declaration
+	Internal  bool     // no door shows it
 	Index     int
 	order.Effects
 

@@ -178,6 +178,7 @@ func TestCalls(t *testing.T) {
 		{"GET", "/v1/Shop/main/count", "", nil, 405, "method no : Shop.count is not ro: call it by POST"},
 		{"DELETE", "/v1/Shop/main/count", "", nil, 405, "method no : DELETE is not served"},
 		{"GET", "/v1/Shop/main/cont", "", nil, 404, `not-found no : class Shop has no method "cont"; did you mean "count"?`},
+		{"GET", "/v1/Shop/main/audit?more=1", "", nil, 404, `not-found no : class Shop has no method "audit"`},
 		{"GET", "/v1/Shp/main/count", "", nil, 404, `not-found no : the program has no actor class "Shp"; did you mean "Shop"?`},
 		{"GET", "/v1/Cart/ann/sum", "", nil, 404, "not-found no : actors of class Cart have no names"},
 		{"GET", "/v1/Cart/:1:7/sum", "", nil, 404, "not-found no : there is no actor Cart:1:7"},

@@ -1111,6 +1111,54 @@ func (x *shopLaterArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
 // AeonTake sets the result, if the call was the first step of a chain.
 func (x *shopLaterArgs) AeonTake(result any) { x.ret = result.(int64) }
 
+// callAudit calls audit as a part of the current event.
+func (r ShopRef) callAudit(cx *aeonrt.Cx, more int64) (ret int64) {
+	self, ok := aeonrt.Enter[*Shop](cx, r.Ref, &methodShopAudit)
+	if !ok { // the actor is on another host
+		args := shopAuditArgs{more: more}
+		aeonrt.CallRemote(cx, r.Ref, &methodShopAudit, &args)
+		return args.ret
+	}
+	ret = self.audit(cx, more)
+	cx.Leave()
+	return ret
+}
+
+// Audit runs audit as an event and waits for its result.
+func (r ShopRef) Audit(cl *aeonrt.Client, more int64) (ret int64, err error) {
+	args := &shopAuditArgs{more: more}
+	err = cl.Await(r.Ref, &methodShopAudit, args)
+	return args.ret, err
+}
+
+// AuditEvent issues audit as an event.
+func (r ShopRef) AuditEvent(cl *aeonrt.Client, more int64) aeonrt.Pending[int64] {
+	args := &shopAuditArgs{more: more}
+	return aeonrt.Issue(cl, r.Ref, &methodShopAudit, args, func() int64 { return args.ret })
+}
+
+// shopAuditArgs holds the arguments and the result of one call of Shop.audit.
+type shopAuditArgs struct {
+	more int64
+	ret  int64
+}
+
+// Encode writes the arguments.
+func (x *shopAuditArgs) Encode(e *aeonrt.Encoder) {
+	e.Int(x.more)
+}
+
+// Decode reads the arguments.
+func (x *shopAuditArgs) Decode(d *aeonrt.Decoder) {
+	x.more = d.Int()
+}
+
+// EncodeResult writes the result.
+func (x *shopAuditArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *shopAuditArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
 // AeonCreateShop makes a new actor as a part of the current event.
 func AeonCreateShop(cx *aeonrt.Cx) ShopRef {
 	self := aeonrt.New[*Shop](cx, &AeonClassShop)
@@ -1448,10 +1496,26 @@ var methodShopLater = aeonrt.Method{
 	},
 }
 
+var methodShopAudit = aeonrt.Method{
+	Class:     &AeonClassShop,
+	Name:      "audit",
+	Signature: "(int):int",
+	Params:    []string{"more"},
+	Doc:       "audit is for the program alone: no door shows it.",
+	Internal:  true,
+	Index:     17,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
 var methodShopNew = aeonrt.Method{
 	Class: &AeonClassShop,
 	Name:  "Shop",
-	Index: 17,
+	Index: 18,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1724,7 +1788,7 @@ func init() {
 		self.(*Eye).saw(cl, x.e.Share())
 	}
 	AeonClassShop.New = func() aeonrt.Object { return new(Shop) }
-	AeonClassShop.Methods = []*aeonrt.Method{&methodShopPut, &methodShopFind, &methodShopCheap, &methodShopOpen, &methodShopTotal, &methodShopKeep, &methodShopShow, &methodShopDivide, &methodShopSpin, &methodShopCount, &methodShopAdd, &methodShopListen, &methodShopSay, &methodShopGreet, &methodShopLook, &methodShopListeners, &methodShopLater}
+	AeonClassShop.Methods = []*aeonrt.Method{&methodShopPut, &methodShopFind, &methodShopCheap, &methodShopOpen, &methodShopTotal, &methodShopKeep, &methodShopShow, &methodShopDivide, &methodShopSpin, &methodShopCount, &methodShopAdd, &methodShopListen, &methodShopSay, &methodShopGreet, &methodShopLook, &methodShopListeners, &methodShopLater, &methodShopAudit}
 	AeonClassShop.Construct = &methodShopNew
 	methodShopPut.NewArgs = func() aeonrt.Args { return new(shopPutArgs) }
 	methodShopPut.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -1816,6 +1880,11 @@ func init() {
 	methodShopLater.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		x := args.(*shopLaterArgs)
 		x.ret = self.(*Shop).later(cx, x.n)
+	}
+	methodShopAudit.NewArgs = func() aeonrt.Args { return new(shopAuditArgs) }
+	methodShopAudit.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*shopAuditArgs)
+		x.ret = self.(*Shop).audit(cx, x.more)
 	}
 	methodShopNew.NewArgs = func() aeonrt.Args { return new(shopNewArgs) }
 	methodShopNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {

@@ -249,6 +249,11 @@ func (self *Shop) later(cx *aeonrt.Cx, n int64) int64 {
 	return 0
 }
 
+// audit is for the program alone: no door shows it.
+func (self *Shop) audit(cx *aeonrt.Cx, more int64) int64 {
+	return aeonrt.Add(self.calls, more)
+}
+
 // setEye assigns eye: it logs undo and redo first.
 func (self *Shop) setEye(cx *aeonrt.Cx, v EyeRef) {
 	aeonrt.Log(cx, &self.Self, fieldShopEye, &self.eye)
