@@ -19,6 +19,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/value"
+	"github.com/aeon-lang/aeon/runtime/watch"
 )
 
 // Door is the border of one system, which has a store. Any goroutine may use it.
@@ -140,6 +141,9 @@ func (d *Door) unnamed(c *Class, text string) (order.Ref, error) {
 
 // View returns the store of the system as it is now, as exec.System.View does.
 func (d *Door) View(ctx context.Context) (*exec.View, error) { return d.sys.View(ctx) }
+
+// Follow begins to follow what becomes of events, as exec.System.Follow does.
+func (d *Door) Follow(f watch.Filter) *watch.Follower { return d.sys.Follow(f) }
 
 // ForgetDeadLetters is exec.System.ForgetDeadLetters.
 func (d *Door) ForgetDeadLetters(ctx context.Context, all bool, events []string) (int, error) {

@@ -107,6 +107,9 @@ func (ev *Event) undone(err error) {
 // failed ends an event that has been undone and holds nothing any more, and returns
 // err once the answer may leave the node: an abort, too, tells what the event has read.
 func (ev *Event) failed(err error) error {
+	if ev.sys.watch.Followed() {
+		ev.tellEnded(err)
+	}
 	if ev.sys.durable != nil {
 		err = ev.answered(err)
 	}
@@ -181,8 +184,12 @@ func (f *follow) add(ops []op) {
 
 func (f *follow) sub(o *op) subEvent {
 	f.index++
-	return subEvent{id: f.ev.ID.Child(f.index), target: o.target, method: o.method, args: o.args, timer: o.timer,
+	e := subEvent{id: f.ev.ID.Child(f.index), target: o.target, method: o.method, args: o.args, timer: o.timer,
 		from: f.origin(o, trace.Sub, f.index), seq: o.seq, pos: f.ev.maxPos}
+	if s := f.ev.sys; s.watch.Followed() {
+		s.tellIssued(o, &e)
+	}
+	return e
 }
 
 // origin returns the source of what o issues, nil in a system that is not traced.

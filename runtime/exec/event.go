@@ -35,6 +35,7 @@ type Event struct {
 
 	maxPos store.Position // largest lastPos seen
 	now    int64          // time of the event, 0 if not asked for yet
+	began  int64          // nanoseconds since 1970, if the system was followed then; else 0
 
 	// Systems with a store only.
 	prep    *preparation  // of its batch; kept by the pooled object
@@ -74,7 +75,7 @@ func (s *System) giveBack(ev *Event) {
 	if ev.chain != nil {
 		ev.chain, ev.next = nil, tailStep{}
 	}
-	ev.maxPos, ev.place = 0, nil
+	ev.maxPos, ev.place, ev.began = 0, nil, 0
 	ev.issuer, ev.outSeq, ev.byTimer, ev.request, ev.printed = nil, 0, nil, nil, 0
 	s.events.Put(ev)
 	s.scheduler.Yield()
@@ -124,6 +125,9 @@ func (ev *Event) attempts() error {
 	if ev.sys.tracer != nil {
 		ev.beginTrace()
 	}
+	if ev.sys.watch.Followed() {
+		ev.tellBegun()
+	}
 	ev.sys.scheduler.Yield()
 	for {
 		err := ev.Enter()
@@ -150,6 +154,9 @@ func (ev *Event) attempts() error {
 			}
 			if err := ev.commit(); err != nil {
 				return ev.failed(err)
+			}
+			if ev.sys.watch.Followed() {
+				ev.tellEnded(nil)
 			}
 			ev.over(&ev.client.stats.commits)
 			return nil

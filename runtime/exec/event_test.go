@@ -11,8 +11,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// watch fails the test if the system stops progressing, and checks the graph at the end.
-func watch(t testing.TB, s *System) (finish func()) {
+// watchFor fails the test if the system stops progressing, and checks the graph at the end.
+func watchFor(t testing.TB, s *System) (finish func()) {
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -33,7 +33,7 @@ func watch(t testing.TB, s *System) (finish func()) {
 
 func TestTransferMovesMoneyOrNothing(t *testing.T) {
 	s := Open(Config{})
-	defer watch(t, s)()
+	defer watchFor(t, s)()
 	cl := s.Client()
 	b, _ := openBank(t, s, "main", 3)
 	mustNot(t, b.Transfer(cl, "a0", "a1", 300))
@@ -52,7 +52,7 @@ func TestTransferMovesMoneyOrNothing(t *testing.T) {
 // Each await of a failed event gets its own error, as the fields of an error can be written.
 func TestEachAwaitGetsItsOwnError(t *testing.T) {
 	s := Open(Config{})
-	defer watch(t, s)()
+	defer watchFor(t, s)()
 	cl := s.Client()
 	b, _ := openBank(t, s, "main", 3)
 	await := func(f *Future) *event.AbortError {
@@ -76,7 +76,7 @@ func TestEachAwaitGetsItsOwnError(t *testing.T) {
 
 func TestConcurrentTransfersConserveMoney(t *testing.T) {
 	s := Open(Config{})
-	defer watch(t, s)()
+	defer watchFor(t, s)()
 	b, list := openBank(t, s, "main", 10)
 	other, list2 := openBank(t, s, "other", 10)
 	var wg sync.WaitGroup

@@ -95,7 +95,7 @@ func testSystem(t *testing.T, cfg Config) (*System, *Client) {
 		cfg.Clock = sched.NewSimClock(time.Unix(1000, 0))
 	}
 	s := Open(cfg)
-	t.Cleanup(watch(t, s))
+	t.Cleanup(watchFor(t, s))
 	return s, s.Client()
 }
 

@@ -132,7 +132,7 @@ func slowSystem(t *testing.T, j *slowJournal) (*System, *Client) {
 	s, err := Recover(Config{Store: j.Store, Classes: testClasses, Log: quiet, journal: j})
 	mustNot(t, err)
 	t.Cleanup(func() { mustNot(t, j.Store.Close()) })
-	t.Cleanup(watch(t, s))
+	t.Cleanup(watchFor(t, s))
 	return s, s.Client()
 }
 

@@ -42,7 +42,7 @@ func meeting(n int32) (hook func()) {
 func TestReadersShareASmallTree(t *testing.T) {
 	for _, width := range []int{1, 2, 8} {
 		s := Open(Config{Log: quiet})
-		finish := watch(t, s)
+		finish := watchFor(t, s)
 		nodes := grow(t, s, 9, width)
 		hook := meeting(3)
 		var wg sync.WaitGroup
@@ -64,7 +64,7 @@ func TestReadersShareASmallTree(t *testing.T) {
 // all of them.
 func TestReadersShareAfterAWriter(t *testing.T) {
 	s := Open(Config{Log: quiet})
-	defer watch(t, s)()
+	defer watchFor(t, s)()
 	nodes := grow(t, s, 7, 2)
 	writing, written := make(chan struct{}), make(chan struct{})
 	var wg sync.WaitGroup
@@ -98,7 +98,7 @@ func TestReadersOfALargeTree(t *testing.T) {
 	for _, fanOut := range []int{1, 8, 64} {
 		t.Run(fmt.Sprint(fanOut), func(t *testing.T) {
 			s := Open(Config{Log: quiet, fanOut: fanOut})
-			defer watch(t, s)()
+			defer watchFor(t, s)()
 			nodes := grow(t, s, 40, 2)
 			var wg sync.WaitGroup
 			for g := range 4 {

@@ -21,6 +21,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
+	"github.com/aeon-lang/aeon/runtime/watch"
 )
 
 // Config configures a system. Zero fields take the defaults that their comments name.
@@ -145,6 +146,7 @@ type System struct {
 	lines     outbox.Lines
 	output    outbox.Output[outgoing] // of a system with a store
 	failures  failures
+	watch     watch.Hub
 	stats     systemCounters
 	closing   atomic.Bool
 	closed    sync.Once

@@ -21,6 +21,7 @@ const (
 	ActorsPath = "/control/actors" // ?class=CLASS&limit=N: a line of JSON for each actor, as inspection.List has it
 	ActorPath  = "/control/actor"  // ?name=ACTOR: its state, as inspection.Write has it
 	DeadPath   = "/control/dead"   // a line of JSON for each dead letter, as inspection.Letter has it; DELETE forgets ?event=EVENT or ?all=true
+	EventsPath = "/control/events" // ?actor=ACTOR&class=CLASS&failed=true&slow=10ms: what becomes of events from now on, as watch.Line has it
 	WaitsPath  = "/control/waits"  // a line of JSON for each event that waits for another one, as door.Wait has it
 )
 

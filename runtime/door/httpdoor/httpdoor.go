@@ -177,6 +177,8 @@ func (s *Server) handler() http.Handler {
 		mux.HandleFunc("GET "+ActorsPath, s.actors)
 		mux.HandleFunc("GET "+ActorPath, s.actor)
 		mux.HandleFunc("GET "+WaitsPath, s.waits)
+		mux.HandleFunc("GET "+EventsPath, s.watched)
+		mux.HandleFunc("GET "+ProfilePath, s.profile)
 		mux.HandleFunc("GET "+DeadPath, s.dead)
 		mux.HandleFunc("DELETE "+DeadPath, s.forget)
 	}
