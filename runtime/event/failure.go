@@ -168,3 +168,13 @@ func (e *ResultError) Error() string {
 	return fmt.Sprintf("request %d of session %q has run, and its outcome, of %s, cannot be read as one of %s: %s; ask the version before for it, or acknowledge it",
 		e.Seq, e.Session, e.Then, e.Now, e.Reason)
 }
+
+// PathOf returns the call path of err. An error without one, as that of an event that has not begun, gets the path of
+// the caller's stack.
+func PathOf(err error) []callpath.Frame {
+	var abort *AbortError
+	if errors.As(err, &abort) && len(abort.Path) > 0 {
+		return abort.Path
+	}
+	return callpath.Here()
+}

@@ -119,3 +119,10 @@ func ParseActorID(text string) (id ActorID, err error) {
 	}
 	return id, nil
 }
+
+// Mix is the last step of splitmix64: all bits of its result depend on all bits of x.
+func Mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}

@@ -56,7 +56,7 @@ func (cx *activation) access(h *order.Handle, mode order.Mode, c *order.Shape) {
 	}
 	// What another event has deleted counts once it has committed, so only now.
 	if st&(order.Deleted|order.Dying) != 0 {
-		fault(msgDeleted(h))
+		fault(h.Deleted(nil))
 	}
 	if h.Object == nil {
 		cx.construct(h)
@@ -69,7 +69,7 @@ func (cx *activation) find(h *order.Handle, c *order.Shape) {
 	if h.Is(order.Deleted) {
 		cx.maxPos = max(cx.maxPos, h.LastPos) // final, as the deletion is
 		cx.ev.traceRead(h)
-		fault(msgGone(h, c))
+		fault(h.Deleted(c))
 	}
 }
 
@@ -156,7 +156,7 @@ func Delete(cx *Cx, target order.Ref) {
 	h := order.HandleOf(target)
 	of(cx).access(h, order.Write, nil)
 	if h.Is(order.Dying) { // by the constructor that has just run
-		fault(msgDeleted(h))
+		fault(h.Deleted(nil))
 	}
 	of(cx).ev.Delete(h)
 }

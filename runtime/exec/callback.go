@@ -6,7 +6,6 @@ import (
 	"runtime/debug"
 
 	"github.com/aeon-lang/aeon/internal/assert"
-	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -181,7 +180,7 @@ func (cl *client) call(c callback) {
 			if errors.As(err, &bug) {
 				stack = string(debug.Stack())
 			}
-			cl.sys.callbackFailed(CallbackFailure{Method: c.method.Class + "." + c.method.Name, Err: err, Path: pathOf(err)}, stack)
+			cl.sys.callbackFailed(CallbackFailure{Method: c.method.Class + "." + c.method.Name, Err: err, Path: event.PathOf(err)}, stack)
 		}
 	}()
 	if d := cl.sys.durable; d != nil {
@@ -202,16 +201,6 @@ func (cl *client) call(c callback) {
 
 // gone reports whether the client was closed.
 func (cl *client) gone() bool { return cl.box.Closed() }
-
-// pathOf returns the call path of err. An error without one, as that of an event that has not begun, gets the path of
-// the caller's stack.
-func pathOf(err error) []callpath.Frame {
-	var abort *event.AbortError
-	if errors.As(err, &abort) && len(abort.Path) > 0 {
-		return abort.Path
-	}
-	return callpath.Here()
-}
 
 // Close ends the session: callbacks that wait, and later ones, are dropped. Events that it
 // has issued run on. A client that the program only drops needs no Close: its objects

@@ -134,10 +134,7 @@ func (cx *activation) draw() uint64 {
 		cx.random = (cx.ev.ID.Seed() ^ cx.ev.sys.cfg.Seed) | 1
 	}
 	cx.random += 0x9e3779b97f4a7c15
-	z := cx.random
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
+	return event.Mix(cx.random)
 }
 
 // opKind says what an op does once its event has committed.

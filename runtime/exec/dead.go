@@ -64,9 +64,9 @@ func (c *goCall) letter(d *durable, err error) *event.DeadLetter {
 func (d *durable) fillLetter(l *event.DeadLetter, issuer, target *order.Handle, m *Method, args order.Args, err error) {
 	l.Seq, l.At, l.Partition = d.nextSeq(), d.sys.clock.Now().UnixNano(), target.ID.Birth
 	if issuer != nil {
-		l.Issuer = letterName(issuer)
+		l.Issuer = issuer.KnownPath()
 	}
-	l.Target = letterName(target)
+	l.Target = target.KnownPath()
 	if m.Class != nil {
 		l.Class = m.Class.Path()
 	}
@@ -84,15 +84,6 @@ func (d *durable) fillLetter(l *event.DeadLetter, issuer, target *order.Handle, 
 			l.ArgsSize = len(l.Args)
 		}
 	}
-}
-
-// letterName returns the text of an actor, with the package of its class, or only its id: that of one that was not used since the
-// store was opened, or was deleted before.
-func letterName(h *order.Handle) string {
-	if h.Is(order.Detached) || h.Shape == nil {
-		return h.ID.String()
-	}
-	return h.Shape.Package + "." + h.Address()
 }
 
 // ForgetDeadLetters deletes the dead letters of events from the store, or all that there are, and returns how many it has

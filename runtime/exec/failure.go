@@ -38,20 +38,6 @@ const (
 	msgGoexit = "runtime.Goexit called in an event"
 )
 
-func msgDeleted(h *order.Handle) string { return "actor " + h.Label() + " was deleted" }
-
-// msgGone is msgDeleted for an actor that only its id is left of, as it was deleted before the
-// store was opened. c is the class that it must have had, nil if that is not known.
-func msgGone(h *order.Handle, c *order.Shape) string {
-	switch {
-	case h.Shape != nil:
-		return msgDeleted(h)
-	case c != nil:
-		return "actor " + c.Name + " was deleted"
-	}
-	return "the actor was deleted"
-}
-
 // outcome is how a branch has ended.
 type outcome struct {
 	kind      outcomeKind
@@ -92,7 +78,7 @@ func (ev *Event) refused(err error) error {
 func (ev *Event) deadTarget() error {
 	ev.maxPos = max(ev.maxPos, ev.Target.LastPos)
 	ev.traceRead(ev.Target)
-	return &event.AbortError{Msg: msgGone(ev.Target, shapeOf(ev.method.Class)), Event: ev.ID, Fault: true}
+	return &event.AbortError{Msg: ev.Target.Deleted(shapeOf(ev.method.Class)), Event: ev.ID, Fault: true}
 }
 
 func (ev *Event) errCancelled() error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -66,7 +67,7 @@ func (f *future) fail(l failure) {
 	f.err, f.failed = l.err, &l
 	f.sys.unclaimed.Put(f.failed)
 	if f.sys.scheduler == nil { // else the collector would decide when the dead letter is written
-		whenGone(f, f.sys, (*System).lost, weak.Make(f.failed)) // the system refers to it, and it to the system
+		sched.WhenGone(f, f.sys, (*System).lost, weak.Make(f.failed)) // the system refers to it, and it to the system
 	}
 }
 

@@ -99,9 +99,7 @@ func (s *System) tryOne(ctx context.Context, c *goCall) (err error) {
 // invented is how a try ends that is not made: success or failure, drawn from the seed.
 func (s *System) invented(c *goCall) error {
 	x := (c.id.Seed() ^ s.cfg.Seed) + uint64(c.tried)*0x9e3779b97f4a7c15
-	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
-	x = (x ^ x>>27) * 0x94d049bb133111eb
-	if (x^x>>31)>>63 == 0 {
+	if event.Mix(x)>>63 == 0 {
 		return nil
 	}
 	return errInvented

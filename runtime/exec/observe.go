@@ -3,13 +3,13 @@ package exec
 import (
 	"errors"
 	"io"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 )
 
 // counters count what became of the events of one client.
@@ -82,22 +82,9 @@ type CallbackFailure struct {
 	Path   []callpath.Frame // innermost first
 }
 
-const failuresMax = 1024 // dead letters kept for inspection, and failures of callbacks, the newest
-
 type failures struct {
-	mu struct {
-		sync.Mutex
-		list      []DeadLetter
-		callbacks []CallbackFailure
-	}
-}
-
-// newest appends x to a list that keeps its newest elements.
-func newest[T any](list []T, x T) []T {
-	if len(list) >= failuresMax {
-		list = append(list[:0], list[failuresMax/2:]...)
-	}
-	return append(list, x)
+	letters   outbox.Newest[DeadLetter]
+	callbacks outbox.Newest[CallbackFailure]
 }
 
 // deadLetter notes a failure that is not awaited, once what it tells of is durable.
@@ -123,10 +110,7 @@ func (s *System) logDeadLetter(f failure) {
 		attrs = append(attrs, places(abort.Path)...)
 	}
 	s.log.Warn("dead letter", attrs...)
-	l := &s.failures
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.mu.list = newest(l.mu.list, DeadLetter{Event: f.id, Target: order.RefOf(f.target), Method: method, Err: f.err, At: s.clock.Now(), Call: f.method.Go != nil})
+	s.failures.letters.Add(DeadLetter{Event: f.id, Target: order.RefOf(f.target), Method: method, Err: f.err, At: s.clock.Now(), Call: f.method.Go != nil})
 }
 
 // callbackFailed notes a failure of a callback; stack is of Go, if the failure is a bug of the system.
@@ -137,24 +121,15 @@ func (s *System) callbackFailed(f CallbackFailure, stack string) {
 		attrs = append(attrs, "stack", stack)
 	}
 	s.log.Error("callback failed", attrs...)
-	l := &s.failures
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.mu.callbacks = newest(l.mu.callbacks, f)
+	s.failures.callbacks.Add(f)
 }
 
 // CallbackFailures returns the newest failures of callbacks, oldest first.
-func (s *System) CallbackFailures() []CallbackFailure {
-	s.failures.mu.Lock()
-	defer s.failures.mu.Unlock()
-	return append([]CallbackFailure(nil), s.failures.mu.callbacks...)
-}
+func (s *System) CallbackFailures() []CallbackFailure { return s.failures.callbacks.List() }
 
 // DeadLetters returns the newest dead letters, oldest first.
 func (s *System) DeadLetters() []DeadLetter {
-	s.failures.mu.Lock()
-	defer s.failures.mu.Unlock()
-	list := append([]DeadLetter(nil), s.failures.mu.list...)
+	list := s.failures.letters.List()
 	for i := range list {
 		list[i].Err = ownError(list[i].Err)
 	}

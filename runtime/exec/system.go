@@ -10,7 +10,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"weak"
 
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -213,20 +212,8 @@ func (s *System) Client() *Client { return &s.openClient().Client }
 // openClient is Client for the runtime.
 func (s *System) openClient() *client {
 	cl := s.newClient()
-	whenGone(cl, s, (*System).retire, cl.stats)
+	sched.WhenGone(cl, s, (*System).retire, cl.stats)
 	return cl
-}
-
-// whenGone calls f when the collector has taken p, unless it takes the system as well. A cleanup must not keep the system
-// alive: the system may refer to p, as by a client's object that an actor refers to, and then both would stay for ever.
-// So x must not lead to the system either.
-func whenGone[P, X any](p *P, s *System, f func(*System, X), x X) {
-	w := weak.Make(s)
-	runtime.AddCleanup(p, func(x X) {
-		if s := w.Value(); s != nil {
-			f(s, x)
-		}
-	}, x)
 }
 
 // newClient returns a client that lives as long as the system.

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/bytejson"
-	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/watch"
 )
 
@@ -37,7 +36,7 @@ func (ev *Event) tellEnded(err error) {
 		l.Kind, l.Failure = watch.Undone, bytejson.Text(err.Error())
 	}
 	if ev.issuer != nil {
-		l.From = toldName(ev.issuer, nil)
+		l.From = bytejson.Text(ev.issuer.Known(nil))
 	}
 	ev.tell(l)
 }
@@ -46,36 +45,13 @@ func (ev *Event) tell(l watch.Line) {
 	l.Event, l.Method = ev.ID.String(), ev.method.Name
 	class := ev.method.Class
 	if ev.Target != nil {
-		l.Actor = toldName(ev.Target, class)
+		l.Actor = bytejson.Text(ev.Target.Known(shapeOf(class)))
 	}
-	ev.sys.watch.Tell(l, toldClass(ev.Target, class))
+	ev.sys.watch.Tell(l, ev.Target.KnownClass(shapeOf(class)))
 }
 
 // tellIssued tells of what a committed event has issued.
 func (s *System) tellIssued(o *op, e *subEvent) {
-	s.watch.Tell(watch.Line{Time: time.Now(), Kind: watch.Issued, Event: e.id.String(), Actor: toldName(o.target, o.method.Class), Method: o.method.Name,
-		From: toldName(o.issuer, nil)}, toldClass(o.target, o.method.Class))
-}
-
-// toldName returns the text of an actor. That of one that is not in the ownership graph in memory is its id, behind the class of the method
-// that is called: nothing is read for a line.
-func toldName(h *order.Handle, class *Class) bytejson.Text {
-	switch {
-	case !h.Is(order.Detached) && h.Shape != nil:
-		return bytejson.Text(h.Address())
-	case class != nil:
-		return bytejson.Text(class.Name + ":" + h.ID.String())
-	}
-	return bytejson.Text(h.ID.String())
-}
-
-// toldClass returns the name of the class of an actor, as far as it is known.
-func toldClass(h *order.Handle, class *Class) string {
-	switch {
-	case class != nil:
-		return class.Name
-	case h != nil && !h.Is(order.Detached) && h.Shape != nil:
-		return h.Shape.Name
-	}
-	return ""
+	s.watch.Tell(watch.Line{Time: time.Now(), Kind: watch.Issued, Event: e.id.String(), Actor: bytejson.Text(o.target.Known(shapeOf(o.method.Class))), Method: o.method.Name,
+		From: bytejson.Text(o.issuer.Known(nil))}, o.target.KnownClass(shapeOf(o.method.Class)))
 }

@@ -122,7 +122,7 @@ func (m *model) replay(t *traced) error {
 	if t.Err != nil {
 		got = t.Err.Error()
 	}
-	if gone := strings.HasSuffix(why, " was deleted"); gone && (got == msgGone(&order.Handle{}, nil) || got == msgGone(&order.Handle{}, &classNode.Shape)) && m.sys.durable != nil {
+	if gone := strings.HasSuffix(why, " was deleted"); gone && (got == new(order.Handle).Deleted(nil) || got == new(order.Handle).Deleted(&classNode.Shape)) && m.sys.durable != nil {
 		got = why // deleted in an earlier run: its name and perhaps its class are gone, too
 	}
 	if why != got {

@@ -7,6 +7,7 @@
 //	subevent.go  the rows of sub-events and steps of chains
 //	tries.go     Tries: calls of Go functions that have an effect, which are tried in goroutines of their own
 //	output.go    Output: what leaves when it is durable, in the order of the commits; Lines: the lines of a stream
+//	newest.go    Newest: failures, for inspection
 //	mailbox.go   Mailbox: the callbacks of one client
 //	object.go    Objects: the client objects that rows refer to by a number
 //	request.go   Request: a request that may come again, while it is performed. Perform, of its session or of Keyed, runs it once, and reads the

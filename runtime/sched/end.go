@@ -2,7 +2,9 @@ package sched
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
+	"weak"
 )
 
 var atEnd []func()
@@ -25,4 +27,15 @@ func EndOnBug() {
 	if p := recover(); p != nil {
 		end(fmt.Sprintf("bug in the runtime: %v\n%s", p, debug.Stack()))
 	}
+}
+
+// WhenGone calls f when the collector has taken p, unless it takes s as well. A cleanup must not keep s alive: s may refer to p, as a
+// system does by a client's object that an actor refers to, and then both would stay for ever. So x must not lead to s either.
+func WhenGone[P, S, X any](p *P, s *S, f func(*S, X), x X) {
+	w := weak.Make(s)
+	runtime.AddCleanup(p, func(x X) {
+		if s := w.Value(); s != nil {
+			f(s, x)
+		}
+	}, x)
 }

@@ -69,10 +69,7 @@ func New(seed uint64, stuck func() string) *Scheduler {
 // draw returns the next of the seed's random numbers (splitmix64).
 func (s *Scheduler) draw() uint64 {
 	s.random += 0x9e3779b97f4a7c15
-	z := s.random
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
+	return event.Mix(s.random)
 }
 
 func (s *Scheduler) newTask() *task {
