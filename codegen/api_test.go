@@ -32,7 +32,7 @@ type apiChecker struct {
 
 func newAPIChecker() *apiChecker {
 	const root = "github.com/aeon-lang/aeon"
-	return &apiChecker{fset: token.NewFileSet(), below: compiled(root, root+"/runtime/store/pebbledb", "runtime/trace"), made: map[string]*types.Package{}}
+	return &apiChecker{fset: token.NewFileSet(), below: compiled(root, root+"/runtime/store/pebbledb", "runtime/trace", "image"), made: map[string]*types.Package{}}
 }
 
 // Import implements types.Importer.

@@ -25,7 +25,7 @@ func (s *Server) watched(w http.ResponseWriter, r *http.Request) {
 	defer follower.Close()
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Cache-Control", "no-store")
-	out := eventWriter{w: w, to: http.NewResponseController(w), timeMax: s.cfg.SendMax}
+	out := eventWriter{w: w, to: http.NewResponseController(w), timeMax: s.SendMax()}
 	if !out.flush(nil) { // the client knows that it follows
 		return
 	}
