@@ -51,6 +51,11 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// A program with packages of the user's Go module is compiled in a workspace, for which Go reads go.mod files that compiling this
+	// module does not need.
+	if out, err := exec.Command("go", "list", "-m", "all").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	aeond := t.TempDir()
 	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", aeond, "../aeond").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -152,7 +152,10 @@ func refusedByModules(lay layout, output string) error {
 	}
 	slices.Sort(names)
 	remedy := "`go build` and `go vet` of that module say whether its own packages compile"
-	if strings.Contains(output, "GOPROXY=off") || strings.Contains(output, "missing go.sum entry") {
+	switch off := strings.Contains(output, "GOPROXY=off"); {
+	case off && lay.node != "": // the user has said so
+		remedy = "Go lacks modules of the store or of that module, and GOPROXY=off keeps Go from fetching them: build it once with a network, and they stay"
+	case off, strings.Contains(output, "missing go.sum entry"):
 		remedy = "aeonc downloads nothing for it: `go mod download` in that module does"
 	}
 	return &ProgramError{fmt.Errorf("the program does not build with the Go module %s\n\t%s\n\tGo said: %s",
