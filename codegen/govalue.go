@@ -142,59 +142,46 @@ func (p *pkg) goClass(w *writer, c *typecheck.Class, use goValue) {
 }
 
 // toGo returns the Go expression for the value v of type t as Go code has it, where its type is g.
-func (p *pkg) toGo(t typecheck.Type, g types.Type, v string) string {
-	g = types.Unalias(g)
-	conv := func(t typecheck.Type, g types.Type) string {
-		return "func(v " + p.goType(t) + ") " + p.plainGo(g) + " { return " + p.toGo(t, g, "v") + " }"
-	}
-	switch t := t.(type) {
-	case *typecheck.Optional:
-		return "aeonrt.GoPointer(" + v + ", " + conv(t.Elem, g.(*types.Pointer).Elem()) + ")"
-	case *typecheck.Vector:
-		return "aeonrt.GoSlice(" + v + ", " + conv(t.Elem, g.(*types.Slice).Elem()) + ")"
-	case *typecheck.Enum, *typecheck.Class:
-		return p.carried(v, goValue{t, g, true})
-	case *typecheck.Map:
-		m := g.(*types.Map)
-		return "aeonrt.GoMap(" + v + ", " + conv(t.Key, m.Key()) + ", " + conv(t.Value, m.Elem()) + ")"
-	}
-	switch t {
-	case typecheck.Bytes:
-		return "aeonrt.GoBytes(" + v + ")"
-	case typecheck.Time:
-		return "aeonrt.GoTime(" + v + ")"
-	}
-	if text := p.plainGo(g); text != p.goType(t) {
-		return text + "(" + v + ")"
-	}
-	return v
-}
+func (p *pkg) toGo(t typecheck.Type, g types.Type, v string) string { return p.cross(t, g, v, true) }
 
 // ofGo returns the Go expression for the value v, whose type in Go code is g, as a value of type t.
-func (p *pkg) ofGo(t typecheck.Type, g types.Type, v string) string {
+func (p *pkg) ofGo(t typecheck.Type, g types.Type, v string) string { return p.cross(t, g, v, false) }
+
+// cross is toGo, or ofGo unless to is set.
+func (p *pkg) cross(t typecheck.Type, g types.Type, v string, to bool) string {
 	g = types.Unalias(g)
+	either := func(toGo, ofGo string) string {
+		if to {
+			return toGo
+		}
+		return ofGo
+	}
 	conv := func(t typecheck.Type, g types.Type) string {
-		return "func(v " + p.plainGo(g) + ") " + p.goType(t) + " { return " + p.ofGo(t, g, "v") + " }"
+		from, into := p.goType(t), p.plainGo(g)
+		if !to {
+			from, into = into, from
+		}
+		return "func(v " + from + ") " + into + " { return " + p.cross(t, g, "v", to) + " }"
 	}
 	switch t := t.(type) {
 	case *typecheck.Optional:
-		return "aeonrt.OptOfGo(" + v + ", " + conv(t.Elem, g.(*types.Pointer).Elem()) + ")"
+		return either("aeonrt.GoPointer", "aeonrt.OptOfGo") + "(" + v + ", " + conv(t.Elem, g.(*types.Pointer).Elem()) + ")"
 	case *typecheck.Vector:
-		return "aeonrt.VectorOfGo(" + v + ", " + conv(t.Elem, g.(*types.Slice).Elem()) + ")"
-	case *typecheck.Enum, *typecheck.Class:
-		return p.carried(v, goValue{t, g, false})
+		return either("aeonrt.GoSlice", "aeonrt.VectorOfGo") + "(" + v + ", " + conv(t.Elem, g.(*types.Slice).Elem()) + ")"
 	case *typecheck.Map:
 		m := g.(*types.Map)
-		return "aeonrt.MapOfGo(" + v + ", " + conv(t.Key, m.Key()) + ", " + conv(t.Value, m.Elem()) + ")"
+		return either("aeonrt.GoMap", "aeonrt.MapOfGo") + "(" + v + ", " + conv(t.Key, m.Key()) + ", " + conv(t.Value, m.Elem()) + ")"
+	case *typecheck.Enum, *typecheck.Class:
+		return p.carried(v, goValue{t, g, to})
 	}
 	switch t {
 	case typecheck.Bytes:
-		return "aeonrt.BytesOfGo(" + v + ")"
+		return either("aeonrt.GoBytes", "aeonrt.BytesOfGo") + "(" + v + ")"
 	case typecheck.Time:
-		return "aeonrt.TimeOfGo(" + v + ")"
+		return either("aeonrt.GoTime", "aeonrt.TimeOfGo") + "(" + v + ")"
 	}
-	if text := p.goType(t); text != p.plainGo(g) {
-		return text + "(" + v + ")"
+	if ours, theirs := p.goType(t), p.plainGo(g); ours != theirs {
+		return either(theirs, ours) + "(" + v + ")"
 	}
 	return v
 }

@@ -54,6 +54,18 @@ func ask(dir, method, path string, query url.Values, body string, head http.Head
 	return nil, refused
 }
 
+// askRunning is ask for what only a process has; without tells what it means that there is none.
+func askRunning(dir, path string, query url.Values, without string) (*http.Response, error) {
+	if dir == "" {
+		return nil, cli.Usagef("name the directory with --data")
+	}
+	answer, err := ask(dir, http.MethodGet, path, query, "", nil)
+	if errors.Is(err, errNoProcess) {
+		err = fmt.Errorf("no process uses %s, so %s", dir, without)
+	}
+	return answer, err
+}
+
 // answerError is what the process has answered instead of a result.
 type answerError struct {
 	Detail, Code, Happened string

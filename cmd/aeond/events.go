@@ -2,11 +2,9 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"time"
 
@@ -53,8 +51,6 @@ With --json each line is an object: time, kind, event, actor, method, from, took
 				switch {
 				case !*follow:
 					return cli.Usagef("past events are not kept; --follow tells those from now on")
-				case *dir == "":
-					return cli.Usagef("name the directory with --data")
 				case *slow < 0:
 					return cli.Usagef("--slow needs a time above 0")
 				case *slow > 0:
@@ -67,10 +63,7 @@ With --json each line is an object: time, kind, event, actor, method, from, took
 }
 
 func events(env *cli.Env, dir string, query url.Values, asJSON bool) error {
-	answer, err := ask(dir, http.MethodGet, httpdoor.EventsPath, query, "", nil)
-	if errors.Is(err, errNoProcess) {
-		return fmt.Errorf("no process uses %s, so nothing happens there", dir)
-	}
+	answer, err := askRunning(dir, httpdoor.EventsPath, query, "nothing happens there")
 	if err != nil {
 		return err
 	}

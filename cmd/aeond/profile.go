@@ -1,11 +1,9 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"slices"
@@ -39,8 +37,6 @@ heap, where its goroutines are, where they wait (block), or for which mutexes (m
 				switch {
 				case len(args) != 1 || !slices.Contains(profileKinds, args[0]):
 					return cli.Usagef("name one profile: %s", strings.Join(profileKinds, ", "))
-				case *dir == "":
-					return cli.Usagef("name the directory with --data")
 				case *out == "":
 					*out = args[0] + ".pprof"
 				}
@@ -52,10 +48,7 @@ heap, where its goroutines are, where they wait (block), or for which mutexes (m
 
 func profile(env *cli.Env, dir, kind string, seconds uint, file string) (err error) {
 	query := url.Values{"kind": {kind}, "seconds": {strconv.FormatUint(uint64(seconds), 10)}}
-	answer, err := ask(dir, http.MethodGet, httpdoor.ProfilePath, query, "", nil)
-	if errors.Is(err, errNoProcess) {
-		return fmt.Errorf("no process uses %s, so there is nothing to profile", dir)
-	}
+	answer, err := askRunning(dir, httpdoor.ProfilePath, query, "there is nothing to profile")
 	if err != nil {
 		return err
 	}

@@ -2,11 +2,9 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"net/http"
 	"slices"
 
 	"github.com/aeon-lang/aeon/internal/cli"
@@ -43,13 +41,7 @@ With --json each line is an object: event, method, target; at, wants; for, forMe
 }
 
 func why(env *cli.Env, dir string, of []string, asJSON bool) error {
-	if dir == "" {
-		return cli.Usagef("name the directory with --data")
-	}
-	answer, err := ask(dir, http.MethodGet, httpdoor.WaitsPath, nil, "", nil)
-	if errors.Is(err, errNoProcess) {
-		return fmt.Errorf("no process uses %s, so no event waits", dir)
-	}
+	answer, err := askRunning(dir, httpdoor.WaitsPath, nil, "no event waits")
 	if err != nil {
 		return err
 	}

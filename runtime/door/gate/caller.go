@@ -14,12 +14,12 @@ import (
 // token that is known, where tokens are asked for; the audit has a line of that.
 func (g *Gate) Know(q *Request, authorization []string) error {
 	q.By = access.Anyone
-	if g.cfg.Tokens == nil {
+	if g.Tokens == nil {
 		return nil
 	}
 	reason := "the request has no token; send it as Authorization: Bearer TOKEN"
 	if token, ok := Bearer(authorization); ok {
-		if by := g.cfg.Tokens.Find(token); by != nil {
+		if by := g.Tokens.Find(token); by != nil {
 			q.By = by
 			return nil
 		}
@@ -48,7 +48,7 @@ func accountable(c *door.Call, err error) bool {
 // Account writes the line of a request that has ended so, if there is an audit, and returns what the request is answered.
 // Without its line no answer leaves that says how the request has ended, and the program is to end.
 func (g *Gate) Account(q *Request, began time.Time, ended error) error {
-	if g.cfg.Audit == nil {
+	if g.Audit == nil {
 		return ended
 	}
 	e := audit.Entry{
@@ -61,8 +61,8 @@ func (g *Gate) Account(q *Request, began time.Time, ended error) error {
 		e.Outcome, happened = f.Code, f.Happened
 	}
 	e.Took = float64(time.Since(began).Nanoseconds()) / 1e6 // a refusal takes less than a microsecond
-	if err := g.cfg.Audit.Append(&e); err != nil {
-		g.cfg.Fail(err)
+	if err := g.Audit.Append(&e); err != nil {
+		g.Fail(err)
 		return unaccounted(happened)
 	}
 	return ended

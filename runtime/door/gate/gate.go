@@ -45,7 +45,8 @@ const (
 
 // Gate lets calls through to a door. Any goroutine may use it.
 type Gate struct {
-	cfg    Config
+	Config // with the defaults in; it does not change
+
 	calls  chan struct{} // has one for each call under way
 	bodies atomic.Int64  // bytes that the arguments of calls take
 	ending chan struct{} // closed when the streams are to end
@@ -65,7 +66,7 @@ func New(cfg Config) *Gate {
 	if cfg.Fail == nil {
 		cfg.Fail = func(err error) { cfg.Log.Error("the door has failed", "error", err.Error()) }
 	}
-	g := &Gate{cfg: cfg, calls: make(chan struct{}, cfg.CallsMax), ending: make(chan struct{})}
+	g := &Gate{Config: cfg, calls: make(chan struct{}, cfg.CallsMax), ending: make(chan struct{})}
 	g.end = sync.OnceFunc(func() { close(g.ending) })
 	return g
 }
@@ -76,21 +77,6 @@ func UnlessSet[T int | int64 | time.Duration](limit *T, usual T) {
 		*limit = usual
 	}
 }
-
-// Door is what is behind the gate.
-func (g *Gate) Door() *door.Door { return g.cfg.Door }
-
-// Counts is what the gate counts.
-func (g *Gate) Counts() *Counts { return g.cfg.Counts }
-
-// BodyMax is how many bytes the arguments of a call have at most.
-func (g *Gate) BodyMax() int64 { return g.cfg.BodyMax }
-
-// TimeMax is how long a call may take.
-func (g *Gate) TimeMax() time.Duration { return g.cfg.TimeMax }
-
-// Fail ends the program, which can no longer serve.
-func (g *Gate) Fail(err error) { g.cfg.Fail(err) }
 
 // End has the streams end. It may be called more than once.
 func (g *Gate) End() { g.end() }
@@ -145,8 +131,8 @@ func (g *Gate) answer(ctx context.Context, q *Request) (c *door.Call, answer doo
 // no room for them.
 func (g *Gate) Hold(q *Request, size int64) error {
 	q.held += size
-	if g.bodies.Add(size) > g.cfg.BodiesMax {
-		return door.Refuse(door.Full, "the arguments of other calls take %d bytes, which is the limit", g.cfg.BodiesMax)
+	if g.bodies.Add(size) > g.BodiesMax {
+		return door.Refuse(door.Full, "the arguments of other calls take %d bytes, which is the limit", g.BodiesMax)
 	}
 	return nil
 }
@@ -159,7 +145,7 @@ func (g *Gate) Release(q *Request) {
 
 // find finds the method that a request calls, if its caller may call it.
 func (g *Gate) find(q *Request) (class *door.Class, m *door.Method, err error) {
-	if class, err = g.cfg.Door.Class(q.Class); err == nil {
+	if class, err = g.Door.Class(q.Class); err == nil {
 		m, err = class.Method(q.Method)
 	}
 	if !q.By.May(class, m) { // also if it is not there
@@ -177,10 +163,10 @@ func (g *Gate) perform(ctx context.Context, c *door.Call) (door.Answer, error) {
 	default:
 		return door.Answer{}, door.Refuse(door.Full, "%d calls are under way, which is the limit", cap(g.calls))
 	}
-	if a := g.cfg.Audit; a != nil && a.Err() != nil && !c.Method.ReadOnly {
+	if a := g.Audit; a != nil && a.Err() != nil && !c.Method.ReadOnly {
 		return door.Answer{}, unaccounted(door.No)
 	}
-	ctx, cancel := context.WithTimeout(ctx, g.cfg.TimeMax)
+	ctx, cancel := context.WithTimeout(ctx, g.TimeMax)
 	defer cancel()
-	return g.cfg.Door.Call(ctx, c)
+	return g.Door.Call(ctx, c)
 }

@@ -70,10 +70,7 @@ func (h *Handle) UnmarshalText(text []byte) error {
 
 // MarshalJSON implements json.Marshaler: the text, or null.
 func (h Handle) MarshalJSON() ([]byte, error) {
-	if h.IsZero() {
-		return []byte("null"), nil
-	}
-	return json.Marshal(h.String())
+	return textJSON(h.String())
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -84,6 +81,14 @@ func (h *Handle) UnmarshalJSON(data []byte) error {
 	}
 	*h = Handle{text: text}
 	return nil
+}
+
+// textJSON writes the text of a reference as JSON: that of none, which is empty, as null.
+func textJSON(text string) ([]byte, error) {
+	if text == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(text)
 }
 
 // FromRef returns the handle of an actor that a program has given.

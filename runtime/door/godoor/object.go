@@ -80,10 +80,7 @@ func (o *ClientObject) UnmarshalText(text []byte) error {
 
 // MarshalJSON implements json.Marshaler: the text, or null.
 func (o ClientObject) MarshalJSON() ([]byte, error) {
-	if o.IsZero() {
-		return []byte("null"), nil
-	}
-	return json.Marshal(o.String())
+	return textJSON(o.String())
 }
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -125,7 +125,7 @@ func (s *Server) callbacks(stream grpc.ServerStream, q *gate.Request, of *protoc
 		return err
 	}
 	defer from.Close()
-	defer s.gate.Counts().Stream()()
+	defer s.gate.Counts.Stream()()
 	lasting(stream.Context())
 	if err := stream.SendHeader(metadata.MD{}); err != nil { // so that the client knows that it is open
 		return err

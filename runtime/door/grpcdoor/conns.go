@@ -91,7 +91,7 @@ func sever(ctx context.Context) {
 
 // send sends a part of a stream within a time of its own.
 func (s *Server) send(stream grpc.ServerStream, m any) error {
-	late := time.AfterFunc(s.gate.SendMax(), func() { sever(stream.Context()) })
+	late := time.AfterFunc(s.gate.SendMax, func() { sever(stream.Context()) })
 	defer late.Stop()
 	return stream.SendMsg(m)
 }

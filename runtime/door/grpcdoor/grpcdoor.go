@@ -106,7 +106,7 @@ func (s *Services) Serve(g *gate.Gate) *Server {
 	of := &Server{Services: s, gate: g, reading: readers{max: argsMax, each: argsEach, patience: argsMin, of: make(map[source]int)}}
 	of.grpc = grpc.NewServer(
 		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(encodingproto.Name)}),
-		grpc.MaxRecvMsgSize(int(g.BodyMax())),
+		grpc.MaxRecvMsgSize(int(g.BodyMax)),
 		grpc.MaxHeaderListSize(headMax),
 		grpc.MaxConcurrentStreams(callsMax),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTime, Time: idleTime, Timeout: aliveMax}),
@@ -152,7 +152,7 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 
 // call serves a call.
 func (s *Server) call(_ any, stream grpc.ServerStream) (err error) {
-	answered := s.gate.Counts().Code
+	answered := s.gate.Counts.Code
 	defer func() { answered(uint32(status.Code(err))) }()
 	ctx := stream.Context()
 	q, err := s.request(ctx)
@@ -162,7 +162,7 @@ func (s *Server) call(_ any, stream grpc.ServerStream) (err error) {
 	if served, err := s.clients(stream, q); served {
 		return err
 	}
-	answered = s.gate.Counts().GRPC()
+	answered = s.gate.Counts.GRPC()
 	found := false
 	q.Read = func(c *door.Call, class *door.Class) (err error) {
 		found = true

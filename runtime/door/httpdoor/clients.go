@@ -55,7 +55,7 @@ func (s *Server) beginClient(w http.ResponseWriter, r *http.Request, by *access.
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Location", ClientsPath+"/"+remote.ID)
-	s.Counts().HTTP(http.StatusCreated)
+	s.Counts.HTTP(http.StatusCreated)
 	w.WriteHeader(http.StatusCreated)
 	_ = json.NewEncoder(w).Encode(answer) // the client has gone if this fails
 }
@@ -81,7 +81,7 @@ func (s *Server) endClient(w http.ResponseWriter, r *http.Request, by *access.Ca
 		return
 	}
 	remote.End()
-	s.Counts().HTTP(http.StatusNoContent)
+	s.Counts.HTTP(http.StatusNoContent)
 	w.WriteHeader(http.StatusNoContent)
 }
 
@@ -93,12 +93,12 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request, by *access.Calle
 		return
 	}
 	defer stream.Close()
-	defer s.Counts().Stream()()
-	s.Counts().HTTP(http.StatusOK)
+	defer s.Counts.Stream()()
+	s.Counts.HTTP(http.StatusOK)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no") // proxies hand each callback on at once
-	out := eventWriter{door: s.cfg.Door, by: by, w: w, to: http.NewResponseController(w), timeMax: s.SendMax()}
+	out := eventWriter{door: s.Door, by: by, w: w, to: http.NewResponseController(w), timeMax: s.SendMax}
 	s.follow(r, stream, &out)
 }
 

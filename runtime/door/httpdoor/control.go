@@ -18,11 +18,12 @@ import (
 
 // The paths of what is served to the machine's operator alone, see Config.Control.
 const (
-	ActorsPath = "/control/actors" // ?class=CLASS&limit=N: a line of JSON for each actor, as inspection.List has it
-	ActorPath  = "/control/actor"  // ?name=ACTOR: its state, as inspection.Write has it
-	DeadPath   = "/control/dead"   // a line of JSON for each dead letter, as inspection.Letter has it; DELETE forgets ?event=EVENT or ?all=true
-	EventsPath = "/control/events" // ?actor=ACTOR&class=CLASS&failed=true&slow=10ms: what becomes of events from now on, as watch.Line has it
-	WaitsPath  = "/control/waits"  // a line of JSON for each event that waits for another one, as door.Wait has it
+	ActorsPath  = "/control/actors"  // ?class=CLASS&limit=N: a line of JSON for each actor, as inspection.List has it
+	ActorPath   = "/control/actor"   // ?name=ACTOR: its state, as inspection.Write has it
+	DeadPath    = "/control/dead"    // a line of JSON for each dead letter, as inspection.Letter has it; DELETE forgets ?event=EVENT or ?all=true
+	EventsPath  = "/control/events"  // ?actor=ACTOR&class=CLASS&failed=true&slow=10ms: what becomes of events from now on, as watch.Line has it
+	ProfilePath = "/control/profile" // ?kind=cpu|heap|goroutine|block|mutex&seconds=N
+	WaitsPath   = "/control/waits"   // a line of JSON for each event that waits for another one, as door.Wait has it
 )
 
 // PositionHeader is up to which position of the journal an answer has seen the store.
@@ -71,7 +72,7 @@ func (s *Server) dead(w http.ResponseWriter, r *http.Request) {
 
 // forget deletes dead letters, and answers with how many.
 func (s *Server) forget(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), s.TimeMax())
+	ctx, cancel := context.WithTimeout(r.Context(), s.TimeMax)
 	defer cancel()
 	query := r.URL.Query()
 	all, events := query.Get("all") == "true", query["event"]
@@ -79,7 +80,7 @@ func (s *Server) forget(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, door.Refuse(door.BadArgs, "name dead letters with event, or say all=true"))
 		return
 	}
-	n, err := s.cfg.Door.ForgetDeadLetters(ctx, all, events)
+	n, err := s.Door.ForgetDeadLetters(ctx, all, events)
 	switch {
 	case errors.Is(err, outbox.ErrNoLetter):
 		s.fail(w, &door.NotFoundError{Msg: err.Error()})
@@ -97,7 +98,7 @@ func (s *Server) waits(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Cache-Control", "no-store")
 	out := json.NewEncoder(&patient{w: w})
-	for _, wait := range s.cfg.Door.Waits() {
+	for _, wait := range s.Door.Waits() {
 		if out.Encode(wait) != nil {
 			return // the client has gone
 		}
@@ -109,16 +110,16 @@ const outBytes = 32 << 10
 
 // inspect answers with what write writes of a view of the store.
 func (s *Server) inspect(w http.ResponseWriter, r *http.Request, kind string, write func(*inspection.Inspection, *exec.View, *bufio.Writer) error) {
-	ctx, cancel := context.WithTimeout(r.Context(), s.TimeMax())
+	ctx, cancel := context.WithTimeout(r.Context(), s.TimeMax)
 	defer cancel()
-	view, err := s.cfg.Door.View(ctx)
+	view, err := s.Door.View(ctx)
 	if err != nil {
 		s.failInspection(w, err)
 		return
 	}
 	defer func() {
 		if err := view.Close(); err != nil {
-			s.cfg.Log.Error("a view of the store has failed", "error", err.Error())
+			s.Log.Error("a view of the store has failed", "error", err.Error())
 		}
 	}()
 	w.Header().Set("Content-Type", kind)
@@ -164,7 +165,7 @@ func (s *Server) failInspection(w http.ResponseWriter, err error) {
 	case inspection.IsMissing(err):
 		err = &door.NotFoundError{Msg: err.Error()}
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		err = door.Refuse(door.TimedOut, "the disk has not ended a sync in %v", s.TimeMax())
+		err = door.Refuse(door.TimedOut, "the disk has not ended a sync in %v", s.TimeMax)
 	case errors.Is(err, store.ErrCorrupt):
 		err = door.Refuse(codeDamaged, "%v", err)
 	}

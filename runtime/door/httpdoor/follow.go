@@ -21,11 +21,11 @@ func (s *Server) watched(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	follower := s.cfg.Door.Follow(of)
+	follower := s.Door.Follow(of)
 	defer follower.Close()
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	w.Header().Set("Cache-Control", "no-store")
-	out := eventWriter{w: w, to: http.NewResponseController(w), timeMax: s.SendMax()}
+	out := eventWriter{w: w, to: http.NewResponseController(w), timeMax: s.SendMax}
 	if !out.flush(nil) { // the client knows that it follows
 		return
 	}

@@ -96,9 +96,9 @@ func serve(l net.Listener, cfg Config) *Server {
 		switch {
 		case errors.Is(err, http.ErrServerClosed):
 		case s.cfg.Control: // the program does its work without
-			s.cfg.Log.Warn("aeond can no longer ask this process", "error", err.Error())
+			s.Log.Warn("aeond can no longer ask this process", "error", err.Error())
 		default:
-			s.Gate.Fail(fmt.Errorf("listening on %s has ended: %w", s.address, err))
+			s.Fail(fmt.Errorf("listening on %s has ended: %w", s.address, err))
 		}
 	}()
 	return s
@@ -127,16 +127,18 @@ func New(cfg Config) *Server {
 	if cfg.Control && (cfg.Tokens != nil || cfg.TLS != nil) {
 		panic("httpdoor: Control is for a socket in the data directory, which needs neither tokens nor TLS")
 	}
-	s := &Server{Gate: gate.New(cfg.Config), cfg: cfg, pages: make(chan struct{}, cfg.PagesMax)}
+	g := gate.New(cfg.Config)
+	cfg.Config = g.Config // with its defaults
+	s := &Server{Gate: g, cfg: cfg, pages: make(chan struct{}, cfg.PagesMax)}
 	if cfg.GRPC != nil {
-		s.peer = cfg.GRPC(s.Gate)
+		s.peer = cfg.GRPC(g)
 	}
 	s.http = http.Server{
 		Handler:           s.handler(),
 		TLSConfig:         cfg.TLS,
 		ReadHeaderTimeout: headTime,
 		ReadTimeout:       headTime + bodyTime,
-		WriteTimeout:      headTime + bodyTime + s.TimeMax() + bodyTime,
+		WriteTimeout:      headTime + bodyTime + s.TimeMax + bodyTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headMax,
 		ErrorLog:          slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn),
@@ -193,7 +195,7 @@ func (s *Server) handler() http.Handler {
 		s.fail(w, door.Refuse(codeOrigin, "a page of another origin has sent the request"))
 	}))
 	served := sameOrigin.Handler(s.beside(mux))
-	if s.cfg.Tokens == nil {
+	if s.Tokens == nil {
 		served = s.knownHost(served)
 	}
 	return served
@@ -240,7 +242,7 @@ func nothingAt(r *http.Request) error {
 
 // call serves one call.
 func (s *Server) call(w http.ResponseWriter, r *http.Request, by *access.Caller) {
-	defer s.Counts().Begin()()
+	defer s.Counts.Begin()()
 	q := requestOf(r, by)
 	q.Read = func(c *door.Call, class *door.Class) error {
 		r.Body = &heldBody{r.Body, s, q}
@@ -257,11 +259,11 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, by *access.Caller)
 		head.Set(PositionHeader, strconv.FormatUint(uint64(answer.Seen), 10))
 	}
 	if answer.Result == nil {
-		s.Counts().HTTP(http.StatusNoContent)
+		s.Counts.HTTP(http.StatusNoContent)
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	s.Counts().HTTP(http.StatusOK)
+	s.Counts.HTTP(http.StatusOK)
 	head.Set("Content-Type", "application/json")
 	head.Set("Content-Length", strconv.Itoa(len(answer.Result)+1))
 	_, _ = w.Write(append(answer.Result, '\n')) // the client has gone if this fails
@@ -292,17 +294,17 @@ func (s *Server) read(c *door.Call, class *door.Class, w http.ResponseWriter, r 
 		w.Header().Set("Allow", "POST")
 		err = door.Refuse(codeMethod, "%v is not ro: call it by POST", c.Method)
 	default:
-		c.Args, err = c.Method.Params.ReadTexts(r.URL.Query(), s.cfg.Door.Names(by.Name))
+		c.Args, err = c.Method.Params.ReadTexts(r.URL.Query(), s.Door.Names(by.Name))
 	}
 	if err == nil {
-		c.Target, err = s.cfg.Door.Actor(class, r.PathValue("key"))
+		c.Target, err = s.Door.Actor(class, r.PathValue("key"))
 	}
 	return err
 }
 
 // body reads the arguments of a POST.
 func (s *Server) body(w http.ResponseWriter, r *http.Request, params *jsoncodec.Params, by *access.Caller) ([]byte, error) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.BodyMax()))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.BodyMax))
 	if large := new(http.MaxBytesError); errors.As(err, &large) {
 		return nil, door.Refuse(door.TooLarge, "the body has more than %d bytes", large.Limit)
 	}
@@ -317,7 +319,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request, params *jsoncodec.
 			return nil, door.Refuse(codeMedia, "the body is %q; arguments are application/json", kind)
 		}
 	}
-	return params.Read(body, s.cfg.Door.Names(by.Name))
+	return params.Read(body, s.Door.Names(by.Name))
 }
 
 // The codes of what HTTP alone refuses.
@@ -366,7 +368,7 @@ func (s *Server) fail(w http.ResponseWriter, err error) {
 	if f.Later {
 		head.Set("Retry-After", retryAfter)
 	}
-	s.Counts().HTTP(status)
+	s.Counts.HTTP(status)
 	w.WriteHeader(status)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

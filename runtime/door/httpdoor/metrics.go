@@ -18,8 +18,8 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request, by *access.Call
 	}
 	var m metrics.Writer
 	m.Gauge("aeon_program_info", "The program.", 1, "program", s.cfg.Program)
-	s.cfg.Door.WriteMetrics(&m)
-	s.Counts().Write(&m)
+	s.Door.WriteMetrics(&m)
+	s.Counts.Write(&m)
 	w.Header().Set("Content-Type", metrics.ContentType)
 	w.Header().Set("Cache-Control", "no-store")
 	_, _ = m.WriteTo(w) // the client has gone if this fails
@@ -27,7 +27,7 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request, by *access.Call
 
 // ready tells whether calls are performed.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
-	if err := s.cfg.Door.Ready(); err != nil {
+	if err := s.Door.Ready(); err != nil {
 		s.fail(w, &door.Refusal{Failure: door.Failure{Code: door.Closing, Happened: door.No, Later: true, Msg: fmt.Sprintf("not ready: %v", err)}})
 		return
 	}

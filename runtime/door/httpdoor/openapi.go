@@ -203,7 +203,7 @@ func firstSentence(doc string) string {
 
 // openapi serves the description.
 func (s *Server) openapi(w http.ResponseWriter, _ *http.Request, by *access.Caller) {
-	doc, err := Describe(s.cfg.Program, s.cfg.Door, by)
+	doc, err := Describe(s.cfg.Program, s.Door, by)
 	if err != nil {
 		s.fail(w, err)
 		return

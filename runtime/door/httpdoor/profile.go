@@ -12,9 +12,6 @@ import (
 	"github.com/aeon-lang/aeon/runtime/door"
 )
 
-// ProfilePath has profiles: ?kind=cpu|heap|goroutine|block|mutex&seconds=N.
-const ProfilePath = "/control/profile"
-
 // profileMax is how many seconds a profile may take.
 const profileMax = 300
 
