@@ -71,7 +71,7 @@ var foreignMethods = map[string][]string{
 	"find": {"get"}, "indexOf": {"find"}, "index": {"find"}, "strip": {"trim"}, "trimSpace": {"trim"}, "TrimSpace": {"trim"}, "toLowerCase": {"lower"}, "toLower": {"lower"}, "lowercase": {"lower"}, "ToLower": {"lower"},
 	"toUpperCase": {"upper"}, "toUpper": {"upper"}, "uppercase": {"upper"}, "ToUpper": {"upper"}, "hasPrefix": {"startsWith"}, "HasPrefix": {"startsWith"}, "hasSuffix": {"endsWith"}, "HasSuffix": {"endsWith"},
 	"removeAt": {"remove"}, "replaceAll": {"replace"}, "toInt": {"parseInt"}, "parse": {"parseInt"}, "toFloat": {"parseFloat"}, "toDouble": {"parseFloat"}, "toFixed": {"format"}, "getFullYear": {"year"}, "getMonth": {"month"}, "dayOfMonth": {"day"}, "dayOfWeek": {"weekday"}, "popBack": {"pop"}, "removeLast": {"pop"},
-	"keySet": {"keys"}, "subList": {"slice"}, "removeAll": {"clear"}, "sorted": {"sort"}, "addAll": {"push"}, "get_or_default": {"get"}, "getOrDefault": {"get"},
+	"keySet": {"keys"}, "subList": {"slice"}, "removeAll": {"clear"}, "addAll": {"push"}, "get_or_default": {"get"}, "getOrDefault": {"get"},
 }
 
 // foreignMethodHelp says what there is instead of a method, by kind of receiver.
@@ -83,6 +83,11 @@ func foreignMethodHelp(t Type, name string) string {
 			return "an element is `xs[i]`"
 		case "set":
 			return "an element is set with `xs[i] = x;`"
+		case "sorted", "sortBy", "sortedBy", "orderBy":
+			if _, ok := t.Elem.(*Class); ok {
+				return "a vector in a variable is sorted in place: `xs.sort(field);`; a table has its rows in the order of an index: `rows.sorted(column)`"
+			}
+			return "a vector in a variable is sorted in place: `xs.sort();`"
 		case "first", "front", "last", "back":
 			return "the first element is `xs[0]`, the last one `xs[xs.size() - 1]`"
 		}

@@ -203,7 +203,12 @@ func (b *body) libraryCall(x *ast.Call, recv ast.Expr, name ast.Name, t Type, op
 	sig, ok := libraryMethod(t, name.Text)
 	if !ok {
 		b.noLibraryMethod(t, name, sig)
-		b.looseArgs(x)
+		for _, a := range x.Args {
+			if !b.meansField(a, t) {
+				b.loose(a)
+			}
+		}
+		b.timer(x)
 		return invalid
 	}
 	b.undecorated(x, "a method of a value")
@@ -228,6 +233,17 @@ func (b *body) libraryCall(x *ast.Call, recv ast.Expr, name ast.Name, t Type, op
 		}
 	}
 	return b.recordCall(x, info)
+}
+
+// meansField reports whether x, an argument of a method that vectors do not have, names a field of the elements, as for sort.
+func (b *body) meansField(x ast.Expr, t Type) bool {
+	id, ok := x.(*ast.Ident)
+	v, vector := t.(*Vector)
+	if !ok || !vector || b.lookup(id) != nil {
+		return false
+	}
+	class, ok := v.Elem.(*Class)
+	return ok && class.members[id.Name] != nil
 }
 
 // sortFields reads the names of the fields by which objects are sorted. As in queries of tables they hide variables.

@@ -107,6 +107,10 @@ func (b *body) queryArgs(x *ast.Call, t *Table, id LibraryID) (*Query, bool) {
 	case id == RangeMethod && len(x.Args) < 2:
 		return b.badQuery(x, "range takes a column, a first value and one beyond the last", "as in `range(price, 100, 200)`; without the last one it goes to the end")
 	case id == SortedMethod && len(x.Args)%2 == 0:
+		if columns := columnArgs(x.Args, t); columns != nil {
+			return b.badQuery(x, "one column says the order of sorted, behind columns and values in turn",
+				"rows come in the order of all columns of an index: with `index("+columnNames(columns)+")` write `sorted("+columns[0].name+")`")
+		}
 		return b.badQuery(x, "sorted takes columns and values in turn, and at the end the column that says the order", "as in `sorted(price)`, or `sorted(destination, \"Rome\", price)`; write `.reversed()` behind it to descend")
 	case id == RangeMethod:
 		bounds = 1 + len(x.Args)%2
@@ -144,6 +148,22 @@ func (b *body) queryArgs(x *ast.Call, t *Table, id LibraryID) (*Query, bool) {
 		q.Columns, ok = append(q.Columns, v), ok && v != nil
 	}
 	return q, ok && b.findIndex(x, t, q)
+}
+
+// columnArgs returns the columns of t that arguments name, each once; nil if they do not.
+func columnArgs(args []ast.Expr, t *Table) (columns []*Var) {
+	for _, a := range args {
+		id, ok := a.(*ast.Ident)
+		i := -1
+		if ok {
+			i = slices.IndexFunc(t.Row.Fields, func(v *Var) bool { return v.name == id.Name })
+		}
+		if i < 0 || slices.Contains(columns, t.Row.Fields[i]) {
+			return nil
+		}
+		columns = append(columns, t.Row.Fields[i])
+	}
+	return columns
 }
 
 // brokenQuery checks the values of find, range and sorted on a table whose declaration was reported,

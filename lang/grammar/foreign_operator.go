@@ -25,6 +25,8 @@ func (p *parser) instead(i int, d diag.Diagnostic) diag.Diagnostic {
 	switch k := p.kind(i); {
 	case i > p.base && p.kind(i-1) == Tail && startsExpr(k):
 		return p.tailWithin(i - 1)
+	case p.isLambda(i):
+		return foreignOperator(p.at(i), "there are no lambdas", noLambda)
 	case k == Comma && d.Help == "":
 		return d.WithHelp("declare each variable in a statement of its own")
 	case k == Colon && p.touches(i, Colon):
@@ -130,12 +132,28 @@ func (p *parser) noOperand(i int, d diag.Diagnostic) diag.Diagnostic {
 		return foreignOperator(p.at(i), "`"+k.String()+"` stands before no operand", noPointer)
 	case k == Pipe || k == OrOr:
 		return foreignOperator(p.at(i), "there are no closures", noLambda)
+	case k == RParen && p.isLambda(i):
+		return foreignOperator(p.span(i-1, i+1), "there are no lambdas", noLambda)
 	case k == LBrace:
 		return d.WithHelp("%s", vectorHelp)
 	case k == If || k == Switch || k == Match:
 		return d.WithHelp("`%s` is a statement and has no value: declare the variable first, and assign it in the branches", p.text(i))
 	}
 	return d
+}
+
+// isLambda reports whether the parameters of a lambda, as `(a, int b) =>`, are in parentheses around token i, or end there.
+func (p *parser) isLambda(i int) bool {
+	parameter := func(j int) bool { return p.kind(j).IsName() || p.kind(j) == Comma || startsType(p.kind(j)) }
+	open, end := i-1, i
+	for open > p.base && parameter(open) {
+		open--
+	}
+	for parameter(end) {
+		end++
+	}
+	return p.kind(open) == LParen && p.kind(end) == RParen &&
+		(p.kind(end+1) == Assign || p.kind(end+1) == Minus) && p.touches(end+1, Greater)
 }
 
 // kindBefore reports whether a token of kind k stands a little before i on its line.

@@ -232,13 +232,24 @@ func (p *parser) paramList(lex *lexer.PeekingLexer, to *params) error {
 	}
 	if p.kind(p.cur) != RParen {
 		d := p.expected(p.cur, "`,` or `)`")
-		if p.kind(p.cur) == Assign {
+		switch {
+		case p.kind(p.cur) == Assign:
 			d = d.WithHelp("a parameter has no default: every call gives every argument")
+		case p.isEllipsis(p.cur): // T xs...
+			d = d.WithHelp(fixedParameters, p.text(p.cur-2))
 		}
 		return p.fail(p.cur, d)
 	}
 	p.cur++
 	return nil
+}
+
+// fixedParameters has the type of an element.
+const fixedParameters = "the number of parameters is fixed; take a vector: `vector<%s> xs`"
+
+// isEllipsis reports whether `...` stands at token i.
+func (p *parser) isEllipsis(i int) bool {
+	return p.kind(i) == Dot && p.touches(i, Dot) && p.touches(i+1, Dot)
 }
 
 // param reads `[yield] T name`.
@@ -257,6 +268,12 @@ func (p *parser) param(lex *lexer.PeekingLexer) (*ast.Param, error) {
 		param.Loc = p.loc(start)
 		return param, nil
 	}
+	if i := p.cur; p.isEllipsis(i) { // ...T xs
+		return nil, p.fail(i, p.expected(i, "a parameter such as `int n`").WithHelp(fixedParameters, p.text(i+3)))
+	}
+	if i := p.cur; p.kind(i).IsName() && p.isEllipsis(i+1) { // T... xs
+		return nil, p.fail(i+1, p.expected(i+1, "a name").WithHelp(fixedParameters, p.text(i)))
+	}
 	if !startsType(p.kind(p.cur)) {
 		return nil, p.fail(p.cur, p.expected(p.cur, "a parameter such as `int n`"))
 	}
@@ -271,7 +288,7 @@ func (p *parser) param(lex *lexer.PeekingLexer) (*ast.Param, error) {
 		case Star, Amp:
 			d = d.WithHelp("%s", noPointer)
 		case Dot:
-			d = d.WithHelp("the number of parameters is fixed; take a vector: `vector<%s> xs`", p.text(p.cur-1))
+			d = d.WithHelp(fixedParameters, p.text(p.cur-1))
 		case Colon:
 			d = d.WithHelp("the type stands before the name: `int %s`", p.text(p.cur-1))
 		}
