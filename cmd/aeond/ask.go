@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -114,6 +115,19 @@ func inspect(env *cli.Env, dir, path string, query url.Values, to io.Writer, loo
 		err = closed
 	}
 	return store.In(dir, err)
+}
+
+// list writes the lines of JSON that lines writes, or by asText what they say.
+func list(env *cli.Env, asJSON bool, lines func(io.Writer) error, asText func(io.Writer, io.Reader) error) error {
+	if asJSON {
+		return lines(env.Stdout)
+	}
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(lines(w)) }() // ends when the pipe is read to its end, or closed
+	defer r.Close()
+	out := bufio.NewWriter(env.Stdout)
+	err := asText(out, r)
+	return errors.Join(err, out.Flush())
 }
 
 // openUnused is openToLook for a directory in which no process can be asked.

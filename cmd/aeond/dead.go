@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -64,15 +63,7 @@ func dead(env *cli.Env, dir string, asJSON bool) error {
 			})
 		})
 	}
-	if asJSON {
-		return lines(env.Stdout)
-	}
-	r, w := io.Pipe()
-	go func() { w.CloseWithError(lines(w)) }() // ends when the pipe is read to its end, or closed
-	defer r.Close()
-	out := bufio.NewWriter(env.Stdout)
-	err := writeLetters(out, r)
-	return errors.Join(err, out.Flush())
+	return list(env, asJSON, lines, writeLetters)
 }
 
 // writeLetters writes lines of JSON as text.

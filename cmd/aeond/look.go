@@ -65,13 +65,7 @@ func actors(env *cli.Env, dir string, of inspection.Selection, asJSON bool) erro
 			return err
 		})
 	}
-	if asJSON {
-		return lines(env.Stdout)
-	}
-	r, w := io.Pipe()
-	go func() { w.CloseWithError(lines(w)) }() // ends when the pipe is read to its end, or closed
-	defer r.Close()
-	return writeActors(env.Stdout, r)
+	return list(env, asJSON, lines, writeActors)
 }
 
 // writeActors writes lines as a table, whose columns are as wide as usual names.

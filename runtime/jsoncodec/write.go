@@ -52,9 +52,21 @@ func (p *Params) Append(b, msg []byte, names Names) ([]byte, error) {
 	return append(b, '}'), d.Close()
 }
 
+// Arguments returns the arguments of a call of a method as an array, where the names of the parameters are not known.
+func (c *Compiler) Arguments(signature string, msg []byte, names Names) ([]byte, error) {
+	return c.array(signature, codec.NewDecoder(msg), 0, names)
+}
+
 // GoArguments returns the arguments of a call of a Go function as an array. The signature is that of such calls, and msg what is stored of
 // one, where the tries that are left stand before.
 func (c *Compiler) GoArguments(signature string, msg []byte, names Names) ([]byte, error) {
+	d := codec.NewDecoder(msg)
+	d.Int()
+	return c.array(signature, d, 1, names)
+}
+
+// array writes the arguments from one on.
+func (c *Compiler) array(signature string, d *codec.Decoder, from int, names Names) ([]byte, error) {
 	s, err := typetext.ParseSignature(signature)
 	if err != nil {
 		return nil, err
@@ -63,14 +75,9 @@ func (c *Compiler) GoArguments(signature string, msg []byte, names Names) ([]byt
 	if err != nil {
 		return nil, err
 	}
-	d := codec.NewDecoder(msg)
 	b := []byte{'['}
-	for i, t := range params.is.fields {
-		if i == 0 {
-			d.Int()
-			continue
-		}
-		if i > 1 {
+	for i, t := range params.is.fields[from:] {
+		if i > 0 {
 			b = append(b, ',')
 		}
 		b = t.append(b, d, names)

@@ -181,7 +181,8 @@ func TestWhatIsNotShown(t *testing.T) {
 		{httpdoor.ActorPath + "?name=Depo/a", 404, "not-found no : the program has no actorclass Depo, did you mean Depot?"},
 		{httpdoor.ActorPath + "?name=Depot:1:7", 404, "not-found no : there is no actor 1:7"},
 		{httpdoor.ActorsPath + "?class=Depo", 404, "not-found no : the program has no actorclass Depo, did you mean Depot?"},
-		{httpdoor.ActorsPath + "?limit=-1", 400, `arguments no : limit: "-1" is no number of actors`},
+		{httpdoor.ActorsPath + "?limit=-1", 400, `arguments no : limit: "-1" is no number of lines`},
+		{httpdoor.TimersPath + "?limit=x", 400, `arguments no : limit: "x" is no number of lines`},
 	} {
 		got := s.ask("GET", c.path, "")
 		if text := problem(t, got); got.status != c.status || !strings.HasPrefix(text, c.want) {

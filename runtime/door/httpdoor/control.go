@@ -23,6 +23,7 @@ const (
 	DeadPath    = "/control/dead"    // a line of JSON for each dead letter, as inspection.Letter has it; DELETE forgets ?event=EVENT or ?all=true
 	EventsPath  = "/control/events"  // ?actor=ACTOR&class=CLASS&failed=true&slow=10ms: what becomes of events from now on, as watch.Line has it
 	ProfilePath = "/control/profile" // ?kind=cpu|heap|goroutine|block|mutex&seconds=N
+	TimersPath  = "/control/timers"  // ?limit=N: a line of JSON for each pending timer, as inspection.Timer has it
 	WaitsPath   = "/control/waits"   // a line of JSON for each event that waits for another one, as door.Wait has it
 )
 
@@ -31,15 +32,11 @@ const PositionHeader = "Aeon-Position"
 
 // actors lists actors.
 func (s *Server) actors(w http.ResponseWriter, r *http.Request) {
-	of := inspection.Selection{Class: r.URL.Query().Get("class")}
-	if limit := r.URL.Query().Get("limit"); limit != "" {
-		n, err := strconv.ParseUint(limit, 10, 31)
-		if err != nil {
-			s.fail(w, door.Refuse(door.BadArgs, "limit: %q is no number of actors", limit))
-			return
-		}
-		of.Limit = int(n)
+	limit, ok := s.limitOf(w, r)
+	if !ok {
+		return
 	}
+	of := inspection.Selection{Class: r.URL.Query().Get("class"), Limit: limit}
 	s.inspect(w, r, "application/x-ndjson", func(in *inspection.Inspection, view *exec.View, out *bufio.Writer) error {
 		of.Loaded = view.Loaded
 		return in.List(of, func(line []byte) error {
@@ -57,6 +54,33 @@ func (s *Server) actor(w http.ResponseWriter, r *http.Request) {
 			return err
 		}
 		return in.Write(out, id, view.Position)
+	})
+}
+
+// limitOf returns up to how many lines a request wants, 0 for all; false if that was no number, which is answered.
+func (s *Server) limitOf(w http.ResponseWriter, r *http.Request) (int, bool) {
+	text := r.URL.Query().Get("limit")
+	if text == "" {
+		return 0, true
+	}
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		s.fail(w, door.Refuse(door.BadArgs, "limit: %q is no number of lines", text))
+	}
+	return int(n), err == nil
+}
+
+// timers lists pending timers.
+func (s *Server) timers(w http.ResponseWriter, r *http.Request) {
+	limit, ok := s.limitOf(w, r)
+	if !ok {
+		return
+	}
+	s.inspect(w, r, "application/x-ndjson", func(in *inspection.Inspection, _ *exec.View, out *bufio.Writer) error {
+		return in.Timers(limit, func(line []byte) error {
+			_, err := out.Write(line)
+			return err
+		})
 	})
 }
 

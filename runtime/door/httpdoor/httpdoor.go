@@ -182,6 +182,7 @@ func (s *Server) handler() http.Handler {
 		mux.HandleFunc("GET "+EventsPath, s.watched)
 		mux.HandleFunc("GET "+ProfilePath, s.profile)
 		mux.HandleFunc("GET "+DeadPath, s.dead)
+		mux.HandleFunc("GET "+TimersPath, s.timers)
 		mux.HandleFunc("DELETE "+DeadPath, s.forget)
 	}
 	elsewhere := s.known(s.elsewhere)

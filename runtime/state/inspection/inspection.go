@@ -6,6 +6,7 @@
 //	list.go        the actors, line by line
 //	state.go       the fields of one actor
 //	dead.go        the dead letters
+//	timers.go      the pending timers
 package inspection
 
 import (

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+	"github.com/aeon-lang/aeon/runtime/state/inspection"
+)
+
+func timersCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "timers",
+		Args:  "--data DIR [--limit N] [--json]",
+		Short: "list the pending timers in a data directory, while the program runs or not",
+		Long: `
+Timers lists the timers that "event … after" and "event … every" have set, the one that is due first at first: when it
+is due, what it calls with which arguments, its period and name, and the actor that has set it. One whose time has
+passed fires when a process uses the directory. The list takes no more memory for more timers.
+
+With --json each line is an object: due, actor, method, arguments, every, name, from, event. The arguments are an array.
+
+	aeond timers --data /var/lib/shop --limit 20
+	aeond timers --data /var/lib/shop --json | jq -r 'select(.name == "nightly") | .due'`,
+		Setup: func(fs *flag.FlagSet) cli.Action {
+			dir := fs.String("data", "", "the data directory `DIR`")
+			limit := fs.Uint("limit", 0, "list at most `N` timers")
+			asJSON := fs.Bool("json", false, "write JSON")
+			return cli.NoArguments(func(env *cli.Env) error {
+				return timers(env, *dir, int(min(*limit, 1<<31-1)), *asJSON)
+			})
+		},
+	}
+}
+
+func timers(env *cli.Env, dir string, limit int, asJSON bool) error {
+	query := url.Values{}
+	if limit > 0 {
+		query.Set("limit", strconv.Itoa(limit))
+	}
+	lines := func(to io.Writer) error {
+		return inspect(env, dir, httpdoor.TimersPath, query, to, func(in *inspection.Inspection, to io.Writer) error {
+			out := bufio.NewWriter(to)
+			err := in.Timers(limit, func(line []byte) error {
+				_, err := out.Write(line)
+				return err
+			})
+			if flushed := out.Flush(); err == nil {
+				err = flushed
+			}
+			return err
+		})
+	}
+	return list(env, asJSON, lines, writeTimers)
+}
+
+// writeTimers writes lines of JSON as text.
+func writeTimers(to io.Writer, lines io.Reader) error {
+	for d, n := json.NewDecoder(lines), 0; ; n++ {
+		var t inspection.Timer
+		if err := d.Decode(&t); err == io.EOF {
+			if n == 0 {
+				_, err := fmt.Fprintln(to, "there are no pending timers")
+				return err
+			}
+			return nil
+		} else if err != nil {
+			return err
+		}
+		what := printable(string(t.Actor)) + "." + t.Method
+		if args := string(t.Arguments); args != "[]" {
+			what += " " + printable(args)
+		}
+		if t.Every != "" {
+			what += "  every " + t.Every
+		}
+		if t.Name != "" {
+			what += " as " + strconv.Quote(string(t.Name))
+		}
+		if t.From != t.Actor {
+			what += "  set by " + printable(string(t.From))
+		}
+		if _, err := fmt.Fprintf(to, "%s  %s\n", t.Due.Format(time.RFC3339), strings.TrimRight(what, " ")); err != nil {
+			return err
+		}
+	}
+}
