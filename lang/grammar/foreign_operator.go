@@ -143,13 +143,14 @@ func (p *parser) noOperand(i int, d diag.Diagnostic) diag.Diagnostic {
 }
 
 // isLambda reports whether the parameters of a lambda, as `(a, int b) =>`, are in parentheses around token i, or end there.
+// It looks at 32 tokens on either side, so that a file full of such errors takes linear time.
 func (p *parser) isLambda(i int) bool {
 	parameter := func(j int) bool { return p.kind(j).IsName() || p.kind(j) == Comma || startsType(p.kind(j)) }
 	open, end := i-1, i
-	for open > p.base && parameter(open) {
+	for open > max(p.base, i-32) && parameter(open) {
 		open--
 	}
-	for parameter(end) {
+	for end < i+32 && parameter(end) {
 		end++
 	}
 	return p.kind(open) == LParen && p.kind(end) == RParen &&
