@@ -122,8 +122,13 @@ func TestSlowClientsByGRPC(t *testing.T) {
 	if got := s.ask("GET", "/v1/Shop/main/total", ""); got.body != "0" {
 		t.Errorf("by HTTP: %d %s", got.status, got.body)
 	}
-	for range all/each - 1 {
-		announce(connect(), each)
+	others := make([]*grpc.ClientConn, all/each-1)
+	for i := range others {
+		others[i] = connect()
+		announce(others[i], each)
+	}
+	for _, on := range others { // else the next calls may be read before these are
+		until(codes.DeadlineExceeded, on)
 	}
 	for range 3 { // all places are taken: some give way
 		if err := ask(r.conn, 20*time.Second); err != nil {
