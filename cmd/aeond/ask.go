@@ -117,8 +117,20 @@ func inspect(env *cli.Env, dir, path string, query url.Values, to io.Writer, loo
 	return store.In(dir, err)
 }
 
-// list writes the lines of JSON that lines writes, or by asText what they say.
-func list(env *cli.Env, asJSON bool, lines func(io.Writer) error, asText func(io.Writer, io.Reader) error) error {
+// list writes the lines of JSON that path answers, or, in a directory that no process uses, those that look emits; by asText it writes
+// what they say.
+func list(env *cli.Env, dir, path string, query url.Values, asJSON bool, look func(*inspection.Inspection, func([]byte) error) error,
+	asText func(io.Writer, io.Reader) error) error {
+	lines := func(to io.Writer) error {
+		return inspect(env, dir, path, query, to, func(in *inspection.Inspection, to io.Writer) error {
+			out := bufio.NewWriter(to)
+			err := look(in, func(line []byte) error {
+				_, err := out.Write(line)
+				return err
+			})
+			return errors.Join(err, out.Flush())
+		})
+	}
 	if asJSON {
 		return lines(env.Stdout)
 	}
@@ -128,6 +140,25 @@ func list(env *cli.Env, asJSON bool, lines func(io.Writer) error, asText func(io
 	out := bufio.NewWriter(env.Stdout)
 	err := asText(out, r)
 	return errors.Join(err, out.Flush())
+}
+
+// eachLine calls f for each line of JSON, and writes none if there is no line.
+func eachLine[T any](to io.Writer, lines io.Reader, none string, f func(*T) error) error {
+	for d, n := json.NewDecoder(lines), 0; ; n++ {
+		var line T
+		switch err := d.Decode(&line); {
+		case err == io.EOF && n == 0:
+			_, err := io.WriteString(to, none)
+			return err
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		if err := f(&line); err != nil {
+			return err
+		}
+	}
 }
 
 // openUnused is openToLook for a directory in which no process can be asked.

@@ -55,34 +55,9 @@ With --json each line is an object: event, time, kind, actor, method, arguments,
 }
 
 func dead(env *cli.Env, dir string, asJSON bool) error {
-	lines := func(to io.Writer) error {
-		return inspect(env, dir, httpdoor.DeadPath, nil, to, func(in *inspection.Inspection, to io.Writer) error {
-			return in.DeadLetters(func(line []byte) error {
-				_, err := to.Write(line)
-				return err
-			})
-		})
-	}
-	return list(env, asJSON, lines, writeLetters)
-}
-
-// writeLetters writes lines of JSON as text.
-func writeLetters(to io.Writer, lines io.Reader) error {
-	for d, n := json.NewDecoder(lines), 0; ; n++ {
-		var l inspection.Letter
-		if err := d.Decode(&l); err == io.EOF {
-			if n == 0 {
-				_, err := fmt.Fprintln(to, "there are no dead letters")
-				return err
-			}
-			return nil
-		} else if err != nil {
-			return err
-		}
-		if err := writeLetter(to, &l); err != nil {
-			return err
-		}
-	}
+	return list(env, dir, httpdoor.DeadPath, nil, asJSON, (*inspection.Inspection).DeadLetters, func(to io.Writer, lines io.Reader) error {
+		return eachLine(to, lines, "there are no dead letters\n", func(l *inspection.Letter) error { return writeLetter(to, l) })
+	})
 }
 
 func writeLetter(to io.Writer, l *inspection.Letter) error {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -52,35 +50,18 @@ func actors(env *cli.Env, dir string, of inspection.Selection, asJSON bool) erro
 	if of.Limit > 0 {
 		query.Set("limit", strconv.Itoa(of.Limit))
 	}
-	lines := func(to io.Writer) error {
-		return inspect(env, dir, httpdoor.ActorsPath, query, to, func(in *inspection.Inspection, to io.Writer) error {
-			out := bufio.NewWriter(to)
-			err := in.List(of, func(line []byte) error {
-				_, err := out.Write(line)
-				return err
-			})
-			if flushed := out.Flush(); err == nil {
-				err = flushed
-			}
-			return err
-		})
-	}
-	return list(env, asJSON, lines, writeActors)
+	look := func(in *inspection.Inspection, emit func([]byte) error) error { return in.List(of, emit) }
+	return list(env, dir, httpdoor.ActorsPath, query, asJSON, look, writeActors)
 }
 
 // writeActors writes lines as a table, whose columns are as wide as usual names.
 func writeActors(to io.Writer, lines io.Reader) error {
 	const form = "%-32s  %-6s  %s\n"
-	d := json.NewDecoder(lines)
-	for first := true; ; first = false {
-		var l inspection.Line
-		if err := d.Decode(&l); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return err
-		}
+	first := true
+	return eachLine(to, lines, "", func(l *inspection.Line) error {
 		if first {
 			fmt.Fprintf(to, form, "ACTOR", "LOADED", "OWNERS")
+			first = false
 		}
 		loaded := "-"
 		if l.Loaded != nil {
@@ -91,10 +72,9 @@ func writeActors(to io.Writer, lines io.Reader) error {
 			owners[i] = printable(string(o))
 		}
 		line := fmt.Sprintf(form, printable(string(l.Actor)), loaded, strings.Join(owners, " "))
-		if _, err := io.WriteString(to, strings.TrimRight(line, " \n")+"\n"); err != nil {
-			return err
-		}
-	}
+		_, err := io.WriteString(to, strings.TrimRight(line, " \n")+"\n")
+		return err
+	})
 }
 
 // printable is a name as it stands in a table: quoted if it has what a terminal would not show, or obey.

@@ -1,14 +1,11 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/cli"
@@ -46,50 +43,26 @@ func timers(env *cli.Env, dir string, limit int, asJSON bool) error {
 	if limit > 0 {
 		query.Set("limit", strconv.Itoa(limit))
 	}
-	lines := func(to io.Writer) error {
-		return inspect(env, dir, httpdoor.TimersPath, query, to, func(in *inspection.Inspection, to io.Writer) error {
-			out := bufio.NewWriter(to)
-			err := in.Timers(limit, func(line []byte) error {
-				_, err := out.Write(line)
-				return err
-			})
-			if flushed := out.Flush(); err == nil {
-				err = flushed
-			}
-			return err
-		})
-	}
-	return list(env, asJSON, lines, writeTimers)
+	look := func(in *inspection.Inspection, emit func([]byte) error) error { return in.Timers(limit, emit) }
+	return list(env, dir, httpdoor.TimersPath, query, asJSON, look, func(to io.Writer, lines io.Reader) error {
+		return eachLine(to, lines, "there are no pending timers\n", func(t *inspection.Timer) error { return writeTimer(to, t) })
+	})
 }
 
-// writeTimers writes lines of JSON as text.
-func writeTimers(to io.Writer, lines io.Reader) error {
-	for d, n := json.NewDecoder(lines), 0; ; n++ {
-		var t inspection.Timer
-		if err := d.Decode(&t); err == io.EOF {
-			if n == 0 {
-				_, err := fmt.Fprintln(to, "there are no pending timers")
-				return err
-			}
-			return nil
-		} else if err != nil {
-			return err
-		}
-		what := printable(string(t.Actor)) + "." + t.Method
-		if args := string(t.Arguments); args != "[]" {
-			what += " " + printable(args)
-		}
-		if t.Every != "" {
-			what += "  every " + t.Every
-		}
-		if t.Name != "" {
-			what += " as " + strconv.Quote(string(t.Name))
-		}
-		if t.From != t.Actor {
-			what += "  set by " + printable(string(t.From))
-		}
-		if _, err := fmt.Fprintf(to, "%s  %s\n", t.Due.Format(time.RFC3339), strings.TrimRight(what, " ")); err != nil {
-			return err
-		}
+func writeTimer(to io.Writer, t *inspection.Timer) error {
+	what := printable(string(t.Actor)) + "." + t.Method
+	if args := string(t.Arguments); args != "[]" {
+		what += " " + printable(args)
 	}
+	if t.Every != "" {
+		what += "  every " + t.Every
+	}
+	if t.Name != "" {
+		what += " as " + strconv.Quote(string(t.Name))
+	}
+	if t.From != t.Actor {
+		what += "  set by " + printable(string(t.From))
+	}
+	_, err := fmt.Fprintf(to, "%s  %s\n", t.Due.Format(time.RFC3339), what)
+	return err
 }

@@ -37,12 +37,9 @@ func (s *Server) actors(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	of := inspection.Selection{Class: r.URL.Query().Get("class"), Limit: limit}
-	s.inspect(w, r, "application/x-ndjson", func(in *inspection.Inspection, view *exec.View, out *bufio.Writer) error {
+	s.list(w, r, func(in *inspection.Inspection, view *exec.View, emit func([]byte) error) error {
 		of.Loaded = view.Loaded
-		return in.List(of, func(line []byte) error {
-			_, err := out.Write(line)
-			return err
-		})
+		return in.List(of, emit)
 	})
 }
 
@@ -54,6 +51,16 @@ func (s *Server) actor(w http.ResponseWriter, r *http.Request) {
 			return err
 		}
 		return in.Write(out, id, view.Position)
+	})
+}
+
+// list answers with the lines of JSON that write emits.
+func (s *Server) list(w http.ResponseWriter, r *http.Request, write func(*inspection.Inspection, *exec.View, func([]byte) error) error) {
+	s.inspect(w, r, "application/x-ndjson", func(in *inspection.Inspection, view *exec.View, out *bufio.Writer) error {
+		return write(in, view, func(line []byte) error {
+			_, err := out.Write(line)
+			return err
+		})
 	})
 }
 
@@ -76,21 +83,15 @@ func (s *Server) timers(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	s.inspect(w, r, "application/x-ndjson", func(in *inspection.Inspection, _ *exec.View, out *bufio.Writer) error {
-		return in.Timers(limit, func(line []byte) error {
-			_, err := out.Write(line)
-			return err
-		})
+	s.list(w, r, func(in *inspection.Inspection, _ *exec.View, emit func([]byte) error) error {
+		return in.Timers(limit, emit)
 	})
 }
 
 // dead lists dead letters.
 func (s *Server) dead(w http.ResponseWriter, r *http.Request) {
-	s.inspect(w, r, "application/x-ndjson", func(in *inspection.Inspection, _ *exec.View, out *bufio.Writer) error {
-		return in.DeadLetters(func(line []byte) error {
-			_, err := out.Write(line)
-			return err
-		})
+	s.list(w, r, func(in *inspection.Inspection, _ *exec.View, emit func([]byte) error) error {
+		return in.DeadLetters(emit)
 	})
 }
 
