@@ -69,15 +69,20 @@ func (in *Inspection) letterActor(text, class string) string {
 	if err != nil {
 		return in.short(text)
 	}
+	return in.textOf(id, class)
+}
+
+// textOf is ActorText for an actor whose class is in its header, if it is there; else it is class, "" if that is not known.
+func (in *Inspection) textOf(id event.ActorID, class string) string {
 	if h, found, err := row.GetHeader(in.view, id); err == nil && found {
 		if class, err := in.class(h.Layout); err == nil {
 			return in.nameOf(class, id, &h)
 		}
 	}
 	if class == "" {
-		return text
+		return id.String()
 	}
-	return in.short(class) + ":" + text
+	return in.short(class) + ":" + id.String()
 }
 
 // arguments returns the arguments of a letter as JSON, null if they were not kept.

@@ -48,6 +48,7 @@ func (in *Inspection) Timers(limit int, emit func(line []byte) error) (err error
 	for _, m := range in.schema.Signatures() {
 		methods[m.Number] = m
 	}
+	var types jsoncodec.Compiler
 	var line bytes.Buffer
 	e := json.NewEncoder(&line)
 	e.SetEscapeHTML(false)
@@ -62,7 +63,7 @@ func (in *Inspection) Timers(limit int, emit func(line []byte) error) (err error
 			return nil
 		}
 		line.Reset()
-		t, err := in.timer(first, methods)
+		t, err := in.timer(first, methods, &types)
 		if err == nil {
 			err = e.Encode(t)
 		}
@@ -79,7 +80,7 @@ func (in *Inspection) Timers(limit int, emit func(line []byte) error) (err error
 	return nil
 }
 
-func (in *Inspection) timer(h *timers, methods map[uint32]store.Signature) (*Timer, error) {
+func (in *Inspection) timer(h *timers, methods map[uint32]store.Signature, types *jsoncodec.Compiler) (*Timer, error) {
 	t, number, _, _, err := row.ReadTimer(h.payload)
 	if err != nil {
 		return nil, err
@@ -88,11 +89,10 @@ func (in *Inspection) timer(h *timers, methods map[uint32]store.Signature) (*Tim
 	if !ok {
 		return nil, fmt.Errorf("its signature %d is not in the schema", number)
 	}
-	var types jsoncodec.Compiler
 	args, err := types.Arguments(m.Text, t.Args, in)
 	line := &Timer{
 		Due: time.Unix(0, h.due).UTC(), Actor: bytejson.Text(in.ActorText(m.Class, t.Target)), Method: m.Method, Arguments: args,
-		Name: bytejson.Text(t.Name), From: bytejson.Text(in.letterActor(t.Issuer.String(), "")), Event: t.Parent.String(),
+		Name: bytejson.Text(t.Name), From: bytejson.Text(in.textOf(t.Issuer, "")), Event: t.Parent.String(),
 	}
 	if t.Every > 0 {
 		line.Every = t.Every.String()
