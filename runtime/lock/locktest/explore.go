@@ -127,18 +127,24 @@ type family struct {
 	draw  func(seed uint64) *config
 }
 
+// progressEach is how often a long exploration says how far it is, so that one that is ended counts up to there.
+const progressEach = time.Minute
+
 // explore explores the family's configurations of seeds first to end, on all processors.
 func (f *family) explore(t *testing.T, first, end uint64) {
 	start := time.Now()
 	var sum tally
 	var next atomic.Uint64
 	next.Store(first)
+	under := make([]atomic.Uint64, runtime.GOMAXPROCS(0)) // the seed that each worker explores
 	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
+	for i := range under {
+		under[i].Store(first)
 		wg.Go(func() {
 			s := &search{limit: f.limit}
 			for !t.Failed() {
 				seed := next.Add(1) - 1
+				under[i].Store(seed)
 				if seed >= end {
 					break
 				}
@@ -158,7 +164,24 @@ func (f *family) explore(t *testing.T, first, end uint64) {
 			sum.withdrawn.Add(int64(s.withdrawn))
 		})
 	}
-	wg.Wait()
+	ended := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(ended)
+	}()
+	for running := true; running; {
+		select {
+		case <-ended:
+			running = false
+		case <-time.After(progressEach):
+			below := end
+			for i := range under {
+				below = min(below, under[i].Load())
+			}
+			t.Logf("%s: all seeds from %d below %d explored, the last is %d; %d configurations, %d states, %v", f.name, first, below, end-1,
+				sum.configs.Load(), sum.states.Load(), time.Since(start).Round(time.Second))
+		}
+	}
 	t.Logf("%s: %d configurations (%d exhausted), %d states, %d random schedules, %d withdrawals, %v",
 		f.name, sum.configs.Load(), sum.exhausted.Load(), sum.states.Load(), sum.schedules.Load(),
 		sum.withdrawn.Load(), time.Since(start).Round(time.Millisecond))
