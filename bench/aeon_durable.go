@@ -64,6 +64,11 @@ func bankOf(sys *aeonrt.System, name string) app.BankRef {
 	return app.BankRef{Ref: aeonrt.Named(sys.Client(), &app.AeonClassBank, name)}
 }
 
+// counterOf returns the counter of that name.
+func counterOf(sys *aeonrt.System, name string) app.CounterRef {
+	return app.CounterRef{Ref: aeonrt.Named(sys.Client(), &app.AeonClassCounter, name)}
+}
+
 // openAccounts opens accounts in a bank, not too many at once.
 func openAccounts(n *node, bank app.BankRef, accounts int) error {
 	cl := n.Client()

@@ -91,7 +91,7 @@ func (o options) measureAll(p *place) error {
 
 // plan says how long a row is measured.
 func (o options) plan(r row) load.Plan {
-	plan := load.Plan{Callers: r.callers, Round: time.Second, Rounds: o.rounds, Warmup: 300 * time.Millisecond, Timed: r.durable}
+	plan := load.Plan{Callers: r.callers, Round: time.Second, Rounds: o.rounds, Warmup: 300 * time.Millisecond, Timed: r.timed || r.durable}
 	if r.durable {
 		plan.Round, plan.Warmup = 2*time.Second, time.Second
 		plan.Settle = syscall.Sync // what one system has left to write would delay the next one's syncs

@@ -15,6 +15,7 @@ type row struct {
 	goal       string
 	callers    int
 	short      bool // keeps what it makes: short rounds
+	timed      bool // an operation takes so long that it is timed by itself
 	durable    bool // takes as long as a disk does
 	written    bool // says how many bytes an operation has written
 	contenders func(*place) []contender
@@ -22,7 +23,7 @@ type row struct {
 
 // rows are all comparisons, those in memory first.
 func rows() []row {
-	return slices.Concat(memoryRows(), durableRows(), workflowRows(), largeRows())
+	return slices.Concat(memoryRows(), doorRows(), durableRows(), workflowRows(), largeRows())
 }
 
 func memoryRows() []row {

@@ -12,7 +12,7 @@ import (
 // printRow prints the results of a row; rates are relative to the first system that was measured.
 func printRow(w io.Writer, r row, results []load.Result) {
 	fmt.Fprintf(w, "\n%s    (goal: %s)\n", r.title, r.goal)
-	if r.durable {
+	if r.timed || r.durable {
 		fmt.Fprintf(w, "  %-40s %10s %9s %9s %9s %9s %8s %7s %8s\n",
 			"", "op/s", "p50", "p99", "cpu us/op", "allocs/op", "retries", "spread", "rate x")
 	} else {
@@ -26,7 +26,7 @@ func printRow(w io.Writer, r row, results []load.Result) {
 		switch {
 		case s.Missing != "":
 			fmt.Fprintf(w, "  %-40s %s\n", s.System, s.Missing)
-		case r.durable:
+		case r.timed || r.durable:
 			fmt.Fprintf(w, "  %-40s %10.0f %9s %9s %9.1f %9.1f %8.2g %6.0f%% %8.3g\n", s.System, s.OpsPerSec, short(s.Median),
 				short(s.Tail), s.CPUNsPerOp/1000, s.AllocsPerOp, s.RetriesPerOp, 100*s.Spread, s.OpsPerSec/first)
 		default:
