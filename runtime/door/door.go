@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/codec"
@@ -207,6 +208,8 @@ type Call struct {
 	Key    string // as exec.Call has it, chosen by Caller, whose keys are its own
 	Caller string // the name of the caller; "": the door does not tell callers apart
 	Form   Form   // of the result; nil: Method.Result, which writes JSON
+
+	TimeMax time.Duration // after which it is cancelled; 0: only its context bounds it
 }
 
 // Form writes a result.
@@ -270,8 +273,12 @@ func (d *Door) Call(ctx context.Context, c *Call) (answer Answer, err error) {
 	cancel := order.Cancellation{First: true} // a chain that was left in the middle would be done by half, for ever
 	stop := context.AfterFunc(ctx, cancel.Cancel)
 	defer stop()
+	if c.TimeMax > 0 {
+		late := time.AfterFunc(c.TimeMax, cancel.Cancel) // a context with a deadline would make more objects
+		defer late.Stop()
+	}
 	answer.Seen, err = d.sys.Perform(&exec.Call{Target: c.Target, Method: c.Method.Method, Args: args, Key: key, Cancel: &cancel})
-	if changed := new(event.ResultError); errors.As(err, &changed) {
+	if changed, is := errors.AsType[*event.ResultError](err); is {
 		changed.Session = c.Key // as the caller knows it
 	}
 	if err != nil || c.Method.Result == nil {

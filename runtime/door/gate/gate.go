@@ -119,7 +119,7 @@ func (g *Gate) answer(ctx context.Context, q *Request) (c *door.Call, answer doo
 	if err = q.Read(c, class); err == nil {
 		answer, err = g.perform(ctx, c)
 	}
-	if gone := new(door.NoClientError); errors.As(err, &gone) && c.Key != "" {
+	if _, gone := errors.AsType[*door.NoClientError](err); gone && c.Key != "" {
 		f := *door.Explain(err)
 		f.Happened = door.Unknown // it may have come before, when the client was there
 		err = &door.Refusal{Failure: f}
@@ -166,7 +166,6 @@ func (g *Gate) perform(ctx context.Context, c *door.Call) (door.Answer, error) {
 	if a := g.Audit; a != nil && a.Err() != nil && !c.Method.ReadOnly {
 		return door.Answer{}, unaccounted(door.No)
 	}
-	ctx, cancel := context.WithTimeout(ctx, g.TimeMax)
-	defer cancel()
+	c.TimeMax = g.TimeMax
 	return g.Door.Call(ctx, c)
 }

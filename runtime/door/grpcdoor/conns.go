@@ -20,19 +20,27 @@ func (l conns) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return conn{c}, nil
+	from := c.RemoteAddr()
+	return &conn{c, address{from, from.String(), c}}, nil
 }
 
-type conn struct{ net.Conn }
+type conn struct {
+	net.Conn
+	from address
+}
 
 // RemoteAddr implements net.Conn.
-func (c conn) RemoteAddr() net.Addr { return address{c.Conn.RemoteAddr(), c.Conn} }
+func (c *conn) RemoteAddr() net.Addr { return &c.from }
 
 // address is that of a client, with its connection.
 type address struct {
 	net.Addr
-	of net.Conn
+	text string // made once: each call asks for it
+	of   net.Conn
 }
+
+// String implements net.Addr.
+func (a *address) String() string { return a.text }
 
 // request is a call that has come through net/http.
 type request struct {
@@ -83,7 +91,7 @@ func sever(ctx context.Context) {
 		return
 	}
 	if from, ok := peer.FromContext(ctx); ok {
-		if a, ok := from.Addr.(address); ok {
+		if a, ok := from.Addr.(*address); ok {
 			_ = a.of.Close() // it may be closed already
 		}
 	}

@@ -90,25 +90,29 @@ const (
 	argsMax  = 64               // calls whose arguments are being read
 	argsEach = 16               // those of one caller, or of one connection where callers are not known
 	argsMin  = time.Second      // that they may take to arrive while other calls wait to be read
+	workers  = 16               // goroutines that wait for a call; each further one that is under way has a fresh one
 )
 
 // Server serves gRPC, beside a server of HTTP.
 type Server struct {
 	*Services
-	gate    *gate.Gate
-	grpc    *grpc.Server
-	reading readers
-	views   sync.Map // of *access.Caller: the view of reflection
+	gate      *gate.Gate
+	grpc      *grpc.Server
+	reading   readers
+	receivers receivers
+	views     sync.Map // of *access.Caller: the view of reflection
 }
 
 // Serve returns what serves gRPC beside gate. It is for httpdoor.Config.GRPC.
 func (s *Services) Serve(g *gate.Gate) *Server {
-	of := &Server{Services: s, gate: g, reading: readers{max: argsMax, each: argsEach, patience: argsMin, of: make(map[source]int)}}
+	of := &Server{Services: s, gate: g, receivers: newReceivers(),
+		reading: readers{max: argsMax, each: argsEach, patience: argsMin, late: argsTime, of: make(map[source]int)}}
 	of.grpc = grpc.NewServer(
 		grpc.ForceServerCodecV2(codec{encoding.GetCodecV2(encodingproto.Name)}),
 		grpc.MaxRecvMsgSize(int(g.BodyMax)),
 		grpc.MaxHeaderListSize(headMax),
 		grpc.MaxConcurrentStreams(callsMax),
+		grpc.NumStreamWorkers(workers),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTime, Time: idleTime, Timeout: aliveMax}),
 		grpc.UnknownServiceHandler(of.call),
 	)
@@ -125,6 +129,7 @@ func (s *Server) Close(ctx context.Context) {
 	stop := context.AfterFunc(ctx, s.grpc.Stop)
 	defer stop()
 	s.grpc.GracefulStop()
+	s.receivers.end()
 }
 
 // message is a message that package protocodec reads or writes.
@@ -181,7 +186,7 @@ func (s *Server) call(_ any, stream grpc.ServerStream) (err error) {
 		return err
 	}
 	answer, err := s.gate.Answer(ctx, q)
-	if absent := new(door.NotFoundError); errors.As(err, &absent) && !found { // the method itself
+	if _, absent := errors.AsType[*door.NotFoundError](err); absent && !found { // the method itself
 		return statusOf(codes.Unimplemented, door.Explain(err))
 	}
 	if err != nil {
@@ -204,14 +209,13 @@ const (
 
 // request returns what is known of a call before it is read: of which caller it is.
 func (s *Server) request(ctx context.Context) (*gate.Request, error) {
-	md, _ := metadata.FromIncomingContext(ctx)
-	q := &gate.Request{Once: strings.Join(md[onceKey], ",")}
+	q := &gate.Request{Once: strings.Join(metadata.ValueFromIncomingContext(ctx, onceKey), ",")}
 	path, _ := grpc.Method(ctx)
 	q.Class, q.Method, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if from, ok := peer.FromContext(ctx); ok {
 		q.Remote = from.Addr.String()
 	}
-	return q, s.gate.Know(q, md[authorizationKey])
+	return q, s.gate.Know(q, metadata.ValueFromIncomingContext(ctx, authorizationKey))
 }
 
 // unread is the failure of a call whose message could not be received; nil if err is.

@@ -241,6 +241,12 @@ func nothingAt(r *http.Request) error {
 	return door.Refuse(door.NotThere, "there is nothing at %s; methods of actors are at /v1/CLASS/KEY/METHOD", r.URL.Path)
 }
 
+// The values of headers that answers share.
+var (
+	noStore  = []string{"no-store"}
+	jsonType = []string{"application/json"}
+)
+
 // call serves one call.
 func (s *Server) call(w http.ResponseWriter, r *http.Request, by *access.Caller) {
 	defer s.Counts.Begin()()
@@ -255,7 +261,7 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, by *access.Caller)
 		return
 	}
 	head := w.Header()
-	head.Set("Cache-Control", "no-store")
+	head["Cache-Control"] = noStore
 	if answer.Seen > 0 {
 		head.Set(PositionHeader, strconv.FormatUint(uint64(answer.Seen), 10))
 	}
@@ -265,7 +271,7 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, by *access.Caller)
 		return
 	}
 	s.Counts.HTTP(http.StatusOK)
-	head.Set("Content-Type", "application/json")
+	head["Content-Type"] = jsonType
 	head.Set("Content-Length", strconv.Itoa(len(answer.Result)+1))
 	_, _ = w.Write(append(answer.Result, '\n')) // the client has gone if this fails
 }
@@ -306,17 +312,17 @@ func (s *Server) read(c *door.Call, class *door.Class, w http.ResponseWriter, r 
 // body reads the arguments of a POST.
 func (s *Server) body(w http.ResponseWriter, r *http.Request, params *jsoncodec.Params, by *access.Caller) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.BodyMax))
-	if large := new(http.MaxBytesError); errors.As(err, &large) {
+	if large, is := errors.AsType[*http.MaxBytesError](err); is {
 		return nil, door.Refuse(door.TooLarge, "the body has more than %d bytes", large.Limit)
 	}
-	if refused := new(door.Refusal); errors.As(err, &refused) {
+	if refused, is := errors.AsType[*door.Refusal](err); is {
 		return nil, refused
 	}
 	if err != nil {
 		return nil, door.Refuse(door.BadArgs, "the body cannot be read: %v", err)
 	}
-	if kind := r.Header.Get("Content-Type"); kind != "" || len(body) > 0 {
-		if media, _, err := mime.ParseMediaType(kind); err != nil || media != "application/json" {
+	if kind := r.Header.Get("Content-Type"); kind != jsonType[0] && (kind != "" || len(body) > 0) {
+		if media, _, err := mime.ParseMediaType(kind); err != nil || media != jsonType[0] {
 			return nil, door.Refuse(codeMedia, "the body is %q; arguments are application/json", kind)
 		}
 	}

@@ -1,0 +1,61 @@
+package grpcdoor
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/door"
+)
+
+// ending returns how long after began r is ended, and by which code.
+func ending(r *reading, began time.Time) (time.Duration, string) {
+	got := <-r.got
+	refused := new(door.Refusal)
+	errors.As(got.err, &refused)
+	return time.Since(began), refused.Code
+}
+
+// Arguments that do not arrive are awaited for a time of their own each, however many calls are read by one timer; and for a
+// shorter one while calls of others wait.
+func TestReadingsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rs := &readers{max: 2, each: 2, patience: time.Second, late: 40 * time.Second, of: make(map[source]int)}
+		a := source{remote: "a"}
+		began := time.Now()
+		first := rs.enter(a)
+		time.Sleep(30 * time.Second)
+		second := rs.enter(a)
+		if after, code := ending(first, began); after != 40*time.Second || code != door.TimedOut {
+			t.Errorf("the first is ended after %v: %s", after, code)
+		}
+		rs.leave(first)
+		if after, code := ending(second, began); after != 70*time.Second || code != door.TimedOut {
+			t.Errorf("the second is ended after %v: %s", after, code)
+		}
+		rs.leave(second)
+
+		began = time.Now()
+		first, second = rs.enter(a), rs.enter(a)
+		time.Sleep(200 * time.Millisecond)
+		other := rs.enter(source{remote: "b"})
+		if after, code := ending(first, began); after != time.Second || code != door.Full {
+			t.Errorf("the first gives way after %v: %s", after, code)
+		}
+		rs.leave(first)
+		<-other.admitted
+		if after, code := ending(second, began); after != 40*time.Second || code != door.TimedOut {
+			t.Errorf("the second is ended after %v: %s", after, code)
+		}
+		if after, code := ending(other, began); after != 40*time.Second+200*time.Millisecond || code != door.TimedOut {
+			t.Errorf("the other is ended after %v: %s", after, code) // from when it asked
+		}
+		rs.leave(second)
+		rs.leave(other)
+		time.Sleep(time.Hour)
+		if len(rs.open)+len(rs.waiting)+len(rs.of) > 0 || !rs.looks.IsZero() {
+			t.Errorf("left: %d open, %d waiting, %d sources, look at %v", len(rs.open), len(rs.waiting), len(rs.of), rs.looks)
+		}
+	})
+}
