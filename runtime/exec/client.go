@@ -14,6 +14,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/value"
+	"github.com/aeon-lang/aeon/runtime/watch"
 )
 
 // place is the place of a client's event in the line to its target.
@@ -29,7 +30,7 @@ type client struct {
 
 	sys   *System
 	id    event.ClientID
-	stats *counters     // outlive the client
+	stats *watch.Counts // outlive the client
 	draws atomic.Uint64 // random numbers drawn
 	depth atomic.Int64  // of calls that can recurse, those of main and of callbacks together
 	box   outbox.Mailbox[callback]
@@ -78,7 +79,7 @@ func (face *Client) Step() {
 func (face *Client) Leave() { clientOf(face).depth.Add(-1) }
 
 func (cl *client) nextID() event.EventID {
-	return event.EventID{Origin: uint64(cl.id), Seq: cl.stats.begun.Add(1)}
+	return event.EventID{Origin: uint64(cl.id), Seq: cl.stats.Begun.Add(1)}
 }
 
 // Await runs an event in the calling goroutine and returns when it has committed (nil)
@@ -113,7 +114,7 @@ func (face *Client) Await(target order.Ref, m *Method, args order.Args) error {
 
 // refused counts an event that was not admitted.
 func (cl *client) refused(err error) error {
-	cl.stats.aborts.Add(1)
+	cl.stats.Aborts.Add(1)
 	cl.sys.leave()
 	return err
 }

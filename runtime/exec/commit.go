@@ -113,7 +113,7 @@ func (ev *Event) failed(err error) error {
 	if ev.sys.durable != nil {
 		err = ev.answered(err)
 	}
-	ev.over(&ev.client.stats.aborts)
+	ev.over(&ev.client.stats.Aborts)
 	return err
 }
 

@@ -59,7 +59,7 @@ func (s *System) newEvent() any {
 func (s *System) takeEvent(cl *client, id event.EventID, target *order.Handle, m *Method, args order.Args) *Event {
 	ev := s.events.Get().(*Event)
 	ev.sys, ev.Host, ev.client, ev.ID = s, &s.host, cl, id
-	ev.Target, ev.method, ev.Effects, ev.Work, ev.Args, ev.Reroutes = target, m, &m.Effects, m, args, &cl.stats.reroutes
+	ev.Target, ev.method, ev.Effects, ev.Work, ev.Args, ev.Reroutes = target, m, &m.Effects, m, args, &cl.stats.Reroutes
 	return ev
 }
 
@@ -107,7 +107,7 @@ func (ev *Event) perform() error {
 	defer sched.EndOnBug()
 	if ev.sys.durable != nil {
 		if err := ev.takeCredit(); err != nil {
-			ev.over(&ev.client.stats.aborts)
+			ev.over(&ev.client.stats.Aborts)
 			return err
 		}
 		ev.Begin()
@@ -136,7 +136,7 @@ func (ev *Event) attempts() error {
 		}
 		if ev.request != nil && !ev.request.Claim() {
 			ev.Release(true)
-			ev.over(&ev.client.stats.aborts) // the event has ended, and has done nothing
+			ev.over(&ev.client.stats.Aborts) // the event has ended, and has done nothing
 			return outbox.ErrRepeated
 		}
 		if err != nil {
@@ -158,7 +158,7 @@ func (ev *Event) attempts() error {
 			if ev.sys.watch.Followed() {
 				ev.tellEnded(nil)
 			}
-			ev.over(&ev.client.stats.commits)
+			ev.over(&ev.client.stats.Commits)
 			return nil
 		case aborted:
 			if ev.Cancelled() {
@@ -175,7 +175,7 @@ func (ev *Event) attempts() error {
 			if ev.traced != nil {
 				ev.traced.Forget()
 			}
-			ev.client.stats.withdrawals.Add(1)
+			ev.client.stats.Withdrawals.Add(1)
 			if out.withdrawn.Kept.Await(&ev.Attempt) != nil {
 				return ev.leftOut()
 			}
@@ -186,7 +186,7 @@ func (ev *Event) attempts() error {
 // leftOut ends an event that needs an actor which is kept until the store is opened again. The event has not happened;
 // what it comes from stays, so that it happens then. leftOut returns ErrClosed itself, as no other end of an event does.
 func (ev *Event) leftOut() error {
-	ev.over(&ev.client.stats.aborts)
+	ev.over(&ev.client.stats.Aborts)
 	return event.ErrClosed
 }
 

@@ -1,4 +1,4 @@
-// Package watch tells followers what becomes of events while a system runs. A system without followers pays a load and a
+// Package watch tells followers what becomes of events while a system runs, and counts it. A system without followers pays a load and a
 // comparison for each event. A follower that does not keep up loses what does not fit, which is counted, and delays nothing.
 package watch
 
