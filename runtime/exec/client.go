@@ -2,7 +2,6 @@ package exec
 
 import (
 	"errors"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -206,7 +205,9 @@ func (cl *client) launch(l failure, args order.Args, cancel *order.Cancellation,
 			s.live.Add(-1)
 			s.leave()
 		}()
-		s.scatter(l.id)
+		if s.cfg.Seed != 0 && s.scheduler == nil {
+			sched.Scatter(l.id.Seed() ^ s.cfg.Seed)
+		}
 		ev = s.takeEvent(cl, l.id, l.target, l.method, args)
 		ev.Bounded, ev.from, ev.Cancellation, ev.place = true, from, cancel, p
 		err := ev.perform()
@@ -228,19 +229,6 @@ func (cl *client) launch(l failure, args order.Args, cancel *order.Cancellation,
 		s.workers.Run(p.Job)
 	}
 	return p
-}
-
-// scatterMax bounds how many times an event yields before it starts.
-const scatterMax = 8
-
-// scatter yields to other goroutines, as often as the seed says.
-func (s *System) scatter(id event.EventID) {
-	if s.cfg.Seed == 0 || s.scheduler != nil {
-		return
-	}
-	for range (id.Seed() ^ s.cfg.Seed) >> 32 % scatterMax {
-		runtime.Gosched()
-	}
 }
 
 // New creates an unnamed root actor of class c; m is its constructor. It is an event.

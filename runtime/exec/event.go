@@ -35,7 +35,7 @@ type Event struct {
 
 	maxPos store.Position // largest lastPos seen
 	now    int64          // time of the event, 0 if not asked for yet
-	began  int64          // nanoseconds since 1970, if the system was followed then; else 0
+	told   telling
 
 	// Systems with a store only.
 	prep    *preparation  // of its batch; kept by the pooled object
@@ -75,7 +75,7 @@ func (s *System) giveBack(ev *Event) {
 	if ev.chain != nil {
 		ev.chain, ev.next = nil, tailStep{}
 	}
-	ev.maxPos, ev.place, ev.began = 0, nil, 0
+	ev.maxPos, ev.place, ev.told = 0, nil, telling{}
 	ev.issuer, ev.outSeq, ev.byTimer, ev.request, ev.printed = nil, 0, nil, nil, 0
 	s.events.Put(ev)
 	s.scheduler.Yield()
@@ -131,6 +131,9 @@ func (ev *Event) attempts() error {
 	ev.sys.scheduler.Yield()
 	for {
 		err := ev.Enter()
+		if ev.told.span != nil {
+			ev.told.span.Entered(ev.sys.nanos(), ev.Waits)
+		}
 		if err == order.ErrKept {
 			return ev.leftOut()
 		}
@@ -174,6 +177,9 @@ func (ev *Event) attempts() error {
 			ev.clearRun()
 			if ev.traced != nil {
 				ev.traced.Forget()
+			}
+			if ev.told.span != nil {
+				ev.told.span.Withdrawn(ev.sys.nanos(), ev.Waits)
 			}
 			ev.client.stats.Withdrawals.Add(1)
 			if out.withdrawn.Kept.Await(&ev.Attempt) != nil {

@@ -99,7 +99,7 @@ func (s *System) CallbackFailures() []CallbackFailure { return s.failures.callba
 func (s *System) DeadLetters() []DeadLetter {
 	list := s.failures.letters.List()
 	for i := range list {
-		list[i].Err = ownError(list[i].Err)
+		list[i].Err = event.OwnError(list[i].Err)
 	}
 	return list
 }

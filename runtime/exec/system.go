@@ -17,6 +17,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
@@ -64,6 +65,9 @@ type Config struct {
 	// fields of every actor that an event touches, which costs encoding them.
 	Trace       trace.Recorder
 	TraceStates bool
+
+	// Spans, if set, records what events do. The caller closes it, after the system.
+	Spans *span.Tracer
 
 	// InventGo: Go functions that have an effect are not called; Seed draws how each try ends. So it is in scheduled systems.
 	InventGo bool
@@ -184,6 +188,9 @@ func newSystem(cfg Config) *System {
 	s.issued.Open(cfg.EventsMax, s.scheduler)
 	s.lines.Open(cfg.Stdout)
 	s.openCalls()
+	if cfg.Spans != nil {
+		s.watch.Always()
+	}
 	if cfg.Trace != nil {
 		s.tracer = history.New(cfg.Trace, cfg.TraceStates)
 	}

@@ -3,6 +3,8 @@ package watch
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/aeon-lang/aeon/runtime/metrics"
 )
 
 // Counts count what has become of the events of one client.
@@ -33,6 +35,18 @@ type Stats struct {
 	CallbackFailures uint64 // callbacks that panicked
 	Moves            uint64 // moves in the sequencing tree
 	AdmissionWaits   uint64 // pauses of clients before full queues
+}
+
+// WriteMetrics writes the counts.
+func (t *Stats) WriteMetrics(w *metrics.Writer) {
+	w.Counter("aeon_events_committed_total", "Events that have committed.", t.Commits)
+	w.Counter("aeon_events_undone_total", "Events that have failed and were undone.", t.Aborts)
+	w.Counter("aeon_attempts_withdrawn_total", "Attempts that were withdrawn after code of the program had run, and made again.", t.Withdrawals)
+	w.Counter("aeon_attempts_rerouted_total", "Attempts that were withdrawn before code of the program had run, and made again.", t.Reroutes)
+	w.Counter("aeon_admission_waits_total", "Pauses of clients before full queues.", t.AdmissionWaits)
+	w.Counter("aeon_tree_moves_total", "Moves of actors in the sequencing tree.", t.Moves)
+	w.Counter("aeon_dead_letters_total", "Events that have failed and were not awaited.", t.DeadLetters)
+	w.Counter("aeon_callback_failures_total", "Callbacks that have failed.", t.CallbackFailures)
 }
 
 // Ledger has the counts of all clients of a system. The zero value has none. Any goroutine may use it.
