@@ -311,21 +311,25 @@ func TestTriesAreSpans(t *testing.T) {
 func TestWithdrawnCallsAreNoSpans(t *testing.T) {
 	r := record(t, "s")
 	s, cl := testSystem(t, Config{Spans: r.Tracer})
-	a, b := deskRef{Named(cl, &classDesk, "a")}, deskRef{Named(cl, &classDesk, "b")}
-	mustNot(t, a.await(cl, nil))
-	mustNot(t, b.await(cl, nil))
-	// The footprint of the method does not have the other desk, so the first attempt is withdrawn there.
+	a, b, c := deskRef{Named(cl, &classDesk, "a")}, deskRef{Named(cl, &classDesk, "b")}, deskRef{Named(cl, &classDesk, "c")}
+	for _, r := range []deskRef{a, b, c} {
+		mustNot(t, r.await(cl, nil))
+	}
+	// The footprint of the method has neither of the other desks, so an attempt is withdrawn at each of them, the second one after a call.
 	narrow := Method{Class: &classDesk, Name: "narrow", Effects: order.Effects{Self: order.Write}}
-	narrow.Run = func(cx *Cx, _ any, _ order.Args) { b.do(cx, func(*Cx, *desk) {}) }
+	narrow.Run = func(cx *Cx, _ any, _ order.Args) {
+		b.do(cx, func(*Cx, *desk) {})
+		c.do(cx, func(*Cx, *desk) {})
+	}
 	mustNot(t, cl.Await(a.Ref, &narrow, nil))
 	s.Close()
 	list := r.spans(t)
-	want := "Desk.narrow Desk/a\n  Desk.work Desk/b\nDesk.work Desk/a\nDesk.work Desk/b\n"
+	want := "Desk.narrow Desk/a\n  Desk.work Desk/b\n  Desk.work Desk/c\nDesk.work Desk/a\nDesk.work Desk/b\nDesk.work Desk/c\n"
 	if got := spantree.Trees(list); got != want {
 		t.Errorf("the spans are\n%s\nwant\n%s", got, want)
 	}
 	for _, x := range list {
-		if notes := len(x.GetEvents()); x.GetName() == "Desk.narrow" && (notes != 1 || x.Attribute("aeon.attempts") != "2") {
+		if notes := len(x.GetEvents()); x.GetName() == "Desk.narrow" && (notes != 2 || x.Attribute("aeon.attempts") != "3") {
 			t.Errorf("%d notes, %s attempts", notes, x.Attribute("aeon.attempts"))
 		}
 	}
