@@ -132,7 +132,6 @@ func (ev *Event) over(how *atomic.Uint64) {
 // locks, in program order, and started when they are gone.
 type follow struct {
 	ev        *Event
-	issuer    *span.Origin
 	index     int // of the last sub-event
 	callbacks int // issued
 	goIssued  int // calls of Go functions
@@ -204,10 +203,7 @@ func (f *follow) origin(o *op, kind trace.Kind, index int) *trace.Source {
 
 // issued returns the event to which spans of what it issues are linked, nil if none are recorded.
 func (f *follow) issued() *span.Origin {
-	if f.issuer == nil {
-		f.issuer = f.ev.sys.cfg.Spans.Issues(f.ev.told.span, f.ev.ID)
-	}
-	return f.issuer
+	return f.ev.sys.cfg.Spans.Issues(f.ev.told.span, f.ev.ID)
 }
 
 // called is origin for a callback.

@@ -75,7 +75,10 @@ func (s *System) giveBack(ev *Event) {
 	if ev.chain != nil {
 		ev.chain, ev.next = nil, tailStep{}
 	}
-	ev.maxPos, ev.place, ev.told = 0, nil, telling{}
+	ev.maxPos, ev.place = 0, nil
+	if ev.told != (telling{}) {
+		ev.told = telling{}
+	}
 	ev.issuer, ev.outSeq, ev.byTimer, ev.request, ev.printed = nil, 0, nil, nil, 0
 	s.events.Put(ev)
 	s.scheduler.Yield()

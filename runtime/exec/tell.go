@@ -33,7 +33,7 @@ func (ev *Event) tellBegun() {
 	now := time.Now()
 	ev.told.began = now.UnixNano()
 	if t := ev.sys.cfg.Spans; t != nil {
-		if e := t.Begin(ev.ID, ev.told.from, ev.sys.nanos()); e != nil {
+		if e := t.Begin(ev.ID, ev.told.from, ev.sys.nanos(), ev.Waits); e != nil {
 			ev.told.span, ev.root.spans, ev.root.spanned = e, e.Root(), true
 		}
 	}

@@ -68,7 +68,7 @@ type Attempt struct {
 
 	parkPrev, parkNext *Attempt // in parked, guarded by its shard
 	parkCount          int
-	Waits              int // how often the event has waited for a lock, or a chain; changed under mu
+	Waits              int // how often events of the pooled object have waited for a lock, or a chain; changed under mu
 }
 
 // How an attempt can fail to enter; beside a fullError, and what a residence returns.
@@ -123,7 +123,7 @@ func (a *Attempt) forget() {
 		a.claims = a.claims[:0]
 	}
 	a.Host, a.Target, a.Work, a.Args, a.Makes, a.moveTo, a.Keeps, a.Cancellation, a.Reroutes = nil, nil, nil, nil, nil, nil, nil, nil, nil
-	a.Number, a.Bounded, a.Waits = 0, false, 0
+	a.Number, a.Bounded = 0, false
 }
 
 // entry is an enqueue that the event has to release itself.

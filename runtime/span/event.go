@@ -18,7 +18,7 @@ type Event struct {
 	issued  bool    // something, which is linked to it
 	root    Branch
 	began   int64 // the attempt
-	waited  int   // how often the event had waited when its attempt began
+	waited  int   // the count of waits when the attempt began
 	ended   bool  // it has committed or was undone
 
 	mu      sync.Mutex // guards what branches share
@@ -28,9 +28,9 @@ type Event struct {
 }
 
 // Begin begins to record an event, which may come from somewhere: from is nil if a client of the program has begun it.
-// It returns nil if the event's trace is not sampled.
-func (t *Tracer) Begin(id event.EventID, from *Origin, now int64) *Event {
-	e := &Event{of: t, began: now, usual: t.ids.trace(id)}
+// waits counts how often it waits for locks. It returns nil if the event's trace is not sampled.
+func (t *Tracer) Begin(id event.EventID, from *Origin, now int64, waits int) *Event {
+	e := &Event{of: t, began: now, waited: waits, usual: t.ids.trace(id)}
 	e.own = span{trace: e.usual, id: t.ids.span(id), kind: internal, begin: now}
 	sampled := false
 	switch {
@@ -81,7 +81,7 @@ func (t *Tracer) Stored(issuer event.EventID) *Origin { return t.Issues(nil, iss
 // Root returns the branch in which the event begins.
 func (e *Event) Root() *Branch { return &e.root }
 
-// Entered says that an attempt has its locks. waits is how often the event has waited so far.
+// Entered says that an attempt has its locks. waits counts as that of Begin does.
 func (e *Event) Entered(now int64, waits int) {
 	if waits > e.waited {
 		e.root.Waited(ForLocks, e.began, now)

@@ -101,7 +101,7 @@ func TestSampling(t *testing.T) {
 		tr := &Tracer{cfg: Config{Sample: share}, ids: newIDs("s")}
 		n := 0
 		for i := range uint64(4000) {
-			if tr.Begin(event.EventID{Origin: 7, Seq: i}, nil, 0) != nil {
+			if tr.Begin(event.EventID{Origin: 7, Seq: i}, nil, 0, 0) != nil {
 				n++
 			}
 		}
@@ -110,11 +110,11 @@ func TestSampling(t *testing.T) {
 		}
 		for _, sampled := range []bool{false, true} {
 			c := Context{Trace: TraceID{1}, Span: ID{2}, Sampled: sampled}
-			if e := tr.Begin(event.EventID{Seq: 1}, &Origin{Parent: c}, 0); (e != nil) != sampled {
+			if e := tr.Begin(event.EventID{Seq: 1}, &Origin{Parent: c}, 0, 0); (e != nil) != sampled {
 				t.Errorf("a caller says %v: %v", sampled, e)
 			}
 			call := tr.Serve("GET", c)
-			if e := tr.Begin(event.EventID{Seq: 2}, call.Origin(), 0); (e != nil) != sampled {
+			if e := tr.Begin(event.EventID{Seq: 2}, call.Origin(), 0, 0); (e != nil) != sampled {
 				t.Errorf("a caller at a door says %v: %v", sampled, e)
 			}
 		}
