@@ -354,3 +354,35 @@ func TestCallsFromOutsideAreSpansOfServers(t *testing.T) {
 		t.Errorf("the spans are\n%s\nwant\n%s", got, want)
 	}
 }
+
+// BenchmarkRecorded compares an uncontended event that is recorded, and one with a call, with the same events without spans.
+func BenchmarkRecorded(b *testing.B) {
+	var plain [2]float64
+	for _, recorded := range []bool{false, true} {
+		for calls := range 2 {
+			b.Run(fmt.Sprintf("recorded=%v/calls=%d", recorded, calls), func(b *testing.B) {
+				cfg := Config{Log: quiet}
+				if recorded {
+					cfg.Spans = span.Open(span.Config{Sample: 1, Sink: span.Lines{To: io.Discard}, Log: quiet})
+					defer cfg.Spans.Close()
+				}
+				s := Open(cfg)
+				defer s.Close()
+				bk, list := openBank(b, s, "main", 1)
+				cl := s.Client()
+				for b.Loop() {
+					if calls == 0 {
+						_, _ = list[0].Deposit(cl, 1)
+					} else {
+						_, _ = bk.Audit(cl)
+					}
+				}
+				perEvent := float64(b.Elapsed().Nanoseconds()) / float64(b.N)
+				if !recorded {
+					plain[calls] = perEvent
+				}
+				b.ReportMetric(perEvent/plain[calls], "x")
+			})
+		}
+	}
+}

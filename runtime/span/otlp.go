@@ -1,6 +1,7 @@
 package span
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"strconv"
 )
@@ -23,9 +24,10 @@ func encode(b []byte, resource []attribute, spans []span) []byte {
 }
 
 func (s *span) append(b []byte) []byte {
-	b = append(b, `{"traceId":"`+s.trace.String()+`","spanId":"`+s.id.String()...)
+	b = hex.AppendEncode(append(b, `{"traceId":"`...), s.trace[:])
+	b = hex.AppendEncode(append(b, `","spanId":"`...), s.id[:])
 	if s.parent != (ID{}) {
-		b = append(b, `","parentSpanId":"`+s.parent.String()...)
+		b = hex.AppendEncode(append(b, `","parentSpanId":"`...), s.parent[:])
 	}
 	b = append(b, `","name":`...)
 	b = appendText(b, s.name)
@@ -95,9 +97,22 @@ func appendNumber(b []byte, n int64) []byte {
 
 // appendText writes a string, in which what is not UTF-8 is replaced.
 func appendText(b []byte, text string) []byte {
+	if plain(text) {
+		return append(append(append(b, '"'), text...), '"')
+	}
 	quoted, err := json.Marshal(text)
 	if err != nil {
 		panic(err) // strings always marshal
 	}
 	return append(b, quoted...)
+}
+
+// plain reports whether a text stands in JSON as it is, as nearly all texts of spans do.
+func plain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
