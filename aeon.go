@@ -33,6 +33,10 @@ func Logger(log *slog.Logger) Option { return godoor.Logger(log) }
 // Stdout takes what the program prints; without it that goes to os.Stdout.
 func Stdout(w io.Writer) Option { return godoor.Stdout(w) }
 
+// Spans takes what events do, as spans of OpenTelemetry (docs/spans.md): each Write gets a line, a request of OTLP in JSON, which is for a file or
+// for a collector at /v1/traces. One goroutine at a time writes, and no call waits for it; what does not fit while it writes is dropped and counted.
+func Spans(w io.Writer) Option { return godoor.Spans(w) }
+
 // MetricsContentType is the type of what WriteMetrics of an open program writes, for the header Content-Type.
 const MetricsContentType = godoor.MetricsContentType
 
@@ -43,6 +47,10 @@ type CallOption = godoor.CallOption
 // chosen the key for this request alone. A call that comes again with its key, to the same actor, gets the first outcome, and
 // one that comes with the key of another one is ErrKeyReused. A key that is not used expires after a day.
 func Once(key string) CallOption { return godoor.Once(key) }
+
+// Traceparent makes a call part of a trace, with the span that a header traceparent of W3C Trace Context names as its parent, if the program
+// was opened with Spans. A value that is none begins a trace.
+func Traceparent(header string) CallOption { return godoor.Traceparent(header) }
 
 // Handle is what the handles of all classes have in common. Handles are comparable, the zero handle leads to no actor, and the
 // text of one is Class/name or Class:id. One that was read from JSON can be passed to a program, which looks the actor up.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/aeon-lang/aeon/runtime/exec"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -15,7 +15,7 @@ type Context = context.Context
 
 // CallKey returns the key of the call of a Go function that a program has issued with `event go`, "" if ctx is not of such a call. It is
 // the same at each try of the call, after a restart of the program, too, and no other call has it.
-func CallKey(ctx Context) string { return exec.CallKey(ctx) }
+func CallKey(ctx Context) string { return outbox.CallKey(ctx) }
 
 // InGo is deferred around a call of a Go function: a panic in it is a fault of the event, or of the client's code.
 func InGo(name string) {

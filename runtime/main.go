@@ -41,12 +41,13 @@ type Parts struct {
 	Store     store.Opener // keeps state on disk: the program then has --data and the flags that go with it
 	Snapshots TargetOpener // opens the place of the store's snapshots
 	Door      DoorOpener   // takes calls from outside: --listen
+	Spans     SpanOpener   // opens where spans go: --spans
 }
 
 // With links a program with parts.
 func With(parts Parts) Option {
 	return func(r *mainRun) {
-		r.keeping.open, r.keeping.openTarget, r.listening.openDoor = parts.Store, parts.Snapshots, parts.Door
+		r.keeping.open, r.keeping.openTarget, r.listening.openDoor, r.spanning.openPlace = parts.Store, parts.Snapshots, parts.Door, parts.Spans
 	}
 }
 
@@ -83,6 +84,7 @@ type mainRun struct {
 	tracing                tracing
 	keeping                keeping
 	listening              listening
+	spanning               spanning
 	log                    *slog.Logger
 
 	system       *System
@@ -112,6 +114,9 @@ func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan
 	if err := r.tracing.close(); err != nil {
 		r.fail(exitFailed, "%v", err)
 	}
+	if err := r.spanning.close(); err != nil {
+		r.say("%v", err)
+	}
 	if r.summary {
 		writeSummary(stderr, p, r.system.Stats(), time.Since(start))
 	}
@@ -139,6 +144,9 @@ func (r *mainRun) parse(args []string, stdout io.Writer) (code int, ok bool) {
 		r.keeping.Flags(fs)
 		if r.listening.openDoor != nil {
 			r.listening.Flags(fs)
+		}
+		if r.spanning.openPlace != nil {
+			r.spanning.Flags(fs)
 		}
 		fs.BoolVar(&r.serve, "serve", false, "with --data: leave out main, and serve what is in DIR until a signal comes")
 		fs.BoolVar(&r.create, "create", false, "with --serve: make a new store if DIR does not exist or is empty")
@@ -180,6 +188,9 @@ func (r *mainRun) check(rest []string) error {
 		return err
 	}
 	if err := r.listening.Check(); err != nil {
+		return err
+	}
+	if err := r.spanning.check(&r.listening); err != nil {
 		return err
 	}
 	if err := r.keeping.nameActor(r.p); err != nil {
@@ -224,13 +235,17 @@ func (r *mainRun) open() bool {
 		r.fail(exitRefused, "%v", err)
 		return false
 	}
+	if err := r.spanning.open(); err != nil {
+		r.fail(exitRefused, "%v", err)
+		return r.abandon()
+	}
 	config, err := r.keeping.begin(Config{Stdout: r.out, Seed: r.seed, Log: r.log}, r.p, r.log, r.serve && !r.create, r.listening.listens())
 	if err != nil {
 		r.fail(exitRefused, "%v", err)
 		return r.abandon()
 	}
 	header, err := r.keeping.header(trace.Header{Program: r.p.Name, Seed: r.seed})
-	config = r.tracing.begin(config, header)
+	config = r.spanning.begin(r.tracing.begin(config, header), r.p.Name, header.Store, r.log)
 	switch {
 	case err != nil:
 	case r.keeping.store == nil:
@@ -259,6 +274,9 @@ func (r *mainRun) open() bool {
 // abandon closes what was opened before opening the system failed.
 func (r *mainRun) abandon() bool {
 	known := r.keeping.hasFailed()
+	if err := r.spanning.close(); err != nil {
+		r.say("%v", err)
+	}
 	if err := r.keeping.end(); err != nil && !known {
 		r.fail(exitStore, "%v", err)
 	}

@@ -14,7 +14,7 @@ import (
 func runCommand() *cli.Command {
 	return &cli.Command{
 		Name:     "run",
-		Args:     "[-q] [--data DIR] [--listen ADDRESS [--grpc]] [--trace FILE] [PROGRAM] [arguments]",
+		Args:     "[-q] [--data DIR] [--listen ADDRESS [--grpc]] [--spans PLACE] [--trace FILE] [PROGRAM] [arguments]",
 		Short:    "compile and run a program",
 		Trailing: true,
 		Long: `
@@ -39,6 +39,9 @@ With --listen the methods of its actors can be called by HTTP (docs/http.md); wh
 returned the program goes on listening. With --static DIR it also serves the files in DIR, for
 a page that calls these methods. With --grpc it takes calls by gRPC there, too (docs/grpc.md).
 
+With --spans what events do and wait for goes to a collector of OpenTelemetry, or to a file
+(docs/spans.md).
+
 	aeonc run
 	aeonc run examples/steakhouse
 	aeonc run -q bank.aeon > balances.txt
@@ -46,6 +49,7 @@ a page that calls these methods. With --grpc it takes calls by gRPC there, too (
 	aeonc run --data ./data --durability relaxed=10ms bank.aeon
 	aeonc run --listen :8080 bank.aeon
 	aeonc run --listen :8080 --grpc bank.aeon
+	aeonc run --spans http://localhost:4318 bank.aeon
 	aeonc run --trace bank.jsonl bank.aeon   records every event, for aeonc trace`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			quiet := fs.Bool("q", false, "say nothing but what the program says")
@@ -56,6 +60,8 @@ a page that calls these methods. With --grpc it takes calls by gRPC there, too (
 			var listen settings.Listen
 			listen.Flags(fs)
 			grpc := fs.Bool("grpc", false, "with --listen, take calls by gRPC, too")
+			var spans settings.Spans
+			spans.Flags(fs)
 			return func(env *cli.Env, args []string) error {
 				if err := trace.check(); err != nil {
 					return err
@@ -66,7 +72,10 @@ a page that calls these methods. With --grpc it takes calls by gRPC there, too (
 				if err := listen.Check(); err != nil {
 					return cli.Usagef("%v", err)
 				}
-				return runProgram(env, args, *quiet, *grpc, slices.Concat(trace.arguments(), state.Arguments(), listen.Arguments()))
+				if err := spans.Check(); err != nil {
+					return cli.Usagef("%v", err)
+				}
+				return runProgram(env, args, *quiet, *grpc, slices.Concat(trace.arguments(), state.Arguments(), listen.Arguments(), spans.Arguments()))
 			}
 		},
 	}

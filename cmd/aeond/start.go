@@ -11,7 +11,7 @@ import (
 func startCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "start",
-		Args:  "--app PROGRAM --data DIR [--create] [--listen ADDRESS [--grpc]] [--durability MODE] [--memory SIZE]",
+		Args:  "--app PROGRAM --data DIR [--create] [--listen ADDRESS [--grpc]] [--spans PLACE] [--durability MODE] [--memory SIZE]",
 		Short: "serve what a data directory holds",
 		Long: `
 Start goes on with the actors, sub-events and timers in a data directory, and runs until it is
@@ -23,6 +23,9 @@ other machines reach needs TLS (--tls-cert, --tls-key) and callers with rights (
 "aeond help token"). With --static DIR it serves the files in DIR, for a page that calls them.
 With --grpc sources are compiled so that they take calls by gRPC there, too (docs/grpc.md); an
 executable does so if "aeonc build --grpc" has made it.
+
+With --spans what events do and wait for goes to a collector of OpenTelemetry, or to a file
+(docs/spans.md).
 
 PROGRAM is an executable made by "aeonc build", or sources: a directory, or an .aeon file. It
 takes the place of aeond: signals, exit code and process id are the program's.
@@ -39,12 +42,14 @@ takes the place of aeond: signals, exit code and process id are the program's.
 			state.Flags(fs)
 			var listen settings.Listen
 			listen.Flags(fs)
-			return cli.NoArguments(func(env *cli.Env) error { return start(env, *app, *create, *grpc, state, listen) })
+			var spans settings.Spans
+			spans.Flags(fs)
+			return cli.NoArguments(func(env *cli.Env) error { return start(env, *app, *create, *grpc, state, listen, spans) })
 		},
 	}
 }
 
-func start(env *cli.Env, app string, create, grpc bool, state settings.State, listen settings.Listen) error {
+func start(env *cli.Env, app string, create, grpc bool, state settings.State, listen settings.Listen, spans settings.Spans) error {
 	switch err := state.Check(); {
 	case app == "":
 		return cli.Usagef("name the program with --app")
@@ -56,6 +61,9 @@ func start(env *cli.Env, app string, create, grpc bool, state settings.State, li
 	if err := listen.Check(); err != nil {
 		return cli.Usagef("%v", err)
 	}
+	if err := spans.Check(); err != nil {
+		return cli.Usagef("%v", err)
+	}
 	if grpc && listen.Address == "" {
 		return cli.Usagef("--grpc needs --listen, which says where calls are taken")
 	}
@@ -63,7 +71,7 @@ func start(env *cli.Env, app string, create, grpc bool, state settings.State, li
 	if err != nil {
 		return err
 	}
-	args := slices.Concat([]string{"--serve"}, state.Arguments(), listen.Arguments())
+	args := slices.Concat([]string{"--serve"}, state.Arguments(), listen.Arguments(), spans.Arguments())
 	if create {
 		args = append(args, "--create")
 	}

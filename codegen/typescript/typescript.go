@@ -31,6 +31,7 @@ func Generate(packages []*typecheck.Info) []byte {
 	for _, p := range slices.Backward(packages) {
 		g.add(p.Package)
 	}
+	g.leaveOut()
 	root := packages[len(packages)-1]
 	g.line("%s", header)
 	g.line("//")
@@ -92,6 +93,52 @@ func (g *generator) add(p *typecheck.Package) {
 		}
 		g.count[kindOf(c)+c.Name()]++
 		g.names[c] = g.take(p, c.Name(), suffixes[0])
+	}
+}
+
+// leaveOut leaves out the value classes and enums that no caller gets to see: those that internal methods alone use, or none at all.
+func (g *generator) leaveOut() {
+	seen := map[typecheck.Type]bool{}
+	for _, c := range g.actors {
+		for _, m := range c.Offered() {
+			see(seen, m.Result)
+			seeAll(seen, m.Params)
+		}
+	}
+	for _, c := range g.clients {
+		for _, m := range c.Methods {
+			seeAll(seen, m.Params)
+		}
+	}
+	g.enums = slices.DeleteFunc(g.enums, func(e *typecheck.Enum) bool { return !seen[e] })
+	g.values = slices.DeleteFunc(g.values, func(c *typecheck.Class) bool { return !seen[c] })
+}
+
+func seeAll(seen map[typecheck.Type]bool, vars []*typecheck.Var) {
+	for _, v := range vars {
+		see(seen, v.Type())
+	}
+}
+
+// see adds a type, and the types that its values have.
+func see(seen map[typecheck.Type]bool, t typecheck.Type) {
+	switch t := t.(type) {
+	case *typecheck.Vector:
+		see(seen, t.Elem)
+	case *typecheck.Set:
+		see(seen, t.Elem)
+	case *typecheck.Map:
+		see(seen, t.Key)
+		see(seen, t.Value)
+	case *typecheck.Optional:
+		see(seen, t.Elem)
+	case *typecheck.Enum:
+		seen[t] = true
+	case *typecheck.Class:
+		if t.Kind == ast.ValueClass && !seen[t] {
+			seen[t] = true
+			seeAll(seen, t.Fields)
+		}
 	}
 }
 

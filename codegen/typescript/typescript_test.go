@@ -64,6 +64,43 @@ client class Handlers { void call(yield AeonError by, yield Handlers? other) {} 
 	}
 }
 
+// Types that internal methods alone use, or none at all, are not in the file, nor are these methods.
+func TestWhatIsInternalIsLeftOut(t *testing.T) {
+	got := generate(t, `package p
+
+class Shown { vector<Deep> deep; }
+class Deep { map<Key, Deeper?> more; set<Kind> kinds; }
+class Deeper { int x; }
+enum Key { K }
+enum Kind { L }
+enum Hidden { M }
+class Secret { Inner inner; Hidden h; Shown also; }
+class Inner { int x; }
+class Unused { int x; }
+class Said { int x; }
+actorclass A {
+	Secret? s;
+	Unused? u;
+	void show(Shown? s) {}
+	internal Secret? book(Secret s, Hidden h) { return s; }
+}
+client class C { void say(Said s) {} }
+`)
+	for _, name := range []string{"Shown", "Deep", "Deeper", "Said"} {
+		if !strings.Contains(got, "export interface "+name+" {") || !strings.Contains(got, "const "+name+"Codec:") {
+			t.Errorf("%s is missing", name)
+		}
+	}
+	for _, name := range []string{"Secret", "Hidden", "Inner", "Unused", "book"} {
+		if strings.Contains(got, name) {
+			t.Errorf("%s is there", name)
+		}
+	}
+	if !strings.Contains(got, "export type Key =") || !strings.Contains(got, "export type Kind =") {
+		t.Error("enums are missing")
+	}
+}
+
 // What client.ts declares is reserved, so that no class of a program has such a name.
 func TestDeclarationsAreReserved(t *testing.T) {
 	text, err := os.ReadFile("client.ts")
@@ -75,7 +112,7 @@ func TestDeclarationsAreReserved(t *testing.T) {
 		t.Fatalf("%d declarations", len(names))
 	}
 	for _, name := range names {
-		got := generate(t, "package p\n\nclass "+name[1]+" { int x; }\n")
+		got := generate(t, "package p\n\nclass "+name[1]+" { int x; }\nactorclass A { void f("+name[1]+" x) {} }\n")
 		if !strings.Contains(got, "export interface p_"+name[1]+" {") {
 			t.Errorf("%s is not reserved", name[1])
 		}

@@ -50,7 +50,9 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/jsoncodec", "runtime/codec runtime/event runtime/typetext runtime/value internal/bytejson internal/similar"},
 	{"runtime/protocodec", "runtime/codec runtime/event runtime/jsoncodec runtime/typetext runtime/value"},
 	{"runtime/metrics", ""},
-	{"runtime/watch", "internal/bytejson"},
+	{"runtime/watch", "runtime/metrics internal/bytejson"},
+	{"runtime/span", "runtime/event runtime/metrics"},
+	{"runtime/span/collector", "runtime/span"},
 	{"runtime/store", "runtime/event runtime/metrics runtime/typetext"},
 	{"runtime/store/memengine", "runtime/store"},
 	{"runtime/store/pebbledb", "runtime/store runtime/fault"},
@@ -68,16 +70,16 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/state/inspection", "runtime/event runtime/jsoncodec runtime/row runtime/state/archive runtime/store internal/bytejson"},
 	{"runtime/undo", "runtime/order runtime/table runtime/value"},
 	{"runtime/history", "runtime/event runtime/image runtime/order runtime/row runtime/sched runtime/state runtime/store runtime/trace runtime/undo internal/shard"},
-	{"runtime/exec", "dominator runtime/callpath runtime/codec runtime/event runtime/history runtime/image runtime/metrics runtime/order runtime/outbox runtime/row runtime/sched runtime/snapshot runtime/state runtime/state/archive runtime/store runtime/trace runtime/undo runtime/value runtime/watch internal/bytejson"},
-	{"runtime", "runtime/callpath runtime/codec runtime/event runtime/exec runtime/history runtime/image runtime/jsoncodec runtime/order runtime/sched runtime/settings runtime/snapshot runtime/state runtime/state/archive runtime/store runtime/table runtime/trace runtime/undo runtime/value internal/bytejson internal/cmdline"},
-	{"runtime/door", "runtime/codec runtime/event runtime/exec runtime/jsoncodec runtime/metrics runtime/order runtime/row runtime/store runtime/value runtime/watch internal/similar"},
+	{"runtime/exec", "dominator runtime/callpath runtime/codec runtime/event runtime/history runtime/image runtime/metrics runtime/order runtime/outbox runtime/row runtime/sched runtime/snapshot runtime/span runtime/state runtime/state/archive runtime/store runtime/trace runtime/undo runtime/value runtime/watch internal/bytejson"},
+	{"runtime", "runtime/callpath runtime/codec runtime/event runtime/exec runtime/history runtime/image runtime/jsoncodec runtime/order runtime/outbox runtime/sched runtime/settings runtime/snapshot runtime/span runtime/state runtime/state/archive runtime/store runtime/table runtime/trace runtime/undo runtime/value internal/bytejson internal/cmdline"},
+	{"runtime/door", "runtime/codec runtime/event runtime/exec runtime/jsoncodec runtime/metrics runtime/order runtime/row runtime/span runtime/store runtime/value runtime/watch internal/similar"},
 	{"runtime/door/access", "runtime/door"},
 	{"runtime/door/audit", "internal/bytejson"},
 	{"runtime/door/gate", "runtime/door runtime/door/access runtime/door/audit runtime/metrics internal/bytejson"},
-	{"runtime/door/httpdoor", "runtime/codec runtime/door runtime/door/access runtime/door/gate runtime/exec runtime/jsoncodec runtime/metrics runtime/outbox runtime/state/inspection runtime/store runtime/watch"},
-	{"runtime/door/godoor", "runtime runtime/codec runtime/door runtime/exec runtime/metrics runtime/order runtime/sched runtime/store runtime/value"},
-	{"runtime/door/grpcdoor", "runtime/codec runtime/door runtime/door/access runtime/door/gate runtime/protocodec"},
-	{"runtime/node", "runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/snapshot runtime/snapshot/s3 runtime/store/pebbledb"},
+	{"runtime/door/httpdoor", "runtime/codec runtime/door runtime/door/access runtime/door/gate runtime/exec runtime/jsoncodec runtime/metrics runtime/outbox runtime/span runtime/state/inspection runtime/store runtime/watch"},
+	{"runtime/door/godoor", "runtime runtime/codec runtime/door runtime/exec runtime/metrics runtime/order runtime/sched runtime/span runtime/store runtime/value"},
+	{"runtime/door/grpcdoor", "runtime/codec runtime/door runtime/door/access runtime/door/gate runtime/protocodec runtime/span"},
+	{"runtime/node", "runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/snapshot runtime/snapshot/s3 runtime/span runtime/span/collector runtime/store/pebbledb"},
 	{"runtime/node/withgrpc", "runtime/door runtime/door/gate runtime/door/grpcdoor runtime/door/httpdoor runtime/node"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
@@ -107,6 +109,7 @@ var layers = []struct{ pkg, may string }{
 	{"internal/generated", ""},
 	{"runtime/lock/locktest", "runtime/codec runtime/lock"},
 	{"internal/race", ""},
+	{"internal/spantree", ""},
 	{"internal/tally", ""},
 	{"internal/tidy", ""},
 	{"sim/kill", ""},
@@ -125,7 +128,7 @@ var layers = []struct{ pkg, may string }{
 }
 
 // testOnly lists packages for tests alone: production code, which is all others, never reaches them.
-const testOnly = "dominator/oracle examples/... internal/generated internal/race internal/tally internal/tidy runtime/lock/locktest sim/... spec/differ spec/generate spec/plants"
+const testOnly = "dominator/oracle examples/... internal/generated internal/race internal/spantree internal/tally internal/tidy runtime/lock/locktest sim/... spec/differ spec/generate spec/plants"
 
 // directions lists what packages never reach, directly or through others, whatever the layers say.
 var directions = []struct{ from, never string }{

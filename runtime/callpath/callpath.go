@@ -96,3 +96,14 @@ func skipped(fn string) bool {
 	}
 	return false
 }
+
+// Attributes returns the attributes of a path in a log: the place of the failure, and the whole path where that is longer.
+func Attributes(path []Frame) []any {
+	switch len(path) {
+	case 0:
+		return nil
+	case 1:
+		return []any{"at", path[0]}
+	}
+	return []any{"at", path[0], "path", path}
+}

@@ -18,6 +18,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/metrics"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/value"
 	"github.com/aeon-lang/aeon/runtime/watch"
@@ -146,6 +147,11 @@ func (d *Door) View(ctx context.Context) (*exec.View, error) { return d.sys.View
 // Follow begins to follow what becomes of events, as exec.System.Follow does.
 func (d *Door) Follow(f watch.Filter) *watch.Follower { return d.sys.Follow(f) }
 
+// Serve begins to record a call, whose caller may have a trace. It returns nil if the system records no spans.
+func (d *Door) Serve(name string, caller span.Context) *span.Call {
+	return d.sys.Spans().Serve(name, caller)
+}
+
 // ForgetDeadLetters is exec.System.ForgetDeadLetters.
 func (d *Door) ForgetDeadLetters(ctx context.Context, all bool, events []string) (int, error) {
 	return d.sys.ForgetDeadLetters(ctx, all, events)
@@ -204,10 +210,11 @@ func (d *Door) Names(caller string) jsoncodec.Names { return names{d, caller} }
 type Call struct {
 	Target order.Ref
 	Method *Method
-	Args   []byte // as Method.Params reads them
-	Key    string // as exec.Call has it, chosen by Caller, whose keys are its own
-	Caller string // the name of the caller; "": the door does not tell callers apart
-	Form   Form   // of the result; nil: Method.Result, which writes JSON
+	Args   []byte     // as Method.Params reads them
+	Key    string     // as exec.Call has it, chosen by Caller, whose keys are its own
+	Caller string     // the name of the caller; "": the door does not tell callers apart
+	Form   Form       // of the result; nil: Method.Result, which writes JSON
+	Span   *span.Call // records the call; nil: nothing does
 
 	TimeMax time.Duration // after which it is cancelled; 0: only its context bounds it
 }
@@ -277,7 +284,7 @@ func (d *Door) Call(ctx context.Context, c *Call) (answer Answer, err error) {
 		late := time.AfterFunc(c.TimeMax, cancel.Cancel) // a context with a deadline would make more objects
 		defer late.Stop()
 	}
-	answer.Seen, err = d.sys.Perform(&exec.Call{Target: c.Target, Method: c.Method.Method, Args: args, Key: key, Cancel: &cancel})
+	answer.Seen, err = d.sys.Perform(&exec.Call{Target: c.Target, Method: c.Method.Method, Args: args, Key: key, From: c.Span.Origin(), Cancel: &cancel})
 	if changed, is := errors.AsType[*event.ResultError](err); is {
 		changed.Session = c.Key // as the caller knows it
 	}

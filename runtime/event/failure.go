@@ -3,6 +3,7 @@ package event
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aeon-lang/aeon/runtime/callpath"
@@ -55,6 +56,24 @@ func (e *AbortError) Trace() string {
 		fmt.Fprintf(&b, "\t%s\n", f)
 	}
 	return b.String()
+}
+
+// Places returns the places of the path as users read them, the innermost first, up to a number.
+func (e *AbortError) Places(most int) (list []string) {
+	for _, f := range e.Path[:min(len(e.Path), most)] {
+		list = append(list, f.Short())
+	}
+	return list
+}
+
+// OwnError returns a copy of err for one caller: several may get one failure, and its fields can be written.
+func OwnError(err error) error {
+	if e, ok := err.(*AbortError); ok {
+		own := *e
+		own.Path = slices.Clone(e.Path)
+		return &own
+	}
+	return err
 }
 
 // Outcome returns the abort as the outcome of a request. The places are not part of it.

@@ -37,7 +37,7 @@ func Async(face *Cx, target order.Ref, m *Method, args order.Args) {
 	if !cx.separable(&p) || !ev.sys.workers.Reserve() {
 		mine := cx.draw() | 1
 		mine, cx.random = cx.random, mine
-		cx.enter(h, m)
+		cx.enter(h, m, true)
 		m.Run(face, h.Object, args)
 		cx.Leave()
 		cx.random = mine
@@ -45,6 +45,9 @@ func Async(face *Cx, target order.Ref, m *Method, args order.Args) {
 	}
 	b := &branch{cx: &activation{Cx: Cx{fuel: cx.fuel, tank: cx.tank}, ev: ev, random: cx.draw() | 1}, footprint: p, target: h, method: m, args: args}
 	b.cx.log.Edges = b.cx
+	if cx.spanned {
+		b.cx.spanned, b.cx.spans = true, cx.spans.Fork(m.String(), h.Known(shapeOf(m.Class)), ev.sys.nanos())
+	}
 	var pcs [32]uintptr
 	b.spawn = append(b.spawn, pcs[:runtime.Callers(2, pcs[:])]...)
 	ev.Fork()
@@ -72,6 +75,9 @@ func (cx *activation) separable(p *order.CallFootprint) bool {
 func (b *branch) run() {
 	ev := b.cx.ev
 	defer func() { // also on runtime.Goexit
+		if b.cx.spanned {
+			b.cx.spans.End(ev.sys.nanos(), b.out.kind == aborted)
+		}
 		ev.branches.Lock()
 		b.done = true
 		ev.sys.workers.Unreserve()

@@ -39,8 +39,8 @@ func TestEndedBranchesAreNotKept(t *testing.T) {
 	}
 }
 
-// span is when a call ran, by a count of all that begins and ends, and what it may touch.
-type span struct {
+// interval is when a call ran, by a count of all that begins and ends, and what it may touch.
+type interval struct {
 	from, to int64
 	touches  map[int]order.Mode
 	text     string
@@ -81,11 +81,11 @@ func branchRound(t *testing.T, rnd *rand.Rand, label string) (together int) {
 	}))
 	want := make([]int64, len(desks))
 	var clock atomic.Int64
-	spans := make([]span, 30+rnd.IntN(60))
+	spans := make([]interval, 30+rnd.IntN(60))
 	type step struct {
 		method *Method
 		target int
-		args   func(s *span) order.Args
+		args   func(s *interval) order.Args
 		fails  bool
 		sync   bool
 	}
@@ -117,7 +117,7 @@ func branchRound(t *testing.T, rnd *rand.Rand, label string) (together int) {
 			s.touches[x] = order.Write
 			st.sync = rnd.IntN(3) == 0
 			st.method = &methodAlone
-			st.args = func(*span) order.Args {
+			st.args = func(*interval) order.Args {
 				return work(func(cx *Cx, d *desk) { inside(cx, func() { d.setN(cx, d.n*3+add) }) })
 			}
 		case 1: // the desk and all below
@@ -127,13 +127,13 @@ func branchRound(t *testing.T, rnd *rand.Rand, label string) (together int) {
 			}
 			if kid := below[x][rnd.IntN(len(below[x]))]; kid != x {
 				written = []int{kid}
-				st.args = func(*span) order.Args {
+				st.args = func(*interval) order.Args {
 					return work(func(cx *Cx, _ *desk) {
 						inside(cx, func() { desks[kid].do(cx, func(cx *Cx, d *desk) { d.setN(cx, d.n*3+add) }) })
 					})
 				}
 			} else {
-				st.args = func(*span) order.Args {
+				st.args = func(*interval) order.Args {
 					return work(func(cx *Cx, d *desk) { inside(cx, func() { d.setN(cx, d.n*3+add) }) })
 				}
 			}
@@ -143,7 +143,7 @@ func branchRound(t *testing.T, rnd *rand.Rand, label string) (together int) {
 			s.touches[x], s.touches[y] = order.Write, order.Write
 			written = []int{y}
 			st.method = &methodHooked
-			st.args = func(*span) order.Args {
+			st.args = func(*interval) order.Args {
 				return &hookedArgs{r: desks[y], hook: func(cx *Cx) {
 					inside(cx, func() { desks[y].do(cx, func(cx *Cx, d *desk) { d.setN(cx, d.n*3+add) }) })
 				}}

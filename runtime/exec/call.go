@@ -17,11 +17,14 @@ func Enter[T order.Object](cx *Cx, target order.Ref, m *Method) (self T, ok bool
 //go:noinline
 func enter(cx *Cx, target order.Ref, m *Method) order.Object {
 	h := order.HandleOf(target)
-	of(cx).enter(h, m)
+	of(cx).enter(h, m, false)
 	return h.Object
 }
 
-func (cx *activation) enter(h *order.Handle, m *Method) {
+func (cx *activation) enter(h *order.Handle, m *Method, async bool) {
+	if cx.spanned {
+		cx.called(h, m, async)
+	}
 	cx.access(h, m.Self, shapeOf(m.Class))
 	cx.push(h, m)
 }
@@ -79,6 +82,10 @@ func (cx *activation) hold(h *order.Handle, mode order.Mode) {
 	if len(cx.branches) > 0 {
 		cx.waitFor(order.AccessOf(h, mode))
 	}
+	if cx.spanned {
+		cx.holdRecorded(h, mode)
+		return
+	}
 	cx.ev.Attempt.Hold(h, mode)
 }
 
@@ -115,6 +122,9 @@ func (cx *activation) construct(h *order.Handle) {
 	order.Bind(obj, h)
 	h.Object = obj
 	ev.Constructs(h)
+	if cx.spanned {
+		cx.called(h, c.Construct, false)
+	}
 	cx.push(h, c.Construct)
 	c.Construct.Run(&cx.Cx, obj, c.Construct.NewArgs())
 	cx.Leave()

@@ -8,6 +8,7 @@ import (
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/value"
@@ -92,6 +93,8 @@ type callback struct {
 	args   order.Args
 	timer  *timer        // that has fired it, if one has
 	from   *trace.Source // traced systems only; nil: a client has posted it
+	origin *span.Origin  // while spans are recorded; nil: a client has posted it
+	number int           // among the callbacks of the event that has issued it
 	pos    store.Position
 	// printed is the number of the last line of the event before the callback, in the output of a system with a store.
 	printed uint64
@@ -167,8 +170,13 @@ func (cl *client) drain() {
 	}
 }
 
+// callbackIndex is where the numbers of callbacks begin among all that an event gives rise to.
+const callbackIndex = 2 << 32
+
 // call runs one callback. Its failure concerns the client alone.
 func (cl *client) call(c callback) {
+	var step *span.Step
+	failure := ""
 	defer func() {
 		if p := recover(); p != nil {
 			err, ok := p.(error)
@@ -180,8 +188,10 @@ func (cl *client) call(c callback) {
 			if errors.As(err, &bug) {
 				stack = string(debug.Stack())
 			}
+			failure = err.Error()
 			cl.sys.callbackFailed(CallbackFailure{Method: c.method.Class + "." + c.method.Name, Err: err, Path: event.PathOf(err)}, stack)
 		}
+		step.End(cl.sys.nanos(), failure)
 	}()
 	if d := cl.sys.durable; d != nil {
 		if d.Wait(c.pos) != nil {
@@ -191,6 +201,9 @@ func (cl *client) call(c callback) {
 	}
 	if t := cl.sys.tracer; t != nil {
 		t.Called(c.method.Class+"."+c.method.Name, c.from, cl.id)
+	}
+	if c.origin != nil {
+		step = cl.sys.cfg.Spans.Step(c.origin.Issuer.Child(callbackIndex+c.number), 1, c.origin, c.method.Class+"."+c.method.Name, cl.sys.nanos())
 	}
 	if remote, ok := c.object.self.(*Remote); ok {
 		remote.Deliver(c.method, c.args)

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"errors"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/value"
+	"github.com/aeon-lang/aeon/runtime/watch"
 )
 
 // place is the place of a client's event in the line to its target.
@@ -29,7 +29,7 @@ type client struct {
 
 	sys   *System
 	id    event.ClientID
-	stats *counters     // outlive the client
+	stats *watch.Counts // outlive the client
 	draws atomic.Uint64 // random numbers drawn
 	depth atomic.Int64  // of calls that can recurse, those of main and of callbacks together
 	box   outbox.Mailbox[callback]
@@ -78,7 +78,7 @@ func (face *Client) Step() {
 func (face *Client) Leave() { clientOf(face).depth.Add(-1) }
 
 func (cl *client) nextID() event.EventID {
-	return event.EventID{Origin: uint64(cl.id), Seq: cl.stats.begun.Add(1)}
+	return event.EventID{Origin: uint64(cl.id), Seq: cl.stats.Begun.Add(1)}
 }
 
 // Await runs an event in the calling goroutine and returns when it has committed (nil)
@@ -113,7 +113,7 @@ func (face *Client) Await(target order.Ref, m *Method, args order.Args) error {
 
 // refused counts an event that was not admitted.
 func (cl *client) refused(err error) error {
-	cl.stats.aborts.Add(1)
+	cl.stats.Aborts.Add(1)
 	cl.sys.leave()
 	return err
 }
@@ -205,7 +205,9 @@ func (cl *client) launch(l failure, args order.Args, cancel *order.Cancellation,
 			s.live.Add(-1)
 			s.leave()
 		}()
-		s.scatter(l.id)
+		if s.cfg.Seed != 0 && s.scheduler == nil {
+			sched.Scatter(l.id.Seed() ^ s.cfg.Seed)
+		}
 		ev = s.takeEvent(cl, l.id, l.target, l.method, args)
 		ev.Bounded, ev.from, ev.Cancellation, ev.place = true, from, cancel, p
 		err := ev.perform()
@@ -227,19 +229,6 @@ func (cl *client) launch(l failure, args order.Args, cancel *order.Cancellation,
 		s.workers.Run(p.Job)
 	}
 	return p
-}
-
-// scatterMax bounds how many times an event yields before it starts.
-const scatterMax = 8
-
-// scatter yields to other goroutines, as often as the seed says.
-func (s *System) scatter(id event.EventID) {
-	if s.cfg.Seed == 0 || s.scheduler != nil {
-		return
-	}
-	for range (id.Seed() ^ s.cfg.Seed) >> 32 % scatterMax {
-		runtime.Gosched()
-	}
 }
 
 // New creates an unnamed root actor of class c; m is its constructor. It is an event.

@@ -8,6 +8,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
+	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
@@ -113,7 +114,7 @@ func (ev *Event) failed(err error) error {
 	if ev.sys.durable != nil {
 		err = ev.answered(err)
 	}
-	ev.over(&ev.client.stats.aborts)
+	ev.over(&ev.client.stats.Aborts)
 	return err
 }
 
@@ -121,6 +122,9 @@ func (ev *Event) failed(err error) error {
 func (ev *Event) over(how *atomic.Uint64) {
 	ev.place.Leave(&ev.sys.workers)
 	ev.traceAnswered()
+	if ev.told.span != nil {
+		ev.exportSpan()
+	}
 	how.Add(1)
 }
 
@@ -150,7 +154,7 @@ func (f *follow) add(ops []op) {
 				f.lanes = append(f.lanes, l)
 			}
 		case opCallback:
-			if to := clientOf(o.object.client); to.post(callback{o.object, o.call, o.args, o.timer, f.called(o), f.ev.maxPos, f.ev.printed}) {
+			if to := clientOf(o.object.client); to.post(callback{o.object, o.call, o.args, o.timer, f.called(o), f.issued(), f.callbacks, f.ev.maxPos, f.ev.printed}) {
 				f.boxes = append(f.boxes, to)
 			}
 		case opTail:
@@ -160,7 +164,7 @@ func (f *follow) add(ops []op) {
 			f.calls = append(f.calls, f.goCall(o))
 		case opTimer:
 			if !o.issuer.Is(order.Deleted) { // its timers have just been dropped
-				s.setTimer(o, f.origin(o, trace.Timer, 0))
+				s.setTimer(o, f.origin(o, trace.Timer, 0), f.issued())
 			}
 		case opCancel:
 			s.timers.Cancel(o.issuer, o.name)
@@ -185,7 +189,7 @@ func (f *follow) add(ops []op) {
 func (f *follow) sub(o *op) subEvent {
 	f.index++
 	e := subEvent{id: f.ev.ID.Child(f.index), target: o.target, method: o.method, args: o.args, timer: o.timer,
-		from: f.origin(o, trace.Sub, f.index), seq: o.seq, pos: f.ev.maxPos}
+		from: f.origin(o, trace.Sub, f.index), origin: f.issued(), seq: o.seq, pos: f.ev.maxPos}
 	if s := f.ev.sys; s.watch.Followed() {
 		s.tellIssued(o, &e)
 	}
@@ -195,6 +199,11 @@ func (f *follow) sub(o *op) subEvent {
 // origin returns the source of what o issues, nil in a system that is not traced.
 func (f *follow) origin(o *op, kind trace.Kind, index int) *trace.Source {
 	return f.ev.sys.tracer.Source(kind, f.ev.ID, o.issuer, index)
+}
+
+// issued returns the event to which spans of what it issues are linked, nil if none are recorded.
+func (f *follow) issued() *span.Origin {
+	return f.ev.sys.cfg.Spans.Issues(f.ev.told.span, f.ev.ID)
 }
 
 // called is origin for a callback.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/undo"
 )
@@ -18,6 +19,8 @@ type Cx struct {
 	tank   int64   // what is left beyond it
 	frames []frame // the actors called, innermost last
 	log    undo.Log
+
+	spanned bool // the calls are recorded
 }
 
 // activation is the context of one branch of one event. Only the goroutine that runs the
@@ -32,6 +35,7 @@ type activation struct {
 	branches []*branch
 	maxPos   store.Position // largest lastPos seen
 	random   uint64         // state of the random numbers, 0 if not seeded
+	spans    *span.Branch   // nil unless spanned
 }
 
 // of returns the activation that generated code has handed back.
@@ -75,7 +79,12 @@ func (cx *activation) tooDeep() { panic(event.TooDeep(int64(cx.ev.sys.cfg.DepthM
 func (cx *Cx) Step() { of(cx).push(of(cx).this(), nil) }
 
 // Leave ends what Enter, Step or New began.
-func (cx *Cx) Leave() { cx.frames = cx.frames[:len(cx.frames)-1] }
+func (cx *Cx) Leave() {
+	if cx.spanned {
+		cx.left()
+	}
+	cx.frames = cx.frames[:len(cx.frames)-1]
+}
 
 // Spend takes one unit of fuel; loops call it at their back-edges. An event that has
 // spent Config.FuelMax aborts, since an endless loop would hold its locks for ever.

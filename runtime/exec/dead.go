@@ -73,9 +73,7 @@ func (d *durable) fillLetter(l *event.DeadLetter, issuer, target *order.Handle, 
 	l.Method, l.Signature, l.Params, l.Failure = m.Name, m.Signature, m.Params, err.Error()
 	if abort := (*event.AbortError)(nil); errors.As(err, &abort) {
 		l.Fault = abort.Fault
-		for _, f := range abort.Path[:min(len(abort.Path), letterPathMax)] {
-			l.Path = append(l.Path, f.Short())
-		}
+		l.Path = abort.Places(letterPathMax)
 	}
 	if m.Signature != "" {
 		if l.Args = codec.AppendArgs(nil, new(codec.Encoder), args); len(l.Args) > outbox.DeadArgsMax {

@@ -204,7 +204,7 @@ func (ev *Event) answered(err error) error {
 	}
 	at("wait", k)
 	if ev.request != nil || d.answersWait || ev.traced != nil || d.Store.Overdue() {
-		if lost := d.Wait(ev.maxPos); lost != nil {
+		if lost := ev.awaitDurable(); lost != nil {
 			return &event.UnknownError{Event: ev.ID, Cause: lost}
 		}
 	}

@@ -39,7 +39,7 @@
 //
 // The system around events:
 //
-//	system.go       Config and System: opening and closing; observe.go: counters and failures; tell.go: what becomes of events, for those that follow
+//	system.go       Config and System: opening and closing; observe.go: counters and failures; tell.go: what becomes of events, for those that follow, and as spans
 //	method.go       Method and Class: the descriptions that generated code has
 //	durable.go      what a system with a store has besides; references in rows; runtime/state has the actors
 //	request.go      calls from outside, and requests with keys: one that comes again gets the stored outcome (outbox.Keyed); session.go: those of

@@ -35,7 +35,7 @@ type Event struct {
 
 	maxPos store.Position // largest lastPos seen
 	now    int64          // time of the event, 0 if not asked for yet
-	began  int64          // nanoseconds since 1970, if the system was followed then; else 0
+	told   telling
 
 	// Systems with a store only.
 	prep    *preparation  // of its batch; kept by the pooled object
@@ -59,7 +59,7 @@ func (s *System) newEvent() any {
 func (s *System) takeEvent(cl *client, id event.EventID, target *order.Handle, m *Method, args order.Args) *Event {
 	ev := s.events.Get().(*Event)
 	ev.sys, ev.Host, ev.client, ev.ID = s, &s.host, cl, id
-	ev.Target, ev.method, ev.Effects, ev.Work, ev.Args, ev.Reroutes = target, m, &m.Effects, m, args, &cl.stats.reroutes
+	ev.Target, ev.method, ev.Effects, ev.Work, ev.Args, ev.Reroutes = target, m, &m.Effects, m, args, &cl.stats.Reroutes
 	return ev
 }
 
@@ -75,7 +75,10 @@ func (s *System) giveBack(ev *Event) {
 	if ev.chain != nil {
 		ev.chain, ev.next = nil, tailStep{}
 	}
-	ev.maxPos, ev.place, ev.began = 0, nil, 0
+	ev.maxPos, ev.place = 0, nil
+	if ev.told != (telling{}) {
+		ev.told = telling{}
+	}
 	ev.issuer, ev.outSeq, ev.byTimer, ev.request, ev.printed = nil, 0, nil, nil, 0
 	s.events.Put(ev)
 	s.scheduler.Yield()
@@ -107,7 +110,7 @@ func (ev *Event) perform() error {
 	defer sched.EndOnBug()
 	if ev.sys.durable != nil {
 		if err := ev.takeCredit(); err != nil {
-			ev.over(&ev.client.stats.aborts)
+			ev.over(&ev.client.stats.Aborts)
 			return err
 		}
 		ev.Begin()
@@ -131,12 +134,15 @@ func (ev *Event) attempts() error {
 	ev.sys.scheduler.Yield()
 	for {
 		err := ev.Enter()
+		if ev.told.span != nil {
+			ev.told.span.Entered(ev.sys.nanos(), ev.Waits)
+		}
 		if err == order.ErrKept {
 			return ev.leftOut()
 		}
 		if ev.request != nil && !ev.request.Claim() {
 			ev.Release(true)
-			ev.over(&ev.client.stats.aborts) // the event has ended, and has done nothing
+			ev.over(&ev.client.stats.Aborts) // the event has ended, and has done nothing
 			return outbox.ErrRepeated
 		}
 		if err != nil {
@@ -158,7 +164,7 @@ func (ev *Event) attempts() error {
 			if ev.sys.watch.Followed() {
 				ev.tellEnded(nil)
 			}
-			ev.over(&ev.client.stats.commits)
+			ev.over(&ev.client.stats.Commits)
 			return nil
 		case aborted:
 			if ev.Cancelled() {
@@ -175,7 +181,10 @@ func (ev *Event) attempts() error {
 			if ev.traced != nil {
 				ev.traced.Forget()
 			}
-			ev.client.stats.withdrawals.Add(1)
+			if ev.told.span != nil {
+				ev.told.span.Withdrawn(ev.sys.nanos(), ev.Waits)
+			}
+			ev.client.stats.Withdrawals.Add(1)
 			if out.withdrawn.Kept.Await(&ev.Attempt) != nil {
 				return ev.leftOut()
 			}
@@ -186,7 +195,7 @@ func (ev *Event) attempts() error {
 // leftOut ends an event that needs an actor which is kept until the store is opened again. The event has not happened;
 // what it comes from stays, so that it happens then. leftOut returns ErrClosed itself, as no other end of an event does.
 func (ev *Event) leftOut() error {
-	ev.over(&ev.client.stats.aborts)
+	ev.over(&ev.client.stats.Aborts)
 	return event.ErrClosed
 }
 

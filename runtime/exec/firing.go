@@ -6,6 +6,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
@@ -23,6 +24,7 @@ type timed struct {
 	call   *ClientMethod
 	args   order.Args
 	from   *trace.Source  // traced systems only
+	origin *span.Origin   // while spans are recorded
 	pos    store.Position // of the event that has set it
 	again  *goCall        // of a timer that belongs to no actor: the call is tried again, and nothing else is called
 }
@@ -34,11 +36,11 @@ func (s *System) newTimer(o *op) *timer {
 }
 
 // setTimer begins the timer that o describes. The event that issued it still holds the issuer.
-func (s *System) setTimer(o *op, from *trace.Source) {
+func (s *System) setTimer(o *op, from *trace.Source, origin *span.Origin) {
 	if o.made == nil {
 		o.made = s.newTimer(o)
 	}
-	o.made.Call.from = from
+	o.made.Call.from, o.made.Call.origin = from, origin
 	s.timers.Set(o.made)
 }
 
@@ -72,7 +74,7 @@ func (s *System) fire(t *timer) {
 		return
 	}
 	e := subEvent{id: t.Issuer.ID.TimerEvent(t.Generation, t.Ticks), target: t.Issuer, method: &methodFire, args: &fireArgs{&s.timers, t},
-		timer: t, from: t.Call.from.Fired(t.Ticks, t.Generation), pos: t.Call.pos}
+		timer: t, from: t.Call.from.Fired(t.Ticks, t.Generation), origin: t.Call.origin, pos: t.Call.pos}
 	if l := s.wait(t.Issuer, e); l != nil {
 		s.workers.Run(func() { s.drain(l) })
 	}

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"slices"
 	"unsafe"
 	"weak"
 
@@ -48,17 +47,7 @@ func (face *Future) Wait() error {
 	if f.failed != nil {
 		f.sys.unclaimed.Take(f.failed)
 	}
-	return ownError(f.err)
-}
-
-// ownError returns a copy of err for one caller: several may get one failure, and its fields can be written.
-func ownError(err error) error {
-	if e, ok := err.(*event.AbortError); ok {
-		own := *e
-		own.Path = slices.Clone(e.Path)
-		return &own
-	}
-	return err
+	return event.OwnError(f.err)
 }
 
 // fail notes the failure of an event that may still be awaited. Once that is impossible,

@@ -66,13 +66,13 @@ func (f *follow) goCall(o *op) *goCall {
 	f.goIssued++
 	index := goCallIndex + f.goIssued
 	return &goCall{parent: f.ev.ID, index: index, subEvent: subEvent{id: f.ev.ID.Child(index), target: o.target, method: o.method, args: o.args,
-		from: f.origin(o, trace.Go, f.goIssued), seq: o.seq, pos: f.ev.maxPos}}
+		from: f.origin(o, trace.Go, f.goIssued), origin: f.issued(), seq: o.seq, pos: f.ev.maxPos}}
 }
 
 // try has a call tried as soon as may be. It is counted as live.
 func (s *System) try(c *goCall) {
 	if s.cfg.InventGo {
-		s.workers.Run(func() { s.tried(c, s.invented(c)) })
+		s.workers.Run(func() { s.tried(c, outbox.Invented(c.id, c.tried, s.cfg.Seed)) })
 		return
 	}
 	s.calls.Add(c)
@@ -92,21 +92,15 @@ func (s *System) tryOne(ctx context.Context, c *goCall) (err error) {
 	if d := s.durable; d != nil && d.Wait(c.pos) != nil {
 		return errCallLost
 	}
-	ctx = context.WithValue(ctx, callKey{}, c.key(s))
-	return outbox.Guard(c.method.Go.Function, func() error { return c.args.(goArgs).AeonCall(ctx) })
-}
-
-// invented is how a try ends that is not made: success or failure, drawn from the seed.
-func (s *System) invented(c *goCall) error {
-	x := (c.id.Seed() ^ s.cfg.Seed) + uint64(c.tried)*0x9e3779b97f4a7c15
-	if event.Mix(x)>>63 == 0 {
-		return nil
+	ctx = outbox.WithCallKey(ctx, c.key(s))
+	step := s.cfg.Spans.Step(c.id, c.tried+1, c.origin, "go "+c.method.Go.Function, s.nanos())
+	if err = outbox.Guard(c.method.Go.Function, func() error { return c.args.(goArgs).AeonCall(ctx) }); err != nil {
+		step.End(s.nanos(), err.Error())
+		return err
 	}
-	return errInvented
+	step.End(s.nanos(), "")
+	return nil
 }
-
-// errInvented is the failure of tries that are not made.
-var errInvented = errors.New("failed")
 
 // tried ends a try: the call is over, or waits for its next try.
 func (s *System) tried(c *goCall, err error) {
@@ -205,20 +199,10 @@ func (s *System) leaveCall(c *goCall) {
 	s.live.Add(-1)
 }
 
-// callKey is the key of contexts under which a try finds the key of its call.
-type callKey struct{}
-
 // key returns the key of a call: the same at each try, and that of no other call.
 func (c *goCall) key(s *System) string {
 	if s.durable == nil {
 		return c.id.String()
 	}
 	return s.durable.Store.Identity().Store + "-" + c.id.String()
-}
-
-// CallKey returns the key of the call whose try has got ctx; "" if ctx is none of a try. It is the same at each try of
-// a call, after a restart, too, and no other call has it.
-func CallKey(ctx context.Context) string {
-	key, _ := ctx.Value(callKey{}).(string)
-	return key
 }

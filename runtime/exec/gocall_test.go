@@ -14,6 +14,7 @@ import (
 
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
@@ -44,7 +45,7 @@ func (x *sendArgs) Decode(d *codec.Decoder) { x.tries = d.Int() }
 func (x *sendArgs) AeonFailed() (left int)  { x.tries--; return int(x.tries) }
 func (x *sendArgs) AeonCall(ctx context.Context) error {
 	x.of.mu.Lock()
-	x.of.mu.keys = append(x.of.mu.keys, CallKey(ctx))
+	x.of.mu.keys = append(x.of.mu.keys, outbox.CallKey(ctx))
 	n := len(x.of.mu.keys)
 	x.of.mu.Unlock()
 	return x.of.try(ctx, n)

@@ -4,6 +4,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
+	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
@@ -16,6 +17,7 @@ type subEvent struct {
 	args   order.Args
 	timer  *timer         // that has fired it, if one has
 	from   *trace.Source  // traced systems only
+	origin *span.Origin   // while spans are recorded
 	chain  *chain         // that it is a step of, but not the first
 	seq    uint64         // in the outbox of a system with a store
 	pos    store.Position // of the event that has issued it
@@ -62,7 +64,7 @@ func (s *System) drain(l *lane) {
 			continue
 		}
 		ev = s.takeEvent(s.inner, e.id, e.target, e.method, e.args)
-		ev.from, ev.maxPos = e.from, e.pos
+		ev.from, ev.told.from, ev.maxPos = e.from, e.origin, e.pos
 		ev.stepOf(e.chain)
 		if !l.Key.Firing && s.durable != nil {
 			ev.issuer, ev.outSeq, ev.byTimer = l.Key.Issuer, e.seq, e.timer

@@ -10,25 +10,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
+	"github.com/aeon-lang/aeon/runtime/watch"
 )
-
-// counters count what became of the events of one client.
-type counters struct {
-	begun       atomic.Uint64 // each ends as a commit or an abort, unless it is a move in T
-	commits     atomic.Uint64
-	aborts      atomic.Uint64
-	withdrawals atomic.Uint64
-	reroutes    atomic.Uint64
-	_           [64]byte // clients do not share cache lines
-}
-
-// addTo adds the counters to t.
-func (c *counters) addTo(t *Stats) {
-	t.Commits += c.commits.Load()
-	t.Aborts += c.aborts.Load()
-	t.Withdrawals += c.withdrawals.Load()
-	t.Reroutes += c.reroutes.Load()
-}
 
 type systemCounters struct {
 	deadLetters      atomic.Uint64
@@ -36,16 +19,7 @@ type systemCounters struct {
 }
 
 // Stats are the counters of a system, summed over its clients.
-type Stats struct {
-	Commits          uint64 // events that committed
-	Aborts           uint64 // events that failed and were undone
-	Withdrawals      uint64 // attempts withdrawn after code of the program had run
-	Reroutes         uint64 // attempts withdrawn before any code had run
-	DeadLetters      uint64 // failures that were not awaited
-	CallbackFailures uint64 // callbacks that panicked
-	Moves            uint64 // moves in the sequencing tree
-	AdmissionWaits   uint64 // pauses of clients before full queues
-}
+type Stats = watch.Stats
 
 // Stats returns the counters as they are now. Any goroutine.
 func (s *System) Stats() Stats {
@@ -55,13 +29,7 @@ func (s *System) Stats() Stats {
 		Moves:            s.host.Moves.Load(),
 		AdmissionWaits:   s.host.Waits.Load(),
 	}
-	s.clients.Lock()
-	defer s.clients.Unlock()
-	past := &s.clients.past
-	t.Commits, t.Aborts, t.Withdrawals, t.Reroutes = past.Commits, past.Aborts, past.Withdrawals, past.Reroutes
-	for c := range s.clients.counters {
-		c.addTo(&t)
-	}
+	s.ledger.AddTo(&t)
 	return t
 }
 
@@ -107,7 +75,7 @@ func (s *System) logDeadLetter(f failure) {
 	attrs := []any{"event", f.id.String(), "actor", f.target.String(), "method", method, "error", f.err.Error()}
 	var abort *event.AbortError
 	if errors.As(f.err, &abort) {
-		attrs = append(attrs, places(abort.Path)...)
+		attrs = append(attrs, callpath.Attributes(abort.Path)...)
 	}
 	s.log.Warn("dead letter", attrs...)
 	s.failures.letters.Add(DeadLetter{Event: f.id, Target: order.RefOf(f.target), Method: method, Err: f.err, At: s.clock.Now(), Call: f.method.Go != nil})
@@ -116,7 +84,7 @@ func (s *System) logDeadLetter(f failure) {
 // callbackFailed notes a failure of a callback; stack is of Go, if the failure is a bug of the system.
 func (s *System) callbackFailed(f CallbackFailure, stack string) {
 	s.stats.callbackFailures.Add(1)
-	attrs := append([]any{"method", f.Method, "error", f.Err.Error()}, places(f.Path)...)
+	attrs := append([]any{"method", f.Method, "error", f.Err.Error()}, callpath.Attributes(f.Path)...)
 	if stack != "" {
 		attrs = append(attrs, "stack", stack)
 	}
@@ -131,7 +99,7 @@ func (s *System) CallbackFailures() []CallbackFailure { return s.failures.callba
 func (s *System) DeadLetters() []DeadLetter {
 	list := s.failures.letters.List()
 	for i := range list {
-		list[i].Err = ownError(list[i].Err)
+		list[i].Err = event.OwnError(list[i].Err)
 	}
 	return list
 }
@@ -145,15 +113,3 @@ func (s *System) WaitGraph() []order.Wait { return s.host.WaitGraph() }
 
 // Waiting returns how many events wait for a lock, or for a chain to leave an actor, now.
 func (s *System) Waiting() int { return s.host.Waiting() }
-
-// places returns the log attributes of a call path: the place of the failure, and the whole path
-// where that is longer.
-func places(path []callpath.Frame) []any {
-	switch len(path) {
-	case 0:
-		return nil
-	case 1:
-		return []any{"at", path[0]}
-	}
-	return []any{"at", path[0], "path", path}
-}

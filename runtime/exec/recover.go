@@ -161,7 +161,7 @@ func (r *recovery) subEvent(payload []byte, m *Method, issuer *order.Handle) (e 
 		kind = trace.Go
 	}
 	e.id, e.method = stored.Parent.Child(stored.Index), m
-	e.from = r.s.tracer.Source(kind, stored.Parent, issuer, stored.Index)
+	e.from, e.origin = r.s.tracer.Source(kind, stored.Parent, issuer, stored.Index), r.s.cfg.Spans.Stored(stored.Parent)
 	if e.args, err = r.args(stored.Args, m); err != nil {
 		return e, err
 	}
@@ -208,7 +208,7 @@ func (r *recovery) continuations() error {
 			return errors.New("it belongs to no chain")
 		}
 		e.chain.keep(h)
-		r.steps = append(r.steps, tailStep{id: e.id, target: h, method: e.method, args: e.args, keep: true, from: e.from, seq: seq})
+		r.steps = append(r.steps, tailStep{id: e.id, target: h, method: e.method, args: e.args, keep: true, from: e.from, origin: e.origin, seq: seq})
 		r.chains = append(r.chains, e.chain)
 		r.d.found.Continuations++
 		return nil
@@ -249,6 +249,6 @@ func (r *recovery) timer(rest, payload []byte, sig *state.StoredSignature[*Metho
 	if t.Issuer.Is(order.Deleted) {
 		return nil, fmt.Errorf("its issuer %v is missing", x.Issuer)
 	}
-	c.from = r.s.tracer.Source(trace.Timer, x.Parent, t.Issuer, 0)
+	c.from, c.origin = r.s.tracer.Source(trace.Timer, x.Parent, t.Issuer, 0), r.s.cfg.Spans.Stored(x.Parent)
 	return t, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
+	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -19,6 +20,8 @@ type Call struct {
 	// Key names the request: if it comes again, with the same key to the same target, it gets the outcome of the first
 	// time and does not run. The client has chosen the key for this request alone. "": it is no such request.
 	Key string
+	// From says of which trace the event is part, if spans are recorded; nil: of none that has begun.
+	From *span.Origin
 	// Cancel, if set, lets others cancel the event.
 	Cancel *order.Cancellation
 }
@@ -95,7 +98,7 @@ func (s *System) perform(cl *client, r *request, c *Call) (seen store.Position, 
 		return 0, cl.refused(event.ErrClosed)
 	}
 	ev := s.takeEvent(cl, id, order.HandleOf(c.Target), c.Method, c.Args)
-	ev.Bounded, ev.request, ev.Cancellation = true, r, c.Cancel
+	ev.Bounded, ev.request, ev.Cancellation, ev.told.from = true, r, c.Cancel, c.From
 	if t := s.tracer; t != nil && r == nil {
 		ev.from = t.Issued(cl.id, false)
 	}

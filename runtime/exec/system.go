@@ -17,6 +17,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
@@ -64,6 +65,9 @@ type Config struct {
 	// fields of every actor that an event touches, which costs encoding them.
 	Trace       trace.Recorder
 	TraceStates bool
+
+	// Spans, if set, records what events do. The caller closes it, after the system.
+	Spans *span.Tracer
 
 	// InventGo: Go functions that have an effect are not called; Seed draws how each try ends. So it is in scheduled systems.
 	InventGo bool
@@ -155,12 +159,8 @@ type System struct {
 
 	inner   *client // the one that sub-events and timers run for
 	objects outbox.Objects[ClientObject]
-	clients struct {
-		sync.Mutex
-		counters map[*counters]struct{} // of the clients that can still be used
-		past     Stats                  // of the others
-		last     event.ClientID
-	}
+	ledger  watch.Ledger  // of what has become of the events of clients
+	clients atomic.Uint64 // the id of the last client
 }
 
 // Open starts a system that keeps nothing: it ignores cfg.Store, see Recover. The
@@ -188,17 +188,19 @@ func newSystem(cfg Config) *System {
 	s.issued.Open(cfg.EventsMax, s.scheduler)
 	s.lines.Open(cfg.Stdout)
 	s.openCalls()
+	if cfg.Spans != nil {
+		s.watch.Always()
+	}
 	if cfg.Trace != nil {
 		s.tracer = history.New(cfg.Trace, cfg.TraceStates)
 	}
 	s.left = make(chan struct{}, 1)
-	s.clients.counters = make(map[*counters]struct{})
 	first := uint64(0)
 	if cfg.Store != nil { // another start has other ids
 		first = cfg.Store.Starts() << startShift
 		s.ids.Open(cfg.Store.FirstID())
 	}
-	s.clients.last = event.ClientID(first)
+	s.clients.Store(first)
 	s.objects.Open(first)
 	s.timers.Open(outbox.TimersConfig[timed]{Clock: s.clock, First: first, Fire: s.fire, Settle: s.settle})
 	s.inner = s.newClient()
@@ -218,21 +220,11 @@ func (s *System) openClient() *client {
 
 // newClient returns a client that lives as long as the system.
 func (s *System) newClient() *client {
-	s.clients.Lock()
-	defer s.clients.Unlock()
-	s.clients.last++
-	cl := &client{sys: s, id: s.clients.last, stats: &counters{}}
-	s.clients.counters[cl.stats] = struct{}{}
-	return cl
+	return &client{sys: s, id: event.ClientID(s.clients.Add(1)), stats: s.ledger.Open()}
 }
 
 // retire adds up the counters of a client that has gone.
-func (s *System) retire(c *counters) {
-	s.clients.Lock()
-	defer s.clients.Unlock()
-	c.addTo(&s.clients.past)
-	delete(s.clients.counters, c)
-}
+func (s *System) retire(c *watch.Counts) { s.ledger.Retire(c) }
 
 // leave tells Close, if it is waiting, that an event of a client or a visit has ended.
 func (s *System) leave() {
@@ -256,16 +248,7 @@ func (s *System) until(cond func() bool) {
 }
 
 // idle reports whether no client has an event under way.
-func (s *System) idle() bool {
-	s.clients.Lock()
-	defer s.clients.Unlock()
-	for c := range s.clients.counters {
-		if c != s.inner.stats && c.commits.Load()+c.aborts.Load() < c.begun.Load() {
-			return false
-		}
-	}
-	return true
-}
+func (s *System) idle() bool { return s.ledger.Idle(s.inner.stats) }
 
 // Quiesce waits until no event, sub-event, callback or one-shot timer is left.
 func (s *System) Quiesce(ctx context.Context) error {
@@ -349,5 +332,5 @@ func (s *System) Graph() *dominator.Graph { return s.host.Graph }
 
 // nextPartition spreads unnamed roots over the partitions.
 func (s *System) nextPartition(cl *client) event.PartitionID {
-	return event.PartitionID((uint64(cl.id)*31 + cl.stats.begun.Load()) % uint64(len(s.host.Partitions)))
+	return event.PartitionID((uint64(cl.id)*31 + cl.stats.Begun.Load()) % uint64(len(s.host.Partitions)))
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
@@ -29,6 +30,7 @@ type tailStep struct {
 	keep   bool  // target is the actor of the step before
 	lane   *lane // that holds nothing but the step, and is its chain's to drain; nil for others
 	from   *trace.Source
+	origin *span.Origin
 	seq    uint64 // of its row, in a system with a store
 	pos    store.Position
 }
@@ -94,7 +96,7 @@ func (f *follow) tail(o *op) {
 	ev.chain.printed = max(ev.chain.printed, ev.printed)
 	e := f.sub(o)
 	e.chain, e.from = ev.chain, f.origin(o, trace.Tail, f.index)
-	ev.next = tailStep{id: e.id, target: e.target, method: e.method, args: e.args, keep: o.keep, from: e.from,
+	ev.next = tailStep{id: e.id, target: e.target, method: e.method, args: e.args, keep: o.keep, from: e.from, origin: e.origin,
 		seq: o.seq, pos: ev.maxPos}
 	if o.keep {
 		ev.chain.keep(o.target)
@@ -173,7 +175,7 @@ func (ch *chain) proceed(next tailStep) (ended bool) {
 		}
 		ev = s.takeEvent(s.inner, next.id, next.target, next.method, next.args)
 		ev.stepOf(ch)
-		ev.from = next.from
+		ev.from, ev.told.from = next.from, next.origin
 		ev.outSeq, ev.maxPos = next.seq, next.pos
 		if l = next.lane; l != nil {
 			_, _ = s.lanes.Next(l)

@@ -4,18 +4,39 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/bytejson"
+	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/watch"
 )
 
-// What becomes of events is told to those that follow the system. Callers look whether there are any before they call.
+// What becomes of events is told to those that follow the system, and recorded as spans if it is to be. Callers look whether it is before
+// they call.
+
+// telling is what is told of an event. The zero value: it has begun before it was followed.
+type telling struct {
+	began int64        // nanoseconds since 1970
+	from  *span.Origin // of an event that another one, or a call from outside, has issued while spans are recorded
+	span  *span.Event  // nil: the event is not recorded
+}
 
 // Follow begins to follow what becomes of events: lines come as it happens, perhaps before it is durable. The caller closes what it gets.
 func (s *System) Follow(f watch.Filter) *watch.Follower { return s.watch.Follow(f) }
 
+// Spans returns what records the spans of the system, nil if nothing does.
+func (s *System) Spans() *span.Tracer { return s.cfg.Spans }
+
+// nanos returns the time of spans, in nanoseconds since 1970.
+func (s *System) nanos() int64 { return s.clock.Now().UnixNano() }
+
 // tellBegun notes when the event has begun, and tells that a client has issued it.
 func (ev *Event) tellBegun() {
 	now := time.Now()
-	ev.began = now.UnixNano()
+	ev.told.began = now.UnixNano()
+	if t := ev.sys.cfg.Spans; t != nil {
+		if e := t.Begin(ev.ID, ev.told.from, ev.sys.nanos(), ev.Waits); e != nil {
+			ev.told.span, ev.root.spans, ev.root.spanned = e, e.Root(), true
+		}
+	}
 	if ev.client == ev.sys.inner {
 		return // told by the event that has issued it
 	}
@@ -24,34 +45,87 @@ func (ev *Event) tellBegun() {
 
 // tellEnded tells how the event has ended.
 func (ev *Event) tellEnded(err error) {
+	if e := ev.told.span; e != nil {
+		e.Ended(ev.sys.nanos(), err)
+	}
 	if ev.method == &methodFire && err == nil {
 		return // it has issued the event that users know
 	}
 	l := watch.Line{Time: time.Now(), Kind: watch.Committed}
-	if ev.began != 0 {
-		l.Took = time.Duration(max(1, l.Time.UnixNano()-ev.began)).Seconds()
-		ev.began = 0
+	if ev.told.began != 0 {
+		l.Took = time.Duration(max(1, l.Time.UnixNano()-ev.told.began)).Seconds()
+		ev.told.began = 0
 	}
 	if err != nil {
 		l.Kind, l.Failure = watch.Undone, bytejson.Text(err.Error())
 	}
-	if ev.issuer != nil {
+	if ev.issuer != nil && ev.sys.watch.Listened() {
 		l.From = bytejson.Text(ev.issuer.Known(nil))
 	}
 	ev.tell(l)
 }
 
 func (ev *Event) tell(l watch.Line) {
-	l.Event, l.Method = ev.ID.String(), ev.method.Name
-	class := ev.method.Class
-	if ev.Target != nil {
-		l.Actor = bytejson.Text(ev.Target.Known(shapeOf(class)))
+	if !ev.sys.watch.Listened() {
+		return
 	}
-	ev.sys.watch.Tell(l, ev.Target.KnownClass(shapeOf(class)))
+	l.Event, l.Method, l.Actor = ev.ID.String(), ev.method.Name, bytejson.Text(ev.actorName())
+	ev.sys.watch.Tell(l, ev.Target.KnownClass(shapeOf(ev.method.Class)))
+}
+
+// actorName returns the name of the target, "" if there is none.
+func (ev *Event) actorName() string {
+	if ev.Target == nil {
+		return ""
+	}
+	return ev.Target.Known(shapeOf(ev.method.Class))
 }
 
 // tellIssued tells of what a committed event has issued.
 func (s *System) tellIssued(o *op, e *subEvent) {
-	s.watch.Tell(watch.Line{Time: time.Now(), Kind: watch.Issued, Event: e.id.String(), Actor: bytejson.Text(o.target.Known(shapeOf(o.method.Class))), Method: o.method.Name,
-		From: bytejson.Text(o.issuer.Known(nil))}, o.target.KnownClass(shapeOf(o.method.Class)))
+	if s.watch.Listened() {
+		s.watch.Tell(watch.Line{Time: time.Now(), Kind: watch.Issued, Event: e.id.String(), Actor: bytejson.Text(o.target.Known(shapeOf(o.method.Class))), Method: o.method.Name,
+			From: bytejson.Text(o.issuer.Known(nil))}, o.target.KnownClass(shapeOf(o.method.Class)))
+	}
+}
+
+// exportSpan exports the event, whose answer may leave.
+func (ev *Event) exportSpan() {
+	ev.told.span.Export(ev.sys.nanos(), ev.method.String(), ev.actorName(), ev.ID.String(), int(ev.Number))
+	ev.told.span, ev.root.spans, ev.root.spanned = nil, nil, false
+}
+
+// called records that the branch calls m on h.
+func (cx *activation) called(h *order.Handle, m *Method, async bool) {
+	if h != nil {
+		cx.spans.Enter(len(cx.frames)+1, async, m.String(), h.Known(shapeOf(m.Class)), cx.ev.sys.nanos())
+	}
+}
+
+// left records that the innermost call ends.
+//
+//go:noinline
+func (cx *Cx) left() {
+	if b := of(cx).spans; b.At(len(cx.frames)) {
+		b.Leave(of(cx).ev.sys.nanos())
+	}
+}
+
+// holdRecorded is hold for an event that is recorded.
+func (cx *activation) holdRecorded(h *order.Handle, mode order.Mode) {
+	from := cx.ev.sys.nanos()
+	if cx.ev.Attempt.Hold(h, mode) {
+		cx.spans.Waited(span.ForLocks, from, cx.ev.sys.nanos())
+	}
+}
+
+// awaitDurable waits until all that the event has seen is durable.
+func (ev *Event) awaitDurable() error {
+	d, e := ev.sys.durable, ev.told.span
+	if e == nil || d.Journal.Durable(ev.maxPos) {
+		return d.Wait(ev.maxPos)
+	}
+	from := ev.sys.nanos()
+	defer func() { e.Root().Waited(span.ForDurability, from, ev.sys.nanos()) }()
+	return d.Wait(ev.maxPos)
 }

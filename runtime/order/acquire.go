@@ -5,25 +5,25 @@ import (
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
-// Hold returns when the attempt holds h in mode, be h deleted or not, or unwinds with a withdrawal.
-func (a *Attempt) Hold(h *Handle, mode Mode) {
+// Hold returns when the attempt holds h in mode, be h deleted or not, or unwinds with a withdrawal. It reports whether it has waited.
+func (a *Attempt) Hold(h *Handle, mode Mode) (waited bool) {
 	if h.Is(Fresh) {
-		return // only this event knows it
+		return false // only this event knows it
 	}
 	var d lock.Decision[*Handle]
 	if !a.parallel && !a.Expecting {
 		// No other goroutine uses home now: all that queues granted came before this.
 		d = a.home.Access(a.Host.view, h, lockMode(mode))
 		if d.Act == lock.Run {
-			return
+			return false
 		}
 	}
-	a.acquire(h, mode, d)
+	return a.acquire(h, mode, d)
 }
 
 // acquire goes down to h one lazy hold at a time (protocol rule 6). d is what Access has decided for it,
 // zero if it was not asked yet.
-func (a *Attempt) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
+func (a *Attempt) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) (waited bool) {
 	a.Cancellation.waits(a)
 	defer a.Cancellation.waited()
 	a.mu.Lock()
@@ -32,7 +32,7 @@ func (a *Attempt) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
 	for ; ; d = a.home.Access(a.Host.view, h, lockMode(mode)) {
 		switch d.Act {
 		case lock.Run:
-			return
+			return waited
 		case lock.Withdraw:
 			panic(Withdrawal{claim: member{h: h, mode: mode}})
 		case lock.Ask:
@@ -45,6 +45,7 @@ func (a *Attempt) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) {
 				a.giveUp()
 				break
 			}
+			waited = true
 			a.Host.parked.add(a)
 			a.news.Wait()
 			a.Host.parked.remove(a)

@@ -68,6 +68,7 @@ type Attempt struct {
 
 	parkPrev, parkNext *Attempt // in parked, guarded by its shard
 	parkCount          int
+	Waits              int // how often events of the pooled object have waited for a lock, or a chain; changed under mu
 }
 
 // How an attempt can fail to enter; beside a fullError, and what a residence returns.

@@ -24,6 +24,7 @@ func (p *parked) add(a *Attempt) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.mu.n++
+	a.Waits++
 	if a.parkCount++; a.parkCount > 1 {
 		return
 	}

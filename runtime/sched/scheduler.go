@@ -8,6 +8,7 @@
 package sched
 
 import (
+	"runtime"
 	"sync"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -231,4 +232,14 @@ func (c *Cond) Broadcast() {
 		}
 	}
 	c.cond.Broadcast()
+}
+
+// scatterMax bounds how many times a goroutine yields before it starts.
+const scatterMax = 8
+
+// Scatter yields to other goroutines, as often as a seed says.
+func Scatter(seed uint64) {
+	for range seed >> 32 % scatterMax {
+		runtime.Gosched()
+	}
 }

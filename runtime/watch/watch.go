@@ -1,4 +1,4 @@
-// Package watch tells followers what becomes of events while a system runs. A system without followers pays a load and a
+// Package watch tells followers what becomes of events while a system runs, and counts it. A system without followers pays a load and a
 // comparison for each event. A follower that does not keep up loses what does not fit, which is counted, and delays nothing.
 package watch
 
@@ -53,8 +53,9 @@ const lines = 4096
 
 // Hub has the followers of a system. The zero value has none. Any goroutine may use it.
 type Hub struct {
-	change sync.Mutex
-	list   atomic.Pointer[[]*Follower] // nil: there is none. What it points to never changes
+	change sync.Mutex // guards always, and the replacement of list
+	always bool
+	list   atomic.Pointer[[]*Follower] // nil: nothing is told. What it points to never changes
 }
 
 // Follower gets lines.
@@ -74,8 +75,7 @@ func (h *Hub) Follow(f Filter) *Follower {
 	if old := h.list.Load(); old != nil {
 		list = slices.Clone(*old)
 	}
-	list = append(list, of)
-	h.list.Store(&list)
+	h.set(append(list, of))
 	return of
 }
 
@@ -87,16 +87,34 @@ func (f *Follower) Close() {
 	if old == nil {
 		return
 	}
-	list := slices.DeleteFunc(slices.Clone(*old), func(other *Follower) bool { return other == f })
-	if len(list) == 0 {
-		f.hub.list.Store(nil)
-		return
-	}
-	f.hub.list.Store(&list)
+	f.hub.set(slices.DeleteFunc(slices.Clone(*old), func(other *Follower) bool { return other == f }))
 }
 
-// Followed reports whether there is a follower.
+// Followed reports whether there is a follower, or what becomes of events is always told.
 func (h *Hub) Followed() bool { return h.list.Load() != nil }
+
+// Listened reports whether there is a follower.
+func (h *Hub) Listened() bool {
+	list := h.list.Load()
+	return list != nil && len(*list) > 0
+}
+
+// Always makes Followed true from now on: what becomes of events is told to others than followers, too, at the cost of the same load.
+func (h *Hub) Always() {
+	h.change.Lock()
+	defer h.change.Unlock()
+	h.always = true
+	h.set(nil)
+}
+
+// set replaces the followers. Caller holds change.
+func (h *Hub) set(list []*Follower) {
+	if len(list) == 0 && !h.always {
+		h.list.Store(nil)
+		return
+	}
+	h.list.Store(&list)
+}
 
 // Tell gives a line to all followers that want it; class is that of its actor, without the package.
 func (h *Hub) Tell(l Line, class string) {

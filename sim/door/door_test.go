@@ -70,7 +70,7 @@ func open(t testing.TB, p *runtime.Package) *served {
 	return openWith(t, p, door.RemoteLimits{}, runtime.RealClock{})
 }
 
-func openWith(t testing.TB, p *runtime.Package, limits door.RemoteLimits, clock runtime.Clock) *served {
+func openWith(t testing.TB, p *runtime.Package, limits door.RemoteLimits, clock runtime.Clock, opts ...func(*runtime.Config)) *served {
 	t.Helper()
 	s := &served{t: t, of: p}
 	st, err := store.Open(memengine.New(), store.Options{Program: p.Name, Log: discard, Fatal: func(err error) {
@@ -82,7 +82,11 @@ func openWith(t testing.TB, p *runtime.Package, limits door.RemoteLimits, clock 
 		t.Fatal(err)
 	}
 	s.store = st
-	s.sys, err = runtime.Recover(runtime.Config{Store: st, Clock: clock, Classes: p.Classes, Log: discard, Stdout: io.Discard})
+	cfg := runtime.Config{Store: st, Clock: clock, Classes: p.Classes, Log: discard, Stdout: io.Discard}
+	for _, o := range opts {
+		o(&cfg)
+	}
+	s.sys, err = runtime.Recover(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

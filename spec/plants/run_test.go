@@ -46,7 +46,7 @@ var ofRun = []plant{
 		and("runtime/exec/decide.go", "\t\"errors\"\n", "\t\"errors\"\n\t\"runtime\"\n"),
 	bug("an answer does not wait until it is durable", "runtime/exec/decide.go",
 		"if ev.request != nil || d.answersWait || ev.traced != nil || d.Store.Overdue() {",
-		"if false {",
+		"if d == nil {",
 		crashing, crashImages, killed),
 	bug("a sync is reported before it has ended", "runtime/store/pebbledb/db.go",
 		"func (d *DB) Sync() (err error) {\n",

@@ -316,7 +316,6 @@ async function listen(c, tables, handlers, options) {
 const ArticleCodec = object([["Name", text], ["Cents", big], ["Stock", big], ["Change", big]]);
 const OrderCodec = object([["Number", big], ["Article", text], ["Pieces", big], ["Cents", big], ["At", text]]);
 const ViewCodec = object([["Articles", list(lazy(() => ArticleCodec))], ["Orders", list(lazy(() => OrderCodec))]]);
-const WatcherCodec = object([["Customer", text], ["Page", asIs()], ["Seen", text]]);
 const actors = {
     Shop: {
         name: "Shop",

@@ -26,13 +26,6 @@ export interface View {
 	Orders: Array<Order>;
 }
 
-/** Watcher is a page that is open, as far as the shop knows. */
-export interface Watcher {
-	Customer: string;
-	Page: PageRef;
-	Seen: string;
-}
-
 /** Refers to an actor of class Shop. */
 export type ShopRef = `Shop:${string}` | `Shop/${string}`;
 
@@ -512,7 +505,6 @@ async function listen(c: Connection, tables: Record<string, ClientTable>, handle
 const ArticleCodec: Codec<Article> = object<Article>([["Name", text], ["Cents", big], ["Stock", big], ["Change", big]]);
 const OrderCodec: Codec<Order> = object<Order>([["Number", big], ["Article", text], ["Pieces", big], ["Cents", big], ["At", text]]);
 const ViewCodec: Codec<View> = object<View>([["Articles", list(lazy(() => ArticleCodec))], ["Orders", list(lazy(() => OrderCodec))]]);
-const WatcherCodec: Codec<Watcher> = object<Watcher>([["Customer", text], ["Page", asIs<PageRef>()], ["Seen", text]]);
 
 const actors: Record<string, ActorTable> = {
 	Shop: {

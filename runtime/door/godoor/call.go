@@ -8,13 +8,19 @@ import (
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/span"
 )
 
 // CallOption says how a call is performed.
 type CallOption struct {
-	key  string
-	once bool
+	key    string
+	once   bool
+	parent string // a traceparent; "": none
 }
+
+// Traceparent makes a call part of a trace, with the span that a header traceparent of W3C Trace Context names as its parent, if
+// the program was opened with Spans. A value that is none begins a trace.
+func Traceparent(header string) CallOption { return CallOption{parent: header} }
 
 // Once makes a call take effect once, however often it comes, through crashes: the key names the request, and its client has
 // chosen the key for this request alone. A call that comes again with its key, to the same actor, gets the first outcome. A
@@ -31,6 +37,9 @@ func Call(ctx context.Context, h Handle, m *aeonrt.Method, args aeonrt.Args, opt
 	c := aeonrt.Call{Target: h.ref, Method: m, Args: args}
 	for _, o := range opts {
 		if !o.once {
+			if parent := span.Parse([]string{o.parent}, nil); h.db.spans != nil && parent.Valid() {
+				c.From = &span.Origin{Parent: parent}
+			}
 			continue
 		}
 		switch {

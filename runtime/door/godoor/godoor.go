@@ -15,6 +15,7 @@ import (
 
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -26,6 +27,7 @@ type config struct {
 	inMemory bool
 	log      *slog.Logger
 	stdout   io.Writer
+	spans    io.Writer   // nil: none are recorded
 	sim      *Simulation // nil: the program is not in a test
 }
 
@@ -42,6 +44,10 @@ func Logger(log *slog.Logger) Option { return func(c *config) { c.log = log } }
 // Stdout takes what the program prints; without it that goes to os.Stdout.
 func Stdout(w io.Writer) Option { return func(c *config) { c.stdout = w } }
 
+// Spans takes what events do, as spans of OpenTelemetry: each Write gets a line, a request of OTLP in JSON. One goroutine at a time writes, and
+// no call waits for it; what does not fit while it writes is dropped and counted.
+func Spans(w io.Writer) Option { return func(c *config) { c.spans = w } }
+
 // inMemory is how often a store in memory is synced, which does nothing: answers do not wait.
 const inMemory = time.Minute
 
@@ -52,6 +58,7 @@ type DB struct {
 	maker   *aeonrt.Client // finds actors, and makes those without names
 	store   *store.Store   // nil: the program was generated without one, and is in memory
 	log     *slog.Logger
+	spans   *span.Tracer // nil: none are recorded
 	clients clients
 	sim     *Simulation // nil: it is not in a test
 	killed  atomic.Bool // in its simulation
@@ -101,6 +108,7 @@ func (db *DB) open(p *aeonrt.Package, disk store.Opener, c config, cfg aeonrt.Co
 		return c.sim.open(db, p, c, cfg)
 	}
 	if disk == nil {
+		db.record(p, c, &cfg)
 		db.sys = aeonrt.Open(cfg)
 		return nil
 	}
@@ -118,10 +126,25 @@ func (db *DB) open(p *aeonrt.Package, disk store.Opener, c config, cfg aeonrt.Co
 		return errors.Join(err, engine.Close())
 	}
 	cfg.Store = db.store
+	db.record(p, c, &cfg)
 	if db.sys, err = aeonrt.Recover(cfg); err != nil {
+		db.spans.Close()
 		return errors.Join(err, db.store.Close())
 	}
 	return nil
+}
+
+// record begins to record spans, if they are to be.
+func (db *DB) record(p *aeonrt.Package, c config, cfg *aeonrt.Config) {
+	if c.spans == nil {
+		return
+	}
+	of := span.Config{Program: p.Name, Sample: 1, Sink: span.Lines{To: c.spans}, Log: c.log}
+	if db.store != nil {
+		of.Store = db.store.Identity().Store
+	}
+	db.spans = span.Open(of)
+	cfg.Spans = db.spans
 }
 
 // Close refuses new calls, waits until those under way have ended, and closes the store: everything is durable
@@ -133,6 +156,7 @@ func (db *DB) Close() error {
 		db.enter()
 		db.sys.Close()
 		db.leave()
+		db.spans.Close()
 		for db.sim != nil && db.sim.callback(db) {
 		}
 		db.clients.close()

@@ -84,7 +84,9 @@ func (s *Simulation) open(db *DB, p *aeonrt.Package, c config, cfg aeonrt.Config
 		return err
 	}
 	cfg.Store = db.store
+	db.record(p, c, &cfg)
 	if db.sys, err = aeonrt.Recover(cfg); err != nil {
+		db.spans.Close()
 		err = errors.Join(err, db.store.Close())
 		s.state.engine = engine.Reopen()
 		return err
@@ -192,6 +194,7 @@ func (s *Simulation) Kill() error {
 		db.clients.endAll()
 		s.note(db)
 		db.sys.Close()
+		db.spans.Close()
 		db.close.err = db.store.Close()
 		s.ended(left)
 	})

@@ -31,6 +31,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/protocodec"
+	"github.com/aeon-lang/aeon/runtime/span"
 )
 
 // Services are what a program serves. Any goroutine may use them.
@@ -168,9 +169,14 @@ func (s *Server) call(_ any, stream grpc.ServerStream) (err error) {
 		return err
 	}
 	answered = s.gate.Counts.GRPC()
+	md, _ := metadata.FromIncomingContext(ctx)
+	recorded := s.door.Serve("call", span.Parse(md[parentKey], md[stateKey]))
+	defer func() { record(recorded, err) }()
 	found := false
 	q.Read = func(c *door.Call, class *door.Class) (err error) {
 		found = true
+		c.Span = recorded
+		recorded.Name(q.Class + "/" + q.Method)
 		rpc := s.rpcs[c.Method]
 		b, err := s.receive(ctx, stream, q)
 		if err == nil {
@@ -200,8 +206,22 @@ func (s *Server) call(_ any, stream grpc.ServerStream) (err error) {
 	return stream.SendMsg(&message{answer.Result})
 }
 
+// record records how a call has ended. It has failed for its span if its server is why, and not its caller.
+func record(c *span.Call, err error) {
+	code := status.Code(err)
+	c.Text("rpc.system", "grpc")
+	c.Number("rpc.grpc.status_code", int64(code))
+	switch code {
+	case codes.Unknown, codes.DeadlineExceeded, codes.Unimplemented, codes.Internal, codes.Unavailable, codes.DataLoss:
+		c.Fail(status.Convert(err).Message())
+	}
+	c.End()
+}
+
 // The names of metadata.
 const (
+	parentKey        = "traceparent"
+	stateKey         = "tracestate"
 	authorizationKey = "authorization"
 	onceKey          = "idempotency-key"
 	positionKey      = "aeon-position" // up to which position of the journal the event has seen the store

@@ -40,6 +40,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/door/access"
 	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/jsoncodec"
+	"github.com/aeon-lang/aeon/runtime/span"
 )
 
 // Config says what is served, and bounds it. The zero value of a bound is its default.
@@ -251,11 +252,16 @@ var (
 func (s *Server) call(w http.ResponseWriter, r *http.Request, by *access.Caller) {
 	defer s.Counts.Begin()()
 	q := requestOf(r, by)
+	recorded := s.Door.Serve(r.Method+" /v1/{class}/{key}/{method}", span.Parse(r.Header["Traceparent"], r.Header["Tracestate"]))
+	defer recorded.End()
 	q.Read = func(c *door.Call, class *door.Class) error {
+		c.Span = recorded
+		recorded.Name(r.Method + " /v1/" + q.Class + "/{key}/" + q.Method)
 		r.Body = &heldBody{r.Body, s, q}
 		return s.read(c, class, w, r, by)
 	}
 	answer, err := s.Answer(r.Context(), q)
+	record(recorded, r, answer, err)
 	if err != nil {
 		s.fail(w, err)
 		return
@@ -274,6 +280,27 @@ func (s *Server) call(w http.ResponseWriter, r *http.Request, by *access.Caller)
 	head["Content-Type"] = jsonType
 	head.Set("Content-Length", strconv.Itoa(len(answer.Result)+1))
 	_, _ = w.Write(append(answer.Result, '\n')) // the client has gone if this fails
+}
+
+// record records how a call was answered. It has failed for its span if its server is why, and not its caller.
+func record(c *span.Call, r *http.Request, answer door.Answer, err error) {
+	if c == nil {
+		return
+	}
+	c.Text("http.request.method", r.Method)
+	status := http.StatusOK
+	switch {
+	case err != nil:
+		f := door.Explain(err)
+		status = statuses[f.Code]
+		c.Text("aeon.code", f.Code)
+		if status >= http.StatusInternalServerError {
+			c.Fail(f.Msg)
+		}
+	case answer.Result == nil:
+		status = http.StatusNoContent
+	}
+	c.Number("http.response.status_code", int64(status))
 }
 
 // heldBody is a body of which as much is held as has arrived: what is announced takes no room from other calls.

@@ -230,6 +230,96 @@ func AeonNewEverything(tmp1 int64, tmp2 int8, tmp3 uint64, tmp4 float64, tmp5 bo
 	return self
 }
 
+// MarkShared marks what the value contains as having a second owner.
+func (self *Entry) MarkShared() {
+	self.Lines.MarkShared()
+}
+
+// Share returns a copy of the value.
+func (self Entry) Share() Entry {
+	self.MarkShared()
+	return self
+}
+
+// Equal reports whether both values have equal fields.
+func (self Entry) Equal(other Entry) bool {
+	return self.Sum == other.Sum && self.Of == other.Of && aeonrt.EqualVectors(self.Lines, other.Lines, aeonrt.Eq[Line])
+}
+
+// Str returns the text of the value.
+func (self Entry) Str() string {
+	return "Entry{" + "Sum: " + aeonrt.StrInt(self.Sum) + ", Of: " + self.Of.Str() + ", Lines: " + aeonrt.VectorText(self.Lines, Line.Str) + "}"
+}
+
+func AeonPutEntry(e *aeonrt.Encoder, v Entry) {
+	e.Record(3)
+	mark := e.Field("Sum")
+	e.Int(v.Sum)
+	e.EndField(mark)
+	mark = e.Field("Of")
+	aeonrt.PutUint(e, v.Of)
+	e.EndField(mark)
+	mark = e.Field("Lines")
+	aeonrt.PutVector(e, v.Lines, AeonPutLine)
+	e.EndField(mark)
+	e.EndRecord()
+}
+
+func AeonGetEntry(d *aeonrt.Decoder) (v Entry) {
+	for n := d.Record(); n > 0; n-- {
+		switch string(d.Field()) {
+		case "Sum":
+			v.Sum = d.Int()
+		case "Of":
+			v.Of = Hand(d.Enum(2))
+		case "Lines":
+			v.Lines = aeonrt.GetVector(d, AeonGetLine)
+		}
+		d.EndField()
+	}
+	d.EndRecord()
+	return v
+}
+
+// AeonNewEntry returns a Entry with the given fields.
+func AeonNewEntry(tmp1 int64, tmp2 Hand, tmp3 aeonrt.Vector[Line]) (self Entry) {
+	self.Sum = tmp1
+	self.Of = tmp2
+	self.Lines = tmp3
+	return self
+}
+
+// Str returns the text of the value.
+func (self Line) Str() string {
+	return "Line{" + "Written: " + self.Written + "}"
+}
+
+func AeonPutLine(e *aeonrt.Encoder, v Line) {
+	e.Record(1)
+	mark := e.Field("Written")
+	e.String(v.Written)
+	e.EndField(mark)
+	e.EndRecord()
+}
+
+func AeonGetLine(d *aeonrt.Decoder) (v Line) {
+	for n := d.Record(); n > 0; n-- {
+		switch string(d.Field()) {
+		case "Written":
+			v.Written = d.String()
+		}
+		d.EndField()
+	}
+	d.EndRecord()
+	return v
+}
+
+// AeonNewLine returns a Line with the given fields.
+func AeonNewLine(tmp1 string) (self Line) {
+	self.Written = tmp1
+	return self
+}
+
 var classEar = aeonrt.ClientClass{
 	Package: "shop",
 	Name:    "Ear",
@@ -1159,6 +1249,54 @@ func (x *shopAuditArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
 // DecodeResult reads the result.
 func (x *shopAuditArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
 
+// callBook calls book as a part of the current event.
+func (r ShopRef) callBook(cx *aeonrt.Cx, e Entry) (ret aeonrt.Opt[Entry]) {
+	self, ok := aeonrt.Enter[*Shop](cx, r.Ref, &methodShopBook)
+	if !ok { // the actor is on another host
+		args := shopBookArgs{e: e}
+		aeonrt.CallRemote(cx, r.Ref, &methodShopBook, &args)
+		return args.ret
+	}
+	ret = self.book(cx, e)
+	cx.Leave()
+	return ret
+}
+
+// Book runs book as an event and waits for its result.
+func (r ShopRef) Book(cl *aeonrt.Client, e Entry) (ret aeonrt.Opt[Entry], err error) {
+	args := &shopBookArgs{e: e}
+	err = cl.Await(r.Ref, &methodShopBook, args)
+	return args.ret, err
+}
+
+// BookEvent issues book as an event.
+func (r ShopRef) BookEvent(cl *aeonrt.Client, e Entry) aeonrt.Pending[aeonrt.Opt[Entry]] {
+	args := &shopBookArgs{e: e}
+	return aeonrt.Issue(cl, r.Ref, &methodShopBook, args, func() aeonrt.Opt[Entry] { return args.ret.Share() })
+}
+
+// shopBookArgs holds the arguments and the result of one call of Shop.book.
+type shopBookArgs struct {
+	e   Entry
+	ret aeonrt.Opt[Entry]
+}
+
+// Encode writes the arguments.
+func (x *shopBookArgs) Encode(e *aeonrt.Encoder) {
+	AeonPutEntry(e, x.e)
+}
+
+// Decode reads the arguments.
+func (x *shopBookArgs) Decode(d *aeonrt.Decoder) {
+	x.e = AeonGetEntry(d)
+}
+
+// EncodeResult writes the result.
+func (x *shopBookArgs) EncodeResult(e *aeonrt.Encoder) { aeonrt.PutOpt(e, x.ret, AeonPutEntry) }
+
+// DecodeResult reads the result.
+func (x *shopBookArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = aeonrt.GetOpt(d, AeonGetEntry) }
+
 // AeonCreateShop makes a new actor as a part of the current event.
 func AeonCreateShop(cx *aeonrt.Cx) ShopRef {
 	self := aeonrt.New[*Shop](cx, &AeonClassShop)
@@ -1512,10 +1650,24 @@ var methodShopAudit = aeonrt.Method{
 	},
 }
 
+var methodShopBook = aeonrt.Method{
+	Class:     &AeonClassShop,
+	Name:      "book",
+	Signature: "(class shop.Entry{Sum int;Of enum shop.Hand{LEFT,RIGHT};Lines vector<class shop.Line{Written string}>}):class shop.Entry?",
+	Params:    []string{"e"},
+	Internal:  true,
+	Index:     18,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
 var methodShopNew = aeonrt.Method{
 	Class: &AeonClassShop,
 	Name:  "Shop",
-	Index: 18,
+	Index: 19,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1788,7 +1940,7 @@ func init() {
 		self.(*Eye).saw(cl, x.e.Share())
 	}
 	AeonClassShop.New = func() aeonrt.Object { return new(Shop) }
-	AeonClassShop.Methods = []*aeonrt.Method{&methodShopPut, &methodShopFind, &methodShopCheap, &methodShopOpen, &methodShopTotal, &methodShopKeep, &methodShopShow, &methodShopDivide, &methodShopSpin, &methodShopCount, &methodShopAdd, &methodShopListen, &methodShopSay, &methodShopGreet, &methodShopLook, &methodShopListeners, &methodShopLater, &methodShopAudit}
+	AeonClassShop.Methods = []*aeonrt.Method{&methodShopPut, &methodShopFind, &methodShopCheap, &methodShopOpen, &methodShopTotal, &methodShopKeep, &methodShopShow, &methodShopDivide, &methodShopSpin, &methodShopCount, &methodShopAdd, &methodShopListen, &methodShopSay, &methodShopGreet, &methodShopLook, &methodShopListeners, &methodShopLater, &methodShopAudit, &methodShopBook}
 	AeonClassShop.Construct = &methodShopNew
 	methodShopPut.NewArgs = func() aeonrt.Args { return new(shopPutArgs) }
 	methodShopPut.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -1885,6 +2037,11 @@ func init() {
 	methodShopAudit.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		x := args.(*shopAuditArgs)
 		x.ret = self.(*Shop).audit(cx, x.more)
+	}
+	methodShopBook.NewArgs = func() aeonrt.Args { return new(shopBookArgs) }
+	methodShopBook.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*shopBookArgs)
+		x.ret = self.(*Shop).book(cx, x.e.Share())
 	}
 	methodShopNew.NewArgs = func() aeonrt.Args { return new(shopNewArgs) }
 	methodShopNew.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {

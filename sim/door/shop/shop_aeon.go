@@ -55,6 +55,35 @@ type Everything struct {
 	Shop   ShopRef
 }
 
+// Hand is an enumeration.
+type Hand uint16
+
+// The constants of Hand.
+const (
+	HandLEFT Hand = iota
+	HandRIGHT
+)
+
+var handNames = [...]string{"LEFT", "RIGHT"}
+
+// Str returns the name of the constant.
+func (e Hand) Str() string { return handNames[e] }
+
+// Compare orders the constants as they are declared.
+func (e Hand) Compare(other Hand) int { return int(e) - int(other) }
+
+// Entry is for the program alone.
+type Entry struct {
+	Sum   int64
+	Of    Hand
+	Lines aeonrt.Vector[Line]
+}
+
+// Line is a value class.
+type Line struct {
+	Written string
+}
+
 // Ear hears what a shop tells its listeners.
 type Ear struct {
 	aeonrt.ClientObject
@@ -252,6 +281,11 @@ func (self *Shop) later(cx *aeonrt.Cx, n int64) int64 {
 // audit is for the program alone: no door shows it.
 func (self *Shop) audit(cx *aeonrt.Cx, more int64) int64 {
 	return aeonrt.Add(self.calls, more)
+}
+
+func (self *Shop) book(cx *aeonrt.Cx, e Entry) aeonrt.Opt[Entry] {
+	self.setCalls(cx, aeonrt.Add(self.calls, e.Sum))
+	return aeonrt.Some(e.Share())
 }
 
 // setEye assigns eye: it logs undo and redo first.
