@@ -20,8 +20,20 @@ const externFile = "aeon_extern.go"
 
 // nameExterns names the functions and, as Go code would, the packages that they call.
 func (n *names) nameExterns(pk *typecheck.Package) {
+	for _, t := range pk.GoTypes {
+		if t.Opaque() {
+			n.obj[t] = n.top.take(t.Name())
+		}
+	}
 	for _, f := range pk.Externs {
-		n.obj[f] = n.top.take(f.Name())
+		name := f.Name()
+		if f.Go.Recv != nil {
+			name = f.Go.Recv.Name() + name
+		}
+		n.obj[f] = n.top.take(name)
+	}
+	for _, t := range pk.GoTypes {
+		n.nameGoPackage(t.Named)
 	}
 	for _, f := range pk.Externs {
 		if g := f.Go; n.goPackages[g.Path] == "" {
@@ -35,23 +47,28 @@ func (n *names) nameExterns(pk *typecheck.Package) {
 
 // externs generates the file; ok is false if the package binds no Go function.
 func (p *pkg) externs() (file File, ok bool, err error) {
-	list := p.info.Package.Externs
-	if len(list) == 0 {
+	list, opaque := p.info.Package.Externs, slices.DeleteFunc(slices.Clone(p.info.Package.GoTypes), func(t *typecheck.GoType) bool { return !t.Opaque() })
+	if len(list)+len(opaque) == 0 {
 		return File{}, false, nil
 	}
 	w := p.writer()
+	for _, t := range opaque {
+		p.externType(w, t)
+	}
 	for _, f := range list {
 		p.extern(w, f)
 	}
 	p.goValues(w)
 	body := strings.ReplaceAll(w.buf.String(), markTime, "time")
-	standard, others := map[string]bool{}, map[string]bool{"\taeonrt " + quote(runtimePath) + "\n": true}
+	standard, others := map[string]bool{}, map[string]bool{}
+	if len(list) > 0 {
+		others["\taeonrt "+quote(runtimePath)+"\n"] = true
+	}
 	if body != w.buf.String() {
 		standard["\t\"time\"\n"] = true
 	}
 	ofGo := map[string]bool{}
 	for _, f := range list {
-		p.goUsed[f.Go.Path] = true
 		ofGo[f.Go.Path] = f.Go.Package.Standard
 	}
 	for of := range p.goUsed {
@@ -76,10 +93,29 @@ func (p *pkg) externs() (file File, ok bool, err error) {
 // markTime stands for Go's package time in the types of values at the border.
 const markTime = "\x00time"
 
+// externType emits the type of the values that Go alone knows: a pointer, or the interface.
+func (p *pkg) externType(w *writer, t *typecheck.GoType) {
+	if d := t.Decl; d.Doc.Text() != "" {
+		w.doc(d.Doc.Text())
+	} else {
+		w.add("// %s is %s.", p.names.obj[t], t.GoText())
+	}
+	pointer := "*"
+	if t.IsInterface() {
+		pointer = ""
+	}
+	w.add("type %s = %s%s", p.names.obj[t], pointer, p.plainGo(t.Named))
+	w.add("")
+}
+
 // extern emits the function that calls a bound one.
 func (p *pkg) extern(w *writer, f *typecheck.Func) {
 	e, sig := p.newFn(f, byActor, w), f.Go.Sig
-	callee := p.names.goPackages[f.Go.Path] + "." + f.Name()
+	callee := ""
+	if f.Go.Recv == nil {
+		p.goUsed[f.Go.Path] = true
+		callee = p.names.goPackages[f.Go.Path] + "." + f.Name()
+	}
 	if d := f.Decl.(*ast.ExternFunc); d.Doc.Text() != "" {
 		w.doc(d.Doc.Text())
 	} else {
@@ -89,8 +125,17 @@ func (p *pkg) extern(w *writer, f *typecheck.Func) {
 		p.externEffect(w, e, f, callee)
 		return
 	}
-	w.add("func %s(%s)%s {", p.names.obj[f], e.params(false), p.resultType(f.Result))
+	params := e.params(false)
+	if t := f.Go.Recv; t != nil {
+		params = strings.TrimSuffix("self "+p.goType(t.Type())+", "+params, ", ")
+	}
+	w.add("func %s(%s)%s {", p.names.obj[f], params, p.resultType(f.Result))
 	w.add("defer aeonrt.InGo(%s)", quote(f.Go.Name(f)))
+	if t := f.Go.Recv; t != nil && t.Opaque() {
+		callee = "self." + f.Name()
+	} else if t != nil {
+		callee = p.textToGo(t, "self") + "." + f.Name()
+	}
 	var args []string
 	for i, v := range f.Params {
 		args = append(args, p.toGo(v.Type(), sig.Params().At(i).Type(), e.local(v)))

@@ -69,10 +69,19 @@ func (c *checker) field(class *Class, d *ast.FieldDecl, fs *fileScope) {
 		v.typ = c.typ(fs, d.Type)
 	}
 	c.noPending(v.typ, d.Type, "a field")
+	v.typ = c.noOpaque(v.typ, d.Type, "a field cannot hold this")
 	v.Yield = d.IsYield() || class.Kind == ast.ClientClass
 	class.Fields = append(class.Fields, v)
 	c.info.Defs[d] = v
 	c.addMember(class, d.Name, v)
+}
+
+// aKind names a kind of class in a sentence.
+func aKind(k ast.ClassKind) string {
+	if k == ast.ActorClass {
+		return "an " + k.String()
+	}
+	return "a " + k.String()
 }
 
 func (c *checker) noPending(t Type, at ast.Type, what string) {
@@ -115,9 +124,11 @@ func (c *checker) method(class *Class, d *ast.MethodDecl, fs *fileScope) {
 	if class.Kind != ast.ValueClass {
 		for _, p := range m.Params {
 			c.noPending(p.typ, p.Decl.(*ast.Param).Type, "a parameter of a method")
+			p.typ = c.noOpaque(p.typ, p.Decl.(*ast.Param).Type, "a method of %s cannot be given this", aKind(class.Kind))
 		}
 		if d.Result != nil {
 			c.noPending(m.Result, d.Result, "the result of a method")
+			m.Result = c.noOpaque(m.Result, d.Result, "a method of %s cannot return this", aKind(class.Kind))
 		}
 	}
 	if d.GoBody {
@@ -188,6 +199,11 @@ func (c *checker) ctor(class *Class, d *ast.CtorDecl, fs *fileScope) {
 		f.Context = ClientContext
 	}
 	c.params(f, d.Params, fs)
+	if class.Kind != ast.ValueClass {
+		for _, p := range f.Params {
+			p.typ = c.noOpaque(p.typ, p.Decl.(*ast.Param).Type, "a constructor of %s cannot be given this", aKind(class.Kind))
+		}
+	}
 	c.info.Defs[d] = f
 	if class.Ctor != nil {
 		c.report(diag.New(diag.TwoConstructors, d.Name.Span(), "%s has a constructor already; a class has one", class.name).

@@ -228,6 +228,8 @@ func (f *Func) FullName() string {
 		return "test \"" + f.name + "\""
 	case f.Class != nil:
 		return f.Class.name + "." + f.name
+	case f.Go != nil && f.Go.Recv != nil:
+		return f.Go.Recv.name + "." + f.name
 	}
 	return f.name
 }
@@ -272,8 +274,9 @@ type Package struct {
 	Classes []*Class // in source order, over the files in the order given
 	Enums   []*Enum
 	Consts  []*Const
-	Funcs   []*Func // free functions
-	Externs []*Func // Go functions of `extern go` blocks
+	Funcs   []*Func   // free functions
+	Externs []*Func   // Go functions of `extern go` blocks, methods of Go types included
+	GoTypes []*GoType // of `extern go` blocks
 	Tests   []*Func
 	Main    *Func // nil if there is none
 

@@ -88,7 +88,7 @@ var layers = []struct{ pkg, may string }{
 	{"internal/gocall/serve", ""},
 	{"internal/gocall", ". internal/gobuild internal/gocall/serve internal/load"},
 	{"internal/cli", ". internal/cmdline internal/gobuild internal/load lang/diag"},
-	{"spec", "internal/load lang/ast typecheck"},
+	{"spec", "internal/gocall/serve internal/load lang/ast typecheck"},
 	{"spec/explore", "spec"},
 	{"spec/trace", ""},
 	{"spec/batch/driver", "runtime runtime/callpath runtime/event runtime/state runtime/store runtime/store/memengine runtime/trace runtime/value"},

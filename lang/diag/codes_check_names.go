@@ -128,4 +128,16 @@ which gets the error of the last try as its last argument, or null.`,
 		Good: program("extern go \"os\" {\n\tvoid Remove(string name) error;\n}\n\nactorclass Files {\n\tvoid drop(string name) {\n\t\tevent go Remove(name) retry 5 then dropped(name);\n\t}\n" +
 			"\tvoid dropped(string name, string? failure) {\n\t}\n}"),
 	},
+	{
+		Code: GoOpaque, Title: "a Go type without a text cannot stand here",
+		Explanation: `A Go type that an ` + "`extern go`" + ` block binds, and that has no methods MarshalText and
+UnmarshalText, has values that Go alone knows. They may stand in locals, and in
+parameters and results of functions, of methods of value classes, and of Go functions.
+They cannot be stored, sent or compared: they stand in no field or container, no call of
+an actor or client object has them as an argument or result, and they have no ==, text
+or JSON. Keep what they are made of, and make them again in each event.`,
+		Bad: program("extern go \"strings\" {\n\ttype Replacer;\n}\n\nactorclass Texts {\n\tReplacer? quotes;\n}"),
+		Good: program("extern go \"strings\" {\n\ttype Replacer;\n\tpure Replacer NewReplacer(vector<string> oldnew);\n\tpure string Replacer.Replace(string s);\n}\n\n" +
+			"actorclass Texts {\n\tvector<string> quotes;\n\tstring plain(string s) {\n\t\tReplacer r = NewReplacer(quotes);\n\t\treturn r.Replace(s);\n\t}\n}"),
+	},
 }
