@@ -26,9 +26,9 @@ type GoFunctions interface {
 // BindGo says what calls the Go functions of the program; it is called before the program runs, if the program has any.
 func (p *Program) BindGo(g GoFunctions) { p.goFuncs = g }
 
-// goCall calls a Go function, or a method on recv ([GO]).
-func (f *frame) goCall(x *ast.Call, g *typecheck.Func, recv value, args []value) value {
-	req := serve.Request{Func: g.Go.Path + "." + g.FullName()}
+// goCall calls a Go function, or a method on recv; x is where ([GO]).
+func (f *frame) goCall(x ast.Node, g *typecheck.Func, recv value, args []value) value {
+	req := serve.Request{Func: g.Go.Path + "." + g.Go.Callee}
 	add := func(t typecheck.Type, of types.Type, v value) {
 		raw, err := json.Marshal(toGo(t, of, v))
 		if err != nil {
@@ -38,6 +38,9 @@ func (f *frame) goCall(x *ast.Call, g *typecheck.Func, recv value, args []value)
 	}
 	if t := g.Go.Recv; t != nil {
 		add(t.Type(), t.Named, recv)
+	}
+	if g.Go.Self {
+		add(g.Class, g.Go.Sig.Params().At(0).Type(), recv)
 	}
 	for i, v := range args {
 		add(g.Params[i].Type(), g.Go.Params()[i].Type(), v)
@@ -56,7 +59,7 @@ func (f *frame) goCall(x *ast.Call, g *typecheck.Func, recv value, args []value)
 	case reply.Fault != nil:
 		f.fail(x, string(reply.Fault))
 	case !reply.Ended:
-		f.fail(x, fmt.Sprintf("panic in the Go function %s: %s", g.Go.Name(g), reply.Panic))
+		f.fail(x, fmt.Sprintf("panic in the Go function %s: %s", g.Go.Name(), reply.Panic))
 	case g.Go.Fails == typecheck.GoText:
 		if !reply.Failed {
 			return nil
@@ -183,7 +186,7 @@ func toGo(t typecheck.Type, g types.Type, v value) any {
 }
 
 // ofGo returns the value of type t that a Go function has returned, as one of type g.
-func (f *frame) ofGo(x *ast.Call, t typecheck.Type, g types.Type, raw json.RawMessage) value {
+func (f *frame) ofGo(x ast.Node, t typecheck.Type, g types.Type, raw json.RawMessage) value {
 	g = types.Unalias(g)
 	if of := typecheck.GoTypeBehind(t); typecheck.IsOpaque(t) || of != nil {
 		return ofGoType(of, raw)
@@ -286,7 +289,7 @@ func ofGoType(t *typecheck.GoType, raw json.RawMessage) value {
 }
 
 // enumOfGo returns the constant of an enum that a Go function has returned.
-func (f *frame) enumOfGo(x *ast.Call, e *typecheck.Enum, g types.Type, raw json.RawMessage) value {
+func (f *frame) enumOfGo(x ast.Node, e *typecheck.Enum, g types.Type, raw json.RawMessage) value {
 	var said string
 	var is constant.Value
 	if g.Underlying().(*types.Basic).Info()&types.IsString != 0 {

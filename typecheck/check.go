@@ -61,6 +61,7 @@ func Check(files []*ast.File, opts Options) (*Info, []diag.Diagnostic) {
 	c.bindTypes()   // externtype.go: the Go types of `extern go` blocks
 	c.members()     // decl.go: types of fields, parameters and results
 	c.bindExterns() // externgo.go: the Go functions of `extern go` blocks
+	c.bindBodies()  // gobody.go: the Go functions that are bodies `= go`
 	c.layout()      // decl.go: value classes that contain themselves
 	c.tables()      // table.go: keys and indexes of tables
 	c.allConsts()   // constdecl.go: values of constants

@@ -14,9 +14,6 @@ func (c *checker) members() {
 	for _, f := range c.pkg.Funcs {
 		d := f.Decl.(*ast.FuncDecl)
 		c.signature(f, &d.Signature, c.fileOf[d])
-		if d.GoBody {
-			c.later(d.Span(), "functions with `= go`")
-		}
 		c.notInternal(&d.Signature, "no caller outside of the program calls the function "+f.name)
 		if f.RO {
 			c.report(diag.New(diag.BadReadOnly, d.RO, "only methods of an actorclass are ro; %s is a function", f.name).
@@ -108,7 +105,11 @@ func containsPending(t Type) bool {
 }
 
 func (c *checker) method(class *Class, d *ast.MethodDecl, fs *fileScope) {
-	m := &Func{Kind: Method, Pkg: c.pkg, Class: class, Decl: d, Body: d.Body, RO: d.IsRO(), Result: Invalid, Index: len(class.Methods), name: d.Name.Text, span: d.Name.Span()}
+	m := &Func{Kind: Method, Pkg: c.pkg, Class: class, Decl: d, Body: d.Body, RO: d.IsRO() && !d.GoBody, Result: Invalid, Index: len(class.Methods), name: d.Name.Text, span: d.Name.Span(),
+		Go: goBodyOf(&d.Signature, d.GoBody)}
+	if d.GoBody {
+		c.pkg.GoBodies = append(c.pkg.GoBodies, m)
+	}
 	if len(d.TypeParams) > 0 {
 		c.later(d.TypeParams[0].Span(), "generic methods")
 		c.addMember(class, d.Name, &badObject{d.Name.Text, d.Name.Span()})
@@ -130,9 +131,6 @@ func (c *checker) method(class *Class, d *ast.MethodDecl, fs *fileScope) {
 			c.noPending(m.Result, d.Result, "the result of a method")
 			m.Result = c.noOpaque(m.Result, d.Result, "a method of %s cannot return this", aKind(class.Kind))
 		}
-	}
-	if d.GoBody {
-		c.later(d.Span(), "methods with `= go`")
 	}
 	if m.RO && class.Kind == ast.ClientClass {
 		c.errorAt(diag.BadReadOnly, d.RO, "only methods of an actorclass are ro; %s is a client class", class.name)

@@ -20,7 +20,9 @@ type GoPackage struct {
 // GoFunc is the Go function that an `extern go` block binds a Func to.
 type GoFunc struct {
 	Path    string  // of the package
-	Recv    *GoType // of a method
+	Recv    *GoType // of a method of a Go type
+	Callee  string  // the function, or Type.Method
+	Self    bool    // it is the body of a method of a value class, and its first parameter the object
 	Package *GoPackage
 	Pure    bool // the result depends on the arguments alone, so the declaration promises
 	Effect  bool // it changes what is outside of the program; else, if it is not pure, it reads that
@@ -41,7 +43,7 @@ const (
 )
 
 // Name returns package.Function, or package.Type.Method, as Go code writes it.
-func (g *GoFunc) Name(f *Func) string { return g.Package.Types.Name() + "." + f.FullName() }
+func (g *GoFunc) Name() string { return g.Package.Types.Name() + "." + g.Callee }
 
 // collectExtern declares the types and functions of an `extern go` block.
 func (c *checker) collectExtern(d *ast.ExternGoDecl) {
@@ -74,7 +76,8 @@ func (c *checker) bindExterns() {
 				c.externReceiver(f, fn)
 			}
 			c.signature(f, &fn.Signature, c.fileOf[d])
-			if f.Go.Package = pkg; c.crossing(f, fn) && pkg != nil && (fn.Recv == nil || f.Go.Recv != nil && f.Go.Recv.typ != Invalid) {
+			f.Go.Callee = f.FullName()
+			if f.Go.Package = pkg; c.crossingExtern(f, fn) && pkg != nil && (fn.Recv == nil || f.Go.Recv != nil && f.Go.Recv.typ != Invalid) {
 				c.bind(f, fn)
 			}
 		}
@@ -105,16 +108,30 @@ func (c *checker) goPackage(d *ast.ExternGoDecl) *GoPackage {
 	return pkg
 }
 
-// GoPaths returns the paths of the Go packages that Check may ask for, each once, in source order.
+// GoPaths returns the paths of the Go packages that Check may ask for, each once, in source order; GoBodyPath may be one.
 func GoPaths(files []*ast.File) (paths []string) {
 	for _, f := range files {
 		for _, d := range f.Decls {
+			if hasGoBody(d) && !slices.Contains(paths, GoBodyPath) {
+				paths = append(paths, GoBodyPath)
+			}
 			if b, ok := d.(*ast.ExternGoDecl); ok && b.Path != nil && goImportPath(b.Path.Value) && !slices.Contains(paths, b.Path.Value) {
 				paths = append(paths, b.Path.Value)
 			}
 		}
 	}
 	return paths
+}
+
+// hasGoBody reports whether a declaration has a body `= go`.
+func hasGoBody(d ast.Decl) bool {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		return d.GoBody
+	case *ast.ClassDecl:
+		return slices.ContainsFunc(d.Methods(), func(m *ast.MethodDecl) bool { return m.GoBody })
+	}
+	return false
 }
 
 // goImportPath reports whether path may be that of a Go package with code that can be called. The path stands in generated Go: it has
@@ -134,8 +151,8 @@ func goImportPath(path string) bool {
 	return true
 }
 
-// crossing checks what a declaration says by itself.
-func (c *checker) crossing(f *Func, d *ast.ExternFunc) bool {
+// crossing checks what a head says by itself of the types that pass.
+func (c *checker) crossing(f *Func, d *ast.Signature) bool {
 	ok := true
 	check := func(t Type, at ast.Node) {
 		if t == Invalid {
@@ -161,10 +178,18 @@ func (c *checker) crossing(f *Func, d *ast.ExternFunc) bool {
 	if f.Result != Void {
 		check(f.Result, d.Result)
 	}
-	switch {
-	case d.IsYield():
+	if d.IsYield() {
 		ok = false
 		c.errorAt(diag.GoFunction, d.Yield, "yield is for references to actors, which do not pass between aeon and Go")
+	}
+	return ok
+}
+
+// crossingExtern checks what a declaration says by itself.
+func (c *checker) crossingExtern(f *Func, d *ast.ExternFunc) bool {
+	ok := c.crossing(f, &d.Signature)
+	switch {
+	case d.IsYield():
 	case f.Go.Effect && d.Recv != nil:
 		ok = false
 		c.errorAt(diag.GoFunction, d.Name.Span(), "%s has an effect, as it is neither `pure` nor `ro`, and a call after the commit is one of a function", f.FullName()).
@@ -238,7 +263,7 @@ func (c *checker) bindTo(f *Func, d *ast.ExternFunc, obj *types.Func) {
 		if f.Go.Recv != nil {
 			head = methodText(f.Go.Recv, obj)
 		}
-		e := c.errorAt(diag.GoFunction, d.Name.Span(), "in Go %s is `%s`, which is not `%s`", f.Go.Name(f), head, externText(f, d))
+		e := c.errorAt(diag.GoFunction, d.Name.Span(), "in Go %s is `%s`, which is not `%s`", f.Go.Name(), head, externText(f, d))
 		if why := f.difference(sig); why != "" {
 			e.Help = why
 		} else if text := f.aeonSignature(sig); text != "" {
@@ -254,6 +279,11 @@ func (c *checker) bindTo(f *Func, d *ast.ExternFunc, obj *types.Func) {
 // difference says which enum or class of the declaration is not what the Go function has in its place; "" if something else is wrong.
 func (f *Func) difference(sig *types.Signature) string {
 	params := f.Go.params(sig)
+	if f.Go.Self && sig.Params().Len() > 0 {
+		if why := goDifference(f.Class, sig.Params().At(0).Type()); why != "" {
+			return why
+		}
+	}
 	for i, p := range f.Params {
 		if i < len(params) {
 			if why := goDifference(p.typ, params[i].Type()); why != "" {
@@ -290,7 +320,7 @@ func externText(f *Func, d *ast.ExternFunc) string {
 func (f *Func) matches(sig *types.Signature, word bool) bool {
 	f.Go.Context = f.Go.takesContext(sig)
 	params := f.Go.params(sig)
-	if len(params) != len(f.Params) {
+	if len(params) != len(f.Params) || f.Go.Self && (sig.Params().Len() != len(params)+1 || !GoTypeOf(f.Class, sig.Params().At(0).Type())) {
 		return false
 	}
 	for i, p := range f.Params {
@@ -334,7 +364,7 @@ func (g *GoFunc) takesContext(sig *types.Signature) bool {
 // params returns the parameters of a Go function that a declaration has.
 func (g *GoFunc) params(sig *types.Signature) []*types.Var {
 	list := slices.Collect(sig.Params().Variables())
-	if g.takesContext(sig) {
+	if g.takesContext(sig) || g.Self && len(list) > 0 {
 		return list[1:]
 	}
 	return list

@@ -40,14 +40,15 @@ func notCrossing(t Type, pkg *Package, within []*Class) string {
 		switch {
 		case !IsValueClass(t):
 			return no
-		case t.Pkg != pkg:
-			return no + ": its class is of another package, which alone knows the fields; bind the function there"
 		case slices.Contains(within, t):
 			return no + ": it may contain another of its class, and in Go such a chain may have no end"
 		}
 		for _, f := range t.Fields {
-			if f.typ == Invalid {
+			switch {
+			case f.typ == Invalid:
 				return no
+			case t.Pkg != pkg && !exported(f.name):
+				return fmt.Sprintf("%s: its class is of another package, which alone knows the field %s; bind the function there", no, f.name)
 			}
 			if why := notCrossing(f.typ, pkg, append(within, t)); why != "" {
 				if why == no {
@@ -173,6 +174,9 @@ func (f *Func) Crossings(visit func(t Type, g types.Type)) {
 	}
 	if f.Go.Recv != nil {
 		walk(f.Go.Recv, f.Go.Recv.Named)
+	}
+	if f.Go.Self {
+		walk(f.Class, f.Go.Sig.Params().At(0).Type())
 	}
 	for i, v := range f.Go.Params() {
 		walk(f.Params[i].typ, v.Type())

@@ -65,7 +65,7 @@ func PlaceOf(p *load.Package) (*Place, error) {
 			return nil, &ProgramError{fmt.Errorf("%v: %w", t.Span().Pos(), err)}
 		}
 	}
-	for _, f := range p.Info.Package.Externs {
+	for _, f := range p.Info.Package.Bound() {
 		if f.Go.Package.Standard { // and so are its types
 			continue
 		}

@@ -68,7 +68,7 @@ func build(ctx context.Context, packages []*load.Package) (gobuild.Result, error
 	seen := map[*load.Package]bool{}
 	for _, root := range packages {
 		for _, p := range root.Closure() {
-			if len(p.Info.Package.Externs) == 0 || seen[p] {
+			if len(p.Info.Package.Bound()) == 0 || seen[p] {
 				continue
 			}
 			seen[p] = true
@@ -96,15 +96,15 @@ func build(ctx context.Context, packages []*load.Package) (gobuild.Result, error
 func boundBy(p *load.Package) []byte {
 	names := map[string][]string{} // by path
 	methods := map[string]string{}
-	for _, f := range p.Info.Package.Externs {
+	for _, f := range p.Info.Package.Bound() {
 		if t := f.Go.Recv; t != nil {
 			recv := "(*%s." + t.Name() + ")"
 			if t.IsInterface() {
 				recv = "%s." + t.Name()
 			}
-			methods[f.FullName()] = recv + "." + f.Name()
+			methods[f.Go.Callee] = recv + "." + f.Name()
 		}
-		names[f.Go.Path] = append(names[f.Go.Path], f.FullName())
+		names[f.Go.Path] = append(names[f.Go.Path], f.Go.Callee)
 	}
 	var imports, entries strings.Builder
 	for i, path := range slices.Sorted(maps.Keys(names)) {
