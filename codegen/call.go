@@ -21,6 +21,9 @@ func (f *fn) call(x *ast.Call) val {
 	case typecheck.LibraryCall:
 		return f.library(x, c)
 	case typecheck.FuncCall:
+		if c.Recv != nil {
+			return f.goMethodCall(x, c)
+		}
 		args := f.binders(x.Args)
 		return f.plainCall(c.Func, f.funcName(c.Func), args)
 	case typecheck.SelfCall:
@@ -71,6 +74,20 @@ func (f *fn) withContext(g *typecheck.Func, args []val) string {
 
 func (f *fn) plainCall(g *typecheck.Func, name string, args []val) val {
 	return fresh(g.Result, name+"("+f.withContext(g, args)+")")
+}
+
+// goMethodCall lowers a call of a method of a Go type: a function whose first argument is the receiver.
+func (f *fn) goMethodCall(x *ast.Call, c *typecheck.Call) val {
+	if c.Optional {
+		recv := f.expr(c.Recv)
+		if len(x.Args) > 0 && !recv.stable {
+			recv = f.spill(recv)
+		}
+		return f.unlessNull(recv, c.Result, func(v val) val {
+			return f.plainCall(c.Func, f.funcName(c.Func), append([]val{v}, f.binders(x.Args)...))
+		})
+	}
+	return f.plainCall(c.Func, f.funcName(c.Func), f.binders(append([]ast.Expr{c.Recv}, x.Args...)))
 }
 
 // selfCall lowers a call of a method on the current object.

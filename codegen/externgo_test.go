@@ -16,6 +16,8 @@ const spoiler = `package spoiler
 
 import (
 	"errors"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -134,6 +136,71 @@ func Crash(kind int) error {
 	return nil
 }
 
+// Gauge has no text, and cannot be copied.
+type Gauge struct {
+	mu sync.Mutex
+	n  int
+}
+
+func NewGauge(n int) *Gauge { return &Gauge{n: n} }
+
+func (g *Gauge) Read(xs ...int) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.n + len(xs)
+}
+
+type Meter interface{ Read(xs ...int) int }
+
+func MeterOf(g *Gauge) Meter {
+	if g == nil {
+		return nil
+	}
+	return g
+}
+
+// Degree has a text.
+type Degree struct{ of int }
+
+func (d Degree) MarshalText() ([]byte, error) {
+	if d.of > 999 {
+		return nil, errors.New("too hot")
+	}
+	return []byte(strconv.Itoa(d.of) + "°"), nil
+}
+
+func (d *Degree) UnmarshalText(text []byte) (err error) {
+	d.of, err = strconv.Atoi(strings.TrimSuffix(string(text), "°"))
+	clear(text)
+	return err
+}
+
+func DegreeOf(n int) Degree { return Degree{n} }
+
+func Hottest(d *Degree, more ...Degree) *Degree {
+	for _, m := range more {
+		if d == nil || d.of < m.of {
+			d = &m
+		}
+	}
+	return d
+}
+
+func (d *Degree) Half() (Degree, error) {
+	if d.of%2 != 0 {
+		return Degree{}, errors.New("odd")
+	}
+	return Degree{d.of / 2}, nil
+}
+
+func ByDegree(m map[Degree]Degree) map[Degree][]*Degree {
+	out := map[Degree][]*Degree{}
+	for k, v := range m {
+		out[v] = append(out[v], &k)
+	}
+	return out
+}
+
 type bad struct{ text string }
 
 func (b *bad) Error() string { return b.text }
@@ -156,7 +223,22 @@ extern go "generated/spoiler" {
 	pure vector<string> NilSlice();
 	pure map<uint16, bool> NilMap();
 	ro string? Crash(int func);
+	type Gauge;
+	// Meter is an interface.
+	type Meter;
+	type Degree;
+	pure Gauge NewGauge(int aeonrt);
+	pure int Gauge.Read(vector<int> spoiler);
+	pure Meter? MeterOf(Gauge? self);
+	pure int Meter.Read(vector<int> xs);
+	pure Degree DegreeOf(int n);
+	pure Degree Hottest(Degree? d, vector<Degree> more);
+	pure Degree? Degree.Half();
+	pure map<Degree, vector<Degree>> ByDegree(map<Degree, Degree> m);
 }
+
+class GaugeRead { int n; }
+int read(Gauge g, Meter? m) { return g.Read([1, 2]) * 10 + (m?.Read([]) ?? 7); }
 
 extern go "unicode/utf8" { pure bool ValidString(string s); }
 extern go "html" { pure string EscapeString(string s); }
@@ -212,6 +294,14 @@ void main() {
 	print(Null(none), NilSlice(), NilMap(), ValidString("a"), EscapeString("<"), HTMLEscapeString(">"), JSEscapeString("'"));
 	none[true] = 1500ms;
 	print(Null(none));
+	Gauge g = NewGauge(3);
+	Meter? m = MeterOf(g);
+	print(read(g, m), read(g, MeterOf(null)), read(NewGauge(1), null), m!.Read([5]), new GaugeRead(1));
+	Degree d = DegreeOf(8);
+	print(d, d.Half(), d.Half()?.Half()?.Half()?.Half(), Hottest(null, [d, DegreeOf(9)]), Hottest(d, []), ByDegree([d: d]), d == DegreeOf(8));
+	try { print(Hottest(null, [])); } catch (string why) { print(why); }
+	try { print(DegreeOf(1000)); } catch (string why) { print(why); }
+	try { print(parseJson<Degree>("\"x\"")!.Half()); } catch (string why) { print(why); }
 }
 `
 
@@ -253,7 +343,9 @@ func TestGoFunctionsChangeNoActor(t *testing.T) {
 	}
 	const crashes = "panic in the Go function spoiler.Crash: "
 	for i, text := range []string{afterSpoiling, crashes + "assignment to entry in nil map\n", crashes + "an error\n", crashes + "panic called with nil argument\n",
-		crashes + "runtime error: invalid memory address or nil pointer dereference\n", " 99 2 some some plain\n6 4 2026-01-02T03:04:06Z null\nearlier\nnull [] {} true &lt; &gt; \\'\n1.5\n"} {
+		crashes + "runtime error: invalid memory address or nil pointer dereference\n", " 99 2 some some plain\n6 4 2026-01-02T03:04:06Z null\nearlier\nnull [] {} true &lt; &gt; \\'\n1.5\n" +
+			"53 57 37 4 GaugeRead{n: 1}\n8° 4° null 9° 8° {8°: [8°]} true\na spoiler.Degree from Go is nil\na spoiler.Degree from Go has no text: too hot\n" +
+			"\"x\" is no spoiler.Degree: strconv.Atoi: parsing \"x\": invalid syntax\n"} {
 		if !strings.Contains(want, text) {
 			t.Errorf("text %d is missing, %q, in\n%s", i, text, want)
 		}

@@ -147,6 +147,9 @@ func (w *writer) doc1(text string) {
 // function emits a free function: once for all contexts if it only computes, else once per context
 // that runs it.
 func (p *pkg) function(w *writer, f *typecheck.Func, d *aeon.FuncDecl) {
+	if f.Go != nil { // externgo.go
+		return
+	}
 	w.doc1(d.Doc.Text())
 	if f == p.info.Package.Main {
 		e := p.newFn(f, byClient, w)

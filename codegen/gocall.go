@@ -31,7 +31,7 @@ func (p *pkg) goCallVar(w *writer, c *typecheck.Class, g *typecheck.ClassGoCall)
 	w.add("Class: &%s,", p.gen(c, "class"))
 	w.add("Name: %s,", quote(g.Call.Name()))
 	w.add("Signature: %s,", quote(Signature(g.Call)))
-	w.add("Go: &aeonrt.GoCall{Function: %s%s},", quote(g.Func.Go.Name(g.Func)), then)
+	w.add("Go: &aeonrt.GoCall{Function: %s%s},", quote(g.Func.Go.Name()), then)
 	w.add("}")
 	w.add("")
 }

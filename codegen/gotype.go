@@ -45,6 +45,8 @@ func (p *pkg) goType(t typecheck.Type) string {
 		return "aeonrt.Pending[" + p.goType(t.Elem) + "]"
 	case *typecheck.Enum:
 		return p.names.obj[t]
+	case *typecheck.GoType:
+		return p.names.obj[t]
 	case *typecheck.Class:
 		if t.Kind == ast.ValueClass {
 			return p.names.obj[t]
@@ -210,6 +212,8 @@ func (p *pkg) zero(t typecheck.Type) string {
 		return "0"
 	case *typecheck.Enum:
 		return "0"
+	case *typecheck.GoType:
+		return "nil"
 	}
 	return p.goType(t) + "{}"
 }

@@ -30,12 +30,20 @@ func crossingOf(t typecheck.Type, g types.Type) crossing {
 
 // nameCrossing names the functions that carry such a value to Go and back.
 func (n *names) nameCrossing(t typecheck.Type, g types.Type) {
+	n.nameGoPackage(g)
+	if _, ok := t.(*typecheck.GoType); ok {
+		return
+	}
 	c := crossingOf(t, g)
 	if _, known := n.gen[generated{c, "toGo"}]; known {
 		return
 	}
 	n.add(c, "toGo", lowerFirst(t.String())+"ToGo")
 	n.add(c, "ofGo", lowerFirst(t.String())+"OfGo")
+}
+
+// nameGoPackage names the Go package of a type that stands in generated code.
+func (n *names) nameGoPackage(g types.Type) {
 	if named, ok := g.(*types.Named); ok && n.goPackages[named.Obj().Pkg().Path()] == "" {
 		n.goPackages[named.Obj().Pkg().Path()] = n.top.take(named.Obj().Pkg().Name())
 	}
@@ -163,8 +171,14 @@ func (p *pkg) cross(t typecheck.Type, g types.Type, v string, to bool) string {
 		}
 		return "func(v " + from + ") " + into + " { return " + p.cross(t, g, "v", to) + " }"
 	}
+	if of := typecheck.GoTypeBehind(t); of != nil {
+		return p.crossGoType(of, g, v, to)
+	}
 	switch t := t.(type) {
 	case *typecheck.Optional:
+		if typecheck.IsOpaque(t) {
+			return either("aeonrt.GoNilable", "aeonrt.OptOfGoNilable") + "(" + v + ")"
+		}
 		return either("aeonrt.GoPointer", "aeonrt.OptOfGo") + "(" + v + ", " + conv(t.Elem, g.(*types.Pointer).Elem()) + ")"
 	case *typecheck.Vector:
 		return either("aeonrt.GoSlice", "aeonrt.VectorOfGo") + "(" + v + ", " + conv(t.Elem, g.(*types.Slice).Elem()) + ")"
@@ -184,4 +198,32 @@ func (p *pkg) cross(t typecheck.Type, g types.Type, v string, to bool) string {
 		return either(theirs, ours) + "(" + v + ")"
 	}
 	return v
+}
+
+// crossGoType carries the value v of the Go type t, which in Go code is of the type g: that, or a pointer to it.
+func (p *pkg) crossGoType(t *typecheck.GoType, g types.Type, v string, to bool) string {
+	_, pointer := g.(*types.Pointer)
+	held := pointer || t.IsInterface()
+	switch {
+	case !t.Opaque() && to && pointer:
+		return p.textToGo(t, v)
+	case !t.Opaque() && to:
+		return "*" + p.textToGo(t, v)
+	case !t.Opaque() && pointer:
+		return "aeonrt.TextOfGo(" + quote(t.GoText()) + ", " + v + ")"
+	case !t.Opaque():
+		return "aeonrt.TextOfGo(" + quote(t.GoText()) + ", new(" + v + "))"
+	case held && to:
+		return v
+	case held:
+		return "aeonrt.NotNil(" + quote(t.GoText()) + ", " + v + ")"
+	case to:
+		return "*" + v
+	}
+	return "new(" + v + ")"
+}
+
+// textToGo returns the Go expression for a pointer to the Go value whose text is v.
+func (p *pkg) textToGo(t *typecheck.GoType, v string) string {
+	return "aeonrt.TextToGo[" + p.plainGo(t.Named) + "](" + quote(t.GoText()) + ", " + v + ")"
 }

@@ -34,6 +34,8 @@ func (p *pkg) adopt(q *pkg, path string) {
 		case *typecheck.Enum:
 			p.adoptType(q, obj, name, qualified)
 			p.adoptValues(q, obj)
+		case *typecheck.GoType:
+			p.adoptName(obj, name, qualified)
 		case *typecheck.Const:
 			p.adoptName(obj, name, qualified)
 		case *typecheck.Func:

@@ -90,6 +90,9 @@ func (b *typeText) add(t typecheck.Type) {
 	case *typecheck.Class:
 		b.class(t)
 	default:
+		if typecheck.GoTypeBehind(t) != nil { // what is stored is its text
+			t = typecheck.String
+		}
 		b.WriteString(t.String())
 	}
 }

@@ -109,7 +109,7 @@ func (f *fn) orderBy(class typecheck.Type, fields []*typecheck.Var) string {
 	for i, v := range fields {
 		name := f.names.obj[v]
 		order := "a." + name + ".Compare(b." + name + ")"
-		if t := v.Type(); typecheck.IsNumeric(t) || t == typecheck.String {
+		if t := v.Type(); typecheck.IsNumeric(t) || isText(t) {
 			order = "aeonrt.Compare(a." + name + ", b." + name + ")"
 		}
 		if i == len(fields)-1 {

@@ -74,7 +74,7 @@ func (p *pkg) keyCodec(w *writer, t typecheck.Type) {
 func (p *pkg) putKey(t typecheck.Type) string {
 	g := p.keyType(t)
 	switch {
-	case t == typecheck.String || t == typecheck.Bytes:
+	case isText(t) || t == typecheck.Bytes:
 		return "aeonrt.PutKeyString[" + g + "]"
 	case t == typecheck.Bool:
 		return "aeonrt.PutKeyBool"
@@ -90,7 +90,7 @@ func (p *pkg) putKey(t typecheck.Type) string {
 func (p *pkg) getKey(t typecheck.Type) string {
 	g := p.keyType(t)
 	switch {
-	case t == typecheck.String || t == typecheck.Bytes:
+	case isText(t) || t == typecheck.Bytes:
 		return "aeonrt.GetKeyString[" + g + "]"
 	case t == typecheck.Bool:
 		return "aeonrt.GetKeyBool"
@@ -103,6 +103,12 @@ func (p *pkg) getKey(t typecheck.Type) string {
 		return "func(d *aeonrt.Decoder) " + g + " { return " + p.refLit(t.(*typecheck.Class), "aeonrt.GetKeyRef(d)") + " }"
 	}
 	return "aeonrt.GetKeyInt[" + g + "]"
+}
+
+// isText reports whether values of type t are strings in Go: those of Go types that have a text are, too.
+func isText(t typecheck.Type) bool {
+	b, ok := t.(*typecheck.Basic)
+	return ok && b.Kind == typecheck.StringKind
 }
 
 func isEnum(t typecheck.Type) bool {

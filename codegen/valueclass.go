@@ -19,7 +19,9 @@ func (p *pkg) valueClass(w *writer, c *typecheck.Class) {
 		p.valueConstructor(w, c)
 	}
 	for _, m := range c.Methods {
-		p.valueMethod(w, c, m)
+		if m.Go == nil { // else externgo.go
+			p.valueMethod(w, c, m)
+		}
 	}
 }
 

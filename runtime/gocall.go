@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"encoding"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/outbox"
@@ -59,6 +60,31 @@ func GoPointer[T, G any](o Opt[T], conv func(T) G) *G { return value.GoPointer(o
 
 // OptOfGo returns a copy of what p points to; null is nil.
 func OptOfGo[T, G any](p *G, conv func(G) T) Opt[T] { return value.OptOfGo(p, conv) }
+
+// TextToGo returns a pointer to the Go value whose text is text; it faults if that is none of the type, which is called name.
+func TextToGo[T any, P interface {
+	*T
+	encoding.TextUnmarshaler
+}](name, text string) *T {
+	return value.TextToGo[T, P](name, text)
+}
+
+// TextOfGo returns the text of what p points to; it faults if p is nil, or the value has no text. The type is called name.
+func TextOfGo[T any, P interface {
+	*T
+	encoding.TextMarshaler
+}](name string, p *T) string {
+	return value.TextOfGo[T, P](name, p)
+}
+
+// NotNil returns v, a pointer or interface; it faults if that is nil. The type is called name.
+func NotNil[T comparable](name string, v T) T { return value.NotNil(name, v) }
+
+// GoNilable returns the pointer or interface that o holds; nil is null.
+func GoNilable[T comparable](o Opt[T]) T { return value.GoNilable(o) }
+
+// OptOfGoNilable returns the pointer or interface v; null is nil.
+func OptOfGoNilable[T comparable](v T) Opt[T] { return value.OptOfGoNilable(v) }
 
 // GoSlice returns a copy of the elements of v.
 func GoSlice[T, G any](v Vector[T], conv func(T) G) []G { return value.GoSlice(v, conv) }

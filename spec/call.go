@@ -17,7 +17,13 @@ func (f *frame) evalCall(x *ast.Call) value {
 		return f.builtin(x, c, f.evalAll(x.Args))
 	case typecheck.FuncCall:
 		if c.Func.Go != nil {
-			return f.goCall(x, c.Func, f.evalAll(x.Args))
+			var recv value
+			if c.Recv != nil {
+				if recv = f.eval(c.Recv); recv == nil && c.Optional {
+					return nil
+				}
+			}
+			return f.goCall(x, c.Func, recv, f.evalAll(x.Args))
 		}
 		return f.call(c.Func, callee{}, f.evalAll(x.Args), x)
 	case typecheck.SelfCall:

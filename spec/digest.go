@@ -95,6 +95,9 @@ func (w *encoder) value(v value) {
 	case pendingRef:
 		w.tag(14)
 		w.id(v.id)
+	case goHandle:
+		w.tag(16)
+		w.string(string(v))
 	default:
 		panic(bug{"a value without a fingerprint"})
 	}

@@ -42,7 +42,7 @@ func (ev *event) addEffect(issued *effectCall) {
 func (c *effectCall) key(kind StepKind) StepKey { return StepKey{kind, c.id.child(c.tried)} }
 
 func (c *effectCall) text(how string) string {
-	return "the Go function " + c.call.Func.Go.Name(c.call.Func) + argsText(c.args) + ", issued by " + c.issuer.sign() + ", " + how
+	return "the Go function " + c.call.Func.Go.Name() + argsText(c.args) + ", issued by " + c.issuer.sign() + ", " + how
 }
 
 // invented is the failure of tries: none is made.

@@ -35,6 +35,9 @@ type callee struct {
 
 // call runs a function that another one calls. at is the place of the call.
 func (f *frame) call(fn *typecheck.Func, on callee, args []value, at ast.Node) value {
+	if fn.Go != nil { // a method of a value class, whose body is written in Go
+		return f.goCall(at, fn, *on.cell, args)
+	}
 	g := &frame{m: f.m, info: f.m.p.infos[fn.Pkg], fn: fn, locals: map[*typecheck.Var]value{}, ev: f.ev, th: f.th,
 		cell: on.cell, who: on.who, obj: on.obj, caller: f, depth: f.depth + 1}
 	if at != nil {

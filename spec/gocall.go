@@ -11,46 +11,55 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aeon-lang/aeon/internal/gocall/serve"
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/typecheck"
 )
 
 // GoFunctions calls the Go functions that a program binds, which an interpreter cannot: package gocall does it in another process.
 type GoFunctions interface {
-	// Call calls path.Name. Arguments and reply have the form of gocall/serve. The same call has the same reply: a function that is
-	// `pure` promises it, and of one that reads what is outside a run sees one moment.
-	Call(name string, args []json.RawMessage) (reply []byte, err error)
+	// Call makes the call, which is of path.Name or path.Type.Method; the reply is a serve.Reply. The same call has the same reply: a
+	// function that is `pure` promises it, and of one that reads what is outside a run sees one moment.
+	Call(req serve.Request) (reply []byte, err error)
 }
 
 // BindGo says what calls the Go functions of the program; it is called before the program runs, if the program has any.
 func (p *Program) BindGo(g GoFunctions) { p.goFuncs = g }
 
-// goReply is the reply of a Go function.
-type goReply struct {
-	Result        json.RawMessage
-	Failed, Ended bool
-	Error, Panic  []byte
-}
-
-// goCall calls a Go function ([GO]).
-func (f *frame) goCall(x *ast.Call, g *typecheck.Func, args []value) value {
-	raw := make([]json.RawMessage, len(args))
-	for i, v := range args {
-		text, err := json.Marshal(toGo(g.Params[i].Type(), g.Go.Params()[i].Type(), v))
+// goCall calls a Go function, or a method on recv; x is where ([GO]).
+func (f *frame) goCall(x ast.Node, g *typecheck.Func, recv value, args []value) value {
+	req := serve.Request{Func: g.Go.Path + "." + g.Go.Callee}
+	add := func(t typecheck.Type, of types.Type, v value) {
+		raw, err := json.Marshal(toGo(t, of, v))
 		if err != nil {
 			panic(bug{err.Error()})
 		}
-		raw[i] = text
+		req.Args, req.Shapes = append(req.Args, raw), append(req.Shapes, goShape(t, of))
 	}
-	text, err := f.m.p.goFuncs.Call(g.Go.Path+"."+g.Name(), raw)
+	if t := g.Go.Recv; t != nil {
+		add(t.Type(), t.Named, recv)
+	}
+	if g.Go.Self {
+		add(g.Class, g.Go.Sig.Params().At(0).Type(), recv)
+	}
+	for i, v := range args {
+		add(g.Params[i].Type(), g.Go.Params()[i].Type(), v)
+	}
+	t, of := g.GoResult()
+	if of != nil {
+		req.Result = goShape(t, of)
+	}
+	text, err := f.m.p.goFuncs.Call(req)
 	if err != nil {
 		panic(bug{err.Error()})
 	}
-	var reply goReply
+	var reply serve.Reply
 	parseGo(text, &reply)
 	switch {
+	case reply.Fault != nil:
+		f.fail(x, string(reply.Fault))
 	case !reply.Ended:
-		f.fail(x, fmt.Sprintf("panic in the Go function %s: %s", g.Go.Name(g), reply.Panic))
+		f.fail(x, fmt.Sprintf("panic in the Go function %s: %s", g.Go.Name(), reply.Panic))
 	case g.Go.Fails == typecheck.GoText:
 		if !reply.Failed {
 			return nil
@@ -61,8 +70,47 @@ func (f *frame) goCall(x *ast.Call, g *typecheck.Func, args []value) value {
 	case reply.Failed || g.Result == typecheck.Void:
 		return nil
 	}
-	t, of := g.GoResult()
 	return f.ofGo(x, t, of, reply.Result)
+}
+
+// goShape says what the process that calls Go has to know of a value of type t, which is of the type g in Go.
+func goShape(t typecheck.Type, g types.Type) *serve.Shape {
+	g = types.Unalias(g)
+	if of := typecheck.GoTypeBehind(t); of != nil {
+		return &serve.Shape{Go: of.GoText(), Handle: of.Opaque()}
+	}
+	part := func(s *serve.Shape) *serve.Shape {
+		if s == nil {
+			return nil
+		}
+		return &serve.Shape{Elem: s}
+	}
+	switch t := t.(type) {
+	case *typecheck.Optional:
+		if typecheck.IsOpaque(t) {
+			return &serve.Shape{Go: typecheck.GoTypeBehind(t.Elem).GoText(), Handle: true, MayBeNil: true}
+		}
+		return part(goShape(t.Elem, g.(*types.Pointer).Elem()))
+	case *typecheck.Vector:
+		return part(goShape(t.Elem, g.(*types.Slice).Elem()))
+	case *typecheck.Map:
+		m := g.(*types.Map)
+		if key, elem := goShape(t.Key, m.Key()), goShape(t.Value, m.Elem()); key != nil || elem != nil {
+			return &serve.Shape{Key: key, Elem: elem}
+		}
+	case *typecheck.Class:
+		list, _ := typecheck.GoFields(t, g)
+		fields := map[string]*serve.Shape{}
+		for i, v := range t.Fields {
+			if s := goShape(v.Type(), list[i].Type()); s != nil {
+				fields[list[i].Name()] = s
+			}
+		}
+		if len(fields) > 0 {
+			return &serve.Shape{Fields: fields}
+		}
+	}
+	return nil
 }
 
 func parseGo(text []byte, to any) {
@@ -74,6 +122,9 @@ func parseGo(text []byte, to any) {
 // toGo returns what a value of type t, which is of the type g in Go, is in JSON.
 func toGo(t typecheck.Type, g types.Type, v value) any {
 	g = types.Unalias(g)
+	if h, ok := v.(goHandle); ok {
+		return string(h)
+	}
 	if o, ok := t.(*typecheck.Optional); ok {
 		if v == nil {
 			return nil
@@ -135,8 +186,11 @@ func toGo(t typecheck.Type, g types.Type, v value) any {
 }
 
 // ofGo returns the value of type t that a Go function has returned, as one of type g.
-func (f *frame) ofGo(x *ast.Call, t typecheck.Type, g types.Type, raw json.RawMessage) value {
+func (f *frame) ofGo(x ast.Node, t typecheck.Type, g types.Type, raw json.RawMessage) value {
 	g = types.Unalias(g)
+	if of := typecheck.GoTypeBehind(t); typecheck.IsOpaque(t) || of != nil {
+		return ofGoType(of, raw)
+	}
 	var parts []json.RawMessage
 	switch t := t.(type) {
 	case *typecheck.Optional:
@@ -166,6 +220,9 @@ func (f *frame) ofGo(x *ast.Call, t typecheck.Type, g types.Type, raw json.RawMe
 			var pair [2]json.RawMessage
 			parseGo(part, &pair)
 			m = m.with(f.ofGo(x, t.Key, g.(*types.Map).Key(), pair[0]), f.ofGo(x, t.Value, g.(*types.Map).Elem(), pair[1]))
+		}
+		if len(m.entries) != len(parts) {
+			f.fail(x, "two keys of a map from Go have the same text")
 		}
 		return m
 	case *typecheck.Enum:
@@ -217,8 +274,22 @@ func (f *frame) ofGo(x *ast.Call, t typecheck.Type, g types.Type, raw json.RawMe
 	return integer{t.(*typecheck.Basic).Kind, n}
 }
 
+// ofGoType returns the value of a Go type: its text, or what names it. t is nil if it may be null.
+func ofGoType(t *typecheck.GoType, raw json.RawMessage) value {
+	if t != nil && !t.Opaque() {
+		var text []byte
+		parseGo(raw, &text)
+		return string(text)
+	}
+	var name *string
+	if parseGo(raw, &name); name == nil {
+		return nil
+	}
+	return goHandle(*name)
+}
+
 // enumOfGo returns the constant of an enum that a Go function has returned.
-func (f *frame) enumOfGo(x *ast.Call, e *typecheck.Enum, g types.Type, raw json.RawMessage) value {
+func (f *frame) enumOfGo(x ast.Node, e *typecheck.Enum, g types.Type, raw json.RawMessage) value {
 	var said string
 	var is constant.Value
 	if g.Underlying().(*types.Basic).Info()&types.IsString != 0 {

@@ -9,6 +9,8 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"math/big"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -25,12 +27,11 @@ import (
 type inProcess map[string]any
 
 // Call implements spec.GoFunctions.
-func (f inProcess) Call(name string, args []json.RawMessage) ([]byte, error) {
-	fn := f[name]
-	if fn == nil {
-		return nil, errors.New("there is no " + name)
+func (f inProcess) Call(req serve.Request) ([]byte, error) {
+	if f[req.Func] == nil {
+		return nil, errors.New("there is no " + req.Func)
 	}
-	return json.Marshal(serve.Call(fn, args))
+	return json.Marshal(serve.NewServer(f).Call(req))
 }
 
 func same[T any](v T) T { return v }
@@ -63,9 +64,30 @@ var echoes = []struct {
 	{"map<string, int>", "map[string]int", same[map[string]int], []string{"counts()", "new map<string, int>()"}},
 	{"map<bool, vector<bytes>>", "map[bool][][]byte", same[map[bool][][]byte], []string{"parts()"}},
 	{"map<duration, map<uint16, float?>>?", "*map[time.Duration]map[uint16]*float64", same[*map[time.Duration]map[uint16]*float64], []string{"null", "deep()"}},
+	{"Addr", "netip.Addr", same[netip.Addr], []string{`parseJson<Addr>("\"::1\"")!`, `parseJson<Addr>("\"\"")!`}},
+	{"Int", "*big.Int", same[*big.Int], []string{`parseJson<Int>("\"-123456789012345678901234567890\"")!`}},
+	{"Int?", "*big.Int", same[*big.Int], []string{"null", `parseJson<Int>("\"0\"")`}},
+	{"vector<Int>", "[]big.Int", same[[]big.Int], []string{"[]", `[parseJson<Int>("\"7\"")!, parseJson<Int>("\"-8\"")!]`}},
+	{"map<Addr, vector<Addr?>>", "map[netip.Addr][]*netip.Addr", same[map[netip.Addr][]*netip.Addr], []string{"hosts()"}},
+	{"Pair", "Pair", same[pair], []string{`new Pair(parseJson<Addr>("\"10.0.0.1\"")!, null)`, `new Pair(parseJson<Addr>("\"::\"")!, parseJson<Int>("\"5\"")!)`}},
+}
+
+type pair struct {
+	At netip.Addr
+	N  *big.Int
 }
 
 const makers = `
+extern go "net/netip" { type Addr; }
+extern go "math/big" { type Int; }
+class Pair { Addr at; Int? n; }
+map<Addr, vector<Addr?>> hosts() {
+	map<Addr, vector<Addr?>> m = new map<Addr, vector<Addr?>>();
+	Addr a = parseJson<Addr>("\"fe80::1%eth0\"")!;
+	m[a] = [null, a];
+	m[parseJson<Addr>("\"1.2.3.4\"")!] = [];
+	return m;
+}
 map<string, int> counts() { map<string, int> m = new map<string, int>(); m["b\xff"] = 1; m["a"] = -2; m[""] = 0; return m; }
 map<bool, vector<bytes>> parts() { map<bool, vector<bytes>> m = new map<bool, vector<bytes>>(); m[true] = [bytes("x"), bytes("")]; m[false] = []; return m; }
 map<duration, map<uint16, float?>> deep() {
@@ -81,7 +103,7 @@ map<duration, map<uint16, float?>> deep() {
 
 // A value of each type that passes is the same when it comes back.
 func TestValuesPassToGoAndBack(t *testing.T) {
-	code, funcs := "package echo\n\nimport \"time\"\n\nvar _ time.Time\n", inProcess{}
+	code, funcs := "package echo\n\nimport (\n\"math/big\"\n\"net/netip\"\n\"time\"\n)\n\nvar _ time.Time\n\ntype Pair struct {\nAt netip.Addr\nN *big.Int\n}\n", inProcess{}
 	var blocks, calls strings.Builder
 	printed := 0
 	for i, e := range echoes {
@@ -108,6 +130,97 @@ func TestValuesPassToGoAndBack(t *testing.T) {
 	}
 }
 
+// kept is a Go value that has no text.
+type kept struct{ n int }
+
+type nilable interface{ Is() int }
+
+func (k *kept) Is() int { return k.n }
+
+// Values that Go alone knows are the ones that the calls have made, whatever passes them on: as values, pointers and interfaces. Equal
+// calls make the same ones, and a nil one is null, or a fault.
+func TestGoKeepsItsValues(t *testing.T) {
+	const code = `package echo
+
+type Kept struct{ n int }
+type Nilable interface{ Is() int }
+func (k *Kept) Is() int { return k.n }
+func Make(n int) Kept { return Kept{n} }
+func Point(n int) *Kept { return nil }
+func Of(k *Kept) Nilable { return k }
+func Plus(k Kept, l Nilable) *Kept { return nil }
+func Count(k *Kept) int { return 0 }
+`
+	made := 0
+	funcs := inProcess{
+		"example.com/echo.Make": func(n int) kept { made++; return kept{n} },
+		"example.com/echo.Point": func(n int) *kept {
+			if n < 0 {
+				return nil
+			}
+			return &kept{n}
+		},
+		"example.com/echo.Of": func(k *kept) nilable {
+			if k == nil || k.n == 0 {
+				return nil
+			}
+			return k
+		},
+		"example.com/echo.Plus": func(k kept, l nilable) *kept {
+			if l != nil {
+				k.n += l.Is()
+			}
+			return &k
+		},
+		"example.com/echo.Count":      func(k *kept) int { return k.n },
+		"example.com/echo.Kept.Is":    (*kept).Is,
+		"example.com/echo.Nilable.Is": nilable.Is,
+	}
+	text := `package p
+
+extern go "example.com/echo" {
+	type Kept;
+	type Nilable;
+	pure Kept Make(int n);
+	pure Kept? Point(int n);
+	pure Nilable Of(Kept k);
+	pure Kept Plus(Kept k, Nilable? l);
+	pure int Count(Kept k);
+	pure int Kept.Is();
+	pure int Nilable.Is();
+}
+
+int all(Kept k, Kept? l) { return Plus(Plus(k, Of(k)), null).Is() + (l?.Is() ?? 100); }
+
+void main() {
+	Kept k = Make(3);
+	Kept other = Make(4);
+	print(k.Is(), Count(k), Of(k).Is(), Plus(k, Of(Point(4)!)).Is(), all(k, Point(5)), all(k, Point(-1)), Point(-1) == null, other.Is());
+	try { print(Of(Make(0)).Is()); } catch (string why) { print(why); }
+}
+`
+	info := checkedWith(t, text, goTypes(t, code))
+	p := spec.New(info)
+	p.BindGo(served{serve.NewServer(funcs)})
+	e, _ := p.Main()
+	out := p.Run(e, spec.First{}, spec.Options{})
+	if out.Failure != nil || out.Bug != "" {
+		t.Fatal(out.Failure, out.Bug)
+	}
+	if want := "3 3 3 7 11 106 true 4\na echo.Nilable from Go is nil\n"; out.String() != want {
+		t.Errorf("it prints\n%s\nand not\n%s", out, want)
+	}
+	if made != 3 {
+		t.Errorf("%d calls for three values", made)
+	}
+}
+
+// served is a server of Go functions.
+type served struct{ *serve.Server }
+
+// Call implements spec.GoFunctions.
+func (s served) Call(req serve.Request) ([]byte, error) { return json.Marshal(s.Server.Call(req)) }
+
 // goTypes returns the types of a Go package that is given as source.
 func goTypes(t *testing.T, code string) *types.Package {
 	t.Helper()
@@ -128,7 +241,12 @@ func goTypes(t *testing.T, code string) *types.Package {
 func checkedWith(t *testing.T, text string, pkg *types.Package) *typecheck.Info {
 	t.Helper()
 	file, diags := lang.Parse("p.aeon", []byte(text))
-	info, more := typecheck.Check([]*aeon.File{file}, typecheck.Options{Go: func(string) (*typecheck.GoPackage, error) {
+	info, more := typecheck.Check([]*aeon.File{file}, typecheck.Options{Go: func(path string) (*typecheck.GoPackage, error) {
+		for _, other := range pkg.Imports() {
+			if other.Path() == path {
+				return &typecheck.GoPackage{Types: other, Standard: true}, nil
+			}
+		}
 		return &typecheck.GoPackage{Types: pkg}, nil
 	}})
 	if diags = append(diags, more...); diag.HasErrors(diags) {

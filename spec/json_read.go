@@ -151,9 +151,10 @@ func fromText(t typecheck.Type, s string) value {
 		}
 		bad(false)
 	}
-	switch t {
-	case typecheck.String:
+	if b, ok := t.(*typecheck.Basic); ok && b.Kind == typecheck.StringKind { // or a Go type that has a text
 		return s
+	}
+	switch t {
 	case typecheck.Bytes:
 		data, err := base64.StdEncoding.DecodeString(s)
 		bad(err == nil)

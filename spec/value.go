@@ -14,7 +14,7 @@ import (
 //
 // The kinds are nil (null, and nothing else), bool, integer, float64, string,
 // byteString, instant, span, enumValue, *structure, *vector, *table, *rows, actorRef,
-// clientRef and pendingRef. T? has no form of its own: T is never optional itself.
+// clientRef, pendingRef and goHandle. T? has no form of its own: T is never optional itself.
 type value any
 
 // integer is a value of any integer type. A uint64 is kept as its bits.
@@ -67,6 +67,9 @@ type clientRef struct {
 
 // pendingRef is a pending value: the event that it waits for.
 type pendingRef struct{ id eventID }
+
+// goHandle is a value that Go alone knows. It is named by the call that has made it, so that equal calls have made the same one.
+type goHandle string
 
 func intValue(n int) value { return integer{typecheck.IntKind, int64(n)} }
 

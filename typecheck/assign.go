@@ -76,7 +76,9 @@ func (b *body) mismatch(x ast.Expr, op operand, target Type, what string) diag.D
 	case target == String && inDoubleQuotes(x) != "":
 		d = d.WithHelp("strings stand in double quotes; in single ones a character is a number").
 			WithFix("write "+inDoubleQuotes(x), diag.Replace(x.Span(), inDoubleQuotes(x)))
-	case target == String && (IsNumeric(op.typ) || op.typ == Bool || op.typ == Time || op.typ == Duration):
+	case GoTypeBehind(target) != nil:
+		d = d.WithHelp("a value of a Go type is made by a Go function that returns one, which an `extern go` block binds")
+	case target == String && (GoTypeBehind(op.typ) != nil && !IsOpaque(op.typ) || IsNumeric(op.typ) || op.typ == Bool || op.typ == Time || op.typ == Duration):
 		d = d.WithHelp("str(…) makes a string of it").
 			WithFix("use str", diag.InsertBefore(x.Span(), "str("), diag.InsertAfter(x.Span(), ")"))
 	case target == Int && op.typ == String:

@@ -84,6 +84,8 @@ func (b *body) callName(x *ast.Call, id *ast.Ident, want Type, use callUse) oper
 		if obj.Decl.Payload == nil {
 			b.errorf(diag.NotCallable, id, "%s has no payload, so it takes no arguments", id.Name)
 		}
+	case *GoType:
+		b.errorf(diag.NotCallable, id, "%s is a Go type: Go functions make its values", id.Name).Help = "call a function of the `extern go` block that returns one"
 	case *Class:
 		d := diag.New(diag.ConstructorCalled, x.Span(), "%s is %s: its objects are made with new", id.Name, describe(obj))
 		b.report(d.WithFix("insert new", diag.InsertBefore(id.Span(), "new ")))
@@ -234,6 +236,9 @@ func (b *body) callOn(x *ast.Call, fun, recv ast.Expr, name ast.Name, t Type, us
 	if t == Invalid || name.Text == "" {
 		b.looseArgs(x)
 		return invalid
+	}
+	if of := GoTypeBehind(t); of != nil {
+		return b.callGoMethod(x, fun, recv, name, of, optional)
 	}
 	if !ok {
 		return b.libraryCall(x, recv, name, t, optional)

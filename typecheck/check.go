@@ -24,17 +24,18 @@ type checker struct {
 	pkg   *Package
 	diags []diag.Diagnostic
 
-	consts    map[*Const]*constState
-	files     map[*ast.File]*fileScope
-	fileOf    map[ast.Decl]*fileScope
-	values    map[string][]*EnumValue // enum values by bare name
-	tests     map[string]*Func        // by name
-	externs   []*ast.ExternGoDecl
-	facts     map[*Func]*bodyFacts
-	owning    map[*Class]bool // does it hold an actor reference in a plain field? see holdsActors
-	closure   *closure        // of the ownership graph
-	suggests  int             // how many suggestions were computed
-	textTotal int             // bytes of constant strings made by +
+	consts     map[*Const]*constState
+	files      map[*ast.File]*fileScope
+	fileOf     map[ast.Decl]*fileScope
+	values     map[string][]*EnumValue // enum values by bare name
+	tests      map[string]*Func        // by name
+	externs    []*ast.ExternGoDecl
+	goPackages map[*ast.ExternGoDecl]*GoPackage // nil where there is none
+	facts      map[*Func]*bodyFacts
+	owning     map[*Class]bool // does it hold an actor reference in a plain field? see holdsActors
+	closure    *closure        // of the ownership graph
+	suggests   int             // how many suggestions were computed
+	textTotal  int             // bytes of constant strings made by +
 }
 
 // Check checks the files of one package. The diagnostics are sorted; the Info
@@ -43,21 +44,24 @@ type checker struct {
 // does not change the trees, and may run concurrently with itself.
 func Check(files []*ast.File, opts Options) (*Info, []diag.Diagnostic) {
 	c := &checker{
-		opts:   opts,
-		info:   newInfo(files, opts),
-		consts: make(map[*Const]*constState),
-		files:  make(map[*ast.File]*fileScope),
-		fileOf: make(map[ast.Decl]*fileScope),
-		values: make(map[string][]*EnumValue),
-		tests:  make(map[string]*Func),
-		facts:  make(map[*Func]*bodyFacts),
-		owning: make(map[*Class]bool),
+		opts:       opts,
+		info:       newInfo(files, opts),
+		consts:     make(map[*Const]*constState),
+		files:      make(map[*ast.File]*fileScope),
+		fileOf:     make(map[ast.Decl]*fileScope),
+		values:     make(map[string][]*EnumValue),
+		tests:      make(map[string]*Func),
+		facts:      make(map[*Func]*bodyFacts),
+		owning:     make(map[*Class]bool),
+		goPackages: make(map[*ast.ExternGoDecl]*GoPackage),
 	}
 	c.pkg = c.info.Package
 
 	c.collect()     // resolve.go: names at the top level, imports
+	c.bindTypes()   // externtype.go: the Go types of `extern go` blocks
 	c.members()     // decl.go: types of fields, parameters and results
 	c.bindExterns() // externgo.go: the Go functions of `extern go` blocks
+	c.bindBodies()  // gobody.go: the Go functions that are bodies `= go`
 	c.layout()      // decl.go: value classes that contain themselves
 	c.tables()      // table.go: keys and indexes of tables
 	c.allConsts()   // constdecl.go: values of constants

@@ -51,7 +51,8 @@ func (b *body) likeFirst(list []ast.Expr, want Type, what string) []operand {
 		case i > 0:
 			ops = append(ops, b.assign(e, ops[0].typ, what))
 		default:
-			if first := b.value(e, nil); first.typ != Invalid {
+			first := b.value(e, nil)
+			if first.typ = b.noOpaque(first.typ, e, "a container cannot hold this"); first.typ != Invalid {
 				ops = append(ops, first)
 			}
 		}

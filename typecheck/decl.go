@@ -14,9 +14,6 @@ func (c *checker) members() {
 	for _, f := range c.pkg.Funcs {
 		d := f.Decl.(*ast.FuncDecl)
 		c.signature(f, &d.Signature, c.fileOf[d])
-		if d.GoBody {
-			c.later(d.Span(), "functions with `= go`")
-		}
 		c.notInternal(&d.Signature, "no caller outside of the program calls the function "+f.name)
 		if f.RO {
 			c.report(diag.New(diag.BadReadOnly, d.RO, "only methods of an actorclass are ro; %s is a function", f.name).
@@ -69,10 +66,19 @@ func (c *checker) field(class *Class, d *ast.FieldDecl, fs *fileScope) {
 		v.typ = c.typ(fs, d.Type)
 	}
 	c.noPending(v.typ, d.Type, "a field")
+	v.typ = c.noOpaque(v.typ, d.Type, "a field cannot hold this")
 	v.Yield = d.IsYield() || class.Kind == ast.ClientClass
 	class.Fields = append(class.Fields, v)
 	c.info.Defs[d] = v
 	c.addMember(class, d.Name, v)
+}
+
+// aKind names a kind of class in a sentence.
+func aKind(k ast.ClassKind) string {
+	if k == ast.ActorClass {
+		return "an " + k.String()
+	}
+	return "a " + k.String()
 }
 
 func (c *checker) noPending(t Type, at ast.Type, what string) {
@@ -99,7 +105,11 @@ func containsPending(t Type) bool {
 }
 
 func (c *checker) method(class *Class, d *ast.MethodDecl, fs *fileScope) {
-	m := &Func{Kind: Method, Pkg: c.pkg, Class: class, Decl: d, Body: d.Body, RO: d.IsRO(), Result: Invalid, Index: len(class.Methods), name: d.Name.Text, span: d.Name.Span()}
+	m := &Func{Kind: Method, Pkg: c.pkg, Class: class, Decl: d, Body: d.Body, RO: d.IsRO() && !d.GoBody, Result: Invalid, Index: len(class.Methods), name: d.Name.Text, span: d.Name.Span(),
+		Go: goBodyOf(&d.Signature, d.GoBody)}
+	if d.GoBody {
+		c.pkg.GoBodies = append(c.pkg.GoBodies, m)
+	}
 	if len(d.TypeParams) > 0 {
 		c.later(d.TypeParams[0].Span(), "generic methods")
 		c.addMember(class, d.Name, &badObject{d.Name.Text, d.Name.Span()})
@@ -115,13 +125,12 @@ func (c *checker) method(class *Class, d *ast.MethodDecl, fs *fileScope) {
 	if class.Kind != ast.ValueClass {
 		for _, p := range m.Params {
 			c.noPending(p.typ, p.Decl.(*ast.Param).Type, "a parameter of a method")
+			p.typ = c.noOpaque(p.typ, p.Decl.(*ast.Param).Type, "a method of %s cannot be given this", aKind(class.Kind))
 		}
 		if d.Result != nil {
 			c.noPending(m.Result, d.Result, "the result of a method")
+			m.Result = c.noOpaque(m.Result, d.Result, "a method of %s cannot return this", aKind(class.Kind))
 		}
-	}
-	if d.GoBody {
-		c.later(d.Span(), "methods with `= go`")
 	}
 	if m.RO && class.Kind == ast.ClientClass {
 		c.errorAt(diag.BadReadOnly, d.RO, "only methods of an actorclass are ro; %s is a client class", class.name)
@@ -188,6 +197,11 @@ func (c *checker) ctor(class *Class, d *ast.CtorDecl, fs *fileScope) {
 		f.Context = ClientContext
 	}
 	c.params(f, d.Params, fs)
+	if class.Kind != ast.ValueClass {
+		for _, p := range f.Params {
+			p.typ = c.noOpaque(p.typ, p.Decl.(*ast.Param).Type, "a constructor of %s cannot be given this", aKind(class.Kind))
+		}
+	}
 	c.info.Defs[d] = f
 	if class.Ctor != nil {
 		c.report(diag.New(diag.TwoConstructors, d.Name.Span(), "%s has a constructor already; a class has one", class.name).

@@ -19,7 +19,10 @@ type GoPackage struct {
 
 // GoFunc is the Go function that an `extern go` block binds a Func to.
 type GoFunc struct {
-	Path    string // of the package
+	Path    string  // of the package
+	Recv    *GoType // of a method of a Go type
+	Callee  string  // the function, or Type.Method
+	Self    bool    // it is the body of a method of a value class, and its first parameter the object
 	Package *GoPackage
 	Pure    bool // the result depends on the arguments alone, so the declaration promises
 	Effect  bool // it changes what is outside of the program; else, if it is not pure, it reads that
@@ -39,12 +42,15 @@ const (
 	GoNull                    // declared with the result T?: the result is null
 )
 
-// Name returns package.Function as Go code writes it.
-func (g *GoFunc) Name(f *Func) string { return g.Package.Types.Name() + "." + f.name }
+// Name returns package.Function, or package.Type.Method, as Go code writes it.
+func (g *GoFunc) Name() string { return g.Package.Types.Name() + "." + g.Callee }
 
-// collectExtern declares the functions of an `extern go` block.
+// collectExtern declares the types and functions of an `extern go` block.
 func (c *checker) collectExtern(d *ast.ExternGoDecl) {
-	for _, fn := range d.Funcs {
+	for _, t := range d.Types() {
+		c.collectExternType(d, t)
+	}
+	for _, fn := range d.Funcs() {
 		f := &Func{Kind: FreeFunc, Pkg: c.pkg, Decl: fn, Result: Invalid, Index: len(c.pkg.Externs), name: fn.Name.Text, span: fn.Name.Span(),
 			Go: &GoFunc{Pure: fn.IsPure(), Effect: !fn.IsPure() && !fn.IsRO()}}
 		if d.Path != nil {
@@ -52,7 +58,9 @@ func (c *checker) collectExtern(d *ast.ExternGoDecl) {
 		}
 		c.notInternal(&fn.Signature, "no caller outside of the program calls the function "+f.name)
 		c.info.Defs[fn] = f
-		c.declare(fn.Name, f)
+		if fn.Recv == nil {
+			c.declare(fn.Name, f)
+		}
 		c.pkg.Externs = append(c.pkg.Externs, f)
 	}
 	c.externs = append(c.externs, d)
@@ -61,11 +69,15 @@ func (c *checker) collectExtern(d *ast.ExternGoDecl) {
 // bindExterns finds the Go functions of all `extern go` blocks.
 func (c *checker) bindExterns() {
 	for _, d := range c.externs {
-		pkg := c.goPackage(d)
-		for _, fn := range d.Funcs {
+		pkg := c.goPackages[d]
+		for _, fn := range d.Funcs() {
 			f := c.info.Defs[fn].(*Func)
+			if fn.Recv != nil {
+				c.externReceiver(f, fn)
+			}
 			c.signature(f, &fn.Signature, c.fileOf[d])
-			if f.Go.Package = pkg; c.crossing(f, fn) && pkg != nil {
+			f.Go.Callee = f.FullName()
+			if f.Go.Package = pkg; c.crossingExtern(f, fn) && pkg != nil && (fn.Recv == nil || f.Go.Recv != nil && f.Go.Recv.typ != Invalid) {
 				c.bind(f, fn)
 			}
 		}
@@ -96,16 +108,30 @@ func (c *checker) goPackage(d *ast.ExternGoDecl) *GoPackage {
 	return pkg
 }
 
-// GoPaths returns the paths of the Go packages that Check may ask for, each once, in source order.
+// GoPaths returns the paths of the Go packages that Check may ask for, each once, in source order; GoBodyPath may be one.
 func GoPaths(files []*ast.File) (paths []string) {
 	for _, f := range files {
 		for _, d := range f.Decls {
+			if hasGoBody(d) && !slices.Contains(paths, GoBodyPath) {
+				paths = append(paths, GoBodyPath)
+			}
 			if b, ok := d.(*ast.ExternGoDecl); ok && b.Path != nil && goImportPath(b.Path.Value) && !slices.Contains(paths, b.Path.Value) {
 				paths = append(paths, b.Path.Value)
 			}
 		}
 	}
 	return paths
+}
+
+// hasGoBody reports whether a declaration has a body `= go`.
+func hasGoBody(d ast.Decl) bool {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		return d.GoBody
+	case *ast.ClassDecl:
+		return slices.ContainsFunc(d.Methods(), func(m *ast.MethodDecl) bool { return m.GoBody })
+	}
+	return false
 }
 
 // goImportPath reports whether path may be that of a Go package with code that can be called. The path stands in generated Go: it has
@@ -125,8 +151,8 @@ func goImportPath(path string) bool {
 	return true
 }
 
-// crossing checks what a declaration says by itself.
-func (c *checker) crossing(f *Func, d *ast.ExternFunc) bool {
+// crossing checks what a head says by itself of the types that pass.
+func (c *checker) crossing(f *Func, d *ast.Signature) bool {
 	ok := true
 	check := func(t Type, at ast.Node) {
 		if t == Invalid {
@@ -134,11 +160,16 @@ func (c *checker) crossing(f *Func, d *ast.ExternFunc) bool {
 		} else if why := notCrossing(t, c.pkg, nil); why != "" {
 			ok = false
 			c.report(diag.New(diag.GoFunction, at.Span(), "%s %s", aType(t), why).
-				WithHelp("what passes: integers, float, bool, string, bytes, time, duration, enums, value classes, and `T?`, `vector<T>` and `map<K, V>` of these"))
+				WithHelp("what passes: integers, float, bool, string, bytes, time, duration, enums, value classes, Go types that are bound, and `T?`, `vector<T>` and `map<K, V>` of these"))
 		}
 	}
 	for _, p := range d.Params {
-		check(c.info.Defs[p].Type(), p.Type)
+		t := c.info.Defs[p].Type()
+		if f.Go.Effect && IsOpaque(t) {
+			c.noOpaque(t, p.Type, "a call after the commit cannot be given this")
+			t = Invalid
+		}
+		check(t, p.Type)
 		if p.IsYield() {
 			ok = false
 			c.errorAt(diag.GoFunction, p.Yield, "yield is for references to actors, which do not pass between aeon and Go")
@@ -147,10 +178,22 @@ func (c *checker) crossing(f *Func, d *ast.ExternFunc) bool {
 	if f.Result != Void {
 		check(f.Result, d.Result)
 	}
-	switch {
-	case d.IsYield():
+	if d.IsYield() {
 		ok = false
 		c.errorAt(diag.GoFunction, d.Yield, "yield is for references to actors, which do not pass between aeon and Go")
+	}
+	return ok
+}
+
+// crossingExtern checks what a declaration says by itself.
+func (c *checker) crossingExtern(f *Func, d *ast.ExternFunc) bool {
+	ok := c.crossing(f, &d.Signature)
+	switch {
+	case d.IsYield():
+	case f.Go.Effect && d.Recv != nil:
+		ok = false
+		c.errorAt(diag.GoFunction, d.Name.Span(), "%s has an effect, as it is neither `pure` nor `ro`, and a call after the commit is one of a function", f.FullName()).
+			Help = "bind a Go function that calls the method, and give it what makes the value"
 	case f.Go.Effect && f.Result != Void:
 		ok = false
 		c.errorAt(diag.GoFunction, d.Name.Span(), "%s has an effect, as it is neither `pure` nor `ro`, and so no result but `error`", f.name).
@@ -166,6 +209,10 @@ func (c *checker) crossing(f *Func, d *ast.ExternFunc) bool {
 // bind finds the Go function of f and compares the signatures.
 func (c *checker) bind(f *Func, d *ast.ExternFunc) {
 	pkg := f.Go.Package.Types
+	if f.Go.Recv != nil {
+		c.bindMethod(f, d)
+		return
+	}
 	obj, ok := pkg.Scope().Lookup(f.name).(*types.Func)
 	if !ok || !token.IsExported(f.name) {
 		what := "no function"
@@ -184,16 +231,45 @@ func (c *checker) bind(f *Func, d *ast.ExternFunc) {
 		}))
 		return
 	}
+	c.bindTo(f, d, obj)
+}
+
+// bindMethod finds the Go method of f.
+func (c *checker) bindMethod(f *Func, d *ast.ExternFunc) {
+	t := f.Go.Recv
+	if m := goMethod(t.Named, f.name); m != nil {
+		c.bindTo(f, d, m)
+		return
+	}
+	e := c.errorAt(diag.GoFunction, d.Name.Span(), "the Go type %s has no exported method %s", t.GoText(), f.name)
+	c.didYouMean(e, d.Name.Span(), c.similar(f.name, func(yield func(string)) {
+		var of types.Type = t.Named
+		if !t.IsInterface() {
+			of = types.NewPointer(t.Named)
+		}
+		for m := range types.NewMethodSet(of).Methods() {
+			if m.Obj().Exported() {
+				yield(m.Obj().Name())
+			}
+		}
+	}))
+}
+
+// bindTo compares the declaration of f with the Go function obj.
+func (c *checker) bindTo(f *Func, d *ast.ExternFunc, obj *types.Func) {
 	sig := obj.Signature()
 	if sig.TypeParams().Len() > 0 || !f.matches(sig, d.Error != nil) {
-		said := strings.TrimPrefix(types.TypeString(sig, (*types.Package).Name), "func")
-		e := c.errorAt(diag.GoFunction, d.Name.Span(), "in Go %s is `func %s%s`, which is not `%s`", f.Go.Name(f), f.name, said, externText(f, d))
+		head := "func " + f.name + goText(sig)[len("func"):]
+		if f.Go.Recv != nil {
+			head = methodText(f.Go.Recv, obj)
+		}
+		e := c.errorAt(diag.GoFunction, d.Name.Span(), "in Go %s is `%s`, which is not `%s`", f.Go.Name(), head, externText(f, d))
 		if why := f.difference(sig); why != "" {
 			e.Help = why
 		} else if text := f.aeonSignature(sig); text != "" {
 			e.Help = "declare it as `" + text + "`"
 		} else {
-			e.Help = "some of its types have no counterpart in aeon: write a Go function around it that has simpler ones"
+			e.Help = "some of its types have no counterpart in aeon: bind them, `type T;`, or write a Go function around it that has simpler ones"
 		}
 		return
 	}
@@ -203,6 +279,11 @@ func (c *checker) bind(f *Func, d *ast.ExternFunc) {
 // difference says which enum or class of the declaration is not what the Go function has in its place; "" if something else is wrong.
 func (f *Func) difference(sig *types.Signature) string {
 	params := f.Go.params(sig)
+	if f.Go.Self && sig.Params().Len() > 0 {
+		if why := goDifference(f.Class, sig.Params().At(0).Type()); why != "" {
+			return why
+		}
+	}
 	for i, p := range f.Params {
 		if i < len(params) {
 			if why := goDifference(p.typ, params[i].Type()); why != "" {
@@ -225,6 +306,9 @@ func (f *Func) difference(sig *types.Signature) string {
 // externText is the signature of a declaration as it is written.
 func externText(f *Func, d *ast.ExternFunc) string {
 	text := f.Signature()
+	if d.Recv != nil {
+		text = strings.Replace(text, " "+f.name+"(", " "+f.FullName()+"(", 1)
+	}
 	if d.Error != nil {
 		text += " error"
 	}
@@ -236,7 +320,7 @@ func externText(f *Func, d *ast.ExternFunc) string {
 func (f *Func) matches(sig *types.Signature, word bool) bool {
 	f.Go.Context = f.Go.takesContext(sig)
 	params := f.Go.params(sig)
-	if len(params) != len(f.Params) {
+	if len(params) != len(f.Params) || f.Go.Self && (sig.Params().Len() != len(params)+1 || !GoTypeOf(f.Class, sig.Params().At(0).Type())) {
 		return false
 	}
 	for i, p := range f.Params {
@@ -280,7 +364,7 @@ func (g *GoFunc) takesContext(sig *types.Signature) bool {
 // params returns the parameters of a Go function that a declaration has.
 func (g *GoFunc) params(sig *types.Signature) []*types.Var {
 	list := slices.Collect(sig.Params().Variables())
-	if g.takesContext(sig) {
+	if g.takesContext(sig) || g.Self && len(list) > 0 {
 		return list[1:]
 	}
 	return list
@@ -298,7 +382,7 @@ func (f *Func) aeonSignature(sig *types.Signature) string {
 	}
 	var params []string
 	for _, p := range f.Go.params(sig) {
-		t := aeonType(p.Type())
+		t := aeonType(p.Type(), f.Pkg)
 		if t == "" {
 			return ""
 		}
@@ -313,10 +397,10 @@ func (f *Func) aeonSignature(sig *types.Signature) string {
 		fails, n = " error", n-1
 	}
 	if n == 1 {
-		result = aeonType(sig.Results().At(0).Type())
+		result = aeonType(sig.Results().At(0).Type(), f.Pkg)
 	}
 	if n > 1 || result == "" || result == "void" && fails == "" && !f.Go.Effect || result != "void" && f.Go.Effect {
 		return ""
 	}
-	return result + " " + f.name + "(" + strings.Join(params, ", ") + ")" + fails + ";"
+	return result + " " + f.FullName() + "(" + strings.Join(params, ", ") + ")" + fails + ";"
 }

@@ -80,7 +80,7 @@ func golden(t *testing.T, file string) int {
 	want, _ := strconv.Atoi(string(pinned[1]))
 	sources := txtar.Archive{}
 	for _, f := range a.Files {
-		if strings.HasSuffix(f.Name, ".aeon") {
+		if strings.HasSuffix(f.Name, ".aeon") || strings.HasPrefix(f.Name, "go/") {
 			sources.Files = append(sources.Files, f)
 		}
 	}
@@ -96,7 +96,7 @@ func golden(t *testing.T, file string) int {
 	}
 	changed := false
 	for i, f := range a.Files {
-		if strings.HasSuffix(f.Name, ".aeon") {
+		if strings.HasSuffix(f.Name, ".aeon") || strings.HasPrefix(f.Name, "go/") {
 			continue
 		}
 		got := section(t, f.Name, info, diags)

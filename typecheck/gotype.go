@@ -14,8 +14,10 @@ import (
 func notCrossing(t Type, pkg *Package, within []*Class) string {
 	const no = "cannot pass between aeon and Go"
 	switch t := t.(type) {
+	case *GoType:
+		return ""
 	case *Basic:
-		if IsNumeric(t) || t == Bool || t == String || t == Bytes || t == Time || t == Duration {
+		if t.of != nil || IsNumeric(t) || t == Bool || t == String || t == Bytes || t == Time || t == Duration {
 			return ""
 		}
 	case *Optional:
@@ -38,14 +40,15 @@ func notCrossing(t Type, pkg *Package, within []*Class) string {
 		switch {
 		case !IsValueClass(t):
 			return no
-		case t.Pkg != pkg:
-			return no + ": its class is of another package, which alone knows the fields; bind the function there"
 		case slices.Contains(within, t):
 			return no + ": it may contain another of its class, and in Go such a chain may have no end"
 		}
 		for _, f := range t.Fields {
-			if f.typ == Invalid {
+			switch {
+			case f.typ == Invalid:
 				return no
+			case t.Pkg != pkg && !exported(f.name):
+				return fmt.Sprintf("%s: its class is of another package, which alone knows the field %s; bind the function there", no, f.name)
 			}
 			if why := notCrossing(f.typ, pkg, append(within, t)); why != "" {
 				if why == no {
@@ -69,7 +72,12 @@ var goBasics = map[Type][]types.BasicKind{
 func GoTypeOf(t Type, g types.Type) bool {
 	g = types.Unalias(g)
 	switch t := t.(type) {
+	case *GoType:
+		return isGoType(t, g)
 	case *Basic:
+		if t.of != nil {
+			return isGoType(t.of, g)
+		}
 		switch t {
 		case Bytes:
 			s, ok := g.(*types.Slice)
@@ -86,13 +94,22 @@ func GoTypeOf(t Type, g types.Type) bool {
 			}
 		}
 	case *Optional:
+		if of, ok := t.Elem.(*GoType); ok && of.IsInterface() {
+			return isGoType(of, g) // nil is null
+		}
 		p, ok := g.(*types.Pointer)
+		if of, opaque := t.Elem.(*GoType); ok && opaque {
+			return isGoType(of, p)
+		}
 		return ok && GoTypeOf(t.Elem, p.Elem())
 	case *Vector:
 		s, ok := g.(*types.Slice)
 		return ok && GoTypeOf(t.Elem, s.Elem())
 	case *Map:
 		m, ok := g.(*types.Map)
+		if ok && GoTypeBehind(t.Key) != nil && types.Unalias(m.Key()) != m.Key().Underlying() {
+			ok = sameNamed(GoTypeBehind(t.Key).Named, types.Unalias(m.Key())) // pointers to equal values are several keys
+		}
 		return ok && GoTypeOf(t.Key, m.Key()) && GoTypeOf(t.Value, m.Elem()) && t.Key != Time // in Go one time may be several keys
 	case *Enum:
 		if IsGoString(g) {
@@ -127,11 +144,16 @@ func named(g types.Type) (n *types.Named, ok bool) {
 	return n, goImportPath(path) && !ofGo
 }
 
-// Crossings calls visit for each enum and value class that f takes or returns, with its counterpart in Go, those in others included.
+// Crossings calls visit for each enum and value class that f takes or returns, with its counterpart in Go, those in others included,
+// and for each GoType.
 func (f *Func) Crossings(visit func(t Type, g types.Type)) {
 	var walk func(t Type, g types.Type)
 	walk = func(t Type, g types.Type) {
 		g = types.Unalias(g)
+		if of := GoTypeBehind(nonNull(t)); of != nil {
+			visit(of, of.Named)
+			return
+		}
 		switch t := t.(type) {
 		case *Optional:
 			walk(t.Elem, g.(*types.Pointer).Elem())
@@ -150,6 +172,12 @@ func (f *Func) Crossings(visit func(t Type, g types.Type)) {
 			}
 		}
 	}
+	if f.Go.Recv != nil {
+		walk(f.Go.Recv, f.Go.Recv.Named)
+	}
+	if f.Go.Self {
+		walk(f.Class, f.Go.Sig.Params().At(0).Type())
+	}
 	for i, v := range f.Go.Params() {
 		walk(f.Params[i].typ, v.Type())
 	}
@@ -165,7 +193,7 @@ func (f *Func) GoResult() (t Type, g types.Type) {
 		return Void, nil
 	}
 	t, g = f.Result, f.Go.Sig.Results().At(0).Type()
-	if o, ok := t.(*Optional); ok && f.Go.Fails == GoNull && GoTypeOf(o.Elem, g) {
+	if o, ok := t.(*Optional); ok && f.Go.Fails == GoNull && !GoTypeOf(o, g) {
 		t = o.Elem
 	}
 	return t, g
@@ -295,9 +323,14 @@ func goDifference(t Type, g types.Type) (why string) {
 // goText is a Go type as Go code that imports its package writes it.
 func goText(g types.Type) string { return types.TypeString(g, (*types.Package).Name) }
 
-// aeonType returns the type whose values are those of a Go type; "" if there is none.
-func aeonType(g types.Type) string {
+// aeonType returns the type whose values are those of a Go type, as pkg writes it; "" if there is none.
+func aeonType(g types.Type, pkg *Package) string {
 	g = types.Unalias(g)
+	for _, t := range pkg.GoTypes {
+		if t.typ != Invalid && isGoType(t, g) {
+			return t.name
+		}
+	}
 	for _, t := range []Type{Int, Int8, Int16, Int32, Uint8, Uint16, Uint32, Uint64, Float, Bool, String, Bytes, Time, Duration} {
 		if GoTypeOf(t, g) {
 			return t.String()
@@ -316,7 +349,7 @@ func aeonType(g types.Type) string {
 	}
 	var texts []any
 	for _, part := range parts {
-		text := aeonType(part)
+		text := aeonType(part, pkg)
 		if text == "" || strings.HasSuffix(text, "?") && format == "%s?" {
 			return ""
 		}

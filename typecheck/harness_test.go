@@ -3,7 +3,9 @@ package typecheck
 import (
 	"errors"
 	"fmt"
+	goast "go/ast"
 	gotypes "go/importer"
+	"go/parser"
 	"go/token"
 	"go/types"
 	"os"
@@ -37,18 +39,27 @@ func importer(t testing.TB) func(string) (*Package, error) {
 	}
 }
 
-var goImporter = struct {
+// goRead has the packages that were read. Each is read by an importer of its own, as the tools do: it has only those types of other
+// packages that it mentions.
+var goRead struct {
 	sync.Mutex
-	types.Importer
-}{Importer: gotypes.ForCompiler(token.NewFileSet(), "gc", nil)}
+	packages map[string]*types.Package
+}
 
 // standardGo knows the packages of Go's standard library.
 func standardGo(path string) (*GoPackage, error) {
-	goImporter.Lock()
-	defer goImporter.Unlock()
-	pkg, err := goImporter.Import(path)
-	if err != nil {
-		return nil, errors.New("there is no such package")
+	goRead.Lock()
+	defer goRead.Unlock()
+	pkg := goRead.packages[path]
+	if pkg == nil {
+		var err error
+		if pkg, err = gotypes.ForCompiler(token.NewFileSet(), "gc", nil).Import(path); err != nil {
+			return nil, errors.New("there is no such package")
+		}
+		if goRead.packages == nil {
+			goRead.packages = map[string]*types.Package{}
+		}
+		goRead.packages[path] = pkg
 	}
 	return &GoPackage{Types: pkg, Standard: true}, nil
 }
@@ -87,8 +98,36 @@ func checkLoose(t testing.TB, text string) (info *Info, diags, syntax []diag.Dia
 		syntax = append(syntax, ds...)
 		files = append(files, tree)
 	}
-	info, diags = Check(files, Options{Import: importer(t), Go: standardGo})
+	info, diags = Check(files, Options{Import: importer(t), Go: goBeside(t, a)})
 	return info, diags, syntax
+}
+
+// goBeside knows the packages of Go's standard library, and that of the files go/*.go of an archive.
+func goBeside(t testing.TB, a *txtar.Archive) func(string) (*GoPackage, error) {
+	fset := token.NewFileSet()
+	var list []*goast.File
+	for _, f := range a.Files {
+		if strings.HasPrefix(f.Name, "go/") {
+			file, err := parser.ParseFile(fset, f.Name, f.Data, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, file)
+		}
+	}
+	return func(path string) (*GoPackage, error) {
+		switch {
+		case path != GoBodyPath:
+			return standardGo(path)
+		case list == nil:
+			return nil, errors.New("there is no directory go in .")
+		}
+		pkg, err := (&types.Config{Importer: gotypes.ForCompiler(fset, "gc", nil)}).Check("example.com/app/go", fset, list, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &GoPackage{Types: pkg}, nil
+	}
 }
 
 func codesOf(list []diag.Diagnostic) []diag.Code {

@@ -88,7 +88,7 @@ const (
 	ConversionCall CallKind = iota // int(f): Call.Result is the target type
 	BuiltinCall                    // len(x): Call.Builtin
 	LibraryCall                    // xs.push(x): Call.Library, receiver Call.Recv
-	FuncCall                       // a free function: Call.Func
+	FuncCall                       // a free function: Call.Func; or a method of a Go type on a value, with Call.Recv
 	SelfCall                       // sync m() or this.m() in an actor, client or value class: a plain call
 	ValueCall                      // a method of a value class on some value
 	ActorCall                      // sync, async or event on an actor (mode in ast.Call), `event this.m()` and `async this.m()` too

@@ -55,6 +55,10 @@ func (b *body) hasJSON(n ast.Node, t Type, intro string) bool {
 		b.errorf(diag.TypeMismatch, n, "%s %s, which has no JSON", intro, aType(p)).Help = "await it first"
 		return false
 	}
+	if IsOpaque(t) {
+		b.report(opaqueHere(t, n.Span(), "this has no JSON"))
+		return false
+	}
 	ref := refIn(t, make(map[*Class]bool))
 	if ref == nil {
 		return true

@@ -54,6 +54,9 @@ func (b *body) printable(x ast.Expr) {
 		d := b.errorf(diag.TypeMismatch, x, "this is %s, which has no text", aType(op.typ))
 		d.Help = "await it first"
 	}
+	if IsOpaque(op.typ) {
+		b.report(opaqueHere(op.typ, x.Span(), "this has no text"))
+	}
 }
 
 func nonNull2(t Type) Type {

@@ -112,5 +112,5 @@ func fillable(t Type) bool {
 
 func isScalar(t Type) bool {
 	b, ok := t.(*Basic)
-	return ok && (IsNumeric(t) || b.Kind == BoolKind || b.Kind == StringKind || b.Kind == TimeKind || b.Kind == DurationKind)
+	return ok && b.of == nil && (IsNumeric(t) || b.Kind == BoolKind || b.Kind == StringKind || b.Kind == TimeKind || b.Kind == DurationKind)
 }

@@ -170,7 +170,7 @@ type Func struct {
 	Result      Type // Void if there is none
 	YieldResult bool
 	Index       int     // of a method in Class.Methods, else of the function in Package.Funcs or Externs
-	Go          *GoFunc // what an `extern go` block binds it to; else nil
+	Go          *GoFunc // what an `extern go` block binds it to, or its body `= go`; else nil
 
 	// Tails: it contains a tail call, so that its event may be a step of a chain: it is started
 	// by `event` and `tail` only.
@@ -228,6 +228,8 @@ func (f *Func) FullName() string {
 		return "test \"" + f.name + "\""
 	case f.Class != nil:
 		return f.Class.name + "." + f.name
+	case f.Go != nil && f.Go.Recv != nil:
+		return f.Go.Recv.name + "." + f.name
 	}
 	return f.name
 }
@@ -266,16 +268,18 @@ func (p *PkgName) Span() ast.Span { return p.Decl.Span() }
 
 // Package is one checked package.
 type Package struct {
-	Name    string
-	Path    string // import path; "" if it was not stated
-	Files   []*ast.File
-	Classes []*Class // in source order, over the files in the order given
-	Enums   []*Enum
-	Consts  []*Const
-	Funcs   []*Func // free functions
-	Externs []*Func // Go functions of `extern go` blocks
-	Tests   []*Func
-	Main    *Func // nil if there is none
+	Name     string
+	Path     string // import path; "" if it was not stated
+	Files    []*ast.File
+	Classes  []*Class // in source order, over the files in the order given
+	Enums    []*Enum
+	Consts   []*Const
+	Funcs    []*Func   // free functions
+	Externs  []*Func   // Go functions of `extern go` blocks, methods of Go types included
+	GoBodies []*Func   // functions, and methods of value classes, whose body is `= go`; they are among Funcs and Methods, too
+	GoTypes  []*GoType // of `extern go` blocks
+	Tests    []*Func
+	Main     *Func // nil if there is none
 
 	scope map[string]Object
 	keys  map[string]constant.Value // the constant keys in footprints, by keyText
@@ -283,6 +287,11 @@ type Package struct {
 
 // Lookup returns the object that name denotes at the top level, or nil.
 func (p *Package) Lookup(name string) Object { return p.scope[name] }
+
+// Bound returns all that is written in Go: the functions of `extern go` blocks, and those whose body is `= go`.
+func (p *Package) Bound() []*Func {
+	return append(p.Externs[:len(p.Externs):len(p.Externs)], p.GoBodies...)
+}
 
 // AllFuncs calls f for everything with a body: constructors (implicit ones
 // too), methods, snapshot blocks, free functions and tests, in source order by kind.

@@ -334,6 +334,8 @@ func (b *body) equality(x *ast.Binary, l, r operand) operand {
 		lo, lok := l.typ.(*Optional)
 		ro, rok := r.typ.(*Optional)
 		switch {
+		case lok && IsOpaque(lo) && Identical(lo.Elem, r.typ), rok && IsOpaque(ro) && Identical(ro.Elem, l.typ):
+			b.report(opaqueHere(l.typ, x.Span(), "these cannot be compared"))
 		case lok && !rok:
 			b.fit(x.Y, r, lo, "the right side of "+x.Op.String())
 		case rok && !lok:
@@ -341,6 +343,10 @@ func (b *body) equality(x *ast.Binary, l, r operand) operand {
 		default:
 			b.badOperands(x, l, r)
 		}
+		return result
+	}
+	if IsOpaque(t) {
+		b.report(opaqueHere(t, x.Span(), "these cannot be compared"))
 		return result
 	}
 	if !comparable(t) {

@@ -194,7 +194,11 @@ func (c *checker) collectFunc(d *ast.FuncDecl) {
 		c.declare(d.Name, &badObject{d.Name.Text, d.Name.Span()})
 		return
 	}
-	f := &Func{Kind: FreeFunc, Pkg: c.pkg, Decl: d, Body: d.Body, RO: d.IsRO(), Result: Invalid, Index: len(c.pkg.Funcs), name: d.Name.Text, span: d.Name.Span()}
+	f := &Func{Kind: FreeFunc, Pkg: c.pkg, Decl: d, Body: d.Body, RO: d.IsRO() && !d.GoBody, Result: Invalid, Index: len(c.pkg.Funcs), name: d.Name.Text, span: d.Name.Span(),
+		Go: goBodyOf(&d.Signature, d.GoBody)}
+	if d.GoBody {
+		c.pkg.GoBodies = append(c.pkg.GoBodies, f)
+	}
 	c.info.Defs[d] = f
 	if c.declare(d.Name, f) && d.IsMain() {
 		c.pkg.Main = f

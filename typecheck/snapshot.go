@@ -36,13 +36,11 @@ func (c *checker) beyond(bf *bodyFacts, report func(*need)) {
 		switch info.Kind {
 		case ActorCall, ClientCall:
 			reaches(x, "call "+info.Func.FullName())
-		case SelfCall:
-			if info.Func.Class.Kind != ast.ValueClass {
+		case SelfCall, ValueCall, FuncCall:
+			if info.Kind == SelfCall && info.Func.Class.Kind != ast.ValueClass {
 				reaches(x, "call "+info.Func.FullName())
-			}
-		case FuncCall:
-			if g := info.Func.Go; g != nil && !g.Pure {
-				acts(x, "call "+info.Func.name+", which reads what is outside of the program")
+			} else if g := info.Func.Go; g != nil && !g.Pure {
+				acts(x, "call "+info.Func.FullName()+", which reads what is outside of the program")
 			}
 		case BuiltinCall:
 			if what := actingBuiltins[info.Builtin]; what != "" {

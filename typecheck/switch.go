@@ -16,6 +16,10 @@ func isTrue(val constant.Value) bool {
 // switchStmt checks a switch. The values of its cases have the type of x.
 func (b *body) switchStmt(s *ast.Switch) {
 	op := b.value(s.X, nil)
+	if IsOpaque(op.typ) {
+		b.report(opaqueHere(op.typ, s.X.Span(), "this cannot be compared"))
+		op = invalid
+	}
 	if op.typ != Invalid && !comparable(op.typ) {
 		b.errorf(diag.NotComparable, s.X, "%s values cannot be compared", op.typ)
 		op = invalid

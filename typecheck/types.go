@@ -43,33 +43,34 @@ const (
 	NullKind         // of null before its context is known
 )
 
-// Basic is a predeclared type.
+// Basic is a predeclared type, or a Go type whose values are texts.
 type Basic struct {
 	Kind BasicKind
 	name string
+	of   *GoType // nil if it is predeclared
 }
 
 // The predeclared types.
 var (
-	Invalid      = &Basic{InvalidKind, "invalid type"}
-	Void         = &Basic{VoidKind, "void"}
-	Bool         = &Basic{BoolKind, "bool"}
-	Int          = &Basic{IntKind, "int"}
-	Int8         = &Basic{Int8Kind, "int8"}
-	Int16        = &Basic{Int16Kind, "int16"}
-	Int32        = &Basic{Int32Kind, "int32"}
-	Uint8        = &Basic{Uint8Kind, "uint8"}
-	Uint16       = &Basic{Uint16Kind, "uint16"}
-	Uint32       = &Basic{Uint32Kind, "uint32"}
-	Uint64       = &Basic{Uint64Kind, "uint64"}
-	Float        = &Basic{FloatKind, "float"}
-	String       = &Basic{StringKind, "string"}
-	Bytes        = &Basic{BytesKind, "bytes"}
-	Time         = &Basic{TimeKind, "time"}
-	Duration     = &Basic{DurationKind, "duration"}
-	UntypedInt   = &Basic{UntypedIntKind, "integer constant"}
-	UntypedFloat = &Basic{UntypedFloatKind, "float constant"}
-	Null         = &Basic{NullKind, "null"}
+	Invalid      = &Basic{Kind: InvalidKind, name: "invalid type"}
+	Void         = &Basic{Kind: VoidKind, name: "void"}
+	Bool         = &Basic{Kind: BoolKind, name: "bool"}
+	Int          = &Basic{Kind: IntKind, name: "int"}
+	Int8         = &Basic{Kind: Int8Kind, name: "int8"}
+	Int16        = &Basic{Kind: Int16Kind, name: "int16"}
+	Int32        = &Basic{Kind: Int32Kind, name: "int32"}
+	Uint8        = &Basic{Kind: Uint8Kind, name: "uint8"}
+	Uint16       = &Basic{Kind: Uint16Kind, name: "uint16"}
+	Uint32       = &Basic{Kind: Uint32Kind, name: "uint32"}
+	Uint64       = &Basic{Kind: Uint64Kind, name: "uint64"}
+	Float        = &Basic{Kind: FloatKind, name: "float"}
+	String       = &Basic{Kind: StringKind, name: "string"}
+	Bytes        = &Basic{Kind: BytesKind, name: "bytes"}
+	Time         = &Basic{Kind: TimeKind, name: "time"}
+	Duration     = &Basic{Kind: DurationKind, name: "duration"}
+	UntypedInt   = &Basic{Kind: UntypedIntKind, name: "integer constant"}
+	UntypedFloat = &Basic{Kind: UntypedFloatKind, name: "float constant"}
+	Null         = &Basic{Kind: NullKind, name: "null"}
 )
 
 // Vector is vector<T>, also written T[].
@@ -200,7 +201,7 @@ func IsUntyped(t Type) bool { b, ok := t.(*Basic); return ok && b.Kind >= Untype
 // isOrdered reports whether values of t have < and >.
 func isOrdered(t Type) bool {
 	b, ok := t.(*Basic)
-	return ok && (IsNumeric(t) || b.Kind == StringKind || b.Kind == BytesKind || b.Kind == TimeKind || b.Kind == DurationKind)
+	return ok && b.of == nil && (IsNumeric(t) || b.Kind == StringKind || b.Kind == BytesKind || b.Kind == TimeKind || b.Kind == DurationKind)
 }
 
 // IsKey reports whether t may be the key of a map or the element of a set.

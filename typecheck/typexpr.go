@@ -43,11 +43,11 @@ func (c *checker) typWritten(fs *fileScope, t ast.Type, depth int) Type {
 	case *ast.NamedType:
 		return c.namedType(fs, t, depth)
 	case *ast.VectorType:
-		return poison1(&Vector{c.elem(fs, t.Elem, depth)})
+		return poison1(&Vector{c.stored(fs, t.Elem, depth)})
 	case *ast.SetType:
 		return poison1(&Set{c.key(fs, t.Elem, depth, "element of a set")})
 	case *ast.MapType:
-		return poison1(&Map{c.key(fs, t.Key, depth, "key of a map"), c.elem(fs, t.Value, depth)})
+		return poison1(&Map{c.key(fs, t.Key, depth, "key of a map"), c.stored(fs, t.Value, depth)})
 	case *ast.TableType:
 		return c.misplacedTable(fs, t, depth)
 	case *ast.OptionalType:
@@ -59,7 +59,7 @@ func (c *checker) typWritten(fs *fileScope, t ast.Type, depth int) Type {
 		}
 		return poison1(&Optional{elem})
 	case *ast.PendingType:
-		return poison1(&Pending{c.typAt(fs, t.Elem, depth+1)})
+		return poison1(&Pending{c.noOpaque(c.typAt(fs, t.Elem, depth+1), t.Elem, "an event has no such result")})
 	case *ast.BadType:
 		return Invalid
 	}
@@ -84,8 +84,13 @@ func (c *checker) elem(fs *fileScope, t ast.Type, depth int) Type {
 	return got
 }
 
+// stored is elem for what a container holds.
+func (c *checker) stored(fs *fileScope, t ast.Type, depth int) Type {
+	return c.noOpaque(c.elem(fs, t, depth), t, "a container cannot hold this")
+}
+
 func (c *checker) key(fs *fileScope, t ast.Type, depth int, what string) Type {
-	got := c.elem(fs, t, depth)
+	got := c.stored(fs, t, depth)
 	if got != Invalid && !IsKey(got) {
 		c.report(diag.New(diag.BadKey, t.Span(), "a value of type %s cannot be the %s", got, what).
 			WithHelp("keys are integers, bool, string, bytes, enums, time, duration or actors"))
@@ -111,7 +116,7 @@ func (c *checker) namedType(fs *fileScope, t *ast.NamedType, depth int) Type {
 	switch obj := obj.(type) {
 	case *badObject:
 		return Invalid
-	case *Class, *Enum, *basicName:
+	case *Class, *Enum, *basicName, *GoType:
 		if len(t.Args) > 0 {
 			c.errorf(diag.BadTypeUse, t, "%s takes no type arguments", t.Name.Text)
 			return Invalid
@@ -224,7 +229,7 @@ func (c *checker) undefinedType(fs *fileScope, t *ast.NamedType) {
 
 func isTypeObject(obj Object) bool {
 	switch obj.(type) {
-	case *Class, *Enum, *basicName:
+	case *Class, *Enum, *basicName, *GoType:
 		return true
 	}
 	return false
@@ -255,6 +260,8 @@ func describe(obj Object) string {
 		return "an enum"
 	case *basicName:
 		return "a type"
+	case *GoType:
+		return "a Go type"
 	case *Func:
 		if obj.Kind == Method {
 			return "a method"

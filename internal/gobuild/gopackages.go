@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -47,6 +48,11 @@ func (g *GoPackages) Import(dir string, paths []string) func(path string) (*type
 		g.ofModule[dir] = map[string]goPackage{}
 	}
 	theirs := g.ofModule[dir]
+	if slices.Contains(paths, typecheck.GoBodyPath) {
+		if _, known := theirs[typecheck.GoBodyPath]; !known {
+			theirs[typecheck.GoBodyPath] = g.beside(dir)
+		}
+	}
 	unknown := func() []string {
 		return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
 			_, known := g.standard[path]
@@ -70,6 +76,44 @@ func (g *GoPackages) Import(dir string, paths []string) func(path string) (*type
 		}
 		return theirs[path].pkg, theirs[path].err
 	}
+}
+
+// beside returns the Go package with the bodies `= go` of the sources in dir. Its errors go on a sentence that says so.
+func (g *GoPackages) beside(dir string) goPackage {
+	fail := func(format string, args ...any) goPackage { return goPackage{err: fmt.Errorf(format, args...)} }
+	if info, err := os.Stat(filepath.Join(dir, "go")); err != nil || !info.IsDir() {
+		return fail("there is no directory go in %s", load.Relative(dir))
+	}
+	golang, err := findGo(aeon.RuntimeSource().GoVersion)
+	if err != nil {
+		return goPackage{err: err}
+	}
+	cmd := func(args ...string) *exec.Cmd {
+		cmd := exec.Command(golang.path, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "GOPROXY=off")
+		return cmd
+	}
+	where := load.Relative(filepath.Join(dir, "go"))
+	if mod, err := cmd("env", "GOMOD").Output(); err != nil {
+		return goPackage{err: err}
+	} else if file := strings.TrimSpace(string(mod)); file == "" || file == os.DevNull {
+		return fail("%s lies in no Go module: `go mod init` makes one", where)
+	}
+	found, err := list(cmd(), []string{typecheck.GoBodyPath})
+	if err != nil {
+		return goPackage{err: err}
+	}
+	for path, p := range found {
+		switch {
+		case p.name == "main":
+			return fail("the Go package in %s is a program, which cannot be imported", where)
+		case p.failure != "" || p.archive == "":
+			return fail("Go finds no package in %s, or does not compile it: `go vet` there says why", where)
+		}
+		return g.read(path, p)
+	}
+	return fail("Go finds no package in %s", where)
 }
 
 // findStandard finds packages of the standard library, which are the same everywhere.

@@ -40,22 +40,36 @@ type Place struct {
 // library. It is a *ProgramError if the package binds one that it cannot be compiled with.
 func PlaceOf(p *load.Package) (*Place, error) {
 	var place *Place
-	for _, f := range p.Info.Package.Externs {
+	var err error
+	find := func(name, path string) {
+		if place == nil && err == nil {
+			if place, err = findPlace(p.Dir); err != nil {
+				err = fmt.Errorf("%s is of the Go package %s: %w", name, path, err)
+			}
+		}
+	}
+	check := func(what, path string) {
+		if err == nil && !place.mayImport(path) {
+			err = fmt.Errorf("%s is of the Go package %s, which Go code in %s may not import\n\tmove the .aeon sources below the directory that has `internal`, or move the Go package",
+				what, path, place.path)
+		}
+	}
+	for _, t := range p.Info.Package.GoTypes {
+		if t.Package.Standard {
+			continue
+		}
+		find(t.Name(), t.Path)
+		check(t.Name(), t.Path)
+		check("the type "+t.Name(), t.Named.Obj().Pkg().Path())
+		if err != nil {
+			return nil, &ProgramError{fmt.Errorf("%v: %w", t.Span().Pos(), err)}
+		}
+	}
+	for _, f := range p.Info.Package.Bound() {
 		if f.Go.Package.Standard { // and so are its types
 			continue
 		}
-		var err error
-		if place == nil {
-			if place, err = findPlace(p.Dir); err != nil {
-				err = fmt.Errorf("%s is of the Go package %s: %w", f.Name(), f.Go.Path, err)
-			}
-		}
-		check := func(what, path string) {
-			if err == nil && !place.mayImport(path) {
-				err = fmt.Errorf("%s is of the Go package %s, which Go code in %s may not import\n\tmove the .aeon sources below the directory that has `internal`, or move the Go package",
-					what, path, place.path)
-			}
-		}
+		find(f.Name(), f.Go.Path)
 		check(f.Name(), f.Go.Path)
 		f.Crossings(func(_ typecheck.Type, g types.Type) {
 			if n, ok := g.(*types.Named); ok {

@@ -68,7 +68,7 @@ func build(ctx context.Context, packages []*load.Package) (gobuild.Result, error
 	seen := map[*load.Package]bool{}
 	for _, root := range packages {
 		for _, p := range root.Closure() {
-			if len(p.Info.Package.Externs) == 0 || seen[p] {
+			if len(p.Info.Package.Bound()) == 0 || seen[p] {
 				continue
 			}
 			seen[p] = true
@@ -95,15 +95,27 @@ func build(ctx context.Context, packages []*load.Package) (gobuild.Result, error
 // boundBy returns a Go package with the functions that p binds, by path.Name.
 func boundBy(p *load.Package) []byte {
 	names := map[string][]string{} // by path
-	for _, f := range p.Info.Package.Externs {
-		names[f.Go.Path] = append(names[f.Go.Path], f.Name())
+	methods := map[string]string{}
+	for _, f := range p.Info.Package.Bound() {
+		if t := f.Go.Recv; t != nil {
+			recv := "(*%s." + t.Name() + ")"
+			if t.IsInterface() {
+				recv = "%s." + t.Name()
+			}
+			methods[f.Go.Callee] = recv + "." + f.Name()
+		}
+		names[f.Go.Path] = append(names[f.Go.Path], f.Go.Callee)
 	}
 	var imports, entries strings.Builder
 	for i, path := range slices.Sorted(maps.Keys(names)) {
 		fmt.Fprintf(&imports, "\tg%d %q\n", i, path)
 		slices.Sort(names[path])
 		for _, name := range slices.Compact(names[path]) {
-			fmt.Fprintf(&entries, "\t%q: g%d.%s,\n", path+"."+name, i, name)
+			code := fmt.Sprintf("g%d.%s", i, name)
+			if m := methods[name]; m != "" {
+				code = fmt.Sprintf(m, fmt.Sprintf("g%d", i))
+			}
+			fmt.Fprintf(&entries, "\t%q: %s,\n", path+"."+name, code)
 		}
 	}
 	return fmt.Appendf(nil, "package bound\n\nimport (\n%s)\n\nvar Functions = map[string]any{\n%s}\n", &imports, &entries)
@@ -121,10 +133,9 @@ func mainOf(packages []gobuild.Package) []byte {
 	return fmt.Appendf(nil, "package main\n\nimport (\n%s)\n\nfunc main() { p0.Main(%s) }\n", &imports, strings.TrimPrefix(entries.String(), ", "))
 }
 
-// Call calls a function, path.Name, with arguments in the form of package serve, and returns its serve.Reply as JSON. The error says
-// that the process has ended: the function has ended it.
-func (c *Caller) Call(name string, args []json.RawMessage) ([]byte, error) {
-	req, err := json.Marshal(serve.Request{Func: name, Args: args})
+// Call makes a call, and returns its serve.Reply as JSON. The error says that the process has ended: the function has ended it.
+func (c *Caller) Call(call serve.Request) ([]byte, error) {
+	req, err := json.Marshal(call)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +149,7 @@ func (c *Caller) Call(name string, args []json.RawMessage) ([]byte, error) {
 		err = c.out.Decode(&reply)
 	}
 	if err != nil {
-		c.mu.dead = fmt.Errorf("the process in which the Go function %s ran has ended: %w", name, err)
+		c.mu.dead = fmt.Errorf("the process in which the Go function %s ran has ended: %w", call.Func, err)
 		return nil, c.mu.dead
 	}
 	c.mu.replies[string(req)] = reply

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/gobuild"
 	"github.com/aeon-lang/aeon/internal/gocall"
+	"github.com/aeon-lang/aeon/internal/gocall/serve"
 	"github.com/aeon-lang/aeon/internal/load"
 )
 
@@ -40,7 +41,7 @@ func TestEqualCallsHaveOneReply(t *testing.T) {
 		for _, a := range args {
 			raw = append(raw, json.RawMessage(a))
 		}
-		reply, err := c.Call(name, raw)
+		reply, err := c.Call(serve.Request{Func: name, Args: raw, Shapes: make([]*serve.Shape, len(raw))})
 		if err != nil {
 			return err.Error()
 		}
@@ -63,6 +64,45 @@ func TestEqualCallsHaveOneReply(t *testing.T) {
 	}
 	if got := call("math/rand/v2.IntN", "7"); !strings.HasPrefix(got, "the process in which the Go function math/rand/v2.IntN ran has ended: ") {
 		t.Errorf("after the end a call says %q", got)
+	}
+}
+
+// Values that stay in the process are named by the calls that have made them: equal calls have made the same one.
+func TestEqualCallsKeepOneValue(t *testing.T) {
+	p := loaded(t, "package p\n\nextern go \"strings\" { type Replacer; pure Replacer NewReplacer(vector<string> oldnew); pure string Replacer.Replace(string s); }\n")
+	c, err := gocall.Start(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(name string, result *serve.Shape, args ...string) string {
+		t.Helper()
+		req := serve.Request{Func: name, Shapes: make([]*serve.Shape, len(args)), Result: result}
+		for i, a := range args {
+			req.Args = append(req.Args, json.RawMessage(a))
+			if result == nil && i == 0 {
+				req.Shapes[0] = &serve.Shape{Go: "strings.Replacer", Handle: true}
+			}
+		}
+		raw, err := c.Call(req)
+		var reply serve.Reply
+		if err == nil {
+			err = json.Unmarshal(raw, &reply)
+		}
+		if err != nil || !reply.Ended {
+			t.Fatal(err, string(raw))
+		}
+		return string(reply.Result)
+	}
+	kept := &serve.Shape{Go: "strings.Replacer", Handle: true}
+	ab, again, bc := call("strings.NewReplacer", kept, `["YQ==","Yg=="]`), call("strings.NewReplacer", kept, `["YQ==","Yg=="]`), call("strings.NewReplacer", kept, `["Yg==","Yw=="]`)
+	if ab != again || ab == bc {
+		t.Errorf("the values of the calls are %s, %s and %s", ab, again, bc)
+	}
+	if one, other := call("strings.Replacer.Replace", nil, ab, `"YWI="`), call("strings.Replacer.Replace", nil, bc, `"YWI="`); one != `"YmI="` || other != `"YWM="` {
+		t.Errorf("a and b become %s and %s", one, other)
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

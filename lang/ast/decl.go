@@ -102,19 +102,43 @@ type TestDecl struct {
 	Body *Block
 }
 
-// ExternGoDecl is `extern go "path" { functions }`.
+// ExternGoDecl is `extern go "path" { types and functions }`.
 type ExternGoDecl struct {
 	Loc
 	Doc   *CommentGroup
-	Path  *StringLit // never interpolated
-	Funcs []*ExternFunc
+	Path  *StringLit   // never interpolated
+	Items []ExternItem // in source order: *ExternType, *ExternFunc
 }
 
-// ExternFunc is one bound Go function: `[pure] [ro] T f(…) [error];`.
+// Types returns the types in source order.
+func (d *ExternGoDecl) Types() []*ExternType { return itemsOf[*ExternType](d) }
+
+// Funcs returns the functions and methods in source order.
+func (d *ExternGoDecl) Funcs() []*ExternFunc { return itemsOf[*ExternFunc](d) }
+
+func itemsOf[I ExternItem](d *ExternGoDecl) []I {
+	var out []I
+	for _, item := range d.Items {
+		if x, ok := item.(I); ok {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// ExternType is one bound Go type: `type T;`.
+type ExternType struct {
+	Loc
+	Doc  *CommentGroup
+	Name Name
+}
+
+// ExternFunc is one bound Go function, `[pure] [ro] R f(…) [error];`, or a method of a bound type: `… R T.f(…) [error];`.
 type ExternFunc struct {
 	Loc
 	Doc *CommentGroup
 	Signature
+	Recv  *Name // the type that it is a method of; nil for a function
 	Error *Name // the word `error`, if the Go function returns one; else nil
 }
 
@@ -213,6 +237,9 @@ func (*FuncDecl) decl()     {}
 func (*TestDecl) decl()     {}
 func (*ExternGoDecl) decl() {}
 func (*BadDecl) decl()      {}
+
+func (*ExternType) externItem() {}
+func (*ExternFunc) externItem() {}
 
 func (*FieldDecl) member()    {}
 func (*CtorDecl) member()     {}

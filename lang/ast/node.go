@@ -43,6 +43,12 @@ type Type interface {
 	typ()
 }
 
+// ExternItem is what an `extern go` block binds.
+type ExternItem interface {
+	Node
+	externItem()
+}
+
 // Loc is embedded in every node and holds its place.
 type Loc struct{ Range Span }
 

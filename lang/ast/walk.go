@@ -73,7 +73,7 @@ func (v visitor) decl(n Decl) {
 		v.one(n.Body)
 	case *ExternGoDecl:
 		v.one(n.Path)
-		each(v, n.Funcs)
+		each(v, n.Items)
 	case *BadDecl:
 	default:
 		unknown(n)
@@ -112,7 +112,7 @@ func (v visitor) other(n Node) {
 		v.one(n.Package)
 		each(v, n.Imports)
 		each(v, n.Decls)
-	case *PackageClause, *TypeParam, *Comment, *CommentGroup, *Name, Name:
+	case *PackageClause, *TypeParam, *ExternType, *Comment, *CommentGroup, *Name, Name:
 	case *ImportDecl:
 		v.one(n.Path)
 	case *EnumValue:

@@ -22,6 +22,8 @@ const (
 	GoPackage       Code = "AE0115"
 	GoFunction      Code = "AE0116"
 	GoEffect        Code = "AE0117"
+	GoOpaque        Code = "AE0118"
+	GoBody          Code = "AE0119"
 
 	// Types and constants: codes_check_types.go.
 	TypeMismatch     Code = "AE0120"

@@ -93,7 +93,7 @@ initial value may be left out, and so may one of a type T? or a vector.`,
 	{
 		Code: LaterVersion, Title: "comes with a later version",
 		Explanation: `The language has it, but this version of aeonc does not yet: payloads of enum
-values, generic classes and functions, and bodies written in Go (` + "`= go`" + `).`,
+values, generic classes and functions.`,
 		Bad:  program("class Box<T> {\n\tT value;\n}"),
 		Good: program("class Box {\n\tint value;\n}"),
 	},
@@ -110,10 +110,11 @@ standard library are always there. The packages of a Go module can be bound by w
 		Explanation: `A function of an ` + "`extern go`" + ` block has the name of an exported function of the Go
 package, and its types: int is int64 or int in Go, float is float64, bytes []byte,
 time time.Time, duration time.Duration, T? a pointer, vector<T> a slice and map<K, V> a
-map; bool, string and the sized integers have their names. Other types do not pass. An
-error that the Go function returns aborts if the declaration ends in ` + "`error`" + `. Without
-that word the result is declared T?, and null if there is an error; of a function that
-returns nothing but an error it is string?, its text.`,
+map; bool, string and the sized integers have their names. Other types pass if the block
+binds them, ` + "`type T;`" + `, as it binds their methods: ` + "`pure int T.Len();`" + `. An
+error that the Go function returns aborts if the declaration ends in ` + "`error`" + `.
+Without that word the result is declared T?, and null if there is an error; of a
+function that returns nothing but an error it is string?, its text.`,
 		Bad:  program("extern go \"strings\" {\n\tpure int ToUpper(string s);\n}"),
 		Good: program("extern go \"strings\" {\n\tpure string ToUpper(string s);\n}"),
 	},
@@ -127,5 +128,27 @@ which gets the error of the last try as its last argument, or null.`,
 		Bad: program("extern go \"os\" {\n\tvoid Remove(string name) error;\n}\n\nactorclass Files {\n\tvoid drop(string name) {\n\t\tRemove(name);\n\t}\n}"),
 		Good: program("extern go \"os\" {\n\tvoid Remove(string name) error;\n}\n\nactorclass Files {\n\tvoid drop(string name) {\n\t\tevent go Remove(name) retry 5 then dropped(name);\n\t}\n" +
 			"\tvoid dropped(string name, string? failure) {\n\t}\n}"),
+	},
+	{
+		Code: GoOpaque, Title: "a Go type without a text cannot stand here",
+		Explanation: `A Go type that an ` + "`extern go`" + ` block binds, and that has no methods MarshalText and
+UnmarshalText, has values that Go alone knows. They may stand in locals, and in
+parameters and results of functions, of methods of value classes, and of Go functions.
+They cannot be stored, sent or compared: they stand in no field or container, no call of
+an actor or client object has them as an argument or result, and they have no ==, text
+or JSON. Keep what they are made of, and make them again in each event.`,
+		Bad: program("extern go \"strings\" {\n\ttype Replacer;\n}\n\nactorclass Texts {\n\tReplacer? quotes;\n}"),
+		Good: program("extern go \"strings\" {\n\ttype Replacer;\n\tpure Replacer NewReplacer(vector<string> oldnew);\n\tpure string Replacer.Replace(string s);\n}\n\n" +
+			"actorclass Texts {\n\tvector<string> quotes;\n\tstring plain(string s) {\n\t\tReplacer r = NewReplacer(quotes);\n\t\treturn r.Replace(s);\n\t}\n}"),
+	},
+	{
+		Code: GoBody, Title: "this body is not what Go has, or cannot be written in Go",
+		Explanation: `The body ` + "`= go`" + ` of a function, or of a method of a value class, is a function of the
+Go package in the directory go beside the sources, which lies in a Go module. It is
+called as the function is, with a capital letter; that of a method Class_method, and its
+first parameter is the object. It is pure or ro, as it is called within events. The types
+are those of an ` + "`extern go`" + ` block. The help shows the Go function to write.`,
+		Bad:  program("int twice(int n) = go;"),
+		Good: program("int twice(int n) {\n\treturn 2 * n;\n}"),
 	},
 }

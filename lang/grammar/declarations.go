@@ -162,39 +162,64 @@ func (p *parser) extern(lex *lexer.PeekingLexer) (ast.Decl, error) {
 		return nil, err
 	}
 	d := &ast.ExternGoDecl{Loc: p.loc(start), Doc: p.doc(start), Path: g.Path.(*ast.StringLit)}
-	for _, f := range g.Funcs {
-		if f, ok := f.(*ast.ExternFunc); ok { // else it was wrong and has been reported
-			d.Funcs = append(d.Funcs, f)
+	for _, item := range g.Items {
+		if item, ok := item.(ast.ExternItem); ok { // else it was wrong and has been reported
+			d.Items = append(d.Items, item)
 		}
 	}
 	return d, nil
 }
 
-// parseExternFunc reads one bound Go function.
-func (p *parser) parseExternFunc(lex *lexer.PeekingLexer) (externNode, error) {
+// parseExternItem reads one bound Go type, function or method.
+func (p *parser) parseExternItem(lex *lexer.PeekingLexer) (externNode, error) {
 	p.enter(lex)
 	start, open := p.cur, len(p.open)
 	if k := p.kind(start); k == RBrace || k == EOF {
 		return nil, participle.NextMatch
 	}
-	f := &ast.ExternFunc{Doc: p.doc(start)}
-	err := p.modifiers(lex, &f.Signature)
+	read := p.externFunc
+	if p.text(start) == "type" && (p.kind(start+1).IsName() && p.kind(start+2) != LParen && p.kind(start+2) != Dot || p.misnamed(start+1)) {
+		read = p.externType
+	}
+	item, err := read(lex)
 	if err == nil {
-		var g *externFuncProd
-		if g, err = run(p, p.prods.externFunc, lex); err == nil {
-			f.Result, f.Name, f.Params = g.Result, *g.Name.(*ast.Name), g.Params.(*params).list
-			if g.Error != nil {
-				name := p.name(g.Error.Pos.Offset)
-				f.Error = &name
-			}
-			f.Loc = p.loc(start)
-			return f, nil
-		}
+		return item, nil
 	}
 	if err := p.recover(lex, start, open, err); err != nil {
 		return nil, err
 	}
 	return &marker{p.loc(start)}, nil
+}
+
+func (p *parser) externType(lex *lexer.PeekingLexer) (externNode, error) {
+	start := p.cur
+	g, err := run(p, p.prods.externType, lex)
+	if err != nil {
+		return nil, err
+	}
+	return &ast.ExternType{Loc: p.loc(start), Doc: p.doc(start), Name: *g.Name.(*ast.Name)}, nil
+}
+
+func (p *parser) externFunc(lex *lexer.PeekingLexer) (externNode, error) {
+	start := p.cur
+	f := &ast.ExternFunc{Doc: p.doc(start)}
+	if err := p.modifiers(lex, &f.Signature); err != nil {
+		return nil, err
+	}
+	g, err := run(p, p.prods.externFunc, lex)
+	if err != nil {
+		return nil, err
+	}
+	f.Result, f.Name, f.Params = g.Result, *g.Name.(*ast.Name), g.Params.(*params).list
+	if g.Sub != nil {
+		f.Recv, f.Name = g.Name.(*ast.Name), *g.Sub.(*ast.Name)
+	}
+	if g.Error != nil {
+		name := p.name(g.Error.Pos.Offset)
+		f.Error = &name
+	}
+	f.Loc = p.loc(start)
+	return f, nil
 }
 
 // modifiers reads `internal`, `ro`, `pure` and `yield` in any order, each once.

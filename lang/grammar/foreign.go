@@ -43,7 +43,7 @@ var foreignModifiers = map[string]string{
 var foreignDecls = map[string]string{
 	"struct": valueClass, "record": valueClass, "data": valueClass, "object": "there are no single objects: " + valueClass,
 	"interface": noInterface, "trait": noInterface, "protocol": noInterface, "impl": "methods stand in the braces of their class",
-	"type": typesHelp, "typedef": typesHelp, "typealias": typesHelp, "union": "alternatives are declared with `enum`", "actor": "an actor is declared with `actorclass`",
+	"type": typesHelp + "; a Go type stands in an `extern go` block", "typedef": typesHelp, "typealias": typesHelp, "union": "alternatives are declared with `enum`", "actor": "an actor is declared with `actorclass`",
 	"namespace": "a directory is a package: `package name` at the top of each file", "module": "a directory is a package: `package name` at the top of each file",
 	"mod": "a directory is a package: `package name` at the top of each file",
 	"use": importHelp, "using": importHelp, "from": importHelp, "include": importHelp, "require": importHelp,

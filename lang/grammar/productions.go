@@ -28,7 +28,7 @@ type (
 	caseNode       interface{ ast.Node } // one case of a switch
 	matchCaseNode  interface{ ast.Node } // one case of a match
 	enumValueNode  interface{ ast.Node } // one value of an enum
-	externNode     interface{ ast.Node } // one function of an extern block
+	externNode     interface{ ast.Node } // one type, function or method of an extern block
 	membersNode    interface{ ast.Node } // the members of a class: *members
 	plainString    interface{ ast.Expr } // a string without interpolation: *ast.StringLit
 	fieldInit      interface{ ast.Expr } // `= e`
@@ -106,12 +106,17 @@ type (
 	externProd struct { // ExternGoDecl
 		Path  plainString  `parser:"'extern' 'go' @@"`
 		Open  openNode     `parser:"@@"`
-		Funcs []externNode `parser:"@@*"`
+		Items []externNode `parser:"@@*"`
 		Close closeNode    `parser:"@@"`
+	}
+	externTypeProd struct { // ExternType
+		Name nameNode `parser:"'type' @@"`
+		Semi semiNode `parser:"@@"`
 	}
 	externFuncProd struct { // ExternFunc; the modifiers have been read
 		Result ast.Type     `parser:"@@"`
 		Name   nameNode     `parser:"@@"`
+		Sub    nameNode     `parser:"( '.' @@ )?"`
 		Params paramsNode   `parser:"@@"`
 		Error  *lexer.Token `parser:"@'error'?"`
 		Semi   semiNode     `parser:"@@"`
@@ -260,6 +265,7 @@ type productions struct {
 	untypedConst *participle.Parser[untypedConstProd]
 	test         *participle.Parser[testProd]
 	extern       *participle.Parser[externProd]
+	externType   *participle.Parser[externTypeProd]
 	externFunc   *participle.Parser[externFuncProd]
 	function     *participle.Parser[funcProd]
 	field        *participle.Parser[fieldProd]
@@ -307,7 +313,7 @@ func (p *parser) build() productions {
 		participle.ParseTypeWith(p.parseIfHead), participle.ParseTypeWith(p.parseForHead),
 		participle.ParseTypeWith(p.parseElse), participle.ParseTypeWith(p.parseCase),
 		participle.ParseTypeWith(p.parseMatchCase), participle.ParseTypeWith(p.parseEnumValue),
-		participle.ParseTypeWith(p.parseExternFunc), participle.ParseTypeWith(p.parsePlainString),
+		participle.ParseTypeWith(p.parseExternItem), participle.ParseTypeWith(p.parsePlainString),
 		participle.ParseTypeWith(p.parseFieldInit), participle.ParseTypeWith(p.parseTableClause),
 	}
 	return productions{
@@ -315,7 +321,7 @@ func (p *parser) build() productions {
 		class: participle.MustBuild[classProd](o...), enum: participle.MustBuild[enumProd](o...),
 		enumValue: participle.MustBuild[enumValueProd](o...), constant: participle.MustBuild[constProd](o...),
 		untypedConst: participle.MustBuild[untypedConstProd](o...), test: participle.MustBuild[testProd](o...),
-		extern: participle.MustBuild[externProd](o...), externFunc: participle.MustBuild[externFuncProd](o...),
+		extern: participle.MustBuild[externProd](o...), externType: participle.MustBuild[externTypeProd](o...), externFunc: participle.MustBuild[externFuncProd](o...),
 		function: participle.MustBuild[funcProd](o...), field: participle.MustBuild[fieldProd](o...), clause: participle.MustBuild[clauseProd](o...),
 		ctor: participle.MustBuild[ctorProd](o...), snapshot: participle.MustBuild[snapshotProd](o...), typeParams: participle.MustBuild[typeParamsProd](o...),
 

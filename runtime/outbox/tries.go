@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/value"
 )
 
 // Tries makes tries of calls that leave the system after a commit. A try is no event, and may take long, so it has a goroutine that is
@@ -134,7 +135,11 @@ func Guard(name string, call func() error) error {
 	go func() {
 		err := errors.New("runtime.Goexit in the Go function " + name)
 		defer func() {
-			if p := recover(); p != nil {
+			switch p := recover().(type) {
+			case nil:
+			case value.Fault: // an argument that cannot pass
+				err = p
+			default:
 				err = fmt.Errorf("panic in the Go function %s: %v", name, p)
 			}
 			ended <- err

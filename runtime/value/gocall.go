@@ -1,6 +1,7 @@
 package value
 
 import (
+	"encoding"
 	"fmt"
 	"strconv"
 	"time"
@@ -53,6 +54,49 @@ func OptOfGo[T, G any](p *G, conv func(G) T) Opt[T] {
 	return Some(conv(*p))
 }
 
+// TextToGo returns a pointer to the Go value whose text is text.
+func TextToGo[T any, P interface {
+	*T
+	encoding.TextUnmarshaler
+}](name, text string) *T {
+	v := new(T)
+	if err := P(v).UnmarshalText([]byte(text)); err != nil {
+		Fail(fmt.Sprintf("%q is no %s: %v", text, name, err))
+	}
+	return v
+}
+
+// TextOfGo returns the text of what p points to.
+func TextOfGo[T any, P interface {
+	*T
+	encoding.TextMarshaler
+}](name string, p *T) string {
+	text, err := P(NotNil(name, p)).MarshalText()
+	if err != nil {
+		Fail(fmt.Sprintf("a %s from Go has no text: %v", name, err))
+	}
+	return string(text)
+}
+
+// NotNil returns v, a pointer or interface.
+func NotNil[T comparable](name string, v T) T {
+	if v == *new(T) {
+		Fail(fmt.Sprintf("a %s from Go is nil", name))
+	}
+	return v
+}
+
+// GoNilable returns the pointer or interface that o holds; nil is null.
+func GoNilable[T comparable](o Opt[T]) T { return o.v }
+
+// OptOfGoNilable returns the pointer or interface v; null is nil.
+func OptOfGoNilable[T comparable](v T) Opt[T] {
+	if v == *new(T) {
+		return Opt[T]{}
+	}
+	return Some(v)
+}
+
 // GoSlice returns the elements of v.
 func GoSlice[T, G any](v Vector[T], conv func(T) G) []G {
 	out := make([]G, v.Size())
@@ -86,6 +130,9 @@ func MapOfGo[K, GK comparable, V, GV any](g map[GK]GV, key func(GK) K, conv func
 	var m Map[K, V]
 	for k, v := range g {
 		SetEntry(&m, key(k), conv(v))
+	}
+	if m.Size() != int64(len(g)) {
+		Fail("two keys of a map from Go have the same text")
 	}
 	return m
 }

@@ -15,7 +15,7 @@ import (
 // unused are the kinds of nodes that generated programs do not have, each with the reason.
 var unused = map[string]string{
 	"BadDecl": "an error", "BadMember": "an error", "BadStmt": "an error", "BadExpr": "an error", "BadType": "an error",
-	"ImportDecl": "Split makes them", "ExternGoDecl": "golden programs call Go", "ExternFunc": "golden programs call Go", "GoCall": "golden programs call Go", "TypeParam": "comes later",
+	"ImportDecl": "Split makes them", "ExternGoDecl": "golden programs call Go", "ExternFunc": "golden programs call Go", "ExternType": "golden programs call Go", "GoCall": "golden programs call Go", "TypeParam": "comes later",
 	"Comment": "not a part of the program", "CommentGroup": "not a part of the program",
 }
 
