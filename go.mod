@@ -15,6 +15,7 @@ require (
 	github.com/prometheus/client_model v0.3.0
 	github.com/prometheus/common v0.42.0
 	github.com/rogpeppe/go-internal v1.16.0
+	go.etcd.io/raft/v3 v3.7.0
 	go.opentelemetry.io/proto/otlp v1.11.1
 	go.uber.org/goleak v1.3.0
 	golang.org/x/tools v0.50.0

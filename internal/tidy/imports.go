@@ -82,6 +82,9 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/node", "runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/snapshot runtime/snapshot/s3 runtime/span runtime/span/collector runtime/store/pebbledb"},
 	{"runtime/node/withgrpc", "runtime/door runtime/door/gate runtime/door/grpcdoor runtime/door/httpdoor runtime/node"},
 
+	// The cluster, above the runtime.
+	{"replica", "runtime/store"},
+
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
 	{".", "runtime/door runtime/door/godoor"},
 	{"aeontest", ". runtime/door/godoor runtime/store/memengine"},
@@ -133,7 +136,7 @@ const testOnly = "dominator/oracle examples/... internal/generated internal/race
 // directions lists what packages never reach, directly or through others, whatever the layers say.
 var directions = []struct{ from, never string }{
 	{"lang/... typecheck codegen", "runtime/... dominator/... cmd/..."}, // the compiler names the runtime by strings
-	{"runtime/...", "lang/... typecheck codegen internal/load internal/gobuild cmd/..."},
+	{"runtime/...", "lang/... typecheck codegen internal/load internal/gobuild replica cmd/..."},
 	{"dominator", "runtime/... lang/... typecheck codegen cmd/..."},
 	{"lang/... typecheck codegen dominator runtime/... internal/...", "spec/..."}, // only commands run the oracles
 	{"spec spec/explore", "codegen runtime/... dominator/..."},                    // an oracle shares nothing with what it judges
@@ -151,6 +154,7 @@ var adapters = []struct {
 	{"github.com/cockroachdb/pebble", "runtime/store/pebbledb", true},
 	{"github.com/minio/minio-go", "runtime/snapshot/s3", false},
 	{"google.golang.org/grpc", "runtime/door/grpcdoor", true},
+	{"go.etcd.io/raft", "replica", false},
 }
 
 // standardOnly lists packages whose production code reaches the standard library

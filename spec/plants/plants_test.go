@@ -46,7 +46,7 @@ func (p plant) and(file, from, to string) plant {
 	return p
 }
 
-var plants = slices.Concat(ofCompiler, ofSemantics, ofOrder, ofLock, ofRun, ofFollow, ofStore, ofLook, ofTool, ofDoor, ofSpan)
+var plants = slices.Concat(ofCompiler, ofSemantics, ofOrder, ofLock, ofRun, ofFollow, ofStore, ofLook, ofTool, ofDoor, ofSpan, ofReplica)
 
 // suites are those of the semantics, and tried in this order.
 var suites = []string{

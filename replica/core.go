@@ -1,0 +1,488 @@
+package replica
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+
+	"go.etcd.io/raft/v3"
+	"go.etcd.io/raft/v3/raftpb"
+	"go.etcd.io/raft/v3/tracker"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+)
+
+// NodeID names a node for ever; 0 is none. A node that has lost its disk comes back under another id: its votes were lost, too.
+type NodeID uint64
+
+// Group names a raft group: the store whose journal it is.
+type Group uint32
+
+// Config says how a core works. All times are in ticks.
+type Config struct {
+	Node NodeID
+	Log  LogReader
+	// Rand draws election timeouts. The core is repeatable if it is.
+	Rand *rand.Rand
+	// Heartbeat is between two signs of life of a leader.
+	Heartbeat int
+	// Election is how long members of a group wait for a sign of life before they elect another leader; up to twice as
+	// long, as they draw. A leader that has heard of no majority for so long steps down.
+	Election int
+	// Stall is how long an append may take before this node gives up what it leads, and stands for no election. After twice
+	// the time it falls silent, so that others elect a leader even if none of them could take over.
+	Stall int
+	// UncommittedMax bounds the bytes of a leader's entries that are not committed; Propose refuses more.
+	UncommittedMax uint64
+	// RecentMax is how many bytes of each group's newest entries are kept in memory; older ones are read from the log.
+	RecentMax uint64
+	Logger    *slog.Logger // nil: it logs nothing
+}
+
+// Message is one of the algorithm, under way to another node.
+type Message struct {
+	Group Group
+	Raft  *raftpb.Message
+}
+
+// To returns the node that the message is for.
+func (m *Message) To() NodeID { return NodeID(m.Raft.GetTo()) }
+
+// From returns the node that has sent the message.
+func (m *Message) From() NodeID { return NodeID(m.Raft.GetFrom()) }
+
+// Effects are what a core wants done.
+type Effects struct {
+	// Send are messages to other nodes. Each may be lost, arrive twice, or overtake others. A message of the kind MsgSnap goes
+	// together with a state: the driver takes one, has Core.Describe write into the message of what it is, and tells
+	// Core.Sent how the sending has ended.
+	Send []Message
+	// Append is written and, if it says so, synced; then Core.Appended is called. There is no other one before. nil: nothing
+	// is to be written.
+	Append *Append
+	// Apply are entries for the states of groups; those of one group are in order. Core.Applied is called when the state has
+	// taken them.
+	Apply []Apply
+	// Reads have been confirmed: the node has led the group after they were asked for.
+	Reads []Read
+	// Roles have changed.
+	Roles []Role
+}
+
+// Apply has committed entries of one group. Those whose data are empty change nothing but the index.
+type Apply struct {
+	Group   Group
+	Entries []*raftpb.Entry
+	// Members are those of the group after the entries, to be kept with the state; nil: the entries do not change them.
+	Members *raftpb.ConfState
+
+	responses []*raftpb.Message
+}
+
+// Last returns the index up to which the state is when it has taken the entries.
+func (a *Apply) Last() uint64 { return a.Entries[len(a.Entries)-1].GetIndex() }
+
+// Read is a question that Core.Read has asked.
+type Read struct {
+	Group Group
+	ID    uint64
+	Index uint64 // the answer may be given by a state that is up to here
+}
+
+// Role says what a node knows of the leader of a group.
+type Role struct {
+	Group  Group
+	Term   uint64
+	Leader NodeID // 0: it knows of none
+}
+
+// Errors of proposals.
+var (
+	// ErrNotLeading means that this node does not lead the group; nothing was proposed.
+	ErrNotLeading = errors.New("this node does not lead the group")
+	// ErrFull means that more is proposed and not committed than may be; nothing was proposed.
+	ErrFull = errors.New("too much is proposed and not committed")
+)
+
+// Core is the raft groups of one node. It belongs to one goroutine.
+type Core struct {
+	cfg    Config
+	groups []*group // in the order in which they were added
+	find   map[Group]*group
+	out    Effects
+
+	next   Append  // what is to be written when the one under way has ended
+	append *Append // under way; nil: none
+	hung   int     // ticks since append was begun
+}
+
+// group is one group on this node.
+type group struct {
+	id   Group
+	raft *raft.RawNode
+	log  *groupLog
+	role Role
+
+	quiet, patience int // ticks without a sign of a leader, and how many make this node stand for election
+
+	// Invariant: term and vote are what the last record that was made has, so that a change of them is never answered for
+	// before it is durable.
+	term, vote uint64
+	commit     uint64 // of the newest record
+	begins     uint64 // behind which index the log begins when all records are written
+
+	applying uint64 // up to which index entries were handed out; applied <= applying
+	applied  uint64
+}
+
+// New returns a core without groups.
+func New(cfg Config) *Core {
+	assert.That(cfg.Node != 0 && cfg.Heartbeat > 0 && cfg.Election > cfg.Heartbeat && cfg.Stall > 0, "replica: a core with %+v", cfg)
+	return &Core{cfg: cfg, find: make(map[Group]*group)}
+}
+
+// Start is where a group begins, as its state and its log have it.
+type Start struct {
+	Applied uint64            // up to where the state is durable
+	Members *raftpb.ConfState // as of Applied
+	Log     LogState
+}
+
+// Add has the core take part in a group.
+func (c *Core) Add(id Group, s Start) error {
+	assert.That(c.find[id] == nil, "replica: group %d is added twice", id)
+	if err := s.Log.check(s.Applied); err != nil {
+		return fmt.Errorf("group %d: %w", id, err)
+	}
+	replaced := s.Log.replaced(s.Applied)
+	if replaced {
+		s.Log.Cut, s.Log.Last, s.Log.Commit = s.Log.Coming, s.Log.Coming, s.Applied
+	}
+	g := &group{
+		id: id, log: newGroupLog(id, c.cfg.Log, s, c.cfg.RecentMax), role: Role{Group: id, Term: s.Log.Term},
+		term: s.Log.Term, vote: s.Log.Vote, commit: max(s.Log.Commit, s.Applied), begins: s.Log.Cut.Index, applying: s.Applied, applied: s.Applied,
+	}
+	rn, err := raft.NewRawNode(&raft.Config{
+		ID: uint64(c.cfg.Node), ElectionTick: c.cfg.Election, HeartbeatTick: c.cfg.Heartbeat, Storage: g.log, Applied: s.Applied,
+		AsyncStorageWrites: true, PreVote: true, CheckQuorum: true, StepDownOnRemoval: true, DisableProposalForwarding: true,
+		MaxSizePerMsg: messageMax, MaxCommittedSizePerReady: applyMax, MaxInflightMsgs: inflightMax, MaxInflightBytes: inflightBytesMax,
+		MaxUncommittedEntriesSize: c.cfg.UncommittedMax, Logger: logger{c.cfg.Logger, id},
+	})
+	if err != nil {
+		return fmt.Errorf("group %d: %w", id, err)
+	}
+	g.raft = rn
+	g.wait(c)
+	c.groups = append(c.groups, g)
+	c.find[id] = g
+	if replaced {
+		state := &raftpb.SnapshotMetadata{Index: new(s.Log.Cut.Index), Term: new(s.Log.Cut.Term), ConfState: s.Members}
+		c.enqueue(g, Record{Group: id, State: state, Term: g.term, Vote: g.vote, Commit: g.commit}, true, nil)
+	}
+	c.write()
+	c.work(g)
+	return nil
+}
+
+const (
+	messageMax       = 1 << 20 // bytes of entries in a message; one entry alone may be larger
+	applyMax         = 8 << 20 // bytes of entries that are applied at once
+	inflightMax      = 256     // messages with entries that a member has not answered
+	inflightBytesMax = 16 << 20
+)
+
+// wait begins a new time without a sign of a leader.
+func (g *group) wait(c *Core) {
+	g.quiet, g.patience = 0, c.cfg.Election+c.cfg.Rand.IntN(c.cfg.Election)
+}
+
+// Tick says that a tick has passed.
+//
+// Elections are begun here and not by package raft, whose timeouts come from a source of randomness that cannot be set. It
+// is told of time only, by TickQuiesced, since it must know for how long it has heard of a leader: within that time it
+// gives no vote.
+func (c *Core) Tick() {
+	if c.append != nil {
+		c.hung++
+	}
+	for _, g := range c.groups {
+		switch {
+		case g.leads(c):
+			if c.hung >= c.cfg.Stall {
+				c.giveUp(g)
+			}
+			if !c.silent() {
+				g.raft.Tick()
+			}
+		default:
+			g.raft.TickQuiesced()
+			if g.quiet++; g.quiet >= g.patience && c.hung < c.cfg.Stall {
+				g.wait(c)
+				_ = g.raft.Campaign() // an error says that it has no vote
+			}
+		}
+		c.work(g)
+	}
+}
+
+// silent reports whether the disk has hung for so long that this node says nothing more.
+func (c *Core) silent() bool { return c.hung >= 2*c.cfg.Stall }
+
+func (g *group) leads(c *Core) bool { return g.role.Leader == c.cfg.Node }
+
+// giveUp hands leadership to the member that has most of the log, as the disk of this node hangs.
+func (c *Core) giveUp(g *group) {
+	if s := g.raft.Status(); s.LeadTransferee != 0 {
+		return
+	}
+	best, most := uint64(0), uint64(0)
+	g.raft.WithProgress(func(id uint64, kind raft.ProgressType, p tracker.Progress) {
+		if id != uint64(c.cfg.Node) && kind == raft.ProgressTypePeer && p.RecentActive && p.Match >= most {
+			best, most = id, p.Match
+		}
+	})
+	if best != 0 {
+		g.raft.TransferLeader(best)
+	}
+}
+
+// Step takes a message that has arrived from another node. A message with a state is given to it when the state has arrived
+// whole; it reports whether the state is wanted, so that a record with it comes. A message of a group that this node has no part in is
+// dropped.
+func (c *Core) Step(m Message) (wantsState bool) {
+	g := c.find[m.Group]
+	if g == nil || m.To() != c.cfg.Node {
+		return false
+	}
+	begins := g.begins
+	_ = g.raft.Step(m.Raft) // an error says that it is of no use here, from a member that was removed, say
+	s := g.raft.BasicStatus()
+	switch m.Raft.GetType() {
+	case raftpb.MsgApp, raftpb.MsgHeartbeat, raftpb.MsgSnap:
+		if s.Lead == m.Raft.GetFrom() && s.GetTerm() == m.Raft.GetTerm() {
+			g.quiet = 0
+		}
+	case raftpb.MsgVote:
+		if s.GetVote() == m.Raft.GetFrom() && s.GetTerm() == m.Raft.GetTerm() {
+			g.quiet = 0
+		}
+	}
+	c.work(g)
+	return g.begins > begins
+}
+
+// Propose has the leader append data to the log of a group. It is committed if it comes back by Apply, on this node or another
+// one; until then its fate is unknown.
+func (c *Core) Propose(id Group, data []byte) error {
+	assert.That(len(data) > 0, "replica: an empty proposal, which could not be told from the entry of a new leader")
+	g := c.find[id]
+	if g == nil || !g.leads(c) {
+		return ErrNotLeading
+	}
+	err := g.raft.Propose(data)
+	c.work(g)
+	if errors.Is(err, raft.ErrProposalDropped) {
+		if g.raft.BasicStatus().RaftState != raft.StateLeader || g.raft.Status().LeadTransferee != 0 {
+			return ErrNotLeading
+		}
+		return ErrFull
+	}
+	return err
+}
+
+// Change proposes other members of a group.
+func (c *Core) Change(id Group, change *raftpb.ConfChangeV2) error {
+	g := c.find[id]
+	if g == nil || !g.leads(c) {
+		return ErrNotLeading
+	}
+	err := g.raft.ProposeConfChange(change)
+	c.work(g)
+	if errors.Is(err, raft.ErrProposalDropped) {
+		return ErrNotLeading
+	}
+	return err
+}
+
+// Read asks whether this node still leads a group. If it does, Effects.Reads has the answer, under id; if it does not, there
+// may be none, and the role changes.
+func (c *Core) Read(id Group, question uint64) error {
+	g := c.find[id]
+	if g == nil || !g.leads(c) {
+		return ErrNotLeading
+	}
+	g.raft.ReadIndex(binary.BigEndian.AppendUint64(nil, question))
+	c.work(g)
+	return nil
+}
+
+// Transfer hands the leadership of a group to a member.
+func (c *Core) Transfer(id Group, to NodeID) error {
+	g := c.find[id]
+	if g == nil || !g.leads(c) {
+		return ErrNotLeading
+	}
+	g.raft.TransferLeader(uint64(to))
+	c.work(g)
+	return nil
+}
+
+// Applied says that the state of a group has taken what it was handed.
+func (c *Core) Applied(a *Apply) {
+	g := c.find[a.Group]
+	if a.Last() > g.applied { // else a state has come that has them
+		assert.That(a.Entries[0].GetIndex() == g.applied+1 && a.Last() <= g.applying,
+			"replica: group %d is applied from %d, and was at %d", g.id, a.Entries[0].GetIndex(), g.applied)
+		g.applied = a.Last()
+		g.log.applied = a.Last()
+		if a.Members != nil {
+			g.log.members = a.Members
+		}
+	}
+	g.respond(c, a.responses)
+	c.work(g)
+}
+
+// Describe writes into a message of the kind MsgSnap that it goes with the state of its group as it is applied now.
+func (c *Core) Describe(m Message) {
+	g := c.find[m.Group]
+	s, err := g.log.Snapshot()
+	assert.That(err == nil && s.GetMetadata().GetIndex() >= m.Raft.GetSnapshot().GetMetadata().GetIndex(),
+		"replica: the state of group %d has gone back to %d (%v)", g.id, s.GetMetadata().GetIndex(), err)
+	m.Raft.Snapshot = s
+}
+
+// Sent says whether a message of the kind MsgSnap has arrived with its state.
+func (c *Core) Sent(m Message, ok bool) {
+	if g := c.find[m.Group]; g != nil {
+		status := raft.SnapshotFinish
+		if !ok {
+			status = raft.SnapshotFailure
+		}
+		g.raft.ReportSnapshot(m.Raft.GetTo(), status)
+		c.work(g)
+	}
+}
+
+// Unreachable says that messages to a node are lost: the connection to it has broken.
+func (c *Core) Unreachable(n NodeID) {
+	for _, g := range c.groups {
+		g.raft.ReportUnreachable(uint64(n))
+		c.work(g)
+	}
+}
+
+// Cut has the log of a group begin behind index. The state of the group has synced up to there.
+func (c *Core) Cut(id Group, index uint64) {
+	g := c.find[id]
+	assert.That(index <= g.applied, "replica: the log of group %d is cut at %d, and its state is at %d", id, index, g.applied)
+	if index <= g.begins {
+		return
+	}
+	g.begins = index
+	term, err := g.log.Term(index)
+	assert.That(err == nil, "replica: entry %d of group %d has no term: %v", index, id, err)
+	r := Record{Group: id, Term: g.term, Vote: g.vote, Commit: g.commit, Cut: Position{index, term}}
+	c.enqueue(g, r, true, nil) // in memory it is cut when it is on the disk
+	c.write()
+}
+
+// Leader returns what this node knows of the leader of a group.
+func (c *Core) Leader(id Group) Role { return c.find[id].role }
+
+// AppliedUpTo returns up to which index the state of a group has taken entries.
+func (c *Core) AppliedUpTo(id Group) uint64 { return c.find[id].applied }
+
+// Effects returns what is to be done since the last call.
+func (c *Core) Effects() Effects {
+	e := c.out
+	c.out = Effects{}
+	return e
+}
+
+// work moves what a group has ready into the effects.
+func (c *Core) work(g *group) {
+	for g.raft.HasReady() {
+		rd := g.raft.Ready()
+		if rd.SoftState != nil || rd.HardState != nil {
+			c.noteRole(g)
+		}
+		for _, m := range rd.Messages {
+			switch m.GetTo() {
+			case raft.LocalAppendThread:
+				c.record(g, m)
+			case raft.LocalApplyThread:
+				c.out.Apply = append(c.out.Apply, g.applyOf(m))
+			default:
+				c.send(g, m)
+			}
+		}
+		for _, r := range rd.ReadStates {
+			c.out.Reads = append(c.out.Reads, Read{g.id, binary.BigEndian.Uint64(r.RequestCtx), r.Index})
+		}
+		c.write()
+	}
+}
+
+// noteRole notes who leads g now, and begins to wait anew if that has changed.
+func (c *Core) noteRole(g *group) {
+	s := g.raft.BasicStatus()
+	now := Role{g.id, s.GetTerm(), NodeID(s.Lead)}
+	if now == g.role {
+		return
+	}
+	assert.That(now.Term >= g.role.Term, "replica: group %d goes back from term %d to %d", g.id, g.role.Term, now.Term)
+	g.role = now
+	g.wait(c)
+	c.out.Roles = append(c.out.Roles, now)
+}
+
+func (c *Core) send(g *group, m *raftpb.Message) {
+	if c.silent() {
+		if m.GetType() == raftpb.MsgSnap {
+			g.raft.ReportSnapshot(m.GetTo(), raft.SnapshotFailure)
+		}
+		return
+	}
+	c.out.Send = append(c.out.Send, Message{g.id, m})
+}
+
+// applyOf returns the entries that m hands to the state. A change of members holds from here on.
+func (g *group) applyOf(m *raftpb.Message) Apply {
+	a := Apply{Group: g.id, Entries: m.GetEntries(), responses: m.GetResponses()}
+	for _, e := range a.Entries {
+		assert.That(e.GetIndex() == g.applying+1, "replica: group %d is to apply entry %d behind %d", g.id, e.GetIndex(), g.applying)
+		g.applying++
+		var change raftpb.ConfChangeI
+		switch e.GetType() {
+		case raftpb.EntryConfChange:
+			change = unmarshal(e, &raftpb.ConfChange{})
+		case raftpb.EntryConfChangeV2:
+			change = unmarshal(e, &raftpb.ConfChangeV2{})
+		default:
+			continue
+		}
+		a.Members = g.raft.ApplyConfChange(change)
+	}
+	return a
+}
+
+func unmarshal[M proto.Message](e *raftpb.Entry, m M) M {
+	err := proto.Unmarshal(e.GetData(), m)
+	assert.That(err == nil, "replica: entry %d is no change of members: %v", e.GetIndex(), err)
+	return m
+}
+
+// respond delivers what waited for the disk or the state.
+func (g *group) respond(c *Core, list []*raftpb.Message) {
+	for _, m := range list {
+		if m.GetTo() != uint64(c.cfg.Node) {
+			c.send(g, m)
+			continue
+		}
+		_ = g.raft.Step(m) // of a former term
+	}
+}
