@@ -12,7 +12,7 @@ import (
 // ReservedFlags are the flags that the runtime gives to every program: no field of main's parameter may have one.
 var ReservedFlags = []string{
 	"audit", "create", "data", "drop-fields", "durability", "h", "help", "listen", "memory", "seed", "serve", "snapshot-actor",
-	"snapshot-every", "snapshot-keep", "snapshot-once", "snapshots", "static", "summary", "tls-cert", "tls-key", "tokens", "trace", "trace-states",
+	"snapshot-every", "snapshot-keep", "snapshot-once", "snapshots", "spans", "spans-sample", "static", "summary", "tls-cert", "tls-key", "tokens", "trace", "trace-states",
 }
 
 // FlagName returns the flag that fills a field of main's parameter, without dashes: max-orders for maxOrders.
