@@ -16,6 +16,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"text/tabwriter"
 	"time"
@@ -65,19 +66,25 @@ func TestPlantedBugsAreCaught(t *testing.T) {
 		return
 	}
 	filter := regexp.MustCompile(*only)
+	var mu sync.Mutex
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	t.Cleanup(func() { // when the parallel tests have ended
+		w.Flush()
+		t.Logf("bug, caught by, seconds:\n%s", &table)
+	})
 	for _, p := range plants {
 		if filter.MatchString(p.name) {
 			t.Run(strings.ReplaceAll(p.name, " ", "-"), func(t *testing.T) {
+				t.Parallel() // much of each is spent in linkers, which have one goroutine
 				began := time.Now()
 				by := p.caughtBy(t)
+				mu.Lock()
+				defer mu.Unlock()
 				fmt.Fprintf(w, "%s\t%s\t%.0f s\n", p.name, strings.Join(by, "; "), time.Since(began).Seconds())
 			})
 		}
 	}
-	w.Flush()
-	t.Logf("bug, caught by, seconds:\n%s", &table)
 }
 
 // caughtBy plants the bug and returns the suites that have caught it.
