@@ -27,12 +27,19 @@ func Traceparent(header string) CallOption { return CallOption{parent: header} }
 // call that comes with the key of another one is ErrKeyReused. Keys expire after a day without use.
 func Once(key string) CallOption { return CallOption{key: key, once: true} }
 
+const msgNoContext = "the context of the call is nil; pass context.Background() where there is none"
+
 const msgNoActor = "the handle is that of no actor that can be called; get one from an open program"
 
 // Call performs a call of m on the actor of h. args take the result.
 func Call(ctx context.Context, h Handle, m *aeonrt.Method, args aeonrt.Args, opts []CallOption) error {
-	if h.db == nil {
+	switch {
+	case ctx == nil:
+		return invalid(msgNoContext)
+	case h.db == nil:
 		return invalid(msgNoActor)
+	case h.class != m.Class:
+		return invalid("%v is no %s", h, m.Class.Name)
 	}
 	c := aeonrt.Call{Target: h.ref, Method: m, Args: args}
 	for _, o := range opts {
@@ -49,6 +56,8 @@ func Call(ctx context.Context, h Handle, m *aeonrt.Method, args aeonrt.Args, opt
 			return invalid("the key of Once has %d bytes, and at most %d fit", len(o.key), door.KeyMax)
 		case strings.IndexByte(o.key, 0) >= 0:
 			return invalid("the key of Once has a byte 0")
+		case c.Key != "":
+			return invalid("the call has two keys: Once is given twice")
 		}
 		c.Key = o.key
 	}
@@ -97,6 +106,9 @@ func callUntil(ctx context.Context, db *DB, c *aeonrt.Call) error {
 
 // New makes an actor without a name, in an event of its own; m is the constructor of c. ctx can prevent it, not undo it.
 func New(ctx context.Context, db *DB, c *aeonrt.Class, m *aeonrt.Method, args aeonrt.Args) (Handle, error) {
+	if ctx == nil {
+		return Handle{}, invalid(msgNoContext)
+	}
 	if ctx.Err() != nil {
 		return Handle{}, failed(ctx, order.ErrCancelled)
 	}
@@ -109,7 +121,7 @@ func New(ctx context.Context, db *DB, c *aeonrt.Class, m *aeonrt.Method, args ae
 	if err != nil {
 		return Handle{}, failed(ctx, err)
 	}
-	return Handle{db: db, ref: r}, nil
+	return Handle{db: db, ref: r, class: c}, nil
 }
 
 // The kinds of failures, for errors.Is.
