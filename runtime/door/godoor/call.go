@@ -135,6 +135,9 @@ var (
 	ErrArguments   = errors.New("the call cannot be made with these arguments")
 )
 
+// cancelled is the code of calls whose context was cancelled. Other doors have no such code, as the caller has gone.
+const cancelled = "cancelled"
+
 // kinds are the kinds of failures by their codes.
 var kinds = map[string]error{
 	door.Aborted: ErrAborted, door.Fault: ErrFault, door.TooMuch: ErrFault, door.Full: ErrUnavailable, door.KeyReused: ErrKeyReused,
@@ -163,8 +166,14 @@ func (e *Error) Unwrap() []error {
 func failed(ctx context.Context, err error) error {
 	e := &Error{Failure: *door.Explain(err), cause: err}
 	e.kind = kinds[e.Code]
-	if e.Code == door.TimedOut && ctx.Err() != nil {
+	switch {
+	case e.kind == ErrClosed:
+		e.Msg = ErrClosed.Error()
+	case e.Code == door.TimedOut && ctx.Err() != nil:
 		e.kind, e.Msg = ctx.Err(), "the call was undone: "+context.Cause(ctx).Error()
+		if e.kind == context.Canceled {
+			e.Code, e.Later = cancelled, false
+		}
 	}
 	if errors.Is(err, aeonrt.ErrNoStore) {
 		e.Failure, e.kind = door.Failure{Code: door.BadArgs, Happened: door.No, Msg: "Once needs a store; run `aeonc gen` without --memory-only"}, ErrArguments
