@@ -2,6 +2,8 @@ package grammar
 
 import (
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/aeon-lang/aeon/lang/ast"
@@ -28,6 +30,28 @@ func TestReservedNameIsOneError(t *testing.T) {
 					t.Errorf("%s %s%s: the class has %d members", head, kind, rest, n)
 				}
 			}
+		}
+	}
+}
+
+// TestReservedWordsAreDocumented compares the lists of words of docs/language.md with those of the scanner.
+func TestReservedWordsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/language.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := make([]string, 0, keywordLast)
+	for kind := keywordFirst + 1; kind < keywordLast; kind++ {
+		words = append(words, kind.String())
+	}
+	if list := "`" + strings.Join(words, " ") + "`"; !strings.Contains(string(text), list) {
+		t.Errorf("docs/language.md does not list %s", list)
+	}
+	_, shape, _ := strings.Cut(string(text), "end in `.aeon`. `")
+	shape, _, _ = strings.Cut(shape, "`")
+	for kind := contextualFirst + 1; kind < contextualLast; kind++ {
+		if !strings.Contains(" "+shape+" ", " "+kind.String()+" ") {
+			t.Errorf("docs/language.md does not list the contextual word %s", kind)
 		}
 	}
 }
