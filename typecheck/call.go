@@ -117,6 +117,10 @@ func (b *body) callFunc(x *ast.Call, f *Func) operand {
 			b.errorf(diag.BadMain, x, "main is run by `aeonc run`; it cannot be called")
 		}
 	}
+	if f.Go != nil && f.Go.Wrong {
+		b.looseArgs(x)
+		return invalid
+	}
 	if f.Go != nil && f.Go.Effect {
 		b.report(diag.New(diag.GoEffect, x.Span(), "%s has an effect: it is neither `pure` nor `ro`, so it is not called within an event", f.name).
 			With(f.span, "declared here").

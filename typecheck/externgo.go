@@ -1,6 +1,7 @@
 package typecheck
 
 import (
+	"errors"
 	"fmt"
 	"go/token"
 	"go/types"
@@ -17,6 +18,23 @@ type GoPackage struct {
 	Standard bool // of Go's standard library, which every toolchain has
 }
 
+// GoError says why there is no Go package, as a part of a sentence.
+type GoError struct {
+	Why    string
+	Remedy string // what the user can do; "" if that is not known
+}
+
+func (e *GoError) Error() string { return e.Why }
+
+// remedyOf returns the remedy that err has.
+func remedyOf(err error) string {
+	var e *GoError
+	if errors.As(err, &e) {
+		return e.Remedy
+	}
+	return ""
+}
+
 // GoFunc is the Go function that an `extern go` block binds a Func to.
 type GoFunc struct {
 	Path    string  // of the package
@@ -29,6 +47,7 @@ type GoFunc struct {
 	Context bool // its first parameter, which the declaration leaves out, is a context.Context; of functions with an effect
 	Fails   GoFailure
 	Sig     *types.Signature
+	Wrong   bool // the declaration is wrong, which is reported: what follows from it in calls is not
 }
 
 // GoFailure says what becomes of an error that a Go function returns.
@@ -80,6 +99,7 @@ func (c *checker) bindExterns() {
 			if f.Go.Package = pkg; c.crossingExtern(f, fn) && pkg != nil && (fn.Recv == nil || f.Go.Recv != nil && f.Go.Recv.typ != Invalid) {
 				c.bind(f, fn)
 			}
+			f.Go.Wrong = f.Go.Sig == nil
 		}
 	}
 }
@@ -102,7 +122,7 @@ func (c *checker) goPackage(d *ast.ExternGoDecl) *GoPackage {
 	}
 	pkg, err := c.opts.Go(d.Path.Value)
 	if err != nil {
-		wrong("%v", err)
+		wrong("%v", err).Help = remedyOf(err)
 		return nil
 	}
 	return pkg
@@ -264,7 +284,9 @@ func (c *checker) bindTo(f *Func, d *ast.ExternFunc, obj *types.Func) {
 			head = methodText(f.Go.Recv, obj)
 		}
 		e := c.errorAt(diag.GoFunction, d.Name.Span(), "in Go %s is `%s`, which is not `%s`", f.Go.Name(), head, externText(f, d))
-		if why := f.difference(sig); why != "" {
+		if !f.Go.Effect && firstIsContext(sig) {
+			e.Help = contextHelp(f, d, sig)
+		} else if why := f.difference(sig); why != "" {
 			e.Help = why
 		} else if text := f.aeonSignature(sig); text != "" {
 			e.Help = "declare it as `" + text + "`"
@@ -354,7 +376,24 @@ func (f *Func) matches(sig *types.Signature, word bool) bool {
 
 // takesContext reports whether a function of that signature gets the context of the call, which the declaration leaves out.
 func (g *GoFunc) takesContext(sig *types.Signature) bool {
-	if !g.Effect || sig.Params().Len() == 0 {
+	return g.Effect && firstIsContext(sig)
+}
+
+// contextHelp is the help for a function that is declared pure or ro, and gets a context in Go.
+func contextHelp(f *Func, d *ast.ExternFunc, sig *types.Signature) string {
+	word := "ro"
+	if d.IsPure() {
+		word = "pure"
+	}
+	n := sig.Results().Len()
+	if f.Go.Recv == nil && (n == 0 || n == 1 && isGoError(sig.Results().At(0).Type())) {
+		return "only a call after the commit gets a context.Context: leave `" + word + "` out and issue the call with `event go`, or bind a Go function that takes no context"
+	}
+	return "a function that is `" + word + "` gets no context.Context: bind a Go function that takes none"
+}
+
+func firstIsContext(sig *types.Signature) bool {
+	if sig.Params().Len() == 0 {
 		return false
 	}
 	n, ok := types.Unalias(sig.Params().At(0).Type()).(*types.Named)

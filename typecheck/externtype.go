@@ -216,6 +216,10 @@ func (b *body) callGoMethod(x *ast.Call, fun, recv ast.Expr, name ast.Name, t *G
 		return invalid
 	}
 	b.undecorated(x, "a method of a Go type")
+	if f.Go.Wrong {
+		b.looseArgs(x)
+		return invalid
+	}
 	b.info.Uses[fun] = f
 	info := &Call{Kind: FuncCall, Func: f, Recv: recv, RecvType: t.typ, Optional: optional, Result: f.Result}
 	b.args(x, f, info)

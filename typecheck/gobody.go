@@ -49,8 +49,11 @@ func (c *checker) bindBodies() {
 			c.bindBody(f)
 		case !said: // it is the same for all of them
 			said = true
-			c.errorAt(diag.GoBody, loc, "the body of %s is written in Go, and %v", f.FullName(), err).
-				Help = "it is a function of the Go package in the directory `go` beside the sources, in a Go module: " + c.goStub(f, nil)
+			e := c.errorAt(diag.GoBody, loc, "the body of %s is written in Go, and %v", f.FullName(), err)
+			if e.Help = remedyOf(err); e.Help != "" {
+				continue
+			}
+			e.Help = "it is a function of the Go package in the directory `go` beside the sources, in a Go module: " + c.goStub(f, nil)
 		}
 	}
 }

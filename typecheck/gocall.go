@@ -102,6 +102,9 @@ func (b *body) goFunction(x *ast.Call) *Func {
 		}
 		b.looseArgs(x)
 		return nil
+	case f.Go.Wrong:
+		b.looseArgs(x)
+		return nil
 	case !f.Go.Effect:
 		b.report(diag.New(diag.GoEffect, x.Fun.Span(), "%s has no effect that a call after the commit could have", f.name).With(f.span, "declared here").
 			WithHelp("call it as any function; or declare it without `pure` and `ro` if it changes what is outside of the program"))

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/aeon-lang/aeon/codegen"
 	"github.com/aeon-lang/aeon/codegen/typescript"
@@ -42,7 +43,7 @@ generated there are replaced, and removed if they are no longer part of the pack
 A file with such a name that was written otherwise is left alone, and gen writes nothing.
 What the package imports goes into directories below, by the names of the packages.
 --check writes nothing, names the files that are not what gen would write, and exits
-with 1 if there are any: for CI.
+with 1 if there are any, and with the command that writes them: for CI.
 
 The generated Go needs a module that requires github.com/aeon-lang/aeon; a clone of the
 source will do. The first "go mod tidy" comes before Go code imports the package:
@@ -93,6 +94,7 @@ func (g *generation) run(env *cli.Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	given := g.to
 	switch {
 	case g.raw && g.opts.MemoryOnly:
 		return cli.Usagef("--raw has no store that --memory-only could leave out")
@@ -125,6 +127,7 @@ func (g *generation) run(env *cli.Env, args []string) error {
 		for _, name := range stale.all() {
 			env.Say("%s is not what aeonc generates", name)
 		}
+		env.Say("to write it, run: %s", g.command(given, args))
 		return cli.Code(cli.ExitProblem)
 	}
 	for _, f := range stale.files {
@@ -146,6 +149,23 @@ func (g *generation) run(env *cli.Env, args []string) error {
 		env.Say("wrote %s to %s", cli.Count(len(files), "file"), g.to)
 	}
 	return nil
+}
+
+// command returns the command that writes what --check has missed; given is what the user gave as the output and as arguments.
+func (g *generation) command(given string, args []string) string {
+	words := []string{"aeonc", "gen"}
+	for _, f := range []struct {
+		set  bool
+		name string
+	}{{g.opts.MemoryOnly, "--memory-only"}, {g.raw, "--raw"}, {g.typescript, "--ts"}, {g.proto, "--proto"}} {
+		if f.set {
+			words = append(words, f.name)
+		}
+	}
+	if given != "" {
+		words = append(words, "-o", given)
+	}
+	return strings.Join(append(words, args...), " ")
 }
 
 // files returns what is to be written.

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/aeon-lang/aeon"
@@ -109,6 +110,9 @@ func (g *GoPackages) beside(dir string) goPackage {
 		case p.name == "main":
 			return fail("the Go package in %s is a program, which cannot be imported", where)
 		case p.failure != "" || p.archive == "":
+			if e := p.why(dir, path); e != nil {
+				return goPackage{err: e}
+			}
 			return fail("Go finds no package in %s, or does not compile it: `go vet` there says why", where)
 		}
 		return g.read(path, p)
@@ -163,7 +167,11 @@ func (g *GoPackages) findInModule(dir string, paths []string) {
 		case ok && p.name == "main":
 			g.ofModule[dir][path] = goPackage{err: errors.New("it is a program, which cannot be imported")}
 		case !ok || p.failure != "" || p.archive == "":
-			g.ofModule[dir][path] = goPackage{err: fmt.Errorf("it is not of Go's standard library, and in %s Go does not find it, or does not compile it", load.Relative(dir))}
+			if e := p.why(dir, path); e != nil {
+				g.ofModule[dir][path] = goPackage{err: e}
+			} else {
+				g.ofModule[dir][path] = goPackage{err: fmt.Errorf("it is not of Go's standard library, and in %s Go does not find it", load.Relative(dir))}
+			}
 		default:
 			g.ofModule[dir][path] = g.read(path, p)
 		}
@@ -182,13 +190,14 @@ func (g *GoPackages) read(path string, p listed) goPackage {
 
 // listed is what go list says of a package.
 type listed struct {
-	standard               bool
-	name, archive, failure string
+	standard                       bool
+	name, archive, failure, failAt string // failAt is file:line:column, if failure does not say where it is
 }
 
 // list runs go list by a command that has no arguments yet.
 func list(cmd *exec.Cmd, paths []string) (map[string]listed, error) {
-	const format = `{{.ImportPath}}{{"\t"}}{{.Standard}}{{"\t"}}{{.Name}}{{"\t"}}{{.Export}}{{"\t"}}{{with .Error}}{{printf "%q" .Err}}{{end}}`
+	const format = `{{.ImportPath}}{{"\t"}}{{.Standard}}{{"\t"}}{{.Name}}{{"\t"}}{{.Export}}{{"\t"}}` +
+		`{{with .Error}}{{printf "%q\t%q" .Err .Pos}}{{else}}{{if not .Export}}{{with .DepsErrors}}{{with index . 0}}{{printf "%q\t%q" .Err .Pos}}{{end}}{{end}}{{end}}{{end}}`
 	cmd.Args = append(append(cmd.Args, "list", "-e", "-export", "-f", format, "--"), paths...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -199,8 +208,13 @@ func list(cmd *exec.Cmd, paths []string) (map[string]listed, error) {
 	}
 	found := map[string]listed{}
 	for line := range strings.Lines(string(out)) {
-		if parts := strings.SplitN(strings.TrimRight(line, "\n"), "\t", 5); len(parts) == 5 {
-			found[parts[0]] = listed{standard: parts[1] == "true", name: parts[2], archive: parts[3], failure: parts[4]}
+		if parts := strings.Split(strings.TrimRight(line, "\n"), "\t"); len(parts) >= 5 {
+			l := listed{standard: parts[1] == "true", name: parts[2], archive: parts[3]}
+			if len(parts) == 6 {
+				l.failure, _ = strconv.Unquote(parts[4])
+				l.failAt, _ = strconv.Unquote(parts[5])
+			}
+			found[parts[0]] = l
 		}
 	}
 	return found, nil

@@ -1,10 +1,13 @@
 package gobuild
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/aeon-lang/aeon/typecheck"
 )
 
 // Packages of the standard library are found everywhere, those of a module in its directories, and the rest has a reason.
@@ -19,6 +22,9 @@ func TestGoPackagesAreFound(t *testing.T) {
 		"strings/strings.go":    "package strings\n",
 		"wrong/wrong.go":        "package wrong\n\nvar n int = \"\"\n",
 		"below/deep/nothing.md": "",
+		"astray/astray.go":      "package astray\n\nimport _ \"example.com/lost\"\n",
+		"far/far.go":            "package far\n\nimport _ \"example.com/app/astray\"\n",
+		"uses/uses.go":          "package uses\n\nimport _ \"example.com/app/broken\"\n",
 	} {
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -34,13 +40,20 @@ func TestGoPackagesAreFound(t *testing.T) {
 	paths := map[string]string{ // the name of the package, or a part of the reason
 		"strings": "strings", "math/rand/v2": "rand", "example.com/app/mail": "mail", "example.com/app/internal/own": "own",
 		"internal/abi": "only Go's own code", "vendor/golang.org/x/net/idna": "only Go's own code",
-		"example.com/app/cmd/tool": "it is a program", "example.com/app/broken": "Go does not find it, or does not compile it",
-		"example.com/app/wrong": "Go does not find it, or does not compile it", "example.com/app/below/deep": "Go does not find it",
-		"example.com/other": "Go does not find it", "-json": "Go does not find it", "app": "Go does not find it",
+		"example.com/app/cmd/tool": "it is a program", "example.com/app/broken": "Go does not compile it: ",
+		"example.com/app/wrong": "wrong/wrong.go:3:13: cannot use", "example.com/app/below/deep": "Go says: no required module provides",
+		"example.com/app/astray": "astray/astray.go:3:8: no required module provides package example.com/lost",
+		"example.com/app/far":    "astray/astray.go:3:8: no required module provides package example.com/lost",
+		"example.com/app/uses":   "Go does not compile it: ",
+		"example.com/other":      "Go says: no required module provides package example.com/other", "-json": "Go says: malformed import path", "app": "Go does not find it",
 	}
 	var list []string
 	for path := range paths {
 		list = append(list, path)
+	}
+	remedies := map[string]string{
+		"example.com/app/astray": "run `go mod tidy` in ", "example.com/app/far": "run `go mod tidy` in ", "example.com/other": "run `go get example.com/other` in ",
+		"example.com/app/below/deep": "no Go code is there",
 	}
 	find := NewLoader().Go(dir, list)
 	for path, want := range paths {
@@ -49,6 +62,14 @@ func TestGoPackagesAreFound(t *testing.T) {
 		case err != nil:
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, not %q", path, err, want)
+			}
+			var e *typecheck.GoError
+			remedy := ""
+			if errors.As(err, &e) {
+				remedy = e.Remedy
+			}
+			if want := remedies[path]; want == "" && remedy != "" || !strings.Contains(remedy, want) {
+				t.Errorf("%s: the remedy is %q, not %q", path, remedy, want)
 			}
 		case pkg.Types.Name() != want || pkg.Standard != !strings.HasPrefix(path, "example.com/"):
 			t.Errorf("%s: package %s, standard %v", path, pkg.Types.Name(), pkg.Standard)

@@ -100,8 +100,12 @@ values, generic classes and functions.`,
 	{
 		Code: GoPackage, Title: "there is no such Go package to bind",
 		Explanation: `An ` + "`extern go`" + ` block names a package as Go code imports it. Packages of Go's
-standard library are always there. The packages of a Go module can be bound by what
-` + "`aeonc gen`" + ` generates in that module.`,
+standard library are always there. The others are those that Go finds in the module that
+the sources lie in, of that module and of others that it requires; run, build, test,
+explore, ` + "`aeonc gen`" + ` and ` + "`aeond start`" + ` take them from there. Nothing is downloaded for
+it: ` + "`go get`" + ` adds what the module does not require, and ` + "`go mod tidy`" + ` what is missing in
+its go.mod and go.sum for its own Go code. A package that does not compile cannot be bound
+either: the error has the first line that Go says.`,
 		Bad:  program("extern go \"string s\" {\n\tpure string ToUpper(string s);\n}"),
 		Good: program("extern go \"strings\" {\n\tpure string ToUpper(string s);\n}"),
 	},

@@ -255,14 +255,15 @@ func (p *parser) modifiers(lex *lexer.PeekingLexer, s *ast.Signature) error {
 	}
 }
 
-// isModifier reports whether token i is a modifier; of more than most in a row the contextual ones are names.
+// isModifier reports whether token i is a modifier; of more than most in a row the contextual ones are names. A reserved word may stand
+// where the name must have been meant: parseName reports it.
 func (p *parser) isModifier(i, most int) bool {
 	switch p.kind(i) {
 	case Ro, Yield:
 		return true
 	case Pure, Internal:
 		name, ok := p.declaresVar(i + 1)
-		return ok && name > i+1 || most > 1 && p.isModifier(i+1, most-1)
+		return name > i+1 && (ok || p.kind(name).IsKeyword() && p.endsName(name+1)) || most > 1 && p.isModifier(i+1, most-1)
 	}
 	return false
 }
