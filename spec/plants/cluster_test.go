@@ -1,6 +1,9 @@
 package plants
 
-const replica = "./replica -sim.seeds 500"
+const (
+	replica = "./replica -sim.seeds 500"
+	engine  = "./replica/engine"
+)
 
 // ofReplica are bugs of the replicated journal.
 var ofReplica = []plant{
@@ -40,6 +43,42 @@ var ofReplica = []plant{
 		"\t\t\tif c.hung >= c.cfg.Stall {\n",
 		"\t\t\tif false {\n",
 		replica+" -run Hangs"),
+	bug("a state is sent as of an entry in the middle of a group", "replica/log.go",
+		"l.settled, l.coming = index, append(l.coming, list...)",
+		"l.settled, l.coming = index+1, append(l.coming, list...)",
+		replica),
+	bug("the parts of a deposed leader stay", "replica/engine/state.go",
+		"\t\t\ts.parts, s.begun = nil, 0\n",
+		"\t\t\ts.begun = 0\n",
+		engine),
+	bug("a state is as of the middle of a group", "replica/engine/state.go",
+		"\t\tif s.begun == 0 {\n\t\t\tindex = e.Index\n",
+		"\t\tif true {\n\t\t\tindex = e.Index\n",
+		engine),
+	bug("members come before their entry", "replica/engine/state.go",
+		"s.coming[0].Index <= index {",
+		"true {",
+		engine),
+	bug("what is applied during a sync counts as synced", "replica/engine/state.go",
+		"s.synced = max(s.synced, index)",
+		"s.synced = max(s.synced, s.index, index)",
+		engine),
+	bug("a group that is committed takes later changes with it", "replica/engine/overlay.go",
+		"is && r.group == group {",
+		"is && r.group >= group {",
+		engine),
+	bug("a deleted range leaves what was written before", "replica/engine/overlay.go",
+		"\t\t\t\to.rows.Delete(k)\n",
+		"\t\t\t\t_ = k\n",
+		engine),
+	bug("a scan shows what a range has deleted", "replica/engine/overlay.go",
+		"\t\t\tif !i.over.covers(i.present.key) {\n",
+		"\t\t\tif true {\n",
+		engine),
+	bug("a view changes", "replica/engine/engine.go",
+		"over: e.over.copy(),",
+		"over: e.over,",
+		engine),
 	bug("a leader whose disk hangs is never silent", "replica/core.go",
 		"return c.hung >= 2*c.cfg.Stall",
 		"return false",
