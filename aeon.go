@@ -26,6 +26,10 @@ func Dir(dir string) Option { return godoor.Dir(dir) }
 // InMemory keeps the state of a program in memory: it is gone when the program is closed.
 func InMemory() Option { return godoor.InMemory() }
 
+// DropFields gives up what is stored in these fields, as bank.Account.note, which the program does not have any more. Without it a program that
+// has lost a field does not open what was stored with it.
+func DropFields(fields ...string) Option { return godoor.DropFields(fields...) }
+
 // Logger takes what the runtime has to say, such as events that have failed and that no caller awaits; without it that
 // goes to slog.Default().
 func Logger(log *slog.Logger) Option { return godoor.Logger(log) }

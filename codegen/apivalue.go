@@ -116,7 +116,7 @@ func (p *pkg) toPlain(t typecheck.Type, v string) string {
 		return "godoor.Pointer(" + v + ".Value(), !" + v + ".IsNull(), " + p.toPlainFunc(t.Elem) + ")"
 	case *typecheck.Class:
 		if t.Kind == ast.ActorClass {
-			return p.gen(t, "handle") + "{Handle: godoor.FromRef(db, " + v + ".Ref)}"
+			return p.gen(t, "handle") + "{Handle: godoor.FromRef(db, " + v + ".Ref, &" + p.gen(t, "class") + ")}"
 		}
 		if t.Kind == ast.ClientClass {
 			return p.gen(t, "handle") + "{ClientObject: godoor.FromClientRef(db, " + v + ".ClientRef, " + classPath(t) + ")}"

@@ -422,6 +422,9 @@ func plural(n uint64, noun string) string {
 
 func writeSummary(w io.Writer, p *Package, t Stats, took time.Duration) {
 	fmt.Fprintf(w, "%s: ended after %.2f s: %s committed, %d undone", p.Name, took.Seconds(), plural(t.Commits, "event"), t.Aborts)
+	if t.Repeats > 0 {
+		fmt.Fprintf(w, ", %s of keys that had an outcome", plural(t.Repeats, "request"))
+	}
 	if t.DeadLetters > 0 {
 		fmt.Fprintf(w, ", %s (failures that were not awaited)", plural(t.DeadLetters, "dead letter"))
 	}

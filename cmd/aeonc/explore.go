@@ -229,6 +229,7 @@ func (x *explorer) pack(name string, list []exploration) {
 func (x *explorer) end() error {
 	if x.tests == 0 && x.opts.filter != "" {
 		x.env.Inform("no test matches %q", x.opts.filter)
+		return cli.Code(cli.ExitProblem)
 	}
 	if x.unproved > 0 {
 		return cli.Code(cli.ExitProblem)

@@ -159,6 +159,7 @@ func testPackages(env *cli.Env, args []string, o testOptions) error {
 	}
 	if result.Passed == 0 && o.filter != "" {
 		env.Inform("no test matches %q", o.filter)
+		return cli.Code(cli.ExitProblem) // a name that is misspelt in a script must not pass
 	}
 	return nil
 }

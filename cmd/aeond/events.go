@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -20,7 +21,8 @@ func eventsCommand() *cli.Command {
 		Short: "tell what becomes of the events of a running program, as it happens",
 		Long: `
 Events writes a line when an event is issued, and one when it has committed or was undone, with the failure and how long it
-took from its first attempt, until the program ends or you stop it. What happened before is not kept. The
+took from its first attempt, until the program ends or you stop it. A request with a key that comes again is "repeated": it
+gets its first outcome. What happened before is not kept. The
 program waits for nothing: if it tells faster than the lines are read, a line says how many were dropped. A commit
 of a sub-event is told before it is on the disk, that of a client's event when it is answered.
 
@@ -71,19 +73,27 @@ func events(env *cli.Env, dir string, query url.Values, asJSON bool) error {
 	env.Quiet() // it may be long before anything happens
 	if asJSON {
 		_, err = io.Copy(env.Stdout, answer.Body)
-		return err
+		return ended(err)
 	}
 	for d := json.NewDecoder(answer.Body); ; {
 		var l watch.Line
 		if err := d.Decode(&l); err == io.EOF {
 			return nil
 		} else if err != nil {
-			return err
+			return ended(err)
 		}
 		if _, err := fmt.Fprintln(env.Stdout, lineOf(&l)); err != nil {
 			return err
 		}
 	}
+}
+
+// ended says what has become of a program whose lines end without their end.
+func ended(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return errors.New("the program has ended without its last lines: it was killed, or has failed")
+	}
+	return err
 }
 
 // lineOf writes what has become of an event in a line.

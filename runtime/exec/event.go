@@ -142,7 +142,10 @@ func (ev *Event) attempts() error {
 		}
 		if ev.request != nil && !ev.request.Claim() {
 			ev.Release(true)
-			ev.over(&ev.client.stats.Aborts) // the event has ended, and has done nothing
+			if ev.sys.watch.Followed() {
+				ev.tellEnded(outbox.ErrRepeated)
+			}
+			ev.over(&ev.client.stats.Repeats) // the event has ended, and has done nothing
 			return outbox.ErrRepeated
 		}
 		if err != nil {

@@ -155,6 +155,7 @@ func (s *System) tryLater(c *goCall) {
 	if !s.cfg.InventGo {
 		wait -= rand.N(wait/2 + 1)
 	}
+	s.calls.Rest(true)
 	s.timers.Set(&timer{Due: s.timers.After(wait), Call: timed{again: c}})
 	s.timers.Wake()
 	s.live.Add(-1)
@@ -163,6 +164,7 @@ func (s *System) tryLater(c *goCall) {
 // tryAgain tries a call whose timer t has fired.
 func (s *System) tryAgain(t *timer) {
 	s.live.Add(1)
+	s.calls.Rest(false)
 	s.try(t.Call.again)
 	s.timers.Ended(t)
 }

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/codec"
+	"github.com/aeon-lang/aeon/runtime/metrics"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/sched"
@@ -132,6 +134,16 @@ func TestCallIsTriedAgain(t *testing.T) {
 		if got := len(v.tried()); got != min(i+1, 4) {
 			t.Fatalf("after round %d the call was tried %d times", i, got)
 		}
+		resting := 1
+		if i >= 3 {
+			resting = 0
+		}
+		want := fmt.Sprintf("\naeon_go_tries_total %d\n", min(i+1, 4))
+		failed := fmt.Sprintf("\naeon_go_tries_failed_total %d\n", min(i+1, 3))
+		rests := fmt.Sprintf("\naeon_go_calls_resting %d\n", resting)
+		if text := figures(t, s); !strings.Contains(text, want) || !strings.Contains(text, failed) || !strings.Contains(text, rests) {
+			t.Errorf("after round %d the figures lack%s%s%s", i, want, failed, rests)
+		}
 	}
 	if sum, note := v.ends(t, cl); sum != 1 || note != "well" {
 		t.Errorf("%d calls have ended, the last one %q", sum, note)
@@ -142,6 +154,18 @@ func TestCallIsTriedAgain(t *testing.T) {
 	if s.timers.Counts().OneShots != 0 || s.live.Count() != 0 {
 		t.Errorf("something is left")
 	}
+}
+
+// figures returns what a system counts, for Prometheus.
+func figures(t *testing.T, s *System) string {
+	t.Helper()
+	var w metrics.Writer
+	var text strings.Builder
+	s.WriteMetrics(&w)
+	if _, err := w.WriteTo(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
 }
 
 // The failure of the last try goes to what follows, or is a dead letter; an event that is undone calls nothing.

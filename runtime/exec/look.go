@@ -34,6 +34,7 @@ func (s *System) Ready() error {
 func (s *System) WriteMetrics(w *metrics.Writer) {
 	t := s.Stats()
 	t.WriteMetrics(w)
+	s.calls.WriteMetrics(w)
 	w.Gauge("aeon_events_waiting", "Events that wait for a lock now.", int64(s.Waiting()))
 	w.Gauge("aeon_events_issued", "Events, callbacks and steps of chains that were issued and have not ended, timers excepted.", s.live.Count())
 	s.cfg.Spans.WriteMetrics(w)

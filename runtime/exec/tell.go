@@ -5,6 +5,7 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/bytejson"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/watch"
 )
@@ -45,7 +46,7 @@ func (ev *Event) tellBegun() {
 
 // tellEnded tells how the event has ended.
 func (ev *Event) tellEnded(err error) {
-	if e := ev.told.span; e != nil {
+	if e := ev.told.span; e != nil && err != outbox.ErrRepeated { // a repetition has no span
 		e.Ended(ev.sys.nanos(), err)
 	}
 	if ev.method == &methodFire && err == nil {
@@ -56,7 +57,9 @@ func (ev *Event) tellEnded(err error) {
 		l.Took = time.Duration(max(1, l.Time.UnixNano()-ev.told.began)).Seconds()
 		ev.told.began = 0
 	}
-	if err != nil {
+	if err == outbox.ErrRepeated {
+		l.Kind = watch.Repeated
+	} else if err != nil {
 		l.Kind, l.Failure = watch.Undone, bytejson.Text(err.Error())
 	}
 	if ev.issuer != nil && ev.sys.watch.Listened() {

@@ -414,6 +414,9 @@ func (f *fields) similar(name string) string {
 	case len(f.of.names) == 0:
 		return "; there are none"
 	}
+	if len(f.of.names) == 1 {
+		return fmt.Sprintf("; the only one is %s", f.of.names[0])
+	}
 	return fmt.Sprintf("; %s are %s", f.all, strings.Join(f.of.names, ", "))
 }
 

@@ -105,8 +105,48 @@ func (r *reader) unexpected(wanted string) {
 	if r.next() == 0 && r.pos == len(r.text) {
 		r.fail("the text ends where %s is missing", wanted)
 	}
-	_, size := utf8.DecodeRune(r.text[r.pos:])
-	r.fail("%q at byte %d, where %s was expected", r.text[r.pos:r.pos+size], r.pos, wanted)
+	r.fail("%s at byte %d, where %s was expected", r.token(), r.pos, wanted)
+}
+
+// tokenMax is how many bytes of a string or a number a failure shows.
+const tokenMax = 40
+
+// token describes what comes next, which is not the end.
+func (r *reader) token() string {
+	rest := r.text[r.pos:]
+	while := func(chars string) string {
+		n := 1
+		for n < len(rest) && strings.IndexByte(chars, rest[n]) >= 0 {
+			n++
+		}
+		return string(rest[:n])
+	}
+	switch c := rest[0]; {
+	case c == '{':
+		return "an object"
+	case c == '[':
+		return "an array"
+	case c == '"':
+		n := 1
+		for n < len(rest) && rest[n] != '"' && rest[n] >= ' ' && rest[n] < utf8.RuneSelf && n < tokenMax {
+			n++
+		}
+		if n < len(rest) && rest[n] == '"' {
+			return "the string " + string(rest[:n+1])
+		}
+		return "a string"
+	case c == '-' || c >= '0' && c <= '9':
+		if number := while("0123456789+-.eE"); len(number) <= tokenMax {
+			return "the number " + number
+		}
+		return "a number"
+	case c == 't' || c == 'f' || c == 'n':
+		if word := while("aeflrsu"); word == "true" || word == "false" || word == "null" {
+			return word
+		}
+	}
+	_, size := utf8.DecodeRune(rest)
+	return strconv.Quote(string(rest[:size]))
 }
 
 // word skips a word such as null, if it comes next.

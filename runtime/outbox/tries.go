@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/metrics"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -16,7 +18,11 @@ import (
 type Tries[C comparable] struct {
 	cfg     TriesConfig[C]
 	workers sync.WaitGroup // the goroutines
-	mu      struct {
+
+	begun, failed atomic.Uint64 // tries
+	resting       atomic.Int64  // calls that wait for the time of their next try
+
+	mu struct {
 		sync.Mutex
 		queue   []C
 		running map[C]context.CancelFunc
@@ -57,6 +63,27 @@ func (t *Tries[C]) Add(c C) {
 	t.mu.queue = append(t.mu.queue, c)
 }
 
+// Rest says that a call waits for the time of its next try, or, with false, that the time has come.
+func (t *Tries[C]) Rest(rests bool) {
+	if rests {
+		t.resting.Add(1)
+	} else {
+		t.resting.Add(-1)
+	}
+}
+
+// WriteMetrics writes what is counted. Any goroutine.
+func (t *Tries[C]) WriteMetrics(w *metrics.Writer) {
+	t.mu.Lock()
+	due, running := len(t.mu.queue), len(t.mu.running)
+	t.mu.Unlock()
+	w.Counter("aeon_go_tries_total", "Tries of Go functions by `event go`.", t.begun.Load())
+	w.Counter("aeon_go_tries_failed_total", "Tries of Go functions by `event go` that have failed.", t.failed.Load())
+	w.Gauge("aeon_go_tries_running", "Tries of Go functions by `event go` that are under way.", int64(running))
+	w.Gauge("aeon_go_calls_due", "Calls by `event go` that wait until fewer tries are under way.", int64(due))
+	w.Gauge("aeon_go_calls_resting", "Calls by `event go` that have failed, and wait for the time of their next try.", t.resting.Load())
+}
+
 // work makes tries that are due until there is none left.
 func (t *Tries[C]) work() {
 	for {
@@ -64,7 +91,11 @@ func (t *Tries[C]) work() {
 		if !ok {
 			return
 		}
+		t.begun.Add(1)
 		err := t.cfg.Try(ctx, c)
+		if err != nil {
+			t.failed.Add(1)
+		}
 		t.mu.Lock()
 		cancel, mine := t.mu.running[c]
 		delete(t.mu.running, c)

@@ -22,9 +22,10 @@ func TestViewsHaveWhatTheirPositionsSay(t *testing.T) {
 	const writers = 4
 	key := func(w int) []byte { return []byte{'x', byte(w)} }
 	var positions [writers][]store.Position // of the numbers from 1 on
-	var end sync.WaitGroup
+	var begun, end sync.WaitGroup
 	stop := make(chan struct{})
 	for w := range writers {
+		begun.Add(1)
 		end.Go(func() {
 			for n := uint64(1); ; n++ {
 				select {
@@ -35,6 +36,9 @@ func TestViewsHaveWhatTheirPositionsSay(t *testing.T) {
 				b := s.NewBatch()
 				b.Set(key(w), binary.BigEndian.AppendUint64(nil, n))
 				positions[w] = append(positions[w], s.Append(b))
+				if n == 1 {
+					begun.Done()
+				}
 			}
 		})
 	}
@@ -52,6 +56,7 @@ func TestViewsHaveWhatTheirPositionsSay(t *testing.T) {
 		position store.Position
 		numbers  [writers]uint64
 	}
+	begun.Wait() // a view of nothing would show nothing that a crash takes back
 	var looks []look
 	for range 500 {
 		view, p := s.View()

@@ -9,9 +9,10 @@ import (
 
 // Counts count what has become of the events of one client.
 type Counts struct {
-	Begun       atomic.Uint64 // each ends as a commit or an abort, unless it is a move in T
+	Begun       atomic.Uint64 // each ends as a commit, an abort or a repeat, unless it is a move in T
 	Commits     atomic.Uint64
 	Aborts      atomic.Uint64
+	Repeats     atomic.Uint64
 	Withdrawals atomic.Uint64
 	Reroutes    atomic.Uint64
 	_           [64]byte // clients do not share cache lines
@@ -21,6 +22,7 @@ type Counts struct {
 func (c *Counts) addTo(t *Stats) {
 	t.Commits += c.Commits.Load()
 	t.Aborts += c.Aborts.Load()
+	t.Repeats += c.Repeats.Load()
 	t.Withdrawals += c.Withdrawals.Load()
 	t.Reroutes += c.Reroutes.Load()
 }
@@ -29,6 +31,7 @@ func (c *Counts) addTo(t *Stats) {
 type Stats struct {
 	Commits          uint64 // events that committed
 	Aborts           uint64 // events that failed and were undone
+	Repeats          uint64 // requests that had an outcome already
 	Withdrawals      uint64 // attempts withdrawn after code of the program had run
 	Reroutes         uint64 // attempts withdrawn before any code had run
 	DeadLetters      uint64 // failures that were not awaited
@@ -41,6 +44,7 @@ type Stats struct {
 func (t *Stats) WriteMetrics(w *metrics.Writer) {
 	w.Counter("aeon_events_committed_total", "Events that have committed.", t.Commits)
 	w.Counter("aeon_events_undone_total", "Events that have failed and were undone.", t.Aborts)
+	w.Counter("aeon_requests_repeated_total", "Requests with a key that had an outcome already, and got it.", t.Repeats)
 	w.Counter("aeon_attempts_withdrawn_total", "Attempts that were withdrawn after code of the program had run, and made again.", t.Withdrawals)
 	w.Counter("aeon_attempts_rerouted_total", "Attempts that were withdrawn before code of the program had run, and made again.", t.Reroutes)
 	w.Counter("aeon_admission_waits_total", "Pauses of clients before full queues.", t.AdmissionWaits)
@@ -90,7 +94,7 @@ func (l *Ledger) Idle(apart *Counts) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for c := range l.mu.open {
-		if c != apart && c.Commits.Load()+c.Aborts.Load() < c.Begun.Load() {
+		if c != apart && c.Commits.Load()+c.Aborts.Load()+c.Repeats.Load() < c.Begun.Load() {
 			return false
 		}
 	}
@@ -103,6 +107,7 @@ func (l *Ledger) AddTo(t *Stats) {
 	defer l.mu.Unlock()
 	t.Commits += l.mu.past.Commits
 	t.Aborts += l.mu.past.Aborts
+	t.Repeats += l.mu.past.Repeats
 	t.Withdrawals += l.mu.past.Withdrawals
 	t.Reroutes += l.mu.past.Reroutes
 	for c := range l.mu.open {

@@ -16,6 +16,7 @@ const (
 	Issued    = "issued"
 	Committed = "committed"
 	Undone    = "undone"
+	Repeated  = "repeated" // a request with a key that had an outcome already, and got it
 	Dropped   = "dropped"
 )
 

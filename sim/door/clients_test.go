@@ -223,7 +223,7 @@ func TestWrongClients(t *testing.T) {
 		{"POST", "/v1/Shop/main/listen", `{"ear":"Ear"}`, nil, 400, none("Ear")},
 		{"POST", "/v1/Shop/main/listen", `{"ear":"Ear:0"}`, nil, 400, none("Ear:0")},
 		{"POST", "/v1/Shop/main/listen", `{"ear":"` + c.ID + `"}`, nil, 400, none(c.ID)},
-		{"POST", "/v1/Shop/main/listen", `{"ear":null}`, nil, 400, `arguments no : ear: "n" at byte 7`},
+		{"POST", "/v1/Shop/main/listen", `{"ear":null}`, nil, 400, `arguments no : ear: null at byte 7`},
 		{"POST", "/v1/Shop/main/listen", `{"ear":"Ear:1"}`, []string{"Idempotency-Key", "k"}, 400, strings.Replace(none("Ear:1"), " no ", " unknown ", 1)},
 		{"GET", "/v1/clients/x/events", "", nil, 404, `not-found no : there is no such client: it has ended`},
 		{"DELETE", "/v1/clients/x", "", nil, 404, `not-found no : there is no such client: it has ended`},

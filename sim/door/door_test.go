@@ -27,6 +27,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
+	"github.com/aeon-lang/aeon/runtime/watch"
 	"github.com/aeon-lang/aeon/sim/door/shop"
 )
 
@@ -298,7 +299,28 @@ func TestRequestsWithAKeyRunOnce(t *testing.T) {
 	if text := problem(t, again); again.status != 422 || text != "key-reused no : the key was used for another request to this actor" {
 		t.Errorf("%d %s", again.status, text)
 	}
+	empty := s.post("/v1/Shop/main/count", "", "Idempotency-Key", "")
+	if text := problem(t, empty); empty.status != 400 || text != emptyKey {
+		t.Errorf("%d %s", empty.status, text)
+	}
+
+	before := s.sys.Stats()
+	follower := s.sys.Follow(watch.Filter{})
+	defer follower.Close()
+	s.post("/v1/Shop/main/later", `{"n":1}`, "Idempotency-Key", "key 1")
+	after := s.sys.Stats()
+	if after.Commits != before.Commits || after.Aborts != before.Aborts || after.Repeats != before.Repeats+1 {
+		t.Errorf("a repetition counts as %+v, after %+v", after, before)
+	}
+	for _, want := range []string{watch.Issued, watch.Repeated} {
+		if l := <-follower.Lines(); l.Kind != want || l.Failure != "" {
+			t.Errorf("a repetition is told as %+v, expected %s", l, want)
+		}
+	}
 }
+
+// emptyKey refuses a request with a key that is empty: its caller believes that it is performed once.
+const emptyKey = "arguments no : the idempotency key is empty, so it would not tell this request from others"
 
 // A call that takes too long is undone, and says so; so is one whose client has gone.
 func TestCallsThatTakeTooLong(t *testing.T) {

@@ -350,6 +350,10 @@ func TestCallsByGRPCWithAKeyRunOnce(t *testing.T) {
 	if says := told(t, err); says != "FailedPrecondition key-reused no : the key was used for another request to this actor" {
 		t.Error(says)
 	}
+	_, err = r.call("shop.Shop/count", `{"key":"main"}`, "idempotency-key", "")
+	if says := told(t, err); says != "InvalidArgument "+emptyKey {
+		t.Error(says)
+	}
 }
 
 // Each call needs a token that is known, does and learns only what its rights reach, and has its line in the audit.

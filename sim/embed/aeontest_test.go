@@ -185,7 +185,8 @@ func TestManyCallers(t *testing.T) {
 		}
 		ended, cancel := context.WithCancel(ctx)
 		cancel()
-		if err := release(ended, h, seat, 1); !errors.Is(err, context.Canceled) {
+		err := release(ended, h, seat, 1)
+		if failed := new(aeon.Error); !errors.Is(err, context.Canceled) || !errors.As(err, &failed) || failed.Code != "cancelled" || failed.Later {
 			t.Error(err)
 		}
 	})

@@ -90,6 +90,7 @@ type Request struct {
 	Remote             string         // the address that it came from
 	Class, Key, Method string         // as they were sent, as far as they are known
 	Once               string         // the key by which it runs once; "": it has none
+	Keyed              bool           // a key was sent, which may be empty by mistake
 	// Read reads the target and the arguments into a call whose method has been found. It calls Gate.Hold for the arguments.
 	Read func(c *door.Call, class *door.Class) error
 
@@ -113,6 +114,9 @@ func (g *Gate) answer(ctx context.Context, q *Request) (c *door.Call, answer doo
 	class, m, err := g.find(q)
 	if err != nil {
 		return c, answer, err
+	}
+	if q.Keyed && q.Once == "" {
+		return c, answer, door.Refuse(door.BadArgs, "the idempotency key is empty, so it would not tell this request from others")
 	}
 	c.Method = m
 	defer g.Release(q)

@@ -27,12 +27,19 @@ func Traceparent(header string) CallOption { return CallOption{parent: header} }
 // call that comes with the key of another one is ErrKeyReused. Keys expire after a day without use.
 func Once(key string) CallOption { return CallOption{key: key, once: true} }
 
+const msgNoContext = "the context of the call is nil; pass context.Background() where there is none"
+
 const msgNoActor = "the handle is that of no actor that can be called; get one from an open program"
 
 // Call performs a call of m on the actor of h. args take the result.
 func Call(ctx context.Context, h Handle, m *aeonrt.Method, args aeonrt.Args, opts []CallOption) error {
-	if h.db == nil {
+	switch {
+	case ctx == nil:
+		return invalid(msgNoContext)
+	case h.db == nil:
 		return invalid(msgNoActor)
+	case h.class != m.Class:
+		return invalid("%v is no %s", h, m.Class.Name)
 	}
 	c := aeonrt.Call{Target: h.ref, Method: m, Args: args}
 	for _, o := range opts {
@@ -49,6 +56,8 @@ func Call(ctx context.Context, h Handle, m *aeonrt.Method, args aeonrt.Args, opt
 			return invalid("the key of Once has %d bytes, and at most %d fit", len(o.key), door.KeyMax)
 		case strings.IndexByte(o.key, 0) >= 0:
 			return invalid("the key of Once has a byte 0")
+		case c.Key != "":
+			return invalid("the call has two keys: Once is given twice")
 		}
 		c.Key = o.key
 	}
@@ -97,6 +106,9 @@ func callUntil(ctx context.Context, db *DB, c *aeonrt.Call) error {
 
 // New makes an actor without a name, in an event of its own; m is the constructor of c. ctx can prevent it, not undo it.
 func New(ctx context.Context, db *DB, c *aeonrt.Class, m *aeonrt.Method, args aeonrt.Args) (Handle, error) {
+	if ctx == nil {
+		return Handle{}, invalid(msgNoContext)
+	}
 	if ctx.Err() != nil {
 		return Handle{}, failed(ctx, order.ErrCancelled)
 	}
@@ -109,7 +121,7 @@ func New(ctx context.Context, db *DB, c *aeonrt.Class, m *aeonrt.Method, args ae
 	if err != nil {
 		return Handle{}, failed(ctx, err)
 	}
-	return Handle{db: db, ref: r}, nil
+	return Handle{db: db, ref: r, class: c}, nil
 }
 
 // The kinds of failures, for errors.Is.
@@ -122,6 +134,9 @@ var (
 	ErrKeyReused   = errors.New("the key was used for another request")
 	ErrArguments   = errors.New("the call cannot be made with these arguments")
 )
+
+// cancelled is the code of calls whose context was cancelled. Other doors have no such code, as the caller has gone.
+const cancelled = "cancelled"
 
 // kinds are the kinds of failures by their codes.
 var kinds = map[string]error{
@@ -151,8 +166,14 @@ func (e *Error) Unwrap() []error {
 func failed(ctx context.Context, err error) error {
 	e := &Error{Failure: *door.Explain(err), cause: err}
 	e.kind = kinds[e.Code]
-	if e.Code == door.TimedOut && ctx.Err() != nil {
+	switch {
+	case e.kind == ErrClosed:
+		e.Msg = ErrClosed.Error()
+	case e.Code == door.TimedOut && ctx.Err() != nil:
 		e.kind, e.Msg = ctx.Err(), "the call was undone: "+context.Cause(ctx).Error()
+		if e.kind == context.Canceled {
+			e.Code, e.Later = cancelled, false
+		}
 	}
 	if errors.Is(err, aeonrt.ErrNoStore) {
 		e.Failure, e.kind = door.Failure{Code: door.BadArgs, Happened: door.No, Msg: "Once needs a store; run `aeonc gen` without --memory-only"}, ErrArguments

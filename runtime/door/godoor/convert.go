@@ -72,6 +72,9 @@ func (in *In) RefOrNull(h Handle, c *aeonrt.Class) aeonrt.Ref {
 	case h.db != in.db:
 		in.fail("%v is an actor of another open program", h)
 		return aeonrt.Ref{}
+	case h.class != c:
+		in.fail("%v is no %s", h, c.Name)
+		return aeonrt.Ref{}
 	}
 	return h.ref
 }

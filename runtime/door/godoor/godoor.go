@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,6 +29,7 @@ type config struct {
 	log      *slog.Logger
 	stdout   io.Writer
 	spans    io.Writer   // nil: none are recorded
+	drop     []string    // fields whose stored values may be lost
 	sim      *Simulation // nil: the program is not in a test
 }
 
@@ -47,6 +49,12 @@ func Stdout(w io.Writer) Option { return func(c *config) { c.stdout = w } }
 // Spans takes what events do, as spans of OpenTelemetry: each Write gets a line, a request of OTLP in JSON. One goroutine at a time writes, and
 // no call waits for it; what does not fit while it writes is dropped and counted.
 func Spans(w io.Writer) Option { return func(c *config) { c.spans = w } }
+
+// DropFields gives up what is stored in these fields, as bank.Account.note, which the program does not have any more: without it such a
+// program is not opened.
+func DropFields(fields ...string) Option {
+	return func(c *config) { c.drop = append(c.drop, fields...) }
+}
 
 // inMemory is how often a store in memory is synced, which does nothing: answers do not wait.
 const inMemory = time.Minute
@@ -91,6 +99,12 @@ func Open(ctx context.Context, p *aeonrt.Package, disk store.Opener, opts []Opti
 	db := &DB{log: c.log}
 	classes := aeonrt.AllClasses(p)
 	cfg := aeonrt.Config{Log: c.log, Stdout: c.stdout, Classes: classes}
+	if len(c.drop) > 0 {
+		var err error
+		if cfg.DropFields, err = store.ParseFields(strings.Join(c.drop, ",")); err != nil {
+			return nil, fmt.Errorf("%s: aeon.DropFields: %w", p.Name, err)
+		}
+	}
 	if err := db.open(p, disk, c, cfg); err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Name, store.In(c.dir, err))
 	}

@@ -13,16 +13,17 @@ import (
 // Handle leads to an actor of an open program, and the zero Handle to none. Handles are comparable. One that was read
 // from JSON has the text alone: it can be passed to a program, which looks the actor up; to call it, find it first.
 type Handle struct {
-	db   *DB
-	ref  aeonrt.Ref
-	text string // of a handle that was read; else ""
+	db    *DB
+	ref   aeonrt.Ref
+	class *aeonrt.Class // of ref: a handle can get into the type of another class, as what the types embed is exported
+	text  string        // of a handle that was read; else ""
 }
 
 // Named returns the actor of class c with this name. Its first event creates it.
 func Named(db *DB, c *aeonrt.Class, name string) Handle {
 	db.enter()
 	defer db.leave()
-	return Handle{db: db, ref: aeonrt.Named(db.maker, c, name)}
+	return Handle{db: db, ref: aeonrt.Named(db.maker, c, name), class: c}
 }
 
 // Find returns the actor of class c that has this text: Class/name or, without a name, Class:id.
@@ -45,7 +46,7 @@ func Find(db *DB, c *aeonrt.Class, text string) (Handle, error) {
 	if err != nil {
 		return Handle{}, invalid("%v", err)
 	}
-	return Handle{db: db, ref: r}, nil
+	return Handle{db: db, ref: r, class: c}, nil
 }
 
 // IsZero reports whether the handle leads to no actor.
@@ -91,12 +92,12 @@ func textJSON(text string) ([]byte, error) {
 	return json.Marshal(text)
 }
 
-// FromRef returns the handle of an actor that a program has given.
-func FromRef(db *DB, r aeonrt.Ref) Handle {
+// FromRef returns the handle of an actor of class c that a program has given.
+func FromRef(db *DB, r aeonrt.Ref, c *aeonrt.Class) Handle {
 	if r.IsNull() {
 		return Handle{}
 	}
-	return Handle{db: db, ref: r}
+	return Handle{db: db, ref: r, class: c}
 }
 
 // Of returns the program that a handle leads into; nil for one that can only be passed.

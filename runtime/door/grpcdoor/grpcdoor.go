@@ -229,7 +229,8 @@ const (
 
 // request returns what is known of a call before it is read: of which caller it is.
 func (s *Server) request(ctx context.Context) (*gate.Request, error) {
-	q := &gate.Request{Once: strings.Join(metadata.ValueFromIncomingContext(ctx, onceKey), ",")}
+	keys := metadata.ValueFromIncomingContext(ctx, onceKey)
+	q := &gate.Request{Once: strings.Join(keys, ","), Keyed: len(keys) > 0}
 	path, _ := grpc.Method(ctx)
 	q.Class, q.Method, _ = strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	if from, ok := peer.FromContext(ctx); ok {

@@ -21,7 +21,11 @@ func Certificate(cert, key string) (*tls.Config, error) {
 
 // requestOf returns a request by HTTP, which may be a call.
 func requestOf(r *http.Request, by *access.Caller) *gate.Request {
-	return &gate.Request{By: by, Remote: r.RemoteAddr, Class: r.PathValue("class"), Key: r.PathValue("key"), Method: r.PathValue("method"), Once: r.Header.Get("Idempotency-Key")}
+	q := &gate.Request{By: by, Remote: r.RemoteAddr, Class: r.PathValue("class"), Key: r.PathValue("key"), Method: r.PathValue("method")}
+	if keys := r.Header["Idempotency-Key"]; len(keys) > 0 {
+		q.Once, q.Keyed = keys[0], true
+	}
+	return q
 }
 
 // known hands on requests with their callers. Those without a token that is known are refused, if tokens are asked for.

@@ -73,7 +73,7 @@ func NewGuest(c *aeon.Client, to GuestCallbacks) Guest {
 			x := args.(*guest_CalledArgs)
 			to.Called(ctx, godoor.FromMap(x.seats, godoor.Same[string], func(x aeonrt.Vector[Seat_]) []Seat {
 				return godoor.Slice(x, func(x Seat_) Seat { return AeonToSeat(db, x) })
-			}), Hall{Handle: godoor.FromRef(db, x.hall.Ref)})
+			}), Hall{Handle: godoor.FromRef(db, x.hall.Ref, &AeonClassHall_)})
 		case &methodGuest_Closing:
 			to.Closing(ctx)
 
@@ -314,6 +314,45 @@ func (a Hall) Mark(ctx context.Context, what string, to Hall, opts ...aeon.CallO
 func (a Hall) Note(ctx context.Context, what string, opts ...aeon.CallOption) error {
 	args := &hall_NoteArgs{what: what}
 	return godoor.Call(ctx, a.Handle, &methodHall_Note, args, opts)
+}
+
+// Desk sells the seats of a hall.
+type Desk struct{ aeon.Handle }
+
+// Desk returns the actor of class Desk with this name. Its first call creates it.
+func (db *DB) Desk(name string) Desk { return Desk{godoor.Named(db.DB, &AeonClassDesk_, name)} }
+
+// NewDesk makes an actor of class Desk without a name. ctx can prevent that, not undo it.
+func (db *DB) NewDesk(ctx context.Context) (Desk, error) {
+	args := &desk_NewArgs{}
+	h, err := godoor.New(ctx, db.DB, &AeonClassDesk_, &methodDesk_New, args)
+	return Desk{h}, err
+}
+
+// FindDesk returns the actor of class Desk of which String has returned text.
+func (db *DB) FindDesk(text string) (Desk, error) {
+	h, err := godoor.Find(db.DB, &AeonClassDesk_, text)
+	return Desk{h}, err
+}
+
+// Serve has the desk sell the seats of a hall.
+func (a Desk) Serve(ctx context.Context, h_ Hall, opts ...aeon.CallOption) error {
+	in := godoor.Into(godoor.Of(a.Handle))
+	args := &desk_ServeArgs{h: Hall_Ref{in.Ref(h_.Handle, &AeonClassHall_)}}
+	if err := in.Err(); err != nil {
+		return err
+	}
+	return godoor.Call(ctx, a.Handle, &methodDesk_Serve, args, opts)
+}
+
+// Serves calls serves.
+func (a Desk) Serves(ctx context.Context, opts ...aeon.CallOption) (ret Hall, err error) {
+	args := &desk_ServesArgs{}
+	if err = godoor.Call(ctx, a.Handle, &methodDesk_Serves, args, opts); err != nil {
+		return ret, err
+	}
+	db := godoor.Of(a.Handle)
+	return Hall{Handle: godoor.FromRef(db, args.ret.Ref, &AeonClassHall_)}, nil
 }
 
 // String returns the name of the constant.

@@ -910,6 +910,125 @@ var methodHall_New = aeonrt.Method{
 	},
 }
 
+// Desk_Ref refers to an actor of class Desk_; the zero value is null.
+type Desk_Ref struct{ aeonrt.Ref }
+
+// Compare orders references as keys.
+func (r Desk_Ref) Compare(other Desk_Ref) int { return r.Ref.CompareKey(other.Ref) }
+
+// desk_ServeArgs holds the arguments and the result of one call of Desk.serve.
+type desk_ServeArgs struct {
+	h Hall_Ref
+}
+
+// Encode writes the arguments.
+func (x *desk_ServeArgs) Encode(e *aeonrt.Encoder) {
+	aeonrt.PutRef(e, x.h.Ref)
+}
+
+// Decode reads the arguments.
+func (x *desk_ServeArgs) Decode(d *aeonrt.Decoder) {
+	x.h = Hall_Ref{aeonrt.GetRef(d)}
+}
+
+// desk_ServesArgs holds the arguments and the result of one call of Desk.serves.
+type desk_ServesArgs struct {
+	ret Hall_Ref
+}
+
+// Encode writes the arguments.
+func (x *desk_ServesArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *desk_ServesArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// EncodeResult writes the result.
+func (x *desk_ServesArgs) EncodeResult(e *aeonrt.Encoder) { aeonrt.PutRef(e, x.ret.Ref) }
+
+// DecodeResult reads the result.
+func (x *desk_ServesArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = Hall_Ref{aeonrt.GetRef(d)} }
+
+// desk_NewArgs holds the arguments and the result of one call of Desk.Desk.
+type desk_NewArgs struct {
+}
+
+// Encode writes the arguments.
+func (x *desk_NewArgs) Encode(e *aeonrt.Encoder) {
+}
+
+// Decode reads the arguments.
+func (x *desk_NewArgs) Decode(d *aeonrt.Decoder) {
+}
+
+// The fields of Desk_ by number.
+const (
+	fieldDesk_Hall uint16 = iota
+)
+
+// SaveField writes one field, by number.
+func (self *Desk_) SaveField(w *aeonrt.Writer, field int) {
+	switch field {
+	case 0:
+		e := w.Row()
+		aeonrt.PutRef(e, self.hall.Ref)
+	}
+}
+
+// LoadFields reads all fields, also what another version of the program has written.
+func (self *Desk_) LoadFields(r *aeonrt.Reader) {
+	if d := r.Row(0); d != nil {
+		self.hall = Hall_Ref{aeonrt.GetRef(d)}
+	}
+}
+
+var AeonClassDesk_ = aeonrt.Class{Shape: aeonrt.Shape{
+	Package: "hall",
+	Name:    "Desk",
+	Fields: []aeonrt.Field{
+		{Name: "hall", Type: "yield actor hall.Hall?"},
+	},
+}, Doc: "Desk sells the seats of a hall."}
+
+var methodDesk_Serve = aeonrt.Method{
+	Class:     &AeonClassDesk_,
+	Name:      "serve",
+	Signature: "(actor hall.Hall)",
+	Params:    []string{"h"},
+	Doc:       "serve has the desk sell the seats of a hall.",
+	Index:     0,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodDesk_Serves = aeonrt.Method{
+	Class:     &AeonClassDesk_,
+	Name:      "serves",
+	Signature: "():actor hall.Hall?",
+	Index:     1,
+	Effects: aeonrt.Effects{
+		ReadOnly:  true,
+		Self:      aeonrt.Read,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
+var methodDesk_New = aeonrt.Method{
+	Class: &AeonClassDesk_,
+	Name:  "Desk",
+	Index: 2,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
 func init() {
 	methodGuest_Freed.Run = func(cl *aeonrt.Client, self any, args aeonrt.Args) {
 		x := args.(*guest_FreedArgs)
@@ -1028,6 +1147,23 @@ func init() {
 	methodHall_New.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		self.(*Hall_).construct(cx)
 	}
-	AeonPackage.Classes = []*aeonrt.Class{&AeonClassHall_}
+	AeonClassDesk_.New = func() aeonrt.Object { return new(Desk_) }
+	AeonClassDesk_.Methods = []*aeonrt.Method{&methodDesk_Serve, &methodDesk_Serves}
+	AeonClassDesk_.Construct = &methodDesk_New
+	methodDesk_Serve.NewArgs = func() aeonrt.Args { return new(desk_ServeArgs) }
+	methodDesk_Serve.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*desk_ServeArgs)
+		self.(*Desk_).serve(cx, x.h)
+	}
+	methodDesk_Serves.NewArgs = func() aeonrt.Args { return new(desk_ServesArgs) }
+	methodDesk_Serves.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*desk_ServesArgs)
+		x.ret = self.(*Desk_).serves(cx)
+	}
+	methodDesk_New.NewArgs = func() aeonrt.Args { return new(desk_NewArgs) }
+	methodDesk_New.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		self.(*Desk_).construct(cx)
+	}
+	AeonPackage.Classes = []*aeonrt.Class{&AeonClassHall_, &AeonClassDesk_}
 	AeonPackage.ClientClasses = []*aeonrt.ClientClass{&classGuest_, &classUsher_}
 }

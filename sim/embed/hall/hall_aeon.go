@@ -341,3 +341,35 @@ func (self *Hall_) setCount(cx *aeonrt.Cx, v int64) {
 	aeonrt.Log(cx, &self.Self, fieldHall_Count, &self.count)
 	self.count = v
 }
+
+// Desk sells the seats of a hall.
+type Desk_ struct {
+	aeonrt.Self
+	hall Hall_Ref
+}
+
+// construct is the constructor of Desk_. It runs on a fresh actor: what it writes needs no undo.
+func (self *Desk_) construct(cx *aeonrt.Cx) {
+//line hall.aeon:135:2
+	self.hall = Hall_Ref{}
+//line hall_aeon.go:356:1
+}
+
+// serve has the desk sell the seats of a hall.
+func (self *Desk_) serve(cx *aeonrt.Cx, h Hall_Ref) {
+//line hall.aeon:138:29
+	self.setHall(cx, h)
+//line hall_aeon.go:363:1
+}
+
+func (self *Desk_) serves(cx *aeonrt.Cx) Hall_Ref {
+//line hall.aeon:140:28
+	return self.hall
+//line hall_aeon.go:369:1
+}
+
+// setHall assigns hall: it logs undo and redo first.
+func (self *Desk_) setHall(cx *aeonrt.Cx, v Hall_Ref) {
+	aeonrt.Log(cx, &self.Self, fieldDesk_Hall, &self.hall)
+	self.hall = v
+}
