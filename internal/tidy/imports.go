@@ -83,6 +83,7 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/node/withgrpc", "runtime/door runtime/door/gate runtime/door/grpcdoor runtime/door/httpdoor runtime/node"},
 
 	// The cluster, above the runtime.
+	{"placement", ""},
 	{"replica", "runtime/store"},
 	{"replica/engine", "runtime/store"},
 
@@ -137,7 +138,7 @@ const testOnly = "dominator/oracle examples/... internal/generated internal/race
 // directions lists what packages never reach, directly or through others, whatever the layers say.
 var directions = []struct{ from, never string }{
 	{"lang/... typecheck codegen", "runtime/... dominator/... cmd/..."}, // the compiler names the runtime by strings
-	{"runtime/...", "lang/... typecheck codegen internal/load internal/gobuild replica/... cmd/..."},
+	{"runtime/...", "lang/... typecheck codegen internal/load internal/gobuild placement/... replica/... cmd/..."},
 	{"dominator", "runtime/... lang/... typecheck codegen cmd/..."},
 	{"lang/... typecheck codegen dominator runtime/... internal/...", "spec/..."}, // only commands run the oracles
 	{"spec spec/explore", "codegen runtime/... dominator/..."},                    // an oracle shares nothing with what it judges
