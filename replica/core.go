@@ -72,14 +72,19 @@ type Effects struct {
 	Roles []Role
 }
 
-// Apply has committed entries of one group. Those whose data are empty change nothing but the index.
+// Apply has committed entries of one group. Those that are no normal ones, or have no data, change nothing but the index.
 type Apply struct {
 	Group   Group
 	Entries []*raftpb.Entry
-	// Members are those of the group after the entries, to be kept with the state; nil: the entries do not change them.
-	Members *raftpb.ConfState
+	Members []Members // the changes of members that the entries make, in order; to be kept with the state
 
 	responses []*raftpb.Message
+}
+
+// Members are those of a group as of an entry.
+type Members struct {
+	Index uint64
+	State *raftpb.ConfState
 }
 
 // Last returns the index up to which the state is when it has taken the entries.
@@ -134,8 +139,9 @@ type group struct {
 	commit     uint64 // of the newest record
 	begins     uint64 // behind which index the log begins when all records are written
 
-	applying uint64 // up to which index entries were handed out; applied <= applying
-	applied  uint64
+	// Invariant: settled <= applied <= applying. Entries were handed out up to applying, and the state has taken them up to applied;
+	// a state that is opened again, or sent, is as of settled. That index is the log's.
+	applying, applied uint64
 }
 
 // New returns a core without groups.
@@ -146,7 +152,7 @@ func New(cfg Config) *Core {
 
 // Start is where a group begins, as its state and its log have it.
 type Start struct {
-	Applied uint64            // up to where the state is durable
+	Applied uint64            // up to where the state is
 	Members *raftpb.ConfState // as of Applied
 	Log     LogState
 }
@@ -330,17 +336,17 @@ func (c *Core) Transfer(id Group, to NodeID) error {
 	return nil
 }
 
-// Applied says that the state of a group has taken what it was handed.
-func (c *Core) Applied(a *Apply) {
+// Applied says that the state of a group has taken what it was handed. Of it, the entries up to settled stay when the state is made
+// durable; those behind it would be applied again, as they are parts of what has not ended.
+func (c *Core) Applied(a *Apply, settled uint64) {
 	g := c.find[a.Group]
 	if a.Last() > g.applied { // else a state has come that has them
 		assert.That(a.Entries[0].GetIndex() == g.applied+1 && a.Last() <= g.applying,
 			"replica: group %d is applied from %d, and was at %d", g.id, a.Entries[0].GetIndex(), g.applied)
 		g.applied = a.Last()
-		g.log.applied = a.Last()
-		if a.Members != nil {
-			g.log.members = a.Members
-		}
+		assert.That(settled >= g.log.settled && settled <= g.applied, "replica: group %d is settled up to %d, was up to %d, and is applied up to %d",
+			g.id, settled, g.log.settled, g.applied)
+		g.log.settle(settled, a.Members)
 	}
 	g.respond(c, a.responses)
 	c.work(g)
@@ -378,7 +384,7 @@ func (c *Core) Unreachable(n NodeID) {
 // Cut has the log of a group begin behind index. The state of the group has synced up to there.
 func (c *Core) Cut(id Group, index uint64) {
 	g := c.find[id]
-	assert.That(index <= g.applied, "replica: the log of group %d is cut at %d, and its state is at %d", id, index, g.applied)
+	assert.That(index <= g.log.settled, "replica: the log of group %d is cut at %d, and its state is at %d", id, index, g.log.settled)
 	if index <= g.begins {
 		return
 	}
@@ -392,9 +398,6 @@ func (c *Core) Cut(id Group, index uint64) {
 
 // Leader returns what this node knows of the leader of a group.
 func (c *Core) Leader(id Group) Role { return c.find[id].role }
-
-// AppliedUpTo returns up to which index the state of a group has taken entries.
-func (c *Core) AppliedUpTo(id Group) uint64 { return c.find[id].applied }
 
 // Effects returns what is to be done since the last call.
 func (c *Core) Effects() Effects {
@@ -465,7 +468,7 @@ func (g *group) applyOf(m *raftpb.Message) Apply {
 		default:
 			continue
 		}
-		a.Members = g.raft.ApplyConfChange(change)
+		a.Members = append(a.Members, Members{e.GetIndex(), g.raft.ApplyConfChange(change)})
 	}
 	return a
 }

@@ -50,8 +50,9 @@ type groupLog struct {
 	group   Group
 	reader  LogReader
 	hard    *raftpb.HardState // at the start
-	members *raftpb.ConfState // of the state, at applied
-	applied uint64
+	members *raftpb.ConfState // as of settled
+	coming  []Members         // as of later entries
+	settled uint64            // up to where the state is, if it is opened again
 	cut     Position
 	last    uint64
 
@@ -63,7 +64,7 @@ type groupLog struct {
 }
 
 func newGroupLog(id Group, reader LogReader, s Start, recentMax uint64) *groupLog {
-	l := &groupLog{group: id, reader: reader, members: s.Members, applied: s.Applied, cut: s.Log.Cut, last: s.Log.Last.Index, recentMax: recentMax}
+	l := &groupLog{group: id, reader: reader, members: s.Members, settled: s.Applied, cut: s.Log.Cut, last: s.Log.Last.Index, recentMax: recentMax}
 	l.hard = &raftpb.HardState{Term: new(s.Log.Term), Vote: new(s.Log.Vote), Commit: new(max(s.Log.Commit, s.Applied))}
 	return l
 }
@@ -127,13 +128,21 @@ func limited(list []*raftpb.Entry, bytesMax uint64) []*raftpb.Entry {
 	return list[:len(list):len(list)]
 }
 
-// Snapshot implements raft.Storage: it describes the state of this node as it is applied.
+// settle notes up to where the state is, and changes of members behind the last ones.
+func (l *groupLog) settle(index uint64, list []Members) {
+	l.settled, l.coming = index, append(l.coming, list...)
+	for len(l.coming) > 0 && l.coming[0].Index <= index {
+		l.members, l.coming = l.coming[0].State, l.coming[1:]
+	}
+}
+
+// Snapshot implements raft.Storage: it describes the state of this node as it is settled.
 func (l *groupLog) Snapshot() (*raftpb.Snapshot, error) {
-	term, err := l.Term(l.applied)
+	term, err := l.Term(l.settled)
 	if err != nil {
 		return nil, err
 	}
-	return &raftpb.Snapshot{Metadata: &raftpb.SnapshotMetadata{Index: new(l.applied), Term: new(term), ConfState: proto.CloneOf(l.members)}}, nil
+	return &raftpb.Snapshot{Metadata: &raftpb.SnapshotMetadata{Index: new(l.settled), Term: new(term), ConfState: proto.CloneOf(l.members)}}, nil
 }
 
 // append notes entries that were written.
@@ -182,5 +191,7 @@ func (l *groupLog) cutAt(p Position) {
 func (l *groupLog) restore(m *raftpb.SnapshotMetadata) {
 	l.cut = Position{m.GetIndex(), m.GetTerm()}
 	l.last, l.recent, l.bytes = m.GetIndex(), nil, 0
-	l.applied, l.members = max(l.applied, m.GetIndex()), m.GetConfState()
+	if m.GetIndex() >= l.settled {
+		l.settled, l.members, l.coming = m.GetIndex(), m.GetConfState(), nil
+	}
 }

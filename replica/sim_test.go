@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"testing"
 
 	"go.etcd.io/raft/v3/raftpb"
@@ -57,13 +58,32 @@ type value struct {
 	data string
 }
 
-// state is the state of a group on a node: all entries up to applied.
+// state is the state of a group on a node: all entries up to applied. What begins with a p is a part of something that has not ended.
 type state struct {
-	list    []value // list[i] is entry i+1
-	members *raftpb.ConfState
+	list   []value // list[i] is entry i+1
+	turned []Members
 }
 
 func (s state) applied() uint64 { return uint64(len(s.list)) }
+
+// settled is up to where a process finds the state when it starts again.
+func (s state) settled() state {
+	n := len(s.list)
+	for n > 0 && strings.HasPrefix(s.list[n-1].data, "p") {
+		n--
+	}
+	return state{s.list[:n:n], s.turned[:len(s.turned):len(s.turned)]}
+}
+
+// members are those as of the last entry.
+func (s state) members() *raftpb.ConfState {
+	for _, m := range slices.Backward(s.turned) {
+		if m.Index <= s.applied() {
+			return m.State
+		}
+	}
+	return &raftpb.ConfState{}
+}
 
 // cluster is a simulated cluster.
 type cluster struct {
@@ -128,7 +148,7 @@ func newCluster(seed uint64) *cluster {
 					voters.Voters = append(voters.Voters, uint64(v))
 				}
 			}
-			n.durable[g] = state{list: []value{{}}, members: voters}
+			n.durable[g] = state{list: []value{{}}, turned: []Members{{1, voters}}}
 			a.Records = append(a.Records, Record{Group: g, Term: 1, Commit: 1, State: &raftpb.SnapshotMetadata{Index: new(uint64(1)), Term: new(uint64(1))}})
 		}
 		c.check(log.Write(&a))
@@ -199,13 +219,9 @@ func (n *node) start() {
 		UncommittedMax: 300, RecentMax: uint64(n.c.r.IntN(500)),
 	})
 	for g := Group(1); g <= simGroups; g++ {
-		s, has := n.durable[g]
-		if !has {
-			s = state{members: &raftpb.ConfState{}}
-		}
-		s.list = slices.Clip(s.list)
+		s := n.durable[g]
 		n.state[g], n.mine[g] = s, make(map[string]bool)
-		if err := n.core.Add(g, Start{Applied: s.applied(), Members: s.members, Log: found[g]}); err != nil {
+		if err := n.core.Add(g, Start{Applied: s.applied(), Members: s.members(), Log: found[g]}); err != nil {
 			n.c.fail("node %d does not start: %v", n.id, err)
 		}
 	}
@@ -366,8 +382,7 @@ func (n *node) receive(m Message) {
 func (n *node) sendState(m Message) {
 	c := n.c
 	n.core.Describe(m)
-	s := n.state[m.Group]
-	s.list = slices.Clip(s.list)
+	s := n.state[m.Group].settled()
 	if s.applied() != m.Raft.GetSnapshot().GetMetadata().GetIndex() {
 		c.fail("node %d describes a state of group %d at %d, which is at %d", n.id, m.Group, m.Raft.GetSnapshot().GetMetadata().GetIndex(), s.applied())
 	}
@@ -421,19 +436,20 @@ func (n *node) applyNext() {
 			c.saw.acks++
 		}
 	}
-	if a.Members != nil {
-		s.members = a.Members
-		c.saw.changes++
+	for _, m := range a.Members {
+		if len(s.turned) == 0 || m.Index > s.turned[len(s.turned)-1].Index {
+			s.turned = append(s.turned, m)
+			c.saw.changes++
+		}
 	}
 	n.state[a.Group] = s
-	n.core.Applied(a)
+	n.core.Applied(a, s.settled().applied())
 	n.act()
 }
 
 // checkpoint makes a state durable, and has the log cut some way below it.
 func (n *node) checkpoint(g Group) {
-	s := n.state[g]
-	s.list = slices.Clip(s.list)
+	s := n.state[g].settled()
 	n.durable[g] = s
 	if keep := n.c.r.Uint64N(8); s.applied() > keep {
 		n.c.saw.cuts++
@@ -460,7 +476,7 @@ func (c *cluster) load() {
 		switch c.r.IntN(12) {
 		case 0, 1, 2, 3, 4, 5, 6:
 			c.proposed++
-			data := fmt.Sprintf("%d.%s", c.proposed, string(make([]byte, c.r.IntN(80))))
+			data := fmt.Sprintf("%s%d.%s", [...]string{"", "", "p"}[c.r.IntN(3)], c.proposed, string(make([]byte, c.r.IntN(80))))
 			if err := n.core.Propose(g, []byte(data)); err == nil {
 				n.mine[g][data] = true
 			} else if err != ErrNotLeading {
@@ -534,7 +550,7 @@ func (c *cluster) sever(pairs [][2]NodeID) {
 func (c *cluster) change(n *node) {
 	g := Group(1 + c.r.IntN(simGroups))
 	n.after(0, func() {
-		members := n.state[g].members
+		members := n.state[g].members()
 		if len(members.GetVoters()) != 3 || len(members.GetVotersOutgoing()) > 0 {
 			return
 		}
@@ -574,7 +590,7 @@ func (c *cluster) healed() {
 		var members *raftpb.ConfState
 		for id := NodeID(1); id <= simNodes; id++ {
 			if s := c.nodes[id].state[g]; s.applied() == uint64(len(all)) {
-				members = s.members
+				members = s.members()
 			}
 		}
 		for _, v := range members.GetVoters() {

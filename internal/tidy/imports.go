@@ -83,7 +83,9 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/node/withgrpc", "runtime/door runtime/door/gate runtime/door/grpcdoor runtime/door/httpdoor runtime/node"},
 
 	// The cluster, above the runtime.
+	{"placement", ""},
 	{"replica", "runtime/store"},
+	{"replica/engine", "runtime/store"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
 	{".", "runtime/door runtime/door/godoor"},
@@ -136,7 +138,7 @@ const testOnly = "dominator/oracle examples/... internal/generated internal/race
 // directions lists what packages never reach, directly or through others, whatever the layers say.
 var directions = []struct{ from, never string }{
 	{"lang/... typecheck codegen", "runtime/... dominator/... cmd/..."}, // the compiler names the runtime by strings
-	{"runtime/...", "lang/... typecheck codegen internal/load internal/gobuild replica cmd/..."},
+	{"runtime/...", "lang/... typecheck codegen internal/load internal/gobuild placement/... replica/... cmd/..."},
 	{"dominator", "runtime/... lang/... typecheck codegen cmd/..."},
 	{"lang/... typecheck codegen dominator runtime/... internal/...", "spec/..."}, // only commands run the oracles
 	{"spec spec/explore", "codegen runtime/... dominator/..."},                    // an oracle shares nothing with what it judges
@@ -155,6 +157,7 @@ var adapters = []struct {
 	{"github.com/minio/minio-go", "runtime/snapshot/s3", false},
 	{"google.golang.org/grpc", "runtime/door/grpcdoor", true},
 	{"go.etcd.io/raft", "replica", false},
+	{"github.com/RaduBerinde/btreemap", "replica/engine", false},
 }
 
 // standardOnly lists packages whose production code reaches the standard library

@@ -1,0 +1,109 @@
+package placement
+
+import (
+	"cmp"
+	"slices"
+)
+
+// View is what the leader of the placement knows of the world.
+type View struct {
+	// Heard reports whether a node was heard of lately. One that was not is given no store; what it keeps stays, as it may come back
+	// with it.
+	Heard func(NodeID) bool
+	// Settled reports whether the raft group of a store has the members that the state says, all of them up to date.
+	Settled func(StoreID) bool
+}
+
+// Plan returns commands that bring the cluster nearer to what it should be, none if it is there or has to wait: each store has
+// Replicas replicas, or as many as there are nodes but an odd number; none is kept by a node that leaves; and the nodes keep
+// equally many, but for one. A store changes by one replica at a time, and only when its group is settled.
+func Plan(s *State, v View) (list []Command) {
+	if s.Cluster == "" {
+		return nil
+	}
+	p := plan{s, v, make(map[NodeID]int)}
+	nodes := s.with(Active)
+	want := min(s.Replicas, len(nodes))
+	want -= 1 - want%2
+	for _, n := range nodes {
+		p.load[n] = 0
+	}
+	for _, st := range s.Stores {
+		for _, n := range st.Replicas {
+			p.load[n]++
+		}
+	}
+	for id := range s.Stores {
+		id := StoreID(id)
+		if !v.Settled(id) {
+			continue
+		}
+		if next := p.next(id, want); next != nil {
+			list = append(list, Command{Replicate: &Replicate{Store: id, Version: s.Stores[id].Version, Replicas: next}})
+		}
+	}
+	for _, n := range s.with(Leaving) {
+		if len(s.Of(n)) == 0 {
+			list = append(list, Command{Remove: &Remove{Node: n}})
+		}
+	}
+	return list
+}
+
+// plan is a plan that is being made. load is how many stores each node is to keep, with the changes so far.
+type plan struct {
+	s    *State
+	v    View
+	load map[NodeID]int
+}
+
+// next returns what the replicas of a store should be next, nil if nothing is to be done.
+func (p *plan) next(id StoreID, want int) []NodeID {
+	have := p.s.Stores[id].Replicas
+	worst := p.worst(have)
+	best, found := p.best(have)
+	leaving := p.s.Members[worst].Membership == Leaving
+	switch {
+	case len(have) > want && (len(have) > 1):
+		return p.change(have, worst, 0)
+	case len(have) < want && found:
+		return p.change(have, 0, best)
+	case leaving && found && len(have) >= 3, found && !leaving && len(have) >= 3 && p.load[worst]-p.load[best] > 1:
+		return p.change(have, worst, best)
+	case leaving && found, found && len(have) < 3 && p.load[worst]-p.load[best] > 1:
+		return p.change(have, 0, best) // first the new one, as the old one alone has the store; want takes that away later
+	}
+	return nil
+}
+
+// worst returns the replica that is to go first: one that leaves, else one that keeps the most stores.
+func (p *plan) worst(have []NodeID) NodeID {
+	return slices.MaxFunc(have, func(a, b NodeID) int {
+		leaves := func(n NodeID) int { return int(p.s.Members[n].Membership) }
+		return cmp.Or(cmp.Compare(leaves(a), leaves(b)), cmp.Compare(p.load[a], p.load[b]), cmp.Compare(a, b))
+	})
+}
+
+// best returns the node that is to have the store next: the one that keeps the fewest.
+func (p *plan) best(have []NodeID) (best NodeID, found bool) {
+	for _, n := range p.s.with(Active) {
+		if !slices.Contains(have, n) && p.v.Heard(n) && (!found || p.load[n] < p.load[best]) {
+			best, found = n, true
+		}
+	}
+	return best, found
+}
+
+// change returns the replicas without one and with another; 0 is none.
+func (p *plan) change(have []NodeID, without, with NodeID) []NodeID {
+	next := slices.DeleteFunc(slices.Clone(have), func(n NodeID) bool { return n == without })
+	if without != 0 {
+		p.load[without]--
+	}
+	if with != 0 {
+		next = append(next, with)
+		slices.Sort(next)
+		p.load[with]++
+	}
+	return next
+}

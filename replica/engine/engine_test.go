@@ -1,0 +1,418 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/memengine"
+)
+
+// group is a log without other nodes: what is proposed is committed when a test says so.
+type group struct {
+	mu      sync.Mutex
+	term    uint64
+	entries []Entry       // entry i has index i+2
+	came    chan struct{} // if set: is told of each proposal
+}
+
+func (g *group) propose(data []byte) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.add(data)
+	if g.came != nil {
+		g.came <- struct{}{}
+	}
+	return nil
+}
+
+func (g *group) add(data []byte) {
+	g.entries = append(g.entries, Entry{Index: uint64(len(g.entries)) + 2, Term: g.term, Data: data})
+}
+
+// until has a state take the entries up to index, in pieces of n.
+func (g *group) until(t errorer, s *State, from, index uint64, n int) {
+	g.mu.Lock()
+	list := slices.Clone(g.entries[from-1 : index-1])
+	g.mu.Unlock()
+	for len(list) > 0 {
+		k := min(n, len(list))
+		if err := s.Apply(list[:k]); err != nil {
+			t.Fatal(err)
+		}
+		list = list[k:]
+	}
+}
+
+func (g *group) last() uint64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return uint64(len(g.entries)) + 1
+}
+
+type errorer interface {
+	Fatal(...any)
+	Fatalf(string, ...any)
+}
+
+func newState(t errorer) (*State, *memengine.Engine) {
+	m := memengine.New()
+	s, err := OpenState(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Begin([]byte("m1")); err != nil {
+		t.Fatal(err)
+	}
+	return s, m
+}
+
+// drawBatch draws changes of few keys, and makes them in two batches.
+func drawBatch(t *rapid.T, to ...store.Batch) {
+	key := rapid.Map(rapid.IntRange(0, 30), func(n int) []byte { return fmt.Appendf(nil, "k%02d", n) })
+	for range rapid.IntRange(1, 5).Draw(t, "changes") {
+		k, v, kind := key.Draw(t, "key"), rapid.SliceOfN(rapid.Byte(), 0, 6).Draw(t, "value"), rapid.IntRange(0, 6).Draw(t, "kind")
+		end := key.Draw(t, "end")
+		for _, b := range to {
+			switch kind {
+			case 0:
+				b.DeleteRange(k, end)
+			case 1, 2:
+				b.Delete(k)
+			default:
+				b.Set(k, v)
+			}
+		}
+	}
+}
+
+// content is what a scan finds, from the front or from the back.
+func content(t errorer, r store.Reader, from, to []byte, back bool) (list []string) {
+	it := r.Scan(from, to)
+	next := it.Next
+	if back {
+		next = it.Prev
+	}
+	for next() {
+		list = append(list, fmt.Sprintf("%s=%x", it.Key(), it.Value()))
+	}
+	if err := it.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if back {
+		slices.Reverse(list)
+	}
+	return list
+}
+
+// wholeGroups returns what the groups of a log make whose last part is there, parts being of one term.
+func wholeGroups(t errorer, list []Entry) []string {
+	m := memengine.New()
+	var parts changes
+	term := uint64(0)
+	for _, e := range list {
+		if e.Term != term {
+			parts, term = nil, e.Term
+		}
+		if len(e.Data) == 0 {
+			continue
+		}
+		if parts = append(parts, e.Data[1:]...); e.Data[0] == kindLast {
+			b := m.NewBatch()
+			if err := errors.Join(parts.into(b), m.Apply(b)); err != nil {
+				t.Fatal(err)
+			}
+			parts = nil
+		}
+	}
+	return content(t, m, all[0], all[1], false)
+}
+
+var all = [2][]byte{{1}, {255}}
+
+// An engine shows each batch from Apply on, whole, wherever the group is that it is in; a snapshot stays as it was; and the states of
+// a leader and of a follower that lags become equal, also if a leader is deposed in the middle of a group and another one goes on.
+func TestEngineIsAsOneWithoutALog(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := &group{term: 2}
+		g.add(nil)
+		leader, below := newState(t)
+		follower, copied := newState(t)
+		applied, lag := uint64(1), uint64(1)
+		catchUp := func(index uint64) {
+			g.until(t, leader, applied, index, rapid.IntRange(1, 4).Draw(t, "pieces"))
+			applied = max(applied, index)
+		}
+		catchUp(2)
+		e := Lead(leader, 2, g.propose)
+		e.partMax = rapid.IntRange(1, 40).Draw(t, "part")
+		model := memengine.New()
+		type pair struct{ a, b store.Snapshot }
+		var views []pair
+		var committed []string // what is in the log whole
+		for range rapid.IntRange(1, 40).Draw(t, "steps") {
+			switch rapid.IntRange(0, 7).Draw(t, "step") {
+			case 0, 1, 2:
+				a, b := e.NewBatch(), model.NewBatch()
+				drawBatch(t, a, b)
+				if err := errors.Join(e.Apply(a), model.Apply(b)); err != nil {
+					t.Fatal(err)
+				}
+			case 3:
+				if _, err := e.launch(); err != nil {
+					t.Fatal(err)
+				}
+				committed = content(t, model, all[0], all[1], false)
+			case 4:
+				catchUp(rapid.Uint64Range(applied, g.last()).Draw(t, "committed up to"))
+			case 5:
+				views = append(views, pair{e.Snapshot(), model.Snapshot()})
+			case 6:
+				up := rapid.Uint64Range(lag, applied).Draw(t, "the follower is at")
+				g.until(t, follower, lag, up, rapid.IntRange(1, 4).Draw(t, "its pieces"))
+				lag = up
+			default:
+				from, to := fmt.Appendf(nil, "k%02d", rapid.IntRange(0, 30).Draw(t, "from")), fmt.Appendf(nil, "k%02d", rapid.IntRange(0, 31).Draw(t, "to"))
+				back := rapid.Bool().Draw(t, "back")
+				if got, want := content(t, e, from, to, back), content(t, model, from, to, back); !slices.Equal(got, want) {
+					t.Fatalf("a scan finds %q, expected %q", got, want)
+				}
+				got, is, err := e.Get(from, nil)
+				want, was, _ := model.Get(from, nil)
+				if err != nil || is != was || !bytes.Equal(got, want) {
+					t.Fatalf("%s is %x, %v (%v), expected %x, %v", from, got, is, err, want, was)
+				}
+			}
+		}
+		for _, v := range views {
+			if got, want := content(t, v.a, all[0], all[1], false), content(t, v.b, all[0], all[1], false); !slices.Equal(got, want) {
+				t.Fatalf("a view has %q, expected %q", got, want)
+			}
+			if err := v.a.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, want := content(t, e, nil, all[1], true), content(t, model, all[0], all[1], true); !slices.Equal(got, want) {
+			t.Fatalf("all is %q, expected %q", got, want)
+		}
+
+		// The leader is deposed. Of its last group the log may have lost parts, and then all of it counts for nothing.
+		e.Fail(errors.New("deposed"))
+		if rapid.Bool().Draw(t, "cut") {
+			n := rapid.IntRange(int(applied)-1, len(g.entries)).Draw(t, "left")
+			g.entries = g.entries[:n]
+			committed = nil // known by the states below
+		}
+		for _, entry := range g.entries {
+			if len(entry.Data) > 1+e.partMax {
+				t.Fatalf("an entry has %d bytes, and a part %d", len(entry.Data), e.partMax)
+			}
+		}
+		g.term = 3
+		g.add(nil)
+		if rapid.Bool().Draw(t, "another leader") {
+			other := &batch{}
+			drawBatch(t, other)
+			g.add(append([]byte{kindLast}, other.changes...))
+			committed = nil
+		}
+		catchUp(g.last())
+		g.until(t, follower, lag, g.last(), 3)
+		if got := wholeGroups(t, g.entries); !slices.Equal(got, content(t, below, all[0], all[1], false)) {
+			t.Fatalf("the state is %q, and the log has %q", content(t, below, all[0], all[1], false), got)
+		}
+		got, want := content(t, below, []byte{0}, all[1], false), content(t, copied, []byte{0}, all[1], false)
+		if !slices.Equal(got, want) || leader.Index() != g.last() {
+			t.Fatalf("the leader's state is %q at %d, the follower's %q", got, leader.Index(), want)
+		}
+		if committed != nil && !slices.Equal(content(t, below, all[0], all[1], false), committed) {
+			t.Fatalf("the state is %q, and %q was committed", content(t, below, all[0], all[1], false), committed)
+		}
+		next := Lead(leader, 3, g.propose)
+		if got := content(t, next, nil, all[1], false); !slices.Equal(got, content(t, below, all[0], all[1], false)) {
+			t.Fatalf("the next leader sees %q", got)
+		}
+	})
+}
+
+// A state that is opened again is applied from where its engine was durable, in the middle of no group, and with the members of that
+// time.
+func TestStateGoesOnAfterACrash(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := &group{term: 2}
+		for range rapid.IntRange(1, 30).Draw(t, "entries") {
+			add := func(data []byte) {
+				g.add(data)
+				if rapid.IntRange(0, 3).Draw(t, "members") == 0 { // also between two parts
+					g.add(nil)
+					g.entries[len(g.entries)-1].Members = fmt.Appendf(nil, "m%d", g.last())
+				}
+			}
+			if rapid.IntRange(0, 4).Draw(t, "entry") == 0 {
+				g.term++
+				add(nil)
+				continue
+			}
+			var c changes
+			c = c.add(kindSet, fmt.Appendf(nil, "k%d", rapid.IntRange(0, 5).Draw(t, "key")), fmt.Appendf(nil, "%d", g.last()))
+			if cut := rapid.IntRange(0, len(c)).Draw(t, "cut"); cut < len(c) {
+				add(append([]byte{kindPart}, c[:cut]...))
+				c = c[cut:]
+				if rapid.IntRange(0, 3).Draw(t, "deposed") == 0 {
+					g.term++
+					add(nil)
+					continue
+				}
+			}
+			add(append([]byte{kindLast}, c...))
+		}
+		s, disk := newState(t)
+		at := uint64(1)
+		for at < g.last() {
+			up := rapid.Uint64Range(at, g.last()).Draw(t, "up to")
+			g.until(t, s, at, up, 3)
+			at = up
+			if rapid.Bool().Draw(t, "sync") {
+				if err := s.Sync(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if synced := s.Synced(); rapid.IntRange(0, 2).Draw(t, "crash") == 0 {
+				disk = disk.Crash(func(n int) int { return rapid.IntRange(0, n).Draw(t, "kept") })
+				var err error
+				if s, err = OpenState(disk); err != nil {
+					t.Fatal(err)
+				}
+				if s.Index() < synced {
+					t.Fatalf("the state is at %d, and was synced up to %d", s.Index(), synced)
+				}
+				want := []byte("m1")
+				for _, e := range g.entries[:s.Index()-1] {
+					if e.Members != nil {
+						want = e.Members
+					}
+				}
+				if got, err := s.Members(); err != nil || !bytes.Equal(got, want) {
+					t.Fatalf("at %d the members are %q (%v), expected %q", s.Index(), got, err, want)
+				}
+				at = s.Index()
+			}
+		}
+		if got, want := content(t, disk, all[0], all[1], false), wholeGroups(t, g.entries); !slices.Equal(got, want) {
+			t.Fatalf("the state is %q, expected %q", got, want)
+		}
+	})
+}
+
+// busy is an engine in which something is applied while it syncs.
+type busy struct {
+	store.Engine
+	during func()
+}
+
+func (b *busy) Sync() error {
+	err := b.Engine.Sync()
+	b.during()
+	return err
+}
+
+// What is applied while the state is synced may be lost: the log keeps it.
+func TestWhatIsAppliedDuringASyncIsNotSynced(t *testing.T) {
+	m := &busy{memengine.New(), func() {}}
+	s, err := OpenState(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Begin(nil); err != nil {
+		t.Fatal(err)
+	}
+	m.during = func() {
+		if err := s.Apply([]Entry{{Index: 2, Term: 1}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Sync(); err != nil || s.Synced() != 1 || s.Index() != 2 {
+		t.Errorf("synced up to %d, at %d (%v)", s.Synced(), s.Index(), err)
+	}
+}
+
+// Sync returns when the group is committed, and with the error of an engine that has failed; Close fails what comes later.
+func TestSyncAwaitsTheCommit(t *testing.T) {
+	g := &group{term: 2, came: make(chan struct{}, 9)}
+	g.add(nil)
+	s, _ := newState(t)
+	g.until(t, s, 1, 2, 1)
+	e := Lead(s, 2, g.propose)
+	put := func(key string) {
+		t.Helper()
+		b := e.NewBatch()
+		b.Set([]byte(key), nil)
+		if err := e.Apply(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.Sync(); err != nil {
+		t.Fatal(err) // nothing is under way
+	}
+	put("a")
+	done := make(chan error)
+	go func() { done <- e.Sync() }()
+	<-g.came
+	put("b")
+	go func() { done <- e.Sync() }()
+	<-g.came
+	select {
+	case err := <-done:
+		t.Fatalf("Sync has returned %v before the commit", err)
+	default:
+	}
+	g.until(t, s, 2, 3, 1)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	cause := errors.New("deposed")
+	var told error
+	e.OnFailure(func(err error) { told = err })
+	e.Fail(cause)
+	if err := <-done; err != cause || told != cause {
+		t.Fatalf("%v, told %v", err, told)
+	}
+	if err := e.Apply(&batch{}); err != cause {
+		t.Error(err)
+	}
+	g.until(t, s, 3, 4, 1) // it was committed after all
+	if _, found, err := e.Get([]byte("b"), nil); err != nil || !found {
+		t.Error(found, err)
+	}
+	g.term++
+	e = Lead(s, 3, g.propose)
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := e.Get([]byte("b"), nil); err != ErrClosed {
+		t.Error(err)
+	}
+	if err := e.Sync(); err != ErrClosed {
+		t.Error(err)
+	}
+}
+
+// Whatever is in the log, a state takes it or says which entry is wrong.
+func FuzzChanges(f *testing.F) {
+	f.Add([]byte(changes(nil).add(kindSet, []byte("k"), []byte("v")).add(kindRange, []byte("a"), []byte("b")).add(kindDelete, []byte("x"), nil)))
+	f.Add([]byte{kindSet, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, _ := newState(t)
+		err := s.Apply([]Entry{{Index: 2, Term: 1, Data: append([]byte{kindLast}, b...)}})
+		o := newOverlay()
+		if other := o.add(1, b); (err == nil) != (other == nil) {
+			t.Errorf("the state says %v, the overlay %v", err, other)
+		}
+	})
+}

@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// Entry is one of the log of the group.
+type Entry struct {
+	Index, Term uint64
+	Data        []byte // empty: it changes nothing but the index
+	Members     []byte // the row of members as of this entry; nil: it changes none
+}
+
+// The kinds of data, which are their first byte. The changes of a group follow it, or a part of them.
+const (
+	kindPart = 'p' // of a group of which more parts follow
+	kindLast = 'l' // part of a group, or all of it
+)
+
+// indexKey is the row of the state with the index and term of the entry up to which it is. It lies before all rows of a store, which
+// begin with a letter.
+var indexKey = []byte{0, 'i'}
+
+// membersKey is the row with the members of the group as of that index, in the form that package replica has them in.
+var membersKey = []byte{0, 'm'}
+
+// State is the state of a store on one node. Apply belongs to one goroutine.
+type State struct {
+	engine store.Engine
+
+	parts  changes // of the group that has begun, and not ended
+	begun  uint64  // the term of that group; 0: there is none
+	coming []Entry // with members that are newer than index
+
+	mu     sync.Mutex
+	leader *Engine // nil: this node does not lead the group
+	index  uint64  // up to which entry the engine has everything
+	synced uint64  // up to which entry it was synced
+}
+
+// OpenState returns the state that an engine has.
+func OpenState(e store.Engine) (*State, error) {
+	index, err := stateIndex(e)
+	return &State{engine: e, index: index, synced: index}, err
+}
+
+func stateIndex(r store.Reader) (uint64, error) {
+	b, found, err := r.Get(indexKey, nil)
+	if err != nil || !found {
+		return 0, err
+	}
+	n, size := binary.Uvarint(b)
+	if size <= 0 || size != len(b) {
+		return 0, &store.CorruptError{Key: indexKey, Reason: "it is no index"}
+	}
+	return n, nil
+}
+
+// Members returns the row of members; nil if there is none.
+func (s *State) Members() ([]byte, error) {
+	b, found, err := s.engine.Get(membersKey, nil)
+	if !found {
+		b = nil
+	}
+	return b, err
+}
+
+// Begin makes the first state of a group, which has no entry yet: that of index 1.
+func (s *State) Begin(members []byte) error {
+	assert.That(s.index == 0, "engine: a state at %d begins again", s.index)
+	b := s.engine.NewBatch()
+	b.Set(indexKey, binary.AppendUvarint(nil, 1))
+	b.Set(membersKey, members)
+	if err := s.engine.Apply(b); err != nil {
+		return err
+	}
+	s.index = 1
+	return s.Sync()
+}
+
+// Index returns up to which entry the state has everything. Entries behind it that were applied are parts of a group that has
+// not ended.
+func (s *State) Index() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.index
+}
+
+// Synced returns up to which entry the state is durable. The log may be cut there.
+func (s *State) Synced() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.synced
+}
+
+// Sync makes durable what was applied.
+func (s *State) Sync() error {
+	index := s.Index()
+	if err := s.engine.Sync(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.synced = max(s.synced, index)
+	return nil
+}
+
+// Apply has the state take committed entries.
+//
+// The parts of a group are of one leader, who proposes one group behind the other: so an entry of a newer term ends a group
+// without its last part, which is in no log then. After a crash, entries that the state does not have are applied again.
+func (s *State) Apply(list []Entry) error {
+	var all changes // of the groups that end among the entries
+	var ended []uint64
+	last := s.Index()
+	index := last
+	for _, e := range list {
+		if e.Index <= last {
+			continue
+		}
+		if s.begun != 0 && s.begun != e.Term {
+			s.parts, s.begun = nil, 0
+		}
+		if e.Members != nil {
+			s.coming = append(s.coming, Entry{Index: e.Index, Members: e.Members})
+		}
+		if len(e.Data) > 0 {
+			kind := e.Data[0]
+			s.parts = append(s.parts, e.Data[1:]...)
+			switch kind {
+			case kindPart:
+				s.begun = e.Term
+			case kindLast:
+				all = append(all, s.parts...)
+				s.parts, s.begun = s.parts[:0], 0
+				ended = append(ended, e.Term)
+			default:
+				return fmt.Errorf("entry %d of the log is of the unknown kind %q", e.Index, kind)
+			}
+		}
+		if s.begun == 0 {
+			index = e.Index
+		}
+	}
+	if index == last {
+		return nil
+	}
+	b := s.engine.NewBatch()
+	if err := all.into(b); err != nil {
+		return fmt.Errorf("a group up to entry %d of the log: %w", index, err)
+	}
+	b.Set(indexKey, binary.AppendUvarint(nil, index))
+	for len(s.coming) > 0 && s.coming[0].Index <= index {
+		b.Set(membersKey, s.coming[0].Members)
+		s.coming = s.coming[1:]
+	}
+	return s.take(b, index, ended)
+}
+
+// take has the engine take a batch with all up to index, in which groups of these terms have ended. Readers of the leader see its own
+// groups in the overlay before, in the engine afterwards, and never in neither.
+func (s *State) take(b store.Batch, index uint64, ended []uint64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	own := 0
+	if s.leader != nil {
+		s.leader.mu.Lock()
+		defer s.leader.mu.Unlock()
+		for _, term := range ended {
+			if term == s.leader.term {
+				own++
+			}
+		}
+	}
+	if err := s.engine.Apply(b); err != nil {
+		return err
+	}
+	s.index = index
+	if own > 0 {
+		return s.leader.landed(own)
+	}
+	return nil
+}
