@@ -327,8 +327,6 @@ const actors = {
             ["ordered", { params: object([["customer", text]]), result: list(lazy(() => OrderCodec)), readOnly: true }],
             ["watch", { params: object([["id", text], ["customer", text], ["page", asIs()]]), result: lazy(() => ViewCodec), readOnly: false }],
             ["stay", { params: object([["id", text]]), result: flag, readOnly: false }],
-            ["tell", { params: object([["article", text]]), result: null, readOnly: false }],
-            ["forget", { params: none, result: null, readOnly: false }],
         ],
     },
     Supplier: {

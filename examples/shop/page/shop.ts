@@ -46,10 +46,6 @@ export interface Shop {
 	watch(args: { id: string; customer: string; page: PageRef }, options?: CallOptions): Promise<View>;
 	/** stay says that a page is still open. It returns false if the shop has forgotten it: then it watches again. */
 	stay(args: { id: string }, options?: CallOptions): Promise<boolean>;
-	/** tell tells all pages what is left of an article. */
-	tell(args: { article: string }, options?: CallOptions): Promise<void>;
-	/** forget drops the pages that have not said for a while that they are open. */
-	forget(options?: CallOptions): Promise<void>;
 }
 
 /** Refers to an actor of class Supplier. */
@@ -517,8 +513,6 @@ const actors: Record<string, ActorTable> = {
 			["ordered", { params: object<object>([["customer", text]]), result: list(lazy(() => OrderCodec)), readOnly: true }],
 			["watch", { params: object<object>([["id", text], ["customer", text], ["page", asIs<PageRef>()]]), result: lazy(() => ViewCodec), readOnly: false }],
 			["stay", { params: object<object>([["id", text]]), result: flag, readOnly: false }],
-			["tell", { params: object<object>([["article", text]]), result: null, readOnly: false }],
-			["forget", { params: none, result: null, readOnly: false }],
 		],
 	},
 	Supplier: {
