@@ -430,7 +430,7 @@ func (c *Core) work(g *group) {
 	}
 }
 
-// noteRole notes who leads g now, and begins to wait anew if that has changed.
+// noteRole notes the leader of g, and begins to wait anew if that has changed.
 func (c *Core) noteRole(g *group) {
 	s := g.raft.BasicStatus()
 	now := Role{g.id, s.GetTerm(), NodeID(s.Lead)}

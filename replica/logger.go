@@ -9,8 +9,8 @@ import (
 	"github.com/aeon-lang/aeon/internal/assert"
 )
 
-// logger hands on what package raft logs. Of its own accord raft says each change of a role at the level of information; that is
-// for those who look for a fault.
+// logger hands on what package raft logs, a level lower: raft reports each change of a role as information, which serves the search for a
+// fault alone.
 type logger struct {
 	to    *slog.Logger // nil: nothing is logged
 	group Group

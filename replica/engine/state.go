@@ -112,7 +112,7 @@ func (s *State) Sync() error {
 
 // Apply has the state take committed entries.
 //
-// The parts of a group are of one leader, who proposes one group behind the other: so an entry of a newer term ends a group
+// The parts of a group are of one leader, which proposes one group behind the other: so an entry of a newer term ends a group
 // without its last part, which is in no log then. After a crash, entries that the state does not have are applied again.
 func (s *State) Apply(list []Entry) error {
 	var all changes // of the groups that end among the entries
