@@ -136,6 +136,48 @@ func TestSilentNodes(t *testing.T) {
 	})
 }
 
+// Whichever nodes are silent, no change leaves a store to replicas of which no majority is heard, gives a silent node a store, or
+// moves one away from a silent node that stays, but where there are too many.
+func TestPlansKeepAMajority(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := formed(t, rapid.IntRange(1, 8).Draw(t, "stores"), 3)
+		for range rapid.IntRange(0, 5).Draw(t, "nodes") {
+			joined(t, s)
+		}
+		for range rapid.IntRange(1, 8).Draw(t, "rounds") {
+			if rapid.IntRange(0, 2).Draw(t, "one leaves") == 0 {
+				_, _ = s.Apply(&Command{At: noon, Leave: &Leave{NodeID(rapid.Uint64Range(1, uint64(s.LastNode)).Draw(t, "which"))}}) // the last one may not
+			}
+			silent := rapid.Uint64().Draw(t, "silent")
+			heard := func(n NodeID) bool { return silent>>n&1 == 0 }
+			for _, c := range Plan(s, View{Heard: heard, Settled: settled}) {
+				if r := c.Replicate; r != nil {
+					old, majority := s.Stores[r.Store].Replicas, 0
+					for _, n := range r.Replicas {
+						if heard(n) {
+							majority++
+						} else if !slices.Contains(old, n) {
+							t.Fatalf("store %d goes from %v to %v, and node %d is silent", r.Store, old, r.Replicas, n)
+						}
+					}
+					for _, n := range old {
+						if !slices.Contains(r.Replicas, n) && !heard(n) && s.Members[n].Membership == Active && len(r.Replicas) >= len(old) {
+							t.Fatalf("store %d goes from %v to %v, and node %d is silent", r.Store, old, r.Replicas, n)
+						}
+					}
+					if majority*2 <= len(r.Replicas) {
+						t.Fatalf("store %d goes from %v to %v, of which %d are heard", r.Store, old, r.Replicas, majority)
+					}
+				}
+				c.At = noon
+				if _, err := s.Apply(&c); err != nil {
+					t.Fatalf("%+v is refused: %v", c, err)
+				}
+			}
+		}
+	})
+}
+
 // What is refused says why, and changes nothing.
 func TestRefusals(t *testing.T) {
 	s := formed(t, 2, 3)

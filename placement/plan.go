@@ -64,23 +64,31 @@ func (p *plan) next(id StoreID, want int) []NodeID {
 	best, found := p.best(have)
 	leaving := p.s.Members[worst].Membership == Leaving
 	switch {
-	case len(have) > want && (len(have) > 1):
+	case len(have) > want:
 		return p.change(have, worst, 0)
-	case len(have) < want && found:
+	case !found:
+		return nil
+	case len(have) < want:
 		return p.change(have, 0, best)
-	case leaving && found && len(have) >= 3, found && !leaving && len(have) >= 3 && p.load[worst]-p.load[best] > 1:
-		return p.change(have, worst, best)
-	case leaving && found, found && len(have) < 3 && p.load[worst]-p.load[best] > 1:
+	case !leaving && (!p.v.Heard(worst) || p.load[worst]-p.load[best] <= 1):
+		return nil // it stays where it is
+	case len(have) < 3:
 		return p.change(have, 0, best) // first the new one, as the old one alone has the store; want takes that away later
 	}
-	return nil
+	return p.change(have, worst, best)
 }
 
-// worst returns the replica that is to go first: one that leaves, else one that keeps the most stores.
+// worst returns the replica that is to go first: one that leaves, else one that is silent, else one that keeps the most stores.
 func (p *plan) worst(have []NodeID) NodeID {
 	return slices.MaxFunc(have, func(a, b NodeID) int {
 		leaves := func(n NodeID) int { return int(p.s.Members[n].Membership) }
-		return cmp.Or(cmp.Compare(leaves(a), leaves(b)), cmp.Compare(p.load[a], p.load[b]), cmp.Compare(a, b))
+		silent := func(n NodeID) int {
+			if p.v.Heard(n) {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(leaves(a), leaves(b)), cmp.Compare(silent(a), silent(b)), cmp.Compare(p.load[a], p.load[b]), cmp.Compare(a, b))
 	})
 }
 
@@ -94,15 +102,26 @@ func (p *plan) best(have []NodeID) (best NodeID, found bool) {
 	return best, found
 }
 
-// change returns the replicas without one and with another; 0 is none.
+// change returns the replicas without one and with another; 0 is none. It returns nil if of what would be left no majority is heard.
 func (p *plan) change(have []NodeID, without, with NodeID) []NodeID {
 	next := slices.DeleteFunc(slices.Clone(have), func(n NodeID) bool { return n == without })
+	if with != 0 {
+		next = append(next, with)
+		slices.Sort(next)
+	}
+	heard := 0
+	for _, n := range next {
+		if p.v.Heard(n) {
+			heard++
+		}
+	}
+	if heard*2 <= len(next) {
+		return nil
+	}
 	if without != 0 {
 		p.load[without]--
 	}
 	if with != 0 {
-		next = append(next, with)
-		slices.Sort(next)
 		p.load[with]++
 	}
 	return next
