@@ -239,6 +239,14 @@ func (c *Core) silent() bool { return c.hung >= 2*c.cfg.Stall }
 
 func (g *group) leads(c *Core) bool { return g.role.Leader == c.cfg.Node }
 
+// led returns a group that this node leads, nil if it leads none of this id.
+func (c *Core) led(id Group) *group {
+	if g := c.find[id]; g != nil && g.leads(c) {
+		return g
+	}
+	return nil
+}
+
 // giveUp hands leadership to the member that has most of the log, as the disk of this node hangs.
 func (c *Core) giveUp(g *group) {
 	if s := g.raft.Status(); s.LeadTransferee != 0 {
@@ -284,8 +292,8 @@ func (c *Core) Step(m Message) (wantsState bool) {
 // one; until then its fate is unknown.
 func (c *Core) Propose(id Group, data []byte) error {
 	assert.That(len(data) > 0, "replica: an empty proposal, which could not be told from the entry of a new leader")
-	g := c.find[id]
-	if g == nil || !g.leads(c) {
+	g := c.led(id)
+	if g == nil {
 		return ErrNotLeading
 	}
 	err := g.raft.Propose(data)
@@ -301,8 +309,8 @@ func (c *Core) Propose(id Group, data []byte) error {
 
 // Change proposes other members of a group.
 func (c *Core) Change(id Group, change *raftpb.ConfChangeV2) error {
-	g := c.find[id]
-	if g == nil || !g.leads(c) {
+	g := c.led(id)
+	if g == nil {
 		return ErrNotLeading
 	}
 	err := g.raft.ProposeConfChange(change)
@@ -316,8 +324,8 @@ func (c *Core) Change(id Group, change *raftpb.ConfChangeV2) error {
 // Read asks whether this node still leads a group. If it does, Effects.Reads has the answer, under id; if it does not, there
 // may be none, and the role changes.
 func (c *Core) Read(id Group, question uint64) error {
-	g := c.find[id]
-	if g == nil || !g.leads(c) {
+	g := c.led(id)
+	if g == nil {
 		return ErrNotLeading
 	}
 	g.raft.ReadIndex(binary.BigEndian.AppendUint64(nil, question))
@@ -327,8 +335,8 @@ func (c *Core) Read(id Group, question uint64) error {
 
 // Transfer hands the leadership of a group to a member.
 func (c *Core) Transfer(id Group, to NodeID) error {
-	g := c.find[id]
-	if g == nil || !g.leads(c) {
+	g := c.led(id)
+	if g == nil {
 		return ErrNotLeading
 	}
 	g.raft.TransferLeader(uint64(to))
