@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/event"
 )
 
 // Command is a change of the state. Exactly one of its parts is set.
@@ -46,17 +47,17 @@ type Join struct {
 
 // Move says that a member is reached elsewhere.
 type Move struct {
-	Node    NodeID
+	Node    event.NodeID
 	Address string
 }
 
 // Leave has a member give its stores away, so that it can be removed.
-type Leave struct{ Node NodeID }
+type Leave struct{ Node event.NodeID }
 
 // Remove takes a member out. It keeps no store any more; a lost one is removed with Lost, which takes it out of the stores that
 // other members keep.
 type Remove struct {
-	Node NodeID
+	Node event.NodeID
 	Lost bool
 }
 
@@ -64,12 +65,12 @@ type Remove struct {
 type Replicate struct {
 	Store    StoreID
 	Version  uint64 // of the list that is replaced
-	Replicas []NodeID
+	Replicas []event.NodeID
 }
 
 // Assign gives a partition to a store.
 type Assign struct {
-	Partition Partition
+	Partition event.PartitionID
 	Epoch     uint64 // under which it was given before
 	Store     StoreID
 }
@@ -85,8 +86,8 @@ type Policy struct{ Text string }
 
 // Result is what a command that was taken has made.
 type Result struct {
-	Node    NodeID   // of Form and Join
-	Numbers []uint32 // of Register, for each text
+	Node    event.NodeID // of Form and Join
+	Numbers []uint32     // of Register, for each text
 }
 
 // Refusal says why a command was refused. Nothing has changed.
@@ -144,7 +145,7 @@ func (s *State) Apply(c *Command) (r Result, err error) {
 	return r, err
 }
 
-func (s *State) form(f *Form) (NodeID, error) {
+func (s *State) form(f *Form) (event.NodeID, error) {
 	switch {
 	case s.Cluster != "":
 		return 0, refuse("the cluster %s has been formed already; join it with a token", s.Cluster)
@@ -161,9 +162,9 @@ func (s *State) form(f *Form) (NodeID, error) {
 		return 0, err
 	}
 	*s = State{Cluster: f.Cluster, Program: f.Program, Replicas: f.Replicas, LastNode: 1,
-		Members: map[NodeID]Member{1: {f.First.Name, f.First.Address, f.First.Key, Active}}, Tokens: make(map[Fingerprint]time.Time)}
+		Members: map[event.NodeID]Member{1: {f.First.Name, f.First.Address, f.First.Key, Active}}, Tokens: make(map[Fingerprint]time.Time)}
 	for range f.Stores {
-		s.Stores = append(s.Stores, Store{Replicas: []NodeID{1}, Version: 1})
+		s.Stores = append(s.Stores, Store{Replicas: []event.NodeID{1}, Version: 1})
 	}
 	for p := range f.Partitions {
 		s.Partitions = append(s.Partitions, Place{StoreID(p % f.Stores), 1})
@@ -199,7 +200,7 @@ func (s *State) token(t *Token, now time.Time) error {
 	return nil
 }
 
-func (s *State) join(j *Join, now time.Time) (NodeID, error) {
+func (s *State) join(j *Join, now time.Time) (event.NodeID, error) {
 	if expires, known := s.Tokens[j.Token]; !known || !expires.After(now) {
 		return 0, refuse("the token is unknown, used or expired: make a new one with `aeond token --join` on a member")
 	}
@@ -224,7 +225,7 @@ func (s *State) join(j *Join, now time.Time) (NodeID, error) {
 }
 
 // member returns a member that is not removed.
-func (s *State) member(id NodeID) (Member, error) {
+func (s *State) member(id event.NodeID) (Member, error) {
 	m, known := s.Members[id]
 	switch {
 	case !known:
@@ -281,7 +282,7 @@ func (s *State) remove(c *Remove) error {
 	}
 	for _, id := range stores {
 		st := &s.Stores[id]
-		st.Replicas = slices.DeleteFunc(slices.Clone(st.Replicas), func(n NodeID) bool { return n == c.Node })
+		st.Replicas = slices.DeleteFunc(slices.Clone(st.Replicas), func(n event.NodeID) bool { return n == c.Node })
 		st.Version++
 	}
 	m.Membership = Removed

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/aeon-lang/aeon/runtime/event"
 )
 
 var noon = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
@@ -29,7 +31,7 @@ func formed(t interface{ Fatal(...any) }, stores, replicas int) *State {
 }
 
 // joined adds a node.
-func joined(t interface{ Fatal(...any) }, s *State) NodeID {
+func joined(t interface{ Fatal(...any) }, s *State) event.NodeID {
 	n := int(s.LastNode) + 1
 	token := key(1000 + n)
 	_, err := s.Apply(&Command{At: noon, Token: &Token{token, noon.Add(time.Hour)}})
@@ -40,8 +42,8 @@ func joined(t interface{ Fatal(...any) }, s *State) NodeID {
 	return r.Node
 }
 
-func all(NodeID) bool      { return true }
-func settled(StoreID) bool { return true }
+func all(event.NodeID) bool { return true }
+func settled(StoreID) bool  { return true }
 
 // The plan of any cluster leads, by commands that are all taken, to one in which each store has as many replicas as it should, on
 // nodes that stay, evenly; and then it ends. On the way no store changes by more than one replica, or has none that it had.
@@ -53,10 +55,10 @@ func TestPlansLeadThere(t *testing.T) {
 			case 0, 1:
 				joined(t, s)
 			case 2:
-				n := NodeID(rapid.Uint64Range(1, uint64(s.LastNode)).Draw(t, "leaves"))
+				n := event.NodeID(rapid.Uint64Range(1, uint64(s.LastNode)).Draw(t, "leaves"))
 				_, _ = s.Apply(&Command{At: noon, Leave: &Leave{n}}) // the last one may not
 			default:
-				n := NodeID(rapid.Uint64Range(1, uint64(s.LastNode)).Draw(t, "lost"))
+				n := event.NodeID(rapid.Uint64Range(1, uint64(s.LastNode)).Draw(t, "lost"))
 				_, _ = s.Apply(&Command{At: noon, Remove: &Remove{Node: n, Lost: true}}) // it may be needed
 			}
 			v := View{Heard: all, Settled: settled}
@@ -121,7 +123,7 @@ func TestSilentNodes(t *testing.T) {
 	s := formed(t, 2, 3)
 	joined(t, s)
 	joined(t, s)
-	v := View{Heard: func(n NodeID) bool { return n == 1 }, Settled: settled}
+	v := View{Heard: func(n event.NodeID) bool { return n == 1 }, Settled: settled}
 	if list := Plan(s, v); len(list) > 0 {
 		t.Errorf("two silent nodes get stores: %+v", list)
 	}
@@ -130,7 +132,7 @@ func TestSilentNodes(t *testing.T) {
 		s := s.Clone()
 		for perform(t, s, v) {
 		}
-		if list := Plan(s, View{Heard: func(n NodeID) bool { return n != 2 }, Settled: settled}); len(list) > 0 {
+		if list := Plan(s, View{Heard: func(n event.NodeID) bool { return n != 2 }, Settled: settled}); len(list) > 0 {
 			t.Fatalf("a silent node loses stores: %+v", list)
 		}
 	})
@@ -146,10 +148,10 @@ func TestPlansKeepAMajority(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 8).Draw(t, "rounds") {
 			if rapid.IntRange(0, 2).Draw(t, "one leaves") == 0 {
-				_, _ = s.Apply(&Command{At: noon, Leave: &Leave{NodeID(rapid.Uint64Range(1, uint64(s.LastNode)).Draw(t, "which"))}}) // the last one may not
+				_, _ = s.Apply(&Command{At: noon, Leave: &Leave{event.NodeID(rapid.Uint64Range(1, uint64(s.LastNode)).Draw(t, "which"))}}) // the last one may not
 			}
 			silent := rapid.Uint64().Draw(t, "silent")
-			heard := func(n NodeID) bool { return silent>>n&1 == 0 }
+			heard := func(n event.NodeID) bool { return silent>>n&1 == 0 }
 			for _, c := range Plan(s, View{Heard: heard, Settled: settled}) {
 				if r := c.Replicate; r != nil {
 					old, majority := s.Stores[r.Store].Replicas, 0
@@ -202,11 +204,11 @@ func TestRefusals(t *testing.T) {
 		{Command{Move: &Move{7, "a"}}, "there is no node 7"},
 		{Command{Remove: &Remove{Node: 1}}, "still keeps 2 stores"},
 		{Command{Remove: &Remove{Node: 1, Lost: true}}, "n1 alone keeps store 0, which would be lost with it"},
-		{Command{Replicate: &Replicate{5, 1, []NodeID{1}}}, "there is no store 5"},
-		{Command{Replicate: &Replicate{0, 9, []NodeID{1}}}, "have changed meanwhile"},
-		{Command{Replicate: &Replicate{0, 1, []NodeID{two}}}, "would keep 0 of its 1 replicas"},
-		{Command{Replicate: &Replicate{0, 1, []NodeID{2, 1}}}, "no ascending list"},
-		{Command{Replicate: &Replicate{0, 1, []NodeID{1, 8}}}, "there is no node 8"},
+		{Command{Replicate: &Replicate{5, 1, []event.NodeID{1}}}, "there is no store 5"},
+		{Command{Replicate: &Replicate{0, 9, []event.NodeID{1}}}, "have changed meanwhile"},
+		{Command{Replicate: &Replicate{0, 1, []event.NodeID{two}}}, "would keep 0 of its 1 replicas"},
+		{Command{Replicate: &Replicate{0, 1, []event.NodeID{2, 1}}}, "no ascending list"},
+		{Command{Replicate: &Replicate{0, 1, []event.NodeID{1, 8}}}, "there is no node 8"},
 		{Command{Replicate: &Replicate{0, 1, nil}}, "would have 0 replicas"},
 		{Command{Assign: &Assign{0, 9, 1}}, "is in epoch 1, and was to be moved in epoch 9"},
 		{Command{Assign: &Assign{0, 1, 0}}, "has partition 0 already"},
@@ -239,7 +241,7 @@ func TestRefusals(t *testing.T) {
 // A token is good once, and until it expires; an id is never given again; and numbers stay.
 func TestOnce(t *testing.T) {
 	s := formed(t, 1, 1)
-	join := func(at time.Time, token, name int) (NodeID, error) {
+	join := func(at time.Time, token, name int) (event.NodeID, error) {
 		r, err := s.Apply(&Command{At: at, Join: &Join{key(token), "bank", fmt.Sprintf("n%d", name), "a", key(name)}})
 		return r.Node, err
 	}

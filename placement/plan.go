@@ -3,13 +3,15 @@ package placement
 import (
 	"cmp"
 	"slices"
+
+	"github.com/aeon-lang/aeon/runtime/event"
 )
 
 // View is what the leader of the placement knows of the world.
 type View struct {
 	// Heard reports whether a node was heard of lately. One that was not is given no store; what it keeps stays, as it may come back
 	// with it.
-	Heard func(NodeID) bool
+	Heard func(event.NodeID) bool
 	// Settled reports whether the raft group of a store has the members that the state says, all of them up to date.
 	Settled func(StoreID) bool
 }
@@ -21,7 +23,7 @@ func Plan(s *State, v View) (list []Command) {
 	if s.Cluster == "" {
 		return nil
 	}
-	p := plan{s, v, make(map[NodeID]int)}
+	p := plan{s, v, make(map[event.NodeID]int)}
 	nodes := s.with(Active)
 	want := min(s.Replicas, len(nodes))
 	want -= 1 - want%2
@@ -54,11 +56,11 @@ func Plan(s *State, v View) (list []Command) {
 type plan struct {
 	s    *State
 	v    View
-	load map[NodeID]int
+	load map[event.NodeID]int
 }
 
 // next returns what the replicas of a store should be next, nil if nothing is to be done.
-func (p *plan) next(id StoreID, want int) []NodeID {
+func (p *plan) next(id StoreID, want int) []event.NodeID {
 	have := p.s.Stores[id].Replicas
 	worst := p.worst(have)
 	best, found := p.best(have)
@@ -79,10 +81,10 @@ func (p *plan) next(id StoreID, want int) []NodeID {
 }
 
 // worst returns the replica that is to go first: one that leaves, else one that is silent, else one that keeps the most stores.
-func (p *plan) worst(have []NodeID) NodeID {
-	return slices.MaxFunc(have, func(a, b NodeID) int {
-		leaves := func(n NodeID) int { return int(p.s.Members[n].Membership) }
-		silent := func(n NodeID) int {
+func (p *plan) worst(have []event.NodeID) event.NodeID {
+	return slices.MaxFunc(have, func(a, b event.NodeID) int {
+		leaves := func(n event.NodeID) int { return int(p.s.Members[n].Membership) }
+		silent := func(n event.NodeID) int {
 			if p.v.Heard(n) {
 				return 0
 			}
@@ -93,7 +95,7 @@ func (p *plan) worst(have []NodeID) NodeID {
 }
 
 // best returns the node that is to have the store next: the one that keeps the fewest.
-func (p *plan) best(have []NodeID) (best NodeID, found bool) {
+func (p *plan) best(have []event.NodeID) (best event.NodeID, found bool) {
 	for _, n := range p.s.with(Active) {
 		if !slices.Contains(have, n) && p.v.Heard(n) && (!found || p.load[n] < p.load[best]) {
 			best, found = n, true
@@ -103,8 +105,8 @@ func (p *plan) best(have []NodeID) (best NodeID, found bool) {
 }
 
 // change returns the replicas without one and with another; 0 is none. It returns nil if of what would be left no majority is heard.
-func (p *plan) change(have []NodeID, without, with NodeID) []NodeID {
-	next := slices.DeleteFunc(slices.Clone(have), func(n NodeID) bool { return n == without })
+func (p *plan) change(have []event.NodeID, without, with event.NodeID) []event.NodeID {
+	next := slices.DeleteFunc(slices.Clone(have), func(n event.NodeID) bool { return n == without })
 	if with != 0 {
 		next = append(next, with)
 		slices.Sort(next)

@@ -7,16 +7,12 @@ import (
 	"maps"
 	"slices"
 	"time"
-)
 
-// NodeID names a node for ever: a node that was removed, or has lost its disk, never comes back under its id.
-type NodeID uint64
+	"github.com/aeon-lang/aeon/runtime/event"
+)
 
 // StoreID names a store for ever. Store 0 orders events above the stores.
 type StoreID uint32
-
-// Partition names a partition, from 0 on.
-type Partition uint32
 
 // Fingerprint is the SHA-256 of the public key of a node's certificate.
 type Fingerprint [sha256.Size]byte
@@ -59,7 +55,7 @@ type Member struct {
 // Store says which nodes are to keep a store.
 type Store struct {
 	// Replicas are the nodes that are to keep it, in ascending order. Its raft group is made so: it follows this list.
-	Replicas []NodeID
+	Replicas []event.NodeID
 	// Version counts the changes of Replicas.
 	Version uint64
 }
@@ -76,10 +72,10 @@ type Place struct {
 type State struct {
 	Cluster    string // its id; "" before it is formed
 	Program    string
-	Version    uint64 // counts the commands that have changed the state
-	Replicas   int    // how many replicas a store is to have, as soon as there are so many nodes
-	LastNode   NodeID // ids up to it were given
-	Members    map[NodeID]Member
+	Version    uint64       // counts the commands that have changed the state
+	Replicas   int          // how many replicas a store is to have, as soon as there are so many nodes
+	LastNode   event.NodeID // ids up to it were given
+	Members    map[event.NodeID]Member
 	Stores     []Store                   // by id
 	Partitions []Place                   // by number
 	Tokens     map[Fingerprint]time.Time // hashes of tokens by which a node may join once, and when they expire
@@ -119,10 +115,12 @@ const (
 func (s *State) Number(k Kind, text string) uint32 { return s.numbers[k][text] }
 
 // Keeps reports whether a node is to keep a store.
-func (s *State) Keeps(n NodeID, id StoreID) bool { return slices.Contains(s.Stores[id].Replicas, n) }
+func (s *State) Keeps(n event.NodeID, id StoreID) bool {
+	return slices.Contains(s.Stores[id].Replicas, n)
+}
 
 // Of returns the stores that a node is to keep.
-func (s *State) Of(n NodeID) (list []StoreID) {
+func (s *State) Of(n event.NodeID) (list []StoreID) {
 	for id := range s.Stores {
 		if s.Keeps(n, StoreID(id)) {
 			list = append(list, StoreID(id))
@@ -132,7 +130,7 @@ func (s *State) Of(n NodeID) (list []StoreID) {
 }
 
 // with returns the members of a membership, in ascending order.
-func (s *State) with(m Membership) (list []NodeID) {
+func (s *State) with(m Membership) (list []event.NodeID) {
 	for id, of := range s.Members {
 		if of.Membership == m {
 			list = append(list, id)
@@ -144,7 +142,7 @@ func (s *State) with(m Membership) (list []NodeID) {
 
 // check returns what does not hold of a state that was formed, nil if all does.
 func (s *State) check() error {
-	names := make(map[string]NodeID)
+	names := make(map[string]event.NodeID)
 	for id, m := range s.Members {
 		switch {
 		case id == 0 || id > s.LastNode:

@@ -13,17 +13,15 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/event"
 )
-
-// NodeID names a node for ever; 0 is none. A node that has lost its disk comes back under another id: its votes were lost, too.
-type NodeID uint64
 
 // Group names a raft group: the store whose journal it is.
 type Group uint32
 
 // Config says how a core works. All times are in ticks.
 type Config struct {
-	Node NodeID
+	Node event.NodeID
 	Log  LogReader
 	// Rand draws election timeouts. The core is repeatable if it is.
 	Rand *rand.Rand
@@ -49,10 +47,10 @@ type Message struct {
 }
 
 // To returns the node that the message is for.
-func (m *Message) To() NodeID { return NodeID(m.Raft.GetTo()) }
+func (m *Message) To() event.NodeID { return event.NodeID(m.Raft.GetTo()) }
 
 // From returns the node that has sent the message.
-func (m *Message) From() NodeID { return NodeID(m.Raft.GetFrom()) }
+func (m *Message) From() event.NodeID { return event.NodeID(m.Raft.GetFrom()) }
 
 // Effects are what a core wants done.
 type Effects struct {
@@ -101,7 +99,7 @@ type Read struct {
 type Role struct {
 	Group  Group
 	Term   uint64
-	Leader NodeID // 0: it knows of none
+	Leader event.NodeID // 0: it knows of none
 }
 
 // Errors of proposals.
@@ -334,7 +332,7 @@ func (c *Core) Read(id Group, question uint64) error {
 }
 
 // Transfer hands the leadership of a group to a member.
-func (c *Core) Transfer(id Group, to NodeID) error {
+func (c *Core) Transfer(id Group, to event.NodeID) error {
 	g := c.led(id)
 	if g == nil {
 		return ErrNotLeading
@@ -382,7 +380,7 @@ func (c *Core) Sent(m Message, ok bool) {
 }
 
 // Unreachable says that messages to a node are lost: the connection to it has broken.
-func (c *Core) Unreachable(n NodeID) {
+func (c *Core) Unreachable(n event.NodeID) {
 	for _, g := range c.groups {
 		g.raft.ReportUnreachable(uint64(n))
 		c.work(g)
@@ -441,7 +439,7 @@ func (c *Core) work(g *group) {
 // noteRole notes the leader of g, and begins to wait anew if that has changed.
 func (c *Core) noteRole(g *group) {
 	s := g.raft.BasicStatus()
-	now := Role{g.id, s.GetTerm(), NodeID(s.Lead)}
+	now := Role{g.id, s.GetTerm(), event.NodeID(s.Lead)}
 	if now == g.role {
 		return
 	}

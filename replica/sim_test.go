@@ -15,6 +15,7 @@ import (
 	"go.etcd.io/raft/v3/raftpb"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
@@ -32,21 +33,21 @@ const (
 	healTime  = 40_000
 )
 
-// event happens at a time; those of one time in the order in which they were made.
-type event struct {
+// step happens at a time; those of one time in the order in which they were made.
+type step struct {
 	at, seq uint64
 	do      func()
 }
 
-type events []event
+type steps []step
 
-func (l events) Len() int { return len(l) }
-func (l events) Less(i, j int) bool {
+func (l steps) Len() int { return len(l) }
+func (l steps) Less(i, j int) bool {
 	return l[i].at < l[j].at || l[i].at == l[j].at && l[i].seq < l[j].seq
 }
-func (l events) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
-func (l *events) Push(e any)   { *l = append(*l, e.(event)) }
-func (l *events) Pop() any {
+func (l steps) Swap(i, j int) { l[i], l[j] = l[j], l[i] }
+func (l *steps) Push(e any)   { *l = append(*l, e.(step)) }
+func (l *steps) Pop() any {
 	e := (*l)[len(*l)-1]
 	*l = (*l)[:len(*l)-1]
 	return e
@@ -90,18 +91,18 @@ type cluster struct {
 	r     *rand.Rand
 	now   uint64
 	seq   uint64
-	queue events
+	queue steps
 	trace uint64 // a digest of all that has happened
 	bad   string
 
-	nodes     map[NodeID]*node
-	cut       map[[2]NodeID]bool // messages from the first to the second are lost
+	nodes     map[event.NodeID]*node
+	cut       map[[2]event.NodeID]bool // messages from the first to the second are lost
 	loss      float64
 	deaf      bool // nodes do not take over when they are asked to
 	steady    bool // no leadership is handed over
 	committed map[Group][]value
 	acked     map[Group]map[string]bool
-	led       map[Group]map[uint64]NodeID
+	led       map[Group]map[uint64]event.NodeID
 	proposed  int
 
 	saw struct{ acks, reads, crashes, states, stalls, changes, transfers, cuts, refused int }
@@ -109,9 +110,9 @@ type cluster struct {
 
 // node is one node, with what survives its crashes.
 type node struct {
-	id      NodeID
+	id      event.NodeID
 	c       *cluster
-	life    int  // events of a former life do nothing
+	life    int  // steps of a former life do nothing
 	down    bool // between two lives
 	core    *Core
 	engine  *memengine.Engine
@@ -130,21 +131,21 @@ type node struct {
 
 func newCluster(seed uint64) *cluster {
 	c := &cluster{
-		r: rand.New(rand.NewPCG(seed, 0x51a)), nodes: make(map[NodeID]*node), cut: make(map[[2]NodeID]bool),
-		committed: make(map[Group][]value), acked: make(map[Group]map[string]bool), led: make(map[Group]map[uint64]NodeID),
+		r: rand.New(rand.NewPCG(seed, 0x51a)), nodes: make(map[event.NodeID]*node), cut: make(map[[2]event.NodeID]bool),
+		committed: make(map[Group][]value), acked: make(map[Group]map[string]bool), led: make(map[Group]map[uint64]event.NodeID),
 	}
-	for id := NodeID(1); id <= simNodes; id++ {
+	for id := event.NodeID(1); id <= simNodes; id++ {
 		n := &node{id: id, c: c, engine: memengine.New(), durable: make(map[Group]state)}
 		c.nodes[id] = n
 		log, _, _ := OpenLog(n.engine)
 		var a Append
 		for g := Group(1); g <= simGroups; g++ {
-			if id == NodeID(g)%simNodes+1 {
+			if id == event.NodeID(g)%simNodes+1 {
 				continue // it has no part in it yet
 			}
 			voters := &raftpb.ConfState{}
-			for v := NodeID(1); v <= simNodes; v++ {
-				if v != NodeID(g)%simNodes+1 {
+			for v := event.NodeID(1); v <= simNodes; v++ {
+				if v != event.NodeID(g)%simNodes+1 {
 					voters.Voters = append(voters.Voters, uint64(v))
 				}
 			}
@@ -156,7 +157,7 @@ func newCluster(seed uint64) *cluster {
 	}
 	for g := Group(1); g <= simGroups; g++ {
 		c.committed[g] = []value{{}}
-		c.acked[g], c.led[g] = make(map[string]bool), make(map[uint64]NodeID)
+		c.acked[g], c.led[g] = make(map[string]bool), make(map[uint64]event.NodeID)
 	}
 	return c
 }
@@ -186,7 +187,7 @@ func (c *cluster) note(list ...uint64) {
 
 func (c *cluster) after(d uint64, f func()) {
 	c.seq++
-	heap.Push(&c.queue, event{c.now + d, c.seq, f})
+	heap.Push(&c.queue, step{c.now + d, c.seq, f})
 }
 
 // after has f done by this life of the node, not while it is paused.
@@ -340,7 +341,7 @@ func (n *node) send(m Message) {
 	c.check(err)
 	times := 1
 	switch {
-	case c.deaf && m.Raft.GetType() == raftpb.MsgTimeoutNow, c.cut[[2]NodeID{n.id, m.To()}] || c.r.Float64() < c.loss:
+	case c.deaf && m.Raft.GetType() == raftpb.MsgTimeoutNow, c.cut[[2]event.NodeID{n.id, m.To()}] || c.r.Float64() < c.loss:
 		times = 0
 	case c.r.IntN(50) == 0:
 		times = 2
@@ -388,7 +389,7 @@ func (n *node) sendState(m Message) {
 	}
 	b, err := proto.Marshal(m.Raft)
 	c.check(err)
-	arrives := !c.cut[[2]NodeID{n.id, m.To()}] && c.r.Float64() >= c.loss
+	arrives := !c.cut[[2]event.NodeID{n.id, m.To()}] && c.r.Float64() >= c.loss
 	to := c.nodes[m.To()]
 	n.after(100+c.r.Uint64N(500), func() {
 		n.core.Sent(m, arrives)
@@ -470,7 +471,7 @@ func (n *node) crash() {
 
 // load proposes, reads, checkpoints, transfers.
 func (c *cluster) load() {
-	n := c.nodes[NodeID(1+c.r.IntN(simNodes))]
+	n := c.nodes[event.NodeID(1+c.r.IntN(simNodes))]
 	n.after(0, func() {
 		g := Group(1 + c.r.IntN(simGroups))
 		switch c.r.IntN(12) {
@@ -490,7 +491,7 @@ func (c *cluster) load() {
 		case 10:
 			n.checkpoint(g)
 		default:
-			if to := NodeID(1 + c.r.IntN(simNodes)); !c.steady && c.r.IntN(5) == 0 && n.core.Transfer(g, to) == nil {
+			if to := event.NodeID(1 + c.r.IntN(simNodes)); !c.steady && c.r.IntN(5) == 0 && n.core.Transfer(g, to) == nil {
 				c.saw.transfers++
 			}
 		}
@@ -504,21 +505,21 @@ func (c *cluster) fault() {
 	if c.now > faultTime {
 		return
 	}
-	n := c.nodes[NodeID(1+c.r.IntN(simNodes))]
+	n := c.nodes[event.NodeID(1+c.r.IntN(simNodes))]
 	switch c.r.IntN(8) {
 	case 0, 1:
 		n.after(0, n.crash)
 	case 2: // a cut, one-way half of the time
-		m := NodeID(1 + c.r.IntN(simNodes))
-		pairs := [][2]NodeID{{n.id, m}}
+		m := event.NodeID(1 + c.r.IntN(simNodes))
+		pairs := [][2]event.NodeID{{n.id, m}}
 		if c.r.IntN(2) == 0 {
-			pairs = append(pairs, [2]NodeID{m, n.id})
+			pairs = append(pairs, [2]event.NodeID{m, n.id})
 		}
 		c.sever(pairs)
 	case 3: // a node is cut off
-		var pairs [][2]NodeID
-		for m := NodeID(1); m <= simNodes; m++ {
-			pairs = append(pairs, [2]NodeID{n.id, m}, [2]NodeID{m, n.id})
+		var pairs [][2]event.NodeID
+		for m := event.NodeID(1); m <= simNodes; m++ {
+			pairs = append(pairs, [2]event.NodeID{n.id, m}, [2]event.NodeID{m, n.id})
 		}
 		c.sever(pairs)
 	case 4:
@@ -535,7 +536,7 @@ func (c *cluster) fault() {
 	c.after(c.r.Uint64N(3000), c.fault)
 }
 
-func (c *cluster) sever(pairs [][2]NodeID) {
+func (c *cluster) sever(pairs [][2]event.NodeID) {
 	for _, p := range pairs {
 		c.cut[p] = true
 	}
@@ -577,7 +578,7 @@ func (c *cluster) run(until uint64) {
 		}
 	}()
 	for c.bad == "" && len(c.queue) > 0 && c.queue[0].at <= until {
-		e := heap.Pop(&c.queue).(event)
+		e := heap.Pop(&c.queue).(step)
 		c.now = e.at
 		e.do()
 	}
@@ -588,13 +589,13 @@ func (c *cluster) healed() {
 	for g := Group(1); g <= simGroups; g++ {
 		all := c.committed[g]
 		var members *raftpb.ConfState
-		for id := NodeID(1); id <= simNodes; id++ {
+		for id := event.NodeID(1); id <= simNodes; id++ {
 			if s := c.nodes[id].state[g]; s.applied() == uint64(len(all)) {
 				members = s.members()
 			}
 		}
 		for _, v := range members.GetVoters() {
-			s := c.nodes[NodeID(v)].state[g]
+			s := c.nodes[event.NodeID(v)].state[g]
 			if s.applied()+30 < uint64(len(all)) {
 				c.fail("node %d has applied %d of the %d entries of group %d", v, s.applied(), len(all), g)
 			}
@@ -663,7 +664,7 @@ func TestSimulatedClusters(t *testing.T) {
 // leader returns the node that leads group 1 by its own account, in the newest term.
 func (c *cluster) leader() *node {
 	var best *node
-	for id := NodeID(1); id <= simNodes; id++ {
+	for id := event.NodeID(1); id <= simNodes; id++ {
 		n := c.nodes[id]
 		if r := n.core.Leader(1); r.Leader == id && (best == nil || r.Term > best.core.Leader(1).Term) {
 			best = n

@@ -83,8 +83,8 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/node/withgrpc", "runtime/door runtime/door/gate runtime/door/grpcdoor runtime/door/httpdoor runtime/node"},
 
 	// The cluster, above the runtime.
-	{"placement", ""},
-	{"replica", "runtime/store"},
+	{"placement", "runtime/event"},
+	{"replica", "runtime/event runtime/store"},
 	{"replica/engine", "runtime/store"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.

@@ -1,4 +1,4 @@
-// Package event has the ids of actors, events, attempts, clients and partitions, and what waits for its turn as plain data: requests,
+// Package event has the ids of nodes, partitions, actors, events, attempts and clients, and what waits for its turn as plain data: requests,
 // sub-events, timers, outcomes. All of it is the same on every node: it is stored, and messages can carry it. Failures of events
 // are here, too (failure.go).
 package event
@@ -14,6 +14,10 @@ type PartitionID uint32
 
 // Partitions is the number of partitions of a system that was not told otherwise.
 const Partitions = 64
+
+// NodeID names a node of a cluster for ever; 0 is none. A node that was removed, or has lost its disk and with it the votes that it
+// gave, never comes back under its id.
+type NodeID uint64
 
 // ActorID identifies an actor for ever: the partition it was born in, and a
 // serial number or, for a named actor, a hash of its class and name.

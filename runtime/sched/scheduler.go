@@ -77,8 +77,12 @@ func (s *Scheduler) newTask() *task {
 	return &task{turn: make(chan struct{}, 1), rank: s.draw() | lowRank}
 }
 
-// start makes f a task of a goroutine that group counts. It runs when it is chosen.
-func (s *Scheduler) start(group *sync.WaitGroup, f func()) {
+// Go makes f a task of a goroutine that group counts. It runs when it is chosen; without a Scheduler, when Go has it run.
+func (s *Scheduler) Go(group *sync.WaitGroup, f func()) {
+	if s == nil {
+		group.Go(f)
+		return
+	}
 	t := s.newTask()
 	s.tasks++
 	s.ready = append(s.ready, t)

@@ -29,7 +29,7 @@ func (w *Workers) Open(branches int, s *Scheduler) {
 // Run runs task in a worker.
 func (w *Workers) Run(task func()) {
 	if w.scheduler != nil {
-		w.scheduler.start(&w.wg, task)
+		w.scheduler.Go(&w.wg, task)
 		return
 	}
 	w.mu.Lock()
