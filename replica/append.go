@@ -16,25 +16,6 @@ type Append struct {
 	waiting []waiting
 }
 
-// Record is a change of the log of one group. Its parts are written in their order, and all records of an Append at once: after a
-// crash all or nothing of it is there.
-type Record struct {
-	Group Group
-	// State describes the one that replaces that of the group: one for which Core.Step has reported true. There may be several
-	// under way. The driver announces it in the log of the node (NodeLog.Announce), replaces the state, and then writes the
-	// record, by which the log is empty and begins behind it; each of these steps is durable before the next. nil: none.
-	State *raftpb.SnapshotMetadata
-	// Entries replace those in the log that have their indexes, or higher ones.
-	Entries []*raftpb.Entry
-	// Term and Vote are of the newest election; Commit is the index up to which entries are known to be committed.
-	Term, Vote, Commit uint64
-	// Cut is the entry behind which the log begins; the zero position: where it does.
-	Cut Position
-}
-
-// Position is an entry of a log.
-type Position struct{ Index, Term uint64 }
-
 // waiting is what waits for a record.
 type waiting struct {
 	group     *group

@@ -16,9 +16,6 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// Group names a raft group: the store whose journal it is.
-type Group uint32
-
 // Config says how a core works. All times are in ticks.
 type Config struct {
 	Node event.NodeID
@@ -77,12 +74,6 @@ type Apply struct {
 	Members []Members // the changes of members that the entries make, in order; to be kept with the state
 
 	responses []*raftpb.Message
-}
-
-// Members are those of a group as of an entry.
-type Members struct {
-	Index uint64
-	State *raftpb.ConfState
 }
 
 // Last returns the index up to which the state is when it has taken the entries.
@@ -146,13 +137,6 @@ type group struct {
 func New(cfg Config) *Core {
 	assert.That(cfg.Node != 0 && cfg.Heartbeat > 0 && cfg.Election > cfg.Heartbeat && cfg.Stall > 0, "replica: a core with %+v", cfg)
 	return &Core{cfg: cfg, find: make(map[Group]*group)}
-}
-
-// Start is where a group begins, as its state and its log have it.
-type Start struct {
-	Applied uint64            // up to where the state is
-	Members *raftpb.ConfState // as of Applied
-	Log     LogState
 }
 
 // Add has the core take part in a group.

@@ -45,6 +45,13 @@ func (l *LogState) check(applied uint64) error {
 	return nil
 }
 
+// Start is where a group begins, as its state and its log have it.
+type Start struct {
+	Applied uint64            // up to where the state is
+	Members *raftpb.ConfState // as of Applied
+	Log     LogState
+}
+
 // groupLog is the log of one group, as far as it is written: raft.Storage.
 type groupLog struct {
 	group   Group

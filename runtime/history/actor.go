@@ -7,14 +7,22 @@ import (
 	"sync/atomic"
 	"weak"
 
+	"github.com/aeon-lang/aeon/internal/shard"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
+	"github.com/aeon-lang/aeon/runtime/row"
 )
 
 // actor is what the history keeps of an actor.
 type actor struct {
 	label   string
 	version atomic.Uint64 // guarded by the actor's lock; atomic, so that a bug of the locks shows in the history
+}
+
+// actors are what the history keeps of all actors.
+type actors struct {
+	earlier func(event.ActorID) row.Version // what the runs before have left of an actor; nil without a store
+	shards  shard.Set[actorShard]
 }
 
 type actorShard struct {
@@ -27,22 +35,14 @@ type actorShard struct {
 	}
 }
 
-// Label returns the label of an actor in the history, "" for nil.
-func (t *Tracer) Label(h *order.Handle) string {
-	if h == nil {
-		return ""
-	}
-	return t.actor(h).label
-}
-
-// actor returns the history of h. Numbers tell apart actors of one name; all of these
+// get returns the history of h. Numbers tell apart actors of one name; all of these
 // but the last were deleted.
-func (t *Tracer) actor(h *order.Handle) *actor {
+func (as *actors) get(h *order.Handle) *actor {
 	if h.Is(order.Detached) {
 		_ = h.Host.Attach(h) // if it fails the process is ending
 	}
 	key := weak.Make(h)
-	sh := &t.actors.Of(h.ID.Serial).mu
+	sh := &as.shards.Of(h.ID.Serial).mu
 	sh.Lock()
 	defer sh.Unlock()
 	if a := sh.byHandle[key]; a != nil {
@@ -52,8 +52,8 @@ func (t *Tracer) actor(h *order.Handle) *actor {
 		sh.byHandle, sh.named = make(map[weak.Pointer[order.Handle]]*actor), make(map[event.ActorID]int)
 	}
 	a := &actor{}
-	if t.state != nil {
-		v := t.stored(h.ID)
+	if as.earlier != nil {
+		v := as.earlier(h.ID)
 		a.label = v.Label
 		a.version.Store(v.Version)
 	}
@@ -67,7 +67,7 @@ func (t *Tracer) actor(h *order.Handle) *actor {
 		a.label = class + ":" + h.ID.String()
 	default:
 		n := int(h.Named.Incarnation) + 1
-		if t.state == nil {
+		if as.earlier == nil {
 			sh.named[h.ID]++
 			n = sh.named[h.ID]
 		}
@@ -77,20 +77,20 @@ func (t *Tracer) actor(h *order.Handle) *actor {
 		a.label = class + "/" + h.Named.Name
 	}
 	sh.byHandle[key] = a
-	runtime.AddCleanup(h, forget, collected{weak.Make(t), key, h.ID.Serial})
+	runtime.AddCleanup(h, forget, collected{weak.Make(as), key, h.ID.Serial})
 	return a
 }
 
-// collected is what is left of an actor whose handle the collector has taken. It may take the tracer as well.
+// collected is what is left of an actor whose handle the collector has taken. It may take all of the history as well.
 type collected struct {
-	tracer weak.Pointer[Tracer]
+	of     weak.Pointer[actors]
 	key    weak.Pointer[order.Handle]
 	serial uint64 // of the actor
 }
 
 func forget(c collected) {
-	if t := c.tracer.Value(); t != nil {
-		sh := &t.actors.Of(c.serial).mu
+	if as := c.of.Value(); as != nil {
+		sh := &as.shards.Of(c.serial).mu
 		sh.Lock()
 		defer sh.Unlock()
 		delete(sh.byHandle, c.key)

@@ -30,7 +30,7 @@ const ticksShift = 40
 
 // Resume goes on with the history of the runs before. It is called before the first event: ticks ascend.
 func (t *Tracer) Resume(s *state.State) {
-	t.state = s
+	t.state, t.actors.earlier = s, t.stored
 	if g, ok := t.rec.(trace.Grouping); ok && s.Store.BeforeWrite(g.Flush) {
 		g.Group()
 	}

@@ -2,7 +2,7 @@ package history
 
 // Actors returns the number of actors of which the history keeps something in memory.
 func (t *Tracer) Actors() (n int) {
-	for shard := range t.actors.All {
+	for shard := range t.actors.shards.All {
 		sh := &shard.mu
 		sh.Lock()
 		n += len(sh.byHandle)

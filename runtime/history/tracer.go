@@ -1,18 +1,20 @@
 package history
 
 import (
+	"hash/fnv"
 	"sync"
 	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/internal/assert"
-	"github.com/aeon-lang/aeon/internal/shard"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
+	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 func init() { sched.AtEnd(trace.FlushOpen) }
@@ -26,7 +28,7 @@ type Tracer struct {
 	reuse  bool         // the recorder keeps nothing of an event that was answered
 	pool   sync.Pool
 	tick   atomic.Int64
-	actors shard.Set[actorShard]
+	actors actors
 	// serial is held while an event takes its place in the order, and while what it has
 	// issued is queued: what follows from events is queued in their order.
 	serial sync.Mutex
@@ -47,6 +49,14 @@ func New(rec trace.Recorder, hashes bool) *Tracer {
 // Issued returns the source of an event that a client issues now. goesOn says that the client does not wait for the event.
 func (t *Tracer) Issued(client event.ClientID, goesOn bool) *trace.Source {
 	return &trace.Source{Origin: trace.Origin{Kind: trace.Client, Client: client, Issued: goesOn}, Start: t.tick.Add(1)}
+}
+
+// Label returns the label of an actor in the history, "" for nil.
+func (t *Tracer) Label(h *order.Handle) string {
+	if h == nil {
+		return ""
+	}
+	return t.actors.get(h).label
 }
 
 // Source returns the source of what an event issues, or of what one of an earlier run has issued; nil without a tracer.
@@ -84,6 +94,81 @@ func (t *Tracer) Complete(r *Record, a *order.Attempt, err error) {
 		r.Reads = append(r.Reads, r.notes[i].Access)
 	}
 	t.rec.Prepare(&r.Event)
+}
+
+// Read notes that the event has reached h and has not written it yet. The event holds h, or h is deleted for
+// good. If h has changed under the event, Read notes that, too.
+func (t *Tracer) Read(r *Record, h *order.Handle) {
+	if h.Is(order.Fresh) {
+		return // only this event knows it
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last := r.lastNote(h)
+	if last >= 0 && r.notes[last].Version == r.notes[last].a.version.Load() {
+		return
+	}
+	a := t.actors.get(h)
+	n := note{h, a, trace.Access{Actor: h.ID, Label: a.label, Version: a.version.Load()}}
+	if last < 0 {
+		n.State = t.hash(h)
+	}
+	if r.last != nil {
+		r.last[h] = len(r.notes)
+	}
+	r.notes = append(r.notes, n)
+}
+
+// noted is actors.get for an actor that r has probably noted.
+func (t *Tracer) noted(r *Record, h *order.Handle) *actor {
+	if i := r.lastNote(h); i >= 0 {
+		return r.notes[i].a
+	}
+	return t.actors.get(h)
+}
+
+// Wrote gives every actor that the event has changed its next version. The event commits, and holds them.
+func (t *Tracer) Wrote(r *Record, a *order.Attempt, log *undo.Log) {
+	for _, h := range a.Deletes {
+		t.write(r, h, true)
+	}
+	for _, list := range [...][]*order.Handle{a.Fresh, a.Born} {
+		for _, h := range list {
+			t.write(r, h, false)
+		}
+	}
+	entries := log.Entries()
+	for i := range entries {
+		t.write(r, order.HandleOf(entries[i].Self().Ref()), false)
+	}
+}
+
+// write gives h its next version, unless the event has done so.
+func (t *Tracer) write(r *Record, h *order.Handle, dead bool) {
+	if !r.wrote.add(h) {
+		return
+	}
+	a := t.noted(r, h)
+	w := trace.Access{Actor: h.ID, Label: a.label, Version: a.version.Add(1), Deleted: dead}
+	if !dead {
+		w.State = t.hash(h)
+	}
+	r.Writes = append(r.Writes, w)
+}
+
+// hash returns a hash of the fields of h, which is held; 0 for none.
+func (t *Tracer) hash(h *order.Handle) uint64 {
+	if !t.hashes || h.Object == nil || h.Is(order.Deleted) {
+		return 0
+	}
+	s, ok := h.Object.(image.Stored)
+	if !ok {
+		return 0
+	}
+	defer func() { _ = recover() }() // what nests too deeply to be encoded has no hash
+	sum := fnv.New64a()
+	_, _ = sum.Write(image.State(s, len(h.Shape.Fields))) // never fails
+	return sum.Sum64() | 1                                // 0 is none
 }
 
 // Enter gives an event its place in the order. Until Leave no other event takes one, so that what follows from events is queued in

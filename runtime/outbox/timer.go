@@ -31,6 +31,13 @@ type Timer[C any] struct {
 	firings int // how many firings, and events or callbacks of theirs, have not ended; meanwhile ticks coalesce
 }
 
+// TimerRow is what a timer keeps of its row. A callback of a client of this process has no row.
+type TimerRow struct {
+	Call      []byte // the part that does not change; nil if there is no row
+	Signature uint32 // number of the signature of its call
+	Due       int64  // the due time in its key; guarded by the stripe of timers
+}
+
 type timerKey struct {
 	issuer *order.Handle
 	name   string

@@ -10,13 +10,6 @@ import (
 	"github.com/aeon-lang/aeon/runtime/row"
 )
 
-// TimerRow is what a timer keeps of its row. A callback of a client of this process has no row.
-type TimerRow struct {
-	Call      []byte // the part that does not change; nil if there is no row
-	Signature uint32 // number of the signature of its call
-	Due       int64  // the due time in its key; guarded by the stripe of timers
-}
-
 // WriteTimer writes the row of a timer that event parent has set: it is to call a method of that signature of target.
 func WriteTimer[C any](w *row.Writer, t *Timer[C], signature uint32, parent event.EventID, target event.ActorID, args []byte) {
 	t.Row.Signature = signature
