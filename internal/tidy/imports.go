@@ -85,7 +85,7 @@ var layers = []struct{ pkg, may string }{
 	// The cluster, above the runtime.
 	{"placement", "runtime/event"},
 	{"replica", "runtime/event runtime/store"},
-	{"replica/engine", "runtime/store"},
+	{"replica/engine", "runtime/sched runtime/store"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
 	{".", "runtime/door runtime/door/godoor"},

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -17,7 +18,7 @@ type Engine struct {
 	state   *State
 	term    uint64
 	partMax int
-	propose func(data []byte) error
+	cfg     Log
 
 	turn sync.Mutex // held while a group is proposed: they have one order. Taken before mu
 
@@ -38,10 +39,20 @@ type flight struct {
 	done    chan struct{} // closed when the state has it
 }
 
+// Log is what the engine of a leader needs of the log of its group.
+type Log struct {
+	// Propose appends data to the log, behind what was proposed before; it does not wait for the commit.
+	Propose func(data []byte) error
+	// Confirm returns nil if this node has led the group, in the term of the engine, at some time since the call.
+	Confirm func() error
+	// Scheduler has the tasks that wait for a commit wait; nil: Go does.
+	Scheduler *sched.Scheduler
+}
+
 // Lead returns the engine of a leader in its term. Its state has the first entry of the term, by which it has all that former leaders
-// have committed. propose appends data to the log, behind what was proposed before; it does not wait for the commit.
-func Lead(s *State, term uint64, propose func(data []byte) error) *Engine {
-	e := &Engine{state: s, term: term, partMax: partMax, propose: propose, over: newOverlay(), failed: make(chan struct{})}
+// have committed.
+func Lead(s *State, term uint64, l Log) *Engine {
+	e := &Engine{state: s, term: term, partMax: partMax, cfg: l, over: newOverlay(), failed: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	assert.That(s.leader == nil || s.leader.term < term, "engine: a leader of term %d follows", term)
@@ -64,6 +75,27 @@ func (e *Engine) Fail(err error) {
 	for _, f := range e.tell {
 		f(err)
 	}
+}
+
+func (e *Engine) hasFailed() bool {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.err != nil
+}
+
+// Term returns the term in which the engine leads.
+func (e *Engine) Term() uint64 { return e.term }
+
+// Confirm implements store.Confirming.
+func (e *Engine) Confirm() error {
+	if e.hasFailed() {
+		return e.err
+	}
+	err := e.cfg.Confirm()
+	if err != nil {
+		e.Fail(err)
+	}
+	return err
 }
 
 // OnFailure implements store.Failing.
@@ -101,11 +133,30 @@ func (e *Engine) Sync() error {
 	if f == nil {
 		return nil
 	}
-	select {
-	case <-f.done:
+	if e.await(f.done); closed(f.done) {
 		return nil
+	}
+	return e.err
+}
+
+// await returns when done is closed or the engine has failed.
+func (e *Engine) await(done <-chan struct{}) {
+	if s := e.cfg.Scheduler; s != nil {
+		s.Until(func() bool { return closed(done) || closed(e.failed) })
+		return
+	}
+	select {
+	case <-done:
 	case <-e.failed:
-		return e.err
+	}
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -135,7 +186,7 @@ func (e *Engine) launch() (*flight, error) {
 		if n > e.partMax {
 			n, kind = e.partMax, kindPart
 		}
-		if err := e.propose(append([]byte{kind}, c[:n]...)); err != nil {
+		if err := e.cfg.Propose(append([]byte{kind}, c[:n]...)); err != nil {
 			return nil, err
 		}
 		c = c[n:]
@@ -163,7 +214,7 @@ var first = []byte{1}
 func (e *Engine) Get(key, buf []byte) ([]byte, bool, error) {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	if e.err == ErrClosed {
+	if e.err != nil {
 		return buf, false, e.err
 	}
 	if v, found, known := e.over.get(key); known {
@@ -200,11 +251,10 @@ type snapshot struct {
 func (e *Engine) snapshot() *snapshot {
 	e.mu.Lock() // a copy of the overlay marks what both share
 	defer e.mu.Unlock()
-	s := &snapshot{over: e.over.copy(), below: e.state.engine.Snapshot()}
-	if e.err == ErrClosed {
-		s.err = e.err
+	if e.err != nil {
+		return &snapshot{err: e.err}
 	}
-	return s
+	return &snapshot{over: e.over.copy(), below: e.state.engine.Snapshot()}
 }
 
 // Get implements store.Reader.
@@ -223,11 +273,28 @@ func (s *snapshot) Scan(from, to []byte) store.Iterator {
 	if bytes.Compare(from, first) < 0 {
 		from = first
 	}
-	return &iterator{over: s.over, below: s.below.Scan(from, to), from: from, to: to, err: s.err}
+	if s.err != nil {
+		return failedScan{s.err}
+	}
+	return &iterator{over: s.over, below: s.below.Scan(from, to), from: from, to: to}
 }
 
 // Close implements store.Snapshot.
-func (s *snapshot) Close() error { return s.below.Close() }
+func (s *snapshot) Close() error {
+	if s.err != nil {
+		return nil
+	}
+	return s.below.Close()
+}
+
+// failedScan is an iterator over an engine that has failed.
+type failedScan struct{ err error }
+
+func (failedScan) Next() bool     { return false }
+func (failedScan) Prev() bool     { return false }
+func (failedScan) Key() []byte    { return nil }
+func (failedScan) Value() []byte  { return nil }
+func (s failedScan) Close() error { return s.err }
 
 // Close implements store.Engine: what was applied is committed. The state stays open.
 func (e *Engine) Close() error {

@@ -150,7 +150,7 @@ func TestEngineIsAsOneWithoutALog(t *testing.T) {
 			applied = max(applied, index)
 		}
 		catchUp(2)
-		e := Lead(leader, 2, g.propose)
+		e := Lead(leader, 2, Log{Propose: g.propose})
 		e.partMax = rapid.IntRange(1, 40).Draw(t, "part")
 		model := memengine.New()
 		type pair struct{ a, b store.Snapshot }
@@ -234,7 +234,7 @@ func TestEngineIsAsOneWithoutALog(t *testing.T) {
 		if committed != nil && !slices.Equal(content(t, below, all[0], all[1], false), committed) {
 			t.Fatalf("the state is %q, and %q was committed", content(t, below, all[0], all[1], false), committed)
 		}
-		next := Lead(leader, 3, g.propose)
+		next := Lead(leader, 3, Log{Propose: g.propose})
 		if got := content(t, next, nil, all[1], false); !slices.Equal(got, content(t, below, all[0], all[1], false)) {
 			t.Fatalf("the next leader sees %q", got)
 		}
@@ -348,7 +348,7 @@ func TestSyncAwaitsTheCommit(t *testing.T) {
 	g.add(nil)
 	s, _ := newState(t)
 	g.until(t, s, 1, 2, 1)
-	e := Lead(s, 2, g.propose)
+	e := Lead(s, 2, Log{Propose: g.propose})
 	put := func(key string) {
 		t.Helper()
 		b := e.NewBatch()
@@ -387,11 +387,17 @@ func TestSyncAwaitsTheCommit(t *testing.T) {
 		t.Error(err)
 	}
 	g.until(t, s, 3, 4, 1) // it was committed after all
+	if _, _, err := e.Get([]byte("b"), nil); err != cause {
+		t.Error(err)
+	}
+	if it := e.Scan(nil, []byte("z")); it.Next() || !errors.Is(it.Close(), cause) {
+		t.Error("an engine that has failed is scanned")
+	}
+	g.term++
+	e = Lead(s, 3, Log{Propose: g.propose})
 	if _, found, err := e.Get([]byte("b"), nil); err != nil || !found {
 		t.Error(found, err)
 	}
-	g.term++
-	e = Lead(s, 3, g.propose)
 	if err := e.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -400,6 +406,38 @@ func TestSyncAwaitsTheCommit(t *testing.T) {
 	}
 	if err := e.Sync(); err != ErrClosed {
 		t.Error(err)
+	}
+}
+
+// A state that came from another member replaces the old one, which is closed when its last reader has gone.
+func TestReplace(t *testing.T) {
+	g := &group{term: 2}
+	g.add(nil)
+	s, old := newState(t)
+	g.until(t, s, 1, 2, 1)
+	e := Lead(s, 2, Log{Propose: g.propose})
+	view := e.Snapshot()
+	e.Fail(errors.New("deposed"))
+
+	other, m := newState(t)
+	g.term++
+	g.add([]byte(changes{kindLast}.add(kindSet, []byte("k"), []byte("v"))))
+	g.until(t, other, 1, 3, 1)
+	if err := s.Replace(m); err != nil || s.Index() != 3 || s.Synced() != 3 {
+		t.Fatalf("the state is at %d, synced up to %d (%v)", s.Index(), s.Synced(), err)
+	}
+	if _, found, err := view.Get([]byte("k"), nil); found || err != nil {
+		t.Errorf("a view of the old state has the new one's (%v)", err)
+	}
+	if err := view.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := old.Apply(old.NewBatch()); err == nil {
+		t.Error("the old engine is not closed")
+	}
+	e = Lead(s, 3, Log{Propose: g.propose})
+	if v, _, err := e.Get([]byte("k"), nil); string(v) != "v" {
+		t.Errorf("the new state has %q (%v)", v, err)
 	}
 }
 

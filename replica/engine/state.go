@@ -29,9 +29,9 @@ var indexKey = []byte{0, 'i'}
 // membersKey is the row with the members of the group as of that index, in the form that package replica has them in.
 var membersKey = []byte{0, 'm'}
 
-// State is the state of a store on one node. Apply belongs to one goroutine.
+// State is the state of a store on one node. Apply, Sync and Replace belong to one goroutine; any goroutine may call the other methods.
 type State struct {
-	engine store.Engine
+	engine *held
 
 	parts  changes // of the group that has begun, and not ended
 	begun  uint64  // the term of that group; 0: there is none
@@ -46,7 +46,7 @@ type State struct {
 // OpenState returns the state that an engine has.
 func OpenState(e store.Engine) (*State, error) {
 	index, err := stateIndex(e)
-	return &State{engine: e, index: index, synced: index}, err
+	return &State{engine: &held{Engine: e}, index: index, synced: index}, err
 }
 
 func stateIndex(r store.Reader) (uint64, error) {
@@ -62,8 +62,10 @@ func stateIndex(r store.Reader) (uint64, error) {
 }
 
 // Members returns the row of members; nil if there is none.
-func (s *State) Members() ([]byte, error) {
-	b, found, err := s.engine.Get(membersKey, nil)
+func (s *State) Members() ([]byte, error) { return membersOf(s.engine) }
+
+func membersOf(r store.Reader) ([]byte, error) {
+	b, found, err := r.Get(membersKey, nil)
 	if !found {
 		b = nil
 	}
@@ -186,3 +188,27 @@ func (s *State) take(b store.Batch, index uint64, ended []uint64) error {
 	}
 	return nil
 }
+
+// Snapshot returns what the state is now, and up to which entry that is.
+func (s *State) Snapshot() (store.Snapshot, uint64) { return s.engine.Snapshot(), s.index }
+
+// Replace has the state be what e has, which came from another member, and is newer and durable. The engine of the old state is closed
+// when nothing reads it any more. No engine leads: the one of a deposed leader has failed.
+func (s *State) Replace(e store.Engine) error {
+	index, err := stateIndex(e)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	assert.That(index > s.index, "engine: a state at %d replaces one at %d", index, s.index)
+	assert.That(s.leader == nil || s.leader.hasFailed(), "engine: the state of a leader is replaced")
+	old := s.engine
+	s.engine, s.leader = &held{Engine: e}, nil
+	s.parts, s.begun, s.coming = nil, 0, nil
+	s.index, s.synced = index, index
+	return old.Close()
+}
+
+// Close closes the engine as soon as nothing reads it any more. No engine leads.
+func (s *State) Close() error { return s.engine.Close() }

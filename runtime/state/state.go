@@ -101,11 +101,11 @@ func (s *State) Leave() {
 // EndVisits reports whether there is no visit; if so, none can begin any more.
 func (s *State) EndVisits() bool { return s.visits.inside.CompareAndSwap(0, -1) }
 
-// Wait waits until everything up to p is durable. Only a failure of the store stops it: a
+// Wait waits until everything up to p is durable, and the store was this process's since the call. Only a failure of the store stops it: a
 // caller cannot cancel a commit that has begun.
 func (s *State) Wait(p store.Position) error {
 	if p == 0 || s.Journal.Durable(p) {
-		return nil
+		return s.Store.Confirm()
 	}
 	return s.Journal.Wait(context.Background(), p)
 }

@@ -47,3 +47,10 @@ type Identified interface {
 type Failing interface {
 	OnFailure(f func(error))
 }
+
+// Confirming is implemented by engines that may have lost the store to another process without knowing it, which then goes on with
+// it: those of a cluster.
+type Confirming interface {
+	// Confirm returns nil if the store was the engine's at some time since the call. It may take a round trip, which many calls share.
+	Confirm() error
+}

@@ -47,11 +47,12 @@ type Options struct {
 // As a Reader it shows everything whose Append has returned. An error of a read is final, as
 // one of a write is: the store fails.
 type Store struct {
-	engine Engine
-	log    *slog.Logger
-	mode   Durability
-	opened time.Time
-	meta   meta
+	engine   Engine
+	confirms Confirming // nil: the engine is no such
+	log      *slog.Logger
+	mode     Durability
+	opened   time.Time
+	meta     meta
 
 	// appended counts the batches that are in the log; durable is how many of them are safe.
 	// Invariant: durable <= appended.
@@ -93,6 +94,7 @@ func Open(engine Engine, o Options) (*Store, error) {
 	if f, ok := engine.(Failing); ok {
 		f.OnFailure(s.Fail)
 	}
+	s.confirms, _ = engine.(Confirming)
 	go s.syncLoop()
 	return s, nil
 }
@@ -136,6 +138,19 @@ func (s *Store) Wait(ctx context.Context, p Position) error {
 		assert.Unreachable("a wait for position %d, but the journal has given %d", p, s.appended.Load())
 	}
 	return s.await(ctx, p)
+}
+
+// Confirm returns nil when what was read by now may be answered though nothing has to become durable for it: the store was still
+// that of this process when Confirm was called. Wait tells as much if it has to wait.
+func (s *Store) Confirm() error {
+	if s.confirms == nil {
+		return nil
+	}
+	if err := s.confirms.Confirm(); err != nil {
+		s.Fail(err)
+		return s.Err()
+	}
+	return nil
 }
 
 // Flush returns when everything that was appended before is durable, as Wait does.

@@ -1,0 +1,57 @@
+package engine
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// held is an engine that is closed when its last snapshot is: the system of a deposed leader may still read one.
+type held struct {
+	store.Engine
+
+	mu    sync.Mutex
+	views int  // snapshots that are open
+	over  bool // the engine is to be closed
+}
+
+// Snapshot implements store.Engine. The engine was not closed.
+func (h *held) Snapshot() store.Snapshot {
+	h.mu.Lock()
+	h.views++
+	h.mu.Unlock()
+	return &heldView{h.Engine.Snapshot(), h}
+}
+
+// Close implements store.Engine. If snapshots are open the engine is closed with the last of them, and an error is that one's.
+func (h *held) Close() error {
+	h.mu.Lock()
+	h.over = true
+	now := h.views == 0
+	h.mu.Unlock()
+	if now {
+		return h.Engine.Close()
+	}
+	return nil
+}
+
+// heldView is a snapshot of a held engine.
+type heldView struct {
+	store.Snapshot
+	of *held
+}
+
+// Close implements store.Snapshot.
+func (v *heldView) Close() error {
+	err := v.Snapshot.Close()
+	h := v.of
+	h.mu.Lock()
+	h.views--
+	last := h.views == 0 && h.over
+	h.mu.Unlock()
+	if last {
+		err = errors.Join(err, h.Engine.Close())
+	}
+	return err
+}
