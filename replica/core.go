@@ -120,6 +120,8 @@ type group struct {
 	log  *groupLog
 	role Role
 
+	removed bool // this node has no part in it any more: what is under way for it is dropped
+
 	quiet, patience int // ticks without a sign of a leader, and how many make this node stand for election
 
 	// Invariant: term and vote are what the last record that was made has, so that a change of them is never answered for
@@ -330,6 +332,9 @@ func (c *Core) Transfer(id Group, to event.NodeID) error {
 // durable; those behind it would be applied again, as they are parts of what has not ended.
 func (c *Core) Applied(a *Apply, settled uint64) {
 	g := c.find[a.Group]
+	if g == nil {
+		return
+	}
 	if a.Last() > g.applied { // else a state has come that has them
 		assert.That(a.Entries[0].GetIndex() == g.applied+1 && a.Last() <= g.applying,
 			"replica: group %d is applied from %d, and was at %d", g.id, a.Entries[0].GetIndex(), g.applied)
@@ -374,6 +379,9 @@ func (c *Core) Unreachable(n event.NodeID) {
 // Cut has the log of a group begin behind index. The state of the group has synced up to there.
 func (c *Core) Cut(id Group, index uint64) {
 	g := c.find[id]
+	if g == nil {
+		return
+	}
 	assert.That(index <= g.log.settled, "replica: the log of group %d is cut at %d, and its state is at %d", id, index, g.log.settled)
 	if index <= g.begins {
 		return
@@ -386,8 +394,13 @@ func (c *Core) Cut(id Group, index uint64) {
 	c.write()
 }
 
-// Leader returns what this node knows of the leader of a group.
-func (c *Core) Leader(id Group) Role { return c.find[id].role }
+// Leader returns what this node knows of the leader of a group; it knows of none if it has no part in the group.
+func (c *Core) Leader(id Group) Role {
+	if g := c.find[id]; g != nil {
+		return g.role
+	}
+	return Role{Group: id}
+}
 
 // Effects returns what is to be done since the last call.
 func (c *Core) Effects() Effects {
@@ -398,7 +411,7 @@ func (c *Core) Effects() Effects {
 
 // work moves what a group has ready into the effects.
 func (c *Core) work(g *group) {
-	for g.raft.HasReady() {
+	for !g.removed && g.raft.HasReady() {
 		rd := g.raft.Ready()
 		if rd.SoftState != nil || rd.HardState != nil {
 			c.noteRole(g)
@@ -471,6 +484,9 @@ func unmarshal[M proto.Message](e *raftpb.Entry, m M) M {
 
 // respond delivers what waited for the disk or the state.
 func (g *group) respond(c *Core, list []*raftpb.Message) {
+	if g.removed {
+		return
+	}
 	for _, m := range list {
 		if m.GetTo() != uint64(c.cfg.Node) {
 			c.send(g, m)

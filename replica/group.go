@@ -27,5 +27,8 @@ type Record struct {
 	Cut Position
 }
 
+// StateAt returns the entry up to which State is; the zero position if there is none.
+func (r *Record) StateAt() Position { return Position{r.State.GetIndex(), r.State.GetTerm()} }
+
 // Position is an entry of a log.
 type Position struct{ Index, Term uint64 }

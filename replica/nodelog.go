@@ -162,9 +162,9 @@ func (l *NodeLog) Entries(g Group, from, to, bytesMax uint64) (list []*raftpb.En
 }
 
 // Announce notes, durably, that a state is about to replace that of a group and its log.
-func (l *NodeLog) Announce(g Group, state *raftpb.SnapshotMetadata) error {
+func (l *NodeLog) Announce(g Group, state Position) error {
 	b := l.engine.NewBatch()
-	b.Set(groupKey(g, kindState), numbers(state.GetIndex(), state.GetTerm()))
+	b.Set(groupKey(g, kindState), numbers(state.Index, state.Term))
 	if err := l.engine.Apply(b); err != nil {
 		return err
 	}

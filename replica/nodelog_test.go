@@ -41,7 +41,7 @@ func TestLogIsWhatWasWritten(t *testing.T) {
 					at := s.Last.Index + uint64(rapid.IntRange(0, 9).Draw(t, "beyond"))
 					r.State = &raftpb.SnapshotMetadata{Index: new(at), Term: new(s.Term)}
 					s.Coming, s.Cut, s.Last, list = Position{at, s.Term}, Position{at, s.Term}, Position{at, s.Term}, nil
-					if err := log.Announce(g, r.State); err != nil {
+					if err := log.Announce(g, r.StateAt()); err != nil {
 						t.Fatal(err)
 					}
 				}

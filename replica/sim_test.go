@@ -315,7 +315,7 @@ func (n *node) commit(a *Append, steps int) {
 		if steps--; steps < 0 {
 			return
 		}
-		n.c.check(n.log.Announce(r.Group, r.State))
+		n.c.check(n.log.Announce(r.Group, r.StateAt()))
 		if steps--; steps < 0 {
 			return
 		}

@@ -86,6 +86,7 @@ var layers = []struct{ pkg, may string }{
 	{"placement", "runtime/event"},
 	{"replica", "runtime/event runtime/store"},
 	{"replica/engine", "runtime/sched runtime/store"},
+	{"replica/driver", "replica replica/engine runtime/event runtime/sched runtime/store"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
 	{".", "runtime/door runtime/door/godoor"},
@@ -112,6 +113,7 @@ var layers = []struct{ pkg, may string }{
 	{"examples/bank", ". runtime runtime/door/godoor runtime/store/pebbledb"},
 	{"examples/goservice", ". examples/bank"},
 	{"internal/generated", ""},
+	{"replica/replicatest", "replica replica/driver replica/engine runtime/event runtime/store runtime/store/memengine"},
 	{"runtime/lock/locktest", "runtime/codec runtime/lock"},
 	{"internal/race", ""},
 	{"internal/spantree", ""},

@@ -67,14 +67,21 @@ var ErrClosed = errors.New("the engine is closed")
 func (e *Engine) Fail(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.end(err) {
+		for _, f := range e.tell {
+			f(err)
+		}
+	}
+}
+
+// end has all methods return err from now on; it reports false if they return another error already. Caller holds mu.
+func (e *Engine) end(err error) bool {
 	if e.err != nil {
-		return
+		return false
 	}
 	e.err = err
 	close(e.failed)
-	for _, f := range e.tell {
-		f(err)
-	}
+	return true
 }
 
 func (e *Engine) hasFailed() bool {
@@ -85,6 +92,9 @@ func (e *Engine) hasFailed() bool {
 
 // Term returns the term in which the engine leads.
 func (e *Engine) Term() uint64 { return e.term }
+
+// Index returns up to which entry of the log the state of the leader is.
+func (e *Engine) Index() uint64 { return e.state.Index() }
 
 // Confirm implements store.Confirming.
 func (e *Engine) Confirm() error {
@@ -299,6 +309,8 @@ func (s failedScan) Close() error { return s.err }
 // Close implements store.Engine: what was applied is committed. The state stays open.
 func (e *Engine) Close() error {
 	err := e.Sync()
-	e.Fail(ErrClosed)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.end(ErrClosed)
 	return err
 }

@@ -423,14 +423,18 @@ func TestReplace(t *testing.T) {
 	g.term++
 	g.add([]byte(changes{kindLast}.add(kindSet, []byte("k"), []byte("v"))))
 	g.until(t, other, 1, 3, 1)
-	if err := s.Replace(m); err != nil || s.Index() != 3 || s.Synced() != 3 {
+	gone := false
+	if err := s.Replace(m, func() { gone = true }); err != nil || s.Index() != 3 || s.Synced() != 3 {
 		t.Fatalf("the state is at %d, synced up to %d (%v)", s.Index(), s.Synced(), err)
 	}
 	if _, found, err := view.Get([]byte("k"), nil); found || err != nil {
 		t.Errorf("a view of the old state has the new one's (%v)", err)
 	}
-	if err := view.Close(); err != nil {
-		t.Fatal(err)
+	if gone {
+		t.Error("the old engine was closed under a view")
+	}
+	if err := view.Close(); err != nil || !gone {
+		t.Fatal(gone, err)
 	}
 	if err := old.Apply(old.NewBatch()); err == nil {
 		t.Error("the old engine is not closed")

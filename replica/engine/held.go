@@ -14,6 +14,8 @@ type held struct {
 	mu    sync.Mutex
 	views int  // snapshots that are open
 	over  bool // the engine is to be closed
+
+	gone func() // called when it is closed; may be nil
 }
 
 // Snapshot implements store.Engine. The engine was not closed.
@@ -31,9 +33,17 @@ func (h *held) Close() error {
 	now := h.views == 0
 	h.mu.Unlock()
 	if now {
-		return h.Engine.Close()
+		return h.end()
 	}
 	return nil
+}
+
+func (h *held) end() error {
+	err := h.Engine.Close()
+	if h.gone != nil {
+		h.gone()
+	}
+	return err
 }
 
 // heldView is a snapshot of a held engine.
@@ -51,7 +61,7 @@ func (v *heldView) Close() error {
 	last := h.views == 0 && h.over
 	h.mu.Unlock()
 	if last {
-		err = errors.Join(err, h.Engine.Close())
+		err = errors.Join(err, h.end())
 	}
 	return err
 }

@@ -193,8 +193,8 @@ func (s *State) take(b store.Batch, index uint64, ended []uint64) error {
 func (s *State) Snapshot() (store.Snapshot, uint64) { return s.engine.Snapshot(), s.index }
 
 // Replace has the state be what e has, which came from another member, and is newer and durable. The engine of the old state is closed
-// when nothing reads it any more. No engine leads: the one of a deposed leader has failed.
-func (s *State) Replace(e store.Engine) error {
+// when nothing reads it any more, and then gone is called. No engine leads: the one of a deposed leader has failed.
+func (s *State) Replace(e store.Engine, gone func()) error {
 	index, err := stateIndex(e)
 	if err != nil {
 		return err
@@ -204,6 +204,7 @@ func (s *State) Replace(e store.Engine) error {
 	assert.That(index > s.index, "engine: a state at %d replaces one at %d", index, s.index)
 	assert.That(s.leader == nil || s.leader.hasFailed(), "engine: the state of a leader is replaced")
 	old := s.engine
+	old.gone = gone
 	s.engine, s.leader = &held{Engine: e}, nil
 	s.parts, s.begun, s.coming = nil, 0, nil
 	s.index, s.synced = index, index

@@ -1,0 +1,103 @@
+package driver
+
+import "sync"
+
+// confirmations are the questions whether this node still leads a group (ReadIndex). All that are asked while one is under way share the next.
+type confirmations struct {
+	mu      sync.Mutex
+	current *round // under way; nil: none
+	next    *round // nil: none has asked
+}
+
+// round is a question that many ask at once.
+type round struct {
+	id   uint64
+	term uint64
+	done chan struct{}
+	err  error // set before done is closed
+}
+
+// confirm returns nil if this node has led the group in the term at some time since the call.
+func (m *member) confirm(term uint64) error {
+	c := &m.confirmations
+	c.mu.Lock()
+	r := c.next
+	if r == nil || r.term != term {
+		if r != nil {
+			r.end(ErrDeposed)
+		}
+		r = &round{term: term, done: make(chan struct{})}
+		c.next = r
+		if c.current == nil {
+			m.ask()
+		}
+	}
+	c.mu.Unlock()
+	m.of.cfg.Scheduler.Wait(r.done)
+	return r.err
+}
+
+// ask begins the next round. Caller holds mu.
+func (m *member) ask() {
+	d, r := m.of, m.next
+	m.current, m.next = r, nil
+	if !d.loop.add(func() {
+		d.question++
+		id := d.question
+		m.mu.Lock()
+		r.id = id
+		m.mu.Unlock()
+		err := error(ErrDeposed)
+		if now := d.core.Leader(m.id); now.Term == r.term {
+			err = d.core.Read(m.id, id)
+		}
+		if err != nil {
+			m.ended(r, err)
+		}
+	}) {
+		m.current = nil
+		r.end(ErrClosed)
+	}
+}
+
+// confirmed ends the round of a question. The loop calls it.
+func (m *member) confirmed(id uint64) {
+	m.mu.Lock()
+	r := m.current
+	m.mu.Unlock()
+	if r != nil && r.id == id {
+		m.ended(r, nil)
+	}
+}
+
+// ended ends a round, and begins the next.
+func (m *member) ended(r *round, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.current != r {
+		return
+	}
+	m.current = nil
+	r.end(err)
+	if m.next != nil {
+		m.ask()
+	}
+}
+
+// failWaiters ends all rounds of a term that is over.
+func (m *member) failWaiters(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range []*round{m.current, m.next} {
+		if r != nil {
+			r.end(err)
+		}
+	}
+	m.current, m.next = nil, nil
+}
+
+// end ends a round. Caller holds mu.
+func (r *round) end(err error) {
+	r.err = err
+	close(r.done)
+}

@@ -1,0 +1,183 @@
+package driver
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/replica"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// Disk is where a node keeps its log and the states of its groups, each in an engine: in a directory, or in memory. Any goroutine may call it, for
+// one group one at a time.
+//
+//	log/            the log
+//	states/3/7/     a state of group 3; if there are several, the one with the highest number counts
+//	states/3/8.new/ a state that is coming
+type Disk struct {
+	place Place
+
+	mu      sync.Mutex
+	numbers map[replica.Group]int // of the states that count
+}
+
+// Place is a tree of directories, each of which may have an engine.
+type Place interface {
+	// Open opens the engine in a directory, and makes one if there is none.
+	Open(dir string) (store.Engine, error)
+	// List returns the names of directories in a directory; none if that is missing.
+	List(dir string) ([]string, error)
+	// Rename gives a directory another name, durably.
+	Rename(old, new string) error
+	// Remove removes a directory and all below it; it may be missing.
+	Remove(dir string) error
+}
+
+// NewDisk returns the disk in a place.
+func NewDisk(p Place) *Disk { return &Disk{place: p, numbers: make(map[replica.Group]int)} }
+
+const (
+	logDir    = "log"
+	statesDir = "states"
+	comingExt = ".new"
+)
+
+func (d *Disk) log() (store.Engine, error) { return d.place.Open(logDir) }
+
+// groups lists the groups of which there is a state.
+func (d *Disk) groups() (list []replica.Group, err error) {
+	names, err := d.place.List(statesDir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		g, err := strconv.ParseUint(name, 10, 32)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %q is no number of a group", statesDir, name)
+		}
+		list = append(list, replica.Group(g))
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+// state opens the state of a group, and makes an empty one if there is none. What others have left is removed. None of the group is open.
+func (d *Disk) state(g replica.Group) (store.Engine, error) {
+	names, err := d.place.List(groupDir(g))
+	if err != nil {
+		return nil, err
+	}
+	number := 1
+	for _, name := range names {
+		if n, err := strconv.Atoi(name); err == nil {
+			number = max(number, n)
+		} else if !strings.HasSuffix(name, comingExt) {
+			return nil, fmt.Errorf("%s: %q is no number of a state", groupDir(g), name)
+		}
+	}
+	d.mu.Lock()
+	d.numbers[g] = number
+	d.mu.Unlock()
+	for _, name := range names {
+		if name != strconv.Itoa(number) {
+			if err := d.place.Remove(filepath.Join(groupDir(g), name)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return d.place.Open(stateDir(g, number))
+}
+
+func groupDir(g replica.Group) string { return filepath.Join(statesDir, strconv.Itoa(int(g))) }
+
+func stateDir(g replica.Group, number int) string {
+	return filepath.Join(groupDir(g), strconv.Itoa(number))
+}
+
+func (d *Disk) number(g replica.Group) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.numbers[g]
+}
+
+// coming makes an empty engine for a state that comes from another node. One that came before was closed, and is removed.
+func (d *Disk) coming(g replica.Group) (store.Engine, error) {
+	dir := stateDir(g, d.number(g)+1) + comingExt
+	if err := d.place.Remove(dir); err != nil {
+		return nil, err
+	}
+	return d.place.Open(dir)
+}
+
+// replace has the state that has come, and was closed, stand in the place of the old one, durably, and opens it. The old one may be open.
+func (d *Disk) replace(g replica.Group) (store.Engine, error) {
+	next := d.number(g) + 1
+	if err := d.place.Rename(stateDir(g, next)+comingExt, stateDir(g, next)); err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	d.numbers[g] = next
+	d.mu.Unlock()
+	return d.place.Open(stateDir(g, next))
+}
+
+// forget removes a state that was replaced and is closed.
+func (d *Disk) forget(g replica.Group, number int) error {
+	assert.That(number < d.number(g), "driver: state %d of group %d, which counts, is removed", number, g)
+	return d.place.Remove(stateDir(g, number))
+}
+
+// Dir is a Place in the file system, below Root. Opener opens an engine in a directory with these options.
+type Dir struct {
+	Root    string
+	Opener  store.Opener
+	Options store.EngineOptions
+}
+
+// Open implements Place.
+func (d Dir) Open(dir string) (store.Engine, error) {
+	dir = filepath.Join(d.Root, dir)
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return nil, err
+	}
+	return d.Opener(dir, d.Options)
+}
+
+// List implements Place.
+func (d Dir) List(dir string) (names []string, err error) {
+	list, err := os.ReadDir(filepath.Join(d.Root, dir))
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	for _, e := range list {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
+}
+
+// Rename implements Place.
+func (d Dir) Rename(old, new string) error {
+	if err := os.Rename(filepath.Join(d.Root, old), filepath.Join(d.Root, new)); err != nil {
+		return err
+	}
+	parent, err := os.Open(filepath.Dir(filepath.Join(d.Root, new)))
+	if err != nil {
+		return err
+	}
+	err = parent.Sync()
+	if closed := parent.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// Remove implements Place.
+func (d Dir) Remove(dir string) error { return os.RemoveAll(filepath.Join(d.Root, dir)) }

@@ -1,0 +1,414 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aeon-lang/aeon/replica"
+	"github.com/aeon-lang/aeon/replica/engine"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// Driver runs the raft groups of one node. Any goroutine may call it.
+type Driver struct {
+	cfg  Config
+	core *replica.Core // belongs to the loop
+
+	loop   queue
+	writer queue
+	log    *replica.NodeLog // Write and Announce belong to the writer
+	logs   store.Engine     // of log
+
+	tasks   sync.WaitGroup
+	running atomic.Int64 // tasks
+	ticker  *time.Ticker // nil: the owner ticks
+	stop    chan struct{}
+
+	mu       sync.Mutex
+	changed  sched.Cond // what members know
+	groups   map[replica.Group]*member
+	closed   bool
+	failed   bool
+	question uint64 // the newest one of Core.Read
+}
+
+// Open starts a driver with the groups that its disk has.
+func Open(cfg Config) (*Driver, error) {
+	cfg.complete()
+	d := &Driver{cfg: cfg, stop: make(chan struct{}), groups: make(map[replica.Group]*member)}
+	d.loop.init(cfg.Scheduler)
+	d.writer.init(cfg.Scheduler)
+	d.changed.Init(&d.mu, cfg.Scheduler)
+	var found map[replica.Group]replica.LogState
+	var err error
+	if d.logs, err = cfg.Disk.log(); err != nil {
+		return nil, fmt.Errorf("the log of node %d: %w", cfg.Node, err)
+	}
+	if d.log, found, err = replica.OpenLog(d.logs); err == nil {
+		d.core = replica.New(replica.Config{
+			Node: cfg.Node, Log: d.log, Rand: cfg.Rand, Heartbeat: cfg.Heartbeat, Election: cfg.Election, Stall: cfg.Stall,
+			UncommittedMax: uncommittedMax, RecentMax: recentMax, Logger: cfg.Logger,
+		})
+		err = d.addAll(found)
+	}
+	if err != nil {
+		d.closeDisks()
+		return nil, fmt.Errorf("the log of node %d: %w", cfg.Node, err)
+	}
+	d.mu.Lock()
+	for _, m := range d.groups {
+		m.start()
+	}
+	d.mu.Unlock()
+	d.start(func() { d.writer.run(nil) })
+	d.start(func() { d.loop.run(d.perform) })
+	d.loop.add(func() {})
+	if cfg.Tick > 0 {
+		d.ticker = time.NewTicker(cfg.Tick)
+		d.start(d.tick)
+	}
+	return d, nil
+}
+
+// addAll adds the groups of which there is a state or a log.
+func (d *Driver) addAll(found map[replica.Group]replica.LogState) error {
+	groups, err := d.cfg.Disk.groups()
+	if err != nil {
+		return err
+	}
+	for g := range found {
+		if !slices.Contains(groups, g) {
+			return fmt.Errorf("group %d has a log and no state", g)
+		}
+	}
+	slices.Sort(groups)
+	for _, g := range groups {
+		m, err := d.open(g)
+		if err != nil {
+			return err
+		}
+		d.groups[g] = m
+		if err := m.join(found[g]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Begin makes a group with these members, of which this node is one, and takes part in it. Each of them begins it with the same members.
+func (d *Driver) Begin(g replica.Group, members ...event.NodeID) error {
+	return d.enter(g, func(m *member) (log replica.LogState, err error) {
+		log.Coming = replica.Position{Index: 1, Term: 1}
+		if err := d.log.Announce(g, log.Coming); err != nil {
+			return log, err
+		}
+		return log, m.state.Begin(replica.EncodeMembers(replica.Voters(members...)))
+	})
+}
+
+// Join takes part in a group whose leader has made, or will make, this node a member. The state comes from there.
+func (d *Driver) Join(g replica.Group) error {
+	return d.enter(g, func(*member) (log replica.LogState, err error) { return log, nil })
+}
+
+// enter has the writer open the state of a group that this node had no part in, and the loop add the group.
+func (d *Driver) enter(g replica.Group, begin func(*member) (replica.LogState, error)) error {
+	var err error
+	if !d.ask(&d.writer, func() {
+		if d.member(g) != nil {
+			err = fmt.Errorf("group %d is on node %d already", g, d.cfg.Node)
+			return
+		}
+		var m *member
+		if m, err = d.open(g); err != nil {
+			return
+		}
+		var log replica.LogState
+		if log, err = begin(m); err != nil {
+			return
+		}
+		if !d.ask(&d.loop, func() {
+			if err = d.addMember(m); err == nil {
+				err = m.join(log)
+			}
+		}) {
+			err = ErrClosed
+		}
+	}) {
+		return ErrClosed
+	}
+	return err
+}
+
+// addMember adds a group while the driver runs, and starts its goroutine.
+func (d *Driver) addMember(m *member) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return errors.Join(ErrClosed, m.state.Close())
+	}
+	d.groups[m.id] = m
+	m.start()
+	return nil
+}
+
+// Tick says that a tick has passed, for an owner that has the time.
+func (d *Driver) Tick() { d.loop.add(d.core.Tick) }
+
+// tick ticks by the clock of the machine. While the loop is late one tick waits at most: the machine was paused, say, and messages that
+// came meanwhile are to be heard first.
+func (d *Driver) tick() {
+	for {
+		select {
+		case <-d.stop:
+			return
+		case <-d.ticker.C:
+			d.ask(&d.loop, d.core.Tick)
+		}
+	}
+}
+
+// Message takes what another node's Send was given. It never waits, and keeps b.
+func (d *Driver) Message(from event.NodeID, b []byte) {
+	m, err := replica.DecodeMessage(b)
+	if err != nil || m.From() != from || m.HasState() {
+		d.cfg.Logger.Warn("a message of another node is dropped", "from", from, "error", err)
+		return
+	}
+	d.loop.add(func() { d.core.Step(m) })
+}
+
+// Down says that messages to a node were lost.
+func (d *Driver) Down(n event.NodeID) { d.loop.add(func() { d.core.Unreachable(n) }) }
+
+// ask has a queue do a job, and waits for its end; it reports false if the queue is closed.
+func (d *Driver) ask(q *queue, job func()) bool {
+	done := make(chan struct{})
+	if !q.add(func() { job(); close(done) }) {
+		return false
+	}
+	d.cfg.Scheduler.Wait(done)
+	return true
+}
+
+func (d *Driver) member(g replica.Group) *member {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.groups[g]
+}
+
+// perform does what the core wants done. Roles come first: the engine of a deposed leader has failed before another state replaces its own.
+func (d *Driver) perform() {
+	e := d.core.Effects()
+	for _, r := range e.Roles {
+		d.groups[r.Group].turn(r)
+		d.cfg.Roles(r)
+	}
+	for _, m := range e.Send {
+		if m.HasState() {
+			d.groups[m.Group].send(m)
+		} else {
+			d.cfg.Send(m.To(), m.Encode())
+		}
+	}
+	if a := e.Append; a != nil {
+		d.writer.add(func() { d.write(a) })
+	}
+	for i := range e.Apply {
+		a := &e.Apply[i]
+		m := d.groups[a.Group]
+		m.jobs.add(func() { m.apply(a) })
+	}
+	for _, r := range e.Reads {
+		d.groups[r.Group].confirmed(r.ID)
+	}
+}
+
+// write writes an append. States that it names replace those of their groups first, each announced before.
+func (d *Driver) write(a *replica.Append) {
+	for i := range a.Records {
+		r := &a.Records[i]
+		if m := d.member(r.Group); r.State != nil && m.hasCome(r.State.GetIndex()) {
+			err := d.log.Announce(r.Group, r.StateAt())
+			if err == nil {
+				err = m.replace()
+			}
+			if err != nil && err != ErrClosed {
+				d.fail(fmt.Errorf("a state of group %d that has come: %w", r.Group, err))
+				return
+			}
+		}
+	}
+	err := d.log.Write(a)
+	if err == nil && a.Sync {
+		err = d.logs.Sync()
+	}
+	if err != nil {
+		d.fail(fmt.Errorf("the log of node %d: %w", d.cfg.Node, err))
+		return
+	}
+	d.loop.add(func() { d.core.Appended(a) })
+}
+
+// fail ends all: a disk of this node has failed. What waits for it waits for ever, so that nothing is acknowledged.
+func (d *Driver) fail(err error) {
+	d.mu.Lock()
+	first := !d.failed && !d.closed
+	d.failed = true
+	d.mu.Unlock()
+	if first {
+		d.cfg.Fatal(err)
+	}
+}
+
+// Lead returns the engine of a group that this node leads in a term, as soon as the state has all that former leaders have committed. It
+// waits for that, and returns ErrDeposed if it does not lead, or leads no more. There is one engine for a term.
+func (d *Driver) Lead(g replica.Group, term uint64) (*engine.Engine, error) {
+	m := d.member(g)
+	if m == nil {
+		return nil, ErrNoMember
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for m.leads(term) && m.reached != term {
+		d.changed.Wait()
+	}
+	switch {
+	case d.closed:
+		return nil, ErrClosed
+	case !m.leads(term) || m.lead != nil:
+		return nil, ErrDeposed
+	}
+	m.lead = engine.Lead(m.state, term, engine.Log{
+		Propose:   func(data []byte) error { return m.propose(term, data) },
+		Confirm:   func() error { return m.confirm(term) },
+		Scheduler: d.cfg.Scheduler,
+	})
+	return m.lead, nil
+}
+
+// Leader returns what this node knows of the leader of a group.
+func (d *Driver) Leader(g replica.Group) replica.Role {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if m := d.groups[g]; m != nil {
+		return m.role
+	}
+	return replica.Role{Group: g}
+}
+
+// Await returns when the state of a group on this node has the entries up to index.
+func (d *Driver) Await(ctx context.Context, g replica.Group, index uint64) error {
+	m := d.member(g)
+	if m == nil {
+		return ErrNoMember
+	}
+	stop := context.AfterFunc(ctx, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.changed.Broadcast()
+	})
+	defer stop()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for m.state.Index() < index {
+		switch {
+		case d.closed:
+			return ErrClosed
+		case ctx.Err() != nil:
+			return ctx.Err()
+		}
+		d.changed.Wait()
+	}
+	return nil
+}
+
+// Follow brings the members of a group that this node leads nearer to those that are wanted, by one step (replica.Core.Follow).
+func (d *Driver) Follow(g replica.Group, want []event.NodeID) (settled bool, err error) {
+	err = d.told(func() (err error) {
+		settled, err = d.core.Follow(g, want)
+		return err
+	})
+	return settled, err
+}
+
+// Progress returns what is known of the members of a group that this node leads, and up to where entries are committed.
+func (d *Driver) Progress(g replica.Group) (list []replica.Progress, commit uint64) {
+	d.ask(&d.loop, func() { list, commit = d.core.Progress(g) })
+	return list, commit
+}
+
+// Transfer asks that another member leads a group that this node leads.
+func (d *Driver) Transfer(g replica.Group, to event.NodeID) error {
+	return d.told(func() error { return d.core.Transfer(g, to) })
+}
+
+// told has the loop do f, and returns its error.
+func (d *Driver) told(f func() error) (err error) {
+	if !d.ask(&d.loop, func() { err = f() }) {
+		return ErrClosed
+	}
+	return err
+}
+
+// Close ends all goroutines and closes the disks. Engines that were returned fail; what is under way has an unknown fate. States that come or
+// go end with an error of the transport, which its owner closes before.
+func (d *Driver) Close() error {
+	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		return nil
+	}
+	d.closed = true
+	for _, m := range d.groups {
+		if m.lead != nil {
+			m.lead.Fail(ErrClosed)
+		}
+	}
+	groups := slices.Collect(maps.Values(d.groups))
+	d.changed.Broadcast()
+	d.mu.Unlock()
+	close(d.stop)
+	if d.ticker != nil {
+		d.ticker.Stop()
+	}
+	d.loop.close()
+	d.writer.close()
+	for _, m := range groups {
+		m.jobs.close()
+		m.failWaiters(ErrClosed)
+		m.judged()
+	}
+	if s := d.cfg.Scheduler; s != nil {
+		s.Until(func() bool { return d.running.Load() == 0 })
+	}
+	d.tasks.Wait()
+	return d.closeDisks()
+}
+
+// start starts a goroutine that Close waits for.
+func (d *Driver) start(f func()) {
+	d.running.Add(1)
+	d.cfg.Scheduler.Go(&d.tasks, func() {
+		f()
+		d.running.Add(-1)
+	})
+}
+
+func (d *Driver) closeDisks() error {
+	err := d.logs.Close()
+	for _, m := range d.groups {
+		if closed := m.state.Close(); err == nil {
+			err = closed
+		}
+	}
+	return err
+}

@@ -1,0 +1,193 @@
+package driver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aeon-lang/aeon/replica/driver"
+	"github.com/aeon-lang/aeon/replica/engine"
+	"github.com/aeon-lang/aeon/replica/replicatest"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+func quick(places ...driver.Place) replicatest.Config {
+	return replicatest.Config{Places: places, Tick: time.Millisecond, SyncBytes: 4 << 10, Logger: slog.New(slog.DiscardHandler)}
+}
+
+func three() []driver.Place {
+	return []driver.Place{&replicatest.Memory{}, &replicatest.Memory{}, &replicatest.Memory{}}
+}
+
+func put(e store.Engine, key, value string) error {
+	b := e.NewBatch()
+	b.Set([]byte(key), []byte(value))
+	if err := e.Apply(b); err != nil {
+		return err
+	}
+	return e.Sync()
+}
+
+func lead(t *testing.T, c *replicatest.Cluster) (event.NodeID, *engine.Engine) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	id, e, err := c.Lead(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id, e
+}
+
+func open(t *testing.T, cfg replicatest.Config) *replicatest.Cluster {
+	t.Helper()
+	c, err := replicatest.Open(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// What was synced is in the state of the next leader, whoever that is, and what a leader says is confirmed while it leads.
+func TestFailOver(t *testing.T) {
+	c := open(t, quick(three()...))
+	for round := range 5 {
+		id, e := lead(t, c)
+		for r := range round {
+			if v, _, err := e.Get(fmt.Appendf(nil, "k%d", r), nil); string(v) != "v" {
+				t.Fatalf("the leader of round %d has %q of round %d (%v)", round, v, r, err)
+			}
+		}
+		if err := put(e, fmt.Sprintf("k%d", round), "v"); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Confirm(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Stop(id); err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Confirm(); err == nil {
+			t.Fatal("a leader that was stopped is confirmed")
+		}
+		if err := c.Start(id); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A leader that no other node hears is confirmed no more, though it does not know that another leads, and commits nothing.
+func TestACutOffLeaderAnswersNothing(t *testing.T) {
+	c := open(t, quick(three()...))
+	id, e := lead(t, c)
+	if err := put(e, "a", "1"); err != nil {
+		t.Fatal(err)
+	}
+	for n := event.NodeID(1); n <= 3; n++ {
+		if n != id {
+			c.Cut(id, n, true)
+		}
+	}
+	asked := make(chan error, 2)
+	go func() { asked <- e.Confirm() }()
+	go func() { asked <- put(e, "a", "2") }()
+	next, f := lead(t, c)
+	if next == id {
+		t.Fatal("a leader that is cut off leads anew")
+	}
+	if err := put(f, "a", "3"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := <-asked; !errors.Is(err, driver.ErrDeposed) {
+			t.Errorf("a leader that was cut off: %v", err)
+		}
+	}
+	if v, _, err := f.Get([]byte("a"), nil); string(v) != "3" {
+		t.Errorf("the new leader has %q (%v)", v, err)
+	}
+}
+
+// A node that was away for longer than the log goes back takes a whole state. It counts from then on, and all replicas are equal.
+func TestAStateIsSent(t *testing.T) {
+	places := three()
+	c := open(t, quick(places...))
+	id, e := lead(t, c)
+	away, other := id%3+1, (id+1)%3+1
+	if err := c.Stop(away); err != nil {
+		t.Fatal(err)
+	}
+	value := string(make([]byte, 1000))
+	for i := range 100 {
+		if err := put(e, fmt.Sprintf("k%03d", i), value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Start(away); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Stop(other); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 { // committed by this majority alone
+		if err := put(e, fmt.Sprintf("l%03d", i), value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if states := places[away-1].(*replicatest.Memory).States(); states["states/1/1"] != nil || states["states/1/2"] == nil {
+		t.Errorf("the node that was away has %v", slices.Collect(maps.Keys(states)))
+	}
+	if err := c.Start(other); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, open(t, quick(places...)), places)
+}
+
+// equal checks, when a leader has committed something and all have it, that the states of all nodes are equal to the byte.
+func equal(t *testing.T, c *replicatest.Cluster, places []driver.Place) {
+	t.Helper()
+	_, e := lead(t, c)
+	if err := put(e, "end", ""); err != nil {
+		t.Fatal(err)
+	}
+	for id := range places {
+		if err := c.Node(event.NodeID(id+1)).Await(t.Context(), replicatest.Group, e.Index()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var first string
+	for id, p := range places {
+		for _, m := range p.(*replicatest.Memory).States() {
+			var all []byte
+			it := m.Reopen().Scan(nil, []byte{255, 255})
+			for it.Next() {
+				all = fmt.Appendf(all, "%q=%q\n", it.Key(), it.Value())
+			}
+			if err := it.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if id == 0 {
+				first = string(all)
+			} else if string(all) != first {
+				t.Errorf("node %d has\n%s\nnode 1 has\n%s", id+1, all, first)
+			}
+		}
+	}
+}

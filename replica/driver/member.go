@@ -1,0 +1,190 @@
+package driver
+
+import (
+	"fmt"
+
+	"github.com/aeon-lang/aeon/replica"
+	"github.com/aeon-lang/aeon/replica/engine"
+)
+
+// member is a group on this node.
+type member struct {
+	of    *Driver
+	id    replica.Group
+	state *engine.State
+	jobs  queue // for the goroutine that owns the state
+
+	bytes int    // of entries that the state has taken since it was synced
+	kept  uint64 // up to where the state was synced the time before: behind it the log begins
+
+	coming coming
+	confirmations
+
+	// Guarded by of.mu; of.changed tells of changes.
+	role    replica.Role
+	reached uint64 // the term of the last entry that the state has taken
+	lead    *engine.Engine
+}
+
+// open opens the state of a group.
+func (d *Driver) open(g replica.Group) (*member, error) {
+	e, err := d.cfg.Disk.state(g)
+	if err != nil {
+		return nil, fmt.Errorf("the state of group %d: %w", g, err)
+	}
+	m := &member{of: d, id: g, role: replica.Role{Group: g}}
+	m.jobs.init(d.cfg.Scheduler)
+	if m.state, err = engine.OpenState(e); err != nil {
+		return nil, fmt.Errorf("the state of group %d: %w", g, err)
+	}
+	return m, nil
+}
+
+// join has the core take part in the group, whose log has what is given. The loop calls it, or what starts the driver.
+func (m *member) join(log replica.LogState) error {
+	b, err := m.state.Members()
+	if err != nil {
+		return err
+	}
+	members, err := replica.DecodeMembers(b)
+	if err != nil {
+		return err
+	}
+	m.kept = m.state.Synced()
+	return m.of.core.Add(m.id, replica.Start{Applied: m.state.Index(), Members: members, Log: log})
+}
+
+// start starts the goroutine of the group. Caller holds of.mu.
+func (m *member) start() { m.of.start(func() { m.jobs.run(nil) }) }
+
+// apply has the state take what is committed.
+func (m *member) apply(a *replica.Apply) {
+	err := m.state.Apply(entriesOf(a))
+	if err == nil {
+		err = m.sync(a)
+	}
+	if err != nil {
+		m.of.fail(fmt.Errorf("the state of group %d: %w", m.id, err))
+		return
+	}
+	settled := m.state.Index()
+	m.of.loop.add(func() { m.of.core.Applied(a, settled) })
+	m.reach(a.Entries[len(a.Entries)-1].GetTerm())
+}
+
+// entriesOf returns entries as a state takes them.
+func entriesOf(a *replica.Apply) []engine.Entry {
+	list := make([]engine.Entry, len(a.Entries))
+	for i, e := range a.Entries {
+		list[i] = engine.Entry{Index: e.GetIndex(), Term: e.GetTerm()}
+		list[i].Data, list[i].Members = a.Data(i)
+	}
+	return list
+}
+
+// sync syncs the state when it has taken enough, and has the log begin where it was synced the time before: a member that was away for a short
+// time finds in the log what it has missed.
+func (m *member) sync(a *replica.Apply) error {
+	for _, e := range a.Entries {
+		m.bytes += len(e.GetData())
+	}
+	if m.bytes < m.of.cfg.SyncBytes {
+		return nil
+	}
+	m.bytes = 0
+	if err := m.state.Sync(); err != nil {
+		return err
+	}
+	cut := m.kept
+	m.kept = m.state.Synced()
+	m.of.loop.add(func() { m.of.core.Cut(m.id, cut) })
+	return nil
+}
+
+// reach notes the term up to which the state has entries.
+func (m *member) reach(term uint64) {
+	d := m.of
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	m.reached = max(m.reached, term)
+	d.changed.Broadcast()
+}
+
+// turn takes a new role. The engine of a leader that is deposed fails.
+func (m *member) turn(r replica.Role) {
+	d := m.of
+	d.mu.Lock()
+	m.role = r
+	deposed := m.lead
+	if deposed != nil && m.leads(deposed.Term()) {
+		deposed = nil
+	}
+	if deposed != nil {
+		m.lead = nil
+	}
+	d.changed.Broadcast()
+	d.mu.Unlock()
+	if deposed != nil {
+		deposed.Fail(ErrDeposed)
+	}
+	m.failWaiters(ErrDeposed)
+}
+
+// leads reports whether this node leads the group in a term. Caller holds of.mu.
+func (m *member) leads(term uint64) bool {
+	return !m.of.closed && m.role.Leader == m.of.cfg.Node && m.role.Term == term
+}
+
+// propose appends data to the log behind all that was proposed before. Whatever happens to it, the engine of the term hears of it: the data is
+// committed, or the engine fails.
+func (m *member) propose(term uint64, data []byte) error {
+	d := m.of
+	if !d.loop.add(func() {
+		err := error(ErrDeposed)
+		if r := d.core.Leader(m.id); r.Leader == d.cfg.Node && r.Term == term {
+			err = d.core.Propose(m.id, data)
+		}
+		if err != nil {
+			m.failLead(term, err)
+		}
+	}) {
+		return ErrClosed
+	}
+	return nil
+}
+
+// failLead fails the engine of a term.
+func (m *member) failLead(term uint64, err error) {
+	d := m.of
+	d.mu.Lock()
+	e := m.lead
+	d.mu.Unlock()
+	if e != nil && e.Term() == term {
+		e.Fail(err)
+	}
+}
+
+// replace has the state that has come stand in the place of the old one. The writer calls it.
+func (m *member) replace() (err error) {
+	disk := m.of.cfg.Disk
+	old := disk.number(m.id)
+	e, err := disk.replace(m.id)
+	if err != nil {
+		return err
+	}
+	gone := func() {
+		if err := disk.forget(m.id, old); err != nil {
+			m.of.cfg.Logger.Warn("a state that was replaced stays on the disk", "group", m.id, "error", err)
+		}
+	}
+	if !m.of.ask(&m.jobs, func() {
+		if err = m.state.Replace(e, gone); err == nil {
+			m.kept, m.bytes = m.state.Synced(), 0
+		}
+	}) {
+		return ErrClosed
+	}
+	m.reach(0)
+	m.judged()
+	return err
+}

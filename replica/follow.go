@@ -1,0 +1,103 @@
+package replica
+
+import (
+	"slices"
+
+	"go.etcd.io/raft/v3"
+	"go.etcd.io/raft/v3/raftpb"
+	"go.etcd.io/raft/v3/tracker"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// closeBy is how many entries a member may lack and count as up to date.
+const closeBy = 64
+
+// Follow brings the members of a group that this node leads nearer to those that are wanted, by one step: a new member first learns without
+// a vote, and votes when it has what the others have; only then one that is not wanted is removed. A leader that is not wanted hands the group
+// over before. Follow is called again after a while, until it reports that the members are those wanted and all are up to date.
+func (c *Core) Follow(id Group, want []event.NodeID) (settled bool, err error) {
+	g := c.led(id)
+	if g == nil {
+		return false, ErrNotLeading
+	}
+	s := g.raft.Status()
+	if len(s.Config.Voters[1]) > 0 {
+		return false, nil // it is between two sets of members
+	}
+	current := func(n uint64) bool {
+		p, ok := s.Progress[n]
+		return ok && (n == uint64(c.cfg.Node) || p.State == tracker.StateReplicate && p.RecentActive && p.Match+closeBy >= s.GetCommit())
+	}
+	kind, node := raftpb.ConfChangeType(-1), uint64(0)
+	for _, n := range want {
+		n := uint64(n)
+		_, votes := s.Config.Voters[0][n]
+		_, learns := s.Config.Learners[n]
+		switch {
+		case votes:
+		case !learns:
+			kind, node = raftpb.ConfChangeAddLearnerNode, n
+		case current(n):
+			kind, node = raftpb.ConfChangeAddNode, n
+		default:
+			return false, nil // it learns
+		}
+		if node != 0 {
+			break
+		}
+	}
+	if node == 0 {
+		for n := range s.Progress {
+			if !slices.Contains(want, event.NodeID(n)) && (node == 0 || n < node) {
+				kind, node = raftpb.ConfChangeRemoveNode, n
+			}
+		}
+	}
+	switch {
+	case node == 0:
+		for n := range s.Progress {
+			if !current(n) {
+				return false, nil
+			}
+		}
+		return true, nil
+	case kind == raftpb.ConfChangeRemoveNode && node == uint64(c.cfg.Node):
+		c.giveUp(g)
+		return false, nil
+	}
+	return false, c.Change(id, &raftpb.ConfChangeV2{Changes: []*raftpb.ConfChangeSingle{{Type: kind.Enum(), NodeId: new(node)}}})
+}
+
+// Progress is what the leader of a group knows of a member.
+type Progress struct {
+	Node   event.NodeID
+	Votes  bool
+	Match  uint64 // it has the entries up to here
+	Active bool   // it was heard of within an election timeout
+}
+
+// Progress returns what is known of the members of a group that this node leads, and up to where entries are committed.
+func (c *Core) Progress(id Group) (list []Progress, commit uint64) {
+	g := c.led(id)
+	if g == nil {
+		return nil, 0
+	}
+	g.raft.WithProgress(func(n uint64, kind raft.ProgressType, p tracker.Progress) {
+		list = append(list, Progress{event.NodeID(n), kind == raft.ProgressTypePeer, p.Match, p.RecentActive || n == uint64(c.cfg.Node)})
+	})
+	slices.SortFunc(list, func(a, b Progress) int { return int(a.Node) - int(b.Node) })
+	return list, g.raft.BasicStatus().GetCommit()
+}
+
+// Remove ends the part that this node has in a group: it was removed from the members, or never was one. Its log and its state are then removed by
+// the driver. What is under way for it is dropped.
+func (c *Core) Remove(id Group) {
+	g := c.find[id]
+	if g == nil {
+		return
+	}
+	g.removed = true
+	delete(c.find, id)
+	c.groups = slices.DeleteFunc(c.groups, func(o *group) bool { return o == g })
+}
