@@ -1,9 +1,11 @@
 package exec
 
 import (
+	"flag"
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
@@ -146,11 +148,19 @@ func init() {
 // testClasses are the classes of the programs of the tests.
 var testClasses = []*Class{&classAccount, &classBank, &classNode, &classDesk, &classHangar}
 
+// replicated has the tests run on stores of three replicas.
+var replicated = flag.Bool("replicated", false, "keep each store on three replicas, whose disks crash together")
+
 // openStore opens a store on an engine. A failure fails the test unless fatal is given.
 func openStore(t testing.TB, e store.Engine, fatal func(error)) *store.Store {
 	t.Helper()
 	if fatal == nil {
 		fatal = func(err error) { t.Errorf("the store has failed: %v", err) }
+	}
+	if *replicated {
+		var err error
+		e, err = replicatest.On(e, replicatest.Config{Tick: 2 * time.Millisecond, Logger: quiet, Fatal: func(_ event.NodeID, err error) { fatal(err) }})
+		mustNot(t, err)
 	}
 	st, err := store.Open(e, store.Options{Program: "test", Partitions: 4, Log: quiet, Fatal: fatal})
 	mustNot(t, err)
