@@ -38,16 +38,18 @@ type Option func(*mainRun)
 
 // Parts are what a program can do that is linked with them.
 type Parts struct {
-	Store     store.Opener // keeps state on disk: the program then has --data and the flags that go with it
-	Snapshots TargetOpener // opens the place of the store's snapshots
-	Door      DoorOpener   // takes calls from outside: --listen
-	Spans     SpanOpener   // opens where spans go: --spans
+	Store     store.Opener  // keeps state on disk: the program then has --data and the flags that go with it
+	Snapshots TargetOpener  // opens the place of the store's snapshots
+	Door      DoorOpener    // takes calls from outside: --listen
+	Spans     SpanOpener    // opens where spans go: --spans
+	Cluster   ClusterRunner // runs the program as a node of a cluster: --cluster-listen
 }
 
 // With links a program with parts.
 func With(parts Parts) Option {
 	return func(r *mainRun) {
 		r.keeping.open, r.keeping.openTarget, r.listening.openDoor, r.spanning.openPlace = parts.Store, parts.Snapshots, parts.Door, parts.Spans
+		r.runNode = parts.Cluster
 	}
 }
 
@@ -85,6 +87,8 @@ type mainRun struct {
 	keeping                keeping
 	listening              listening
 	spanning               spanning
+	cluster                settings.Cluster
+	runNode                ClusterRunner // nil: the program was compiled without
 	log                    *slog.Logger
 
 	system       *System
@@ -102,6 +106,9 @@ func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan
 	}
 	if r.once != "" {
 		return r.snapshotOnce(stdout)
+	}
+	if r.cluster.Address != "" {
+		return r.node()
 	}
 	start := time.Now()
 	if !r.open() {
@@ -121,6 +128,18 @@ func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan
 		writeSummary(stderr, p, r.system.Stats(), time.Since(start))
 	}
 	return r.code
+}
+
+// node runs the program as a node of a cluster.
+func (r *mainRun) node() int {
+	code := r.runNode(ClusterConfig{
+		Package: r.p, Cluster: r.cluster, State: r.keeping.State, Listen: r.listening.Listen, OpenEngine: r.keeping.open, Seed: r.seed,
+		Stdout: r.out, Say: r.say, Log: newLog(r.stderr, true), Signals: r.signals,
+	})
+	if err := r.out.failure(); err != nil {
+		r.fail(exitFailed, "not all that was printed could be written: %v", err)
+	}
+	return max(code, r.code)
 }
 
 // say writes a line to standard error.
@@ -147,6 +166,9 @@ func (r *mainRun) parse(args []string, stdout io.Writer) (code int, ok bool) {
 		}
 		if r.spanning.openPlace != nil {
 			r.spanning.Flags(fs)
+		}
+		if r.runNode != nil {
+			r.cluster.Flags(fs)
 		}
 		fs.BoolVar(&r.serve, "serve", false, "with --data: leave out main, and serve what is in DIR until a signal comes")
 		fs.BoolVar(&r.create, "create", false, "with --serve: make a new store if DIR does not exist or is empty")
@@ -193,6 +215,9 @@ func (r *mainRun) check(rest []string) error {
 	if err := r.spanning.check(&r.listening); err != nil {
 		return err
 	}
+	if err := r.cluster.Check(&r.keeping.State, &r.listening.Listen); err != nil {
+		return err
+	}
 	if err := r.keeping.nameActor(r.p); err != nil {
 		return err
 	}
@@ -213,6 +238,10 @@ func (r *mainRun) check(rest []string) error {
 		return fmt.Errorf("--static %s would serve the data directory to all; serve another one", r.listening.Static)
 	case r.keeping.Snapshots != "" && r.listening.Shows(r.keeping.Snapshots):
 		return fmt.Errorf("--static %s would serve the snapshots to all; serve another directory", r.listening.Static)
+	case r.cluster.Address != "" && (r.tracing.file != "" || r.spanning.Place != ""):
+		return errors.New("--cluster-listen: traces and spans of a node of a cluster are not recorded yet; leave out --trace and --spans")
+	case r.cluster.Address != "" && !r.serve:
+		return errors.New("--cluster-listen is for --serve: main belongs to no node")
 	case r.tracing.file != "" && r.listening.Shows(r.tracing.file):
 		return fmt.Errorf("--static %s would serve the trace to all; serve another directory", r.listening.Static)
 	case r.p.Main == nil && !r.serve && !r.listening.listens() && r.once == "":

@@ -24,8 +24,11 @@ func Entry() any { return Keep }
 var Keep = KeepWith(nil)
 
 // KeepWith is Keep for a program that takes calls by gRPC, too; grpc makes what serves them.
-func KeepWith(grpc GRPC) aeonrt.Option {
-	return aeonrt.With(aeonrt.Parts{Store: pebbledb.Open, Snapshots: OpenTarget, Door: grpc.openDoors, Spans: openSpans})
+func KeepWith(grpc GRPC) aeonrt.Option { return aeonrt.With(PartsWith(grpc)) }
+
+// PartsWith are the parts of a program that keeps its state on disk.
+func PartsWith(grpc GRPC) aeonrt.Parts {
+	return aeonrt.Parts{Store: pebbledb.Open, Snapshots: OpenTarget, Door: grpc.openDoors, Spans: openSpans}
 }
 
 // OpenTarget opens the place at an address, which is a directory or s3://BUCKET/PREFIX (package

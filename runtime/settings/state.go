@@ -60,7 +60,7 @@ func Among(args []string) bool {
 
 // IsFlag reports whether one of the types of this package declares a flag of this name.
 func IsFlag(name string) bool {
-	return slices.Contains(flagNames, name) || slices.Contains(listenNames, name) || slices.Contains(spanNames, name)
+	return slices.Contains(flagNames, name) || slices.Contains(listenNames, name) || slices.Contains(spanNames, name) || slices.Contains(clusterNames, name)
 }
 
 // Check fills in the fields from the flags that were parsed. Its error is one of usage.

@@ -391,6 +391,9 @@ type problem struct {
 	Path     []string      `json:"path,omitempty"`
 }
 
+// CodeHeader has the code of a failure, too: what forwards an answer need not read its body.
+const CodeHeader = "Aeon-Code"
+
 // fail answers with a failure.
 func (s *Server) fail(w http.ResponseWriter, err error) {
 	f := door.Explain(err)
@@ -399,6 +402,7 @@ func (s *Server) fail(w http.ResponseWriter, err error) {
 	head := w.Header()
 	head.Set("Content-Type", "application/problem+json")
 	head.Set("Cache-Control", "no-store")
+	head.Set(CodeHeader, f.Code)
 	if f.Later {
 		head.Set("Retry-After", retryAfter)
 	}

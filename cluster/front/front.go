@@ -1,0 +1,273 @@
+// Package front serves HTTP for a cluster on each of its nodes. A request goes to the system that runs the actors, wherever that is; if it moves
+// meanwhile, the request goes there, as far as that cannot have it done twice.
+//
+//	the system is here          its handler serves the request
+//	it is on another node       the request is forwarded to the front of that node, which does not forward it again
+//	it is nowhere               the request waits, until its deadline; then it is answered as unavailable
+//
+// A request that was under way when its system ended may have happened. It is sent again if that makes no difference: by GET, or with a key.
+package front
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"strconv"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// Place is where requests are served.
+type Place struct {
+	Here http.Handler // the system of this node; nil: it is on another
+	Node event.NodeID
+	Term uint64 // in which the node leads
+}
+
+// Config says how a front works.
+type Config struct {
+	// Locate waits until it is known where requests are served, or ctx ends. A request has just failed at the place after, if that is none but the zero
+	// one: so Locate returns another one, or the same after a short time, in which it has not changed.
+	Locate func(ctx context.Context, after Place) (Place, error)
+	// Here returns the handler of the system of this node; nil: it is on another, or nowhere.
+	Here func() http.Handler
+	// Dial connects to the front of another node.
+	Dial func(ctx context.Context, n event.NodeID) (net.Conn, error)
+	// Ready reports why requests cannot be served now; nil: they can.
+	Ready func() error
+	// Wait is how long a request may wait for a system; 0: 10 s.
+	Wait time.Duration
+	Log  *slog.Logger
+}
+
+const (
+	waitDefault = 10 * time.Second
+	// resendMax is how many bytes of arguments are kept so that a request can be sent again.
+	resendMax  = 1 << 20
+	retryAfter = "1"
+	keyHeader  = "Idempotency-Key"
+)
+
+// Front serves the requests of one node. Any goroutine may call it.
+type Front struct {
+	cfg   Config
+	proxy *httputil.ReverseProxy
+}
+
+// New returns a front.
+func New(cfg Config) *Front {
+	if cfg.Wait == 0 {
+		cfg.Wait = waitDefault
+	}
+	f := &Front{cfg: cfg}
+	transport := &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			n, _ := ctx.Value(nodeKey{}).(event.NodeID)
+			return cfg.Dial(ctx, n)
+		},
+		MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute,
+	}
+	f.proxy = &httputil.ReverseProxy{
+		Transport: transport, FlushInterval: -1, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
+		Rewrite: func(r *httputil.ProxyRequest) {
+			n, _ := r.In.Context().Value(nodeKey{}).(event.NodeID)
+			r.Out.URL.Scheme, r.Out.URL.Host = "http", hostOf(n)
+			r.Out.Host = r.In.Host
+		},
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
+			if t, ok := w.(*attempt); ok {
+				t.failed(err)
+			}
+		},
+	}
+	return f
+}
+
+type nodeKey struct{}
+
+// Close closes the connections to other nodes that are idle.
+func (f *Front) Close() { f.proxy.Transport.(*http.Transport).CloseIdleConnections() }
+
+// ServeHTTP implements http.Handler: for clients.
+func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/healthz":
+		_, _ = io.WriteString(w, "ok\n")
+		return
+	case "/readyz":
+		if err := f.cfg.Ready(); err != nil {
+			unavailable(w, err.Error(), "no")
+			return
+		}
+		_, _ = io.WriteString(w, "ok\n")
+		return
+	}
+	f.serve(w, r)
+}
+
+// Forwarded serves requests of the fronts of other nodes: here, or not at all.
+func (f *Front) Forwarded() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h := f.cfg.Here(); h != nil {
+			h.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set(httpdoor.CodeHeader, door.Closing)
+		f.nowhere(w, false) // the other node knows of the leader as soon as this one does, and sends the request again
+	})
+}
+
+// serve serves a request, at another place again if it fails at one.
+func (f *Front) serve(w http.ResponseWriter, r *http.Request) {
+	ctx, cancel := context.WithTimeout(r.Context(), f.cfg.Wait)
+	defer cancel()
+	body, again := keep(r)
+	unknown := false // what was sent may have happened
+	var at Place
+	for {
+		next, err := f.cfg.Locate(ctx, at)
+		if err != nil {
+			f.nowhere(w, unknown)
+			return
+		}
+		at = next
+		t := &attempt{ResponseWriter: w, header: w.Header().Clone()}
+		f.send(t, r, body, at)
+		if !t.over {
+			return
+		}
+		unknown = unknown || t.sent
+		if unknown && !again {
+			f.nowhere(w, unknown)
+			return
+		}
+		f.cfg.Log.Debug("a request is sent again", "path", r.URL.Path, "node", at.Node, "error", t.err)
+	}
+}
+
+// send sends a request to a place.
+func (f *Front) send(t *attempt, r *http.Request, body []byte, at Place) {
+	if body != nil {
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	if at.Here != nil {
+		at.Here.ServeHTTP(t, r)
+		return
+	}
+	f.proxy.ServeHTTP(t, r.WithContext(context.WithValue(r.Context(), nodeKey{}, at.Node)))
+}
+
+// keep reads the arguments of a request that may be sent again; again reports whether it may. Others are left as they are.
+func keep(r *http.Request) (body []byte, again bool) {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil, true
+	}
+	if r.Body == nil || r.ContentLength < 0 || r.ContentLength > resendMax {
+		return nil, false
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, resendMax))
+	if err != nil {
+		// The handler finds what is wrong with it.
+		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{err}))
+		return nil, false
+	}
+	return body, r.Header.Get(keyHeader) != ""
+}
+
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// nowhere answers a request that no system has answered.
+func (f *Front) nowhere(w http.ResponseWriter, unknown bool) {
+	if unknown {
+		unavailable(w, "the node that performed the request has gone: the request has happened, or not; with an Idempotency-Key it can be sent again, and happens once", "unknown")
+		return
+	}
+	unavailable(w, "no node runs the actors now: too few nodes are there, or a leader is being elected", "no")
+}
+
+func unavailable(w http.ResponseWriter, detail, happened string) {
+	code := door.Closing
+	if happened == "unknown" {
+		code = door.NoOutcome
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/problem+json")
+	h.Set("Retry-After", retryAfter)
+	h.Set("Cache-Control", "no-store")
+	h.Del("Content-Length")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"title": "Service Unavailable", "status": http.StatusServiceUnavailable, "detail": detail, "code": code, "happened": happened,
+	})
+}
+
+// attempt is the writer of one sending of a request. An answer that says that the system has ended is held back, so that the request can be
+// sent to the next one.
+type attempt struct {
+	http.ResponseWriter
+	header http.Header // of the answer before the attempt
+	begun  bool        // the answer is on its way
+	over   bool        // the attempt has failed, and nothing was answered
+	sent   bool        // the request may have happened
+	err    error
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (t *attempt) Unwrap() http.ResponseWriter { return t.ResponseWriter }
+
+// WriteHeader implements http.ResponseWriter.
+func (t *attempt) WriteHeader(status int) {
+	if t.begun || t.over {
+		return
+	}
+	switch code := t.Header().Get(httpdoor.CodeHeader); {
+	case status == http.StatusServiceUnavailable && (code == door.Closing || code == door.NoOutcome):
+		t.fail(errors.New("the system has ended"), code == door.NoOutcome)
+		return
+	}
+	if status >= 200 {
+		t.begun = true
+	}
+	t.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (t *attempt) Write(b []byte) (int, error) {
+	if t.over {
+		return len(b), nil
+	}
+	t.begun = true
+	return t.ResponseWriter.Write(b)
+}
+
+// failed takes an error of the connection to another node.
+func (t *attempt) failed(err error) {
+	if t.begun {
+		panic(http.ErrAbortHandler) // the answer is cut off: the client notices
+	}
+	var dialing *net.OpError
+	t.fail(err, !(errors.As(err, &dialing) && dialing.Op == "dial"))
+}
+
+// fail ends the attempt without an answer.
+func (t *attempt) fail(err error, sent bool) {
+	t.over, t.sent, t.err = true, sent, err
+	h := t.Header()
+	clear(h)
+	for k, v := range t.header {
+		h[k] = v
+	}
+}
+
+func hostOf(n event.NodeID) string { return "node" + strconv.FormatUint(uint64(n), 10) }

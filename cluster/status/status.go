@@ -1,0 +1,236 @@
+// Package status says how a cluster is: what each node tells of itself, put together by the one that was asked, and judged. Every node can be asked.
+package status
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// Path is where a node serves the status of its cluster, as JSON.
+const Path = "/cluster/status"
+
+// State is what a node does.
+type State string
+
+// The states of nodes.
+const (
+	Serving State = "serving" // it answers
+	Silent  State = "silent"  // it does not answer the node that was asked
+	Stalled State = "stalled" // it answers, and its disk makes no progress
+	Leaving State = "leaving" // its stores are being given to others
+)
+
+// Node is what is known of one node.
+type Node struct {
+	ID      event.NodeID `json:"id"`
+	Name    string       `json:"name"`
+	PID     int          `json:"pid,omitempty"` // 0: it has not told
+	State   State        `json:"state"`
+	Leads   []uint32     `json:"leads"`   // stores whose actors it runs
+	Follows []uint32     `json:"follows"` // stores of which it keeps a replica
+	Listen  string       `json:"listen,omitempty"`
+	Cluster string       `json:"cluster"` // where other nodes reach it
+	Heard   float64      `json:"heard"`   // seconds since it was last heard; 0 if it has answered now
+	Actors  int          `json:"actors"`  // in memory, of the stores that it leads
+}
+
+// Store is what is known of one store.
+type Store struct {
+	ID       uint32         `json:"id"`
+	Leader   event.NodeID   `json:"leader"` // 0: none is known
+	Term     uint64         `json:"term"`
+	Wanted   []event.NodeID `json:"wanted"`   // the nodes that are to keep it
+	Replicas []event.NodeID `json:"replicas"` // those that vote, as its leader says
+	Current  []event.NodeID `json:"current"`  // of these, those that have all that is committed, but for what is under way
+	CaughtUp float64        `json:"caughtUp"` // seconds from the last election to a state that had all that was committed
+	Opened   float64        `json:"opened"`   // and from then to a system that served
+}
+
+// Health is how a cluster is, from best to worst.
+type Health string
+
+// The healths.
+const (
+	Healthy  Health = "HEALTHY"
+	Healing  Health = "HEALING"   // it works, and is making replicas
+	Degraded Health = "DEGRADED"  // it works; what is missing does not come by itself
+	Stopped  Health = "STOPPED"   // some actors are not served
+	NoQuorum Health = "NO QUORUM" // the node that was asked is in a minority: others may go on
+	Single   Health = "SINGLE"    // one node alone, by intention
+)
+
+// Status is how a cluster is, as one node sees it.
+type Status struct {
+	Cluster  string       `json:"cluster"`
+	Program  string       `json:"program"`
+	Version  uint64       `json:"version"` // of what the cluster has agreed on
+	By       event.NodeID `json:"by"`      // the node that was asked
+	Health   Health       `json:"health"`
+	Survives int          `json:"survives"` // how many more nodes may be lost
+	Healed   int          `json:"healed"`   // and how many when it is healed
+	Why      []string     `json:"why"`
+	Next     []string     `json:"next"`
+	Nodes    []Node       `json:"nodes"`
+	Stores   []Store      `json:"stores"`
+	// Voters are the nodes that agree on members and places; Leader leads them, 0: none is known.
+	Voters []event.NodeID `json:"voters"`
+	Leader event.NodeID   `json:"leader"`
+}
+
+// Judge fills in Health, Survives, Healed, Why and Next from the rest.
+func (s *Status) Judge() {
+	s.Why, s.Next = []string{}, []string{}
+	up := func(n event.NodeID) bool {
+		i := slices.IndexFunc(s.Nodes, func(o Node) bool { return o.ID == n })
+		return i >= 0 && s.Nodes[i].State != Silent
+	}
+	s.Survives, s.Healed = spare(s.Voters, up), spare(s.Voters, always)
+	s.Health = Healthy
+	if len(s.Nodes) == 1 {
+		s.Health = Single
+	}
+	worse := func(h Health, why string, next ...string) {
+		if rank[h] > rank[s.Health] {
+			s.Health = h
+		}
+		if !slices.Contains(s.Why, why) {
+			s.Why = append(s.Why, why)
+		}
+		for _, n := range next {
+			if !slices.Contains(s.Next, n) {
+				s.Next = append(s.Next, n)
+			}
+		}
+	}
+	for _, n := range s.Nodes {
+		switch n.State {
+		case Silent:
+			worse(Degraded, fmt.Sprintf("%s is silent for %s", n.Name, seconds(n.Heard)),
+				fmt.Sprintf("restart %s, or give its place to a new node: aeond replace %s", n.Name, n.Name))
+		case Stalled:
+			worse(Degraded, fmt.Sprintf("the disk of %s makes no progress", n.Name), fmt.Sprintf("see to the disk of %s", n.Name))
+		case Leaving:
+			worse(Healing, fmt.Sprintf("%s gives its stores away", n.Name))
+		}
+	}
+	if s.Leader == 0 || spare(s.Voters, up) < 0 {
+		worse(NoQuorum, fmt.Sprintf("%d of %d nodes that vote are heard: members and places cannot change", count(s.Voters, up), len(s.Voters)), "bring back nodes that are silent")
+	}
+	for _, st := range s.Stores {
+		current := func(n event.NodeID) bool { return up(n) && slices.Contains(st.Current, n) }
+		s.Survives = min(s.Survives, spare(st.Replicas, current))
+		s.Healed = min(s.Healed, spare(st.Wanted, always))
+		if st.Leader == 0 {
+			worse(Stopped, fmt.Sprintf("no node runs the actors of store %d", st.ID), "bring back nodes that are silent")
+			continue
+		}
+		for _, n := range st.Wanted {
+			if up(n) && !current(n) {
+				worse(Healing, fmt.Sprintf("%s is being brought up to date with store %d", s.name(n), st.ID))
+			}
+		}
+	}
+	s.Survives, s.Healed = max(s.Survives, 0), max(s.Healed, 0)
+}
+
+var rank = map[Health]int{Single: 0, Healthy: 0, Healing: 1, Degraded: 2, NoQuorum: 3, Stopped: 4}
+
+func always(event.NodeID) bool { return true }
+
+func count(list []event.NodeID, up func(event.NodeID) bool) (n int) {
+	for _, id := range list {
+		if up(id) {
+			n++
+		}
+	}
+	return n
+}
+
+// spare returns how many of those that are up may be lost, so that a majority of the list is left; negative if there is none.
+func spare(list []event.NodeID, up func(event.NodeID) bool) int {
+	return count(list, up) - (len(list)/2 + 1)
+}
+
+func (s *Status) name(n event.NodeID) string {
+	for _, o := range s.Nodes {
+		if o.ID == n {
+			return o.Name
+		}
+	}
+	return fmt.Sprintf("node %d", n)
+}
+
+func seconds(s float64) string {
+	return time.Duration(s * float64(time.Second)).Round(time.Second).String()
+}
+
+// ExitCode is that of the command that shows the status: 0 if all is well, 1 if the cluster works and something is missing, 2 if it does not work.
+func (s *Status) ExitCode() int {
+	switch rank[s.Health] {
+	case 0:
+		return 0
+	case 1, 2:
+		return 1
+	}
+	return 2
+}
+
+// String writes the status as people read it.
+func (s *Status) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "cluster %s  %s  survives: %d more %s", s.Program, s.Health, s.Survives, plural(s.Survives, "failure"))
+	if s.Healed != s.Survives {
+		fmt.Fprintf(&b, " (%d when healed)", s.Healed)
+	}
+	b.WriteByte('\n')
+	for i, w := range s.Why {
+		fmt.Fprintf(&b, "%-5s %s\n", map[bool]string{true: "why"}[i == 0], w)
+	}
+	for i, n := range s.Next {
+		fmt.Fprintf(&b, "%-5s %s\n", map[bool]string{true: "next"}[i == 0], n)
+	}
+	rows := [][]string{{"NODE", "STATE", "LEADS", "FOLLOWS", "PID", "LISTEN", "HEARD"}}
+	for _, n := range s.Nodes {
+		heard := "now"
+		if n.Heard > 0 {
+			heard = seconds(n.Heard)
+		}
+		pid := "-"
+		if n.PID != 0 {
+			pid = fmt.Sprint(n.PID)
+		}
+		rows = append(rows, []string{n.Name, string(n.State), fmt.Sprint(len(n.Leads)), fmt.Sprint(len(n.Follows)), pid, orDash(n.Listen), heard})
+	}
+	widths := make([]int, len(rows[0]))
+	for _, r := range rows {
+		for i, c := range r {
+			widths[i] = max(widths[i], len(c))
+		}
+	}
+	for _, r := range rows {
+		var line strings.Builder
+		for i, c := range r {
+			fmt.Fprintf(&line, "%-*s  ", widths[i], c)
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	return b.String()
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return noun
+	}
+	return noun + "s"
+}

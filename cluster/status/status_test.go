@@ -1,0 +1,75 @@
+package status
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+func three(change func(*Status)) *Status {
+	all := []event.NodeID{1, 2, 3}
+	s := &Status{Program: "bank", Voters: all, Leader: 1, Stores: []Store{{Leader: 1, Wanted: all, Replicas: all, Current: all}}}
+	for _, n := range all {
+		s.Nodes = append(s.Nodes, Node{ID: n, Name: "n" + string(rune('0'+n)), State: Serving})
+	}
+	change(s)
+	s.Judge()
+	return s
+}
+
+func TestJudge(t *testing.T) {
+	for _, c := range []struct {
+		what             string
+		change           func(*Status)
+		health           Health
+		survives, healed int
+		code             int
+		why              string
+	}{
+		{"all is well", func(*Status) {}, Healthy, 1, 1, 0, ""},
+		{"one is silent", func(s *Status) { s.Nodes[2].State, s.Nodes[2].Heard = Silent, 14.2 }, Degraded, 0, 1, 1, "n3 is silent for 14s"},
+		{"one lacks something", func(s *Status) { s.Stores[0].Current = []event.NodeID{1, 2} }, Healing, 0, 1, 1, "n3 is being brought up to date with store 0"},
+		{"a third comes", func(s *Status) {
+			s.Stores[0].Replicas, s.Stores[0].Current = []event.NodeID{1}, []event.NodeID{1}
+		}, Healing, 0, 1, 1, "n2 is being brought up to date"},
+		{"two are silent", func(s *Status) {
+			s.Nodes[1].State, s.Nodes[2].State, s.Leader, s.Stores[0].Leader = Silent, Silent, 0, 0
+		}, Stopped, 0, 1, 2, "1 of 3 nodes that vote are heard"},
+		{"one node alone", func(s *Status) {
+			one := []event.NodeID{1}
+			s.Nodes, s.Voters, s.Stores = s.Nodes[:1], one, []Store{{Leader: 1, Wanted: one, Replicas: one, Current: one}}
+		}, Single, 0, 0, 0, ""},
+		{"a disk hangs", func(s *Status) { s.Nodes[1].State = Stalled }, Degraded, 1, 1, 1, "the disk of n2"},
+	} {
+		s := three(c.change)
+		if s.Health != c.health || s.Survives != c.survives || s.Healed != c.healed || s.ExitCode() != c.code {
+			t.Errorf("%s: %s, survives %d, healed %d, code %d", c.what, s.Health, s.Survives, s.Healed, s.ExitCode())
+		}
+		if c.why == "" && len(s.Why) > 0 || !slices.ContainsFunc(append(s.Why, ""), func(w string) bool { return strings.Contains(w, c.why) }) {
+			t.Errorf("%s: why: %q", c.what, s.Why)
+		}
+		if s.ExitCode() == 2 && len(s.Next) == 0 {
+			t.Errorf("%s: nothing says what to do", c.what)
+		}
+	}
+}
+
+func TestString(t *testing.T) {
+	s := three(func(s *Status) {
+		s.Nodes[0].PID, s.Nodes[0].Listen, s.Nodes[0].Leads = 71, "127.0.0.1:8080", []uint32{0}
+		s.Nodes[2].State, s.Nodes[2].Heard = Silent, 14
+	})
+	want := `cluster bank  DEGRADED  survives: 0 more failures (1 when healed)
+why   n3 is silent for 14s
+next  restart n3, or give its place to a new node: aeond replace n3
+NODE  STATE    LEADS  FOLLOWS  PID  LISTEN          HEARD
+n1    serving  1      0        71   127.0.0.1:8080  now
+n2    serving  0      0        -    -               now
+n3    silent   0      0        -    -               14s
+`
+	if got := s.String(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

@@ -1,0 +1,57 @@
+package runtime
+
+import (
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/aeon-lang/aeon/runtime/settings"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// ClusterConfig is what a node of a cluster needs to run a program.
+type ClusterConfig struct {
+	Package *Package
+	settings.Cluster
+	State      settings.State
+	Listen     settings.Listen
+	OpenEngine store.Opener
+	Seed       uint64
+	Stdout     io.Writer            // what the program prints
+	Say        func(string, ...any) // writes a line for the user
+	Log        *slog.Logger         // what the node logs
+	Signals    <-chan os.Signal     // the first ends the node
+}
+
+// Exit codes of a node.
+const (
+	ExitRefused = exitRefused
+	ExitStore   = exitStore
+)
+
+// ClusterRunner runs a program as a node of a cluster, until a signal comes or it fails. It returns the exit code.
+type ClusterRunner func(ClusterConfig) int
+
+// Recover opens the program's system on an engine that has the state of a store. fatal is called once, when the store has failed. The caller closes the
+// system, then the store.
+func (c *ClusterConfig) Recover(e store.Engine, fatal func(error)) (*System, *store.Store, error) {
+	s, err := store.Open(e, store.Options{Program: c.Package.Name, Durability: c.State.Durability, Log: c.Log, Fatal: fatal})
+	if err != nil {
+		return nil, nil, err
+	}
+	cfg := Config{Stdout: c.Stdout, Seed: c.Seed, Log: c.Log, Store: s, Classes: AllClasses(c.Package), DropFields: c.State.DropFields}
+	if n := c.State.MemoryMax; n > 0 {
+		cfg.MemoryMax = n - n/cacheShare
+	}
+	system, err := Recover(cfg)
+	if err != nil {
+		_ = s.Close() // the error that counts is the first
+		return nil, nil, err
+	}
+	return system, s, nil
+}
+
+// EngineOptions are those of the engines of the node's log and states.
+func (c *ClusterConfig) EngineOptions() store.EngineOptions {
+	return store.EngineOptions{Program: c.Package.Name, Log: c.Log, CacheBytes: c.State.MemoryMax / cacheShare}
+}

@@ -1,0 +1,79 @@
+package settings
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/aeon-lang/aeon/internal/cmdline"
+)
+
+// Cluster says how a program is a node of a cluster. The zero value has it be none.
+type Cluster struct {
+	Address string // where other nodes reach it, HOST:PORT; "": it is no node
+	Join    string // how a new node becomes a member of a cluster that there is: TOKEN@HOST:PORT[,HOST:PORT…]; "": it forms one, or is a member
+	Name    string // what people call the node; "": node and its number
+
+	flags *flag.FlagSet
+}
+
+// clusterNames are the names that Cluster.Flags declares.
+var clusterNames = []string{"cluster-listen", "join", "node-name"}
+
+// Flags declares the flags.
+func (c *Cluster) Flags(fs *flag.FlagSet) {
+	c.flags = fs
+	fs.StringVar(&c.Address, "cluster-listen", "", "with --data and --listen: be a node of a cluster, which other nodes reach at `HOST:PORT` (docs/cluster.md)")
+	fs.StringVar(&c.Join, "join", "", "with --cluster-listen and a new directory: join a cluster by a `TOKEN@HOST:PORT` that \"aeond join-token\" has written; without it a new directory begins a cluster")
+	fs.StringVar(&c.Name, "node-name", "", "with --cluster-listen and a new directory: the `NAME` of the node; node and its number if not given")
+}
+
+func (c *Cluster) values() []string { return []string{c.Address, c.Join, c.Name} }
+
+// Check returns what is wrong with the flags that were parsed. Its error is one of usage.
+func (c *Cluster) Check(s *State, l *Listen) error {
+	if c.flags != nil {
+		if err := cmdline.NotEmpty(c.flags, clusterNames...); err != nil {
+			return err
+		}
+	}
+	if c.Address == "" {
+		for i, v := range c.values() {
+			if v != "" {
+				return fmt.Errorf("--%s is about a node of a cluster; say with --cluster-listen HOST:PORT where other nodes reach it", clusterNames[i])
+			}
+		}
+		return nil
+	}
+	host, port, err := net.SplitHostPort(c.Address)
+	switch {
+	case err != nil || host == "" || port == "":
+		return fmt.Errorf("--cluster-listen: %q is no address that other nodes can dial; write HOST:PORT, as in 10.0.0.1:7000", c.Address)
+	case net.ParseIP(host) != nil && net.ParseIP(host).IsUnspecified():
+		return fmt.Errorf("--cluster-listen: other nodes cannot dial %s; write the address of this machine", host)
+	case s.Dir == "":
+		return errors.New("--cluster-listen: a node keeps its part of the actors in a directory; name it with --data")
+	case l.Address == "":
+		return errors.New("--cluster-listen: a node serves clients; say with --listen where")
+	case s.Durability.Memory() || !s.Durability.AnswersWait():
+		return errors.New("--cluster-listen: in a cluster answers wait until several nodes have them; leave --durability out")
+	case c.Join != "" && !strings.Contains(c.Join, "@"):
+		return fmt.Errorf("--join: %q has no address; write TOKEN@HOST:PORT, as \"aeond join-token\" does", c.Join)
+	case s.Snapshots != "":
+		return errors.New("--snapshots cannot be taken of a node of a cluster yet; take the flag away")
+	}
+	return nil
+}
+
+// Arguments returns the flags as they are to be passed on.
+func (c *Cluster) Arguments() []string {
+	var args []string
+	for i, v := range c.values() {
+		if v != "" {
+			args = append(args, "--"+clusterNames[i], v)
+		}
+	}
+	return args
+}
