@@ -53,7 +53,7 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/watch", "runtime/metrics internal/bytejson"},
 	{"runtime/span", "runtime/event runtime/metrics"},
 	{"runtime/span/collector", "runtime/span"},
-	{"runtime/store", "runtime/event runtime/metrics runtime/typetext"},
+	{"runtime/store", "runtime/event runtime/metrics runtime/sched runtime/typetext"},
 	{"runtime/store/memengine", "runtime/store"},
 	{"runtime/store/pebbledb", "runtime/store runtime/fault"},
 	{"runtime/settings", "runtime/store internal/cmdline"},

@@ -54,12 +54,11 @@ type Config struct {
 	// Seed, if not 0, goes into every random(), and scatters the order in which
 	// issued events start. Tests use it to see other schedules.
 	Seed uint64
-	// Scheduled makes the system run one goroutine at a time, in an order that Seed
-	// chooses: a run of the same program with the same Seed is the same to the letter.
-	// Only the goroutine that opens the system may then use it from outside, and it must
-	// not wait for the system by other means. The clock is a *sched.SimClock, which is the
-	// default; Open panics on any other. Durations of waiting are without limit.
+	// Scheduled makes the system run one goroutine at a time, in an order that Seed chooses: a run of the same program with the same
+	// Seed is the same to the letter. Only the goroutine that opens the system, and tasks of Scheduler, may then use it from outside, and
+	// must not wait for it by other means. The clock is a *sched.SimClock, the default. Durations of waiting are without limit.
 	Scheduled bool
+	Scheduler *sched.Scheduler // of a Scheduled system that is not alone, and its store; nil: one of its own
 
 	// Trace, if set, records every event and callback. TraceStates adds hashes of the
 	// fields of every actor that an event touches, which costs encoding them.
@@ -174,7 +173,7 @@ func Open(cfg Config) *System {
 func newSystem(cfg Config) *System {
 	cfg.defaults()
 	s := &System{cfg: cfg, clock: cfg.Clock, log: cfg.Log}
-	if cfg.Scheduled {
+	if s.scheduler = cfg.Scheduler; cfg.Scheduled && s.scheduler == nil {
 		s.scheduler = sched.New(cfg.Seed, func() string {
 			var waits strings.Builder
 			s.WriteWaits(&waits)
@@ -298,7 +297,7 @@ func (s *System) Close() {
 		}
 		s.host.StopMoves()
 		if s.scheduler != nil {
-			s.scheduler.Until(s.scheduler.Alone)
+			s.scheduler.Until(s.workers.Idle)
 		}
 		s.workers.Close()
 		if s.durable != nil {

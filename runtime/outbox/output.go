@@ -14,7 +14,7 @@ import (
 // is answered after that, and after its own lines.
 type Output[O any] struct {
 	cfg OutputConfig[O]
-	out sync.Mutex // held while output is let out; taken before mu
+	out sched.Semaphore // held while output is let out; taken before mu. It is no mutex, as its holder waits
 	mu  struct {
 		sync.Mutex
 		queue   []outgoing[O]
@@ -31,6 +31,8 @@ type OutputConfig[O any] struct {
 	Flush   func()                     // writes what Write has buffered
 	Live    *sched.Pending             // counts what waits
 	Workers *sched.Workers
+
+	Scheduler *sched.Scheduler // nil: none
 }
 
 type outgoing[O any] struct {
@@ -40,7 +42,10 @@ type outgoing[O any] struct {
 }
 
 // Open is called before the first use.
-func (q *Output[O]) Open(cfg OutputConfig[O]) { q.cfg = cfg }
+func (q *Output[O]) Open(cfg OutputConfig[O]) {
+	q.cfg = cfg
+	q.out.Open(1, cfg.Scheduler)
+}
 
 // Add queues output that leaves when everything up to pos is durable, and returns its number for Flush.
 func (q *Output[O]) Add(what O, pos store.Position) uint64 {
@@ -72,8 +77,8 @@ func (q *Output[O]) Flush(limit uint64) {
 	if limit == 0 {
 		return
 	}
-	q.out.Lock()
-	defer q.out.Unlock()
+	q.out.Acquire(0)
+	defer q.out.Release()
 	buffered, done := false, 0
 	for {
 		o, ok := q.take(limit)

@@ -41,7 +41,7 @@ func interleaving(seed uint64) string {
 		close(over)
 	})
 	s.Wait(over)
-	s.Until(s.Alone)
+	s.Until(w.Idle)
 	w.Close()
 	return said.String()
 }

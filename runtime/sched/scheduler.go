@@ -96,9 +96,6 @@ func (s *Scheduler) Go(group *sync.WaitGroup, f func()) {
 	})
 }
 
-// Alone reports whether the caller is the only task left.
-func (s *Scheduler) Alone() bool { return s.tasks == 1 }
-
 // Yield is a point at which another task may go on. The caller holds no latch and no mutex.
 func (s *Scheduler) Yield() {
 	if s != nil {

@@ -13,6 +13,7 @@ type Workers struct {
 	idleMax   int
 	branchMax int32
 	wg        sync.WaitGroup
+	scheduled atomic.Int32 // tasks of the scheduler
 	branches  atomic.Int32 // reserved
 	mu        struct {
 		sync.Mutex
@@ -29,7 +30,11 @@ func (w *Workers) Open(branches int, s *Scheduler) {
 // Run runs task in a worker.
 func (w *Workers) Run(task func()) {
 	if w.scheduler != nil {
-		w.scheduler.Go(&w.wg, task)
+		w.scheduled.Add(1)
+		w.scheduler.Go(&w.wg, func() {
+			defer w.scheduled.Add(-1) // also on runtime.Goexit
+			task()
+		})
 		return
 	}
 	w.mu.Lock()
@@ -59,6 +64,9 @@ func (w *Workers) loop(task func()) {
 		task = <-ch
 	}
 }
+
+// Idle reports whether no task runs in a system that a Scheduler runs.
+func (w *Workers) Idle() bool { return w.scheduled.Load() == 0 }
 
 // BranchMax returns how many branches may have a reservation at a time.
 func (w *Workers) BranchMax() int { return int(w.branchMax) }

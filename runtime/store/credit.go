@@ -61,6 +61,10 @@ func (s *Store) Credit(ctx context.Context) error {
 	c.grant()
 	c.mu.Unlock()
 	signal(s.groups.asked)
+	if s.scheduler != nil {
+		s.scheduler.Wait(mine)
+		return s.Err()
+	}
 	select {
 	case <-mine:
 		return s.Err()

@@ -105,8 +105,8 @@ func (s *Store) await(ctx context.Context, p Position) error {
 	if ask {
 		signal(r.asked)
 	}
-	if ctx.Done() == nil {
-		<-mine.done
+	if ctx.Done() == nil || s.scheduler != nil {
+		s.scheduler.Wait(mine.done)
 		return s.outcome(p)
 	}
 	select {
@@ -143,6 +143,11 @@ func (s *Store) syncLoop() {
 // awaitWork returns true when a group is due, false when the loop is to end.
 func (s *Store) awaitWork() bool {
 	r := &s.groups
+	if s.scheduler != nil {
+		over := func() bool { return isClosed(r.stop) || s.hasFailed() }
+		s.scheduler.Until(func() bool { return over() || s.unsynced() })
+		return !over()
+	}
 	var due <-chan time.Time
 	for {
 		if due == nil && !s.unsynced() {
@@ -167,6 +172,15 @@ func (s *Store) awaitWork() bool {
 	}
 }
 
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
 func (s *Store) unsynced() bool { return s.appended.Load() > s.durable.Load() }
 
 // delay is how long a batch for which nothing waits stays unsynced. In mode Relaxed the sync is to end before answers
@@ -183,6 +197,9 @@ func (s *Store) delay() time.Duration {
 // the first of them would have a group of its own, and all others would wait for two groups. It takes
 // a small part of the time of a sync.
 func (s *Store) gather() {
+	if s.scheduler != nil {
+		return
+	}
 	limit := min(s.groups.took/4, gatherMax)
 	for began := time.Now(); time.Since(began) < limit; {
 		n := s.appended.Load()
@@ -250,7 +267,7 @@ func (r *groupCommits) abandon() {
 // endLoop ends syncLoop after a last group.
 func (s *Store) endLoop() {
 	close(s.groups.stop)
-	<-s.groups.ended
+	s.scheduler.Wait(s.groups.ended)
 	if s.hasFailed() {
 		return
 	}

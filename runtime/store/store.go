@@ -11,6 +11,7 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/metrics"
+	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
 // Exit codes of processes that keep state, with the numbers of sysexits.h. Go itself ends a process with 2: by a panic
@@ -35,6 +36,8 @@ type Options struct {
 	CreditBytes int64
 	// Log takes warnings, of a stalled disk above all; nil: slog.Default().
 	Log *slog.Logger
+	// Scheduler runs what waits for the disk, and what syncs it, if it does so with the system; nil: Go does.
+	Scheduler *sched.Scheduler
 	// Fatal is called once, when the store has failed: the process has to end, as the outcome of
 	// all that was not answered is unknown. It must not call the store. nil: write the error to
 	// standard error and exit with ExitFailed.
@@ -61,7 +64,10 @@ type Store struct {
 
 	credit credit
 	groups groupCommits
-	syncs  metrics.Histogram
+
+	scheduler *sched.Scheduler
+	loops     sync.WaitGroup
+	syncs     metrics.Histogram
 
 	failure struct {
 		sync.Mutex
@@ -75,7 +81,7 @@ type Store struct {
 // start, durably, before it returns. Close closes the engine, too; when Open fails the caller
 // has to close it.
 func Open(engine Engine, o Options) (*Store, error) {
-	s := &Store{engine: engine, log: o.Log, mode: o.Durability, opened: time.Now(), failed: make(chan struct{})}
+	s := &Store{engine: engine, log: o.Log, mode: o.Durability, scheduler: o.Scheduler, opened: time.Now(), failed: make(chan struct{})}
 	if s.log == nil {
 		s.log = slog.Default()
 	}
@@ -95,7 +101,7 @@ func Open(engine Engine, o Options) (*Store, error) {
 		f.OnFailure(s.Fail)
 	}
 	s.confirms, _ = engine.(Confirming)
-	go s.syncLoop()
+	s.scheduler.Go(&s.loops, s.syncLoop)
 	return s, nil
 }
 
@@ -208,18 +214,14 @@ func (s *Store) Err() error {
 }
 
 func (s *Store) hasFailed() bool {
-	select {
-	case <-s.failed:
-		return true
-	default:
-		return false
-	}
+	return isClosed(s.failed)
 }
 
 // Close makes everything durable and closes the engine. No other method may be running or
 // called afterwards.
 func (s *Store) Close() error {
 	s.endLoop()
+	s.loops.Wait()
 	err := s.Err()
 	if closed := s.engine.Close(); err == nil {
 		err = closed

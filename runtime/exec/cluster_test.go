@@ -1,0 +1,431 @@
+package exec
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aeon-lang/aeon/replica"
+	"github.com/aeon-lang/aeon/replica/driver"
+	"github.com/aeon-lang/aeon/replica/replicatest"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+var (
+	clusterSeeds = flag.Int("cluster.seeds", 60, "how many scheduled clusters run")
+	clusterSeed  = flag.Uint64("cluster.seed", 1, "the first one")
+)
+
+// A scheduledCluster is three nodes that keep one store, the systems of their leaders, clients, and what goes wrong, all of them tasks of one
+// scheduler: a seed repeats a run.
+type scheduledCluster struct {
+	s     *sched.Scheduler
+	r     *rand.Rand
+	tasks sync.WaitGroup
+	live  int // tasks
+	trace strings.Builder
+	bad   string
+
+	nodes  map[event.NodeID]*clusterNode
+	links  map[[2]event.NodeID]*link
+	calm   bool // nothing goes wrong any more
+	over   bool
+	asking int // clients that are not done
+	acked  int64
+
+	saw struct{ crashes, cuts, pauses, failovers, unknown, reads, states int }
+}
+
+// link carries messages from one node to another, in order.
+type link struct {
+	queue [][]byte
+	cut   bool
+	busy  bool // a task delivers
+}
+
+// clusterNode is one node, in one life.
+type clusterNode struct {
+	c      *scheduledCluster
+	id     event.NodeID
+	place  *replicatest.Memory
+	driver *driver.Driver
+	role   replica.Role
+	sys    *System // nil: it does not lead
+	gone   bool    // this life has ended
+	paused bool
+}
+
+const (
+	clusterGroup    replica.Group = 1
+	clusterClients                = 3
+	clusterRequests               = 6    // of each client, at least
+	clusterBegin                  = 1000 // what an actor has at first
+)
+
+func newScheduledCluster(t *testing.T, seed uint64) *scheduledCluster {
+	c := &scheduledCluster{r: rand.New(rand.NewPCG(seed, 7)), nodes: make(map[event.NodeID]*clusterNode), links: make(map[[2]event.NodeID]*link)}
+	c.s = sched.New(seed, func() string { return fmt.Sprintf("seed %d\n%s", seed, c.trace.String()) })
+	for from := event.NodeID(1); from <= 3; from++ {
+		for to := event.NodeID(1); to <= 3; to++ {
+			c.links[[2]event.NodeID{from, to}] = &link{}
+		}
+	}
+	for id := event.NodeID(1); id <= 3; id++ {
+		c.start(id, &replicatest.Memory{}, true)
+	}
+	return c
+}
+
+// task starts a task that run waits for.
+func (c *scheduledCluster) task(f func()) {
+	c.live++
+	c.s.Go(&c.tasks, func() {
+		f()
+		c.live--
+	})
+}
+
+func (c *scheduledCluster) note(format string, args ...any) {
+	fmt.Fprintf(&c.trace, format+"\n", args...)
+}
+
+func (c *scheduledCluster) fail(format string, args ...any) {
+	if c.bad == "" {
+		c.bad = fmt.Sprintf(format, args...)
+		c.note("FAILED: %s", c.bad)
+	}
+}
+
+// start starts a life of a node with what its place has.
+func (c *scheduledCluster) start(id event.NodeID, place *replicatest.Memory, first bool) {
+	n := &clusterNode{c: c, id: id, place: place}
+	d, err := driver.Open(driver.Config{
+		Node: id, Disk: driver.NewDisk(place), Send: n.send, SendState: n.sendState, Roles: func(r replica.Role) { n.role = r },
+		Fatal: func(err error) { c.fail("node %d: %v", id, err) }, Heartbeat: 2, Election: 12, Stall: 1000,
+		Rand: rand.New(rand.NewPCG(c.r.Uint64(), uint64(id))), Scheduler: c.s, Logger: quiet, SyncBytes: 1 << 12,
+	})
+	if err != nil {
+		c.fail("node %d does not start: %v", id, err)
+		return
+	}
+	n.driver = d
+	c.nodes[id] = n
+	if first {
+		if err := d.Begin(clusterGroup, 1, 2, 3); err != nil {
+			c.fail("node %d: %v", id, err)
+		}
+	}
+	c.task(n.tick)
+	c.task(n.lead)
+}
+
+// send queues a message. What is sent by a life that has ended is lost.
+func (n *clusterNode) send(to event.NodeID, m []byte) {
+	c := n.c
+	l := c.links[[2]event.NodeID{n.id, to}]
+	if n.gone || l.cut || c.over {
+		return
+	}
+	l.queue = append(l.queue, m)
+	if !l.busy {
+		l.busy = true
+		c.task(func() { c.deliver(n.id, to, l) })
+	}
+}
+
+// sendState sends a state, which arrives whole or not at all.
+func (n *clusterNode) sendState(_ context.Context, to event.NodeID, header []byte, write func(io.Writer) error) error {
+	c := n.c
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	for range c.r.IntN(200) {
+		c.s.Yield()
+	}
+	other := c.nodes[to]
+	c.s.Until(func() bool { return c.over || other.gone || n.gone || !n.paused && !other.paused })
+	if n.gone || other.gone || c.over || c.links[[2]event.NodeID{n.id, to}].cut {
+		return errors.New("the connection has broken")
+	}
+	c.saw.states++
+	return other.driver.TakeState(n.id, header, &b)
+}
+
+// deliver delivers what is queued, each when it is chosen and its addressee is not paused.
+func (c *scheduledCluster) deliver(from, to event.NodeID, l *link) {
+	for {
+		c.s.Yield()
+		c.s.Until(func() bool { return c.over || !c.nodes[from].paused && !c.nodes[to].paused })
+		if len(l.queue) == 0 || c.over {
+			l.busy = false
+			return
+		}
+		m := l.queue[0]
+		l.queue = l.queue[1:]
+		if n := c.nodes[to]; !n.gone && !l.cut {
+			n.driver.Message(from, m)
+		}
+	}
+}
+
+// tick has time pass: as often as the node is chosen, which is rarely while others have something to do.
+func (n *clusterNode) tick() {
+	for !n.gone && !n.c.over {
+		for range 12 {
+			n.c.s.Yield()
+		}
+		n.c.s.Until(func() bool { return !n.paused || n.gone || n.c.over })
+		n.driver.Tick()
+	}
+}
+
+// lead runs a system in each term in which the node leads.
+func (n *clusterNode) lead() {
+	c, term := n.c, uint64(0)
+	for {
+		c.s.Until(func() bool { return n.gone || c.over || n.role.Leader == n.id && n.role.Term > term })
+		if n.gone || c.over {
+			break
+		}
+		term = n.role.Term
+		e, err := n.driver.Lead(clusterGroup, term)
+		if err != nil {
+			continue
+		}
+		failed := false
+		st, err := store.Open(e, store.Options{Program: "test", Partitions: 4, Log: quiet, Scheduler: c.s, Fatal: func(error) { failed = true }})
+		if err != nil {
+			c.note("node %d does not open the store in term %d: %v", n.id, term, err)
+			continue
+		}
+		sys, err := Recover(Config{Store: st, Classes: testClasses, Log: quiet, Scheduled: true, Scheduler: c.s, Seed: term, Clock: sched.NewSimClock(time.Unix(1000, 0))})
+		if err != nil {
+			c.note("node %d does not recover in term %d: %v", n.id, term, err)
+			_ = st.Close()
+			continue
+		}
+		c.note("node %d leads in term %d", n.id, term)
+		c.saw.failovers++
+		n.sys = sys
+		c.s.Until(func() bool { return failed || n.gone || c.over })
+		n.sys = nil
+		sys.Close()
+		if err := st.Close(); err != nil && !failed && !n.gone {
+			c.fail("node %d: %v", n.id, err)
+		}
+		c.note("node %d leads no more in term %d", n.id, term)
+	}
+}
+
+// crash ends the life of a node with what its disks have, and starts another later.
+func (c *scheduledCluster) crash(id event.NodeID) {
+	n := c.nodes[id]
+	kept := n.place.Crash(func(unsynced int) int { return c.r.IntN(unsynced + 1) })
+	n.gone = true
+	for pair, l := range c.links {
+		if pair[0] == id || pair[1] == id {
+			l.queue = nil // sessions end
+		}
+	}
+	c.note("node %d crashes", id)
+	c.saw.crashes++
+	if err := n.driver.Close(); err != nil {
+		c.note("node %d has crashed: %v", id, err)
+	}
+	for range c.r.IntN(2000) {
+		c.s.Yield()
+	}
+	c.start(id, kept, false)
+	for other := range c.nodes {
+		if other != id {
+			c.nodes[other].driver.Down(id)
+		}
+	}
+}
+
+// trouble has things go wrong until it is calm.
+func (c *scheduledCluster) trouble() {
+	for range 6 {
+		for range c.r.IntN(3000) {
+			c.s.Yield()
+		}
+		id := event.NodeID(c.r.IntN(3) + 1)
+		switch c.r.IntN(4) {
+		case 0:
+			c.crash(id)
+		case 1: // the leader
+			for _, n := range c.nodes {
+				if n.sys != nil && n.role.Leader == n.id {
+					id = n.id
+				}
+			}
+			c.crash(id)
+		case 2:
+			other := id%3 + 1
+			both := c.r.IntN(2) == 0
+			c.note("messages from %d to %d are cut, both ways: %v", id, other, both)
+			c.saw.cuts++
+			c.links[[2]event.NodeID{id, other}].cut = true
+			c.links[[2]event.NodeID{other, id}].cut = both
+			for range c.r.IntN(4000) {
+				c.s.Yield()
+			}
+			c.links[[2]event.NodeID{id, other}].cut, c.links[[2]event.NodeID{other, id}].cut = false, false
+		case 3: // its network and clock stand still; what it runs does not notice
+			n := c.nodes[id]
+			c.note("node %d is paused", id)
+			c.saw.pauses++
+			n.paused = true
+			for range 1000 + c.r.IntN(6000) {
+				c.s.Yield()
+			}
+			n.paused = false
+		}
+	}
+	c.calm = true
+	c.note("it is calm")
+}
+
+// system returns a node that runs a system, as far as a client knows: any of them, deposed or not.
+func (c *scheduledCluster) system() *System {
+	var list []*System
+	for id := event.NodeID(1); id <= 3; id++ {
+		if n := c.nodes[id]; n != nil && !n.gone && n.sys != nil {
+			list = append(list, n.sys)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return list[c.r.IntN(len(list))]
+}
+
+func (c *scheduledCluster) perform(call func(s *System) error) bool {
+	for !c.over {
+		s := c.system()
+		if s == nil {
+			c.s.Yield()
+			continue
+		}
+		err := call(s)
+		var unknown *event.UnknownError
+		switch {
+		case err == nil:
+			return true
+		case errors.As(err, &unknown):
+			c.saw.unknown++
+		case errors.Is(err, event.ErrClosed):
+		default:
+			c.fail("a call ends with %v", err)
+			return false
+		}
+		c.s.Yield()
+	}
+	return false
+}
+
+// ask is a client: each of its requests is sent until it is answered, and adds one here, and one there by a sub-event.
+func (c *scheduledCluster) ask(client int) {
+	for i := 0; !c.calm || i < clusterRequests; i++ {
+		key := fmt.Sprintf("client %d, request %d", client, i)
+		x := &wargs{steps: []wstep{{op: wAdd, n: 1}, {op: wEmitNamed, name: "there", sub: []wstep{{op: wAdd, n: 1}}}}}
+		if c.perform(func(s *System) error {
+			_, err := s.Perform(&Call{Target: Named(s.Client(), &classNode, "here"), Method: &methodLocal, Key: key, Args: x})
+			return err
+		}) {
+			c.acked++
+		}
+		if client == 0 {
+			c.read()
+		}
+	}
+	c.asking--
+}
+
+// read asks for what was added: at least what had been answered before.
+func (c *scheduledCluster) read() {
+	before := c.acked
+	var x *wargs
+	if c.perform(func(s *System) error {
+		x = &wargs{steps: []wstep{{op: wGet}}}
+		_, err := s.Perform(&Call{Target: Named(s.Client(), &classNode, "here"), Method: &methodPeek, Args: x})
+		return err
+	}) {
+		c.saw.reads++
+		if got := x.notes[len(x.notes)-1] - clusterBegin; got < before {
+			c.fail("a reader has seen %d after %d were answered", got, before)
+		}
+	}
+}
+
+func (c *scheduledCluster) run() {
+	c.asking = clusterClients
+	for i := range clusterClients {
+		c.task(func() { c.ask(i) })
+	}
+	c.task(c.trouble)
+	c.s.Until(func() bool { return c.bad != "" || c.calm && c.asking == 0 })
+	if c.bad == "" {
+		for _, name := range []string{"here", "there"} {
+			var x *wargs
+			c.perform(func(s *System) error {
+				s.Client().Settle()
+				x = &wargs{steps: []wstep{{op: wGet}}}
+				_, err := s.Perform(&Call{Target: Named(s.Client(), &classNode, name), Method: &methodPeek, Args: x})
+				return err
+			})
+			if got := x.notes[len(x.notes)-1] - clusterBegin; got != c.acked {
+				c.fail("%s has %d, and %d were answered", name, got, c.acked)
+			}
+		}
+	}
+	c.over = true
+	c.s.Until(func() bool { return c.live == 0 })
+	for id := event.NodeID(1); id <= 3; id++ {
+		if err := c.nodes[id].driver.Close(); err != nil {
+			c.fail("node %d: %v", id, err)
+		}
+	}
+	c.tasks.Wait()
+}
+
+// Whatever crashes, is cut off or pauses: what was answered has happened, once; readers see it; and a seed repeats all of it.
+func TestScheduledClusters(t *testing.T) {
+	var saw struct{ crashes, cuts, pauses, failovers, unknown, reads, states int }
+	for seed := *clusterSeed; seed < *clusterSeed+uint64(*clusterSeeds); seed++ {
+		c := newScheduledCluster(t, seed)
+		c.run()
+		if c.bad != "" {
+			t.Fatalf("go test ./runtime/exec -run TestScheduledClusters -cluster.seed %d -cluster.seeds 1: %s\n%s", seed, c.bad, c.trace.String())
+		}
+		if seed%20 == 0 {
+			again := newScheduledCluster(t, seed)
+			again.run()
+			if again.trace.String() != c.trace.String() {
+				t.Fatalf("seed %d has two runs:\n%s\nand\n%s", seed, c.trace.String(), again.trace.String())
+			}
+		}
+		saw.crashes += c.saw.crashes
+		saw.cuts += c.saw.cuts
+		saw.pauses += c.saw.pauses
+		saw.failovers += c.saw.failovers
+		saw.unknown += c.saw.unknown
+		saw.reads += c.saw.reads
+		saw.states += c.saw.states
+	}
+	t.Logf("%+v", saw)
+	if *clusterSeeds >= 60 && (saw.crashes == 0 || saw.cuts == 0 || saw.pauses == 0 || saw.unknown == 0 || saw.failovers <= *clusterSeeds) {
+		t.Errorf("something never goes wrong: %+v", saw)
+	}
+}
