@@ -86,6 +86,8 @@ var layers = []struct{ pkg, may string }{
 	{"placement", "runtime/event"},
 	{"replica", "runtime/event runtime/store"},
 	{"replica/engine", "runtime/sched runtime/store"},
+	{"cluster/status", "runtime/event"},
+	{"cluster/front", "runtime/door runtime/door/httpdoor runtime/event"},
 	{"replica/driver", "replica replica/engine runtime/event runtime/sched runtime/store"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.

@@ -16,6 +16,7 @@ import (
 	"github.com/aeon-lang/aeon/replica"
 	"github.com/aeon-lang/aeon/replica/driver"
 	"github.com/aeon-lang/aeon/replica/replicatest"
+	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -29,21 +30,21 @@ var (
 // A scheduledCluster is three nodes that keep one store, the systems of their leaders, clients, and what goes wrong, all of them tasks of one
 // scheduler: a seed repeats a run.
 type scheduledCluster struct {
+	seed  uint64
 	s     *sched.Scheduler
 	r     *rand.Rand
 	tasks sync.WaitGroup
 	live  int // tasks
 	trace strings.Builder
-	bad   string
 
 	nodes  map[event.NodeID]*clusterNode
 	links  map[[2]event.NodeID]*link
 	calm   bool // nothing goes wrong any more
 	over   bool
 	asking int // clients that are not done
-	acked  int64
+	acked  [clusterActors]int64
 
-	saw struct{ crashes, cuts, pauses, failovers, unknown, reads, states int }
+	saw struct{ crashes, cuts, pauses, failovers, unknown, late, reads, states int }
 }
 
 // link carries messages from one node to another, in order.
@@ -68,13 +69,17 @@ type clusterNode struct {
 const (
 	clusterGroup    replica.Group = 1
 	clusterClients                = 3
+	clusterReaders                = 2
+	clusterActors                 = 12   // of each kind: some are not written in the last term of a leader
 	clusterRequests               = 6    // of each client, at least
 	clusterBegin                  = 1000 // what an actor has at first
 )
 
-func newScheduledCluster(t *testing.T, seed uint64) *scheduledCluster {
-	c := &scheduledCluster{r: rand.New(rand.NewPCG(seed, 7)), nodes: make(map[event.NodeID]*clusterNode), links: make(map[[2]event.NodeID]*link)}
-	c.s = sched.New(seed, func() string { return fmt.Sprintf("seed %d\n%s", seed, c.trace.String()) })
+func newScheduledCluster(seed uint64) *scheduledCluster {
+	c := &scheduledCluster{seed: seed, r: rand.New(rand.NewPCG(seed, 7)), nodes: make(map[event.NodeID]*clusterNode), links: make(map[[2]event.NodeID]*link)}
+	c.s = sched.New(seed, func() string {
+		return fmt.Sprintf("go test ./runtime/exec -run TestScheduledClusters -cluster.seed %d -cluster.seeds 1\n%s", seed, c.trace.String())
+	})
 	for from := event.NodeID(1); from <= 3; from++ {
 		for to := event.NodeID(1); to <= 3; to++ {
 			c.links[[2]event.NodeID{from, to}] = &link{}
@@ -99,11 +104,9 @@ func (c *scheduledCluster) note(format string, args ...any) {
 	fmt.Fprintf(&c.trace, format+"\n", args...)
 }
 
+// fail ends the process, from whatever task.
 func (c *scheduledCluster) fail(format string, args ...any) {
-	if c.bad == "" {
-		c.bad = fmt.Sprintf(format, args...)
-		c.note("FAILED: %s", c.bad)
-	}
+	panic(fmt.Sprintf("go test ./runtime/exec -run TestScheduledClusters -cluster.seed %d -cluster.seeds 1: %s\n%s", c.seed, fmt.Sprintf(format, args...), c.trace.String()))
 }
 
 // start starts a life of a node with what its place has.
@@ -247,11 +250,21 @@ func (c *scheduledCluster) crash(id event.NodeID) {
 		c.s.Yield()
 	}
 	c.start(id, kept, false)
-	for other := range c.nodes {
+	for other := event.NodeID(1); other <= 3; other++ {
 		if other != id {
 			c.nodes[other].driver.Down(id)
 		}
 	}
+}
+
+// leader returns a node that runs a system, the first one if none does.
+func (c *scheduledCluster) leader() event.NodeID {
+	for id := event.NodeID(3); id > 1; id-- {
+		if n := c.nodes[id]; n.sys != nil && n.role.Leader == id {
+			return id
+		}
+	}
+	return 1
 }
 
 // trouble has things go wrong until it is calm.
@@ -265,12 +278,7 @@ func (c *scheduledCluster) trouble() {
 		case 0:
 			c.crash(id)
 		case 1: // the leader
-			for _, n := range c.nodes {
-				if n.sys != nil && n.role.Leader == n.id {
-					id = n.id
-				}
-			}
-			c.crash(id)
+			c.crash(c.leader())
 		case 2:
 			other := id%3 + 1
 			both := c.r.IntN(2) == 0
@@ -282,9 +290,9 @@ func (c *scheduledCluster) trouble() {
 				c.s.Yield()
 			}
 			c.links[[2]event.NodeID{id, other}].cut, c.links[[2]event.NodeID{other, id}].cut = false, false
-		case 3: // its network and clock stand still; what it runs does not notice
-			n := c.nodes[id]
-			c.note("node %d is paused", id)
+		case 3: // the network and the clock of the leader stand still; what it runs does not notice
+			n := c.nodes[c.leader()]
+			c.note("node %d is paused", n.id)
 			c.saw.pauses++
 			n.paused = true
 			for range 1000 + c.r.IntN(6000) {
@@ -311,6 +319,10 @@ func (c *scheduledCluster) system() *System {
 	return list[c.r.IntN(len(list))]
 }
 
+// patience is how often a client yields before it asks another system.
+const patience = 300
+
+// perform has a call performed by some system, or by the next one if that one fails or takes long; then the call may end later, too.
 func (c *scheduledCluster) perform(call func(s *System) error) bool {
 	for !c.over {
 		s := c.system()
@@ -318,9 +330,18 @@ func (c *scheduledCluster) perform(call func(s *System) error) bool {
 			c.s.Yield()
 			continue
 		}
-		err := call(s)
+		ended, err := false, error(nil)
+		c.task(func() {
+			err = call(s)
+			ended = true
+		})
+		for n := 0; n < patience && !ended; n++ {
+			c.s.Yield()
+		}
 		var unknown *event.UnknownError
 		switch {
+		case !ended:
+			c.saw.late++
 		case err == nil:
 			return true
 		case errors.As(err, &unknown):
@@ -328,9 +349,7 @@ func (c *scheduledCluster) perform(call func(s *System) error) bool {
 		case errors.Is(err, event.ErrClosed):
 		default:
 			c.fail("a call ends with %v", err)
-			return false
 		}
-		c.s.Yield()
 	}
 	return false
 }
@@ -338,16 +357,15 @@ func (c *scheduledCluster) perform(call func(s *System) error) bool {
 // ask is a client: each of its requests is sent until it is answered, and adds one here, and one there by a sub-event.
 func (c *scheduledCluster) ask(client int) {
 	for i := 0; !c.calm || i < clusterRequests; i++ {
-		key := fmt.Sprintf("client %d, request %d", client, i)
-		x := &wargs{steps: []wstep{{op: wAdd, n: 1}, {op: wEmitNamed, name: "there", sub: []wstep{{op: wAdd, n: 1}}}}}
+		key, actor := fmt.Sprintf("client %d, request %d", client, i), c.r.IntN(clusterActors)
+		x := &wargs{steps: []wstep{{op: wAdd, n: 1}, {op: wEmitNamed, name: fmt.Sprint("there", actor), sub: []wstep{{op: wAdd, n: 1}}}}}
+		codec.AppendArgs(nil, codec.NewEncoder(nil), x) // numbers them: all attempts have equal arguments
 		if c.perform(func(s *System) error {
-			_, err := s.Perform(&Call{Target: Named(s.Client(), &classNode, "here"), Method: &methodLocal, Key: key, Args: x})
+			_, err := s.Perform(&Call{Target: Named(s.Client(), &classNode, fmt.Sprint("here", actor)), Method: &methodLocal, Key: key,
+				Args: &wargs{steps: x.steps, number: x.number}})
 			return err
 		}) {
-			c.acked++
-		}
-		if client == 0 {
-			c.read()
+			c.acked[actor]++
 		}
 	}
 	c.asking--
@@ -355,18 +373,27 @@ func (c *scheduledCluster) ask(client int) {
 
 // read asks for what was added: at least what had been answered before.
 func (c *scheduledCluster) read() {
-	before := c.acked
-	var x *wargs
-	if c.perform(func(s *System) error {
-		x = &wargs{steps: []wstep{{op: wGet}}}
-		_, err := s.Perform(&Call{Target: Named(s.Client(), &classNode, "here"), Method: &methodPeek, Args: x})
-		return err
-	}) {
+	actor := c.r.IntN(clusterActors)
+	before := c.acked[actor]
+	if got, ok := c.value(fmt.Sprint("here", actor)); ok {
 		c.saw.reads++
-		if got := x.notes[len(x.notes)-1] - clusterBegin; got < before {
+		if got < before {
 			c.fail("a reader has seen %d after %d were answered", got, before)
 		}
 	}
+}
+
+// value returns what was added to an actor.
+func (c *scheduledCluster) value(name string) (n int64, ok bool) {
+	ok = c.perform(func(s *System) error {
+		x := &wargs{steps: []wstep{{op: wGet}}}
+		_, err := s.Perform(&Call{Target: Named(s.Client(), &classNode, name), Method: &methodPeek, Args: x})
+		if err == nil {
+			n = x.notes[len(x.notes)-1] - clusterBegin
+		}
+		return err
+	})
+	return n, ok
 }
 
 func (c *scheduledCluster) run() {
@@ -375,18 +402,22 @@ func (c *scheduledCluster) run() {
 		c.task(func() { c.ask(i) })
 	}
 	c.task(c.trouble)
-	c.s.Until(func() bool { return c.bad != "" || c.calm && c.asking == 0 })
-	if c.bad == "" {
+	for range clusterReaders {
+		c.task(func() {
+			for !c.calm {
+				c.read()
+				c.s.Yield()
+			}
+		})
+	}
+	c.s.Until(func() bool { return c.calm && c.asking == 0 })
+	if sys := c.system(); sys != nil {
+		sys.Client().Settle()
+	}
+	for actor, want := range c.acked {
 		for _, name := range []string{"here", "there"} {
-			var x *wargs
-			c.perform(func(s *System) error {
-				s.Client().Settle()
-				x = &wargs{steps: []wstep{{op: wGet}}}
-				_, err := s.Perform(&Call{Target: Named(s.Client(), &classNode, name), Method: &methodPeek, Args: x})
-				return err
-			})
-			if got := x.notes[len(x.notes)-1] - clusterBegin; got != c.acked {
-				c.fail("%s has %d, and %d were answered", name, got, c.acked)
+			if got, _ := c.value(fmt.Sprint(name, actor)); got != want {
+				c.fail("%s%d has %d, and %d were answered", name, actor, got, want)
 			}
 		}
 	}
@@ -402,15 +433,12 @@ func (c *scheduledCluster) run() {
 
 // Whatever crashes, is cut off or pauses: what was answered has happened, once; readers see it; and a seed repeats all of it.
 func TestScheduledClusters(t *testing.T) {
-	var saw struct{ crashes, cuts, pauses, failovers, unknown, reads, states int }
+	var saw struct{ crashes, cuts, pauses, failovers, unknown, late, reads, states int }
 	for seed := *clusterSeed; seed < *clusterSeed+uint64(*clusterSeeds); seed++ {
-		c := newScheduledCluster(t, seed)
+		c := newScheduledCluster(seed)
 		c.run()
-		if c.bad != "" {
-			t.Fatalf("go test ./runtime/exec -run TestScheduledClusters -cluster.seed %d -cluster.seeds 1: %s\n%s", seed, c.bad, c.trace.String())
-		}
 		if seed%20 == 0 {
-			again := newScheduledCluster(t, seed)
+			again := newScheduledCluster(seed)
 			again.run()
 			if again.trace.String() != c.trace.String() {
 				t.Fatalf("seed %d has two runs:\n%s\nand\n%s", seed, c.trace.String(), again.trace.String())
@@ -421,6 +449,7 @@ func TestScheduledClusters(t *testing.T) {
 		saw.pauses += c.saw.pauses
 		saw.failovers += c.saw.failovers
 		saw.unknown += c.saw.unknown
+		saw.late += c.saw.late
 		saw.reads += c.saw.reads
 		saw.states += c.saw.states
 	}

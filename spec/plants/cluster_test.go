@@ -3,6 +3,8 @@ package plants
 const (
 	replica = "./replica -sim.seeds 500"
 	engine  = "./replica/engine"
+	// clusters runs the runtime on three replicas.
+	clusters = "./runtime/exec -run TestScheduledClusters -cluster.seeds 200"
 )
 
 // ofReplica are bugs of the replicated journal.
@@ -47,6 +49,26 @@ var ofReplica = []plant{
 		"l.settled, l.coming = index, append(l.coming, list...)",
 		"l.settled, l.coming = index+1, append(l.coming, list...)",
 		replica),
+	bug("a paused leader answers readers", "runtime/state/state.go",
+		"\t\treturn s.Store.Confirm()",
+		"\t\treturn nil",
+		clusters),
+	bug("an answer leaves before it is committed", "replica/engine/engine.go",
+		"\tif e.await(f.done); closed(f.done) {",
+		"\tif true {",
+		clusters),
+	bug("a leader begins before it has what former ones have committed", "replica/driver/driver.go",
+		"for m.leads(term) && m.reached != term {",
+		"for false {",
+		clusters),
+	bug("an append counts before it is synced", "replica/driver/driver.go",
+		"\t\terr = d.logs.Sync()",
+		"\t\terr = nil",
+		clusters),
+	bug("a deposed leader's engine goes on", "replica/driver/member.go",
+		"\t\tdeposed.Fail(ErrDeposed)",
+		"",
+		clusters),
 	bug("the parts of a deposed leader stay", "replica/engine/state.go",
 		"\t\t\ts.parts, s.begun = nil, 0\n",
 		"\t\t\ts.begun = 0\n",
