@@ -31,10 +31,13 @@ const StorePackage = ModulePath + "/runtime/node"
 // GRPCPackage is the path of the package that takes the place of StorePackage in a program that is compiled with gRPC.
 const GRPCPackage = StorePackage + "/withgrpc"
 
+// ClusterPackage is the path of the package that takes the place of StorePackage in a program that can be a node of a cluster.
+const ClusterPackage = ModulePath + "/cluster/withcluster"
+
 // Every package that generated code reaches must be embedded here and may
-// import the standard library only, StorePackage and GRPCPackage apart; a test compares this with the imports.
+// import the standard library only, StorePackage, GRPCPackage and ClusterPackage apart; a test compares this with the imports.
 //
-//go:embed go.mod go.sum dominator/*.go internal/assert internal/bytejson internal/cmdline internal/shard internal/similar runtime
+//go:embed go.mod go.sum cluster dominator/*.go internal/assert internal/bytejson internal/cmdline internal/shard internal/similar membership placement replica runtime
 var embedded embed.FS
 
 // SourceFile is one file of the embedded runtime.

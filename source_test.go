@@ -23,6 +23,7 @@ func TestEmbeddedRuntimeIsComplete(t *testing.T) {
 func TestEmbeddedStoreIsComplete(t *testing.T) {
 	others := 0
 	isEmbedded(t, aeon.GRPCPackage, func(string) { others++ }) // it imports StorePackage
+	isEmbedded(t, aeon.ClusterPackage, func(string) { others++ })
 	if others == 0 {
 		t.Error("the store uses no other module: it need not be compiled apart")
 	}

@@ -218,6 +218,9 @@ func (c *Core) Tick() {
 	}
 }
 
+// Hangs reports whether an append takes longer than it may.
+func (c *Core) Hangs() bool { return c.hung >= c.cfg.Stall }
+
 // silent reports whether the disk has hung for so long that this node says nothing more.
 func (c *Core) silent() bool { return c.hung >= 2*c.cfg.Stall }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// closeBy is how many entries a member may lack and count as up to date.
-const closeBy = 64
+// CloseBy is how many entries a member may lack and count as up to date.
+const CloseBy = 64
 
 // Follow brings the members of a group that this node leads nearer to those that are wanted, by one step: a new member first learns without
 // a vote, and votes when it has what the others have; only then one that is not wanted is removed. A leader that is not wanted hands the group
@@ -27,7 +27,7 @@ func (c *Core) Follow(id Group, want []event.NodeID) (settled bool, err error) {
 	}
 	current := func(n uint64) bool {
 		p, ok := s.Progress[n]
-		return ok && (n == uint64(c.cfg.Node) || p.State == tracker.StateReplicate && p.RecentActive && p.Match+closeBy >= s.GetCommit())
+		return ok && (n == uint64(c.cfg.Node) || p.State == tracker.StateReplicate && p.RecentActive && p.Match+CloseBy >= s.GetCommit())
 	}
 	kind, node := raftpb.ConfChangeType(-1), uint64(0)
 	for _, n := range want {

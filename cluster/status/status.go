@@ -10,8 +10,17 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// Path is where a node serves the status of its cluster, as JSON.
-const Path = "/cluster/status"
+// The paths at which a node is asked, over the socket in its data directory; Path is served at its address for clients, too, unless that asks for
+// tokens. Failures are problems as the doors have them.
+const (
+	Path         = "/cluster/status"   // GET: a Status, as JSON
+	TokenPath    = "/cluster/token"    // POST: a token by which a node may join, as text: TOKEN@HOST:PORT
+	RemovePath   = "/cluster/remove"   // POST ?node=NAME[&lost=true]
+	TransferPath = "/cluster/transfer" // POST ?store=N&node=NAME
+)
+
+// IdentityFile is the name of a file that the directory of a node has, and no other.
+const IdentityFile = "node.json"
 
 // State is what a node does.
 type State string

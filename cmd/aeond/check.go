@@ -34,17 +34,35 @@ must have ended, or been killed. The exit code is 1 if something is damaged.
 func statusCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "status",
-		Args:  "--data DIR",
-		Short: "say what is in a data directory, and which process uses it",
+		Args:  "--data DIR | --at HOST:PORT [--json] [--watch]",
+		Short: "say what is in a data directory, which process uses it, and how a cluster is",
 		Long: `
-Status says whose a data directory is, and either which process uses it, or how many actors of
+Of a cluster status says how it is: its first line tells how many more nodes it survives; the
+lines below why not more, and what to do. Any node can be asked, by the directory of one on this
+machine, or at the address at which it listens. With --json it is written as JSON, and with
+--watch again each second. The exit code is 0 if all is well, 1 if the cluster works and
+something is missing, and 2 if it does not work.
+
+Of a directory of one node status says whose it is, and either which process uses it, or how many actors of
 each class, sub-events and timers are in it. It changes nothing, and does not read the fields of
 actors: "aeond check" does.
 
-	aeond status --data /var/lib/shop`,
+	aeond status --data /var/lib/shop
+	aeond status --at 127.0.0.1:8080 --watch`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			dir := fs.String("data", "", "the data directory `DIR`")
-			return cli.NoArguments(func(env *cli.Env) error { return status(env, *dir) })
+			at := fs.String("at", "", "ask the node of a cluster that listens at `HOST:PORT`")
+			asJSON := fs.Bool("json", false, "of a cluster: write JSON")
+			watch := fs.Bool("watch", false, "of a cluster: write it again each second, until Ctrl-C")
+			return cli.NoArguments(func(env *cli.Env) error {
+				if *at != "" || *dir != "" && isNode(*dir) {
+					return clusterStatus(env, *dir, *at, *asJSON, *watch)
+				}
+				if *asJSON || *watch {
+					return cli.Usagef("--json and --watch are for a cluster; name a node with --at, or its directory with --data")
+				}
+				return directoryStatus(env, *dir)
+			})
 		},
 	}
 }
@@ -115,7 +133,7 @@ func (s *survey) condition(err error) string {
 	return "all of them whole"
 }
 
-func status(env *cli.Env, dir string) error {
+func directoryStatus(env *cli.Env, dir string) error {
 	db, err := openToLook(dir)
 	if inUse := new(pebbledb.InUseError); errors.As(err, &inUse) {
 		return statusInUse(env, inUse)

@@ -29,7 +29,7 @@ func needsNoProgram(from store.Reader) error {
 
 // snapshotByProgram has the program take a snapshot of its directory, of everything if root is null.
 func snapshotByProgram(env *cli.Env, app, dir, to string, root event.ActorID) error {
-	path, err := executable(env, app, false)
+	path, err := executable(env, app, cli.Making{})
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 func startCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "start",
-		Args:  "--app PROGRAM --data DIR [--create] [--listen ADDRESS [--grpc]] [--spans PLACE] [--durability MODE] [--memory SIZE]",
+		Args:  "--app PROGRAM --data DIR [--create] [--listen ADDRESS [--grpc]] [--cluster-listen HOST:PORT [--join TOKEN]] [--spans PLACE] [--durability MODE] [--memory SIZE]",
 		Short: "serve what a data directory holds",
 		Long: `
 Start goes on with the actors, sub-events and timers in a data directory, and runs until it is
@@ -27,12 +27,16 @@ executable does so if "aeonc build --grpc" has made it.
 With --spans what events do and wait for goes to a collector of OpenTelemetry, or to a file
 (docs/spans.md).
 
+With --cluster-listen it is a node of a cluster, which keeps the actors on several machines
+(docs/cluster.md): a new directory begins a cluster, or joins one by --join.
+
 PROGRAM is an executable made by "aeonc build", or sources: a directory, or an .aeon file. It
 takes the place of aeond: signals, exit code and process id are the program's.
 
 	aeond start --app ./shop --data /var/lib/shop
 	aeond start --app ./shop --data /var/lib/shop --listen :8080
 	aeond start --app ./shop --data /var/lib/shop --listen :8080 --grpc
+	aeond start --app ./shop --data /var/lib/shop --listen :8080 --cluster-listen 10.0.0.1:7000
 	aeond start --app bin/shop --data /var/lib/shop --durability relaxed=10ms`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			app := fs.String("app", "", "the `PROGRAM`, an executable or sources")
@@ -44,12 +48,14 @@ takes the place of aeond: signals, exit code and process id are the program's.
 			listen.Flags(fs)
 			var spans settings.Spans
 			spans.Flags(fs)
-			return cli.NoArguments(func(env *cli.Env) error { return start(env, *app, *create, *grpc, state, listen, spans) })
+			var cluster settings.Cluster
+			cluster.Flags(fs)
+			return cli.NoArguments(func(env *cli.Env) error { return start(env, *app, *create, *grpc, state, listen, spans, cluster) })
 		},
 	}
 }
 
-func start(env *cli.Env, app string, create, grpc bool, state settings.State, listen settings.Listen, spans settings.Spans) error {
+func start(env *cli.Env, app string, create, grpc bool, state settings.State, listen settings.Listen, spans settings.Spans, cluster settings.Cluster) error {
 	switch err := state.Check(); {
 	case app == "":
 		return cli.Usagef("name the program with --app")
@@ -67,18 +73,25 @@ func start(env *cli.Env, app string, create, grpc bool, state settings.State, li
 	if grpc && listen.Address == "" {
 		return cli.Usagef("--grpc needs --listen, which says where calls are taken")
 	}
-	path, err := executable(env, app, grpc)
+	if err := cluster.Check(&state, &listen); err != nil {
+		return cli.Usagef("%v", err)
+	}
+	if grpc && cluster.Address != "" {
+		return cli.Usagef("--grpc: a node of a cluster does not take calls by gRPC yet")
+	}
+	path, err := executable(env, app, cli.Making{GRPC: grpc, Cluster: cluster.Address != ""})
 	if err != nil {
 		return err
 	}
-	args := slices.Concat([]string{"--serve"}, state.Arguments(), listen.Arguments(), spans.Arguments())
-	if create {
+	args := slices.Concat([]string{"--serve"}, state.Arguments(), listen.Arguments(), spans.Arguments(), cluster.Arguments())
+	if create && cluster.Address == "" {
 		args = append(args, "--create")
 	}
 	return env.Start(path, args...)
 }
 
 // executable returns the path of a program, which is compiled if sources are named; it needs no main.
-func executable(env *cli.Env, app string, grpc bool) (path string, err error) {
-	return env.Executable([]string{app}, cli.Making{Load: env.LoadPackage, Store: true, GRPC: grpc})
+func executable(env *cli.Env, app string, m cli.Making) (path string, err error) {
+	m.Load, m.Store = env.LoadPackage, true
+	return env.Executable([]string{app}, m)
 }

@@ -74,6 +74,8 @@ type Making struct {
 	Load  func(sources []string) (*load.Package, error)
 	Store bool // with the store
 	GRPC  bool // and with gRPC: --grpc was said; only with Store
+
+	Cluster bool // so that it can be a node of a cluster; only with Store
 }
 
 // Executable returns the path of a program that can be started: of sources, which are compiled, or of
@@ -90,7 +92,7 @@ func (e *Env) Executable(sources []string, m Making) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	made, err := e.Compile([]*load.Package{p}, gobuild.Options{Name: p.Name(), Store: m.Store, GRPC: m.GRPC})
+	made, err := e.Compile([]*load.Package{p}, gobuild.Options{Name: p.Name(), Store: m.Store, GRPC: m.GRPC, Cluster: m.Cluster})
 	if err != nil {
 		return "", err
 	}

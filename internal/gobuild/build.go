@@ -66,6 +66,7 @@ type Request struct {
 	Quick    bool      // the generated code is compiled in little time rather than to run fast
 	Store    bool      // compiled with the store, so that a Program can keep its state on disk
 	GRPC     bool      // compiled with gRPC, too; only with Store
+	Cluster  bool      // compiled so that it can be a node of a cluster; only with Store, and without GRPC
 	Once     bool      // of what was compiled nothing stays in Go's build cache; Result.Remove takes the rest
 }
 
@@ -114,7 +115,7 @@ type Builder struct {
 // *GeneratedCodeError, *StoreModulesError, *ModuleCacheError, and ctx's.
 func (b *Builder) Build(ctx context.Context, req Request) (Result, error) {
 	assert.That(req.Kind == Program || !req.Store, "tests are run in memory")
-	assert.That(req.Store || !req.GRPC, "calls by gRPC need a store")
+	assert.That(req.Store || !req.GRPC && !req.Cluster, "calls by gRPC, and a cluster, need a store")
 	assert.That(req.Kind == Tests || req.Main != nil || len(req.Packages) == 1, "a program has one package, not %d", len(req.Packages))
 	start := time.Now()
 	rt := b.Runtime
@@ -305,6 +306,8 @@ type layout struct {
 // node returns the package that the main package gets the store from, and the doors; "": none.
 func (r *Request) node() string {
 	switch {
+	case r.Cluster:
+		return aeon.ClusterPackage
 	case r.GRPC:
 		return aeon.GRPCPackage
 	case r.Store:

@@ -17,6 +17,8 @@ type Options struct {
 	Debug bool   // keep what a debugger needs
 	Store bool   // with the store, so that the program can keep its state on disk
 	GRPC  bool   // with gRPC, too
+
+	Cluster bool // so that it can be a node of a cluster
 	// Say, if set, is told what takes time, in words for users.
 	Say func(format string, args ...any)
 }
@@ -33,7 +35,7 @@ func (e *ProgramError) Unwrap() error { return e.Err }
 // of what they import: a program, or the tests of all of them. The errors are
 // *ProgramError and those of Builder.
 func Compile(ctx context.Context, named []*load.Package, o Options) (Result, error) {
-	req := Request{Kind: o.Kind, Name: o.Name, Debug: o.Debug, Store: o.Store, GRPC: o.GRPC}
+	req := Request{Kind: o.Kind, Name: o.Name, Debug: o.Debug, Store: o.Store, GRPC: o.GRPC, Cluster: o.Cluster}
 	done, imported := map[*load.Package]bool{}, map[*load.Package]bool{}
 	for _, root := range named {
 		for _, p := range root.Closure() {

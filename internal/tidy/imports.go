@@ -84,6 +84,11 @@ var layers = []struct{ pkg, may string }{
 
 	// The cluster, above the runtime.
 	{"placement", "runtime/event"},
+	{"placement/raftnode", "placement runtime/event runtime/store"},
+	{"membership/identity", "placement runtime/event"},
+	{"membership/port", "membership/identity placement runtime/event"},
+	{"runtime/transport", "runtime/event"},
+	{"runtime/transport/grpc", "runtime/event runtime/transport"},
 	{"replica", "runtime/event runtime/store"},
 	{"replica/engine", "runtime/sched runtime/store"},
 	{"cluster/status", "runtime/event"},
@@ -159,7 +164,7 @@ var adapters = []struct {
 	{"github.com/hashicorp/memberlist", "membership/gossip", false},
 	{"github.com/cockroachdb/pebble", "runtime/store/pebbledb", true},
 	{"github.com/minio/minio-go", "runtime/snapshot/s3", false},
-	{"google.golang.org/grpc", "runtime/door/grpcdoor", true},
+	{"google.golang.org/grpc", "runtime/door/grpcdoor runtime/transport/grpc", true},
 	{"go.etcd.io/raft", "replica", false},
 	{"github.com/RaduBerinde/btreemap", "replica/engine", false},
 }

@@ -29,6 +29,7 @@ type Driver struct {
 
 	tasks   sync.WaitGroup
 	running atomic.Int64 // tasks
+	hangs   atomic.Bool  // the disk, as of the last tick
 	ticker  *time.Ticker // nil: the owner ticks
 	stop    chan struct{}
 
@@ -161,7 +162,12 @@ func (d *Driver) addMember(m *member) error {
 }
 
 // Tick says that a tick has passed, for an owner that has the time.
-func (d *Driver) Tick() { d.loop.add(d.core.Tick) }
+func (d *Driver) Tick() { d.loop.add(d.ticked) }
+
+func (d *Driver) ticked() {
+	d.core.Tick()
+	d.hangs.Store(d.core.Hangs())
+}
 
 // tick ticks by the clock of the machine. While the loop is late one tick waits at most: the machine was paused, say, and messages that
 // came meanwhile are to be heard first.
@@ -171,7 +177,7 @@ func (d *Driver) tick() {
 		case <-d.stop:
 			return
 		case <-d.ticker.C:
-			d.ask(&d.loop, d.core.Tick)
+			d.ask(&d.loop, d.ticked)
 		}
 	}
 }
@@ -294,6 +300,12 @@ func (d *Driver) Lead(g replica.Group, term uint64) (*engine.Engine, error) {
 	})
 	return m.lead, nil
 }
+
+// Has reports whether this node has a part in a group.
+func (d *Driver) Has(g replica.Group) bool { return d.member(g) != nil }
+
+// Progresses reports whether the disk makes progress: no append takes longer than it may.
+func (d *Driver) Progresses() bool { return !d.hangs.Load() }
 
 // Leader returns what this node knows of the leader of a group.
 func (d *Driver) Leader(g replica.Group) replica.Role {

@@ -18,9 +18,18 @@ const SocketName = "control.sock"
 // socketMode lets only the user that runs the program, and root, connect.
 const socketMode = 0o600
 
-// ListenIn serves a program over a socket in its data directory, which this process has locked. A socket that is there is of a
-// process that has died, and is replaced.
+// ListenIn serves a program over a socket in its data directory (SocketIn).
 func ListenIn(dir string, cfg Config) (*Server, error) {
+	l, err := SocketIn(dir)
+	if err != nil {
+		return nil, err
+	}
+	return serve(l, cfg), nil
+}
+
+// SocketIn listens on a socket in a data directory, which this process has locked. A socket that is there is of a process that has died, and
+// is replaced.
+func SocketIn(dir string) (net.Listener, error) {
 	path, err := socketIn(dir)
 	if err != nil {
 		return nil, err
@@ -44,7 +53,7 @@ func ListenIn(dir string, cfg Config) (*Server, error) {
 	if err := os.Chmod(path, socketMode); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	return serve(l, cfg), nil
+	return l, nil
 }
 
 // ClientOf returns a client of the process that uses a data directory. Its requests go to http://localhost, wherever they are

@@ -1,0 +1,158 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/aeon-lang/aeon/placement"
+	"github.com/aeon-lang/aeon/replica"
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// The kinds of calls between nodes, which are their first byte.
+const (
+	callPlacement = 'p' // a command for the leader of the placement
+	callBrief     = 'b' // what the node is doing
+	callTransfer  = 't' // give a store to another node
+)
+
+// brief is what a node tells of itself.
+type brief struct {
+	PID     int                 `json:"pid"`
+	Listen  string              `json:"listen"`
+	Stores  []storeBrief        `json:"stores"`
+	Settled []placement.StoreID `json:"settled"` // stores that it leads, whose members are those wanted, and up to date
+	Leader  event.NodeID        `json:"leader"`  // of the placement
+}
+
+// storeBrief is what a node tells of a store that it keeps.
+type storeBrief struct {
+	ID       placement.StoreID  `json:"id"`
+	Term     uint64             `json:"term"`
+	Leads    bool               `json:"leads"`
+	Serves   bool               `json:"serves"` // its system is open
+	Progress []replica.Progress `json:"progress,omitempty"`
+	Commit   uint64             `json:"commit"`
+	Timings  Timings            `json:"timings"`
+}
+
+// heard is what a node has told, and when.
+type heard struct {
+	brief brief
+	at    time.Time
+}
+
+const (
+	askInterval = 300 * time.Millisecond
+	askMax      = 300 * time.Millisecond
+	staleAfter  = 2 * time.Second
+	silentAfter = 3 * time.Second
+)
+
+// Call implements transport.Handler.
+func (h handler) Call(_ context.Context, _ event.NodeID, request []byte) ([]byte, error) {
+	n := h.n
+	if !n.isReady() || len(request) == 0 {
+		return nil, errStarting
+	}
+	switch body := request[1:]; request[0] {
+	case callPlacement:
+		return n.placement.Handle(body)
+	case callBrief:
+		return json.Marshal(n.tell())
+	case callTransfer:
+		var t transfer
+		if err := json.Unmarshal(body, &t); err != nil {
+			return nil, err
+		}
+		return nil, n.driver.Transfer(replica.Group(t.Store), t.To)
+	}
+	return nil, fmt.Errorf("this node knows no call of the kind %q: it is of an older version", request[0])
+}
+
+// transfer asks that a store is given to another node.
+type transfer struct {
+	Store placement.StoreID `json:"store"`
+	To    event.NodeID      `json:"to"`
+}
+
+// callPlacement implements raftnode.Config.Call.
+func (n *node) callPlacement(ctx context.Context, to event.NodeID, request []byte) ([]byte, error) {
+	return n.transport.Call(ctx, to, append([]byte{callPlacement}, request...))
+}
+
+// tell tells what this node is doing.
+func (n *node) tell() brief {
+	b := brief{PID: os.Getpid(), Listen: n.c.Listen.Address, Leader: n.placement.Leader(), Stores: []storeBrief{}}
+	s, _ := n.placement.State()
+	for id := range s.Stores {
+		g := replica.Group(id)
+		if !n.driver.Has(g) {
+			continue
+		}
+		role := n.driver.Leader(g)
+		st := storeBrief{ID: placement.StoreID(id), Term: role.Term, Leads: role.Leader == n.id.Node}
+		if st.Leads {
+			st.Progress, st.Commit = n.driver.Progress(g)
+		}
+		if st.ID == theStore {
+			_, at, timings := n.holder.known()
+			st.Serves, st.Timings = at.Here != nil, timings
+		}
+		b.Stores = append(b.Stores, st)
+	}
+	n.stores.mu.Lock()
+	for id, ok := range n.stores.settled {
+		if ok {
+			b.Settled = append(b.Settled, id)
+		}
+	}
+	n.stores.mu.Unlock()
+	return b
+}
+
+// askOthers asks the other members what they are doing, again and again.
+func (n *node) askOthers() {
+	t := time.NewTicker(askInterval)
+	defer t.Stop()
+	for {
+		n.askAll()
+		select {
+		case <-n.stop:
+			return
+		case <-t.C:
+		}
+	}
+}
+
+// askAll asks all other members at once, and waits for the answers for a short time.
+func (n *node) askAll() {
+	s, _ := n.placement.State()
+	ctx, cancel := context.WithTimeout(context.Background(), askMax)
+	defer cancel()
+	var group sync.WaitGroup
+	for id, m := range s.Members {
+		if id == n.id.Node || m.Membership == placement.Removed {
+			continue
+		}
+		group.Go(func() {
+			reply, err := n.transport.Call(ctx, id, []byte{callBrief})
+			var b brief
+			if err == nil && json.Unmarshal(reply, &b) == nil {
+				n.mu.Lock()
+				n.brief[id] = heard{b, time.Now()}
+				n.mu.Unlock()
+			}
+		})
+	}
+	group.Wait()
+}
+
+// heard implements placement.View.Heard.
+func (n *node) heard(id event.NodeID) bool {
+	return id == n.id.Node || time.Since(n.transport.Heard(id).Last) < silentAfter
+}

@@ -1,0 +1,238 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/aeon-lang/aeon/cluster/status"
+	"github.com/aeon-lang/aeon/placement"
+	"github.com/aeon-lang/aeon/replica"
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+const (
+	tokenLife   = 24 * time.Hour
+	proposalMax = 5 * time.Second
+)
+
+// public serves clients, and the status to all if no tokens are asked for: then this machine alone reaches it.
+func (n *node) public() http.Handler {
+	if n.c.Listen.Tokens != "" {
+		return n.front
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+status.Path, n.serveStatus)
+	mux.Handle("/", n.front)
+	return mux
+}
+
+// control serves the operator, over the socket.
+func (n *node) control() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET "+status.Path, n.serveStatus)
+	mux.HandleFunc("POST "+status.TokenPath, n.serveToken)
+	mux.HandleFunc("POST "+status.RemovePath, n.serveRemove)
+	mux.HandleFunc("POST "+status.TransferPath, n.serveTransfer)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if h := n.holder.controls(); h != nil {
+			h.ServeHTTP(w, r)
+			return
+		}
+		_, at, _ := n.holder.known()
+		s, _ := n.placement.State()
+		answer(w, "", fmt.Errorf("this node does not run the actors; ask %s", orNone(s.Members[at.Node].Name)))
+	})
+	return mux
+}
+
+func orNone(name string) string {
+	if name == "" {
+		return "again when a node does"
+	}
+	return name
+}
+
+func (n *node) serveStatus(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(n.status()) // the client has gone if this fails
+}
+
+// status asks all nodes what they are doing, and puts the answers together.
+func (n *node) status() *status.Status {
+	n.askAll()
+	p, _ := n.placement.State()
+	s := &status.Status{Cluster: p.Cluster, Program: p.Program, Version: p.Version, By: n.id.Node, Voters: n.placement.Voters(), Leader: n.placement.Leader(), Nodes: []status.Node{}, Stores: []status.Store{}}
+	for id, st := range p.Stores {
+		s.Stores = append(s.Stores, status.Store{ID: uint32(id), Wanted: st.Replicas, Replicas: []event.NodeID{}, Current: []event.NodeID{}})
+	}
+	own := n.tell()
+	n.mu.Lock()
+	told := map[event.NodeID]heard{n.id.Node: {own, time.Now()}}
+	for id, h := range n.brief {
+		told[id] = h
+	}
+	n.mu.Unlock()
+	for id, m := range p.Members {
+		if m.Membership == placement.Removed {
+			continue
+		}
+		node := status.Node{ID: id, Name: m.Name, Cluster: m.Address, State: status.Silent, Leads: []uint32{}, Follows: []uint32{}}
+		h, is := told[id]
+		if is {
+			node.PID, node.Listen = h.brief.PID, h.brief.Listen
+			if ago := time.Since(h.at); ago < staleAfter {
+				node.State = status.Serving
+			} else {
+				node.Heard = ago.Seconds()
+			}
+		}
+		health := n.transport.Heard(id)
+		switch {
+		case node.State == status.Silent:
+		case m.Membership == placement.Leaving:
+			node.State = status.Leaving
+		case id != n.id.Node && !health.Last.IsZero() && !health.Progress || id == n.id.Node && !n.driver.Progresses():
+			node.State = status.Stalled
+		}
+		if node.State != status.Silent {
+			for _, st := range h.brief.Stores {
+				if st.Leads {
+					node.Leads = append(node.Leads, uint32(st.ID))
+					lead(&s.Stores[st.ID], id, st)
+				} else {
+					node.Follows = append(node.Follows, uint32(st.ID))
+				}
+			}
+		}
+		s.Nodes = append(s.Nodes, node)
+	}
+	slices.SortFunc(s.Nodes, func(a, b status.Node) int { return int(a.ID) - int(b.ID) })
+	s.Judge()
+	return s
+}
+
+// lead notes what the leader of a store tells; of several the one of the newest term counts.
+func lead(s *status.Store, id event.NodeID, st storeBrief) {
+	if st.Term <= s.Term || !st.Serves {
+		return
+	}
+	s.Leader, s.Term, s.CaughtUp, s.Opened = id, st.Term, st.Timings.Lead.Seconds(), st.Timings.Recover.Seconds()
+	s.Replicas, s.Current = []event.NodeID{}, []event.NodeID{}
+	for _, p := range st.Progress {
+		if p.Votes {
+			s.Replicas = append(s.Replicas, p.Node)
+		}
+		if p.Active && p.Match+replica.CloseBy >= st.Commit {
+			s.Current = append(s.Current, p.Node)
+		}
+	}
+}
+
+// named returns the member of a name.
+func (n *node) named(name string) (event.NodeID, error) {
+	s, _ := n.placement.State()
+	var names []string
+	for id, m := range s.Members {
+		if m.Membership == placement.Removed {
+			continue
+		}
+		if m.Name == name {
+			return id, nil
+		}
+		names = append(names, m.Name)
+	}
+	slices.Sort(names)
+	return 0, fmt.Errorf("there is no node called %q; there are %v", name, names)
+}
+
+func (n *node) propose(c placement.Command) error {
+	ctx, cancel := context.WithTimeout(context.Background(), proposalMax)
+	defer cancel()
+	_, err := n.placement.Propose(ctx, c)
+	return err
+}
+
+// answer answers an operator: an error in text, or the text.
+func answer(w http.ResponseWriter, text string, err error) {
+	var refused *placement.Refusal
+	code := http.StatusServiceUnavailable
+	switch {
+	case err == nil:
+		_, _ = w.Write([]byte(text)) // the client has gone if this fails
+		return
+	case errors.As(err, &refused):
+		code = http.StatusUnprocessableEntity
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(map[string]any{"status": code, "detail": err.Error(), "code": "refused"})
+}
+
+func (n *node) serveToken(w http.ResponseWriter, _ *http.Request) {
+	t, err := n.id.NewToken()
+	if err == nil {
+		err = n.propose(placement.Command{Token: &placement.Token{Hash: t.Hash(), Expires: time.Now().Add(tokenLife).UTC()}})
+	}
+	answer(w, t.String()+"@"+n.c.Address+"\n", err)
+}
+
+func (n *node) serveRemove(w http.ResponseWriter, r *http.Request) {
+	id, err := n.named(r.FormValue("node"))
+	if err != nil {
+		answer(w, "", &placement.Refusal{Reason: err.Error()})
+		return
+	}
+	if r.FormValue("lost") == "true" {
+		answer(w, "it is removed\n", n.propose(placement.Command{Remove: &placement.Remove{Node: id, Lost: true}}))
+		return
+	}
+	answer(w, "it gives its stores away, and is removed then; see \"aeond status\"\n", n.propose(placement.Command{Leave: &placement.Leave{Node: id}}))
+}
+
+func (n *node) serveTransfer(w http.ResponseWriter, r *http.Request) {
+	store, err := strconv.ParseUint(r.FormValue("store"), 10, 32)
+	s, _ := n.placement.State()
+	if err != nil || int(store) >= len(s.Stores) {
+		answer(w, "", &placement.Refusal{Reason: fmt.Sprintf("there is no store %q; there are %d, from 0 on", r.FormValue("store"), len(s.Stores))})
+		return
+	}
+	to, err := n.named(r.FormValue("node"))
+	if err != nil {
+		answer(w, "", &placement.Refusal{Reason: err.Error()})
+		return
+	}
+	answer(w, "", n.transferTo(r.Context(), placement.StoreID(store), to))
+}
+
+// transferTo gives a store to a node, and waits until that leads it.
+func (n *node) transferTo(ctx context.Context, id placement.StoreID, to event.NodeID) error {
+	ctx, cancel := context.WithTimeout(ctx, proposalMax)
+	defer cancel()
+	g := replica.Group(id)
+	for {
+		role := n.driver.Leader(g)
+		var err error
+		switch role.Leader {
+		case to:
+			return nil
+		case 0:
+			err = errors.New("no node leads it")
+		case n.id.Node:
+			err = n.driver.Transfer(g, to)
+		default:
+			b, _ := json.Marshal(transfer{id, to}) // never fails
+			_, err = n.transport.Call(ctx, role.Leader, append([]byte{callTransfer}, b...))
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("node %d has not taken store %d in time: is it up to date? (%v)", to, id, err)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,11 @@
+// Package cluster runs a program as a node of a cluster.
+//
+//	run.go      a process that is a node: from its flags to its exit code
+//	join.go     how a new node becomes a member
+//	node.go     the parts of a node, and how they are connected
+//	stores.go   the stores that placement has this node keep
+//	holder.go   the system of a store, in the terms in which this node leads it
+//	system.go   a system, and the door to it
+//	calls.go    what nodes ask each other
+//	control.go  what an operator asks a node
+package cluster

@@ -1,0 +1,244 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/aeon-lang/aeon/cluster/front"
+	"github.com/aeon-lang/aeon/replica"
+	"github.com/aeon-lang/aeon/replica/driver"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// System is the running actors of a store, in one term of a leader.
+type System interface {
+	// Handler serves the calls of clients.
+	Handler() http.Handler
+	// Control serves an operator on this machine.
+	Control() http.Handler
+	// Close ends the system. Events that run get until the end of ctx; if the store has failed they end at once.
+	Close(ctx context.Context) error
+}
+
+// Opener opens a system with what an engine has. fatal is called once if the store fails then.
+type Opener func(e store.Engine, fatal func(error)) (System, error)
+
+// holder runs the system of one store on this node, in the terms in which the node leads it.
+type holder struct {
+	node   event.NodeID
+	group  replica.Group
+	driver *driver.Driver
+	open   Opener
+	log    *slog.Logger
+
+	mu      sync.Mutex
+	role    replica.Role
+	control http.Handler  // of the system of this node; nil: it is on another
+	place   front.Place   // where the system runs; none while that is not known
+	changed chan struct{} // closed when role or place changes
+	ended   bool
+
+	timings Timings
+}
+
+// Timings are how long the parts of the last fail-over to this node took.
+type Timings struct {
+	Lead    time.Duration // from the election to an engine: until the state had what former leaders have committed
+	Recover time.Duration // from the engine to a system that serves
+}
+
+func newHolder(node event.NodeID, g replica.Group, d *driver.Driver, open Opener, log *slog.Logger) *holder {
+	return &holder{node: node, group: g, driver: d, open: open, log: log, changed: make(chan struct{}), role: replica.Role{Group: g}}
+}
+
+// turn takes a new role. It does not wait.
+func (h *holder) turn(r replica.Role) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ended || r.Term < h.role.Term {
+		return
+	}
+	h.role = r
+	h.place = front.Place{}
+	if r.Leader != 0 && r.Leader != h.node {
+		h.place = front.Place{Node: r.Leader, Term: r.Term}
+	}
+	h.change()
+}
+
+// change wakes what waits for a change. Caller holds mu.
+func (h *holder) change() {
+	close(h.changed)
+	h.changed = make(chan struct{})
+}
+
+// run opens the system whenever this node leads, and ends it when another does, until end.
+func (h *holder) run() {
+	for {
+		h.mu.Lock()
+		role, changed, ended := h.role, h.changed, h.ended
+		h.mu.Unlock()
+		switch {
+		case ended:
+			return
+		case role.Leader != h.node:
+			<-changed
+			continue
+		}
+		h.lead(role.Term)
+		h.mu.Lock()
+		if h.role.Term == role.Term && !h.ended { // the term is used up
+			h.role.Leader, h.place = 0, front.Place{}
+			h.change()
+		}
+		h.mu.Unlock()
+	}
+}
+
+// lead runs the system in one term.
+func (h *holder) lead(term uint64) {
+	began := time.Now()
+	e, err := h.driver.Lead(h.group, term)
+	if err != nil {
+		if !errors.Is(err, driver.ErrDeposed) && !errors.Is(err, driver.ErrClosed) {
+			h.log.Warn("this node leads a store and cannot use it", "store", h.group, "error", err)
+		}
+		return
+	}
+	led := time.Now()
+	failed := make(chan error, 1)
+	s, err := h.open(e, func(err error) { failed <- err })
+	if err != nil {
+		deposed := errors.Is(err, driver.ErrDeposed) || errors.Is(err, driver.ErrClosed)
+		if !deposed {
+			h.log.Error("the store cannot be opened on this node: another one takes over", "store", h.group, "error", err)
+			e.Fail(err)
+			h.resign()
+		}
+		return
+	}
+	h.mu.Lock()
+	if h.role.Term == term && h.role.Leader == h.node && !h.ended {
+		h.timings = Timings{led.Sub(began), time.Since(led)}
+		h.place, h.control = front.Place{Here: s.Handler(), Node: h.node, Term: term}, s.Control()
+		h.change()
+		h.log.Info("this node runs the actors of a store", "store", h.group, "term", term, "caught up after", h.timings.Lead, "opened after", h.timings.Recover)
+	}
+	h.mu.Unlock()
+	reason := h.wait(failed)
+	h.mu.Lock()
+	h.control = nil
+	if h.place.Here != nil {
+		h.place = front.Place{}
+		h.change()
+	}
+	h.mu.Unlock()
+	if reason != nil && !errors.Is(reason, driver.ErrDeposed) {
+		h.log.Error("the store of this node has failed", "store", h.group, "error", reason)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), graceMax)
+	defer cancel()
+	if err := s.Close(ctx); err != nil && reason == nil {
+		h.log.Warn("the actors of a store have not ended in time", "store", h.group, "error", err)
+	}
+	e.Fail(driver.ErrDeposed)
+}
+
+// graceMax is how long events may run on when the node ends, or gives a store away.
+const graceMax = 200 * time.Millisecond
+
+// wait returns when the store has failed, with the reason, or the holder is to end.
+func (h *holder) wait(failed <-chan error) error {
+	for {
+		h.mu.Lock()
+		ended, changed := h.ended, h.changed
+		h.mu.Unlock()
+		if ended {
+			return nil
+		}
+		select {
+		case err := <-failed:
+			return err
+		case <-changed:
+		}
+	}
+}
+
+// resign has another member lead.
+func (h *holder) resign() {
+	list, _ := h.driver.Progress(h.group)
+	for _, p := range list {
+		if p.Node != h.node && p.Votes && p.Active {
+			_ = h.driver.Transfer(h.group, p.Node) // if it fails this node is elected again, and tries again
+			return
+		}
+	}
+}
+
+// end has run return. The system is closed when it does.
+func (h *holder) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.ended {
+		h.ended = true
+		h.place = front.Place{}
+		h.change()
+	}
+}
+
+// again is after what time a request is sent again to where it has failed.
+const again = 50 * time.Millisecond
+
+// locate implements front.Config.Locate.
+func (h *holder) locate(ctx context.Context, after front.Place) (front.Place, error) {
+	var patience <-chan time.Time
+	for {
+		h.mu.Lock()
+		at, changed := h.place, h.changed
+		h.mu.Unlock()
+		known := at.Here != nil || at.Node != 0
+		same := at.Node == after.Node && at.Term == after.Term
+		if known && (!same || after.Node == 0) {
+			return at, nil
+		}
+		if known && patience == nil {
+			patience = time.After(again)
+		}
+		select {
+		case <-changed:
+		case <-patience:
+			if known {
+				return at, nil
+			}
+			patience = nil
+		case <-ctx.Done():
+			return at, ctx.Err()
+		}
+	}
+}
+
+// here returns the handler of the system if that runs on this node, else nil.
+func (h *holder) here() http.Handler {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.place.Here
+}
+
+// controls returns what serves an operator of the system of this node, nil if that is on another.
+func (h *holder) controls() http.Handler {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.control
+}
+
+// known returns the role and the timings of the last fail-over to this node.
+func (h *holder) known() (replica.Role, front.Place, Timings) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.role, h.place, h.timings
+}

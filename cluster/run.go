@@ -1,0 +1,106 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"crypto/tls"
+
+	"github.com/aeon-lang/aeon/membership/identity"
+	"github.com/aeon-lang/aeon/placement/raftnode"
+	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+)
+
+var errNoLeader = raftnode.ErrNoLeader
+
+// endMax is how long a node that ends may take.
+const endMax = 5 * time.Second
+
+// Run runs a program as a node of a cluster, until a signal comes or the node fails. It returns the exit code.
+func Run(c aeonrt.ClusterConfig) int {
+	id, err := identify(&c)
+	if err != nil {
+		c.Say("%v", err)
+		return aeonrt.ExitRefused
+	}
+	failed := make(chan error, 1)
+	n, err := start(&c, id, func(err error) { failed <- err })
+	if err != nil {
+		c.Say("%v", err)
+		return aeonrt.ExitRefused
+	}
+	l, err := listen(&c)
+	if err != nil {
+		c.Say("%v", err)
+		n.close(context.Background())
+		return aeonrt.ExitRefused
+	}
+	n.serve(l)
+	if s, err := httpdoor.SocketIn(c.State.Dir); err != nil {
+		c.Log.Warn("aeond cannot ask this process: there is no socket in its data directory", "error", err.Error())
+	} else {
+		server := &http.Server{Handler: n.control(), ReadHeaderTimeout: time.Second}
+		n.servers = append(n.servers, server)
+		go func() { _ = server.Serve(s) }() // it ends with the node
+	}
+	c.Say("node %d of cluster %s, reached by other nodes at %s, listening on %s://%s", id.Node, id.Cluster[:8], c.Address, c.Listen.Scheme(), l.Addr())
+	select {
+	case err := <-failed:
+		c.Say("%v", err)
+		return aeonrt.ExitStore // what was not answered is unknown; nothing more is written
+	case sig := <-c.Signals:
+		c.Say("%v", sig)
+		ctx, cancel := context.WithTimeout(context.Background(), endMax)
+		defer cancel()
+		n.close(ctx)
+		return 0
+	}
+}
+
+// identify returns what the node is known by: as its directory has it, or as it is made when the directory is new.
+func identify(c *aeonrt.ClusterConfig) (*identity.Identity, error) {
+	dir := c.State.Dir
+	id, err := identity.Load(dir)
+	switch {
+	case err == nil && id.Program != c.Package.Name:
+		return nil, fmt.Errorf("%s is of a node that runs %s, and this is %s", dir, id.Program, c.Package.Name)
+	case err == nil:
+		return id, nil
+	case !errors.Is(err, identity.ErrNone):
+		return nil, err
+	}
+	if list, err := os.ReadDir(dir); err == nil && len(list) > 0 {
+		return nil, fmt.Errorf("%s is not empty, and is of no node of a cluster; name a new directory. A store of one node is not taken over yet", dir)
+	}
+	if c.Join != "" {
+		return joinCluster(dir, c.Join, c.Name, c.Address, c.Package.Name)
+	}
+	if id, err = identity.Form(c.Package.Name); err != nil {
+		return nil, err
+	}
+	return id, id.Save(dir)
+}
+
+func listen(c *aeonrt.ClusterConfig) (net.Listener, error) {
+	l, err := net.Listen("tcp", c.Listen.Address)
+	if err != nil || c.Listen.Cert == "" {
+		return l, err
+	}
+	config, err := httpdoor.Certificate(c.Listen.Cert, c.Listen.CertKey)
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return tls.NewListener(l, config), nil
+}
+
+// noteMembers notes the members that a node is told when it joins.
+func noteMembers(dir string, state []byte) error {
+	return os.WriteFile(filepath.Join(dir, membersFile), state, 0o600)
+}

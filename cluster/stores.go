@@ -1,0 +1,102 @@
+package cluster
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aeon-lang/aeon/placement"
+	"github.com/aeon-lang/aeon/replica"
+	"github.com/aeon-lang/aeon/replica/driver"
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// stores is what this node knows of the stores that it leads.
+type stores struct {
+	mu      sync.Mutex
+	settled map[placement.StoreID]bool
+}
+
+// followInterval is how often a leader looks whether the members of a group are those that placement wants.
+const followInterval = 100 * time.Millisecond
+
+// keepStores takes part in the groups of the stores that placement has this node keep, and brings the groups that it leads to their members. It
+// has the transport be connected with all members.
+func (n *node) keepStores() {
+	t := time.NewTicker(followInterval)
+	defer t.Stop()
+	for {
+		s, changed := n.placement.State()
+		n.connect(s)
+		if err := n.members.save(s); err != nil {
+			n.log.Warn("the members could not be noted: a restart may not find them", "error", err)
+		}
+		for _, id := range s.Of(n.id.Node) {
+			n.keep(s, id)
+		}
+		settled := make(map[placement.StoreID]bool)
+		for id, st := range s.Stores {
+			id := placement.StoreID(id)
+			if ok, err := n.driver.Follow(replica.Group(id), st.Replicas); err == nil {
+				settled[id] = ok
+			}
+		}
+		n.stores.mu.Lock()
+		n.stores.settled = settled
+		n.stores.mu.Unlock()
+		select {
+		case <-n.stop:
+			return
+		case <-changed:
+		case <-t.C:
+		}
+	}
+}
+
+// connect connects with the members, and with no others.
+func (n *node) connect(s *placement.State) {
+	for id, m := range s.Members {
+		switch {
+		case id == n.id.Node:
+		case m.Membership == placement.Removed:
+			n.transport.Disconnect(id)
+		default:
+			n.transport.Connect(id)
+		}
+	}
+}
+
+// keep takes part in the group of a store.
+func (n *node) keep(s *placement.State, id placement.StoreID) {
+	g := replica.Group(id)
+	if n.driver.Has(g) {
+		return
+	}
+	var err error
+	if st := s.Stores[id]; n.id.Formed && st.Version == 1 && slices.Equal(st.Replicas, []event.NodeID{n.id.Node}) {
+		err = n.driver.Begin(g, n.id.Node)
+	} else {
+		err = n.driver.Join(g)
+	}
+	if err != nil && err != driver.ErrClosed {
+		n.log.Error("this node cannot keep a store", "store", id, "error", err)
+	}
+}
+
+// settled implements placement.View.Settled: for the leader of the placement, which may not lead the store.
+func (n *node) settled(id placement.StoreID) bool {
+	n.stores.mu.Lock()
+	mine := n.stores.settled[id]
+	n.stores.mu.Unlock()
+	if mine {
+		return true
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, h := range n.brief {
+		if time.Since(h.at) < staleAfter && slices.Contains(h.brief.Settled, id) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,78 @@
+package cluster
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/access"
+	"github.com/aeon-lang/aeon/runtime/door/audit"
+	"github.com/aeon-lang/aeon/runtime/door/gate"
+	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+	"github.com/aeon-lang/aeon/runtime/store"
+
+	aeonrt "github.com/aeon-lang/aeon/runtime"
+)
+
+// system is the running actors of a store, in one term of a leader, and the doors to it.
+type system struct {
+	system  *aeonrt.System
+	store   *store.Store
+	public  *httpdoor.Server // for clients; it does not listen itself
+	control *httpdoor.Server // for aeond on this machine
+}
+
+// opener returns what opens systems of the program.
+func opener(c *aeonrt.ClusterConfig, counts *gate.Counts, log *audit.Log, fail func(error)) func(store.Engine, func(error)) (*system, error) {
+	return func(e store.Engine, fatal func(error)) (_ *system, err error) {
+		s := &system{}
+		if s.system, s.store, err = c.Recover(e, fatal); err != nil {
+			return nil, err
+		}
+		defer func() {
+			if err != nil {
+				s.system.Close()
+				_ = s.store.Close() // the error that counts is the first
+			}
+		}()
+		d, err := door.Open(door.Config{System: s.system, Classes: aeonrt.AllClasses(c.Package), ClientClasses: aeonrt.AllClientClasses(c.Package)})
+		if err != nil {
+			return nil, err
+		}
+		cfg := httpdoor.Config{Config: gate.Config{Door: d, Log: c.Log, Counts: counts, Fail: fail, Audit: log}, Program: c.Package.Name}
+		inside := cfg
+		inside.Control = true
+		s.control = httpdoor.New(inside)
+		if c.Listen.Tokens != "" {
+			if cfg.Tokens, err = access.Read(c.Listen.Tokens, d, c.Log); err != nil {
+				return nil, err
+			}
+		}
+		s.public = httpdoor.New(cfg)
+		return s, nil
+	}
+}
+
+// Handler implements System.
+func (s *system) Handler() http.Handler { return s.public.Handler() }
+
+// Control implements System.
+func (s *system) Control() http.Handler { return s.control.Handler() }
+
+// Close implements System.
+func (s *system) Close(ctx context.Context) error {
+	for _, d := range []*httpdoor.Server{s.public, s.control} {
+		_ = d.Close(ctx) // calls that go on are undone, and their clients send them again
+	}
+	closed := make(chan error, 1)
+	go func() { // ends with the events: those that wait for a store that has failed end at once
+		s.system.Close()
+		closed <- s.store.Close()
+	}()
+	select {
+	case err := <-closed:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

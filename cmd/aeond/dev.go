@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/aeon-lang/aeon/cluster/status"
+	"github.com/aeon-lang/aeon/internal/cli"
+)
+
+func devCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "dev",
+		Args:  "--nodes N --app PROGRAM --data DIR --listen HOST:PORT",
+		Short: "run a cluster of several nodes on this machine",
+		Long: `
+Dev runs N nodes of a cluster on this machine, each a process of its own with a directory below
+DIR. Node i, from 0 on, serves clients at PORT+i. What they write comes in one log, each line with
+the node in front. Ctrl-C ends all. A second run goes on with what is in DIR. To see what a
+cluster survives, kill one of the processes; "aeond status" tells their ids, and dev starts no
+process again by itself.
+
+	aeond dev --nodes 3 --app ./shop --data /tmp/shop --listen 127.0.0.1:8080`,
+		Setup: func(fs *flag.FlagSet) cli.Action {
+			nodes := fs.Int("nodes", 3, "how many nodes, a `NUMBER`")
+			app := fs.String("app", "", "the `PROGRAM`, an executable or sources")
+			dir := fs.String("data", "", "the directory `DIR`, with one below for each node")
+			listen := fs.String("listen", "127.0.0.1:8080", "node 0 serves clients at `HOST:PORT`, node i at PORT+i")
+			return cli.NoArguments(func(env *cli.Env) error { return dev(env, *nodes, *app, *dir, *listen) })
+		},
+	}
+}
+
+// devNodesMax is how many nodes dev runs at most.
+const devNodesMax = 9
+
+func dev(env *cli.Env, nodes int, app, dir, listen string) error {
+	host, text, err := net.SplitHostPort(listen)
+	first, bad := strconv.ParseUint(text, 10, 16)
+	switch {
+	case app == "":
+		return cli.Usagef("name the program with --app")
+	case dir == "":
+		return cli.Usagef("name the directory with --data")
+	case nodes < 1 || nodes > devNodesMax:
+		return cli.Usagef("--nodes: %d; write a number from 1 to %d", nodes, devNodesMax)
+	case err != nil || bad != nil || first == 0 || int(first)+nodes > 65536:
+		return cli.Usagef("--listen: %q is no HOST:PORT with %d ports from there on, as in 127.0.0.1:8080", listen, nodes)
+	}
+	if host == "" {
+		host = "127.0.0.1"
+	}
+	path, err := executable(env, app, cli.Making{Cluster: true})
+	if err != nil {
+		return err
+	}
+	d := &devCluster{env: env, path: path, dir: dir, host: host, port: int(first), ended: make(chan int, nodes)}
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	defer d.stop()
+	for i := range nodes {
+		if err := d.start(i); err != nil {
+			return err
+		}
+		if i == 0 && nodes > 1 && !d.await(0, signals) {
+			return errors.New("node 0 has not begun to serve; what it has written says why")
+		}
+	}
+	running := nodes
+	for running > 0 {
+		select {
+		case <-signals:
+			return nil
+		case <-d.ended:
+			running--
+		}
+	}
+	return errors.New("all nodes have ended")
+}
+
+// devCluster is the processes of the nodes.
+type devCluster struct {
+	env   *cli.Env
+	path  string
+	dir   string
+	host  string
+	port  int
+	ended chan int // gets the numbers of those that have ended
+
+	mu    sync.Mutex // held while a line is written
+	tasks sync.WaitGroup
+	procs []*exec.Cmd
+}
+
+func (d *devCluster) nodeDir(i int) string { return filepath.Join(d.dir, "node"+strconv.Itoa(i)) }
+
+func (d *devCluster) listen(i int) string { return net.JoinHostPort(d.host, strconv.Itoa(d.port+i)) }
+
+// portFile has the address at which other nodes reach a node, in its directory's parent: it must not change.
+func (d *devCluster) clusterAddress(i int) (string, error) {
+	name := filepath.Join(d.dir, "node"+strconv.Itoa(i)+".address")
+	if b, err := os.ReadFile(name); err == nil {
+		return strings.TrimSpace(string(b)), nil
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	address := l.Addr().String()
+	if err := l.Close(); err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(d.dir, 0o700); err != nil {
+		return "", err
+	}
+	return address, os.WriteFile(name, []byte(address+"\n"), 0o600)
+}
+
+// start starts a node.
+func (d *devCluster) start(i int) error {
+	address, err := d.clusterAddress(i)
+	if err != nil {
+		return err
+	}
+	args := []string{"--serve", "--data", d.nodeDir(i), "--listen", d.listen(i), "--cluster-listen", address}
+	if !isNode(d.nodeDir(i)) {
+		args = append(args, "--node-name", "node"+strconv.Itoa(i))
+		if i > 0 {
+			token, err := d.token()
+			if err != nil {
+				return err
+			}
+			args = append(args, "--join", token)
+		}
+	}
+	c := exec.Command(d.path, args...)
+	c.SysProcAttr = ownGroup() // Ctrl-C reaches dev alone, which ends the nodes in turn
+	r, w := io.Pipe()
+	c.Stdout, c.Stderr = w, w
+	if err := c.Start(); err != nil {
+		return err
+	}
+	d.procs = append(d.procs, c)
+	d.tasks.Go(func() { d.copy(i, r) })
+	d.tasks.Go(func() {
+		err := c.Wait()
+		_ = w.Close() // it never fails
+		d.line(i, fmt.Sprintf("process %d has ended: %v", c.Process.Pid, exitOf(err)))
+		d.ended <- i
+	})
+	return nil
+}
+
+func exitOf(err error) string {
+	if err == nil {
+		return "exit status 0"
+	}
+	return err.Error()
+}
+
+// token asks node 0 for a token.
+func (d *devCluster) token() (string, error) {
+	var b strings.Builder
+	deadline := time.Now().Add(devPatience)
+	for {
+		err := order(&b, d.nodeDir(0), status.TokenPath, nil)
+		if err == nil {
+			return strings.TrimSpace(b.String()), nil
+		}
+		if time.Now().After(deadline) {
+			return "", fmt.Errorf("no token for another node: %w", err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// devPatience is how long a node may take to begin to serve.
+const devPatience = 30 * time.Second
+
+// await waits until a node serves, and reports whether it does.
+func (d *devCluster) await(i int, signals <-chan os.Signal) bool {
+	deadline := time.After(devPatience)
+	for {
+		if s, err := statusOf("", d.listen(i)); err == nil && len(s.Stores) > 0 && s.Stores[0].Leader != 0 {
+			return true
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-deadline:
+			return false
+		case <-signals:
+			return false
+		case <-d.ended:
+			return false
+		}
+	}
+}
+
+// copy writes the lines of a node.
+func (d *devCluster) copy(i int, r io.Reader) {
+	lines := bufio.NewReader(r)
+	for {
+		line, err := lines.ReadString('\n')
+		if line != "" {
+			d.line(i, strings.TrimSuffix(line, "\n"))
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (d *devCluster) line(i int, text string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	fmt.Fprintf(d.env.Stdout, "node%d | %s\n", i, text)
+}
+
+// stop ends all nodes, and waits for them.
+func (d *devCluster) stop() {
+	for _, c := range d.procs {
+		_ = c.Process.Signal(syscall.SIGTERM) // it may have ended
+	}
+	ended := make(chan struct{})
+	go func() { d.tasks.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(2 * devStopMax):
+		for _, c := range d.procs {
+			_ = c.Process.Kill()
+		}
+		<-ended
+	}
+}
+
+const devStopMax = 5 * time.Second
