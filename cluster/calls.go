@@ -88,7 +88,7 @@ func (n *node) callPlacement(ctx context.Context, to event.NodeID, request []byt
 // tell tells what this node is doing.
 func (n *node) tell() brief {
 	b := brief{PID: os.Getpid(), Listen: n.c.Listen.Address, Leader: n.placement.Leader(), Stores: []storeBrief{}}
-	s, _ := n.placement.State()
+	s := n.members.known()
 	for id := range s.Stores {
 		g := replica.Group(id)
 		if !n.driver.Has(g) {
@@ -131,7 +131,7 @@ func (n *node) askOthers() {
 
 // askAll asks all other members at once, and waits for the answers for a short time.
 func (n *node) askAll() {
-	s, _ := n.placement.State()
+	s := n.members.known()
 	ctx, cancel := context.WithTimeout(context.Background(), askMax)
 	defer cancel()
 	var group sync.WaitGroup

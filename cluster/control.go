@@ -45,7 +45,7 @@ func (n *node) control() http.Handler {
 			return
 		}
 		_, at, _ := n.holder.known()
-		s, _ := n.placement.State()
+		s := n.members.known()
 		answer(w, "", fmt.Errorf("this node does not run the actors; ask %s", orNone(s.Members[at.Node].Name)))
 	})
 	return mux
@@ -66,7 +66,7 @@ func (n *node) serveStatus(w http.ResponseWriter, _ *http.Request) {
 // status asks all nodes what they are doing, and puts the answers together.
 func (n *node) status() *status.Status {
 	n.askAll()
-	p, _ := n.placement.State()
+	p := n.members.known()
 	s := &status.Status{Cluster: p.Cluster, Program: p.Program, Version: p.Version, By: n.id.Node, Voters: n.placement.Voters(), Leader: n.placement.Leader(), Nodes: []status.Node{}, Stores: []status.Store{}}
 	for id, st := range p.Stores {
 		s.Stores = append(s.Stores, status.Store{ID: uint32(id), Wanted: st.Replicas, Replicas: []event.NodeID{}, Current: []event.NodeID{}})
@@ -136,7 +136,7 @@ func lead(s *status.Store, id event.NodeID, st storeBrief) {
 
 // named returns the member of a name.
 func (n *node) named(name string) (event.NodeID, error) {
-	s, _ := n.placement.State()
+	s := n.members.known()
 	var names []string
 	for id, m := range s.Members {
 		if m.Membership == placement.Removed {
@@ -197,7 +197,7 @@ func (n *node) serveRemove(w http.ResponseWriter, r *http.Request) {
 
 func (n *node) serveTransfer(w http.ResponseWriter, r *http.Request) {
 	store, err := strconv.ParseUint(r.FormValue("store"), 10, 32)
-	s, _ := n.placement.State()
+	s := n.members.known()
 	if err != nil || int(store) >= len(s.Stores) {
 		answer(w, "", &placement.Refusal{Reason: fmt.Sprintf("there is no store %q; there are %d, from 0 on", r.FormValue("store"), len(s.Stores))})
 		return

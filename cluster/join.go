@@ -124,7 +124,7 @@ func (n *node) admit(q joinRequest) joinReply {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), joinMax/2)
 	defer cancel()
-	s, _ := n.placement.State()
+	s := n.members.known()
 	name := q.Name
 	if name == "" {
 		name = nameOf("", s.LastNode+1)
@@ -143,7 +143,7 @@ func (n *node) admit(q joinRequest) joinReply {
 	if err != nil {
 		return joinReply{Error: err.Error(), Unknown: true}
 	}
-	s, _ = n.placement.State()
+	s = n.members.known()
 	n.log.Info("a node has joined", "node", r.Node, "address", q.Address)
 	return joinReply{Cluster: n.id.Cluster, Node: r.Node, Cert: cert, CACert: n.id.CACert, CAKey: n.id.CAKey, Members: s.Encode()}
 }

@@ -26,9 +26,10 @@ func (n *node) keepStores() {
 	t := time.NewTicker(followInterval)
 	defer t.Stop()
 	for {
-		s, changed := n.placement.State()
+		agreed, changed := n.placement.State()
+		s := n.members.known()
 		n.connect(s)
-		if err := n.members.save(s); err != nil {
+		if err := n.members.save(agreed); err != nil {
 			n.log.Warn("the members could not be noted: a restart may not find them", "error", err)
 		}
 		for _, id := range s.Of(n.id.Node) {

@@ -67,6 +67,7 @@ func dev(env *cli.Env, nodes int, app, dir, listen string) error {
 	if err != nil {
 		return err
 	}
+	env.Unwatch()
 	d := &devCluster{env: env, path: path, dir: dir, host: host, port: int(first), ended: make(chan int, nodes)}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -76,7 +77,7 @@ func dev(env *cli.Env, nodes int, app, dir, listen string) error {
 		if err := d.start(i); err != nil {
 			return err
 		}
-		if i == 0 && nodes > 1 && !d.await(0, signals) {
+		if i == 0 && nodes > 1 && !d.allThere(nodes) && !d.await(0, signals) {
 			return errors.New("node 0 has not begun to serve; what it has written says why")
 		}
 	}
@@ -128,6 +129,16 @@ func (d *devCluster) clusterAddress(i int) (string, error) {
 		return "", err
 	}
 	return address, os.WriteFile(name, []byte(address+"\n"), 0o600)
+}
+
+// allThere reports whether all nodes have run before: then none needs another one to begin.
+func (d *devCluster) allThere(nodes int) bool {
+	for i := range nodes {
+		if !isNode(d.nodeDir(i)) {
+			return false
+		}
+	}
+	return true
 }
 
 // start starts a node.

@@ -55,6 +55,9 @@ func (e *Env) say(format string, args ...any) {
 	e.mu.said = time.Now()
 }
 
+// Unwatch ends saying what the command does: from here on the programs that it has started do.
+func (e *Env) Unwatch() { e.unwatch() }
+
 // watch says what the command does, and how long it has run, whenever it has been silent for a while, until unwatch.
 func (e *Env) watch(command string) {
 	start, stop, ended := time.Now(), make(chan struct{}), make(chan struct{})

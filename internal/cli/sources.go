@@ -112,7 +112,7 @@ func isExecutable(name string) bool {
 
 // Start lets a program take the place of this process. It returns only with an error.
 func (e *Env) Start(path string, args ...string) error {
-	e.unwatch()
+	e.Unwatch()
 	code, err := become(path, args...)
 	if err != nil {
 		return err
