@@ -69,7 +69,7 @@ func (n *node) status() *status.Status {
 	p := n.members.known()
 	s := &status.Status{Cluster: p.Cluster, Program: p.Program, Version: p.Version, By: n.id.Node, Voters: n.placement.Voters(), Leader: n.placement.Leader(), Nodes: []status.Node{}, Stores: []status.Store{}}
 	for id, st := range p.Stores {
-		s.Stores = append(s.Stores, status.Store{ID: uint32(id), Wanted: st.Replicas, Replicas: []event.NodeID{}, Current: []event.NodeID{}})
+		s.Stores = append(s.Stores, status.Store{ID: uint32(id), Want: p.Want(), Wanted: st.Replicas, Replicas: []event.NodeID{}, Current: []event.NodeID{}})
 	}
 	own := n.tell()
 	n.mu.Lock()
@@ -125,9 +125,10 @@ func lead(s *status.Store, id event.NodeID, st storeBrief) {
 	s.Leader, s.Term, s.CaughtUp, s.Opened = id, st.Term, st.Timings.Lead.Seconds(), st.Timings.Recover.Seconds()
 	s.Replicas, s.Current = []event.NodeID{}, []event.NodeID{}
 	for _, p := range st.Progress {
-		if p.Votes {
-			s.Replicas = append(s.Replicas, p.Node)
+		if !p.Votes {
+			continue // it learns
 		}
+		s.Replicas = append(s.Replicas, p.Node)
 		if p.Active && p.Match+replica.CloseBy >= st.Commit {
 			s.Current = append(s.Current, p.Node)
 		}

@@ -40,6 +40,7 @@ type holder struct {
 	role    replica.Role
 	control http.Handler  // of the system of this node; nil: it is on another
 	place   front.Place   // where the system runs; none while that is not known
+	over    chan struct{} // of place; nil: there was none yet
 	changed chan struct{} // closed when role or place changes
 	ended   bool
 
@@ -64,15 +65,21 @@ func (h *holder) turn(r replica.Role) {
 		return
 	}
 	h.role = r
-	h.place = front.Place{}
+	var at front.Place
 	if r.Leader != 0 && r.Leader != h.node {
-		h.place = front.Place{Node: r.Leader, Term: r.Term}
+		at = front.Place{Node: r.Leader, Term: r.Term}
 	}
-	h.change()
+	h.move(at)
 }
 
-// change wakes what waits for a change. Caller holds mu.
-func (h *holder) change() {
+// move notes where the system runs now, and wakes what waits for a change. Caller holds mu.
+func (h *holder) move(at front.Place) {
+	if h.over != nil {
+		close(h.over)
+	}
+	h.over = make(chan struct{})
+	at.Over = h.over
+	h.place = at
 	close(h.changed)
 	h.changed = make(chan struct{})
 }
@@ -93,8 +100,8 @@ func (h *holder) run() {
 		h.lead(role.Term)
 		h.mu.Lock()
 		if h.role.Term == role.Term && !h.ended { // the term is used up
-			h.role.Leader, h.place = 0, front.Place{}
-			h.change()
+			h.role.Leader = 0
+			h.move(front.Place{})
 		}
 		h.mu.Unlock()
 	}
@@ -125,8 +132,8 @@ func (h *holder) lead(term uint64) {
 	h.mu.Lock()
 	if h.role.Term == term && h.role.Leader == h.node && !h.ended {
 		h.timings = Timings{led.Sub(began), time.Since(led)}
-		h.place, h.control = front.Place{Here: s.Handler(), Node: h.node, Term: term}, s.Control()
-		h.change()
+		h.control = s.Control()
+		h.move(front.Place{Here: s.Handler(), Node: h.node, Term: term})
 		h.log.Info("this node runs the actors of a store", "store", h.group, "term", term, "caught up after", h.timings.Lead, "opened after", h.timings.Recover)
 	}
 	h.mu.Unlock()
@@ -134,8 +141,7 @@ func (h *holder) lead(term uint64) {
 	h.mu.Lock()
 	h.control = nil
 	if h.place.Here != nil {
-		h.place = front.Place{}
-		h.change()
+		h.move(front.Place{})
 	}
 	h.mu.Unlock()
 	if reason != nil && !errors.Is(reason, driver.ErrDeposed) {
@@ -186,8 +192,7 @@ func (h *holder) end() {
 	defer h.mu.Unlock()
 	if !h.ended {
 		h.ended = true
-		h.place = front.Place{}
-		h.change()
+		h.move(front.Place{})
 	}
 }
 

@@ -124,13 +124,8 @@ func (n *node) admit(q joinRequest) joinReply {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), joinMax/2)
 	defer cancel()
-	s := n.members.known()
-	name := q.Name
-	if name == "" {
-		name = nameOf("", s.LastNode+1)
-	}
 	r, err := n.placement.Propose(ctx, placement.Command{Join: &placement.Join{
-		Token: sha256.Sum256(q.Secret), Program: q.Program, Name: name, Address: q.Address, Key: sha256.Sum256(q.Key),
+		Token: sha256.Sum256(q.Secret), Program: q.Program, Name: q.Name, Address: q.Address, Key: sha256.Sum256(q.Key),
 	}})
 	var refused *placement.Refusal
 	switch {
@@ -143,7 +138,6 @@ func (n *node) admit(q joinRequest) joinReply {
 	if err != nil {
 		return joinReply{Error: err.Error(), Unknown: true}
 	}
-	s = n.members.known()
 	n.log.Info("a node has joined", "node", r.Node, "address", q.Address)
-	return joinReply{Cluster: n.id.Cluster, Node: r.Node, Cert: cert, CACert: n.id.CACert, CAKey: n.id.CAKey, Members: s.Encode()}
+	return joinReply{Cluster: n.id.Cluster, Node: r.Node, Cert: cert, CACert: n.id.CACert, CAKey: n.id.CAKey, Members: n.members.known().Encode()}
 }

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -191,7 +192,7 @@ func (n *node) form() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		_, err := n.placement.Propose(ctx, placement.Command{Form: &placement.Form{
 			Cluster: n.id.Cluster, Program: n.c.Package.Name, Stores: 1, Partitions: int(event.Partitions), Replicas: 3,
-			First: placement.Member{Name: nameOf(n.c.Name, n.id.Node), Address: n.c.Address, Key: n.id.Print()},
+			First: placement.Member{Name: cmp.Or(n.c.Name, placement.NameOf(n.id.Node)), Address: n.c.Address, Key: n.id.Print()},
 		}})
 		cancel()
 		if err != nil {
@@ -203,13 +204,6 @@ func (n *node) form() {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-}
-
-func nameOf(name string, id event.NodeID) string {
-	if name == "" {
-		return fmt.Sprintf("node%d", id)
-	}
-	return name
 }
 
 // serve serves requests of clients that a listener accepts, and those that other nodes forward.

@@ -41,7 +41,7 @@ type Token struct {
 type Join struct {
 	Token         Fingerprint
 	Program       string
-	Name, Address string
+	Name, Address string // Name "": NameOf its id
 	Key           Fingerprint
 }
 
@@ -173,6 +173,9 @@ func (s *State) form(f *Form) (event.NodeID, error) {
 	return 1, nil
 }
 
+// NameOf returns the name of a node that is given none.
+func NameOf(id event.NodeID) string { return fmt.Sprintf("node%d", id) }
+
 func checkName(name, address string) error {
 	ok := len(name) > 0 && len(name) <= nameMax
 	for _, r := range name {
@@ -202,25 +205,29 @@ func (s *State) token(t *Token, now time.Time) error {
 
 func (s *State) join(j *Join, now time.Time) (event.NodeID, error) {
 	if expires, known := s.Tokens[j.Token]; !known || !expires.After(now) {
-		return 0, refuse("the token is unknown, used or expired: make a new one with `aeond token --join` on a member")
+		return 0, refuse("the token is unknown, used or expired: make a new one with `aeond join-token` on a member")
 	}
 	if j.Program != s.Program {
 		return 0, refuse("the cluster runs the program %s, and this node has %s", s.Program, j.Program)
 	}
-	if err := checkName(j.Name, j.Address); err != nil {
+	name := j.Name
+	if name == "" {
+		name = NameOf(s.LastNode + 1)
+	}
+	if err := checkName(name, j.Address); err != nil {
 		return 0, err
 	}
 	for id, m := range s.Members {
 		switch {
 		case m.Key == j.Key:
 			return 0, refuse("node %d, %s, has the same certificate: each node makes its own, and a removed one does not come back", id, m.Name)
-		case m.Membership != Removed && m.Name == j.Name:
-			return 0, refuse("%s is the name of node %d, at %s: choose another one, or replace that node", j.Name, id, m.Address)
+		case m.Membership != Removed && m.Name == name:
+			return 0, refuse("%s is the name of node %d, at %s: choose another one, or replace that node", name, id, m.Address)
 		}
 	}
 	delete(s.Tokens, j.Token)
 	s.LastNode++
-	s.Members[s.LastNode] = Member{j.Name, j.Address, j.Key, Active}
+	s.Members[s.LastNode] = Member{name, j.Address, j.Key, Active}
 	return s.LastNode, nil
 }
 

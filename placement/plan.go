@@ -24,9 +24,7 @@ func Plan(s *State, v View) (list []Command) {
 		return nil
 	}
 	p := plan{s, v, make(map[event.NodeID]int)}
-	nodes := s.with(Active)
-	want := min(s.Replicas, len(nodes))
-	want -= 1 - want%2
+	nodes, want := s.with(Active), s.Want()
 	for _, n := range nodes {
 		p.load[n] = 0
 	}
@@ -50,6 +48,12 @@ func Plan(s *State, v View) (list []Command) {
 		}
 	}
 	return list
+}
+
+// Want returns how many replicas each store is to have with the nodes that there are: an odd number, as one more would survive no more.
+func (s *State) Want() int {
+	want := min(s.Replicas, len(s.with(Active)))
+	return want - 1 + want%2
 }
 
 // plan is a plan that is being made. load is how many stores each node is to keep, with the changes so far.

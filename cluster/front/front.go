@@ -30,7 +30,8 @@ import (
 type Place struct {
 	Here http.Handler // the system of this node; nil: it is on another
 	Node event.NodeID
-	Term uint64 // in which the node leads
+	Term uint64          // in which the node leads
+	Over <-chan struct{} // closed when requests are served there no more; nil: never
 }
 
 // Config says how a front works.
@@ -163,7 +164,21 @@ func (f *Front) send(t *attempt, r *http.Request, body []byte, at Place) {
 		at.Here.ServeHTTP(t, r)
 		return
 	}
-	f.proxy.ServeHTTP(t, r.WithContext(context.WithValue(r.Context(), nodeKey{}, at.Node)))
+	// A node that is paused, or cut off, does not answer. When another one has taken over, its answer is not waited for.
+	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), nodeKey{}, at.Node))
+	defer cancel()
+	if at.Over != nil {
+		ended := make(chan struct{})
+		defer close(ended)
+		go func() { // ends with this call
+			select {
+			case <-at.Over:
+				cancel()
+			case <-ended:
+			}
+		}()
+	}
+	f.proxy.ServeHTTP(t, r.WithContext(ctx))
 }
 
 // keep reads the arguments of a request that may be sent again; again reports whether it may. Others are left as they are.
@@ -225,6 +240,14 @@ type attempt struct {
 
 // Unwrap lets http.ResponseController reach the connection.
 func (t *attempt) Unwrap() http.ResponseWriter { return t.ResponseWriter }
+
+// FlushError lets http.ResponseController send what is written, unless the attempt has failed.
+func (t *attempt) FlushError() error {
+	if t.over {
+		return nil
+	}
+	return http.NewResponseController(t.ResponseWriter).Flush()
+}
 
 // WriteHeader implements http.ResponseWriter.
 func (t *attempt) WriteHeader(status int) {

@@ -19,6 +19,9 @@ const (
 	TransferPath = "/cluster/transfer" // POST ?store=N&node=NAME
 )
 
+// VotersMax is how many nodes agree on members and places at most.
+const VotersMax = 5
+
 // IdentityFile is the name of a file that the directory of a node has, and no other.
 const IdentityFile = "node.json"
 
@@ -52,7 +55,8 @@ type Store struct {
 	ID       uint32         `json:"id"`
 	Leader   event.NodeID   `json:"leader"` // 0: none is known
 	Term     uint64         `json:"term"`
-	Wanted   []event.NodeID `json:"wanted"`   // the nodes that are to keep it
+	Want     int            `json:"want"`     // how many replicas it is to have with the nodes that there are
+	Wanted   []event.NodeID `json:"wanted"`   // the nodes that are to keep it now
 	Replicas []event.NodeID `json:"replicas"` // those that vote, as its leader says
 	Current  []event.NodeID `json:"current"`  // of these, those that have all that is committed, but for what is under way
 	CaughtUp float64        `json:"caughtUp"` // seconds from the last election to a state that had all that was committed
@@ -97,7 +101,13 @@ func (s *Status) Judge() {
 		i := slices.IndexFunc(s.Nodes, func(o Node) bool { return o.ID == n })
 		return i >= 0 && s.Nodes[i].State != Silent
 	}
-	s.Survives, s.Healed = spare(s.Voters, up), spare(s.Voters, always)
+	members := 0 // that stay
+	for _, n := range s.Nodes {
+		if n.State != Leaving {
+			members++
+		}
+	}
+	s.Survives, s.Healed = spare(s.Voters, up), (max(min(members, VotersMax), 1)-1)/2
 	s.Health = Healthy
 	if len(s.Nodes) == 1 {
 		s.Health = Single
@@ -132,7 +142,10 @@ func (s *Status) Judge() {
 	for _, st := range s.Stores {
 		current := func(n event.NodeID) bool { return up(n) && slices.Contains(st.Current, n) }
 		s.Survives = min(s.Survives, spare(st.Replicas, current))
-		s.Healed = min(s.Healed, spare(st.Wanted, always))
+		s.Healed = min(s.Healed, st.Want-(st.Want/2+1))
+		if len(st.Wanted) < st.Want {
+			worse(Healing, fmt.Sprintf("store %d has %d of %d replicas", st.ID, len(st.Wanted), st.Want))
+		}
 		if st.Leader == 0 {
 			worse(Stopped, fmt.Sprintf("no node runs the actors of store %d", st.ID), "bring back nodes that are silent")
 			continue
@@ -147,8 +160,6 @@ func (s *Status) Judge() {
 }
 
 var rank = map[Health]int{Single: 0, Healthy: 0, Healing: 1, Degraded: 2, NoQuorum: 3, Stopped: 4}
-
-func always(event.NodeID) bool { return true }
 
 func count(list []event.NodeID, up func(event.NodeID) bool) (n int) {
 	for _, id := range list {

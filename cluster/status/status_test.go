@@ -10,7 +10,7 @@ import (
 
 func three(change func(*Status)) *Status {
 	all := []event.NodeID{1, 2, 3}
-	s := &Status{Program: "bank", Voters: all, Leader: 1, Stores: []Store{{Leader: 1, Wanted: all, Replicas: all, Current: all}}}
+	s := &Status{Program: "bank", Voters: all, Leader: 1, Stores: []Store{{Leader: 1, Want: 3, Wanted: all, Replicas: all, Current: all}}}
 	for _, n := range all {
 		s.Nodes = append(s.Nodes, Node{ID: n, Name: "n" + string(rune('0'+n)), State: Serving})
 	}
@@ -31,6 +31,9 @@ func TestJudge(t *testing.T) {
 		{"all is well", func(*Status) {}, Healthy, 1, 1, 0, ""},
 		{"one is silent", func(s *Status) { s.Nodes[2].State, s.Nodes[2].Heard = Silent, 14.2 }, Degraded, 0, 1, 1, "n3 is silent for 14s"},
 		{"one lacks something", func(s *Status) { s.Stores[0].Current = []event.NodeID{1, 2} }, Healing, 0, 1, 1, "n3 is being brought up to date with store 0"},
+		{"two have come", func(s *Status) {
+			s.Stores[0].Wanted, s.Stores[0].Replicas, s.Stores[0].Current = []event.NodeID{1}, []event.NodeID{1}, []event.NodeID{1}
+		}, Healing, 0, 1, 1, "store 0 has 1 of 3 replicas"},
 		{"a third comes", func(s *Status) {
 			s.Stores[0].Replicas, s.Stores[0].Current = []event.NodeID{1}, []event.NodeID{1}
 		}, Healing, 0, 1, 1, "n2 is being brought up to date"},
@@ -39,7 +42,7 @@ func TestJudge(t *testing.T) {
 		}, Stopped, 0, 1, 2, "1 of 3 nodes that vote are heard"},
 		{"one node alone", func(s *Status) {
 			one := []event.NodeID{1}
-			s.Nodes, s.Voters, s.Stores = s.Nodes[:1], one, []Store{{Leader: 1, Wanted: one, Replicas: one, Current: one}}
+			s.Nodes, s.Voters, s.Stores = s.Nodes[:1], one, []Store{{Leader: 1, Want: 1, Wanted: one, Replicas: one, Current: one}}
 		}, Single, 0, 0, 0, ""},
 		{"a disk hangs", func(s *Status) { s.Nodes[1].State = Stalled }, Degraded, 1, 1, 1, "the disk of n2"},
 	} {

@@ -68,7 +68,7 @@ func (n *Node) improve() {
 func (n *Node) heard(id event.NodeID) bool { return id == n.cfg.Node || n.cfg.Heard(id) }
 
 // votersMax is how many nodes vote at most.
-const votersMax = 5
+const votersMax = 5 // as package cluster/status has it
 
 // votersOf returns the members that are to vote: an odd number, those that have been there longest.
 func votersOf(s *placement.State) (list []event.NodeID) {

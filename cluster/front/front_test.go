@@ -1,0 +1,185 @@
+package front
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// places is where the system runs, as a test says.
+type places struct {
+	mu      sync.Mutex
+	at      Place
+	over    chan struct{}
+	changed chan struct{}
+}
+
+func (p *places) move(at Place) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over != nil {
+		close(p.over)
+		close(p.changed)
+	}
+	p.over, p.changed = make(chan struct{}), make(chan struct{})
+	at.Over = p.over
+	p.at = at
+}
+
+func (p *places) locate(ctx context.Context, after Place) (Place, error) {
+	for {
+		p.mu.Lock()
+		at, changed := p.at, p.changed
+		p.mu.Unlock()
+		if at.Node != 0 && (at.Node != after.Node || at.Term != after.Term) {
+			return at, nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return at, ctx.Err()
+		}
+	}
+}
+
+func (p *places) here() http.Handler {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.at.Here
+}
+
+// system answers with its name, or as it is told.
+func system(name string, calls *atomic.Int32) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		b, _ := io.ReadAll(r.Body)
+		_, _ = fmt.Fprintf(w, "%s:%s", name, b)
+	})
+}
+
+// ended answers as a system does whose store has failed.
+func ended(code string, calls *atomic.Int32) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		w.Header().Set(httpdoor.CodeHeader, code)
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = io.WriteString(w, "it has ended")
+	})
+}
+
+func post(t *testing.T, f *Front, key string) (int, string) {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/A/b/c", strings.NewReader("args"))
+	if key != "" {
+		r.Header.Set("Idempotency-Key", key)
+	}
+	w := httptest.NewRecorder()
+	f.ServeHTTP(w, r)
+	return w.Code, w.Body.String()
+}
+
+func newFront(p *places, wait time.Duration, dial func(context.Context, event.NodeID) (net.Conn, error)) *Front {
+	return New(Config{Locate: p.locate, Here: p.here, Dial: dial, Ready: func() error { return nil }, Wait: wait, Log: slog.New(slog.DiscardHandler)})
+}
+
+func TestARequestGoesToTheNextSystem(t *testing.T) {
+	var first, second atomic.Int32
+	for _, c := range []struct {
+		what, code, key string
+		status          int
+		text            string
+	}{
+		{"it has not happened", door.Closing, "", http.StatusOK, "next:args"},
+		{"it may have happened, and has a key", door.NoOutcome, "k", http.StatusOK, "next:args"},
+		{"it may have happened", door.NoOutcome, "", http.StatusServiceUnavailable, `"happened":"unknown"`},
+	} {
+		p := &places{}
+		p.move(Place{Node: 1, Term: 1, Here: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			ended(c.code, &first).ServeHTTP(w, r)
+			p.move(Place{Node: 1, Term: 2, Here: system("next", &second)})
+		})})
+		if status, text := post(t, newFront(p, time.Second, nil), c.key); status != c.status || !strings.Contains(text, c.text) {
+			t.Errorf("%s: %d, %s", c.what, status, text)
+		}
+	}
+	if first.Load() != 3 || second.Load() != 2 {
+		t.Errorf("%d and %d calls", first.Load(), second.Load())
+	}
+}
+
+func TestARequestWaitsForASystem(t *testing.T) {
+	p := &places{changed: make(chan struct{}), over: make(chan struct{})}
+	f := newFront(p, 50*time.Millisecond, nil)
+	if status, text := post(t, f, "k"); status != http.StatusServiceUnavailable || !strings.Contains(text, `"happened":"no"`) {
+		t.Errorf("%d, %s", status, text)
+	}
+	f = newFront(p, 10*time.Second, nil)
+	var calls atomic.Int32
+	go p.move(Place{Node: 1, Term: 1, Here: system("it", &calls)})
+	if status, text := post(t, f, ""); status != http.StatusOK || text != "it:args" {
+		t.Errorf("%d, %s", status, text)
+	}
+}
+
+// A request that another node does not answer is sent again when a third one has taken over.
+func TestAPausedNode(t *testing.T) {
+	var calls atomic.Int32
+	p := &places{}
+	silent := make(chan net.Conn, 1)
+	f := newFront(p, 10*time.Second, func(context.Context, event.NodeID) (net.Conn, error) {
+		here, there := net.Pipe()
+		go func() { _, _ = io.Copy(io.Discard, there) }() // it reads, and never answers
+		silent <- there
+		return here, nil
+	})
+	p.move(Place{Node: 2, Term: 1})
+	go func() {
+		<-silent
+		p.move(Place{Node: 1, Term: 2, Here: system("it", &calls)})
+	}()
+	if status, text := post(t, f, "k"); status != http.StatusOK || text != "it:args" || calls.Load() != 1 {
+		t.Errorf("%d, %s, %d calls", status, text, calls.Load())
+	}
+}
+
+// What is forwarded is served here, or not at all.
+func TestForwarded(t *testing.T) {
+	var calls atomic.Int32
+	there := &places{}
+	there.move(Place{Node: 2, Term: 1, Here: system("there", &calls)})
+	other := newFront(there, time.Second, nil)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: other.Forwarded()}
+	go func() { _ = server.Serve(l) }()
+	defer server.Close()
+	p := &places{}
+	p.move(Place{Node: 2, Term: 1})
+	f := newFront(p, time.Second, func(ctx context.Context, _ event.NodeID) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "tcp", l.Addr().String())
+	})
+	defer f.Close()
+	if status, text := post(t, f, ""); status != http.StatusOK || text != "there:args" {
+		t.Errorf("%d, %s", status, text)
+	}
+	there.move(Place{Node: 3, Term: 2})
+	if status, text := post(t, f, ""); status != http.StatusServiceUnavailable || !strings.Contains(text, `"happened":"no"`) {
+		t.Errorf("%d, %s", status, text)
+	}
+}

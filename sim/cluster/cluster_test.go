@@ -1,0 +1,442 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aeon-lang/aeon/cluster/status"
+	"github.com/aeon-lang/aeon/internal/gobuild"
+	"github.com/aeon-lang/aeon/internal/load"
+	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+)
+
+var (
+	kills     = flag.Int("kills", 5, "how many leaders are killed")
+	pauses    = flag.Int("pauses", 2, "how many leaders are paused for 5 s")
+	alls      = flag.Int("alls", 1, "how often all nodes are killed at once")
+	transfers = flag.Int("transfers", 5, "how often another node is asked to lead")
+)
+
+// nodes is how many nodes a cluster has.
+const nodes = 3
+
+// world is a cluster of processes.
+type world struct {
+	t    *testing.T
+	exe  string
+	dir  string
+	http [nodes]string // addresses
+	own  [nodes]string
+	log  *os.File
+
+	mu    sync.Mutex
+	procs [nodes]*exec.Cmd // nil: it is down
+}
+
+func free(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// newWorld starts a cluster that keeps three replicas.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	p, err := load.NewLoader().Load(load.Unit{Dir: "testdata/counter", Files: []string{"testdata/counter/counter.aeon"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := gobuild.Compile(t.Context(), []*load.Package{p}, gobuild.Options{Kind: gobuild.Program, Name: "counter", Store: true, Cluster: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, exe: made.Path, dir: t.TempDir()}
+	if w.log, err = os.Create(filepath.Join(w.dir, "log")); err != nil {
+		t.Fatal(err)
+	}
+	for i := range nodes {
+		w.http[i], w.own[i] = free(t), free(t)
+	}
+	t.Cleanup(func() {
+		for i := range nodes {
+			w.end(i, syscall.SIGTERM)
+		}
+		if t.Failed() {
+			b, _ := os.ReadFile(w.log.Name())
+			t.Logf("%s", b[max(0, len(b)-20000):])
+		}
+		_ = w.log.Close()
+	})
+	w.start(0, "")
+	w.await("node 0 serves", func(s *status.Status) bool { return len(s.Stores) == 1 && s.Stores[0].Leader == 1 }, 0)
+	for i := 1; i < nodes; i++ {
+		w.start(i, w.token())
+	}
+	w.await("three replicas", func(s *status.Status) bool { return s.Health == status.Healthy }, 0, 1, 2)
+	return w
+}
+
+func (w *world) data(i int) string { return filepath.Join(w.dir, "node"+strconv.Itoa(i)) }
+
+// start starts a node. What its process writes is in the log.
+func (w *world) start(i int, join string) {
+	w.t.Helper()
+	args := []string{"--serve", "--data", w.data(i), "--listen", w.http[i], "--cluster-listen", w.own[i]}
+	if join != "" {
+		args = append(args, "--join", join)
+	}
+	c := exec.Command(w.exe, args...)
+	c.Stdout, c.Stderr = w.log, w.log
+	if err := c.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.procs[i] = c
+}
+
+// end ends a node by a signal, and waits for its end.
+func (w *world) end(i int, sig syscall.Signal) {
+	w.mu.Lock()
+	c := w.procs[i]
+	w.procs[i] = nil
+	w.mu.Unlock()
+	if c != nil {
+		_ = c.Process.Signal(sig) // it may have ended
+		_ = c.Wait()
+	}
+}
+
+func (w *world) signal(i int, sig syscall.Signal) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.procs[i].Process.Signal(sig); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// token asks node 0 for a token.
+func (w *world) token() string {
+	w.t.Helper()
+	client, err := httpdoor.ClientOf(w.data(0))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	answer, err := client.Post("http://localhost"+status.TokenPath, "", nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		w.t.Fatalf("%s: %s (%v)", answer.Status, b, err)
+	}
+	return strings.TrimSpace(string(b))
+}
+
+func (w *world) status(i int) (*status.Status, error) {
+	answer, err := (&http.Client{Timeout: 2 * time.Second}).Get("http://" + w.http[i] + status.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.Body.Close()
+	s := &status.Status{}
+	return s, json.NewDecoder(answer.Body).Decode(s)
+}
+
+// await waits until the status that each of some nodes tells is as it should be.
+func (w *world) await(what string, is func(*status.Status) bool, of ...int) {
+	w.t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for _, i := range of {
+		for {
+			s, err := w.status(i)
+			if err == nil && is(s) {
+				break
+			}
+			if time.Now().After(deadline) {
+				w.t.Fatalf("%s: node %d says after 30 s: %v, %v", what, i, s, err)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+}
+
+// leader returns the node that runs the actors.
+func (w *world) leader() int {
+	w.t.Helper()
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		for i := range nodes {
+			if s, err := w.status(i); err == nil && len(s.Stores) == 1 && s.Stores[0].Leader != 0 {
+				for _, n := range s.Nodes {
+					if n.ID == s.Stores[0].Leader && n.State == status.Serving {
+						return slices.Index(w.http[:], n.Listen)
+					}
+				}
+			}
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatal("no node leads after 30 s")
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// crowd is clients that send requests, each until it is answered, and what they have been told.
+type crowd struct {
+	w     *world
+	stop  chan struct{}
+	group sync.WaitGroup
+	tag   string
+
+	added, relayed atomic.Int64 // what was answered
+	reads          atomic.Int64
+	again          atomic.Int64 // requests that were sent more than once
+	answered       atomic.Int64 // when the last request was, in nanoseconds
+	mu             sync.Mutex
+	gaps           []time.Duration // the longest times without an answer, of which the outages are
+	wrong          []string
+}
+
+func (c *crowd) fail(format string, args ...any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
+}
+
+var errLater = errors.New("unavailable")
+
+// call calls a method once at a node.
+func (c *crowd) call(i int, path, key string, args any) (result int64, err error) {
+	body, err := json.Marshal(args)
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 12*time.Second)
+	defer cancel()
+	method := http.MethodPost
+	if key == "" {
+		method, body = http.MethodGet, nil
+	}
+	r, err := http.NewRequestWithContext(ctx, method, "http://"+c.w.http[i]+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	if key != "" {
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Idempotency-Key", key)
+	}
+	answer, err := client.Do(r)
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	switch {
+	case err != nil:
+		return 0, err
+	case answer.StatusCode == http.StatusServiceUnavailable:
+		return 0, errLater
+	case answer.StatusCode != http.StatusOK:
+		c.fail("%s %s: %s: %s", method, path, answer.Status, b)
+		return 0, nil
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
+}
+
+var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
+
+// until sends a request to one node after another until it is answered.
+func (c *crowd) until(at int, path, key string, args any) int64 {
+	for n := 0; ; n++ {
+		result, err := c.call((at+n)%nodes, path, key, args)
+		if err == nil {
+			now := time.Now().UnixNano()
+			if last := c.answered.Swap(now); key != "" && last != 0 && now-last > int64(100*time.Millisecond) {
+				c.mu.Lock()
+				c.gaps = append(c.gaps, time.Duration(now-last))
+				c.mu.Unlock()
+			}
+			return result
+		}
+		c.again.Add(1)
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// begin starts the clients.
+func (w *world) begin(tag string) *crowd {
+	c := &crowd{w: w, stop: make(chan struct{}), tag: tag}
+	for i := range 6 {
+		c.group.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-c.stop:
+					return
+				default:
+				}
+				key := fmt.Sprintf("%s-%d-%d", tag, i, n)
+				if n%5 == 4 {
+					c.until(i, "/v1/Counter/main/relay", key, map[string]int{"k": 1})
+					c.relayed.Add(1)
+				} else {
+					c.until(i, "/v1/Counter/main/add", key, map[string]int{"k": 1})
+					c.added.Add(1)
+				}
+			}
+		})
+	}
+	for i := range nodes {
+		c.group.Go(func() {
+			for {
+				select {
+				case <-c.stop:
+					return
+				default:
+				}
+				before := c.added.Load() + c.relayed.Load()
+				if got := c.until(i, "/v1/Counter/main/get", "", nil); got < before {
+					c.fail("a reader has seen %d when %d were answered", got, before)
+				}
+				c.reads.Add(1)
+			}
+		})
+	}
+	return c
+}
+
+// end stops the clients, and compares what there is with what was answered.
+func (c *crowd) end() {
+	t := c.w.t
+	t.Helper()
+	close(c.stop)
+	c.group.Wait()
+	added, relayed := c.added.Load(), c.relayed.Load()
+	for path, want := range map[string]int64{"Counter/main": added + relayed, "Side/sent": added, "Side/late": added, "Side/hopped": relayed} {
+		deadline := time.Now().Add(10 * time.Second) // nothing pends longer
+		for {
+			got := c.until(0, "/v1/"+path+"/get", "", nil)
+			if got == want {
+				break
+			}
+			if got > want || time.Now().After(deadline) {
+				t.Errorf("%s has %d, and %d were answered", path, got, want)
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	for _, text := range c.wrong {
+		t.Error(text)
+	}
+	t.Logf("%d additions, %d relays, %d reads; %d were sent again", added, relayed, c.reads.Load(), c.again.Load())
+}
+
+// outages writes the longest gaps.
+func (c *crowd) outages(what string, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	slices.Sort(c.gaps)
+	list := c.gaps[max(0, len(c.gaps)-n):]
+	if len(list) > 0 {
+		c.w.t.Logf("outage of %d %s: median %v, p99 %v", n, what, list[len(list)/2].Round(time.Millisecond), list[(len(list)*99-1)/100].Round(time.Millisecond))
+	}
+	c.gaps = nil
+}
+
+// Leaders are killed, paused and asked to hand over, and all nodes are killed at once, under load: what was answered has happened, once, with what
+// follows from it, readers see it, and the others go on.
+func TestFaults(t *testing.T) {
+	w := newWorld(t)
+	c := w.begin(url.PathEscape(t.Name()))
+	calm := func() {
+		w.await("all is well", func(s *status.Status) bool { return s.Health == status.Healthy }, 0, 1, 2)
+		before := c.added.Load()
+		for c.added.Load() < before+200 {
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+	calm()
+	for range *kills {
+		i := w.leader()
+		w.end(i, syscall.SIGKILL)
+		before := c.added.Load()
+		for c.added.Load() < before+100 { // without it
+			time.Sleep(5 * time.Millisecond)
+		}
+		w.start(i, "")
+		calm()
+	}
+	c.outages("leaders killed", *kills)
+	for range *pauses {
+		i := w.leader()
+		w.signal(i, syscall.SIGSTOP)
+		time.Sleep(5 * time.Second)
+		w.signal(i, syscall.SIGCONT)
+		calm()
+	}
+	c.outages("leaders paused", *pauses)
+	for range *transfers {
+		i := w.leader()
+		w.transfer(i, (i+1+rand.IntN(nodes-1))%nodes)
+		calm()
+	}
+	c.outages("leaders asked to hand over", *transfers)
+	for range *alls {
+		for i := range nodes {
+			w.end(i, syscall.SIGKILL)
+		}
+		for i := range nodes {
+			w.start(i, "")
+		}
+		calm()
+	}
+	c.end()
+}
+
+// transfer has a node take over.
+func (w *world) transfer(from, to int) {
+	w.t.Helper()
+	s, err := w.status(from)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	client, err := httpdoor.ClientOf(w.data(from))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	name := s.Nodes[slices.IndexFunc(s.Nodes, func(n status.Node) bool { return n.Listen == w.http[to] })].Name
+	answer, err := client.Post("http://localhost"+status.TransferPath+"?store=0&node="+name, "", nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if b, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusOK {
+		w.t.Fatalf("%s: %s (%v)", answer.Status, b, err)
+	}
+}
