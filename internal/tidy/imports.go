@@ -94,6 +94,8 @@ var layers = []struct{ pkg, may string }{
 	{"cluster/status", "runtime/event"},
 	{"cluster/front", "runtime/door runtime/door/httpdoor runtime/event"},
 	{"replica/driver", "replica replica/engine runtime/event runtime/sched runtime/store"},
+	{"cluster", "cluster/front cluster/status membership/identity membership/port placement placement/raftnode replica replica/driver runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/event runtime/store runtime/transport/grpc"},
+	{"cluster/withcluster", "cluster runtime runtime/node"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
 	{".", "runtime/door runtime/door/godoor"},
@@ -112,7 +114,7 @@ var layers = []struct{ pkg, may string }{
 	{"cmd/aeonc/internal/draw", "lang/ast typecheck"},
 	{"cmd/aeonc/internal/testrun", "internal/bytejson"},
 	{"cmd/aeonc", "cmd/aeonc/internal/... codegen codegen/typescript internal/atomicfile internal/bytejson internal/cli internal/cmdline internal/gobuild internal/gocall internal/load lang lang/ast lang/diag runtime/node runtime/protocodec runtime/settings runtime/state runtime/store runtime/store/pebbledb spec spec/explore spec/golden spec/trace typecheck"},
-	{"cmd/aeond", "dominator internal/cli internal/cmdline runtime/door runtime/door/access runtime/door/httpdoor runtime/event runtime/node runtime/outbox runtime/row runtime/settings runtime/snapshot runtime/state/archive runtime/state/inspection runtime/store runtime/store/pebbledb runtime/watch"},
+	{"cmd/aeond", "cluster/status dominator internal/cli internal/cmdline runtime/door runtime/door/access runtime/door/httpdoor runtime/event runtime/node runtime/outbox runtime/row runtime/settings runtime/snapshot runtime/state/archive runtime/state/inspection runtime/store runtime/store/pebbledb runtime/watch"},
 
 	// What is for tests alone.
 	{"dominator/oracle", ""},
@@ -126,6 +128,7 @@ var layers = []struct{ pkg, may string }{
 	{"internal/spantree", ""},
 	{"internal/tally", ""},
 	{"internal/tidy", ""},
+	{"sim/cluster", ""},
 	{"sim/kill", ""},
 	{"sim/door/depot", "runtime"},
 	{"sim/door/shop", "runtime"},

@@ -37,8 +37,10 @@ var (
 	transfers = flag.Int("transfers", 5, "how often another node is asked to lead")
 )
 
-// nodes is how many nodes a cluster has.
-const nodes = 3
+const (
+	nodes = 3 // of a cluster
+	pause = 5 * time.Second
+)
 
 // world is a cluster of processes.
 type world struct {
@@ -168,43 +170,62 @@ func (w *world) status(i int) (*status.Status, error) {
 	return s, json.NewDecoder(answer.Body).Decode(s)
 }
 
-// await waits until the status that each of some nodes tells is as it should be.
-func (w *world) await(what string, is func(*status.Status) bool, of ...int) {
-	w.t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for _, i := range of {
-		for {
-			s, err := w.status(i)
-			if err == nil && is(s) {
-				break
-			}
-			if time.Now().After(deadline) {
-				w.t.Fatalf("%s: node %d says after 30 s: %v, %v", what, i, s, err)
-			}
-			time.Sleep(20 * time.Millisecond)
+// eventually waits until cond holds: other processes tell of nothing by themselves.
+func eventually(t *testing.T, what string, cond func() (ok bool, seen any)) {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for {
+		ok, seen := cond()
+		if ok {
+			return
+		}
+		select {
+		case <-look.C:
+		case <-deadline:
+			t.Fatalf("%s: not within 30 s: %v", what, seen)
 		}
 	}
 }
 
-// leader returns the node that runs the actors.
-func (w *world) leader() int {
+// await waits until the status that each of some nodes tells is as it should be.
+func (w *world) await(what string, is func(*status.Status) bool, of ...int) {
 	w.t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
-	for {
+	for _, i := range of {
+		eventually(w.t, fmt.Sprintf("%s, as node %d says", what, i), func() (bool, any) {
+			s, err := w.status(i)
+			return err == nil && is(s), fmt.Sprint(s, err)
+		})
+	}
+}
+
+// leader returns the node that runs the actors.
+func (w *world) leader() (at int) {
+	w.t.Helper()
+	eventually(w.t, "a node leads", func() (bool, any) {
 		for i := range nodes {
-			if s, err := w.status(i); err == nil && len(s.Stores) == 1 && s.Stores[0].Leader != 0 {
-				for _, n := range s.Nodes {
-					if n.ID == s.Stores[0].Leader && n.State == status.Serving {
-						return slices.Index(w.http[:], n.Listen)
-					}
+			s, err := w.status(i)
+			if err != nil || len(s.Stores) == 0 || s.Stores[0].Leader == 0 {
+				continue
+			}
+			for _, n := range s.Nodes {
+				if n.ID == s.Stores[0].Leader && n.State == status.Serving {
+					at = slices.Index(w.http[:], n.Listen)
+					return true, nil
 				}
 			}
 		}
-		if time.Now().After(deadline) {
-			w.t.Fatal("no node leads after 30 s")
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+		return false, nil
+	})
+	return at
+}
+
+// goesOn waits until so many more requests were answered.
+func (c *crowd) goesOn(requests int64) {
+	c.w.t.Helper()
+	before := c.added.Load()
+	eventually(c.w.t, "requests are answered", func() (bool, any) { return c.added.Load() >= before+requests, c.added.Load() - before })
 }
 
 // crowd is clients that send requests, each until it is answered, and what they have been told.
@@ -285,7 +306,7 @@ func (c *crowd) until(at int, path, key string, args any) int64 {
 			return result
 		}
 		c.again.Add(1)
-		time.Sleep(10 * time.Millisecond)
+		<-time.After(10 * time.Millisecond) // as clients do that are told to come again
 	}
 }
 
@@ -338,17 +359,13 @@ func (c *crowd) end() {
 	c.group.Wait()
 	added, relayed := c.added.Load(), c.relayed.Load()
 	for path, want := range map[string]int64{"Counter/main": added + relayed, "Side/sent": added, "Side/late": added, "Side/hopped": relayed} {
-		deadline := time.Now().Add(10 * time.Second) // nothing pends longer
-		for {
-			got := c.until(0, "/v1/"+path+"/get", "", nil)
-			if got == want {
-				break
-			}
-			if got > want || time.Now().After(deadline) {
-				t.Errorf("%s has %d, and %d were answered", path, got, want)
-				break
-			}
-			time.Sleep(20 * time.Millisecond)
+		var got int64
+		eventually(t, path+" has what was answered", func() (bool, any) {
+			got = c.until(0, "/v1/"+path+"/get", "", nil)
+			return got >= want, fmt.Sprintf("%d of %d", got, want)
+		})
+		if got != want {
+			t.Errorf("%s has %d, and %d were answered", path, got, want)
 		}
 	}
 	for _, text := range c.wrong {
@@ -376,19 +393,13 @@ func TestFaults(t *testing.T) {
 	c := w.begin(url.PathEscape(t.Name()))
 	calm := func() {
 		w.await("all is well", func(s *status.Status) bool { return s.Health == status.Healthy }, 0, 1, 2)
-		before := c.added.Load()
-		for c.added.Load() < before+200 {
-			time.Sleep(10 * time.Millisecond)
-		}
+		c.goesOn(200)
 	}
 	calm()
 	for range *kills {
 		i := w.leader()
 		w.end(i, syscall.SIGKILL)
-		before := c.added.Load()
-		for c.added.Load() < before+100 { // without it
-			time.Sleep(5 * time.Millisecond)
-		}
+		c.goesOn(100) // without it
 		w.start(i, "")
 		calm()
 	}
@@ -396,7 +407,7 @@ func TestFaults(t *testing.T) {
 	for range *pauses {
 		i := w.leader()
 		w.signal(i, syscall.SIGSTOP)
-		time.Sleep(5 * time.Second)
+		<-time.After(pause)
 		w.signal(i, syscall.SIGCONT)
 		calm()
 	}

@@ -151,8 +151,13 @@ func TestMessagesArriveInOrderAndOnce(t *testing.T) {
 		next++
 	}
 	b.t.Connect(1)
+	deadline := time.After(10 * time.Second)
 	for a.t.Heard(2).Last.IsZero() {
-		time.Sleep(time.Millisecond)
+		select {
+		case <-time.After(time.Millisecond):
+		case <-deadline:
+			t.Fatal("a node that is connected is not heard")
+		}
 	}
 	if a.t.Heard(2).Progress || !b.t.Heard(1).Progress {
 		t.Error("a disk that makes no progress is not told from one that does")
