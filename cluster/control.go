@@ -176,11 +176,9 @@ func answer(w http.ResponseWriter, text string, err error) {
 }
 
 func (n *node) serveToken(w http.ResponseWriter, _ *http.Request) {
-	t, err := n.id.NewToken()
-	if err == nil {
-		err = n.propose(placement.Command{Token: &placement.Token{Hash: t.Hash(), Expires: time.Now().Add(tokenLife).UTC()}})
-	}
-	answer(w, t.String()+"@"+n.c.Address+"\n", err)
+	t := n.id.NewToken(time.Now().Add(tokenLife))
+	err := n.propose(placement.Command{Token: &placement.Token{Hash: t.Hash(), Expires: t.Expires.UTC()}})
+	answer(w, t.Text()+"@"+n.c.Address+"\n", err)
 }
 
 func (n *node) serveRemove(w http.ResponseWriter, r *http.Request) {

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -78,7 +79,14 @@ func start(c *aeonrt.ClusterConfig, id *identity.Identity, fail func(error)) (n 
 	if err := n.members.load(filepath.Join(c.State.Dir, membersFile)); err != nil {
 		return nil, err
 	}
-	if n.port, err = port.Listen(c.Address, id, n.verify, n.log); err != nil {
+	fresh, formed, err := id.Fresh()
+	if err != nil {
+		return nil, err
+	}
+	if err := n.notLost(fresh); err != nil {
+		return nil, err
+	}
+	if n.port, err = port.Listen(port.Config{Address: c.Address, Identity: id, Verify: n.verify, Logger: n.log}); err != nil {
 		return nil, fmt.Errorf("--cluster-listen: %w", err)
 	}
 	n.transport = grpc.New(grpc.Config{
@@ -91,7 +99,7 @@ func start(c *aeonrt.ClusterConfig, id *identity.Identity, fail func(error)) (n 
 	}
 	n.placement, err = raftnode.Open(raftnode.Config{
 		Node: id.Node, Engine: engine, Dir: filepath.Join(c.State.Dir, placementDir), Listener: n.port.Listener(port.Placement), Dial: n.dialer(port.Placement),
-		Call: n.callPlacement, Forms: id.Formed, Heard: n.heard, Settled: n.settled, Fatal: n.fail, Logger: n.log,
+		Call: n.callPlacement, Forms: fresh && formed, Heard: n.heard, Settled: n.settled, Fatal: n.fail, Logger: n.log,
 	})
 	if err != nil {
 		return nil, err
@@ -103,6 +111,9 @@ func start(c *aeonrt.ClusterConfig, id *identity.Identity, fail func(error)) (n 
 		Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), Logger: n.log,
 	})
 	if err != nil {
+		return nil, err
+	}
+	if err := id.Begun(); err != nil {
 		return nil, err
 	}
 	var audited *audit.Log
@@ -129,10 +140,26 @@ func start(c *aeonrt.ClusterConfig, id *identity.Identity, fail func(error)) (n 
 	n.tasks.Go(n.keepStores)
 	n.tasks.Go(n.askOthers)
 	n.tasks.Go(func() { n.serveJoins(n.port.Listener(port.Join)) })
-	if id.Formed {
+	if id.Node == firstNode {
 		n.tasks.Go(n.form)
 	}
 	return n, nil
+}
+
+// firstNode is the one that forms a cluster.
+const firstNode event.NodeID = 1
+
+// notLost refuses a directory whose logs are gone, with the votes that this node has given: only a node that has never kept any begins with none.
+func (n *node) notLost(fresh bool) error {
+	if fresh {
+		return nil
+	}
+	for _, dir := range []string{placementDir, replicaDir} {
+		if _, err := os.Stat(filepath.Join(n.c.State.Dir, dir)); err != nil {
+			return fmt.Errorf("%s is of node %d, and has lost what the node kept (%w)\n\ta lost disk is a new node: \"aeond replace %s\" on another one, and join with an empty directory", n.c.State.Dir, n.id.Node, err, cmp.Or(n.id.Name, placement.NameOf(n.id.Node)))
+		}
+	}
+	return nil
 }
 
 func (n *node) engineOptions() store.EngineOptions { return n.c.EngineOptions() }
@@ -172,7 +199,7 @@ func (n *node) verify(id event.NodeID, key placement.Fingerprint) error {
 }
 
 // dialer returns what connects to nodes for a protocol.
-func (n *node) dialer(protocol string) func(ctx context.Context, to event.NodeID) (net.Conn, error) {
+func (n *node) dialer(protocol port.Protocol) func(ctx context.Context, to event.NodeID) (net.Conn, error) {
 	return func(ctx context.Context, to event.NodeID) (net.Conn, error) {
 		s := n.members.known()
 		m, is := s.Members[to]
@@ -192,7 +219,7 @@ func (n *node) form() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		_, err := n.placement.Propose(ctx, placement.Command{Form: &placement.Form{
 			Cluster: n.id.Cluster, Program: n.c.Package.Name, Stores: 1, Partitions: int(event.Partitions), Replicas: 3,
-			First: placement.Member{Name: cmp.Or(n.c.Name, placement.NameOf(n.id.Node)), Address: n.c.Address, Key: n.id.Print()},
+			First: placement.Member{Name: cmp.Or(n.id.Name, placement.NameOf(n.id.Node)), Address: n.c.Address, Key: n.id.Key()},
 		}})
 		cancel()
 		if err != nil {

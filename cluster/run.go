@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -69,23 +68,12 @@ func identify(c *aeonrt.ClusterConfig) (*identity.Identity, error) {
 	dir := c.State.Dir
 	id, err := identity.Load(dir)
 	switch {
-	case err == nil && id.Program != c.Package.Name:
-		return nil, fmt.Errorf("%s is of a node that runs %s, and this is %s", dir, id.Program, c.Package.Name)
-	case err == nil:
-		return id, nil
-	case !errors.Is(err, identity.ErrNone):
-		return nil, err
-	}
-	if list, err := os.ReadDir(dir); err == nil && len(list) > 0 {
-		return nil, fmt.Errorf("%s is not empty, and is of no node of a cluster; name a new directory. A store of one node is not taken over yet", dir)
-	}
-	if c.Join != "" {
+	case err == nil || !errors.Is(err, identity.ErrNone):
+		return id, err
+	case c.Join != "":
 		return joinCluster(dir, c.Join, c.Name, c.Address, c.Package.Name)
 	}
-	if id, err = identity.Form(c.Package.Name); err != nil {
-		return nil, err
-	}
-	return id, id.Save(dir)
+	return identity.Form(dir, c.Name)
 }
 
 func listen(c *aeonrt.ClusterConfig) (net.Listener, error) {

@@ -61,6 +61,7 @@ func (n *node) connect(s *placement.State) {
 		case id == n.id.Node:
 		case m.Membership == placement.Removed:
 			n.transport.Disconnect(id)
+			n.port.Recheck()
 		default:
 			n.transport.Connect(id)
 		}
@@ -74,7 +75,7 @@ func (n *node) keep(s *placement.State, id placement.StoreID) {
 		return
 	}
 	var err error
-	if st := s.Stores[id]; n.id.Formed && st.Version == 1 && slices.Equal(st.Replicas, []event.NodeID{n.id.Node}) {
+	if st := s.Stores[id]; n.id.Node == firstNode && st.Version == 1 && slices.Equal(st.Replicas, []event.NodeID{n.id.Node}) {
 		err = n.driver.Begin(g, n.id.Node)
 	} else {
 		err = n.driver.Join(g)

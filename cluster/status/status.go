@@ -23,7 +23,7 @@ const (
 const VotersMax = 5
 
 // IdentityFile is the name of a file that the directory of a node has, and no other.
-const IdentityFile = "node.json"
+const IdentityFile = "identity/node.json" // as package membership/identity writes it
 
 // State is what a node does.
 type State string

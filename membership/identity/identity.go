@@ -1,266 +1,190 @@
-// Package identity has what a node of a cluster is known by: its id, its key, and a certificate of the cluster's own authority that binds the two.
-//
-// The authority is a key pair that the first node makes. Every member has it, so that any of them can admit a node; a member that is lost could
-// admit others with it, but only what placement has agreed on is let in. Certificates have no end that matters: a cluster that was off for years
-// has to come up again, and a node is removed by placement and not by its certificate.
 package identity
 
 import (
-	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
+	"crypto/ed25519"
+	"crypto/hkdf"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/big"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/aeon-lang/aeon/placement"
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// File is the name of the file with the identity, in the directory of the node.
-const File = "node.json" // as package cluster/status has it
+// format is that of node.json.
+const format = 1
 
-// Identity is what a node is known by.
-type Identity struct {
-	Cluster string       `json:"cluster"` // the id of the cluster, 32 hexadecimal digits
+// description is node.json.
+type description struct {
+	Format  int          `json:"format"`
+	Cluster string       `json:"cluster"`
 	Node    event.NodeID `json:"node"`
-	Program string       `json:"program"`
-	Key     []byte       `json:"key"`         // PKCS #8, DER
-	Cert    []byte       `json:"certificate"` // of Key, DER
-	CAKey   []byte       `json:"authorityKey"`
-	CACert  []byte       `json:"authority"`
-	Formed  bool         `json:"formed"` // the node has formed the cluster
-	// Peers are addresses of other members, as known when the node was admitted.
-	Peers []string `json:"peers"`
-
-	cert tls.Certificate
-	pool *x509.CertPool
+	Name    string       `json:"name"`
 }
 
-// NewKey makes a key pair, as PKCS #8, and the fingerprint of its public key.
-func NewKey() (key []byte, print placement.Fingerprint, err error) {
-	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, print, err
-	}
-	if key, err = x509.MarshalPKCS8PrivateKey(k); err != nil {
-		return nil, print, err
-	}
-	public, err := x509.MarshalPKIXPublicKey(&k.PublicKey)
-	return key, sha256.Sum256(public), err
+// Identity is what a node is known by. It does not change; any goroutine may use it.
+type Identity struct {
+	Cluster string
+	Node    event.NodeID
+	Name    string // as people call it; the placement has the name that counts
+
+	key    ed25519.PrivateKey
+	cert   *x509.Certificate
+	ca     *x509.Certificate
+	caKey  ed25519.PrivateKey
+	folder string
 }
 
-func parseKey(b []byte) (*ecdsa.PrivateKey, error) {
-	k, err := x509.ParsePKCS8PrivateKey(b)
-	if err != nil {
+// ErrNone is wrapped by the error of Load for a directory that has no identity: the node has to form a cluster or to join one.
+var ErrNone = errors.New("there is no identity of a node")
+
+// Form makes the identity of the first node of a new cluster. dir is its data directory: it is empty, or is made.
+func Form(dir, name string) (*Identity, error) {
+	if err := prepareEmpty(dir); err != nil {
 		return nil, err
 	}
-	e, ok := k.(*ecdsa.PrivateKey)
-	if !ok {
-		return nil, fmt.Errorf("a key is of the type %T", k)
+	cluster := strings.ToLower(rand.Text())
+	caKey, caDER, err := newAuthority(cluster)
+	if err != nil {
+		return nil, fmt.Errorf("the authority of the cluster: %w", err)
 	}
-	return e, nil
+	ca, err := x509.ParseCertificate(caDER)
+	if err != nil {
+		return nil, fmt.Errorf("the authority of the cluster: %w", err)
+	}
+	public, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		return nil, fmt.Errorf("the key of the node: %w", err)
+	}
+	cert, err := certify(ca, caKey, cluster, 1, public)
+	if err != nil {
+		return nil, fmt.Errorf("the certificate of the node: %w", err)
+	}
+	if err := write(dir, description{format, cluster, 1, name}, key, cert, caDER, caKey, formedHere); err != nil {
+		return nil, err
+	}
+	return Load(dir)
 }
 
-// PublicKey returns the public key of a key, as PKIX.
-func PublicKey(key []byte) ([]byte, error) {
-	k, err := parseKey(key)
-	if err != nil {
-		return nil, err
+func write(dir string, d description, key ed25519.PrivateKey, cert, ca []byte, caKey ed25519.PrivateKey, fresh string) error {
+	text, err1 := json.Marshal(d)
+	keyText, err2 := encodeKey(key)
+	caKeyText, err3 := encodeKey(caKey)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return err
 	}
-	return x509.MarshalPKIXPublicKey(&k.PublicKey)
+	return makeFolder(dir, folder, []content{
+		{nodeFile, append(text, '\n'), 0o644}, {keyFile, keyText, 0o600}, {certFile, encodeCertificate(cert), 0o644},
+		{caFile, encodeCertificate(ca), 0o644}, {caKeyFile, caKeyText, 0o600}, {freshFile, []byte(fresh), 0o644}})
 }
 
-// Fingerprint returns the fingerprint of the public key of a certificate.
-func Fingerprint(c *x509.Certificate) placement.Fingerprint {
-	return sha256.Sum256(c.RawSubjectPublicKeyInfo)
-}
-
-// The times of all certificates.
-var (
-	begins = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
-	ends   = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC) // none, as RFC 5280 writes it
-)
-
-// Form makes the identity of the first node of a new cluster, which has id 1.
-func Form(program string) (*Identity, error) {
-	id := make([]byte, 16)
-	_, _ = rand.Read(id) // never fails
-	i := &Identity{Cluster: hex.EncodeToString(id), Node: 1, Program: program, Formed: true}
-	ca, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "aeon cluster " + i.Cluster}, NotBefore: begins, NotAfter: ends,
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign, MaxPathLenZero: true,
-	}
-	if i.CACert, err = x509.CreateCertificate(rand.Reader, template, template, &ca.PublicKey, ca); err != nil {
-		return nil, err
-	}
-	if i.CAKey, err = x509.MarshalPKCS8PrivateKey(ca); err != nil {
-		return nil, err
-	}
-	if i.Key, _, err = NewKey(); err != nil {
-		return nil, err
-	}
-	public, err := PublicKey(i.Key)
-	if err != nil {
-		return nil, err
-	}
-	if i.Cert, err = i.Sign(1, public); err != nil {
-		return nil, err
-	}
-	return i, i.complete()
-}
-
-// Sign makes the certificate of a node with this public key.
-func (i *Identity) Sign(n event.NodeID, public []byte) ([]byte, error) {
-	caKey, err := parseKey(i.CAKey)
-	if err != nil {
-		return nil, err
-	}
-	ca, err := x509.ParseCertificate(i.CACert)
-	if err != nil {
-		return nil, err
-	}
-	key, err := x509.ParsePKIXPublicKey(public)
-	if err != nil {
-		return nil, err
-	}
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
-	if err != nil {
-		return nil, err
-	}
-	return x509.CreateCertificate(rand.Reader, &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: "node " + strconv.FormatUint(uint64(n), 10)}, NotBefore: begins, NotAfter: ends,
-		URIs: []*url.URL{uriOf(i.Cluster, n)}, KeyUsage: x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
-	}, ca, key, caKey)
-}
-
-func uriOf(cluster string, n event.NodeID) *url.URL {
-	return &url.URL{Scheme: "aeon", Host: cluster, Path: "/nodes/" + strconv.FormatUint(uint64(n), 10)}
-}
-
-// NodeOf returns which node of the cluster a certificate is of. It was verified with the cluster's authority.
-func (i *Identity) NodeOf(c *x509.Certificate) (event.NodeID, error) {
-	for _, u := range c.URIs {
-		if u.Scheme != "aeon" || u.Host != i.Cluster {
-			continue
+// Load reads the identity in a data directory. Its error wraps ErrNone if there is none. An identity that is not whole, or whose files
+// do not belong together, is refused.
+func Load(dir string) (*Identity, error) {
+	i := &Identity{folder: filepath.Join(dir, folder)}
+	if _, err := os.Stat(i.folder); errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(dir, joining)); err == nil {
+			return nil, fmt.Errorf("%w in %s: it has begun to join a cluster, and has no answer yet; join again", ErrNone, dir)
 		}
-		if text, ok := strings.CutPrefix(u.Path, "/nodes/"); ok {
-			if n, err := strconv.ParseUint(text, 10, 64); err == nil && n != 0 {
-				return event.NodeID(n), nil
-			}
+		return nil, fmt.Errorf("%w in %s", ErrNone, dir)
+	} else if err != nil {
+		return nil, err
+	}
+	d := description{}
+	for _, f := range []struct {
+		name string
+		take func([]byte) error
+	}{
+		{nodeFile, func(b []byte) error { return json.Unmarshal(b, &d) }},
+		{keyFile, func(b []byte) (err error) { i.key, err = decodeKey(b); return err }},
+		{certFile, func(b []byte) (err error) { i.cert, err = decodeCertificate(b); return err }},
+		{caFile, func(b []byte) (err error) { i.ca, err = decodeCertificate(b); return err }},
+		{caKeyFile, func(b []byte) (err error) { i.caKey, err = decodeKey(b); return err }},
+	} {
+		name := filepath.Join(i.folder, f.name)
+		b, err := os.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, i.broken("%s is missing", f.name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := f.take(b); err != nil {
+			return nil, i.broken("%s cannot be read: %v", f.name, err)
 		}
 	}
-	return 0, errors.New("the certificate names no node of this cluster")
+	if d.Format != format {
+		return nil, fmt.Errorf("the identity in %s has format %d, and this version reads %d", i.folder, d.Format, format)
+	}
+	i.Cluster, i.Node, i.Name = d.Cluster, d.Node, d.Name
+	return i, i.agrees()
 }
 
-// complete parses the parts.
-func (i *Identity) complete() error {
-	key, err := parseKey(i.Key)
-	if err != nil {
-		return fmt.Errorf("the key of the node: %w", err)
-	}
-	leaf, err := x509.ParseCertificate(i.Cert)
-	if err != nil {
-		return fmt.Errorf("the certificate of the node: %w", err)
-	}
-	ca, err := x509.ParseCertificate(i.CACert)
-	if err != nil {
-		return fmt.Errorf("the certificate of the cluster: %w", err)
-	}
-	i.pool = x509.NewCertPool()
-	i.pool.AddCert(ca)
-	i.cert = tls.Certificate{Certificate: [][]byte{i.Cert, i.CACert}, PrivateKey: key, Leaf: leaf}
-	if !key.PublicKey.Equal(leaf.PublicKey) {
-		return errors.New("the certificate of the node is of another key")
-	}
-	if n, err := i.NodeOf(leaf); err != nil || n != i.Node {
-		return fmt.Errorf("the certificate is of node %d of another cluster, or of another node than %d (%v)", n, i.Node, err)
+// agrees returns an error unless the files of an identity belong together.
+func (i *Identity) agrees() error {
+	node, err := check(i.cert, i.ca, i.Cluster)
+	switch {
+	case err != nil:
+		return i.broken("%s does not belong to %s and %s: %v", certFile, caFile, nodeFile, err)
+	case node != i.Node:
+		return i.broken("%s is of node %d, and %s of node %d", certFile, node, nodeFile, i.Node)
+	case !i.key.Public().(ed25519.PublicKey).Equal(i.cert.PublicKey):
+		return i.broken("%s does not belong to %s", keyFile, certFile)
+	case !i.caKey.Public().(ed25519.PublicKey).Equal(i.ca.PublicKey):
+		return i.broken("%s does not belong to %s", caKeyFile, caFile)
 	}
 	return nil
 }
 
-// Print returns the fingerprint of the node's key.
-func (i *Identity) Print() placement.Fingerprint { return Fingerprint(i.cert.Leaf) }
-
-// Certificate returns the certificate that the node shows, with that of the authority.
-func (i *Identity) Certificate() tls.Certificate { return i.cert }
-
-// Authorities returns the authority by which the node knows others.
-func (i *Identity) Authorities() *x509.CertPool { return i.pool }
-
-// ErrNone means that a directory has no identity.
-var ErrNone = errors.New("the directory is of no node of a cluster")
-
-// Load reads the identity in a directory. ErrNone: there is none.
-func Load(dir string) (*Identity, error) {
-	b, err := os.ReadFile(filepath.Join(dir, File))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNone
-	}
-	if err != nil {
-		return nil, err
-	}
-	i := &Identity{}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(i); err != nil {
-		return nil, fmt.Errorf("%s is damaged: %w\n\ta node that has lost its identity is a new node: remove the directory, and join again", filepath.Join(dir, File), err)
-	}
-	if err := i.complete(); err != nil {
-		return nil, fmt.Errorf("%s is damaged: %w", filepath.Join(dir, File), err)
-	}
-	return i, nil
+func (i *Identity) broken(format string, args ...any) error {
+	return fmt.Errorf("the identity in %s is damaged: %s; bring the files back as they were, or remove this node from its cluster and join as a new one with an empty directory",
+		i.folder, fmt.Sprintf(format, args...))
 }
 
-// Save writes the identity into a directory that has none, durably.
-func (i *Identity) Save(dir string) error {
-	if err := i.complete(); err != nil {
+// Fresh reports whether the node has never kept a log, and whether it has formed its cluster.
+func (i *Identity) Fresh() (fresh, formed bool, err error) {
+	b, err := os.ReadFile(filepath.Join(i.folder, freshFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, false, nil
+	}
+	return err == nil, string(b) == formedHere, err
+}
+
+// Begun notes, durably, that the node keeps a log from now on: if none is found later, it was lost, with the votes that the node gave.
+func (i *Identity) Begun() error {
+	if err := os.Remove(filepath.Join(i.folder, freshFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	b, err := json.MarshalIndent(i, "", "\t")
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	tmp := filepath.Join(dir, "."+File+".new")
-	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(b)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Link(tmp, filepath.Join(dir, File)); err != nil { // unlike a rename, it replaces no identity
-		return err
-	}
-	if err := os.Remove(tmp); err != nil {
-		return err
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return syncFolder(i.folder)
+}
+
+// Key returns the fingerprint of the node's public key.
+func (i *Identity) Key() placement.Fingerprint { return FingerprintOf(i.cert) }
+
+// Authority returns the certificate of the cluster's authority.
+func (i *Identity) Authority() *x509.Certificate { return i.ca }
+
+// Certificate returns what the node proves by TLS that it is: its certificate, and behind it that of the authority.
+func (i *Identity) Certificate() tls.Certificate {
+	return tls.Certificate{Certificate: [][]byte{i.cert.Raw, i.ca.Raw}, PrivateKey: i.key, Leaf: i.cert}
+}
+
+// Check returns which node a certificate is of, and the fingerprint of its key, or why it is none of this cluster. It does not know
+// whether the node is still a member.
+func (i *Identity) Check(c *x509.Certificate) (event.NodeID, placement.Fingerprint, error) {
+	node, err := check(c, i.ca, i.Cluster)
+	return node, FingerprintOf(c), err
+}
+
+// Secret returns a key of 32 bytes for a purpose. All members have the same, and only they.
+func (i *Identity) Secret(purpose string) ([]byte, error) {
+	return hkdf.Key(sha256.New, i.caKey.Seed(), []byte(i.Cluster), "aeon "+purpose, 32)
 }

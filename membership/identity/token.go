@@ -1,62 +1,86 @@
 package identity
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
-	"crypto/subtle"
-	"crypto/x509"
-	"encoding/base64"
+	"encoding/base32"
+	"encoding/binary"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/aeon-lang/aeon/placement"
 )
 
-// Token lets a node join, once. It is written as aeon-join-, and then in base64 the secret and the hash of the cluster's authority, by which the node
-// knows that it talks to this cluster before it sends the secret.
+// Token lets a node join a cluster once, until it expires. Its text is a secret. The placement has its hash alone.
 type Token struct {
-	Secret    [16]byte
-	Authority [32]byte // SHA-256 of the public key of the authority
+	Cluster   string
+	Authority placement.Fingerprint // of the key of the cluster's authority: the node that joins asks this cluster, and no other
+	Expires   time.Time             // in seconds
+	secret    [16]byte
 }
 
+// tokenPrefix begins the text of a token: a search for secrets in logs and repositories finds it.
 const tokenPrefix = "aeon-join-"
 
-// NewToken makes a token of a cluster.
-func (i *Identity) NewToken() (t Token, err error) {
-	ca, err := x509.ParseCertificate(i.CACert)
-	if err != nil {
-		return t, err
-	}
-	_, _ = rand.Read(t.Secret[:]) // never fails
-	t.Authority = Fingerprint(ca)
-	return t, nil
+// tokenSize is how many bytes follow the cluster in the text of a token: the secret, the fingerprint, the expiry, and a check.
+const tokenSize = 16 + sha256.Size + 8 + tokenCheck
+
+// tokenCheck is how many bytes tell a text that was mistyped from one that was not.
+const tokenCheck = 4
+
+var tokenText = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// NewToken makes a token of this cluster. It is good when the placement has it: see Token.Hash. Any goroutine may call it.
+func (i *Identity) NewToken(expires time.Time) Token {
+	t := Token{Cluster: i.Cluster, Authority: FingerprintOf(i.ca), Expires: expires.Truncate(time.Second)}
+	_, _ = rand.Read(t.secret[:]) // it never fails: see its documentation
+	return t
 }
 
-// String returns the token as text.
-func (t Token) String() string {
-	return tokenPrefix + base64.RawURLEncoding.EncodeToString(append(t.Secret[:], t.Authority[:]...))
+// bytes returns what follows the cluster in the text.
+func (t Token) bytes() []byte {
+	b := append(append([]byte{}, t.secret[:]...), t.Authority[:]...)
+	b = binary.BigEndian.AppendUint64(b, uint64(t.Expires.Unix()))
+	sum := sha256.Sum256(append([]byte(t.Cluster), b...))
+	return append(b, sum[:tokenCheck]...)
 }
 
-// Hash is what the cluster keeps of a token.
-func (t Token) Hash() placement.Fingerprint { return sha256.Sum256(t.Secret[:]) }
+// Text returns the token as an operator hands it on. String has no secret: what is printed by chance gives nothing away.
+func (t Token) Text() string {
+	return tokenPrefix + t.Cluster + "-" + tokenText.EncodeToString(t.bytes())
+}
 
-// ParseToken reads a token.
-func ParseToken(text string) (t Token, err error) {
+// String implements fmt.Stringer, without the secret.
+func (t Token) String() string { return tokenPrefix + t.Cluster + "-…" }
+
+// Hash returns what the placement knows of the token.
+func (t Token) Hash() placement.Fingerprint { return sha256.Sum256([]byte(t.Text())) }
+
+// ParseToken reads what Text has written. Its errors do not repeat the text, which is a secret.
+func ParseToken(text string) (Token, error) {
+	text = strings.TrimSpace(text)
 	rest, ok := strings.CutPrefix(text, tokenPrefix)
 	if !ok {
-		return t, fmt.Errorf("a token to join begins with %s", tokenPrefix)
+		return Token{}, fmt.Errorf("it is no token: one begins with %s", tokenPrefix)
 	}
-	b, err := base64.RawURLEncoding.DecodeString(rest)
-	if err != nil || len(b) != len(t.Secret)+len(t.Authority) {
-		return t, fmt.Errorf("the token is not whole: it has %d characters behind %s, and needs %d", len(rest), tokenPrefix, base64.RawURLEncoding.EncodedLen(len(t.Secret)+len(t.Authority)))
+	cluster, rest, ok := strings.Cut(rest, "-")
+	if !ok || cluster == "" {
+		return Token{}, fmt.Errorf("the token has no cluster, or ends behind it: copy all of it")
 	}
-	copy(t.Secret[:], b)
-	copy(t.Authority[:], b[len(t.Secret):])
+	if want := tokenText.EncodedLen(tokenSize); len(rest) != want {
+		return Token{}, fmt.Errorf("the token has %d characters behind its cluster, and should have %d: copy all of it", len(rest), want)
+	}
+	b, err := tokenText.DecodeString(rest)
+	if err != nil {
+		return Token{}, fmt.Errorf("the token has a character that is in no token: %w", err)
+	}
+	t := Token{Cluster: cluster, Expires: time.Unix(int64(binary.BigEndian.Uint64(b[48:])), 0)}
+	copy(t.secret[:], b)
+	copy(t.Authority[:], b[16:])
+	if !bytes.Equal(t.bytes(), b) {
+		return Token{}, fmt.Errorf("the token has a wrong character, or is of several: copy it again")
+	}
 	return t, nil
-}
-
-// Of reports whether a certificate is that of the authority that the token names.
-func (t Token) Of(ca *x509.Certificate) bool {
-	print := Fingerprint(ca)
-	return subtle.ConstantTimeCompare(print[:], t.Authority[:]) == 1
 }

@@ -1,262 +1,174 @@
-// Package port is the one port of a node at which other nodes reach it. TLS 1.3 with certificates of both sides tells which node is at the other
-// end, and the protocol that is agreed on with the handshake (ALPN) what the connection is for.
 package port
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/membership/identity"
 	"github.com/aeon-lang/aeon/placement"
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
+// Protocol is what a connection is for.
+type Protocol string
+
 // The protocols.
 const (
-	Transport = "aeon-transport" // messages, calls and states
-	Placement = "aeon-placement" // raft of the placement
-	HTTP      = "aeon-http"      // requests of clients that are forwarded
-	Join      = "aeon-join"      // a node that has no certificate yet
+	Transport Protocol = "aeon-transport"
+	Placement Protocol = "aeon-placement"
+	Proposals Protocol = "aeon-proposals"
+	Gossip    Protocol = "aeon-gossip"
+	HTTP      Protocol = "aeon-http" // requests of clients that are forwarded
+	Join      Protocol = "aeon-join" // its connections have no Peer
 )
 
-// Conn is a connection with a node.
-type Conn struct {
-	*tls.Conn
-	peer event.NodeID
+// members are the protocols between members.
+var members = []string{string(Transport), string(Placement), string(Proposals), string(Gossip), string(HTTP)}
+
+// Config is what a port needs to be known.
+type Config struct {
+	Address  string // where to listen, as host:port
+	Identity *identity.Identity
+	// Verify says why a node with a valid certificate, whose key has this fingerprint, has no part in the cluster; nil if it has. Any goroutine
+	// calls it, of the port's own and of those that dial.
+	Verify func(event.NodeID, placement.Fingerprint) error
+	Logger *slog.Logger // nil: nothing is logged
+	// HandshakeMax is how long a connection may take until both sides know each other; 0: five seconds.
+	HandshakeMax time.Duration
+	// HandshakesMax is how many accepted connections may be there whose other side is not known yet; 0: 64. If there is one more, the oldest
+	// is closed: a handshake takes milliseconds, so that one is silent.
+	HandshakesMax int
 }
 
-// Peer returns the node at the other end; 0 for a connection of Join.
-func (c *Conn) Peer() event.NodeID { return c.peer }
-
-// Verify says why a node with this key is not to be talked to; nil: it is a member.
-type Verify func(n event.NodeID, key placement.Fingerprint) error
-
-const (
-	handshakeMax     = 5 * time.Second
-	handshakesAtOnce = 256 // a client that says nothing holds one of them until handshakeMax
-)
-
-// Port is a port that listens. Any goroutine may call it.
+// Port listens, and dials the ports of other nodes.
 type Port struct {
-	identity *identity.Identity
-	verify   Verify
-	log      *slog.Logger
-	from     net.Listener
+	cfg    Config
+	tcp    net.Listener
+	ending context.Context
+	end    context.CancelFunc
+	wg     sync.WaitGroup // of the goroutines that accept
 
-	mu        sync.Mutex
-	listeners map[string]*listener
-	group     sync.WaitGroup
-	slots     chan struct{}
-	closed    chan struct{}
+	mu struct {
+		sync.Mutex
+		closed    bool
+		pending   []net.Conn // handshakes, the oldest first
+		conns     map[*Conn]struct{}
+		listeners map[Protocol]*listener
+	}
 }
 
-// Listen listens at an address.
-func Listen(address string, id *identity.Identity, verify Verify, log *slog.Logger) (*Port, error) {
-	l, err := net.Listen("tcp", address)
+// Listen opens a port.
+func Listen(cfg Config) (*Port, error) {
+	assert.That(cfg.Identity != nil && cfg.Verify != nil, "port: it has no identity, or verifies nothing")
+	if cfg.HandshakeMax == 0 {
+		cfg.HandshakeMax = 5 * time.Second
+	}
+	if cfg.HandshakesMax == 0 {
+		cfg.HandshakesMax = 64
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	tcp, err := net.Listen("tcp", cfg.Address)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the port for other nodes: %w", err)
 	}
-	p := &Port{identity: id, verify: verify, log: log, from: l, listeners: make(map[string]*listener), slots: make(chan struct{}, handshakesAtOnce), closed: make(chan struct{})}
-	for _, name := range []string{Transport, Placement, HTTP, Join} {
-		p.listeners[name] = &listener{of: p, conns: make(chan net.Conn), closed: make(chan struct{})}
-	}
-	p.group.Go(p.accept)
+	p := &Port{cfg: cfg, tcp: tcp}
+	p.ending, p.end = context.WithCancel(context.Background())
+	p.mu.conns, p.mu.listeners = make(map[*Conn]struct{}), make(map[Protocol]*listener)
+	p.wg.Go(p.accept)
 	return p, nil
 }
 
-// Addr returns the address at which the port listens.
-func (p *Port) Addr() net.Addr { return p.from.Addr() }
+// Addr returns where the port listens. Any goroutine may call it.
+func (p *Port) Addr() net.Addr { return p.tcp.Addr() }
 
-// Listener returns the connections of a protocol, which are *Conn.
-func (p *Port) Listener(protocol string) net.Listener { return p.listeners[protocol] }
+// Identity returns the identity that the port proves.
+func (p *Port) Identity() *identity.Identity { return p.cfg.Identity }
 
-func (p *Port) accept() {
-	for {
-		c, err := p.from.Accept()
-		if err != nil {
-			select {
-			case <-p.closed:
-				return
-			case <-time.After(10 * time.Millisecond): // out of descriptors, say
-				continue
-			}
-		}
-		select {
-		case p.slots <- struct{}{}:
-		case <-p.closed:
-			_ = c.Close()
-			return
-		}
-		p.group.Go(func() {
-			defer func() { <-p.slots }()
-			if err := p.take(c); err != nil {
-				_ = c.Close()
-				p.log.Debug("a connection of another node is refused", "from", c.RemoteAddr().String(), "error", err)
-			}
-		})
-	}
-}
+// Verify says what Config.Verify says. Any goroutine may call it.
+func (p *Port) Verify(n event.NodeID, key placement.Fingerprint) error { return p.cfg.Verify(n, key) }
 
-// take does the handshake of a connection, and gives it to its listener.
-func (p *Port) take(c net.Conn) error {
-	ctx, cancel := context.WithTimeout(context.Background(), handshakeMax)
-	defer cancel()
-	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
-	defer stop()
-	config := &tls.Config{
-		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{p.identity.Certificate()}, ClientCAs: p.identity.Authorities(),
-		ClientAuth: tls.VerifyClientCertIfGiven, NextProtos: []string{Transport, Placement, HTTP, Join},
-	}
-	t := tls.Server(c, config)
-	if err := t.HandshakeContext(ctx); err != nil {
-		return err
-	}
-	s := t.ConnectionState()
-	l := p.listeners[s.NegotiatedProtocol]
-	if l == nil {
-		return errors.New("the client has named no protocol")
-	}
-	conn := &Conn{Conn: t}
-	if s.NegotiatedProtocol != Join {
-		var err error
-		if conn.peer, err = p.peer(s.PeerCertificates); err != nil {
-			return err
-		}
-	}
-	select {
-	case l.conns <- conn:
-		return nil
-	case <-l.closed:
-		return net.ErrClosed
-	case <-p.closed:
-		return net.ErrClosed
-	case <-ctx.Done():
-		return errors.New("nothing takes the connection")
-	}
-}
-
-// peer returns the node of a certificate that was verified, if it is a member.
-func (p *Port) peer(certs []*x509.Certificate) (event.NodeID, error) {
-	if len(certs) == 0 {
-		return 0, errors.New("the other end has shown no certificate")
-	}
-	n, err := p.identity.NodeOf(certs[0])
-	if err != nil {
-		return 0, err
-	}
-	return n, p.verify(n, identity.Fingerprint(certs[0]))
-}
-
-// Dial connects to a node. The node at the other end is that one, and a member.
-func (p *Port) Dial(ctx context.Context, address, protocol string, n event.NodeID) (*Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, handshakeMax)
-	defer cancel()
-	var d net.Dialer
-	c, err := d.DialContext(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	t := tls.Client(c, &tls.Config{
-		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{p.identity.Certificate()}, NextProtos: []string{protocol},
-		InsecureSkipVerify: true, // certificates name nodes and no hosts: verifyNode does what is skipped
-		VerifyConnection:   func(s tls.ConnectionState) error { return p.verifyNode(s, n) },
-	})
-	if err := t.HandshakeContext(ctx); err != nil {
-		_ = c.Close()
-		return nil, fmt.Errorf("node %d at %s: %w", n, address, err)
-	}
-	return &Conn{t, n}, nil
-}
-
-// verifyNode verifies the certificate of the other end, which is to be node n.
-func (p *Port) verifyNode(s tls.ConnectionState, n event.NodeID) error {
-	if len(s.PeerCertificates) == 0 {
-		return errors.New("the other end has shown no certificate")
-	}
-	if _, err := s.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: p.identity.Authorities(), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}); err != nil {
-		return err
-	}
-	is, err := p.peer(s.PeerCertificates)
-	if err == nil && is != n {
-		err = fmt.Errorf("node %d is there", is)
-	}
-	return err
-}
-
-// DialToJoin connects to a member of the cluster that a token names, without a certificate.
-func DialToJoin(ctx context.Context, address string, token identity.Token) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, handshakeMax)
-	defer cancel()
-	var d net.Dialer
-	c, err := d.DialContext(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	t := tls.Client(c, &tls.Config{
-		MinVersion: tls.VersionTLS13, NextProtos: []string{Join},
-		InsecureSkipVerify: true, // the token says what the authority is, see below
-		VerifyConnection: func(s tls.ConnectionState) error {
-			for _, ca := range s.PeerCertificates[1:] {
-				if token.Of(ca) && s.PeerCertificates[0].CheckSignatureFrom(ca) == nil {
-					return nil
-				}
-			}
-			return errors.New("it is a node of another cluster than the one of the token")
-		},
-	})
-	if err := t.HandshakeContext(ctx); err != nil {
-		_ = c.Close()
-		return nil, err
-	}
-	return t, nil
-}
-
-// Close stops listening. Connections stay.
-func (p *Port) Close() error {
+// Listener takes the connections of a protocol from now on; before, and after it is closed, they are refused. Its connections are
+// *Conn. Any goroutine may call it; a protocol has one listener at a time.
+func (p *Port) Listener(proto Protocol) net.Listener {
+	l := &listener{port: p, proto: proto, conns: make(chan *Conn, backlog), closed: make(chan struct{})}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	select {
-	case <-p.closed:
-		return nil
-	default:
+	assert.That(p.mu.listeners[proto] == nil, "port: %s has two listeners", proto)
+	if p.mu.closed {
+		l.close()
+	} else {
+		p.mu.listeners[proto] = l
 	}
-	close(p.closed)
-	err := p.from.Close()
-	p.group.Wait()
+	return l
+}
+
+// Recheck closes the connections of nodes that have no part in the cluster any more. Any goroutine may call it.
+func (p *Port) Recheck() {
+	p.mu.Lock()
+	conns := slices.Collect(maps.Keys(p.mu.conns))
+	p.mu.Unlock()
+	for _, c := range conns {
+		if c.peer == 0 {
+			continue
+		}
+		if err := p.cfg.Verify(c.peer, c.key); err != nil {
+			p.cfg.Logger.Warn("a connection is closed", "node", c.peer, "protocol", c.proto, "reason", err)
+			c.cut()
+		}
+	}
+}
+
+// Close closes the port, its listeners and all connections.
+func (p *Port) Close() error {
+	p.mu.Lock()
+	p.mu.closed = true
+	listeners := slices.Collect(maps.Values(p.mu.listeners))
+	p.mu.Unlock()
+	p.end()
+	err := p.tcp.Close()
+	for _, l := range listeners {
+		_ = l.Close()
+	}
+	// What is registered from now on closes itself.
+	p.mu.Lock()
+	conns, pending := slices.Collect(maps.Keys(p.mu.conns)), slices.Clone(p.mu.pending)
+	p.mu.Unlock()
+	for _, c := range pending {
+		_ = c.Close()
+	}
+	for _, c := range conns {
+		c.cut()
+	}
+	p.wg.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
 	return err
 }
 
-// listener implements net.Listener for one protocol.
-type listener struct {
-	of     *Port
-	conns  chan net.Conn
-	once   sync.Once
-	closed chan struct{}
-}
-
-// Accept implements net.Listener.
-func (l *listener) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.conns:
-		return c, nil
-	case <-l.closed:
-	case <-l.of.closed:
+// add registers a connection, so that Recheck and Close find it.
+func (p *Port) add(c *Conn) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.mu.closed {
+		return net.ErrClosed
 	}
-	return nil, net.ErrClosed
-}
-
-// Close implements net.Listener.
-func (l *listener) Close() error {
-	l.once.Do(func() { close(l.closed) })
+	p.mu.conns[c] = struct{}{}
 	return nil
 }
 
-// Addr implements net.Listener.
-func (l *listener) Addr() net.Addr { return l.of.from.Addr() }
+func (p *Port) remove(c *Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.mu.conns, c)
+}
