@@ -57,6 +57,7 @@ type Node struct {
 	raft    *raft.Raft
 	machine *machine
 	network *raft.NetworkTransport
+	stream  *stream
 	stop    chan struct{}
 	tasks   sync.WaitGroup
 	once    sync.Once
@@ -78,13 +79,14 @@ func Open(cfg Config) (*Node, error) {
 	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout, c.CommitTimeout = heartbeatTimeout, heartbeatTimeout, leaseTimeout, commitTimeout
 	c.SnapshotThreshold, c.TrailingLogs = 1024, 512
 	c.Logger = logger(cfg.Logger)
+	n.stream = &stream{Listener: cfg.Listener, dial: cfg.Dial, open: make(map[net.Conn]bool)}
 	l := &log{cfg.Engine, diskDeadline, cfg.Fatal}
 	snapshots, err := raft.NewFileSnapshotStoreWithLogger(cfg.Dir, snapshotsKept, c.Logger)
 	if err != nil {
 		return nil, err
 	}
 	n.network = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream: &stream{cfg.Listener, cfg.Dial}, MaxPool: 2, Timeout: networkTimeout, Logger: c.Logger,
+		Stream: n.stream, MaxPool: 2, Timeout: networkTimeout, Logger: c.Logger,
 		MaxRPCsInFlight: 1, // a follower that stalls can wedge a pipeline (hashicorp/raft issue 612)
 	})
 	if cfg.Forms {
@@ -217,15 +219,61 @@ func (n *Node) Close() (err error) {
 		close(n.stop)
 		err = n.raft.Shutdown().Error()
 		n.tasks.Wait()
-		err = errors.Join(err, n.network.Close(), n.cfg.Engine.Close())
+		err = errors.Join(err, n.network.Close())
+		n.stream.end()
+		err = errors.Join(err, n.cfg.Engine.Close())
 	})
 	return err
 }
 
-// stream implements raft.StreamLayer.
+// stream implements raft.StreamLayer. Raft leaves connections that it has accepted open when it is shut down; end closes them.
 type stream struct {
 	net.Listener
 	dial func(ctx context.Context, n event.NodeID) (net.Conn, error)
+
+	mu   sync.Mutex
+	open map[net.Conn]bool // nil after end
+}
+
+// Accept implements net.Listener.
+func (s *stream) Accept() (net.Conn, error) {
+	c, err := s.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open == nil {
+		_ = c.Close()
+		return nil, net.ErrClosed
+	}
+	k := &accepted{c, s}
+	s.open[k] = true
+	return k, nil
+}
+
+func (s *stream) end() {
+	s.mu.Lock()
+	open := s.open
+	s.open = nil
+	s.mu.Unlock()
+	for c := range open {
+		_ = c.Close()
+	}
+}
+
+// accepted is a connection that is open.
+type accepted struct {
+	net.Conn
+	of *stream
+}
+
+// Close implements net.Conn.
+func (c *accepted) Close() error {
+	c.of.mu.Lock()
+	delete(c.of.open, c)
+	c.of.mu.Unlock()
+	return c.Conn.Close()
 }
 
 // Dial implements raft.StreamLayer.
