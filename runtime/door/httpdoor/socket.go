@@ -36,7 +36,9 @@ func ListenIn(dir string, cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
-	private := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error { return c.Control(restrict) }}
+	private := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
+		return c.Control(func(fd uintptr) { restrict(fd, socketMode) })
+	}}
 	l, err := private.Listen(context.Background(), "unix", path)
 	if err != nil {
 		return nil, err
