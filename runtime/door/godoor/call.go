@@ -94,10 +94,10 @@ func callUntil(ctx context.Context, db *DB, c *aeonrt.Call) error {
 	if ctx.Err() != nil {
 		return failed(ctx, order.ErrCancelled)
 	}
-	c.Cancel = &order.Cancellation{First: true} // a chain that was left in the middle would be done by half, for ever
-	stop := context.AfterFunc(ctx, c.Cancel.Cancel)
+	guarded := db.door.Guard(ctx, 0)
+	c.Cancel = &guarded.Cancellation
 	_, err := db.sys.Perform(c)
-	stop()
+	guarded.End()
 	if err != nil {
 		return failed(ctx, err)
 	}
