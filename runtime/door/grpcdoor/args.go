@@ -28,6 +28,5 @@ func (s *Server) receive(ctx context.Context, stream grpc.ServerStream, q *gate.
 		}
 	}
 	s.receivers.receive(job{&s.reading, r, stream})
-	got := <-r.got
-	return got.bytes, got.err
+	return s.reading.done(r)
 }

@@ -26,14 +26,18 @@ func (s *Server) call(_ any, stream grpc.ServerStream) (err error) {
 		return err
 	}
 	answered = s.gate.Counts.GRPC()
-	md, _ := metadata.FromIncomingContext(ctx)
-	recorded := s.door.Serve("call", span.Parse(md[parentKey], md[stateKey]))
+	var recorded *span.Call
+	if s.door.Records() {
+		recorded = s.door.Serve("call", span.Parse(metadata.ValueFromIncomingContext(ctx, parentKey), metadata.ValueFromIncomingContext(ctx, stateKey)))
+	}
 	defer func() { record(recorded, err) }()
 	found := false
 	q.Read = func(c *door.Call, class *door.Class) (err error) {
 		found = true
 		c.Span = recorded
-		recorded.Name(q.Class + "/" + q.Method)
+		if recorded != nil {
+			recorded.Name(q.Class + "/" + q.Method)
+		}
 		rpc := s.rpcs[c.Method]
 		b, err := s.receive(ctx, stream, q)
 		if err == nil {
@@ -55,8 +59,8 @@ func (s *Server) call(_ any, stream grpc.ServerStream) (err error) {
 	if err != nil {
 		return failed(err)
 	}
-	if answer.Seen > 0 {
-		if err := stream.SetHeader(metadata.Pairs(positionKey, strconv.FormatUint(uint64(answer.Seen), 10))); err != nil {
+	if answer.Seen > 0 { // sent, not set: grpc-go copies what is set
+		if err := stream.SendHeader(metadata.MD{positionKey: {strconv.FormatUint(uint64(answer.Seen), 10)}}); err != nil {
 			return err
 		}
 	}

@@ -21,6 +21,8 @@ type readers struct {
 	patience  time.Duration // that a call is read at least
 	late      time.Duration // after which arguments that have not arrived are not awaited any more
 
+	spare sync.Pool // readings that no call uses. One that was ended before its message had arrived never comes here
+
 	mu      sync.Mutex
 	open    []*reading // in the order in which they have begun
 	waiting []*reading
@@ -48,17 +50,35 @@ type reading struct {
 	asked, began time.Time
 	ended        bool          // it is late, or gives way
 	admitted     chan struct{} // closed then; nil: at once
-	got          chan received // has room for the message, and for the error that ends the reading before
+	message      message       // that is being received
+	got          chan received // has room for how the receiving ends, and for the error that ends the reading before
 }
 
+// received is how a reading has ended. Unless whole is set, message may still be written.
 type received struct {
-	message
-	err error
+	whole bool // all has arrived, or nothing more will
+	err   error
+}
+
+// done returns what was received, and ends the use of r.
+func (rs *readers) done(r *reading) ([]byte, error) {
+	got := <-r.got
+	if !got.whole {
+		return nil, got.err
+	}
+	b := r.message.bytes
+	*r = reading{got: r.got}
+	rs.spare.Put(r)
+	return b, got.err
 }
 
 // enter asks for a place. Caller waits for admitted, and calls leave in any case.
 func (rs *readers) enter(from source) *reading {
-	r := &reading{from: from, asked: time.Now(), got: make(chan received, 2)}
+	r, ok := rs.spare.Get().(*reading)
+	if !ok {
+		r = &reading{got: make(chan received, 2)}
+	}
+	r.from, r.asked = from, time.Now()
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if rs.fits(r) {

@@ -35,11 +35,11 @@ type job struct {
 	stream  grpc.ServerStream
 }
 
+// do receives the message. The reading is that of another call as soon as its end is told, so it leaves the readers before.
 func (j job) do() {
-	defer j.readers.leave(j.of)
-	var got received
-	got.err = unread(j.stream.RecvMsg(&got.message))
-	j.of.got <- got
+	err := unread(j.stream.RecvMsg(&j.of.message))
+	j.readers.leave(j.of)
+	j.of.got <- received{whole: true, err: err}
 }
 
 // receive has a job done, and does not wait for it.
