@@ -12,7 +12,7 @@ import (
 )
 
 // BenchmarkAPI reports how long a call by the API takes, as a multiple of the call that it makes; in memory, as nothing
-// hides the difference there. A context that can be cancelled costs an entry in it.
+// hides the difference there. A context that can be cancelled costs an entry in a list.
 func BenchmarkAPI(b *testing.B) {
 	const text = `package NAME
 actorclass Counter {

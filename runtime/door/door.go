@@ -29,6 +29,7 @@ type Door struct {
 	Remotes *Remotes // the clients outside that receive callbacks
 	sys     *exec.System
 	namer   *exec.Client // looks up actors
+	guards  guards
 	list    []*Class
 	classes register[Class]
 	clients register[ClientClass]
@@ -150,6 +151,14 @@ func (d *Door) Follow(f watch.Filter) *watch.Follower { return d.sys.Follow(f) }
 // Serve begins to record a call, whose caller may have a trace. It returns nil if the system records no spans.
 func (d *Door) Serve(name string, caller span.Context) *span.Call {
 	return d.sys.Spans().Serve(name, caller)
+}
+
+// Records reports whether the system records spans.
+func (d *Door) Records() bool { return d.sys.Spans() != nil }
+
+// Guard begins to cancel a call when ctx ends or, unless timeMax is 0, after this time. Caller ends it when the call has ended.
+func (d *Door) Guard(ctx context.Context, timeMax time.Duration) *Guarded {
+	return d.guards.begin(ctx, timeMax)
 }
 
 // ForgetDeadLetters is exec.System.ForgetDeadLetters.
@@ -277,14 +286,9 @@ func (d *Door) Call(ctx context.Context, c *Call) (answer Answer, err error) {
 			return answer, err
 		}
 	}
-	cancel := order.Cancellation{First: true} // a chain that was left in the middle would be done by half, for ever
-	stop := context.AfterFunc(ctx, cancel.Cancel)
-	defer stop()
-	if c.TimeMax > 0 {
-		late := time.AfterFunc(c.TimeMax, cancel.Cancel) // a context with a deadline would make more objects
-		defer late.Stop()
-	}
-	answer.Seen, err = d.sys.Perform(&exec.Call{Target: c.Target, Method: c.Method.Method, Args: args, Key: key, From: c.Span.Origin(), Cancel: &cancel})
+	guarded := d.Guard(ctx, c.TimeMax)
+	defer guarded.End()
+	answer.Seen, err = d.sys.Perform(&exec.Call{Target: c.Target, Method: c.Method.Method, Args: args, Key: key, From: c.Span.Origin(), Cancel: &guarded.Cancellation})
 	if changed, is := errors.AsType[*event.ResultError](err); is {
 		changed.Session = c.Key // as the caller knows it
 	}

@@ -15,6 +15,9 @@ import (
 type Cancellation struct {
 	// First says that of a chain only the first step is cancelled: once that has committed, the chain goes on to its end.
 	First bool
+	// Until cancels the event by its end, too. The event sees that wherever it checks by itself, and what wakes it from a
+	// wait is Cancel alone, which is to be called then. nil: Cancel alone cancels. It is set before the event begins.
+	Until context.Context
 
 	said atomic.Bool
 	mu   struct {
@@ -107,5 +110,6 @@ func (a *Attempt) giveUp() {
 
 // Cancelled reports whether the event is to end as cancelled.
 func (a *Attempt) Cancelled() bool {
-	return a.Cancellation != nil && a.Cancellation.said.Load()
+	c := a.Cancellation
+	return c != nil && (c.said.Load() || c.Until != nil && c.Until.Err() != nil)
 }

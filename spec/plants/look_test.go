@@ -2,7 +2,7 @@ package plants
 
 // ofLook are bugs of what shows an operator what a program has.
 var ofLook = []plant{
-	bug("every door shows states", "runtime/door/httpdoor/httpdoor.go",
+	bug("every door shows states", "runtime/door/httpdoor/routes.go",
 		"\tif s.cfg.Control {\n",
 		"\tif true {\n",
 		"./sim/door -run TestWhatIsNotShown"),

@@ -1,12 +1,9 @@
 package grpcdoor
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"time"
-
-	"google.golang.org/grpc"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/door"
@@ -23,6 +20,8 @@ type readers struct {
 	max, each int           // of all sources, and of each
 	patience  time.Duration // that a call is read at least
 	late      time.Duration // after which arguments that have not arrived are not awaited any more
+
+	spare sync.Pool // readings that no call uses. One that was ended before its message had arrived never comes here
 
 	mu      sync.Mutex
 	open    []*reading // in the order in which they have begun
@@ -51,17 +50,35 @@ type reading struct {
 	asked, began time.Time
 	ended        bool          // it is late, or gives way
 	admitted     chan struct{} // closed then; nil: at once
-	got          chan received // has room for the message, and for the error that ends the reading before
+	message      message       // that is being received
+	got          chan received // has room for how the receiving ends, and for the error that ends the reading before
 }
 
+// received is how a reading has ended. Unless whole is set, message may still be written.
 type received struct {
-	message
-	err error
+	whole bool // all has arrived, or nothing more will
+	err   error
+}
+
+// done returns what was received, and ends the use of r.
+func (rs *readers) done(r *reading) ([]byte, error) {
+	got := <-r.got
+	if !got.whole {
+		return nil, got.err
+	}
+	b := r.message.bytes
+	*r = reading{got: r.got}
+	rs.spare.Put(r)
+	return b, got.err
 }
 
 // enter asks for a place. Caller waits for admitted, and calls leave in any case.
 func (rs *readers) enter(from source) *reading {
-	r := &reading{from: from, asked: time.Now(), got: make(chan received, 2)}
+	r, ok := rs.spare.Get().(*reading)
+	if !ok {
+		r = &reading{got: make(chan received, 2)}
+	}
+	r.from, r.asked = from, time.Now()
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
 	if rs.fits(r) {
@@ -174,83 +191,4 @@ func (rs *readers) look() {
 		}
 	}
 	rs.relieve(now)
-}
-
-// receive returns the message of a call. What it receives beyond the time that it has is not awaited: the receiver is free again
-// when the call has ended.
-func (s *Server) receive(ctx context.Context, stream grpc.ServerStream, q *gate.Request) ([]byte, error) {
-	r := s.reading.enter(sourceOf(q))
-	if r.admitted != nil {
-		late := time.NewTimer(s.reading.late)
-		defer late.Stop()
-		select {
-		case <-r.admitted:
-		case <-late.C:
-			s.reading.leave(r)
-			return nil, s.reading.slow()
-		case <-ctx.Done():
-			s.reading.leave(r)
-			return nil, door.Refuse(door.TimedOut, "the call has ended before its arguments have arrived")
-		}
-	}
-	s.receivers.receive(job{&s.reading, r, stream})
-	got := <-r.got
-	return got.bytes, got.err
-}
-
-// receivers are goroutines that receive the messages of calls. Some are kept for the next call: a fresh one grows its stack first,
-// which costs more than what it does.
-type receivers struct {
-	jobs chan job
-	kept chan struct{} // has one for each that waits for a job
-	done chan struct{} // closed when none is to wait any more
-	end  func()        // closes it, and may be called again. Goroutines that receive end with their calls
-}
-
-// keptMax is how many goroutines wait for a job at the most.
-const keptMax = 16
-
-func newReceivers() receivers {
-	done := make(chan struct{})
-	return receivers{jobs: make(chan job), kept: make(chan struct{}, keptMax), done: done, end: sync.OnceFunc(func() { close(done) })}
-}
-
-// job is a call whose message is to be received.
-type job struct {
-	readers *readers
-	of      *reading
-	stream  grpc.ServerStream
-}
-
-func (j job) do() {
-	defer j.readers.leave(j.of)
-	var got received
-	got.err = unread(j.stream.RecvMsg(&got.message))
-	j.of.got <- got
-}
-
-// receive has a job done, and does not wait for it.
-func (rs *receivers) receive(j job) {
-	select {
-	case rs.jobs <- j:
-	default:
-		go rs.work(j)
-	}
-}
-
-func (rs *receivers) work(j job) {
-	for {
-		j.do()
-		select {
-		case rs.kept <- struct{}{}:
-		default:
-			return
-		}
-		select {
-		case j = <-rs.jobs:
-			<-rs.kept
-		case <-rs.done:
-			return
-		}
-	}
 }

@@ -59,3 +59,31 @@ func TestReadingsEnd(t *testing.T) {
 		}
 	})
 }
+
+// A call gets what was received for it. What is still being received when a reading is ended comes to no other call.
+func TestReadingsAreNotMixed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rs := &readers{max: 2, each: 2, patience: time.Second, late: 40 * time.Second, of: make(map[source]int)}
+		arrive := func(r *reading, text string) {
+			r.message.bytes = []byte(text)
+			r.got <- received{whole: true}
+		}
+		ended := rs.enter(source{remote: "a"})
+		if b, err := rs.done(ended); b != nil || err == nil {
+			t.Errorf("a reading that was ended has %q: %v", b, err)
+		}
+		for range 10 {
+			r := rs.enter(source{remote: "b"})
+			if r == ended {
+				t.Fatal("a call has a reading whose message may still arrive")
+			}
+			rs.leave(r)
+			arrive(r, "b")
+			if b, err := rs.done(r); string(b) != "b" || err != nil {
+				t.Errorf("read %q: %v", b, err)
+			}
+		}
+		rs.leave(ended)
+		arrive(ended, "a")
+	})
+}

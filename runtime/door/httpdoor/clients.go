@@ -38,7 +38,7 @@ type begun struct {
 func (s *Server) beginClient(w http.ResponseWriter, r *http.Request, by *access.Caller) {
 	q := requestOf(r, by)
 	defer s.Release(q)
-	r.Body = &heldBody{r.Body, s, q}
+	r.Body = &heldBody{r.Body, s.Gate, q}
 	names, err := s.clientClasses(w, r, by)
 	var remote *door.Remote
 	if err == nil {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/exec"
@@ -26,9 +25,6 @@ const (
 	TimersPath  = "/control/timers"  // ?limit=N: a line of JSON for each pending timer, as inspection.Timer has it
 	WaitsPath   = "/control/waits"   // a line of JSON for each event that waits for another one, as door.Wait has it
 )
-
-// PositionHeader is up to which position of the journal an answer has seen the store.
-const PositionHeader = "Aeon-Position"
 
 // actors lists actors.
 func (s *Server) actors(w http.ResponseWriter, r *http.Request) {
@@ -130,9 +126,6 @@ func (s *Server) waits(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// outBytes is how much of an answer is collected before it is sent.
-const outBytes = 32 << 10
-
 // inspect answers with what write writes of a view of the store.
 func (s *Server) inspect(w http.ResponseWriter, r *http.Request, kind string, write func(*inspection.Inspection, *exec.View, *bufio.Writer) error) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.TimeMax)
@@ -164,21 +157,6 @@ func (s *Server) inspect(w http.ResponseWriter, r *http.Request, kind string, wr
 	default: // an answer that is cut off is no answer
 		panic(http.ErrAbortHandler)
 	}
-}
-
-// patient writes an answer of any length to a client that goes on taking it.
-type patient struct {
-	w     http.ResponseWriter
-	begun bool
-}
-
-// Write implements io.Writer.
-func (p *patient) Write(b []byte) (int, error) {
-	p.begun = true
-	if err := http.NewResponseController(p.w).SetWriteDeadline(time.Now().Add(bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return 0, err
-	}
-	return p.w.Write(b)
 }
 
 // failInspection answers with what has kept the store from being shown.

@@ -1,7 +1,6 @@
 package httpdoor
 
 import (
-	"fmt"
 	"net/http"
 	"time"
 
@@ -23,13 +22,4 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request, by *access.Call
 	w.Header().Set("Content-Type", metrics.ContentType)
 	w.Header().Set("Cache-Control", "no-store")
 	_, _ = m.WriteTo(w) // the client has gone if this fails
-}
-
-// ready tells whether calls are performed.
-func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
-	if err := s.Door.Ready(); err != nil {
-		s.fail(w, &door.Refusal{Failure: door.Failure{Code: door.Closing, Happened: door.No, Later: true, Msg: fmt.Sprintf("not ready: %v", err)}})
-		return
-	}
-	ok(w, r)
 }

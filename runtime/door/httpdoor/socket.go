@@ -45,7 +45,9 @@ func SocketIn(dir string) (net.Listener, error) {
 			return nil, err
 		}
 	}
-	private := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error { return c.Control(restrict) }}
+	private := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
+		return c.Control(func(fd uintptr) { restrict(fd, socketMode) })
+	}}
 	l, err := private.Listen(context.Background(), "unix", path)
 	if err != nil {
 		return nil, err

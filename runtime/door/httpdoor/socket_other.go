@@ -3,4 +3,4 @@
 package httpdoor
 
 // restrict does nothing: sockets have no mode.
-func restrict(uintptr) {}
+func restrict(uintptr, uint32) {}

@@ -1,0 +1,86 @@
+package httpdoor
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/access"
+)
+
+// handler returns what takes each request to the method that serves its path, and refuses those of strange pages before.
+func (s *Server) handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/{class}/{key}/{method}", s.known(s.call))
+	mux.HandleFunc("GET /v1/{class}/{key}/{method}", s.known(s.call))
+	mux.HandleFunc("POST "+ClientsPath, s.known(s.beginClient))
+	mux.HandleFunc("DELETE "+ClientsPath+"/{id}", s.known(s.endClient))
+	mux.HandleFunc("GET "+ClientsPath+"/{id}/events", s.known(s.events))
+	mux.HandleFunc("GET /healthz", ok)
+	mux.HandleFunc("GET /readyz", s.ready)
+	mux.HandleFunc("GET /metrics", s.known(s.metrics))
+	mux.HandleFunc("GET /openapi.json", s.known(s.openapi))
+	if s.cfg.Control {
+		mux.HandleFunc("GET "+ActorsPath, s.actors)
+		mux.HandleFunc("GET "+ActorPath, s.actor)
+		mux.HandleFunc("GET "+WaitsPath, s.waits)
+		mux.HandleFunc("GET "+EventsPath, s.watched)
+		mux.HandleFunc("GET "+ProfilePath, s.profile)
+		mux.HandleFunc("GET "+DeadPath, s.dead)
+		mux.HandleFunc("GET "+TimersPath, s.timers)
+		mux.HandleFunc("DELETE "+DeadPath, s.forget)
+	}
+	elsewhere := s.known(s.elsewhere)
+	if s.cfg.Pages != nil {
+		mux.HandleFunc("/v1/", elsewhere)
+		elsewhere = s.page
+	}
+	mux.HandleFunc("/", elsewhere)
+	sameOrigin := http.NewCrossOriginProtection()
+	sameOrigin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		s.fail(w, door.Refuse(codeOrigin, "a page of another origin has sent the request"))
+	}))
+	served := http.Handler(mux)
+	if s.peer != nil {
+		served = beside(s.peer, served)
+	}
+	served = sameOrigin.Handler(served)
+	if s.Tokens == nil {
+		served = s.knownHost(served)
+	}
+	return served
+}
+
+// knownHost refuses requests that come by a name which is not that of this machine: a page of a web site whose name leads
+// here could call a server that listens on loopback alone, as the browser takes the two for one origin. Where tokens are
+// asked for, such a page has none.
+func (s *Server) knownHost(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isLocal(r.Host) {
+			s.fail(w, door.Refuse(codeHost, "the host %q is not this machine by a name of its own; say localhost, or 127.0.0.1", r.Host))
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// isLocal reports whether a host, perhaps with a port, is localhost or an address on loopback.
+func isLocal(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	a, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return strings.EqualFold(host, "localhost") || err == nil && a.IsLoopback()
+}
+
+// elsewhere answers requests to no place that there is.
+func (s *Server) elsewhere(w http.ResponseWriter, r *http.Request, _ *access.Caller) {
+	if parts := strings.Split(r.URL.Path, "/"); len(parts) == 5 && parts[1] == "v1" {
+		w.Header().Set("Allow", "POST, GET")
+		s.fail(w, door.Refuse(codeMethod, "%s is not served; call methods by POST, and those that are ro by GET, too", r.Method))
+		return
+	}
+	s.fail(w, nothingAt(r))
+}
