@@ -143,7 +143,7 @@ func (p *pkg) apiMethod(w *writer, c *typecheck.Class, m *typecheck.Func) {
 	}
 	w.doc(apiDoc(m, name, name+" calls "+m.Name()+"."))
 	params, args, checks := p.apiArgs(m, "godoor.Of(a.Handle)")
-	call := "godoor.Call(ctx, a.Handle, &" + p.gen(m, "method") + ", args, opts)"
+	call := "godoor.Call(ctx, &a.Handle, &" + p.gen(m, "method") + ", args, opts)"
 	w.add("func (a %s) %s(ctx context.Context%s, opts ...aeon.CallOption) %s {", p.gen(c, "handle"), name, params, p.apiResult(m))
 	if isVoid(m.Result) {
 		p.apiFill(w, args, checks, "")

@@ -45,20 +45,20 @@ func (db *DB) FindBank(text string) (Bank, error) {
 // Open calls open.
 func (a Bank) Open(ctx context.Context, owner string, deposit int64, opts ...aeon.CallOption) error {
 	args := &bank_OpenArgs{owner: owner, deposit: deposit}
-	return godoor.Call(ctx, a.Handle, &methodBank_Open, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodBank_Open, args, opts)
 }
 
 // Transfer reads the bank and writes two accounts, so transfers between
 // other accounts run at the same time.
 func (a Bank) Transfer(ctx context.Context, from string, to string, amount int64, opts ...aeon.CallOption) error {
 	args := &bank_TransferArgs{from: from, to: to, amount: amount}
-	return godoor.Call(ctx, a.Handle, &methodBank_Transfer, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodBank_Transfer, args, opts)
 }
 
 // Balance calls balance.
 func (a Bank) Balance(ctx context.Context, owner string, opts ...aeon.CallOption) (ret int64, err error) {
 	args := &bank_BalanceArgs{owner: owner}
-	if err = godoor.Call(ctx, a.Handle, &methodBank_Balance, args, opts); err != nil {
+	if err = godoor.Call(ctx, &a.Handle, &methodBank_Balance, args, opts); err != nil {
 		return ret, err
 	}
 	return args.ret, nil
@@ -67,7 +67,7 @@ func (a Bank) Balance(ctx context.Context, owner string, opts ...aeon.CallOption
 // Total is an audit: one atomic look at every account.
 func (a Bank) Total(ctx context.Context, opts ...aeon.CallOption) (ret int64, err error) {
 	args := &bank_TotalArgs{}
-	if err = godoor.Call(ctx, a.Handle, &methodBank_Total, args, opts); err != nil {
+	if err = godoor.Call(ctx, &a.Handle, &methodBank_Total, args, opts); err != nil {
 		return ret, err
 	}
 	return args.ret, nil
@@ -76,7 +76,7 @@ func (a Bank) Total(ctx context.Context, opts ...aeon.CallOption) (ret int64, er
 // Close calls close.
 func (a Bank) Close(ctx context.Context, owner string, opts ...aeon.CallOption) error {
 	args := &bank_CloseArgs{owner: owner}
-	return godoor.Call(ctx, a.Handle, &methodBank_Close, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodBank_Close, args, opts)
 }
 
 // Account is an actor.
@@ -98,7 +98,7 @@ func (db *DB) FindAccount(text string) (Account, error) {
 // BalanceNow calls balanceNow.
 func (a Account) BalanceNow(ctx context.Context, opts ...aeon.CallOption) (ret int64, err error) {
 	args := &account_BalanceNowArgs{}
-	if err = godoor.Call(ctx, a.Handle, &methodAccount_BalanceNow, args, opts); err != nil {
+	if err = godoor.Call(ctx, &a.Handle, &methodAccount_BalanceNow, args, opts); err != nil {
 		return ret, err
 	}
 	return args.ret, nil
@@ -107,13 +107,13 @@ func (a Account) BalanceNow(ctx context.Context, opts ...aeon.CallOption) (ret i
 // Deposit calls deposit.
 func (a Account) Deposit(ctx context.Context, amount int64, opts ...aeon.CallOption) error {
 	args := &account_DepositArgs{amount: amount}
-	return godoor.Call(ctx, a.Handle, &methodAccount_Deposit, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodAccount_Deposit, args, opts)
 }
 
 // Withdraw calls withdraw.
 func (a Account) Withdraw(ctx context.Context, amount int64, opts ...aeon.CallOption) error {
 	args := &account_WithdrawArgs{amount: amount}
-	return godoor.Call(ctx, a.Handle, &methodAccount_Withdraw, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodAccount_Withdraw, args, opts)
 }
 
 // PayTo is the same transfer without a bank: the payee is an argument, and
@@ -124,7 +124,7 @@ func (a Account) PayTo(ctx context.Context, payee Account, amount int64, opts ..
 	if err := in.Err(); err != nil {
 		return err
 	}
-	return godoor.Call(ctx, a.Handle, &methodAccount_PayTo, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodAccount_PayTo, args, opts)
 }
 
 // A Teller brings transfers to the bank, one after the other. The transfers of two
@@ -151,5 +151,5 @@ func (db *DB) FindTeller(text string) (Teller, error) {
 // Transfer calls transfer.
 func (a Teller) Transfer(ctx context.Context, from string, to string, amount int64, opts ...aeon.CallOption) error {
 	args := &teller_TransferArgs{from: from, to: to, amount: amount}
-	return godoor.Call(ctx, a.Handle, &methodTeller_Transfer, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodTeller_Transfer, args, opts)
 }

@@ -31,20 +31,54 @@ const msgNoContext = "the context of the call is nil; pass context.Background() 
 
 const msgNoActor = "the handle is that of no actor that can be called; get one from an open program"
 
-// Call performs a call of m on the actor of h. args take the result.
-func Call(ctx context.Context, h Handle, m *aeonrt.Method, args aeonrt.Args, opts []CallOption) error {
+// Call performs a call of m on the actor of h. args take the result. Most calls have no options and a context that does not
+// end: nothing else is here, and h is a pointer, as to copy what only others need takes a tenth of such a call.
+func Call(ctx context.Context, h *Handle, m *aeonrt.Method, args aeonrt.Args, opts []CallOption) error {
+	if ctx == nil || h.db == nil || h.class != m.Class {
+		return uncallable(ctx, *h, m)
+	}
+	if len(opts) > 0 || h.db.sim != nil || ctx.Done() != nil {
+		return callWith(ctx, h.db, &aeonrt.Call{Target: h.ref, Method: m, Args: args}, opts)
+	}
+	if _, err := h.db.sys.Perform(&aeonrt.Call{Target: h.ref, Method: m, Args: args}); err != nil {
+		return failed(ctx, err)
+	}
+	return nil
+}
+
+// callWith performs a call that may have options, a context that ends, or be in a test.
+func callWith(ctx context.Context, db *DB, c *aeonrt.Call, opts []CallOption) error {
+	if err := choose(c, db, opts); err != nil {
+		return err
+	}
+	if db.sim != nil {
+		return callSimulated(ctx, db, c)
+	}
+	if ctx.Done() == nil {
+		if _, err := db.sys.Perform(c); err != nil {
+			return failed(ctx, err)
+		}
+		return nil
+	}
+	return callUntil(ctx, db, c)
+}
+
+// uncallable refuses a call that names no actor of the class of m.
+func uncallable(ctx context.Context, h Handle, m *aeonrt.Method) error {
 	switch {
 	case ctx == nil:
 		return invalid(msgNoContext)
 	case h.db == nil:
 		return invalid(msgNoActor)
-	case h.class != m.Class:
-		return invalid("%v is no %s", h, m.Class.Name)
 	}
-	c := aeonrt.Call{Target: h.ref, Method: m, Args: args}
+	return invalid("%v is no %s", h, m.Class.Name)
+}
+
+// choose has a call performed as its options say.
+func choose(c *aeonrt.Call, db *DB, opts []CallOption) error {
 	for _, o := range opts {
 		if !o.once {
-			if parent := span.Parse([]string{o.parent}, nil); h.db.spans != nil && parent.Valid() {
+			if parent := span.Parse([]string{o.parent}, nil); db.spans != nil && parent.Valid() {
 				c.From = &span.Origin{Parent: parent}
 			}
 			continue
@@ -61,16 +95,7 @@ func Call(ctx context.Context, h Handle, m *aeonrt.Method, args aeonrt.Args, opt
 		}
 		c.Key = o.key
 	}
-	if h.db.sim != nil {
-		return callSimulated(ctx, h.db, &c)
-	}
-	if ctx.Done() == nil {
-		if _, err := h.db.sys.Perform(&c); err != nil {
-			return failed(ctx, err)
-		}
-		return nil
-	}
-	return callUntil(ctx, h.db, &c)
+	return nil
 }
 
 // callSimulated performs a call in a test. It takes no time, so ctx can prevent it alone.

@@ -150,7 +150,7 @@ func (a Hall) Wait(ctx context.Context, g Guest, opts ...aeon.CallOption) error 
 	if err := in.Err(); err != nil {
 		return err
 	}
-	return godoor.Call(ctx, a.Handle, &methodHall_Wait, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodHall_Wait, args, opts)
 }
 
 // Hire calls hire.
@@ -160,7 +160,7 @@ func (a Hall) Hire(ctx context.Context, u Usher, opts ...aeon.CallOption) error 
 	if err := in.Err(); err != nil {
 		return err
 	}
-	return godoor.Call(ctx, a.Handle, &methodHall_Hire, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodHall_Hire, args, opts)
 }
 
 // Visit has a guest visit by name.
@@ -170,13 +170,13 @@ func (a Hall) Visit(ctx context.Context, v Visitor, opts ...aeon.CallOption) err
 	if err := in.Err(); err != nil {
 		return err
 	}
-	return godoor.Call(ctx, a.Handle, &methodHall_Visit, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodHall_Visit, args, opts)
 }
 
 // All calls all.
 func (a Hall) All(ctx context.Context, opts ...aeon.CallOption) (ret []Visitor, err error) {
 	args := &hall_AllArgs{}
-	if err = godoor.Call(ctx, a.Handle, &methodHall_All, args, opts); err != nil {
+	if err = godoor.Call(ctx, &a.Handle, &methodHall_All, args, opts); err != nil {
 		return ret, err
 	}
 	db := godoor.Of(a.Handle)
@@ -186,7 +186,7 @@ func (a Hall) All(ctx context.Context, opts ...aeon.CallOption) (ret []Visitor, 
 // Guests calls guests.
 func (a Hall) Guests(ctx context.Context, opts ...aeon.CallOption) (ret []Guest, err error) {
 	args := &hall_GuestsArgs{}
-	if err = godoor.Call(ctx, a.Handle, &methodHall_Guests, args, opts); err != nil {
+	if err = godoor.Call(ctx, &a.Handle, &methodHall_Guests, args, opts); err != nil {
 		return ret, err
 	}
 	db := godoor.Of(a.Handle)
@@ -198,7 +198,7 @@ func (a Hall) Guests(ctx context.Context, opts ...aeon.CallOption) (ret []Guest,
 // Leave has all guests leave.
 func (a Hall) Leave(ctx context.Context, opts ...aeon.CallOption) error {
 	args := &hall_LeaveArgs{}
-	return godoor.Call(ctx, a.Handle, &methodHall_Leave, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodHall_Leave, args, opts)
 }
 
 // Release tells all guests of a seat, so many times, and returns how often it has told them by now.
@@ -208,7 +208,7 @@ func (a Hall) Release(ctx context.Context, seat Seat, times int64, opts ...aeon.
 	if err := in.Err(); err != nil {
 		return ret, err
 	}
-	if err = godoor.Call(ctx, a.Handle, &methodHall_Release, args, opts); err != nil {
+	if err = godoor.Call(ctx, &a.Handle, &methodHall_Release, args, opts); err != nil {
 		return ret, err
 	}
 	return args.ret, nil
@@ -221,7 +221,7 @@ func (a Hall) Revoke(ctx context.Context, seat Seat, opts ...aeon.CallOption) er
 	if err := in.Err(); err != nil {
 		return err
 	}
-	return godoor.Call(ctx, a.Handle, &methodHall_Revoke, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodHall_Revoke, args, opts)
 }
 
 // Call calls call.
@@ -233,13 +233,13 @@ func (a Hall) Call(ctx context.Context, seats map[string][]Seat, opts ...aeon.Ca
 	if err := in.Err(); err != nil {
 		return err
 	}
-	return godoor.Call(ctx, a.Handle, &methodHall_Call, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodHall_Call, args, opts)
 }
 
 // Told calls told.
 func (a Hall) Told(ctx context.Context, opts ...aeon.CallOption) (ret int64, err error) {
 	args := &hall_ToldArgs{}
-	if err = godoor.Call(ctx, a.Handle, &methodHall_Told, args, opts); err != nil {
+	if err = godoor.Call(ctx, &a.Handle, &methodHall_Told, args, opts); err != nil {
 		return ret, err
 	}
 	return args.ret, nil
@@ -248,19 +248,19 @@ func (a Hall) Told(ctx context.Context, opts ...aeon.CallOption) (ret int64, err
 // Hold holds a seat for ten minutes.
 func (a Hall) Hold(ctx context.Context, seat string, guest string, opts ...aeon.CallOption) error {
 	args := &hall_HoldArgs{seat: seat, guest: guest}
-	return godoor.Call(ctx, a.Handle, &methodHall_Hold, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodHall_Hold, args, opts)
 }
 
 // Expire calls expire.
 func (a Hall) Expire(ctx context.Context, seat string, opts ...aeon.CallOption) error {
 	args := &hall_ExpireArgs{seat: seat}
-	return godoor.Call(ctx, a.Handle, &methodHall_Expire, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodHall_Expire, args, opts)
 }
 
 // Holding calls holding.
 func (a Hall) Holding(ctx context.Context, opts ...aeon.CallOption) (ret []string, err error) {
 	args := &hall_HoldingArgs{}
-	if err = godoor.Call(ctx, a.Handle, &methodHall_Holding, args, opts); err != nil {
+	if err = godoor.Call(ctx, &a.Handle, &methodHall_Holding, args, opts); err != nil {
 		return ret, err
 	}
 	return godoor.Slice(args.ret, godoor.Same[string]), nil
@@ -269,25 +269,25 @@ func (a Hall) Holding(ctx context.Context, opts ...aeon.CallOption) (ret []strin
 // Close tells all guests that the hall closes, in an event of its own.
 func (a Hall) Close(ctx context.Context, opts ...aeon.CallOption) error {
 	args := &hall_CloseArgs{}
-	return godoor.Call(ctx, a.Handle, &methodHall_Close, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodHall_Close, args, opts)
 }
 
 // Say calls say.
 func (a Hall) Say(ctx context.Context, opts ...aeon.CallOption) error {
 	args := &hall_SayArgs{}
-	return godoor.Call(ctx, a.Handle, &methodHall_Say, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodHall_Say, args, opts)
 }
 
 // Spoil has an event fail that is not awaited.
 func (a Hall) Spoil(ctx context.Context, opts ...aeon.CallOption) error {
 	args := &hall_SpoilArgs{}
-	return godoor.Call(ctx, a.Handle, &methodHall_Spoil, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodHall_Spoil, args, opts)
 }
 
 // Fail calls fail.
 func (a Hall) Fail(ctx context.Context, opts ...aeon.CallOption) error {
 	args := &hall_FailArgs{}
-	return godoor.Call(ctx, a.Handle, &methodHall_Fail, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodHall_Fail, args, opts)
 }
 
 // Both has two other halls count, in an order that is left open.
@@ -297,7 +297,7 @@ func (a Hall) Both(ctx context.Context, a_ Hall, b Hall, opts ...aeon.CallOption
 	if err := in.Err(); err != nil {
 		return err
 	}
-	return godoor.Call(ctx, a.Handle, &methodHall_Both, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodHall_Both, args, opts)
 }
 
 // Mark calls mark.
@@ -307,13 +307,13 @@ func (a Hall) Mark(ctx context.Context, what string, to Hall, opts ...aeon.CallO
 	if err := in.Err(); err != nil {
 		return err
 	}
-	return godoor.Call(ctx, a.Handle, &methodHall_Mark, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodHall_Mark, args, opts)
 }
 
 // Note calls note.
 func (a Hall) Note(ctx context.Context, what string, opts ...aeon.CallOption) error {
 	args := &hall_NoteArgs{what: what}
-	return godoor.Call(ctx, a.Handle, &methodHall_Note, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodHall_Note, args, opts)
 }
 
 // Desk sells the seats of a hall.
@@ -342,13 +342,13 @@ func (a Desk) Serve(ctx context.Context, h_ Hall, opts ...aeon.CallOption) error
 	if err := in.Err(); err != nil {
 		return err
 	}
-	return godoor.Call(ctx, a.Handle, &methodDesk_Serve, args, opts)
+	return godoor.Call(ctx, &a.Handle, &methodDesk_Serve, args, opts)
 }
 
 // Serves calls serves.
 func (a Desk) Serves(ctx context.Context, opts ...aeon.CallOption) (ret Hall, err error) {
 	args := &desk_ServesArgs{}
-	if err = godoor.Call(ctx, a.Handle, &methodDesk_Serves, args, opts); err != nil {
+	if err = godoor.Call(ctx, &a.Handle, &methodDesk_Serves, args, opts); err != nil {
 		return ret, err
 	}
 	db := godoor.Of(a.Handle)
