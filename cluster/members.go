@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/placement"
@@ -61,4 +62,9 @@ func (m *members) save(s *placement.State) error {
 	}
 	m.noted.Store(s)
 	return nil
+}
+
+// noteMembers notes the members that a node is told when it joins.
+func noteMembers(dir string, state []byte) error {
+	return os.WriteFile(filepath.Join(dir, membersFile), state, 0o600)
 }

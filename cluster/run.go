@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"time"
 
 	"crypto/tls"
@@ -86,9 +85,4 @@ func listen(c *aeonrt.ClusterConfig) (net.Listener, error) {
 		return nil, errors.Join(err, l.Close())
 	}
 	return tls.NewListener(l, config), nil
-}
-
-// noteMembers notes the members that a node is told when it joins.
-func noteMembers(dir string, state []byte) error {
-	return os.WriteFile(filepath.Join(dir, membersFile), state, 0o600)
 }
