@@ -12,6 +12,9 @@ import (
 	"github.com/aeon-lang/aeon/placement/raftnode"
 )
 
+// membersFile is in the directory of a node.
+const membersFile = "members.json"
+
 // members are those as far as this node knows, for finding and checking them. A node that starts knows what is agreed on only when it has talked
 // to others; until then it goes by what it noted when it ran last, which may be old: then others do not let it in.
 type members struct {

@@ -33,7 +33,6 @@ import (
 // The directories below that of a node, beside identity.File.
 const (
 	placementDir = "placement"
-	membersFile  = "members.json"
 	replicaDir   = "replica"
 )
 

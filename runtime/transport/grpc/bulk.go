@@ -2,6 +2,9 @@ package grpc
 
 import "google.golang.org/grpc"
 
+// chunkBytes is how much of a stream is sent at a time.
+const chunkBytes = 256 << 10
+
 // chunks reads the chunks of a stream.
 type chunks struct {
 	s    grpc.ServerStream

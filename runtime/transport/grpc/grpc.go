@@ -40,7 +40,6 @@ const (
 	heartbeatDefault = 100 * time.Millisecond
 	silenceDefault   = time.Second
 	queueDefault     = 64 << 20
-	chunkBytes       = 256 << 10
 	windowBytes      = 4 << 20
 )
 
