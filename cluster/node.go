@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -182,6 +183,9 @@ func (n *node) turn(r replica.Role) {
 	}
 }
 
+// removedReason is why a member refuses one that was removed. It is agreed on, so one member's word is enough.
+const removedReason = "it is no member of the cluster any more"
+
 // verify implements port.Verify. A node that this one has not heard of is let in, as it may have joined by others.
 func (n *node) verify(id event.NodeID, key placement.Fingerprint) error {
 	s := n.members.known()
@@ -190,7 +194,7 @@ func (n *node) verify(id event.NodeID, key placement.Fingerprint) error {
 	case !is && id > s.LastNode:
 		return nil
 	case !is || m.Membership == placement.Removed:
-		return fmt.Errorf("node %d is no member of the cluster any more", id)
+		return errors.New(removedReason)
 	case m.Key != key:
 		return fmt.Errorf("node %d has another key than that with which it has joined", id)
 	}
@@ -205,7 +209,14 @@ func (n *node) dialer(protocol port.Protocol) func(ctx context.Context, to event
 		if !is || m.Membership == placement.Removed {
 			return nil, fmt.Errorf("node %d is no member of the cluster", to)
 		}
-		return n.port.Dial(ctx, m.Address, protocol, to)
+		c, err := n.port.Dial(ctx, m.Address, protocol, to)
+		if refused := new(port.RefusedError); errors.As(err, &refused) && strings.Contains(refused.Reason, removedReason) {
+			n.fail(fmt.Errorf("node %d was removed from the cluster, as %s says; to have this machine in it again, join with an empty directory and a token", n.id.Node, m.Name))
+		}
+		if err != nil {
+			return nil, err // and no *port.Conn that is nil
+		}
+		return c, nil
 	}
 }
 

@@ -157,6 +157,9 @@ func (s *Status) Judge() {
 		}
 	}
 	s.Survives, s.Healed = max(s.Survives, 0), max(s.Healed, 0)
+	if s.Healed == 0 && len(s.Nodes) > 0 {
+		s.Next = append(s.Next, "join nodes until there are three: then it survives the loss of one (aeond join-token)")
+	}
 }
 
 var rank = map[Health]int{Single: 0, Healthy: 0, Healing: 1, Degraded: 2, NoQuorum: 3, Stopped: 4}
