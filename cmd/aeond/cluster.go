@@ -107,7 +107,7 @@ func joinTokenCommand() *cli.Command {
 		Long: `
 Join-token writes what a new node is given with --join: a secret that is good once and for a day,
 by which the new node also knows that it talks to this cluster, and the address of this node.
-Whoever has it can join: send it as you would a password.
+It lets any machine join that has it: send it as you would a password.
 
 	aeond join-token --data /var/lib/shop`,
 		Setup: func(fs *flag.FlagSet) cli.Action {

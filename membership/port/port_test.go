@@ -52,7 +52,7 @@ func admitted(t *testing.T, by *identity.Identity, node event.NodeID) *identity.
 	return i
 }
 
-// roll is who has a part in a cluster.
+// roll is which nodes have a part in a cluster.
 type roll struct {
 	mu      sync.Mutex
 	removed map[event.NodeID]bool

@@ -59,7 +59,7 @@ func open(t *testing.T, cfg replicatest.Config) *replicatest.Cluster {
 	return c
 }
 
-// What was synced is in the state of the next leader, whoever that is, and what a leader says is confirmed while it leads.
+// What was synced is in the state of the next leader, whichever node that is, and what a leader says is confirmed while it leads.
 func TestFailOver(t *testing.T) {
 	c := open(t, quick(three()...))
 	for round := range 5 {

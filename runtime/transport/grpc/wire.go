@@ -69,7 +69,7 @@ type Conn interface {
 // trusting implements credentials.TransportCredentials for connections that are authenticated already.
 type trusting struct{}
 
-// peerInfo tells who is at the other end.
+// peerInfo tells which node is at the other end.
 type peerInfo struct {
 	credentials.CommonAuthInfo
 	node event.NodeID
