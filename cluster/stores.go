@@ -35,6 +35,7 @@ func (n *node) keepStores() {
 		for _, id := range s.Of(n.id.Node) {
 			n.keep(s, id)
 		}
+		n.leaveOthers(s)
 		settled := make(map[placement.StoreID]bool)
 		for id, st := range s.Stores {
 			id := placement.StoreID(id)
@@ -83,6 +84,33 @@ func (n *node) keep(s *placement.State, id placement.StoreID) {
 	if err != nil && err != driver.ErrClosed {
 		n.log.Error("this node cannot keep a store", "store", id, "error", err)
 	}
+}
+
+// leaveOthers leaves the groups of stores that this node is not to keep any more, when their leaders say that it is no member.
+func (n *node) leaveOthers(s *placement.State) {
+	for id := range s.Stores {
+		id := placement.StoreID(id)
+		if s.Keeps(n.id.Node, id) || !n.driver.Has(replica.Group(id)) || !n.isOut(id) {
+			continue
+		}
+		if err := n.driver.Leave(replica.Group(id)); err != nil && err != driver.ErrClosed {
+			n.log.Warn("the replica of a store that others keep now stays on the disk", "store", id, "error", err)
+		}
+	}
+}
+
+// isOut reports whether the leader of a store has said lately that this node is no member of its group.
+func (n *node) isOut(id placement.StoreID) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, h := range n.brief {
+		for _, st := range h.brief.Stores {
+			if st.ID == id && st.Serves && time.Since(h.at) < staleAfter {
+				return !slices.ContainsFunc(st.Progress, func(p replica.Progress) bool { return p.Node == n.id.Node })
+			}
+		}
+	}
+	return false
 }
 
 // settled implements placement.View.Settled: for the leader of the placement, which may not lead the store.

@@ -31,6 +31,9 @@ func (l *LogState) replaced(applied uint64) bool {
 	return applied > l.Last.Index && applied == l.Coming.Index
 }
 
+// Left reports whether the log has no more of the group than a vote: the node has no part in it, or has just begun.
+func (l *LogState) Left() bool { return l.Cut.Index == 0 && l.Last.Index == 0 && l.Coming.Index == 0 }
+
 // check refuses a log that does not fit a state which is durable up to applied.
 func (l *LogState) check(applied uint64) error {
 	switch {

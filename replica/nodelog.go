@@ -82,6 +82,28 @@ func closing(it store.Iterator, err error) error {
 	return err
 }
 
+// State returns what the log has of a group.
+func (l *NodeLog) State(g Group) (LogState, error) { return l.read(g) }
+
+// Leave removes what the log has of a group that the node has no part in any more, durably, but for the vote that it has given in its newest term: if
+// the node takes part again, a vote that is asked for by an old message must not be given twice.
+func (l *NodeLog) Leave(g Group) error {
+	s, err := l.read(g)
+	if err != nil {
+		return err
+	}
+	b := l.engine.NewBatch()
+	b.DeleteRange(groupKey(g, kindEntry), entriesEnd(g))
+	b.Set(groupKey(g, kindHard), numbers(s.Term, s.Vote, 0))
+	b.Delete(groupKey(g, kindCut))
+	b.Delete(groupKey(g, kindState))
+	if err := l.engine.Apply(b); err != nil {
+		return err
+	}
+	l.last[g] = 0
+	return l.engine.Sync()
+}
+
 // read returns what the log has of a group, and checks that no entry is missing.
 func (l *NodeLog) read(g Group) (s LogState, err error) {
 	if err := l.numbers(groupKey(g, kindHard), &s.Term, &s.Vote, &s.Commit); err != nil {

@@ -133,6 +133,14 @@ func (d *Disk) forget(g replica.Group, number int) error {
 	return d.place.Remove(stateDir(g, number))
 }
 
+// remove removes all states of a group, which are closed.
+func (d *Disk) remove(g replica.Group) error {
+	d.mu.Lock()
+	delete(d.numbers, g)
+	d.mu.Unlock()
+	return d.place.Remove(groupDir(g))
+}
+
 // Dir is a Place in the file system, below Root. Opener opens an engine in a directory with these options.
 type Dir struct {
 	Root    string

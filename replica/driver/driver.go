@@ -85,8 +85,8 @@ func (d *Driver) addAll(found map[replica.Group]replica.LogState) error {
 	if err != nil {
 		return err
 	}
-	for g := range found {
-		if !slices.Contains(groups, g) {
+	for g, s := range found {
+		if !slices.Contains(groups, g) && !s.Left() {
 			return fmt.Errorf("group %d has a log and no state", g)
 		}
 	}
@@ -117,7 +117,39 @@ func (d *Driver) Begin(g replica.Group, members ...event.NodeID) error {
 
 // Join takes part in a group whose leader has made, or will make, this node a member. The state comes from there.
 func (d *Driver) Join(g replica.Group) error {
-	return d.enter(g, func(*member) (log replica.LogState, err error) { return log, nil })
+	return d.enter(g, func(*member) (log replica.LogState, err error) { return d.log.State(g) })
+}
+
+// Leave ends the part that this node has in a group, which has removed it from its members, and removes the group's state and log. An engine that
+// leads fails.
+func (d *Driver) Leave(g replica.Group) error {
+	var m *member
+	d.ask(&d.loop, func() {
+		d.core.Remove(g)
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		m = d.groups[g]
+		delete(d.groups, g)
+	})
+	if m == nil {
+		return ErrNoMember
+	}
+	m.turn(replica.Role{Group: g})
+	m.jobs.close()
+	m.judged()
+	d.cfg.Scheduler.Wait(m.gone)
+	var err error
+	if !d.ask(&d.writer, func() {
+		if err = d.log.Leave(g); err == nil {
+			err = m.state.Close()
+		}
+		if err == nil {
+			err = d.cfg.Disk.remove(g)
+		}
+	}) {
+		return errors.Join(ErrClosed, m.state.Close())
+	}
+	return err
 }
 
 // enter has the writer open the state of a group that this node had no part in, and the loop add the group.
@@ -215,14 +247,18 @@ func (d *Driver) member(g replica.Group) *member {
 func (d *Driver) perform() {
 	e := d.core.Effects()
 	for _, r := range e.Roles {
-		d.groups[r.Group].turn(r)
-		d.cfg.Roles(r)
+		if m := d.groups[r.Group]; m != nil {
+			m.turn(r)
+			d.cfg.Roles(r)
+		}
 	}
-	for _, m := range e.Send {
-		if m.HasState() {
-			d.groups[m.Group].send(m)
-		} else {
-			d.cfg.Send(m.To(), m.Encode())
+	for _, msg := range e.Send {
+		switch m := d.groups[msg.Group]; {
+		case m == nil: // the node has left the group meanwhile
+		case msg.HasState():
+			m.send(msg)
+		default:
+			d.cfg.Send(msg.To(), msg.Encode())
 		}
 	}
 	if a := e.Append; a != nil {
@@ -230,11 +266,14 @@ func (d *Driver) perform() {
 	}
 	for i := range e.Apply {
 		a := &e.Apply[i]
-		m := d.groups[a.Group]
-		m.jobs.add(func() { m.apply(a) })
+		if m := d.groups[a.Group]; m != nil {
+			m.jobs.add(func() { m.apply(a) })
+		}
 	}
 	for _, r := range e.Reads {
-		d.groups[r.Group].confirmed(r.ID)
+		if m := d.groups[r.Group]; m != nil {
+			m.confirmed(r.ID)
+		}
 	}
 }
 
@@ -242,7 +281,7 @@ func (d *Driver) perform() {
 func (d *Driver) write(a *replica.Append) {
 	for i := range a.Records {
 		r := &a.Records[i]
-		if m := d.member(r.Group); r.State != nil && m.hasCome(r.State.GetIndex()) {
+		if m := d.member(r.Group); m != nil && r.State != nil && m.hasCome(r.State.GetIndex()) {
 			err := d.log.Announce(r.Group, r.StateAt())
 			if err == nil {
 				err = m.replace()

@@ -12,7 +12,8 @@ type member struct {
 	of    *Driver
 	id    replica.Group
 	state *engine.State
-	jobs  queue // for the goroutine that owns the state
+	jobs  queue         // for the goroutine that owns the state
+	gone  chan struct{} // closed when that has ended
 
 	bytes int    // of entries that the state has taken since it was synced
 	kept  uint64 // up to where the state was synced the time before: behind it the log begins
@@ -32,7 +33,7 @@ func (d *Driver) open(g replica.Group) (*member, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the state of group %d: %w", g, err)
 	}
-	m := &member{of: d, id: g, role: replica.Role{Group: g}}
+	m := &member{of: d, id: g, role: replica.Role{Group: g}, gone: make(chan struct{})}
 	m.jobs.init(d.cfg.Scheduler)
 	if m.state, err = engine.OpenState(e); err != nil {
 		return nil, fmt.Errorf("the state of group %d: %w", g, err)
@@ -55,7 +56,12 @@ func (m *member) join(log replica.LogState) error {
 }
 
 // start starts the goroutine of the group. Caller holds of.mu.
-func (m *member) start() { m.of.start(func() { m.jobs.run(nil) }) }
+func (m *member) start() {
+	m.of.start(func() {
+		m.jobs.run(nil)
+		close(m.gone)
+	})
+}
 
 // apply has the state take what is committed.
 func (m *member) apply(a *replica.Apply) {

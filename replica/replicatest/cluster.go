@@ -54,8 +54,13 @@ func Open(cfg Config) (*Cluster, error) {
 	return c, nil
 }
 
-// Start starts a node with what its place has.
-func (c *Cluster) Start(id event.NodeID) error {
+// StartEmpty starts a node with what its place has, though that may have no part in the group.
+func (c *Cluster) StartEmpty(id event.NodeID) error { return c.start(id, false) }
+
+// Start starts a node with what its place has. If that has no part in the group, the node begins the group with all others.
+func (c *Cluster) Start(id event.NodeID) error { return c.start(id, true) }
+
+func (c *Cluster) start(id event.NodeID, begins bool) error {
 	fatal := func(err error) { panic(fmt.Sprintf("node %d: %v", id, err)) }
 	if f := c.cfg.Fatal; f != nil {
 		fatal = func(err error) { f(id, err) }
@@ -93,7 +98,7 @@ func (c *Cluster) Start(id event.NodeID) error {
 		return err
 	}
 	names, err := place.List("states")
-	if err == nil && len(names) == 0 {
+	if err == nil && len(names) == 0 && begins {
 		var members []event.NodeID
 		for i := range c.cfg.Places {
 			members = append(members, event.NodeID(i+1))
