@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -431,6 +432,21 @@ func (c *scheduledCluster) run() {
 	c.tasks.Wait()
 }
 
+// collectAll returns when all garbage is collected and its cleanups have run: those of many clusters would hold up tests of a collection.
+func collectAll() {
+	last := make(chan struct{})
+	runtime.AddCleanup(new(scheduledCluster), func(last chan struct{}) { close(last) }, last)
+	for {
+		runtime.GC()
+		select {
+		case <-last:
+			return
+		default:
+			runtime.Gosched()
+		}
+	}
+}
+
 // Whatever crashes, is cut off or pauses: what was answered has happened, once; readers see it; and a seed repeats all of it.
 func TestScheduledClusters(t *testing.T) {
 	var saw struct{ crashes, cuts, pauses, failovers, unknown, late, reads, states int }
@@ -454,6 +470,7 @@ func TestScheduledClusters(t *testing.T) {
 		saw.states += c.saw.states
 	}
 	t.Logf("%+v", saw)
+	collectAll()
 	if *clusterSeeds >= 60 && (saw.crashes == 0 || saw.cuts == 0 || saw.pauses == 0 || saw.unknown == 0 || saw.failovers <= *clusterSeeds) {
 		t.Errorf("something never goes wrong: %+v", saw)
 	}
