@@ -186,6 +186,17 @@ func (n *node) turn(r replica.Role) {
 // removedReason is why a member refuses one that was removed. It is agreed on, so one member's word is enough.
 const removedReason = "it is no member of the cluster any more"
 
+// removedError ends a node that was removed.
+type removedError struct {
+	node event.NodeID
+	by   string // the member that has said so
+}
+
+// Error implements error.
+func (e *removedError) Error() string {
+	return fmt.Sprintf("node %d was removed from the cluster, as %s says; to have this machine in it again, join with an empty directory and a token", e.node, e.by)
+}
+
 // verify implements port.Verify. A node that this one has not heard of is let in, as it may have joined by others.
 func (n *node) verify(id event.NodeID, key placement.Fingerprint) error {
 	s := n.members.known()
@@ -211,7 +222,7 @@ func (n *node) dialer(protocol port.Protocol) func(ctx context.Context, to event
 		}
 		c, err := n.port.Dial(ctx, m.Address, protocol, to)
 		if refused := new(port.RefusedError); errors.As(err, &refused) && strings.Contains(refused.Reason, removedReason) {
-			n.fail(fmt.Errorf("node %d was removed from the cluster, as %s says; to have this machine in it again, join with an empty directory and a token", n.id.Node, m.Name))
+			n.fail(&removedError{n.id.Node, m.Name})
 		}
 		if err != nil {
 			return nil, err // and no *port.Conn that is nil

@@ -51,6 +51,9 @@ func Run(c aeonrt.ClusterConfig) int {
 	select {
 	case err := <-failed:
 		c.Say("%v", err)
+		if removed := new(removedError); errors.As(err, &removed) {
+			return aeonrt.ExitRefused
+		}
 		return aeonrt.ExitStore // what was not answered is unknown; nothing more is written
 	case sig := <-c.Signals:
 		c.Say("%v", sig)
