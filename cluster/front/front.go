@@ -11,7 +11,6 @@ package front
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -53,9 +52,8 @@ type Config struct {
 const (
 	waitDefault = 10 * time.Second
 	// resendMax is how many bytes of arguments are kept so that a request can be sent again.
-	resendMax  = 1 << 20
-	retryAfter = "1"
-	keyHeader  = "Idempotency-Key"
+	resendMax = 1 << 20
+	keyHeader = "Idempotency-Key"
 )
 
 // Front serves the requests of one node. Any goroutine may call it.
@@ -106,7 +104,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case "/readyz":
 		if err := f.cfg.Ready(); err != nil {
-			unavailable(w, err.Error(), "no")
+			httpdoor.Fail(w, nowhere(err.Error()))
 			return
 		}
 		_, _ = io.WriteString(w, "ok\n")
@@ -122,8 +120,7 @@ func (f *Front) Forwarded() http.Handler {
 			h.ServeHTTP(w, r)
 			return
 		}
-		w.Header().Set(httpdoor.CodeHeader, door.Closing)
-		f.nowhere(w, false) // the other node knows of the leader as soon as this one does, and sends the request again
+		httpdoor.Fail(w, errNowhere) // the other node knows of the leader as soon as this one does, and sends the request again
 	})
 }
 
@@ -137,18 +134,18 @@ func (f *Front) serve(w http.ResponseWriter, r *http.Request) {
 	for {
 		next, err := f.cfg.Locate(ctx, at)
 		if err != nil {
-			f.nowhere(w, unknown)
+			httpdoor.Fail(w, outcome(unknown))
 			return
 		}
 		at = next
-		t := &attempt{ResponseWriter: w, header: w.Header().Clone()}
+		t := &attempt{ResponseWriter: w, again: again, header: w.Header().Clone()}
 		f.send(t, r, body, at)
 		if !t.over {
 			return
 		}
 		unknown = unknown || t.sent
 		if unknown && !again {
-			f.nowhere(w, unknown)
+			httpdoor.Fail(w, outcome(unknown))
 			return
 		}
 		f.cfg.Log.Debug("a request is sent again", "path", r.URL.Path, "node", at.Node, "error", t.err)
@@ -202,35 +199,31 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-// nowhere answers a request that no system has answered.
-func (f *Front) nowhere(w http.ResponseWriter, unknown bool) {
-	if unknown {
-		unavailable(w, "the node that performed the request has gone: the request has happened, or not; with an Idempotency-Key it can be sent again, and happens once", "unknown")
-		return
-	}
-	unavailable(w, "no node runs the actors now: too few nodes are there, or a leader is being elected", "no")
+// nowhere is the failure of a request that no system has performed.
+func nowhere(why string) error {
+	return &door.Refusal{Failure: door.Failure{Code: door.Closing, Happened: door.No, Later: true, Msg: why}}
 }
 
-func unavailable(w http.ResponseWriter, detail, happened string) {
-	code := door.Closing
-	if happened == "unknown" {
-		code = door.NoOutcome
+var (
+	errNowhere = nowhere("no node runs the actors now: too few nodes are there, or a leader is being elected")
+	// errUnknown is the failure of a request whose system has ended under it.
+	errUnknown = &door.Refusal{Failure: door.Failure{Code: door.NoOutcome, Happened: door.Unknown, Later: true,
+		Msg: "the node that performed the request has gone: the request has happened, or not; with an Idempotency-Key it can be sent again, and happens once"}}
+)
+
+// outcome returns the failure of a request that no system has answered.
+func outcome(unknown bool) error {
+	if unknown {
+		return errUnknown
 	}
-	h := w.Header()
-	h.Set("Content-Type", "application/problem+json")
-	h.Set("Retry-After", retryAfter)
-	h.Set("Cache-Control", "no-store")
-	h.Del("Content-Length")
-	w.WriteHeader(http.StatusServiceUnavailable)
-	_ = json.NewEncoder(w).Encode(map[string]any{
-		"title": "Service Unavailable", "status": http.StatusServiceUnavailable, "detail": detail, "code": code, "happened": happened,
-	})
+	return errNowhere
 }
 
 // attempt is the writer of one sending of a request. An answer that says that the system has ended is held back, so that the request can be
 // sent to the next one.
 type attempt struct {
 	http.ResponseWriter
+	again  bool        // the request may be sent again though it may have happened
 	header http.Header // of the answer before the attempt
 	begun  bool        // the answer is on its way
 	over   bool        // the attempt has failed, and nothing was answered
@@ -254,10 +247,13 @@ func (t *attempt) WriteHeader(status int) {
 	if t.begun || t.over {
 		return
 	}
-	switch code := t.Header().Get(httpdoor.CodeHeader); {
-	case status == http.StatusServiceUnavailable && (code == door.Closing || code == door.NoOutcome):
-		t.fail(errors.New("the system has ended"), code == door.NoOutcome)
-		return
+	h := t.Header()
+	if code := h.Get(httpdoor.CodeHeader); code == door.Closing || code == door.NoOutcome {
+		sent := h.Get(httpdoor.HappenedHeader) != string(door.No)
+		if t.again || !sent {
+			t.fail(errors.New("the system has ended"), sent)
+			return
+		}
 	}
 	if status >= 200 {
 		t.begun = true

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
 )
@@ -71,12 +70,10 @@ func system(name string, calls *atomic.Int32) http.Handler {
 }
 
 // ended answers as a system does whose store has failed.
-func ended(code string, calls *atomic.Int32) http.Handler {
+func ended(err error, calls *atomic.Int32) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		calls.Add(1)
-		w.Header().Set(httpdoor.CodeHeader, code)
-		w.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = io.WriteString(w, "it has ended")
+		httpdoor.Fail(w, err)
 	})
 }
 
@@ -98,24 +95,28 @@ func newFront(p *places, wait time.Duration, dial func(context.Context, event.No
 func TestARequestGoesToTheNextSystem(t *testing.T) {
 	var first, second atomic.Int32
 	for _, c := range []struct {
-		what, code, key string
-		status          int
-		text            string
+		what   string
+		err    error
+		key    string
+		status int
+		text   string
 	}{
-		{"it has not happened", door.Closing, "", http.StatusOK, "next:args"},
-		{"it may have happened, and has a key", door.NoOutcome, "k", http.StatusOK, "next:args"},
-		{"it may have happened", door.NoOutcome, "", http.StatusServiceUnavailable, `"happened":"unknown"`},
+		{"it has not happened", event.ErrClosed, "", http.StatusOK, "next:args"},
+		{"it may have happened, and has a key", &event.UnknownError{}, "k", http.StatusOK, "next:args"},
+		{"it may have happened", &event.UnknownError{}, "", http.StatusServiceUnavailable, `"happened":"unknown"`},
+		{"a chain has begun", event.ErrPostponed, "", http.StatusServiceUnavailable, `"happened":"begun"`},
+		{"a chain has begun, and has a key", event.ErrPostponed, "k", http.StatusOK, "next:args"},
 	} {
 		p := &places{}
 		p.move(Place{Node: 1, Term: 1, Here: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			ended(c.code, &first).ServeHTTP(w, r)
+			ended(c.err, &first).ServeHTTP(w, r)
 			p.move(Place{Node: 1, Term: 2, Here: system("next", &second)})
 		})})
 		if status, text := post(t, newFront(p, time.Second, nil), c.key); status != c.status || !strings.Contains(text, c.text) {
 			t.Errorf("%s: %d, %s", c.what, status, text)
 		}
 	}
-	if first.Load() != 3 || second.Load() != 2 {
+	if first.Load() != 5 || second.Load() != 3 {
 		t.Errorf("%d and %d calls", first.Load(), second.Load())
 	}
 }

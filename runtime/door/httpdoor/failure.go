@@ -43,11 +43,17 @@ type problem struct {
 	Path     []string      `json:"path,omitempty"`
 }
 
-// CodeHeader has the code of a failure, too: what forwards an answer need not read its body.
-const CodeHeader = "Aeon-Code"
+// The headers that have the code of a failure, and what has happened, too: what forwards an answer need not read its body.
+const (
+	CodeHeader     = "Aeon-Code"
+	HappenedHeader = "Aeon-Happened"
+)
 
 // fail answers with a failure.
-func (s *Server) fail(w http.ResponseWriter, err error) {
+func (s *Server) fail(w http.ResponseWriter, err error) { s.Counts.HTTP(Fail(w, err)) }
+
+// Fail answers with a failure that door.Explain explains, for what serves requests before a Server does. It returns the status.
+func Fail(w http.ResponseWriter, err error) (status int) {
 	f := door.Explain(err)
 	status, ok := statuses[f.Code]
 	assert.That(ok, "httpdoor: the failure %q has no status", f.Code)
@@ -55,14 +61,15 @@ func (s *Server) fail(w http.ResponseWriter, err error) {
 	head.Set("Content-Type", "application/problem+json")
 	head.Set("Cache-Control", "no-store")
 	head.Set(CodeHeader, f.Code)
+	head.Set(HappenedHeader, string(f.Happened))
 	if f.Later {
 		head.Set("Retry-After", retryAfter)
 	}
-	s.Counts.HTTP(status)
 	w.WriteHeader(status)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	_ = e.Encode(problem{http.StatusText(status), status, f.Msg, f.Code, f.Happened, f.At, f.Path}) // the client has gone if this fails
+	return status
 }
 
 // nothingAt is the failure of a request to no place that there is.
