@@ -37,7 +37,7 @@ const ClusterPackage = ModulePath + "/cluster/withcluster"
 // Every package that generated code reaches must be embedded here and may
 // import the standard library only, StorePackage, GRPCPackage and ClusterPackage apart; a test compares this with the imports.
 //
-//go:embed go.mod go.sum cluster dominator/*.go internal/assert internal/bytejson internal/cmdline internal/shard internal/similar membership placement replica runtime
+//go:embed go.mod go.sum cluster dominator/*.go internal/assert internal/atomicfile internal/bytejson internal/cmdline internal/shard internal/similar membership placement replica runtime
 var embedded embed.FS
 
 // SourceFile is one file of the embedded runtime.

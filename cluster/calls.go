@@ -26,7 +26,6 @@ type brief struct {
 	Listen  string              `json:"listen"`
 	Stores  []storeBrief        `json:"stores"`
 	Settled []placement.StoreID `json:"settled"` // stores that it leads, whose members are those wanted, and up to date
-	Leader  event.NodeID        `json:"leader"`  // of the placement
 }
 
 // storeBrief is what a node tells of a store that it keeps.
@@ -87,7 +86,7 @@ func (n *node) callPlacement(ctx context.Context, to event.NodeID, request []byt
 
 // tell tells what this node is doing.
 func (n *node) tell() brief {
-	b := brief{PID: os.Getpid(), Listen: n.c.Listen.Address, Leader: n.placement.Leader(), Stores: []storeBrief{}}
+	b := brief{PID: os.Getpid(), Listen: n.c.Listen.Address, Stores: []storeBrief{}}
 	s := n.members.known()
 	for id := range s.Stores {
 		g := replica.Group(id)

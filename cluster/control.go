@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -13,6 +14,8 @@ import (
 	"github.com/aeon-lang/aeon/cluster/status"
 	"github.com/aeon-lang/aeon/placement"
 	"github.com/aeon-lang/aeon/replica"
+	"github.com/aeon-lang/aeon/runtime/door"
+	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
@@ -67,7 +70,7 @@ func (n *node) serveStatus(w http.ResponseWriter, _ *http.Request) {
 func (n *node) status() *status.Status {
 	n.askAll()
 	p := n.members.known()
-	s := &status.Status{Cluster: p.Cluster, Program: p.Program, Version: p.Version, By: n.id.Node, Voters: n.placement.Voters(), Leader: n.placement.Leader(), Nodes: []status.Node{}, Stores: []status.Store{}}
+	s := &status.Status{Cluster: p.Cluster, Program: p.Program, Version: p.Version, By: n.id.Node, WantVoters: len(p.Voters()), Voters: n.placement.Voters(), Leader: n.placement.Leader(), Nodes: []status.Node{}, Stores: []status.Store{}}
 	for id, st := range p.Stores {
 		s.Stores = append(s.Stores, status.Store{ID: uint32(id), Want: p.Want(), Wanted: st.Replicas, Replicas: []event.NodeID{}, Current: []event.NodeID{}})
 	}
@@ -102,10 +105,12 @@ func (n *node) status() *status.Status {
 		}
 		if node.State != status.Silent {
 			for _, st := range h.brief.Stores {
-				if st.Leads {
+				switch {
+				case int(st.ID) >= len(s.Stores): // this node has not heard of it yet
+				case st.Leads:
 					node.Leads = append(node.Leads, uint32(st.ID))
 					lead(&s.Stores[st.ID], id, st)
-				} else {
+				default:
 					node.Follows = append(node.Follows, uint32(st.ID))
 				}
 			}
@@ -159,20 +164,17 @@ func (n *node) propose(c placement.Command) error {
 	return err
 }
 
-// answer answers an operator: an error in text, or the text.
+// answer answers an operator: a failure, or the text.
 func answer(w http.ResponseWriter, text string, err error) {
 	var refused *placement.Refusal
-	code := http.StatusServiceUnavailable
 	switch {
 	case err == nil:
-		_, _ = w.Write([]byte(text)) // the client has gone if this fails
-		return
+		_, _ = io.WriteString(w, text) // the client has gone if this fails
 	case errors.As(err, &refused):
-		code = http.StatusUnprocessableEntity
+		httpdoor.Fail(w, door.Refuse(door.BadArgs, "%s", refused.Reason))
+	default:
+		httpdoor.Fail(w, door.Refuse(door.Full, "%v", err))
 	}
-	w.Header().Set("Content-Type", "application/problem+json")
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(map[string]any{"status": code, "detail": err.Error(), "code": "refused"})
 }
 
 func (n *node) serveToken(w http.ResponseWriter, _ *http.Request) {

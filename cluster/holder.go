@@ -12,28 +12,14 @@ import (
 	"github.com/aeon-lang/aeon/replica"
 	"github.com/aeon-lang/aeon/replica/driver"
 	"github.com/aeon-lang/aeon/runtime/event"
-	"github.com/aeon-lang/aeon/runtime/store"
 )
-
-// System is the running actors of a store, in one term of a leader.
-type System interface {
-	// Handler serves the calls of clients.
-	Handler() http.Handler
-	// Control serves an operator on this machine.
-	Control() http.Handler
-	// Close ends the system. Events that run get until the end of ctx; if the store has failed they end at once.
-	Close(ctx context.Context) error
-}
-
-// Opener opens a system with what an engine has. fatal is called once if the store fails then.
-type Opener func(e store.Engine, fatal func(error)) (System, error)
 
 // holder runs the system of one store on this node, in the terms in which the node leads it.
 type holder struct {
 	node   event.NodeID
 	group  replica.Group
-	driver *driver.Driver
-	open   Opener
+	open   open
+	driver *driver.Driver // set before run: it tells of roles as soon as it is there
 	log    *slog.Logger
 
 	mu      sync.Mutex
@@ -53,8 +39,8 @@ type Timings struct {
 	Recover time.Duration // from the engine to a system that serves
 }
 
-func newHolder(node event.NodeID, g replica.Group, d *driver.Driver, open Opener, log *slog.Logger) *holder {
-	return &holder{node: node, group: g, driver: d, open: open, log: log, changed: make(chan struct{}), role: replica.Role{Group: g}}
+func newHolder(node event.NodeID, g replica.Group, open open, log *slog.Logger) *holder {
+	return &holder{node: node, group: g, open: open, log: log, changed: make(chan struct{}), role: replica.Role{Group: g}}
 }
 
 // turn takes a new role. It does not wait.
@@ -132,8 +118,8 @@ func (h *holder) lead(term uint64) {
 	h.mu.Lock()
 	if h.role.Term == term && h.role.Leader == h.node && !h.ended {
 		h.timings = Timings{led.Sub(began), time.Since(led)}
-		h.control = s.Control()
-		h.move(front.Place{Here: s.Handler(), Node: h.node, Term: term})
+		h.control = s.control.Handler()
+		h.move(front.Place{Here: s.public.Handler(), Node: h.node, Term: term})
 		h.log.Info("this node runs the actors of a store", "store", h.group, "term", term, "caught up after", h.timings.Lead, "opened after", h.timings.Recover)
 	}
 	h.mu.Unlock()
@@ -149,7 +135,7 @@ func (h *holder) lead(term uint64) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), graceMax)
 	defer cancel()
-	if err := s.Close(ctx); err != nil && reason == nil {
+	if err := s.close(ctx); err != nil && reason == nil {
 		h.log.Warn("the actors of a store have not ended in time", "store", h.group, "error", err)
 	}
 	e.Fail(driver.ErrDeposed)

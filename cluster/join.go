@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/ed25519"
@@ -9,9 +10,11 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/aeon-lang/aeon/internal/atomicfile"
 	"github.com/aeon-lang/aeon/membership/identity"
 	"github.com/aeon-lang/aeon/membership/port"
 	"github.com/aeon-lang/aeon/placement"
@@ -74,7 +77,7 @@ func joinCluster(dir, text, name, address, program string) (*identity.Identity, 
 		if err != nil {
 			return nil, err
 		}
-		return id, noteMembers(dir, r.Members)
+		return id, atomicfile.Write(filepath.Join(dir, membersFile), bytes.NewReader(r.Members), 0o600)
 	}
 	return nil, fmt.Errorf("no member has answered; the same command can be tried again: %w", errors.Join(failures...))
 }

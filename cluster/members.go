@@ -1,13 +1,14 @@
 package cluster
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sync/atomic"
 
+	"github.com/aeon-lang/aeon/internal/atomicfile"
 	"github.com/aeon-lang/aeon/placement"
 	"github.com/aeon-lang/aeon/placement/raftnode"
 )
@@ -56,18 +57,9 @@ func (m *members) save(s *placement.State) error {
 	if s.Cluster == "" || s.Version == m.noted.Load().Version {
 		return nil
 	}
-	tmp := m.path + ".new"
-	if err := os.WriteFile(tmp, s.Encode(), 0o600); err != nil {
-		return err
-	}
-	if err := os.Rename(tmp, m.path); err != nil {
+	if err := atomicfile.Write(m.path, bytes.NewReader(s.Encode()), 0o600); err != nil {
 		return err
 	}
 	m.noted.Store(s)
 	return nil
-}
-
-// noteMembers notes the members that a node is told when it joins.
-func noteMembers(dir string, state []byte) error {
-	return os.WriteFile(filepath.Join(dir, membersFile), state, 0o600)
 }

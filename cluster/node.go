@@ -27,7 +27,6 @@ import (
 	"github.com/aeon-lang/aeon/runtime/door/audit"
 	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/event"
-	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/transport/grpc"
 )
 
@@ -63,12 +62,11 @@ type node struct {
 
 	mu    sync.Mutex
 	brief map[event.NodeID]heard // what other nodes have told last
-	turns map[placement.StoreID]*holder
 }
 
 // start starts a node. fail is called once if it must end.
 func start(c *aeonrt.ClusterConfig, id *identity.Identity, fail func(error)) (n *node, err error) {
-	n = &node{c: c, id: id, log: c.Log, stop: make(chan struct{}), ready: make(chan struct{}), brief: make(map[event.NodeID]heard), turns: make(map[placement.StoreID]*holder)}
+	n = &node{c: c, id: id, log: c.Log, stop: make(chan struct{}), ready: make(chan struct{}), brief: make(map[event.NodeID]heard)}
 	var once sync.Once
 	n.fail = func(err error) { once.Do(func() { fail(err) }) }
 	defer func() {
@@ -93,7 +91,7 @@ func start(c *aeonrt.ClusterConfig, id *identity.Identity, fail func(error)) (n 
 		Node: id.Node, Listener: n.port.Listener(port.Transport), Dial: n.dialer(port.Transport), Handler: handler{n}, Log: n.log,
 		Progress: func() bool { return !n.isReady() || n.driver.Progresses() },
 	})
-	engine, err := c.OpenEngine(filepath.Join(c.State.Dir, placementDir), n.engineOptions())
+	engine, err := c.OpenEngine(filepath.Join(c.State.Dir, placementDir), c.EngineOptions())
 	if err != nil {
 		return nil, err
 	}
@@ -105,35 +103,25 @@ func start(c *aeonrt.ClusterConfig, id *identity.Identity, fail func(error)) (n 
 		return nil, err
 	}
 	n.members.of.Store(n.placement)
-	n.driver, err = driver.Open(driver.Config{
-		Node: id.Node, Disk: driver.NewDisk(driver.Dir{Root: filepath.Join(c.State.Dir, replicaDir), Opener: c.OpenEngine, Options: n.engineOptions()}),
-		Send: n.sendRaft, SendState: n.transport.Bulk, Roles: n.turn, Fatal: n.fail, Tick: driver.TickDefault,
-		Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), Logger: n.log,
-	})
-	if err != nil {
-		return nil, err
-	}
-	if err := id.Begun(); err != nil {
-		return nil, err
-	}
 	var audited *audit.Log
 	if c.Listen.Audit != "" {
 		if audited, err = audit.Open(c.Listen.Audit); err != nil {
 			return nil, err
 		}
 	}
-	open := opener(c, &gate.Counts{}, audited, n.fail)
-	n.holder = newHolder(id.Node, replica.Group(theStore), n.driver, func(e store.Engine, fatal func(error)) (System, error) {
-		s, err := open(e, fatal)
-		if err != nil {
-			return nil, err
-		}
-		return s, nil
-	}, n.log)
-	n.mu.Lock()
-	n.turns[theStore] = n.holder
-	n.mu.Unlock()
-	n.holder.turn(n.driver.Leader(replica.Group(theStore)))
+	n.holder = newHolder(id.Node, replica.Group(theStore), opener(c, &gate.Counts{}, audited, n.fail), n.log)
+	n.driver, err = driver.Open(driver.Config{
+		Node: id.Node, Disk: driver.NewDisk(driver.Dir{Root: filepath.Join(c.State.Dir, replicaDir), Opener: c.OpenEngine, Options: c.EngineOptions()}),
+		Send: n.transport.Send, SendState: n.transport.Bulk, Roles: n.turn, Fatal: n.fail, Tick: driver.TickDefault,
+		Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), Logger: n.log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	n.holder.driver = n.driver
+	if err := id.Begun(); err != nil {
+		return nil, err
+	}
 	n.front = front.New(front.Config{Locate: n.holder.locate, Here: n.holder.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, Log: n.log})
 	close(n.ready)
 	n.tasks.Go(n.holder.run)
@@ -162,8 +150,6 @@ func (n *node) notLost(fresh bool) error {
 	return nil
 }
 
-func (n *node) engineOptions() store.EngineOptions { return n.c.EngineOptions() }
-
 func (n *node) isReady() bool {
 	select {
 	case <-n.ready:
@@ -175,11 +161,8 @@ func (n *node) isReady() bool {
 
 // turn takes a change of a leader.
 func (n *node) turn(r replica.Role) {
-	n.mu.Lock()
-	h := n.turns[placement.StoreID(r.Group)]
-	n.mu.Unlock()
-	if h != nil {
-		h.turn(r)
+	if r.Group == n.holder.group {
+		n.holder.turn(r)
 	}
 }
 
@@ -369,6 +352,3 @@ func (h handler) Down(id event.NodeID) {
 }
 
 var errStarting = errors.New("the node is starting")
-
-// sendRaft sends a message of the journals.
-func (n *node) sendRaft(to event.NodeID, m []byte) { n.transport.Send(to, m) }

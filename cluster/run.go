@@ -2,20 +2,16 @@ package cluster
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
 	"time"
 
-	"crypto/tls"
-
 	"github.com/aeon-lang/aeon/membership/identity"
-	"github.com/aeon-lang/aeon/placement/raftnode"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 )
-
-var errNoLeader = raftnode.ErrNoLeader
 
 // endMax is how long a node that ends may take.
 const endMax = 5 * time.Second

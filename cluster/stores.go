@@ -25,12 +25,16 @@ const followInterval = 100 * time.Millisecond
 func (n *node) keepStores() {
 	t := time.NewTicker(followInterval)
 	defer t.Stop()
+	var last *placement.State
 	for {
-		agreed, changed := n.placement.State()
+		_, changed := n.placement.State()
 		s := n.members.known()
-		n.connect(s)
-		if err := n.members.save(agreed); err != nil {
-			n.log.Warn("the members could not be noted: a restart may not find them", "error", err)
+		if s != last {
+			n.connect(s)
+			if err := n.members.save(s); err != nil {
+				n.log.Warn("the members could not be noted: a restart may not find them", "error", err)
+			}
+			last = s
 		}
 		for _, id := range s.Of(n.id.Node) {
 			n.keep(s, id)
@@ -62,11 +66,11 @@ func (n *node) connect(s *placement.State) {
 		case id == n.id.Node:
 		case m.Membership == placement.Removed:
 			n.transport.Disconnect(id)
-			n.port.Recheck()
 		default:
 			n.transport.Connect(id)
 		}
 	}
+	n.port.Recheck()
 }
 
 // keep takes part in the group of a store.

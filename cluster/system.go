@@ -2,16 +2,14 @@ package cluster
 
 import (
 	"context"
-	"net/http"
 
+	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/access"
 	"github.com/aeon-lang/aeon/runtime/door/audit"
 	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/store"
-
-	aeonrt "github.com/aeon-lang/aeon/runtime"
 )
 
 // system is the running actors of a store, in one term of a leader, and the doors to it.
@@ -22,8 +20,11 @@ type system struct {
 	control *httpdoor.Server // for aeond on this machine
 }
 
+// open opens a system with what an engine has. fatal is called once if the store fails then.
+type open func(e store.Engine, fatal func(error)) (*system, error)
+
 // opener returns what opens systems of the program.
-func opener(c *aeonrt.ClusterConfig, counts *gate.Counts, log *audit.Log, fail func(error)) func(store.Engine, func(error)) (*system, error) {
+func opener(c *aeonrt.ClusterConfig, counts *gate.Counts, log *audit.Log, fail func(error)) open {
 	return func(e store.Engine, fatal func(error)) (_ *system, err error) {
 		s := &system{}
 		if s.system, s.store, err = c.Recover(e, fatal); err != nil {
@@ -53,14 +54,8 @@ func opener(c *aeonrt.ClusterConfig, counts *gate.Counts, log *audit.Log, fail f
 	}
 }
 
-// Handler implements System.
-func (s *system) Handler() http.Handler { return s.public.Handler() }
-
-// Control implements System.
-func (s *system) Control() http.Handler { return s.control.Handler() }
-
-// Close implements System.
-func (s *system) Close(ctx context.Context) error {
+// close ends the system. Events that run get until the end of ctx; if the store has failed they end at once.
+func (s *system) close(ctx context.Context) error {
 	for _, d := range []*httpdoor.Server{s.public, s.control} {
 		_ = d.Close(ctx) // calls that go on are undone, and their clients send them again
 	}

@@ -2,9 +2,12 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -18,9 +21,6 @@ const (
 	RemovePath   = "/cluster/remove"   // POST ?node=NAME[&lost=true]
 	TransferPath = "/cluster/transfer" // POST ?store=N&node=NAME
 )
-
-// VotersMax is how many nodes agree on members and places at most.
-const VotersMax = 5
 
 // IdentityFile is the name of a file that the directory of a node has, and no other.
 const IdentityFile = "identity/node.json" // as package membership/identity writes it
@@ -90,8 +90,9 @@ type Status struct {
 	Nodes    []Node       `json:"nodes"`
 	Stores   []Store      `json:"stores"`
 	// Voters are the nodes that agree on members and places; Leader leads them, 0: none is known.
-	Voters []event.NodeID `json:"voters"`
-	Leader event.NodeID   `json:"leader"`
+	Voters     []event.NodeID `json:"voters"`
+	WantVoters int            `json:"wantVoters"` // how many there are to be with the nodes that there are
+	Leader     event.NodeID   `json:"leader"`
 }
 
 // Judge fills in Health, Survives, Healed, Why and Next from the rest.
@@ -101,13 +102,7 @@ func (s *Status) Judge() {
 		i := slices.IndexFunc(s.Nodes, func(o Node) bool { return o.ID == n })
 		return i >= 0 && s.Nodes[i].State != Silent
 	}
-	members := 0 // that stay
-	for _, n := range s.Nodes {
-		if n.State != Leaving {
-			members++
-		}
-	}
-	s.Survives, s.Healed = spare(s.Voters, up), (max(min(members, VotersMax), 1)-1)/2
+	s.Survives, s.Healed = spare(s.Voters, up), (max(s.WantVoters, 1)-1)/2
 	s.Health = Healthy
 	if len(s.Nodes) == 1 {
 		s.Health = Single
@@ -211,44 +206,33 @@ func (s *Status) String() string {
 	}
 	b.WriteByte('\n')
 	for i, w := range s.Why {
-		fmt.Fprintf(&b, "%-5s %s\n", map[bool]string{true: "why"}[i == 0], w)
+		fmt.Fprintf(&b, "%-5s %s\n", first(i, "why"), w)
 	}
 	for i, n := range s.Next {
-		fmt.Fprintf(&b, "%-5s %s\n", map[bool]string{true: "next"}[i == 0], n)
+		fmt.Fprintf(&b, "%-5s %s\n", first(i, "next"), n)
 	}
-	rows := [][]string{{"NODE", "STATE", "LEADS", "FOLLOWS", "PID", "LISTEN", "HEARD"}}
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NODE\tSTATE\tLEADS\tFOLLOWS\tPID\tLISTEN\tHEARD")
 	for _, n := range s.Nodes {
-		heard := "now"
+		heard, pid := "now", "-"
 		if n.Heard > 0 {
 			heard = seconds(n.Heard)
 		}
-		pid := "-"
 		if n.PID != 0 {
-			pid = fmt.Sprint(n.PID)
+			pid = strconv.Itoa(n.PID)
 		}
-		rows = append(rows, []string{n.Name, string(n.State), fmt.Sprint(len(n.Leads)), fmt.Sprint(len(n.Follows)), pid, orDash(n.Listen), heard})
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\t%s\t%s\n", n.Name, n.State, len(n.Leads), len(n.Follows), pid, cmp.Or(n.Listen, "-"), heard)
 	}
-	widths := make([]int, len(rows[0]))
-	for _, r := range rows {
-		for i, c := range r {
-			widths[i] = max(widths[i], len(c))
-		}
-	}
-	for _, r := range rows {
-		var line strings.Builder
-		for i, c := range r {
-			fmt.Fprintf(&line, "%-*s  ", widths[i], c)
-		}
-		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-	}
+	_ = table.Flush() // a builder does not fail
 	return b.String()
 }
 
-func orDash(s string) string {
-	if s == "" {
-		return "-"
+// first returns the text for the first of several lines, and nothing for the others.
+func first(i int, text string) string {
+	if i > 0 {
+		return ""
 	}
-	return s
+	return text
 }
 
 func plural(n int, noun string) string {

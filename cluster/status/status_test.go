@@ -10,7 +10,7 @@ import (
 
 func three(change func(*Status)) *Status {
 	all := []event.NodeID{1, 2, 3}
-	s := &Status{Program: "bank", Voters: all, Leader: 1, Stores: []Store{{Leader: 1, Want: 3, Wanted: all, Replicas: all, Current: all}}}
+	s := &Status{Program: "bank", Voters: all, WantVoters: 3, Leader: 1, Stores: []Store{{Leader: 1, Want: 3, Wanted: all, Replicas: all, Current: all}}}
 	for _, n := range all {
 		s.Nodes = append(s.Nodes, Node{ID: n, Name: "n" + string(rune('0'+n)), State: Serving})
 	}
@@ -42,7 +42,7 @@ func TestJudge(t *testing.T) {
 		}, Stopped, 0, 1, 2, "1 of 3 nodes that vote are heard"},
 		{"one node alone", func(s *Status) {
 			one := []event.NodeID{1}
-			s.Nodes, s.Voters, s.Stores = s.Nodes[:1], one, []Store{{Leader: 1, Want: 1, Wanted: one, Replicas: one, Current: one}}
+			s.Nodes, s.Voters, s.WantVoters, s.Stores = s.Nodes[:1], one, 1, []Store{{Leader: 1, Want: 1, Wanted: one, Replicas: one, Current: one}}
 		}, Single, 0, 0, 0, ""},
 		{"a disk hangs", func(s *Status) { s.Nodes[1].State = Stalled }, Degraded, 1, 1, 1, "the disk of n2"},
 	} {

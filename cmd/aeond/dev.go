@@ -111,7 +111,7 @@ func (d *devCluster) nodeDir(i int) string { return filepath.Join(d.dir, "node"+
 
 func (d *devCluster) listen(i int) string { return net.JoinHostPort(d.host, strconv.Itoa(d.port+i)) }
 
-// portFile has the address at which other nodes reach a node, in its directory's parent: it must not change.
+// clusterAddress returns the address at which other nodes reach a node. It must not change, so it is kept in a file.
 func (d *devCluster) clusterAddress(i int) (string, error) {
 	name := filepath.Join(d.dir, "node"+strconv.Itoa(i)+".address")
 	if b, err := os.ReadFile(name); err == nil {

@@ -94,7 +94,7 @@ var layers = []struct{ pkg, may string }{
 	{"cluster/status", "runtime/event"},
 	{"cluster/front", "runtime/door runtime/door/httpdoor runtime/event"},
 	{"replica/driver", "replica replica/engine runtime/event runtime/sched runtime/store"},
-	{"cluster", "cluster/front cluster/status membership/identity membership/port placement placement/raftnode replica replica/driver runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/event runtime/store runtime/transport/grpc"},
+	{"cluster", "cluster/front cluster/status internal/atomicfile membership/identity membership/port placement placement/raftnode replica replica/driver runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/event runtime/store runtime/transport/grpc"},
 	{"cluster/withcluster", "cluster runtime runtime/node"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.

@@ -1,7 +1,6 @@
 package raftnode
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 	"time"
@@ -67,24 +66,6 @@ func (n *Node) improve() {
 
 func (n *Node) heard(id event.NodeID) bool { return id == n.cfg.Node || n.cfg.Heard(id) }
 
-// votersMax is how many nodes vote at most.
-const votersMax = 5 // as package cluster/status has it
-
-// votersOf returns the members that are to vote: an odd number, those that have been there longest.
-func votersOf(s *placement.State) (list []event.NodeID) {
-	for id, m := range s.Members {
-		if m.Membership == placement.Active {
-			list = append(list, id)
-		}
-	}
-	slices.Sort(list)
-	k := min(len(list), votersMax)
-	if k%2 == 0 && k > 0 {
-		k--
-	}
-	return list[:k]
-}
-
 // admit makes the servers of raft what the members are, by one change. A server first learns, and votes when it is to.
 func (n *Node) admit(s *placement.State) {
 	f := n.raft.GetConfiguration()
@@ -95,7 +76,7 @@ func (n *Node) admit(s *placement.State) {
 	for _, server := range f.Configuration().Servers {
 		have[nodeOf(string(server.ID))] = server.Suffrage
 	}
-	votes := votersOf(s)
+	votes := s.Voters()
 	for id, m := range s.Members {
 		suffrage, is := have[id]
 		wanted := slices.Contains(votes, id)
@@ -120,12 +101,4 @@ func (n *Node) admit(s *placement.State) {
 			return
 		}
 	}
-}
-
-// Verify returns nil if this node led the placement at some time since the call: then State has all that was agreed on before.
-func (n *Node) Verify(context.Context) error {
-	if err := n.raft.VerifyLeader().Error(); err != nil {
-		return ErrNoLeader
-	}
-	return nil
 }

@@ -11,7 +11,7 @@ type confirmations struct {
 
 // round is a question that many ask at once.
 type round struct {
-	id   uint64
+	id   uint64 // belongs to the loop
 	term uint64
 	done chan struct{}
 	err  error // set before done is closed
@@ -43,13 +43,10 @@ func (m *member) ask() {
 	m.current, m.next = r, nil
 	if !d.loop.add(func() {
 		d.question++
-		id := d.question
-		m.mu.Lock()
-		r.id = id
-		m.mu.Unlock()
+		r.id = d.question
 		err := error(ErrDeposed)
 		if now := d.core.Leader(m.id); now.Term == r.term {
-			err = d.core.Read(m.id, id)
+			err = d.core.Read(m.id, r.id)
 		}
 		if err != nil {
 			m.ended(r, err)

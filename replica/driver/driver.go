@@ -19,8 +19,11 @@ import (
 
 // Driver runs the raft groups of one node. Any goroutine may call it.
 type Driver struct {
-	cfg  Config
-	core *replica.Core // belongs to the loop
+	cfg Config
+
+	// The core, and the number of its newest question, belong to the loop.
+	core     *replica.Core
+	question uint64
 
 	loop   queue
 	writer queue
@@ -33,12 +36,11 @@ type Driver struct {
 	ticker  *time.Ticker // nil: the owner ticks
 	stop    chan struct{}
 
-	mu       sync.Mutex
-	changed  sched.Cond // what members know
-	groups   map[replica.Group]*member
-	closed   bool
-	failed   bool
-	question uint64 // the newest one of Core.Read
+	mu      sync.Mutex
+	changed sched.Cond // what members know
+	groups  map[replica.Group]*member
+	closed  bool
+	failed  bool
 }
 
 // Open starts a driver with the groups that its disk has.
@@ -356,7 +358,7 @@ func (d *Driver) Leader(g replica.Group) replica.Role {
 	return replica.Role{Group: g}
 }
 
-// Await returns when the state of a group on this node has the entries up to index.
+// Await is for tests. It returns when the state of a group on this node has the entries up to index.
 func (d *Driver) Await(ctx context.Context, g replica.Group, index uint64) error {
 	m := d.member(g)
 	if m == nil {

@@ -24,7 +24,7 @@ type sender struct {
 	queue   [][]byte
 	bytes   int // of queue
 	up      bool
-	dropped int // messages since the last session
+	dropped int // messages for which there was no session, or no room
 }
 
 // add queues a message. Without a session it is lost at once: it would be old when it arrived.
@@ -80,10 +80,11 @@ func (p *sender) run() {
 	for p.ctx.Err() == nil {
 		p.session()
 		p.mu.Lock()
-		was := p.up
-		p.up, p.queue, p.bytes = false, nil, 0
+		was, lost := p.up, p.dropped+len(p.queue)
+		p.up, p.queue, p.bytes, p.dropped = false, nil, 0, 0
 		p.mu.Unlock()
 		if was {
+			p.t.cfg.Log.Debug("a session with another node has ended", "node", p.node, "messages lost", lost)
 			p.t.cfg.Handler.Down(p.node)
 		}
 		select {
