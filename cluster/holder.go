@@ -47,7 +47,7 @@ func newHolder(node event.NodeID, g replica.Group, open open, log *slog.Logger) 
 func (h *holder) turn(r replica.Role) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.ended || r.Term < h.role.Term {
+	if r.Term < h.role.Term {
 		return
 	}
 	h.role = r
@@ -172,14 +172,16 @@ func (h *holder) resign() {
 	}
 }
 
-// end has run return. The system is closed when it does.
+// end has run return. The system is closed when it does. Requests that are under way go on at another node, as long as this one knows it.
 func (h *holder) end() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.ended {
-		h.ended = true
-		h.move(front.Place{})
+	h.ended = true
+	at := h.place
+	if at.Here != nil {
+		at = front.Place{}
 	}
+	h.move(at)
 }
 
 // again is after what time a request is sent again to where it has failed.
