@@ -83,6 +83,7 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/node/withgrpc", "runtime/door runtime/door/gate runtime/door/grpcdoor runtime/door/httpdoor runtime/node"},
 
 	// The cluster, above the runtime.
+	{"runtime/transport", "runtime/event"},
 	{"placement", "runtime/event"},
 	{"replica", "runtime/event runtime/store"},
 	{"replica/engine", "runtime/store"},
