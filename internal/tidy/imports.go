@@ -84,6 +84,7 @@ var layers = []struct{ pkg, may string }{
 
 	// The cluster, above the runtime.
 	{"runtime/transport", "runtime/event"},
+	{"runtime/transport/mem", "runtime/event runtime/sched runtime/transport"},
 	{"placement", "runtime/event"},
 	{"replica", "runtime/event runtime/store"},
 	{"replica/engine", "runtime/store"},
