@@ -85,6 +85,7 @@ var layers = []struct{ pkg, may string }{
 	// The cluster, above the runtime.
 	{"runtime/transport", "runtime/event"},
 	{"runtime/transport/mem", "runtime/event runtime/sched runtime/transport"},
+	{"runtime/transport/grpc", "runtime/event runtime/transport"},
 	{"placement", "runtime/event"},
 	{"replica", "runtime/event runtime/store"},
 	{"replica/engine", "runtime/store"},
@@ -157,7 +158,7 @@ var adapters = []struct {
 	{"github.com/hashicorp/memberlist", "membership/gossip", false},
 	{"github.com/cockroachdb/pebble", "runtime/store/pebbledb", true},
 	{"github.com/minio/minio-go", "runtime/snapshot/s3", false},
-	{"google.golang.org/grpc", "runtime/door/grpcdoor", true},
+	{"google.golang.org/grpc", "runtime/door/grpcdoor runtime/transport/grpc", true},
 	{"go.etcd.io/raft", "replica", false},
 	{"github.com/RaduBerinde/btreemap", "replica/engine", false},
 }
