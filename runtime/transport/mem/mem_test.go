@@ -434,6 +434,67 @@ func TestABulkBreaksInTheMiddle(t *testing.T) {
 	}
 }
 
+func TestNothingArrivesOfACrashedNode(t *testing.T) {
+	s, net, l, tr := scheduled(t, Config{Delay: 3})
+	for range 10 {
+		if !tr[1].Send(1, []byte("late")) {
+			t.Fatal("there is a session")
+		}
+	}
+	net.Crash(2)
+	s.Until(l[0].sees(2, false))
+	if got := l[0].of(2); !slices.Equal(got, []string{"up", "down"}) {
+		t.Errorf("told: %v", got)
+	}
+	if saw := net.Counts(); saw.Crashes != 1 || saw.Dropped != 10 {
+		t.Errorf("counted: %+v", saw)
+	}
+	again := listen(2)
+	net.Join(2, again)
+	s.Until(l[0].sees(2, true))
+	tr[0].Send(2, []byte("welcome"))
+	s.Until(func() bool { return slices.Contains(again.of(1), "welcome") })
+}
+
+// TestACallThatWasNotSentDoesNotRun has callers give up while the link is cut.
+func TestACallThatWasNotSentDoesNotRun(t *testing.T) {
+	s, net, l, tr := scheduled(t, Config{Silence: 1 << 20})
+	ran := map[string]bool{}
+	l[1].call = func(_ context.Context, _ event.NodeID, q []byte) ([]byte, error) {
+		ran[string(q)] = true
+		return nil, nil
+	}
+	net.Cut(1, 2)
+	notSent, unknown := map[string]bool{}, map[string]bool{}
+	for i := range 40 {
+		ctx, cancel := context.WithCancel(t.Context())
+		var group sync.WaitGroup
+		s.Go(&group, cancel)
+		q := fmt.Sprint(i)
+		switch _, err := tr[0].Call(ctx, 2, []byte(q)); {
+		case !errors.Is(err, context.Canceled):
+			t.Errorf("got %v", err)
+		case errors.Is(err, transport.ErrNotSent):
+			notSent[q] = true
+		case errors.Is(err, transport.ErrUnknown):
+			unknown[q] = true
+		}
+	}
+	net.Heal(1, 2)
+	s.Until(func() bool { return len(ran) >= len(unknown) })
+	if err := tr[1].Close(); err != nil {
+		t.Error(err)
+	}
+	for q := range ran {
+		if !unknown[q] {
+			t.Errorf("call %s has run, and its caller was told that it was not sent", q)
+		}
+	}
+	if len(unknown) == 0 || len(notSent) == 0 {
+		t.Errorf("%d calls were not sent, the outcome of %d is unknown", len(notSent), len(unknown))
+	}
+}
+
 func TestPeersThatAreLeftOutAreRefused(t *testing.T) {
 	s, _, l, tr := scheduled(t, Config{})
 	tr[1].Peers([]event.NodeID{1})
