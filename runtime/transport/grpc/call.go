@@ -112,12 +112,15 @@ func (t *Transport) begun(st grpc.ServerStream, from known) (s *session, b []byt
 	return s, b, nil
 }
 
-// answer answers with what a handler has returned. If the session has ended, that may be the only reason of an error, which
-// then is no refusal.
+// answer answers with what a handler has returned. If the session has ended, or the time of the caller, that may be the only reason of
+// an error, which then is no refusal.
 func (s *session) answer(st grpc.ServerStream, reply []byte, err error) error {
 	transport.CheckCall(reply)
 	if s.ctx.Err() != nil {
 		return context.Cause(s.ctx)
+	}
+	if late := st.Context().Err(); late != nil {
+		return status.FromContextError(late).Err()
 	}
 	if err != nil {
 		return st.SendMsg(bytesOf([]byte{refused}, []byte(err.Error())))

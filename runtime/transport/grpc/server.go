@@ -47,10 +47,10 @@ func newServer(t *Transport) *grpc.Server {
 			if err == nil {
 				err = serve(t, st, from)
 			}
-			if err != nil {
-				return status.Error(codes.FailedPrecondition, err.Error())
+			if _, is := status.FromError(err); !is {
+				err = status.Error(codes.FailedPrecondition, err.Error())
 			}
-			return nil
+			return err
 		}
 		desc.Streams = append(desc.Streams, d)
 	}

@@ -136,6 +136,7 @@ func (n *Network) handle(ctx context.Context, c *call, handle func(context.Conte
 	s.cancels = append(s.cancels, &cancel)
 	n.mu.Unlock()
 	reply, err := handle(ctx, c)
+	late := ctx.Err() != nil // which may be the only reason of an error, so it is no refusal
 	cancel()
 	n.mu.Lock()
 	c.to.handling--
@@ -146,7 +147,7 @@ func (n *Network) handle(ctx context.Context, c *call, handle func(context.Conte
 	n.wait(context.Background(), func() bool { return s.broken || n.cut[link{c.to.id, c.from.id}] == 0 })
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if !s.broken && !c.stopped {
+	if !s.broken && !c.stopped && !late {
 		c.done, c.reply, c.err = true, reply, err
 		n.news.Broadcast()
 	}
