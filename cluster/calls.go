@@ -153,5 +153,5 @@ func (n *node) askAll() {
 
 // heard implements placement.View.Heard.
 func (n *node) heard(id event.NodeID) bool {
-	return id == n.id.Node || time.Since(n.transport.Heard(id).Last) < silentAfter
+	return id == n.id.Node || time.Since(n.transport.Heard(id).At) < silentAfter
 }

@@ -100,7 +100,7 @@ func (n *node) status() *status.Status {
 		case node.State == status.Silent:
 		case m.Membership == placement.Leaving:
 			node.State = status.Leaving
-		case id != n.id.Node && !health.Last.IsZero() && !health.Progress || id == n.id.Node && !n.driver.Progresses():
+		case id != n.id.Node && !health.At.IsZero() && !health.Progress || id == n.id.Node && !n.driver.Progresses():
 			node.State = status.Stalled
 		}
 		if node.State != status.Silent {

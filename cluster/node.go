@@ -88,7 +88,7 @@ func start(c *aeonrt.ClusterConfig, id *identity.Identity, fail func(error)) (n 
 		return nil, fmt.Errorf("--cluster-listen: %w", err)
 	}
 	n.transport = grpc.New(grpc.Config{
-		Node: id.Node, Listener: n.port.Listener(port.Transport), Dial: n.dialer(port.Transport), Handler: handler{n}, Log: n.log,
+		Node: id.Node, Listener: n.port.Listener(port.Transport), Dial: n.dialer(port.Transport), Handler: handler{n}, Logger: n.log,
 		Progress: func() bool { return !n.isReady() || n.driver.Progresses() },
 	})
 	engine, err := c.OpenEngine(filepath.Join(c.State.Dir, placementDir), c.EngineOptions())
@@ -112,7 +112,7 @@ func start(c *aeonrt.ClusterConfig, id *identity.Identity, fail func(error)) (n 
 	n.holder = newHolder(id.Node, replica.Group(theStore), opener(c, &gate.Counts{}, audited, n.fail), n.log)
 	n.driver, err = driver.Open(driver.Config{
 		Node: id.Node, Disk: driver.NewDisk(driver.Dir{Root: filepath.Join(c.State.Dir, replicaDir), Opener: c.OpenEngine, Options: c.EngineOptions()}),
-		Send: n.transport.Send, SendState: n.transport.Bulk, Roles: n.turn, Fatal: n.fail, Tick: driver.TickDefault,
+		Send: func(to event.NodeID, m []byte) { n.transport.Send(to, m) }, SendState: n.transport.Bulk, Roles: n.turn, Fatal: n.fail, Tick: driver.TickDefault,
 		Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), Logger: n.log,
 	})
 	if err != nil {
@@ -328,6 +328,9 @@ func (n *node) giveUp(ctx context.Context) {
 
 // handler implements transport.Handler. What arrives before the node is ready is lost, or refused.
 type handler struct{ n *node }
+
+// Up implements transport.Handler. Raft begins by itself.
+func (h handler) Up(event.NodeID) {}
 
 // Message implements transport.Handler.
 func (h handler) Message(from event.NodeID, m []byte) {

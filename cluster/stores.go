@@ -59,17 +59,15 @@ func (n *node) keepStores() {
 	}
 }
 
-// connect connects with the members, and with no others.
+// connect has sessions with the members, and with no others.
 func (n *node) connect(s *placement.State) {
+	var peers []event.NodeID
 	for id, m := range s.Members {
-		switch {
-		case id == n.id.Node:
-		case m.Membership == placement.Removed:
-			n.transport.Disconnect(id)
-		default:
-			n.transport.Connect(id)
+		if m.Membership != placement.Removed {
+			peers = append(peers, id)
 		}
 	}
+	n.transport.Peers(peers)
 	n.port.Recheck()
 }
 

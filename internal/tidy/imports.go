@@ -83,12 +83,13 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/node/withgrpc", "runtime/door runtime/door/gate runtime/door/grpcdoor runtime/door/httpdoor runtime/node"},
 
 	// The cluster, above the runtime.
+	{"runtime/transport", "runtime/event"},
+	{"runtime/transport/mem", "runtime/event runtime/sched runtime/transport"},
+	{"runtime/transport/grpc", "runtime/event runtime/transport"},
 	{"placement", "runtime/event"},
 	{"placement/raftnode", "placement runtime/event runtime/store"},
 	{"membership/identity", "placement runtime/event"},
 	{"membership/port", "membership/identity placement runtime/event"},
-	{"runtime/transport", "runtime/event"},
-	{"runtime/transport/grpc", "runtime/event runtime/transport"},
 	{"replica", "runtime/event runtime/store"},
 	{"replica/engine", "runtime/sched runtime/store"},
 	{"cluster/status", "runtime/event"},

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -21,6 +20,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/transport"
+	"github.com/aeon-lang/aeon/runtime/transport/mem"
 )
 
 var (
@@ -38,8 +39,8 @@ type scheduledCluster struct {
 	live  int // tasks
 	trace strings.Builder
 
+	net    *mem.Network
 	nodes  map[event.NodeID]*clusterNode
-	links  map[[2]event.NodeID]*link
 	calm   bool // nothing goes wrong any more
 	over   bool
 	asking int // clients that are not done
@@ -48,24 +49,20 @@ type scheduledCluster struct {
 	saw struct{ crashes, cuts, pauses, failovers, unknown, late, reads, states int }
 }
 
-// link carries messages from one node to another, in order.
-type link struct {
-	queue [][]byte
-	cut   bool
-	busy  bool // a task delivers
+// clusterNode is one node, in one life. It is the handler of its transport.
+type clusterNode struct {
+	c         *scheduledCluster
+	id        event.NodeID
+	place     *replicatest.Memory
+	transport transport.Transport
+	driver    *driver.Driver // nil: it is starting
+	role      replica.Role
+	sys       *System // nil: it does not lead
+	gone      bool    // this life has ended
+	paused    bool
 }
 
-// clusterNode is one node, in one life.
-type clusterNode struct {
-	c      *scheduledCluster
-	id     event.NodeID
-	place  *replicatest.Memory
-	driver *driver.Driver
-	role   replica.Role
-	sys    *System // nil: it does not lead
-	gone   bool    // this life has ended
-	paused bool
-}
+var clusterNodes = []event.NodeID{1, 2, 3}
 
 const (
 	clusterGroup    replica.Group = 1
@@ -77,16 +74,12 @@ const (
 )
 
 func newScheduledCluster(seed uint64) *scheduledCluster {
-	c := &scheduledCluster{seed: seed, r: rand.New(rand.NewPCG(seed, 7)), nodes: make(map[event.NodeID]*clusterNode), links: make(map[[2]event.NodeID]*link)}
+	c := &scheduledCluster{seed: seed, r: rand.New(rand.NewPCG(seed, 7)), nodes: make(map[event.NodeID]*clusterNode)}
 	c.s = sched.New(seed, func() string {
 		return fmt.Sprintf("go test ./runtime/exec -run TestScheduledClusters -cluster.seed %d -cluster.seeds 1\n%s", seed, c.trace.String())
 	})
-	for from := event.NodeID(1); from <= 3; from++ {
-		for to := event.NodeID(1); to <= 3; to++ {
-			c.links[[2]event.NodeID{from, to}] = &link{}
-		}
-	}
-	for id := event.NodeID(1); id <= 3; id++ {
+	c.net = mem.New(mem.Config{Scheduler: c.s, Rand: rand.New(rand.NewPCG(seed, 11)), Loss: 0.005 * float64(seed%3), Delay: int(seed % 4), Silence: 1000})
+	for _, id := range clusterNodes {
 		c.start(id, &replicatest.Memory{}, true)
 	}
 	return c
@@ -113,8 +106,10 @@ func (c *scheduledCluster) fail(format string, args ...any) {
 // start starts a life of a node with what its place has.
 func (c *scheduledCluster) start(id event.NodeID, place *replicatest.Memory, first bool) {
 	n := &clusterNode{c: c, id: id, place: place}
+	n.transport = c.net.Join(id, n)
 	d, err := driver.Open(driver.Config{
-		Node: id, Disk: driver.NewDisk(place), Send: n.send, SendState: n.sendState, Roles: func(r replica.Role) { n.role = r },
+		Node: id, Disk: driver.NewDisk(place), SendState: n.transport.Bulk, Roles: func(r replica.Role) { n.role = r },
+		Send:  func(to event.NodeID, m []byte) { n.transport.Send(to, m) },
 		Fatal: func(err error) { c.fail("node %d: %v", id, err) }, Heartbeat: 2, Election: 12, Stall: 1000,
 		Rand: rand.New(rand.NewPCG(c.r.Uint64(), uint64(id))), Scheduler: c.s, Logger: quiet, SyncBytes: 1 << 12,
 	})
@@ -124,6 +119,7 @@ func (c *scheduledCluster) start(id event.NodeID, place *replicatest.Memory, fir
 	}
 	n.driver = d
 	c.nodes[id] = n
+	n.transport.Peers(clusterNodes)
 	if first {
 		if err := d.Begin(clusterGroup, 1, 2, 3); err != nil {
 			c.fail("node %d: %v", id, err)
@@ -133,54 +129,38 @@ func (c *scheduledCluster) start(id event.NodeID, place *replicatest.Memory, fir
 	c.task(n.lead)
 }
 
-// send queues a message. What is sent by a life that has ended is lost.
-func (n *clusterNode) send(to event.NodeID, m []byte) {
-	c := n.c
-	l := c.links[[2]event.NodeID{n.id, to}]
-	if n.gone || l.cut || c.over {
-		return
-	}
-	l.queue = append(l.queue, m)
-	if !l.busy {
-		l.busy = true
-		c.task(func() { c.deliver(n.id, to, l) })
+// Up implements transport.Handler.
+func (n *clusterNode) Up(event.NodeID) {}
+
+// Message implements transport.Handler.
+func (n *clusterNode) Message(from event.NodeID, m []byte) {
+	if n.driver != nil {
+		n.driver.Message(from, m)
 	}
 }
 
-// sendState sends a state, which arrives whole or not at all.
-func (n *clusterNode) sendState(_ context.Context, to event.NodeID, header []byte, write func(io.Writer) error) error {
-	c := n.c
-	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		return err
+// Down implements transport.Handler.
+func (n *clusterNode) Down(of event.NodeID) {
+	if n.driver != nil {
+		n.driver.Down(of)
 	}
-	for range c.r.IntN(200) {
-		c.s.Yield()
-	}
-	other := c.nodes[to]
-	c.s.Until(func() bool { return c.over || other.gone || n.gone || !n.paused && !other.paused })
-	if n.gone || other.gone || c.over || c.links[[2]event.NodeID{n.id, to}].cut {
-		return errors.New("the connection has broken")
-	}
-	c.saw.states++
-	return other.driver.TakeState(n.id, header, &b)
 }
 
-// deliver delivers what is queued, each when it is chosen and its addressee is not paused.
-func (c *scheduledCluster) deliver(from, to event.NodeID, l *link) {
-	for {
-		c.s.Yield()
-		c.s.Until(func() bool { return c.over || !c.nodes[from].paused && !c.nodes[to].paused })
-		if len(l.queue) == 0 || c.over {
-			l.busy = false
-			return
-		}
-		m := l.queue[0]
-		l.queue = l.queue[1:]
-		if n := c.nodes[to]; !n.gone && !l.cut {
-			n.driver.Message(from, m)
-		}
+// Call implements transport.Handler.
+func (n *clusterNode) Call(context.Context, event.NodeID, []byte) ([]byte, error) {
+	return nil, errors.New("no node calls another one")
+}
+
+// Bulk implements transport.Handler.
+func (n *clusterNode) Bulk(from event.NodeID, header []byte, r io.Reader) error {
+	if n.driver == nil {
+		return errors.New("the node is starting")
 	}
+	err := n.driver.TakeState(from, header, r)
+	if err == nil {
+		n.c.saw.states++
+	}
+	return err
 }
 
 // tick has time pass: as often as the node is chosen, which is rarely while others have something to do.
@@ -237,11 +217,7 @@ func (c *scheduledCluster) crash(id event.NodeID) {
 	n := c.nodes[id]
 	kept := n.place.Crash(func(unsynced int) int { return c.r.IntN(unsynced + 1) })
 	n.gone = true
-	for pair, l := range c.links {
-		if pair[0] == id || pair[1] == id {
-			l.queue = nil // sessions end
-		}
-	}
+	c.net.Crash(id)
 	c.note("node %d crashes", id)
 	c.saw.crashes++
 	if err := n.driver.Close(); err != nil {
@@ -251,9 +227,24 @@ func (c *scheduledCluster) crash(id event.NodeID) {
 		c.s.Yield()
 	}
 	c.start(id, kept, false)
-	for other := event.NodeID(1); other <= 3; other++ {
-		if other != id {
-			c.nodes[other].driver.Down(id)
+}
+
+// cut has nothing arrive at a node that another one sends, or arrive again.
+func (c *scheduledCluster) cut(from, to event.NodeID, is bool) {
+	if is {
+		c.net.Cut(from, to)
+	} else {
+		c.net.Heal(from, to)
+	}
+}
+
+// pause has the network and the clock of a node stand still, or go on; what it runs does not notice.
+func (c *scheduledCluster) pause(n *clusterNode, is bool) {
+	n.paused = is
+	for _, other := range clusterNodes {
+		if other != n.id {
+			c.cut(n.id, other, is)
+			c.cut(other, n.id, is)
 		}
 	}
 }
@@ -285,21 +276,21 @@ func (c *scheduledCluster) trouble() {
 			both := c.r.IntN(2) == 0
 			c.note("messages from %d to %d are cut, both ways: %v", id, other, both)
 			c.saw.cuts++
-			c.links[[2]event.NodeID{id, other}].cut = true
-			c.links[[2]event.NodeID{other, id}].cut = both
+			c.cut(id, other, true)
+			c.cut(other, id, both)
 			for range c.r.IntN(4000) {
 				c.s.Yield()
 			}
-			c.links[[2]event.NodeID{id, other}].cut, c.links[[2]event.NodeID{other, id}].cut = false, false
-		case 3: // the network and the clock of the leader stand still; what it runs does not notice
+			c.net.HealAll()
+		case 3:
 			n := c.nodes[c.leader()]
 			c.note("node %d is paused", n.id)
 			c.saw.pauses++
-			n.paused = true
+			c.pause(n, true)
 			for range 1000 + c.r.IntN(6000) {
 				c.s.Yield()
 			}
-			n.paused = false
+			c.pause(n, false)
 		}
 	}
 	c.calm = true
@@ -309,7 +300,7 @@ func (c *scheduledCluster) trouble() {
 // system returns a node that runs a system, as far as a client knows: any of them, deposed or not.
 func (c *scheduledCluster) system() *System {
 	var list []*System
-	for id := event.NodeID(1); id <= 3; id++ {
+	for _, id := range clusterNodes {
 		if n := c.nodes[id]; n != nil && !n.gone && n.sys != nil {
 			list = append(list, n.sys)
 		}
@@ -424,11 +415,12 @@ func (c *scheduledCluster) run() {
 	}
 	c.over = true
 	c.s.Until(func() bool { return c.live == 0 })
-	for id := event.NodeID(1); id <= 3; id++ {
+	for _, id := range clusterNodes {
 		if err := c.nodes[id].driver.Close(); err != nil {
 			c.fail("node %d: %v", id, err)
 		}
 	}
+	c.net.Close()
 	c.tasks.Wait()
 }
 

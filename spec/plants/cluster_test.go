@@ -5,6 +5,8 @@ const (
 	engine  = "./replica/engine"
 	// clusters runs the runtime on three replicas.
 	clusters = "./runtime/exec -run TestScheduledClusters -cluster.seeds 200"
+	inMem    = "./runtime/transport/mem"
+	byGRPC   = "./runtime/transport/grpc"
 )
 
 // ofReplica are bugs of the replicated journal.
@@ -137,4 +139,68 @@ var ofReplica = []plant{
 		"return c.hung >= 2*c.cfg.Stall",
 		"return false",
 		replica+" -run Hangs"),
+}
+
+// ofTransport are bugs of what carries messages between nodes.
+var ofTransport = []plant{
+	bug("a session that was overtaken begins", "runtime/transport/grpc/link.go",
+		"case seen && (s.id.number <= last || s.id.incarnation != l.mu.start):",
+		"case seen && last == 1<<62:",
+		byGRPC),
+	bug("a session begins before the one before has ended", "runtime/transport/grpc/link.go",
+		"make(chan struct{}, 1)}",
+		"make(chan struct{}, 2)}",
+		byGRPC),
+	bug("a call of another session runs", "runtime/transport/grpc/link.go",
+		"if s == nil || s.id != id {",
+		"if s == nil {",
+		byGRPC),
+	bug("a call that may have run counts as not sent", "runtime/transport/grpc/call.go",
+		"return nil, failed(transport.ErrUnknown, to, reason(ctx, err))",
+		"return nil, failed(transport.ErrNotSent, to, reason(ctx, err))",
+		byGRPC),
+	bug("what is left of a bulk that failed counts as all of it", "runtime/transport/grpc/bulk.go",
+		"\t\tcancel(err) // so that the other's handler does not take what has come for all\n",
+		"\t\t_ = st.CloseSend()\n\t\t_, _ = answer(ctx, st, to)\n",
+		byGRPC),
+	bug("a bulk outlives its session", "runtime/transport/grpc/bulk.go",
+		"func() { _ = from.conn.Close() })()",
+		"func() {})()",
+		byGRPC),
+	bug("a silent node keeps its session", "runtime/transport/grpc/session.go",
+		"> int64(t.cfg.Silence) {",
+		"> int64(time.Hour) {",
+		byGRPC),
+	bug("messages wait without bound", "runtime/transport/grpc/queue.go",
+		"if q.mu.bytes > 0 &&",
+		"if q.mu.bytes < 0 &&",
+		byGRPC+" -run StandsStill"),
+	bug("heartbeats do not tell of the disk", "runtime/transport/grpc/session.go",
+		"progress := t.cfg.Progress()",
+		"progress := true",
+		byGRPC),
+	bug("a node that is no peer any more is taken", "runtime/transport/grpc/link.go",
+		"\tcase l.mu.refused:\n\t\tl.mu.Unlock()\n\t\treturn errLeftOut\n",
+		"",
+		byGRPC),
+	bug("a connection to another node than was asked for is used", "runtime/transport/grpc/credentials.go",
+		"case i.expect != 0 && n != i.expect:",
+		"case i.expect > n && n == 0:",
+		byGRPC),
+	bug("the simulated network delivers over a cut", "runtime/transport/mem/session.go",
+		"&& n.cut[link{b.from, x.id}] != 0 {",
+		"&& n.cut[link{b.from, x.id}] == 1<<60 {",
+		inMem),
+	bug("messages of a crashed node arrive", "runtime/transport/mem/session.go",
+		"if !from.dead && n.cut",
+		"if n.cut",
+		inMem),
+	bug("the simulated network runs a call that was not sent", "runtime/transport/mem/call.go",
+		"s.broken || c.dropped ||",
+		"s.broken ||",
+		inMem),
+	bug("an overtaken message arrives in the simulated network", "runtime/transport/mem/session.go",
+		"\tit = b.items[0]\n",
+		"\tif k := len(b.items) - 1; k > 1 && b.items[k].kind == message && b.items[k-1].kind == message && b.items[k].s == b.items[k-1].s {\n\t\tb.items[k], b.items[k-1] = b.items[k-1], b.items[k]\n\t}\n\tit = b.items[0]\n",
+		inMem),
 }

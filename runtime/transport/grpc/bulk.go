@@ -1,54 +1,128 @@
 package grpc
 
-import "google.golang.org/grpc"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
 
-// chunkBytes is how much of a stream is sent at a time.
-const chunkBytes = 256 << 10
+	"google.golang.org/grpc"
 
-// chunks reads the chunks of a stream.
-type chunks struct {
-	s    grpc.ServerStream
-	rest []byte
-}
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/transport"
+)
 
-// Read implements io.Reader.
-func (c *chunks) Read(b []byte) (int, error) {
-	for len(c.rest) == 0 {
-		if err := c.s.RecvMsg(&c.rest); err != nil {
-			return 0, err // io.EOF at the end
-		}
+// Bulk implements transport.Transport.
+func (t *Transport) Bulk(ctx context.Context, to event.NodeID, header []byte, write func(io.Writer) error) error {
+	transport.CheckCall(header)
+	s := t.present(to)
+	if s == nil {
+		return failed(transport.ErrNotSent, to, errNoSession)
 	}
-	n := copy(b, c.rest)
-	c.rest = c.rest[n:]
-	return n, nil
+	ctx, cancel := s.within(ctx)
+	defer cancel(nil)
+	c, err := newClient(&t.cfg, to)
+	if err != nil {
+		return failed(transport.ErrNotSent, to, err)
+	}
+	defer c.close()
+	st, err := c.NewStream(ctx, &bulkDesc, bulkMethod)
+	if err != nil {
+		return failed(transport.ErrNotSent, to, reason(ctx, err))
+	}
+	s.link.counts.bulks.Add(1)
+	if err := st.SendMsg(bytesOf(s.id.append(nil), header)); err != nil {
+		return failed(transport.ErrNotSent, to, reason(ctx, errors.Join(err, st.RecvMsg(&packet{}))))
+	}
+	w := &bulkWriter{st: st}
+	if err := write(w); err != nil && !w.ended {
+		cancel(err) // so that the other's handler does not take what has come for all
+		return failed(transport.ErrUnknown, to, reason(s.ctx, err))
+	}
+	if !w.ended {
+		_ = st.CloseSend() // it has no error
+	}
+	_, err = answer(ctx, st, to)
+	return err
 }
 
-// chunker sends what is written in chunks.
-type chunker struct {
-	s   grpc.ClientStream
-	buf []byte
+// bulkWriter cuts what is written into packets.
+type bulkWriter struct {
+	st    grpc.ClientStream
+	ended bool // the other node takes no more, and its answer says why
 }
 
 // Write implements io.Writer.
-func (c *chunker) Write(b []byte) (written int, err error) {
-	for written < len(b) {
-		k := min(len(b)-written, chunkBytes-len(c.buf))
-		c.buf = append(c.buf, b[written:written+k]...)
-		written += k
-		if len(c.buf) == chunkBytes {
-			if err := c.flush(); err != nil {
-				return written, err
-			}
+func (w *bulkWriter) Write(b []byte) (written int, err error) {
+	for len(b) > 0 {
+		chunk := pooled(min(len(b), frameMax))
+		k := copy(*chunk, b)
+		if err := w.st.SendMsg(packetOf(chunk)); err != nil {
+			w.ended = true
+			return written, fmt.Errorf("the bulk has ended: %w", err)
 		}
+		written, b = written+k, b[k:]
 	}
 	return written, nil
 }
 
-func (c *chunker) flush() error {
-	if len(c.buf) == 0 {
-		return nil
+// serveBulk has the handler read a stream.
+func (t *Transport) serveBulk(st grpc.ServerStream, from known) error {
+	s, header, err := t.begun(st, from)
+	if s == nil {
+		return err
 	}
-	b := c.buf
-	c.buf = make([]byte, 0, chunkBytes)
-	return c.s.SendMsg(&b)
+	s.link.counts.bulksServed.Add(1)
+	// The connection is that of the bulk alone.
+	defer context.AfterFunc(s.ctx, func() { _ = from.conn.Close() })()
+	r := &bulkReader{st: st, s: s}
+	err = t.cfg.Handler.Bulk(from.node, header, r)
+	if err == nil {
+		err = r.ended()
+	}
+	return s.answer(st, nil, err)
+}
+
+// bulkReader reads the packets of a bulk.
+type bulkReader struct {
+	st   grpc.ServerStream
+	s    *session
+	rest []byte // of a packet
+	err  error
+}
+
+// Read implements io.Reader.
+func (r *bulkReader) Read(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	for len(r.rest) == 0 {
+		if r.err != nil {
+			return 0, r.err
+		}
+		var p packet
+		switch err := r.st.RecvMsg(&p); {
+		case err == nil:
+			r.rest = p.in
+		case errors.Is(err, io.EOF):
+			r.err = io.EOF
+		default:
+			r.err = fmt.Errorf("the rest of the bulk will not come: %w", reason(r.s.ctx, err))
+		}
+	}
+	n := copy(b, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// ended returns an error if a handler that is content has not read all.
+func (r *bulkReader) ended() error {
+	switch n, err := r.Read(make([]byte, 1)); {
+	case n > 0:
+		return errors.New("the handler has left a part of the bulk")
+	case errors.Is(err, io.EOF):
+		return nil
+	default:
+		return err
+	}
 }

@@ -1,0 +1,254 @@
+package grpc
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+)
+
+// Why sessions end.
+var (
+	errSilent   = errors.New("the other node is silent")
+	errReplaced = errors.New("the other node has begun another session")
+	errLeftOut  = errors.New("the other node is no peer any more")
+	errAsked    = errors.New("it was broken on request")
+	errClosed   = errors.New("the transport is closed")
+)
+
+// stream is either end of one.
+type stream interface {
+	SendMsg(any) error
+	RecvMsg(any) error
+}
+
+// session is one with another node. Its goroutines are the one that receives, which calls the handler, the one that sends, and one that looks
+// for silence; the first joins the others.
+type session struct {
+	link  *link
+	id    sessionID
+	ctx   context.Context // over when the session is; its cause says why
+	stop  context.CancelCauseFunc
+	sever func()        // closes the connection
+	up    chan struct{} // closed when the handler is about to be told
+	queue *queue
+	full  atomic.Bool // the queue has been full, and the log has it
+
+	heard atomic.Int64 // when the other node was heard of, by transport.now
+	busy  atomic.Bool  // what has come is being handled: there is no silence
+
+	mu struct {
+		sync.Mutex
+		echo, echoAt uint64  // sent of the last heartbeat that has come, and when it has
+		calls        *client // nil: there was no call
+	}
+}
+
+func newSession(ctx context.Context, l *link, id sessionID, sever func()) *session {
+	s := &session{link: l, id: id, sever: sever, up: make(chan struct{}), queue: newQueue(l.t.cfg.QueueMax)}
+	s.ctx, s.stop = context.WithCancelCause(ctx)
+	return s
+}
+
+// end ends the session, whose Down follows. Any goroutine may call it, again, too.
+func (s *session) end(why error) {
+	s.stop(why)
+	s.sever()
+}
+
+// run has a session from Up to Down. accepted is whether the other node has opened it: it is told then that it may begin.
+func (s *session) run(st stream, accepted bool) {
+	l := s.link
+	l.counts.sessions.Add(1)
+	s.heard.Store(l.t.now())
+	l.present.Store(s)
+	close(s.up)
+	l.t.cfg.Logger.Info("a session has begun", "node", l.node)
+	l.t.cfg.Handler.Up(l.node)
+	var others sync.WaitGroup
+	others.Go(func() { s.end(s.sendAll(st, accepted)) })
+	others.Go(s.watch)
+	s.end(s.receiveAll(st))
+	l.present.Store(nil)
+	others.Wait()
+	s.closeCalls()
+	l.t.cfg.Logger.Info("a session has ended", "node", l.node, "why", context.Cause(s.ctx))
+	l.t.cfg.Handler.Down(l.node)
+}
+
+// receiveAll calls the handler for what comes, until the session ends.
+func (s *session) receiveAll(st stream) error {
+	l := s.link
+	u := &unpacker{}
+	message := func(m []byte) bool {
+		if s.ctx.Err() != nil {
+			return false
+		}
+		l.counts.received.Add(1)
+		l.counts.bytesReceived.Add(uint64(len(m)))
+		l.t.cfg.Handler.Message(l.node, m)
+		return true
+	}
+	for s.ctx.Err() == nil {
+		var p packet
+		if err := st.RecvMsg(&p); err != nil {
+			return err
+		}
+		s.busy.Store(true)
+		now := l.t.now()
+		s.heard.Store(now)
+		l.heard.Store(now)
+		if err := u.take(p.in, s.beaten, message); err != nil {
+			return err
+		}
+		s.heard.Store(l.t.now())
+		s.busy.Store(false)
+	}
+	return nil
+}
+
+// beaten takes a heartbeat.
+func (s *session) beaten(h beat) {
+	l := s.link
+	now := uint64(l.t.now())
+	l.progress.Store(h.progress)
+	if h.echo != 0 && h.echo <= now && h.held <= now-h.echo {
+		trip := int64(now - h.echo - h.held)
+		if old := l.trip.Load(); old != 0 {
+			trip = old + (trip-old)/4
+		}
+		l.trip.Store(max(trip, 1))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mu.echo, s.mu.echoAt = h.sent, now
+}
+
+// beat returns the next heartbeat.
+func (s *session) beat() *packet {
+	t := s.link.t
+	progress := t.cfg.Progress()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := beat{progress: progress, sent: uint64(t.now()), echo: s.mu.echo}
+	if h.echo != 0 {
+		h.held = h.sent - s.mu.echoAt
+	}
+	return bytesOf(h.append(make([]byte, 0, beatLen)))
+}
+
+// sendAll sends heartbeats, and what is queued between them, until the session ends.
+func (s *session) sendAll(st stream, accepted bool) error {
+	t := s.link.t
+	if accepted {
+		if err := st.SendMsg(bytesOf(hello(s.id))); err != nil {
+			return err
+		}
+	}
+	if err := st.SendMsg(s.beat()); err != nil {
+		return err
+	}
+	ticker := time.NewTicker(t.cfg.Beat)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-s.ctx.Done():
+			return nil
+		case <-ticker.C:
+			if err := st.SendMsg(s.beat()); err != nil {
+				return err
+			}
+		case <-s.queue.ready:
+			if err := s.sendQueue(st, ticker); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// sendQueue sends what is queued, until nothing is. Heartbeats go between.
+func (s *session) sendQueue(st stream, ticker *time.Ticker) error {
+	counts := &s.link.counts
+	for p := (packer{list: s.queue.take()}); len(p.list) > 0; p.list = s.queue.take() {
+		for len(p.list) > 0 {
+			size, whole := p.size()
+			b := pooled(size)
+			frame, messages, bytes := p.append((*b)[:0], size, whole)
+			// Invariant: a frame has the size that was foretold, so it lies in the memory that goes back to the pool.
+			assert.That(len(frame) == size, "transport: a frame of %d bytes instead of %d", len(frame), size)
+			if err := st.SendMsg(packetOf(b)); err != nil {
+				return err
+			}
+			s.queue.release(messages, bytes)
+			counts.frames.Add(1)
+			counts.sent.Add(uint64(messages))
+			counts.bytesSent.Add(uint64(bytes))
+			select {
+			case <-ticker.C:
+				if err := st.SendMsg(s.beat()); err != nil {
+					return err
+				}
+			default:
+			}
+		}
+	}
+	return nil
+}
+
+// watch ends the session if the other node is silent.
+func (s *session) watch() {
+	t := s.link.t
+	ticker := time.NewTicker(max(t.cfg.Silence/10, time.Millisecond))
+	defer ticker.Stop()
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-ticker.C:
+			if !s.busy.Load() && t.now()-s.heard.Load() > int64(t.cfg.Silence) {
+				s.end(errSilent)
+				return
+			}
+		}
+	}
+}
+
+// send queues a message.
+func (s *session) send(m []byte) bool {
+	if s.queue.put(m) {
+		return true
+	}
+	s.link.counts.dropped.Add(1)
+	if !s.full.Swap(true) {
+		s.link.t.cfg.Logger.Warn("too much waits for a node, messages to it are dropped", "node", s.link.node, "bytes", s.queue.waiting())
+	}
+	return false
+}
+
+// caller returns the connection for calls in this session.
+func (s *session) caller() (*client, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() != nil {
+		return nil, context.Cause(s.ctx)
+	}
+	if s.mu.calls == nil {
+		c, err := newClient(&s.link.t.cfg, s.link.node)
+		if err != nil {
+			return nil, err
+		}
+		s.mu.calls = c
+	}
+	return s.mu.calls, nil
+}
+
+func (s *session) closeCalls() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.calls != nil {
+		s.mu.calls.close()
+	}
+}
