@@ -84,6 +84,7 @@ var layers = []struct{ pkg, may string }{
 
 	// The cluster, above the runtime.
 	{"placement", "runtime/event"},
+	{"membership/identity", "placement runtime/event"},
 	{"replica", "runtime/event runtime/store"},
 	{"replica/engine", "runtime/store"},
 
@@ -138,7 +139,7 @@ const testOnly = "dominator/oracle examples/... internal/generated internal/race
 // directions lists what packages never reach, directly or through others, whatever the layers say.
 var directions = []struct{ from, never string }{
 	{"lang/... typecheck codegen", "runtime/... dominator/... cmd/..."}, // the compiler names the runtime by strings
-	{"runtime/...", "lang/... typecheck codegen internal/load internal/gobuild placement/... replica/... cmd/..."},
+	{"runtime/...", "lang/... typecheck codegen internal/load internal/gobuild membership/... placement/... replica/... cmd/..."},
 	{"dominator", "runtime/... lang/... typecheck codegen cmd/..."},
 	{"lang/... typecheck codegen dominator runtime/... internal/...", "spec/..."}, // only commands run the oracles
 	{"spec spec/explore", "codegen runtime/... dominator/..."},                    // an oracle shares nothing with what it judges
