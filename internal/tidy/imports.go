@@ -85,6 +85,7 @@ var layers = []struct{ pkg, may string }{
 	// The cluster, above the runtime.
 	{"placement", "runtime/event"},
 	{"membership/identity", "placement runtime/event"},
+	{"membership/port", "membership/identity placement runtime/event"},
 	{"replica", "runtime/event runtime/store"},
 	{"replica/engine", "runtime/store"},
 
