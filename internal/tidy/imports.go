@@ -86,6 +86,7 @@ var layers = []struct{ pkg, may string }{
 	{"placement", "runtime/event"},
 	{"membership/identity", "placement runtime/event"},
 	{"membership/port", "membership/identity placement runtime/event"},
+	{"placement/raftnode", "membership/identity membership/port placement runtime/event runtime/store"},
 	{"replica", "runtime/event runtime/store"},
 	{"replica/engine", "runtime/store"},
 
@@ -154,6 +155,7 @@ var adapters = []struct {
 }{
 	{"github.com/alecthomas/participle", "lang/grammar", false},
 	{"github.com/hashicorp/raft", "placement/raftnode", false},
+	{"github.com/hashicorp/go-hclog", "placement/raftnode", false},
 	{"github.com/hashicorp/memberlist", "membership/gossip", false},
 	{"github.com/cockroachdb/pebble", "runtime/store/pebbledb", true},
 	{"github.com/minio/minio-go", "runtime/snapshot/s3", false},

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 	"pgregory.net/rapid"
 
 	"github.com/aeon-lang/aeon/runtime/metrics"
@@ -38,7 +39,7 @@ func TestTheParserOfPrometheusReadsIt(t *testing.T) {
 		if _, err := w.WriteTo(&text); err != nil {
 			t.Fatal(err)
 		}
-		var p expfmt.TextParser
+		p := expfmt.NewTextParser(model.LegacyValidation)
 		got, err := p.TextToMetricFamilies(bytes.NewReader(text.Bytes()))
 		if err != nil || len(got) != 4 {
 			t.Fatalf("%v\n%s", err, text.Bytes())

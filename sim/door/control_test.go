@@ -16,6 +16,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 
 	"github.com/aeon-lang/aeon/internal/generated"
 	"github.com/aeon-lang/aeon/runtime/door"
@@ -254,7 +255,7 @@ func TestMetrics(t *testing.T) {
 	if kind := got.head.Get("Content-Type"); got.status != http.StatusOK || kind != metrics.ContentType {
 		t.Fatalf("%d %s", got.status, kind)
 	}
-	var p expfmt.TextParser
+	p := expfmt.NewTextParser(model.LegacyValidation)
 	families, err := p.TextToMetricFamilies(strings.NewReader(got.body + "\n"))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, got.body)

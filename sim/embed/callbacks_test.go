@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 
 	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 
 	"github.com/aeon-lang/aeon"
 	"github.com/aeon-lang/aeon/sim/embed/hall"
@@ -189,7 +190,8 @@ func TestCallbackThatPanics(t *testing.T) {
 	mustNot(t, release(ctx, h, seat, 1)) // its callback is dropped before it is counted
 	var metrics bytes.Buffer
 	mustNot(t, db.WriteMetrics(&metrics))
-	parsed, err := new(expfmt.TextParser).TextToMetricFamilies(&metrics)
+	parser := expfmt.NewTextParser(model.LegacyValidation)
+	parsed, err := parser.TextToMetricFamilies(&metrics)
 	mustNot(t, err)
 	for name, want := range map[string]float64{"aeon_go_clients": 0, "aeon_go_callbacks_total": 3, "aeon_go_callback_panics_total": 1, "aeon_go_callback_bytes": 0, "aeon_events_committed_total": 3} {
 		if m := parsed[name].GetMetric(); len(m) != 1 || m[0].GetCounter().GetValue()+m[0].GetGauge().GetValue() != want {
