@@ -86,6 +86,7 @@ var layers = []struct{ pkg, may string }{
 	{"placement", "runtime/event"},
 	{"membership/identity", "placement runtime/event"},
 	{"membership/port", "membership/identity placement runtime/event"},
+	{"membership/gossip", "membership/port runtime/event"},
 	{"membership/join", "membership/identity membership/port placement runtime/event"},
 	{"placement/raftnode", "membership/identity membership/port placement runtime/event runtime/store"},
 	{"replica", "runtime/event runtime/store"},
