@@ -336,24 +336,53 @@ func (n *Node) Close() error {
 	return errors.Join(n.stop(), n.log.noteApplied())
 }
 
-// spawn begins a goroutine that stop waits for, unless the node is being closed.
-func (n *Node) spawn(f func()) bool {
+// hold keeps raft from being shut down until release is called; ok is false if the node is being closed.
+func (n *Node) hold() (release func(), ok bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if !n.mu.closed {
-		n.wg.Go(f)
+	if n.mu.closed {
+		return nil, false
 	}
-	return !n.mu.closed
+	n.wg.Add(1)
+	return n.wg.Done, true
 }
 
+// spawn begins a goroutine that stop waits for, unless the node is being closed.
+func (n *Node) spawn(f func()) bool {
+	release, ok := n.hold()
+	if ok {
+		go func() {
+			defer release()
+			f()
+		}()
+	}
+	return ok
+}
+
+// answersMax is how long a node that is closed waits for raft's answers. Without connections a leader steps down within the lease, and then all are answered.
+const answersMax = 5 * time.Second
+
 // stop ends the node as a crash would, but that all goroutines have ended when it returns.
+//
+// Raft is shut down when nothing waits for it any more: what it is asked while it shuts down it may never answer (as of 1.8.0: the state
+// machine ends with batches in its channel, and the futures of these with it).
 func (n *Node) stop() error {
 	n.end()
 	n.mu.Lock()
 	n.mu.closed = true
 	n.mu.Unlock()
 	err := errors.Join(n.proposals.Close(), n.transport.Close())
-	err = errors.Join(err, n.raft.Shutdown().Error())
-	n.wg.Wait()
-	return err
+	ended := make(chan struct{})
+	go func() {
+		n.wg.Wait()
+		close(ended)
+	}()
+	patience := time.NewTimer(answersMax)
+	defer patience.Stop()
+	select {
+	case <-ended:
+	case <-patience.C:
+		err = errors.Join(err, fmt.Errorf("the placement is closed, and raft has not answered for %v", answersMax))
+	}
+	return errors.Join(err, n.raft.Shutdown().Error())
 }

@@ -28,8 +28,8 @@ func TestLeadersAreReplaced(t *testing.T) {
 		text := fmt.Sprint("before ", i)
 		dead := c.leader()
 		c.register(dead, text)
-		dead.kill()
 		began := time.Now()
+		dead.kill()
 		other := c.up()[i%2]
 		c.register(other, fmt.Sprint("after ", i))
 		took = append(took, time.Since(began))

@@ -156,6 +156,11 @@ func (n *Node) current() reply {
 	if n.raft.State() != raft.Leader {
 		return reply{Retry: "this node does not lead"}
 	}
+	release, ok := n.hold()
+	if !ok {
+		return reply{Retry: "this node is being closed"}
+	}
+	defer release()
 	if err := n.raft.VerifyLeader().Error(); err != nil {
 		return reply{Retry: err.Error()}
 	}

@@ -116,4 +116,22 @@ func TestNodesThatLag(t *testing.T) {
 	if do, n := e.next(); do != nothing {
 		t.Errorf("%v of %d", do, n)
 	}
+
+	// Node 4 is to replace node 3, which is silent: first it is ready, then it votes, then node 3 does not.
+	servers[1].Suffrage = raft.Voter
+	s.Members[4] = placement.Member{Membership: placement.Active}
+	e.servers = append(servers, raft.Server{ID: "4", Suffrage: raft.Nonvoter})
+	e.heard = func(n event.NodeID) bool { return n != 3 }
+	e.ready = func(event.NodeID) bool { return false }
+	if do, n := e.next(); do != nothing {
+		t.Errorf("%v of %d", do, n)
+	}
+	e.ready = func(event.NodeID) bool { return true }
+	if do, n := e.next(); do != promote || n != 4 {
+		t.Errorf("%v of %d", do, n)
+	}
+	e.servers[3].Suffrage = raft.Voter
+	if do, n := e.next(); do != demote || n != 3 {
+		t.Errorf("%v of %d", do, n)
+	}
 }
