@@ -35,6 +35,8 @@ type cluster struct {
 	removed map[event.NodeID]bool
 	load    map[event.NodeID][]byte
 	seeds   []string
+
+	tried chan event.NodeID // nodes whose join loop has asked for seeds; some
 }
 
 func newCluster(t *testing.T) *cluster {
@@ -43,7 +45,7 @@ func newCluster(t *testing.T) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &cluster{t: t, first: id, ids: map[event.NodeID]*identity.Identity{1: id}, removed: make(map[event.NodeID]bool), load: make(map[event.NodeID][]byte)}
+	return &cluster{t: t, first: id, ids: map[event.NodeID]*identity.Identity{1: id}, removed: make(map[event.NodeID]bool), load: make(map[event.NodeID][]byte), tried: make(chan event.NodeID, 100)}
 }
 
 func (c *cluster) identity(n event.NodeID) *identity.Identity {
@@ -94,6 +96,10 @@ func (c *cluster) start(n event.NodeID) *node {
 			Seeds: func() []string {
 				c.mu.Lock()
 				defer c.mu.Unlock()
+				select {
+				case c.tried <- n:
+				default:
+				}
 				return slices.Clone(c.seeds)
 			},
 			Load: func() []byte {
@@ -203,6 +209,15 @@ func TestTheJoinLoopGoesOn(t *testing.T) {
 	a, b := c.start(1), c.start(2)
 	defer a.close()
 	defer b.close()
+	deadline := time.After(within)
+	for tries := map[event.NodeID]int{}; tries[1] < 2 || tries[2] < 2; {
+		select {
+		case n := <-c.tried:
+			tries[n]++
+		case <-deadline:
+			t.Fatal("the nodes try once")
+		}
+	}
 	if len(a.Peers()) > 0 {
 		t.Error("nodes find each other without an address", a.Peers())
 	}
