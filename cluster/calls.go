@@ -15,9 +15,8 @@ import (
 
 // The kinds of calls between nodes, which are their first byte.
 const (
-	callPlacement = 'p' // a command for the leader of the placement
-	callBrief     = 'b' // what the node is doing
-	callTransfer  = 't' // give a store to another node
+	callBrief    = 'b' // what the node is doing
+	callTransfer = 't' // give a store to another node
 )
 
 // brief is what a node tells of itself.
@@ -59,8 +58,6 @@ func (h handler) Call(_ context.Context, _ event.NodeID, request []byte) ([]byte
 		return nil, errStarting
 	}
 	switch body := request[1:]; request[0] {
-	case callPlacement:
-		return n.placement.Handle(body)
 	case callBrief:
 		return json.Marshal(n.tell())
 	case callTransfer:
@@ -79,15 +76,10 @@ type transfer struct {
 	To    event.NodeID      `json:"to"`
 }
 
-// callPlacement implements raftnode.Config.Call.
-func (n *node) callPlacement(ctx context.Context, to event.NodeID, request []byte) ([]byte, error) {
-	return n.transport.Call(ctx, to, append([]byte{callPlacement}, request...))
-}
-
 // tell tells what this node is doing.
 func (n *node) tell() brief {
 	b := brief{PID: os.Getpid(), Listen: n.c.Listen.Address, Stores: []storeBrief{}}
-	s := n.members.known()
+	s := n.placement.State()
 	for id := range s.Stores {
 		g := replica.Group(id)
 		if !n.driver.Has(g) {
@@ -130,7 +122,7 @@ func (n *node) askOthers() {
 
 // askAll asks all other members at once, and waits for the answers for a short time.
 func (n *node) askAll() {
-	s := n.members.known()
+	s := n.placement.State()
 	ctx, cancel := context.WithTimeout(context.Background(), askMax)
 	defer cancel()
 	var group sync.WaitGroup

@@ -13,6 +13,7 @@ import (
 
 	"github.com/aeon-lang/aeon/cluster/status"
 	"github.com/aeon-lang/aeon/placement"
+	"github.com/aeon-lang/aeon/placement/raftnode"
 	"github.com/aeon-lang/aeon/replica"
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
@@ -48,7 +49,7 @@ func (n *node) control() http.Handler {
 			return
 		}
 		_, at, _ := n.holder.known()
-		s := n.members.known()
+		s := n.placement.State()
 		answer(w, "", fmt.Errorf("this node does not run the actors; ask %s", orNone(s.Members[at.Node].Name)))
 	})
 	return mux
@@ -69,8 +70,15 @@ func (n *node) serveStatus(w http.ResponseWriter, _ *http.Request) {
 // status asks all nodes what they are doing, and puts the answers together.
 func (n *node) status() *status.Status {
 	n.askAll()
-	p := n.members.known()
-	s := &status.Status{Cluster: p.Cluster, Program: p.Program, Version: p.Version, By: n.id.Node, WantVoters: len(p.Voters()), Voters: n.placement.Voters(), Leader: n.placement.Leader(), Nodes: []status.Node{}, Stores: []status.Store{}}
+	p := n.placement.State()
+	leader, _ := n.placement.Leader()
+	active := 0
+	for _, m := range p.Members {
+		if m.Membership == placement.Active {
+			active++
+		}
+	}
+	s := &status.Status{Cluster: p.Cluster, Program: p.Program, Version: p.Version, By: n.id.Node, WantVoters: raftnode.VotersOf(active), Voters: n.placement.Voters(), Leader: leader, Nodes: []status.Node{}, Stores: []status.Store{}}
 	for id, st := range p.Stores {
 		s.Stores = append(s.Stores, status.Store{ID: uint32(id), Want: p.Want(), Wanted: st.Replicas, Replicas: []event.NodeID{}, Current: []event.NodeID{}})
 	}
@@ -142,7 +150,7 @@ func lead(s *status.Store, id event.NodeID, st storeBrief) {
 
 // named returns the member of a name.
 func (n *node) named(name string) (event.NodeID, error) {
-	s := n.members.known()
+	s := n.placement.State()
 	var names []string
 	for id, m := range s.Members {
 		if m.Membership == placement.Removed {
@@ -180,7 +188,7 @@ func answer(w http.ResponseWriter, text string, err error) {
 func (n *node) serveToken(w http.ResponseWriter, _ *http.Request) {
 	t := n.id.NewToken(time.Now().Add(tokenLife))
 	err := n.propose(placement.Command{Token: &placement.Token{Hash: t.Hash(), Expires: t.Expires.UTC()}})
-	answer(w, t.Text()+"@"+n.c.Address+"\n", err)
+	answer(w, t.Text()+"@"+n.c.Address()+"\n", err)
 }
 
 func (n *node) serveRemove(w http.ResponseWriter, r *http.Request) {
@@ -198,7 +206,7 @@ func (n *node) serveRemove(w http.ResponseWriter, r *http.Request) {
 
 func (n *node) serveTransfer(w http.ResponseWriter, r *http.Request) {
 	store, err := strconv.ParseUint(r.FormValue("store"), 10, 32)
-	s := n.members.known()
+	s := n.placement.State()
 	if err != nil || int(store) >= len(s.Stores) {
 		answer(w, "", &placement.Refusal{Reason: fmt.Sprintf("there is no store %q; there are %d, from 0 on", r.FormValue("store"), len(s.Stores))})
 		return

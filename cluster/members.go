@@ -1,65 +1,126 @@
 package cluster
 
 import (
-	"bytes"
-	"errors"
+	"context"
 	"fmt"
-	"io/fs"
-	"os"
-	"sync/atomic"
+	"maps"
+	"slices"
+	"strings"
+	"time"
 
-	"github.com/aeon-lang/aeon/internal/atomicfile"
+	"github.com/aeon-lang/aeon/membership/gossip"
+	"github.com/aeon-lang/aeon/membership/identity"
+	"github.com/aeon-lang/aeon/membership/join"
 	"github.com/aeon-lang/aeon/placement"
-	"github.com/aeon-lang/aeon/placement/raftnode"
+	aeonrt "github.com/aeon-lang/aeon/runtime"
+	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// membersFile is in the directory of a node.
-const membersFile = "members.json"
+// joinMax is how long a node asks members to let it join.
+const joinMax = 30 * time.Second
 
-// members are those as far as this node knows, for finding and checking them. A node that starts knows what is agreed on only when it has talked
-// to others; until then it goes by what it noted when it ran last, which may be old: then others do not let it in.
-type members struct {
-	of    atomic.Pointer[raftnode.Node] // nil: it is starting
-	path  string
-	noted atomic.Pointer[placement.State]
+// joinCluster makes this node a member, and writes what it is known by into its directory. It returns the members that there are. If it has no
+// answer, it can be tried again with the same token and directory.
+func joinCluster(c *aeonrt.ClusterConfig) (*identity.Identity, map[event.NodeID]placement.Member, error) {
+	token, addresses, _ := strings.Cut(c.Join, "@")
+	ctx, cancel := context.WithTimeout(context.Background(), joinMax)
+	defer cancel()
+	id, members, err := join.Join(ctx, join.Config{
+		Dir: c.State.Dir, Token: token, Members: strings.Split(addresses, ","), Name: c.Name, Address: c.Address(), Program: c.Package.Name, Logger: c.Log,
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("--join: %w", err)
+	}
+	return id, members, nil
 }
 
-func (m *members) load(path string) error {
-	m.path = path
-	m.noted.Store(&placement.State{})
-	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	s, err := placement.Decode(b)
-	if err != nil {
-		return fmt.Errorf("%s: %w\n\tit is no more than a note: remove it, if other members run", path, err)
-	}
-	m.noted.Store(s)
-	return nil
+// startGossip takes part in the gossip, which knows where nodes are that have another address than the placement says, or none.
+func (n *node) startGossip() (err error) {
+	n.gossip, err = gossip.Start(gossip.Config{
+		Port: n.port, Address: n.c.Address(), Seeds: n.seeds, Logger: n.log,
+		Member: func(id event.NodeID) error {
+			if m := n.placement.State().Members[id]; m.Membership == placement.Removed {
+				return fmt.Errorf("node %d, %s, was removed from the cluster", id, m.Name)
+			}
+			return nil
+		},
+	})
+	return err
 }
 
-// known returns what is known.
-func (m *members) known() *placement.State {
-	if n := m.of.Load(); n != nil {
-		if s, _ := n.State(); s.Cluster != "" {
-			return s
+// seeds returns the addresses at which other nodes may be.
+func (n *node) seeds() (list []string) {
+	for id, m := range n.placement.State().Members {
+		if id != n.id.Node && m.Membership != placement.Removed {
+			list = append(list, m.Address)
 		}
 	}
-	return m.noted.Load()
+	for id, m := range n.told {
+		if id != n.id.Node && !slices.Contains(list, m.Address) {
+			list = append(list, m.Address)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
-// save notes a state, if it is new.
-func (m *members) save(s *placement.State) error {
-	if s.Cluster == "" || s.Version == m.noted.Load().Version {
+// addresses returns where a node is, as the gossip has it.
+func (n *node) addresses(id event.NodeID) []string {
+	if !n.isReady() {
 		return nil
 	}
-	if err := atomicfile.Write(m.path, bytes.NewReader(s.Encode()), 0o600); err != nil {
-		return err
+	return n.gossip.Addresses(id)
+}
+
+// where returns the addresses at which a member may be, that of the placement first.
+func (n *node) where(id event.NodeID) (list []string) {
+	if a, ok := n.roll.Address(id); ok {
+		list = append(list, a)
 	}
-	m.noted.Store(s)
-	return nil
+	for _, a := range n.addresses(id) {
+		if !slices.Contains(list, a) {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// moveInterval is how long a node waits before it asks again that its address is noted.
+const moveInterval = time.Second
+
+// tellAddress has the placement note where this node is reached, if that is elsewhere than before.
+func (n *node) tellAddress() {
+	for {
+		changed := n.placement.Watch()
+		m, is := n.placement.State().Members[n.id.Node]
+		var again <-chan time.Time
+		if is && m.Membership != placement.Removed && m.Address != n.c.Address() {
+			if err := n.propose(placement.Command{Move: &placement.Move{Node: n.id.Node, Address: n.c.Address()}}); err != nil {
+				n.log.Warn("the cluster has not noted the new address of this node", "address", n.c.Address(), "error", err)
+			}
+			again = time.After(moveInterval)
+		}
+		select {
+		case <-n.stop:
+			return
+		case <-changed:
+		case <-again:
+		}
+	}
+}
+
+// removedError ends a node that was removed.
+type removedError struct {
+	node event.NodeID
+	by   string // where the member is that has said so
+}
+
+// Error implements error.
+func (e *removedError) Error() string {
+	return fmt.Sprintf("node %d was removed from the cluster, as the member at %s says; to have this machine in it again, join with an empty directory and a token", e.node, e.by)
+}
+
+// peers returns the members that were not removed, in ascending order.
+func peers(s *placement.State) []event.NodeID {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Members)), func(id event.NodeID) bool { return s.Members[id].Membership == placement.Removed })
 }

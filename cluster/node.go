@@ -12,12 +12,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/aeon-lang/aeon/cluster/front"
+	"github.com/aeon-lang/aeon/membership/gossip"
 	"github.com/aeon-lang/aeon/membership/identity"
+	"github.com/aeon-lang/aeon/membership/join"
 	"github.com/aeon-lang/aeon/membership/port"
 	"github.com/aeon-lang/aeon/placement"
 	"github.com/aeon-lang/aeon/placement/raftnode"
@@ -26,7 +27,9 @@ import (
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door/audit"
 	"github.com/aeon-lang/aeon/runtime/door/gate"
+	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/transport/grpc"
 )
 
@@ -47,26 +50,30 @@ type node struct {
 	fail func(error) // ends the process
 
 	port      *port.Port
+	roll      *raftnode.Members // which nodes have a part in the cluster
+	told      map[event.NodeID]placement.Member
 	transport *grpc.Transport
 	driver    *driver.Driver
+	agreed    store.Engine // the log of the placement
 	placement *raftnode.Node
+	joins     *join.Server
+	gossip    *gossip.Gossip
 	front     *front.Front
 	holder    *holder // of theStore
 	stores    stores
 
-	servers []*http.Server
+	servers []func(context.Context) error // each shuts one down
 	tasks   sync.WaitGroup
 	stop    chan struct{}
 	ready   chan struct{} // closed when the parts are connected: what arrives before is lost, or refused
-	members members
 
 	mu    sync.Mutex
 	brief map[event.NodeID]heard // what other nodes have told last
 }
 
-// start starts a node. fail is called once if it must end.
-func start(c *aeonrt.ClusterConfig, id *identity.Identity, fail func(error)) (n *node, err error) {
-	n = &node{c: c, id: id, log: c.Log, stop: make(chan struct{}), ready: make(chan struct{}), brief: make(map[event.NodeID]heard)}
+// start starts a node. told are the members that a node has been told of that has just joined. fail is called once if the node must end.
+func start(c *aeonrt.ClusterConfig, id *identity.Identity, told map[event.NodeID]placement.Member, fail func(error)) (n *node, err error) {
+	n = &node{c: c, id: id, log: c.Log, told: told, roll: raftnode.NewMembers(told), stop: make(chan struct{}), ready: make(chan struct{}), brief: make(map[event.NodeID]heard)}
 	var once sync.Once
 	n.fail = func(err error) { once.Do(func() { fail(err) }) }
 	defer func() {
@@ -74,52 +81,26 @@ func start(c *aeonrt.ClusterConfig, id *identity.Identity, fail func(error)) (n 
 			n.close(context.Background())
 		}
 	}()
-	if err := n.members.load(filepath.Join(c.State.Dir, membersFile)); err != nil {
+	if err := n.notLost(); err != nil {
 		return nil, err
 	}
-	fresh, formed, err := id.Fresh()
+	n.port, err = port.Listen(port.Config{Address: c.Cluster.Listen, Identity: id, Verify: n.roll.Verify, Refused: n.refused, Logger: n.log})
 	if err != nil {
-		return nil, err
-	}
-	if err := n.notLost(fresh); err != nil {
-		return nil, err
-	}
-	if n.port, err = port.Listen(port.Config{Address: c.Address, Identity: id, Verify: n.verify, Logger: n.log}); err != nil {
 		return nil, fmt.Errorf("--cluster-listen: %w", err)
 	}
 	n.transport = grpc.New(grpc.Config{
 		Node: id.Node, Listener: n.port.Listener(port.Transport), Dial: n.dialer(port.Transport), Handler: handler{n}, Logger: n.log,
 		Progress: func() bool { return !n.isReady() || n.driver.Progresses() },
 	})
-	engine, err := c.OpenEngine(filepath.Join(c.State.Dir, placementDir), c.EngineOptions())
-	if err != nil {
+	if err := n.openDriver(); err != nil {
 		return nil, err
 	}
-	n.placement, err = raftnode.Open(raftnode.Config{
-		Node: id.Node, Engine: engine, Dir: filepath.Join(c.State.Dir, placementDir), Listener: n.port.Listener(port.Placement), Dial: n.dialer(port.Placement),
-		Call: n.callPlacement, Forms: fresh && formed, Heard: n.heard, Settled: n.settled, Fatal: n.fail, Logger: n.log,
-	})
-	if err != nil {
+	// The log of the placement comes last: with it the identity counts as used, and a node that was used has all its logs.
+	if err := n.openPlacement(); err != nil {
 		return nil, err
 	}
-	n.members.of.Store(n.placement)
-	var audited *audit.Log
-	if c.Listen.Audit != "" {
-		if audited, err = audit.Open(c.Listen.Audit); err != nil {
-			return nil, err
-		}
-	}
-	n.holder = newHolder(id.Node, replica.Group(theStore), opener(c, &gate.Counts{}, audited, n.fail), n.log)
-	n.driver, err = driver.Open(driver.Config{
-		Node: id.Node, Disk: driver.NewDisk(driver.Dir{Root: filepath.Join(c.State.Dir, replicaDir), Opener: c.OpenEngine, Options: c.EngineOptions()}),
-		Send: func(to event.NodeID, m []byte) { n.transport.Send(to, m) }, SendState: n.transport.Bulk, Roles: n.turn, Fatal: n.fail, Tick: driver.TickDefault,
-		Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), Logger: n.log,
-	})
-	if err != nil {
-		return nil, err
-	}
-	n.holder.driver = n.driver
-	if err := id.Begun(); err != nil {
+	n.joins = join.Serve(join.ServerConfig{Port: n.port, Cluster: n.placement, Logger: n.log})
+	if err := n.startGossip(); err != nil {
 		return nil, err
 	}
 	n.front = front.New(front.Config{Locate: n.holder.locate, Here: n.holder.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, Log: n.log})
@@ -127,20 +108,58 @@ func start(c *aeonrt.ClusterConfig, id *identity.Identity, fail func(error)) (n 
 	n.tasks.Go(n.holder.run)
 	n.tasks.Go(n.keepStores)
 	n.tasks.Go(n.askOthers)
-	n.tasks.Go(func() { n.serveJoins(n.port.Listener(port.Join)) })
-	if id.Node == firstNode {
-		n.tasks.Go(n.form)
-	}
+	n.tasks.Go(n.tellAddress)
 	return n, nil
+}
+
+// openDriver opens the groups that this node takes part in, and what runs the system of the store.
+func (n *node) openDriver() (err error) {
+	c := n.c
+	var audited *audit.Log
+	if c.Listen.Audit != "" {
+		if audited, err = audit.Open(c.Listen.Audit); err != nil {
+			return err
+		}
+	}
+	n.holder = newHolder(n.id.Node, replica.Group(theStore), opener(c, &gate.Counts{}, audited, n.fail), n.log)
+	n.driver, err = driver.Open(driver.Config{
+		Node: n.id.Node, Disk: driver.NewDisk(driver.Dir{Root: filepath.Join(c.State.Dir, replicaDir), Opener: c.OpenEngine, Options: c.EngineOptions()}),
+		Send: func(to event.NodeID, m []byte) { n.transport.Send(to, m) }, SendState: n.transport.Bulk, Roles: n.turn, Fatal: n.fail, Tick: driver.TickDefault,
+		Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), Logger: n.log,
+	})
+	n.holder.driver = n.driver
+	return err
+}
+
+// lookEvery is how often the leader of the placement looks whether something is to be done.
+const lookEvery = 200 * time.Millisecond
+
+// openPlacement opens what this node has of the placement.
+func (n *node) openPlacement() (err error) {
+	dir := filepath.Join(n.c.State.Dir, placementDir)
+	if n.agreed, err = n.c.OpenEngine(dir, n.c.EngineOptions()); err != nil {
+		return err
+	}
+	cfg := raftnode.Config{
+		Identity: n.id, Port: n.port, Members: n.roll, Log: n.agreed, Dir: dir, Addresses: n.addresses, Heard: n.heard, Settled: n.settled,
+		Logger: n.log, Fatal: n.fail, LookEvery: lookEvery,
+	}
+	if n.id.Node == firstNode {
+		cfg.Form = &placement.Form{Program: n.c.Package.Name, Stores: 1, Partitions: int(event.Partitions), Replicas: 3,
+			First: placement.Member{Name: cmp.Or(n.id.Name, placement.NameOf(n.id.Node)), Address: n.c.Address()}}
+	}
+	n.placement, err = raftnode.Open(cfg)
+	return err
 }
 
 // firstNode is the one that forms a cluster.
 const firstNode event.NodeID = 1
 
 // notLost refuses a directory whose logs are gone, with the votes that this node has given: only a node that has never kept any begins with none.
-func (n *node) notLost(fresh bool) error {
-	if fresh {
-		return nil
+func (n *node) notLost() error {
+	fresh, _, err := n.id.Fresh()
+	if err != nil || fresh {
+		return err
 	}
 	for _, dir := range []string{placementDir, replicaDir} {
 		if _, err := os.Stat(filepath.Join(n.c.State.Dir, dir)); err != nil {
@@ -166,74 +185,24 @@ func (n *node) turn(r replica.Role) {
 	}
 }
 
-// removedReason is why a member refuses one that was removed. It is agreed on, so one member's word is enough.
-const removedReason = "it is no member of the cluster any more"
-
-// removedError ends a node that was removed.
-type removedError struct {
-	node event.NodeID
-	by   string // the member that has said so
-}
-
-// Error implements error.
-func (e *removedError) Error() string {
-	return fmt.Sprintf("node %d was removed from the cluster, as %s says; to have this machine in it again, join with an empty directory and a token", e.node, e.by)
-}
-
-// verify implements port.Verify. A node that this one has not heard of is let in, as it may have joined by others.
-func (n *node) verify(id event.NodeID, key placement.Fingerprint) error {
-	s := n.members.known()
-	m, is := s.Members[id]
-	switch {
-	case !is && id > s.LastNode:
-		return nil
-	case !is || m.Membership == placement.Removed:
-		return errors.New(removedReason)
-	case m.Key != key:
-		return fmt.Errorf("node %d has another key than that with which it has joined", id)
+// refused implements port.Config.Refused.
+func (n *node) refused(address, reason string) {
+	if raftnode.IsRemoval(reason) {
+		n.fail(&removedError{n.id.Node, address})
 	}
-	return nil
 }
 
 // dialer returns what connects to nodes for a protocol.
 func (n *node) dialer(protocol port.Protocol) func(ctx context.Context, to event.NodeID) (net.Conn, error) {
 	return func(ctx context.Context, to event.NodeID) (net.Conn, error) {
-		s := n.members.known()
-		m, is := s.Members[to]
-		if !is || m.Membership == placement.Removed {
-			return nil, fmt.Errorf("node %d is no member of the cluster", to)
+		err := fmt.Errorf("the address of node %d is not known", to)
+		for _, address := range n.where(to) {
+			var c *port.Conn
+			if c, err = n.port.Dial(ctx, address, protocol, to); err == nil {
+				return c, nil
+			}
 		}
-		c, err := n.port.Dial(ctx, m.Address, protocol, to)
-		if refused := new(port.RefusedError); errors.As(err, &refused) && strings.Contains(refused.Reason, removedReason) {
-			n.fail(&removedError{n.id.Node, m.Name})
-		}
-		if err != nil {
-			return nil, err // and no *port.Conn that is nil
-		}
-		return c, nil
-	}
-}
-
-// form has the cluster be formed, by its first node.
-func (n *node) form() {
-	for {
-		if s, _ := n.placement.State(); s.Cluster != "" {
-			return
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		_, err := n.placement.Propose(ctx, placement.Command{Form: &placement.Form{
-			Cluster: n.id.Cluster, Program: n.c.Package.Name, Stores: 1, Partitions: int(event.Partitions), Replicas: 3,
-			First: placement.Member{Name: cmp.Or(n.id.Name, placement.NameOf(n.id.Node)), Address: n.c.Address, Key: n.id.Key()},
-		}})
-		cancel()
-		if err != nil {
-			n.log.Debug("the cluster is not formed yet", "error", err)
-		}
-		select {
-		case <-n.stop:
-			return
-		case <-time.After(50 * time.Millisecond):
-		}
+		return nil, err // and no *port.Conn that is nil
 	}
 }
 
@@ -243,14 +212,19 @@ func (n *node) serve(l net.Listener) {
 		from net.Listener
 		by   http.Handler
 	}{{l, n.public()}, {n.port.Listener(port.HTTP), n.front.Forwarded()}} {
-		server := &http.Server{Handler: s.by, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug)}
-		n.servers = append(n.servers, server)
-		n.tasks.Go(func() {
-			if err := server.Serve(s.from); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
-				n.fail(err)
-			}
-		})
+		n.serveOn(s.from, s.by)
 	}
+}
+
+func (n *node) serveOn(l net.Listener, by http.Handler) {
+	unused := &httpdoor.Unused{}
+	server := &http.Server{Handler: by, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug), ConnState: unused.Note}
+	n.servers = append(n.servers, func(ctx context.Context) error { return unused.Shutdown(ctx, server) })
+	n.tasks.Go(func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
+			n.fail(err)
+		}
+	})
 }
 
 // readiness implements front.Config.Ready.
@@ -264,21 +238,32 @@ func (n *node) readiness() error {
 
 // close ends the parts that there are. Leadership is given to others first.
 func (n *node) close(ctx context.Context) {
-	if n.holder != nil {
+	if n.isReady() {
 		n.giveUp(ctx)
+	}
+	if n.holder != nil {
 		n.holder.end()
 	}
 	close(n.stop)
-	for _, s := range n.servers {
-		if s.Shutdown(ctx) != nil {
-			_ = s.Close()
-		}
+	var servers sync.WaitGroup
+	for _, shutdown := range n.servers {
+		servers.Go(func() { _ = shutdown(ctx) }) // the error is that of ctx
 	}
+	servers.Wait()
 	if n.front != nil {
 		n.front.Close()
 	}
+	if n.gossip != nil {
+		n.close1(n.gossip.Close)
+	}
+	if n.joins != nil {
+		n.close1(n.joins.Close)
+	}
 	if n.placement != nil {
 		n.close1(n.placement.Close)
+	}
+	if n.agreed != nil {
+		n.close1(n.agreed.Close)
 	}
 	if n.transport != nil {
 		n.close1(n.transport.Close)

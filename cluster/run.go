@@ -5,12 +5,13 @@ import (
 	"crypto/tls"
 	"errors"
 	"net"
-	"net/http"
 	"time"
 
 	"github.com/aeon-lang/aeon/membership/identity"
+	"github.com/aeon-lang/aeon/placement"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+	"github.com/aeon-lang/aeon/runtime/event"
 )
 
 // endMax is how long a node that ends may take.
@@ -18,13 +19,13 @@ const endMax = 5 * time.Second
 
 // Run runs a program as a node of a cluster, until a signal comes or the node fails. It returns the exit code.
 func Run(c aeonrt.ClusterConfig) int {
-	id, err := identify(&c)
+	id, told, err := identify(&c)
 	if err != nil {
 		c.Say("%v", err)
 		return aeonrt.ExitRefused
 	}
 	failed := make(chan error, 1)
-	n, err := start(&c, id, func(err error) { failed <- err })
+	n, err := start(&c, id, told, func(err error) { failed <- err })
 	if err != nil {
 		c.Say("%v", err)
 		return aeonrt.ExitRefused
@@ -39,11 +40,9 @@ func Run(c aeonrt.ClusterConfig) int {
 	if s, err := httpdoor.SocketIn(c.State.Dir); err != nil {
 		c.Log.Warn("aeond cannot ask this process: there is no socket in its data directory", "error", err.Error())
 	} else {
-		server := &http.Server{Handler: n.control(), ReadHeaderTimeout: time.Second}
-		n.servers = append(n.servers, server)
-		go func() { _ = server.Serve(s) }() // it ends with the node
+		n.serveOn(s, n.control())
 	}
-	c.Say("node %d of cluster %s, reached by other nodes at %s, listening on %s://%s", id.Node, id.Cluster[:8], c.Address, c.Listen.Scheme(), l.Addr())
+	c.Say("node %d of cluster %s, reached by other nodes at %s, listening on %s://%s", id.Node, id.Cluster[:8], c.Address(), c.Listen.Scheme(), l.Addr())
 	select {
 	case err := <-failed:
 		c.Say("%v", err)
@@ -60,17 +59,19 @@ func Run(c aeonrt.ClusterConfig) int {
 	}
 }
 
-// identify returns what the node is known by: as its directory has it, or as it is made when the directory is new.
-func identify(c *aeonrt.ClusterConfig) (*identity.Identity, error) {
+// identify returns what the node is known by: as its directory has it, or as it is made when the directory is new. A node that joins is told which
+// members there are.
+func identify(c *aeonrt.ClusterConfig) (id *identity.Identity, told map[event.NodeID]placement.Member, err error) {
 	dir := c.State.Dir
-	id, err := identity.Load(dir)
+	id, err = identity.Load(dir)
 	switch {
 	case err == nil || !errors.Is(err, identity.ErrNone):
-		return id, err
+		return id, nil, err
 	case c.Join != "":
-		return joinCluster(dir, c.Join, c.Name, c.Address, c.Package.Name)
+		return joinCluster(c)
 	}
-	return identity.Form(dir, c.Name)
+	id, err = identity.Form(dir, c.Name)
+	return id, nil, err
 }
 
 func listen(c *aeonrt.ClusterConfig) (net.Listener, error) {

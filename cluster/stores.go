@@ -27,13 +27,10 @@ func (n *node) keepStores() {
 	defer t.Stop()
 	var last *placement.State
 	for {
-		_, changed := n.placement.State()
-		s := n.members.known()
+		changed := n.placement.Watch()
+		s := n.placement.State()
 		if s != last {
-			n.connect(s)
-			if err := n.members.save(s); err != nil {
-				n.log.Warn("the members could not be noted: a restart may not find them", "error", err)
-			}
+			n.transport.Peers(peers(s))
 			last = s
 		}
 		for _, id := range s.Of(n.id.Node) {
@@ -57,18 +54,6 @@ func (n *node) keepStores() {
 		case <-t.C:
 		}
 	}
-}
-
-// connect has sessions with the members, and with no others.
-func (n *node) connect(s *placement.State) {
-	var peers []event.NodeID
-	for id, m := range s.Members {
-		if m.Membership != placement.Removed {
-			peers = append(peers, id)
-		}
-	}
-	n.transport.Peers(peers)
-	n.port.Recheck()
 }
 
 // keep takes part in the group of a store.

@@ -56,16 +56,6 @@ func (s *State) Want() int {
 	return want - 1 + want%2
 }
 
-// VotersMax is how many nodes agree on the state at most.
-const VotersMax = 5
-
-// Voters returns the members that are to agree on the state: an odd number, those that have been there longest.
-func (s *State) Voters() []event.NodeID {
-	list := s.with(Active)
-	k := min(len(list), VotersMax)
-	return list[:max(0, k-1+k%2)]
-}
-
 // plan is a plan that is being made. load is how many stores each node is to keep, with the changes so far.
 type plan struct {
 	s    *State

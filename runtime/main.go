@@ -107,7 +107,7 @@ func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan
 	if r.once != "" {
 		return r.snapshotOnce(stdout)
 	}
-	if r.cluster.Address != "" {
+	if r.cluster.Listen != "" {
 		return r.node()
 	}
 	start := time.Now()
@@ -238,9 +238,9 @@ func (r *mainRun) check(rest []string) error {
 		return fmt.Errorf("--static %s would serve the data directory to all; serve another one", r.listening.Static)
 	case r.keeping.Snapshots != "" && r.listening.Shows(r.keeping.Snapshots):
 		return fmt.Errorf("--static %s would serve the snapshots to all; serve another directory", r.listening.Static)
-	case r.cluster.Address != "" && (r.tracing.file != "" || r.spanning.Place != ""):
+	case r.cluster.Listen != "" && (r.tracing.file != "" || r.spanning.Place != ""):
 		return errors.New("--cluster-listen: traces and spans of a node of a cluster are not recorded yet; leave out --trace and --spans")
-	case r.cluster.Address != "" && !r.serve:
+	case r.cluster.Listen != "" && !r.serve:
 		return errors.New("--cluster-listen is for --serve: main belongs to no node")
 	case r.tracing.file != "" && r.listening.Shows(r.tracing.file):
 		return fmt.Errorf("--static %s would serve the trace to all; serve another directory", r.listening.Static)

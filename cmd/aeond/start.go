@@ -76,15 +76,15 @@ func start(env *cli.Env, app string, create, grpc bool, state settings.State, li
 	if err := cluster.Check(&state, &listen); err != nil {
 		return cli.Usagef("%v", err)
 	}
-	if grpc && cluster.Address != "" {
+	if grpc && cluster.Listen != "" {
 		return cli.Usagef("--grpc: a node of a cluster does not take calls by gRPC yet")
 	}
-	path, err := executable(env, app, cli.Making{GRPC: grpc, Cluster: cluster.Address != ""})
+	path, err := executable(env, app, cli.Making{GRPC: grpc, Cluster: cluster.Listen != ""})
 	if err != nil {
 		return err
 	}
 	args := slices.Concat([]string{"--serve"}, state.Arguments(), listen.Arguments(), spans.Arguments(), cluster.Arguments())
-	if create && cluster.Address == "" {
+	if create && cluster.Listen == "" {
 		args = append(args, "--create")
 	}
 	return env.Start(path, args...)

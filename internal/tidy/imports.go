@@ -87,15 +87,17 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/transport/mem", "runtime/event runtime/sched runtime/transport"},
 	{"runtime/transport/grpc", "runtime/event runtime/transport"},
 	{"placement", "runtime/event"},
-	{"placement/raftnode", "placement runtime/event runtime/store"},
 	{"membership/identity", "placement runtime/event"},
 	{"membership/port", "membership/identity placement runtime/event"},
+	{"membership/gossip", "membership/port runtime/event"},
+	{"membership/join", "membership/identity membership/port placement runtime/event"},
+	{"placement/raftnode", "membership/identity membership/port placement runtime/event runtime/store"},
 	{"replica", "runtime/event runtime/store"},
 	{"replica/engine", "runtime/sched runtime/store"},
 	{"cluster/status", "runtime/event"},
 	{"cluster/front", "runtime/door runtime/door/httpdoor runtime/event"},
 	{"replica/driver", "replica replica/engine runtime/event runtime/sched runtime/store"},
-	{"cluster", "cluster/front cluster/status internal/atomicfile membership/identity membership/port placement placement/raftnode replica replica/driver runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/event runtime/store runtime/transport/grpc"},
+	{"cluster", "cluster/front cluster/status membership/gossip membership/identity membership/join membership/port placement placement/raftnode replica replica/driver runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/event runtime/store runtime/transport/grpc"},
 	{"cluster/withcluster", "cluster runtime runtime/node"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
@@ -151,7 +153,7 @@ const testOnly = "dominator/oracle examples/... internal/generated internal/race
 // directions lists what packages never reach, directly or through others, whatever the layers say.
 var directions = []struct{ from, never string }{
 	{"lang/... typecheck codegen", "runtime/... dominator/... cmd/..."}, // the compiler names the runtime by strings
-	{"runtime/...", "lang/... typecheck codegen internal/load internal/gobuild placement/... replica/... cmd/..."},
+	{"runtime/...", "lang/... typecheck codegen internal/load internal/gobuild membership/... placement/... replica/... cmd/..."},
 	{"dominator", "runtime/... lang/... typecheck codegen cmd/..."},
 	{"lang/... typecheck codegen dominator runtime/... internal/...", "spec/..."}, // only commands run the oracles
 	{"spec spec/explore", "codegen runtime/... dominator/..."},                    // an oracle shares nothing with what it judges
@@ -165,6 +167,7 @@ var adapters = []struct {
 }{
 	{"github.com/alecthomas/participle", "lang/grammar", false},
 	{"github.com/hashicorp/raft", "placement/raftnode", false},
+	{"github.com/hashicorp/go-hclog", "placement/raftnode", false},
 	{"github.com/hashicorp/memberlist", "membership/gossip", false},
 	{"github.com/cockroachdb/pebble", "runtime/store/pebbledb", true},
 	{"github.com/minio/minio-go", "runtime/snapshot/s3", false},

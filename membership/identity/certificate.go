@@ -90,7 +90,8 @@ func template(cluster, path string) (*x509.Certificate, error) {
 // that joins knows no more than that. Any goroutine may call it.
 func CheckAuthority(c, authority *x509.Certificate, key placement.Fingerprint, cluster string) (event.NodeID, error) {
 	if FingerprintOf(authority) != key {
-		return 0, fmt.Errorf("the authority is another one than that of cluster %s", cluster)
+		of, _, _ := readURI(c)
+		return 0, fmt.Errorf("the authority is another one than that of cluster %s: it says that it is of %q", cluster, of)
 	}
 	return check(c, authority, cluster)
 }

@@ -20,6 +20,17 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the node at %s refuses the connection: %s", e.Address, e.Reason)
 }
 
+// StrangerError says that what answers at an address is no member of the cluster that a token is of.
+type StrangerError struct{ Cause error }
+
+// Error implements error.
+func (e *StrangerError) Error() string {
+	return fmt.Sprintf("what answers is no member of the token's cluster: %v", e.Cause)
+}
+
+// Unwrap returns the cause.
+func (e *StrangerError) Unwrap() error { return e.Cause }
+
 // Dial connects to a member for a protocol. expect is which one is to be there, 0 is any. The error is a *RefusedError if the other side has
 // given a reason. Any goroutine may call it.
 func (p *Port) Dial(ctx context.Context, address string, proto Protocol, expect event.NodeID) (*Conn, error) {
@@ -27,6 +38,9 @@ func (p *Port) Dial(ctx context.Context, address string, proto Protocol, expect 
 	defer cancel()
 	t, err := dial(ctx, address, p.dialling(proto))
 	if err != nil {
+		if refused := (*RefusedError)(nil); errors.As(err, &refused) && p.cfg.Refused != nil {
+			p.cfg.Refused(refused.Address, refused.Reason)
+		}
 		return nil, err
 	}
 	c := &Conn{Conn: t, proto: proto, port: p}
@@ -48,7 +62,8 @@ func (p *Port) Dial(ctx context.Context, address string, proto Protocol, expect 
 	return c, nil
 }
 
-// DialJoin connects to a member for a node that has a token and nothing else. Any goroutine may call it.
+// DialJoin connects to a member for a node that has a token and nothing else. The error wraps a *StrangerError if another cluster answers. Any goroutine
+// may call it.
 func DialJoin(ctx context.Context, address string, t identity.Token) (*tls.Conn, error) {
 	return dial(ctx, address, joining(t.Cluster, t.Authority))
 }

@@ -40,7 +40,9 @@ type Config struct {
 	// Verify says why a node with a valid certificate, whose key has this fingerprint, has no part in the cluster; nil if it has. Any goroutine
 	// calls it, of the port's own and of those that dial.
 	Verify func(event.NodeID, placement.Fingerprint) error
-	Logger *slog.Logger // nil: nothing is logged
+	// Refused is told why the member at an address has refused a connection of this node; nil: nothing is. The goroutine that dials calls it.
+	Refused func(address, reason string)
+	Logger  *slog.Logger // nil: nothing is logged
 	// HandshakeMax is how long a connection may take until both sides know each other; 0: five seconds.
 	HandshakeMax time.Duration
 	// HandshakesMax is how many accepted connections may be there whose other side is not known yet; 0: 64. If there is one more, the oldest

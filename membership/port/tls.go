@@ -3,6 +3,7 @@ package port
 import (
 	"crypto/tls"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -68,10 +69,12 @@ func joining(cluster string, authority placement.Fingerprint) *tls.Config {
 		VerifyConnection: func(s tls.ConnectionState) error {
 			chain := s.PeerCertificates
 			if len(chain) < 2 {
-				return fmt.Errorf("the other side shows no authority")
+				return &StrangerError{errors.New("it shows no authority")}
 			}
-			_, err := identity.CheckAuthority(chain[0], chain[len(chain)-1], authority, cluster)
-			return err
+			if _, err := identity.CheckAuthority(chain[0], chain[len(chain)-1], authority, cluster); err != nil {
+				return &StrangerError{err}
+			}
+			return nil
 		},
 	}
 }

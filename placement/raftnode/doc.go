@@ -1,9 +1,12 @@
-// Package raftnode has the nodes of a cluster agree on its placement: package placement's state machine on hashicorp/raft.
+// Package raftnode replicates the placement on the nodes of a cluster, by github.com/hashicorp/raft, and has its leader perform
+// the plan.
 //
-//	node.go     proposes commands, here or at the leader, and shows what was agreed on
-//	machine.go  what raft applies
-//	lead.go     what the leader does: it makes members take part, and has the plan carried out
-//	log.go      the log, as rows of an engine, with a deadline
+// A [Node] keeps the log and the snapshots of the placement's state, or is on the way to. One, three or five nodes vote; all others have
+// the state, too, so each node reads it without asking. Commands go to the leader, from any node.
 //
-// Servers of raft have the decimal ids of nodes as ids and as addresses: the stream layer knows where a node is.
+//	State     what is known here: it may be older than what others know
+//	Current   what was known everywhere when the call began
+//	Propose   a command: taken, refused, or of unknown outcome
+//
+// Members says for the port which nodes have a part in the cluster.
 package raftnode

@@ -1,8 +1,9 @@
 package raftnode
 
 import (
+	"context"
 	"encoding/json"
-	"slices"
+	"errors"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -11,94 +12,143 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// planInterval is how often the leader looks whether something is to be done, if nothing was agreed on meanwhile.
-const planInterval = 200 * time.Millisecond
-
-// barrierTimeout is how long a new leader waits for what earlier ones have had agreed on.
-const barrierTimeout = 5 * time.Second
-
-// lead does what the leader does, while this node is it.
+// lead does what the leader does beside raft, while this node is it: it forms the cluster, has raft know the members, and performs the plan.
 func (n *Node) lead() {
-	leads := false
+	look := time.NewTicker(n.cfg.LookEvery)
+	defer look.Stop()
 	for {
-		_, changed := n.State()
-		var again <-chan time.Time
-		if leads {
-			if n.raft.State() == raft.Leader {
-				n.improve()
-			}
-			again = time.After(planInterval)
+		changed := n.machine.watch()
+		if n.raft.State() == raft.Leader && n.begin() {
+			n.direct()
 		}
 		select {
-		case <-n.stop:
+		case <-n.ctx.Done():
 			return
-		case leads = <-n.raft.LeaderCh():
-			if leads && n.raft.Barrier(barrierTimeout).Error() != nil {
-				leads = false
-			}
+		case <-n.raft.LeaderCh():
 		case <-changed:
-		case <-again:
+		case <-n.look:
+		case <-look.C:
 		}
 	}
 }
 
-// improve takes one step towards the voters and the places that should be.
-func (n *Node) improve() {
-	s, _ := n.State()
+// begin makes sure that the leader's state has all that was decided before it, and reports whether it still leads.
+func (n *Node) begin() bool {
+	term := n.raft.CurrentTerm()
+	if n.ledTerm.Load() == term {
+		return true
+	}
+	if err := n.raft.Barrier(enqueueMax).Error(); err != nil {
+		return false
+	}
+	if n.raft.State() != raft.Leader || n.raft.CurrentTerm() != term {
+		return false
+	}
+	n.ledTerm.Store(term)
+	n.cfg.Logger.Info("this node leads the placement", "term", term)
+	return true
+}
+
+// direct performs what is to be done next.
+func (n *Node) direct() {
+	s := n.State()
 	if s.Cluster == "" {
+		if n.cfg.Form != nil {
+			n.decide(placement.Command{Form: n.cfg.Form})
+		}
 		return
 	}
-	n.admit(s)
-	for _, c := range placement.Plan(s, placement.View{Heard: n.heard, Settled: n.cfg.Settled}) {
-		c.At = time.Now().UTC()
-		b, err := json.Marshal(c)
-		if err == nil {
-			var o outcome
-			if o, err = n.apply(b); err == nil && o.Refusal != "" {
-				n.cfg.Logger.Debug("a step of the plan is refused", "reason", o.Refusal)
-			}
-		}
-		if err != nil {
-			return // it leads no more, or the next look shows what has become of it
+	n.elect(s)
+	for _, c := range placement.Plan(s, placement.View{Heard: n.hears, Settled: n.cfg.Settled}) {
+		if !n.decide(c) {
+			return
 		}
 	}
 }
 
-func (n *Node) heard(id event.NodeID) bool { return id == n.cfg.Node || n.cfg.Heard(id) }
+func (n *Node) hears(of event.NodeID) bool { return of == n.cfg.Identity.Node || n.cfg.Heard(of) }
 
-// admit makes the servers of raft what the members are, by one change. A server first learns, and votes when it is to.
-func (n *Node) admit(s *placement.State) {
+// decide performs a command, and reports whether it was taken. A refusal is no fault: something has changed since.
+func (n *Node) decide(c placement.Command) bool {
+	c.At = n.cfg.Clock()
+	data, err := json.Marshal(c)
+	if err != nil {
+		n.cfg.Fatal(err)
+		return false
+	}
+	r := n.perform(n.ctx, data)
+	if r.Refusal != "" {
+		n.cfg.Logger.Warn("a step of the plan was refused", "reason", r.Refusal)
+	}
+	return r.Refusal == "" && r.Retry == "" && r.Unknown == ""
+}
+
+// elect takes the next step towards the voters that the cluster should have.
+func (n *Node) elect(s *placement.State) {
 	f := n.raft.GetConfiguration()
 	if f.Error() != nil {
 		return
 	}
-	have := make(map[event.NodeID]raft.ServerSuffrage)
-	for _, server := range f.Configuration().Servers {
-		have[nodeOf(string(server.ID))] = server.Suffrage
+	do, of := electorate{f.Configuration().Servers, s, n.cfg.Identity.Node, n.hears, n.ready}.next()
+	if do == nothing {
+		return
 	}
-	votes := s.Voters()
-	for id, m := range s.Members {
-		suffrage, is := have[id]
-		wanted := slices.Contains(votes, id)
-		var change raft.IndexFuture
-		switch {
-		case m.Membership == placement.Removed && is && id == n.cfg.Node:
-			_ = n.raft.LeadershipTransfer() // another one removes it; if that fails, this one tries again
-		case m.Membership == placement.Removed && is:
-			change = n.raft.RemoveServer(serverOf(id), 0, networkTimeout)
-		case m.Membership == placement.Removed:
-		case !is:
-			change = n.raft.AddNonvoter(serverOf(id), addressOf(id), 0, networkTimeout)
-		case wanted && suffrage != raft.Voter && n.heard(id):
-			change = n.raft.AddVoter(serverOf(id), addressOf(id), 0, networkTimeout)
-		case !wanted && suffrage == raft.Voter && id != n.cfg.Node:
-			change = n.raft.DemoteVoter(serverOf(id), 0, networkTimeout)
+	if of == n.cfg.Identity.Node && (do == demote || do == drop) {
+		// Another leader does it. Without one that could lead it is not done.
+		if err := n.handOver(); err != nil {
+			n.cfg.Logger.Info("the placement cannot be handed over", "error", err)
 		}
-		if change != nil {
-			if err := change.Error(); err != nil {
-				n.cfg.Logger.Debug("the voters of the placement have not changed", "node", id, "error", err)
-			}
-			return
+		return
+	}
+	var done raft.IndexFuture
+	id, at := raft.ServerID(serverID(of)), f.Index()
+	switch do {
+	case add:
+		done = n.raft.AddNonvoter(id, raft.ServerAddress(id), at, enqueueMax)
+	case promote:
+		done = n.raft.AddVoter(id, raft.ServerAddress(id), at, enqueueMax)
+	case demote:
+		done = n.raft.DemoteVoter(id, at, enqueueMax)
+	case drop:
+		done = n.raft.RemoveServer(id, at, enqueueMax)
+	}
+	if err := done.Error(); err != nil {
+		n.cfg.Logger.Info("the voters of the placement stay as they are", "node", of, "error", err)
+		return
+	}
+	n.cfg.Logger.Info("the nodes that keep the placement have changed", "node", of, "change", do.String())
+	n.Look()
+}
+
+// handOver lets another voter lead that is heard and ready. Raft by itself would choose one that has all entries, though it may be dead.
+func (n *Node) handOver() error {
+	err := errors.New("no other voter is ready to lead")
+	for _, of := range n.Voters() {
+		if of == n.cfg.Identity.Node || !n.hears(of) || !n.ready(of) {
+			continue
+		}
+		if err = n.raft.LeadershipTransferToServer(raft.ServerID(serverID(of)), raft.ServerAddress(serverID(of))).Error(); err == nil {
+			return nil
 		}
 	}
+	return err
+}
+
+// String returns what is done.
+func (s step) String() string {
+	return [...]string{"none", "added", "votes", "does not vote", "removed"}[s]
+}
+
+const (
+	readyTimeMax = time.Second
+	readyLag     = 64 // entries
+)
+
+// ready reports whether a node has all entries but the last few. One that has not would hold up all commands as a voter.
+func (n *Node) ready(of event.NodeID) bool {
+	committed := n.raft.CommitIndex()
+	ctx, cancel := context.WithTimeout(n.ctx, readyTimeMax)
+	defer cancel()
+	r, err := n.ask(ctx, of, &question{Applied: true})
+	return err == nil && r.Index+readyLag >= committed
 }

@@ -2,296 +2,387 @@ package raftnode
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
-	"strconv"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/hashicorp/go-hclog"
 	"github.com/hashicorp/raft"
 
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/membership/identity"
+	"github.com/aeon-lang/aeon/membership/port"
 	"github.com/aeon-lang/aeon/placement"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// Config says how a node takes part.
+// The times of raft, measured: a leader that is cut off is replaced in 1.0 s (p50) and 1.4 s (p99); with raft's defaults in 2.1 and 2.9 s.
+const (
+	electionTimeout = 500 * time.Millisecond // that of heartbeats, too
+	leaseTimeout    = 250 * time.Millisecond
+	streamTimeout   = 2 * time.Second // of a message and its answer
+)
+
+// A snapshot is taken after so many entries, and so many stay behind it.
+const (
+	snapshotEvery = 512
+	entriesKept   = 1024
+	snapshotsKept = 2
+)
+
+// Config is what a node of the placement needs to be known.
 type Config struct {
-	Node event.NodeID
-	// Engine has the log; Close closes it. Dir has snapshots.
-	Engine store.Engine
-	Dir    string
-	// Listener takes connections of other nodes, and Dial makes one. Call has another node's Handle answer a request.
-	Listener net.Listener
-	Dial     func(ctx context.Context, n event.NodeID) (net.Conn, error)
-	Call     func(ctx context.Context, n event.NodeID, request []byte) ([]byte, error)
-	// Forms says that this node forms the cluster; its log is empty.
-	Forms bool
-	// Heard and Settled are what placement.View has.
+	Identity *identity.Identity
+	Port     *port.Port
+	Members  *Members     // which the port asks
+	Log      store.Engine // an engine of its own; it stays open when the node is closed
+	Dir      string       // where snapshots are kept
+	// Form is the command by which the first node forms the cluster: the program, the numbers of stores, partitions and replicas, and the address
+	// of the node. The rest is filled in. Other nodes have none, and it is of no use once the cluster is formed.
+	Form *placement.Form
+	// Addresses returns other addresses at which a node may be, as gossip has them; nil: there are none. What answers there has to prove
+	// that it is the node.
+	Addresses func(event.NodeID) []string
+	// Heard and Settled are what the plan knows of the world: see placement.View. nil: all nodes are heard, no store is settled. Any goroutine calls them.
 	Heard   func(event.NodeID) bool
 	Settled func(placement.StoreID) bool
-	// Fatal is called when the disk hangs or fails: the process has to end.
-	Fatal  func(error)
-	Logger *slog.Logger
+	Clock   func() time.Time // nil: time.Now
+	Logger  *slog.Logger     // nil: nothing is logged
+	// Fatal ends the process: the log was not written, or not in time, or a command cannot be read. Any goroutine calls it, maybe more than once.
+	Fatal   func(error)
+	DiskMax time.Duration // how long the disk may take to answer; 0: ten seconds
+	// LookEvery is how often the leader looks for something to do when nothing has changed; 0: half a second.
+	LookEvery time.Duration
 }
 
-// A leader is replaced within p50 1.0 s and p99 1.4 s with these; with the defaults of raft it takes 2.1 and 2.9 s.
-const (
-	heartbeatTimeout = 500 * time.Millisecond
-	leaseTimeout     = 250 * time.Millisecond
-	commitTimeout    = 20 * time.Millisecond
-	networkTimeout   = 2 * time.Second
-	diskDeadline     = 10 * time.Second
-	snapshotsKept    = 2
-	retryInterval    = 50 * time.Millisecond
-)
-
-// Node is one node's part. Any goroutine may call it.
+// Node keeps the placement on a node.
 type Node struct {
-	cfg     Config
-	raft    *raft.Raft
-	machine *machine
-	network *raft.NetworkTransport
-	stream  *stream
-	stop    chan struct{}
-	tasks   sync.WaitGroup
-	once    sync.Once
+	cfg       Config
+	machine   *machine
+	log       *log
+	raft      *raft.Raft
+	transport *raft.NetworkTransport
+	proposals net.Listener
+	ctx       context.Context // ends when the node is closed
+	end       context.CancelFunc
+	wg        sync.WaitGroup
+	look      chan struct{}
+	learn     chan struct{}
+	ledTerm   atomic.Uint64 // the term in which this node leads, and has all that was decided before
+
+	mu struct {
+		sync.Mutex
+		closed bool // no goroutine is begun
+	}
 }
 
-// Errors of proposals.
-var (
-	// ErrUnknown means that the command may have been taken, and may not.
-	ErrUnknown = errors.New("it is unknown whether the cluster has taken the command")
-	// ErrNoLeader means that too few nodes are there; nothing has changed.
-	ErrNoLeader = errors.New("no node leads the placement: too few of its voters are there")
-)
-
-// Open has a node take part.
+// Open opens the placement of a node. A node that has formed the cluster begins its log, once; one that has joined gets it from the
+// leader. Its log must be there ever after: one that was lost is an error.
 func Open(cfg Config) (*Node, error) {
-	n := &Node{cfg: cfg, machine: newMachine(), stop: make(chan struct{})}
-	c := raft.DefaultConfig()
-	c.LocalID = serverOf(cfg.Node)
-	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout, c.CommitTimeout = heartbeatTimeout, heartbeatTimeout, leaseTimeout, commitTimeout
-	c.SnapshotThreshold, c.TrailingLogs = 1024, 512
-	c.Logger = logger(cfg.Logger)
-	n.stream = &stream{Listener: cfg.Listener, dial: cfg.Dial, open: make(map[net.Conn]bool)}
-	l := &log{cfg.Engine, diskDeadline, cfg.Fatal}
-	snapshots, err := raft.NewFileSnapshotStoreWithLogger(cfg.Dir, snapshotsKept, c.Logger)
-	if err != nil {
+	assert.That(cfg.Identity != nil && cfg.Port != nil && cfg.Members != nil && cfg.Log != nil && cfg.Fatal != nil, "raftnode: the configuration is not complete")
+	cfg.fill()
+	n := &Node{cfg: cfg, machine: newMachine(cfg.Fatal), look: make(chan struct{}, 1), learn: make(chan struct{}, 1)}
+	if err := n.openLog(); err != nil {
 		return nil, err
 	}
-	n.network = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream: n.stream, MaxPool: 2, Timeout: networkTimeout, Logger: c.Logger,
-		MaxRPCsInFlight: 1, // a follower that stalls can wedge a pipeline (hashicorp/raft issue 612)
+	to := logger{to: cfg.Logger}
+	snapshots, err := raft.NewFileSnapshotStoreWithLogger(cfg.Dir, snapshotsKept, to)
+	if err != nil {
+		return nil, fmt.Errorf("the snapshots of the placement: %w", err)
+	}
+	if err := n.restore(snapshots); err != nil {
+		return nil, err
+	}
+	n.ctx, n.end = context.WithCancel(context.Background())
+	s := &stream{Listener: cfg.Port.Listener(port.Placement), self: cfg.Identity.Node, dial: n.dial}
+	s.mu.conns = make(map[net.Conn]struct{})
+	n.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+		Logger: to, Stream: s, MaxPool: 2, Timeout: streamTimeout,
+		MaxRPCsInFlight: 1, // a follower that stalls can wedge a pipeline (hashicorp/raft #612)
 	})
-	if cfg.Forms {
-		err = raft.BootstrapCluster(c, l, l, snapshots, n.network, raft.Configuration{Servers: []raft.Server{
-			{ID: serverOf(cfg.Node), Address: addressOf(cfg.Node)},
-		}})
-		if err != nil && !errors.Is(err, raft.ErrCantBootstrap) {
-			return nil, errors.Join(err, n.network.Close())
-		}
+	n.raft, err = raft.NewRaft(raftConfig(cfg.Identity.Node, to), n.machine, n.log, n.log, snapshots, n.transport)
+	if err != nil {
+		n.end()
+		return nil, errors.Join(fmt.Errorf("the placement: %w", err), n.transport.Close())
 	}
-	if n.raft, err = raft.NewRaft(c, n.machine, l, l, snapshots, n.network); err != nil {
-		return nil, errors.Join(err, n.network.Close())
-	}
-	n.tasks.Go(n.lead)
+	cfg.Members.follow(n.machine, func() { wake(n.learn) })
+	n.proposals = cfg.Port.Listener(port.Proposals)
+	n.wg.Go(func() { n.serve(n.proposals) })
+	n.wg.Go(n.lead)
+	n.wg.Go(n.recheck)
+	n.wg.Go(n.askMembers)
 	return n, nil
 }
 
-func serverOf(n event.NodeID) raft.ServerID { return raft.ServerID(strconv.FormatUint(uint64(n), 10)) }
-
-func addressOf(n event.NodeID) raft.ServerAddress { return raft.ServerAddress(serverOf(n)) }
-
-func nodeOf(id string) event.NodeID {
-	n, _ := strconv.ParseUint(id, 10, 64) // 0 is no node
-	return event.NodeID(n)
+func (c *Config) fill() {
+	if c.Heard == nil {
+		c.Heard = func(event.NodeID) bool { return true }
+	}
+	if c.Settled == nil {
+		c.Settled = func(placement.StoreID) bool { return false }
+	}
+	if c.Clock == nil {
+		c.Clock = time.Now
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if c.DiskMax == 0 {
+		c.DiskMax = 10 * time.Second
+	}
+	if c.LookEvery == 0 {
+		c.LookEvery = 500 * time.Millisecond
+	}
+	if c.Form != nil {
+		form := *c.Form
+		form.Cluster, form.First.Key = c.Identity.Cluster, c.Identity.Key()
+		if form.First.Name == "" {
+			form.First.Name = c.Identity.Name
+		}
+		c.Form = &form
+	}
 }
 
-// State returns what this node knows to be agreed on, which does not change, and a channel that is closed when there is something newer.
-func (n *Node) State() (*placement.State, <-chan struct{}) { return n.machine.now() }
+func raftConfig(self event.NodeID, to logger) *raft.Config {
+	c := raft.DefaultConfig()
+	c.LocalID = raft.ServerID(serverID(self))
+	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = electionTimeout, electionTimeout, leaseTimeout
+	c.SnapshotInterval, c.SnapshotThreshold, c.TrailingLogs = 10*time.Second, snapshotEvery, entriesKept
+	c.ShutdownOnRemove = false        // the process decides what becomes of it
+	c.NoSnapshotRestoreOnStart = true // see Node.restore
+	c.NoLegacyTelemetry = true
+	c.Logger = to
+	return c
+}
 
-// Leader returns the node that leads the placement, as far as this node knows; 0: none.
-func (n *Node) Leader() event.NodeID {
+// openLog opens the log, and begins that of the first node of a cluster.
+func (n *Node) openLog() (err error) {
+	_, formed, err := n.cfg.Identity.Fresh()
+	if err != nil {
+		return err
+	}
+	var first func() (*raft.Log, error)
+	if formed {
+		first = n.firstEntry
+	}
+	n.log, err = openLog(n.cfg.Log, n.cfg.Identity, deadline{n.cfg.DiskMax, n.cfg.Fatal}, n.machine.applied, first)
+	return err
+}
+
+// firstEntry is the first entry of a new cluster: this node alone votes. The command that forms it follows; it is tried here first, as a log
+// that has begun cannot begin again with a better one.
+func (n *Node) firstEntry() (*raft.Log, error) {
+	if n.cfg.Form == nil {
+		return nil, fmt.Errorf("node %d is to form its cluster, and was not told how", n.cfg.Identity.Node)
+	}
+	if _, err := (&placement.State{}).Apply(&placement.Command{At: n.cfg.Clock(), Form: n.cfg.Form}); err != nil {
+		return nil, err
+	}
+	id := serverID(n.cfg.Identity.Node)
+	return &raft.Log{Index: 1, Term: 1, Type: raft.LogConfiguration,
+		Data: raft.EncodeConfiguration(raft.Configuration{Servers: []raft.Server{{Suffrage: raft.Voter, ID: raft.ServerID(id), Address: raft.ServerAddress(id)}}})}, nil
+}
+
+// restore makes the state from the last snapshot and the commands of the log that are known to be committed, before raft runs. Raft applies
+// entries only when a leader has told it what is committed; but to have a leader, nodes have to know where the others are, which the state says.
+// Raft's own remedy, RestoreCommittedLogs, forgets which nodes vote (as of 1.8.0: it looks for them only behind what it has restored).
+func (n *Node) restore(snapshots raft.SnapshotStore) error {
+	list, err := snapshots.List()
+	if err != nil {
+		return fmt.Errorf("the snapshots of the placement: %w", err)
+	}
+	last := uint64(0)
+	if len(list) > 0 {
+		last = list[0].Index
+		_, r, err := snapshots.Open(list[0].ID)
+		if err == nil {
+			err = errors.Join(n.machine.Restore(r), r.Close())
+		}
+		if err != nil {
+			return fmt.Errorf("snapshot %s of the placement in %s cannot be read: %w", list[0].ID, n.cfg.Dir, err)
+		}
+	}
+	first, _ := n.log.FirstIndex()
+	if first > last+1 {
+		return fmt.Errorf("the log of the placement begins with entry %d, and the last snapshot in %s has the entries up to %d: snapshots were lost; remove node %d from its cluster, and join as a new one with an empty directory",
+			first, n.cfg.Dir, last, n.cfg.Identity.Node)
+	}
+	committed, err := n.log.committed()
+	if err != nil {
+		return err
+	}
+	end, _ := n.log.LastIndex()
+	for index := last + 1; index <= min(committed, end); index++ {
+		var e raft.Log
+		if err := n.log.GetLog(index, &e); err != nil {
+			return fmt.Errorf("entry %d of the log of the placement: %w", index, err)
+		}
+		if e.Type != raft.LogCommand {
+			continue
+		}
+		if _, err := decodeCommand(e.Data); err != nil {
+			return fmt.Errorf("command %d of the placement cannot be read; a newer version has proposed it: %w", index, err)
+		}
+		n.machine.Apply(&e)
+	}
+	return nil
+}
+
+// State returns the state as it is known here. It does not change, and nothing may change it. Any goroutine may call it.
+func (n *Node) State() *placement.State {
+	s, _ := n.machine.read()
+	return s
+}
+
+// Watch returns a channel that is closed when the state changes: State has to be called after Watch. Any goroutine may call it.
+func (n *Node) Watch() <-chan struct{} { return n.machine.watch() }
+
+// Leader returns the node that leads, as far as is known here; ok is false if none does. Any goroutine may call it.
+func (n *Node) Leader() (leader event.NodeID, ok bool) {
 	_, id := n.raft.LeaderWithID()
-	return nodeOf(string(id))
+	leader = nodeOf(string(id))
+	return leader, leader != 0
 }
 
-// Voters returns the nodes whose votes count.
+// Voters returns the nodes that vote, as far as is known here, in no order. Any goroutine may call it.
 func (n *Node) Voters() (list []event.NodeID) {
 	f := n.raft.GetConfiguration()
-	if f.Error() != nil {
-		return nil
-	}
-	for _, s := range f.Configuration().Servers {
-		if s.Suffrage == raft.Voter {
-			list = append(list, nodeOf(string(s.ID)))
+	if f.Error() == nil {
+		for _, s := range f.Configuration().Servers {
+			if s.Suffrage == raft.Voter {
+				list = append(list, nodeOf(string(s.ID)))
+			}
 		}
 	}
 	return list
 }
 
-// Propose has the cluster take a command. It waits for a leader until ctx ends. The error is a *placement.Refusal, ErrUnknown or ErrNoLeader.
-func (n *Node) Propose(ctx context.Context, c placement.Command) (placement.Result, error) {
-	c.At = time.Now().UTC()
-	b, err := json.Marshal(c)
-	if err != nil {
-		return placement.Result{}, err
-	}
-	for {
-		o, err := n.try(ctx, b)
-		switch {
-		case err == nil && o.Refusal != "":
-			return o.Result, &placement.Refusal{Reason: o.Refusal}
-		case err == nil || errors.Is(err, ErrUnknown):
-			return o.Result, err
-		}
-		select {
-		case <-ctx.Done():
-			return o.Result, ErrNoLeader
-		case <-n.stop:
-			return o.Result, ErrNoLeader
-		case <-time.After(retryInterval):
-		}
-	}
-}
+// Look has the leader look at once for something to do, as when Heard or Settled would say something else than before. Any goroutine may call it.
+func (n *Node) Look() { wake(n.look) }
 
-// try proposes a command once. An error other than ErrUnknown means that it was not taken.
-func (n *Node) try(ctx context.Context, command []byte) (o outcome, err error) {
-	leader := n.Leader()
-	switch leader {
-	case 0:
-		return o, ErrNoLeader
-	case n.cfg.Node:
-		return n.apply(command)
-	}
-	answer, err := n.cfg.Call(ctx, leader, command)
-	if err != nil {
-		return o, fmt.Errorf("%w: %w", ErrUnknown, err)
-	}
-	var r reply
-	if err := json.Unmarshal(answer, &r); err != nil {
-		return o, fmt.Errorf("%w: %w", ErrUnknown, err)
-	}
-	switch {
-	case r.Unknown:
-		return r.Outcome, ErrUnknown
-	case !r.Led:
-		return r.Outcome, ErrNoLeader
-	}
-	return r.Outcome, nil
-}
-
-// reply is what Handle answers.
-type reply struct {
-	Led     bool    `json:"led"` // the node led, and has proposed the command
-	Unknown bool    `json:"unknown"`
-	Outcome outcome `json:"outcome"`
-}
-
-// Handle answers a request that another node's Call has sent.
-func (n *Node) Handle(request []byte) ([]byte, error) {
-	o, err := n.apply(request)
-	return json.Marshal(reply{err == nil || errors.Is(err, ErrUnknown), errors.Is(err, ErrUnknown), o})
-}
-
-// apply proposes a command, as the leader.
-func (n *Node) apply(command []byte) (o outcome, err error) {
-	f := n.raft.Apply(command, networkTimeout)
-	switch err := f.Error(); {
-	case err == nil:
-		return f.Response().(outcome), nil
-	case errors.Is(err, raft.ErrNotLeader), errors.Is(err, raft.ErrEnqueueTimeout), errors.Is(err, raft.ErrLeadershipTransferInProgress), errors.Is(err, raft.ErrRaftShutdown):
-		return o, ErrNoLeader
+func wake(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
 	default:
-		return o, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
 }
 
-// Close ends the node's part.
-func (n *Node) Close() (err error) {
-	n.once.Do(func() {
-		close(n.stop)
-		err = n.raft.Shutdown().Error()
-		n.tasks.Wait()
-		err = errors.Join(err, n.network.Close())
-		n.stream.end()
-		err = errors.Join(err, n.cfg.Engine.Close())
-	})
-	return err
-}
-
-// stream implements raft.StreamLayer. Raft leaves connections that it has accepted open when it is shut down; end closes them.
-type stream struct {
-	net.Listener
-	dial func(ctx context.Context, n event.NodeID) (net.Conn, error)
-
-	mu   sync.Mutex
-	open map[net.Conn]bool // nil after end
-}
-
-// Accept implements net.Listener.
-func (s *stream) Accept() (net.Conn, error) {
-	c, err := s.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open == nil {
-		_ = c.Close()
-		return nil, net.ErrClosed
-	}
-	k := &accepted{c, s}
-	s.open[k] = true
-	return k, nil
-}
-
-func (s *stream) end() {
-	s.mu.Lock()
-	open := s.open
-	s.open = nil
-	s.mu.Unlock()
-	for c := range open {
-		_ = c.Close()
+// recheck cuts off nodes that are removed.
+func (n *Node) recheck() {
+	for {
+		changed := n.machine.watch()
+		n.cfg.Port.Recheck()
+		select {
+		case <-changed:
+		case <-n.ctx.Done():
+			return
+		}
 	}
 }
 
-// accepted is a connection that is open.
-type accepted struct {
-	net.Conn
-	of *stream
+// askPause is how long a node waits before it asks members again for others.
+const askPause = 200 * time.Millisecond
+
+// askMembers asks the members that are known for others when one comes that is not.
+func (n *Node) askMembers() {
+	for {
+		select {
+		case <-n.learn:
+		case <-n.ctx.Done():
+			return
+		}
+		for _, of := range n.cfg.Members.all() {
+			if of == n.cfg.Identity.Node {
+				continue
+			}
+			ctx, cancel := context.WithTimeout(n.ctx, readyTimeMax)
+			if r, err := n.ask(ctx, of, &question{Members: true}); err == nil {
+				n.cfg.Members.tell(r.Members)
+			}
+			cancel()
+		}
+		pause := time.NewTimer(askPause)
+		select {
+		case <-pause.C:
+		case <-n.ctx.Done():
+			pause.Stop()
+			return
+		}
+	}
 }
 
-// Close implements net.Conn.
-func (c *accepted) Close() error {
-	c.of.mu.Lock()
-	delete(c.of.open, c)
-	c.of.mu.Unlock()
-	return c.Conn.Close()
+// handoverMax is how long a leader that is closed waits for another one.
+const handoverMax = time.Second
+
+// Close ends the node. If it leads, another one does first, if there is one. It is called once.
+func (n *Node) Close() error {
+	if n.raft.State() == raft.Leader && len(n.Voters()) > 1 {
+		handed := make(chan struct{})
+		n.spawn(func() {
+			_ = n.handOver()
+			close(handed)
+		})
+		patience := time.NewTimer(handoverMax)
+		select {
+		case <-handed:
+		case <-patience.C:
+		}
+		patience.Stop()
+	}
+	return errors.Join(n.stop(), n.log.noteApplied())
 }
 
-// Dial implements raft.StreamLayer.
-func (s *stream) Dial(address raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
-	return s.dial(ctx, nodeOf(string(address)))
+// hold keeps raft from being shut down until release is called; ok is false if the node is being closed.
+func (n *Node) hold() (release func(), ok bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.mu.closed {
+		return nil, false
+	}
+	n.wg.Add(1)
+	return n.wg.Done, true
 }
 
-// logger returns raft's logger: its lines are details of ours, as the node says itself what an operator has to know.
-func logger(to *slog.Logger) hclog.Logger {
-	return hclog.New(&hclog.LoggerOptions{Name: "placement", Level: hclog.Debug, DisableTime: true, Output: lines{to}})
+// spawn begins a goroutine that stop waits for, unless the node is being closed.
+func (n *Node) spawn(f func()) bool {
+	release, ok := n.hold()
+	if ok {
+		go func() {
+			defer release()
+			f()
+		}()
+	}
+	return ok
 }
 
-type lines struct{ to *slog.Logger }
+// answersMax is how long a node that is closed waits for raft's answers. Without connections a leader steps down within the lease, and then all are answered.
+const answersMax = 5 * time.Second
 
-// Write implements io.Writer.
-func (l lines) Write(b []byte) (int, error) {
-	l.to.Debug(strings.TrimSpace(string(b)))
-	return len(b), nil
+// stop ends the node as a crash would, but that all goroutines have ended when it returns.
+//
+// Raft is shut down when nothing waits for it any more: what it is asked while it shuts down it may never answer (as of 1.8.0: the state
+// machine ends with batches in its channel, and the futures of these with it).
+func (n *Node) stop() error {
+	n.end()
+	n.mu.Lock()
+	n.mu.closed = true
+	n.mu.Unlock()
+	err := errors.Join(n.proposals.Close(), n.transport.Close())
+	ended := make(chan struct{})
+	go func() {
+		n.wg.Wait()
+		close(ended)
+	}()
+	patience := time.NewTimer(answersMax)
+	defer patience.Stop()
+	select {
+	case <-ended:
+	case <-patience.C:
+		err = errors.Join(err, fmt.Errorf("the placement is closed, and raft has not answered for %v", answersMax))
+	}
+	return errors.Join(err, n.raft.Shutdown().Error())
 }

@@ -3,245 +3,303 @@ package raftnode
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
-	"log/slog"
-	"net"
 	"slices"
-	"sync"
+	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
-
-	"github.com/hashicorp/raft"
-	"go.uber.org/goleak"
 
 	"github.com/aeon-lang/aeon/placement"
 	"github.com/aeon-lang/aeon/runtime/event"
-	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+var (
+	verbose = flag.Bool("raft.log", false, "print what the nodes log")
+	kills   = flag.Int("raft.kills", 3, "how often the leader is killed")
+)
 
-// world is three nodes on loopback. What one tells another first is its id.
-type world struct {
-	t       *testing.T
-	mu      sync.Mutex
-	nodes   map[event.NodeID]*Node
-	engines map[event.NodeID]*memengine.Engine
-	dirs    map[event.NodeID]string
-	where   map[event.NodeID]string
-}
-
-func newWorld(t *testing.T) *world {
-	return &world{t: t, nodes: make(map[event.NodeID]*Node), engines: make(map[event.NodeID]*memengine.Engine), dirs: make(map[event.NodeID]string), where: make(map[event.NodeID]string)}
-}
-
-func (w *world) node(id event.NodeID) *Node {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.nodes[id]
-}
-
-func (w *world) start(id event.NodeID) {
-	w.t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.mu.Lock()
-	w.where[id] = l.Addr().String()
-	first := w.engines[id] == nil
-	if first {
-		w.engines[id], w.dirs[id] = memengine.New(), w.t.TempDir()
-	} else {
-		w.engines[id] = w.engines[id].Reopen()
-	}
-	engine, dir := w.engines[id], w.dirs[id]
-	w.mu.Unlock()
-	n, err := Open(Config{
-		Node: id, Engine: engine, Dir: dir, Listener: l, Forms: id == 1 && first, Logger: slog.New(slog.DiscardHandler),
-		Dial: func(ctx context.Context, to event.NodeID) (net.Conn, error) {
-			w.mu.Lock()
-			at := w.where[to]
-			w.mu.Unlock()
-			var d net.Dialer
-			return d.DialContext(ctx, "tcp", at)
-		},
-		Call: func(_ context.Context, to event.NodeID, request []byte) ([]byte, error) {
-			n := w.node(to)
-			if n == nil {
-				return nil, errors.New("it is down")
-			}
-			return n.Handle(request)
-		},
-		Heard: func(n event.NodeID) bool { return w.node(n) != nil }, Settled: func(placement.StoreID) bool { return true },
-		Fatal: func(err error) { w.t.Error(err) },
-	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	w.mu.Lock()
-	w.nodes[id] = n
-	w.mu.Unlock()
-}
-
-func (w *world) stop(id event.NodeID) {
-	n := w.node(id)
-	w.mu.Lock()
-	delete(w.nodes, id)
-	w.mu.Unlock()
-	if n != nil {
-		if err := n.Close(); err != nil {
-			w.t.Error(err)
-		}
-	}
-}
-
-func print(n byte) (f placement.Fingerprint) { f[0] = n; return f }
-
-func (w *world) propose(by event.NodeID, c placement.Command) (placement.Result, error) {
-	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
-	defer cancel()
-	return w.node(by).Propose(ctx, c)
-}
-
-// until waits until the state that a node knows is as it should be.
-func (w *world) until(id event.NodeID, what string, is func(*placement.State, *Node) bool) {
-	w.t.Helper()
-	deadline := time.After(20 * time.Second)
-	for {
-		s, changed := w.node(id).State()
-		if is(s, w.node(id)) {
-			return
-		}
-		select {
-		case <-changed:
-		case <-time.After(20 * time.Millisecond): // the leader and the voters change by themselves
-		case <-deadline:
-			w.t.Fatalf("%s: node %d knows %+v, voters %v", what, id, s, w.node(id).Voters())
-		}
-	}
-}
-
-// Nodes join and become voters, stores get replicas, a leader that is gone is replaced, and what was agreed on stays.
-func TestNodesAgree(t *testing.T) {
-	w := newWorld(t)
-	defer func() {
-		for id := range event.NodeID(4) {
-			w.stop(id)
-		}
-	}()
-	w.start(1)
-	form := placement.Command{Form: &placement.Form{Cluster: "c", Program: "p", Stores: 1, Partitions: 4, Replicas: 3, First: placement.Member{Name: "n1", Address: "a1", Key: print(1)}}}
-	if _, err := w.propose(1, form); err != nil {
-		t.Fatal(err)
-	}
-	var refused *placement.Refusal
-	if _, err := w.propose(1, form); !errors.As(err, &refused) {
-		t.Fatalf("a cluster is formed twice: %v", err)
-	}
-	for id := event.NodeID(2); id <= 3; id++ {
-		w.start(id)
-		if _, err := w.propose(1, placement.Command{Token: &placement.Token{Hash: print(byte(100 + id)), Expires: time.Now().Add(time.Hour)}}); err != nil {
-			t.Fatal(err)
-		}
-		r, err := w.propose(1, placement.Command{Join: &placement.Join{Token: print(byte(100 + id)), Program: "p", Address: fmt.Sprint("a", id), Key: print(byte(id))}})
-		if err != nil || r.Node != id {
-			t.Fatalf("node %d joins as %d (%v)", id, r.Node, err)
-		}
-	}
-	for id := event.NodeID(1); id <= 3; id++ {
-		w.until(id, "three vote, and keep the store", func(s *placement.State, n *Node) bool {
-			return len(n.Voters()) == 3 && len(s.Stores) == 1 && slices.Equal(s.Stores[0].Replicas, []event.NodeID{1, 2, 3})
-		})
-	}
+// The placement's leader is killed again and again: each time another one leads soon, takes commands, has all that were taken, and the
+// node that was killed comes back with what it had synced.
+func TestLeadersAreReplaced(t *testing.T) {
+	c := three(t)
 	var took []time.Duration
-	for round := range 5 {
-		leader := w.node(1).Leader()
-		by := leader%3 + 1
-		w.stop(leader)
+	for i := range *kills {
+		text := fmt.Sprint("before ", i)
+		dead := c.leader()
+		c.register(dead, text)
 		began := time.Now()
-		err := ErrUnknown
-		for errors.Is(err, ErrUnknown) { // the old leader was asked, and it is unknown what it did
-			_, err = w.propose(by, placement.Command{Policy: &placement.Policy{Text: fmt.Sprint("policy ", round)}})
+		dead.kill()
+		other := c.up()[i%2]
+		c.register(other, fmt.Sprint("after ", i))
+		took = append(took, time.Since(began))
+		if other.State().Number(placement.Class, text) == 0 {
+			t.Fatalf("command %q is lost", text)
 		}
+		dead.open(nil)
+		c.until(dead, "the node that was killed has what the others have", func(s *placement.State) bool {
+			return s.Number(placement.Class, fmt.Sprint("after ", i)) != 0
+		})
+		c.untilVoters(3)
+	}
+	slices.Sort(took)
+	p50, most := took[len(took)/2], took[len(took)-1]
+	t.Logf("%d leaders were killed; until a command was taken by the next: p50 %v, p99 %v", len(took), p50.Round(time.Millisecond), most.Round(time.Millisecond))
+	if p50 > 2*time.Second*slow {
+		t.Error("the next leader comes too late")
+	}
+	same(t, c)
+}
+
+// same checks that all nodes that run have the same state.
+func same(t *testing.T, c *cluster) {
+	t.Helper()
+	c.settleDown()
+	first := c.up()[0].State().Encode()
+	for _, s := range c.up()[1:] {
+		if string(s.State().Encode()) != string(first) {
+			t.Errorf("node %d has another state", s.id.Node)
+		}
+	}
+}
+
+// settleDown waits until all nodes have the current state.
+func (c *cluster) settleDown() {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), within)
+	defer cancel()
+	for _, s := range c.up() {
+		if _, err := s.Current(ctx); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
+// A cluster that is closed and opened has its state; a follower has it before there is a leader.
+func TestRestart(t *testing.T) {
+	t.Parallel()
+	c := three(t)
+	for i := range 40 {
+		c.register(c.up()[i%3], fmt.Sprint("class ", i))
+	}
+	c.settleDown()
+	before := c.leader().State()
+	for _, s := range c.up() {
+		s.close()
+	}
+	alone := c.nodes[2]
+	alone.open(nil)
+	if got := alone.State(); len(got.Members) != 3 || got.Number(placement.Class, "class 38") == 0 {
+		t.Errorf("a node alone knows %d members and %d numbers", len(got.Members), len(got.Numbers[placement.Class]))
+	}
+	c.nodes[1].open(nil)
+	c.nodes[3].open(nil)
+	c.settleDown()
+	for _, s := range c.up() {
+		if string(s.State().Encode()) != string(before.Encode()) {
+			t.Errorf("node %d has another state than before", s.id.Node)
+		}
+	}
+	if n := c.register(c.nodes[3], "one more"); n != 41 {
+		t.Error("the next number is", n)
+	}
+}
+
+// With the third node all stores get three replicas, by the plan; the cluster votes with one node, then with three; a node that is lost is
+// removed, and its stores stay with the others.
+func TestThePlanIsPerformed(t *testing.T) {
+	t.Parallel()
+	c := form(t)
+	c.settle()
+	c.join()
+	c.settleDown()
+	replicas := func(n int) func(*placement.State) bool {
+		return func(s *placement.State) bool {
+			for _, st := range s.Stores {
+				if len(st.Replicas) != n {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	one := c.leader()
+	c.until(one, "with two nodes, stores have one replica", replicas(1))
+	c.untilVoters(1)
+	third := c.join()
+	for _, s := range c.up() {
+		c.until(s, "with three nodes, stores have three replicas", replicas(3))
+	}
+	c.untilVoters(3)
+	c.join()
+	c.join()
+	c.untilVoters(5)
+	third.kill()
+	c.hear(3, false)
+	c.propose(c.up()[0], placement.Command{Remove: &placement.Remove{Node: 3, Lost: true}})
+	c.untilVoters(3)
+	c.until(c.leader(), "the others have the stores", replicas(3))
+	for _, st := range c.leader().State().Stores {
+		if slices.Contains(st.Replicas, event.NodeID(3)) {
+			t.Error("a node that was removed keeps a store")
+		}
+	}
+	leader := c.leader()
+	c.propose(leader, placement.Command{Leave: &placement.Leave{Node: leader.id.Node}})
+	for _, s := range c.up() {
+		if s != leader {
+			c.until(s, "a leader that leaves is removed when others have its stores", func(p *placement.State) bool {
+				return p.Members[leader.id.Node].Membership == placement.Removed
+			})
+		}
+	}
+}
+
+// A voter that is silent is replaced by a node that is not.
+func TestSilentVotersAreReplaced(t *testing.T) {
+	t.Parallel()
+	c := three(t)
+	c.join()
+	c.untilVoters(3)
+	dead := c.nodes[1]
+	dead.kill()
+	c.hear(1, false)
+	c.poll("another node votes", func() bool {
+		v := c.leader().Voters()
+		return len(v) == 3 && !slices.Contains(v, event.NodeID(1))
+	})
+	c.hear(1, true)
+	dead.open(nil)
+	c.register(dead, "x")
+	c.untilVoters(3)
+}
+
+// Commands that are refused are told as such, at each node, and what has no leader as that.
+func TestRefusalsAndUnknowns(t *testing.T) {
+	t.Parallel()
+	c := three(t)
+	for _, s := range c.up() {
+		ctx, cancel := context.WithTimeout(t.Context(), within)
+		_, err := s.Propose(ctx, placement.Command{Remove: &placement.Remove{Node: 77}})
+		if refusal := (*placement.Refusal)(nil); !errors.As(err, &refusal) || refusal.Reason != "there is no node 77" {
+			t.Errorf("node %d: %v", s.id.Node, err)
+		}
+		_, err = s.Propose(ctx, placement.Command{})
+		if refusal := (*placement.Refusal)(nil); !errors.As(err, &refusal) || !strings.Contains(err.Error(), "newer version") {
+			t.Errorf("node %d: %v", s.id.Node, err)
+		}
+		cancel()
+	}
+	leader := c.leader()
+	for _, s := range c.up() {
+		if s != leader {
+			s.kill()
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	_, err := leader.Propose(ctx, placement.Command{Policy: &placement.Policy{Text: "a"}})
+	if unknown := (*UnknownError)(nil); !errors.As(err, &unknown) && !errors.Is(err, ErrNoLeader) {
+		t.Error("without a majority:", err)
+	}
+	c.poll("a leader without a majority leads no more", func() bool { _, ok := leader.Leader(); return !ok })
+	short, cancel2 := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel2()
+	if _, err := leader.Propose(short, placement.Command{Policy: &placement.Policy{Text: "b"}}); !errors.Is(err, ErrNoLeader) || !errors.Is(err, context.DeadlineExceeded) {
+		t.Error("without a leader:", err)
+	}
+	if s, err := leader.Current(short); !errors.Is(err, ErrNoLeader) {
+		t.Error("without a leader a state is current:", s, err)
+	}
+}
+
+// Two nodes with one token: exactly one of them joins.
+func TestOneTokenIsOneNode(t *testing.T) {
+	t.Parallel()
+	c := three(t)
+	token := c.token(c.nodes[2])
+	type answer struct {
+		node event.NodeID
+		err  error
+	}
+	answers := make(chan answer)
+	for i, s := range c.up() {
+		go func() {
+			r, err := s.Propose(t.Context(), placement.Command{Join: &placement.Join{Token: token, Program: "bank", Name: fmt.Sprint("x", i), Address: "a", Key: placement.Fingerprint{byte(i + 1)}}})
+			answers <- answer{r.Node, err}
+		}()
+	}
+	joined := 0
+	for range c.up() {
+		a := <-answers
+		if refusal := (*placement.Refusal)(nil); a.err == nil {
+			joined++
+		} else if !errors.As(a.err, &refusal) {
+			t.Error(a.err)
+		}
+	}
+	if joined != 1 {
+		t.Errorf("%d nodes have joined with one token", joined)
+	}
+}
+
+// A state that is current has all that was taken before, at whichever node it is asked.
+func TestCurrentStates(t *testing.T) {
+	t.Parallel()
+	c := three(t)
+	for i := range 30 {
+		by, at := c.up()[i%3], c.up()[(i+1)%3]
+		text := fmt.Sprint("class ", i)
+		n := c.register(by, text)
+		if by.State().Number(placement.Class, text) != n {
+			t.Fatal("a command that was taken is not in the state of the node that has proposed it")
+		}
+		s, err := at.Current(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		took = append(took, time.Since(began))
-		w.start(leader)
-		for id := event.NodeID(1); id <= 3; id++ {
-			w.until(id, "all know the policy", func(s *placement.State, _ *Node) bool { return s.Policy == fmt.Sprint("policy ", round) })
+		if s.Number(placement.Class, text) != n {
+			t.Fatalf("node %d does not know what node %d was answered", at.id.Node, by.id.Node)
 		}
-		w.until(1, "a node leads", func(_ *placement.State, n *Node) bool { return n.Leader() != 0 })
-	}
-	slices.Sort(took)
-	t.Logf("a command after the loss of the leader: median %v, longest %v", took[2], took[4])
-	if took[2] > 4*time.Second {
-		t.Errorf("it takes %v until another one leads", took[2])
 	}
 }
 
-// slow is an engine whose disk hangs.
-type slow struct {
-	store.Engine
-	hangs chan struct{}
-}
-
-func (s *slow) Sync() error {
-	<-s.hangs
-	return s.Engine.Sync()
-}
-
-func TestADiskThatHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		e := &slow{memengine.New(), make(chan struct{})}
-		told := make(chan error, 1)
-		l := &log{e, time.Minute, func(err error) { told <- err }}
-		done := make(chan error)
-		go func() { done <- l.StoreLog(&raft.Log{Index: 1}) }()
-		time.Sleep(59 * time.Second)
-		select {
-		case err := <-told:
-			t.Fatalf("told early: %v", err)
-		default:
+// A log that is long is replaced by snapshots, from which nodes that were down, and new ones, go on.
+func TestSnapshots(t *testing.T) {
+	t.Parallel()
+	c := three(t)
+	down := c.nodes[3]
+	down.close()
+	for i := range 1000 {
+		c.register(c.nodes[1], fmt.Sprint("class ", i))
+	}
+	for _, s := range c.up() {
+		if err := s.raft.Snapshot().Error(); err != nil {
+			t.Fatal(err)
 		}
-		<-told
-		close(e.hangs)
-		if err := <-done; err != nil {
-			t.Error(err)
+	}
+	for i := range 1200 {
+		c.register(c.nodes[1], fmt.Sprint("more ", i))
+	}
+	for _, s := range c.up() {
+		if err := s.raft.Snapshot().Error(); err != nil {
+			t.Fatal(err)
 		}
-		if err := l.SetUint64([]byte("n"), 7); err != nil {
-			t.Error(err)
+		if first, _ := s.log.FirstIndex(); first < 500 {
+			t.Errorf("the log of node %d begins with entry %d", s.id.Node, first)
 		}
-		time.Sleep(time.Hour)
-		if len(told) > 0 {
-			t.Error("a sync that has ended is told")
+	}
+	down.open(nil)
+	c.join()
+	same(t, c)
+	for _, s := range c.up() {
+		s.kill()
+	}
+	for _, n := range []event.NodeID{2, 3, 1, 4} {
+		c.nodes[n].open(nil)
+		if got := c.nodes[n].State().Number(placement.Class, "more 1000"); got == 0 {
+			t.Errorf("node %d has lost what it had", n)
 		}
-	})
-}
-
-func TestLog(t *testing.T) {
-	e := memengine.New()
-	l := &log{e, time.Minute, func(err error) { t.Error(err) }}
-	if err := l.StoreLogs([]*raft.Log{{Index: 3, Term: 1, Data: []byte("a")}, {Index: 4, Term: 2, Data: []byte("b")}, {Index: 256, Term: 2}}); err != nil {
-		t.Fatal(err)
 	}
-	if err := l.DeleteRange(3, 3); err != nil {
-		t.Fatal(err)
-	}
-	again := &log{e.Reopen(), time.Minute, func(err error) { t.Error(err) }}
-	first, err1 := again.FirstIndex()
-	last, err2 := again.LastIndex()
-	var entry raft.Log
-	if err := errors.Join(err1, err2, again.GetLog(4, &entry)); err != nil || first != 4 || last != 256 || string(entry.Data) != "b" || entry.Term != 2 {
-		t.Errorf("%d to %d, %+v (%v)", first, last, entry, err)
-	}
-	if err := again.GetLog(3, &entry); err != raft.ErrLogNotFound {
-		t.Error(err)
-	}
-	if n, err := again.GetUint64([]byte("none")); n != 0 || err != nil {
-		t.Error(n, err)
-	}
+	same(t, c)
 }

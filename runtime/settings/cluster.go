@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -12,25 +13,30 @@ import (
 
 // Cluster says how a program is a node of a cluster. The zero value has it be none.
 type Cluster struct {
-	Address string // where other nodes reach it, HOST:PORT; "": it is no node
-	Join    string // how a new node becomes a member of a cluster that there is: TOKEN@HOST:PORT[,HOST:PORT…]; "": it forms one, or is a member
-	Name    string // what people call the node; "": node and its number
+	Listen    string // where it listens for other nodes, HOST:PORT; "": it is no node
+	Advertise string // where other nodes reach it, HOST:PORT; "": at Listen
+	Join      string // how a new node becomes a member of a cluster that there is: TOKEN@HOST:PORT[,HOST:PORT…]; "": it forms one, or is a member
+	Name      string // what people call the node; "": node and its number
 
 	flags *flag.FlagSet
 }
 
 // clusterNames are the names that Cluster.Flags declares.
-var clusterNames = []string{"cluster-listen", "join", "node-name"}
+var clusterNames = []string{"cluster-listen", "cluster-advertise", "join", "node-name"}
 
 // Flags declares the flags.
 func (c *Cluster) Flags(fs *flag.FlagSet) {
 	c.flags = fs
-	fs.StringVar(&c.Address, "cluster-listen", "", "with --data and --listen: be a node of a cluster, which other nodes reach at `HOST:PORT` (docs/cluster.md)")
+	fs.StringVar(&c.Listen, "cluster-listen", "", "with --data and --listen: be a node of a cluster, which other nodes reach at `HOST:PORT` (docs/cluster.md)")
+	fs.StringVar(&c.Advertise, "cluster-advertise", "", "with --cluster-listen: other nodes reach it at `HOST:PORT` instead, as behind a forwarded port")
 	fs.StringVar(&c.Join, "join", "", "with --cluster-listen and a new directory: join a cluster by a `TOKEN@HOST:PORT` that \"aeond join-token\" has written; without it a new directory begins a cluster")
 	fs.StringVar(&c.Name, "node-name", "", "with --cluster-listen and a new directory: the `NAME` of the node; node and its number if not given")
 }
 
-func (c *Cluster) values() []string { return []string{c.Address, c.Join, c.Name} }
+// Address returns where other nodes reach the node.
+func (c *Cluster) Address() string { return cmp.Or(c.Advertise, c.Listen) }
+
+func (c *Cluster) values() []string { return []string{c.Listen, c.Advertise, c.Join, c.Name} }
 
 // Check returns what is wrong with the flags that were parsed. Its error is one of usage.
 func (c *Cluster) Check(s *State, l *Listen) error {
@@ -39,7 +45,7 @@ func (c *Cluster) Check(s *State, l *Listen) error {
 			return err
 		}
 	}
-	if c.Address == "" {
+	if c.Listen == "" {
 		for i, v := range c.values() {
 			if v != "" {
 				return fmt.Errorf("--%s is about a node of a cluster; say with --cluster-listen HOST:PORT where other nodes reach it", clusterNames[i])
@@ -47,12 +53,19 @@ func (c *Cluster) Check(s *State, l *Listen) error {
 		}
 		return nil
 	}
-	host, port, err := net.SplitHostPort(c.Address)
+	if _, port, err := net.SplitHostPort(c.Listen); err != nil || port == "" {
+		return fmt.Errorf("--cluster-listen: %q is no address; write HOST:PORT, as in 10.0.0.1:7000", c.Listen)
+	}
+	flag, remedy := "cluster-advertise", ""
+	if c.Advertise == "" {
+		flag, remedy = "cluster-listen", ", or say with --cluster-advertise where they reach it"
+	}
+	host, port, err := net.SplitHostPort(c.Address())
 	switch {
 	case err != nil || host == "" || port == "":
-		return fmt.Errorf("--cluster-listen: %q is no address that other nodes can dial; write HOST:PORT, as in 10.0.0.1:7000", c.Address)
+		return fmt.Errorf("--%s: %q is no address that other nodes can dial; write HOST:PORT, as in 10.0.0.1:7000%s", flag, c.Address(), remedy)
 	case net.ParseIP(host) != nil && net.ParseIP(host).IsUnspecified():
-		return fmt.Errorf("--cluster-listen: other nodes cannot dial %s; write the address of this machine", host)
+		return fmt.Errorf("--%s: other nodes cannot dial %s; write the address of this machine%s", flag, host, remedy)
 	case s.Dir == "":
 		return errors.New("--cluster-listen: a node keeps its part of the actors in a directory; name it with --data")
 	case l.Address == "":

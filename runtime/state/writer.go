@@ -313,6 +313,12 @@ func (w *Writer) deletion(h *order.Handle) {
 
 // Appended notes that the batch of an attempt has its place in the journal. The attempt still holds its locks.
 func (s *State) Appended(a *order.Attempt, pos store.Position) {
+	if len(a.Fresh)+len(a.Born)+len(a.Deletes) > 0 {
+		s.appended(a, pos)
+	}
+}
+
+func (s *State) appended(a *order.Attempt, pos store.Position) {
 	for _, list := range [...][]*order.Handle{a.Fresh, a.Born, a.Deletes} {
 		for _, h := range list {
 			h.Stored(pos)

@@ -1,3 +1,5 @@
+//go:build linux
+
 package cluster
 
 import (
@@ -33,6 +35,7 @@ import (
 var (
 	kills     = flag.Int("kills", 5, "how many leaders are killed")
 	pauses    = flag.Int("pauses", 2, "how many leaders are paused for 5 s")
+	cuts      = flag.Int("cuts", 5, "how often the network of a leader is cut for 4 s, in one of five ways")
 	alls      = flag.Int("alls", 1, "how often all nodes are killed at once")
 	transfers = flag.Int("transfers", 5, "how often another node is asked to lead")
 	restarts  = flag.Int("restarts", 3, "how often a leader is ended by SIGTERM, and started again")
@@ -41,6 +44,10 @@ var (
 const (
 	nodes = 3 // of a cluster
 	pause = 5 * time.Second
+	cut   = 4 * time.Second
+	flap  = 300 * time.Millisecond
+
+	healMax = 10 * time.Second // until all is well after a cut
 )
 
 // world is a cluster of processes.
@@ -51,6 +58,9 @@ type world struct {
 	http [nodes]string // addresses
 	own  [nodes]string
 	log  *os.File
+
+	advertised [nodes]string // where the others reach a node
+	links      *links
 
 	mu    sync.Mutex
 	procs [nodes]*exec.Cmd // nil: it is down
@@ -84,6 +94,7 @@ func newWorld(t *testing.T) *world {
 	for i := range nodes {
 		w.http[i], w.own[i] = free(t), free(t)
 	}
+	w.links = newLinks(t, w)
 	t.Cleanup(func() {
 		for i := range nodes {
 			w.end(i, syscall.SIGTERM)
@@ -108,7 +119,7 @@ func (w *world) data(i int) string { return filepath.Join(w.dir, "node"+strconv.
 // start starts a node. What its process writes is in the log.
 func (w *world) start(i int, join string) {
 	w.t.Helper()
-	args := []string{"--serve", "--data", w.data(i), "--listen", w.http[i], "--cluster-listen", w.own[i]}
+	args := []string{"--serve", "--data", w.data(i), "--listen", w.http[i], "--cluster-listen", w.own[i], "--cluster-advertise", w.advertised[i]}
 	if join != "" {
 		args = append(args, "--join", join)
 	}
@@ -126,12 +137,15 @@ func (w *world) start(i int, join string) {
 func (w *world) end(i int, sig syscall.Signal) {
 	w.mu.Lock()
 	c := w.procs[i]
-	w.procs[i] = nil
 	w.mu.Unlock()
-	if c != nil {
-		_ = c.Process.Signal(sig) // it may have ended
-		_ = c.Wait()
+	if c == nil {
+		return
 	}
+	_ = c.Process.Signal(sig) // it may have ended
+	_ = c.Wait()
+	w.mu.Lock()
+	w.procs[i] = nil // not before: a node that ends still reaches others
+	w.mu.Unlock()
 }
 
 func (w *world) signal(i int, sig syscall.Signal) {
@@ -406,7 +420,7 @@ func (c *crowd) planned(what string, n int) {
 	}
 }
 
-// Leaders are killed, paused and asked to hand over, and all nodes are killed at once, under load: what was answered has happened, once, with what
+// Leaders are killed, paused, cut off and asked to hand over, and all nodes are killed at once, under load: what was answered has happened, once, with what
 // follows from it, readers see it, and the others go on.
 func TestFaults(t *testing.T) {
 	w := newWorld(t)
@@ -432,6 +446,15 @@ func TestFaults(t *testing.T) {
 		calm()
 	}
 	c.outages("leaders paused", *pauses)
+	for k := range *cuts {
+		w.cutOff(c, k)
+		healed := time.Now()
+		calm()
+		if took := time.Since(healed); took > healMax {
+			t.Errorf("all is well only %v after %s", took, networkFaults[k%len(networkFaults)].name)
+		}
+	}
+	c.outages("leaders cut off", *cuts)
 	for range *transfers {
 		i := w.leader()
 		w.transfer(i, (i+1+rand.IntN(nodes-1))%nodes)
@@ -456,6 +479,33 @@ func TestFaults(t *testing.T) {
 		calm()
 	}
 	c.end()
+}
+
+// cutOff has one of networkFaults happen to the leader, during which the others go on.
+func (w *world) cutOff(c *crowd, k int) {
+	w.t.Helper()
+	f, l := networkFaults[k%len(networkFaults)], w.leader()
+	a := (l + 1 + rand.IntN(nodes-1)) % nodes
+	list := f.cut(l, a, nodes-l-a)
+	w.links.set(true, list...)
+	over := time.After(cut)
+	if f.flaps {
+		ticks := time.NewTicker(flap)
+		defer ticks.Stop()
+		for is := false; ; is = !is {
+			select {
+			case <-ticks.C:
+				w.links.set(is, list...)
+				continue
+			case <-over:
+			}
+			break
+		}
+	} else {
+		c.goesOn(100)
+		<-over
+	}
+	w.links.set(false, list...)
 }
 
 // transfer has a node take over.

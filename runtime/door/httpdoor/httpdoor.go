@@ -58,6 +58,7 @@ type Server struct {
 	*gate.Gate
 	cfg     Config
 	http    http.Server
+	unused  Unused
 	pages   chan struct{} // has one for each file that is being sent
 	peer    Peer          // nil: there is none
 	address string

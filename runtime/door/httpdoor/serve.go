@@ -79,6 +79,7 @@ func New(cfg Config) *Server {
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headMax,
 		ErrorLog:          slog.NewLogLogger(cfg.Log.Handler(), slog.LevelWarn),
+		ConnState:         s.unused.Note,
 	}
 	return s
 }
@@ -94,11 +95,7 @@ func (s *Server) Close(ctx context.Context) error {
 		}
 	}()
 	defer func() { <-closed }()
-	err := s.http.Shutdown(ctx)
-	if err != nil {
-		_ = s.http.Close() // the error that counts is the first
-	}
-	return err
+	return s.unused.Shutdown(ctx, &s.http)
 }
 
 // closing reports whether Close was called.

@@ -1,0 +1,192 @@
+package join
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/membership/identity"
+	"github.com/aeon-lang/aeon/membership/port"
+	"github.com/aeon-lang/aeon/placement"
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// ClockOffMax is how far the clock of a node may be off that of the member which admits it.
+const ClockOffMax = 5 * time.Second
+
+// answerMax is how long a member takes for an answer at most, the wait for a leader of the placement included.
+const answerMax = 15 * time.Second
+
+// atOnce is how many nodes a member answers at a time; others wait.
+const atOnce = 8
+
+// Cluster is the placement, as *raftnode.Node is it. Any goroutine may call it.
+type Cluster interface {
+	Propose(context.Context, placement.Command) (placement.Result, error)
+	Current(context.Context) (*placement.State, error)
+}
+
+// ServerConfig is what a server needs to be known.
+type ServerConfig struct {
+	Port    *port.Port
+	Cluster Cluster
+	Clock   func() time.Time // nil: time.Now
+	Logger  *slog.Logger     // nil: nothing is logged
+}
+
+// Server admits nodes.
+type Server struct {
+	cfg      ServerConfig
+	identity *identity.Identity
+	listener net.Listener
+	ctx      context.Context // ends when the server is closed
+	end      context.CancelFunc
+	slots    chan struct{}
+	wg       sync.WaitGroup
+}
+
+// Serve begins to admit nodes.
+func Serve(cfg ServerConfig) *Server {
+	assert.That(cfg.Port != nil && cfg.Cluster != nil, "join: the configuration is not complete")
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{cfg: cfg, identity: cfg.Port.Identity(), listener: cfg.Port.Listener(port.Join), slots: make(chan struct{}, atOnce)}
+	s.ctx, s.end = context.WithCancel(context.Background())
+	s.wg.Go(s.accept)
+	return s
+}
+
+// Close ends the server, and the answers that are under way.
+func (s *Server) Close() error {
+	s.end()
+	err := s.listener.Close()
+	s.wg.Wait()
+	return err
+}
+
+func (s *Server) accept() {
+	for {
+		c, err := s.listener.Accept()
+		if err != nil {
+			return
+		}
+		s.wg.Go(func() {
+			ctx, cancel := context.WithTimeout(s.ctx, answerMax)
+			defer cancel()
+			defer during(ctx, c)()
+			select {
+			case s.slots <- struct{}{}:
+				defer func() { <-s.slots }()
+			case <-ctx.Done():
+				return
+			}
+			s.serve(ctx, c.(*port.Conn))
+		})
+	}
+}
+
+func (s *Server) serve(ctx context.Context, c *port.Conn) {
+	var q request
+	if err := receive(c, requestMax, &q); err != nil {
+		s.cfg.Logger.Info("a node that wants to join cannot be read", "from", c.RemoteAddr(), "error", err)
+		return
+	}
+	var r reply
+	switch {
+	case q.Format != format:
+		r.Refusal = fmt.Sprintf("the node asks in format %d, and the cluster answers format %d: use the same version of aeon", q.Format, format)
+	case !proves(c.Conn, q.Key, q.Proof):
+		r.Refusal = "the node has not proved that it has the private key"
+	default:
+		r = s.answer(ctx, &q)
+	}
+	switch {
+	case r.Admission != nil:
+		s.cfg.Logger.Info("a node has joined", "node", r.Admission.Node, "name", r.Admission.Name, "address", q.Address)
+	default:
+		s.cfg.Logger.Warn("a node has not joined", "name", q.Name, "from", c.RemoteAddr(), "reason", r.Refusal+r.Retry)
+	}
+	if err := send(c, &r); err != nil {
+		s.cfg.Logger.Warn("a node has not been answered; it may ask again", "name", q.Name, "error", err)
+	}
+}
+
+// answer decides on a request.
+func (s *Server) answer(ctx context.Context, q *request) reply {
+	refused := func(format string, args ...any) reply { return reply{Refusal: fmt.Sprintf(format, args...)} }
+	now := s.cfg.Clock()
+	if off := q.Time.Sub(now); off.Abs() > ClockOffMax {
+		where := "ahead of"
+		if off < 0 {
+			where = "behind"
+		}
+		return refused("the clock of the node is %v %s that of node %d: it says %s, and here it is %s; at most %v are allowed, set both clocks by NTP",
+			off.Abs().Round(time.Millisecond), where, s.identity.Node, stamp(q.Time), stamp(now), ClockOffMax)
+	}
+	token, err := identity.ParseToken(q.Token)
+	switch {
+	case err != nil:
+		return refused("%v", err)
+	case token.Cluster != s.identity.Cluster:
+		return refused("the token is of cluster %s, and this is cluster %s", token.Cluster, s.identity.Cluster)
+	}
+	key, err := identity.KeyFingerprint(q.Key)
+	if err != nil {
+		return refused("the key of the node: %v", err)
+	}
+	state, err := s.cfg.Cluster.Current(ctx)
+	if err != nil {
+		return reply{Retry: err.Error()}
+	}
+	if q.Program != state.Program {
+		return refused("the cluster runs the program %s, and the node has %s: build both from the same source", state.Program, q.Program)
+	}
+	for n, m := range state.Members {
+		switch {
+		case m.Key != key:
+		case m.Membership == placement.Removed:
+			return refused("node %d, %s, is what this node was, and was removed: join as a new one, with an empty directory", n, m.Name)
+		default:
+			return s.admit(n, m.Name, q.Key, state) // it has joined before, and has no answer yet
+		}
+	}
+	hash := token.Hash()
+	switch _, known := state.Tokens[hash]; {
+	case !token.Expires.After(now):
+		return refused("the token has expired at %s, %v ago: make a new one with `aeond join-token` on a member", stamp(token.Expires), now.Sub(token.Expires).Round(time.Second))
+	case !known:
+		return refused("the token is used already, or unknown to the cluster: make a new one with `aeond join-token` on a member; if this node has used it, and has lost its directory since, remove that node with `aeond remove`")
+	}
+	r, err := s.cfg.Cluster.Propose(ctx, placement.Command{At: now, Join: &placement.Join{Token: hash, Program: q.Program, Name: q.Name, Address: q.Address, Key: key}})
+	if refusal := (*placement.Refusal)(nil); errors.As(err, &refusal) {
+		return refused("%v", refusal)
+	}
+	if err == nil {
+		state, err = s.cfg.Cluster.Current(ctx)
+	}
+	if err != nil {
+		return reply{Retry: err.Error()} // if it has joined, it is found by its key
+	}
+	return s.admit(r.Node, q.Name, q.Key, state)
+}
+
+// admit makes what the node is answered.
+func (s *Server) admit(n event.NodeID, name string, key ed25519.PublicKey, state *placement.State) reply {
+	a, err := s.identity.Admit(n, name, key)
+	if err != nil {
+		return reply{Retry: fmt.Sprintf("the certificate: %v", err)}
+	}
+	return reply{Admission: &a, Members: state.Members}
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -1,0 +1,137 @@
+package raftnode
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/hashicorp/raft"
+	"pgregory.net/rapid"
+
+	"github.com/aeon-lang/aeon/placement"
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// Whatever the members and the voters are, one step after the other leads to the voters that should be, and then none is left. On the way a
+// majority of the voters that are heard stays one, the leader is not taken out while another node could lead, and no node votes that is not ready.
+func TestStepsLeadThere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := &placement.State{Members: make(map[event.NodeID]placement.Member)}
+		var servers []raft.Server
+		silent := make(map[event.NodeID]bool)
+		last := rapid.IntRange(1, 9).Draw(t, "nodes")
+		self := event.NodeID(rapid.IntRange(1, last).Draw(t, "leader"))
+		for i := 1; i <= last; i++ {
+			n := event.NodeID(i)
+			m := placement.Membership(rapid.SampledFrom([]placement.Membership{placement.Active, placement.Active, placement.Active, placement.Leaving, placement.Removed}).Draw(t, fmt.Sprint("node ", i)))
+			silent[n] = n != self && rapid.IntRange(0, 4).Draw(t, "silent") == 0
+			s.Members[n] = placement.Member{Membership: m}
+			switch suffrage := rapid.IntRange(0, 2).Draw(t, "votes"); {
+			case n == self || suffrage == 0:
+				servers = append(servers, raft.Server{ID: raft.ServerID(serverID(n)), Suffrage: raft.Voter})
+			case suffrage == 1:
+				servers = append(servers, raft.Server{ID: raft.ServerID(serverID(n)), Suffrage: raft.Nonvoter})
+			}
+		}
+		if !slices.ContainsFunc(slices.Collect(maps.Values(s.Members)), func(m placement.Member) bool { return m.Membership == placement.Active }) {
+			s.Members[self] = placement.Member{Membership: placement.Active} // the state machine refuses to be without
+		}
+		e := electorate{servers: servers, state: s, self: self,
+			heard: func(n event.NodeID) bool { return !silent[n] },
+			ready: func(event.NodeID) bool { return true }}
+		steps := 0
+		for {
+			do, n := e.next()
+			if do == nothing {
+				break
+			}
+			if steps++; steps > 50 {
+				t.Fatalf("the steps do not end: %v of %d", do, n)
+			}
+			at := slices.IndexFunc(e.servers, func(s raft.Server) bool { return nodeOf(string(s.ID)) == n })
+			switch do {
+			case add:
+				if at >= 0 {
+					t.Fatalf("node %d is added twice", n)
+				}
+				e.servers = append(slices.Clone(e.servers), raft.Server{ID: raft.ServerID(serverID(n)), Suffrage: raft.Nonvoter})
+				continue
+			case promote:
+				if silent[n] {
+					t.Fatalf("node %d is silent, and is to vote", n)
+				}
+			}
+			if n == e.self && do != promote { // it hands over to a voter that is heard
+				heir := slices.IndexFunc(e.servers, func(s raft.Server) bool {
+					return s.Suffrage == raft.Voter && nodeOf(string(s.ID)) != n && !silent[nodeOf(string(s.ID))]
+				})
+				if heir < 0 {
+					return // there is none: it goes on to lead
+				}
+				e.self = nodeOf(string(e.servers[heir].ID))
+				continue
+			}
+			e.servers = slices.Clone(e.servers)
+			if do == drop {
+				e.servers = slices.Delete(e.servers, at, at+1)
+			} else {
+				e.servers[at].Suffrage = map[step]raft.ServerSuffrage{promote: raft.Voter, demote: raft.Nonvoter}[do]
+			}
+		}
+		votes, may := 0, 0
+		for _, server := range e.servers {
+			n := nodeOf(string(server.ID))
+			m := s.Members[n].Membership
+			if m == placement.Removed {
+				t.Fatalf("node %d was removed, and has a part", n)
+			}
+			if server.Suffrage == raft.Voter {
+				votes++
+			}
+			if m == placement.Active && (server.Suffrage == raft.Voter || !silent[n]) {
+				may++
+			}
+		}
+		if want := VotersOf(may); votes != want {
+			t.Fatalf("%d nodes vote, and %d should: %+v, silent %v", votes, want, e.servers, silent)
+		}
+	})
+}
+
+// A node that lags does not vote, and keeps the others as they are.
+func TestNodesThatLag(t *testing.T) {
+	s := &placement.State{Members: map[event.NodeID]placement.Member{}}
+	var servers []raft.Server
+	for n := event.NodeID(1); n <= 3; n++ {
+		s.Members[n] = placement.Member{Membership: placement.Active}
+		servers = append(servers, raft.Server{ID: raft.ServerID(serverID(n)), Suffrage: raft.Nonvoter})
+	}
+	servers[0].Suffrage = raft.Voter
+	e := electorate{servers, s, 1, func(event.NodeID) bool { return true }, func(n event.NodeID) bool { return n != 2 }}
+	if do, n := e.next(); do != promote || n != 3 {
+		t.Errorf("%v of %d", do, n)
+	}
+	servers[2].Suffrage = raft.Voter
+	if do, n := e.next(); do != nothing {
+		t.Errorf("%v of %d", do, n)
+	}
+
+	// Node 4 is to replace node 3, which is silent: first it is ready, then it votes, then node 3 does not.
+	servers[1].Suffrage = raft.Voter
+	s.Members[4] = placement.Member{Membership: placement.Active}
+	e.servers = append(servers, raft.Server{ID: "4", Suffrage: raft.Nonvoter})
+	e.heard = func(n event.NodeID) bool { return n != 3 }
+	e.ready = func(event.NodeID) bool { return false }
+	if do, n := e.next(); do != nothing {
+		t.Errorf("%v of %d", do, n)
+	}
+	e.ready = func(event.NodeID) bool { return true }
+	if do, n := e.next(); do != promote || n != 4 {
+		t.Errorf("%v of %d", do, n)
+	}
+	e.servers[3].Suffrage = raft.Voter
+	if do, n := e.next(); do != demote || n != 3 {
+		t.Errorf("%v of %d", do, n)
+	}
+}

@@ -1,0 +1,192 @@
+// The processes at the ends of connections are found in /proc.
+
+//go:build linux
+
+package cluster
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// links is what the nodes reach each other through: each advertises the address of a proxy, which holds back what one node sends to another while
+// that direction is cut, as a network does that loses all packets. Gossip's packets by UDP are lost always: its streams go on.
+type links struct {
+	w     *world
+	group sync.WaitGroup
+
+	mu        sync.Mutex
+	listeners []net.Listener
+	conns     map[net.Conn]bool // nil when all ends
+	cut       [nodes][nodes]bool
+	changed   chan struct{} // closed when cut is changed, or all ends
+}
+
+func newLinks(t *testing.T, w *world) *links {
+	l := &links{w: w, conns: make(map[net.Conn]bool), changed: make(chan struct{})}
+	for to := range nodes {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.listeners = append(l.listeners, listener)
+		w.advertised[to] = listener.Addr().String()
+		l.group.Go(func() {
+			for {
+				c, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				l.group.Go(func() { l.carry(c, to) })
+			}
+		})
+	}
+	t.Cleanup(l.end)
+	return l
+}
+
+func (l *links) end() {
+	l.mu.Lock()
+	conns := l.conns
+	l.conns = nil
+	close(l.changed)
+	l.mu.Unlock()
+	for _, listener := range l.listeners {
+		_ = listener.Close()
+	}
+	for c := range conns {
+		_ = c.Close()
+	}
+	l.group.Wait()
+}
+
+// keep notes a connection, so that end closes it. It reports whether there is one more.
+func (l *links) keep(c net.Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.conns == nil {
+		_ = c.Close()
+		return false
+	}
+	l.conns[c] = true
+	return true
+}
+
+// carry carries a connection to a node.
+func (l *links) carry(c net.Conn, to int) {
+	from := l.w.dialer(c)
+	if from < 0 || !l.keep(c) {
+		_ = c.Close() // its process has ended
+		return
+	}
+	on, err := net.Dial("tcp", l.w.own[to])
+	if err != nil || !l.keep(on) {
+		_ = c.Close()
+		return
+	}
+	var both sync.WaitGroup
+	both.Go(func() { l.pump(on, c, from, to) })
+	both.Go(func() { l.pump(c, on, to, from) })
+	both.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.conns, c)
+	delete(l.conns, on)
+}
+
+// pump hands on what one node sends to another, its end included, when that direction is not cut.
+func (l *links) pump(to io.WriteCloser, from io.ReadCloser, sender, receiver int) {
+	b := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(b)
+		l.await(sender, receiver)
+		if n > 0 {
+			if _, failed := to.Write(b[:n]); failed != nil {
+				err = failed
+			}
+		}
+		if err != nil {
+			_, _ = from.Close(), to.Close()
+			return
+		}
+	}
+}
+
+// await returns when a direction is not cut.
+func (l *links) await(from, to int) {
+	for {
+		l.mu.Lock()
+		is, changed := l.cut[from][to] && l.conns != nil, l.changed
+		l.mu.Unlock()
+		if !is {
+			return
+		}
+		<-changed
+	}
+}
+
+// set cuts directions, or mends them.
+func (l *links) set(is bool, directions ...[2]int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, d := range directions {
+		l.cut[d[0]][d[1]] = is
+	}
+	if l.conns != nil {
+		close(l.changed)
+		l.changed = make(chan struct{})
+	}
+}
+
+// dialer returns the node whose process has the other end of a connection; -1: none.
+func (w *world) dialer(c net.Conn) int {
+	port := c.RemoteAddr().(*net.TCPAddr).Port
+	table, err := os.ReadFile("/proc/net/tcp")
+	if err != nil {
+		panic(err)
+	}
+	socket := ""
+	for line := range strings.Lines(string(table)) {
+		if f := strings.Fields(line); len(f) > 9 && strings.HasSuffix(f[1], fmt.Sprintf(":%04X", port)) && f[9] != "0" {
+			if _, remote, _ := strings.Cut(f[2], ":"); remote == fmt.Sprintf("%04X", c.LocalAddr().(*net.TCPAddr).Port) {
+				socket = "socket:[" + f[9] + "]"
+			}
+		}
+	}
+	for i := range nodes {
+		w.mu.Lock()
+		p := w.procs[i]
+		w.mu.Unlock()
+		if p == nil {
+			continue
+		}
+		dir := filepath.Join("/proc", strconv.Itoa(p.Process.Pid), "fd")
+		list, _ := os.ReadDir(dir) // none if it has ended
+		for _, f := range list {
+			if to, err := os.Readlink(filepath.Join(dir, f.Name())); err == nil && to == socket {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// A fault of the network, as the directions that are cut between a leader and the two others.
+var networkFaults = []struct {
+	name  string
+	flaps bool
+	cut   func(leader, a, b int) [][2]int
+}{
+	{"the leader is cut off", false, func(l, a, b int) [][2]int { return [][2]int{{l, a}, {a, l}, {l, b}, {b, l}} }},
+	{"what the leader sends is lost", false, func(l, a, b int) [][2]int { return [][2]int{{l, a}, {l, b}} }},
+	{"what the leader is sent is lost", false, func(l, a, b int) [][2]int { return [][2]int{{a, l}, {b, l}} }},
+	{"the leader and a follower are cut off from each other", false, func(l, a, _ int) [][2]int { return [][2]int{{l, a}, {a, l}} }},
+	{"the leader is cut off again and again", true, func(l, a, b int) [][2]int { return [][2]int{{l, a}, {a, l}, {l, b}, {b, l}} }},
+}
