@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -28,6 +29,9 @@ const (
 	ExitRefused = exitRefused
 	ExitStore   = exitStore
 )
+
+// errNoCluster answers flags of a program that cannot be a node.
+var errNoCluster = errors.New("this program was compiled without what a node of a cluster needs; `aeonc build --cluster`, and `aeond start` with its sources, compile it so")
 
 // ClusterRunner runs a program as a node of a cluster, until a signal comes or it fails. It returns the exit code.
 type ClusterRunner func(ClusterConfig) int

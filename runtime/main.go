@@ -186,8 +186,13 @@ func (r *mainRun) parse(args []string, stdout io.Writer) (code int, ok bool) {
 	if err == nil {
 		err = r.check(rest)
 	}
-	if unknown := new(cmdline.UnknownError); errors.As(err, &unknown) && r.keeping.open == nil && ofStore(unknown.Name) {
-		err = fmt.Errorf("--%s: %w", unknown.Name, errNoStore)
+	if unknown := new(cmdline.UnknownError); errors.As(err, &unknown) {
+		switch {
+		case r.keeping.open == nil && ofStore(unknown.Name):
+			err = fmt.Errorf("--%s: %w", unknown.Name, errNoStore)
+		case r.runNode == nil && settings.IsClusterFlag(unknown.Name):
+			err = fmt.Errorf("--%s: %w", unknown.Name, errNoCluster)
+		}
 	}
 	if err != nil {
 		r.say("%v\n\t%s\n\t--help lists the flags", err, usageLine(r.p))

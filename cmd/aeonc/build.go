@@ -13,7 +13,7 @@ import (
 func buildCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "build",
-		Args:  "[-q] [-o FILE] [--memory-only | --grpc] [PROGRAM]",
+		Args:  "[-q] [-o FILE] [--memory-only | --grpc | --cluster] [PROGRAM]",
 		Short: "compile a program to an executable",
 		Long: `
 Build compiles a program to one static executable that needs nothing else. It is
@@ -31,17 +31,26 @@ installing aeonc has put them, or else from the network. --memory-only leaves it
 With --grpc the executable takes calls by gRPC, too, where it listens (docs/grpc.md). Its
 modules make it another 12 MB larger.
 
+With --cluster the executable can be a node of a cluster (docs/cluster.md): it has
+--cluster-listen and what belongs to it, and makes itself 17 MB larger.
+
 The executable keeps what a debugger needs, with positions in the .aeon files.`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			quiet := fs.Bool("q", false, "say nothing unless something is wrong")
 			memoryOnly := fs.Bool("memory-only", false, "leave out the store: the executable has no --data, and needs no module")
 			grpc := fs.Bool("grpc", false, "with --listen, the executable takes calls by gRPC, too")
+			cluster := fs.Bool("cluster", false, "the executable can be a node of a cluster")
 			out := fs.String("o", "", "write the executable to `file`, or into it if it is a directory")
 			return func(env *cli.Env, args []string) error {
-				if *memoryOnly && *grpc {
+				switch {
+				case *memoryOnly && *grpc:
 					return cli.Usagef("--memory-only leaves out what --grpc needs")
+				case *memoryOnly && *cluster:
+					return cli.Usagef("--memory-only leaves out what --cluster needs")
+				case *grpc && *cluster:
+					return cli.Usagef("--grpc: a node of a cluster does not take calls by gRPC yet")
 				}
-				return buildProgram(env, args, *out, gobuild.Options{Store: !*memoryOnly, GRPC: *grpc}, *quiet)
+				return buildProgram(env, args, *out, gobuild.Options{Store: !*memoryOnly, GRPC: *grpc, Cluster: *cluster}, *quiet)
 			}
 		},
 	}

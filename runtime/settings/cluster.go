@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/aeon-lang/aeon/internal/cmdline"
@@ -23,6 +24,9 @@ type Cluster struct {
 
 // clusterNames are the names that Cluster.Flags declares.
 var clusterNames = []string{"cluster-listen", "cluster-advertise", "join", "node-name"}
+
+// IsClusterFlag reports whether Cluster.Flags declares a flag.
+func IsClusterFlag(name string) bool { return slices.Contains(clusterNames, name) }
 
 // Flags declares the flags.
 func (c *Cluster) Flags(fs *flag.FlagSet) {
@@ -62,7 +66,7 @@ func (c *Cluster) Check(s *State, l *Listen) error {
 	}
 	host, port, err := net.SplitHostPort(c.Address())
 	switch {
-	case err != nil || host == "" || port == "":
+	case err != nil || host == "" || port == "" || port == "0":
 		return fmt.Errorf("--%s: %q is no address that other nodes can dial; write HOST:PORT, as in 10.0.0.1:7000%s", flag, c.Address(), remedy)
 	case net.ParseIP(host) != nil && net.ParseIP(host).IsUnspecified():
 		return fmt.Errorf("--%s: other nodes cannot dial %s; write the address of this machine%s", flag, host, remedy)

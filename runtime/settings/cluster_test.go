@@ -1,0 +1,57 @@
+package settings_test
+
+import (
+	"flag"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/settings"
+)
+
+func parseCluster(t *testing.T, args ...string) (settings.Cluster, error) {
+	t.Helper()
+	var c settings.Cluster
+	s, l := settings.State{}, settings.Listen{}
+	fs := flag.NewFlagSet("program", flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	c.Flags(fs)
+	s.Flags(fs)
+	l.Flags(fs)
+	if err := fs.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return c, c.Check(&s, &l)
+}
+
+func TestAddressesOfANode(t *testing.T) {
+	const store = "--data d --listen :0"
+	for flags, want := range map[string]string{
+		"--cluster-listen 10.0.0.1:7000":                                  "10.0.0.1:7000",
+		"--cluster-listen 0.0.0.0:7000 --cluster-advertise 10.0.0.1:7001": "10.0.0.1:7001",
+		"--cluster-listen :7000 --cluster-advertise a.example:7000":       "a.example:7000",
+	} {
+		c, err := parseCluster(t, strings.Fields(store+" "+flags)...)
+		if err != nil || c.Address() != want {
+			t.Errorf("%s: reached at %s, %v", flags, c.Address(), err)
+		}
+		if again := strings.Join(c.Arguments(), " "); again != flags {
+			t.Errorf("%s is passed on as %s", flags, again)
+		}
+	}
+	for flags, want := range map[string]string{
+		"--cluster-listen 7000":                                    `"7000" is no address`,
+		"--cluster-listen :7000":                                   "--cluster-listen: \":7000\" is no address that other nodes can dial; write HOST:PORT, as in 10.0.0.1:7000, or say with --cluster-advertise where they reach it",
+		"--cluster-listen 10.0.0.1:0":                              "is no address that other nodes can dial",
+		"--cluster-listen 0.0.0.0:7000":                            "cannot dial 0.0.0.0; write the address of this machine, or say with --cluster-advertise",
+		"--cluster-listen 0.0.0.0:7000 --cluster-advertise :7000":  "--cluster-advertise: \":7000\" is no address",
+		"--cluster-listen 0.0.0.0:1 --cluster-advertise 0.0.0.0:1": "--cluster-advertise: other nodes cannot dial",
+		"--cluster-advertise 10.0.0.1:7000":                        "--cluster-advertise is about a node of a cluster; say with --cluster-listen",
+		"--join x":                                                 "--join is about a node of a cluster",
+		"--cluster-listen 10.0.0.1:7000 --join x":                  "has no address; write TOKEN@HOST:PORT",
+	} {
+		if _, err := parseCluster(t, strings.Fields(store+" "+flags)...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", flags, err, want)
+		}
+	}
+}
