@@ -123,7 +123,7 @@ func (n *node) openDriver() (err error) {
 	}
 	n.holder = newHolder(n.id.Node, replica.Group(theStore), opener(c, &gate.Counts{}, audited, n.fail), n.log)
 	n.driver, err = driver.Open(driver.Config{
-		Node: n.id.Node, Disk: driver.NewDisk(driver.Dir{Root: filepath.Join(c.State.Dir, replicaDir), Opener: c.OpenEngine, Options: c.EngineOptions()}),
+		Node: n.id.Node, Disk: driver.NewDisk(driver.Dir{Root: filepath.Join(c.State.Dir, replicaDir), Opener: c.OpenEngine, Options: c.StateOptions(), LogOptions: c.LogOptions()}),
 		Send: func(to event.NodeID, m []byte) { n.transport.Send(to, m) }, SendState: n.transport.Bulk, Roles: n.turn, Fatal: n.fail, Tick: driver.TickDefault,
 		Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), Logger: n.log,
 	})
@@ -137,7 +137,7 @@ const lookEvery = 200 * time.Millisecond
 // openPlacement opens what this node has of the placement.
 func (n *node) openPlacement() (err error) {
 	dir := filepath.Join(n.c.State.Dir, placementDir)
-	if n.agreed, err = n.c.OpenEngine(dir, n.c.EngineOptions()); err != nil {
+	if n.agreed, err = n.c.OpenEngine(dir, n.c.LogOptions()); err != nil {
 		return err
 	}
 	cfg := raftnode.Config{

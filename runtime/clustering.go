@@ -55,7 +55,15 @@ func (c *ClusterConfig) Recover(e store.Engine, fatal func(error)) (*System, *st
 	return system, s, nil
 }
 
-// EngineOptions are those of the engines of the node's log and states.
-func (c *ClusterConfig) EngineOptions() store.EngineOptions {
+// StateOptions are those of the engines of states, which have the cache of a node.
+func (c *ClusterConfig) StateOptions() store.EngineOptions {
 	return store.EngineOptions{Program: c.Package.Name, Log: c.Log, CacheBytes: c.State.MemoryMax / cacheShare}
+}
+
+// logCacheBytes is the cache of an engine with a log: what is read of it was written lately, and the reader has kept most of that itself.
+const logCacheBytes = 4 << 20
+
+// LogOptions are those of the engines of logs.
+func (c *ClusterConfig) LogOptions() store.EngineOptions {
+	return store.EngineOptions{Program: c.Package.Name, Log: c.Log, CacheBytes: logCacheBytes}
 }

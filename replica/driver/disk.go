@@ -141,11 +141,11 @@ func (d *Disk) remove(g replica.Group) error {
 	return d.place.Remove(groupDir(g))
 }
 
-// Dir is a Place in the file system, below Root. Opener opens an engine in a directory with these options.
+// Dir is a Place in the file system, below Root. Opener opens an engine in a directory: a state with Options, the log with LogOptions.
 type Dir struct {
-	Root    string
-	Opener  store.Opener
-	Options store.EngineOptions
+	Root                string
+	Opener              store.Opener
+	Options, LogOptions store.EngineOptions
 }
 
 // Open implements Place.
@@ -153,6 +153,9 @@ func (d Dir) Open(dir string) (store.Engine, error) {
 	dir = filepath.Join(d.Root, dir)
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return nil, err
+	}
+	if dir == filepath.Join(d.Root, logDir) {
+		return d.Opener(dir, d.LogOptions)
 	}
 	return d.Opener(dir, d.Options)
 }
