@@ -28,7 +28,7 @@ func BenchmarkCommit(b *testing.B) {
 			} else {
 				var places []driver.Place
 				for i := range replicas {
-					places = append(places, driver.Dir{Root: filepath.Join(dir, fmt.Sprint(i)), Opener: pebbledb.Open, Options: o})
+					places = append(places, driver.Dir{Root: filepath.Join(dir, fmt.Sprint(i)), Opener: pebbledb.Open, Options: o, LogOptions: o})
 				}
 				e, err = replicatest.OpenEngine(replicatest.Config{Places: places, Logger: quiet})
 			}
