@@ -68,8 +68,10 @@ const (
 	clusterGroup    replica.Group = 1
 	clusterClients                = 3
 	clusterReaders                = 2
-	clusterActors                 = 12   // of each kind: some are not written in the last term of a leader
-	clusterRequests               = 6    // of each client, at least
+	clusterActors                 = 12 // of each kind: some are not written in the last term of a leader
+	clusterRequests               = 4  // of each client, at least
+	clusterTroubles               = 3
+	clusterPause                  = 20   // of a reader, in turns
 	clusterBegin                  = 1000 // what an actor has at first
 )
 
@@ -223,7 +225,7 @@ func (c *scheduledCluster) crash(id event.NodeID) {
 	if err := n.driver.Close(); err != nil {
 		c.note("node %d has crashed: %v", id, err)
 	}
-	for range c.r.IntN(2000) {
+	for range c.r.IntN(1500) {
 		c.s.Yield()
 	}
 	c.start(id, kept, false)
@@ -261,8 +263,8 @@ func (c *scheduledCluster) leader() event.NodeID {
 
 // trouble has things go wrong until it is calm.
 func (c *scheduledCluster) trouble() {
-	for range 6 {
-		for range c.r.IntN(3000) {
+	for range clusterTroubles {
+		for range c.r.IntN(2000) {
 			c.s.Yield()
 		}
 		id := event.NodeID(c.r.IntN(3) + 1)
@@ -278,7 +280,7 @@ func (c *scheduledCluster) trouble() {
 			c.saw.cuts++
 			c.cut(id, other, true)
 			c.cut(other, id, both)
-			for range c.r.IntN(4000) {
+			for range c.r.IntN(3000) {
 				c.s.Yield()
 			}
 			c.net.HealAll()
@@ -287,7 +289,7 @@ func (c *scheduledCluster) trouble() {
 			c.note("node %d is paused", n.id)
 			c.saw.pauses++
 			c.pause(n, true)
-			for range 1000 + c.r.IntN(6000) {
+			for range 1000 + c.r.IntN(4000) {
 				c.s.Yield()
 			}
 			c.pause(n, false)
@@ -398,7 +400,9 @@ func (c *scheduledCluster) run() {
 		c.task(func() {
 			for !c.calm {
 				c.read()
-				c.s.Yield()
+				for range clusterPause {
+					c.s.Yield()
+				}
 			}
 		})
 	}

@@ -39,6 +39,7 @@ var (
 	kills     = flag.Int("kills", 5, "how many leaders are killed")
 	pauses    = flag.Int("pauses", 2, "how many leaders are paused for 5 s")
 	cuts      = flag.Int("cuts", 5, "how often the network of a leader is cut for 4 s, in one of five ways")
+	stalls    = flag.Int("stalls", 1, "how often the disk of a leader takes nothing for 5 s")
 	alls      = flag.Int("alls", 1, "how often all nodes are killed at once")
 	transfers = flag.Int("transfers", 5, "how often another node is asked to lead")
 	restarts  = flag.Int("restarts", 3, "how often a leader is ended by SIGTERM, and started again")
@@ -423,7 +424,7 @@ func (c *crowd) planned(what string, n int) {
 	}
 }
 
-// Leaders are killed, paused, cut off and asked to hand over, and all nodes are killed at once, under load: what was answered has happened, once, with what
+// Leaders are killed, paused, cut off and asked to hand over, their disks stall, and all nodes are killed at once, under load: what was answered has happened, once, with what
 // follows from it, readers see it, and the others go on.
 func TestFaults(t *testing.T) {
 	w := newWorld(t)
@@ -458,6 +459,15 @@ func TestFaults(t *testing.T) {
 		}
 	}
 	c.outages("leaders cut off", *cuts)
+	for range *stalls {
+		stalled := w.stall(w.leader(), pause)
+		c.goesOn(100)
+		if err := stalled.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		calm()
+	}
+	c.outages("leaders with a stalled disk", *stalls)
 	for range *transfers {
 		i := w.leader()
 		w.transfer(i, (i+1+rand.IntN(nodes-1))%nodes)
