@@ -42,11 +42,13 @@ var (
 	stalls    = flag.Int("stalls", 1, "how often the disk of a leader takes nothing for 5 s")
 	alls      = flag.Int("alls", 1, "how often all nodes are killed at once")
 	transfers = flag.Int("transfers", 5, "how often another node is asked to lead")
+	actors    = flag.Int("actors", 0, "how many actors the store has beside, in thousands")
 	restarts  = flag.Int("restarts", 3, "how often a leader is ended by SIGTERM, and started again")
 )
 
 const (
-	nodes = 3 // of a cluster
+	nodes = 3 // of a cluster at first
+	slots = 6 // for nodes, in all of a test
 	pause = 5 * time.Second
 	cut   = 4 * time.Second
 	flap  = 300 * time.Millisecond
@@ -59,15 +61,16 @@ type world struct {
 	t    *testing.T
 	exe  string
 	dir  string
-	http [nodes]string // addresses
-	own  [nodes]string
+	http [slots]string // addresses
+	own  [slots]string
 	log  *os.File
 
-	advertised [nodes]string // where the others reach a node
+	advertised [slots]string // where the others reach a node
 	links      *links
 
 	mu    sync.Mutex
-	procs [nodes]*exec.Cmd // nil: it is down
+	procs [slots]*exec.Cmd // nil: it is down
+	known []int            // the nodes that clients know
 }
 
 func free(t *testing.T) string {
@@ -91,16 +94,16 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, exe: made.Path, dir: t.TempDir()}
+	w := &world{t: t, exe: made.Path, dir: t.TempDir(), known: []int{0, 1, 2}}
 	if w.log, err = os.Create(filepath.Join(w.dir, "log")); err != nil {
 		t.Fatal(err)
 	}
-	for i := range nodes {
+	for i := range slots {
 		w.http[i], w.own[i] = free(t), free(t)
 	}
 	w.links = newLinks(t, w)
 	t.Cleanup(func() {
-		for i := range nodes {
+		for i := range slots {
 			w.end(i, syscall.SIGTERM)
 		}
 		if t.Failed() {
@@ -112,7 +115,7 @@ func newWorld(t *testing.T) *world {
 	w.start(0, "")
 	w.await("node 0 serves", func(s *status.Status) bool { return len(s.Stores) == 1 && s.Stores[0].Leader == 1 }, 0)
 	for i := 1; i < nodes; i++ {
-		w.start(i, w.token())
+		w.start(i, w.order(0, status.TokenPath))
 	}
 	w.await("three replicas", func(s *status.Status) bool { return s.Health == status.Healthy }, 0, 1, 2)
 	return w
@@ -152,31 +155,26 @@ func (w *world) end(i int, sig syscall.Signal) {
 	w.mu.Unlock()
 }
 
+// clientsKnow returns the nodes that clients know.
+func (w *world) clientsKnow() []int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.known
+}
+
+// know has clients know other nodes from now on.
+func (w *world) know(list ...int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.known = list
+}
+
 func (w *world) signal(i int, sig syscall.Signal) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.procs[i].Process.Signal(sig); err != nil {
 		w.t.Error(err)
 	}
-}
-
-// token asks node 0 for a token.
-func (w *world) token() string {
-	w.t.Helper()
-	client, err := httpdoor.ClientOf(w.data(0))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	answer, err := client.Post("http://localhost"+status.TokenPath, "", nil)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	b, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode != http.StatusOK {
-		w.t.Fatalf("%s: %s (%v)", answer.Status, b, err)
-	}
-	return strings.TrimSpace(string(b))
 }
 
 func (w *world) status(i int) (*status.Status, error) {
@@ -223,7 +221,7 @@ func (w *world) await(what string, is func(*status.Status) bool, of ...int) {
 func (w *world) leader() (at int) {
 	w.t.Helper()
 	eventually(w.t, "a node leads", func() (bool, any) {
-		for i := range nodes {
+		for _, i := range w.clientsKnow() {
 			s, err := w.status(i)
 			if err != nil || len(s.Stores) == 0 || s.Stores[0].Leader == 0 {
 				continue
@@ -257,10 +255,12 @@ type crowd struct {
 	added, relayed atomic.Int64 // what was answered
 	reads          atomic.Int64
 	again          atomic.Int64 // requests that were sent more than once
+	refused        atomic.Int64 // answers that said that no node serves
 	answered       atomic.Int64 // when the last request was, in nanoseconds
 	mu             sync.Mutex
 	gaps           []time.Duration // the longest times without an answer, of which the outages are
 	longest        time.Duration   // that a request took, with all that it was sent again
+	took           []time.Duration // by each request, since quantile was called
 	wrong          []string
 }
 
@@ -302,6 +302,7 @@ func (c *crowd) call(i int, path, key string, args any) (result int64, err error
 	case err != nil:
 		return 0, err
 	case answer.StatusCode == http.StatusServiceUnavailable:
+		c.refused.Add(1)
 		return 0, errLater
 	case answer.StatusCode != http.StatusOK:
 		c.fail("%s %s: %s: %s", method, path, answer.Status, b)
@@ -316,11 +317,13 @@ var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
 func (c *crowd) until(at int, path, key string, args any) int64 {
 	began := time.Now()
 	for n := 0; ; n++ {
-		result, err := c.call((at+n)%nodes, path, key, args)
+		known := c.w.clientsKnow()
+		result, err := c.call(known[(at+n)%len(known)], path, key, args)
 		if err == nil {
 			now := time.Now().UnixNano()
 			c.mu.Lock()
 			c.longest = max(c.longest, time.Since(began))
+			c.took = append(c.took, time.Since(began))
 			c.mu.Unlock()
 			if last := c.answered.Swap(now); key != "" && last != 0 && now-last > int64(100*time.Millisecond) {
 				c.mu.Lock()
@@ -400,6 +403,7 @@ func (c *crowd) end() {
 
 // outages writes the longest gaps, and returns how long the longest request took.
 func (c *crowd) outages(what string, n int) (longest time.Duration) {
+	c.quantile(0)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	longest, c.longest = c.longest, 0
@@ -433,15 +437,29 @@ func TestFaults(t *testing.T) {
 		w.await("all is well", func(s *status.Status) bool { return s.Health == status.Healthy }, 0, 1, 2)
 		c.goesOn(200)
 	}
+	for i := range *actors {
+		c.until(i, fmt.Sprintf("/v1/Crowd/c%d/grow", i), fmt.Sprint("grow ", i), map[string]int{"k": 1000})
+	}
 	calm()
+	c.outages("before", 0)
+	var caughtUp, opened []float64
 	for range *kills {
 		i := w.leader()
 		w.end(i, syscall.SIGKILL)
 		c.goesOn(100) // without it
 		w.start(i, "")
 		calm()
+		if s, err := w.status(w.leader()); err == nil {
+			caughtUp, opened = append(caughtUp, s.Stores[0].CaughtUp), append(opened, s.Stores[0].Opened)
+		}
 	}
 	c.outages("leaders killed", *kills)
+	if len(opened) > 0 {
+		slices.Sort(caughtUp)
+		slices.Sort(opened)
+		t.Logf("of that, in the median: %.0f ms until the new leader had all that was committed, then %.0f ms until its system served; before that is notice and election, behind it the next try of a client",
+			1000*caughtUp[len(caughtUp)/2], 1000*opened[len(opened)/2])
+	}
 	for range *pauses {
 		i := w.leader()
 		w.signal(i, syscall.SIGSTOP)
@@ -499,20 +517,19 @@ func TestFaults(t *testing.T) {
 // leader ends last, so that no other one begins, which would write.
 func (w *world) compare() {
 	w.t.Helper()
-	w.await("all is well", func(s *status.Status) bool { return s.Health == status.Healthy }, 0, 1, 2)
+	w.await("all is well", func(s *status.Status) bool { return s.Health == status.Healthy }, w.clientsKnow()...)
 	<-time.After(time.Second) // some heartbeats, which tell what is committed
 	l := w.leader()
-	for k := 1; k <= nodes; k++ {
-		w.end((l+k)%nodes, syscall.SIGTERM)
+	list := append(slices.DeleteFunc(slices.Clone(w.clientsKnow()), func(i int) bool { return i == l }), l)
+	for _, i := range list {
+		w.end(i, syscall.SIGTERM)
 	}
-	var first []string
-	for i := range nodes {
+	first := w.rows(l)
+	w.t.Logf("%d rows in each replica", len(first))
+	for _, i := range list[:len(list)-1] {
 		rows := w.rows(i)
-		if i == 0 {
-			first = rows
-			w.t.Logf("%d rows in each replica", len(rows))
-		} else if at := firstDifference(first, rows); at >= 0 {
-			w.t.Errorf("the replicas of node 0 and node %d differ, in row %d of %d and %d: %s and %s", i, at, len(first), len(rows), rowAt(first, at), rowAt(rows, at))
+		if at := firstDifference(first, rows); at >= 0 {
+			w.t.Errorf("the replicas of node %d and node %d differ, in row %d of %d and %d: %s and %s", l, i, at, len(first), len(rows), rowAt(first, at), rowAt(rows, at))
 		}
 	}
 }
@@ -586,21 +603,34 @@ func (w *world) cutOff(c *crowd, k int) {
 // transfer has a node take over.
 func (w *world) transfer(from, to int) {
 	w.t.Helper()
-	s, err := w.status(from)
+	w.order(from, status.TransferPath+"?store=0&node="+w.name(from, to))
+}
+
+// name returns what a node is called, as another one says.
+func (w *world) name(by, of int) string {
+	w.t.Helper()
+	s, err := w.status(by)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	client, err := httpdoor.ClientOf(w.data(from))
+	return s.Nodes[slices.IndexFunc(s.Nodes, func(n status.Node) bool { return n.Listen == w.http[of] })].Name
+}
+
+// order asks a node for what an operator may, and returns the answer.
+func (w *world) order(of int, path string) string {
+	w.t.Helper()
+	client, err := httpdoor.ClientOf(w.data(of))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	name := s.Nodes[slices.IndexFunc(s.Nodes, func(n status.Node) bool { return n.Listen == w.http[to] })].Name
-	answer, err := client.Post("http://localhost"+status.TransferPath+"?store=0&node="+name, "", nil)
+	answer, err := client.Post("http://localhost"+path, "", nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	defer answer.Body.Close()
-	if b, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusOK {
+	b, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
 		w.t.Fatalf("%s: %s (%v)", answer.Status, b, err)
 	}
+	return strings.TrimSpace(string(b))
 }

@@ -25,13 +25,13 @@ type links struct {
 	mu        sync.Mutex
 	listeners []net.Listener
 	conns     map[net.Conn]bool // nil when all ends
-	cut       [nodes][nodes]bool
+	cut       [slots][slots]bool
 	changed   chan struct{} // closed when cut is changed, or all ends
 }
 
 func newLinks(t *testing.T, w *world) *links {
 	l := &links{w: w, conns: make(map[net.Conn]bool), changed: make(chan struct{})}
-	for to := range nodes {
+	for to := range slots {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -160,7 +160,7 @@ func (w *world) dialer(c net.Conn) int {
 			}
 		}
 	}
-	for i := range nodes {
+	for i := range slots {
 		w.mu.Lock()
 		p := w.procs[i]
 		w.mu.Unlock()
