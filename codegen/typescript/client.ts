@@ -1,7 +1,7 @@
 /** How the program is reached. */
 export interface ConnectOptions {
-	/** Where it listens: "https://shop.example.org". */
-	url: string;
+	/** Where it listens: "https://shop.example.org". Of a cluster, where its nodes listen: another one is tried when one does not answer. */
+	url: string | readonly string[];
 	/** Is sent with each request. */
 	token?: string;
 	/** How long a call is sent again, in milliseconds, until its outcome is known; 120 000. */
@@ -193,9 +193,20 @@ function uncertain(f: AeonError): AeonError {
 
 class Connection {
 	private readonly options: ConnectOptions;
+	private readonly urls: readonly string[];
+	private at = 0; // of urls, the one that answers
 
 	constructor(options: ConnectOptions) {
 		this.options = options;
+		this.urls = typeof options.url === "string" ? [options.url] : options.url;
+		if (this.urls.length === 0) {
+			throw new Error("connect needs the address of the program");
+		}
+	}
+
+	/** Has requests go to another address: the one that was used does not answer. */
+	next(): void {
+		this.at = (this.at + 1) % this.urls.length;
 	}
 
 	private head(more: Record<string, string>): Record<string, string> {
@@ -204,7 +215,7 @@ class Connection {
 
 	fetch(method: string, path: string, head: Record<string, string>, body: string | undefined, signal: AbortSignal): Promise<Response> {
 		const send = this.options.fetch ?? globalThis.fetch;
-		return send(this.options.url.replace(/\/+$/, "") + path, { method, headers: this.head(head), body: body ?? null, signal, cache: "no-store" });
+		return send((this.urls[this.at] ?? "").replace(/\/+$/, "") + path, { method, headers: this.head(head), body: body ?? null, signal, cache: "no-store" });
 	}
 
 	private send(method: string, path: string, head: Record<string, string>, body: string | undefined, ms: number, signal: AbortSignal | undefined): Promise<Answer> {
@@ -244,6 +255,7 @@ class Connection {
 			if (Date.now() + atLeastMs >= until) {
 				throw lost ? uncertain(failure) : failure;
 			}
+			this.next();
 			await pause(attempt, atLeastMs, options.signal);
 		}
 	}
@@ -359,6 +371,7 @@ async function follow(c: Connection, events: string, tables: Record<string, Clie
 		if (failed !== undefined) {
 			throw failed.error;
 		}
+		c.next();
 		await pause(attempt, 0, signal);
 	}
 }

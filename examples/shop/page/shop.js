@@ -120,15 +120,25 @@ function uncertain(f) {
 }
 class Connection {
     options;
+    urls;
+    at = 0; // of urls, the one that answers
     constructor(options) {
         this.options = options;
+        this.urls = typeof options.url === "string" ? [options.url] : options.url;
+        if (this.urls.length === 0) {
+            throw new Error("connect needs the address of the program");
+        }
+    }
+    /** Has requests go to another address: the one that was used does not answer. */
+    next() {
+        this.at = (this.at + 1) % this.urls.length;
     }
     head(more) {
         return this.options.token === undefined ? more : { ...more, Authorization: `Bearer ${this.options.token}` };
     }
     fetch(method, path, head, body, signal) {
         const send = this.options.fetch ?? globalThis.fetch;
-        return send(this.options.url.replace(/\/+$/, "") + path, { method, headers: this.head(head), body: body ?? null, signal, cache: "no-store" });
+        return send((this.urls[this.at] ?? "").replace(/\/+$/, "") + path, { method, headers: this.head(head), body: body ?? null, signal, cache: "no-store" });
     }
     send(method, path, head, body, ms, signal) {
         return within(ms, signal, async (both) => {
@@ -167,6 +177,7 @@ class Connection {
             if (Date.now() + atLeastMs >= until) {
                 throw lost ? uncertain(failure) : failure;
             }
+            this.next();
             await pause(attempt, atLeastMs, options.signal);
         }
     }
@@ -274,6 +285,7 @@ async function follow(c, events, tables, handlers, signal) {
         if (failed !== undefined) {
             throw failed.error;
         }
+        c.next();
         await pause(attempt, 0, signal);
     }
 }
