@@ -6,8 +6,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -45,6 +47,7 @@ type scheduledCluster struct {
 	over   bool
 	asking int // clients that are not done
 	acked  [clusterActors]int64
+	kids   [clusterActors][]int64 // the values of those that were made
 
 	saw struct{ crashes, cuts, pauses, failovers, unknown, late, reads, states int }
 }
@@ -352,7 +355,11 @@ func (c *scheduledCluster) perform(call func(s *System) error) bool {
 func (c *scheduledCluster) ask(client int) {
 	for i := 0; !c.calm || i < clusterRequests; i++ {
 		key, actor := fmt.Sprintf("client %d, request %d", client, i), c.r.IntN(clusterActors)
-		x := &wargs{steps: []wstep{{op: wAdd, n: 1}, {op: wEmitNamed, name: fmt.Sprint("there", actor), sub: []wstep{{op: wAdd, n: 1}}}}}
+		x, kid := &wargs{steps: []wstep{{op: wAdd, n: 1}, {op: wEmitNamed, name: fmt.Sprint("there", actor), sub: []wstep{{op: wAdd, n: 1}}}}}, int64(0)
+		if i%4 == 0 {
+			kid = int64(1 + client + clusterClients*i) // another value for each
+			x.steps = append(x.steps, wstep{op: wNew, n: kid})
+		}
 		codec.AppendArgs(nil, codec.NewEncoder(nil), x) // numbers them: all attempts have equal arguments
 		if c.perform(func(s *System) error {
 			_, err := s.Perform(&Call{Target: Named(s.Client(), &classNode, fmt.Sprint("here", actor)), Method: &methodLocal, Key: key,
@@ -360,9 +367,30 @@ func (c *scheduledCluster) ask(client int) {
 			return err
 		}) {
 			c.acked[actor]++
+			if kid != 0 {
+				c.kids[actor] = append(c.kids[actor], kid)
+			}
 		}
 	}
 	c.asking--
+}
+
+// kidsOf returns the values of the actors that an actor owns, of which there are so many, in ascending order.
+func (c *scheduledCluster) kidsOf(name string, count int) (values []int64) {
+	c.perform(func(s *System) error {
+		x := &wargs{}
+		for k := range count {
+			x.steps = append(x.steps, wstep{op: wCall, k: k, sub: []wstep{{op: wGet}}})
+		}
+		_, err := s.Perform(&Call{Target: Named(s.Client(), &classNode, name), Method: &methodLook, Args: x})
+		values = nil
+		for _, y := range x.calls {
+			values = append(values, y.notes...)
+		}
+		return err
+	})
+	slices.Sort(values)
+	return values
 }
 
 // read asks for what was added: at least what had been answered before.
@@ -388,6 +416,44 @@ func (c *scheduledCluster) value(name string) (n int64, ok bool) {
 		return err
 	})
 	return n, ok
+}
+
+// settle waits until all replicas are equal, row by row: nothing is written any more.
+func (c *scheduledCluster) settle() {
+	const enough = 2000 // looks, in each of which a heartbeat may be sent
+	for range enough {
+		rows := make(map[string]bool)
+		for _, id := range clusterNodes {
+			rows[c.nodes[id].rows()] = true
+		}
+		if len(rows) == 1 {
+			return
+		}
+		for range 100 {
+			c.s.Yield()
+		}
+	}
+	var all []string
+	for _, id := range clusterNodes {
+		all = append(all, c.nodes[id].rows())
+	}
+	c.fail("the replicas differ when all is calm:\n%s", strings.Join(all, "\n"))
+}
+
+// rows returns the rows of the states that a node has: one, or two while one comes.
+func (n *clusterNode) rows() string {
+	var b strings.Builder
+	states := n.place.States()
+	for _, dir := range slices.Sorted(maps.Keys(states)) {
+		it := states[dir].Scan(nil, []byte{255})
+		for it.Next() {
+			fmt.Fprintf(&b, "%q=%x\n", it.Key(), it.Value())
+		}
+		if err := it.Close(); err != nil {
+			n.c.fail("node %d: %v", n.id, err)
+		}
+	}
+	return b.String()
 }
 
 func (c *scheduledCluster) run() {
@@ -416,7 +482,12 @@ func (c *scheduledCluster) run() {
 				c.fail("%s%d has %d, and %d were answered", name, actor, got, want)
 			}
 		}
+		slices.Sort(c.kids[actor])
+		if got := c.kidsOf(fmt.Sprint("here", actor), len(c.kids[actor])); !slices.Equal(got, c.kids[actor]) {
+			c.fail("here%d owns actors with %v, and was given %v", actor, got, c.kids[actor])
+		}
 	}
+	c.settle()
 	c.over = true
 	c.s.Until(func() bool { return c.live == 0 })
 	for _, id := range clusterNodes {
