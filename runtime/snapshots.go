@@ -95,10 +95,17 @@ func (k *keeping) takeSnapshot(ctx context.Context, s *System, log *slog.Logger)
 	}
 	rows, bytes := saved.Size()
 	log.Info("snapshot", "name", saved.Name, "of", saved.Of(), "rows", rows, "bytes", bytes, "new", saved.NewBytes, "took", time.Since(start))
-	if _, err := snapshot.Prune(ctx, k.target, &saved.Manifest, k.SnapshotKeep); err != nil && ctx.Err() == nil {
+	pruning, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(pruneMax, stop) })()
+	if _, err := snapshot.Prune(pruning, k.target, &saved.Manifest, k.SnapshotKeep); err != nil && pruning.Err() == nil {
 		log.Warn("not all of what is old was deleted", "in", k.target.String(), "error", err)
 	}
 }
+
+// pruneMax is how long the deletion of old snapshots may go on when the program ends. Without it one too many would be kept when that comes right
+// behind a snapshot.
+const pruneMax = time.Second
 
 // save makes a snapshot of all actors, or of the one that the user has named.
 func (k *keeping) save(ctx context.Context, s *System) (*snapshot.Saved, error) {
