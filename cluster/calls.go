@@ -36,6 +36,7 @@ type storeBrief struct {
 	Progress []replica.Progress `json:"progress,omitempty"`
 	Commit   uint64             `json:"commit"`
 	Timings  Timings            `json:"timings"`
+	Load     Load               `json:"load"`
 }
 
 // heard is what a node has told, and when.
@@ -92,7 +93,7 @@ func (n *node) tell() brief {
 		}
 		if st.ID == theStore {
 			_, at, timings := n.holder.known()
-			st.Serves, st.Timings = at.Here != nil, timings
+			st.Serves, st.Timings, st.Load = at.Here != nil, timings, n.holder.measure()
 		}
 		b.Stores = append(b.Stores, st)
 	}

@@ -117,6 +117,9 @@ func (n *node) status() *status.Status {
 				case int(st.ID) >= len(s.Stores): // this node has not heard of it yet
 				case st.Leads:
 					node.Leads = append(node.Leads, uint32(st.ID))
+					node.Actors += st.Load.Actors
+					node.Events += st.Load.Events
+					node.Commit = max(node.Commit, st.Load.Commit.Seconds())
 					lead(&s.Stores[st.ID], id, st)
 				default:
 					node.Follows = append(node.Follows, uint32(st.ID))

@@ -5,6 +5,7 @@
 //	node.go     the parts of a node, and how they are connected
 //	stores.go   the stores that placement has this node keep
 //	holder.go   the system of a store, in the terms in which this node leads it
+//	load.go     what such a system has to do
 //	system.go   a system, and the door to it
 //	calls.go    what nodes ask each other
 //	control.go  what an operator asks a node

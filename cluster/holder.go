@@ -31,6 +31,9 @@ type holder struct {
 	ended   bool
 
 	timings Timings
+	system  *system // nil: it is on another node
+	sampled sample  // of system
+	load    Load    // between the last two samples
 }
 
 // Timings are how long the parts of the last fail-over to this node took.
@@ -118,14 +121,14 @@ func (h *holder) lead(term uint64) {
 	h.mu.Lock()
 	if h.role.Term == term && h.role.Leader == h.node && !h.ended {
 		h.timings = Timings{led.Sub(began), time.Since(led)}
-		h.control = s.control.Handler()
+		h.control, h.system, h.sampled, h.load = s.control.Handler(), s, sample{}, Load{}
 		h.move(front.Place{Here: s.public.Handler(), Node: h.node, Term: term})
 		h.log.Info("this node runs the actors of a store", "store", h.group, "term", term, "caught up after", h.timings.Lead, "opened after", h.timings.Recover)
 	}
 	h.mu.Unlock()
 	reason := h.wait(failed)
 	h.mu.Lock()
-	h.control = nil
+	h.control, h.system, h.load = nil, nil, Load{}
 	if h.place.Here != nil {
 		h.move(front.Place{})
 	}

@@ -48,6 +48,8 @@ type Node struct {
 	Cluster string       `json:"cluster"` // where other nodes reach it
 	Heard   float64      `json:"heard"`   // seconds since it was last heard; 0 if it has answered now
 	Actors  int          `json:"actors"`  // in memory, of the stores that it leads
+	Events  float64      `json:"events"`  // that commit in a second, of these
+	Commit  float64      `json:"commit"`  // seconds until a majority has what commits, in the mean of the slowest of these; 0: nothing does
 }
 
 // Store is what is known of one store.
@@ -212,16 +214,23 @@ func (s *Status) String() string {
 		fmt.Fprintf(&b, "%-5s %s\n", first(i, "next"), n)
 	}
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NODE\tSTATE\tLEADS\tFOLLOWS\tPID\tLISTEN\tHEARD")
+	fmt.Fprintln(table, "NODE\tSTATE\tLEADS\tFOLLOWS\tACTORS\tEV/S\tCOMMIT\tPID\tLISTEN\tHEARD")
 	for _, n := range s.Nodes {
 		heard, pid := "now", "-"
+		actors, events, commit := "-", "-", "-"
+		if len(n.Leads) > 0 {
+			actors, events = strconv.Itoa(n.Actors), strconv.FormatFloat(n.Events, 'f', 0, 64)
+		}
+		if n.Commit > 0 {
+			commit = strconv.FormatFloat(1000*n.Commit, 'f', 1, 64) + "ms"
+		}
 		if n.Heard > 0 {
 			heard = seconds(n.Heard)
 		}
 		if n.PID != 0 {
 			pid = strconv.Itoa(n.PID)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\t%s\t%s\n", n.Name, n.State, len(n.Leads), len(n.Follows), pid, cmp.Or(n.Listen, "-"), heard)
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", n.Name, n.State, len(n.Leads), len(n.Follows), actors, events, commit, pid, cmp.Or(n.Listen, "-"), heard)
 	}
 	_ = table.Flush() // a builder does not fail
 	return b.String()

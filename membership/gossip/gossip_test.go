@@ -284,7 +284,7 @@ func TestNamesAndMeta(t *testing.T) {
 	}
 }
 
-// What memberlist logs goes to slog, a level lower.
+// What memberlist logs goes to slog, as details.
 func TestLogs(t *testing.T) {
 	var b bytes.Buffer
 	w := logWriter{slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{Level: slog.LevelDebug}))}
@@ -293,7 +293,7 @@ func TestLogs(t *testing.T) {
 			t.Error(n, err)
 		}
 	}
-	for _, want := range []string{"level=DEBUG msg=gossip text=two", "level=INFO msg=gossip text=three", "level=INFO msg=gossip text=four"} {
+	for _, want := range []string{"level=DEBUG msg=gossip text=two", "level=DEBUG msg=gossip text=three", "level=DEBUG msg=gossip text=four"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in %s", want, b.String())
 		}

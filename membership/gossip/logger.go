@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// logWriter hands on the lines that memberlist logs, a level lower: most of them are about one probe of one node. The message of each record is
+// logWriter hands on the lines that memberlist logs as details: most of them are about one probe of one node. The message of each record is
 // "gossip", and memberlist's own is its text.
 type logWriter struct{ to *slog.Logger }
 
@@ -16,14 +16,14 @@ var logLevels = []struct {
 }{
 	{"[DEBUG] ", slog.LevelDebug - 4},
 	{"[INFO] ", slog.LevelDebug},
-	{"[WARN] ", slog.LevelInfo},
-	{"[ERR] ", slog.LevelInfo},
-	{"[ERROR] ", slog.LevelInfo},
+	{"[WARN] ", slog.LevelDebug},
+	{"[ERR] ", slog.LevelDebug},
+	{"[ERROR] ", slog.LevelDebug},
 }
 
 // Write implements io.Writer.
 func (w logWriter) Write(b []byte) (int, error) {
-	text, level := strings.TrimSpace(string(b)), slog.LevelInfo
+	text, level := strings.TrimSpace(string(b)), slog.LevelDebug
 	for _, l := range logLevels {
 		if rest, ok := strings.CutPrefix(text, l.prefix); ok {
 			text, level = rest, l.level

@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// logger hands on what package raft logs, a level lower: raft reports each change of a role as information, and each node that does
-// not answer as an error, which serves the search for a fault alone. The message of each record is "raft"; raft's own is its text.
+// logger hands on what package raft logs as details: raft reports each change of a role, and several times a second each node that does
+// not answer, which serves the search for a fault alone. The message of each record is "raft"; raft's own is its text.
 type logger struct {
 	to   *slog.Logger
 	name string
@@ -21,7 +21,7 @@ type logger struct {
 var _ hclog.Logger = logger{}
 
 var levels = map[hclog.Level]slog.Level{hclog.Trace: slog.LevelDebug - 4, hclog.Debug: slog.LevelDebug - 4,
-	hclog.Info: slog.LevelDebug, hclog.Warn: slog.LevelInfo, hclog.Error: slog.LevelWarn}
+	hclog.Info: slog.LevelDebug, hclog.Warn: slog.LevelDebug, hclog.Error: slog.LevelDebug}
 
 // Log implements hclog.Logger.
 func (l logger) Log(level hclog.Level, text string, args ...any) {

@@ -150,6 +150,9 @@ func (m *member) propose(term uint64, data []byte) error {
 		if r := d.core.Leader(m.id); r.Leader == d.cfg.Node && r.Term == term {
 			err = d.core.Propose(m.id, data)
 		}
+		if err == replica.ErrNotLeading { // it hands over
+			err = ErrDeposed
+		}
 		if err != nil {
 			m.failLead(term, err)
 		}

@@ -30,6 +30,9 @@ func (s *System) Ready() error {
 	return nil
 }
 
+// Attached returns how many actors are in the ownership graph in memory. The system has a store. Any goroutine.
+func (s *System) Attached() (n int) { n, _ = s.durable.Actors(); return n }
+
 // WriteMetrics writes what the system counts. Any goroutine.
 func (s *System) WriteMetrics(w *metrics.Writer) {
 	t := s.Stats()
@@ -40,8 +43,6 @@ func (s *System) WriteMetrics(w *metrics.Writer) {
 	s.cfg.Spans.WriteMetrics(w)
 	if s.durable != nil {
 		s.durable.WriteMetrics(w)
-		kept, dropped := s.durable.dead.Count()
-		w.Gauge("aeon_dead_letters", "Dead letters in the store.", int64(kept))
-		w.Counter("aeon_dead_letters_dropped_total", "Dead letters that the store has dropped, as there were too many.", dropped)
+		s.durable.dead.WriteMetrics(w)
 	}
 }

@@ -39,6 +39,14 @@ func (h *Histogram) Observe(d time.Duration) {
 	h.buckets[i].Add(1)
 }
 
+// Sum returns how many durations were counted, and their sum. They are read one after the other, while others may be counted.
+func (h *Histogram) Sum() (count uint64, sum time.Duration) {
+	for i := range h.buckets {
+		count += h.buckets[i].Load()
+	}
+	return count, time.Duration(h.sum.Load())
+}
+
 // Writer writes metrics. Names and the names of labels are those of Prometheus' conventions, and are not checked.
 type Writer struct {
 	b []byte

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/metrics"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -120,6 +121,13 @@ func (ds *DeadLetters) Count() (kept int, dropped uint64) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()
 	return len(ds.mu.list), ds.mu.dropped
+}
+
+// WriteMetrics writes how many letters there are. Any goroutine.
+func (ds *DeadLetters) WriteMetrics(w *metrics.Writer) {
+	kept, dropped := ds.Count()
+	w.Gauge("aeon_dead_letters", "Dead letters in the store.", int64(kept))
+	w.Counter("aeon_dead_letters_dropped_total", "Dead letters that the store has dropped, as there were too many.", dropped)
 }
 
 // ErrNoLetter says that a store has no such dead letter.

@@ -13,6 +13,7 @@ import (
 // Why sessions end.
 var (
 	errSilent   = errors.New("the other node is silent")
+	errBroken   = errors.New("the connection has broken")
 	errReplaced = errors.New("the other node has begun another session")
 	errLeftOut  = errors.New("the other node is no peer any more")
 	errAsked    = errors.New("it was broken on request")
@@ -75,7 +76,11 @@ func (s *session) run(st stream, accepted bool) {
 	l.present.Store(nil)
 	others.Wait()
 	s.closeCalls()
-	l.t.cfg.Logger.Info("a session has ended", "node", l.node, "why", context.Cause(s.ctx))
+	why := context.Cause(s.ctx)
+	if errors.Is(why, context.Canceled) { // as gRPC has it
+		why = errBroken
+	}
+	l.t.cfg.Logger.Info("a session has ended", "node", l.node, "why", why)
 	l.t.cfg.Handler.Down(l.node)
 }
 
