@@ -24,6 +24,8 @@ type place struct {
 		sync.Mutex
 		closed   bool
 		postgres *server.Server
+		standby  *server.Server            // of replicated
+		twofold  *server.Server            // a PostgreSQL with a synchronous standby
 		redis    map[string]*server.Server // by what is said to sync
 	}
 }
@@ -53,6 +55,11 @@ func (p *place) close() error {
 	p.mu.closed = true
 	if p.mu.postgres != nil {
 		p.mu.postgres.Stop()
+	}
+	for _, s := range []*server.Server{p.mu.standby, p.mu.twofold} {
+		if s != nil {
+			s.Stop()
+		}
 	}
 	for _, s := range p.mu.redis {
 		s.Stop()
@@ -88,6 +95,20 @@ func (p *place) startPostgres(connections int) (*server.Server, error) {
 	s, err := server.Postgres(p.fresh(), connections)
 	p.mu.postgres = s
 	return s, err
+}
+
+// startReplicatedPostgres returns the run's PostgreSQL that answers when a standby, which runs beside it, has what is committed.
+func (p *place) startReplicatedPostgres(connections int) (*server.Server, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.mu.twofold != nil || p.mu.closed {
+		return p.mu.twofold, p.refused()
+	}
+	var err error
+	if p.mu.twofold, err = server.ReplicatedPostgres(p.fresh(), connections); err == nil {
+		p.mu.standby, err = server.Standby(p.mu.twofold, p.fresh())
+	}
+	return p.mu.twofold, err
 }
 
 // startRedis returns the run's Redis that syncs as fsync says.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -103,6 +104,29 @@ func refused(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01")
 }
+
+// PostgresWithStandby transfers by one call of a function, in a PostgreSQL whose commits are on a standby, too, when they are answered.
+func PostgresWithStandby(s *server.Server, table string, callers int) (load.System, error) {
+	pool, err := postgresPool(s, 1, "read committed")
+	if err != nil {
+		return load.System{}, err
+	}
+	defer pool.Close()
+	var state string
+	for end := time.Now().Add(standbyMax); state != "sync"; {
+		err := pool.QueryRow(context.Background(), "select coalesce(max(sync_state), '') from pg_stat_replication").Scan(&state)
+		if err == nil && state != "sync" && time.Now().After(end) {
+			err = fmt.Errorf("the standby is %q, not synchronous, after %v", state, standbyMax)
+		}
+		if err != nil {
+			return load.System{}, err
+		}
+	}
+	return Postgres(s, table, callers, false, false)
+}
+
+// standbyMax is how long a standby may take until it follows.
+const standbyMax = 20 * time.Second
 
 // Postgres transfers in PostgreSQL, SERIALIZABLE and synced, in a table of its own: with one call of a function, or in five
 // round trips. A transaction that is refused is made again at once.

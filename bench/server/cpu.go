@@ -14,6 +14,13 @@ const tick = 10 * time.Millisecond
 // CPU returns the processor time that the server and its children have used, or 0 where
 // the system does not tell.
 func (s *Server) CPU() time.Duration {
+	if s.standby != nil {
+		return s.own() + s.standby.own()
+	}
+	return s.own()
+}
+
+func (s *Server) own() time.Duration {
 	self := s.cmd.Process.Pid
 	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", self, self))
 	if err != nil {

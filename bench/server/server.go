@@ -24,6 +24,9 @@ type Server struct {
 	// Version is what the program says of itself.
 	Version string
 
+	standby     *Server // nil: there is none
+	connections int
+
 	cmd    *exec.Cmd
 	log    bytes.Buffer
 	signal syscall.Signal // asks it to stop at once

@@ -15,8 +15,9 @@ type member struct {
 	jobs  queue         // for the goroutine that owns the state
 	gone  chan struct{} // closed when that has ended
 
-	bytes int    // of entries that the state has taken since it was synced
-	kept  uint64 // up to where the state was synced the time before: behind it the log begins
+	bytes   int           // of entries that the state has taken since it was synced
+	syncing chan struct{} // closed when the sync of the state ends that is under way; nil: none is
+	kept    uint64        // up to where the state was synced the time before: behind it the log begins
 
 	coming coming
 	confirmations
@@ -59,20 +60,20 @@ func (m *member) join(log replica.LogState) error {
 func (m *member) start() {
 	m.of.start(func() {
 		m.jobs.run(nil)
+		if m.syncing != nil {
+			m.of.cfg.Scheduler.Wait(m.syncing)
+		}
 		close(m.gone)
 	})
 }
 
 // apply has the state take what is committed.
 func (m *member) apply(a *replica.Apply) {
-	err := m.state.Apply(entriesOf(a))
-	if err == nil {
-		err = m.sync(a)
-	}
-	if err != nil {
-		m.of.fail(fmt.Errorf("the state of group %d: %w", m.id, err))
+	if err := m.state.Apply(entriesOf(a)); err != nil {
+		m.fail(err)
 		return
 	}
+	m.sync(a)
 	settled := m.state.Index()
 	m.of.loop.add(func() { m.of.core.Applied(a, settled) })
 	m.reach(a.Entries[len(a.Entries)-1].GetTerm())
@@ -88,23 +89,36 @@ func entriesOf(a *replica.Apply) []engine.Entry {
 	return list
 }
 
-// sync syncs the state when it has taken enough, and has the log begin where it was synced the time before: a member that was away for a short
-// time finds in the log what it has missed.
-func (m *member) sync(a *replica.Apply) error {
+func (m *member) fail(err error) { m.of.fail(fmt.Errorf("the state of group %d: %w", m.id, err)) }
+
+// sync has the state be synced when it has taken enough, while it takes more: answers do not wait for it.
+func (m *member) sync(a *replica.Apply) {
 	for _, e := range a.Entries {
 		m.bytes += len(e.GetData())
 	}
-	if m.bytes < m.of.cfg.SyncBytes {
-		return nil
+	if m.bytes < m.of.cfg.SyncBytes || m.syncing != nil {
+		return
 	}
-	m.bytes = 0
-	if err := m.state.Sync(); err != nil {
-		return err
+	ended := make(chan struct{})
+	m.bytes, m.syncing = 0, ended
+	m.of.start(func() {
+		err := m.state.Sync()
+		close(ended)
+		m.jobs.add(func() { m.synced(err) })
+	})
+}
+
+// synced has the log begin where the state was synced the time before: a member that was away for a short time finds in the log what it
+// has missed.
+func (m *member) synced(err error) {
+	m.syncing = nil
+	if err != nil {
+		m.fail(err)
+		return
 	}
 	cut := m.kept
 	m.kept = m.state.Synced()
 	m.of.loop.add(func() { m.of.core.Cut(m.id, cut) })
-	return nil
 }
 
 // reach notes the term up to which the state has entries.

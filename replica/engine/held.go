@@ -12,7 +12,7 @@ type held struct {
 	store.Engine
 
 	mu    sync.Mutex
-	views int  // snapshots that are open
+	views int  // snapshots that are open, and what else holds it
 	over  bool // the engine is to be closed
 
 	gone func() // called when it is closed; may be nil
@@ -20,10 +20,27 @@ type held struct {
 
 // Snapshot implements store.Engine. The engine was not closed.
 func (h *held) Snapshot() store.Snapshot {
-	h.mu.Lock()
-	h.views++
-	h.mu.Unlock()
+	h.hold()
 	return &heldView{h.Engine.Snapshot(), h}
+}
+
+// hold keeps the engine open until release is called. The engine was not closed.
+func (h *held) hold() (release func() error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.views++
+	return h.release
+}
+
+func (h *held) release() error {
+	h.mu.Lock()
+	h.views--
+	last := h.views == 0 && h.over
+	h.mu.Unlock()
+	if last {
+		return h.end()
+	}
+	return nil
 }
 
 // Close implements store.Engine. If snapshots are open the engine is closed with the last of them, and an error is that one's.
@@ -54,14 +71,5 @@ type heldView struct {
 
 // Close implements store.Snapshot.
 func (v *heldView) Close() error {
-	err := v.Snapshot.Close()
-	h := v.of
-	h.mu.Lock()
-	h.views--
-	last := h.views == 0 && h.over
-	h.mu.Unlock()
-	if last {
-		err = errors.Join(err, h.end())
-	}
-	return err
+	return errors.Join(v.Snapshot.Close(), v.of.release())
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -29,7 +30,7 @@ var indexKey = []byte{0, 'i'}
 // membersKey is the row with the members of the group as of that index, in the form that package replica has them in.
 var membersKey = []byte{0, 'm'}
 
-// State is the state of a store on one node. Apply, Sync and Replace belong to one goroutine; any goroutine may call the other methods.
+// State is the state of a store on one node. Apply and Replace belong to one goroutine; any goroutine may call the other methods.
 type State struct {
 	engine *held
 
@@ -100,15 +101,20 @@ func (s *State) Synced() uint64 {
 	return s.synced
 }
 
-// Sync makes durable what was applied.
+// Sync makes durable what was applied before it was called.
 func (s *State) Sync() error {
-	index := s.Index()
-	if err := s.engine.Sync(); err != nil {
+	s.mu.Lock()
+	e, index := s.engine, s.index
+	release := e.hold()
+	s.mu.Unlock()
+	if err := errors.Join(e.Sync(), release()); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.synced = max(s.synced, index)
+	if s.engine == e { // else another state has replaced what was synced
+		s.synced = max(s.synced, index)
+	}
 	return nil
 }
 

@@ -1,0 +1,198 @@
+package peers
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"log"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"go.etcd.io/raft/v3"
+	"go.etcd.io/raft/v3/raftpb"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/aeon-lang/aeon/bench/load"
+)
+
+// Raft is the limit for what three replicas agree on, in one process and on one disk: the library alone, a file for the log of each node, synced as
+// the library asks, and no state. What waits is proposed as one entry. A client's operation is as many bytes as those of a transfer are for aeon.
+func Raft(dir string) (load.System, error) {
+	c := &raftCluster{proposals: make(chan raftProposal, 4096)}
+	c.ctx, c.end = context.WithCancel(context.Background())
+	for id := uint64(1); id <= raftNodes; id++ {
+		n, err := newRaftNode(dir, id)
+		if err != nil {
+			return load.System{}, err
+		}
+		c.nodes = append(c.nodes, n)
+	}
+	if err := c.nodes[0].raft.Campaign(); err != nil {
+		return load.System{}, err
+	}
+	led := make(chan struct{})
+	for i, n := range c.nodes {
+		c.tasks.Go(func() { c.run(n, i == 0, led) })
+	}
+	<-led
+	return load.System{
+		NewClient: func(int, int) load.Client {
+			data := make([]byte, raftBytes)
+			done := make(chan error, 1)
+			return func(r *rand.Rand) error {
+				binary.BigEndian.PutUint64(data, r.Uint64())
+				c.proposals <- raftProposal{data, done}
+				return <-done
+			}
+		},
+		Close: func() {
+			c.end()
+			c.tasks.Wait()
+			for _, n := range c.nodes {
+				n.file.Close()
+			}
+		},
+	}, nil
+}
+
+const (
+	raftNodes = 3
+	// raftBytes is what aeon proposes for a transfer between two accounts: two rows.
+	raftBytes = 110
+)
+
+type raftCluster struct {
+	ctx       context.Context
+	end       context.CancelFunc
+	nodes     []*raftNode
+	proposals chan raftProposal
+	tasks     sync.WaitGroup
+}
+
+type raftProposal struct {
+	data []byte
+	done chan<- error
+}
+
+type raftNode struct {
+	raft    *raft.RawNode
+	storage *raft.MemoryStorage
+	file    *os.File
+	inbox   chan *raftpb.Message
+	groups  [][]raftProposal // proposed and not committed, the oldest first
+	buf     []byte
+}
+
+func newRaftNode(dir string, id uint64) (*raftNode, error) {
+	f, err := os.Create(filepath.Join(dir, fmt.Sprint("raft", id)))
+	if err != nil {
+		return nil, err
+	}
+	s := raft.NewMemoryStorage()
+	first := &raftpb.Snapshot{Metadata: &raftpb.SnapshotMetadata{Index: new(uint64(1)), Term: new(uint64(1)), ConfState: &raftpb.ConfState{Voters: []uint64{1, 2, 3}}}}
+	if err := s.ApplySnapshot(first); err != nil {
+		return nil, err
+	}
+	silent := &raft.DefaultLogger{Logger: log.New(io.Discard, "", 0)}
+	n, err := raft.NewRawNode(&raft.Config{ID: id, ElectionTick: 10, HeartbeatTick: 1, Storage: s, Applied: 1, MaxSizePerMsg: 1 << 20, MaxInflightMsgs: 256, Logger: silent})
+	return &raftNode{raft: n, storage: s, file: f, inbox: make(chan *raftpb.Message, 4096)}, err
+}
+
+// run is the loop of a node, as the library's documentation has it. Nothing fails, so there are no ticks.
+func (c *raftCluster) run(n *raftNode, leads bool, led chan<- struct{}) {
+	var proposals chan raftProposal // nil until it leads
+	for {
+		for n.raft.HasReady() {
+			rd := n.raft.Ready()
+			send := func() {
+				for _, m := range rd.Messages {
+					c.nodes[m.GetTo()-1].inbox <- m
+				}
+			}
+			if leads { // its disk may write beside those of the others (Ongaro's thesis, 10.2.1)
+				send()
+				n.save(rd)
+			} else {
+				n.save(rd)
+				send()
+			}
+			for _, e := range rd.CommittedEntries {
+				if len(e.GetData()) > 0 && leads {
+					for _, p := range n.groups[0] {
+						p.done <- nil
+					}
+					n.groups = n.groups[1:]
+				}
+			}
+			n.raft.Advance(rd)
+			if leads && proposals == nil && n.raft.BasicStatus().RaftState == raft.StateLeader {
+				proposals = c.proposals
+				close(led)
+			}
+		}
+		select {
+		case <-c.ctx.Done():
+			return
+		case m := <-n.inbox:
+			must(n.raft.Step(m))
+			for range len(n.inbox) {
+				must(n.raft.Step(<-n.inbox))
+			}
+		case p := <-proposals:
+			group := []raftProposal{p}
+			for range len(proposals) {
+				group = append(group, <-proposals)
+			}
+			data := make([]byte, 0, len(group)*raftBytes)
+			for _, p := range group {
+				data = append(data, p.data...)
+			}
+			n.groups = append(n.groups, group)
+			must(n.raft.Propose(data))
+		}
+	}
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// save makes entries and votes durable.
+func (n *raftNode) save(rd raft.Ready) {
+	n.buf = n.buf[:0]
+	add := func(m proto.Message) {
+		at := len(n.buf)
+		b, err := proto.MarshalOptions{}.MarshalAppend(append(n.buf, 0, 0, 0, 0), m)
+		must(err)
+		binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at-4))
+		n.buf = b
+	}
+	if rd.HardState != nil {
+		add(rd.HardState)
+		must(n.storage.SetHardState(rd.HardState))
+	}
+	for _, e := range rd.Entries {
+		add(e)
+	}
+	must(n.storage.Append(rd.Entries))
+	if len(n.buf) > 0 {
+		_, err := n.file.Write(n.buf)
+		must(err)
+	}
+	if rd.MustSync {
+		must(fdatasync(n.file))
+	}
+	if len(rd.Entries) > 0 { // what is old is on the disk
+		if last := rd.Entries[len(rd.Entries)-1].GetIndex(); last > raftKept {
+			_ = n.storage.Compact(last - raftKept) // it was compacted, or follows
+		}
+	}
+}
+
+// raftKept is how many entries stay in memory, for followers that lag.
+const raftKept = 1000
