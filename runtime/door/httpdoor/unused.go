@@ -5,28 +5,34 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // Unused knows the connections of a server on which no request has come: browsers, and Go's own client, open some in advance. A server that is shut
 // down waits five seconds for a first request on each. The zero value is ready; Note is to be the server's ConnState.
 type Unused struct {
+	count atomic.Int64 // of conns: most requests come when it is 0, and need no mutex
 	mu    sync.Mutex
 	conns map[net.Conn]bool
 }
 
 // Note implements http.Server.ConnState.
 func (u *Unused) Note(c net.Conn, is http.ConnState) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if is != http.StateNew {
-		delete(u.conns, c)
+	if is != http.StateNew && u.count.Load() == 0 {
 		return
 	}
-	if u.conns == nil {
-		u.conns = make(map[net.Conn]bool)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if is == http.StateNew {
+		if u.conns == nil {
+			u.conns = make(map[net.Conn]bool)
+		}
+		u.conns[c] = true
+	} else {
+		delete(u.conns, c)
 	}
-	u.conns[c] = true
+	u.count.Store(int64(len(u.conns)))
 }
 
 // unusedMax is how long a connection may go without its first request while the server is shut down. One that was opened to send a request has
