@@ -164,6 +164,41 @@ func TestOnTheDisk(t *testing.T) {
 	must(t, s.engine.Close())
 }
 
+// gated is a disk that takes nothing while mu is held.
+type gated struct {
+	store.Engine
+	mu sync.RWMutex
+}
+
+func (g *gated) Sync() error {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	return g.Engine.Sync()
+}
+
+// A command whose proposer does not wait until the disk has it is of unknown outcome, and is taken later.
+func TestImpatientProposers(t *testing.T) {
+	t.Parallel()
+	c := form(t)
+	s := c.nodes[1]
+	s.close()
+	g := &gated{Engine: s.engine}
+	must(t, s.tryOpen(nil, func(cfg *Config) { cfg.Log = g }))
+	c.poll("it leads again", func() bool {
+		_, err := s.Propose(t.Context(), placement.Command{Policy: &placement.Policy{Text: "a"}})
+		return err == nil
+	})
+	g.mu.Lock()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := s.Propose(ctx, placement.Command{Policy: &placement.Policy{Text: "b"}})
+	g.mu.Unlock()
+	if unknown := (*UnknownError)(nil); !errors.As(err, &unknown) {
+		t.Error("it is told", err)
+	}
+	c.until(s, "the command is taken", func(p *placement.State) bool { return p.Policy == "b" })
+}
+
 // What proposers are told is what has happened, while leaders are killed: a command that was taken stays, one of which nothing was done is
 // not there; of others it is not known.
 func TestWhatProposersAreTold(t *testing.T) {

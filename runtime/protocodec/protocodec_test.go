@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
@@ -228,6 +229,29 @@ func drawDistinct(t *rapid.T, e *codec.Encoder, key kind, each func(e *codec.Enc
 	}
 	e.Uint(uint64(n))
 	e.Append(append(e.Data(), in.Data()...))
+}
+
+// The nanoseconds of a time count forwards, also before 1970.
+func TestTimesBefore1970(t *testing.T) {
+	d := compile(t, one("(time,string?):time", "key", "Key"))
+	rpc := d.Services["p.Bank"].Methods[0]
+	for at, want := range map[time.Duration][2]int64{-1500 * time.Millisecond: {-2, 500_000_000}, -1: {-1, 999_999_999}, -2 * time.Second: {-2, 0}, 1: {0, 1}} {
+		e := codec.NewEncoder(nil)
+		e.Int(int64(at))
+		b, err := rpc.Append(nil, e.Data(), register{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := d.message(t, "p.BankEchoResponse")
+		if err := proto.Unmarshal(b, answer); err != nil {
+			t.Fatal(err)
+		}
+		got := answer.Get(answer.Descriptor().Fields().ByName("result")).Message()
+		fields := got.Descriptor().Fields()
+		if s, n := got.Get(fields.ByName("seconds")).Int(), got.Get(fields.ByName("nanos")).Int(); s != want[0] || n != want[1] {
+			t.Errorf("%v before or after 1970 is %d s and %d ns, want %v", at, s, n, want)
+		}
+	}
 }
 
 // Values of all types are what protobuf's own library reads, and what it writes of them is read as what they were. It may

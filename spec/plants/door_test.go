@@ -197,7 +197,7 @@ var ofDoor = []plant{
 	bug("times before 1970 are a second late in protobuf", "runtime/protocodec/write.go",
 		"\t\ts, n = s-1, n+nanosPerSecond\n",
 		"\t\tn += nanosPerSecond\n",
-		"./runtime/protocodec -run TestValuesSurviveProtobuf"),
+		"./runtime/protocodec -run TestTimesBefore1970"),
 	bug("protobuf leaves out what is zero and not null", "runtime/protocodec/write.go",
 		"\t\treturn w.one(b, f.number, t.elem, true)\n\tdefault:",
 		"\t\treturn w.one(b, f.number, t.elem, false)\n\tdefault:",

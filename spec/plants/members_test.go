@@ -64,7 +64,7 @@ var ofMembers = []plant{
 	bug("a command of unknown outcome is told as not done", "placement/raftnode/propose.go",
 		"\t\treturn reply{Unknown: ctx.Err().Error()}\n",
 		"\t\treturn reply{Retry: ctx.Err().Error()}\n",
-		raftnode+" -run Told -count=3"),
+		raftnode+" -run Impatient"),
 	bug("a follower is told before it has the command", "placement/raftnode/propose.go",
 		"\t_ = n.machine.wait(ctx, r.Index)",
 		"\t_ = n.machine.wait(ctx, 0)",
