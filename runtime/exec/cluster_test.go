@@ -48,6 +48,7 @@ type scheduledCluster struct {
 	asking int // clients that are not done
 	acked  [clusterActors]int64
 	kids   [clusterActors][]int64 // the values of those that were made
+	starts map[uint64]bool        // of the store
 
 	saw struct{ crashes, cuts, pauses, failovers, unknown, late, reads, states int }
 }
@@ -79,7 +80,7 @@ const (
 )
 
 func newScheduledCluster(seed uint64) *scheduledCluster {
-	c := &scheduledCluster{seed: seed, r: rand.New(rand.NewPCG(seed, 7)), nodes: make(map[event.NodeID]*clusterNode)}
+	c := &scheduledCluster{seed: seed, r: rand.New(rand.NewPCG(seed, 7)), nodes: make(map[event.NodeID]*clusterNode), starts: make(map[uint64]bool)}
 	c.s = sched.New(seed, func() string {
 		return fmt.Sprintf("go test ./runtime/exec -run TestScheduledClusters -cluster.seed %d -cluster.seeds 1\n%s", seed, c.trace.String())
 	})
@@ -198,6 +199,10 @@ func (n *clusterNode) lead() {
 			c.note("node %d does not open the store in term %d: %v", n.id, term, err)
 			continue
 		}
+		if c.starts[st.Starts()] { // which is in the ids that the system gives
+			c.fail("node %d opens the store in term %d as the %d-th time, as another one has", n.id, term, st.Starts())
+		}
+		c.starts[st.Starts()] = true
 		sys, err := Recover(Config{Store: st, Classes: testClasses, Log: quiet, Scheduled: true, Scheduler: c.s, Seed: term, Clock: sched.NewSimClock(time.Unix(1000, 0))})
 		if err != nil {
 			c.note("node %d does not recover in term %d: %v", n.id, term, err)
@@ -271,10 +276,20 @@ func (c *scheduledCluster) trouble() {
 			c.s.Yield()
 		}
 		id := event.NodeID(c.r.IntN(3) + 1)
-		switch c.r.IntN(4) {
+		switch c.r.IntN(5) {
 		case 0:
 			c.crash(id)
 		case 1: // the leader
+			c.crash(c.leader())
+		case 4: // the leader, and the next one as soon as it serves: others may not know what it has committed
+			before := c.saw.failovers
+			c.crash(c.leader())
+			for n := 0; n < 100*patience && c.saw.failovers == before; n++ {
+				c.s.Yield()
+			}
+			for range c.r.IntN(20) {
+				c.s.Yield()
+			}
 			c.crash(c.leader())
 		case 2:
 			other := id%3 + 1
