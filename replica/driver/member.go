@@ -17,6 +17,7 @@ type member struct {
 
 	bytes   int           // of entries that the state has taken since it was synced
 	syncing chan struct{} // closed when the sync of the state ends that is under way; nil: none is
+	other   bool          // that sync is of a state that was replaced
 	kept    uint64        // up to where the state was synced the time before: behind it the log begins
 
 	coming coming
@@ -111,9 +112,13 @@ func (m *member) sync(a *replica.Apply) {
 // synced has the log begin where the state was synced the time before: a member that was away for a short time finds in the log what it
 // has missed.
 func (m *member) synced(err error) {
-	m.syncing = nil
-	if err != nil {
+	other := m.other
+	m.syncing, m.other = nil, false
+	switch {
+	case err != nil:
 		m.fail(err)
+		return
+	case other: // the core may not know yet of the state that has replaced it
 		return
 	}
 	cut := m.kept
@@ -202,7 +207,7 @@ func (m *member) replace() (err error) {
 	}
 	if !m.of.ask(&m.jobs, func() {
 		if err = m.state.Replace(e, gone); err == nil {
-			m.kept, m.bytes = m.state.Synced(), 0
+			m.kept, m.bytes, m.other = m.state.Synced(), 0, m.syncing != nil
 		}
 	}) {
 		return ErrClosed
