@@ -15,16 +15,14 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// journalBatch is aeon's journal alone: a batch of two rows like pebble's, appended and
-// awaited. What an event costs beyond it is the rest of the runtime.
-func journalBatch(dir string, hot bool) (load.System, error) {
-	n, err := openNode(dir, store.Sync())
+// journal is aeon's journal alone: a batch of two rows like pebble's, appended and awaited. What an event costs beyond it is the rest of the runtime.
+func journal(n *node, err error, hot bool, valueBytes int) (load.System, error) {
 	if err != nil {
 		return load.System{}, err
 	}
 	return load.System{
 		NewClient: func(int, int) load.Client {
-			key, value := make([]byte, 16), make([]byte, 100)
+			key, value := make([]byte, 16), make([]byte, valueBytes)
 			return func(r *rand.Rand) error {
 				from, to := load.Pair(r, hot)
 				b := n.store.NewBatch()
@@ -81,8 +79,7 @@ func openAccounts(n *node, bank app.BankRef, accounts int) error {
 }
 
 // durableBank transfers between two of the accounts that one bank owns.
-func durableBank(dir string, mode store.Durability, hot bool) (load.System, error) {
-	n, err := openNode(dir, mode)
+func durableBank(n *node, err error, hot bool) (load.System, error) {
 	if err != nil {
 		return load.System{}, err
 	}

@@ -57,13 +57,18 @@ func transfers(p *place, callers int, hot bool) []contender {
 		all = append(all, contender{"4 KiB append + fdatasync (limit)", p.inFolder(peers.AppendAndSync)})
 	}
 	all = append(all,
-		contender{"aeon, one bank, sync", p.inFolder(func(dir string) (load.System, error) { return durableBank(dir, store.Sync(), hot) })},
+		contender{"aeon, one bank, sync", p.inFolder(func(dir string) (load.System, error) {
+			n, err := openNode(dir, store.Sync())
+			return durableBank(n, err, hot)
+		})},
 		contender{"aeon, root accounts, sync", p.inFolder(func(dir string) (load.System, error) { return durableRoots(dir, hot) })},
 		contender{"aeon, one bank, relaxed=10ms", p.inFolder(func(dir string) (load.System, error) {
-			return durableBank(dir, store.Relaxed(10*time.Millisecond), hot)
+			n, err := openNode(dir, store.Relaxed(10*time.Millisecond))
+			return durableBank(n, err, hot)
 		})},
 		contender{"aeon's journal, a batch of two keys, sync", p.inFolder(func(dir string) (load.System, error) {
-			return journalBatch(dir, hot)
+			n, err := openNode(dir, store.Sync())
+			return journal(n, err, hot, 100)
 		})},
 		contender{"bbolt Batch", p.inFolder(func(dir string) (load.System, error) { return peers.Bolt(dir, callers, hot) })},
 		contender{"badger transactions, SyncWrites", p.inFolder(func(dir string) (load.System, error) {

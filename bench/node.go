@@ -12,8 +12,7 @@ import (
 
 // node is a system whose state is in a directory.
 type node struct {
-	dir   string
-	mode  store.Durability
+	open  func() (*node, error) // opens it again
 	store *store.Store
 	*exec.System
 }
@@ -23,13 +22,21 @@ const program = "bench"
 
 // openNode opens the system in dir, which it creates if it is not there.
 func openNode(dir string, mode store.Durability) (*node, error) {
-	n := &node{dir: dir, mode: mode}
-	log := slog.New(slog.DiscardHandler)
-	engine, err := pebbledb.Open(dir, store.EngineOptions{Program: program, Log: log})
+	return openOn(func() (store.Engine, error) {
+		return pebbledb.Open(dir, store.EngineOptions{Program: program, Log: silent})
+	}, mode)
+}
+
+var silent = slog.New(slog.DiscardHandler)
+
+// openOn opens the system that an engine has.
+func openOn(open func() (store.Engine, error), mode store.Durability) (*node, error) {
+	n := &node{open: func() (*node, error) { return openOn(open, mode) }}
+	engine, err := open()
 	if err != nil {
 		return nil, err
 	}
-	n.store, err = store.Open(engine, store.Options{Program: program, Durability: mode, Log: log})
+	n.store, err = store.Open(engine, store.Options{Program: program, Durability: mode, Log: silent})
 	if err != nil {
 		return nil, errors.Join(err, engine.Close())
 	}
@@ -55,7 +62,7 @@ func (n *node) reopen() error {
 	if err := n.close(); err != nil {
 		return err
 	}
-	again, err := openNode(n.dir, n.mode)
+	again, err := n.open()
 	if err != nil {
 		return err
 	}

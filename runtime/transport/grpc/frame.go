@@ -17,7 +17,7 @@ import (
 //	next      the next bytes of that message
 //
 // Lengths are unsigned varints in their shortest form; 8 bytes are a number, the highest byte first. Between the first and the last
-// part of a message there are heartbeats and nothing else. Anything else ends the session. A frame does not say who has sent it: the connection does.
+// part of a message there are heartbeats and nothing else. Anything else ends the session. A frame does not name its sender: the connection does.
 const (
 	kindHello byte = iota + 1
 	kindBeat
