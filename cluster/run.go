@@ -4,7 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
+	"os"
+	"slices"
 	"time"
 
 	"github.com/aeon-lang/aeon/membership/identity"
@@ -69,6 +72,11 @@ func identify(c *aeonrt.ClusterConfig) (id *identity.Identity, told map[event.No
 		return id, nil, err
 	case c.Join != "":
 		return joinCluster(c)
+	}
+	// A disk that was lost leaves its mount point: a node that came back on it would be a cluster of its own, and know nothing.
+	list, err := os.ReadDir(dir)
+	if err == nil && !c.Create && !slices.ContainsFunc(list, func(e os.DirEntry) bool { return e.Name() != "lost+found" }) {
+		return nil, nil, fmt.Errorf("%s is empty: to begin a new cluster there, add --create; to join one, --join TOKEN@HOST:PORT; if the disk of a node was lost, \"aeond replace\" on another node takes it out, and writes a token", dir)
 	}
 	id, err = identity.Form(dir, c.Name)
 	return id, nil, err

@@ -17,6 +17,7 @@ type ClusterConfig struct {
 	State      settings.State
 	Listen     settings.Listen
 	OpenEngine store.Opener
+	Create     bool // a cluster may be begun in a directory that is there, and empty
 	Seed       uint64
 	Stdout     io.Writer            // what the program prints
 	Say        func(string, ...any) // writes a line for the user

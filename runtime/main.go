@@ -133,7 +133,7 @@ func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan
 // node runs the program as a node of a cluster.
 func (r *mainRun) node() int {
 	code := r.runNode(ClusterConfig{
-		Package: r.p, Cluster: r.cluster, State: r.keeping.State, Listen: r.listening.Listen, OpenEngine: r.keeping.open, Seed: r.seed,
+		Package: r.p, Cluster: r.cluster, State: r.keeping.State, Listen: r.listening.Listen, OpenEngine: r.keeping.open, Create: r.create, Seed: r.seed,
 		Stdout: r.out, Say: r.say, Log: newLog(r.stderr, true), Signals: r.signals,
 	})
 	if err := r.out.failure(); err != nil {

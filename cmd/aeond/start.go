@@ -84,7 +84,7 @@ func start(env *cli.Env, app string, create, grpc bool, state settings.State, li
 		return err
 	}
 	args := slices.Concat([]string{"--serve"}, state.Arguments(), listen.Arguments(), spans.Arguments(), cluster.Arguments())
-	if create && cluster.Listen == "" {
+	if create {
 		args = append(args, "--create")
 	}
 	return env.Start(path, args...)
