@@ -14,7 +14,6 @@ package format
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/aeon-lang/aeon/lang/ast"
 	"github.com/aeon-lang/aeon/lang/diag"
@@ -56,18 +55,4 @@ func verify(src *ast.Source, file *ast.File, toks []grammar.Token, out string) e
 		return fmt.Errorf("the result has another syntax tree")
 	}
 	return nil
-}
-
-// canonical returns the text that is printed for a token. Only comments
-// change: white space at the end of their lines is dropped.
-func canonical(src *ast.Source, t grammar.Token) string {
-	text := t.Text(src)
-	if t.Kind != grammar.Comment {
-		return text
-	}
-	lines := strings.Split(text, "\n")
-	for i, l := range lines {
-		lines[i] = strings.TrimRight(l, " \t\r")
-	}
-	return strings.Join(lines, "\n")
 }

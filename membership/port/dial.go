@@ -20,17 +20,6 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the node at %s refuses the connection: %s", e.Address, e.Reason)
 }
 
-// StrangerError says that what answers at an address is no member of the cluster that a token is of.
-type StrangerError struct{ Cause error }
-
-// Error implements error.
-func (e *StrangerError) Error() string {
-	return fmt.Sprintf("what answers is no member of the token's cluster: %v", e.Cause)
-}
-
-// Unwrap returns the cause.
-func (e *StrangerError) Unwrap() error { return e.Cause }
-
 // Dial connects to a member for a protocol. expect is which one is to be there, 0 is any. The error is a *RefusedError if the other side has
 // given a reason. Any goroutine may call it.
 func (p *Port) Dial(ctx context.Context, address string, proto Protocol, expect event.NodeID) (*Conn, error) {

@@ -107,3 +107,14 @@ func awaitAnswer(r io.Reader) (reason string, err error) {
 	_, err = io.ReadFull(r, text)
 	return string(text), err
 }
+
+// StrangerError says that what answers at an address is no member of the cluster that a token is of.
+type StrangerError struct{ Cause error }
+
+// Error implements error.
+func (e *StrangerError) Error() string {
+	return fmt.Sprintf("what answers is no member of the token's cluster: %v", e.Cause)
+}
+
+// Unwrap returns the cause.
+func (e *StrangerError) Unwrap() error { return e.Cause }

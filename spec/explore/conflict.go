@@ -6,12 +6,6 @@ import (
 	"github.com/aeon-lang/aeon/spec"
 )
 
-// access is what a step has touched, as sets of the numbers of resources.
-type access struct {
-	reads, writes []uint64
-	all           bool
-}
-
 // intern returns the number of an access; equal ones have the same.
 func (s *search) intern(acc spec.Access) int {
 	var a access

@@ -284,3 +284,10 @@ func (c *Checker) End(end *End) Section {
 	c.missing()
 	return *s
 }
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

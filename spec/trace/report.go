@@ -179,10 +179,3 @@ func (h *Header) title() string {
 	}
 	return h.Program
 }
-
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}

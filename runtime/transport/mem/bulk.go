@@ -88,3 +88,6 @@ func (r reader) ended() error {
 		return err
 	}
 }
+
+// errStopped is what the reader of a bulk gets whose write has failed, or whose session has ended.
+var errStopped = errors.New("the rest of the bulk will not come")

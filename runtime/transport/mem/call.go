@@ -2,7 +2,6 @@ package mem
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -10,19 +9,6 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/transport"
 )
-
-// call is a call or a bulk under way.
-type call struct {
-	from, to *node
-	s        *session
-	bulk     bool
-	ran      bool // the handler was called
-	dropped  bool // it must not be called
-	stopped  bool // the write of a bulk has failed
-	done     bool // the caller has its answer
-	reply    []byte
-	err      error // what the handler has returned
-}
 
 // Call implements transport.Transport.
 func (x *node) Call(ctx context.Context, to event.NodeID, request []byte) ([]byte, error) {
@@ -60,12 +46,6 @@ func (x *node) Bulk(ctx context.Context, to event.NodeID, header []byte, write f
 	})
 	return err
 }
-
-// errStopped is what the reader of a bulk gets whose write has failed, or whose session has ended.
-var errStopped = errors.New("the rest of the bulk will not come")
-
-// errBroken is why a call ended that has no other reason.
-var errBroken = errors.New("the session has ended")
 
 // run has handle run at another node, and meanwhile runs beside, if there is such.
 func (x *node) run(ctx context.Context, to event.NodeID, handle func(context.Context, *call) ([]byte, error), beside func(*call) error) ([]byte, error) {

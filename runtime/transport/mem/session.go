@@ -2,6 +2,7 @@ package mem
 
 import (
 	"context"
+	"errors"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -238,3 +239,19 @@ func (n *Network) next(b *inbox) (it item, ok bool) {
 	n.news.Broadcast()
 	return it, true
 }
+
+// call is a call or a bulk under way.
+type call struct {
+	from, to *node
+	s        *session
+	bulk     bool
+	ran      bool // the handler was called
+	dropped  bool // it must not be called
+	stopped  bool // the write of a bulk has failed
+	done     bool // the caller has its answer
+	reply    []byte
+	err      error // what the handler has returned
+}
+
+// errBroken is why a call ended that has no other reason.
+var errBroken = errors.New("the session has ended")

@@ -6,40 +6,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 )
-
-// Config says what to run and how to report it.
-type Config struct {
-	Executable string
-	// Packages are the names to report, in the order in which the executable has them.
-	Packages []string
-	Filter   string   // a regular expression that the names of the tests must match; "" runs all
-	Seed     string   // "" lets the executable choose
-	Repeat   int      // how many schedules each test is run with
-	Parallel bool     // events run in parallel, in an order that the machine decides; seeds do not replay then
-	Trace    []string // flags that make the executable write a trace
-	// TestMax is how long one test may take before it is killed and fails.
-	TestMax time.Duration
-	JSON    bool // write the format of `go test -json`
-	Verbose bool // show passed tests and their output, too
-	Stdout  io.Writer
-	// Progress, if set, is called when a schedule of a test begins, with which of them it is.
-	Progress func(pkg, test string, schedule int)
-	// Place shortens the name of a file for users; nil leaves it as it is.
-	Place func(file string) string
-}
-
-// Result counts the tests.
-type Result struct {
-	Passed, Failed int
-	Took           time.Duration
-}
 
 // Run runs all tests of an executable. A test that takes the process with it, or
 // does not end, fails, and the ones after it run in a new process. The error says

@@ -1,0 +1,81 @@
+package differ
+
+import (
+	"fmt"
+
+	"github.com/aeon-lang/aeon/lang/diag"
+	"github.com/aeon-lang/aeon/spec/batch"
+	"github.com/aeon-lang/aeon/spec/generate"
+)
+
+// Case is one program to compare the implementations on.
+type Case struct {
+	Name string // unique among those compared together
+	Text string
+	// Split, if not 0, distributes the program over packages, as generate.Split does with this seed.
+	Split uint64
+	// Single: the program is to have one outcome, whatever the order of its events.
+	Single bool
+}
+
+// Generated returns the case of a generated program. Each third is one of several packages.
+func Generated(seed uint64, profile generate.Profile) Case {
+	k := Case{Name: fmt.Sprintf("%v-%d", profile, seed), Text: generate.Program(seed, profile), Single: profile == generate.Sequential}
+	if seed%3 == 0 {
+		k.Split = 1 + seed/3
+	}
+	return k
+}
+
+// Packages returns the source of the program.
+func (k Case) Packages() []generate.Package {
+	if k.Split == 0 {
+		return []generate.Package{{Name: "generated", Text: k.Text}}
+	}
+	return generate.Split(k.Text, k.Split)
+}
+
+// parse checks the program.
+func (k Case) parse() (batch.Program, []diag.Diagnostic) {
+	var list []batch.Source
+	for _, p := range k.Packages() {
+		list = append(list, batch.Source{Package: p.Name, File: p.Name + ".aeon", Text: []byte(p.Text)})
+	}
+	return batch.ParseAll(k.Name, list)
+}
+
+// Kind is what is wrong with a case.
+type Kind string
+
+// The kinds.
+const (
+	None       Kind = ""
+	Rejected   Kind = "the checker rejects the program"
+	GoRefuses  Kind = "go refuses the generated code"
+	Interprets Kind = "the interpreter finds a bug"
+	Crashes    Kind = "the compiled program crashes"
+	Hangs      Kind = "the compiled program hangs"
+	Differs    Kind = "no order of the events has the outcome of the compiled program"
+	Explores   Kind = "the explorer finds something else than a walk through all orders"
+	Ambiguous  Kind = "the program has several outcomes"
+)
+
+// Result is what came of a case.
+type Result struct {
+	Case
+	Kind   Kind
+	Detail string // for developers, where Kind is not None
+	Seed   uint64 // of the compiled run
+	Runs   int    // of the compiled program
+	States int    // that the interpreter has seen
+	// Walked: the explorer was compared with a walk through all orders, which have so many
+	// different outcomes. Failing: some of them fail, which both have found.
+	Walked, Failing bool
+	Outcomes        int
+	// Undecided counts the compiled outcomes that the interpreter has not had in as many states as it was given.
+	Undecided int
+}
+
+func (r *Result) fails(kind Kind, format string, args ...any) {
+	r.Kind, r.Detail = kind, fmt.Sprintf(format, args...)
+}
