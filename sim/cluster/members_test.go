@@ -14,7 +14,7 @@ import (
 	"github.com/aeon-lang/aeon/cluster/status"
 )
 
-var away = flag.Duration("away", 3*time.Second, "how long a node is away under load")
+var away = flag.Duration("away", time.Second, "how long a node is away under load")
 
 // quantile returns how long requests took at most, but for a share of them, since it was called last.
 func (c *crowd) quantile(share float64) time.Duration {
@@ -71,11 +71,11 @@ func TestMembers(t *testing.T) {
 	c := w.begin(url.PathEscape(t.Name()))
 	c.goesOn(500)
 
-	before := c.measure(2000)
+	before := c.measure(1000)
 	f := w.follower()
 	w.end(f, syscall.SIGKILL)
 	<-time.After(*away)
-	without := c.measure(1000)
+	without := c.measure(500)
 	c.quantile(0)
 	back := time.Now()
 	w.start(f, "")
