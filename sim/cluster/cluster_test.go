@@ -36,12 +36,12 @@ import (
 )
 
 var (
-	kills     = flag.Int("kills", 2, "how many leaders are killed")
-	pauses    = flag.Int("pauses", 1, "how many leaders are paused for 5 s")
+	kills     = flag.Int("kills", 1, "how many leaders are killed")
+	pauses    = flag.Int("pauses", 0, "how many leaders are paused for 5 s")
 	cuts      = flag.Int("cuts", 1, "how often the network of a leader is cut for 4 s, in one of five ways")
-	stalls    = flag.Int("stalls", 1, "how often the disk of a leader takes nothing for 5 s")
+	stalls    = flag.Int("stalls", 0, "how often the disk of a leader takes nothing for 5 s")
 	alls      = flag.Int("alls", 1, "how often all nodes are killed at once")
-	transfers = flag.Int("transfers", 2, "how often another node is asked to lead")
+	transfers = flag.Int("transfers", 1, "how often another node is asked to lead")
 	actors    = flag.Int("actors", 0, "how many actors the store has beside, in thousands")
 	restarts  = flag.Int("restarts", 1, "how often a leader is ended by SIGTERM, and started again")
 )
