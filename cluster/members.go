@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -36,29 +35,14 @@ func joinCluster(c *aeonrt.ClusterConfig) (*identity.Identity, map[event.NodeID]
 
 // startGossip takes part in the gossip, which knows where nodes are that have another address than the placement says, or none.
 func (n *node) startGossip() (err error) {
-	n.gossip, err = gossip.Start(gossip.Config{
-		Port: n.port, Address: n.c.Address(), Seeds: n.seeds, Logger: n.log,
-		Member: func(id event.NodeID) error {
-			if m := n.placement.State().Members[id]; m.Membership == placement.Removed {
-				return fmt.Errorf("node %d, %s, was removed from the cluster", id, m.Name)
-			}
-			return nil
-		},
-	})
+	n.gossip, err = gossip.Start(gossip.Config{Port: n.port, Address: n.c.Address(), Seeds: n.seeds, Member: n.roll.Removed, Logger: n.log})
 	return err
 }
 
-// seeds returns the addresses at which other nodes may be.
+// seeds returns the addresses at which members may be.
 func (n *node) seeds() (list []string) {
-	for id, m := range n.placement.State().Members {
-		if id != n.id.Node && m.Membership != placement.Removed {
-			list = append(list, m.Address)
-		}
-	}
-	for id, m := range n.told {
-		if id != n.id.Node && !slices.Contains(list, m.Address) {
-			list = append(list, m.Address)
-		}
+	for _, m := range n.roll.All() {
+		list = append(list, m.Address)
 	}
 	slices.Sort(list)
 	return list
@@ -70,19 +54,6 @@ func (n *node) addresses(id event.NodeID) []string {
 		return nil
 	}
 	return n.gossip.Addresses(id)
-}
-
-// where returns the addresses at which a member may be, that of the placement first.
-func (n *node) where(id event.NodeID) (list []string) {
-	if a, ok := n.roll.Address(id); ok {
-		list = append(list, a)
-	}
-	for _, a := range n.addresses(id) {
-		if !slices.Contains(list, a) {
-			list = append(list, a)
-		}
-	}
-	return list
 }
 
 // moveInterval is how long a node waits before it asks again that its address is noted.
@@ -118,9 +89,4 @@ type removedError struct {
 // Error implements error.
 func (e *removedError) Error() string {
 	return fmt.Sprintf("node %d was removed from the cluster, as the member at %s says; to have this machine in it again, join with an empty directory and a token", e.node, e.by)
-}
-
-// peers returns the members that were not removed, in ascending order.
-func peers(s *placement.State) []event.NodeID {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Members)), func(id event.NodeID) bool { return s.Members[id].Membership == placement.Removed })
 }

@@ -51,7 +51,6 @@ type node struct {
 
 	port      *port.Port
 	roll      *raftnode.Members // which nodes have a part in the cluster
-	told      map[event.NodeID]placement.Member
 	transport *grpc.Transport
 	driver    *driver.Driver
 	agreed    store.Engine // the log of the placement
@@ -73,7 +72,7 @@ type node struct {
 
 // start starts a node. told are the members that a node has been told of that has just joined. fail is called once if the node must end.
 func start(c *aeonrt.ClusterConfig, id *identity.Identity, told map[event.NodeID]placement.Member, fail func(error)) (n *node, err error) {
-	n = &node{c: c, id: id, log: c.Log, told: told, roll: raftnode.NewMembers(told), stop: make(chan struct{}), ready: make(chan struct{}), brief: make(map[event.NodeID]heard)}
+	n = &node{c: c, id: id, log: c.Log, roll: raftnode.NewMembers(told), stop: make(chan struct{}), ready: make(chan struct{}), brief: make(map[event.NodeID]heard)}
 	var once sync.Once
 	n.fail = func(err error) { once.Do(func() { fail(err) }) }
 	defer func() {
@@ -192,17 +191,10 @@ func (n *node) refused(address, reason string) {
 	}
 }
 
-// dialer returns what connects to nodes for a protocol.
+// dialer returns what connects to nodes for a protocol. It is used when the node has a part of the placement.
 func (n *node) dialer(protocol port.Protocol) func(ctx context.Context, to event.NodeID) (net.Conn, error) {
 	return func(ctx context.Context, to event.NodeID) (net.Conn, error) {
-		err := fmt.Errorf("the address of node %d is not known", to)
-		for _, address := range n.where(to) {
-			var c *port.Conn
-			if c, err = n.port.Dial(ctx, address, protocol, to); err == nil {
-				return c, nil
-			}
-		}
-		return nil, err // and no *port.Conn that is nil
+		return n.placement.Dial(ctx, to, protocol)
 	}
 }
 

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -30,7 +31,7 @@ func (n *node) keepStores() {
 		changed := n.placement.Watch()
 		s := n.placement.State()
 		if s != last {
-			n.transport.Peers(peers(s))
+			n.transport.Peers(slices.Collect(maps.Keys(n.roll.All())))
 			last = s
 		}
 		for _, id := range s.Of(n.id.Node) {

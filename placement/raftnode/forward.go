@@ -94,7 +94,7 @@ func (n *Node) answer(ctx context.Context, q *question) reply {
 
 // ask asks another node. Its error wraps errRetry if the question has not arrived.
 func (n *Node) ask(ctx context.Context, of event.NodeID, q *question) (r reply, err error) {
-	c, err := n.dial(ctx, of, port.Proposals)
+	c, err := n.Dial(ctx, of, port.Proposals)
 	if err != nil {
 		return r, fmt.Errorf("%w: %w", errRetry, err)
 	}
@@ -108,8 +108,8 @@ func (n *Node) ask(ctx context.Context, of event.NodeID, q *question) (r reply, 
 	return r, err
 }
 
-// dial connects to a node, where the placement says that it is, or where else it may be.
-func (n *Node) dial(ctx context.Context, of event.NodeID, proto port.Protocol) (net.Conn, error) {
+// Dial connects to a node for a protocol, where the placement says that it is, or where else it may be. Any goroutine may call it.
+func (n *Node) Dial(ctx context.Context, of event.NodeID, proto port.Protocol) (net.Conn, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(n.ctx, cancel)()

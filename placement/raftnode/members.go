@@ -49,11 +49,23 @@ func (m *Members) Verify(n event.NodeID, key placement.Fingerprint) error {
 		}
 		return fmt.Errorf("node %d is not known here; members are being asked", n)
 	case of.Membership == placement.Removed:
-		return fmt.Errorf("node %d, %s, %s", n, of.Name, removedText)
+		return removed(n, of)
 	case of.Key != key:
 		return fmt.Errorf("node %d, %s, has joined with another key", n, of.Name)
 	}
 	return nil
+}
+
+// Removed says that a node was removed; nil if it is a member, or not known. Any goroutine may call it.
+func (m *Members) Removed(n event.NodeID) error {
+	if of, _, _ := m.find(n); of.Membership == placement.Removed {
+		return removed(n, of)
+	}
+	return nil
+}
+
+func removed(n event.NodeID, of placement.Member) error {
+	return fmt.Errorf("node %d, %s, %s", n, of.Name, removedText)
 }
 
 // removedText is what a node is told that was removed.
@@ -83,8 +95,8 @@ func (m *Members) find(n event.NodeID) (of placement.Member, known, formed bool)
 	return of, known, formed
 }
 
-// all returns the members that are known and were not removed.
-func (m *Members) all() (list []event.NodeID) {
+// All returns the members that are known and were not removed. Any goroutine may call it.
+func (m *Members) All() map[event.NodeID]placement.Member {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all := maps.Clone(m.mu.told)
@@ -92,12 +104,8 @@ func (m *Members) all() (list []event.NodeID) {
 		s, _ := m.mu.machine.read()
 		maps.Copy(all, s.Members)
 	}
-	for n, of := range all {
-		if of.Membership != placement.Removed {
-			list = append(list, n)
-		}
-	}
-	return list
+	maps.DeleteFunc(all, func(_ event.NodeID, of placement.Member) bool { return of.Membership == placement.Removed })
+	return all
 }
 
 // tell adds what a member knows.

@@ -98,7 +98,7 @@ func Open(cfg Config) (*Node, error) {
 		return nil, err
 	}
 	n.ctx, n.end = context.WithCancel(context.Background())
-	s := &stream{Listener: cfg.Port.Listener(port.Placement), self: cfg.Identity.Node, dial: n.dial}
+	s := &stream{Listener: cfg.Port.Listener(port.Placement), self: cfg.Identity.Node, dial: n.Dial}
 	s.mu.conns = make(map[net.Conn]struct{})
 	n.transport = raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Logger: to, Stream: s, MaxPool: 2, Timeout: streamTimeout,
@@ -295,7 +295,7 @@ func (n *Node) askMembers() {
 		case <-n.ctx.Done():
 			return
 		}
-		for _, of := range n.cfg.Members.all() {
+		for of := range n.cfg.Members.All() {
 			if of == n.cfg.Identity.Node {
 				continue
 			}
