@@ -44,54 +44,32 @@ func Standby(primary *Server, dir string) (*Server, error) {
 	if !ok {
 		return nil, fmt.Errorf("pg_basebackup: %s", PostgresMissing)
 	}
-	acc, err := unprivileged("postgres", "nobody")
+	acc, data, err := postgresFolder(dir)
 	if err != nil {
 		return nil, err
 	}
-	if err := acc.mkdir(dir); err != nil {
-		return nil, err
-	}
-	data := filepath.Join(dir, "data")
 	copying := acc.command(dir, basebackup, "-D", data, "-R", "-c", "fast", "-X", "stream",
 		"-d", fmt.Sprintf("host=%s port=%d user=bench application_name=%s", primary.Socket, postgresPort, standbyName))
 	if out, err := copying.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%w: pg_basebackup: %w\n%s", ErrStart, err, out)
 	}
 	s := &Server{Socket: dir, Version: primary.Version, signal: syscall.SIGINT}
-	if err := s.start(acc.command(dir, program, "-D", data, "-c", "listen_addresses=", "-c", "unix_socket_directories="+dir,
-		"-c", "port="+strconv.Itoa(postgresPort), "-c", "max_connections="+strconv.Itoa(primary.connections), "-c", "log_min_messages=fatal")); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrStart, err)
-	}
 	primary.standby = s
-	return s, s.await(func() error { return postgresReady(dir, data) })
+	return s, s.startPostgres(acc, program, dir, data, primary.connections)
 }
 
-func postgres(dir string, connections int, more ...string) (*Server, error) {
-	program, ok1 := find("postgres", "/usr/lib/postgresql/*/bin/postgres")
-	initdb, ok2 := find("initdb", "/usr/lib/postgresql/*/bin/initdb")
-	if !ok1 || !ok2 {
-		return nil, fmt.Errorf("postgres: %s", PostgresMissing)
+// postgresFolder makes the directory of a server, and says which user it belongs to and where the data in it goes.
+func postgresFolder(dir string) (acc account, data string, err error) {
+	if acc, err = unprivileged("postgres", "nobody"); err == nil {
+		err = acc.mkdir(dir)
 	}
-	acc, err := unprivileged("postgres", "nobody")
-	if err != nil {
-		return nil, err
-	}
-	if err := acc.mkdir(dir); err != nil {
-		return nil, err
-	}
-	data := filepath.Join(dir, "data")
-	if out, err := acc.command(dir, initdb, "-D", data, "-U", "bench", "-A", "trust", "-E", "UTF8", "--no-locale").CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%w: initdb: %w\n%s", ErrStart, err, out)
-	}
-	version, err := exec.Command(program, "--version").Output()
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrStart, err)
-	}
-	// SIGINT is its fast shutdown. Socket paths are short, about 100 bytes at most.
-	s := &Server{Socket: dir, Version: strings.TrimSpace(string(version)), signal: syscall.SIGINT, connections: connections + 10}
+	return acc, filepath.Join(dir, "data"), err
+}
+
+// startPostgres serves what is in data, at a socket in dir, and returns when it takes connections.
+func (s *Server) startPostgres(acc account, program, dir, data string, connections int, more ...string) error {
 	settings := []string{
-		"listen_addresses=", "unix_socket_directories=" + dir, "port=" + strconv.Itoa(postgresPort),
-		"max_connections=" + strconv.Itoa(connections+10),
+		"listen_addresses=", "unix_socket_directories=" + dir, "port=" + strconv.Itoa(postgresPort), "max_connections=" + strconv.Itoa(connections),
 		"fsync=on", "synchronous_commit=on",
 		// Otherwise it logs every serialization failure, which costs it time.
 		"log_min_messages=fatal", "log_min_error_statement=panic",
@@ -103,9 +81,31 @@ func postgres(dir string, connections int, more ...string) (*Server, error) {
 		args = append(args, "-c", set)
 	}
 	if err := s.start(acc.command(dir, program, args...)); err != nil {
+		return fmt.Errorf("%w: %w", ErrStart, err)
+	}
+	return s.await(func() error { return postgresReady(dir, data) })
+}
+
+func postgres(dir string, connections int, more ...string) (*Server, error) {
+	program, ok1 := find("postgres", "/usr/lib/postgresql/*/bin/postgres")
+	initdb, ok2 := find("initdb", "/usr/lib/postgresql/*/bin/initdb")
+	if !ok1 || !ok2 {
+		return nil, fmt.Errorf("postgres: %s", PostgresMissing)
+	}
+	acc, data, err := postgresFolder(dir)
+	if err != nil {
+		return nil, err
+	}
+	if out, err := acc.command(dir, initdb, "-D", data, "-U", "bench", "-A", "trust", "-E", "UTF8", "--no-locale").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: initdb: %w\n%s", ErrStart, err, out)
+	}
+	version, err := exec.Command(program, "--version").Output()
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStart, err)
 	}
-	return s, s.await(func() error { return postgresReady(dir, data) })
+	// SIGINT is its fast shutdown. Socket paths are short, about 100 bytes at most.
+	s := &Server{Socket: dir, Version: strings.TrimSpace(string(version)), signal: syscall.SIGINT, connections: connections + 10}
+	return s, s.startPostgres(acc, program, dir, data, s.connections, more...)
 }
 
 // postgresReady returns why a server does not take connections yet.
