@@ -1,28 +1,20 @@
 package exec
 
 import (
-	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"maps"
 	"math/rand/v2"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/aeon-lang/aeon/replica"
 	"github.com/aeon-lang/aeon/replica/driver"
 	"github.com/aeon-lang/aeon/replica/replicatest"
-	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/sched"
-	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/transport"
 	"github.com/aeon-lang/aeon/runtime/transport/mem"
 )
 
@@ -52,21 +44,6 @@ type scheduledCluster struct {
 
 	saw struct{ crashes, cuts, pauses, failovers, unknown, late, reads, states int }
 }
-
-// clusterNode is one node, in one life. It is the handler of its transport.
-type clusterNode struct {
-	c         *scheduledCluster
-	id        event.NodeID
-	place     *replicatest.Memory
-	transport transport.Transport
-	driver    *driver.Driver // nil: it is starting
-	role      replica.Role
-	sys       *System // nil: it does not lead
-	gone      bool    // this life has ended
-	paused    bool
-}
-
-var clusterNodes = []event.NodeID{1, 2, 3}
 
 const (
 	clusterGroup    replica.Group = 1
@@ -133,93 +110,6 @@ func (c *scheduledCluster) start(id event.NodeID, place *replicatest.Memory, fir
 	}
 	c.task(n.tick)
 	c.task(n.lead)
-}
-
-// Up implements transport.Handler.
-func (n *clusterNode) Up(event.NodeID) {}
-
-// Message implements transport.Handler.
-func (n *clusterNode) Message(from event.NodeID, m []byte) {
-	if n.driver != nil {
-		n.driver.Message(from, m)
-	}
-}
-
-// Down implements transport.Handler.
-func (n *clusterNode) Down(of event.NodeID) {
-	if n.driver != nil {
-		n.driver.Down(of)
-	}
-}
-
-// Call implements transport.Handler.
-func (n *clusterNode) Call(context.Context, event.NodeID, []byte) ([]byte, error) {
-	return nil, errors.New("no node calls another one")
-}
-
-// Bulk implements transport.Handler.
-func (n *clusterNode) Bulk(from event.NodeID, header []byte, r io.Reader) error {
-	if n.driver == nil {
-		return errors.New("the node is starting")
-	}
-	err := n.driver.TakeState(from, header, r)
-	if err == nil {
-		n.c.saw.states++
-	}
-	return err
-}
-
-// tick has time pass: as often as the node is chosen, which is rarely while others have something to do.
-func (n *clusterNode) tick() {
-	for !n.gone && !n.c.over {
-		for range 12 {
-			n.c.s.Yield()
-		}
-		n.c.s.Until(func() bool { return !n.paused || n.gone || n.c.over })
-		n.driver.Tick()
-	}
-}
-
-// lead runs a system in each term in which the node leads.
-func (n *clusterNode) lead() {
-	c, term := n.c, uint64(0)
-	for {
-		c.s.Until(func() bool { return n.gone || c.over || n.role.Leader == n.id && n.role.Term > term })
-		if n.gone || c.over {
-			break
-		}
-		term = n.role.Term
-		e, err := n.driver.Lead(clusterGroup, term)
-		if err != nil {
-			continue
-		}
-		failed := false
-		st, err := store.Open(e, store.Options{Program: "test", Partitions: 4, Log: quiet, Scheduler: c.s, Fatal: func(error) { failed = true }})
-		if err != nil {
-			c.note("node %d does not open the store in term %d: %v", n.id, term, err)
-			continue
-		}
-		if c.starts[st.Starts()] { // which is in the ids that the system gives
-			c.fail("node %d opens the store in term %d as the %d-th time, as another one has", n.id, term, st.Starts())
-		}
-		c.starts[st.Starts()] = true
-		sys, err := Recover(Config{Store: st, Classes: testClasses, Log: quiet, Scheduled: true, Scheduler: c.s, Seed: term, Clock: sched.NewSimClock(time.Unix(1000, 0))})
-		if err != nil {
-			c.note("node %d does not recover in term %d: %v", n.id, term, err)
-			_ = st.Close()
-			continue
-		}
-		c.note("node %d leads in term %d", n.id, term)
-		c.saw.failovers++
-		n.sys = sys
-		c.s.Until(func() bool { return failed || n.gone || c.over })
-		n.sys = nil
-		sys.Close()
-		if err := st.Close(); err != nil && !failed && !n.gone {
-			c.fail("node %d: %v", n.id, err)
-		}
-		c.note("node %d leads no more in term %d", n.id, term)
-	}
 }
 
 // crash ends the life of a node with what its disks have, and starts another later.
@@ -317,122 +207,6 @@ func (c *scheduledCluster) trouble() {
 	c.note("it is calm")
 }
 
-// system returns a node that runs a system, as far as a client knows: any of them, deposed or not.
-func (c *scheduledCluster) system() *System {
-	var list []*System
-	for _, id := range clusterNodes {
-		if n := c.nodes[id]; n != nil && !n.gone && n.sys != nil {
-			list = append(list, n.sys)
-		}
-	}
-	if len(list) == 0 {
-		return nil
-	}
-	return list[c.r.IntN(len(list))]
-}
-
-// patience is how often a client yields before it asks another system.
-const patience = 300
-
-// perform has a call performed by some system, or by the next one if that one fails or takes long; then the call may end later, too.
-func (c *scheduledCluster) perform(call func(s *System) error) bool {
-	for !c.over {
-		s := c.system()
-		if s == nil {
-			c.s.Yield()
-			continue
-		}
-		ended, err := false, error(nil)
-		c.task(func() {
-			err = call(s)
-			ended = true
-		})
-		for n := 0; n < patience && !ended; n++ {
-			c.s.Yield()
-		}
-		var unknown *event.UnknownError
-		switch {
-		case !ended:
-			c.saw.late++
-		case err == nil:
-			return true
-		case errors.As(err, &unknown):
-			c.saw.unknown++
-		case errors.Is(err, event.ErrClosed):
-		default:
-			c.fail("a call ends with %v", err)
-		}
-	}
-	return false
-}
-
-// ask is a client: each of its requests is sent until it is answered, and adds one here, and one there by a sub-event.
-func (c *scheduledCluster) ask(client int) {
-	for i := 0; !c.calm || i < clusterRequests; i++ {
-		key, actor := fmt.Sprintf("client %d, request %d", client, i), c.r.IntN(clusterActors)
-		x, kid := &wargs{steps: []wstep{{op: wAdd, n: 1}, {op: wEmitNamed, name: fmt.Sprint("there", actor), sub: []wstep{{op: wAdd, n: 1}}}}}, int64(0)
-		if i%4 == 0 {
-			kid = int64(1 + client + clusterClients*i) // another value for each
-			x.steps = append(x.steps, wstep{op: wNew, n: kid})
-		}
-		codec.AppendArgs(nil, codec.NewEncoder(nil), x) // numbers them: all attempts have equal arguments
-		if c.perform(func(s *System) error {
-			_, err := s.Perform(&Call{Target: Named(s.Client(), &classNode, fmt.Sprint("here", actor)), Method: &methodLocal, Key: key,
-				Args: &wargs{steps: x.steps, number: x.number}})
-			return err
-		}) {
-			c.acked[actor]++
-			if kid != 0 {
-				c.kids[actor] = append(c.kids[actor], kid)
-			}
-		}
-	}
-	c.asking--
-}
-
-// kidsOf returns the values of the actors that an actor owns, of which there are so many, in ascending order.
-func (c *scheduledCluster) kidsOf(name string, count int) (values []int64) {
-	c.perform(func(s *System) error {
-		x := &wargs{}
-		for k := range count {
-			x.steps = append(x.steps, wstep{op: wCall, k: k, sub: []wstep{{op: wGet}}})
-		}
-		_, err := s.Perform(&Call{Target: Named(s.Client(), &classNode, name), Method: &methodLook, Args: x})
-		values = nil
-		for _, y := range x.calls {
-			values = append(values, y.notes...)
-		}
-		return err
-	})
-	slices.Sort(values)
-	return values
-}
-
-// read asks for what was added: at least what had been answered before.
-func (c *scheduledCluster) read() {
-	actor := c.r.IntN(clusterActors)
-	before := c.acked[actor]
-	if got, ok := c.value(fmt.Sprint("here", actor)); ok {
-		c.saw.reads++
-		if got < before {
-			c.fail("a reader has seen %d after %d were answered", got, before)
-		}
-	}
-}
-
-// value returns what was added to an actor.
-func (c *scheduledCluster) value(name string) (n int64, ok bool) {
-	ok = c.perform(func(s *System) error {
-		x := &wargs{steps: []wstep{{op: wGet}}}
-		_, err := s.Perform(&Call{Target: Named(s.Client(), &classNode, name), Method: &methodPeek, Args: x})
-		if err == nil {
-			n = x.notes[len(x.notes)-1] - clusterBegin
-		}
-		return err
-	})
-	return n, ok
-}
-
 // settle waits until all replicas are equal, row by row: nothing is written any more.
 func (c *scheduledCluster) settle() {
 	const enough = 2000 // looks, in each of which a heartbeat may be sent
@@ -453,22 +227,6 @@ func (c *scheduledCluster) settle() {
 		all = append(all, c.nodes[id].rows())
 	}
 	c.fail("the replicas differ when all is calm:\n%s", strings.Join(all, "\n"))
-}
-
-// rows returns the rows of the states that a node has: one, or two while one comes.
-func (n *clusterNode) rows() string {
-	var b strings.Builder
-	states := n.place.States()
-	for _, dir := range slices.Sorted(maps.Keys(states)) {
-		it := states[dir].Scan(nil, []byte{255})
-		for it.Next() {
-			fmt.Fprintf(&b, "%q=%x\n", it.Key(), it.Value())
-		}
-		if err := it.Close(); err != nil {
-			n.c.fail("node %d: %v", n.id, err)
-		}
-	}
-	return b.String()
 }
 
 func (c *scheduledCluster) run() {

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"net/url"
 	"os"
-	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -15,51 +14,6 @@ import (
 )
 
 var away = flag.Duration("away", time.Second, "how long a node is away under load")
-
-// quantile returns how long requests took at most, but for a share of them, since it was called last.
-func (c *crowd) quantile(share float64) time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	list := c.took
-	c.took = nil
-	if len(list) == 0 {
-		return 0
-	}
-	slices.Sort(list)
-	return list[int(float64(len(list)-1)*share)]
-}
-
-// measure returns the p99 of requests, of which so many are answered meanwhile.
-func (c *crowd) measure(requests int64) time.Duration {
-	c.w.t.Helper()
-	c.quantile(0)
-	c.goesOn(requests)
-	return c.quantile(0.99)
-}
-
-func (w *world) follower() int {
-	w.t.Helper()
-	l := w.leader()
-	list := w.clientsKnow()
-	return list[(slices.Index(list, l)+1)%len(list)]
-}
-
-func (w *world) without(i int) []int {
-	return slices.DeleteFunc(slices.Clone(w.clientsKnow()), func(j int) bool { return j == i })
-}
-
-// join starts a node that joins, and waits until all is well.
-func (w *world) join(i int, token string) {
-	w.t.Helper()
-	w.start(i, token)
-	w.know(append(slices.Clone(w.clientsKnow()), i)...)
-	w.well()
-}
-
-func (w *world) well() {
-	w.t.Helper()
-	w.await("all is well", func(s *status.Status) bool { return s.Health == status.Healthy }, w.clientsKnow()...)
-}
 
 // slowerMax is how much slower requests may become while a node is brought up to date.
 const slowerMax = 2
@@ -113,12 +67,9 @@ func TestMembers(t *testing.T) {
 		w.mu.Lock()
 		p := w.procs[gone]
 		w.mu.Unlock()
-		_, _ = p.Process.Wait() // it ends by itself
+		w.ended(gone, p) // by itself
 		t.Logf("%s was removed after %v", of.what, time.Since(began).Round(time.Millisecond))
 		w.know(w.without(gone)...)
-		w.mu.Lock()
-		w.procs[gone] = nil
-		w.mu.Unlock()
 		w.well()
 		c.goesOn(200)
 		if n := c.refused.Load() - refused; n > 0 {
