@@ -31,7 +31,7 @@ func (s *System) Ready() error {
 }
 
 // Attached returns how many actors are in the ownership graph in memory. The system has a store. Any goroutine.
-func (s *System) Attached() (n int) { n, _ = s.durable.Actors(); return n }
+func (s *System) Attached() int { return s.durable.Attached() }
 
 // WriteMetrics writes what the system counts. Any goroutine.
 func (s *System) WriteMetrics(w *metrics.Writer) {
