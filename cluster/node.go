@@ -70,37 +70,41 @@ type node struct {
 	brief map[event.NodeID]heard // what other nodes have told last
 }
 
-// start starts a node. told are the members that a node has been told of that has just joined. fail is called once if the node must end.
-func start(c *aeonrt.ClusterConfig, id *identity.Identity, told map[event.NodeID]placement.Member, fail func(error)) (n *node, err error) {
-	n = &node{c: c, id: id, log: c.Log, roll: raftnode.NewMembers(told), stop: make(chan struct{}), ready: make(chan struct{}), brief: make(map[event.NodeID]heard)}
+// start starts a node, which other nodes reach by own. told are the members that a node has been told of that has just joined. fail is called once if the
+// node must end.
+func start(c *aeonrt.ClusterConfig, id *identity.Identity, own net.Listener, told map[event.NodeID]placement.Member, fail func(error)) (*node, error) {
+	n := &node{c: c, id: id, log: c.Log, roll: raftnode.NewMembers(told), stop: make(chan struct{}), ready: make(chan struct{}), brief: make(map[event.NodeID]heard)}
 	var once sync.Once
 	n.fail = func(err error) { once.Do(func() { fail(err) }) }
-	defer func() {
-		if err != nil {
-			n.close(context.Background())
-		}
-	}()
-	if err := n.notLost(); err != nil {
+	if err := n.open(own); err != nil {
+		n.close(context.Background())
 		return nil, err
 	}
-	n.port, err = port.Listen(port.Config{Address: c.Cluster.Listen, Identity: id, Verify: n.roll.Verify, Refused: n.refused, Logger: n.log})
-	if err != nil {
-		return nil, fmt.Errorf("--cluster-listen: %w", err)
+	return n, nil
+}
+
+// open opens the parts of the node, and connects them.
+func (n *node) open(own net.Listener) (err error) {
+	if err := n.notLost(); err != nil {
+		return err
+	}
+	if n.port, err = port.Listen(port.Config{TCP: own, Identity: n.id, Verify: n.roll.Verify, Refused: n.refused, Logger: n.log}); err != nil {
+		return err
 	}
 	n.transport = grpc.New(grpc.Config{
-		Node: id.Node, Listener: n.port.Listener(port.Transport), Dial: n.dialer(port.Transport), Handler: handler{n}, Logger: n.log,
+		Node: n.id.Node, Listener: n.port.Listener(port.Transport), Dial: n.dialer(port.Transport), Handler: handler{n}, Logger: n.log,
 		Progress: func() bool { return !n.isReady() || n.driver.Progresses() },
 	})
 	if err := n.openDriver(); err != nil {
-		return nil, err
+		return err
 	}
 	// The log of the placement comes last: with it the identity counts as used, and a node that was used has all its logs.
 	if err := n.openPlacement(); err != nil {
-		return nil, err
+		return err
 	}
 	n.joins = join.Serve(join.ServerConfig{Port: n.port, Cluster: n.placement, Logger: n.log})
 	if err := n.startGossip(); err != nil {
-		return nil, err
+		return err
 	}
 	n.front = front.New(front.Config{Locate: n.holder.locate, Here: n.holder.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, Log: n.log})
 	close(n.ready)
@@ -108,7 +112,7 @@ func start(c *aeonrt.ClusterConfig, id *identity.Identity, told map[event.NodeID
 	n.tasks.Go(n.keepStores)
 	n.tasks.Go(n.askOthers)
 	n.tasks.Go(n.tellAddress)
-	return n, nil
+	return nil
 }
 
 // openDriver opens the groups that this node takes part in, and what runs the system of the store.

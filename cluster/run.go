@@ -22,21 +22,10 @@ const endMax = 5 * time.Second
 
 // Run runs a program as a node of a cluster, until a signal comes or the node fails. It returns the exit code.
 func Run(c aeonrt.ClusterConfig) int {
-	id, told, err := identify(&c)
-	if err != nil {
-		c.Say("%v", err)
-		return aeonrt.ExitRefused
-	}
 	failed := make(chan error, 1)
-	n, err := start(&c, id, told, func(err error) { failed <- err })
+	n, l, err := begin(&c, func(err error) { failed <- err })
 	if err != nil {
 		c.Say("%v", err)
-		return aeonrt.ExitRefused
-	}
-	l, err := listen(&c)
-	if err != nil {
-		c.Say("%v", err)
-		n.close(context.Background())
 		return aeonrt.ExitRefused
 	}
 	n.serve(l)
@@ -45,7 +34,7 @@ func Run(c aeonrt.ClusterConfig) int {
 	} else {
 		n.serveOn(s, n.control())
 	}
-	c.Say("node %d of cluster %s, reached by other nodes at %s, listening on %s://%s", id.Node, id.Cluster[:8], c.Address(), c.Listen.Scheme(), l.Addr())
+	c.Say("node %d of cluster %s, reached by other nodes at %s, listening on %s://%s", n.id.Node, n.id.Cluster[:8], c.Address(), c.Listen.Scheme(), l.Addr())
 	select {
 	case err := <-failed:
 		c.Say("%v", err)
@@ -60,6 +49,30 @@ func Run(c aeonrt.ClusterConfig) int {
 		n.close(ctx)
 		return 0
 	}
+}
+
+// begin starts the node, and returns what clients reach it by. It listens before all else: a node that has joined, and cannot listen, would be a
+// member that no other one reaches. fail is called once if the node must end.
+func begin(c *aeonrt.ClusterConfig, fail func(error)) (n *node, l net.Listener, err error) {
+	own, err := net.Listen("tcp", c.Cluster.Listen)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--cluster-listen: %w", err)
+	}
+	if l, err = listen(c); err == nil {
+		var id *identity.Identity
+		var told map[event.NodeID]placement.Member
+		if id, told, err = identify(c); err == nil {
+			n, err = start(c, id, own, told, fail)
+		}
+	}
+	if err != nil {
+		_ = own.Close() // the error that counts is the first
+		if l != nil {
+			_ = l.Close()
+		}
+		return nil, nil, err
+	}
+	return n, l, nil
 }
 
 // identify returns what the node is known by: as its directory has it, or as it is made when the directory is new. A node that joins is told which
@@ -84,8 +97,11 @@ func identify(c *aeonrt.ClusterConfig) (id *identity.Identity, told map[event.No
 
 func listen(c *aeonrt.ClusterConfig) (net.Listener, error) {
 	l, err := net.Listen("tcp", c.Listen.Address)
-	if err != nil || c.Listen.Cert == "" {
-		return l, err
+	if err != nil {
+		return nil, fmt.Errorf("--listen: %w", err)
+	}
+	if c.Listen.Cert == "" {
+		return l, nil
 	}
 	config, err := httpdoor.Certificate(c.Listen.Cert, c.Listen.CertKey)
 	if err != nil {

@@ -35,7 +35,8 @@ var members = []string{string(Transport), string(Placement), string(Proposals), 
 
 // Config is what a port needs to be known.
 type Config struct {
-	Address  string // where to listen, as host:port
+	Address  string       // where to listen, as host:port
+	TCP      net.Listener // what listens there already, and belongs to the port from then on; nil: nothing does
 	Identity *identity.Identity
 	// Verify says why a node with a valid certificate, whose key has this fingerprint, has no part in the cluster; nil if it has. Any goroutine
 	// calls it, of the port's own and of those that dial.
@@ -79,11 +80,14 @@ func Listen(cfg Config) (*Port, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	tcp, err := net.Listen("tcp", cfg.Address)
-	if err != nil {
-		return nil, fmt.Errorf("the port for other nodes: %w", err)
+	if cfg.TCP == nil {
+		tcp, err := net.Listen("tcp", cfg.Address)
+		if err != nil {
+			return nil, fmt.Errorf("the port for other nodes: %w", err)
+		}
+		cfg.TCP = tcp
 	}
-	p := &Port{cfg: cfg, tcp: tcp}
+	p := &Port{cfg: cfg, tcp: cfg.TCP}
 	p.ending, p.end = context.WithCancel(context.Background())
 	p.mu.conns, p.mu.listeners = make(map[*Conn]struct{}), make(map[Protocol]*listener)
 	p.wg.Go(p.accept)

@@ -77,7 +77,7 @@ func (c *Cluster) Check(s *State, l *Listen) error {
 	case s.Durability.Memory() || !s.Durability.AnswersWait():
 		return errors.New("--cluster-listen: in a cluster answers wait until several nodes have them; leave --durability out")
 	case c.Join != "" && !strings.Contains(c.Join, "@"):
-		return fmt.Errorf("--join: %q has no address; write TOKEN@HOST:PORT, as \"aeond join-token\" does", c.Join)
+		return errors.New("--join: the token has no address; write TOKEN@HOST:PORT, as \"aeond join-token\" does") // which is a secret
 	case s.Snapshots != "":
 		return errors.New("--snapshots cannot be taken of a node of a cluster yet; take the flag away")
 	}
