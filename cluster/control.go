@@ -219,6 +219,10 @@ func (n *node) serveTransfer(w http.ResponseWriter, r *http.Request) {
 		answer(w, "", &placement.Refusal{Reason: err.Error()})
 		return
 	}
+	if !s.Keeps(to, placement.StoreID(store)) {
+		answer(w, "", &placement.Refusal{Reason: fmt.Sprintf("%s has no replica of store %d, which it would lead with", s.Members[to].Name, store)})
+		return
+	}
 	answer(w, "", n.transferTo(r.Context(), placement.StoreID(store), to))
 }
 
@@ -243,7 +247,7 @@ func (n *node) transferTo(ctx context.Context, id placement.StoreID, to event.No
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("node %d has not taken store %d in time: is it up to date? (%v)", to, id, err)
+			return errors.Join(fmt.Errorf("node %d has not taken store %d within %v: is it up to date?", to, id, proposalMax), err)
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
