@@ -9,6 +9,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/door/audit"
 	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
@@ -23,11 +24,11 @@ type system struct {
 // open opens a system with what an engine has. fatal is called once if the store fails then.
 type open func(e store.Engine, fatal func(error)) (*system, error)
 
-// opener returns what opens systems of the program.
-func opener(c *aeonrt.ClusterConfig, counts *gate.Counts, log *audit.Log, fail func(error)) open {
+// opener returns what opens systems of the program on a store.
+func opener(c *aeonrt.ClusterConfig, number event.StoreID, counts *gate.Counts, log *audit.Log, fail func(error)) open {
 	return func(e store.Engine, fatal func(error)) (_ *system, err error) {
 		s := &system{}
-		if s.system, s.store, err = c.Recover(e, fatal); err != nil {
+		if s.system, s.store, err = c.Recover(e, number, fatal); err != nil {
 			return nil, err
 		}
 		defer func() {

@@ -100,7 +100,7 @@ func refuse(format string, args ...any) error { return &Refusal{fmt.Sprintf(form
 
 // The bounds of a cluster.
 const (
-	StoresMax     = 1024
+	StoresMax     = event.StoresMax // ids have the number of their store
 	PartitionsMax = 1 << 16
 	ReplicasMax   = 7
 	nameMax       = 63

@@ -11,8 +11,8 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// StoreID names a store for ever. Store 0 orders events above the stores.
-type StoreID uint32
+// StoreID names a store.
+type StoreID = event.StoreID
 
 // Fingerprint is the SHA-256 of the public key of a node's certificate.
 type Fingerprint [sha256.Size]byte

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/settings"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -39,8 +40,8 @@ type ClusterRunner func(ClusterConfig) int
 
 // Recover opens the program's system on an engine that has the state of a store. fatal is called once, when the store has failed. The caller closes the
 // system, then the store.
-func (c *ClusterConfig) Recover(e store.Engine, fatal func(error)) (*System, *store.Store, error) {
-	s, err := store.Open(e, store.Options{Program: c.Package.Name, Durability: c.State.Durability, Log: c.Log, Fatal: fatal})
+func (c *ClusterConfig) Recover(e store.Engine, number event.StoreID, fatal func(error)) (*System, *store.Store, error) {
+	s, err := store.Open(e, store.Options{Program: c.Package.Name, Number: number, Durability: c.State.Durability, Log: c.Log, Fatal: fatal})
 	if err != nil {
 		return nil, nil, err
 	}

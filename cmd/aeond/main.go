@@ -14,7 +14,7 @@ func tool() *cli.Tool {
 		Name:     "aeond",
 		About:    "aeond runs aeon programs as servers that keep their state, and looks into the directories\nin which they keep it.",
 		Usage:    "COMMAND [flags]",
-		Commands: []*cli.Command{startCommand(), statusCommand(), actorsCommand(), showCommand(), callCommand(), whyCommand(), timersCommand(), deadCommand(), eventsCommand(), profileCommand(), devCommand(), joinTokenCommand(), transferCommand(), removeCommand(), replaceCommand(), checkCommand(), snapshotCommand(), snapshotsCommand(), restoreCommand(), tokenCommand(), cli.VersionCommand()},
+		Commands: []*cli.Command{startCommand(), statusCommand(), actorsCommand(), showCommand(), callCommand(), whyCommand(), timersCommand(), deadCommand(), eventsCommand(), profileCommand(), devCommand(), joinTokenCommand(), transferCommand(), removeCommand(), replaceCommand(), checkCommand(), snapshotCommand(), snapshotsCommand(), restoreCommand(), upgradeCommand(), tokenCommand(), cli.VersionCommand()},
 		Epilogue: epilogue,
 
 		UsageCode: store.ExitUsage,

@@ -251,7 +251,7 @@ func restore(env *cli.Env, from, dir string, w snapshot.Wanted) error {
 			}
 			return f(key, row)
 		})
-	})
+	}).Upgraded()
 	killed, err := pebbledb.Vacate(dir)
 	for _, path := range killed {
 		env.Say("removed %s, which a restore that was killed has left", path)

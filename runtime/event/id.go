@@ -6,6 +6,8 @@ package event
 import (
 	"fmt"
 	"math/bits"
+
+	"github.com/aeon-lang/aeon/internal/assert"
 )
 
 // PartitionID is the unit of ownership of storage. The number of partitions is
@@ -18,6 +20,26 @@ const Partitions = 64
 // NodeID names a node of a cluster for ever; 0 is none. A node that was removed, or has lost its disk and with it the votes that it
 // gave, never comes back under its id.
 type NodeID uint64
+
+// StoreID names a store of a cluster for ever. Store 0 orders events above the stores; the only store of a data directory is 0, too.
+type StoreID uint32
+
+// Numbers that are given once by all stores of a cluster together have StoreBits of the store in front of CountBits of a count that
+// is the store's own. So those of store 0 are as small as if there were no others. The highest bit is left to namedBit and derivedBit.
+const (
+	StoreBits = 10
+	CountBits = 63 - StoreBits
+	StoresMax = 1 << StoreBits
+)
+
+// OfStore returns the number that has count in a store.
+func OfStore(s StoreID, count uint64) uint64 {
+	assert.That(s < StoresMax && count < 1<<CountBits, "number %d of store %d is out of range", count, s)
+	return uint64(s)<<CountBits | count
+}
+
+// CountOf returns the count of a number.
+func CountOf(number uint64) uint64 { return number & (1<<CountBits - 1) }
 
 // ActorID identifies an actor for ever: the partition it was born in, and a
 // serial number or, for a named actor, a hash of its class and name.

@@ -16,10 +16,10 @@ import (
 func consistent(from store.Reader, layout *store.Layout) error {
 	headers := map[event.ActorID]row.Header{}
 	units := map[[2]event.ActorID]uint64{}
-	scan := func(section store.Section, f func(p event.PartitionID, key, payload []byte)) error {
+	scan := func(section store.Section, f func(key, payload []byte)) error {
 		for p := range 4 {
-			err := row.Section(from, event.PartitionID(p), section, 8, func(_, rest, _, payload []byte) error {
-				f(event.PartitionID(p), rest, payload)
+			err := row.Section(from, event.PartitionID(p), section, store.ActorSize, func(_, rest, _, payload []byte) error {
+				f(rest, payload)
 				return nil
 			})
 			if err != nil {
@@ -28,12 +28,12 @@ func consistent(from store.Reader, layout *store.Layout) error {
 		}
 		return nil
 	}
-	err := scan(store.Headers, func(p event.PartitionID, key, payload []byte) {
+	err := scan(store.Headers, func(key, payload []byte) {
 		var r row.Header
 		if err := r.Read(payload); err != nil {
 			panic(err)
 		}
-		id := event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(key)}
+		id := store.ActorInKey(key)
 		headers[id] = r
 		if r.Units > 0 {
 			units[[2]event.ActorID{r.Parent, id}] = uint64(r.Units)
@@ -42,10 +42,10 @@ func consistent(from store.Reader, layout *store.Layout) error {
 	if err != nil {
 		return err
 	}
-	err = scan(store.Edges, func(p event.PartitionID, key, payload []byte) {
-		child := event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(key)}
+	err = scan(store.Edges, func(key, payload []byte) {
+		child := store.ActorInKey(key)
 		n, _ := binary.Uvarint(payload)
-		units[[2]event.ActorID{row.ActorInKey(key[8:]), child}] += n
+		units[[2]event.ActorID{store.ActorInKey(key[store.ActorSize:]), child}] += n
 	})
 	if err != nil {
 		return err

@@ -2,8 +2,6 @@ package exec
 
 import (
 	"errors"
-	"fmt"
-	"sync/atomic"
 
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
@@ -19,7 +17,7 @@ type durable struct {
 	sys         *System
 	answersWait bool // answers to clients of this process are gated, too
 	signatures  state.Signatures[*Method]
-	seq         atomic.Uint64
+	seq         store.Numbers
 	sessions    outbox.Sessions[*client]
 	keyed       outbox.Keyed
 	dead        outbox.DeadLetters
@@ -30,23 +28,13 @@ type durable struct {
 // ErrNoStore refuses sessions, requests with keys, and snapshots of a system that keeps nothing.
 var ErrNoStore = errors.New("the system keeps its state in memory only; sessions, requests with keys and snapshots need a store")
 
-// startShift is the bit at which the number of the start begins, in numbers that ascend from start to start.
-const startShift = 40
-
-// startsMax is how often a store can be opened.
-const startsMax = 1<<23 - 1
-
 // nextSeq returns a number that is larger than all before it, of earlier runs, too.
-func (d *durable) nextSeq() uint64 { return d.seq.Add(1) }
+func (d *durable) nextSeq() uint64 { return d.seq.Next() }
 
 // newDurable takes cfg.Store into use.
 func newDurable(s *System, cfg *Config) (*durable, error) {
 	d := &durable{sys: s, answersWait: cfg.Store.Mode().AnswersWait()}
-	starts := cfg.Store.Starts()
-	if starts > startsMax {
-		return nil, fmt.Errorf("the store was opened %d times: it cannot be opened again", starts)
-	}
-	d.seq.Store(starts << startShift)
+	cfg.Store.Sequence(&d.seq)
 	s.host.Reside(d)
 	classes := storedClasses(cfg.Classes)
 	err := d.Open(state.Config{

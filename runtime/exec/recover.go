@@ -50,10 +50,10 @@ type recovery struct {
 	s      *System
 	lanes  []*lane
 	calls  []*goCall
-	timers map[uint64]*timer // by generation: those that are set
-	steps  []tailStep        // of chains that keep their actors
-	chains []*chain          // theirs
-	live   int               // how much of that the system counts as issued
+	timers map[outbox.TimerID]*timer // those that are set
+	steps  []tailStep                // of chains that keep their actors
+	chains []*chain                  // theirs
+	live   int                       // how much of that the system counts as issued
 }
 
 func (r *recovery) run() error {
@@ -100,7 +100,7 @@ func (r *recovery) count() (err error) {
 
 // waiting calls f for every call that waits in a section, with the rest of its key and its payload. Calls
 // that the program cannot read are counted instead.
-func (r *recovery) waiting(section store.Section, keyMin int, f func(p event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error) error {
+func (r *recovery) waiting(section store.Section, keyMin int, f func(_ event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error) error {
 	return r.d.Rows(section, keyMin, func(p event.PartitionID, rest, payload []byte) error {
 		sig, err := r.d.signatures.Waiting(row.Signature(payload))
 		if sig == nil {
@@ -121,8 +121,8 @@ func (r *recovery) args(data []byte, m *Method) (order.Args, error) {
 
 // outbox reads the sub-events that have not ended into their lanes. They do not run yet.
 func (r *recovery) outbox() error {
-	return r.waiting(store.Outbox, row.OutboxKeyMin, func(p event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error {
-		issuer, target, seq := row.ReadOutboxKey(p, rest)
+	return r.waiting(store.Outbox, row.OutboxKeyMin, func(_ event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error {
+		issuer, target, seq := row.ReadOutboxKey(rest)
 		h := r.d.Handle(issuer)
 		e, err := r.subEvent(payload, sig.Method, h)
 		if err != nil {
@@ -165,7 +165,7 @@ func (r *recovery) subEvent(payload []byte, m *Method, issuer *order.Handle) (e 
 	if e.args, err = r.args(stored.Args, m); err != nil {
 		return e, err
 	}
-	if t := r.timers[stored.Timer]; stored.Timer != 0 && t != nil {
+	if t := r.timers[outbox.TimerID{Issuer: issuer, Generation: stored.Timer}]; stored.Timer != 0 && t != nil {
 		e.timer = t
 		r.s.timers.Emitted(t) // its next tick waits for this one
 	}
@@ -197,8 +197,8 @@ func (r *recovery) chain(e *event.SubEvent) (*chain, error) {
 // continuations reads the steps of chains that keep their actors: no other event touches these
 // before the steps have run.
 func (r *recovery) continuations() error {
-	return r.waiting(store.Continuations, row.ContinuationKeyMin, func(p event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error {
-		target, seq := row.ReadContinuationKey(p, rest)
+	return r.waiting(store.Continuations, row.ContinuationKeyMin, func(_ event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error {
+		target, seq := row.ReadContinuationKey(rest)
 		h := r.d.Handle(target)
 		e, err := r.subEvent(payload, sig.Method, h)
 		if err != nil {
@@ -218,13 +218,13 @@ func (r *recovery) continuations() error {
 // setTimers reads the timers.
 func (r *recovery) setTimers() error {
 	now := r.s.clock.Now()
-	r.timers = make(map[uint64]*timer)
+	r.timers = make(map[outbox.TimerID]*timer)
 	return r.waiting(store.Timers, row.TimerKeyMin, func(_ event.PartitionID, rest, payload []byte, sig *state.StoredSignature[*Method]) error {
 		t, err := r.timer(rest, payload, sig)
 		if err != nil {
 			return err
 		}
-		r.timers[t.Generation] = t
+		r.timers[outbox.TimerID{Issuer: t.Issuer, Generation: t.Generation}] = t
 		r.d.found.Timers++
 		r.s.timers.Restore(t, now)
 		return nil

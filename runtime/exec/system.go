@@ -159,7 +159,7 @@ type System struct {
 	inner   *client // the one that sub-events and timers run for
 	objects outbox.Objects[ClientObject]
 	ledger  watch.Ledger  // of what has become of the events of clients
-	clients atomic.Uint64 // the id of the last client
+	numbers store.Numbers // of clients and client objects
 }
 
 // Open starts a system that keeps nothing: it ignores cfg.Store, see Recover. The
@@ -194,14 +194,12 @@ func newSystem(cfg Config) *System {
 		s.tracer = history.New(cfg.Trace, cfg.TraceStates)
 	}
 	s.left = make(chan struct{}, 1)
-	first := uint64(0)
 	if cfg.Store != nil { // another start has other ids
-		first = cfg.Store.Starts() << startShift
-		s.ids.Open(cfg.Store.FirstID())
+		s.ids.Open(cfg.Store.Number(), cfg.Store.FirstID())
+		cfg.Store.IDs(&s.numbers)
 	}
-	s.clients.Store(first)
-	s.objects.Open(first)
-	s.timers.Open(outbox.TimersConfig[timed]{Clock: s.clock, First: first, Fire: s.fire, Settle: s.settle})
+	s.objects.Open(&s.numbers)
+	s.timers.Open(outbox.TimersConfig[timed]{Clock: s.clock, Fire: s.fire, Settle: s.settle})
 	s.inner = s.newClient()
 	return s
 }
@@ -219,7 +217,7 @@ func (s *System) openClient() *client {
 
 // newClient returns a client that lives as long as the system.
 func (s *System) newClient() *client {
-	return &client{sys: s, id: event.ClientID(s.clients.Add(1)), stats: s.ledger.Open()}
+	return &client{sys: s, id: event.ClientID(s.numbers.Next()), stats: s.ledger.Open()}
 }
 
 // retire adds up the counters of a client that has gone.

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"sync"
 	"weak"
+
+	"github.com/aeon-lang/aeon/runtime/store"
 )
 
 // Objects has the client objects of a system that have a number. A reference to a client object is stored in the state of
@@ -11,8 +13,9 @@ import (
 // to the object, even if the state has left memory meanwhile. Later, and in another process, it leads to an object of a
 // client that has gone.
 type Objects[O any] struct {
+	numbers *store.Numbers
+
 	mu   sync.Mutex
-	last uint64
 	live map[uint64]*O
 	gone map[uint64]weak.Pointer[O]
 	// pruneAt is the size of gone at which objects without references are looked for.
@@ -22,23 +25,22 @@ type Objects[O any] struct {
 // GonePruneMin is the least number of objects of gone clients at which those without references are looked for.
 const GonePruneMin = 16
 
-// Open makes first + 1 the first number that is given.
-func (c *Objects[O]) Open(first uint64) { c.last = first }
+// Open gives objects numbers from these. It is called before the first use.
+func (c *Objects[O]) Open(numbers *store.Numbers) { c.numbers = numbers }
 
 // Number returns the number of o, and gives it one in *number if that is 0. gone reports whether its client has gone.
 func (c *Objects[O]) Number(o *O, number *uint64, gone func() bool) uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if *number == 0 {
-		c.last++
-		*number = c.last
+		*number = c.numbers.Next()
 		if c.live == nil {
 			c.live = map[uint64]*O{}
 		}
 		if gone() {
-			c.leave(c.last, o)
+			c.leave(*number, o)
 		} else {
-			c.live[c.last] = o
+			c.live[*number] = o
 		}
 	}
 	return *number

@@ -108,7 +108,7 @@ func (ss *Sessions[R]) Recover() error {
 	}
 	for p := range ss.cfg.Store.Partitions() {
 		err := row.Section(ss.cfg.Store, event.PartitionID(p), store.Outcomes, row.OutcomeKeyMin, func(key, rest, _, _ []byte) error {
-			return row.Damage(key, ss.restoreOutcome(event.PartitionID(p), rest))
+			return row.Damage(key, ss.restoreOutcome(rest))
 		})
 		if err != nil {
 			return err
@@ -117,9 +117,9 @@ func (ss *Sessions[R]) Recover() error {
 	return nil
 }
 
-// restoreOutcome notes an outcome that was found in partition p, with the part of its key behind the section.
-func (ss *Sessions[R]) restoreOutcome(p event.PartitionID, rest []byte) error {
-	of, err := row.ReadOutcomeKey(p, rest)
+// restoreOutcome notes an outcome that was found, by the part of its key behind the section.
+func (ss *Sessions[R]) restoreOutcome(rest []byte) error {
+	of, err := row.ReadOutcomeKey(rest)
 	if err != nil {
 		return err
 	}

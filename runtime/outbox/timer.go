@@ -73,7 +73,6 @@ type Timers[C any] struct {
 // TimersConfig says how timers fire.
 type TimersConfig[C any] struct {
 	Clock sched.Clock
-	First uint64          // all generations are larger
 	Fire  func(*Timer[C]) // begins a firing of a timer, which ends with a call of Ended
 	// Settle waits, in simulated time, until a firing has ended, with all that it has caused.
 	Settle func()
@@ -87,7 +86,6 @@ func (ts *Timers[C]) Open(cfg TimersConfig[C]) {
 	ts.stop, ts.done = make(chan struct{}), make(chan struct{})
 	ts.mu.named = make(map[timerKey]*Timer[C])
 	ts.mu.first = make(map[*order.Handle]*Timer[C])
-	ts.mu.last = cfg.First
 }
 
 // After returns the time that is d from now.

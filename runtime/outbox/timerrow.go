@@ -10,10 +10,16 @@ import (
 	"github.com/aeon-lang/aeon/runtime/row"
 )
 
+// TimerID tells a timer from all others, those of other stores included: a store gives each generation once.
+type TimerID struct {
+	Issuer     *order.Handle
+	Generation uint64
+}
+
 // WriteTimer writes the row of a timer that event parent has set: it is to call a method of that signature of target.
 func WriteTimer[C any](w *row.Writer, t *Timer[C], signature uint32, parent event.EventID, target event.ActorID, args []byte) {
 	t.Row.Signature = signature
-	t.Row.Call = row.AppendTimerCall(nil, &event.Timer{Parent: parent, Issuer: t.Issuer.ID, Name: t.Name, Target: target, Every: t.Every, Args: args})
+	t.Row.Call = row.AppendTimerCall(nil, &event.Timer{Parent: parent, Name: t.Name, Target: target, Every: t.Every, Args: args})
 	writeTimer(w, t, t.Due, 0)
 }
 
@@ -24,7 +30,7 @@ func ReadTimer[C any](rest, payload []byte) (t *Timer[C], of event.Timer, err er
 		return nil, of, err
 	}
 	t = &Timer[C]{Name: of.Name, Every: of.Every, Ticks: ticks, Row: TimerRow{Call: bytes.Clone(call), Signature: signature}}
-	t.Row.Due, t.Generation = row.ReadTimerKey(rest)
+	t.Row.Due, of.Issuer, t.Generation = row.ReadTimerKey(rest)
 	t.Due = time.Unix(0, t.Row.Due)
 	return t, of, nil
 }

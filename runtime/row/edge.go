@@ -15,12 +15,12 @@ type Edge struct {
 }
 
 // EdgeKeyMin is how many bytes the key of an edge has behind its section.
-const EdgeKeyMin = 8 + 10
+const EdgeKeyMin = 2 * store.ActorSize
 
-// ReadEdge reads an edge to an actor of partition p from the rest of its key and its payload.
-func ReadEdge(p event.PartitionID, rest, payload []byte) (Edge, error) {
+// ReadEdge reads an edge from the part of its key behind the section, and its payload.
+func ReadEdge(rest, payload []byte) (Edge, error) {
 	in := Read(payload)
-	e := Edge{Owner: ActorInKey(rest[8:]), Child: event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(rest)}, Units: int(in.Uint())}
+	e := Edge{Owner: store.ActorInKey(rest[store.ActorSize:]), Child: store.ActorInKey(rest), Units: int(in.Uint())}
 	return e, in.End()
 }
 
@@ -29,15 +29,10 @@ func AppendEdge(b []byte, units int) []byte { return binary.AppendUvarint(b, uin
 
 // AppendEdgesKey appends the common beginning of the keys of the edges to an actor.
 func AppendEdgesKey(k []byte, child event.ActorID) []byte {
-	return store.AppendSerial(store.AppendSection(k, child.Birth, store.Edges), child.Serial)
+	return store.AppendOf(k, store.Edges, child)
 }
 
 // AppendEdgeKey appends the key of an edge.
 func AppendEdgeKey(k []byte, owner, child event.ActorID) []byte {
 	return store.AppendActor(AppendEdgesKey(k, child), owner)
-}
-
-// ActorInKey reads an id as store.AppendActor writes it.
-func ActorInKey(key []byte) event.ActorID {
-	return event.ActorID{Birth: event.PartitionID(binary.BigEndian.Uint16(key)), Serial: binary.BigEndian.Uint64(key[2:])}
 }

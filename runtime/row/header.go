@@ -101,10 +101,10 @@ func GetHeader(view store.Reader, id event.ActorID) (h Header, found bool, err e
 
 // AppendHeaderKey appends the key of an actor's header.
 func AppendHeaderKey(k []byte, id event.ActorID) []byte {
-	return store.AppendSerial(store.AppendSection(k, id.Birth, store.Headers), id.Serial)
+	return store.AppendOf(k, store.Headers, id)
 }
 
 // AppendFieldsKey appends the common beginning of the keys of an actor's fields.
 func AppendFieldsKey(k []byte, id event.ActorID) []byte {
-	return store.AppendSerial(store.AppendSection(k, id.Birth, store.Fields), id.Serial)
+	return store.AppendOf(k, store.Fields, id)
 }

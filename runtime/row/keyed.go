@@ -18,7 +18,7 @@ func AppendGenerationKey(k []byte, p event.PartitionID, generation uint64) []byt
 
 // AppendKeyedKey appends the key of the outcome of a request by itself, which is in the partition of its target.
 func AppendKeyedKey(k []byte, generation uint64, r *event.Request) []byte {
-	return append(store.AppendSerial(AppendGenerationKey(k, r.Target.Birth, generation), r.Target.Serial), r.Session...)
+	return append(store.AppendActor(AppendGenerationKey(k, r.Target.Birth, generation), r.Target), r.Session...)
 }
 
 // AppendKeyed appends the payload of the outcome of a request by itself.
@@ -46,7 +46,7 @@ func Generations(view store.Reader, p event.PartitionID) (list []uint64, err err
 		var generation uint64
 		some := it.Next()
 		if some {
-			in := Read(it.Key()[sectionPrefix:])
+			in := Read(it.Key()[store.SectionSize:])
 			generation = in.Fixed()
 		}
 		if err := it.Close(); err != nil || !some {

@@ -2,7 +2,6 @@ package row
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"reflect"
 	"testing"
@@ -66,7 +65,7 @@ func TestFormsAreReadAsTheyWereWritten(t *testing.T) {
 		}
 	})
 	rapid.Check(t, func(t *rapid.T) {
-		x := event.Timer{Parent: events.Draw(t, "parent"), Issuer: actors.Draw(t, "issuer"), Name: texts.Draw(t, "name"), Target: actors.Draw(t, "target"),
+		x := event.Timer{Parent: events.Draw(t, "parent"), Name: texts.Draw(t, "name"), Target: actors.Draw(t, "target"),
 			Every: time.Duration(rapid.Int64().Draw(t, "every")), Args: contents.Draw(t, "args")}
 		signature, ticks := rapid.Uint32().Draw(t, "signature"), rapid.Uint64().Draw(t, "ticks")
 		call := AppendTimerCall(nil, &x)
@@ -88,38 +87,38 @@ func TestKeysAreReadAsTheyWereWritten(t *testing.T) {
 		a, b, n := actors.Draw(t, "a"), actors.Draw(t, "b"), rapid.Uint64Range(0, 1<<63).Draw(t, "n")
 		rest := func(key []byte, of store.Section) []byte {
 			s, rest, id, ok := SplitKey(key)
-			if !ok || s != of || id.Birth != a.Birth {
+			if !ok || s != of || id != a {
 				t.Fatalf("key %x is split into section %c of %v", key, s, id)
 			}
 			return rest
 		}
 		key := AppendOutboxKey(nil, a, b, n)
-		if x, y, m := ReadOutboxKey(a.Birth, rest(key, store.Outbox)); x != a || y != b || m != n {
+		if x, y, m := ReadOutboxKey(rest(key, store.Outbox)); x != a || y != b || m != n {
 			t.Fatalf("%v, %v, %d became %v, %v, %d", a, b, n, x, y, m)
 		}
 		if bytes.Compare(key, AppendOutboxKey(nil, a, b, n+1)) >= 0 {
 			t.Fatal("sub-events do not sort by their numbers")
 		}
 		key = AppendContinuationKey(nil, a, n)
-		if x, m := ReadContinuationKey(a.Birth, rest(key, store.Continuations)); x != a || m != n {
+		if x, m := ReadContinuationKey(rest(key, store.Continuations)); x != a || m != n {
 			t.Fatalf("%v, %d became %v, %d", a, n, x, m)
 		}
 		due := rapid.Int64Range(-1<<62, 1<<62).Draw(t, "due")
 		key = AppendTimerKey(nil, a, due, n)
-		if d, m := ReadTimerKey(rest(key, store.Timers)); d != due || m != n {
-			t.Fatalf("%d, %d became %d, %d", due, n, d, m)
+		if d, x, m := ReadTimerKey(rest(key, store.Timers)); d != due || x != a || m != n {
+			t.Fatalf("%d, %v, %d became %d, %v, %d", due, a, n, d, x, m)
 		}
-		if bytes.Compare(key, AppendTimerKey(nil, a, due+1, 0)) >= 0 {
+		if bytes.Compare(key, AppendTimerKey(nil, event.ActorID{Birth: a.Birth}, due+1, 0)) >= 0 {
 			t.Fatal("timers do not sort by their due times")
 		}
 		r := event.Request{Session: texts.Draw(t, "session"), Seq: n, Target: a}
 		key = AppendOutcomeKey(nil, &r)
-		if x, err := ReadOutcomeKey(a.Birth, rest(key, store.Outcomes)); err != nil || x != r {
+		if x, err := ReadOutcomeKey(rest(key, store.Outcomes)); err != nil || x != r {
 			t.Fatalf("%+v became %+v, %v", r, x, err)
 		}
 		r = event.Request{Session: r.Session, Target: a, Fingerprint: rapid.Uint64().Draw(t, "fingerprint")}
 		key = AppendKeyedKey(nil, n, &r)
-		if in := rest(key, store.Keyed); binary.BigEndian.Uint64(in) != a.Serial || string(in[8:]) != r.Session {
+		if in := rest(key, store.Keyed); store.ActorInKey(in) != a || string(in[store.ActorSize:]) != r.Session {
 			t.Fatalf("%+v became %x", r, in)
 		}
 		o := event.Outcome{Kind: event.Abort, Data: []byte("no")}
@@ -128,7 +127,7 @@ func TestKeysAreReadAsTheyWereWritten(t *testing.T) {
 		}
 		units := rapid.IntRange(1, 1<<40).Draw(t, "units")
 		key = AppendEdgeKey(nil, b, a)
-		if e, err := ReadEdge(a.Birth, rest(key, store.Edges), AppendEdge(nil, units)); err != nil || e != (Edge{b, a, units}) {
+		if e, err := ReadEdge(rest(key, store.Edges), AppendEdge(nil, units)); err != nil || e != (Edge{b, a, units}) {
 			t.Fatalf("%v owns %v became %+v, %v", b, a, e, err)
 		}
 	})

@@ -2,7 +2,6 @@ package row
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -11,9 +10,6 @@ import (
 
 // EndOfKeys lies behind all keys.
 var EndOfKeys = []byte{0xff}
-
-// sectionPrefix is how long the common part of the keys of a section is.
-const sectionPrefix = 4
 
 // Each checks the checksums of the rows of a range, and calls f for each, in the order of their keys. An error of f ends
 // it.
@@ -37,10 +33,10 @@ func Each(view store.Reader, from, to []byte, f func(key, row, payload []byte) e
 func Section(view store.Reader, p event.PartitionID, s store.Section, keyMin int, f func(key, rest, row, payload []byte) error) error {
 	from, to := store.SectionRange(p, s)
 	return Each(view, from, to, func(key, row, payload []byte) error {
-		if len(key) < sectionPrefix+keyMin {
+		if len(key) < store.SectionSize+keyMin {
 			return Damage(key, errors.New("its key is too short"))
 		}
-		return f(key, key[sectionPrefix:], row, payload)
+		return f(key, key[store.SectionSize:], row, payload)
 	})
 }
 
@@ -53,17 +49,24 @@ func Damage(key []byte, err error) error {
 }
 
 // SplitKey returns the section of a key, the part behind it, and behind the generation of an outcome, and the actor that the
-// row belongs to. ok is false for a row that is in no partition. A name or a session has no actor.
+// row belongs to. ok is false for a row that is in no partition. A name, a session or a dead letter has no actor.
 func SplitKey(key []byte) (s store.Section, rest []byte, id event.ActorID, ok bool) {
-	if len(key) < sectionPrefix || key[0] != store.HeaderKey(event.ActorID{})[0] {
+	if _, s, ok = store.SectionOf(key); !ok {
 		return 0, nil, id, false
 	}
-	s, rest = store.Section(key[3]), key[sectionPrefix:]
+	rest = key[store.SectionSize:]
 	if s == store.Keyed && len(rest) >= 8 {
 		rest = rest[8:] // behind the generation
 	}
-	if len(rest) >= 8 {
-		id = event.ActorID{Birth: event.PartitionID(binary.BigEndian.Uint16(key[1:])), Serial: binary.BigEndian.Uint64(rest)}
+	switch of := rest; s {
+	case store.Names, store.Sessions, store.DeadLetters:
+	case store.Timers:
+		of = of[min(8, len(of)):] // behind the time
+		fallthrough
+	default:
+		if len(of) >= store.ActorSize {
+			id = store.ActorInKey(of)
+		}
 	}
 	return s, rest, id, true
 }

@@ -60,22 +60,21 @@ func readOutcome(payload []byte) (o event.Outcome, err error) {
 const SessionNameMax = 1<<16 - 1
 
 // OutcomeKeyMin is how many bytes the key of an outcome has behind its section, if the name of the session is empty.
-const OutcomeKeyMin = 8 + 2 + 8
+const OutcomeKeyMin = store.ActorSize + 2 + 8
 
 // AppendOutcomeKey appends the key of the outcome of a request, which is in the partition of its target.
 func AppendOutcomeKey(k []byte, r *event.Request) []byte {
-	k = store.AppendSerial(store.AppendSection(k, r.Target.Birth, store.Outcomes), r.Target.Serial)
-	k = binary.BigEndian.AppendUint16(k, uint16(len(r.Session)))
+	k = binary.BigEndian.AppendUint16(store.AppendOf(k, store.Outcomes, r.Target), uint16(len(r.Session)))
 	return store.AppendSerial(append(k, r.Session...), r.Seq)
 }
 
 // ReadOutcomeKey reads the part of such a key behind its section.
-func ReadOutcomeKey(p event.PartitionID, rest []byte) (r event.Request, err error) {
-	n := int(binary.BigEndian.Uint16(rest[8:]))
-	if len(rest) != OutcomeKeyMin+n {
+func ReadOutcomeKey(rest []byte) (r event.Request, err error) {
+	r.Target, rest = store.ActorInKey(rest), rest[store.ActorSize:]
+	n := int(binary.BigEndian.Uint16(rest))
+	if len(rest) != 2+n+8 {
 		return r, errors.New("its key is of another length")
 	}
-	r.Target = event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(rest)}
-	r.Session, r.Seq = string(rest[10:10+n]), binary.BigEndian.Uint64(rest[10+n:])
+	r.Session, r.Seq = string(rest[2:2+n]), binary.BigEndian.Uint64(rest[2+n:])
 	return r, nil
 }

@@ -57,29 +57,27 @@ func Signature(payload []byte) uint32 {
 // OutboxKeyMin is how many bytes the key of a sub-event has behind its section; ContinuationKeyMin is that of a step
 // which keeps its actor.
 const (
-	OutboxKeyMin       = 8 + 10 + 8
-	ContinuationKeyMin = 8 + 8
+	OutboxKeyMin       = 2*store.ActorSize + 8
+	ContinuationKeyMin = store.ActorSize + 8
 )
 
 // AppendOutboxKey appends the key of a sub-event, or of a step of a chain on another actor. seq orders the rows of one
 // issuer and one target as they were issued.
 func AppendOutboxKey(k []byte, issuer, target event.ActorID, seq uint64) []byte {
-	k = store.AppendSerial(store.AppendSection(k, issuer.Birth, store.Outbox), issuer.Serial)
-	return store.AppendSerial(store.AppendActor(k, target), seq)
+	return store.AppendSerial(store.AppendActor(store.AppendOf(k, store.Outbox, issuer), target), seq)
 }
 
 // ReadOutboxKey reads the part of such a key behind its section.
-func ReadOutboxKey(p event.PartitionID, rest []byte) (issuer, target event.ActorID, seq uint64) {
-	return event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(rest)}, ActorInKey(rest[8:]), binary.BigEndian.Uint64(rest[18:])
+func ReadOutboxKey(rest []byte) (issuer, target event.ActorID, seq uint64) {
+	return store.ActorInKey(rest), store.ActorInKey(rest[store.ActorSize:]), binary.BigEndian.Uint64(rest[2*store.ActorSize:])
 }
 
 // AppendContinuationKey appends the key of the next step of a chain that keeps its actor.
 func AppendContinuationKey(k []byte, target event.ActorID, seq uint64) []byte {
-	k = store.AppendSerial(store.AppendSection(k, target.Birth, store.Continuations), target.Serial)
-	return store.AppendSerial(k, seq)
+	return store.AppendSerial(store.AppendOf(k, store.Continuations, target), seq)
 }
 
 // ReadContinuationKey reads the part of such a key behind its section.
-func ReadContinuationKey(p event.PartitionID, rest []byte) (target event.ActorID, seq uint64) {
-	return event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(rest)}, binary.BigEndian.Uint64(rest[8:])
+func ReadContinuationKey(rest []byte) (target event.ActorID, seq uint64) {
+	return store.ActorInKey(rest), binary.BigEndian.Uint64(rest[store.ActorSize:])
 }

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -51,8 +50,8 @@ func (s *State) Recover() error {
 
 // edges reads the edges whose owner is not the T-parent.
 func (r *recovery) edges() (list []dominator.Edit, err error) {
-	err = r.Rows(store.Edges, row.EdgeKeyMin, func(p event.PartitionID, rest, payload []byte) error {
-		e, err := row.ReadEdge(p, rest, payload)
+	err = r.Rows(store.Edges, row.EdgeKeyMin, func(_ event.PartitionID, rest, payload []byte) error {
+		e, err := row.ReadEdge(rest, payload)
 		if err != nil {
 			return err
 		}
@@ -99,11 +98,11 @@ func (r *recovery) take(h *order.Handle) error {
 // Headers calls f for the header of every actor until f returns an error.
 func (s *State) Headers(f func(id event.ActorID, header *row.Header) error) error {
 	var header row.Header
-	return s.Rows(store.Headers, 8, func(p event.PartitionID, rest, payload []byte) error {
+	return s.Rows(store.Headers, store.ActorSize, func(_ event.PartitionID, rest, payload []byte) error {
 		if err := header.Read(payload); err != nil {
 			return err
 		}
-		return f(event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(rest)}, &header)
+		return f(store.ActorInKey(rest), &header)
 	})
 }
 

@@ -259,7 +259,7 @@ func (w *Writer) Ownership(a *order.Attempt) {
 	s := w.state
 	serials := uint64(0)
 	for _, h := range a.Fresh {
-		serials = max(serials, h.ID.Serial) // references may stay even to an actor that is deleted at once
+		serials = max(serials, event.CountOf(h.ID.Serial)) // references may stay even to an actor that is deleted at once
 		if !a.Deleting(h) {
 			s.actors.keep(h)
 			w.Header(h)

@@ -22,7 +22,7 @@ func PartitionsOf(r Reader) (int, error) {
 func MetaRange() (from, to []byte) { return []byte{metaSpace}, []byte{metaSpace + 1} }
 
 // Copy puts a row of another store into a batch for a store with this identity. The row of
-// the identity becomes that of this store; all others stay as they are. A damaged row is
+// the identity becomes that of this store, which is in no cluster; all others stay as they are. A damaged row is
 // refused, and so is a format row of another format.
 func Copy(b Batch, id Identity, key, row []byte) error {
 	payload, err := Payload(key, row)
@@ -36,12 +36,22 @@ func Copy(b Batch, id Identity, key, row []byte) error {
 		setMeta(b, metaStore, []byte(id.Store+" "+id.Program))
 		return nil
 	}
+	if bytes.Equal(key, MetaKey(metaNumber)) {
+		setNumber(b, metaNumber, 0)
+		return nil
+	}
 	b.Set(key, row)
 	return nil
 }
 
 // FormatKey returns the key of the format row, which says what form all rows have.
 func FormatKey() []byte { return MetaKey(metaFormat) }
+
+// StartsKey returns the key of the row with the number of the last start, NumberKey that of the row with the number of the store.
+func StartsKey() []byte { return MetaKey(metaStarts) }
+
+// NumberKey is described at StartsKey.
+func NumberKey() []byte { return MetaKey(metaNumber) }
 
 // CheckFormat returns an error if this is the format row of a snapshot and names another format than that of this
 // version.

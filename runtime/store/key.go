@@ -45,6 +45,9 @@ func SchemaKey(class string) []byte { return append([]byte{schemaSpace}, class..
 // SchemaRange returns the range of all schema rows.
 func SchemaRange() (from, to []byte) { return []byte{schemaSpace}, []byte{schemaSpace + 1} }
 
+// SectionSize is how many bytes of a key AppendSection appends.
+const SectionSize = 4
+
 // AppendSection appends the prefix of a section of partition p.
 func AppendSection(key []byte, p event.PartitionID, s Section) []byte {
 	return append(key, partitionSpace, byte(p>>8), byte(p), byte(s))
@@ -58,25 +61,38 @@ func SectionRange(p event.PartitionID, s Section) (from, to []byte) {
 // AppendSerial appends a number so that keys sort by it.
 func AppendSerial(key []byte, n uint64) []byte { return binary.BigEndian.AppendUint64(key, n) }
 
-// AppendActor appends an actor's id in full, for keys whose partition is that of another actor.
+// ActorSize is how many bytes of a key an actor's id takes.
+const ActorSize = 2 + 8
+
+// AppendActor appends an actor's id in full.
 func AppendActor(key []byte, id event.ActorID) []byte {
 	return binary.BigEndian.AppendUint64(append(key, byte(id.Birth>>8), byte(id.Birth)), id.Serial)
 }
 
+// ActorInKey reads what AppendActor has written.
+func ActorInKey(key []byte) event.ActorID {
+	return event.ActorID{Birth: event.PartitionID(binary.BigEndian.Uint16(key)), Serial: binary.BigEndian.Uint64(key[2:])}
+}
+
+// AppendOf appends the beginning that the keys of an actor's rows have in a section. The rows are in the partition that stores
+// the actor. That is the one of its birth; the key has the id in full all the same, as the partition alone does not tell it.
+func AppendOf(key []byte, s Section, id event.ActorID) []byte {
+	return AppendActor(AppendSection(key, id.Birth, s), id)
+}
+
 // HeaderKey returns the key of an actor's header.
 func HeaderKey(id event.ActorID) []byte {
-	return AppendSerial(AppendSection(make([]byte, 0, 12), id.Birth, Headers), id.Serial)
+	return AppendOf(make([]byte, 0, SectionSize+ActorSize), Headers, id)
 }
 
 // AppendField appends the prefix of the rows of one field of an actor.
 func AppendField(key []byte, id event.ActorID, field uint16) []byte {
-	key = AppendSerial(AppendSection(key, id.Birth, Fields), id.Serial)
-	return append(key, byte(field>>8), byte(field))
+	return append(AppendOf(key, Fields, id), byte(field>>8), byte(field))
 }
 
 // FieldsRange returns the range of all rows of all fields of an actor.
 func FieldsRange(id event.ActorID) (from, to []byte) {
-	from = AppendSerial(AppendSection(nil, id.Birth, Fields), id.Serial)
+	from = AppendOf(nil, Fields, id)
 	return from, After(from)
 }
 
@@ -104,27 +120,27 @@ func DescribeKey(key []byte) string {
 		return fmt.Sprintf("row %q of the store itself", key[1:])
 	case len(key) > 0 && key[0] == schemaSpace:
 		return fmt.Sprintf("schema of class %q", key[1:])
-	case len(key) < 12 || key[0] != partitionSpace:
+	case len(key) < SectionSize || key[0] != partitionSpace:
 		return fmt.Sprintf("row %x", key)
 	}
 	what, ok := sectionNames[Section(key[3])]
 	if !ok {
 		return fmt.Sprintf("row %x", key)
 	}
-	p, rest := binary.BigEndian.Uint16(key[1:]), key[4:]
-	switch Section(key[3]) {
-	case Names, Sessions:
+	p, rest := binary.BigEndian.Uint16(key[1:]), key[SectionSize:]
+	switch s := Section(key[3]); {
+	case s == Names, s == Sessions:
 		return fmt.Sprintf("%s %q of partition %d", what, rest, p)
-	case Keyed:
-		if len(rest) >= 16 {
-			return fmt.Sprintf("%s %q of %d:%x", what, rest[16:], p, binary.BigEndian.Uint64(rest[8:]))
-		}
-	case DeadLetters:
+	case s == DeadLetters && len(rest) >= 8:
 		return fmt.Sprintf("%s %x of partition %d", what, binary.BigEndian.Uint64(rest), p)
-	case Fields:
-		if len(rest) >= 10 {
-			return fmt.Sprintf("field %d of actor %d:%x", binary.BigEndian.Uint16(rest[8:]), p, binary.BigEndian.Uint64(rest))
-		}
+	case s == Keyed && len(rest) >= 8+ActorSize:
+		return fmt.Sprintf("%s %q of %v", what, rest[8+ActorSize:], ActorInKey(rest[8:]))
+	case s == Timers && len(rest) >= 8+ActorSize:
+		return fmt.Sprintf("%s of %v", what, ActorInKey(rest[8:]))
+	case s == Fields && len(rest) >= ActorSize+2:
+		return fmt.Sprintf("field %d of actor %v", binary.BigEndian.Uint16(rest[ActorSize:]), ActorInKey(rest))
+	case s != DeadLetters && s != Keyed && s != Timers && len(rest) >= ActorSize:
+		return fmt.Sprintf("%s of %v", what, ActorInKey(rest))
 	}
-	return fmt.Sprintf("%s of %d:%x", what, p, binary.BigEndian.Uint64(rest))
+	return fmt.Sprintf("row %x", key)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // Format is the form of the rows of a store; a store of another form is refused.
-const Format = 3
+const Format = 4
 
 // The names of the node's own rows.
 const (
@@ -23,6 +23,7 @@ const (
 	metaStore      = "store"
 	metaPartitions = "partitions"
 	metaStarts     = "starts"
+	metaNumber     = "number"
 	metaIDs        = "ids"
 	metaSnapshot   = "snapshot"
 )
@@ -34,14 +35,16 @@ const idsBlock = 1 << 16
 type meta struct {
 	identity   Identity
 	partitions int
+	number     event.StoreID
 	starts     uint64
 	firstID    uint64
 	snapshot   atomic.Uint64
 	fresh      bool
 
 	ids struct {
-		sync.Mutex               // held while a block is reserved
+		sync.Mutex               // held while some are reserved
 		reserved   atomic.Uint64 // serials up to this one may be used
+		starts     uint64        // the last number of a start that is used, by this one or one that went on after it
 	}
 }
 
@@ -58,7 +61,10 @@ func (s *Store) Identity() Identity { return s.meta.identity }
 // Fresh reports whether the store was created by this Open.
 func (s *Store) Fresh() bool { return s.meta.fresh }
 
-// Starts returns how often the store was opened, this time included: 1 for a new one.
+// Number returns the number of the store in its cluster, 0 if it is in none.
+func (s *Store) Number() event.StoreID { return s.meta.number }
+
+// Starts returns the number of this start: 1 for a new store, and larger than that of each start before.
 func (s *Store) Starts() uint64 { return s.meta.starts }
 
 // Partitions returns how many partitions the store was made with.
@@ -85,6 +91,30 @@ func (s *Store) ReserveIDs(n uint64) {
 	setNumber(b, metaIDs, upTo)
 	s.Append(b)
 	ids.reserved.Store(upTo)
+}
+
+// nextStart returns the number of another start, so that no later start has it. It does not wait until that is durable: what is stored
+// with the number comes later in the journal.
+func (s *Store) nextStart() uint64 {
+	ids := &s.meta.ids
+	ids.Lock()
+	defer ids.Unlock()
+	ids.starts++
+	if err := startsLeft(ids.starts); err != nil {
+		s.Fail(err)
+	}
+	b := s.NewBatch()
+	setNumber(b, metaStarts, ids.starts)
+	s.Append(b)
+	return ids.starts
+}
+
+// startsLeft returns an error if ids cannot tell a start from those before.
+func startsLeft(start uint64) error {
+	if start > startsMax {
+		return fmt.Errorf("the store was opened %d times: it cannot be opened again", start-1)
+	}
+	return nil
 }
 
 // SnapshotNumber returns the number of the last snapshot.
@@ -125,6 +155,11 @@ func (s *Store) start(o Options) error {
 		return err
 	}
 	m.starts++
+	if err := startsLeft(m.starts); err != nil {
+		b.Discard()
+		return err
+	}
+	m.ids.starts = m.starts
 	setNumber(b, metaStarts, m.starts)
 	m.ids.reserved.Store(m.firstID)
 	if err := s.engine.Apply(b); err != nil {
@@ -166,6 +201,8 @@ func (s *Store) writeMeta(o Options, b Batch) {
 	}
 	setNumber(b, metaFormat, Format)
 	setNumber(b, metaPartitions, uint64(m.partitions))
+	m.number = o.Number
+	setNumber(b, metaNumber, uint64(m.number))
 	setMeta(b, metaStore, []byte(m.identity.Store+" "+m.identity.Program))
 }
 
@@ -186,6 +223,13 @@ func (s *Store) readMeta(o Options) error {
 	}
 	if m.partitions, err = PartitionsOf(s.engine); err != nil {
 		return err
+	}
+	number, err := needNumber(s.engine, metaNumber)
+	if err != nil {
+		return err
+	}
+	if m.number = event.StoreID(number); m.number != o.Number {
+		return fmt.Errorf("%s has number %d in its cluster, and was opened with number %d: it is another store", place(m.identity.Place), m.number, o.Number)
 	}
 	if m.starts, err = needNumber(s.engine, metaStarts); err != nil {
 		return err

@@ -120,15 +120,15 @@ func TestOpenRefuses(t *testing.T) {
 	}{
 		{"another program", "hotel", `the store holds the data of program "bank", and this is "hotel"; give this program a directory of its own`,
 			func(store.Batch, func([]byte) []byte) {}, new(*store.OtherProgramError)},
-		{"newer", "bank", "the store was written by a newer version of aeon (format 4, this one knows up to 3); run the program as built by that version or a later one",
+		{"newer", "bank", "the store was written by a newer version of aeon (format 5, this one knows up to 4); run the program as built by that version or a later one",
 			func(b store.Batch, _ func([]byte) []byte) {
 				b.Set(store.MetaKey("format"), row(store.MetaKey("format"), store.Format+1))
 			}, new(*store.NewerFormatError)},
-		{"older", "bank", "the store was written by an older version of aeon (format 2, this one knows 3 only); run the program as built by that version, or give this one another directory",
+		{"older", "bank", "the store was written by an older version of aeon (format 3, this one knows 4 only); `aeond upgrade` makes a directory of this version of it",
 			func(b store.Batch, _ func([]byte) []byte) {
 				b.Set(store.MetaKey("format"), row(store.MetaKey("format"), store.Format-1))
 			}, new(*store.OlderFormatError)},
-		{"format lost", "bank", `the data is damaged: row "format" of the store itself: it is missing, though there is row "partitions" of the store itself`,
+		{"format lost", "bank", `the data is damaged: row "format" of the store itself: it is missing, though there is row "number" of the store itself`,
 			func(b store.Batch, _ func([]byte) []byte) {
 				b.Delete(store.MetaKey("format"))
 				b.Delete(store.MetaKey("ids"))

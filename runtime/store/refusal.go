@@ -26,8 +26,11 @@ type OlderFormatError struct {
 
 // Error implements error.
 func (e *OlderFormatError) Error() string {
-	return fmt.Sprintf("%s was written by an older version of aeon (format %d, this one knows %d only); run the program as built by that version, or give this one another directory",
-		place(e.Place), e.Found, e.Known)
+	remedy := "run the program as built by that version, or give this one another directory"
+	if e.Found == e.Known-1 {
+		remedy = "`aeond upgrade` makes a directory of this version of it"
+	}
+	return fmt.Sprintf("%s was written by an older version of aeon (format %d, this one knows %d only); %s", place(e.Place), e.Found, e.Known, remedy)
 }
 
 // Error implements error.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/metrics"
 	"github.com/aeon-lang/aeon/runtime/sched"
 )
@@ -26,6 +27,8 @@ const (
 type Options struct {
 	// Program is the name of the program; a store of another one is refused.
 	Program string
+	// Number is the number of the store in its cluster; 0: it is in none. A store keeps the number it was made with.
+	Number event.StoreID
 	// Partitions is how many partitions a new store gets; 0: event.Partitions. A store keeps
 	// the number it was made with.
 	Partitions int

@@ -35,7 +35,7 @@ func verify(r Reader, from, to []byte, row func(key, payload []byte), damaged fu
 
 // SectionOf returns the section of a key and its partition; ok is false for the rows that belong to none.
 func SectionOf(key []byte) (p event.PartitionID, s Section, ok bool) {
-	if len(key) < 4 || key[0] != partitionSpace {
+	if len(key) < SectionSize || key[0] != partitionSpace {
 		return 0, 0, false
 	}
 	return event.PartitionID(binary.BigEndian.Uint16(key[1:])), Section(key[3]), true

@@ -3,7 +3,6 @@ package archive
 import (
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"slices"
 	"strings"
 
@@ -119,16 +118,16 @@ type owning struct{ owner, child event.ActorID }
 // ownership returns the edges of ownership, by owner.
 func (c *Cut) ownership() (list []owning, err error) {
 	var header row.Header
-	var serials []uint64 // of the actors of a partition, ascending
+	var ids []event.ActorID // of the actors of a partition, ascending
 	for p := range c.partitions {
 		part := event.PartitionID(p)
-		serials = serials[:0]
-		err := c.section(part, store.Headers, 8, func(key, rest, _, payload []byte) error {
-			id := event.ActorID{Birth: part, Serial: binary.BigEndian.Uint64(rest)}
+		ids = ids[:0]
+		err := c.section(part, store.Headers, store.ActorSize, func(key, rest, _, payload []byte) error {
+			id := store.ActorInKey(rest)
 			if err := header.Read(payload); err != nil {
 				return row.Damage(key, err)
 			}
-			serials = append(serials, id.Serial)
+			ids = append(ids, id)
 			if header.Units > 0 {
 				list = append(list, owning{header.Parent, id})
 			}
@@ -138,9 +137,9 @@ func (c *Cut) ownership() (list []owning, err error) {
 			return nil, err
 		}
 		err = c.section(part, store.Edges, row.EdgeKeyMin, func(_, rest, _, _ []byte) error {
-			child := event.ActorID{Birth: part, Serial: binary.BigEndian.Uint64(rest)}
-			if _, there := slices.BinarySearch(serials, child.Serial); there {
-				list = append(list, owning{row.ActorInKey(rest[8:]), child})
+			child := store.ActorInKey(rest)
+			if _, there := slices.BinarySearchFunc(ids, child, compareActors); there {
+				list = append(list, owning{store.ActorInKey(rest[store.ActorSize:]), child})
 			}
 			return nil
 		})
@@ -193,7 +192,7 @@ func (c *Cut) partition(p event.PartitionID, emit func(key, row []byte) error) e
 	for _, id := range members {
 		prefix := row.AppendEdgesKey(nil, id)
 		err := row.Each(c.view, prefix, store.After(prefix), func(key, value, _ []byte) error {
-			if len(key) == len(prefix)+10 && c.members[row.ActorInKey(key[len(prefix):])] {
+			if len(key) == len(prefix)+store.ActorSize && c.members[store.ActorInKey(key[len(prefix):])] {
 				return emit(key, value)
 			}
 			return nil
@@ -310,7 +309,7 @@ func (c *Cut) listNames() error {
 // work emits the sub-events between the actors, and the actors' timers.
 func (c *Cut) work(p event.PartitionID, emit func(key, row []byte) error) error {
 	err := c.section(p, store.Outbox, row.OutboxKeyMin, func(key, rest, value, payload []byte) error {
-		issuer, target, _ := row.ReadOutboxKey(p, rest)
+		issuer, target, _ := row.ReadOutboxKey(rest)
 		if e, err := row.ReadSubEvent(payload); err != nil || e.Step || !c.members[issuer] || !c.members[target] {
 			return row.Damage(key, err)
 		}
@@ -319,9 +318,9 @@ func (c *Cut) work(p event.PartitionID, emit func(key, row []byte) error) error 
 	if err != nil {
 		return err
 	}
-	return c.section(p, store.Timers, row.TimerKeyMin, func(key, _, value, payload []byte) error {
-		if t, _, _, _, err := row.ReadTimer(payload); err != nil || !c.members[t.Issuer] {
-			return row.Damage(key, err)
+	return c.section(p, store.Timers, row.TimerKeyMin, func(key, rest, value, _ []byte) error {
+		if _, issuer, _ := row.ReadTimerKey(rest); !c.members[issuer] {
+			return nil
 		}
 		return emit(key, value)
 	})

@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -113,8 +112,8 @@ type changedActor struct {
 
 // changed returns the actors of a partition that snapshot blocks run on, in the order of their ids.
 func (o *Overrides) changed(p event.PartitionID) (list []changedActor, err error) {
-	err = row.Section(o.View, p, store.Headers, 8, func(key, rest, _, payload []byte) error {
-		a := changedActor{id: event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(rest)}}
+	err = row.Section(o.View, p, store.Headers, store.ActorSize, func(key, rest, _, payload []byte) error {
+		a := changedActor{id: store.ActorInKey(rest)}
 		if err := a.header.Read(payload); err != nil {
 			return row.Damage(key, err)
 		}

@@ -1,7 +1,6 @@
 package archive
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"github.com/aeon-lang/aeon/dominator"
@@ -32,12 +31,12 @@ func ReadOwnership(from store.Reader) (*Ownership, error) {
 	var headers []row.Header
 	for p := range o.Partitions {
 		o.Graph.NewPartition(&o.Partitions[p])
-		err := row.Section(from, event.PartitionID(p), store.Headers, 8, func(key, rest, _, payload []byte) error {
+		err := row.Section(from, event.PartitionID(p), store.Headers, store.ActorSize, func(key, rest, _, payload []byte) error {
 			var h row.Header
 			if err := h.Read(payload); err != nil {
 				return row.Damage(key, err)
 			}
-			id := event.ActorID{Birth: event.PartitionID(p), Serial: binary.BigEndian.Uint64(rest)}
+			id := store.ActorInKey(rest)
 			node := &dominator.Node{ID: id.Serial}
 			o.Nodes[id] = node
 			placed, ids, headers = append(placed, dominator.Placed{Node: node, Units: h.Units}), append(ids, id), append(headers, h)
@@ -83,7 +82,7 @@ func (o *Ownership) below(p *dominator.Placed, id event.ActorID, h *row.Header) 
 func (o *Ownership) edges(from store.Reader) (list []dominator.Edit, err error) {
 	for p := range o.Partitions {
 		err := row.Section(from, event.PartitionID(p), store.Edges, row.EdgeKeyMin, func(key, rest, _, payload []byte) error {
-			e, err := row.ReadEdge(event.PartitionID(p), rest, payload)
+			e, err := row.ReadEdge(rest, payload)
 			edit := dominator.Edit{Owner: o.Nodes[e.Owner], Child: o.Nodes[e.Child], Units: e.Units}
 			switch {
 			case err != nil:

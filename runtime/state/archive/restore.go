@@ -155,18 +155,17 @@ func (r *actorRestore) remove() error {
 		if id != r.root {
 			r.b.DeleteRange(prefix, store.After(prefix))
 		}
-		prefix = store.AppendSerial(store.AppendSection(nil, id.Birth, store.Continuations), id.Serial)
+		prefix = store.AppendOf(nil, store.Continuations, id)
 		r.b.DeleteRange(prefix, store.After(prefix))
-		prefix = store.AppendSerial(store.AppendSection(nil, id.Birth, store.Outbox), id.Serial)
+		prefix = store.AppendOf(nil, store.Outbox, id)
 		r.b.DeleteRange(prefix, store.After(prefix))
 	}
 	for p := range c.partitions {
-		err := c.section(event.PartitionID(p), store.Timers, row.TimerKeyMin, func(key, _, _, payload []byte) error {
-			t, _, _, _, err := row.ReadTimer(payload)
-			if err == nil && c.members[t.Issuer] {
+		err := c.section(event.PartitionID(p), store.Timers, row.TimerKeyMin, func(key, rest, _, _ []byte) error {
+			if _, issuer, _ := row.ReadTimerKey(rest); c.members[issuer] {
 				r.b.Delete(key)
 			}
-			return row.Damage(key, err)
+			return nil
 		})
 		if err != nil {
 			return err

@@ -1,7 +1,6 @@
 package inspection
 
 import (
-	"encoding/binary"
 	"errors"
 	"strconv"
 	"strings"
@@ -82,7 +81,7 @@ func (l *list) full() bool { return l.Limit > 0 && l.n >= l.Limit }
 // partition lists the actors of a partition. Its edges have the same order as its headers.
 func (l *list) partition(p event.PartitionID) (err error) {
 	from, to := store.SectionRange(p, store.Edges)
-	edges := edges{it: l.view.Scan(from, to), p: p}
+	edges := edges{it: l.view.Scan(from, to)}
 	defer func() {
 		if closed := edges.it.Close(); err == nil {
 			err = closed
@@ -92,7 +91,7 @@ func (l *list) partition(p event.PartitionID) (err error) {
 		return err
 	}
 	var h row.Header
-	err = row.Section(l.view, p, store.Headers, 8, func(key, rest, _, payload []byte) error {
+	err = row.Section(l.view, p, store.Headers, store.ActorSize, func(key, rest, _, payload []byte) error {
 		if l.full() {
 			return errFull
 		}
@@ -106,7 +105,7 @@ func (l *list) partition(p event.PartitionID) (err error) {
 		if h.Unborn || l.class != "" && class != l.class {
 			return nil
 		}
-		return l.actor(event.ActorID{Birth: p, Serial: binary.BigEndian.Uint64(rest)}, class, &h, &edges)
+		return l.actor(store.ActorInKey(rest), class, &h, &edges)
 	})
 	if err == errFull {
 		err = nil
@@ -178,7 +177,6 @@ func (l *list) textOf(id event.ActorID) (string, error) {
 // edges goes over the edges to the actors of a partition.
 type edges struct {
 	it   store.Iterator
-	p    event.PartitionID
 	at   row.Edge
 	over bool
 }
@@ -196,7 +194,7 @@ func (e *edges) next() (err error) {
 	if !ok || len(rest) < row.EdgeKeyMin {
 		return row.Damage(key, errors.New("its key is too short"))
 	}
-	e.at, err = row.ReadEdge(e.p, rest, payload)
+	e.at, err = row.ReadEdge(rest, payload)
 	return row.Damage(key, err)
 }
 

@@ -92,7 +92,7 @@ func (in *Inspection) timer(h *timers, methods map[uint32]store.Signature, types
 	args, err := types.Arguments(m.Text, t.Args, in)
 	line := &Timer{
 		Due: time.Unix(0, h.due).UTC(), Actor: bytejson.Text(in.ActorText(m.Class, t.Target)), Method: m.Method, Arguments: args,
-		Name: bytejson.Text(t.Name), From: bytejson.Text(in.textOf(t.Issuer, "")), Event: t.Parent.String(),
+		Name: bytejson.Text(t.Name), From: bytejson.Text(in.textOf(h.issuer, "")), Event: t.Parent.String(),
 	}
 	if t.Every > 0 {
 		line.Every = t.Every.String()
@@ -104,6 +104,7 @@ func (in *Inspection) timer(h *timers, methods map[uint32]store.Signature, types
 type timers struct {
 	it      store.Iterator
 	due     int64 // nanoseconds since 1970
+	issuer  event.ActorID
 	payload []byte
 	over    bool
 }
@@ -120,6 +121,6 @@ func (h *timers) next() (err error) {
 	if !ok || len(rest) < row.TimerKeyMin {
 		return row.Damage(key, errors.New("its key is too short"))
 	}
-	h.due, _ = row.ReadTimerKey(rest)
+	h.due, h.issuer, _ = row.ReadTimerKey(rest)
 	return nil
 }

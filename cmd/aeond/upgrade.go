@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/runtime/row"
+	"github.com/aeon-lang/aeon/runtime/settings"
+	"github.com/aeon-lang/aeon/runtime/state/archive"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
+)
+
+func upgradeCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "upgrade",
+		Args:  "--data DIR --to NEW",
+		Short: "copy the data directory of the version before into one of this version",
+		Long: `
+Upgrade copies what is in the data directory of a program that was built by the version of aeon before,
+whose rows have another format, into the directory NEW, which must be new or empty: actors, sub-events,
+timers, sessions, and the outcomes of requests. DIR stays as it is, so that the program as it was can go on
+with it. The program must have ended. NEW is a store of its own: snapshots of it begin anew.
+
+Snapshots need no upgrade: "aeond restore" brings back those of the version before, too.
+
+	aeond upgrade --data /var/lib/shop --to /var/lib/shop2`,
+		Setup: func(fs *flag.FlagSet) cli.Action {
+			dir := fs.String("data", "", "the data directory `DIR`")
+			to := fs.String("to", "", "the directory `NEW` that is made")
+			return cli.NoArguments(func(env *cli.Env) error { return upgrade(env, *dir, *to) })
+		},
+	}
+}
+
+func upgrade(env *cli.Env, dir, to string) (err error) {
+	switch {
+	case dir == "":
+		return cli.Usagef("name the directory with --data")
+	case to == "":
+		return cli.Usagef("name the new directory with --to")
+	case settings.Within(to, dir):
+		return cli.Usagef("--to: %s is in the data directory %s; name another place", to, dir)
+	}
+	old, err := pebbledb.OpenReadOnly(dir, store.EngineOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, old.Close()) }()
+	err = store.RequireFormat(old, dir)
+	if err == nil {
+		return fmt.Errorf("%s has the format of this version: it needs no upgrade", dir)
+	}
+	if older := new(store.OlderFormatError); !errors.As(err, &older) || older.Found != archive.FormerFormat {
+		return err
+	}
+	if entries, err := os.ReadDir(to); err == nil && len(entries) > 0 {
+		return fmt.Errorf("%s is not empty; name a new directory with --to", to)
+	}
+	if to, err = filepath.Abs(to); err != nil {
+		return err
+	}
+	n := 0
+	rows := archive.RowSource(func(f func(key, row []byte) error) error {
+		return row.Each(old, []byte{}, row.EndOfKeys, func(key, value, _ []byte) error {
+			if n++; n%rowsTold == 0 {
+				env.Doing("%d rows copied", n)
+			}
+			return f(key, value)
+		})
+	})
+	var id store.Identity
+	err = pebbledb.Make(to, store.EngineOptions{Program: old.Identity().Program}, func(e *pebbledb.DB) error {
+		id = e.Identity()
+		return archive.Restore(e, id, rows.Upgraded())
+	})
+	if err != nil {
+		return store.In(dir, err)
+	}
+	fmt.Fprintf(env.Stdout, "%s: %d rows of %s, a new store %s\n", to, n, dir, id.Store)
+	return nil
+}

@@ -1,0 +1,4 @@
+package store
+
+// UseUp leaves n with as many numbers of its start.
+func (n *Numbers) UseUp(left uint64) { n.last.Store(n.last.Load()&^n.count | (n.count - left)) }
