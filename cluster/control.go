@@ -104,6 +104,7 @@ func (n *node) status() *status.Status {
 			}
 		}
 		health := n.transport.Heard(id)
+		node.Refused = health.Refused
 		switch {
 		case node.State == status.Silent:
 		case m.Membership == placement.Leaving:

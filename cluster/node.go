@@ -29,6 +29,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/transport/grpc"
 )
@@ -91,8 +92,10 @@ func (n *node) open(own net.Listener) (err error) {
 	if n.port, err = port.Listen(port.Config{TCP: own, Identity: n.id, Verify: n.roll.Verify, Refused: n.refused, Logger: n.log}); err != nil {
 		return err
 	}
+	clock := sched.NewHybrid(sched.RealClock{})
+	n.c.Clock = clock
 	n.transport = grpc.New(grpc.Config{
-		Node: n.id.Node, Listener: n.port.Listener(port.Transport), Dial: n.dialer(port.Transport), Handler: handler{n}, Logger: n.log,
+		Node: n.id.Node, Listener: n.port.Listener(port.Transport), Dial: n.dialer(port.Transport), Handler: handler{n}, Clock: clock, Logger: n.log,
 		Progress: func() bool { return !n.isReady() || n.driver.Progresses() },
 	})
 	if err := n.openDriver(); err != nil {

@@ -20,6 +20,7 @@ type ClusterConfig struct {
 	OpenEngine store.Opener
 	Create     bool // a cluster may be begun in a directory that is there, and empty
 	Seed       uint64
+	Clock      Clock                // of the systems
 	Stdout     io.Writer            // what the program prints
 	Say        func(string, ...any) // writes a line for the user
 	Log        *slog.Logger         // what the node logs
@@ -45,7 +46,7 @@ func (c *ClusterConfig) Recover(e store.Engine, number event.StoreID, fatal func
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg := Config{Stdout: c.Stdout, Seed: c.Seed, Log: c.Log, Store: s, Classes: AllClasses(c.Package), DropFields: c.State.DropFields}
+	cfg := Config{Stdout: c.Stdout, Seed: c.Seed, Clock: c.Clock, Log: c.Log, Store: s, Classes: AllClasses(c.Package), DropFields: c.State.DropFields}
 	if n := c.State.MemoryMax; n > 0 {
 		cfg.MemoryMax = n - n/cacheShare
 	}

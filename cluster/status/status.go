@@ -45,11 +45,12 @@ type Node struct {
 	Leads   []uint32     `json:"leads"`   // stores whose actors it runs
 	Follows []uint32     `json:"follows"` // stores of which it keeps a replica
 	Listen  string       `json:"listen,omitempty"`
-	Cluster string       `json:"cluster"` // where other nodes reach it
-	Heard   float64      `json:"heard"`   // seconds since it was last heard; 0 if it has answered now
-	Actors  int          `json:"actors"`  // in memory, of the stores that it leads
-	Events  float64      `json:"events"`  // that commit in a second, of these
-	Commit  float64      `json:"commit"`  // seconds until a majority has what commits, in the mean of the slowest of these; 0: nothing does
+	Cluster string       `json:"cluster"`           // where other nodes reach it
+	Heard   float64      `json:"heard"`             // seconds since it was last heard; 0 if it has answered now
+	Refused string       `json:"refused,omitempty"` // why the node that was asked has no session with it, if it says why
+	Actors  int          `json:"actors"`            // in memory, of the stores that it leads
+	Events  float64      `json:"events"`            // that commit in a second, of these
+	Commit  float64      `json:"commit"`            // seconds until a majority has what commits, in the mean of the slowest of these; 0: nothing does
 }
 
 // Store is what is known of one store.
@@ -123,6 +124,10 @@ func (s *Status) Judge() {
 		}
 	}
 	for _, n := range s.Nodes {
+		if n.Refused != "" {
+			worse(Degraded, fmt.Sprintf("%s is refused: %s", n.Name, n.Refused), fmt.Sprintf("set the clocks of all nodes by a time service, then restart %s", n.Name))
+			continue
+		}
 		switch n.State {
 		case Silent:
 			worse(Degraded, fmt.Sprintf("%s is silent for %s", n.Name, seconds(n.Heard)),

@@ -85,19 +85,19 @@ var layers = []struct{ pkg, may string }{
 	// The cluster, above the runtime.
 	{"runtime/transport", "runtime/event"},
 	{"runtime/transport/mem", "runtime/event runtime/sched runtime/transport"},
-	{"runtime/transport/grpc", "runtime/event runtime/transport"},
+	{"runtime/transport/grpc", "runtime/event runtime/sched runtime/transport"},
 	{"placement", "runtime/event"},
 	{"membership/identity", "placement runtime/event"},
 	{"membership/port", "membership/identity placement runtime/event"},
 	{"membership/gossip", "membership/port runtime/event"},
-	{"membership/join", "membership/identity membership/port placement runtime/event"},
+	{"membership/join", "membership/identity membership/port placement runtime/event runtime/sched"},
 	{"placement/raftnode", "membership/identity membership/port placement runtime/event runtime/store"},
 	{"replica", "runtime/event runtime/store"},
 	{"replica/engine", "runtime/sched runtime/store"},
 	{"cluster/status", "runtime/event"},
 	{"cluster/front", "runtime/door runtime/door/httpdoor runtime/event"},
 	{"replica/driver", "replica replica/engine runtime/event runtime/sched runtime/store"},
-	{"cluster", "cluster/front cluster/status membership/gossip membership/identity membership/join membership/port placement placement/raftnode replica replica/driver runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/event runtime/store runtime/transport/grpc"},
+	{"cluster", "cluster/front cluster/status membership/gossip membership/identity membership/join membership/port placement placement/raftnode replica replica/driver runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/event runtime/sched runtime/store runtime/transport/grpc"},
 	{"cluster/withcluster", "cluster runtime runtime/node"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.

@@ -160,8 +160,8 @@ func TestRefusals(t *testing.T) {
 	refused(t, "a name that is none", change(func(c *Config) { c.Name = "N 2" }), `"N 2" is no name of a node`)
 	refused(t, "the name of a member", change(func(c *Config) { c.Name = "n1" }), "n1 is the name of node 1")
 	refused(t, "no address", change(func(c *Config) { c.Address = "" }), "has no address")
-	refused(t, "a slow clock", change(func(c *Config) { c.Clock = func() time.Time { return time.Now().Add(-3 * time.Minute) } }), "3m0", "behind that of node 1", "at most 5s")
-	refused(t, "a fast clock", change(func(c *Config) { c.Clock = func() time.Time { return time.Now().Add(time.Hour) } }), "ahead of that of node 1", "NTP")
+	refused(t, "a slow clock", change(func(c *Config) { c.Clock = func() time.Time { return time.Now().Add(-3 * time.Minute) } }), "node 1 does not admit the node: its clock is 3m0", "behind that of this node", "may be off by 5s")
+	refused(t, "a fast clock", change(func(c *Config) { c.Clock = func() time.Time { return time.Now().Add(time.Hour) } }), "ahead of that of this node", "time service")
 	if _, _, err := Join(t.Context(), m.config(good)); err != nil {
 		t.Error("after all that the token is not good:", err)
 	}

@@ -15,10 +15,8 @@ import (
 	"github.com/aeon-lang/aeon/membership/port"
 	"github.com/aeon-lang/aeon/placement"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
 )
-
-// ClockOffMax is how far the clock of a node may be off that of the member which admits it.
-const ClockOffMax = 5 * time.Second
 
 // answerMax is how long a member takes for an answer at most, the wait for a leader of the placement included.
 const answerMax = 15 * time.Second
@@ -125,13 +123,8 @@ func (s *Server) serve(ctx context.Context, c *port.Conn) {
 func (s *Server) answer(ctx context.Context, q *request) reply {
 	refused := func(format string, args ...any) reply { return reply{Refusal: fmt.Sprintf(format, args...)} }
 	now := s.cfg.Clock()
-	if off := q.Time.Sub(now); off.Abs() > ClockOffMax {
-		where := "ahead of"
-		if off < 0 {
-			where = "behind"
-		}
-		return refused("the clock of the node is %v %s that of node %d: it says %s, and here it is %s; at most %v are allowed, set both clocks by NTP",
-			off.Abs().Round(time.Millisecond), where, s.identity.Node, stamp(q.Time), stamp(now), ClockOffMax)
+	if err := sched.CompareClocks(q.Time, now); err != nil {
+		return refused("node %d does not admit the node: %v", s.identity.Node, err)
 	}
 	token, err := identity.ParseToken(q.Token)
 	switch {

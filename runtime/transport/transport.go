@@ -102,6 +102,8 @@ type Health struct {
 	At time.Time
 	// Progress is whether its disk made progress, as it said then. It says nothing if it was never heard of.
 	Progress bool
+	// Refused is why there is no session, if that is because the clocks of the two nodes are too far apart; else "".
+	Refused string
 	// RoundTrip is how long a message and its answer take of late; 0: it is not known.
 	RoundTrip time.Duration
 }

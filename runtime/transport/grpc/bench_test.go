@@ -55,7 +55,7 @@ func BenchmarkCombining(b *testing.B) {
 	defer c.close()
 	st, err := c.NewStream(b.Context(), &sessionDesc, sessionMethod)
 	if err == nil {
-		err = greet(st, sessionID{tr[0].incarnation, tr[0].opened.Add(1)})
+		err = greet(st, sessionID{tr[0].incarnation, tr[0].opened.Add(1)}, tr[0].cfg.Clock)
 	}
 	if err != nil {
 		b.Fatal(err)

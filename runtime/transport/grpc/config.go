@@ -15,6 +15,7 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/transport"
 )
 
@@ -28,6 +29,8 @@ type Config struct {
 	Dial func(ctx context.Context, n event.NodeID) (net.Conn, error)
 	// Progress says whether the disk of this node makes progress, which its heartbeats tell. It must not block. nil: it always does.
 	Progress func() bool
+	// Clock is that of the node: it follows those of the others. A node whose clock is too far off has no session; nil: a clock of its own.
+	Clock *sched.Hybrid
 	// Beat is between two heartbeats; 0: beatDefault.
 	Beat time.Duration
 	// Silence is after which time without a sign of a node its session ends; 0: silenceDefault.
@@ -72,6 +75,9 @@ func (c Config) withDefaults() Config {
 	assert.That(c.Beat < c.Silence, "transport: a heartbeat each %v, and silence after %v", c.Beat, c.Silence)
 	if c.QueueMax == 0 {
 		c.QueueMax = queueMaxDefault
+	}
+	if c.Clock == nil {
+		c.Clock = sched.NewHybrid(sched.RealClock{})
 	}
 	if c.Progress == nil {
 		c.Progress = func() bool { return true }

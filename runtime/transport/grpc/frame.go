@@ -4,19 +4,20 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/aeon-lang/aeon/runtime/transport"
 )
 
 // A frame is one message of gRPC on the stream of a session. Its first byte is its kind.
 //
-//	hello     version: byte, incarnation: 8 bytes, number: 8 bytes
-//	beat      progress: byte, 0 or 1, sent: 8 bytes, echo: 8 bytes, held: 8 bytes
+//	hello     version: byte, incarnation: 8 bytes, number: 8 bytes, clock: 8 bytes
+//	beat      progress: byte, 0 or 1, clock: 8 bytes, sent: 8 bytes, echo: 8 bytes, held: 8 bytes
 //	messages  of each message its length and its bytes, up to the end of the frame; at least one
 //	first     length of a message, and its first bytes, not all of them
 //	next      the next bytes of that message
 //
-// Lengths are unsigned varints in their shortest form; 8 bytes are a number, the highest byte first. Between the first and the last
+// A clock is what the hybrid clock of the node says, in nanoseconds since 1970. Lengths are unsigned varints in their shortest form; 8 bytes are a number, the highest byte first. Between the first and the last
 // part of a message there are heartbeats and nothing else. Anything else ends the session. A frame does not name its sender: the connection does.
 const (
 	kindHello byte = iota + 1
@@ -26,7 +27,7 @@ const (
 	kindNext
 )
 
-const version = 1
+const version = 2
 
 // frameMax bounds the bytes of a frame, so that a heartbeat does not wait behind a large message. A message that is too large for one travels in
 // parts. It is a size of gRPC's pool of buffers.
@@ -50,35 +51,42 @@ func cutID(b []byte) (id sessionID, rest []byte, err error) {
 }
 
 // hello returns the first frame of either end.
-func hello(id sessionID) []byte { return id.append([]byte{kindHello, version}) }
-
-// readHello reads the first frame.
-func readHello(frame []byte) (id sessionID, err error) {
-	if len(frame) != 2+idLen || frame[0] != kindHello {
-		return id, errFrame
-	}
-	if frame[1] != version {
-		return id, fmt.Errorf("the other node speaks version %d of the transport, this one %d", frame[1], version)
-	}
-	id, _, err = cutID(frame[2:])
-	return id, err
+func hello(id sessionID, clock time.Time) []byte {
+	return binary.BigEndian.AppendUint64(id.append([]byte{kindHello, version}), uint64(clock.UnixNano()))
 }
 
-// beat is a heartbeat. Times are nanoseconds of the clock of the end that has made them.
+// readHello reads the first frame.
+func readHello(frame []byte) (id sessionID, clock time.Time, err error) {
+	if len(frame) < 2 || frame[0] != kindHello {
+		return id, clock, errFrame
+	}
+	if frame[1] != version {
+		return id, clock, fmt.Errorf("the other node speaks version %d of the transport, this one %d", frame[1], version)
+	}
+	id, rest, err := cutID(frame[2:])
+	if err != nil || len(rest) != 8 {
+		return id, clock, errFrame
+	}
+	return id, time.Unix(0, int64(binary.BigEndian.Uint64(rest))), nil
+}
+
+// beat is a heartbeat. Times but the first are nanoseconds since the end that has made them began.
 type beat struct {
 	progress bool
+	clock    uint64 // nanoseconds since 1970
 	sent     uint64 // now
 	echo     uint64 // sent of the last heartbeat of the other end; 0: there was none
 	held     uint64 // how long ago it has come
 }
 
-const beatLen = 1 + 1 + 3*8
+const beatLen = 1 + 1 + 4*8
 
 func (h beat) append(b []byte) []byte {
 	b = append(b, kindBeat, 0)
 	if h.progress {
 		b[len(b)-1] = 1
 	}
+	b = binary.BigEndian.AppendUint64(b, h.clock)
 	b = binary.BigEndian.AppendUint64(b, h.sent)
 	b = binary.BigEndian.AppendUint64(b, h.echo)
 	return binary.BigEndian.AppendUint64(b, h.held)
@@ -172,7 +180,7 @@ func (u *unpacker) take(frame []byte, heartbeat func(beat), message func([]byte)
 	kind, b := frame[0], frame[1:]
 	switch {
 	case kind == kindBeat && len(frame) == beatLen && b[0] <= 1:
-		heartbeat(beat{b[0] == 1, binary.BigEndian.Uint64(b[1:]), binary.BigEndian.Uint64(b[9:]), binary.BigEndian.Uint64(b[17:])})
+		heartbeat(beat{b[0] == 1, binary.BigEndian.Uint64(b[1:]), binary.BigEndian.Uint64(b[9:]), binary.BigEndian.Uint64(b[17:]), binary.BigEndian.Uint64(b[25:])})
 		return nil
 	case kind == kindMessages && u.parts == 0 && len(b) > 0:
 		return takeAll(b, message)

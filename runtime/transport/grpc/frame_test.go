@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/aeon-lang/aeon/runtime/transport"
 )
@@ -65,12 +66,13 @@ func TestFramesHaveWhatWasPacked(t *testing.T) {
 
 func TestAHelloIsOfOneVersion(t *testing.T) {
 	id := sessionID{1 << 63, 7}
-	if got, err := readHello(hello(id)); got != id || err != nil {
-		t.Errorf("%v, %v", got, err)
+	at := time.Unix(0, 1<<60)
+	if got, clock, err := readHello(hello(id, at)); got != id || !clock.Equal(at) || err != nil {
+		t.Errorf("%v, %v, %v", got, clock, err)
 	}
-	other := hello(id)
+	other := hello(id, at)
 	other[1]++
-	if _, err := readHello(other); err == nil || err.Error() != "the other node speaks version 2 of the transport, this one 1" {
+	if _, _, err := readHello(other); err == nil || err.Error() != "the other node speaks version 3 of the transport, this one 2" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -81,7 +83,7 @@ func FuzzFrames(f *testing.F) {
 	parts := pack(f, [][]byte{make([]byte, frameMax*3/2)})
 	f.Add(some[0], parts[0], parts[1])
 	f.Add(parts[0], beat{progress: true, sent: 1, echo: 2, held: 3}.append(nil), parts[1])
-	f.Add(hello(sessionID{1, 2}), []byte{kindMessages}, []byte{kindFirst, 5, 1})
+	f.Add(hello(sessionID{1, 2}, time.Unix(0, 3)), []byte{kindMessages}, []byte{kindFirst, 5, 1})
 	f.Fuzz(func(t *testing.T, a, b, c []byte) {
 		u := &unpacker{}
 		frames := [][]byte{a, b, c}

@@ -353,7 +353,7 @@ func TestSessionsThatWereOvertakenAreRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := greet(st, old); err == nil || !strings.Contains(err.Error(), errReplaced.Error()) {
+	if err := greet(st, old, tr[0].cfg.Clock); err == nil || !strings.Contains(err.Error(), errReplaced.Error()) {
 		t.Errorf("got %v", err)
 	}
 	tr[0].Send(2, []byte("on"))

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
 // link is what a node has with another one, over all their sessions.
@@ -23,7 +24,8 @@ type link struct {
 
 	heard    atomic.Int64 // by transport.now; 0: never
 	progress atomic.Bool
-	trip     atomic.Int64 // nanoseconds; 0: it is not known
+	trip     atomic.Int64           // nanoseconds; 0: it is not known
+	refusal  atomic.Pointer[string] // as transport.Health has it; nil: ""
 
 	mu struct {
 		sync.Mutex
@@ -77,8 +79,9 @@ func (l *link) open(ctx context.Context) bool {
 	defer late.Stop()
 	st, err := c.NewStream(s.ctx, &sessionDesc, sessionMethod)
 	if err == nil {
-		err = greet(st, s.id)
+		err = greet(st, s.id, cfg.Clock)
 	}
+	l.refuse(err)
 	if err != nil || !late.Stop() {
 		cfg.Logger.Debug("a session was not opened", "node", l.node, "error", err)
 		return false
@@ -88,19 +91,35 @@ func (l *link) open(ctx context.Context) bool {
 }
 
 // greet offers a session and waits until the other node has begun it.
-func greet(st grpc.ClientStream, id sessionID) error {
-	if err := st.SendMsg(bytesOf(hello(id))); err != nil {
+func greet(st grpc.ClientStream, id sessionID, clock *sched.Hybrid) error {
+	if err := st.SendMsg(bytesOf(hello(id, clock.Now()))); err != nil {
 		return errors.Join(err, st.RecvMsg(&packet{})) // which has the reason
 	}
 	var p packet
 	if err := st.RecvMsg(&p); err != nil {
 		return err
 	}
-	got, err := readHello(p.in)
+	got, theirs, err := readHello(p.in)
 	if err == nil && got != id {
 		err = errFrame
 	}
+	if err == nil {
+		err = clock.Compare(theirs)
+	}
 	return err
+}
+
+// refuse notes that there is no session because the clocks are too far apart, if err says that, and else that there is no such reason.
+func (l *link) refuse(err error) {
+	why := ""
+	if bad := new(sched.ClockError); errors.As(err, &bad) {
+		why = bad.Error()
+		if old := l.refusal.Swap(&why); old == nil || *old == "" {
+			l.t.cfg.Logger.Warn("there is no session with a node", "node", l.node, "why", why)
+		}
+		return
+	}
+	l.refusal.Store(&why)
 }
 
 // admit begins a session that the other node offers, when the one before has ended. One that was overtaken by a newer one is

@@ -73,12 +73,17 @@ func (t *Transport) serveSession(st grpc.ServerStream, from known) error {
 	if err := st.RecvMsg(&p); err != nil || !late.Stop() {
 		return err
 	}
-	id, err := readHello(p.in)
+	id, theirs, err := readHello(p.in)
 	if err != nil {
 		t.cfg.Logger.Warn("a session was refused", "node", from.node, "error", err)
 		return err
 	}
 	l := t.link(from.node)
+	err = t.cfg.Clock.Compare(theirs)
+	if l.refuse(err); err != nil {
+		_ = st.SendMsg(bytesOf(hello(id, t.cfg.Clock.Now()))) // by which the other node finds out, too
+		return err
+	}
 	s := newSession(st.Context(), l, id, sever)
 	defer s.stop(nil)
 	if err := l.admit(s); err != nil {

@@ -119,6 +119,10 @@ func (s *session) receiveAll(st stream) error {
 func (s *session) beaten(h beat) {
 	l := s.link
 	now := uint64(l.t.now())
+	if err := l.t.cfg.Clock.Observe(time.Unix(0, int64(h.clock))); err != nil {
+		s.end(err)
+		return
+	}
 	l.progress.Store(h.progress)
 	if h.echo != 0 && h.echo <= now && h.held <= now-h.echo {
 		trip := int64(now - h.echo - h.held)
@@ -138,7 +142,7 @@ func (s *session) beat() *packet {
 	progress := t.cfg.Progress()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h := beat{progress: progress, sent: uint64(t.now()), echo: s.mu.echo}
+	h := beat{progress: progress, clock: uint64(t.cfg.Clock.Now().UnixNano()), sent: uint64(t.now()), echo: s.mu.echo}
 	if h.echo != 0 {
 		h.held = h.sent - s.mu.echoAt
 	}
@@ -149,7 +153,7 @@ func (s *session) beat() *packet {
 func (s *session) sendAll(st stream, accepted bool) error {
 	t := s.link.t
 	if accepted {
-		if err := st.SendMsg(bytesOf(hello(s.id))); err != nil {
+		if err := st.SendMsg(bytesOf(hello(s.id, t.cfg.Clock.Now()))); err != nil {
 			return err
 		}
 	}

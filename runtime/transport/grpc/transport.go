@@ -122,6 +122,9 @@ func (t *Transport) Heard(n event.NodeID) transport.Health {
 		return transport.Health{}
 	}
 	h := transport.Health{Up: l.present.Load() != nil, Progress: l.progress.Load(), RoundTrip: time.Duration(l.trip.Load())}
+	if why := l.refusal.Load(); why != nil {
+		h.Refused = *why
+	}
 	if at := l.heard.Load(); at != 0 {
 		h.At = t.began.Add(time.Duration(at - 1))
 	}
