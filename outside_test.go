@@ -56,7 +56,7 @@ func TestFromOutside(t *testing.T) {
 	do("tool", "aeonc", "gen", "--check", "./shop")
 	do("vet", "./...")
 	program := filepath.Join(dir, "outside")
-	do("build", "-o", program, ".")
+	do("build", "-ldflags=-s -w", "-o", program, ".")
 	if out, err := run(program, "kill"); err == nil || out != "" {
 		t.Fatalf("the program was not killed: %v\n%s", err, out)
 	}

@@ -72,7 +72,7 @@ func TestEveryFeatureIsUsed(t *testing.T) {
 	seen, total := map[string]int{}, 0
 	for seed := range uint64(max(*programs, sharesMin)) {
 		for _, profile := range []generate.Profile{generate.Sequential, generate.Concurrent} {
-			text := generate.Program(seed, profile)
+			text := program(seed, profile)
 			f := &features{has: map[string]bool{}}
 			file, _ := lang.Parse("generated.aeon", []byte(text))
 			f.file(file)
@@ -328,7 +328,7 @@ func depth(t ast.Node) int {
 func TestSplitProgramsAreWellTyped(t *testing.T) {
 	for _, profile := range []generate.Profile{generate.Sequential, generate.Concurrent} {
 		for seed := range uint64(*programs) {
-			list := generate.Split(generate.Program(seed, profile), seed)
+			list := generate.Split(program(seed, profile), seed)
 			if diags := checkPackages(list); len(diags) > 0 {
 				var text strings.Builder
 				for _, p := range list {

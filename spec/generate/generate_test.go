@@ -18,6 +18,19 @@ var (
 	wrong    = flag.Int("wrong", 20, "how many programs are broken, each in all ways")
 )
 
+// made has the programs of the profiles by seed: several tests look at them.
+var made = map[generate.Profile]map[uint64]string{generate.Sequential: {}, generate.Concurrent: {}}
+
+// program is generate.Program, which makes a program once.
+func program(seed uint64, profile generate.Profile) string {
+	text, is := made[profile][seed]
+	if !is {
+		text = generate.Program(seed, profile)
+		made[profile][seed] = text
+	}
+	return text
+}
+
 // check returns what the checker says against a program.
 func check(text string) []diag.Diagnostic {
 	file, diags := lang.Parse("generated.aeon", []byte(text))
@@ -52,7 +65,7 @@ func checkPackages(list []generate.Package) (errors []diag.Diagnostic) {
 func TestProgramsAreWellTyped(t *testing.T) {
 	for _, profile := range []generate.Profile{generate.Sequential, generate.Concurrent} {
 		for seed := range uint64(*programs) {
-			text := generate.Program(seed, profile)
+			text := program(seed, profile)
 			if diags := check(text); diag.HasErrors(diags) {
 				t.Errorf("seed %d, %v: %v\n%s", seed, profile, diags, text)
 			}

@@ -28,7 +28,7 @@ func TestInventory(t *testing.T) {
 	seen, total := map[string]int{}, 0
 	for seed := range uint64(inventorySize) {
 		for _, profile := range []generate.Profile{generate.Sequential, generate.Concurrent} {
-			file, _ := lang.Parse("generated.aeon", []byte(generate.Program(seed, profile)))
+			file, _ := lang.Parse("generated.aeon", []byte(program(seed, profile)))
 			info, _ := typecheck.Check([]*ast.File{file}, typecheck.Options{})
 			found := map[string]bool{}
 			inspect(file, info, func(format string, args ...any) { found[fmt.Sprintf(format, args...)] = true })

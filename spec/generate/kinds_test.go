@@ -24,7 +24,7 @@ func TestEveryKindOfNodeIsUsed(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(*programs) {
 		for _, profile := range []generate.Profile{generate.Sequential, generate.Concurrent} {
-			file, _ := lang.Parse("generated.aeon", []byte(generate.Program(seed, profile)))
+			file, _ := lang.Parse("generated.aeon", []byte(program(seed, profile)))
 			ast.Inspect(file, func(n ast.Node) bool {
 				seen[strings.TrimPrefix(fmt.Sprintf("%T", n), "*ast.")]++
 				return true

@@ -14,7 +14,7 @@ const rulesMin = 60
 func TestWrongProgramsAreRejected(t *testing.T) {
 	seen := map[string]int{}
 	for seed := range uint64(*wrong) {
-		text := generate.Program(seed, generate.Concurrent)
+		text := program(seed, generate.Concurrent)
 		for _, w := range generate.Break(text, seed) {
 			if seen[w.Rule] >= 25 {
 				continue
