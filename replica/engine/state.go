@@ -36,6 +36,8 @@ var membersKey = []byte{0, 'm'}
 type State struct {
 	engine *held
 
+	failed error // of a Take: what that was to take is not in waiting any more
+
 	parts changes // of the group that has begun, and not ended
 	begun uint64  // the term of that group; 0: there is none
 
@@ -189,7 +191,11 @@ func (s *State) wait(c changes) {
 
 // Take has the engine take all that the state was handed, in one batch with the index up to which that is. Readers of the leader see its own groups
 // in the overlay before, in the engine afterwards, and in both meanwhile.
-func (s *State) Take() error {
+func (s *State) Take() (err error) {
+	if s.failed != nil {
+		return s.failed
+	}
+	defer func() { s.failed = err }()
 	s.mu.Lock()
 	list, index := s.waiting, s.whole
 	s.waiting, s.size = nil, 0
