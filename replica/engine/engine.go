@@ -263,10 +263,12 @@ func (e *Engine) taken(number uint64) {
 	defer e.mu.Unlock()
 	n := 0
 	for n < len(e.old) && e.old[n].last < number {
+		e.old[n].release()
 		n++
 	}
 	e.old = slices.Clone(e.old[n:]) // a snapshot may have the list
 	if number == e.number && e.pending == nil {
+		e.over.release()
 		e.over, e.size = newOverlay(), 0
 	}
 }

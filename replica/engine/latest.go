@@ -3,12 +3,25 @@ package engine
 import (
 	"bytes"
 	"hash/maphash"
+	"slices"
+	"sync"
 )
 
 // latest has the last change of each key, in the order of the first ones.
 type latest struct {
 	list  []change
 	table []uint32 // places in list, plus 1, each where the hash of its key or the search behind it leads; the length is a power of two
+}
+
+// lists are those that are not in use. To make room for all changes of a take costs two to six times as much as to note them.
+var lists = sync.Pool{New: func() any { return new(latest) }}
+
+func newLatest() *latest { return lists.Get().(*latest) }
+
+// release gives the list back for reuse.
+func (l *latest) release() {
+	l.clear()
+	lists.Put(l)
 }
 
 // change is one of a key.
@@ -37,7 +50,7 @@ func (l *latest) add(c change) {
 
 // get returns the last change of a key, nil if there is none.
 func (l *latest) get(key []byte) *change {
-	if len(l.list) == 0 {
+	if l == nil || len(l.list) == 0 {
 		return nil
 	}
 	if s := l.slot(key); *s > 0 {
@@ -56,5 +69,20 @@ func (l *latest) slot(key []byte) *uint32 {
 	}
 }
 
-// clear forgets all.
-func (l *latest) clear() { l.list, l.table = nil, nil }
+// clear forgets all, and keeps the room.
+func (l *latest) clear() {
+	l.forgetPlaces()
+	clear(l.list)
+	l.list = l.list[:0]
+}
+
+// forgetPlaces empties the table. Few keys are taken out one by one, the last one first: the search for each leads over earlier ones alone.
+func (l *latest) forgetPlaces() {
+	if 8*len(l.list) >= len(l.table) {
+		clear(l.table)
+		return
+	}
+	for _, c := range slices.Backward(l.list) {
+		*l.slot(c.key) = 0
+	}
+}

@@ -16,7 +16,7 @@ import (
 // Invariant: an entry of fresh is newer than the one of rows with its key, and an entry of either is newer than every range that covers its key. So
 // a key that has one is as the newest entry says, one that a range covers is deleted, and any other is as the state has it.
 type overlay struct {
-	fresh latest
+	fresh *latest // nil: it is empty, as it is in what a snapshot shares
 	rows  *btreemap.BTreeMap[[]byte, row]
 	// ranges are those that were deleted, by where they begin.
 	// Invariant: no two of them have a key in common. So the last one that begins at or before a key is the only one that may cover it.
@@ -41,10 +41,21 @@ func (o *overlay) copy() *overlay {
 
 // order puts all changes into the order of their keys.
 func (o *overlay) order() {
+	if o.fresh == nil {
+		return
+	}
 	for _, c := range o.fresh.list {
 		o.rows.ReplaceOrInsert(c.key, row{c.deleted, c.value})
 	}
-	o.fresh.clear()
+	o.release()
+}
+
+// release gives back the table, which is not used any more.
+func (o *overlay) release() {
+	if o.fresh != nil {
+		o.fresh.release()
+		o.fresh = nil
+	}
 }
 
 // add adds the changes of a batch. It keeps parts of c.
@@ -55,6 +66,9 @@ func (o *overlay) add(c changes) error {
 		case err != nil:
 			return err
 		case kind != kindRange:
+			if o.fresh == nil {
+				o.fresh = newLatest()
+			}
 			o.fresh.add(change{kind == kindDelete, key, value})
 		case bytes.Compare(key, value) < 0:
 			o.order()
