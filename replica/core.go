@@ -331,9 +331,8 @@ func (c *Core) Transfer(id Group, to event.NodeID) error {
 	return nil
 }
 
-// Applied says that the state of a group has taken what it was handed. Of it, the entries up to settled stay when the state is made
-// durable; those behind it would be applied again, as they are parts of what has not ended.
-func (c *Core) Applied(a *Apply, settled uint64) {
+// Applied says that the state of a group was handed what was to be applied.
+func (c *Core) Applied(a *Apply) {
 	g := c.find[a.Group]
 	if g == nil {
 		return
@@ -342,12 +341,21 @@ func (c *Core) Applied(a *Apply, settled uint64) {
 		assert.That(a.Entries[0].GetIndex() == g.applied+1 && a.Last() <= g.applying,
 			"replica: group %d is applied from %d, and was at %d", g.id, a.Entries[0].GetIndex(), g.applied)
 		g.applied = a.Last()
-		assert.That(settled >= g.log.settled && settled <= g.applied, "replica: group %d is settled up to %d, was up to %d, and is applied up to %d",
-			g.id, settled, g.log.settled, g.applied)
-		g.log.settle(settled, a.Members)
+		g.log.coming = append(g.log.coming, a.Members...)
 	}
 	g.respond(c, a.responses)
 	c.work(g)
+}
+
+// Settled says that a state which is opened again, or sent, has the entries of a group up to index. Those behind it that were applied would be applied
+// again.
+func (c *Core) Settled(id Group, index uint64) {
+	g := c.find[id]
+	if g == nil || index <= g.log.settled { // a state has come that has more
+		return
+	}
+	assert.That(index <= g.applied, "replica: group %d is settled up to %d, and is applied up to %d", id, index, g.applied)
+	g.log.settle(index)
 }
 
 // Describe writes into a message of the kind MsgSnap that it goes with the state of its group as it is applied now.

@@ -138,9 +138,9 @@ func limited(list []*raftpb.Entry, bytesMax uint64) []*raftpb.Entry {
 	return list[:len(list):len(list)]
 }
 
-// settle notes up to where the state is, and changes of members behind the last ones.
-func (l *groupLog) settle(index uint64, list []Members) {
-	l.settled, l.coming = index, append(l.coming, list...)
+// settle notes up to where the state is.
+func (l *groupLog) settle(index uint64) {
+	l.settled = index
 	for len(l.coming) > 0 && l.coming[0].Index <= index {
 		l.members, l.coming = l.coming[0].State, l.coming[1:]
 	}

@@ -119,6 +119,7 @@ type node struct {
 	log     *NodeLog
 	durable map[Group]state // what the disk has
 	state   map[Group]state
+	taken   map[Group]state // what a state that is sent, or made durable, has of it
 	pending *Append
 	todo    []*Apply         // in order
 	coming  map[coming]state // states that are about to replace those of groups
@@ -210,7 +211,7 @@ func (n *node) after(d uint64, f func()) {
 func (n *node) start() {
 	n.life++
 	n.down = false
-	n.pending, n.todo, n.state, n.coming = nil, nil, make(map[Group]state), make(map[coming]state)
+	n.pending, n.todo, n.state, n.taken, n.coming = nil, nil, make(map[Group]state), make(map[Group]state), make(map[coming]state)
 	n.mine, n.asked = make(map[Group]map[string]bool), make(map[uint64]uint64)
 	log, found, err := OpenLog(n.engine)
 	n.c.check(err)
@@ -221,7 +222,7 @@ func (n *node) start() {
 	})
 	for g := Group(1); g <= simGroups; g++ {
 		s := n.durable[g]
-		n.state[g], n.mine[g] = s, make(map[string]bool)
+		n.state[g], n.taken[g], n.mine[g] = s, s, make(map[string]bool)
 		if err := n.core.Add(g, Start{Applied: s.applied(), Members: s.members(), Log: found[g]}); err != nil {
 			n.c.fail("node %d does not start: %v", n.id, err)
 		}
@@ -283,7 +284,7 @@ func (n *node) write(a *Append) {
 		n.commit(a, len(a.Records)*2+1)
 		for _, r := range a.Records {
 			if s, is := n.coming[comingOf(&r)]; is {
-				n.state[r.Group] = s
+				n.state[r.Group], n.taken[r.Group] = s, s
 				n.c.saw.states++
 			}
 		}
@@ -383,7 +384,7 @@ func (n *node) receive(m Message) {
 func (n *node) sendState(m Message) {
 	c := n.c
 	n.core.Describe(m)
-	s := n.state[m.Group].settled()
+	s := n.taken[m.Group]
 	if s.applied() != m.Raft.GetSnapshot().GetMetadata().GetIndex() {
 		c.fail("node %d describes a state of group %d at %d, which is at %d", n.id, m.Group, m.Raft.GetSnapshot().GetMetadata().GetIndex(), s.applied())
 	}
@@ -444,13 +445,25 @@ func (n *node) applyNext() {
 		}
 	}
 	n.state[a.Group] = s
-	n.core.Applied(a, s.settled().applied())
+	n.core.Applied(a)
+	if n.c.r.IntN(3) == 0 {
+		n.take(a.Group)
+	}
 	n.act()
+}
+
+// take has what a state was handed be part of what it is when it is sent, or made durable.
+func (n *node) take(g Group) {
+	n.taken[g] = n.state[g].settled()
+	n.core.Settled(g, n.taken[g].applied())
 }
 
 // checkpoint makes a state durable, and has the log cut some way below it.
 func (n *node) checkpoint(g Group) {
-	s := n.state[g].settled()
+	if n.c.r.IntN(2) == 0 {
+		n.take(g)
+	}
+	s := n.taken[g]
 	n.durable[g] = s
 	if keep := n.c.r.Uint64N(8); s.applied() > keep {
 		n.c.saw.cuts++

@@ -1433,6 +1433,57 @@ func (x *indexPutArgs) Decode(d *aeonrt.Decoder) {
 	x.value = d.Int()
 }
 
+// callAdd calls add as a part of the current event.
+func (r IndexRef) callAdd(cx *aeonrt.Cx, key int64, n int64) (ret int64) {
+	self, ok := aeonrt.Enter[*Index](cx, r.Ref, &methodIndexAdd)
+	if !ok { // the actor is on another host
+		args := indexAddArgs{key: key, n: n}
+		aeonrt.CallRemote(cx, r.Ref, &methodIndexAdd, &args)
+		return args.ret
+	}
+	ret = self.add(cx, key, n)
+	cx.Leave()
+	return ret
+}
+
+// Add runs add as an event and waits for its result.
+func (r IndexRef) Add(cl *aeonrt.Client, key int64, n int64) (ret int64, err error) {
+	args := &indexAddArgs{key: key, n: n}
+	err = cl.Await(r.Ref, &methodIndexAdd, args)
+	return args.ret, err
+}
+
+// AddEvent issues add as an event.
+func (r IndexRef) AddEvent(cl *aeonrt.Client, key int64, n int64) aeonrt.Pending[int64] {
+	args := &indexAddArgs{key: key, n: n}
+	return aeonrt.Issue(cl, r.Ref, &methodIndexAdd, args, func() int64 { return args.ret })
+}
+
+// indexAddArgs holds the arguments and the result of one call of Index.add.
+type indexAddArgs struct {
+	key int64
+	n   int64
+	ret int64
+}
+
+// Encode writes the arguments.
+func (x *indexAddArgs) Encode(e *aeonrt.Encoder) {
+	e.Int(x.key)
+	e.Int(x.n)
+}
+
+// Decode reads the arguments.
+func (x *indexAddArgs) Decode(d *aeonrt.Decoder) {
+	x.key = d.Int()
+	x.n = d.Int()
+}
+
+// EncodeResult writes the result.
+func (x *indexAddArgs) EncodeResult(e *aeonrt.Encoder) { e.Int(x.ret) }
+
+// DecodeResult reads the result.
+func (x *indexAddArgs) DecodeResult(d *aeonrt.Decoder) { x.ret = d.Int() }
+
 // callAt calls at as a part of the current event.
 func (r IndexRef) callAt(cx *aeonrt.Cx, key int64) (ret int64) {
 	self, ok := aeonrt.Enter[*Index](cx, r.Ref, &methodIndexAt)
@@ -1612,12 +1663,25 @@ var methodIndexPut = aeonrt.Method{
 	},
 }
 
+var methodIndexAdd = aeonrt.Method{
+	Class:     &AeonClassIndex,
+	Name:      "add",
+	Signature: "(int,int):int",
+	Params:    []string{"key", "n"},
+	Index:     2,
+	Effects: aeonrt.Effects{
+		Self:      aeonrt.Write,
+		Below:     aeonrt.None,
+		BelowMode: aeonrt.NoAccess,
+	},
+}
+
 var methodIndexAt = aeonrt.Method{
 	Class:     &AeonClassIndex,
 	Name:      "at",
 	Signature: "(int):int",
 	Params:    []string{"key"},
-	Index:     2,
+	Index:     3,
 	Effects: aeonrt.Effects{
 		ReadOnly:  true,
 		Self:      aeonrt.Read,
@@ -1630,7 +1694,7 @@ var methodIndexSize = aeonrt.Method{
 	Class:     &AeonClassIndex,
 	Name:      "size",
 	Signature: "():int",
-	Index:     3,
+	Index:     4,
 	Effects: aeonrt.Effects{
 		ReadOnly:  true,
 		Self:      aeonrt.Read,
@@ -1642,7 +1706,7 @@ var methodIndexSize = aeonrt.Method{
 var methodIndexNew = aeonrt.Method{
 	Class: &AeonClassIndex,
 	Name:  "Index",
-	Index: 4,
+	Index: 5,
 	Effects: aeonrt.Effects{
 		Self:      aeonrt.Write,
 		Below:     aeonrt.None,
@@ -1794,7 +1858,7 @@ func init() {
 		self.(*HelloChain).construct(cx)
 	}
 	AeonClassIndex.New = func() aeonrt.Object { return new(Index) }
-	AeonClassIndex.Methods = []*aeonrt.Method{&methodIndexFill, &methodIndexPut, &methodIndexAt, &methodIndexSize}
+	AeonClassIndex.Methods = []*aeonrt.Method{&methodIndexFill, &methodIndexPut, &methodIndexAdd, &methodIndexAt, &methodIndexSize}
 	AeonClassIndex.Construct = &methodIndexNew
 	methodIndexFill.NewArgs = func() aeonrt.Args { return new(indexFillArgs) }
 	methodIndexFill.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
@@ -1805,6 +1869,11 @@ func init() {
 	methodIndexPut.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
 		x := args.(*indexPutArgs)
 		self.(*Index).put(cx, x.key, x.value)
+	}
+	methodIndexAdd.NewArgs = func() aeonrt.Args { return new(indexAddArgs) }
+	methodIndexAdd.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {
+		x := args.(*indexAddArgs)
+		x.ret = self.(*Index).add(cx, x.key, x.n)
 	}
 	methodIndexAt.NewArgs = func() aeonrt.Args { return new(indexAtArgs) }
 	methodIndexAt.Run = func(cx *aeonrt.Cx, self any, args aeonrt.Args) {

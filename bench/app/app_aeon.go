@@ -241,6 +241,11 @@ func (self *Index) put(cx *aeonrt.Cx, key int64, value int64) {
 	aeonrt.MapSet(cx, &self.Self, fieldIndexEntries, &self.entries, key, value)
 }
 
+func (self *Index) add(cx *aeonrt.Cx, key int64, n int64) int64 {
+	aeonrt.MapSet(cx, &self.Self, fieldIndexEntries, &self.entries, key, aeonrt.Add(self.entries.At(key), n))
+	return self.entries.At(key)
+}
+
 func (self *Index) at(cx *aeonrt.Cx, key int64) int64 {
 	return self.entries.At(key)
 }

@@ -35,9 +35,12 @@ type Config struct {
 	Scheduler *sched.Scheduler // runs the goroutines; nil: Go does
 	Logger    *slog.Logger     // nil: slog.Default()
 
-	// SyncBytes is how many bytes of entries a state takes before it is synced and the log is cut; 0: 16 MiB.
+	// SyncBytes is how many bytes of entries a state is handed before it is synced and the log is cut; 0: 16 MiB. Its engine takes an eighth of
+	// that at once.
 	SyncBytes int
 }
+
+func (c *Config) takeBytes() int { return c.SyncBytes / 8 }
 
 // What is usual: a leader that is gone is noticed within 0.5 to 1 s.
 const (
@@ -47,6 +50,10 @@ const (
 	stallDefault     = 30
 	syncBytesDefault = 16 << 20
 	recentMax        = 4 << 20 // bytes of each group's newest entries in memory
+	// takesMax is how many times of what an engine takes at once may wait before the state is handed no more.
+	takesMax = 4
+	// takeTicks is after how many ticks an engine takes what is less than that.
+	takeTicks = 20
 	// uncommittedMax is far above what the store of a leader has under way, which its credit bounds: nothing is ever refused.
 	uncommittedMax = 1 << 40
 )

@@ -21,9 +21,10 @@ import (
 type Driver struct {
 	cfg Config
 
-	// The core, and the number of its newest question, belong to the loop.
+	// The core, the number of its newest question and the number of ticks belong to the loop.
 	core     *replica.Core
 	question uint64
+	ticks    int
 
 	loop   queue
 	writer queue
@@ -201,6 +202,12 @@ func (d *Driver) Tick() { d.loop.add(d.ticked) }
 func (d *Driver) ticked() {
 	d.core.Tick()
 	d.hangs.Store(d.core.Hangs())
+	if d.ticks++; d.ticks%takeTicks == 0 {
+		for _, g := range slices.Sorted(maps.Keys(d.groups)) {
+			m := d.groups[g]
+			m.jobs.add(m.take)
+		}
+	}
 }
 
 // tick ticks by the clock of the machine. While the loop is late one tick waits at most: the machine was paused, say, and messages that
@@ -358,7 +365,7 @@ func (d *Driver) Leader(g replica.Group) replica.Role {
 	return replica.Role{Group: g}
 }
 
-// Await is for tests. It returns when the state of a group on this node has the entries up to index.
+// Await is for tests. It returns when the state of a group on this node was handed the entries up to index.
 func (d *Driver) Await(ctx context.Context, g replica.Group, index uint64) error {
 	m := d.member(g)
 	if m == nil {
@@ -372,7 +379,7 @@ func (d *Driver) Await(ctx context.Context, g replica.Group, index uint64) error
 	defer stop()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for m.state.Index() < index {
+	for m.state.Whole() < index {
 		switch {
 		case d.closed:
 			return ErrClosed

@@ -15,7 +15,9 @@ type member struct {
 	jobs  queue         // for the goroutine that owns the state
 	gone  chan struct{} // closed when that has ended
 
-	bytes   int           // of entries that the state has taken since it was synced
+	term    uint64        // of the newest entry that the state was handed
+	taking  *taking       // by the state's engine, under way; nil: none is
+	bytes   int           // of entries that the state was handed since it was synced
 	syncing chan struct{} // closed when the sync of the state ends that is under way; nil: none is
 	other   bool          // that sync is of a state that was replaced
 	kept    uint64        // up to where the state was synced the time before: behind it the log begins
@@ -25,7 +27,7 @@ type member struct {
 
 	// Guarded by of.mu; of.changed tells of changes.
 	role    replica.Role
-	reached uint64 // the term of the last entry that the state has taken
+	reached uint64 // the term up to which the state was handed entries, and has taken those of former ones
 	lead    *engine.Engine
 }
 
@@ -61,6 +63,9 @@ func (m *member) join(log replica.LogState) error {
 func (m *member) start() {
 	m.of.start(func() {
 		m.jobs.run(nil)
+		if m.taking != nil {
+			m.of.cfg.Scheduler.Wait(m.taking.done)
+		}
 		if m.syncing != nil {
 			m.of.cfg.Scheduler.Wait(m.syncing)
 		}
@@ -68,16 +73,76 @@ func (m *member) start() {
 	})
 }
 
-// apply has the state take what is committed.
+// taking is the engine of a state taking what waits.
+type taking struct {
+	done chan struct{}
+	err  error // set before done is closed
+}
+
+// apply hands the state what is committed. It has taken all before a leader begins: the overlay of that one has its own groups only.
 func (m *member) apply(a *replica.Apply) {
 	if err := m.state.Apply(entriesOf(a)); err != nil {
 		m.fail(err)
 		return
 	}
-	m.sync(a)
+	for _, e := range a.Entries {
+		m.bytes += len(e.GetData())
+	}
+	m.of.loop.add(func() { m.of.core.Applied(a) })
+	term := a.Entries[len(a.Entries)-1].GetTerm()
+	waiting, _ := m.state.Waiting()
+	switch enough := m.of.cfg.takeBytes(); {
+	case term > m.term:
+		m.term = term
+		m.takeAll()
+	case waiting >= takesMax*enough: // the disk is slow
+		m.takeAll()
+	case waiting >= enough:
+		m.take()
+	}
+	m.reach(term)
+}
+
+// take has the engine of the state begin to take what waits, unless it is taking something, while the state is handed more.
+func (m *member) take() {
+	if _, some := m.state.Waiting(); !some || m.taking != nil {
+		return
+	}
+	t := &taking{done: make(chan struct{})}
+	m.taking = t
+	m.of.start(func() {
+		t.err = m.state.Take()
+		close(t.done)
+		m.jobs.add(func() {
+			if m.taking == t {
+				m.taken()
+			}
+		})
+	})
+}
+
+// takeAll returns when the engine of the state has taken all.
+func (m *member) takeAll() {
+	m.taken()
+	m.take()
+	m.taken()
+}
+
+// taken waits until the engine of the state takes nothing, and has the state be synced when the engine has taken enough.
+func (m *member) taken() {
+	t := m.taking
+	if t == nil {
+		return
+	}
+	m.of.cfg.Scheduler.Wait(t.done)
+	m.taking = nil
+	if t.err != nil {
+		m.fail(t.err)
+		return
+	}
 	settled := m.state.Index()
-	m.of.loop.add(func() { m.of.core.Applied(a, settled) })
-	m.reach(a.Entries[len(a.Entries)-1].GetTerm())
+	m.of.loop.add(func() { m.of.core.Settled(m.id, settled) })
+	m.sync()
 }
 
 // entriesOf returns entries as a state takes them.
@@ -92,11 +157,8 @@ func entriesOf(a *replica.Apply) []engine.Entry {
 
 func (m *member) fail(err error) { m.of.fail(fmt.Errorf("the state of group %d: %w", m.id, err)) }
 
-// sync has the state be synced when it has taken enough, while it takes more: answers do not wait for it.
-func (m *member) sync(a *replica.Apply) {
-	for _, e := range a.Entries {
-		m.bytes += len(e.GetData())
-	}
+// sync has the state be synced when it was handed enough, while it is handed more: answers do not wait for it.
+func (m *member) sync() {
 	if m.bytes < m.of.cfg.SyncBytes || m.syncing != nil {
 		return
 	}
@@ -126,7 +188,7 @@ func (m *member) synced(err error) {
 	m.of.loop.add(func() { m.of.core.Cut(m.id, cut) })
 }
 
-// reach notes the term up to which the state has entries.
+// reach notes the term up to which the state was handed entries.
 func (m *member) reach(term uint64) {
 	d := m.of
 	d.mu.Lock()
@@ -206,6 +268,7 @@ func (m *member) replace() (err error) {
 		}
 	}
 	if !m.of.ask(&m.jobs, func() {
+		m.taken()
 		if err = m.state.Replace(e, gone); err == nil {
 			m.kept, m.bytes, m.other = m.state.Synced(), 0, m.syncing != nil
 		}

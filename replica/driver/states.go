@@ -35,10 +35,11 @@ type coming struct {
 	done  chan struct{} // of what is to replace the state; nil: nothing is
 }
 
-// send has a state sent with a message: the one that is when all that was handed out before has been applied.
+// send has a state sent with a message: the one that its engine has, which is at least as of the entry that raft was told of.
 func (m *member) send(msg replica.Message) {
 	d := m.of
 	m.jobs.add(func() {
+		m.taken()
 		view, index := m.state.Snapshot()
 		sent := func(ok bool) { d.loop.add(func() { d.core.Sent(msg, ok) }) }
 		if index < msg.State() {

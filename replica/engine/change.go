@@ -3,8 +3,6 @@ package engine
 import (
 	"encoding/binary"
 	"fmt"
-
-	"github.com/aeon-lang/aeon/runtime/store"
 )
 
 // changes are those of a batch or a group as bytes, one behind the other:
@@ -54,26 +52,6 @@ func (c changes) bytes() ([]byte, changes, error) {
 	}
 	c = c[size:]
 	return c[:n:n], c[n:], nil
-}
-
-// into makes the changes in a batch. If one cannot be read, some may have been made.
-func (c changes) into(b store.Batch) error {
-	for len(c) > 0 {
-		kind, key, value, rest, err := c.next()
-		if err != nil {
-			return err
-		}
-		switch kind {
-		case kindDelete:
-			b.Delete(key)
-		case kindRange:
-			b.DeleteRange(key, value)
-		case kindSet:
-			b.Set(key, value)
-		}
-		c = rest
-	}
-	return nil
 }
 
 // batch implements store.Batch.

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/aeon-lang/aeon/internal/assert"
@@ -15,28 +16,43 @@ const partMax = 512 << 10
 
 // Engine implements store.Engine for the leader of a group, for one term. Any goroutine may use it.
 type Engine struct {
-	state   *State
-	term    uint64
-	partMax int
-	cfg     Log
+	state      *State
+	term       uint64
+	partMax    int
+	layerBytes int
+	cfg        Log
 
 	turn sync.Mutex // held while a group is proposed: they have one order. Taken before mu
 
-	mu      sync.RWMutex // guards what follows; taken behind the mutex of the state
-	over    overlay      // of the groups in flying, and of the pending one
-	number  uint64       // of the pending group
-	pending changes
-	flying  []flight // groups that are proposed, in order
+	mu sync.RWMutex // guards what follows; taken behind the mutex of the state
+	// over has the pending group, and those before it from where old ends on; old has older ones.
+	// Invariant: all groups that the state's engine does not have are in one of them.
+	over    *overlay
+	size    int      // of the changes in over
+	old     []layer  // the oldest first
+	number  uint64   // of the pending group
+	pending []byte   // as the data of one entry; nil: nothing is pending
+	room    int      // the size of the group before
+	flying  []flight // groups that are proposed and not committed, in order
 	err     error    // it has failed
 	failed  chan struct{}
 	tell    []func(error)
 }
 
-// flight is a group that is proposed and not in the state yet.
+// layer is an overlay that does not change any more.
+type layer struct {
+	*overlay
+	last uint64 // the number of the newest group in it
+}
+
+// layerBytes is how many bytes of changes an overlay has before the next group gets one of its own. Layers are dropped as a whole, so few of them
+// are looked through, and little more is kept than the state lacks.
+const layerBytes = 1 << 20
+
+// flight is a group that is proposed and not committed yet.
 type flight struct {
-	number  uint64
-	changes changes
-	done    chan struct{} // closed when the state has it
+	number uint64
+	done   chan struct{} // closed when it is committed
 }
 
 // Log is what the engine of a leader needs of the log of its group.
@@ -52,10 +68,11 @@ type Log struct {
 // Lead returns the engine of a leader in its term. Its state has the first entry of the term, by which it has all that former leaders
 // have committed.
 func Lead(s *State, term uint64, l Log) *Engine {
-	e := &Engine{state: s, term: term, partMax: partMax, cfg: l, over: newOverlay(), failed: make(chan struct{})}
+	e := &Engine{state: s, term: term, partMax: partMax, layerBytes: layerBytes, cfg: l, over: newOverlay(), failed: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	assert.That(s.leader == nil || s.leader.term < term, "engine: a leader of term %d follows", term)
+	assert.That(len(s.waiting) == 0, "engine: a leader begins in term %d and its state has not taken what former ones have committed", term)
 	s.leader = e
 	return e
 }
@@ -93,8 +110,8 @@ func (e *Engine) hasFailed() bool {
 // Term returns the term in which the engine leads.
 func (e *Engine) Term() uint64 { return e.term }
 
-// Index returns up to which entry of the log the state of the leader is.
-func (e *Engine) Index() uint64 { return e.state.Index() }
+// Index returns up to which entry of the log the state of the leader was handed everything.
+func (e *Engine) Index() uint64 { return e.state.Whole() }
 
 // Confirm implements store.Confirming.
 func (e *Engine) Confirm() error {
@@ -118,8 +135,11 @@ func (e *Engine) OnFailure(f func(error)) {
 	}
 }
 
+// batchBytes is the room for changes that a batch begins with: what most events change.
+const batchBytes = 160
+
 // NewBatch implements store.Engine.
-func (e *Engine) NewBatch() store.Batch { return &batch{} }
+func (e *Engine) NewBatch() store.Batch { return &batch{make(changes, 0, batchBytes)} }
 
 // Apply implements store.Engine.
 func (e *Engine) Apply(b store.Batch) error {
@@ -129,11 +149,18 @@ func (e *Engine) Apply(b store.Batch) error {
 	if e.err != nil {
 		return e.err
 	}
+	if len(c) == 0 {
+		return nil
+	}
+	if e.pending == nil {
+		e.pending = append(make([]byte, 0, 1+max(len(c), e.room)), kindLast)
+	}
 	e.pending = append(e.pending, c...)
-	return e.over.add(e.number, c)
+	e.size += len(c)
+	return e.over.add(c)
 }
 
-// Sync implements store.Engine: all that was applied before is committed, and in the state of this node, when it returns.
+// Sync implements store.Engine: all that was applied before is committed, and its state was handed it, when it returns.
 func (e *Engine) Sync() error {
 	f, err := e.launch()
 	if err != nil {
@@ -179,10 +206,13 @@ func (e *Engine) launch() (*flight, error) {
 		defer e.mu.Unlock()
 		return nil, e.err
 	}
-	c := e.pending
-	if len(c) > 0 {
-		e.flying = append(e.flying, flight{e.number, c, make(chan struct{})})
-		e.pending = nil
+	data := e.pending
+	if data != nil {
+		e.flying = append(e.flying, flight{e.number, make(chan struct{})})
+		if e.pending, e.room = nil, len(data); e.size >= e.layerBytes {
+			e.old = append(e.old, layer{e.over, e.number})
+			e.over, e.size = newOverlay(), 0
+		}
 		e.number++
 	}
 	var newest *flight
@@ -191,30 +221,56 @@ func (e *Engine) launch() (*flight, error) {
 		newest = &f
 	}
 	e.mu.Unlock()
-	for len(c) > 0 {
-		n, kind := len(c), byte(kindLast)
-		if n > e.partMax {
-			n, kind = e.partMax, kindPart
-		}
-		if err := e.cfg.Propose(append([]byte{kind}, c[:n]...)); err != nil {
+	for len(data) > 1+e.partMax {
+		if err := e.cfg.Propose(append([]byte{kindPart}, data[1:1+e.partMax]...)); err != nil {
 			return nil, err
 		}
-		c = c[n:]
+		data = data[e.partMax:]
+		data[0] = kindLast // in the place of what has gone
+	}
+	if data != nil {
+		if err := e.cfg.Propose(data); err != nil {
+			return nil, err
+		}
 	}
 	return newest, nil
 }
 
-// landed notes that the state has the first n groups that are under way. Caller holds mu.
-func (e *Engine) landed(n int) error {
+// committed notes that the first n groups that are under way have been committed.
+func (e *Engine) committed(n int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
 	assert.That(n <= len(e.flying), "engine: %d groups of term %d were committed, and %d proposed", n, e.term, len(e.flying))
 	for _, f := range e.flying[:n] {
-		if err := e.over.drop(f.number, f.changes); err != nil {
-			return err
-		}
 		close(f.done)
 	}
 	e.flying = e.flying[n:]
-	return nil
+}
+
+// landed returns the number of the first group that is not committed.
+func (e *Engine) landed() uint64 {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if len(e.flying) > 0 {
+		return e.flying[0].number
+	}
+	return e.number
+}
+
+// taken notes that the state's engine has all groups with lower numbers, and drops the layers that have no others.
+func (e *Engine) taken(number uint64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := 0
+	for n < len(e.old) && e.old[n].last < number {
+		e.old[n].release()
+		n++
+	}
+	e.old = slices.Clone(e.old[n:]) // a snapshot may have the list
+	if number == e.number && e.pending == nil {
+		e.over.release()
+		e.over, e.size = newOverlay(), 0
+	}
 }
 
 // first is where the rows of a store begin: those before are the state's own.
@@ -227,10 +283,19 @@ func (e *Engine) Get(key, buf []byte) ([]byte, bool, error) {
 	if e.err != nil {
 		return buf, false, e.err
 	}
-	if v, found, known := e.over.get(key); known {
+	return look(e.over, e.old, e.state.engine, key, buf)
+}
+
+// look looks for a key in overlays, the newest first, and below them.
+func look(over *overlay, old []layer, below store.Reader, key, buf []byte) ([]byte, bool, error) {
+	v, found, known := over.get(key)
+	for i := len(old) - 1; i >= 0 && !known; i-- {
+		v, found, known = old[i].get(key)
+	}
+	if known {
 		return append(buf, v...), found, nil
 	}
-	return e.state.engine.Get(key, buf)
+	return below.Get(key, buf)
 }
 
 // Scan implements store.Reader.
@@ -253,7 +318,8 @@ func (e *Engine) Snapshot() store.Snapshot { return e.snapshot() }
 
 // snapshot implements store.Snapshot.
 type snapshot struct {
-	over  overlay
+	over  *overlay
+	old   []layer
 	below store.Snapshot
 	err   error
 }
@@ -264,7 +330,10 @@ func (e *Engine) snapshot() *snapshot {
 	if e.err != nil {
 		return &snapshot{err: e.err}
 	}
-	return &snapshot{over: e.over.copy(), below: e.state.engine.Snapshot()}
+	for _, l := range e.old {
+		l.order()
+	}
+	return &snapshot{over: e.over.copy(), old: e.old[:len(e.old):len(e.old)], below: e.state.engine.Snapshot()}
 }
 
 // Get implements store.Reader.
@@ -272,10 +341,7 @@ func (s *snapshot) Get(key, buf []byte) ([]byte, bool, error) {
 	if s.err != nil {
 		return buf, false, s.err
 	}
-	if v, found, known := s.over.get(key); known {
-		return append(buf, v...), found, nil
-	}
-	return s.below.Get(key, buf)
+	return look(s.over, s.old, s.below, key, buf)
 }
 
 // Scan implements store.Reader.
@@ -286,7 +352,11 @@ func (s *snapshot) Scan(from, to []byte) store.Iterator {
 	if s.err != nil {
 		return failedScan{s.err}
 	}
-	return &iterator{over: s.over, below: s.below.Scan(from, to), from: from, to: to}
+	it := s.below.Scan(from, to)
+	for _, l := range s.old {
+		it = l.scan(it, from, to)
+	}
+	return s.over.scan(it, from, to)
 }
 
 // Close implements store.Snapshot.

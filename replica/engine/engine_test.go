@@ -73,6 +73,12 @@ func newState(t errorer) (*State, *memengine.Engine) {
 	return s, m
 }
 
+func take(t errorer, s *State) {
+	if err := s.Take(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // drawBatch draws changes of few keys, and makes them in two batches.
 func drawBatch(t *rapid.T, to ...store.Batch) {
 	key := rapid.Map(rapid.IntRange(0, 30), func(n int) []byte { return fmt.Appendf(nil, "k%02d", n) })
@@ -125,7 +131,21 @@ func wholeGroups(t errorer, list []Entry) []string {
 		}
 		if parts = append(parts, e.Data[1:]...); e.Data[0] == kindLast {
 			b := m.NewBatch()
-			if err := errors.Join(parts.into(b), m.Apply(b)); err != nil {
+			for len(parts) > 0 {
+				kind, key, value, rest, err := parts.next()
+				switch {
+				case err != nil:
+					t.Fatal(err)
+				case kind == kindDelete:
+					b.Delete(key)
+				case kind == kindRange:
+					b.DeleteRange(key, value)
+				default:
+					b.Set(key, value)
+				}
+				parts = rest
+			}
+			if err := m.Apply(b); err != nil {
 				t.Fatal(err)
 			}
 			parts = nil
@@ -150,14 +170,15 @@ func TestEngineIsAsOneWithoutALog(t *testing.T) {
 			applied = max(applied, index)
 		}
 		catchUp(2)
+		take(t, leader)
 		e := Lead(leader, 2, Log{Propose: g.propose})
-		e.partMax = rapid.IntRange(1, 40).Draw(t, "part")
+		e.partMax, e.layerBytes = rapid.IntRange(1, 40).Draw(t, "part"), rapid.IntRange(1, 100).Draw(t, "layer")
 		model := memengine.New()
 		type pair struct{ a, b store.Snapshot }
 		var views []pair
 		var committed []string // what is in the log whole
 		for range rapid.IntRange(1, 40).Draw(t, "steps") {
-			switch rapid.IntRange(0, 7).Draw(t, "step") {
+			switch rapid.IntRange(0, 8).Draw(t, "step") {
 			case 0, 1, 2:
 				a, b := e.NewBatch(), model.NewBatch()
 				drawBatch(t, a, b)
@@ -177,6 +198,8 @@ func TestEngineIsAsOneWithoutALog(t *testing.T) {
 				up := rapid.Uint64Range(lag, applied).Draw(t, "the follower is at")
 				g.until(t, follower, lag, up, rapid.IntRange(1, 4).Draw(t, "its pieces"))
 				lag = up
+			case 7:
+				take(t, rapid.SampledFrom([]*State{leader, follower}).Draw(t, "takes"))
 			default:
 				from, to := fmt.Appendf(nil, "k%02d", rapid.IntRange(0, 30).Draw(t, "from")), fmt.Appendf(nil, "k%02d", rapid.IntRange(0, 31).Draw(t, "to"))
 				back := rapid.Bool().Draw(t, "back")
@@ -224,6 +247,8 @@ func TestEngineIsAsOneWithoutALog(t *testing.T) {
 		}
 		catchUp(g.last())
 		g.until(t, follower, lag, g.last(), 3)
+		take(t, leader)
+		take(t, follower)
 		if got := wholeGroups(t, g.entries); !slices.Equal(got, content(t, below, all[0], all[1], false)) {
 			t.Fatalf("the state is %q, and the log has %q", content(t, below, all[0], all[1], false), got)
 		}
@@ -278,6 +303,9 @@ func TestStateGoesOnAfterACrash(t *testing.T) {
 			up := rapid.Uint64Range(at, g.last()).Draw(t, "up to")
 			g.until(t, s, at, up, 3)
 			at = up
+			if rapid.Bool().Draw(t, "take") {
+				take(t, s)
+			}
 			if rapid.Bool().Draw(t, "sync") {
 				if err := s.Sync(); err != nil {
 					t.Fatal(err)
@@ -304,27 +332,34 @@ func TestStateGoesOnAfterACrash(t *testing.T) {
 				at = s.Index()
 			}
 		}
+		take(t, s)
 		if got, want := content(t, disk, all[0], all[1], false), wholeGroups(t, g.entries); !slices.Equal(got, want) {
 			t.Fatalf("the state is %q, expected %q", got, want)
 		}
 	})
 }
 
-// busy is an engine in which something is applied while it syncs.
+// busy is an engine to whose state something happens when it has synced or taken something.
 type busy struct {
 	store.Engine
-	during func()
+	synced, taken func()
 }
 
 func (b *busy) Sync() error {
 	err := b.Engine.Sync()
-	b.during()
+	b.synced()
 	return err
 }
 
-// What is applied while the state is synced may be lost: the log keeps it.
-func TestWhatIsAppliedDuringASyncIsNotSynced(t *testing.T) {
-	m := &busy{memengine.New(), func() {}}
+func (b *busy) Apply(batch store.Batch) error {
+	err := b.Engine.Apply(batch)
+	b.taken()
+	return err
+}
+
+// What is taken while the state is synced may be lost: the log keeps it.
+func TestWhatIsTakenDuringASyncIsNotSynced(t *testing.T) {
+	m := &busy{memengine.New(), func() {}, func() {}}
 	s, err := OpenState(m)
 	if err != nil {
 		t.Fatal(err)
@@ -332,14 +367,67 @@ func TestWhatIsAppliedDuringASyncIsNotSynced(t *testing.T) {
 	if err := s.Begin(nil); err != nil {
 		t.Fatal(err)
 	}
-	m.during = func() {
+	m.synced = func() {
 		if err := s.Apply([]Entry{{Index: 2, Term: 1}}); err != nil {
 			t.Fatal(err)
 		}
+		take(t, s)
 	}
 	if err := s.Sync(); err != nil || s.Synced() != 1 || s.Index() != 2 {
 		t.Errorf("synced up to %d, at %d (%v)", s.Synced(), s.Index(), err)
 	}
+}
+
+// What is handed to a state while its engine takes what was before waits: a leader shows it, and the next time it is taken.
+func TestWhatIsHandedDuringATakeIsNotTaken(t *testing.T) {
+	m := &busy{memengine.New(), func() {}, func() {}}
+	s, err := OpenState(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Begin(nil); err != nil {
+		t.Fatal(err)
+	}
+	g := &group{term: 2}
+	g.add(nil)
+	g.until(t, s, 1, 2, 1)
+	take(t, s)
+	e := Lead(s, 2, Log{Propose: g.propose})
+	e.layerBytes = 1
+	put := func(key string) {
+		t.Helper()
+		b := e.NewBatch()
+		b.Set([]byte(key), []byte(key))
+		if err := e.Apply(b); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := e.launch(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(index, whole uint64, below ...string) {
+		t.Helper()
+		if s.Index() != index || s.Whole() != whole {
+			t.Errorf("the state has taken all up to %d of %d, not %d of %d", s.Index(), s.Whole(), index, whole)
+		}
+		if got := content(t, m, all[0], all[1], false); !slices.Equal(got, below) {
+			t.Errorf("the state has %q, not %q", got, below)
+		}
+		if got := content(t, e, nil, all[1], false); !slices.Equal(got, []string{"a=61", "b=62"}) {
+			t.Errorf("the leader has %q", got)
+		}
+	}
+	put("a")
+	g.until(t, s, 2, 3, 1)
+	m.taken = func() {
+		put("b")
+		g.until(t, s, 3, 4, 1)
+	}
+	take(t, s)
+	check(3, 4, "a=61")
+	m.taken = func() {}
+	take(t, s)
+	check(4, 4, "a=61", "b=62")
 }
 
 // Sync returns when the group is committed, and with the error of an engine that has failed; Close fails what comes later.
@@ -394,6 +482,7 @@ func TestSyncAwaitsTheCommit(t *testing.T) {
 		t.Error("an engine that has failed is scanned")
 	}
 	g.term++
+	take(t, s)
 	e = Lead(s, 3, Log{Propose: g.propose})
 	if _, found, err := e.Get([]byte("b"), nil); err != nil || !found {
 		t.Error(found, err)
@@ -423,6 +512,7 @@ func TestReplace(t *testing.T) {
 	g.term++
 	g.add([]byte(changes{kindLast}.add(kindSet, []byte("k"), []byte("v"))))
 	g.until(t, other, 1, 3, 1)
+	take(t, other)
 	gone := false
 	if err := s.Replace(m, func() { gone = true }); err != nil || s.Index() != 3 || s.Synced() != 3 {
 		t.Fatalf("the state is at %d, synced up to %d (%v)", s.Index(), s.Synced(), err)
@@ -452,8 +542,11 @@ func FuzzChanges(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, _ := newState(t)
 		err := s.Apply([]Entry{{Index: 2, Term: 1, Data: append([]byte{kindLast}, b...)}})
+		if err == nil {
+			err = s.Take()
+		}
 		o := newOverlay()
-		if other := o.add(1, b); (err == nil) != (other == nil) {
+		if other := o.add(b); (err == nil) != (other == nil) {
 			t.Errorf("the state says %v, the overlay %v", err, other)
 		}
 	})

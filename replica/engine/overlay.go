@@ -2,85 +2,125 @@ package engine
 
 import (
 	"bytes"
-	"slices"
 
 	"github.com/RaduBerinde/btreemap"
 
 	"github.com/aeon-lang/aeon/runtime/store"
 )
 
-// overlay has what was applied and is not in the state yet, as it lies over the state. It is not safe for concurrent use; a copy
-// of it is of its own.
+// overlay has changes as they lie over a state that may have them, too. It is not safe for concurrent use; a copy of it is of its own.
 //
-// Invariant: an entry of rows is newer than every range that covers its key. So a key that has one is as the entry says, one
-// that a range covers is deleted, and any other is as the state has it.
+// Most rows are looked for by their keys, if at all, before they are dropped. So changes go into a hash table, and from there into the order of
+// their keys when something needs that.
+//
+// Invariant: an entry of fresh is newer than the one of rows with its key, and an entry of either is newer than every range that covers its key. So
+// a key that has one is as the newest entry says, one that a range covers is deleted, and any other is as the state has it.
 type overlay struct {
-	rows   *btreemap.BTreeMap[[]byte, row]
-	ranges []span
+	fresh *latest // nil: it is empty, as it is in what a snapshot shares
+	rows  *btreemap.BTreeMap[[]byte, row]
+	// ranges are those that were deleted, by where they begin.
+	// Invariant: no two of them have a key in common. So the last one that begins at or before a key is the only one that may cover it.
+	ranges *btreemap.BTreeMap[[]byte, []byte]
 }
 
 // row is the newest change of a key.
 type row struct {
-	group   uint64 // the number of the group that has made it
 	deleted bool
 	value   []byte
 }
 
-// span is a deleted range.
-type span struct {
-	group    uint64
-	from, to []byte
+func newOverlay() *overlay {
+	return &overlay{rows: btreemap.New[[]byte, row](32, bytes.Compare), ranges: btreemap.New[[]byte, []byte](32, bytes.Compare)}
 }
-
-func newOverlay() overlay { return overlay{rows: btreemap.New[[]byte, row](32, bytes.Compare)} }
 
 // copy returns one that does not change with o. Nothing else may use o meanwhile.
-func (o *overlay) copy() overlay { return overlay{o.rows.Clone(), slices.Clone(o.ranges)} }
+func (o *overlay) copy() *overlay {
+	o.order()
+	return &overlay{rows: o.rows.Clone(), ranges: o.ranges.Clone()}
+}
 
-// add adds the changes of a batch that joins a group. It keeps parts of c.
-func (o *overlay) add(group uint64, c changes) error {
+// order puts all changes into the order of their keys.
+func (o *overlay) order() {
+	if o.fresh == nil {
+		return
+	}
+	for _, c := range o.fresh.list {
+		o.rows.ReplaceOrInsert(c.key, row{c.deleted, c.value})
+	}
+	o.release()
+}
+
+// release gives back the table, which is not used any more.
+func (o *overlay) release() {
+	if o.fresh != nil {
+		o.fresh.release()
+		o.fresh = nil
+	}
+}
+
+// add adds the changes of a batch. It keeps parts of c.
+func (o *overlay) add(c changes) error {
 	for len(c) > 0 {
 		kind, key, value, rest, err := c.next()
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if kind == kindRange {
-			var covered [][]byte
-			for k := range o.rows.Ascend(btreemap.GE(key), btreemap.LT(value)) {
-				covered = append(covered, k)
+		case kind != kindRange:
+			if o.fresh == nil {
+				o.fresh = newLatest()
 			}
-			for _, k := range covered {
-				o.rows.Delete(k)
-			}
-			o.ranges = append(o.ranges, span{group, key, value})
-		} else {
-			o.rows.ReplaceOrInsert(key, row{group, kind == kindDelete, value})
+			o.fresh.add(change{kind == kindDelete, key, value})
+		case bytes.Compare(key, value) < 0:
+			o.order()
+			o.deleteRange(key, value)
 		}
 		c = rest
 	}
 	return nil
 }
 
-// drop takes out what the changes of a group have put there, and no later one has replaced: the state has it now.
-func (o *overlay) drop(group uint64, c changes) error {
-	o.ranges = slices.DeleteFunc(o.ranges, func(s span) bool { return s.group == group })
-	for len(c) > 0 {
-		kind, key, _, rest, err := c.next()
-		if err != nil {
-			return err
+// deleteRange adds a range, which takes the place of the rows and the ranges in it.
+func (o *overlay) deleteRange(from, to []byte) {
+	drop(o.rows, from, to)
+	for begin, end := range o.ranges.Descend(btreemap.LT(from), btreemap.Min[[]byte]()) {
+		if bytes.Compare(end, from) >= 0 {
+			from = begin
+			to = longer(to, end)
 		}
-		if kind != kindRange {
-			if _, r, is := o.rows.Get(key); is && r.group == group {
-				o.rows.Delete(key)
-			}
-		}
-		c = rest
+		break
 	}
-	return nil
+	for _, end := range o.ranges.Descend(btreemap.LE(to), btreemap.GE(from)) {
+		to = longer(to, end)
+		break
+	}
+	drop(o.ranges, from, to)
+	o.ranges.ReplaceOrInsert(from, to)
+}
+
+// longer returns the end of a range that goes as far as either.
+func longer(a, b []byte) []byte {
+	if bytes.Compare(a, b) < 0 {
+		return b
+	}
+	return a
+}
+
+// drop deletes the keys k with from <= k < to.
+func drop[V any](m *btreemap.BTreeMap[[]byte, V], from, to []byte) {
+	var covered [][]byte
+	for k := range m.Ascend(btreemap.GE(from), btreemap.LT(to)) {
+		covered = append(covered, k)
+	}
+	for _, k := range covered {
+		m.Delete(k)
+	}
 }
 
 // get returns what o says of a key; known is false if that is nothing.
 func (o *overlay) get(key []byte) (value []byte, found, known bool) {
+	if c := o.fresh.get(key); c != nil {
+		return c.value, !c.deleted, true
+	}
 	if _, r, is := o.rows.Get(key); is {
 		return r.value, !r.deleted, true
 	}
@@ -89,20 +129,29 @@ func (o *overlay) get(key []byte) (value []byte, found, known bool) {
 
 // covers reports whether a deleted range covers a key.
 func (o *overlay) covers(key []byte) bool {
-	for i := range o.ranges {
-		if s := &o.ranges[i]; bytes.Compare(s.from, key) <= 0 && bytes.Compare(key, s.to) < 0 {
-			return true
-		}
+	if o.ranges.Len() == 0 {
+		return false
+	}
+	for _, end := range o.ranges.Descend(btreemap.LE(key), btreemap.Min[[]byte]()) {
+		return bytes.Compare(key, end) < 0
 	}
 	return false
+}
+
+// scan returns an iterator over what o, whose changes are in order and which does not change, and an iterator over what is below it have together.
+func (o *overlay) scan(below store.Iterator, from, to []byte) store.Iterator {
+	if o.rows.Len() == 0 && o.ranges.Len() == 0 {
+		return below
+	}
+	return &iterator{over: o, below: below, from: from, to: to}
 }
 
 // ahead is how many rows an iterator takes of the overlay at once.
 const ahead = 16
 
-// iterator goes over what an overlay and a state have together. The overlay does not change.
+// iterator goes over what an overlay and what is below it have together. The overlay does not change.
 type iterator struct {
-	over     overlay
+	over     *overlay
 	below    store.Iterator
 	from, to []byte
 	err      error
