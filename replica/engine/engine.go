@@ -20,7 +20,8 @@ type Engine struct {
 	partMax int
 	cfg     Log
 
-	turn sync.Mutex // held while a group is proposed: they have one order. Taken before mu
+	turn   sync.Mutex // held while a group is proposed: they have one order. Taken before mu
+	before func()     // see BeforeWrite; guarded by turn
 
 	mu      sync.RWMutex // guards what follows; taken behind the mutex of the state
 	over    overlay      // of the groups in flying, and of the pending one
@@ -118,6 +119,13 @@ func (e *Engine) OnFailure(f func(error)) {
 	}
 }
 
+// BeforeWrite implements store.Announcing: what is applied is in memory alone until it is proposed.
+func (e *Engine) BeforeWrite(f func()) {
+	e.turn.Lock()
+	defer e.turn.Unlock()
+	e.before = f
+}
+
 // NewBatch implements store.Engine.
 func (e *Engine) NewBatch() store.Batch { return &batch{} }
 
@@ -191,6 +199,9 @@ func (e *Engine) launch() (*flight, error) {
 		newest = &f
 	}
 	e.mu.Unlock()
+	if len(c) > 0 && e.before != nil {
+		e.before()
+	}
 	for len(c) > 0 {
 		n, kind := len(c), byte(kindLast)
 		if n > e.partMax {
