@@ -34,6 +34,9 @@ const GRPCPackage = StorePackage + "/withgrpc"
 // ClusterPackage is the path of the package that takes the place of StorePackage in a program that can be a node of a cluster.
 const ClusterPackage = ModulePath + "/cluster/withcluster"
 
+// ReplicasPackage is the path of the package that keeps stores on three replicas in one process. Only executables of tests are compiled with it.
+const ReplicasPackage = ModulePath + "/replica/replicatest"
+
 // Every package that generated code reaches must be embedded here and may
 // import the standard library only, StorePackage, GRPCPackage and ClusterPackage apart; a test compares this with the imports.
 //

@@ -93,7 +93,4 @@ func (g *group) note(r *Record) {
 		g.applied = max(g.applied, r.State.GetIndex())
 	}
 	g.log.append(r.Entries)
-	if r.Cut.Index > 0 {
-		g.log.cutAt(r.Cut)
-	}
 }

@@ -401,7 +401,8 @@ func (c *Core) Cut(id Group, index uint64) {
 	term, err := g.log.Term(index)
 	assert.That(err == nil, "replica: entry %d of group %d has no term: %v", index, id, err)
 	r := Record{Group: id, Term: g.term, Vote: g.vote, Commit: g.commit, Cut: Position{index, term}}
-	c.enqueue(g, r, true, nil) // in memory it is cut when it is on the disk
+	g.log.cutAt(r.Cut) // nothing reads them from now on: the rows go away some time before Appended says so
+	c.enqueue(g, r, true, nil)
 	c.write()
 }
 

@@ -184,10 +184,7 @@ func (l *groupLog) append(list []*raftpb.Entry) {
 
 // cutAt notes that the log begins behind p.
 func (l *groupLog) cutAt(p Position) {
-	if p.Index <= l.cut.Index { // a state has come meanwhile
-		return
-	}
-	assert.That(p.Index <= l.last, "replica: the log of group %d ends at %d, and is cut at %d", l.group, l.last, p.Index)
+	assert.That(p.Index > l.cut.Index && p.Index <= l.last, "replica: the log of group %d is from %d to %d, and is cut at %d", l.group, l.cut.Index, l.last, p.Index)
 	l.cut = p
 	if first := l.last + 1 - uint64(len(l.recent)); p.Index >= first {
 		for _, e := range l.recent[:p.Index+1-first] {

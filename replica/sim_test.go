@@ -272,7 +272,7 @@ func (n *node) act() {
 	}
 }
 
-// write writes an append, after a time that may be long.
+// write writes an append, after a time that may be long. What is written is read from then on; it is durable, and the core is told, after a time more.
 func (n *node) write(a *Append) {
 	n.pending = a
 	wait := n.c.r.Uint64N(40)
@@ -282,14 +282,16 @@ func (n *node) write(a *Append) {
 	n.after(wait, func() {
 		n.pending = nil
 		n.commit(a, len(a.Records)*2+1)
-		for _, r := range a.Records {
-			if s, is := n.coming[comingOf(&r)]; is {
-				n.state[r.Group], n.taken[r.Group] = s, s
-				n.c.saw.states++
+		n.after(n.c.r.Uint64N(40), func() {
+			for _, r := range a.Records {
+				if s, is := n.coming[comingOf(&r)]; is {
+					n.state[r.Group], n.taken[r.Group] = s, s
+					n.c.saw.states++
+				}
 			}
-		}
-		n.core.Appended(a)
-		n.act()
+			n.core.Appended(a)
+			n.act()
+		})
 	})
 }
 
@@ -464,6 +466,9 @@ func (n *node) checkpoint(g Group) {
 		n.take(g)
 	}
 	s := n.taken[g]
+	if s.applied() < n.durable[g].applied() {
+		return // a state that replaces it is in place, and the core is not told yet
+	}
 	n.durable[g] = s
 	if keep := n.c.r.Uint64N(8); s.applied() > keep {
 		n.c.saw.cuts++

@@ -12,15 +12,15 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/snapshot"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
 // disk is a directory in memory, which any number of runs open one after the other.
 type disk struct {
-	engine *memengine.Engine
+	engine replicatest.Engine
 	err    error // of opening
 	dir    string
 }
@@ -34,11 +34,20 @@ func (d *disk) open(dir string, o store.EngineOptions) (store.Engine, error) {
 		return nil, fmt.Errorf("%s is empty: %w", dir, store.ErrMissing)
 	}
 	if d.engine == nil {
-		d.engine = memengine.New()
-	} else {
-		d.engine = d.engine.Crash(func(int) int { return 0 })
+		d.engine = replicatest.New()
 	}
 	return d.engine, nil
+}
+
+// crash has the next run open what a crash leaves.
+func (d *disk) crash() { d.engine = d.engine.Crash(func(int) int { return 0 }) }
+
+// exit is the end of the process that has opened the directory.
+func (d *disk) exit() {
+	if e := d.engine; e != nil {
+		d.crash()
+		_ = e.Close() // it may be closed, or have failed
+	}
 }
 
 // cell is an actor without fields.
@@ -57,6 +66,7 @@ func (d *disk) run(t *testing.T, body func(*Client), args ...string) (code int, 
 	t.Helper()
 	var out, err bytes.Buffer
 	code = runMain(&Package{Name: "demo", Main: body, Classes: []*Class{&cellClass}}, args, &out, &err, make(chan os.Signal), With(Parts{Store: d.open, Snapshots: noTargets}))
+	d.exit()
 	return code, out.String(), err.String()
 }
 
@@ -174,6 +184,7 @@ func TestTheTraceHasWhatASignalHasCutOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.system.Close()
+	d.crash()
 	if code, _, err := d.run(t, func(*Client) {}, "--data", "d", "--trace", file); code != 0 {
 		t.Fatalf("code %d, stderr %q", code, err)
 	}

@@ -6,13 +6,13 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
 // stalledEngine is on a disk that ends no sync until it is told to.
 type stalledEngine struct {
-	*memengine.Engine
+	replicatest.Engine
 	stalls atomic.Bool
 	resume chan struct{}
 }
@@ -27,7 +27,7 @@ func (e *stalledEngine) Sync() error {
 // A program that gets a signal while its disk is stalled says what it has waited for, and what is safe.
 func TestToldToEndOnAStalledDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := &stalledEngine{Engine: memengine.New(), resume: make(chan struct{})}
+		e := &stalledEngine{Engine: replicatest.New(), resume: make(chan struct{})}
 		k := &keeping{}
 		k.Dir = "d"
 		s, err := store.Open(e, store.Options{Program: "demo", Fatal: func(err error) { t.Error(err) }})

@@ -64,7 +64,7 @@ type Request struct {
 	Debug    bool      // keep what a debugger needs: the link takes longer
 	Main     []byte    // source of the main package, which may import all of the above by ImportPath; nil: as Kind says
 	Quick    bool      // the generated code is compiled in little time rather than to run fast
-	Store    bool      // compiled with the store, so that a Program can keep its state on disk
+	Store    bool      // compiled with the store, so that a Program can keep its state on disk; Main may then use its modules
 	GRPC     bool      // compiled with gRPC, too; only with Store
 	Cluster  bool      // compiled so that it can be a node of a cluster; only with Store, and without GRPC
 	Once     bool      // of what was compiled nothing stays in Go's build cache; Result.Remove takes the rest
@@ -114,7 +114,7 @@ type Builder struct {
 // from the same input. The errors are *CacheError, *ToolchainError,
 // *GeneratedCodeError, *StoreModulesError, *ModuleCacheError, and ctx's.
 func (b *Builder) Build(ctx context.Context, req Request) (Result, error) {
-	assert.That(req.Kind == Program || !req.Store, "tests are run in memory")
+	assert.That(req.Kind == Program || req.Main != nil || !req.Store, "tests are run in memory")
 	assert.That(req.Store || !req.GRPC && !req.Cluster, "calls by gRPC, and a cluster, need a store")
 	assert.That(req.Kind == Tests || req.Main != nil || len(req.Packages) == 1, "a program has one package, not %d", len(req.Packages))
 	start := time.Now()

@@ -1,7 +1,9 @@
 package driver
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -141,31 +143,91 @@ func (d *Disk) remove(g replica.Group) error {
 	return d.place.Remove(groupDir(g))
 }
 
-// Dir is a Place in the file system, below Root. Opener opens an engine in a directory: a state with Options, the log with LogOptions.
+// Dir is a Place in a file system, below Root. Opener opens an engine in a directory: a state with Options, the log with LogOptions.
 type Dir struct {
 	Root                string
 	Opener              store.Opener
 	Options, LogOptions store.EngineOptions
+	FS                  FS // nil: that of the operating system
+}
+
+// FS is what a Dir needs of its file system beside what Opener uses.
+type FS interface {
+	// MkdirAll makes a directory; it may be there.
+	MkdirAll(dir string, perm os.FileMode) error
+	// List returns the names in a directory.
+	List(dir string) ([]string, error)
+	Rename(old, new string) error
+	// RemoveAll removes a directory and all below it; it may be missing.
+	RemoveAll(dir string) error
+	// SyncDir makes the names in a directory durable.
+	SyncDir(dir string) error
+}
+
+func (d Dir) fs() FS {
+	if d.FS == nil {
+		return system{}
+	}
+	return d.FS
 }
 
 // Open implements Place.
 func (d Dir) Open(dir string) (store.Engine, error) {
-	dir = filepath.Join(d.Root, dir)
-	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+	if err := d.make(filepath.Dir(dir)); err != nil {
 		return nil, err
 	}
-	if dir == filepath.Join(d.Root, logDir) {
-		return d.Opener(dir, d.LogOptions)
+	o := d.Options
+	if dir == logDir {
+		o = d.LogOptions
 	}
-	return d.Opener(dir, d.Options)
+	return d.Opener(filepath.Join(d.Root, dir), o)
+}
+
+// make makes a directory, and those above it up to Root, durably: the log would outlive the state of a group whose directory only seems to be there. One
+// that is there may be of a process that ended before it has synced it.
+func (d Dir) make(dir string) error {
+	if dir != "." {
+		if err := d.make(filepath.Dir(dir)); err != nil {
+			return err
+		}
+	}
+	dir = filepath.Join(d.Root, dir)
+	if err := d.fs().MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return d.fs().SyncDir(filepath.Dir(dir))
 }
 
 // List implements Place.
-func (d Dir) List(dir string) (names []string, err error) {
-	list, err := os.ReadDir(filepath.Join(d.Root, dir))
-	if os.IsNotExist(err) {
+func (d Dir) List(dir string) ([]string, error) {
+	names, err := d.fs().List(filepath.Join(d.Root, dir))
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	return names, err
+}
+
+// Rename implements Place.
+func (d Dir) Rename(old, new string) error {
+	new = filepath.Join(d.Root, new)
+	if err := d.fs().Rename(filepath.Join(d.Root, old), new); err != nil {
+		return err
+	}
+	return d.fs().SyncDir(filepath.Dir(new))
+}
+
+// Remove implements Place.
+func (d Dir) Remove(dir string) error { return d.fs().RemoveAll(filepath.Join(d.Root, dir)) }
+
+// system is the FS of the operating system.
+type system struct{}
+
+// MkdirAll implements FS.
+func (system) MkdirAll(dir string, perm os.FileMode) error { return os.MkdirAll(dir, perm) }
+
+// List implements FS: it names directories only.
+func (system) List(dir string) (names []string, err error) {
+	list, err := os.ReadDir(dir)
 	for _, e := range list {
 		if e.IsDir() {
 			names = append(names, e.Name())
@@ -174,21 +236,17 @@ func (d Dir) List(dir string) (names []string, err error) {
 	return names, err
 }
 
-// Rename implements Place.
-func (d Dir) Rename(old, new string) error {
-	if err := os.Rename(filepath.Join(d.Root, old), filepath.Join(d.Root, new)); err != nil {
-		return err
-	}
-	parent, err := os.Open(filepath.Dir(filepath.Join(d.Root, new)))
+// Rename implements FS.
+func (system) Rename(old, new string) error { return os.Rename(old, new) }
+
+// RemoveAll implements FS.
+func (system) RemoveAll(dir string) error { return os.RemoveAll(dir) }
+
+// SyncDir implements FS.
+func (system) SyncDir(dir string) error {
+	f, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
-	err = parent.Sync()
-	if closed := parent.Close(); err == nil {
-		err = closed
-	}
-	return err
+	return errors.Join(f.Sync(), f.Close())
 }
-
-// Remove implements Place.
-func (d Dir) Remove(dir string) error { return os.RemoveAll(filepath.Join(d.Root, dir)) }

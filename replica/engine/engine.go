@@ -22,7 +22,8 @@ type Engine struct {
 	layerBytes int
 	cfg        Log
 
-	turn sync.Mutex // held while a group is proposed: they have one order. Taken before mu
+	turn   sync.Mutex // held while a group is proposed: they have one order. Taken before mu
+	before func()     // see BeforeWrite; guarded by turn
 
 	mu sync.RWMutex // guards what follows; taken behind the mutex of the state
 	// over has the pending group, and those before it from where old ends on; old has older ones.
@@ -135,6 +136,13 @@ func (e *Engine) OnFailure(f func(error)) {
 	}
 }
 
+// BeforeWrite implements store.Announcing: what is applied is in memory alone until it is proposed.
+func (e *Engine) BeforeWrite(f func()) {
+	e.turn.Lock()
+	defer e.turn.Unlock()
+	e.before = f
+}
+
 // batchBytes is the room for changes that a batch begins with: what most events change.
 const batchBytes = 160
 
@@ -221,6 +229,9 @@ func (e *Engine) launch() (*flight, error) {
 		newest = &f
 	}
 	e.mu.Unlock()
+	if data != nil && e.before != nil {
+		e.before()
+	}
 	for len(data) > 1+e.partMax {
 		if err := e.cfg.Propose(append([]byte{kindPart}, data[1:1+e.partMax]...)); err != nil {
 			return nil, err

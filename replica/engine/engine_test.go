@@ -498,6 +498,26 @@ func TestSyncAwaitsTheCommit(t *testing.T) {
 	}
 }
 
+// What is applied is announced before it is proposed, once for all of a group, and an empty group is not.
+func TestWritesAreAnnounced(t *testing.T) {
+	var told []string
+	s, _ := newState(t)
+	e := Lead(s, 2, Log{Propose: func(data []byte) error {
+		told = append(told, "proposed")
+		return ErrClosed // so that Sync does not wait
+	}})
+	e.partMax = 4
+	e.BeforeWrite(func() { told = append(told, "announced") })
+	if err := e.Sync(); err != nil || len(told) > 0 {
+		t.Fatal(told, err)
+	}
+	b := e.NewBatch()
+	b.Set([]byte("key"), []byte("value"))
+	if err := errors.Join(e.Apply(b), e.Sync()); !errors.Is(err, ErrClosed) || !slices.Equal(told, []string{"announced", "proposed"}) {
+		t.Errorf("%v (%v)", told, err)
+	}
+}
+
 // A state that came from another member replaces the old one, which is closed when its last reader has gone.
 func TestReplace(t *testing.T) {
 	g := &group{term: 2}

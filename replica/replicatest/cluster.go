@@ -15,6 +15,7 @@ import (
 	"github.com/aeon-lang/aeon/replica/driver"
 	"github.com/aeon-lang/aeon/replica/engine"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
 )
 
 // Group is the group of the store.
@@ -37,12 +38,12 @@ type Cluster struct {
 	mu    sync.Mutex
 	nodes map[event.NodeID]*driver.Driver // those that are up
 	cut   map[[2]event.NodeID]bool        // messages from the first to the second are lost
-	roles chan replica.Role
+	turns chan struct{}                   // a node has heard of another leader
 }
 
 // Open starts the nodes. If their places are empty, all of them are members of the group.
 func Open(cfg Config) (*Cluster, error) {
-	c := &Cluster{cfg: cfg, nodes: make(map[event.NodeID]*driver.Driver), cut: make(map[[2]event.NodeID]bool), roles: make(chan replica.Role, 1)}
+	c := &Cluster{cfg: cfg, nodes: make(map[event.NodeID]*driver.Driver), cut: make(map[[2]event.NodeID]bool), turns: make(chan struct{}, 1)}
 	if c.cfg.Tick == 0 {
 		c.cfg.Tick = driver.TickDefault
 	}
@@ -85,12 +86,10 @@ func (c *Cluster) start(id event.NodeID, begins bool) error {
 			r.CloseWithError(errors.New("the other end has gone"))
 			return err
 		},
-		Roles: func(r replica.Role) {
-			if r.Leader == id {
-				select {
-				case c.roles <- r:
-				default:
-				}
+		Roles: func(replica.Role) {
+			select {
+			case c.turns <- struct{}{}:
+			default:
 			}
 		},
 	})
@@ -166,7 +165,7 @@ func (c *Cluster) Lead(ctx context.Context) (event.NodeID, *engine.Engine, error
 			}
 		}
 		select {
-		case <-c.roles:
+		case <-c.turns:
 		case <-ctx.Done():
 			return 0, nil, ctx.Err()
 		}
@@ -182,24 +181,77 @@ func (c *Cluster) Close() error {
 	return errors.Join(list...)
 }
 
-// Engine is that of the leader of a cluster, which is closed with it.
-type Engine struct {
+// leading is the engine of the leader of a cluster, which is closed with it.
+type leading struct {
 	*engine.Engine
 	Of *Cluster
 }
 
 // Close implements store.Engine.
-func (e *Engine) Close() error { return errors.Join(e.Engine.Close(), e.Of.Close()) }
+func (e *leading) Close() error { return errors.Join(e.Engine.Close(), e.Of.Close()) }
 
-// OpenEngine starts a cluster and returns the engine of its leader.
-func OpenEngine(cfg Config) (*Engine, error) {
+// OpenEngine starts a cluster and returns the engine of its leader; the cluster is closed with it.
+func OpenEngine(cfg Config) (store.Engine, error) { return open(cfg) }
+
+func open(cfg Config) (*leading, error) {
 	c, err := Open(cfg)
 	if err != nil {
 		return nil, err
 	}
-	_, e, err := c.Lead(context.Background())
+	e, err := c.leadNow()
 	if err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
-	return &Engine{e, c}, nil
+	return &leading{e, c}, nil
+}
+
+const (
+	electionMax  = 20                    // ticks after which a node without a leader stands for election
+	electionTime = 50 * time.Millisecond // that it then gets before another one stands, too
+)
+
+// leadNow is Lead without the time that the nodes would wait for a leader of former times: one after the other is told that it has passed. So the
+// tick can be as long as it is for real nodes, among which a busy machine deposes no leader. All nodes follow the one that is returned: none stands still.
+func (c *Cluster) leadNow() (e *engine.Engine, err error) {
+	var leader replica.Role
+	for i := 0; ; i++ {
+		ctx, cancel := context.WithTimeout(context.Background(), electionTime)
+		defer cancel()
+		if leader.Leader == 0 || c.Node(leader.Leader).Leader(Group) != leader {
+			d := c.Node(event.NodeID(i%len(c.cfg.Places) + 1))
+			for range electionMax {
+				d.Tick()
+			}
+			var id event.NodeID
+			id, e, err = c.Lead(ctx)
+			switch {
+			case err == context.DeadlineExceeded:
+				continue
+			case err != nil:
+				return nil, err
+			}
+			leader = replica.Role{Group: Group, Leader: id, Term: e.Term()}
+		}
+		if c.followed(ctx, leader) {
+			return e, nil
+		}
+	}
+}
+
+// followed waits until all nodes follow a leader. It returns false if that is not so in time.
+func (c *Cluster) followed(ctx context.Context, leader replica.Role) bool {
+	for {
+		all := true
+		for i := range c.cfg.Places {
+			all = all && c.Node(event.NodeID(i+1)).Leader(Group) == leader
+		}
+		if all {
+			return true
+		}
+		select {
+		case <-c.turns:
+		case <-ctx.Done():
+			return false
+		}
+	}
 }

@@ -14,8 +14,35 @@ import (
 
 // Memory is a driver.Place in memory. It outlives the process that writes to it: what is opened again has what was synced.
 type Memory struct {
-	mu   sync.Mutex
+	mu   sync.RWMutex // held while engines are written to, too: a crash is one moment for all of them
 	dirs map[string]*memengine.Engine
+}
+
+// inMemory is an engine of a Memory.
+type inMemory struct {
+	*memengine.Engine
+	of *Memory
+}
+
+// Apply implements store.Engine.
+func (e inMemory) Apply(b store.Batch) error {
+	e.of.mu.RLock()
+	defer e.of.mu.RUnlock()
+	return e.Engine.Apply(b)
+}
+
+// Sync implements store.Engine.
+func (e inMemory) Sync() error {
+	e.of.mu.RLock()
+	defer e.of.mu.RUnlock()
+	return e.Engine.Sync()
+}
+
+// Close implements store.Engine.
+func (e inMemory) Close() error {
+	e.of.mu.RLock()
+	defer e.of.mu.RUnlock()
+	return e.Engine.Close()
 }
 
 // Open implements driver.Place.
@@ -32,7 +59,7 @@ func (m *Memory) Open(dir string) (store.Engine, error) {
 		e = e.Reopen()
 	}
 	m.dirs[dir] = e
-	return e, nil
+	return inMemory{e, m}, nil
 }
 
 // List implements driver.Place.

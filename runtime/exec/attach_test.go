@@ -11,17 +11,17 @@ import (
 	"testing"
 
 	"github.com/aeon-lang/aeon/dominator"
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
 // opened opens what is in an engine without running anything in it.
-func opened(e *memengine.Engine) (*System, error) {
+func opened(e replicatest.Engine) (*System, error) {
 	st, err := store.Open(e.Crash(all), store.Options{Program: "test", Partitions: 4, Log: quiet, Fatal: func(error) {}})
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func opened(e *memengine.Engine) (*System, error) {
 
 // attachesAsStored attaches the actors of a store in some order. After each few of them, and at
 // the end, the graph must be the part of the whole graph that is attached.
-func attachesAsStored(e *memengine.Engine, seed uint64) error {
+func attachesAsStored(e replicatest.Engine, seed uint64) error {
 	s, err := opened(e)
 	if err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
 // bugEnv names the bug with which TestEndOnABug runs, in a process that TestABugEndsTheProcess starts.
@@ -58,7 +58,7 @@ func (j *badJournal) Append(b store.Batch) store.Position {
 // brokenJournal has a commit panic while the event holds its actor. The caller recovers
 // every panic and goes on; the process must not.
 func brokenJournal(t *testing.T) {
-	st, err := store.Open(memengine.New(), store.Options{Program: "test", Log: quiet})
+	st, err := store.Open(replicatest.New(), store.Options{Program: "test", Log: quiet})
 	mustNot(t, err)
 	j := &badJournal{Store: st}
 	s, err := Recover(Config{Log: quiet, Store: st, Classes: testClasses, journal: j})

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/event"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
 // Runs of a workload that crashes may also end by Close, at any moment: while clients, tellers, chains and
@@ -256,7 +256,7 @@ func TestClosingAmidLifeLosesNothing(t *testing.T) {
 	for seed := first; seed < first+uint64(lessIfShort(*closeWorkloads)); seed++ {
 		w := closeRuns[seed%uint64(len(closeRuns))]
 		w.seed = seed
-		c := newCrashes(w, 12, memDisk{memengine.New()})
+		c := newCrashes(w, 12, memDisk{replicatest.New()})
 		if err := c.run(func(waits string) { panic(fmt.Sprintf("seed %d: no progress\n%s", seed, waits)) }); err != nil {
 			t.Fatalf("after %+v, seed %d: %v", l, seed, err)
 		}

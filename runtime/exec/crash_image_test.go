@@ -1,12 +1,16 @@
 package exec
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"sync/atomic"
 	"testing"
 
+	"github.com/aeon-lang/aeon/replica/driver"
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -19,23 +23,52 @@ var (
 )
 
 // pebbleDisk is pebble on a file system in memory. A crash leaves what is synced, and of the rest some
-// blocks and entries of directories. It may come before any write and any sync.
+// blocks and entries of directories. It may come before any write and any sync. With -replicated there are
+// three replicas, each in a directory of its own.
 type pebbleDisk struct{ fs *vfs.MemFS }
 
 func (d pebbleDisk) open(before func()) (store.Engine, error) {
+	var writes atomic.Int64
 	hook := func(op errorfs.Op) error {
 		if op.Kind == errorfs.OpFileSyncData {
 			for range 20 { // a sync takes its time: other goroutines go on meanwhile
 				runtime.Gosched()
 			}
 		}
-		if op.Kind == errorfs.OpFileSyncData || op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
+		if op.Kind != errorfs.OpFileSyncData && op.Kind.ReadOrWrite() != errorfs.OpIsWrite {
+			return nil
+		}
+		if writes.Add(1)%3 == 0 || !replicatest.Asked() { // three replicas write three times as often, and as many events are to run before a crash
 			before()
 		}
 		return nil
 	}
-	return pebbledb.OpenFS(errorfs.Wrap(d.fs, errorfs.InjectorFunc(hook)), "data",
-		store.EngineOptions{Program: "test", Log: quiet, CacheBytes: 1 << 20})
+	fs := errorfs.Wrap(d.fs, errorfs.InjectorFunc(hook))
+	if !replicatest.Asked() {
+		return openPebble(fs, "data")
+	}
+	cfg := replicatest.Config{SyncBytes: 4 << 10, Logger: quiet}
+	for _, dir := range []string{"1", "2", "3"} {
+		opener := func(dir string, _ store.EngineOptions) (store.Engine, error) { return openPebble(fs, dir) }
+		cfg.Places = append(cfg.Places, driver.Dir{Root: dir, Opener: opener, FS: directories{fs}})
+	}
+	return replicatest.OpenEngine(cfg)
+}
+
+func openPebble(fs vfs.FS, dir string) (store.Engine, error) {
+	return pebbledb.OpenFS(fs, dir, store.EngineOptions{Program: "test", Log: quiet, CacheBytes: 1 << 20})
+}
+
+// directories is a driver.FS.
+type directories struct{ vfs.FS }
+
+// SyncDir implements driver.FS.
+func (d directories) SyncDir(dir string) error {
+	f, err := d.OpenDir(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 func (d pebbleDisk) crash(rng *rand.Rand) disk {

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
 // crashes is a workload on a store that crashes again and again, or is closed in the middle, and one
@@ -68,7 +68,7 @@ type disk interface {
 }
 
 // memDisk is the engine in memory: a crash cuts its journal between two batches.
-type memDisk struct{ *memengine.Engine }
+type memDisk struct{ replicatest.Engine }
 
 func (d memDisk) open(func()) (store.Engine, error) { return d.Engine, nil }
 
@@ -434,7 +434,7 @@ func TestCrashesLoseNothingThatWasAnswered(t *testing.T) {
 	} {
 		w.seed = uint64(time.Now().UnixNano())
 		t.Run(fmt.Sprintf("goroutines=%d", w.goroutines), func(t *testing.T) {
-			c := newCrashes(w, lessIfShort(40), memDisk{memengine.New()})
+			c := newCrashes(w, lessIfShort(40), memDisk{replicatest.New()})
 			if err := c.run(func(waits string) { panic(fmt.Sprintf("seed %d: no progress\n%s", w.seed, waits)) }); err != nil {
 				t.Fatalf("seed %d: %v", w.seed, err)
 			}

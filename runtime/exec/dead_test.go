@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
 // seenBatch is a batch that notes what it changes among letters and calls that wait.
@@ -44,7 +44,7 @@ func (b *seenBatch) Delete(key []byte) {
 
 // seeingEngine notes the batches that are applied, of those that have a letter or remove a call that waits.
 type seeingEngine struct {
-	*memengine.Engine
+	replicatest.Engine
 	mu struct {
 		sync.Mutex
 		batches []string
@@ -89,7 +89,7 @@ func TestALetterIsInTheBatchThatRemovesItsRow(t *testing.T) {
 		{"a step on another actor", func(cx *Cx, self order.Ref) { cx.Emit(self, there, nil) }, []string{moved, both}},
 		{"a call of a Go function", func(cx *Cx, _ order.Ref) { cx.Go(&v.quiet, v.send(1)) }, []string{both}},
 	} {
-		e := &seeingEngine{Engine: memengine.New()}
+		e := &seeingEngine{Engine: replicatest.New()}
 		st := openStore(t, e, nil)
 		s, err := Recover(Config{Store: st, Classes: []*Class{&v.class}, Log: quiet, Clock: sched.NewSimClock(time.Unix(1000, 0))})
 		mustNot(t, err)

@@ -8,14 +8,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
 // stalledNode is a node whose disk can be stalled.
 func stalledNode(t *testing.T, mode store.Durability) (*node, *stalled) {
-	e := &stalled{Engine: memengine.New()}
+	e := &stalled{Engine: replicatest.New()}
 	st, err := store.Open(e, store.Options{Program: "test", Partitions: 4, Log: quiet, Durability: mode, Fatal: func(err error) { t.Error(err) }})
 	mustNot(t, err)
 	s, err := Recover(Config{Store: st, Classes: testClasses, Log: quiet})

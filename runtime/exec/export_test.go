@@ -9,12 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
@@ -50,7 +50,7 @@ func takeActor(t *testing.T, n *node, r order.Ref) (s taken, actors int) {
 }
 
 // edit closes the system, calls f with the store's engine, and opens the system again.
-func (n *node) edit(f func(*memengine.Engine) error) {
+func (n *node) edit(f func(replicatest.Engine) error) {
 	n.t.Helper()
 	n.close()
 	n.engine = n.engine.Reopen()
@@ -62,7 +62,7 @@ func (n *node) edit(f func(*memengine.Engine) error) {
 // elsewhere opens a system on a new store that is filled from a snapshot.
 func elsewhere(t *testing.T, s taken) *node {
 	t.Helper()
-	n := &node{t: t, engine: memengine.New()}
+	n := &node{t: t, engine: replicatest.New()}
 	n.cfg.Log, n.cfg.Classes, n.cfg.Clock = quiet, testClasses, sched.NewSimClock(time.Unix(1000, 0))
 	mustNot(t, archive.Restore(n.engine, store.Identity{Store: "elsewhere", Program: "test"}, s.each))
 	n.open()
@@ -95,7 +95,7 @@ func TestActorIsRestored(t *testing.T) {
 	_, err = list[0].Deposit(n.cl, 50)
 	mustNot(t, err)
 	mustNot(t, n.bank("two").Transfer(n.cl, "a0", "a1", 10))
-	n.edit(func(e *memengine.Engine) error {
+	n.edit(func(e replicatest.Engine) error {
 		got, err := archive.RestoreActor(e, b.ID(), snap.each)
 		if got != 4 {
 			t.Errorf("%d actors were restored", got)
@@ -189,7 +189,7 @@ func TestTimersComeBack(t *testing.T) {
 	if set := n.timersSet(); len(set) != 2 {
 		t.Fatalf("timers %q are set", set)
 	}
-	n.edit(func(e *memengine.Engine) error {
+	n.edit(func(e replicatest.Engine) error {
 		_, err := archive.RestoreActor(e, d.ID(), snap.each)
 		return err
 	})
@@ -214,7 +214,7 @@ func TestDeletedActorComesBack(t *testing.T) {
 	for _, a := range list {
 		mustNot(t, n.cl.Delete(a.Ref))
 	}
-	n.edit(func(e *memengine.Engine) error {
+	n.edit(func(e replicatest.Engine) error {
 		_, err := archive.RestoreActor(e, b.ID(), snap.each)
 		return err
 	})
@@ -323,7 +323,7 @@ func TestRestoreRefusesAnotherFormat(t *testing.T) {
 	if !maps.Equal(before, content(t, e)) {
 		t.Error("the store has changed")
 	}
-	if err := archive.Restore(memengine.New(), store.Identity{}, snap.each); !errors.As(err, &older) {
+	if err := archive.Restore(replicatest.New(), store.Identity{}, snap.each); !errors.As(err, &older) {
 		t.Errorf("Restore gave %v", err)
 	}
 }
@@ -342,7 +342,7 @@ func TestRestoreRefusesRowsWithoutAFormat(t *testing.T) {
 		if _, err := archive.RestoreActor(e, b.ID(), rows.each); !errors.As(err, &corrupt) {
 			t.Errorf("%s: archive.RestoreActor gave %v", name, err)
 		}
-		if err := archive.Restore(memengine.New(), store.Identity{}, rows.each); !errors.As(err, &corrupt) {
+		if err := archive.Restore(replicatest.New(), store.Identity{}, rows.each); !errors.As(err, &corrupt) {
 			t.Errorf("%s: Restore gave %v", name, err)
 		}
 	}
@@ -365,7 +365,7 @@ func TestRestoredActorOwnsWhatItRefersTo(t *testing.T) {
 	}
 	n.reopen() // the account is detached when its owner goes
 	mustNot(t, n.cl.Delete(n.sys.Resolve(b.ID())))
-	n.edit(func(e *memengine.Engine) error {
+	n.edit(func(e replicatest.Engine) error {
 		_, err := archive.RestoreActor(e, b.ID(), snap.each)
 		return err
 	})

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
 // failpoints are all places where a crash finds another state than at the place before, by kind of
@@ -81,7 +81,7 @@ func everything(t *testing.T, n *node) (counter wref) {
 func TestACrashAtEveryFailpoint(t *testing.T) {
 	var mu sync.Mutex
 	var n *node
-	images := map[string][]*memengine.Engine{}
+	images := map[string][]replicatest.Engine{}
 	failpoint = func(name string) {
 		mu.Lock()
 		defer mu.Unlock()

@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"flag"
 	"testing"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
 // This file has by hand, for the classes of the tests, what codegen writes for the store.
@@ -148,19 +146,11 @@ func init() {
 // testClasses are the classes of the programs of the tests.
 var testClasses = []*Class{&classAccount, &classBank, &classNode, &classDesk, &classHangar}
 
-// replicated has the tests run on stores of three replicas.
-var replicated = flag.Bool("replicated", false, "keep each store on three replicas, whose disks crash together")
-
 // openStore opens a store on an engine. A failure fails the test unless fatal is given.
 func openStore(t testing.TB, e store.Engine, fatal func(error)) *store.Store {
 	t.Helper()
 	if fatal == nil {
 		fatal = func(err error) { t.Errorf("the store has failed: %v", err) }
-	}
-	if *replicated {
-		var err error
-		e, err = replicatest.On(e, replicatest.Config{Tick: 2 * time.Millisecond, Logger: quiet, Fatal: func(_ event.NodeID, err error) { fatal(err) }})
-		mustNot(t, err)
 	}
 	st, err := store.Open(e, store.Options{Program: "test", Partitions: 4, Log: quiet, Fatal: fatal})
 	mustNot(t, err)
@@ -171,7 +161,7 @@ func openStore(t testing.TB, e store.Engine, fatal func(error)) *store.Store {
 type node struct {
 	t      testing.TB
 	cfg    Config
-	engine *memengine.Engine
+	engine replicatest.Engine
 	store  *store.Store
 	sys    *System
 	cl     *Client
@@ -180,7 +170,7 @@ type node struct {
 // startNode opens a system on an empty store.
 func startNode(t testing.TB, cfg Config) *node {
 	t.Cleanup(writtenArgs.Clear) // they lead to all systems that there were
-	n := &node{t: t, cfg: cfg, engine: memengine.New()}
+	n := &node{t: t, cfg: cfg, engine: replicatest.New()}
 	n.cfg.Log, n.cfg.Classes = quiet, testClasses
 	if n.cfg.Clock == nil {
 		n.cfg.Clock = sched.NewSimClock(time.Unix(1000, 0))

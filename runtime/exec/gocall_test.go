@@ -13,13 +13,13 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/metrics"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/undo"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -254,13 +254,13 @@ func TestCloseLeavesTries(t *testing.T) {
 }
 
 // crashed returns what is left of a store when the event that has issued a call has its place in the journal.
-func (v *sending) crashed(t *testing.T, m *Method, tries int64) *memengine.Engine {
+func (v *sending) crashed(t *testing.T, m *Method, tries int64) replicatest.Engine {
 	t.Helper()
-	e := memengine.New()
+	e := replicatest.New()
 	st := openStore(t, e, nil)
 	s, err := v.recover(st)
 	mustNot(t, err)
-	var waits *memengine.Engine
+	var waits replicatest.Engine
 	failpoint = func(name string) {
 		if name == "appended/client" && waits == nil {
 			waits = e.Crash(all)
@@ -361,7 +361,7 @@ func TestWaitingCallsOfGoMeetAnotherVersion(t *testing.T) {
 // Deleting the issuer deletes none of its calls: what follows is a dead letter.
 func TestCallsOutliveTheirIssuer(t *testing.T) {
 	v := newSending(failing(1))
-	st := openStore(t, memengine.New(), nil)
+	st := openStore(t, replicatest.New(), nil)
 	s, err := v.recover(st)
 	mustNot(t, err)
 	cl := s.Client()
@@ -378,7 +378,7 @@ func TestCallsOutliveTheirIssuer(t *testing.T) {
 
 // gated is an engine whose syncs wait while a gate is closed.
 type gated struct {
-	*memengine.Engine
+	replicatest.Engine
 	gate atomic.Pointer[chan struct{}]
 }
 
@@ -392,7 +392,7 @@ func (g *gated) Sync() error {
 // No try begins before the event that has issued the call is durable.
 func TestTriesWaitForTheDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v, e := newSending(failing(0)), &gated{Engine: memengine.New()}
+		v, e := newSending(failing(0)), &gated{Engine: replicatest.New()}
 		st := openStore(t, e, nil)
 		s, err := v.recover(st)
 		mustNot(t, err)
@@ -421,11 +421,11 @@ func TestTriesWaitForTheDisk(t *testing.T) {
 // call is made again, and what follows runs once.
 func TestWhatFollowsComesOnce(t *testing.T) {
 	for _, point := range []string{"prepare/sub", "appended/sub"} {
-		v, e := newSending(failing(0)), memengine.New()
+		v, e := newSending(failing(0)), replicatest.New()
 		st := openStore(t, e, nil)
 		s, err := v.recover(st)
 		mustNot(t, err)
-		var left *memengine.Engine
+		var left replicatest.Engine
 		failpoint = func(name string) {
 			if name == point && left == nil {
 				left = e.Crash(all)

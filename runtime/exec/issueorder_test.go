@@ -6,8 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
@@ -84,7 +84,7 @@ func TestIssueOrderIsOfOneClientAndTarget(t *testing.T) {
 // The next of a line waits until the event before it is committed, and not for the disk.
 func TestIssueOrderDoesNotWaitForTheDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := &stalled{Engine: memengine.New()}
+		disk := &stalled{Engine: replicatest.New()}
 		st, err := store.Open(disk, store.Options{Program: "test", Partitions: 4, Log: quiet})
 		mustNot(t, err)
 		s, err := Recover(Config{Store: st, Classes: testClasses, Log: quiet})

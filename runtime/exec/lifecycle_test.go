@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
@@ -123,7 +123,7 @@ func (j *slowJournal) forget() (waited store.Position) {
 // slowSystem opens a system with that journal.
 func slowSystem(t *testing.T, j *slowJournal) (*System, *Client) {
 	t.Helper()
-	j.Store = openStore(t, memengine.New(), nil)
+	j.Store = openStore(t, replicatest.New(), nil)
 	s, err := Recover(Config{Store: j.Store, Classes: testClasses, Log: quiet, journal: j})
 	mustNot(t, err)
 	t.Cleanup(func() { mustNot(t, j.Store.Close()) })

@@ -5,12 +5,12 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
+	"github.com/aeon-lang/aeon/replica/replicatest"
 )
 
 // slowDisk does not sync while it is held.
 type slowDisk struct {
-	*memengine.Engine
+	replicatest.Engine
 	held sync.Mutex
 }
 
@@ -24,7 +24,7 @@ func (d *slowDisk) Sync() error {
 // these lines have to wait for the disk.
 func TestALineComesBehindThoseThatItsClientHasSeen(t *testing.T) {
 	var out bytes.Buffer // the system writes to it one at a time
-	disk := &slowDisk{Engine: memengine.New()}
+	disk := &slowDisk{Engine: replicatest.New()}
 	st := openStore(t, disk, nil)
 	s, err := Recover(Config{Store: st, Classes: testClasses, Log: quiet, Stdout: &out})
 	mustNot(t, err)

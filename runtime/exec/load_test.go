@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
@@ -16,7 +17,7 @@ import (
 
 // countingEngine counts the rows that are read.
 type countingEngine struct {
-	*memengine.Engine
+	replicatest.Engine
 	read memengine.Counting
 }
 

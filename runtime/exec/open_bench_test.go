@@ -4,16 +4,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
 // BenchmarkOpen opens a store of banks with 999 accounts each. Beside it, what reading its rows
 // alone takes.
 func BenchmarkOpen(b *testing.B) {
 	const banks, accounts = 100, 999
-	e := memengine.New()
+	e := replicatest.New()
 	st := openStore(b, e, nil)
 	s, err := Recover(Config{Store: st, Classes: testClasses, Log: quiet})
 	mustNot(b, err)

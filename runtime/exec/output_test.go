@@ -8,16 +8,16 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
 // stalled is an engine whose syncs wait until they are let go.
 type stalled struct {
-	*memengine.Engine
+	replicatest.Engine
 	mu   sync.Mutex
 	gate chan struct{} // nil: open
 }
@@ -68,7 +68,7 @@ var _ io.Writer = (*safeBuffer)(nil)
 // While a disk stalls nothing leaves the node: no line, no callback, no answer. Locks are given back
 // meanwhile, and afterwards everything leaves in the order of the commits.
 func TestNothingLeavesBeforeItIsDurable(t *testing.T) {
-	e := &stalled{Engine: memengine.New()}
+	e := &stalled{Engine: replicatest.New()}
 	st := openStore(t, e, nil)
 	out := &safeBuffer{}
 	s, err := Recover(Config{Store: st, Classes: testClasses, Log: quiet, Stdout: out})
@@ -136,7 +136,7 @@ func waitFor(group *sync.WaitGroup) <-chan struct{} {
 // When the store fails all waiters are told that the outcome is unknown, nothing leaves
 // any more, and the hook that ends the process is called once.
 func TestFailedStoreLeavesOutcomesUnknown(t *testing.T) {
-	e := memengine.New()
+	e := replicatest.New()
 	fatal := make(chan error, 8)
 	st := openStore(t, e, func(err error) { fatal <- err })
 	out := &safeBuffer{}

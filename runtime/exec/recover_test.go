@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
 // all keeps what is not synced yet, none loses it.
@@ -152,7 +152,7 @@ func TestSubEventsRunOnceAndInOrder(t *testing.T) {
 	issuer, target := n.fresh(), n.fresh()
 	n.run(issuer, &methodAdopt, wstep{op: wAdopt, ref: target})
 	n.sys.host.AwaitMoves() // a move of the target would wait for the holder, and the issuer for the move
-	var image *memengine.Engine
+	var image replicatest.Engine
 	hold, held := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(held)
@@ -173,7 +173,7 @@ func TestSubEventsRunOnceAndInOrder(t *testing.T) {
 	n.cl.Settle()
 	ended := n.engine.Crash(all)
 	n.close()
-	for i, e := range []*memengine.Engine{image, ended} {
+	for i, e := range []replicatest.Engine{image, ended} {
 		n.engine = e
 		n.open()
 		n.cl.Settle()

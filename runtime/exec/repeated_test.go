@@ -10,12 +10,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/sched"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -93,7 +93,7 @@ func TestAChainThatIsLeftIsToldWhenItIsDurable(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, fails: %v", name, fails), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					t.Cleanup(writtenArgs.Clear)
-					e := &stalled{Engine: memengine.New()}
+					e := &stalled{Engine: replicatest.New()}
 					st := openStore(t, e, func(error) {})
 					s, err := Recover(Config{Store: st, Classes: testClasses, Log: quiet})
 					mustNot(t, err)
@@ -147,7 +147,7 @@ func TestAChainThatIsLeftIsToldWhenItIsDurable(t *testing.T) {
 // A repetition that waits for a request learns that its outcome is unknown, if the store fails.
 func TestARepetitionOfAnUnknownOutcome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		e := &stalled{Engine: memengine.New()}
+		e := &stalled{Engine: replicatest.New()}
 		st := openStore(t, e, func(error) {})
 		s, err := Recover(Config{Store: st, Classes: testClasses, Log: quiet})
 		mustNot(t, err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/history"
@@ -15,7 +16,6 @@ import (
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/undo"
 )
 
@@ -98,9 +98,9 @@ func (v *edition) recover(st *store.Store) (*System, error) {
 
 // left runs an event of the first version that issues a call of add, and returns what a crash leaves
 // before the call has run.
-func left(t *testing.T, change func(*edition), issue func(v *edition, cx *Cx, self order.Ref)) (waits *memengine.Engine) {
+func left(t *testing.T, change func(*edition), issue func(v *edition, cx *Cx, self order.Ref)) (waits replicatest.Engine) {
 	t.Helper()
-	v, e := newEdition(change), memengine.New()
+	v, e := newEdition(change), replicatest.New()
 	st := openStore(t, e, nil)
 	s, err := v.recover(st)
 	mustNot(t, err)
@@ -117,12 +117,12 @@ func left(t *testing.T, change func(*edition), issue func(v *edition, cx *Cx, se
 }
 
 // waitingCalls are all ways in which a call can wait.
-func waitingCalls(t *testing.T) map[string]*memengine.Engine { return waitingCallsOf(t, unchanged) }
+func waitingCalls(t *testing.T) map[string]replicatest.Engine { return waitingCallsOf(t, unchanged) }
 
 // waitingCallsOf are the calls that a version has left.
-func waitingCallsOf(t *testing.T, change func(*edition)) map[string]*memengine.Engine {
+func waitingCallsOf(t *testing.T, change func(*edition)) map[string]replicatest.Engine {
 	args := func() *pair { return &pair{a: 2, b: 3} }
-	list := map[string]*memengine.Engine{}
+	list := map[string]replicatest.Engine{}
 	for name, issue := range map[string]func(v *edition, cx *Cx, self order.Ref){
 		"sub-event": func(v *edition, cx *Cx, self order.Ref) { cx.Emit(self, &v.add, args()) },
 		"timer":     func(v *edition, cx *Cx, self order.Ref) { cx.EmitAfter(time.Second, "", self, &v.add, args()) },
@@ -150,7 +150,7 @@ func content(t *testing.T, e store.Reader) map[string]string {
 }
 
 // sum lets the waiting calls run, and returns what they have left in the actor.
-func (v *edition) sum(t *testing.T, e *memengine.Engine) (sum int64, note string) {
+func (v *edition) sum(t *testing.T, e replicatest.Engine) (sum int64, note string) {
 	t.Helper()
 	st := openStore(t, e, nil)
 	s, err := v.recover(st)
@@ -237,7 +237,7 @@ func TestAClassThatIsGoneChangesNothing(t *testing.T) {
 
 // A refused run does not end a trace: a trace that goes on afterwards knows what was before the refused run.
 func TestARefusedRunLeavesTheTrace(t *testing.T) {
-	v, e := newEdition(unchanged), memengine.New()
+	v, e := newEdition(unchanged), replicatest.New()
 	st := openStore(t, e, nil)
 	s, err := Recover(Config{Store: st, Classes: []*Class{&v.class}, Log: quiet, Clock: sched.NewSimClock(v.start), Trace: traceFunc(func(*traced) {})})
 	mustNot(t, err)
@@ -327,7 +327,7 @@ func TestATickKeepsItsSignature(t *testing.T) {
 // An outcome is given again only to a method that returns what it was of. A refusal is no failure of the store: what was
 // stored stays, and other requests run.
 func TestOutcomesMeetAnotherVersion(t *testing.T) {
-	first, e := newEdition(unchanged), memengine.New()
+	first, e := newEdition(unchanged), replicatest.New()
 	st := openStore(t, e, nil)
 	s, err := first.recover(st)
 	mustNot(t, err)

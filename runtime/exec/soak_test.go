@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
+	"github.com/aeon-lang/aeon/replica/replicatest"
 )
 
 var soak = flag.Duration("soak", time.Second, "how long TestSoak runs workloads of random shapes")
@@ -45,7 +45,7 @@ func TestSoakOnAStore(t *testing.T) {
 		w.nodes, w.events, w.tails = min(w.nodes, 40), 300, rng.IntN(20)
 		w.goroutines = min(w.goroutines, 16)
 		w.edges, w.tellers, w.closes = rng.IntN(3*w.nodes), rng.IntN(3), rng.IntN(100)
-		c := newCrashes(w, 6, memDisk{memengine.New()})
+		c := newCrashes(w, 6, memDisk{replicatest.New()})
 		if err := c.run(func(waits string) { panic(fmt.Sprintf("%+v: no progress\n%s", w, waits)) }); err != nil {
 			t.Fatalf("%+v: %v", w, err)
 		}

@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/spantree"
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
@@ -159,7 +159,7 @@ func TestWaitsForLocksAreSpans(t *testing.T) {
 
 // slowEngine syncs when it is told to.
 type slowEngine struct {
-	*memengine.Engine
+	replicatest.Engine
 	sync chan bool
 }
 
@@ -172,7 +172,7 @@ func (e slowEngine) Sync() error {
 // An answer that waits for the disk has a span of that.
 func TestWaitsForTheDiskAreSpans(t *testing.T) {
 	r := record(t, "s")
-	e := slowEngine{memengine.New(), make(chan bool, 1000)}
+	e := slowEngine{replicatest.New(), make(chan bool, 1000)}
 	e.sync <- true // of the opening
 	st, err := store.Open(e, store.Options{Program: "test", Partitions: 4, Log: quiet, Fatal: func(err error) { t.Error(err) }})
 	mustNot(t, err)

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
 // heldJournal holds up one Append, the one after a send to next, until letGo is closed.
@@ -33,7 +33,7 @@ func (j *heldJournal) Append(b store.Batch) store.Position {
 // back, in whatever order the batches of several requests get into the journal.
 func TestTheWatermarkOfASessionNeverGoesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		engine := memengine.New()
+		engine := replicatest.New()
 		j := &heldJournal{Store: openStore(t, engine, nil), next: make(chan struct{}, 1), letGo: make(chan struct{})}
 		s, err := Recover(Config{Store: j.Store, Classes: testClasses, Log: quiet, journal: j})
 		mustNot(t, err)

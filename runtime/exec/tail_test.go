@@ -11,11 +11,11 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/callpath"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/aeon-lang/aeon/runtime/undo"
 )
@@ -487,7 +487,7 @@ func TestCancelWakesWaiters(t *testing.T) {
 // So does an event that waits for the store's credit while the disk stalls. The event behind it gets the credit.
 func TestCancelWakesWaitersForCredit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		disk := &stalled{Engine: memengine.New()}
+		disk := &stalled{Engine: replicatest.New()}
 		st, err := store.Open(disk, store.Options{Program: "test", Partitions: 4, Log: quiet, CreditBytes: 1})
 		mustNot(t, err)
 		s, err := Recover(Config{Store: st, Classes: testClasses, Log: quiet})

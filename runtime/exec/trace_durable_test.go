@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/history"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/trace"
 	"github.com/cockroachdb/pebble/v2/vfs"
 )
@@ -33,6 +33,10 @@ type killed struct {
 	trace []byte
 }
 
+// killedMax bounds the stores that are left of a run: beyond it every other one is dropped, and of the moments to come every other one is taken. So they are
+// of the whole run, however often its engine writes.
+const killedMax = 100
+
 // missing kills a traced system at many moments while events run. It returns how many stores are left, and how many of them
 // have an event that the trace has not.
 func missing(t *testing.T, record func(*trace.Writer) trace.Recorder) (stores, without int) {
@@ -44,17 +48,26 @@ func missing(t *testing.T, record func(*trace.Writer) trace.Recorder) (stores, w
 	var on atomic.Bool
 	var mu sync.Mutex
 	var left []killed
+	writes, every := 0, 1
 	engine, err := d.open(func() {
 		mu.Lock()
 		defer mu.Unlock()
-		if !on.Load() || len(left) == 60 {
+		if !on.Load() {
+			return
+		}
+		if writes++; writes%every != 0 {
 			return
 		}
 		k := killed{fs: d.fs.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 100, RNG: rand.New(rand.NewPCG(uint64(len(left)), 0))})}
 		if k.trace, err = os.ReadFile(name); err != nil { // after the store: it may have more, and never less
 			t.Error(err)
 		}
-		left = append(left, k)
+		if left = append(left, k); len(left) == killedMax {
+			for i := range killedMax / 2 {
+				left[i] = left[2*i+1]
+			}
+			left, every = left[:killedMax/2], 2*every
+		}
 	})
 	mustNot(t, err)
 	st := openStore(t, engine, nil)
@@ -113,7 +126,7 @@ func TestEndsAreRecordedWhenTheyAreDurable(t *testing.T) {
 	w, err := trace.Create(name, trace.Stored, false)
 	mustNot(t, err)
 	w.Begin(trace.Header{Program: "test"})
-	engine := &stalled{Engine: memengine.New()}
+	engine := &stalled{Engine: replicatest.New()}
 	st := openStore(t, engine, nil)
 	s, err := Recover(Config{Store: st, Classes: testClasses, Log: quiet, Trace: w})
 	mustNot(t, err)

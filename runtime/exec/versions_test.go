@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/undo"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
@@ -240,7 +240,7 @@ func newVersion(class, columns string) *version {
 }
 
 // run starts the version on a store, calls f, and closes it. It returns the error of Recover.
-func (v *version) run(t *testing.T, e *memengine.Engine, drop string, f func(cl *Client)) (*memengine.Engine, error) {
+func (v *version) run(t *testing.T, e replicatest.Engine, drop string, f func(cl *Client)) (replicatest.Engine, error) {
 	t.Helper()
 	st := openStore(t, e, nil)
 	before := content(t, st)
@@ -323,7 +323,7 @@ func TestVersionsTakeTurns(t *testing.T) {
 			t.Cleanup(writtenArgs.Clear)
 			first, second := newVersion("Page", c.first), newVersion("Page", c.second)
 			want := map[string]map[string]string{}
-			e, err := first.run(t, memengine.New(), "", func(cl *Client) {
+			e, err := first.run(t, replicatest.New(), "", func(cl *Client) {
 				for i, name := range []string{"one", "two"} {
 					first.write(t, cl, name, int64(10*i+10))
 					want[name] = first.read(t, cl, name)
@@ -393,7 +393,7 @@ func (v *version) at(field string) (column, bool) {
 func TestFieldsAreGivenUpOnRequest(t *testing.T) {
 	t.Cleanup(writtenArgs.Clear)
 	first := newVersion("Page", "f int, g string, s class v.V{a int;b int}")
-	e, err := first.run(t, memengine.New(), "", func(cl *Client) { first.write(t, cl, "one", 10) })
+	e, err := first.run(t, replicatest.New(), "", func(cl *Client) { first.write(t, cl, "one", 10) })
 	mustNot(t, err)
 	second := newVersion("Page", "f int, s class v.V{a int}")
 	e, err = second.run(t, e, "v.Page.g", nil)
@@ -428,7 +428,7 @@ func TestFieldsAreGivenUpOnRequest(t *testing.T) {
 // has made such a field since.
 func TestAFieldComesBack(t *testing.T) {
 	t.Cleanup(writtenArgs.Clear)
-	run := func(e *memengine.Engine, columns, drop, want string, f func(v *version, cl *Client)) *memengine.Engine {
+	run := func(e replicatest.Engine, columns, drop, want string, f func(v *version, cl *Client)) replicatest.Engine {
 		t.Helper()
 		v := newVersion("Page", columns)
 		e, err := v.run(t, e, drop, func(cl *Client) { f(v, cl) })
@@ -445,7 +445,7 @@ func TestAFieldComesBack(t *testing.T) {
 		}
 	}
 	none := func(*version, *Client) {}
-	e := run(memengine.New(), "f int, g int8", "", "", func(v *version, cl *Client) { v.write(t, cl, "one", 10) })
+	e := run(replicatest.New(), "f int, g int8", "", "", func(v *version, cl *Client) { v.write(t, cl, "one", 10) })
 	e = run(e, "f int", "", "", none)
 	e = run(e, "f int, g string", "", "class v.Page, field g, stored as int8 and now string: the values that were kept when the field was gone: values of type int8 are no values of type string; "+
 		"give the new field another name, or go back to the old type, or give them up with --drop-fields v.Page.g", nil)
@@ -465,7 +465,7 @@ func TestAFieldComesBack(t *testing.T) {
 	run(e, "f int, g string", "v.Page.g", "", shows("20"))
 
 	// A reference that cannot be null comes back where every actor has it.
-	e = run(memengine.New(), "f int, g actor v.Other", "", "", func(v *version, cl *Client) { v.write(t, cl, "one", 0) })
+	e = run(replicatest.New(), "f int, g actor v.Other", "", "", func(v *version, cl *Client) { v.write(t, cl, "one", 0) })
 	e = run(e, "f int", "", "", none)
 	e = run(e, "f int, g actor v.Other", "", "", none)
 	e = run(e, "f int", "", "", func(v *version, cl *Client) { v.write(t, cl, "two", 0) })
@@ -476,7 +476,7 @@ func TestAFieldComesBack(t *testing.T) {
 func TestAClassIsGone(t *testing.T) {
 	t.Cleanup(writtenArgs.Clear)
 	first, second := newVersion("Page", "f int"), newVersion("Sheet", "f int")
-	e, err := first.run(t, memengine.New(), "", func(*Client) {})
+	e, err := first.run(t, replicatest.New(), "", func(*Client) {})
 	mustNot(t, err)
 	e, err = second.run(t, e, "", func(*Client) {})
 	mustNot(t, err)

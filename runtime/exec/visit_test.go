@@ -6,15 +6,15 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
 // slowReads is an engine whose reads can be held up.
 type slowReads struct {
-	*memengine.Engine
+	replicatest.Engine
 	held chan struct{} // nil: they are not
 }
 
@@ -40,7 +40,7 @@ func TestCloseWaitsForReaders(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				t.Cleanup(writtenArgs.Clear)
-				e := &slowReads{Engine: memengine.New()}
+				e := &slowReads{Engine: replicatest.New()}
 				n := &node{t: t}
 				n.start(e)
 				Named(n.cl, &classBank, "main")

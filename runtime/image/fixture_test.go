@@ -3,11 +3,11 @@ package image_test
 import (
 	"testing"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -51,14 +51,14 @@ var actorID = event.SerialActor(5, 42)
 // shop is a store with one actor.
 type shop struct {
 	testing.TB
-	engine *memengine.Engine
+	engine replicatest.Engine
 	layout *image.Layout
 	w      image.Writer
 	log    uint64
 }
 
 func newShop(t testing.TB) *shop {
-	s := &shop{TB: t, engine: memengine.New(), layout: &image.Layout{Class: "market.Shop"}}
+	s := &shop{TB: t, engine: replicatest.New(), layout: &image.Layout{Class: "market.Shop"}}
 	for i, name := range []string{"balance", "prices", "line"} {
 		s.layout.Fields = append(s.layout.Fields, store.FieldLayout{Name: name, Number: uint16(i + 1), Required: true})
 	}

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/value"
 )
 
@@ -214,7 +214,7 @@ func TestDamage(t *testing.T) {
 	// damaged reads everything after b.
 	damaged := func(what string, change func(b store.Batch)) {
 		t.Helper()
-		e := memengine.New()
+		e := replicatest.New()
 		b := e.NewBatch()
 		for _, r := range rows {
 			b.Set(r.key, r.value)

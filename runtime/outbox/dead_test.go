@@ -5,15 +5,15 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
 // A store keeps the newest dead letters, counts those that it has dropped, and knows all of that when it is opened again.
 func TestTheNewestDeadLettersAreKept(t *testing.T) {
-	st, err := store.Open(memengine.New(), store.Options{Program: "test", Log: slog.New(slog.DiscardHandler), Fatal: func(err error) { t.Error(err) }})
+	st, err := store.Open(replicatest.New(), store.Options{Program: "test", Log: slog.New(slog.DiscardHandler), Fatal: func(err error) { t.Error(err) }})
 	if err != nil {
 		t.Fatal(err)
 	}

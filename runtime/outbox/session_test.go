@@ -5,16 +5,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
 // openSessions returns sessions on a new store; expired counts those that have expired.
 func openSessions(t *testing.T, clock sched.Clock, expired *int) (*Sessions[int], *store.Store) {
-	st, err := store.Open(memengine.New(), store.Options{Program: "test", Log: slog.New(slog.DiscardHandler), Fatal: func(err error) { t.Error(err) }})
+	st, err := store.Open(replicatest.New(), store.Options{Program: "test", Log: slog.New(slog.DiscardHandler), Fatal: func(err error) { t.Error(err) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime/codec"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/image"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/value"
 	"pgregory.net/rapid"
 )
@@ -125,7 +125,7 @@ func largeChest() *chestModel {
 
 // depot keeps one chest in an engine.
 type depot struct {
-	engine *memengine.Engine
+	engine replicatest.Engine
 	layout *image.Layout
 	id     event.ActorID
 	w      image.Writer
@@ -133,7 +133,7 @@ type depot struct {
 }
 
 func newDepot() *depot {
-	st := &depot{engine: memengine.New(), layout: &image.Layout{Class: "p.Chest"}, id: event.SerialActor(3, 7)}
+	st := &depot{engine: replicatest.New(), layout: &image.Layout{Class: "p.Chest"}, id: event.SerialActor(3, 7)}
 	for i := range chestFields {
 		st.layout.Fields = append(st.layout.Fields, store.FieldLayout{Name: fmt.Sprint("f", i), Number: uint16(i + 1), Required: true})
 	}

@@ -20,13 +20,13 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/generated"
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/access"
 	"github.com/aeon-lang/aeon/runtime/door/gate"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/store"
-	"github.com/aeon-lang/aeon/runtime/store/memengine"
 	"github.com/aeon-lang/aeon/runtime/watch"
 	"github.com/aeon-lang/aeon/sim/door/shop"
 )
@@ -74,7 +74,7 @@ func open(t testing.TB, p *runtime.Package) *served {
 func openWith(t testing.TB, p *runtime.Package, limits door.RemoteLimits, clock runtime.Clock, opts ...func(*runtime.Config)) *served {
 	t.Helper()
 	s := &served{t: t, of: p}
-	st, err := store.Open(memengine.New(), store.Options{Program: p.Name, Log: discard, Fatal: func(err error) {
+	st, err := store.Open(replicatest.New(), store.Options{Program: p.Name, Log: discard, Fatal: func(err error) {
 		if !s.fails {
 			t.Error(err)
 		}

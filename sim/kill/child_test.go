@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/node"
@@ -23,6 +24,7 @@ type order struct {
 	Seed       uint64
 	Next       []int64 // of each session: the first request that has no answer
 	Last       bool    // bring everything to an end
+	Replicated bool    // keep the store on three replicas in this process
 }
 
 // Lines that a child writes, each in one piece:
@@ -103,7 +105,11 @@ func runChild() {
 			say("wrong", err)
 		}
 	}
-	runtime.Main(&p, node.Keep)
+	parts := node.PartsWith(nil)
+	if c.Replicated {
+		parts.Store = replicatest.ThreeIn(parts.Store)
+	}
+	runtime.Main(&p, runtime.With(parts))
 }
 
 func (c *child) perform(cl *runtime.Client) error {

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/spec/trace"
 )
 
@@ -106,7 +107,7 @@ func (l *life) live() error {
 
 func (l *life) once(how fate) error {
 	r := &run{life: l, how: how, lines: make(chan string, 1024)}
-	o := order{Dir: filepath.Join(l.dir, "data"), Trace: l.traceFile(), Seed: l.seed, Last: how == byItself}
+	o := order{Dir: filepath.Join(l.dir, "data"), Trace: l.traceFile(), Seed: l.seed, Last: how == byItself, Replicated: replicatest.Asked()}
 	for _, a := range l.sessions {
 		o.Next = append(o.Next, a.next())
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/aeon-lang/aeon/internal/generated"
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/node"
 	"github.com/aeon-lang/aeon/sim/mail/post"
@@ -31,8 +32,9 @@ const (
 	childWait = 60 * time.Second
 )
 
-// The child is told by its environment: where its files are, the first letter that it sends, and whether it is the last one.
-const dirEnv, firstEnv, lastEnv = "AEON_MAIL_DIR", "AEON_MAIL_FIRST", "AEON_MAIL_LAST"
+// The child is told by its environment: where its files are, the first letter that it sends, whether it is the last one, and whether its
+// store is on three replicas.
+const dirEnv, firstEnv, lastEnv, replicatedEnv = "AEON_MAIL_DIR", "AEON_MAIL_FIRST", "AEON_MAIL_LAST", "AEON_MAIL_REPLICATED"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(dirEnv); dir != "" {
@@ -50,7 +52,11 @@ func runChild(dir string) {
 			fmt.Println("wrong", err)
 		}
 	}
-	runtime.Main(&p, node.Keep)
+	parts := node.PartsWith(nil)
+	if os.Getenv(replicatedEnv) != "" {
+		parts.Store = replicatest.ThreeIn(parts.Store)
+	}
+	runtime.Main(&p, runtime.With(parts))
 }
 
 // perform sends letters, and says which it has sent; the last child waits for the end of all calls, and says what the office knows.
@@ -246,6 +252,9 @@ func start(t *testing.T, dir string, first int64, last bool) *process {
 	p.cmd.Env = append(os.Environ(), dirEnv+"="+dir, fmt.Sprint(firstEnv, "=", first))
 	if last {
 		p.cmd.Env = append(p.cmd.Env, lastEnv+"=yes")
+	}
+	if replicatest.Asked() {
+		p.cmd.Env = append(p.cmd.Env, replicatedEnv+"=yes")
 	}
 	p.cmd.Stderr = &p.err
 	out, err := p.cmd.StdoutPipe()

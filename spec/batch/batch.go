@@ -89,12 +89,13 @@ func ParseAll(name string, sources []Source) (Program, []diag.Diagnostic) {
 
 // Compiler makes executables of programs. Its fields are set before use and not changed.
 type Compiler struct {
-	Cache   *gobuild.Cache // gobuild.DefaultCache if nil
-	Runtime aeon.Runtime   // the zero Runtime: aeon.RuntimeSource(). Tests may hand in one with a bug in it.
-	Vet     bool           // go vet must accept the generated code
-	Stored  bool           // jobs may be Stored
-	Once    bool           // nothing is kept of what is made once Executable.Remove was called
-	Apart   bool           // every program is compiled as it would be alone, which takes three times as long
+	Cache      *gobuild.Cache // gobuild.DefaultCache if nil
+	Runtime    aeon.Runtime   // the zero Runtime: aeon.RuntimeSource(). Tests may hand in one with a bug in it.
+	Vet        bool           // go vet must accept the generated code
+	Stored     bool           // jobs may be Stored
+	Replicated bool           // for tests: the stores are kept on three replicas
+	Once       bool           // nothing is kept of what is made once Executable.Remove was called
+	Apart      bool           // every program is compiled as it would be alone, which takes three times as long
 	// Generate, if set, stands in for codegen.Generate.
 	Generate func(*typecheck.Info, codegen.Options) ([]codegen.File, error)
 }
@@ -139,7 +140,7 @@ func (c *Compiler) Compile(ctx context.Context, programs []Program) (*Executable
 			return nil, err
 		}
 	}
-	req := l.request()
+	req := l.request(c.Replicated)
 	req.Once = c.Once
 	if c.Vet {
 		err = b.Vet(ctx, req)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/aeon-lang/aeon"
 	"github.com/aeon-lang/aeon/internal/gobuild"
 )
 
@@ -83,8 +84,8 @@ func (l *linked) end(s *shared) {
 	}
 }
 
-// request returns the request for the executable of all that was added.
-func (l *linked) request() gobuild.Request {
+// request returns the request for the executable of all that was added, whose stores are kept on replicas or not.
+func (l *linked) request(replicated bool) gobuild.Request {
 	for _, n := range slices.Sorted(maps.Keys(l.shared)) {
 		l.end(l.shared[n])
 	}
@@ -93,7 +94,12 @@ func (l *linked) request() gobuild.Request {
 	req.Imported = append(req.Imported, gobuild.Package{Name: "driver", Dir: driverDir, Shared: true, Files: []gobuild.File{
 		{Name: "driver.go", Data: driverSource}, {Name: "stored.go", Data: storedSource},
 	}})
-	req.Main = fmt.Appendf(nil, "package main\n\nimport (\n\t%q\n\n\t%s\n)\n\nfunc main() {\n\tdriver.Main(\n\t\t%s,\n\t)\n}\n",
-		gobuild.ImportPath(driverDir, "driver"), strings.Join(l.imports, "\n\t"), strings.Join(l.descriptors, ",\n\t\t"))
+	imports, start := slices.Concat([]string{fmt.Sprintf("%q", gobuild.ImportPath(driverDir, "driver"))}, l.imports), ""
+	if replicated {
+		req.Store, req.Cluster = true, true // for the modules of raft
+		imports, start = append(imports, fmt.Sprintf("%q", aeon.ReplicasPackage)), "\tdriver.Memory = replicatest.ThreeInMemory\n"
+	}
+	req.Main = fmt.Appendf(nil, "package main\n\nimport (\n\t%s\n)\n\nfunc main() {\n%s\tdriver.Main(\n\t\t%s,\n\t)\n}\n",
+		strings.Join(imports, "\n\t"), start, strings.Join(l.descriptors, ",\n\t\t"))
 	return req
 }

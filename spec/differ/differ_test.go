@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
 	"github.com/aeon-lang/aeon/spec/differ"
 	"github.com/aeon-lang/aeon/spec/generate"
 )
@@ -45,7 +46,7 @@ func TestGeneratedPrograms(t *testing.T) {
 func TestGeneratedProgramsOnAStore(t *testing.T) {
 	compare(t, *stored, func() *differ.Comparer {
 		c := newComparer()
-		c.Stored = true
+		c.Stored, c.Compiler.Replicated = true, replicatest.Asked()
 		return c
 	})
 }

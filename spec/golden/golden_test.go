@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/aeon-lang/aeon/replica/replicatest"
+	"github.com/aeon-lang/aeon/spec/batch"
 	"github.com/aeon-lang/aeon/spec/golden"
 )
 
@@ -25,7 +27,7 @@ func TestGoldenPrograms(t *testing.T) {
 	}
 	told := map[string]int{} // by the format
 	doing := func(format string, _ ...any) { told[format]++ }
-	results, err := golden.Run(t.Context(), cases, golden.Options{Seeds: *seeds, Update: *update, Stored: *stored, Doing: doing})
+	results, err := golden.Run(t.Context(), cases, golden.Options{Seeds: *seeds, Update: *update, Stored: *stored, Compiler: batch.Compiler{Replicated: replicatest.Asked()}, Doing: doing})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,10 @@ const (
 	engine  = "./replica/engine"
 	// clusters runs the runtime on three replicas.
 	clusters = "./runtime/exec -run TestScheduledClusters -cluster.seeds 200"
-	inMem    = "./runtime/transport/mem"
-	byGRPC   = "./runtime/transport/grpc"
+	// onThree runs it on three replicas whose disks crash together.
+	onThree = "./runtime/exec -replicated -run CrashesLose|CrashImages -crash.images 120"
+	inMem   = "./runtime/transport/mem"
+	byGRPC  = "./runtime/transport/grpc"
 )
 
 // ofReplica are bugs of the replicated journal.
@@ -43,6 +45,10 @@ var ofReplica = []plant{
 		"\tif index <= g.begins {\n",
 		"\tif index <= g.log.cut.Index {\n",
 		replica),
+	bug("entries are read while a log is cut below them", "replica/core.go",
+		"\tg.log.cutAt(r.Cut) // nothing reads them from now on: the rows go away some time before Appended says so\n",
+		"",
+		replica),
 	bug("a leader whose disk hangs hands nothing over", "replica/core.go",
 		"\t\t\tif c.hung >= c.cfg.Stall {\n",
 		"\t\t\tif false {\n",
@@ -75,6 +81,22 @@ var ofReplica = []plant{
 		"\t\terr := m.state.Sync()\n\t\tclose(ended)\n",
 		"\t\terr := error(nil)\n\t\tclose(ended)\n",
 		clusters).and("replica/driver/member.go", "\tm.kept = m.state.Synced()\n\tm.of.loop", "\tm.kept = m.state.Index()\n\tm.of.loop"),
+	bug("a log outlives the directory of the state", "replica/driver/disk.go",
+		"\treturn d.fs().SyncDir(filepath.Dir(dir))\n",
+		"\treturn nil\n",
+		"./replica/driver -run OpenedDirectories"),
+	bug("what is proposed was not announced", "replica/engine/engine.go",
+		"len(c) > 0 && e.before != nil",
+		"false",
+		engine),
+	bug("a state takes what is not committed, which a crash of all nodes shows", "replica/engine/engine.go",
+		"\te.pending = append(e.pending, c...)\n",
+		"\te.pending = append(e.pending, c...)\n\tearly := e.state.engine.NewBatch()\n\t_ = c.into(early)\n\t_ = e.state.engine.Apply(early)\n",
+		onThree),
+	bug("a log is cut where a state is not synced, which a crash of all nodes shows", "replica/driver/member.go",
+		"\t\terr := m.state.Sync()\n\t\tclose(ended)\n",
+		"\t\terr := error(nil)\n\t\tclose(ended)\n",
+		onThree).and("replica/driver/member.go", "\tm.kept = m.state.Synced()\n\tm.of.loop", "\tm.kept = m.state.Index()\n\tm.of.loop"),
 	bug("a part of a group is taken alone", "replica/engine/state.go",
 		"\t\t\t\ts.parts, s.begun = append(s.parts, e.Data[1:]...), e.Term\n",
 		"\t\t\t\ts.wait(e.Data[1:])\n",

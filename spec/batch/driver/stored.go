@@ -18,7 +18,7 @@ import (
 // its end the store is opened once more: it has to have all states as they were, and nothing but timers may wait to be
 // run.
 type stored struct {
-	engine *memengine.Engine
+	opener store.Opener
 	store  *store.Store
 	cfg    aeonrt.Config
 	clock  *aeonrt.SimClock
@@ -27,9 +27,18 @@ type stored struct {
 	failed chan error // of the store
 }
 
+// Memory returns what opens the store of a run, and opens it again when it was closed. Main packages of tests set another one.
+var Memory = func() store.Opener {
+	e := memengine.New()
+	return func(string, store.EngineOptions) (store.Engine, error) {
+		e = e.Reopen()
+		return e, nil
+	}
+}
+
 // openStored opens a system on a new store.
 func openStored(cfg aeonrt.Config, p *aeonrt.Package) (*stored, *aeonrt.System, error) {
-	d := &stored{engine: memengine.New(), cfg: cfg, failed: make(chan error, 1), stop: make(chan struct{}), ended: make(chan struct{})}
+	d := &stored{opener: Memory(), cfg: cfg, failed: make(chan error, 1), stop: make(chan struct{}), ended: make(chan struct{})}
 	d.clock, _ = cfg.Clock.(*aeonrt.SimClock)
 	d.cfg.Classes = aeonrt.AllClasses(p)
 	s, err := d.open()
@@ -42,7 +51,11 @@ func openStored(cfg aeonrt.Config, p *aeonrt.Package) (*stored, *aeonrt.System, 
 }
 
 func (d *stored) open() (*aeonrt.System, error) {
-	st, err := store.Open(d.engine, store.Options{Program: "stored", Partitions: 4, Log: slog.New(slog.DiscardHandler),
+	e, err := d.opener("", store.EngineOptions{})
+	if err != nil {
+		return nil, err
+	}
+	st, err := store.Open(e, store.Options{Program: "stored", Partitions: 4, Log: slog.New(slog.DiscardHandler),
 		Fatal: func(err error) { d.failed <- err }})
 	if err != nil {
 		return nil, err
@@ -96,7 +109,6 @@ func (d *stored) verify(before []state.ActorState) error {
 	if err := d.store.Close(); err != nil {
 		return err
 	}
-	d.engine = d.engine.Reopen()
 	if d.clock != nil {
 		d.cfg.Clock = aeonrt.NewSimClock(d.clock.Now())
 	}
