@@ -127,7 +127,7 @@ func (n *node) openDriver() (err error) {
 			return err
 		}
 	}
-	n.holder = newHolder(n.id.Node, replica.Group(theStore), opener(c, theStore, &gate.Counts{}, audited, n.fail), n.log)
+	n.holder = newHolder(n.id.Node, replica.Group(theStore), opener(n.id.Node, c, theStore, &gate.Counts{}, audited, n.fail), n.log)
 	n.driver, err = driver.Open(driver.Config{
 		Node: n.id.Node, Disk: driver.NewDisk(driver.Dir{Root: filepath.Join(c.State.Dir, replicaDir), Opener: c.OpenEngine, Options: c.StateOptions(), LogOptions: c.LogOptions()}),
 		Send: func(to event.NodeID, m []byte) { n.transport.Send(to, m) }, SendState: n.transport.Bulk, Roles: n.turn, Fatal: n.fail, Tick: driver.TickDefault,

@@ -97,12 +97,7 @@ func (k *keeping) header(h trace.Header) (trace.Header, error) {
 	if k.store == nil {
 		return h, nil
 	}
-	h.Store, h.Run = k.store.Identity().Store, k.store.Starts()
-	last, err := history.LastTraced(k.store)
-	if last > 0 {
-		h.Recovered = &last
-	}
-	return h, err
+	return history.Header(h, k.store)
 }
 
 // flushMax is how long a program that is told to end waits for the disk.

@@ -132,8 +132,13 @@ func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan
 
 // node runs the program as a node of a cluster.
 func (r *mainRun) node() int {
+	traced := NodeTrace{Dir: r.tracing.file, States: r.tracing.states}
+	if err := traced.openDir(); err != nil {
+		r.fail(exitRefused, "%v", err)
+		return r.code
+	}
 	code := r.runNode(ClusterConfig{
-		Package: r.p, Cluster: r.cluster, State: r.keeping.State, Listen: r.listening.Listen, OpenEngine: r.keeping.open, Create: r.create, Seed: r.seed,
+		Package: r.p, Cluster: r.cluster, State: r.keeping.State, Listen: r.listening.Listen, Trace: traced, OpenEngine: r.keeping.open, Create: r.create, Seed: r.seed,
 		Stdout: r.out, Say: r.say, Log: newLog(r.stderr, true), Signals: r.signals,
 	})
 	if err := r.out.failure(); err != nil {
@@ -243,8 +248,8 @@ func (r *mainRun) check(rest []string) error {
 		return fmt.Errorf("--static %s would serve the data directory to all; serve another one", r.listening.Static)
 	case r.keeping.Snapshots != "" && r.listening.Shows(r.keeping.Snapshots):
 		return fmt.Errorf("--static %s would serve the snapshots to all; serve another directory", r.listening.Static)
-	case r.cluster.Listen != "" && (r.tracing.file != "" || r.spanning.Place != ""):
-		return errors.New("--cluster-listen: traces and spans of a node of a cluster are not recorded yet; leave out --trace and --spans")
+	case r.cluster.Listen != "" && r.spanning.Place != "":
+		return errors.New("--cluster-listen: spans of a node of a cluster are not recorded yet; leave out --spans")
 	case r.cluster.Listen != "" && !r.serve:
 		return errors.New("--cluster-listen is for --serve: main belongs to no node")
 	case r.tracing.file != "" && r.listening.Shows(r.tracing.file):

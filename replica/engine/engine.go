@@ -30,6 +30,7 @@ type Engine struct {
 	err     error    // it has failed
 	failed  chan struct{}
 	tell    []func(error)
+	before  func() // called before a group is proposed; nil: nothing is
 }
 
 // flight is a group that is proposed and not in the state yet.
@@ -118,6 +119,13 @@ func (e *Engine) OnFailure(f func(error)) {
 	}
 }
 
+// BeforeWrite implements store.Announcing: what is applied stays in the memory of the leader until it is proposed.
+func (e *Engine) BeforeWrite(f func()) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.before = f
+}
+
 // NewBatch implements store.Engine.
 func (e *Engine) NewBatch() store.Batch { return &batch{} }
 
@@ -190,7 +198,11 @@ func (e *Engine) launch() (*flight, error) {
 		f := e.flying[n-1]
 		newest = &f
 	}
+	before := e.before
 	e.mu.Unlock()
+	if before != nil && len(c) > 0 {
+		before()
+	}
 	for len(c) > 0 {
 		n, kind := len(c), byte(kindLast)
 		if n > e.partMax {

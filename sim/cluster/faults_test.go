@@ -117,6 +117,7 @@ func TestFaults(t *testing.T) {
 	}
 	c.end()
 	w.compare()
+	w.checkTraces()
 }
 
 // cutOff has one of networkFaults happen to the leader, during which the others go on.
