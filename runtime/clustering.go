@@ -9,6 +9,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/history"
 	"github.com/aeon-lang/aeon/runtime/settings"
+	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
@@ -20,6 +21,7 @@ type ClusterConfig struct {
 	State      settings.State
 	Listen     settings.Listen
 	Trace      NodeTrace
+	Spans      *NodeSpans
 	OpenEngine store.Opener
 	Create     bool // a cluster may be begun in a directory that is there, and empty
 	Seed       uint64
@@ -47,12 +49,13 @@ type Led struct {
 	System *System
 	Store  *store.Store
 	trace  tracing
-	log    *slog.Logger
+	of     *ClusterConfig
+	spans  *span.Tracer
 }
 
 // Recover opens the program's system on an engine that has the state of a store, which node leads. fatal is called once, when the store has failed.
 func (c *ClusterConfig) Recover(node event.NodeID, e store.Engine, number event.StoreID, fatal func(error)) (l *Led, err error) {
-	l = &Led{log: c.Log}
+	l = &Led{of: c}
 	if l.Store, err = store.Open(e, store.Options{Program: c.Package.Name, Number: number, Durability: c.State.Durability, Log: c.Log, Fatal: fatal}); err != nil {
 		return nil, err
 	}
@@ -65,29 +68,35 @@ func (c *ClusterConfig) Recover(node event.NodeID, e store.Engine, number event.
 		if err := l.trace.openStart(c.Trace, header); err != nil {
 			c.Log.Error("this node leads a store without a trace of it", "store", header.Store, "error", err) // it is there to serve
 		}
+		var failed error
+		if l.spans, failed = c.Spans.Begin(node, header.Store); failed != nil {
+			c.Log.Error("this node leads a store without spans of it", "store", header.Store, "error", failed)
+		}
+		cfg.Spans = l.spans
 		l.System, err = Recover(l.trace.begin(cfg, header))
 	}
 	if err != nil {
 		_ = l.Store.Close() // the error that counts is the first
-		l.endTrace()
+		l.endRecords()
 		return nil, err
 	}
 	return l, nil
 }
 
-// Close ends the system, then the store, and the trace of both.
+// Close ends the system, then the store, and what both record.
 func (l *Led) Close() error {
 	l.System.Close()
 	err := l.Store.Close()
 	l.trace.end(l.System, err)
-	l.endTrace()
+	l.endRecords()
 	return err
 }
 
-func (l *Led) endTrace() {
+func (l *Led) endRecords() {
 	if err := l.trace.close(); err != nil {
-		l.log.Error("the trace of a store that this node led", "error", err)
+		l.of.Log.Error("the trace of a store that this node led", "error", err)
 	}
+	go l.of.Spans.End(l.spans) // within span.CloseMax, for which the next leader does not wait
 }
 
 // StateOptions are those of the engines of states, which have the cache of a node.

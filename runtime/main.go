@@ -137,10 +137,13 @@ func (r *mainRun) node() int {
 		r.fail(exitRefused, "%v", err)
 		return r.code
 	}
+	log := newLog(r.stderr, true)
+	spans := &NodeSpans{Spans: r.spanning.Spans, open: r.spanning.openPlace, program: r.p.Name, log: log}
 	code := r.runNode(ClusterConfig{
-		Package: r.p, Cluster: r.cluster, State: r.keeping.State, Listen: r.listening.Listen, Trace: traced, OpenEngine: r.keeping.open, Create: r.create, Seed: r.seed,
-		Stdout: r.out, Say: r.say, Log: newLog(r.stderr, true), Signals: r.signals,
+		Package: r.p, Cluster: r.cluster, State: r.keeping.State, Listen: r.listening.Listen, Trace: traced, Spans: spans, OpenEngine: r.keeping.open, Create: r.create, Seed: r.seed,
+		Stdout: r.out, Say: r.say, Log: log, Signals: r.signals,
 	})
+	spans.close()
 	if err := r.out.failure(); err != nil {
 		r.fail(exitFailed, "not all that was printed could be written: %v", err)
 	}
@@ -248,8 +251,6 @@ func (r *mainRun) check(rest []string) error {
 		return fmt.Errorf("--static %s would serve the data directory to all; serve another one", r.listening.Static)
 	case r.keeping.Snapshots != "" && r.listening.Shows(r.keeping.Snapshots):
 		return fmt.Errorf("--static %s would serve the snapshots to all; serve another directory", r.listening.Static)
-	case r.cluster.Listen != "" && r.spanning.Place != "":
-		return errors.New("--cluster-listen: spans of a node of a cluster are not recorded yet; leave out --spans")
 	case r.cluster.Listen != "" && !r.serve:
 		return errors.New("--cluster-listen is for --serve: main belongs to no node")
 	case r.tracing.file != "" && r.listening.Shows(r.tracing.file):

@@ -95,7 +95,8 @@ func (w *world) data(i int) string { return filepath.Join(w.dir, "node"+strconv.
 // start starts a node. What its process writes is in the log.
 func (w *world) start(i int, join string) {
 	w.t.Helper()
-	args := []string{"--serve", "--data", w.data(i), "--listen", w.http[i], "--cluster-listen", w.own[i], "--cluster-advertise", w.advertised[i], "--trace", w.traces(i)}
+	args := []string{"--serve", "--data", w.data(i), "--listen", w.http[i], "--cluster-listen", w.own[i], "--cluster-advertise", w.advertised[i], "--trace", w.traces(i),
+		"--spans", w.spans(i), "--spans-sample", "0"}
 	if join != "" {
 		args = append(args, "--join", join)
 	}
