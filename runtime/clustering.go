@@ -22,6 +22,7 @@ type ClusterConfig struct {
 	Listen     settings.Listen
 	Trace      NodeTrace
 	Spans      *NodeSpans
+	Snapshots  *NodeSnapshots
 	OpenEngine store.Opener
 	Create     bool // a cluster may be begun in a directory that is there, and empty
 	Seed       uint64
@@ -51,6 +52,8 @@ type Led struct {
 	trace  tracing
 	of     *ClusterConfig
 	spans  *span.Tracer
+
+	endSnapshots func() // also cuts off one that is under way, and waits for its end
 }
 
 // Recover opens the program's system on an engine that has the state of a store, which node leads. fatal is called once, when the store has failed.
@@ -80,11 +83,13 @@ func (c *ClusterConfig) Recover(node event.NodeID, e store.Engine, number event.
 		l.endRecords()
 		return nil, err
 	}
+	l.endSnapshots = c.Snapshots.start(l.System, l.Store, c.Log)
 	return l, nil
 }
 
 // Close ends the system, then the store, and what both record.
 func (l *Led) Close() error {
+	l.endSnapshots() // they read the store
 	l.System.Close()
 	err := l.Store.Close()
 	l.trace.end(l.System, err)

@@ -139,8 +139,9 @@ func (r *mainRun) node() int {
 	}
 	log := newLog(r.stderr, true)
 	spans := &NodeSpans{Spans: r.spanning.Spans, open: r.spanning.openPlace, program: r.p.Name, log: log}
+	snapshots := &NodeSnapshots{keeping: r.keeping}
 	code := r.runNode(ClusterConfig{
-		Package: r.p, Cluster: r.cluster, State: r.keeping.State, Listen: r.listening.Listen, Trace: traced, Spans: spans, OpenEngine: r.keeping.open, Create: r.create, Seed: r.seed,
+		Package: r.p, Cluster: r.cluster, State: r.keeping.State, Listen: r.listening.Listen, Trace: traced, Spans: spans, Snapshots: snapshots, OpenEngine: r.keeping.open, Create: r.create, Seed: r.seed,
 		Stdout: r.out, Say: r.say, Log: log, Signals: r.signals,
 	})
 	spans.close()
@@ -245,6 +246,8 @@ func (r *mainRun) check(rest []string) error {
 		return errors.New("--snapshot-once says itself what the snapshot is of; leave out --snapshot-actor")
 	case r.tracing.states && r.tracing.file == "":
 		return errors.New("--trace-states adds to a trace; name its file with --trace")
+	case r.cluster.Listen != "" && r.once != "":
+		return errors.New("--snapshot-once is of a program that runs alone; a node takes snapshots while it leads, with --snapshots")
 	case r.once != "" && r.listening.listens():
 		return errors.New("--snapshot-once runs nothing that could be called; leave out --listen")
 	case r.keeping.Dir != "" && r.listening.Shows(r.keeping.Dir):
