@@ -70,7 +70,7 @@ func (t *clusterTrace) end(closed bool) {
 	}
 }
 
-// checkTraces checks what the systems of all nodes have recorded as one history.
+// checkTraces checks what the systems of all nodes have recorded as one history, and removes it.
 func (c *scheduledCluster) checkTraces() {
 	var files []spectrace.File
 	for _, t := range c.traces {
@@ -89,6 +89,9 @@ func (c *scheduledCluster) checkTraces() {
 		var text strings.Builder
 		_ = rep.Write(&text) // it never fails
 		c.fail("the traces: %s", text.String())
+	}
+	if err := os.RemoveAll(c.dir); err != nil {
+		c.fail("%v", err)
 	}
 	for i := range rep.Sections {
 		c.saw.traced += rep.Sections[i].Counts.Events
