@@ -28,9 +28,9 @@ func (h *holder) measure() Load {
 	if h.system == nil || now.at.Sub(h.sampled.at) < sampleInterval {
 		return h.load
 	}
-	now.commits = h.system.system.Stats().Commits
-	now.groups, now.took = h.system.store.Syncs().Sum()
-	h.load.Actors = h.system.system.Attached()
+	now.commits = h.system.System.Stats().Commits
+	now.groups, now.took = h.system.Store.Syncs().Sum()
+	h.load.Actors = h.system.System.Attached()
 	if was := h.sampled; !was.at.IsZero() {
 		h.load.Events = float64(now.commits-was.commits) / now.at.Sub(was.at).Seconds()
 		h.load.Commit = 0

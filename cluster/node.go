@@ -30,6 +30,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/sched"
+	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/transport/grpc"
 )
@@ -59,7 +60,8 @@ type node struct {
 	joins     *join.Server
 	gossip    *gossip.Gossip
 	front     *front.Front
-	holder    *holder // of theStore
+	spans     *span.Tracer // of front
+	holder    *holder      // of theStore
 	stores    stores
 
 	servers []func(context.Context) error // each shuts one down
@@ -89,6 +91,12 @@ func (n *node) open(own net.Listener) (err error) {
 	if err := n.notLost(); err != nil {
 		return err
 	}
+	if n.spans, err = n.c.Spans.Begin(n.id.Node, fmt.Sprintf("%s-%d", n.id.Cluster, n.id.Node)); err != nil {
+		return err
+	}
+	if err := n.c.Snapshots.Open(n.id.Node); err != nil {
+		return err
+	}
 	if n.port, err = port.Listen(port.Config{TCP: own, Identity: n.id, Verify: n.roll.Verify, Refused: n.refused, Logger: n.log}); err != nil {
 		return err
 	}
@@ -109,7 +117,7 @@ func (n *node) open(own net.Listener) (err error) {
 	if err := n.startGossip(); err != nil {
 		return err
 	}
-	n.front = front.New(front.Config{Locate: n.holder.locate, Here: n.holder.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, Log: n.log})
+	n.front = front.New(front.Config{Locate: n.holder.locate, Here: n.holder.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, Spans: n.spans, Log: n.log})
 	close(n.ready)
 	n.tasks.Go(n.holder.run)
 	n.tasks.Go(n.keepStores)
@@ -127,7 +135,7 @@ func (n *node) openDriver() (err error) {
 			return err
 		}
 	}
-	n.holder = newHolder(n.id.Node, replica.Group(theStore), opener(c, theStore, &gate.Counts{}, audited, n.fail), n.log)
+	n.holder = newHolder(n.id.Node, replica.Group(theStore), opener(n.id.Node, c, theStore, &gate.Counts{}, audited, n.fail), n.log)
 	n.driver, err = driver.Open(driver.Config{
 		Node: n.id.Node, Disk: driver.NewDisk(driver.Dir{Root: filepath.Join(c.State.Dir, replicaDir), Opener: c.OpenEngine, Options: c.StateOptions(), LogOptions: c.LogOptions()}),
 		Send: func(to event.NodeID, m []byte) { n.transport.Send(to, m) }, SendState: n.transport.Bulk, Roles: n.turn, Fatal: n.fail, Tick: driver.TickDefault,

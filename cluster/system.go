@@ -15,8 +15,7 @@ import (
 
 // system is the running actors of a store, in one term of a leader, and the doors to it.
 type system struct {
-	system  *aeonrt.System
-	store   *store.Store
+	*aeonrt.Led
 	public  *httpdoor.Server // for clients; it does not listen itself
 	control *httpdoor.Server // for aeond on this machine
 }
@@ -24,20 +23,19 @@ type system struct {
 // open opens a system with what an engine has. fatal is called once if the store fails then.
 type open func(e store.Engine, fatal func(error)) (*system, error)
 
-// opener returns what opens systems of the program on a store.
-func opener(c *aeonrt.ClusterConfig, number event.StoreID, counts *gate.Counts, log *audit.Log, fail func(error)) open {
+// opener returns what opens systems of the program on a store that a node leads.
+func opener(node event.NodeID, c *aeonrt.ClusterConfig, number event.StoreID, counts *gate.Counts, log *audit.Log, fail func(error)) open {
 	return func(e store.Engine, fatal func(error)) (_ *system, err error) {
 		s := &system{}
-		if s.system, s.store, err = c.Recover(e, number, fatal); err != nil {
+		if s.Led, err = c.Recover(node, e, number, fatal); err != nil {
 			return nil, err
 		}
 		defer func() {
 			if err != nil {
-				s.system.Close()
-				_ = s.store.Close() // the error that counts is the first
+				_ = s.Led.Close() // the error that counts is the first
 			}
 		}()
-		d, err := door.Open(door.Config{System: s.system, Classes: aeonrt.AllClasses(c.Package), ClientClasses: aeonrt.AllClientClasses(c.Package)})
+		d, err := door.Open(door.Config{System: s.System, Classes: aeonrt.AllClasses(c.Package), ClientClasses: aeonrt.AllClientClasses(c.Package)})
 		if err != nil {
 			return nil, err
 		}
@@ -62,8 +60,7 @@ func (s *system) close(ctx context.Context) error {
 	}
 	closed := make(chan error, 1)
 	go func() { // ends with the events: those that wait for a store that has failed end at once
-		s.system.Close()
-		closed <- s.store.Close()
+		closed <- s.Led.Close()
 	}()
 	select {
 	case err := <-closed:

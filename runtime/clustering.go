@@ -7,8 +7,11 @@ import (
 	"os"
 
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/history"
 	"github.com/aeon-lang/aeon/runtime/settings"
+	"github.com/aeon-lang/aeon/runtime/span"
 	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/trace"
 )
 
 // ClusterConfig is what a node of a cluster needs to run a program.
@@ -17,6 +20,9 @@ type ClusterConfig struct {
 	settings.Cluster
 	State      settings.State
 	Listen     settings.Listen
+	Trace      NodeTrace
+	Spans      *NodeSpans
+	Snapshots  *NodeSnapshots
 	OpenEngine store.Opener
 	Create     bool // a cluster may be begun in a directory that is there, and empty
 	Seed       uint64
@@ -39,23 +45,63 @@ var errNoCluster = errors.New("this program was compiled without what a node of 
 // ClusterRunner runs a program as a node of a cluster, until a signal comes or it fails. It returns the exit code.
 type ClusterRunner func(ClusterConfig) int
 
-// Recover opens the program's system on an engine that has the state of a store. fatal is called once, when the store has failed. The caller closes the
-// system, then the store.
-func (c *ClusterConfig) Recover(e store.Engine, number event.StoreID, fatal func(error)) (*System, *store.Store, error) {
-	s, err := store.Open(e, store.Options{Program: c.Package.Name, Number: number, Durability: c.State.Durability, Log: c.Log, Fatal: fatal})
-	if err != nil {
-		return nil, nil, err
+// Led is the system of a store that a node leads, in one term.
+type Led struct {
+	System *System
+	Store  *store.Store
+	trace  tracing
+	of     *ClusterConfig
+	spans  *span.Tracer
+
+	endSnapshots func() // also cuts off one that is under way, and waits for its end
+}
+
+// Recover opens the program's system on an engine that has the state of a store, which node leads. fatal is called once, when the store has failed.
+func (c *ClusterConfig) Recover(node event.NodeID, e store.Engine, number event.StoreID, fatal func(error)) (l *Led, err error) {
+	l = &Led{of: c}
+	if l.Store, err = store.Open(e, store.Options{Program: c.Package.Name, Number: number, Durability: c.State.Durability, Log: c.Log, Fatal: fatal}); err != nil {
+		return nil, err
 	}
-	cfg := Config{Stdout: c.Stdout, Seed: c.Seed, Clock: c.Clock, Log: c.Log, Store: s, Classes: AllClasses(c.Package), DropFields: c.State.DropFields}
+	cfg := Config{Stdout: c.Stdout, Seed: c.Seed, Clock: c.Clock, Log: c.Log, Store: l.Store, Classes: AllClasses(c.Package), DropFields: c.State.DropFields}
 	if n := c.State.MemoryMax; n > 0 {
 		cfg.MemoryMax = n - n/cacheShare
 	}
-	system, err := Recover(cfg)
-	if err != nil {
-		_ = s.Close() // the error that counts is the first
-		return nil, nil, err
+	header, err := history.Header(trace.Header{Program: c.Package.Name, Seed: c.Seed, Node: node}, l.Store)
+	if err == nil {
+		if err := l.trace.openStart(c.Trace, header); err != nil {
+			c.Log.Error("this node leads a store without a trace of it", "store", header.Store, "error", err) // it is there to serve
+		}
+		var failed error
+		if l.spans, failed = c.Spans.Begin(node, header.Store); failed != nil {
+			c.Log.Error("this node leads a store without spans of it", "store", header.Store, "error", failed)
+		}
+		cfg.Spans = l.spans
+		l.System, err = Recover(l.trace.begin(cfg, header))
 	}
-	return system, s, nil
+	if err != nil {
+		_ = l.Store.Close() // the error that counts is the first
+		l.endRecords()
+		return nil, err
+	}
+	l.endSnapshots = c.Snapshots.start(l.System, l.Store, c.Log)
+	return l, nil
+}
+
+// Close ends the system, then the store, and what both record.
+func (l *Led) Close() error {
+	l.endSnapshots() // they read the store
+	l.System.Close()
+	err := l.Store.Close()
+	l.trace.end(l.System, err)
+	l.endRecords()
+	return err
+}
+
+func (l *Led) endRecords() {
+	if err := l.trace.close(); err != nil {
+		l.of.Log.Error("the trace of a store that this node led", "error", err)
+	}
+	go l.of.Spans.End(l.spans) // within span.CloseMax, for which the next leader does not wait
 }
 
 // StateOptions are those of the engines of states, which have the cache of a node.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/exec"
@@ -28,6 +29,7 @@ type keeping struct {
 	openTarget TargetOpener
 	target     snapshot.Target   // nil: no snapshots are taken
 	actor      archive.ActorName // the one to take snapshots of, if SnapshotActor is not ""
+	taking     *sync.Mutex       // held while a snapshot is taken; nil: no other system of the process takes any
 	failed     chan error        // gets the store's error, once
 }
 
@@ -97,12 +99,7 @@ func (k *keeping) header(h trace.Header) (trace.Header, error) {
 	if k.store == nil {
 		return h, nil
 	}
-	h.Store, h.Run = k.store.Identity().Store, k.store.Starts()
-	last, err := history.LastTraced(k.store)
-	if last > 0 {
-		h.Recovered = &last
-	}
-	return h, err
+	return history.Header(h, k.store)
 }
 
 // flushMax is how long a program that is told to end waits for the disk.

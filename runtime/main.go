@@ -132,10 +132,19 @@ func runMain(p *Package, args []string, stdout, stderr io.Writer, signals <-chan
 
 // node runs the program as a node of a cluster.
 func (r *mainRun) node() int {
+	traced := NodeTrace{Dir: r.tracing.file, States: r.tracing.states}
+	if err := traced.openDir(); err != nil {
+		r.fail(exitRefused, "%v", err)
+		return r.code
+	}
+	log := newLog(r.stderr, true)
+	spans := &NodeSpans{Spans: r.spanning.Spans, open: r.spanning.openPlace, program: r.p.Name, log: log}
+	snapshots := &NodeSnapshots{keeping: r.keeping}
 	code := r.runNode(ClusterConfig{
-		Package: r.p, Cluster: r.cluster, State: r.keeping.State, Listen: r.listening.Listen, OpenEngine: r.keeping.open, Create: r.create, Seed: r.seed,
-		Stdout: r.out, Say: r.say, Log: newLog(r.stderr, true), Signals: r.signals,
+		Package: r.p, Cluster: r.cluster, State: r.keeping.State, Listen: r.listening.Listen, Trace: traced, Spans: spans, Snapshots: snapshots, OpenEngine: r.keeping.open, Create: r.create, Seed: r.seed,
+		Stdout: r.out, Say: r.say, Log: log, Signals: r.signals,
 	})
+	spans.close()
 	if err := r.out.failure(); err != nil {
 		r.fail(exitFailed, "not all that was printed could be written: %v", err)
 	}
@@ -237,14 +246,14 @@ func (r *mainRun) check(rest []string) error {
 		return errors.New("--snapshot-once says itself what the snapshot is of; leave out --snapshot-actor")
 	case r.tracing.states && r.tracing.file == "":
 		return errors.New("--trace-states adds to a trace; name its file with --trace")
+	case r.cluster.Listen != "" && r.once != "":
+		return errors.New("--snapshot-once is of a program that runs alone; a node takes snapshots while it leads, with --snapshots")
 	case r.once != "" && r.listening.listens():
 		return errors.New("--snapshot-once runs nothing that could be called; leave out --listen")
 	case r.keeping.Dir != "" && r.listening.Shows(r.keeping.Dir):
 		return fmt.Errorf("--static %s would serve the data directory to all; serve another one", r.listening.Static)
 	case r.keeping.Snapshots != "" && r.listening.Shows(r.keeping.Snapshots):
 		return fmt.Errorf("--static %s would serve the snapshots to all; serve another directory", r.listening.Static)
-	case r.cluster.Listen != "" && (r.tracing.file != "" || r.spanning.Place != ""):
-		return errors.New("--cluster-listen: traces and spans of a node of a cluster are not recorded yet; leave out --trace and --spans")
 	case r.cluster.Listen != "" && !r.serve:
 		return errors.New("--cluster-listen is for --serve: main belongs to no node")
 	case r.tracing.file != "" && r.listening.Shows(r.tracing.file):

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/event"
@@ -82,9 +84,45 @@ func (k *keeping) startSnapshots(s *System, log *slog.Logger) (stop func()) {
 	}
 }
 
+// NodeSnapshots takes the snapshots of the systems that a node of a cluster opens, one at a time. A nil NodeSnapshots takes none.
+//
+// Each node has a place of its own below the one that the user has named. One process at a time may write what belongs to a store: a leader that is
+// paused while it sends a snapshot goes on when another node has taken the next ones, and each would delete what the other is about to list.
+type NodeSnapshots struct {
+	keeping
+	taking sync.Mutex // held while a snapshot is taken: a system that was abandoned may still do so
+}
+
+// Open opens the place of a node, if the user has asked for snapshots.
+func (n *NodeSnapshots) Open(node event.NodeID) error {
+	if n == nil || n.Snapshots == "" {
+		return nil
+	}
+	place, parameters, has := strings.Cut(n.Snapshots, "?")
+	n.Snapshots = fmt.Sprintf("%s/node%d", strings.TrimSuffix(place, "/"), node)
+	if has {
+		n.Snapshots += "?" + parameters
+	}
+	return n.openSnapshots()
+}
+
+// start takes snapshots of a system until stop is called.
+func (n *NodeSnapshots) start(s *System, st *store.Store, log *slog.Logger) (stop func()) {
+	if n == nil {
+		return func() {}
+	}
+	k := n.keeping
+	k.store, k.taking = st, &n.taking
+	return k.startSnapshots(s, log)
+}
+
 // takeSnapshot takes a snapshot, and deletes those that are too old. A failure is logged; the next snapshot is the
 // next try.
 func (k *keeping) takeSnapshot(ctx context.Context, s *System, log *slog.Logger) {
+	if k.taking != nil {
+		k.taking.Lock()
+		defer k.taking.Unlock()
+	}
 	start := time.Now()
 	saved, err := k.save(ctx, s)
 	if err != nil {

@@ -1,10 +1,16 @@
 package runtime
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
 
+	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/settings"
 	"github.com/aeon-lang/aeon/runtime/span"
 )
@@ -64,6 +70,70 @@ func (s *spanning) close() error {
 		return fmt.Errorf("not all spans are in %s: %w", s.Place, err)
 	}
 	return nil
+}
+
+// NodeSpans is what exports the spans of a node of a cluster, if the user has asked for them: those of its front, and those of each system that it
+// opens, whose ids follow from the store's. A nil NodeSpans exports none. Any goroutine may call it.
+type NodeSpans struct {
+	settings.Spans
+	open    SpanOpener
+	program string
+	log     *slog.Logger
+
+	mu      sync.Mutex
+	tracers map[*span.Tracer]SpanPlace // that have not ended
+}
+
+// Begin begins to export the spans of a part of a node. ids is what the ids of its spans follow from. The tracer is nil if nothing is to be exported.
+func (n *NodeSpans) Begin(node event.NodeID, ids string) (*span.Tracer, error) {
+	if n == nil || n.Place == "" {
+		return nil, nil
+	}
+	place, err := n.open(n.Place)
+	if err != nil {
+		return nil, err
+	}
+	t := span.Open(span.Config{
+		Program: cmp.Or(place.Service, n.program), Store: ids, Sample: n.Sample, Sink: place.Sink, Log: n.log,
+		Resource: append([]string{"aeon.node", strconv.FormatUint(uint64(node), 10)}, place.Further...),
+	})
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.tracers == nil {
+		n.tracers = make(map[*span.Tracer]SpanPlace)
+	}
+	n.tracers[t] = place
+	return t, nil
+}
+
+// End exports what waits of a part that has ended, within a bounded time. t may be nil.
+func (n *NodeSpans) End(t *span.Tracer) {
+	if t == nil {
+		return
+	}
+	t.Close()
+	n.mu.Lock()
+	place, is := n.tracers[t]
+	delete(n.tracers, t)
+	n.mu.Unlock()
+	if !is {
+		return
+	}
+	if err := place.Close(); err != nil {
+		n.log.Warn("not all spans were exported", "to", n.Place, "error", err)
+	}
+}
+
+// close exports what waits of all parts.
+func (n *NodeSpans) close() {
+	n.mu.Lock()
+	list := slices.Collect(maps.Keys(n.tracers))
+	n.mu.Unlock()
+	var group sync.WaitGroup
+	for _, t := range list {
+		group.Go(func() { n.End(t) })
+	}
+	group.Wait()
 }
 
 // check returns what is wrong with the flags.

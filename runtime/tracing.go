@@ -1,8 +1,11 @@
 package runtime
 
 import (
+	"errors"
 	"flag"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/aeon-lang/aeon/runtime/trace"
 )
@@ -16,7 +19,7 @@ type tracing struct {
 
 // flags declares the flags.
 func (t *tracing) flags(fs *flag.FlagSet) {
-	fs.StringVar(&t.file, "trace", "", "write a record of every event to `FILE`")
+	fs.StringVar(&t.file, "trace", "", "write a record of every event to `FILE`; of a node of a cluster, to files in the directory FILE")
 	fs.BoolVar(&t.states, "trace-states", false, "with --trace: add hashes of the actors' fields, which takes time")
 }
 
@@ -33,12 +36,49 @@ func (t *tracing) open(kind trace.SystemKind, toAppend bool) error {
 	return nil
 }
 
+// NodeTrace says where a node of a cluster records events. The zero value records none.
+type NodeTrace struct {
+	Dir    string // has a file for each time that the node opens the system of a store
+	States bool   // with hashes of the actors' fields
+}
+
+// openDir makes sure that a node can write into the directory of its traces.
+func (n NodeTrace) openDir() error {
+	if n.Dir == "" {
+		return nil
+	}
+	err := os.MkdirAll(n.Dir, 0o777)
+	if err == nil {
+		var probe *os.File
+		if probe, err = os.CreateTemp(n.Dir, "probe"); err == nil {
+			err = errors.Join(probe.Close(), os.Remove(probe.Name()))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("the trace of a node is a directory, which cannot be written: %w", err)
+	}
+	return nil
+}
+
+// openStart opens the file of one start of a store: no other start has its name, on whatever node.
+func (t *tracing) openStart(n NodeTrace, h trace.Header) error {
+	if n.Dir == "" {
+		return nil
+	}
+	t.file, t.states = filepath.Join(n.Dir, fmt.Sprintf("%.8s-%06d.jsonl", h.Store, h.Run)), n.States
+	return t.open(trace.Stored, true)
+}
+
 // begin returns the configuration of a system that is traced; end ends its section.
 func (t *tracing) begin(c Config, h trace.Header) Config {
 	if t.writer != nil {
 		h.States = t.states
 		t.writer.Begin(h)
 		c.Trace, c.TraceStates = t.writer, t.states
+		if h.Node != 0 {
+			c.Trace = trace.Timed{Writer: t.writer}
+			t.writer.Flush() // a file without a beginning tells nothing of its store
+		}
 	}
 	return c
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/span"
 )
 
 // Place is where requests are served.
@@ -46,7 +47,9 @@ type Config struct {
 	Ready func() error
 	// Wait is how long a request may wait for a system; 0: 10 s.
 	Wait time.Duration
-	Log  *slog.Logger
+	// Spans records the calls that are forwarded; nil: nothing does.
+	Spans *span.Tracer
+	Log   *slog.Logger
 }
 
 const (
@@ -131,21 +134,26 @@ func (f *Front) serve(w http.ResponseWriter, r *http.Request) {
 	body, again := keep(r)
 	unknown := false // what was sent may have happened
 	var at Place
+	var forwarded forwarding
+	defer forwarded.end()
 	for {
 		next, err := f.cfg.Locate(ctx, at)
 		if err != nil {
-			httpdoor.Fail(w, outcome(unknown))
+			httpdoor.Fail(w, forwarded.refused(outcome(unknown)))
 			return
 		}
-		at = next
+		if at = next; at.Here == nil {
+			r = forwarded.begin(f.cfg.Spans, r, at.Node)
+		}
 		t := &attempt{ResponseWriter: w, again: again, header: w.Header().Clone()}
 		f.send(t, r, body, at)
 		if !t.over {
+			forwarded.answered(t.status)
 			return
 		}
 		unknown = unknown || t.sent
 		if unknown && !again {
-			httpdoor.Fail(w, outcome(unknown))
+			httpdoor.Fail(w, forwarded.refused(outcome(unknown)))
 			return
 		}
 		f.cfg.Log.Debug("a request is sent again", "path", r.URL.Path, "node", at.Node, "error", t.err)
@@ -226,6 +234,7 @@ type attempt struct {
 	again  bool        // the request may be sent again though it may have happened
 	header http.Header // of the answer before the attempt
 	begun  bool        // the answer is on its way
+	status int         // of the answer
 	over   bool        // the attempt has failed, and nothing was answered
 	sent   bool        // the request may have happened
 	err    error
@@ -256,7 +265,7 @@ func (t *attempt) WriteHeader(status int) {
 		}
 	}
 	if status >= 200 {
-		t.begun = true
+		t.begun, t.status = true, status
 	}
 	t.ResponseWriter.WriteHeader(status)
 }
@@ -266,7 +275,9 @@ func (t *attempt) Write(b []byte) (int, error) {
 	if t.over {
 		return len(b), nil
 	}
-	t.begun = true
+	if !t.begun {
+		t.begun, t.status = true, http.StatusOK
+	}
 	return t.ResponseWriter.Write(b)
 }
 

@@ -4,8 +4,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/spec/trace"
@@ -44,7 +48,7 @@ func (t *traceFlags) arguments() []string {
 func traceCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "trace",
-		Args:  "check FILE...",
+		Args:  "check FILE|DIR...",
 		Short: "check what a run has recorded",
 		Long: `
 Trace check reads what programs and tests have recorded with --trace and decides
@@ -62,10 +66,18 @@ With --trace-states the record holds a hash of the fields of every actor that an
 event touches, so that the check also finds a change that no event has committed. It
 costs encoding these actors at every event.
 
+The nodes of a cluster write a file for each time that one of them begins to lead, each into
+its own directory. Name all of these: what belongs to one store is checked as one
+history, in which a leader that was replaced without knowing it must not have
+answered any more. --clocks says how far the clocks of the nodes were apart.
+
+	aeonc trace check n1/trace n2/trace n3/trace
+
 A program that is killed leaves a record of all but the last moments, which is
 checked as far as it goes. The format is described in docs/trace.md. The exit code
 is 1 if there is a violation.`,
-		Setup: func(*flag.FlagSet) cli.Action {
+		Setup: func(fs *flag.FlagSet) cli.Action {
+			clocks := fs.Duration("clocks", clocksApart, "of nodes: `how far` their clocks were apart at most")
 			return func(env *cli.Env, args []string) error {
 				if len(args) == 0 || args[0] != "check" {
 					return cli.Usagef("trace has one verb, check: aeonc trace check FILE")
@@ -73,22 +85,39 @@ is 1 if there is a violation.`,
 				if len(args) == 1 {
 					return cli.Usagef("check which file?")
 				}
-				return checkTraces(env, args[1:])
+				return checkTraces(env, args[1:], *clocks)
 			}
 		},
 	}
 }
 
-// checkTraces checks files and reports to standard output.
-func checkTraces(env *cli.Env, names []string) error {
+// clocksApart is how far clocks are apart that are set by the network: more than they are mostly.
+const clocksApart = 100 * time.Millisecond
+
+// checkTraces checks files, and those in directories, and reports to standard output.
+func checkTraces(env *cli.Env, names []string, clocks time.Duration) error {
+	list, err := gather(env, names)
+	defer func() {
+		for _, t := range list {
+			for _, f := range t.files {
+				_ = f.In.(io.Closer).Close() // it was read only
+			}
+		}
+	}()
+	if err != nil {
+		return err
+	}
 	violated := false
-	for _, name := range names {
-		rep, err := checkTrace(env, name)
+	for _, t := range list {
+		rep, err := trace.CheckFiles(t.files, clocks)
 		if err != nil {
+			if len(t.files) == 1 && t.files[0].Name == "" {
+				err = fmt.Errorf("%s: %w", t.name, err)
+			}
 			return err
 		}
-		if len(names) > 1 {
-			if _, err := fmt.Fprintf(env.Stdout, "%s: ", name); err != nil {
+		if len(list) > 1 {
+			if _, err := fmt.Fprintf(env.Stdout, "%s: ", t.name); err != nil {
 				return err
 			}
 		}
@@ -103,19 +132,73 @@ func checkTraces(env *cli.Env, names []string) error {
 	return nil
 }
 
-func checkTrace(env *cli.Env, name string) (*trace.Report, error) {
+// traced is what is checked as one trace: a file, or all files of a store.
+type traced struct {
+	name  string
+	store string
+	files []trace.File
+}
+
+// gather opens the traces that the user has named, of which those of one store belong together. The caller closes them, after an error, too.
+func gather(env *cli.Env, names []string) (list []*traced, err error) {
+	for _, name := range names {
+		info, err := os.Stat(name)
+		if err == nil && info.IsDir() {
+			var in []string
+			if in, err = filepath.Glob(filepath.Join(name, "*.jsonl")); err == nil && len(in) == 0 {
+				return list, fmt.Errorf("%s has no trace; a node of a cluster that is started with --trace %s writes some, *.jsonl", name, name)
+			}
+			for _, name := range in {
+				if list, err = add(list, env, name, true); err != nil {
+					return list, err
+				}
+			}
+			continue
+		}
+		if list, err = add(list, env, name, false); err != nil {
+			return list, err
+		}
+	}
+	for _, t := range list {
+		if len(t.files) == 1 {
+			t.files[0].Name = "" // the report need not tell it from others
+		}
+	}
+	return list, nil
+}
+
+// add adds a file. One that a node was killed over before it had written anything is left out of its directory.
+func add(list []*traced, env *cli.Env, name string, fromDir bool) ([]*traced, error) {
 	f, err := os.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s does not exist", name)
+		return list, fmt.Errorf("%s does not exist", name)
 	}
 	if err != nil {
-		return nil, err
+		return list, err
 	}
-	rep, err := trace.Check(&watchedFile{File: f, env: env})
+	w := &watchedFile{File: f, env: env}
+	part := trace.File{Name: name, In: w}
+	h, err := trace.First(w)
+	if err == nil && h == nil && fromDir {
+		return list, f.Close()
+	}
+	t := &traced{name: name}
+	if h != nil {
+		t.store = h.Store
+	}
+	if i := slices.IndexFunc(list, func(o *traced) bool { return o.store == t.store && t.store != "" }); i >= 0 {
+		list[i].files = append(list[i].files, part)
+	} else {
+		t.files = []trace.File{part}
+		list = append(list, t)
+	}
+	if err == nil {
+		_, err = w.Seek(0, io.SeekStart)
+	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", name, err)
 	}
-	return rep, errors.Join(err, f.Close())
+	return list, err
 }
 
 // watchedFile is a trace of which the environment tells how far it has been read.

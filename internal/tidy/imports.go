@@ -95,9 +95,9 @@ var layers = []struct{ pkg, may string }{
 	{"replica", "runtime/event runtime/store"},
 	{"replica/engine", "runtime/sched runtime/store"},
 	{"cluster/status", "runtime/event"},
-	{"cluster/front", "runtime/door runtime/door/httpdoor runtime/event"},
+	{"cluster/front", "runtime/door runtime/door/httpdoor runtime/event runtime/span"},
 	{"replica/driver", "replica replica/engine runtime/event runtime/sched runtime/store"},
-	{"cluster", "cluster/front cluster/status membership/gossip membership/identity membership/join membership/port placement placement/raftnode replica replica/driver runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/event runtime/sched runtime/store runtime/transport/grpc"},
+	{"cluster", "cluster/front cluster/status membership/gossip membership/identity membership/join membership/port placement placement/raftnode replica replica/driver runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/event runtime/sched runtime/span runtime/store runtime/transport/grpc"},
 	{"cluster/withcluster", "cluster runtime runtime/node"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.

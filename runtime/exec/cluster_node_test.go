@@ -27,8 +27,9 @@ type clusterNode struct {
 	transport transport.Transport
 	driver    *driver.Driver // nil: it is starting
 	role      replica.Role
-	sys       *System // nil: it does not lead
-	gone      bool    // this life has ended
+	sys       *System       // nil: it does not lead
+	trace     *clusterTrace // of sys
+	gone      bool          // this life has ended
 	paused    bool
 }
 
@@ -102,10 +103,13 @@ func (n *clusterNode) lead() {
 			c.fail("node %d opens the store in term %d as the %d-th time, as another one has", n.id, term, st.Starts())
 		}
 		c.starts[st.Starts()] = true
-		sys, err := Recover(Config{Store: st, Classes: testClasses, Log: quiet, Scheduled: true, Scheduler: c.s, Seed: term, Clock: sched.NewSimClock(time.Unix(1000, 0))})
+		rec := c.record(n.id, st)
+		n.trace = rec
+		sys, err := Recover(Config{Trace: rec, Store: st, Classes: testClasses, Log: quiet, Scheduled: true, Scheduler: c.s, Seed: term, Clock: sched.NewSimClock(time.Unix(1000, 0))})
 		if err != nil {
 			c.note("node %d does not recover in term %d: %v", n.id, term, err)
 			_ = st.Close()
+			rec.end(false)
 			continue
 		}
 		c.note("node %d leads in term %d", n.id, term)
@@ -114,9 +118,11 @@ func (n *clusterNode) lead() {
 		c.s.Until(func() bool { return failed || n.gone || c.over })
 		n.sys = nil
 		sys.Close()
-		if err := st.Close(); err != nil && !failed && !n.gone {
+		err = st.Close()
+		if err != nil && !failed && !n.gone {
 			c.fail("node %d: %v", n.id, err)
 		}
+		rec.end(err == nil && !n.gone && sys.Postponed() == 0)
 		c.note("node %d leads no more in term %d", n.id, term)
 	}
 }

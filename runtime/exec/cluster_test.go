@@ -42,8 +42,11 @@ type scheduledCluster struct {
 	acked  [clusterActors]int64
 	kids   [clusterActors][]int64 // the values of those that were made
 	starts map[uint64]bool        // of the store
+	dir    string                 // has the traces
+	traces []*clusterTrace
+	ticks  int64 // the time of the traces
 
-	saw struct{ crashes, cuts, pauses, failovers, unknown, late, reads, states int }
+	saw struct{ crashes, cuts, pauses, failovers, unknown, late, reads, states, traced, lost int }
 }
 
 const (
@@ -57,8 +60,9 @@ const (
 	clusterBegin                  = 1000 // what an actor has at first
 )
 
-func newScheduledCluster(seed uint64) *scheduledCluster {
-	c := &scheduledCluster{seed: seed, r: rand.New(rand.NewPCG(seed, 7)), nodes: make(map[event.NodeID]*clusterNode), starts: make(map[uint64]bool)}
+// newScheduledCluster starts a cluster that writes its traces into a new directory.
+func newScheduledCluster(t *testing.T, seed uint64) *scheduledCluster {
+	c := &scheduledCluster{seed: seed, dir: t.TempDir(), r: rand.New(rand.NewPCG(seed, 7)), nodes: make(map[event.NodeID]*clusterNode), starts: make(map[uint64]bool)}
 	c.s = sched.New(seed, func() string {
 		return fmt.Sprintf("go test ./runtime/exec -run TestScheduledClusters -cluster.seed %d -cluster.seeds 1\n%s", seed, c.trace.String())
 	})
@@ -118,6 +122,9 @@ func (c *scheduledCluster) crash(id event.NodeID) {
 	n := c.nodes[id]
 	kept := n.place.Crash(func(unsynced int) int { return c.r.IntN(unsynced + 1) })
 	n.gone = true
+	if n.trace != nil {
+		n.trace.crash()
+	}
 	c.net.Crash(id)
 	c.note("node %d crashes", id)
 	c.saw.crashes++
@@ -271,6 +278,7 @@ func (c *scheduledCluster) run() {
 	}
 	c.net.Close()
 	c.tasks.Wait()
+	c.checkTraces()
 	writtenArgs.Clear() // they lead to all systems that there were
 }
 
@@ -289,18 +297,19 @@ func collectAll() {
 	}
 }
 
-// Whatever crashes, is cut off or pauses: what was answered has happened, once; readers see it; and a seed repeats all of it.
+// Whatever crashes, is cut off or pauses: what was answered has happened, once; readers see it; all of it is one history, which is strictly serialisable; and a
+// seed repeats it.
 func TestScheduledClusters(t *testing.T) {
 	// One task runs at a time, so a second processor only makes it dearer to hand over to the next. What is alive is small.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	seeds := lessIfShort(*clusterSeeds)
-	var saw struct{ crashes, cuts, pauses, failovers, unknown, late, reads, states int }
+	var saw struct{ crashes, cuts, pauses, failovers, unknown, late, reads, states, traced, lost int }
 	for seed := *clusterSeed; seed < *clusterSeed+uint64(seeds); seed++ {
-		c := newScheduledCluster(seed)
+		c := newScheduledCluster(t, seed)
 		c.run()
 		if seed%20 == 0 {
-			again := newScheduledCluster(seed)
+			again := newScheduledCluster(t, seed)
 			again.run()
 			if again.trace.String() != c.trace.String() {
 				t.Fatalf("seed %d has two runs:\n%s\nand\n%s", seed, c.trace.String(), again.trace.String())
@@ -314,10 +323,12 @@ func TestScheduledClusters(t *testing.T) {
 		saw.late += c.saw.late
 		saw.reads += c.saw.reads
 		saw.states += c.saw.states
+		saw.traced += c.saw.traced
+		saw.lost += c.saw.lost
 	}
 	t.Logf("%+v", saw)
 	collectAll()
-	if seeds >= 60 && (saw.crashes == 0 || saw.cuts == 0 || saw.pauses == 0 || saw.unknown == 0 || saw.failovers <= seeds) {
+	if seeds >= 60 && (saw.crashes == 0 || saw.cuts == 0 || saw.pauses == 0 || saw.unknown == 0 || saw.lost == 0 || saw.failovers <= seeds) {
 		t.Errorf("something never goes wrong: %+v", saw)
 	}
 }

@@ -185,8 +185,8 @@ func BenchmarkTraced(b *testing.B) {
 	}
 }
 
-// traceEnv names a directory into which the workload writes its traces. spec/trace, which
-// this package does not import, runs the workload and checks them.
+// traceEnv names a directory into which the workload writes its traces. The tests of spec/trace run the workload
+// with it and check them.
 const traceEnv = "AEON_EXEC_TRACE"
 
 // tee records for two recorders.

@@ -39,9 +39,22 @@ func (t *Tracer) Resume(s *state.State) {
 		t.traced.Epoch = s.Store.Starts()
 	}
 	first := max(t.traced.Order+ticksLost, int64(s.Store.Starts())<<ticksShift)
+	if t.now != nil {
+		first = max(t.traced.Order+1, t.now()) // what has survived comes before, however far the clocks are apart
+	}
 	// Invariant: the ticks of a run are larger than all that an earlier run has left in the store.
 	assert.That(t.tick.Load() == 0 && first > t.traced.Order, "history: ticks do not ascend from run to run")
 	t.tick.Store(first)
+}
+
+// Header adds to the header of a trace which store it is of, which start of that, and what has survived of the starts before.
+func Header(h trace.Header, s *store.Store) (trace.Header, error) {
+	h.Store, h.Run = s.Identity().Store, s.Starts()
+	last, err := LastTraced(s)
+	if last > 0 {
+		h.Recovered = &last
+	}
+	return h, err
 }
 
 // Recovered returns the order of the last event of earlier runs that has left something
@@ -125,7 +138,8 @@ type unansweredEvent struct {
 
 // answeredDurable is Answered in a system with a store. It also tells of earlier events that are durable by now.
 func (t *Tracer) answeredDurable(r *Record, pos store.Position) {
-	now := t.state.Journal.Durable(pos)
+	// A store that has failed may be that of another node by now: then what the event has seen was not answered, durable or not.
+	now := t.state.Journal.Durable(pos) && t.state.Store.Err() == nil
 	if now {
 		t.tell(r)
 	}
@@ -142,7 +156,7 @@ func (t *Tracer) answeredDurable(r *Record, pos store.Position) {
 func (t *Tracer) tellDurable() {
 	u := &t.unanswered
 	n := 0
-	for n < len(u.list) && t.state.Journal.Durable(u.list[n].pos) {
+	for n < len(u.list) && t.state.Store.Err() == nil && t.state.Journal.Durable(u.list[n].pos) {
 		t.tell(u.list[n].r)
 		n++
 	}

@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/aeon-lang/aeon/internal/assert"
@@ -174,4 +175,27 @@ func TestAnEventTakesOnePlace(t *testing.T) {
 		}
 	}()
 	tracer.Enter(first)
+}
+
+// clocked is a recorder whose clock goes as a test says.
+type clocked struct {
+	*last
+	now int64
+}
+
+func (c *clocked) Now() int64 { return c.now }
+
+// Ticks that are times ascend, also when the clock stands still, or goes back.
+func TestTicksOfAClock(t *testing.T) {
+	_, l := newTracer()
+	rec := &clocked{last: l, now: 1000}
+	tracer := New(rec, false)
+	var got []int64
+	for _, now := range []int64{1000, 1000, 2000, 500, 2001, 2001, 3000} {
+		rec.now = now
+		got = append(got, tracer.Issued(1, false).Start)
+	}
+	if want := []int64{1000, 1001, 2000, 2001, 2002, 2003, 3000}; !slices.Equal(got, want) {
+		t.Errorf("ticks %d, want %d", got, want)
+	}
 }

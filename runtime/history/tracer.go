@@ -27,7 +27,8 @@ type Tracer struct {
 	hashes bool         // hash the fields
 	reuse  bool         // the recorder keeps nothing of an event that was answered
 	pool   sync.Pool
-	tick   atomic.Int64
+	now    func() int64 // nil: ticks just count
+	tick   atomic.Int64 // the last one
 	actors actors
 	// serial is held while an event takes its place in the order, and while what it has
 	// issued is queued: what follows from events is queued in their order.
@@ -42,13 +43,29 @@ type Tracer struct {
 func New(rec trace.Recorder, hashes bool) *Tracer {
 	t := &Tracer{rec: rec, hashes: hashes}
 	_, t.reuse = rec.(trace.Transient)
+	if c, ok := rec.(trace.Clocked); ok {
+		t.now = c.Now
+	}
 	t.pool.New = func() any { return new(Record) }
 	return t
 }
 
+// next returns the next tick, which is larger than all before it, and not before the time if ticks are times.
+func (t *Tracer) next() int64 {
+	if t.now == nil {
+		return t.tick.Add(1)
+	}
+	for {
+		last := t.tick.Load()
+		if next := max(last+1, t.now()); t.tick.CompareAndSwap(last, next) {
+			return next
+		}
+	}
+}
+
 // Issued returns the source of an event that a client issues now. goesOn says that the client does not wait for the event.
 func (t *Tracer) Issued(client event.ClientID, goesOn bool) *trace.Source {
-	return &trace.Source{Origin: trace.Origin{Kind: trace.Client, Client: client, Issued: goesOn}, Start: t.tick.Add(1)}
+	return &trace.Source{Origin: trace.Origin{Kind: trace.Client, Client: client, Issued: goesOn}, Start: t.next()}
 }
 
 // Label returns the label of an actor in the history, "" for nil.
@@ -78,7 +95,7 @@ func (t *Tracer) Begin(a *order.Attempt, from *trace.Source, client event.Client
 		r.Origin.Kind, r.Origin.Client = trace.Client, client
 	}
 	if r.Start == 0 {
-		r.Start = t.tick.Add(1)
+		r.Start = t.next()
 	}
 	return r
 }
@@ -175,7 +192,7 @@ func (t *Tracer) hash(h *order.Handle) uint64 {
 // their order.
 func (t *Tracer) Enter(r *Record) {
 	t.serial.Lock()
-	now := t.tick.Add(1)
+	now := t.next()
 	// Invariant: an event has one place, which is after its start.
 	assert.That(r.Order == 0 && r.Start < now, "history: an event takes a place again, or before its start")
 	r.Order = now
@@ -201,7 +218,7 @@ func (t *Tracer) Answered(r *Record, pos store.Position) {
 	if r.Order == 0 {
 		return
 	}
-	r.End = t.tick.Add(1)
+	r.End = t.next()
 	if t.state == nil {
 		t.tell(r)
 	} else {
@@ -227,7 +244,7 @@ func (t *Tracer) Called(method string, from *trace.Source, client event.ClientID
 	r.Origin.Client = client
 	t.serial.Lock()
 	defer t.serial.Unlock()
-	r.Start = t.tick.Add(1)
+	r.Start = t.next()
 	t.rec.Called(r)
 }
 

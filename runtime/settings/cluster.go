@@ -78,8 +78,6 @@ func (c *Cluster) Check(s *State, l *Listen) error {
 		return errors.New("--cluster-listen: in a cluster answers wait until several nodes have them; leave --durability out")
 	case c.Join != "" && !strings.Contains(c.Join, "@"):
 		return errors.New("--join: the token has no address; write TOKEN@HOST:PORT, as \"aeond join-token\" does") // which is a secret
-	case s.Snapshots != "":
-		return errors.New("--snapshots cannot be taken of a node of a cluster yet; take the flag away")
 	}
 	return nil
 }

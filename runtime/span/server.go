@@ -2,6 +2,7 @@ package span
 
 import (
 	"crypto/rand"
+	"fmt"
 	"time"
 )
 
@@ -24,6 +25,26 @@ func (t *Tracer) Serve(name string, caller Context) *Call {
 	return c
 }
 
+// Forward begins to record a call from outside that this process hands on to another one, whose spans are below this one. It returns nil if
+// nothing is recorded.
+func (t *Tracer) Forward(name string, caller Context) *Call {
+	c := t.Serve(name, caller)
+	if c != nil {
+		c.own.kind = client
+		c.beginAlone()
+	}
+	return c
+}
+
+// Traceparent returns the header of that name for what is below a call that is handed on.
+func (c *Call) Traceparent() string {
+	flags := 0
+	if c.sampled {
+		flags = 1
+	}
+	return fmt.Sprintf("00-%v-%v-%02x", c.own.trace, c.own.id, flags)
+}
+
 // Origin returns where the event of the call comes from.
 func (c *Call) Origin() *Origin {
 	if c == nil {
@@ -38,6 +59,15 @@ func (c *Call) begin(trace TraceID, id ID) {
 	if !c.foreign {
 		c.own.trace, c.sampled = trace, trace.sampled(c.of.cfg.Sample)
 	}
+}
+
+// beginAlone gives the call ids that follow from no event.
+func (c *Call) beginAlone() {
+	var trace TraceID
+	var id ID
+	_, _ = rand.Read(trace[:]) // it does not fail
+	_, _ = rand.Read(id[:])
+	c.begin(trace, id)
 }
 
 // Name gives the span its name, once more is known of the call.
@@ -74,11 +104,7 @@ func (c *Call) End() {
 		return
 	}
 	if !c.begun { // it was refused: there is no event that the ids could follow from
-		var trace TraceID
-		var id ID
-		_, _ = rand.Read(trace[:]) // it does not fail
-		_, _ = rand.Read(id[:])
-		c.begin(trace, id)
+		c.beginAlone()
 	}
 	if c.sampled {
 		c.own.end = time.Now().UnixNano()

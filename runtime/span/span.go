@@ -16,6 +16,7 @@ type kind int
 const (
 	internal kind = 1
 	server   kind = 2
+	client   kind = 3
 )
 
 // span is a span that has ended.

@@ -6,6 +6,8 @@
 package trace
 
 import (
+	"time"
+
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -145,6 +147,20 @@ type Grouping interface {
 	// Ended may survive the process.
 	Group()
 }
+
+// Clocked is a Recorder of a system on a node of a cluster, where other nodes have the systems before it and behind it. Ticks
+// are times then, so that those of all nodes can be compared.
+type Clocked interface {
+	Recorder
+	// Now returns the time. It does not ascend from call to call: the ticks that are made of it do.
+	Now() int64
+}
+
+// Timed is a Writer that is Clocked: ticks are nanoseconds since 1970.
+type Timed struct{ *Writer }
+
+// Now implements Clocked.
+func (Timed) Now() int64 { return time.Now().UnixNano() }
 
 // Transient is a Recorder that keeps nothing of an event once Answered has returned.
 type Transient interface {

@@ -37,6 +37,8 @@ type Header struct {
 	// Recovered is the order of the last commit of the run before that this one has
 	// found; nil if that run was not recorded.
 	Recovered *int64 `json:"recovered,omitempty"`
+	// Node is the node of a cluster on which the system runs. Its recorder is Clocked then.
+	Node event.NodeID `json:"node,omitempty"`
 }
 
 // Writer is a Recorder that writes a file. It belongs to one system at a time, which

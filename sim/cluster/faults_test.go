@@ -116,7 +116,10 @@ func TestFaults(t *testing.T) {
 		calm()
 	}
 	c.end()
+	w.callInTraces()
 	w.compare()
+	w.checkTraces()
+	w.checkSpans()
 }
 
 // cutOff has one of networkFaults happen to the leader, during which the others go on.

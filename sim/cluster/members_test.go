@@ -81,4 +81,5 @@ func TestMembers(t *testing.T) {
 	}
 	c.end()
 	w.compare()
+	w.checkTraces()
 }

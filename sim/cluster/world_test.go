@@ -35,6 +35,7 @@ type world struct {
 	log  *os.File
 
 	advertised [slots]string // where the others reach a node
+	more       []string      // arguments of all nodes
 	links      *links
 
 	mu    sync.Mutex
@@ -52,8 +53,8 @@ func free(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// newWorld starts a cluster that keeps three replicas.
-func newWorld(t *testing.T) *world {
+// newWorld starts a cluster that keeps three replicas. Its nodes have more arguments.
+func newWorld(t *testing.T, more ...string) *world {
 	t.Helper()
 	p, err := load.NewLoader().Load(load.Unit{Dir: "testdata/counter", Files: []string{"testdata/counter/counter.aeon"}})
 	if err != nil {
@@ -63,7 +64,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, exe: made.Path, dir: t.TempDir(), known: []int{0, 1, 2}}
+	w := &world{t: t, exe: made.Path, dir: t.TempDir(), known: []int{0, 1, 2}, more: more}
 	if w.log, err = os.Create(filepath.Join(w.dir, "log")); err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +96,9 @@ func (w *world) data(i int) string { return filepath.Join(w.dir, "node"+strconv.
 // start starts a node. What its process writes is in the log.
 func (w *world) start(i int, join string) {
 	w.t.Helper()
-	args := []string{"--serve", "--data", w.data(i), "--listen", w.http[i], "--cluster-listen", w.own[i], "--cluster-advertise", w.advertised[i]}
+	args := []string{"--serve", "--data", w.data(i), "--listen", w.http[i], "--cluster-listen", w.own[i], "--cluster-advertise", w.advertised[i], "--trace", w.traces(i),
+		"--spans", w.spans(i), "--spans-sample", "0"}
+	args = append(args, w.more...)
 	if join != "" {
 		args = append(args, "--join", join)
 	}

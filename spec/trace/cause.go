@@ -78,7 +78,7 @@ func (c *Checker) issued(e *Event) (again bool) {
 	if e.Start > c.latest.start {
 		c.latest = interval{event: e.ID, start: e.Start}
 	}
-	c.open[e.Order] = interval{e.ID, e.Start, c.latest.event, c.latest.start}
+	c.open[e.Order] = interval{e.ID, e.Start, e.Origin.Kind == "client", c.latest.event, c.latest.start, c.latest.latestOf}
 	return again
 }
 

@@ -33,6 +33,7 @@ const (
 // Violation is one thing that a trace shows and a strictly serialisable system cannot do.
 type Violation struct {
 	Rule   Rule
+	File   string // "" if there is one file
 	Line   int
 	Events []EventID // the one at fault first
 	Actor  string    // that it is about, if it is about one
@@ -40,7 +41,13 @@ type Violation struct {
 }
 
 // String is the violation in a line.
-func (v *Violation) String() string { return fmt.Sprintf("line %d: %s: %s", v.Line, v.Rule, v.Text) }
+func (v *Violation) String() string {
+	at := ""
+	if v.File != "" {
+		at = v.File + ", "
+	}
+	return fmt.Sprintf("%sline %d: %s: %s", at, v.Line, v.Rule, v.Text)
+}
 
 // violationsMax is how many violations of a section are kept. One mistake often leads to
 // many.
@@ -99,11 +106,13 @@ func (p place) before(q place) bool {
 
 // interval is an event that has not been answered yet.
 type interval struct {
-	event EventID
-	start int64
+	event  EventID
+	start  int64
+	client bool // a client has issued it
 	// latest is the event that was issued last of those up to here.
 	latest      EventID
 	latestStart int64
+	latestOf    string // the system that latest ran on, if that is another one
 }
 
 type lane struct{ issuer, target string }
@@ -116,12 +125,15 @@ type issueLine struct {
 
 // Checker checks the section of one system, record by record. One goroutine uses it.
 type Checker struct {
-	// Line is the line of the record that comes next; reports carry it.
+	// File and Line are where the record is that comes next; reports carry them.
+	File string
 	Line int
 
 	section Section
 	order   int64
 	latest  interval
+	told    interval // of the events of clients that were answered, the one that was issued last
+	toldBy  struct{ run, node uint64 }
 	actors  map[string]*actor
 	events  map[EventID]*issuer
 	open    map[int64]interval // by order
@@ -137,6 +149,7 @@ type Checker struct {
 
 	partial  bool               // the runs before are not in the file: what is met first is taken as it is
 	earlier  bool               // … or were not traced: what they have issued comes from events that are not known
+	stored   int64              // the last order that is in the store
 	survived int64              // the last order that the next run has found, if there is one
 	lost     map[int64]EventID  // events that the next run has not found, and those that have seen them, by order
 	vanished map[EventID]string // why an event that issued something is not there
@@ -159,7 +172,7 @@ func (c *Checker) violate(rule Rule, actor string, events []EventID, format stri
 	c.section.Violated++
 	if len(c.section.First) < violationsMax {
 		c.section.First = append(c.section.First,
-			Violation{Rule: rule, Line: c.Line, Events: events, Actor: actor, Text: fmt.Sprintf(format, args...)})
+			Violation{Rule: rule, File: c.File, Line: c.Line, Events: events, Actor: actor, Text: fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -179,6 +192,9 @@ func (c *Checker) Event(e *Event) {
 		c.violate(Order, "", []EventID{e.ID}, "%v comes after order %d", e, c.order)
 	}
 	c.order = max(c.order, e.Order)
+	if e.Batch {
+		c.stored = e.Order
+	}
 	if again := c.issued(e); !again {
 		c.cause(e)
 	}
@@ -247,7 +263,7 @@ func (c *Checker) Answer(a Answer) {
 	c.section.Counts.Answers++
 	i, ok := c.open[a.Order]
 	if id, lost := c.lost[a.Order]; lost {
-		c.violate(Durable, "", []EventID{id}, "event %v (order %d) was answered, but a crash has lost it or what it had seen", id, a.Order)
+		c.violate(Durable, "", []EventID{id}, "event %v (order %d) was answered, but %s it or what it had seen", id, a.Order, c.section.Header.loser())
 		return
 	}
 	if !ok {
@@ -255,11 +271,15 @@ func (c *Checker) Answer(a Answer) {
 		return
 	}
 	delete(c.open, a.Order)
+	if i.client && i.start > c.told.start {
+		c.told = i
+		c.toldBy.run, c.toldBy.node = c.section.Header.Run, c.section.Header.Node
+	}
 	if a.End <= i.start || c.certain() && a.End <= a.Order {
 		c.violate(RealTime, "", []EventID{i.event}, "event %v (order %d) was issued at %d, and answered at %d", i.event, a.Order, i.start, a.End)
 	} else if a.End < i.latestStart {
-		c.violate(RealTime, "", []EventID{i.event, i.latest}, "event %v (order %d) was answered at %d, before event %v was issued at %d, but comes after it",
-			i.event, a.Order, a.End, i.latest, i.latestStart)
+		c.violate(RealTime, "", []EventID{i.event, i.latest}, "event %v (order %d) was answered at %d, before event %v was issued%s at %d, but comes after it",
+			i.event, a.Order, a.End, i.latest, i.latestOf, i.latestStart)
 	}
 }
 
@@ -279,7 +299,7 @@ func (c *Checker) End(end *End) Section {
 		return *s
 	}
 	if n := s.Counts.Lost; n > 0 {
-		c.violate(Durable, "", nil, "the section was closed, when all was durable, but a crash has lost %s", plural(n, "event"))
+		c.violate(Durable, "", nil, "the section was closed, when all was durable, but %s %s", s.Header.loser(), plural(n, "event"))
 	}
 	c.missing()
 	return *s

@@ -18,6 +18,7 @@ type Reader struct {
 	// Torn counts the lines that a process which was killed has left half done.
 	Torn int
 
+	read   int64 // bytes, up to the end of the last line
 	damage error // of a line that was no record: torn, if a section or nothing follows
 	event  Event
 	call   Callback
@@ -95,6 +96,7 @@ func (r *Reader) line() ([]byte, error) {
 	r.long = r.long[:0]
 	for {
 		part, err := r.in.ReadSlice('\n')
+		r.read += int64(len(part))
 		switch {
 		case err == nil && len(r.long) == 0:
 			return part[:len(part)-1], nil
@@ -174,6 +176,8 @@ func (s *scanner) header() *Header {
 			h.Run = s.uint()
 		case "recovered":
 			h.Continues, h.Recovered = true, s.int()
+		case "node":
+			h.Node = s.uint()
 		default:
 			s.skip()
 		}

@@ -36,6 +36,8 @@ type Header struct {
 	// the order of its last commit that has survived.
 	Continues bool
 	Recovered int64
+	// Node is the node of a cluster on which the system ran, 0 if it ran on none. On nodes ticks are nanoseconds since 1970.
+	Node uint64
 }
 
 // EventID identifies an event.

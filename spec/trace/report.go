@@ -1,12 +1,11 @@
 package trace
 
 import (
-	"errors"
 	"fmt"
 	"io"
 )
 
-// Report is the verdict on a file.
+// Report is the verdict on a trace.
 type Report struct {
 	Sections []Section
 	Torn     int // lines that were left half done by a process which was killed
@@ -20,92 +19,19 @@ func (r *Report) Violated() (n int) {
 	return n
 }
 
-// Check reads a trace, twice, and decides. The error says that it could not be read; a
-// violation is none.
-func Check(in io.ReadSeeker) (*Report, error) {
-	rep := &Report{}
-	found, err := survivors(in)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := in.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	r := NewReader(in)
-	var c, before *Checker
-	ended := func(e *End) {
-		if c != nil {
-			rep.Sections = append(rep.Sections, c.End(e))
-			before, c = c, nil
-		}
-	}
-	for {
-		rec, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			ended(nil)
-			rep.Torn = r.Torn
-			if len(rep.Sections) == 0 {
-				return nil, errors.New("this is no trace: it is empty")
-			}
-			return rep, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if rec.Header != nil {
-			ended(nil)
-			if before != nil && rec.Header.follows(&before.section.Header) {
-				c = before
-				c.resume(*rec.Header)
-			} else {
-				c = NewChecker(*rec.Header)
-				c.partial = rec.Header.Continues
-				c.earlier = rec.Header.Continues || rec.Header.Run > 1
-			}
-			if len(found) > 0 {
-				c.survive(found[0])
-				found = found[1:]
-			}
-			continue
-		}
-		if c == nil {
-			return nil, fmt.Errorf("line %d belongs to no section", r.Line)
-		}
-		c.Line = r.Line
-		if rec.End != nil {
-			ended(rec.End)
-			continue
-		}
-		c.take(rec)
-	}
-}
-
-// take takes a record within a section.
-func (c *Checker) take(rec Record) {
-	switch {
-	case rec.Event != nil:
-		c.Event(rec.Event)
-	case rec.Callback != nil:
-		c.Callback(rec.Callback)
-	case rec.Gone != 0:
-		c.Gone(rec.Gone)
-	default:
-		for _, a := range rec.Answers {
-			c.Answer(a)
-		}
-	}
-}
-
 // shownMax is how many violations of a section Write shows.
 const shownMax = 5
 
 // Write writes the report for users: what was found in violated sections, and the counts.
 func (r *Report) Write(w io.Writer) error {
 	var t Counts
-	unfinished, restarts := 0, 0
+	unfinished, restarts, nodes := 0, 0, make(map[uint64]bool)
 	for i := range r.Sections {
 		s := &r.Sections[i]
 		t.add(&s.Counts)
+		if s.Header.Node != 0 {
+			nodes[s.Header.Node] = true
+		}
 		if i > 0 && s.Header.follows(&r.Sections[i-1].Header) {
 			restarts++
 			t.Actors -= r.Sections[i-1].Counts.Actors // they are counted again
@@ -144,7 +70,11 @@ func (r *Report) Write(w io.Writer) error {
 	if n := len(r.Sections) - restarts; err == nil && n > 1 {
 		_, err = fmt.Fprintf(w, ", in %d systems", n)
 	}
-	if err == nil && restarts > 0 {
+	switch {
+	case err != nil || restarts == 0:
+	case len(nodes) > 0:
+		_, err = fmt.Fprintf(w, ", across %s on %s (%s of deposed leaders never committed)", plural(restarts, "change")+" of the leader", plural(len(nodes), "node"), plural(t.Lost, "event"))
+	default:
 		_, err = fmt.Fprintf(w, ", across %s (%s undone by crashes)", plural(restarts, "restart"), plural(t.Lost, "event"))
 	}
 	if err == nil {

@@ -1,9 +1,8 @@
 package trace
 
 import (
-	"bytes"
-	"errors"
-	"io"
+	"fmt"
+	"time"
 )
 
 // A durable system writes a section for each run, one after the other. The checker goes
@@ -11,40 +10,10 @@ import (
 // committed. How much of that has survived is known to the next run, and stands in its
 // header. An event that comes after that, and has left something in the store, is lost.
 // It must not have been answered, and neither must an event that has seen it.
-
-// survivors reads through a trace and returns for each section the order up to which the
-// section that continues it has found the commits, and whether there is one.
-func survivors(in io.Reader) (list []survivor, err error) {
-	r := NewReader(in)
-	var last *Header
-	for {
-		line, err := r.line()
-		if errors.Is(err, io.EOF) {
-			return list, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		r.Line++
-		if !bytes.HasPrefix(line, []byte(`{"trace":`)) {
-			continue
-		}
-		rec, err := r.parse(line)
-		if err != nil {
-			continue // torn, or damaged: Check says so
-		}
-		if rec.Header.follows(last) {
-			list[len(list)-1] = survivor{order: rec.Header.Recovered, known: true}
-		}
-		list = append(list, survivor{})
-		last = rec.Header
-	}
-}
-
-type survivor struct {
-	order int64
-	known bool
-}
+//
+// The nodes of a cluster do the same with a store, in files of their own. A leader that was paused or cut off goes on recording
+// when the next one has begun, so the starts overlap in time. What it has committed stands before all of the next start. So does what it has only read,
+// if that was answered: then it must have been issued before any answer of the next start. The clocks tell.
 
 // follows reports whether h is the header of the run that came next after that of last. A run
 // between the two that is not there has left nothing in the store: the record of an event, and so the
@@ -53,18 +22,24 @@ func (h *Header) follows(last *Header) bool {
 	return last != nil && h.Continues && h.Store != "" && h.Store == last.Store && h.Run > last.Run
 }
 
-// survive tells the checker up to which order the next run has found the commits.
-func (c *Checker) survive(s survivor) {
-	if s.known {
-		c.survived = s.order
+// loser says what has undone the last events of a section.
+func (h *Header) loser() string {
+	if h.Node != 0 {
+		return "the next leader has not found"
 	}
+	return "a crash has lost"
 }
 
 // resume begins the section of the next run of the same store. Its clients are new, those
 // of the run before have gone with it.
-func (c *Checker) resume(h Header) {
+func (c *Checker) resume(h Header, clocks time.Duration) {
 	c.section = Section{Header: h}
-	c.latest, c.open, c.boxes = interval{}, make(map[int64]interval), make(map[uint64]place)
+	c.latest = interval{}
+	if h.Node != 0 {
+		c.order = 0 // what a deposed leader has recorded last may be later than the beginning of the next
+		c.latest = interval{event: c.told.event, start: c.told.start - int64(clocks), latestOf: fmt.Sprintf(", in start %d of the store on node %d,", c.toldBy.run, c.toldBy.node)}
+	}
+	c.open, c.boxes = make(map[int64]interval), make(map[uint64]place)
 	c.pending[ofCallbacks], c.owed, c.gone = 0, make(map[uint64]int), make(map[uint64]bool)
 	c.survived, c.lost = maxOrder, nil
 	for _, i := range c.events {
@@ -103,8 +78,28 @@ func (c *Checker) losing(e *Event) bool {
 func (c *Checker) lostParent(k *Callback) bool {
 	of, lost := c.vanished[k.Origin.Parent]
 	if lost && c.events[k.Origin.Parent] == nil {
-		c.violate(Durable, "", []EventID{k.Origin.Parent}, "%v has run, but a crash has lost %s, which issued it", k, of)
+		c.violate(Durable, "", []EventID{k.Origin.Parent}, "%v has run, but %s %s, which issued it", k, c.section.Header.loser(), of)
 		return true
 	}
 	return false
+}
+
+// MissingError says that a part of a trace is not there which the store has.
+type MissingError struct {
+	Store  string
+	Run    uint64 // goes on behind what is missing
+	Before uint64 // the last start that is there before
+	Order  int64  // of the last event that is missing
+	At     string // where the trace of Run begins
+	End    string // the file of Before
+}
+
+// Error says what is missing, and what can be done.
+func (e *MissingError) Error() string {
+	of := ""
+	if e.End != "" {
+		of = " (" + e.End + ")"
+	}
+	return fmt.Sprintf("%s: start %d of store %s goes on behind the event of order %d, which is not there: the trace of a start between %d and %d is missing, or that of start %d%s has lost its end\n\tadd it, or check the trace from start %d on by itself",
+		e.At, e.Run, e.Store, e.Order, e.Before, e.Run, e.Before, of, e.Run)
 }
