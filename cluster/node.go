@@ -45,6 +45,7 @@ const theStore placement.StoreID = 0
 // node is a node that runs.
 type node struct {
 	c    *aeonrt.ClusterConfig
+	grpc *GRPC // nil: it takes no calls by gRPC
 	id   *identity.Identity
 	log  *slog.Logger
 	fail func(error) // ends the process
@@ -72,8 +73,8 @@ type node struct {
 
 // start starts a node, which other nodes reach by own. told are the members that a node has been told of that has just joined. fail is called once if the
 // node must end.
-func start(c *aeonrt.ClusterConfig, id *identity.Identity, own net.Listener, told map[event.NodeID]placement.Member, fail func(error)) (*node, error) {
-	n := &node{c: c, id: id, log: c.Log, roll: raftnode.NewMembers(told), stop: make(chan struct{}), ready: make(chan struct{}), brief: make(map[event.NodeID]heard)}
+func start(c *aeonrt.ClusterConfig, g *GRPC, id *identity.Identity, own net.Listener, told map[event.NodeID]placement.Member, fail func(error)) (*node, error) {
+	n := &node{c: c, grpc: g, id: id, log: c.Log, roll: raftnode.NewMembers(told), stop: make(chan struct{}), ready: make(chan struct{}), brief: make(map[event.NodeID]heard)}
 	var once sync.Once
 	n.fail = func(err error) { once.Do(func() { fail(err) }) }
 	if err := n.open(own); err != nil {
@@ -106,7 +107,7 @@ func (n *node) open(own net.Listener) (err error) {
 	if err := n.startGossip(); err != nil {
 		return err
 	}
-	n.front = front.New(front.Config{Locate: n.holder.locate, Here: n.holder.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, Log: n.log})
+	n.front = front.New(front.Config{Locate: n.holder.locate, Here: n.holder.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, GRPC: n.grpc.front(n.c.Package), Log: n.log})
 	close(n.ready)
 	n.tasks.Go(n.holder.run)
 	n.tasks.Go(n.keepStores)
@@ -124,7 +125,7 @@ func (n *node) openDriver() (err error) {
 			return err
 		}
 	}
-	n.holder = newHolder(n.id.Node, replica.Group(theStore), opener(c, &gate.Counts{}, audited, n.fail), n.log)
+	n.holder = newHolder(n.id.Node, replica.Group(theStore), opener(c, n.grpc, &gate.Counts{}, audited, n.fail), n.log)
 	n.driver, err = driver.Open(driver.Config{
 		Node: n.id.Node, Disk: driver.NewDisk(driver.Dir{Root: filepath.Join(c.State.Dir, replicaDir), Opener: c.OpenEngine, Options: c.StateOptions(), LogOptions: c.LogOptions()}),
 		Send: func(to event.NodeID, m []byte) { n.transport.Send(to, m) }, SendState: n.transport.Bulk, Roles: n.turn, Fatal: n.fail, Tick: driver.TickDefault,
@@ -215,6 +216,9 @@ func (n *node) serve(l net.Listener) {
 func (n *node) serveOn(l net.Listener, by http.Handler) {
 	unused := &httpdoor.Unused{}
 	server := &http.Server{Handler: by, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug), ConnState: unused.Note}
+	if n.grpc != nil {
+		n.grpc.configure(server)
+	}
 	n.servers = append(n.servers, func(ctx context.Context) error { return unused.Shutdown(ctx, server) })
 	n.tasks.Go(func() {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {

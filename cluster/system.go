@@ -24,7 +24,7 @@ type system struct {
 type open func(e store.Engine, fatal func(error)) (*system, error)
 
 // opener returns what opens systems of the program.
-func opener(c *aeonrt.ClusterConfig, counts *gate.Counts, log *audit.Log, fail func(error)) open {
+func opener(c *aeonrt.ClusterConfig, g *GRPC, counts *gate.Counts, log *audit.Log, fail func(error)) open {
 	return func(e store.Engine, fatal func(error)) (_ *system, err error) {
 		s := &system{}
 		if s.system, s.store, err = c.Recover(e, fatal); err != nil {
@@ -46,6 +46,11 @@ func opener(c *aeonrt.ClusterConfig, counts *gate.Counts, log *audit.Log, fail f
 		s.control = httpdoor.New(inside)
 		if c.Listen.Tokens != "" {
 			if cfg.Tokens, err = access.Read(c.Listen.Tokens, d, c.Log); err != nil {
+				return nil, err
+			}
+		}
+		if g != nil {
+			if cfg.GRPC, err = g.Serve(d); err != nil {
 				return nil, err
 			}
 		}

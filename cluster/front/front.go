@@ -1,11 +1,11 @@
-// Package front serves HTTP for a cluster on each of its nodes. A request goes to the system that runs the actors, wherever that is; if it moves
+// Package front serves HTTP, and gRPC within it, for a cluster on each of its nodes. A request goes to the system that runs the actors, wherever that is; if it moves
 // meanwhile, the request goes there, as far as that cannot have it done twice.
 //
 //	the system is here          its handler serves the request
 //	it is on another node       the request is forwarded to the front of that node, which does not forward it again
 //	it is nowhere               the request waits, until its deadline; then it is answered as unavailable
 //
-// A request that was under way when its system ended may have happened. It is sent again if that makes no difference: by GET, or with a key.
+// A request that was under way when its system ended may have happened. It is sent again if that makes no difference: it reads alone, or has a key.
 package front
 
 import (
@@ -44,6 +44,8 @@ type Config struct {
 	Dial func(ctx context.Context, n event.NodeID) (net.Conn, error)
 	// Ready reports why requests cannot be served now; nil: they can.
 	Ready func() error
+	// GRPC is what a front needs to take requests by gRPC; nil: it takes none.
+	GRPC *GRPC
 	// Wait is how long a request may wait for a system; 0: 10 s.
 	Wait time.Duration
 	Log  *slog.Logger
@@ -68,15 +70,8 @@ func New(cfg Config) *Front {
 		cfg.Wait = waitDefault
 	}
 	f := &Front{cfg: cfg}
-	transport := &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			n, _ := ctx.Value(nodeKey{}).(event.NodeID)
-			return cfg.Dial(ctx, n)
-		},
-		MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute,
-	}
 	f.proxy = &httputil.ReverseProxy{
-		Transport: transport, FlushInterval: -1, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
+		Transport: newTransports(cfg.Dial), FlushInterval: -1, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 		Rewrite: func(r *httputil.ProxyRequest) {
 			n, _ := r.In.Context().Value(nodeKey{}).(event.NodeID)
 			r.Out.URL.Scheme, r.Out.URL.Host = "http", hostOf(n)
@@ -94,7 +89,7 @@ func New(cfg Config) *Front {
 type nodeKey struct{}
 
 // Close closes the connections to other nodes that are idle.
-func (f *Front) Close() { f.proxy.Transport.(*http.Transport).CloseIdleConnections() }
+func (f *Front) Close() { f.proxy.Transport.(*transports).close() }
 
 // ServeHTTP implements http.Handler: for clients.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -120,7 +115,7 @@ func (f *Front) Forwarded() http.Handler {
 			h.ServeHTTP(w, r)
 			return
 		}
-		httpdoor.Fail(w, errNowhere) // the other node knows of the leader as soon as this one does, and sends the request again
+		f.fail(w, r, errNowhere) // the other node knows of the leader as soon as this one does, and sends the request again
 	})
 }
 
@@ -128,24 +123,36 @@ func (f *Front) Forwarded() http.Handler {
 func (f *Front) serve(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), f.cfg.Wait)
 	defer cancel()
+	keep, deadline := keepHTTP, time.Time{}
+	if f.isGRPC(r) {
+		keep, deadline = f.cfg.GRPC.keep, deadlineOf(r)
+		if !deadline.IsZero() {
+			ctx, cancel = context.WithDeadline(ctx, deadline)
+			defer cancel()
+		}
+	}
 	body, again := keep(r)
 	unknown := false // what was sent may have happened
 	var at Place
 	for {
 		next, err := f.cfg.Locate(ctx, at)
 		if err != nil {
-			httpdoor.Fail(w, outcome(unknown))
+			f.fail(w, r, outcome(unknown))
 			return
 		}
 		at = next
 		t := &attempt{ResponseWriter: w, again: again, header: w.Header().Clone()}
+		setDeadline(r, deadline)
 		f.send(t, r, body, at)
+		if f.isGRPC(r) {
+			t.complete()
+		}
 		if !t.over {
 			return
 		}
 		unknown = unknown || t.sent
 		if unknown && !again {
-			httpdoor.Fail(w, outcome(unknown))
+			f.fail(w, r, outcome(unknown))
 			return
 		}
 		f.cfg.Log.Debug("a request is sent again", "path", r.URL.Path, "node", at.Node, "error", t.err)
@@ -178,21 +185,39 @@ func (f *Front) send(t *attempt, r *http.Request, body []byte, at Place) {
 	f.proxy.ServeHTTP(t, r.WithContext(ctx))
 }
 
-// keep reads the arguments of a request that may be sent again; again reports whether it may. Others are left as they are.
-func keep(r *http.Request) (body []byte, again bool) {
+// fail answers a request with a failure, by its protocol.
+func (f *Front) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if f.isGRPC(r) {
+		f.cfg.GRPC.Fail(w, err)
+		return
+	}
+	httpdoor.Fail(w, err)
+}
+
+// keepHTTP reads the arguments of a request that may be sent again; again reports whether it may. Others are left as they are.
+func keepHTTP(r *http.Request) (body []byte, again bool) {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil, true
 	}
 	if r.Body == nil || r.ContentLength < 0 || r.ContentLength > resendMax {
 		return nil, false
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, resendMax))
-	if err != nil {
-		// The handler finds what is wrong with it.
+	body, whole := readBody(r, resendMax)
+	return body, whole && r.Header.Get(keyHeader) != ""
+}
+
+// readBody reads the body of a request, if that has no more than max bytes. Else it is left to the handler, which finds what is wrong with it.
+func readBody(r *http.Request, max int64) (body []byte, whole bool) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, max+1))
+	switch {
+	case err != nil:
 		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{err}))
 		return nil, false
+	case int64(len(body)) > max:
+		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body))
+		return nil, false
 	}
-	return body, r.Header.Get(keyHeader) != ""
+	return body, true
 }
 
 type failing struct{ err error }
@@ -228,15 +253,27 @@ type attempt struct {
 	begun  bool        // the answer is on its way
 	over   bool        // the attempt has failed, and nothing was answered
 	sent   bool        // the request may have happened
+	rest   http.Header // takes what is set after the attempt has failed
 	err    error
 }
+
+// Header implements http.ResponseWriter.
+func (t *attempt) Header() http.Header {
+	if t.over {
+		return t.rest
+	}
+	return t.ResponseWriter.Header()
+}
+
+// Flush implements http.Flusher, which gRPC asks for.
+func (t *attempt) Flush() { _ = t.FlushError() } // the client has gone if this fails
 
 // Unwrap lets http.ResponseController reach the connection.
 func (t *attempt) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
 // FlushError lets http.ResponseController send what is written, unless the attempt has failed.
 func (t *attempt) FlushError() error {
-	if t.over {
+	if t.WriteHeader(http.StatusOK); t.over {
 		return nil
 	}
 	return http.NewResponseController(t.ResponseWriter).Flush()
@@ -263,10 +300,9 @@ func (t *attempt) WriteHeader(status int) {
 
 // Write implements http.ResponseWriter.
 func (t *attempt) Write(b []byte) (int, error) {
-	if t.over {
+	if t.WriteHeader(http.StatusOK); t.over {
 		return len(b), nil
 	}
-	t.begun = true
 	return t.ResponseWriter.Write(b)
 }
 
@@ -275,18 +311,61 @@ func (t *attempt) failed(err error) {
 	if t.begun {
 		panic(http.ErrAbortHandler) // the answer is cut off: the client notices
 	}
-	var dialing *net.OpError
-	t.fail(err, !(errors.As(err, &dialing) && dialing.Op == "dial"))
+	_, dialing := errors.AsType[*dialError](err)
+	t.fail(err, !dialing)
 }
 
 // fail ends the attempt without an answer.
 func (t *attempt) fail(err error, sent bool) {
-	t.over, t.sent, t.err = true, sent, err
 	h := t.Header()
+	t.over, t.sent, t.rest, t.err = true, sent, make(http.Header), err
 	clear(h)
 	for k, v := range t.header {
 		h[k] = v
 	}
 }
+
+// transports carry requests to the fronts of other nodes: those by gRPC over HTTP/2, and others over HTTP/1.1, which has them cost less.
+type transports struct{ http, grpc *http.Transport }
+
+// newTransports returns transports that connect by dial.
+func newTransports(dial func(context.Context, event.NodeID) (net.Conn, error)) *transports {
+	of := func() *http.Transport {
+		return &http.Transport{
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				n, _ := ctx.Value(nodeKey{}).(event.NodeID)
+				c, err := dial(ctx, n)
+				if err != nil {
+					return nil, &dialError{err}
+				}
+				return c, nil
+			},
+			MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute,
+		}
+	}
+	t := &transports{of(), of()}
+	t.grpc.Protocols = new(http.Protocols)
+	t.grpc.Protocols.SetUnencryptedHTTP2(true) // the connections of the port are encrypted
+	return t
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *transports) RoundTrip(r *http.Request) (*http.Response, error) {
+	if isGRPC(r) {
+		return t.grpc.RoundTrip(r)
+	}
+	return t.http.RoundTrip(r)
+}
+
+func (t *transports) close() {
+	t.http.CloseIdleConnections()
+	t.grpc.CloseIdleConnections()
+}
+
+// dialError is the error of a request that was not sent, as there was no connection.
+type dialError struct{ error }
+
+// Unwrap returns what is wrong.
+func (e *dialError) Unwrap() error { return e.error }
 
 func hostOf(n event.NodeID) string { return "node" + strconv.FormatUint(uint64(n), 10) }

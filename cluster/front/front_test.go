@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
@@ -183,4 +184,23 @@ func TestForwarded(t *testing.T) {
 	if status, text := post(t, f, ""); status != http.StatusServiceUnavailable || !strings.Contains(text, `"happened":"no"`) {
 		t.Errorf("%d, %s", status, text)
 	}
+}
+
+// What is left of a request's time is what the next system gives it.
+func TestDeadlines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for text, want := range map[string]string{
+			"": "", "2S": "1750000u", "2000m": "1750000u", "200m": "0u", "1H": "3599750m", "99999999H": "99999999H", "30000H": "107999999S", "5": "5", "xS": "xS", "-1S": "-1S", "1d": "1d",
+		} {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/p.C/m", nil)
+			if text != "" {
+				r.Header.Set(timeoutHeader, text)
+			}
+			deadline := deadlineOf(r)
+			time.Sleep(250 * time.Millisecond)
+			if setDeadline(r, deadline); r.Header.Get(timeoutHeader) != want {
+				t.Errorf("%q becomes %q, expected %q", text, r.Header.Get(timeoutHeader), want)
+			}
+		}
+	})
 }

@@ -99,6 +99,7 @@ var layers = []struct{ pkg, may string }{
 	{"replica/driver", "replica replica/engine runtime/event runtime/sched runtime/store"},
 	{"cluster", "cluster/front cluster/status membership/gossip membership/identity membership/join membership/port placement placement/raftnode replica replica/driver runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/event runtime/store runtime/transport/grpc"},
 	{"cluster/withcluster", "cluster runtime runtime/node"},
+	{"cluster/withcluster/withgrpc", "cluster runtime runtime/door/grpcdoor runtime/node runtime/node/withgrpc"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
 	{".", "runtime/door runtime/door/godoor"},
