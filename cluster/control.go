@@ -43,23 +43,8 @@ func (n *node) control() http.Handler {
 	mux.HandleFunc("POST "+status.TokenPath, n.serveToken)
 	mux.HandleFunc("POST "+status.RemovePath, n.serveRemove)
 	mux.HandleFunc("POST "+status.TransferPath, n.serveTransfer)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if h := n.holder.controls(); h != nil {
-			h.ServeHTTP(w, r)
-			return
-		}
-		_, at, _ := n.holder.known()
-		s := n.placement.State()
-		answer(w, "", fmt.Errorf("this node does not run the actors; ask %s", orNone(s.Members[at.Node].Name)))
-	})
+	mux.Handle("/", n.operator)
 	return mux
-}
-
-func orNone(name string) string {
-	if name == "" {
-		return "again when a node does"
-	}
-	return name
 }
 
 func (n *node) serveStatus(w http.ResponseWriter, _ *http.Request) {
@@ -96,7 +81,7 @@ func (n *node) status() *status.Status {
 		node := status.Node{ID: id, Name: m.Name, Cluster: m.Address, State: status.Silent, Leads: []uint32{}, Follows: []uint32{}}
 		h, is := told[id]
 		if is {
-			node.PID, node.Listen = h.brief.PID, h.brief.Listen
+			node.PID, node.Listen, node.Open = h.brief.PID, h.brief.Listen, h.brief.Open
 			if ago := time.Since(h.at); ago < staleAfter {
 				node.State = status.Serving
 			} else {

@@ -58,8 +58,9 @@ type node struct {
 	placement *raftnode.Node
 	joins     *join.Server
 	gossip    *gossip.Gossip
-	front     *front.Front
-	holder    *holder // of theStore
+	front     *front.Front // for clients
+	operator  *front.Front // for operators, over the sockets of the nodes
+	holder    *holder      // of theStore
 	stores    stores
 
 	servers []func(context.Context) error // each shuts one down
@@ -108,6 +109,7 @@ func (n *node) open(own net.Listener) (err error) {
 		return err
 	}
 	n.front = front.New(front.Config{Locate: n.holder.locate, Here: n.holder.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, GRPC: n.grpc.front(n.c.Package), Log: n.log})
+	n.operator = front.New(front.Config{Locate: n.holder.locateControl, Here: n.holder.controls, Dial: n.dialer(port.Control), Ready: n.readiness, Log: n.log})
 	close(n.ready)
 	n.tasks.Go(n.holder.run)
 	n.tasks.Go(n.keepStores)
@@ -208,7 +210,7 @@ func (n *node) serve(l net.Listener) {
 	for _, s := range []struct {
 		from net.Listener
 		by   http.Handler
-	}{{l, n.public()}, {n.port.Listener(port.HTTP), n.front.Forwarded()}} {
+	}{{l, n.public()}, {n.port.Listener(port.HTTP), n.front.Forwarded()}, {n.port.Listener(port.Control), n.operator.Forwarded()}} {
 		n.serveOn(s.from, s.by)
 	}
 }
@@ -250,8 +252,10 @@ func (n *node) close(ctx context.Context) {
 		servers.Go(func() { _ = shutdown(ctx) }) // the error is that of ctx
 	}
 	servers.Wait()
-	if n.front != nil {
-		n.front.Close()
+	for _, f := range []*front.Front{n.front, n.operator} {
+		if f != nil {
+			f.Close()
+		}
 	}
 	if n.gossip != nil {
 		n.close1(n.gossip.Close)

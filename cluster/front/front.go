@@ -14,10 +14,14 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/http/httputil"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/door"
@@ -121,16 +125,15 @@ func (f *Front) Forwarded() http.Handler {
 
 // serve serves a request, at another place again if it fails at one.
 func (f *Front) serve(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), f.cfg.Wait)
-	defer cancel()
-	keep, deadline := keepHTTP, time.Time{}
+	keep, wait, deadline := keepHTTP, waitOf(r), time.Time{}
 	if f.isGRPC(r) {
 		keep, deadline = f.cfg.GRPC.keep, deadlineOf(r)
-		if !deadline.IsZero() {
-			ctx, cancel = context.WithDeadline(ctx, deadline)
-			defer cancel()
+		if wait = f.cfg.Wait; !deadline.IsZero() {
+			wait = early(time.Until(deadline))
 		}
 	}
+	ctx, cancel := context.WithTimeout(r.Context(), min(wait, f.cfg.Wait))
+	defer cancel()
 	body, again := keep(r)
 	unknown := false // what was sent may have happened
 	var at Place
@@ -141,7 +144,7 @@ func (f *Front) serve(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		at = next
-		t := &attempt{ResponseWriter: w, again: again, header: w.Header().Clone()}
+		t := &attempt{ResponseWriter: w, again: again, unknown: unknown, header: w.Header().Clone()}
 		setDeadline(r, deadline)
 		f.send(t, r, body, at)
 		if f.isGRPC(r) {
@@ -171,6 +174,8 @@ func (f *Front) send(t *attempt, r *http.Request, body []byte, at Place) {
 	// A node that is paused, or cut off, does not answer. When another one has taken over, its answer is not waited for.
 	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), nodeKey{}, at.Node))
 	defer cancel()
+	// The transport may send a request again itself, and fail to connect then: what counts is whether it ever had a connection.
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { t.carried.Store(true) }})
 	if at.Over != nil {
 		ended := make(chan struct{})
 		defer close(ended)
@@ -183,6 +188,19 @@ func (f *Front) send(t *attempt, r *http.Request, body []byte, at Place) {
 		}()
 	}
 	f.proxy.ServeHTTP(t, r.WithContext(ctx))
+}
+
+// waitOf returns how long a request may wait for a system by its header Prefer (RFC 7240): wait=SECONDS. Its client gives up then, and would not know
+// whether a node has performed it.
+func waitOf(r *http.Request) time.Duration {
+	for _, p := range strings.Split(r.Header.Get("Prefer"), ",") {
+		if text, is := strings.CutPrefix(strings.TrimSpace(p), "wait="); is {
+			if n, err := strconv.ParseUint(text, 10, 16); err == nil {
+				return time.Duration(n) * time.Second
+			}
+		}
+	}
+	return math.MaxInt64
 }
 
 // fail answers a request with a failure, by its protocol.
@@ -248,13 +266,15 @@ func outcome(unknown bool) error {
 // sent to the next one.
 type attempt struct {
 	http.ResponseWriter
-	again  bool        // the request may be sent again though it may have happened
-	header http.Header // of the answer before the attempt
-	begun  bool        // the answer is on its way
-	over   bool        // the attempt has failed, and nothing was answered
-	sent   bool        // the request may have happened
-	rest   http.Header // takes what is set after the attempt has failed
-	err    error
+	unknown bool        // a sending before may have done it
+	again   bool        // the request may be sent again though it may have happened
+	header  http.Header // of the answer before the attempt
+	begun   bool        // the answer is on its way
+	over    bool        // the attempt has failed, and nothing was answered
+	sent    bool        // the request may have happened
+	carried atomic.Bool // a connection to another node has carried it
+	rest    http.Header // takes what is set after the attempt has failed
+	err     error
 }
 
 // Header implements http.ResponseWriter.
@@ -285,7 +305,13 @@ func (t *attempt) WriteHeader(status int) {
 		return
 	}
 	h := t.Header()
-	if code := h.Get(httpdoor.CodeHeader); code == door.Closing || code == door.NoOutcome {
+	switch code := h.Get(httpdoor.CodeHeader); code {
+	case door.Full, door.TimedOut: // this sending has not done it
+		if t.unknown {
+			t.fail(errors.New("the system has no room, or no time"), false)
+			return
+		}
+	case door.Closing, door.NoOutcome:
 		sent := h.Get(httpdoor.HappenedHeader) != string(door.No)
 		if t.again || !sent {
 			t.fail(errors.New("the system has ended"), sent)
@@ -311,8 +337,7 @@ func (t *attempt) failed(err error) {
 	if t.begun {
 		panic(http.ErrAbortHandler) // the answer is cut off: the client notices
 	}
-	_, dialing := errors.AsType[*dialError](err)
-	t.fail(err, !dialing)
+	t.fail(err, t.carried.Load())
 }
 
 // fail ends the attempt without an answer.
@@ -334,11 +359,7 @@ func newTransports(dial func(context.Context, event.NodeID) (net.Conn, error)) *
 		return &http.Transport{
 			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 				n, _ := ctx.Value(nodeKey{}).(event.NodeID)
-				c, err := dial(ctx, n)
-				if err != nil {
-					return nil, &dialError{err}
-				}
-				return c, nil
+				return dial(ctx, n)
 			},
 			MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute,
 		}
@@ -361,11 +382,5 @@ func (t *transports) close() {
 	t.http.CloseIdleConnections()
 	t.grpc.CloseIdleConnections()
 }
-
-// dialError is the error of a request that was not sent, as there was no connection.
-type dialError struct{ error }
-
-// Unwrap returns what is wrong.
-func (e *dialError) Unwrap() error { return e.error }
 
 func hostOf(n event.NodeID) string { return "node" + strconv.FormatUint(uint64(n), 10) }

@@ -45,11 +45,12 @@ type Node struct {
 	Leads   []uint32     `json:"leads"`   // stores whose actors it runs
 	Follows []uint32     `json:"follows"` // stores of which it keeps a replica
 	Listen  string       `json:"listen,omitempty"`
-	Cluster string       `json:"cluster"` // where other nodes reach it
-	Heard   float64      `json:"heard"`   // seconds since it was last heard; 0 if it has answered now
-	Actors  int          `json:"actors"`  // in memory, of the stores that it leads
-	Events  float64      `json:"events"`  // that commit in a second, of these
-	Commit  float64      `json:"commit"`  // seconds until a majority has what commits, in the mean of the slowest of these; 0: nothing does
+	Open    bool         `json:"open,omitempty"` // there it asks clients neither for TLS nor for tokens
+	Cluster string       `json:"cluster"`        // where other nodes reach it
+	Heard   float64      `json:"heard"`          // seconds since it was last heard; 0 if it has answered now
+	Actors  int          `json:"actors"`         // in memory, of the stores that it leads
+	Events  float64      `json:"events"`         // that commit in a second, of these
+	Commit  float64      `json:"commit"`         // seconds until a majority has what commits, in the mean of the slowest of these; 0: nothing does
 }
 
 // Store is what is known of one store.

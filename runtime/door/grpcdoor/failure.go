@@ -67,8 +67,8 @@ func statusOf(code codes.Code, f *door.Failure) error {
 	return s.Err()
 }
 
-// The metadata by which what forwards an answer knows that the program has ended, and what has happened, without reading the status. They are
-// those of package httpdoor.
+// The metadata by which what forwards an answer knows that it may be sent elsewhere, and what has happened, without reading the status. They
+// are those of package httpdoor.
 const (
 	codeKey     = "aeon-code"
 	happenedKey = "aeon-happened"
@@ -76,11 +76,11 @@ const (
 
 // tell puts the metadata of a failure into an answer whose headers were not sent.
 func tell(stream grpc.ServerStream, err error) {
-	if status.Code(err) != codes.Unavailable {
+	if code := status.Code(err); code != codes.Unavailable && code != codes.DeadlineExceeded {
 		return
 	}
 	for _, d := range status.Convert(err).Details() {
-		if info, is := d.(*errdetails.ErrorInfo); is && (info.Reason == door.Closing || info.Reason == door.NoOutcome) {
+		if info, is := d.(*errdetails.ErrorInfo); is {
 			_ = stream.SetHeader(metadata.Pairs(codeKey, info.Reason, happenedKey, info.Metadata["happened"])) // they may have been sent
 		}
 	}
