@@ -27,11 +27,12 @@ const (
 
 // public serves clients, and the status to all if no tokens are asked for: then this machine alone reaches it.
 func (n *node) public() http.Handler {
-	if n.c.Listen.Tokens != "" {
-		return n.front
-	}
+	asks := n.c.Listen.Tokens != ""
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+status.Path, n.serveStatus)
+	if !asks {
+		mux.HandleFunc("GET "+status.Path, n.serveStatus)
+	}
+	mux.HandleFunc("GET "+metricsPath, n.serveMetrics(n.holder.here, n.front, asks))
 	mux.Handle("/", n.front)
 	return mux
 }
@@ -43,6 +44,7 @@ func (n *node) control() http.Handler {
 	mux.HandleFunc("POST "+status.TokenPath, n.serveToken)
 	mux.HandleFunc("POST "+status.RemovePath, n.serveRemove)
 	mux.HandleFunc("POST "+status.TransferPath, n.serveTransfer)
+	mux.HandleFunc("GET "+metricsPath, n.serveMetrics(n.holder.controls, n.operator, false))
 	mux.Handle("/", n.operator)
 	return mux
 }
@@ -96,7 +98,10 @@ func (n *node) status() *status.Status {
 		case id != n.id.Node && !health.At.IsZero() && !health.Progress || id == n.id.Node && !n.driver.Progresses():
 			node.State = status.Stalled
 		}
-		if node.State != status.Silent {
+		if node.State == status.Silent {
+			n.lastLoad(&node, h, is)
+		} else {
+			node.Sync = h.brief.Sync.Seconds()
 			for _, st := range h.brief.Stores {
 				switch {
 				case int(st.ID) >= len(s.Stores): // this node has not heard of it yet
@@ -105,6 +110,7 @@ func (n *node) status() *status.Status {
 					node.Actors += st.Load.Actors
 					node.Events += st.Load.Events
 					node.Commit = max(node.Commit, st.Load.Commit.Seconds())
+					node.P99 = max(node.P99, st.Load.P99.Seconds())
 					lead(&s.Stores[st.ID], id, st)
 				default:
 					node.Follows = append(node.Follows, uint32(st.ID))
@@ -116,6 +122,19 @@ func (n *node) status() *status.Status {
 	slices.SortFunc(s.Nodes, func(a, b status.Node) int { return int(a.ID) - int(b.ID) })
 	s.Judge()
 	return s
+}
+
+// lastLoad notes what was heard last of the load of a node that does not answer: in its last answer.
+func (n *node) lastLoad(node *status.Node, h heard, is bool) {
+	if !is {
+		return
+	}
+	node.About = true
+	for _, st := range h.brief.Stores {
+		if st.Leads {
+			node.Actors += st.Load.Actors
+		}
+	}
 }
 
 // lead notes what the leader of a store tells; of several the one of the newest term counts.

@@ -10,4 +10,5 @@
 //	grpc.go     what a node needs to take calls by gRPC
 //	calls.go    what nodes ask each other
 //	control.go  what an operator asks a node
+//	metrics.go  what a node counts
 package cluster

@@ -62,6 +62,7 @@ type node struct {
 	operator  *front.Front // for operators, over the sockets of the nodes
 	holder    *holder      // of theStore
 	stores    stores
+	disk      disk
 
 	servers []func(context.Context) error // each shuts one down
 	tasks   sync.WaitGroup
