@@ -34,11 +34,14 @@ const GRPCPackage = StorePackage + "/withgrpc"
 // ClusterPackage is the path of the package that takes the place of StorePackage in a program that can be a node of a cluster.
 const ClusterPackage = ModulePath + "/cluster/withcluster"
 
+// ClusterGRPCPackage is the path of the package that takes the place of ClusterPackage in a program that is compiled with gRPC, too.
+const ClusterGRPCPackage = ClusterPackage + "/withgrpc"
+
 // ReplicasPackage is the path of the package that keeps stores on three replicas in one process. Only executables of tests are compiled with it.
 const ReplicasPackage = ModulePath + "/replica/replicatest"
 
 // Every package that generated code reaches must be embedded here and may
-// import the standard library only, StorePackage, GRPCPackage and ClusterPackage apart; a test compares this with the imports.
+// import the standard library only, the packages above apart; a test compares this with the imports.
 //
 //go:embed go.mod go.sum cluster dominator/*.go internal/assert internal/atomicfile internal/bytejson internal/cmdline internal/shard internal/similar membership placement replica runtime
 var embedded embed.FS

@@ -23,6 +23,8 @@ const (
 type brief struct {
 	PID     int                 `json:"pid"`
 	Listen  string              `json:"listen"`
+	Open    bool                `json:"open"` // it asks clients neither for TLS nor for tokens
+	Sync    time.Duration       `json:"sync"` // of its log; the mean of the last second
 	Stores  []storeBrief        `json:"stores"`
 	Settled []placement.StoreID `json:"settled"` // stores that it leads, whose members are those wanted, and up to date
 }
@@ -79,7 +81,7 @@ type transfer struct {
 
 // tell tells what this node is doing.
 func (n *node) tell() brief {
-	b := brief{PID: os.Getpid(), Listen: n.c.Listen.Address, Stores: []storeBrief{}}
+	b := brief{PID: os.Getpid(), Listen: n.c.Listen.Address, Open: n.c.Listen.Cert == "" && n.c.Listen.Tokens == "", Sync: n.disk.measure(n.driver.Syncs()), Stores: []storeBrief{}}
 	s := n.placement.State()
 	for id := range s.Stores {
 		g := replica.Group(id)

@@ -27,11 +27,12 @@ const (
 
 // public serves clients, and the status to all if no tokens are asked for: then this machine alone reaches it.
 func (n *node) public() http.Handler {
-	if n.c.Listen.Tokens != "" {
-		return n.front
-	}
+	asks := n.c.Listen.Tokens != ""
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET "+status.Path, n.serveStatus)
+	if !asks {
+		mux.HandleFunc("GET "+status.Path, n.serveStatus)
+	}
+	mux.HandleFunc("GET "+metricsPath, n.serveMetrics(n.holder.here, n.front, asks))
 	mux.Handle("/", n.front)
 	return mux
 }
@@ -43,23 +44,9 @@ func (n *node) control() http.Handler {
 	mux.HandleFunc("POST "+status.TokenPath, n.serveToken)
 	mux.HandleFunc("POST "+status.RemovePath, n.serveRemove)
 	mux.HandleFunc("POST "+status.TransferPath, n.serveTransfer)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if h := n.holder.controls(); h != nil {
-			h.ServeHTTP(w, r)
-			return
-		}
-		_, at, _ := n.holder.known()
-		s := n.placement.State()
-		answer(w, "", fmt.Errorf("this node does not run the actors; ask %s", orNone(s.Members[at.Node].Name)))
-	})
+	mux.HandleFunc("GET "+metricsPath, n.serveMetrics(n.holder.controls, n.operator, false))
+	mux.Handle("/", n.operator)
 	return mux
-}
-
-func orNone(name string) string {
-	if name == "" {
-		return "again when a node does"
-	}
-	return name
 }
 
 func (n *node) serveStatus(w http.ResponseWriter, _ *http.Request) {
@@ -96,7 +83,7 @@ func (n *node) status() *status.Status {
 		node := status.Node{ID: id, Name: m.Name, Cluster: m.Address, State: status.Silent, Leads: []uint32{}, Follows: []uint32{}}
 		h, is := told[id]
 		if is {
-			node.PID, node.Listen = h.brief.PID, h.brief.Listen
+			node.PID, node.Listen, node.Open = h.brief.PID, h.brief.Listen, h.brief.Open
 			if ago := time.Since(h.at); ago < staleAfter {
 				node.State = status.Serving
 			} else {
@@ -112,7 +99,10 @@ func (n *node) status() *status.Status {
 		case id != n.id.Node && !health.At.IsZero() && !health.Progress || id == n.id.Node && !n.driver.Progresses():
 			node.State = status.Stalled
 		}
-		if node.State != status.Silent {
+		if node.State == status.Silent {
+			n.lastLoad(&node, h, is)
+		} else {
+			node.Sync = h.brief.Sync.Seconds()
 			for _, st := range h.brief.Stores {
 				switch {
 				case int(st.ID) >= len(s.Stores): // this node has not heard of it yet
@@ -121,6 +111,7 @@ func (n *node) status() *status.Status {
 					node.Actors += st.Load.Actors
 					node.Events += st.Load.Events
 					node.Commit = max(node.Commit, st.Load.Commit.Seconds())
+					node.P99 = max(node.P99, st.Load.P99.Seconds())
 					lead(&s.Stores[st.ID], id, st)
 				default:
 					node.Follows = append(node.Follows, uint32(st.ID))
@@ -132,6 +123,19 @@ func (n *node) status() *status.Status {
 	slices.SortFunc(s.Nodes, func(a, b status.Node) int { return int(a.ID) - int(b.ID) })
 	s.Judge()
 	return s
+}
+
+// lastLoad notes what was heard last of the load of a node that does not answer: in its last answer.
+func (n *node) lastLoad(node *status.Node, h heard, is bool) {
+	if !is {
+		return
+	}
+	node.About = true
+	for _, st := range h.brief.Stores {
+		if st.Leads {
+			node.Actors += st.Load.Actors
+		}
+	}
 }
 
 // lead notes what the leader of a store tells; of several the one of the newest term counts.

@@ -7,6 +7,8 @@
 //	holder.go   the system of a store, in the terms in which this node leads it
 //	load.go     what such a system has to do
 //	system.go   a system, and the door to it
+//	grpc.go     what a node needs to take calls by gRPC
 //	calls.go    what nodes ask each other
 //	control.go  what an operator asks a node
+//	metrics.go  what a node counts
 package cluster

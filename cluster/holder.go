@@ -218,6 +218,17 @@ func (h *holder) locate(ctx context.Context, after front.Place) (front.Place, er
 	}
 }
 
+// locateControl is locate for requests of operators.
+func (h *holder) locateControl(ctx context.Context, after front.Place) (front.Place, error) {
+	at, err := h.locate(ctx, after)
+	if at.Here != nil {
+		if at.Here = h.controls(); at.Here == nil { // it has just moved
+			return h.locateControl(ctx, at)
+		}
+	}
+	return at, err
+}
+
 // here returns the handler of the system if that runs on this node, else nil.
 func (h *holder) here() http.Handler {
 	h.mu.Lock()

@@ -47,6 +47,7 @@ const theStore placement.StoreID = 0
 // node is a node that runs.
 type node struct {
 	c    *aeonrt.ClusterConfig
+	grpc *GRPC // nil: it takes no calls by gRPC
 	id   *identity.Identity
 	log  *slog.Logger
 	fail func(error) // ends the process
@@ -59,10 +60,12 @@ type node struct {
 	placement *raftnode.Node
 	joins     *join.Server
 	gossip    *gossip.Gossip
-	front     *front.Front
+	front     *front.Front // for clients
+	operator  *front.Front // for operators, over the sockets of the nodes
 	spans     *span.Tracer // of front
 	holder    *holder      // of theStore
 	stores    stores
+	disk      disk
 
 	servers []func(context.Context) error // each shuts one down
 	tasks   sync.WaitGroup
@@ -75,8 +78,8 @@ type node struct {
 
 // start starts a node, which other nodes reach by own. told are the members that a node has been told of that has just joined. fail is called once if the
 // node must end.
-func start(c *aeonrt.ClusterConfig, id *identity.Identity, own net.Listener, told map[event.NodeID]placement.Member, fail func(error)) (*node, error) {
-	n := &node{c: c, id: id, log: c.Log, roll: raftnode.NewMembers(told), stop: make(chan struct{}), ready: make(chan struct{}), brief: make(map[event.NodeID]heard)}
+func start(c *aeonrt.ClusterConfig, g *GRPC, id *identity.Identity, own net.Listener, told map[event.NodeID]placement.Member, fail func(error)) (*node, error) {
+	n := &node{c: c, grpc: g, id: id, log: c.Log, roll: raftnode.NewMembers(told), stop: make(chan struct{}), ready: make(chan struct{}), brief: make(map[event.NodeID]heard)}
 	var once sync.Once
 	n.fail = func(err error) { once.Do(func() { fail(err) }) }
 	if err := n.open(own); err != nil {
@@ -117,7 +120,8 @@ func (n *node) open(own net.Listener) (err error) {
 	if err := n.startGossip(); err != nil {
 		return err
 	}
-	n.front = front.New(front.Config{Locate: n.holder.locate, Here: n.holder.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, Spans: n.spans, Log: n.log})
+	n.front = front.New(front.Config{Locate: n.holder.locate, Here: n.holder.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, GRPC: n.grpc.front(n.c.Package), Spans: n.spans, Log: n.log})
+	n.operator = front.New(front.Config{Locate: n.holder.locateControl, Here: n.holder.controls, Dial: n.dialer(port.Control), Ready: n.readiness, Log: n.log})
 	close(n.ready)
 	n.tasks.Go(n.holder.run)
 	n.tasks.Go(n.keepStores)
@@ -135,7 +139,7 @@ func (n *node) openDriver() (err error) {
 			return err
 		}
 	}
-	n.holder = newHolder(n.id.Node, replica.Group(theStore), opener(n.id.Node, c, theStore, &gate.Counts{}, audited, n.fail), n.log)
+	n.holder = newHolder(n.id.Node, replica.Group(theStore), opener(n.id.Node, c, theStore, n.grpc, &gate.Counts{}, audited, n.fail), n.log)
 	n.driver, err = driver.Open(driver.Config{
 		Node: n.id.Node, Disk: driver.NewDisk(driver.Dir{Root: filepath.Join(c.State.Dir, replicaDir), Opener: c.OpenEngine, Options: c.StateOptions(), LogOptions: c.LogOptions()}),
 		Send: func(to event.NodeID, m []byte) { n.transport.Send(to, m) }, SendState: n.transport.Bulk, Roles: n.turn, Fatal: n.fail, Tick: driver.TickDefault,
@@ -218,7 +222,7 @@ func (n *node) serve(l net.Listener) {
 	for _, s := range []struct {
 		from net.Listener
 		by   http.Handler
-	}{{l, n.public()}, {n.port.Listener(port.HTTP), n.front.Forwarded()}} {
+	}{{l, n.public()}, {n.port.Listener(port.HTTP), n.front.Forwarded()}, {n.port.Listener(port.Control), n.operator.Forwarded()}} {
 		n.serveOn(s.from, s.by)
 	}
 }
@@ -226,6 +230,9 @@ func (n *node) serve(l net.Listener) {
 func (n *node) serveOn(l net.Listener, by http.Handler) {
 	unused := &httpdoor.Unused{}
 	server := &http.Server{Handler: by, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelDebug), ConnState: unused.Note}
+	if n.grpc != nil {
+		n.grpc.configure(server)
+	}
 	n.servers = append(n.servers, func(ctx context.Context) error { return unused.Shutdown(ctx, server) })
 	n.tasks.Go(func() {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) && !errors.Is(err, net.ErrClosed) {
@@ -257,8 +264,10 @@ func (n *node) close(ctx context.Context) {
 		servers.Go(func() { _ = shutdown(ctx) }) // the error is that of ctx
 	}
 	servers.Wait()
-	if n.front != nil {
-		n.front.Close()
+	for _, f := range []*front.Front{n.front, n.operator} {
+		if f != nil {
+			f.Close()
+		}
 	}
 	if n.gossip != nil {
 		n.close1(n.gossip.Close)

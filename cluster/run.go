@@ -21,9 +21,16 @@ import (
 const endMax = 5 * time.Second
 
 // Run runs a program as a node of a cluster, until a signal comes or the node fails. It returns the exit code.
-func Run(c aeonrt.ClusterConfig) int {
+func Run(c aeonrt.ClusterConfig) int { return run(c, nil) }
+
+// RunWith is Run for a program that takes calls by gRPC, too.
+func RunWith(g GRPC) aeonrt.ClusterRunner {
+	return func(c aeonrt.ClusterConfig) int { return run(c, &g) }
+}
+
+func run(c aeonrt.ClusterConfig, g *GRPC) int {
 	failed := make(chan error, 1)
-	n, l, err := begin(&c, func(err error) { failed <- err })
+	n, l, err := begin(&c, g, func(err error) { failed <- err })
 	if err != nil {
 		c.Say("%v", err)
 		return aeonrt.ExitRefused
@@ -53,7 +60,7 @@ func Run(c aeonrt.ClusterConfig) int {
 
 // begin starts the node, and returns what clients reach it by. It listens before all else: a node that has joined, and cannot listen, would be a
 // member that no other one reaches. fail is called once if the node must end.
-func begin(c *aeonrt.ClusterConfig, fail func(error)) (n *node, l net.Listener, err error) {
+func begin(c *aeonrt.ClusterConfig, g *GRPC, fail func(error)) (n *node, l net.Listener, err error) {
 	own, err := net.Listen("tcp", c.Cluster.Listen)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--cluster-listen: %w", err)
@@ -62,7 +69,7 @@ func begin(c *aeonrt.ClusterConfig, fail func(error)) (n *node, l net.Listener, 
 		var id *identity.Identity
 		var told map[event.NodeID]placement.Member
 		if id, told, err = identify(c); err == nil {
-			n, err = start(c, id, own, told, fail)
+			n, err = start(c, g, id, own, told, fail)
 		}
 	}
 	if err != nil {
@@ -107,5 +114,6 @@ func listen(c *aeonrt.ClusterConfig) (net.Listener, error) {
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
+	config.NextProtos = []string{"h2", "http/1.1"}
 	return tls.NewListener(l, config), nil
 }

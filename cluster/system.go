@@ -24,7 +24,7 @@ type system struct {
 type open func(e store.Engine, fatal func(error)) (*system, error)
 
 // opener returns what opens systems of the program on a store that a node leads.
-func opener(node event.NodeID, c *aeonrt.ClusterConfig, number event.StoreID, counts *gate.Counts, log *audit.Log, fail func(error)) open {
+func opener(node event.NodeID, c *aeonrt.ClusterConfig, number event.StoreID, g *GRPC, counts *gate.Counts, log *audit.Log, fail func(error)) open {
 	return func(e store.Engine, fatal func(error)) (_ *system, err error) {
 		s := &system{}
 		if s.Led, err = c.Recover(node, e, number, fatal); err != nil {
@@ -45,6 +45,11 @@ func opener(node event.NodeID, c *aeonrt.ClusterConfig, number event.StoreID, co
 		s.control = httpdoor.New(inside)
 		if c.Listen.Tokens != "" {
 			if cfg.Tokens, err = access.Read(c.Listen.Tokens, d, c.Log); err != nil {
+				return nil, err
+			}
+		}
+		if g != nil {
+			if cfg.GRPC, err = g.Serve(d); err != nil {
 				return nil, err
 			}
 		}

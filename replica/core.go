@@ -414,6 +414,14 @@ func (c *Core) Leader(id Group) Role {
 	return Role{Group: id}
 }
 
+// LogLength returns how many entries the log of a group has on this node; 0 if it has no part in the group.
+func (c *Core) LogLength(id Group) uint64 {
+	if g := c.find[id]; g != nil {
+		return g.log.last - g.log.cut.Index
+	}
+	return 0
+}
+
 // Effects returns what is to be done since the last call.
 func (c *Core) Effects() Effects {
 	e := c.out

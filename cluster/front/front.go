@@ -1,11 +1,11 @@
-// Package front serves HTTP for a cluster on each of its nodes. A request goes to the system that runs the actors, wherever that is; if it moves
+// Package front serves HTTP, and gRPC within it, for a cluster on each of its nodes. A request goes to the system that runs the actors, wherever that is; if it moves
 // meanwhile, the request goes there, as far as that cannot have it done twice.
 //
 //	the system is here          its handler serves the request
 //	it is on another node       the request is forwarded to the front of that node, which does not forward it again
 //	it is nowhere               the request waits, until its deadline; then it is answered as unavailable
 //
-// A request that was under way when its system ended may have happened. It is sent again if that makes no difference: by GET, or with a key.
+// A request that was under way when its system ended may have happened. It is sent again if that makes no difference: it reads alone, or has a key.
 package front
 
 import (
@@ -14,10 +14,14 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/http/httputil"
 	"strconv"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/aeon-lang/aeon/runtime/door"
@@ -45,6 +49,8 @@ type Config struct {
 	Dial func(ctx context.Context, n event.NodeID) (net.Conn, error)
 	// Ready reports why requests cannot be served now; nil: they can.
 	Ready func() error
+	// GRPC is what a front needs to take requests by gRPC; nil: it takes none.
+	GRPC *GRPC
 	// Wait is how long a request may wait for a system; 0: 10 s.
 	Wait time.Duration
 	// Spans records the calls that are forwarded; nil: nothing does.
@@ -71,15 +77,8 @@ func New(cfg Config) *Front {
 		cfg.Wait = waitDefault
 	}
 	f := &Front{cfg: cfg}
-	transport := &http.Transport{
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			n, _ := ctx.Value(nodeKey{}).(event.NodeID)
-			return cfg.Dial(ctx, n)
-		},
-		MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute,
-	}
 	f.proxy = &httputil.ReverseProxy{
-		Transport: transport, FlushInterval: -1, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
+		Transport: newTransports(cfg.Dial), FlushInterval: -1, ErrorLog: slog.NewLogLogger(cfg.Log.Handler(), slog.LevelDebug),
 		Rewrite: func(r *httputil.ProxyRequest) {
 			n, _ := r.In.Context().Value(nodeKey{}).(event.NodeID)
 			r.Out.URL.Scheme, r.Out.URL.Host = "http", hostOf(n)
@@ -97,7 +96,7 @@ func New(cfg Config) *Front {
 type nodeKey struct{}
 
 // Close closes the connections to other nodes that are idle.
-func (f *Front) Close() { f.proxy.Transport.(*http.Transport).CloseIdleConnections() }
+func (f *Front) Close() { f.proxy.Transport.(*transports).close() }
 
 // ServeHTTP implements http.Handler: for clients.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -123,13 +122,20 @@ func (f *Front) Forwarded() http.Handler {
 			h.ServeHTTP(w, r)
 			return
 		}
-		httpdoor.Fail(w, errNowhere) // the other node knows of the leader as soon as this one does, and sends the request again
+		f.fail(w, r, errNowhere) // the other node knows of the leader as soon as this one does, and sends the request again
 	})
 }
 
 // serve serves a request, at another place again if it fails at one.
 func (f *Front) serve(w http.ResponseWriter, r *http.Request) {
-	ctx, cancel := context.WithTimeout(r.Context(), f.cfg.Wait)
+	keep, wait, deadline := keepHTTP, waitOf(r), time.Time{}
+	if f.isGRPC(r) {
+		keep, deadline = f.cfg.GRPC.keep, deadlineOf(r)
+		if wait = f.cfg.Wait; !deadline.IsZero() {
+			wait = early(time.Until(deadline))
+		}
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), min(wait, f.cfg.Wait))
 	defer cancel()
 	body, again := keep(r)
 	unknown := false // what was sent may have happened
@@ -139,21 +145,25 @@ func (f *Front) serve(w http.ResponseWriter, r *http.Request) {
 	for {
 		next, err := f.cfg.Locate(ctx, at)
 		if err != nil {
-			httpdoor.Fail(w, forwarded.refused(outcome(unknown)))
+			f.fail(w, r, forwarded.refused(outcome(unknown)))
 			return
 		}
 		if at = next; at.Here == nil {
 			r = forwarded.begin(f.cfg.Spans, r, at.Node)
 		}
-		t := &attempt{ResponseWriter: w, again: again, header: w.Header().Clone()}
+		t := &attempt{ResponseWriter: w, again: again, unknown: unknown, header: w.Header().Clone()}
+		setDeadline(r, deadline)
 		f.send(t, r, body, at)
+		if f.isGRPC(r) {
+			t.complete()
+		}
 		if !t.over {
 			forwarded.answered(t.status)
 			return
 		}
 		unknown = unknown || t.sent
 		if unknown && !again {
-			httpdoor.Fail(w, forwarded.refused(outcome(unknown)))
+			f.fail(w, r, forwarded.refused(outcome(unknown)))
 			return
 		}
 		f.cfg.Log.Debug("a request is sent again", "path", r.URL.Path, "node", at.Node, "error", t.err)
@@ -172,6 +182,8 @@ func (f *Front) send(t *attempt, r *http.Request, body []byte, at Place) {
 	// A node that is paused, or cut off, does not answer. When another one has taken over, its answer is not waited for.
 	ctx, cancel := context.WithCancel(context.WithValue(r.Context(), nodeKey{}, at.Node))
 	defer cancel()
+	// The transport may send a request again itself, and fail to connect then: what counts is whether it ever had a connection.
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { t.carried.Store(true) }})
 	if at.Over != nil {
 		ended := make(chan struct{})
 		defer close(ended)
@@ -186,21 +198,52 @@ func (f *Front) send(t *attempt, r *http.Request, body []byte, at Place) {
 	f.proxy.ServeHTTP(t, r.WithContext(ctx))
 }
 
-// keep reads the arguments of a request that may be sent again; again reports whether it may. Others are left as they are.
-func keep(r *http.Request) (body []byte, again bool) {
+// waitOf returns how long a request may wait for a system by its header Prefer (RFC 7240): wait=SECONDS. Its client gives up then, and would not know
+// whether a node has performed it.
+func waitOf(r *http.Request) time.Duration {
+	for _, p := range strings.Split(r.Header.Get("Prefer"), ",") {
+		if text, is := strings.CutPrefix(strings.TrimSpace(p), "wait="); is {
+			if n, err := strconv.ParseUint(text, 10, 16); err == nil {
+				return time.Duration(n) * time.Second
+			}
+		}
+	}
+	return math.MaxInt64
+}
+
+// fail answers a request with a failure, by its protocol.
+func (f *Front) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if f.isGRPC(r) {
+		f.cfg.GRPC.Fail(w, err)
+		return
+	}
+	httpdoor.Fail(w, err)
+}
+
+// keepHTTP reads the arguments of a request that may be sent again; again reports whether it may. Others are left as they are.
+func keepHTTP(r *http.Request) (body []byte, again bool) {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return nil, true
 	}
 	if r.Body == nil || r.ContentLength < 0 || r.ContentLength > resendMax {
 		return nil, false
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, resendMax))
-	if err != nil {
-		// The handler finds what is wrong with it.
+	body, whole := readBody(r, resendMax)
+	return body, whole && r.Header.Get(keyHeader) != ""
+}
+
+// readBody reads the body of a request, if that has no more than max bytes. Else it is left to the handler, which finds what is wrong with it.
+func readBody(r *http.Request, max int64) (body []byte, whole bool) {
+	body, err := io.ReadAll(io.LimitReader(r.Body, max+1))
+	switch {
+	case err != nil:
 		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failing{err}))
 		return nil, false
+	case int64(len(body)) > max:
+		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body))
+		return nil, false
 	}
-	return body, r.Header.Get(keyHeader) != ""
+	return body, true
 }
 
 type failing struct{ err error }
@@ -231,21 +274,35 @@ func outcome(unknown bool) error {
 // sent to the next one.
 type attempt struct {
 	http.ResponseWriter
-	again  bool        // the request may be sent again though it may have happened
-	header http.Header // of the answer before the attempt
-	begun  bool        // the answer is on its way
-	status int         // of the answer
-	over   bool        // the attempt has failed, and nothing was answered
-	sent   bool        // the request may have happened
-	err    error
+	unknown bool        // a sending before may have done it
+	again   bool        // the request may be sent again though it may have happened
+	header  http.Header // of the answer before the attempt
+	begun   bool        // the answer is on its way
+	status  int         // of the answer
+	over    bool        // the attempt has failed, and nothing was answered
+	sent    bool        // the request may have happened
+	carried atomic.Bool // a connection to another node has carried it
+	rest    http.Header // takes what is set after the attempt has failed
+	err     error
 }
+
+// Header implements http.ResponseWriter.
+func (t *attempt) Header() http.Header {
+	if t.over {
+		return t.rest
+	}
+	return t.ResponseWriter.Header()
+}
+
+// Flush implements http.Flusher, which gRPC asks for.
+func (t *attempt) Flush() { _ = t.FlushError() } // the client has gone if this fails
 
 // Unwrap lets http.ResponseController reach the connection.
 func (t *attempt) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
 // FlushError lets http.ResponseController send what is written, unless the attempt has failed.
 func (t *attempt) FlushError() error {
-	if t.over {
+	if t.WriteHeader(http.StatusOK); t.over {
 		return nil
 	}
 	return http.NewResponseController(t.ResponseWriter).Flush()
@@ -257,7 +314,13 @@ func (t *attempt) WriteHeader(status int) {
 		return
 	}
 	h := t.Header()
-	if code := h.Get(httpdoor.CodeHeader); code == door.Closing || code == door.NoOutcome {
+	switch code := h.Get(httpdoor.CodeHeader); code {
+	case door.Full, door.TimedOut: // this sending has not done it
+		if t.unknown {
+			t.fail(errors.New("the system has no room, or no time"), false)
+			return
+		}
+	case door.Closing, door.NoOutcome:
 		sent := h.Get(httpdoor.HappenedHeader) != string(door.No)
 		if t.again || !sent {
 			t.fail(errors.New("the system has ended"), sent)
@@ -272,11 +335,8 @@ func (t *attempt) WriteHeader(status int) {
 
 // Write implements http.ResponseWriter.
 func (t *attempt) Write(b []byte) (int, error) {
-	if t.over {
+	if t.WriteHeader(http.StatusOK); t.over {
 		return len(b), nil
-	}
-	if !t.begun {
-		t.begun, t.status = true, http.StatusOK
 	}
 	return t.ResponseWriter.Write(b)
 }
@@ -286,18 +346,50 @@ func (t *attempt) failed(err error) {
 	if t.begun {
 		panic(http.ErrAbortHandler) // the answer is cut off: the client notices
 	}
-	var dialing *net.OpError
-	t.fail(err, !(errors.As(err, &dialing) && dialing.Op == "dial"))
+	t.fail(err, t.carried.Load())
 }
 
 // fail ends the attempt without an answer.
 func (t *attempt) fail(err error, sent bool) {
-	t.over, t.sent, t.err = true, sent, err
 	h := t.Header()
+	t.over, t.sent, t.rest, t.err = true, sent, make(http.Header), err
 	clear(h)
 	for k, v := range t.header {
 		h[k] = v
 	}
+}
+
+// transports carry requests to the fronts of other nodes: those by gRPC over HTTP/2, and others over HTTP/1.1, which has them cost less.
+type transports struct{ http, grpc *http.Transport }
+
+// newTransports returns transports that connect by dial.
+func newTransports(dial func(context.Context, event.NodeID) (net.Conn, error)) *transports {
+	of := func() *http.Transport {
+		return &http.Transport{
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				n, _ := ctx.Value(nodeKey{}).(event.NodeID)
+				return dial(ctx, n)
+			},
+			MaxIdleConnsPerHost: 256, IdleConnTimeout: time.Minute,
+		}
+	}
+	t := &transports{of(), of()}
+	t.grpc.Protocols = new(http.Protocols)
+	t.grpc.Protocols.SetUnencryptedHTTP2(true) // the connections of the port are encrypted
+	return t
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *transports) RoundTrip(r *http.Request) (*http.Response, error) {
+	if isGRPC(r) {
+		return t.grpc.RoundTrip(r)
+	}
+	return t.http.RoundTrip(r)
+}
+
+func (t *transports) close() {
+	t.http.CloseIdleConnections()
+	t.grpc.CloseIdleConnections()
 }
 
 func hostOf(n event.NodeID) string { return "node" + strconv.FormatUint(uint64(n), 10) }

@@ -1,7 +1,9 @@
 package front
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,8 +14,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
 )
@@ -121,6 +125,22 @@ func TestARequestGoesToTheNextSystem(t *testing.T) {
 	}
 }
 
+// What one system may have done is not undone by another one that has no room for it.
+func TestARequestThatMayHaveHappenedStaysSo(t *testing.T) {
+	var calls atomic.Int32
+	p := &places{}
+	p.move(Place{Node: 1, Term: 1, Here: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ended(&event.UnknownError{}, &calls).ServeHTTP(w, r)
+		p.move(Place{Node: 1, Term: 2, Here: ended(door.Refuse(door.Full, "too many"), &calls)})
+	})})
+	if status, text := post(t, newFront(p, 50*time.Millisecond, nil), "k"); status != http.StatusServiceUnavailable || !strings.Contains(text, `"happened":"unknown"`) || calls.Load() != 2 {
+		t.Errorf("%d, %s, %d calls", status, text, calls.Load())
+	}
+	if status, text := post(t, newFront(p, 50*time.Millisecond, nil), "k"); status != http.StatusServiceUnavailable || !strings.Contains(text, `"code":"full"`) {
+		t.Errorf("%d, %s", status, text)
+	}
+}
+
 func TestARequestWaitsForASystem(t *testing.T) {
 	p := &places{changed: make(chan struct{}), over: make(chan struct{})}
 	f := newFront(p, 50*time.Millisecond, nil)
@@ -182,5 +202,65 @@ func TestForwarded(t *testing.T) {
 	there.move(Place{Node: 3, Term: 2})
 	if status, text := post(t, f, ""); status != http.StatusServiceUnavailable || !strings.Contains(text, `"happened":"no"`) {
 		t.Errorf("%d, %s", status, text)
+	}
+}
+
+// What is left of a request's time is what the next system gives it.
+func TestDeadlines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for text, want := range map[string]string{
+			"": "", "2S": "1750000u", "2000m": "1750000u", "200m": "0u", "1H": "3599750m", "99999999H": "99999999H", "30000H": "107999999S", "5": "5", "xS": "xS", "-1S": "-1S", "1d": "1d",
+		} {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/p.C/m", nil)
+			if text != "" {
+				r.Header.Set(timeoutHeader, text)
+			}
+			deadline := deadlineOf(r)
+			time.Sleep(250 * time.Millisecond)
+			if setDeadline(r, deadline); r.Header.Get(timeoutHeader) != want {
+				t.Errorf("%q becomes %q, expected %q", text, r.Header.Get(timeoutHeader), want)
+			}
+		}
+	})
+}
+
+// A request that was carried by a connection may have happened, also if the transport has sent it again by itself, and had no connection then.
+func TestACarriedRequestIsUnknown(t *testing.T) {
+	p := &places{}
+	dials := 0
+	f := newFront(p, 100*time.Millisecond, func(context.Context, event.NodeID) (net.Conn, error) {
+		if dials++; dials > 1 {
+			return nil, &net.OpError{Op: "dial", Err: errors.New("refused")}
+		}
+		here, there := net.Pipe()
+		go func() { // answers one request, and takes another one
+			defer there.Close()
+			from := bufio.NewReader(there)
+			for i := range 2 {
+				r, err := http.ReadRequest(from)
+				if err != nil {
+					return
+				}
+				_, _ = io.Copy(io.Discard, r.Body)
+				if i == 0 {
+					_, _ = io.WriteString(there, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nit")
+				}
+			}
+		}()
+		return here, nil
+	})
+	p.move(Place{Node: 2, Term: 1})
+	ask := func() (int, string) { // without a body, so that the transport may send it again
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/A/b/c", http.NoBody)
+		r.Header.Set("Idempotency-Key", "k")
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, r)
+		return w.Code, w.Body.String()
+	}
+	if status, text := ask(); status != http.StatusOK || text != "it" {
+		t.Fatalf("%d, %s", status, text)
+	}
+	if status, text := ask(); status != http.StatusServiceUnavailable || !strings.Contains(text, `"happened":"unknown"`) || dials < 2 {
+		t.Errorf("%d, %s, %d dials", status, text, dials)
 	}
 }

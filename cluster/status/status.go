@@ -45,11 +45,15 @@ type Node struct {
 	Leads   []uint32     `json:"leads"`   // stores whose actors it runs
 	Follows []uint32     `json:"follows"` // stores of which it keeps a replica
 	Listen  string       `json:"listen,omitempty"`
+	Open    bool         `json:"open,omitempty"`    // there it asks clients neither for TLS nor for tokens
 	Cluster string       `json:"cluster"`           // where other nodes reach it
 	Heard   float64      `json:"heard"`             // seconds since it was last heard; 0 if it has answered now
 	Refused string       `json:"refused,omitempty"` // why the node that was asked has no session with it, if it says why
 	Actors  int          `json:"actors"`            // in memory, of the stores that it leads
 	Events  float64      `json:"events"`            // that commit in a second, of these
+	P99     float64      `json:"p99"`               // seconds that calls from outside take there, but for one of a hundred; 0: there are none
+	Sync    float64      `json:"sync"`              // seconds of a sync of its log, in the mean; 0: there was none lately
+	About   bool         `json:"about"`             // the node does not answer, and its figures are those that were heard last
 	Commit  float64      `json:"commit"`            // seconds until a majority has what commits, in the mean of the slowest of these; 0: nothing does
 }
 
@@ -219,26 +223,34 @@ func (s *Status) String() string {
 		fmt.Fprintf(&b, "%-5s %s\n", first(i, "next"), n)
 	}
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "NODE\tSTATE\tLEADS\tFOLLOWS\tACTORS\tEV/S\tCOMMIT\tPID\tLISTEN\tHEARD")
+	fmt.Fprintln(table, "NODE\tSTATE\tLEADS\tFOLLOWS\tACTORS\tEV/S\tP99\tSYNC\tPID\tLISTEN\tHEARD")
 	for _, n := range s.Nodes {
 		heard, pid := "now", "-"
-		actors, events, commit := "-", "-", "-"
-		if len(n.Leads) > 0 {
-			actors, events = strconv.Itoa(n.Actors), strconv.FormatFloat(n.Events, 'f', 0, 64)
-		}
-		if n.Commit > 0 {
-			commit = strconv.FormatFloat(1000*n.Commit, 'f', 1, 64) + "ms"
-		}
 		if n.Heard > 0 {
 			heard = seconds(n.Heard)
+		} else if n.State == Silent {
+			heard = "-"
 		}
 		if n.PID != 0 {
 			pid = strconv.Itoa(n.PID)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", n.Name, n.State, len(n.Leads), len(n.Follows), actors, events, commit, pid, cmp.Or(n.Listen, "-"), heard)
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", n.Name, n.State, len(n.Leads), len(n.Follows),
+			n.figure(float64(n.Actors), 0, ""), n.figure(n.Events, 0, ""), n.figure(1000*n.P99, 1, "ms"), n.figure(1000*n.Sync, 1, "ms"), pid, cmp.Or(n.Listen, "-"), heard)
 	}
 	_ = table.Flush() // a builder does not fail
 	return b.String()
+}
+
+// figure writes a figure of a node; "-" if none is known.
+func (n *Node) figure(f float64, digits int, unit string) string {
+	text := strconv.FormatFloat(f, 'f', digits, 64) + unit
+	switch {
+	case f == 0 && (unit != "" || n.About || len(n.Leads) == 0):
+		return "-"
+	case n.About:
+		return "~" + text
+	}
+	return text
 }
 
 // first returns the text for the first of several lines, and nothing for the others.

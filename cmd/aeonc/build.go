@@ -13,7 +13,7 @@ import (
 func buildCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "build",
-		Args:  "[-q] [-o FILE] [--memory-only | --grpc | --cluster] [PROGRAM]",
+		Args:  "[-q] [-o FILE] [--memory-only | [--grpc] [--cluster]] [PROGRAM]",
 		Short: "compile a program to an executable",
 		Long: `
 Build compiles a program to one static executable that needs nothing else. It is
@@ -47,8 +47,6 @@ The executable keeps what a debugger needs, with positions in the .aeon files.`,
 					return cli.Usagef("--memory-only leaves out what --grpc needs")
 				case *memoryOnly && *cluster:
 					return cli.Usagef("--memory-only leaves out what --cluster needs")
-				case *grpc && *cluster:
-					return cli.Usagef("--grpc: a node of a cluster does not take calls by gRPC yet")
 				}
 				return buildProgram(env, args, *out, gobuild.Options{Store: !*memoryOnly, GRPC: *grpc, Cluster: *cluster}, *quiet)
 			}

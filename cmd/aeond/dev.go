@@ -24,11 +24,11 @@ import (
 func devCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "dev",
-		Args:  "--nodes N --app PROGRAM --data DIR --listen HOST:PORT",
+		Args:  "--nodes N --app PROGRAM --data DIR --listen HOST:PORT [--grpc]",
 		Short: "run a cluster of several nodes on this machine",
 		Long: `
 Dev runs N nodes of a cluster on this machine, each a process of its own with a directory below
-DIR. Node i, from 0 on, serves clients at PORT+i. What they write comes in one log, each line with
+DIR. Node i, from 0 on, serves clients at PORT+i; with --grpc by gRPC, too. What they write comes in one log, each line with
 the node in front. Ctrl-C ends all. A second run goes on with what is in DIR. To see what a
 cluster survives, kill one of the processes; "aeond status" tells their ids, and dev starts no
 process again by itself.
@@ -39,7 +39,8 @@ process again by itself.
 			app := fs.String("app", "", "the `PROGRAM`, an executable or sources")
 			dir := fs.String("data", "", "the directory `DIR`, with one below for each node")
 			listen := fs.String("listen", "127.0.0.1:8080", "node 0 serves clients at `HOST:PORT`, node i at PORT+i")
-			return cli.NoArguments(func(env *cli.Env) error { return dev(env, *nodes, *app, *dir, *listen) })
+			grpc := fs.Bool("grpc", false, "take calls by gRPC, too; PROGRAM is sources")
+			return cli.NoArguments(func(env *cli.Env) error { return dev(env, *nodes, *app, *dir, *listen, *grpc) })
 		},
 	}
 }
@@ -47,7 +48,7 @@ process again by itself.
 // devNodesMax is how many nodes dev runs at most.
 const devNodesMax = 9
 
-func dev(env *cli.Env, nodes int, app, dir, listen string) error {
+func dev(env *cli.Env, nodes int, app, dir, listen string, grpc bool) error {
 	host, text, err := net.SplitHostPort(listen)
 	first, bad := strconv.ParseUint(text, 10, 16)
 	switch {
@@ -63,7 +64,7 @@ func dev(env *cli.Env, nodes int, app, dir, listen string) error {
 	if host == "" {
 		host = "127.0.0.1"
 	}
-	path, err := executable(env, app, cli.Making{Cluster: true})
+	path, err := executable(env, app, cli.Making{GRPC: grpc, Cluster: true})
 	if err != nil {
 		return err
 	}

@@ -76,9 +76,6 @@ func start(env *cli.Env, app string, create, grpc bool, state settings.State, li
 	if err := cluster.Check(&state, &listen); err != nil {
 		return cli.Usagef("%v", err)
 	}
-	if grpc && cluster.Listen != "" {
-		return cli.Usagef("--grpc: a node of a cluster does not take calls by gRPC yet")
-	}
 	path, err := executable(env, app, cli.Making{GRPC: grpc, Cluster: cluster.Listen != ""})
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ type Request struct {
 	Quick    bool      // the generated code is compiled in little time rather than to run fast
 	Store    bool      // compiled with the store, so that a Program can keep its state on disk; Main may then use its modules
 	GRPC     bool      // compiled with gRPC, too; only with Store
-	Cluster  bool      // compiled so that it can be a node of a cluster; only with Store, and without GRPC
+	Cluster  bool      // compiled so that it can be a node of a cluster; only with Store
 	Once     bool      // of what was compiled nothing stays in Go's build cache; Result.Remove takes the rest
 }
 
@@ -306,6 +306,8 @@ type layout struct {
 // node returns the package that the main package gets the store from, and the doors; "": none.
 func (r *Request) node() string {
 	switch {
+	case r.Cluster && r.GRPC:
+		return aeon.ClusterGRPCPackage
 	case r.Cluster:
 		return aeon.ClusterPackage
 	case r.GRPC:

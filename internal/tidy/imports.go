@@ -96,9 +96,14 @@ var layers = []struct{ pkg, may string }{
 	{"replica/engine", "runtime/sched runtime/store"},
 	{"cluster/status", "runtime/event"},
 	{"cluster/front", "runtime/door runtime/door/httpdoor runtime/event runtime/span"},
-	{"replica/driver", "replica replica/engine runtime/event runtime/sched runtime/store"},
-	{"cluster", "cluster/front cluster/status membership/gossip membership/identity membership/join membership/port placement placement/raftnode replica replica/driver runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/event runtime/sched runtime/span runtime/store runtime/transport/grpc"},
+	{"replica/driver", "replica replica/engine runtime/event runtime/metrics runtime/sched runtime/store"},
+	{"cluster", "cluster/front cluster/status membership/gossip membership/identity membership/join membership/port placement placement/raftnode replica replica/driver runtime runtime/door runtime/door/access runtime/door/audit runtime/door/gate runtime/door/httpdoor runtime/event runtime/metrics runtime/sched runtime/span runtime/store runtime/transport/grpc"},
 	{"cluster/withcluster", "cluster runtime runtime/node"},
+	{"cluster/withcluster/withgrpc", "cluster runtime runtime/door/grpcdoor runtime/node runtime/node/withgrpc"},
+
+	// Clients outside of programs.
+	{"client", ""},
+	{"client/grpcclient", "client"},
 
 	// The tools. What aeonc explore, test and trace run of spec is production, as they are; see testOnly.
 	{".", "runtime/door runtime/door/godoor"},
@@ -117,7 +122,7 @@ var layers = []struct{ pkg, may string }{
 	{"cmd/aeonc/internal/draw", "lang/ast typecheck"},
 	{"cmd/aeonc/internal/testrun", "internal/bytejson"},
 	{"cmd/aeonc", "cmd/aeonc/internal/... codegen codegen/typescript internal/atomicfile internal/bytejson internal/cli internal/cmdline internal/gobuild internal/gocall internal/load lang lang/ast lang/diag runtime/node runtime/protocodec runtime/settings runtime/state runtime/store runtime/store/pebbledb spec spec/explore spec/golden spec/trace typecheck"},
-	{"cmd/aeond", "cluster/status dominator internal/cli internal/cmdline runtime/door runtime/door/access runtime/door/httpdoor runtime/event runtime/node runtime/outbox runtime/row runtime/settings runtime/snapshot runtime/state/archive runtime/state/inspection runtime/store runtime/store/pebbledb runtime/watch"},
+	{"cmd/aeond", "client cluster/status dominator internal/cli internal/cmdline runtime/door runtime/door/access runtime/door/httpdoor runtime/event runtime/node runtime/outbox runtime/row runtime/settings runtime/snapshot runtime/state/archive runtime/state/inspection runtime/store runtime/store/pebbledb runtime/watch"},
 
 	// What is for tests alone.
 	{"dominator/oracle", ""},
@@ -171,7 +176,7 @@ var adapters = []struct {
 	{"github.com/hashicorp/memberlist", "membership/gossip", false},
 	{"github.com/cockroachdb/pebble", "runtime/store/pebbledb", true},
 	{"github.com/minio/minio-go", "runtime/snapshot/s3", false},
-	{"google.golang.org/grpc", "runtime/door/grpcdoor runtime/transport/grpc", true},
+	{"google.golang.org/grpc", "client/grpcclient runtime/door/grpcdoor runtime/transport/grpc", true},
 	{"go.etcd.io/raft", "replica", false},
 	{"github.com/RaduBerinde/btreemap", "replica/engine", false},
 }
@@ -180,7 +185,7 @@ var adapters = []struct {
 // and the project alone: the runtime's source is compiled outside the repository, and the pure packages stay pure.
 // The adapters among them are excepted, and so is what a program is linked with on request to have them.
 const (
-	standardOnly = "runtime/... dominator lang/ast lang/diag internal/assert internal/bytejson internal/cmdline internal/shard internal/similar"
+	standardOnly = "client runtime/... dominator lang/ast lang/diag internal/assert internal/bytejson internal/cmdline internal/shard internal/similar"
 	onRequest    = "runtime/node/..."
 )
 

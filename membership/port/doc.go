@@ -5,6 +5,8 @@
 //	aeon-placement  raft of the placement
 //	aeon-proposals  commands and questions to the leader of the placement
 //	aeon-gossip     streams of the gossip; its packets go by UDP to the same number
+//	aeon-http       requests of clients that are forwarded
+//	aeon-control    requests of operators that are forwarded
 //	aeon-join       nodes that have no certificate yet
 //
 // Both sides prove which node they are: by a certificate of the cluster's authority, and by Config.Verify, which knows what the

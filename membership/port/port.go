@@ -26,12 +26,13 @@ const (
 	Placement Protocol = "aeon-placement"
 	Proposals Protocol = "aeon-proposals"
 	Gossip    Protocol = "aeon-gossip"
-	HTTP      Protocol = "aeon-http" // requests of clients that are forwarded
-	Join      Protocol = "aeon-join" // its connections have no Peer
+	HTTP      Protocol = "aeon-http"    // requests of clients that are forwarded
+	Control   Protocol = "aeon-control" // requests of operators that are forwarded
+	Join      Protocol = "aeon-join"    // its connections have no Peer
 )
 
 // members are the protocols between members.
-var members = []string{string(Transport), string(Placement), string(Proposals), string(Gossip), string(HTTP)}
+var members = []string{string(Transport), string(Placement), string(Proposals), string(Gossip), string(HTTP), string(Control)}
 
 // Config is what a port needs to be known.
 type Config struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/aeon-lang/aeon/replica"
 	"github.com/aeon-lang/aeon/replica/engine"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/metrics"
 	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 )
@@ -28,8 +29,9 @@ type Driver struct {
 
 	loop   queue
 	writer queue
-	log    *replica.NodeLog // Write and Announce belong to the writer
-	logs   store.Engine     // of log
+	log    *replica.NodeLog  // Write and Announce belong to the writer
+	logs   store.Engine      // of log
+	syncs  metrics.Histogram // of logs
 
 	tasks   sync.WaitGroup
 	running atomic.Int64 // tasks
@@ -303,7 +305,9 @@ func (d *Driver) write(a *replica.Append) {
 	}
 	err := d.log.Write(a)
 	if err == nil && a.Sync {
+		began := time.Now()
 		err = d.logs.Sync()
+		d.syncs.Observe(time.Since(began))
 	}
 	if err != nil {
 		d.fail(fmt.Errorf("the log of node %d: %w", d.cfg.Node, err))
@@ -404,6 +408,15 @@ func (d *Driver) Follow(g replica.Group, want []event.NodeID) (settled bool, err
 func (d *Driver) Progress(g replica.Group) (list []replica.Progress, commit uint64) {
 	d.ask(&d.loop, func() { list, commit = d.core.Progress(g) })
 	return list, commit
+}
+
+// Syncs has the syncs of the log that the groups share.
+func (d *Driver) Syncs() *metrics.Histogram { return &d.syncs }
+
+// LogLength returns how many entries the log of a group has on this node.
+func (d *Driver) LogLength(g replica.Group) (n uint64) {
+	d.ask(&d.loop, func() { n = d.core.LogLength(g) })
+	return n
 }
 
 // Transfer asks that another member leads a group that this node leads.

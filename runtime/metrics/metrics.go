@@ -47,6 +47,37 @@ func (h *Histogram) Sum() (count uint64, sum time.Duration) {
 	return count, time.Duration(h.sum.Load())
 }
 
+// Counts are how many durations a histogram has counted in each of its buckets.
+type Counts [len(bounds) + 1]uint64
+
+// Counts returns what was counted up to now.
+func (h *Histogram) Counts() (c Counts) {
+	for i := range h.buckets {
+		c[i] = h.buckets[i].Load()
+	}
+	return c
+}
+
+// Quantile returns the duration below which this share lies of what was counted since was, as far as the buckets tell; 0 if nothing was.
+func (c Counts) Quantile(share float64, was Counts) time.Duration {
+	total := uint64(0)
+	for i := range c {
+		c[i] -= was[i]
+		total += c[i]
+	}
+	if total == 0 {
+		return 0
+	}
+	rank, below, low := share*float64(total), 0.0, time.Duration(0)
+	for i, bound := range bounds {
+		if n := float64(c[i]); n > 0 && below+n >= rank {
+			return low + time.Duration((rank-below)/n*float64(bound-low))
+		}
+		below, low = below+float64(c[i]), bound
+	}
+	return bounds[len(bounds)-1]
+}
+
 // Writer writes metrics. Names and the names of labels are those of Prometheus' conventions, and are not checked.
 type Writer struct {
 	b []byte
@@ -77,6 +108,15 @@ func (w *Writer) Gauge(name, help string, n int64, labels ...string) {
 	w.head(name, "gauge", help)
 	w.begin(name, labels)
 	w.b = append(strconv.AppendInt(w.b, n, 10), '\n')
+}
+
+// Gauges begins a gauge with labels, the samples of which follow.
+func (w *Writer) Gauges(name, help string) { w.head(name, "gauge", help) }
+
+// Seconds writes one value of a metric that was begun, as Sample does.
+func (w *Writer) Seconds(name string, d time.Duration, labels ...string) {
+	w.begin(name, labels)
+	w.b = append(append(w.b, formatFloat(d.Seconds())...), '\n')
 }
 
 // Sample writes one value of a metric that was begun. Labels are names and values, which alternate.

@@ -71,3 +71,24 @@ func TestTheParserOfPrometheusReadsIt(t *testing.T) {
 		}
 	})
 }
+
+// A quantile is in the bucket of the duration that has its rank, and counts what came since.
+func TestQuantile(t *testing.T) {
+	var h metrics.Histogram
+	if q := h.Counts().Quantile(0.99, metrics.Counts{}); q != 0 {
+		t.Errorf("of nothing it is %v", q)
+	}
+	h.Observe(9 * time.Second)
+	was := h.Counts()
+	for range 98 {
+		h.Observe(2 * time.Millisecond)
+	}
+	h.Observe(80 * time.Millisecond)
+	h.Observe(time.Minute)
+	now := h.Counts()
+	for share, want := range map[float64][2]time.Duration{0.5: {time.Millisecond, 2500 * time.Microsecond}, 0.985: {50 * time.Millisecond, 100 * time.Millisecond}, 1: {10 * time.Second, 10 * time.Second}} {
+		if q := now.Quantile(share, was); q < want[0] || q > want[1] {
+			t.Errorf("the quantile of %v is %v, expected %v", share, q, want)
+		}
+	}
+}

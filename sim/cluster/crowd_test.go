@@ -72,7 +72,7 @@ func (c *crowd) call(i int, path, key string, args any) (result int64, err error
 		r.Header.Set("Content-Type", "application/json")
 		r.Header.Set("Idempotency-Key", key)
 	}
-	answer, err := client.Do(r)
+	answer, err := sender.Do(r)
 	if err != nil {
 		return 0, err
 	}
@@ -91,7 +91,7 @@ func (c *crowd) call(i int, path, key string, args any) (result int64, err error
 	return strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
 }
 
-var client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
+var sender = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
 
 // until sends a request to one node after another until it is answered.
 func (c *crowd) until(at int, path, key string, args any) int64 {

@@ -60,7 +60,7 @@ func newWorld(t *testing.T, more ...string) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := gobuild.Compile(t.Context(), []*load.Package{p}, gobuild.Options{Kind: gobuild.Program, Name: "counter", Store: true, Cluster: true})
+	made, err := gobuild.Compile(t.Context(), []*load.Package{p}, gobuild.Options{Kind: gobuild.Program, Name: "counter", Store: true, GRPC: true, Cluster: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,6 +54,9 @@ func (c *Counts) Stream() (ended func()) {
 // HTTP counts an answer by HTTP.
 func (c *Counts) HTTP(status int) { c.statuses[status].Add(1) }
 
+// Took has how long calls took, by all protocols.
+func (c *Counts) Took() *metrics.Histogram { return &c.took }
+
 // Write writes what was counted.
 func (c *Counts) Write(w *metrics.Writer) {
 	const answers = "aeon_http_answers_total"

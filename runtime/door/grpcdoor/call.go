@@ -16,7 +16,10 @@ import (
 // call serves a call.
 func (s *Server) call(_ any, stream grpc.ServerStream) (err error) {
 	answered := s.gate.Counts.Code
-	defer func() { answered(uint32(status.Code(err))) }()
+	defer func() {
+		answered(uint32(status.Code(err)))
+		tell(stream, err)
+	}()
 	ctx := stream.Context()
 	q, err := s.request(ctx)
 	if err != nil {

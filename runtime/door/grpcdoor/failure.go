@@ -1,12 +1,19 @@
 package grpcdoor
 
 import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/protoadapt"
 	"google.golang.org/protobuf/types/known/durationpb"
 
@@ -58,6 +65,56 @@ func statusOf(code codes.Code, f *door.Failure) error {
 		panic(err) // they are messages of protobuf
 	}
 	return s.Err()
+}
+
+// The metadata by which what forwards an answer knows that it may be sent elsewhere, and what has happened, without reading the status. They
+// are those of package httpdoor.
+const (
+	codeKey     = "aeon-code"
+	happenedKey = "aeon-happened"
+)
+
+// tell puts the metadata of a failure into an answer whose headers were not sent.
+func tell(stream grpc.ServerStream, err error) {
+	if code := status.Code(err); code != codes.Unavailable && code != codes.DeadlineExceeded {
+		return
+	}
+	for _, d := range status.Convert(err).Details() {
+		if info, is := d.(*errdetails.ErrorInfo); is {
+			_ = stream.SetHeader(metadata.Pairs(codeKey, info.Reason, happenedKey, info.Metadata["happened"])) // they may have been sent
+		}
+	}
+}
+
+// Fail answers a request that has come by HTTP/2 with a failure that door.Explain explains, for what serves requests before a Server does.
+func Fail(w http.ResponseWriter, err error) {
+	f := door.Explain(err)
+	s := status.Convert(failed(err))
+	details, err := proto.Marshal(s.Proto())
+	if err != nil {
+		panic(err) // it has what statusOf put in
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/grpc")
+	h.Set(codeKey, f.Code)
+	h.Set(happenedKey, string(f.Happened))
+	h.Set("Grpc-Status", strconv.Itoa(int(s.Code())))
+	h.Set("Grpc-Message", percent(s.Message()))
+	h.Set("Grpc-Status-Details-Bin", base64.RawStdEncoding.EncodeToString(details))
+	w.WriteHeader(http.StatusOK)
+}
+
+// percent writes a text as the header grpc-message has it.
+func percent(text string) string {
+	var b strings.Builder
+	for _, c := range []byte(text) {
+		if c < ' ' || c > '~' || c == '%' {
+			fmt.Fprintf(&b, "%%%02X", c)
+			continue
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
 }
 
 // text replaces what is no UTF-8 in a text for people: programs may abort with any bytes.

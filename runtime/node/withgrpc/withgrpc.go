@@ -16,9 +16,10 @@ import (
 func Entry() any { return Keep }
 
 // Keep is what main hands to the runtime.
-var Keep = node.KeepWith(serve)
+var Keep = node.KeepWith(Serve)
 
-func serve(d *door.Door) (func(*gate.Gate) httpdoor.Peer, error) {
+// Serve makes what serves the calls of a door by gRPC.
+func Serve(d *door.Door) (func(*gate.Gate) httpdoor.Peer, error) {
 	s, err := grpcdoor.Of(d)
 	if err != nil {
 		return nil, err

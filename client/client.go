@@ -1,0 +1,236 @@
+// Package client calls the actors of a program from outside, by HTTP (docs/http.md), at whichever of its nodes answers.
+//
+//	bank, err := client.New(client.Config{URLs: []string{"https://a.example:8443", "https://b.example:8443"}, Token: token})
+//	err = bank.Call(ctx, "Bank/main", "open", map[string]any{"owner": "ann", "deposit": 10}, nil)
+//	var balance int
+//	err = bank.Read(ctx, "Bank/main", "balance", map[string]any{"owner": "ann"}, &balance)
+//
+// A call has a key, and takes effect once, however often it is sent. While no node answers it is sent again, to one node after the other, until its
+// context ends. Then its error is ErrUnavailable if it has surely not happened, and else ErrUnknown.
+//
+// Package grpcclient does the same by gRPC, below the code that protoc generates.
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Config says which program is called.
+type Config struct {
+	URLs  []string     // of its nodes: http:// or https:// and HOST:PORT. A program alone has one
+	Token string       // of the caller; "": the program asks for none
+	HTTP  *http.Client // which sends the requests; nil: one with the settings of Go
+}
+
+// Client calls the actors of one program. Any goroutine may use it.
+type Client struct {
+	urls  []string
+	token string
+	http  *http.Client
+	nodes Nodes
+}
+
+// New returns a client. It connects when it is used.
+func New(cfg Config) (*Client, error) {
+	c := &Client{token: cfg.Token, http: cfg.HTTP, nodes: Nodes{Count: len(cfg.URLs)}}
+	if len(cfg.URLs) == 0 {
+		return nil, errors.New("a client needs the URL of the program")
+	}
+	for _, text := range cfg.URLs {
+		u, err := url.Parse(text)
+		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+			return nil, fmt.Errorf("%q is no URL of a program; write http://HOST:PORT, or https://HOST:PORT", text)
+		}
+		c.urls = append(c.urls, strings.TrimRight(text, "/"))
+	}
+	if c.http == nil {
+		c.http = &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}
+	}
+	return c, nil
+}
+
+// Option says how a call is performed.
+type Option func(*request)
+
+// Key names a call: one that comes again with its key, to the same actor, gets the first outcome. Without it each call has a key of its own. A key is
+// kept for a day at least.
+func Key(key string) Option {
+	return func(r *request) { r.head.Set("Idempotency-Key", key) }
+}
+
+// Call calls a method of an actor, which is written Class/name or Class:id. args are written as JSON: an object of the parameters by their names; nil:
+// there are none; a json.RawMessage is sent as it is. The result is read from JSON into result, unless that is nil. If ctx has no deadline the call ends within TimeMax. The error is an
+// *Error if the call was sent.
+func (c *Client) Call(ctx context.Context, actor, method string, args, result any, opts ...Option) error {
+	r, err := newRequest(http.MethodPost, actor, method)
+	if err != nil {
+		return err
+	}
+	if args != nil {
+		if raw, is := args.(json.RawMessage); is {
+			r.body = raw
+		} else if r.body, err = json.Marshal(args); err != nil {
+			return fmt.Errorf("the arguments of %s.%s: %w", actor, method, err)
+		}
+		r.head.Set("Content-Type", "application/json")
+	}
+	r.head.Set("Idempotency-Key", rand.Text())
+	for _, o := range opts {
+		o(r)
+	}
+	return c.perform(ctx, r, result)
+}
+
+// Read is Call of a method that is ro, which needs no key.
+func (c *Client) Read(ctx context.Context, actor, method string, args, result any) error {
+	r, err := newRequest(http.MethodGet, actor, method)
+	if err != nil {
+		return err
+	}
+	if r.path, err = withQuery(r.path, args); err != nil {
+		return fmt.Errorf("the arguments of %s.%s: %w", actor, method, err)
+	}
+	return c.perform(ctx, r, result)
+}
+
+// request is a call as it is sent.
+type request struct {
+	method, path string
+	head         http.Header
+	body         []byte
+}
+
+func newRequest(method, actor, of string) (*request, error) {
+	class, key, named := strings.Cut(actor, "/")
+	if !named {
+		class, key, named = strings.Cut(actor, ":")
+		key = ":" + key
+	}
+	if !named || class == "" || key == "" || key == ":" || of == "" {
+		return nil, fmt.Errorf("%q is no actor; write Class/name, or Class:id", actor)
+	}
+	path := "/v1/" + url.PathEscape(class) + "/" + url.PathEscape(key) + "/" + url.PathEscape(of)
+	return &request{method: method, path: path, head: http.Header{}}, nil
+}
+
+// withQuery returns a path with arguments in its query: strings as they are, and all else as JSON.
+func withQuery(path string, args any) (string, error) {
+	text, err := json.Marshal(args)
+	if err != nil {
+		return "", err
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return "", errors.New("they are no object of the parameters by their names")
+	}
+	query := url.Values{}
+	for name, value := range fields {
+		var s string
+		switch {
+		case string(value) == "null":
+		case json.Unmarshal(value, &s) == nil:
+			query.Set(name, s)
+		default:
+			query.Set(name, string(value))
+		}
+	}
+	if len(query) == 0 {
+		return path, nil
+	}
+	return path + "?" + query.Encode(), nil
+}
+
+// perform sends a request until it is answered, and reads the result.
+func (c *Client) perform(ctx context.Context, r *request, result any) error {
+	var body []byte
+	err := c.nodes.Try(ctx, true, func(ctx context.Context, node int) (outcome Outcome, err error) {
+		body, outcome, err = c.send(ctx, node, r)
+		return outcome, err
+	})
+	if err != nil || result == nil || len(body) == 0 {
+		return err
+	}
+	if raw, is := result.(*json.RawMessage); is {
+		*raw = body
+		return nil
+	}
+	if err := json.Unmarshal(body, result); err != nil {
+		return &Error{Code: "result", Msg: "the result cannot be read: " + err.Error(), Happened: Yes, cause: err}
+	}
+	return nil
+}
+
+// send sends a request to a node once.
+func (c *Client) send(ctx context.Context, node int, r *request) (body []byte, outcome Outcome, err error) {
+	var sent atomic.Bool // the node may have it; the trace is called by other goroutines
+	trace := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { sent.Store(true) }})
+	q, err := http.NewRequestWithContext(trace, r.method, c.urls[node]+r.path, bytes.NewReader(r.body))
+	if err != nil {
+		return nil, Answered, err
+	}
+	for name, values := range r.head {
+		q.Header[name] = values
+	}
+	if deadline, has := ctx.Deadline(); has { // a node that knows of no leader says so before
+		q.Header.Set("Prefer", "wait="+strconv.Itoa(max(0, int(time.Until(deadline).Seconds()))))
+	}
+	if c.token != "" {
+		q.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	answer, err := c.http.Do(q)
+	if err != nil {
+		if sent.Load() {
+			return nil, MaybeDone, err
+		}
+		return nil, NotDone, err
+	}
+	defer answer.Body.Close()
+	if body, err = io.ReadAll(answer.Body); err != nil {
+		return nil, MaybeDone, err
+	}
+	if answer.StatusCode < http.StatusBadRequest {
+		return body, Answered, nil
+	}
+	failure := problem(answer.StatusCode, body)
+	return nil, outcomeOf(answer.StatusCode, failure), failure
+}
+
+// problem reads a failure as RFC 9457 has it.
+func problem(status int, body []byte) *Error {
+	var p struct {
+		Code, Detail, At string
+		Happened         Happened
+		Path             []string
+	}
+	if err := json.Unmarshal(body, &p); err != nil || p.Code == "" { // what stands between has answered
+		return &Error{Code: NoOutcome, Msg: fmt.Sprintf("the answer has the status %d %s", status, http.StatusText(status)), Happened: Unknown}
+	}
+	return &Error{Code: p.Code, Msg: p.Detail, Happened: p.Happened, At: p.At, Path: p.Path, outcome: status == http.StatusUnprocessableEntity}
+}
+
+// outcomeOf says what is certain of a request by its failure. What stands between answers with 502 and 504.
+func outcomeOf(status int, failure *Error) Outcome {
+	switch {
+	case status != http.StatusServiceUnavailable && status != http.StatusBadGateway && status != http.StatusGatewayTimeout:
+		return Answered
+	case failure.Happened == No:
+		return NotDone
+	}
+	return MaybeDone
+}
+
+// TimeMax is how long a call whose context has no deadline is tried.
+const TimeMax = 2 * time.Minute

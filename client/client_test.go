@@ -1,0 +1,193 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A request goes to one node after the other until it is answered. What is said at the end is true, whatever the nodes did.
+func TestTry(t *testing.T) {
+	lost, full := errors.New("lost"), &Error{Code: Unavailable, Happened: No}
+	refused := &Error{Code: "unauthenticated", Happened: No}
+	aborted := &Error{Code: "aborted", Happened: No, outcome: true}
+	type step struct {
+		outcome Outcome
+		err     error
+	}
+	for _, c := range []struct {
+		what  string
+		again bool
+		steps []step // the last one for ever
+		want  error  // errors.Is; nil: none
+		happ  Happened
+		asked []int // the first nodes
+	}{
+		{"the first answers", true, []step{{Answered, nil}}, nil, "", []int{0}},
+		{"the second answers", true, []step{{NotDone, lost}, {Answered, nil}}, nil, "", []int{0, 1}},
+		{"after one that may have done it", true, []step{{MaybeDone, lost}, {Answered, nil}}, nil, "", []int{0, 1}},
+		{"not again", false, []step{{MaybeDone, lost}, {Answered, nil}}, ErrUnknown, Unknown, []int{0}},
+		{"not again, and not done", false, []step{{NotDone, lost}, {Answered, nil}}, nil, "", []int{0, 1}},
+		{"none is there", true, []step{{NotDone, full}}, ErrUnavailable, No, []int{0, 1, 2, 0, 1, 2, 0}},
+		{"one may have done it, and none is there", true, []step{{NotDone, lost}, {MaybeDone, lost}, {NotDone, full}}, ErrUnknown, Unknown, []int{0, 1, 2, 0}},
+		{"a refusal", true, []step{{NotDone, lost}, {Answered, refused}}, refused, No, []int{0, 1}},
+		{"a refusal behind what may have been done", true, []step{{MaybeDone, lost}, {Answered, refused}}, nil, Unknown, []int{0, 1}},
+		{"the outcome behind what may have been done", true, []step{{MaybeDone, lost}, {Answered, aborted}}, aborted, No, []int{0, 1}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			n := &Nodes{Count: 3}
+			var asked []int
+			began := time.Now()
+			err := n.Try(t.Context(), c.again, func(_ context.Context, node int) (Outcome, error) {
+				s := c.steps[min(len(asked), len(c.steps)-1)]
+				asked = append(asked, node)
+				return s.outcome, s.err
+			})
+			of, is := errors.AsType[*Error](err)
+			switch {
+			case c.want != nil && !errors.Is(err, c.want), c.want == nil && c.happ == "" && err != nil, is && of.Happened != c.happ:
+				t.Errorf("%s: %v", c.what, err)
+			case errors.Is(err, ErrUnavailable) && errors.Is(err, ErrUnknown):
+				t.Errorf("%s: both", c.what)
+			case !slices.Equal(asked[:min(len(asked), len(c.asked))], c.asked):
+				t.Errorf("%s: the nodes %v were asked", c.what, asked)
+			case errors.Is(err, ErrUnavailable) && (time.Since(began) < TimeMax-2*pauseMax || time.Since(began) > TimeMax || len(asked) > 500):
+				t.Errorf("%s: given up after %v and %d tries", c.what, time.Since(began), len(asked))
+			case err == nil && n.First() != asked[len(asked)-1]:
+				t.Errorf("%s: node %d is asked first then", c.what, n.First())
+			}
+		})
+	}
+}
+
+// A node that does not answer is left for another one, and a request that takes longer has its time in the end.
+func TestSlowNodes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &Nodes{Count: 2}
+		began := time.Now()
+		err := n.Try(t.Context(), true, func(ctx context.Context, _ int) (Outcome, error) {
+			select {
+			case <-ctx.Done():
+				return MaybeDone, ctx.Err()
+			case <-time.After(25 * time.Second):
+				return Answered, nil
+			}
+		})
+		if took := time.Since(began); err != nil || took > time.Minute+time.Second {
+			t.Errorf("after %v: %v", took, err)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		n := &Nodes{Count: 2}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		err := n.Try(ctx, true, func(ctx context.Context, _ int) (Outcome, error) {
+			<-ctx.Done()
+			return MaybeDone, ctx.Err()
+		})
+		if took := time.Since(began); !errors.Is(err, ErrUnknown) || !errors.Is(err, context.DeadlineExceeded) || took != time.Second {
+			t.Errorf("after %v: %v", took, err)
+		}
+	})
+}
+
+// gone is the URL of a node that is not there.
+func gone(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return "http://" + l.Addr().String()
+}
+
+// Requests are those of docs/http.md.
+func TestRequests(t *testing.T) {
+	var keys []string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		keys = append(keys, r.Header.Get("Idempotency-Key"))
+		switch r.URL.Path {
+		case "/v1/Bank/main/refuse":
+			w.WriteHeader(http.StatusUnprocessableEntity)
+			_, _ = io.WriteString(w, `{"code":"aborted","detail":"not enough","happened":"no","at":"bank.aeon:6","path":["a","b"]}`)
+		default:
+			_ = json.NewEncoder(w).Encode(fmt.Sprint(r.Method, " ", r.URL.RequestURI(), " ", r.Header.Get("Authorization"), " ", r.Header.Get("Content-Type"), " ", string(body)))
+		}
+	}))
+	defer s.Close()
+	c, err := New(Config{URLs: []string{gone(t), s.URL + "/"}, Token: "secret"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got string
+	if err := c.Call(t.Context(), "Bank/a/b", "open", map[string]any{"owner": "ann"}, &got); err != nil || got != `POST /v1/Bank/a%2Fb/open Bearer secret application/json {"owner":"ann"}` {
+		t.Errorf("%s (%v)", got, err)
+	}
+	if err := c.Call(t.Context(), "Account:12:7", "close", nil, &got, Key("k")); err != nil || got != `POST /v1/Account/:12:7/close Bearer secret  ` {
+		t.Errorf("%s (%v)", got, err)
+	}
+	args := map[string]any{"owner": "a&b", "n": 7, "tags": []string{"x"}, "none": nil}
+	if err := c.Read(t.Context(), "Bank/main", "balance", args, &got); err != nil || got != `GET /v1/Bank/main/balance?n=7&owner=a%26b&tags=%5B%22x%22%5D Bearer secret  ` {
+		t.Errorf("%s (%v)", got, err)
+	}
+	var raw json.RawMessage
+	if err := c.Read(t.Context(), "Bank/main", "total", nil, &raw); err != nil || string(raw) != "\"GET /v1/Bank/main/total Bearer secret  \"\n" {
+		t.Errorf("%s (%v)", raw, err)
+	}
+	if len(keys) != 4 || len(keys[0]) < 20 || keys[1] != "k" || keys[2] != "" {
+		t.Errorf("the keys are %q", keys)
+	}
+	err = c.Call(t.Context(), "Bank/main", "refuse", nil, nil)
+	if of, is := errors.AsType[*Error](err); !is || of.Code != "aborted" || of.Happened != No || of.At != "bank.aeon:6" || len(of.Path) != 2 || err.Error() != "not enough" {
+		t.Errorf("%v", err)
+	}
+	var number int
+	if err := c.Call(t.Context(), "Bank/main", "open", nil, &number); err == nil {
+		t.Error("a text is read as a number")
+	}
+	for _, actor := range []string{"", "Bank", "Bank/", "Bank:", "/main"} {
+		if err := c.Call(t.Context(), actor, "open", nil, nil); err == nil {
+			t.Errorf("%q is an actor", actor)
+		}
+	}
+	for _, urls := range [][]string{nil, {"127.0.0.1:8080"}, {"ftp://a"}, {"http://"}} {
+		if _, err := New(Config{URLs: urls}); err == nil {
+			t.Errorf("%q are taken", urls)
+		}
+	}
+}
+
+// A client that no node answers says whether its call may have happened.
+func TestNoAnswer(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	c, err := New(Config{URLs: []string{gone(t), gone(t)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Call(ctx, "Bank/main", "open", nil, nil); !errors.Is(err, ErrUnavailable) {
+		t.Errorf("no node is there: %v", err)
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
+	defer s.Close()
+	ctx, cancel = context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if c, err = New(Config{URLs: []string{gone(t), s.URL}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Call(ctx, "Bank/main", "open", nil, nil); !errors.Is(err, ErrUnknown) {
+		t.Errorf("a node has taken the call, and gone: %v", err)
+	}
+}

@@ -1,0 +1,195 @@
+// Package grpcclient calls the actors of a program by gRPC (docs/grpc.md), at whichever of its nodes answers. A Conn takes the place of a
+// *grpc.ClientConn below the code that protoc has generated:
+//
+//	conn, err := grpcclient.Dial([]string{"a.example:8443", "b.example:8443"}, grpc.WithTransportCredentials(tls))
+//	bank := pb.NewBankClient(conn)
+//	_, err = bank.Open(ctx, &pb.Bank_Open{Key: "main", Owner: "ann", Deposit: 10})
+//	balance, err := bank.Balance(ctx, &pb.Bank_Balance{Key: "main", Owner: "ann"}, grpcclient.Reads())
+//
+// A call has a key, and takes effect once, however often it is sent. While no node answers it is sent again, to one node after the other, until its
+// deadline. Then its status is UNAVAILABLE with the reason unavailable if it has surely not happened, and else with the reason unknown.
+package grpcclient
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/stats"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/protoadapt"
+
+	"github.com/aeon-lang/aeon/client"
+)
+
+// Conn is connections to the nodes of a program. Any goroutine may use it.
+type Conn struct {
+	list  []*grpc.ClientConn
+	nodes client.Nodes
+}
+
+// Dial returns connections to the nodes at these addresses, with the options of each. They are made when they are used.
+func Dial(addresses []string, opts ...grpc.DialOption) (*Conn, error) {
+	if len(addresses) == 0 {
+		return nil, errors.New("a client needs the address of the program")
+	}
+	own := []grpc.DialOption{grpc.WithStatsHandler(sentHandler{}), grpc.WithConnectParams(grpc.ConnectParams{
+		Backoff: backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second}, MinConnectTimeout: 2 * time.Second,
+	})}
+	c := &Conn{nodes: client.Nodes{Count: len(addresses)}}
+	for _, a := range addresses {
+		conn, err := grpc.NewClient(a, append(own, opts...)...)
+		if err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+		c.list = append(c.list, conn)
+	}
+	return c, nil
+}
+
+// Close closes the connections.
+func (c *Conn) Close() (err error) {
+	for _, conn := range c.list {
+		err = errors.Join(err, conn.Close())
+	}
+	return err
+}
+
+// Reads is the option of a call whose method is ro, which needs no key.
+func Reads() grpc.CallOption { return reads{} }
+
+type reads struct{ grpc.EmptyCallOption }
+
+const (
+	keyName = "idempotency-key"
+	domain  = "aeon" // of the reasons of failures
+)
+
+// Invoke implements grpc.ClientConnInterface: it performs a call whose request and answer are single messages. A key in the metadata of ctx is that of
+// the call.
+func (c *Conn) Invoke(ctx context.Context, method string, in, out any, opts ...grpc.CallOption) error {
+	if needsKey(ctx, opts) {
+		ctx = metadata.AppendToOutgoingContext(ctx, keyName, rand.Text())
+	}
+	maybe := false // it may have been performed
+	err := c.nodes.Try(ctx, true, func(ctx context.Context, node int) (client.Outcome, error) {
+		sent := new(atomic.Bool)
+		err := c.list[node].Invoke(context.WithValue(ctx, sentKey{}, sent), method, in, out, opts...)
+		outcome := outcomeOf(err, sent.Load())
+		if outcome == client.Answered && maybe {
+			err = open(err)
+		}
+		maybe = maybe || outcome == client.MaybeDone
+		return outcome, err
+	})
+	if given, is := errors.AsType[*client.Error](err); is {
+		return failure(codes.Unavailable, given.Error(), given.Code, given.Happened)
+	}
+	return err
+}
+
+// needsKey reports whether a call is to be given a key.
+func needsKey(ctx context.Context, opts []grpc.CallOption) bool {
+	for _, o := range opts {
+		if _, is := o.(reads); is {
+			return false
+		}
+	}
+	md, _ := metadata.FromOutgoingContext(ctx)
+	return len(md.Get(keyName)) == 0
+}
+
+// NewStream implements grpc.ClientConnInterface. A stream is of one node; a stream of callbacks that has ended is opened again behind the last one that
+// has arrived.
+func (c *Conn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (s grpc.ClientStream, err error) {
+	for i := range c.list {
+		if s, err = c.list[(c.nodes.First()+i)%len(c.list)].NewStream(ctx, desc, method, opts...); err == nil {
+			return s, nil
+		}
+	}
+	return nil, err
+}
+
+// infoOf returns what the program tells of a failure; nil: it is not the program's.
+func infoOf(s *status.Status) *errdetails.ErrorInfo {
+	for _, d := range s.Details() {
+		if info, is := d.(*errdetails.ErrorInfo); is && info.Domain == domain {
+			return info
+		}
+	}
+	return nil
+}
+
+// outcomeOf says what is certain of a call that has ended with err. sent says that a node may have got it.
+func outcomeOf(err error, sent bool) client.Outcome {
+	s := status.Convert(err)
+	info := infoOf(s)
+	switch s.Code() {
+	case codes.Unavailable:
+		if info != nil && info.Metadata["happened"] == string(client.No) {
+			return client.NotDone
+		}
+	case codes.DeadlineExceeded, codes.Canceled, codes.Internal, codes.Unknown:
+		if info != nil {
+			return client.Answered
+		}
+	default:
+		return client.Answered
+	}
+	if sent {
+		return client.MaybeDone
+	}
+	return client.NotDone
+}
+
+// open returns the failure of an answer to a call that may have been performed before: one of this sending alone leaves that open. Failures of the program
+// are of the call.
+func open(err error) error {
+	s := status.Convert(err)
+	info := infoOf(s)
+	if info == nil || s.Code() == codes.FailedPrecondition || info.Metadata["happened"] != string(client.No) {
+		return err
+	}
+	return failure(s.Code(), s.Message(), info.Reason, client.Unknown)
+}
+
+// failure returns a status as the program has it.
+func failure(code codes.Code, msg, reason string, happened client.Happened) error {
+	info := &errdetails.ErrorInfo{Reason: reason, Domain: domain, Metadata: map[string]string{"happened": string(happened)}}
+	s, err := status.New(code, msg).WithDetails(protoadapt.MessageV1(info))
+	if err != nil {
+		panic(err) // it is a message of protobuf
+	}
+	return s.Err()
+}
+
+// sentHandler notes of each call whether its head was sent.
+type sentHandler struct{}
+
+type sentKey struct{}
+
+// TagRPC implements stats.Handler.
+func (sentHandler) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context { return ctx }
+
+// HandleRPC implements stats.Handler.
+func (sentHandler) HandleRPC(ctx context.Context, s stats.RPCStats) {
+	if _, is := s.(*stats.OutHeader); !is {
+		return
+	}
+	if sent, is := ctx.Value(sentKey{}).(*atomic.Bool); is {
+		sent.Store(true)
+	}
+}
+
+// TagConn implements stats.Handler.
+func (sentHandler) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+
+// HandleConn implements stats.Handler.
+func (sentHandler) HandleConn(context.Context, stats.ConnStats) {}

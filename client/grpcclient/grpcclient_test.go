@@ -1,0 +1,177 @@
+package grpcclient
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/aeon-lang/aeon/client"
+)
+
+// node is a server that answers as the test says.
+type node struct {
+	address string
+	mu      sync.Mutex
+	keys    []string
+	answer  func(stream grpc.ServerStream) error
+}
+
+func newNode(t *testing.T, answer func(grpc.ServerStream) error) *node {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &node{address: l.Addr().String(), answer: answer}
+	s := grpc.NewServer(grpc.UnknownServiceHandler(func(_ any, stream grpc.ServerStream) error {
+		n.mu.Lock()
+		n.keys = append(n.keys, metadata.ValueFromIncomingContext(stream.Context(), keyName)...)
+		n.mu.Unlock()
+		if err := stream.RecvMsg(new(wrapperspb.StringValue)); err != nil {
+			return err
+		}
+		return n.answer(stream)
+	}))
+	go func() { _ = s.Serve(l) }() // ends with the test
+	t.Cleanup(s.Stop)
+	return n
+}
+
+// gone is the address of a node that is not there.
+func gone(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+func dial(t *testing.T, addresses ...string) *Conn {
+	t.Helper()
+	c, err := Dial(addresses, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
+func call(ctx context.Context, c *Conn, limit time.Duration, opts ...grpc.CallOption) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	out := new(wrapperspb.StringValue)
+	err := c.Invoke(ctx, "/p.C/m", wrapperspb.String("in"), out, opts...)
+	return out.Value, err
+}
+
+// says returns the code, the reason and what has happened.
+func says(err error) string {
+	text := status.Code(err).String()
+	if info := infoOf(status.Convert(err)); info != nil {
+		text += " " + info.Reason + " " + info.Metadata["happened"]
+	}
+	return text
+}
+
+func good(stream grpc.ServerStream) error { return stream.SendMsg(wrapperspb.String("out")) }
+
+// A call goes to one node after the other, with one key, until it is answered; else its status says whether it may have happened.
+func TestCalls(t *testing.T) {
+	fails := func(code codes.Code, reason string, happened client.Happened) func(grpc.ServerStream) error {
+		return func(grpc.ServerStream) error { return failure(code, "it fails", reason, happened) }
+	}
+	lost := func(stream grpc.ServerStream) error { // a proxy in between says no more
+		return status.Error(codes.Unavailable, "the connection has broken")
+	}
+	const long, short = time.Minute, 300 * time.Millisecond
+	for _, c := range []struct {
+		what   string
+		first  func(grpc.ServerStream) error // nil: it is not there
+		second func(grpc.ServerStream) error
+		limit  time.Duration
+		want   string
+	}{
+		{"both are there", good, good, long, "OK"},
+		{"the first is not there", nil, good, long, "OK"},
+		{"the first is full", fails(codes.Unavailable, "full", client.No), good, long, "OK"},
+		{"the first does not know", fails(codes.Unavailable, "unknown", client.Unknown), good, long, "OK"},
+		{"the first has gone", lost, good, long, "OK"},
+		{"the program refuses", fails(codes.FailedPrecondition, "aborted", client.No), good, long, "FailedPrecondition aborted no"},
+		{"the program refuses what may have happened", lost, fails(codes.FailedPrecondition, "aborted", client.No), long, "FailedPrecondition aborted no"},
+		{"the second refuses what may have happened", lost, fails(codes.Unauthenticated, "unauthenticated", client.No), long, "Unauthenticated unauthenticated unknown"},
+		{"none is there", nil, nil, short, "Unavailable unavailable no"},
+		{"none serves", nil, fails(codes.Unavailable, "unavailable", client.No), short, "Unavailable unavailable no"},
+		{"none is there any more", lost, nil, short, "Unavailable unknown unknown"},
+		{"none answers", func(s grpc.ServerStream) error { <-s.Context().Done(); return nil }, nil, short, "Unavailable unknown unknown"},
+	} {
+		var addresses []string
+		var keys [][]string
+		var list []*node
+		for _, answer := range []func(grpc.ServerStream) error{c.first, c.second} {
+			if answer == nil {
+				addresses = append(addresses, gone(t))
+				continue
+			}
+			n := newNode(t, answer)
+			addresses, list = append(addresses, n.address), append(list, n)
+		}
+		got, err := call(t.Context(), dial(t, addresses...), c.limit)
+		if says(err) != c.want || err == nil && got != "out" {
+			t.Errorf("%s: %q, %v", c.what, got, err)
+		}
+		for _, n := range list {
+			n.mu.Lock()
+			keys = append(keys, n.keys)
+			n.mu.Unlock()
+		}
+		all := slices.Concat(keys...)
+		if slices.ContainsFunc(all, func(k string) bool { return len(k) < 20 || k != all[0] }) || len(list) > 0 && len(all) == 0 {
+			t.Errorf("%s: the keys are %q", c.what, all)
+		}
+	}
+}
+
+// A key that is given is kept, and a call that reads has none.
+func TestKeys(t *testing.T) {
+	n := newNode(t, good)
+	c := dial(t, n.address)
+	if _, err := call(metadata.AppendToOutgoingContext(t.Context(), keyName, "k"), c, time.Minute); err != nil {
+		t.Error(err)
+	}
+	if _, err := call(t.Context(), c, time.Minute, Reads()); err != nil {
+		t.Error(err)
+	}
+	if !slices.Equal(n.keys, []string{"k"}) {
+		t.Errorf("the keys are %q", n.keys)
+	}
+	if _, err := Dial(nil); err == nil {
+		t.Error("a program without addresses is dialled")
+	}
+}
+
+// A stream is opened at a node that is there.
+func TestStreams(t *testing.T) {
+	n := newNode(t, good)
+	c := dial(t, gone(t), n.address)
+	s, err := c.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: true}, "/p.C/m")
+	if err == nil {
+		err = errors.Join(s.SendMsg(wrapperspb.String("in")), s.CloseSend())
+	}
+	out := new(wrapperspb.StringValue)
+	if err != nil || s.RecvMsg(out) != nil || out.Value != "out" {
+		t.Errorf("%q, %v", out.Value, err)
+	}
+}

@@ -1,0 +1,109 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+)
+
+// Outcome is what is certain of a request that was sent once.
+type Outcome int
+
+// The outcomes.
+const (
+	Answered  Outcome = iota // it has its answer, which may be a failure
+	NotDone                  // it was not performed
+	MaybeDone                // it may have been performed
+)
+
+// Nodes are those of a program, of which one is asked first: the one that has answered last. Any goroutine may use them.
+type Nodes struct {
+	Count int // at least 1
+
+	first atomic.Int64
+}
+
+// First returns the node that is asked first.
+func (n *Nodes) First() int { return int(n.first.Load()) }
+
+const (
+	// sendMax is how long a node may take to answer before another one is asked: it may be paused, or cut off. Each further time it is twice as long,
+	// since an event that takes longer is undone with its request.
+	sendMax = 5 * time.Second
+	// sendMin is what must be left for a further try: one that is under way at the end would leave open what has become of it.
+	sendMin = 50 * time.Millisecond
+	// pauseMin and pauseMax bound the pause after all nodes were asked.
+	pauseMin = 20 * time.Millisecond
+	pauseMax = time.Second
+)
+
+// Try has a request answered: send sends it to a node, once. If that does not answer it goes to the others, one by one, until ctx ends. again says that
+// it may be sent though it may have been performed, as it has a key, or reads alone. The error is that of the answer; or an *Error, which is
+// ErrUnavailable if the request was surely not performed, and else ErrUnknown.
+func (n *Nodes) Try(ctx context.Context, again bool, send func(ctx context.Context, node int) (Outcome, error)) error {
+	if _, has := ctx.Deadline(); !has {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, TimeMax)
+		defer cancel()
+	}
+	first, patience, pause := n.First(), sendMax, pauseMin
+	maybe := false // it may have been performed
+	var last error
+	for tries := 0; ; tries++ {
+		if tries > 0 && tries%n.Count == 0 {
+			if !wait(ctx, pause) {
+				break
+			}
+			pause = min(2*pause, pauseMax)
+		}
+		if deadline, _ := ctx.Deadline(); ctx.Err() != nil || tries > 0 && time.Until(deadline) < sendMin {
+			break
+		}
+		node := (first + tries) % n.Count
+		once, cancel := context.WithTimeout(ctx, patience)
+		outcome, err := send(once, node)
+		late := once.Err() != nil
+		cancel()
+		if outcome == Answered {
+			n.first.Store(int64(node))
+			return answered(err, maybe)
+		}
+		maybe, last = maybe || outcome == MaybeDone, err
+		if maybe && !again {
+			break
+		}
+		if late {
+			patience *= 2
+		}
+	}
+	if last == nil {
+		last = context.Cause(ctx)
+	}
+	if maybe {
+		return &Error{Code: NoOutcome, Msg: "no node has answered, and the call has happened whole or not at all", Happened: Unknown, cause: last}
+	}
+	return &Error{Code: Unavailable, Msg: "no node has performed the call", Happened: No, cause: last}
+}
+
+// answered returns the failure of an answer. If the request may have been performed before, a failure of this sending alone leaves that open.
+func answered(err error, maybe bool) error {
+	if e, is := errors.AsType[*Error](err); is && maybe && !e.outcome && e.Happened == No {
+		open := *e
+		open.Happened = Unknown
+		return &open
+	}
+	return err
+}
+
+// wait waits, and reports whether ctx goes on.
+func wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

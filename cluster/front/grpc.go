@@ -1,0 +1,98 @@
+package front
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// GRPC is what a front needs to take requests by gRPC. To the front they are requests by HTTP/2, whose failures are written otherwise.
+type GRPC struct {
+	// Fail answers a request with a failure. It says in the headers of httpdoor, too, what has happened.
+	Fail func(w http.ResponseWriter, err error)
+	// Reads reports whether the method at a path reads alone, so that it may be performed twice.
+	Reads func(path string) bool
+}
+
+const (
+	timeoutHeader = "Grpc-Timeout"
+	statusHeader  = "Grpc-Status"
+	// ownServices is how the paths of gRPC's own services begin. Streams of them may go both ways, so their requests have no end to wait for.
+	ownServices = "/grpc."
+	// frameHead is what a message of gRPC has in front.
+	frameHead = 5
+)
+
+// isGRPC reports whether the front takes a request as one by gRPC.
+func (f *Front) isGRPC(r *http.Request) bool { return f.cfg.GRPC != nil && isGRPC(r) }
+
+func isGRPC(r *http.Request) bool {
+	return r.ProtoMajor == 2 && strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc")
+}
+
+// keep is keepHTTP of a request by gRPC.
+func (g *GRPC) keep(r *http.Request) (body []byte, again bool) {
+	reads := g.Reads(r.URL.Path)
+	if strings.HasPrefix(r.URL.Path, ownServices) && !reads {
+		return nil, false
+	}
+	body, whole := readBody(r, resendMax+frameHead)
+	return body, whole && (reads || r.Header.Get(keyHeader) != "")
+}
+
+// deadlineOf returns when a request by gRPC is to have been answered; the zero time: it does not say.
+func deadlineOf(r *http.Request) time.Time {
+	text := r.Header.Get(timeoutHeader)
+	if text == "" {
+		return time.Time{}
+	}
+	n, err := strconv.ParseInt(text[:len(text)-1], 10, 64)
+	unit := timeoutUnits[text[len(text)-1]]
+	if err != nil || n < 0 || unit == 0 || n > timeoutMax {
+		return time.Time{} // the server refuses it
+	}
+	if n > int64(100*365*24*time.Hour/unit) {
+		return time.Time{}
+	}
+	return time.Now().Add(time.Duration(n) * unit)
+}
+
+// timeoutMax is the largest number of units.
+const timeoutMax = 99_999_999
+
+var timeoutUnits = map[byte]time.Duration{'H': time.Hour, 'M': time.Minute, 'S': time.Second, 'm': time.Millisecond, 'u': time.Microsecond, 'n': time.Nanosecond}
+
+// earlyMax is how long before its deadline a call is answered that no system has taken: its client still hears that it has not happened.
+const earlyMax = 100 * time.Millisecond
+
+// early returns how long a call may wait for a system that has so much time.
+func early(left time.Duration) time.Duration { return left - min(left/5, earlyMax) }
+
+// setDeadline has a request say how much is left of its time, which passes while it waits for a system; no time is set if deadline is the zero time.
+func setDeadline(r *http.Request, deadline time.Time) {
+	if deadline.IsZero() {
+		return
+	}
+	left := max(time.Until(deadline), 0)
+	n, unit := left.Microseconds(), "u"
+	if n > timeoutMax {
+		n, unit = left.Milliseconds(), "m"
+	}
+	if n > timeoutMax {
+		n, unit = int64(left.Seconds()), "S"
+	}
+	r.Header.Set(timeoutHeader, strconv.FormatInt(n, 10)+unit)
+}
+
+// complete looks at the end of an answer by gRPC. A server that was stopped leaves it without a status.
+func (t *attempt) complete() {
+	switch {
+	case t.over:
+	case !t.begun:
+		t.fail(errors.New("the system has ended without an answer"), true)
+	case t.Header().Get(statusHeader) == "" && t.Header().Get(http.TrailerPrefix+statusHeader) == "":
+		panic(http.ErrAbortHandler) // the answer is cut off: the client notices
+	}
+}

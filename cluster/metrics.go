@@ -1,0 +1,170 @@
+package cluster
+
+import (
+	"bytes"
+	"cmp"
+	"net/http"
+	"strconv"
+
+	"github.com/aeon-lang/aeon/placement"
+	"github.com/aeon-lang/aeon/replica"
+	"github.com/aeon-lang/aeon/runtime/metrics"
+	"github.com/aeon-lang/aeon/runtime/transport/grpc"
+)
+
+const metricsPath = "/metrics"
+
+// serveMetrics returns what serves the figures of this node: its own, and those of the system that it runs, if here returns one. Each node is asked for
+// its own, so none has the figures of another one. Where tokens are asked for, the node that runs the actors knows the rights: by is asked then.
+func (n *node) serveMetrics(here func() http.Handler, by http.Handler, asksTokens bool) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		of := &answered{head: make(http.Header), status: http.StatusOK}
+		system := here()
+		switch {
+		case system != nil:
+			system.ServeHTTP(of, r)
+		case asksTokens:
+			by.ServeHTTP(of, r)
+		}
+		if of.status != http.StatusOK {
+			of.copy(w)
+			return
+		}
+		if system == nil {
+			of.body.Reset()
+		}
+		var own metrics.Writer
+		n.writeMetrics(&own)
+		w.Header().Set("Content-Type", metrics.ContentType)
+		w.Header().Set("Cache-Control", "no-store")
+		_, _ = of.body.WriteTo(w) // the client has gone if this fails
+		_, _ = own.WriteTo(w)     // and if this does
+	}
+}
+
+// answered keeps an answer.
+type answered struct {
+	head   http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (a *answered) Header() http.Header { return a.head }
+
+// WriteHeader implements http.ResponseWriter.
+func (a *answered) WriteHeader(status int) { a.status = status }
+
+// Write implements http.ResponseWriter.
+func (a *answered) Write(b []byte) (int, error) { return a.body.Write(b) }
+
+// copy answers as it was answered.
+func (a *answered) copy(w http.ResponseWriter) {
+	for name, values := range a.head {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(a.status)
+	_, _ = a.body.WriteTo(w) // the client has gone if this fails
+}
+
+// writeMetrics writes what the node itself counts.
+func (n *node) writeMetrics(m *metrics.Writer) {
+	n.writePlacement(m)
+	n.writeStores(m)
+	m.Histogram("aeon_log_sync_seconds", "Syncs of the log of this node, which all its stores share.", n.driver.Syncs())
+	writeTransport(m, n.transport.Metrics())
+}
+
+// writePlacement writes what this node has of the placement.
+func (n *node) writePlacement(m *metrics.Writer) {
+	s := n.placement.State()
+	name := cmp.Or(s.Members[n.id.Node].Name, placement.NameOf(n.id.Node))
+	m.Gauge("aeon_node_info", "The node.", 1, "node", number(n.id.Node), "name", name, "cluster", s.Cluster)
+	active := 0
+	for _, member := range s.Members {
+		if member.Membership == placement.Active {
+			active++
+		}
+	}
+	leader, _ := n.placement.Leader()
+	m.Gauge("aeon_placement_version", "The version of what the cluster has agreed on, as this node has it.", int64(s.Version))
+	m.Gauge("aeon_placement_members", "Nodes that are members and do not leave.", int64(active))
+	m.Gauge("aeon_placement_voters", "Nodes that agree on members and places.", int64(len(n.placement.Voters())))
+	m.Gauge("aeon_placement_leader", "The number of the node that leads them; 0 if none is known.", int64(leader))
+}
+
+// writeStores writes how the raft groups of the stores are that this node keeps.
+func (n *node) writeStores(m *metrics.Writer) {
+	s := n.placement.State()
+	type of struct {
+		label string
+		role  replica.Role
+		log   uint64
+		want  int
+	}
+	var list []of
+	for id, st := range s.Stores {
+		if g := replica.Group(id); n.driver.Has(g) {
+			list = append(list, of{strconv.Itoa(id), n.driver.Leader(g), n.driver.LogLength(g), len(st.Replicas)})
+		}
+	}
+	for _, f := range []struct {
+		name, help string
+		value      func(of) uint64
+	}{
+		{"aeon_store_term", "The term of the raft group of a store that this node keeps.", func(o of) uint64 { return o.role.Term }},
+		{"aeon_store_leader", "The number of the node that leads it; 0 if none is known.", func(o of) uint64 { return uint64(o.role.Leader) }},
+		{"aeon_store_replicas", "The nodes that are to keep it.", func(o of) uint64 { return uint64(o.want) }},
+		{"aeon_store_log_entries", "Entries in its log on this node.", func(o of) uint64 { return o.log }},
+	} {
+		m.Gauges(f.name, f.help)
+		for _, o := range list {
+			m.Sample(f.name, f.value(o), "store", o.label)
+		}
+	}
+}
+
+// writeTransport writes what the transport has counted of each other node.
+func writeTransport(m *metrics.Writer, list []grpc.Metrics) {
+	for _, f := range []struct {
+		name, help string
+		grows      bool
+		value      func(*grpc.Metrics) uint64
+	}{
+		{"aeon_transport_up", "Whether there is a session with another node.", false, func(p *grpc.Metrics) uint64 {
+			if p.Up {
+				return 1
+			}
+			return 0
+		}},
+		{"aeon_transport_sessions_total", "Sessions with it that have begun.", true, func(p *grpc.Metrics) uint64 { return p.Sessions }},
+		{"aeon_transport_messages_sent_total", "Messages sent to it.", true, func(p *grpc.Metrics) uint64 { return p.Sent }},
+		{"aeon_transport_messages_received_total", "Messages received from it.", true, func(p *grpc.Metrics) uint64 { return p.Received }},
+		{"aeon_transport_messages_dropped_total", "Messages for which there was no place.", true, func(p *grpc.Metrics) uint64 { return p.Dropped }},
+		{"aeon_transport_frames_sent_total", "Frames in which messages were sent.", true, func(p *grpc.Metrics) uint64 { return p.Frames }},
+		{"aeon_transport_sent_bytes_total", "Bytes of messages sent.", true, func(p *grpc.Metrics) uint64 { return p.BytesSent }},
+		{"aeon_transport_received_bytes_total", "Bytes of messages received.", true, func(p *grpc.Metrics) uint64 { return p.BytesReceived }},
+		{"aeon_transport_waiting_bytes", "Bytes of messages that wait to be sent.", false, func(p *grpc.Metrics) uint64 { return uint64(p.Waiting) }},
+		{"aeon_transport_calls_total", "Calls of it.", true, func(p *grpc.Metrics) uint64 { return p.Calls }},
+		{"aeon_transport_calls_served_total", "Calls by it.", true, func(p *grpc.Metrics) uint64 { return p.CallsServed }},
+		{"aeon_transport_bulks_total", "States and other bulk data sent to it.", true, func(p *grpc.Metrics) uint64 { return p.Bulks }},
+		{"aeon_transport_bulks_served_total", "Bulk data received from it.", true, func(p *grpc.Metrics) uint64 { return p.BulksServed }},
+	} {
+		begin := m.Gauges
+		if f.grows {
+			begin = m.Counters
+		}
+		begin(f.name, f.help)
+		for i := range list {
+			m.Sample(f.name, f.value(&list[i]), "peer", number(list[i].Node))
+		}
+	}
+	const trip = "aeon_transport_round_trip_seconds"
+	m.Gauges(trip, "The round trip of heartbeats, smoothed; 0 if it is not known.")
+	for i := range list {
+		m.Seconds(trip, list[i].RoundTrip, "peer", number(list[i].Node))
+	}
+}
+
+// number writes the number of a node, or of a store.
+func number[N ~uint32 | ~uint64](n N) string { return strconv.FormatUint(uint64(n), 10) }
