@@ -25,7 +25,7 @@ func (w *world) callInTraces() {
 			w.t.Fatal(err)
 		}
 		r.Header.Set("Traceparent", fmt.Sprintf("00-%032x-%016x-01", i+1, 77))
-		answer, err := client.Do(r)
+		answer, err := sender.Do(r)
 		if err != nil {
 			w.t.Fatal(err)
 		}
