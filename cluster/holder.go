@@ -12,6 +12,7 @@ import (
 	"github.com/aeon-lang/aeon/replica"
 	"github.com/aeon-lang/aeon/replica/driver"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
 // holder runs the system of one store on this node, in the terms in which the node leads it.
@@ -19,6 +20,7 @@ type holder struct {
 	node   event.NodeID
 	group  replica.Group
 	open   open
+	clock  *sched.Hybrid
 	driver *driver.Driver // set before run: it tells of roles as soon as it is there
 	log    *slog.Logger
 
@@ -42,8 +44,8 @@ type Timings struct {
 	Recover time.Duration // from the engine to a system that serves
 }
 
-func newHolder(node event.NodeID, g replica.Group, open open, log *slog.Logger) *holder {
-	return &holder{node: node, group: g, open: open, log: log, changed: make(chan struct{}), role: replica.Role{Group: g}}
+func newHolder(node event.NodeID, g replica.Group, open open, clock *sched.Hybrid, log *slog.Logger) *holder {
+	return &holder{node: node, group: g, open: open, clock: clock, log: log, changed: make(chan struct{}), role: replica.Role{Group: g}}
 }
 
 // turn takes a new role. It does not wait.
@@ -107,6 +109,16 @@ func (h *holder) lead(term uint64) {
 		return
 	}
 	led := time.Now()
+	told, err := e.Told()
+	if err != nil {
+		h.log.Error("the store cannot be opened on this node: another one takes over", "store", h.group, "error", err)
+		e.Fail(err)
+		h.resign()
+		return
+	}
+	if behind := h.clock.Resume(told); behind > sched.ClockOffMax {
+		h.log.Warn("the clock of this node is behind the time of the data: no time passes for actors until it has caught up", "store", h.group, "behind", behind)
+	}
 	failed := make(chan error, 1)
 	s, err := h.open(e, func(err error) { failed <- err })
 	if err != nil {

@@ -46,11 +46,12 @@ const theStore placement.StoreID = 0
 
 // node is a node that runs.
 type node struct {
-	c    *aeonrt.ClusterConfig
-	grpc *GRPC // nil: it takes no calls by gRPC
-	id   *identity.Identity
-	log  *slog.Logger
-	fail func(error) // ends the process
+	c     *aeonrt.ClusterConfig
+	grpc  *GRPC // nil: it takes no calls by gRPC
+	id    *identity.Identity
+	log   *slog.Logger
+	clock *sched.Hybrid
+	fail  func(error) // ends the process
 
 	port      *port.Port
 	roll      *raftnode.Members // which nodes have a part in the cluster
@@ -103,10 +104,10 @@ func (n *node) open(own net.Listener) (err error) {
 	if n.port, err = port.Listen(port.Config{TCP: own, Identity: n.id, Verify: n.roll.Verify, Refused: n.refused, Logger: n.log}); err != nil {
 		return err
 	}
-	clock := sched.NewHybrid(sched.RealClock{})
-	n.c.Clock = clock
+	n.clock = sched.NewHybrid(sched.RealClock{})
+	n.c.Clock = n.clock
 	n.transport = grpc.New(grpc.Config{
-		Node: n.id.Node, Listener: n.port.Listener(port.Transport), Dial: n.dialer(port.Transport), Handler: handler{n}, Clock: clock, Logger: n.log,
+		Node: n.id.Node, Listener: n.port.Listener(port.Transport), Dial: n.dialer(port.Transport), Handler: handler{n}, Clock: n.clock, Logger: n.log,
 		Progress: func() bool { return !n.isReady() || n.driver.Progresses() },
 	})
 	if err := n.openDriver(); err != nil {
@@ -139,11 +140,11 @@ func (n *node) openDriver() (err error) {
 			return err
 		}
 	}
-	n.holder = newHolder(n.id.Node, replica.Group(theStore), opener(n.id.Node, c, theStore, n.grpc, &gate.Counts{}, audited, n.fail), n.log)
+	n.holder = newHolder(n.id.Node, replica.Group(theStore), opener(n.id.Node, c, theStore, n.grpc, &gate.Counts{}, audited, n.fail), n.clock, n.log)
 	n.driver, err = driver.Open(driver.Config{
 		Node: n.id.Node, Disk: driver.NewDisk(driver.Dir{Root: filepath.Join(c.State.Dir, replicaDir), Opener: c.OpenEngine, Options: c.StateOptions(), LogOptions: c.LogOptions()}),
 		Send: func(to event.NodeID, m []byte) { n.transport.Send(to, m) }, SendState: n.transport.Bulk, Roles: n.turn, Fatal: n.fail, Tick: driver.TickDefault,
-		Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), Logger: n.log,
+		Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), Clock: n.clock, Logger: n.log,
 	})
 	n.holder.driver = n.driver
 	return err

@@ -76,7 +76,7 @@ func (t *tracing) begin(c Config, h trace.Header) Config {
 		t.writer.Begin(h)
 		c.Trace, c.TraceStates = t.writer, t.states
 		if h.Node != 0 {
-			c.Trace = trace.Timed{Writer: t.writer}
+			c.Trace = trace.Timed{Writer: t.writer, Clock: c.Clock.Now}
 			t.writer.Flush() // a file without a beginning tells nothing of its store
 		}
 	}

@@ -32,6 +32,7 @@ type Config struct {
 	Heartbeat, Election, Stall int
 
 	Rand      *rand.Rand       // draws election timeouts
+	Clock     sched.Clock      // whose time leaders propose with; nil: without
 	Scheduler *sched.Scheduler // runs the goroutines; nil: Go does
 	Logger    *slog.Logger     // nil: slog.Default()
 

@@ -348,6 +348,7 @@ func (d *Driver) Lead(g replica.Group, term uint64) (*engine.Engine, error) {
 	m.lead = engine.Lead(m.state, term, engine.Log{
 		Propose:   func(data []byte) error { return m.propose(term, data) },
 		Confirm:   func() error { return m.confirm(term) },
+		Clock:     d.cfg.Clock,
 		Scheduler: d.cfg.Scheduler,
 	})
 	return m.lead, nil

@@ -2,9 +2,11 @@ package engine
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/sched"
@@ -40,6 +42,9 @@ type Engine struct {
 	tell    []func(error)
 }
 
+// clockBytes is the room for the time in a group.
+const clockBytes = 16
+
 // layer is an overlay that does not change any more.
 type layer struct {
 	*overlay
@@ -62,6 +67,8 @@ type Log struct {
 	Propose func(data []byte) error
 	// Confirm returns nil if this node has led the group, in the term of the engine, at some time since the call.
 	Confirm func() error
+	// Clock is that of the node: each group is proposed with the time. nil: without.
+	Clock sched.Clock
 	// Scheduler has the tasks that wait for a commit wait; nil: Go does.
 	Scheduler *sched.Scheduler
 }
@@ -143,6 +150,18 @@ func (e *Engine) BeforeWrite(f func()) {
 	e.before = f
 }
 
+// Told returns the time that the last group of former leaders was proposed with, the zero time if there is none: this leader's clock goes on from there.
+func (e *Engine) Told() (time.Time, error) {
+	b, found, err := e.state.engine.Get(clockKey, nil)
+	switch {
+	case err != nil || !found:
+		return time.Time{}, err
+	case len(b) != 8:
+		return time.Time{}, &store.CorruptError{Key: clockKey, Reason: "it is no time"}
+	}
+	return time.Unix(0, int64(binary.BigEndian.Uint64(b))), nil
+}
+
 // batchBytes is the room for changes that a batch begins with: what most events change.
 const batchBytes = 160
 
@@ -161,7 +180,7 @@ func (e *Engine) Apply(b store.Batch) error {
 		return nil
 	}
 	if e.pending == nil {
-		e.pending = append(make([]byte, 0, 1+max(len(c), e.room)), kindLast)
+		e.pending = append(make([]byte, 0, 1+max(len(c), e.room)+clockBytes), kindLast)
 	}
 	e.pending = append(e.pending, c...)
 	e.size += len(c)
@@ -231,6 +250,10 @@ func (e *Engine) launch() (*flight, error) {
 	e.mu.Unlock()
 	if data != nil && e.before != nil {
 		e.before()
+	}
+	if data != nil && e.cfg.Clock != nil { // whose time is behind that of all events in the group
+		now := binary.BigEndian.AppendUint64(nil, uint64(e.cfg.Clock.Now().UnixNano()))
+		data = changes(data).add(kindSet, clockKey, now)
 	}
 	for len(data) > 1+e.partMax {
 		if err := e.cfg.Propose(append([]byte{kindPart}, data[1:1+e.partMax]...)); err != nil {

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
@@ -515,6 +517,44 @@ func TestWritesAreAnnounced(t *testing.T) {
 	b.Set([]byte("key"), []byte("value"))
 	if err := errors.Join(e.Apply(b), e.Sync()); !errors.Is(err, ErrClosed) || !slices.Equal(told, []string{"announced", "proposed"}) {
 		t.Errorf("%v (%v)", told, err)
+	}
+}
+
+// Each group has the time of its leader when it was proposed, which the next leader knows, whatever it leads; readers do not see it.
+func TestGroupsTellTheTime(t *testing.T) {
+	g := &group{term: 2}
+	g.add(nil)
+	s, _ := newState(t)
+	g.until(t, s, 1, 2, 1)
+	clock := sched.NewSimClock(time.Unix(5000, 7))
+	e := Lead(s, 2, Log{Clock: clock, Propose: g.propose})
+	e.partMax = 8 // the time travels in parts, too
+	if told, err := e.Told(); !told.IsZero() || err != nil {
+		t.Fatal(told, err)
+	}
+	b := e.NewBatch()
+	b.Set([]byte("key"), []byte("value"))
+	if err := e.Apply(b); err != nil {
+		t.Fatal(err)
+	}
+	clock.Set(time.Unix(6000, 7)) // events of the group may have seen any time up to this one
+	if _, err := e.launch(); err != nil {
+		t.Fatal(err)
+	}
+	e.Fail(errors.New("deposed"))
+	for _, follower := range []bool{false, true} {
+		if follower {
+			s, _ = newState(t)
+		}
+		g.until(t, s, 1, g.last(), 1)
+		take(t, s)
+		next := Lead(s, 3, Log{Propose: g.propose})
+		if told, err := next.Told(); !told.Equal(time.Unix(6000, 7)) || err != nil {
+			t.Errorf("follower %v: the time is %v (%v)", follower, told, err)
+		}
+		if got := content(t, next, []byte{}, all[1], false); len(got) != 1 {
+			t.Errorf("readers see %q", got)
+		}
 	}
 }
 

@@ -30,6 +30,9 @@ var indexKey = []byte{0, 'i'}
 // membersKey is the row with the members of the group as of that index, in the form that package replica has them in.
 var membersKey = []byte{0, 'm'}
 
+// clockKey is the row with the time of the last leader when it proposed a group, in nanoseconds since 1970: a number of 8 bytes.
+var clockKey = []byte{0, 'c'}
+
 // State is the state of a store on one node. It is handed what is committed by Apply, and its engine takes all of that at once by Take: of a row that
 // many groups have changed the last change alone. What it was handed and has not taken is in the log. Apply, Take and Replace belong to one goroutine,
 // but that a Take may run beside calls of Apply; any goroutine may call the other methods.

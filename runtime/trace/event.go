@@ -157,10 +157,13 @@ type Clocked interface {
 }
 
 // Timed is a Writer that is Clocked: ticks are nanoseconds since 1970.
-type Timed struct{ *Writer }
+type Timed struct {
+	*Writer
+	Clock func() time.Time // of the node
+}
 
 // Now implements Clocked.
-func (Timed) Now() int64 { return time.Now().UnixNano() }
+func (t Timed) Now() int64 { return t.Clock().UnixNano() }
 
 // Transient is a Recorder that keeps nothing of an event once Answered has returned.
 type Transient interface {
