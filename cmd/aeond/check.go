@@ -173,6 +173,9 @@ func openToLook(dir string) (*pebbledb.DB, error) {
 	if dir == "" {
 		return nil, cli.Usagef("name the directory with --data")
 	}
+	if isNode(dir) {
+		return nil, fmt.Errorf("%s is the directory of a node of a cluster, which the node alone can read: start it to ask for `aeond status` or `aeond actors`, and with --snapshots to have it take snapshots", dir)
+	}
 	db, err := pebbledb.OpenReadOnly(dir, store.EngineOptions{})
 	if err != nil {
 		return nil, err

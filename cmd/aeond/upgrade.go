@@ -46,6 +46,9 @@ func upgrade(env *cli.Env, dir, to string) (err error) {
 	case settings.Within(to, dir):
 		return cli.Usagef("--to: %s is in the data directory %s; name another place", to, dir)
 	}
+	if isNode(dir) {
+		return fmt.Errorf("%s is the directory of a node of a cluster, which cannot be upgraded: run the nodes as built by the version before", dir)
+	}
 	old, err := pebbledb.OpenReadOnly(dir, store.EngineOptions{})
 	if err != nil {
 		return err
