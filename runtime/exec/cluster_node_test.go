@@ -103,7 +103,12 @@ func (n *clusterNode) lead() {
 			c.fail("node %d opens the store in term %d as the %d-th time, as another one has", n.id, term, st.Starts())
 		}
 		c.starts[st.Starts()] = true
-		rec := c.record(n.id, st)
+		rec, err := c.record(n.id, st)
+		if err != nil {
+			c.note("node %d does not recover in term %d: %v", n.id, term, err)
+			_ = st.Close()
+			continue
+		}
 		n.trace = rec
 		sys, err := Recover(Config{Trace: rec, Store: st, Classes: testClasses, Log: quiet, Scheduled: true, Scheduler: c.s, Seed: term, Clock: sched.NewSimClock(time.Unix(1000, 0))})
 		if err != nil {

@@ -28,11 +28,11 @@ func (t *clusterTrace) Now() int64 {
 	return t.of.ticks
 }
 
-// record begins the trace of a system on a node.
-func (c *scheduledCluster) record(node event.NodeID, st *store.Store) *clusterTrace {
+// record begins the trace of a system on a node. An error is one of the store, which may have failed since it was opened.
+func (c *scheduledCluster) record(node event.NodeID, st *store.Store) (*clusterTrace, error) {
 	h, err := history.Header(trace.Header{Program: "test", Node: node}, st)
 	if err != nil {
-		c.fail("node %d cannot tell what was traced before: %v", node, err)
+		return nil, err
 	}
 	t := &clusterTrace{of: c, name: filepath.Join(c.dir, fmt.Sprintf("%.8s-%06d.jsonl", h.Store, h.Run))}
 	if t.Writer, err = trace.Create(t.name, trace.Stored, true); err != nil {
@@ -41,7 +41,7 @@ func (c *scheduledCluster) record(node event.NodeID, st *store.Store) *clusterTr
 	t.Begin(h)
 	t.Flush()
 	c.traces = append(c.traces, t)
-	return t
+	return t, nil
 }
 
 // crash notes what the file has when the node of the system crashes: what is in the buffer then is lost.

@@ -15,6 +15,9 @@ var (
 	stepsPerArgs = 64
 )
 
+// writtenBase has all numbers take equally many bytes: a run must not depend on how many came before, as a seed repeats it.
+const writtenBase = 1 << 40
+
 // written returns the arguments that x was read from.
 func (x *wargs) written() *wargs {
 	if x.of != nil {
@@ -33,7 +36,7 @@ func written(args any) any {
 
 func (x *wargs) Encode(e *codec.Encoder) {
 	if x.number == 0 {
-		x.number = lastWritten.Add(1)
+		x.number = writtenBase + lastWritten.Add(1)
 		writtenArgs.Store(x.number, x)
 	}
 	e.Uint(x.number)
