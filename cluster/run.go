@@ -58,18 +58,32 @@ func run(c aeonrt.ClusterConfig, g *GRPC) int {
 	}
 }
 
-// begin starts the node, and returns what clients reach it by. It listens before all else: a node that has joined, and cannot listen, would be a
-// member that no other one reaches. fail is called once if the node must end.
+// begin starts the node, and returns what clients reach it by. A new node listens before all else: one that has joined, and cannot listen, would be a
+// member that no other one reaches. One that is started again listens to clients last: what connects earlier would wait until it serves, and be
+// served elsewhere meanwhile. fail is called once if the node must end.
 func begin(c *aeonrt.ClusterConfig, g *GRPC, fail func(error)) (n *node, l net.Listener, err error) {
 	own, err := net.Listen("tcp", c.Cluster.Listen)
 	if err != nil {
 		return nil, nil, fmt.Errorf("--cluster-listen: %w", err)
 	}
-	if l, err = listen(c); err == nil {
-		var id *identity.Identity
-		var told map[event.NodeID]placement.Member
-		if id, told, err = identify(c); err == nil {
-			n, err = start(c, g, id, own, told, fail)
+	_, none := identity.Load(c.State.Dir)
+	if none != nil {
+		l, err = listen(c)
+	}
+	var id *identity.Identity
+	var told map[event.NodeID]placement.Member
+	if err == nil {
+		id, told, err = identify(c)
+	}
+	if err == nil {
+		n, err = start(c, g, id, own, told, fail)
+	}
+	if err == nil && l == nil {
+		if l, err = listen(c); err != nil {
+			ctx, cancel := context.WithTimeout(context.Background(), endMax)
+			defer cancel()
+			n.close(ctx)
+			return nil, nil, err
 		}
 	}
 	if err != nil {

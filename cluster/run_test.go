@@ -76,6 +76,13 @@ func TestNodesThatCannotStart(t *testing.T) {
 	if code := <-first.ended; code != 0 {
 		t.Errorf("the first one ends with %d: %s", code, first.said.String())
 	}
+	refuses(t, used, taken.Addr().String(), free, "--listen: listen tcp "+taken.Addr().String())
+	again := tryNode(used, free, free) // what was refused has left it as it was
+	<-again.started
+	again.signals <- syscall.SIGTERM
+	if code := <-again.ended; code != 0 {
+		t.Errorf("started again it ends with %d: %s", code, again.said.String())
+	}
 	if err := os.RemoveAll(filepath.Join(used, replicaDir)); err != nil {
 		t.Fatal(err)
 	}
