@@ -30,6 +30,9 @@ func TestJudge(t *testing.T) {
 	}{
 		{"all is well", func(*Status) {}, Healthy, 1, 1, 0, ""},
 		{"one is silent", func(s *Status) { s.Nodes[2].State, s.Nodes[2].Heard = Silent, 14.2 }, Degraded, 0, 1, 1, "n3 is silent for 14s"},
+		{"a clock is far off", func(s *Status) {
+			s.Nodes[2].State, s.Nodes[2].Refused = Silent, "its clock is 6.5s ahead of that of this node"
+		}, Degraded, 0, 1, 1, "n3 is refused: its clock is 6.5s ahead"},
 		{"one lacks something", func(s *Status) { s.Stores[0].Current = []event.NodeID{1, 2} }, Healing, 0, 1, 1, "n3 is being brought up to date with store 0"},
 		{"two have come", func(s *Status) {
 			s.Stores[0].Wanted, s.Stores[0].Replicas, s.Stores[0].Current = []event.NodeID{1}, []event.NodeID{1}, []event.NodeID{1}

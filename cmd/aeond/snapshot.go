@@ -252,41 +252,57 @@ func restore(env *cli.Env, from, dir string, w snapshot.Wanted) error {
 			return f(key, row)
 		})
 	}).Upgraded()
+	empty, err := vacate(env, dir)
+	switch {
+	case err != nil:
+		return err
+	case empty:
+		return restoreNew(env, m, dir, rows)
+	case m.Kind == snapshot.Actor:
+		return full(dir, restoreActor(env, m, dir, rows))
+	}
+	return fmt.Errorf("%s is not empty; a snapshot of everything is restored to a new directory", dir)
+}
+
+// vacate removes what a command that was killed has left of a directory, and reports whether the directory is empty, or not there.
+func vacate(env *cli.Env, dir string) (empty bool, err error) {
 	killed, err := pebbledb.Vacate(dir)
 	for _, path := range killed {
-		env.Say("removed %s, which a restore that was killed has left", path)
+		env.Say("removed %s, which a restore or an upgrade that was killed has left", path)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	entries, err := os.ReadDir(dir)
-	switch {
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return err
-	case len(entries) > 0 && m.Kind == snapshot.Actor:
-		err = restoreActor(env, m, dir, rows)
-	case len(entries) > 0:
-		return fmt.Errorf("%s is not empty; a snapshot of everything is restored to a new directory", dir)
-	default:
-		err = restoreNew(env, m, dir, rows)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	if full := new(pebbledb.NoSpaceError); errors.As(err, &full) {
-		return fmt.Errorf("the disk of %s is full: %w; free space on it, or name another directory, and restore again", dir, full.Cause)
+	return len(entries) == 0, err
+}
+
+// full says what to do if err is that the disk of a directory is full.
+func full(dir string, err error) error {
+	if none := new(pebbledb.NoSpaceError); errors.As(err, &none) {
+		return fmt.Errorf("the disk of %s is full: %w; free space on it, or name another directory, and try again", dir, none.Cause)
 	}
 	return err
 }
 
-// restoreNew makes a directory of a snapshot.
-func restoreNew(env *cli.Env, m *snapshot.Manifest, dir string, rows archive.RowSource) error {
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return err
+// makeOf makes a directory of rows, and returns its path.
+func makeOf(rows archive.RowSource, dir, program string) (path string, id store.Identity, err error) {
+	if path, err = filepath.Abs(dir); err != nil {
+		return "", id, err
 	}
-	var id store.Identity
-	err = pebbledb.Make(dir, store.EngineOptions{Program: m.Program}, func(e *pebbledb.DB) error {
+	err = pebbledb.Make(path, store.EngineOptions{Program: program}, func(e *pebbledb.DB) error {
 		id = e.Identity()
 		return archive.Restore(e, id, rows)
 	})
+	return path, id, full(dir, err)
+}
+
+// restoreNew makes a directory of a snapshot.
+func restoreNew(env *cli.Env, m *snapshot.Manifest, dir string, rows archive.RowSource) error {
+	dir, id, err := makeOf(rows, dir, m.Program)
 	if err != nil {
 		return err
 	}

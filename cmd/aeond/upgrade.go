@@ -4,8 +4,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 
 	"github.com/aeon-lang/aeon/internal/cli"
 	"github.com/aeon-lang/aeon/runtime/row"
@@ -58,14 +56,14 @@ func upgrade(env *cli.Env, dir, to string) (err error) {
 	if err == nil {
 		return fmt.Errorf("%s has the format of this version: it needs no upgrade", dir)
 	}
-	if older := new(store.OlderFormatError); !errors.As(err, &older) || older.Found != archive.FormerFormat {
+	if older := new(store.OlderFormatError); !errors.As(err, &older) || older.Found != store.UpgradableFormat {
 		return err
 	}
-	if entries, err := os.ReadDir(to); err == nil && len(entries) > 0 {
+	switch empty, err := vacate(env, to); {
+	case err != nil:
+		return err
+	case !empty:
 		return fmt.Errorf("%s is not empty; name a new directory with --to", to)
-	}
-	if to, err = filepath.Abs(to); err != nil {
-		return err
 	}
 	n := 0
 	rows := archive.RowSource(func(f func(key, row []byte) error) error {
@@ -76,11 +74,7 @@ func upgrade(env *cli.Env, dir, to string) (err error) {
 			return f(key, value)
 		})
 	})
-	var id store.Identity
-	err = pebbledb.Make(to, store.EngineOptions{Program: old.Identity().Program}, func(e *pebbledb.DB) error {
-		id = e.Identity()
-		return archive.Restore(e, id, rows.Upgraded())
-	})
+	to, id, err := makeOf(rows.Upgraded(), to, old.Identity().Program)
 	if err != nil {
 		return store.In(dir, err)
 	}

@@ -17,6 +17,9 @@ import (
 // Format is the form of the rows of a store; a store of another form is refused.
 const Format = 4
 
+// UpgradableFormat is the only other one that can be read: aeond upgrade and aeond restore convert it (archive.RowSource.Upgraded).
+const UpgradableFormat = 3
+
 // The names of the node's own rows.
 const (
 	metaFormat     = "format"

@@ -26,12 +26,12 @@ const (
 // startsMax is how many starts ids can tell apart.
 const startsMax = 1<<(event.CountBits-idCountBits) - 1
 
-// IDs returns numbers that no other store gives.
+// IDs has n, which has given none, give ids: numbers that no other store gives.
 func (s *Store) IDs(n *Numbers) {
 	n.open(idCountBits, func(start uint64) uint64 { return event.OfStore(s.meta.number, start<<idCountBits) }, s)
 }
 
-// Sequence returns numbers which ascend from start to start. Other stores give the same ones.
+// Sequence has n, which has given none, give numbers that ascend from start to start. Other stores give the same ones.
 func (s *Store) Sequence(n *Numbers) {
 	n.open(sequenceCountBits, func(start uint64) uint64 { return start << sequenceCountBits }, s)
 }

@@ -27,7 +27,7 @@ type OlderFormatError struct {
 // Error implements error.
 func (e *OlderFormatError) Error() string {
 	remedy := "run the program as built by that version, or give this one another directory"
-	if e.Found == e.Known-1 {
+	if e.Found == UpgradableFormat {
 		remedy = "`aeond upgrade` makes a directory of this version of it"
 	}
 	return fmt.Sprintf("%s was written by an older version of aeon (format %d, this one knows %d only); %s", place(e.Place), e.Found, e.Known, remedy)

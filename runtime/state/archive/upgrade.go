@@ -15,10 +15,15 @@ import (
 // not its id. The issuer of a timer was in the row, and not in its key. And a start had other numbers to give, which those of today
 // must not repeat.
 const (
-	FormerFormat     = store.Format - 1
 	formerSerialSize = 8
 	formerStartShift = 10 // a start of the former format gave as many numbers as 1<<formerStartShift of today's
 	formerStartsMax  = 1<<13 - 2
+)
+
+// Upgraded converts rows of the format 3 into those of the format 4, and of no others: these do not compile.
+var (
+	_ = [1]struct{}{}[store.UpgradableFormat-3]
+	_ = [1]struct{}{}[store.Format-4]
 )
 
 // Upgraded returns the rows in the format of today if they are of the former one, and else as they are. They come in the order of their
@@ -33,7 +38,7 @@ func (rows RowSource) Upgraded() RowSource {
 			}
 			if bytes.Equal(key, store.FormatKey()) { // which comes first
 				n, _ := binary.Uvarint(payload)
-				if former = n == FormerFormat; !former {
+				if former = n == store.UpgradableFormat; !former {
 					return f(key, value)
 				}
 				if err := f(key, store.AppendRow(nil, key, binary.AppendUvarint(nil, store.Format))); err != nil {

@@ -45,7 +45,7 @@ func TestUpgradedRowsAreThoseOfToday(t *testing.T) {
 	type pair struct{ key, payload, wantKey, want []byte }
 	as := func(key, want []byte) pair { return pair{key, payload, want, payload} }
 	rows := []pair{
-		{store.FormatKey(), []byte{FormerFormat}, store.FormatKey(), []byte{store.Format}},
+		{store.FormatKey(), []byte{store.UpgradableFormat}, store.FormatKey(), []byte{store.Format}},
 		{nil, nil, store.NumberKey(), []byte{0}},
 		as(store.MetaKey("partitions"), store.MetaKey("partitions")),
 		{store.StartsKey(), []byte{4}, store.StartsKey(), binary.AppendUvarint(nil, 5<<10)},
@@ -106,7 +106,7 @@ func TestUpgradeRefuses(t *testing.T) {
 	} {
 		source := RowSource(func(f func(key, row []byte) error) error {
 			key := store.FormatKey()
-			return errors.Join(f(key, store.AppendRow(nil, key, []byte{FormerFormat})), f(r[0], store.AppendRow(nil, r[0], r[1])))
+			return errors.Join(f(key, store.AppendRow(nil, key, []byte{store.UpgradableFormat})), f(r[0], store.AppendRow(nil, r[0], r[1])))
 		})
 		err := source.Upgraded()(func(_, _ []byte) error { return nil })
 		if bad := new(store.CorruptError); !errors.As(err, &bad) || bad.Reason != want {
