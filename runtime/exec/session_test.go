@@ -203,10 +203,10 @@ func TestRequestsRunOnceThroughCrashes(t *testing.T) {
 			defer mu.Unlock()
 			return at[round%sessions] > acked[round%sessions] || at[round%sessions] == requests
 		})
-		mu.Lock()
+		mu.Lock() // a client that went on meanwhile would acknowledge what it does not know after the crash
 		known := at
-		mu.Unlock()
 		left := n.engine.Crash(func(unsynced int) int { return unsynced * (round % 3) / 2 })
+		mu.Unlock()
 		close(stop)
 		group.Wait()
 		n.close()
