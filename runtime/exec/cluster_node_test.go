@@ -31,6 +31,8 @@ type clusterNode struct {
 	trace     *clusterTrace // of sys
 	gone      bool          // this life has ended
 	paused    bool
+	holds     bool     // what arrives waits: it lies in the buffers of sockets that the paused process does not read
+	held      []func() // what waits, in the order of arrival
 }
 
 var clusterNodes = []event.NodeID{1, 2, 3}
@@ -40,15 +42,21 @@ func (n *clusterNode) Up(event.NodeID) {}
 
 // Message implements transport.Handler.
 func (n *clusterNode) Message(from event.NodeID, m []byte) {
-	if n.driver != nil {
-		n.driver.Message(from, m)
-	}
+	n.arrives(func() { n.driver.Message(from, m) })
 }
 
 // Down implements transport.Handler.
 func (n *clusterNode) Down(of event.NodeID) {
-	if n.driver != nil {
-		n.driver.Down(of)
+	n.arrives(func() { n.driver.Down(of) })
+}
+
+// arrives has the driver told by f, once the node does not hold it.
+func (n *clusterNode) arrives(f func()) {
+	switch {
+	case n.holds:
+		n.held = append(n.held, f)
+	case n.driver != nil:
+		f()
 	}
 }
 

@@ -146,13 +146,35 @@ func (c *scheduledCluster) cut(from, to event.NodeID, is bool) {
 	}
 }
 
-// pause has the network and the clock of a node stand still, or go on; what it runs does not notice.
-func (c *scheduledCluster) pause(n *clusterNode, is bool) {
-	n.paused = is
+// pause has the network and the clock of a node stand still; what it runs does not notice. What is sent to it is lost, unless the node holds
+// it until it is resumed.
+func (c *scheduledCluster) pause(n *clusterNode, holds bool) {
+	n.paused, n.holds = true, holds
+	c.cutOff(n, true)
+}
+
+// resume ends a pause.
+func (c *scheduledCluster) resume(n *clusterNode) {
+	n.paused = false
+	c.cutOff(n, false)
+	before := len(n.held)
+	for i := 0; i < len(n.held); i++ {
+		n.held[i]()
+		if i < before {
+			for range c.r.IntN(20) { // what was sent first is handled first
+				c.s.Yield()
+			}
+		}
+	}
+	n.holds, n.held = false, nil
+}
+
+// cutOff has nothing leave a node, nor arrive there unless it holds that, or leave and arrive again.
+func (c *scheduledCluster) cutOff(n *clusterNode, is bool) {
 	for _, other := range clusterNodes {
 		if other != n.id {
 			c.cut(n.id, other, is)
-			c.cut(other, n.id, is)
+			c.cut(other, n.id, is && !n.holds)
 		}
 	}
 }
@@ -201,14 +223,14 @@ func (c *scheduledCluster) trouble() {
 			}
 			c.net.HealAll()
 		case 3:
-			n := c.nodes[c.leader()]
-			c.note("node %d is paused", n.id)
+			n, holds := c.nodes[c.leader()], c.r.IntN(2) == 0
+			c.note("node %d is paused, and holds what arrives: %v", n.id, holds)
 			c.saw.pauses++
-			c.pause(n, true)
+			c.pause(n, holds)
 			for range 1000 + c.r.IntN(4000) {
 				c.s.Yield()
 			}
-			c.pause(n, false)
+			c.resume(n)
 		}
 	}
 	c.calm = true

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
@@ -109,7 +110,9 @@ func (ev *Event) appendBatch(w *preparation) (pos store.Position) {
 	if b := w.Take(); b != nil {
 		at("append", ev.kind())
 		pos = ev.sys.durable.Journal.Append(b)
-		ev.maxPos = max(ev.maxPos, pos)
+		// Invariant: a batch is behind all that its event has seen.
+		assert.That(pos > ev.maxPos, "exec: a batch has its place before what its event has seen")
+		ev.maxPos, ev.wrote = pos, true
 	}
 	w.timers = nil
 	w.reset()

@@ -44,6 +44,7 @@ type Event struct {
 	byTimer *timer        // that has fired it, if one has
 	request *request      // of a durable session
 	printed uint64        // the number of its last line in the output
+	wrote   bool          // the batch at maxPos is its own
 	credit  bool          // it has taken part of the budget of the store
 }
 
@@ -75,7 +76,7 @@ func (s *System) giveBack(ev *Event) {
 	if ev.chain != nil {
 		ev.chain, ev.next = nil, tailStep{}
 	}
-	ev.maxPos, ev.place = 0, nil
+	ev.maxPos, ev.wrote, ev.place = 0, false, nil
 	if ev.told != (telling{}) {
 		ev.told = telling{}
 	}

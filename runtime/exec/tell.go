@@ -7,6 +7,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/order"
 	"github.com/aeon-lang/aeon/runtime/outbox"
 	"github.com/aeon-lang/aeon/runtime/span"
+	"github.com/aeon-lang/aeon/runtime/state"
 	"github.com/aeon-lang/aeon/runtime/watch"
 )
 
@@ -122,13 +123,17 @@ func (cx *activation) holdRecorded(h *order.Handle, mode order.Mode) {
 	}
 }
 
-// awaitDurable waits until all that the event has seen is durable.
+// awaitDurable waits until all that the event has seen is durable, and the store was this process's at some time since the event began.
 func (ev *Event) awaitDurable() error {
 	d, e := ev.sys.durable, ev.told.span
+	wait := (*state.State).Wait
+	if ev.wrote {
+		wait = (*state.State).WaitOwn
+	}
 	if e == nil || d.Journal.Durable(ev.maxPos) {
-		return d.Wait(ev.maxPos)
+		return wait(&d.State, ev.maxPos)
 	}
 	from := ev.sys.nanos()
 	defer func() { e.Root().Waited(span.ForDurability, from, ev.sys.nanos()) }()
-	return d.Wait(ev.maxPos)
+	return wait(&d.State, ev.maxPos)
 }

@@ -101,12 +101,19 @@ func (s *State) Leave() {
 // EndVisits reports whether there is no visit; if so, none can begin any more.
 func (s *State) EndVisits() bool { return s.visits.inside.CompareAndSwap(0, -1) }
 
-// Wait waits until everything up to p is durable, and the store was this process's since the call. Only a failure of the store stops it: a
-// caller cannot cancel a commit that has begun.
+// Wait waits until everything up to p, which the caller has seen, is durable, and the store was this process's at some time since the call.
+// The first does not tell the second: a leader that was paused may find that its followers had taken the batch at p before the pause,
+// and not know yet that another node leads since.
 func (s *State) Wait(p store.Position) error {
-	if p == 0 || s.Journal.Durable(p) {
-		return s.Store.Confirm()
+	if err := s.Store.Confirm(); err != nil {
+		return err
 	}
+	return s.WaitOwn(p)
+}
+
+// WaitOwn waits until the batch at p, which the caller has appended, is durable: the store was this process's when it became so. Only a
+// failure of the store stops it: a caller cannot cancel a commit that has begun.
+func (s *State) WaitOwn(p store.Position) error {
 	return s.Journal.Wait(context.Background(), p)
 }
 

@@ -150,7 +150,7 @@ func (s *Store) Wait(ctx context.Context, p Position) error {
 }
 
 // Confirm returns nil when what was read by now may be answered though nothing has to become durable for it: the store was still
-// that of this process when Confirm was called. Wait tells as much if it has to wait.
+// that of this process at some time since the call. Wait tells as much of a batch that was appended since then, and of no other.
 func (s *Store) Confirm() error {
 	if s.confirms == nil {
 		return nil
