@@ -3,6 +3,7 @@ package raftnode
 import (
 	"context"
 	"crypto/rand"
+	"flag"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -23,7 +24,13 @@ import (
 	"github.com/aeon-lang/aeon/runtime/store/memengine"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
+		_ = parallel.Value.Set("8") // the tests wait for elections
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // within is how long a test waits for what should come soon.
 const within = 60 * time.Second

@@ -187,6 +187,7 @@ func (w *world) judge(o *told) {
 // A cluster without a majority performs nothing: all are told so before their time is over, by the one node that is there. What was under way at a node that
 // stands still is unknown, which is the truth.
 func TestClientsWithoutAMajority(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	callers := w.callers()
 	leader := w.leader()
@@ -226,6 +227,7 @@ func TestClientsWithoutAMajority(t *testing.T) {
 
 // An operator asks any node, by aeond and by the socket in its directory. aeond goes to the next node when one does not answer.
 func TestOperatorsAskAnyNode(t *testing.T) {
+	t.Parallel()
 	aeond := filepath.Join(t.TempDir(), "aeond")
 	if out, err := exec.Command("go", "build", "-o", aeond, "../../cmd/aeond").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

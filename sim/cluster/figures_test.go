@@ -51,6 +51,7 @@ func (w *world) figures(i int) map[string]float64 {
 
 // Each node shows what it counts itself, and the one that runs the actors alone what its system counts. Any node says how all are.
 func TestFigures(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	c := w.begin("figures")
 	c.goesOn(200)

@@ -21,6 +21,7 @@ const slowerMax = 2
 // Nodes come and go under load: one is away for a time, one loses its disk and is replaced, members are removed while they live, the leader
 // among them. The others go on; what was answered has happened, once; and no answer says that the cluster does not serve.
 func TestMembers(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	c := w.begin(url.PathEscape(t.Name()))
 	c.goesOn(500)

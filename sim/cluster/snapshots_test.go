@@ -23,6 +23,7 @@ import (
 // The leader takes snapshots, each node into a place of its own. The newest one of each is restored, and a program that runs alone goes on with it: it is as
 // of one moment, so what followed from the requests is as much as the requests, when what was under way has ended.
 func TestSnapshots(t *testing.T) {
+	t.Parallel()
 	place := t.TempDir()
 	w := newWorld(t, "--snapshots", place, "--snapshot-every", "1s", "--snapshot-keep", "3")
 	c := w.begin(url.PathEscape(t.Name()))

@@ -4,6 +4,7 @@ package cluster
 
 import (
 	"encoding/binary"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -28,7 +29,16 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	waitsMostly()
 	os.Exit(m.Run())
+}
+
+// waitsMostly has more tests run at once than there are processors, unless a flag says how many: they wait for elections.
+func waitsMostly() {
+	flag.Parse()
+	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
+		_ = parallel.Value.Set("5")
+	}
 }
 
 // stall has the disk of a node take nothing for a time: no sync that a thread of its process begins returns. All else goes on.

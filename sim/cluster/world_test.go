@@ -43,14 +43,28 @@ type world struct {
 	known []int            // the nodes that clients know
 }
 
+// The ports of nodes are below those that the system gives to connections, so that a node finds its own free again when it is restarted.
+const firstPort, lastPort = 20000, 30000
+
+var nextPort = firstPort + os.Getpid()*100%(lastPort-firstPort) // guarded by ports
+var ports sync.Mutex
+
+// free returns an address that no node of this process has, and at which no process listens.
 func free(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	ports.Lock()
+	defer ports.Unlock()
+	for range lastPort - firstPort {
+		if nextPort++; nextPort >= lastPort {
+			nextPort = firstPort
+		}
+		if l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", nextPort)); err == nil {
+			_ = l.Close()
+			return l.Addr().String()
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("there is no free port")
+	return ""
 }
 
 // newWorld starts a cluster that keeps three replicas. Its nodes have more arguments.

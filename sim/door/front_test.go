@@ -211,6 +211,7 @@ func TestGRPCThroughFronts(t *testing.T) {
 
 // A call by gRPC whose system ends under it goes to the next one, if that cannot have it done twice; else what is answered is true.
 func TestGRPCFailsOver(t *testing.T) {
+	t.Parallel()
 	s := open(t, &shop.AeonPackage)
 	next := s.handler()
 	n := &nodes{}

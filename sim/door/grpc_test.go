@@ -483,6 +483,7 @@ func TestGRPCWithTLS(t *testing.T) {
 
 // Health tells when no more calls are performed, and those that watch it.
 func TestHealthByGRPC(t *testing.T) {
+	t.Parallel()
 	s := open(t, &shop.AeonPackage)
 	r := s.dial(httpdoor.Config{})
 	client := healthv1.NewHealthClient(r.conn)

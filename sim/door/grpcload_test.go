@@ -70,6 +70,7 @@ func TestProgramWithGRPC(t *testing.T) {
 // Clients that announce calls and send no message hold no more than so many of them, and nothing up for the others: a
 // connection has a part of the places, and those that have been waited for longest give way.
 func TestSlowClientsByGRPC(t *testing.T) {
+	t.Parallel()
 	s := open(t, &shop.AeonPackage)
 	r := s.dial(httpdoor.Config{})
 	r.empty()

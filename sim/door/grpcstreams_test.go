@@ -116,6 +116,7 @@ func TestStreamsByGRPCEndWithTheServer(t *testing.T) {
 
 // What bounds the time of a request over TLS does not end a stream of gRPC, nor one that watches the health.
 func TestStreamsByGRPCOutliveRequests(t *testing.T) {
+	t.Parallel()
 	s := open(t, &shop.AeonPackage)
 	services, err := grpcdoor.Of(s.door)
 	if err != nil {

@@ -164,6 +164,7 @@ func TestHugeRequests(t *testing.T) {
 
 // Clients that announce bodies and send little of them take nothing from others, by HTTP or by gRPC.
 func TestSlowBodies(t *testing.T) {
+	t.Parallel()
 	s := serve(t, httpdoor.Config{Config: gate.Config{BodyMax: 1 << 20, BodiesMax: 4 << 20}})
 	for range 200 {
 		c, err := net.Dial("tcp", strings.TrimPrefix(s.URL, "http://"))

@@ -121,6 +121,7 @@ func TestRepetitionsAreSpansWithoutEvents(t *testing.T) {
 
 // A collector that hangs, or is not there, delays neither calls nor the end of the program by more than its time; what is lost is counted.
 func TestProgramsDoNotWaitForCollectors(t *testing.T) {
+	t.Parallel()
 	exe := build(t)
 	hanging := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // else the server does not see that the client goes

@@ -29,6 +29,7 @@ var streams = flag.Int("streams", 300, "how many streams TestIdleStreams opens")
 
 // What bounds the time of a request does not end a stream, by HTTP/1.1 or HTTP/2: it lives as long as it shows signs of life.
 func TestStreamsOutliveRequests(t *testing.T) {
+	t.Parallel()
 	for _, protocol := range []string{"HTTP/1.1", "HTTP/2.0"} {
 		t.Run(protocol, func(t *testing.T) {
 			s := serve(t, httpdoor.Config{BeatMax: 20 * time.Millisecond})

@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	programs = flag.Int("programs", 70, "how many programs of each profile are made")
+	programs = flag.Int("programs", 40, "how many programs of each profile are made")
 	wrong    = flag.Int("wrong", 20, "how many programs are broken, each in all ways")
 )
 
