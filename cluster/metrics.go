@@ -30,10 +30,11 @@ func (n *node) serveMetrics(here func() http.Handler, by http.Handler, asksToken
 			of.copy(w)
 			return
 		}
+		var own metrics.Writer
 		if system == nil {
 			of.body.Reset()
+			own.Process() // those of a system have them
 		}
-		var own metrics.Writer
 		n.writeMetrics(&own)
 		w.Header().Set("Content-Type", metrics.ContentType)
 		w.Header().Set("Cache-Control", "no-store")

@@ -284,8 +284,13 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s is %v", grows, values[grows])
 		}
 	}
+	for _, some := range []string{"go_goroutines", "go_memstats_heap_alloc_bytes", "process_start_time_seconds"} {
+		if values[some] <= 0 {
+			t.Errorf("%s is %v", some, values[some])
+		}
+	}
 	for name, f := range families {
-		if f.GetHelp() == "" || !strings.HasPrefix(name, "aeon_") || f.GetType() == dto.MetricType_COUNTER != strings.HasSuffix(name, "_total") {
+		if own, _, _ := strings.Cut(name, "_"); f.GetHelp() == "" || own != "aeon" && own != "go" && own != "process" || f.GetType() == dto.MetricType_COUNTER != strings.HasSuffix(name, "_total") {
 			t.Errorf("%v %s has the help %q", f.GetType(), name, f.GetHelp())
 		}
 	}
