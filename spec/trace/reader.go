@@ -18,6 +18,7 @@ type Reader struct {
 	// Torn counts the lines that a process which was killed has left half done.
 	Torn int
 
+	begun  bool  // a record was returned: blank lines may be before it
 	read   int64 // bytes, up to the end of the last line
 	damage error // of a line that was no record: torn, if a section or nothing follows
 	event  Event
@@ -68,7 +69,7 @@ func (r *Reader) Next() (rec Record, err error) {
 		switch {
 		case r.damage != nil && (err != nil || rec.Header == nil):
 			return Record{}, r.damage
-		case err != nil && r.Line == 1:
+		case err != nil && !r.begun:
 			return Record{}, fmt.Errorf("this is no trace: %w", err)
 		case err != nil:
 			r.damage = &DamageError{r.Line, err}
@@ -78,7 +79,7 @@ func (r *Reader) Next() (rec Record, err error) {
 			r.Torn++
 			r.damage = nil
 		}
-		if r.Line == 1 && rec.Header == nil {
+		if !r.begun && rec.Header == nil {
 			return Record{}, errors.New("this is no trace: it does not begin with a header")
 		}
 		if rec.Header != nil && rec.Header.Version < 1 {
@@ -87,6 +88,7 @@ func (r *Reader) Next() (rec Record, err error) {
 		if rec.Header != nil && rec.Header.Version > Version {
 			return Record{}, fmt.Errorf("line %d: the trace has version %d of the format, newer than %d", r.Line, rec.Header.Version, Version)
 		}
+		r.begun = true
 		return rec, nil
 	}
 }
