@@ -44,6 +44,14 @@ func TestFaults(t *testing.T) {
 		w.well()
 		c.goesOn(200)
 	}
+	// again ends the leader by a signal, and starts it again when the others have gone on.
+	again := func(sig syscall.Signal) {
+		i := w.leader()
+		w.end(i, sig)
+		c.goesOn(100)
+		w.start(i, "")
+		calm()
+	}
 	for i := range *actors {
 		c.until(i, fmt.Sprintf("/v1/Crowd/c%d/grow", i), fmt.Sprint("grow ", i), map[string]int{"k": 1000})
 	}
@@ -51,11 +59,7 @@ func TestFaults(t *testing.T) {
 	c.outages("before", 0)
 	var caughtUp, opened []float64
 	for range *kills {
-		i := w.leader()
-		w.end(i, syscall.SIGKILL)
-		c.goesOn(100) // without it
-		w.start(i, "")
-		calm()
+		again(syscall.SIGKILL)
 		if s, err := w.status(w.leader()); err == nil {
 			caughtUp, opened = append(caughtUp, s.Stores[0].CaughtUp), append(opened, s.Stores[0].Opened)
 		}
@@ -68,11 +72,7 @@ func TestFaults(t *testing.T) {
 			1000*caughtUp[len(caughtUp)/2], 1000*opened[len(opened)/2])
 	}
 	for range *restarts {
-		i := w.leader()
-		w.end(i, syscall.SIGTERM)
-		c.goesOn(100) // without it
-		w.start(i, "")
-		calm()
+		again(syscall.SIGTERM)
 	}
 	c.planned("leaders restarted", *restarts)
 	for range *alls {
