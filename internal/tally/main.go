@@ -60,7 +60,9 @@ func main() {
 	}
 	t := newTally(os.Stdout)
 	fatal(t.read(os.Stdin))
-	fatal(t.add(os.Args[1]))
+	before, err := readCounts(os.Args[1])
+	fatal(err)
+	fatal(os.WriteFile(os.Args[1], fmt.Appendf(nil, "%d %d\n", before.passed+t.passed, before.failed+t.failed), 0o666))
 	fmt.Printf("  %d passed, %d failed\n", t.passed, t.failed)
 	if t.failed > 0 || t.passed == 0 {
 		os.Exit(1)
@@ -74,30 +76,15 @@ func fatal(err error) {
 	}
 }
 
-// add adds a line with the counts to a file. Several processes may do so at once.
-func (c counts) add(name string) error {
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(f, "%d %d\n", c.passed, c.failed)
-	return errors.Join(err, f.Close())
-}
-
-// readCounts returns the sum of what add has written, which may be nothing.
-func readCounts(name string) (sum counts, err error) {
+func readCounts(name string) (c counts, err error) {
 	data, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
-		return sum, nil
+		return c, nil
 	}
-	for line := range strings.Lines(string(data)) {
-		var c counts
-		if _, err := fmt.Sscan(line, &c.passed, &c.failed); err != nil {
-			return sum, fmt.Errorf("%s: %q: %w", name, line, err)
-		}
-		sum.passed, sum.failed = sum.passed+c.passed, sum.failed+c.failed
+	if err == nil {
+		_, err = fmt.Sscan(string(data), &c.passed, &c.failed)
 	}
-	return sum, err
+	return c, err
 }
 
 func (t *tally) read(r io.Reader) error {

@@ -2,9 +2,7 @@ package main
 
 import (
 	"bytes"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 )
 
@@ -64,25 +62,5 @@ func TestTallyNamesWhatHadNotEnded(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not shown in\n%s", want, out.String())
 		}
-	}
-}
-
-// Steps that run beside each other add to one file.
-func TestCountsOfManyProcesses(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "counts")
-	if sum, err := readCounts(name); err != nil || sum != (counts{}) {
-		t.Errorf("before anything was counted: %v (%v)", sum, err)
-	}
-	var group sync.WaitGroup
-	for range 20 {
-		group.Go(func() {
-			if err := (counts{3, 1}).add(name); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	group.Wait()
-	if sum, err := readCounts(name); err != nil || sum != (counts{60, 20}) {
-		t.Errorf("twenty times 3 passed and 1 failed are %v (%v)", sum, err)
 	}
 }

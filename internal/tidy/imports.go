@@ -132,6 +132,7 @@ var layers = []struct{ pkg, may string }{
 	{"internal/generated", ""},
 	{"replica/replicatest", "replica replica/driver replica/engine runtime/event runtime/store runtime/store/memengine"},
 	{"runtime/lock/locktest", "runtime/codec runtime/lock"},
+	{"internal/parallel", ""},
 	{"internal/race", ""},
 	{"internal/spantree", ""},
 	{"internal/tally", ""},
@@ -153,7 +154,7 @@ var layers = []struct{ pkg, may string }{
 }
 
 // testOnly lists packages for tests alone: production code, which is all others, never reaches them.
-const testOnly = "dominator/oracle examples/... internal/generated internal/race internal/spantree internal/tally internal/tidy replica/replicatest runtime/lock/locktest sim/... spec/differ spec/generate spec/plants"
+const testOnly = "dominator/oracle examples/... internal/generated internal/parallel internal/race internal/spantree internal/tally internal/tidy replica/replicatest runtime/lock/locktest sim/... spec/differ spec/generate spec/plants"
 
 // directions lists what packages never reach, directly or through others, whatever the layers say.
 var directions = []struct{ from, never string }{

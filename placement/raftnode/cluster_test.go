@@ -3,7 +3,6 @@ package raftnode
 import (
 	"context"
 	"crypto/rand"
-	"flag"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -15,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/aeon-lang/aeon/internal/parallel"
 	"github.com/aeon-lang/aeon/internal/race"
 	"github.com/aeon-lang/aeon/membership/identity"
 	"github.com/aeon-lang/aeon/membership/port"
@@ -25,10 +25,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
-		_ = parallel.Value.Set("8") // the tests wait for elections
-	}
+	parallel.Tests(8) // they wait for elections
 	goleak.VerifyTestMain(m)
 }
 

@@ -4,7 +4,6 @@ package cluster
 
 import (
 	"encoding/binary"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +15,8 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/aeon-lang/aeon/internal/parallel"
 )
 
 // stallEnv has a process of this test be the one that stalls a disk: PID,TIME.
@@ -29,16 +30,8 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	waitsMostly()
+	parallel.Tests(5) // they wait for elections
 	os.Exit(m.Run())
-}
-
-// waitsMostly has more tests run at once than there are processors, unless a flag says how many: they wait for elections.
-func waitsMostly() {
-	flag.Parse()
-	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
-		_ = parallel.Value.Set("5")
-	}
 }
 
 // stall has the disk of a node take nothing for a time: no sync that a thread of its process begins returns. All else goes on.

@@ -46,8 +46,10 @@ type world struct {
 // The ports of nodes are below those that the system gives to connections, so that a node finds its own free again when it is restarted.
 const firstPort, lastPort = 20000, 30000
 
-var nextPort = firstPort + os.Getpid()*100%(lastPort-firstPort) // guarded by ports
-var ports sync.Mutex
+var ports = struct {
+	sync.Mutex
+	last int // that was given
+}{last: firstPort + os.Getpid()*100%(lastPort-firstPort)}
 
 // free returns an address that no node of this process has, and at which no process listens.
 func free(t *testing.T) string {
@@ -55,10 +57,10 @@ func free(t *testing.T) string {
 	ports.Lock()
 	defer ports.Unlock()
 	for range lastPort - firstPort {
-		if nextPort++; nextPort >= lastPort {
-			nextPort = firstPort
+		if ports.last++; ports.last >= lastPort {
+			ports.last = firstPort
 		}
-		if l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", nextPort)); err == nil {
+		if l, err := net.Listen("tcp", fmt.Sprint("127.0.0.1:", ports.last)); err == nil {
 			_ = l.Close()
 			return l.Addr().String()
 		}
