@@ -69,6 +69,10 @@ func ParseToken(text string) (Token, error) {
 	if !ok || cluster == "" {
 		return Token{}, fmt.Errorf("the token has no cluster, or ends behind it: copy all of it")
 	}
+	// The decoder skips line ends, so they would be missing from what it returns.
+	if strings.ContainsAny(rest, "\r\n") {
+		return Token{}, fmt.Errorf("the token has a line end within: write it in one line")
+	}
 	if want := tokenText.EncodedLen(tokenSize); len(rest) != want {
 		return Token{}, fmt.Errorf("the token has %d characters behind its cluster, and should have %d: copy all of it", len(rest), want)
 	}

@@ -31,6 +31,8 @@ func TestTokens(t *testing.T) {
 		{text[:len(text)-1], fmt.Sprintf("has %d characters", len(body)-1)},
 		{text + "a", fmt.Sprintf("has %d characters", len(body)+1)},
 		{text[:len(text)-1] + "!", "in no token"},
+		{text[:len(text)-9] + "\n" + text[len(text)-9:], "line end"},
+		{text[:len(text)-9] + "\r\n" + text[len(text)-7:], "line end"}, // as long as a token
 		{tokenPrefix + "a" + i.Cluster[1:] + "b-" + body, "wrong character"},
 	} {
 		_, err := ParseToken(c.text)
