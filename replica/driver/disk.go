@@ -37,7 +37,7 @@ type Place interface {
 	List(dir string) ([]string, error)
 	// Rename gives a directory another name, durably.
 	Rename(old, new string) error
-	// Remove removes a directory and all below it; it may be missing.
+	// Remove removes a directory and all below it; it may be missing. A crash may undo that.
 	Remove(dir string) error
 }
 
@@ -133,6 +133,27 @@ func (d *Disk) replace(g replica.Group) (store.Engine, error) {
 func (d *Disk) forget(g replica.Group, number int) error {
 	assert.That(number < d.number(g), "driver: state %d of group %d, which counts, is removed", number, g)
 	return d.place.Remove(stateDir(g, number))
+}
+
+// Seed makes a first state of a group that this node has no part in yet, durably. fill fills the engine of it. Begin, or the Begin of a later
+// process, makes it that of the group. What was seeded before is replaced.
+func (d *Disk) Seed(g replica.Group, fill func(store.Engine) error) error {
+	if err := d.remove(g); err != nil {
+		return err
+	}
+	e, err := d.coming(g)
+	if err != nil {
+		return err
+	}
+	err = fill(e)
+	if err == nil {
+		err = e.Sync()
+	}
+	if err = errors.Join(err, e.Close()); err != nil {
+		return err
+	}
+	next := stateDir(g, d.number(g)+1)
+	return d.place.Rename(next+comingExt, next)
 }
 
 // remove removes all states of a group, which are closed.

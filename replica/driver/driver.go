@@ -84,7 +84,8 @@ func Open(cfg Config) (*Driver, error) {
 	return d, nil
 }
 
-// addAll adds the groups of which there is a state or a log.
+// addAll adds the groups that this node has a part in: those with a state, but for what a crash has left of Begin, Join and Leave. A group whose
+// state has no entry yet can be begun or joined again, with the vote that the log may have. A group that was left has a vote alone in the log.
 func (d *Driver) addAll(found map[replica.Group]replica.LogState) error {
 	groups, err := d.cfg.Disk.groups()
 	if err != nil {
@@ -100,6 +101,18 @@ func (d *Driver) addAll(found map[replica.Group]replica.LogState) error {
 		m, err := d.open(g)
 		if err != nil {
 			return err
+		}
+		s, logged := found[g]
+		begun, left := m.state.Index() > 0, logged && s.Left()
+		if !begun || left {
+			err := m.state.Close()
+			if err == nil && begun {
+				err = d.cfg.Disk.remove(g)
+			}
+			if err != nil {
+				return err
+			}
+			continue
 		}
 		d.groups[g] = m
 		if err := m.join(found[g]); err != nil {

@@ -96,8 +96,7 @@ func (c *Cluster) start(id event.NodeID, begins bool) error {
 	if err != nil {
 		return err
 	}
-	names, err := place.List("states")
-	if err == nil && len(names) == 0 && begins {
+	if begins && !d.Has(Group) {
 		var members []event.NodeID
 		for i := range c.cfg.Places {
 			members = append(members, event.NodeID(i+1))

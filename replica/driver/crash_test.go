@@ -1,0 +1,164 @@
+package driver_test
+
+import (
+	"log/slog"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/aeon-lang/aeon/replica"
+	"github.com/aeon-lang/aeon/replica/driver"
+	"github.com/aeon-lang/aeon/replica/replicatest"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/store"
+)
+
+// filmed is a place of which an image is taken before and behind each of its steps, as a crash there would leave it: with all that was
+// written, and with what was synced alone.
+type filmed struct {
+	*replicatest.Memory
+	images []*replicatest.Memory
+}
+
+func (f *filmed) take() {
+	f.images = append(f.images,
+		f.Memory.Crash(func(unsynced int) int { return unsynced }),
+		f.Memory.Crash(func(int) int { return 0 }))
+}
+
+// step does a step.
+func (f *filmed) step(do func() error) error {
+	f.take()
+	defer f.take()
+	return do()
+}
+
+// Open implements driver.Place.
+func (f *filmed) Open(dir string) (e store.Engine, err error) {
+	err = f.step(func() error { e, err = f.Memory.Open(dir); return err })
+	return filmedEngine{e, f}, err
+}
+
+// Rename implements driver.Place.
+func (f *filmed) Rename(old, new string) error {
+	return f.step(func() error { return f.Memory.Rename(old, new) })
+}
+
+// Remove implements driver.Place.
+func (f *filmed) Remove(dir string) error {
+	return f.step(func() error { return f.Memory.Remove(dir) })
+}
+
+type filmedEngine struct {
+	store.Engine
+	of *filmed
+}
+
+// Apply implements store.Engine.
+func (e filmedEngine) Apply(b store.Batch) error {
+	return e.of.step(func() error { return e.Engine.Apply(b) })
+}
+
+// Sync implements store.Engine.
+func (e filmedEngine) Sync() error { return e.of.step(e.Engine.Sync) }
+
+func openAlone(t *testing.T, node event.NodeID, p driver.Place) *driver.Driver {
+	t.Helper()
+	d, err := driver.Open(driver.Config{
+		Node: node, Disk: driver.NewDisk(p), Logger: slog.New(slog.DiscardHandler), Fatal: func(err error) { t.Error(err) }, Rand: rand.New(rand.NewPCG(1, 1)),
+		Send: func(event.NodeID, []byte) {}, Roles: func(replica.Role) {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// A group that a crash has found on its way to be begun is begun by the next process, with the rows that it was seeded with.
+func TestACrashWhileAGroupIsBegun(t *testing.T) {
+	f := &filmed{Memory: &replicatest.Memory{}}
+	seed := func(p driver.Place) {
+		t.Helper()
+		if err := driver.NewDisk(p).Seed(replicatest.Group, func(e store.Engine) error { return put(e, "seed", "1") }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seed(f)
+	seeded := len(f.images)
+	d := openAlone(t, 1, f)
+	if err := d.Begin(replicatest.Group, 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	begun := 0
+	for i, image := range f.images {
+		if i < seeded {
+			seed(image)
+		}
+		d := openAlone(t, 1, image)
+		if d.Has(replicatest.Group) {
+			begun++
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		c := open(t, quick(image))
+		_, e := lead(t, c)
+		if v, _, err := e.Get([]byte("seed"), nil); string(v) != "1" {
+			t.Errorf("image %d has %q of the seed (%v)", i, v, err)
+		}
+		if err := put(e, "a", "1"); err != nil {
+			t.Errorf("image %d: %v", i, err)
+		}
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if begun == 0 || begun == len(f.images) {
+		t.Errorf("%d of %d images have the group", begun, len(f.images))
+	}
+}
+
+// A node that a crash has found on its way out of a group starts again, in the group or not, and can take part again.
+func TestACrashWhileAGroupIsLeft(t *testing.T) {
+	places := three()
+	film := &filmed{Memory: places[2].(*replicatest.Memory)}
+	places[2] = film
+	c := open(t, quick(places...))
+	_, e := lead(t, c)
+	for _, key := range []string{"a", "b", "c"} {
+		if err := put(e, key, "1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Node(3).Await(t.Context(), replicatest.Group, e.Index()); err != nil {
+		t.Fatal(err)
+	}
+	film.images = nil
+	if err := c.Node(3).Leave(replicatest.Group); err != nil {
+		t.Fatal(err)
+	}
+	in := 0
+	for i, image := range film.images {
+		d := openAlone(t, 3, image)
+		if d.Has(replicatest.Group) {
+			in++
+			if err := d.Leave(replicatest.Group); err != nil {
+				t.Errorf("image %d: %v", i, err)
+			}
+		}
+		if names, _ := image.List("states"); len(names) > 0 {
+			t.Errorf("image %d: the node has left, and has %v", i, names)
+		}
+		if err := d.Join(replicatest.Group); err != nil {
+			t.Errorf("image %d: %v", i, err)
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if in == 0 || in == len(film.images) {
+		t.Errorf("the node is in the group in %d of %d images", in, len(film.images))
+	}
+}
