@@ -77,13 +77,13 @@ type node struct {
 	brief map[event.NodeID]heard // what other nodes have told last
 }
 
-// start starts a node, which other nodes reach by own. told are the members that a node has been told of that has just joined. fail is called once if the
-// node must end.
-func start(c *aeonrt.ClusterConfig, g *GRPC, id *identity.Identity, own net.Listener, told map[event.NodeID]placement.Member, fail func(error)) (*node, error) {
+// start starts a node, which other nodes reach by own. told are the members that a node has been told of that has just joined. alone is what a
+// cluster that begins has at first; it may be nil. fail is called once if the node must end.
+func start(c *aeonrt.ClusterConfig, g *GRPC, id *identity.Identity, own net.Listener, told map[event.NodeID]placement.Member, alone store.Engine, fail func(error)) (*node, error) {
 	n := &node{c: c, grpc: g, id: id, log: c.Log, roll: raftnode.NewMembers(told), stop: make(chan struct{}), ready: make(chan struct{}), brief: make(map[event.NodeID]heard)}
 	var once sync.Once
 	n.fail = func(err error) { once.Do(func() { fail(err) }) }
-	if err := n.open(own); err != nil {
+	if err := n.open(own, alone); err != nil {
 		n.close(context.Background())
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func start(c *aeonrt.ClusterConfig, g *GRPC, id *identity.Identity, own net.List
 }
 
 // open opens the parts of the node, and connects them.
-func (n *node) open(own net.Listener) (err error) {
+func (n *node) open(own net.Listener, alone store.Engine) (err error) {
 	if err := n.notLost(); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (n *node) open(own net.Listener) (err error) {
 		Node: n.id.Node, Listener: n.port.Listener(port.Transport), Dial: n.dialer(port.Transport), Handler: handler{n}, Clock: n.clock, Logger: n.log,
 		Progress: func() bool { return !n.isReady() || n.driver.Progresses() },
 	})
-	if err := n.openDriver(); err != nil {
+	if err := n.openDriver(alone); err != nil {
 		return err
 	}
 	// The log of the placement comes last: with it the identity counts as used, and a node that was used has all its logs.
@@ -132,7 +132,7 @@ func (n *node) open(own net.Listener) (err error) {
 }
 
 // openDriver opens the groups that this node takes part in, and what runs the system of the store.
-func (n *node) openDriver() (err error) {
+func (n *node) openDriver(alone store.Engine) (err error) {
 	c := n.c
 	var audited *audit.Log
 	if c.Listen.Audit != "" {
@@ -141,8 +141,12 @@ func (n *node) openDriver() (err error) {
 		}
 	}
 	n.holder = newHolder(n.id.Node, replica.Group(theStore), opener(n.id.Node, c, theStore, n.grpc, &gate.Counts{}, audited, n.fail), n.clock, n.log)
+	disk := driver.NewDisk(driver.Dir{Root: filepath.Join(c.State.Dir, replicaDir), Opener: c.OpenEngine, Options: c.StateOptions(), LogOptions: c.LogOptions()})
+	if err := n.seed(disk, alone); err != nil {
+		return err
+	}
 	n.driver, err = driver.Open(driver.Config{
-		Node: n.id.Node, Disk: driver.NewDisk(driver.Dir{Root: filepath.Join(c.State.Dir, replicaDir), Opener: c.OpenEngine, Options: c.StateOptions(), LogOptions: c.LogOptions()}),
+		Node: n.id.Node, Disk: disk,
 		Send: func(to event.NodeID, m []byte) { n.transport.Send(to, m) }, SendState: n.transport.Bulk, Roles: n.turn, Fatal: n.fail, Tick: driver.TickDefault,
 		Rand: rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())), Clock: n.clock, Logger: n.log,
 	})

@@ -66,8 +66,9 @@ func begin(c *aeonrt.ClusterConfig, g *GRPC, fail func(error)) (n *node, l net.L
 	if err != nil {
 		return nil, nil, fmt.Errorf("--cluster-listen: %w", err)
 	}
+	alone, err := openAlone(c)
 	_, none := identity.Load(c.State.Dir)
-	if none != nil {
+	if err == nil && none != nil {
 		l, err = listen(c)
 	}
 	var id *identity.Identity
@@ -76,7 +77,12 @@ func begin(c *aeonrt.ClusterConfig, g *GRPC, fail func(error)) (n *node, l net.L
 		id, told, err = identify(c)
 	}
 	if err == nil {
-		n, err = start(c, g, id, own, told, fail)
+		n, err = start(c, g, id, own, told, alone, fail)
+	}
+	if alone != nil {
+		if closed := alone.Close(); err == nil && closed != nil {
+			c.Log.Warn("the directory of --adopt was not closed well", "error", closed)
+		}
 	}
 	if err == nil && l == nil {
 		if l, err = listen(c); err != nil {
@@ -111,6 +117,9 @@ func identify(c *aeonrt.ClusterConfig) (id *identity.Identity, told map[event.No
 	list, err := os.ReadDir(dir)
 	if err == nil && !c.Create && !slices.ContainsFunc(list, func(e os.DirEntry) bool { return e.Name() != "lost+found" }) {
 		return nil, nil, fmt.Errorf("%s is empty: to begin a new cluster there, add --create; to join one, --join TOKEN@HOST:PORT; if the disk of a node was lost, \"aeond replace\" on another node takes it out, and writes a token", dir)
+	}
+	if err == nil && ranAlone(c, dir) {
+		return nil, nil, fmt.Errorf("%s is the directory of a program that ran alone: a node begins in a new directory; name that with --data, and begin the cluster with what is there by --adopt %s", dir, dir)
 	}
 	id, err = identity.Form(dir, c.Name)
 	return id, nil, err

@@ -1,34 +1,45 @@
 package cluster
 
 import (
+	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
+	"github.com/aeon-lang/aeon/membership/identity"
+	"github.com/aeon-lang/aeon/replica"
+	"github.com/aeon-lang/aeon/replica/driver"
 	aeonrt "github.com/aeon-lang/aeon/runtime"
 	"github.com/aeon-lang/aeon/runtime/settings"
+	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
 
 // trial is a node that is started in this process.
 type trial struct {
 	said    strings.Builder
+	log     *lines
 	started chan struct{} // closed with the first line
 	signals chan os.Signal
 	ended   chan int
 }
 
 // tryNode starts a node.
-func tryNode(dir, listen, own string) *trial {
-	r := &trial{started: make(chan struct{}), signals: make(chan os.Signal, 1), ended: make(chan int, 1)}
+func tryNode(dir, listen, own string) *trial { return tryAdopting(dir, listen, own, "") }
+
+// tryAdopting starts a node that begins with what a directory has.
+func tryAdopting(dir, listen, own, adopt string) *trial {
+	r := &trial{log: &lines{}, started: make(chan struct{}), signals: make(chan os.Signal, 1), ended: make(chan int, 1)}
 	c := aeonrt.ClusterConfig{
-		Package: &aeonrt.Package{Name: "bank"}, Cluster: settings.Cluster{Listen: own}, State: settings.State{Dir: dir}, Listen: settings.Listen{Address: listen},
-		OpenEngine: pebbledb.Open, Log: slog.New(slog.DiscardHandler), Signals: r.signals,
+		Package: &aeonrt.Package{Name: "bank"}, Cluster: settings.Cluster{Listen: own, Adopt: adopt}, State: settings.State{Dir: dir}, Listen: settings.Listen{Address: listen},
+		OpenEngine: pebbledb.Open, Log: slog.New(slog.NewTextHandler(r.log, nil)), Signals: r.signals,
 		Say: func(format string, args ...any) {
 			fmt.Fprintf(&r.said, format+"\n", args...)
 			select {
@@ -40,6 +51,25 @@ func tryNode(dir, listen, own string) *trial {
 	}
 	go func() { r.ended <- Run(c) }()
 	return r
+}
+
+// lines is a log in memory.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+// Write implements io.Writer.
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 // refuses checks that a node which cannot start says why, and ends.
@@ -87,4 +117,101 @@ func TestNodesThatCannotStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	refuses(t, used, free, free, "has lost what the node kept")
+}
+
+// starts returns how often the store of a node was opened, as its state has it.
+func starts(t *testing.T, dir string) (n uint64) {
+	t.Helper()
+	e, err := pebbledb.Open(filepath.Join(dir, replicaDir, "states", "0", "1"), store.EngineOptions{MustExist: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	row, _, err := e.Get(store.StartsKey(), nil)
+	if err == nil {
+		row, err = store.Payload(store.StartsKey(), row)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, _ = binary.Uvarint(row)
+	return n
+}
+
+// runs starts a node, waits until its cluster has begun, and ends it.
+func runs(t *testing.T, dir, adopt string) {
+	t.Helper()
+	const free = "127.0.0.1:0"
+	r := tryAdopting(dir, free, free, adopt)
+	<-r.started
+	l := r.log
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(l.String(), "this node runs the actors"); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s does not serve: %s\n%s", dir, r.said.String(), l.String())
+		}
+	}
+	r.signals <- syscall.SIGTERM
+	if code := <-r.ended; code != 0 {
+		t.Errorf("%s ends with %d: %s", dir, code, r.said.String())
+	}
+}
+
+// A cluster begins with what a program had that ran alone, once, and that stays as it was. What a start that was killed had begun to copy is no part of
+// a cluster that begins without.
+func TestAClusterBeginsWithWhatRanAlone(t *testing.T) {
+	dir := t.TempDir()
+	alone, node, other := filepath.Join(dir, "alone"), filepath.Join(dir, "node"), filepath.Join(dir, "other")
+	const ranBefore = 7
+	for range ranBefore {
+		e, err := pebbledb.Open(alone, store.EngineOptions{Program: "bank", Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := store.Open(e, store.Options{Program: "bank"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runs(t, node, alone)
+	if got := starts(t, node); got != ranBefore+1 {
+		t.Errorf("the cluster began with start %d of a store that was started %d times", got, ranBefore)
+	}
+	runs(t, node, alone) // it has begun
+	if got := starts(t, node); got != ranBefore+2 {
+		t.Errorf("the second start is %d", got)
+	}
+
+	if _, err := identity.Form(other, ""); err != nil {
+		t.Fatal(err)
+	}
+	killed := driver.NewDisk(driver.Dir{Root: filepath.Join(other, replicaDir), Opener: pebbledb.Open, Options: store.EngineOptions{Program: "bank"}, LogOptions: store.EngineOptions{Program: "bank"}})
+	if err := killed.Seed(replica.Group(theStore), func(e store.Engine) error {
+		b := e.NewBatch()
+		b.Set([]byte("x"), []byte("y")) // no store would open with that
+		return e.Apply(b)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	runs(t, other, "")
+	if got := starts(t, other); got != 1 {
+		t.Errorf("a cluster without anything begins with start %d", got)
+	}
+
+	const free = "127.0.0.1:0"
+	for _, c := range []struct{ dir, adopt, want string }{
+		{filepath.Join(dir, "new"), filepath.Join(dir, "nowhere"), "nowhere holds no data of an aeon program"},
+		{filepath.Join(dir, "new"), node, "is the directory of a node of a cluster"},
+		{alone, "", "is the directory of a program that ran alone"},
+	} {
+		r := tryAdopting(c.dir, free, free, c.adopt)
+		if code := <-r.ended; code != aeonrt.ExitRefused || !strings.Contains(r.said.String(), c.want) {
+			t.Errorf("code %d: %s, want %q", code, r.said.String(), c.want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "new")); !os.IsNotExist(err) {
+		t.Errorf("what was refused has left a directory: %v", err)
+	}
 }

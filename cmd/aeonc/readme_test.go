@@ -69,7 +69,7 @@ func TestTheReadmeNamesFlagsThatExist(t *testing.T) {
 	for _, c := range tool().Commands {
 		tool().Help(&help, c)
 	}
-	known := append(strings.Fields(help.String()), "--summary", "--app", "--create", "--serve", "--follow", "--nodes", "--at", "--join") // of programs, of aeond: the script survive uses them
+	known := append(strings.Fields(help.String()), "--summary", "--app", "--create", "--serve", "--follow", "--nodes", "--at", "--join", "--adopt") // of programs, of aeond: the script survive uses them
 	found := regexp.MustCompile("--[a-z][a-z-]*").FindAllString(string(text), -1)
 	if len(found) == 0 {
 		t.Fatal("no flag found: the test checks nothing")

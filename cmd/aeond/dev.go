@@ -19,19 +19,22 @@ import (
 
 	"github.com/aeon-lang/aeon/cluster/status"
 	"github.com/aeon-lang/aeon/internal/cli"
+	"github.com/aeon-lang/aeon/runtime/store"
+	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
 
 func devCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "dev",
-		Args:  "--nodes N --app PROGRAM --data DIR --listen HOST:PORT [--grpc]",
+		Args:  "--nodes N --app PROGRAM --data DIR --listen HOST:PORT [--grpc] [--adopt OLD]",
 		Short: "run a cluster of several nodes on this machine",
 		Long: `
 Dev runs N nodes of a cluster on this machine, each a process of its own with a directory below
 DIR. Node i, from 0 on, serves clients at PORT+i; with --grpc by gRPC, too. What they write comes in one log, each line with
 the node in front. Ctrl-C ends all. A second run goes on with what is in DIR. To see what a
 cluster survives, kill one of the processes; "aeond status" tells their ids, and dev starts no
-process again by itself.
+process again by itself. With --adopt a new cluster begins with the actors in OLD, the directory of a
+program that ran alone.
 
 	aeond dev --nodes 3 --app ./shop --data /tmp/shop --listen 127.0.0.1:8080`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
@@ -40,7 +43,8 @@ process again by itself.
 			dir := fs.String("data", "", "the directory `DIR`, with one below for each node")
 			listen := fs.String("listen", "127.0.0.1:8080", "node 0 serves clients at `HOST:PORT`, node i at PORT+i")
 			grpc := fs.Bool("grpc", false, "take calls by gRPC, too; PROGRAM is sources")
-			return cli.NoArguments(func(env *cli.Env) error { return dev(env, *nodes, *app, *dir, *listen, *grpc) })
+			adopt := fs.String("adopt", "", "begin a new cluster with the actors in `OLD`, the directory of a program that ran alone, which stays as it is")
+			return cli.NoArguments(func(env *cli.Env) error { return dev(env, *nodes, *app, *dir, *listen, *grpc, *adopt) })
 		},
 	}
 }
@@ -48,7 +52,7 @@ process again by itself.
 // devNodesMax is how many nodes dev runs at most.
 const devNodesMax = 9
 
-func dev(env *cli.Env, nodes int, app, dir, listen string, grpc bool) error {
+func dev(env *cli.Env, nodes int, app, dir, listen string, grpc bool, adopt string) error {
 	host, text, err := net.SplitHostPort(listen)
 	first, bad := strconv.ParseUint(text, 10, 16)
 	switch {
@@ -64,12 +68,15 @@ func dev(env *cli.Env, nodes int, app, dir, listen string, grpc bool) error {
 	if host == "" {
 		host = "127.0.0.1"
 	}
+	if _, err := pebbledb.Identify(dir); !errors.Is(err, store.ErrMissing) {
+		return fmt.Errorf("%s is the directory of a program that ran alone; name a new one with --data, and begin the cluster with what is there by --adopt %s", dir, dir)
+	}
 	path, err := executable(env, app, cli.Making{GRPC: grpc, Cluster: true})
 	if err != nil {
 		return err
 	}
 	env.Unwatch()
-	d := &devCluster{env: env, path: path, dir: dir, host: host, port: int(first), ended: make(chan int, nodes)}
+	d := &devCluster{env: env, path: path, dir: dir, host: host, port: int(first), adopt: adopt, ended: make(chan int, nodes)}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(signals)
@@ -101,6 +108,7 @@ type devCluster struct {
 	dir   string
 	host  string
 	port  int
+	adopt string   // what node 0 begins with; "": nothing
 	ended chan int // gets the numbers of those that have ended
 
 	mu    sync.Mutex // held while a line is written
@@ -149,6 +157,9 @@ func (d *devCluster) start(i int) error {
 		return err
 	}
 	args := []string{"--serve", "--data", d.nodeDir(i), "--listen", d.listen(i), "--cluster-listen", address}
+	if i == 0 && d.adopt != "" { // a node that has begun does not look at it
+		args = append(args, "--adopt", d.adopt)
+	}
 	if !isNode(d.nodeDir(i)) {
 		args = append(args, "--node-name", "node"+strconv.Itoa(i))
 		if i > 0 {
@@ -206,6 +217,9 @@ const devPatience = 30 * time.Second
 // await waits until a node serves, and reports whether it does.
 func (d *devCluster) await(i int, signals <-chan os.Signal) bool {
 	deadline := time.After(devPatience)
+	if d.adopt != "" { // what is large takes long, and the node says how far it is
+		deadline = nil
+	}
 	for {
 		if s, err := statusOf("", d.listen(i)); err == nil && len(s.Stores) > 0 && s.Stores[0].Leader != 0 {
 			return true

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/aeon-lang/aeon/internal/cli"
-	"github.com/aeon-lang/aeon/runtime/row"
 	"github.com/aeon-lang/aeon/runtime/settings"
 	"github.com/aeon-lang/aeon/runtime/state/archive"
 	"github.com/aeon-lang/aeon/runtime/store"
@@ -65,19 +64,16 @@ func upgrade(env *cli.Env, dir, to string) (err error) {
 	case !empty:
 		return fmt.Errorf("%s is not empty; name a new directory with --to", to)
 	}
-	n := 0
-	rows := archive.RowSource(func(f func(key, row []byte) error) error {
-		return row.Each(old, []byte{}, row.EndOfKeys, func(key, value, _ []byte) error {
-			if n++; n%rowsTold == 0 {
-				env.Doing("%d rows copied", n)
-			}
-			return f(key, value)
-		})
+	copied := 0
+	rows := archive.RowsOf(old, func(rows int) {
+		if copied = rows; copied%rowsTold == 0 {
+			env.Doing("%d rows copied", copied)
+		}
 	})
 	to, id, err := makeOf(rows.Upgraded(), to, old.Identity().Program)
 	if err != nil {
 		return store.In(dir, err)
 	}
-	fmt.Fprintf(env.Stdout, "%s: %d rows of %s, a new store %s\n", to, n, dir, id.Store)
+	fmt.Fprintf(env.Stdout, "%s: %d rows of %s, a new store %s\n", to, copied, dir, id.Store)
 	return nil
 }

@@ -135,18 +135,22 @@ func (d *Disk) forget(g replica.Group, number int) error {
 	return d.place.Remove(stateDir(g, number))
 }
 
-// Seed makes a first state of a group that this node has no part in yet, durably. fill fills the engine of it. Begin, or the Begin of a later
-// process, makes it that of the group. What was seeded before is replaced.
-func (d *Disk) Seed(g replica.Group, fill func(store.Engine) error) error {
-	if err := d.remove(g); err != nil {
+// Seed makes a first state of a group that this node has no part in yet, durably. fill fills the engine of it; if fill is nil there is none.
+// Begin, also that of a later process, makes it the state of the group. What was seeded before is replaced. No driver uses the disk.
+func (d *Disk) Seed(g replica.Group, fill func(store.Engine) error) (err error) {
+	log, err := d.log() // has other processes stay away
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, log.Close()) }()
+	if err := d.remove(g); err != nil || fill == nil {
 		return err
 	}
 	e, err := d.coming(g)
 	if err != nil {
 		return err
 	}
-	err = fill(e)
-	if err == nil {
+	if err = fill(e); err == nil {
 		err = e.Sync()
 	}
 	if err = errors.Join(err, e.Close()); err != nil {

@@ -18,12 +18,13 @@ type Cluster struct {
 	Advertise string // where other nodes reach it, HOST:PORT; "": at Listen
 	Join      string // how a new node becomes a member of a cluster that there is: TOKEN@HOST:PORT[,HOST:PORT…]; "": it forms one, or is a member
 	Name      string // what people call the node; "": node and its number
+	Adopt     string // the directory of a program that ran alone, with whose actors a new cluster begins; "": with none
 
 	flags *flag.FlagSet
 }
 
 // clusterNames are the names that Cluster.Flags declares.
-var clusterNames = []string{"cluster-listen", "cluster-advertise", "join", "node-name"}
+var clusterNames = []string{"cluster-listen", "cluster-advertise", "join", "node-name", "adopt"}
 
 // IsClusterFlag reports whether Cluster.Flags declares a flag.
 func IsClusterFlag(name string) bool { return slices.Contains(clusterNames, name) }
@@ -35,12 +36,13 @@ func (c *Cluster) Flags(fs *flag.FlagSet) {
 	fs.StringVar(&c.Advertise, "cluster-advertise", "", "with --cluster-listen: other nodes reach it at `HOST:PORT` instead, as behind a forwarded port")
 	fs.StringVar(&c.Join, "join", "", "with --cluster-listen and a new directory: join a cluster by a `TOKEN@HOST:PORT` that \"aeond join-token\" has written; without it a new directory begins a cluster")
 	fs.StringVar(&c.Name, "node-name", "", "with --cluster-listen and a new directory: the `NAME` of the node; node and its number if not given")
+	fs.StringVar(&c.Adopt, "adopt", "", "with --cluster-listen and a new directory: begin the cluster with the actors in `DIR`, the directory of a program that ran alone, which stays as it is")
 }
 
 // Address returns where other nodes reach the node.
 func (c *Cluster) Address() string { return cmp.Or(c.Advertise, c.Listen) }
 
-func (c *Cluster) values() []string { return []string{c.Listen, c.Advertise, c.Join, c.Name} }
+func (c *Cluster) values() []string { return []string{c.Listen, c.Advertise, c.Join, c.Name, c.Adopt} }
 
 // Check returns what is wrong with the flags that were parsed. Its error is one of usage.
 func (c *Cluster) Check(s *State, l *Listen) error {
@@ -78,6 +80,10 @@ func (c *Cluster) Check(s *State, l *Listen) error {
 		return errors.New("--cluster-listen: in a cluster answers wait until several nodes have them; leave --durability out")
 	case c.Join != "" && !strings.Contains(c.Join, "@"):
 		return errors.New("--join: the token has no address; write TOKEN@HOST:PORT, as \"aeond join-token\" does") // which is a secret
+	case c.Join != "" && c.Adopt != "":
+		return errors.New("--adopt begins a cluster, and --join joins one that has its actors: leave one of them out")
+	case c.Adopt != "" && (Within(c.Adopt, s.Dir) || Within(s.Dir, c.Adopt)):
+		return fmt.Errorf("--adopt: %s and the directory of the node, %s, must be beside each other; name a new one with --data", c.Adopt, s.Dir)
 	}
 	return nil
 }

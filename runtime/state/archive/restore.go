@@ -13,6 +13,18 @@ import (
 // RowSource calls f for the rows of a snapshot, in the order of their keys.
 type RowSource func(f func(key, row []byte) error) error
 
+// RowsOf returns all rows of an engine. counted is called for each, with the number of those so far.
+func RowsOf(r store.Reader, counted func(rows int)) RowSource {
+	return func(f func(key, row []byte) error) error {
+		n := 0
+		return row.Each(r, []byte{}, row.EndOfKeys, func(key, value, _ []byte) error {
+			n++
+			counted(n)
+			return f(key, value)
+		})
+	}
+}
+
 // formed calls f for all rows and fails unless the format row is among them. Without it the form of the rows is unknown,
 // and a snapshot without any rows would make a store that has lost everything.
 func (rows RowSource) formed(f func(key, row []byte) error) error {
