@@ -74,6 +74,7 @@ func (n *node) writeMetrics(m *metrics.Writer) {
 	n.writeStores(m)
 	m.Histogram("aeon_log_sync_seconds", "Syncs of the log of this node, which all its stores share.", n.driver.Syncs())
 	writeTransport(m, n.transport.Metrics())
+	n.spans.WriteMetrics(m, "aeon_front_spans")
 }
 
 // writePlacement writes what this node has of the placement.

@@ -121,7 +121,7 @@ func (n *node) open(own net.Listener, alone store.Engine) (err error) {
 	if err := n.startGossip(); err != nil {
 		return err
 	}
-	n.front = front.New(front.Config{Locate: n.holder.locate, Here: n.holder.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, GRPC: n.grpc.front(n.c.Package), Spans: n.spans, Log: n.log})
+	n.front = front.New(front.Config{Locate: n.holder.locate, Here: n.holder.here, Dial: n.dialer(port.HTTP), Ready: n.readiness, GRPC: n.grpc.front(n.c.Package), Spans: n.spans, Clock: n.clock, Log: n.log})
 	n.operator = front.New(front.Config{Locate: n.holder.locateControl, Here: n.holder.controls, Dial: n.dialer(port.Control), Ready: n.readiness, Log: n.log})
 	close(n.ready)
 	n.tasks.Go(n.holder.run)

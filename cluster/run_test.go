@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"log/slog"
@@ -36,7 +37,7 @@ func tryNode(dir, listen, own string) *trial { return tryAdopting(dir, listen, o
 
 // tryAdopting starts a node that begins with what a directory has.
 func tryAdopting(dir, listen, own, adopt string) *trial {
-	r := &trial{log: &lines{}, started: make(chan struct{}), signals: make(chan os.Signal, 1), ended: make(chan int, 1)}
+	r := &trial{log: &lines{serves: make(chan struct{})}, started: make(chan struct{}), signals: make(chan os.Signal, 1), ended: make(chan int, 1)}
 	c := aeonrt.ClusterConfig{
 		Package: &aeonrt.Package{Name: "bank"}, Cluster: settings.Cluster{Listen: own, Adopt: adopt}, State: settings.State{Dir: dir}, Listen: settings.Listen{Address: listen},
 		OpenEngine: pebbledb.Open, Log: slog.New(slog.NewTextHandler(r.log, nil)), Signals: r.signals,
@@ -55,6 +56,8 @@ func tryAdopting(dir, listen, own, adopt string) *trial {
 
 // lines is a log in memory.
 type lines struct {
+	serves chan struct{} // closed with the line that says so
+
 	mu   sync.Mutex
 	text strings.Builder
 }
@@ -63,6 +66,9 @@ type lines struct {
 func (l *lines) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if bytes.Contains(b, []byte("this node runs the actors")) {
+		close(l.serves)
+	}
 	return l.text.Write(b)
 }
 
@@ -144,11 +150,10 @@ func runs(t *testing.T, dir, adopt string) {
 	const free = "127.0.0.1:0"
 	r := tryAdopting(dir, free, free, adopt)
 	<-r.started
-	l := r.log
-	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(l.String(), "this node runs the actors"); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s does not serve: %s\n%s", dir, r.said.String(), l.String())
-		}
+	select {
+	case <-r.log.serves:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("%s does not serve: %s\n%s", dir, r.said.String(), r.log.String())
 	}
 	r.signals <- syscall.SIGTERM
 	if code := <-r.ended; code != 0 {

@@ -27,6 +27,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
 	"github.com/aeon-lang/aeon/runtime/span"
 )
 
@@ -55,6 +56,8 @@ type Config struct {
 	Wait time.Duration
 	// Spans records the calls that are forwarded; nil: nothing does.
 	Spans *span.Tracer
+	// Clock is that of the node: a request that is forwarded tells its time. nil: it tells none.
+	Clock *sched.Hybrid
 	Log   *slog.Logger
 }
 
@@ -63,6 +66,8 @@ const (
 	// resendMax is how many bytes of arguments are kept so that a request can be sent again.
 	resendMax = 1 << 20
 	keyHeader = "Idempotency-Key"
+	// timeHeader has the time of the node that forwards a request, in nanoseconds since 1970.
+	timeHeader = "Aeon-Time"
 )
 
 // Front serves the requests of one node. Any goroutine may call it.
@@ -83,6 +88,9 @@ func New(cfg Config) *Front {
 			n, _ := r.In.Context().Value(nodeKey{}).(event.NodeID)
 			r.Out.URL.Scheme, r.Out.URL.Host = "http", hostOf(n)
 			r.Out.Host = r.In.Host
+			if cfg.Clock != nil {
+				r.Out.Header.Set(timeHeader, strconv.FormatInt(cfg.Clock.Now().UnixNano(), 10))
+			}
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			if t, ok := w.(*attempt); ok {
@@ -118,12 +126,30 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // Forwarded serves requests of the fronts of other nodes: here, or not at all.
 func (f *Front) Forwarded() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := f.observe(r); err != nil {
+			f.fail(w, r, nowhere(err.Error())) // the nodes have no session either, and the status of both says why
+			return
+		}
 		if h := f.cfg.Here(); h != nil {
 			h.ServeHTTP(w, r)
 			return
 		}
 		f.fail(w, r, errNowhere) // the other node knows of the leader as soon as this one does, and sends the request again
 	})
+}
+
+// observe tells the clock of this node of the time of the one that has forwarded a request. The error says that its clock is too far ahead.
+func (f *Front) observe(r *http.Request) error {
+	text := r.Header.Get(timeHeader)
+	r.Header.Del(timeHeader)
+	if f.cfg.Clock == nil || text == "" {
+		return nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return nil // it is of another node, and of another version: its heartbeats tell the time, too
+	}
+	return f.cfg.Clock.Observe(time.Unix(0, n))
 }
 
 // serve serves a request, at another place again if it fails at one.

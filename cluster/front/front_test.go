@@ -20,6 +20,7 @@ import (
 	"github.com/aeon-lang/aeon/runtime/door"
 	"github.com/aeon-lang/aeon/runtime/door/httpdoor"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/sched"
 )
 
 // places is where the system runs, as a test says.
@@ -204,6 +205,42 @@ func TestForwarded(t *testing.T) {
 		t.Errorf("%d, %s", status, text)
 	}
 }
+
+// A request that is forwarded brings the time of the node that forwards it. One from a node whose clock is far ahead is not served.
+func TestForwardedRequestsTellTheTime(t *testing.T) {
+	var here, ahead fixed
+	here.at = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
+	var calls atomic.Int32
+	there := &places{}
+	there.move(Place{Node: 2, Term: 1, Here: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		calls.Add(1)
+		_, _ = fmt.Fprint(w, len(r.Header[timeHeader]))
+	})})
+	clock := sched.NewHybrid(&here)
+	other := New(Config{Locate: there.locate, Here: there.here, Clock: clock, Log: slog.New(slog.DiscardHandler)})
+	server := httptest.NewServer(other.Forwarded())
+	defer server.Close()
+	p := &places{}
+	p.move(Place{Node: 2, Term: 1})
+	f := New(Config{Locate: p.locate, Here: p.here, Wait: time.Second, Clock: sched.NewHybrid(&ahead), Log: slog.New(slog.DiscardHandler), Dial: func(ctx context.Context, _ event.NodeID) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "tcp", server.Listener.Addr().String())
+	}})
+	defer f.Close()
+	ahead.at = here.at.Add(3 * time.Second)
+	if status, text := post(t, f, ""); status != http.StatusOK || text != "0" || !clock.Now().Equal(ahead.at) {
+		t.Errorf("%d, %q times in the request, and the clock has %v", status, text, clock.Now())
+	}
+	ahead.at = here.at.Add(time.Minute)
+	if status, text := post(t, f, ""); status != http.StatusServiceUnavailable || calls.Load() != 1 || clock.Now().After(here.at.Add(3*time.Second)) {
+		t.Errorf("%d %s; %d calls, and the clock has %v", status, text, calls.Load(), clock.Now())
+	}
+}
+
+// fixed is a clock that stands.
+type fixed struct{ at time.Time }
+
+func (f *fixed) Now() time.Time { return f.at }
 
 // What is left of a request's time is what the next system gives it.
 func TestDeadlines(t *testing.T) {

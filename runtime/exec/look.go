@@ -40,7 +40,7 @@ func (s *System) WriteMetrics(w *metrics.Writer) {
 	s.calls.WriteMetrics(w)
 	w.Gauge("aeon_events_waiting", "Events that wait for a lock now.", int64(s.Waiting()))
 	w.Gauge("aeon_events_issued", "Events, callbacks and steps of chains that were issued and have not ended, timers excepted.", s.live.Count())
-	s.cfg.Spans.WriteMetrics(w)
+	s.cfg.Spans.WriteMetrics(w, "aeon_spans")
 	if s.durable != nil {
 		s.durable.WriteMetrics(w)
 		s.durable.dead.WriteMetrics(w)

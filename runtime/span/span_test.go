@@ -135,7 +135,7 @@ func one(t *Tracer, name string) {
 // counted returns the figures: exported, dropped, failed.
 func counted(t *Tracer) string {
 	var w metrics.Writer
-	t.WriteMetrics(&w)
+	t.WriteMetrics(&w, "aeon_spans")
 	var b bytes.Buffer
 	_, _ = w.WriteTo(&b) // a buffer takes all
 	var n []string

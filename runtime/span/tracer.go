@@ -104,14 +104,14 @@ func (t *Tracer) Close() {
 	})
 }
 
-// WriteMetrics writes what the tracer counts. t may be nil.
-func (t *Tracer) WriteMetrics(w *metrics.Writer) {
+// WriteMetrics writes what the tracer counts, by names that begin with prefix, as in aeon_spans. t may be nil.
+func (t *Tracer) WriteMetrics(w *metrics.Writer, prefix string) {
 	if t == nil {
 		return
 	}
-	w.Counter("aeon_spans_exported_total", "Spans that the collector, or the file, has taken.", t.exported.Load())
-	w.Counter("aeon_spans_dropped_total", "Spans that were dropped, as too many waited to be exported.", t.queue.dropped.Load())
-	w.Counter("aeon_spans_failed_total", "Spans that could not be exported.", t.failed.Load())
+	w.Counter(prefix+"_exported_total", "Spans that the collector, or the file, has taken.", t.exported.Load())
+	w.Counter(prefix+"_dropped_total", "Spans that were dropped, as too many waited to be exported.", t.queue.dropped.Load())
+	w.Counter(prefix+"_failed_total", "Spans that could not be exported.", t.failed.Load())
 }
 
 // run exports what comes until Close.
