@@ -204,6 +204,7 @@ func (d Dir) Open(dir string) (store.Engine, error) {
 	o := d.Options
 	if dir == logDir {
 		o = d.LogOptions
+		o.ShortLived = true
 	}
 	return d.Opener(filepath.Join(d.Root, dir), o)
 }

@@ -20,6 +20,9 @@ type EngineOptions struct {
 	CacheBytes int64
 	// MustExist refuses a place that holds no store, with an error that wraps ErrMissing; without it a store is made.
 	MustExist bool
+	// ShortLived says that rows are deleted soon after they were written, as those of a log are: the engine keeps more of them in memory before it
+	// writes them a second time, and spends nothing on making them small.
+	ShortLived bool
 }
 
 // ErrMissing is wrapped by the error for a place that holds no store, and by no other.

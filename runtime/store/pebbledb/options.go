@@ -21,6 +21,11 @@ const (
 	// memTablesMax is how many memtables may wait to be written before Apply blocks. That
 	// needs a disk that takes none of 128 MiB, far above the journal's credit, while it goes on syncing the log.
 	memTablesMax = 16
+	// shortTableBytes is memTableBytes for rows that are short-lived. Most of them are deleted before so many have come, so that no table ever has
+	// them. They come in the order of their keys, which makes the place of each cheap to find.
+	shortTableBytes = 64 << 20
+	// shortTablesMax is memTablesMax for such rows.
+	shortTablesMax = 4
 	// level0Max is how many sorted runs level 0 may have before Apply blocks: more than a disk
 	// that works at all ever leaves there.
 	level0Max = 1000
@@ -71,7 +76,11 @@ func (d *DB) options(o store.EngineOptions) *pebble.Options {
 	for i := range p.Levels {
 		p.Levels[i].FilterPolicy = bloom.FilterPolicy(filterBits)
 	}
-	p.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionFastest })
+	compression := pebble.DBCompressionFastest
+	if o.ShortLived {
+		p.MemTableSize, p.MemTableStopWritesThreshold, compression = shortTableBytes, shortTablesMax, pebble.DBCompressionNone
+	}
+	p.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return compression })
 	if d.tune != nil {
 		d.tune(p)
 	}
