@@ -22,7 +22,7 @@ func TestShortLivedRowsAreInFewTables(t *testing.T) {
 		key := func(n uint64) []byte { return binary.BigEndian.AppendUint64([]byte("log"), n) }
 		value := make([]byte, 16<<10)
 		_, _ = rand.NewChaCha8([32]byte{1}).Read(value) // it never fails, and cannot be made smaller
-		const rows, kept = 6000, 100 // 94 MiB, of which two or three are there at a time
+		const rows, kept = 6000, 100                    // 94 MiB, of which two or three are there at a time
 		for n := range uint64(rows) {
 			b := d.NewBatch()
 			b.Set(key(n), value)
