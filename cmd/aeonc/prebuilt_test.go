@@ -24,9 +24,9 @@ import (
 //
 // where what a script shows is what its program does, and not how aeonc builds it. A link with the store takes some
 // seconds, so all of them are one executable, which is linked once: it runs the program whose name it is started by.
+// It lies in the user's cache, as other programs do, and a run of the tests that changes nothing finds it there.
 type prebuilt struct {
 	dir      string // of the sources, by the name of the program
-	cache    *gobuild.Cache
 	programs []program
 	make     func() (exe string, err error)
 }
@@ -38,8 +38,8 @@ type program struct {
 }
 
 // findPrebuilt reads what the scripts ask for. The sources go to dir, an empty directory.
-func findPrebuilt(scripts []string, dir string, cache *gobuild.Cache) (*prebuilt, error) {
-	all := &prebuilt{dir: dir, cache: cache}
+func findPrebuilt(scripts []string, dir string) (*prebuilt, error) {
+	all := &prebuilt{dir: dir}
 	all.make = sync.OnceValues(all.build)
 	asked := map[string]string{}
 	for _, script := range scripts {
@@ -63,6 +63,11 @@ func findPrebuilt(scripts []string, dir string, cache *gobuild.Cache) (*prebuilt
 			if err := txtar.Write(archive, filepath.Join(dir, p.name)); err != nil {
 				return nil, err
 			}
+			if filepath.Base(script) == surviving+".txtar" {
+				if err := fromReadme(filepath.Join(dir, p.name)); err != nil {
+					return nil, err
+				}
+			}
 			all.programs = append(all.programs, p)
 		}
 	}
@@ -70,6 +75,26 @@ func findPrebuilt(scripts []string, dir string, cache *gobuild.Cache) (*prebuilt
 		return nil, errors.New("no script asks for a program: does the command still have its name?")
 	}
 	return all, nil
+}
+
+// root is where the executable believes that its sources lie: the same place in each run, or no run would find the executable of another.
+var root = filepath.FromSlash("/aeon.invalid/prebuilt")
+
+// settle moves the sources of a package below root, by name.
+func (all *prebuilt) settle(p *load.Package) error {
+	dir, err := filepath.EvalSymlinks(all.dir)
+	if err != nil {
+		return err
+	}
+	below, err := filepath.Rel(dir, p.Dir)
+	if err != nil {
+		return err
+	}
+	p.Dir = filepath.Join(root, below)
+	for _, f := range p.Files {
+		f.Src.Name = filepath.Join(p.Dir, filepath.Base(f.Src.Name))
+	}
+	return nil
 }
 
 // build makes the executable of all programs.
@@ -87,6 +112,11 @@ func (all *prebuilt) build() (exe string, err error) {
 		pkg, err := gobuild.NewLoader().Load(units[0])
 		if err != nil {
 			return "", fmt.Errorf("%s: %w", p.name, err)
+		}
+		for _, q := range pkg.Closure() {
+			if err := all.settle(q); err != nil {
+				return "", fmt.Errorf("%s: %w", p.name, err)
+			}
 		}
 		for _, q := range pkg.Closure() {
 			made, err := gobuild.Generate(q, q == pkg)
@@ -120,9 +150,17 @@ func main() {
 	}
 }
 `, aeon.ModulePath+"/runtime", aeon.StorePackage, &imports, &cases)
-	b := gobuild.Builder{Cache: all.cache, Runtime: aeon.RuntimeSource()}
+	cache, err := gobuild.DefaultCache()
+	if err != nil {
+		return "", err
+	}
+	b := gobuild.Builder{Cache: cache, Runtime: aeon.RuntimeSource()}
 	made, err := b.Build(context.Background(), req)
-	return made.Path, err
+	if err != nil {
+		return "", err
+	}
+	exe = filepath.Join(all.dir, ".prebuilt") // the cache may be on another file system than the scripts, which link to this
+	return exe, made.CopyTo(exe)
 }
 
 // command puts a program into the directory of a script.

@@ -62,7 +62,7 @@ func (g *GoPackages) Import(dir string, paths []string) func(path string) (*type
 		})
 	}
 	var err error
-	if list := unknown(); len(list) > 0 {
+	if list := slices.DeleteFunc(unknown(), isOfModule); len(list) > 0 {
 		err = g.findStandard(list)
 	}
 	if list := unknown(); err == nil && len(list) > 0 {
@@ -77,6 +77,12 @@ func (g *GoPackages) Import(dir string, paths []string) func(path string) (*type
 		}
 		return theirs[path].pkg, theirs[path].err
 	}
+}
+
+// isOfModule reports whether a path is none of the standard library, whose first element has no dot: Go need not be asked.
+func isOfModule(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return strings.Contains(first, ".")
 }
 
 // beside returns the Go package with the bodies `= go` of the sources in dir. Its errors go on a sentence that says so.
