@@ -96,7 +96,8 @@ func adding(n *node, first int64, add, read func(*aeonrt.Client) (int64, error))
 // replicated are the systems that make replicated transfers.
 func replicated(p *place, callers int) []contender {
 	all := []contender{
-		{"raft alone, the same bytes (limit)", p.inFolder(peers.Raft)},
+		{"raft alone, the same bytes", p.inFolder(peers.Raft)},
+		{"raft alone, one entry for all that wait (limit)", p.inFolder(peers.RaftGrouped)},
 		{"aeon, one bank, three replicas", p.inFolder(func(dir string) (load.System, error) {
 			n, err := openReplicated(dir, 3)
 			return durableBank(n, err, false)

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"go.etcd.io/raft/v3"
@@ -18,13 +19,18 @@ import (
 	"github.com/aeon-lang/aeon/bench/load"
 )
 
-// Raft is the limit for what three replicas agree on, in one process and on one disk: the library alone, a file for the log of each node, synced as
-// the library asks, and no state. What waits is proposed as one entry. A client's operation is as many bytes as those of a transfer are for aeon.
-func Raft(dir string) (load.System, error) {
-	c := &raftCluster{proposals: make(chan raftProposal, 4096)}
+// Raft is three replicas in one process and on one disk that agree on the operations of clients: the library alone, a file for the log of each node,
+// synced as the library asks, and no state. Each operation is an entry of the log, and as many bytes as a transfer is for aeon.
+func Raft(dir string) (load.System, error) { return openRaft(dir, false) }
+
+// RaftGrouped is Raft where all operations that wait become one entry: a limit for what three replicas agree on.
+func RaftGrouped(dir string) (load.System, error) { return openRaft(dir, true) }
+
+func openRaft(dir string, grouped bool) (load.System, error) {
+	c := &raftCluster{proposals: make(chan raftProposal, 4096), grouped: grouped}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	for id := uint64(1); id <= raftNodes; id++ {
-		n, err := newRaftNode(dir, id)
+		n, err := newRaftNode(dir, id, keptEntries(grouped))
 		if err != nil {
 			return load.System{}, err
 		}
@@ -65,6 +71,7 @@ const (
 )
 
 type raftCluster struct {
+	grouped   bool // all that waits is one entry
 	ctx       context.Context
 	end       context.CancelFunc
 	nodes     []*raftNode
@@ -80,13 +87,14 @@ type raftProposal struct {
 type raftNode struct {
 	raft    *raft.RawNode
 	storage *raft.MemoryStorage
+	kept    uint64 // how many entries it keeps
 	file    *os.File
 	inbox   chan *raftpb.Message
 	groups  [][]raftProposal // proposed and not committed, the oldest first
 	buf     []byte
 }
 
-func newRaftNode(dir string, id uint64) (*raftNode, error) {
+func newRaftNode(dir string, id, kept uint64) (*raftNode, error) {
 	f, err := os.Create(filepath.Join(dir, fmt.Sprint("raft", id)))
 	if err != nil {
 		return nil, err
@@ -98,7 +106,7 @@ func newRaftNode(dir string, id uint64) (*raftNode, error) {
 	}
 	silent := &raft.DefaultLogger{Logger: log.New(io.Discard, "", 0)}
 	n, err := raft.NewRawNode(&raft.Config{ID: id, ElectionTick: 10, HeartbeatTick: 1, Storage: s, Applied: 1, MaxSizePerMsg: 1 << 20, MaxInflightMsgs: 256, Logger: silent})
-	return &raftNode{raft: n, storage: s, file: f, inbox: make(chan *raftpb.Message, 4096)}, err
+	return &raftNode{raft: n, storage: s, kept: kept, file: f, inbox: make(chan *raftpb.Message, 4096)}, err
 }
 
 // run is the loop of a node, as the library's documentation has it. Nothing fails, so there are no ticks.
@@ -146,6 +154,13 @@ func (c *raftCluster) run(n *raftNode, leads bool, led chan<- struct{}) {
 			for range len(proposals) {
 				group = append(group, <-proposals)
 			}
+			if !c.grouped {
+				for _, p := range group {
+					n.groups = append(n.groups, []raftProposal{p})
+					must(n.raft.Propose(slices.Clone(p.data)))
+				}
+				continue
+			}
 			data := make([]byte, 0, len(group)*raftBytes)
 			for _, p := range group {
 				data = append(data, p.data...)
@@ -188,11 +203,16 @@ func (n *raftNode) save(rd raft.Ready) {
 		must(fdatasync(n.file))
 	}
 	if len(rd.Entries) > 0 { // what is old is on the disk
-		if last := rd.Entries[len(rd.Entries)-1].GetIndex(); last > raftKept {
-			_ = n.storage.Compact(last - raftKept) // it was compacted, or follows
+		if last := rd.Entries[len(rd.Entries)-1].GetIndex(); last > n.kept {
+			_ = n.storage.Compact(last - n.kept) // it was compacted, or follows
 		}
 	}
 }
 
-// raftKept is how many entries stay in memory, for followers that lag.
-const raftKept = 1000
+// keptEntries is how many entries stay in memory, for followers that lag: more than there are clients, as long as each is of one.
+func keptEntries(grouped bool) uint64 {
+	if grouped {
+		return 1000
+	}
+	return 20_000
+}
