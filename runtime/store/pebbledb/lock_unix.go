@@ -88,10 +88,9 @@ func refused(dir string, f *os.File, err error) error {
 
 // A process that was killed keeps its locks until the system has dealt with what it was doing,
 // a sync of the disk perhaps. A program that is started again at once waits for that.
-const (
-	lockPatience = 2 * time.Second
-	lockInterval = 10 * time.Millisecond
-)
+var lockPatience = 2 * time.Second // tests have less
+
+const lockInterval = 10 * time.Millisecond
 
 // flock locks f as how says, or returns EWOULDBLOCK if another process keeps the lock.
 func flock(f *os.File, how int) error {
