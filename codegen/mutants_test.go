@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	mutants     = flag.Uint64("mutants", 3_000, "how many programs are changed and compiled")
+	mutants     = flag.Uint64("mutants", 2_000, "how many programs are changed and compiled")
 	mutantFirst = flag.Uint64("mutants.first", 0, "the number of the first one, which says how it is made")
 	mutantsGo   = flag.Uint64("mutants.go", 20, "of the accepted ones, let Go check the code of one in so many")
 )

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	crashImages = flag.Int("crash.images", 300, "how many crash images of pebble's file system are recovered")
+	crashImages = flag.Int("crash.images", 120, "how many crash images of pebble's file system are recovered")
 	crashSeed   = flag.Uint64("crash.seed", 1, "the first seed of the workloads that crash there")
 )
 

@@ -12,7 +12,7 @@ import (
 
 var (
 	update = flag.Bool("update", false, "write the outcomes into the golden files")
-	seeds  = flag.Int("seeds", 20, "how often each compiled program runs")
+	seeds  = flag.Int("seeds", 12, "how often each compiled program runs")
 	stored = flag.Int("stored", 4, "how many of these runs are repeated on a store")
 )
 

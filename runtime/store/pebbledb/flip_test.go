@@ -41,7 +41,7 @@ func smallStore(t testing.TB, flushed, closed bool) *vfs.MemFS {
 	return crashed
 }
 
-var flipsMax = flag.Int("flips", 150, "how many bytes of each file TestFlippedByte changes; 0: all")
+var flipsMax = flag.Int("flips", 80, "how many bytes of each file TestFlippedByte changes; 0: all")
 
 // One changed byte, anywhere: the store is refused as damaged, or everything but the group
 // that was synced last is there.
