@@ -43,15 +43,18 @@ func openAlone(c *aeonrt.ClusterConfig) (store.Engine, error) {
 	return e, nil
 }
 
-// ranAlone reports whether a directory is one of a program that runs alone.
+// ranAlone reports whether a directory is one of this program, which has run there alone.
 func ranAlone(c *aeonrt.ClusterConfig, dir string) bool {
 	o := c.StateOptions()
 	o.MustExist = true
 	e, err := c.OpenEngine(dir, o)
-	if err == nil {
-		err = e.Close()
+	if err != nil {
+		return false
 	}
-	return !errors.Is(err, store.ErrMissing)
+	if err := e.Close(); err != nil {
+		c.Log.Warn("a directory that was looked at was not closed well", "directory", dir, "error", err)
+	}
+	return true
 }
 
 // rowsTold is how many rows are copied from one line of the log to the next.

@@ -3,11 +3,14 @@ package main
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -67,7 +70,7 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		Condition:           condition,
-		Cmds:                map[string]func(ts *testscript.TestScript, neg bool, args []string){"prebuilt": programs.command, "reserved": reserved, "health": health},
+		Cmds:                map[string]func(ts *testscript.TestScript, neg bool, args []string){"prebuilt": programs.command, "reserved": reserved, "health": health, "ports": ports},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("PATH", env.Getenv("PATH")+string(filepath.ListSeparator)+aeond)
 			env.Setenv("AEONC", filepath.Join(filepath.SplitList(env.Getenv("PATH"))[0], "aeonc")) // for scripts that change PATH
@@ -162,6 +165,30 @@ func health(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	if state.Status != healthv1.HealthCheckResponse_SERVING {
 		ts.Fatalf("the health is %v", state.Status)
+	}
+}
+
+// ports sets PORT to the first of so many ports in a row that nothing listens at. They lie below those that the system gives to connections.
+func ports(ts *testscript.TestScript, neg bool, args []string) {
+	n, err := strconv.Atoi(strings.Join(args, " "))
+	if neg || err != nil {
+		ts.Fatalf("usage: ports NUMBER")
+	}
+	const from, to = 10000, 20000
+	for {
+		first := from + rand.IntN(to-from)
+		free := 0
+		for ; free < n; free++ {
+			l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(first+free)))
+			if err != nil {
+				break
+			}
+			ts.Check(l.Close())
+		}
+		if free == n {
+			ts.Setenv("PORT", strconv.Itoa(first))
+			return
+		}
 	}
 }
 

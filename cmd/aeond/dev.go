@@ -19,7 +19,6 @@ import (
 
 	"github.com/aeon-lang/aeon/cluster/status"
 	"github.com/aeon-lang/aeon/internal/cli"
-	"github.com/aeon-lang/aeon/runtime/store"
 	"github.com/aeon-lang/aeon/runtime/store/pebbledb"
 )
 
@@ -68,7 +67,7 @@ func dev(env *cli.Env, nodes int, app, dir, listen string, grpc bool, adopt stri
 	if host == "" {
 		host = "127.0.0.1"
 	}
-	if _, err := pebbledb.Identify(dir); !errors.Is(err, store.ErrMissing) {
+	if _, err := pebbledb.Identify(dir); err == nil {
 		return fmt.Errorf("%s is the directory of a program that ran alone; name a new one with --data, and begin the cluster with what is there by --adopt %s", dir, dir)
 	}
 	path, err := executable(env, app, cli.Making{GRPC: grpc, Cluster: true})
