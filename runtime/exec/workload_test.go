@@ -293,20 +293,20 @@ func (w workload) plant(s *System) ([]wref, error) {
 func TestRandomWorkloadIsStrictlySerialisable(t *testing.T) {
 	total, ran := uint64(0), 0
 	runs := []workload{
-		{goroutines: 1, events: 5_000, nodes: 8, edges: 20, changes: 15, later: 20},
-		{goroutines: 4, events: 10_000, nodes: 6, edges: 15, changes: 0},
-		{goroutines: 4, events: 20_000, nodes: 10, edges: 30, changes: 10, later: 20},
-		{goroutines: 4, events: 10_000, nodes: 40, edges: 120, changes: 20, later: 10},
-		{goroutines: 4, events: 10_000, nodes: 5, edges: 10, changes: 5, later: 10, tails: 50},
-		{goroutines: 64, events: 10_000, nodes: 3, edges: 3, changes: 2, tails: 30},
-		{goroutines: 64, events: 15_000, nodes: 5, edges: 12, changes: 2},
-		{goroutines: 64, events: 20_000, nodes: 12, edges: 30, changes: 10, later: 10},
-		{goroutines: 64, events: 20_000, nodes: 60, edges: 150, changes: 15},
+		{goroutines: 1, events: 2_500, nodes: 8, edges: 20, changes: 15, later: 20},
+		{goroutines: 4, events: 5_000, nodes: 6, edges: 15, changes: 0},
+		{goroutines: 4, events: 10_000, nodes: 10, edges: 30, changes: 10, later: 20},
+		{goroutines: 4, events: 5_000, nodes: 40, edges: 120, changes: 20, later: 10},
+		{goroutines: 4, events: 5_000, nodes: 5, edges: 10, changes: 5, later: 10, tails: 50},
+		{goroutines: 64, events: 5_000, nodes: 3, edges: 3, changes: 2, tails: 30},
+		{goroutines: 64, events: 7_500, nodes: 5, edges: 12, changes: 2},
+		{goroutines: 64, events: 10_000, nodes: 12, edges: 30, changes: 10, later: 10},
+		{goroutines: 64, events: 10_000, nodes: 60, edges: 150, changes: 15},
 	}
-	wanted := uint64(100_000)
+	wanted := uint64(50_000)
 	for _, w := range runs {
 		if testing.Short() {
-			w.events, wanted = w.events/3, 30_000
+			w.events, wanted = w.events/2, 20_000
 		}
 		w.seed = uint64(time.Now().UnixNano())
 		name := fmt.Sprintf("goroutines=%d,nodes=%d,changes=%d,later=%d,tails=%d", w.goroutines, w.nodes, w.changes, w.later, w.tails)

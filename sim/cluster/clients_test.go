@@ -26,7 +26,7 @@ import (
 	"github.com/aeon-lang/aeon/client/grpcclient"
 )
 
-var clientKills = flag.Int("client.kills", 3, "how many leaders are killed under clients that know all nodes")
+var clientKills = flag.Int("client.kills", 2, "how many leaders are killed under clients that know all nodes")
 
 // plain are messages of gRPC as bytes.
 type plain struct{}

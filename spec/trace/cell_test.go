@@ -165,7 +165,7 @@ func traceCells(seed uint64, events int, name string, states bool) ([]porcupine.
 // TestRealRunsAgree compares two views of one run: what the clients saw, in values, for
 // which porcupine searches an order; and the trace of the run, in versions.
 func TestRealRunsAgree(t *testing.T) {
-	rounds := uint64(5)
+	rounds := uint64(3)
 	if *long {
 		rounds = 200
 	}

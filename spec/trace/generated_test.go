@@ -46,7 +46,7 @@ func generated(t *testing.T, programs int) *batch.Executable {
 // TestGeneratedProgramsLeaveSoundTraces traces programs that do all that the generator knows of, in parallel and on schedules: the checker accepts what
 // they leave, and refuses it with a mistake.
 func TestGeneratedProgramsLeaveSoundTraces(t *testing.T) {
-	programs, spoilt := 12, 4
+	programs, spoilt := 8, 3
 	if *long {
 		programs, spoilt = 500, 200
 	}

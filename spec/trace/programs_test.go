@@ -258,7 +258,7 @@ func TestKilledProgramLeavesAPrefix(t *testing.T) {
 		t.Fatal(err)
 	}
 	aeonc("build", "-o", dir+"/busy", dir+"/busy.aeon")
-	rounds := 3
+	rounds := 2
 	if *long {
 		rounds = 20
 	}
