@@ -206,6 +206,10 @@ func (n *node) serveRemove(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.FormValue("lost") == "true" {
+		if name := n.placement.State().Members[id].Name; id == n.id.Node || n.transport.Heard(id).Up {
+			answer(w, "", &placement.Refusal{Reason: fmt.Sprintf("%s is not lost, it answers: \"aeond remove %s\" takes it out when others have what it keeps; if its process is of no use any more, end that first", name, name)})
+			return
+		}
 		answer(w, "it is removed\n", n.propose(placement.Command{Remove: &placement.Remove{Node: id, Lost: true}}))
 		return
 	}

@@ -113,10 +113,15 @@ func identify(c *aeonrt.ClusterConfig) (id *identity.Identity, told map[event.No
 	case c.Join != "":
 		return joinCluster(c)
 	}
-	// A disk that was lost leaves its mount point: a node that came back on it would be a cluster of its own, and know nothing.
+	// A disk that was lost leaves its mount point, or nothing: a node that came back on it would be a cluster of its own, and know nothing.
 	list, err := os.ReadDir(dir)
-	if err == nil && !c.Create && !slices.ContainsFunc(list, func(e os.DirEntry) bool { return e.Name() != "lost+found" }) {
-		return nil, nil, fmt.Errorf("%s is empty: to begin a new cluster there, add --create; to join one, --join TOKEN@HOST:PORT; if the disk of a node was lost, \"aeond replace\" on another node takes it out, and writes a token", dir)
+	if what := "is empty"; !c.Create && c.Adopt == "" {
+		if err != nil {
+			what = "does not exist"
+		}
+		if !slices.ContainsFunc(list, func(e os.DirEntry) bool { return e.Name() != "lost+found" }) {
+			return nil, nil, fmt.Errorf("%s %s: to begin a new cluster there, add --create; to join one, --join TOKEN@HOST:PORT; if the disk of a node was lost, \"aeond replace\" on another node takes it out, and writes a token", dir, what)
+		}
 	}
 	if err == nil && ranAlone(c, dir) {
 		return nil, nil, fmt.Errorf("%s is the directory of a program that ran alone: a node begins in a new directory; name that with --data, and begin the cluster with what is there by --adopt %s", dir, dir)

@@ -36,11 +36,14 @@ type trial struct {
 func tryNode(dir, listen, own string) *trial { return tryAdopting(dir, listen, own, "") }
 
 // tryAdopting starts a node that begins with what a directory has.
-func tryAdopting(dir, listen, own, adopt string) *trial {
+func tryAdopting(dir, listen, own, adopt string) *trial { return try(dir, listen, own, adopt, true) }
+
+// try starts a node that may begin a cluster.
+func try(dir, listen, own, adopt string, create bool) *trial {
 	r := &trial{log: &lines{serves: make(chan struct{})}, started: make(chan struct{}), signals: make(chan os.Signal, 1), ended: make(chan int, 1)}
 	c := aeonrt.ClusterConfig{
 		Package: &aeonrt.Package{Name: "bank"}, Cluster: settings.Cluster{Listen: own, Adopt: adopt}, State: settings.State{Dir: dir}, Listen: settings.Listen{Address: listen},
-		OpenEngine: pebbledb.Open, Log: slog.New(slog.NewTextHandler(r.log, nil)), Signals: r.signals,
+		OpenEngine: pebbledb.Open, Create: create, Log: slog.New(slog.NewTextHandler(r.log, nil)), Signals: r.signals,
 		Say: func(format string, args ...any) {
 			fmt.Fprintf(&r.said, format+"\n", args...)
 			select {
@@ -102,7 +105,12 @@ func TestNodesThatCannotStart(t *testing.T) {
 	if _, err := os.Stat(other); !os.IsNotExist(err) {
 		t.Errorf("a node that could not listen has begun: %v", err)
 	}
-	refuses(t, dir, free, free, "is empty: to begin a new cluster there, add --create")
+	for of, want := range map[string]string{dir: "is empty", other: "does not exist"} {
+		r := try(of, free, free, "", false)
+		if code := <-r.ended; code != aeonrt.ExitRefused || !strings.Contains(r.said.String(), of+" "+want+": to begin a new cluster there, add --create") {
+			t.Errorf("code %d: %s", code, r.said.String())
+		}
+	}
 
 	used := filepath.Join(dir, "used")
 	first := tryNode(used, free, free)

@@ -17,8 +17,8 @@ type View struct {
 }
 
 // Plan returns commands that bring the cluster nearer to what it should be, none if it is there or has to wait: each store has
-// Replicas replicas, or as many as there are nodes but an odd number; none is kept by a node that leaves; and the nodes keep
-// equally many, but for one. A store changes by one replica at a time, and only when its group is settled.
+// Replicas replicas, or as many as there are nodes but an odd number, and two if it had more and two nodes are left; none is kept by a node that leaves;
+// and the nodes keep equally many, but for one, unless there are too few of them. A store changes by one replica at a time, and only when its group is settled.
 func Plan(s *State, v View) (list []Command) {
 	if s.Cluster == "" {
 		return nil
@@ -66,6 +66,10 @@ type plan struct {
 // next returns what the replicas of a store should be next, nil if nothing is to be done.
 func (p *plan) next(id StoreID, want int) []event.NodeID {
 	have := p.s.Stores[id].Replicas
+	few := want == 1 && p.s.Replicas > 1
+	if stay := len(slices.DeleteFunc(slices.Clone(have), func(n event.NodeID) bool { return p.s.Members[n].Membership == Leaving })); few && stay > 1 {
+		want = 2 // of what has been kept several times, a second copy is not given away while there is a node that has it
+	}
 	worst := p.worst(have)
 	best, found := p.best(have)
 	leaving := p.s.Members[worst].Membership == Leaving
@@ -76,7 +80,7 @@ func (p *plan) next(id StoreID, want int) []event.NodeID {
 		return nil
 	case len(have) < want:
 		return p.change(have, 0, best)
-	case !leaving && (!p.v.Heard(worst) || p.load[worst]-p.load[best] <= 1):
+	case !leaving && (few || !p.v.Heard(worst) || p.load[worst]-p.load[best] <= 1):
 		return nil // it stays where it is
 	case len(have) < 3:
 		return p.change(have, 0, best) // first the new one, as the old one alone has the store; want takes that away later

@@ -25,6 +25,7 @@ type waiting struct {
 // record has the log of g changed as m says.
 func (c *Core) record(g *group, m *raftpb.Message) {
 	r := Record{Group: g.id, Entries: m.GetEntries()}
+	g.leaving.proposed(r.Entries)
 	sync := len(r.Entries) > 0
 	if !raft.IsEmptySnap(m.GetSnapshot()) {
 		r.State, sync = m.GetSnapshot().GetMetadata(), true

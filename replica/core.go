@@ -133,6 +133,8 @@ type group struct {
 	// Invariant: settled <= applied <= applying. Entries were handed out up to applying, and the state has taken them up to applied;
 	// a state that is opened again, or sent, is as of settled. That index is the log's.
 	applying, applied uint64
+
+	leaving
 }
 
 // New returns a core without groups.
@@ -462,6 +464,7 @@ func (c *Core) noteRole(g *group) {
 	}
 	assert.That(now.Term >= g.role.Term, "replica: group %d goes back from term %d to %d", g.id, g.role.Term, now.Term)
 	g.role = now
+	g.leaving.asked, g.leaving.index = false, 0 // what was proposed may be lost
 	g.wait(c)
 	c.out.Roles = append(c.out.Roles, now)
 }
@@ -482,6 +485,7 @@ func (g *group) applyOf(m *raftpb.Message) Apply {
 	for _, e := range a.Entries {
 		assert.That(e.GetIndex() == g.applying+1, "replica: group %d is to apply entry %d behind %d", g.id, e.GetIndex(), g.applying)
 		g.applying++
+		g.leaving.committed(e.GetIndex())
 		var change raftpb.ConfChangeI
 		switch e.GetType() {
 		case raftpb.EntryConfChange:
@@ -492,6 +496,7 @@ func (g *group) applyOf(m *raftpb.Message) Apply {
 			continue
 		}
 		a.Members = append(a.Members, Members{e.GetIndex(), g.raft.ApplyConfChange(change)})
+		g.left(change)
 	}
 	return a
 }

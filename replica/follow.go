@@ -29,6 +29,9 @@ func (c *Core) Follow(id Group, want []event.NodeID) (settled bool, err error) {
 		p, ok := s.Progress[n]
 		return ok && (n == uint64(c.cfg.Node) || p.State == tracker.StateReplicate && p.RecentActive && p.Match+CloseBy >= s.GetCommit())
 	}
+	if len(g.leaving.nodes) > 0 {
+		return false, c.confirmLeft(g)
+	}
 	kind, node := raftpb.ConfChangeType(-1), uint64(0)
 	for _, n := range want {
 		n := uint64(n)
@@ -77,7 +80,8 @@ type Progress struct {
 	Active bool   // it was heard of within an election timeout
 }
 
-// Progress returns what is known of the members of a group that this node leads, and up to where entries are committed.
+// Progress returns what is known of the members of a group that this node leads, and up to where entries are committed. A node that was removed is
+// among them until the others can do without it: see leaving.
 func (c *Core) Progress(id Group) (list []Progress, commit uint64) {
 	g := c.led(id)
 	if g == nil {
@@ -86,6 +90,9 @@ func (c *Core) Progress(id Group) (list []Progress, commit uint64) {
 	g.raft.WithProgress(func(n uint64, kind raft.ProgressType, p tracker.Progress) {
 		list = append(list, Progress{event.NodeID(n), kind == raft.ProgressTypePeer, p.Match, p.RecentActive || n == uint64(c.cfg.Node)})
 	})
+	for _, n := range g.leaving.nodes {
+		list = append(list, Progress{Node: event.NodeID(n)})
+	}
 	slices.SortFunc(list, func(a, b Progress) int { return int(a.Node) - int(b.Node) })
 	return list, g.raft.BasicStatus().GetCommit()
 }

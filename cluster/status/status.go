@@ -163,6 +163,9 @@ func (s *Status) Judge() {
 		}
 	}
 	s.Survives, s.Healed = max(s.Survives, 0), max(s.Healed, 0)
+	if s.Healed == 0 && len(s.Nodes) > 1 {
+		worse(Degraded, fmt.Sprintf("%d nodes are too few: the loss of one stops the actors that it runs", len(s.Nodes)))
+	}
 	if s.Healed == 0 && len(s.Nodes) > 0 {
 		s.Next = append(s.Next, "join nodes until there are three: then it survives the loss of one (aeond join-token)")
 	}

@@ -11,9 +11,11 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -110,6 +112,8 @@ type devCluster struct {
 	adopt string   // what node 0 begins with; "": nothing
 	ended chan int // gets the numbers of those that have ended
 
+	ending atomic.Bool // the nodes are told to end
+
 	mu    sync.Mutex // held while a line is written
 	tasks sync.WaitGroup
 	procs []*exec.Cmd
@@ -156,6 +160,10 @@ func (d *devCluster) start(i int) error {
 		return err
 	}
 	args := []string{"--serve", "--data", d.nodeDir(i), "--listen", d.listen(i), "--cluster-listen", address}
+	again := slices.Clone(args) // it needs no more when it has begun
+	if i == 0 && d.adopt == "" && !isNode(d.nodeDir(i)) {
+		args = append(args, "--create")
+	}
 	if i == 0 && d.adopt != "" { // a node that has begun does not look at it
 		args = append(args, "--adopt", d.adopt)
 	}
@@ -182,6 +190,9 @@ func (d *devCluster) start(i int) error {
 		err := c.Wait()
 		_ = w.Close() // it never fails
 		d.line(i, fmt.Sprintf("process %d has ended: %v", c.Process.Pid, exitOf(err)))
+		if isNode(d.nodeDir(i)) && !d.ending.Load() {
+			d.line(i, "to start it again: "+strings.Join(append([]string{d.path}, again...), " "))
+		}
 		d.ended <- i
 	})
 	return nil
@@ -257,6 +268,7 @@ func (d *devCluster) line(i int, text string) {
 
 // stop ends all nodes, and waits for them.
 func (d *devCluster) stop() {
+	d.ending.Store(true)
 	for _, c := range d.procs {
 		_ = c.Process.Signal(syscall.SIGTERM) // it may have ended
 	}

@@ -28,7 +28,7 @@ With --spans what events do and wait for goes to a collector of OpenTelemetry, o
 (docs/spans.md).
 
 With --cluster-listen it is a node of a cluster, which keeps the actors on several machines
-(docs/cluster.md): a new directory begins a cluster, or joins one by --join. With --adopt OLD the
+(docs/cluster.md): with --create a new directory begins a cluster; with --join it joins one. With --adopt OLD the
 cluster begins with the actors in OLD, the directory of a program that ran alone.
 
 PROGRAM is an executable made by "aeonc build", or sources: a directory, or an .aeon file. It
@@ -37,7 +37,7 @@ takes the place of aeond: signals, exit code and process id are the program's.
 	aeond start --app ./shop --data /var/lib/shop
 	aeond start --app ./shop --data /var/lib/shop --listen :8080
 	aeond start --app ./shop --data /var/lib/shop --listen :8080 --grpc
-	aeond start --app ./shop --data /var/lib/shop --listen :8080 --cluster-listen 10.0.0.1:7000
+	aeond start --app ./shop --data /var/lib/shop --create --listen :8080 --cluster-listen 10.0.0.1:7000
 	aeond start --app bin/shop --data /var/lib/shop --durability relaxed=10ms`,
 		Setup: func(fs *flag.FlagSet) cli.Action {
 			app := fs.String("app", "", "the `PROGRAM`, an executable or sources")

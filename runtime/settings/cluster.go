@@ -34,7 +34,7 @@ func (c *Cluster) Flags(fs *flag.FlagSet) {
 	c.flags = fs
 	fs.StringVar(&c.Listen, "cluster-listen", "", "with --data and --listen: be a node of a cluster, which other nodes reach at `HOST:PORT` (docs/cluster.md)")
 	fs.StringVar(&c.Advertise, "cluster-advertise", "", "with --cluster-listen: other nodes reach it at `HOST:PORT` instead, as behind a forwarded port")
-	fs.StringVar(&c.Join, "join", "", "with --cluster-listen and a new directory: join a cluster by a `TOKEN@HOST:PORT` that \"aeond join-token\" has written; without it a new directory begins a cluster")
+	fs.StringVar(&c.Join, "join", "", "with --cluster-listen and a new directory: join a cluster by a `TOKEN@HOST:PORT` that \"aeond join-token\" has written; --create begins one")
 	fs.StringVar(&c.Name, "node-name", "", "with --cluster-listen and a new directory: the `NAME` of the node; node and its number if not given")
 	fs.StringVar(&c.Adopt, "adopt", "", "with --cluster-listen and a new directory: begin the cluster with the actors in `DIR`, the directory of a program that ran alone, which stays as it is")
 }

@@ -115,6 +115,9 @@ func (w *world) start(i int, join string) {
 	args := []string{"--serve", "--data", w.data(i), "--listen", w.http[i], "--cluster-listen", w.own[i], "--cluster-advertise", w.advertised[i], "--trace", w.traces(i),
 		"--spans", w.spans(i), "--spans-sample", "0"}
 	args = append(args, w.more...)
+	if _, err := os.Stat(w.data(i)); err != nil && join == "" {
+		args = append(args, "--create")
+	}
 	if join != "" {
 		args = append(args, "--join", join)
 	}
