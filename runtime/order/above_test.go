@@ -24,9 +24,9 @@ type stores struct {
 		sync.Mutex
 		sent []uint64
 	}
-	events, withdrawn, wide, lost atomic.Int64
-	anyOrder                      bool // planted: stores take their parts as these come
-	failed                        atomic.Bool
+	events, ended, withdrawn, wide, lost atomic.Int64
+	anyOrder                             bool // planted: stores take their parts as these come
+	failed                               atomic.Bool
 }
 
 type storeHost struct {
@@ -318,6 +318,7 @@ func (h *storeHost) run(a *Attempt, list []access, effects *Effects) {
 				h.endAll(a, token)
 			}
 			a.Release(false)
+			w.ended.Add(1)
 			a.Reset()
 			return
 		}
@@ -326,7 +327,7 @@ func (h *storeHost) run(a *Attempt, list []access, effects *Effects) {
 	}
 }
 
-// live has goroutines make events until there were so many, and reports whether all have ended.
+// live has goroutines make events until there were so many, and reports whether all have ended: not if none ends for as long as patience.
 func (w *stores) live(seed uint64, events int64, patience time.Duration) bool {
 	var group sync.WaitGroup
 	var left atomic.Int64
@@ -357,11 +358,17 @@ func (w *stores) live(seed uint64, events int64, patience time.Duration) bool {
 	}
 	done := make(chan struct{})
 	go func() { group.Wait(); close(done) }() // a world that does not go on leaves it behind
-	select {
-	case <-done:
-		return true
-	case <-time.After(patience):
-		return false
+	for before := int64(-1); ; {
+		select {
+		case <-done:
+			return true
+		case <-time.After(patience):
+			now := w.ended.Load()
+			if now == before {
+				return false
+			}
+			before = now
+		}
 	}
 }
 
@@ -390,7 +397,7 @@ func (w *stores) draw(h *storeHost, r *rand.Rand) (list []access) {
 func TestAttemptsOverStores(t *testing.T) {
 	for seed := range uint64(3) {
 		w := newStores(t, 2+int(seed), 4+2*int(seed), rand.New(rand.NewPCG(seed, 1)))
-		if !w.live(seed, int64(*acrossEvents), time.Minute) {
+		if !w.live(seed, int64(*acrossEvents), 30*time.Second) {
 			t.Fatalf("seed %d: nothing goes on", seed)
 		}
 		if w.failed.Load() {
@@ -407,7 +414,7 @@ func TestAttemptsOverStores(t *testing.T) {
 func TestStoresThatTakePartsInAnyOrder(t *testing.T) {
 	w := newStores(t, 3, 4, rand.New(rand.NewPCG(1, 1)))
 	w.anyOrder = true
-	if w.live(1, 100_000, 5*time.Second) {
+	if w.live(1, 10_000, time.Second) {
 		t.Error("all events have ended")
 	}
 }
