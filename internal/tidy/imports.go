@@ -46,6 +46,7 @@ var layers = []struct{ pkg, may string }{
 	{"runtime/codec", "runtime/value"},
 	{"runtime/sched", "runtime/event"},
 	{"runtime/lock", "runtime/codec"},
+	{"runtime/commit", "runtime/event"},
 	{"runtime/typetext", ""},
 	{"runtime/jsoncodec", "runtime/codec runtime/event runtime/typetext runtime/value internal/bytejson internal/similar"},
 	{"runtime/protocodec", "runtime/codec runtime/event runtime/jsoncodec runtime/typetext runtime/value"},

@@ -38,6 +38,14 @@ func (a *Attempt) Enter() error {
 			}
 			a.gather()
 		}
+		if len(a.members.away) > 0 {
+			a.enterAbove()
+			if a.await() {
+				return nil
+			}
+			a.rerouted()
+			continue
+		}
 		roots := a.onlyRoots()
 		if roots && a.joinRoots() {
 			return nil
@@ -62,14 +70,19 @@ func (a *Attempt) Enter() error {
 		if a.await() {
 			return nil
 		}
-		var found member
-		if r := &a.refusal; r.Kind == lock.Refused && r.Mode != lock.None && r.To != nil {
-			found = member{h: r.To, mode: Mode(r.Mode)}
-		}
-		a.Reroutes.Add(1)
-		a.withdraw(found, false)
-		a.Number++
+		a.rerouted()
 	}
+}
+
+// rerouted withdraws an attempt that was refused before any code has run in it.
+func (a *Attempt) rerouted() {
+	var found member
+	if r := &a.refusal; r.Kind == lock.Refused && r.Mode != lock.None && r.To != nil {
+		found = member{h: r.To, mode: Mode(r.Mode)}
+	}
+	a.Reroutes.Add(1)
+	a.withdraw(found, false)
+	a.Number++
 }
 
 // present brings what the store has of the target into memory, unless it was deleted.

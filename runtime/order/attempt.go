@@ -65,6 +65,8 @@ type Attempt struct {
 	entry   *Handle // the actor entered at directly; nil if virtual nodes were passed
 
 	changes
+	refused func()  // of a part: see StartPart
+	across  *across // of an attempt over several stores; kept by the pooled object
 
 	parkPrev, parkNext *Attempt // in parked, guarded by its shard
 	parkCount          int
@@ -180,11 +182,15 @@ func (a *Attempt) Retry(w Withdrawal) { a.withdraw(w.claim, w.Kept != nil) }
 // Invariant: an attempt is withdrawn only if the next one enters with more, or if what it entered with has changed,
 // which the caller may know. Otherwise the event would be withdrawn for ever.
 func (a *Attempt) withdraw(m member, changed bool) {
-	changed = changed || a.refusal.Kind == lock.Bounced || a.moved() || a.Cancelled()
+	changed = changed || a.refusal.Kind == lock.Bounced || a.moved() || a.Cancelled() || a.Broken()
+	a.leaveAbove()
 	more := a.claim(m)
 	a.Release(true)
 	for i := range a.narrowed.members {
 		more = a.claim(a.narrowed.members[i]) || more
+	}
+	for i := range a.narrowed.away {
+		more = a.claim(a.narrowed.away[i]) || more
 	}
 	for _, m := range a.extra {
 		more = a.claim(m) || more

@@ -107,6 +107,9 @@ func (a *Attempt) refuse(f *effect) {
 	}
 	if a.refusal.Kind == 0 {
 		a.refusal = *f
+		if a.refused != nil {
+			a.refused()
+		}
 	}
 	a.news.Broadcast()
 }

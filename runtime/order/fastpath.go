@@ -81,7 +81,7 @@ func (a *Attempt) direct() bool {
 		}
 	}
 	slices.SortFunc(a.passed, compareIDs)
-	return !a.coarse
+	return !a.coarse && len(a.narrowed.away) == 0
 }
 
 // enterBelow enqueues the event, which is a fast-path holder of its target, on a.passed in one

@@ -37,6 +37,7 @@ type footprint struct {
 	Footprint // Invariant: first, so that the footprint is found from what generated code has of it
 
 	members []member
+	away    []member        // of other stores
 	index   map[*Handle]int // of members, when they are many
 	max     int             // if not 0, how many members are listed
 	over    bool            // there were more than max: the list is not complete
@@ -51,6 +52,10 @@ func (f *footprint) add(h *Handle, mode Mode, tree bool) {
 	}
 	st := h.State.Load()
 	if st&Away != 0 {
+		if st&Elsewhere != 0 {
+			f.away = addAway(f.away, member{h: h, mode: mode, tree: tree})
+			return
+		}
 		if h.Host.Attach(h) != nil {
 			return // the process is ending
 		}
@@ -105,6 +110,7 @@ func (f *footprint) touches() bool {
 func (f *footprint) reset() {
 	clear(f.members)
 	f.members, f.index, f.over = f.members[:0], nil, false
+	f.away = nil
 }
 
 // gather computes the footprint of the coming attempt, as far as it is known

@@ -23,16 +23,17 @@ type (
 
 // States of a handle; bits of Handle.state.
 const (
-	Created  uint32 = 1 << iota // the constructor has committed
-	Deleted                     // a delete has committed; final
-	Fresh                       // created by an event that has not ended, and alone knows it
-	Dying                       // deleted by the event that holds it for writing
-	Virtual                     // no actor: TOP or the node of a partition
-	Unloaded                    // its state lies in the store alone
-	Detached                    // all of it lies in the store alone: nothing but its id is known (runtime/state/attach.go)
-	Leaving                     // it will be detached unless an event looks at it (runtime/state/detach.go)
+	Created   uint32 = 1 << iota // the constructor has committed
+	Deleted                      // a delete has committed; final
+	Fresh                        // created by an event that has not ended, and alone knows it
+	Dying                        // deleted by the event that holds it for writing
+	Virtual                      // no actor: TOP or the node of a partition
+	Unloaded                     // its state lies in the store alone
+	Detached                     // all of it lies in the store alone: nothing but its id is known (runtime/state/attach.go)
+	Leaving                      // it will be detached unless an event looks at it (runtime/state/detach.go)
+	Elsewhere                    // a stub: the actor is in another store
 
-	Away = Detached | Leaving // to be attached before anything but its id is used
+	Away = Detached | Leaving | Elsewhere // to be attached, or asked for elsewhere, before anything but its id is used
 
 	Unborn uint32 = 0 // named, and not constructed yet
 )

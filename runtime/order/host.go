@@ -23,6 +23,7 @@ type Host struct {
 	maintainer maintainer
 	residence  Residence        // of a system with a store; else nil: all actors are in memory
 	grace      *gracePeriods    // of a system with a store; else nil
+	ordering   Above            // nil: the host has the only store
 	scheduler  *sched.Scheduler // nil unless the system is scheduled
 	workers    *sched.Workers
 	attempts   atomic.Uint32 // made: an event that is pooled keeps its Attempt

@@ -42,6 +42,9 @@ func (v view) Expand(x *Handle, id lockID, held lock.Mode, children []*Handle) l
 	}
 	if x == ev.Target && ev.Effects.Below == Exact && !ev.isNarrow && held != lock.None {
 		ev.narrow()
+		if m := ev.beyond(); m != nil {
+			return lock.Expansion[*Handle]{Outside: true, Node: m.h, Mode: lockMode(m.mode)}
+		}
 		if ev.coarse {
 			return lock.Expansion[*Handle]{Lazy: true}
 		}

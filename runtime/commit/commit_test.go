@@ -1,0 +1,298 @@
+package commit
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+var (
+	worlds    = flag.Int("worlds", 4000, "how many worlds are made")
+	firstSeed = flag.Uint64("world", 1, "the seed of the first one")
+)
+
+// step does one of the things that can happen, and reports false if there is none. Faults happen as long as there are some left.
+func (w *world) step() bool {
+	if w.faults > 0 && w.r.IntN(faultEvery) == 0 {
+		if w.faults--; w.r.IntN(4) == 0 {
+			w.drop()
+		} else {
+			w.fault()
+		}
+		return true
+	}
+	var all, slow []func() // slow are the disks, which leave time for others to see what is not durable
+	add := func(f func()) { all = append(all, f) }
+	for _, s := range w.events {
+		if n := w.stores[s.home]; s.status == waits && n.up {
+			add(func() {
+				for i, o := range w.events {
+					if o.status == answers {
+						s.after = append(s.after, i)
+					}
+				}
+				w.attemptNext(n, s)
+			})
+		}
+	}
+	w.wire = slices.DeleteFunc(w.wire, func(p packet) bool { return p.epoch != w.epoch[pair(p.from, p.to)] })
+	for i, p := range w.wire {
+		if w.stores[p.to].up {
+			add(func() {
+				w.wire = slices.Delete(w.wire, i, i+1)
+				w.deliver(p)
+			})
+		}
+	}
+	for _, n := range w.stores {
+		switch {
+		case !n.up:
+			add(func() {
+				w.open(n)
+				w.note("%d starts", n.id)
+				for _, o := range w.stores {
+					if o != n && o.up {
+						w.session(n, o)
+					}
+				}
+			})
+			continue
+		case n.synced < len(n.journal):
+			slow = append(slow, func() { w.sync(n) })
+		}
+		for i, x := range n.waiting {
+			if x.position <= n.synced {
+				add(func() {
+					n.waiting = slices.Delete(n.waiting, i, i+1)
+					w.do(n, x.do(nil))
+				})
+			}
+		}
+	}
+	if len(slow) > 0 && (len(all) == 0 || w.r.IntN(syncEvery) == 0) {
+		all = slow
+	}
+	if len(all) == 0 {
+		for _, n := range w.stores { // a late message may have begun what is over
+			w.do(n, n.part.Orphans(nil))
+		}
+		if len(w.wire) == 0 {
+			return false
+		}
+		return true
+	}
+	all[w.r.IntN(len(all))]()
+	return true
+}
+
+// faultEvery is after how many steps a fault happens, in the mean.
+const faultEvery = 15
+
+// syncEvery is after how many steps a record becomes durable, in the mean.
+const syncEvery = 10
+
+// fault has a store crash, or a session end.
+func (w *world) fault() {
+	n, o := w.stores[w.r.IntN(len(w.stores))], w.stores[w.r.IntN(len(w.stores))]
+	switch {
+	case !n.up:
+	case o == n:
+		w.crash(n)
+	case o.up:
+		w.session(n, o)
+	}
+}
+
+// drop has a store drop an attempt that has not been asked to vote.
+func (w *world) drop() {
+	n := w.stores[w.r.IntN(len(w.stores))]
+	if list := n.part.names(); n.up && len(list) > 0 {
+		w.do(n, n.part.Drop(list[w.r.IntN(len(list))], nil))
+	}
+}
+
+// run has everything happen, and checks what is left.
+func (w *world) run() {
+	for steps := 0; w.bad == "" && w.step(); steps++ {
+		if steps > 20_000 {
+			w.fail("it does not end")
+		}
+	}
+	if w.bad == "" {
+		w.check()
+	}
+}
+
+// check checks a world in which nothing happens any more.
+func (w *world) check() {
+	for _, n := range w.stores {
+		if tries, undone := n.home.Open(); tries > 0 || undone > 0 || n.part.InDoubt() > 0 || len(n.part.tasks) > 0 {
+			w.fail("store %d has %d tries, %d decisions, %d tasks", n.id, tries, undone, len(n.part.tasks))
+		}
+		if len(n.disk.prepared)+len(n.disk.decisions) > 0 {
+			w.fail("the disk of store %d has %d prepared and %d decisions", n.id, len(n.disk.prepared), len(n.disk.decisions))
+		}
+		for a, q := range n.queues {
+			if len(q) > 0 {
+				w.fail("actor %d is locked by %v", a, q[0].name)
+			}
+		}
+	}
+	value := func(a actorID) []Name { return w.stores[w.homeOf(a)].values[a] }
+	committed := make(map[event.EventID]Name)
+	for a := range actorID(w.cfg.actors) {
+		for _, name := range value(a) {
+			if was, ok := committed[name.Event]; ok && was != name {
+				w.fail("%v and %v have committed", was, name)
+			}
+			committed[name.Event] = name
+		}
+	}
+	for i, s := range w.events {
+		if s.status != answers && s.status != lost {
+			w.fail("event %d is neither answered nor lost: %d", i, s.status)
+			return
+		}
+		name, there := committed[s.id]
+		writes := false
+		for _, a := range s.accesses {
+			if !a.write || s.aborts {
+				continue
+			}
+			writes = true
+			n := 0
+			for _, by := range value(a.actor) {
+				if by == name {
+					n++
+				}
+			}
+			if there && n != 1 {
+				w.fail("event %d has written actor %d %d times, and something else", i, a.actor, n)
+			}
+		}
+		if s.status == answers && writes && (!there || name != s.by) {
+			w.fail("event %d is answered by %v, and %v is there (%v)", i, s.by, name, there)
+		}
+		for a, seen := range s.answered {
+			if v := value(a); len(seen) > len(v) || !slices.Equal(seen, v[:len(seen)]) {
+				w.fail("event %d has seen %v of actor %d, which has %v", i, seen, a, v)
+			}
+		}
+	}
+	if w.bad == "" {
+		w.order(value)
+	}
+}
+
+// order checks that the events that were answered, and those that have written, have an order in which each sees what came before it, and that what
+// was answered before another began comes before it.
+func (w *world) order(value func(actorID) []Name) {
+	edges := make([][]int, len(w.events))
+	for i, s := range w.events {
+		edges[i] = append(edges[i], s.after...) // they come before i
+		for a, seen := range s.answered {
+			for _, by := range seen {
+				if e := int(by.Event.Seq) - 1; e != i {
+					edges[i] = append(edges[i], e)
+				}
+			}
+			for _, by := range value(a)[len(seen):] {
+				if e := int(by.Event.Seq) - 1; e != i {
+					edges[e] = append(edges[e], i)
+				}
+			}
+		}
+	}
+	for a := range actorID(w.cfg.actors) {
+		v := value(a)
+		for k := 1; k < len(v); k++ {
+			edges[v[k].Event.Seq-1] = append(edges[v[k].Event.Seq-1], int(v[k-1].Event.Seq)-1)
+		}
+	}
+	state := make([]int, len(w.events))
+	var visit func(i int) bool
+	visit = func(i int) bool {
+		if state[i] != 0 {
+			return state[i] == 2
+		}
+		state[i] = 1
+		for _, e := range edges[i] {
+			if !visit(e) {
+				return false
+			}
+		}
+		state[i] = 2
+		return true
+	}
+	for i := range w.events {
+		if !visit(i) {
+			w.fail("the events have no order: %v", edges)
+			return
+		}
+	}
+}
+
+// scaleOf draws the size of a world.
+func scaleOf(seed uint64) scale {
+	r := rand.New(rand.NewPCG(seed, 2))
+	return scale{stores: 2 + min(r.IntN(4), 1), actors: 2 + r.IntN(4), events: 3 + r.IntN(5), faults: r.IntN(9)}
+}
+
+// Whatever crashes, and whichever messages are lost, late or overtaken: events happen in all stores or in none, in one order, and nothing is left of
+// them but what they have written.
+func TestWorlds(t *testing.T) {
+	saw := make(map[string]int)
+	for i := range uint64(*worlds) {
+		w := newWorld(*firstSeed+i, scaleOf(*firstSeed+i))
+		if w.run(); w.bad != "" {
+			t.Fatalf("go test ./runtime/commit -run TestWorlds -worlds 1 -world %d: %v", *firstSeed+i, w)
+		}
+		for k, n := range w.saw {
+			saw[k] += n
+		}
+		for _, s := range w.events {
+			saw[fmt.Sprint("status ", s.status)]++
+		}
+	}
+	t.Log(saw)
+	if *worlds < 4000 {
+		return
+	}
+	for _, rare := range []string{"in doubt at a start", "decisions restored", "prepared in vain", "votes false", "withdraw", "drop"} {
+		if saw[rare] < 20 {
+			t.Errorf("%s: %d times", rare, saw[rare])
+		}
+	}
+}
+
+// What a driver must not do is noticed.
+func TestBrokenDrivers(t *testing.T) {
+	for _, broken := range []string{
+		"a vote leaves before its row is durable", "readers vote before what they saw is durable", "done is said before it is durable",
+		"a decision leaves before it is durable", "decisions are forgotten", "locks in doubt are forgotten",
+	} {
+		caught := uint64(0)
+		for seed := uint64(1); seed <= uint64(*worlds) && caught == 0; seed++ {
+			func() {
+				defer func() {
+					if recover() != nil {
+						caught = seed
+					}
+				}()
+				w := newWorld(seed, scaleOf(seed))
+				w.broken = broken
+				if w.run(); w.bad != "" {
+					caught = seed
+				}
+			}()
+		}
+		t.Logf("%s: seed %d", broken, caught)
+		if caught == 0 {
+			t.Errorf("it is not noticed that %s", broken)
+		}
+	}
+}

@@ -1,0 +1,33 @@
+// Package commit has an event that has touched actors of several stores happen in all of them, or in none: two-phase commit, with
+// presumed abort. docs/protocol.md has the rules (Commit over several stores), and how they were checked.
+//
+// The package is a sans-IO core, as runtime/lock is. Inputs are method calls, outputs are [Effect] values appended to a buffer that the
+// caller owns. There is no goroutine, clock, randomness, I/O or dependence on map order inside.
+//
+// # Machines
+//
+// The home of an event is the store of its target; every other store that it touches is a participant. Each start of a store, which is a term of
+// its leader, has one [Home] for the events that are its own, and one [Participant] for those of other stores. A [Name] is an attempt of an event.
+//
+// # Rules
+//
+//	[NAME]     an attempt is named by its event, whose id has the start of its home, and a number: no name is used again
+//	[PREPARE]  when all branches have ended, the home asks each participant to vote
+//	[VOTE]     a participant votes yes if it has all that it has granted the attempt; what the attempt writes there is then a row that is
+//	           durable; where it has only read, all that it has seen is durable, and the store's node still leads
+//	[DECIDE]   with all votes the home appends the decision, in the batch of its own writes: the commit point. The answer and the decision leave
+//	           when it is durable. If nothing is written anywhere the votes are the decision
+//	[RESOLVE]  what is prepared stays until its home says what was decided. The participant then appends the writes, or that there are none, and
+//	           says so when that is durable. The home keeps a decision until all who have to carry it out have done so
+//	[PRESUME]  what a home does not know was not committed
+//	[WITHDRAW] before the decision is appended an attempt can be withdrawn at any time, by its home; a participant may drop what has no row
+//	[RESTORE]  a store that starts restores its decisions and what is prepared, with its locks, before it admits or answers anything
+//
+// An attempt that aborts by itself, or only reads, asks for votes, too: an answer tells of nothing that a crash can take back.
+//
+// # Sessions
+//
+// Messages go in sessions, as those of the locks do (lock.Peer): a session is of one start of either store, and delivers a message once, or ends; there is
+// no order in it. When the session with another store ends, both machines are told (Lost) before anything of the next one arrives, and when
+// the next one has begun (Up). What is durable is told again there. So no message has to say of which start it is.
+package commit

@@ -1,0 +1,259 @@
+package commit
+
+import (
+	"slices"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// Home decides the events of one store that touch other stores, in one start of the store. Its caller guards it.
+type Home struct {
+	tries map[Name]*try
+}
+
+// phase is how far an attempt has come at its home.
+type phase uint8
+
+const (
+	running  phase = iota // branches may ask for locks
+	voting                // all have been asked to vote
+	deciding              // the decision is appended, or what was read is being confirmed
+	decided               // the decision is durable; some stores may not have carried it out
+)
+
+// try is an attempt at its home.
+type try struct {
+	phase  phase
+	writes bool // somewhere
+	parts  []part
+}
+
+// part is what a home knows of one participant of an attempt.
+type part struct {
+	store  event.StoreID
+	writes bool
+	voted  bool
+	done   bool // it has carried out the decision, or has nothing to carry out
+}
+
+func (t *try) part(store event.StoreID) *part {
+	i := slices.IndexFunc(t.parts, func(p part) bool { return p.store == store })
+	if i < 0 {
+		return nil
+	}
+	return &t.parts[i]
+}
+
+// Begin notes an attempt that is about to ask something of another store, for the first time.
+func (h *Home) Begin(name Name) { h.add(name, &try{}) }
+
+func (h *Home) add(name Name, t *try) {
+	if h.tries == nil {
+		h.tries = make(map[Name]*try)
+	}
+	assert.That(h.tries[name] == nil, "commit: %v begins twice", name)
+	h.tries[name] = t
+}
+
+// Touch notes that the attempt asks something of another store. It is called before that is sent. False says that the attempt is being
+// withdrawn, and asks for nothing more.
+func (h *Home) Touch(name Name, store event.StoreID) bool {
+	t := h.tries[name]
+	if t == nil {
+		return false
+	}
+	// Invariant: an attempt that has ended asks for nothing.
+	assert.That(t.phase == running, "commit: %v, which has ended, asks something of store %d", name, store)
+	if t.part(store) == nil {
+		t.parts = append(t.parts, part{store: store})
+	}
+	return true
+}
+
+// End is [PREPARE]: all branches of the attempt have ended, and it asks for no lock any more. wrote are the participants in which it has changed
+// something, here whether it has in this store. An attempt that has aborted by itself has changed nothing. If it is being withdrawn, End does nothing.
+func (h *Home) End(name Name, here bool, wrote func(event.StoreID) bool, out []Effect) []Effect {
+	t := h.tries[name]
+	if t == nil {
+		return out
+	}
+	assert.That(t.phase == running, "commit: %v ends twice", name)
+	t.phase, t.writes = voting, here
+	for i := range t.parts {
+		p := &t.parts[i]
+		p.writes = wrote(p.store)
+		t.writes = t.writes || p.writes
+		out = send(out, p.store, Message{Kind: Prepare, Name: name, Writes: p.writes})
+	}
+	return out
+}
+
+// Voted takes a Vote.
+func (h *Home) Voted(from event.StoreID, m Message, out []Effect) []Effect {
+	t := h.tries[m.Name]
+	if t == nil {
+		if m.Yes { // it was withdrawn meanwhile
+			out = send(out, from, Message{Kind: Decision, Name: m.Name})
+		}
+		return out
+	}
+	p := t.part(from)
+	assert.That(p != nil && t.phase == voting && !p.voted, "commit: store %d votes on %v, and was not asked", from, m.Name)
+	if !m.Yes {
+		return h.withdraw(m.Name, t, out)
+	}
+	if p.voted = true; slices.ContainsFunc(t.parts, func(p part) bool { return !p.voted }) {
+		return out
+	}
+	return h.judge(m.Name, t, out)
+}
+
+// judge decides an attempt that has all votes.
+func (h *Home) judge(name Name, t *try, out []Effect) []Effect {
+	t.phase = deciding
+	if !t.writes {
+		return append(out, Effect{Act: Confirm, Name: name})
+	}
+	f := Effect{Act: Decide, Name: name}
+	for i := range t.parts {
+		if p := &t.parts[i]; p.writes {
+			f.Keep, f.Stores = true, append(f.Stores, p.store)
+		}
+	}
+	return append(out, f)
+}
+
+// Dropped takes a Dropped.
+func (h *Home) Dropped(from event.StoreID, m Message, out []Effect) []Effect {
+	t := h.tries[m.Name]
+	if t == nil {
+		return out
+	}
+	p := t.part(from)
+	// Invariant: what has voted stays.
+	assert.That(p != nil && !p.voted && t.phase < deciding, "commit: store %d has dropped %v, which it has voted for", from, m.Name)
+	return h.withdraw(m.Name, t, out)
+}
+
+// Decided is [DECIDE]: what Decide or Confirm asked for is durable.
+func (h *Home) Decided(name Name, out []Effect) []Effect {
+	t := h.tries[name]
+	assert.That(t != nil && t.phase == deciding, "commit: %v is decided, and not to be", name)
+	t.phase = decided
+	out = append(out, Effect{Act: Answer, Name: name})
+	left := 0
+	for i := range t.parts {
+		p := &t.parts[i]
+		if p.done = !p.writes; !p.done {
+			left++
+			out = send(out, p.store, Message{Kind: Decision, Name: name, Yes: true})
+		}
+	}
+	if left == 0 {
+		delete(h.tries, name)
+	}
+	return out
+}
+
+// Done takes a Done.
+func (h *Home) Done(from event.StoreID, m Message, out []Effect) []Effect {
+	t := h.tries[m.Name]
+	if t == nil {
+		return out // it was told twice
+	}
+	p := t.part(from)
+	assert.That(p != nil && t.phase == decided, "commit: store %d has carried out %v, which is not decided", from, m.Name)
+	if p.done = true; slices.ContainsFunc(t.parts, func(p part) bool { return !p.done }) {
+		return out
+	}
+	delete(h.tries, m.Name)
+	return append(out, Effect{Act: Forget, Name: m.Name})
+}
+
+// Asked takes an Ask. It is [PRESUME]: of what this home does not know a participant is told that it has not committed. While it is not decided
+// the participant is told nothing: it will be.
+func (h *Home) Asked(from event.StoreID, m Message, out []Effect) []Effect {
+	switch t := h.tries[m.Name]; {
+	case t == nil:
+		return send(out, from, Message{Kind: Decision, Name: m.Name})
+	case t.phase == decided:
+		return send(out, from, Message{Kind: Decision, Name: m.Name, Yes: true})
+	}
+	return out
+}
+
+// Withdraw is [WITHDRAW], for a reason that this package does not know; an attempt that has touched no other store is not known here. The caller
+// withdraws it in its own store. It reports false if the attempt cannot be withdrawn any more: its decision is appended.
+func (h *Home) Withdraw(name Name, out []Effect) ([]Effect, bool) {
+	t := h.tries[name]
+	switch {
+	case t == nil:
+		return out, true
+	case t.phase >= deciding:
+		return out, false
+	}
+	out = h.withdraw(name, t, out)
+	return out[:len(out)-1], true
+}
+
+// withdraw tells all participants that the attempt has not committed. The last effect is a Withdraw.
+func (h *Home) withdraw(name Name, t *try, out []Effect) []Effect {
+	delete(h.tries, name)
+	for i := range t.parts {
+		out = send(out, t.parts[i].store, Message{Kind: Decision, Name: name})
+	}
+	return append(out, Effect{Act: Withdraw, Name: name})
+}
+
+// Lost says that the session with a store has ended. Attempts that have not got its vote are withdrawn: what it has granted them may be gone.
+func (h *Home) Lost(store event.StoreID, out []Effect) []Effect {
+	for _, name := range h.names() {
+		t := h.tries[name]
+		if p := t.part(store); p != nil && t.phase < deciding && !p.voted {
+			out = h.withdraw(name, t, out)
+		}
+	}
+	return out
+}
+
+// Up says that a session with a store has begun: it is told again what was decided.
+func (h *Home) Up(store event.StoreID, out []Effect) []Effect {
+	for _, name := range h.names() {
+		t := h.tries[name]
+		if p := t.part(store); p != nil && t.phase == decided && !p.done {
+			out = send(out, store, Message{Kind: Decision, Name: name, Yes: true})
+		}
+	}
+	return out
+}
+
+// Restore is [RESTORE], of the row of a decision, which names the stores that have to carry it out.
+func (h *Home) Restore(name Name, stores []event.StoreID) {
+	assert.That(len(stores) > 0, "commit: the decision of %v is for no store", name)
+	t := &try{phase: decided, writes: true}
+	for _, s := range stores {
+		t.parts = append(t.parts, part{store: s, writes: true, voted: true})
+	}
+	h.add(name, t)
+}
+
+// names returns what is known, in order.
+func (h *Home) names() []Name {
+	list := make([]Name, 0, len(h.tries))
+	for name := range h.tries {
+		list = append(list, name)
+	}
+	slices.SortFunc(list, Name.Compare)
+	return list
+}
+
+// Open returns how many attempts touch other stores, and of how many of them the decision has not been carried out everywhere.
+func (h *Home) Open() (tries, undone int) {
+	for _, t := range h.tries {
+		if t.phase == decided {
+			undone++
+		}
+	}
+	return len(h.tries), undone
+}

@@ -1,0 +1,186 @@
+package commit
+
+import (
+	"slices"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// Participant has the part that one store takes in the events of other stores, in one start of it. Its caller guards it.
+type Participant struct {
+	tasks map[Name]*task
+}
+
+// stage is how far an attempt has come at a participant.
+type stage uint8
+
+const (
+	working   stage = iota // it asks for locks, and runs methods
+	preparing              // its row is appended, or what it has read is being confirmed
+	prepared               // its row is durable, and it has voted: only its home knows what becomes of it
+	applying               // it has committed, and its writes are appended
+	dead                   // it was dropped here, and its home may not have heard of that: it gets nothing more, as it would not miss what it has lost
+)
+
+// task is an attempt at a participant.
+type task struct {
+	home  event.StoreID
+	stage stage
+	row   bool
+}
+
+// Begin notes that an attempt of another store's event asks something of this store for the first time.
+func (p *Participant) Begin(name Name, home event.StoreID) {
+	p.add(name, &task{home: home})
+}
+
+func (p *Participant) add(name Name, t *task) {
+	if p.tasks == nil {
+		p.tasks = make(map[Name]*task)
+	}
+	assert.That(p.tasks[name] == nil, "commit: %v begins twice", name)
+	p.tasks[name] = t
+}
+
+// Has reports whether the attempt has a part here, and whether it may still ask for something. What it asks
+// then is dropped.
+func (p *Participant) Has(name Name) (has, works bool) {
+	t := p.tasks[name]
+	return t != nil, t != nil && t.stage == working
+}
+
+// Drop is [WITHDRAW], for a reason that this package does not know; the home is told. It does nothing if the attempt has been asked to vote.
+func (p *Participant) Drop(name Name, out []Effect) []Effect {
+	t := p.tasks[name]
+	if t == nil || t.stage != working {
+		return out
+	}
+	t.stage = dead
+	return send(append(out, Effect{Act: Drop, Name: name}), t.home, Message{Kind: Dropped, Name: name})
+}
+
+// Prepare is [VOTE]. A yes follows when what it has appended is durable (Prepared).
+func (p *Participant) Prepare(from event.StoreID, m Message, out []Effect) []Effect {
+	t := p.tasks[m.Name]
+	if t == nil || t.stage == dead {
+		delete(p.tasks, m.Name)
+		return send(out, from, Message{Kind: Vote, Name: m.Name})
+	}
+	// Invariant: a home asks once.
+	assert.That(t.stage == working && t.home == from, "commit: %v is prepared twice, or by store %d", m.Name, from)
+	t.stage, t.row = preparing, m.Writes
+	if t.row {
+		return append(out, Effect{Act: Write, Name: m.Name})
+	}
+	return append(out, Effect{Act: Confirm, Name: m.Name})
+}
+
+// Prepared says that what Prepare has asked for is durable. One that has only read is over with its vote.
+func (p *Participant) Prepared(name Name, out []Effect) []Effect {
+	t := p.tasks[name]
+	if t == nil {
+		return out // it was dropped meanwhile
+	}
+	assert.That(t.stage == preparing, "commit: %v is prepared, and was not to be", name)
+	out = send(out, t.home, Message{Kind: Vote, Name: name, Yes: true})
+	if t.stage = prepared; !t.row {
+		delete(p.tasks, name)
+		out = append(out, Effect{Act: Release, Name: name})
+	}
+	return out
+}
+
+// Decided is [RESOLVE].
+func (p *Participant) Decided(from event.StoreID, m Message, out []Effect) []Effect {
+	t := p.tasks[m.Name]
+	switch {
+	case t == nil && m.Yes: // it was carried out, durably, or it would be here
+		return send(out, from, Message{Kind: Done, Name: m.Name})
+	case t == nil:
+		return out
+	case !m.Yes:
+		// Invariant: what has committed stays committed.
+		assert.That(t.stage != applying, "commit: %v has committed, and is not to have", m.Name)
+		return p.drop(m.Name, t, out)
+	case t.stage == applying:
+		return out // it is told again
+	}
+	// Invariant: what has not voted does not commit.
+	assert.That(t.stage == prepared, "commit: %v commits, and has not voted", m.Name)
+	t.stage = applying
+	return append(out, Effect{Act: Apply, Name: m.Name})
+}
+
+// Applied says that what Apply has asked for is durable.
+func (p *Participant) Applied(name Name, out []Effect) []Effect {
+	t := p.tasks[name]
+	assert.That(t != nil && t.stage == applying, "commit: %v is applied, and was not to be", name)
+	delete(p.tasks, name)
+	return send(out, t.home, Message{Kind: Done, Name: name})
+}
+
+func (p *Participant) drop(name Name, t *task, out []Effect) []Effect {
+	delete(p.tasks, name)
+	if t.stage == dead {
+		return out
+	}
+	return append(out, Effect{Act: Drop, Name: name})
+}
+
+// Lost says that the session with a store has ended. Its attempts that have no row are dropped: it withdraws them, too. Those whose row is on
+// its way to the disk are asked about when that is there.
+func (p *Participant) Lost(home event.StoreID, out []Effect) []Effect {
+	for _, name := range p.names() {
+		if t := p.tasks[name]; t.home == home && (t.stage == working || t.stage == dead || t.stage == preparing && !t.row) {
+			out = p.drop(name, t, out)
+		}
+	}
+	return out
+}
+
+// Up says that a session with a store has begun: it is asked about what has voted.
+func (p *Participant) Up(home event.StoreID, out []Effect) []Effect {
+	for _, name := range p.names() {
+		if t := p.tasks[name]; t.home == home && (t.stage == prepared || t.stage == preparing) {
+			out = send(out, home, Message{Kind: Ask, Name: name})
+		}
+	}
+	return out
+}
+
+// Restore is [RESTORE], of a row that says what is prepared. The caller has put its locks at the heads of their queues.
+func (p *Participant) Restore(name Name, home event.StoreID) {
+	p.add(name, &task{home: home, stage: prepared, row: true})
+}
+
+// Orphans asks the homes about attempts that have not been prepared, for those that a late message has begun after they were over. It is called
+// now and then.
+func (p *Participant) Orphans(out []Effect) []Effect {
+	for _, name := range p.names() {
+		if t := p.tasks[name]; t.stage == working || t.stage == dead {
+			out = send(out, t.home, Message{Kind: Ask, Name: name})
+		}
+	}
+	return out
+}
+
+// names returns what is known, in order.
+func (p *Participant) names() []Name {
+	list := make([]Name, 0, len(p.tasks))
+	for name := range p.tasks {
+		list = append(list, name)
+	}
+	slices.SortFunc(list, Name.Compare)
+	return list
+}
+
+// InDoubt returns how many attempts have a row here, and have not been carried out durably.
+func (p *Participant) InDoubt() (n int) {
+	for _, t := range p.tasks {
+		if t.row {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,511 @@
+package commit
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/aeon-lang/aeon/runtime/event"
+)
+
+// A world is some stores whose events touch actors of each other, over journals and sessions that fail. It is the driver of the machines, as simple as
+// one can be: the lock of an actor is a queue, locks are taken in the order of the actors, and a write appends the name of its attempt.
+type world struct {
+	r      *rand.Rand
+	cfg    scale
+	stores []*node
+	events []*script
+	wire   []packet
+	epoch  map[[2]event.StoreID]int // of the session between two stores, the lower one first
+	log    []string
+	bad    string
+	saw    map[string]int
+	faults int
+	broken string // what is broken on purpose
+}
+
+// scale is how large a world is.
+type scale struct{ stores, actors, events, faults int }
+
+type actorID int
+
+// access is one of an event.
+type access struct {
+	actor actorID
+	write bool
+}
+
+// script is an event: what it accesses, in the order of actors.
+type script struct {
+	id       event.EventID
+	home     event.StoreID
+	accesses []access
+	aborts   bool
+	after    []int // events that were answered when it began
+	status   status
+	attempt  event.Attempt
+	next     int                // of accesses
+	touched  bool               // another store
+	seen     map[actorID][]Name // what the attempt has read
+	answered map[actorID][]Name
+	by       Name
+}
+
+type status uint8
+
+const (
+	waits   status = iota
+	runs           // an attempt is under way
+	ended          // it is asked to commit
+	answers        // its client knows
+	lost           // its home has crashed: its client does not know
+)
+
+// node is a store.
+type node struct {
+	id       event.StoreID
+	up       bool
+	home     Home
+	part     Participant
+	values   map[actorID][]Name // as of the journal
+	queues   map[actorID][]claim
+	journal  []record
+	synced   int
+	disk     disk
+	waiting  []waiter
+	position map[actorID]int // of the last record that has changed it
+}
+
+// disk is what a start finds.
+type disk struct {
+	values    map[actorID][]Name
+	prepared  map[Name]row
+	decisions map[Name][]event.StoreID
+}
+
+type row struct {
+	home   event.StoreID
+	actors []actorID
+}
+
+type claim struct {
+	name    Name
+	index   int
+	write   bool
+	granted bool
+}
+
+type record struct {
+	kind   string
+	name   Name
+	row    row
+	stores []event.StoreID
+}
+
+type waiter struct {
+	position int
+	do       func(out []Effect) []Effect
+}
+
+// packet is a message under way: of the machines, or of the locks.
+type packet struct {
+	from, to event.StoreID
+	epoch    int
+	message  Message
+	index    int // of an access that is asked for, or granted
+	seen     []Name
+	call     bool
+	grant    bool
+}
+
+func (w *world) homeOf(a actorID) event.StoreID { return event.StoreID(int(a) % w.cfg.stores) }
+
+func newWorld(seed uint64, cfg scale) *world {
+	w := &world{r: rand.New(rand.NewPCG(seed, 1)), cfg: cfg, epoch: make(map[[2]event.StoreID]int), saw: make(map[string]int), faults: cfg.faults}
+	for i := range cfg.stores {
+		n := &node{id: event.StoreID(i), disk: disk{make(map[actorID][]Name), make(map[Name]row), make(map[Name][]event.StoreID)}}
+		w.stores = append(w.stores, n)
+		w.open(n)
+	}
+	for i := range cfg.events {
+		s := &script{home: event.StoreID(w.r.IntN(cfg.stores)), aborts: w.r.IntN(6) == 0}
+		readOnly := w.r.IntN(2) == 0
+		for a := range actorID(cfg.actors) {
+			if w.r.IntN(2) == 0 {
+				s.accesses = append(s.accesses, access{a, !readOnly && w.r.IntN(3) > 0})
+			}
+		}
+		s.id = event.EventID{Seq: uint64(i + 1)}
+		w.events = append(w.events, s)
+	}
+	return w
+}
+
+func (w *world) note(format string, args ...any) {
+	w.log = append(w.log, fmt.Sprintf(format, args...))
+}
+
+func (w *world) fail(format string, args ...any) {
+	if w.bad == "" {
+		w.bad = fmt.Sprintf(format, args...)
+	}
+}
+
+// open starts a store with what its disk has.
+func (w *world) open(n *node) {
+	n.up = true
+	n.home, n.part = Home{}, Participant{}
+	n.values, n.queues, n.position = make(map[actorID][]Name), make(map[actorID][]claim), make(map[actorID]int)
+	n.journal, n.synced, n.waiting = nil, 0, nil
+	for a, v := range n.disk.values {
+		n.values[a] = slices.Clone(v)
+	}
+	if w.broken != "decisions are forgotten" {
+		for _, name := range sorted(n.disk.decisions) {
+			n.home.Restore(name, n.disk.decisions[name])
+			w.saw["decisions restored"]++
+		}
+	}
+	for _, name := range sorted(n.disk.prepared) {
+		r := n.disk.prepared[name]
+		n.part.Restore(name, r.home)
+		w.saw["in doubt at a start"]++
+		if w.broken == "locks in doubt are forgotten" {
+			continue
+		}
+		for _, a := range r.actors {
+			n.queues[a] = append(n.queues[a], claim{name: name, write: true, granted: true})
+		}
+	}
+}
+
+func sorted[T any](m map[Name]T) []Name {
+	var list []Name
+	for name := range m {
+		list = append(list, name)
+	}
+	slices.SortFunc(list, Name.Compare)
+	return list
+}
+
+func pair(a, b event.StoreID) [2]event.StoreID { return [2]event.StoreID{min(a, b), max(a, b)} }
+
+// session begins another session between two stores that are up.
+func (w *world) session(a, b *node) {
+	w.epoch[pair(a.id, b.id)]++
+	w.note("a session of %d and %d", a.id, b.id)
+	for _, n := range [][2]*node{{a, b}, {b, a}} {
+		w.do(n[0], n[0].home.Lost(n[1].id, nil))
+		w.do(n[0], n[0].part.Lost(n[1].id, nil))
+	}
+	for _, n := range [][2]*node{{a, b}, {b, a}} {
+		w.do(n[0], n[0].home.Up(n[1].id, nil))
+		w.do(n[0], n[0].part.Up(n[1].id, nil))
+	}
+}
+
+func (w *world) post(p packet) {
+	p.epoch = w.epoch[pair(p.from, p.to)]
+	w.wire = append(w.wire, p)
+}
+
+// do carries out effects at a store.
+func (w *world) do(n *node, out []Effect) {
+	for len(out) > 0 {
+		f := out[0]
+		out = out[1:]
+		w.note("%d: %v %v %v", n.id, f.Act, f.Name, f.Message.Kind)
+		w.saw[f.Act.String()]++
+		switch f.Act {
+		case Send:
+			w.post(packet{from: n.id, to: f.To, message: f.Message})
+		case Write:
+			r := row{home: w.script(f.Name).home}
+			for _, a := range w.script(f.Name).accesses {
+				if a.write && w.homeOf(a.actor) == n.id {
+					r.actors = append(r.actors, a.actor)
+				}
+			}
+			at := w.append(n, record{kind: "prepare", name: f.Name, row: r})
+			if w.broken == "a vote leaves before its row is durable" {
+				at = 0
+			}
+			w.wait(n, at, func(out []Effect) []Effect { return n.part.Prepared(f.Name, out) })
+		case Confirm:
+			at := w.read(n, f.Name)
+			if w.broken == "readers vote before what they saw is durable" {
+				at = 0
+			}
+			if n.id == w.script(f.Name).home {
+				w.wait(n, at, func(out []Effect) []Effect { return n.home.Decided(f.Name, out) })
+				w.release(n, f.Name)
+			} else {
+				w.wait(n, at, func(out []Effect) []Effect { return n.part.Prepared(f.Name, out) })
+			}
+		case Apply:
+			at := w.append(n, record{kind: "apply", name: f.Name})
+			w.release(n, f.Name)
+			if w.broken == "done is said before it is durable" {
+				at = 0
+			}
+			w.wait(n, at, func(out []Effect) []Effect { return n.part.Applied(f.Name, out) })
+		case Drop:
+			w.append(n, record{kind: "drop", name: f.Name})
+			w.release(n, f.Name)
+		case Release:
+			w.release(n, f.Name)
+		case Decide:
+			at := w.append(n, record{kind: "decide", name: f.Name, stores: f.Stores})
+			w.release(n, f.Name)
+			if w.broken == "a decision leaves before it is durable" {
+				at = 0
+			}
+			w.wait(n, at, func(out []Effect) []Effect { return n.home.Decided(f.Name, out) })
+		case Answer:
+			w.answer(f.Name)
+		case Forget:
+			w.append(n, record{kind: "forget", name: f.Name})
+		case Withdraw:
+			w.withdrawn(n, f.Name)
+		}
+	}
+}
+
+func (w *world) script(name Name) *script { return w.events[name.Event.Seq-1] }
+
+// mayWrite reports what an attempt has changed in a store.
+func (w *world) wrote(s *script, store event.StoreID) bool {
+	return !s.aborts && slices.ContainsFunc(s.accesses, func(a access) bool { return a.write && w.homeOf(a.actor) == store })
+}
+
+// append adds a record to the journal, and returns its position.
+func (w *world) append(n *node, r record) int {
+	n.journal = append(n.journal, r)
+	if r.kind == "apply" || r.kind == "decide" {
+		for _, a := range w.script(r.name).accesses {
+			if a.write && w.homeOf(a.actor) == n.id && !w.script(r.name).aborts {
+				n.values[a.actor] = append(slices.Clone(n.values[a.actor]), r.name)
+				n.position[a.actor] = len(n.journal)
+			}
+		}
+	}
+	return len(n.journal)
+}
+
+// wait calls do when the journal is durable up to a position.
+func (w *world) wait(n *node, at int, do func([]Effect) []Effect) {
+	n.waiting = append(n.waiting, waiter{at, do})
+}
+
+// read returns the position up to which the journal must be durable for what an attempt has read in a store.
+func (w *world) read(n *node, name Name) (at int) {
+	for _, a := range w.script(name).accesses {
+		if w.homeOf(a.actor) == n.id {
+			at = max(at, n.position[a.actor])
+		}
+	}
+	return at
+}
+
+// sync makes the first record that is not durable durable.
+func (w *world) sync(n *node) {
+	r := n.journal[n.synced]
+	n.synced++
+	w.note("%d: %s of %v is durable", n.id, r.kind, r.name)
+	d := &n.disk
+	switch r.kind {
+	case "prepare":
+		d.prepared[r.name] = r.row
+	case "drop":
+		delete(d.prepared, r.name)
+	case "apply", "decide":
+		delete(d.prepared, r.name)
+		for _, a := range w.script(r.name).accesses {
+			if a.write && w.homeOf(a.actor) == n.id && !w.script(r.name).aborts {
+				d.values[a.actor] = append(slices.Clone(d.values[a.actor]), r.name)
+			}
+		}
+		if len(r.stores) > 0 {
+			d.decisions[r.name] = r.stores
+		}
+	case "forget":
+		delete(d.decisions, r.name)
+	}
+}
+
+// release takes the locks of an attempt at a store away, and grants what waited for them.
+func (w *world) release(n *node, name Name) {
+	for a := range actorID(w.cfg.actors) {
+		if q := n.queues[a]; len(q) > 0 {
+			n.queues[a] = slices.DeleteFunc(q, func(c claim) bool { return c.name == name })
+			w.admit(n, a)
+		}
+	}
+}
+
+// admit grants what can be granted of an actor, first come, first served.
+func (w *world) admit(n *node, a actorID) {
+	for again := true; again; {
+		again = false
+		for i, c := range n.queues[a] {
+			if i > 0 && (c.write || n.queues[a][0].write) {
+				return
+			}
+			if !c.granted {
+				n.queues[a][i].granted = true
+				w.granted(n, a, c)
+				again = true
+				break // the queue may have changed
+			}
+		}
+	}
+}
+
+func (w *world) granted(n *node, a actorID, c claim) {
+	s := w.script(c.name)
+	if s.home == n.id {
+		w.goOn(n, s, c.name, n.values[a])
+		return
+	}
+	w.post(packet{from: n.id, to: s.home, grant: true, message: Message{Name: c.name}, index: c.index, seen: n.values[a]})
+}
+
+// ask asks for the lock of the next access of an attempt, or ends it.
+func (w *world) ask(n *node, s *script) {
+	name := Name{s.id, s.attempt}
+	if s.next == len(s.accesses) {
+		s.status = ended
+		if !s.touched {
+			w.commitLocal(n, s, name)
+			return
+		}
+		w.do(n, n.home.End(name, w.wrote(s, n.id), func(store event.StoreID) bool { return w.wrote(s, store) }, nil))
+		return
+	}
+	a := s.accesses[s.next]
+	at := w.homeOf(a.actor)
+	if at == n.id {
+		n.queues[a.actor] = append(n.queues[a.actor], claim{name: name, index: s.next, write: a.write})
+		w.admit(n, a.actor)
+		return
+	}
+	if !s.touched {
+		n.home.Begin(name)
+	}
+	if s.touched = true; !n.home.Touch(name, at) {
+		return
+	}
+	w.post(packet{from: n.id, to: at, call: true, message: Message{Name: name}, index: s.next})
+}
+
+// commitLocal commits an attempt that has touched no other store.
+func (w *world) commitLocal(n *node, s *script, name Name) {
+	at := w.read(n, name)
+	if w.wrote(s, n.id) {
+		at = w.append(n, record{kind: "decide", name: name})
+	}
+	w.release(n, name)
+	w.wait(n, at, func(out []Effect) []Effect { w.answer(name); return out })
+}
+
+func (w *world) goOn(n *node, s *script, name Name, seen []Name) {
+	s.seen[s.accesses[s.next].actor] = slices.Clone(seen)
+	s.next++
+	w.ask(n, s)
+}
+
+// attemptNext begins the next attempt of an event.
+func (w *world) attemptNext(n *node, s *script) {
+	s.attempt++
+	s.next, s.touched, s.status, s.seen = 0, false, runs, make(map[actorID][]Name)
+	w.ask(n, s)
+}
+
+// withdrawn ends an attempt at its home.
+func (w *world) withdrawn(n *node, name Name) {
+	s := w.script(name)
+	if s.attempt != name.Attempt || s.status >= answers {
+		w.fail("%v is withdrawn, and is over", name)
+		return
+	}
+	w.release(n, name)
+	w.attemptNext(n, s)
+}
+
+func (w *world) answer(name Name) {
+	s := w.script(name)
+	if s.status != ended || s.attempt != name.Attempt {
+		w.fail("%v is answered", name)
+		return
+	}
+	s.status, s.answered, s.by = answers, s.seen, name
+}
+
+// deliver delivers a packet whose session goes on.
+func (w *world) deliver(p packet) {
+	n, m := w.stores[p.to], p.message
+	w.note("%d <- %d: %v of %v, call %v grant %v", p.to, p.from, m.Kind, m.Name, p.call, p.grant)
+	s := w.script(m.Name)
+	switch {
+	case p.call:
+		has, works := n.part.Has(m.Name)
+		if !has {
+			n.part.Begin(m.Name, p.from)
+		} else if !works {
+			return
+		}
+		a := s.accesses[p.index]
+		n.queues[a.actor] = append(n.queues[a.actor], claim{name: m.Name, index: p.index, write: a.write})
+		w.admit(n, a.actor)
+	case p.grant:
+		if s.attempt != m.Name.Attempt || s.status != runs {
+			return
+		}
+		if w.r.IntN(40) == 0 { // for a reason of the locks
+			out, ok := n.home.Withdraw(m.Name, nil)
+			if !ok {
+				w.fail("%v cannot be withdrawn", m.Name)
+			}
+			w.do(n, append(out, Effect{Act: Withdraw, Name: m.Name}))
+			return
+		}
+		w.goOn(n, s, m.Name, p.seen)
+	default:
+		switch m.Kind {
+		case Prepare:
+			w.do(n, n.part.Prepare(p.from, m, nil))
+		case Vote:
+			w.saw[fmt.Sprint("votes ", m.Yes)]++
+			w.do(n, n.home.Voted(p.from, m, nil))
+		case Decision:
+			if !m.Yes && n.part.tasks[m.Name] != nil && n.part.tasks[m.Name].row {
+				w.saw["prepared in vain"]++
+			}
+			w.do(n, n.part.Decided(p.from, m, nil))
+		case Done:
+			w.do(n, n.home.Done(p.from, m, nil))
+		case Ask:
+			w.do(n, n.home.Asked(p.from, m, nil))
+		case Dropped:
+			w.do(n, n.home.Dropped(p.from, m, nil))
+		}
+	}
+}
+
+// crash ends a store with a part of its journal that was not durable.
+func (w *world) crash(n *node) {
+	w.note("%d crashes", n.id)
+	n.up = false
+	for _, s := range w.events {
+		if s.home == n.id && (s.status == runs || s.status == ended) {
+			s.status = lost
+		}
+	}
+	for _, o := range w.stores {
+		w.epoch[pair(n.id, o.id)]++ // what was under way is lost
+	}
+}
+
+// String returns what has happened.
+func (w *world) String() string { return w.bad + "\n" + strings.Join(w.log, "\n") }

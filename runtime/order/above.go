@@ -1,0 +1,250 @@
+package order
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/aeon-lang/aeon/internal/assert"
+	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/lock"
+)
+
+// An attempt that wants actors of several stores enters by TOP, which is in store 0: rules 2 and 5 of the protocol at virtual nodes that are on
+// different hosts. TOP gives the parts of each store numbers, and each store takes its parts in that order, each in one step: so any
+// two attempts are in one order wherever both come. What an attempt holds in another store an attempt there holds for it, its part.
+
+// Above orders the attempts that want actors of several stores.
+type Above interface {
+	// StoreOf returns the store that has an actor.
+	StoreOf(id event.ActorID) event.StoreID
+	// Order has TOP order an attempt, whose footprint in other stores is in parts, ordered by store. Then Take is called with token, in the order of all
+	// that this store takes, unless the attempt has been withdrawn meanwhile. Order does not wait.
+	Order(a *Attempt, token uint32, parts []Part)
+	// Withdrawn says that the attempt is over, and has not happened: its parts are to be released. It does not wait.
+	Withdrawn(a *Attempt, token uint32)
+}
+
+// Part is the footprint of an attempt in one store.
+type Part struct {
+	Store  event.StoreID
+	Wanted []Wanted
+}
+
+// Wanted is one actor of a footprint; Tree says that anything below it is in the footprint, too.
+type Wanted struct {
+	Actor event.ActorID
+	Mode  Mode
+	Tree  bool
+}
+
+// Join makes the host one of several, before any attempt is made.
+func (s *Host) Join(above Above) {
+	assert.That(s.attempts.Load() == 0, "order: a host joins others after attempts")
+	s.ordering = above
+}
+
+// across is what an attempt over several stores has beside that of one store.
+type across struct {
+	mu     sync.Mutex // held while the part is taken
+	token  uint32     // of the attempt that waits for its turn; 0: none does
+	asked  uint32     // the attempt that was ordered last; of the event's own goroutine
+	broken bool       // another store has lost its part: guarded by the mutex of the attempt
+}
+
+// Token names the attempt in this process, until it is over. Attempts of a pooled object have different ones.
+func (a *Attempt) Token() uint32 { return a.home.ID().Attempt }
+
+// enterAbove enters by TOP.
+func (a *Attempt) enterAbove() {
+	if a.across == nil {
+		a.across = &across{}
+	}
+	x, token := a.across, a.Token()
+	x.asked = token
+	x.mu.Lock()
+	x.token = token
+	x.mu.Unlock()
+	a.mu.Lock()
+	x.broken = false
+	a.pending++ // its turn
+	a.mu.Unlock()
+	a.Host.ordering.Order(a, token, a.parts())
+}
+
+// parts returns the footprint in other stores.
+func (a *Attempt) parts() (list []Part) {
+	for i := range a.members.away {
+		m := &a.members.away[i]
+		id := a.Host.ordering.StoreOf(m.h.ID)
+		k := slices.IndexFunc(list, func(p Part) bool { return p.Store == id })
+		if k < 0 {
+			k = len(list)
+			list = append(list, Part{Store: id})
+		}
+		list[k].Wanted = append(list[k].Wanted, Wanted{m.h.ID, m.mode, m.tree})
+	}
+	slices.SortFunc(list, func(a, b Part) int { return cmp.Compare(a.Store, b.Store) })
+	return list
+}
+
+// Take takes the part that the attempt has in its own store. It is called when its turn has come, and does nothing if the attempt is over.
+func (a *Attempt) Take(token uint32) {
+	x := a.across
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.token != token {
+		return
+	}
+	x.token = 0
+	a.pass()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.pending--; a.pending == 0 || a.parallel {
+		a.news.Broadcast()
+	}
+}
+
+// leaveAbove ends what the attempt, which is withdrawn, has in other stores, and its waiting for a turn.
+func (a *Attempt) leaveAbove() {
+	x, token := a.across, a.Token()
+	if x == nil || x.asked != token {
+		return
+	}
+	x.mu.Lock()
+	x.token = 0
+	x.mu.Unlock()
+	a.Host.ordering.Withdrawn(a, token)
+}
+
+// isBroken reports whether another store has lost its part. The event's own goroutine asks, when nothing is granted any more.
+func (x *across) isBroken() bool { return x != nil && x.broken }
+
+// Break ends an attempt of which another store has lost its part: wherever its code waits, it is withdrawn. It does nothing if the attempt is over.
+func (a *Attempt) Break(token uint32) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.home.ID().Attempt != token {
+		return
+	}
+	a.across.broken = true
+	a.giveUp()
+}
+
+// Broken reports whether the attempt was ended by Break.
+func (a *Attempt) Broken() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.across.isBroken()
+}
+
+// Covers returns when the attempt has told another store that it wants h, which is there, in mode; else it unwinds with a withdrawal.
+func (a *Attempt) Covers(h *Handle, mode Mode, tree bool) {
+	if m := findAway(a.members.away, h); m != nil && m.mode >= mode && (m.tree || !tree) {
+		return
+	}
+	panic(Withdrawal{claim: member{h: h, mode: mode, tree: tree}})
+}
+
+// Missing unwinds an attempt that another store has told that its part there does not cover h.
+func Missing(h *Handle, mode Mode, tree bool) {
+	panic(Withdrawal{claim: member{h: h, mode: mode, tree: tree}})
+}
+
+// Claim returns the actor for the lack of which the attempt was withdrawn; nil if it is another reason.
+func (w Withdrawal) Claim() (h *Handle, mode Mode, tree bool) {
+	return w.claim.h, w.claim.mode, w.claim.tree
+}
+
+// beyond returns a member in another store that the narrowed footprint lists, and that the attempt did not enter with; nil if there is none.
+func (a *Attempt) beyond() *member {
+	for i := range a.narrowed.away {
+		m := &a.narrowed.away[i]
+		if k := findAway(a.members.away, m.h); k == nil || k.mode < m.mode || m.tree && !k.tree {
+			return m
+		}
+	}
+	return nil
+}
+
+// addAway adds a member to a list of those in other stores.
+func addAway(list []member, m member) []member {
+	if k := findAway(list, m.h); k != nil {
+		k.mode, k.tree = max(k.mode, m.mode), k.tree || m.tree
+		return list
+	}
+	return append(list, m)
+}
+
+func findAway(list []member, h *Handle) *member {
+	for i := range list {
+		if list[i].h == h {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// StartPart makes the attempt the part that an attempt of another store's event has in this one. It has no target; Effects are those of the event's
+// method. Its code runs in several goroutines. refused is called, under the mutex of the attempt, when a queue has refused it.
+func (a *Attempt) StartPart(wanted []Wanted, handle func(event.ActorID) *Handle, refused func()) {
+	a.Start()
+	a.Number, a.parallel, a.refused = 1, true, refused
+	a.moves = a.Host.Graph.Moves()
+	for _, w := range wanted {
+		h := handle(w.Actor)
+		a.members.add(h, w.Mode, w.Tree && h.Shape.Owning())
+	}
+	for i := range a.members.members {
+		a.reaching = a.reaching || a.members.members[i].tree
+	}
+}
+
+// TakePart is Take for a part.
+func (a *Attempt) TakePart() { a.pass() }
+
+// EndPart releases all that the part holds.
+func (a *Attempt) EndPart() {
+	a.Release(true)
+	a.mu.Lock()
+	a.home.Withdraw(nil, 0)
+	a.mu.Unlock()
+	a.refused = nil
+	a.clear()
+}
+
+// Refused reports whether a queue has refused the part.
+func (a *Attempt) Refused() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.refusal.Kind == lock.Refused || a.refusal.Kind == lock.Bounced
+}
+
+// Turns has the parts of one store taken in the order of the numbers that TOP has given them. Its owner guards it.
+type Turns struct {
+	taken uint64
+	early map[uint64]func()
+}
+
+// Take has take be called when all parts with smaller numbers were taken, perhaps at once.
+func (t *Turns) Take(number uint64, take func()) {
+	// Invariant: TOP gives each number once.
+	assert.That(number > t.taken && t.early[number] == nil, "order: part %d comes again, after %d", number, t.taken)
+	if t.early == nil {
+		t.early = make(map[uint64]func())
+	}
+	t.early[number] = take
+	for {
+		next := t.early[t.taken+1]
+		if next == nil {
+			return
+		}
+		t.taken++
+		delete(t.early, t.taken)
+		next()
+	}
+}
+
+// Restart forgets what has come: TOP has another session with this store, and numbers from 1 on. Attempts that have parts among what is
+// forgotten are withdrawn by their homes.
+func (t *Turns) Restart() { *t = Turns{} }
