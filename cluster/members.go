@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -24,9 +25,24 @@ func joinCluster(c *aeonrt.ClusterConfig) (*identity.Identity, map[event.NodeID]
 	token, addresses, _ := strings.Cut(c.Join, "@")
 	ctx, cancel := context.WithTimeout(context.Background(), joinMax)
 	defer cancel()
+	told := make(chan os.Signal, 1)
+	go func() { // ends with ctx
+		select {
+		case sig := <-c.Signals:
+			told <- sig
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	id, members, err := join.Join(ctx, join.Config{
 		Dir: c.State.Dir, Token: token, Members: strings.Split(addresses, ","), Name: c.Name, Address: c.Address(), Program: c.Package.Name, Logger: c.Log,
 	})
+	cancel()
+	select {
+	case sig := <-told:
+		return nil, nil, fmt.Errorf("--join: %v; to go on, join again with the same token and directory", sig)
+	default:
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("--join: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aeon-lang/aeon/membership/identity"
@@ -108,8 +109,14 @@ func identify(c *aeonrt.ClusterConfig) (id *identity.Identity, told map[event.No
 	dir := c.State.Dir
 	id, err = identity.Load(dir)
 	switch {
-	case err == nil || !errors.Is(err, identity.ErrNone):
-		return id, nil, err
+	case err == nil:
+		text, _, _ := strings.Cut(c.Join, "@")
+		if t, bad := identity.ParseToken(text); bad == nil && t.Cluster != id.Cluster {
+			return nil, nil, fmt.Errorf("--join: %s is of node %d of cluster %s, and the token is of cluster %s: join that with a new directory", dir, id.Node, id.Cluster[:8], t.Cluster[:min(8, len(t.Cluster))])
+		}
+		return id, nil, nil
+	case !errors.Is(err, identity.ErrNone):
+		return nil, nil, err
 	case c.Join != "":
 		return joinCluster(c)
 	}

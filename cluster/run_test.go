@@ -40,9 +40,13 @@ func tryAdopting(dir, listen, own, adopt string) *trial { return try(dir, listen
 
 // try starts a node that may begin a cluster.
 func try(dir, listen, own, adopt string, create bool) *trial {
+	return tryWith(dir, listen, settings.Cluster{Listen: own, Adopt: adopt}, create)
+}
+
+func tryWith(dir, listen string, cluster settings.Cluster, create bool) *trial {
 	r := &trial{log: &lines{serves: make(chan struct{})}, started: make(chan struct{}), signals: make(chan os.Signal, 1), ended: make(chan int, 1)}
 	c := aeonrt.ClusterConfig{
-		Package: &aeonrt.Package{Name: "bank"}, Cluster: settings.Cluster{Listen: own, Adopt: adopt}, State: settings.State{Dir: dir}, Listen: settings.Listen{Address: listen},
+		Package: &aeonrt.Package{Name: "bank"}, Cluster: cluster, State: settings.State{Dir: dir}, Listen: settings.Listen{Address: listen},
 		OpenEngine: pebbledb.Open, Create: create, Log: slog.New(slog.NewTextHandler(r.log, nil)), Signals: r.signals,
 		Say: func(format string, args ...any) {
 			fmt.Fprintf(&r.said, format+"\n", args...)
@@ -226,5 +230,33 @@ func TestAClusterBeginsWithWhatRanAlone(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "new")); !os.IsNotExist(err) {
 		t.Errorf("what was refused has left a directory: %v", err)
+	}
+}
+
+// A node that waits for a member to admit it ends when it is told to. A directory of another cluster than that of the token is refused.
+func TestJoins(t *testing.T) {
+	dir := t.TempDir()
+	const free = "127.0.0.1:0"
+	other, err := identity.Form(filepath.Join(dir, "other"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	join := other.NewToken(time.Now().Add(time.Hour)).Text() + "@127.0.0.1:1" // where nothing listens
+	waits := tryWith(filepath.Join(dir, "new"), free, settings.Cluster{Listen: free, Join: join}, false)
+	waits.signals <- syscall.SIGINT
+	select {
+	case code := <-waits.ended:
+		if code != aeonrt.ExitRefused || !strings.Contains(waits.said.String(), "--join: interrupt; to go on, join again") {
+			t.Errorf("code %d: %s", code, waits.said.String())
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("it does not end")
+	}
+	if _, err := identity.Form(filepath.Join(dir, "mine"), ""); err != nil {
+		t.Fatal(err)
+	}
+	r := tryWith(filepath.Join(dir, "mine"), free, settings.Cluster{Listen: free, Join: join}, false)
+	if code := <-r.ended; code != aeonrt.ExitRefused || !strings.Contains(r.said.String(), "and the token is of cluster "+other.Cluster[:8]) {
+		t.Errorf("code %d: %s", code, r.said.String())
 	}
 }

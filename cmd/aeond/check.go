@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/aeon-lang/aeon/dominator"
 	"github.com/aeon-lang/aeon/internal/cli"
@@ -60,6 +61,9 @@ actors: "aeond check" does.
 				}
 				if *asJSON || *watch {
 					return cli.Usagef("--json and --watch are for a cluster; name a node with --at, or its directory with --data")
+				}
+				if first := filepath.Join(*dir, "node0"); isNode(first) {
+					return fmt.Errorf("%s has the nodes of aeond dev; name the directory of one, as in --data %s", *dir, first)
 				}
 				return directoryStatus(env, *dir)
 			})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"slices"
 
 	"github.com/aeon-lang/aeon/internal/cli"
@@ -76,6 +77,9 @@ func start(env *cli.Env, app string, create, grpc bool, state settings.State, li
 	}
 	if err := cluster.Check(&state, &listen); err != nil {
 		return cli.Usagef("%v", err)
+	}
+	if cluster.Listen == "" && isNode(state.Dir) {
+		return fmt.Errorf("%s is the directory of a node of a cluster: start it with --listen, and with --cluster-listen HOST:PORT, where the other nodes reach it", state.Dir)
 	}
 	path, err := executable(env, app, cli.Making{GRPC: grpc, Cluster: cluster.Listen != ""})
 	if err != nil {
