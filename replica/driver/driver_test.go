@@ -119,6 +119,35 @@ func TestACutOffLeaderAnswersNothing(t *testing.T) {
 	}
 }
 
+// The engine of a leader fails when the node hears of another one, though nothing is asked of it: its system ends by that.
+func TestTheEngineOfADeposedLeaderFails(t *testing.T) {
+	c := open(t, quick(three()...))
+	id, e := lead(t, c)
+	failed := make(chan error, 1)
+	e.OnFailure(func(err error) { failed <- err })
+	others := func(cut bool) {
+		for n := event.NodeID(1); n <= 3; n++ {
+			if n != id {
+				c.Cut(id, n, cut)
+				c.Cut(n, id, cut)
+			}
+		}
+	}
+	others(true)
+	if next, _ := lead(t, c); next == id {
+		t.Fatal("a leader that is cut off leads anew")
+	}
+	others(false)
+	select {
+	case err := <-failed:
+		if !errors.Is(err, driver.ErrDeposed) {
+			t.Error(err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the engine of a deposed leader goes on")
+	}
+}
+
 // A node that was away for longer than the log goes back takes a whole state. It counts from then on, and all replicas are equal.
 func TestAStateIsSent(t *testing.T) {
 	places := three()
