@@ -147,8 +147,8 @@ func (c *Client) deliver(cb callback) {
 	if len(m.kept) >= c.keptMax || m.bytes+cb.bytes > c.bytesMax || all.bytes.Load()+cb.bytes > allBytesMax {
 		m.Unlock()
 		all.dropped.Add(1)
-		c.end(fmt.Errorf("%w: at most %d callbacks and %d bytes are kept for one client, and %d bytes for all", ErrOverflow, c.keptMax, c.bytesMax, allBytesMax))
 		c.db.log.Warn("a client has ended: too many callbacks wait for it", "callback", cb.method.Class+"."+cb.method.Name)
+		c.end(fmt.Errorf("%w: at most %d callbacks and %d bytes are kept for one client, and %d bytes for all", ErrOverflow, c.keptMax, c.bytesMax, allBytesMax))
 		return
 	}
 	m.kept = append(m.kept, cb)
