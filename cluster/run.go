@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"slices"
@@ -122,13 +123,15 @@ func identify(c *aeonrt.ClusterConfig) (id *identity.Identity, told map[event.No
 	}
 	// A disk that was lost leaves its mount point, or nothing: a node that came back on it would be a cluster of its own, and know nothing.
 	list, err := os.ReadDir(dir)
-	if what := "is empty"; !c.Create && c.Adopt == "" {
-		if err != nil {
-			what = "does not exist"
-		}
-		if !slices.ContainsFunc(list, func(e os.DirEntry) bool { return e.Name() != "lost+found" }) {
-			return nil, nil, fmt.Errorf("%s %s: to begin a new cluster there, add --create; to join one, --join TOKEN@HOST:PORT; if the disk of a node was lost, \"aeond replace\" on another node takes it out, and writes a token", dir, what)
-		}
+	what := "is empty"
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		what = "does not exist"
+	case err != nil:
+		return nil, nil, err
+	}
+	if !c.Create && c.Adopt == "" && !slices.ContainsFunc(list, func(e os.DirEntry) bool { return e.Name() != "lost+found" }) {
+		return nil, nil, fmt.Errorf("%s %s: to begin a new cluster there, add --create; to join one, --join TOKEN@HOST:PORT; if the disk of a node was lost, \"aeond replace\" on another node takes it out, and writes a token", dir, what)
 	}
 	if err == nil && ranAlone(c, dir) {
 		return nil, nil, fmt.Errorf("%s is the directory of a program that ran alone: a node begins in a new directory; name that with --data, and begin the cluster with what is there by --adopt %s", dir, dir)

@@ -9,9 +9,9 @@ import (
 )
 
 // leaving is the nodes that were removed from a group, and have to stay for a while. Raft has a change of members hold when a node knows that it is
-// committed, and up to where entries are committed is written with what comes later. So after a crash those who remain may know of the change as
+// committed, and up to where entries are committed is written with what comes later. So after a crash the members that remain may know of the change as
 // of an entry like any other, need votes of nodes that were removed, and find them gone: two of three that are left, or one of two. An entry that is
-// proposed behind the change, and is committed by those who remain, brings a majority of them the news: it is in the same record.
+// proposed behind the change, and is committed by the members that remain, brings a majority of them the news: it is in the same record.
 type leaving struct {
 	nodes []uint64
 	asked bool   // an entry was proposed, and its index is not known yet

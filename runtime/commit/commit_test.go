@@ -110,7 +110,7 @@ func (w *world) fault() {
 // drop has a store drop an attempt that has not been asked to vote.
 func (w *world) drop() {
 	n := w.stores[w.r.IntN(len(w.stores))]
-	if list := n.part.names(); n.up && len(list) > 0 {
+	if list := names(n.part.tasks); n.up && len(list) > 0 {
 		w.do(n, n.part.Drop(list[w.r.IntN(len(list))], nil))
 	}
 }

@@ -18,7 +18,7 @@
 //	[DECIDE]   with all votes the home appends the decision, in the batch of its own writes: the commit point. The answer and the decision leave
 //	           when it is durable. If nothing is written anywhere the votes are the decision
 //	[RESOLVE]  what is prepared stays until its home says what was decided. The participant then appends the writes, or that there are none, and
-//	           says so when that is durable. The home keeps a decision until all who have to carry it out have done so
+//	           says so when that is durable. The home keeps a decision until each store that has to carry it out has done so
 //	[PRESUME]  what a home does not know was not committed
 //	[WITHDRAW] before the decision is appended an attempt can be withdrawn at any time, by its home; a participant may drop what has no row
 //	[RESTORE]  a store that starts restores its decisions and what is prepared, with its locks, before it admits or answers anything

@@ -208,7 +208,7 @@ func (h *Home) withdraw(name Name, t *try, out []Effect) []Effect {
 
 // Lost says that the session with a store has ended. Attempts that have not got its vote are withdrawn: what it has granted them may be gone.
 func (h *Home) Lost(store event.StoreID, out []Effect) []Effect {
-	for _, name := range h.names() {
+	for _, name := range names(h.tries) {
 		t := h.tries[name]
 		if p := t.part(store); p != nil && t.phase < deciding && !p.voted {
 			out = h.withdraw(name, t, out)
@@ -219,7 +219,7 @@ func (h *Home) Lost(store event.StoreID, out []Effect) []Effect {
 
 // Up says that a session with a store has begun: it is told again what was decided.
 func (h *Home) Up(store event.StoreID, out []Effect) []Effect {
-	for _, name := range h.names() {
+	for _, name := range names(h.tries) {
 		t := h.tries[name]
 		if p := t.part(store); p != nil && t.phase == decided && !p.done {
 			out = send(out, store, Message{Kind: Decision, Name: name, Yes: true})
@@ -236,16 +236,6 @@ func (h *Home) Restore(name Name, stores []event.StoreID) {
 		t.parts = append(t.parts, part{store: s, writes: true, voted: true})
 	}
 	h.add(name, t)
-}
-
-// names returns what is known, in order.
-func (h *Home) names() []Name {
-	list := make([]Name, 0, len(h.tries))
-	for name := range h.tries {
-		list = append(list, name)
-	}
-	slices.SortFunc(list, Name.Compare)
-	return list
 }
 
 // Open returns how many attempts touch other stores, and of how many of them the decision has not been carried out everywhere.

@@ -1,8 +1,6 @@
 package commit
 
 import (
-	"slices"
-
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
 )
@@ -131,7 +129,7 @@ func (p *Participant) drop(name Name, t *task, out []Effect) []Effect {
 // Lost says that the session with a store has ended. Its attempts that have no row are dropped: it withdraws them, too. Those whose row is on
 // its way to the disk are asked about when that is there.
 func (p *Participant) Lost(home event.StoreID, out []Effect) []Effect {
-	for _, name := range p.names() {
+	for _, name := range names(p.tasks) {
 		if t := p.tasks[name]; t.home == home && (t.stage == working || t.stage == dead || t.stage == preparing && !t.row) {
 			out = p.drop(name, t, out)
 		}
@@ -141,7 +139,7 @@ func (p *Participant) Lost(home event.StoreID, out []Effect) []Effect {
 
 // Up says that a session with a store has begun: it is asked about what has voted.
 func (p *Participant) Up(home event.StoreID, out []Effect) []Effect {
-	for _, name := range p.names() {
+	for _, name := range names(p.tasks) {
 		if t := p.tasks[name]; t.home == home && (t.stage == prepared || t.stage == preparing) {
 			out = send(out, home, Message{Kind: Ask, Name: name})
 		}
@@ -157,22 +155,12 @@ func (p *Participant) Restore(name Name, home event.StoreID) {
 // Orphans asks the homes about attempts that have not been prepared, for those that a late message has begun after they were over. It is called
 // now and then.
 func (p *Participant) Orphans(out []Effect) []Effect {
-	for _, name := range p.names() {
+	for _, name := range names(p.tasks) {
 		if t := p.tasks[name]; t.stage == working || t.stage == dead {
 			out = send(out, t.home, Message{Kind: Ask, Name: name})
 		}
 	}
 	return out
-}
-
-// names returns what is known, in order.
-func (p *Participant) names() []Name {
-	list := make([]Name, 0, len(p.tasks))
-	for name := range p.tasks {
-		list = append(list, name)
-	}
-	slices.SortFunc(list, Name.Compare)
-	return list
 }
 
 // InDoubt returns how many attempts have a row here, and have not been carried out durably.

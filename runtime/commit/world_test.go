@@ -162,12 +162,12 @@ func (w *world) open(n *node) {
 		n.values[a] = slices.Clone(v)
 	}
 	if w.broken != "decisions are forgotten" {
-		for _, name := range sorted(n.disk.decisions) {
+		for _, name := range names(n.disk.decisions) {
 			n.home.Restore(name, n.disk.decisions[name])
 			w.saw["decisions restored"]++
 		}
 	}
-	for _, name := range sorted(n.disk.prepared) {
+	for _, name := range names(n.disk.prepared) {
 		r := n.disk.prepared[name]
 		n.part.Restore(name, r.home)
 		w.saw["in doubt at a start"]++
@@ -178,15 +178,6 @@ func (w *world) open(n *node) {
 			n.queues[a] = append(n.queues[a], claim{name: name, write: true, granted: true})
 		}
 	}
-}
-
-func sorted[T any](m map[Name]T) []Name {
-	var list []Name
-	for name := range m {
-		list = append(list, name)
-	}
-	slices.SortFunc(list, Name.Compare)
-	return list
 }
 
 func pair(a, b event.StoreID) [2]event.StoreID { return [2]event.StoreID{min(a, b), max(a, b)} }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
-	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
 // An attempt that wants actors of several stores enters by TOP, which is in store 0: rules 2 and 5 of the protocol at virtual nodes that are on
@@ -151,11 +150,6 @@ func Missing(h *Handle, mode Mode, tree bool) {
 	panic(Withdrawal{claim: member{h: h, mode: mode, tree: tree}})
 }
 
-// Claim returns the actor for the lack of which the attempt was withdrawn; nil if it is another reason.
-func (w Withdrawal) Claim() (h *Handle, mode Mode, tree bool) {
-	return w.claim.h, w.claim.mode, w.claim.tree
-}
-
 // beyond returns a member in another store that the narrowed footprint lists, and that the attempt did not enter with; nil if there is none.
 func (a *Attempt) beyond() *member {
 	for i := range a.narrowed.away {
@@ -211,13 +205,6 @@ func (a *Attempt) EndPart() {
 	a.mu.Unlock()
 	a.refused = nil
 	a.clear()
-}
-
-// Refused reports whether a queue has refused the part.
-func (a *Attempt) Refused() bool {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.refusal.Kind == lock.Refused || a.refusal.Kind == lock.Bounced
 }
 
 // Turns has the parts of one store taken in the order of the numbers that TOP has given them. Its owner guards it.

@@ -54,7 +54,7 @@ type storePart struct {
 	over  bool
 }
 
-// cell is what an actor has: who holds it, as the code of events sees it.
+// cell counts the events that hold an actor, as their code sees it.
 type cell struct{ holders atomic.Int32 } // readers, or -1
 
 func (c *cell) enter(mode Mode) bool {
@@ -241,11 +241,9 @@ func (h *storeHost) call(a *Attempt, token uint32, x access) error {
 		func() {
 			defer func() {
 				if r := recover(); r != nil {
-					w, ok := r.(Withdrawal)
-					if !ok {
+					if _, ok := r.(Withdrawal); !ok {
 						panic(r)
 					}
-					_, _, _ = w.Claim()
 					err = errMissing
 				}
 			}()
