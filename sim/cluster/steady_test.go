@@ -20,7 +20,7 @@ type steady struct {
 
 const (
 	moreMax = 60        // goroutines, or open files, beyond those of a cluster that has just begun: some connections stay open
-	logMax  = 128 << 20 // bytes: a log is cut when a state was handed 16 MiB, and its engine writes some of it several times
+	logMax  = 512 << 20 // bytes: a log is cut when a state was handed 16 MiB; its engine has files of 64 MiB, of which it keeps five to write them again
 )
 
 // steady returns the figures of each node.
