@@ -43,6 +43,8 @@ func (a *Attempt) acquire(h *Handle, mode Mode, d lock.Decision[*Handle]) (waite
 		case lock.Wait:
 			if a.Cancelled() { // perhaps before it was known that the event waits
 				a.giveUp()
+			}
+			if a.refusal.Kind != 0 { // before the event has come here: nothing would wake it
 				break
 			}
 			waited = true
