@@ -76,6 +76,7 @@ func (n *node) status() *status.Status {
 		told[id] = h
 	}
 	n.mu.Unlock()
+	leads := leaders(told, len(s.Stores))
 	for id, m := range p.Members {
 		if m.Membership == placement.Removed {
 			continue
@@ -106,7 +107,7 @@ func (n *node) status() *status.Status {
 			for _, st := range h.brief.Stores {
 				switch {
 				case int(st.ID) >= len(s.Stores): // this node has not heard of it yet
-				case st.Leads:
+				case leads[st.ID] == id:
 					node.Leads = append(node.Leads, uint32(st.ID))
 					node.Actors += st.Load.Actors
 					node.Events += st.Load.Events
@@ -123,6 +124,20 @@ func (n *node) status() *status.Status {
 	slices.SortFunc(s.Nodes, func(a, b status.Node) int { return int(a.ID) - int(b.ID) })
 	s.Judge()
 	return s
+}
+
+// leaders returns which node leads each store. One that was deposed may not know it yet: of those that say that they lead, the one of the newest
+// term does.
+func leaders(told map[event.NodeID]heard, stores int) []event.NodeID {
+	list, terms := make([]event.NodeID, stores), make([]uint64, stores)
+	for id, h := range told {
+		for _, st := range h.brief.Stores {
+			if st.Leads && int(st.ID) < stores && st.Term > terms[st.ID] {
+				list[st.ID], terms[st.ID] = id, st.Term
+			}
+		}
+	}
+	return list
 }
 
 // lastLoad notes what was heard last of the load of a node that does not answer: in its last answer.
@@ -213,7 +228,23 @@ func (n *node) serveRemove(w http.ResponseWriter, r *http.Request) {
 		answer(w, "it is removed\n", n.propose(placement.Command{Remove: &placement.Remove{Node: id, Lost: true}}))
 		return
 	}
-	answer(w, "it gives its stores away, and is removed then; see \"aeond status\"\n", n.propose(placement.Command{Leave: &placement.Leave{Node: id}}))
+	n.handOver(r.Context(), id)
+	answer(w, "it gives its stores away, and is removed then\n", n.propose(placement.Command{Leave: &placement.Leave{Node: id}}))
+}
+
+// handOver has other nodes lead the stores that a node leads, if one is up to date: else there is an election when its replicas are taken from it,
+// which takes longer.
+func (n *node) handOver(ctx context.Context, id event.NodeID) {
+	for _, st := range n.status().Stores {
+		if st.Leader != id {
+			continue
+		}
+		for _, to := range st.Current {
+			if to != id && n.transferTo(ctx, placement.StoreID(st.ID), to) == nil {
+				break
+			}
+		}
+	}
 }
 
 func (n *node) serveTransfer(w http.ResponseWriter, r *http.Request) {

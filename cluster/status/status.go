@@ -135,14 +135,17 @@ func (s *Status) Judge() {
 		switch n.State {
 		case Silent:
 			worse(Degraded, fmt.Sprintf("%s is silent for %s", n.Name, seconds(n.Heard)),
-				fmt.Sprintf("restart %s, or give its place to a new node: aeond replace %s", n.Name, n.Name))
+				fmt.Sprintf("restart %s, or give its place to a new node: aeond replace %s --data DIR", n.Name, n.Name))
 		case Stalled:
 			worse(Degraded, fmt.Sprintf("the disk of %s makes no progress", n.Name), fmt.Sprintf("see to the disk of %s", n.Name))
 		case Leaving:
 			worse(Healing, fmt.Sprintf("%s gives its stores away", n.Name))
 		}
 	}
-	if s.Leader == 0 || spare(s.Voters, up) < 0 {
+	switch {
+	case spare(s.Voters, up) >= 0 && s.Leader == 0:
+		worse(Healing, "the nodes that vote choose their leader: members and places change when there is one")
+	case s.Leader == 0 || spare(s.Voters, up) < 0:
 		worse(NoQuorum, fmt.Sprintf("%d of %d nodes that vote are heard: members and places cannot change", count(s.Voters, up), len(s.Voters)), "bring back nodes that are silent")
 	}
 	for _, st := range s.Stores {
@@ -167,7 +170,7 @@ func (s *Status) Judge() {
 		worse(Degraded, fmt.Sprintf("%d nodes are too few: the loss of one stops the actors that it runs", len(s.Nodes)))
 	}
 	if s.Healed == 0 && len(s.Nodes) > 0 {
-		s.Next = append(s.Next, "join nodes until there are three: then it survives the loss of one (aeond join-token)")
+		s.Next = append(s.Next, "join nodes until there are three: then it survives the loss of one (aeond join-token --data DIR)")
 	}
 }
 

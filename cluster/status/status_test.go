@@ -40,6 +40,7 @@ func TestJudge(t *testing.T) {
 		{"a third comes", func(s *Status) {
 			s.Stores[0].Replicas, s.Stores[0].Current = []event.NodeID{1}, []event.NodeID{1}
 		}, Healing, 0, 1, 1, "n2 is being brought up to date"},
+		{"the voters have no leader", func(s *Status) { s.Leader = 0 }, Healing, 1, 1, 1, "choose their leader"},
 		{"two are silent", func(s *Status) {
 			s.Nodes[1].State, s.Nodes[2].State, s.Leader, s.Stores[0].Leader = Silent, Silent, 0, 0
 		}, Stopped, 0, 1, 2, "1 of 3 nodes that vote are heard"},
@@ -71,7 +72,7 @@ func TestString(t *testing.T) {
 	})
 	want := `cluster bank  DEGRADED  survives: 0 more failures (1 when healed)
 why   n3 is silent for 14s
-next  restart n3, or give its place to a new node: aeond replace n3
+next  restart n3, or give its place to a new node: aeond replace n3 --data DIR
 NODE  STATE    LEADS  FOLLOWS  ACTORS   EV/S  P99    SYNC   PID  LISTEN          HEARD
 n1    serving  1      0        120431   4210  3.1ms  1.1ms  71   127.0.0.1:8080  now
 n2    serving  0      0        -        -     -      0.9ms  -    -               now

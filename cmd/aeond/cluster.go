@@ -6,10 +6,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/aeon-lang/aeon/cluster/status"
@@ -35,6 +38,9 @@ func statusOf(dir, at string) (*status.Status, error) {
 			return nil, fmt.Errorf("%s is of a node that does not run; ask another one, with --at HOST:PORT", dir)
 		}
 	} else {
+		if at, err = nodeAddress(at); err != nil {
+			return nil, err
+		}
 		answer, err = (&http.Client{Timeout: askMax}).Get("http://" + at + status.Path)
 		if err == nil && answer.StatusCode != http.StatusOK {
 			_ = answer.Body.Close()
@@ -47,6 +53,15 @@ func statusOf(dir, at string) (*status.Status, error) {
 	defer answer.Body.Close()
 	s := &status.Status{}
 	return s, json.NewDecoder(answer.Body).Decode(s)
+}
+
+// nodeAddress returns HOST:PORT of what may be written as a URL.
+func nodeAddress(at string) (string, error) {
+	bare := strings.TrimSuffix(strings.TrimPrefix(at, "http://"), "/")
+	if _, _, err := net.SplitHostPort(bare); err != nil {
+		return "", cli.Usagef("--at %s: it is to be HOST:PORT, where a node serves clients by HTTP", at)
+	}
+	return bare, nil
 }
 
 func clusterStatus(env *cli.Env, dir, at string, asJSON, watch bool) error {
@@ -146,7 +161,8 @@ func removeCommand() *cli.Command {
 		Short: "take a node out of a cluster",
 		Long: `
 Remove has a node give its replicas to others, and then takes it out of the cluster; the node goes
-on until then, and no call fails. With --lost the node is taken out at once, as it will never come
+on until then, and no call fails. The command waits for that; if it is ended before, the removal
+goes on. With --lost the node is taken out at once, as it will never come
 back: its disk is gone. A node that was removed cannot come back under its name's old identity; to
 have the machine back, start it with a new directory and a token.
 
@@ -159,9 +175,31 @@ have the machine back, start it with a new directory and a token.
 				if len(args) != 1 {
 					return cli.Usagef("name the node, as in remove node3")
 				}
-				return order(env.Stdout, *dir, status.RemovePath, url.Values{"node": {args[0]}, "lost": {fmt.Sprint(*lost)}})
+				if err := order(env.Stdout, *dir, status.RemovePath, url.Values{"node": {args[0]}, "lost": {fmt.Sprint(*lost)}}); err != nil || *lost {
+					return err
+				}
+				return awaitRemoved(env, *dir, args[0])
 			}
 		},
+	}
+}
+
+// removedPause is how long awaitRemoved waits before it asks again.
+const removedPause = 100 * time.Millisecond
+
+// awaitRemoved waits until a node is out of the cluster.
+func awaitRemoved(env *cli.Env, dir, name string) error {
+	for {
+		s, err := statusOf(dir, "")
+		if err != nil {
+			return fmt.Errorf("whether %s is removed is not known: %w", name, err)
+		}
+		if !slices.ContainsFunc(s.Nodes, func(n status.Node) bool { return n.Name == name }) {
+			_, err := fmt.Fprintln(env.Stdout, "it is removed")
+			return err
+		}
+		env.Doing("%s gives its stores away", name)
+		time.Sleep(removedPause)
 	}
 }
 

@@ -90,6 +90,7 @@ func dev(env *cli.Env, nodes int, app, dir, listen string, grpc bool, adopt stri
 			return errors.New("node 0 has not begun to serve; what it has written says why")
 		}
 	}
+	go d.tellServing(nodes) // ends when all serve, or with the process
 	running := nodes
 	for running > 0 {
 		select {
@@ -246,6 +247,21 @@ func (d *devCluster) await(i int, signals <-chan os.Signal) bool {
 	}
 }
 
+// tellServing waits until all nodes serve and the cluster is well, and says so.
+func (d *devCluster) tellServing(nodes int) {
+	for ; !d.ending.Load(); time.Sleep(100 * time.Millisecond) {
+		s, err := statusOf("", d.listen(0))
+		if err == nil && len(s.Nodes) == nodes && (nodes < 3 || s.Health == status.Healthy) {
+			var at []string
+			for i := range nodes {
+				at = append(at, "http://"+d.listen(i))
+			}
+			d.write("dev   | the cluster serves at " + strings.Join(at, ", ") + "; Ctrl-C ends all nodes")
+			return
+		}
+	}
+}
+
 // copy writes the lines of a node.
 func (d *devCluster) copy(i int, r io.Reader) {
 	lines := bufio.NewReader(r)
@@ -260,10 +276,12 @@ func (d *devCluster) copy(i int, r io.Reader) {
 	}
 }
 
-func (d *devCluster) line(i int, text string) {
+func (d *devCluster) line(i int, text string) { d.write(fmt.Sprintf("node%d | %s", i, text)) }
+
+func (d *devCluster) write(line string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	fmt.Fprintf(d.env.Stdout, "node%d | %s\n", i, text)
+	fmt.Fprintln(d.env.Stdout, line)
 }
 
 // stop ends all nodes, and waits for them.

@@ -54,7 +54,11 @@ func (p *Port) Dial(ctx context.Context, address string, proto Protocol, expect 
 // DialJoin connects to a member for a node that has a token and nothing else. The error wraps a *StrangerError if another cluster answers. Any goroutine
 // may call it.
 func DialJoin(ctx context.Context, address string, t identity.Token) (*tls.Conn, error) {
-	return dial(ctx, address, joining(t.Cluster, t.Authority))
+	c, err := dial(ctx, address, joining(t.Cluster, t.Authority))
+	if plain := (tls.RecordHeaderError{}); errors.As(err, &plain) {
+		err = fmt.Errorf("connecting to %s: %w", address, &StrangerError{errors.New("it does not speak TLS; is the address the one for clients? A node has another one for nodes (--cluster-listen)")})
+	}
+	return c, err
 }
 
 // dial connects, and waits for the answer of the other side.
