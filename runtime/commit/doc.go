@@ -11,7 +11,7 @@
 //
 // # Rules
 //
-//	[NAME]     an attempt is named by its event, whose id has the start of its home, and a number: no name is used again
+//	[NAME]     an attempt is named by its event and a number that its home gives once, in all its starts: no name is used again
 //	[PREPARE]  when all branches have ended, the home asks each participant to vote
 //	[VOTE]     a participant votes yes if it has all that it has granted the attempt; what the attempt writes there is then a row that is
 //	           durable; where it has only read, all that it has seen is durable, and the store's node still leads

@@ -9,18 +9,19 @@ import (
 	"github.com/aeon-lang/aeon/runtime/event"
 )
 
-// Name is [NAME]: an attempt of an event.
+// Name is [NAME]: an attempt of an event. The number is one that its home gives to no other attempt, in this start or in another: an event that a
+// row begins, as a sub-event, has the same id after a crash.
 type Name struct {
-	Event   event.EventID
-	Attempt event.Attempt
+	Event  event.EventID
+	Number uint64
 }
 
-// String prints the name as event.attempt.
-func (n Name) String() string { return fmt.Sprintf("%v.%d", n.Event, n.Attempt) }
+// String prints the name as event.number.
+func (n Name) String() string { return fmt.Sprintf("%v.%d", n.Event, n.Number) }
 
 // Compare orders names.
 func (n Name) Compare(o Name) int {
-	return cmp.Or(cmp.Compare(n.Event.Origin, o.Event.Origin), cmp.Compare(n.Event.Seq, o.Event.Seq), cmp.Compare(n.Attempt, o.Attempt))
+	return cmp.Or(cmp.Compare(n.Event.Origin, o.Event.Origin), cmp.Compare(n.Event.Seq, o.Event.Seq), cmp.Compare(n.Number, o.Number))
 }
 
 // names returns the names of a map, in order.

@@ -89,6 +89,17 @@ func (p *Participant) Prepared(name Name, out []Effect) []Effect {
 	return out
 }
 
+// Refuse says that what Prepare has asked for cannot be appended: the participant votes no.
+func (p *Participant) Refuse(name Name, out []Effect) []Effect {
+	t := p.tasks[name]
+	if t == nil {
+		return out // it was dropped meanwhile
+	}
+	assert.That(t.stage == preparing, "commit: %v is refused, and was not to be prepared", name)
+	out = send(out, t.home, Message{Kind: Vote, Name: name})
+	return p.drop(name, t, out)
+}
+
 // Decided is [RESOLVE].
 func (p *Participant) Decided(from event.StoreID, m Message, out []Effect) []Effect {
 	t := p.tasks[m.Name]

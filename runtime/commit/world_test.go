@@ -44,7 +44,7 @@ type script struct {
 	aborts   bool
 	after    []int // events that were answered when it began
 	status   status
-	attempt  event.Attempt
+	attempt  uint64
 	next     int                // of accesses
 	touched  bool               // another store
 	seen     map[actorID][]Name // what the attempt has read
@@ -416,7 +416,7 @@ func (w *world) attemptNext(n *node, s *script) {
 // withdrawn ends an attempt at its home.
 func (w *world) withdrawn(n *node, name Name) {
 	s := w.script(name)
-	if s.attempt != name.Attempt || s.status >= answers {
+	if s.attempt != name.Number || s.status >= answers {
 		w.fail("%v is withdrawn, and is over", name)
 		return
 	}
@@ -426,7 +426,7 @@ func (w *world) withdrawn(n *node, name Name) {
 
 func (w *world) answer(name Name) {
 	s := w.script(name)
-	if s.status != ended || s.attempt != name.Attempt {
+	if s.status != ended || s.attempt != name.Number {
 		w.fail("%v is answered", name)
 		return
 	}
@@ -450,7 +450,7 @@ func (w *world) deliver(p packet) {
 		n.queues[a.actor] = append(n.queues[a.actor], claim{name: m.Name, index: p.index, write: a.write})
 		w.admit(n, a.actor)
 	case p.grant:
-		if s.attempt != m.Name.Attempt || s.status != runs {
+		if s.attempt != m.Name.Number || s.status != runs {
 			return
 		}
 		if w.r.IntN(40) == 0 { // for a reason of the locks

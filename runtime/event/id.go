@@ -38,6 +38,9 @@ func OfStore(s StoreID, count uint64) uint64 {
 	return uint64(s)<<CountBits | count
 }
 
+// StoreIn returns the store of a number.
+func StoreIn(number uint64) StoreID { return StoreID(number >> CountBits & (StoresMax - 1)) }
+
 // CountOf returns the count of a number.
 func CountOf(number uint64) uint64 { return number & (1<<CountBits - 1) }
 
@@ -85,6 +88,15 @@ func NamedActor(class, name string, incarnation uint32, partitions int) ActorID 
 func SerialActor(p PartitionID, n uint64) ActorID {
 	return ActorID{Birth: p, Serial: n &^ namedBit}
 }
+
+// wholePartition is a serial that no actor has.
+const wholePartition = 1<<63 - 1
+
+// WholePartition returns an id that stands for a partition where an actor could be, as for one that is to be created.
+func WholePartition(p PartitionID) ActorID { return ActorID{Birth: p, Serial: wholePartition} }
+
+// IsWholePartition reports whether id is one of WholePartition.
+func (id ActorID) IsWholePartition() bool { return id.Serial == wholePartition }
 
 // EventID identifies an event. A client's events are numbered within its
 // session; the id of a sub-event or timer event follows from its parent's.

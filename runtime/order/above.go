@@ -7,6 +7,7 @@ import (
 
 	"github.com/aeon-lang/aeon/internal/assert"
 	"github.com/aeon-lang/aeon/runtime/event"
+	"github.com/aeon-lang/aeon/runtime/lock"
 )
 
 // An attempt that wants actors of several stores enters by TOP, which is in store 0: rules 2 and 5 of the protocol at virtual nodes that are on
@@ -18,10 +19,12 @@ type Above interface {
 	// StoreOf returns the store that has an actor.
 	StoreOf(id event.ActorID) event.StoreID
 	// Order has TOP order an attempt, whose footprint in other stores is in parts, ordered by store. Then Take is called with token, in the order of all
-	// that this store takes, unless the attempt has been withdrawn meanwhile. Order does not wait.
+	// that this store takes, and Taken for each part when its store has taken it, unless the attempt has been withdrawn meanwhile. Order does not wait.
 	Order(a *Attempt, token uint32, parts []Part)
 	// Withdrawn says that the attempt is over, and has not happened: its parts are to be released. It does not wait.
 	Withdrawn(a *Attempt, token uint32)
+	// Label names an actor of another store to the program, as Handle.Label does.
+	Label(id event.ActorID) string
 }
 
 // Part is the footprint of an attempt in one store.
@@ -48,7 +51,8 @@ type across struct {
 	mu     sync.Mutex // held while the part is taken
 	token  uint32     // of the attempt that waits for its turn; 0: none does
 	asked  uint32     // the attempt that was ordered last; of the event's own goroutine
-	broken bool       // another store has lost its part: guarded by the mutex of the attempt
+	broken bool       // another store has lost its part: guarded by the mutex of the attempt, as is claim
+	claim  member     // that the part did not cover, if that is why
 }
 
 // Token names the attempt in this process, until it is over. Attempts of a pooled object have different ones.
@@ -64,11 +68,12 @@ func (a *Attempt) enterAbove() {
 	x.mu.Lock()
 	x.token = token
 	x.mu.Unlock()
+	parts := a.parts()
 	a.mu.Lock()
-	x.broken = false
-	a.pending++ // its turn
+	x.broken, x.claim = false, member{}
+	a.pending += 1 + len(parts) // its turn, and theirs
 	a.mu.Unlock()
-	a.Host.ordering.Order(a, token, a.parts())
+	a.Host.ordering.Order(a, token, parts)
 }
 
 // parts returns the footprint in other stores.
@@ -99,10 +104,30 @@ func (a *Attempt) Take(token uint32) {
 	a.pass()
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.came()
+}
+
+// Taken notes that another store has taken its part. It does nothing if the attempt is over.
+func (a *Attempt) Taken(token uint32) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.Token() == token {
+		a.came()
+	}
+}
+
+// came notes that one of the things has come for which the attempt waits. Caller holds mu.
+func (a *Attempt) came() {
 	if a.pending--; a.pending == 0 || a.parallel {
 		a.news.Broadcast()
 	}
 }
+
+// IsWide reports whether the attempt has parts in other stores.
+func (a *Attempt) IsWide() bool { return len(a.members.away) > 0 }
+
+// LeaveAbove ends what the attempt has in other stores: the event has not happened, and is not tried again.
+func (a *Attempt) LeaveAbove() { a.leaveAbove() }
 
 // leaveAbove ends what the attempt, which is withdrawn, has in other stores, and its waiting for a turn.
 func (a *Attempt) leaveAbove() {
@@ -119,15 +144,74 @@ func (a *Attempt) leaveAbove() {
 // isBroken reports whether another store has lost its part. The event's own goroutine asks, when nothing is granted any more.
 func (x *across) isBroken() bool { return x != nil && x.broken }
 
-// Break ends an attempt of which another store has lost its part: wherever its code waits, it is withdrawn. It does nothing if the attempt is over.
-func (a *Attempt) Break(token uint32) {
+// Break ends an attempt of which another store has lost its part: wherever its code waits, it is withdrawn. The part may have been lost as it did not
+// cover h; nil: it was not. Break does nothing if the attempt is over.
+func (a *Attempt) Break(token uint32, h *Handle, mode Mode) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.home.ID().Attempt != token {
+	if a.Token() != token {
 		return
 	}
-	a.across.broken = true
+	a.across.broken, a.across.claim = true, member{h: h, mode: mode}
 	a.giveUp()
+}
+
+// takeBroken returns what Break has said was not covered.
+func (a *Attempt) takeBroken() (m member) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.across.isBroken() {
+		m = a.across.claim
+	}
+	return m
+}
+
+// Refused returns whether a queue has refused the attempt, a part, and what that has not covered, the null id if there is no such actor.
+func (a *Attempt) Refused() (claim Wanted, refused bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if r := &a.refusal; r.Kind == lock.Refused && r.Mode != lock.None && r.To != nil {
+		claim = Wanted{Actor: r.To.ID, Mode: Mode(r.Mode)}
+	}
+	return claim, a.refusal.Kind != 0
+}
+
+// Notify calls change under the mutex of the attempt, and wakes what waits by AwaitNews. It does nothing if the attempt is over.
+func (a *Attempt) Notify(token uint32, change func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.Token() == token {
+		change()
+		a.news.Broadcast()
+	}
+}
+
+// AwaitNews waits until ready, which is called under the mutex of the attempt, returns true. It returns false if the attempt was broken, abandoned or cancelled
+// before.
+func (a *Attempt) AwaitNews(ready func() bool) bool {
+	a.Cancellation.waits(a)
+	defer a.Cancellation.waited()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.Cancelled() { // before it was known that the event waits
+		a.giveUp()
+	}
+	a.Host.parked.add(a)
+	defer a.Host.parked.remove(a)
+	for !a.stopped {
+		if ready() {
+			return true
+		}
+		a.news.Wait()
+	}
+	return false
+}
+
+// Stopped reports whether the attempt is to end without having happened, wherever its code is.
+func (a *Attempt) Stopped() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.stopped
 }
 
 // Broken reports whether the attempt was ended by Break.
@@ -137,15 +221,7 @@ func (a *Attempt) Broken() bool {
 	return a.across.isBroken()
 }
 
-// Covers returns when the attempt has told another store that it wants h, which is there, in mode; else it unwinds with a withdrawal.
-func (a *Attempt) Covers(h *Handle, mode Mode, tree bool) {
-	if m := findAway(a.members.away, h); m != nil && m.mode >= mode && (m.tree || !tree) {
-		return
-	}
-	panic(Withdrawal{claim: member{h: h, mode: mode, tree: tree}})
-}
-
-// Missing unwinds an attempt that another store has told that its part there does not cover h.
+// Missing unwinds an attempt that does not cover h: it has no part in the store of h, or that has told it so.
 func Missing(h *Handle, mode Mode, tree bool) {
 	panic(Withdrawal{claim: member{h: h, mode: mode, tree: tree}})
 }
@@ -186,8 +262,11 @@ func (a *Attempt) StartPart(wanted []Wanted, handle func(event.ActorID) *Handle,
 	a.Number, a.parallel, a.refused = 1, true, refused
 	a.moves = a.Host.Graph.Moves()
 	for _, w := range wanted {
+		if w.Actor.IsWholePartition() {
+			continue
+		}
 		h := handle(w.Actor)
-		a.members.add(h, w.Mode, w.Tree && h.Shape.Owning())
+		a.members.add(h, w.Mode, w.Tree && h.Shape != nil && h.Shape.Owning())
 	}
 	for i := range a.members.members {
 		a.reaching = a.reaching || a.members.members[i].tree
@@ -197,14 +276,43 @@ func (a *Attempt) StartPart(wanted []Wanted, handle func(event.ActorID) *Handle,
 // TakePart is Take for a part.
 func (a *Attempt) TakePart() { a.pass() }
 
-// EndPart releases all that the part holds.
-func (a *Attempt) EndPart() {
-	a.Release(true)
+// Abandon ends the waiting of a part that is to be dropped, wherever its code waits.
+func (a *Attempt) Abandon() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.giveUp()
+}
+
+// EndPart releases all that the part holds; withdrawn says that its event may enter again.
+func (a *Attempt) EndPart(withdrawn bool) {
+	a.Release(withdrawn)
 	a.mu.Lock()
 	a.home.Withdraw(nil, 0)
 	a.mu.Unlock()
 	a.refused = nil
 	a.clear()
+}
+
+// Announce has events wait that ask for h, which the attempt has just created. Other stores may know h, and hear that its creator has committed,
+// before this store does.
+func (a *Attempt) Announce(h *Handle) {
+	h.Set(Announced)
+	a.Host.Graph.NewRoot(&h.Node, &a.Host.Partitions[int(h.ID.Birth)%len(a.Host.Partitions)].Node)
+	// Invariant: no event asks for an actor before it is announced.
+	assert.That(h.latch.join(lock.Write, a, 0), "order: %v is held, and has just been created", h.ID)
+	a.LockShared()
+	defer a.UnlockShared()
+	a.tookFast(h, lock.Write)
+}
+
+// DropFresh takes back what the attempt has created.
+func (a *Attempt) DropFresh() {
+	for _, h := range a.Fresh {
+		h.Set(Deleted) // a reference that was kept leads to nothing
+		if h.Is(Announced) && a.Host.Graph.Parent(&h.Node) != nil {
+			a.Host.Graph.Delete(&h.Node)
+		}
+	}
 }
 
 // Turns has the parts of one store taken in the order of the numbers that TOP has given them. Its owner guards it.

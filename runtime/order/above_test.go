@@ -112,6 +112,9 @@ func newStores(t *testing.T, n, actors int, r *rand.Rand) *stores {
 // StoreOf implements Above.
 func (h *storeHost) StoreOf(id event.ActorID) event.StoreID { return event.StoreID(id.Birth) }
 
+// Label implements Above.
+func (h *storeHost) Label(event.ActorID) string { return "" }
+
 // Order implements Above: it goes to TOP by a message, and from there to each store.
 func (h *storeHost) Order(a *Attempt, token uint32, parts []Part) {
 	w := h.of
@@ -188,18 +191,19 @@ func (h *storeHost) begin(a *Attempt, token uint32, number uint64, wanted []Want
 			close(p.taken)
 			return
 		}
-		if rand.IntN(40) == 0 { // the store loses it
+		if rand.IntN(40) == 0 { // the store loses it, and has not said that it has taken it
 			p.over = true
 			close(p.taken)
 			h.of.lost.Add(1)
-			h.of.post(func() { a.Break(token) })
+			h.of.post(func() { a.Break(token, nil, NoAccess) })
 			return
 		}
 		p.Open(&h.host)
 		p.Host, p.ID, p.Effects = &h.host, a.ID, a.Effects
-		p.StartPart(wanted, func(id event.ActorID) *Handle { return h.actors[id.Serial%1000-1] }, func() { h.of.post(func() { a.Break(token) }) })
+		p.StartPart(wanted, func(id event.ActorID) *Handle { return h.actors[id.Serial%1000-1] }, func() { h.of.post(func() { a.Break(token, nil, NoAccess) }) })
 		p.TakePart()
 		close(p.taken)
+		h.of.post(func() { a.Taken(token) })
 	})
 }
 
@@ -217,7 +221,7 @@ func (h *storeHost) end(a *Attempt, token uint32) {
 	}
 	h.mu.Unlock()
 	if begun && p.Host != nil {
-		p.EndPart()
+		p.EndPart(true)
 	}
 }
 
@@ -289,12 +293,14 @@ func (h *storeHost) run(a *Attempt, list []access, effects *Effects) {
 				if x.stub == nil {
 					a.Hold(x.h, x.mode)
 				} else {
-					a.Covers(x.stub, x.mode, false)
+					if m := findAway(a.members.away, x.stub); m == nil || m.mode < x.mode {
+						Missing(x.stub, x.mode, false)
+					}
 					switch err := x.at.call(a, token, x); err {
 					case errMissing:
 						Missing(x.stub, x.mode, false)
 					case errLost:
-						a.Break(token)
+						a.Break(token, nil, NoAccess)
 					}
 				}
 				if a.Broken() {

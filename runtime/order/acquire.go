@@ -7,7 +7,7 @@ import (
 
 // Hold returns when the attempt holds h in mode, be h deleted or not, or unwinds with a withdrawal. It reports whether it has waited.
 func (a *Attempt) Hold(h *Handle, mode Mode) (waited bool) {
-	if h.Is(Fresh) {
+	if h.State.Load()&(Fresh|Announced) == Fresh {
 		return false // only this event knows it
 	}
 	var d lock.Decision[*Handle]
@@ -76,4 +76,12 @@ func (a *Attempt) ask(h *Handle, d lock.Decision[*Handle]) {
 type Withdrawal struct {
 	claim member
 	Kept  *Keep // of a chain that must have gone before the next attempt; else nil
+}
+
+// Claim returns the actor that the next attempt is to enter with, the null id for none.
+func (w Withdrawal) Claim() Wanted {
+	if w.claim.h == nil {
+		return Wanted{}
+	}
+	return Wanted{w.claim.h.ID, w.claim.mode, w.claim.tree}
 }

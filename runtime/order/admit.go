@@ -15,7 +15,7 @@ func (a *Attempt) Enter() error {
 	for {
 		if a.Makes != nil {
 			a.Target = nil // that of a withdrawn attempt
-			if a.gather(); !a.members.touches() {
+			if a.gather(); !a.members.touches() && !a.IsWide() {
 				return nil // only the actor that it creates
 			}
 		} else {
@@ -38,7 +38,7 @@ func (a *Attempt) Enter() error {
 			}
 			a.gather()
 		}
-		if len(a.members.away) > 0 {
+		if a.IsWide() {
 			a.enterAbove()
 			if a.await() {
 				return nil

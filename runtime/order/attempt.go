@@ -41,6 +41,7 @@ type Attempt struct {
 	awaits  *Keep // between two attempts: of a chain that must leave its actor first
 	// refusal is what ended the attempt from outside, Kind 0 if nothing did.
 	refusal  effect
+	stopped  bool      // the attempt is to end: it was cancelled, broken or abandoned
 	members  footprint // known before any hold
 	narrowed footprint // found under the hold on the target
 	isNarrow bool      // narrowed was evaluated
@@ -92,7 +93,7 @@ func (a *Attempt) Open(s *Host) {
 
 // clear forgets what belongs to one attempt.
 func (a *Attempt) clear() {
-	if len(a.members.members) > 0 {
+	if len(a.members.members) > 0 || a.IsWide() {
 		a.members.reset()
 	}
 	if a.isNarrow {
@@ -103,14 +104,20 @@ func (a *Attempt) clear() {
 		assert.Unreachable("order: an attempt of event %v ends with %d entries", a.ID, len(a.entries))
 	}
 	a.pending, a.refusal = 0, effect{}
-	a.isNarrow, a.reaching, a.coarse, a.parallel, a.Expecting = false, false, false, false, false
+	a.isNarrow, a.reaching, a.coarse, a.parallel, a.Expecting, a.stopped = false, false, false, false, false, false
 	a.extra = a.extra[:0]
 	a.lazyAt, a.entry = nil, nil
 	a.changes.clear()
 }
 
 // Start makes the attempt, whose fields say what it wants, known to the locks.
-func (a *Attempt) Start() { a.home.Start(a) }
+func (a *Attempt) Start() {
+	if a.Host.ordering != nil { // late messages to an earlier attempt of the object compare its token
+		a.mu.Lock()
+		defer a.mu.Unlock()
+	}
+	a.home.Start(a)
+}
 
 // Reset forgets the event. The object may be used for another.
 func (a *Attempt) Reset() {
@@ -154,6 +161,9 @@ func (a *Attempt) moved() bool {
 	return now != a.moves || now%2 != 0
 }
 
+// Moved reports whether a part may not cover what it was to cover, as T has changed.
+func (a *Attempt) Moved() bool { return a.moved() }
+
 // claim adds m to what later attempts enter with, and reports whether that is more than before.
 func (a *Attempt) claim(m member) (more bool) {
 	if m.h == nil {
@@ -185,6 +195,9 @@ func (a *Attempt) withdraw(m member, changed bool) {
 	changed = changed || a.refusal.Kind == lock.Bounced || a.moved() || a.Cancelled() || a.Broken()
 	a.leaveAbove()
 	more := a.claim(m)
+	if a.across != nil {
+		more = a.claim(a.takeBroken()) || more
+	}
 	a.Release(true)
 	for i := range a.narrowed.members {
 		more = a.claim(a.narrowed.members[i]) || more

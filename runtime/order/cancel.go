@@ -100,12 +100,12 @@ func (c *Cancellation) waited() {
 	}
 }
 
-// giveUp ends the waiting of an event that was cancelled, as if its attempt had been refused. Caller holds mu.
+// giveUp ends the waiting of an attempt that is to end, as if it had been refused. Caller holds mu.
 func (a *Attempt) giveUp() {
-	if a.refusal.Kind == 0 {
+	if a.stopped = true; a.refusal.Kind == 0 {
 		a.refusal = effect{Kind: lock.Refused}
-		a.news.Broadcast()
 	}
+	a.news.Broadcast()
 }
 
 // Cancelled reports whether the event is to end as cancelled.

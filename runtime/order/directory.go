@@ -48,6 +48,9 @@ func (s *Host) Named(c *Shape, name string) *Handle {
 	return h
 }
 
+// FirstID returns the id of the first actor of a name, which is in the partition of all of that name.
+func (s *Host) FirstID(c *Shape, name string) event.ActorID { return s.idOf(c, name) }
+
 // Forget takes an actor that was deleted or detached out of the directory.
 func (s *Host) Forget(h *Handle) {
 	if h.Named == nil {

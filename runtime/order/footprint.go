@@ -61,10 +61,10 @@ func (f *footprint) add(h *Handle, mode Mode, tree bool) {
 		}
 		st = h.State.Load()
 	}
-	if st&Deleted != 0 || st&Fresh != 0 && !f.fresh {
+	if st&Deleted != 0 || st&(Fresh|Announced) == Fresh && !f.fresh {
 		return
 	}
-	if st&Created == 0 {
+	if st&(Created|Fresh) == 0 {
 		mode = Write // its constructor will run
 	}
 	if m := f.find(h); m != nil {
@@ -121,7 +121,12 @@ func (a *Attempt) gather() {
 	a.members.reset()
 	a.narrowed.reset()
 	a.reaching = a.Effects.Below == Any && a.Makes == nil
-	a.members.add(a.Target, a.Effects.Self, a.reaching)
+	if t := a.Target; t != nil && t.Is(Elsewhere) {
+		a.members.add(t, max(a.Effects.Self, Read), a.Effects.Below != None)
+		a.reaching = false // nothing lies below it here
+	} else {
+		a.members.add(t, a.Effects.Self, a.reaching)
+	}
 	if a.Effects.ArgRefs != nil {
 		a.Effects.ArgRefs(a.Args, &a.members.Footprint)
 		if a.Makes != nil && a.Effects.Below == Any {
@@ -225,7 +230,7 @@ func (a *Attempt) mayReach(x *Handle) bool {
 	if !a.reaching && !a.coarse {
 		return false
 	}
-	return x != a.Target && (a.Target == nil || !a.Host.above(x, a.Target))
+	return x != a.Target && (a.Target == nil || a.Target.Is(Elsewhere) || !a.Host.above(x, a.Target))
 }
 
 // anyBelow reports whether a member lies strictly below x in T. Caller holds a.mu.

@@ -32,6 +32,7 @@ const (
 	Detached                     // all of it lies in the store alone: nothing but its id is known (runtime/state/attach.go)
 	Leaving                      // it will be detached unless an event looks at it (runtime/state/detach.go)
 	Elsewhere                    // a stub: the actor is in another store
+	Announced                    // Fresh, and other events may ask for it, and wait for its creator: see Announce
 
 	Away = Detached | Leaving | Elsewhere // to be attached, or asked for elsewhere, before anything but its id is used
 
@@ -123,7 +124,7 @@ func (h *Handle) String() string {
 		return "null"
 	case h.Is(Virtual):
 		return "virtual(" + h.ID.String() + ")"
-	case h.Is(Detached), h.Shape == nil:
+	case h.Is(Detached | Elsewhere), h.Shape == nil:
 		return "actor(" + h.ID.String() + ")"
 	case h.Named != nil:
 		return h.Label()
@@ -135,6 +136,9 @@ func (h *Handle) String() string {
 // Ids belong to the log: they differ from run to run, and nothing that a program can see
 // may depend on the schedule.
 func (h *Handle) Label() string {
+	if h.Is(Elsewhere) {
+		return h.Host.ordering.Label(h.ID)
+	}
 	if h.Is(Detached) && h.Host.Attach(h) != nil {
 		return "actor" // the process is ending
 	}

@@ -21,8 +21,9 @@ type Host struct {
 	directory  directory
 	parked     parked
 	maintainer maintainer
-	residence  Residence        // of a system with a store; else nil: all actors are in memory
-	grace      *gracePeriods    // of a system with a store; else nil
+	residence  Residence     // of a system with a store; else nil: all actors are in memory
+	grace      *gracePeriods // of a system with a store; else nil
+	abroad     abroad
 	ordering   Above            // nil: the host has the only store
 	scheduler  *sched.Scheduler // nil unless the system is scheduled
 	workers    *sched.Workers

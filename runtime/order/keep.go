@@ -20,6 +20,7 @@ type Keep struct {
 	mu     struct {
 		sync.Mutex // taken after those of events
 		waiting    []*Attempt
+		gone       chan struct{} // closed when the keeping is over; nil: nothing waits for that but attempts
 	}
 }
 
@@ -62,12 +63,36 @@ func (k *Keep) over(how *atomic.Bool) {
 	how.Store(true)
 	waiting := k.mu.waiting
 	k.mu.waiting = nil
+	if k.mu.gone != nil {
+		close(k.mu.gone)
+		k.mu.gone = nil
+	}
 	k.mu.Unlock()
 	for _, a := range waiting {
 		a.mu.Lock()
 		a.news.Broadcast()
 		a.mu.Unlock()
 	}
+}
+
+// Actor returns the actor that is kept.
+func (k *Keep) Actor() event.ActorID { return k.h.ID }
+
+// Gone returns a channel that is closed when no chain keeps h, or the one that does goes on only when the store is opened again; nil: it is so now.
+func (h *Handle) Gone() <-chan struct{} {
+	k := h.kept.Load()
+	if k == nil {
+		return nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.left.Load() || k.closed.Load() {
+		return nil
+	}
+	if k.mu.gone == nil {
+		k.mu.gone = make(chan struct{})
+	}
+	return k.mu.gone
 }
 
 // Await returns when the chain has left the actor, or a was cancelled. It returns ErrKept if the chain does not go on before

@@ -21,6 +21,7 @@ type changes struct {
 	Deletes []*Handle
 	Born    []*Handle // named actors that it has constructed
 	Edges   []EdgeDelta
+	Abroad  []EdgeDelta      // to actors of other stores
 	edits   []dominator.Edit // scratch of the commit
 }
 
@@ -34,6 +35,10 @@ func (c *changes) clear() {
 	if len(c.Edges) > 0 {
 		clear(c.Edges)
 		c.Edges = c.Edges[:0]
+	}
+	if len(c.Abroad) > 0 {
+		clear(c.Abroad)
+		c.Abroad = c.Abroad[:0]
 	}
 }
 
@@ -99,7 +104,7 @@ func (a *Attempt) SettledGraph() bool {
 // ChangesOwnership reports whether the commit changes what other events see of ownership: not if all that it does
 // is to create actors.
 func (a *Attempt) ChangesOwnership() bool {
-	return len(a.Deletes)+len(a.Born) > 0 || len(a.Edges)+len(a.Fresh) > 0 && !a.onlyChildren()
+	return len(a.Deletes)+len(a.Born)+len(a.Abroad) > 0 || len(a.Edges)+len(a.Fresh) > 0 && !a.onlyChildren()
 }
 
 // netEdges returns the net changes of the event so far.
@@ -149,9 +154,9 @@ func (a *Attempt) hasEdge(match func(*EdgeDelta) bool) bool {
 // MayClose reports whether another edge from p to c may close a cycle, as far as this can be told without what c reaches.
 func (a *Attempt) MayClose(p, c *Handle) bool {
 	switch {
-	case p.Is(Fresh) && !a.hasEdge(func(e *EdgeDelta) bool { return e.Child == p }):
+	case p.State.Load()&(Fresh|Announced) == Fresh && !a.hasEdge(func(e *EdgeDelta) bool { return e.Child == p }):
 		return false // nothing can reach p
-	case c.Is(Fresh) && !a.hasEdge(func(e *EdgeDelta) bool { return e.Owner == c }):
+	case c.Is(Fresh) && !a.hasEdge(func(e *EdgeDelta) bool { return e.Owner == c }) && len(a.OwnsAbroad(c)) == 0:
 		return false // c reaches nothing
 	}
 	return !a.owns(p, c) // else a reference moves within p: what it reaches does not grow
@@ -277,7 +282,7 @@ func (a *Attempt) ApplyChanges() error {
 		}
 	}
 	for _, h := range a.Fresh {
-		h.Unset(Fresh)
+		h.Unset(Fresh | Announced)
 	}
 	return nil
 }
@@ -291,7 +296,7 @@ const childrenMax = 8 // fresh actors and edges up to which commitChildren looks
 // onlyChildren reports whether the event has only created actors, each stored once, in an
 // actor that was there before, or not at all.
 func (a *Attempt) onlyChildren() bool {
-	if len(a.Deletes) > 0 || len(a.Fresh) > childrenMax || len(a.Edges) > childrenMax {
+	if len(a.Deletes) > 0 || len(a.Fresh) > childrenMax || len(a.Edges) > childrenMax || len(a.Fresh) > 0 && a.Fresh[0].Is(Announced) {
 		return false
 	}
 	for i, e := range a.Edges {
@@ -335,6 +340,7 @@ func (a *Attempt) commitChildren() bool {
 func (a *Attempt) place(h *Handle, owners map[*Handle][]*Handle, net map[edgeKey]int) {
 	s := a.Host
 	if s.Graph.Parent(&h.Node) != nil {
+		h.Set(Created) // it was announced, or placed with an actor that it owns
 		return
 	}
 	list := owners[h]
